@@ -17,9 +17,9 @@ struct switch_costs {
 #define SWITCH_COSTS_USUAL \
 	((struct switch_costs){.clock_ns = 1200, .held_ns = 200, .armed_ns = 420})
 
-/* Measures them, in some ten milliseconds, on the calling thread and one that it starts, which hand a
- * byte to and fro on one processor. 0; or -errno, and *costs is unchanged, where events or threads
- * cannot be had. Leaves nothing behind. */
+/* Measures them, in some ten milliseconds, on the calling thread and one that it starts, which hand
+ * a byte to and fro on one processor. 0; or -errno, and *costs is unchanged, where events or
+ * threads cannot be had. Leaves nothing behind. */
 int switch_costs_measure(struct switch_costs *costs);
 
 #endif

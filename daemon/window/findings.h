@@ -25,8 +25,8 @@ struct window_findings {
 	struct numa_topology numa; /* node_count is never 0 */
 	double cpu_limit; /* what cgroups let the target have, in CPUs, when it was attached to; 0:
 			     no limit */
-	struct switch_costs switch_costs; /* not kept in the store: what came of them is counted */
-	bool kernel_gate; /* the sampling gate is in the kernel (BPF) */
+	struct switch_costs switch_costs;  /* not kept in the store: what came of them is counted */
+	bool kernel_gate;                  /* the sampling gate is in the kernel (BPF) */
 	char gate_reason[ERR_MESSAGE_MAX]; /* why it is not, or "" */
 };
 

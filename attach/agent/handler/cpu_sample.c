@@ -34,7 +34,7 @@ enum cpu_side cpu_sample_side(const ucontext_t *uc)
 	const greg_t *regs = uc->uc_mcontext.gregs;
 
 	return regs[REG_RCX] == regs[REG_RIP] && regs[REG_R11] == regs[REG_EFL] ? CPU_KERNEL
-										  : CPU_USER;
+										: CPU_USER;
 }
 
 void cpu_sample_take_unseen(struct thread *t, uint64_t cpu_ns)
@@ -53,8 +53,8 @@ void cpu_sample_take(struct thread *t, uint64_t cpu_ns, const ucontext_t *uc)
 	bool kernel = t->side == CPU_KERNEL;
 	struct record r = {.type = RECORD_CPU,
 			   .time_ns = clock_monotonic_ns(),
-			   .state = (uint8_t)(kernel ? JXP__CPU_SAMPLE__STATE__KERNEL
-						     : state_at(ip)),
+			   .state =
+			       (uint8_t)(kernel ? JXP__CPU_SAMPLE__STATE__KERNEL : state_at(ip)),
 			   .tick_ns = cpu_ns};
 
 	thread_count(t, JXP__COUNTER__COUNTER_CPU_SAMPLES, 1);

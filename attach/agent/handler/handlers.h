@@ -57,7 +57,7 @@ struct handlers {
 	 * and the CPU time that handlers spent in them; handlers. */
 	_Atomic uint64_t trace_signal_ns;
 	_Atomic uint64_t trace_signals, trace_ns;
-	_Atomic int wake_fd;         /* an eventfd, or -1 */
+	_Atomic int wake_fd; /* an eventfd, or -1 */
 	_Atomic bool asked;
 	uint64_t trace_key[2];  /* of the window, for hashes of values */
 	_Atomic bool stopping;  /* handlers return at once; session thread */

@@ -15,7 +15,8 @@
 struct thread;
 
 struct sampler {
-	/* The sampling event fired; true: it has done what it came for, and is no sample. Or NULL. */
+	/* The sampling event fired; true: it has done what it came for, and is no sample. Or NULL.
+	 */
 	bool (*on_stop)(struct thread *t);
 	/* It fired for a sample. */
 	void (*on_event)(struct thread *t, const ucontext_t *uc);

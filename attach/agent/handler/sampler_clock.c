@@ -260,8 +260,7 @@ static double ticks_in(uint64_t ns)
 }
 
 /* A search has a register only once it needs one. Its sample stands for so much CPU time. */
-static void begin_search(struct thread *t, enum access_type type, uint64_t ns,
-			 const ucontext_t *uc)
+static void begin_search(struct thread *t, enum access_type type, uint64_t ns, const ucontext_t *uc)
 {
 	ACCOUNT_AS(t, ACCOUNT_CODE);
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];

@@ -19,14 +19,14 @@
 #include <sys/types.h>
 
 #include "attach/agent/handler/account.h"
-#include "attach/agent/handler/cpu_timer.h"
+#include "attach/agent/ticks/cpu_timer.h"
 #include "attach/agent/handler/debug_register.h"
 #include "attach/agent/slowdown/slowdown.h"
 #include "attach/agent/slowdown/switching.h"
 #include "attach/agent/record/ring.h"
 #include "attach/agent/reservoir/patience.h"
 #include "attach/agent/reservoir/reservoir.h"
-#include "attach/agent/reservoir/tick_plan.h"
+#include "attach/agent/ticks/tick_plan.h"
 #include "attach/agent/stack/stack.h"
 #include "common/perf/events.h"
 #include "common/perf/ring.h"

@@ -1,8 +1,9 @@
 /*
  * Wakes the session thread for what cannot wait until it looks again by itself: a pause of the
  * collector is over, and tracked objects have gone elsewhere; sampled allocations turn out to cost
- * more than expected; a handler asks for something (handlers_ask, which does its own writing). The sender is a thread of the JVM and must not wait: it does without
- * when the descriptor is just being opened or closed.
+ * more than expected; a handler asks for something (handlers_ask, which does its own writing). The
+ * sender is a thread of the JVM and must not wait: it does without when the descriptor is just
+ * being opened or closed.
  */
 #ifndef JXPERF_AGENT_JVM_SESSION_WAKE_H
 #define JXPERF_AGENT_JVM_SESSION_WAKE_H

@@ -89,8 +89,9 @@ struct allocation {
 	jclass class;
 };
 
-/* Did the calling thread begin when events were accepted already? By the kernel's count of its start,
- * in hundredths of a second: nobody is told of starts, since each would be made to wait for it. */
+/* Did the calling thread begin when events were accepted already? By the kernel's count of its
+ * start, in hundredths of a second: nobody is told of starts, since each would be made to wait for
+ * it. */
 static bool is_newcomer(void)
 {
 	uint64_t ticks;
@@ -104,9 +105,7 @@ static bool is_newcomer(void)
 static uint32_t take_interval(void)
 {
 	uint32_t now = atomic_load_explicit(&interval, memory_order_relaxed);
-	uint32_t drawn = own.drawn      ? own.drawn
-			 : is_newcomer() ? now
-					 : ALLOC_SAMPLING_DEFAULT;
+	uint32_t drawn = own.drawn ? own.drawn : is_newcomer() ? now : ALLOC_SAMPLING_DEFAULT;
 
 	own.drawn = now;
 	return drawn;

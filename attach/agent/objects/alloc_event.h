@@ -17,9 +17,9 @@
  *
  * The interval that counts is the one in force when the point was drawn, that is, at the previous
  * sample of the same thread; it is remembered for each thread, so objects sampled just after the
- * interval changed have the right weight. Of a thread that began in the window the first point counts
- * as drawn with the interval of its first sample. Not known is how that of a thread which is older
- * than its first window was drawn: the JVM's default is assumed. What such a thread allocated
+ * interval changed have the right weight. Of a thread that began in the window the first point
+ * counts as drawn with the interval of its first sample. Not known is how that of a thread which is
+ * older than its first window was drawn: the JVM's default is assumed. What such a thread allocated
  * in its TLAB before the window counts towards that first point, so the first sample of a thread,
  * and it alone, is somewhat too likely. In JDK 11 that first point is at the first allocation that
  * is looked at.

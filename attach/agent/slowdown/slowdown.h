@@ -83,8 +83,8 @@ struct slowdown_tick {
 	const struct slowdown_costs *costs;
 	uint64_t allocated_offset; /* of what the JVM adds up, in a JavaThread; 0: not known */
 	uint64_t cpu_ns;           /* that the thread has used */
-	double switches;           /* of its time, while registers are on: lost at context switches */
-	bool on;                   /* registers were, until now */
+	double switches; /* of its time, while registers are on: lost at context switches */
+	bool on;         /* registers were, until now */
 	const ucontext_t *uc;
 };
 

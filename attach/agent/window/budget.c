@@ -27,14 +27,14 @@
  */
 #define SAMPLING_SHARE_MIN 0.1
 
-void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t trap_cost_ns,
-		  bool operations, uint64_t end_ns)
+void budget_start(struct budget *b, double fraction, uint64_t period,
+		  const struct signal_costs *signal_costs, bool operations, uint64_t end_ns)
 {
 	*b = (struct budget){.fraction = fraction,
 			     .floor = period,
 			     .period = period,
 			     .operations = operations,
-			     .trap_cost_ns = trap_cost_ns,
+			     .signal_costs = *signal_costs,
 			     .start_ns = clock_monotonic_ns(),
 			     .end_ns = end_ns,
 			     .process_start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
@@ -43,9 +43,13 @@ void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t t
 
 static uint64_t sampling_ns(const struct budget *b, const uint64_t *counters)
 {
-	return counters[JXP__COUNTER__COUNTER_HANDLER_NS] +
-	       counters[JXP__COUNTER__COUNTER_SIGNALS] * b->trap_cost_ns +
-	       counters[JXP__COUNTER__COUNTER_BURST_NS];
+	uint64_t ticks = counters[JXP__COUNTER__COUNTER_SIGNALS_TICKS] +
+			 counters[JXP__COUNTER__COUNTER_SIGNALS_STOPS] +
+			 counters[JXP__COUNTER__COUNTER_SIGNALS_LOOKS];
+	uint64_t traps = counters[JXP__COUNTER__COUNTER_SIGNALS] - ticks;
+
+	return counters[JXP__COUNTER__COUNTER_HANDLER_NS] + ticks * b->signal_costs.tick_ns +
+	       traps * b->signal_costs.trap_ns + counters[JXP__COUNTER__COUNTER_BURST_NS];
 }
 
 /* What is open and on costs beside the signals that it sends. */
@@ -77,8 +81,7 @@ void budget_cost(const struct budget *b, const uint64_t *counters, struct window
 {
 	cost->cpu_ns = budget_cpu_ns(b);
 	cost->session_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - b->session_start_ns;
-	cost->overhead_ns = sampling_ns(b, counters) + cost->session_ns +
-			    held_ns(counters);
+	cost->overhead_ns = sampling_ns(b, counters) + cost->session_ns + held_ns(counters);
 	cost->setup_ns = b->session_start_ns;
 	cost->period = b->period;
 }

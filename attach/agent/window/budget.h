@@ -2,7 +2,8 @@
  * What a window costs the target, and the sampling period that keeps it within the user's budget
  * (design.md decision 9).
  *
- * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one + hits
+ * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one, by what
+ * sends it + hits
  * of breakpoints that are counted x that of one of these + CPU time of the session thread
  * (measured) + what registers that are on cost (estimated by allocations), and events that are open
  * at context switches (counted, times what one was measured to cost). What the window's
@@ -23,13 +24,14 @@
 #include <stdint.h>
 
 #include "attach/agent/stream/window_cost.h"
+#include "attach/agent/window/calibrate.h"
 
 struct budget {
-	double fraction;       /* of the target's CPU time */
-	uint64_t floor;        /* the period asked for, in the sampler's unit: never shorter */
-	uint64_t period;       /* in force */
-	bool operations;       /* the sampler's unit; otherwise nanoseconds */
-	uint64_t trap_cost_ns; /* kernel part of one signal */
+	double fraction; /* of the target's CPU time */
+	uint64_t floor;  /* the period asked for, in the sampler's unit: never shorter */
+	uint64_t period; /* in force */
+	bool operations; /* the sampler's unit; otherwise nanoseconds */
+	struct signal_costs signal_costs;
 	uint64_t process_start_ns, process_end_ns; /* 0: it goes on */
 	uint64_t session_start_ns;
 	uint64_t start_ns, end_ns; /* of the window, monotonic */
@@ -59,8 +61,8 @@ struct budget {
 
 /* Starts the account of a window that is to end at end_ns, monotonic; the calling thread is the
  * session thread. */
-void budget_start(struct budget *b, double fraction, uint64_t period, uint64_t trap_cost_ns,
-		  bool operations, uint64_t end_ns);
+void budget_start(struct budget *b, double fraction, uint64_t period,
+		  const struct signal_costs *signal_costs, bool operations, uint64_t end_ns);
 
 /* The target's CPU time counts from now on, as ticks tell it; and no more. */
 void budget_cpu_begins(struct budget *b);

@@ -68,7 +68,7 @@ static int measure_trap(struct thread *t, int fd, struct calibration *c)
 	}
 	if (!fires(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), TRAPS))
 		return -EOPNOTSUPP;
-	c->trap_ns = (uint64_t)median(costs, TRAPS);
+	c->signals.trap_ns = (uint64_t)median(costs, TRAPS);
 	return 0;
 }
 
@@ -172,7 +172,8 @@ static int measure_signal(struct thread *t, int fd, struct calibration *c)
 	}
 	if (!fires(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), TRAPS))
 		return -EOPNOTSUPP;
-	c->trap_ns = (uint64_t)median(costs, TRAPS);
+	/* And as much again for the interrupt that brings it. */
+	c->signals.tick_ns = 2 * (uint64_t)median(costs, TRAPS);
 	return 0;
 }
 
@@ -192,9 +193,9 @@ static int measure_here(struct opener *opener, measurement *what, struct calibra
 	atomic_store(&t->state, THREAD_FAILED); /* No sampler looks at it. */
 	(void)sigemptyset(&traps);
 	(void)sigaddset(&traps, SIGTRAP);
-	r = opener ? opener_breakpoints(opener, tid, 1, thread_sig_data(t, THREAD_ROLE_CALIBRATE),
-					&fd)
-		   : 0;
+	r = opener
+		? opener_breakpoints(opener, tid, 1, thread_sig_data(t, THREAD_ROLE_CALIBRATE), &fd)
+		: 0;
 	if (r == 0) {
 		(void)pthread_sigmask(SIG_UNBLOCK, &traps, &before); /* Valid arguments. */
 		r = what(t, fd, c);

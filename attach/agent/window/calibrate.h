@@ -12,10 +12,16 @@
 #include "attach/agent/slowdown/slowdown.h"
 #include "attach/agent/window/opener.h"
 
+/* The kernel's part of a signal, which is not in a handler's own time. */
+struct signal_costs {
+	uint64_t trap_ns; /* of a breakpoint's: the median */
+	uint64_t tick_ns; /* of the sampling event's */
+};
+
 /* Each measurement fills its own part, and leaves it alone where it fails. */
 struct calibration {
-	uint64_t trap_ns; /* of one trap: the median */
-	uint64_t hit_ns;  /* of one hit that the kernel counts and nobody is told of: the mean */
+	struct signal_costs signals;
+	uint64_t hit_ns; /* of one hit that the kernel counts and nobody is told of: the mean */
 	struct slowdown_costs registers; /* of a watchpoint that nobody touches */
 };
 
@@ -25,7 +31,7 @@ int calibrate_trap(struct opener *opener, struct calibration *c);
 int calibrate_hit(struct opener *opener, struct calibration *c);
 int calibrate_registers(struct opener *opener, struct calibration *c);
 
-/* Fills trap_ns with what a signal takes that no breakpoint sent, where none can be had. 0 or
+/* Of a signal that no breakpoint sent, which takes a virtual machine a tenth of one that did. 0 or
  * -errno. */
 int calibrate_signal(struct calibration *c);
 

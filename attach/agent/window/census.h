@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "attach/agent/jvm/vm.h"
-#include "attach/agent/window/dormant.h"
+#include "attach/agent/crowd/dormant.h"
 #include "attach/agent/window/monitor.h"
 #include "common/err.h"
 

@@ -291,8 +291,8 @@ static bool affords_registers(const struct holdings *h, const struct thread *t)
 		       atomic_load(&t->registers) == REGISTERS_HELD);
 }
 
-/* Where accesses are sampled a tick should be at any moment; where ticks are all, the timer tells more
- * of them, unless they are to come faster than it does. */
+/* Where accesses are sampled a tick should be at any moment; where ticks are all, the timer tells
+ * more of them, unless they are to come faster than it does. */
 static bool gains_by_clock(const struct holdings *h)
 {
 	return h->settings->sampling.kind_count > 0 || h->objects ||
@@ -303,8 +303,7 @@ static bool affords_clock(const struct holdings *h, const struct thread *t)
 {
 	if (t->timer < 0)
 		return t->clock_on; /* It has nothing else. */
-	return gains_by_clock(h) &&
-	       affords(h, t, handlers.switch_costs.clock_ns, t->clock_on) &&
+	return gains_by_clock(h) && affords(h, t, handlers.switch_costs.clock_ns, t->clock_on) &&
 	       atomic_load(&t->kernel_permille) <= KERNEL_PERMILLE * (t->clock_on ? 2 : 1) &&
 	       (t->clock_on || (!h->clocks_refused && h->fds_left >= CLOCK_FDS_MIN));
 }

@@ -25,7 +25,7 @@
 #include "attach/agent/stack/scopes.h"
 #include "attach/agent/stream/code_message.h"
 #include "attach/agent/stream/numbering.h"
-#include "attach/agent/window/dormant.h"
+#include "attach/agent/crowd/dormant.h"
 #include "proto/footprint.h"
 #include "proto/limits.h"
 

@@ -13,7 +13,7 @@
 
 #include "attach/agent/stream/drain.h"
 #include "attach/agent/window/holdings.h"
-#include "attach/agent/window/turnover.h"
+#include "attach/agent/crowd/turnover.h"
 
 struct monitor {
 	const struct settings *settings;

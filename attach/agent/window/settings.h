@@ -17,12 +17,12 @@
 
 struct settings {
 	struct sampling sampling;
-	uint64_t period;      /* asked for, in the sampler's unit: nanoseconds for the clock, else
-			       * operations */
-	unsigned registers;   /* debug registers of a thread, 1 to PERF_DEBUG_REGISTERS */
-	unsigned max_frames;  /* of a calling context, 1 to MAX_FRAMES_LIMIT */
-	double budget;        /* fraction of the target's CPU time, above 0, at most 1 */
-	double cpu_limit;     /* what cgroups let the target have, in CPUs; 0: no limit */
+	uint64_t period;     /* asked for, in the sampler's unit: nanoseconds for the clock, else
+			      * operations */
+	unsigned registers;  /* debug registers of a thread, 1 to PERF_DEBUG_REGISTERS */
+	unsigned max_frames; /* of a calling context, 1 to MAX_FRAMES_LIMIT */
+	double budget;       /* fraction of the target's CPU time, above 0, at most 1 */
+	double cpu_limit;    /* what cgroups let the target have, in CPUs; 0: no limit */
 	struct switch_costs switch_costs; /* of this machine */
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC time at which the window ends by itself */
 	bool through_daemon;  /* no event is to be opened in the target */

@@ -200,8 +200,7 @@ static int start_objects(struct window *w, struct err *err)
 }
 
 /* Ticks need no breakpoints: a window of nothing else goes on without. */
-static int without_breakpoints(struct window *w, struct calibration *machine, int error,
-			       struct err *err)
+static int without_breakpoints(struct window *w, int error, struct err *err)
 {
 	const struct settings *s = w->settings;
 
@@ -211,19 +210,20 @@ static int without_breakpoints(struct window *w, struct calibration *machine, in
 		return err_set_errno(
 		    err, -error, "cannot use hardware breakpoints in this JVM (perf_event_open)");
 	w->monitor.holdings.registers_refused = true;
-	return calibrate_signal(machine) < 0
-		   ? err_set(err, EOPNOTSUPP, "cannot send SIGTRAP to a thread of this JVM")
-		   : 0;
+	return 0;
 }
 
 static int measure_machine(struct window *w, struct calibration *machine, struct err *err)
 {
-	int r = calibrate_trap(&w->opener, machine);
+	int r;
 
 	handlers.switch_costs = w->settings->switch_costs;
 	handlers.scheduler_tick_ns = cpu_timer_scheduler_tick_ns();
+	if (calibrate_signal(machine) < 0)
+		return err_set(err, EOPNOTSUPP, "cannot send SIGTRAP to a thread of this JVM");
+	r = calibrate_trap(&w->opener, machine);
 	if (r < 0)
-		return without_breakpoints(w, machine, r, err);
+		return without_breakpoints(w, r, err);
 	if (w->settings->sampling.loops)
 		r = calibrate_hit(&w->opener, machine);
 	if (r < 0)
@@ -251,8 +251,8 @@ static int start_sampling(struct window *w, struct err *err)
 	r = vm_start(w->vm, &hooks, &handlers.walker.layout, err);
 	if (r < 0)
 		return r;
-	budget_start(&w->budget, s->budget, s->period, machine.trap_ns, s->sampling.event_count > 0,
-		     s->deadline_ns);
+	budget_start(&w->budget, s->budget, s->period, &machine.signals,
+		     s->sampling.event_count > 0, s->deadline_ns);
 	handlers.period = budget_first_period(&w->budget);
 	loop_phase_start(&w->loops, s->sampling.loops, w->vm, &w->orders, w->drain);
 	r = start_objects(w, err);
@@ -301,7 +301,8 @@ static int report(struct window *w)
 	w->cost.session_ns += other_ns;
 	w->cost.overhead_ns += other_ns;
 	tracker_set_pace(&w->objects.tracker, w->cost.cpu_ns, w->orders.accesses, w->orders.met);
-	loop_phase_pace(&w->loops, w->settings->budget, &w->cost, counters, w->budget.trap_cost_ns);
+	loop_phase_pace(&w->loops, w->settings->budget, &w->cost, counters,
+			w->budget.signal_costs.trap_ns);
 	w->affordable = budget_session_affordable(&w->budget, &w->cost);
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != handlers.period) {

@@ -11,6 +11,9 @@
 
 #define MS UINT64_C(1000000)
 
+static const struct signal_costs free_signals;
+static const struct signal_costs signals_of_12_us = {.trap_ns = 12000, .tick_ns = 12000};
+
 static void a_tick_of_80_us_within_one_percent_needs_8_ms(void **state)
 {
 	(void)state;
@@ -43,7 +46,7 @@ static uint64_t period_after(uint64_t overhead_ns, uint64_t setup_ns)
 	    .cpu_ns = 1000 * MS, .overhead_ns = overhead_ns, .setup_ns = setup_ns};
 	struct budget b;
 
-	budget_start(&b, 0.01, 10 * MS, 0, false, 0);
+	budget_start(&b, 0.01, 10 * MS, &free_signals, false, 0);
 	return budget_period(&b, counters, &cost);
 }
 
@@ -68,7 +71,7 @@ static void what_events_cost_at_switches_is_overhead_and_not_the_period_s(void *
 	struct budget b;
 
 	(void)state;
-	budget_start(&b, 0.01, 10 * MS, 0, false, 0);
+	budget_start(&b, 0.01, 10 * MS, &free_signals, false, 0);
 	counters[JXP__COUNTER__COUNTER_HANDLER_NS] = 3 * MS;
 	budget_cost(&b, counters, &without);
 	counters[JXP__COUNTER__COUNTER_SWITCHES_NS] = 5 * MS;
@@ -95,7 +98,7 @@ static void cpu_time_counts_from_when_it_begins_until_it_ends(void **state)
 	struct budget b;
 
 	(void)state;
-	budget_start(&b, 0.01, 10 * MS, 0, false, 0);
+	budget_start(&b, 0.01, 10 * MS, &free_signals, false, 0);
 	burn();
 	before = budget_cpu_ns(&b);
 	assert_true(before >= 2 * MS);
@@ -113,12 +116,12 @@ static void the_first_ticks_cost_little_of_a_small_budget(void **state)
 	struct budget b;
 
 	(void)state;
-	budget_start(&b, 0.01, 5 * MS, 12000, false, UINT64_MAX);
+	budget_start(&b, 0.01, 5 * MS, &signals_of_12_us, false, UINT64_MAX);
 	assert_in_range(budget_first_period(&b), 20 * MS - 1, 20 * MS + 1);
 	assert_in_range(b.period, 20 * MS - 1, 20 * MS + 1);
-	budget_start(&b, 0.5, 5 * MS, 12000, false, UINT64_MAX);
+	budget_start(&b, 0.5, 5 * MS, &signals_of_12_us, false, UINT64_MAX);
 	assert_int_equal(budget_first_period(&b), 5 * MS);
-	budget_start(&b, 0.01, 100000, 12000, true, UINT64_MAX);
+	budget_start(&b, 0.01, 100000, &signals_of_12_us, true, UINT64_MAX);
 	assert_int_equal(budget_first_period(&b), 100000);
 }
 
@@ -137,7 +140,7 @@ static void a_few_ticks_change_nothing(void **state)
 	struct budget b;
 
 	(void)state;
-	budget_start(&b, 0.01, 2 * MS, 12000, false, UINT64_MAX);
+	budget_start(&b, 0.01, 2 * MS, &signals_of_12_us, false, UINT64_MAX);
 	assert_int_equal(budget_period(&b, counters, &cost), 2 * MS);
 }
 
@@ -151,7 +154,7 @@ static void an_expensive_window_slows_down_and_recovers(void **state)
 	struct budget b;
 
 	(void)state;
-	budget_start(&b, 0.01, 2 * MS, 12000, false, UINT64_MAX);
+	budget_start(&b, 0.01, 2 * MS, &signals_of_12_us, false, UINT64_MAX);
 	/* 40 ms of handlers and 60 ms of traps in 500 ticks: 200 us each. */
 	assert_in_range(budget_period(&b, counters, &cost), 20 * MS - 10, 20 * MS + 10);
 	b.next_change_ns = 0;
@@ -180,7 +183,7 @@ static double spent(double first, double later, unsigned from_quarter)
 	double ticks = 0;
 	struct budget b;
 
-	budget_start(&b, 0.01, 2 * MS, 0, false, UINT64_MAX);
+	budget_start(&b, 0.01, 2 * MS, &free_signals, false, UINT64_MAX);
 	for (unsigned quarter = 0; quarter < 40; quarter++) {
 		double part = quarter < from_quarter ? first : later;
 
@@ -242,7 +245,7 @@ static void operations_follow_the_cost_since_the_last_change(void **state)
 	struct budget b;
 
 	(void)state;
-	budget_start(&b, 0.01, 5000000, 0, true, UINT64_MAX);
+	budget_start(&b, 0.01, 5000000, &free_signals, true, UINT64_MAX);
 	assert_int_equal(budget_period(&b, counters, &cost), 20000000); /* 4% of 1% */
 	b.next_change_ns = 0;
 	cost.cpu_ns += 1000 * MS;

@@ -26,7 +26,7 @@ static void a_signal_is_measured_and_none_is_left_pending(void **state)
 	(void)sigfillset(&all);
 	assert_int_equal(sigprocmask(SIG_SETMASK, &all, NULL), 0);
 	assert_int_equal(calibrate_signal(&machine), 0);
-	assert_true(machine.trap_ns > 0);
+	assert_true(machine.signals.tick_ns > 0);
 	assert_int_equal(sigpending(&now), 0);
 	assert_false(sigismember(&now, SIGTRAP));
 	assert_int_equal(sigprocmask(SIG_SETMASK, NULL, &now), 0);

@@ -5,8 +5,8 @@
  *
  * Session thread only.
  */
-#ifndef JXPERF_AGENT_WINDOW_DORMANT_H
-#define JXPERF_AGENT_WINDOW_DORMANT_H
+#ifndef JXPERF_AGENT_CROWD_DORMANT_H
+#define JXPERF_AGENT_CROWD_DORMANT_H
 
 #include <stdbool.h>
 #include <stddef.h>

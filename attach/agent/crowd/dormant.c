@@ -1,4 +1,4 @@
-#include "attach/agent/window/dormant.h"
+#include "attach/agent/crowd/dormant.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "attach/agent/reservoir/patience.h"
-#include "attach/agent/reservoir/tick_plan.h"
+#include "attach/agent/ticks/tick_plan.h"
 
 #define PERIOD_NS (40 * NS_PER_MS)
 
@@ -85,7 +85,8 @@ static void an_event_that_comes_long_before_the_tick_is_none(void **state)
 	due = p.due_ns;
 	assert_int_equal(tick_plan_tick(&p, &generator, PERIOD_NS, due - p.length_ns * 3 / 4), 0);
 	assert_int_equal(p.due_ns, due);
-	assert_int_equal(tick_plan_tick(&p, &generator, PERIOD_NS, due - p.length_ns / 4), PERIOD_NS);
+	assert_int_equal(tick_plan_tick(&p, &generator, PERIOD_NS, due - p.length_ns / 4),
+			 PERIOD_NS);
 }
 
 static struct tick_plan due_at(uint64_t ns)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "attach/agent/window/turnover.h"
+#include "attach/agent/crowd/turnover.h"
 
 static void run(struct turnover *t, unsigned threads, uint64_t ticks)
 {

@@ -11,8 +11,8 @@
  * A timer fires once and is set again by the handler that it brought. Plain system calls: glibc's
  * functions allocate.
  */
-#ifndef JXPERF_AGENT_HANDLER_CPU_TIMER_H
-#define JXPERF_AGENT_HANDLER_CPU_TIMER_H
+#ifndef JXPERF_AGENT_TICKS_CPU_TIMER_H
+#define JXPERF_AGENT_TICKS_CPU_TIMER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "attach/agent/handler/cpu_sample.h"
-#include "attach/agent/handler/cpu_timer.h"
+#include "attach/agent/ticks/cpu_timer.h"
 #include "common/clock.h"
 
 #define SIG_DATA UINT64_C(0x4a58000100000200)
@@ -36,8 +36,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	data_seen = info->si_code == SI_TIMER ? (uint64_t)info->si_value.sival_ptr : 0;
 	cpu_timer_sides(&now);
 	/* One tick since the last signal, so it is known where that was. */
-	if (now.user_ns + now.kernel_ns - last.user_ns - last.kernel_ns <
-	    2 * scheduler_tick_ns) {
+	if (now.user_ns + now.kernel_ns - last.user_ns - last.kernel_ns < 2 * scheduler_tick_ns) {
 		user += now.user_ns > last.user_ns;
 		kernel += now.kernel_ns > last.kernel_ns;
 		returning += cpu_sample_side(context) == CPU_KERNEL;
@@ -84,7 +83,8 @@ static void in_a_system_call(void)
 static void in_page_faults(void)
 {
 	const size_t size = 8u << 20;
-	volatile char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *p =
+	    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(p, MAP_FAILED);
 	for (size_t i = 0; i < size; i += 4096)

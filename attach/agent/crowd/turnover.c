@@ -1,4 +1,4 @@
-#include "attach/agent/window/turnover.h"
+#include "attach/agent/crowd/turnover.h"
 
 /* Fewer threads than this say nothing. */
 #define TAKEN_MIN 16u

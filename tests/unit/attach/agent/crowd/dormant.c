@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "attach/agent/window/dormant.h"
+#include "attach/agent/crowd/dormant.h"
 #include "common/clock.h"
 
 /* Static in the tests: one that fails leaves its workers running, and their stack is not to be its

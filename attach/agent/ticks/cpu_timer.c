@@ -1,4 +1,4 @@
-#include "attach/agent/handler/cpu_timer.h"
+#include "attach/agent/ticks/cpu_timer.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -9,8 +9,8 @@
  *
  * Pure; session thread.
  */
-#ifndef JXPERF_AGENT_WINDOW_TURNOVER_H
-#define JXPERF_AGENT_WINDOW_TURNOVER_H
+#ifndef JXPERF_AGENT_CROWD_TURNOVER_H
+#define JXPERF_AGENT_CROWD_TURNOVER_H
 
 #include <stdbool.h>
 #include <stdint.h>

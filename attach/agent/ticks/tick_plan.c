@@ -1,4 +1,4 @@
-#include "attach/agent/reservoir/tick_plan.h"
+#include "attach/agent/ticks/tick_plan.h"
 
 #include "attach/agent/reservoir/patience.h"
 
