@@ -44,6 +44,7 @@ void cpu_sample_take_unseen(struct thread *t, uint64_t cpu_ns)
 				 .state = JXP__CPU_SAMPLE__STATE__KERNEL,
 				 .tick_ns = cpu_ns};
 
+	thread_count(t, JXP__COUNTER__COUNTER_CPU_SAMPLES, 1);
 	thread_record(t, &r);
 }
 
