@@ -358,8 +358,8 @@ int holdings_give(struct holdings *h, struct thread *t)
 		return 0;
 	if (affords_registers(h, t)) {
 		r = hold_registers(h, t);
-		/* Where descriptors are short its ticks go on: they need none. */
-		if (r != -EMFILE || sampling_events(h) > 0)
+		/* Where descriptors are short, or a debugger has all registers, its ticks go on. */
+		if ((r != -EMFILE && r != -ENOSPC) || sampling_events(h) > 0)
 			return r;
 	}
 	begin_phases(h, t);
