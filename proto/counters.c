@@ -234,6 +234,10 @@ const struct counter counter_table[] = {
      .sentence = "of those brought no sample: the thread was not met running in time"},
     {C(PLACES_LOST), .name = "places_lost",
      .sentence = "classes have no name: they were unloaded first, or could not be read"},
+    {C(GUESTS), .name = "guests",
+     .sentence = "threads were sampled from their start, for all that live as short"},
+    {C(GUESTS_MISSED), .name = "guests_missed",
+     .sentence = "more were to be and were not: the others stand for them"},
 };
 
 _Static_assert(sizeof(counter_table) / sizeof(counter_table[0]) == JXP__COUNTER__COUNTER_MAX,

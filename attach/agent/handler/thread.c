@@ -85,6 +85,7 @@ struct thread *thread_take(pid_t tid)
 	release_memory(t);
 	in_use++;
 	t->tid = tid;
+	t->guest = 0;
 	t->timer = -1;
 	t->clock_on = false;
 	for (unsigned i = 0; i < SAMPLING_EVENTS; i++)
@@ -135,6 +136,14 @@ struct thread *thread_take(pid_t tid)
 	return t;
 }
 
+void thread_lend(struct thread *t, pid_t tid)
+{
+	atomic_store(&t->generation, (atomic_load(&t->generation) + 1) & GENERATION_MASK);
+	if (tid)
+		t->tid = tid;
+	atomic_store(&tids[t - table], tid);
+}
+
 struct thread *thread_find(pid_t tid)
 {
 	unsigned end = atomic_load_explicit(&used, memory_order_acquire);
@@ -160,7 +169,7 @@ void threads_sweep(void)
 		struct thread *t = &table[i];
 		uint64_t cpu_ns;
 
-		if (thread_is_used(t) && !clock_thread_ns(t->tid, &cpu_ns))
+		if (thread_is_used(t) && !t->guest && !clock_thread_ns(t->tid, &cpu_ns))
 			atomic_store(&t->ended, true);
 	}
 }

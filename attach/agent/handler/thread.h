@@ -43,6 +43,9 @@
 /* Sampling events of one thread. */
 #define SAMPLING_EVENTS PERF_HARDWARE_EVENTS
 
+/* Of a thread that starts as a guest, its first CPU time: it is told by all guests together. */
+#define GUEST_CPU_NS UINT64_C(20000000)
+
 /* Roles in sig_data; register i is THREAD_ROLE_REGISTER + i. All sampling events share one: the
  * handler looks at all of them. */
 #define THREAD_ROLE_SAMPLING  0u
@@ -86,6 +89,10 @@ struct thread {
 	_Atomic uint8_t registers; /* enum thread_registers; the handler moves it from NONE to
 				    * ASKED, and from LENT to USED to DONE */
 	pid_t tid;
+	/* Above 0: the entry is lent to threads that start (attach/agent/window/guests.h). Constant
+	 * while handlers may come; and what a tick of the thread that has it stands for. */
+	unsigned guest;
+	uint64_t guest_tick_ns;
 	int timer;     /* on its CPU clock: what brings the clock sampler's ticks, unless */
 	bool clock_on; /* the perf clock does, its one sampling event; or -1 */
 	int sampling_fd[SAMPLING_EVENTS];                /* of the sampler */
@@ -204,6 +211,11 @@ uint64_t thread_sig_data(const struct thread *t, unsigned role);
 /* Session thread: a free entry for tid, prepared and with no event open, or NULL when the table is
  * full. */
 struct thread *thread_take(pid_t tid);
+
+/* An entry that is lent passes to the thread tid, or, 0, is nobody's: its tid stays that of the
+ * last. Signals from before are late from now on. The caller alone has the entry, and no handler
+ * works in it. */
+void thread_lend(struct thread *t, pid_t tid);
 
 /* Session thread: keeps handlers of the thread from beginning their work, so that what it has open
  * and what handlers write can be changed. False, and nothing is held, while one is at work. Signals

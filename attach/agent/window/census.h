@@ -3,7 +3,9 @@
  * are the ones that have used most so far; the others are dormant (dormant.h) and looked at now and
  * then. A thread that starts is profiled at once while the session thread is within its part of the
  * budget and threads live long enough (turnover.h), else it starts as dormant. Where thousands
- * start in a second of CPU time nobody is told of them: what stays is found by the next scan.
+ * start in a second of CPU time nobody is told of them: what stays is found by the next scan. Of
+ * those that live too short for either a share is sampled (guests.h): they are guests in spans of
+ * time.
  *
  * Session thread only.
  */
@@ -17,6 +19,18 @@
 #include "attach/agent/crowd/dormant.h"
 #include "attach/agent/window/monitor.h"
 #include "common/err.h"
+#include "common/random.h"
+
+/* Of each cycle a span, somewhere in it, whose guests stand for the threads that start in all of
+ * it. */
+struct guest_spans {
+	uint64_t told_until_ns;       /* where the cycle begins, */
+	uint64_t begin_ns, length_ns; /* and its span */
+	uint64_t open_ns;             /* since when guests are taken; 0: they are not */
+	uint64_t started;             /* threads, by then */
+	double told; /* what it takes to be told of threads all the time, of the CPU time */
+	struct random random;
+};
 
 struct census {
 	struct vm *vm;
@@ -32,7 +46,9 @@ struct census {
 	uint64_t deaf_ns; /* and when that does not help, not for so long */
 	bool missed_ends; /* since the last scan, maybe */
 	uint64_t started,
-	    started_process_ns; /* threads, and process_ns, from which they are counted */
+	    started_process_ns;     /* threads, and process_ns, from which they are counted */
+	uint64_t start_ns, scan_ns; /* of the window, and at the last scan */
+	struct guest_spans spans;
 };
 
 void census_init(struct census *c, struct vm *vm, struct monitor *monitor, double budget);
@@ -48,6 +64,11 @@ int census_news(struct census *c, bool eager, struct err *err);
 /* When it is time to: threads that woke are profiled from now on. process_ns is the process's CPU
  * time in this window. 0 or -errno. */
 int census_scan(struct census *c, uint64_t process_ns, struct err *err);
+
+/* Begins and ends spans in which threads that start are guests, when it is time to; and when that
+ * is. */
+void census_guests(struct census *c, uint64_t process_ns);
+uint64_t census_next_ns(const struct census *c);
 
 /* No thread is taken on any more; census_is_dormant may be asked from now on. */
 void census_settle(struct census *c);

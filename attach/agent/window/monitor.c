@@ -15,6 +15,7 @@
 #include "attach/agent/handler/trace.h"
 #include "attach/agent/handler/watchpoint.h"
 #include "attach/agent/window/fd_allowance.h"
+#include "attach/agent/window/guests.h"
 #include "attach/agent/window/timer_allowance.h"
 #include "common/clock.h"
 
@@ -218,6 +219,14 @@ static int update_ready(struct monitor *m, struct thread *t)
 	return r == 0 ? holdings_follow(&m->holdings, t) : r;
 }
 
+static int update_guest(struct monitor *m, struct thread *t)
+{
+	pid_t stays;
+	int r = guests_follow(m->drain, t, m->totals, &stays);
+
+	return r == 0 && stays ? monitor_add(m, stays, GUEST_CPU_NS) : r;
+}
+
 int monitor_update(struct monitor *m)
 {
 	uint64_t now = clock_monotonic_ns(), settled = now;
@@ -237,6 +246,10 @@ int monitor_update(struct monitor *m)
 			t->settled_ns = now;
 		else if (t->memory && t->settled_ns < settled)
 			settled = t->settled_ns;
+		if (t->guest) {
+			r = update_guest(m, t);
+			continue;
+		}
 		if (atomic_load(&t->ended)) {
 			r = retire(m, t);
 			continue;
@@ -266,7 +279,8 @@ void monitor_sweep(const struct monitor *m, bool numbers_change_hands)
 	for (unsigned i = 0; i < threads_used(); i++) {
 		struct thread *t = thread_at(i);
 
-		if (thread_is_used(t) && !atomic_load(&t->ended) && holdings_is_gone(t))
+		if (thread_is_used(t) && !t->guest && !atomic_load(&t->ended) &&
+		    holdings_is_gone(t))
 			atomic_store(&t->ended, true);
 	}
 }
@@ -319,6 +333,8 @@ int monitor_finish(struct monitor *m)
 
 		if (!thread_is_used(t))
 			continue;
+		if (t->guest && r == 0)
+			r = update_guest(m, t);
 		if (atomic_load(&t->in_handler)) {
 			/* It has been for seconds; its events are not to go on. */
 			holdings_end(&m->holdings, t);

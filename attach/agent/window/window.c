@@ -21,6 +21,7 @@
 #include "attach/agent/window/budget.h"
 #include "attach/agent/window/calibrate.h"
 #include "attach/agent/window/census.h"
+#include "attach/agent/window/guests.h"
 #include "attach/agent/window/loop_phase.h"
 #include "attach/agent/window/modules.h"
 #include "attach/agent/window/monitor.h"
@@ -147,12 +148,19 @@ static int prepare(struct window *w, struct err *err)
 
 /* ---------------------------------------------------------------- threads */
 
+static void thread_started(pid_t tid)
+{
+	guests_begin(tid);
+	roster_add(tid);
+}
+
 /* In the ending thread. One that ends before its events are opened must not be taken on: nothing
  * would tell us of its end again. */
 static void thread_ended(pid_t tid)
 {
 	roster_remove(tid);
-	thread_note_end(tid);
+	if (!guests_end(tid))
+		thread_note_end(tid);
 }
 
 /* Tracked objects may have moved: the session thread is to look at once. Which humongous ones are
@@ -173,7 +181,7 @@ static void on_vm_died(void)
 }
 
 static const struct vm_hooks hooks = {
-    .thread_started = roster_add,
+    .thread_started = thread_started,
     .thread_ended = thread_ended,
     .gc_started = handlers_gc_started,
     .gc_finished = gc_finished,
@@ -281,6 +289,7 @@ static int report(struct window *w)
 
 	monitor_counters(&w->monitor, counters);
 	census_counters(&w->census, counters);
+	guests_counters(counters);
 	counters[JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS] = signals_foreign();
 	counters[JXP__COUNTER__COUNTER_STALE_TRAPS] = signals_stale();
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] = codemap_dropped();
@@ -291,7 +300,7 @@ static int report(struct window *w)
 	loop_phase_counters(&w->loops, counters);
 	budget_cost(&w->budget, counters, &w->cost);
 	/* Like the session thread's own, not steered by the sampler's period. */
-	other_ns = tracker_cost_ns(&w->objects.tracker) + vm_thread_events_ns();
+	other_ns = tracker_cost_ns(&w->objects.tracker) + vm_thread_events_ns() + guests_cost_ns();
 	counters[JXP__COUNTER__COUNTER_KERNEL_NS] =
 	    w->cost.overhead_ns - w->cost.session_ns - counters[JXP__COUNTER__COUNTER_HANDLER_NS] -
 	    counters[JXP__COUNTER__COUNTER_REGISTERS_NS] -
@@ -348,7 +357,9 @@ static void sleep_until_news(const struct window *w)
 			       {.fd = is_eager(w) ? roster_fd() : -1, .events = POLLIN},
 			       {.fd = session_wake_fd(), .events = POLLIN}};
 	uint64_t now = clock_monotonic_ns();
-	uint64_t left = w->next_drain_ns > now ? w->next_drain_ns - now : 0;
+	uint64_t next = census_next_ns(&w->census) < w->next_drain_ns ? census_next_ns(&w->census)
+								      : w->next_drain_ns;
+	uint64_t left = next > now ? next - now : 0;
 
 	if (monitor_has_phases(&w->monitor) && left > PHASE_INTERVAL_NS)
 		left = PHASE_INTERVAL_NS;
@@ -432,6 +443,8 @@ static int run(struct window *w, struct err *err)
 			r = update_phases(w);
 		if (r == 0 && !w->stopping)
 			r = census_news(&w->census, is_eager(w), err);
+		if (!w->stopping)
+			census_guests(&w->census, w->cost.cpu_ns);
 		if (r == 0 && !w->stopping)
 			r = update_objects(w, err);
 		if (r == 0)
@@ -459,6 +472,7 @@ static void stop_sampling(struct window *w, int *result)
 
 	atomic_store(&handlers.stopping, true);
 	budget_cpu_ends(&w->budget);
+	guests_stop();
 	closed = monitor_close_events(&w->monitor);
 	census_settle(&w->census);
 	/* When this fails the handler stays, to swallow what a thread with SIGTRAP blocked has
