@@ -5,7 +5,7 @@
 
 #include "common/clock.h"
 
-#define THREADS_SHOWN 20
+#define THREADS_SHOWN 64
 
 static double fraction_of(const struct json_writer *writer, const struct cpu_sum *sum)
 {

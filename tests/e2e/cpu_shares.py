@@ -163,7 +163,6 @@ def computes(compared):
 def in_step(compared):
     """What never runs at a scheduler's tick, or only then. utime and stime are no truth here; the clocks are. Where no
     tick can fall into a thread, its time has to be among the rest that is not told."""
-    compared.threads()
     truth = compared.spent.of_threads("in-step")
     assert 0.05 < truth < 0.6, compared.spent.threads
     compared.method("inStep", truth, IN_STEP, compared.part("other"))

@@ -24,7 +24,7 @@ import java.util.concurrent.locks.LockSupport;
  *                 PERIOD_NS by the monotonic clock, and works for a quarter of that
  */
 final class CpuShares {
-    private static final long TURN_NS = 2_000_000L;
+    private static final long TURN_NS = 11_000_000L;
     private static final int READ_BYTES = 64 << 10;
     /** So many that looking at the clock in between weighs nothing. */
     private static final int READS = 32;

@@ -16,8 +16,12 @@ static void draw_length(struct tick_plan *p, struct random *random, uint64_t per
 		return;
 	}
 	p->alike = TICKS_ALIKE - 1;
+	/* What one length had too much the next one has too little, so that as many ticks are due
+	 * as the time has periods: not on average, but always. */
+	p->mirrors = p->period_ns == period && !p->mirrors;
+	p->length_ns = p->mirrors ? 2 * period - p->length_ns
+				  : period / 2 + (period * random_below(random, 1u << 16) >> 16);
 	p->period_ns = period;
-	p->length_ns = period / 2 + (period * random_below(random, 1u << 16) >> 16);
 }
 
 void tick_plan_begin(struct tick_plan *p, struct random *random, uint64_t period, uint64_t from_ns)

@@ -25,6 +25,7 @@ struct tick_plan {
 	uint64_t length_ns; /* from the one before to it, */
 	uint64_t period_ns; /* as drawn from this period, for which it stands */
 	unsigned alike;     /* ticks to come with this length */
+	bool mirrors;       /* it makes up for the one before */
 	bool look;          /* the event comes before the tick */
 };
 

@@ -223,22 +223,29 @@ static void share_registers(const struct holdings *h, struct thread *t, unsigned
 	reservoir_init(&t->reservoir, count - own - bursts);
 }
 
+static void count_short_of_fds(struct holdings *h, struct thread *t)
+{
+	h->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS] += !t->short_of_fds;
+	t->short_of_fds = true;
+}
+
 /* As many debug registers as the window wants, or as a debugger has left us. */
 static int open_registers(struct holdings *h, struct thread *t)
 {
 	unsigned count = registers_for(h, t);
-	int r;
+	int r = -EMFILE;
 
-	if (count < registers_wanted(h) && !t->short_of_fds) {
-		h->totals[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS]++;
-		t->short_of_fds = true;
-	}
-	if (count == 0)
-		return -EMFILE;
-	do {
+	if (count < registers_wanted(h))
+		count_short_of_fds(h, t);
+	while (count > 0) {
 		r = opener_breakpoints(h->opener, t->tid, count,
 				       thread_sig_data(t, THREAD_ROLE_REGISTER), t->register_fd);
-	} while (r == -ENOSPC && --count > 0);
+		if (r != -ENOSPC)
+			break;
+		count--;
+	}
+	if (r == -EMFILE)
+		count_short_of_fds(h, t);
 	if (r < 0)
 		return r;
 	share_registers(h, t, count);
