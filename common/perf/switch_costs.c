@@ -70,7 +70,7 @@ static int measure_clock(int fd, double bare_ns, struct switch_costs *costs)
 {
 	struct perf_event_attr attr;
 	_cleanup_close_ int event = -1;
-	double ns;
+	double ns = 0;
 	int r;
 
 	perf_attr_clock(&attr, 100 * NS_PER_S, 0); /* It never fires. */
@@ -86,7 +86,7 @@ static int measure_clock(int fd, double bare_ns, struct switch_costs *costs)
 static int measure_held_and_armed(int fd, const int *events, double bare_ns,
 				  struct switch_costs *costs)
 {
-	double held_ns, armed_ns;
+	double held_ns = 0, armed_ns = 0;
 	int r = round_ns(fd, &held_ns);
 
 	if (r == 0)
@@ -125,7 +125,7 @@ static int measure_breakpoints(int fd, double bare_ns, struct switch_costs *cost
 static int measure(int fd, struct switch_costs *costs)
 {
 	struct switch_costs measured;
-	double bare_ns;
+	double bare_ns = 0;
 	int r = round_ns(fd, &bare_ns); /* The first batches warm up. */
 
 	if (r == 0)

@@ -25,10 +25,10 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median(uint64_t *costs, unsigned count)
+static uint64_t median(uint64_t *costs, unsigned count)
 {
 	qsort(costs, count, sizeof(costs[0]), compare);
-	return (double)costs[count / 2];
+	return costs[count / 2];
 }
 
 static uint64_t handler_ns(const struct thread *t)
@@ -68,7 +68,7 @@ static int measure_trap(struct thread *t, int fd, struct calibration *c)
 	}
 	if (!fires(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), TRAPS))
 		return -EOPNOTSUPP;
-	c->signals.trap_ns = (uint64_t)median(costs, TRAPS);
+	c->signals.trap_ns = median(costs, TRAPS);
 	return 0;
 }
 
@@ -173,7 +173,7 @@ static int measure_signal(struct thread *t, int fd, struct calibration *c)
 	if (!fires(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), TRAPS))
 		return -EOPNOTSUPP;
 	/* And as much again for the interrupt that brings it. */
-	c->signals.tick_ns = 2 * (uint64_t)median(costs, TRAPS);
+	c->signals.tick_ns = 2 * median(costs, TRAPS);
 	return 0;
 }
 
