@@ -315,11 +315,6 @@ static bool affords_clock(const struct holdings *h, const struct thread *t)
 	       (t->clock_on || (!h->clocks_refused && h->fds_left >= CLOCK_FDS_MIN));
 }
 
-static bool is_fatal(int error)
-{
-	return error == -EPIPE || error == -EPROTO || error == -ETIMEDOUT;
-}
-
 static void set_phase_period(const struct holdings *h, struct thread *t, double cost_ns)
 {
 	double period = cost_ns / (h->settings->budget * PHASE_SHARE);
@@ -407,7 +402,7 @@ static int change_clock(struct holdings *h, struct thread *t)
 		return 0;
 	}
 	r = turn_clock_on(h, t);
-	h->clocks_refused = r < 0 && r != -ESRCH && r != -EMFILE && !is_fatal(r);
+	h->clocks_refused = r < 0 && r != -ESRCH && r != -EMFILE && !opener_session_is_over(r);
 	return r;
 }
 
@@ -428,7 +423,7 @@ static int change(struct holdings *h, struct thread *t)
 		r = change_clock(h, t);
 	if (r < 0)
 		t->retry_ns = clock_monotonic_ns() + RETRY_NS;
-	return is_fatal(r) ? r : 0;
+	return opener_session_is_over(r) ? r : 0;
 }
 
 void holdings_mend(struct holdings *h, struct thread *t)
@@ -485,7 +480,7 @@ static int begin_phase(struct holdings *h, struct thread *t)
 		/* As if a phase had come and brought nothing. */
 		h->totals[JXP__COUNTER__COUNTER_PHASES_MISSED]++;
 		begin_phases(h, t);
-		return is_fatal(r) ? r : 0;
+		return opener_session_is_over(r) ? r : 0;
 	}
 	h->phases++;
 	t->phase_since_ns = clock_monotonic_ns();

@@ -42,11 +42,6 @@ unsigned monitor_room(const struct monitor *m)
 	return ticks < entries ? (unsigned)ticks : entries;
 }
 
-static bool is_fatal(int error)
-{
-	return error == -EPIPE || error == -EPROTO || error == -ETIMEDOUT;
-}
-
 /* A handler takes microseconds; one whose thread is not scheduled is not waited for longer. */
 #define HANDLERS_TIMEOUT_MS 200u
 
@@ -89,7 +84,7 @@ int monitor_add(struct monitor *m, pid_t tid, uint64_t from_ns)
 	if (r < 0) {
 		holdings_end(&m->holdings, t);
 		thread_recycle(t);
-		if (is_fatal(r))
+		if (opener_session_is_over(r))
 			return r;
 		count_unopened(m, r);
 		return 0;
@@ -145,7 +140,7 @@ static int make_ready(struct monitor *m, struct thread *t)
 	if (r == 0)
 		r = holdings_give(&m->holdings, t);
 	if (r < 0) {
-		if (is_fatal(r))
+		if (opener_session_is_over(r))
 			return r;
 		count_unopened(m, r);
 		atomic_store(&t->state, THREAD_FAILED);

@@ -11,6 +11,7 @@
 #ifndef JXPERF_AGENT_WINDOW_OPENER_H
 #define JXPERF_AGENT_WINDOW_OPENER_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -38,5 +39,13 @@ int opener_hardware(struct opener *o, pid_t tid, unsigned event, uint64_t period
 /* Opens count breakpoints, disabled, whose sig_data are sig_data, sig_data + 1, ... All or none: 0
  * or -errno. */
 int opener_breakpoints(struct opener *o, pid_t tid, unsigned count, uint64_t sig_data, int *fds);
+
+/* Does what one of these gave mean that the session cannot go on? Anything else is about the
+ * thread.
+ */
+static inline bool opener_session_is_over(int error)
+{
+	return error == -EPIPE || error == -EPROTO || error == -ETIMEDOUT;
+}
 
 #endif
