@@ -1,0 +1,121 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "common/shares.h"
+
+#define ANN 1000
+#define BEN 1001
+#define CAY 1002
+
+static const struct share_limits ten = {
+    .things = "seats", .advice = "wait until one is free", .all = 10, .reserved = 3, .of_user = 4};
+
+static void a_user_has_no_more_than_a_share(void **state)
+{
+	struct shares s;
+	struct err err;
+
+	(void)state;
+	shares_init(&s, &ten);
+	assert_int_equal(shares_take(&s, ANN, 4, &err), 0);
+	assert_int_equal(shares_take(&s, ANN, 1, &err), -EDQUOT);
+	assert_string_equal(err.message, "user 1000 has 4 seats, which is a user's share: wait "
+					 "until one is free");
+	assert_int_equal(shares_take(&s, BEN, 3, &err), 0);
+	shares_give(&s, ANN, 1);
+	assert_int_equal(shares_take(&s, ANN, 1, &err), 0);
+	assert_int_equal(shares_of(&s, ANN), 4);
+	assert_int_equal(s.held, 7);
+	shares_release(&s);
+}
+
+static void all_users_together_leave_administrators_their_part(void **state)
+{
+	struct shares s;
+	struct err err;
+
+	(void)state;
+	shares_init(&s, &ten);
+	assert_int_equal(shares_take(&s, ANN, 4, &err), 0);
+	assert_int_equal(shares_take(&s, BEN, 3, &err), 0);
+	assert_int_equal(shares_take(&s, CAY, 1, &err), -ENOSPC);
+	assert_string_equal(err.message, "there are 7 seats, which is the limit: wait until one is "
+					 "free");
+	assert_int_equal(shares_take(&s, SHARES_ADMINS, 3, &err), 0);
+	assert_int_equal(shares_take(&s, SHARES_ADMINS, 1, &err), -ENOSPC);
+	shares_give(&s, ANN, 4);
+	assert_int_equal(shares_take(&s, SHARES_ADMINS, 4, &err), 0);
+	assert_int_equal(shares_take(&s, CAY, 1, &err), -ENOSPC);
+	shares_release(&s);
+}
+
+static void who_has_most_makes_way_and_administrators_keep_their_part(void **state)
+{
+	struct shares s;
+	uid_t user = 0;
+
+	(void)state;
+	shares_init(&s, &ten);
+	assert_false(shares_heaviest(&s, &user));
+	assert_int_equal(shares_add(&s, SHARES_ADMINS, 3), 0);
+	assert_false(shares_heaviest(&s, &user));
+	assert_int_equal(shares_add(&s, ANN, 1), 0);
+	assert_true(shares_heaviest(&s, &user));
+	assert_int_equal(user, ANN);
+	assert_int_equal(shares_add(&s, BEN, 9), 0);
+	assert_true(shares_heaviest(&s, &user));
+	assert_int_equal(user, BEN);
+	assert_int_equal(shares_add(&s, SHARES_ADMINS, 10), 0);
+	assert_true(shares_heaviest(&s, &user));
+	assert_int_equal(user, SHARES_ADMINS);
+	shares_release(&s);
+}
+
+static void what_passes_is_forgotten_by_halves(void **state)
+{
+	struct shares s;
+
+	(void)state;
+	shares_init(&s, &ten);
+	assert_int_equal(shares_add(&s, ANN, 9), 0);
+	assert_int_equal(shares_add(&s, BEN, 1), 0);
+	shares_halve(&s);
+	assert_int_equal(shares_of(&s, ANN), 4);
+	assert_int_equal(shares_of(&s, BEN), 0);
+	assert_int_equal(s.held, 4);
+	assert_int_equal(s.count, 1);
+	shares_release(&s);
+}
+
+static void amounts_near_the_largest_do_not_wrap(void **state)
+{
+	struct share_limits limits = ten;
+	struct shares s;
+	struct err err;
+
+	(void)state;
+	limits.all = limits.of_user = UINT64_MAX;
+	shares_init(&s, &limits);
+	assert_int_equal(shares_take(&s, ANN, UINT64_MAX - 8, &err), 0);
+	assert_int_equal(shares_take(&s, ANN, UINT64_MAX - 8, &err), -EDQUOT);
+	assert_int_equal(shares_take(&s, BEN, UINT64_MAX - 8, &err), -ENOSPC);
+	shares_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_user_has_no_more_than_a_share),
+	    cmocka_unit_test(all_users_together_leave_administrators_their_part),
+	    cmocka_unit_test(who_has_most_makes_way_and_administrators_keep_their_part),
+	    cmocka_unit_test(what_passes_is_forgotten_by_halves),
+	    cmocka_unit_test(amounts_near_the_largest_do_not_wrap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
