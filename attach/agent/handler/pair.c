@@ -192,6 +192,18 @@ static uint32_t weighted(unsigned bytes, double weight, struct random *random)
 	return product < LIMIT_PAIR_BYTES ? (uint32_t)product : LIMIT_PAIR_BYTES;
 }
 
+/* Both accesses meet at the bytes that they share: the second may touch a later field than that at
+ * which the first one's bytes begin. */
+static void place_where_they_meet(struct place *p, unsigned shared)
+{
+	unsigned before = shared ? (unsigned)__builtin_ctz(shared) : 0;
+
+	if (p->kind != PLACE_OBJECT || p->offset >= UINT32_MAX - before)
+		return;
+	p->offset += before;
+	p->element = p->header_bytes > 0 && p->offset >= p->header_bytes;
+}
+
 bool pair_describe_end(struct thread *t, struct watchpoint *w, struct pair_end *end,
 		       const ucontext_t *uc)
 {
@@ -215,6 +227,7 @@ void pair_complete(struct thread *t, const struct watchpoint *w, const struct pa
 
 	placing_count(t, w->region, w->placed);
 	pair_fill_record(&r, w, end->reg, RECORD_TRAPPED);
+	place_where_they_meet(&r.place, shared);
 	r.trap_context = end->context;
 	r.jvm_access = end->jvm_access;
 	r.checked_bytes = weighted(

@@ -490,6 +490,19 @@ static void a_part_stands_for_its_whole_access(void **state)
 	assert_int_equal(r.checked_bytes, 32);
 }
 
+static void a_pair_is_where_both_accesses_meet(void **state)
+{
+	struct record r = {0};
+
+	need_registers(state);
+	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
+	t->watchpoints[0].place = (struct place){.kind = PLACE_OBJECT, .klass = 1, .offset = 72};
+	trap_behind(store, 3, (uint8_t *)data + 2);
+	assert_true(ring_pop(&t->memory->ring, &r) && ring_pop(&t->memory->ring, &r));
+	assert_int_equal(r.type, RECORD_TRAPPED);
+	assert_int_equal(r.place.offset, 74);
+}
+
 static void weights_are_right_on_average(void **state)
 {
 	struct random random;
@@ -577,6 +590,7 @@ int main(void)
 	    TEST(a_sampled_swap_that_fails_is_not_armed),
 	    TEST(a_masked_store_beside_the_watched_bytes_ends_nothing),
 	    TEST(a_part_stands_for_its_whole_access),
+	    TEST(a_pair_is_where_both_accesses_meet),
 	    cmocka_unit_test(weights_are_right_on_average),
 	    cmocka_unit_test(the_watched_part_is_aligned_inside_the_access_and_holds_the_byte),
 	    cmocka_unit_test(an_aligned_access_of_up_to_eight_bytes_is_watched_whole),
