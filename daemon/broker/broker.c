@@ -568,6 +568,7 @@ int broker_main(int socket_fd, const struct startup *startup, sigtrap_trial_fn t
 	b->workers.answered = on_answered;
 	b->workers.given_up = on_given_up;
 	b->workers.arg = b;
+	broker_targets_init(&b->targets);
 	b->targets.agent = &startup->agent;
 	b->targets.workers = &b->workers;
 	b->targets.sigtrap_trial = trial;
@@ -585,6 +586,7 @@ int broker_main(int socket_fd, const struct startup *startup, sigtrap_trial_fn t
 	b->gate = b->targets.gate = NULL;
 	b->touch = b->targets.touch = NULL;
 	shut_down(b);
+	broker_targets_free(&b->targets);
 	broker_outbox_release(&b->outbox);
 	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

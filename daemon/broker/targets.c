@@ -12,6 +12,30 @@
 _Static_assert(GATE_TARGETS_MAX >= BROKER_TARGETS_MAX, "every target can have a gate");
 _Static_assert(BROKER_WORKERS_MAX > BROKER_TARGETS_MAX, "every target can have a worker");
 
+void broker_targets_init(struct broker_targets *t)
+{
+	static const struct share_limits places = {.things = "processes being profiled",
+						   .advice = "wait until one of their windows ends",
+						   .all = BROKER_TARGETS_MAX,
+						   .reserved = BROKER_TARGETS_RESERVED,
+						   .of_user = BROKER_TARGETS_OF_USER};
+	static const struct share_limits stuck = {
+	    .things = "attempts to attach that hang",
+	    .advice = "end the file systems that do not answer, or the processes that use them",
+	    .all = BROKER_TARGETS_MAX,
+	    .of_user = BROKER_STUCK_OF_USER};
+
+	*t = (struct broker_targets){0};
+	shares_init(&t->places, &places);
+	shares_init(&t->stuck, &stuck);
+}
+
+void broker_targets_free(struct broker_targets *t)
+{
+	shares_release(&t->places);
+	shares_release(&t->stuck);
+}
+
 static struct broker_target *find(struct broker_targets *t, pid_t pid)
 {
 	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
@@ -20,18 +44,27 @@ static struct broker_target *find(struct broker_targets *t, pid_t pid)
 	return NULL;
 }
 
-static void free_if_reaped(struct broker_target *e)
+static void free_place(struct broker_targets *t, struct broker_target *e)
+{
+	shares_give(&t->places, e->asked_owner, 1);
+	e->state = TARGET_FREE;
+}
+
+static void free_if_reaped(struct broker_targets *t, struct broker_target *e)
 {
 	int status;
 
-	if (e->state == TARGET_STUCK && attach_helper_reaped(&e->helper, &status))
-		e->state = TARGET_FREE;
+	if (e->state != TARGET_STUCK || !attach_helper_reaped(&e->helper, &status))
+		return;
+	if (e->counted)
+		shares_give(&t->stuck, proc_owner(&e->identity), 1);
+	free_place(t, e);
 }
 
 static struct broker_target *find_free(struct broker_targets *t)
 {
 	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++) {
-		free_if_reaped(&t->all[i]);
+		free_if_reaped(t, &t->all[i]);
 		if (t->all[i].state == TARGET_FREE)
 			return &t->all[i];
 	}
@@ -61,7 +94,7 @@ static void forget(struct broker_targets *t, struct broker_target *e)
 		broker_touch_forget(t->touch, e->pid);
 	e->touch_traced = false;
 	close_pidfd(e);
-	e->state = TARGET_FREE;
+	free_place(t, e);
 	broker_workers_release(t->workers, e->pid);
 }
 
@@ -92,7 +125,7 @@ static int check_free(struct broker_targets *t, pid_t pid, struct err *err)
 	struct broker_target *e = find(t, pid);
 
 	if (e)
-		free_if_reaped(e);
+		free_if_reaped(t, e);
 	if (!e || e->state == TARGET_FREE)
 		return 0;
 	if (e->state == TARGET_STUCK)
@@ -163,9 +196,14 @@ int broker_targets_attach(struct broker_targets *t, const struct broker_request 
 				    .force = request->attach_flags & BROKER_ATTACH_FORCE,
 				    .trace_touch =
 					request->attach_flags & BROKER_ATTACH_TRACE_TOUCH};
-	r = ask(t, e, false, err);
+	r = shares_take(&t->places, request->owner, 1, err);
 	if (r < 0)
 		return r;
+	r = ask(t, e, false, err);
+	if (r < 0) {
+		free_place(t, e);
+		return r;
+	}
 	e->pidfd = TAKE_FD(pidfd);
 	e->state = TARGET_IDENTIFYING;
 	return 0;
@@ -177,7 +215,12 @@ static void fail(struct broker_targets *t, struct broker_target *e, int error,
 	cleanup_close(&e->connection);
 	e->connection = -1;
 	close_pidfd(e);
-	e->state = e->helper.pid ? TARGET_STUCK : TARGET_FREE;
+	if (e->helper.pid) {
+		e->state = TARGET_STUCK;
+		e->counted = shares_add(&t->stuck, proc_owner(&e->identity), 1) == 0;
+	} else {
+		free_place(t, e);
+	}
 	broker_workers_release(t->workers, e->pid);
 	t->attached(t->arg, e->request_id, error, PROC_ANY_UID, 0, err);
 }
@@ -211,6 +254,14 @@ static int check_identity(const struct broker_target *e, struct err *err)
 	return 0;
 }
 
+/* Whose attempts hang, has no other begun: each is a process that nobody can end. */
+static int check_stuck(struct broker_targets *t, const struct broker_target *e, struct err *err)
+{
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
+		free_if_reaped(t, &t->all[i]);
+	return shares_check(&t->stuck, proc_owner(&e->identity), 1, err);
+}
+
 /* The worker has said which process it is. Should another one get its pid from here on, or it
  * become another program or user, the worker will say so when it is asked once more (confirm). */
 static void run_helper(struct broker_targets *t, struct broker_target *e)
@@ -218,6 +269,8 @@ static void run_helper(struct broker_targets *t, struct broker_target *e)
 	struct err err = {""};
 	int r = check_identity(e, &err);
 
+	if (r == 0)
+		r = check_stuck(t, e, &err);
 	if (r == 0)
 		r = attach_helper_start(&e->helper, e->pid, t->agent, e->force, &err);
 	if (r < 0)

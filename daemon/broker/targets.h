@@ -14,6 +14,7 @@
 
 #include "common/err.h"
 #include "common/proc.h"
+#include "common/shares.h"
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
 #include "daemon/broker/proto.h"
@@ -24,6 +25,15 @@
 struct agent_files;
 
 #define BROKER_TARGETS_MAX 256
+
+/* What one user who is no administrator may have of these, and what is kept for administrators and
+ * schedules. */
+#define BROKER_TARGETS_OF_USER  32
+#define BROKER_TARGETS_RESERVED 64
+
+/* Attempts that hang for good, on a file system that does not answer, are their target's owner's:
+ * with so many none of that user's processes is attached to. */
+#define BROKER_STUCK_OF_USER 4
 
 enum target_state {
 	TARGET_FREE,
@@ -44,12 +54,13 @@ struct broker_target {
 	uint32_t request_id;
 	int connection;
 	char name[ATTACH_NAME_BYTES]; /* what the target is called, with the connection */
-	uid_t asked_owner;            /* whose it has to be, or PROC_ANY_UID */
+	uid_t asked_owner;            /* whose it has to be, or PROC_ANY_UID; has the place */
 	uint64_t asked_start_ticks;   /* when it has to have started, or 0 */
 	bool force;                   /* whether or not there is room for the agent */
 	bool trace_touch;             /* first touches are to be traced, */
 	bool touch_traced;            /* and are */
 	bool gated;                   /* has a gate in the kernel */
+	bool counted;                 /* as one of its owner's that are STUCK */
 	struct attach_helper helper;
 };
 
@@ -58,7 +69,7 @@ struct broker_target {
 typedef void (*broker_attached_fn)(void *arg, uint32_t request_id, int fd, uid_t owner,
 				   double cpu_limit, const struct err *words);
 
-/* All zero, but for the first five members: there is no target yet. */
+/* Made by broker_targets_init. */
 struct broker_targets {
 	const struct agent_files *agent;
 	struct broker_workers *workers;
@@ -68,8 +79,16 @@ struct broker_targets {
 	struct broker_gate *gate;     /* NULL: there is none */
 	struct broker_touch *touch;   /* NULL: first touches are not traced */
 	enum sigtrap_verdict sigtrap; /* UNTRIED before the first attach */
+	struct shares places;         /* of all, by who asked */
+	struct shares stuck;          /* of these, by whose process it is */
 	struct broker_target all[BROKER_TARGETS_MAX];
 };
+
+/* There is no target yet. The other members are the caller's to set, up to arg. */
+void broker_targets_init(struct broker_targets *t);
+
+/* Frees what the accounts of users take; the targets are the caller's to end. */
+void broker_targets_free(struct broker_targets *t);
 
 /* Begins to attach. 0 when attached will be called, once and not from in here; or -errno. */
 int broker_targets_attach(struct broker_targets *t, const struct broker_request *request,

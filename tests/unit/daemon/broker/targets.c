@@ -297,11 +297,12 @@ static void a_process_that_turns_out_to_be_another_users_is_not_attached_to(void
 	struct err err;
 
 	(void)state;
-	t = (struct broker_targets){.agent = &agent,
-				    .workers = &workers,
-				    .sigtrap_trial = sigtrap_trial,
-				    .attached = on_attached,
-				    .arg = &attached};
+	broker_targets_init(&t);
+	t.agent = &agent;
+	t.workers = &workers;
+	t.sigtrap_trial = sigtrap_trial;
+	t.attached = on_attached;
+	t.arg = &attached;
 	workers.answered = on_worker_answered;
 	r.owner = geteuid();
 	assert_int_equal(broker_targets_attach(&t, &r, &err), 0);
@@ -311,6 +312,27 @@ static void a_process_that_turns_out_to_be_another_users_is_not_attached_to(void
 	(void)proc_absent(r.pid, &err); /* Only its text is wanted. */
 	assert_string_equal(attached.message, err.message);
 	broker_workers_end(&workers);
+	broker_targets_free(&t);
+}
+
+/* Of a user whose attempts cannot be ended no more are begun, whoever asks; others' are. */
+static void of_a_users_attempts_that_hang_few_are_left_behind(void **state)
+{
+	pid_t others[BROKER_STUCK_OF_USER];
+	struct broker_request r = peer_request(BROKER_ATTACH);
+
+	(void)state;
+	peer_start("stuck");
+	for (unsigned i = 0; i < BROKER_STUCK_OF_USER; i++) {
+		r.pid = others[i] = broker_fixture_start_target();
+		peer_submit(&r);
+		assert_int_equal(peer_receive(), ETIMEDOUT);
+	}
+	r.pid = getpid();
+	assert_int_equal(peer_ask(&r), EDQUOT);
+	assert_true(peer_says("4 attempts to attach that hang"));
+	for (unsigned i = 0; i < BROKER_STUCK_OF_USER; i++)
+		broker_fixture_end_target(others[i]);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, peer_set_up, peer_tear_down)
@@ -322,6 +344,7 @@ int main(int argc, char **argv)
 	    TEST(the_helpers_refusal_is_handed_on),
 	    TEST(a_helper_that_crashes_is_reported_as_such),
 	    TEST(a_helper_that_cannot_be_killed_stops_neither_broker_nor_later_attaches),
+	    TEST(of_a_users_attempts_that_hang_few_are_left_behind),
 	    TEST(a_helper_without_a_result_is_reported_as_such),
 	    TEST(a_helper_that_talks_nonsense_is_reported_as_such),
 	    TEST(a_bundle_without_helper_is_reported_as_such),
