@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
+#include "common/shares.h"
 #include "daemon/report/report.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
@@ -20,7 +21,8 @@ struct render {
 	struct render_job job;
 	render_done_fn done;
 	void *arg;
-	bool started;
+	uid_t user;
+	uint64_t started_ns; /* 0: it waits */
 	atomic_bool cancelled;
 	struct buffer frame;
 	int result;
@@ -32,6 +34,9 @@ struct renders {
 	struct render *first; /* that waits */
 	struct render **last;
 	struct render *on_pool[RENDERS_MAX];
+	struct shares running;
+	struct shares work; /* of the last while, nanoseconds */
+	uint64_t halved_ns; /* when that was halved last */
 	size_t unread_bytes;
 	bool freed;
 };
@@ -95,6 +100,52 @@ static void on_pool(uv_work_t *work)
 
 static void start_next(struct renders *r);
 
+static void free_renders(struct renders *r)
+{
+	shares_release(&r->running);
+	shares_release(&r->work);
+	free(r);
+}
+
+/* Does b come before a, which waits longer? */
+static bool comes_before(const struct renders *r, const struct render *b, const struct render *a)
+{
+	if (a->user == SHARES_ADMINS || b->user == SHARES_ADMINS)
+		return a->user != SHARES_ADMINS;
+	return shares_of(&r->work, b->user) < shares_of(&r->work, a->user);
+}
+
+/* Whose turn it is, or NULL: none waits whose user has none on the pool. */
+static struct render *whose_turn(struct renders *r)
+{
+	struct render *best = NULL;
+	struct err why;
+
+	for (struct render *at = r->first; at; at = at->next)
+		if (shares_check(&r->running, at->user, 1, &why) == 0 &&
+		    (!best || comes_before(r, at, best)))
+			best = at;
+	return best;
+}
+
+static void forget_long_ago(struct renders *r)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (now - r->halved_ns < RENDERS_HALVED_NS)
+		return;
+	r->halved_ns = now;
+	shares_halve(&r->work);
+}
+
+/* Without memory it is not counted, and its user's next turn comes early. */
+static void count_work(struct renders *r, const struct render *render)
+{
+	shares_give(&r->running, render->user, 1);
+	forget_long_ago(r);
+	(void)shares_add(&r->work, render->user, clock_monotonic_ns() - render->started_ns);
+}
+
 static void on_written(uv_work_t *work, int status)
 {
 	struct render *render = work->data;
@@ -107,6 +158,7 @@ static void on_written(uv_work_t *work, int status)
 			r->on_pool[i] = NULL;
 		busy |= r->on_pool[i] != NULL;
 	}
+	count_work(r, render);
 	if (!atomic_load(&render->cancelled))
 		render->done(render->arg, render->result < 0 ? NULL : &render->frame,
 			     render->err.message);
@@ -114,29 +166,42 @@ static void on_written(uv_work_t *work, int status)
 	if (!r->freed)
 		start_next(r);
 	else if (!busy)
-		free(r);
+		free_renders(r);
+}
+
+static void unlink_waiting(struct renders *r, struct render *render)
+{
+	struct render **at = &r->first;
+
+	while (*at != render)
+		at = &(*at)->next;
+	*at = render->next;
+	if (r->last == &render->next)
+		r->last = at;
 }
 
 static void start_next(struct renders *r)
 {
 	for (size_t i = 0; i < RENDERS_MAX && r->first; i++) {
-		struct render *render = r->first;
+		struct render *render;
+		struct err why;
 
 		if (r->on_pool[i] || r->unread_bytes >= RENDERS_UNREAD_MAX_BYTES)
 			continue;
-		r->first = render->next;
-		if (!r->first)
-			r->last = &r->first;
+		render = whose_turn(r);
+		if (!render || shares_take(&r->running, render->user, 1, &why) < 0)
+			return;
+		unlink_waiting(r, render);
 		render->result = render->job.begin(render->job.arg, &render->err);
-		render->started = true;
+		render->started_ns = clock_monotonic_ns();
 		r->on_pool[i] = render;
 		/* Fails only without a function to call. */
 		(void)uv_queue_work(r->loop, &render->work, on_pool, on_written);
 	}
 }
 
-int render_start_job(struct render **out, struct renders *r, const struct render_job *job,
-		     render_done_fn done, void *arg)
+int render_start_job(struct render **out, struct renders *r, uid_t user,
+		     const struct render_job *job, render_done_fn done, void *arg)
 {
 	struct render *render = calloc(1, sizeof(*render));
 
@@ -144,6 +209,7 @@ int render_start_job(struct render **out, struct renders *r, const struct render
 		return -ENOMEM;
 	render->work.data = render;
 	render->renders = r;
+	render->user = user;
 	render->job = *job;
 	render->done = done;
 	render->arg = arg;
@@ -193,7 +259,7 @@ static void release_report(void *arg)
 	free(report);
 }
 
-int render_start(struct render **out, struct renders *r, const struct window_result *w,
+int render_start(struct render **out, struct renders *r, uid_t user, const struct window_result *w,
 		 const struct report_wanted *wanted, render_done_fn done, void *arg)
 {
 	struct window_report *report = calloc(1, sizeof(*report));
@@ -204,7 +270,7 @@ int render_start(struct render **out, struct renders *r, const struct window_res
 	if (!report)
 		return -ENOMEM;
 	*report = (struct window_report){window_result_keep(w), *wanted};
-	status = render_start_job(out, r, &job, done, arg);
+	status = render_start_job(out, r, user, &job, done, arg);
 	if (status < 0)
 		release_report(report);
 	return status;
@@ -212,22 +278,11 @@ int render_start(struct render **out, struct renders *r, const struct window_res
 
 /* ---------------------------------------------------------------- its end */
 
-static void unlink_waiting(struct renders *r, struct render *render)
-{
-	struct render **at = &r->first;
-
-	while (*at != render)
-		at = &(*at)->next;
-	*at = render->next;
-	if (r->last == &render->next)
-		r->last = at;
-}
-
 void render_cancel(struct render *render)
 {
 	if (!render)
 		return;
-	if (render->started) {
+	if (render->started_ns) {
 		atomic_store(&render->cancelled, true); /* on_written frees it. */
 		return;
 	}
@@ -248,12 +303,20 @@ void renders_read(struct renders *r, size_t bytes)
 
 struct renders *renders_new(uv_loop_t *loop)
 {
+	static const struct share_limits one_each = {.things = "reports being written",
+						     .advice = "wait until they are there",
+						     .all = RENDERS_MAX,
+						     .of_user = 1};
+	static const struct share_limits none = {0}; /* It is only added up. */
 	struct renders *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->loop = loop;
 	r->last = &r->first;
+	r->halved_ns = clock_monotonic_ns();
+	shares_init(&r->running, &one_each);
+	shares_init(&r->work, &none);
 	return r;
 }
 
@@ -271,5 +334,5 @@ void renders_free(struct renders *r)
 	}
 	r->freed = true;
 	if (!busy)
-		free(r);
+		free_renders(r);
 }

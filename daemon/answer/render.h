@@ -20,6 +20,7 @@
 #include <uv.h>
 
 #include "common/buffer.h"
+#include "common/clock.h"
 #include "common/err.h"
 #include "daemon/report/content/wanted.h"
 #include "daemon/window/result.h"
@@ -27,6 +28,9 @@
 
 /* Each may hold a report's text twice, and what it is made from. */
 #define RENDERS_MAX 2
+
+/* What was written so long ago counts half when it is asked whose turn it is. */
+#define RENDERS_HALVED_NS (10 * NS_PER_S)
 
 /* No more is written while clients have so much before them that they have not read. */
 #define RENDERS_UNREAD_MAX_BYTES ((size_t)64 << 20)
@@ -60,14 +64,15 @@ struct renders *renders_new(uv_loop_t *loop);
  * free(NULL) is safe. */
 void renders_free(struct renders *r);
 
-/* Has the report of w written, as wanted. 0
- * with the handle, valid until done or render_cancel, in *out; or -ENOMEM. */
-int render_start(struct render **out, struct renders *r, const struct window_result *w,
+/* Has the report of w written, as wanted, for a user (common/shares.h). Administrators come first;
+ * then who had least written lately, one at a time each. 0 with the handle, valid until done or
+ * render_cancel, in *out; or -ENOMEM. */
+int render_start(struct render **out, struct renders *r, uid_t user, const struct window_result *w,
 		 const struct report_wanted *wanted, render_done_fn done, void *arg);
 
 /* The same of what a job writes. On failure arg is the caller's still. */
-int render_start_job(struct render **out, struct renders *r, const struct render_job *job,
-		     render_done_fn done, void *arg);
+int render_start_job(struct render **out, struct renders *r, uid_t user,
+		     const struct render_job *job, render_done_fn done, void *arg);
 
 /* How w ended, into document; the reason stays w's. */
 void render_describe_end(Jxp__Document *document, const struct window_result *w);

@@ -176,7 +176,8 @@ static void on_rendered(void *arg, struct buffer *frame, const char *error)
 void connection_send_report(struct connection *c, const struct window_result *w,
 			    const struct report_wanted *wanted)
 {
-	if (render_start(&c->render, c->context->renders, w, wanted, on_rendered, c) < 0) {
+	if (render_start(&c->render, c->context->renders, c->asker.sees, w, wanted, on_rendered,
+			 c) < 0) {
 		connection_fail(c, false, "out of memory for the report");
 		return;
 	}
@@ -186,7 +187,8 @@ void connection_send_report(struct connection *c, const struct window_result *w,
 
 void connection_send_job(struct connection *c, const struct render_job *job)
 {
-	if (render_start_job(&c->render, c->context->renders, job, on_rendered, c) < 0) {
+	if (render_start_job(&c->render, c->context->renders, c->asker.sees, job, on_rendered, c) <
+	    0) {
 		job->release(job->arg);
 		connection_fail(c, false, "out of memory for the report");
 		return;

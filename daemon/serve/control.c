@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "common/shares.h"
 #include "daemon/serve/access.h"
 #include "daemon/serve/audit.h"
 #include "daemon/serve/connection.h"
@@ -26,7 +27,7 @@
 
 struct client {
 	struct connection *connection;
-	uid_t user;
+	uid_t user; /* common/shares.h */
 };
 
 struct control {
@@ -39,6 +40,7 @@ struct control {
 	struct control_settings settings;
 	struct access_rules rules;
 	struct stat socket_identity; /* so that only our own file is removed */
+	struct shares connections;
 	struct client clients[CONTROL_CONNECTIONS_MAX];
 	size_t client_count;
 	uint64_t refused;           /* and not logged yet */
@@ -63,6 +65,7 @@ static void on_connection_closed(void *arg, struct connection *connection)
 
 	while (c->clients[i].connection != connection)
 		i++;
+	shares_give(&c->connections, c->clients[i].user, 1);
 	c->clients[i] = c->clients[--c->client_count];
 	report_if_drained(c);
 }
@@ -114,45 +117,26 @@ static void tell_refused(int fd, const char *why)
 		(void)fd_send(fd, buffer_head(&frame), buffer_length(&frame), NULL, 0);
 }
 
-/* 0, or -EBUSY with what the client is told. */
-static int check_room(const struct control *c, uid_t user, struct err *err)
-{
-	size_t own = 0, others = 0;
-
-	for (size_t i = 0; i < c->client_count; i++) {
-		own += c->clients[i].user == user;
-		others += c->clients[i].user != 0;
-	}
-	if (own >= CONTROL_CONNECTIONS_OF_USER)
-		return err_set(err, EBUSY,
-			       "user %u has %zu connections to the daemon open, which is the "
-			       "limit: wait until some of them end",
-			       user, own);
-	if (user != 0 && others >= CONTROL_CONNECTIONS_OF_OTHERS)
-		return err_set(err, EBUSY,
-			       "%zu connections to the daemon are open, which is the limit: wait "
-			       "until some of them end",
-			       others);
-	return 0;
-}
-
 /* Takes the descriptor in any case. 0, or -errno when its client was told why it is not served. */
 static int serve(struct control *c, int connected, const struct window_asker *asker,
 		 struct err *err)
 {
 	_cleanup_close_ int fd = connected;
 	struct client *client = &c->clients[c->client_count];
-	int r = check_room(c, asker->uid, err);
+	int r = shares_take(&c->connections, asker->sees, 1, err);
 
-	if (r == 0)
+	if (r == 0) {
 		r = connection_new(&client->connection, &c->context, asker, fd,
 				   on_connection_closed, c, err);
+		if (r < 0)
+			shares_give(&c->connections, asker->sees, 1);
+	}
 	if (r < 0) {
 		tell_refused(fd, err->message);
 		return r;
 	}
 	(void)TAKE_FD(fd); /* The connection owns it. */
-	client->user = asker->uid;
+	client->user = asker->sees;
 	c->client_count++;
 	return 0;
 }
@@ -263,6 +247,11 @@ static void free_queues(struct control *c)
 int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		const struct control_settings *settings, struct err *err)
 {
+	static const struct share_limits connections = {.things = "connections to the daemon open",
+							.advice = "wait until some of them end",
+							.all = CONTROL_CONNECTIONS_MAX,
+							.reserved = CONTROL_CONNECTIONS_RESERVED,
+							.of_user = CONTROL_CONNECTIONS_OF_USER};
 	_cleanup_free_ struct control *c = calloc(1, sizeof(*c));
 	int fd = -1, r;
 
@@ -270,6 +259,7 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		return err_set(err, ENOMEM, "out of memory");
 	c->fd = c->spare_fd = -1;
 	c->settings = *settings;
+	shares_init(&c->connections, &connections);
 	r = access_rules_set(&c->rules, settings->admin_group, err);
 	if (r < 0)
 		return r;
@@ -322,8 +312,10 @@ void control_drain(struct control *c, void (*done)(void *arg), void *arg)
 
 		if (connection_is_finishing(connection) || connection_is_rendering(connection))
 			c->clients[kept++] = c->clients[i];
-		else
+		else {
+			shares_give(&c->connections, c->clients[i].user, 1);
 			connection_free(connection);
+		}
 	}
 	c->client_count = kept;
 	c->drained = done;
@@ -347,6 +339,7 @@ void control_free(struct control *c)
 		return;
 	for (size_t i = 0; i < c->client_count; i++)
 		connection_free(c->clients[i].connection);
+	shares_release(&c->connections);
 	free_queues(c);
 	uv_close((uv_handle_t *)&c->refusals_timer, on_closed);
 	if (c->fd < 0)

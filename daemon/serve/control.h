@@ -20,11 +20,11 @@
 #include "daemon/engine/engine.h"
 
 #define CONTROL_SOCKET_DEFAULT "/run/jxperf/control.sock"
-/* Open at a time: of one user, whose clients may wait for ENGINE_RUNNING_MAX windows, and of all
- * users but root. So nobody keeps others out alone, and nobody at all keeps out root. */
-#define CONTROL_CONNECTIONS_OF_USER   96
-#define CONTROL_CONNECTIONS_OF_OTHERS 192
-#define CONTROL_CONNECTIONS_MAX       (CONTROL_CONNECTIONS_OF_USER + CONTROL_CONNECTIONS_OF_OTHERS)
+/* Open at a time: of one user who is no administrator, and of all. An administrator's clients may
+ * wait for ENGINE_RUNNING_MAX windows, so as many are kept for them. */
+#define CONTROL_CONNECTIONS_OF_USER  32
+#define CONTROL_CONNECTIONS_RESERVED 96
+#define CONTROL_CONNECTIONS_MAX      288
 
 /* Refused connections are logged once in this time, with their number. */
 #define CONTROL_REFUSALS_LOG_MS 10000

@@ -11,7 +11,7 @@ from support.profile import CLIENT, Daemon, succeeded
 
 # CONTROL_CONNECTIONS_OF_USER of daemon/serve/control.h, and a little less than CONNECTION_REQUEST_TIMEOUT_MS, after
 # which the daemon closes connections that ask for nothing.
-OF_USER = 96
+OF_USER = 32
 HELD_S = 8
 REFUSED = 12
 TRIES = 5

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/shares.h"
 #include "daemon/engine/history.h"
 #include "daemon/report/report.h"
 #include "daemon/answer/render.h"
@@ -20,7 +21,7 @@
 #define PAIRS      100
 #define DEPTH      100
 #define NAME_BYTES 500
-#define ASKED      5
+#define ASKED      6
 
 static const struct window_request request = {
     .kinds = {false, true}, .duration_ns = 30 * NS_PER_S, .budget = 0.01};
@@ -132,16 +133,21 @@ static void on_done(void *arg, struct buffer *frame, const char *error)
 	jxp__control_reply__free_unpacked(reply, NULL);
 }
 
-static struct outcome *ask(size_t i, const struct window_result *w, uint32_t pairs)
+static struct outcome *ask_as(uid_t user, size_t i, const struct window_result *w, uint32_t pairs)
 {
 	struct outcome *o = &f.outcomes[i];
 
-	assert_int_equal(render_start(&o->render, f.renders, w,
+	assert_int_equal(render_start(&o->render, f.renders, user, w,
 				      &(struct report_wanted){.format = JXP__FORMAT__FORMAT_JSON,
 							      .pairs = pairs},
 				      on_done, o),
 			 0);
 	return o;
+}
+
+static struct outcome *ask(size_t i, const struct window_result *w, uint32_t pairs)
+{
+	return ask_as(SHARES_ADMINS, i, w, pairs);
 }
 
 /* However long it takes, on a busy machine and with a sanitizer. */
@@ -191,6 +197,27 @@ static void the_loop_turns_while_a_large_report_is_written(void **state)
 	loop_settle(&f.loop);
 	assert_in_range(strlen(o->text), 1u << 20, FRAME_MAX_REPLY);
 	assert_true(turns >= 10);
+	window_result_free(w);
+}
+
+/* One user asks for four, then another and root for one each. */
+static void a_user_has_one_report_written_at_a_time_and_root_is_next(void **state)
+{
+	struct window_result *w = finished_window(1);
+	struct outcome *of_one[4], *of_other, *of_root;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		of_one[i] = ask_as(1000, i, w, 3);
+	of_other = ask_as(1001, 4, w, 3);
+	of_root = ask_as(SHARES_ADMINS, 5, w, 3);
+	for (size_t i = 0; i < 4; i++)
+		await(of_one[i]);
+	await(of_root);
+	await(of_other);
+	assert_in_range(of_other->number, 1, 3); /* Beside the first and root's. */
+	assert_in_range(of_root->number, 1, 3);
+	assert_int_equal(of_one[3]->number, 6);
 	window_result_free(w);
 }
 
@@ -303,6 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    RENDER_TEST(the_report_is_the_one_that_the_loop_would_have_written),
+	    RENDER_TEST(a_user_has_one_report_written_at_a_time_and_root_is_next),
 	    RENDER_TEST(the_loop_turns_while_a_large_report_is_written),
 	    RENDER_TEST(a_window_may_leave_the_history_while_its_report_is_written),
 	    RENDER_TEST(the_report_of_a_window_that_runs_is_of_one_moment),

@@ -48,11 +48,11 @@ static void another_protocol_is_refused_in_words(void **state)
 	expect_failure(f, client, true, "protocol 4 and this daemon 3");
 }
 
-static void connections_beyond_a_users_limit_are_told_so(void **state)
+static void connections_beyond_the_limit_are_told_so(void **state)
 {
 	struct fixture *f = *state;
-	int clients[CONTROL_CONNECTIONS_OF_USER], refused;
-	size_t n = CONTROL_CONNECTIONS_OF_USER;
+	int clients[CONTROL_CONNECTIONS_MAX], refused;
+	size_t n = CONTROL_CONNECTIONS_MAX;
 	Jxp__ControlReply *reply;
 	char byte;
 
@@ -62,12 +62,12 @@ static void connections_beyond_a_users_limit_are_told_so(void **state)
 	}
 	assert_int_equal(read(clients[n - 1], &byte, 1), -1); /* It is let in. */
 	refused = connect_client(f);
-	expect_failure(f, refused, false, "has 96 connections to the daemon open");
+	expect_failure(f, refused, false, "there are 288 connections to the daemon open");
 	/* Even so it may have sent its request by the time it is looked at. */
 	refused = connect_client(f);
 	send_report(refused, "w1", JXP__FORMAT__FORMAT_TEXT);
 	reply = receive(f, refused);
-	assert_non_null(strstr(reply->failure->message, "has 96 connections"));
+	assert_non_null(strstr(reply->failure->message, "there are 288 connections"));
 	jxp__control_reply__free_unpacked(reply, NULL);
 	(void)close(refused);
 	fd_close_all(clients, n);
@@ -115,15 +115,16 @@ static pid_t other_users_connections(struct fixture *f, uid_t uid, size_t count,
 
 static void users_who_fill_their_places_keep_out_neither_root_nor_others(void **state)
 {
-	static const uid_t users[] = {54321, 54322};
+	static const uid_t users[] = {54321, 54322, 54323, 54324, 54325, 54326};
+	enum { USERS = sizeof(users) / sizeof(users[0]) };
 	struct fixture *f = *state;
-	int told[2], status, client;
-	pid_t pids[2];
+	int told[USERS], status, client;
+	pid_t pids[USERS];
 
 	need_root();
 	assert_int_equal(chmod(f->directory, 0755), 0);
 	assert_int_equal(chmod(f->path, 0666), 0);
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < USERS; i++) {
 		pids[i] =
 		    other_users_connections(f, users[i], CONTROL_CONNECTIONS_OF_USER, &told[i]);
 		loop_settle(&f->loop);
@@ -131,7 +132,7 @@ static void users_who_fill_their_places_keep_out_neither_root_nor_others(void **
 		send_report(client, "w1", JXP__FORMAT__FORMAT_TEXT);
 		expect_failure(f, client, false, "no window 'w1'"); /* Root is served. */
 	}
-	for (size_t i = 2; i-- > 0;) { /* The second has a copy of what tells the first. */
+	for (size_t i = USERS; i-- > 0;) { /* Each has a copy of what tells those before. */
 		(void)close(told[i]);
 		assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
 		assert_int_equal(status, 0);
@@ -202,7 +203,7 @@ int main(void)
 	    TEST(garbage_is_answered_and_the_connection_closed),
 	    TEST(a_truncated_request_is_answered_and_closed),
 	    TEST(another_protocol_is_refused_in_words),
-	    TEST(connections_beyond_a_users_limit_are_told_so),
+	    TEST(connections_beyond_the_limit_are_told_so),
 	    TEST(users_who_fill_their_places_keep_out_neither_root_nor_others),
 	    TEST(a_client_may_leave_while_its_report_is_written),
 	    TEST(draining_lets_a_report_be_read_and_closes_the_rest),
