@@ -18,7 +18,6 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
-#include "common/proc.h"
 
 #define START_TIMEOUT_MS 10000
 /* The daemon gives the agents of its windows a few seconds to leave their JVMs. */
@@ -187,12 +186,9 @@ static int wait_until_ready(struct private_daemon *d, struct interrupt *in, stru
 
 int private_daemon_start(struct private_daemon **out, struct interrupt *in, struct err *err)
 {
-	struct private_daemon *d;
-	int r = proc_check_numbers(err);
+	struct private_daemon *d = calloc(1, sizeof(*d));
+	int r;
 
-	if (r < 0)
-		return r;
-	d = calloc(1, sizeof(*d));
 	if (!d)
 		return err_set(err, ENOMEM, "out of memory");
 	d->pidfd = d->link = -1;
