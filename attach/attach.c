@@ -112,7 +112,7 @@ static int find_library(struct attach *a, struct err *err)
 {
 	if (a->target.jvm.agent_path[0])
 		strcpy(a->library, a->target.jvm.agent_path); /* Both arrays hold any path. */
-	else if (bundle_visible(&a->bundle, a->target.root_fd))
+	else if (bundle_visible(&a->bundle, &a->target.root))
 		return library_in(a, a->bundle.path, err);
 	else if (a->image_path[0])
 		(void)image_library(&a->target, &a->bundle, a->image_path, a->library,
@@ -212,7 +212,7 @@ static int load_agent(struct attach *a, struct err *err)
 }
 
 /* Everything up to the point where something changes in the target. */
-static int prepare(struct attach *a, pid_t pid, const struct agent_files *agent,
+static int prepare(struct attach *a, pid_t pid, uid_t owner, const struct agent_files *agent,
 		   unsigned timeout_ms, bool force, struct err *err)
 {
 	char room[ERR_MESSAGE_MAX];
@@ -220,14 +220,14 @@ static int prepare(struct attach *a, pid_t pid, const struct agent_files *agent,
 
 	*a = (struct attach){
 	    .watch = {.pidfd = -1, .signal_fd = -1},
-	    .target = {.root_fd = -1, .cwd_fd = -1},
+	    .target = {.root = TARGET_DIR_NONE, .cwd = TARGET_DIR_NONE},
 	    .dir = {.parent_fd = -1, .fd = -1},
 	    .listener = -1,
 	    .image_path = agent->image_path,
 	};
 	r = watch_open(&a->watch, pid, timeout_ms, err);
 	if (r == 0)
-		r = target_open(&a->target, pid, err);
+		r = target_open(&a->target, pid, owner, err);
 	if (r == 0 && !force) /* While we may read all cgroups' files. */
 		r = headroom_check("", pid, room, err);
 	if (r == 0)
@@ -260,12 +260,12 @@ static int explain(const struct attach *a, int r, struct err *err)
 	return err_set(err, ESRCH, "process %d ended while it was being attached to", a->watch.pid);
 }
 
-int attach_to(pid_t pid, const struct agent_files *agent, unsigned timeout_ms, bool force,
-	      char name[ATTACH_NAME_BYTES], struct err *err)
+int attach_to(pid_t pid, uid_t owner, const struct agent_files *agent, unsigned timeout_ms,
+	      bool force, char name[ATTACH_NAME_BYTES], struct err *err)
 {
 	mode_t mask = umask(077);
 	struct attach a;
-	int r = prepare(&a, pid, agent, timeout_ms, force, err);
+	int r = prepare(&a, pid, owner, agent, timeout_ms, force, err);
 
 	if (r == 0)
 		r = choose_library(&a, err);
@@ -304,11 +304,11 @@ static int describe_place(struct attach *a, char text[ERR_MESSAGE_MAX], struct e
 	return 0;
 }
 
-int attach_probe(pid_t pid, const struct agent_files *agent, unsigned timeout_ms,
+int attach_probe(pid_t pid, uid_t owner, const struct agent_files *agent, unsigned timeout_ms,
 		 char text[ERR_MESSAGE_MAX], struct err *err)
 {
 	struct attach a;
-	int r = prepare(&a, pid, agent, timeout_ms, true, err);
+	int r = prepare(&a, pid, owner, agent, timeout_ms, true, err);
 
 	if (r == 0)
 		r = describe_place(&a, text, err);

@@ -11,18 +11,18 @@
 #include "common/err.h"
 #include "proto/helper.h"
 
-/* Attaches to pid, which name says how to call (as in `list`); unless force, only when there is
- * room for the agent (attach/process/headroom.h: -ENOMEM). Changes this process's ids to the
- * target's for good, blocks SIGTERM, SIGINT and SIGHUP and gives up when one of them comes. Every
- * file made in the target's file system is removed before it returns. The agent's connected,
- * blocking socket, owned by the caller, or -errno. */
-int attach_to(pid_t pid, const struct agent_files *agent, unsigned timeout_ms, bool force,
-	      char name[ATTACH_NAME_BYTES], struct err *err);
+/* Attaches to pid, if it is owner's (as jvm_inspect), which name says how to call (as in `list`);
+ * unless force, only when there is room for the agent (attach/process/headroom.h: -ENOMEM). Changes
+ * this process's ids to the target's for good, blocks SIGTERM, SIGINT and SIGHUP and gives up when
+ * one of them comes. Every file made in the target's file system is removed before it returns. The
+ * agent's connected, blocking socket, owned by the caller, or -errno. */
+int attach_to(pid_t pid, uid_t owner, const struct agent_files *agent, unsigned timeout_ms,
+	      bool force, char name[ATTACH_NAME_BYTES], struct err *err);
 
 /* Says where socket and agent would go, without making anything there or asking the JVM for
  * anything. Changes ids and signals as attach_to does. 0 with one sentence in text, or -errno.
  */
-int attach_probe(pid_t pid, const struct agent_files *agent, unsigned timeout_ms,
+int attach_probe(pid_t pid, uid_t owner, const struct agent_files *agent, unsigned timeout_ms,
 		 char text[ERR_MESSAGE_MAX], struct err *err);
 
 #endif

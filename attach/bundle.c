@@ -76,22 +76,23 @@ void bundle_close(struct bundle *b)
 	b->count = 0;
 }
 
-static bool file_visible(const struct bundle *b, const struct bundle_file *f, int root_fd)
+static bool file_visible(const struct bundle *b, const struct bundle_file *f,
+			 const struct target_dir *root)
 {
 	_cleanup_close_ int fd = -1;
 	char path[PATH_MAX + NAME_MAX + 2];
 	struct statvfs fs;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", b->path, f->name);
-	fd = target_fs_open(root_fd, path, O_RDONLY);
+	fd = target_fs_open(root, path, O_RDONLY);
 	return fd >= 0 && target_fs_same(fd, f->fd) && fstatvfs(fd, &fs) == 0 &&
 	       !(fs.f_flag & ST_NOEXEC);
 }
 
-bool bundle_visible(const struct bundle *b, int root_fd)
+bool bundle_visible(const struct bundle *b, const struct target_dir *root)
 {
 	for (size_t i = 0; i < b->count; i++)
-		if (!file_visible(b, &b->files[i], root_fd))
+		if (!file_visible(b, &b->files[i], root))
 			return false;
 	return true;
 }

@@ -15,6 +15,8 @@
 
 #define BUNDLE_FILES_MAX 16
 
+struct target_dir;
+
 struct bundle {
 	char path[PATH_MAX]; /* canonical */
 	size_t count;
@@ -32,7 +34,7 @@ void bundle_close(struct bundle *b);
 /* Would a process with that root directory and our effective ids load these very files by our path?
  * Compares each file's identity, so it does not matter why not: another mount namespace, a
  * directory on the way that is closed to the user, noexec. */
-bool bundle_visible(const struct bundle *b, int root_fd);
+bool bundle_visible(const struct bundle *b, const struct target_dir *root);
 
 /* Copies all files into the directory: mode 0755, owned by our effective ids. 0 or -errno; what was
  * copied before a failure stays for the caller to remove. */

@@ -80,7 +80,7 @@ static int compare(int theirs, const struct bundle_file *ours, const char *path,
 static int check_file(const struct target *t, const char *path, const struct bundle_file *ours,
 		      struct err *err)
 {
-	_cleanup_close_ int fd = target_fs_open_file(t->root_fd, path, O_NOFOLLOW);
+	_cleanup_close_ int fd = target_fs_open_file(&t->root, path, O_NOFOLLOW);
 	struct statvfs fs;
 	int r;
 
@@ -96,11 +96,11 @@ static int check_file(const struct target *t, const char *path, const struct bun
 static int canonical_path(const struct target *t, const char *path, char canonical[PATH_MAX],
 			  struct err *err)
 {
-	_cleanup_close_ int fd = target_fs_open(t->root_fd, path, O_PATH);
+	_cleanup_close_ int fd = target_fs_open(&t->root, path, O_PATH);
 
 	if (fd < 0)
 		return err_set_errno(err, -fd, "'%s'", path);
-	if (target_fs_path(t->root_fd, fd, canonical, PATH_MAX) < 0)
+	if (target_fs_path(&t->root, fd, canonical, PATH_MAX) < 0)
 		return err_set(err, ELOOP, "'%s' leads to no file in its root", path);
 	return 0;
 }

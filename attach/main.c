@@ -3,6 +3,7 @@
 #include "common/arguments.h"
 #include "common/cleanup.h"
 #include "common/fd.h"
+#include "common/proc.h"
 #include "proto/helper.h"
 
 #include <limits.h>
@@ -10,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USAGE                                                                              \
-	"usage: jxperf-attach --pid PID --bundle DIR [--agent-path PATH] [--timeout-ms N]" \
+#define USAGE                                                                            \
+	"usage: jxperf-attach --pid PID [--owner UID] --bundle DIR [--agent-path PATH] " \
+	"[--timeout-ms N]"                                                               \
 	" [--result-fd FD] [--probe|--force]\n"
 #define TIMEOUT_MS_MAX 600000
 #define BACKSTOP_S     5 /* past the deadline, should a file system not answer */
@@ -29,6 +31,7 @@ const char *__asan_default_options(void)
 
 struct options {
 	int pid;
+	int owner; /* PROC_ANY_UID is -1 */
 	struct agent_files agent;
 	int timeout_ms;
 	int result_fd; /* -1: print */
@@ -42,6 +45,11 @@ static bool parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct argument_option options[] = {
 	    {.name = "pid", .type = ARGUMENT_NUMBER, FIELD(pid), .least = 1, .most = INT_MAX},
+	    {.name = "owner",
+	     .type = ARGUMENT_NUMBER,
+	     FIELD(owner),
+	     .least = INT_MIN,
+	     .most = INT_MAX},
 	    {.name = "bundle", .type = ARGUMENT_TEXT, FIELD(agent.bundle_dir)},
 	    {.name = "agent-path", .type = ARGUMENT_TEXT, FIELD(agent.image_path)},
 	    {.name = "timeout-ms",
@@ -58,8 +66,10 @@ static bool parse_options(int argc, char **argv, struct options *o)
 	    .program = "jxperf-attach", .options = options, .operands = ""};
 	struct err err; /* Nobody types this line: the usage says enough. */
 
-	*o = (struct options){
-	    .agent = {.image_path = ""}, .timeout_ms = ATTACH_TIMEOUT_MS_DEFAULT, .result_fd = -1};
+	*o = (struct options){.owner = (int)PROC_ANY_UID,
+			      .agent = {.image_path = ""},
+			      .timeout_ms = ATTACH_TIMEOUT_MS_DEFAULT,
+			      .result_fd = -1};
 	return arguments_parse(&spec, argc, argv, o, NULL, NULL, &err) == 0 && o->pid &&
 	       o->agent.bundle_dir;
 }
@@ -74,13 +84,17 @@ struct outcome {
 static void run(const struct options *o, struct outcome *out)
 {
 	unsigned timeout_ms = (unsigned)o->timeout_ms;
+	uid_t owner = (uid_t)o->owner;
 	pid_t pid = o->pid;
 	struct err err = {""};
 
-	if (o->probe) {
-		out->agent = attach_probe(pid, &o->agent, timeout_ms, out->text, &err);
+	if (proc_check_numbers(&err) < 0) {
+		out->agent = -ESRCH;
+	} else if (o->probe) {
+		out->agent = attach_probe(pid, owner, &o->agent, timeout_ms, out->text, &err);
 	} else {
-		out->agent = attach_to(pid, &o->agent, timeout_ms, o->force, out->name, &err);
+		out->agent =
+		    attach_to(pid, owner, &o->agent, timeout_ms, o->force, out->name, &err);
 		(void)snprintf(out->text, sizeof(out->text), "the agent of process %d is connected",
 			       pid);
 	}

@@ -31,7 +31,7 @@ static const char *candidate(const struct target *t, unsigned i, char *text, siz
 		(void)snprintf(text, size, "/run/user/%u", t->jvm.euid);
 		return text;
 	case 4:
-		return t->cwd_fd >= 0 ? "" : NULL;
+		return t->cwd.fd >= 0 ? "" : NULL;
 	case 5:
 		return t->home[0] ? t->home : NULL;
 	default:
@@ -71,17 +71,17 @@ int private_dir_probe(const struct target *t, unsigned i, bool executable, int *
 
 	if (!name)
 		return -ENOENT;
-	first = *name ? target_fs_open(t->root_fd, name, O_PATH | O_DIRECTORY)
-		      : fcntl(t->cwd_fd, F_DUPFD_CLOEXEC, 0);
+	first = *name ? target_fs_open(&t->root, name, O_PATH | O_DIRECTORY)
+		      : fcntl(t->cwd.fd, F_DUPFD_CLOEXEC, 0);
 	if (first == -ENOENT || first == -ENOTDIR)
 		return -ENOENT;
 	if (first < 0)
 		return err_set_errno(err, -first, "'%s'", name);
-	if (target_fs_path(t->root_fd, first, canonical, sizeof(canonical)) < 0)
+	if (target_fs_path(&t->root, first, canonical, sizeof(canonical)) < 0)
 		return -ENOENT;
 	/* By its path, since that is what the agent will be loaded by: a working directory may have
 	 * been entered before another mount, with noexec perhaps, was put in its place. */
-	fd = target_fs_open(t->root_fd, canonical, O_PATH | O_DIRECTORY);
+	fd = target_fs_open(&t->root, canonical, O_PATH | O_DIRECTORY);
 	if (fd < 0)
 		return -ENOENT;
 	r = check_usable(fd, canonical, executable, err);

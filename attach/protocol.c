@@ -70,7 +70,7 @@ static int try_connect(const struct target *t, const struct watch *w, struct err
 	int r;
 
 	(void)snprintf(path, sizeof(path), "/tmp/.java_pid%d", t->jvm.namespace_pid);
-	object = target_fs_open(t->root_fd, path, O_PATH | O_NOFOLLOW);
+	object = target_fs_open(&t->root, path, O_PATH | O_NOFOLLOW);
 	if (object == -ENOENT)
 		return -ENOENT;
 	if (object < 0 || fstat(object, &st) < 0)
@@ -121,7 +121,7 @@ static const char *unwritable(int directory)
 
 int protocol_check_tmp(const struct target *t, struct err *err)
 {
-	_cleanup_close_ int tmp = target_fs_open(t->root_fd, "/tmp", O_PATH | O_DIRECTORY);
+	_cleanup_close_ int tmp = target_fs_open(&t->root, "/tmp", O_PATH | O_DIRECTORY);
 	const char *why = unwritable(tmp);
 
 	return why ? err_set(
@@ -189,9 +189,9 @@ static int trigger_create(struct trigger *g, const struct target *t, struct err 
 
 	*g = (struct trigger){.dir_fd = -1};
 	(void)snprintf(g->name, sizeof(g->name), ".attach_pid%d", t->jvm.namespace_pid);
-	r = trigger_in(g, t->cwd_fd < 0 ? -1 : fcntl(t->cwd_fd, F_DUPFD_CLOEXEC, 0), t, err);
+	r = trigger_in(g, t->cwd.fd < 0 ? -1 : fcntl(t->cwd.fd, F_DUPFD_CLOEXEC, 0), t, err);
 	if (r == -ENOENT)
-		r = trigger_in(g, target_fs_open(t->root_fd, "/tmp", O_PATH | O_DIRECTORY), t, err);
+		r = trigger_in(g, target_fs_open(&t->root, "/tmp", O_PATH | O_DIRECTORY), t, err);
 	if (r == -ENOENT)
 		return err_set(
 		    err, EACCES,
@@ -218,7 +218,7 @@ static int send_sigquit(const struct target *t, const struct watch *w, struct er
  * cannot be had, and time alone has to do. */
 static int watch_tmp(const struct target *t)
 {
-	_cleanup_close_ int tmp = target_fs_open(t->root_fd, "/tmp", O_PATH | O_DIRECTORY);
+	_cleanup_close_ int tmp = target_fs_open(&t->root, "/tmp", O_PATH | O_DIRECTORY);
 	_cleanup_close_ int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	char path[TARGET_FS_PROC_PATH_BYTES];
 

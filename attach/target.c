@@ -1,7 +1,6 @@
 #include "attach/target.h"
 
 #include "attach/process/jvm_text.h"
-#include "attach/process/target_fs.h"
 #include "common/capabilities.h"
 #include "common/cleanup.h"
 #include "common/proc.h"
@@ -29,32 +28,30 @@ static void read_home(struct target *t)
 		strcpy(t->home, home);
 }
 
-int target_open(struct target *t, pid_t pid, struct err *err)
+int target_open(struct target *t, pid_t pid, uid_t owner, struct err *err)
 {
 	int r;
 
 	memset(t, 0, sizeof(*t));
-	t->root_fd = -1;
-	t->cwd_fd = -1;
-	r = jvm_inspect(pid, &t->jvm, err);
+	t->root = t->cwd = TARGET_DIR_NONE;
+	r = jvm_inspect(pid, owner, &t->jvm, err);
 	if (r < 0)
 		return r;
 	if (t->jvm.obstacle != JVM_ATTACHABLE)
 		return err_set(err, jvm_obstacle_errno(t->jvm.obstacle), "%s", t->jvm.reason);
-	t->root_fd = target_fs_open_proc(pid, "root");
-	if (t->root_fd < 0)
-		return err_set_errno(err, -t->root_fd, "cannot open '/proc/%d/root'", pid);
-	t->cwd_fd = target_fs_open_proc(pid, "cwd");
+	r = target_fs_open_dir(&t->root, pid, "root", t->jvm.euid, t->jvm.egid);
+	if (r < 0)
+		return err_set_errno(err, -r, "cannot open '/proc/%d/root'", pid);
+	(void)target_fs_open_dir(&t->cwd, pid, "cwd", t->jvm.euid, t->jvm.egid); /* Or none. */
 	read_home(t);
-	return 0;
+	/* What was opened and read since must be the same user's. */
+	return jvm_is_unchanged(&t->jvm) ? 0 : proc_absent(pid, err);
 }
 
 void target_close(struct target *t)
 {
-	cleanup_close(&t->root_fd);
-	cleanup_close(&t->cwd_fd);
-	t->root_fd = -1;
-	t->cwd_fd = -1;
+	target_fs_close_dir(&t->root);
+	target_fs_close_dir(&t->cwd);
 }
 
 int target_become_owner(const struct target *t, struct err *err)

@@ -12,18 +12,19 @@
 #include <sys/types.h>
 
 #include "attach/process/jvm.h"
+#include "attach/process/target_fs.h"
 #include "common/err.h"
 
 struct target {
 	struct jvm_info jvm;
-	int root_fd;         /* O_PATH */
-	int cwd_fd;          /* O_PATH, -1 when the directory is gone */
-	char home[PATH_MAX]; /* $HOME of the target, "" when unknown */
+	struct target_dir root;
+	struct target_dir cwd; /* TARGET_DIR_NONE when it is gone */
+	char home[PATH_MAX];   /* $HOME of the target, "" when unknown */
 };
 
-/* Inspects pid and refuses what cannot be attached to. 0 or -errno; released with target_close in
- * either case. */
-int target_open(struct target *t, pid_t pid, struct err *err);
+/* Inspects pid, for owner as jvm_inspect does, and refuses what cannot be attached to. 0 or -errno;
+ * released with target_close in either case. */
+int target_open(struct target *t, pid_t pid, uid_t owner, struct err *err);
 void target_close(struct target *t);
 
 /* Gives up all groups and changes real, effective and saved ids to the target's effective ones. */

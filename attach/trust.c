@@ -12,7 +12,7 @@ static bool is_trusted(int fd, const struct target *t, bool directory)
 {
 	struct stat st, root;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || fstat(t->root_fd, &root) < 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || fstat(t->root.fd, &root) < 0)
 		return false;
 	if (st.st_uid != 0 && st.st_uid != t->jvm.euid && st.st_uid != root.st_uid)
 		return false;
@@ -27,7 +27,7 @@ int trust_directory(const struct target *t, const char *path, struct err *err)
 
 	for (;;) {
 		_cleanup_close_ int fd =
-		    target_fs_open(t->root_fd, part, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+		    target_fs_open(&t->root, part, O_PATH | O_DIRECTORY | O_NOFOLLOW);
 
 		if (!is_trusted(fd, t, true))
 			return err_set(err, EPERM,
@@ -42,7 +42,7 @@ int trust_directory(const struct target *t, const char *path, struct err *err)
 
 int trust_file(const struct target *t, const char *path, struct err *err)
 {
-	_cleanup_close_ int fd = target_fs_open(t->root_fd, path, O_PATH | O_NOFOLLOW);
+	_cleanup_close_ int fd = target_fs_open(&t->root, path, O_PATH | O_NOFOLLOW);
 	char directory[PATH_MAX] = "/";
 	const char *slash = strrchr(path, '/');
 

@@ -168,6 +168,27 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	return 0;
 }
 
+/* "17" or "4711 17", a line of the namespaces from that of /proc to our own: is it our pid alone?
+ */
+static bool is_own_number(const char *line)
+{
+	return line && has_one_number(line) && last_number(line) == getpid();
+}
+
+int proc_check_numbers(struct err *err)
+{
+	char text[PROC_STATUS_BYTES] = "";
+
+	/* There is no such entry for who is not in the namespace at all. */
+	if (read_status("/proc/self/status", text, sizeof(text)) == 0 &&
+	    is_own_number(status_field(text, "NStgid")) && is_own_number(status_field(text, "Pid")))
+		return 0;
+	return err_set(err, ESRCH,
+		       "'/proc' is not of this pid namespace, so its numbers are those of other "
+		       "processes: mount one that is ('mount -t proc proc /proc', or 'unshare "
+		       "--mount-proc')");
+}
+
 bool proc_self_has_seccomp_filter(void)
 {
 	char text[PROC_STATUS_BYTES] = "";
@@ -260,14 +281,28 @@ int proc_absent(pid_t pid, struct err *err)
 	return err_set(err, ESRCH, "no process has the pid %d; see 'jxperfctl list'", pid);
 }
 
+bool proc_is_owner(const struct proc_status *status, uid_t owner)
+{
+	return owner == PROC_ANY_UID || (status->effective_uid == owner && status->one_uid);
+}
+
 int proc_check_owner(pid_t pid, uid_t owner, struct err *err)
 {
 	struct proc_status status;
 
-	if (proc_read_status(pid, 0, &status) < 0 ||
-	    (owner != PROC_ANY_UID && (status.effective_uid != owner || !status.one_uid)))
+	if (proc_read_status(pid, 0, &status) < 0 || !proc_is_owner(&status, owner))
 		return proc_absent(pid, err);
 	return 0;
+}
+
+bool proc_is_unchanged(pid_t pid, uint64_t start_ticks, const struct proc_status *status)
+{
+	struct proc_status now;
+	uint64_t start;
+
+	return proc_read_status(pid, 0, &now) == 0 && proc_start_time(pid, &start) == 0 &&
+	       start == start_ticks && now.effective_uid == status->effective_uid &&
+	       now.effective_gid == status->effective_gid && now.one_uid == status->one_uid;
 }
 
 int proc_identify(pid_t pid, struct proc_identity *out)

@@ -49,6 +49,12 @@ static inline bool proc_catches_signal(const struct proc_status *s, int signal)
 	return s->caught_signals & (UINT64_C(1) << (signal - 1));
 }
 
+/* Are the numbers in /proc those that this process knows processes by? Where it is in another pid
+ * namespace than the one that /proc was mounted in, they are not: what is read of one process would
+ * be done to another. Asked by each program before it reads, opens or signals anything by number. 0
+ * or -ESRCH. */
+int proc_check_numbers(struct err *err);
+
 /* Is a seccomp filter on this process (mode 2 in /proc/self/status)? Its action on a forbidden
  * system call may be to kill. True when it cannot be told. */
 bool proc_self_has_seccomp_filter(void);
@@ -72,6 +78,14 @@ static inline uid_t proc_owner(const struct proc_identity *i)
 /* The one answer for a pid that no process has, and for one whose process is none of who asks:
  * -ESRCH. */
 int proc_absent(pid_t pid, struct err *err);
+
+/* Does a process with that status belong to this user and to no other? owner may be PROC_ANY_UID:
+ * then any will do. */
+bool proc_is_owner(const struct proc_status *status, uid_t owner);
+
+/* Is the pid still that of the process that started then, with the user and group that status says?
+ * Waits for nobody. */
+bool proc_is_unchanged(pid_t pid, uint64_t start_ticks, const struct proc_status *status);
 
 /* Is it a process of this user and of no other (one_uid), as far as the kernel says now? owner may
  * be PROC_ANY_UID: then of any. 0, or proc_absent. Waits for nobody. */

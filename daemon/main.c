@@ -11,6 +11,7 @@
 #include "common/fd.h"
 #include "common/log.h"
 #include "common/privilege.h"
+#include "common/proc.h"
 #include "daemon/broker/broker.h"
 #include "daemon/broker/client.h"
 #include "daemon/door/door.h"
@@ -524,17 +525,23 @@ static int run_process(struct daemon *d)
 {
 	const struct options *o = &d->options;
 	const struct startup startup = startup_of(o);
+	struct err err;
 
+	/* These two say themselves to whoever waits for them when they cannot serve. */
 	if (o->broker_fd >= 0)
 		return broker_main(o->broker_fd, &startup, sigtrap_trial);
+	if (o->inspect_fd >= 0)
+		return inspect(o);
+	if (proc_check_numbers(&err) < 0) {
+		log_error("%s", err.message);
+		return EXIT_FAILURE;
+	}
 	if (o->broker_for)
 		return keep_door(d);
 	if (o->worker_fd >= 0)
 		return worker_main(o->worker_fd);
-	if (o->inspect_fd >= 0)
-		return inspect(o);
 	if (o->watch_fd >= 0)
-		return watcher_main(o->watch_fd, o->watch_pid);
+		return watcher_main(o->watch_fd, o->watch_pid, (uid_t)o->watch_owner);
 	if (o->client_fd >= 0)
 		prepare_private(o->client_fd);
 	fd_raise_limit();

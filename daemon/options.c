@@ -83,6 +83,7 @@ static const struct argument_option arguments[] = {
     {OWN_TEXT(STARTUP_OPTION_POD_LABELS, pod_labels)},
     {OWN_NUMBER(WATCHER_OPTION_FD, watch_fd)},
     {OWN_NUMBER(WATCHER_OPTION_PID, watch_pid), .least = 1},
+    {OWN_NUMBER(WATCHER_OPTION_OWNER, watch_owner), .least = INT_MIN},
     {0},
 };
 

@@ -42,6 +42,7 @@ struct options {
 	const char *inspect_touch;
 	int watch_fd;
 	int watch_pid;
+	int watch_owner;
 };
 
 extern const char options_usage[];

@@ -1,12 +1,14 @@
 /*
  * The result of jxperf-attach, the exec'd attach helper.
  *
- *   jxperf-attach --pid PID --bundle DIR [--agent-path PATH] [--timeout-ms N] [--result-fd FD]
- * [--probe|--force]
+ *   jxperf-attach --pid PID [--owner UID] --bundle DIR [--agent-path PATH] [--timeout-ms N]
+ * [--result-fd FD] [--probe|--force]
  *
  * With --result-fd (a connected SOCK_SEQPACKET) the helper sends one struct attach_result when it
  * is done, with the agent's connected socket attached (SCM_RIGHTS) on success, and exits 0. Without
  * it the outcome is printed, for use by hand. It never outlives its deadline.
+ *
+ * With --owner it attaches only to a process of that user and of no other (-1: of any).
  *
  * With --probe it changes nothing in the target: the result's message says where socket and agent
  * would go, and no descriptor comes with it. With --force it attaches also where there may not be

@@ -111,7 +111,7 @@ static bool attach_socket_exists(const struct jvm_info *info, const struct jvm_v
 
 	(void)snprintf(path, sizeof(path), "/tmp/.java_pid%d", info->namespace_pid);
 	jvm_step(v->step, "its file '%s'", path);
-	fd = target_fs_open(v->root_fd, path, O_PATH | O_NOFOLLOW);
+	fd = target_fs_open(&v->root, path, O_PATH | O_NOFOLLOW);
 	*owned = false;
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISSOCK(st.st_mode))
 		return false;
@@ -121,7 +121,7 @@ static bool attach_socket_exists(const struct jvm_info *info, const struct jvm_v
 
 static bool owned_by(uid_t uid, const struct jvm_view *v, const char *path, mode_t type)
 {
-	_cleanup_close_ int fd = target_fs_open(v->root_fd, path, O_PATH | O_NOFOLLOW);
+	_cleanup_close_ int fd = target_fs_open(&v->root, path, O_PATH | O_NOFOLLOW);
 	struct stat st;
 
 	return fd >= 0 && fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type && st.st_uid == uid;
@@ -148,40 +148,14 @@ static bool owns_perfdata(const struct jvm_info *info, const struct jvm_view *v)
 	       owned_by(info->euid, v, path, S_IFDIR);
 }
 
-struct option_files {
-	const struct jvm_view *view;
-	const struct jvm_info *info;
-};
-
-/* Might a process with that user and group have read it? Other groups and ACLs are not asked. */
-static bool readable(const struct stat *st, const struct jvm_info *info)
-{
-	if (info->euid == 0)
-		return true;
-	if (st->st_uid == info->euid)
-		return st->st_mode & S_IRUSR;
-	return st->st_mode & (st->st_gid == info->egid ? S_IRGRP : S_IROTH);
-}
-
 /* A process can name any file on its command line, and what is in it is shown as the application's
- * name. Only what its user may read anyway is read for it, whatever we may. */
+ * name. */
 static ssize_t read_option_file(void *arg, const char *path, char *text, size_t size)
 {
-	const struct option_files *files = arg;
-	const struct jvm_view *v = files->view;
-	int dir_fd = *path == '/' ? v->root_fd : v->cwd_fd;
-	_cleanup_close_ int object = -1;
-	struct stat st;
+	const struct jvm_view *v = arg;
 
 	jvm_step(v->step, "the file '%s', which its options name", path);
-	object = target_fs_open_as(dir_fd, path, O_PATH, files->info->euid, files->info->egid);
-	if (object < 0)
-		return object;
-	if (fstat(object, &st) < 0)
-		return -errno;
-	if (!readable(&st, files->info))
-		return -EACCES;
-	return target_fs_read_opened(object, text, size);
+	return target_fs_read(*path == '/' ? &v->root : &v->cwd, path, text, size);
 }
 
 /* The JVM's own record of its options, used when it was not cut. It also covers JVMs that another
@@ -201,11 +175,9 @@ static bool flags_from_perfdata(struct jvm_flags *flags, const struct jvm_view *
 }
 
 /* The options in effect, and the main class as the command line gives it ("" when it does not). */
-static void read_options(struct jvm_flags *flags, const struct jvm_info *info,
-			 const struct jvm_view *v, char *main, size_t size)
+static void read_options(struct jvm_flags *flags, struct jvm_view *v, char *main, size_t size)
 {
-	struct option_files files = {.view = v, .info = info};
-	struct jvm_flags_reader reader = {read_option_file, &files};
+	struct jvm_flags_reader reader = {read_option_file, v};
 	struct jvm_flags given;
 
 	jvm_flags_init(&given);
@@ -259,7 +231,7 @@ static void describe_jdk(struct jvm_info *info, const struct jvm_view *v)
 	}
 	strcat(path, "/release");
 	jvm_step(v->step, "its file '%s'", path);
-	if (target_fs_read(v->root_fd, path, value, sizeof(value)) > 0)
+	if (target_fs_read(&v->root, path, value, sizeof(value)) > 0)
 		jvm_text_release_file(info->jdk, sizeof(info->jdk), value);
 }
 
@@ -361,7 +333,7 @@ static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,
 
 /* ---------------------------------------------------------------- */
 
-static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_status *status)
+static void fill(struct jvm_info *info, struct jvm_view *v)
 {
 	struct jvm_flags flags;
 	char main[PATH_MAX];
@@ -379,7 +351,7 @@ static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_st
 	describe_container(info);
 	info->same_mount_namespace = same_mount_namespace(info->pid);
 	jvm_view_read_jvm(v);
-	read_options(&flags, info, v, main, sizeof(main));
+	read_options(&flags, v, main, sizeof(main));
 	describe_name(info, v, main);
 	if (info->obstacle == JVM_NO_PERMISSION)
 		return;
@@ -388,7 +360,7 @@ static void fill(struct jvm_info *info, struct jvm_view *v, const struct proc_st
 	info->socket_exists = attach_socket_exists(info, v, &socket_owned);
 	info->vouched = socket_owned || owns_perfdata(info, v);
 	(void)snprintf(info->agent_path, sizeof(info->agent_path), "%s", v->maps.agent_path);
-	judge_jvm(info, &flags, status);
+	judge_jvm(info, &flags, &v->status);
 }
 
 int jvm_outline(pid_t pid, struct jvm_info *out)
@@ -408,17 +380,37 @@ int jvm_outline(pid_t pid, struct jvm_info *out)
 	return 0;
 }
 
-int jvm_inspect(pid_t pid, struct jvm_info *out, struct err *err)
+int jvm_inspect(pid_t pid, uid_t owner, struct jvm_info *out, struct err *err)
 {
-	return jvm_inspect_steps(pid, NULL, out, err);
+	return jvm_inspect_steps(pid, owner, NULL, out, err);
 }
 
-int jvm_inspect_steps(pid_t pid, char *step, struct jvm_info *out, struct err *err)
+/* Of a process that may be looked at. */
+static int inspect(struct jvm_info *info, struct jvm_view *v, struct err *err)
+{
+	const struct proc_status *status = &v->status;
+
+	if (status->namespace_tid != status->namespace_tgid)
+		return err_set(err, ESRCH, "%d is a thread, not a process; see 'jxperfctl list'",
+			       v->pid);
+	if (status->state == 'Z' || status->state == 'X')
+		return err_set(err, ESRCH, "process %d has ended", v->pid);
+	info->pid = v->pid;
+	info->start_ticks = v->start_ticks;
+	info->namespace_pid = status->namespace_tgid;
+	info->euid = status->effective_uid;
+	info->egid = status->effective_gid;
+	info->one_uid = status->one_uid;
+	fill(info, v);
+	return jvm_view_holds(v)
+		   ? 0
+		   : err_set(err, ESRCH, "process %d has ended, or changed its user", v->pid);
+}
+
+int jvm_inspect_steps(pid_t pid, uid_t owner, char *step, struct jvm_info *out, struct err *err)
 {
 	_cleanup_free_ struct jvm_info *info = NULL;
-	struct proc_status status;
 	struct jvm_view view;
-	uint64_t start;
 	int r;
 
 	if (pid <= 0)
@@ -426,30 +418,25 @@ int jvm_inspect_steps(pid_t pid, char *step, struct jvm_info *out, struct err *e
 	info = calloc(1, sizeof(*info));
 	if (!info)
 		return err_set(err, ENOMEM, "out of memory");
-	r = proc_read_status(pid, 0, &status);
-	if (r == 0)
-		r = proc_start_time(pid, &info->start_ticks);
+	r = jvm_view_open(&view, pid, owner, step);
 	if (r == -ENOENT)
-		return proc_absent(pid, err);
-	if (r < 0)
-		return err_set_errno(err, -r, "cannot read '/proc/%d/status'", pid);
-	if (status.namespace_tid != status.namespace_tgid)
-		return err_set(err, ESRCH, "%d is a thread, not a process; see 'jxperfctl list'",
-			       pid);
-	if (status.state == 'Z' || status.state == 'X')
-		return err_set(err, ESRCH, "process %d has ended", pid);
-	info->pid = pid;
-	info->namespace_pid = status.namespace_tgid;
-	info->euid = status.effective_uid;
-	info->egid = status.effective_gid;
-	jvm_view_open(&view, pid, step);
-	fill(info, &view, &status);
+		r = proc_absent(pid, err);
+	else if (r < 0)
+		r = err_set_errno(err, -r, "cannot read '/proc/%d/status'", pid);
+	else
+		r = inspect(info, &view, err);
 	jvm_view_release(&view);
-	/* Still the process that we began with? */
-	if (proc_start_time(pid, &start) < 0 || start != info->start_ticks)
-		return err_set(err, ESRCH, "process %d has ended", pid);
-	*out = *info;
-	return 0;
+	if (r == 0)
+		*out = *info;
+	return r;
+}
+
+bool jvm_is_unchanged(const struct jvm_info *info)
+{
+	const struct proc_status status = {
+	    .effective_uid = info->euid, .effective_gid = info->egid, .one_uid = info->one_uid};
+
+	return proc_is_unchanged(info->pid, info->start_ticks, &status);
 }
 
 bool jvm_is_listed(const struct jvm_info *info)

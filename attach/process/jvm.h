@@ -3,9 +3,9 @@
  *
  * Only reads: nothing is sent to the process, in particular no signal, since SIGQUIT makes a JVM
  * whose attach mechanism is off print a thread dump and ends a process that does not catch it.
- * Everything is read from /proc and, through /proc/PID/root, from the target's files; none of it is
- * trusted. Keeps no state; any thread may call. Takes about a millisecond a JVM, or for ever where
- * a file system does not answer.
+ * Everything is read from /proc and, through /proc/PID/root and with its user's rights, from the
+ * target's files; none of it is trusted. Keeps no state; any thread may call. Takes about a
+ * millisecond a JVM, or for ever where a file system does not answer.
  */
 #ifndef JXPERF_ATTACH_PROCESS_JVM_H
 #define JXPERF_ATTACH_PROCESS_JVM_H
@@ -42,6 +42,7 @@ struct jvm_info {
 	uint64_t start_ticks; /* with pid, an identity that reuse cannot forge */
 	uid_t euid;
 	gid_t egid;
+	bool one_uid;                        /* as in struct proc_status */
 	char user[64];                       /* name, or number when it has none here */
 	char container[JVM_CONTAINER_BYTES]; /* "" outside of one */
 	char name[256];                      /* main class, jar or module */
@@ -58,16 +59,21 @@ struct jvm_info {
 	char reason[ERR_MESSAGE_MAX]; /* the obstacle in words, and what to do; "" without one */
 };
 
-/* 0 when pid is a live process, whatever out->obstacle says; -ESRCH when it is not; -EACCES when
- * /proc shows nothing of it; other -errno. out is unchanged on failure. */
-int jvm_inspect(pid_t pid, struct jvm_info *out, struct err *err);
+/* 0 when pid is a live process, whatever out->obstacle says; -ESRCH when it is not, or not owner's
+ * (of nobody else; PROC_ANY_UID: whoever's), or another's once all was read; -EACCES when /proc
+ * shows nothing of it; other -errno. out is unchanged on failure. */
+int jvm_inspect(pid_t pid, uid_t owner, struct jvm_info *out, struct err *err);
 
 /* The same for who may have to give up: a target can keep us waiting for ever, by a file system
  * that does not answer (its own, FUSE, or a network's) on which files lie that it names or has
  * mapped, or by holding the lock of its address space; sometimes so that not even SIGKILL ends the
  * wait. Before each thing that may hang, its name goes to step (attach/process/jvm_step.h, may be
  * NULL). Control characters of the target may be in it. */
-int jvm_inspect_steps(pid_t pid, char *step, struct jvm_info *out, struct err *err);
+int jvm_inspect_steps(pid_t pid, uid_t owner, char *step, struct jvm_info *out, struct err *err);
+
+/* Is it still that process, of that user and group? To be asked behind whatever else is read of it.
+ */
+bool jvm_is_unchanged(const struct jvm_info *info);
 
 /* The errno value that stands for an obstacle (0 for JVM_ATTACHABLE), one word that names it
  * ("stopped") for lists. Static text. */

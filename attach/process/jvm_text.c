@@ -185,10 +185,14 @@ void jvm_text_release_file(char *version, size_t size, const char *text)
 {
 	static const char key[] = "JAVA_VERSION=\"";
 	char value[64];
-	const char *start = strstr(text, key);
+	const char *start = text;
 	size_t n;
 
 	version[0] = '\0';
+	while (start && strncmp(start, key, sizeof(key) - 1) != 0) {
+		start = strchr(start, '\n');
+		start += start != NULL;
+	}
 	if (!start)
 		return;
 	start += sizeof(key) - 1;

@@ -3,14 +3,13 @@
 #include "attach/process/hsperfdata.h"
 #include "attach/process/jvm_step.h"
 #include "attach/process/jvm_text.h"
-#include "attach/process/target_fs.h"
 #include "common/cleanup.h"
-#include "common/proc.h"
 #include "proto/helper.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define READ_CHUNK_BYTES    16384u
 #define ARGUMENTS_MAX_BYTES (2u << 20) /* ARG_MAX's usual value */
@@ -67,32 +66,63 @@ static int read_maps(struct jvm_view *v)
 	return r;
 }
 
-void jvm_view_open(struct jvm_view *v, pid_t pid, char *step)
+static int read_identity(struct jvm_view *v, uid_t owner)
 {
+	int r = proc_read_status(v->pid, 0, &v->status);
+
+	if (r == 0)
+		r = proc_start_time(v->pid, &v->start_ticks);
+	return r == 0 && !proc_is_owner(&v->status, owner) ? -ENOENT : r;
+}
+
+int jvm_view_open(struct jvm_view *v, pid_t pid, uid_t owner, char *step)
+{
+	int r;
+
 	memset(v, 0, sizeof(*v));
 	v->pid = pid;
 	v->step = step;
-	v->root_fd = -1;
-	v->cwd_fd = -1;
+	v->root = v->cwd = TARGET_DIR_NONE;
 	buffer_init(&v->cmdline, ARGUMENTS_MAX_BYTES + READ_CHUNK_BYTES);
 	buffer_init(&v->environ, ARGUMENTS_MAX_BYTES + READ_CHUNK_BYTES);
 	buffer_init(&v->perfdata, HSPERFDATA_MAX_BYTES + READ_CHUNK_BYTES);
+	r = read_identity(v, owner);
+	if (r < 0)
+		return r;
 	jvm_step(v->step, "its mappings");
 	v->maps_error = read_maps(v);
 	if (!v->maps.libjvm && !v->maps_error)
-		return;
+		return 0;
 	jvm_step(v->step, "its command line");
 	(void)read_proc(pid, "cmdline", &v->cmdline); /* Empty says enough. */
+	return 0;
+}
+
+bool jvm_view_holds(const struct jvm_view *v)
+{
+	return proc_is_unchanged(v->pid, v->start_ticks, &v->status);
+}
+
+int jvm_view_open_perfdata(const struct jvm_view *v)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	if (v->root.fd < 0 || !v->maps.hsperfdata_path[0])
+		return -ENOENT;
+	jvm_step(v->step, "its file '%s'", v->maps.hsperfdata_path);
+	fd = target_fs_open_file(&v->root, v->maps.hsperfdata_path, O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	return st.st_uid == v->root.uid ? TAKE_FD(fd) : -EPERM;
 }
 
 static void read_perfdata(struct jvm_view *v)
 {
-	_cleanup_close_ int fd = -1;
+	_cleanup_close_ int fd = jvm_view_open_perfdata(v);
 
-	if (!v->maps.hsperfdata_path[0])
-		return;
-	jvm_step(v->step, "its file '%s'", v->maps.hsperfdata_path);
-	fd = target_fs_open_file(v->root_fd, v->maps.hsperfdata_path, O_NOFOLLOW);
 	if (fd < 0)
 		return;
 	if (read_all(fd, &v->perfdata) < 0)
@@ -104,8 +134,14 @@ static void translate(const struct jvm_view *v, char path[MAPS_PATH_BYTES])
 {
 	char inside[MAPS_PATH_BYTES];
 
-	if (path[0] && target_fs_inside_root(v->root_fd, path, inside, sizeof(inside)) == 0)
+	if (path[0] && target_fs_inside_root(v->root.fd, path, inside, sizeof(inside)) == 0)
 		strcpy(path, inside);
+}
+
+static int open_dir(const struct jvm_view *v, struct target_dir *dir, const char *entry)
+{
+	return target_fs_open_dir(dir, v->pid, entry, v->status.effective_uid,
+				  v->status.effective_gid);
 }
 
 void jvm_view_read_jvm(struct jvm_view *v)
@@ -113,10 +149,9 @@ void jvm_view_read_jvm(struct jvm_view *v)
 	jvm_step(v->step, "its environment");
 	(void)read_proc(v->pid, "environ", &v->environ); /* Empty says enough. */
 	jvm_step(v->step, "its root and working directory");
-	v->root_fd = target_fs_open_proc(v->pid, "root");
-	v->cwd_fd = target_fs_open_proc(v->pid, "cwd");
-	if (v->root_fd < 0)
+	if (open_dir(v, &v->root, "root") < 0)
 		return;
+	(void)open_dir(v, &v->cwd, "cwd"); /* Or none. */
 	translate(v, v->maps.libjvm_path);
 	translate(v, v->maps.hsperfdata_path);
 	translate(v, v->maps.agent_path);
@@ -125,8 +160,8 @@ void jvm_view_read_jvm(struct jvm_view *v)
 
 void jvm_view_release(struct jvm_view *v)
 {
-	cleanup_close(&v->root_fd);
-	cleanup_close(&v->cwd_fd);
+	target_fs_close_dir(&v->root);
+	target_fs_close_dir(&v->cwd);
 	buffer_release(&v->cmdline);
 	buffer_release(&v->environ);
 	buffer_release(&v->perfdata);

@@ -23,7 +23,7 @@ static bool equals(struct slice s, const char *text)
 }
 
 /* The path of one line, without " (deleted)"; empty for anonymous mappings. */
-static struct slice line_path(struct slice line)
+static struct slice line_path(struct slice line, bool *is_deleted)
 {
 	struct slice path = {line.start, 0};
 	size_t i = 0, deleted = strlen(DELETED);
@@ -38,7 +38,9 @@ static struct slice line_path(struct slice line)
 		return path;
 	path.start = line.start + i;
 	path.size = line.size - i;
-	if (path.size > deleted && memcmp(path.start + path.size - deleted, DELETED, deleted) == 0)
+	*is_deleted =
+	    path.size > deleted && memcmp(path.start + path.size - deleted, DELETED, deleted) == 0;
+	if (*is_deleted)
 		path.size -= deleted;
 	return path;
 }
@@ -95,7 +97,8 @@ static bool is_musl(struct slice name)
 
 static void scan_line(struct maps *out, struct slice line, const char *agent)
 {
-	struct slice path = line_path(line);
+	bool deleted = false;
+	struct slice path = line_path(line, &deleted);
 	struct slice directory = path;
 	struct slice name;
 
@@ -111,7 +114,8 @@ static void scan_line(struct maps *out, struct slice line, const char *agent)
 		out->openj9 = true;
 	} else if (equals(name, agent) && executable(line)) {
 		keep(out->agent_path, path);
-	} else if (is_hsperfdata(directory, name)) {
+	} else if (!deleted && is_hsperfdata(directory, name)) {
+		/* What has the name of a deleted one is another file. */
 		keep(out->hsperfdata_path, path);
 	}
 }

@@ -29,6 +29,20 @@ static const struct argument_option windows_arguments[] = {
 /* To stderr, since what is printed may be read by a program. */
 static void say_rest(const Jxp__WindowList *list)
 {
+	static const char of[] = "began later than now, by a clock that was set since";
+	const char *first = NULL;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < list->n_windows; i++)
+		if (list->windows[i]->future && shown++ == 0)
+			first = list->windows[i]->id;
+	if (shown > 0)
+		(void)fprintf(stderr, "jxperfctl: %zu of these windows (first %s) %s\n", shown,
+			      first, of);
+	if (list->future > 0)
+		(void)fprintf(stderr,
+			      "jxperfctl: %" PRIu64 " windows (first %s) %s, and are not shown\n",
+			      list->future, list->first_future, of);
 	if (list->all > list->n_windows)
 		(void)fprintf(stderr,
 			      "jxperfctl: %" PRIu64 " older windows are not shown: use --limit, "

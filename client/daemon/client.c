@@ -10,6 +10,7 @@
 
 #include "client/daemon/private_daemon.h"
 #include "common/cleanup.h"
+#include "common/proc.h"
 
 int client_init(struct client *c, struct err *err)
 {
@@ -65,6 +66,7 @@ int client_connect(const struct client *c, struct err *err)
 int client_allow_private(struct client *c, struct err *err)
 {
 	_cleanup_close_ int fd = -1;
+	int r;
 
 	if (c->own)
 		return 0;
@@ -73,6 +75,9 @@ int client_allow_private(struct client *c, struct err *err)
 		return 0;
 	if (fd != -ENOENT && fd != -ECONNREFUSED)
 		return fd;
+	r = proc_check_numbers(err);
+	if (r < 0)
+		return r;
 	(void)fprintf(stderr, "jxperfctl: no daemon on '%s': starting a private one\n", c->socket);
 	return private_daemon_start(&c->own, &c->interrupt, err);
 }

@@ -33,6 +33,7 @@ json_t *windows_json(Jxp__WindowInfo *const *windows, size_t count)
 		json_put(&object, "duration_s", json_real(seconds(w->duration_ns)));
 		json_put(&object, "samples", json_integer((json_int_t)w->samples));
 		json_put(&object, "pairs", json_integer((json_int_t)w->traps));
+		json_put(&object, "future", json_boolean(w->future));
 		json_push(&array, object);
 	}
 	return array;

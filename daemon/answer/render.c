@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
-#include "common/shares.h"
+#include "daemon/shares/shares.h"
 #include "daemon/report/report.h"
 #include "proto/frame.h"
 #include "proto/limits.h"

@@ -64,9 +64,9 @@ struct renders *renders_new(uv_loop_t *loop);
  * free(NULL) is safe. */
 void renders_free(struct renders *r);
 
-/* Has the report of w written, as wanted, for a user (common/shares.h). Administrators come first;
- * then who had least written lately, one at a time each. 0 with the handle, valid until done or
- * render_cancel, in *out; or -ENOMEM. */
+/* Has the report of w written, as wanted, for a user (daemon/shares/shares.h). Administrators come
+ * first; then who had least written lately, one at a time each. 0 with the handle, valid until done
+ * or render_cancel, in *out; or -ENOMEM. */
 int render_start(struct render **out, struct renders *r, uid_t user, const struct window_result *w,
 		 const struct report_wanted *wanted, render_done_fn done, void *arg);
 

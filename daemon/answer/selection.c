@@ -1,6 +1,7 @@
 #include "daemon/answer/selection.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "daemon/combine/merge.h"
+#include "daemon/store/clock_trust.h"
 #include "daemon/store/database.h"
 
 bool selection_number(const char *id, unsigned *number)
@@ -104,11 +106,14 @@ struct entry {
 	const struct window_result *held; /* NULL: it is read */
 };
 
-/* Those that are merged, earliest first, and how many older ones are not. */
+/* Those that are merged, earliest first; how many older ones are not, and how many that began later
+ * than now, with the first number of these. */
 struct entries {
 	struct entry *entries;
 	size_t count;
 	uint64_t older;
+	uint64_t future;
+	unsigned first_future;
 };
 
 static void entries_release(struct entries *e)
@@ -140,14 +145,33 @@ static void add_rows(struct entries *e, const struct selection *s, const struct 
 	}
 }
 
+static void add_future(struct entries *e, uint64_t windows, unsigned first)
+{
+	if (windows > 0 && (e->future == 0 || first < e->first_future))
+		e->first_future = first;
+	e->future += windows;
+}
+
+static bool is_kept(struct database *db, unsigned number)
+{
+	struct database_row row;
+
+	return db && database_find(db, PROC_ANY_UID, number, &row, NULL) == 0;
+}
+
 /* from_unix_ns: the start of the oldest that was listed, where older ones are kept and were not;
  * those of them that are in memory, too, have been counted. Else 0. */
-static void add_held(struct entries *e, const struct selection *s, uint64_t from_unix_ns)
+static void add_held(struct entries *e, const struct selection *s, struct database *db,
+		     uint64_t from_unix_ns, uint64_t future_unix_ns)
 {
 	for (size_t i = 0; i < s->held_count; i++) {
 		const struct window_result *w = s->held[i];
 
-		if (w->state != WINDOW_FAILED && w->start_unix_ns >= from_unix_ns)
+		if (w->state == WINDOW_FAILED)
+			continue;
+		if (w->start_unix_ns >= future_unix_ns)
+			add_future(e, !is_kept(db, w->number), w->number);
+		else if (w->start_unix_ns >= from_unix_ns)
 			e->entries[e->count++] = (struct entry){w->start_unix_ns, w->number, w};
 	}
 }
@@ -162,24 +186,44 @@ static void drop_oldest(struct entries *e)
 	memmove(e->entries, e->entries + beyond, e->count * sizeof(*e->entries));
 }
 
+/* Those that are kept and may be merged, the latest, in rows; the others are counted. */
+static int list_kept(struct entries *e, const struct selection *s, struct database *db,
+		     uint64_t future_unix_ns, struct database_row *rows, size_t *count,
+		     struct err *err)
+{
+	struct database_filter filter = filter_of(s);
+	uint64_t all = 0, future = 0;
+	unsigned first = 0;
+	int r = database_future(db, &filter, future_unix_ns, &future, &first, err);
+
+	if (filter.until_unix_ns == 0 || filter.until_unix_ns > future_unix_ns)
+		filter.until_unix_ns = future_unix_ns;
+	if (r == 0)
+		r = database_list(db, &filter, rows, SELECTION_WINDOWS_MAX, count, &all, err);
+	if (r < 0)
+		return r;
+	e->older = all - *count;
+	add_future(e, future, first);
+	return 0;
+}
+
 static int list(struct entries *e, const struct selection *s, struct database *db, struct err *err)
 {
-	const struct database_filter filter = filter_of(s);
+	uint64_t future_unix_ns = clock_ns(CLOCK_REALTIME) + CLOCK_FUTURE_NS;
 	_cleanup_free_ struct database_row *rows = calloc(SELECTION_WINDOWS_MAX, sizeof(*rows));
 	size_t count = 0;
-	uint64_t all = 0;
 	int r = 0;
 
 	e->entries = calloc(SELECTION_WINDOWS_MAX + s->held_count, sizeof(*e->entries));
 	if (!rows || !e->entries)
 		return err_set(err, ENOMEM, "out of memory for the list of windows");
 	if (db)
-		r = database_list(db, &filter, rows, SELECTION_WINDOWS_MAX, &count, &all, err);
+		r = list_kept(e, s, db, future_unix_ns, rows, &count, err);
 	if (r < 0)
 		return r;
-	e->older = all - count;
 	add_rows(e, s, rows, count);
-	add_held(e, s, count > 0 && all > count ? rows[count - 1].start_unix_ns : 0);
+	add_held(e, s, db, count > 0 && e->older > 0 ? rows[count - 1].start_unix_ns : 0,
+		 future_unix_ns);
 	qsort(e->entries, e->count, sizeof(*e->entries), compare_entries);
 	drop_oldest(e);
 	return 0;
@@ -205,6 +249,20 @@ static int add_one(struct merge *m, struct database *db, const struct entry *e)
 	return r;
 }
 
+static int none_began(const struct selection *s, const struct entries *e, struct err *err)
+{
+	if (e->future > 0)
+		return err_set(err, ENOENT,
+			       "no window of an application '%s' began then, but for %" PRIu64
+			       " (first w%u) that began later than now, by a clock that was set "
+			       "since: see 'jxperfctl report w%u'",
+			       s->app, e->future, e->first_future, e->first_future);
+	return err_set(err, ENOENT,
+		       "no window of an application '%s' began then: see 'jxperfctl windows "
+		       "--app %s'",
+		       s->app, s->app);
+}
+
 static int merge_all(struct selection *s, struct merge *m, struct database *db,
 		     const atomic_bool *cancelled, struct err *err)
 {
@@ -214,12 +272,11 @@ static int merge_all(struct selection *s, struct merge *m, struct database *db,
 	if (r < 0)
 		return r;
 	if (e.count == 0)
-		return err_set(err, ENOENT,
-			       "no window of an application '%s' began then: see 'jxperfctl "
-			       "windows --app %s'",
-			       s->app, s->app);
+		return none_began(s, &e, err);
 	if (e.older > 0)
 		r = merge_leave_out(m, MERGED_OLDER, (unsigned)e.older, 0, "");
+	if (r == 0 && e.future > 0)
+		r = merge_leave_out(m, MERGED_FUTURE, (unsigned)e.future, e.first_future, "");
 	for (size_t i = 0; i < e.count && r == 0; i++) {
 		if (atomic_load(cancelled))
 			return err_set(err, ECANCELED, "nobody waits for these windows any more");

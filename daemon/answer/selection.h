@@ -8,6 +8,9 @@
  * freed, one window after the other, so that a merge takes the memory of two windows and of what it
  * makes.
  *
+ * Windows that began later than now, by a clock that was set since, are in no merge: what they are
+ * beside the others is not known. The merge says how many there are.
+ *
  * A single window that runs is as the loop gave it, a snapshot; of those of a time that run there
  * is what was kept of them last, at most some seconds old (daemon/store/keeper.h), and nothing
  * where nothing is kept.

@@ -5,6 +5,7 @@
 #include "common/fd.h"
 #include "common/log.h"
 #include "common/perf/events.h"
+#include "common/proc.h"
 #include "daemon/broker/discovery.h"
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
@@ -262,7 +263,7 @@ static int inspect(struct broker *b, const struct broker_request *request, int *
 
 static int watch(struct broker *b, const struct broker_request *request, int *fds, struct err *err)
 {
-	int fd = broker_watchers_start(&b->watchers, request->pid, err);
+	int fd = broker_watchers_start(&b->watchers, request->pid, request->owner, err);
 
 	fds[0] = fd;
 	return fd < 0 ? fd : 1;
@@ -346,6 +347,12 @@ static int check_pids(const struct broker_request *r, struct err *err)
 	return 0;
 }
 
+static bool has_owner(uint32_t operation)
+{
+	return operation == BROKER_ATTACH || operation == BROKER_INSPECT ||
+	       operation == BROKER_WATCH;
+}
+
 /* Fields that an operation does not use must be 0, so that they can be given a meaning later. */
 static int check_request(const struct broker_request *r, struct err *err)
 {
@@ -362,7 +369,7 @@ static int check_request(const struct broker_request *r, struct err *err)
 	if (r->start_ticks && r->operation != BROKER_ATTACH)
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->reserved || r->switch_on > (r->operation == BROKER_DISCOVER) ||
-	    (r->owner && r->operation != BROKER_ATTACH && r->operation != BROKER_INSPECT))
+	    (r->owner && !has_owner(r->operation)))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation == BROKER_PAGES ? r->page_count < 1 || r->page_count > BROKER_PAGES_MAX
 					 : r->page_count != 0)
@@ -508,8 +515,10 @@ static int prepare(struct broker *b, struct err *err)
 							.started = on_process_started,
 							.ended = on_process_ended,
 							.missed = on_processes_missed};
-	int r;
+	int r = proc_check_numbers(err);
 
+	if (r < 0)
+		return r;
 	b->switch_costs = SWITCH_COSTS_USUAL;
 	(void)switch_costs_measure(&b->switch_costs); /* Else the usual ones. */
 	open_gate(b);

@@ -554,9 +554,10 @@ int broker_client_follow(struct broker_client *c, const pid_t *pids, size_t coun
 	return r < 0 ? r : 0;
 }
 
-int broker_client_watch(struct broker_client *c, pid_t pid, broker_reply_fn fn, void *arg)
+int broker_client_watch(struct broker_client *c, pid_t pid, uid_t owner, broker_reply_fn fn,
+			void *arg)
 {
-	struct broker_request request = {.operation = BROKER_WATCH, .pid = pid};
+	struct broker_request request = {.operation = BROKER_WATCH, .pid = pid, .owner = owner};
 
 	return submit(c, &request, fn, arg);
 }

@@ -96,7 +96,8 @@ int broker_client_follow(struct broker_client *client, const pid_t *pids, size_t
 
 /* Has pid watched from outside until it is released. On success the reply carries the socket on
  * which the records will come (daemon/watcher/watcher.h). */
-int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg);
+int broker_client_watch(struct broker_client *client, pid_t pid, uid_t owner, broker_reply_fn fn,
+			void *arg);
 
 /* Sets the limits of pid's gate in the kernel, or removes it (limits NULL). The reply carries its
  * counts and, when the gate is new, one descriptor: the program, for events that the agent opens.

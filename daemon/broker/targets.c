@@ -272,7 +272,8 @@ static void run_helper(struct broker_targets *t, struct broker_target *e)
 	if (r == 0)
 		r = check_stuck(t, e, &err);
 	if (r == 0)
-		r = attach_helper_start(&e->helper, e->pid, t->agent, e->force, &err);
+		r = attach_helper_start(&e->helper, e->pid, proc_owner(&e->identity), t->agent,
+					e->force, &err);
 	if (r < 0)
 		fail(t, e, r, &err);
 	else

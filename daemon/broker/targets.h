@@ -14,7 +14,7 @@
 
 #include "common/err.h"
 #include "common/proc.h"
-#include "common/shares.h"
+#include "daemon/shares/shares.h"
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
 #include "daemon/broker/proto.h"

@@ -20,14 +20,16 @@ static struct broker_watcher *find_free(struct broker_watchers *w)
 	return NULL;
 }
 
-int broker_watchers_start(struct broker_watchers *w, pid_t target, struct err *err)
+int broker_watchers_start(struct broker_watchers *w, pid_t target, uid_t owner, struct err *err)
 {
-	char pid_text[NUMBER_BYTES];
+	char pid_text[NUMBER_BYTES], owner_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)"jxperfd",
 			      (char *)WATCHER_OPTION_FD,
 			      (char *)CHILD_FD_TEXT,
 			      (char *)WATCHER_OPTION_PID,
 			      pid_text,
+			      (char *)WATCHER_OPTION_OWNER,
+			      owner_text,
 			      NULL};
 	struct broker_watcher *one;
 	int socket, r;
@@ -38,6 +40,7 @@ int broker_watchers_start(struct broker_watchers *w, pid_t target, struct err *e
 		return err_set(err, EAGAIN, "%d processes are being watched, and that is the limit",
 			       BROKER_WATCHERS_MAX);
 	(void)snprintf(pid_text, sizeof(pid_text), "%d", target);
+	(void)snprintf(owner_text, sizeof(owner_text), "%d", (int)owner);
 	r = child_spawn(&one->pid, &one->pidfd, &socket, SOCK_STREAM, "/proc/self/exe", argv);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot watch process %d", target);

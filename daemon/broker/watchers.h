@@ -26,7 +26,7 @@ struct broker_watchers {
 
 /* Starts one for process target. The socket on which its records will come, owned by the caller, or
  * -errno; -EAGAIN when BROKER_WATCHERS_MAX run. */
-int broker_watchers_start(struct broker_watchers *w, pid_t target, struct err *err);
+int broker_watchers_start(struct broker_watchers *w, pid_t target, uid_t owner, struct err *err);
 
 /* Kills those of the target. */
 void broker_watchers_stop(struct broker_watchers *w, pid_t target);

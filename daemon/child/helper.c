@@ -18,13 +18,17 @@
 #define REAP_MS          2000 /* between SIGKILL and the end of a process that does not hang */
 #define NUMBER_BYTES     16
 
-static int start(struct attach_helper *h, pid_t target, const struct agent_files *agent,
-		 int timeout_ms, const char *option, struct err *err)
+static int start(struct attach_helper *h, pid_t target, uid_t owner,
+		 const struct agent_files *agent, int timeout_ms, const char *option,
+		 struct err *err)
 {
 	char path[PATH_MAX], target_text[NUMBER_BYTES], timeout_text[NUMBER_BYTES];
+	char owner_text[NUMBER_BYTES];
 	char *const argv[] = {(char *)HELPER,
 			      (char *)"--pid",
 			      target_text,
+			      (char *)"--owner",
+			      owner_text,
 			      (char *)"--bundle",
 			      (char *)agent->bundle_dir,
 			      (char *)"--agent-path",
@@ -39,6 +43,7 @@ static int start(struct attach_helper *h, pid_t target, const struct agent_files
 	int socket, pidfd, r;
 
 	(void)snprintf(target_text, sizeof(target_text), "%d", target);
+	(void)snprintf(owner_text, sizeof(owner_text), "%d", (int)owner);
 	(void)snprintf(timeout_text, sizeof(timeout_text), "%d", timeout_ms);
 	r = snprintf(path, sizeof(path), "%s/%s", agent->bundle_dir, HELPER);
 	if (r < 0 || (size_t)r >= sizeof(path))
@@ -57,10 +62,11 @@ static int start(struct attach_helper *h, pid_t target, const struct agent_files
 	return 0;
 }
 
-int attach_helper_start(struct attach_helper *h, pid_t target, const struct agent_files *agent,
-			bool force, struct err *err)
+int attach_helper_start(struct attach_helper *h, pid_t target, uid_t owner,
+			const struct agent_files *agent, bool force, struct err *err)
 {
-	return start(h, target, agent, ATTACH_TIMEOUT_MS_DEFAULT, force ? "--force" : NULL, err);
+	return start(h, target, owner, agent, ATTACH_TIMEOUT_MS_DEFAULT, force ? "--force" : NULL,
+		     err);
 }
 
 void attach_helper_cancel(struct attach_helper *h)
@@ -183,11 +189,11 @@ int attach_helper_finish(struct attach_helper *h, char name[ATTACH_NAME_BYTES], 
 	return TAKE_FD(fd);
 }
 
-int attach_helper_probe(pid_t target, const struct agent_files *agent, char text[ERR_MESSAGE_MAX],
-			struct err *err)
+int attach_helper_probe(pid_t target, uid_t owner, const struct agent_files *agent,
+			char text[ERR_MESSAGE_MAX], struct err *err)
 {
 	struct attach_helper h = {.result_fd = -1};
-	int r = start(&h, target, agent, PROBE_TIMEOUT_MS, "--probe", err);
+	int r = start(&h, target, owner, agent, PROBE_TIMEOUT_MS, "--probe", err);
 
 	if (r < 0)
 		return r;

@@ -27,8 +27,8 @@ struct attach_helper {
 
 /* Starts jxperf-attach of the bundle on target; force: whether or not there is room for the agent.
  * 0 or -errno; h is unchanged on failure, and belongs to attach_helper_finish otherwise. */
-int attach_helper_start(struct attach_helper *h, pid_t target, const struct agent_files *agent,
-			bool force, struct err *err);
+int attach_helper_start(struct attach_helper *h, pid_t target, uid_t owner,
+			const struct agent_files *agent, bool force, struct err *err);
 
 /* Asks it to clean up and end: it is readable soon after. */
 void attach_helper_cancel(struct attach_helper *h);
@@ -51,7 +51,7 @@ bool attach_helper_reaped(struct attach_helper *h, int *status);
 
 /* Runs the helper with --probe and waits for it: 0 with a sentence in text on where socket and
  * agent would go, or -errno. Used by `check`, outside of the broker. */
-int attach_helper_probe(pid_t target, const struct agent_files *agent, char text[ERR_MESSAGE_MAX],
-			struct err *err);
+int attach_helper_probe(pid_t target, uid_t owner, const struct agent_files *agent,
+			char text[ERR_MESSAGE_MAX], struct err *err);
 
 #endif

@@ -113,7 +113,7 @@ struct guard *guard_new(uv_loop_t *loop, struct broker_client *broker, struct wi
 	}
 	*g = (struct guard){
 	    .loop = loop, .broker = broker, .result = result, .alarm = alarm, .arg = arg};
-	r = broker_client_watch(broker, result->pid, on_reply, g);
+	r = broker_client_watch(broker, result->pid, result->asker.sees, on_reply, g);
 	if (r < 0) {
 		(void)snprintf(result->side_effects.reason, sizeof(result->side_effects.reason),
 			       "the broker could not be asked: %s", strerror(-r));

@@ -21,6 +21,13 @@ void store_metrics_write(FILE *out, const struct keeper_stats *stats, bool openm
 	    {"jxperf_store_bytes", "Size of the database.", (double)s->bytes},
 	    {"jxperf_store_windows_waiting", "Windows that have ended and are not written yet.",
 	     (double)s->waiting},
+	    {"jxperf_store_windows_of_future",
+	     "Windows that begin later than now, by a clock that was set since: no merge has them.",
+	     (double)s->future},
+	    {"jxperf_store_clock_doubted",
+	     "1: the clock was set, and no window is deleted for its age until it has gone on "
+	     "evenly for a day.",
+	     s->clock_doubted},
 	    {"jxperf_store_last_write_seconds", "How long the last batch took to be on the disk.",
 	     s->last_write_s},
 	};

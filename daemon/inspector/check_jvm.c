@@ -84,7 +84,8 @@ static void check_place(struct check_items *c, const struct jvm_info *info,
 
 	check_items_add(c, "mount namespace", CHECK_OK, "%s",
 			info->same_mount_namespace ? "the same as ours" : "its own");
-	if (attach_helper_probe(info->pid, agent, text, &err) < 0)
+	if (attach_helper_probe(info->pid, info->one_uid ? info->euid : PROC_ANY_UID, agent, text,
+				&err) < 0)
 		check_items_add(c, "agent files", CHECK_FAILED, "%s", err.message);
 	else
 		check_items_add(c, "agent files", CHECK_OK, "%s", text);
@@ -232,8 +233,8 @@ static void check_virtual_threads(struct check_items *c, const struct jvm_info *
 				"JVM ends: a program of nothing but short tasks lost some 7%%");
 }
 
-int check_jvm(Jxp__CheckResult **out, pid_t pid, const struct agent_files *agent, char *step,
-	      struct err *err)
+int check_jvm(Jxp__CheckResult **out, pid_t pid, uid_t owner, const struct agent_files *agent,
+	      char *step, struct err *err)
 {
 	_cleanup_free_ struct jvm_info *info = malloc(sizeof(*info));
 	Jxp__CheckResult *result;
@@ -242,7 +243,7 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, const struct agent_files *agent
 
 	if (!info)
 		return err_set(err, ENOMEM, "out of memory");
-	r = jvm_inspect_steps(pid, step, info, err);
+	r = jvm_inspect_steps(pid, owner, step, info, err);
 	if (r < 0)
 		return r;
 	check_items_init(&c);

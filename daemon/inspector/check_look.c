@@ -15,6 +15,7 @@
 
 struct question {
 	pid_t pid;
+	uid_t owner;
 	const struct agent_files *agent;
 	Jxp__ControlReply *reply; /* check or failure */
 };
@@ -34,9 +35,9 @@ static size_t knock(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER
 {
 	static struct jvm_info info; /* Large; a child has one thread. */
 
-	(void)arg;
 	(void)answer;
-	(void)jvm_inspect_steps(pid, step, &info, NULL); /* The check says what it found. */
+	(void)jvm_inspect_steps(pid, ((struct question *)arg)->owner, step, &info,
+				NULL); /* The check says what it found. */
 	return 0;
 }
 
@@ -47,7 +48,7 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	struct err err;
 	size_t size;
-	int r = check_jvm(&reply.check, pid, q->agent, step, &err);
+	int r = check_jvm(&reply.check, pid, q->owner, q->agent, step, &err);
 
 	if (r < 0)
 		return pack_failure(r, err.message, answer);
@@ -87,9 +88,10 @@ static void hangs(void *arg, pid_t pid, const char *step)
 	q->reply = reply;
 }
 
-int check_look(Jxp__CheckResult **out, pid_t pid, const struct agent_files *agent, struct err *err)
+int check_look(Jxp__CheckResult **out, pid_t pid, uid_t owner, const struct agent_files *agent,
+	       struct err *err)
 {
-	struct question q = {.pid = pid, .agent = agent};
+	struct question q = {.pid = pid, .owner = owner, .agent = agent};
 	struct look_task task = {.look = knock,
 				 .answered = answered,
 				 .hangs = hangs,

@@ -11,6 +11,7 @@ struct agent_files;
 
 /* As check_jvm. A process that does not answer fails one item, which says what hangs. For a process
  * that has one thread and is there for this. */
-int check_look(Jxp__CheckResult **out, pid_t pid, const struct agent_files *agent, struct err *err);
+int check_look(Jxp__CheckResult **out, pid_t pid, uid_t owner, const struct agent_files *agent,
+	       struct err *err);
 
 #endif

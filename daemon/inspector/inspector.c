@@ -54,7 +54,7 @@ static int check_owned(Jxp__CheckResult **out, pid_t pid, uid_t owner,
 	int r = proc_check_owner(pid, owner, err);
 
 	if (r == 0)
-		r = check_look(&result, pid, agent, err);
+		r = check_look(&result, pid, owner, agent, err);
 	if (r == 0)
 		r = proc_check_owner(pid, owner, err);
 	if (r == 0)
@@ -84,10 +84,12 @@ int inspector_main(int fd, const struct inspector_question *question, const stru
 		   const struct check_reasons *reasons)
 {
 	struct err err;
-	int r = question->pid == INSPECTOR_LIST
-		    ? send_list(fd, question, startup, &err)
-		    : send_check(fd, question, &startup->agent, reasons, &err);
+	int r = proc_check_numbers(&err);
 
+	if (r == 0)
+		r = question->pid == INSPECTOR_LIST
+			? send_list(fd, question, startup, &err)
+			: send_check(fd, question, &startup->agent, reasons, &err);
 	if (r < 0)
 		r = send_failure(fd, err.message);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

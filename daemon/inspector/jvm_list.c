@@ -18,6 +18,7 @@
 
 struct collector {
 	Jxp__JvmList *list;
+	uid_t owner; /* of those that are looked at, or PROC_ANY_UID */
 	const struct startup *startup;
 	bool out_of_memory;
 };
@@ -35,7 +36,7 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	const struct collector *c = arg;
 	Jxp__Jvm jvm = JXP__JVM__INIT;
 
-	if (jvm_inspect_steps(pid, step, &info, NULL) < 0 || !jvm_is_listed(&info))
+	if (jvm_inspect_steps(pid, c->owner, step, &info, NULL) < 0 || !jvm_is_listed(&info))
 		return 0;
 	jvm.pid = (uint32_t)info.pid;
 	jvm.uid = info.euid;
@@ -52,6 +53,9 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	jvm.start_ticks = info.start_ticks;
 	jvm.attachable = info.obstacle == JVM_ATTACHABLE;
 	jvm_traits_read(&traits, &info, c->startup, step);
+	/* What was read since would else be said of another program, or user. */
+	if (!jvm_is_unchanged(&info))
+		return 0;
 	jvm.cpu_ns = traits.cpu_ns;
 	jvm.cpu_limit = cgroup_cpu_limit("", pid);
 	jvm.command = traits.command;
@@ -180,7 +184,7 @@ int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, const struct
 		 struct err *err)
 {
 	_cleanup_(cleanup_list) Jxp__JvmList *list = malloc(sizeof(*list));
-	struct collector c = {.list = list, .startup = startup};
+	struct collector c = {.list = list, .owner = owner, .startup = startup};
 	int r;
 
 	if (!list)

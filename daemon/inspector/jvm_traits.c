@@ -1,14 +1,11 @@
 #include "daemon/inspector/jvm_traits.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "attach/process/jvm_step.h"
 #include "attach/process/target_fs.h"
 #include "common/cleanup.h"
-#include "common/fd.h"
 #include "common/proc.h"
 #include "common/utf8.h"
 #include "daemon/inspector/container_image.h"
@@ -91,33 +88,16 @@ static void read_environment(struct jvm_traits *t, pid_t pid, const char *names,
 	}
 }
 
-/* With the rights of the JVM's user, who decides what the path leads to. The size of the text, or
- * 0. */
-static ssize_t read_as_user(const struct jvm_info *info, const char *path, char *text, size_t size)
-{
-	_cleanup_close_ int root = target_fs_open_proc(info->pid, "root");
-	_cleanup_close_ int object = -1, fd = -1;
-	struct stat st;
-
-	if (root < 0)
-		return 0;
-	object = target_fs_open_as(root, path, O_PATH, info->euid, info->egid);
-	if (object < 0 || fstat(object, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	fd = target_fs_open_as(root, path, O_RDONLY, info->euid, info->egid);
-	if (fd < 0 || !target_fs_same(fd, object))
-		return 0;
-	return fd_read_text(fd, text, size);
-}
-
 static void read_labels(struct jvm_traits *t, const struct jvm_info *info, const char *path,
 			char *step)
 {
 	static char text[JVM_LABELS_READ];
+	_cleanup_(target_fs_close_dir) struct target_dir root = TARGET_DIR_NONE;
 	const char *rest = text;
 
 	jvm_step(step, "the labels of its pod, '%s'", path);
-	if (read_as_user(info, path, text, sizeof(text)) <= 0)
+	if (target_fs_open_dir(&root, info->pid, "root", info->euid, info->egid) < 0 ||
+	    target_fs_read(&root, path, text, sizeof(text)) <= 0)
 		return;
 	while (t->label_count < JVM_LABELS_MAX &&
 	       (rest = jvm_text_next_label(t->label_texts[t->label_count], rest))) {

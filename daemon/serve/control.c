@@ -12,7 +12,7 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
-#include "common/shares.h"
+#include "daemon/shares/shares.h"
 #include "daemon/serve/access.h"
 #include "daemon/serve/audit.h"
 #include "daemon/serve/connection.h"
@@ -27,7 +27,7 @@
 
 struct client {
 	struct connection *connection;
-	uid_t user; /* common/shares.h */
+	uid_t user; /* daemon/shares/shares.h */
 };
 
 struct control {

@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "daemon/engine/history.h"
+#include "daemon/store/clock_trust.h"
 #include "proto/counters.h"
 #include "proto/words.h"
 
@@ -22,6 +23,11 @@ struct stored_list {
 	struct database_row *rows;
 	size_t count;
 	uint64_t all;
+	/* What begins then or later is of the future: of a time that is asked for, it is left out
+	 * and counted. */
+	uint64_t future_unix_ns;
+	uint64_t future;
+	unsigned first_future;
 };
 
 /* The reply as it grows, oldest first. */
@@ -55,6 +61,11 @@ static Jxp__WindowInfo *add_info(struct list *l)
 	return info;
 }
 
+static bool is_of_future(uint64_t start_unix_ns)
+{
+	return start_unix_ns >= clock_ns(CLOCK_REALTIME) + CLOCK_FUTURE_NS;
+}
+
 void window_list_describe(Jxp__WindowInfo *info, const struct window_result *w)
 {
 	jxp__window_info__init(info);
@@ -69,6 +80,7 @@ void window_list_describe(Jxp__WindowInfo *info, const struct window_result *w)
 	info->duration_ns = w->request.duration_ns;
 	info->samples = window_result_samples(w);
 	info->traps = counters_pairs(w->counters);
+	info->future = is_of_future(w->start_unix_ns);
 }
 
 static void describe_row(struct list *l, const struct database_row *row)
@@ -89,6 +101,13 @@ static void describe_row(struct list *l, const struct database_row *row)
 	info->duration_ns = row->duration_ns;
 	info->samples = row->samples;
 	info->traps = row->traps;
+	info->future = is_of_future(row->start_unix_ns);
+}
+
+/* Is it a time that is asked for? */
+static bool is_of_a_time(const struct stored_list *s)
+{
+	return s->filter.since_unix_ns > 0 || s->filter.until_unix_ns > 0;
 }
 
 static bool is_meant(const struct stored_list *s, const struct window_result *w)
@@ -99,6 +118,30 @@ static bool is_meant(const struct stored_list *s, const struct window_result *w)
 	       (!f->app[0] || strcmp(f->app, w->app) == 0) &&
 	       w->start_unix_ns >= f->since_unix_ns &&
 	       (f->until_unix_ns == 0 || w->start_unix_ns < f->until_unix_ns);
+}
+
+/* In memory alone: of what is kept, the store has told. */
+static void count_future(struct stored_list *s)
+{
+	const struct engine *e = connection_context(s->connection)->engine;
+
+	for (size_t i = 0; i < engine_window_count(e); i++) {
+		const struct window_result *w = engine_window(e, i);
+
+		if (!is_meant(s, w) || w->start_unix_ns < s->future_unix_ns)
+			continue;
+		if (s->future++ == 0 || w->number < s->first_future)
+			s->first_future = w->number;
+	}
+}
+
+/* From here on the filter means none of the future. */
+static void leave_future_out(struct stored_list *s)
+{
+	struct database_filter *f = &s->filter;
+
+	if (f->until_unix_ns == 0 || f->until_unix_ns > s->future_unix_ns)
+		f->until_unix_ns = s->future_unix_ns;
 }
 
 static bool has_row(const struct stored_list *s, unsigned number)
@@ -155,6 +198,7 @@ static void reply(const struct stored_list *s)
 	_cleanup_(list_release) struct list l;
 	Jxp__WindowList list = JXP__WINDOW_LIST__INIT;
 	Jxp__ControlReply answer = JXP__CONTROL_REPLY__INIT;
+	char first[WINDOW_ID_BYTES];
 	size_t skipped;
 
 	if (!list_init(&l, s->count + HERE_MAX)) {
@@ -165,6 +209,11 @@ static void reply(const struct stored_list *s)
 	skipped = l.count > s->limit ? l.count - s->limit : 0;
 	list.windows = l.pointers + skipped;
 	list.n_windows = l.count - skipped;
+	list.future = s->future;
+	if (s->future > 0) {
+		window_id(first, s->first_future);
+		list.first_future = first;
+	}
 	answer.body_case = JXP__CONTROL_REPLY__BODY_WINDOWS;
 	answer.windows = &list;
 	connection_reply(s->connection, &answer);
@@ -175,10 +224,18 @@ static void reply(const struct stored_list *s)
 static int ask(void *arg, struct database *db, struct err *err)
 {
 	struct stored_list *s = arg;
+	int r = 0;
 
 	s->rows = calloc(s->limit, sizeof(*s->rows));
 	if (!s->rows)
 		return err_set(err, ENOMEM, "out of memory");
+	if (is_of_a_time(s)) {
+		r = database_future(db, &s->filter, s->future_unix_ns, &s->future, &s->first_future,
+				    err);
+		leave_future_out(s);
+	}
+	if (r < 0)
+		return r;
 	return database_list(db, &s->filter, s->rows, s->limit, &s->count, &s->all, err);
 }
 
@@ -219,9 +276,14 @@ void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request
 	s->limit = request->limit ? request->limit : WINDOW_LIST_DEFAULT;
 	if (s->limit > WINDOW_LIST_MAX)
 		s->limit = WINDOW_LIST_MAX;
+	s->future_unix_ns = clock_ns(CLOCK_REALTIME) + CLOCK_FUTURE_NS;
 	if (connection_context(c)->store) {
 		connection_read(c, &question);
 		return;
+	}
+	if (is_of_a_time(s)) {
+		count_future(s);
+		leave_future_out(s);
 	}
 	reply(s);
 	release(s);

@@ -257,6 +257,25 @@ int database_list(struct database *db, const struct database_filter *f, struct d
 	return r;
 }
 
+int database_future(struct database *db, const struct database_filter *filter,
+		    uint64_t from_unix_ns, uint64_t *count, unsigned *first, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	struct database_filter beyond = *filter;
+	int r;
+
+	if (beyond.since_unix_ns < from_unix_ns)
+		beyond.since_unix_ns = from_unix_ns;
+	r = prepare_filtered(db, "count(*), min(number)", "", &beyond, &s, err);
+	if (r == 0)
+		r = sql_row(s, err);
+	if (r < 0)
+		return r;
+	*count = sql_number_at(s, 0);
+	*first = (unsigned)sql_number_at(s, 1); /* NULL, of none, is 0. */
+	return 0;
+}
+
 int database_find(struct database *db, uid_t owner, unsigned number, struct database_row *row,
 		  struct err *err)
 {

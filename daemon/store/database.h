@@ -78,6 +78,11 @@ int database_list(struct database *db, const struct database_filter *filter,
 		  struct database_row *rows, size_t room, size_t *count, uint64_t *all,
 		  struct err *err);
 
+/* How many of the windows that the filter means begin later than from (by a clock that was set
+ * since), and the lowest number of these; 0 without any. */
+int database_future(struct database *db, const struct database_filter *filter,
+		    uint64_t from_unix_ns, uint64_t *count, unsigned *first, struct err *err);
+
 /* One window, of this owner if it is not PROC_ANY_UID. -ENOENT when there is none. */
 int database_find(struct database *db, uid_t owner, unsigned number, struct database_row *row,
 		  struct err *err);
@@ -112,8 +117,10 @@ int database_retire(struct database *db, const struct database_limits *limits, u
 
 /* What metrics were when they were written last. */
 #define DATABASE_NOTE_METRICS "metrics"
+/* What is known of the clock (daemon/store/clock_trust.h). */
+#define DATABASE_NOTE_CLOCK "clock"
 
-/* Texts beside the windows, kept under a name: what metrics were. The value is to be freed, NULL
+/* Texts beside the windows, kept under a name. The value is to be freed, NULL
  * when there is none. */
 int database_put_note(struct database *db, const char *name, const void *value, size_t size,
 		      struct err *err);

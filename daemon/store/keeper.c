@@ -14,11 +14,6 @@
 /* Windows that run at a time; one more is kept when it ends. */
 #define RUNNING_MAX 64
 
-/* A clock that was set by more than so much is not believed for so long: windows would go by it
- * that are not old. */
-#define CLOCK_SET_NS     (3600 * NS_PER_S)
-#define CLOCK_SETTLED_NS (86400 * NS_PER_S)
-
 struct keeper {
 	struct state_dir dir;
 	struct writer *writer;
@@ -40,10 +35,6 @@ struct keeper {
 	struct window_result *waiting[KEEPER_WAITING_MAX]; /* ended, oldest first; kept */
 	size_t waiting_count;
 	bool changed; /* metrics may have, or there is a window that was never written */
-	/* CLOCK_REALTIME less CLOCK_MONOTONIC, when it was last taken for another one, and since
-	 * when; 0: since before this daemon. */
-	int64_t clock_ns;
-	uint64_t clock_set_ns;
 
 	bool writing;
 	bool checked; /* the file was read through once */
@@ -117,30 +108,12 @@ static void add_numbers(struct keeper *k)
 	k->batch.next_number = k->next_number + STATE_DIR_NUMBERS;
 }
 
-/* Is the time of day what it has been for long? Then windows go by age, too. */
-static bool clock_is_settled(struct keeper *k)
-{
-	uint64_t monotonic = clock_monotonic_ns();
-	int64_t now = (int64_t)(clock_ns(CLOCK_REALTIME) - monotonic);
-	int64_t set = now - k->clock_ns;
-
-	if (set > (int64_t)CLOCK_SET_NS || set < -(int64_t)CLOCK_SET_NS) {
-		log_warn("the clock was set by %lld s: for a day, no window is deleted for its age",
-			 (long long)set / (long long)NS_PER_S);
-		k->clock_ns = now;
-		k->clock_set_ns = monotonic;
-	}
-	return k->clock_set_ns == 0 || monotonic - k->clock_set_ns > CLOCK_SETTLED_NS;
-}
-
 static void make_batch(struct keeper *k)
 {
 	size_t room = WRITER_WINDOWS_MAX - RUNNING_MAX;
 
 	k->batch = (struct writer_batch){
 	    .limits = k->limits, .check = !k->checked, .salvage_below = k->salvage_below};
-	if (!clock_is_settled(k))
-		k->batch.limits.age_ns = 0;
 	k->batch_waiting = k->waiting_count < room ? k->waiting_count : room;
 	for (size_t i = 0; i < k->batch_waiting; i++)
 		k->batch.windows[k->batch.count++] = k->waiting[i];
@@ -230,6 +203,21 @@ static void take_late_start(struct keeper *k, const struct writer_batch *b)
 		k->metrics.found(k->metrics.arg, b->metrics_found, b->metrics_found_bytes);
 }
 
+/* Said when it is decided, once. */
+static void say_clock(const struct writer_batch *b)
+{
+	if (b->clock == CLOCK_WAS_SET)
+		log_warn("the clock was set by %lld s (or the machine was off for so long): until "
+			 "it has gone on evenly for a day, no window is deleted for its age",
+			 (long long)b->clock_set_ns / (long long)NS_PER_S);
+	else if (b->clock == CLOCK_UNKNOWN)
+		log_warn("nothing is known of the clock that the kept windows are of: until it has "
+			 "gone on evenly for a day, no window is deleted for its age");
+	else if (b->clock == CLOCK_TRUSTED)
+		log_info("the clock has gone on evenly for a day: windows are deleted for their "
+			 "age again");
+}
+
 static void take_result(struct keeper *k)
 {
 	const struct writer_batch *b = &k->batch;
@@ -238,6 +226,7 @@ static void take_result(struct keeper *k)
 		k->stats.damages++;
 		say_damage(&b->salvage);
 	}
+	say_clock(b);
 	set_failing(k, b->result < 0 ? b->err.message : NULL);
 	k->stats.errors += b->result < 0;
 	k->stats.retired += b->retired;
@@ -247,6 +236,8 @@ static void take_result(struct keeper *k)
 		k->checked = true;
 		k->stats.bytes = b->bytes;
 		k->stats.windows = b->windows_kept;
+		k->stats.future = b->future;
+		k->stats.clock_doubted = !b->clock_trusted;
 		k->stats.written += k->batch_waiting;
 		drop_waiting(k, k->batch_waiting);
 		/* No more go at a time than a batch can wait for; there may be others. */
@@ -457,8 +448,8 @@ static int start(struct keeper *k, uv_loop_t *loop, struct database *db, struct 
 		return r;
 	(void)uv_timer_init(loop, k->timer); /* Cannot fail. */
 	k->timer->data = k;
-	if (k->changed)
-		write_soon(k);
+	k->changed = true; /* What is found of the clock at the start is said soon. */
+	write_soon(k);
 	return 0;
 }
 
@@ -476,7 +467,6 @@ int keeper_new(struct keeper **out, uv_loop_t *loop, const struct keeper_setting
 		return err_set(err, ENOMEM, "out of memory");
 	}
 	k->limits = settings->limits;
-	k->clock_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_monotonic_ns());
 	k->flush_ms = settings->flush_ms ? settings->flush_ms : KEEPER_FLUSH_MS;
 	r = state_dir_open(&k->dir, settings->directory, err);
 	if (r == 0) {

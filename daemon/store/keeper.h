@@ -61,6 +61,8 @@ struct keeper_stats {
 	uint64_t waiting;  /* finished windows that are not written yet */
 	uint64_t bytes;
 	uint64_t windows;
+	uint64_t future;     /* windows of these that begin later than now */
+	bool clock_doubted;  /* windows do not go for their age (daemon/store/clock_trust.h) */
 	double last_write_s; /* how long the last batch took */
 	bool failing;        /* the last batch could not be written */
 };

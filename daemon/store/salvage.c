@@ -51,15 +51,15 @@ static int take_over_all(struct database *from, struct database *to,
 	return r == 0 ? database_commit(to, err) : r;
 }
 
-/* Metrics go on from what they were, where that can be read. */
-static void take_over_notes(struct database *from, struct database *to)
+/* Metrics, and what is known of the clock, go on from what they were, where that can be read. */
+static void take_over_note(struct database *from, struct database *to, const char *name)
 {
 	_cleanup_free_ void *value = NULL;
 	size_t size = 0;
 	struct err ignored;
 
-	if (database_note(from, DATABASE_NOTE_METRICS, &value, &size, &ignored) == 0 && value)
-		(void)database_put_note(to, DATABASE_NOTE_METRICS, value, size, &ignored);
+	if (database_note(from, name, &value, &size, &ignored) == 0 && value)
+		(void)database_put_note(to, name, value, size, &ignored);
 }
 
 int salvage_again(const struct state_dir *d, const char *reason, struct database **db,
@@ -80,7 +80,8 @@ int salvage_again(const struct state_dir *d, const char *reason, struct database
 		return r;
 	if (database_open(account->aside, DATABASE_SALVAGE, &from, &ignored) == 0) {
 		r = take_over_all(from, *db, account, err);
-		take_over_notes(from, *db);
+		take_over_note(from, *db, DATABASE_NOTE_METRICS);
+		take_over_note(from, *db, DATABASE_NOTE_CLOCK);
 	}
 	database_close(from);
 	if (r < 0) {

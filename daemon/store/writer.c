@@ -7,10 +7,12 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/proc.h"
 #include "daemon/store/record.h"
 
 /* Invariant: batch belongs to the thread from writer_start until it is NULL again; both sides
- * touch it, and quit, with the lock held. dir and db are the thread's alone while it runs. */
+ * touch it, and quit, with the lock held. dir, db and clock are the thread's alone while it runs.
+ */
 struct writer {
 	uv_async_t done;
 	pthread_t thread;
@@ -21,6 +23,9 @@ struct writer {
 	bool waited;
 	const struct state_dir *dir;
 	struct database *db;
+	struct clock_trust clock;
+	enum clock_verdict verdict; /* that was not told yet */
+	int64_t set_ns;
 	void (*on_done)(void *arg);
 	void *arg;
 };
@@ -42,12 +47,22 @@ static int put_window(struct database *db, const struct window_result *w, struct
 	return database_put(db, w, record, size, err);
 }
 
-static int put_all(struct database *db, const struct writer_batch *b, struct err *err)
+static int put_clock(struct database *db, const struct clock_trust *clock, struct err *err)
+{
+	char note[CLOCK_NOTE_BYTES];
+	size_t size = clock_trust_note(clock, note);
+
+	return database_put_note(db, DATABASE_NOTE_CLOCK, note, size, err);
+}
+
+static int put_all(struct database *db, const struct clock_trust *clock,
+		   const struct writer_batch *b, struct err *err)
 {
 	int r = database_begin(db, err);
 
 	if (r < 0)
 		return r;
+	r = put_clock(db, clock, err);
 	for (size_t i = 0; i < b->count && r == 0; i++)
 		r = put_window(db, b->windows[i], err);
 	if (r == 0 && b->metrics)
@@ -71,30 +86,83 @@ static int catch_up(struct database *db, struct writer_batch *b)
 	return r;
 }
 
-static int write_once(const struct writer *w, struct writer_batch *b)
+/* What an earlier daemon left; a note that is none of ours is as good as none. */
+static int restore_clock(struct writer *w, struct err *err)
+{
+	_cleanup_free_ void *note = NULL;
+	size_t size = 0;
+	int r = database_note(w->db, DATABASE_NOTE_CLOCK, &note, &size, err);
+
+	if (r == 0 && note)
+		(void)clock_trust_restore(&w->clock, note, size);
+	return r;
+}
+
+/* At the start, and before each batch, whose windows are of the clock as it is. */
+static int look_at_clock(struct writer *w, struct err *err)
+{
+	uint64_t bytes = 0, windows = 0;
+	enum clock_verdict verdict;
+	int64_t set_ns;
+	int r = 0;
+
+	if (!w->clock.known) {
+		r = restore_clock(w, err);
+		if (r == 0)
+			r = database_size(w->db, &bytes, &windows, err);
+	}
+	if (r < 0)
+		return r;
+	verdict = clock_trust_look(&w->clock, windows > 0, &set_ns);
+	if (verdict != CLOCK_EVEN) {
+		w->verdict = verdict;
+		w->set_ns = set_ns;
+	}
+	return 0;
+}
+
+/* Each once. */
+static void tell_clock(struct writer *w, struct writer_batch *b)
+{
+	b->clock = w->verdict;
+	b->clock_set_ns = w->set_ns;
+	b->clock_trusted = clock_trust_is_trusted(&w->clock);
+	w->verdict = CLOCK_EVEN;
+}
+
+static int write_once(struct writer *w, struct writer_batch *b)
 {
 	int r = b->check ? database_check(w->db, &b->err) : 0;
 
 	if (r == 0)
 		r = catch_up(w->db, b);
+	if (r == 0)
+		r = look_at_clock(w, &b->err);
 	if (r == 0 && b->next_number > 0)
 		r = state_dir_take_numbers(w->dir, b->next_number, &b->err);
-	return r < 0 ? r : put_all(w->db, b, &b->err);
+	return r < 0 ? r : put_all(w->db, &w->clock, b, &b->err);
 }
 
 /* Limits are kept after each batch, so what is beyond them is little; that it cannot be deleted now
  * is no failure of the batch. */
-static void retire(struct database *db, struct writer_batch *b)
+static void retire(struct database *db, uint64_t now_unix_ns, struct writer_batch *b)
 {
-	unsigned count = DATABASE_RETIRE_MAX;
+	const struct database_filter all = {.owner = PROC_ANY_UID, .app = ""};
+	struct database_limits limits = b->limits;
+	unsigned count = DATABASE_RETIRE_MAX, first;
 	struct err ignored;
 
+	if (!b->clock_trusted)
+		limits.age_ns = 0;
+
 	for (int round = 0; round < 8 && count >= DATABASE_RETIRE_MAX; round++) {
-		if (database_retire(db, &b->limits, clock_ns(CLOCK_REALTIME), &count, &ignored) < 0)
+		if (database_retire(db, &limits, now_unix_ns, &count, &ignored) < 0)
 			break;
 		b->retired += count;
 	}
-	(void)database_size(db, &b->bytes, &b->windows_kept, &ignored); /* Shown only. */
+	(void)database_size(db, &b->bytes, &b->windows_kept, &ignored); /* Shown only, both. */
+	(void)database_future(db, &all, now_unix_ns + CLOCK_FUTURE_NS, &b->future, &first,
+			      &ignored);
 }
 
 static void write_batch(struct writer *w, struct writer_batch *b)
@@ -115,8 +183,9 @@ static void write_batch(struct writer *w, struct writer_batch *b)
 		if (b->result == 0)
 			b->result = write_once(w, b);
 	}
+	tell_clock(w, b);
 	if (b->result == 0)
-		retire(w->db, b);
+		retire(w->db, w->clock.last_unix_ns, b);
 	b->took_ns = clock_monotonic_ns() - started_ns;
 }
 
@@ -175,6 +244,7 @@ int writer_new(struct writer **out, uv_loop_t *loop, const struct state_dir *dir
 	       struct database *db, void (*done)(void *arg), void *arg, struct err *err)
 {
 	struct writer *w = calloc(1, sizeof(*w));
+	struct err ignored;
 	int r;
 
 	if (!w)
@@ -183,6 +253,8 @@ int writer_new(struct writer **out, uv_loop_t *loop, const struct state_dir *dir
 	w->db = db;
 	w->on_done = done;
 	w->arg = arg;
+	if (db) /* Where it cannot be read now, the first batch does it. */
+		(void)look_at_clock(w, &ignored);
 	(void)pthread_mutex_init(&w->lock, NULL); /* Neither can fail on Linux. */
 	(void)pthread_cond_init(&w->changed, NULL);
 	w->done.data = w;

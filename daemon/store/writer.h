@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "common/err.h"
+#include "daemon/store/clock_trust.h"
 #include "daemon/store/database.h"
 #include "daemon/store/salvage.h"
 #include "daemon/store/state_dir.h"
@@ -31,7 +32,7 @@ struct writer_batch {
 	bool check;             /* first see whether the whole file can be read */
 	unsigned salvage_below; /* what is below and unfinished was cut off; 0: that was seen to */
 	bool want_metrics; /* an earlier daemon's, since the database could not be opened before */
-	struct database_limits limits;
+	struct database_limits limits; /* of age as far as the clock is to be trusted */
 
 	/* What came of it. */
 	int result; /* 0: it is on the disk; else -errno, and */
@@ -40,8 +41,12 @@ struct writer_batch {
 	unsigned salvaged;   /* windows that were cut off */
 	void *metrics_found; /* as wanted, to be freed; NULL when there are none */
 	size_t metrics_found_bytes;
-	unsigned retired; /* windows deleted for the limits, after the batch */
-	uint64_t bytes;   /* of the database then, */
+	enum clock_verdict clock; /* what is new of the clock, and by how much it was set; */
+	int64_t clock_set_ns;
+	bool clock_trusted; /* may windows go for their age? */
+	uint64_t future;    /* windows that begin later than now */
+	unsigned retired;   /* windows deleted for the limits, after the batch */
+	uint64_t bytes;     /* of the database then, */
 	uint64_t windows_kept;
 	uint64_t took_ns;
 };

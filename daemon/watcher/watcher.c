@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "attach/process/jvm_view.h"
-#include "attach/process/target_fs.h"
 #include "common/buffer.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -53,6 +52,7 @@
 struct watcher {
 	int socket, pidfd, stat_fd;
 	pid_t pid;
+	uid_t owner;
 	struct watcher_threads threads;
 	struct watcher_perfdata data;
 	bool has_data;
@@ -67,15 +67,19 @@ struct watcher {
 /* ---------------------------------------------------------------- opening */
 
 /* What the JVM itself maps, by the name that it has for it. */
-static int open_perfdata(pid_t pid)
+static int open_perfdata(pid_t pid, uid_t owner)
 {
 	struct jvm_view view;
-	int fd = -ENOENT;
+	int fd = jvm_view_open(&view, pid, owner, NULL);
 
-	jvm_view_open(&view, pid, NULL);
-	jvm_view_read_jvm(&view);
-	if (view.root_fd >= 0 && view.maps.hsperfdata_path[0])
-		fd = target_fs_open_file(view.root_fd, view.maps.hsperfdata_path, O_NOFOLLOW);
+	if (fd == 0) {
+		jvm_view_read_jvm(&view);
+		fd = jvm_view_open_perfdata(&view);
+	}
+	if (fd >= 0 && !jvm_view_holds(&view)) {
+		cleanup_close(&fd);
+		fd = -ESRCH;
+	}
 	jvm_view_release(&view);
 	return fd;
 }
@@ -91,7 +95,7 @@ static void give_up_data(struct watcher *w, const char *reason, int error)
 
 static void open_data(struct watcher *w)
 {
-	int fd = open_perfdata(w->pid), r;
+	int fd = open_perfdata(w->pid, w->owner), r;
 
 	if (fd == -ENOENT) {
 		give_up_data(w,
@@ -283,10 +287,11 @@ static void watch(struct watcher *w)
 	}
 }
 
-int watcher_main(int fd, pid_t pid)
+int watcher_main(int fd, pid_t pid, uid_t owner)
 {
 	struct watcher w = {.socket = fd,
 			    .pid = pid,
+			    .owner = owner,
 			    .pidfd = -1,
 			    .stat_fd = -1,
 			    .data = {.fd = -1},

@@ -14,15 +14,18 @@
 
 #include <sys/types.h>
 
-/* The options that make jxperfd a watcher: jxperfd --watch-fd N --watch-pid PID. */
-#define WATCHER_OPTION_FD  "--watch-fd"
-#define WATCHER_OPTION_PID "--watch-pid"
+/* The options that make jxperfd a watcher: jxperfd --watch-fd N --watch-pid PID
+ * --watch-owner UID. */
+#define WATCHER_OPTION_FD    "--watch-fd"
+#define WATCHER_OPTION_PID   "--watch-pid"
+#define WATCHER_OPTION_OWNER "--watch-owner" /* as an int, so that PROC_ANY_UID is -1 */
 
 /* A WatchRecord's largest frame. */
 #define WATCHER_FRAME_MAX 1024u
 
-/* Sends records of process pid on the connected stream socket fd until either is closed. Called by
- * main with nothing else running. The process's exit status. */
-int watcher_main(int fd, pid_t pid);
+/* Sends records of process pid, the performance data only if it is owner's (as jvm_inspect), on the
+ * connected stream socket fd until either is closed. Called by main with nothing else running. The
+ * process's exit status. */
+int watcher_main(int fd, pid_t pid, uid_t owner);
 
 #endif

@@ -10,6 +10,7 @@ const struct merged_note_words merged_note_words[MERGED_NOTES] = {
     [MERGED_NO_ACCOUNT] = {"no_account", "do not know what CPU time their samples are of", true},
     [MERGED_UNREADABLE] = {"unreadable", "cannot be read", true},
     [MERGED_OLDER] = {"older", "are older, and no more are merged at a time", true},
+    [MERGED_FUTURE] = {"future", "began later than now, by a clock that was set since", true},
     [MERGED_OTHER_APP] = {"other_app", "are of another application", false},
     [MERGED_OTHER_JDK] = {"other_jdk", "ran on another JDK", false},
     [MERGED_OTHER_GC] = {"other_gc", "ran with another collector", false},

@@ -7,6 +7,7 @@ import urllib.error
 import urllib.request
 
 from lib import BUILD, HANG_S, Process, jdks, make_directory, need_root, run, test, wait_until
+from support.door import Door
 from support.profile import Workload
 
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
@@ -31,20 +32,6 @@ schedules:
 """
 
 
-class Door(Process):
-    """The broker's service, with the socket that systemd keeps for it."""
-
-    def __init__(self, listener):
-        super().__init__(["sh", "-c", 'LISTEN_PID=$$ exec "$@"', "sh", DAEMON, "--broker-for", "root"], close_fds=False,
-                         env={**os.environ, "LISTEN_FDS": "1"}, preexec_fn=lambda: self.hand_over(listener))
-        self.wait_for("ready")
-
-    @staticmethod
-    def hand_over(listener):
-        os.dup2(listener.fileno(), 3, inheritable=True)
-        os.set_inheritable(3, True)
-
-
 class Host:
     def __init__(self):
         directory = make_directory()
@@ -57,7 +44,7 @@ class Host:
             s.bind(("127.0.0.1", 0))
             self.address = f"127.0.0.1:{s.getsockname()[1]}"
         self.listen()
-        self.door = Door(self.listener)
+        self.door = Door(self.listener, "root")
         self.daemon = Process([DAEMON, "--broker", self.path, "--socket", self.socket, "--http", self.address,
                                "--config", config, "--state-dir", "none"])
         self.daemon.wait_for("ready")
@@ -75,7 +62,7 @@ class Host:
 
     def start_broker(self):
         self.listen()
-        self.door = Door(self.listener)
+        self.door = Door(self.listener, "root")
 
     def ended(self):
         command = [CLIENT, "--socket", self.socket, "--json", "windows"]

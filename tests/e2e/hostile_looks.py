@@ -1,6 +1,6 @@
 # Runs alone: looks of other daemons hang at the processes here, too, and are counted as ours.
 """Processes of another user that keep who looks at them waiting for ever, or claim to be JVMs: they
-hold up nobody but themselves, and no name stands for them."""
+hold up nobody but themselves, no name stands for them, and their user learns nothing by them."""
 import ctypes
 import functools
 import json
@@ -9,12 +9,16 @@ import re
 import shutil
 import signal
 import socket
+import stat
+import subprocess
 import sys
 import time
 
-from lib import Process, compile_java, jdks, make_directory, need_root, note, run, skip, test, wait_until
+from lib import HANG_S, Process, compile_java, jdks, make_directory, need_root, note, run, skip, test, wait_until
+from support.agent import LIBRARY
 from support.attach import NOBODY, as_nobody
-from support.profile import Client, Daemon, succeeded
+from support.door import SplitDaemon
+from support.profile import CLIENT, DAEMON, Client, Daemon, succeeded
 
 SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "support")
 
@@ -80,12 +84,13 @@ class Fuse(Process):
 class Hostile(Process):
     """support/hostile_jvm.py."""
 
-    def __init__(self, *command, name="java", uid=NOBODY, environment=None, lock=None):
-        library = os.path.join(make_directory(), "libjvm.so")
+    def __init__(self, *command, name="java", uid=NOBODY, environment=None, prefix=(), library=None, **more):
+        library = library or os.path.join(make_directory(), "libjvm.so")
         with open(library, "wb") as f:
             f.write(b"x" * 4096)
-        arguments = [library, name, str(uid), *command, *(["--lock", lock] if lock else [])]
-        super().__init__([sys.executable, f"{SUPPORT}/hostile_jvm.py", *arguments],
+        options = [word for option, value in more.items() for word in (f"--{option}", value)]
+        arguments = [library, name, str(uid), *command, *options]
+        super().__init__([*prefix, sys.executable, f"{SUPPORT}/hostile_jvm.py", *arguments],
                          env={"PATH": os.environ["PATH"], **(environment or {})})
         self.wait_for("hostile")
 
@@ -267,6 +272,119 @@ def an_attach_socket_of_another_user_proves_nothing():
     assert not jvms[hostile.pid]["by_name"] and jvms[victim.pid]["by_name"], jvms
     for process in (hostile, victim, daemon):
         process.stop()
+
+
+# ---------------------------------------------------------------- what its user may not read
+
+
+def as_their_user(daemon, *arguments):
+    os.chmod(daemon.socket, 0o666)
+    command = as_nobody(CLIENT, "--socket", daemon.socket, *arguments)
+    return subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False)
+
+
+def shown_of(daemon, hostile):
+    """All that its user hears of it."""
+    return "".join(as_their_user(daemon, *arguments).stdout
+                   for arguments in (("--json", "list"), ("check", str(hostile.pid))))
+
+
+@test
+def the_performance_data_of_another_users_jvm_are_not_read_for_a_link():
+    need_root()
+    daemon, victim = Daemon(), Jvm()
+    secret = f"/tmp/hsperfdata_root/{victim.pid}"
+    assert stat.S_IMODE(os.stat(secret).st_mode) == 0o600
+    for way in ("a link", "a mount"):
+        home = make_directory(mode=0o777)
+        place = os.path.join(home, "hsperfdata_x")
+        mapped = os.path.join(place, str(victim.pid))
+        os.mkdir(place)
+        with open(mapped, "wb") as f:
+            f.write(bytes(4096))
+        shutil.chown(mapped, NOBODY)
+        if way == "a link":
+            hostile = Hostile("java", "Fake", perfdata=mapped)
+            shutil.rmtree(place)
+            os.symlink("/tmp/hsperfdata_root", place)
+        else:
+            # In its own namespace the mapped file is still there, under what was mounted over it.
+            hostile = Hostile("java", "Fake", perfdata=mapped, prefix=("unshare", "--mount"))
+            subprocess.run(["nsenter", f"--mount=/proc/{hostile.pid}/ns/mnt", "mount", "--bind", "/tmp/hsperfdata_root", place],
+                           check=True)
+        shown = shown_of(daemon, hostile)
+        assert '"Fake"' in shown and NAME not in shown, (way, shown)
+        hostile.stop()
+    assert NAME in succeeded(daemon.ctl("list"))
+    for process in (victim, daemon):
+        process.stop()
+
+
+@test
+def the_release_file_of_a_jdk_is_read_as_the_jvms_user():
+    need_root()
+    secret = os.path.join(make_directory(mode=0o700), "secret.env")
+    with open(secret, "w", encoding="ascii") as f:
+        f.write('JAVA_VERSION="17.of.root"\n')
+    home = make_directory()
+    os.makedirs(os.path.join(home, "lib/server"))
+    os.symlink(secret, os.path.join(home, "release"))
+    hostile = Hostile("java", "Fake", library=os.path.join(home, "lib/server/libjvm.so"))
+    for daemon in (Daemon(), SplitDaemon()):
+        shown = shown_of(daemon, hostile)
+        assert '"Fake"' in shown and "of.root" not in shown, shown
+        daemon.stop()
+    # Where its user could have read it, it is shown.
+    os.unlink(os.path.join(home, "release"))
+    with open(os.path.join(home, "release"), "w", encoding="ascii") as f:
+        f.write('PASSWORD=JAVA_VERSION="of.root"\nJAVA_VERSION="17.0.1"\n')
+    daemon = SplitDaemon()
+    shown = shown_of(daemon, hostile)
+    assert '"17.0.1"' in shown and "of.root" not in shown, shown
+    for process in (hostile, daemon):
+        process.stop()
+
+
+# ---------------------------------------------------------------- whose numbers are others'
+
+
+# Runs commands beside a process that has, in this namespace, the number of a JVM of the one that /proc is of.
+BESIDE = """
+import json, subprocess, sys
+pid, commands = int(sys.argv[1]), json.loads(sys.argv[2])
+with open("/proc/sys/kernel/ns_last_pid", "w") as f:
+    f.write(str(pid - 1))
+bystander = subprocess.Popen(["sleep", "600"])
+assert bystander.pid == pid, bystander.pid
+done = [subprocess.run(c, capture_output=True, text=True, timeout=60) for c in commands]
+print(json.dumps([[p.returncode, p.stdout, p.stderr] for p in done] + [bystander.poll()]))
+"""
+
+
+@test
+def where_proc_is_of_another_pid_namespace_nothing_is_done():
+    need_root()
+    jvm = Jvm()
+    pid = str(jvm.pid)
+    directory = make_directory()
+    nowhere = os.path.join(directory, "nobody-listens")
+    clients = [[CLIENT, "--socket", nowhere, *words] for words in
+               (["attach", pid, "--duration", "1s"], ["list"], ["check", pid], ["check"])]
+    others = [[DAEMON, "--socket", os.path.join(directory, "s"), "--http", "none", "--state-dir", "none"],
+              [os.path.join(os.path.dirname(LIBRARY), "jxperf-attach"), "--pid", pid, "--bundle", os.path.dirname(LIBRARY)]]
+    command = ["unshare", "--pid", "--fork", sys.executable, "-c", BESIDE, pid, json.dumps(clients + others)]
+    result = subprocess.run(command, stdout=subprocess.PIPE, timeout=HANG_S, check=True)
+    *answers, bystander = json.loads(result.stdout)
+    for status, out, err in answers:
+        assert status == 1 and out == "", (status, out, err)
+        assert err.count("\n") == 1 and "'/proc' is not of this pid namespace" in err, err
+    assert bystander is None, f"the bystander ended: {bystander}"
+    assert jvm.alive() and not os.path.exists(f"/tmp/.java_pid{pid}")
+    note(answers[0][2].strip())
+    # Children alone may be in another one; then it is the daemon that says so.
+    result = subprocess.run(["unshare", "--pid", *clients[1]], capture_output=True, text=True, timeout=HANG_S, check=False)
+    assert result.returncode == 1 and "'/proc' is not of this pid namespace" in result.stderr, result
+    jvm.stop()
 
 
 run()

@@ -82,8 +82,10 @@ int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, br
 	return -EAGAIN;
 }
 
-int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
+int broker_client_watch(struct broker_client *client, pid_t pid, uid_t owner, broker_reply_fn fn,
+			void *arg)
 {
+	(void)owner;
 	return broker_client_inspect(client, pid, PROC_ANY_UID, fn, arg);
 }
 

@@ -149,9 +149,10 @@ void broker_workers_end(struct broker_workers *w)
 
 /* ---------------------------------------------------------------- the helper */
 
-int attach_helper_start(struct attach_helper *h, pid_t target, const struct agent_files *agent,
-			bool force, struct err *err)
+int attach_helper_start(struct attach_helper *h, pid_t target, uid_t owner,
+			const struct agent_files *agent, bool force, struct err *err)
 {
+	(void)owner;
 	(void)agent;
 	(void)force;
 	(void)err;
@@ -237,8 +238,9 @@ void broker_inspectors_end(struct broker_inspectors *i)
 	(void)i;
 }
 
-int broker_watchers_start(struct broker_watchers *w, pid_t target, struct err *err)
+int broker_watchers_start(struct broker_watchers *w, pid_t target, uid_t owner, struct err *err)
 {
+	(void)owner;
 	(void)w;
 	(void)err;
 	require(target > 0);

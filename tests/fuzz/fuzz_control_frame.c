@@ -90,8 +90,10 @@ int broker_client_follow(struct broker_client *client, const pid_t *pids, size_t
 	return -EAGAIN;
 }
 
-int broker_client_watch(struct broker_client *client, pid_t pid, broker_reply_fn fn, void *arg)
+int broker_client_watch(struct broker_client *client, pid_t pid, uid_t owner, broker_reply_fn fn,
+			void *arg)
 {
+	(void)owner;
 	(void)client;
 	(void)pid;
 	(void)fn;

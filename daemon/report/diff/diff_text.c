@@ -100,6 +100,11 @@ static void side(FILE *out, const char *letter, const struct window_result *w)
 	fprintf(out, ": %s, JDK %s, from %s, %.1f s, %" PRIu64 " samples\n", w->app, w->jdk, start,
 		(double)window_result_elapsed_ns(w) / (double)NS_PER_S,
 		w->counters[JXP__COUNTER__COUNTER_SAMPLES]);
+	if (w->merged && w->merged->notes[MERGED_FUTURE].windows > 0)
+		fprintf(out, "   left out: %u windows (first w%u) %s\n",
+			w->merged->notes[MERGED_FUTURE].windows,
+			w->merged->notes[MERGED_FUTURE].first,
+			merged_note_words[MERGED_FUTURE].sentence);
 }
 
 static void fraction(char cell[CELL_BYTES], double value, const struct interval *ci)

@@ -1,10 +1,10 @@
 """Looks like a JVM from outside, and hangs whoever looks closer.
 
-    python3 hostile_jvm.py LIBJVM NAME UID [COMMAND LINE...] [--lock FILE]
+    python3 hostile_jvm.py LIBJVM NAME UID [COMMAND LINE...] [--lock FILE|--perfdata FILE]
 
 Maps LIBJVM, calls itself NAME and becomes user UID. Its command line is then the one given, as far as
 the real one has room. With --lock, FILE of support/fuse.py, it holds the lock of its own address space
-for ever: whoever reads its mappings, command line or environment waits for it.
+for ever: whoever reads its mappings, command line or environment waits for it. With --perfdata it has mapped FILE.
 """
 import ctypes
 import mmap
@@ -50,7 +50,7 @@ def lock(path):
 
 def main(libjvm, name, uid, *words):
     words = list(words)
-    locked = words.pop() if len(words) > 1 and words[-2] == "--lock" else None
+    how, file = (words.pop(-2), words.pop()) if len(words) > 1 and words[-2].startswith("--") else (None, None)
     with open(libjvm, "rb") as f:
         map_private(f, PROT_READ | PROT_EXEC)
     signal.signal(signal.SIGQUIT, lambda *_: None)
@@ -58,11 +58,14 @@ def main(libjvm, name, uid, *words):
     os.setgroups([])
     os.setgid(int(uid))
     os.setuid(int(uid))
-    if words and words != ["--lock"]:
+    if how == "--perfdata":
+        with open(file, "rb") as f:
+            map_private(f, PROT_READ)
+    if words:
         set_command_line(words)
     os.write(1, b"hostile\n")
-    if locked:
-        lock(locked)
+    if how == "--lock":
+        lock(file)
     while True:
         signal.pause()
 

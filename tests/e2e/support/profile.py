@@ -103,8 +103,8 @@ class Daemon(Process):
     """A daemon that serves a socket of its own, and keeps windows in a directory of its own or in the one
     that another left. pid is the engine's."""
 
-    def __init__(self, prefix=(), http="none", options=(), state=None):
-        directory = make_directory()
+    def __init__(self, prefix=(), http="none", options=(), state=None, directory=None):
+        directory = directory or make_directory()
         self.socket = os.path.join(directory, "control.sock")
         self.state = state or os.path.join(directory, "state")
         command = [*prefix, DAEMON, "--socket", self.socket, "--http", http, "--state-dir", self.state, *options]

@@ -12,12 +12,13 @@
 #include <unistd.h>
 
 #include "attach/bundle.h"
+#include "attach/process/target_fs.h"
 #include "proto/helper.h"
 #include "tests/unit/support/tree_fixture.h"
 
 static struct bundle bundle;
 static struct err err;
-static int root = -1;
+static struct target_dir root;
 
 static int setup(void **state)
 {
@@ -25,7 +26,8 @@ static int setup(void **state)
 	memset(&err, 0, sizeof(err));
 	memset(&bundle, 0, sizeof(bundle));
 	(void)tree_make();
-	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	root = (struct target_dir){.uid = geteuid(), .gid = getegid()};
+	root.fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	tree_add_directory("bundle");
 	return 0;
 }
@@ -34,7 +36,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	bundle_close(&bundle);
-	(void)close(root);
+	target_fs_close_dir(&root);
 	tree_remove();
 	return 0;
 }
@@ -93,25 +95,25 @@ static void it_is_visible_from_our_own_root(void **state)
 	(void)state;
 	fill();
 	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
-	assert_true(bundle_visible(&bundle, root));
+	assert_true(bundle_visible(&bundle, &root));
 }
 
 static void it_is_not_visible_where_its_path_leads_elsewhere(void **state)
 {
-	int other;
+	struct target_dir other = {.uid = geteuid(), .gid = getegid()};
 
 	(void)state;
 	fill();
 	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
 	tree_add_directory("root");
-	other = open(tree_path("root"), O_PATH | O_DIRECTORY | O_CLOEXEC);
-	assert_false(bundle_visible(&bundle, other));
-	(void)close(other);
+	other.fd = open(tree_path("root"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_false(bundle_visible(&bundle, &other));
+	target_fs_close_dir(&other);
 	/* The same names and contents are not the same files. */
 	assert_int_equal(rename(tree_path("bundle"), tree_path("moved")), 0);
 	tree_add_directory("bundle");
 	fill();
-	assert_false(bundle_visible(&bundle, root));
+	assert_false(bundle_visible(&bundle, &root));
 }
 
 static void it_is_not_visible_when_one_file_cannot_be_read(void **state)
@@ -123,10 +125,8 @@ static void it_is_not_visible_when_one_file_cannot_be_read(void **state)
 	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
 	assert_int_equal(chmod(tree_path("bundle/libother.so"), 0), 0);
 	if (geteuid() == 0)
-		assert_int_equal(seteuid(65534), 0);
-	visible = bundle_visible(&bundle, root);
-	if (getuid() == 0)
-		assert_int_equal(seteuid(0), 0);
+		root.uid = 65534;
+	visible = bundle_visible(&bundle, &root);
 	assert_false(visible);
 }
 

@@ -30,8 +30,9 @@ static int setup(void **state)
 	memset(&target, 0, sizeof(target));
 	memset(&err, 0, sizeof(err));
 	target.jvm.euid = geteuid();
-	target.root_fd = open(tree_make(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-	target.cwd_fd = -1;
+	target.root = (struct target_dir){.fd = -1, .uid = geteuid(), .gid = getegid()};
+	target.root.fd = open(tree_make(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	target.cwd = TARGET_DIR_NONE;
 	dir = (struct private_dir){.parent_fd = -1, .fd = -1};
 	tree_add_directory("tmp");
 	return 0;
@@ -111,7 +112,7 @@ static void the_working_directory_and_home_are_candidates(void **state)
 {
 	(void)state;
 	tree_add_directory("work");
-	target.cwd_fd = open(tree_path("work"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	target.cwd.fd = open(tree_path("work"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(private_dir_create(&dir, &target, CWD, false, &err), 0);
 	assert_memory_equal(dir.path, "/work/.jxperf-", 14);
 	private_dir_remove(&dir);
@@ -124,7 +125,7 @@ static void a_deleted_working_directory_is_passed_over(void **state)
 {
 	(void)state;
 	tree_add_directory("work");
-	target.cwd_fd = open(tree_path("work"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	target.cwd.fd = open(tree_path("work"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(rmdir(tree_path("work")), 0);
 	assert_int_equal(private_dir_create(&dir, &target, CWD, false, &err), -ENOENT);
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -336,6 +337,93 @@ static void a_process_that_can_become_another_user_is_nobodys(void **state)
 	(void)close(ready[1]);
 }
 
+static void a_process_that_changes_its_user_is_not_what_it_was(void **state)
+{
+	struct proc_status status;
+	uint64_t start;
+	int go[2], done[2];
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("# SKIP needs root\n");
+		skip();
+	}
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(done), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (read(go[0], &byte, 1) == 1 && setresuid(1000, 1000, 1000) == 0)
+			(void)!write(done[1], "", 1);
+		for (;;)
+			(void)pause();
+	}
+	assert_int_equal(proc_read_status(pid, 0, &status), 0);
+	assert_int_equal(proc_start_time(pid, &start), 0);
+	assert_true(proc_is_unchanged(pid, start, &status));
+	assert_false(proc_is_unchanged(pid, start + 1, &status));
+	assert_int_equal(write(go[1], "", 1), 1);
+	assert_int_equal(read(done[0], &byte, 1), 1);
+	assert_false(proc_is_unchanged(pid, start, &status));
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	for (int i = 0; i < 2; i++) {
+		(void)close(go[i]);
+		(void)close(done[i]);
+	}
+}
+
+/* 0: they are ours; 1: they are not, and the line says so. */
+static int numbers_in_new_namespaces(int flags, bool mount_anew)
+{
+	struct err err = {""};
+	int status;
+	pid_t pid;
+
+	if (unshare(flags) < 0)
+		_exit(77);
+	pid = fork();
+	if (pid == 0) {
+		if (mount_anew && (mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+				   mount("proc", "/proc", "proc", 0, NULL) < 0))
+			_exit(77);
+		if (proc_check_numbers(&err) == 0)
+			_exit(0);
+		_exit(strstr(err.message, "pid namespace") ? 1 : 2);
+	}
+	(void)waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+static int in_child(int flags, bool mount_anew)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(numbers_in_new_namespaces(flags, mount_anew));
+	(void)waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+static void the_numbers_of_another_namespace_are_not_ours(void **state)
+{
+	struct err err = {""};
+	int other;
+
+	(void)state;
+	assert_int_equal(proc_check_numbers(&err), 0);
+	assert_string_equal(err.message, "");
+	other = in_child(CLONE_NEWPID | CLONE_NEWNS, false);
+	if (other == 77) {
+		print_message("# SKIP needs root, for namespaces\n");
+		skip();
+	}
+	assert_int_equal(other, 1);
+	assert_int_equal(in_child(CLONE_NEWPID | CLONE_NEWNS, true), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +445,8 @@ int main(void)
 	    cmocka_unit_test(a_process_is_called_what_its_first_thread_is),
 	    cmocka_unit_test(a_process_of_another_user_is_as_good_as_none),
 	    cmocka_unit_test(a_process_that_can_become_another_user_is_nobodys),
+	    cmocka_unit_test(a_process_that_changes_its_user_is_not_what_it_was),
+	    cmocka_unit_test(the_numbers_of_another_namespace_are_not_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

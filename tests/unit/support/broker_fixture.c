@@ -208,7 +208,8 @@ void broker_fixture_main(int argc, char **argv)
 	if (inspect_fd)
 		_exit(inspect(atoi(inspect_fd), bundle, argc, argv));
 	if (watch_fd)
-		_exit(watcher_main(atoi(watch_fd), atoi(option(argc, argv, WATCHER_OPTION_PID))));
+		_exit(watcher_main(atoi(watch_fd), atoi(option(argc, argv, WATCHER_OPTION_PID)),
+				   (uid_t)atoi(option(argc, argv, WATCHER_OPTION_OWNER))));
 	if (result_fd && bundle)
 		_exit(helper(atoi(result_fd), bundle));
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "attach/process/jvm.h"
+#include "common/proc.h"
 #include "tests/unit/support/fake_jvm_fixture.h"
 #include "tests/unit/support/tree_fixture.h"
 
@@ -65,7 +66,7 @@ static void inspect(const char *option, const char *more, const char *environmen
 		jvm.options[2] = more ? "Main" : NULL;
 	}
 	pid = fake_jvm_start(&jvm);
-	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_int_equal(info.pid, pid);
 	fake_jvm_end(pid);
 }
@@ -99,7 +100,7 @@ static void a_jvm_is_described(void **state)
 static void a_process_without_libjvm_is_no_jvm(void **state)
 {
 	(void)state;
-	assert_int_equal(jvm_inspect(getpid(), &info, &err), 0);
+	assert_int_equal(jvm_inspect(getpid(), PROC_ANY_UID, &info, &err), 0);
 	assert_obstacle(JVM_NOT_A_JVM, "is not a JVM");
 }
 
@@ -113,7 +114,7 @@ static void openj9_is_not_hotspot(void **state)
 	jvm.libraries[0] = tree_path("lib/server/libjvm.so");
 	jvm.libraries[1] = tree_path("lib/libj9vm29.so");
 	pid = fake_jvm_start(&jvm);
-	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_obstacle(JVM_NOT_HOTSPOT, "OpenJ9");
 	fake_jvm_end(pid);
 }
@@ -241,7 +242,7 @@ static void a_32_bit_jvm_is_refused(void **state)
 	(void)close(ready[1]);
 	runs = read(ready[0], &byte, 1) == 0; /* Closed by the exec. */
 	(void)close(ready[0]);
-	r = runs ? jvm_inspect(pid, &info, &err) : 0;
+	r = runs ? jvm_inspect(pid, PROC_ANY_UID, &info, &err) : 0;
 	fake_jvm_end(pid);
 	if (!runs)
 		skip(); /* This kernel has no 32-bit programs. */
@@ -268,7 +269,7 @@ static void jdk_8_is_told_by_its_directories(void **state)
 	tree_add_file("lib/amd64/server/libjvm.so", "x");
 	jvm.libraries[0] = tree_path("lib/amd64/server/libjvm.so");
 	pid = fake_jvm_start(&jvm);
-	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_obstacle(JVM_TOO_OLD, "JDK 8");
 	fake_jvm_end(pid);
 }
@@ -294,6 +295,50 @@ static void disabled_attaching_is_seen_wherever_it_is_said(void **state)
 	assert_obstacle(JVM_ATTACH_DISABLED, "restart it");
 	inspect("-XX:+DisableAttachMechanism", "-XX:-DisableAttachMechanism", NULL);
 	assert_int_equal(info.obstacle, JVM_ATTACHABLE);
+}
+
+/* Another's file, and a link to it, do not say which JDK a user's JVM is. */
+static void the_release_file_is_read_as_the_jvms_user(void **state)
+{
+	struct fake_jvm jvm = {.options = {"Main"}, .as_nobody = true};
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("# SKIP needs root\n");
+		skip();
+	}
+	assert_int_equal(chmod(tree_path(""), 0755), 0);
+	tree_add_file("secret", "JAVA_VERSION=\"99.secret\"\n");
+	assert_int_equal(chmod(tree_path("secret"), 0600), 0);
+	assert_int_equal(symlink("secret", tree_path("release")), 0);
+	jvm.libraries[0] = tree_path("lib/server/libjvm.so");
+	pid = fake_jvm_start(&jvm);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
+	assert_string_equal(info.jdk, "");
+	assert_int_equal(chmod(tree_path("secret"), 0644), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
+	assert_string_equal(info.jdk, "99.secret");
+	fake_jvm_end(pid);
+}
+
+static void a_jvm_of_another_owner_is_none(void **state)
+{
+	struct fake_jvm jvm = {.libraries = {tree_path("lib/server/libjvm.so")},
+			       .options = {"Main"}};
+	struct err absent;
+	pid_t pid = fake_jvm_start(&jvm);
+
+	(void)state;
+	(void)proc_absent(pid, &absent);
+	assert_int_equal(jvm_inspect(pid, geteuid() + 1, &info, &err), -ESRCH);
+	assert_string_equal(err.message, absent.message);
+	assert_int_equal(info.pid, 0);
+	assert_int_equal(jvm_inspect(pid, geteuid(), &info, &err), 0);
+	assert_true(jvm_is_unchanged(&info));
+	info.one_uid = false;
+	assert_false(jvm_is_unchanged(&info));
+	fake_jvm_end(pid);
 }
 
 static void option_files_are_read_through_the_targets_root(void **state)
@@ -324,10 +369,10 @@ static void an_option_file_that_its_user_may_not_read_is_not_read_for_it(void **
 	(void)snprintf(option, sizeof(option), "@%s", tree_path("secret"));
 	jvm.options[0] = option;
 	pid = fake_jvm_start(&jvm);
-	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_string_equal(info.name, "root:hash"); /* Readable by everyone so far. */
 	assert_int_equal(chmod(tree_path("secret"), 0600), 0);
-	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_null(strstr(info.name, "hash"));
 	fake_jvm_end(pid);
 }
@@ -347,10 +392,10 @@ static void an_option_file_that_its_user_cannot_reach_is_not_read_for_it(void **
 	jvm.libraries[0] = tree_path("lib/server/libjvm.so");
 	jvm.options[0] = option;
 	pid = fake_jvm_start(&jvm);
-	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_string_equal(info.name, "root:hash"); /* Open to everyone so far. */
 	assert_int_equal(chmod(tree_path("closed"), 0700), 0);
-	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_null(strstr(info.name, "hash"));
 	fake_jvm_end(pid);
 }
@@ -365,7 +410,7 @@ static void a_process_that_would_die_of_sigquit_is_refused(void **state)
 	pid_t pid = fake_jvm_start(&jvm);
 
 	(void)state;
-	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_obstacle(JVM_SIGQUIT_NOT_CAUGHT, "does not catch SIGQUIT");
 	fake_jvm_end(pid);
 }
@@ -384,7 +429,7 @@ static void with_an_attach_socket_no_signal_is_needed(void **state)
 	(void)state;
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/.java_pid%d", pid);
 	assert_int_equal(bind(s, (struct sockaddr *)&address, sizeof(address)), 0);
-	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_int_equal(unlink(address.sun_path), 0);
 	assert_int_equal(info.obstacle, JVM_ATTACHABLE);
 	assert_true(info.socket_exists);
@@ -403,7 +448,7 @@ static void a_stopped_process_is_refused(void **state)
 	(void)state;
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
-	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_obstacle(JVM_STOPPED, "kill -CONT");
 	fake_jvm_end(pid);
 }
@@ -421,7 +466,7 @@ static void the_agent_is_found_where_it_was_loaded_from(void **state)
 	jvm.libraries[1] = path;
 	pid = fake_jvm_start(&jvm);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(jvm_inspect(pid, &info, &err), 0);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_string_equal(info.agent_path, path);
 	fake_jvm_end(pid);
 }
@@ -433,12 +478,12 @@ static void what_is_no_process_is_an_error_and_changes_nothing(void **state)
 
 	(void)state;
 	info.pid = 77;
-	assert_int_equal(jvm_inspect(0, &info, &err), -EINVAL);
-	assert_int_equal(jvm_inspect(-5, &info, &err), -EINVAL);
-	assert_int_equal(jvm_inspect(INT_MAX, &info, &err), -ESRCH);
+	assert_int_equal(jvm_inspect(0, PROC_ANY_UID, &info, &err), -EINVAL);
+	assert_int_equal(jvm_inspect(-5, PROC_ANY_UID, &info, &err), -EINVAL);
+	assert_int_equal(jvm_inspect(INT_MAX, PROC_ANY_UID, &info, &err), -ESRCH);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
-	assert_int_equal(jvm_inspect(pid, &info, &err), -ESRCH); /* Not reaped yet. */
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), -ESRCH); /* Not reaped yet. */
 	assert_non_null(strstr(err.message, "has ended"));
 	assert_int_equal(info.pid, 77);
 	fake_jvm_end(pid);
@@ -446,7 +491,7 @@ static void what_is_no_process_is_an_error_and_changes_nothing(void **state)
 
 static void *inspect_self(void *arg)
 {
-	*(int *)arg = jvm_inspect((pid_t)syscall(SYS_gettid), &info, &err);
+	*(int *)arg = jvm_inspect((pid_t)syscall(SYS_gettid), PROC_ANY_UID, &info, &err);
 	return NULL;
 }
 
@@ -469,7 +514,7 @@ static void an_obstacle_is_listed_and_another_program_is_not(void **state)
 	(void)state;
 	inspect("-XX:+DisableAttachMechanism", NULL, NULL);
 	assert_true(jvm_is_listed(&info));
-	assert_int_equal(jvm_inspect(getpid(), &info, &err), 0);
+	assert_int_equal(jvm_inspect(getpid(), PROC_ANY_UID, &info, &err), 0);
 	assert_false(jvm_is_listed(&info));
 }
 
@@ -485,6 +530,8 @@ int main(void)
 	    TEST(an_old_jdk_is_refused_by_its_version),
 	    TEST(jdk_8_is_told_by_its_directories),
 	    TEST(an_unknown_version_is_tried),
+	    TEST(the_release_file_is_read_as_the_jvms_user),
+	    TEST(a_jvm_of_another_owner_is_none),
 	    TEST(disabled_attaching_is_seen_wherever_it_is_said),
 	    TEST(option_files_are_read_through_the_targets_root),
 	    TEST(an_option_file_that_its_user_may_not_read_is_not_read_for_it),

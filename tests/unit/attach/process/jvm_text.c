@@ -162,6 +162,10 @@ static void the_release_file_names_the_version(void **state)
 	assert_string_equal(version, "17");
 	jvm_text_release_file(version, sizeof(version), "nothing");
 	assert_string_equal(version, "");
+	/* The key of another file, in the middle of a line. */
+	jvm_text_release_file(version, sizeof(version),
+			      "# JAVA_VERSION=\"secret\"\nPASSWORD=JAVA_VERSION=\"secret\"\n");
+	assert_string_equal(version, "");
 }
 
 /* The names are those of JDK 17's and 25's sun.gc counters. */

@@ -97,6 +97,15 @@ static void an_upgraded_jdk_is_still_a_jvm(void **state)
 	assert_string_equal(m.libjvm_path, "/j/lib/server/libjvm.so");
 }
 
+/* Whatever has its name by now is another file. */
+static void deleted_performance_data_have_no_path(void **state)
+{
+	struct maps m = scan("1-2 rw-s 0 fe:00 1 /tmp/hsperfdata_a/17 (deleted)\n");
+
+	(void)state;
+	assert_string_equal(m.hsperfdata_path, "");
+}
+
 static void performance_data_is_told_by_directory_and_number(void **state)
 {
 	struct maps m = scan("1-2 rw-s 0 fe:00 1 /tmp/hsperfdata_bob/x7\n"
@@ -152,6 +161,7 @@ int main(void)
 	    cmocka_unit_test(musl_is_told_by_its_one_file),
 	    cmocka_unit_test(other_programs_have_nothing),
 	    cmocka_unit_test(a_deleted_agent_keeps_its_path),
+	    cmocka_unit_test(deleted_performance_data_have_no_path),
 	    cmocka_unit_test(a_file_that_is_only_read_is_not_the_agent),
 	    cmocka_unit_test(an_upgraded_jdk_is_still_a_jvm),
 	    cmocka_unit_test(performance_data_is_told_by_directory_and_number),

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/shares.h"
+#include "daemon/shares/shares.h"
 #include "daemon/engine/history.h"
 #include "daemon/report/report.h"
 #include "daemon/answer/render.h"

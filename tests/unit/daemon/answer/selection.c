@@ -7,17 +7,32 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
 #include "common/proc.h"
 #include "daemon/answer/selection.h"
+#include "daemon/store/clock_trust.h"
 #include "daemon/store/database.h"
 #include "daemon/store/record.h"
 #include "tests/unit/support/sample_window.h"
 #include "tests/unit/support/tree_fixture.h"
 
 #define OTHER_USER 2000
+
+/* The time of day: before the C library's function, this one is found. */
+static uint64_t now_unix_ns;
+
+int clock_gettime(clockid_t clock, struct timespec *out)
+{
+	if (clock != CLOCK_REALTIME)
+		return (int)syscall(SYS_clock_gettime, clock, out);
+	*out = (struct timespec){.tv_sec = (time_t)(now_unix_ns / NS_PER_S)};
+	return 0;
+}
 
 /* A database of its own, and a selection of all windows of "shop" in it. */
 struct fixture {
@@ -34,6 +49,7 @@ static int set_up(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_non_null(f);
+	now_unix_ns = SAMPLE_WINDOW_START_NS + 86400 * NS_PER_S;
 	(void)tree_make();
 	(void)snprintf(f->path, sizeof(f->path), "%s", tree_path("windows.db"));
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
@@ -205,6 +221,36 @@ static void the_newest_are_merged_and_the_others_counted(void **state)
 	assert_int_equal(f->found->merged->skipped, 11);
 }
 
+/* The clock was ahead when they were taken, or is behind now. */
+static void windows_of_the_future_are_in_no_merge(void **state)
+{
+	struct fixture *f = *state;
+
+	for (unsigned i = 1; i <= 4; i++)
+		keep(f, sample_window(i, "shop", 20));
+	hold(f, sample_window(4, "shop", 20)); /* Kept, too. */
+	hold(f, sample_window(5, "shop", 20));
+	now_unix_ns = SAMPLE_WINDOW_START_NS + 3 * NS_PER_S - CLOCK_FUTURE_NS;
+	assert_int_equal(load(f), 0);
+	assert_int_equal(f->found->merged->windows, 2);
+	assert_int_equal(f->found->merged->last, 2);
+	assert_int_equal(f->found->merged->notes[MERGED_FUTURE].windows, 3);
+	assert_int_equal(f->found->merged->notes[MERGED_FUTURE].first, 3);
+	assert_int_equal(f->found->merged->notes[MERGED_OLDER].windows, 0);
+}
+
+static void where_all_are_of_the_future_it_is_said_which(void **state)
+{
+	struct fixture *f = *state;
+
+	keep(f, sample_window(3, "shop", 20));
+	now_unix_ns = SAMPLE_WINDOW_START_NS - CLOCK_FUTURE_NS;
+	assert_int_equal(load(f), -ENOENT);
+	assert_non_null(strstr(f->err.message, "1 (first w3) that began later than now"));
+	f->s.number = 3; /* By its number it is there. */
+	assert_int_equal(load(f), 0);
+}
+
 static void who_leaves_ends_a_merge(void **state)
 {
 	struct fixture *f = *state;
@@ -228,6 +274,8 @@ int main(void)
 	    TEST(what_cannot_be_read_is_left_out_and_said),
 	    TEST(a_window_that_runs_is_told_from_one_that_was_cut_short),
 	    TEST(the_newest_are_merged_and_the_others_counted),
+	    TEST(windows_of_the_future_are_in_no_merge),
+	    TEST(where_all_are_of_the_future_it_is_said_which),
 	    TEST(who_leaves_ends_a_merge),
 	};
 

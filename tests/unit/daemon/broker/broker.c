@@ -78,8 +78,9 @@ static void fields_that_an_operation_does_not_use_must_be_zero(void **state)
 	bad[7].gate.interval_ns = 1;
 	bad[8].gate.burst_ns = 1;
 	bad[9].reserved = 1;
-	bad[10] = peer_request(BROKER_WATCH);
+	bad[10] = peer_request(BROKER_PAGES);
 	bad[10].owner = 1;
+	bad[10].page_count = 1;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(peer_ask(&bad[i]), EINVAL);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/proc.h"
 #include "common/clock.h"
 #include "daemon/child/helper.h"
 #include "tests/unit/support/broker_fixture.h"
@@ -22,7 +23,8 @@ static void start(const char *behaviour)
 {
 	const struct agent_files agent = broker_fixture_agent(behaviour);
 
-	assert_int_equal(attach_helper_start(&helper, getpid(), &agent, false, &err), 0);
+	assert_int_equal(attach_helper_start(&helper, getpid(), PROC_ANY_UID, &agent, false, &err),
+			 0);
 }
 
 static void wait_until_readable(void)
@@ -86,14 +88,15 @@ static void a_probe_gives_the_helpers_sentence(void **state)
 
 	(void)state;
 	/* A success without descriptor, which is right for a probe alone. */
-	assert_int_equal(
-	    attach_helper_probe(getpid(), &(struct agent_files){broker_fixture_bundle("no-fd"), ""},
-				text, &err),
-	    0);
+	assert_int_equal(attach_helper_probe(
+			     getpid(), PROC_ANY_UID,
+			     &(struct agent_files){broker_fixture_bundle("no-fd"), ""}, text, &err),
+			 0);
 	assert_string_equal(text, "");
 	assert_int_equal(
-	    attach_helper_probe(
-		getpid(), &(struct agent_files){broker_fixture_bundle("refuse"), ""}, text, &err),
+	    attach_helper_probe(getpid(), PROC_ANY_UID,
+				&(struct agent_files){broker_fixture_bundle("refuse"), ""}, text,
+				&err),
 	    -EPERM);
 	assert_string_equal(err.message, "not today");
 }

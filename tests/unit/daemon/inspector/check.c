@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/proc.h"
 #include "daemon/inspector/check.h"
 #include "proto/helper.h"
 #include "tests/unit/support/fake_jvm_fixture.h"
@@ -69,8 +70,9 @@ static void check_fake(const char *option)
 	struct fake_jvm fake = {.libraries = {tree_path("libjvm.so")}, .options = {option, "Main"}};
 	pid_t pid = fake_jvm_start(&fake);
 
-	assert_int_equal(
-	    check_jvm(&result, pid, &(struct agent_files){tree_path(""), ""}, NULL, &err), 0);
+	assert_int_equal(check_jvm(&result, pid, PROC_ANY_UID,
+				   &(struct agent_files){tree_path(""), ""}, NULL, &err),
+			 0);
 	fake_jvm_end(pid);
 }
 
@@ -133,17 +135,18 @@ static void a_missing_bundle_fails(void **state)
 static void what_is_no_process_is_an_error(void **state)
 {
 	(void)state;
-	assert_int_equal(
-	    check_jvm(&result, INT_MAX, &(struct agent_files){tree_path(""), ""}, NULL, &err),
-	    -ESRCH);
+	assert_int_equal(check_jvm(&result, INT_MAX, PROC_ANY_UID,
+				   &(struct agent_files){tree_path(""), ""}, NULL, &err),
+			 -ESRCH);
 	assert_null(result);
 }
 
 static void the_first_obstacle_is_the_last_line(void **state)
 {
 	(void)state;
-	assert_int_equal(
-	    check_jvm(&result, getpid(), &(struct agent_files){tree_path(""), ""}, NULL, &err), 0);
+	assert_int_equal(check_jvm(&result, getpid(), PROC_ANY_UID,
+				   &(struct agent_files){tree_path(""), ""}, NULL, &err),
+			 0);
 	assert_int_equal(result->n_items, 2);
 	assert_item("JVM", JXP__CHECK_ITEM__RESULT__FAILED, "is not a JVM");
 	jxp__check_result__free_unpacked(result, NULL);
@@ -180,8 +183,9 @@ static void too_low_a_descriptor_limit_is_a_warning_with_the_remedy(void **state
 	assert_int_equal(prlimit(pid, RLIMIT_NOFILE, NULL, &limit), 0);
 	limit.rlim_cur = 8;
 	assert_int_equal(prlimit(pid, RLIMIT_NOFILE, &limit, NULL), 0);
-	assert_int_equal(
-	    check_jvm(&result, pid, &(struct agent_files){tree_path(""), ""}, NULL, &err), 0);
+	assert_int_equal(check_jvm(&result, pid, PROC_ANY_UID,
+				   &(struct agent_files){tree_path(""), ""}, NULL, &err),
+			 0);
 	fake_jvm_end(pid);
 	assert_item("descriptors", JXP__CHECK_ITEM__RESULT__WARNING, "limit 8: the agent takes");
 	assert_item("descriptors", JXP__CHECK_ITEM__RESULT__WARNING, "prlimit --pid");

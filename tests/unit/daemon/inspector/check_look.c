@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/proc.h"
 #include "daemon/inspector/check_look.h"
 #include "proto/helper.h"
 
@@ -22,8 +23,9 @@ static void what_the_child_found_is_handed_on(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(
-	    check_look(&result, getpid(), &(struct agent_files){"/nonexistent", ""}, &err), 0);
+	assert_int_equal(check_look(&result, getpid(), PROC_ANY_UID,
+				    &(struct agent_files){"/nonexistent", ""}, &err),
+			 0);
 	assert_true(result->n_items >= 2);
 	assert_string_equal(result->items[0]->name, "process");
 	assert_string_equal(result->items[1]->name, "JVM");
@@ -40,8 +42,9 @@ static void the_childs_error_comes_with_its_number_and_words(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(
-	    check_look(&result, INT_MAX, &(struct agent_files){"/nonexistent", ""}, &err), -ESRCH);
+	assert_int_equal(check_look(&result, INT_MAX, PROC_ANY_UID,
+				    &(struct agent_files){"/nonexistent", ""}, &err),
+			 -ESRCH);
 	assert_non_null(strstr(err.message, "no process has the pid"));
 	assert_null(result);
 }

@@ -246,6 +246,30 @@ static void old_windows_go_by_age(void **state)
 	assert_int_equal(rows[4].number, 6);
 }
 
+static void windows_that_begin_later_than_a_time_are_counted(void **state)
+{
+	struct fixture *f = *state;
+	struct database_filter filter = {.owner = PROC_ANY_UID, .app = "shop"};
+	uint64_t count = 9;
+	unsigned first = 9;
+
+	assert_int_equal(database_future(f->db, &filter, 0, &count, &first, &f->err), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(first, 0);
+	for (unsigned i = 1; i <= 5; i++)
+		put_sample(f, i, i < 5 ? "shop" : "other");
+	assert_int_equal(database_future(f->db, &filter, SAMPLE_WINDOW_START_NS + 3 * NS_PER_S,
+					 &count, &first, &f->err),
+			 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(first, 3);
+	filter.until_unix_ns = SAMPLE_WINDOW_START_NS + 4 * NS_PER_S;
+	assert_int_equal(database_future(f->db, &filter, SAMPLE_WINDOW_START_NS + 3 * NS_PER_S,
+					 &count, &first, &f->err),
+			 0);
+	assert_int_equal(count, 1);
+}
+
 static void the_oldest_windows_of_an_application_go_by_number(void **state)
 {
 	struct fixture *f = *state;
@@ -444,6 +468,7 @@ int main(void)
 	    TEST(what_was_kept_while_a_window_ran_is_replaced_at_its_end),
 	    TEST(what_is_rolled_back_was_never_there),
 	    TEST(old_windows_go_by_age),
+	    TEST(windows_that_begin_later_than_a_time_are_counted),
 	    TEST(the_oldest_windows_of_an_application_go_by_number),
 	    TEST(the_oldest_windows_go_by_size_and_the_file_shrinks),
 	    TEST(a_window_that_runs_is_not_deleted),

@@ -23,7 +23,7 @@
 #include "tests/unit/support/tree_fixture.h"
 
 /* The time of day as a test sets it: before the C library's function, this one is found. */
-static time_t clock_step_s;
+static time_t clock_step_s, boot_step_s;
 
 int clock_gettime(clockid_t clock, struct timespec *out)
 {
@@ -31,6 +31,8 @@ int clock_gettime(clockid_t clock, struct timespec *out)
 
 	if (clock == CLOCK_REALTIME)
 		out->tv_sec += clock_step_s;
+	if (clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME)
+		out->tv_sec += boot_step_s;
 	return r;
 }
 
@@ -489,10 +491,38 @@ static void windows_are_not_deleted_for_an_age_that_the_clock_made_up(void **sta
 	limits.age_ns = NS_PER_S; /* The samples are of an earlier day. */
 	keeper_set_limits(f->keeper, &limits);
 	assert_int_equal(keep_some(f, 4), 0);
+	assert_true(keeper_stats(f->keeper).clock_doubted);
+	/* Nor by the next daemon, before a day has passed evenly. */
 	close_keeper(f);
 	open_keeper(f);
 	keeper_set_limits(f->keeper, &limits);
+	TURN_UNTIL(f, clock_doubted, true);
+	assert_int_equal(keeper_stats(f->keeper).retired, 0);
+	assert_int_equal(keeper_stats(f->keeper).windows, 6);
+	boot_step_s = 86400;
+	keeper_set_limits(f->keeper, &limits);
 	TURN_UNTIL(f, retired, 6);
+	assert_false(keeper_stats(f->keeper).clock_doubted);
+	boot_step_s = 0;
+}
+
+/* All that is kept would be gone before anybody could set the clock right. */
+static void a_daemon_that_starts_with_its_clock_ahead_deletes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct database_limits limits = {.age_ns = 3650 * 86400 * NS_PER_S};
+
+	keeper_set_limits(f->keeper, &limits);
+	assert_int_equal(keep_some(f, 1), 0);
+	assert_false(keeper_stats(f->keeper).clock_doubted);
+	close_keeper(f);
+	clock_step_s = (time_t)20 * 365 * 86400;
+	open_keeper(f);
+	keeper_set_limits(f->keeper, &limits);
+	TURN_UNTIL(f, clock_doubted, true);
+	assert_int_equal(keeper_stats(f->keeper).windows, 3);
+	assert_int_equal(keeper_stats(f->keeper).retired, 0);
+	clock_step_s = 0;
 }
 
 /* ---------------------------------------------------------------- damage */
@@ -608,6 +638,7 @@ int main(void)
 	    TEST(a_lower_limit_is_reached_without_another_window),
 	    TEST(metrics_are_kept_with_windows_and_come_back),
 	    TEST(windows_are_not_deleted_for_an_age_that_the_clock_made_up),
+	    TEST(a_daemon_that_starts_with_its_clock_ahead_deletes_nothing),
 	    TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside),
 	    TEST(a_directory_of_a_later_version_is_left_alone),
 	};

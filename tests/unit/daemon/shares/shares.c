@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "common/shares.h"
+#include "daemon/shares/shares.h"
 
 #define ANN 1000
 #define BEN 1001

@@ -12,8 +12,8 @@
  *
  * One thread. Memory: an entry for each user that has something.
  */
-#ifndef JXPERF_COMMON_SHARES_H
-#define JXPERF_COMMON_SHARES_H
+#ifndef JXPERF_DAEMON_SHARES_SHARES_H
+#define JXPERF_DAEMON_SHARES_SHARES_H
 
 #include <stdbool.h>
 #include <stddef.h>

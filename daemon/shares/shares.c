@@ -1,4 +1,4 @@
-#include "common/shares.h"
+#include "daemon/shares/shares.h"
 
 #include <assert.h>
 #include <errno.h>
