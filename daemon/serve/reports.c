@@ -117,16 +117,16 @@ static int check_baseline(const struct window_result *w, const struct window_res
 					   : !w->request.loops      ? w
 								    : NULL;
 
-	if (none)
-		return err_set(err, EINVAL,
-			       "window %s knows no loops, so there is nothing to compare: use one "
-			       "of '--kinds loops'",
-			       none->id);
 	if (baseline->start_unix_ns >= clock_ns(CLOCK_REALTIME) + CLOCK_FUTURE_NS)
 		return err_set(err, EINVAL,
 			       "window %s began later than now, by a clock that was set since: it "
 			       "is no baseline",
 			       baseline->id);
+	if (none)
+		return err_set(err, EINVAL,
+			       "window %s knows no loops, so there is nothing to compare: use one "
+			       "of '--kinds loops'",
+			       none->id);
 	if (strcmp(w->app, baseline->app) != 0)
 		return err_set(err, EINVAL,
 			       "window %s is of '%s' and %s of '%s': a baseline is a window of the "

@@ -8,6 +8,7 @@ import signal
 import time
 
 from lib import jdks, make_directory, run, test, wait_until
+from support.clock import SteppedClock
 from support.profile import Daemon, Workload, report_of, succeeded
 
 WINDOW = "3s"
@@ -118,6 +119,45 @@ def windows_are_listed_by_application_and_time():
         limited = daemon.ctl("windows", "--limit", "1")
         assert "2 older windows are not shown" in limited.stderr, limited
         assert "not a time" in daemon.ctl("windows", "--since", "soon").stderr
+
+
+@test
+def a_clock_that_is_wrong_for_once_deletes_nothing_and_its_windows_are_merged_with_no_others():
+    target, clock = workload(), SteppedClock()
+
+    def window(daemon):
+        return report_of(daemon.ctl("attach", str(target.pid), "--duration", "1s", "--format", "json"))["window"]["id"]
+
+    with daemon_in() as first:
+        honest = [window(first), window(first)]
+        (app,) = {w["app"] for w in listed(first)}
+    clock.set(60 * 86400)  # Twice what windows are kept.
+    daemon = Daemon(state=first.state, prefix=clock.prefix, http="127.0.0.1:0")
+    future = window(daemon)
+    wait_until(lambda: "jxperf_store_windows 3" in daemon.get("/metrics"), "the last window in the store")
+    assert [w["id"] for w in listed(daemon)] == [*honest, future]
+    assert daemon.output().count("the clock was set by 51") == 1, daemon.output()
+    assert "jxperf_store_clock_doubted 1" in daemon.get("/metrics")
+    clock.set(0)
+    honest.append(window(daemon))
+    wait_until(lambda: "jxperf_store_windows_of_future 1" in daemon.get("/metrics"), "a window of the future")
+    assert daemon.output().count("the clock was set by -51") == 1, daemon.output()
+    daemon.stop()
+    with daemon_in(first.state) as last:
+        for options in (("--since", "24h"), ()):
+            merged = json.loads(succeeded(last.ctl("report", "--app", app, *options, "--format", "json")))["window"]["merged"]
+            assert merged["windows"] == 3, merged
+            assert [(n["note"], n["windows"], n["first"]) for n in merged["notes"] if n["skipped"]] == [("future", 1, future)]
+        text = succeeded(last.ctl("report", "--app", app, "--since", "24h"))
+        assert f"left out: 1 of the windows began later than now, by a clock that was set since (first {future})" in text, text
+        assert f"(first {future})" in succeeded(last.ctl("diff", "24h..", "24h..", "--app", app))
+        assert [w["id"] for w in listed(last, "--since", "24h")] == honest
+        said = last.ctl("windows", "--since", "24h").stderr
+        assert said == f"jxperfctl: 1 windows (first {future}) began later than now, by a clock that was set since, and are not shown\n"
+        assert {w["id"] for w in listed(last) if w["future"]} == {future}
+        refused = last.ctl("report", honest[0], "--baseline", future)
+        assert refused.returncode == 1 and f"window {future} began later than now" in refused.stderr, refused
+    target.stop()
 
 
 @test
