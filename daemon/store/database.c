@@ -445,18 +445,20 @@ static int retire_by_age(struct database *db, uint64_t age_ns, uint64_t now_unix
 		      DATABASE_RETIRE_MAX - *count, now_unix_ns - age_ns, count, err);
 }
 
-/* Deletes the oldest windows of one application that has too many. */
-static int retire_of_app(struct database *db, const char *app, uint64_t too_many, unsigned *count,
-			 struct err *err)
+/* Deletes the oldest windows of one owner's application that has too many. */
+static int retire_of_app(struct database *db, const char *app, uint64_t owner, uint64_t too_many,
+			 unsigned *count, struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
 	uint64_t room = DATABASE_RETIRE_MAX - *count;
-	int r = sql_prepare(db->sqlite, RETIRE("app = ?2", "start_unix_ns"), &s, err);
+	int r =
+	    sql_prepare(db->sqlite, RETIRE("app = ?2 AND owner = ?3", "start_unix_ns"), &s, err);
 
 	if (r < 0)
 		return r;
 	sql_bind_number(s, 1, too_many < room ? too_many : room);
 	sql_bind_text(s, 2, app);
+	sql_bind_number(s, 3, owner);
 	r = sql_run(s, "delete old windows", err);
 	if (r == 0)
 		*count += (unsigned)sqlite3_changes(db->sqlite);
@@ -469,8 +471,8 @@ static int retire_by_count(struct database *db, unsigned per_app, unsigned *coun
 	char app[WINDOW_LABEL_BYTES];
 	int r = per_app == 0 ? 0
 			     : sql_prepare(db->sqlite,
-					   "SELECT app, count(*) - ?1 FROM windows GROUP BY app"
-					   " HAVING count(*) > ?1",
+					   "SELECT app, owner, count(*) - ?1 FROM windows"
+					   " GROUP BY app, owner HAVING count(*) > ?1",
 					   &s, err);
 
 	if (r < 0 || per_app == 0)
@@ -478,26 +480,77 @@ static int retire_by_count(struct database *db, unsigned per_app, unsigned *coun
 	sql_bind_number(s, 1, per_app);
 	while (*count < DATABASE_RETIRE_MAX && (r = sql_row(s, err)) > 0) {
 		sql_text_at(s, 0, app, sizeof(app));
-		r = retire_of_app(db, app, sql_number_at(s, 1), count, err);
+		r = retire_of_app(db, app, sql_number_at(s, 1), sql_number_at(s, 2), count, err);
 		if (r < 0)
 			return r;
 	}
 	return r < 0 ? r : 0;
 }
 
+/* What a window takes beside its record. */
+#define ROW_BYTES 512
+
+struct holding {
+	uint64_t owner, bytes, windows;
+};
+
+/* The two owners whose ended windows take most; with 0 windows: there is none. */
+static int find_heaviest(struct database *db, struct holding found[2], struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r = sql_prepare(db->sqlite,
+			    "SELECT owner, sum(record_bytes + ?1) AS held, count(*) FROM windows"
+			    " WHERE state NOT IN (0, 1) GROUP BY owner ORDER BY held DESC LIMIT 2",
+			    &s, err);
+
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 1, ROW_BYTES);
+	for (size_t i = 0; i < 2; i++) {
+		found[i] = (struct holding){0};
+		r = sql_row(s, err);
+		if (r <= 0)
+			return r;
+		found[i] =
+		    (struct holding){sql_number_at(s, 0), sql_number_at(s, 1), sql_number_at(s, 2)};
+	}
+	return 0;
+}
+
+/* The oldest windows of whoever has most, down to what the next one has: what one user keeps drives
+ * out no other's. *beyond is what is too much still. */
+static int retire_of_heaviest(struct database *db, uint64_t *beyond, unsigned *count,
+			      struct err *err)
+{
+	struct holding most[2] = {{0}};
+	uint64_t each, some, wanted, room = DATABASE_RETIRE_MAX - *count;
+	int r = find_heaviest(db, most, err);
+
+	if (r < 0 || most[0].windows == 0) {
+		*beyond = 0;
+		return r;
+	}
+	each = most[0].bytes / most[0].windows + 1;
+	some = most[0].bytes - most[1].bytes;
+	wanted = (some < *beyond ? some : *beyond) / each + 1;
+	r = retire(db, RETIRE("owner = ?2", "start_unix_ns"), wanted < room ? wanted : room,
+		   most[0].owner, count, err);
+	*beyond -= wanted * each < *beyond ? wanted * each : *beyond;
+	return r;
+}
+
 /* A sixteenth more than what is too much, so that it is not done for each window again. */
 static int retire_by_size(struct database *db, uint64_t limit, unsigned *count, struct err *err)
 {
-	uint64_t bytes = 0, windows = 0, each, beyond;
+	uint64_t bytes = 0, windows = 0, beyond;
 	int r = limit == 0 ? 0 : database_size(db, &bytes, &windows, err);
 
-	if (r < 0 || limit == 0 || bytes <= limit || windows == 0)
+	if (r < 0 || limit == 0 || bytes <= limit)
 		return r;
-	each = bytes / windows + 1;
-	beyond = (bytes - limit + limit / 16) / each + 1;
-	if (beyond > DATABASE_RETIRE_MAX - *count)
-		beyond = DATABASE_RETIRE_MAX - *count;
-	return retire(db, RETIRE("?2 = 0", "start_unix_ns"), beyond, 0, count, err);
+	beyond = bytes - limit + limit / 16;
+	while (r == 0 && beyond > 0 && *count < DATABASE_RETIRE_MAX)
+		r = retire_of_heaviest(db, &beyond, count, err);
+	return r;
 }
 
 int database_retire(struct database *db, const struct database_limits *limits, uint64_t now_unix_ns,

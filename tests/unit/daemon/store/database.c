@@ -303,6 +303,50 @@ static void the_oldest_windows_go_by_size_and_the_file_shrinks(void **state)
 	assert_in_range(windows, 50, 110);
 }
 
+static void put_of(struct fixture *f, unsigned number, const char *app, uid_t owner)
+{
+	struct window_result *w = sample_window(number, app, 30);
+
+	w->owner = owner;
+	put(f, w);
+	window_result_free(w);
+}
+
+static uint64_t count_of(struct fixture *f, uid_t owner)
+{
+	struct database_row rows[ROOM];
+	uint64_t all = 0;
+
+	(void)list(f, owner, "", rows, &all);
+	return all;
+}
+
+/* One has few windows, the oldest; another many, and goes on. */
+static void one_users_windows_drive_out_no_others(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t before = 0, windows = 0;
+	struct database_limits limits = {0};
+
+	for (unsigned i = 1; i <= 10; i++)
+		put_of(f, i, "shop", 1000);
+	for (unsigned i = 11; i <= 20; i++)
+		put_of(f, i, "shop", 0);
+	for (unsigned i = 21; i <= 200; i++)
+		put_of(f, i, "shop", 1001);
+	assert_int_equal(database_size(f->db, &before, &windows, &f->err), 0);
+	limits.bytes = before / 2;
+	while (retire(f, limits, SAMPLE_WINDOW_START_NS) > 0)
+		;
+	assert_int_equal(count_of(f, 1000), 10);
+	assert_int_equal(count_of(f, 0), 10);
+	assert_in_range(count_of(f, 1001), 30, 90);
+	limits = (struct database_limits){.per_app = 10};
+	(void)retire(f, limits, SAMPLE_WINDOW_START_NS);
+	assert_int_equal(count_of(f, 1000), 10);
+	assert_int_equal(count_of(f, 1001), 10);
+}
+
 static void a_window_that_runs_is_not_deleted(void **state)
 {
 	struct fixture *f = *state;
@@ -471,6 +515,7 @@ int main(void)
 	    TEST(windows_that_begin_later_than_a_time_are_counted),
 	    TEST(the_oldest_windows_of_an_application_go_by_number),
 	    TEST(the_oldest_windows_go_by_size_and_the_file_shrinks),
+	    TEST(one_users_windows_drive_out_no_others),
 	    TEST(a_window_that_runs_is_not_deleted),
 	    TEST(a_deleted_window_takes_its_record_along),
 	    TEST(notes_are_kept),
