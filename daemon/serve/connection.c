@@ -146,16 +146,13 @@ static void send_failure(struct connection *c, bool usage, const char *message)
 
 void connection_fail(struct connection *c, bool usage, const char *message)
 {
-	const struct audit_entry entry = {.action = c->action,
+	const struct audit_entry entry = {.action = c->action ? c->action : "connect",
 					  .who = &c->asker,
 					  .pid = c->asked_pid,
 					  .window = c->asked_window,
 					  .reason = message};
 
-	if (c->action)
-		audit_write(&entry);
-	else
-		c->context->refused(c->context->refused_arg, &c->asker, message);
+	c->context->refused(c->context->refused_arg, &entry, !c->action);
 	send_failure(c, usage, message);
 }
 

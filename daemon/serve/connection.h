@@ -13,6 +13,7 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/answer/render.h"
+#include "daemon/serve/audit.h"
 #include "daemon/store/reading.h"
 #include "daemon/window/asker.h"
 #include "proto/jxperf.pb-c.h"
@@ -34,9 +35,8 @@ struct scheduler;
 struct control_context {
 	/* Answers request on c, or starts what will: request_handle (daemon/serve/request.h). */
 	void (*handle)(struct connection *c, const Jxp__ControlRequest *request);
-	/* asker's connection ends without a request that can be named, for the reason that it is
-	 * told: such can come by the thousand. */
-	void (*refused)(void *arg, const struct window_asker *asker, const char *reason);
+	/* A request was refused, or a connection that named none. */
+	void (*refused)(void *arg, const struct audit_entry *entry, bool connection);
 	void *refused_arg;
 	uv_loop_t *loop;
 	struct engine *engine;

@@ -19,6 +19,7 @@
 #include "daemon/serve/control_socket.h"
 #include "daemon/answer/render.h"
 #include "daemon/serve/inspections.h"
+#include "daemon/serve/refusals.h"
 #include "daemon/serve/request.h"
 #include "proto/failure.h"
 #include "proto/frame.h"
@@ -32,7 +33,7 @@ struct client {
 
 struct control {
 	uv_poll_t poll;
-	uv_timer_t refusals_timer; /* runs while refusals are not logged one by one */
+	struct refusals refusals;
 	int open_handles;
 	int fd;
 	int spare_fd; /* for fd_drop_connection */
@@ -43,7 +44,6 @@ struct control {
 	struct shares connections;
 	struct client clients[CONTROL_CONNECTIONS_MAX];
 	size_t client_count;
-	uint64_t refused;           /* and not logged yet */
 	void (*drained)(void *arg); /* set by control_drain until it was called */
 	void *drained_arg;
 };
@@ -71,37 +71,6 @@ static void on_connection_closed(void *arg, struct connection *connection)
 }
 
 /* ---------------------------------------------------------------- refusals */
-
-static void on_refusals_timer(uv_timer_t *timer);
-
-/* Both fail only for a NULL callback or a closing handle. */
-static void start_refusals_timer(struct control *c)
-{
-	(void)uv_timer_start(&c->refusals_timer, on_refusals_timer, CONTROL_REFUSALS_LOG_MS, 0);
-}
-
-static void on_refusals_timer(uv_timer_t *timer)
-{
-	struct control *c = timer->data;
-
-	if (c->refused == 0)
-		return;
-	log_warn("%" PRIu64 " more control connections were refused in %d s", c->refused,
-		 CONTROL_REFUSALS_LOG_MS / 1000);
-	c->refused = 0;
-	start_refusals_timer(c);
-}
-
-/* Is a refusal to be logged in its own words? The first is, those that follow at once by number. */
-static bool is_first_refusal(struct control *c)
-{
-	if (uv_is_active((uv_handle_t *)&c->refusals_timer)) {
-		c->refused++;
-		return false;
-	}
-	start_refusals_timer(c);
-	return true;
-}
 
 /* What a client hears that is not let in: the one reply, before it asked. A new socket's buffer has
  * room for it; should it not, the client sees the end only. */
@@ -141,13 +110,18 @@ static int serve(struct control *c, int connected, const struct window_asker *as
 	return 0;
 }
 
-static void refuse(void *arg, const struct window_asker *asker, const char *why)
+static void refuse(void *arg, const struct audit_entry *entry, bool connection)
 {
 	struct control *c = arg;
+
+	refusals_note(&c->refusals, entry, connection);
+}
+
+static void refuse_connection(struct control *c, const struct window_asker *asker, const char *why)
+{
 	const struct audit_entry entry = {.action = "connect", .who = asker, .reason = why};
 
-	if (is_first_refusal(c))
-		audit_write(&entry);
+	refusals_note(&c->refusals, &entry, true);
 }
 
 /* identified: 0 when asker is who connects, else why that cannot be told is in err. */
@@ -157,9 +131,9 @@ static void admit(struct control *c, int fd, int identified, const struct window
 	if (identified < 0) {
 		tell_refused(fd, err->message);
 		fd_close_all(&fd, 1);
-		refuse(c, NULL, err->message);
+		refuse_connection(c, NULL, err->message);
 	} else if (serve(c, fd, asker, err) < 0) {
-		refuse(c, asker, err->message);
+		refuse_connection(c, asker, err->message);
 	}
 }
 
@@ -185,7 +159,7 @@ static void accept_one(struct control *c)
 	if (fd >= 0) {
 		admit(c, fd, access_of_peer(&c->rules, fd, &asker, &err), &asker, &err);
 	} else if (errno != EAGAIN && errno != ECONNABORTED) { /* Then the client went away. */
-		refuse(c, NULL, strerror(errno));
+		refuse_connection(c, NULL, strerror(errno));
 		fd_drop_connection(c->fd, &c->spare_fd);
 	}
 }
@@ -287,8 +261,7 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		}
 	}
 	/* Nothing fails from here on: handles that are open would have to be closed first. */
-	(void)uv_timer_init(loop, &c->refusals_timer);
-	c->refusals_timer.data = c;
+	refusals_init(&c->refusals, loop);
 	c->open_handles = 1;
 	if (fd >= 0)
 		start_listening(c, fd);
@@ -341,7 +314,9 @@ void control_free(struct control *c)
 		connection_free(c->clients[i].connection);
 	shares_release(&c->connections);
 	free_queues(c);
-	uv_close((uv_handle_t *)&c->refusals_timer, on_closed);
+	refusals_release(&c->refusals);
+	c->refusals.timer.data = c; /* It runs no more. */
+	uv_close((uv_handle_t *)&c->refusals.timer, on_closed);
 	if (c->fd < 0)
 		return;
 	if (stat(c->settings.socket_path, &st) == 0 && st.st_dev == c->socket_identity.st_dev &&

@@ -26,9 +26,6 @@
 #define CONTROL_CONNECTIONS_RESERVED 96
 #define CONTROL_CONNECTIONS_MAX      288
 
-/* Refused connections are logged once in this time, with their number. */
-#define CONTROL_REFUSALS_LOG_MS 10000
-
 struct control;
 struct scheduler;
 

@@ -12,6 +12,8 @@ from support.profile import CLIENT, Daemon, succeeded
 # CONTROL_CONNECTIONS_OF_USER of daemon/serve/control.h, and a little less than CONNECTION_REQUEST_TIMEOUT_MS, after
 # which the daemon closes connections that ask for nothing.
 OF_USER = 32
+# REFUSALS_OF_USER of daemon/serve/refusals.h.
+LINES_OF_USER = 64
 HELD_S = 8
 REFUSED = 12
 TRIES = 5
@@ -80,6 +82,21 @@ def refusals_are_logged_in_a_few_lines_however_many_there_are():
     note(" | ".join(lines))
     # The first one, and numbers every ten seconds: of TRIES at the most.
     assert 1 <= len(lines) <= 1 + TRIES < REFUSED and f"user {NOBODY}" in lines[0], lines
+    daemon.stop()
+
+
+@test
+def of_requests_that_are_refused_one_after_the_other_the_log_has_some_and_a_number():
+    need_root()
+    daemon = open_daemon()
+    ask = f"for i in $(seq 1 {LINES_OF_USER + 20}); do {CLIENT} --socket {daemon.socket} report w9; done"
+    subprocess.run(as_nobody("/bin/sh", "-c", ask), capture_output=True, check=False)
+    assert daemon.ctl("report", "w8").returncode == 1 # Root's is a line still.
+    lines = [line for line in daemon.output().splitlines() if "audit: " in line and "action=report" in line]
+    assert len([line for line in lines if f"uid={NOBODY}" in line]) <= LINES_OF_USER, len(lines)
+    assert "uid=0" in lines[-1] and "w8" in lines[-1], lines[-1]
+    wait_until(lambda: re.search(rf"[0-9]+ more requests or connections of user {NOBODY} were refused", daemon.output()),
+               "a number for the others")
     daemon.stop()
 
 

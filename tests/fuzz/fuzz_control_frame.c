@@ -163,10 +163,11 @@ static void on_closed(void *arg, struct connection *connection)
 	h->closed = true;
 }
 
-static void on_refused(void *arg, const struct window_asker *asker, const char *reason)
+static void on_refused(void *arg, const struct audit_entry *entry, bool connection)
 {
 	(void)arg;
-	if (!asker || !reason[0])
+	(void)connection;
+	if (!entry->who || !entry->action[0] || !entry->reason[0])
 		abort(); /* The log is to say whom, and why. */
 }
 
