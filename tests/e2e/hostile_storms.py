@@ -263,8 +263,8 @@ def weather(begin, where, most, *byte, count=CONNECTIONS):
 
 @test
 def a_thousand_idle_control_connections_end_and_keep_nobody_out():
-    said = weather("refused", "control", 96 + 4)
-    assert "is the limit" in said[0], said
+    said = weather("refused", "control", 32 + 4)
+    assert "is a user's share" in said[0], said
 
 
 @test
