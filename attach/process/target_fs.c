@@ -72,8 +72,7 @@ static int drop_dac(const struct own_rights *own)
 	return set_capabilities(less);
 }
 
-/* Of this thread alone, as the C library's call is not. Who may not change groups has them for the
- * same reason as the target: they are the user's. */
+/* Of this thread alone, as the C library's call is not. -EPERM for who may not change them. */
 static int drop_groups(struct own_rights *own)
 {
 	int count = getgroups(0, NULL);
@@ -88,7 +87,7 @@ static int drop_groups(struct own_rights *own)
 		return 0;
 	free(own->groups);
 	own->groups = NULL;
-	return 0;
+	return -EPERM;
 }
 
 static int become(const struct target_dir *dir, struct own_rights *own)
@@ -97,13 +96,11 @@ static int become(const struct target_dir *dir, struct own_rights *own)
 
 	own->group = (gid_t)setfsgid(dir->gid);
 	own->user = (uid_t)setfsuid(dir->uid);
-	if (r < 0)
-		return r;
 	/* They say nothing of failure: a number that is none tells what was set. */
 	if ((uid_t)setfsuid((uid_t)-1) != dir->uid)
 		return -EPERM;
-	/* Of a user's own processes, one may be in another group. */
-	if ((gid_t)setfsgid((gid_t)-1) != dir->gid && own->user != dir->uid)
+	/* Where the user stays the same, the groups may stay, too: they are that user's. */
+	if (own->user != dir->uid && (r < 0 || (gid_t)setfsgid((gid_t)-1) != dir->gid))
 		return -EPERM;
 	return drop_dac(own);
 }

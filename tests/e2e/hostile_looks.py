@@ -285,8 +285,8 @@ def as_their_user(daemon, *arguments):
 
 def shown_of(daemon, hostile):
     """All that its user hears of it."""
-    return "".join(as_their_user(daemon, *arguments).stdout
-                   for arguments in (("--json", "list"), ("check", str(hostile.pid))))
+    jvms = json.loads(as_their_user(daemon, "--json", "list").stdout)
+    return json.dumps([j for j in jvms if j["pid"] == hostile.pid]) + as_their_user(daemon, "check", str(hostile.pid)).stdout
 
 
 @test
