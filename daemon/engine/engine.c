@@ -6,10 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/proc.h"
 #include "daemon/engine/history.h"
 #include "daemon/engine/run.h"
 #include "daemon/engine/sinks.h"
+
+/* Few ticks are taken and few accesses are sampled in less time. */
+#define TELL_NS (NS_PER_S / 2)
 
 struct engine {
 	struct run_context context;
@@ -36,8 +40,10 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 
 	if (!e)
 		return err_set(err, ENOMEM, "out of memory");
-	e->context =
-	    (struct run_context){.loop = loop, .broker = broker, .patience_ms = ENGINE_PATIENCE_MS};
+	e->context = (struct run_context){.loop = loop,
+					  .broker = broker,
+					  .patience_ms = ENGINE_PATIENCE_MS,
+					  .tell_ns = TELL_NS};
 	engine_set_memory(e, WINDOW_BYTES_MAX, ENGINE_RUNNING_BYTES_MAX);
 	history = history_sink(&e->history);
 	engine_add_sink(e, &history);

@@ -11,12 +11,6 @@
 #include "daemon/intake/loop_hunt.h"
 #include "proto/limits.h"
 
-/* Few accesses are sampled in less time. */
-#define TELL_MET_NS (NS_PER_S / 2)
-
-/* And few ticks are taken. */
-#define HUNT_LOOPS_NS (NS_PER_S / 2)
-
 static void begin(struct run *r)
 {
 	struct window_result *w = r->result;
@@ -81,7 +75,7 @@ static void tell_objects_met(struct run *r)
 
 	if (r->state != RUN_RUNNING || !window_result_tracks_objects(r->result) ||
 	    !window_result_samples_pairs(r->result) || accesses == r->accesses_told ||
-	    now < r->met_told_ns + TELL_MET_NS)
+	    now < r->met_told_ns + r->context.tell_ns)
 		return;
 	r->met_told_ns = now;
 	r->accesses_told = accesses;
@@ -146,7 +140,7 @@ static void hunt_loops(struct run *r)
 	bool changed;
 
 	if (r->state != RUN_RUNNING || !window_result_profiles_loops(r->result) ||
-	    now < r->hunted_ns + HUNT_LOOPS_NS)
+	    now < r->hunted_ns + r->context.tell_ns)
 		return;
 	r->hunted_ns = now;
 	count = loop_hunt_codes(loops, codes);

@@ -27,6 +27,8 @@ struct run_context {
 	uv_loop_t *loop;
 	struct broker_client *broker;
 	uint64_t patience_ms; /* for each answer of the broker */
+	uint64_t tell_ns;     /* at least, between two messages to the agent that its batches give
+			       * reason for; 0: every batch may bring one, as fuzzing needs it */
 };
 
 #endif

@@ -270,9 +270,12 @@ static void doubts(FILE *out, const struct report_loop *l)
 
 static void called_from(FILE *out, const struct report_model *m, const struct report_loop *l)
 {
-	const struct loop_context *c = &m->loops.contexts[l->first_context];
+	const struct loop_context *c;
 
-	if (l->context_count == 0 || !c->node)
+	if (l->context_count == 0)
+		return;
+	c = &m->loops.contexts[l->first_context];
+	if (!c->node)
 		return;
 	fprintf(out, "   called from ");
 	report_text_frame(out, &m->window->profile, c->node);

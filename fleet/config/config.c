@@ -24,6 +24,8 @@
 #define STORE_PER_APP_DEFAULT    20000
 #define WINDOW_DEFAULT_NS        (30 * UINT64_C(1000000000))
 #define EVERY_MIN_NS             (10 * UINT64_C(1000000000))
+/* Epochs are counted since 1970, so their times stay within 64 bits. */
+#define EVERY_MAX_NS             (3650 * 86400 * UINT64_C(1000000000))
 #define BUDGET_DEFAULT           0.01
 #define JITTER_DEFAULT           0.1
 #define WARM_UP_DEFAULT_NS       (60 * UINT64_C(1000000000))
@@ -314,6 +316,8 @@ static int check_schedule(struct reading *r, const struct config *c, const char 
 		return wrong(r, member(at, path, "name"), PLAIN);
 	if (s->every_ns < EVERY_MIN_NS)
 		return wrong(r, member(at, path, "every"), "use 10s or more");
+	if (s->every_ns > EVERY_MAX_NS)
+		return wrong(r, member(at, path, "every"), "use 3650d or less");
 	if (s->window_ns > s->every_ns)
 		return wrong(r, member(at, path, "window"), "a window is longer than 'every'");
 	if ((s->from_minute == CONFIG_ALWAYS) != (s->until_minute == CONFIG_ALWAYS))

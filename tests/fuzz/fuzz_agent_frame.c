@@ -41,6 +41,8 @@ struct harness {
 	bool ended;
 	broker_reply_fn attached; /* what the broker was asked, until the agent is there */
 	void *attached_arg;
+	uv_work_t *work; /* an analysis of code, or NULL */
+	uv_after_work_cb after_work;
 };
 
 static struct harness harness;
@@ -117,6 +119,31 @@ int broker_client_release(struct broker_client *client, pid_t pid)
 	return 0;
 }
 
+/* ---------------------------------------------------------------- the pool */
+
+/* In place of the loop's own: no thread comes too late, so that an input does the same each time. */
+int uv_queue_work(uv_loop_t *loop, uv_work_t *work, uv_work_cb fn, uv_after_work_cb after)
+{
+	(void)loop;
+	if (harness.work)
+		abort(); /* One analysis at a time. */
+	harness.work = work;
+	harness.after_work = after;
+	fn(work);
+	return 0;
+}
+
+/* Tells of the analysis, which may bring another one. */
+static void finish_work(struct harness *h)
+{
+	while (h->work) {
+		uv_work_t *work = h->work;
+
+		h->work = NULL;
+		h->after_work(work, 0);
+	}
+}
+
 /* ---------------------------------------------------------------- the run */
 
 static void on_started(void *arg, const struct run *r)
@@ -166,20 +193,42 @@ static void append_frames(struct buffer *out, const uint8_t *data, size_t size)
 	}
 }
 
-/* Sends the stream as fast as the run takes it, reading nothing back. */
+/* Of the stream's first frame, header included, as far as it is there. */
+static size_t first_frame(const struct buffer *stream)
+{
+	const uint8_t *head = buffer_head(stream);
+	size_t length = buffer_length(stream), frame = FRAME_HEADER_BYTES;
+
+	if (length < FRAME_HEADER_BYTES)
+		return length;
+	for (size_t i = 0; i < FRAME_HEADER_BYTES; i++)
+		frame += (size_t)head[i] << 8 * i;
+	return frame < length ? frame : length;
+}
+
+/* Sends a frame at a time, so that the code that came with one is known before the next, and reads
+ * nothing back. */
 static void feed(struct harness *h, int fd, struct buffer *stream)
 {
-	while (buffer_length(stream) > 0 && !h->ended) {
-		ssize_t n = send(fd, buffer_head(stream), buffer_length(stream),
-				 MSG_NOSIGNAL | MSG_DONTWAIT);
+	size_t left = 0; /* of the frame that is being sent */
 
-		if (n > 0)
+	while (buffer_length(stream) > 0 && !h->ended) {
+		ssize_t n;
+
+		if (left == 0)
+			left = first_frame(stream);
+		n = send(fd, buffer_head(stream), left, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n > 0) {
 			buffer_consume(stream, (size_t)n);
+			left -= (size_t)n;
+		}
 		(void)uv_run(&h->loop, UV_RUN_NOWAIT);
+		finish_work(h);
 	}
 	(void)close(fd);
 	while (!h->ended)
 		(void)uv_run(&h->loop, UV_RUN_ONCE);
+	finish_work(h);
 }
 
 static void render(const struct window_result *w)

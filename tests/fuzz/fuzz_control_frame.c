@@ -20,6 +20,7 @@
 #include "daemon/broker/client.h"
 #include "daemon/serve/connection.h"
 #include "daemon/answer/render.h"
+#include "daemon/serve/inspections.h"
 #include "daemon/serve/request.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
@@ -212,13 +213,15 @@ static void run(struct harness *h, struct buffer *stream)
 	struct control_context context = {.handle = request_handle,
 					  .refused = on_refused,
 					  .loop = &h->loop,
+					  .inspections = inspections_new(&h->loop, NULL),
 					  .http = "",
 					  .renders = renders_new(&h->loop)};
 	const struct window_asker asker = {.uid = 1000, .pid = 1, .sees = 1000};
 	struct connection *connection;
 	int pair[2];
 
-	if (engine_new(&context.engine, &h->loop, NULL, NULL) < 0 ||
+	if (!context.inspections || !context.renders ||
+	    engine_new(&context.engine, &h->loop, NULL, NULL) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
 	    fd_set_nonblocking(pair[1], true) < 0 ||
 	    connection_new(&connection, &context, &asker, pair[0], on_closed, h, NULL) < 0)
@@ -226,6 +229,7 @@ static void run(struct harness *h, struct buffer *stream)
 	feed(h, pair[1], stream);
 	answer(h);
 	engine_free(context.engine);
+	inspections_free(context.inspections);
 	renders_free(context.renders);
 }
 

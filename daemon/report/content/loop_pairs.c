@@ -88,7 +88,10 @@ void loop_pairs_release(struct loop_pairs *l)
 
 const struct loop_waste *loop_pairs_waste(const struct loop_pairs *l, size_t rank, size_t kind)
 {
-	const struct loop_waste *waste = &l->wastes[rank * PAIR_KINDS + kind];
+	const struct loop_waste *waste;
 
-	return l->wastes && waste->pairs >= LOOP_PAIRS_MIN ? waste : NULL;
+	if (!l->wastes)
+		return NULL;
+	waste = &l->wastes[rank * PAIR_KINDS + kind];
+	return waste->pairs >= LOOP_PAIRS_MIN ? waste : NULL;
 }

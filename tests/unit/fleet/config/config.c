@@ -246,6 +246,8 @@ static void what_contradicts_itself_is_refused(void **state)
 	(void)state;
 	assert_refused("schedules: [{name: a, match: {}, every: 1s}]\n",
 		       "j.yaml:1:34: schedules[0].every: use 10s or more");
+	assert_refused("schedules: [{name: a, match: {}, every: 3651d}]\n",
+		       "j.yaml:1:34: schedules[0].every: use 3650d or less");
 	assert_refused("schedules: [{name: a, match: {}, every: 10s, window: 11s}]\n",
 		       "j.yaml:1:46: schedules[0].window: a window is longer than 'every'");
 	assert_refused("schedules:\n- {name: a, match: {}, every: 10m}\n"
