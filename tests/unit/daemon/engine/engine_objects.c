@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "tests/unit/support/engine_fixture.h"
+#include "tests/unit/support/long_up.h"
 
 static char nothing_missing[] = "";
 

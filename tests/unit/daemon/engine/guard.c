@@ -13,6 +13,7 @@
 #include "daemon/engine/guard.h"
 #include "proto/frame.h"
 #include "tests/unit/support/fake_broker.h"
+#include "tests/unit/support/long_up.h"
 #include "tests/unit/support/loop_helper.h"
 #include "tests/unit/support/sample_findings.h"
 

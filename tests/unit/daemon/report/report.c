@@ -18,6 +18,7 @@
 #include "proto/counters.h"
 #include "proto/limits.h"
 #include "tests/unit/support/golden.h"
+#include "tests/unit/support/long_up.h"
 #include "tests/unit/support/sample_batch.h"
 #include "tests/unit/support/sample_findings.h"
 #include "tests/unit/support/sample_objects.h"

@@ -11,6 +11,7 @@
 #include "daemon/report/report.h"
 #include "daemon/store/record.h"
 #include "daemon/store/record_parts.h"
+#include "tests/unit/support/long_up.h"
 #include "tests/unit/support/sample_window.h"
 
 #define ENOUGH (1u << 20)
