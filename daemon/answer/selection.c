@@ -196,8 +196,7 @@ static int list_kept(struct entries *e, const struct selection *s, struct databa
 	unsigned first = 0;
 	int r = database_future(db, &filter, future_unix_ns, &future, &first, err);
 
-	if (filter.until_unix_ns == 0 || filter.until_unix_ns > future_unix_ns)
-		filter.until_unix_ns = future_unix_ns;
+	database_filter_end(&filter, future_unix_ns);
 	if (r == 0)
 		r = database_list(db, &filter, rows, SELECTION_WINDOWS_MAX, count, &all, err);
 	if (r < 0)
@@ -209,7 +208,7 @@ static int list_kept(struct entries *e, const struct selection *s, struct databa
 
 static int list(struct entries *e, const struct selection *s, struct database *db, struct err *err)
 {
-	uint64_t future_unix_ns = clock_ns(CLOCK_REALTIME) + CLOCK_FUTURE_NS;
+	uint64_t future_unix_ns = clock_future_unix_ns();
 	_cleanup_free_ struct database_row *rows = calloc(SELECTION_WINDOWS_MAX, sizeof(*rows));
 	size_t count = 0;
 	int r = 0;

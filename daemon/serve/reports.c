@@ -117,7 +117,7 @@ static int check_baseline(const struct window_result *w, const struct window_res
 					   : !w->request.loops      ? w
 								    : NULL;
 
-	if (baseline->start_unix_ns >= clock_ns(CLOCK_REALTIME) + CLOCK_FUTURE_NS)
+	if (baseline->start_unix_ns >= clock_future_unix_ns())
 		return err_set(err, EINVAL,
 			       "window %s began later than now, by a clock that was set since: it "
 			       "is no baseline",

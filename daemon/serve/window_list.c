@@ -63,7 +63,7 @@ static Jxp__WindowInfo *add_info(struct list *l)
 
 static bool is_of_future(uint64_t start_unix_ns)
 {
-	return start_unix_ns >= clock_ns(CLOCK_REALTIME) + CLOCK_FUTURE_NS;
+	return start_unix_ns >= clock_future_unix_ns();
 }
 
 void window_list_describe(Jxp__WindowInfo *info, const struct window_result *w)
@@ -133,15 +133,6 @@ static void count_future(struct stored_list *s)
 		if (s->future++ == 0 || w->number < s->first_future)
 			s->first_future = w->number;
 	}
-}
-
-/* From here on the filter means none of the future. */
-static void leave_future_out(struct stored_list *s)
-{
-	struct database_filter *f = &s->filter;
-
-	if (f->until_unix_ns == 0 || f->until_unix_ns > s->future_unix_ns)
-		f->until_unix_ns = s->future_unix_ns;
 }
 
 static bool has_row(const struct stored_list *s, unsigned number)
@@ -232,7 +223,7 @@ static int ask(void *arg, struct database *db, struct err *err)
 	if (is_of_a_time(s)) {
 		r = database_future(db, &s->filter, s->future_unix_ns, &s->future, &s->first_future,
 				    err);
-		leave_future_out(s);
+		database_filter_end(&s->filter, s->future_unix_ns);
 	}
 	if (r < 0)
 		return r;
@@ -276,14 +267,14 @@ void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request
 	s->limit = request->limit ? request->limit : WINDOW_LIST_DEFAULT;
 	if (s->limit > WINDOW_LIST_MAX)
 		s->limit = WINDOW_LIST_MAX;
-	s->future_unix_ns = clock_ns(CLOCK_REALTIME) + CLOCK_FUTURE_NS;
+	s->future_unix_ns = clock_future_unix_ns();
 	if (connection_context(c)->store) {
 		connection_read(c, &question);
 		return;
 	}
 	if (is_of_a_time(s)) {
 		count_future(s);
-		leave_future_out(s);
+		database_filter_end(&s->filter, s->future_unix_ns);
 	}
 	reply(s);
 	release(s);

@@ -57,6 +57,12 @@ static inline bool clock_trust_is_trusted(const struct clock_trust *t)
 	return t->known && t->even_ns >= CLOCK_EVEN_NS;
 }
 
+/* What begins then or later, of all time, was timed by another clock than that of now. */
+static inline uint64_t clock_future_unix_ns(void)
+{
+	return clock_ns(CLOCK_REALTIME) + CLOCK_FUTURE_NS;
+}
+
 /* What is to be kept of it; returns its length. */
 size_t clock_trust_note(const struct clock_trust *t, char note[CLOCK_NOTE_BYTES]);
 

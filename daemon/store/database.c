@@ -257,6 +257,12 @@ int database_list(struct database *db, const struct database_filter *f, struct d
 	return r;
 }
 
+void database_filter_end(struct database_filter *filter, uint64_t unix_ns)
+{
+	if (filter->until_unix_ns == 0 || filter->until_unix_ns > unix_ns)
+		filter->until_unix_ns = unix_ns;
+}
+
 int database_future(struct database *db, const struct database_filter *filter,
 		    uint64_t from_unix_ns, uint64_t *count, unsigned *first, struct err *err)
 {
@@ -465,6 +471,8 @@ static int retire_of_app(struct database *db, const char *app, uint64_t owner, u
 	return r;
 }
 
+/* The index alone tells which applications have more, so that rows are read of these only: it is
+ * done after each batch. */
 static int retire_by_count(struct database *db, unsigned per_app, unsigned *count, struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
@@ -472,6 +480,8 @@ static int retire_by_count(struct database *db, unsigned per_app, unsigned *coun
 	int r = per_app == 0 ? 0
 			     : sql_prepare(db->sqlite,
 					   "SELECT app, owner, count(*) - ?1 FROM windows"
+					   " WHERE app IN (SELECT app FROM windows"
+					   "  GROUP BY app HAVING count(*) > ?1)"
 					   " GROUP BY app, owner HAVING count(*) > ?1",
 					   &s, err);
 
@@ -494,7 +504,7 @@ struct holding {
 	uint64_t owner, bytes, windows;
 };
 
-/* The two owners whose ended windows take most; with 0 windows: there is none. */
+/* The two owners whose ended windows take most; where there is none, found stays as it is. */
 static int find_heaviest(struct database *db, struct holding found[2], struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
@@ -507,7 +517,6 @@ static int find_heaviest(struct database *db, struct holding found[2], struct er
 		return r;
 	sql_bind_number(s, 1, ROW_BYTES);
 	for (size_t i = 0; i < 2; i++) {
-		found[i] = (struct holding){0};
 		r = sql_row(s, err);
 		if (r <= 0)
 			return r;

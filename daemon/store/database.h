@@ -78,6 +78,9 @@ int database_list(struct database *db, const struct database_filter *filter,
 		  struct database_row *rows, size_t room, size_t *count, uint64_t *all,
 		  struct err *err);
 
+/* From here on the filter means no window that begins then or later. */
+void database_filter_end(struct database_filter *filter, uint64_t unix_ns);
+
 /* How many of the windows that the filter means begin later than from (by a clock that was set
  * since), and the lowest number of these; 0 without any. */
 int database_future(struct database *db, const struct database_filter *filter,
