@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
-#include "daemon/shares/shares.h"
 #include "daemon/report/report.h"
+#include "daemon/shares/shares.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 
@@ -119,10 +119,9 @@ static bool comes_before(const struct renders *r, const struct render *b, const 
 static struct render *whose_turn(struct renders *r)
 {
 	struct render *best = NULL;
-	struct err why;
 
 	for (struct render *at = r->first; at; at = at->next)
-		if (shares_check(&r->running, at->user, 1, &why) == 0 &&
+		if (shares_check(&r->running, at->user, 1, NULL) == 0 &&
 		    (!best || comes_before(r, at, best)))
 			best = at;
 	return best;
@@ -184,12 +183,11 @@ static void start_next(struct renders *r)
 {
 	for (size_t i = 0; i < RENDERS_MAX && r->first; i++) {
 		struct render *render;
-		struct err why;
 
 		if (r->on_pool[i] || r->unread_bytes >= RENDERS_UNREAD_MAX_BYTES)
 			continue;
 		render = whose_turn(r);
-		if (!render || shares_take(&r->running, render->user, 1, &why) < 0)
+		if (!render || shares_take(&r->running, render->user, 1, NULL) < 0)
 			return;
 		unlink_waiting(r, render);
 		render->result = render->job.begin(render->job.arg, &render->err);

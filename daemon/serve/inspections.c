@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/shares/shares.h"
 #include "proto/failure.h"
 
 struct inspection {
@@ -19,6 +20,7 @@ struct inspection {
 struct inspections {
 	uv_loop_t *loop;
 	struct broker_client *broker;
+	struct shares begun;
 	struct inspection *first; /* oldest first: those that have begun and those that wait */
 };
 
@@ -31,6 +33,8 @@ static void take_out(struct inspection *i)
 	while (*at != i)
 		at = &(*at)->next;
 	*at = i->next;
+	if (i->begun)
+		shares_give(&i->all->begun, i->asker.sees, 1);
 	inspector_answer_free(i->answer);
 	free(i);
 }
@@ -46,22 +50,6 @@ static void on_answer(void *arg, Jxp__ControlReply *answer)
 	if (done)
 		done(done_arg, answer);
 	begin_next(all);
-}
-
-/* Of those who see everything only the sum is limited. */
-static bool may_begin(const struct inspections *all, const struct inspection *i)
-{
-	unsigned count = 0;
-
-	for (const struct inspection *other = all->first; other; other = other->next) {
-		if (!other->begun)
-			continue;
-		count++;
-		if (i->asker.sees != PROC_ANY_UID && other->asker.sees != PROC_ANY_UID &&
-		    other->asker.uid == i->asker.uid)
-			return false;
-	}
-	return count < INSPECTIONS_MAX;
 }
 
 static void begin(struct inspection *i)
@@ -82,7 +70,7 @@ static void begin_next(struct inspections *all)
 {
 	struct inspection *i = all->first;
 
-	while (i && (i->begun || !may_begin(all, i)))
+	while (i && (i->begun || shares_take(&all->begun, i->asker.sees, 1, NULL) < 0))
 		i = i->next;
 	if (!i)
 		return;
@@ -92,10 +80,17 @@ static void begin_next(struct inspections *all)
 
 struct inspections *inspections_new(uv_loop_t *loop, struct broker_client *broker)
 {
+	/* Of administrators only the sum is limited. */
+	static const struct share_limits begun = {.things = "looks at processes",
+						  .advice = "wait until they are over",
+						  .all = INSPECTIONS_MAX,
+						  .of_user = 1};
 	struct inspections *all = calloc(1, sizeof(*all));
 
-	if (all)
-		*all = (struct inspections){.loop = loop, .broker = broker};
+	if (!all)
+		return NULL;
+	*all = (struct inspections){.loop = loop, .broker = broker};
+	shares_init(&all->begun, &begun);
 	return all;
 }
 
@@ -105,6 +100,7 @@ void inspections_free(struct inspections *all)
 		return;
 	while (all->first)
 		take_out(all->first);
+	shares_release(&all->begun);
 	free(all);
 }
 

@@ -13,17 +13,12 @@ static void start_timer(struct refusals *r)
 		(void)uv_timer_start(&r->timer, on_timer, REFUSALS_MS, 0);
 }
 
-static void forget(struct shares *s)
-{
-	shares_release(s); /* Keeps the limits. */
-}
-
 static void on_timer(uv_timer_t *timer)
 {
 	struct refusals *r = timer->data;
 
-	forget(&r->requests);
-	forget(&r->connections);
+	shares_release(&r->requests);
+	shares_release(&r->connections);
 	for (size_t i = 0; i < r->more.count; i++) {
 		const struct share_holder *h = &r->more.holders[i];
 
@@ -38,7 +33,7 @@ static void on_timer(uv_timer_t *timer)
 	}
 	if (r->more.held > 0)
 		start_timer(r);
-	forget(&r->more);
+	shares_release(&r->more);
 }
 
 void refusals_init(struct refusals *r, uv_loop_t *loop)
@@ -72,10 +67,9 @@ void refusals_release(struct refusals *r)
 void refusals_note(struct refusals *r, const struct audit_entry *entry, bool connection)
 {
 	uid_t user = entry->who ? entry->who->sees : SHARES_ADMINS;
-	struct err why;
 
 	start_timer(r);
-	if (shares_take(connection ? &r->connections : &r->requests, user, 1, &why) == 0)
+	if (shares_take(connection ? &r->connections : &r->requests, user, 1, NULL) == 0)
 		audit_write(entry);
 	else
 		(void)shares_add(&r->more, user, 1); /* Without memory it is not counted. */

@@ -115,20 +115,3 @@ void shares_halve(struct shares *s)
 		forget_if_empty(s, &s->holders[i]);
 	}
 }
-
-bool shares_heaviest(const struct shares *s, uid_t *user)
-{
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < s->count; i++) {
-		const struct share_holder *h = &s->holders[i];
-		uint64_t counts =
-		    h->user == SHARES_ADMINS ? less(h->held, s->limits.reserved) : h->held;
-
-		if (counts <= most)
-			continue;
-		most = counts;
-		*user = h->user;
-	}
-	return most > 0;
-}

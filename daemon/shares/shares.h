@@ -8,7 +8,6 @@
  * window_asker's `sees` is such a user.)
  *
  * What lasts is taken and given back. What passes, as work does, is added and forgotten by halves.
- * Where somebody has to make way, it is shares_heaviest; where somebody is next, who has least.
  *
  * One thread. Memory: an entry for each user that has something.
  */
@@ -49,6 +48,8 @@ struct shares {
 /* All zero but for its limits, whose texts have to last. The limits may be changed at any time: who
  * has more than that keeps it. */
 void shares_init(struct shares *s, const struct share_limits *limits);
+
+/* Nobody has anything any more; the limits stay. */
 void shares_release(struct shares *s);
 
 /* How much the user has. */
@@ -69,9 +70,5 @@ void shares_give(struct shares *s, uid_t user, uint64_t amount);
 
 /* Everybody has half of it: what was long ago counts for little. */
 void shares_halve(struct shares *s);
-
-/* Who makes way first: the user who has most, where what is reserved for administrators counts as
- * nothing. False where nobody has anything that could be taken away. */
-bool shares_heaviest(const struct shares *s, uid_t *user);
 
 #endif

@@ -54,28 +54,6 @@ static void all_users_together_leave_administrators_their_part(void **state)
 	shares_release(&s);
 }
 
-static void who_has_most_makes_way_and_administrators_keep_their_part(void **state)
-{
-	struct shares s;
-	uid_t user = 0;
-
-	(void)state;
-	shares_init(&s, &ten);
-	assert_false(shares_heaviest(&s, &user));
-	assert_int_equal(shares_add(&s, SHARES_ADMINS, 3), 0);
-	assert_false(shares_heaviest(&s, &user));
-	assert_int_equal(shares_add(&s, ANN, 1), 0);
-	assert_true(shares_heaviest(&s, &user));
-	assert_int_equal(user, ANN);
-	assert_int_equal(shares_add(&s, BEN, 9), 0);
-	assert_true(shares_heaviest(&s, &user));
-	assert_int_equal(user, BEN);
-	assert_int_equal(shares_add(&s, SHARES_ADMINS, 10), 0);
-	assert_true(shares_heaviest(&s, &user));
-	assert_int_equal(user, SHARES_ADMINS);
-	shares_release(&s);
-}
-
 static void what_passes_is_forgotten_by_halves(void **state)
 {
 	struct shares s;
@@ -112,7 +90,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_user_has_no_more_than_a_share),
 	    cmocka_unit_test(all_users_together_leave_administrators_their_part),
-	    cmocka_unit_test(who_has_most_makes_way_and_administrators_keep_their_part),
 	    cmocka_unit_test(what_passes_is_forgotten_by_halves),
 	    cmocka_unit_test(amounts_near_the_largest_do_not_wrap),
 	};
