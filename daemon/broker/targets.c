@@ -61,13 +61,18 @@ static void free_if_reaped(struct broker_targets *t, struct broker_target *e)
 	free_place(t, e);
 }
 
+static void free_reaped(struct broker_targets *t)
+{
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
+		free_if_reaped(t, &t->all[i]);
+}
+
 static struct broker_target *find_free(struct broker_targets *t)
 {
-	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++) {
-		free_if_reaped(t, &t->all[i]);
+	free_reaped(t);
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
 		if (t->all[i].state == TARGET_FREE)
 			return &t->all[i];
-	}
 	return NULL;
 }
 
@@ -257,8 +262,7 @@ static int check_identity(const struct broker_target *e, struct err *err)
 /* Whose attempts hang, has no other begun: each is a process that nobody can end. */
 static int check_stuck(struct broker_targets *t, const struct broker_target *e, struct err *err)
 {
-	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++)
-		free_if_reaped(t, &t->all[i]);
+	free_reaped(t);
 	return shares_check(&t->stuck, proc_owner(&e->identity), 1, err);
 }
 

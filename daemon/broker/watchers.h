@@ -24,8 +24,8 @@ struct broker_watchers {
 	struct broker_watcher all[BROKER_WATCHERS_MAX];
 };
 
-/* Starts one for process target. The socket on which its records will come, owned by the caller, or
- * -errno; -EAGAIN when BROKER_WATCHERS_MAX run. */
+/* Starts one for process target, if it is owner's (watcher_main). The socket on which its records
+ * will come, owned by the caller, or -errno; -EAGAIN when BROKER_WATCHERS_MAX run. */
 int broker_watchers_start(struct broker_watchers *w, pid_t target, uid_t owner, struct err *err);
 
 /* Kills those of the target. */

@@ -25,8 +25,9 @@ struct attach_helper {
 	int fd;               /* that came with it, or -1 */
 };
 
-/* Starts jxperf-attach of the bundle on target; force: whether or not there is room for the agent.
- * 0 or -errno; h is unchanged on failure, and belongs to attach_helper_finish otherwise. */
+/* Starts jxperf-attach of the bundle on target, if it is owner's (attach_to); force: whether or not
+ * there is room for the agent. 0 or -errno; h is unchanged on failure, and belongs to
+ * attach_helper_finish otherwise. */
 int attach_helper_start(struct attach_helper *h, pid_t target, uid_t owner,
 			const struct agent_files *agent, bool force, struct err *err);
 

@@ -1,7 +1,6 @@
 #include "daemon/serve/control.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,7 +11,6 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
-#include "daemon/shares/shares.h"
 #include "daemon/serve/access.h"
 #include "daemon/serve/audit.h"
 #include "daemon/serve/connection.h"
@@ -21,6 +19,7 @@
 #include "daemon/serve/inspections.h"
 #include "daemon/serve/refusals.h"
 #include "daemon/serve/request.h"
+#include "daemon/shares/shares.h"
 #include "proto/failure.h"
 #include "proto/frame.h"
 
@@ -283,9 +282,9 @@ void control_drain(struct control *c, void (*done)(void *arg), void *arg)
 	for (size_t i = 0; i < c->client_count; i++) {
 		struct connection *connection = c->clients[i].connection;
 
-		if (connection_is_finishing(connection) || connection_is_rendering(connection))
+		if (connection_is_finishing(connection) || connection_is_rendering(connection)) {
 			c->clients[kept++] = c->clients[i];
-		else {
+		} else {
 			shares_give(&c->connections, c->clients[i].user, 1);
 			connection_free(connection);
 		}
