@@ -40,10 +40,8 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 
 	if (!e)
 		return err_set(err, ENOMEM, "out of memory");
-	e->context = (struct run_context){.loop = loop,
-					  .broker = broker,
-					  .patience_ms = ENGINE_PATIENCE_MS,
-					  .tell_ns = TELL_NS};
+	e->context = (struct run_context){
+	    .loop = loop, .broker = broker, .patience_ms = ENGINE_PATIENCE_MS, .tell_ns = TELL_NS};
 	engine_set_memory(e, WINDOW_BYTES_MAX, ENGINE_RUNNING_BYTES_MAX);
 	history = history_sink(&e->history);
 	engine_add_sink(e, &history);

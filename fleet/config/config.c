@@ -25,12 +25,12 @@
 #define WINDOW_DEFAULT_NS        (30 * UINT64_C(1000000000))
 #define EVERY_MIN_NS             (10 * UINT64_C(1000000000))
 /* Epochs are counted since 1970, so their times stay within 64 bits. */
-#define EVERY_MAX_NS             (3650 * 86400 * UINT64_C(1000000000))
-#define BUDGET_DEFAULT           0.01
-#define JITTER_DEFAULT           0.1
-#define WARM_UP_DEFAULT_NS       (60 * UINT64_C(1000000000))
-#define FAILURES_DEFAULT         5
-#define FAILURES_MAX             1000
+#define EVERY_MAX_NS       (3650 * 86400 * UINT64_C(1000000000))
+#define BUDGET_DEFAULT     0.01
+#define JITTER_DEFAULT     0.1
+#define WARM_UP_DEFAULT_NS (60 * UINT64_C(1000000000))
+#define FAILURES_DEFAULT   5
+#define FAILURES_MAX       1000
 
 /* One file being read. */
 struct reading {

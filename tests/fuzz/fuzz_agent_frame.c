@@ -121,7 +121,8 @@ int broker_client_release(struct broker_client *client, pid_t pid)
 
 /* ---------------------------------------------------------------- the pool */
 
-/* In place of the loop's own: no thread comes too late, so that an input does the same each time. */
+/* In place of the loop's own: no thread comes too late, so that an input does the same each time.
+ */
 int uv_queue_work(uv_loop_t *loop, uv_work_t *work, uv_work_cb fn, uv_after_work_cb after)
 {
 	(void)loop;
