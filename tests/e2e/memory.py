@@ -140,7 +140,8 @@ def a_jvm_with_50000_classes_grows_by_at_most_16_mib_more_than_its_twin(jdk):
 
 # Each window's thread shares another one of malloc's arenas, and what cannot be given back of it (HotSpot keeps chunks
 # there for its next arenas, and pages are whole) is left in each once: on two processors, with 16 of them, it stops after
-# 17 windows. With few arenas that is over soon, and what then goes on is a leak.
+# 17 windows. With few arenas that is over soon, and what then goes on is a leak. JVM threads take arenas, too, so the
+# last one may be met a window later than there are arenas.
 ARENAS = 4
 
 
@@ -148,8 +149,9 @@ ARENAS = 4
 def once_all_arenas_were_met_windows_leave_nothing(jdk):
     daemon = Daemon()
     classes = ManyClasses(jdk, prefix=("env", f"MALLOC_ARENA_MAX={ARENAS}"))
-    more = classes.grown_by_windows(daemon, 2 * WINDOWS)
-    assert min(more[-3:]) - min(more[1:ARENAS]) <= 3 * MIB, more
+    more = classes.grown_by_windows(daemon, 3 * ARENAS)
+    # The compilers' arenas come and go by some MiB, so of some windows the least is what stays.
+    assert min(more[-ARENAS:]) - min(more[ARENAS:2 * ARENAS]) <= 2 * MIB, more
     classes.stop()
 
 

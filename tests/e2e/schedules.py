@@ -11,8 +11,9 @@ from lib import BUILD, HANG_S, Process, compile_java, jdks, make_directory, note
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 DAEMON = os.path.join(BUILD, "bin/jxperfd")
 EVERY_S, WINDOW_S = 10, 2
-# A round, an epoch in which it is found too late, one in which it has its window, and room.
-SOON_S = 10 + 2 * EVERY_S + WINDOW_S + 20
+# A round, an epoch in which it is found too late, one in which it has its window, and room: one window runs at a time,
+# and where windows take twice their length to begin and end, one of three JVMs misses its window in every other epoch.
+SOON_S = 10 + 8 * EVERY_S + WINDOW_S + 20
 
 SHOP = """
 package org.shop;

@@ -5,15 +5,17 @@ import java.util.zip.Deflater;
 
 /**
  * Parts of known shares of a thread's CPU time, in turns of some milliseconds each, held to by its own clock: half in
- * half(), a quarter in quarter(), a quarter in packed(), which calls the native code of java.util.zip.Deflater.
- * With the argument "deep" all of it is at the end of a recursion of 400 frames.
+ * half(), a quarter in quarter(), a quarter in packed(), which calls the native code of java.util.zip.Deflater. How long
+ * a turn is is drawn, since turns of one length come in step with the scheduler's tick, which is what brings samples:
+ * shares were 3 to 6 points off then, more than samples that are independent of each other ever are. With the argument "deep" all of it is at the end of a recursion of 400 frames.
  */
 final class TickShares {
-    private static final long TURN_NS = 2_000_000L;
+    private static final int LONGEST_TURN_NS = 4_000_000;
     private static final int DEEP = 400;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final byte[] BYTES = new byte[1 << 14];
     private static final byte[] PACKED = new byte[1 << 15];
+    private static final Random RANDOM = new Random(1);
     private static final Deflater DEFLATER = new Deflater();
 
     static volatile long sink;
@@ -67,9 +69,10 @@ final class TickShares {
                     part = i;
                 }
             }
+            long turn = RANDOM.nextInt(LONGEST_TURN_NS);
             long before = THREADS.getCurrentThreadCpuTime();
             long after = before;
-            while (after - before < TURN_NS) {
+            while (after - before < turn) {
                 x = turn(part, x);
                 after = THREADS.getCurrentThreadCpuTime();
             }
@@ -87,7 +90,7 @@ final class TickShares {
     }
 
     public static void main(String[] args) {
-        new Random(1).nextBytes(BYTES);
+        RANDOM.nextBytes(BYTES);
         run(1);
         System.out.println("up");
         if (args.length > 0) {
