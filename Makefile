@@ -399,7 +399,8 @@ lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)tests/rights
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
-	$(Q)clang-tidy --quiet $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \
+	$(Q)printf '%s\n' $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) | \
+		xargs -P $$(nproc) -I{} clang-tidy --quiet {} -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \
 		{ ! grep -E 'warning:|error:' -A3; }
 	$(Q)shellcheck $(SCRIPTS)
 # The picture of the rooms in docs/map.md.
