@@ -19,6 +19,7 @@ struct jvm {
 	uid_t uid;
 	char identity[IDENTITY_BYTES];
 	char app[PLANNER_NAME_BYTES];
+	bool app_by_rule;
 	uint64_t age_ns;
 	double cpu_share;
 	bool attachable;
@@ -221,7 +222,8 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 		jvm = add_jvm(p, found);
 	if (!jvm)
 		return;
-	if (naming_app(p->config, &facts, named))
+	jvm->app_by_rule = naming_app(p->config, &facts, named);
+	if (jvm->app_by_rule)
 		facts.app = named;
 	(void)snprintf(jvm->app, sizeof(jvm->app), "%s", facts.app ? facts.app : "");
 	jvm->found = true;
@@ -558,6 +560,7 @@ bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct p
 	*out = (struct planner_view){.start_ticks = jvm->start_ticks,
 				     .uid = jvm->uid,
 				     .app = jvm->app,
+				     .app_by_rule = jvm->app_by_rule,
 				     .schedule = "",
 				     .last_window = jvm->last_window};
 	for (size_t j = 0; j < p->config->schedule_count; j++) {
