@@ -23,6 +23,8 @@
 #define CONNECTION_REPLY_TIMEOUT_MS   30000
 /* For a report to be written, behind those that wait. */
 #define CONNECTION_REPORT_TIMEOUT_MS 50000
+/* What is larger counts against its user's share of what is not read (daemon/answer/render.h). */
+#define CONNECTION_SMALL_REPLY_BYTES 32768
 #define CONNECTION_PROGRESS_MS       1000
 /* A client that waits for the end of a window hears so often that it has not come. */
 #define CONNECTION_ALIVE_MS 10000
@@ -77,7 +79,7 @@ const struct window_asker *connection_asker(const struct connection *c);
 void connection_name_request(struct connection *c, const char *action, uint32_t pid,
 			     const char *window);
 
-/* Sends the last reply of the connection. */
+/* Sends the last reply of the connection, or why it cannot be had while others are not read. */
 void connection_reply(struct connection *c, Jxp__ControlReply *reply);
 
 /* Sends a Failure as the last reply; usage: the request itself was wrong. */
