@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "daemon/container/saturate.h"
 #include "daemon/http/metrics_sums.h"
 #include "daemon/profile/estimate.h"
+#include "daemon/shares/shares.h"
 #include "proto/kinds.h"
 
 const struct metrics_failure metrics_failures[METRICS_FAILURES] = {
@@ -88,34 +90,23 @@ struct app_metrics *metrics_find_app(struct metrics *m, const char *app)
 
 /* ---------------------------------------------------------------- who makes room */
 
-static size_t labels_of(const struct metrics *m, uid_t owner)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < m->app_count; i++)
-		count += m->apps[i].owner == owner;
-	return count;
-}
-
 /* Does app make room for a newcomer? Who has more labels does, but what the configuration wants
  * not for what somebody has asked for, and what somebody has asked for sooner. */
-static bool gives_way(const struct metrics *m, const struct app_metrics *app,
+static bool gives_way(const struct shares *owners, const struct app_metrics *app,
 		      const struct app_metrics *newcomer, double now_s)
 {
-	size_t its = labels_of(m, app->owner), newcomers = labels_of(m, newcomer->owner);
-
 	if (now_s - app->seen_s > METRICS_FORGET_S)
 		return true;
 	if (newcomer->wanted != app->wanted)
 		return newcomer->wanted;
-	return its > newcomers + 1;
+	return shares_makes_way(owners, app->owner, newcomer->owner);
 }
 
 /* Does a go before b? */
-static bool goes_before(const struct metrics *m, const struct app_metrics *a,
+static bool goes_before(const struct shares *owners, const struct app_metrics *a,
 			const struct app_metrics *b)
 {
-	size_t as = labels_of(m, a->owner), bs = labels_of(m, b->owner);
+	uint64_t as = shares_of(owners, a->owner), bs = shares_of(owners, b->owner);
 
 	if (a->wanted != b->wanted)
 		return b->wanted;
@@ -124,11 +115,15 @@ static bool goes_before(const struct metrics *m, const struct app_metrics *a,
 
 static void make_room(struct metrics *m, const struct app_metrics *newcomer, double now_s)
 {
+	_cleanup_(shares_release) struct shares owners = {0};
 	struct app_metrics *first = NULL;
 
 	for (size_t i = 0; i < m->app_count; i++)
-		if (gives_way(m, &m->apps[i], newcomer, now_s) &&
-		    (!first || goes_before(m, &m->apps[i], first)))
+		if (shares_add(&owners, m->apps[i].owner, 1) < 0)
+			return; /* Without memory nobody makes room. */
+	for (size_t i = 0; i < m->app_count; i++)
+		if (gives_way(&owners, &m->apps[i], newcomer, now_s) &&
+		    (!first || goes_before(&owners, &m->apps[i], first)))
 			first = &m->apps[i];
 	if (!first)
 		return;

@@ -22,7 +22,9 @@
 #include "fleet/config/config.h"
 #include "fleet/selector.h"
 
-/* JVMs that are known at a time; more are counted. */
+/* JVMs that are known at a time: where there are more, those that schedules match come first, then
+ * those of users who have fewest (daemon/shares/shares.h). One that a schedule matches and that has
+ * no place is counted. */
 #define PLANNER_JVMS_MAX 1024
 
 /* Names of applications and schedules are at most so long, with a NUL (fleet/config). */
