@@ -48,7 +48,7 @@ struct planner {
 	struct running *running; /* config->windows_at_once of them */
 	size_t running_count;
 	size_t running_capacity;
-	double others_cost; /* likewise, of windows that were not ordered here */
+	double admins_cost, users_cost; /* likewise, of windows that were not ordered here */
 	bool held;
 };
 
@@ -341,7 +341,8 @@ static void miss(struct planner_schedule *s, struct plan *plan, enum miss why)
 
 static double spent(const struct planner *p)
 {
-	double sum = p->others_cost;
+	double users = p->config->host_budget * PLANNER_USERS_PART;
+	double sum = p->admins_cost + (p->users_cost < users ? p->users_cost : users);
 
 	for (size_t i = 0; i < p->running_count; i++)
 		sum += p->running[i].cost;
@@ -424,10 +425,9 @@ static void fill_order(const struct planner *p, const struct jvm *jvm,
 	memcpy(order->app, jvm->app, sizeof(order->app));
 }
 
-/* As for an order: all processors, when it is not known. */
-static double share_of(const struct planner *p, pid_t pid)
+static double share_of(const struct planner *p, pid_t pid, double unknown)
 {
-	double share = 1;
+	double share = unknown;
 
 	for (size_t i = 0; i < p->jvm_count; i++)
 		if (p->jvms[i].pid == pid)
@@ -437,9 +437,13 @@ static double share_of(const struct planner *p, pid_t pid)
 
 void planner_set_others(struct planner *p, const struct planner_other *others, size_t count)
 {
-	p->others_cost = 0;
-	for (size_t i = 0; i < count; i++)
-		p->others_cost += others[i].budget * share_of(p, others[i].pid);
+	p->admins_cost = p->users_cost = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct planner_other *o = &others[i];
+		double cost = o->budget * share_of(p, o->pid, o->of_admin ? 1 : 0);
+
+		*(o->of_admin ? &p->admins_cost : &p->users_cost) += cost;
+	}
 }
 
 void planner_hold(struct planner *p, bool held)

@@ -82,6 +82,7 @@ struct planner_view {
 struct planner_other {
 	pid_t pid;
 	double budget; /* of the JVM's CPU time */
+	bool of_admin; /* asked for it */
 };
 
 /* How a window ended that was ordered. */
@@ -121,7 +122,13 @@ void planner_lost(struct planner *p, pid_t pid);
 /* So much time has passed, by a clock that does not jump: all JVMs are older. */
 void planner_pass_time(struct planner *p, uint64_t ns);
 
-/* The others that there are now. They never wait; what they may cost is the host's budget, too. */
+/* Of the host's budget, what windows of users who are no administrators take at most: the rest is
+ * the schedules'. */
+#define PLANNER_USERS_PART 0.5
+
+/* The others that there are now. They never wait; what they may cost is the host's budget, too. An
+ * administrator's in a JVM that is not known yet may cost what all processors do; a user's costs
+ * nothing until it is known. */
 void planner_set_others(struct planner *p, const struct planner_other *others, size_t count);
 
 /* From now on nothing is begun, because the privileged half is away; or no more. */

@@ -191,8 +191,8 @@ static void the_hosts_budget_is_shared(void **state)
 
 static void windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget(void **state)
 {
-	const struct planner_other others[] = {{1, 0.01}, {2, 0.01}};
-	const struct planner_other unknown = {12345, 0.01};
+	const struct planner_other others[] = {{1, 0.01, true}, {2, 0.01, true}};
+	const struct planner_other unknown = {12345, 0.01, true};
 	struct host h;
 
 	(void)state;
@@ -214,6 +214,27 @@ static void windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget(v
 	h.most = 0;
 	run_for(&h, 60 * MINUTE);
 	assert_int_equal(h.most, 3);
+	tear_down(&h);
+}
+
+static void users_windows_leave_schedules_half_of_the_hosts_budget(void **state)
+{
+	const struct planner_other users[] = {{1, 1, false}, {2, 1, false}};
+	const struct planner_other unknown = {12345, 1, false};
+	struct host h;
+
+	(void)state;
+	set_up(&h,
+	       "windows-at-once: 64\nhost-budget: 0.064%\n"
+	       "schedules: [{name: all, match: {}, every: 10m, window: 60s}]\n",
+	       JVMS_MAX);
+	planner_set_others(h.planner, users, 2);
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.most, 2);
+	planner_set_others(h.planner, &unknown, 1);
+	h.most = 0;
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.most, 4);
 	tear_down(&h);
 }
 
@@ -570,6 +591,7 @@ int main(void)
 	    cmocka_unit_test(limits_are_kept_and_what_they_cost_is_counted),
 	    cmocka_unit_test(the_hosts_budget_is_shared),
 	    cmocka_unit_test(windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget),
+	    cmocka_unit_test(users_windows_leave_schedules_half_of_the_hosts_budget),
 	    cmocka_unit_test(somebody_elses_window_wins),
 	    cmocka_unit_test(nothing_begins_while_the_broker_is_away),
 	    cmocka_unit_test(a_window_that_was_not_tried_says_nothing_of_the_schedule),
