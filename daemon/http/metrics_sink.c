@@ -28,7 +28,8 @@ static void tell_pooled(struct metrics_sink *s, const char *app)
 	for (size_t i = 0; i < METRICS_SINK_TOLD; i++)
 		if (strcmp(s->told[i], app) == 0)
 			return;
-	(void)snprintf(s->told[s->told_count++ % METRICS_SINK_TOLD], APP_NAME_BYTES, "%s", app);
+	(void)snprintf(s->told[s->told_count++ % METRICS_SINK_TOLD], APP_NAME_BYTES, "%.*s",
+		       APP_NAME_BYTES - 1, app);
 	log_info(
 	    "metrics: windows of '%s' are counted under app=\"other\", since %d applications "
 	    "have labels of their own, which is the limit: rules of 'apps:' name several alike",

@@ -83,6 +83,11 @@ bool connection_is_finishing(const struct connection *c)
 	return c->state == FINISHING;
 }
 
+bool connection_is_waiting(const struct connection *c)
+{
+	return c->state == WATCHING;
+}
+
 bool connection_is_rendering(const struct connection *c)
 {
 	return c->state == RENDERING;
@@ -363,6 +368,16 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 	}
 	c->state = request->background ? STARTING : ATTACHED;
 	(void)uv_timer_stop(&c->timer); /* Cannot fail. The helper has its own deadline. */
+}
+
+void connection_make_room(struct connection *c)
+{
+	struct failure_reply f;
+
+	engine_unwatch(c->context->engine, c);
+	failure_reply_init(&f, "connections to the daemon ran short: ask again", false);
+	f.failure.again = true;
+	finish(c, send_reply(c, &f.reply));
 }
 
 /* ---------------------------------------------------------------- list and check */

@@ -64,6 +64,12 @@ void connection_free(struct connection *c);
 /* Its last reply is on its way; the closed callback follows by itself. */
 bool connection_is_finishing(const struct connection *c);
 
+/* It waits for the end of a window. */
+bool connection_is_waiting(const struct connection *c);
+
+/* One that waits makes room: it is told to ask again, and is finishing. */
+void connection_make_room(struct connection *c);
+
 /* Its last reply is a report, which is being written. */
 bool connection_is_rendering(const struct connection *c);
 
