@@ -244,12 +244,13 @@ $(B)/pprof: tests/pprof/fetch
 
 # A second make, so that what the parse saw missing is there after deps. T=unit/frame runs one test.
 check: deps
-	$(Q)$(MAKE) --no-print-directory $(JOBS) tests linked-fuzzers check-clang $(B)/jdks $(B)/prometheus $(B)/pprof WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
 	$(Q)JXPERF_BUILD=$(B) $(BESIDE) tests/run $(T)
 JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+# That clang builds it, too; with what the fuzzers need, which e2e/fuzzers runs for some seconds each.
 check-clang:
-	$(Q)$(MAKE) --no-print-directory all B=$(B)/clang CC=$(CLANG) WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory all fuzzers B=$(B)/fuzz CC=$(CLANG) WERROR=-Werror SANITIZE="$(FUZZ_SANITIZE)"
 
 # The tests must pass on a machine that is busy with other work: two endless loops run beside them.
 check-busy:
@@ -368,9 +369,9 @@ tsan: deps
 # ---------------------------------------------------------------- fuzzing
 FUZZ_SECONDS ?= 30
 FUZZERS	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 fuzz: deps
-	$(Q)$(MAKE) --no-print-directory fuzzers B=$(B)/fuzz CC=$(CLANG) \
-		SANITIZE="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
+	$(Q)$(MAKE) --no-print-directory fuzzers B=$(B)/fuzz CC=$(CLANG) SANITIZE="$(FUZZ_SANITIZE)"
 	$(Q)set -o pipefail; for f in $(FUZZERS); do echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $(B)/fuzz/corpus/$$f; \
 		$(B)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
 		$(B)/fuzz/corpus/$$f $$(ls -d tests/fuzz/corpus/$$f 2>/dev/null) 2>&1 | tail -n 12 || exit 1; done
@@ -381,16 +382,11 @@ fuzz-corpus: fuzz
 		$(B)/fuzz/$$f -merge=1 -verbosity=0 -max_len=1024 $(B)/fuzz/merged tests/fuzz/corpus/$$f $(B)/fuzz/corpus/$$f 2>/dev/null || exit 1; \
 		for own in tests/fuzz/corpus/$$f/*; do [ -d $$own ] || rm -f $(B)/fuzz/merged/$$(sha1sum <$$own | cut -d' ' -f1); done; \
 		rm -rf $$found && mv $(B)/fuzz/merged $$found; echo "$$f: $$(ls $$found | wc -l) files"; done
-.PHONY: fuzzers linked-fuzzers fuzz-corpus
+.PHONY: fuzzers fuzz-corpus
 fuzzers: $(addprefix $(B)/,$(FUZZERS))
 $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(subst fuzzer-no-link,fuzzer,$(SANITIZE)) -o $@ $< $(CORE) $(DAEMON_LIBS)
-# For the check: that they still build, of the objects that are there, without sanitizers.
-linked-fuzzers: $(addprefix $(B)/linked/,$(FUZZERS))
-$(B)/linked/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
-	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CLANG) -fsanitize=fuzzer -o $@ $< $(CORE) $(DAEMON_LIBS)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')

@@ -191,7 +191,8 @@ void jvm_text_release_file(char *version, size_t size, const char *text)
 	version[0] = '\0';
 	while (start && strncmp(start, key, sizeof(key) - 1) != 0) {
 		start = strchr(start, '\n');
-		start += start != NULL;
+		if (start)
+			start++;
 	}
 	if (!start)
 		return;

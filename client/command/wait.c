@@ -1,11 +1,25 @@
 /* jxperfctl wait: until a window has ended, whoever asked for it; exits as its attach would. */
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 
 #include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/command/window_end.h"
 #include "client/daemon/exchange.h"
+
+/* The daemon had no room for one that waits, which is asked again so long after. */
+#define AGAIN_MS 2000
+
+/* 0, or -EINTR. */
+static int pause_before_asking_again(const struct client *c, const char *window, struct err *err)
+{
+	struct pollfd fd = {.fd = c->interrupt.fd, .events = POLLIN};
+
+	return poll(&fd, 1, AGAIN_MS) > 0
+		   ? err_set(err, EINTR, "interrupted; window %s goes on", window)
+		   : 0;
+}
 
 /* Progress only says that the daemon is alive. */
 static int await_end(struct client *c, const char *window, Jxp__ControlReply **end, struct err *err)
@@ -47,6 +61,11 @@ int cmd_wait(struct client *c, int argc, char **argv)
 
 	if (r == 0)
 		r = await_end(c, window, &end, &err);
+	while (r == -EAGAIN) {
+		r = pause_before_asking_again(c, window, &err);
+		if (r == 0)
+			r = await_end(c, window, &end, &err);
+	}
 	if (r < 0)
 		return command_fail(r, &err);
 	assert(end);

@@ -100,8 +100,11 @@ static int decode(const uint8_t *payload, size_t size, Jxp__ControlReply **out, 
 			       "jxperfctl of the daemon's version",
 			       reply->protocol, PROTOCOL_VERSION);
 	if (reply->body_case == JXP__CONTROL_REPLY__BODY_FAILURE)
-		return err_set(err, reply->failure->usage ? EINVAL : EREMOTEIO, "%s",
-			       reply->failure->message);
+		return err_set(err,
+			       reply->failure->usage   ? EINVAL
+			       : reply->failure->again ? EAGAIN
+						       : EREMOTEIO,
+			       "%s", reply->failure->message);
 	*out = TAKE_PTR(reply);
 	return 0;
 }

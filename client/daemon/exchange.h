@@ -3,7 +3,8 @@
  * ControlRequest and ControlReply).
  *
  * A reply is checked before the caller sees it: frame limits, protocol, form. A Failure becomes a
- * struct err: -EINVAL when it is the request's fault, -EREMOTEIO otherwise. Every wait also ends
+ * struct err: -EINVAL when it is the request's fault, -EAGAIN when there was no room for it,
+ * -EREMOTEIO otherwise. Every wait also ends
  * with a signal.
  */
 #ifndef JXPERF_CLIENT_DAEMON_EXCHANGE_H

@@ -22,6 +22,7 @@ struct render {
 	render_done_fn done;
 	void *arg;
 	uid_t user;
+	size_t max_bytes;    /* of its text */
 	uint64_t started_ns; /* 0: it waits */
 	atomic_bool cancelled;
 	struct buffer frame;
@@ -35,9 +36,9 @@ struct renders {
 	struct render **last;
 	struct render *on_pool[RENDERS_MAX];
 	struct shares running;
-	struct shares work; /* of the last while, nanoseconds */
-	uint64_t halved_ns; /* when that was halved last */
-	size_t unread_bytes;
+	struct shares work;   /* of the last while, nanoseconds */
+	uint64_t halved_ns;   /* when that was halved last */
+	struct shares unread; /* bytes */
 	bool freed;
 };
 
@@ -86,9 +87,9 @@ static void on_pool(uv_work_t *work)
 	size_t size = 0;
 
 	if (render->result == 0)
-		render->result = render->job.write(render->job.arg, &render->cancelled,
-						   FRAME_MAX_REPLY - DOCUMENT_OVERHEAD_BYTES, &text,
-						   &size, &about, &render->err);
+		render->result =
+		    render->job.write(render->job.arg, &render->cancelled, render->max_bytes, &text,
+				      &size, &about, &render->err);
 	if (render->result < 0)
 		return;
 	render->result = pack(render, about, text, size);
@@ -104,6 +105,7 @@ static void free_renders(struct renders *r)
 {
 	shares_release(&r->running);
 	shares_release(&r->work);
+	shares_release(&r->unread);
 	free(r);
 }
 
@@ -115,14 +117,19 @@ static bool comes_before(const struct renders *r, const struct render *b, const 
 	return shares_of(&r->work, b->user) < shares_of(&r->work, a->user);
 }
 
-/* Whose turn it is, or NULL: none waits whose user has none on the pool. */
+static bool may_begin(const struct renders *r, uid_t user)
+{
+	return shares_check(&r->running, user, 1, NULL) == 0 &&
+	       shares_check(&r->unread, user, 1, NULL) == 0;
+}
+
+/* Whose turn it is, or NULL: none waits that may begin. */
 static struct render *whose_turn(struct renders *r)
 {
 	struct render *best = NULL;
 
 	for (struct render *at = r->first; at; at = at->next)
-		if (shares_check(&r->running, at->user, 1, NULL) == 0 &&
-		    (!best || comes_before(r, at, best)))
+		if (may_begin(r, at->user) && (!best || comes_before(r, at, best)))
 			best = at;
 	return best;
 }
@@ -184,7 +191,7 @@ static void start_next(struct renders *r)
 	for (size_t i = 0; i < RENDERS_MAX && r->first; i++) {
 		struct render *render;
 
-		if (r->on_pool[i] || r->unread_bytes >= RENDERS_UNREAD_MAX_BYTES)
+		if (r->on_pool[i])
 			continue;
 		render = whose_turn(r);
 		if (!render || shares_take(&r->running, render->user, 1, NULL) < 0)
@@ -208,6 +215,9 @@ int render_start_job(struct render **out, struct renders *r, uid_t user,
 	render->work.data = render;
 	render->renders = r;
 	render->user = user;
+	render->max_bytes =
+	    (user == SHARES_ADMINS ? FRAME_MAX_REPLY : RENDERS_UNREAD_OF_USER_BYTES) -
+	    DOCUMENT_OVERHEAD_BYTES;
 	render->job = *job;
 	render->done = done;
 	render->arg = arg;
@@ -288,14 +298,19 @@ void render_cancel(struct render *render)
 	free_render(render);
 }
 
-void renders_queued(struct renders *r, size_t bytes)
+int renders_take(struct renders *r, uid_t user, size_t bytes, struct err *err)
 {
-	r->unread_bytes += bytes;
+	return shares_take(&r->unread, user, bytes, err);
 }
 
-void renders_read(struct renders *r, size_t bytes)
+int renders_queued(struct renders *r, uid_t user, size_t bytes)
 {
-	r->unread_bytes -= bytes;
+	return shares_add(&r->unread, user, bytes);
+}
+
+void renders_read(struct renders *r, uid_t user, size_t bytes)
+{
+	shares_give(&r->unread, user, bytes);
 	start_next(r);
 }
 
@@ -305,6 +320,12 @@ struct renders *renders_new(uv_loop_t *loop)
 						     .advice = "wait until they are there",
 						     .all = RENDERS_MAX,
 						     .of_user = 1};
+	static const struct share_limits unread = {.things =
+						       "bytes of answers that wait to be read",
+						   .advice = "let 'jxperfctl' read them first",
+						   .all = RENDERS_UNREAD_MAX_BYTES,
+						   .reserved = RENDERS_UNREAD_RESERVED_BYTES,
+						   .of_user = RENDERS_UNREAD_OF_USER_BYTES};
 	static const struct share_limits none = {0}; /* It is only added up. */
 	struct renders *r = calloc(1, sizeof(*r));
 
@@ -315,6 +336,7 @@ struct renders *renders_new(uv_loop_t *loop)
 	r->halved_ns = clock_monotonic_ns();
 	shares_init(&r->running, &one_each);
 	shares_init(&r->work, &none);
+	shares_init(&r->unread, &unread);
 	return r;
 }
 

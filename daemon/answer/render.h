@@ -5,8 +5,8 @@
  * A report is written on libuv's thread pool, from a window that nothing changes: one that is
  * finished, which is kept meanwhile (evicting it from the history does not free it), or a snapshot
  * of one that runs, taken when its turn comes. RENDERS_MAX are written at a time, others wait in
- * order, also while clients do not read theirs. The pool's other threads are for questions to the
- * store (daemon/store/reading.h).
+ * order, also while their users do not read what they have been sent. The pool's other threads are
+ * for questions to the store (daemon/store/reading.h).
  *
  * Loop thread only; what runs on the pool is inside. done runs once, from the loop, unless the
  * render was cancelled before. A render that is cancelled while it is written is left to end by
@@ -32,8 +32,11 @@
 /* What was written so long ago counts half when it is asked whose turn it is. */
 #define RENDERS_HALVED_NS (10 * NS_PER_S)
 
-/* No more is written while clients have so much before them that they have not read. */
-#define RENDERS_UNREAD_MAX_BYTES ((size_t)64 << 20)
+/* Replies that clients have not read: of all, of these kept for administrators, and of one user,
+ * whose reports are no longer than that. No report is begun for who has as much before him. */
+#define RENDERS_UNREAD_MAX_BYTES      ((size_t)96 << 20)
+#define RENDERS_UNREAD_RESERVED_BYTES ((size_t)24 << 20)
+#define RENDERS_UNREAD_OF_USER_BYTES  ((size_t)16 << 20)
 
 struct renders;
 struct render;
@@ -77,9 +80,15 @@ int render_start_job(struct render **out, struct renders *r, uid_t user,
 /* How w ended, into document; the reason stays w's. */
 void render_describe_end(Jxp__Document *document, const struct window_result *w);
 
-/* As many bytes of reports are in a client's queue, or no longer. */
-void renders_queued(struct renders *r, size_t bytes);
-void renders_read(struct renders *r, size_t bytes);
+/* A reply of so many bytes, which is no report, is to be queued for a user: 0; or -EDQUOT, -ENOSPC
+ * or -ENOMEM with the reason, when it may not be. */
+int renders_take(struct renders *r, uid_t user, size_t bytes, struct err *err);
+
+/* As many bytes of a report are in a user's queue: 0 or -ENOMEM. */
+int renders_queued(struct renders *r, uid_t user, size_t bytes);
+
+/* Bytes that were taken or queued are no longer. */
+void renders_read(struct renders *r, uid_t user, size_t bytes);
 
 /* done will not run. cancel(NULL) is safe. */
 void render_cancel(struct render *render);

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "daemon/container/saturate.h"
 #include "daemon/http/metrics_sums.h"
 #include "daemon/profile/estimate.h"
+#include "daemon/shares/shares.h"
 #include "proto/kinds.h"
 
 const struct metrics_failure metrics_failures[METRICS_FAILURES] = {
@@ -55,39 +57,78 @@ void metrics_stage_name(unsigned stage, char name[METRICS_STAGE_BYTES])
 			       loss_words[stage - METRICS_STRANGERS - 1].name);
 }
 
-/* Room for one more; NULL without any. */
-static struct app_metrics *find_room(struct metrics *m, double now_s)
+static struct app_metrics *find_known(struct metrics *m, const char *app)
 {
-	struct app_metrics *oldest = &m->apps[0];
-
-	if (m->app_count < METRICS_APPS_MAX)
-		return &m->apps[m->app_count++];
-	for (size_t i = 1; i < METRICS_APPS_MAX; i++)
-		if (m->apps[i].seen_s < oldest->seen_s)
-			oldest = &m->apps[i];
-	if (now_s - oldest->seen_s <= METRICS_FORGET_S)
-		return NULL;
-	*oldest = (struct app_metrics){0};
-	return oldest;
-}
-
-struct app_metrics *metrics_find_app(struct metrics *m, const char *app, double now_s)
-{
-	struct app_metrics *found = NULL;
-
 	for (size_t i = 0; i < m->app_count; i++)
 		if (strcmp(m->apps[i].app, app) == 0)
 			return &m->apps[i];
-	/* An application that has the name of the rest is counted with the rest. */
-	if (strcmp(app, METRICS_OTHER_APPS) != 0)
-		found = find_room(m, now_s);
-	if (!found) {
+	return NULL;
+}
+
+/* An application that has the name of the rest is counted with the rest. */
+static bool is_other(const char *app)
+{
+	return strcmp(app, METRICS_OTHER_APPS) == 0;
+}
+
+struct app_metrics *metrics_find_app(struct metrics *m, const char *app)
+{
+	struct app_metrics *found = find_known(m, app);
+
+	if (found)
+		return found;
+	if (!is_other(app) && m->app_count < METRICS_APPS_MAX) {
+		found = &m->apps[m->app_count++];
+	} else {
 		found = &m->apps[METRICS_APPS_MAX];
 		m->other_used = true;
 		app = METRICS_OTHER_APPS;
 	}
 	(void)snprintf(found->app, APP_NAME_BYTES, "%s", app);
 	return found;
+}
+
+/* ---------------------------------------------------------------- who makes room */
+
+/* Does app make room for a newcomer? Who has more labels does, but what the configuration wants
+ * not for what somebody has asked for, and what somebody has asked for sooner. */
+static bool gives_way(const struct shares *owners, const struct app_metrics *app,
+		      const struct app_metrics *newcomer, double now_s)
+{
+	if (now_s - app->seen_s > METRICS_FORGET_S)
+		return true;
+	if (newcomer->wanted != app->wanted)
+		return newcomer->wanted;
+	return shares_makes_way(owners, app->owner, newcomer->owner);
+}
+
+/* Does a go before b? */
+static bool goes_before(const struct shares *owners, const struct app_metrics *a,
+			const struct app_metrics *b)
+{
+	uint64_t as = shares_of(owners, a->owner), bs = shares_of(owners, b->owner);
+
+	if (a->wanted != b->wanted)
+		return b->wanted;
+	return as != bs ? as > bs : a->seen_s < b->seen_s;
+}
+
+static void make_room(struct metrics *m, const struct app_metrics *newcomer, double now_s)
+{
+	_cleanup_(shares_release) struct shares owners = {0};
+	struct app_metrics *first = NULL;
+
+	for (size_t i = 0; i < m->app_count; i++)
+		if (shares_add(&owners, m->apps[i].owner, 1) < 0)
+			return; /* Without memory nobody makes room. */
+	for (size_t i = 0; i < m->app_count; i++)
+		if (gives_way(&owners, &m->apps[i], newcomer, now_s) &&
+		    (!first || goes_before(&owners, &m->apps[i], first)))
+			first = &m->apps[i];
+	if (!first)
+		return;
+	*first = m->apps[--m->app_count];
+	m->apps[m->app_count] = (struct app_metrics){0};
 }
 
 /* ---------------------------------------------------------------- adding */
@@ -115,8 +156,11 @@ static void add_app(struct app_metrics *to, const struct app_metrics *from)
 	for (size_t i = 0; i < KIND_VALUES; i++)
 		metrics_totals_add(&to->kinds[i], &from->kinds[i]);
 	app_counts_add(&to->counts, &from->counts);
-	if (from->seen_s > to->seen_s)
+	to->wanted |= from->wanted;
+	if (from->seen_s > to->seen_s) {
 		to->seen_s = from->seen_s;
+		to->owner = from->owner;
+	}
 	if (to->ended || !from->ended)
 		return;
 	to->ended = true;
@@ -130,10 +174,9 @@ static void add_app(struct app_metrics *to, const struct app_metrics *from)
 void metrics_add(struct metrics *m, const struct metrics *earlier)
 {
 	for (size_t i = 0; i < earlier->app_count; i++)
-		add_app(metrics_find_app(m, earlier->apps[i].app, 0), &earlier->apps[i]);
+		add_app(metrics_find_app(m, earlier->apps[i].app), &earlier->apps[i]);
 	if (earlier->other_used)
-		add_app(metrics_find_app(m, METRICS_OTHER_APPS, 0),
-			&earlier->apps[METRICS_APPS_MAX]);
+		add_app(metrics_find_app(m, METRICS_OTHER_APPS), &earlier->apps[METRICS_APPS_MAX]);
 	saturate_add(&m->windows_over_limit, earlier->windows_over_limit);
 	for (size_t i = 0; i < METRICS_FAILURES; i++)
 		saturate_add(&m->failures[i], earlier->failures[i]);
@@ -181,19 +224,31 @@ static struct metrics_origin origin_of(const struct window_result *w)
 static struct app_metrics *app_of(struct metrics *m, const struct window_result *w)
 {
 	double now_s = origin_of(w).time_s;
-	struct app_metrics *app = metrics_find_app(m, w->app, now_s);
+	const struct app_metrics newcomer = {
+	    .owner = w->owner, .wanted = w->request.schedule.name[0] || w->request.app_by_rule};
+	struct app_metrics *app;
 
+	if (m->app_count == METRICS_APPS_MAX && !is_other(w->app) && !find_known(m, w->app))
+		make_room(m, &newcomer, now_s);
+	app = metrics_find_app(m, w->app);
 	app->seen_s = now_s;
+	app->owner = newcomer.owner;
+	app->wanted |= newcomer.wanted;
 	return app;
 }
 
-void metrics_window_started(struct metrics *m, const struct window_result *w)
+static bool is_pooled(const struct metrics *m, const struct app_metrics *app)
+{
+	return app == &m->apps[METRICS_APPS_MAX];
+}
+
+bool metrics_window_started(struct metrics *m, const struct window_result *w)
 {
 	uint64_t took_ns = w->start_ns - w->asked_ns;
 	double took_s = (double)took_ns / (double)NS_PER_S;
+	bool pooled = is_pooled(m, app_of(m, w)); /* It has its zeros from here on. */
 	size_t i = 0;
 
-	(void)app_of(m, w); /* It has its zeros from here on. */
 	while (i < METRICS_LATENCIES - 1 && took_s > metrics_latency_bounds_s[i])
 		i++;
 	saturate_add(&m->latencies[i], 1);
@@ -201,6 +256,7 @@ void metrics_window_started(struct metrics *m, const struct window_result *w)
 	m->latency_origins[i] = (struct metrics_origin){
 	    .window = w->number, .time_s = (double)w->start_unix_ns / (double)NS_PER_S};
 	m->latency_brought_s[i] = took_s;
+	return !pooled;
 }
 
 static void account_pairs(struct app_metrics *app, const struct window_result *w,
@@ -286,7 +342,7 @@ void metrics_window_ended(struct metrics *m, const struct window_result *w,
 	app->counts_origin = origin_of(w);
 	app->counts_brought = brought;
 	set_last(app, w);
-	if (app == &m->apps[METRICS_APPS_MAX])
+	if (is_pooled(m, app))
 		saturate_add(&m->windows_over_limit, 1);
 }
 

@@ -3,9 +3,11 @@
  * ratios.
  *
  * Counters never fall, whatever agents say; they grow while windows run, by what changed since the
- * window was last accounted (its metrics_cursor). The label `app` is bounded: the first
- * METRICS_APPS_MAX names (metrics_sums.h) have series of their own, later ones share app="other"
- * and are counted, unless one that had no window for METRICS_FORGET_S makes room. An application
+ * window was last accounted (its metrics_cursor). The label `app` is bounded: METRICS_APPS_MAX
+ * names (metrics_sums.h) have series of their own, the rest share app="other" and are counted.
+ * Where there is no room left, one makes room that had no window for METRICS_FORGET_S; or one of
+ * the owner of JVMs who has most labels, so that nobody's names drive out another's; or, for what a
+ * schedule or a rule of the configuration names, one that somebody only asked for. An application
  * that is known has all its counters, at 0 where nothing was counted.
  *
  * Loop thread only.
@@ -41,8 +43,9 @@ void metrics_add(struct metrics *m, const struct metrics *earlier);
 /* Both by metrics_new. */
 void metrics_copy(struct metrics *to, const struct metrics *from);
 
-/* The target was told to start: w's application is known from here on, and how long it took. */
-void metrics_window_started(struct metrics *m, const struct window_result *w);
+/* The target was told to start: w's application is known from here on, and how long it took. False
+ * when it is one of those that share a label. */
+bool metrics_window_started(struct metrics *m, const struct window_result *w);
 
 /* Adds what is new in w. The window must have started, so that its app is known. */
 void metrics_account(struct metrics *m, const struct window_result *w,

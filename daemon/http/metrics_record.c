@@ -73,6 +73,8 @@ static Jxp__StoredAppMetrics *pack_app(const struct app_metrics *app, struct pac
 	m->windows_large = app->counts.windows_large;
 	m->switched_off = app->counts.switched_off;
 	m->seen_s = app->seen_s;
+	m->owner = app->owner;
+	m->wanted = app->wanted;
 	m->ended = app->ended;
 	m->last_end_s = app->last_end_s;
 	m->last_has_overhead = app->last_has_overhead;
@@ -172,7 +174,7 @@ static bool unpack_app(const Jxp__StoredAppMetrics *m, struct metrics *out)
 	if (!is_app_name(m->app) || !is_value(m->seen_s) || !is_value(m->last_end_s) ||
 	    !is_value(m->last_overhead))
 		return false;
-	app = metrics_find_app(out, m->app, 0);
+	app = metrics_find_app(out, m->app);
 	app_counts_add(&app->counts,
 		       &(struct app_counts){.numa_samples = m->numa_samples,
 					    .numa_remote_samples = m->numa_remote_samples,
@@ -181,6 +183,8 @@ static bool unpack_app(const Jxp__StoredAppMetrics *m, struct metrics *out)
 					    .windows_large = m->windows_large,
 					    .switched_off = m->switched_off});
 	app->seen_s = m->seen_s;
+	app->owner = m->owner;
+	app->wanted = m->wanted;
 	app->ended = m->ended;
 	app->last_end_s = m->last_end_s;
 	app->last_has_overhead = m->last_has_overhead;

@@ -1,6 +1,11 @@
 #include "daemon/http/metrics_sink.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "daemon/http/metrics_sums.h"
 
 struct accounted_window {
 	struct accounted_window *next;
@@ -17,13 +22,28 @@ static struct accounted_window **find(struct metrics_sink *s, const struct windo
 	return at;
 }
 
+/* Once for each name, which is a label and so needs no quotes. */
+static void tell_pooled(struct metrics_sink *s, const char *app)
+{
+	for (size_t i = 0; i < METRICS_SINK_TOLD; i++)
+		if (strcmp(s->told[i], app) == 0)
+			return;
+	(void)snprintf(s->told[s->told_count++ % METRICS_SINK_TOLD], APP_NAME_BYTES, "%.*s",
+		       APP_NAME_BYTES - 1, app);
+	log_info(
+	    "metrics: windows of '%s' are counted under app=\"other\", since %d applications "
+	    "have labels of their own, which is the limit: rules of 'apps:' name several alike",
+	    app, METRICS_APPS_MAX);
+}
+
 /* Without memory the window is not accounted for until it is finished. */
 static void on_started(void *arg, const struct window_result *w)
 {
 	struct metrics_sink *s = arg;
 	struct accounted_window *accounted = calloc(1, sizeof(*accounted));
 
-	metrics_window_started(s->metrics, w);
+	if (!metrics_window_started(s->metrics, w))
+		tell_pooled(s, w->app);
 	if (!accounted)
 		return;
 	accounted->window = w;

@@ -7,6 +7,8 @@
 #ifndef JXPERF_DAEMON_HTTP_METRICS_SUMS_H
 #define JXPERF_DAEMON_HTTP_METRICS_SUMS_H
 
+#include <sys/types.h>
+
 #include "daemon/engine/app_name.h"
 #include "daemon/profile/profile.h"
 #include "daemon/window/loss.h"
@@ -62,7 +64,9 @@ struct app_metrics {
 	char app[APP_NAME_BYTES];
 	struct totals kinds[KIND_VALUES]; /* by Kind */
 	struct app_counts counts;
-	double seen_s; /* when it had a window last */
+	double seen_s; /* when it had a window last, */
+	uid_t owner;   /* and whose JVM that was in */
+	bool wanted;   /* a schedule or a rule of the configuration has brought it */
 	/* Who brought the last of it, and how much: */
 	struct metrics_origin kind_origins[KIND_VALUES];
 	struct totals brought[KIND_VALUES];
@@ -95,7 +99,7 @@ struct metrics {
 void app_counts_add(struct app_counts *sum, const struct app_counts *more);
 void metrics_totals_add(struct totals *sum, const struct totals *more);
 
-/* The application's own sums, or those of the rest. now_s: since 1970; 0: nobody makes room. */
-struct app_metrics *metrics_find_app(struct metrics *m, const char *app, double now_s);
+/* The application's own sums, or those of the rest; nobody makes room. */
+struct app_metrics *metrics_find_app(struct metrics *m, const char *app);
 
 #endif

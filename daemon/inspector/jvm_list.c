@@ -8,6 +8,7 @@
 #include "common/utf8.h"
 #include "daemon/child/look.h"
 #include "daemon/inspector/jvm_traits.h"
+#include "daemon/shares/shares.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,6 +21,7 @@ struct collector {
 	Jxp__JvmList *list;
 	uid_t owner; /* of those that are looked at, or PROC_ANY_UID */
 	const struct startup *startup;
+	struct shares owners; /* how many in the list are whose */
 	bool out_of_memory;
 };
 
@@ -70,16 +72,49 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	return jxp__jvm__pack(&jvm, answer);
 }
 
-static void add(struct collector *c, Jxp__Jvm *jvm)
+/* Whose place in a full list a newcomer takes: the last one's of the user who has most; or NULL. */
+static Jxp__Jvm **who_makes_way(const struct collector *c, uid_t user)
 {
-	if (!jvm) {
-		c->out_of_memory = true;
-	} else if (c->list->n_jvms < JVM_LIST_MAX) {
-		c->list->jvms[c->list->n_jvms++] = jvm;
+	Jxp__Jvm **most = NULL;
+
+	for (size_t i = c->list->n_jvms; i-- > 0;) {
+		Jxp__Jvm **jvm = &c->list->jvms[i];
+
+		if (shares_makes_way(&c->owners, (*jvm)->uid, user) &&
+		    (!most ||
+		     shares_of(&c->owners, (*jvm)->uid) > shares_of(&c->owners, (*most)->uid)))
+			most = jvm;
+	}
+	return most;
+}
+
+/* In place of another one, or in the list's end. False: there is no room. */
+static bool put(struct collector *c, Jxp__Jvm *jvm)
+{
+	Jxp__Jvm **place = &c->list->jvms[c->list->n_jvms];
+
+	if (c->list->n_jvms < JVM_LIST_MAX) {
+		c->list->n_jvms++;
 	} else {
 		c->list->left_out++;
-		jxp__jvm__free_unpacked(jvm, NULL);
+		place = who_makes_way(c, jvm->uid);
+		if (!place)
+			return false;
+		shares_give(&c->owners, (*place)->uid, 1);
+		jxp__jvm__free_unpacked(*place, NULL);
 	}
+	*place = jvm;
+	return true;
+}
+
+static void add(struct collector *c, Jxp__Jvm *jvm)
+{
+	if (!jvm)
+		c->out_of_memory = true;
+	else if (!put(c, jvm))
+		jxp__jvm__free_unpacked(jvm, NULL);
+	else if (shares_add(&c->owners, jvm->uid, 1) < 0)
+		c->out_of_memory = true;
 }
 
 static void answered(void *arg, pid_t pid, const uint8_t *answer, size_t size)
@@ -194,6 +229,7 @@ int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, const struct
 	if (!list->jvms)
 		return err_set(err, ENOMEM, "out of memory");
 	r = look_at_processes(&c, owner, only, err);
+	shares_release(&c.owners);
 	if (r < 0)
 		return r;
 	if (c.out_of_memory)

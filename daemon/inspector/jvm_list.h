@@ -18,7 +18,8 @@
 /* Between pids. */
 #define JVM_LIST_SEPARATOR ','
 
-/* JVMs in one answer, which has to fit a frame; how many there was no room for is its left_out. */
+/* JVMs in one answer, which has to fit a frame; how many there was no room for, those of users who
+ * have most, is its left_out. */
 #define JVM_LIST_MAX 4096
 
 /* Only processes of owner (PROC_ANY_UID: of all users) are looked at, and of these only those with

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/schedule/plan.h"
+#include "daemon/shares/shares.h"
 #include "fleet/draw.h"
 #include "fleet/naming.h"
 #include "fleet/schedule.h"
@@ -16,13 +17,15 @@
 struct jvm {
 	pid_t pid;
 	uint64_t start_ticks;
-	uid_t uid;
+	uid_t uid, first_uid; /* now, and when it came: whose share it is of */
 	char identity[IDENTITY_BYTES];
 	char app[PLANNER_NAME_BYTES];
+	bool app_by_rule;
 	uint64_t age_ns;
 	double cpu_share;
 	bool attachable;
-	bool found; /* in this round */
+	bool matches; /* a schedule */
+	bool found;   /* in this round */
 	char last_window[PLANNER_WINDOW_BYTES];
 	struct plan *plans; /* one for each schedule */
 };
@@ -40,11 +43,12 @@ struct planner {
 	struct planner_schedule *schedules;
 	struct jvm *jvms;
 	size_t jvm_count;
+	struct shares owners; /* how many of the JVMs are whose */
 	uint64_t over_limit;
 	struct running *running; /* config->windows_at_once of them */
 	size_t running_count;
 	size_t running_capacity;
-	double others_cost; /* likewise, of windows that were not ordered here */
+	double admins_cost, users_cost; /* likewise, of windows that were not ordered here */
 	bool held;
 };
 
@@ -79,10 +83,17 @@ static int make_schedules(const struct planner *p, const struct config *config,
 	return 0;
 }
 
+/* Its place is the caller's to fill. */
+static void forget_jvm(struct planner *p, struct jvm *jvm)
+{
+	shares_give(&p->owners, jvm->first_uid, 1);
+	free(jvm->plans);
+}
+
 static void forget_jvms(struct planner *p)
 {
 	for (size_t i = 0; i < p->jvm_count; i++)
-		free(p->jvms[i].plans);
+		forget_jvm(p, &p->jvms[i]);
 	p->jvm_count = 0;
 }
 
@@ -171,6 +182,7 @@ void planner_free(struct planner *p)
 	if (!p)
 		return;
 	forget_jvms(p);
+	shares_release(&p->owners);
 	free(p->jvms);
 	free(p->schedules);
 	free(p->running);
@@ -187,18 +199,63 @@ static struct jvm *find_jvm(const struct planner *p, pid_t pid, uint64_t start_t
 	return NULL;
 }
 
-static struct jvm *add_jvm(struct planner *p, const struct planner_jvm *found)
+/* Which one makes way for a newcomer that there is no room for, or NULL: one that no schedule
+ * matches for one that some does, else one of the user who has most. */
+static struct jvm *who_makes_way(struct planner *p, uid_t uid, bool matches)
 {
-	struct jvm *jvm = &p->jvms[p->jvm_count];
+	struct jvm *most = NULL;
 
-	if (p->jvm_count == PLANNER_JVMS_MAX) {
-		p->over_limit++;
+	for (size_t i = p->jvm_count; i-- > 0;) {
+		struct jvm *jvm = &p->jvms[i];
+
+		if (matches && !jvm->matches)
+			return jvm;
+		if (jvm->matches == matches && shares_makes_way(&p->owners, jvm->first_uid, uid) &&
+		    (!most || shares_of(&p->owners, jvm->first_uid) >
+				  shares_of(&p->owners, most->first_uid)))
+			most = jvm;
+	}
+	return most;
+}
+
+/* False when there is none. What some schedule matches and has no place is counted. */
+static bool make_room(struct planner *p, uid_t uid, bool matches)
+{
+	struct jvm *jvm;
+
+	if (p->jvm_count < PLANNER_JVMS_MAX)
+		return true;
+	jvm = who_makes_way(p, uid, matches);
+	p->over_limit += jvm ? jvm->matches : matches;
+	if (!jvm)
+		return false;
+	forget_jvm(p, jvm);
+	*jvm = p->jvms[--p->jvm_count];
+	return true;
+}
+
+static bool matches_any(const struct planner *p, const struct jvm_facts *facts)
+{
+	for (size_t i = 0; i < p->config->schedule_count; i++)
+		if (selector_matches(&p->config->schedules[i].match, facts))
+			return true;
+	return false;
+}
+
+static struct jvm *add_jvm(struct planner *p, const struct planner_jvm *found, bool matches)
+{
+	struct jvm *jvm;
+
+	if (!make_room(p, found->uid, matches) || shares_add(&p->owners, found->uid, 1) < 0)
+		return NULL;
+	jvm = &p->jvms[p->jvm_count];
+	*jvm = (struct jvm){
+	    .pid = found->pid, .start_ticks = found->start_ticks, .first_uid = found->uid};
+	jvm->plans = calloc(p->config->schedule_count + 1, sizeof(*jvm->plans));
+	if (!jvm->plans) {
+		forget_jvm(p, jvm);
 		return NULL;
 	}
-	*jvm = (struct jvm){.pid = found->pid, .start_ticks = found->start_ticks};
-	jvm->plans = calloc(p->config->schedule_count + 1, sizeof(*jvm->plans));
-	if (!jvm->plans)
-		return NULL;
 	(void)snprintf(jvm->identity, sizeof(jvm->identity), "%d:%llu", (int)found->pid,
 		       (unsigned long long)found->start_ticks);
 	p->jvm_count++;
@@ -216,13 +273,17 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 	struct jvm *jvm = find_jvm(p, found->pid, found->start_ticks);
 	struct jvm_facts facts = found->facts;
 	char named[NAMING_BYTES];
+	bool by_rule = naming_app(p->config, &facts, named), matches;
 
+	if (by_rule)
+		facts.app = named;
+	matches = matches_any(p, &facts);
 	if (!jvm)
-		jvm = add_jvm(p, found);
+		jvm = add_jvm(p, found, matches);
 	if (!jvm)
 		return;
-	if (naming_app(p->config, &facts, named))
-		facts.app = named;
+	jvm->matches = matches;
+	jvm->app_by_rule = by_rule;
 	(void)snprintf(jvm->app, sizeof(jvm->app), "%s", facts.app ? facts.app : "");
 	jvm->found = true;
 	jvm->uid = found->uid;
@@ -241,7 +302,7 @@ void planner_end_round(struct planner *p)
 		if (p->jvms[i].found)
 			p->jvms[kept++] = p->jvms[i];
 		else
-			free(p->jvms[i].plans);
+			forget_jvm(p, &p->jvms[i]);
 	}
 	p->jvm_count = kept;
 }
@@ -254,7 +315,7 @@ void planner_lost(struct planner *p, pid_t pid)
 		if (p->jvms[i].pid != pid)
 			p->jvms[kept++] = p->jvms[i];
 		else
-			free(p->jvms[i].plans);
+			forget_jvm(p, &p->jvms[i]);
 	}
 	p->jvm_count = kept;
 }
@@ -280,7 +341,8 @@ static void miss(struct planner_schedule *s, struct plan *plan, enum miss why)
 
 static double spent(const struct planner *p)
 {
-	double sum = p->others_cost;
+	double users = p->config->host_budget * PLANNER_USERS_PART;
+	double sum = p->admins_cost + (p->users_cost < users ? p->users_cost : users);
 
 	for (size_t i = 0; i < p->running_count; i++)
 		sum += p->running[i].cost;
@@ -363,10 +425,9 @@ static void fill_order(const struct planner *p, const struct jvm *jvm,
 	memcpy(order->app, jvm->app, sizeof(order->app));
 }
 
-/* As for an order: all processors, when it is not known. */
-static double share_of(const struct planner *p, pid_t pid)
+static double share_of(const struct planner *p, pid_t pid, double unknown)
 {
-	double share = 1;
+	double share = unknown;
 
 	for (size_t i = 0; i < p->jvm_count; i++)
 		if (p->jvms[i].pid == pid)
@@ -376,9 +437,13 @@ static double share_of(const struct planner *p, pid_t pid)
 
 void planner_set_others(struct planner *p, const struct planner_other *others, size_t count)
 {
-	p->others_cost = 0;
-	for (size_t i = 0; i < count; i++)
-		p->others_cost += others[i].budget * share_of(p, others[i].pid);
+	p->admins_cost = p->users_cost = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct planner_other *o = &others[i];
+		double cost = o->budget * share_of(p, o->pid, o->of_admin ? 1 : 0);
+
+		*(o->of_admin ? &p->admins_cost : &p->users_cost) += cost;
+	}
 }
 
 void planner_hold(struct planner *p, bool held)
@@ -558,6 +623,7 @@ bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct p
 	*out = (struct planner_view){.start_ticks = jvm->start_ticks,
 				     .uid = jvm->uid,
 				     .app = jvm->app,
+				     .app_by_rule = jvm->app_by_rule,
 				     .schedule = "",
 				     .last_window = jvm->last_window};
 	for (size_t j = 0; j < p->config->schedule_count; j++) {

@@ -22,7 +22,9 @@
 #include "fleet/config/config.h"
 #include "fleet/selector.h"
 
-/* JVMs that are known at a time; more are counted. */
+/* JVMs that are known at a time: where there are more, those that schedules match come first, then
+ * those of users who have fewest (daemon/shares/shares.h). One that a schedule matches and that has
+ * no place is counted. */
 #define PLANNER_JVMS_MAX 1024
 
 /* Names of applications and schedules are at most so long, with a NUL (fleet/config). */
@@ -69,6 +71,7 @@ struct planner_view {
 	uint64_t start_ticks; /* which one of this pid it is */
 	uid_t uid;            /* whose */
 	const char *app;
+	bool app_by_rule;        /* of the configuration */
 	const char *schedule;    /* of the next window, or "" */
 	const char *last_window; /* id, or "" */
 	uint64_t next_unix_ns; /* when it is due; 0: not in PLAN_EPOCHS_AHEAD_MAX, or not known yet
@@ -79,6 +82,7 @@ struct planner_view {
 struct planner_other {
 	pid_t pid;
 	double budget; /* of the JVM's CPU time */
+	bool of_admin; /* asked for it */
 };
 
 /* How a window ended that was ordered. */
@@ -118,7 +122,13 @@ void planner_lost(struct planner *p, pid_t pid);
 /* So much time has passed, by a clock that does not jump: all JVMs are older. */
 void planner_pass_time(struct planner *p, uint64_t ns);
 
-/* The others that there are now. They never wait; what they may cost is the host's budget, too. */
+/* Of the host's budget, what windows of users who are no administrators take at most: the rest is
+ * the schedules'. */
+#define PLANNER_USERS_PART 0.5
+
+/* The others that there are now. They never wait; what they may cost is the host's budget, too. An
+ * administrator's in a JVM that is not known yet may cost what all processors do; a user's costs
+ * nothing until it is known. */
 void planner_set_others(struct planner *p, const struct planner_other *others, size_t count);
 
 /* From now on nothing is begun, because the privileged half is away; or no more. */

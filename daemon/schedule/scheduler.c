@@ -170,7 +170,8 @@ static void tell_of_others(struct scheduler *s)
 		const struct window_result *w = engine_window(s->engine, i);
 
 		if (!w->finished && !w->request.schedule.name[0])
-			others[count++] = (struct planner_other){w->pid, w->request.budget};
+			others[count++] = (struct planner_other){w->pid, w->request.budget,
+								 w->asker.sees == PROC_ANY_UID};
 	}
 	planner_set_others(s->planner, others, count);
 }

@@ -43,8 +43,8 @@ struct connection {
 	struct inspection *inspection;      /* INSPECTING */
 	struct reading *reading;            /* READING */
 	struct render *render;              /* RENDERING */
-	size_t report_bytes;                /* FINISHING with a report */
-	struct report_wanted wanted;        /* ATTACHED */
+	size_t unread_bytes;         /* FINISHING: of the reply, as the user's share has them */
+	struct report_wanted wanted; /* ATTACHED */
 };
 
 static void on_closed(uv_handle_t *handle)
@@ -64,7 +64,7 @@ void connection_free(struct connection *c)
 	inspection_forget(c->inspection);
 	reading_cancel(c->reading);
 	render_cancel(c->render);
-	renders_read(c->context->renders, c->report_bytes);
+	renders_read(c->context->renders, c->asker.sees, c->unread_bytes);
 	stream_free(c->stream);
 	uv_close((uv_handle_t *)&c->timer, on_closed);
 }
@@ -81,6 +81,11 @@ static void close_connection(struct connection *c)
 bool connection_is_finishing(const struct connection *c)
 {
 	return c->state == FINISHING;
+}
+
+bool connection_is_waiting(const struct connection *c)
+{
+	return c->state == WATCHING;
 }
 
 bool connection_is_rendering(const struct connection *c)
@@ -131,17 +136,12 @@ static void finish(struct connection *c, int queued)
 	set_timer(c, queued < 0 ? 0 : CONNECTION_REPLY_TIMEOUT_MS, 0);
 }
 
-void connection_reply(struct connection *c, Jxp__ControlReply *reply)
-{
-	finish(c, send_reply(c, reply));
-}
-
 static void send_failure(struct connection *c, bool usage, const char *message)
 {
 	struct failure_reply f;
 
 	failure_reply_init(&f, message, usage);
-	connection_reply(c, &f.reply);
+	finish(c, send_reply(c, &f.reply));
 }
 
 void connection_fail(struct connection *c, bool usage, const char *message)
@@ -156,6 +156,21 @@ void connection_fail(struct connection *c, bool usage, const char *message)
 	send_failure(c, usage, message);
 }
 
+void connection_reply(struct connection *c, Jxp__ControlReply *reply)
+{
+	size_t bytes = protobuf_c_message_get_packed_size(&reply->base);
+	struct err err;
+
+	if (bytes > CONNECTION_SMALL_REPLY_BYTES) {
+		if (renders_take(c->context->renders, c->asker.sees, bytes, &err) < 0) {
+			connection_fail(c, false, err.message);
+			return;
+		}
+		c->unread_bytes = bytes;
+	}
+	finish(c, send_reply(c, reply));
+}
+
 static void on_rendered(void *arg, struct buffer *frame, const char *error)
 {
 	struct connection *c = arg;
@@ -165,8 +180,11 @@ static void on_rendered(void *arg, struct buffer *frame, const char *error)
 		connection_fail(c, false, error);
 		return;
 	}
-	c->report_bytes = buffer_length(frame);
-	renders_queued(c->context->renders, c->report_bytes);
+	if (renders_queued(c->context->renders, c->asker.sees, buffer_length(frame)) < 0) {
+		connection_fail(c, false, "out of memory for the report");
+		return;
+	}
+	c->unread_bytes = buffer_length(frame);
 	finish(c, stream_send_packed(c->stream, frame));
 }
 
@@ -218,8 +236,9 @@ static void send_progress(struct connection *c)
 	progress.traps = counters_pairs(w->counters);
 	reply.body_case = JXP__CONTROL_REPLY__BODY_PROGRESS;
 	reply.progress = &progress;
-	/* A client that does not read its progress loses it; the report has room of its own. */
-	(void)send_reply(c, &reply);
+	/* A client that does not read its progress loses it. */
+	if (stream_is_idle(c->stream))
+		(void)send_reply(c, &reply);
 }
 
 /* ---------------------------------------------------------------- attach and wait */
@@ -349,6 +368,16 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 	}
 	c->state = request->background ? STARTING : ATTACHED;
 	(void)uv_timer_stop(&c->timer); /* Cannot fail. The helper has its own deadline. */
+}
+
+void connection_make_room(struct connection *c)
+{
+	struct failure_reply f;
+
+	engine_unwatch(c->context->engine, c);
+	failure_reply_init(&f, "connections to the daemon ran short: ask again", false);
+	f.failure.again = true;
+	finish(c, send_reply(c, &f.reply));
 }
 
 /* ---------------------------------------------------------------- list and check */

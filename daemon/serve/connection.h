@@ -23,6 +23,8 @@
 #define CONNECTION_REPLY_TIMEOUT_MS   30000
 /* For a report to be written, behind those that wait. */
 #define CONNECTION_REPORT_TIMEOUT_MS 50000
+/* What is larger counts against its user's share of what is not read (daemon/answer/render.h). */
+#define CONNECTION_SMALL_REPLY_BYTES 32768
 #define CONNECTION_PROGRESS_MS       1000
 /* A client that waits for the end of a window hears so often that it has not come. */
 #define CONNECTION_ALIVE_MS 10000
@@ -62,6 +64,12 @@ void connection_free(struct connection *c);
 /* Its last reply is on its way; the closed callback follows by itself. */
 bool connection_is_finishing(const struct connection *c);
 
+/* It waits for the end of a window. */
+bool connection_is_waiting(const struct connection *c);
+
+/* One that waits makes room: it is told to ask again, and is finishing. */
+void connection_make_room(struct connection *c);
+
 /* Its last reply is a report, which is being written. */
 bool connection_is_rendering(const struct connection *c);
 
@@ -77,7 +85,7 @@ const struct window_asker *connection_asker(const struct connection *c);
 void connection_name_request(struct connection *c, const char *action, uint32_t pid,
 			     const char *window);
 
-/* Sends the last reply of the connection. */
+/* Sends the last reply of the connection, or why it cannot be had while others are not read. */
 void connection_reply(struct connection *c, Jxp__ControlReply *reply);
 
 /* Sends a Failure as the last reply; usage: the request itself was wrong. */

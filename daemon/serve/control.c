@@ -27,7 +27,8 @@
 
 struct client {
 	struct connection *connection;
-	uid_t user; /* daemon/shares/shares.h */
+	uid_t user;   /* daemon/shares/shares.h */
+	bool leaving; /* it has made room, and no place any more */
 };
 
 struct control {
@@ -41,7 +42,7 @@ struct control {
 	struct access_rules rules;
 	struct stat socket_identity; /* so that only our own file is removed */
 	struct shares connections;
-	struct client clients[CONTROL_CONNECTIONS_MAX];
+	struct client clients[CONTROL_CONNECTIONS_MAX + CONTROL_LEAVING_MAX];
 	size_t client_count;
 	void (*drained)(void *arg); /* set by control_drain until it was called */
 	void *drained_arg;
@@ -57,6 +58,12 @@ static void report_if_drained(struct control *c)
 	drained(c->drained_arg);
 }
 
+static void give_place(struct control *c, const struct client *client)
+{
+	if (!client->leaving)
+		shares_give(&c->connections, client->user, 1);
+}
+
 static void on_connection_closed(void *arg, struct connection *connection)
 {
 	struct control *c = arg;
@@ -64,7 +71,7 @@ static void on_connection_closed(void *arg, struct connection *connection)
 
 	while (c->clients[i].connection != connection)
 		i++;
-	shares_give(&c->connections, c->clients[i].user, 1);
+	give_place(c, &c->clients[i]);
 	c->clients[i] = c->clients[--c->client_count];
 	report_if_drained(c);
 }
@@ -79,10 +86,43 @@ static void tell_refused(int fd, const char *why)
 	struct failure_reply f;
 
 	failure_reply_init(&f, why, false);
+	f.failure.again = true;
 	buffer_init(&frame, FRAME_HEADER_BYTES + ERR_MESSAGE_MAX * 2);
 	if (fd_set_nonblocking(fd, true) == 0 &&
 	    frame_append(&frame, &f.reply.base, ERR_MESSAGE_MAX * 2) == 0)
 		(void)fd_send(fd, buffer_head(&frame), buffer_length(&frame), NULL, 0);
+}
+
+/* Does a client that waits make room for user's? Its own does for the user, and another's if that
+ * has more connections. */
+static bool makes_room(const struct control *c, const struct client *client, uid_t user)
+{
+	return !client->leaving && connection_is_waiting(client->connection) &&
+	       (client->user == user || shares_makes_way(&c->connections, client->user, user));
+}
+
+/* Has one that waits leave for a user who has no place: a place like shares_take's, or what that
+ * said. */
+static int take_place_of_another(struct control *c, uid_t user, int refused)
+{
+	size_t i = 0;
+
+	while (i < c->client_count && !makes_room(c, &c->clients[i], user))
+		i++;
+	if (i == c->client_count ||
+	    c->client_count == CONTROL_CONNECTIONS_MAX + CONTROL_LEAVING_MAX)
+		return refused;
+	give_place(c, &c->clients[i]);
+	c->clients[i].leaving = true;
+	connection_make_room(c->clients[i].connection);
+	return shares_take(&c->connections, user, 1, NULL) < 0 ? refused : 0;
+}
+
+static int take_place(struct control *c, uid_t user, struct err *err)
+{
+	int r = shares_take(&c->connections, user, 1, err);
+
+	return r == -EDQUOT || r == -ENOSPC ? take_place_of_another(c, user, r) : r;
 }
 
 /* Takes the descriptor in any case. 0, or -errno when its client was told why it is not served. */
@@ -91,7 +131,7 @@ static int serve(struct control *c, int connected, const struct window_asker *as
 {
 	_cleanup_close_ int fd = connected;
 	struct client *client = &c->clients[c->client_count];
-	int r = shares_take(&c->connections, asker->sees, 1, err);
+	int r = take_place(c, asker->sees, err);
 
 	if (r == 0) {
 		r = connection_new(&client->connection, &c->context, asker, fd,
@@ -105,6 +145,7 @@ static int serve(struct control *c, int connected, const struct window_asker *as
 	}
 	(void)TAKE_FD(fd); /* The connection owns it. */
 	client->user = asker->sees;
+	client->leaving = false;
 	c->client_count++;
 	return 0;
 }
@@ -285,7 +326,7 @@ void control_drain(struct control *c, void (*done)(void *arg), void *arg)
 		if (connection_is_finishing(connection) || connection_is_rendering(connection)) {
 			c->clients[kept++] = c->clients[i];
 		} else {
-			shares_give(&c->connections, c->clients[i].user, 1);
+			give_place(c, &c->clients[i]);
 			connection_free(connection);
 		}
 	}

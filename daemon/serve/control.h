@@ -4,9 +4,10 @@
  * A connection carries one request. Its answer is one reply, except that an attach is answered by
  * Progress about every second and then by the report (Document) or a Failure; a client that leaves
  * before ends its window. Whatever is wrong with a request is said in one line (Failure), then the
- * connection is closed; so are connections beyond the limits, before they have sent a request. Who
- * may connect is a matter of the socket's mode (daemon/serve/control_socket.h), what there is for
- * whom is decided when a connection comes (daemon/serve/access.h).
+ * connection is closed; so are connections beyond the limits, before they have sent a request,
+ * unless one that waits for a window's end can be told to ask again. Who may connect is a matter of
+ * the socket's mode (daemon/serve/control_socket.h), what there is for whom is decided when a
+ * connection comes (daemon/serve/access.h).
  *
  * Loop thread only.
  */
@@ -25,6 +26,8 @@
 #define CONTROL_CONNECTIONS_OF_USER  32
 #define CONTROL_CONNECTIONS_RESERVED 96
 #define CONTROL_CONNECTIONS_MAX      288
+/* Those that wait for the end of a window make room for others, so many at a time. */
+#define CONTROL_LEAVING_MAX 32
 
 struct control;
 struct scheduler;

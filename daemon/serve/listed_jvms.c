@@ -97,6 +97,8 @@ void listed_jvms_name(struct window_request *asked, pid_t pid, const struct wind
 {
 	struct planner_view view;
 
-	if (scheduler && scheduler_view(scheduler, pid, &view) && is_meant(&view, asked, asker))
+	if (scheduler && scheduler_view(scheduler, pid, &view) && is_meant(&view, asked, asker)) {
 		(void)snprintf(asked->app, sizeof(asked->app), "%s", view.app); /* Fits. */
+		asked->app_by_rule = view.app_by_rule;
+	}
 }

@@ -106,6 +106,11 @@ void shares_give(struct shares *s, uid_t user, uint64_t amount)
 	forget_if_empty(s, holder);
 }
 
+bool shares_makes_way(const struct shares *s, uid_t other, uid_t user)
+{
+	return shares_of(s, other) > shares_of(s, user) + 1;
+}
+
 void shares_halve(struct shares *s)
 {
 	s->held = 0;

@@ -14,6 +14,13 @@
 /* Windows that run at a time; one more is kept when it ends. */
 #define RUNNING_MAX 64
 
+/* A window that runs. */
+struct runner {
+	const struct window_result *window;
+	bool changed;    /* since it was copied for a flush */
+	uint64_t due_ns; /* the next flush of it, CLOCK_MONOTONIC */
+};
+
 struct keeper {
 	struct state_dir dir;
 	struct writer *writer;
@@ -30,7 +37,7 @@ struct keeper {
 	unsigned salvage_below;
 	bool metrics_unknown;
 
-	const struct window_result *running[RUNNING_MAX];
+	struct runner running[RUNNING_MAX];
 	size_t running_count;
 	struct window_result *waiting[KEEPER_WAITING_MAX]; /* ended, oldest first; kept */
 	size_t waiting_count;
@@ -61,7 +68,7 @@ static void release_batch(struct keeper *k)
 /* The first count of those that run go to the end. */
 static void rotate(struct keeper *k, size_t count)
 {
-	const struct window_result *first[RUNNING_MAX];
+	struct runner first[RUNNING_MAX];
 	size_t rest = k->running_count - count;
 
 	memcpy(first, k->running, count * sizeof(first[0]));
@@ -73,16 +80,22 @@ static void rotate(struct keeper *k, size_t count)
 static void add_running(struct keeper *k)
 {
 	size_t left = KEEPER_COPIES_BYTES, i = 0;
+	uint64_t now = clock_monotonic_ns();
 
 	for (; i < k->running_count && k->batch.count < WRITER_WINDOWS_MAX; i++) {
-		const struct window_result *w = k->running[i];
-		size_t bytes = window_result_memory_bytes(w);
-		const struct window_result *copy = bytes <= left ? window_result_snapshot(w) : NULL;
+		struct runner *r = &k->running[i];
+		size_t bytes = window_result_memory_bytes(r->window);
+		const struct window_result *copy;
 
+		if (!r->changed || now < r->due_ns)
+			continue;
+		copy = bytes <= left ? window_result_snapshot(r->window) : NULL;
 		if (!copy)
 			break;
 		left -= bytes;
 		k->batch.windows[k->batch.count++] = copy;
+		r->changed = false;
+		r->due_ns = now + bytes * NS_PER_S / KEEPER_FLUSH_BYTES_PER_S;
 	}
 	if (i > 0 && i < k->running_count)
 		rotate(k, i);
@@ -218,6 +231,15 @@ static void say_clock(const struct writer_batch *b)
 			 "age again");
 }
 
+/* It is not known any more which were written last. */
+static void flush_all_again(struct keeper *k)
+{
+	for (size_t i = 0; i < k->running_count; i++) {
+		k->running[i].changed = true;
+		k->running[i].due_ns = 0;
+	}
+}
+
 static void take_result(struct keeper *k)
 {
 	const struct writer_batch *b = &k->batch;
@@ -229,6 +251,8 @@ static void take_result(struct keeper *k)
 	say_clock(b);
 	set_failing(k, b->result < 0 ? b->err.message : NULL);
 	k->stats.errors += b->result < 0;
+	if (b->result < 0)
+		flush_all_again(k);
 	k->stats.retired += b->retired;
 	k->stats.last_write_s = (double)b->took_ns / (double)NS_PER_S;
 	if (b->result == 0) {
@@ -310,20 +334,36 @@ static void on_started(void *arg, const struct window_result *w)
 
 	use_number(k, w);
 	if (k->running_count < RUNNING_MAX)
-		k->running[k->running_count++] = w;
+		k->running[k->running_count++] = (struct runner){.window = w, .changed = true};
 	k->changed = true;
 	write_soon(k);
 	if (!k->writing && !k->stats.failing)
 		start_batch(k); /* It has a row from its beginning. */
 }
 
-static void forget_running(struct keeper *k, const struct window_result *w)
+/* NULL of one that is none of those. */
+static struct runner *find_running(struct keeper *k, const struct window_result *w)
 {
 	for (size_t i = 0; i < k->running_count; i++)
-		if (k->running[i] == w) {
-			k->running[i] = k->running[--k->running_count];
-			return;
-		}
+		if (k->running[i].window == w)
+			return &k->running[i];
+	return NULL;
+}
+
+static void on_progressed(void *arg, const struct window_result *w)
+{
+	struct runner *r = find_running(arg, w);
+
+	if (r)
+		r->changed = true;
+}
+
+static void forget_running(struct keeper *k, const struct window_result *w)
+{
+	struct runner *r = find_running(k, w);
+
+	if (r)
+		*r = k->running[--k->running_count];
 }
 
 static void add_waiting(struct keeper *k, const struct window_result *w)
@@ -361,8 +401,11 @@ static void on_failed(void *arg, const struct window_result *w, int error, const
 
 struct window_sink keeper_sink(struct keeper *k)
 {
-	return (struct window_sink){
-	    .arg = k, .started = on_started, .finished = on_finished, .failed = on_failed};
+	return (struct window_sink){.arg = k,
+				    .started = on_started,
+				    .progressed = on_progressed,
+				    .finished = on_finished,
+				    .failed = on_failed};
 }
 
 /* ---------------------------------------------------------------- beginning and end */

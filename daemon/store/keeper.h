@@ -1,7 +1,8 @@
 /*
  * What is kept of windows when the daemon is gone: a sink (daemon/window/sink.h) that has each
- * window written to the state directory when it has begun, every KEEPER_FLUSH_MS while it runs, and
- * at its end; and the sums of metrics with it, in the same transaction.
+ * window written to the state directory when it has begun, every KEEPER_FLUSH_MS while it runs and
+ * changes, and at its end; and the sums of metrics with it, in the same transaction. A flush writes
+ * a window as a whole, so large ones are flushed more seldom (KEEPER_FLUSH_BYTES_PER_S).
  *
  * Writing is the writer's thread's (daemon/store/writer.h). What cannot be written, because the
  * disk is full or the file locked, stays in memory and is tried again every KEEPER_RETRY_MS; beyond
@@ -22,10 +23,13 @@
 #include "daemon/store/database.h"
 #include "daemon/window/sink.h"
 
-#define KEEPER_FLUSH_MS      5000
-#define KEEPER_RETRY_MS      1000
-#define KEEPER_WAITING_MAX   256
-#define KEEPER_WAITING_BYTES WINDOW_BYTES_MAX
+#define KEEPER_FLUSH_MS 5000
+#define KEEPER_RETRY_MS 1000
+/* What flushes of one window write at most, of its memory: one of 1 MiB and less is flushed every
+ * KEEPER_FLUSH_MS, one of 40 MiB every 160 s. */
+#define KEEPER_FLUSH_BYTES_PER_S ((uint64_t)256 << 10)
+#define KEEPER_WAITING_MAX       256
+#define KEEPER_WAITING_BYTES     WINDOW_BYTES_MAX
 /* Copies of running windows that one flush writes; those beyond have their turn at a later one. */
 #define KEEPER_COPIES_BYTES WINDOW_BYTES_MAX
 

@@ -56,6 +56,7 @@ struct window_request {
 	bool force;                  /* attach also where there may not be room for the agent */
 	char app[WINDOW_NAME_BYTES]; /* what the JVM is called; "": as daemon/engine/app_name.h has
 					it */
+	bool app_by_rule;            /* a rule of the configuration gave that name */
 	struct window_schedule schedule;
 };
 

@@ -12,6 +12,8 @@
 #include "daemon/engine/engine.h"
 #include "daemon/engine/history.h"
 #include "daemon/answer/render.h"
+#include "daemon/serve/connection.h"
+#include "daemon/serve/control.h"
 #include "daemon/store/keeper.h"
 #include "proto/limits.h"
 
@@ -40,7 +42,8 @@ static void all_that_is_bounded_fits_in_what_the_unit_permits(void **state)
 	size_t written = 2 * KEEPER_WAITING_BYTES + KEEPER_COPIES_BYTES;
 	/* A window or a copy of it, the report's text, and that again as it travels. */
 	size_t shown = RENDERS_MAX * (WINDOW_BYTES_MAX + 2 * (size_t)FRAME_MAX_REPLY) +
-		       RENDERS_UNREAD_MAX_BYTES;
+		       RENDERS_UNREAD_MAX_BYTES +
+		       CONTROL_CONNECTIONS_MAX * (size_t)CONNECTION_SMALL_REPLY_BYTES;
 	size_t sum = ENGINE_RUNNING_BYTES_MAX + kept + written + shown + REST_BYTES;
 
 	(void)state;

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,13 +315,55 @@ static void reports_wait_while_clients_do_not_read_theirs(void **state)
 	struct outcome *o;
 
 	(void)state;
-	renders_queued(f.renders, RENDERS_UNREAD_MAX_BYTES);
+	assert_int_equal(renders_queued(f.renders, SHARES_ADMINS, RENDERS_UNREAD_MAX_BYTES), 0);
 	o = ask(0, w, 1);
 	loop_settle(&f.loop);
 	assert_false(uv_loop_alive(&f.loop)); /* It has not begun. */
-	renders_read(f.renders, RENDERS_UNREAD_MAX_BYTES);
+	renders_read(f.renders, SHARES_ADMINS, RENDERS_UNREAD_MAX_BYTES);
 	await(o);
 	assert_non_null(o->text);
+	window_result_free(w);
+}
+
+/* Three users who do not read, two of them the longest reports that there are for them. */
+static void what_others_do_not_read_is_in_nobodys_way(void **state)
+{
+	struct window_result *w = finished_window(1);
+	const size_t share = RENDERS_UNREAD_OF_USER_BYTES;
+	struct outcome *theirs, *mine;
+	struct err err;
+
+	(void)state;
+	for (uid_t user = 1000; user < 1002; user++) {
+		assert_int_equal(renders_take(f.renders, user, share - 1, &err), 0);
+		assert_int_equal(renders_queued(f.renders, user, share), 0);
+	}
+	assert_int_equal(renders_take(f.renders, 1001, 1, &err), -EDQUOT);
+	assert_non_null(strstr(err.message, "let 'jxperfctl' read them first"));
+	theirs = ask_as(1000, 0, w, 1);
+	mine = ask_as(1002, 1, w, 1);
+	await(mine);
+	assert_non_null(mine->text);
+	assert_false(theirs->done);
+	window_result_free(w);
+}
+
+static void a_users_report_is_no_longer_than_the_users_share(void **state)
+{
+	struct window_result *w = large_window(1);
+	struct outcome *users, *admins;
+
+	(void)state;
+	for (int32_t i = 1; i <= 2 * PAIRS; i++)
+		add_pair(&w->profile, DEPTH, PAIRS + i);
+	window_result_end(w, NULL);
+	w->finished = true;
+	users = ask_as(1000, 0, w, 3 * PAIRS);
+	admins = ask_as(SHARES_ADMINS, 1, w, 3 * PAIRS);
+	await(users);
+	await(admins);
+	assert_in_range(strlen(users->text), 1, RENDERS_UNREAD_OF_USER_BYTES);
+	assert_true(strlen(admins->text) > RENDERS_UNREAD_OF_USER_BYTES);
 	window_result_free(w);
 }
 
@@ -338,6 +381,8 @@ int main(void)
 	    RENDER_TEST(nobody_hears_of_a_report_that_is_cancelled),
 	    RENDER_TEST(everything_may_go_while_reports_are_written),
 	    RENDER_TEST(reports_wait_while_clients_do_not_read_theirs),
+	    RENDER_TEST(what_others_do_not_read_is_in_nobodys_way),
+	    RENDER_TEST(a_users_report_is_no_longer_than_the_users_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ static void an_application_that_is_known_has_zeros_of_all_kinds(void **state)
 
 	(void)state;
 	assert_absent(m, "Shop");
-	metrics_window_started(m, w);
+	(void)metrics_window_started(m, w);
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		char line[128];
 
@@ -112,7 +112,7 @@ static void start_after(struct metrics *m, struct window_result *w, double secon
 	w->asked_ns = 0;
 	w->start_unix_ns = UINT64_C(1795247999000000000);
 	w->start_ns = (uint64_t)(seconds * 1e9);
-	metrics_window_started(m, w);
+	(void)metrics_window_started(m, w);
 }
 
 static void attach_times_are_in_the_buckets_above_them(void **state)
@@ -273,19 +273,74 @@ static void an_application_of_long_ago_makes_room_when_there_is_none(void **stat
 		char app[16];
 
 		(void)snprintf(app, sizeof(app), "App%d", i);
-		metrics_find_app(m, app, 0)->seen_s = later_s - METRICS_FORGET_S + i - 1;
-		metrics_find_app(m, app, 0)->counts.windows = 5;
+		metrics_find_app(m, app)->seen_s = later_s - METRICS_FORGET_S + i - 1;
+		metrics_find_app(m, app)->counts.windows = 5;
 	}
 	for (int i = 0; i < 2; i++) {
 		w = running_window(i == 0 ? "New" : "Newer");
 		w->start_unix_ns = w->end_unix_ns = (uint64_t)later_s * 1000000000;
-		metrics_window_started(m, w);
+		w->owner = 0;
+		(void)metrics_window_started(m, w);
 		window_result_free(w);
 	}
 	assert_absent(m, "\"App0\"");
 	assert_line(m, "jxperf_windows_total{app=\"New\"} 0");
 	assert_line(m, "jxperf_windows_total{app=\"App1\"} 5"); /* a second too recent */
 	assert_line(m, "jxperf_windows_total{app=\"other\"} 0");
+	metrics_free(m);
+}
+
+/* Has a window of the application begin in a JVM of the owner. */
+static bool start_of(struct metrics *m, const char *app, uid_t owner, const char *schedule)
+{
+	struct window_result *w = running_window(app);
+	bool labelled;
+
+	w->owner = owner;
+	(void)snprintf(w->request.schedule.name, sizeof(w->request.schedule.name), "%s", schedule);
+	labelled = metrics_window_started(m, w);
+	window_result_free(w);
+	return labelled;
+}
+
+static void start_many(struct metrics *m, const char *prefix, uid_t owner, const char *schedule)
+{
+	char app[16];
+
+	for (int i = 0; i < METRICS_APPS_MAX; i++) {
+		(void)snprintf(app, sizeof(app), "%s%d", prefix, i);
+		(void)start_of(m, app, owner, schedule);
+	}
+}
+
+static void who_has_most_labels_makes_room_for_another_owners_applications(void **state)
+{
+	struct metrics *m = metrics_new();
+
+	(void)state;
+	start_many(m, "Evil", 1000, "");
+	assert_true(start_of(m, "Shop", 1001, ""));
+	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 0");
+	assert_false(start_of(m, "Evil64", 1000, "")); /* Not for the owner's own. */
+	start_many(m, "Mine", 1001, "");
+	start_many(m, "Evil", 1000, "");
+	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 0");
+	assert_false(start_of(m, "More", 1001, "")); /* Half of them are. */
+	metrics_free(m);
+}
+
+static void what_a_schedule_wants_has_a_label_before_what_is_asked_for(void **state)
+{
+	struct metrics *m = metrics_new();
+
+	(void)state;
+	start_many(m, "Evil", 1000, "");
+	start_many(m, "Shop", 1001, "everything");
+	assert_line(m, "jxperf_windows_total{app=\"Shop63\"} 0");
+	assert_line(m, "jxperf_windows_total{app=\"Shop0\"} 0");
+	assert_absent(m, "\"Evil63\"");
+	assert_false(start_of(m, "Evil63", 1000, ""));
+	assert_true(start_of(m, "Evil63", 1000, "everything")); /* Of another owner. */
 	metrics_free(m);
 }
 
@@ -509,6 +564,8 @@ int main(void)
 	    cmocka_unit_test(the_virtual_machines_own_bytes_are_not_the_applications),
 	    cmocka_unit_test(applications_beyond_the_limit_share_other_and_are_counted),
 	    cmocka_unit_test(an_application_of_long_ago_makes_room_when_there_is_none),
+	    cmocka_unit_test(who_has_most_labels_makes_room_for_another_owners_applications),
+	    cmocka_unit_test(what_a_schedule_wants_has_a_label_before_what_is_asked_for),
 	    cmocka_unit_test(what_was_dropped_is_shown_by_stage),
 	    cmocka_unit_test(counts_near_their_limit_stay_there_and_never_fall),
 	    cmocka_unit_test(attach_failures_have_a_bounded_reason),

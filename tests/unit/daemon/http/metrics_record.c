@@ -20,7 +20,7 @@
 
 static void set_app(struct metrics *m, const char *name, uint64_t base)
 {
-	struct app_metrics *app = metrics_find_app(m, name, 0);
+	struct app_metrics *app = metrics_find_app(m, name);
 
 	for (size_t i = 0; i < PAIR_KINDS; i++)
 		app->kinds[pair_kinds[i].kind] = (struct totals){.count = base + 4,

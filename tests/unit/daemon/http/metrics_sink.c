@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/http/metrics_sink.h"
+#include "daemon/http/metrics_sums.h"
 #include "tests/unit/support/sample_findings.h"
 
 struct fixture {
@@ -115,6 +116,23 @@ static void strangers_are_a_total(void **state)
 	assert_shown(f, "\njxperf_dropped_events_total{stage=\"gate_unknown\"} 4\n");
 }
 
+static void names_that_share_a_label_are_told_once_each(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int i = 0; i < 2 * (METRICS_APPS_MAX + 2); i++) {
+		struct window_result *w = running_window((unsigned)i + 1, 0);
+
+		(void)snprintf(w->app, sizeof(w->app), "App%d", i % (METRICS_APPS_MAX + 2));
+		f->sink.started(f->sink.arg, w);
+		f->sink.finished(f->sink.arg, w);
+		window_result_free(w);
+	}
+	assert_int_equal(f->own.told_count, 2);
+	assert_string_equal(f->own.told[0], "App64");
+	assert_string_equal(f->own.told[1], "App65");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -124,6 +142,7 @@ int main(void)
 	    TEST(a_window_that_was_not_heard_of_before_is_added_whole_at_its_end),
 	    TEST(failures_are_counted_with_a_window_and_without),
 	    TEST(strangers_are_a_total),
+	    TEST(names_that_share_a_label_are_told_once_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,8 +191,8 @@ static void the_hosts_budget_is_shared(void **state)
 
 static void windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget(void **state)
 {
-	const struct planner_other others[] = {{1, 0.01}, {2, 0.01}};
-	const struct planner_other unknown = {12345, 0.01};
+	const struct planner_other others[] = {{1, 0.01, true}, {2, 0.01, true}};
+	const struct planner_other unknown = {12345, 0.01, true};
 	struct host h;
 
 	(void)state;
@@ -214,6 +214,27 @@ static void windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget(v
 	h.most = 0;
 	run_for(&h, 60 * MINUTE);
 	assert_int_equal(h.most, 3);
+	tear_down(&h);
+}
+
+static void users_windows_leave_schedules_half_of_the_hosts_budget(void **state)
+{
+	const struct planner_other users[] = {{1, 1, false}, {2, 1, false}};
+	const struct planner_other unknown = {12345, 1, false};
+	struct host h;
+
+	(void)state;
+	set_up(&h,
+	       "windows-at-once: 64\nhost-budget: 0.064%\n"
+	       "schedules: [{name: all, match: {}, every: 10m, window: 60s}]\n",
+	       JVMS_MAX);
+	planner_set_others(h.planner, users, 2);
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.most, 2);
+	planner_set_others(h.planner, &unknown, 1);
+	h.most = 0;
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.most, 4);
 	tear_down(&h);
 }
 
@@ -489,12 +510,67 @@ static void looking_ahead_stops_where_it_is_told_and_goes_on_there(void **state)
 	tear_down(&h);
 }
 
+/* One user's JVMs, which a schedule matches or not, and then another's. */
+static void crowd(struct host *h, uid_t uid, const char *app, unsigned first, unsigned count)
+{
+	for (unsigned i = first; i < first + count; i++)
+		planner_found(h->planner, &(struct planner_jvm){.pid = (pid_t)i,
+								.start_ticks = 1000 + i,
+								.uid = uid,
+								.age_ns = 3600 * NS_PER_S,
+								.cpu_share = 1e-6,
+								.attachable = true,
+								.facts = {.app = app}});
+}
+
+static size_t known(const struct host *h, unsigned first, unsigned count)
+{
+	struct planner_view view;
+	size_t n = 0;
+
+	for (unsigned i = first; i < first + count; i++)
+		n += planner_view(h->planner, (pid_t)i, h->now_ns, &view);
+	return n;
+}
+
+static void what_no_schedule_matches_keeps_out_nobody(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {app: shop}, every: 10m, window: 10s}]\n", 0);
+	crowd(&h, 1000, "evil", 1, PLANNER_JVMS_MAX + 50);
+	crowd(&h, 1000, "shop", 5000, 10);
+	crowd(&h, 1001, "other", 6000, 10);
+	assert_int_equal(known(&h, 5000, 10), 10);
+	assert_int_equal(known(&h, 6000, 10), 10); /* They have names, too. */
+	assert_int_equal(planner_jvms_over_limit(h.planner), 0);
+	tear_down(&h);
+}
+
+static void one_users_jvms_keep_out_nobody_elses(void **state)
+{
+	struct host h;
+
+	(void)state;
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 0);
+	for (int round = 1; round <= 2; round++) {
+		planner_begin_round(h.planner);
+		crowd(&h, 1000, "evil", 1, PLANNER_JVMS_MAX + 50);
+		crowd(&h, 1001, "shop", 5000, 10);
+		planner_end_round(h.planner);
+		assert_int_equal(known(&h, 5000, 10), 10);
+		assert_int_equal(planner_jvms_over_limit(h.planner), round * 60);
+	}
+	tear_down(&h);
+}
+
 static void there_may_be_too_many(void **state)
 {
 	struct host h;
 
 	(void)state;
-	set_up(&h, "", 0);
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 0);
 	planner_begin_round(h.planner);
 	for (unsigned i = 1; i <= PLANNER_JVMS_MAX + 7; i++)
 		found(&h, i);
@@ -515,6 +591,7 @@ int main(void)
 	    cmocka_unit_test(limits_are_kept_and_what_they_cost_is_counted),
 	    cmocka_unit_test(the_hosts_budget_is_shared),
 	    cmocka_unit_test(windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget),
+	    cmocka_unit_test(users_windows_leave_schedules_half_of_the_hosts_budget),
 	    cmocka_unit_test(somebody_elses_window_wins),
 	    cmocka_unit_test(nothing_begins_while_the_broker_is_away),
 	    cmocka_unit_test(a_window_that_was_not_tried_says_nothing_of_the_schedule),
@@ -529,6 +606,8 @@ int main(void)
 	    cmocka_unit_test(the_next_window_is_found_with_a_draw_an_epoch),
 	    cmocka_unit_test(looking_ahead_stops_where_it_is_told_and_goes_on_there),
 	    cmocka_unit_test(there_may_be_too_many),
+	    cmocka_unit_test(what_no_schedule_matches_keeps_out_nobody),
+	    cmocka_unit_test(one_users_jvms_keep_out_nobody_elses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

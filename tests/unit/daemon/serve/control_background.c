@@ -155,6 +155,43 @@ static void who_waits_no_longer_ends_nothing(void **state)
 	(void)close(client);
 }
 
+static void who_waits_makes_room_and_is_told_to_ask_again(void **state)
+{
+	struct fixture *f = *state;
+	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
+	int clients[CONTROL_CONNECTIONS_MAX];
+	Jxp__ControlReply *reply;
+
+	clients[0] = client;
+	for (size_t i = 1; i < CONTROL_CONNECTIONS_MAX; i++) {
+		clients[i] = connect_client(f);
+		if (i <= 2)
+			send_wait(clients[i], "w1");
+		loop_settle(&f->loop);
+	}
+	for (size_t i = 1; i <= 2; i++) {
+		int more = connect_client(f);
+
+		send_windows(more);
+		reply = receive(f, more);
+		assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_WINDOWS);
+		jxp__control_reply__free_unpacked(reply, NULL);
+		reply = receive(f, clients[i]);
+		assert_int_equal(reply->body_case, JXP__CONTROL_REPLY__BODY_FAILURE);
+		assert_true(reply->failure->again);
+		jxp__control_reply__free_unpacked(reply, NULL);
+		(void)close(more);
+		loop_settle(&f->loop);
+		(void)close(clients[i]);
+		clients[i] = connect_client(f);
+		loop_settle(&f->loop);
+	}
+	expect_failure(f, connect_client(f), false, "there are 288 connections"); /* None waits. */
+	(void)close(agent);
+	fd_close_all(clients, CONTROL_CONNECTIONS_MAX);
+	loop_settle(&f->loop);
+}
+
 static void waiting_for_a_window_that_failed_or_is_not_there_is_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -184,6 +221,7 @@ int main(void)
 	    TEST(waiting_ends_with_the_window_for_everybody),
 	    TEST(who_waits_no_longer_ends_nothing),
 	    TEST(waiting_for_a_window_that_failed_or_is_not_there_is_refused),
+	    TEST(who_waits_makes_room_and_is_told_to_ask_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

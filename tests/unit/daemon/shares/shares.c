@@ -85,6 +85,22 @@ static void amounts_near_the_largest_do_not_wrap(void **state)
 	shares_release(&s);
 }
 
+static void who_has_more_makes_way_until_both_have_as_much(void **state)
+{
+	struct shares s = {0};
+
+	(void)state;
+	assert_false(shares_makes_way(&s, ANN, BEN)); /* There is none of ANN's. */
+	assert_int_equal(shares_add(&s, ANN, 4), 0);
+	assert_true(shares_makes_way(&s, ANN, BEN));
+	assert_false(shares_makes_way(&s, ANN, ANN));
+	assert_int_equal(shares_add(&s, BEN, 2), 0);
+	assert_true(shares_makes_way(&s, ANN, BEN));
+	assert_int_equal(shares_add(&s, BEN, 1), 0);
+	assert_false(shares_makes_way(&s, ANN, BEN));
+	shares_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -92,6 +108,7 @@ int main(void)
 	    cmocka_unit_test(all_users_together_leave_administrators_their_part),
 	    cmocka_unit_test(what_passes_is_forgotten_by_halves),
 	    cmocka_unit_test(amounts_near_the_largest_do_not_wrap),
+	    cmocka_unit_test(who_has_more_makes_way_until_both_have_as_much),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

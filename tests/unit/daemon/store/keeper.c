@@ -188,11 +188,11 @@ static void make_large(struct window_result *w)
 	(void)snprintf(w->jdk, sizeof(w->jdk), "large");
 }
 
-static unsigned count_large(struct fixture *f, struct database *db)
+static unsigned count_large(struct fixture *f, struct database *db, unsigned numbers)
 {
 	unsigned count = 0;
 
-	for (unsigned number = 1; number <= 2; number++) {
+	for (unsigned number = 1; number <= numbers; number++) {
 		struct window_result *kept = NULL;
 
 		assert_int_equal(database_load(db, PROC_ANY_UID, number, &kept, &f->err), 0);
@@ -218,9 +218,11 @@ static void large_windows_that_run_are_written_one_after_the_other(void **state)
 	db = open_database(f);
 	make_large(w[0]);
 	make_large(w[1]);
+	for (unsigned i = 0; i < 2; i++)
+		f->sink.progressed(f->sink.arg, w[i]);
 	for (int round = 0; round < 200 && large < 2; round++) {
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
-		large = count_large(f, db);
+		large = count_large(f, db, 2);
 		assert_in_range(large, before, before + 1);
 		before = large;
 	}
@@ -245,6 +247,7 @@ static void a_running_window_is_written_again_as_it_grows(void **state)
 	before = kept->profile.kinds[JXP__KIND__KIND_DEAD_STORE].application.count;
 	window_result_free(kept);
 	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, 2, 2, 5, true);
+	f->sink.progressed(f->sink.arg, w);
 	for (int round = 0; round < 100; round++) {
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
 		assert_int_equal(database_load(db, PROC_ANY_UID, 1, &kept, &f->err), 0);
@@ -255,6 +258,35 @@ static void a_running_window_is_written_again_as_it_grows(void **state)
 	}
 	assert_non_null(kept);
 	window_result_free(kept);
+	database_close(db);
+	finish(f, w);
+	window_result_free(w);
+}
+
+/* Nobody tells that it has changed, so nothing of it is seen. */
+static void a_window_that_does_not_change_is_not_written_again(void **state)
+{
+	struct fixture *f = *state;
+	struct window_result *w = begin(f, 1);
+	struct database *db;
+
+	TURN_UNTIL(f, windows, 1);
+	make_large(w);
+	db = open_database(f);
+	for (int round = 0; round < 10; round++) {
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+		assert_int_equal(count_large(f, db, 1), 0);
+	}
+	f->sink.progressed(f->sink.arg, w);
+	for (int round = 0; round < 200 && count_large(f, db, 1) == 0; round++)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_int_equal(count_large(f, db, 1), 1);
+	/* Large as it is, it is not again for minutes. */
+	(void)snprintf(w->jdk, sizeof(w->jdk), "larger");
+	f->sink.progressed(f->sink.arg, w);
+	for (int round = 0; round < 10; round++)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_int_equal(count_large(f, db, 1), 1);
 	database_close(db);
 	finish(f, w);
 	window_result_free(w);
@@ -629,6 +661,7 @@ int main(void)
 	    TEST(a_window_has_a_row_from_its_beginning),
 	    TEST(large_windows_that_run_are_written_one_after_the_other),
 	    TEST(a_running_window_is_written_again_as_it_grows),
+	    TEST(a_window_that_does_not_change_is_not_written_again),
 	    TEST(all_that_waits_is_written_at_the_end),
 	    TEST(after_a_loss_of_power_what_ran_is_salvaged_and_numbers_go_on),
 	    TEST(what_a_start_cannot_write_is_written_later),
