@@ -89,6 +89,7 @@ static const char options_help[] =
     "                 what is counted; pprof: one of its sample types (the one it says)\n"
     "                 jfr: a type of event (jdk.ExecutionSample)\n"
     "                 collapsed: what its numbers are (samples)\n"
+    "  --column C     of collapsed stacks with two numbers, the count: 1, 2 or last\n"
     "  --height N     methods that subsume are higher (4)\n"
     "  --distance N   and further from each other method (4)\n"
     "  --top N        show at most N rows of each list (20)\n"

@@ -37,7 +37,8 @@ struct subsume_method {
 struct subsume_tree {
 	uint32_t *method; /* by node, in preorder */
 	uint16_t *depth;
-	uint64_t *cost; /* the node's own, in the unit of the profile */
+	uint64_t *cost; /* the node's own: scale of them are one of the profile's unit */
+	uint64_t scale; /* a power of ten; 0 is 1 */
 	size_t node_count;
 	struct subsume_method *methods; /* methods[0] is the virtual root */
 	size_t method_count;

@@ -18,7 +18,7 @@
 #include "common/err.h"
 #include "subsume/tree.h"
 
-/* Bytes of a file, and of what is in it when it is compressed. */
+/* Bytes of a file; what gzip makes of one has a smaller limit (subsume/import/input.h). */
 #define IMPORT_BYTES_MAX (UINT64_C(4) << 30)
 
 enum import_format {
@@ -36,7 +36,39 @@ struct import_options {
 	 * default "jdk.ExecutionSample", each event one. */
 	const char *sample_type;
 	uint64_t bytes_max; /* 0: IMPORT_BYTES_MAX */
+	/* Of collapsed stacks that end in two numbers, which is the count, as IMPORT_COLUMN_..;
+	 * by default they are refused where all do. */
+	unsigned column;
 };
+
+#define IMPORT_COLUMN_FIRST  1u
+#define IMPORT_COLUMN_SECOND 2u
+#define IMPORT_COLUMN_LAST   3u /* and the first is part of a name */
+
+/* What of a file is in no stack of the tree: parts of one sort, for one reason. Parts are counted
+ * from 1. */
+struct import_left_out {
+	const char *part;      /* "line", "sample", "chunk" */
+	const char *one, *all; /* what it is, of one and of many: "is no stack", "are no stacks" */
+	uint64_t count;
+	uint64_t first; /* the number of the first */
+	uint64_t cost;  /* of all of them; 0: none, or not known */
+	char why[128];  /* of the first, or "" */
+};
+
+#define IMPORT_LEFT_OUT_MAX 12u
+
+/* What people have to know of how a file was read. All zero is nothing. */
+struct import_notes {
+	struct import_left_out left_out[IMPORT_LEFT_OUT_MAX];
+	unsigned count;
+	char remark[384]; /* what was taken though there was a choice, or "" */
+};
+
+/* The parts that were left out and the remark in one line, "1 line is no stack (line 4)"; "" for
+ * nothing. of is what the tree's costs and those left out add up to. */
+void import_notes_line(const struct import_notes *notes, const struct subsume_tree *tree,
+		       char *line, size_t size);
 
 /* "collapsed", "pprof", "jfr"; "auto". */
 const char *import_format_name(enum import_format format);
@@ -45,13 +77,13 @@ const char *import_format_name(enum import_format format);
 enum import_format import_detect(const uint8_t *bytes, size_t size);
 
 /* Reads the profile in bytes, which stay the caller's and are not needed afterwards. Stacks that
- * are cut off, that are missing, or that are deeper than SUBSUME_DEPTH_MAX, are counted as
- * truncated. Labels are valid UTF-8 without control characters.
+ * are cut off, or that are deeper than SUBSUME_DEPTH_MAX, are counted as truncated; what cannot be
+ * read of an otherwise good file is in *notes. Labels are valid UTF-8 without control characters.
  *
- * 0 with the tree in *out, the caller's; -EBADMSG for a file that is not what it should be, -EFBIG
- * for one beyond a limit, -EINVAL for a sample type that it does not have, -ENODATA when there is
- * no cost in it, -ENOMEM. */
+ * 0 with the tree in *out, the caller's, and *notes set; -EBADMSG for a file that is not what it
+ * should be, -EFBIG for one beyond a limit, -EINVAL for a sample type that it does not have,
+ * -ENODATA when there is no cost in it, -ENOMEM. */
 int import_profile(const uint8_t *bytes, size_t size, const struct import_options *options,
-		   struct subsume_tree *out, struct err *err);
+		   struct subsume_tree *out, struct import_notes *notes, struct err *err);
 
 #endif
