@@ -207,9 +207,9 @@ static json_t *left_out_json(const struct import_notes *notes)
 	for (unsigned i = 0; i < notes->count && array; i++) {
 		const struct import_left_out *l = &notes->left_out[i];
 		json_t *one =
-		    json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "part", l->part, "what", l->one,
-			      "count", (json_int_t)l->count, "first", (json_int_t)l->first, "cost",
-			      (json_int_t)l->cost, "why", l->why);
+		    json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "part", l->reason->part, "what",
+			      l->reason->one, "count", (json_int_t)l->count, "first",
+			      (json_int_t)l->first, "cost", (json_int_t)l->cost, "why", l->why);
 
 		if (json_array_append_new(array, one) < 0) {
 			json_decref(array);

@@ -232,12 +232,12 @@ static int add_line(struct collapsed *c, const struct collapsed_line *l)
 	int r;
 
 	if (!collapsed_count_scaled(&l->count, c->shape.digits, &count)) {
-		import_left_out(c->sink, &too_large, c->number, 0, "");
+		import_notes_leave_out(c->sink->notes, &too_large, c->number, 0, "");
 		return 0;
 	}
 	r = read_frames(c, l->stack, l->length);
 	if (r == TOO_LONG)
-		import_left_out(c->sink, &too_long, c->number, 0, "");
+		import_notes_leave_out(c->sink->notes, &too_long, c->number, 0, "");
 	if (r < 0 || r == TOO_LONG)
 		return r < 0 ? r : 0;
 	if (r == TOO_DEEP)
@@ -257,10 +257,10 @@ static int read_line(struct collapsed *c, const uint8_t *line, size_t length, bo
 	if (l.kind == COLLAPSED_BLANK)
 		return 0;
 	if (l.kind == COLLAPSED_NEGATIVE)
-		import_left_out(c->sink, &is_negative, c->number, 0, "");
+		import_notes_leave_out(c->sink->notes, &is_negative, c->number, 0, "");
 	else if (l.kind != COLLAPSED_STACK || (!ended && c->shape.last_is_cut) ||
 		 !choose_column(c, &l))
-		import_left_out(c->sink, &no_stack, c->number, 0, "");
+		import_notes_leave_out(c->sink->notes, &no_stack, c->number, 0, "");
 	else
 		return add_line(c, &l);
 	return 0;
@@ -293,11 +293,12 @@ static int check_shape(const struct collapsed *c)
 		    "--column 2 for one of them (or --column last if the first number is "
 		    "part of a name)");
 	if (f->two > 0 && f->two < f->stacks && !s->options->column)
-		import_remark(s,
-			      "%" PRIu64 " of %" PRIu64 " stacks end%s in two numbers (the first: "
-			      "line %" PRIu64 "): a frame ends in a number, and the last one is "
-			      "the count",
-			      f->two, f->stacks, f->two == 1 ? "s" : "", f->first_two);
+		import_notes_remark(
+		    s->notes,
+		    "%" PRIu64 " of %" PRIu64 " stacks end%s in two numbers (the first: "
+		    "line %" PRIu64 "): a frame ends in a number, and the last one is "
+		    "the count",
+		    f->two, f->stacks, f->two == 1 ? "s" : "", f->first_two);
 	return 0;
 }
 

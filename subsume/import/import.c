@@ -80,6 +80,7 @@ static void free_builder(struct subsume_builder **b)
 static int read_input(const struct import_input *in, struct import_sink *s)
 {
 	enum import_format format = s->options->format;
+	int r;
 
 	if (!format)
 		format = import_detect(in->bytes, in->size);
@@ -87,16 +88,19 @@ static int read_input(const struct import_input *in, struct import_sink *s)
 		return err_set(s->err, EBADMSG,
 			       "at byte 0: neither collapsed stacks, nor pprof, nor a recording of "
 			       "the JDK Flight Recorder");
-	if (in->cut && (format == IMPORT_PPROF || in->size == 0))
+	r = readers[format].read(in->bytes, in->size, s);
+	if (!in->cut)
+		return r;
+	if (r < 0 || format == IMPORT_PPROF)
 		return import_fail(s, EBADMSG, in->size,
 				   "the compressed data end too early: the file is cut, get it "
 				   "anew");
-	if (in->cut)
-		import_remark(s,
-			      "the compressed data end too early: what was behind byte %zu of "
-			      "what is in them is missing",
-			      in->size);
-	return readers[format].read(in->bytes, in->size, s);
+	import_notes_remark(
+	    s->notes,
+	    "the compressed data end too early: what was behind byte %zu of what is "
+	    "in them is missing",
+	    in->size);
+	return 0;
 }
 
 static int read_all(const uint8_t *bytes, size_t size, struct import_sink *s)
@@ -108,7 +112,9 @@ static int read_all(const uint8_t *bytes, size_t size, struct import_sink *s)
 	if (size > most)
 		return err_set(s->err, EFBIG,
 			       "%zu bytes are too many: at most %" PRIu64 " are read", size, most);
-	r = import_input_open(&in, bytes, size, s);
+	r = import_input_open(&in, bytes, size,
+			      s->options->bytes_max ? s->options->bytes_max : INPUT_UNPACKED_MAX,
+			      s->notes, s->err);
 	return r < 0 ? r : read_input(&in, s);
 }
 

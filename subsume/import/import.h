@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "subsume/import/notes.h"
 #include "subsume/tree.h"
 
 /* Bytes of a file; what gzip makes of one has a smaller limit (subsume/import/input.h). */
@@ -44,31 +45,6 @@ struct import_options {
 #define IMPORT_COLUMN_FIRST  1u
 #define IMPORT_COLUMN_SECOND 2u
 #define IMPORT_COLUMN_LAST   3u /* and the first is part of a name */
-
-/* What of a file is in no stack of the tree: parts of one sort, for one reason. Parts are counted
- * from 1. */
-struct import_left_out {
-	const char *part;      /* "line", "sample", "chunk" */
-	const char *one, *all; /* what it is, of one and of many: "is no stack", "are no stacks" */
-	uint64_t count;
-	uint64_t first; /* the number of the first */
-	uint64_t cost;  /* of all of them; 0: none, or not known */
-	char why[128];  /* of the first, or "" */
-};
-
-#define IMPORT_LEFT_OUT_MAX 12u
-
-/* What people have to know of how a file was read. All zero is nothing. */
-struct import_notes {
-	struct import_left_out left_out[IMPORT_LEFT_OUT_MAX];
-	unsigned count;
-	char remark[384]; /* what was taken though there was a choice, or "" */
-};
-
-/* The parts that were left out and the remark in one line, "1 line is no stack (line 4)"; "" for
- * nothing. of is what the tree's costs and those left out add up to. */
-void import_notes_line(const struct import_notes *notes, const struct subsume_tree *tree,
-		       char *line, size_t size);
 
 /* "collapsed", "pprof", "jfr"; "auto". */
 const char *import_format_name(enum import_format format);

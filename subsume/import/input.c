@@ -10,7 +10,6 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "subsume/import/import.h"
 
 /* zlib: a window of 2^15 bytes, and only gzip's header. */
 #define GZIP_WINDOW (15 + 16)
@@ -74,7 +73,8 @@ struct unpacking {
 	uint64_t most;
 	bool ended; /* the last of its members, or the data are cut */
 	bool cut;
-	struct import_sink *sink;
+	struct import_notes *notes;
+	struct err *err;
 };
 
 static void give_input(struct unpacking *u)
@@ -93,12 +93,12 @@ static int check_size(const struct unpacking *u)
 	uint64_t taken = (uint64_t)(u->at - u->begin) - u->z.avail_in;
 
 	if (u->used > u->most)
-		return err_set(u->sink->err, EFBIG,
+		return err_set(u->err, EFBIG,
 			       "it decompresses to more than %" PRIu64
 			       " bytes: decompress it before it is given",
 			       u->most);
 	if (u->used > INPUT_RATIO_FROM && u->used / INPUT_RATIO_MAX > taken)
-		return err_set(u->sink->err, EFBIG,
+		return err_set(u->err, EFBIG,
 			       "it decompresses to more than %u times its bytes, as no profile "
 			       "does: if it is one, decompress it before it is given",
 			       INPUT_RATIO_MAX);
@@ -112,9 +112,9 @@ static int next_member(struct unpacking *u)
 	give_input(u);
 	u->ended = u->z.avail_in < 2 || !is_gzip(u->z.next_in, u->z.avail_in);
 	if (u->ended && u->z.avail_in > 0 && *u->z.next_in != 0)
-		import_remark(u->sink, "what is behind the compressed data is left out");
+		import_notes_remark(u->notes, "what is behind the compressed data is left out");
 	if (!u->ended && inflateReset(&u->z) != Z_OK)
-		return err_set(u->sink->err, ENOMEM, "no memory to decompress in");
+		return err_set(u->err, ENOMEM, "no memory to decompress in");
 	return 0;
 }
 
@@ -123,7 +123,7 @@ static int step(struct unpacking *u)
 	int r = array_reserve(&u->out, &u->room, u->used + STEP_BYTES, 1);
 
 	if (r < 0)
-		return err_set(u->sink->err, ENOMEM, "no memory to decompress in");
+		return err_set(u->err, ENOMEM, "no memory to decompress in");
 	give_input(u);
 	u->z.next_out = u->out + u->used;
 	u->z.avail_out = (unsigned)STEP_BYTES;
@@ -134,21 +134,22 @@ static int step(struct unpacking *u)
 	else if (r == Z_BUF_ERROR)
 		u->cut = u->ended = true, r = 0;
 	else if (r != Z_OK)
-		return import_fail(u->sink, r == Z_MEM_ERROR ? ENOMEM : EBADMSG, u->used,
-				   "the compressed data are damaged: %s",
-				   u->z.msg ? u->z.msg : "not gzip's");
+		return err_set(u->err, r == Z_MEM_ERROR ? ENOMEM : EBADMSG,
+			       "at byte %zu: the compressed data are damaged: %s", u->used,
+			       u->z.msg ? u->z.msg : "not gzip's");
 	return r < 0 ? r : check_size(u);
 }
 
-static int unpack(struct import_input *in, struct import_sink *s)
+static int unpack(struct import_input *in, uint64_t most, struct import_notes *notes,
+		  struct err *err)
 {
-	struct unpacking u = {.begin = in->bytes, .at = in->bytes, .sink = s};
+	struct unpacking u = {
+	    .begin = in->bytes, .at = in->bytes, .most = most, .notes = notes, .err = err};
 	int r = 0;
 
 	u.end = in->bytes + in->size;
-	u.most = s->options->bytes_max ? s->options->bytes_max : INPUT_UNPACKED_MAX;
 	if (inflateInit2(&u.z, GZIP_WINDOW) != Z_OK)
-		return err_set(s->err, ENOMEM, "no memory to decompress in");
+		return err_set(err, ENOMEM, "no memory to decompress in");
 	while (r == 0 && !u.ended)
 		r = step(&u);
 	(void)inflateEnd(&u.z);
@@ -193,13 +194,13 @@ static size_t put_unit(uint8_t *to, unsigned unit)
 	return 3;
 }
 
-static int from_utf16(struct import_input *in, int order, struct import_sink *s)
+static int from_utf16(struct import_input *in, int order, struct err *err)
 {
 	size_t units = in->size / 2, used = 0;
 	uint8_t *text = malloc(units * 3 + 1);
 
 	if (!text)
-		return err_set(s->err, ENOMEM, "no memory to convert UTF-16");
+		return err_set(err, ENOMEM, "no memory to convert UTF-16");
 	for (size_t i = 0; i < units; i++) {
 		unsigned low = in->bytes[2 * i + (order == 2)], high;
 
@@ -215,22 +216,22 @@ static int from_utf16(struct import_input *in, int order, struct import_sink *s)
 /* ---------------------------------------------------------------- the whole */
 
 int import_input_open(struct import_input *in, const uint8_t *bytes, size_t size,
-		      struct import_sink *s)
+		      uint64_t unpacked_max, struct import_notes *notes, struct err *err)
 {
 	int r = 0, order;
 
 	*in = (struct import_input){.bytes = bytes, .size = size};
 	if (is_gzip(bytes, size))
-		r = unpack(in, s);
+		r = unpack(in, unpacked_max, notes, err);
 	if (r == 0 && in->size == 0 && !in->cut)
-		r = err_set(s->err, ENODATA, "it is empty");
+		r = err_set(err, ENODATA, "it is empty");
 	if (r == 0 && in->own && is_gzip(in->bytes, in->size))
-		r = err_set(s->err, EBADMSG, "it is compressed twice: decompress it");
+		r = err_set(err, EBADMSG, "it is compressed twice: decompress it");
 	if (r == 0)
-		r = refuse_foreign(in->bytes, in->size, s->err);
+		r = refuse_foreign(in->bytes, in->size, err);
 	order = r == 0 ? utf16_order(in->bytes, in->size) : 0;
 	if (order)
-		r = from_utf16(in, order, s);
+		r = from_utf16(in, order, err);
 	if (r < 0)
 		import_input_release(in);
 	return r;

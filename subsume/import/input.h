@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "subsume/import/sink.h"
+#include "common/err.h"
+#include "subsume/import/notes.h"
 
 /* What gzip may make of a file: a larger one has to be decompressed by who gives it. Data that
  * shrink to less than one in so many are no profile's, once they are many. */
@@ -27,10 +28,10 @@ struct import_input {
 	bool cut;     /* the compressed data end too early: these are what is in front of that */
 };
 
-/* Opens the bytes, which stay the caller's and have to outlive it. 0; -EBADMSG, -EFBIG, -ENODATA or
- * -ENOMEM with the error set. */
+/* Opens the bytes, which stay the caller's and have to outlive it. What is compressed becomes at
+ * most unpacked_max bytes. 0; -EBADMSG, -EFBIG, -ENODATA or -ENOMEM with the error set. */
 int import_input_open(struct import_input *in, const uint8_t *bytes, size_t size,
-		      struct import_sink *s);
+		      uint64_t unpacked_max, struct import_notes *notes, struct err *err);
 
 void import_input_release(struct import_input *in);
 

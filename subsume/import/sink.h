@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "subsume/import/notes.h"
 #include "subsume/tree.h"
 
 struct import_options; /* subsume/import/import.h */
-struct import_notes;
 
 struct import_sink {
 	struct subsume_builder *builder;
@@ -43,21 +43,6 @@ int import_stack(struct import_sink *s, uint64_t offset, const uint32_t *path, s
 
 /* Counts stacks that are cut off or missing. As import_stack. */
 int import_truncated(struct import_sink *s, uint64_t offset, uint64_t cost, uint64_t samples);
-
-/* Notes that a part of the file is left out; cost is 0 where it is not known, why is "" or of this
- * part. one and all are literals, and what parts are told apart by. */
-struct import_reason {
-	const char *part, *one, *all;
-};
-void import_left_out(struct import_sink *s, const struct import_reason *reason, uint64_t number,
-		     uint64_t cost, const char *why);
-
-/* Of a reason so many, or 0. */
-uint64_t import_left_out_count(const struct import_sink *s, const struct import_reason *reason);
-
-/* Adds to the remark, behind "; ". */
-void import_remark(struct import_sink *s, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* What costs are counted in, as far as there is room. */
 void import_unit(struct import_sink *s, const char *unit, size_t length);
