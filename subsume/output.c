@@ -355,6 +355,7 @@ static int reduce(const struct subsume_summary *s, struct subsume_tree *out)
 	_cleanup_free_ uint32_t *numbers = calloc(t->method_count, sizeof(*numbers));
 	int r = b && numbers ? 0 : -ENOMEM;
 
+	/* Labels tell methods apart. */
 	for (size_t m = 1; m < t->method_count && r == 0; m++)
 		if (s->analysis->methods[m].subsumes)
 			r = subsume_builder_method(b, t->methods[m].label,

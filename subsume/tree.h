@@ -61,8 +61,9 @@ struct subsume_builder *subsume_builder_new(void);
 void subsume_builder_free(struct subsume_builder *b);
 
 /* The number of the method of that name, new or known; names are normalised (subsume/names.h).
- * length bytes need no NUL behind them. Labels are made fit to show (common/utf8.h). 0, -ENOSPC
- * above a limit, -ENOMEM. */
+ * length bytes need no NUL behind them; behind one that is in them is what tells methods of the
+ * same name apart. Labels are made fit to show (common/utf8.h), and those that are then alike get a
+ * number. 0, -ENOSPC above a limit, -ENOMEM. */
 int subsume_builder_method(struct subsume_builder *b, const char *name, size_t length,
 			   uint32_t *method);
 

@@ -84,11 +84,11 @@ static int read_input(const struct import_input *in, struct import_sink *s)
 
 	if (!format)
 		format = import_detect(in->bytes, in->size);
-	if (format == IMPORT_AUTO)
+	if (format == IMPORT_AUTO && !in->cut)
 		return err_set(s->err, EBADMSG,
 			       "at byte 0: neither collapsed stacks, nor pprof, nor a recording of "
 			       "the JDK Flight Recorder");
-	r = readers[format].read(in->bytes, in->size, s);
+	r = format == IMPORT_AUTO ? -EBADMSG : readers[format].read(in->bytes, in->size, s);
 	if (!in->cut)
 		return r;
 	if (r < 0 || format == IMPORT_PPROF)

@@ -40,6 +40,13 @@ uint64_t import_notes_count(const struct import_notes *notes, const struct impor
 	return found ? found->count : 0;
 }
 
+const char *import_notes_why(const struct import_notes *notes, const struct import_reason *reason)
+{
+	const struct import_left_out *found = find(notes, reason);
+
+	return found ? found->why : "";
+}
+
 void import_notes_remark(struct import_notes *notes, const char *fmt, ...)
 {
 	char text[sizeof(notes->remark)];

@@ -42,6 +42,9 @@ void import_notes_leave_out(struct import_notes *notes, const struct import_reas
 /* So many parts are left out for that reason. */
 uint64_t import_notes_count(const struct import_notes *notes, const struct import_reason *reason);
 
+/* What was wrong with the first of them, or "". */
+const char *import_notes_why(const struct import_notes *notes, const struct import_reason *reason);
+
 /* Adds to the remark, behind "; "; what has no room is cut. */
 void import_notes_remark(struct import_notes *notes, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -7,8 +7,9 @@ import gzip
 import json
 import os
 import subprocess
+import time
 
-from lib import BUILD, HANG_S, ROOT, make_directory, run, test
+from lib import BUILD, HANG_S, ROOT, make_directory, note, run, test
 
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 STACKS = os.path.join(BUILD, "tests/stacks")
@@ -176,6 +177,58 @@ def gzip_is_read_and_others_are_named():
     many = "".join(f"main;a{i * 7919 % 9973} 1\n" for i in range(20000)).encode()
     found, subsuming = own(gzip.compress(many)[:-2000])
     assert 0 < subsuming["total"] < 20000 and "end too early" in subsuming["remark"], subsuming["remark"]
+
+
+# ---------------------------------------------------------------- pprof
+
+
+WORK = {"leaf": 10}
+
+
+@test
+def samples_that_are_none_are_left_out():
+    found = is_read("pprof/01-sample-without-location.pb", WORK, "1 sample has no stack (sample 2; 5 of 15 samples)")
+    assert found["left_out"][0]["cost"] == 5, found["left_out"]
+    assert stacks(bytes_of("pprof/01-sample-without-location.pb"))[0] == {"main;work;leaf": 10}
+    is_read("pprof/03m-one-negative-min.pb", WORK, "1 sample has a negative value (sample 2)")
+    negative = bytes_of("pprof/03m-one-negative-min.pb")
+    one = negative[16:34]
+    is_refused(negative[:34] + one + negative[34:], "negative values: a difference of two profiles")
+
+
+@test
+def fields_that_nobody_knows_are_passed_over():
+    is_read("pprof/15-unknown-fixed64.pb", WORK)
+    is_read("pprof/16-unknown-fixed32.pb", WORK)
+    profile = bytes_of("pprof/15-unknown-fixed64.pb")
+    for unknown in (b"\x99\x06" + bytes(8), b"\x9d\x06" + bytes(4), b"\x9b\x06\x12\x01\x01\x9c\x06"):
+        assert own(unknown + profile)[0] == WORK, unknown
+
+
+@test
+def a_type_without_a_cost_is_refused_with_those_that_have_one():
+    profile = bytes_of("pprof/20-last-type-all-zero.pb")
+    is_refused(profile, "all values of its sample type 'cpu' are zero: use --sample-type", "(samples)")
+    assert own(profile, "--sample-type", "samples")[0] == {"leaf": 10, "work": 5}
+    is_refused(profile, "it has samples, cpu", arguments=("--sample-type", "bytes"))
+
+
+@test
+def profiles_one_behind_the_other_and_cut_ones_are_refused():
+    profile = bytes_of("pprof/15-unknown-fixed64.pb")
+    is_refused(profile + profile, "profiles one behind the other, give one of them")
+    is_refused(gzip.compress(profile) * 2, "profiles one behind the other, give one of them")
+    is_refused(profile[:95], "the file is cut or damaged, get it anew")
+    is_refused(profile[:90], "most samples, 1 of 1, cannot be read", "is the file cut?")
+    is_refused(gzip.compress(profile)[:90], "the file is cut, get it anew")
+
+
+@test
+def what_gzip_makes_of_little_is_bounded():
+    bomb = gzip.compress(b"\x12\x00" * (1 << 27), 9)
+    begun = time.monotonic()
+    is_refused(bomb, "more than 256 times its bytes", "decompress it before it is given")
+    note(f"{time.monotonic() - begun:.1f} s for two refusals")
 
 
 run()
