@@ -87,7 +87,7 @@ static const char options_help[] =
     "  --format F     what FILE is: collapsed, pprof or jfr (as it looks)\n"
     "  --sample-type T\n"
     "                 what is counted; pprof: one of its sample types (the one it says)\n"
-    "                 jfr: a type of event (jdk.ExecutionSample)\n"
+    "                 jfr: a type of event (jdk.ExecutionSample, or the obvious one)\n"
     "                 collapsed: what its numbers are (samples)\n"
     "  --column C     of collapsed stacks with two numbers, the count: 1, 2 or last\n"
     "  --height N     methods that subsume are higher (4)\n"

@@ -232,12 +232,12 @@ static int add_line(struct collapsed *c, const struct collapsed_line *l)
 	int r;
 
 	if (!collapsed_count_scaled(&l->count, c->shape.digits, &count)) {
-		import_notes_leave_out(c->sink->notes, &too_large, c->number, 0, "");
+		import_notes_leave_out(c->sink->notes, &too_large, c->number, 1, 0, "");
 		return 0;
 	}
 	r = read_frames(c, l->stack, l->length);
 	if (r == TOO_LONG)
-		import_notes_leave_out(c->sink->notes, &too_long, c->number, 0, "");
+		import_notes_leave_out(c->sink->notes, &too_long, c->number, 1, 0, "");
 	if (r < 0 || r == TOO_LONG)
 		return r < 0 ? r : 0;
 	if (r == TOO_DEEP)
@@ -257,10 +257,10 @@ static int read_line(struct collapsed *c, const uint8_t *line, size_t length, bo
 	if (l.kind == COLLAPSED_BLANK)
 		return 0;
 	if (l.kind == COLLAPSED_NEGATIVE)
-		import_notes_leave_out(c->sink->notes, &is_negative, c->number, 0, "");
+		import_notes_leave_out(c->sink->notes, &is_negative, c->number, 1, 0, "");
 	else if (l.kind != COLLAPSED_STACK || (!ended && c->shape.last_is_cut) ||
 		 !choose_column(c, &l))
-		import_notes_leave_out(c->sink->notes, &no_stack, c->number, 0, "");
+		import_notes_leave_out(c->sink->notes, &no_stack, c->number, 1, 0, "");
 	else
 		return add_line(c, &l);
 	return 0;

@@ -118,6 +118,16 @@ static int read_all(const uint8_t *bytes, size_t size, struct import_sink *s)
 	return r < 0 ? r : read_input(&in, s);
 }
 
+static int fail_without_cost(const struct import_notes *notes, struct err *err)
+{
+	const struct subsume_tree none = {.node_count = 0};
+	char line[ERR_MESSAGE_MAX];
+
+	import_notes_line(notes, &none, line, sizeof(line));
+	return err_set(err, line[0] ? EBADMSG : ENODATA, "no stack in it has a cost%s%s",
+		       line[0] ? ": " : "", line);
+}
+
 int import_profile(const uint8_t *bytes, size_t size, const struct import_options *options,
 		   struct subsume_tree *out, struct import_notes *notes, struct err *err)
 {
@@ -137,7 +147,7 @@ int import_profile(const uint8_t *bytes, size_t size, const struct import_option
 	if (r < 0)
 		return r;
 	if (s.total == 0)
-		return err_set(err, ENODATA, "no stack in it has a cost");
+		return fail_without_cost(&found, err);
 	r = subsume_builder_finish(builder, s.samples, s.unit, out);
 	if (r < 0)
 		return err_set(err, -r, "no memory for the profile's tree");

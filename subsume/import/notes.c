@@ -18,7 +18,7 @@ static const struct import_left_out *find(const struct import_notes *notes,
 }
 
 void import_notes_leave_out(struct import_notes *notes, const struct import_reason *reason,
-			    uint64_t number, uint64_t cost, const char *why)
+			    uint64_t number, uint64_t parts, uint64_t cost, const char *why)
 {
 	struct import_left_out *found = (struct import_left_out *)find(notes, reason);
 
@@ -28,7 +28,7 @@ void import_notes_leave_out(struct import_notes *notes, const struct import_reas
 		*found = (struct import_left_out){.reason = reason, .first = number};
 		(void)utf8_sanitize(found->why, sizeof(found->why), why); /* May be cut. */
 	}
-	found->count++;
+	found->count += parts;
 	if (__builtin_add_overflow(found->cost, cost, &found->cost))
 		found->cost = UINT64_MAX;
 }

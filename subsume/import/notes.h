@@ -35,9 +35,10 @@ struct import_notes {
 	char remark[384]; /* or "" */
 };
 
-/* One more part that is left out. The reason has static storage. */
+/* So many parts more that are left out, the first of them the number. The reason has static
+ * storage. */
 void import_notes_leave_out(struct import_notes *notes, const struct import_reason *reason,
-			    uint64_t number, uint64_t cost, const char *why);
+			    uint64_t number, uint64_t parts, uint64_t cost, const char *why);
 
 /* So many parts are left out for that reason. */
 uint64_t import_notes_count(const struct import_notes *notes, const struct import_reason *reason);

@@ -201,11 +201,11 @@ static int count_sample(struct pprof *p, uint64_t offset)
 	if (p->count_type != NO_TYPE)
 		samples = p->values[p->count_type];
 	if (cost > INT64_MAX || samples > INT64_MAX) {
-		import_notes_leave_out(p->sink->notes, &is_negative, p->number, 0, "");
+		import_notes_leave_out(p->sink->notes, &is_negative, p->number, 1, 0, "");
 		return 0;
 	}
 	if (p->depth == 0) {
-		import_notes_leave_out(p->sink->notes, &no_stack, p->number, cost, "");
+		import_notes_leave_out(p->sink->notes, &no_stack, p->number, 1, cost, "");
 		return 0;
 	}
 	for (size_t i = 0; i < p->type_count; i++)
@@ -264,7 +264,7 @@ static int take_sample(struct pprof *p, const struct wire_field *field)
 		return count_sample(p, offset);
 	if (r != -EBADMSG)
 		return err_set(err, -r, "%s", why.message);
-	import_notes_leave_out(p->sink->notes, &unreadable, p->number, 0, why.message);
+	import_notes_leave_out(p->sink->notes, &unreadable, p->number, 1, 0, why.message);
 	return 0;
 }
 

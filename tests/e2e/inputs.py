@@ -231,4 +231,28 @@ def what_gzip_makes_of_little_is_bounded():
     note(f"{time.monotonic() - begun:.1f} s for two refusals")
 
 
+# ---------------------------------------------------------------- flight recordings
+
+
+@test
+def what_a_killed_or_running_jvm_left_loses_nothing_of_the_rest():
+    right = {"pkg.Class0.m0(I);pkg.Class1.m1(I);pkg.Class2.m2(I)": 1}
+    for name, said in (("03-complete-then-cut", "1 chunk cannot be read (chunk 2: at byte 840: a chunk of 840 bytes"),
+                       ("03-flushed-then-tail", "1 chunk cannot be read (chunk 2: at byte 840: ")):
+        content = bytes_of(f"jfr/{name}.jfr")
+        found = is_read(f"jfr/{name}.jfr", {"pkg.Class2.m2(I)": 1}, said)
+        assert [(x["part"], x["count"], x["first"]) for x in found["left_out"]] == [("chunk", 1, 2)], found["left_out"]
+        for form in (content, gzip.compress(content), content[:840] + content[840:-20] + content[:840]):
+            found, said = stacks(form)
+            assert set(found) == set(right) and "chunk" in said, (found, said)
+    whole, cut = bytes_of("jfr/03-complete-then-cut.jfr")[:840], bytes_of("jfr/03-complete-then-cut.jfr")[840:]
+    assert stacks(cut + whole)[0] == right
+    assert stacks(whole) == (right, "")
+    assert stacks(whole + whole[:700] + whole)[0] == {stack: 2 for stack in right}
+    is_refused(whole[:700], "at byte 0: a chunk of 840 bytes, and there are 700")
+    running = whole[:8] + bytes(24) + whole[32:]
+    is_refused(running, "the chunk is not finished", "jcmd PID JFR.dump")
+    is_refused(whole, "it has jdk.ExecutionSample (1)", arguments=("--sample-type", "jdk.Other"))
+
+
 run()
