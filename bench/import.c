@@ -264,10 +264,11 @@ static void figure(const char *name, struct bytes *b, size_t inside)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct import_options options = {.format = IMPORT_AUTO};
 		struct subsume_tree tree;
+		struct import_notes notes;
 		struct err err;
 		double begin = figures_cpu_s();
 
-		if (import_profile(b->at, b->size, &options, &tree, &err) < 0) {
+		if (import_profile(b->at, b->size, &options, &tree, &notes, &err) < 0) {
 			(void)fprintf(stderr, "%s: %s\n", name, err.message);
 			exit(EXIT_FAILURE);
 		}

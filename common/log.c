@@ -7,7 +7,8 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES 1024
+#define LINE_MAX_BYTES  1024
+#define CHARACTER_BYTES 4 /* of the longest one, and of an escaped one */
 
 static const char *log_name = "jxperf";
 static bool log_verbose;
@@ -18,6 +19,25 @@ void log_init(const char *name, bool verbose)
 	log_name = name;
 	log_verbose = verbose;
 	log_journald = getenv("JOURNAL_STREAM") != NULL;
+}
+
+size_t log_quote(char *to, size_t size, const char *text)
+{
+	size_t used = 0;
+
+	to[used++] = '"';
+	for (; *text; text++) {
+		bool inside = (*text & 0xc0) == 0x80; /* of a character, which has room */
+
+		if (!inside && used + CHARACTER_BYTES + sizeof("\"") > size)
+			break;
+		if (*text == '"' || *text == '\\')
+			to[used++] = '\\';
+		to[used++] = *text;
+	}
+	to[used++] = '"';
+	to[used] = '\0';
+	return used;
 }
 
 static void log_line(int priority, const char *level, const char *fmt, va_list ap)

@@ -8,6 +8,9 @@
 
 #include <stddef.h>
 
+/* Bytes that one byte may become. */
+#define UTF8_SHOWN_MAX 6u
+
 /* Copies from, up to its NUL, into to (size bytes, at least 1), always terminated. Control
  * characters become '?' and so does every byte that is not part of a valid UTF-8 sequence; what
  * does not fit is cut at a character's start. Returns the length. */

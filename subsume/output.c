@@ -20,6 +20,11 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+static double in_unit(const struct subsume_tree *t, uint64_t cost)
+{
+	return t->scale > 1 ? (double)cost / (double)t->scale : (double)cost;
+}
+
 static void write_label(FILE *out, const struct subsume_summary *s, uint32_t method)
 {
 	subsume_label_write(out, s->tree->methods[method].label);
@@ -52,8 +57,8 @@ static void write_head(FILE *out, const struct subsume_summary *s)
 		    " they take none away.\n",
 		    t->samples, plural(t->samples), 100 * s->coverage);
 	if (t->truncated > 0 || t->truncated_samples > 0)
-		(void)fprintf(out, "Left out: %" PRIu64 " %s of stacks without their roots\n",
-			      t->truncated, t->unit);
+		(void)fprintf(out, "Left out: %.15g %s of stacks without their roots\n",
+			      in_unit(t, t->truncated), t->unit);
 }
 
 static void write_parts(FILE *out, const struct subsume_summary *s, const char *what,
@@ -200,6 +205,12 @@ static json_t *count_json(uint64_t count)
 	return json_integer((json_int_t)(count < INT64_MAX ? count : INT64_MAX));
 }
 
+/* Costs of whole numbers are integers. */
+static json_t *cost_json(const struct subsume_tree *t, uint64_t cost)
+{
+	return t->scale > 1 ? json_real(in_unit(t, cost)) : count_json(cost);
+}
+
 static void put_label(json_t **object, const struct subsume_tree *tree, uint32_t method)
 {
 	struct label_parts p = subsume_label_parts(tree->methods[method].label);
@@ -251,13 +262,13 @@ static json_t *row_json(const struct subsume_summary *s, const struct subsume_ro
 	json_t *object = json_object();
 
 	put_label(&object, s->tree, row->method);
-	put(&object, "induced", count_json(f->induced));
-	put(&object, "induced_ci95", interval_json(row, (double)s->analysis->total));
+	put(&object, "induced", cost_json(s->tree, f->induced));
+	put(&object, "induced_ci95", interval_json(row, in_unit(s->tree, s->analysis->total)));
 	put(&object, "induced_fraction", json_real(row->induced));
 	put(&object, "induced_fraction_ci95", interval_json(row, 1));
-	put(&object, "inclusive", count_json(f->inclusive));
+	put(&object, "inclusive", cost_json(s->tree, f->inclusive));
 	put(&object, "inclusive_fraction", json_real(row->inclusive));
-	put(&object, "exclusive", count_json(f->exclusive));
+	put(&object, "exclusive", cost_json(s->tree, f->exclusive));
 	put(&object, "exclusive_fraction", json_real(row->exclusive));
 	put(&object, "height", json_integer(f->height));
 	put(&object, "distance", json_integer(f->distance));
@@ -294,14 +305,14 @@ json_t *subsume_json(const struct subsume_summary *s)
 	put(&bounds, "distance", json_integer(a->bounds.distance));
 	put(&object, "bounds", bounds);
 	put(&object, "unit", json_string(t->unit));
-	put(&object, "total", count_json(a->total));
+	put(&object, "total", cost_json(t, a->total));
 	put(&object, "nodes", count_json(t->node_count));
 	put(&object, "methods", count_json(t->method_count));
 	put(&object, "subsuming_methods", json_integer(a->subsuming_methods));
 	put(&object, "subsuming_nodes", count_json(a->subsuming_nodes));
 	put(&object, "samples", count_json(t->samples)); /* 0: costs were counted */
 	put(&object, "coverage", json_real(s->coverage));
-	put(&object, "truncated", count_json(t->truncated));
+	put(&object, "truncated", cost_json(t, t->truncated));
 	put(&object, "truncated_samples", count_json(t->truncated_samples));
 	put(&object, "by_induced", rows_json(s, s->by_induced, s->by_induced_count));
 	put(&object, "by_inclusive", rows_json(s, s->by_inclusive, s->by_inclusive_count));
@@ -344,6 +355,7 @@ static int reduce(const struct subsume_summary *s, struct subsume_tree *out)
 	_cleanup_free_ uint32_t *numbers = calloc(t->method_count, sizeof(*numbers));
 	int r = b && numbers ? 0 : -ENOMEM;
 
+	/* Labels tell methods apart. */
 	for (size_t m = 1; m < t->method_count && r == 0; m++)
 		if (s->analysis->methods[m].subsumes)
 			r = subsume_builder_method(b, t->methods[m].label,
@@ -358,6 +370,19 @@ static void write_plain(FILE *out, const char *text)
 {
 	for (; *text; text++)
 		(void)fputc(label_in_stacks(*text), out);
+}
+
+/* "12", or, of a scale of ten or more, "12.5". */
+static void write_cost(FILE *out, uint64_t scale, uint64_t cost)
+{
+	uint64_t rest = scale > 1 ? cost % scale : 0;
+
+	(void)fprintf(out, "%" PRIu64, scale > 1 ? cost / scale : cost);
+	if (rest > 0)
+		(void)fputc('.', out);
+	for (uint64_t place = scale / 10; rest > 0; rest %= place, place /= 10)
+		(void)fputc('0' + (int)(rest / place), out);
+	(void)fputc('\n', out);
 }
 
 int subsume_write_collapsed(FILE *out, const struct subsume_summary *s)
@@ -377,7 +402,7 @@ int subsume_write_collapsed(FILE *out, const struct subsume_summary *s)
 			write_plain(out, reduced.methods[path[d]].label);
 			(void)fputc(d < depth ? ';' : ' ', out);
 		}
-		(void)fprintf(out, "%" PRIu64 "\n", reduced.cost[n]);
+		write_cost(out, s->tree->scale, reduced.cost[n]);
 	}
 	subsume_tree_release(&reduced);
 	return r;

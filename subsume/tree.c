@@ -1,6 +1,7 @@
 #include "subsume/tree.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -396,25 +397,118 @@ static int lay_out(const struct subsume_builder *b, struct subsume_tree *tree)
 	return 0;
 }
 
+/* Labels as they are made: text, and where in it each method's is. */
+struct labels {
+	char *text;
+	size_t used, room;
+	size_t *at;       /* by method */
+	uint32_t *copies; /* by method: others whose label was the same */
+	uint32_t *slots;  /* methods by their label, open addressing; 0 is free */
+	size_t capacity;
+};
+
+static void release_labels(struct labels *l)
+{
+	free(l->text);
+	free(l->at);
+	free(l->copies);
+	free(l->slots);
+}
+
+static int init_labels(struct labels *l, size_t methods)
+{
+	for (l->capacity = FIRST_METHODS; l->capacity < 2 * methods; l->capacity *= 2)
+		;
+	l->at = calloc(methods, sizeof(*l->at));
+	l->copies = calloc(methods, sizeof(*l->copies));
+	l->slots = calloc(l->capacity, sizeof(*l->slots));
+	return l->at && l->copies && l->slots ? 0 : -ENOMEM;
+}
+
+/* A name fit to show, up to its NUL, as a method's label. */
+static int show_name(struct subsume_builder *b, struct labels *l, uint32_t method)
+{
+	const struct name *n = &b->methods[method];
+	size_t room = UTF8_SHOWN_MAX * (size_t)n->length + 1;
+	int r = array_reserve(&l->text, &l->room, l->used + room, 1);
+
+	if (r < 0)
+		return r;
+	l->at[method] = l->used;
+	l->used += utf8_sanitize(l->text + l->used, room, b->names + n->offset) + 1;
+	return 0;
+}
+
+/* Gives the label a number, in front of the descriptor. */
+static int number_label(struct labels *l, uint32_t method, uint32_t number)
+{
+	char text[16];
+	size_t digits = (size_t)snprintf(text, sizeof(text), "#%" PRIu32, number);
+	size_t length = strlen(l->text + l->at[method]), end;
+	int r = array_reserve(&l->text, &l->room, l->used + length + digits + 1, 1);
+	const char *label;
+
+	if (r < 0)
+		return r;
+	label = l->text + l->at[method];
+	end = strcspn(label, "(");
+	end = end ? end : length;
+	memcpy(l->text + l->used, label, end);
+	memcpy(l->text + l->used + end, text, digits);
+	memcpy(l->text + l->used + end + digits, label + end, length - end + 1);
+	l->at[method] = l->used;
+	l->used += length + digits + 1;
+	return 0;
+}
+
+/* Methods are told apart wherever they are shown: a label that another method has gets a number. */
+static int tell_apart(struct subsume_builder *b, struct labels *l, uint32_t method)
+{
+	size_t shown = l->at[method];
+
+	for (;;) {
+		const char *label = l->text + l->at[method];
+		size_t at = siphash(b->key, label, strlen(label)) & (l->capacity - 1);
+		uint32_t other;
+		int r;
+
+		while (l->slots[at] && strcmp(l->text + l->at[l->slots[at]], label) != 0)
+			at = (at + 1) & (l->capacity - 1);
+		other = l->slots[at];
+		if (!other) {
+			l->slots[at] = method;
+			return 0;
+		}
+		l->at[method] = shown;
+		r = number_label(l, method, ++l->copies[other] + 1);
+		if (r < 0)
+			return r;
+	}
+}
+
 static int name_methods(struct subsume_builder *b, struct subsume_tree *tree)
 {
+	_cleanup_(release_labels) struct labels l = {0};
+	int r = init_labels(&l, b->method_count);
+
 	tree->methods = calloc(b->method_count, sizeof(*tree->methods));
 	if (!tree->methods)
 		return -ENOMEM;
-	for (size_t m = 0; m < b->method_count; m++) {
-		char *label = b->names + b->methods[m].offset;
-		size_t length = b->methods[m].length;
+	for (uint32_t m = 0; m < b->method_count && r == 0; m++) {
+		const char *name = b->names + b->methods[m].offset;
 
 		tree->methods[m].always_subsumed =
-		    m > 0 && subsume_name_always_subsumed(label, length);
-		memcpy(b->normalised, label, length);
-		/* A label is followed by its own NUL; one with a NUL inside ends there. */
-		b->normalised[length < SUBSUME_NAME_MAX ? length : SUBSUME_NAME_MAX - 1] = '\0';
-		(void)utf8_sanitize(label, length + 1, b->normalised);
-		tree->methods[m].label = label;
+		    m > 0 && subsume_name_always_subsumed(name, strlen(name));
+		r = show_name(b, &l, m);
+		if (r == 0 && m > 0)
+			r = tell_apart(b, &l, m);
 	}
+	if (r < 0)
+		return r;
+	for (size_t m = 0; m < b->method_count; m++)
+		tree->methods[m].label = l.text + l.at[m];
 	tree->method_count = b->method_count;
-	tree->names = TAKE_PTR(b->names);
+	tree->names = TAKE_PTR(l.text);
 	return 0;
 }
 

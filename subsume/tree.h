@@ -37,7 +37,8 @@ struct subsume_method {
 struct subsume_tree {
 	uint32_t *method; /* by node, in preorder */
 	uint16_t *depth;
-	uint64_t *cost; /* the node's own, in the unit of the profile */
+	uint64_t *cost; /* the node's own: scale of them are one of the profile's unit */
+	uint64_t scale; /* a power of ten; 0 is 1 */
 	size_t node_count;
 	struct subsume_method *methods; /* methods[0] is the virtual root */
 	size_t method_count;
@@ -60,8 +61,9 @@ struct subsume_builder *subsume_builder_new(void);
 void subsume_builder_free(struct subsume_builder *b);
 
 /* The number of the method of that name, new or known; names are normalised (subsume/names.h).
- * length bytes need no NUL behind them. Labels are made fit to show (common/utf8.h). 0, -ENOSPC
- * above a limit, -ENOMEM. */
+ * length bytes need no NUL behind them; behind one that is in them is what tells methods of the
+ * same name apart. Labels are made fit to show (common/utf8.h), and those that are then alike get a
+ * number. 0, -ENOSPC above a limit, -ENOMEM. */
 int subsume_builder_method(struct subsume_builder *b, const char *name, size_t length,
 			   uint32_t *method);
 

@@ -26,6 +26,9 @@
 /* What is read at once of what cannot be mapped. */
 #define READ_BYTES ((size_t)1 << 20)
 
+/* Of the line that says what was left out. */
+#define TOLD_BYTES 4096u
+
 enum result_format {
 	RESULT_TEXT,
 	RESULT_JSON,
@@ -37,6 +40,7 @@ struct subsume_options {
 	const char *sample_type;
 	int height, distance;
 	uint32_t top;
+	unsigned column;
 	enum result_format result;
 	bool json;
 	const char *output;
@@ -65,11 +69,24 @@ static int set_result(const char *text, void *field, struct err *err)
 	return err_set(err, EINVAL, "'%s' is not a format: use text, json or collapsed", text);
 }
 
+static int set_column(const char *text, void *field, struct err *err)
+{
+	static const char *const names[] = {"1", "2", "last"};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], text) == 0) {
+			*(unsigned *)field = IMPORT_COLUMN_FIRST + i;
+			return 0;
+		}
+	return err_set(err, EINVAL, "'%s' is not a column of counts: use 1, 2 or last", text);
+}
+
 #define FIELD(member) .field = offsetof(struct subsume_options, member)
 
 static const struct argument_option subsume_arguments[] = {
     {.name = "format", .type = ARGUMENT_PARSED, .parse = set_format, FIELD(format)},
     {.name = "sample-type", .type = ARGUMENT_TEXT, FIELD(sample_type), .noun = "a type of samples"},
+    {.name = "column", .type = ARGUMENT_PARSED, .parse = set_column, FIELD(column)},
     {.name = "height", .type = ARGUMENT_NUMBER, FIELD(height), .least = 0, .most = HEIGHT_MAX},
     {.name = "distance",
      .type = ARGUMENT_NUMBER,
@@ -162,10 +179,11 @@ static int read_file(const char *path, struct profile_bytes *b, struct err *err)
 }
 
 static int load(const struct subsume_options *o, const char *path, struct subsume_tree *tree,
-		struct err *err)
+		struct import_notes *notes, struct err *err)
 {
 	_cleanup_(release_bytes) struct profile_bytes bytes = {.mapped = NULL};
-	struct import_options options = {.format = o->format, .sample_type = o->sample_type};
+	struct import_options options = {
+	    .format = o->format, .sample_type = o->sample_type, .column = o->column};
 	const uint8_t *at;
 	size_t size;
 	int r;
@@ -176,16 +194,42 @@ static int load(const struct subsume_options *o, const char *path, struct subsum
 		return r;
 	size = bytes.mapped ? bytes.size : buffer_length(&bytes.read);
 	at = bytes.mapped ? bytes.mapped : size > 0 ? buffer_head(&bytes.read) : NULL;
-	return import_profile(at, size, &options, tree, err);
+	return import_profile(at, size, &options, tree, notes, err);
 }
 
 /* ---------------------------------------------------------------- the result */
 
-static int write_json(FILE *out, const struct subsume_summary *summary)
+/* NULL without memory. */
+static json_t *left_out_json(const struct import_notes *notes)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < notes->count && array; i++) {
+		const struct import_left_out *l = &notes->left_out[i];
+		json_t *one =
+		    json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "part", l->reason->part, "what",
+			      l->reason->one, "count", (json_int_t)l->count, "first",
+			      (json_int_t)l->first, "cost", (json_int_t)l->cost, "why", l->why);
+
+		if (json_array_append_new(array, one) < 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
+}
+
+static int write_json(FILE *out, const struct subsume_summary *summary,
+		      const struct import_notes *notes)
 {
 	json_t *found = subsume_json(summary);
-	json_t *all = found ? json_pack("{s:i, s:o}", "schema", 1, "subsuming", found) : NULL;
-	int r = all ? json_dumpf(all, out, JSON_INDENT(2)) : -1;
+	json_t *all = json_pack("{s:i, s:o}", "schema", 1, "subsuming", found);
+	int r = all ? json_object_set_new(found, "left_out", left_out_json(notes)) : -1;
+
+	if (r == 0)
+		r = json_object_set_new(found, "remark", json_string(notes->remark));
+	if (r == 0)
+		r = json_dumpf(all, out, JSON_INDENT(2));
 
 	json_decref(all);
 	return r < 0 || fputc('\n', out) == EOF ? -ENOMEM : 0;
@@ -193,7 +237,7 @@ static int write_json(FILE *out, const struct subsume_summary *summary)
 
 /* The result as a text in memory, which is the caller's to free. */
 static int render(const struct subsume_options *o, const struct subsume_summary *summary,
-		  char **text, size_t *size)
+		  const struct import_notes *notes, char **text, size_t *size)
 {
 	FILE *out = open_memstream(text, size);
 	int r = 0;
@@ -201,7 +245,7 @@ static int render(const struct subsume_options *o, const struct subsume_summary 
 	if (!out)
 		return -ENOMEM;
 	if (o->result == RESULT_JSON)
-		r = write_json(out, summary);
+		r = write_json(out, summary, notes);
 	else if (o->result == RESULT_COLLAPSED)
 		r = subsume_write_collapsed(out, summary);
 	else
@@ -211,8 +255,8 @@ static int render(const struct subsume_options *o, const struct subsume_summary 
 	return r;
 }
 
-static int analyse(const struct subsume_options *o, const struct subsume_tree *tree, char **text,
-		   size_t *size)
+static int analyse(const struct subsume_options *o, const struct subsume_tree *tree,
+		   const struct import_notes *notes, char **text, size_t *size)
 {
 	_cleanup_(subsume_analysis_release) struct subsume_analysis analysis = {0};
 	_cleanup_(subsume_summary_release) struct subsume_summary summary = {0};
@@ -222,7 +266,18 @@ static int analyse(const struct subsume_options *o, const struct subsume_tree *t
 
 	if (r == 0)
 		r = subsume_summarise(tree, &analysis, o->top, &summary);
-	return r < 0 ? r : render(o, &summary, text, size);
+	return r < 0 ? r : render(o, &summary, notes, text, size);
+}
+
+/* What the report is not about, before it. */
+static void tell(const char *path, const struct import_notes *notes,
+		 const struct subsume_tree *tree)
+{
+	char line[TOLD_BYTES];
+
+	import_notes_line(notes, tree, line, sizeof(line));
+	if (line[0])
+		(void)fprintf(stderr, "jxperfctl: '%s': %s\n", path, line); /* Nowhere to tell. */
 }
 
 static int subsume(const struct subsume_options *o, const char *path, struct err *err)
@@ -230,16 +285,18 @@ static int subsume(const struct subsume_options *o, const char *path, struct err
 	_cleanup_(subsume_tree_release) struct subsume_tree tree = {0};
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_free_ char *text = NULL;
+	struct import_notes notes = {.count = 0};
 	struct err why;
 	size_t size = 0;
 	int r = output_open(&output, o->output, err);
 
 	if (r < 0)
 		return r;
-	r = load(o, path, &tree, &why);
+	r = load(o, path, &tree, &notes, &why);
 	if (r < 0)
 		return err_set(err, -r, "cannot take '%s': %s", path, why.message);
-	r = analyse(o, &tree, &text, &size);
+	tell(path, &notes, &tree);
+	r = analyse(o, &tree, &notes, &text, &size);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot analyse '%s'", path);
 	return output_commit(&output, text, size, err);

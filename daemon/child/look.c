@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/proc.h"
 #include "daemon/child/look_left.h"
+#include "daemon/shares/shares.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -34,19 +35,14 @@ struct child {
 	uint64_t extra_ns; /* time it got because it was waiting for a processor only */
 };
 
-/* A process that does not answer, or not yet. */
-struct hanging {
-	pid_t target;
-	uid_t user;
-};
-
 struct looking {
 	const struct look_task *task;
 	struct child children[CHILDREN_MAX];
 	pid_t *queue; /* those that are left, from first on, in a ring */
 	size_t first, left, size;
-	struct hanging hanging[LOOK_HANGING_MAX]; /* given up, here or earlier */
+	pid_t hanging[LOOK_HANGING_MAX]; /* given up, here or earlier, */
 	size_t hanging_count;
+	struct shares hanging_of; /* and how many are whose */
 	size_t passed_over;
 	uint8_t answer[1 + LOOK_ANSWER_BYTES];
 };
@@ -156,17 +152,19 @@ static bool user_of(pid_t pid, uid_t *user)
 
 static void note_hanging(struct looking *l, pid_t target)
 {
-	struct hanging h = {.target = target, .user = (uid_t)-1};
+	uid_t user;
 
-	(void)user_of(target, &h.user); /* One that has ended is nobody's. */
-	if (l->hanging_count < LOOK_HANGING_MAX)
-		l->hanging[l->hanging_count++] = h;
+	if (l->hanging_count == LOOK_HANGING_MAX)
+		return;
+	l->hanging[l->hanging_count++] = target;
+	if (user_of(target, &user))                        /* One that has ended is nobody's. */
+		(void)shares_add(&l->hanging_of, user, 1); /* Without memory it is, too. */
 }
 
 static bool hangs_already(const struct looking *l, pid_t target)
 {
 	for (size_t i = 0; i < l->hanging_count; i++)
-		if (l->hanging[i].target == target)
+		if (l->hanging[i] == target)
 			return true;
 	return false;
 }
@@ -181,7 +179,7 @@ enum verdict { GO, WAIT, PASS_OVER };
 /* May another process be looked at for whose user some hang? */
 static enum verdict judge(const struct looking *l, pid_t target, uint64_t now)
 {
-	unsigned hanging = 0, slow = 0;
+	uint64_t hanging, slow = 0;
 	uid_t user, other;
 
 	for (int i = 0; i < CHILDREN_MAX; i++)
@@ -191,8 +189,7 @@ static enum verdict judge(const struct looking *l, pid_t target, uint64_t now)
 	if (l->hanging_count + slow < LOOK_HANGING_PER_USER || !user_of(target, &user))
 		return GO;
 	slow = 0;
-	for (size_t i = 0; i < l->hanging_count; i++)
-		hanging += l->hanging[i].user == user;
+	hanging = shares_of(&l->hanging_of, user);
 	for (int i = 0; i < CHILDREN_MAX; i++)
 		slow += is_slow(&l->children[i], now) && user_of(l->children[i].target, &other) &&
 			other == user;
@@ -431,6 +428,7 @@ int look_at_all(const struct look_task *task, const pid_t *pids, size_t count, s
 	for (int i = 0; i < CHILDREN_MAX; i++)
 		if (l->children[i].pid)
 			end_child(&l->children[i]);
+	shares_release(&l->hanging_of);
 	look_left_done();
 	if (r == 0)
 		*passed_over = l->passed_over;

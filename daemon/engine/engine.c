@@ -11,6 +11,7 @@
 #include "daemon/engine/history.h"
 #include "daemon/engine/run.h"
 #include "daemon/engine/sinks.h"
+#include "daemon/shares/shares.h"
 
 /* Few ticks are taken and few accesses are sampled in less time. */
 #define TELL_NS (NS_PER_S / 2)
@@ -25,7 +26,7 @@ struct engine {
 	uint64_t windows_total;
 	uint64_t attach_failures;
 	size_t one_bytes, all_bytes; /* that running windows may take */
-	unsigned user_limit;         /* windows of one who does not see everything; 0: none */
+	struct shares windows;       /* that run, of those who asked for them */
 	bool stopping;
 	void (*stopped)(void *arg);
 	void *stopped_arg;
@@ -35,6 +36,12 @@ _Static_assert(SINKS_OF_ONE_MAX >= ENGINE_RUNNING_MAX, "every window may have an
 
 int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker, struct err *err)
 {
+	static const struct share_limits windows = {
+	    .things = "windows running",
+	    .advice = "wait, or end one with 'jxperfctl detach' (windows-per-user)",
+	    .all = ENGINE_RUNNING_MAX,
+	    .reserved = ENGINE_RUNNING_RESERVED,
+	    .of_user = ENGINE_RUNNING_MAX};
 	struct engine *e = calloc(1, sizeof(*e));
 	struct window_sink history;
 
@@ -42,6 +49,7 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 		return err_set(err, ENOMEM, "out of memory");
 	e->context = (struct run_context){
 	    .loop = loop, .broker = broker, .patience_ms = ENGINE_PATIENCE_MS, .tell_ns = TELL_NS};
+	shares_init(&e->windows, &windows);
 	engine_set_memory(e, WINDOW_BYTES_MAX, ENGINE_RUNNING_BYTES_MAX);
 	history = history_sink(&e->history);
 	engine_add_sink(e, &history);
@@ -56,7 +64,7 @@ void engine_add_sink(struct engine *e, const struct window_sink *sink)
 
 void engine_set_user_limit(struct engine *e, unsigned windows)
 {
-	e->user_limit = windows;
+	e->windows.limits.of_user = windows ? windows : ENGINE_RUNNING_MAX;
 }
 
 void engine_set_memory(struct engine *e, size_t one_bytes, size_t all_bytes)
@@ -90,6 +98,7 @@ static void remove_run(struct engine *e, struct run *r)
 		i++;
 	e->running_count--;
 	memmove(e->running + i, e->running + i + 1, (e->running_count - i) * sizeof(struct run *));
+	shares_give(&e->windows, run_result(r)->asker.sees, 1);
 	sinks_forget_window(&e->sinks, run_result(r));
 	run_free(r);
 }
@@ -101,6 +110,7 @@ void engine_free(struct engine *e)
 	while (e->running_count > 0)
 		remove_run(e, e->running[0]);
 	history_release(&e->history);
+	shares_release(&e->windows);
 	free(e);
 }
 
@@ -208,17 +218,6 @@ static bool sees_run(const struct window_result *w, const struct run *other)
 	return window_asker_sees(&w->asker, run_result(other)->owner);
 }
 
-static bool has_too_many(const struct engine *e, const struct window_asker *asker)
-{
-	unsigned count = 0;
-
-	if (asker->sees == PROC_ANY_UID || e->user_limit == 0)
-		return false;
-	for (size_t i = 0; i < e->running_count; i++)
-		count += run_result(e->running[i])->asker.uid == asker->uid;
-	return count >= e->user_limit;
-}
-
 /* Passes the window of an asker who may not know of another one of the same JVM. */
 static int check_admission(const struct engine *e, const struct window_result *w, struct err *err)
 {
@@ -231,15 +230,7 @@ static int check_admission(const struct engine *e, const struct window_result *w
 			       "pid %d is already being profiled (window %s): wait, or end it with "
 			       "'jxperfctl detach %d'",
 			       (int)w->pid, run_result(other)->id, (int)w->pid);
-	if (has_too_many(e, &w->asker))
-		return err_set(err, EBUSY,
-			       "%u windows of yours are running, which is the limit for one user "
-			       "(windows-per-user): wait, or end one with 'jxperfctl detach'",
-			       e->user_limit);
-	if (e->running_count == ENGINE_RUNNING_MAX)
-		return err_set(err, EBUSY, "%d windows are running, which is the limit: wait",
-			       ENGINE_RUNNING_MAX);
-	return 0;
+	return shares_check(&e->windows, w->asker.sees, 1, err) < 0 ? -EBUSY : 0;
 }
 
 static int start_run(struct engine *e, struct window_result *w, const struct window_sink *observer,
@@ -253,7 +244,12 @@ static int start_run(struct engine *e, struct window_result *w, const struct win
 
 	if (r < 0)
 		return r;
-	r = other ? 0 : run_begin(run, err);
+	r = shares_take(&e->windows, w->asker.sees, 1, err);
+	if (r == 0 && !other) {
+		r = run_begin(run, err);
+		if (r < 0)
+			shares_give(&e->windows, w->asker.sees, 1);
+	}
 	if (r < 0) {
 		(void)window_result_keep(w); /* The caller's still. */
 		run_free(run);

@@ -20,7 +20,8 @@
 #include "daemon/window/sink.h"
 #include "daemon/window/result.h"
 
-#define ENGINE_RUNNING_MAX 64
+#define ENGINE_RUNNING_MAX      64
+#define ENGINE_RUNNING_RESERVED 16 /* of these, for administrators and schedules */
 /* Running windows together may take so much; beyond, the largest is ended early. */
 #define ENGINE_RUNNING_BYTES_MAX ((size_t)192 << 20)
 /* For the broker's answers that a window waits for. The slowest is that to an attach: the helper

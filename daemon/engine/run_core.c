@@ -53,7 +53,10 @@ static void end(struct run *r, int error, const char *message)
 
 void run_fail(struct run *r, int error, const char *message)
 {
-	log_info("window %s: pid %d: %s", r->result->id, (int)r->result->pid, message);
+	char quoted[LOG_QUOTED_BYTES];
+
+	(void)log_quote(quoted, sizeof(quoted), message);
+	log_info("window %s: pid %d: %s", r->result->id, (int)r->result->pid, quoted);
 	window_result_fail(r->result, message);
 	end(r, error, message);
 }
@@ -62,13 +65,15 @@ void run_fail(struct run *r, int error, const char *message)
 static void conclude(struct run *r)
 {
 	struct window_result *w = r->result;
+	char quoted[LOG_QUOTED_BYTES];
 
 	if (w->state == WINDOW_FAILED) {
 		run_fail(r, ECONNABORTED, w->reason);
 		return;
 	}
+	(void)log_quote(quoted, sizeof(quoted), w->reason);
 	log_info("window %s: %s%s%s", w->id, window_result_state_name(w), w->reason[0] ? ": " : "",
-		 w->reason);
+		 w->reason[0] ? quoted : "");
 	numa_query_release(&r->numa);
 	numa_profile_finish(&w->numa);
 	end(r, 0, "");

@@ -188,6 +188,15 @@ static void begin_windows(struct scheduler *s)
 		begin_window(s, &order);
 }
 
+static void say_stopped(const struct planner_schedule *schedule)
+{
+	char quoted[LOG_QUOTED_BYTES];
+
+	(void)log_quote(quoted, sizeof(quoted), schedule->stopped);
+	log_warn("schedule '%s' has stopped itself: %s; 'jxperfctl reload' starts it again",
+		 schedule->config->name, quoted);
+}
+
 /* From inside a sink, where nothing may be attached: the timer does that. */
 static void on_window_over(struct scheduler *s, const struct window_result *w,
 			   enum planner_outcome outcome, const char *reason)
@@ -198,8 +207,7 @@ static void on_window_over(struct scheduler *s, const struct window_result *w,
 
 	planner_ended(s->planner, w->id, outcome, reason);
 	if (ran && schedule->stopped[0])
-		log_warn("schedule '%s' has stopped itself: %s; 'jxperfctl reload' starts it again",
-			 schedule->config->name, schedule->stopped);
+		say_stopped(schedule);
 	if (is_at_work(s))
 		wake_in(s, 0);
 }

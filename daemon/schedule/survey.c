@@ -83,12 +83,16 @@ static void end_question(struct survey *s)
  * does. */
 static void question_failed(struct survey *s, const char *reason)
 {
+	char quoted[LOG_QUOTED_BYTES];
+
 	if (is_look(s)) {
 		newcomers_look_failed(&s->newcomers);
 		return;
 	}
-	if (!s->rounds_fail)
-		log_warn("schedules: cannot list the JVMs: %s", reason);
+	if (!s->rounds_fail) {
+		(void)log_quote(quoted, sizeof(quoted), reason);
+		log_warn("schedules: cannot list the JVMs: %s", quoted);
+	}
 	s->rounds_fail = true;
 }
 

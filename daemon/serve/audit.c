@@ -9,8 +9,7 @@
 #include "common/utf8.h"
 #include "daemon/window/result.h"
 
-#define VALUE_BYTES     ERR_MESSAGE_MAX /* of one, before it is quoted */
-#define CHARACTER_BYTES 4               /* of the longest one, and of an escaped one */
+#define VALUE_BYTES ERR_MESSAGE_MAX /* of one, before it is quoted */
 
 struct line {
 	char *text; /* AUDIT_LINE_BYTES */
@@ -24,23 +23,6 @@ static void put_number(struct line *l, const char *key, uint32_t value)
 	    (size_t)snprintf(l->text + l->used, AUDIT_LINE_BYTES - l->used, " %s=%u", key, value);
 }
 
-/* Cut where a character begins, and with its last quote in any case. */
-static void put_quoted(struct line *l, const char *value)
-{
-	l->text[l->used++] = '"';
-	for (; *value; value++) {
-		bool inside = (*value & 0xc0) == 0x80; /* of a character, which has room */
-
-		if (!inside && l->used + CHARACTER_BYTES + sizeof("\"") > AUDIT_LINE_BYTES)
-			break;
-		if (*value == '"' || *value == '\\')
-			l->text[l->used++] = '\\';
-		l->text[l->used++] = *value;
-	}
-	l->text[l->used++] = '"';
-	l->text[l->used] = '\0';
-}
-
 static void put_text(struct line *l, const char *key, const char *value)
 {
 	char clean[VALUE_BYTES];
@@ -51,7 +33,7 @@ static void put_text(struct line *l, const char *key, const char *value)
 		l->used +=
 		    (size_t)snprintf(l->text + l->used, AUDIT_LINE_BYTES - l->used, "%s", clean);
 	else
-		put_quoted(l, clean);
+		l->used += log_quote(l->text + l->used, AUDIT_LINE_BYTES - l->used, clean);
 }
 
 void audit_format(char line[AUDIT_LINE_BYTES], const struct audit_entry *entry)

@@ -5,9 +5,11 @@
  *   audit: action=report uid=1000 peer-pid=4712 window=w3 outcome=refused reason="no window
  * 'w3'..."
  *
- * uid and peer-pid are of the process that asked; pid and window are what it asked about, where it
- * named any. A value is a plain word or quoted, with '"' and '\' escaped by '\'; nothing that a
- * client sends can end the line, begin another field or reach a terminal as anything but text.
+ * A line of the log that is not of the audit begins otherwise, and has texts that targets chose in
+ * quotes (common/log.h). uid and peer-pid are of the process that asked; pid and window are what it
+ * asked about, where it named any. A value is a plain word or quoted, with '"' and '\' escaped by
+ * '\'; nothing that a client sends can end the line, begin another field or reach a terminal as
+ * anything but text.
  *
  * Lines are of every attach (when its window begins, or cannot), every detach, every change of the
  * configuration, and every request that was refused. Questions that were answered are not in it.

@@ -6,12 +6,14 @@
  * others are looked for in a small table before the builder is asked, which has to normalise them.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/cleanup.h"
 #include "common/mix.h"
+#include "subsume/import/collapsed_line.h"
 #include "subsume/import/import.h"
 #include "subsume/import/sink.h"
 
@@ -32,6 +34,8 @@ struct known_frame {
 struct collapsed {
 	struct import_sink *sink;
 	const uint8_t *bytes;
+	struct collapsed_shape shape;
+	uint64_t number;  /* of the line, from 1 */
 	bool are_samples; /* the counts */
 	struct known_frame *known;
 	/* The line before, as far as it can be used again. */
@@ -132,6 +136,12 @@ static size_t spell(const uint8_t *frame, size_t length, char *name)
 	return length;
 }
 
+/* What a line is left out for. */
+enum {
+	TOO_DEEP = 1,
+	TOO_LONG,
+};
+
 static int look_up(struct collapsed *c, const uint8_t *frame, size_t length, uint32_t *method)
 {
 	struct known_frame *known = &c->known[hash(frame, length) & (KNOWN_FRAMES - 1)];
@@ -143,9 +153,7 @@ static int look_up(struct collapsed *c, const uint8_t *frame, size_t length, uin
 		return 0;
 	}
 	if (bare >= SUBSUME_NAME_MAX)
-		return import_fail(c->sink, EFBIG, offset_of(c, frame),
-				   "a name of %zu bytes: at most %u are taken", bare,
-				   SUBSUME_NAME_MAX);
+		return TOO_LONG;
 	r = import_method(c->sink, offset_of(c, frame), c->name, spell(frame, bare, c->name),
 			  method);
 	if (r == 0)
@@ -165,7 +173,7 @@ static size_t shared_frames(const struct collapsed *c, const uint8_t *line, size
 	return n;
 }
 
-/* The frames into path, ends and depth. 1 when they are too many. */
+/* The frames into path, ends and depth. TOO_DEEP and TOO_LONG for what cannot be taken. */
 static int read_frames(struct collapsed *c, const uint8_t *line, size_t length)
 {
 	size_t depth = c->depth > 0 ? shared_frames(c, line, length) : 0;
@@ -183,9 +191,9 @@ static int read_frames(struct collapsed *c, const uint8_t *line, size_t length)
 			continue;
 		}
 		if (depth == SUBSUME_DEPTH_MAX)
-			return 1;
+			return TOO_DEEP;
 		r = look_up(c, line + at, end - at, &c->path[depth]);
-		if (r < 0)
+		if (r)
 			return r;
 		c->ends[depth++] = end;
 		at = end + 1;
@@ -193,50 +201,117 @@ static int read_frames(struct collapsed *c, const uint8_t *line, size_t length)
 	return 0;
 }
 
-/* The digits behind the last space. */
-static int read_count(struct collapsed *c, const uint8_t *text, size_t length, uint64_t *count)
-{
-	uint64_t offset = offset_of(c, text);
-	uint64_t value = 0;
+static const struct import_reason no_stack = {"line", "is no stack", "are no stacks"};
+static const struct import_reason is_negative = {"line", "has a negative count",
+						 "have a negative count"};
+static const struct import_reason too_large = {"line", "has a count of 2^63 or more",
+					       "have a count of 2^63 or more"};
+static const struct import_reason too_long = {"line", "has a name of more than 65536 bytes",
+					      "have a name of more than 65536 bytes"};
 
-	if (length > 0 && text[0] == '-')
-		return import_fail(c->sink, EBADMSG, offset, "a negative count");
-	for (size_t i = 0; i < length; i++)
-		if (text[i] < '0' || text[i] > '9' ||
-		    __builtin_mul_overflow(value, UINT64_C(10), &value) ||
-		    __builtin_add_overflow(value, (uint64_t)(text[i] - '0'), &value))
-			return import_fail(c->sink, EBADMSG, offset,
-					   "the line does not end in a space and a count");
-	*count = value;
+_Static_assert(SUBSUME_NAME_MAX == 65536, "it is said in words");
+
+/* Which of two numbers is the count, as the user wants it. false: there is but one. */
+static bool choose_column(const struct collapsed *c, struct collapsed_line *l)
+{
+	unsigned column = c->sink->options->column;
+
+	if (column != IMPORT_COLUMN_FIRST && column != IMPORT_COLUMN_SECOND)
+		return true;
+	if (!l->two)
+		return false;
+	if (column == IMPORT_COLUMN_FIRST)
+		l->count = l->first;
+	l->length = l->base_length;
+	return true;
+}
+
+static int add_line(struct collapsed *c, const struct collapsed_line *l)
+{
+	uint64_t offset = offset_of(c, l->stack), count = 0;
+	int r;
+
+	if (!collapsed_count_scaled(&l->count, c->shape.digits, &count)) {
+		import_notes_leave_out(c->sink->notes, &too_large, c->number, 1, 0, "");
+		return 0;
+	}
+	r = read_frames(c, l->stack, l->length);
+	if (r == TOO_LONG)
+		import_notes_leave_out(c->sink->notes, &too_long, c->number, 1, 0, "");
+	if (r < 0 || r == TOO_LONG)
+		return r < 0 ? r : 0;
+	if (r == TOO_DEEP)
+		return import_truncated(c->sink, offset, count, c->are_samples ? count : 0);
+	r = import_stack(c->sink, offset, c->path, c->depth, count);
+	if (r == 0 && c->are_samples)
+		c->sink->samples += count;
+	return r;
+}
+
+static int read_line(struct collapsed *c, const uint8_t *line, size_t length, bool ended)
+{
+	struct collapsed_line l;
+
+	c->number++;
+	collapsed_line_read(line, length, ended, &l);
+	if (l.kind == COLLAPSED_BLANK)
+		return 0;
+	if (l.kind == COLLAPSED_NEGATIVE)
+		import_notes_leave_out(c->sink->notes, &is_negative, c->number, 1, 0, "");
+	else if (l.kind != COLLAPSED_STACK || (!ended && c->shape.last_is_cut) ||
+		 !choose_column(c, &l))
+		import_notes_leave_out(c->sink->notes, &no_stack, c->number, 1, 0, "");
+	else
+		return add_line(c, &l);
 	return 0;
 }
 
-static int read_line(struct collapsed *c, const uint8_t *line, size_t length)
+/* Whether the file as a whole is one of stacks and counts, in words where it is not. */
+static int check_shape(const struct collapsed *c)
 {
-	const uint8_t *space;
-	uint64_t count = 0;
-	int r;
+	const struct collapsed_shape *f = &c->shape;
+	struct import_sink *s = c->sink;
 
-	while (length > 0 && (line[length - 1] == '\r' || line[length - 1] == ' '))
-		length--;
-	if (length == 0)
-		return 0;
-	space = memrchr(line, ' ', length);
-	if (!space)
-		return import_fail(c->sink, EBADMSG, offset_of(c, line),
-				   "the line does not end in a space and a count");
-	r = read_count(c, space + 1, (size_t)(line + length - space) - 1, &count);
-	if (r < 0)
-		return r;
-	r = read_frames(c, line, (size_t)(space - line));
-	if (r < 0)
-		return r;
-	if (r > 0)
-		return import_truncated(c->sink, offset_of(c, line), count,
-					c->are_samples ? count : 0);
-	r = import_stack(c->sink, offset_of(c, line), c->path, c->depth, count);
-	if (r == 0 && c->are_samples)
-		c->sink->samples += count;
+	if (f->none > f->stacks + f->negative)
+		return err_set(s->err, EBADMSG,
+			       "most lines, %" PRIu64 " of %" PRIu64 ", are no stacks with a count "
+			       "(the first: line %" PRIu64 "): give collapsed stacks, 'a;b;c 12', "
+			       "pprof or a flight recording",
+			       f->none, f->none + f->stacks + f->negative, f->first_none);
+	if (f->negative > f->stacks)
+		return err_set(s->err, EBADMSG,
+			       "most counts, %" PRIu64 " of %" PRIu64
+			       ", are negative: a difference "
+			       "of two profiles, which has no shares; give one of the two",
+			       f->negative, f->negative + f->stacks);
+	if (f->stacks == 0)
+		return err_set(s->err, ENODATA, "no line of it is a stack");
+	if (f->differential && !s->options->column)
+		return err_set(
+		    s->err, EBADMSG,
+		    "two counts a line: a differential file; use --column 1 or "
+		    "--column 2 for one of them (or --column last if the first number is "
+		    "part of a name)");
+	if (f->two > 0 && f->two < f->stacks && !s->options->column)
+		import_notes_remark(
+		    s->notes,
+		    "%" PRIu64 " of %" PRIu64 " stacks end%s in two numbers (the first: "
+		    "line %" PRIu64 "): a frame ends in a number, and the last one is "
+		    "the count",
+		    f->two, f->stacks, f->two == 1 ? "s" : "", f->first_two);
+	return 0;
+}
+
+static int read_lines(struct collapsed *c, const uint8_t *bytes, size_t size)
+{
+	const uint8_t *at = bytes, *line;
+	size_t length;
+	bool ended;
+	int r = 0;
+
+	while (r == 0 &&
+	       collapsed_next_line(&at, bytes + size, c->shape.end, &line, &length, &ended))
+		r = read_line(c, line, length, ended);
 	return r;
 }
 
@@ -245,22 +320,23 @@ int import_collapsed(const uint8_t *bytes, size_t size, struct import_sink *s)
 	const char *unit = s->options->sample_type ? s->options->sample_type : "samples";
 	_cleanup_free_ struct known_frame *known = calloc(KNOWN_FRAMES, sizeof(*known));
 	_cleanup_free_ struct collapsed *c = calloc(1, sizeof(*c));
-	const uint8_t *end = bytes + size;
-	int r = 0;
+	int r;
 
 	if (!known || !c)
 		return err_set(s->err, ENOMEM, "no memory for frames");
-	import_unit(s, unit, strlen(unit));
 	c->sink = s;
-	c->are_samples = strcmp(unit, "samples") == 0;
 	c->bytes = bytes;
 	c->known = known;
-	for (const uint8_t *line = bytes; line < end && r == 0;) {
-		const uint8_t *newline = memchr(line, '\n', (size_t)(end - line));
-		const uint8_t *next = newline ? newline : end;
-
-		r = read_line(c, line, (size_t)(next - line));
-		line = next + 1;
-	}
-	return r;
+	collapsed_shape_find(bytes, size, &c->shape);
+	r = check_shape(c);
+	if (r < 0)
+		return r;
+	/* Samples come whole. */
+	c->are_samples = strcmp(unit, "samples") == 0 && c->shape.are_integers;
+	if (!c->are_samples && !s->options->sample_type)
+		unit = "counts";
+	import_unit(s, unit, strlen(unit));
+	for (unsigned i = 0; i < c->shape.digits; i++)
+		s->scale *= 10;
+	return read_lines(c, bytes, size);
 }

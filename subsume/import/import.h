@@ -16,9 +16,10 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "subsume/import/notes.h"
 #include "subsume/tree.h"
 
-/* Bytes of a file, and of what is in it when it is compressed. */
+/* Bytes of a file; what gzip makes of one has a smaller limit (subsume/import/input.h). */
 #define IMPORT_BYTES_MAX (UINT64_C(4) << 30)
 
 enum import_format {
@@ -36,7 +37,14 @@ struct import_options {
 	 * default "jdk.ExecutionSample", each event one. */
 	const char *sample_type;
 	uint64_t bytes_max; /* 0: IMPORT_BYTES_MAX */
+	/* Of collapsed stacks that end in two numbers, which is the count, as IMPORT_COLUMN_..;
+	 * by default they are refused where all do. */
+	unsigned column;
 };
+
+#define IMPORT_COLUMN_FIRST  1u
+#define IMPORT_COLUMN_SECOND 2u
+#define IMPORT_COLUMN_LAST   3u /* and the first is part of a name */
 
 /* "collapsed", "pprof", "jfr"; "auto". */
 const char *import_format_name(enum import_format format);
@@ -45,13 +53,13 @@ const char *import_format_name(enum import_format format);
 enum import_format import_detect(const uint8_t *bytes, size_t size);
 
 /* Reads the profile in bytes, which stay the caller's and are not needed afterwards. Stacks that
- * are cut off, that are missing, or that are deeper than SUBSUME_DEPTH_MAX, are counted as
- * truncated. Labels are valid UTF-8 without control characters.
+ * are cut off, or that are deeper than SUBSUME_DEPTH_MAX, are counted as truncated; what cannot be
+ * read of an otherwise good file is in *notes. Labels are valid UTF-8 without control characters.
  *
- * 0 with the tree in *out, the caller's; -EBADMSG for a file that is not what it should be, -EFBIG
- * for one beyond a limit, -EINVAL for a sample type that it does not have, -ENODATA when there is
- * no cost in it, -ENOMEM. */
+ * 0 with the tree in *out, the caller's, and *notes set; -EBADMSG for a file that is not what it
+ * should be, -EFBIG for one beyond a limit, -EINVAL for a sample type that it does not have,
+ * -ENODATA when there is no cost in it, -ENOMEM. */
 int import_profile(const uint8_t *bytes, size_t size, const struct import_options *options,
-		   struct subsume_tree *out, struct err *err);
+		   struct subsume_tree *out, struct import_notes *notes, struct err *err);
 
 #endif

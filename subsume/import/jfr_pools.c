@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "subsume/import/import.h"
-
 void jfr_pools_release(struct jfr_pools *p)
 {
 	ids_release(&p->traces);
@@ -46,15 +44,12 @@ static bool follow(const struct jfr_types *t, const struct jfr_type *type, const
 	return true;
 }
 
-int jfr_layout_find(struct jfr_pools *p, const struct jfr_type *event)
+int jfr_layout_find(struct jfr_pools *p, const struct jfr_field *trace)
 {
 	const struct jfr_types *t = p->types;
-	struct jfr_layout l = {.event = event};
+	struct jfr_layout l = {.trace = &t->types[trace->type]};
 	const struct jfr_type *truncated, *string;
 
-	if (!follow(t, event, "stackTrace", POOLED, &l.event_trace, &l.trace))
-		return err_set(p->sink->err, p->sink->options->sample_type ? EINVAL : ENODATA,
-			       "events of the type '%s' have no stack", event->name);
 	if (!follow(t, l.trace, "truncated", PLAIN, &l.trace_truncated, &truncated) ||
 	    truncated->kind != JFR_BYTE ||
 	    !follow(t, l.trace, "frames", ARRAY, &l.trace_frames, &l.frame) ||
@@ -180,13 +175,19 @@ static struct jfr_cursor at_field(const struct jfr_pools *p, const struct ids *p
 	return c;
 }
 
-/* What a pooled field of a constant refers to; 0 when it is not there. */
-static uint64_t reference(const struct jfr_pools *p, const struct ids *pool, uint64_t id,
-			  const struct jfr_type *type, const struct jfr_field *field)
+/* What a pooled field of a constant refers to. -EBADMSG when the constant is not there: it was
+ * lost, and what it was cannot be told. */
+static int reference(const struct jfr_pools *p, const struct ids *pool, uint64_t id,
+		     const struct jfr_type *type, const struct jfr_field *field, uint64_t *to)
 {
 	struct jfr_cursor c = at_field(p, pool, id, type, field);
 
-	return c.at < c.end ? jfr_varint(&c) : 0;
+	if (c.at == c.end && !c.wrong)
+		return import_fail(p->sink, EBADMSG, offset_of(p, p->begin),
+				   "the constant %" PRIu64 " of the type '%s' is not in the chunk",
+				   id, type->name);
+	*to = jfr_varint(&c);
+	return c.wrong ? jfr_fail(p, &c, "a constant") : 0;
 }
 
 /* Appends a symbol to the label. */
@@ -195,10 +196,12 @@ static int append_symbol(struct jfr_pools *p, uint64_t id, size_t *used)
 	const struct jfr_layout *l = &p->layout;
 	struct jfr_cursor c = at_field(p, &p->symbols, id, l->symbol, l->symbol_string);
 	uint64_t pooled = 0;
-	size_t length = 0;
+	size_t length;
 
-	if (c.at < c.end)
-		length = jfr_text(&c, p->label + *used, sizeof(p->label) - *used, &pooled);
+	if (c.at == c.end && !c.wrong)
+		return import_fail(p->sink, EBADMSG, offset_of(p, p->begin),
+				   "the symbol %" PRIu64 " is not in the chunk", id);
+	length = jfr_text(&c, p->label + *used, sizeof(p->label) - *used, &pooled);
 	if (length == JFR_TEXT_POOLED) {
 		uint64_t place = ids_get(&p->strings, pooled);
 
@@ -206,6 +209,8 @@ static int append_symbol(struct jfr_pools *p, uint64_t id, size_t *used)
 		c.at = p->begin + place;
 		if (place)
 			length = jfr_text(&c, p->label + *used, sizeof(p->label) - *used, &pooled);
+		else
+			jfr_wrong(&c, "its text is not in the chunk");
 		if (length == JFR_TEXT_POOLED)
 			jfr_wrong(&c, "a text that is elsewhere twice");
 	}
@@ -227,41 +232,69 @@ static void spell_class(char *label, size_t length)
 static int append_char(struct jfr_pools *p, size_t *used, char c, uint64_t id)
 {
 	if (*used == sizeof(p->label))
-		return import_fail(p->sink, EFBIG, offset_of(p, p->begin),
+		return import_fail(p->sink, EBADMSG, offset_of(p, p->begin),
 				   "method %" PRIu64 " has a name of more than %u bytes", id,
 				   SUBSUME_NAME_MAX);
 	p->label[(*used)++] = c;
 	return 0;
 }
 
+/* A NUL as in modified UTF-8: names have none inside. */
+static int replace_nuls(struct jfr_pools *p, size_t *length, uint64_t id)
+{
+	size_t nuls = 0, from = *length;
+
+	for (size_t i = 0; i < *length; i++)
+		nuls += p->label[i] == '\0';
+	for (size_t i = 0; i < nuls; i++) {
+		int r = append_char(p, length, '\0', id);
+
+		if (r < 0)
+			return r;
+	}
+	for (size_t to = *length; to > from;) {
+		char c = p->label[--from];
+
+		p->label[--to] = (char)(c ? c : '\x80');
+		if (!c)
+			p->label[--to] = '\xc0';
+	}
+	return 0;
+}
+
 /* "java.util.HashMap.get(Ljava/lang/Object;)" into the label: what a method returns does not tell
- * it from others, but bridges from what they lead to. */
+ * it from others, but bridges from what they lead to. Native frames have no class. */
 static int make_label(struct jfr_pools *p, uint64_t id, size_t *length)
 {
 	const struct jfr_layout *l = &p->layout;
-	uint64_t class = reference(p, &p->methods, id, l->method, l->method_class);
-	uint64_t class_name = reference(p, &p->classes, class, l->class, l->class_name);
-	size_t descriptor;
+	uint64_t class = 0, class_name = 0, name = 0, descriptor = 0;
+	size_t name_end;
 	const char *end;
 	int r;
 
 	*length = 0;
-	r = append_symbol(p, class_name, length);
+	r = reference(p, &p->methods, id, l->method, l->method_class, &class);
+	if (r == 0)
+		r = reference(p, &p->methods, id, l->method, l->method_name, &name);
+	if (r == 0 && class)
+		r = reference(p, &p->classes, class, l->class, l->class_name, &class_name);
+	if (r == 0 && class_name)
+		r = append_symbol(p, class_name, length);
 	if (r < 0)
 		return r;
 	spell_class(p->label, *length);
 	if (*length > 0)
 		r = append_char(p, length, '.', id);
 	if (r == 0)
-		r = append_symbol(p, reference(p, &p->methods, id, l->method, l->method_name),
-				  length);
-	descriptor = *length;
+		r = append_symbol(p, name, length);
+	name_end = *length;
 	if (r == 0 && l->method_descriptor)
-		r = append_symbol(p, reference(p, &p->methods, id, l->method, l->method_descriptor),
-				  length);
-	end = memrchr(p->label + descriptor, ')', *length - descriptor);
-	*length = end ? (size_t)(end + 1 - p->label) : descriptor;
-	return r;
+		r = reference(p, &p->methods, id, l->method, l->method_descriptor, &descriptor);
+	if (r == 0 && descriptor)
+		r = append_symbol(p, descriptor, length);
+	end = memrchr(p->label + name_end, ')', *length - name_end);
+	*length = end ? (size_t)(end + 1 - p->label) : name_end;
+	return r < 0 ? r : replace_nuls(p, length, id);
 }
 
 static int method_of(struct jfr_pools *p, uint64_t id, uint32_t *method)
@@ -289,13 +322,7 @@ static int method_of(struct jfr_pools *p, uint64_t id, uint32_t *method)
 
 /* ---------------------------------------------------------------- stacks */
 
-struct stack {
-	bool truncated;
-	size_t depth;
-	uint32_t path[SUBSUME_DEPTH_MAX]; /* filled from the end: the innermost frame is first */
-};
-
-static int read_frames(struct jfr_pools *p, struct jfr_cursor *c, struct stack *stack)
+static int read_frames(struct jfr_pools *p, struct jfr_cursor *c, struct jfr_stack *stack)
 {
 	const struct jfr_layout *l = &p->layout;
 	const struct jfr_field *fields = &p->types->fields[l->frame->first_field];
@@ -319,7 +346,7 @@ static int read_frames(struct jfr_pools *p, struct jfr_cursor *c, struct stack *
 	return 0;
 }
 
-static int read_stack(struct jfr_pools *p, struct jfr_cursor *c, struct stack *stack)
+static int read_stack(struct jfr_pools *p, struct jfr_cursor *c, struct jfr_stack *stack)
 {
 	const struct jfr_layout *l = &p->layout;
 	const struct jfr_field *fields = &p->types->fields[l->trace->first_field];
@@ -337,25 +364,21 @@ static int read_stack(struct jfr_pools *p, struct jfr_cursor *c, struct stack *s
 	return r == 0 && c->wrong ? jfr_fail(p, c, "a stack trace") : r;
 }
 
-int jfr_pools_add_stack(struct jfr_pools *p, uint64_t id, uint64_t count)
+int jfr_pools_stack(struct jfr_pools *p, uint64_t id, struct jfr_stack *stack)
 {
 	uint64_t place = ids_get(&p->traces, id);
-	uint64_t offset = offset_of(p, p->begin) + place;
 	struct jfr_cursor c = {.at = p->begin + place, .end = p->end};
-	struct stack stack;
 	int r;
 
-	/* Of an event without a stack nothing is known of where it was. */
 	if (place == 0)
-		return import_truncated(p->sink, offset, count, count);
-	r = read_stack(p, &c, &stack);
+		return import_fail(p->sink, EBADMSG, offset_of(p, p->begin),
+				   "the stack %" PRIu64 " is not in the chunk", id);
+	r = read_stack(p, &c, stack);
 	if (r < 0)
 		return r;
-	if (stack.truncated || stack.depth > SUBSUME_DEPTH_MAX || stack.depth == 0)
-		return import_truncated(p->sink, offset, count, count);
-	r = import_stack(p->sink, offset, stack.path + SUBSUME_DEPTH_MAX - stack.depth, stack.depth,
-			 count);
-	if (r == 0)
-		p->sink->samples += count;
-	return r;
+	if (stack->depth > SUBSUME_DEPTH_MAX) {
+		stack->truncated = true;
+		stack->depth = SUBSUME_DEPTH_MAX;
+	}
+	return 0;
 }

@@ -8,6 +8,7 @@
 #ifndef JXPERF_SUBSUME_IMPORT_JFR_POOLS_H
 #define JXPERF_SUBSUME_IMPORT_JFR_POOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +18,7 @@
 
 /* The types that a stack is made of, as the metadata describe them. */
 struct jfr_layout {
-	const struct jfr_type *event, *trace, *frame, *method, *class, *symbol;
-	const struct jfr_field *event_trace; /* pooled */
+	const struct jfr_type *trace, *frame, *method, *class, *symbol;
 	const struct jfr_field *trace_truncated, *trace_frames;
 	const struct jfr_field *frame_method;               /* pooled */
 	const struct jfr_field *method_class, *method_name; /* pooled */
@@ -41,16 +41,23 @@ struct jfr_pools {
 
 void jfr_pools_release(struct jfr_pools *p);
 
-/* What the types of a stack look like; event is one of types. 0, -EBADMSG, or, for an
- * event without a stack, -EINVAL where the user asked for it, and -ENODATA. */
-int jfr_layout_find(struct jfr_pools *p, const struct jfr_type *event);
+/* What the types of a stack look like; trace is a field that refers to one. 0 or -EBADMSG. */
+int jfr_layout_find(struct jfr_pools *p, const struct jfr_field *trace);
 
 /* Finds the constants of the chunk, whose last checkpoint event is so many bytes behind its begin.
- * Replaces what was there. 0, or a negative code with the error set. */
+ * Replaces what was there. 0, or a negative code with the error set: after -EBADMSG there is what
+ * was found before. */
 int jfr_pools_read(struct jfr_pools *p, uint64_t last);
 
-/* Adds count stacks of that id to the tree. 0, or a negative code with the error set. */
-int jfr_pools_add_stack(struct jfr_pools *p, uint64_t id, uint64_t count);
+struct jfr_stack {
+	bool truncated;                   /* or too deep */
+	size_t depth;                     /* of the path */
+	uint32_t path[SUBSUME_DEPTH_MAX]; /* filled from the end: the innermost frame is first */
+};
+
+/* Reads the stack of that id. 0, or a negative code with the error set: -EBADMSG where it, or what
+ * it refers to, is not there or damaged. */
+int jfr_pools_stack(struct jfr_pools *p, uint64_t id, struct jfr_stack *stack);
 
 /* "at byte ..: what: why" of a cursor with something wrong. */
 int jfr_fail(const struct jfr_pools *p, const struct jfr_cursor *c, const char *what);

@@ -167,12 +167,40 @@ static int add_field(struct jfr_types *t, struct jfr_cursor *c)
 	return r;
 }
 
-/* An element and what is in it; in_class: what is in it are the latest type's fields. */
-static int read_element(struct jfr_types *t, struct jfr_cursor *c, bool in_class, unsigned depth)
+/* Annotations of the latest field: of jdk.jfr.Timespan's values none is any other's. */
+static void read_attributes(struct jfr_types *t, struct jfr_cursor *c, bool of_field)
+{
+	static const char *const units[] = {
+	    [JFR_TICKS] = "TICKS",
+	    [JFR_NANOSECONDS] = "NANOSECONDS",
+	    [JFR_MICROSECONDS] = "MICROSECONDS",
+	    [JFR_MILLISECONDS] = "MILLISECONDS",
+	    [JFR_SECONDS] = "SECONDS",
+	};
+
+	for (uint64_t left = jfr_count(c, ATTRIBUTE_LEAST); left > 0 && !c->wrong; left--) {
+		const char *key = string(t, c), *value = string(t, c);
+
+		for (unsigned u = JFR_TICKS; of_field && u <= JFR_SECONDS; u++)
+			if (strcmp(key, "value") == 0 && strcmp(value, units[u]) == 0)
+				t->fields[t->field_count - 1].unit = (enum jfr_unit)u;
+	}
+}
+
+enum parent {
+	IN_NOTHING,
+	IN_CLASS, /* what is in it are the latest type's fields, */
+	IN_FIELD, /* and the latest field's annotations */
+};
+
+/* An element and what is in it. */
+static int read_element(struct jfr_types *t, struct jfr_cursor *c, enum parent parent,
+			unsigned depth)
 {
 	const char *name = string(t, c);
-	bool is_class = !in_class && strcmp(name, "class") == 0;
-	bool is_field = in_class && strcmp(name, "field") == 0;
+	bool is_class = parent != IN_CLASS && strcmp(name, "class") == 0;
+	bool is_field = parent == IN_CLASS && strcmp(name, "field") == 0;
+	enum parent in = is_class ? IN_CLASS : is_field ? IN_FIELD : IN_NOTHING;
 	int r = 0;
 
 	if (depth > ELEMENT_DEPTH_MAX)
@@ -182,12 +210,9 @@ static int read_element(struct jfr_types *t, struct jfr_cursor *c, bool in_class
 	else if (is_field)
 		r = add_field(t, c);
 	else
-		for (uint64_t left = jfr_count(c, ATTRIBUTE_LEAST); left > 0 && !c->wrong; left--) {
-			(void)jfr_varint(c);
-			(void)jfr_varint(c);
-		}
+		read_attributes(t, c, parent == IN_FIELD);
 	for (uint64_t left = r == 0 ? jfr_count(c, ELEMENT_LEAST) : 0; left > 0 && r == 0; left--)
-		r = read_element(t, c, is_class, depth + 1);
+		r = read_element(t, c, in, depth + 1);
 	return r == 0 && c->wrong ? -EBADMSG : r;
 }
 
@@ -259,7 +284,7 @@ int jfr_types_read(struct jfr_types *t, struct jfr_cursor *c)
 		r = array_reserve_within(&t->fields, &t->field_room, 1, JFR_FIELDS_MAX,
 					 sizeof(*t->fields));
 	if (r == 0)
-		r = read_element(t, c, false, 0);
+		r = read_element(t, c, IN_NOTHING, 0);
 	for (size_t i = 0; r == 0 && i < t->type_count && !c->wrong; i++)
 		(void)least_of(t, &t->types[i], c, 0);
 	return r == 0 && c->wrong ? -EBADMSG : r;

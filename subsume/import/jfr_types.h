@@ -26,11 +26,22 @@ enum jfr_kind {
 	JFR_TEXT,
 };
 
+/* What a field's numbers are of, where its annotations say so. */
+enum jfr_unit {
+	JFR_NO_UNIT,
+	JFR_TICKS,
+	JFR_NANOSECONDS,
+	JFR_MICROSECONDS,
+	JFR_MILLISECONDS,
+	JFR_SECONDS,
+};
+
 struct jfr_field {
 	const char *name;
 	uint64_t type_id;
 	uint32_t type; /* number */
-	bool pooled;   /* an id in the constant pool of its type */
+	enum jfr_unit unit;
+	bool pooled; /* an id in the constant pool of its type */
 	bool array;
 };
 

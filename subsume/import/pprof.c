@@ -17,7 +17,6 @@
 #include "subsume/import/import.h"
 #include "subsume/import/pprof_tables.h"
 #include "subsume/import/sink.h"
-#include "subsume/import/stream.h"
 #include "subsume/import/wire.h"
 
 enum {
@@ -35,17 +34,11 @@ enum {
 
 #define SAMPLE_TYPES_MAX 64u
 
-/* Bytes that a gzipped profile is kept uncompressed in, rather than decompressed twice. */
-#define UNPACKED_MAX (UINT32_C(64) << 20)
-
 #define NO_TYPE SIZE_MAX
-
-/* A tag and a length. */
-#define FIELD_HEAD_MAX 20u
 
 struct pprof {
 	struct import_sink *sink;
-	struct stream in;
+	const uint8_t *bytes; /* of the file */
 	struct pprof_tables tables;
 	struct {
 		uint64_t type, unit; /* strings */
@@ -59,6 +52,10 @@ struct pprof {
 	size_t depth; /* may be larger: then it is too deep */
 	uint64_t values[SAMPLE_TYPES_MAX];
 	size_t value_count;
+	uint64_t number;                   /* of the sample, from 1 */
+	bool has_cost[SAMPLE_TYPES_MAX];   /* by type: some sample */
+	uint64_t first_cost, first_counts; /* of the first sample with both, */
+	bool in_proportion;                /* and all others have as much for each */
 };
 
 static int fail_message(struct pprof *p, uint64_t offset, const struct wire *w)
@@ -67,50 +64,6 @@ static int fail_message(struct pprof *p, uint64_t offset, const struct wire *w)
 }
 
 /* ---------------------------------------------------------------- fields of the whole */
-
-/* The next field's head; of BYTES the bytes are still to be taken. 1, 0 at the end. */
-static int next_head(struct pprof *p, struct wire_field *field)
-{
-	int64_t have = stream_fill(&p->in, FIELD_HEAD_MAX);
-	struct wire head;
-
-	if (have <= 0)
-		return (int)have;
-	head = wire_of(p->in.at, have < (int64_t)FIELD_HEAD_MAX ? (size_t)have : FIELD_HEAD_MAX);
-	field->value = wire_varint(&head);
-	field->number = (uint32_t)(field->value >> 3);
-	field->type = (enum wire_type)(field->value & 7);
-	if (!head.wrong && (field->value >> 3 == 0 || field->value >> 32 != 0))
-		head.wrong = "not a field of a profile";
-	if (field->type == WIRE_VARINT || field->type == WIRE_BYTES)
-		field->value = wire_varint(&head);
-	else if (!head.wrong)
-		head.wrong = "a field of a type that profiles do not have";
-	if (head.wrong)
-		return fail_message(p, p->in.offset, &head);
-	stream_take(&p->in, (size_t)(head.at - head.begin));
-	return 1;
-}
-
-/* Has the field's bytes in one piece. */
-static int whole(struct pprof *p, const struct wire_field *field, struct wire *message)
-{
-	int64_t have;
-
-	if (field->value > STREAM_PIECE_MAX)
-		return import_fail(p->sink, EFBIG, p->in.offset,
-				   "a field of %" PRIu64 " bytes: at most %u are taken",
-				   field->value, STREAM_PIECE_MAX);
-	have = stream_fill(&p->in, (size_t)field->value);
-	if (have < 0)
-		return (int)have;
-	if ((uint64_t)have < field->value)
-		return import_fail(p->sink, EBADMSG, p->in.offset,
-				   "a field of %" PRIu64 " bytes, and there are %" PRId64,
-				   field->value, have);
-	*message = wire_of(p->in.at, (size_t)field->value);
-	return 0;
-}
 
 static int add_sample_type(struct pprof *p, uint64_t offset, struct wire message)
 {
@@ -131,34 +84,22 @@ static int add_sample_type(struct pprof *p, uint64_t offset, struct wire message
 	return 0;
 }
 
-/* The first time: all but the samples. */
+/* The first time: all but the samples. A damaged function or location is one that is not there. */
 static int take_table_field(struct pprof *p, const struct wire_field *field)
 {
-	bool is_string = field->number == PROFILE_STRING;
-	uint64_t offset = p->in.offset;
-	struct wire message = {0};
-	int r;
+	uint64_t offset = (uint64_t)(field->bytes - p->bytes);
+	struct wire message = wire_of(field->bytes, (size_t)field->value);
+	int r = 0;
 
-	if (!is_string && field->number != PROFILE_SAMPLE_TYPE &&
-	    field->number != PROFILE_LOCATION && field->number != PROFILE_FUNCTION)
-		return stream_skip(&p->in, field->value);
-	if (is_string && field->value > SUBSUME_NAME_MAX) {
-		r = pprof_add_string(&p->tables, offset, NULL, field->value);
-		return r < 0 ? r : stream_skip(&p->in, field->value);
-	}
-	r = whole(p, field, &message);
-	if (r < 0)
-		return r;
-	if (is_string)
-		r = pprof_add_string(&p->tables, offset, message.at, field->value);
-	else if (field->number == PROFILE_SAMPLE_TYPE)
-		r = add_sample_type(p, offset, message);
-	else if (field->number == PROFILE_LOCATION)
+	if (field->number == PROFILE_STRING)
+		return pprof_add_string(&p->tables, offset, field->bytes, field->value);
+	if (field->number == PROFILE_SAMPLE_TYPE)
+		return add_sample_type(p, offset, message);
+	if (field->number == PROFILE_LOCATION)
 		r = pprof_add_location(&p->tables, offset, message);
-	else
+	else if (field->number == PROFILE_FUNCTION)
 		r = pprof_add_function(&p->tables, offset, message);
-	stream_take(&p->in, (size_t)field->value);
-	return r;
+	return r == -EBADMSG ? 0 : r;
 }
 
 /* ---------------------------------------------------------------- samples */
@@ -226,23 +167,52 @@ static int take_numbers(struct pprof *p, uint64_t offset, const struct wire_fiel
 	return packed.wrong ? fail_message(p, offset, &packed) : r;
 }
 
+static const struct import_reason no_stack = {"sample", "has no stack", "have no stack"};
+static const struct import_reason is_negative = {"sample", "has a negative value",
+						 "have a negative value"};
+static const struct import_reason unreadable = {"sample", "cannot be read", "cannot be read"};
+
+/* Intervals by the number of samples are those of the cost only where each has as much of it, but
+ * for what rounding takes. */
+static void compare_proportion(struct pprof *p, uint64_t cost, uint64_t samples)
+{
+	unsigned __int128 here, first;
+
+	if (cost == 0 && samples == 0)
+		return;
+	if (p->first_cost == 0 && p->first_counts == 0) {
+		p->first_cost = cost;
+		p->first_counts = samples;
+		p->in_proportion = cost > 0 && samples > 0;
+		return;
+	}
+	here = (unsigned __int128)cost * p->first_counts;
+	first = (unsigned __int128)p->first_cost * samples;
+	if ((here > first ? here - first : first - here) > first / 100)
+		p->in_proportion = false;
+}
+
 /* Of the sample whose frames and values are there. */
 static int count_sample(struct pprof *p, uint64_t offset)
 {
-	uint64_t cost, samples = 0;
+	uint64_t cost = p->values[p->cost_type], samples = 0;
 	int r;
 
-	if (p->value_count != p->type_count)
-		return import_fail(p->sink, EBADMSG, offset,
-				   "a sample with %zu values, and there are %zu sample types",
-				   p->value_count, p->type_count);
-	cost = p->values[p->cost_type];
 	if (p->count_type != NO_TYPE)
 		samples = p->values[p->count_type];
-	if (cost > INT64_MAX || samples > INT64_MAX)
-		return import_fail(p->sink, EBADMSG, offset, "a negative value");
+	if (cost > INT64_MAX || samples > INT64_MAX) {
+		import_notes_leave_out(p->sink->notes, &is_negative, p->number, 1, 0, "");
+		return 0;
+	}
+	if (p->depth == 0) {
+		import_notes_leave_out(p->sink->notes, &no_stack, p->number, 1, cost, "");
+		return 0;
+	}
+	for (size_t i = 0; i < p->type_count; i++)
+		p->has_cost[i] |= p->values[i] > 0;
 	if (p->depth > SUBSUME_DEPTH_MAX)
 		return import_truncated(p->sink, offset, cost, samples);
+	compare_proportion(p, cost, samples);
 	r = import_stack(p->sink, offset, p->path + SUBSUME_DEPTH_MAX - p->depth, p->depth, cost);
 	if (r == 0 && samples > SUBSUME_COST_MAX - p->sink->samples)
 		return import_fail(p->sink, EBADMSG, offset, "samples add up to 2^63 or more");
@@ -251,16 +221,11 @@ static int count_sample(struct pprof *p, uint64_t offset)
 	return r;
 }
 
-static int take_sample(struct pprof *p, const struct wire_field *profile_field)
+static int read_sample(struct pprof *p, uint64_t offset, struct wire message)
 {
-	uint64_t offset = p->in.offset;
 	struct wire_field field;
-	struct wire message = {0};
-	int r;
+	int r = 0;
 
-	if (profile_field->number != PROFILE_SAMPLE)
-		return stream_skip(&p->in, profile_field->value);
-	r = whole(p, profile_field, &message);
 	p->depth = p->value_count = 0;
 	while (r == 0 && wire_next(&message, &field)) {
 		uint64_t at = offset + (uint64_t)(message.at - message.begin);
@@ -274,62 +239,53 @@ static int take_sample(struct pprof *p, const struct wire_field *profile_field)
 		return r;
 	if (message.wrong)
 		return fail_message(p, offset, &message);
-	stream_take(&p->in, (size_t)profile_field->value);
-	return count_sample(p, offset);
+	if (p->value_count != p->type_count)
+		return import_fail(p->sink, EBADMSG, offset,
+				   "a sample with %zu values, and there are %zu sample types",
+				   p->value_count, p->type_count);
+	return 0;
+}
+
+/* What is wrong with one sample is no fault of the others. */
+static int take_sample(struct pprof *p, const struct wire_field *field)
+{
+	uint64_t offset = (uint64_t)(field->bytes - p->bytes);
+	struct err *err = p->sink->err;
+	struct err why;
+	int r;
+
+	if (field->number != PROFILE_SAMPLE)
+		return 0;
+	p->number++;
+	p->sink->err = &why;
+	r = read_sample(p, offset, wire_of(field->bytes, (size_t)field->value));
+	p->sink->err = err;
+	if (r == 0)
+		return count_sample(p, offset);
+	if (r != -EBADMSG)
+		return err_set(err, -r, "%s", why.message);
+	import_notes_leave_out(p->sink->notes, &unreadable, p->number, 1, 0, why.message);
+	return 0;
 }
 
 /* ---------------------------------------------------------------- the two passes */
 
-static int pass(struct pprof *p, const uint8_t *bytes, size_t size,
+static int pass(struct pprof *p, size_t size,
 		int (*take)(struct pprof *p, const struct wire_field *field))
 {
+	struct wire in = wire_of(p->bytes, size);
 	struct wire_field field = {0};
-	int r = stream_open(&p->in, bytes, size, p->sink);
+	int r = 0;
 
-	while (r == 0 && (r = next_head(p, &field)) > 0) {
-		r = 0;
+	while (r == 0 && wire_next(&in, &field))
 		if (field.type == WIRE_BYTES)
 			r = take(p, &field);
-		else if (field.number == PROFILE_DEFAULT_SAMPLE_TYPE)
+		else if (field.number == PROFILE_DEFAULT_SAMPLE_TYPE && field.type == WIRE_VARINT)
 			p->default_type = field.value;
-	}
-	stream_release(&p->in);
-	return r;
-}
-
-/* What a gzipped profile decompresses to, if that is not much, so that it is decompressed but once.
- * The caller's to free; NULL when it is too much. */
-static int unpack(struct pprof *p, const uint8_t *bytes, size_t size, uint8_t **unpacked,
-		  size_t *length)
-{
-	_cleanup_free_ uint8_t *found = NULL;
-	size_t used = 0, room = 0;
-	int64_t have;
-	int r;
-
-	if (size < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b)
-		return 0;
-	r = stream_open(&p->in, bytes, size, p->sink);
-	while (r == 0 && (have = stream_fill(&p->in, STREAM_PIECE_MAX)) != 0) {
-		if (have > 0)
-			r = array_reserve_within(&found, &room, used + (size_t)have, UNPACKED_MAX,
-						 1);
-		if (have < 0 || r < 0) {
-			r = have < 0 ? (int)have : r;
-			break;
-		}
-		memcpy(found + used, p->in.at, (size_t)have);
-		used += (size_t)have;
-		stream_take(&p->in, (size_t)have);
-	}
-	stream_release(&p->in);
-	if (r == -ENOSPC || r == -ENOMEM)
-		return 0;
-	if (r == 0) {
-		*unpacked = TAKE_PTR(found);
-		*length = used;
-	}
-	return r;
+	if (r == 0 && in.wrong)
+		return import_fail(p->sink, EBADMSG, (uint64_t)(in.at - in.begin),
+				   "%s: the file is cut or damaged, get it anew", in.wrong);
+	return r == -EEXIST ? -EBADMSG : r;
 }
 
 static bool is_called(const struct pprof *p, uint64_t string, const char *what)
@@ -340,22 +296,50 @@ static bool is_called(const struct pprof *p, uint64_t string, const char *what)
 	return length == strlen(what) && memcmp(text, what, length) == 0;
 }
 
-/* "the profile has no sample type ...", and which it has. */
-static int fail_type(struct pprof *p, const char *wanted)
+/* Names of those types that are to be shown, all for NULL, with commas between them. */
+static void name_types(const struct pprof *p, const bool *shown, char *to, size_t size)
 {
-	char names[ERR_MESSAGE_MAX / 2] = "", clean[sizeof(names)];
+	char names[ERR_MESSAGE_MAX / 2] = "";
 	size_t used = 0, length;
 
 	for (size_t i = 0; i < p->type_count && used < sizeof(names); i++) {
 		const char *name = pprof_string(&p->tables, p->types[i].type, &length);
-		int n = snprintf(names + used, sizeof(names) - used, "%s%.*s", i > 0 ? ", " : "",
-				 (int)length, name);
 
-		used += (size_t)n;
+		if (!shown || shown[i])
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.*s",
+						 used > 0 ? ", " : "", (int)length, name);
 	}
-	(void)utf8_sanitize(clean, sizeof(clean), names);
+	(void)utf8_sanitize(to, size, names);
+}
+
+static int fail_type(const struct pprof *p, const char *wanted)
+{
+	char names[ERR_MESSAGE_MAX / 2];
+
+	name_types(p, NULL, names, sizeof(names));
 	return err_set(p->sink->err, EINVAL, "the profile has no sample type '%s': it has %s",
-		       wanted, clean);
+		       wanted, names);
+}
+
+/* Nothing has a cost of the type that was taken. */
+static int fail_without_cost(const struct pprof *p)
+{
+	char names[ERR_MESSAGE_MAX / 2], taken[ERR_MESSAGE_MAX / 4];
+	bool is_taken[SAMPLE_TYPES_MAX] = {false}, others = false;
+
+	is_taken[p->cost_type] = true;
+	for (size_t i = 0; i < p->type_count; i++)
+		others |= p->has_cost[i];
+	name_types(p, p->has_cost, names, sizeof(names));
+	name_types(p, is_taken, taken, sizeof(taken));
+	if (others)
+		return err_set(
+		    p->sink->err, ENODATA,
+		    "all values of its sample type '%s' are zero: use --sample-type with "
+		    "one that has a cost (%s)",
+		    taken, names);
+	return err_set(p->sink->err, ENODATA,
+		       "none of its %" PRIu64 " samples has a stack and a cost", p->number);
 }
 
 /* The type that the user or else the file wants, or the last. */
@@ -391,6 +375,31 @@ static void choose_unit(struct pprof *p)
 	import_unit(p->sink, text, length);
 }
 
+/* Whether what was read is what the file is about, in words where it is not. */
+static int check_samples(struct pprof *p)
+{
+	const struct import_notes *notes = p->sink->notes;
+	uint64_t negative = import_notes_count(notes, &is_negative);
+	uint64_t bad = import_notes_count(notes, &unreadable);
+
+	if (negative > 0 && negative > p->number - negative)
+		return err_set(
+		    p->sink->err, EBADMSG,
+		    "most samples, %" PRIu64 " of %" PRIu64 ", have negative values: a "
+		    "difference of two profiles, which has no shares; give one of the two",
+		    negative, p->number);
+	if (bad > p->number - bad)
+		return err_set(p->sink->err, EBADMSG,
+			       "most samples, %" PRIu64 " of %" PRIu64
+			       ", cannot be read: %s; is the file cut?",
+			       bad, p->number, import_notes_why(notes, &unreadable));
+	if (p->sink->total == 0)
+		return fail_without_cost(p);
+	if (!p->in_proportion)
+		p->sink->samples = 0;
+	return 0;
+}
+
 static void free_pprof(struct pprof **p)
 {
 	if (*p)
@@ -401,23 +410,19 @@ static void free_pprof(struct pprof **p)
 int import_pprof(const uint8_t *bytes, size_t size, struct import_sink *s)
 {
 	_cleanup_(free_pprof) struct pprof *p = calloc(1, sizeof(*p));
-	_cleanup_free_ uint8_t *unpacked = NULL;
 	int r;
 
 	if (!p)
 		return err_set(s->err, ENOMEM, "no memory for the profile");
 	p->sink = p->tables.sink = s;
-	r = unpack(p, bytes, size, &unpacked, &size);
-	if (r < 0)
-		return r;
-	if (unpacked)
-		bytes = unpacked;
-	r = pass(p, bytes, size, take_table_field);
+	p->bytes = bytes;
+	r = pass(p, size, take_table_field);
 	if (r == 0)
 		r = choose_type(p);
 	if (r < 0)
 		return r;
 	pprof_link(&p->tables);
 	choose_unit(p);
-	return pass(p, bytes, size, take_sample);
+	r = pass(p, size, take_sample);
+	return r < 0 ? r : check_samples(p);
 }

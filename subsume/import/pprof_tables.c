@@ -13,6 +13,9 @@
 enum {
 	FUNCTION_ID = 1,
 	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILE = 4,
+	FUNCTION_LINE = 5,
 	LOCATION_ID = 1,
 	LOCATION_ADDRESS = 3,
 	LOCATION_LINE = 4,
@@ -77,7 +80,9 @@ static int name(struct pprof_tables *t, struct ids *ids, uint64_t offset, const 
 	int r = ids_put(ids, id, number + 1);
 
 	if (r == -EEXIST)
-		return import_fail(t->sink, EBADMSG, offset, "a second %s with the id %" PRIu64,
+		return import_fail(t->sink, EEXIST, offset,
+				   "a second %s with the id %" PRIu64
+				   ": if these are profiles one behind the other, give one of them",
 				   what, id);
 	return room(t, r, offset, what, IDS_MAX);
 }
@@ -94,6 +99,12 @@ int pprof_add_function(struct pprof_tables *t, uint64_t offset, struct wire mess
 			id = field.value;
 		else if (field.number == FUNCTION_NAME && field.type == WIRE_VARINT)
 			function.name = field.value;
+		else if (field.number == FUNCTION_SYSTEM_NAME && field.type == WIRE_VARINT)
+			function.system_name = field.value;
+		else if (field.number == FUNCTION_FILE && field.type == WIRE_VARINT)
+			function.file = field.value;
+		else if (field.number == FUNCTION_LINE && field.type == WIRE_VARINT)
+			function.line = field.value;
 	if (message.wrong)
 		return fail_message(t, offset, &message);
 	r = room(t,
@@ -187,12 +198,47 @@ const char *pprof_string(const struct pprof_tables *t, uint64_t number, size_t *
 	return t->text ? t->text + t->strings[number].offset : "";
 }
 
+/* Appends a string to the name. */
+static void append(struct pprof_tables *t, size_t *used, uint64_t number)
+{
+	size_t length;
+	const char *text = pprof_string(t, number, &length);
+
+	/* A NUL is as in modified UTF-8. */
+	for (size_t i = 0; i < length && *used + 2 <= sizeof(t->name); i++) {
+		if (text[i] == '\0')
+			t->name[(*used)++] = '\xc0';
+		t->name[(*used)++] = (char)(text[i] ? text[i] : '\x80');
+	}
+}
+
+/* Functions of one name are several, as static ones of two files or overloaded ones, where anything
+ * else of them differs. A name is shown up to its NUL. */
+static size_t identify(struct pprof_tables *t, const struct pprof_function *f)
+{
+	char line[32];
+	size_t used = 0, shown;
+
+	append(t, &used, f->name);
+	if (used == 0)
+		append(t, &used, f->system_name);
+	shown = used;
+	if (f->system_name != f->name || f->file || f->line) {
+		int length = snprintf(line, sizeof(line), "%c%" PRIu64, '\0', f->line);
+
+		for (int i = 0; i < length && used < sizeof(t->name); i++)
+			t->name[used++] = line[i];
+		append(t, &used, f->system_name);
+		if (used < sizeof(t->name))
+			t->name[used++] = '\0';
+		append(t, &used, f->file);
+	}
+	return shown == 0 ? 0 : used;
+}
+
 /* A function's, by its name. */
 static int function_method(struct pprof_tables *t, uint64_t offset, struct pprof_function *function)
 {
-	const char *text;
-	size_t length;
-
 	if (function->method)
 		return 0;
 	if (function->name >= t->string_count)
@@ -200,10 +246,9 @@ static int function_method(struct pprof_tables *t, uint64_t offset, struct pprof
 				   "a function's name is string %" PRIu64 ", and there are %zu",
 				   function->name, t->string_count);
 	if (t->strings[function->name].length > SUBSUME_NAME_MAX)
-		return import_fail(t->sink, EFBIG, offset,
+		return import_fail(t->sink, EBADMSG, offset,
 				   "a function's name is longer than %u bytes", SUBSUME_NAME_MAX);
-	text = pprof_string(t, function->name, &length);
-	return import_method(t->sink, offset, text, length, &function->method);
+	return import_method(t->sink, offset, t->name, identify(t, function), &function->method);
 }
 
 int pprof_line_method(struct pprof_tables *t, uint64_t offset, struct pprof_location *l,

@@ -25,8 +25,9 @@ struct pprof_string {
 };
 
 struct pprof_function {
-	uint64_t name;   /* number of a string */
-	uint32_t method; /* 0: not asked for yet */
+	uint64_t name, system_name, file; /* numbers of strings */
+	uint64_t line;                    /* that it begins in */
+	uint32_t method;                  /* 0: not asked for yet */
 };
 
 struct pprof_location {
@@ -49,14 +50,16 @@ struct pprof_tables {
 	size_t location_count, location_room;
 	uint64_t *lines; /* ids of functions; when they are linked, their numbers */
 	size_t line_count, line_room;
-	struct ids function_ids; /* to number + 1 */
+	char name[SUBSUME_NAME_MAX]; /* of a function, and what tells it from others of that name */
+	struct ids function_ids;     /* to number + 1 */
 	struct ids location_ids;
 };
 
 void pprof_tables_release(struct pprof_tables *t);
 
 /* Each takes what it is named after, which is at offset. 0, or a negative code with the error
- * set. A string longer than a name may be is kept without its bytes. */
+ * set: -EEXIST for a second one with the same id, -EBADMSG for one that is damaged, which is then
+ * missing. A string longer than a name may be is kept without its bytes. */
 int pprof_add_string(struct pprof_tables *t, uint64_t offset, const uint8_t *bytes,
 		     uint64_t length);
 int pprof_add_function(struct pprof_tables *t, uint64_t offset, struct wire message);

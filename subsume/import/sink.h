@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "subsume/import/notes.h"
 #include "subsume/tree.h"
 
 struct import_options; /* subsume/import/import.h */
@@ -21,6 +22,8 @@ struct import_sink {
 	uint64_t total; /* of costs, those of truncated stacks included; at most SUBSUME_COST_MAX */
 	uint64_t samples; /* that are in the tree; 0 where it is not known */
 	char unit[32];
+	uint64_t scale; /* costs are so many to one of the unit */
+	struct import_notes *notes;
 	struct err *err;
 };
 

@@ -16,6 +16,8 @@ enum wire_type {
 	WIRE_VARINT = 0,
 	WIRE_FIXED64 = 1,
 	WIRE_BYTES = 2,
+	WIRE_GROUP = 3,
+	WIRE_GROUP_END = 4,
 	WIRE_FIXED32 = 5,
 };
 
@@ -41,7 +43,8 @@ static inline struct wire wire_of(const uint8_t *bytes, size_t size)
 /* 0 when it is wrong. */
 uint64_t wire_varint(struct wire *w);
 
-/* The next field; false at the end, and when it is wrong. */
+/* The next field; groups, which nobody writes any more, are passed over with what is in them. false
+ * at the end, and when it is wrong. */
 bool wire_next(struct wire *w, struct wire_field *field);
 
 #endif

@@ -9,6 +9,7 @@ import subprocess
 
 from lib import HANG_S, Process, jdks, make_directory, need_root, note, register, run, test, wait_until
 from support.attach import NOBODY, as_nobody
+from support.hostile import HostileDaemon, HostileJvm, ended, hello
 from support.profile import CLIENT, DAEMON, EARLY, Client, Daemon, Workload, report_of, succeeded
 
 ADMINS = grp.getgrgid(1)
@@ -80,10 +81,10 @@ class User(Client):
         register(self)
 
 
-def audit(**fields):
-    """The lines of the audit that have these fields."""
+def audit(of=None, **fields):
+    """The lines of a daemon's audit that have these fields."""
     wanted = [f"{key.replace('_', '-')}={value}" for key, value in fields.items()]
-    lines = [line.partition("audit: ")[2] for line in the_daemon().output().splitlines() if "audit: " in line]
+    lines = re.findall(r"^jxperfd: (?:warning: )?audit: (.*)$", (of or the_daemon()).output(), re.MULTILINE)
     return [line for line in lines if all(w in re.findall(r'[\w-]+=(?:"(?:[^"\\]|\\.)*"|\S+)', line) for w in wanted)]
 
 
@@ -281,6 +282,20 @@ def what_a_client_sends_is_one_line_of_the_audit():
     lines = audit()[before:]
     note(lines[0])
     assert len(lines) == 1 and lines == audit(action="report", uid=NOBODY, outcome="refused")[-1:], lines
+
+
+@test
+def what_a_target_says_is_quoted_and_no_entry_of_the_audit():
+    need_root()
+    daemon, jvm = HostileDaemon(), HostileJvm(jdks()[0])
+    entry = "audit: action=attach uid=0 peer-pid=4711 pid=815 window=w7 outcome=ok"
+    jvm.will_send(hello(), ended(f'it failed" \\"{entry}'.encode()))
+    daemon.ctl("attach", str(jvm.pid), "--duration", "2s")
+    line = next(line for line in daemon.output().splitlines() if entry in line)
+    note(line)
+    assert re.search(rf': "(?:[^"\\]|\\.)*{entry}(?:[^"\\]|\\.)*"$', line), line
+    assert not audit(daemon, pid=815) and audit(daemon, pid=jvm.pid), daemon.output()
+    daemon.stop()
 
 
 @test

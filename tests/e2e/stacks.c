@@ -35,7 +35,8 @@ static void print_stacks(const struct subsume_tree *t)
 			(void)printf("%s%s", t->methods[path[d]].label,
 				     d < t->depth[n] ? ";" : " ");
 		if (t->cost[n] > 0)
-			(void)printf("%" PRIu64 "\n", t->cost[n]);
+			(void)printf("%.17g\n",
+				     (double)t->cost[n] / (double)(t->scale ? t->scale : 1));
 	}
 }
 
@@ -45,12 +46,13 @@ int main(int argc, char **argv)
 	struct import_options options = {.sample_type = argc > 2 ? argv[2] : NULL};
 	_cleanup_free_ uint8_t *bytes = NULL;
 	size_t size = 0;
+	struct import_notes notes;
 	struct err err;
 
 	bytes = argc > 1 ? whole_file(argv[1], &size) : NULL;
 	if (!bytes)
 		return EXIT_FAILURE;
-	if (import_profile(bytes, size, &options, &tree, &err) < 0) {
+	if (import_profile(bytes, size, &options, &tree, &notes, &err) < 0) {
 		(void)fprintf(stderr, "%s\n", err.message);
 		return EXIT_FAILURE;
 	}

@@ -20,10 +20,11 @@ static inline int fuzz_import(enum import_format format, const uint8_t *data, si
 {
 	struct import_options options = {.format = format, .bytes_max = BYTES_MAX};
 	struct subsume_tree tree = {0};
+	struct import_notes notes;
 	struct err err = {.message = ""};
 	uint64_t total = 0;
 
-	if (import_profile(data, size, &options, &tree, &err) < 0) {
+	if (import_profile(data, size, &options, &tree, &notes, &err) < 0) {
 		if (!err.message[0] || tree.node_count)
 			abort();
 		return 0;

@@ -107,6 +107,18 @@ static void errno_survives_a_stderr_that_is_closed(void **state)
 	assert_int_equal(r, ENOENT);
 }
 
+static void texts_of_others_are_quoted(void **state)
+{
+	char quoted[16];
+
+	(void)state;
+	assert_int_equal(log_quote(quoted, sizeof(quoted), "a \"b\" \\"), 12);
+	assert_string_equal(quoted, "\"a \\\"b\\\" \\\\\"");
+	/* Cut before a character that does not fit, with its last quote. */
+	(void)log_quote(quoted, sizeof(quoted), "0123456789\xe2\x82\xac\xe2\x82\xac");
+	assert_string_equal(quoted, "\"0123456789\"");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +127,7 @@ int main(void)
 	    cmocka_unit_test(details_are_for_those_who_ask),
 	    cmocka_unit_test(a_long_line_is_cut_and_ends),
 	    cmocka_unit_test(errno_survives_a_stderr_that_is_closed),
+	    cmocka_unit_test(texts_of_others_are_quoted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

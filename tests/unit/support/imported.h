@@ -17,6 +17,7 @@ struct imported {
 	uint64_t samples, truncated, truncated_samples;
 	size_t nodes;
 	char unit[32];
+	char notes[512]; /* the line about what was left out */
 };
 
 static inline void imported_add(struct imported *i, const char *text)
@@ -49,9 +50,10 @@ static inline struct imported imported_from(const void *bytes, size_t size,
 {
 	struct imported i = {.text = ""};
 	struct subsume_tree tree = {0};
+	struct import_notes notes;
 	struct err err = {.message = ""};
 
-	i.r = import_profile(bytes, size, options, &tree, &err);
+	i.r = import_profile(bytes, size, options, &tree, &notes, &err);
 	if (i.r < 0) {
 		imported_add(&i, err.message);
 		return i;
@@ -61,6 +63,7 @@ static inline struct imported imported_from(const void *bytes, size_t size,
 	i.truncated = tree.truncated;
 	i.truncated_samples = tree.truncated_samples;
 	i.nodes = tree.node_count;
+	import_notes_line(&notes, &tree, i.notes, sizeof(i.notes));
 	(void)snprintf(i.unit, sizeof(i.unit), "%s", tree.unit);
 	subsume_tree_release(&tree);
 	return i;

@@ -124,6 +124,8 @@ static const struct {
      "jdk.ExecutionSample",
      {{"startTime", 11, NULL}, {"stackTrace", JFR_FILE_TRACE, "constantPool"}}},
     {JFR_FILE_OTHER, "jdk.Other", {{"startTime", 11, NULL}}},
+    /* The last: its names are the file's. */
+    {JFR_FILE_WEIGHED, NULL, {{"stackTrace", JFR_FILE_TRACE, "constantPool"}, {"", 11, NULL}}},
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
 
@@ -168,19 +170,25 @@ static void type_element(struct jfr_file *f, struct strings *s, size_t i)
 	jfr_file_varint(f, number(s, "class"));
 	jfr_file_varint(f, 2);
 	attribute(f, s, "id", id_text(s, types[i].id));
-	attribute(f, s, "name", types[i].name);
+	attribute(f, s, "name", types[i].name ? types[i].name : f->weighed_name);
 	jfr_file_varint(f, fields);
 	for (size_t k = 0; k < fields; k++) {
 		const char *how = types[i].fields[k].how;
 
 		jfr_file_varint(f, number(s, "field"));
 		jfr_file_varint(f, how ? 3 : 2);
-		attribute(f, s, "name", types[i].fields[k].name);
+		attribute(f, s, "name",
+			  types[i].fields[k].name[0] ? types[i].fields[k].name : f->weight_name);
 		attribute(f, s, "class", id_text(s, types[i].fields[k].type));
 		if (how)
 			attribute(f, s, how, strcmp(how, "dimension") == 0 ? "1" : "true");
 		jfr_file_varint(f, 0);
 	}
+}
+
+static size_t types_of(const struct jfr_file *f)
+{
+	return f->weighed_name ? TYPES : TYPES - 1;
 }
 
 static void elements(struct jfr_file *f, struct strings *s)
@@ -190,15 +198,15 @@ static void elements(struct jfr_file *f, struct strings *s)
 	jfr_file_varint(f, 1);
 	jfr_file_varint(f, number(s, "metadata"));
 	jfr_file_varint(f, 0);
-	jfr_file_varint(f, TYPES);
-	for (size_t i = 0; i < TYPES; i++)
+	jfr_file_varint(f, types_of(f));
+	for (size_t i = 0; i < types_of(f); i++)
 		type_element(f, s, i);
 }
 
 void jfr_file_metadata(struct jfr_file *f)
 {
 	struct strings s = {.count = 0};
-	struct jfr_file trial = {0};
+	struct jfr_file trial = {.weighed_name = f->weighed_name, .weight_name = f->weight_name};
 	size_t event;
 
 	elements(&trial, &s); /* to know the strings, which come first */
@@ -221,6 +229,15 @@ void jfr_file_sample(struct jfr_file *f, uint64_t stack)
 
 	jfr_file_varint(f, UINT64_C(123456789012));
 	jfr_file_varint(f, stack);
+	jfr_file_close(f, event);
+}
+
+void jfr_file_weighed(struct jfr_file *f, uint64_t stack, uint64_t weight)
+{
+	size_t event = jfr_file_open(f, JFR_FILE_WEIGHED);
+
+	jfr_file_varint(f, stack);
+	jfr_file_varint(f, weight);
 	jfr_file_close(f, event);
 }
 

@@ -18,6 +18,7 @@ enum {
 	JFR_FILE_SYMBOL = 24,
 	JFR_FILE_SAMPLE = 30,
 	JFR_FILE_OTHER = 31, /* an event without a stack: "jdk.Other" */
+	JFR_FILE_WEIGHED = 32,
 };
 
 /* All zero is an empty file. Places are offsets in the file; the file is free(bytes)d. */
@@ -27,6 +28,8 @@ struct jfr_file {
 	size_t chunk;      /* the current one's begin */
 	size_t metadata;   /* its last metadata event */
 	size_t checkpoint; /* its last one, or 0 */
+	/* Names of a type of events with a stack, and of their field; NULL: there is none. */
+	const char *weighed_name, *weight_name;
 };
 
 struct jfr_file_stack {
@@ -40,6 +43,7 @@ void jfr_file_begin(struct jfr_file *f);
 void jfr_file_end(struct jfr_file *f);
 void jfr_file_metadata(struct jfr_file *f);
 void jfr_file_sample(struct jfr_file *f, uint64_t stack);
+void jfr_file_weighed(struct jfr_file *f, uint64_t stack, uint64_t weight);
 
 /* Methods 0 to count - 1, "pkg/ClassN.mN(I)V", and stacks, linked to the checkpoint before it. */
 void jfr_file_checkpoint(struct jfr_file *f, size_t methods, const struct jfr_file_stack *stacks,

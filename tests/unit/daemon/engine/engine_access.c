@@ -91,13 +91,35 @@ static void one_user_has_a_limit_of_windows_and_others_have_room(void **state)
 	assert_int_equal(
 	    engine_attach(f->engine, &one, 44, &request, &sample_findings, NULL, id, &f->err),
 	    -EBUSY);
-	assert_non_null(strstr(f->err.message, "2 windows of yours are running"));
+	assert_non_null(
+	    strstr(f->err.message, "user 77 has 2 windows running, which is a user's share"));
 	assert_int_equal(
 	    engine_attach(f->engine, &other, 45, &request, &sample_findings, NULL, id, &f->err), 0);
 	for (pid_t pid = 46; pid < 49; pid++) /* An administrator, too. */
 		assert_int_equal(engine_attach(f->engine, &everybodys, pid, &request,
 					       &sample_findings, NULL, id, &f->err),
 				 0);
+}
+
+static void users_leave_administrators_and_schedules_some_windows(void **state)
+{
+	const int most = ENGINE_RUNNING_MAX - ENGINE_RUNNING_RESERVED;
+	struct fixture *f = *state;
+	char id[WINDOW_ID_BYTES];
+
+	engine_set_user_limit(f->engine, 8);
+	for (int i = 0; i <= most; i++) {
+		const struct window_asker user = {
+		    .uid = 1000 + (uid_t)i / 8, .pid = 1, .sees = 1000 + (uid_t)i / 8};
+
+		assert_int_equal(engine_attach(f->engine, &user, 100 + i, &request,
+					       &sample_findings, NULL, id, &f->err),
+				 i < most ? 0 : -EBUSY);
+	}
+	assert_non_null(strstr(f->err.message, "there are 48 windows running"));
+	assert_int_equal(engine_attach(f->engine, &everybodys, 42, &request, &sample_findings, NULL,
+				       id, &f->err),
+			 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -107,6 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(one_user_has_a_limit_of_windows_and_others_have_room,
 					    set_up, tear_down),
+	    TEST(users_leave_administrators_and_schedules_some_windows),
 	    TEST(the_broker_is_told_whose_the_process_has_to_be),
 	    TEST(a_window_is_of_whom_the_broker_says),
 	    TEST(who_may_see_a_window_is_told_of_it_and_others_as_if_there_were_no_process),

@@ -93,6 +93,7 @@ static void a_window_without_ticks_is_a_root(void **state)
 
 static char *stacks_of(const struct window_result *w)
 {
+	struct import_notes notes;
 	struct err err = {""};
 	size_t size;
 	char *text;
@@ -107,7 +108,7 @@ static void read_again(const char *text, struct subsume_tree *t)
 	const struct import_options options = {.format = IMPORT_COLLAPSED};
 	struct err err = {""};
 
-	if (import_profile((const uint8_t *)text, strlen(text), &options, t, &err) < 0)
+	if (import_profile((const uint8_t *)text, strlen(text), &options, t, &notes, &err) < 0)
 		fail_msg("%s", err.message);
 }
 
