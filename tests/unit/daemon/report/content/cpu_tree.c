@@ -93,7 +93,6 @@ static void a_window_without_ticks_is_a_root(void **state)
 
 static char *stacks_of(const struct window_result *w)
 {
-	struct import_notes notes;
 	struct err err = {""};
 	size_t size;
 	char *text;
@@ -106,6 +105,7 @@ static char *stacks_of(const struct window_result *w)
 static void read_again(const char *text, struct subsume_tree *t)
 {
 	const struct import_options options = {.format = IMPORT_COLLAPSED};
+	struct import_notes notes;
 	struct err err = {""};
 
 	if (import_profile((const uint8_t *)text, strlen(text), &options, t, &notes, &err) < 0)
