@@ -1,19 +1,22 @@
 """Twenty hostile processes of two users do at once what each of the other tests has alone: fill the daemon with answers
 that nobody reads, reports that take long, waits, looks, attaches that hang, refusals, and agents that flood it. A third
 user is served meanwhile, and so is root."""
+import contextlib
+import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
 
-from lib import HANG_S, Process, Stopwatch, jdks, make_directory, need_root, note, run, test
+from lib import BUILD, HANG_S, Process, Stopwatch, jdks, make_directory, need_root, note, run, test, wait_until
 from support import footprint
 from support.agent import LIBRARY, PROTOCOL, encode
 from support.attach import as_user
 from support.hostile import HEADER, HostileDaemon, HostileJvm, batch, hello
-from support.profile import CLIENT, Workload, report_of, succeeded
+from support.profile import CLIENT, Daemon, Workload, report_of, succeeded
 
 ATTACKERS, VICTIM = (61001, 61002), 61003
 SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "support")
@@ -24,10 +27,11 @@ ANSWER_S, LIST_S, REPORT_S = 5, 15, 15
 # Far less than the daemon's limit (docs/design.md, "Memory of the daemon"), and more than two users' shares of it.
 MEMORY_MOST = 512 * footprint.MIB
 
-# Sends requests, one a connection: reads what is said, or holds so many connections and does not read.
+# Sends requests, one a connection: reads what is said, or holds so many connections and does not read; then one gives
+# way to another after a pause.
 REQUESTER = """
 import socket, sys, time
-path, held_most, requests = sys.argv[1], int(sys.argv[2]), [bytes.fromhex(r) for r in sys.argv[3:]]
+path, held_most, pause_s, requests = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), [bytes.fromhex(r) for r in sys.argv[4:]]
 held, count = [], 0
 print("asks", flush=True)
 while True:
@@ -40,10 +44,10 @@ while True:
     except OSError:
         pass
     held.append(c)
+    count += 1
+    time.sleep(0.02 if len(held) <= held_most else pause_s)
     if len(held) > held_most:
         held.pop(0).close()
-    count += 1
-    time.sleep(0.02)
 """
 
 
@@ -51,6 +55,12 @@ def request(number, *fields):
     """A ControlRequest in hexadecimal, as it travels."""
     payload = encode([(number, encode(list(fields))), (15, PROTOCOL)])
     return (HEADER.pack(len(payload)) + payload).hex()
+
+
+def start_requester(daemon, uid, held, pause_s, *requests):
+    requester = Process(as_user(uid, sys.executable, "-c", REQUESTER, daemon.socket, str(held), str(pause_s), *requests))
+    requester.wait_for("asks")
+    return requester
 
 
 def attach_request(pid):
@@ -74,11 +84,6 @@ class Crowd:
         fake.wait_for("hostile")
         return fake
 
-    def _requester(self, held, *requests):
-        requester = Process(as_user(self.uid, sys.executable, "-c", REQUESTER, self.daemon.socket, str(held), *requests))
-        requester.wait_for("asks")
-        return requester
-
     def _window(self, jvm):
         """One that lasts for a day, and its id."""
         command = as_user(self.uid, CLIENT, "--socket", self.daemon.socket, "attach", str(jvm.pid), "--background",
@@ -94,12 +99,12 @@ class Crowd:
         self._window(flood)
         report = request(5, (1, window), (2, 1), (3, 100000))
         fakes = [attach_request(fake.pid) for fake in self.fakes]
-        return [*self.agents, *self.fakes,
-                self._requester(30, request(4, (4, 10000)), report),
-                self._requester(30, request(20, (1, window))),
-                self._requester(0, report, request(5, (1, b"w999999"))),
-                self._requester(0, request(7), *(request(8, (1, fake.pid)) for fake in self.fakes)),
-                self._requester(4, *fakes, *(attach_request(pid) for pid in range(4_000_000, 4_000_020)))]
+        requests = [(30, 2, request(4, (4, 10000)), report),
+                    (30, 2, request(20, (1, window))),
+                    (0, 0.02, report, request(5, (1, b"w999999"))),
+                    (0, 0.02, request(7), *(request(8, (1, fake.pid)) for fake in self.fakes)),
+                    (4, 0.02, *fakes, *(attach_request(pid) for pid in range(4_000_000, 4_000_020)))]
+        return [*self.agents, *self.fakes, *(start_requester(self.daemon, self.uid, *r) for r in requests)]
 
 
 def large_profile():
@@ -176,6 +181,34 @@ def two_users_with_ten_hostile_processes_each_keep_nobody_from_anything():
     assert re.search(audit, daemon.output(), re.MULTILINE), daemon.output()[-3000:]
     for process in attackers:
         process.stop()
+    daemon.stop()
+
+
+ROWS, LISTS = 10_000, 32
+# RENDERS_UNREAD_OF_USER_BYTES of daemon/answer/render.h, twice for what a buffer grows by, and the lists that are made.
+GROWTH_MOST = 64 * footprint.MIB
+
+
+@test
+def lists_that_a_user_does_not_read_are_his_share_and_no_more():
+    need_root()
+    state = os.path.join(make_directory(), "state")
+    subprocess.run([os.path.join(BUILD, "bench/fill_store"), state, str(ROWS)], check=True)
+    with contextlib.closing(sqlite3.connect(os.path.join(state, "windows.db"))) as windows, windows:
+        windows.execute("UPDATE windows SET owner = ?", (ATTACKERS[0],))
+    daemon = Daemon(state=state)
+    os.chmod(daemon.socket, 0o666)
+    before = footprint.memory(daemon.pid)[1]
+    attacker = start_requester(daemon, ATTACKERS[0], LISTS, 2, request(4, (4, ROWS)))
+    wait_until(lambda: "let 'jxperfctl' read them first" in daemon.output(), "the end of the user's share")
+    for who in as_user(VICTIM), ():
+        ask(who, daemon, "status")
+        rows = json.loads(ask(who, daemon, "--json", "windows", "--limit", str(ROWS))[0])
+        assert len(rows) == (0 if who else ROWS), len(rows)
+    growth = footprint.memory(daemon.pid)[1] - before
+    note(f"the daemon grew by {growth / footprint.MIB:.0f} MiB")
+    assert growth < GROWTH_MOST, growth
+    attacker.stop()
     daemon.stop()
 
 
