@@ -389,8 +389,6 @@ static int start_parts(struct daemon *d, struct err *err)
 	d->metrics_kept.live = d->metrics;
 	sink = metrics_sink(&d->metrics_sink);
 	engine_add_sink(d->engine, &sink);
-	sink = audit_sink();
-	engine_add_sink(d->engine, &sink);
 	r = scheduler_new(&d->scheduler, &d->loop, d->engine, d->broker, d->config, err);
 	if (r < 0)
 		return r;

@@ -134,8 +134,9 @@ static int follow(struct exchange *x, struct client *c, uint32_t pid, struct pro
 			(void)interrupt_take(&c->interrupt); /* Which one does not matter. */
 			outcome->interrupted = true;
 			r = end_window(c, pid, err);
-			/* Refused: it ended by itself meanwhile, and the report is on its way. */
-			if (r < 0 && r != -EREMOTEIO)
+			/* Refused: it ended by itself meanwhile, and the report is on its way; or
+			 * there was no room to ask. */
+			if (r < 0 && r != -EREMOTEIO && r != -EAGAIN)
 				return r;
 			continue;
 		}

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "daemon/window/makes_way.h"
+
 void history_release(struct history *h)
 {
 	for (size_t i = 0; i < h->count; i++)
@@ -9,44 +11,38 @@ void history_release(struct history *h)
 	h->count = 0;
 }
 
-static size_t memory_bytes(const struct history *h)
+static size_t is_failed(const struct window_result *w)
 {
-	size_t sum = 0;
-
-	for (size_t i = 0; i < h->count; i++)
-		sum += window_result_memory_bytes(h->windows[i]);
-	return sum;
+	return w->state == WINDOW_FAILED;
 }
 
-static void drop(struct history *h, size_t i)
+static size_t is_other(const struct window_result *w)
 {
-	window_result_free(h->windows[i]);
-	h->count--;
-	memmove(h->windows + i, h->windows + i + 1,
-		(h->count - i) * sizeof(struct window_result *));
+	return w->state != WINDOW_FAILED;
 }
 
-/* Makes room for one more that failed, or of the others. */
-static void make_room(struct history *h, bool failed)
+/* The newest stays. */
+static void keep_to(struct history *h, size_t limit, window_weight_fn *weight)
 {
-	size_t limit = failed ? HISTORY_FAILED_MAX : HISTORY_WINDOWS_MAX;
-	size_t oldest = 0, count = 0;
+	while (window_weight_sum(h->windows, h->count, weight) > limit) {
+		size_t newest = h->count - 1;
+		size_t i = window_makes_way(h->windows, h->count, 0, newest, weight);
 
-	for (size_t i = h->count; i-- > 0;)
-		if ((h->windows[i]->state == WINDOW_FAILED) == failed) {
-			oldest = i;
-			count++;
-		}
-	if (count == limit)
-		drop(h, oldest);
+		if (i == newest)
+			return;
+		window_result_free(h->windows[i]);
+		memmove(h->windows + i, h->windows + i + 1,
+			(newest - i) * sizeof(struct window_result *));
+		h->count--;
+	}
 }
 
 void history_add(struct history *h, struct window_result *w)
 {
-	make_room(h, w->state == WINDOW_FAILED);
 	h->windows[h->count++] = w;
-	while (h->count > 1 && memory_bytes(h) > HISTORY_BYTES_MAX)
-		drop(h, 0);
+	keep_to(h, HISTORY_FAILED_MAX, is_failed);
+	keep_to(h, HISTORY_WINDOWS_MAX, is_other);
+	keep_to(h, HISTORY_BYTES_MAX, window_result_memory_bytes);
 }
 
 static void on_finished(void *arg, const struct window_result *w)

@@ -1,8 +1,8 @@
 /*
  * Finished windows, oldest first, and those that could not run, so that a number which was given
  * out is not denied later. Bounded in number, each sort by itself, and in memory: when a limit is
- * reached the oldest goes; the newest always stays. Whoever keeps one (window_result_keep) has it
- * longer.
+ * reached the oldest goes of the owner who has most; the newest always stays. Whoever keeps one
+ * (window_result_keep) has it longer.
  */
 #ifndef JXPERF_DAEMON_ENGINE_HISTORY_H
 #define JXPERF_DAEMON_ENGINE_HISTORY_H
@@ -19,7 +19,7 @@
 
 /* All zero is an empty history. */
 struct history {
-	struct window_result *windows[HISTORY_MAX];
+	struct window_result *windows[HISTORY_MAX + 1]; /* with one that is being added */
 	size_t count;
 };
 

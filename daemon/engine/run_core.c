@@ -53,10 +53,6 @@ static void end(struct run *r, int error, const char *message)
 
 void run_fail(struct run *r, int error, const char *message)
 {
-	char quoted[LOG_QUOTED_BYTES];
-
-	(void)log_quote(quoted, sizeof(quoted), message);
-	log_info("window %s: pid %d: %s", r->result->id, (int)r->result->pid, quoted);
 	window_result_fail(r->result, message);
 	end(r, error, message);
 }

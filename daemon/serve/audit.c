@@ -75,35 +75,3 @@ void audit_configuration(const struct window_asker *who, const char *reason)
 
 	audit_write(&entry);
 }
-
-/* ---------------------------------------------------------------- windows */
-
-static void write_attach(const struct window_result *w, const char *reason)
-{
-	const struct audit_entry entry = {.action = "attach",
-					  .who = &w->asker,
-					  .pid = (uint32_t)w->pid,
-					  .window = w->id,
-					  .reason = reason};
-
-	audit_write(&entry);
-}
-
-static void on_started(void *arg, const struct window_result *w)
-{
-	(void)arg; /* There is none. */
-	write_attach(w, NULL);
-}
-
-static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
-{
-	(void)arg;
-	(void)error; /* The message says it. */
-	if (w)
-		write_attach(w, message);
-}
-
-struct window_sink audit_sink(void)
-{
-	return (struct window_sink){.started = on_started, .failed = on_failed};
-}

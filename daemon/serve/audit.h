@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 #include "daemon/window/asker.h"
-#include "daemon/window/sink.h"
 
 /* Less than a line of the log has. */
 #define AUDIT_LINE_BYTES 900
@@ -44,8 +43,5 @@ void audit_write(const struct audit_entry *entry);
 /* The configuration was read again: it is in force (reason NULL), or why it is not. who NULL: by a
  * signal. */
 void audit_configuration(const struct window_asker *who, const char *reason);
-
-/* Writes a line for each window that begins or could not. */
-struct window_sink audit_sink(void);
 
 #endif

@@ -267,6 +267,7 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 							.reserved = CONTROL_CONNECTIONS_RESERVED,
 							.of_user = CONTROL_CONNECTIONS_OF_USER};
 	_cleanup_free_ struct control *c = calloc(1, sizeof(*c));
+	struct window_sink sink;
 	int fd = -1, r;
 
 	if (!c)
@@ -302,6 +303,8 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 	}
 	/* Nothing fails from here on: handles that are open would have to be closed first. */
 	refusals_init(&c->refusals, loop);
+	sink = refusals_sink(&c->refusals);
+	engine_add_sink(engine, &sink);
 	c->open_handles = 1;
 	if (fd >= 0)
 		start_listening(c, fd);

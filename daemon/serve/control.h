@@ -47,7 +47,8 @@ struct control_settings {
 	void *arg;
 };
 
-/* Listens. The strings of settings must outlive it. A socket file that nobody answers on is
+/* Listens, and is a sink of the engine's, which may run no more once it is freed. The strings of
+ * settings must outlive it. A socket file that nobody answers on is
  * replaced; -EADDRINUSE when a daemon answers, -ENOENT for an admin group that is none. Creates the
  * directory of CONTROL_SOCKET_DEFAULT, and no other. */
 int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "common/log.h"
+#include "daemon/window/result.h"
 
 static void on_timer(uv_timer_t *timer);
 
@@ -73,4 +74,37 @@ void refusals_note(struct refusals *r, const struct audit_entry *entry, bool con
 		audit_write(entry);
 	else
 		(void)shares_add(&r->more, user, 1); /* Without memory it is not counted. */
+}
+
+/* ---------------------------------------------------------------- windows */
+
+static struct audit_entry entry_of(const struct window_result *w, const char *reason)
+{
+	return (struct audit_entry){.action = "attach",
+				    .who = &w->asker,
+				    .pid = (uint32_t)w->pid,
+				    .window = w->id,
+				    .reason = reason};
+}
+
+static void on_started(void *arg, const struct window_result *w)
+{
+	const struct audit_entry entry = entry_of(w, NULL);
+
+	(void)arg; /* It is no refusal. */
+	audit_write(&entry);
+}
+
+static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
+{
+	const struct audit_entry entry = w ? entry_of(w, message) : (struct audit_entry){0};
+
+	(void)error; /* The message says it. */
+	if (w)
+		refusals_note(arg, &entry, false);
+}
+
+struct window_sink refusals_sink(struct refusals *r)
+{
+	return (struct window_sink){.arg = r, .started = on_started, .failed = on_failed};
 }

@@ -1,7 +1,7 @@
 /*
- * How much of the log refusals may fill: what one user is refused in REFUSALS_MS is a line of the
- * audit each at first, and a number after that, so that who is refused again and again drowns
- * nobody's entries.
+ * The audit of windows and of what is refused, and how much of the log refusals may fill: what one
+ * user is refused in REFUSALS_MS is a line of the audit each at first, and a number after that, so
+ * that who is refused again and again drowns nobody's entries.
  *
  * Loop thread only.
  */
@@ -13,6 +13,7 @@
 
 #include "daemon/serve/audit.h"
 #include "daemon/shares/shares.h"
+#include "daemon/window/sink.h"
 
 #define REFUSALS_MS 10000
 
@@ -31,6 +32,10 @@ struct refusals {
 /* The timer is initialised; it is the caller's to close, with refusals_release at once. */
 void refusals_init(struct refusals *r, uv_loop_t *loop);
 void refusals_release(struct refusals *r);
+
+/* To be registered: a line for each window that begins, and for one that could not as for any
+ * refusal. r has to outlive the engine's calls. */
+struct window_sink refusals_sink(struct refusals *r);
 
 /* What was refused, with its reason: a request, or a connection that came to name none. */
 void refusals_note(struct refusals *r, const struct audit_entry *entry, bool connection);

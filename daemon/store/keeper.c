@@ -10,6 +10,7 @@
 #include "daemon/store/salvage.h"
 #include "daemon/store/state_dir.h"
 #include "daemon/store/writer.h"
+#include "daemon/window/makes_way.h"
 
 /* Windows that run at a time; one more is kept when it ends. */
 #define RUNNING_MAX 64
@@ -144,19 +145,17 @@ static void drop_waiting(struct keeper *k, size_t count)
 	memmove(k->waiting, k->waiting + count, k->waiting_count * sizeof(struct window_result *));
 }
 
-static size_t waiting_bytes(const struct keeper *k)
+static size_t is_one(const struct window_result *w)
 {
-	size_t sum = 0;
-
-	for (size_t i = 0; i < k->waiting_count; i++)
-		sum += window_result_memory_bytes(k->waiting[i]);
-	return sum;
+	(void)w;
+	return 1;
 }
 
-/* The oldest that is not being written. */
-static void lose_one(struct keeper *k)
+/* One of the first end that is not being written. */
+static void lose_one(struct keeper *k, size_t end, window_weight_fn *weight)
 {
-	size_t oldest = k->writing ? k->batch_waiting : 0;
+	size_t first = k->writing ? k->batch_waiting : 0;
+	size_t oldest = window_makes_way(k->waiting, k->waiting_count, first, end, weight);
 
 	log_error("window %s is lost: it could not be kept, and too many others wait",
 		  k->waiting[oldest]->id);
@@ -170,8 +169,10 @@ static void lose_one(struct keeper *k)
 /* What is being written stays, and the newest. */
 static void keep_to_memory(struct keeper *k)
 {
-	while (k->waiting_count > k->batch_waiting + 1 && waiting_bytes(k) > KEEPER_WAITING_BYTES)
-		lose_one(k);
+	while (k->waiting_count > k->batch_waiting + 1 &&
+	       window_weight_sum(k->waiting, k->waiting_count, window_result_memory_bytes) >
+		   KEEPER_WAITING_BYTES)
+		lose_one(k, k->waiting_count - 1, window_result_memory_bytes);
 }
 
 static void say_damage(const struct salvage_account *s)
@@ -369,7 +370,7 @@ static void forget_running(struct keeper *k, const struct window_result *w)
 static void add_waiting(struct keeper *k, const struct window_result *w)
 {
 	if (k->waiting_count == KEEPER_WAITING_MAX)
-		lose_one(k);
+		lose_one(k, k->waiting_count, is_one);
 	k->waiting[k->waiting_count++] = window_result_keep(w);
 	keep_to_memory(k);
 }

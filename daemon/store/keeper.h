@@ -6,8 +6,8 @@
  *
  * Writing is the writer's thread's (daemon/store/writer.h). What cannot be written, because the
  * disk is full or the file locked, stays in memory and is tried again every KEEPER_RETRY_MS; beyond
- * KEEPER_WAITING_MAX finished windows or KEEPER_WAITING_BYTES of them the oldest is lost, and
- * counted.
+ * KEEPER_WAITING_MAX finished windows or KEEPER_WAITING_BYTES of them one is lost, the oldest of
+ * the owner who has most, and counted.
  *
  * Loop thread only.
  */

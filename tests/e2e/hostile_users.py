@@ -293,7 +293,7 @@ def what_a_target_says_is_quoted_and_no_entry_of_the_audit():
     daemon.ctl("attach", str(jvm.pid), "--duration", "2s")
     line = next(line for line in daemon.output().splitlines() if entry in line)
     note(line)
-    assert re.search(rf': "(?:[^"\\]|\\.)*{entry}(?:[^"\\]|\\.)*"$', line), line
+    assert re.search(rf'[:=] ?"(?:[^"\\]|\\.)*{entry}(?:[^"\\]|\\.)*"$', line), line
     assert not audit(daemon, pid=815) and audit(daemon, pid=jvm.pid), daemon.output()
     daemon.stop()
 

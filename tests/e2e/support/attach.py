@@ -57,8 +57,12 @@ class Jvm(Process):
         self.wait_for("idling")
 
 
+def as_user(uid, *command):
+    return ("setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *command)
+
+
 def as_nobody(*command):
-    return ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command)
+    return as_user(NOBODY, *command)
 
 
 def in_container(mounts):

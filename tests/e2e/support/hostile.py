@@ -7,7 +7,7 @@ import subprocess
 
 from lib import ROOT, jdks, make_directory
 from support.agent import LIBRARY, PROTOCOL, encode
-from support.attach import Jvm, as_nobody
+from support.attach import NOBODY, Jvm, as_user
 from support.profile import Daemon, Workload
 
 HEADER = struct.Struct("<I")
@@ -39,10 +39,10 @@ class HostileDaemon(Daemon):
 class HostileJvm(Jvm):
     """Another user's, whose agent sends the frames of a script."""
 
-    def __init__(self, jdk, **more):
+    def __init__(self, jdk, user=NOBODY, **more):
         directory = make_directory()
         self.script, self.flood = os.path.join(directory, "script"), os.path.join(directory, "flood")
-        super().__init__(jdk, prefix=as_nobody(), env={"HOSTILE_SCRIPT": self.script, "HOSTILE_FLOOD": self.flood}, **more)
+        super().__init__(jdk, prefix=as_user(user), env={"HOSTILE_SCRIPT": self.script, "HOSTILE_FLOOD": self.flood}, **more)
 
     def will_send(self, *frames):
         """From the next attach on."""

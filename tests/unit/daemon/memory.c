@@ -18,22 +18,26 @@
 #include "proto/limits.h"
 
 #define UNIT "systemd/jxperfd.service.in"
+#define POD  "contrib/kubernetes/daemonset.yaml"
 
 /* Code and stacks, SQLite, connections, the JVMs that are known. */
 #define REST_BYTES ((size_t)64 << 20)
 
-static size_t memory_max_of_unit(void)
+/* What a file permits: in the last line that the format fits. */
+static size_t permitted(const char *path, const char *format)
 {
-	FILE *file = fopen(UNIT, "re");
-	size_t value = 0;
-	char line[256], unit = 0;
+	FILE *file = fopen(path, "re");
+	size_t found = 0, value = 0;
+	char line[256], unit;
 
 	assert_non_null(file);
-	while (unit == 0 && fgets(line, sizeof(line), file))
-		(void)sscanf(line, "MemoryMax=%zu%c", &value, &unit);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, format, &value, &unit) == 2) {
+			assert_true(unit == 'M' || unit == 'G');
+			found = value << (unit == 'M' ? 20 : 30);
+		}
 	assert_int_equal(fclose(file), 0);
-	assert_true(unit == 'M' || unit == 'G');
-	return value << (unit == 'M' ? 20 : 30);
+	return found;
 }
 
 static void all_that_is_bounded_fits_in_what_the_unit_permits(void **state)
@@ -47,7 +51,8 @@ static void all_that_is_bounded_fits_in_what_the_unit_permits(void **state)
 	size_t sum = ENGINE_RUNNING_BYTES_MAX + kept + written + shown + REST_BYTES;
 
 	(void)state;
-	assert_in_range(sum, 0, memory_max_of_unit());
+	assert_in_range(sum, 0, permitted(UNIT, "MemoryMax=%zu%c"));
+	assert_in_range(sum, 0, permitted(POD, " limits: { cpu: 500m, memory: %zu%ci"));
 }
 
 int main(void)

@@ -44,6 +44,36 @@ static void windows_that_failed_make_no_others_leave(void **state)
 	history_release(&h);
 }
 
+static struct window_result *window_of(uid_t owner, unsigned number)
+{
+	struct window_result *w = window_result_new(number, 42, &request, &sample_findings);
+
+	w->owner = owner;
+	return w;
+}
+
+static void one_users_windows_make_no_others_leave(void **state)
+{
+	struct history h = {0};
+	struct window_result *w;
+
+	(void)state;
+	history_add(&h, window_of(1000, 1));
+	w = window_of(1000, 2);
+	window_result_fail(w, "it was too old");
+	history_add(&h, w);
+	for (unsigned i = 3; i <= 3 * HISTORY_MAX; i++) {
+		w = window_of(1001, i);
+		if (i % 2)
+			window_result_fail(w, "as it likes");
+		history_add(&h, w);
+	}
+	assert_int_equal(h.count, HISTORY_MAX);
+	assert_string_equal(h.windows[0]->id, "w1");
+	assert_string_equal(h.windows[1]->id, "w2");
+	history_release(&h);
+}
+
 static void a_kept_window_outlives_the_history(void **state)
 {
 	struct history h = {0};
@@ -111,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_oldest_finished_window_makes_room),
 	    cmocka_unit_test(windows_that_failed_make_no_others_leave),
+	    cmocka_unit_test(one_users_windows_make_no_others_leave),
 	    cmocka_unit_test(a_kept_window_outlives_the_history),
 	    cmocka_unit_test(large_windows_leave_room_for_fewer),
 	    cmocka_unit_test(as_a_sink_it_has_what_finished_and_what_failed_with_a_number),

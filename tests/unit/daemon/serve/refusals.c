@@ -4,7 +4,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
+
 #include "daemon/serve/refusals.h"
+#include "daemon/window/result.h"
+#include "tests/unit/support/sample_findings.h"
 
 static uv_loop_t loop;
 static struct refusals r;
@@ -72,12 +76,30 @@ static void users_together_leave_administrators_their_lines(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* A user whose attaches fail as fast as they are asked for. */
+static void windows_that_cannot_run_are_refusals_like_any(void **state)
+{
+	static const struct window_request request = {.kinds = {false, true}};
+	struct window_sink sink = refusals_sink(&r);
+	struct window_result *w = window_result_new(1, 42, &request, &sample_findings);
+
+	(void)state;
+	w->asker = (struct window_asker){.uid = 1000, .pid = 1, .sees = 1000};
+	for (int i = 0; i < REFUSALS_OF_USER + 7; i++)
+		sink.failed(sink.arg, w, ESRCH, "no process has the pid 42");
+	sink.failed(sink.arg, NULL, ENOMEM, "out of memory");
+	assert_int_equal(shares_of(&r.requests, 1000), REFUSALS_OF_USER);
+	assert_int_equal(shares_of(&r.more, 1000), 7);
+	window_result_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(of_a_users_requests_some_are_lines_and_the_others_are_counted),
 	    TEST(connections_are_one_line_and_take_none_of_those_for_requests),
 	    TEST(users_together_leave_administrators_their_lines),
+	    TEST(windows_that_cannot_run_are_refusals_like_any),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
