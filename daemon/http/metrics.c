@@ -90,6 +90,14 @@ struct app_metrics *metrics_find_app(struct metrics *m, const char *app, double 
 	return found;
 }
 
+bool metrics_pools(const struct metrics *m, const char *app)
+{
+	for (size_t i = 0; i < m->app_count; i++)
+		if (strcmp(m->apps[i].app, app) == 0)
+			return false;
+	return true;
+}
+
 /* ---------------------------------------------------------------- adding */
 
 void app_counts_add(struct app_counts *sum, const struct app_counts *more)

@@ -58,6 +58,9 @@ void metrics_attach_failed(struct metrics *m, int error);
 /* Samples that the gate dropped of processes that no window has; a total that only grows. */
 void metrics_strangers(struct metrics *m, uint64_t total);
 
+/* Whether an application of that name, whose window has started, is counted as app="other". */
+bool metrics_pools(const struct metrics *m, const char *app);
+
 /* Prometheus text format 0.0.4, or OpenMetrics 1.0.0. Errors of out are the caller's. */
 void metrics_write(FILE *out, const struct metrics *m, bool openmetrics);
 

@@ -1,6 +1,11 @@
 #include "daemon/http/metrics_sink.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "daemon/container/hash.h"
+#include "daemon/http/metrics_sums.h"
 
 struct accounted_window {
 	struct accounted_window *next;
@@ -17,6 +22,23 @@ static struct accounted_window **find(struct metrics_sink *s, const struct windo
 	return at;
 }
 
+static void say_pooled(struct metrics_sink *s, const char *app)
+{
+	uint32_t hash = hash_bytes(app, strlen(app));
+
+	if (!metrics_pools(s->metrics, app) || s->pooled_count == METRICS_POOLED_MAX)
+		return;
+	for (size_t i = 0; i < s->pooled_count; i++)
+		if (s->pooled[i] == hash)
+			return;
+	s->pooled[s->pooled_count++] = hash;
+	log_info(
+	    "metrics: windows of '%s' are counted as app=\"other\": %u applications have a name of "
+	    "their own there%s",
+	    app, METRICS_APPS_MAX,
+	    s->pooled_count < METRICS_POOLED_MAX ? "" : "; further ones are not said");
+}
+
 /* Without memory the window is not accounted for until it is finished. */
 static void on_started(void *arg, const struct window_result *w)
 {
@@ -24,6 +46,7 @@ static void on_started(void *arg, const struct window_result *w)
 	struct accounted_window *accounted = calloc(1, sizeof(*accounted));
 
 	metrics_window_started(s->metrics, w);
+	say_pooled(s, w->app);
 	if (!accounted)
 		return;
 	accounted->window = w;

@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/http/metrics_sink.h"
+#include "daemon/http/metrics_sums.h"
 #include "tests/unit/support/sample_findings.h"
 
 struct fixture {
@@ -117,6 +119,48 @@ static void strangers_are_a_total(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* What goes to standard error while windows of the applications app<from> up to app<to> begin. */
+static char *said_of(struct fixture *f, unsigned from, unsigned to)
+{
+	FILE *said = tmpfile();
+	int kept = dup(STDERR_FILENO);
+	char *text = calloc(1, 4096);
+
+	assert_true(said && text && kept >= 0 && dup2(fileno(said), STDERR_FILENO) >= 0);
+	for (unsigned number = from; number <= to; number++) {
+		struct window_result *w = running_window(number + 1, 0);
+
+		(void)snprintf(w->app, sizeof(w->app), "app%u", number);
+		f->sink.started(f->sink.arg, w);
+		f->sink.finished(f->sink.arg, w);
+		window_result_free(w);
+	}
+	assert_true(dup2(kept, STDERR_FILENO) >= 0);
+	(void)close(kept);
+	rewind(said);
+	(void)fread(text, 1, 4095, said);
+	(void)fclose(said);
+	return text;
+}
+
+static void names_without_series_are_said_once_and_counted(void **state)
+{
+	struct fixture *f = *state;
+	char *said = said_of(f, 0, METRICS_APPS_MAX - 1);
+
+	assert_string_equal(said, "");
+	free(said);
+	said = said_of(f, METRICS_APPS_MAX, METRICS_APPS_MAX + 1);
+	assert_non_null(strstr(said, "windows of 'app64' are counted as app=\"other\": 64 appl"));
+	assert_non_null(strstr(said, "windows of 'app65' are counted as app=\"other\": 64 appl"));
+	free(said);
+	said = said_of(f, 0, METRICS_APPS_MAX + 1);
+	assert_string_equal(said, "");
+	free(said);
+	assert_shown(f, "jxperf_apps_over_limit_total 4\n");
+	assert_shown(f, "jxperf_windows_total{app=\"other\"} 4\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +168,8 @@ int main(void)
 	    TEST(a_window_that_was_not_heard_of_before_is_added_whole_at_its_end),
 	    TEST(failures_are_counted_with_a_window_and_without),
 	    TEST(strangers_are_a_total),
+	    cmocka_unit_test_setup_teardown(names_without_series_are_said_once_and_counted, set_up,
+					    tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
