@@ -266,6 +266,7 @@ int subsume_builder_method(struct subsume_builder *b, const char *name, size_t l
 	found = find_method(b, name, length, &hash);
 	if (!found) {
 		length = subsume_name_normalise(name, length, b->normalised);
+		length = utf8_join_pairs(b->normalised, length);
 		found = find_method(b, b->normalised, length, &hash);
 	}
 	if (!found)
@@ -429,13 +430,13 @@ static int init_labels(struct labels *l, size_t methods)
 static int show_name(struct subsume_builder *b, struct labels *l, uint32_t method)
 {
 	const struct name *n = &b->methods[method];
-	size_t room = UTF8_SHOWN_MAX * (size_t)n->length + 1;
+	size_t room = UTF8_SHOWN_MAX * ((size_t)n->length + 1);
 	int r = array_reserve(&l->text, &l->room, l->used + room, 1);
 
 	if (r < 0)
 		return r;
 	l->at[method] = l->used;
-	l->used += utf8_sanitize(l->text + l->used, room, b->names + n->offset) + 1;
+	l->used += utf8_name(l->text + l->used, room, b->names + n->offset) + 1;
 	return 0;
 }
 

@@ -89,7 +89,7 @@ void jvm_text_cgroup(char path[JVM_CGROUP_BYTES], const char *cgroup)
 			continue;
 		memcpy(found, from, length);
 		found[length] = '\0';
-		(void)utf8_sanitize(path, JVM_CGROUP_BYTES, found); /* Not longer. */
+		(void)utf8_sanitize(path, JVM_CGROUP_BYTES, found); /* May be cut. */
 	}
 }
 

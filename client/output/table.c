@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/utf8.h"
+
 #define GAP 2
 
 /* Takes text. */
@@ -50,16 +52,14 @@ void table_release(struct table *t)
 
 void table_cell(struct table *t, const char *fmt, ...)
 {
-	char text[TABLE_CELL_BYTES];
+	char text[TABLE_CELL_BYTES], clean[TABLE_CELL_BYTES];
 	va_list ap;
 
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap); /* Cut at the cell's limit. */
 	va_end(ap);
-	for (char *p = text; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
-	append(t, strdup(text));
+	(void)utf8_sanitize(clean, sizeof(clean), text); /* Likewise. */
+	append(t, strdup(clean));
 }
 
 /* How many terminal columns UTF-8 text takes, near enough: its characters. */

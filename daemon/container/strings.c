@@ -27,7 +27,7 @@ static bool matches(const void *table, uint32_t position, const void *key)
 int strings_intern(struct strings *s, const char *text, uint32_t *id)
 {
 	char clean[LIMIT_STRING_BYTES];
-	size_t size = utf8_sanitize(clean, sizeof(clean), text) + 1;
+	size_t size = utf8_name(clean, sizeof(clean), text) + 1;
 	uint32_t hash, position;
 	int r;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "daemon/http/accept.h"
 #include "daemon/http/broker_metrics.h"
 #include "daemon/http/engine_metrics.h"
 #include "daemon/http/http.h"
@@ -50,7 +51,8 @@ static void serve_metrics(void *arg, const struct http_request *request,
 	const struct endpoints *e = arg;
 	const struct endpoints_sources *from = &e->sources;
 	const char *accept = http_request_header(request, "Accept");
-	bool openmetrics = accept && strstr(accept, "application/openmetrics-text");
+	unsigned quality = accept_quality(accept, "application/openmetrics-text");
+	bool openmetrics = quality > 0 && quality >= accept_quality(accept, "text/plain");
 	FILE *out = response->body;
 
 	response->type = openmetrics ? TYPE_OPENMETRICS : TYPE_TEXT;

@@ -33,7 +33,7 @@ static void take_text(const char *document, const char *object, const char *memb
 	    json_string_value(json_object_get(json_object_get(root, object), member));
 
 	if (found && strlen(found) < size)
-		(void)utf8_sanitize(text, size, found); /* Not longer. */
+		(void)utf8_sanitize(text, size, found); /* May be cut. */
 	json_decref(root);
 }
 

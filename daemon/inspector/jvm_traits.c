@@ -32,7 +32,7 @@ static void read_command(struct jvm_traits *t, pid_t pid, char *step)
 		if (text[i] == '\0')
 			text[i] = ' ';
 	if (n > 0)
-		(void)utf8_sanitize(t->command, sizeof(t->command), text); /* Not longer. */
+		(void)utf8_sanitize(t->command, sizeof(t->command), text); /* May be cut. */
 }
 
 static void read_groups(struct jvm_traits *t, pid_t pid)
@@ -56,7 +56,7 @@ static void take_variable(struct jvm_traits *t, const char *name, const char *va
 
 	if (snprintf(whole, sizeof(whole), "%s=%s", name, value) >= (int)sizeof(whole))
 		return;
-	(void)utf8_sanitize(to, JVM_VARIABLE_BYTES, whole); /* Not longer. */
+	(void)utf8_sanitize(to, JVM_VARIABLE_BYTES, whole); /* May be cut. */
 	t->environment[t->environment_count++] = to;
 }
 

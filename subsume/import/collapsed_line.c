@@ -118,10 +118,10 @@ static double value_of(const struct collapsed_count *count)
  * is behind *word. */
 static size_t without_word(const uint8_t *line, size_t length, size_t *word)
 {
-	size_t at = length;
+	const uint8_t *space = memrchr(line, ' ', length), *tab = memrchr(line, '\t', length);
+	const uint8_t *last = !tab || (space && space > tab) ? space : tab;
+	size_t at = last ? (size_t)(last - line) + 1 : 0;
 
-	while (at > 0 && !is_blank(line[at - 1]))
-		at--;
 	*word = at;
 	while (at > 0 && is_blank(line[at - 1]))
 		at--;
@@ -152,13 +152,28 @@ static bool has_frame(const uint8_t *stack, size_t length)
 	return false;
 }
 
+static bool is_control(uint8_t c)
+{
+	return c < ' ' && c != '\t';
+}
+
+/* Eight at once: of lines with a byte below ' ' there are few. */
 static bool has_controls(const uint8_t *line, size_t length)
 {
-	bool found = false;
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	size_t i = 0;
 
-	for (size_t i = 0; i < length; i++)
-		found |= line[i] < ' ' && line[i] != '\t';
-	return found;
+	for (; i + sizeof(uint64_t) <= length; i += sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, line + i, sizeof(word));
+		if ((word - ones * ' ') & ~word & (ones << 7))
+			break;
+	}
+	for (; i < length; i++)
+		if (is_control(line[i]))
+			return true;
+	return false;
 }
 
 /* Whether what a file ends in was cut inside a name: a bracket is open. */

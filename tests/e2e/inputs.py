@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import time
+import unicodedata
 
 from lib import BUILD, HANG_S, ROOT, make_directory, note, run, test
 
@@ -41,7 +42,7 @@ def stacks(content, *arguments):
 
 
 def own(content, *arguments):
-    """Cost of its own by method, of all methods; and what the JSON says is left out."""
+    """Own cost by method, where there are few methods; and the JSON."""
     result = subsume(content, *arguments, "--height", "0", "--distance", "0", "--json", "--top", "1000")
     assert result.returncode == 0, result
     subsuming = json.loads(result.stdout)["subsuming"]
@@ -157,6 +158,29 @@ def encodings_of_text():
     for end in (b"\r\n", b"\r"):
         assert stacks(bytes_of("folded/04-good.folded").replace(b"\n", end))[0] == \
             {"main;a;b": 10, "main;a;c": 80, "main;d": 10}, end
+
+
+@test
+def names_are_shown_as_they_are_and_told_apart():
+    both = {"\U00020bb7": 5, "\U00020bb8": 6}
+    cesu, plain = bytes_of("folded/07-cesu8.folded"), bytes_of("folded/07-plain-utf8.folded")
+    is_read("folded/07-cesu8.folded", both)
+    is_read("folded/07-plain-utf8.folded", both)
+    assert stacks(cesu + plain)[0] == {f"main;{name}": 2 * cost for name, cost in both.items()}
+    # What no terminal shows, or shows somewhere else, is shown as its code.
+    hidden = {"a\u202eb": 1, "a\u2066b": 2, "a\u200bb": 3, "ab": 4, "a\U000e0001b": 5, "a\u2028b": 6}
+    content = "".join(f"main;{name} {cost}\n" for name, cost in hidden.items()).encode()
+    content += b"main;a\xed\xa0\xbdb 7\nmain;a\xffb 8\nmain;a\xfeb 9\n"
+    codes = {name.encode("ascii", "backslashreplace").decode(): cost for name, cost in hidden.items()}
+    codes.update({"a\\ud83db": 7, "a\\xffb": 8, "a\\xfeb": 9})
+    assert stacks(content)[0] == {f"main;{name}": cost for name, cost in codes.items()}, stacks(content)[0]
+    for form in ("text", "json", "collapsed"):
+        shown = subsume(content, "--height", "0", "--distance", "0", "--output-format", form).stdout.decode()
+        assert not any(unicodedata.category(c) in ("Cf", "Zl", "Zp", "Cs") for c in shown), shown
+    # Reduced, too: no two stacks are one.
+    deep = b"".join(b"r;" + name + b";x;y;z %d\n" % cost for name, cost in ((b"a\xff", 1), (b"a\\xff", 2), (b"a\xfe", 3)))
+    lines = subsume(deep, "--height", "1", "--distance", "0", "--output-format", "collapsed").stdout.decode().splitlines()
+    assert sorted(lines) == ["r;a\\xfe;x 3", "r;a\\xff#2;x 2", "r;a\\xff;x 1"], lines
 
 
 # ---------------------------------------------------------------- compression

@@ -1,10 +1,15 @@
 /*
  * stacks FILE [TYPE]: the whole tree that a profile is read as, as collapsed stacks, for tests to
  * hold against what others read. The first line: samples, truncated samples.
+ *
+ * stacks --each FILE..: the same of many, each behind a line "file: " and what was left out of it,
+ * or "refused: " and why.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/cleanup.h"
 #include "subsume/import/import.h"
@@ -40,20 +45,50 @@ static void print_stacks(const struct subsume_tree *t)
 	}
 }
 
+/* 0, or the error. */
+static int load(const char *path, const struct import_options *options, struct subsume_tree *tree,
+		struct import_notes *notes, struct err *err)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	size_t size = 0;
+
+	bytes = whole_file(path, &size);
+	if (!bytes)
+		return err_set(err, EIO, "cannot read '%s'", path);
+	return import_profile(bytes, size, options, tree, notes, err);
+}
+
+static void print_each(const char *path)
+{
+	_cleanup_(subsume_tree_release) struct subsume_tree tree = {0};
+	static const struct import_options options = {.format = IMPORT_AUTO};
+	struct import_notes notes;
+	char line[4096];
+	struct err err;
+
+	if (load(path, &options, &tree, &notes, &err) < 0) {
+		(void)printf("refused: %s\n", err.message);
+		return;
+	}
+	import_notes_line(&notes, &tree, line, sizeof(line));
+	(void)printf("file: %s\n", line);
+	print_stacks(&tree);
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(subsume_tree_release) struct subsume_tree tree = {0};
 	struct import_options options = {.sample_type = argc > 2 ? argv[2] : NULL};
-	_cleanup_free_ uint8_t *bytes = NULL;
-	size_t size = 0;
 	struct import_notes notes;
 	struct err err;
 
-	bytes = argc > 1 ? whole_file(argv[1], &size) : NULL;
-	if (!bytes)
-		return EXIT_FAILURE;
-	if (import_profile(bytes, size, &options, &tree, &notes, &err) < 0) {
-		(void)fprintf(stderr, "%s\n", err.message);
+	if (argc > 1 && strcmp(argv[1], "--each") == 0) {
+		for (int i = 2; i < argc; i++)
+			print_each(argv[i]);
+		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	}
+	if (argc < 2 || load(argv[1], &options, &tree, &notes, &err) < 0) {
+		(void)fprintf(stderr, "%s\n", argc < 2 ? "stacks FILE [TYPE]" : err.message);
 		return EXIT_FAILURE;
 	}
 	print_stacks(&tree);

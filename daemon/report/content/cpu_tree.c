@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,9 @@
 #define GC_ROOT  "[garbage collector]"
 #define JIT_ROOT "[compilers]"
 #define NO_NAME  "[unknown]"
+
+/* Shown as other characters are that are not replaced, or shown for one that is. */
+#define ALIKE " ,"
 
 #define LABEL_BYTES (2 * LIMIT_STRING_BYTES + 2)
 
@@ -35,14 +39,21 @@ static int name_method(struct subsume_builder *b, const struct profile *p, uint3
 		       uint32_t *out)
 {
 	const struct cct_method *m = cct_method(&p->cct, id);
-	char label[LABEL_BYTES];
+	const char *class_name, *name;
+	char label[2 * LABEL_BYTES];
 	size_t used;
 
 	if (!m || (m->class_name == 0 && m->name == 0))
 		return subsume_builder_method(b, NO_NAME, strlen(NO_NAME), out);
-	used = append(label, 0, strings_get(&p->strings, m->class_name));
+	class_name = strings_get(&p->strings, m->class_name);
+	name = strings_get(&p->strings, m->name);
+	used = append(label, 0, class_name);
 	used = append(label, used, ".");
-	used = append(label, used, strings_get(&p->strings, m->name));
+	used = append(label, used, name);
+	/* "a b" and "a_b" would be one. */
+	if (strpbrk(class_name, ALIKE) || strpbrk(name, ALIKE))
+		used += (size_t)snprintf(label + used, sizeof(label) - used, "%c%s.%s", '\0',
+					 class_name, name);
 	return subsume_builder_method(b, label, used, out);
 }
 

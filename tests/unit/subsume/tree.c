@@ -72,8 +72,43 @@ static void lambdas_of_one_line_are_one_method(void **state)
 	assert_false(t.methods[0].always_subsumed);
 	assert_false(t.methods[first].always_subsumed);
 	assert_true(t.methods[first + 1].always_subsumed);
-	assert_string_equal(t.methods[first + 2].label, "broken??");
+	assert_string_equal(t.methods[first + 2].label, "broken\\xff\\x0a");
 	assert_int_equal(t.node_count, 1);
+	subsume_tree_release(&t);
+}
+
+static void methods_are_told_apart_by_more_than_what_is_shown(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t length;
+		const char *label;
+	} names[] = {
+	    {"m(I)\0file", 9, "m(I)"},
+	    {"m(I)\0other", 10, "m#2(I)"},
+	    {"m#2(I)", 6, "m#2#2(I)"},
+	    {"m(I)", 4, "m#3(I)"},
+	    {"\xed\xa0\xbd\xed\xb8\x80", 6, "\xf0\x9f\x98\x80"},
+	    {"(x)\0"
+	     "1",
+	     5, "(x)"},
+	    {"(x)", 3, "(x)#2"},
+	};
+	struct subsume_builder *b = subsume_builder_new();
+	struct subsume_tree t;
+	uint32_t m;
+
+	(void)state;
+	for (uint32_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		assert_int_equal(subsume_builder_method(b, names[k].name, names[k].length, &m), 0);
+		assert_int_equal(m, k + 1);
+	}
+	/* The same character in the other form. */
+	assert_int_equal(method(b, "\xf0\x9f\x98\x80"), 5);
+	assert_int_equal(subsume_builder_finish(b, 0, "", &t), 0);
+	subsume_builder_free(b);
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+		assert_string_equal(t.methods[k + 1].label, names[k].label);
 	subsume_tree_release(&t);
 }
 
@@ -159,6 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(children_are_in_preorder_as_they_came_first),
 	    cmocka_unit_test(lambdas_of_one_line_are_one_method),
+	    cmocka_unit_test(methods_are_told_apart_by_more_than_what_is_shown),
 	    cmocka_unit_test(what_is_too_large_is_refused),
 	    cmocka_unit_test(many_paths_are_all_there),
 	};

@@ -66,6 +66,12 @@ static void metrics_are_openmetrics_when_asked(void **state)
 	assert_non_null(
 	    strstr(answer, "Content-Type: application/openmetrics-text; version=1.0.0"));
 	assert_string_equal(answer + strlen(answer) - strlen("# EOF\n"), "# EOF\n");
+	answer = ask(*state, GET("/metrics", "Accept: text/plain;q=0.5,"
+					     "application/openmetrics-text;version=1.0.0;q=0\r\n"));
+	assert_non_null(strstr(answer, "Content-Type: text/plain; version=0.0.4"));
+	answer = ask(*state, GET("/metrics", "Accept: application/openmetrics-text;q=0.2,"
+					     "text/plain;q=0.5\r\n"));
+	assert_non_null(strstr(answer, "Content-Type: text/plain; version=0.0.4"));
 }
 
 static void healthy_is_always_so_and_ready_when_it_was_said(void **state)

@@ -54,6 +54,22 @@ static void contexts_are_met_by_their_methods(void **state)
 	window_result_free(w);
 }
 
+static void names_that_are_shown_alike_are_told_apart(void **state)
+{
+	struct window_result *w = ticks_window();
+	struct subsume_tree t = {0};
+
+	(void)state;
+	sample_window_ticks(w, sample_window_node(w, 0, "of it", 10), COMPILED, 3);
+	sample_window_ticks(w, sample_window_node(w, 0, "of_it", 10), COMPILED, 4);
+	assert_int_equal(cpu_tree_init(&t, w), 0);
+	assert_int_equal(t.node_count, 3);
+	assert_string_equal(label_of(&t, 1), "org.example.Main.of_it");
+	assert_string_equal(label_of(&t, 2), "org.example.Main.of_it#2");
+	subsume_tree_release(&t);
+	window_result_free(w);
+}
+
 static void the_jvms_own_threads_are_roots_and_cut_stacks_are_in_no_node(void **state)
 {
 	struct window_result *w = ticks_window();
@@ -195,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(contexts_are_met_by_their_methods),
+	    cmocka_unit_test(names_that_are_shown_alike_are_told_apart),
 	    cmocka_unit_test(the_jvms_own_threads_are_roots_and_cut_stacks_are_in_no_node),
 	    cmocka_unit_test(a_window_without_ticks_is_a_root),
 	    cmocka_unit_test(collapsed_stacks_make_the_same_tree_again),
