@@ -5,7 +5,7 @@ The point is for what the handlers cost meanwhile, for the window's beginning an
 account, and for the account's units. utime and stime are told apart by the scheduler's ticks, and so have an error of that
 sort of their own; the CPU clocks have none.
 """
-# Runs alone: its programs use both processors.
+# Takes two places: its programs use both processors.
 import math
 import os
 import time

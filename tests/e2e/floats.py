@@ -2,7 +2,7 @@
 
 Where HotSpot fills and copies in stubs that are the same for all types, the class of the array tells.
 """
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import concurrent.futures
 import functools
 

@@ -4,7 +4,7 @@ library: the releases between the oldest supported and the newest, and what a co
 `make check` unpacks them (tests/jdks/fetch). Two programs with known fractions run on each, and one whose
 allocations could hang it where there are virtual threads.
 """
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import os
 import re
 

@@ -137,7 +137,7 @@ class FairClock:
         with open("/proc/loadavg", encoding="ascii") as f:
             runnable = int(f.read().split()[3].split("/")[0]) - 1  # without this thread
         now = time.monotonic()
-        self.seconds += (now - self.last) / max(1.0, runnable / os.cpu_count())
+        self.seconds += (now - self.last) / max(1.0, runnable / len(os.sched_getaffinity(0)))
         self.last = now
         return self.seconds
 

@@ -1,4 +1,5 @@
 """The beginning and the end of windows: what they leave behind, however they end, is nothing."""
+# Starts early: it takes long (many windows).
 import functools
 import json
 import os

@@ -2,7 +2,7 @@
 
 The tests judge the reports as they come.
 """
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import math
 import re
 
