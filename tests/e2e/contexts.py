@@ -12,7 +12,7 @@ from support.tree import Contained, bring_workloads, homes
 
 CHECK_ALL = "-Djxperf.contexts.checked=1"
 BUDGET = "10%"
-CPU_S = 4
+CPU_S = 2
 
 # How many have to be recognised for the test to say anything. Virtual threads that run on from a return barrier, and
 # programs that compile all the time, have few.

@@ -13,7 +13,7 @@ from support.profile import Daemon, Windows, assert_quality, the_one_kind
 from support.tree import Contained, bring_workloads, homes
 
 LEAST_TRAPS = 100
-CPU_S = 6
+CPU_S = 2.5
 LEAST_OBJECTS = 1000
 
 # Release, options of the JVM, the collector that it reports.
