@@ -1,5 +1,5 @@
 """What a report leads with can be acted on: programs of which it is plain what that is."""
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 from lib import add_test, jdks, note, run, skip
 from support.profile import Windows, Workload, assert_quality, succeeded
 

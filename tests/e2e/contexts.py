@@ -3,7 +3,7 @@
 Every one that is recognised is walked by the JVM as well, in programs of these tests; with CONTEXTS_ALL=1 (make
 soak-contexts) also in those of the bench, and with every collector. CONTEXTS_PROGRAMS: comma-separated names, instead of all.
 """
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import os
 
 from lib import BUILD, Process, add_test, jdks, note, run, skip
@@ -12,7 +12,7 @@ from support.tree import Contained, bring_workloads, homes
 
 CHECK_ALL = "-Djxperf.contexts.checked=1"
 BUDGET = "10%"
-CPU_S = 4
+CPU_S = 2
 
 # How many have to be recognised for the test to say anything. Virtual threads that run on from a return barrier, and
 # programs that compile all the time, have few.

@@ -2,7 +2,7 @@
 
 Where HotSpot fills and copies in stubs that are the same for all types, the class of the array tells.
 """
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import concurrent.futures
 import functools
 
@@ -11,7 +11,7 @@ from support.profile import Daemon, Workload, assert_quality, the_one_kind
 
 BUDGET = "5%"
 LEAST_TRAPS = 20
-CPU_S = 4
+CPU_S = 1.5
 # Loops that only fill become calls of a stub on newer JDKs.
 IN_LOOPS = ["-XX:-OptimizeFill"]
 IN_STUBS = ["-XX:+OptimizeFill"]

@@ -1,6 +1,7 @@
 """Each fuzzer runs for a moment, from the inputs that are kept of it: what was found once stays mended, and the harness
 still comes as far as it did. 'make fuzz' runs them for longer.
 """
+# Starts early: it takes long (each has its seconds).
 import glob
 import os
 import re

@@ -4,7 +4,7 @@ library: the releases between the oldest supported and the newest, and what a co
 `make check` unpacks them (tests/jdks/fetch). Two programs with known fractions run on each, and one whose
 allocations could hang it where there are virtual threads.
 """
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import os
 import re
 
@@ -13,7 +13,7 @@ from support.profile import Daemon, Windows, assert_quality, the_one_kind
 from support.tree import Contained, bring_workloads, homes
 
 LEAST_TRAPS = 100
-CPU_S = 6
+CPU_S = 2.5
 LEAST_OBJECTS = 1000
 
 # Release, options of the JVM, the collector that it reports.

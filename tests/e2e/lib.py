@@ -5,6 +5,7 @@ with run(). A test fails by raising, mostly through assert; it skips itself with
 Everything started or made here is ended and removed when the file's run is over.
 """
 import atexit
+import functools
 import glob
 import os
 import re
@@ -57,8 +58,13 @@ class Jdk:
 
     def runs_with(self, *options, env=None):
         """Does it know the options, such as that of a collector?"""
-        command = [self.java, *options, "-Xmx64m", "-version"]
-        return subprocess.run(command, env=env, capture_output=True, check=False).returncode == 0
+        return _starts_with(self.java, options, tuple((env or os.environ).items()))
+
+
+@functools.lru_cache(maxsize=None)
+def _starts_with(java, options, environment):
+    command = [java, *options, "-Xmx64m", "-version"]
+    return subprocess.run(command, env=dict(environment), capture_output=True, check=False).returncode == 0
 
 
 def _release(home):
@@ -137,7 +143,7 @@ class FairClock:
         with open("/proc/loadavg", encoding="ascii") as f:
             runnable = int(f.read().split()[3].split("/")[0]) - 1  # without this thread
         now = time.monotonic()
-        self.seconds += (now - self.last) / max(1.0, runnable / os.cpu_count())
+        self.seconds += (now - self.last) / max(1.0, runnable / len(os.sched_getaffinity(0)))
         self.last = now
         return self.seconds
 

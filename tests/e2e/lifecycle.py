@@ -1,4 +1,5 @@
 """The beginning and the end of windows: what they leave behind, however they end, is nothing."""
+# Starts early: it takes long (many windows).
 import functools
 import json
 import os
@@ -126,7 +127,7 @@ def fifty_windows_add_nothing_to_the_target(jdk):
     daemon, target = Daemon(), Target(jdk)
     settled, grown = None, 0
     for cycle in range(1, CYCLES + 1):
-        report = daemon.attach(target.pid, duration="300ms")
+        report = daemon.attach(target.pid, duration="100ms")
         assert report["quality"]["threads"] > 0, report["quality"]
         if cycle == SETTLED_AFTER:
             wait_until(lambda: at_rest(target.pid), "an end of the window", 1)

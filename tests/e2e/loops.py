@@ -4,7 +4,7 @@ default settings.
 A busy machine gives few bursts and traces, so a loop may stay undecided, and a number counts as wrong only where its interval is far off:
 that of one window in twenty does not hold the truth.
 """
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import os
 import sys
 

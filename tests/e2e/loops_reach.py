@@ -1,7 +1,7 @@
 """Kind loops beside other things: loops that call what takes the time, pairs that are said to be in their loop, and loops compared with
 a window of before.
 """
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import os
 import sys
 

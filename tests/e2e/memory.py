@@ -1,5 +1,6 @@
 """What the agent takes of the target's memory: measured in its mappings, with much code and many contexts, and as what
 a JVM grows by beside its twin that has no windows."""
+# Starts early: it takes long (many windows).
 import concurrent.futures
 import os
 import re

@@ -2,17 +2,17 @@
 
 The tests judge the reports as they come.
 """
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import math
 import re
 
 from lib import add_test, jdks, note, run, skip
 from support.profile import OPTION_OF, Windows, Workload, duration_for
 
-CPU_S = 8
+CPU_S = 4
 # Of ZGC with generations, which a fast machine has collect all the time: few of its large objects are tracked, and more
 # than a third of the accesses to these are in epochs that are over before they are settled.
-GENERATIONAL_CPU_S = 20
+GENERATIONAL_CPU_S = 15
 # Shares do not depend on it; more of it gives enough samples on a busy machine, too.
 BUDGET = "10%"
 PERIOD = "1ms"

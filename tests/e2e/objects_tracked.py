@@ -1,5 +1,6 @@
 """The agent's view of objects, held against the memory of the JVM itself: it is stopped in an epoch whose
 positions have arrived, and every tracked object must lie where the agent said, by its content."""
+# Starts early: it takes long (many collectors).
 import bisect
 import collections
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The Debian package: built without an error of lintian's, installed, and gone without a trace when it is purged."""
+# Starts early: it takes long (it builds everything again).
 import glob
 import os
 import re

@@ -9,7 +9,7 @@ places only.
   PLACES_ONLY      JVMs whose names have this in them
   PLACES_LOOKALIKES   1: also arrays of numbers that are the headers of other objects
 """
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import collections
 import dataclasses
 import functools

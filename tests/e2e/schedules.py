@@ -1,4 +1,5 @@
 """Schedules that run: a real daemon finds JVMs by itself, profiles those that match, and leaves the others alone."""
+# Starts early: it takes long (epochs of ten seconds).
 import json
 import os
 import signal

@@ -4,7 +4,7 @@ so has a thread beside them that stays.
 Of the short ones few have ticks, which stand for much: a tick of theirs weighs w, so the error of their share is that of
 so many ticks as there were in it.
 """
-# Runs alone: its program uses both processors.
+# Takes two places: its program uses both processors.
 import math
 import os
 import re

@@ -3,6 +3,7 @@
 
 Flight recordings are made by JVMs of every JDK here, and held against what the JDK's own `jfr print` says of them.
 """
+# Starts early: it takes long (it records).
 import collections
 import gzip
 import json

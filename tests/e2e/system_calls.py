@@ -2,7 +2,7 @@
 
   JXPERF_SYSTEM_CALLS_S (default 20)   seconds of windows, on each JDK
 """
-# Runs alone: its threads and its windows keep both processors busy.
+# Takes two places: its threads and its windows keep both processors busy.
 import functools
 import os
 import re

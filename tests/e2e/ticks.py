@@ -1,5 +1,5 @@
 """Kind cpu: where the CPU time of a JVM goes, and which methods others' can be charged to."""
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import json
 import os
 

@@ -1,6 +1,6 @@
 """Five windows of a program as one, beside one of five times the length, for two programs of the truth suite.
 `make truth-merged` has more of them, in longer windows."""
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import os
 import sys
 

@@ -3,7 +3,7 @@ them, with default settings and a narrower criterion.
 
 A busy machine gives few pairs, so an error counts beyond 6 points and beyond what one report in a thousand is off by.
 """
-# Runs alone: its windows keep both processors busy.
+# Takes two places: its windows keep both processors busy.
 import os
 import sys
 
