@@ -51,6 +51,8 @@ enum agent_on_attach {
 	AGENT_UNSUPPORTED = 103,  /* no JVMTI 11, or no AsyncGetCallTrace */
 	AGENT_NO_RESOURCES = 104, /* memory or a thread could not be had */
 	AGENT_TOO_EARLY = 105, /* the JVM is not in JVMTI's live phase: still starting, or ending */
+	AGENT_NO_CLIENT = 106, /* nobody listens on the socket: who asked has given up */
+	AGENT_LEAVING = 107,   /* the last session's client is gone, and the session about to end */
 };
 
 #endif
