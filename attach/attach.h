@@ -19,10 +19,10 @@
 int attach_to(pid_t pid, uid_t owner, const struct agent_files *agent, unsigned timeout_ms,
 	      bool force, char name[ATTACH_NAME_BYTES], struct err *err);
 
-/* Says where socket and agent would go, without making anything there or asking the JVM for
- * anything. Changes ids and signals as attach_to does. 0 with one sentence in text, or -errno.
- */
+/* Tries whether the JVM could be asked (protocol_probe), and says where socket and agent would go,
+ * without making anything there. Changes ids and signals as attach_to does. 0 with one sentence in
+ * text, or -errno, with whether it is the JVM that cannot be asked. */
 int attach_probe(pid_t pid, uid_t owner, const struct agent_files *agent, unsigned timeout_ms,
-		 char text[ERR_MESSAGE_MAX], struct err *err);
+		 char text[ERR_MESSAGE_MAX], bool *unasked, struct err *err);
 
 #endif

@@ -77,6 +77,7 @@ static bool parse_options(int argc, char **argv, struct options *o)
 /* What is told to whoever started us. */
 struct outcome {
 	int agent; /* socket, or -errno */
+	bool unasked;
 	char text[ERR_MESSAGE_MAX];
 	char name[ATTACH_NAME_BYTES];
 };
@@ -91,7 +92,8 @@ static void run(const struct options *o, struct outcome *out)
 	if (proc_check_numbers(&err) < 0) {
 		out->agent = -ESRCH;
 	} else if (o->probe) {
-		out->agent = attach_probe(pid, owner, &o->agent, timeout_ms, out->text, &err);
+		out->agent =
+		    attach_probe(pid, owner, &o->agent, timeout_ms, out->text, &out->unasked, &err);
 	} else {
 		out->agent =
 		    attach_to(pid, owner, &o->agent, timeout_ms, o->force, out->name, &err);
@@ -104,7 +106,8 @@ static void run(const struct options *o, struct outcome *out)
 
 static int report(const struct options *o, const struct outcome *out)
 {
-	struct attach_result result = {.error = out->agent < 0 ? -out->agent : 0};
+	struct attach_result result = {.error = out->agent < 0 ? -out->agent : 0,
+				       .unasked = out->unasked};
 	bool with_fd = out->agent >= 0 && !o->probe;
 	ssize_t n;
 

@@ -63,6 +63,18 @@ static int wait_ms(const struct watch *w, int at_most_ms)
 	return left > INT_MAX ? INT_MAX : (int)left;
 }
 
+/* What is known of it, with what to do. */
+static const char *why_late(const struct watch *w)
+{
+	if (watch_target_is_stopped(w))
+		return "stopped, by a signal or a debugger: continue it";
+	if (proc_machine_is_busy())
+		return "starved of CPU, since more threads are ready to run than there are "
+		       "processors, "
+		       "or at a long safepoint: wait longer with --timeout, or try again later";
+	return "stopped (by a debugger?), starved of CPU or at a long safepoint; try again later";
+}
+
 int watch_wait(const struct watch *w, int fd, short events, int at_most_ms, const char *waiting_for,
 	       struct err *err)
 {
@@ -87,11 +99,16 @@ int watch_wait(const struct watch *w, int fd, short events, int at_most_ms, cons
 			       w->pid);
 	if (clock_monotonic_ns() < w->deadline_ns)
 		return 0;
-	return err_set(err, ETIMEDOUT,
-		       "process %d: no sign of %s within %u ms: it is stopped (by a debugger?), "
-		       "starved of CPU or at a "
-		       "long safepoint; try again later",
-		       w->pid, waiting_for, w->timeout_ms);
+	return err_set(err, ETIMEDOUT, "process %d: no sign of %s within %u ms: it is %s", w->pid,
+		       waiting_for, w->timeout_ms, why_late(w));
+}
+
+bool watch_target_is_stopped(const struct watch *w)
+{
+	struct proc_status status;
+
+	return proc_read_status(w->pid, 0, &status) == 0 &&
+	       (status.state == 'T' || status.state == 't');
 }
 
 bool watch_target_ended(const struct watch *w, int at_most_ms)

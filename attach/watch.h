@@ -32,6 +32,9 @@ void watch_close(struct watch *w);
 int watch_wait(const struct watch *w, int fd, short events, int at_most_ms, const char *waiting_for,
 	       struct err *err);
 
+/* Is it stopped, by a signal or by who traces it? Only what the kernel says of its first thread. */
+bool watch_target_is_stopped(const struct watch *w);
+
 /* Has the target ended, or does it within at_most_ms? */
 bool watch_target_ended(const struct watch *w, int at_most_ms);
 

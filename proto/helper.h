@@ -10,7 +10,8 @@
  *
  * With --owner it attaches only to a process of that user and of no other (-1: of any).
  *
- * With --probe it changes nothing in the target: the result's message says where socket and agent
+ * With --probe it asks the JVM for nothing: it connects to the attach socket, or makes the file by
+ * which it would ask for one, and leaves again; the result's message says where socket and agent
  * would go, and no descriptor comes with it. With --force it attaches also where there may not be
  * room in the target for what the agent takes (attach/process/headroom.h).
  */
@@ -33,12 +34,18 @@ struct attach_result {
 	int32_t error; /* 0, or an errno value above 0 */
 	char message[ERR_MESSAGE_MAX];
 	char name[ATTACH_NAME_BYTES]; /* what `list` calls the target, or "" */
+	int32_t unasked; /* with --probe and an error: the JVM cannot be asked at all */
 };
 
 #define ATTACH_TIMEOUT_MS_DEFAULT 10000
 
 /* The one option handed to Agent_OnAttach: "socket=PATH", PATH as the target sees it. */
 #define ATTACH_OPTION_SOCKET "socket="
+
+/* What the agent's thread is called, for those who look at the JVM's threads: 15 characters at
+ * most.
+ */
+#define AGENT_THREAD_NAME "jxperf agent"
 
 /* File name of the agent inside the bundle directory; its libraries lie beside it. */
 #define AGENT_LIBRARY "libjxperf-agent.so"

@@ -15,6 +15,7 @@
 #define HELPER           "jxperf-attach"
 #define HELPER_GRACE_MS  3000 /* past its own deadline, for the cleanup */
 #define PROBE_TIMEOUT_MS 3000
+#define PROBE_GRACE_MS   1000 /* past that, to say so */
 #define REAP_MS          2000 /* between SIGKILL and the end of a process that does not hang */
 #define NUMBER_BYTES     16
 
@@ -190,19 +191,21 @@ int attach_helper_finish(struct attach_helper *h, char name[ATTACH_NAME_BYTES], 
 }
 
 int attach_helper_probe(pid_t target, uid_t owner, const struct agent_files *agent,
-			char text[ERR_MESSAGE_MAX], struct err *err)
+			char text[ERR_MESSAGE_MAX], bool *unasked, struct err *err)
 {
 	struct attach_helper h = {.result_fd = -1};
 	int r = start(&h, target, owner, agent, PROBE_TIMEOUT_MS, "--probe", err);
 
+	*unasked = false;
 	if (r < 0)
 		return r;
-	(void)is_readable(h.result_fd, PROBE_TIMEOUT_MS); /* Else it is late. */
+	(void)is_readable(h.result_fd, PROBE_TIMEOUT_MS + PROBE_GRACE_MS); /* Else it is late. */
 	if (!attach_helper_advance(&h))
 		(void)is_readable(h.pidfd, REAP_MS); /* Likewise. */
 	r = judge(&h, err);
 	cleanup_close(&h.fd);
 	if (r == 0)
 		strcpy(text, h.result.message);
+	*unasked = r < 0 && h.result_bytes == (ssize_t)sizeof(h.result) && h.result.unasked;
 	return r;
 }

@@ -51,8 +51,9 @@ int attach_helper_finish(struct attach_helper *h, char name[ATTACH_NAME_BYTES], 
 bool attach_helper_reaped(struct attach_helper *h, int *status);
 
 /* Runs the helper with --probe and waits for it: 0 with a sentence in text on where socket and
- * agent would go, or -errno. Used by `check`, outside of the broker. */
+ * agent would go, or -errno, with whether the JVM cannot be asked at all. Used by `check`, outside
+ * of the broker. */
 int attach_helper_probe(pid_t target, uid_t owner, const struct agent_files *agent,
-			char text[ERR_MESSAGE_MAX], struct err *err);
+			char text[ERR_MESSAGE_MAX], bool *unasked, struct err *err);
 
 #endif

@@ -134,7 +134,7 @@ static void run(struct conversation *c, JNIEnv *jni)
 
 static void *conversation_main(void *arg)
 {
-	JavaVMAttachArgs attach = {.version = JNI_VERSION_1_6, .name = (char *)"jxperf agent"};
+	JavaVMAttachArgs attach = {.version = JNI_VERSION_1_6, .name = (char *)AGENT_THREAD_NAME};
 	struct conversation *c = arg;
 	JavaVM *jvm = c->jvm;
 	JNIEnv *jni;
