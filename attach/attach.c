@@ -226,7 +226,8 @@ static int prepare(struct attach *a, pid_t pid, uid_t owner, const struct agent_
 	    .listener = -1,
 	    .image_path = agent->image_path,
 	};
-	r = watch_open(&a->watch, pid, timeout_ms, err);
+	r = watch_open(&a->watch, pid, timeout_ms ? timeout_ms : ATTACH_TIMEOUT_MS_DEFAULT,
+		       timeout_ms ? 0 : ATTACH_TIMEOUT_MS_OVERLOADED, err);
 	if (r == 0)
 		r = target_open(&a->target, pid, owner, err);
 	if (r == 0 && !force) /* While we may read all cgroups' files. */

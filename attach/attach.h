@@ -12,7 +12,8 @@
 #include "proto/helper.h"
 
 /* Attaches to pid, if it is owner's (as jvm_inspect), which name says how to call (as in `list`);
- * unless force, only when there is room for the agent (attach/process/headroom.h: -ENOMEM). Changes
+ * unless force, only when there is room for the agent (attach/process/headroom.h: -ENOMEM).
+ * timeout_ms 0: the default, which an overloaded machine makes longer (proto/helper.h). Changes
  * this process's ids to the target's for good, blocks SIGTERM, SIGINT and SIGHUP and gives up when
  * one of them comes. Every file made in the target's file system is removed before it returns. The
  * agent's connected, blocking socket, owned by the caller, or -errno. */

@@ -57,8 +57,7 @@ static int held_by_another(const struct target *t, struct err *err)
 }
 
 /* r is that of a wait. Who is stopped serves nobody, whoever waits. */
-static int blame_another(int r, bool held, const struct target *t, const struct watch *w,
-			 struct err *err)
+static int blame_another(int r, bool held, const struct target *t, struct watch *w, struct err *err)
 {
 	return r == -ETIMEDOUT && held && !watch_target_is_stopped(w) ? held_by_another(t, err) : r;
 }
@@ -80,7 +79,7 @@ static int connect_object(int object)
 
 /* A connection, or -ENOENT without err when nobody listens yet: no socket, or one that a former JVM
  * with this pid left behind (the JVM replaces it when asked). */
-static int try_connect(const struct target *t, const struct watch *w, struct err *err)
+static int try_connect(const struct target *t, struct watch *w, struct err *err)
 {
 	_cleanup_close_ int object = -1;
 	_cleanup_close_ int fd = -1;
@@ -220,7 +219,7 @@ static int trigger_create(struct trigger *g, const struct target *t, struct err 
 	return r;
 }
 
-static int send_sigquit(const struct target *t, const struct watch *w, struct err *err)
+static int send_sigquit(const struct target *t, struct watch *w, struct err *err)
 {
 	struct proc_status status;
 	int r = proc_read_status(t->jvm.pid, 0, &status);
@@ -251,8 +250,8 @@ static int watch_tmp(const struct target *t)
 }
 
 /* At most at_most_ms (-1: until the deadline); -ENOENT, without err, when they have passed. */
-static int wait_for_socket(const struct target *t, const struct watch *w, int changes,
-			   int at_most_ms, struct err *err)
+static int wait_for_socket(const struct target *t, struct watch *w, int changes, int at_most_ms,
+			   struct err *err)
 {
 	uint64_t until = clock_monotonic_ns() + (uint64_t)at_most_ms * NS_PER_MS;
 	char events[4096];
@@ -287,7 +286,7 @@ static bool is_held(const struct target *t)
 	return c.served > 0 && c.waiting > 0;
 }
 
-int protocol_connect(const struct target *t, const struct watch *w, bool *others, struct err *err)
+int protocol_connect(const struct target *t, struct watch *w, bool *others, struct err *err)
 {
 	_cleanup_(trigger_remove) struct trigger trigger = {.dir_fd = -1};
 	_cleanup_close_ int changes = -1;
@@ -314,7 +313,7 @@ int protocol_connect(const struct target *t, const struct watch *w, bool *others
 }
 
 /* A request that takes no longer than this keeps nobody from attaching. */
-static int wait_for_others(const struct target *t, const struct watch *w, struct err *err)
+static int wait_for_others(const struct target *t, struct watch *w, struct err *err)
 {
 	uint64_t until = clock_monotonic_ns() + OTHER_TOOL_MS * NS_PER_MS;
 	int r = 0;
@@ -327,7 +326,7 @@ static int wait_for_others(const struct target *t, const struct watch *w, struct
 	return r;
 }
 
-int protocol_probe(const struct target *t, const struct watch *w, struct err *err)
+int protocol_probe(const struct target *t, struct watch *w, struct err *err)
 {
 	_cleanup_(trigger_remove) struct trigger trigger = {.dir_fd = -1};
 	_cleanup_close_ int fd = -1;
@@ -357,7 +356,7 @@ static int make_request(char *request, size_t size, const char *library, const c
 	return n + 1;
 }
 
-static int send_request(int socket, const struct watch *w, const char *request, size_t size,
+static int send_request(int socket, struct watch *w, const char *request, size_t size,
 			struct err *err)
 {
 	while (size > 0) {
@@ -380,8 +379,7 @@ static int send_request(int socket, const struct watch *w, const char *request, 
 }
 
 /* Reads until the JVM closes the connection; bytes beyond size are read and dropped. */
-static ssize_t receive_reply(int socket, const struct watch *w, char *reply, size_t size,
-			     struct err *err)
+static ssize_t receive_reply(int socket, struct watch *w, char *reply, size_t size, struct err *err)
 {
 	size_t used = 0;
 
@@ -407,7 +405,7 @@ static ssize_t receive_reply(int socket, const struct watch *w, char *reply, siz
 	}
 }
 
-int protocol_load(int socket, const struct target *t, const struct watch *w, bool others,
+int protocol_load(int socket, const struct target *t, struct watch *w, bool others,
 		  const char *library, const char *options, struct err *err)
 {
 	char request[REQUEST_MAX], reply[REPLY_MAX_BYTES];

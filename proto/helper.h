@@ -37,7 +37,14 @@ struct attach_result {
 	int32_t unasked; /* with --probe and an error: the JVM cannot be asked at all */
 };
 
-#define ATTACH_TIMEOUT_MS_DEFAULT 10000
+/* How long an attach may take: unless that is said, and where more threads want to run than there
+ * are processors while the target makes progress, as long as the second. */
+#define ATTACH_TIMEOUT_MS_DEFAULT    10000
+#define ATTACH_TIMEOUT_MS_OVERLOADED 25000
+
+/* What may be said. */
+#define ATTACH_TIMEOUT_MS_MIN 1000
+#define ATTACH_TIMEOUT_MS_MAX 600000
 
 /* The one option handed to Agent_OnAttach: "socket=PATH", PATH as the target sees it. */
 #define ATTACH_OPTION_SOCKET "socket="
