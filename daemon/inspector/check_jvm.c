@@ -108,12 +108,12 @@ static void check_session(struct check_items *c, const struct jvm_info *info)
 
 /* ---------------------------------------------------------------- limits */
 
-static void check_memory(struct check_items *c, pid_t pid)
+static void check_memory(struct check_items *c, const struct jvm_info *info)
 {
 	char text[ERR_MESSAGE_MAX];
 	struct err err;
 
-	if (headroom_check("", pid, text, &err) < 0)
+	if (headroom_check("", info->pid, &info->loaded, text, &err) < 0)
 		check_items_add(c, "memory", CHECK_FAILED, "%s", err.message);
 	else
 		check_items_add(c, "memory", CHECK_OK, "%s", text);
@@ -267,7 +267,7 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, uid_t owner, const struct agent
 	if (check_conditions(&c, info)) {
 		check_session(&c, info);
 		check_place(&c, info, agent);
-		check_memory(&c, pid);
+		check_memory(&c, info);
 		check_cpu_limit(&c, pid);
 		check_descriptors(&c, pid);
 		check_events(&c, info);
