@@ -175,14 +175,15 @@ static int accept_agent(struct attach *a, struct err *err)
 
 static int try_to_load(struct attach *a, struct err *err)
 {
-	_cleanup_close_ int jvm = protocol_connect(&a->target, &a->watch, err);
 	char options[OPTION_BYTES];
+	bool others;
+	_cleanup_close_ int jvm = protocol_connect(&a->target, &a->watch, &others, err);
 
 	if (jvm < 0)
 		return jvm;
 	(void)snprintf(options, sizeof(options), ATTACH_OPTION_SOCKET "%s/" PRIVATE_DIR_SOCKET,
 		       a->dir.path);
-	return protocol_load(jvm, &a->target, &a->watch, a->library, options, err);
+	return protocol_load(jvm, &a->target, &a->watch, others, a->library, options, err);
 }
 
 /* What a JVM says that may be ready soon: one that is still starting gets the time that is left,
@@ -225,11 +226,12 @@ static int prepare(struct attach *a, pid_t pid, uid_t owner, const struct agent_
 	    .listener = -1,
 	    .image_path = agent->image_path,
 	};
-	r = watch_open(&a->watch, pid, timeout_ms, err);
+	r = watch_open(&a->watch, pid, timeout_ms ? timeout_ms : ATTACH_TIMEOUT_MS_DEFAULT,
+		       timeout_ms ? 0 : ATTACH_TIMEOUT_MS_OVERLOADED, err);
 	if (r == 0)
 		r = target_open(&a->target, pid, owner, err);
 	if (r == 0 && !force) /* While we may read all cgroups' files. */
-		r = headroom_check("", pid, room, err);
+		r = headroom_check("", pid, &a->target.jvm.loaded, room, err);
 	if (r == 0)
 		r = bundle_open(&a->bundle, agent->bundle_dir, err);
 	if (r == 0)
@@ -305,13 +307,20 @@ static int describe_place(struct attach *a, char text[ERR_MESSAGE_MAX], struct e
 }
 
 int attach_probe(pid_t pid, uid_t owner, const struct agent_files *agent, unsigned timeout_ms,
-		 char text[ERR_MESSAGE_MAX], struct err *err)
+		 char text[ERR_MESSAGE_MAX], bool *unasked, struct err *err)
 {
+	mode_t mask = umask(077);
 	struct attach a;
 	int r = prepare(&a, pid, owner, agent, timeout_ms, true, err);
 
+	*unasked = false;
+	if (r == 0) {
+		r = protocol_probe(&a.target, &a.watch, err);
+		*unasked = r < 0;
+	}
 	if (r == 0)
 		r = describe_place(&a, text, err);
 	clean_up(&a);
+	(void)umask(mask); /* Cannot fail. */
 	return r;
 }

@@ -15,9 +15,8 @@
 	"usage: jxperf-attach --pid PID [--owner UID] --bundle DIR [--agent-path PATH] " \
 	"[--timeout-ms N]"                                                               \
 	" [--result-fd FD] [--probe|--force]\n"
-#define TIMEOUT_MS_MAX 600000
-#define BACKSTOP_S     5 /* past the deadline, should a file system not answer */
-#define EXIT_USAGE     2
+#define BACKSTOP_S 5 /* past the deadline, should a file system not answer */
+#define EXIT_USAGE 2
 
 #ifdef __SANITIZE_ADDRESS__
 /* The leak checker of a sanitizer build traces its own process, which one that gave up its
@@ -33,8 +32,8 @@ struct options {
 	int pid;
 	int owner; /* PROC_ANY_UID is -1 */
 	struct agent_files agent;
-	int timeout_ms;
-	int result_fd; /* -1: print */
+	int timeout_ms; /* 0: not given */
+	int result_fd;  /* -1: print */
 	bool probe;
 	bool force;
 };
@@ -56,7 +55,7 @@ static bool parse_options(int argc, char **argv, struct options *o)
 	     .type = ARGUMENT_NUMBER,
 	     FIELD(timeout_ms),
 	     .least = 1,
-	     .most = TIMEOUT_MS_MAX},
+	     .most = ATTACH_TIMEOUT_MS_MAX},
 	    {.name = "result-fd", .type = ARGUMENT_NUMBER, FIELD(result_fd), .most = INT_MAX},
 	    {.name = "probe", FIELD(probe)},
 	    {.name = "force", FIELD(force)},
@@ -66,10 +65,8 @@ static bool parse_options(int argc, char **argv, struct options *o)
 	    .program = "jxperf-attach", .options = options, .operands = ""};
 	struct err err; /* Nobody types this line: the usage says enough. */
 
-	*o = (struct options){.owner = (int)PROC_ANY_UID,
-			      .agent = {.image_path = ""},
-			      .timeout_ms = ATTACH_TIMEOUT_MS_DEFAULT,
-			      .result_fd = -1};
+	*o = (struct options){
+	    .owner = (int)PROC_ANY_UID, .agent = {.image_path = ""}, .result_fd = -1};
 	return arguments_parse(&spec, argc, argv, o, NULL, NULL, &err) == 0 && o->pid &&
 	       o->agent.bundle_dir;
 }
@@ -77,6 +74,7 @@ static bool parse_options(int argc, char **argv, struct options *o)
 /* What is told to whoever started us. */
 struct outcome {
 	int agent; /* socket, or -errno */
+	bool unasked;
 	char text[ERR_MESSAGE_MAX];
 	char name[ATTACH_NAME_BYTES];
 };
@@ -91,7 +89,8 @@ static void run(const struct options *o, struct outcome *out)
 	if (proc_check_numbers(&err) < 0) {
 		out->agent = -ESRCH;
 	} else if (o->probe) {
-		out->agent = attach_probe(pid, owner, &o->agent, timeout_ms, out->text, &err);
+		out->agent =
+		    attach_probe(pid, owner, &o->agent, timeout_ms, out->text, &out->unasked, &err);
 	} else {
 		out->agent =
 		    attach_to(pid, owner, &o->agent, timeout_ms, o->force, out->name, &err);
@@ -104,7 +103,8 @@ static void run(const struct options *o, struct outcome *out)
 
 static int report(const struct options *o, const struct outcome *out)
 {
-	struct attach_result result = {.error = out->agent < 0 ? -out->agent : 0};
+	struct attach_result result = {.error = out->agent < 0 ? -out->agent : 0,
+				       .unasked = out->unasked};
 	bool with_fd = out->agent >= 0 && !o->probe;
 	ssize_t n;
 
@@ -117,13 +117,15 @@ static int report(const struct options *o, const struct outcome *out)
 int main(int argc, char **argv)
 {
 	struct outcome out = {.agent = -1};
+	unsigned longest_ms;
 	struct options o;
 
 	if (!parse_options(argc, argv, &o)) {
 		(void)fputs(USAGE, stderr);
 		return EXIT_USAGE;
 	}
-	(void)alarm((unsigned)(o.timeout_ms / 1000) + BACKSTOP_S); /* Ends us: never blocked. */
+	longest_ms = (unsigned)(o.timeout_ms ? o.timeout_ms : ATTACH_TIMEOUT_MS_OVERLOADED);
+	(void)alarm(longest_ms / 1000 + BACKSTOP_S); /* Ends us: never blocked. */
 	run(&o, &out);
 	if (o.result_fd >= 0)
 		return report(&o, &out);

@@ -1,5 +1,6 @@
 #include "attach/protocol.h"
 
+#include "attach/process/connections.h"
 #include "attach/process/target_fs.h"
 #include "attach/reply.h"
 #include "common/cleanup.h"
@@ -44,6 +45,23 @@ static int check_peer(int fd, const struct target *t, struct err *err)
 	    t->jvm.namespace_pid, t->jvm.pid, peer.pid);
 }
 
+/* Its one thread for requests has another's connection. */
+static int held_by_another(const struct target *t, struct err *err)
+{
+	return err_set(
+	    err, EBUSY,
+	    "another tool holds the attach listener of process %d ('/tmp/.java_pid%d'), which "
+	    "serves one at a time: end that tool (jcmd, jstack, another agent's loader), or try "
+	    "again later",
+	    t->jvm.pid, t->jvm.namespace_pid);
+}
+
+/* r is that of a wait. Who is stopped serves nobody, whoever waits. */
+static int blame_another(int r, bool held, const struct target *t, struct watch *w, struct err *err)
+{
+	return r == -ETIMEDOUT && held && !watch_target_is_stopped(w) ? held_by_another(t, err) : r;
+}
+
 /* connect to the object behind an O_PATH descriptor. -EAGAIN: the listener's queue is full. */
 static int connect_object(int object)
 {
@@ -61,7 +79,7 @@ static int connect_object(int object)
 
 /* A connection, or -ENOENT without err when nobody listens yet: no socket, or one that a former JVM
  * with this pid left behind (the JVM replaces it when asked). */
-static int try_connect(const struct target *t, const struct watch *w, struct err *err)
+static int try_connect(const struct target *t, struct watch *w, struct err *err)
 {
 	_cleanup_close_ int object = -1;
 	_cleanup_close_ int fd = -1;
@@ -84,7 +102,7 @@ static int try_connect(const struct target *t, const struct watch *w, struct err
 	while ((fd = connect_object(object)) == -EAGAIN) {
 		r = watch_wait(w, -1, 0, BACKLOG_RETRY_MS, WAIT_SOCKET, err);
 		if (r < 0)
-			return r;
+			return blame_another(r, true, t, w, err);
 	}
 	if (fd == -ECONNREFUSED)
 		return -ENOENT;
@@ -201,7 +219,7 @@ static int trigger_create(struct trigger *g, const struct target *t, struct err 
 	return r;
 }
 
-static int send_sigquit(const struct target *t, const struct watch *w, struct err *err)
+static int send_sigquit(const struct target *t, struct watch *w, struct err *err)
 {
 	struct proc_status status;
 	int r = proc_read_status(t->jvm.pid, 0, &status);
@@ -232,8 +250,8 @@ static int watch_tmp(const struct target *t)
 }
 
 /* At most at_most_ms (-1: until the deadline); -ENOENT, without err, when they have passed. */
-static int wait_for_socket(const struct target *t, const struct watch *w, int changes,
-			   int at_most_ms, struct err *err)
+static int wait_for_socket(const struct target *t, struct watch *w, int changes, int at_most_ms,
+			   struct err *err)
 {
 	uint64_t until = clock_monotonic_ns() + (uint64_t)at_most_ms * NS_PER_MS;
 	char events[4096];
@@ -252,12 +270,30 @@ static int wait_for_socket(const struct target *t, const struct watch *w, int ch
 	}
 }
 
-int protocol_connect(const struct target *t, const struct watch *w, struct err *err)
+/* As many as were there before us. */
+static bool has_others(const struct target *t)
+{
+	struct connections c = connections_of(t->jvm.pid, t->jvm.namespace_pid);
+
+	return c.served + c.waiting > 0;
+}
+
+/* One is served, and we wait behind it. */
+static bool is_held(const struct target *t)
+{
+	struct connections c = connections_of(t->jvm.pid, t->jvm.namespace_pid);
+
+	return c.served > 0 && c.waiting > 0;
+}
+
+int protocol_connect(const struct target *t, struct watch *w, bool *others, struct err *err)
 {
 	_cleanup_(trigger_remove) struct trigger trigger = {.dir_fd = -1};
 	_cleanup_close_ int changes = -1;
-	int r = try_connect(t, w, err);
+	int r;
 
+	*others = has_others(t);
+	r = try_connect(t, w, err);
 	if (r != -ENOENT)
 		return r;
 	r = protocol_check_tmp(t, err);
@@ -276,6 +312,36 @@ int protocol_connect(const struct target *t, const struct watch *w, struct err *
 	return r < 0 ? r : wait_for_socket(t, w, changes, -1, err);
 }
 
+/* A request that takes no longer than this keeps nobody from attaching. */
+static int wait_for_others(const struct target *t, struct watch *w, struct err *err)
+{
+	uint64_t until = clock_monotonic_ns() + OTHER_TOOL_MS * NS_PER_MS;
+	int r = 0;
+
+	while (r == 0 && is_held(t)) {
+		if (clock_monotonic_ns() >= until)
+			return held_by_another(t, err);
+		r = watch_wait(w, -1, 0, RECHECK_MS, WAIT_SOCKET, err);
+	}
+	return r;
+}
+
+int protocol_probe(const struct target *t, struct watch *w, struct err *err)
+{
+	_cleanup_(trigger_remove) struct trigger trigger = {.dir_fd = -1};
+	_cleanup_close_ int fd = -1;
+	bool others = has_others(t);
+	int r;
+
+	fd = try_connect(t, w, err);
+	if (fd >= 0)
+		return others ? wait_for_others(t, w, err) : 0;
+	if (fd != -ENOENT)
+		return fd;
+	r = protocol_check_tmp(t, err);
+	return r < 0 ? r : trigger_create(&trigger, t, err);
+}
+
 /* ---------------------------------------------------------------- load */
 
 /* Version 1 of the protocol, which all JDKs speak: version, command and three arguments, each
@@ -290,7 +356,7 @@ static int make_request(char *request, size_t size, const char *library, const c
 	return n + 1;
 }
 
-static int send_request(int socket, const struct watch *w, const char *request, size_t size,
+static int send_request(int socket, struct watch *w, const char *request, size_t size,
 			struct err *err)
 {
 	while (size > 0) {
@@ -313,8 +379,7 @@ static int send_request(int socket, const struct watch *w, const char *request, 
 }
 
 /* Reads until the JVM closes the connection; bytes beyond size are read and dropped. */
-static ssize_t receive_reply(int socket, const struct watch *w, char *reply, size_t size,
-			     struct err *err)
+static ssize_t receive_reply(int socket, struct watch *w, char *reply, size_t size, struct err *err)
 {
 	size_t used = 0;
 
@@ -340,8 +405,8 @@ static ssize_t receive_reply(int socket, const struct watch *w, char *reply, siz
 	}
 }
 
-int protocol_load(int socket, const struct target *t, const struct watch *w, const char *library,
-		  const char *options, struct err *err)
+int protocol_load(int socket, const struct target *t, struct watch *w, bool others,
+		  const char *library, const char *options, struct err *err)
 {
 	char request[REQUEST_MAX], reply[REPLY_MAX_BYTES];
 	ssize_t n;
@@ -355,6 +420,6 @@ int protocol_load(int socket, const struct target *t, const struct watch *w, con
 		return r;
 	n = receive_reply(socket, w, reply, sizeof(reply), err);
 	if (n < 0)
-		return (int)n;
+		return blame_another((int)n, others && is_held(t), t, w, err);
 	return reply_parse(reply, (size_t)n, t->jvm.pid, library, err);
 }

@@ -10,6 +10,8 @@
 #ifndef JXPERF_ATTACH_PROTOCOL_H
 #define JXPERF_ATTACH_PROTOCOL_H
 
+#include <stdbool.h>
+
 #include "attach/target.h"
 #include "attach/watch.h"
 #include "common/err.h"
@@ -19,12 +21,19 @@
 int protocol_check_tmp(const struct target *t, struct err *err);
 
 /* Connects to the target's attach socket, asking for it when it is not there. The trigger file is
- * gone again when this returns. A non-blocking descriptor that the caller owns, or -errno. */
-int protocol_connect(const struct target *t, const struct watch *w, struct err *err);
+ * gone again when this returns. A non-blocking descriptor that the caller owns, with whether others
+ * were connected before it, or -errno. */
+int protocol_connect(const struct target *t, struct watch *w, bool *others, struct err *err);
+
+/* Could it be asked? Connects to the socket, whose peer has to be the JVM, and which no other tool
+ * may hold for long; or makes the trigger file where there is no socket, and sends no signal. All
+ * is as it was when this returns. 0 or -errno. */
+int protocol_probe(const struct target *t, struct watch *w, struct err *err);
 
 /* Asks for `load library options`, waits for the whole answer and returns what reply_parse says of
- * it. One request a connection. */
-int protocol_load(int socket, const struct target *t, const struct watch *w, const char *library,
-		  const char *options, struct err *err);
+ * it; -EBUSY where others hold the JVM's thread for requests until the deadline. One request a
+ * connection. */
+int protocol_load(int socket, const struct target *t, struct watch *w, bool others,
+		  const char *library, const char *options, struct err *err);
 
 #endif

@@ -32,6 +32,11 @@ static const struct {
     {AGENT_NO_RESOURCES, ENOMEM,
      "had no memory or thread left for the agent; raise its limits and try again"},
     {AGENT_TOO_EARLY, EINPROGRESS, "is still starting, or ending; try again"},
+    {AGENT_NO_CLIENT, ECONNREFUSED,
+     "loaded the agent, which cannot connect to the socket in its directory: let the security "
+     "module "
+     "of the system permit that"},
+    {AGENT_LEAVING, EINPROGRESS, "is still ending its last session; try again"},
 };
 
 static int agent_result(const struct reply *r, long code)

@@ -25,11 +25,16 @@ static int open_signals(void)
 	return fd < 0 ? -errno : fd;
 }
 
-int watch_open(struct watch *w, pid_t pid, unsigned timeout_ms, struct err *err)
+int watch_open(struct watch *w, pid_t pid, unsigned timeout_ms, unsigned overloaded_ms,
+	       struct err *err)
 {
 	w->pid = pid;
 	w->timeout_ms = timeout_ms;
-	w->deadline_ns = clock_monotonic_ns() + timeout_ms * NS_PER_MS;
+	w->overloaded_ms = overloaded_ms;
+	w->begin_ns = clock_monotonic_ns();
+	w->deadline_ns = w->begin_ns + timeout_ms * NS_PER_MS;
+	w->cpu_ns = 0;
+	(void)proc_cpu_time(pid, &w->cpu_ns); /* 0 of one that has ended: so it is said to have. */
 	w->pidfd = -1;
 	w->signal_fd = open_signals();
 	if (w->signal_fd < 0)
@@ -63,7 +68,34 @@ static int wait_ms(const struct watch *w, int at_most_ms)
 	return left > INT_MAX ? INT_MAX : (int)left;
 }
 
-int watch_wait(const struct watch *w, int fd, short events, int at_most_ms, const char *waiting_for,
+/* It has no processor for us, which takes time and nothing else. */
+static bool is_prolonged(struct watch *w)
+{
+	unsigned timeout_ms = w->overloaded_ms;
+	uint64_t cpu_ns;
+
+	w->overloaded_ms = 0;
+	if (timeout_ms <= w->timeout_ms || !proc_machine_is_busy() ||
+	    proc_cpu_time(w->pid, &cpu_ns) < 0 || cpu_ns == w->cpu_ns)
+		return false;
+	w->timeout_ms = timeout_ms;
+	w->deadline_ns = w->begin_ns + timeout_ms * NS_PER_MS;
+	return true;
+}
+
+/* What is known of it, with what to do. */
+static const char *why_late(const struct watch *w)
+{
+	if (watch_target_is_stopped(w))
+		return "stopped, by a signal or a debugger: continue it";
+	if (proc_machine_is_busy())
+		return "starved of CPU, since more threads are ready to run than there are "
+		       "processors, "
+		       "or at a long safepoint: wait longer with --timeout, or try again later";
+	return "stopped (by a debugger?), starved of CPU or at a long safepoint; try again later";
+}
+
+int watch_wait(struct watch *w, int fd, short events, int at_most_ms, const char *waiting_for,
 	       struct err *err)
 {
 	struct pollfd p[] = {
@@ -85,13 +117,18 @@ int watch_wait(const struct watch *w, int fd, short events, int at_most_ms, cons
 	if (p[1].revents)
 		return err_set(err, ESRCH, "process %d ended while it was being attached to",
 			       w->pid);
-	if (clock_monotonic_ns() < w->deadline_ns)
+	if (clock_monotonic_ns() < w->deadline_ns || is_prolonged(w))
 		return 0;
-	return err_set(err, ETIMEDOUT,
-		       "process %d: no sign of %s within %u ms: it is stopped (by a debugger?), "
-		       "starved of CPU or at a "
-		       "long safepoint; try again later",
-		       w->pid, waiting_for, w->timeout_ms);
+	return err_set(err, ETIMEDOUT, "process %d: no sign of %s within %u ms: it is %s", w->pid,
+		       waiting_for, w->timeout_ms, why_late(w));
+}
+
+bool watch_target_is_stopped(const struct watch *w)
+{
+	struct proc_status status;
+
+	return proc_read_status(w->pid, 0, &status) == 0 &&
+	       (status.state == 'T' || status.state == 't');
 }
 
 bool watch_target_ended(const struct watch *w, int at_most_ms)

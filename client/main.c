@@ -64,6 +64,8 @@ static const char options_help[] =
     "  --event NAME   sample accesses to objects with this hardware event (the sampler's own)\n"
     "  --open-through-daemon\n"
     "                 let the daemon open the target's perf events (when the target may not)\n"
+    "  --timeout T    how long attaching may take, 1s to 10m (10s, or 25s where the processors are "
+    "overloaded)\n"
     "  --force        attach also where there may not be room for the agent ('check PID' tells)\n"
     "  --background   print the window's id when it has started, and leave it to the daemon\n"
     "diff:\n"

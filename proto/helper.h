@@ -10,7 +10,8 @@
  *
  * With --owner it attaches only to a process of that user and of no other (-1: of any).
  *
- * With --probe it changes nothing in the target: the result's message says where socket and agent
+ * With --probe it asks the JVM for nothing: it connects to the attach socket, or makes the file by
+ * which it would ask for one, and leaves again; the result's message says where socket and agent
  * would go, and no descriptor comes with it. With --force it attaches also where there may not be
  * room in the target for what the agent takes (attach/process/headroom.h).
  */
@@ -33,12 +34,25 @@ struct attach_result {
 	int32_t error; /* 0, or an errno value above 0 */
 	char message[ERR_MESSAGE_MAX];
 	char name[ATTACH_NAME_BYTES]; /* what `list` calls the target, or "" */
+	int32_t unasked; /* with --probe and an error: the JVM cannot be asked at all */
 };
 
-#define ATTACH_TIMEOUT_MS_DEFAULT 10000
+/* How long an attach may take: unless that is said, and where more threads want to run than there
+ * are processors while the target makes progress, as long as the second. */
+#define ATTACH_TIMEOUT_MS_DEFAULT    10000
+#define ATTACH_TIMEOUT_MS_OVERLOADED 25000
+
+/* What may be said. */
+#define ATTACH_TIMEOUT_MS_MIN 1000
+#define ATTACH_TIMEOUT_MS_MAX 600000
 
 /* The one option handed to Agent_OnAttach: "socket=PATH", PATH as the target sees it. */
 #define ATTACH_OPTION_SOCKET "socket="
+
+/* What the agent's thread is called, for those who look at the JVM's threads: 15 characters at
+ * most.
+ */
+#define AGENT_THREAD_NAME "jxperf agent"
 
 /* File name of the agent inside the bundle directory; its libraries lie beside it. */
 #define AGENT_LIBRARY "libjxperf-agent.so"
@@ -51,6 +65,8 @@ enum agent_on_attach {
 	AGENT_UNSUPPORTED = 103,  /* no JVMTI 11, or no AsyncGetCallTrace */
 	AGENT_NO_RESOURCES = 104, /* memory or a thread could not be had */
 	AGENT_TOO_EARLY = 105, /* the JVM is not in JVMTI's live phase: still starting, or ending */
+	AGENT_NO_CLIENT = 106, /* nobody listens on the socket: who asked has given up */
+	AGENT_LEAVING = 107,   /* the last session's client is gone, and the session about to end */
 };
 
 #endif

@@ -2,6 +2,7 @@
  * The agent's only exported symbol. Called by the JVM's Attach Listener thread; returns at once.
  */
 #include <jni.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/un.h>
 
@@ -12,10 +13,18 @@
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved);
 
+static jint start(JavaVM *vm, const char *path)
+{
+	if (!vmstructs_available() || !vmstructs_symbol("AsyncGetCallTrace"))
+		return AGENT_UNSUPPORTED;
+	return conversation_start(vm, path);
+}
+
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
 	const size_t prefix = strlen(ATTACH_OPTION_SOCKET);
 	const char *path;
+	bool made;
 	jint r;
 
 	(void)reserved;
@@ -24,14 +33,15 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	path = options + prefix;
 	if (path[0] != '/' || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return AGENT_BAD_OPTIONS;
-	r = vm_stay(vm);
+	r = vm_stay(vm, &made);
 	/* A JVM serves attach requests before its main thread has finished the start
 	 * (JvmtiExport::get_jvmti_interface). */
 	if (r == JNI_EDETACHED)
 		return AGENT_TOO_EARLY;
 	if (r != JNI_OK)
 		return AGENT_UNSUPPORTED;
-	if (!vmstructs_available() || !vmstructs_symbol("AsyncGetCallTrace"))
-		return AGENT_UNSUPPORTED;
-	return conversation_start(vm, path);
+	r = start(vm, path);
+	if (r != AGENT_OK && made)
+		vm_stay_not();
+	return r;
 }

@@ -23,6 +23,7 @@
 
 struct demand {
 	uint64_t threads;
+	struct loaded loaded;
 	uint64_t memory_bytes;
 	uint64_t address_bytes;
 };
@@ -136,16 +137,21 @@ static void limit_room(const char *root, pid_t pid, const char *limit, const cha
 
 /* ---------------------------------------------------------------- */
 
-static struct demand demand_of(const char *root, pid_t pid)
+static struct demand demand_of(const char *root, pid_t pid, const struct loaded *loaded)
 {
-	struct demand d = {.threads = 1};
+	struct demand d = {.threads = 1, .loaded = *loaded};
+	uint64_t anonymous = 0;
 	char text[FILE_BYTES];
 
-	if (read_text(root, pid, "status", text))
+	if (read_text(root, pid, "status", text)) {
 		(void)find_number(text, "Threads:", &d.threads); /* Else as it is. */
+		(void)find_kib(text, "RssAnon:", &anonymous);    /* Likewise. */
+	}
+	loaded_guess(&d.loaded, anonymous);
 	if (d.threads > FOOTPRINT_THREADS_MAX)
 		d.threads = FOOTPRINT_THREADS_MAX;
-	d.memory_bytes = FOOTPRINT_AGENT_BYTES + d.threads * FOOTPRINT_THREAD_BYTES + JVM_BYTES;
+	d.memory_bytes = FOOTPRINT_AGENT_BYTES + d.threads * FOOTPRINT_THREAD_BYTES + JVM_BYTES +
+			 loaded_id_bytes(d.loaded.classes, d.loaded.methods);
 	d.address_bytes = d.memory_bytes + JVM_ADDRESS_BYTES;
 	return d;
 }
@@ -166,16 +172,35 @@ static int refuse(pid_t pid, const struct demand *d, bool address, const struct 
 {
 	return err_set(err, ENOMEM,
 		       "profiling process %d may take %" PRIu64 " MiB of its %s (%" PRIu64
-		       " threads), and %" PRIu64 " MiB of %" PRIu64
+		       " threads, %s%" PRIu64 " classes), and %" PRIu64 " MiB of %" PRIu64
 		       " are left by %s: %s, or attach with --force",
 		       pid, demand_in_mib(address ? d->address_bytes : d->memory_bytes),
-		       address ? "address space" : "memory", d->threads, in_mib(room->left_bytes),
-		       in_mib(room->limit_bytes), room->where, room->remedy);
+		       address ? "address space" : "memory", d->threads,
+		       d->loaded.guessed ? "perhaps " : "", d->loaded.classes,
+		       in_mib(room->left_bytes), in_mib(room->limit_bytes), room->where,
+		       room->remedy);
 }
 
-int headroom_check(const char *root, pid_t pid, char text[ERR_MESSAGE_MAX], struct err *err)
+static void describe(const struct demand *d, const struct room *cgroup, char text[ERR_MESSAGE_MAX])
 {
-	struct demand d = demand_of(root, pid);
+	char left[ERR_MESSAGE_MAX] = "no limit of a cgroup is visible here";
+
+	if (cgroup->where[0])
+		(void)snprintf(left, sizeof(left), "%" PRIu64 " MiB of %" PRIu64 " are left by %s",
+			       in_mib(cgroup->left_bytes), in_mib(cgroup->limit_bytes),
+			       cgroup->where);
+	(void)snprintf(text, ERR_MESSAGE_MAX,
+		       "attaching takes %s%.1f MiB (%" PRIu64 " classes), a window at most %" PRIu64
+		       " MiB in all (%" PRIu64 " threads); %s",
+		       d->loaded.guessed ? "perhaps " : "",
+		       (double)loaded_attach_bytes(&d->loaded) / (double)MIB, d->loaded.classes,
+		       demand_in_mib(d->memory_bytes), d->threads, left);
+}
+
+int headroom_check(const char *root, pid_t pid, const struct loaded *loaded,
+		   char text[ERR_MESSAGE_MAX], struct err *err)
+{
+	struct demand d = demand_of(root, pid, loaded);
 	enum { CGROUP, MACHINE, COMMIT, ADDRESS_SPACE, DATA, ROOMS };
 	struct room rooms[ROOMS] = {0};
 
@@ -192,17 +217,6 @@ int headroom_check(const char *root, pid_t pid, char text[ERR_MESSAGE_MAX], stru
 		    rooms[i].left_bytes < (address ? d.address_bytes : d.memory_bytes))
 			return refuse(pid, &d, address, &rooms[i], err);
 	}
-	if (rooms[CGROUP].where[0])
-		(void)snprintf(text, ERR_MESSAGE_MAX,
-			       "at most %" PRIu64 " MiB for %" PRIu64 " threads; %" PRIu64
-			       " MiB of %" PRIu64 " are left by %s",
-			       demand_in_mib(d.memory_bytes), d.threads,
-			       in_mib(rooms[CGROUP].left_bytes), in_mib(rooms[CGROUP].limit_bytes),
-			       rooms[CGROUP].where);
-	else
-		(void)snprintf(text, ERR_MESSAGE_MAX,
-			       "at most %" PRIu64 " MiB for %" PRIu64
-			       " threads; no limit of a cgroup is visible here",
-			       demand_in_mib(d.memory_bytes), d.threads);
+	describe(&d, &rooms[CGROUP], text);
 	return 0;
 }

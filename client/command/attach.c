@@ -17,6 +17,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/units.h"
+#include "proto/helper.h"
 
 #define DURATION_DEFAULT_NS (30 * NS_PER_S)
 
@@ -34,7 +35,8 @@ struct attach_options {
 	struct parse_regions regions;
 	uint64_t object_min_size; /* bytes */
 	bool object_min_size_given;
-	const char *event; /* "": the sampler's own */
+	const char *event;   /* "": the sampler's own */
+	uint64_t timeout_ns; /* 0: not given */
 	bool open_through_daemon;
 	bool force;
 	bool background;
@@ -57,6 +59,19 @@ static int set_sampler(const char *text, void *field, struct err *err)
 static int set_budget(const char *text, void *field, struct err *err)
 {
 	return units_fraction(text, field, err);
+}
+
+static int set_timeout(const char *text, void *field, struct err *err)
+{
+	uint64_t ns;
+	int r = units_duration(text, &ns, err);
+
+	if (r < 0)
+		return r;
+	if (ns < ATTACH_TIMEOUT_MS_MIN * NS_PER_MS || ns > ATTACH_TIMEOUT_MS_MAX * NS_PER_MS)
+		return err_set(err, EINVAL, "'%s' is no time to attach in: use 1s to 10m", text);
+	*(uint64_t *)field = ns;
+	return 0;
 }
 
 static int set_object_min_size(const char *text, void *options, struct err *err)
@@ -93,6 +108,7 @@ static const struct argument_option attach_arguments[] = {
     {.name = "pairs", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(pairs)},
     {.name = "view", .type = ARGUMENT_PARSED, .parse = value_view, FIELD(view)},
     {.name = "region", .type = ARGUMENT_PARSED, .parse = value_regions, FIELD(regions)},
+    {.name = "timeout", .type = ARGUMENT_PARSED, .parse = set_timeout, FIELD(timeout_ns)},
     {.name = "open-through-daemon", FIELD(open_through_daemon)},
     {.name = "force", FIELD(force)},
     {.name = "background", FIELD(background)},
@@ -121,14 +137,21 @@ struct outcome {
 	bool interrupted;          /* by a signal of the user's */
 };
 
-/* Follows the window to its end. */
-static int follow(struct exchange *x, struct client *c, uint32_t pid, struct progress *progress,
-		  struct outcome *outcome, struct err *err)
+/* Of a daemon that is alive, with the time that it was given on top. */
+static int reply_timeout_ms(const Jxp__AttachRequest *attach)
 {
+	return EXCHANGE_REPLY_TIMEOUT_MS + (int)attach->timeout_ms;
+}
+
+/* Follows the window to its end. */
+static int follow(struct exchange *x, struct client *c, const Jxp__AttachRequest *attach,
+		  struct progress *progress, struct outcome *outcome, struct err *err)
+{
+	uint32_t pid = attach->pid;
 
 	for (;;) {
 		_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-		int r = exchange_next(x, c, EXCHANGE_REPLY_TIMEOUT_MS, &reply, err);
+		int r = exchange_next(x, c, reply_timeout_ms(attach), &reply, err);
 
 		if (r == -EINTR && !outcome->interrupted) {
 			(void)interrupt_take(&c->interrupt); /* Which one does not matter. */
@@ -167,6 +190,7 @@ static void describe(Jxp__AttachRequest *attach, const struct attach_options *o,
 	attach->format = o->format;
 	attach->open_through_daemon = o->open_through_daemon;
 	attach->force = o->force;
+	attach->timeout_ms = (uint32_t)(o->timeout_ns / NS_PER_MS);
 	attach->pairs = o->pairs;
 	attach->view = o->view;
 	attach->regions = (Jxp__Region *)o->regions.region;
@@ -192,7 +216,7 @@ static int run_window(struct client *c, const struct attach_options *o, const st
 	progress_init(&progress);
 	r = exchange_begin(&x, c, &request, err);
 	if (r == 0)
-		r = follow(&x, c, jvm->pid, &progress, outcome, err);
+		r = follow(&x, c, &attach, &progress, outcome, err);
 	progress_clear(&progress);
 	return r;
 }
@@ -334,7 +358,8 @@ static int attach_in_background(struct client *c, const struct attach_options *o
 	describe(&attach, o, &jvm);
 	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
 	request.attach = &attach;
-	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_STARTED, &reply, err);
+	r = exchange_once_within(c, &request, JXP__CONTROL_REPLY__BODY_STARTED,
+				 reply_timeout_ms(&attach), &reply, err);
 	if (r == -EINTR)
 		return err_set(err, EINTR,
 			       "interrupted: the window may start nevertheless: see 'jxperfctl "

@@ -190,12 +190,19 @@ int exchange_next(struct exchange *x, struct client *c, int timeout_ms, Jxp__Con
 int exchange_once(struct client *c, Jxp__ControlRequest *request,
 		  Jxp__ControlReply__BodyCase expected, Jxp__ControlReply **out, struct err *err)
 {
+	return exchange_once_within(c, request, expected, EXCHANGE_REPLY_TIMEOUT_MS, out, err);
+}
+
+int exchange_once_within(struct client *c, Jxp__ControlRequest *request,
+			 Jxp__ControlReply__BodyCase expected, int timeout_ms,
+			 Jxp__ControlReply **out, struct err *err)
+{
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	int r = exchange_begin(&x, c, request, err);
 
 	if (r == 0)
-		r = exchange_next(&x, c, EXCHANGE_REPLY_TIMEOUT_MS, &reply, err);
+		r = exchange_next(&x, c, timeout_ms, &reply, err);
 	if (r < 0)
 		return r;
 	assert(reply);

@@ -49,6 +49,11 @@ void exchange_end(struct exchange *x);
 int exchange_once(struct client *c, Jxp__ControlRequest *request,
 		  Jxp__ControlReply__BodyCase expected, Jxp__ControlReply **reply, struct err *err);
 
+/* The same of a reply that may take longer, or shorter. */
+int exchange_once_within(struct client *c, Jxp__ControlRequest *request,
+			 Jxp__ControlReply__BodyCase expected, int timeout_ms,
+			 Jxp__ControlReply **reply, struct err *err);
+
 void exchange_free_reply(Jxp__ControlReply **reply);
 #define _cleanup_reply_ _cleanup_(exchange_free_reply)
 

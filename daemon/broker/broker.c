@@ -368,7 +368,11 @@ static int check_request(const struct broker_request *r, struct err *err)
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->start_ticks && r->operation != BROKER_ATTACH)
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
-	if (r->reserved || r->switch_on > (r->operation == BROKER_DISCOVER) ||
+	if (r->timeout_ms &&
+	    (r->operation != BROKER_ATTACH || r->timeout_ms < ATTACH_TIMEOUT_MS_MIN ||
+	     r->timeout_ms > ATTACH_TIMEOUT_MS_MAX))
+		return err_set(err, EINVAL, "a time of %u ms to attach", r->timeout_ms);
+	if (r->switch_on > (r->operation == BROKER_DISCOVER) ||
 	    (r->owner && !has_owner(r->operation)))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation == BROKER_PAGES ? r->page_count < 1 || r->page_count > BROKER_PAGES_MAX

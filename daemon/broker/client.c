@@ -488,14 +488,15 @@ static int submit(struct broker_client *c, const struct broker_request *request,
 	return id;
 }
 
-int broker_client_attach(struct broker_client *c, pid_t pid, uint64_t start_ticks, uid_t owner,
-			 uint32_t flags, broker_reply_fn fn, void *arg)
+int broker_client_attach(struct broker_client *c, const struct broker_attach *attach,
+			 broker_reply_fn fn, void *arg)
 {
 	struct broker_request request = {.operation = BROKER_ATTACH,
-					 .pid = pid,
-					 .owner = owner,
-					 .attach_flags = flags,
-					 .start_ticks = start_ticks};
+					 .pid = attach->pid,
+					 .owner = attach->owner,
+					 .attach_flags = attach->flags,
+					 .timeout_ms = attach->timeout_ms,
+					 .start_ticks = attach->start_ticks};
 
 	return submit(c, &request, fn, arg);
 }

@@ -62,14 +62,21 @@ bool broker_client_serves(const struct broker_client *client);
 /* The process id of a broker of our own, for tests, which end it. */
 pid_t broker_client_pid(const struct broker_client *client);
 
-/* Runs the attach helper on pid, which has to be a process of owner, or of anybody (PROC_ANY_UID);
- * else it is as if it were not there. It has to have started then (0: whenever). flags are
- * BROKER_ATTACH_*. On success the reply says whose it is and carries one descriptor: the agent's
- * connected, blocking SOCK_STREAM socket. From then on until broker_client_release, events may be
- * opened for pid. Each call returns the request's id (above 0) or -errno, in which case fn will not
- * be called. */
-int broker_client_attach(struct broker_client *client, pid_t pid, uint64_t start_ticks, uid_t owner,
-			 uint32_t flags, broker_reply_fn fn, void *arg);
+/* What is to be attached to, and how. */
+struct broker_attach {
+	pid_t pid;
+	uint64_t start_ticks; /* it has to have started then; 0: whenever */
+	uid_t owner;         /* whose it has to be, else it is not there; PROC_ANY_UID: anybody's */
+	uint32_t flags;      /* BROKER_ATTACH_* */
+	uint32_t timeout_ms; /* 0: the usual (proto/helper.h) */
+};
+
+/* Runs the attach helper on a process. On success the reply says whose it is and carries one
+ * descriptor: the agent's connected, blocking SOCK_STREAM socket. From then on until
+ * broker_client_release, events may be opened for pid. Each call returns the request's id (above 0)
+ * or -errno, in which case fn will not be called. */
+int broker_client_attach(struct broker_client *client, const struct broker_attach *attach,
+			 broker_reply_fn fn, void *arg);
 
 /* Opens what an agent asked for, for one thread of an attached process: the clock event, one
  * hardware event (one descriptor) or 1 to 4 breakpoints (as many): all or nothing. */

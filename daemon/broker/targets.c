@@ -198,6 +198,7 @@ int broker_targets_attach(struct broker_targets *t, const struct broker_request 
 				    .connection = -1,
 				    .asked_owner = request->owner,
 				    .asked_start_ticks = request->start_ticks,
+				    .timeout_ms = request->timeout_ms,
 				    .force = request->attach_flags & BROKER_ATTACH_FORCE,
 				    .trace_touch =
 					request->attach_flags & BROKER_ATTACH_TRACE_TOUCH};
@@ -277,7 +278,7 @@ static void run_helper(struct broker_targets *t, struct broker_target *e)
 		r = check_stuck(t, e, &err);
 	if (r == 0)
 		r = attach_helper_start(&e->helper, e->pid, proc_owner(&e->identity), t->agent,
-					e->force, &err);
+					e->timeout_ms, e->force, &err);
 	if (r < 0)
 		fail(t, e, r, &err);
 	else

@@ -56,6 +56,7 @@ struct broker_target {
 	char name[ATTACH_NAME_BYTES]; /* what the target is called, with the connection */
 	uid_t asked_owner;            /* whose it has to be, or PROC_ANY_UID; has the place */
 	uint64_t asked_start_ticks;   /* when it has to have started, or 0 */
+	uint32_t timeout_ms;          /* for the helper; 0: the usual */
 	bool force;                   /* whether or not there is room for the agent */
 	bool trace_touch;             /* first touches are to be traced, */
 	bool touch_traced;            /* and are */

@@ -3,6 +3,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
+#include "common/proc.h"
 #include "daemon/child/spawn.h"
 
 #include <limits.h>
@@ -15,36 +16,44 @@
 #define HELPER           "jxperf-attach"
 #define HELPER_GRACE_MS  3000 /* past its own deadline, for the cleanup */
 #define PROBE_TIMEOUT_MS 3000
+#define PROBE_GRACE_MS   1000 /* past that, to say so */
 #define REAP_MS          2000 /* between SIGKILL and the end of a process that does not hang */
 #define NUMBER_BYTES     16
 
 static int start(struct attach_helper *h, pid_t target, uid_t owner,
-		 const struct agent_files *agent, int timeout_ms, const char *option,
+		 const struct agent_files *agent, unsigned timeout_ms, const char *option,
 		 struct err *err)
 {
 	char path[PATH_MAX], target_text[NUMBER_BYTES], timeout_text[NUMBER_BYTES];
 	char owner_text[NUMBER_BYTES];
-	char *const argv[] = {(char *)HELPER,
-			      (char *)"--pid",
-			      target_text,
-			      (char *)"--owner",
-			      owner_text,
-			      (char *)"--bundle",
-			      (char *)agent->bundle_dir,
-			      (char *)"--agent-path",
-			      (char *)agent->image_path,
-			      (char *)"--timeout-ms",
-			      timeout_text,
-			      (char *)"--result-fd",
-			      (char *)CHILD_FD_TEXT,
-			      (char *)option, /* or the end */
-			      NULL};
+	char *argv[] = {(char *)HELPER,
+			(char *)"--pid",
+			target_text,
+			(char *)"--owner",
+			owner_text,
+			(char *)"--bundle",
+			(char *)agent->bundle_dir,
+			(char *)"--agent-path",
+			(char *)agent->image_path,
+			(char *)"--result-fd",
+			(char *)CHILD_FD_TEXT,
+			NULL, /* for three more, and the end */
+			NULL,
+			NULL,
+			NULL};
+	char **end = argv + sizeof(argv) / sizeof(argv[0]) - 4;
 	pid_t pid;
 	int socket, pidfd, r;
 
 	(void)snprintf(target_text, sizeof(target_text), "%d", target);
 	(void)snprintf(owner_text, sizeof(owner_text), "%d", (int)owner);
-	(void)snprintf(timeout_text, sizeof(timeout_text), "%d", timeout_ms);
+	(void)snprintf(timeout_text, sizeof(timeout_text), "%u", timeout_ms);
+	if (option)
+		*end++ = (char *)option;
+	if (timeout_ms) {
+		*end++ = (char *)"--timeout-ms";
+		*end++ = timeout_text;
+	}
 	r = snprintf(path, sizeof(path), "%s/%s", agent->bundle_dir, HELPER);
 	if (r < 0 || (size_t)r >= sizeof(path))
 		return err_set(err, ENAMETOOLONG, "the path of the bundle is too long");
@@ -57,16 +66,19 @@ static int start(struct attach_helper *h, pid_t target, uid_t owner,
 	    .pidfd = pidfd,
 	    .result_fd = socket,
 	    .fd = -1,
-	    .due_ns = clock_monotonic_ns() + (uint64_t)(timeout_ms + HELPER_GRACE_MS) * NS_PER_MS,
+	    .patient = !timeout_ms,
+	    .due_ns = clock_monotonic_ns() +
+		      ((timeout_ms ? timeout_ms : ATTACH_TIMEOUT_MS_DEFAULT) + HELPER_GRACE_MS) *
+			  NS_PER_MS,
 	};
 	return 0;
 }
 
 int attach_helper_start(struct attach_helper *h, pid_t target, uid_t owner,
-			const struct agent_files *agent, bool force, struct err *err)
+			const struct agent_files *agent, unsigned timeout_ms, bool force,
+			struct err *err)
 {
-	return start(h, target, owner, agent, ATTACH_TIMEOUT_MS_DEFAULT, force ? "--force" : NULL,
-		     err);
+	return start(h, target, owner, agent, timeout_ms, force ? "--force" : NULL, err);
 }
 
 void attach_helper_cancel(struct attach_helper *h)
@@ -143,8 +155,20 @@ static bool is_readable(int fd, int timeout_ms)
 	return r > 0;
 }
 
+/* As the helper is with its target; once. */
+static bool is_prolonged(struct attach_helper *h)
+{
+	if (!h->patient || h->cancelled || is_readable(h->result_fd, 0) || !proc_machine_is_busy())
+		return false;
+	h->patient = false;
+	h->due_ns += (ATTACH_TIMEOUT_MS_OVERLOADED - ATTACH_TIMEOUT_MS_DEFAULT) * NS_PER_MS;
+	return true;
+}
+
 bool attach_helper_advance(struct attach_helper *h)
 {
+	if (h->result_fd >= 0 && is_prolonged(h))
+		return false;
 	if (h->result_fd >= 0)
 		take_result(h);
 	return is_readable(h->pidfd, 0) || clock_monotonic_ns() >= h->due_ns;
@@ -190,19 +214,21 @@ int attach_helper_finish(struct attach_helper *h, char name[ATTACH_NAME_BYTES], 
 }
 
 int attach_helper_probe(pid_t target, uid_t owner, const struct agent_files *agent,
-			char text[ERR_MESSAGE_MAX], struct err *err)
+			char text[ERR_MESSAGE_MAX], bool *unasked, struct err *err)
 {
 	struct attach_helper h = {.result_fd = -1};
 	int r = start(&h, target, owner, agent, PROBE_TIMEOUT_MS, "--probe", err);
 
+	*unasked = false;
 	if (r < 0)
 		return r;
-	(void)is_readable(h.result_fd, PROBE_TIMEOUT_MS); /* Else it is late. */
+	(void)is_readable(h.result_fd, PROBE_TIMEOUT_MS + PROBE_GRACE_MS); /* Else it is late. */
 	if (!attach_helper_advance(&h))
 		(void)is_readable(h.pidfd, REAP_MS); /* Likewise. */
 	r = judge(&h, err);
 	cleanup_close(&h.fd);
 	if (r == 0)
 		strcpy(text, h.result.message);
+	*unasked = r < 0 && h.result_bytes == (ssize_t)sizeof(h.result) && h.result.unasked;
 	return r;
 }

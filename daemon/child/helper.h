@@ -19,17 +19,19 @@ struct attach_helper {
 	int pidfd;
 	int result_fd;   /* -1 once its result was taken */
 	bool cancelled;  /* asked to stop: no result is wanted any more */
+	bool patient;    /* it may take longer on a machine that is overloaded */
 	uint64_t due_ns; /* it has outlived its own deadline, or the signal that ends it, by then */
 	struct attach_result result;
 	ssize_t result_bytes; /* or -errno */
 	int fd;               /* that came with it, or -1 */
 };
 
-/* Starts jxperf-attach of the bundle on target, if it is owner's (attach_to); force: whether or not
- * there is room for the agent. 0 or -errno; h is unchanged on failure, and belongs to
- * attach_helper_finish otherwise. */
+/* Starts jxperf-attach of the bundle on target, if it is owner's (attach_to); timeout_ms: as long
+ * as it may take, 0: as is usual (proto/helper.h); force: whether or not there is room for the
+ * agent. 0 or -errno; h is unchanged on failure, and belongs to attach_helper_finish otherwise. */
 int attach_helper_start(struct attach_helper *h, pid_t target, uid_t owner,
-			const struct agent_files *agent, bool force, struct err *err);
+			const struct agent_files *agent, unsigned timeout_ms, bool force,
+			struct err *err);
 
 /* Asks it to clean up and end: it is readable soon after. */
 void attach_helper_cancel(struct attach_helper *h);
@@ -51,8 +53,9 @@ int attach_helper_finish(struct attach_helper *h, char name[ATTACH_NAME_BYTES], 
 bool attach_helper_reaped(struct attach_helper *h, int *status);
 
 /* Runs the helper with --probe and waits for it: 0 with a sentence in text on where socket and
- * agent would go, or -errno. Used by `check`, outside of the broker. */
+ * agent would go, or -errno, with whether the JVM cannot be asked at all. Used by `check`, outside
+ * of the broker. */
 int attach_helper_probe(pid_t target, uid_t owner, const struct agent_files *agent,
-			char text[ERR_MESSAGE_MAX], struct err *err);
+			char text[ERR_MESSAGE_MAX], bool *unasked, struct err *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "common/perf/events.h"
 #include "common/utf8.h"
 #include "daemon/machine/numa_topology.h"
+#include "proto/helper.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
@@ -109,6 +110,14 @@ static int choose_event(const char *event, struct window_request *r, struct err 
 	return 0;
 }
 
+static int check_timeout(uint32_t ms, struct err *err)
+{
+	if (ms && (ms < ATTACH_TIMEOUT_MS_MIN || ms > ATTACH_TIMEOUT_MS_MAX))
+		return err_set(err, EINVAL,
+			       "attaching may take 1 s to 10 minutes: use --timeout 30s");
+	return 0;
+}
+
 int attach_request_check(const Jxp__AttachRequest *asked, struct window_request *out,
 			 struct err *err)
 {
@@ -118,6 +127,7 @@ int attach_request_check(const Jxp__AttachRequest *asked, struct window_request 
 					 .max_frames = WINDOW_FRAMES_DEFAULT,
 					 .open_through_daemon = asked->open_through_daemon,
 					 .start_ticks = asked->start_ticks,
+					 .timeout_ms = asked->timeout_ms,
 					 .force = asked->force};
 	int r;
 
@@ -126,6 +136,7 @@ int attach_request_check(const Jxp__AttachRequest *asked, struct window_request 
 			       asked->pid);
 	if ((r = choose_kinds(asked, &request, err)) < 0 ||
 	    (r = check_duration(request.duration_ns, err)) < 0 ||
+	    (r = check_timeout(asked->timeout_ms, err)) < 0 ||
 	    (r = choose_period(asked->period_ns, &request, err)) < 0 ||
 	    (r = choose_budget(asked->budget, &request.budget, err)) < 0 ||
 	    (r = choose_event(asked->event, &request, err)) < 0)

@@ -25,8 +25,9 @@
 /* Running windows together may take so much; beyond, the largest is ended early. */
 #define ENGINE_RUNNING_BYTES_MAX ((size_t)192 << 20)
 /* For the broker's answers that a window waits for. The slowest is that to an attach: the helper
- * has 10 s, and some more to clean up and to be killed. */
-#define ENGINE_PATIENCE_MS 30000
+ * has 10 s, or 25 on an overloaded machine, and some more to clean up and to be killed. One that
+ * was asked to take longer has that on top. */
+#define ENGINE_PATIENCE_MS 45000
 
 struct engine;
 

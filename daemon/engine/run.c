@@ -27,8 +27,8 @@ static void on_gate_opened(void *arg, int *program)
 /* The gate is open for what the agent may take to say hello, too. */
 static void open_gate(struct run *r)
 {
-	uint64_t end_ns =
-	    clock_monotonic_ns() + RUN_GREETING_MS * NS_PER_MS + r->result->request.duration_ns;
+	uint64_t end_ns = clock_monotonic_ns() + RUN_GREETING_MOST_MS * NS_PER_MS +
+			  r->result->request.duration_ns;
 
 	run_move(r, RUN_OPENING_GATE);
 	if (gate_control_open(&r->gate, r->context.broker, r->result, end_ns, on_gate_opened, r) <
@@ -142,8 +142,12 @@ int run_new(struct run **out, const struct run_context *context, struct window_r
 int run_begin(struct run *r, struct err *err)
 {
 	struct window_result *w = r->result;
-	int id = broker_client_attach(r->context.broker, w->pid, w->request.start_ticks,
-				      w->asker.sees, attach_flags(w), on_attached, r);
+	const struct broker_attach attach = {.pid = w->pid,
+					     .start_ticks = w->request.start_ticks,
+					     .owner = w->asker.sees,
+					     .flags = attach_flags(w),
+					     .timeout_ms = w->request.timeout_ms};
+	int id = broker_client_attach(r->context.broker, &attach, on_attached, r);
 
 	if (id < 0)
 		return err_set_errno(err, -id, "cannot ask the broker to attach to pid %d",

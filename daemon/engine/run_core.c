@@ -6,12 +6,14 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/proc.h"
 
 static void on_limit(uv_timer_t *timer);
 
 void run_start_limit(struct run *r)
 {
 	const struct run_limits limits = {.patience_ms = r->context.patience_ms,
+					  .attach_ms = r->result->request.timeout_ms,
 					  .duration_ms =
 					      r->result->request.duration_ns / NS_PER_MS};
 	uint64_t limit_ms = run_state_limit_ms(r->state, &limits);
@@ -119,6 +121,17 @@ static void give_up_on_broker(struct run *r, const char *why)
 	run_fail(r, ETIMEDOUT, why);
 }
 
+/* The agent may have no processor to say hello on; once. */
+static bool is_prolonged(struct run *r)
+{
+	if (r->prolonged || !proc_machine_is_busy())
+		return false;
+	r->prolonged = true;
+	/* Fails only for a NULL callback or a closing handle. */
+	(void)uv_timer_start(&r->timer, on_limit, RUN_GREETING_MOST_MS - RUN_GREETING_MS, 0);
+	return true;
+}
+
 static void on_limit(uv_timer_t *timer)
 {
 	struct run *r = timer->data;
@@ -136,6 +149,8 @@ static void on_limit(uv_timer_t *timer)
 		give_up_on_broker(r, r->reason);
 		break;
 	case RUN_GREETING:
+		if (is_prolonged(r))
+			break;
 		run_hang_up(r, "the agent was loaded but did not say hello in time");
 		break;
 	case RUN_RUNNING:

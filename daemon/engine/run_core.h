@@ -20,6 +20,7 @@ struct run {
 	struct run_callbacks callbacks;
 	struct window_result *result;
 	enum run_state state;
+	bool prolonged;                   /* the limit of GREETING was put off */
 	char reason[WINDOW_REASON_BYTES]; /* why it is to end before its time, or "" */
 	uint64_t deadline_ns; /* at which the agent ends the window by itself; 0 before it began */
 	int attach_request;   /* ids of open requests to the broker, or 0 */

@@ -4,6 +4,7 @@ enum wait {
 	WAIT_NONE,
 	WAIT_SAME,
 	WAIT_BROKER,
+	WAIT_ATTACH,
 	WAIT_WINDOW,
 	WAIT_FIXED,
 };
@@ -18,7 +19,7 @@ static const struct {
 	uint64_t fixed_ms;
 } rules[RUN_STATES] = {
     [RUN_WAITING] = {TO(RUN_ATTACHING) | TO(RUN_ENDED), WAIT_FIXED, RUN_WAITING_MS},
-    [RUN_ATTACHING] = {TO(RUN_OPENING_GATE) | TO(RUN_CANCELLED) | TO(RUN_ENDED), WAIT_BROKER, 0},
+    [RUN_ATTACHING] = {TO(RUN_OPENING_GATE) | TO(RUN_CANCELLED) | TO(RUN_ENDED), WAIT_ATTACH, 0},
     [RUN_OPENING_GATE] = {TO(RUN_GREETING) | TO(RUN_CANCELLED) | TO(RUN_ENDED), WAIT_BROKER, 0},
     [RUN_CANCELLED] = {TO(RUN_ENDED), WAIT_SAME, 0},
     [RUN_GREETING] = {TO(RUN_RUNNING) | TO_END, WAIT_FIXED, RUN_GREETING_MS},
@@ -42,6 +43,8 @@ uint64_t run_state_limit_ms(enum run_state state, const struct run_limits *limit
 		return RUN_SAME_LIMIT;
 	case WAIT_BROKER:
 		return limits->patience_ms;
+	case WAIT_ATTACH:
+		return limits->patience_ms + limits->attach_ms;
 	case WAIT_WINDOW:
 		return limits->duration_ms;
 	case WAIT_FIXED:
@@ -54,5 +57,5 @@ uint64_t run_state_limit_ms(enum run_state state, const struct run_limits *limit
 
 bool run_state_awaits_broker(enum run_state state)
 {
-	return rules[state].wait == WAIT_BROKER;
+	return rules[state].wait == WAIT_BROKER || rules[state].wait == WAIT_ATTACH;
 }

@@ -20,6 +20,8 @@
 /* For another window of the same JVM to end: longer than the limits of its states together. */
 #define RUN_WAITING_MS  60000
 #define RUN_GREETING_MS 5000
+/* ... where more threads want to run than there are processors. */
+#define RUN_GREETING_MOST_MS 20000
 /* The agent disarms every thread and drains its rings. */
 #define RUN_STOPPING_MS 10000
 /* The agent gives its memory back. */
@@ -43,6 +45,7 @@ enum run_state {
 /* What a state's limit depends on. */
 struct run_limits {
 	uint64_t patience_ms; /* with the broker */
+	uint64_t attach_ms;   /* that was asked for, or 0 */
 	uint64_t duration_ms; /* of the window */
 };
 

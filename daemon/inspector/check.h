@@ -1,8 +1,8 @@
 /*
  * The answer to the control command `check`: what works on this machine, or for one JVM, what does
  * not, and what to do about it. Everything is tried, not guessed: events are opened on a thread of
- * our own, a watchpoint fires in a child of ours, the bundle is mapped. Nothing changes in the
- * target; no signal is sent to it.
+ * our own, a watchpoint fires in a child of ours, the bundle is mapped, the attach socket is
+ * connected to. Nothing changes in the target; no signal is sent to it.
  *
  * Takes milliseconds. Loop thread or any other; starts and ends threads and a child of its own.
  */

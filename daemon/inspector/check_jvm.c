@@ -3,6 +3,7 @@
 #include "attach/process/cgroup_cpu.h"
 #include "attach/process/headroom.h"
 #include "attach/process/jvm.h"
+#include "attach/process/session.h"
 #include "common/cleanup.h"
 #include "common/perf/events.h"
 #include "common/proc.h"
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #define FILE_BYTES      8192
+#define ATTACH_REQUEST  "attach request"
 #define EVENTS_A_THREAD (PERF_DEBUG_REGISTERS + 1)
 #define AGENT_SHARE \
 	2 /* it takes one part in so many of what is left (attach/agent/window/fd_allowance.h) */
@@ -36,21 +38,14 @@ static const struct {
     {JVM_DYNAMIC_LOADING_DISABLED, "dynamic agents", "not disabled"},
     {JVM_NO_PERMISSION, "permission", "as its user, or root"},
     {JVM_STOPPED, "running", "not stopped"},
-    {JVM_SIGQUIT_NOT_CAUGHT, "attach request", NULL},
+    {JVM_SIGQUIT_NOT_CAUGHT, ATTACH_REQUEST, NULL}, /* and it is tried: check_place */
 };
 
-/* Text for a condition that depends on the JVM. */
-static void describe_condition(const struct jvm_info *info, enum jvm_obstacle which, char *text,
-			       size_t size)
+static void describe_jdk(const struct jvm_info *info, char *text, size_t size)
 {
-	if (which == JVM_TOO_OLD)
-		(void)snprintf(text, size, "%s%s%s",
-			       info->jdk[0] ? info->jdk : "version unknown; it is tried",
-			       info->gc[0] ? ", collector " : "", info->gc);
-	else
-		(void)snprintf(text, size, "%s",
-			       info->socket_exists ? "its attach socket exists already"
-						   : "SIGQUIT is caught");
+	(void)snprintf(text, size, "%s%s%s",
+		       info->jdk[0] ? info->jdk : "version unknown; it is tried",
+		       info->gc[0] ? ", collector " : "", info->gc);
 }
 
 /* False when something stands in the way. */
@@ -67,10 +62,12 @@ static bool check_conditions(struct check_items *c, const struct jvm_info *info)
 			check_items_add(c, conditions[i].name, CHECK_FAILED, "%s", info->reason);
 			return false;
 		}
+		if (conditions[i].obstacle == JVM_SIGQUIT_NOT_CAUGHT)
+			continue;
 		if (conditions[i].holds)
 			(void)snprintf(text, sizeof(text), "%s", conditions[i].holds);
 		else
-			describe_condition(info, conditions[i].obstacle, text, sizeof(text));
+			describe_jdk(info, text, sizeof(text));
 		check_items_add(c, conditions[i].name, CHECK_OK, "%s", text);
 	}
 	return true;
@@ -80,25 +77,43 @@ static void check_place(struct check_items *c, const struct jvm_info *info,
 			const struct agent_files *agent)
 {
 	char text[ERR_MESSAGE_MAX];
+	bool unasked;
 	struct err err;
+	int r = attach_helper_probe(info->pid, info->one_uid ? info->euid : PROC_ANY_UID, agent,
+				    text, &unasked, &err);
 
+	if (unasked)
+		check_items_add(c, ATTACH_REQUEST, CHECK_FAILED, "%s", err.message);
+	else
+		check_items_add(c, ATTACH_REQUEST, CHECK_OK, "%s",
+				info->socket_exists ? "its attach socket exists already"
+						    : "SIGQUIT is caught");
 	check_items_add(c, "mount namespace", CHECK_OK, "%s",
 			info->same_mount_namespace ? "the same as ours" : "its own");
-	if (attach_helper_probe(info->pid, info->one_uid ? info->euid : PROC_ANY_UID, agent, text,
-				&err) < 0)
-		check_items_add(c, "agent files", CHECK_FAILED, "%s", err.message);
-	else
+	if (r == 0)
 		check_items_add(c, "agent files", CHECK_OK, "%s", text);
+	else if (!unasked)
+		check_items_add(c, "agent files", CHECK_FAILED, "%s", err.message);
+}
+
+/* Only where there is one. */
+static void check_session(struct check_items *c, const struct jvm_info *info)
+{
+	if (session_runs(info->pid))
+		check_items_add(c, "session", CHECK_FAILED,
+				"process %d is already being profiled: wait for the end of that "
+				"window, or end it with 'jxperfctl detach %d'",
+				info->pid, info->pid);
 }
 
 /* ---------------------------------------------------------------- limits */
 
-static void check_memory(struct check_items *c, pid_t pid)
+static void check_memory(struct check_items *c, const struct jvm_info *info)
 {
 	char text[ERR_MESSAGE_MAX];
 	struct err err;
 
-	if (headroom_check("", pid, text, &err) < 0)
+	if (headroom_check("", info->pid, &info->loaded, text, &err) < 0)
 		check_items_add(c, "memory", CHECK_FAILED, "%s", err.message);
 	else
 		check_items_add(c, "memory", CHECK_OK, "%s", text);
@@ -250,8 +265,9 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, uid_t owner, const struct agent
 	check_items_add(&c, "process", CHECK_OK, "%s, user %s%s%s", info->name, info->user,
 			info->container[0] ? ", container " : "", info->container);
 	if (check_conditions(&c, info)) {
+		check_session(&c, info);
 		check_place(&c, info, agent);
-		check_memory(&c, pid);
+		check_memory(&c, info);
 		check_cpu_limit(&c, pid);
 		check_descriptors(&c, pid);
 		check_events(&c, info);

@@ -9,7 +9,7 @@
 #include "proto/failure.h"
 
 /* For a look at the process, and for the whole check, which runs the attach helper's probe: that
- * has 5 s (daemon/child/helper.c). */
+ * has 6 s (daemon/child/helper.c). */
 #define LOOK_DEADLINE_MS  2000
 #define CHECK_DEADLINE_MS 7000
 

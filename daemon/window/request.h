@@ -52,6 +52,7 @@ struct window_request {
 	 */
 	char event[WINDOW_EVENT_BYTES];
 	bool open_through_daemon;
+	uint32_t timeout_ms;         /* for the attach; 0: the usual (proto/helper.h) */
 	uint64_t start_ticks;        /* of the process that is meant; 0: whichever has the pid */
 	bool force;                  /* attach also where there may not be room for the agent */
 	char app[WINDOW_NAME_BYTES]; /* what the JVM is called; "": as daemon/engine/app_name.h has

@@ -31,14 +31,14 @@ def finish(helper):
 @test_on_jdks
 def every_result_of_the_agent_has_its_own_sentence(jdk):
     seen = set()
-    for code in (101, 102, 103, 104, 7):
+    for code in (101, 102, 103, 104, 106, 7):
         jvm = jvm_with_agent(jdk, RETURN=code)
         status, text = attach(jvm.pid, make_bundle())
         assert status == 1 and str(jvm.pid) in text and "\n" not in text, text
         assert leftovers(jvm.pid) == []
         seen.add(text.replace(str(jvm.pid), "PID"))
         jvm.stop()
-    assert len(seen) == 5, seen
+    assert len(seen) == 6, seen
 
 
 @test_on_jdks

@@ -1,10 +1,24 @@
 """`jxperfctl check` and `list` on real JVMs: what they say is so, and asking changes nothing."""
 import json
 import os
+import shutil
+import socket
 import subprocess
 
-from lib import BUILD, HANG_S, make_directory, need_root, run, test, test_on_jdks
-from support.attach import ContainerJvm, Jvm, as_nobody, leftovers
+from lib import BUILD, HANG_S, jdks, make_directory, need_root, run, test, test_on_jdks, wait_until
+from support.attach import (
+    NOBODY,
+    ContainerJvm,
+    Jvm,
+    as_nobody,
+    assert_attaches,
+    attach,
+    attach_socket,
+    leftovers,
+    make_bundle,
+    namespace_pid,
+)
+from support.profile import Daemon
 
 CTL = os.path.join(BUILD, "bin/jxperfctl")
 
@@ -123,6 +137,88 @@ def a_pid_that_nobody_has_fails():
     assert status == 1, status
     lines = errors.strip().splitlines()
     assert "no process has the pid" in lines[-1], errors
+
+
+# ---------------------------------------------------------------- no where an attach would be refused
+
+
+def assert_both_refuse(jvm, *words, item="attach request"):
+    """The check says what the attach says."""
+    checked = check(jvm.pid)[item]
+    status, text = attach(jvm.pid, make_bundle(), timeout_ms=4000)
+    assert checked["result"] == "failed" and status == 1, (checked, text)
+    for word in words:
+        assert word in checked["detail"] and word in text, (word, checked, text)
+    assert control("check", jvm.pid)[0] == 1
+
+
+@test
+def a_socket_that_another_process_listens_on_is_refused_by_check_and_attach():
+    jvm = Jvm(jdks()[-1])
+    with socket.socket(socket.AF_UNIX) as squatter:
+        squatter.bind(attach_socket(jvm))
+        squatter.listen(5)
+        assert_both_refuse(jvm, f"belongs to another process ({os.getpid()})", "remove it")
+    os.unlink(attach_socket(jvm))
+    assert check(jvm.pid)["attach request"]["result"] == "ok"
+    assert_attaches(jvm, make_bundle())
+    jvm.stop()
+
+
+@test
+def a_trigger_file_of_another_user_is_refused_by_check_and_attach():
+    need_root()
+    cwd = make_directory(mode=0o777)
+    jvm = Jvm(jdks()[-1], prefix=as_nobody(), cwd=cwd)
+    trigger = os.path.join(cwd, f".attach_pid{namespace_pid(jvm.pid)}")
+    with open(trigger, "w", encoding="ascii"):
+        pass
+    shutil.chown(trigger, NOBODY - 1)
+    assert_both_refuse(jvm, os.path.basename(trigger), "remove it")
+    os.unlink(trigger)
+    assert check(jvm.pid)["attach request"]["result"] == "ok"
+    assert leftovers(jvm.pid) == []
+    jvm.stop()
+
+
+@test_on_jdks
+def a_listener_that_another_tool_holds_is_not_called_a_stopped_jvm(jdk):
+    jvm = Jvm(jdk)
+    assert_attaches(jvm, make_bundle())  # Its socket exists from now on.
+    with socket.socket(socket.AF_UNIX) as other:
+        other.connect(attach_socket(jvm))  # And asks for nothing.
+        assert_both_refuse(jvm, "another tool holds the attach listener")
+        # More than it has room for.
+        crowd = [socket.socket(socket.AF_UNIX) for _ in range(64)]
+        for s in crowd:
+            s.setblocking(False)
+            try:
+                s.connect(attach_socket(jvm))
+            except BlockingIOError:
+                break
+        assert_both_refuse(jvm, "another tool holds the attach listener")
+        for s in crowd:
+            s.close()
+    wait_until(lambda: check(jvm.pid)["attach request"]["result"] == "ok", "the end of the others' turns")
+    assert_attaches(jvm, make_bundle())
+    jvm.stop()
+
+
+@test_on_jdks
+def a_jvm_that_is_being_profiled_is_said_to_be(jdk):
+    jvm, daemon = Jvm(jdk), Daemon()
+    assert "session" not in check(jvm.pid)
+    window = daemon.start_ctl("attach", str(jvm.pid), "--duration", "60s", "--kinds", "cpu")
+    item = wait_until(lambda: check(jvm.pid).get("session"), "the window's session")
+    assert item["result"] == "failed" and "already being profiled" in item["detail"], item
+    # Another daemon's attach is refused, too.
+    status, _, errors = control("attach", jvm.pid, "--duration", "1s")
+    assert status == 1 and "already being profiled" in errors, errors
+    daemon.ctl("detach", str(jvm.pid))
+    window.finish()
+    wait_until(lambda: "session" not in check(jvm.pid), "the end of the session")
+    jvm.stop()
+    daemon.stop()
 
 
 run()

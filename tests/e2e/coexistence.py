@@ -168,4 +168,22 @@ def an_attach_to_a_jvm_that_a_debugger_has_stopped_fails_in_time_and_works_after
     target.stop()
 
 
+# ---------------------------------------------------------------- another profiler
+
+
+@test_on_jdks
+def where_another_agent_samples_allocations_the_objects_are_left_out_with_the_reason(jdk):
+    daemon = Daemon()
+    target = Workload(jdk, "SilentLoad", f"-agentpath:{compile_jni('takes_allocations.c')}")
+    for kinds in ("objects,cpu", "objects,silent-load", "objects,loops"):
+        report = daemon.attach(target.pid, "--kinds", kinds, duration="2s")
+        assert "another agent samples this JVM's allocations" in report["objects_summary"]["refused"], report
+        assert report["quality"]["samples"] > 0 or report["cpu"]["samples"] > 0, report["quality"]
+    assert "another agent samples this JVM's allocations" in succeeded(daemon.ctl("report", "w1"))
+    refused = daemon.ctl("attach", str(target.pid), "--kinds", "objects", "--duration", "2s")
+    assert refused.returncode == 1 and "leave out the objects" in refused.stderr, refused
+    daemon.stop()
+    target.stop()
+
+
 run()

@@ -5,10 +5,10 @@ import re
 import subprocess
 import time
 
-from lib import jdks, make_directory, need_root, run, test, test_on_jdks, wait_until
+from lib import jdks, make_directory, need_root, note, run, test, test_on_jdks, wait_until
 from support.attach import Jvm
 from support.cgroup import Group, number
-from support.profile import Daemon, report_of
+from support.profile import Daemon, Workload, report_of
 
 MIB = 1 << 20
 
@@ -110,6 +110,67 @@ def page_cache_at_the_limit_is_no_reason_to_refuse():
     jvm.stop()
     daemon.stop()
     group.stop()
+
+
+CLASSES = 60_000
+LEFT = 25 * MIB
+
+
+def idle_classes(jdk, **options):
+    """A JVM with so many classes that does nothing, and whose heap does not grow."""
+    return Workload(jdk, "ManyClasses", "-Xms200m", "-Xmx200m", "-XX:+AlwaysPreTouch",
+                    arguments=[str(CLASSES), "1000", "idle"], **options)
+
+
+def resident(jvm, peak=False):
+    with open(f"/proc/{jvm.pid}/status", encoding="ascii", errors="replace") as f:
+        return int(re.search(r"VmHWM:\s+(\d+)" if peak else r"VmRSS:\s+(\d+)", f.read()).group(1)) * 1024
+
+
+def steady_resident(jvm):
+    """Once the compilers are done."""
+    last = [resident(jvm), time.monotonic()]
+
+    def steady():
+        if abs(resident(jvm) - last[0]) > MIB // 8:
+            last[:] = [resident(jvm), time.monotonic()]
+        return time.monotonic() - last[1] > 3
+
+    wait_until(steady, "a steady size", 60)
+    return resident(jvm)
+
+
+@test_on_jdks
+def sixty_thousand_classes_with_25_mib_left_are_refused_and_nothing_is_loaded(jdk):
+    need_root()
+    group = Group()
+    jvm, daemon = idle_classes(jdk, prefix=group.enter()), Daemon()
+    group.limit(settled(group) + LEFT)
+    assert_refused(daemon, jvm, os.path.basename(group.path), "classes")
+    assert group.kills() == 0
+    with open(f"/proc/{jvm.pid}/maps", encoding="utf-8", errors="replace") as f:
+        assert "libjxperf-agent.so" not in f.read()
+    assert not os.path.exists(f"/tmp/.java_pid{jvm.pid}")
+    jvm.stop()
+    daemon.stop()
+    group.stop()
+
+
+@test_on_jdks
+def what_an_attach_takes_is_what_check_said(jdk):
+    need_root()  # To have the kernel forget the peak.
+    jvm, daemon = idle_classes(jdk), Daemon()
+    said = re.search(r"attaching takes ([0-9.]+) MiB \((\d+) classes\)", memory_item(daemon, jvm)["detail"])
+    before = steady_resident(jvm)
+    with open(f"/proc/{jvm.pid}/clear_refs", "w", encoding="ascii") as f:
+        f.write("5")
+    daemon.attach(jvm.pid, duration="2s")
+    taken = (resident(jvm, peak=True) - before) / MIB
+    note(f"said {said.group(1)} MiB for {said.group(2)} classes, taken {taken:.1f}")
+    assert abs(int(said.group(2)) - CLASSES) < 2000, said.group(2)
+    assert abs(taken - float(said.group(1))) < 0.1 * taken, (said.group(1), taken)
+    jvm.stop()
+    daemon.stop()
 
 
 def address_space(jvm):

@@ -60,14 +60,11 @@ __attribute__((destructor)) static void tell(void)
 
 /* ---------------------------------------------------------------- the broker */
 
-int broker_client_attach(struct broker_client *client, pid_t pid, uint64_t start_ticks, uid_t owner,
-			 uint32_t flags, broker_reply_fn fn, void *arg)
+int broker_client_attach(struct broker_client *client, const struct broker_attach *attach,
+			 broker_reply_fn fn, void *arg)
 {
 	(void)client;
-	(void)start_ticks;
-	(void)pid;
-	(void)owner;
-	(void)flags;
+	(void)attach;
 	harness.attached = fn;
 	harness.attached_arg = arg;
 	return 1;

@@ -150,8 +150,10 @@ void broker_workers_end(struct broker_workers *w)
 /* ---------------------------------------------------------------- the helper */
 
 int attach_helper_start(struct attach_helper *h, pid_t target, uid_t owner,
-			const struct agent_files *agent, bool force, struct err *err)
+			const struct agent_files *agent, unsigned timeout_ms, bool force,
+			struct err *err)
 {
+	(void)timeout_ms;
 	(void)owner;
 	(void)agent;
 	(void)force;

@@ -45,14 +45,11 @@ static int wait_for_broker(broker_reply_fn fn, void *arg)
 	return 1;
 }
 
-int broker_client_attach(struct broker_client *client, pid_t pid, uint64_t start_ticks, uid_t owner,
-			 uint32_t flags, broker_reply_fn fn, void *arg)
+int broker_client_attach(struct broker_client *client, const struct broker_attach *attach,
+			 broker_reply_fn fn, void *arg)
 {
 	(void)client;
-	(void)start_ticks;
-	(void)pid;
-	(void)owner;
-	(void)flags;
+	(void)attach;
 	return wait_for_broker(fn, arg);
 }
 

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 /**
  * Many loaded classes, of eight methods each, of which a few are ever run.
  *
- * Arguments: how many classes, and how many of them a class loader has.
+ * Arguments: how many classes, how many of them a class loader has, and "idle" to run none.
  */
 final class ManyClasses {
     private ManyClasses() {}
@@ -89,6 +89,9 @@ final class ManyClasses {
             Class.forName(classes[i].getName(), true, loader);
         }
         System.out.println("up");
+        if (args.length > 2) {
+            Thread.sleep(Long.MAX_VALUE);
+        }
         int value = 1;
         while (true) {
             for (int i = 0; i < 100; i++) {

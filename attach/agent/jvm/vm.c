@@ -197,11 +197,18 @@ int vm_refused(struct err *err, const char *call, jvmtiError error)
 	return err_set(err, EOPNOTSUPP, "the JVM refused %s (JVMTI error %d)", call, error);
 }
 
-int vm_stay(JavaVM *jvm)
-{
-	static jvmtiEnv *kept; /* Attach Listener threads only, and a JVM has one. */
+static jvmtiEnv *kept; /* Attach Listener threads only, and a JVM has one. */
 
+int vm_stay(JavaVM *jvm, bool *made)
+{
+	*made = !kept;
 	return kept ? JNI_OK : (*jvm)->GetEnv(jvm, (void **)&kept, JVMTI_VERSION_11);
+}
+
+void vm_stay_not(void)
+{
+	(void)(*kept)->DisposeEnvironment(kept); /* A valid one: cannot fail. */
+	kept = NULL;
 }
 
 int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)

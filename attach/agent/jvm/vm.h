@@ -38,7 +38,8 @@ struct vm {
 
 /*
  * Makes one environment without capabilities and events that stays for the JVM's life; once per
- * JVM, before the first vm_open. JNI_OK or the error of GetEnv.
+ * JVM, before the first vm_open. JNI_OK, with whether
+ * it was made now in *made, or the error of GetEnv.
  *
  * Events that can be had per thread give every thread a JvmtiThreadState. A thread that exits frees
  * its own only while there is an environment (JavaThread::exit in javaThread.cpp, JDK 11 to 25; its
@@ -47,7 +48,11 @@ struct vm {
  * JavaThread was (recompute_thread_enabled in jvmtiEventController.cpp): by then memory of someone
  * else.
  */
-int vm_stay(JavaVM *jvm);
+int vm_stay(JavaVM *jvm, bool *made);
+
+/* Undoes a vm_stay that has made the environment, where no window follows: an agent that fails is
+ * unloaded, and would make another one each time. */
+void vm_stay_not(void);
 
 /* Makes the environment, without events. jni is that of the calling thread. 0 or -errno. */
 int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err);

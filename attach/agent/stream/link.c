@@ -26,8 +26,9 @@ int link_connect(struct link *link, const char *path)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) < 0) {
+	/* The time is that of connect, too, should many wait to be accepted. */
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) < 0 ||
+	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
 		int saved = errno;
 
 		(void)close(fd); /* Nothing was sent. */
@@ -37,6 +38,13 @@ int link_connect(struct link *link, const char *path)
 	buffer_init(&link->in, FRAME_HEADER_BYTES + FRAME_MAX_AGENT);
 	buffer_init(&link->out, FRAME_HEADER_BYTES + FRAME_MAX_AGENT);
 	return 0;
+}
+
+bool link_is_left(const struct link *link)
+{
+	struct pollfd p = {.fd = link->fd};
+
+	return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR));
 }
 
 void link_release_buffers(struct link *link)

@@ -27,6 +27,10 @@ struct link {
 /* Connects to the helper's listening socket. 0 or -errno. */
 int link_connect(struct link *link, const char *path);
 
+/* Has the other side closed its end? Then nothing that is sent arrives. Any thread may ask while
+ * the link is open. */
+bool link_is_left(const struct link *link);
+
 /* Closes the socket and descriptors that nobody took. Safe on a zeroed or failed link. */
 void link_close(struct link *link);
 

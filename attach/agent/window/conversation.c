@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -28,11 +27,12 @@ struct conversation {
 	JavaVM *jvm;
 	struct vm vm;
 	struct link link;
-	char socket_path[];
 };
 
-/* Of the process: each Agent_OnAttach asks. */
-static _Atomic bool active;
+/* Of the process: each Agent_OnAttach asks. NULL: there is none. What it points to stays while the
+ * lock is held. */
+static struct conversation *active;
+static pthread_mutex_t active_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---------------------------------------------------------------- conversation */
 
@@ -124,8 +124,6 @@ static void converse(struct conversation *c)
 
 static void run(struct conversation *c, JNIEnv *jni)
 {
-	if (link_connect(&c->link, c->socket_path) < 0)
-		return;
 	if (vm_open(&c->vm, c->jvm, jni, NULL) == 0) {
 		converse(c);
 		if (!roster_vm_is_dead())
@@ -136,15 +134,15 @@ static void run(struct conversation *c, JNIEnv *jni)
 
 static void *conversation_main(void *arg)
 {
-	JavaVMAttachArgs attach = {.version = JNI_VERSION_1_6, .name = (char *)"jxperf agent"};
+	JavaVMAttachArgs attach = {.version = JNI_VERSION_1_6, .name = (char *)AGENT_THREAD_NAME};
 	struct conversation *c = arg;
 	JavaVM *jvm = c->jvm;
 	JNIEnv *jni;
 
-	c->link.fd = -1;
 	/* For those who look at the JVM's threads: HotSpot names only threads it made itself. */
 	(void)prctl(PR_SET_NAME, attach.name); /* Cannot fail for a readable string. */
-	if (safe_read_init() == 0 &&
+	/* On a machine without a processor for us the client may have given up by now. */
+	if (!link_is_left(&c->link) && safe_read_init() == 0 &&
 	    (*jvm)->AttachCurrentThreadAsDaemon(jvm, (void **)&jni, &attach) == JNI_OK) {
 		run(c, jni);
 		if (!roster_vm_is_dead())
@@ -156,7 +154,10 @@ static void *conversation_main(void *arg)
 	give_back_freed();
 	/* Last: the engine takes the end of the stream as the end of the session, and may attach
 	 * again. */
-	atomic_store(&active, false);
+	(void)pthread_mutex_lock(
+	    &active_lock); /* Ours, and not held by this thread: cannot fail. */
+	active = NULL;
+	(void)pthread_mutex_unlock(&active_lock);
 	link_close(&c->link);
 	free(c);
 	return NULL;
@@ -183,22 +184,38 @@ static int create_thread(struct conversation *c)
 	return -r;
 }
 
-int conversation_start(JavaVM *jvm, const char *socket_path)
+/* With the lock held. */
+static int start(JavaVM *jvm, const char *socket_path)
 {
-	size_t length = strlen(socket_path);
 	struct conversation *c;
 
-	if (atomic_exchange(&active, true))
-		return AGENT_BUSY;
-	c = calloc(1, sizeof(*c) + length + 1);
-	if (c) {
-		c->jvm = jvm;
-		memcpy(c->socket_path, socket_path, length + 1);
-	}
-	if (!c || create_thread(c) < 0) {
+	if (active)
+		return link_is_left(&active->link) ? AGENT_LEAVING : AGENT_BUSY;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return AGENT_NO_RESOURCES;
+	c->jvm = jvm;
+	/* Here rather than in the thread: who has given up has removed the socket, and one who is
+	 * still there learns the reason. */
+	if (link_connect(&c->link, socket_path) < 0) {
 		free(c);
-		atomic_store(&active, false);
+		return AGENT_NO_CLIENT;
+	}
+	if (create_thread(c) < 0) {
+		link_close(&c->link);
+		free(c);
 		return AGENT_NO_RESOURCES;
 	}
+	active = c;
 	return AGENT_OK;
+}
+
+int conversation_start(JavaVM *jvm, const char *socket_path)
+{
+	int r;
+
+	(void)pthread_mutex_lock(&active_lock); /* Ours: cannot fail. */
+	r = start(jvm, socket_path);
+	(void)pthread_mutex_unlock(&active_lock); /* Likewise. */
+	return r;
 }

@@ -200,8 +200,8 @@ static int no_descriptors(struct err *err)
 static int start_objects(struct window *w, struct err *err)
 {
 	const struct settings *s = w->settings;
-	int r = object_phase_start(&w->objects, &s->objects, s->sampling.kind_count == 0, w->vm,
-				   w->drain, err);
+	bool alone = s->sampling.kind_count == 0 && !s->sampling.cpu;
+	int r = object_phase_start(&w->objects, &s->objects, alone, w->vm, w->drain, err);
 
 	w->monitor.holdings.objects = object_phase_is_wanted(&w->objects);
 	return r;

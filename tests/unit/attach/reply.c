@@ -70,9 +70,10 @@ static void each_result_of_the_agent_has_its_own_sentence(void **state)
 		const char *text;
 		int result;
 	} results[] = {
-	    {"0\nreturn code: 101\n", -EBUSY},    {"0\nreturn code: 102\n", -EINVAL},
-	    {"0\nreturn code: 103\n", -ENOTSUP},  {"0\nreturn code: 104\n", -ENOMEM},
-	    {"0\nreturn code: -7\n", -EREMOTEIO}, {"0\nreturn code: 105\n", -EINPROGRESS},
+	    {"0\nreturn code: 101\n", -EBUSY},        {"0\nreturn code: 102\n", -EINVAL},
+	    {"0\nreturn code: 103\n", -ENOTSUP},      {"0\nreturn code: 104\n", -ENOMEM},
+	    {"0\nreturn code: -7\n", -EREMOTEIO},     {"0\nreturn code: 105\n", -EINPROGRESS},
+	    {"0\nreturn code: 106\n", -ECONNREFUSED}, {"0\nreturn code: 107\n", -EINPROGRESS},
 	};
 	char seen[sizeof(results) / sizeof(results[0])][ERR_MESSAGE_MAX];
 

@@ -9,12 +9,15 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "attach/watch.h"
 #include "common/clock.h"
 #include "tests/unit/support/broker_fixture.h"
+
+#define SPINNERS_MAX 1026
 
 static struct watch watch;
 static struct err err;
@@ -41,7 +44,7 @@ static int teardown(void **state)
 
 static void open_watch(unsigned timeout_ms)
 {
-	assert_int_equal(watch_open(&watch, target, timeout_ms, &err), 0);
+	assert_int_equal(watch_open(&watch, target, timeout_ms, 0, &err), 0);
 }
 
 static int wait_for(int at_most_ms)
@@ -117,8 +120,85 @@ static void signals_that_ask_to_stop_are_noticed(void **state)
 static void a_process_that_is_not_there_cannot_be_watched(void **state)
 {
 	(void)state;
-	assert_int_equal(watch_open(&watch, INT_MAX, 60000, &err), -ESRCH);
+	assert_int_equal(watch_open(&watch, INT_MAX, 60000, 0, &err), -ESRCH);
 	assert_non_null(strstr(err.message, "no process has the pid"));
+}
+
+/* Processes that never wait, one more than there are processors, with the watched one among them or
+ * not; until their end is asked for. */
+static pid_t busy[SPINNERS_MAX];
+static size_t busy_count;
+
+static pid_t start_spinner(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (volatile unsigned i = 0;; i++)
+			;
+	}
+	return pid;
+}
+
+static void overload_machine(void)
+{
+	size_t wanted = (size_t)sysconf(_SC_NPROCESSORS_ONLN) + 2;
+
+	assert_true(wanted <= SPINNERS_MAX);
+	for (busy_count = 0; busy_count < wanted; busy_count++)
+		assert_true((busy[busy_count] = start_spinner()) > 0);
+}
+
+static void relieve_machine(void)
+{
+	while (busy_count > 0)
+		broker_fixture_end_target(busy[--busy_count]);
+}
+
+static uint64_t time_of_timeout(pid_t pid, unsigned timeout_ms, unsigned overloaded_ms)
+{
+	uint64_t start = clock_monotonic_ns();
+	int r;
+
+	assert_int_equal(watch_open(&watch, pid, timeout_ms, overloaded_ms, &err), 0);
+	while ((r = wait_for(20)) == 0)
+		;
+	assert_int_equal(r, -ETIMEDOUT);
+	watch_close(&watch);
+	return (clock_monotonic_ns() - start) / NS_PER_MS;
+}
+
+static void a_target_that_works_on_an_overloaded_machine_has_more_time(void **state)
+{
+	(void)state;
+	overload_machine();
+	assert_true(time_of_timeout(busy[0], 400, 1000) >= 1000);
+	assert_non_null(strstr(err.message, "within 1000 ms: it is starved of CPU"));
+	assert_non_null(strstr(err.message, "--timeout"));
+	relieve_machine();
+}
+
+static void a_target_that_makes_no_progress_has_not(void **state)
+{
+	(void)state;
+	overload_machine();
+	(void)time_of_timeout(target, 400, 60000);
+	assert_non_null(strstr(err.message, "within 400 ms"));
+	(void)time_of_timeout(busy[0], 400, 0); /* What was asked for is kept to. */
+	assert_non_null(strstr(err.message, "within 400 ms"));
+	relieve_machine();
+}
+
+static void a_target_that_is_stopped_is_said_to_be(void **state)
+{
+	int status;
+
+	(void)state;
+	assert_int_equal(kill(target, SIGSTOP), 0);
+	assert_int_equal(waitpid(target, &status, WUNTRACED), target);
+	(void)time_of_timeout(target, 60, 0);
+	assert_non_null(strstr(err.message, "it is stopped, by a signal or a debugger"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -132,6 +212,9 @@ int main(void)
 	    TEST(the_targets_end_is_noticed),
 	    TEST(what_is_ready_comes_before_the_targets_end),
 	    TEST(signals_that_ask_to_stop_are_noticed),
+	    TEST(a_target_that_works_on_an_overloaded_machine_has_more_time),
+	    TEST(a_target_that_makes_no_progress_has_not),
+	    TEST(a_target_that_is_stopped_is_said_to_be),
 	    TEST(a_process_that_is_not_there_cannot_be_watched),
 	};
 

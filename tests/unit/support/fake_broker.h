@@ -25,6 +25,7 @@ static struct fake_broker {
 	pid_t attach_pid;
 	uid_t attach_owner;
 	uint64_t attach_start_ticks;
+	uint32_t attach_timeout_ms;
 	broker_reply_fn attach_fn;
 	void *attach_arg;
 	int perf_id; /* the pending perf_open, or 0 */
@@ -71,17 +72,17 @@ bool broker_client_serves(const struct broker_client *client)
 	return !fake_broker.away;
 }
 
-int broker_client_attach(struct broker_client *client, pid_t pid, uint64_t start_ticks, uid_t owner,
-			 uint32_t flags, broker_reply_fn fn, void *arg)
+int broker_client_attach(struct broker_client *client, const struct broker_attach *attach,
+			 broker_reply_fn fn, void *arg)
 {
 	(void)client;
-	fake_broker.attach_start_ticks = start_ticks;
-	(void)flags;
+	fake_broker.attach_start_ticks = attach->start_ticks;
+	fake_broker.attach_timeout_ms = attach->timeout_ms;
 	if (fake_broker.refuse)
 		return -fake_broker.refuse;
 	fake_broker.attach_id = ++fake_broker.last_id;
-	fake_broker.attach_pid = pid;
-	fake_broker.attach_owner = owner;
+	fake_broker.attach_pid = attach->pid;
+	fake_broker.attach_owner = attach->owner;
 	fake_broker.attach_fn = fn;
 	fake_broker.attach_arg = arg;
 	return fake_broker.attach_id;

@@ -62,7 +62,7 @@ static void unknown_operations_are_refused(void **state)
 
 static void fields_that_an_operation_does_not_use_must_be_zero(void **state)
 {
-	struct broker_request bad[11];
+	struct broker_request bad[13];
 
 	(void)state;
 	peer_start("ok");
@@ -77,10 +77,14 @@ static void fields_that_an_operation_does_not_use_must_be_zero(void **state)
 	bad[6].gate.window_end_ns = 1;
 	bad[7].gate.interval_ns = 1;
 	bad[8].gate.burst_ns = 1;
-	bad[9].reserved = 1;
+	bad[9].timeout_ms = ATTACH_TIMEOUT_MS_MIN - 1;
 	bad[10] = peer_request(BROKER_PAGES);
 	bad[10].owner = 1;
 	bad[10].page_count = 1;
+	bad[11] = peer_request(BROKER_PAGES);
+	bad[11].timeout_ms = ATTACH_TIMEOUT_MS_MIN;
+	bad[11].page_count = 1;
+	bad[12].timeout_ms = ATTACH_TIMEOUT_MS_MAX + 1;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(peer_ask(&bad[i]), EINVAL);
 }

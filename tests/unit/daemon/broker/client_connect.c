@@ -152,7 +152,9 @@ static void serve(void)
 
 static void ask(void)
 {
-	assert_true(broker_client_attach(client, 42, 0, PROC_ANY_UID, 0, on_reply, NULL) > 0);
+	const struct broker_attach attach = {.pid = 42, .owner = PROC_ANY_UID};
+
+	assert_true(broker_client_attach(client, &attach, on_reply, NULL) > 0);
 }
 
 /* Receives the request that waits, and answers it. */

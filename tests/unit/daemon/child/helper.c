@@ -85,19 +85,22 @@ static void a_cancelled_helper_ends_by_itself(void **state)
 static void a_probe_gives_the_helpers_sentence(void **state)
 {
 	char text[ERR_MESSAGE_MAX] = "before";
+	bool unasked;
 
 	(void)state;
 	/* A success without descriptor, which is right for a probe alone. */
-	assert_int_equal(attach_helper_probe(
-			     getpid(), PROC_ANY_UID,
-			     &(struct agent_files){broker_fixture_bundle("no-fd"), ""}, text, &err),
-			 0);
+	assert_int_equal(
+	    attach_helper_probe(getpid(), PROC_ANY_UID,
+				&(struct agent_files){broker_fixture_bundle("no-fd"), ""}, text,
+				&unasked, &err),
+	    0);
 	assert_string_equal(text, "");
 	assert_int_equal(
 	    attach_helper_probe(getpid(), PROC_ANY_UID,
 				&(struct agent_files){broker_fixture_bundle("refuse"), ""}, text,
-				&err),
+				&unasked, &err),
 	    -EPERM);
+	assert_false(unasked);
 	assert_string_equal(err.message, "not today");
 }
 

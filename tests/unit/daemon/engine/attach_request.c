@@ -77,6 +77,26 @@ static void pids_that_cannot_be_are_refused(void **state)
 	assert_int_equal(check(&r), -EINVAL);
 }
 
+static void the_time_for_the_attach_has_bounds(void **state)
+{
+	static const struct {
+		uint32_t ms;
+		int result;
+	} times[] = {{0, 0},      {1, -EINVAL},      {999, -EINVAL},       {1000, 0},
+		     {600000, 0}, {600001, -EINVAL}, {UINT32_MAX, -EINVAL}};
+	Jxp__AttachRequest r = good();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		r.timeout_ms = times[i].ms;
+		assert_int_equal(check(&r), times[i].result);
+		if (times[i].result == 0)
+			assert_int_equal(request.timeout_ms, times[i].ms);
+		else
+			assert_non_null(strstr(err.message, "--timeout"));
+	}
+}
+
 static void an_unknown_kind_is_refused_with_the_known_ones(void **state)
 {
 	Jxp__AttachRequest r = good();
@@ -242,6 +262,7 @@ int main(void)
 	    cmocka_unit_test(what_is_not_said_has_the_documented_default),
 	    cmocka_unit_test(what_is_said_is_kept),
 	    cmocka_unit_test(pids_that_cannot_be_are_refused),
+	    cmocka_unit_test(the_time_for_the_attach_has_bounds),
 	    cmocka_unit_test(an_unknown_kind_is_refused_with_the_known_ones),
 	    cmocka_unit_test(objects_have_a_smallest_size_that_may_be_0),
 	    cmocka_unit_test(ticks_alone_need_neither_pairs_nor_objects),

@@ -79,9 +79,10 @@ static void every_way_leads_to_the_end(void **state)
 
 static void every_state_but_the_last_has_a_limit(void **state)
 {
-	static const struct run_limits limits = {.patience_ms = 30, .duration_ms = 7};
+	static const struct run_limits limits = {
+	    .patience_ms = 30, .attach_ms = 9, .duration_ms = 7};
 	static const uint64_t expected[RUN_STATES] = {
-	    [RUN_WAITING] = RUN_WAITING_MS,   [RUN_ATTACHING] = 30,
+	    [RUN_WAITING] = RUN_WAITING_MS,   [RUN_ATTACHING] = 39,
 	    [RUN_OPENING_GATE] = 30,          [RUN_CANCELLED] = RUN_SAME_LIMIT,
 	    [RUN_GREETING] = RUN_GREETING_MS, [RUN_RUNNING] = 7,
 	    [RUN_STOPPING] = RUN_STOPPING_MS, [RUN_LEAVING] = RUN_LEAVING_MS,
