@@ -238,6 +238,10 @@ const struct counter counter_table[] = {
      .sentence = "threads were sampled from their start, for all that live as short"},
     {C(GUESTS_MISSED), .name = "guests_missed",
      .sentence = "more were to be and were not: the others stand for them"},
+    {C(CLASSES_WITHOUT_IDS), .name = "classes_without_ids",
+     .sentence =
+	 "classes came in the window, too many for all to have names in it: frames of their "
+	 "methods have none"},
 };
 
 _Static_assert(sizeof(counter_table) / sizeof(counter_table[0]) == JXP__COUNTER__COUNTER_MAX,

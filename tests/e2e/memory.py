@@ -5,6 +5,7 @@ import concurrent.futures
 import os
 import re
 import statistics
+import subprocess
 import time
 
 from lib import BUNDLE, jdks, note, run, test_on_jdks, wait_until
@@ -154,6 +155,39 @@ def once_all_arenas_were_met_windows_leave_nothing(jdk):
     # The compilers' arenas come and go by some MiB, so of some windows the least is what stays.
     assert min(more[-ARENAS:]) - min(more[ARENAS:2 * ARENAS]) <= 2 * MIB, more
     classes.stop()
+
+
+# What a window may add for 4 MiB (FOOTPRINT_NEW_IDS_BYTES): nine methods each.
+CLASSES_WITH_IDS = (4 << 20) // (64 + 17 * 9)
+
+
+@test_on_jdks
+def a_program_that_makes_classes_without_end_has_ids_for_some_of_them(jdk):
+    daemon = Daemon()
+    jvm = Workload(jdk, "ClassChurn")
+    loaded = classes_loaded(jdk, jvm)
+    for _ in range(20):
+        quality = daemon.attach(jvm.pid, "--kinds", "cpu", duration="3s")["quality"]
+        if quality["classes_without_ids"] > 0:
+            break
+    loaded = classes_loaded(jdk, jvm) - loaded
+    note(f"{loaded} classes came, {quality['classes_without_ids']} of them in the last window without ids")
+    assert quality["classes_without_ids"] > 0 and loaded > CLASSES_WITH_IDS / 2, quality
+    # All but a few, from then on.
+    before, window = classes_loaded(jdk, jvm), daemon.attach(jvm.pid, "--kinds", "cpu", duration="3s")
+    came = classes_loaded(jdk, jvm) - before
+    assert window["quality"]["classes_without_ids"] > 0 or came < CLASSES_WITH_IDS / 16, (came, window["quality"])
+    assert "frames of their methods have none" in daemon.ctl("report", "w1").stdout + daemon.ctl(
+        "report", window["window"]["id"]).stdout
+    jvm.stop()
+    daemon.stop()
+
+
+def classes_loaded(jdk, jvm):
+    """So far, also those that are gone."""
+    command = [os.path.join(jdk.home, "bin/jcmd"), str(jvm.pid), "PerfCounter.print"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return int(re.search(r"java\.cls\.loadedClasses=(\d+)", out).group(1))
 
 
 run()

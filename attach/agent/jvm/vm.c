@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/jvm/id_allowance.h"
 #include "attach/agent/jvm/installed_code.h"
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/jvm/method_set.h"
@@ -37,23 +38,25 @@ static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 }
 
 /* GetClassMethods makes the JVM allocate jmethodIDs; a method without one has no name in a trace.
- * code, or NULL, is told of them. */
-static void preload_methods(jvmtiEnv *jvmti, jclass class, struct installed_code *code)
+ * code, or NULL, is told of them. How many there are. */
+static jint preload_methods(jvmtiEnv *jvmti, jclass class, struct installed_code *code)
 {
 	jmethodID *methods = NULL;
 	jint count;
 
 	if ((*jvmti)->GetClassMethods(jvmti, class, &count, &methods) != JVMTI_ERROR_NONE)
-		return;
+		return 0;
 	for (jint i = 0; code && i < count; i++)
 		installed_code_name(code, methods[i]);
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+	return count;
 }
 
 static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
 {
 	(void)jni, (void)thread;
-	preload_methods(jvmti, class, NULL);
+	if (id_allowance_left())
+		id_allowance_take((uint32_t)preload_methods(jvmti, class, NULL));
 }
 
 /* The inlining record among the chain that compile_info is (jvmticmlr.h), or NULL. */
@@ -273,7 +276,7 @@ static int preload_all(struct vm *vm, struct installed_code *code, struct err *e
 	if (e != JVMTI_ERROR_NONE)
 		return vm_refused(err, "GetLoadedClasses", e);
 	for (jint i = 0; i < count; i++) {
-		preload_methods(vm->jvmti, classes[i], code);
+		(void)preload_methods(vm->jvmti, classes[i], code); /* Counted beforehand. */
 		(*vm->jni)->DeleteLocalRef(vm->jni, classes[i]);
 	}
 	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)classes);
@@ -296,6 +299,7 @@ int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, const struct f
 
 	hooks = session_hooks;
 	atomic_store(&threads_started, 0);
+	id_allowance_begin();
 	r = set_events(vm, JVMTI_ENABLE, err);
 	if (r == 0)
 		r = generate_events(vm, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, err);

@@ -13,6 +13,7 @@
 #include "attach/agent/jvm/code_facts.h"
 #include "attach/agent/jvm/session_wake.h"
 #include "attach/agent/jvm/roster.h"
+#include "attach/agent/jvm/id_allowance.h"
 #include "attach/agent/jvm/klass_fields.h"
 #include "attach/agent/jvm/layout_facts.h"
 #include "attach/agent/jvm/vmstructs.h"
@@ -290,6 +291,7 @@ static int report(struct window *w)
 	monitor_counters(&w->monitor, counters);
 	census_counters(&w->census, counters);
 	guests_counters(counters);
+	counters[JXP__COUNTER__COUNTER_CLASSES_WITHOUT_IDS] = id_allowance_refused();
 	counters[JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS] = signals_foreign();
 	counters[JXP__COUNTER__COUNTER_STALE_TRAPS] = signals_stale();
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] = codemap_dropped();
