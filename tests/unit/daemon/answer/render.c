@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,25 +202,64 @@ static void the_loop_turns_while_a_large_report_is_written(void **state)
 	window_result_free(w);
 }
 
+/* A report that is nothing but its turn. */
+struct turn {
+	struct outcome *outcome;
+	atomic_uint *begun;
+	unsigned number; /* in the order in which they began */
+};
+
+static int begin_turn(void *arg, struct err *err)
+{
+	struct turn *turn = arg;
+
+	(void)err;
+	turn->number = atomic_fetch_add(turn->begun, 1) + 1;
+	return 0;
+}
+
+static int write_turn(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
+		      size_t *size, const struct window_result **about, struct err *err)
+{
+	(void)arg, (void)cancelled, (void)max_bytes, (void)text, (void)size, (void)about;
+	return err_set(err, ENODATA, "nothing to write");
+}
+
+static void release_turn(void *arg)
+{
+	(void)arg;
+}
+
+static void ask_turn(struct turn *turn, size_t i, uid_t user)
+{
+	const struct render_job job = {
+	    .arg = turn, .begin = begin_turn, .write = write_turn, .release = release_turn};
+
+	turn->outcome = &f.outcomes[i];
+	assert_int_equal(
+	    render_start_job(&turn->outcome->render, f.renders, user, &job, on_done, turn->outcome),
+	    0);
+}
+
 /* One user asks for four, then another and root for one each. */
 static void a_user_has_one_report_written_at_a_time_and_root_is_next(void **state)
 {
-	struct window_result *w = finished_window(1);
-	struct outcome *of_one[4], *of_other, *of_root;
+	atomic_uint begun = 0;
+	struct turn turns[ASKED];
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++)
-		of_one[i] = ask_as(1000, i, w, 3);
-	of_other = ask_as(1001, 4, w, 3);
-	of_root = ask_as(SHARES_ADMINS, 5, w, 3);
-	for (size_t i = 0; i < 4; i++)
-		await(of_one[i]);
-	await(of_root);
-	await(of_other);
-	assert_in_range(of_other->number, 1, 3); /* Beside the first and root's. */
-	assert_in_range(of_root->number, 1, 3);
-	assert_int_equal(of_one[3]->number, 6);
-	window_result_free(w);
+	for (size_t i = 0; i < ASKED; i++) {
+		const uid_t users[ASKED] = {1000, 1000, 1000, 1000, 1001, SHARES_ADMINS};
+
+		turns[i] = (struct turn){.begun = &begun};
+		ask_turn(&turns[i], i, users[i]);
+	}
+	for (size_t i = 0; i < ASKED; i++)
+		await(turns[i].outcome);
+	assert_int_equal(turns[0].number, 1);
+	assert_int_equal(turns[4].number, 2); /* Beside the first. */
+	assert_int_equal(turns[5].number, 3);
+	assert_int_equal(turns[3].number, ASKED);
 }
 
 static void a_window_may_leave_the_history_while_its_report_is_written(void **state)

@@ -23,8 +23,8 @@ static void start(const char *behaviour)
 {
 	const struct agent_files agent = broker_fixture_agent(behaviour);
 
-	assert_int_equal(attach_helper_start(&helper, getpid(), PROC_ANY_UID, &agent, false, &err),
-			 0);
+	assert_int_equal(
+	    attach_helper_start(&helper, getpid(), PROC_ANY_UID, &agent, 0, false, &err), 0);
 }
 
 static void wait_until_readable(void)
