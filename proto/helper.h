@@ -2,7 +2,7 @@
  * The result of jxperf-attach, the exec'd attach helper.
  *
  *   jxperf-attach --pid PID [--owner UID] --bundle DIR [--agent-path PATH] [--timeout-ms N]
- * [--result-fd FD] [--probe|--force]
+ *                 [--result-fd FD] [--probe|--force]
  *
  * With --result-fd (a connected SOCK_SEQPACKET) the helper sends one struct attach_result when it
  * is done, with the agent's connected socket attached (SCM_RIGHTS) on success, and exits 0. Without

@@ -19,12 +19,14 @@ static struct attach_helper helper;
 static char name[ATTACH_NAME_BYTES];
 static struct err err;
 
+/* With a time of its own, so that it has no longer on a machine that is busy. */
 static void start(const char *behaviour)
 {
 	const struct agent_files agent = broker_fixture_agent(behaviour);
 
-	assert_int_equal(
-	    attach_helper_start(&helper, getpid(), PROC_ANY_UID, &agent, 0, false, &err), 0);
+	assert_int_equal(attach_helper_start(&helper, getpid(), PROC_ANY_UID, &agent,
+					     ATTACH_TIMEOUT_MS_DEFAULT, false, &err),
+			 0);
 }
 
 static void wait_until_readable(void)
