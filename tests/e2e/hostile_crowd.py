@@ -5,18 +5,17 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import sqlite3
 import subprocess
 import sys
 import time
 
-from lib import BUILD, HANG_S, Process, Stopwatch, jdks, make_directory, need_root, note, run, test, wait_until
+from lib import BUILD, HANG_S, Process, jdks, make_directory, need_root, note, run, test, wait_until
 from support import footprint
-from support.agent import LIBRARY, PROTOCOL, encode
 from support.attach import as_user
-from support.hostile import HEADER, HostileDaemon, HostileJvm, batch, hello
-from support.profile import CLIENT, Daemon, Workload, report_of, succeeded
+from support.hostile import HostileDaemon, HostileJvm, hello, large_profile, real_agent
+from support.profile import CLIENT, Daemon, Workload, report_of
+from support.requester import ask, attach_request, request, start_requester
 
 ATTACKERS, VICTIM = (61001, 61002), 61003
 SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "support")
@@ -26,45 +25,6 @@ WINDOW_S = 10
 ANSWER_S, LIST_S, REPORT_S = 5, 15, 15
 # Far less than the daemon's limit (docs/design.md, "Memory of the daemon"), and more than two users' shares of it.
 MEMORY_MOST = 512 * footprint.MIB
-
-# Sends requests, one a connection: reads what is said, or holds so many connections and does not read; then one gives
-# way to another after a pause.
-REQUESTER = """
-import socket, sys, time
-path, held_most, pause_s, requests = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), [bytes.fromhex(r) for r in sys.argv[4:]]
-held, count = [], 0
-print("asks", flush=True)
-while True:
-    c = socket.socket(socket.AF_UNIX)
-    try:
-        c.connect(path)
-        c.sendall(requests[count % len(requests)])
-        while held_most == 0 and c.recv(1 << 16):
-            pass
-    except OSError:
-        pass
-    held.append(c)
-    count += 1
-    time.sleep(0.02 if len(held) <= held_most else pause_s)
-    if len(held) > held_most:
-        held.pop(0).close()
-"""
-
-
-def request(number, *fields):
-    """A ControlRequest in hexadecimal, as it travels."""
-    payload = encode([(number, encode(list(fields))), (15, PROTOCOL)])
-    return (HEADER.pack(len(payload)) + payload).hex()
-
-
-def start_requester(daemon, uid, held, pause_s, *requests):
-    requester = Process(as_user(uid, sys.executable, "-c", REQUESTER, daemon.socket, str(held), str(pause_s), *requests))
-    requester.wait_for("asks")
-    return requester
-
-
-def attach_request(pid):
-    return request(1, (1, pid), (5, 10**9))
 
 
 class Crowd:
@@ -107,23 +67,6 @@ class Crowd:
         return [*self.agents, *self.fakes, *(start_requester(self.daemon, self.uid, *r) for r in requests)]
 
 
-def large_profile():
-    """Some 20 MiB of names."""
-    def names(first):
-        return batch(*((2, encode([(1, first + i), (2, os.urandom(2000).hex().encode()), (3, os.urandom(2000).hex().encode())]))
-                       for i in range(100)))
-
-    return [names(1 + 100 * i) for i in range(25)]
-
-
-def ask(who, daemon, *arguments):
-    """What jxperfctl says, and how long it takes."""
-    with Stopwatch() as watch:
-        answer = subprocess.run([*who, CLIENT, "--socket", daemon.socket, *arguments], stdin=subprocess.DEVNULL,
-                                capture_output=True, text=True, timeout=HANG_S, check=False)
-    return succeeded(answer), watch.seconds
-
-
 class Victim:
     def __init__(self, daemon):
         self.daemon, self.who = daemon, as_user(VICTIM)
@@ -140,11 +83,6 @@ class Victim:
             answer, seconds = ask(who, self.daemon, command)
             self.slowest[what] = max(self.slowest[what], seconds)
             assert command != "list" or str(self.jvm.pid) in answer, answer
-
-
-def real_agent():
-    """Where the victim may read it."""
-    return shutil.copy(LIBRARY, make_directory())
 
 
 @test

@@ -9,11 +9,10 @@ import tempfile
 import time
 
 from lib import jdks, need_root, note, run, test, wait_until
-from support.agent import DEAD_STORE, HEAP, PROTOCOL, encode
-from support.hostile import HostileDaemon, HostileJvm, batch, ended, hello
+from support.agent import PROTOCOL, encode
+from support.hostile import HostileDaemon, HostileJvm, batch, ended, hello, node, pair
 from support.profile import CLIENT, TARGET_ENDED, TRIES
 
-TRAPPED = 3
 HEADER = struct.Struct("<I")
 # ControlRequest with status, and with report of w1 in JSON.
 STATUS_REQUEST = encode([(3, b""), (15, PROTOCOL)])
@@ -21,15 +20,6 @@ REPORT_REQUEST = encode([(5, encode([(1, b"w1"), (2, 1)])), (15, PROTOCOL)])
 
 DEPTH, PAIRS, ROUNDS = 250, 400, 2
 NAME = b"x" * 4000
-
-
-def node(number, parent, bci=0):
-    return 3, encode([(1, number), (2, parent), (3, 1), (4, bci), (5, 1)])
-
-
-def pair(leaf):
-    return 6, encode([(1, TRAPPED), (2, 1), (3, 0), (4, DEAD_STORE), (5, 1), (6, 4096), (7, 8), (8, HEAP),
-                      (9, leaf), (11, leaf), (13, 8), (14, 1)])
 
 
 def profile_of_long_names():

@@ -6,12 +6,13 @@ import struct
 import subprocess
 
 from lib import ROOT, jdks, make_directory
-from support.agent import LIBRARY, PROTOCOL, encode
+from support.agent import DEAD_STORE, HEAP, LIBRARY, PROTOCOL, encode
 from support.attach import NOBODY, Jvm, as_user
 from support.profile import Daemon, Workload
 
 HEADER = struct.Struct("<I")
 CLOCK_PERIOD_NS = 5_000_000
+TRAPPED = 3  # Transition
 
 
 @functools.lru_cache(maxsize=None)
@@ -32,7 +33,10 @@ class HostileDaemon(Daemon):
     """A daemon that injects hostile_agent.c into its targets. Its engine runs as the user daemon."""
 
     def __init__(self, prefix=(), options=(), **more):
-        super().__init__(prefix=prefix, options=["--bundle", bundle(), "--user", "daemon", *options], **more)
+        state = make_directory()
+        shutil.chown(state, user="daemon")
+        super().__init__(prefix=prefix, options=["--bundle", bundle(), "--user", "daemon", *options],
+                         **{"state": state, **more})
         shutil.chown(self.socket, user="daemon")
 
 
@@ -53,6 +57,11 @@ class HostileJvm(Jvm):
         """Without end, after those."""
         with open(self.flood, "wb") as out:
             out.write(b"".join(frames))
+
+
+def real_agent():
+    """Where every user may read it, for HOSTILE_REAL."""
+    return shutil.copy(LIBRARY, make_directory())
 
 
 class HonestWorkload(Workload):
@@ -85,3 +94,24 @@ def ask_for_clock_event(tid):
 
 def ended(error=b""):
     return frame(4, [(1, error)])
+
+
+def node(number, parent, bci=0, method=1):
+    return 3, encode([(1, number), (2, parent), (3, method), (4, bci), (5, 1)])
+
+
+def pair(leaf):
+    return 6, encode([(1, TRAPPED), (2, 1), (3, 0), (4, DEAD_STORE), (5, 1), (6, 4096), (7, 8), (8, HEAP),
+                      (9, leaf), (11, leaf), (13, 8), (14, 1)])
+
+
+def large_profile():
+    """Some 20 MiB of names that do not compress much, each of a pair."""
+    def method(number):
+        return 2, encode([(1, number), (2, os.urandom(2000).hex().encode()), (3, os.urandom(2000).hex().encode())])
+
+    def names(first):
+        numbers = range(first, first + 100)
+        return batch(*map(method, numbers), *(node(n, 0, method=n) for n in numbers), *map(pair, numbers))
+
+    return [names(1 + 100 * i) for i in range(25)]
