@@ -462,29 +462,37 @@ static int number_label(struct labels *l, uint32_t method, uint32_t number)
 	return 0;
 }
 
-/* Methods are told apart wherever they are shown: a label that another method has gets a number. */
+/* The slot of the method whose label is the same, or a free one. */
+static uint32_t *label_slot(const struct subsume_builder *b, const struct labels *l,
+			    uint32_t method)
+{
+	const char *label = l->text + l->at[method];
+	size_t at = siphash(b->key, label, strlen(label)) & (l->capacity - 1);
+
+	while (l->slots[at] && strcmp(l->text + l->at[l->slots[at]], label) != 0)
+		at = (at + 1) & (l->capacity - 1);
+	return &l->slots[at];
+}
+
+/* Methods are told apart wherever they are shown: a label that another method has gets a number.
+ * Those that were tried are not tried again. */
 static int tell_apart(struct subsume_builder *b, struct labels *l, uint32_t method)
 {
-	size_t shown = l->at[method];
+	uint32_t *slot = label_slot(b, l, method), first = *slot;
+	size_t shown = l->at[method], used = l->used;
 
-	for (;;) {
-		const char *label = l->text + l->at[method];
-		size_t at = siphash(b->key, label, strlen(label)) & (l->capacity - 1);
-		uint32_t other;
+	while (*slot) {
 		int r;
 
-		while (l->slots[at] && strcmp(l->text + l->at[l->slots[at]], label) != 0)
-			at = (at + 1) & (l->capacity - 1);
-		other = l->slots[at];
-		if (!other) {
-			l->slots[at] = method;
-			return 0;
-		}
 		l->at[method] = shown;
-		r = number_label(l, method, ++l->copies[other] + 1);
+		l->used = used;
+		r = number_label(l, method, ++l->copies[first] + 1);
 		if (r < 0)
 			return r;
+		slot = label_slot(b, l, method);
 	}
+	*slot = method;
+	return 0;
 }
 
 static int name_methods(struct subsume_builder *b, struct subsume_tree *tree)

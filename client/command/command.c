@@ -4,10 +4,15 @@
 #include <stdio.h>
 
 #include "common/arguments.h"
+#include "common/utf8.h"
 
 int command_fail(int r, const struct err *err)
 {
-	(void)fprintf(stderr, "jxperfctl: %s\n", err->message); /* Nowhere to tell. */
+	char clean[2 * ERR_MESSAGE_MAX];
+
+	/* Names of files are what others chose, too. */
+	(void)utf8_sanitize(clean, sizeof(clean), err->message); /* May be cut. */
+	(void)fprintf(stderr, "jxperfctl: %s\n", clean);         /* Nowhere to tell. */
 	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
 }
 

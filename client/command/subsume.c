@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "common/arguments.h"
 #include "common/buffer.h"
 #include "common/cleanup.h"
+#include "common/utf8.h"
 #include "subsume/analysis.h"
 #include "subsume/import/import.h"
 #include "subsume/output.h"
@@ -273,11 +275,12 @@ static int analyse(const struct subsume_options *o, const struct subsume_tree *t
 static void tell(const char *path, const struct import_notes *notes,
 		 const struct subsume_tree *tree)
 {
-	char line[TOLD_BYTES];
+	char line[TOLD_BYTES], name[PATH_MAX];
 
 	import_notes_line(notes, tree, line, sizeof(line));
+	(void)utf8_sanitize(name, sizeof(name), path); /* May be cut. */
 	if (line[0])
-		(void)fprintf(stderr, "jxperfctl: '%s': %s\n", path, line); /* Nowhere to tell. */
+		(void)fprintf(stderr, "jxperfctl: '%s': %s\n", name, line); /* Nowhere to tell. */
 }
 
 static int subsume(const struct subsume_options *o, const char *path, struct err *err)

@@ -1,8 +1,8 @@
 /*
  * Interned strings of one profile: each text once, named by a small integer that fits into the
  * nodes and pairs that use it. 0 is the empty string. Everything stored is fit to
- * show (utf8_name, which keeps names apart) and cut at LIMIT_STRING_BYTES; the sum of all texts is bounded by
- * STRINGS_MAX_BYTES.
+ * show (utf8_name, which keeps names apart) and cut at LIMIT_STRING_BYTES; the sum of all texts is
+ * bounded by STRINGS_MAX_BYTES.
  */
 #ifndef JXPERF_DAEMON_CONTAINER_STRINGS_H
 #define JXPERF_DAEMON_CONTAINER_STRINGS_H

@@ -19,6 +19,9 @@
 /* Bytes in which a name is looked for elsewhere in the file. */
 #define SEARCHED_MAX ((size_t)1 << 20)
 
+/* Names that are looked for: as many that are found say enough of the others. */
+#define SEARCHES_MAX 64u
+
 static bool is_digit(uint8_t c)
 {
 	return c >= '0' && c <= '9';
@@ -295,6 +298,7 @@ struct survey {
 	bool names_end_in_numbers; /* it is shown */
 	bool last_has_one;         /* number, and the file ends in it */
 	unsigned digits;
+	unsigned searches; /* for a name elsewhere */
 };
 
 static void survey_two(struct survey *s, const struct collapsed_line *l)
@@ -304,10 +308,12 @@ static void survey_two(struct survey *s, const struct collapsed_line *l)
 	if (is_below_id(l))
 		s->names_end_in_numbers = true;
 	/* A differential file has each stack once. */
-	else if (b->two && !s->names_end_in_numbers &&
+	else if (b->two && !s->names_end_in_numbers && s->searches < SEARCHES_MAX &&
 		 (b->first.digits != l->first.digits || b->first.exponent != l->first.exponent) &&
-		 is_alike(b->stack, b->base_length, l->stack, l->base_length))
+		 is_alike(b->stack, b->base_length, l->stack, l->base_length)) {
+		s->searches++;
 		s->names_end_in_numbers = !is_frame_elsewhere(l, s->bytes, s->size);
+	}
 	s->before = *l;
 }
 

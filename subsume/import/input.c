@@ -1,6 +1,7 @@
 /* Compression and encodings. */
 #include "subsume/import/input.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -150,13 +151,15 @@ static int unpack(struct import_input *in, uint64_t most, struct import_notes *n
 	u.end = in->bytes + in->size;
 	if (inflateInit2(&u.z, GZIP_WINDOW) != Z_OK)
 		return err_set(err, ENOMEM, "no memory to decompress in");
-	while (r == 0 && !u.ended)
+	do
 		r = step(&u);
+	while (r == 0 && !u.ended);
 	(void)inflateEnd(&u.z);
 	if (r < 0) {
 		free(u.out);
 		return r;
 	}
+	assert(u.out); /* Each step makes room. */
 	in->bytes = in->own = u.out;
 	in->size = u.used;
 	in->cut = u.cut;
@@ -220,6 +223,8 @@ int import_input_open(struct import_input *in, const uint8_t *bytes, size_t size
 {
 	int r = 0, order;
 
+	if (size == 0)
+		return err_set(err, ENODATA, "it is empty");
 	*in = (struct import_input){.bytes = bytes, .size = size};
 	if (is_gzip(bytes, size))
 		r = unpack(in, unpacked_max, notes, err);

@@ -18,7 +18,7 @@
 /* What gzip may make of a file: a larger one has to be decompressed by who gives it. Data that
  * shrink to less than one in so many are no profile's, once they are many. */
 #define INPUT_UNPACKED_MAX (UINT64_C(1) << 30)
-#define INPUT_RATIO_MAX    256u
+#define INPUT_RATIO_MAX    64u
 #define INPUT_RATIO_FROM   (UINT64_C(64) << 20)
 
 struct import_input {

@@ -87,26 +87,33 @@ static const uint8_t *find_chunk(const uint8_t *from, const uint8_t *end)
 	return from < end ? memmem(from, (size_t)(end - from), begin, sizeof(begin)) : NULL;
 }
 
-/* The same inside of what says that it is one chunk. JDKs write copies of its header into it, as
- * arrays of bytes: those have its time. */
-static const uint8_t *next_chunk(const uint8_t *begin, const uint8_t *end)
+/* Is it a copy of the header of the chunk that begins there? JDKs write one, as an array of bytes,
+ * at the end of all that they have flushed: a chunk as it was then. */
+static bool is_copy(const uint8_t *at, const uint8_t *begin, const uint8_t *end)
+{
+	return at[-1] == HEADER_BYTES && end - at >= HEADER_BYTES &&
+	       memcmp(at + HEADER_TIME, begin + HEADER_TIME, sizeof(uint64_t)) == 0;
+}
+
+/* Where another chunk begins behind this one's header, or NULL; *copy gets the last of its copies
+ * before that that says where it stands, or stays. */
+static const uint8_t *next_chunk(const uint8_t *begin, const uint8_t *end, const uint8_t **copy)
 {
 	const uint8_t *at = begin + HEADER_BYTES;
 
-	while ((at = find_chunk(at, end)) && at[-1] == HEADER_BYTES && end - at >= HEADER_BYTES &&
-	       memcmp(at + HEADER_TIME, begin + HEADER_TIME, sizeof(uint64_t)) == 0)
+	while ((at = find_chunk(at, end)) && is_copy(at, begin, end)) {
+		if (jfr_fixed(at + HEADER_SIZE, 8) == (uint64_t)(at - begin) + HEADER_BYTES)
+			*copy = at;
 		at++;
+	}
 	return at;
 }
 
-static int read_header(struct jfr *j, const uint8_t *begin, const uint8_t *end, struct chunk *chunk)
+static int check_header(struct jfr *j, const uint8_t *begin, uint64_t left)
 {
-	uint64_t offset = (uint64_t)(begin - j->file), left = (uint64_t)(end - begin), size;
-	const uint8_t *next;
+	uint64_t offset = (uint64_t)(begin - j->file);
 	unsigned major;
 
-	chunk->begin = chunk->end = begin;
-	chunk->offset = offset;
 	if (left < HEADER_BYTES)
 		return import_fail(j->sink, EBADMSG, offset,
 				   "a chunk's header is cut off: %" PRIu64 " bytes", left);
@@ -118,34 +125,61 @@ static int read_header(struct jfr *j, const uint8_t *begin, const uint8_t *end, 
 				   "a recording of version %u: version %u is read, of JDK 9 and "
 				   "later",
 				   major, VERSION_READ);
-	size = jfr_fixed(begin + HEADER_SIZE, 8);
-	chunk->ticks = jfr_fixed(begin + HEADER_TICKS, 8);
-	chunk->metadata = jfr_fixed(begin + HEADER_METADATA, 8);
-	chunk->checkpoint = jfr_fixed(begin + HEADER_CHECKPOINT, 8);
-	if (size == 0 || chunk->metadata == 0 || chunk->checkpoint == 0)
-		return import_fail(
-		    j->sink, EBADMSG, offset,
-		    "the chunk is not finished: of a recording that is still running, "
-		    "'jcmd PID JFR.dump' makes a whole one");
 	if (!(begin[HEADER_FEATURES + 3] & FEATURES_COMPRESSED))
 		return import_fail(j->sink, EBADMSG, offset,
 				   "the chunk's numbers are not compressed");
-	if (size < HEADER_BYTES || size > left)
-		return import_fail(j->sink, EBADMSG, offset,
+	return 0;
+}
+
+/* The chunk is as this header says, which is the one at its begin, or a copy. */
+static int take_header(struct jfr *j, const uint8_t *header, struct chunk *chunk)
+{
+	uint64_t size = jfr_fixed(header + HEADER_SIZE, 8);
+
+	chunk->ticks = jfr_fixed(header + HEADER_TICKS, 8);
+	chunk->metadata = jfr_fixed(header + HEADER_METADATA, 8);
+	chunk->checkpoint = jfr_fixed(header + HEADER_CHECKPOINT, 8);
+	if (size < HEADER_BYTES || chunk->metadata < HEADER_BYTES || chunk->metadata >= size ||
+	    chunk->checkpoint < HEADER_BYTES || chunk->checkpoint >= size)
+		return import_fail(j->sink, EBADMSG, chunk->offset,
+				   "the chunk's metadata or constants are not in it");
+	chunk->end = chunk->begin + size;
+	return 0;
+}
+
+/* Of a chunk that cannot be read, end is where the next one begins, or begin where that is not
+ * known. One that is cut is read as far as it was flushed, where it says so. */
+static int read_header(struct jfr *j, const uint8_t *begin, struct chunk *chunk)
+{
+	uint64_t left = (uint64_t)(j->file_end - begin), size;
+	const uint8_t *copy = NULL, *next;
+	int r;
+
+	chunk->begin = chunk->end = begin;
+	chunk->offset = (uint64_t)(begin - j->file);
+	r = check_header(j, begin, left);
+	if (r < 0)
+		return r;
+	size = jfr_fixed(begin + HEADER_SIZE, 8);
+	next = next_chunk(begin, size > left || size == 0 ? j->file_end : begin + size, &copy);
+	if (!next && size > 0 && size <= left)
+		return take_header(j, begin, chunk);
+	if (copy)
+		return take_header(j, copy, chunk);
+	if (next)
+		chunk->end = next;
+	if (size == 0)
+		return import_fail(
+		    j->sink, EBADMSG, chunk->offset,
+		    "the chunk is not finished: of a recording that is still running, "
+		    "'jcmd PID JFR.dump' makes a whole one");
+	if (size > left)
+		return import_fail(j->sink, EBADMSG, chunk->offset,
 				   "a chunk of %" PRIu64 " bytes, and there are %" PRIu64, size,
 				   left);
-	next = next_chunk(begin, begin + size);
-	if (next)
-		return import_fail(j->sink, EBADMSG, offset,
-				   "a chunk of %" PRIu64
-				   " bytes, and the next one begins after %td",
-				   size, next - begin);
-	if (chunk->metadata < HEADER_BYTES || chunk->metadata >= size ||
-	    chunk->checkpoint < HEADER_BYTES || chunk->checkpoint >= size)
-		return import_fail(j->sink, EBADMSG, offset,
-				   "the chunk's metadata or constants are not in it");
-	chunk->end = begin + size;
-	return 0;
+	return import_fail(j->sink, EBADMSG, chunk->offset,
+			   "a chunk of %" PRIu64 " bytes, and the next one begins after %td", size,
+			   next - begin);
 }
 
 static int read_metadata(struct jfr *j, const struct chunk *chunk)
@@ -400,6 +434,15 @@ static int read_chunk(struct jfr *j, const struct chunk *chunk)
 
 /* ---------------------------------------------------------------- all chunks */
 
+/* Where one begins behind what is none, or is cut. */
+static const uint8_t *behind_chunk(const struct jfr *j, const uint8_t *at)
+{
+	bool begins = j->file_end - at > HEADER_BYTES && find_chunk(at, at + HEADER_BYTES) == at;
+	const uint8_t *copy;
+
+	return begins ? next_chunk(at, j->file_end, &copy) : find_chunk(at + 1, j->file_end);
+}
+
 /* The number of chunks that can be read, or a negative code; why gets what is wrong with the last
  * of the others. */
 static int read_chunks(struct jfr *j, struct err *why)
@@ -411,7 +454,7 @@ static int read_chunks(struct jfr *j, struct err *why)
 	while (r == 0 && chunk.end && chunk.end < j->file_end) {
 		chunk.number++;
 		j->sink->err = why;
-		r = read_header(j, chunk.end, j->file_end, &chunk);
+		r = read_header(j, chunk.end, &chunk);
 		j->sink->err = err;
 		if (r == 0) {
 			readable++;
@@ -419,7 +462,8 @@ static int read_chunks(struct jfr *j, struct err *why)
 			continue;
 		}
 		r = forgive(j, r, &unreadable, &chunk, err, why);
-		chunk.end = find_chunk(chunk.begin + 1, j->file_end);
+		if (chunk.end == chunk.begin)
+			chunk.end = behind_chunk(j, chunk.begin);
 	}
 	return r < 0 ? r : readable;
 }

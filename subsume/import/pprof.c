@@ -36,6 +36,9 @@ enum {
 
 #define NO_TYPE SIZE_MAX
 
+/* From so many samples on it is not waited for the rest to see that most are none. */
+#define SAMPLES_JUDGED 65536u
+
 struct pprof {
 	struct import_sink *sink;
 	const uint8_t *bytes; /* of the file */
@@ -246,7 +249,19 @@ static int read_sample(struct pprof *p, uint64_t offset, struct wire message)
 	return 0;
 }
 
-/* What is wrong with one sample is no fault of the others. */
+static int check_unreadable(struct pprof *p)
+{
+	uint64_t bad = import_notes_count(p->sink->notes, &unreadable);
+
+	if (bad <= p->number - bad)
+		return 0;
+	return err_set(p->sink->err, EBADMSG,
+		       "most samples, %" PRIu64 " of %" PRIu64
+		       ", cannot be read: %s; is the file cut?",
+		       bad, p->number, import_notes_why(p->sink->notes, &unreadable));
+}
+
+/* What is wrong with one sample is no fault of the others, unless it is wrong with most of many. */
 static int take_sample(struct pprof *p, const struct wire_field *field)
 {
 	uint64_t offset = (uint64_t)(field->bytes - p->bytes);
@@ -265,7 +280,7 @@ static int take_sample(struct pprof *p, const struct wire_field *field)
 	if (r != -EBADMSG)
 		return err_set(err, -r, "%s", why.message);
 	import_notes_leave_out(p->sink->notes, &unreadable, p->number, 1, 0, why.message);
-	return 0;
+	return p->number >= SAMPLES_JUDGED ? check_unreadable(p) : 0;
 }
 
 /* ---------------------------------------------------------------- the two passes */
@@ -380,7 +395,7 @@ static int check_samples(struct pprof *p)
 {
 	const struct import_notes *notes = p->sink->notes;
 	uint64_t negative = import_notes_count(notes, &is_negative);
-	uint64_t bad = import_notes_count(notes, &unreadable);
+	int r;
 
 	if (negative > 0 && negative > p->number - negative)
 		return err_set(
@@ -388,11 +403,9 @@ static int check_samples(struct pprof *p)
 		    "most samples, %" PRIu64 " of %" PRIu64 ", have negative values: a "
 		    "difference of two profiles, which has no shares; give one of the two",
 		    negative, p->number);
-	if (bad > p->number - bad)
-		return err_set(p->sink->err, EBADMSG,
-			       "most samples, %" PRIu64 " of %" PRIu64
-			       ", cannot be read: %s; is the file cut?",
-			       bad, p->number, import_notes_why(notes, &unreadable));
+	r = check_unreadable(p);
+	if (r < 0)
+		return r;
 	if (p->sink->total == 0)
 		return fail_without_cost(p);
 	if (!p->in_proportion)

@@ -175,6 +175,42 @@ def register():
 register()
 
 
+def record(jdk, name, settings):
+    path = os.path.join(HERE, name)
+    environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
+    subprocess.run([jdk.java, "-Xmx128m", f"-XX:StartFlightRecording:filename={path},{settings}", "-cp", classes(), "DeepCalls",
+                    RECORDED_S], env=environment, capture_output=True, timeout=HANG_S, check=True)
+    return path
+
+
+@test
+def of_a_recording_that_is_cut_what_was_flushed_is_read():
+    path = record(jdks()[-1], "whole.jfr", "settings=profile")
+    (whole, _), size = read(path), os.path.getsize(path)
+    os.truncate(path, size - 100)
+    cut, _ = read(path)
+    note(f"{whole.total()} samples, and {cut.total()} without the last 100 bytes")
+    assert 0 < cut.total() <= whole.total() and not set(cut) - set(whole), (cut.total(), whole.total())
+    result = subsume(path)
+    assert result.returncode == 0 and b"cannot be read (" in result.stderr and result.stderr.count(b"\n") == 1, result
+
+
+@test
+def a_recording_of_another_sampler_is_taken_and_said():
+    if jdks()[-1].release < 25:
+        skip("jdk.CPUTimeSample is of JDK 25")
+    path = record(jdks()[-1], "cpu.jfr", "jdk.CPUTimeSample#enabled=true,jdk.CPUTimeSample#throttle=10ms,"
+                  "jdk.ExecutionSample#enabled=false,jdk.NativeMethodSample#enabled=false")
+    result = subsume(path, "--json")
+    found = json.loads(result.stdout)["subsuming"]
+    assert found["samples"] > 0 and found["unit"] == "samples", found
+    assert "jdk.CPUTimeSample is taken (--sample-type for another)" in found["remark"], found["remark"]
+    assert found["remark"] in result.stderr.decode(), result.stderr
+    allocations = json.loads(subsume(path, "--json", "--sample-type", "jdk.ObjectAllocationSample").stdout)["subsuming"]
+    assert (allocations["unit"], allocations["samples"]) == ("bytes", 0) and allocations["total"] > 0, allocations
+    assert allocations["by_induced"][0]["induced_ci95"] is None, allocations["by_induced"][0]
+
+
 # ---------------------------------------------------------------- the command
 
 

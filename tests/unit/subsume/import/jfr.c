@@ -112,10 +112,9 @@ static void a_header_that_lies_is_refused(void **state)
 	    {3, 1, 1, "at byte 0: not the begin of a chunk"},
 	    {4, 2, 1, "at byte 0: a recording of version 1: version 2 is read, of JDK 9 and later"},
 	    {8, 8, 0, "at byte 0: the chunk is not finished: of a recording that is still running"},
-	    {8, 8, 67, "at byte 0: a chunk of 67 bytes, and there are "},
+	    {8, 8, 67, "at byte 0: the chunk's metadata or constants are not in it"},
 	    {8, 8, UINT64_MAX, "at byte 0: a chunk of 18446744073709551615 bytes, and there are "},
-	    {16, 8, 0,
-	     "at byte 0: the chunk is not finished: of a recording that is still running"},
+	    {16, 8, 0, "at byte 0: the chunk's metadata or constants are not in it"},
 	    {16, 8, 4, "at byte 0: the chunk's metadata or constants are not in it"},
 	    {24, 8, UINT64_MAX, "at byte 0: the chunk's metadata or constants are not in it"},
 	    {64, 4, 0, "at byte 0: the chunk's numbers are not compressed"},
@@ -299,6 +298,48 @@ static void one_bad_chunk_loses_no_other(void **state)
 	free(third.bytes);
 }
 
+/* A copy of the header, as JDKs write one where they have flushed: an array of bytes in an event.
+ */
+static void add_copy(struct jfr_file *f)
+{
+	size_t event = jfr_file_open(f, JFR_FILE_OTHER), begin;
+
+	jfr_file_varint(f, 68);
+	begin = f->size;
+	for (size_t i = 0; i < 68; i++)
+		jfr_file_byte(f, f->bytes[f->chunk + i]);
+	jfr_file_close(f, event);
+	jfr_file_end(f);
+	memcpy(f->bytes + begin, f->bytes + f->chunk, 68);
+}
+
+static void what_was_flushed_of_a_cut_chunk_is_read(void **state)
+{
+	static const struct jfr_file_stack stack = {.id = 7, .methods = three, .depth = 3};
+	struct jfr_file f = {0};
+	size_t flushed;
+
+	(void)state;
+	jfr_file_begin(&f);
+	jfr_file_metadata(&f);
+	jfr_file_sample(&f, 7);
+	jfr_file_checkpoint(&f, 3, &stack, 1);
+	add_copy(&f);
+	flushed = f.size;
+	jfr_file_sample(&f, 7);
+	jfr_file_checkpoint(&f, 0, &stack, 1);
+	add_copy(&f);
+	assert_int_equal(read_back(&f).samples, 2);
+	for (size_t size = flushed; size < f.size; size++) {
+		struct imported i = imported_from(f.bytes, size, &jfr);
+
+		assert_int_equal(i.samples, 1);
+		assert_true(size == flushed || strstr(i.notes, "chunk 2: at byte "));
+	}
+	assert_int_equal(imported_from(f.bytes, flushed - 1, &jfr).r, -EBADMSG);
+	free(f.bytes);
+}
+
 /* Events of another type, named so, with a field that they weigh by. */
 static struct imported weighed(const char *type, const char *field, const char *wanted,
 			       uint64_t ticks)
@@ -389,6 +430,7 @@ int main(void)
 	    cmocka_unit_test(counts_and_lengths_that_lie_are_refused),
 	    cmocka_unit_test(events_that_are_wanted_have_a_stack),
 	    cmocka_unit_test(one_bad_chunk_loses_no_other),
+	    cmocka_unit_test(what_was_flushed_of_a_cut_chunk_is_read),
 	    cmocka_unit_test(events_are_added_up_by_their_weight),
 	    cmocka_unit_test(the_obvious_type_is_taken_and_said),
 	};
