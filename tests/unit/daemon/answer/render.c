@@ -200,7 +200,7 @@ static void the_loop_turns_while_a_large_report_is_written(void **state)
 	window_result_free(w);
 }
 
-/* One user asks for four, then another and root for one each. */
+/* One user asks for four long ones, then another and root for a short one each. */
 static void a_user_has_one_report_written_at_a_time_and_root_is_next(void **state)
 {
 	struct window_result *w = finished_window(1);
@@ -208,7 +208,7 @@ static void a_user_has_one_report_written_at_a_time_and_root_is_next(void **stat
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++)
-		of_one[i] = ask_as(1000, i, w, 3);
+		of_one[i] = ask_as(1000, i, w, PAIRS);
 	of_other = ask_as(1001, 4, w, 3);
 	of_root = ask_as(SHARES_ADMINS, 5, w, 3);
 	for (size_t i = 0; i < 4; i++)
