@@ -12,7 +12,7 @@ from support.target import AGENT_THREAD, Snapshot, at_rest, descriptors, perf_de
 
 PARKED = 1998
 BUSY = 2
-WINDOW = "10s"
+WINDOW_S = 10
 BUDGET = 0.01
 # The account is corrected twice a second, so the end of a window can be a correction late; and what is
 # done once a window weighs more when other programs leave the JVM little CPU time.
@@ -85,7 +85,7 @@ def two_thousand_threads_cost_no_more_than_the_budget(jdk):
     wait_until(lambda: at_rest(target.pid), "an end of the window", 5)
     before, before_daemon = Snapshot(target.pid), daemon_descriptors(daemon)
     cpu = process_cpu_s(target.pid)
-    client = daemon.start_attach(target.pid, "--kinds", "silent-load", "--pairs", "10", duration=WINDOW)
+    client = daemon.start_attach(target.pid, "--kinds", "silent-load", "--pairs", "10", duration=f"{WINDOW_S}s")
     session, events = observe(client, target)
     report = report_of(client.finish())
     cpu = process_cpu_s(target.pid) - cpu
@@ -93,7 +93,8 @@ def two_thousand_threads_cost_no_more_than_the_budget(jdk):
     note(f"overhead {quality['overhead_fraction']:.4f}, the session thread {session:.3f} s of {cpu:.1f} s CPU time; "
          f"{quality['threads']} threads profiled, {quality['threads_idle']} idle, {events} descriptors")
     assert quality["overhead_fraction"] <= BUDGET + TOLERANCE + FIXED_S / cpu, quality
-    assert session <= BUDGET / 2 * cpu + FIXED_S, session
+    # It looks after its rings by the clock, also where others take the processors.
+    assert session <= BUDGET / 2 * max(cpu, WINDOW_S) + FIXED_S, session
     assert session * 1e9 <= quality["overhead_ns"] * 1.2, "the account leaves out what the session thread uses"
     assert quality["threads_idle"] >= PARKED, quality
     assert quality["threads"] < BUSY + SLOW_STARTERS and quality["threads_no_descriptors"] == 0, quality
