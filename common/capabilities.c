@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -22,6 +23,79 @@ bool capabilities_have(int number)
 	if (syscall(SYS_capget, &header, data) < 0)
 		return false;
 	return data[number / 32].effective & (1u << (number % 32));
+}
+
+uint64_t capabilities_permitted(void)
+{
+	struct __user_cap_header_struct header = header_of_self();
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return 0;
+	return data[0].permitted | (uint64_t)data[1].permitted << 32;
+}
+
+const char *capabilities_text(uint64_t mask, char text[CAPABILITIES_TEXT_BYTES])
+{
+	/* By number, linux/capability.h. */
+	static const char *const names[] = {"CHOWN",
+					    "DAC_OVERRIDE",
+					    "DAC_READ_SEARCH",
+					    "FOWNER",
+					    "FSETID",
+					    "KILL",
+					    "SETGID",
+					    "SETUID",
+					    "SETPCAP",
+					    "LINUX_IMMUTABLE",
+					    "NET_BIND_SERVICE",
+					    "NET_BROADCAST",
+					    "NET_ADMIN",
+					    "NET_RAW",
+					    "IPC_LOCK",
+					    "IPC_OWNER",
+					    "SYS_MODULE",
+					    "SYS_RAWIO",
+					    "SYS_CHROOT",
+					    "SYS_PTRACE",
+					    "SYS_PACCT",
+					    "SYS_ADMIN",
+					    "SYS_BOOT",
+					    "SYS_NICE",
+					    "SYS_RESOURCE",
+					    "SYS_TIME",
+					    "SYS_TTY_CONFIG",
+					    "MKNOD",
+					    "LEASE",
+					    "AUDIT_WRITE",
+					    "AUDIT_CONTROL",
+					    "SETFCAP",
+					    "MAC_OVERRIDE",
+					    "MAC_ADMIN",
+					    "SYSLOG",
+					    "WAKE_ALARM",
+					    "BLOCK_SUSPEND",
+					    "AUDIT_READ",
+					    "PERFMON",
+					    "BPF",
+					    "CHECKPOINT_RESTORE"};
+	size_t known = sizeof(names) / sizeof(names[0]), used = 0;
+
+	text[0] = '\0';
+	for (unsigned cap = 0; cap < NUMBERS; cap++) {
+		uint64_t later = cap + 1 < NUMBERS ? mask >> (cap + 1) : 0;
+
+		if (!(mask & CAPABILITY(cap)))
+			continue;
+		if (used)
+			used += (size_t)snprintf(text + used, CAPABILITIES_TEXT_BYTES - used, "%s",
+						 later ? ", " : " and ");
+		used += (size_t)(cap < known ? snprintf(text + used, CAPABILITIES_TEXT_BYTES - used,
+							"CAP_%s", names[cap])
+					     : snprintf(text + used, CAPABILITIES_TEXT_BYTES - used,
+							"capability %u", cap));
+	}
+	return text;
 }
 
 /* Changing the inheritable set has lowered the ambient one to it. */

@@ -14,6 +14,13 @@
 /* Is the capability in the effective set? False when that cannot be told. */
 bool capabilities_have(int number);
 
+/* The permitted set; 0 when it cannot be told. */
+uint64_t capabilities_permitted(void);
+
+/* Those of the mask by name: "CAP_SETUID and CAP_SETGID". All that there are fit. */
+#define CAPABILITIES_TEXT_BYTES 1024
+const char *capabilities_text(uint64_t mask, char text[CAPABILITIES_TEXT_BYTES]);
+
 /* Gives up, for good, what is permitted and not in mask; what is left is effective. With inherit,
  * programs that are run get it, too, also where the user is not root (ambient set); without, only
  * root's do. 0 or -errno. */

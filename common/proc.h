@@ -29,6 +29,7 @@ struct proc_status {
 	bool in_our_namespace;    /* of pids: the two are the numbers that we know it by */
 	uint64_t caught_signals;  /* SigCgt, bit N-1 for signal N */
 	uint64_t pending_signals; /* SigPnd, the thread's own */
+	uint64_t permitted;       /* CapPrm, bit N for capability N */
 	char state; /* 'R' running or ready to, 'S' sleeping, ... (proc_pid_status(5)) */
 };
 

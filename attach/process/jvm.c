@@ -255,6 +255,66 @@ static void describe_gc(struct jvm_info *info, const struct jvm_view *v,
 
 /* ---------------------------------------------------------------- why not */
 
+/* What it takes to become its user and group, and is not there. */
+static uint64_t missing_to_become(const struct jvm_info *info)
+{
+	uint64_t missing = 0;
+
+	if (geteuid() != info->euid)
+		missing = CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID);
+	else if (geteuid() != 0 && getegid() != info->egid) /* A JVM answers root of any group. */
+		missing = CAPABILITY(CAP_SETGID);
+	return missing & ~capabilities_permitted();
+}
+
+/* to: "look into", or "attach to". The kernel asks for the same user and group and no fewer
+ * capabilities (ptrace(2), "Ptrace access mode checking"), the JVM for the same user and group
+ * (matches_effective_uid_and_gid_or_root in os_posix.cpp). */
+static void lack_permission(struct jvm_info *info, const char *to, uint64_t missing, uint64_t more)
+{
+	char names[CAPABILITIES_TEXT_BYTES], has[CAPABILITIES_TEXT_BYTES];
+	char why[ERR_MESSAGE_MAX / 2];
+	const char *as = " or as that user";
+
+	if (geteuid() != info->euid) {
+		(void)snprintf(why, sizeof(why), " of user '%s'", info->user);
+	} else if (getegid() != info->egid) {
+		(void)snprintf(why, sizeof(why), " of group %u", info->egid);
+		as = " or with that group";
+	} else {
+		(void)snprintf(why, sizeof(why), "%s%.160s",
+			       more ? ", which has more capabilities: " : ", which forbids that",
+			       more ? capabilities_text(more, has) : "");
+		as = "";
+	}
+	set_obstacle(info, JVM_NO_PERMISSION,
+		     "no permission to %s process %d%s: run jxperfd as root%s, or give it %s", to,
+		     info->pid, why, as, capabilities_text(missing, names));
+}
+
+/* /proc shows nothing of what it has mapped. */
+static void judge_sight(struct jvm_info *info, const struct jvm_view *v)
+{
+	if (geteuid() == 0)
+		set_obstacle(
+		    info, JVM_NO_PERMISSION,
+		    "no permission to look into process %d of user '%s': run jxperfd as root "
+		    "outside of any container, with CAP_SYS_PTRACE",
+		    info->pid, info->user);
+	else
+		lack_permission(info, "look into",
+				missing_to_become(info) | CAPABILITY(CAP_SYS_PTRACE),
+				v->status.permitted & ~capabilities_permitted());
+}
+
+static void judge_rights(struct jvm_info *info)
+{
+	uint64_t missing = missing_to_become(info);
+
+	if (missing)
+		lack_permission(info, "attach to", missing, 0);
+}
+
 static void judge_program(struct jvm_info *info, const struct jvm_view *v)
 {
 	pid_t pid = info->pid;
@@ -263,12 +323,7 @@ static void judge_program(struct jvm_info *info, const struct jvm_view *v)
 	(void)proc_name(pid, name); /* "" says enough. */
 	jvm_step(v->step, "its program");
 	if (v->maps_error == -EACCES || v->maps_error == -EPERM)
-		set_obstacle(
-		    info, JVM_NO_PERMISSION,
-		    "no permission to look into process %d of user '%s': run jxperfd as %s", pid,
-		    info->user,
-		    geteuid() == 0 ? "root outside of any container, with CAP_SYS_PTRACE"
-				   : "root or as that user");
+		judge_sight(info, v);
 	else if (!v->maps.libjvm)
 		set_obstacle(info, JVM_NOT_A_JVM,
 			     "process %d ('%s') is not a JVM: it has no libjvm.so mapped; see "
@@ -309,12 +364,7 @@ static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,
 		    "process %d was started with -XX:-EnableDynamicAgentLoading: restart it "
 		    "without to profile it",
 		    pid);
-	if (geteuid() != info->euid && !capabilities_have(CAP_SETUID))
-		set_obstacle(
-		    info, JVM_NO_PERMISSION,
-		    "no permission to attach to process %d of user '%s': run jxperfd as root "
-		    "or as that user",
-		    pid, info->user);
+	judge_rights(info);
 	if (status->state == 'T')
 		set_obstacle(
 		    info, JVM_STOPPED,

@@ -29,7 +29,9 @@
 #define PARANOID_FILE     "/proc/sys/kernel/perf_event_paranoid"
 #define PARANOID_USER_MAX 2 /* above it, an unprivileged process may not even watch itself */
 #define CLOCK_PERIOD_NS   UINT64_C(10000000)
-#define HELPER_FILE       "jxperf-attach"
+/* What it takes to look into JVMs of other users, and to become these. */
+#define FOR_ALL_USERS (CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_SYS_PTRACE))
+#define HELPER_FILE   "jxperf-attach"
 
 /* ---------------------------------------------------------------- kernel and privileges */
 
@@ -59,18 +61,21 @@ static void check_kernel(struct check_items *c)
 
 static void check_user(struct check_items *c)
 {
+	char names[CAPABILITIES_TEXT_BYTES];
+
 	if (geteuid() == 0)
 		check_items_add(c, "user", CHECK_OK, "root: JVMs of every user and container");
-	else if (capabilities_have(CAP_SETUID) && capabilities_have(CAP_SYS_PTRACE))
+	else if ((capabilities_permitted() & FOR_ALL_USERS) == FOR_ALL_USERS)
 		check_items_add(c, "user", CHECK_OK,
 				"uid %u, with capabilities: JVMs of every user and container",
 				geteuid());
 	else
 		check_items_add(
 		    c, "user", CHECK_WARNING,
-		    "uid %u: only JVMs of this user can be profiled; run jxperfd as root "
-		    "for all",
-		    geteuid());
+		    "uid %u: only JVMs of this user can be profiled; run jxperfd as root for all, "
+		    "or "
+		    "give it %s",
+		    geteuid(), capabilities_text(FOR_ALL_USERS & ~capabilities_permitted(), names));
 	if (access("/proc/1/status", R_OK) == 0)
 		check_items_add(c, "processes", CHECK_OK,
 				"those of all users are visible in /proc");

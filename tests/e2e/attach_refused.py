@@ -96,6 +96,46 @@ def another_user_is_refused_without_root():
     jvm.stop()
 
 
+def helper_as(user, group, jvm, bundle, *capabilities):
+    """Runs the helper as somebody with these capabilities and no others; its exit status and text."""
+    names = ",".join(f"+{c}" for c in capabilities)
+    sets = [f"--inh-caps=-all,{names}", f"--ambient-caps=-all,{names}"] if names else []
+    command = ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups", *sets, HELPER, "--pid", str(jvm.pid),
+               "--bundle", bundle]
+    p = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "failed to execute" in p.stderr:
+        skip("the build directory is closed to other users")
+    return p.returncode, (p.stdout + p.stderr).strip()
+
+
+@test
+def what_is_missing_is_named():
+    need_root()
+    bundle = make_bundle()
+    other = Jvm(jdks()[-1], prefix=as_nobody())
+    # As a service is that may listen on port 80, its own user asking.
+    service = Jvm(jdks()[-1], prefix=("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups",
+                                      "--inh-caps=-all,+net_bind_service", "--ambient-caps=-all,+net_bind_service"))
+    group = Jvm(jdks()[-1], prefix=("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY - 1}", "--clear-groups"))
+    for jvm, user, has, words in (
+        (other, NOBODY - 1, (), ("run jxperfd as root", "or give it CAP_SETGID, CAP_SETUID and CAP_SYS_PTRACE")),
+        (other, NOBODY - 1, ("sys_ptrace",), ("CAP_SETGID and CAP_SETUID",)),
+        (other, NOBODY - 1, ("sys_ptrace", "setuid"), ("or give it CAP_SETGID",)),
+        (service, NOBODY, (), ("has more capabilities: CAP_NET_BIND_SERVICE:", "or give it CAP_SYS_PTRACE")),
+        (group, NOBODY, (), (f"group {NOBODY - 1}", "or give it CAP_SETGID and CAP_SYS_PTRACE")),
+        (group, NOBODY, ("sys_ptrace",), (f"group {NOBODY - 1}", "or give it CAP_SETGID")),
+    ):
+        status, text = helper_as(user, user, jvm, bundle, *has)
+        assert status == 1 and "\n" not in text, text
+        for word in words:
+            assert word in text, (word, text)
+    for jvm, user, has in ((other, NOBODY - 1, ("sys_ptrace", "setuid", "setgid")), (service, NOBODY, ("sys_ptrace",)),
+                           (group, NOBODY, ("sys_ptrace", "setgid"))):
+        status, text = helper_as(user, user, jvm, make_bundle(), *has)
+        assert status == 0, (has, text)
+        jvm.stop()
+
+
 # ---------------------------------------------------------------- options of the JVM
 
 

@@ -9,15 +9,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "attach/watch.h"
 #include "common/clock.h"
 #include "tests/unit/support/broker_fixture.h"
-
-#define SPINNERS_MAX 1026
+#include "tests/unit/support/busy_machine.h"
 
 static struct watch watch;
 static struct err err;
@@ -124,38 +122,6 @@ static void a_process_that_is_not_there_cannot_be_watched(void **state)
 	assert_non_null(strstr(err.message, "no process has the pid"));
 }
 
-/* Processes that never wait, one more than there are processors, with the watched one among them or
- * not; until their end is asked for. */
-static pid_t busy[SPINNERS_MAX];
-static size_t busy_count;
-
-static pid_t start_spinner(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (volatile unsigned i = 0;; i++)
-			;
-	}
-	return pid;
-}
-
-static void overload_machine(void)
-{
-	size_t wanted = (size_t)sysconf(_SC_NPROCESSORS_ONLN) + 2;
-
-	assert_true(wanted <= SPINNERS_MAX);
-	for (busy_count = 0; busy_count < wanted; busy_count++)
-		assert_true((busy[busy_count] = start_spinner()) > 0);
-}
-
-static void relieve_machine(void)
-{
-	while (busy_count > 0)
-		broker_fixture_end_target(busy[--busy_count]);
-}
-
 static uint64_t time_of_timeout(pid_t pid, unsigned timeout_ms, unsigned overloaded_ms)
 {
 	uint64_t start = clock_monotonic_ns();
@@ -172,22 +138,23 @@ static uint64_t time_of_timeout(pid_t pid, unsigned timeout_ms, unsigned overloa
 static void a_target_that_works_on_an_overloaded_machine_has_more_time(void **state)
 {
 	(void)state;
-	overload_machine();
-	assert_true(time_of_timeout(busy[0], 400, 1000) >= 1000);
+	busy_machine_begin();
+	assert_true(time_of_timeout(busy_machine.spinners[0], 400, 1000) >= 1000);
 	assert_non_null(strstr(err.message, "within 1000 ms: it is starved of CPU"));
 	assert_non_null(strstr(err.message, "--timeout"));
-	relieve_machine();
+	busy_machine_end();
 }
 
 static void a_target_that_makes_no_progress_has_not(void **state)
 {
 	(void)state;
-	overload_machine();
+	busy_machine_begin();
 	(void)time_of_timeout(target, 400, 60000);
 	assert_non_null(strstr(err.message, "within 400 ms"));
-	(void)time_of_timeout(busy[0], 400, 0); /* What was asked for is kept to. */
+	(void)time_of_timeout(busy_machine.spinners[0], 400,
+			      0); /* What was asked for is kept to. */
 	assert_non_null(strstr(err.message, "within 400 ms"));
-	relieve_machine();
+	busy_machine_end();
 }
 
 static void a_target_that_is_stopped_is_said_to_be(void **state)

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,6 +70,23 @@ static void programs_inherit_what_is_left_when_they_are_to(void **state)
 	in_a_child(inherit);
 }
 
+static void capabilities_have_names(void **state)
+{
+	char text[CAPABILITIES_TEXT_BYTES];
+
+	(void)state;
+	assert_string_equal(capabilities_text(0, text), "");
+	assert_string_equal(capabilities_text(CAPABILITY(CAP_SYS_PTRACE), text), "CAP_SYS_PTRACE");
+	assert_string_equal(
+	    capabilities_text(CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID), text),
+	    "CAP_SETGID and CAP_SETUID");
+	assert_string_equal(
+	    capabilities_text(CAPABILITY(0) | CAPABILITY(40) | CAPABILITY(63), text),
+	    "CAP_CHOWN, CAP_CHECKPOINT_RESTORE and capability 63");
+	assert_true(strlen(capabilities_text(UINT64_MAX, text)) < sizeof(text) - 1);
+	assert_non_null(strstr(text, " and capability 63"));
+}
+
 static int limit_bounding(void)
 {
 	struct err err;
@@ -111,6 +129,7 @@ static void without_the_capability_the_bounding_set_cannot_shrink(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(capabilities_have_names),
 	    cmocka_unit_test(what_is_not_in_the_mask_is_gone_for_good),
 	    cmocka_unit_test(programs_inherit_what_is_left_when_they_are_to),
 	    cmocka_unit_test(the_bounding_set_shrinks_and_the_others_stay),

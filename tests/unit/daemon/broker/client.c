@@ -39,7 +39,6 @@ static uv_timer_t limit;
 static struct broker_client *client;
 static struct seen seen;
 static pid_t target;
-static struct broker_attach of_target;
 
 static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 {
@@ -85,7 +84,6 @@ static int setup(void **state)
 	memset(&seen, 0, sizeof(seen));
 	seen.fd = -1;
 	target = broker_fixture_start_target();
-	of_target = (struct broker_attach){.pid = target, .owner = PROC_ANY_UID};
 	assert_int_equal(uv_loop_init(&loop), 0);
 	assert_int_equal(uv_timer_init(&loop, &limit), 0);
 	assert_int_equal(uv_timer_start(&limit, out_of_time, TIME_LIMIT_MS, 0), 0);
@@ -128,6 +126,13 @@ static void wait_for_death(void)
 		(void)uv_run(&loop, UV_RUN_ONCE);
 }
 
+static int attach(struct seen *to)
+{
+	const struct broker_attach what = {.pid = target, .owner = PROC_ANY_UID};
+
+	return broker_client_attach(client, &what, on_reply, to);
+}
+
 static void an_attach_gives_the_agents_socket(void **state)
 {
 	char bytes[8];
@@ -135,7 +140,7 @@ static void an_attach_gives_the_agents_socket(void **state)
 	(void)state;
 	start("ok");
 	seen.take = true;
-	assert_true(broker_client_attach(client, &of_target, on_reply, &seen) > 0);
+	assert_true(attach(&seen) > 0);
 	assert_int_equal(seen.replies, 0); /* Never from inside the call. */
 	wait_for_replies(1);
 	assert_int_equal(seen.error, 0);
@@ -148,7 +153,7 @@ static void a_refusal_comes_with_its_reason(void **state)
 {
 	(void)state;
 	start("refuse");
-	assert_true(broker_client_attach(client, &of_target, on_reply, &seen) > 0);
+	assert_true(attach(&seen) > 0);
 	wait_for_replies(1);
 	assert_int_equal(seen.error, EPERM);
 	assert_string_equal(seen.message, "not today");
@@ -169,7 +174,7 @@ static void descriptors_that_are_not_taken_are_closed(void **state)
 	(void)state;
 	start("ok");
 	before = highest_fd();
-	assert_true(broker_client_attach(client, &of_target, on_reply, &seen) > 0);
+	assert_true(attach(&seen) > 0);
 	wait_for_replies(1);
 	assert_int_equal(seen.fds, 1);
 	assert_int_equal(highest_fd(), before);
@@ -197,13 +202,13 @@ static void a_forgotten_request_calls_nobody(void **state)
 	(void)state;
 	start("ok");
 	before = highest_fd();
-	id = broker_client_attach(client, &of_target, on_reply, &other);
+	id = attach(&other);
 	assert_true(id > 0);
 	broker_client_forget(client, id);
 	broker_client_forget(client, id + 1); /* Not pending: ignored. */
 	while (true) { /* Until it is known to be done: a second attach is then refused. */
 		seen.replies = 0;
-		assert_true(broker_client_attach(client, &of_target, on_reply, &seen) > 0);
+		assert_true(attach(&seen) > 0);
 		wait_for_replies(1);
 		if (seen.error == EBUSY && strstr(seen.message, "already"))
 			break;
@@ -216,7 +221,7 @@ static void release_cancels_a_running_attach(void **state)
 {
 	(void)state;
 	start("wait");
-	assert_true(broker_client_attach(client, &of_target, on_reply, &seen) > 0);
+	assert_true(attach(&seen) > 0);
 	assert_int_equal(broker_client_release(client, target), 0);
 	wait_for_replies(1);
 	assert_int_equal(seen.error, ECANCELED);
@@ -234,11 +239,11 @@ static void pending_requests_are_bounded(void **state)
 	while (broker_client_perf_open(client, target, &asked, on_reply, &seen) > 0)
 		sent++;
 	assert_int_equal(sent, BROKER_PENDING_MAX);
-	assert_int_equal(broker_client_attach(client, &of_target, on_reply, &seen), -EAGAIN);
+	assert_int_equal(attach(&seen), -EAGAIN);
 	assert_int_equal(broker_client_release(client, target), 0);
 	wait_for_replies(sent);
 	assert_int_equal(seen.replies, sent);
-	assert_true(broker_client_attach(client, &of_target, on_reply, &seen) > 0);
+	assert_true(attach(&seen) > 0);
 	wait_for_replies(sent + 1);
 	assert_int_equal(seen.error, 0);
 }
@@ -247,14 +252,14 @@ static void the_brokers_death_answers_everything_and_is_told_once(void **state)
 {
 	(void)state;
 	start("wait");
-	assert_true(broker_client_attach(client, &of_target, on_reply, &seen) > 0);
+	assert_true(attach(&seen) > 0);
 	assert_int_equal(kill(broker_client_pid(client), SIGKILL), 0);
 	wait_for_death();
 	assert_int_equal(seen.replies, 1);
 	assert_int_equal(seen.replies_at_death, 1);
 	assert_int_equal(seen.error, EPIPE);
 	assert_non_null(strstr(seen.reason, "signal 9"));
-	assert_int_equal(broker_client_attach(client, &of_target, on_reply, &seen), -EPIPE);
+	assert_int_equal(attach(&seen), -EPIPE);
 	assert_int_equal(broker_client_release(client, target), -EPIPE);
 	assert_int_equal(seen.replies, 1);
 }
@@ -266,7 +271,7 @@ static void free_ends_the_broker_and_calls_nobody(void **state)
 	(void)state;
 	start("wait");
 	broker = broker_client_pid(client);
-	assert_true(broker_client_attach(client, &of_target, on_reply, &seen) > 0);
+	assert_true(attach(&seen) > 0);
 	(void)uv_run(&loop, UV_RUN_NOWAIT);
 	broker_client_free(client);
 	client = NULL;

@@ -14,19 +14,18 @@
 #include "common/clock.h"
 #include "daemon/child/helper.h"
 #include "tests/unit/support/broker_fixture.h"
+#include "tests/unit/support/busy_machine.h"
 
 static struct attach_helper helper;
 static char name[ATTACH_NAME_BYTES];
 static struct err err;
 
-/* With a time of its own, so that it has no longer on a machine that is busy. */
 static void start(const char *behaviour)
 {
 	const struct agent_files agent = broker_fixture_agent(behaviour);
 
-	assert_int_equal(attach_helper_start(&helper, getpid(), PROC_ANY_UID, &agent,
-					     ATTACH_TIMEOUT_MS_DEFAULT, false, &err),
-			 0);
+	assert_int_equal(
+	    attach_helper_start(&helper, getpid(), PROC_ANY_UID, &agent, 0, false, &err), 0);
 }
 
 static void wait_until_readable(void)
@@ -64,6 +63,7 @@ static void a_late_helper_is_killed_and_called_late(void **state)
 
 	(void)state;
 	start("wait");
+	helper.patient = false;
 	pid = helper.pid;
 	assert_true(helper.due_ns > clock_monotonic_ns());
 	if (!attach_helper_advance(&helper)) /* As if it were late; asks and does not wait. */
@@ -72,6 +72,23 @@ static void a_late_helper_is_killed_and_called_late(void **state)
 	assert_non_null(strstr(err.message, "did not end in time and was killed"));
 	assert_int_equal(kill(pid, 0), -1); /* And reaped. */
 	assert_int_equal(errno, ESRCH);
+}
+
+static void a_late_helper_on_an_overloaded_machine_has_more_time_once(void **state)
+{
+	uint64_t due_ns;
+
+	(void)state;
+	start("wait");
+	due_ns = helper.due_ns;
+	busy_machine_begin();
+	assert_false(attach_helper_advance(&helper));
+	busy_machine_end();
+	assert_true(helper.due_ns - due_ns ==
+		    (ATTACH_TIMEOUT_MS_OVERLOADED - ATTACH_TIMEOUT_MS_DEFAULT) * NS_PER_MS);
+	if (!attach_helper_advance(&helper))
+		wait_until_done();
+	assert_int_equal(attach_helper_finish(&helper, name, &err), -ETIMEDOUT);
 }
 
 static void a_cancelled_helper_ends_by_itself(void **state)
@@ -111,6 +128,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_result_gives_the_descriptor),
 	    cmocka_unit_test(a_late_helper_is_killed_and_called_late),
+	    cmocka_unit_test(a_late_helper_on_an_overloaded_machine_has_more_time_once),
 	    cmocka_unit_test(a_cancelled_helper_ends_by_itself),
 	    cmocka_unit_test(a_probe_gives_the_helpers_sentence),
 	};
