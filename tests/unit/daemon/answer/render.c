@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,25 +202,64 @@ static void the_loop_turns_while_a_large_report_is_written(void **state)
 	window_result_free(w);
 }
 
-/* One user asks for four long ones, then another and root for a short one each. */
+/* A report that is nothing but its turn. */
+struct turn {
+	struct outcome *outcome;
+	atomic_uint *begun;
+	unsigned number; /* in the order in which they began */
+};
+
+static int begin_turn(void *arg, struct err *err)
+{
+	struct turn *turn = arg;
+
+	(void)err;
+	turn->number = atomic_fetch_add(turn->begun, 1) + 1;
+	return 0;
+}
+
+static int write_turn(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
+		      size_t *size, const struct window_result **about, struct err *err)
+{
+	(void)arg, (void)cancelled, (void)max_bytes, (void)text, (void)size, (void)about;
+	return err_set(err, ENODATA, "nothing to write");
+}
+
+static void release_turn(void *arg)
+{
+	(void)arg;
+}
+
+static void ask_turn(struct turn *turn, size_t i, uid_t user)
+{
+	const struct render_job job = {
+	    .arg = turn, .begin = begin_turn, .write = write_turn, .release = release_turn};
+
+	turn->outcome = &f.outcomes[i];
+	assert_int_equal(
+	    render_start_job(&turn->outcome->render, f.renders, user, &job, on_done, turn->outcome),
+	    0);
+}
+
+/* One user asks for four, then another and root for one each. */
 static void a_user_has_one_report_written_at_a_time_and_root_is_next(void **state)
 {
-	struct window_result *w = finished_window(1);
-	struct outcome *of_one[4], *of_other, *of_root;
+	atomic_uint begun = 0;
+	struct turn turns[ASKED];
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++)
-		of_one[i] = ask_as(1000, i, w, PAIRS);
-	of_other = ask_as(1001, 4, w, 3);
-	of_root = ask_as(SHARES_ADMINS, 5, w, 3);
-	for (size_t i = 0; i < 4; i++)
-		await(of_one[i]);
-	await(of_root);
-	await(of_other);
-	assert_in_range(of_other->number, 1, 3); /* Beside the first and root's. */
-	assert_in_range(of_root->number, 1, 3);
-	assert_int_equal(of_one[3]->number, 6);
-	window_result_free(w);
+	for (size_t i = 0; i < ASKED; i++) {
+		const uid_t users[ASKED] = {1000, 1000, 1000, 1000, 1001, SHARES_ADMINS};
+
+		turns[i] = (struct turn){.begun = &begun};
+		ask_turn(&turns[i], i, users[i]);
+	}
+	for (size_t i = 0; i < ASKED; i++)
+		await(turns[i].outcome);
+	assert_int_equal(turns[0].number, 1);
+	assert_int_equal(turns[4].number, 2); /* Beside the first. */
+	assert_int_equal(turns[5].number, 3);
+	assert_int_equal(turns[3].number, ASKED);
 }
 
 static void a_window_may_leave_the_history_while_its_report_is_written(void **state)
@@ -314,13 +355,55 @@ static void reports_wait_while_clients_do_not_read_theirs(void **state)
 	struct outcome *o;
 
 	(void)state;
-	renders_queued(f.renders, RENDERS_UNREAD_MAX_BYTES);
+	assert_int_equal(renders_queued(f.renders, SHARES_ADMINS, RENDERS_UNREAD_MAX_BYTES), 0);
 	o = ask(0, w, 1);
 	loop_settle(&f.loop);
 	assert_false(uv_loop_alive(&f.loop)); /* It has not begun. */
-	renders_read(f.renders, RENDERS_UNREAD_MAX_BYTES);
+	renders_read(f.renders, SHARES_ADMINS, RENDERS_UNREAD_MAX_BYTES);
 	await(o);
 	assert_non_null(o->text);
+	window_result_free(w);
+}
+
+/* Three users who do not read, two of them the longest reports that there are for them. */
+static void what_others_do_not_read_is_in_nobodys_way(void **state)
+{
+	struct window_result *w = finished_window(1);
+	const size_t share = RENDERS_UNREAD_OF_USER_BYTES;
+	struct outcome *theirs, *mine;
+	struct err err;
+
+	(void)state;
+	for (uid_t user = 1000; user < 1002; user++) {
+		assert_int_equal(renders_take(f.renders, user, share - 1, &err), 0);
+		assert_int_equal(renders_queued(f.renders, user, share), 0);
+	}
+	assert_int_equal(renders_take(f.renders, 1001, 1, &err), -EDQUOT);
+	assert_non_null(strstr(err.message, "let 'jxperfctl' read them first"));
+	theirs = ask_as(1000, 0, w, 1);
+	mine = ask_as(1002, 1, w, 1);
+	await(mine);
+	assert_non_null(mine->text);
+	assert_false(theirs->done);
+	window_result_free(w);
+}
+
+static void a_users_report_is_no_longer_than_the_users_share(void **state)
+{
+	struct window_result *w = large_window(1);
+	struct outcome *users, *admins;
+
+	(void)state;
+	for (int32_t i = 1; i <= 2 * PAIRS; i++)
+		add_pair(&w->profile, DEPTH, PAIRS + i);
+	window_result_end(w, NULL);
+	w->finished = true;
+	users = ask_as(1000, 0, w, 3 * PAIRS);
+	admins = ask_as(SHARES_ADMINS, 1, w, 3 * PAIRS);
+	await(users);
+	await(admins);
+	assert_in_range(strlen(users->text), 1, RENDERS_UNREAD_OF_USER_BYTES);
+	assert_true(strlen(admins->text) > RENDERS_UNREAD_OF_USER_BYTES);
 	window_result_free(w);
 }
 
@@ -338,6 +421,8 @@ int main(void)
 	    RENDER_TEST(nobody_hears_of_a_report_that_is_cancelled),
 	    RENDER_TEST(everything_may_go_while_reports_are_written),
 	    RENDER_TEST(reports_wait_while_clients_do_not_read_theirs),
+	    RENDER_TEST(what_others_do_not_read_is_in_nobodys_way),
+	    RENDER_TEST(a_users_report_is_no_longer_than_the_users_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
