@@ -294,27 +294,46 @@ struct survey {
 	const uint8_t *bytes;
 	size_t size;
 	struct collapsed_line before; /* the stack before with two numbers */
+	bool before_is_named;
+	uint64_t named; /* stacks whose first number is shown to be part of a name */
 	double sum;
-	bool names_end_in_numbers; /* it is shown */
-	bool last_has_one;         /* number, and the file ends in it */
+	bool last_has_one; /* number, and the file ends in it */
 	unsigned digits;
-	unsigned searches; /* for a name elsewhere */
+	unsigned searches, found; /* for names elsewhere */
 };
 
-static void survey_two(struct survey *s, const struct collapsed_line *l)
+static bool is_elsewhere(struct survey *s, const struct collapsed_line *l)
+{
+	bool found;
+
+	if (s->searches == SEARCHES_MAX)
+		return 2 * s->found > s->searches;
+	found = is_frame_elsewhere(l, s->bytes, s->size);
+	s->searches++;
+	s->found += found;
+	return found;
+}
+
+/* Threads of a pool, one line behind the other: a differential file has each stack once. */
+static bool is_like_before(const struct survey *s, const struct collapsed_line *l)
 {
 	const struct collapsed_line *b = &s->before;
 
-	if (is_below_id(l))
-		s->names_end_in_numbers = true;
-	/* A differential file has each stack once. */
-	else if (b->two && !s->names_end_in_numbers && s->searches < SEARCHES_MAX &&
-		 (b->first.digits != l->first.digits || b->first.exponent != l->first.exponent) &&
-		 is_alike(b->stack, b->base_length, l->stack, l->base_length)) {
-		s->searches++;
-		s->names_end_in_numbers = !is_frame_elsewhere(l, s->bytes, s->size);
-	}
+	return b->two &&
+	       (b->first.digits != l->first.digits || b->first.exponent != l->first.exponent) &&
+	       is_alike(b->stack, b->base_length, l->stack, l->base_length);
+}
+
+static void survey_two(struct survey *s, const struct collapsed_line *l)
+{
+	bool like = is_like_before(s, l);
+	bool named = (like || is_below_id(l)) && !is_elsewhere(s, l);
+
+	s->named += named;
+	if (named && like && !s->before_is_named)
+		s->named++;
 	s->before = *l;
+	s->before_is_named = named;
 }
 
 static void survey_count(struct survey *s, const struct collapsed_count *count)
@@ -363,7 +382,7 @@ void collapsed_shape_find(const uint8_t *bytes, size_t size, struct collapsed_sh
 	}
 	out->last_is_cut = s.last_has_one && out->two > 0 && out->two == out->stacks - 1;
 	out->differential =
-	    out->two > 0 && out->two + out->last_is_cut == out->stacks && !s.names_end_in_numbers;
+	    out->two > 0 && out->two + out->last_is_cut == out->stacks && 2 * s.named < out->two;
 	out->are_integers = s.digits == 0;
 	out->digits = s.digits < DIGITS_MAX ? s.digits : DIGITS_MAX;
 	while (out->digits > 0 && s.sum * pow(10, out->digits) > SUM_MAX)

@@ -17,6 +17,7 @@ enum {
 	FUNCTION_FILE = 4,
 	FUNCTION_LINE = 5,
 	LOCATION_ID = 1,
+	LOCATION_MAPPING = 2,
 	LOCATION_ADDRESS = 3,
 	LOCATION_LINE = 4,
 	LINE_FUNCTION = 1,
@@ -147,6 +148,8 @@ int pprof_add_location(struct pprof_tables *t, uint64_t offset, struct wire mess
 	while (r == 0 && wire_next(&message, &field))
 		if (field.number == LOCATION_ID && field.type == WIRE_VARINT)
 			location.id = field.value;
+		else if (field.number == LOCATION_MAPPING && field.type == WIRE_VARINT)
+			location.mapping = field.value;
 		else if (field.number == LOCATION_ADDRESS && field.type == WIRE_VARINT)
 			location.address = field.value;
 		else if (field.number == LOCATION_LINE && field.type == WIRE_BYTES)
@@ -254,12 +257,13 @@ static int function_method(struct pprof_tables *t, uint64_t offset, struct pprof
 int pprof_line_method(struct pprof_tables *t, uint64_t offset, struct pprof_location *l,
 		      uint32_t line, uint32_t *method)
 {
-	char address[32];
+	char address[64];
 	uint64_t number;
 	int r;
 
 	if (l->count == 0) {
-		int length = snprintf(address, sizeof(address), "0x%" PRIx64, l->address);
+		int length = snprintf(address, sizeof(address), "0x%" PRIx64 "%c%" PRIu64,
+				      l->address, '\0', l->mapping);
 
 		r = import_method(t->sink, offset, address, (size_t)length, &l->method);
 		*method = l->method;

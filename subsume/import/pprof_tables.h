@@ -32,7 +32,7 @@ struct pprof_function {
 
 struct pprof_location {
 	uint64_t id;
-	uint64_t address;
+	uint64_t address, mapping;
 	uint32_t first, count; /* in lines: innermost first */
 	uint32_t method;       /* of the only frame; 0: not asked for yet, or there are more */
 };

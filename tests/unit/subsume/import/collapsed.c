@@ -132,6 +132,27 @@ static void a_file_of_other_things_is_refused(void **state)
 	}
 }
 
+/* Of differential files with threads, too, some stacks are of one frame. */
+static void first_numbers_are_of_names_where_that_is_shown(void **state)
+{
+	static const struct {
+		const char *lines;
+		bool differential;
+	} files[] = {
+	    {"main;[tid 1];worker 12 5\nmain;[tid 2];worker 13 7\n", false},
+	    {"worker 1 5\nworker 2 7\n", false},
+	    {"main;reader 1 5\nmain;reader 2 7\nmain;writer 1 3\n", false},
+	    {"[tid 1];main;a 10 90\n[tid 1];[unknown] 3 4\n[tid 2];main;b 80 5\n", true},
+	    {"[tid 1];main 10 90\n[tid 1];main;a 3 4\n[tid 2];main 7 8\n", true},
+	    {"w 1;main;a 10 90\nw 2;main;a 3 4\nw 2;main;a;b 3 4\n", true},
+	    {"main;a 0 90\n", true},
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(files) / sizeof(files[0]); k++)
+		assert_int_equal(text(files[k].lines).r, files[k].differential ? -EBADMSG : 0);
+}
+
 static void a_name_of_a_mebibyte_is_left_out(void **state)
 {
 	size_t size = (size_t)1 << 20;
@@ -205,6 +226,7 @@ int main(void)
 	    cmocka_unit_test(numbers_that_are_not_samples_have_no_intervals),
 	    cmocka_unit_test(what_is_no_stack_is_counted_by_line),
 	    cmocka_unit_test(a_file_of_other_things_is_refused),
+	    cmocka_unit_test(first_numbers_are_of_names_where_that_is_shown),
 	    cmocka_unit_test(a_name_of_a_mebibyte_is_left_out),
 	    cmocka_unit_test(a_stack_that_is_too_deep_is_counted),
 	    cmocka_unit_test(formats_are_told_by_their_first_bytes),
