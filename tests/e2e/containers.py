@@ -1,4 +1,5 @@
 """JVMs in containers are profiled like others, or refused with the one reason for it."""
+# Starts early: it takes long (each container has its windows).
 import json
 import os
 import subprocess

@@ -7,7 +7,8 @@ from lib import note, run, test_on_jdks, wait_until
 from support.gc_log import GcLog
 from support.profile import Daemon, Workload
 
-SLOT_S = 6
+# Of a window, and as long beside one.
+CPU_S = 3
 ROUNDS = 2
 
 
@@ -18,21 +19,23 @@ def humongous_garbage_is_reclaimed_as_without_a_window(jdk):
     daemon = Daemon()
     beside, inside = [], []
 
-    def pauses(action):
+    def pauses(action, *arguments):
         before = len(log.left_mib())
-        action()
-        return log.left_mib()[before:]
+        result = action(*arguments)
+        return log.left_mib()[before:], result
 
     def window():
-        report = daemon.attach(jvm.pid, "--kinds", "objects", duration=f"{SLOT_S}s")
+        report = daemon.attach(jvm.pid, "--kinds", "objects", cpu_s=CPU_S)
         assert report["quality"]["objects_sampled"] > 100, report["quality"]
         # Tracked they are, by their addresses.
         assert report["quality"]["objects_died"] > 50, report["quality"]
+        return report["window"]["duration_s"]
 
     wait_until(lambda: len(log.left_mib()) > 10, "collections", 60)
     for _ in range(ROUNDS):
-        beside += pauses(lambda: time.sleep(SLOT_S))
-        inside += pauses(window)
+        found, lasted_s = pauses(window)
+        inside += found
+        beside += pauses(time.sleep, lasted_s)[0]
     note(f"in use after a pause, median MiB: {statistics.median(beside):.0f} beside a window, "
          f"{statistics.median(inside):.0f} in one; {len(beside)} and {len(inside)} pauses")
     # A weak reference to each that was sampled left some 790 MiB instead of 5.

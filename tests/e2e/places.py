@@ -27,7 +27,7 @@ ONLY = os.environ.get("PLACES_ONLY", "")
 LOOKALIKES = os.environ.get("PLACES_LOOKALIKES") == "1"
 WINDOWS_MOST = 60
 
-CPU_S = 5
+CPU_S = 3
 OPTIONS = ["--kinds", "dead-store,silent-store,silent-load,objects", "--budget", "20%", "--period", "200us"]
 # The program's methods, and those of records.
 NEVER_INLINED = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,KnownPlaces*::touch_*",

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`--format pprof`: pprof itself reads it, and its -top says what the JSON report of the same window says."""
+# Starts early: it takes long (it reads many profiles).
 import collections
 import json
 import os

@@ -1,6 +1,6 @@
 """No system call of the target ends early because of us, whatever a window does meanwhile.
 
-  JXPERF_SYSTEM_CALLS_S (default 20)   seconds of windows, on each JDK
+  JXPERF_SYSTEM_CALLS_S (default 10)   seconds of windows, on each JDK
 """
 # Takes two places: its threads and its windows keep both processors busy.
 import functools
@@ -12,7 +12,7 @@ import time
 from lib import HANG_S, compile_jni, jdks, note, run, test, test_on_jdks
 from support.profile import Daemon, Workload
 
-SECONDS = float(os.environ.get("JXPERF_SYSTEM_CALLS_S", "20"))
+SECONDS = float(os.environ.get("JXPERF_SYSTEM_CALLS_S", "10"))
 WINDOW_S = 2
 # Ticks as often as they come.
 OFTEN = ("--period", "1ms", "--budget", "20%")
@@ -22,8 +22,8 @@ COUNTS = re.compile(r"^call (\S+) calls (\d+) interrupted (\d+) early (\d+)$", r
 # By their specification these may.
 MAY_BE_EARLY = {"parkNanos"}
 
-# Of each thread, in 20 s; the writes of a mebibyte are the slowest.
-LEAST_CALLS = 200
+# Of each thread, in 10 s; the writes of a mebibyte are the slowest.
+LEAST_CALLS = 100
 LEAST_TICKS = 300
 LEAST_IN_KERNEL = 50
 

@@ -6,7 +6,7 @@ import os
 from lib import add_test, jdks, make_directory, note, run, skip
 from support.profile import CLIENT, Windows, Workload, ctl, report_of, succeeded
 
-CPU_S = 6
+CPU_S = 4.5
 BUDGET = "5%"
 PROGRAM = "TickShares"
 

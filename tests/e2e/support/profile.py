@@ -21,9 +21,10 @@ EARLY, TARGET_ENDED = 3, 4
 # How long duration_for looks, and the least share of a processor that it makes up for.
 FARES_S = 0.5
 LEAST_SHARE = 0.1
-# Windows that got less of the CPU time that they were to have are run again.
+# Windows that got less of the CPU time that they were to have are run again, as long as they would have had to be.
 ENOUGH = 0.6
 TRIES = 4
+LONGEST_S = 120
 
 OPTION_OF = {
     "Serial": "-XX:+UseSerialGC",
@@ -136,11 +137,14 @@ class Daemon(Process):
 
     def attach(self, pid, *options, duration=None, cpu_s=10, timeout=HANG_S):
         """Runs a window of a duration, or of about so much CPU time of the target, and returns its report."""
+        asked = duration or duration_for(pid, cpu_s)
         for _ in range(1 if duration else TRIES):
-            window = attach_options(duration or duration_for(pid, cpu_s), options)
-            report = report_of(self.ctl("attach", str(pid), *window, timeout=timeout))
-            if report["quality"]["target_cpu_s"] > ENOUGH * cpu_s:
+            report = report_of(self.ctl("attach", str(pid), *attach_options(asked, options), timeout=timeout))
+            got_s = report["quality"]["target_cpu_s"]
+            if got_s > ENOUGH * cpu_s:
                 break  # Others did not come and take the processors.
+            seconds = report["window"]["duration_s"] * cpu_s / max(got_s, 0.01)
+            asked = f"{min(seconds, LONGEST_S):.1f}s"
         return report
 
     def start_attach(self, pid, *options, duration="60s"):
