@@ -151,8 +151,7 @@ static struct demand demand_of(const char *root, pid_t pid, const struct loaded 
 	if (d.threads > FOOTPRINT_THREADS_MAX)
 		d.threads = FOOTPRINT_THREADS_MAX;
 	d.memory_bytes = FOOTPRINT_AGENT_BYTES + d.threads * FOOTPRINT_THREAD_BYTES + JVM_BYTES +
-			 FOOTPRINT_NEW_IDS_BYTES +
-			 loaded_id_bytes(d.loaded.classes, d.loaded.methods);
+			 FOOTPRINT_NEW_IDS_BYTES + loaded_id_bytes(&d.loaded);
 	d.address_bytes = d.memory_bytes + JVM_ADDRESS_BYTES;
 	return d;
 }

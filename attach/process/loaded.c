@@ -83,12 +83,13 @@ void loaded_guess(struct loaded *l, uint64_t anonymous_bytes)
 	l->methods = l->classes * METHODS_USUAL;
 }
 
-uint64_t loaded_id_bytes(uint64_t classes, uint64_t methods)
+uint64_t loaded_id_bytes(const struct loaded *l)
 {
-	return classes * FOOTPRINT_CLASS_BYTES + methods * FOOTPRINT_METHOD_BYTES;
+	return less(l->classes, l->classes_with_ids) * FOOTPRINT_CLASS_BYTES +
+	       less(l->methods, l->methods_with_ids) * FOOTPRINT_METHOD_BYTES;
 }
 
 uint64_t loaded_attach_bytes(const struct loaded *l)
 {
-	return FOOTPRINT_IDLE_BYTES + loaded_id_bytes(l->classes, l->methods);
+	return FOOTPRINT_IDLE_BYTES + loaded_id_bytes(l);
 }

@@ -20,6 +20,8 @@
 struct loaded {
 	uint64_t classes;
 	uint64_t methods;
+	uint64_t classes_with_ids; /* of these, by an earlier attach */
+	uint64_t methods_with_ids;
 	bool guessed; /* by its size: it keeps no performance data */
 };
 
@@ -30,8 +32,8 @@ void loaded_read(struct loaded *out, const void *perfdata, size_t bytes);
 /* Takes a guess by how much memory the JVM has of its own, if that is all there is to go by. */
 void loaded_guess(struct loaded *l, uint64_t anonymous_bytes);
 
-/* What the ids of so many classes and methods take. */
-uint64_t loaded_id_bytes(uint64_t classes, uint64_t methods);
+/* What ids take for those that have none yet. */
+uint64_t loaded_id_bytes(const struct loaded *l);
 
 /* What attaching makes the JVM's resident memory grow by, at its peak, in a window in which it does
  * nothing; within 10%. */

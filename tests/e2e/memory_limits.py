@@ -169,6 +169,9 @@ def what_an_attach_takes_is_what_check_said(jdk):
     note(f"said {said.group(1)} MiB for {said.group(2)} classes, taken {taken:.1f}")
     assert abs(int(said.group(2)) - CLASSES) < 2000, said.group(2)
     assert abs(taken - float(said.group(1))) < 0.1 * taken, (said.group(1), taken)
+    # The ids are there now, and are not asked for again.
+    again = re.search(r"attaching takes ([0-9.]+) MiB", memory_item(daemon, jvm)["detail"])
+    assert float(again.group(1)) < 5.5, again.group()
     jvm.stop()
     daemon.stop()
 

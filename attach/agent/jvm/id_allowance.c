@@ -1,6 +1,14 @@
 #include "attach/agent/jvm/id_allowance.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "proto/helper.h"
+
+#define MARK_BYTES 4096 /* of addresses: nothing is there */
 
 static _Atomic int64_t left_bytes = (int64_t)FOOTPRINT_NEW_IDS_BYTES;
 static _Atomic uint64_t refused;
@@ -35,4 +43,25 @@ void id_allowance_take(uint32_t methods)
 uint64_t id_allowance_refused(void)
 {
 	return atomic_load_explicit(&refused, memory_order_relaxed);
+}
+
+void id_allowance_publish(uint64_t classes, uint64_t methods)
+{
+	static void *mark; /* The session thread's. */
+	char name[64];
+	void *made = MAP_FAILED;
+	int fd;
+
+	(void)snprintf(name, sizeof(name), AGENT_IDS_NAME "%" PRIu64 "-%" PRIu64, classes, methods);
+	fd = memfd_create(name, MFD_CLOEXEC);
+	if (fd >= 0) {
+		made = mmap(NULL, MARK_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
+		(void)close(fd); /* Only the mapping is wanted. */
+	}
+	/* Where it cannot be had, the last one says what holds at least. */
+	if (made == MAP_FAILED)
+		return;
+	if (mark)
+		(void)munmap(mark, MARK_BYTES); /* Ours: cannot fail. */
+	mark = made;
 }

@@ -31,6 +31,10 @@ bool id_allowance_left(void);
 /* It has, for so many methods. How many is known only then, so the last one may be too much. */
 void id_allowance_take(uint32_t methods);
 
+/* Has whoever looks at the JVM's mappings know for how many classes and methods there are ids, so
+ * that the next attach is not taken to need them again (AGENT_IDS_NAME). Takes no memory. */
+void id_allowance_publish(uint64_t classes, uint64_t methods);
+
 /* Classes that have none, in this window. */
 uint64_t id_allowance_refused(void);
 

@@ -269,6 +269,7 @@ static int set_events(struct vm *vm, jvmtiEventMode mode, struct err *err)
 
 static int preload_all(struct vm *vm, struct installed_code *code, struct err *err)
 {
+	uint64_t with_ids = 0, methods = 0;
 	jclass *classes;
 	jint count;
 	jvmtiError e = (*vm->jvmti)->GetLoadedClasses(vm->jvmti, &count, &classes);
@@ -276,9 +277,13 @@ static int preload_all(struct vm *vm, struct installed_code *code, struct err *e
 	if (e != JVMTI_ERROR_NONE)
 		return vm_refused(err, "GetLoadedClasses", e);
 	for (jint i = 0; i < count; i++) {
-		(void)preload_methods(vm->jvmti, classes[i], code); /* Counted beforehand. */
+		jint has = preload_methods(vm->jvmti, classes[i], code);
+
+		with_ids += has > 0;
+		methods += (uint64_t)has;
 		(*vm->jni)->DeleteLocalRef(vm->jni, classes[i]);
 	}
+	id_allowance_publish(with_ids, methods);
 	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)classes);
 	return 0;
 }

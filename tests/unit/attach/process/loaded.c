@@ -93,6 +93,21 @@ static void absurd_numbers_are_bounded(void **state)
 	assert_true(loaded_attach_bytes(&loaded) < UINT64_C(1) << 40);
 }
 
+static void what_an_earlier_attach_has_given_ids_takes_nothing_more(void **state)
+{
+	const struct loaded none = {0}, all = {.classes = 60000,
+					       .methods = 540000,
+					       .classes_with_ids = 61000,
+					       .methods_with_ids = 550000};
+	struct loaded some = all;
+
+	(void)state;
+	assert_int_equal(loaded_attach_bytes(&all), loaded_attach_bytes(&none));
+	some.classes += 2000;
+	some.methods += 11000;
+	assert_int_equal(loaded_id_bytes(&some), 1000 * 64 + 1000 * 17);
+}
+
 static void without_counters_it_is_guessed_by_size(void **state)
 {
 	(void)state;
@@ -116,6 +131,7 @@ int main(void)
 	    TEST(those_that_stay_have_as_many_methods_as_is_usual),
 	    TEST(there_are_never_more_methods_than_were_parsed),
 	    TEST(absurd_numbers_are_bounded),
+	    TEST(what_an_earlier_attach_has_given_ids_takes_nothing_more),
 	    TEST(without_counters_it_is_guessed_by_size),
 	};
 
