@@ -348,6 +348,25 @@ static int add_reduced(const struct subsume_summary *s, const uint32_t *numbers,
 	return r;
 }
 
+/* A method by its label without the characters that separate fields: "a b" and "a_b" are two, which
+ * what is behind the NUL says. */
+static int plain_method(struct subsume_builder *b, const char *label, uint32_t *method)
+{
+	/* What is shown of a name may be longer than names may be. */
+	size_t length = strnlen(label, SUBSUME_NAME_MAX);
+	_cleanup_free_ char *name = malloc(2 * length + 1);
+
+	if (!name)
+		return -ENOMEM;
+	for (size_t i = 0; i < length; i++)
+		name[i] = label_in_stacks(label[i]);
+	name[length] = '\0';
+	memcpy(name + length + 1, label, length);
+	/* One that has no room behind it is told from others by itself. */
+	return subsume_builder_method(
+	    b, name, 2 * length + 1 <= SUBSUME_NAME_MAX ? 2 * length + 1 : length, method);
+}
+
 static int reduce(const struct subsume_summary *s, struct subsume_tree *out)
 {
 	const struct subsume_tree *t = s->tree;
@@ -355,21 +374,12 @@ static int reduce(const struct subsume_summary *s, struct subsume_tree *out)
 	_cleanup_free_ uint32_t *numbers = calloc(t->method_count, sizeof(*numbers));
 	int r = b && numbers ? 0 : -ENOMEM;
 
-	/* Labels tell methods apart. */
 	for (size_t m = 1; m < t->method_count && r == 0; m++)
 		if (s->analysis->methods[m].subsumes)
-			r = subsume_builder_method(b, t->methods[m].label,
-						   strlen(t->methods[m].label), &numbers[m]);
+			r = plain_method(b, t->methods[m].label, &numbers[m]);
 	if (r == 0)
 		r = add_reduced(s, numbers, b);
 	return r < 0 ? r : subsume_builder_finish(b, t->samples, t->unit, out);
-}
-
-/* With the characters that separate fields replaced. */
-static void write_plain(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		(void)fputc(label_in_stacks(*text), out);
 }
 
 /* "12", or, of a scale of ten or more, "12.5". */
@@ -399,7 +409,7 @@ int subsume_write_collapsed(FILE *out, const struct subsume_summary *s)
 			continue;
 		/* The virtual root has a name only where it stands alone. */
 		for (unsigned d = depth ? 1 : 0; d <= depth; d++) {
-			write_plain(out, reduced.methods[path[d]].label);
+			(void)fputs(reduced.methods[path[d]].label, out);
 			(void)fputc(d < depth ? ';' : ' ', out);
 		}
 		write_cost(out, s->tree->scale, reduced.cost[n]);

@@ -181,6 +181,11 @@ def names_are_shown_as_they_are_and_told_apart():
     deep = b"".join(b"r;" + name + b";x;y;z %d\n" % cost for name, cost in ((b"a\xff", 1), (b"a\\xff", 2), (b"a\xfe", 3)))
     lines = subsume(deep, "--height", "1", "--distance", "0", "--output-format", "collapsed").stdout.decode().splitlines()
     assert sorted(lines) == ["r;a\\xfe;x 3", "r;a\\xff#2;x 2", "r;a\\xff;x 1"], lines
+    long = b"r;" + b"\xff" * 60000 + b";x;y;z 1\n"
+    assert subsume(long, "--height", "0", "--distance", "0", "--output-format", "collapsed").returncode == 0
+    spaces = b"r;a b;x;y;z 1\nr;a_b;x;y;z 2\n"
+    lines = subsume(spaces, "--height", "1", "--distance", "0", "--output-format", "collapsed").stdout.decode().splitlines()
+    assert sorted(lines) == ["r;a_b#2;x 2", "r;a_b;x 1"], lines
 
 
 # ---------------------------------------------------------------- compression
