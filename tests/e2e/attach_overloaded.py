@@ -1,7 +1,5 @@
-"""A JVM that has no processor for an attach is waited for while it makes progress.
-
+"""A JVM that has no processor for an attach is waited for while it makes progress."""
 # Runs alone: it takes all processors.
-"""
 import os
 import subprocess
 
