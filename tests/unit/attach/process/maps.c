@@ -160,9 +160,9 @@ static void how_many_have_ids_is_read(void **state)
 	    "1-2 r--p 0 00:01 9 /memfd:jxperf-ids-5 (deleted)\n",
 	    "1-2 r--p 0 00:01 9 /memfd:jxperf-ids-x-y (deleted)\n",
 	    "1-2 r--p 0 00:01 9 /memfd:other-5-6 (deleted)\n",
-	    "1-2 r--p 0 00:01 9 "
-	    "/memfd:jxperf-ids-00000000000000000000000000000000000000000000000000000000000000001-"
-	    "2\n"};
+	    ("1-2 r--p 0 00:01 9 "
+	     "/memfd:jxperf-ids-00000000000000000000000000000000000000000000000000000000000000001-"
+	     "2\n")};
 	struct maps m =
 	    scan("1-2 r--p 00000000 00:01 9 /memfd:jxperf-ids-60559-547280 (deleted)\n");
 
