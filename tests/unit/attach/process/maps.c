@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "attach/process/maps.h"
@@ -155,14 +156,11 @@ static void a_path_with_a_nul_or_without_end_is_not_kept(void **state)
 
 static void how_many_have_ids_is_read(void **state)
 {
-	static const char *const none[] = {
-	    "1-2 r--p 0 00:01 9 /memfd:jxperf-ids- (deleted)\n",
-	    "1-2 r--p 0 00:01 9 /memfd:jxperf-ids-5 (deleted)\n",
-	    "1-2 r--p 0 00:01 9 /memfd:jxperf-ids-x-y (deleted)\n",
-	    "1-2 r--p 0 00:01 9 /memfd:other-5-6 (deleted)\n",
-	    ("1-2 r--p 0 00:01 9 "
-	     "/memfd:jxperf-ids-00000000000000000000000000000000000000000000000000000000000000001-"
-	     "2\n")};
+	static const char *const none[] = {"1-2 r--p 0 00:01 9 /memfd:jxperf-ids- (deleted)\n",
+					   "1-2 r--p 0 00:01 9 /memfd:jxperf-ids-5 (deleted)\n",
+					   "1-2 r--p 0 00:01 9 /memfd:jxperf-ids-x-y (deleted)\n",
+					   "1-2 r--p 0 00:01 9 /memfd:other-5-6 (deleted)\n"};
+	char text[256];
 	struct maps m =
 	    scan("1-2 r--p 00000000 00:01 9 /memfd:jxperf-ids-60559-547280 (deleted)\n");
 
@@ -173,6 +171,10 @@ static void how_many_have_ids_is_read(void **state)
 		m = scan(none[i]);
 		assert_int_equal(m.classes_with_ids + m.methods_with_ids, 0);
 	}
+	/* Longer than two numbers are. */
+	(void)snprintf(text, sizeof(text), "1-2 r--p 0 00:01 9 /memfd:jxperf-ids-%0100d-2\n", 1);
+	m = scan(text);
+	assert_int_equal(m.classes_with_ids + m.methods_with_ids, 0);
 }
 
 int main(void)

@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "daemon/engine/run.h"
+#include "tests/unit/support/busy_machine.h"
 #include "tests/unit/support/fake_agent.h"
 #include "tests/unit/support/fake_broker.h"
 #include "tests/unit/support/loop_helper.h"
@@ -501,6 +502,21 @@ static void an_open_gate_that_is_never_heard_of_fails_the_run(void **state)
 	assert_int_equal(fake_broker.gate_id, 0);
 }
 
+static void an_agent_without_a_processor_has_more_time_to_say_hello(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t until = clock_monotonic_ns() + (RUN_GREETING_MS + 500) * NS_PER_MS;
+
+	busy_machine_begin();
+	while (clock_monotonic_ns() < until) {
+		(void)uv_run(&f->loop, UV_RUN_NOWAIT);
+		(void)usleep(10000);
+	}
+	busy_machine_end();
+	assert_false(f->ended);
+	assert_int_equal(run_state(f->run), RUN_GREETING);
+}
+
 /* ---------------------------------------------------------------- the gate's last counts */
 
 static void the_last_counts_are_awaited_and_nothing_disturbs_them(void **state)
@@ -657,6 +673,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(hello_is_answered_and_the_window_starts_as_asked),
+	    TEST(an_agent_without_a_processor_has_more_time_to_say_hello),
 	    TEST(another_protocol_is_refused_in_words_to_both_sides),
 	    TEST(a_stopped_window_is_done_when_the_agent_says_so),
 	    TEST(batches_after_the_stop_still_count),
