@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What `report --app` and `diff` say of windows of real JVMs. `make soak-diff` has a hundred pairs of windows."""
+# Starts early: it takes long (windows in pairs).
 import json
 import os
 import subprocess

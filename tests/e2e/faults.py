@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """A hundred windows, half of them cut short by a fault: the first part of `make soak-faults`."""
+# Starts early: it takes long (a hundred windows).
 import os
 
 from lib import note, run, test

@@ -22,15 +22,20 @@
 #include "tests/unit/support/sample_window.h"
 #include "tests/unit/support/tree_fixture.h"
 
-/* The time of day as a test sets it: before the C library's function, this one is found. */
-static time_t clock_step_s, boot_step_s;
+/* The time of day as a test sets it: before the C library's function, this one is found. Without a
+ * step it is some days after the sample windows, whatever the machine's date is. */
+#define DATE_S ((time_t)(SAMPLE_WINDOW_START_NS / NS_PER_S) + 5 * 86400)
+
+static time_t clock_step_s, boot_step_s, date_step_s;
 
 int clock_gettime(clockid_t clock, struct timespec *out)
 {
 	int r = (int)syscall(SYS_clock_gettime, clock, out);
 
+	if (clock == CLOCK_REALTIME && date_step_s == 0)
+		date_step_s = DATE_S - out->tv_sec;
 	if (clock == CLOCK_REALTIME)
-		out->tv_sec += clock_step_s;
+		out->tv_sec += clock_step_s + date_step_s;
 	if (clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME)
 		out->tv_sec += boot_step_s;
 	return r;
