@@ -208,14 +208,26 @@ static int measure_here(struct opener *opener, measurement *what, struct calibra
 	return r;
 }
 
+/* One that does not fire may be one whose register a virtual machine has lost for a moment. */
+#define EVENTS_TRIED 3u
+
+static int measure_firing(struct opener *opener, measurement *what, struct calibration *c)
+{
+	int r = -EOPNOTSUPP;
+
+	for (unsigned i = 0; i < EVENTS_TRIED && r == -EOPNOTSUPP; i++)
+		r = measure_here(opener, what, c);
+	return r;
+}
+
 int calibrate_trap(struct opener *opener, struct calibration *c)
 {
-	return measure_here(opener, measure_trap, c);
+	return measure_firing(opener, measure_trap, c);
 }
 
 int calibrate_hit(struct opener *opener, struct calibration *c)
 {
-	return measure_here(opener, measure_hit, c);
+	return measure_firing(opener, measure_hit, c);
 }
 
 int calibrate_registers(struct opener *opener, struct calibration *c)

@@ -229,7 +229,7 @@ AFTER = {
 # real systemd (tests/production).
 OTHERS = """Type NotifyAccess Restart RestartSec KillMode TimeoutStopSec WatchdogSec ExecStart ExecReload User Group
 AmbientCapabilities RuntimeDirectory RuntimeDirectoryMode StateDirectory StateDirectoryMode MemoryMax
-CPUQuota TasksMax ProtectSystem ProtectHome ProtectProc ProcSubset PrivateTmp PrivateDevices PrivateIPC PrivateMounts
+CPUQuota TasksMax LogRateLimitIntervalSec LogRateLimitBurst ProtectSystem ProtectHome ProtectProc ProcSubset PrivateTmp PrivateDevices PrivateIPC PrivateMounts
 PrivateNetwork ProtectClock ProtectControlGroups ProtectHostname ProtectKernelLogs ProtectKernelModules ProtectKernelTunables
 DevicePolicy IPAddressDeny KeyringMode RemoveIPC UMask SystemCallErrorNumber""".split()
 SEVERAL = ["SystemCallFilter"]
