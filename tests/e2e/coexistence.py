@@ -118,7 +118,8 @@ def a_debugger_and_a_window_work_side_by_side(jdk):
     report = report_of(client.finish())
     note(f"{stops} breakpoints; {report['quality']['traps']} pairs")
     assert not report["window"]["ended_early"], report["window"]
-    assert report["quality"]["traps"] > 10, report["quality"]
+    # A method that had a breakpoint is interpreted until the JVM compiles it anew, and may be for most of the window.
+    assert report["quality"]["ticks"] > 100 and report["quality"]["traps"] > 0, report["quality"]
     assert debugger.version()
     target.assert_goes_on()
     debugger.close()
