@@ -50,13 +50,15 @@ static void instructions_are_told_from_where_their_block_begins(void **state)
 
 static void a_block_begins_behind_a_jump_however_long_the_method_is(void **state)
 {
+	/* L: jmp L, over one of the long instructions */
+	static const uint8_t jump[] = {0x89, 0x0b, 0x90, 0xeb, 0xfe, 0x90, 0x90,
+				       0x90, 0x90, 0x90, 0x90, 0x90, 0x90};
 	unsigned last = (REPETITIONS - 20) * sizeof(pattern);
 	struct code_blob blob;
 
 	(void)state;
 	place_large(NULL, 0, &blob);
-	/* L: jmp L, over one of the long instructions */
-	memcpy(code_area + last, "\x89\x0b\x90\xeb\xfe\x90\x90\x90\x90\x90\x90\x90\x90", 13);
+	memcpy(code_area + last, jump, sizeof(jump));
 	assert_pattern_at(&blob, REPETITIONS - 10);
 	assert_int_equal(boundaries_length(&blob, blob.start + last + 5), 2);
 }
