@@ -34,8 +34,7 @@ static const struct {
     {AGENT_TOO_EARLY, EINPROGRESS, "is still starting, or ending; try again"},
     {AGENT_NO_CLIENT, ECONNREFUSED,
      "loaded the agent, which cannot connect to the socket in its directory: let the security "
-     "module "
-     "of the system permit that"},
+     "module of the system permit that"},
     {AGENT_LEAVING, EINPROGRESS, "is still ending its last session; try again"},
 };
 

@@ -90,8 +90,8 @@ static const char *why_late(const struct watch *w)
 		return "stopped, by a signal or a debugger: continue it";
 	if (proc_machine_is_busy())
 		return "starved of CPU, since more threads are ready to run than there are "
-		       "processors, "
-		       "or at a long safepoint: wait longer with --timeout, or try again later";
+		       "processors, or at a long safepoint: wait longer with --timeout, or try "
+		       "again later";
 	return "stopped (by a debugger?), starved of CPU or at a long safepoint; try again later";
 }
 

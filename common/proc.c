@@ -379,19 +379,12 @@ int proc_pids(pid_t **out, size_t *out_count)
 	return 0;
 }
 
-pid_t proc_find_thread(pid_t pid, pid_t namespace_tid)
+pid_t proc_search_threads(pid_t pid, proc_thread_fn *is_wanted, const void *arg)
 {
 	_cleanup_closedir_ DIR *dir = NULL;
 	char path[PROC_PATH_BYTES];
-	struct proc_status s;
 	struct dirent *entry;
 
-	/* Most targets share our namespace: try the number as it stands. */
-	if (proc_read_status(pid, namespace_tid, &s) == 0 && s.namespace_tid == namespace_tid)
-		return namespace_tid;
-	/* A search reads a file for every thread. It finds nothing where the numbers are one. */
-	if (proc_read_status(pid, 0, &s) == 0 && s.in_our_namespace)
-		return -ESRCH;
 	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	dir = opendir(path);
 	if (!dir)
@@ -399,9 +392,29 @@ pid_t proc_find_thread(pid_t pid, pid_t namespace_tid)
 	while ((entry = readdir(dir))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid > 0 && proc_read_status(pid, tid, &s) == 0 &&
-		    s.namespace_tid == namespace_tid)
+		if (tid > 0 && is_wanted(pid, tid, arg))
 			return tid;
 	}
 	return -ESRCH;
+}
+
+static bool has_namespace_tid(pid_t pid, pid_t tid, const void *namespace_tid)
+{
+	struct proc_status s;
+
+	return proc_read_status(pid, tid, &s) == 0 &&
+	       s.namespace_tid == *(const pid_t *)namespace_tid;
+}
+
+pid_t proc_find_thread(pid_t pid, pid_t namespace_tid)
+{
+	struct proc_status s;
+
+	/* Most targets share our namespace: try the number as it stands. */
+	if (has_namespace_tid(pid, namespace_tid, &namespace_tid))
+		return namespace_tid;
+	/* A search reads a file for every thread. It finds nothing where the numbers are one. */
+	if (proc_read_status(pid, 0, &s) == 0 && s.in_our_namespace)
+		return -ESRCH;
+	return proc_search_threads(pid, has_namespace_tid, &namespace_tid);
 }

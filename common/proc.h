@@ -121,6 +121,11 @@ int proc_cpu_time(pid_t pid, uint64_t *ns);
 /* Its process group. 0 or -errno. */
 int proc_group(pid_t pid, pid_t *group);
 
+/* Of pid's threads, by the host's numbers, the first one that is wanted; -ESRCH when none is, or
+ * another -errno. */
+typedef bool proc_thread_fn(pid_t pid, pid_t tid, const void *arg);
+pid_t proc_search_threads(pid_t pid, proc_thread_fn *is_wanted, const void *arg);
+
 /* The host's tid of the thread of pid whose innermost namespace tid is given; -ESRCH when there is
  * none. */
 pid_t proc_find_thread(pid_t pid, pid_t namespace_tid);

@@ -93,8 +93,7 @@ struct broker_request {
 	/* ATTACH, INSPECT: the one user whose processes there are, the others being answered as if
 	 * they were not; PROC_ANY_UID: all. */
 	uint32_t owner;
-	uint32_t
-	    timeout_ms; /* ATTACH: ATTACH_TIMEOUT_MS_MIN to _MAX (proto/helper.h), or 0: usual */
+	uint32_t timeout_ms; /* ATTACH: as in proto/helper.h, or 0: the usual */
 	uint64_t pages[BROKER_PAGES_MAX];
 	struct gate_limits gate; /* GATE */
 	uint32_t switch_on;      /* DISCOVER: 1, or 0 */

@@ -73,8 +73,7 @@ static void check_user(struct check_items *c)
 		check_items_add(
 		    c, "user", CHECK_WARNING,
 		    "uid %u: only JVMs of this user can be profiled; run jxperfd as root for all, "
-		    "or "
-		    "give it %s",
+		    "or give it %s",
 		    geteuid(), capabilities_text(FOR_ALL_USERS & ~capabilities_permitted(), names));
 	if (access("/proc/1/status", R_OK) == 0)
 		check_items_add(c, "processes", CHECK_OK,

@@ -9,8 +9,8 @@ size_t window_makes_way(struct window_result *const *windows, size_t count, size
 	_cleanup_(shares_release) struct shares owners = {0};
 	size_t found = end;
 
-	for (size_t i = 0; i < count;
-	     i++) /* Without memory it is not counted, and the oldest goes. */
+	/* Without memory it is not counted, and the oldest goes. */
+	for (size_t i = 0; i < count; i++)
 		(void)shares_add(&owners, windows[i]->owner, weight(windows[i]));
 	for (size_t i = first; i < end; i++)
 		if (weight(windows[i]) > 0 &&

@@ -38,8 +38,8 @@ struct vm {
 
 /*
  * Makes one environment without capabilities and events that stays for the JVM's life; once per
- * JVM, before the first vm_open. JNI_OK, with whether
- * it was made now in *made, or the error of GetEnv.
+ * JVM, before the first vm_open. JNI_OK, with whether it was made now in *made, or the error of
+ * GetEnv.
  *
  * Events that can be had per thread give every thread a JvmtiThreadState. A thread that exits frees
  * its own only while there is an environment (JavaThread::exit in javaThread.cpp, JDK 11 to 25; its

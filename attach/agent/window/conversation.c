@@ -154,8 +154,7 @@ static void *conversation_main(void *arg)
 	give_back_freed();
 	/* Last: the engine takes the end of the stream as the end of the session, and may attach
 	 * again. */
-	(void)pthread_mutex_lock(
-	    &active_lock); /* Ours, and not held by this thread: cannot fail. */
+	(void)pthread_mutex_lock(&active_lock); /* Not held by this thread: cannot fail. */
 	active = NULL;
 	(void)pthread_mutex_unlock(&active_lock);
 	link_close(&c->link);
