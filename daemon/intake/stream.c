@@ -30,6 +30,7 @@ struct attachment {
 
 struct stream {
 	uv_poll_t poll;
+	uv_idle_t next_turn;
 	uv_timer_t held_timer;
 	int open_handles;
 	int fd;
@@ -49,20 +50,23 @@ struct stream {
 };
 
 static void on_poll(uv_poll_t *poll, int status, int events);
+static void on_next_turn(uv_idle_t *idle);
 
 /* Polls for what can be done now. An end of stream is readable; once finishing, where input is
  * ignored, the next send finds it. */
 static void watch(struct stream *s)
 {
-	int events = s->finishing ? 0 : UV_READABLE;
+	int events = s->finishing || s->pending ? 0 : UV_READABLE;
 
 	if (s->closing || (s->ended && !s->finishing))
 		return;
 	/* The socket is writable nearly always, so this is the loop's next turn. */
 	if (!s->held && (buffer_length(&s->out) > 0 || s->finishing || s->awaits_idle))
 		events |= UV_WRITABLE;
-	if (s->pending)
-		events |= UV_WRITABLE;
+	/* Of frames that have been read the socket does not tell, nor is it writable where the peer
+	 * does not read. Fails only for a NULL callback. */
+	if (s->pending && !s->finishing)
+		(void)uv_idle_start(&s->next_turn, on_next_turn);
 	/* Fails only for a handle that is closing or a negative descriptor: neither is possible. */
 	(void)uv_poll_start(&s->poll, events, on_poll);
 }
@@ -259,7 +263,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 
 	/* On POLLERR libuv reports EBADF and stops polling. What had arrived can still be read;
 	 * then the socket itself tells its error, or watch() starts again. */
-	if ((status < 0 || (events & UV_READABLE) || s->pending) && !s->finishing)
+	if ((status < 0 || (events & UV_READABLE)) && !s->finishing)
 		take_turn(s);
 	if (s->closing || (s->ended && !s->finishing))
 		return;
@@ -280,6 +284,14 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 	}
 }
 
+static void on_next_turn(uv_idle_t *idle)
+{
+	struct stream *s = idle->data;
+
+	(void)uv_idle_stop(idle); /* Cannot fail. */
+	on_poll(&s->poll, 0, UV_READABLE);
+}
+
 int stream_new(struct stream **out, uv_loop_t *loop, int fd, const struct stream_limits *limits,
 	       const struct stream_callbacks *callbacks, struct err *err)
 {
@@ -295,9 +307,11 @@ int stream_new(struct stream **out, uv_loop_t *loop, int fd, const struct stream
 	r = uv_poll_init(loop, &s->poll, fd);
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot watch a socket");
-	(void)uv_timer_init(loop, &s->held_timer); /* Cannot fail. */
-	s->poll.data = s->held_timer.data = s;
-	s->open_handles = 2;
+	/* Cannot fail. */
+	(void)uv_idle_init(loop, &s->next_turn);
+	(void)uv_timer_init(loop, &s->held_timer);
+	s->poll.data = s->next_turn.data = s->held_timer.data = s;
+	s->open_handles = 3;
 	s->fd = fd;
 	s->limits = *limits;
 	s->callbacks = *callbacks;
@@ -326,6 +340,7 @@ void stream_free(struct stream *s)
 	s->closing = true;
 	drop_unsent(s);
 	uv_close((uv_handle_t *)&s->poll, on_closed);
+	uv_close((uv_handle_t *)&s->next_turn, on_closed);
 	uv_close((uv_handle_t *)&s->held_timer, on_closed);
 	/* After uv_close the poll handle no longer uses the descriptor (libuv, uv_poll_init). */
 	fd_close_all(&s->fd, 1);

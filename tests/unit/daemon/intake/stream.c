@@ -225,6 +225,23 @@ static void a_peer_that_has_left_is_read_to_its_end(void **state)
 	assert_string_equal(f->reason, "(clean)");
 }
 
+/* The socket is neither readable nor writable then. */
+static void what_was_read_of_a_peer_that_does_not_read_is_delivered(void **state)
+{
+	struct fixture *f = *state;
+	const size_t many = 20;
+
+	while (stream_is_idle(f->stream)) {
+		assert_int_equal(send_text(f, 100000, NULL, 0), 0);
+		loop_settle(&f->loop);
+	}
+	f->slow = true; /* The turn is over before all is delivered. */
+	for (size_t i = 0; i < many; i++)
+		peer_write(f, "\3\0\0\0abc", 7);
+	loop_settle(&f->loop);
+	assert_int_equal(f->frames, many);
+}
+
 /* A kernel that can refuses them to the sender; none of them may become ours to close. */
 static void descriptors_nobody_asked_for_end_the_stream_or_are_not_sent(void **state)
 {
@@ -522,6 +539,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(an_end_inside_a_frame_has_a_reason, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_peer_that_has_left_is_read_to_its_end, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(what_was_read_of_a_peer_that_does_not_read_is_delivered,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(an_end_with_our_frame_unread_is_clean_too, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(
