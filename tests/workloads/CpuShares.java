@@ -10,6 +10,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.WritableByteChannel;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
@@ -24,7 +25,7 @@ import java.util.concurrent.locks.LockSupport;
  *                 PERIOD_NS by the monotonic clock, and works for a quarter of that
  */
 final class CpuShares {
-    private static final long TURN_NS = 11_000_000L;
+    private static final int LONGEST_TURN_NS = 22_000_000;
     private static final int READ_BYTES = 64 << 10;
     /** So many that looking at the clock in between weighs nothing. */
     private static final int READS = 32;
@@ -37,6 +38,9 @@ final class CpuShares {
     private static final int KERNEL_SHARE = 7;
     private static final int LOOP_SHARE = 3;
     private static final long WARM_UP_MS = 2000;
+
+    /** Turns of one length come in step with the scheduler's tick, which is what brings samples. */
+    private static final Random TURNS = new Random(1);
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     static volatile long sink;
@@ -87,9 +91,10 @@ final class CpuShares {
         long inLoop = 0;
         while (true) {
             boolean loop = inLoop * KERNEL_SHARE < inKernel * LOOP_SHARE;
+            long turn = TURNS.nextInt(LONGEST_TURN_NS);
             long before = THREADS.getCurrentThreadCpuTime();
             long after = before;
-            while (after - before < TURN_NS) {
+            while (after - before < turn) {
                 if (loop) {
                     loops();
                 } else {
