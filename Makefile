@@ -45,7 +45,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth loops-truth loops-mapping asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth loops-truth loops-mapping asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -424,6 +424,13 @@ bench:
 	$(Q)$(B)/bench/import
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/overhead.py
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/switching.py
+
+# What windows leave behind in a JVM, beside twins that never had one; two hours. JDKs beside those of the machine:
+# JXPERF_JDKS="11 21 28" tests/jdks/fetch build/jdks. Variables: bench/residue.py.
+bench-residue:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench $(B)/jdks
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/residue.py
 
 # Pairs and accesses for each second of overhead, beside the build of an older commit, in twin JVMs; a quarter of an hour.
 # Variables: bench/evidence.py. EVIDENCE_BASELINE names a build that is there already.

@@ -44,6 +44,7 @@ MODES = {
     **{kind: ["--kinds", kind] for kind in ("dead-store", "silent-store", "silent-load", "objects", "cpu", "loops")},
 }
 JXPERFCTL = os.path.join(BUILD, "bin/jxperfctl")
+SAYS_PROGRESS = ("-Dprogress=true", "-Djava.awt.headless=true")
 
 
 class Program:
@@ -59,6 +60,10 @@ class Program:
         """The JDK to run it with, or None."""
         found = [j for j in jdks() if j.release >= self.oldest]
         return found[-1 if self.newest_jdk else 0] if found else None
+
+    def command(self, log):
+        """That runs it, and has its collections written to the GcLog."""
+        return [self.jdk().java, *self.options, log.option(), *SAYS_PROGRESS, "-cp", BENCH_CLASS_PATH, self.name]
 
     def start(self):
         """It, running; Skip where this machine cannot."""
@@ -105,8 +110,7 @@ class Workload:
             self.group.limit_cpus(program.cpus)
         self.child = subprocess.Popen(
             [*(self.group.enter() if self.group else ()), *(pinned(program.processors) if program.processors else ()),
-             program.jdk().java, *program.options, self.log.option(), "-Dprogress=true", "-Djava.awt.headless=true",
-             "-cp", BENCH_CLASS_PATH, program.name],
+             *program.command(self.log)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.pid = self.child.pid
         self.lines = []
