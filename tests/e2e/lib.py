@@ -2,10 +2,12 @@
 
 A test file registers functions with @test (or @test_on_jdks for one run on every JDK found) and ends
 with run(). A test fails by raising, mostly through assert; it skips itself with skip(reason).
-Everything started or made here is ended and removed when the file's run is over.
+What is started here ends with the test after which nobody holds it; everything started or made here is ended and
+removed when the file's run is over.
 """
 import atexit
 import functools
+import gc
 import glob
 import os
 import re
@@ -24,6 +26,9 @@ BUNDLE = os.path.join(BUILD, "lib/jxperf")
 OLDEST_JDK = 11
 # Ends the wait for what would otherwise never come, on a machine that is slow or busy, too.
 HANG_S = 180
+
+# References to an object that nobody but the local variable has: it, and the argument of who counts.
+ONLY_OURS = 2
 
 _tests = []
 _processes = []
@@ -183,8 +188,19 @@ def wait_until(condition, what, seconds=30):
 
 
 def register(process):
-    """Has its stop() called at the end."""
+    """Has its stop() called at the end: of the test after which nobody holds it any more, or of all."""
     _processes.append(process)
+
+
+def _end_what_nobody_holds():
+    """A JVM that a test has left would work beside all that come after it."""
+    gc.collect()
+    for _ in range(len(_processes)):
+        process = _processes.pop(0)
+        if sys.getrefcount(process) == ONLY_OURS:
+            process.stop()
+        else:
+            _processes.append(process)
 
 
 class Process:
@@ -312,7 +328,10 @@ def run():
     """Runs what was registered and exits with 1 when a test failed."""
     print(f"1..{len(_tests)}", flush=True)
     try:
-        results = [_run_one(i, *t) for i, t in enumerate(_tests, 1)]
+        results = []
+        for number, (name, function) in enumerate(_tests, 1):
+            results.append(_run_one(number, name, function))
+            _end_what_nobody_holds()
     finally:
         _clean_up()
     sys.exit(0 if all(results) else 1)
