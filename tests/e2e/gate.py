@@ -110,4 +110,4 @@ def check_says_which_gate_there_is():
     assert "in the agent" in item["detail"] and "CAP_BPF" in item["detail"], item
 
 
-run()
+run(at_once=2)

@@ -95,4 +95,4 @@ def windows_that_do_nothing_write_nothing():
     daemon.stop()
 
 
-run()
+run(at_once=2)

@@ -367,4 +367,4 @@ def an_agent_that_does_not_read_is_left_at_its_deadline():
     daemon.stop()
 
 
-run()
+run(at_once=2)

@@ -9,6 +9,7 @@ import atexit
 import functools
 import gc
 import glob
+import hashlib
 import os
 import re
 import shutil
@@ -48,6 +49,18 @@ def need_root():
         skip("needs root")
 
 
+def made_once(function):
+    """What function makes of its arguments the first time, and again for whoever asks: also of tests side by side."""
+    cached, lock = functools.lru_cache(maxsize=None)(function), threading.RLock()
+
+    @functools.wraps(function)
+    def make(*arguments):
+        with lock:
+            return cached(*arguments)
+
+    return make
+
+
 # ---------------------------------------------------------------- JDKs
 
 
@@ -66,7 +79,7 @@ class Jdk:
         return _starts_with(self.java, options, tuple((env or os.environ).items()))
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def _starts_with(java, options, environment):
     command = [java, *options, "-Xmx64m", "-version"]
     return subprocess.run(command, env=dict(environment), capture_output=True, check=False).returncode == 0
@@ -100,18 +113,24 @@ def jdks():
 
 
 def compile_java(sources):
-    """Compiles {"Main.java": text} for every supported JDK into a directory that all users can read."""
-    directory = make_directory()
-    for name, text in sources.items():
-        with open(os.path.join(directory, name), "w", encoding="utf-8") as f:
-            f.write(text)
+    """Compiles {"Main.java": text} for every supported JDK into a directory that all users can read. What another
+    program had compiled is taken from the build, which may lie below a home that is closed to others."""
     compiler = next(j for j in jdks() if os.access(j.javac, os.X_OK))
-    subprocess.run(
-        [compiler.javac, "--release", str(OLDEST_JDK), "-Xlint:-options", "-d", directory, *sources],
-        cwd=directory,
-        check=True,
-    )
-    return directory
+    contents = hashlib.sha256(repr((compiler.javac, sorted(sources.items()))).encode()).hexdigest()
+    kept = os.path.join(BUILD, "tests/java", contents)
+    if not os.path.isdir(kept):
+        os.makedirs(os.path.dirname(kept), exist_ok=True)
+        made = make_directory(os.path.dirname(kept))
+        for name, text in sources.items():
+            with open(os.path.join(made, name), "w", encoding="utf-8") as f:
+                f.write(text)
+        command = [compiler.javac, "--release", str(OLDEST_JDK), "-Xlint:-options", "-d", made, *sources]
+        subprocess.run(command, cwd=made, check=True)
+        try:
+            os.rename(made, kept)
+        except OSError:
+            pass  # Another was first.
+    return shutil.copytree(kept, make_directory(), dirs_exist_ok=True)
 
 
 def compile_jni(source):
@@ -301,37 +320,86 @@ def test_on_jdks(function):
     return function
 
 
+_here = threading.local()  # what a thread that runs a test has: the lines that it prints
+
+
+def _say(line):
+    if hasattr(_here, "lines"):
+        _here.lines.append(line)
+    else:
+        print(line, flush=True)
+
+
 def note(text):
     """Shows what a test measured."""
-    print(f"# {text}", flush=True)
+    _say(f"# {text}")
 
 
 def _run_one(number, name, function):
     try:
         function()
     except Skip as reason:
-        print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+        _say(f"ok {number} - {name} # SKIP {reason}")
         return True
     except Exception as why:  # pylint: disable=broad-except; every kind of failure is reported
-        print(f"not ok {number} - {name}")
+        _say(f"not ok {number} - {name}")
         for line in traceback.format_exc().splitlines():
-            print(f"# {line}")
+            _say(f"# {line}")
         # One line that tests/run repeats at its end, whatever the next test notes.
-        print(f"# why: {type(why).__name__}: {' '.join(str(why).split())}")
-        sys.stdout.flush()
+        _say(f"# why: {type(why).__name__}: {' '.join(str(why).split())}")
         return False
-    print(f"ok {number} - {name}", flush=True)
+    _say(f"ok {number} - {name}")
     return True
 
 
-def run():
-    """Runs what was registered and exits with 1 when a test failed."""
+class _SideBySide:
+    """Tests in threads, so many at a time; what each printed is shown in their order."""
+
+    def __init__(self, tests, at_once):
+        self._left = list(enumerate(tests, 1))
+        self._lock = threading.Lock()  # of what is left, and of the processes' end
+        self._done = [threading.Event() for _ in tests]
+        self._outcomes = [None] * len(tests)  # (lines, whether it is well)
+        for _ in range(at_once):
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self):
+        while True:
+            with self._lock:
+                if not self._left:
+                    return
+                number, (name, function) = self._left.pop(0)
+            _here.lines = []
+            try:
+                well = _run_one(number, name, function)
+                with self._lock:
+                    _end_what_nobody_holds()
+            except BaseException as why:  # pylint: disable=broad-except; the thread's end would be nobody's to see
+                _say(f"# why: {type(why).__name__}: {' '.join(str(why).split())}")
+                well = False
+            self._outcomes[number - 1] = _here.lines, well
+            self._done[number - 1].set()
+
+    def outcomes(self):
+        for done, i in zip(self._done, range(len(self._done))):
+            done.wait()
+            lines, well = self._outcomes[i]
+            print("\n".join(lines), flush=True)
+            yield well
+
+
+def _one_by_one():
+    for number, (name, function) in enumerate(_tests, 1):
+        yield _run_one(number, name, function)
+        _end_what_nobody_holds()
+
+
+def run(at_once=1):
+    """Runs what was registered and exits with 1 when a test failed. More at once where tests mostly wait: they have to
+    hold what they started, by more than its pid, and share nothing that one of them changes."""
     print(f"1..{len(_tests)}", flush=True)
     try:
-        results = []
-        for number, (name, function) in enumerate(_tests, 1):
-            results.append(_run_one(number, name, function))
-            _end_what_nobody_holds()
+        results = list(_one_by_one() if at_once == 1 else _SideBySide(_tests, at_once).outcomes())
     finally:
         _clean_up()
     sys.exit(0 if all(results) else 1)

@@ -190,4 +190,4 @@ def classes_loaded(jdk, jvm):
     return int(re.search(r"java\.cls\.loadedClasses=(\d+)", out).group(1))
 
 
-run()
+run(at_once=2)

@@ -316,4 +316,4 @@ def what_the_table_has_no_room_for_is_counted(jdk):
     target.stop()
 
 
-run()
+run(at_once=2)
