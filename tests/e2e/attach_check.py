@@ -221,4 +221,4 @@ def a_jvm_that_is_being_profiled_is_said_to_be(jdk):
     daemon.stop()
 
 
-run()
+run(at_once=2)

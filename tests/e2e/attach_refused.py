@@ -324,4 +324,4 @@ def a_library_that_cannot_be_loaded_is_reported_with_the_jvms_words(jdk):
     jvm.stop()
 
 
-run()
+run(at_once=2)

@@ -227,4 +227,4 @@ def without_root_ones_own_jvms_are_attached_to(jdk):
     jvm.stop()
 
 
-run()
+run(at_once=2)

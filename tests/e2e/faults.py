@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A hundred windows, half of them cut short by a fault: the first part of `make soak-faults`."""
-# Starts early: it takes long (a hundred windows).
+"""Sixty windows, half of them cut short by a fault: the first part of `make soak-faults`."""
+# Starts early: it takes long (many windows).
 import os
 
 from lib import note, run, test
@@ -11,7 +11,7 @@ SEED = int(os.environ.get("FAULTS_SEED", "1"))
 
 @test
 def windows_that_are_cut_short_harm_no_jvm_and_are_all_accounted_for():
-    faults = Faults(100, SEED)
+    faults = Faults(60, SEED)
     account = faults.run()
     note(f"seed {SEED}: {account}; {dict(faults.happened)}; {faults.lives} daemons of at most {faults.most_mib:.0f} MiB")
 

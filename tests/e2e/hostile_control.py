@@ -100,4 +100,4 @@ def of_requests_that_are_refused_one_after_the_other_the_log_has_some_and_a_numb
     daemon.stop()
 
 
-run()
+run(at_once=2)

@@ -145,4 +145,4 @@ def many_addresses_keep_nobody_out():
     server.daemon.stop()
 
 
-run()
+run(at_once=2)
