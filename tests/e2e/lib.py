@@ -112,25 +112,32 @@ def jdks():
     return [found[release] for release in sorted(found)]
 
 
-def compile_java(sources):
+def compile_java(sources, kept=True):
     """Compiles {"Main.java": text} for every supported JDK into a directory that all users can read. What another
-    program had compiled is taken from the build, which may lie below a home that is closed to others."""
+    program had compiled is taken from the build, which may lie below a home that is closed to others; kept: not False
+    for sources that no other run has."""
     compiler = next(j for j in jdks() if os.access(j.javac, os.X_OK))
+    if not kept:
+        return _compile(compiler, sources, make_directory())
     contents = hashlib.sha256(repr((compiler.javac, sorted(sources.items()))).encode()).hexdigest()
-    kept = os.path.join(BUILD, "tests/java", contents)
-    if not os.path.isdir(kept):
-        os.makedirs(os.path.dirname(kept), exist_ok=True)
-        made = make_directory(os.path.dirname(kept))
-        for name, text in sources.items():
-            with open(os.path.join(made, name), "w", encoding="utf-8") as f:
-                f.write(text)
-        command = [compiler.javac, "--release", str(OLDEST_JDK), "-Xlint:-options", "-d", made, *sources]
-        subprocess.run(command, cwd=made, check=True)
+    compiled = os.path.join(BUILD, "tests/java", contents)
+    if not os.path.isdir(compiled):
+        os.makedirs(os.path.dirname(compiled), exist_ok=True)
+        made = _compile(compiler, sources, make_directory(os.path.dirname(compiled)))
         try:
-            os.rename(made, kept)
+            os.rename(made, compiled)
         except OSError:
             pass  # Another was first.
-    return shutil.copytree(kept, make_directory(), dirs_exist_ok=True)
+    return shutil.copytree(compiled, make_directory(), dirs_exist_ok=True)
+
+
+def _compile(compiler, sources, directory):
+    for name, text in sources.items():
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    command = [compiler.javac, "--release", str(OLDEST_JDK), "-Xlint:-options", "-d", directory, *sources]
+    subprocess.run(command, cwd=directory, check=True)
+    return directory
 
 
 def compile_jni(source):

@@ -24,7 +24,7 @@ LINGER_S = 10
 
 @made_once
 def classes(name):
-    return compile_java({f"{name}.java": SOURCE % name})
+    return compile_java({f"{name}.java": SOURCE % name}, kept=False)
 
 
 class Storer(Process):
