@@ -284,4 +284,4 @@ def what_a_killed_or_running_jvm_left_loses_nothing_of_the_rest():
     is_refused(whole, "it has jdk.ExecutionSample (1)", arguments=("--sample-type", "jdk.Other"))
 
 
-run(at_once=2)
+run()
