@@ -118,4 +118,4 @@ def bad_files_and_options_are_one_line():
     assert_refused(plan("--epochs", "1", "--hosts", "/nonexistent/hosts"), "/nonexistent/hosts")
 
 
-run(at_once=2)
+run()

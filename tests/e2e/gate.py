@@ -68,7 +68,7 @@ def one_window_after_the_other_has_a_gate_of_its_own():
     need_bpf()
     daemon, jvm = Daemon(), Workload(jdks()[0], "DeadStore")
     for _ in range(3):
-        quality = daemon.attach(jvm.pid, *MANY_TICKS, duration="700ms")["quality"]
+        quality = daemon.attach(jvm.pid, *MANY_TICKS, cpu_s=1)["quality"]
         assert 0 < quality["gate_passed"] <= quality["signals_ticks"] + 10, quality
     jvm.stop()
     daemon.stop()
