@@ -1,4 +1,5 @@
 """`jxperfctl check` and `list` on real JVMs: what they say is so, and asking changes nothing."""
+# Takes half a place: it waits most of the time.
 import json
 import os
 import shutil

@@ -1,4 +1,5 @@
 """What cannot be attached to is refused with one line, and is left as it was."""
+# Takes half a place: it waits most of the time.
 import os
 import shutil
 import signal

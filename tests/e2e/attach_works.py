@@ -1,4 +1,5 @@
 """jxperf-attach reaches JVMs of every JDK, user and namespace, and leaves no file behind."""
+# Takes half a place: it waits most of the time.
 import os
 import shutil
 import socket

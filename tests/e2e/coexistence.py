@@ -1,4 +1,5 @@
 """A target that uses SIGTRAP itself, or is being debugged, works on during a window."""
+# Takes half a place: it waits most of the time.
 import re
 import signal
 

@@ -1,4 +1,5 @@
 """Users who fill the control socket with connections keep nobody else out, and are told where they stand."""
+# Takes half a place: it waits most of the time.
 import os
 import re
 import subprocess

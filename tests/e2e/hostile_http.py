@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """HTTP for everybody while another user holds connections open, sends a byte a second, or comes from everywhere."""
+# Takes half a place: it waits most of the time.
 import http.client
 import re
 import socket

@@ -1,4 +1,5 @@
 """What one user may take of what all draw on: the host's budget, connections that wait, and the disk."""
+# Takes half a place: it waits most of the time.
 import json
 import os
 import subprocess

@@ -5,7 +5,7 @@ served meanwhile, and it costs the daemon nothing that stays.
 See also hostile_http.py and hostile_control.py (who is served when connections are many), hostile_descriptors.py
 (agents that ask and do not read), config.py (files that change under a storm of signals).
 """
-# Starts early: it takes long (connections and clocks have their time).
+# Takes half a place: it waits most of the time (connections and clocks have their time).
 import collections
 import os
 import re
