@@ -136,4 +136,4 @@ def a_stranger_at_the_agents_socket_is_sent_away():
     jvm.stop()
 
 
-run()
+run(at_once=2)

@@ -1,4 +1,5 @@
 """`jxperfctl check` and `list` on real JVMs: what they say is so, and asking changes nothing."""
+# Takes half a place: it waits most of the time.
 import json
 import os
 import shutil
@@ -221,4 +222,4 @@ def a_jvm_that_is_being_profiled_is_said_to_be(jdk):
     daemon.stop()
 
 
-run()
+run(at_once=2)

@@ -136,4 +136,4 @@ def a_second_session_in_the_same_jvm_is_refused():
     remove_file(attach_socket(jvm))
 
 
-run()
+run(at_once=2)

@@ -1,10 +1,9 @@
 """A target that uses SIGTRAP itself, or is being debugged, works on during a window."""
 # Takes half a place: it waits most of the time.
-import functools
 import re
 import signal
 
-from lib import Stopwatch, compile_jni, note, run, test_on_jdks, wait_until
+from lib import Stopwatch, compile_jni, made_once, note, run, test_on_jdks, wait_until
 from support.jdwp import OPTION, Debugger, port_of
 from support.profile import EARLY, Daemon, Workload, report_of, succeeded
 from support.target import catches, perf_descriptors
@@ -14,7 +13,7 @@ STATUS = re.compile(r"^sent (\d+) handled (\d+) breakpoints (\d+) others (\d+) i
 # Later than the window's first samples.
 INSTALL_AFTER_S = 4
 
-WINDOW_S = 4
+WINDOW_S = 2
 # What the daemon grants the agent to end its window (SESSION_STOP_TIMEOUT_MS), and the machine.
 STOP_S = 10
 SLACK_S = 3
@@ -23,7 +22,7 @@ SLACK_S = 3
 # ---------------------------------------------------------------- SIGTRAP
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def library():
     return compile_jni("own_sigtrap.c")
 
@@ -46,7 +45,7 @@ class OwnSigtrap(Workload):
 def an_application_with_a_handler_of_its_own_gets_its_signals_during_a_window(jdk):
     daemon, target = Daemon(), OwnSigtrap(jdk)
     before = target.status()
-    report = daemon.attach(target.pid, "--kinds", "silent-load", duration="5s")
+    report = daemon.attach(target.pid, "--kinds", "silent-load", duration="4s")
     during = target.status()
     sent, handled, breakpoints, others, _ = during
     quality = report["quality"]
@@ -56,7 +55,7 @@ def an_application_with_a_handler_of_its_own_gets_its_signals_during_a_window(jd
     assert (handled, breakpoints, others) == (sent, sent, 0), during
     # What was sent since the last time that it was printed is not in sent.
     assert 20 < quality["foreign_sigtraps"] <= 2 * (sent - before[0] + PRINTED_EVERY), quality
-    assert quality["traps"] > 10 and report["inefficiency"][0]["fraction"] > 0.9, report
+    assert quality["traps"] > 5 and report["inefficiency"][0]["fraction"] > 0.9, report
     assert not report["window"]["ended_early"], report["window"]
     wait_until(lambda: target.status()[0] > sent and target.status()[4], "the application's handler back in place", 5)
     assert "SIGTRAPs were the application's own" in succeeded(daemon.ctl("report", "w1"))
@@ -77,7 +76,7 @@ def an_application_that_installs_a_handler_ends_the_window_and_keeps_its_handler
     sent, handled, breakpoints, others, installed = target.status()
     note(f"{others} of our signals reached the application's handler")
     assert installed and (handled, breakpoints) == (sent, sent), target.status()
-    again = daemon.attach(target.pid, duration="2s")
+    again = daemon.attach(target.pid, duration="1s")
     assert again["quality"]["samples"] > 0 and not again["window"]["ended_early"], again["window"]
     wait_until(lambda: target.status()[4] and target.status()[0] > sent, "the application's handler back", 10)
     assert target.status()[3] == others, target.status()
@@ -105,7 +104,7 @@ class Debugged(Workload):
 def a_debugger_and_a_window_work_side_by_side(jdk):
     daemon, target = Daemon(), Debugged(jdk)
     debugger = target.debugger
-    client = daemon.start_attach(target.pid, "--kinds", "silent-load", duration="8s")
+    client = daemon.start_attach(target.pid, "--kinds", "silent-load", duration="5s")
     assert debugger.version()
     stops = 0
     for _ in range(5):
@@ -119,7 +118,7 @@ def a_debugger_and_a_window_work_side_by_side(jdk):
     note(f"{stops} breakpoints; {report['quality']['traps']} pairs")
     assert not report["window"]["ended_early"], report["window"]
     # A method that had a breakpoint is interpreted until the JVM compiles it anew, and may be for most of the window.
-    assert report["quality"]["ticks"] > 100 and report["quality"]["traps"] > 0, report["quality"]
+    assert report["quality"]["ticks"] > 10 and report["quality"]["traps"] > 0, report["quality"]
     assert debugger.version()
     target.assert_goes_on()
     debugger.close()
@@ -146,7 +145,7 @@ def a_window_ends_in_time_while_a_debugger_has_stopped_the_jvm(jdk):
     target.assert_goes_on()
     wait_until(lambda: perf_descriptors(target.pid) == 0, "an end of all events", 5)
     wait_until(lambda: not catches(target.pid, signal.SIGTRAP), "an end of our handler", 5)
-    again = daemon.attach(target.pid, duration="2s")
+    again = daemon.attach(target.pid, duration="1s")
     assert again["quality"]["samples"] > 0, again["quality"]
     target.stop()
 
@@ -165,7 +164,7 @@ def an_attach_to_a_jvm_that_a_debugger_has_stopped_fails_in_time_and_works_after
     target.debugger.clear_breakpoint(request)
     target.debugger.resume()
     target.assert_goes_on()
-    report = daemon.attach(target.pid, duration="2s")
+    report = daemon.attach(target.pid, duration="1s")
     assert report["quality"]["samples"] > 0, report["quality"]
     target.stop()
 
@@ -178,7 +177,7 @@ def where_another_agent_samples_allocations_the_objects_are_left_out_with_the_re
     daemon = Daemon()
     target = Workload(jdk, "SilentLoad", f"-agentpath:{compile_jni('takes_allocations.c')}")
     for kinds in ("objects,cpu", "objects,silent-load", "objects,loops"):
-        report = daemon.attach(target.pid, "--kinds", kinds, duration="2s")
+        report = daemon.attach(target.pid, "--kinds", kinds, duration="1s")
         assert "another agent samples this JVM's allocations" in report["objects_summary"]["refused"], report
         assert report["quality"]["samples"] > 0 or report["cpu"]["samples"] > 0, report["quality"]
     assert "another agent samples this JVM's allocations" in succeeded(daemon.ctl("report", "w1"))
@@ -188,4 +187,4 @@ def where_another_agent_samples_allocations_the_objects_are_left_out_with_the_re
     target.stop()
 
 
-run()
+run(at_once=2)

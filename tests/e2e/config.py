@@ -111,4 +111,4 @@ def windows_that_run_do_not_notice_a_storm():
     assert target.alive()
 
 
-run()
+run(at_once=2)

@@ -316,4 +316,4 @@ def a_jvm_with_musl_is_refused_with_that_reason():
     daemon.stop()
 
 
-run()
+run(at_once=2)

@@ -183,4 +183,4 @@ def the_commands_of_the_manifest_profile_with_its_capabilities_and_no_others():
         assert status_of(pid, "Uid") != "0", pid
 
 
-run()
+run(at_once=2)

@@ -93,4 +93,4 @@ def a_jvm_below_its_limit_is_not_stopped_for_long_by_a_window():
     group.stop()
 
 
-run()
+run(at_once=2)

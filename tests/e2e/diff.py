@@ -158,4 +158,4 @@ def windows_of_others_are_in_no_merge_and_no_difference():
             os.chmod(daemon.socket, 0o666)
 
 
-run()
+run(at_once=2)

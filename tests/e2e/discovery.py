@@ -17,7 +17,7 @@ TEAM = f"found{os.getpid()}"
 ROUND_S = 10
 # A turn of the broker's in which it is too young, one in which it is told of, the look, and room.
 SOON_S = 3
-STORM_S = 8
+STORM_S = 5
 # Of one core, for the daemon and its broker together.
 STORM_SHARE_MAX = 0.02
 

@@ -88,4 +88,4 @@ def the_decoder_imports_nothing_that_allocates_or_locks():
     assert imports <= ZYDIS_SAFE, f"Zydis imports {sorted(imports - ZYDIS_SAFE)}"
 
 
-run()
+run(at_once=2)

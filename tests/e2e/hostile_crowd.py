@@ -20,7 +20,7 @@ from support.requester import ask, attach_request, request, start_requester
 ATTACKERS, VICTIM = (61001, 61002), 61003
 SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "support")
 LIBRARY_BYTES = 1 << 16
-WINDOW_S = 10
+WINDOW_S = 6
 # On a machine that twenty others keep busy, too.
 ANSWER_S, LIST_S, REPORT_S = 5, 15, 15
 # MemoryMax of the unit (docs/design.md, "Memory of the daemon").

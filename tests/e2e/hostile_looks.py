@@ -43,7 +43,7 @@ public class {NAME} {{
 
 @functools.lru_cache(maxsize=None)
 def classes():
-    return compile_java({f"{NAME}.java": IDLE})
+    return compile_java({f"{NAME}.java": IDLE}, kept=False)
 
 
 class Jvm(Process):

@@ -119,4 +119,4 @@ def a_client_that_leaves_in_the_middle_of_its_report_costs_nothing():
     daemon.stop()
 
 
-run()
+run(at_once=2)

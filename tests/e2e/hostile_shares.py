@@ -1,4 +1,5 @@
 """What one user may take of what all draw on: the host's budget, connections that wait, and the disk."""
+# Takes half a place: it waits most of the time.
 import json
 import os
 import subprocess
@@ -44,7 +45,7 @@ def a_users_budget_leaves_schedules_their_part_of_the_hosts():
 
 # CONTROL_CONNECTIONS_OF_USER of daemon/serve/control.h.
 OF_USER = 32
-WAIT_S = 12
+WAIT_S = 8
 
 
 @test
@@ -69,8 +70,8 @@ def who_waits_makes_room_for_others_and_hears_of_the_end_all_the_same():
     daemon.stop()
 
 
-# KEEPER_FLUSH_MS, some of them.
-FLUSHES_S = 15
+# Two of KEEPER_FLUSH_MS.
+FLUSHES_S = 11
 
 
 def written(daemon):
@@ -92,7 +93,8 @@ def windows_that_do_nothing_write_nothing():
     growth = written(daemon) - before
     note(f"{growth / footprint.MIB:.1f} MiB written in {FLUSHES_S} s")
     assert growth < footprint.MIB, growth
+    jvm.stop()  # Or the daemon would wait for its agent.
     daemon.stop()
 
 
-run()
+run(at_once=2)

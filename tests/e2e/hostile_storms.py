@@ -5,7 +5,7 @@ served meanwhile, and it costs the daemon nothing that stays.
 See also hostile_http.py and hostile_control.py (who is served when connections are many), hostile_descriptors.py
 (agents that ask and do not read), config.py (files that change under a storm of signals).
 """
-# Starts early: it takes long (connections and clocks have their time).
+# Takes half a place: it waits most of the time (connections and clocks have their time).
 import collections
 import os
 import re
@@ -159,8 +159,8 @@ class SteppedDaemon(Daemon):
 def a_clock_that_is_set_by_hours_runs_nothing_twice():
     name = f"clock{os.getpid()}"
     at = [time.strftime("%H:%M", time.localtime(time.time() + h * HOUR_S)) for h in (5, 7)]
-    day, night, other = [Workload(jdks()[0], "Paced", prefix=("env", f"CLOCK={name}{suffix}")).pid
-                         for suffix in ("", "-night", "-none")]
+    programs = [Workload(jdks()[0], "Paced", prefix=("env", f"CLOCK={name}{suffix}")) for suffix in ("", "-night", "-none")]
+    day, night, other = (p.pid for p in programs)
     daemon = SteppedDaemon(CLOCK_CONFIG.format(run=name, every=EVERY_S, begins=at[0], ends=at[1]))
 
     def looks():
@@ -196,6 +196,7 @@ def a_clock_that_is_set_by_hours_runs_nothing_twice():
     assert late <= 2 * 5, late
     assert daemon.counted("windows", "always", 'outcome="failed"') == 0
     assert not lines_with(daemon, "has stopped itself"), daemon.output()
+    assert all(p.alive() for p in programs)
     daemon.stop()
 
 
@@ -367,4 +368,4 @@ def an_agent_that_does_not_read_is_left_at_its_deadline():
     daemon.stop()
 
 
-run()
+run(at_once=2)

@@ -54,7 +54,7 @@ def what_readme_says_of_installing_works_as_it_stands():
     copy.sh("test -f /usr/local/share/bash-completion/completions/jxperfctl")
     daemon.stop()
     jvm.stop()
-    copy.first.stop()
+    copy.stop()
 
 
 run()

@@ -2,11 +2,14 @@
 
 A test file registers functions with @test (or @test_on_jdks for one run on every JDK found) and ends
 with run(). A test fails by raising, mostly through assert; it skips itself with skip(reason).
-Everything started or made here is ended and removed when the file's run is over.
+What is started here ends with the test after which nobody holds it; everything started or made here is ended and
+removed when the file's run is over.
 """
 import atexit
 import functools
+import gc
 import glob
+import hashlib
 import os
 import re
 import shutil
@@ -25,6 +28,9 @@ OLDEST_JDK = 11
 # Ends the wait for what would otherwise never come, on a machine that is slow or busy, too.
 HANG_S = 180
 
+# References to an object that nobody but the local variable has: it, and the argument of who counts.
+ONLY_OURS = 2
+
 _tests = []
 _processes = []
 _directories = []
@@ -41,6 +47,18 @@ def skip(reason):
 def need_root():
     if os.geteuid() != 0:
         skip("needs root")
+
+
+def made_once(function):
+    """What function makes of its arguments the first time, and again for whoever asks: also of tests side by side."""
+    cached, lock = functools.lru_cache(maxsize=None)(function), threading.RLock()
+
+    @functools.wraps(function)
+    def make(*arguments):
+        with lock:
+            return cached(*arguments)
+
+    return make
 
 
 # ---------------------------------------------------------------- JDKs
@@ -61,7 +79,7 @@ class Jdk:
         return _starts_with(self.java, options, tuple((env or os.environ).items()))
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def _starts_with(java, options, environment):
     command = [java, *options, "-Xmx64m", "-version"]
     return subprocess.run(command, env=dict(environment), capture_output=True, check=False).returncode == 0
@@ -94,18 +112,31 @@ def jdks():
     return [found[release] for release in sorted(found)]
 
 
-def compile_java(sources):
-    """Compiles {"Main.java": text} for every supported JDK into a directory that all users can read."""
-    directory = make_directory()
+def compile_java(sources, kept=True):
+    """Compiles {"Main.java": text} for every supported JDK into a directory that all users can read. What another
+    program had compiled is taken from the build, which may lie below a home that is closed to others; kept: not False
+    for sources that no other run has."""
+    compiler = next(j for j in jdks() if os.access(j.javac, os.X_OK))
+    if not kept:
+        return _compile(compiler, sources, make_directory())
+    contents = hashlib.sha256(repr((compiler.javac, sorted(sources.items()))).encode()).hexdigest()
+    compiled = os.path.join(BUILD, "tests/java", contents)
+    if not os.path.isdir(compiled):
+        os.makedirs(os.path.dirname(compiled), exist_ok=True)
+        made = _compile(compiler, sources, make_directory(os.path.dirname(compiled)))
+        try:
+            os.rename(made, compiled)
+        except OSError:
+            pass  # Another was first.
+    return shutil.copytree(compiled, make_directory(), dirs_exist_ok=True)
+
+
+def _compile(compiler, sources, directory):
     for name, text in sources.items():
         with open(os.path.join(directory, name), "w", encoding="utf-8") as f:
             f.write(text)
-    compiler = next(j for j in jdks() if os.access(j.javac, os.X_OK))
-    subprocess.run(
-        [compiler.javac, "--release", str(OLDEST_JDK), "-Xlint:-options", "-d", directory, *sources],
-        cwd=directory,
-        check=True,
-    )
+    command = [compiler.javac, "--release", str(OLDEST_JDK), "-Xlint:-options", "-d", directory, *sources]
+    subprocess.run(command, cwd=directory, check=True)
     return directory
 
 
@@ -172,19 +203,32 @@ class Stopwatch:
 
 
 def wait_until(condition, what, seconds=30):
-    """Polls condition until it is true, and returns its value. The seconds are those of a FairClock."""
+    """Polls condition until it is true, and returns its value. The seconds are those of a FairClock. Who asks a daemon
+    by a client takes no more than half a processor."""
     clock = FairClock()
     while True:
+        begin = time.monotonic()
         value = condition()
         if value:
             return value
         assert clock.tick() < seconds, f"{what}: not within {seconds} s"
-        time.sleep(0.01)
+        time.sleep(min(max(0.01, time.monotonic() - begin), 0.1))
 
 
 def register(process):
-    """Has its stop() called at the end."""
+    """Has its stop() called at the end: of the test after which nobody holds it any more, or of all."""
     _processes.append(process)
+
+
+def _end_what_nobody_holds():
+    """A JVM that a test has left would work beside all that come after it."""
+    gc.collect()
+    for _ in range(len(_processes)):
+        process = _processes.pop(0)
+        if sys.getrefcount(process) == ONLY_OURS:
+            process.stop()
+        else:
+            _processes.append(process)
 
 
 class Process:
@@ -285,34 +329,86 @@ def test_on_jdks(function):
     return function
 
 
+_here = threading.local()  # what a thread that runs a test has: the lines that it prints
+
+
+def _say(line):
+    if hasattr(_here, "lines"):
+        _here.lines.append(line)
+    else:
+        print(line, flush=True)
+
+
 def note(text):
     """Shows what a test measured."""
-    print(f"# {text}", flush=True)
+    _say(f"# {text}")
 
 
 def _run_one(number, name, function):
     try:
         function()
     except Skip as reason:
-        print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+        _say(f"ok {number} - {name} # SKIP {reason}")
         return True
     except Exception as why:  # pylint: disable=broad-except; every kind of failure is reported
-        print(f"not ok {number} - {name}")
+        _say(f"not ok {number} - {name}")
         for line in traceback.format_exc().splitlines():
-            print(f"# {line}")
+            _say(f"# {line}")
         # One line that tests/run repeats at its end, whatever the next test notes.
-        print(f"# why: {type(why).__name__}: {' '.join(str(why).split())}")
-        sys.stdout.flush()
+        _say(f"# why: {type(why).__name__}: {' '.join(str(why).split())}")
         return False
-    print(f"ok {number} - {name}", flush=True)
+    _say(f"ok {number} - {name}")
     return True
 
 
-def run():
-    """Runs what was registered and exits with 1 when a test failed."""
+class _SideBySide:
+    """Tests in threads, so many at a time; what each printed is shown in their order."""
+
+    def __init__(self, tests, at_once):
+        self._left = list(enumerate(tests, 1))
+        self._lock = threading.Lock()  # of what is left, and of the processes' end
+        self._done = [threading.Event() for _ in tests]
+        self._outcomes = [None] * len(tests)  # (lines, whether it is well)
+        for _ in range(at_once):
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self):
+        while True:
+            with self._lock:
+                if not self._left:
+                    return
+                number, (name, function) = self._left.pop(0)
+            _here.lines = []
+            try:
+                well = _run_one(number, name, function)
+                with self._lock:
+                    _end_what_nobody_holds()
+            except BaseException as why:  # pylint: disable=broad-except; the thread's end would be nobody's to see
+                _say(f"# why: {type(why).__name__}: {' '.join(str(why).split())}")
+                well = False
+            self._outcomes[number - 1] = _here.lines, well
+            self._done[number - 1].set()
+
+    def outcomes(self):
+        for done, i in zip(self._done, range(len(self._done))):
+            done.wait()
+            lines, well = self._outcomes[i]
+            print("\n".join(lines), flush=True)
+            yield well
+
+
+def _one_by_one():
+    for number, (name, function) in enumerate(_tests, 1):
+        yield _run_one(number, name, function)
+        _end_what_nobody_holds()
+
+
+def run(at_once=1):
+    """Runs what was registered and exits with 1 when a test failed. More at once where tests mostly wait: they have to
+    hold what they started, by more than its pid, and share nothing that one of them changes."""
     print(f"1..{len(_tests)}", flush=True)
     try:
-        results = [_run_one(i, *t) for i, t in enumerate(_tests, 1)]
+        results = list(_one_by_one() if at_once == 1 else _SideBySide(_tests, at_once).outcomes())
     finally:
         _clean_up()
     sys.exit(0 if all(results) else 1)

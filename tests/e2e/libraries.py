@@ -4,10 +4,10 @@ import os
 from lib import note, run, skip, test_on_jdks
 from support.profile import JARS, Daemon, Workload, assert_quality, share_through, the_one_kind
 
-# Measured: 1,035 to 1,466 in 7 s of CPU time at this budget, on which the fractions do not depend.
-LEAST_TRAPS = 200
-CPU_S = 4
-BUDGET = "2%"
+# The fractions do not depend on the budget. Measured: 311 to 457 pairs on a busy machine.
+LEAST_TRAPS = 100
+CPU_S = 2
+BUDGET = "5%"
 
 # Measured 0.99 to 1.00; the share of the method 0.98 to 1.00, that of an inlined one 0.95.
 LEAST_FRACTION = 0.8
@@ -67,4 +67,4 @@ def inlined_methods_are_named_where_the_jvm_recorded_them(jdk):
     assert share > LEAST_SHARE, [p["watch"]["frames"][:3] for p in found["pairs"][:3]]
 
 
-run()
+run(at_once=2)

@@ -1,13 +1,12 @@
 """The beginning and the end of windows: what they leave behind, however they end, is nothing."""
 # Starts early: it takes long (many windows).
-import functools
 import json
 import os
 import re
 import signal
 import subprocess
 
-from lib import HANG_S, ROOT, Stopwatch, jdks, make_directory, note, run, test, test_on_jdks, wait_until
+from lib import HANG_S, ROOT, Stopwatch, jdks, made_once, make_directory, note, run, test, test_on_jdks, wait_until
 from support.attach import leftovers
 from support.profile import CLIENT, EARLY, TARGET_ENDED, Daemon, Workload, report_of, succeeded
 from support.target import (
@@ -24,16 +23,16 @@ FIRST_SAMPLE_WITHIN_S = 1.0
 FIRST_SAMPLE_TRIES = 3
 NO_TRAP_AFTER_S = 1.0
 
-CYCLES = 50
+CYCLES = 30
 SETTLED_AFTER = 3
 # The JVM maps and unmaps memory of its own: malloc arenas, code cache, stacks of threads that it
-# starts on demand. Measured: 0 to 2 more. One that each window left would be 47.
+# starts on demand. Measured: 0 to 2 more. One that each window left would be 27.
 MAPPINGS_OWN = 16
 
 ENDING_THREADS = 200
 
 # With as many traps, a handler that was removed too early killed the target within ten windows.
-SHORT_WINDOWS = 100
+SHORT_WINDOWS = 50
 DENSE = ("--period", "100us", "--budget", "100%")
 
 
@@ -123,7 +122,7 @@ def a_window_that_has_ended_leaves_nothing_in_the_target(jdk):
 
 
 @test_on_jdks
-def fifty_windows_add_nothing_to_the_target(jdk):
+def thirty_windows_add_nothing_to_the_target(jdk):
     daemon, target = Daemon(), Target(jdk)
     settled, grown = None, 0
     for cycle in range(1, CYCLES + 1):
@@ -323,7 +322,7 @@ def a_second_daemon_is_refused_and_the_first_window_goes_on():
 # ---------------------------------------------------------------- a target that may not open events
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def no_perf():
     program = os.path.join(make_directory(), "no_perf")
     source = os.path.join(ROOT, "tests/e2e/no_perf.c")
@@ -356,4 +355,4 @@ def events_come_through_the_daemon_where_the_target_may_not_open_them(jdk):
     target.stop()
 
 
-run()
+run(at_once=2)

@@ -193,4 +193,4 @@ def a_jvm_at_the_limit_of_its_address_space_is_refused(jdk):
     daemon.stop()
 
 
-run()
+run(at_once=2)

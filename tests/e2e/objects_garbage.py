@@ -61,4 +61,4 @@ for each in jdks():
         add_test(f"garbage is not called live ({each}, {which}, {size})",
                  functools.partial(garbage_is_not_called_live, each, which, size))
 
-run()
+run(at_once=2)

@@ -47,18 +47,18 @@ class Tracked:
         self.taken = 0
         self.known = {}  # epoch -> [(address, size, since when)] of the arrays, once it is settled
         self.settled = set()
-        self.accesses = []
+        self.accesses = collections.defaultdict(list)  # by epoch
 
     def offsets(self, size):
         """At which offsets of arrays of a size the accesses of settled epochs lie, and the accesses."""
         found = collections.defaultdict(list)
-        for epoch in self.settled:
+        for epoch in self.settled & self.accesses.keys():
             born = {}
             for address, bytes_, since in self.known[epoch]:
                 if bytes_ == size:
                     born[address] = max(since, born.get(address, 0))
             arrays = sorted(born)
-            for access in (a for a in self.accesses if a.epoch == epoch):
+            for access in self.accesses[epoch]:
                 place = bisect.bisect_right(arrays, access.address) - 1
                 if place < 0 or access.address >= arrays[place] + size or access.time_ns < born[arrays[place]]:
                     continue
@@ -76,7 +76,9 @@ class Tracked:
                 self.births[a.object] = a.epoch
                 if a.address and self.names[a.class_id] == ARRAY:
                     self.known.setdefault(a.epoch, []).append((a.address, a.size_bytes, a.time_ns))
-            self.accesses += [a for a in batch.accesses if a.region == HEAP]
+            for access in batch.accesses:
+                if access.region == HEAP:
+                    self.accesses[access.epoch].append(access)
             for p in batch.positions:
                 assert len(p.moved) == len(p.address), p
                 for number, address in zip(p.moved, p.address):
@@ -316,4 +318,4 @@ def what_the_table_has_no_room_for_is_counted(jdk):
     target.stop()
 
 
-run()
+run(at_once=2)

@@ -11,13 +11,15 @@ from support.machine_copy import Copy, readme_blocks, start_jvm, start_units
 from support.profile import classes
 
 LIMIT_S = 900
+# Optimising takes half of the build's time, and what the optimised product does is what the other tests are about.
+FASTER = {"DEB_BUILD_OPTIONS": "noopt noautodbgsym"}
 
 
 def build():
     if subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, check=False).returncode != 0:
         skip("the package is built from what is committed, and this is no checkout")
     done = subprocess.run(["make", "--no-print-directory", "-C", ROOT, "deb", f"B={BUILD}"], capture_output=True, text=True,
-                          timeout=LIMIT_S, check=False)
+                          env={**os.environ, **FASTER}, timeout=LIMIT_S, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return next(p for p in glob.glob(os.path.join(BUILD, "deb/*.deb")) if "dbgsym" not in p)
 
@@ -68,7 +70,7 @@ def it_is_installed_does_what_readme_says_and_is_purged():
     copy.sh("dpkg --purge jxperf 2>&1")
     left = set(copy.sh("find /usr/ /etc /lib/ -name '*jxperf*'").split()) - before
     assert left == set(), left
-    copy.first.stop()
+    copy.stop()
 
 
 run()

@@ -73,4 +73,4 @@ def a_user_that_does_not_exist_is_refused_in_one_line():
     assert "no user 'no-such-user'" in daemon.output(), daemon.output()
 
 
-run()
+run(at_once=2)

@@ -1,5 +1,5 @@
 """Schedules that run: a real daemon finds JVMs by itself, profiles those that match, and leaves the others alone."""
-# Starts early: it takes long (epochs of ten seconds).
+# Takes half a place: it waits most of the time (epochs of ten seconds).
 import json
 import os
 import signal
@@ -26,7 +26,7 @@ public class Server {
         System.out.println("up");
         while (true) {
             for (int i = 0; i < 10; i++) sink = sum(a);
-            Thread.sleep(10);
+            Thread.sleep(50);
         }
     }
 }

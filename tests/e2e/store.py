@@ -221,4 +221,4 @@ def a_full_disk_loses_nothing_that_was_said_to_be_kept():
         os.system(f"umount -l {mount}")
 
 
-run()
+run(at_once=2)

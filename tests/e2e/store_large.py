@@ -102,7 +102,7 @@ def memory_stays_and_others_are_answered_meanwhile():
     daemon = the_daemon()
     merged()
     before, took, done = rss_kib(daemon.pid), [], threading.Event()
-    rounds = 4
+    rounds = 2
 
     def ask():
         for _ in range(rounds):
@@ -128,7 +128,7 @@ def memory_stays_and_others_are_answered_meanwhile():
 @test
 def who_leaves_ends_the_merge():
     daemon = the_daemon()
-    for _ in range(8):
+    for _ in range(4):
         client = daemon.start_ctl("report", "--app", "large")
         time.sleep(0.1)
         client.stop()

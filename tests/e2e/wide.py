@@ -4,7 +4,7 @@ from support.profile import Daemon, Workload, assert_quality, the_one_kind
 
 BUDGET = "5%"
 LEAST_PAIRS = 5
-CPU_S = 8
+CPU_S = 4
 
 
 def measure(kind, what, *options):
@@ -52,4 +52,4 @@ def the_same_bytes_stored_by_masked_moves_are_silent():
     assert_wasteful(measure("silent-store", "copy"), "{k")
 
 
-run()
+run(at_once=2)

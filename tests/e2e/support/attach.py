@@ -1,12 +1,11 @@
 """For tests of jxperf-attach: a bundle with a stand-in agent, idle JVMs in all sorts of places, and
 what an attach must not leave behind."""
-import functools
 import os
 import shutil
 import subprocess
 import time
 
-from lib import BUNDLE, HANG_S, ROOT, Process, compile_java, jdks, make_directory, only_child, wait_until
+from lib import BUNDLE, HANG_S, ROOT, Process, compile_java, jdks, made_once, make_directory, only_child, wait_until
 
 HELPER = os.path.join(BUNDLE, "jxperf-attach")
 AGENT = "libjxperf-agent.so"
@@ -22,12 +21,12 @@ public class Idle {
 """
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def classes():
     return compile_java({"Idle.java": IDLE})
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def _fake_agent():
     home = next(j.home for j in jdks() if os.path.isdir(os.path.join(j.home, "include")))
     library = os.path.join(make_directory(), AGENT)

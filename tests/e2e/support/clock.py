@@ -1,12 +1,11 @@
 """A time of day that a test sets, for one program."""
-import functools
 import os
 import subprocess
 
-from lib import ROOT, make_directory
+from lib import ROOT, made_once, make_directory
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def _library():
     library = os.path.join(make_directory(), "stepped_clock.so")
     source = os.path.join(ROOT, "tests/e2e/stepped_clock.c")

@@ -1,11 +1,10 @@
 """JVMs in containers: a root, mounts, pids, a network and users of their own, made by unshare(1) and bind mounts."""
-import functools
 import os
 import re
 import shutil
 import subprocess
 
-from lib import BUILD, Process, make_directory, only_child, skip, wait_until
+from lib import BUILD, Process, made_once, make_directory, only_child, skip, wait_until
 from support import attach, profile
 
 # Users of a container that has users of its own are these here: FIRST_USER is its root.
@@ -65,7 +64,7 @@ class _Users:
         return ("nsenter", f"--target={self.holder.pid}", "--user", "--setuid=0", "--setgid=0")
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def debian():
     """A directory with a small Debian like this machine's, made once and kept with the build."""
     base = os.path.join(BUILD, "containers/debian")
@@ -83,7 +82,7 @@ def debian():
     return base
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def _users():
     return _Users()
 

@@ -1,9 +1,8 @@
 """What `jxperfctl diff` says of windows of one program, and of a program and its repaired twin."""
-import functools
 import json
 import os
 
-from lib import ROOT, compile_java
+from lib import ROOT, compile_java, made_once
 from support.profile import Workload, duration_for, report_of, succeeded
 
 # The repaired builds: of which program, from whose source, what of its text is another there, and the pair that goes:
@@ -24,7 +23,7 @@ def source(name):
         return f.read()
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def repaired_classes(twin):
     """A directory with the repaired build: the same classes and methods."""
     program, origin, (old, new), _ = TWINS[twin]

@@ -1,11 +1,10 @@
 """JVMs of another user whose agent is not ours: it says whatever a test has it say (hostile_agent.c)."""
-import functools
 import os
 import shutil
 import struct
 import subprocess
 
-from lib import ROOT, jdks, make_directory
+from lib import ROOT, jdks, made_once, make_directory
 from support.agent import DEAD_STORE, HEAP, LIBRARY, PROTOCOL, encode
 from support.attach import NOBODY, Jvm, as_user
 from support.profile import Daemon, Workload
@@ -15,7 +14,7 @@ CLOCK_PERIOD_NS = 5_000_000
 TRAPPED = 3  # Transition
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def bundle():
     """Has the helper, and hostile_agent.c for an agent."""
     directory = make_directory()

@@ -2,6 +2,7 @@
 import os
 import re
 import shlex
+import signal
 import subprocess
 
 from lib import BUILD, ROOT, Process, jdks, make_directory, need_root, only_child, skip
@@ -56,6 +57,11 @@ class Copy:
         except AssertionError:
             skip(f"no copy of the machine's files: {self.first.output().strip()}")
         self.pid = only_child(only_child(self.first.pid))
+
+    def stop(self):
+        """Its first process, and with it all others: as the first one of its namespace it ignores SIGTERM."""
+        os.kill(self.first.pid, signal.SIGKILL)
+        self.first.stop()
 
     def command(self, *command):
         inside = ["nsenter", f"--target={self.pid}", "--mount", "--net", "--pid", "--root", "--wd"]

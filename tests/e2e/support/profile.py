@@ -1,6 +1,5 @@
 """For tests that profile: a daemon of their own, jxperfctl, the workloads, and what a report says."""
 import concurrent.futures
-import functools
 import glob
 import json
 import os
@@ -11,7 +10,7 @@ import subprocess
 import time
 import urllib.request
 
-from lib import BUILD, HANG_S, ROOT, Process, jdks, make_directory, register, wait_until
+from lib import BUILD, HANG_S, ROOT, Process, jdks, made_once, make_directory, register, wait_until
 
 WINDOWS_AT_ONCE = 2
 
@@ -54,7 +53,7 @@ BENCH_CLASS_PATH = ":".join([
 # ---------------------------------------------------------------- workloads
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def classes():
     """The directory of the compiled workloads."""
     directory = os.path.join(BUILD, "workloads")

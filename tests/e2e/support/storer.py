@@ -1,9 +1,8 @@
 """A program that stores for ever, under a name of the test's choice."""
 import contextlib
-import functools
 import os
 
-from lib import Process, compile_java, jdks, wait_until
+from lib import Process, compile_java, jdks, made_once, wait_until
 
 SOURCE = """
 public class %s {
@@ -23,9 +22,9 @@ public class %s {
 LINGER_S = 10
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def classes(name):
-    return compile_java({f"{name}.java": SOURCE % name})
+    return compile_java({f"{name}.java": SOURCE % name}, kept=False)
 
 
 class Storer(Process):

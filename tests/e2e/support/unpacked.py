@@ -1,13 +1,12 @@
 """Programs of Debian's packages that are unpacked and not installed, once for all tests."""
 import fcntl
-import functools
 import os
 import subprocess
 
-from lib import BUILD, ROOT
+from lib import BUILD, ROOT, made_once
 
 
-@functools.lru_cache(maxsize=None)
+@made_once
 def unpacked(name, program):
     """The directory that the program is in, of the tree that tests/NAME/fetch makes; None where the package cannot be
     had. The program is a path in that tree."""
