@@ -51,10 +51,30 @@ static int no_place(const struct attach *a, bool copy, const char *reasons, stru
 {
 	return err_set(
 	    err, EACCES,
-	    "process %d has no directory for the agent's %s: %s%s%s; give it a writable /tmp%s",
+	    "process %d has no directory for the agent's %s: %s%s%s; give it a writable /tmp "
+	    "with room%s",
 	    a->target.jvm.pid, copy ? "files" : "socket", reasons,
 	    a->not_in_image.message[0] ? ", " : "", a->not_in_image.message,
-	    copy ? " without noexec, or an image with the agent at 'agent-path'" : "");
+	    copy ? " and without noexec, or an image with the agent at 'agent-path'" : "");
+}
+
+/* Puts the bundle into the private directory, which is gone when that fails. */
+static int fill_place(struct attach *a, struct err *err)
+{
+	struct err why;
+	int r = bundle_copy(&a->bundle, a->dir.fd, &why);
+
+	if (r == 0)
+		return 0;
+	r = err_set(err, -r, "'%s': %s", a->dir.path, why.message);
+	private_dir_remove(&a->dir);
+	return r;
+}
+
+/* What a place has to have room for beside the socket. */
+static uint64_t copy_bytes(const struct attach *a, bool copy)
+{
+	return copy ? bundle_copy_bytes(&a->bundle) : 0;
 }
 
 /* Makes the private directory, with a copy of the bundle when the target needs one. */
@@ -64,13 +84,10 @@ static int make_place(struct attach *a, bool copy, struct err *err)
 
 	for (unsigned i = 0; i < PRIVATE_DIR_CANDIDATES; i++) {
 		struct err why = {""};
-		int r = private_dir_create(&a->dir, &a->target, i, copy, &why);
+		int r = private_dir_create(&a->dir, &a->target, i, copy_bytes(a, copy), &why);
 
-		if (r == 0 && copy) {
-			r = bundle_copy(&a->bundle, a->dir.fd, &why);
-			if (r < 0)
-				private_dir_remove(&a->dir);
-		}
+		if (r == 0 && copy)
+			r = fill_place(a, &why);
 		if (r == 0)
 			return 0;
 		if (why.message[0])
@@ -89,7 +106,7 @@ static int find_place(struct attach *a, bool copy, char path[PRIVATE_DIR_PATH_BY
 		_cleanup_close_ int parent = -1;
 		struct err why = {""};
 
-		if (private_dir_probe(&a->target, i, copy, &parent, path, &why) == 0)
+		if (private_dir_probe(&a->target, i, copy_bytes(a, copy), &parent, path, &why) == 0)
 			return 0;
 		if (why.message[0])
 			add_reason(reasons, sizeof(reasons), &why);

@@ -14,6 +14,7 @@
 #define HELPER_NAME "jxperf-attach"
 #define COPY_MODE   0755
 #define COPY_CHUNK  (1u << 20)
+#define BLOCK_BYTES 4096u /* what file systems give space by, most of them */
 
 static bool has_file(const struct bundle *b, const char *name)
 {
@@ -95,6 +96,17 @@ bool bundle_visible(const struct bundle *b, const struct target_dir *root)
 		if (!file_visible(b, &b->files[i], root))
 			return false;
 	return true;
+}
+
+uint64_t bundle_copy_bytes(const struct bundle *b)
+{
+	uint64_t sum = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < b->count; i++)
+		if (fstat(b->files[i].fd, &st) == 0)
+			sum += ((uint64_t)st.st_size / BLOCK_BYTES + 1) * BLOCK_BYTES;
+	return sum;
 }
 
 static int copy_content(int from, int to)

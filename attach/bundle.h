@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/err.h"
 
@@ -35,6 +36,9 @@ void bundle_close(struct bundle *b);
  * Compares each file's identity, so it does not matter why not: another mount namespace, a
  * directory on the way that is closed to the user, noexec. */
 bool bundle_visible(const struct bundle *b, const struct target_dir *root);
+
+/* What a copy of it takes, in bytes. */
+uint64_t bundle_copy_bytes(const struct bundle *b);
 
 /* Copies all files into the directory: mode 0755, owned by our effective ids. 0 or -errno; what was
  * copied before a failure stays for the caller to remove. */

@@ -1,12 +1,14 @@
 #include "attach/private_dir.h"
 
 #include "attach/process/target_fs.h"
+#include "attach/room.h"
 #include "attach/trust.h"
 #include "common/cleanup.h"
 
 #include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -39,7 +41,7 @@ static const char *candidate(const struct target *t, unsigned i, char *text, siz
 	}
 }
 
-static int check_usable(int fd, const char *path, bool executable, struct err *err)
+static int check_usable(int fd, const char *path, uint64_t copy_bytes, struct err *err)
 {
 	char self[TARGET_FS_PROC_PATH_BYTES];
 	struct statvfs fs;
@@ -55,12 +57,17 @@ static int check_usable(int fd, const char *path, bool executable, struct err *e
 	/* Effective ids: the helper has become the target's user. */
 	if (faccessat(AT_FDCWD, self, W_OK | X_OK, AT_EACCESS) < 0)
 		return err_set(err, errno, "'%s' is not writable", path);
-	if (executable && (fs.f_flag & ST_NOEXEC))
+	if (copy_bytes > 0 && (fs.f_flag & ST_NOEXEC))
 		return err_set(err, EACCES, "'%s' is noexec", path);
+	if (!room_for(&fs, 0))
+		return err_set(err, ENOSPC, "'%s' has no room for another file", path);
+	if (!room_for(&fs, copy_bytes))
+		return err_set(err, ENOSPC, "'%s' has no room for %" PRIu64 " KiB", path,
+			       copy_bytes / 1024);
 	return 0;
 }
 
-int private_dir_probe(const struct target *t, unsigned i, bool executable, int *parent,
+int private_dir_probe(const struct target *t, unsigned i, uint64_t copy_bytes, int *parent,
 		      char path[PRIVATE_DIR_PATH_BYTES], struct err *err)
 {
 	_cleanup_close_ int first = -1;
@@ -84,7 +91,7 @@ int private_dir_probe(const struct target *t, unsigned i, bool executable, int *
 	fd = target_fs_open(&t->root, canonical, O_PATH | O_DIRECTORY);
 	if (fd < 0)
 		return -ENOENT;
-	r = check_usable(fd, canonical, executable, err);
+	r = check_usable(fd, canonical, copy_bytes, err);
 	if (r == 0)
 		r = trust_directory(t, canonical, err);
 	if (r < 0)
@@ -125,14 +132,14 @@ static int make_directory(int parent, char *name)
 	return -EEXIST;
 }
 
-int private_dir_create(struct private_dir *d, const struct target *t, unsigned i, bool executable,
-		       struct err *err)
+int private_dir_create(struct private_dir *d, const struct target *t, unsigned i,
+		       uint64_t copy_bytes, struct err *err)
 {
 	struct private_dir made = {.parent_fd = -1, .fd = -1};
 	char parent_path[PRIVATE_DIR_PATH_BYTES] = "";
 	int r;
 
-	r = private_dir_probe(t, i, executable, &made.parent_fd, parent_path, err);
+	r = private_dir_probe(t, i, copy_bytes, &made.parent_fd, parent_path, err);
 	if (r < 0)
 		return r;
 	r = make_directory(made.parent_fd, made.name);

@@ -4,14 +4,14 @@
  * .jxperf-XXXXXX. Used by the helper after it has become that user.
  *
  * Candidates, in order: /tmp, /var/tmp, /dev/shm, /run/user/UID, the working directory, $HOME.
- * Usable are those that the user may write to, whose socket path fits sockaddr_un, and, for a copy
- * of the bundle, that are not mounted noexec. None where another user could put something else in
- * the directory's place: the JVM would load that.
+ * Usable are those that the user may write to, with room, whose socket path fits sockaddr_un, and,
+ * for a copy of the bundle, that are not mounted noexec. None where another user could put
+ * something else in the directory's place: the JVM would load that.
  */
 #ifndef JXPERF_ATTACH_PRIVATE_DIR_H
 #define JXPERF_ATTACH_PRIVATE_DIR_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "attach/target.h"
 
@@ -27,15 +27,16 @@ struct private_dir {
 	char path[PRIVATE_DIR_PATH_BYTES]; /* as the target sees it, canonical */
 };
 
-/* Could candidate number i (below PRIVATE_DIR_CANDIDATES) be used? Changes nothing. On success
- * parent receives an O_PATH descriptor that the caller owns, and path its canonical path. -ENOENT:
- * there is no such directory; otherwise err says why not. */
-int private_dir_probe(const struct target *t, unsigned i, bool executable, int *parent,
+/* Could candidate number i (below PRIVATE_DIR_CANDIDATES) be used, for a copy of so many bytes (0:
+ * for the socket alone)? Changes nothing. On success parent receives an O_PATH descriptor that the
+ * caller owns, and path its canonical path. -ENOENT: there is no such directory; otherwise err says
+ * why not. */
+int private_dir_probe(const struct target *t, unsigned i, uint64_t copy_bytes, int *parent,
 		      char path[PRIVATE_DIR_PATH_BYTES], struct err *err);
 
 /* Makes the directory in candidate number i. 0, or -errno as above; nothing is left on failure. */
-int private_dir_create(struct private_dir *d, const struct target *t, unsigned i, bool executable,
-		       struct err *err);
+int private_dir_create(struct private_dir *d, const struct target *t, unsigned i,
+		       uint64_t copy_bytes, struct err *err);
 
 /* Removes it with everything in it, and closes the descriptors. Does nothing when fd is -1. */
 void private_dir_remove(struct private_dir *d);

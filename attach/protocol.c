@@ -3,6 +3,7 @@
 #include "attach/process/connections.h"
 #include "attach/process/target_fs.h"
 #include "attach/reply.h"
+#include "attach/room.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/proc.h"
@@ -121,32 +122,39 @@ static int try_connect(const struct target *t, struct watch *w, struct err *err)
 
 /* ---------------------------------------------------------------- asking for it */
 
-/* Why the user cannot make files there, in words; NULL when it can. */
-static const char *unwritable(int directory)
+/* Why the user cannot make files there, in words, and whether only room is missing; NULL when it
+ * can. */
+static const char *unwritable(int directory, bool *full)
 {
 	char self[TARGET_FS_PROC_PATH_BYTES];
 	struct statvfs fs;
 
 	if (directory < 0)
 		return "cannot be opened";
-	if (fstatvfs(directory, &fs) == 0 && (fs.f_flag & ST_RDONLY))
+	if (fstatvfs(directory, &fs) < 0)
+		return "cannot be read";
+	if (fs.f_flag & ST_RDONLY)
 		return "is read-only";
 	target_fs_self_path(self, directory, NULL);
 	/* Effective ids: the helper has become the target's user. */
-	return faccessat(AT_FDCWD, self, W_OK | X_OK, AT_EACCESS) < 0 ? "is closed to its user"
-								      : NULL;
+	if (faccessat(AT_FDCWD, self, W_OK | X_OK, AT_EACCESS) < 0)
+		return "is closed to its user";
+	*full = !room_for(&fs, 0);
+	return *full ? "has no room for another file" : NULL;
 }
 
 int protocol_check_tmp(const struct target *t, struct err *err)
 {
 	_cleanup_close_ int tmp = target_fs_open(&t->root, "/tmp", O_PATH | O_DIRECTORY);
-	const char *why = unwritable(tmp);
+	bool full = false;
+	const char *why = unwritable(tmp, &full);
 
-	return why ? err_set(
-			 err, EROFS,
-			 "the JVM of process %d cannot make the socket that one attaches by, since "
-			 "its '/tmp' %s: mount a writable one there, which may be noexec",
-			 t->jvm.pid, why)
+	return why ? err_set(err, full ? ENOSPC : EROFS,
+			     "the JVM of process %d cannot make the socket that one attaches by, "
+			     "since its '/tmp' %s: %s",
+			     t->jvm.pid, why,
+			     full ? "remove what is not needed there"
+				  : "mount a writable one there, which may be noexec")
 		   : 0;
 }
 
@@ -170,8 +178,14 @@ static bool accepted(const struct stat *st, const struct target *t)
 	return S_ISREG(st->st_mode) && (st->st_uid == t->jvm.euid || st->st_uid == 0);
 }
 
-/* 0: a file that the JVM will accept is in dir_fd. -ENOENT: not possible here. Any other: do not go
- * on, since the JVM would look at this one only and print a thread dump. Takes dir_fd. */
+static bool is_full(int error)
+{
+	return error == ENOSPC || error == EDQUOT;
+}
+
+/* 0: a file that the JVM will accept is in dir_fd. -ENOENT: not possible here; -ENOSPC: there is no
+ * room. Any other: do not go on, since the JVM would look at this one only and print a thread dump.
+ * Takes dir_fd. */
 static int trigger_in(struct trigger *g, int dir_fd, const struct target *t, struct err *err)
 {
 	_cleanup_close_ int dir = dir_fd;
@@ -191,7 +205,7 @@ static int trigger_in(struct trigger *g, int dir_fd, const struct target *t, str
 		return -ENOENT;
 	}
 	if (errno != EEXIST)
-		return -ENOENT;
+		return is_full(errno) ? -ENOSPC : -ENOENT;
 	/* Somebody else is attaching, or did and died. */
 	if (fstatat(dir, g->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && accepted(&st, t))
 		return 0;
@@ -208,8 +222,13 @@ static int trigger_create(struct trigger *g, const struct target *t, struct err 
 	*g = (struct trigger){.dir_fd = -1};
 	(void)snprintf(g->name, sizeof(g->name), ".attach_pid%d", t->jvm.namespace_pid);
 	r = trigger_in(g, t->cwd.fd < 0 ? -1 : fcntl(t->cwd.fd, F_DUPFD_CLOEXEC, 0), t, err);
-	if (r == -ENOENT)
+	if (r == -ENOENT || r == -ENOSPC)
 		r = trigger_in(g, target_fs_open(&t->root, "/tmp", O_PATH | O_DIRECTORY), t, err);
+	if (r == -ENOSPC)
+		return err_set(err, ENOSPC,
+			       "user '%s' has no room for a file in the '/tmp' of process %d, so "
+			       "its JVM cannot be asked for a connection: make some",
+			       t->jvm.user, t->jvm.pid);
 	if (r == -ENOENT)
 		return err_set(
 		    err, EACCES,

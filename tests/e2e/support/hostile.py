@@ -42,10 +42,10 @@ class HostileDaemon(Daemon):
 class HostileJvm(Jvm):
     """Another user's, whose agent sends the frames of a script."""
 
-    def __init__(self, jdk, user=NOBODY, **more):
+    def __init__(self, jdk, *options, user=NOBODY, **more):
         directory = make_directory()
         self.script, self.flood = os.path.join(directory, "script"), os.path.join(directory, "flood")
-        super().__init__(jdk, prefix=as_user(user), env={"HOSTILE_SCRIPT": self.script, "HOSTILE_FLOOD": self.flood}, **more)
+        super().__init__(jdk, *options, prefix=as_user(user), env={"HOSTILE_SCRIPT": self.script, "HOSTILE_FLOOD": self.flood}, **more)
 
     def will_send(self, *frames):
         """From the next attach on."""

@@ -1,10 +1,11 @@
 """Looks like a JVM from outside, and hangs whoever looks closer.
 
-    python3 hostile_jvm.py LIBJVM NAME UID [COMMAND LINE...] [--lock FILE|--perfdata FILE]
+    python3 hostile_jvm.py LIBJVM NAME UID [COMMAND LINE...] [--lock FILE|--perfdata FILE|--copies N]
 
 Maps LIBJVM, calls itself NAME and becomes user UID. Its command line is then the one given, as far as
 the real one has room. With --lock, FILE of support/fuse.py, it holds the lock of its own address space
 for ever: whoever reads its mappings, command line or environment waits for it. With --perfdata it has mapped FILE.
+With --copies there are N of it, which end with the first.
 """
 import ctypes
 import mmap
@@ -16,7 +17,7 @@ import threading
 PAGE = 4096
 PROT_READ, PROT_EXEC = 1, 4
 MAP_PRIVATE = 2
-PR_SET_NAME = 15
+PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
 ARG_START, ARG_END = 47, 48  # fields of /proc/PID/stat, from 0
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -48,6 +49,14 @@ def lock(path):
         signal.pause()
 
 
+def copy(count):
+    """So many children, each as this process is."""
+    for _ in range(count):
+        if os.fork() == 0:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            return
+
+
 def main(libjvm, name, uid, *words):
     words = list(words)
     how, file = (words.pop(-2), words.pop()) if len(words) > 1 and words[-2].startswith("--") else (None, None)
@@ -63,6 +72,8 @@ def main(libjvm, name, uid, *words):
             map_private(f, PROT_READ)
     if words:
         set_command_line(words)
+    if how == "--copies":
+        copy(int(file) - 1)
     os.write(1, b"hostile\n")
     if how == "--lock":
         lock(file)

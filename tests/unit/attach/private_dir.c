@@ -19,6 +19,8 @@
 #define CWD     4
 #define HOME    5
 
+#define COPY_BYTES 1
+
 static struct target target;
 static struct private_dir dir;
 static struct err err;
@@ -52,7 +54,7 @@ static void it_is_private_and_known_by_the_targets_path(void **state)
 	struct stat st;
 
 	(void)state;
-	assert_int_equal(private_dir_create(&dir, &target, TMP, false, &err), 0);
+	assert_int_equal(private_dir_create(&dir, &target, TMP, 0, &err), 0);
 	assert_memory_equal(dir.path, "/tmp/.jxperf-", 13);
 	assert_int_equal(strlen(dir.path), strlen("/tmp/.jxperf-XXXXXX"));
 	assert_int_equal(stat(tree_path(dir.path + 1), &st), 0);
@@ -66,7 +68,7 @@ static void it_is_removed_with_everything_in_it(void **state)
 	char path[PRIVATE_DIR_PATH_BYTES];
 
 	(void)state;
-	assert_int_equal(private_dir_create(&dir, &target, TMP, true, &err), 0);
+	assert_int_equal(private_dir_create(&dir, &target, TMP, COPY_BYTES, &err), 0);
 	strcpy(path, dir.path);
 	for (char name[] = "a"; name[0] < 'h'; name[0]++)
 		assert_int_equal(mknodat(dir.fd, name, S_IFREG | 0600, 0), 0);
@@ -81,8 +83,8 @@ static void two_are_different(void **state)
 	struct private_dir other;
 
 	(void)state;
-	assert_int_equal(private_dir_create(&dir, &target, TMP, false, &err), 0);
-	assert_int_equal(private_dir_create(&other, &target, TMP, false, &err), 0);
+	assert_int_equal(private_dir_create(&dir, &target, TMP, 0, &err), 0);
+	assert_int_equal(private_dir_create(&other, &target, TMP, 0, &err), 0);
 	assert_string_not_equal(dir.path, other.path);
 	private_dir_remove(&other);
 }
@@ -91,10 +93,10 @@ static void what_is_not_there_is_passed_over_without_a_reason(void **state)
 {
 	(void)state;
 	for (unsigned i = 1; i < PRIVATE_DIR_CANDIDATES + 2; i++)
-		assert_int_equal(private_dir_create(&dir, &target, i, false, &err), -ENOENT);
+		assert_int_equal(private_dir_create(&dir, &target, i, 0, &err), -ENOENT);
 	tree_add_directory("var");
 	tree_add_file("var/tmp", "not a directory");
-	assert_int_equal(private_dir_create(&dir, &target, VAR_TMP, false, &err), -ENOENT);
+	assert_int_equal(private_dir_create(&dir, &target, VAR_TMP, 0, &err), -ENOENT);
 	assert_string_equal(err.message, "");
 	assert_int_equal(dir.fd, -1);
 }
@@ -104,7 +106,7 @@ static void a_link_is_followed_inside_the_targets_root(void **state)
 	(void)state;
 	tree_add_directory("var");
 	assert_int_equal(symlink("/tmp", tree_path("var/tmp")), 0);
-	assert_int_equal(private_dir_create(&dir, &target, VAR_TMP, false, &err), 0);
+	assert_int_equal(private_dir_create(&dir, &target, VAR_TMP, 0, &err), 0);
 	assert_memory_equal(dir.path, "/tmp/.jxperf-", 13);
 }
 
@@ -113,11 +115,11 @@ static void the_working_directory_and_home_are_candidates(void **state)
 	(void)state;
 	tree_add_directory("work");
 	target.cwd.fd = open(tree_path("work"), O_PATH | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(private_dir_create(&dir, &target, CWD, false, &err), 0);
+	assert_int_equal(private_dir_create(&dir, &target, CWD, 0, &err), 0);
 	assert_memory_equal(dir.path, "/work/.jxperf-", 14);
 	private_dir_remove(&dir);
 	strcpy(target.home, "/work");
-	assert_int_equal(private_dir_create(&dir, &target, HOME, false, &err), 0);
+	assert_int_equal(private_dir_create(&dir, &target, HOME, 0, &err), 0);
 	assert_memory_equal(dir.path, "/work/.jxperf-", 14);
 }
 
@@ -127,7 +129,7 @@ static void a_deleted_working_directory_is_passed_over(void **state)
 	tree_add_directory("work");
 	target.cwd.fd = open(tree_path("work"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(rmdir(tree_path("work")), 0);
-	assert_int_equal(private_dir_create(&dir, &target, CWD, false, &err), -ENOENT);
+	assert_int_equal(private_dir_create(&dir, &target, CWD, 0, &err), -ENOENT);
 }
 
 static void a_path_too_long_for_a_socket_is_refused(void **state)
@@ -140,7 +142,7 @@ static void a_path_too_long_for_a_socket_is_refused(void **state)
 	tree_add_directory(name);
 	strcpy(target.home, "/");
 	strcat(target.home, name);
-	assert_int_equal(private_dir_create(&dir, &target, HOME, false, &err), -ENAMETOOLONG);
+	assert_int_equal(private_dir_create(&dir, &target, HOME, 0, &err), -ENAMETOOLONG);
 	assert_non_null(strstr(err.message, "too long for a socket"));
 }
 
@@ -151,11 +153,11 @@ static void an_unwritable_directory_is_refused(void **state)
 	(void)state;
 	if (geteuid() == 0) { /* Whom nothing stops. */
 		assert_int_equal(seteuid(65534), 0);
-		r = private_dir_create(&dir, &target, TMP, false, &err);
+		r = private_dir_create(&dir, &target, TMP, 0, &err);
 		assert_int_equal(seteuid(0), 0);
 	} else {
 		assert_int_equal(chmod(tree_path("tmp"), 0555), 0);
-		r = private_dir_create(&dir, &target, TMP, false, &err);
+		r = private_dir_create(&dir, &target, TMP, 0, &err);
 	}
 	assert_int_equal(r, -EACCES);
 	assert_string_equal(err.message, "'/tmp' is not writable");
@@ -168,12 +170,12 @@ static void a_directory_whose_entries_others_may_replace_is_refused(void **state
 	(void)state;
 	for (size_t i = 0; i < sizeof(open_to_others) / sizeof(open_to_others[0]); i++) {
 		assert_int_equal(chmod(tree_path("tmp"), open_to_others[i]), 0);
-		assert_int_equal(private_dir_create(&dir, &target, TMP, true, &err), -EPERM);
+		assert_int_equal(private_dir_create(&dir, &target, TMP, COPY_BYTES, &err), -EPERM);
 		assert_string_equal(err.message,
 				    "other users can replace what is in '/tmp' (chmod +t)");
 	}
 	assert_int_equal(chmod(tree_path("tmp"), 01777), 0);
-	assert_int_equal(private_dir_create(&dir, &target, TMP, true, &err), 0);
+	assert_int_equal(private_dir_create(&dir, &target, TMP, COPY_BYTES, &err), 0);
 }
 
 static void so_is_one_below_such_a_directory(void **state)
@@ -183,7 +185,7 @@ static void so_is_one_below_such_a_directory(void **state)
 	tree_add_directory("shared/home");
 	assert_int_equal(chmod(tree_path("shared"), 0777), 0);
 	strcpy(target.home, "/shared/home");
-	assert_int_equal(private_dir_create(&dir, &target, HOME, true, &err), -EPERM);
+	assert_int_equal(private_dir_create(&dir, &target, HOME, COPY_BYTES, &err), -EPERM);
 	assert_string_equal(err.message, "other users can replace what is in '/shared' (chmod +t)");
 }
 
@@ -193,9 +195,9 @@ static void a_directory_of_another_user_is_refused(void **state)
 	if (geteuid() != 0)
 		skip(); /* Only root can give a directory away. */
 	assert_int_equal(chown(tree_path("tmp"), 65534, 65534), 0);
-	assert_int_equal(private_dir_create(&dir, &target, TMP, true, &err), -EPERM);
+	assert_int_equal(private_dir_create(&dir, &target, TMP, COPY_BYTES, &err), -EPERM);
 	assert_int_equal(chown(tree_path(""), 65534, 65534), 0); /* Root of a user namespace. */
-	assert_int_equal(private_dir_create(&dir, &target, TMP, true, &err), 0);
+	assert_int_equal(private_dir_create(&dir, &target, TMP, COPY_BYTES, &err), 0);
 }
 
 static void a_probe_makes_nothing(void **state)
@@ -204,7 +206,7 @@ static void a_probe_makes_nothing(void **state)
 	int parent = -1;
 
 	(void)state;
-	assert_int_equal(private_dir_probe(&target, TMP, true, &parent, path, &err), 0);
+	assert_int_equal(private_dir_probe(&target, TMP, COPY_BYTES, &parent, path, &err), 0);
 	assert_string_equal(path, "/tmp");
 	assert_int_equal(rmdir(tree_path("tmp")), 0); /* Nothing is in it. */
 	cleanup_close(&parent);
