@@ -14,6 +14,7 @@
 #include "attach/agent/method/java_name.h"
 #include "attach/agent/jvm/method_facts.h"
 #include "attach/agent/jvm/vmstructs.h"
+#include "attach/agent/method/bytecodes.h"
 #include "attach/agent/method/line_table.h"
 #include "attach/agent/method/method_table.h"
 
@@ -27,6 +28,7 @@ static struct {
 	unsigned hidden;   /* of hidden classes */
 	unsigned numbered; /* by JDK 11: JVMTI adds a hash to the class's name */
 	unsigned lines;
+	unsigned bytecodes;
 	unsigned missing;
 	unsigned different;
 } tally;
@@ -213,6 +215,27 @@ static void compare_lines(jmethodID id)
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)lines);
 }
 
+/* With the operands that are the JVM's own left out in both. */
+static void compare_bytecodes(jmethodID id)
+{
+	static uint8_t ours[UINT16_MAX], java_op[256];
+	unsigned char *theirs = NULL;
+	jint count = 0;
+	bool read = bytecodes_read(&layout, copy, ours);
+
+	for (unsigned op = 0; op < 256; op++)
+		java_op[op] = op < 0xca ? (uint8_t)op : METHOD_OP_UNKNOWN;
+	if ((*jvmti)->GetBytecodes(jvmti, id, &count, &theirs) != JVMTI_ERROR_NONE)
+		count = 0;
+	if (count > 0 && !bytecodes_restore(java_op, theirs, (uint32_t)count))
+		fail("bytecodes of JVMTI's");
+	if (count != copy->code_size || read != (count > 0) ||
+	    (count > 0 && memcmp(ours, theirs, (size_t)count) != 0))
+		differs("bytecodes", read ? "others" : "none", "others");
+	tally.bytecodes += (unsigned)count;
+	(void)(*jvmti)->Deallocate(jvmti, theirs);
+}
+
 static void compare_method(jmethodID id, const char *signature, const char *file)
 {
 	jboolean native;
@@ -229,6 +252,7 @@ static void compare_method(jmethodID id, const char *signature, const char *file
 	if (method_copy_is_native(copy) != native || (copy->flags & 0xfff) != (flags & 0xfff))
 		differs("flags", "others", "others");
 	compare_lines(id);
+	compare_bytecodes(id);
 	tally.natives += native;
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
@@ -255,28 +279,33 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Numbers go up by one, and the second meeting gives the same. */
+static uint32_t bytes_of(const struct method_copy *c)
+{
+	return (uint32_t)(method_copy_lines(c) + c->lines_size - (const uint8_t *)c + 7) & ~7u;
+}
+
+/* Once it is full it stays so. */
+#define FULL_ENOUGH 1000u
+
+/* The second meeting gives the same number. */
 static void measure(uint64_t method)
 {
 	struct method_table *t = method_table();
 	uint64_t before = now(), between, after;
-	uint32_t number = method_number(t, &layout, method, 0), second;
+	uint32_t number, second;
 
+	if (t->full >= FULL_ENOUGH)
+		return;
+	number = method_number(t, &layout, method, 0);
 	between = now();
 	second = method_number(t, &layout, method, 1);
 	after = now();
-	if (number != second)
-		differs("number", "another at the second meeting", NULL);
+	if (number != second || (number && (method_of_number(t, number)->method != method ||
+					    method_number(t, &layout, method, 1) != number)))
+		differs("number", "of another method, or another at the second meeting", NULL);
 	if (!number)
 		return;
-	if (method_of_number(t, number)->method != method ||
-	    method_number(t, &layout, method, 1) != number)
-		differs("number", "of another method", NULL);
-	sizes[measured] =
-	    (uint32_t)((method_of_number(t, number)->lines_size + 7 +
-			(size_t)((const uint8_t *)method_copy_lines(method_of_number(t, number)) -
-				 (const uint8_t *)method_of_number(t, number))) &
-		       ~7u);
+	sizes[measured] = bytes_of(method_of_number(t, number));
 	times[measured] = (uint32_t)(between - before);
 	again[measured++] = (uint32_t)(after - between);
 }
@@ -397,6 +426,18 @@ static uint64_t find_method(JNIEnv *jni, jclass class, const char *name)
 
 JNIEXPORT jboolean JNICALL Java_MethodNames_redefine(JNIEnv *, jclass, jclass, jbyteArray, jstring);
 JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *, jclass);
+JNIEXPORT void JNICALL Java_MethodNames_stale(JNIEnv *, jclass);
+
+/* Has a method that was met this instruction (bipush) with this number? */
+static bool pushes(uint32_t number, uint8_t value)
+{
+	static uint8_t code[UINT16_MAX];
+	const struct method_copy *of = number ? method_of_number(method_table(), number) : NULL;
+	const uint8_t push[] = {0x10, value};
+
+	return of && bytecodes_read(&layout, of, code) &&
+	       memmem(code, of->code_size, push, sizeof(push));
+}
 
 /* Of the method of that name a call is running. After the class is redefined it is another method
  * than that one, and both have their names. */
@@ -409,20 +450,21 @@ JNIEXPORT jboolean JNICALL Java_MethodNames_redefine(JNIEnv *jni, jclass this, j
 					   .class_byte_count = (*jni)->GetArrayLength(jni, bytes),
 					   .class_bytes = (const unsigned char *)data};
 	uint32_t before, after, old_again;
-	uint64_t old, new;
+	uint64_t older, newer;
 
 	(void)this;
 	prepare(jni);
-	old = find_method(jni, class, method_name);
-	before = method_number(method_table(), &layout, old, 0);
+	older = find_method(jni, class, method_name);
+	before = method_number(method_table(), &layout, older, 0);
 	check((*jvmti)->RedefineClasses(jvmti, 1, &definition), "RedefineClasses");
-	new = find_method(jni, class, method_name);
-	after = method_number(method_table(), &layout, new, 0);
-	old_again = method_number(method_table(), &layout, old, 0);
+	newer = find_method(jni, class, method_name);
+	after = method_number(method_table(), &layout, newer, 0);
+	old_again = method_number(method_table(), &layout, older, 0);
 	printf("redefined: %u, %u, still %u\n", before, after, old_again);
 	(*jni)->ReleaseByteArrayElements(jni, bytes, data, JNI_ABORT);
 	(*jni)->ReleaseStringUTFChars(jni, name, method_name);
-	return before && after && before != after && old != new &&old_again == before;
+	return before && after && before != after && older != newer && old_again == before &&
+	       pushes(before, 41) && pushes(after, 42);
 }
 
 JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
@@ -434,13 +476,30 @@ JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
 	find_pairs();
 	each_class(jni, compare_class_methods);
 	printf("methods: %u classes, %u methods, %u natives, %u hidden, %u numbered, %u lines, "
-	       "%u missing, %u different\n",
+	       "%u bytecodes, %u missing, %u different\n",
 	       tally.classes, tally.methods, tally.natives, tally.hidden, tally.numbered,
-	       tally.lines, tally.missing, tally.different);
+	       tally.lines, tally.bytecodes, tally.missing, tally.different);
 	printf("table: %u numbers, %u full, %u unread, bytes %u median %u p99, "
 	       "first %u ns median %u p99, again %u ns median %u p99\n",
 	       measured, method_table()->full, method_table()->unread, share(sizes, 50),
 	       share(sizes, 99), share(times, 50), share(times, 99), share(again, 50),
 	       share(again, 99));
+	(void)fflush(stdout);
+}
+
+/* What became of the methods of all classes that were there at the check, of which many are gone:
+ * other things lie in their places, or nothing. */
+JNIEXPORT void JNICALL Java_MethodNames_stale(JNIEnv *jni, jclass this)
+{
+	unsigned same = 0, refused = 0;
+
+	(void)jni, (void)this;
+	for (size_t i = 0; i < pair_count; i++) {
+		if (copy_method(pairs[i].method))
+			same++;
+		else
+			refused++;
+	}
+	printf("stale: %u copied, %u refused\n", same, refused);
 	(void)fflush(stdout);
 }

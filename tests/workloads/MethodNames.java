@@ -21,6 +21,8 @@ final class MethodNames {
 
     private static native void check();
 
+    private static native void stale();
+
     private static native boolean redefine(Class<?> redefined, byte[] as, String running);
 
     /** What it returns is another number in the class that it is redefined as. */
@@ -139,5 +141,14 @@ final class MethodNames {
         redefineRunning();
         check();
         Workload.sink = many.hashCode() + hidden.hashCode();
+        many = null;
+        hidden = null;
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+            Thread.sleep(100);
+        }
+        many = ManyClasses.load(20, 1);
+        stale();
+        Workload.sink = many.hashCode();
     }
 }

@@ -1,8 +1,15 @@
 #include "attach/agent/jvm/method_facts.h"
 
 #include <stddef.h>
+#include <string.h>
 
+#include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/vmstructs.h"
+#include "attach/agent/method/bytecodes.h"
+#include "common/code/java_op.h"
+
+/* The longest has 25. */
+#define OP_NAME_BYTES 32u
 
 /* A field that is read, and how long it is. */
 struct field {
@@ -99,6 +106,88 @@ static const char *read_file(struct method_layout *l)
 					 : NULL;
 }
 
+/* The interpreter has a piece of code for each instruction, which says the instruction's number and
+ * its name: of the JVM's own, whose numbers are each release's. */
+struct codelets {
+	uint64_t buffer, bytes;
+	uint32_t begin, end, limit; /* in the buffer */
+	uint32_t name, size, op;    /* in a codelet */
+};
+
+static bool read_int(uint64_t address, uint32_t *value)
+{
+	return safe_read(address, value, sizeof(*value));
+}
+
+static bool find_codelets(struct codelets *c)
+{
+	uint32_t buffer, begin, end, limit;
+	const struct field fields[] = {
+	    {"StubQueue", "_stub_buffer", &buffer, 0},
+	    {"StubQueue", "_queue_begin", &begin, 0},
+	    {"StubQueue", "_queue_end", &end, 0},
+	    {"StubQueue", "_buffer_limit", &limit, 0},
+	    {"InterpreterCodelet", "_description", &c->name, 0},
+	    {"InterpreterCodelet", "_size", &c->size, 0},
+	    {"InterpreterCodelet", "_bytecode", &c->op, 0},
+	};
+	uint64_t queue;
+
+	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (!read_field(&fields[i]))
+			return false;
+	return vmstructs_type_size("InterpreterCodelet", &c->bytes) &&
+	       vmstructs_static_word("AbstractInterpreter", "_code", &queue) &&
+	       safe_read(queue + buffer, &c->buffer, sizeof(c->buffer)) &&
+	       read_int(queue + begin, &c->begin) && read_int(queue + end, &c->end) &&
+	       read_int(queue + limit, &c->limit);
+}
+
+/* The name of a codelet, cut where it is longer than any instruction's. */
+static bool read_name(uint64_t codelet, const struct codelets *c, char name[OP_NAME_BYTES])
+{
+	uint64_t at;
+	size_t got;
+
+	if (!safe_read(codelet + c->name, &at, sizeof(at)))
+		return false;
+	got = safe_read_some(at, name, OP_NAME_BYTES - 1);
+	name[got] = '\0';
+	return got > 0;
+}
+
+/* All of them, in a row: the JVM never removes one. False where that is not what there is. */
+static bool read_own_ops(uint8_t java_op[256])
+{
+	char name[OP_NAME_BYTES];
+	struct codelets c;
+	unsigned found = 0;
+	uint32_t size, op;
+
+	if (!find_codelets(&c))
+		return false;
+	for (uint32_t at = c.begin; at < c.end && at < c.limit; at += size) {
+		uint64_t codelet = c.buffer + at;
+
+		if (!read_int(codelet + c.size, &size) || size < c.bytes ||
+		    !read_int(codelet + c.op, &op))
+			return false;
+		if (op < JAVA_OPS || op > UINT8_MAX || !read_name(codelet, &c, name))
+			continue;
+		java_op[op] = bytecodes_op_of(name);
+		found += java_op[op] != METHOD_OP_UNKNOWN;
+	}
+	return found > 0;
+}
+
+static void read_ops(struct method_layout *l)
+{
+	memset(l->java_op, METHOD_OP_UNKNOWN, sizeof(l->java_op));
+	for (unsigned op = 0; op < JAVA_OPS; op++)
+		l->java_op[op] = (uint8_t)op;
+	l->code_known = read_own_ops(l->java_op);
+}
+
 /* From JDK 20 on the bytes of a compressed number are never zero (JDK-8292758). */
 #define RELEASE_WITHOUT_ZERO_BYTES 20
 
@@ -114,6 +203,8 @@ const char *method_facts_read(unsigned release, struct method_layout *out)
 	if (!missing)
 		missing = read_file(&l);
 	l.known = !missing;
+	if (l.known)
+		read_ops(&l);
 	*out = l;
 	return missing;
 }

@@ -10,7 +10,7 @@
 #include "attach/agent/method/method_layout.h"
 
 /* release: of the JDK (17), 0 when it is not known. Returns NULL, or the name of what is not told:
- * out->known is not set then, and no method can be read. */
+ * out->known is not set then, and no method can be read. out->code_known: so can bytecodes. */
 const char *method_facts_read(unsigned release, struct method_layout *out);
 
 #endif

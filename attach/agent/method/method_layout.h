@@ -11,8 +11,11 @@
 /* What is read of one structure at once; a JVM whose is longer is not known. */
 #define METHOD_HEAD_BYTES_MAX 128u
 
+/* Stands for no instruction (JVMS 6.2: impdep2). */
+#define METHOD_OP_UNKNOWN 0xffu
+
 struct method_layout {
-	bool known;
+	bool known;        /* of bytecodes: code_known, too */
 	uint8_t byte_base; /* what is taken from each byte of a compressed number */
 	/* In a Method. */
 	uint32_t method_bytes; /* that have both */
@@ -41,6 +44,9 @@ struct method_layout {
 	/* In a Symbol. */
 	uint32_t symbol_length; /* u2 */
 	uint32_t symbol_body;
+	/* By the code of an instruction as it is interpreted, that in class files. */
+	bool code_known;
+	uint8_t java_op[256];
 };
 
 #endif
