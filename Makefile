@@ -215,14 +215,17 @@ $(NUMA)/initramfs.cpio: tests/numa/initramfs tests/numa/init $(NUMA)/jdk/release
 
 unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
 workloads: $(B)/workloads/.built
-tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/code/check.so
+tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/code/check.so $(B)/tests/methods/check.so
 # What a profile in a file is read as, for the end-to-end test to hold against the JDK's own reader.
 $(B)/tests/stacks: $(B)/obj/tests/e2e/stacks.o $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lz -lm
 
-# An agent that holds compiled code as it is read against what the JVM replays, of the very objects that go into ours.
-$(B)/tests/code/check.so: $(call pic,tests/e2e/code_check.c) $(AGENT_OBJECTS)
+# Agents of the very objects that go into ours, which hold compiled code and methods as they are read against what the
+# JVM says of them.
+$(B)/tests/code/check.so: $(call pic,tests/e2e/code_check.c)
+$(B)/tests/methods/check.so: $(call pic,tests/e2e/method_check.c)
+$(B)/tests/code/check.so $(B)/tests/methods/check.so: $(AGENT_OBJECTS)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $^ -lZydis -lprotobuf-c -ldl -lpthread -lm
 	$(Q)$(COPY_AGENT_LIBS)

@@ -74,9 +74,7 @@ final class ManyClasses {
         }
     }
 
-    public static void main(String[] args) throws Exception {
-        int count = Integer.parseInt(args[0]);
-        int each = Integer.parseInt(args[1]);
+    static Class<?>[] load(int count, int each) throws Exception {
         byte[] bytes;
         try (InputStream in = ManyClasses.class.getResourceAsStream("ManyClasses$Copy.class")) {
             bytes = in.readAllBytes();
@@ -88,6 +86,11 @@ final class ManyClasses {
             classes[i] = loader.load(bytes, "ManyClasses$" + Integer.toString(DIGITS_FROM + i, 36));
             Class.forName(classes[i].getName(), true, loader);
         }
+        return classes;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Class<?>[] classes = load(Integer.parseInt(args[0]), Integer.parseInt(args[1]));
         System.out.println("up");
         if (args.length > 2) {
             Thread.sleep(Long.MAX_VALUE);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/agent/jvm/java_name.h"
+#include "attach/agent/method/java_name.h"
 
 bool method_names_resolve(struct vm *vm, jmethodID method, struct method_names *out)
 {

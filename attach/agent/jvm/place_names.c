@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "attach/agent/code/safe_read.h"
-#include "attach/agent/jvm/java_name.h"
+#include "attach/agent/method/java_name.h"
 #include "attach/agent/jvm/klass_fields.h"
 #include "attach/agent/place/klass.h"
 #include "attach/agent/place/object_header.h"
@@ -25,32 +25,13 @@ void place_name_release(struct place_name *n)
 	*n = (struct place_name){0};
 }
 
-/* The JNI signature of a class from the JVM's name for it, which is freed; NULL without memory. */
-static char *signature_of(char *symbol)
-{
-	char *signature;
-
-	if (symbol[0] == '[')
-		return symbol;
-	if (asprintf(&signature, "L%s;", symbol) < 0)
-		signature = NULL;
-	free(symbol);
-	return signature;
-}
-
 /* The Java name of a class; to be freed, or NULL. */
 static char *class_name(uint64_t klass)
 {
-	char *symbol = klass_symbol(klass), *signature, *name;
+	char *symbol = klass_symbol(klass);
+	char *name = symbol ? java_name_of_symbol(symbol) : NULL;
 
-	if (!symbol)
-		return NULL;
-	/* A hidden class's has a '+' before its number. */
-	for (char *plus = symbol; (plus = strstr(plus, "+0x"));)
-		*plus = '/';
-	signature = signature_of(symbol);
-	name = signature ? java_name_of(signature) : NULL;
-	free(signature);
+	free(symbol);
 	return name;
 }
 

@@ -7,7 +7,7 @@
 
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/class_table.h"
-#include "attach/agent/jvm/java_name.h"
+#include "attach/agent/method/java_name.h"
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/stream/code_message.h"
 #include "attach/agent/stream/numbering.h"

@@ -4,25 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/code/java_op.h"
+
 /* Bytes looked at for the loops of one method: their number is not linear in what it has. */
 #define SCANNED_MAX (1u << 22)
-
-enum { TABLESWITCH = 0xaa, LOOKUPSWITCH = 0xab, WIDE = 0xc4, IINC = 0x84 };
-
-/* Bytes of each instruction, from nop on (JVMS 6.5); 0: none, or one of many lengths. */
-static const char lengths[] = "1111111111111111"
-			      "2323322222111111"
-			      "1111111111111111"
-			      "1111112222211111"
-			      "1111111111111111"
-			      "1111111111111111"
-			      "1111111111111111"
-			      "1111111111111111"
-			      "1111311111111111"
-			      "1111111113333333"
-			      "3333333332001111"
-			      "1133333335532311"
-			      "3311043355";
 
 /* One node for each byte that an instruction begins at; the others are in none. */
 struct graph {
@@ -55,49 +40,6 @@ static int32_t s16(const uint8_t *p)
 static int32_t s32(const uint8_t *p)
 {
 	return (int32_t)((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]);
-}
-
-/* Where a switch's operands begin, from its own beginning. */
-static uint32_t switch_pad(uint32_t bci)
-{
-	return 4 - bci % 4;
-}
-
-/* Targets of a switch besides its default; -1 where it does not fit. */
-static int64_t switch_cases(const struct graph *g, uint32_t bci)
-{
-	uint64_t head = (uint64_t)bci + switch_pad(bci);
-	bool table = g->code[bci] == TABLESWITCH;
-	int64_t count;
-
-	if (head + (table ? 12 : 8) > g->size)
-		return -1;
-	count = table ? (int64_t)s32(g->code + head + 8) - s32(g->code + head + 4) + 1
-		      : s32(g->code + head + 4);
-	if (count < 0 || count > (int64_t)g->size)
-		return -1;
-	return head + (table ? 12 : 8) + (uint64_t)count * (table ? 4 : 8) > g->size ? -1 : count;
-}
-
-/* Bytes of the instruction; 0 where there is none. */
-static uint32_t length_at(const struct graph *g, uint32_t bci)
-{
-	uint8_t op = g->code[bci];
-	uint32_t length = 0;
-
-	if (op == TABLESWITCH || op == LOOKUPSWITCH) {
-		int64_t cases = switch_cases(g, bci);
-
-		if (cases >= 0)
-			length = switch_pad(bci) + (op == TABLESWITCH ? 12 + (uint32_t)cases * 4
-								      : 8 + (uint32_t)cases * 8);
-	} else if (op == WIDE) {
-		if (bci + 1 < g->size)
-			length = g->code[bci + 1] == IINC ? 6 : 4;
-	} else if (op < sizeof(lengths) - 1) {
-		length = (uint32_t)(lengths[op] - '0');
-	}
-	return length <= g->size - bci ? length : 0;
 }
 
 static bool is_if(uint8_t op)
@@ -136,9 +78,9 @@ static int add_edge(struct graph *g, int64_t target)
 
 static int add_switch(struct graph *g, uint32_t bci)
 {
-	bool table = g->code[bci] == TABLESWITCH;
-	const uint8_t *head = g->code + bci + switch_pad(bci);
-	int64_t cases = switch_cases(g, bci);
+	bool table = g->code[bci] == JAVA_TABLESWITCH;
+	const uint8_t *head = g->code + bci + java_switch_pad(bci);
+	int64_t cases = java_switch_cases(g->code, g->size, bci);
 	int rc = add_edge(g, (int64_t)bci + s32(head));
 
 	for (int64_t i = 0; i < cases && rc == 0; i++)
@@ -152,7 +94,7 @@ static int add_edges(struct graph *g, uint32_t bci, uint32_t length)
 	const uint8_t *operand = g->code + bci + 1;
 	int rc = 0;
 
-	if (op == TABLESWITCH || op == LOOKUPSWITCH)
+	if (op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH)
 		return add_switch(g, bci);
 	if (is_if(op) || op == 0xa7)
 		rc = add_edge(g, (int64_t)bci + s16(operand));
@@ -166,7 +108,7 @@ static int add_edges(struct graph *g, uint32_t bci, uint32_t length)
 static int connect(struct graph *g)
 {
 	for (uint32_t bci = 0; bci < g->size;) {
-		uint32_t length = length_at(g, bci);
+		uint32_t length = java_op_length(g->code, g->size, bci);
 
 		if (length == 0)
 			return -EBADMSG;
@@ -179,7 +121,7 @@ static int connect(struct graph *g)
 		g->first_edge[bci] = g->edge_count;
 		if (!g->begins[bci])
 			continue;
-		rc = add_edges(g, bci, length_at(g, bci));
+		rc = add_edges(g, bci, java_op_length(g->code, g->size, bci));
 		if (rc < 0)
 			return rc;
 	}
@@ -456,9 +398,9 @@ static int32_t step_at(const struct graph *g, uint32_t bci)
 	const uint8_t *code = g->code + bci;
 	int32_t by = 0;
 
-	if (code[0] == IINC)
+	if (code[0] == JAVA_IINC)
 		by = s8(code[2]);
-	else if (code[0] == WIDE && code[1] == IINC)
+	else if (code[0] == JAVA_WIDE && code[1] == JAVA_IINC)
 		by = s16(code + 4);
 	else if (!is_addition(code, g->size - bci, false, &by) &&
 		 !is_addition(code, g->size - bci, true, &by))
@@ -534,12 +476,12 @@ static int32_t variable_changed(const struct graph *g, uint32_t bci)
 {
 	const uint8_t *code = g->code + bci;
 	uint32_t left = g->size - bci;
-	bool wide = code[0] == WIDE;
+	bool wide = code[0] == JAVA_WIDE;
 	uint8_t op = wide && left > 1 ? code[1] : code[0];
 
 	if (op >= 0x3b && op <= 0x4e)
 		return (op - 0x3b) % 4;
-	if (op != IINC && (op < 0x36 || op > 0x3a))
+	if (op != JAVA_IINC && (op < 0x36 || op > 0x3a))
 		return BYTECODE_NO_VARIABLE;
 	if (wide)
 		return left > 3 ? code[2] << 8 | code[3] : BYTECODE_MANY_VARIABLES;

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "attach/agent/jvm/java_name.h"
+#include "attach/agent/method/java_name.h"
 
 static void assert_name(const char *signature, const char *expected)
 {
@@ -42,12 +42,31 @@ static void what_is_no_signature_is_named_all_the_same(void **state)
 	assert_name("L", "");
 }
 
+static void assert_symbol(const char *symbol, const char *expected)
+{
+	char *name = java_name_of_symbol(symbol);
+
+	assert_non_null(name);
+	assert_string_equal(name, expected);
+	free(name);
+}
+
+static void names_that_the_jvm_keeps_are_the_same(void **state)
+{
+	(void)state;
+	assert_symbol("java/util/Map", "java.util.Map");
+	assert_symbol("[Ljava/util/Map;", "java.util.Map[]");
+	assert_symbol("p/A$$Lambda+0x00007f0000001000", "p.A$$Lambda.0x00007f0000001000");
+	assert_symbol("p/a+b", "p.a+b");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(classes_have_dots),
 	    cmocka_unit_test(arrays_have_brackets_behind_their_elements),
 	    cmocka_unit_test(what_is_no_signature_is_named_all_the_same),
+	    cmocka_unit_test(names_that_the_jvm_keeps_are_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-#include "attach/agent/jvm/java_name.h"
+#include "attach/agent/method/java_name.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,5 +52,20 @@ char *java_name_of(const char *signature)
 			*p = '.';
 	for (size_t i = 0; i < dimensions; i++)
 		strcat(name, "[]");
+	return name;
+}
+
+char *java_name_of_symbol(const char *symbol)
+{
+	char *signature, *name;
+
+	if (symbol[0] == '[')
+		return java_name_of(symbol);
+	if (asprintf(&signature, "L%s;", symbol) < 0)
+		return NULL;
+	for (char *plus = signature; (plus = strstr(plus, "+0x"));)
+		*plus = '/';
+	name = java_name_of(signature);
+	free(signature);
 	return name;
 }

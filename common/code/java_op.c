@@ -1,0 +1,59 @@
+#include "common/code/java_op.h"
+
+#include <stdbool.h>
+
+/* Bytes of each instruction, from nop on (JVMS 6.5); 0: none, or one of many lengths. */
+static const char lengths[] = "1111111111111111"
+			      "2323322222111111"
+			      "1111111111111111"
+			      "1111112222211111"
+			      "1111111111111111"
+			      "1111111111111111"
+			      "1111111111111111"
+			      "1111111111111111"
+			      "1111311111111111"
+			      "1111111113333333"
+			      "3333333332001111"
+			      "1133333335532311"
+			      "3311043355";
+
+static int32_t s32(const uint8_t *p)
+{
+	return (int32_t)((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]);
+}
+
+int64_t java_switch_cases(const uint8_t *code, uint32_t size, uint32_t bci)
+{
+	uint64_t head = (uint64_t)bci + java_switch_pad(bci);
+	bool table = code[bci] == JAVA_TABLESWITCH;
+	int64_t count;
+
+	if (head + (table ? 12 : 8) > size)
+		return -1;
+	count =
+	    table ? (int64_t)s32(code + head + 8) - s32(code + head + 4) + 1 : s32(code + head + 4);
+	if (count < 0 || count > (int64_t)size)
+		return -1;
+	return head + (table ? 12 : 8) + (uint64_t)count * (table ? 4 : 8) > size ? -1 : count;
+}
+
+uint32_t java_op_length(const uint8_t *code, uint32_t size, uint32_t bci)
+{
+	uint8_t op = code[bci];
+	uint32_t length = 0;
+
+	if (op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH) {
+		int64_t cases = java_switch_cases(code, size, bci);
+
+		if (cases >= 0)
+			length = java_switch_pad(bci) + (op == JAVA_TABLESWITCH
+							     ? 12 + (uint32_t)cases * 4
+							     : 8 + (uint32_t)cases * 8);
+	} else if (op == JAVA_WIDE) {
+		if (bci + 1 < size)
+			length = code[bci + 1] == JAVA_IINC ? 6 : 4;
+	} else if (op < JAVA_OPS) {
+		length = (uint32_t)(lengths[op] - '0');
+	}
+	return length <= size - bci ? length : 0;
+}

@@ -1,0 +1,505 @@
+/*
+ * What the JVM calls its methods beside what is read from its memory (attach/agent/method/): the
+ * native half of the program MethodNames, of the very objects that go into our agent. JVMTI is the
+ * judge. Prints one line of counts, and the first methods that differ.
+ */
+#include <jvmti.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/method/java_name.h"
+#include "attach/agent/jvm/method_facts.h"
+#include "attach/agent/jvm/vmstructs.h"
+#include "attach/agent/method/bytecodes.h"
+#include "attach/agent/method/line_table.h"
+#include "attach/agent/method/method_table.h"
+
+#define SHOWN_MAX 20u
+#define COPY_MAX  (4 * METHOD_TEXT_MAX + METHOD_LINES_MAX + 4096u)
+
+static struct {
+	unsigned classes;
+	unsigned methods;
+	unsigned natives;
+	unsigned hidden;   /* of hidden classes */
+	unsigned numbered; /* by JDK 11: JVMTI adds a hash to the class's name */
+	unsigned lines;
+	unsigned bytecodes;
+	unsigned missing;
+	unsigned different;
+} tally;
+
+static jvmtiEnv *jvmti;
+static unsigned release;
+static struct method_layout layout;
+static uint64_t copy_space[COPY_MAX / 8];
+static struct method_copy *const copy = (struct method_copy *)copy_space;
+
+struct pair {
+	uint64_t id;
+	uint64_t method;
+};
+static struct pair *pairs;
+static size_t pair_count, pair_capacity;
+
+static void fail(const char *what)
+{
+	printf("cannot check: %s\n", what);
+	(void)fflush(stdout);
+	abort();
+}
+
+static void check(jvmtiError error, const char *what)
+{
+	if (error != JVMTI_ERROR_NONE)
+		fail(what);
+}
+
+static void differs(const char *what, const char *ours, const char *theirs)
+{
+	if (tally.different++ < SHOWN_MAX)
+		printf("%s of %s %s: %s, by JVMTI %s\n", what, method_copy_text(copy, METHOD_CLASS),
+		       method_copy_text(copy, METHOD_NAME), ours ? ours : "none",
+		       theirs ? theirs : "none");
+}
+
+static uint64_t read_word(uint64_t address)
+{
+	uint64_t word;
+
+	return safe_read(address, &word, sizeof(word)) ? word : 0;
+}
+
+static uint64_t offset_of(const char *type, const char *field)
+{
+	uint64_t offset;
+
+	if (!vmstructs_offset(type, field, &offset))
+		fail(field);
+	return offset;
+}
+
+/* ---------------------------------------------------------------- which Method an id stands for */
+
+static void add_pair(uint64_t id, uint64_t method)
+{
+	if (pair_count == pair_capacity) {
+		pair_capacity = pair_capacity * 2 + 4096;
+		pairs = realloc(pairs, pair_capacity * sizeof(*pairs));
+		if (!pairs)
+			fail("memory");
+	}
+	pairs[pair_count++] = (struct pair){id, method};
+}
+
+static void add_klass(uint64_t klass)
+{
+	uint64_t methods = read_word(klass + offset_of("InstanceKlass", "_methods"));
+	uint64_t ids = read_word(klass + offset_of("InstanceKlass", "_methods_jmethod_ids"));
+	uint64_t data = offset_of("Array<Method*>", "_data"), count;
+	uint64_t number_at = offset_of("ConstMethod", "_method_idnum");
+	int32_t length;
+
+	if (!methods || !ids || !safe_read(methods, &length, sizeof(length)))
+		return;
+	count = read_word(ids);
+	for (int32_t i = 0; i < length; i++) {
+		uint64_t method = read_word(methods + data + (uint64_t)i * 8);
+		uint64_t const_method = read_word(method + layout.method_const);
+		uint64_t id;
+		uint16_t number;
+
+		if (safe_read(const_method + number_at, &number, sizeof(number)) &&
+		    number < count && (id = read_word(ids + (number + 1u) * 8)))
+			add_pair(id, method);
+	}
+}
+
+static int by_id(const void *a, const void *b)
+{
+	uint64_t x = ((const struct pair *)a)->id, y = ((const struct pair *)b)->id;
+
+	return (x > y) - (x < y);
+}
+
+/* By the JVM's own lists, when all methods have ids. */
+static void find_pairs(void)
+{
+	uint64_t next_data = offset_of("ClassLoaderData", "_next");
+	uint64_t klasses = offset_of("ClassLoaderData", "_klasses");
+	uint64_t next = offset_of("Klass", "_next_link");
+	uint64_t helper = offset_of("Klass", "_layout_helper");
+	uint64_t data;
+
+	if (!vmstructs_static_word("ClassLoaderDataGraph", "_head", &data))
+		fail("_head");
+	pair_count = 0;
+	for (; data; data = read_word(data + next_data))
+		for (uint64_t k = read_word(data + klasses); k; k = read_word(k + next)) {
+			int32_t is_instance;
+
+			if (safe_read(k + helper, &is_instance, sizeof(is_instance)) &&
+			    is_instance > 0)
+				add_klass(k);
+		}
+	qsort(pairs, pair_count, sizeof(*pairs), by_id);
+}
+
+static uint64_t method_of(jmethodID id)
+{
+	struct pair key = {.id = (uintptr_t)id}, *found;
+
+	found = bsearch(&key, pairs, pair_count, sizeof(*pairs), by_id);
+	return found ? found->method : 0;
+}
+
+/* ---------------------------------------------------------------- one method */
+
+static void compare_text(const char *what, const char *ours, const char *theirs)
+{
+	if (!ours != !theirs || (ours && strcmp(ours, theirs) != 0))
+		differs(what, ours, theirs);
+}
+
+/* JDK 11 numbers classes without a name of their own by a hash, which their names do not have. */
+static bool is_numbered(const char *ours, const char *theirs)
+{
+	size_t length = strlen(ours);
+
+	return release < 15 && strncmp(ours, theirs, length) == 0 && theirs[length] == '.' &&
+	       strspn(theirs + length + 1, "0123456789") == strlen(theirs + length + 1);
+}
+
+static void compare_class(const char *signature)
+{
+	char *theirs = java_name_of(signature);
+	char *ours = java_name_of_symbol(method_copy_text(copy, METHOD_CLASS));
+
+	if (!ours || !theirs)
+		fail("memory");
+	if (is_numbered(ours, theirs))
+		tally.numbered++;
+	else
+		compare_text("class", ours, theirs);
+	tally.hidden += strstr(method_copy_text(copy, METHOD_CLASS), "+0x") != NULL;
+	free(ours);
+	free(theirs);
+}
+
+static void compare_lines(jmethodID id)
+{
+	struct line_table t =
+	    line_table_of(method_copy_lines(copy), copy->lines_size, layout.byte_base);
+	jvmtiLineNumberEntry *lines = NULL;
+	jint count = 0;
+	char text[64];
+
+	if ((*jvmti)->GetLineNumberTable(jvmti, id, &count, &lines) != JVMTI_ERROR_NONE)
+		count = 0;
+	for (jint i = 0; i < count; i++) {
+		if (!line_table_next(&t) || t.bci != (int32_t)lines[i].start_location ||
+		    t.line != lines[i].line_number) {
+			(void)snprintf(text, sizeof(text), "%d at %d", (int)lines[i].line_number,
+				       (int)lines[i].start_location);
+			differs("line", "another", text);
+			break;
+		}
+		tally.lines++;
+	}
+	if (line_table_next(&t))
+		differs("lines", "more", "fewer");
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)lines);
+}
+
+/* With the operands that are the JVM's own left out in both. */
+static void compare_bytecodes(jmethodID id)
+{
+	static uint8_t ours[UINT16_MAX], java_op[256];
+	unsigned char *theirs = NULL;
+	jint count = 0;
+	bool read = bytecodes_read(&layout, copy, ours);
+
+	for (unsigned op = 0; op < 256; op++)
+		java_op[op] = op < 0xca ? (uint8_t)op : METHOD_OP_UNKNOWN;
+	if ((*jvmti)->GetBytecodes(jvmti, id, &count, &theirs) != JVMTI_ERROR_NONE)
+		count = 0;
+	if (count > 0 && !bytecodes_restore(java_op, theirs, (uint32_t)count))
+		fail("bytecodes of JVMTI's");
+	if (count != copy->code_size || read != (count > 0) ||
+	    (count > 0 && memcmp(ours, theirs, (size_t)count) != 0))
+		differs("bytecodes", read ? "others" : "none", "others");
+	tally.bytecodes += (unsigned)count;
+	(void)(*jvmti)->Deallocate(jvmti, theirs);
+}
+
+static void compare_method(jmethodID id, const char *signature, const char *file)
+{
+	jboolean native;
+	jint flags;
+	char *name, *descriptor;
+
+	check((*jvmti)->GetMethodName(jvmti, id, &name, &descriptor, NULL), "GetMethodName");
+	check((*jvmti)->IsMethodNative(jvmti, id, &native), "IsMethodNative");
+	check((*jvmti)->GetMethodModifiers(jvmti, id, &flags), "GetMethodModifiers");
+	compare_class(signature);
+	compare_text("name", method_copy_text(copy, METHOD_NAME), name);
+	compare_text("descriptor", method_copy_text(copy, METHOD_DESCRIPTOR), descriptor);
+	compare_text("file", method_copy_text(copy, METHOD_FILE), file);
+	if (method_copy_is_native(copy) != native || (copy->flags & 0xfff) != (flags & 0xfff))
+		differs("flags", "others", "others");
+	compare_lines(id);
+	compare_bytecodes(id);
+	tally.natives += native;
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+}
+
+static bool copy_method(uint64_t method)
+{
+	struct method_look look;
+
+	return method_look(&layout, method, &look) && method_copy_bytes(&look) <= COPY_MAX &&
+	       method_copy(&layout, &look, copy);
+}
+
+/* ---------------------------------------------------------------- how long it takes */
+
+static uint32_t sizes[METHODS_MAX], times[METHODS_MAX], again[METHODS_MAX];
+static unsigned measured;
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint32_t bytes_of(const struct method_copy *c)
+{
+	return (uint32_t)(method_copy_lines(c) + c->lines_size - (const uint8_t *)c + 7) & ~7u;
+}
+
+/* Once it is full it stays so. */
+#define FULL_ENOUGH 1000u
+
+/* The second meeting gives the same number. */
+static void measure(uint64_t method)
+{
+	struct method_table *t = method_table();
+	uint64_t before = now(), between, after;
+	uint32_t number, second;
+
+	if (t->full >= FULL_ENOUGH)
+		return;
+	number = method_number(t, &layout, method, 0);
+	between = now();
+	second = method_number(t, &layout, method, 1);
+	after = now();
+	if (number != second || (number && (method_of_number(t, number)->method != method ||
+					    method_number(t, &layout, method, 1) != number)))
+		differs("number", "of another method, or another at the second meeting", NULL);
+	if (!number)
+		return;
+	sizes[measured] = bytes_of(method_of_number(t, number));
+	times[measured] = (uint32_t)(between - before);
+	again[measured++] = (uint32_t)(after - between);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint32_t share(uint32_t *values, unsigned percent)
+{
+	qsort(values, measured, sizeof(*values), by_value);
+	return measured ? values[(measured - 1) * (size_t)percent / 100] : 0;
+}
+
+/* ---------------------------------------------------------------- all of them */
+
+static void each_class(JNIEnv *jni, void (*visit)(jclass class))
+{
+	jclass *classes;
+	jint count;
+
+	check((*jvmti)->GetLoadedClasses(jvmti, &count, &classes), "GetLoadedClasses");
+	for (jint i = 0; i < count; i++) {
+		visit(classes[i]);
+		(*jni)->DeleteLocalRef(jni, classes[i]);
+	}
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
+}
+
+static void make_ids(jclass class)
+{
+	jmethodID *ids;
+	jint count;
+
+	if ((*jvmti)->GetClassMethods(jvmti, class, &count, &ids) == JVMTI_ERROR_NONE)
+		(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)ids);
+}
+
+static void compare_class_methods(jclass class)
+{
+	char *signature, *file = NULL;
+	jmethodID *ids;
+	jint count;
+
+	if ((*jvmti)->GetClassMethods(jvmti, class, &count, &ids) != JVMTI_ERROR_NONE)
+		return;
+	check((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL), "GetClassSignature");
+	if ((*jvmti)->GetSourceFileName(jvmti, class, &file) != JVMTI_ERROR_NONE)
+		file = NULL;
+	tally.classes++;
+	for (jint i = 0; i < count; i++) {
+		uint64_t method = method_of(ids[i]);
+
+		tally.methods++;
+		if (!method || !copy_method(method)) {
+			if (tally.missing++ < SHOWN_MAX)
+				printf("missing: a method of %s, %s\n", signature,
+				       method ? "not copied" : "not found");
+			continue;
+		}
+		compare_method(ids[i], signature, file);
+		measure(method);
+	}
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)ids);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)file);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+}
+
+static void prepare(JNIEnv *jni)
+{
+	const jvmtiCapabilities wanted = {.can_get_bytecodes = 1,
+					  .can_get_line_numbers = 1,
+					  .can_get_source_file_name = 1,
+					  .can_redefine_classes = 1};
+	const char *missing;
+	char *version;
+	JavaVM *vm;
+
+	if (jvmti)
+		return;
+	if ((*jni)->GetJavaVM(jni, &vm) != JNI_OK ||
+	    (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK)
+		fail("no JVMTI");
+	check((*jvmti)->AddCapabilities(jvmti, &wanted), "AddCapabilities");
+	check((*jvmti)->GetSystemProperty(jvmti, "java.vm.specification.version", &version),
+	      "GetSystemProperty");
+	release = (unsigned)strtoul(version, NULL, 10);
+	if (safe_read_init() < 0 || method_table_init() < 0)
+		fail("memory");
+	missing = method_facts_read(release, &layout);
+	if (missing)
+		fail(missing);
+}
+
+/* Of a class that is there, by the name of a method that it has one of. */
+static uint64_t find_method(JNIEnv *jni, jclass class, const char *name)
+{
+	jmethodID *ids;
+	uint64_t found = 0;
+	jint count;
+
+	each_class(jni, make_ids);
+	find_pairs();
+	check((*jvmti)->GetClassMethods(jvmti, class, &count, &ids), "GetClassMethods");
+	for (jint i = 0; i < count; i++) {
+		uint64_t method = method_of(ids[i]);
+
+		if (method && copy_method(method) &&
+		    strcmp(method_copy_text(copy, METHOD_NAME), name) == 0)
+			found = method;
+	}
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)ids);
+	return found;
+}
+
+JNIEXPORT jboolean JNICALL Java_MethodNames_redefine(JNIEnv *, jclass, jclass, jbyteArray, jstring);
+JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *, jclass);
+JNIEXPORT void JNICALL Java_MethodNames_stale(JNIEnv *, jclass);
+
+/* Has a method that was met this instruction (bipush) with this number? */
+static bool pushes(uint32_t number, uint8_t value)
+{
+	static uint8_t code[UINT16_MAX];
+	const struct method_copy *of = number ? method_of_number(method_table(), number) : NULL;
+	const uint8_t push[] = {0x10, value};
+
+	return of && bytecodes_read(&layout, of, code) &&
+	       memmem(code, of->code_size, push, sizeof(push));
+}
+
+/* Of the method of that name a call is running. After the class is redefined it is another method
+ * than that one, and both have their names. */
+JNIEXPORT jboolean JNICALL Java_MethodNames_redefine(JNIEnv *jni, jclass this, jclass class,
+						     jbyteArray bytes, jstring name)
+{
+	const char *method_name = (*jni)->GetStringUTFChars(jni, name, NULL);
+	jbyte *data = (*jni)->GetByteArrayElements(jni, bytes, NULL);
+	jvmtiClassDefinition definition = {.klass = class,
+					   .class_byte_count = (*jni)->GetArrayLength(jni, bytes),
+					   .class_bytes = (const unsigned char *)data};
+	uint32_t before, after, old_again;
+	uint64_t older, newer;
+
+	(void)this;
+	prepare(jni);
+	older = find_method(jni, class, method_name);
+	before = method_number(method_table(), &layout, older, 0);
+	check((*jvmti)->RedefineClasses(jvmti, 1, &definition), "RedefineClasses");
+	newer = find_method(jni, class, method_name);
+	after = method_number(method_table(), &layout, newer, 0);
+	old_again = method_number(method_table(), &layout, older, 0);
+	printf("redefined: %u, %u, still %u\n", before, after, old_again);
+	(*jni)->ReleaseByteArrayElements(jni, bytes, data, JNI_ABORT);
+	(*jni)->ReleaseStringUTFChars(jni, name, method_name);
+	return before && after && before != after && older != newer && old_again == before &&
+	       pushes(before, 41) && pushes(after, 42);
+}
+
+JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
+{
+	(void)this;
+	prepare(jni);
+	method_table_release();
+	each_class(jni, make_ids);
+	find_pairs();
+	each_class(jni, compare_class_methods);
+	printf("methods: %u classes, %u methods, %u natives, %u hidden, %u numbered, %u lines, "
+	       "%u bytecodes, %u missing, %u different\n",
+	       tally.classes, tally.methods, tally.natives, tally.hidden, tally.numbered,
+	       tally.lines, tally.bytecodes, tally.missing, tally.different);
+	printf("table: %u numbers, %u full, %u unread, bytes %u median %u p99, "
+	       "first %u ns median %u p99, again %u ns median %u p99\n",
+	       measured, method_table()->full, method_table()->unread, share(sizes, 50),
+	       share(sizes, 99), share(times, 50), share(times, 99), share(again, 50),
+	       share(again, 99));
+	(void)fflush(stdout);
+}
+
+/* What became of the methods of all classes that were there at the check, of which many are gone:
+ * other things lie in their places, or nothing. */
+JNIEXPORT void JNICALL Java_MethodNames_stale(JNIEnv *jni, jclass this)
+{
+	unsigned same = 0, refused = 0;
+
+	(void)jni, (void)this;
+	for (size_t i = 0; i < pair_count; i++) {
+		if (copy_method(pairs[i].method))
+			same++;
+		else
+			refused++;
+	}
+	printf("stale: %u copied, %u refused\n", same, refused);
+	(void)fflush(stdout);
+}

@@ -1,0 +1,86 @@
+"""What methods are called as it is read from the JVM's memory (attach/agent/method/): for every method of every loaded
+class, the names, descriptor, file, flags, lines and bytecodes that JVMTI tells.
+
+Held against each other in a JVM that has loaded many classes, lambdas, method handles, proxies and hidden classes, and
+that redefines a class whose method is running (MethodNames.java, method_check.c). One has 20,000 classes, more methods
+than there are numbers for. Then classes are unloaded, and read all the same: that harms nobody.
+"""
+import os
+import re
+import shutil
+import subprocess
+
+from lib import BUILD, HANG_S, add_test, jdks, need_root, note, run
+from support.profile import OPTION_OF, classes
+from support.tree import TREE, contained, homes
+
+DIRECTORY = os.path.join(BUILD, "tests/methods")
+METHODS = re.compile(r"^methods: (\d+) classes, (\d+) methods, (\d+) natives, (\d+) hidden, (\d+) numbered, (\d+) lines, "
+                     r"(\d+) bytecodes, (\d+) missing, (\d+) different$", re.MULTILINE)
+TABLE = re.compile(r"^table: (\d+) numbers, (\d+) full, (\d+) unread, .*$", re.MULTILINE)
+STALE = re.compile(r"^stale: (\d+) copied, (\d+) refused$", re.MULTILINE)
+SOME_CLASSES, MANY_CLASSES = 200, 20000
+METHODS_MAX = 16384
+FULL_ENOUGH = 1000  # of method_check.c
+# JVMs without hidden classes number those without a name of their own.
+HIDDEN_FROM = 15
+LEAST_METHODS = 5000
+LEAST_SPECIAL = 50
+COLLECTORS = ("G1", "ZGC")
+
+
+def _judge(command, release, class_count):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S, check=False,
+                          env={k: v for k, v in os.environ.items() if "JAVA" not in k})
+    methods, table = METHODS.search(done.stdout), TABLE.search(done.stdout)
+    assert methods and table, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+    note(methods.group())
+    note(table.group())
+    found, count, natives, hidden, numbered, lines, bytecodes, missing, different = map(int, methods.groups())
+    assert missing == different == 0, done.stdout[-4000:]
+    assert found > class_count and count >= LEAST_METHODS + 8 * class_count, (found, count)
+    assert lines > count and bytecodes > count and natives >= LEAST_SPECIAL, (lines, bytecodes, natives)
+    assert (hidden if release >= HIDDEN_FROM else numbered) >= LEAST_SPECIAL, (hidden, numbered)
+    assert "versions 41 42 right" in done.stdout, done.stdout[-2000:]
+    numbers, full, unread = map(int, table.groups())
+    assert unread == 0 and numbers == min(count, METHODS_MAX), (numbers, count)
+    # Each is met twice; those that have no number stay without.
+    assert full == min(2 * (count - numbers), FULL_ENOUGH), (full, count, numbers)
+    stale = STALE.search(done.stdout)
+    assert stale and done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    note(stale.group())
+    copied, refused = map(int, stale.groups())
+    assert copied >= LEAST_METHODS and refused >= class_count, (copied, refused)
+
+
+def _arguments(library, class_count):
+    return ["MethodNames", library, str(class_count)]
+
+
+def _are_equal(jdk, options, class_count):
+    command = [jdk.java, "-Xmx512m", *options, "-cp", classes()]
+    _judge([*command, *_arguments(f"{DIRECTORY}/check.so", class_count)], jdk.release, class_count)
+
+
+def _are_equal_contained(release, home, options):
+    need_root()
+    shutil.copytree(DIRECTORY, os.path.join(TREE, "method-check"), dirs_exist_ok=True)
+    program = [*options, *_arguments("/method-check/check.so", SOME_CLASSES)]
+    _judge(contained(home, [classes()], program), release, SOME_CLASSES)
+
+
+def main():
+    for jdk in jdks():
+        for gc in COLLECTORS:
+            if jdk.runs_with(OPTION_OF[gc]):
+                add_test(f"{jdk} {gc}", lambda j=jdk, o=OPTION_OF[gc]: _are_equal(j, [o], SOME_CLASSES))
+    newest = jdks()[-1]
+    add_test(f"{MANY_CLASSES} classes, {newest}", lambda: _are_equal(newest, [], MANY_CLASSES))
+    for release, home in sorted(homes().items()):
+        for gc in ("G1", "Parallel"):
+            add_test(f"JDK {release} of the tree {gc}",
+                     lambda r=release, h=home, g=gc: _are_equal_contained(r, h, ["-Xmx256m", OPTION_OF[g]]))
+    run()
+
+
+main()
