@@ -45,7 +45,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth loops-truth loops-mapping asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts subsume-trees map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth loops-truth loops-mapping asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -64,7 +64,7 @@ FLEET	:= $(call sources,fleet)
 IMPORT	:= $(call sources,subsume/import)
 SUBSUME	:= $(filter-out $(IMPORT),$(call sources,subsume))
 ATTACH	:= $(filter-out attach/main.c attach/agent/%,$(call sources,attach))
-AGENT	:= $(call sources,attach/agent)
+AGENT	:= $(call sources,attach/agent) attach/process/hsperfdata.c
 DAEMON	:= $(filter-out daemon/main.c,$(call sources,daemon))
 CLIENT	:= $(filter-out client/main.c,$(call sources,client))
 
@@ -336,6 +336,11 @@ soak-contexts:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench $(B)/jdks
 	$(Q)JXPERF_BUILD=$(B) CONTEXTS_ALL=1 /usr/bin/python3 tests/e2e/contexts.py
+
+# What tells that objects may have moved, with every collector of every JDK; a quarter of an hour.
+soak-epochs:
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/jdks
+	$(Q)JXPERF_BUILD=$(B) EPOCHS_ALL=1 /usr/bin/python3 tests/e2e/epochs.py
 
 # Subsuming methods in the exact call trees of four libraries, and what sampling finds of them; a minute.
 $(B)/tests/subsume/libcall_tree.so: tests/subsume/call_tree.c

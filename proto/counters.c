@@ -23,6 +23,11 @@ const struct counter counter_table[] = {
      .sentence = "of these gave it up after a long wait, at random: registers slow programs down"},
     {C(EXPIRED_GC), .name = "expired_gc",
      .sentence = "watchpoints were dropped by a garbage collection"},
+    {C(EPOCHS_COMPARED), .name = "epochs_compared",
+     .sentence = "times threads came from a collection that the JVM had told of"},
+    {C(EPOCHS_MISSED), .name = "epochs_missed",
+     .sentence = "of those times the JVM's own count of pauses, by which windows without objects "
+		 "go, had not changed"},
     {C(EXPIRED_WINDOW), .name = "expired_window",
      .sentence = "watchpoints saw no second access before their thread or the window ended"},
     {C(ABANDONED), .name = "abandoned",

@@ -45,6 +45,13 @@ bool handlers_were_asked(void)
 	return atomic_exchange(&handlers.asked, false);
 }
 
+uint32_t handlers_epoch(void)
+{
+	return handlers.epoch_is_counted
+		   ? pauses_epoch(&handlers.pauses)
+		   : atomic_load_explicit(&handlers.epoch, memory_order_acquire);
+}
+
 /* The epoch is odd during a pause, also when we began to listen in the middle of one, or when the
  * JVM reports a collection inside another. */
 void handlers_gc_started(void)

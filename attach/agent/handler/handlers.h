@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "attach/agent/code/region.h"
+#include "attach/agent/epoch/pauses.h"
 #include "attach/agent/slowdown/slowdown.h"
 #include "attach/agent/slowdown/switching.h"
 #include "attach/agent/stack/context.h"
@@ -59,10 +60,14 @@ struct handlers {
 	_Atomic uint64_t trace_signals, trace_ns;
 	_Atomic int wake_fd; /* an eventfd, or -1 */
 	_Atomic bool asked;
-	uint64_t trace_key[2];  /* of the window, for hashes of values */
-	_Atomic bool stopping;  /* handlers return at once; session thread */
-	_Atomic uint32_t epoch; /* one more when a pause of the collector begins, and when it ends:
-				 * even while the application runs */
+	uint64_t trace_key[2]; /* of the window, for hashes of values */
+	_Atomic bool stopping; /* handlers return at once; session thread */
+	/* What epochs are told by: the JVM's count of pauses, or what it tells of collections,
+	 * which the positions of objects need. Then the number is one more when a pause of the
+	 * collector begins, and when it ends: even while the application runs. */
+	bool epoch_is_counted;
+	_Atomic uint32_t epoch;
+	struct pauses pauses;
 	struct region_map regions;
 	struct object_layout layout;
 	struct stack_walker walker;
@@ -86,6 +91,10 @@ void handlers_ask(void);
 
 /* Session thread: has anybody asked since the last call? */
 bool handlers_were_asked(void);
+
+/* The present epoch: an address in the heap that was taken in another one may be that of another
+ * object, or of none. */
+uint32_t handlers_epoch(void);
 
 /* In the thread that makes a pause of the collector, at its beginning and at its end. */
 void handlers_gc_started(void);

@@ -10,7 +10,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "attach/agent/code/codemap.h"
 #include "attach/agent/code/safe_read.h"
+#include "attach/agent/epoch/pauses.h"
 #include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
@@ -36,11 +38,30 @@ static _Atomic uint64_t foreign;
 static _Atomic uint64_t stale;
 static _Atomic uint32_t active; /* handlers running, also those whose thread is not known */
 
-/* A watchpoint of an older epoch may watch what is another object by now (JXPerf section 5.3). */
-static void enter_epoch(struct thread *t)
+/* Where the JVM tells of collections its count of pauses is held against that. Beside Java code a
+ * thread goes on during a pause, and may find one of the two changed already. */
+static void compare_epochs(struct thread *t, uint32_t now, const ucontext_t *uc)
 {
-	uint32_t now = atomic_load_explicit(&handlers.epoch, memory_order_acquire);
+	uint32_t counted;
 
+	if (handlers.epoch_is_counted || !pauses_are_known(&handlers.pauses))
+		return;
+	counted = pauses_epoch(&handlers.pauses);
+	if (t->epoch != now && t->epoch_in_java) {
+		thread_count(t, JXP__COUNTER__COUNTER_EPOCHS_COMPARED, 1);
+		if (t->counted_epoch == counted)
+			thread_count(t, JXP__COUNTER__COUNTER_EPOCHS_MISSED, 1);
+	}
+	t->counted_epoch = counted;
+	t->epoch_in_java = codemap_covers((uint64_t)uc->uc_mcontext.gregs[REG_RIP]);
+}
+
+/* A watchpoint of an older epoch may watch what is another object by now (JXPerf section 5.3). */
+static void enter_epoch(struct thread *t, const ucontext_t *uc)
+{
+	uint32_t now = handlers_epoch();
+
+	compare_epochs(t, now, uc);
 	if (t->epoch == now)
 		return;
 	watchpoint_drop_all(t, RECORD_EXPIRED_GC);
@@ -149,7 +170,7 @@ static void dispatch(struct thread *t, unsigned role, const ucontext_t *uc)
 	if (role != THREAD_ROLE_SAMPLING)
 		thread_count(t, role_counter(t, role), 1);
 	if (atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_READY) {
-		enter_epoch(t);
+		enter_epoch(t, uc);
 		if (burst_owns(t, reg)) {
 			loop_register_hit(t, reg, uc);
 			return;

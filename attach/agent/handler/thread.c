@@ -93,6 +93,7 @@ struct thread *thread_take(pid_t tid)
 	memset(t->sampling_ring, 0, sizeof(t->sampling_ring));
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
 		t->register_fd[i] = -1;
+	t->epoch_in_java = false;
 	t->announced = false;
 	t->fd_reserved = false;
 	t->short_of_fds = false;

@@ -156,6 +156,9 @@ struct thread {
 				     * on; else 0 */
 	struct place_memory places; /* of the epoch */
 	uint32_t epoch;
+	/* By the JVM's count, where epochs are told, and whether the thread ran Java code then. */
+	uint32_t counted_epoch;
+	bool epoch_in_java;
 	struct account account; /* of the signal that is handled */
 
 	/* Handler writes, session thread reads. */

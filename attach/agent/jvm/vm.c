@@ -186,12 +186,15 @@ static const jvmtiEvent events[] = {
     JVMTI_EVENT_COMPILED_METHOD_LOAD,
     JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
     JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
-    JVMTI_EVENT_GARBAGE_COLLECTION_START,
-    JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
     JVMTI_EVENT_THREAD_START,
     JVMTI_EVENT_THREAD_END,
 };
-#define EVENT_COUNT (sizeof(events) / sizeof(events[0]))
+static const jvmtiEvent events_of_collections[] = {
+    JVMTI_EVENT_GARBAGE_COLLECTION_START,
+    JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+};
+#define EVENT_COUNT      (sizeof(events) / sizeof(events[0]))
+#define COLLECTION_COUNT (sizeof(events_of_collections) / sizeof(events_of_collections[0]))
 
 /* ---------------------------------------------------------------- life cycle */
 
@@ -217,7 +220,6 @@ void vm_stay_not(void)
 int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
 {
 	const jvmtiCapabilities wanted = {.can_generate_compiled_method_load_events = 1,
-					  .can_generate_garbage_collection_events = 1,
 					  .can_get_line_numbers = 1,
 					  .can_get_source_file_name = 1};
 	const jvmtiEventCallbacks callbacks = {.VMDeath = on_vm_death,
@@ -255,11 +257,12 @@ bool vm_want_bytecodes(struct vm *vm)
 	return (*vm->jvmti)->AddCapabilities(vm->jvmti, &wanted) == JVMTI_ERROR_NONE;
 }
 
-static int set_events(struct vm *vm, jvmtiEventMode mode, struct err *err)
+static int set_events(struct vm *vm, jvmtiEventMode mode, const jvmtiEvent *which, size_t count,
+		      struct err *err)
 {
-	for (size_t i = 0; i < EVENT_COUNT; i++) {
+	for (size_t i = 0; i < count; i++) {
 		jvmtiError e =
-		    (*vm->jvmti)->SetEventNotificationMode(vm->jvmti, mode, events[i], NULL);
+		    (*vm->jvmti)->SetEventNotificationMode(vm->jvmti, mode, which[i], NULL);
 
 		if (e != JVMTI_ERROR_NONE && mode == JVMTI_ENABLE)
 			return vm_refused(err, "an event jxperf needs", e);
@@ -305,7 +308,7 @@ int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, const struct f
 	hooks = session_hooks;
 	atomic_store(&threads_started, 0);
 	id_allowance_begin();
-	r = set_events(vm, JVMTI_ENABLE, err);
+	r = set_events(vm, JVMTI_ENABLE, events, EVENT_COUNT, err);
 	if (r == 0)
 		r = generate_events(vm, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, err);
 	if (r < 0)
@@ -317,6 +320,16 @@ int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, const struct f
 	if (r == 0 && !complete)
 		r = generate_events(vm, JVMTI_EVENT_COMPILED_METHOD_LOAD, err);
 	return r;
+}
+
+int vm_tell_of_collections(struct vm *vm, struct err *err)
+{
+	const jvmtiCapabilities wanted = {.can_generate_garbage_collection_events = 1};
+	jvmtiError e = (*vm->jvmti)->AddCapabilities(vm->jvmti, &wanted);
+
+	if (e != JVMTI_ERROR_NONE)
+		return vm_refused(err, "to tell of collections", e);
+	return set_events(vm, JVMTI_ENABLE, events_of_collections, COLLECTION_COUNT, err);
 }
 
 void vm_tell_of_threads(struct vm *vm, bool on)
@@ -344,7 +357,10 @@ void vm_close(struct vm *vm)
 {
 	if (!vm->jvmti)
 		return;
-	(void)set_events(vm, JVMTI_DISABLE, NULL); /* Disabling does not fail for events we name. */
+	/* Disabling does not fail for events we name, or those that we have no capability for were
+	 * not enabled. */
+	(void)set_events(vm, JVMTI_DISABLE, events, EVENT_COUNT, NULL);
+	(void)set_events(vm, JVMTI_DISABLE, events_of_collections, COLLECTION_COUNT, NULL);
 	(void)(*vm->jvmti)->DisposeEnvironment(vm->jvmti);
 	vm->jvmti = NULL;
 }

@@ -21,7 +21,8 @@
 struct vm_hooks {
 	void (*thread_started)(pid_t tid); /* in the new thread */
 	void (*thread_ended)(pid_t tid);   /* in the ending thread */
-	/* A pause of the collector begins and ends, in the one thread that makes it. The
+	/* After vm_tell_of_collections: a pause of the collector begins and ends, in the one thread
+	 * that makes it. The
 	 * application is stopped during both, so neither may wait for anything. */
 	void (*gc_started)(void);
 	void (*gc_finished)(void);
@@ -56,6 +57,9 @@ void vm_stay_not(void);
 
 /* Makes the environment, without events. jni is that of the calling thread. 0 or -errno. */
 int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err);
+
+/* From now on, after vm_start, collections are told of, until vm_close. 0 or -errno. */
+int vm_tell_of_collections(struct vm *vm, struct err *err);
 
 /* Are starts and ends of threads told of? Yes from vm_start on. */
 void vm_tell_of_threads(struct vm *vm, bool on);

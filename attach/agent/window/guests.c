@@ -208,7 +208,7 @@ static bool fill(struct guest *g)
 		return false;
 	}
 	t->guest = (unsigned)(g - pool) + 1;
-	t->epoch = atomic_load(&handlers.epoch);
+	t->epoch = handlers_epoch();
 	t->settled_ns = clock_monotonic_ns();
 	g->t = t;
 	atomic_store(&tids[g - pool], 0);

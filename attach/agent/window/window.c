@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/epoch/pauses.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/sampling_gate.h"
@@ -100,6 +101,18 @@ static unsigned number_property(struct vm *vm, const char *name, unsigned otherw
 	return number;
 }
 
+/* Positions of objects belong to epochs whose beginning and end are told. Others need to know only
+ * whether it is still the same, which the JVM's own count says, if it keeps one. */
+static void choose_epochs(const struct window *w)
+{
+	uint64_t start = 0, size_bytes = 0;
+	bool counted = vmstructs_static_word("PerfMemory", "_start", &start) &&
+		       vmstructs_static_word("PerfMemory", "_capacity", &size_bytes) &&
+		       pauses_find(&handlers.pauses, start, size_bytes);
+
+	handlers.epoch_is_counted = counted && w->settings->objects.max == 0;
+}
+
 /* What handlers are to look at. */
 static int prepare_handlers(const struct window *w, struct err *err)
 {
@@ -115,6 +128,7 @@ static int prepare_handlers(const struct window *w, struct err *err)
 		return err_set(err, EOPNOTSUPP,
 			       "this JVM has no AsyncGetCallTrace or no vmStructs: not a HotSpot "
 			       "jxperf knows");
+	choose_epochs(w);
 	vmstructs_regions(&handlers.regions);
 	code_facts_read(w->vm->jni, number_property(w->vm, RELEASE_PROPERTY, 0),
 			&handlers.walker.layout);
@@ -258,6 +272,8 @@ static int start_sampling(struct window *w, struct err *err)
 	if (r < 0)
 		return r;
 	r = vm_start(w->vm, &hooks, &handlers.walker.layout, err);
+	if (r == 0 && !handlers.epoch_is_counted)
+		r = vm_tell_of_collections(w->vm, err);
 	if (r < 0)
 		return r;
 	budget_start(&w->budget, s->budget, s->period, &machine.signals,

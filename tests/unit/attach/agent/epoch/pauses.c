@@ -1,0 +1,72 @@
+/* The JVM's count of pauses, found in performance data as HotSpot writes it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/epoch/pauses.h"
+#include "tests/unit/support/perfdata_file.h"
+
+/* As it lies in memory. */
+static _Alignas(8) struct perfdata_file data;
+
+static uint64_t start(void)
+{
+	return (uintptr_t)data.bytes;
+}
+
+static void the_epoch_is_what_the_counter_says_at_the_moment(void **state)
+{
+	struct pauses p;
+	uint64_t more = 8000;
+	size_t at;
+
+	(void)state;
+	perfdata_file_init(&data);
+	(void)perfdata_file_add_number(&data, "sun.rt.safepoints", 3);
+	at = perfdata_file_add_number(&data, "sun.rt.safepointSyncTime", 7000);
+	assert_true(pauses_find(&p, start(), data.size));
+	assert_true(pauses_are_known(&p));
+	assert_int_equal(pauses_epoch(&p), 7000);
+	memcpy(data.bytes + at, &more, sizeof(more));
+	assert_int_equal(pauses_epoch(&p), 8000);
+}
+
+static void what_is_no_such_counter_is_not_known(void **state)
+{
+	static const uint8_t text[] = "text";
+	struct pauses p = {.stopping_ns = (const _Atomic uint64_t *)(uintptr_t)data.bytes};
+
+	(void)state;
+	perfdata_file_init(&data);
+	(void)perfdata_file_add_number(&data, "sun.rt.safepointTime", 7000);
+	(void)perfdata_file_add(&data, "sun.rt.safepointSyncTime", 'B', text, sizeof(text));
+	assert_false(pauses_find(&p, start(), data.size));
+	assert_false(pauses_are_known(&p));
+}
+
+static void a_jvm_without_performance_data_has_none(void **state)
+{
+	struct pauses p;
+
+	(void)state;
+	assert_false(pauses_find(&p, 0, 0));
+	assert_false(pauses_are_known(&p));
+	/* Nothing is mapped there. */
+	assert_false(pauses_find(&p, 4096, 4096));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_epoch_is_what_the_counter_says_at_the_moment),
+	    cmocka_unit_test(what_is_no_such_counter_is_not_known),
+	    cmocka_unit_test(a_jvm_without_performance_data_has_none),
+	};
+
+	if (safe_read_init() < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
