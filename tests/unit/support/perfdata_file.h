@@ -55,7 +55,8 @@ static uint8_t *perfdata_file_add(struct perfdata_file *f, const char *name, cha
 	return e;
 }
 
-static void perfdata_file_add_string(struct perfdata_file *f, const char *name, const char *value)
+__attribute__((unused)) static void perfdata_file_add_string(struct perfdata_file *f,
+							     const char *name, const char *value)
 {
 	(void)perfdata_file_add(f, name, 'B', value, (uint32_t)strlen(value) + 1);
 }
