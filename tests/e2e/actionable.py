@@ -3,7 +3,7 @@
 from lib import add_test, jdks, note, run, skip
 from support.profile import Windows, Workload, assert_quality, succeeded
 
-CPU_S = 7
+CPU_S = 4
 FIRST_SCREEN = 40
 
 VIRTUAL_SINCE = 21

@@ -76,7 +76,7 @@ def an_application_that_installs_a_handler_ends_the_window_and_keeps_its_handler
     sent, handled, breakpoints, others, installed = target.status()
     note(f"{others} of our signals reached the application's handler")
     assert installed and (handled, breakpoints) == (sent, sent), target.status()
-    again = daemon.attach(target.pid, duration="1s")
+    again = daemon.attach(target.pid, duration="2s")
     assert again["quality"]["samples"] > 0 and not again["window"]["ended_early"], again["window"]
     wait_until(lambda: target.status()[4] and target.status()[0] > sent, "the application's handler back", 10)
     assert target.status()[3] == others, target.status()
@@ -145,7 +145,7 @@ def a_window_ends_in_time_while_a_debugger_has_stopped_the_jvm(jdk):
     target.assert_goes_on()
     wait_until(lambda: perf_descriptors(target.pid) == 0, "an end of all events", 5)
     wait_until(lambda: not catches(target.pid, signal.SIGTRAP), "an end of our handler", 5)
-    again = daemon.attach(target.pid, duration="1s")
+    again = daemon.attach(target.pid, duration="2s")
     assert again["quality"]["samples"] > 0, again["quality"]
     target.stop()
 
@@ -164,7 +164,7 @@ def an_attach_to_a_jvm_that_a_debugger_has_stopped_fails_in_time_and_works_after
     target.debugger.clear_breakpoint(request)
     target.debugger.resume()
     target.assert_goes_on()
-    report = daemon.attach(target.pid, duration="1s")
+    report = daemon.attach(target.pid, duration="2s")
     assert report["quality"]["samples"] > 0, report["quality"]
     target.stop()
 

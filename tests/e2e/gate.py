@@ -40,7 +40,7 @@ def assert_passed(quality):
 def the_kernel_passes_every_tick_of_a_window_within_its_budget(jdk):
     need_bpf()
     daemon, jvm = Daemon(), Workload(jdk, "DeadStore")
-    report = daemon.attach(jvm.pid, *MANY_TICKS, cpu_s=1.5)
+    report = daemon.attach(jvm.pid, *MANY_TICKS, cpu_s=3)
     quality = report["quality"]
     assert report["window"]["gate"] == "bpf", report["window"]
     assert quality["samples"] > 0, quality
@@ -54,7 +54,7 @@ def the_kernel_passes_every_tick_of_a_window_within_its_budget(jdk):
 def events_that_the_daemon_opens_have_the_gate_too():
     need_bpf()
     daemon, jvm = Daemon(), Workload(jdks()[0], "DeadStore")
-    report = daemon.attach(jvm.pid, *MANY_TICKS, "--open-through-daemon", cpu_s=1.5)
+    report = daemon.attach(jvm.pid, *MANY_TICKS, "--open-through-daemon", cpu_s=3)
     quality = report["quality"]
     assert report["window"]["gate"] == "bpf", report["window"]
     assert quality["samples"] > 0, quality
@@ -91,7 +91,7 @@ def a_thread_that_runs_no_compiled_code_keeps_to_the_period_too():
 def without_permission_for_bpf_the_agent_is_the_gate(jdk):
     need_root()
     daemon, jvm = Daemon(prefix=WITHOUT_BPF), Workload(jdk, "DeadStore")
-    report = daemon.attach(jvm.pid, *MANY_TICKS, cpu_s=1.5)
+    report = daemon.attach(jvm.pid, *MANY_TICKS, cpu_s=3)
     quality = report["quality"]
     assert report["window"]["gate"] == "agent", report["window"]
     assert "CAP_BPF" in report["window"]["gate_reason"], report["window"]

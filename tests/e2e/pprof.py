@@ -26,6 +26,7 @@ class Window:
         printed = succeeded(self.daemon.ctl("attach", str(target.pid), "--duration", "4s", "--budget", BUDGET, *options,
                                             "--format", "pprof", "-o", self.path))
         assert printed == "", printed
+        target.stop()
         self.report = json.loads(self.again("json"))
 
     def again(self, form, *options):
@@ -193,4 +194,4 @@ def what_is_binary_is_not_written_to_a_terminal_and_what_has_no_contexts_is_refu
     assert (refused.returncode, refused.stdout) == (2, "") and "--view pairs" in refused.stderr, refused
 
 
-run()
+run(at_once=2)
