@@ -399,8 +399,54 @@ static void prepare(JNIEnv *jni)
 	if (safe_read_init() < 0 || method_table_init() < 0)
 		fail("memory");
 	missing = method_facts_read(release, &layout);
+	if (!missing)
+		missing = method_facts_check(&layout);
 	if (missing)
 		fail(missing);
+}
+
+/* A layout in which anything lies elsewhere is noticed before it is used. */
+static void check_wrong_layouts(void)
+{
+	const struct {
+		const char *name;
+		uint32_t *offset;
+		int by;
+	} parts[] = {
+	    {"method_const", &layout.method_const, 8},
+	    {"method_flags", &layout.method_flags, 2},
+	    {"const_bytes", &layout.const_bytes, 8},
+	    {"const_constants", &layout.const_constants, 8},
+	    {"const_flags", &layout.const_flags, 2},
+	    {"const_code_size", &layout.const_code_size, 2},
+	    {"const_name", &layout.const_name, 2},
+	    {"const_signature", &layout.const_signature, 2},
+	    {"pool_bytes", &layout.pool_bytes, 8},
+	    {"pool_holder", &layout.pool_holder, 8},
+	    {"pool_file", layout.file_in_class ? NULL : &layout.pool_file, 2},
+	    {"class_name", &layout.class_name, 8},
+	    {"class_constants", layout.file_in_class ? &layout.class_constants : NULL, 8},
+	    {"class_file", layout.file_in_class ? &layout.class_file : NULL, 2},
+	    {"symbol_length", &layout.symbol_length, 2},
+	    {"symbol_body", &layout.symbol_body, 1},
+	};
+	unsigned noticed = 0, tried = 0;
+
+	for (unsigned i = 0; i < 2 * sizeof(parts) / sizeof(parts[0]); i++) {
+		uint32_t by = (uint32_t)(i & 1 ? parts[i / 2].by : -parts[i / 2].by);
+		const char *wrong;
+
+		if (!parts[i / 2].offset || *parts[i / 2].offset + by > 4096)
+			continue;
+		*parts[i / 2].offset += by;
+		wrong = method_facts_check(&layout);
+		*parts[i / 2].offset -= by;
+		tried++;
+		noticed += wrong != NULL;
+		if (!wrong)
+			printf("not noticed: %s %d\n", parts[i / 2].name, (int)by);
+	}
+	printf("layouts: %u wrong, %u noticed\n", tried, noticed);
 }
 
 /* Of a class that is there, by the name of a method that it has one of. */
@@ -471,6 +517,7 @@ JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
 {
 	(void)this;
 	prepare(jni);
+	check_wrong_layouts();
 	method_table_release();
 	each_class(jni, make_ids);
 	find_pairs();

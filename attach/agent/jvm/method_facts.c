@@ -6,6 +6,7 @@
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/method/bytecodes.h"
+#include "attach/agent/method/line_table.h"
 #include "common/code/java_op.h"
 
 /* The longest has 25. */
@@ -207,4 +208,99 @@ const char *method_facts_read(unsigned release, struct method_layout *out)
 		read_ops(&l);
 	*out = l;
 	return missing;
+}
+
+/* ---------------------------------------------------------------- java.lang.Object */
+
+/* It has 12 methods, of short names and few bytecodes. */
+#define OBJECT_METHODS_MAX 64
+#define OBJECT_COPY_BYTES  1024u
+#define OBJECT_CODE_MAX    256u
+
+static bool object_methods(uint64_t *methods, uint64_t *data, int32_t *count)
+{
+	uint64_t klass, methods_at;
+
+	return (vmstructs_static_word("vmClasses",
+				      "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
+				      &klass) ||
+		vmstructs_static_word("SystemDictionary",
+				      "_well_known_klasses[SystemDictionary::Object_klass_knum]",
+				      &klass)) &&
+	       vmstructs_offset("InstanceKlass", "_methods", &methods_at) &&
+	       vmstructs_offset("Array<Method*>", "_data", data) &&
+	       safe_read(klass + methods_at, methods, sizeof(*methods)) &&
+	       safe_read(*methods, count, sizeof(*count)) && *count > 0 &&
+	       *count <= OBJECT_METHODS_MAX;
+}
+
+static bool is_text(const struct method_copy *c, enum method_part part, const char *text)
+{
+	return strcmp(method_copy_text(c, part), text) == 0;
+}
+
+/* "return this == obj", on one line: of all releases. Classes may have been made without lines, and
+ * have no file then either. */
+static const char *check_equals(const struct method_layout *l, const struct method_copy *c)
+{
+	struct line_table lines = line_table_of(method_copy_lines(c), c->lines_size, l->byte_base);
+	static const uint8_t returns_same[] = {0x2a, 0x2b, 0xa6, 0, 7, 4, 0xa7, 0, 4, 3, 0xac};
+	uint8_t code[OBJECT_CODE_MAX];
+
+	if (method_copy_is_native(c) || c->code_size != sizeof(returns_same))
+		return "size";
+	if (l->code_known &&
+	    (!bytecodes_read(l, c, code) || memcmp(code, returns_same, sizeof(returns_same)) != 0))
+		return "bytecodes";
+	if ((c->lines_size > 0) != (method_copy_text(c, METHOD_FILE) != NULL))
+		return "lines or file";
+	if (c->lines_size > 0 && (!line_table_next(&lines) || lines.bci != 0 || lines.line < 10 ||
+				  lines.line > 2000 || line_table_next(&lines)))
+		return "lines";
+	return NULL;
+}
+
+static const char *check_object_method(const struct method_layout *l, uint64_t method,
+				       unsigned *known)
+{
+	uint64_t space[OBJECT_COPY_BYTES / sizeof(uint64_t)];
+	struct method_copy *c = (struct method_copy *)space;
+	struct method_look look;
+	const char *file;
+
+	if (!method_look(l, method, &look) || method_copy_bytes(&look) > sizeof(space) ||
+	    !method_copy(l, &look, c))
+		return "method";
+	file = method_copy_text(c, METHOD_FILE);
+	if (!is_text(c, METHOD_CLASS, "java/lang/Object"))
+		return "class";
+	if (file && strcmp(file, "Object.java") != 0)
+		return "file";
+	if (is_text(c, METHOD_NAME, "hashCode") && is_text(c, METHOD_DESCRIPTOR, "()I")) {
+		++*known;
+		return method_copy_is_native(c) && c->code_size == 0 ? NULL : "flags";
+	}
+	if (is_text(c, METHOD_NAME, "equals") &&
+	    is_text(c, METHOD_DESCRIPTOR, "(Ljava/lang/Object;)Z")) {
+		++*known;
+		return check_equals(l, c);
+	}
+	return NULL;
+}
+
+const char *method_facts_check(const struct method_layout *layout)
+{
+	uint64_t methods, data, method;
+	const char *wrong = NULL;
+	unsigned known = 0;
+	int32_t count;
+
+	if (!object_methods(&methods, &data, &count))
+		return "java.lang.Object";
+	for (int32_t i = 0; i < count && !wrong; i++)
+		wrong = safe_read(methods + data + (uint64_t)i * sizeof(method), &method,
+				  sizeof(method))
+			    ? check_object_method(layout, method, &known)
+			    : "methods";
+	return wrong ? wrong : known == 2 ? NULL : "names";
 }

@@ -13,4 +13,8 @@
  * out->known is not set then, and no method can be read. out->code_known: so can bytecodes. */
 const char *method_facts_read(unsigned release, struct method_layout *out);
 
+/* Are methods that are known beforehand, those of java.lang.Object, what they are by this layout?
+ * NULL, or what is not as it should be. */
+const char *method_facts_check(const struct method_layout *layout);
+
 #endif

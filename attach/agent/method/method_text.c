@@ -41,7 +41,7 @@ static const char *end_of_type(const char *text, const char *end)
 	if (text >= end)
 		return NULL;
 	if (*text != 'L')
-		return memchr("BCDFIJSZ", *text, 8) ? text + 1 : NULL;
+		return *text && strchr("BCDFIJSZ", *text) ? text + 1 : NULL;
 	semicolon = memchr(text, ';', (size_t)(end - text));
 	return semicolon && text_is_class_name(text + 1, (size_t)(semicolon - text) - 1)
 		   ? semicolon + 1

@@ -7,8 +7,8 @@
 
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/class_table.h"
-#include "attach/agent/method/java_name.h"
 #include "attach/agent/jvm/method_set.h"
+#include "attach/agent/method/java_name.h"
 #include "attach/agent/stream/code_message.h"
 #include "attach/agent/stream/numbering.h"
 #include "attach/agent/stream/place_numbers.h"
