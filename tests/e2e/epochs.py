@@ -3,7 +3,7 @@
 The program drops arrays of one content that it has loaded from once. Collections come so fast that a register that
 still watched after one would soon see the same value loaded again, from another array. Windows with objects hold the
 count against what the JVM tells of its collections. With EPOCHS_ALL=1 (make soak-epochs) every collector of every JDK,
-for longer.
+for longer (EPOCHS_CPU_S).
 """
 # Takes two places: its windows keep both processors busy.
 import os
@@ -13,11 +13,11 @@ from support.profile import Windows, Workload
 from support.tree import Contained, bring_workloads, homes
 
 ALL = os.environ.get("EPOCHS_ALL") == "1"
-CPU_S = 20 if ALL else 0.8
+CPU_S = float(os.environ.get("EPOCHS_CPU_S", "20")) if ALL else 0.8
 OFTEN = ("--budget", "10%", "--period", "1ms")
 # With epochs that never change, four in ten of what was watched to all of it end in such a pair.
 SILENT_MOST = 0.03
-LEAST_EXPIRED, LEAST_COMPARED = (200, 100) if ALL else (5, 5)
+LEAST_EXPIRED = LEAST_COMPARED = 5
 
 UNLOCKED = "-XX:+UnlockExperimentalVMOptions"
 SMALL_YOUNG = ("-Xmn8m", "-Xms32m")

@@ -40,7 +40,7 @@ void access_record(struct thread *t, const struct sample *s, bool store, uint64_
 	r.store = store;
 	r.cpu = (uint16_t)cpu;
 	/* The thread is in Java code, so no pause begins or ends before the handler returns. */
-	r.epoch = t->epoch;
+	r.epoch = handlers_epoch();
 	r.weight = weight;
 	thread_count(t, JXP__COUNTER__COUNTER_ACCESSES, 1);
 	thread_record(t, &r);
