@@ -345,11 +345,15 @@ static void start_keeping(struct daemon *d)
 					   .limits = store_limits(d->config)};
 	struct window_sink sink;
 	struct err err;
+	int r;
 
 	if (!d->options.state_dir[0])
 		return;
-	if (keeper_new(&d->keeper, &d->loop, &settings, &err) < 0) {
-		log_error("windows are kept in memory only: %s", err.message);
+	r = keeper_new(&d->keeper, &d->loop, &settings, &err);
+	if (r < 0) {
+		log_error("windows are kept in memory only: %s%s", err.message,
+			  r == -ENOSPC || r == -EDQUOT ? ": make room, and start jxperfd again"
+						       : "");
 		return;
 	}
 	engine_number_from(d->engine, keeper_first_number(d->keeper));
@@ -546,6 +550,14 @@ static int run_process(struct daemon *d)
 	return run(d);
 }
 
+static int print(const char *text)
+{
+	if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+		return EXIT_SUCCESS;
+	(void)fprintf(stderr, "jxperfd: cannot write standard output: %s\n", strerror(errno));
+	return EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
 	static struct daemon d = {.config = d.configs};
@@ -556,9 +568,9 @@ int main(int argc, char **argv)
 		return d.options.check_config ? EXIT_FAILURE : 2;
 	}
 	if (d.options.version)
-		return puts("jxperfd " JXPERF_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+		return print("jxperfd " JXPERF_VERSION "\n");
 	if (d.options.help)
-		return fputs(options_usage, stdout) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+		return print(options_usage);
 	if (d.options.check_config)
 		return EXIT_SUCCESS;
 	log_init("jxperfd", d.options.verbose);

@@ -272,6 +272,19 @@ static int open_output(struct output *output, const struct attach_options *o, st
 						      : output_open(output, o->output, err);
 }
 
+/* Adds where the report is that there was no room for. keeps: the daemon has its window. */
+static int no_room(int r, bool keeps, const char *window, struct err *err)
+{
+	struct err why = *err;
+
+	if (r != -ENOSPC && r != -EDQUOT)
+		return r;
+	if (!keeps)
+		return err_set(err, -r, "%s: make room, and attach again", why.message);
+	return err_set(err, -r, "%s: make room, and ask for it with 'jxperfctl report %s'",
+		       why.message, window);
+}
+
 /* *status is that to exit with when 0 is returned. */
 static int attach_and_report(struct client *c, const struct attach_options *o, const char *target,
 			     int *status, struct err *err)
@@ -281,6 +294,7 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 	_cleanup_reply_ Jxp__ControlReply *compared = NULL;
 	const Jxp__Document *document, *report;
 	struct which_jvm jvm = {0};
+	bool keeps;
 	int r;
 
 	if ((r = open_output(&output, o, err)) < 0 || (r = prepare(c, o, target, &jvm, err)) < 0 ||
@@ -294,11 +308,13 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 			return r;
 		report = compared->document;
 	}
+	keeps = !c->own;
 	client_release(c); /* Printing may take as long as somebody reads. */
 	r = output_commit(&output, report->text.data, report->text.len, err);
-	if (r == 0)
-		*status = window_end_tell(document, outcome.interrupted);
-	return r;
+	if (r < 0)
+		return no_room(r, keeps, document->window, err);
+	*status = window_end_tell(document, outcome.interrupted);
+	return 0;
 }
 
 /* ---------------------------------------------------------------- background */

@@ -468,6 +468,8 @@ static int open_database(struct keeper *k, struct database **db, struct err *err
 	if (!err) /* What it says is wanted here in any case. */
 		err = &own;
 	r = salvage_open(&k->dir, db, &salvage, err);
+	if (r == -EROFS) /* Also what SQLite says where no other file can be made. */
+		r = state_dir_has_room(&k->dir, err) ? r : -ENOSPC;
 	if (salvage.damaged) {
 		k->stats.damages++;
 		say_damage(&salvage);

@@ -118,6 +118,19 @@ int state_dir_take_numbers(const struct state_dir *d, unsigned next, struct err 
 		     : 0;
 }
 
+bool state_dir_has_room(const struct state_dir *d, struct err *err)
+{
+	_cleanup_close_ int fd =
+	    openat(d->fd, NEXT_NEW, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		(void)unlinkat(d->fd, NEXT_NEW, 0); /* Whoever wants it makes it anew. */
+	if (fd >= 0 || (errno != ENOSPC && errno != EDQUOT))
+		return true;
+	(void)err_set_errno(err, errno, "cannot make a file in '%s'", d->path);
+	return false;
+}
+
 int state_dir_set_aside(const struct state_dir *d, char to[STATE_DIR_PATH_BYTES], struct err *err)
 {
 	char aside[64];

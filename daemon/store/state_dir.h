@@ -13,6 +13,7 @@
 #ifndef JXPERF_DAEMON_STORE_STATE_DIR_H
 #define JXPERF_DAEMON_STORE_STATE_DIR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,9 @@ unsigned state_dir_next(const struct state_dir *d);
 
 /* No later daemon gives out a number below next. Waits for the disk. 0 or -errno. */
 int state_dir_take_numbers(const struct state_dir *d, unsigned next, struct err *err);
+
+/* Can another file be made in it, as far as room goes? Else false with a line. Leaves none. */
+bool state_dir_has_room(const struct state_dir *d, struct err *err);
 
 /* Puts the database aside under a name that says when, in to. 0 or -errno. */
 int state_dir_set_aside(const struct state_dir *d, char to[STATE_DIR_PATH_BYTES], struct err *err);
