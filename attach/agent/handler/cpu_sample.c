@@ -10,9 +10,7 @@
  * that it calls, and the interpreter. */
 static Jxp__CpuSample__State state_at(uint64_t ip)
 {
-	const struct frame_layout *layout = &handlers.walker.layout;
-
-	if (ip >= layout->interpreter_low && ip < layout->interpreter_high)
+	if (interpreter_contains(&handlers.walker.layout.interpreter, ip))
 		return JXP__CPU_SAMPLE__STATE__INTERPRETED;
 	return codemap_covers(ip) ? JXP__CPU_SAMPLE__STATE__COMPILED
 				  : JXP__CPU_SAMPLE__STATE__NATIVE;

@@ -1,5 +1,7 @@
 #include "attach/agent/jvm/code_facts.h"
 
+#include <unistd.h>
+
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/vmstructs.h"
 
@@ -86,14 +88,11 @@ static bool read_nmethods(struct code_layout *l)
 	if (!vmstructs_type_size("nmethod", &bytes))
 		return false;
 	l->nmethod_bytes = (uint32_t)bytes;
-	return offset_of("CodeBlob", "_name", &l->name) &&
-	       offset_of("CodeBlob", "_code_end", &l->code_end) &&
-	       offset_of("nmethod", "_state", &l->state) &&
-	       (offset_of("CompiledMethod", "_method", &l->method) ||
-		offset_of("nmethod", "_method", &l->method));
+	return l->name && offset_of("CodeBlob", "_code_end", &l->code_end) &&
+	       offset_of("nmethod", "_state", &l->state) && l->method;
 }
 
-static bool read_interpreter(struct frame_layout *l)
+static bool read_interpreter(struct interpreter *in)
 {
 	uint32_t buffer, limit;
 	uint64_t queue;
@@ -102,11 +101,62 @@ static bool read_interpreter(struct frame_layout *l)
 	if (!vmstructs_static_word("AbstractInterpreter", "_code", &queue) ||
 	    !offset_of("StubQueue", "_stub_buffer", &buffer) ||
 	    !offset_of("StubQueue", "_buffer_limit", &limit) ||
-	    !safe_read(queue + buffer, &l->interpreter_low, sizeof(l->interpreter_low)) ||
+	    !safe_read(queue + buffer, &in->low, sizeof(in->low)) ||
 	    !safe_read(queue + limit, &bytes, sizeof(bytes)) || bytes <= 0)
 		return false;
-	l->interpreter_high = l->interpreter_low + (uint32_t)bytes;
+	in->high = in->low + (uint32_t)bytes;
 	return true;
+}
+
+#define PART_NAME_BYTES 64u
+
+static bool add_part(struct interpreter *in, uint64_t part, uint32_t size, uint32_t description)
+{
+	char name[PART_NAME_BYTES] = "";
+	uint64_t name_at;
+
+	if (!safe_read(part + description, &name_at, sizeof(name_at)))
+		return false;
+	(void)safe_read_some(name_at, name, sizeof(name) - 1);
+	return interpreter_add(in, name, size);
+}
+
+/* The interpreter's parts lie one behind the other. */
+static bool read_parts(struct interpreter *in)
+{
+	uint32_t end_at, size_at, description;
+	uint64_t queue;
+	int32_t end, size;
+
+	if (!vmstructs_static_word("AbstractInterpreter", "_code", &queue) ||
+	    !offset_of("StubQueue", "_queue_end", &end_at) ||
+	    !offset_of("InterpreterCodelet", "_size", &size_at) ||
+	    !offset_of("InterpreterCodelet", "_description", &description) ||
+	    !safe_read(queue + end_at, &end, sizeof(end)))
+		return false;
+	for (int32_t at = 0; at < end; at += size)
+		if (!safe_read(in->low + (uint32_t)at + size_at, &size, sizeof(size)) ||
+		    size <= 0 || !add_part(in, in->low + (uint32_t)at, (uint32_t)size, description))
+			return false;
+	return true;
+}
+
+static bool read_method_parts(struct interpreter *in)
+{
+	uint64_t bytes;
+
+	if (!vmstructs_type_size("ConstMethod", &bytes))
+		return false;
+	in->const_bytes = (uint32_t)bytes;
+	return offset_of("Method", "_access_flags", &in->method_flags) &&
+	       offset_of("ConstMethod", "_code_size", &in->const_code);
+}
+
+static bool read_anchors(struct anchor_layout *l)
+{
+	return offset_of("JavaFrameAnchor", "_last_Java_sp", &l->sp) &&
+	       offset_of("JavaFrameAnchor", "_last_Java_pc", &l->pc) &&
+	       offset_of("JavaFrameAnchor", "_last_Java_fp", &l->fp);
 }
 
 static bool read_entries(struct frame_layout *l)
@@ -114,9 +164,47 @@ static bool read_entries(struct frame_layout *l)
 	return vmstructs_static_word("StubRoutines", "_call_stub_return_address",
 				     &l->call_stub_return) &&
 	       offset_of("JavaCallWrapper", "_anchor", &l->wrapper_anchor) &&
-	       offset_of("JavaFrameAnchor", "_last_Java_sp", &l->anchor_sp) &&
-	       offset_of("JavaFrameAnchor", "_last_Java_pc", &l->anchor_pc) &&
-	       offset_of("JavaFrameAnchor", "_last_Java_fp", &l->anchor_fp);
+	       read_anchors(&l->anchor);
+}
+
+/* The JavaThread of this thread; 0 when it cannot be told. */
+static uint64_t own_thread(JNIEnv *jni)
+{
+	jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
+	jmethodID current =
+	    class ? (*jni)->GetStaticMethodID(jni, class, "currentThread", "()Ljava/lang/Thread;")
+		  : NULL;
+	jfieldID eetop = current ? (*jni)->GetFieldID(jni, class, "eetop", "J") : NULL;
+	jobject self = eetop ? (*jni)->CallStaticObjectMethod(jni, class, current) : NULL;
+	uint64_t thread = self ? (uint64_t)(*jni)->GetLongField(jni, self, eetop) : 0;
+
+	if ((*jni)->ExceptionCheck(jni))
+		(*jni)->ExceptionClear(jni);
+	if (self)
+		(*jni)->DeleteLocalRef(jni, self);
+	if (class)
+		(*jni)->DeleteLocalRef(jni, class);
+	return thread && vmstructs_thread_id(thread) == gettid() ? thread : 0;
+}
+
+/* Of a JavaThread, far from whose beginning its JNIEnv is not. */
+#define THREAD_BYTES_MAX 65536u
+
+/* This thread runs no Java code, and has called none that is still running: so its own anchor is
+ * empty, which shows that it is one. */
+static bool read_thread(JNIEnv *jni, struct anchor_layout *l)
+{
+	uint64_t thread = own_thread(jni), env = (uint64_t)(uintptr_t)jni, sp = 1;
+	uint32_t anchor;
+
+	if (!thread || env <= thread || env - thread > THREAD_BYTES_MAX ||
+	    !offset_of("JavaThread", "_anchor", &anchor) ||
+	    !offset_of("JavaThread", "_thread_state", &l->state) ||
+	    !vmstructs_int_constant("_thread_in_Java", &l->in_java))
+		return false;
+	l->anchor = anchor;
+	l->from_env = (uint32_t)(env - thread);
+	return safe_read(thread + anchor + l->sp, &sp, sizeof(sp)) && sp == 0;
 }
 
 /* To JDK 24 an id is the address of a word with the method's; later it is a number. */
@@ -166,12 +254,23 @@ void code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *out)
 {
 	struct frame_layout l = {.ids_are_pointers = ids_are_pointers(jni)};
 
-	if (!read_blobs(&l.code) || !read_interpreter(&l) || !read_entries(&l) ||
+	if (!read_blobs(&l.code) || !read_interpreter(&l.interpreter) || !read_entries(&l) ||
 	    !read_heaps(&l.code))
 		l.code.heap_count = 0;
 	l.scopes.ids_are_pointers = l.ids_are_pointers;
 	l.scopes.byte_base = release >= RELEASE_WITHOUT_ZERO_BYTES;
-	l.scopes.known = release > 0 && read_scope_parts(&l.scopes) && read_methods(&l.scopes);
+	l.scopes.methods_known = read_methods(&l.scopes);
+	l.scopes.known = release > 0 && l.scopes.methods_known && read_scope_parts(&l.scopes);
+	if (!offset_of("CodeBlob", "_name", &l.code.name))
+		l.code.name = 0;
+	if (!offset_of("CompiledMethod", "_method", &l.code.method) &&
+	    !offset_of("nmethod", "_method", &l.code.method))
+		l.code.method = 0;
+	code_heap_learn_names(&l.code);
+	if (!read_parts(&l.interpreter))
+		l.interpreter.part_count = 0;
+	l.interpreter.methods_known = read_method_parts(&l.interpreter);
+	l.anchor.known = l.code.heap_count > 0 && read_thread(jni, &l.anchor);
 	l.code.nmethods_known = l.scopes.known && !l.scopes.apart && l.ids_are_pointers &&
 				l.code.heap_count > 0 && read_nmethods(&l.code);
 	*out = l;

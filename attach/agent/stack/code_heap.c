@@ -41,6 +41,18 @@ static const struct code_heap *heap_of(const struct code_layout *layout, uint64_
 	return NULL;
 }
 
+bool code_heap_covers(const struct code_layout *layout, uint64_t pc)
+{
+	return heap_of(layout, pc) != NULL;
+}
+
+uint64_t code_heap_end(const struct code_layout *layout, uint64_t pc)
+{
+	const struct code_heap *heap = heap_of(layout, pc);
+
+	return heap ? __atomic_load_n(heap->committed_end, __ATOMIC_RELAXED) : 0;
+}
+
 /* The number of the segment that the block around a segment begins with. */
 static bool first_segment(const struct code_heap *heap, uint64_t *segment)
 {
@@ -139,6 +151,46 @@ static bool is_nmethods_name(struct names *names, uint64_t at)
 	else
 		*other = at;
 	return at != *other;
+}
+
+enum code_kind code_heap_kind(const struct code_layout *layout, uint64_t blob)
+{
+	uint64_t name;
+
+	if (!layout->name || !layout->name_compiled || !layout->name_native)
+		return CODE_KIND_UNKNOWN;
+	name = word_at(blob + layout->name);
+	if (name == layout->name_compiled)
+		return CODE_KIND_COMPILED;
+	return name == layout->name_native ? CODE_KIND_NATIVE : CODE_KIND_OTHER;
+}
+
+/* Blocks begin at the zeros of the segment map. */
+void code_heap_learn_names(struct code_layout *layout)
+{
+	struct names names = {0};
+
+	for (unsigned i = 0; i < layout->heap_count && layout->name; i++) {
+		const struct code_heap *heap = &layout->heaps[i];
+		const uint8_t *first = (const uint8_t *)(uintptr_t)heap->segments;
+		uint64_t bytes =
+		    __atomic_load_n(heap->segments_end, __ATOMIC_RELAXED) - heap->segments;
+		const uint8_t *at = memchr(first, 0, bytes);
+
+		while (at && !(names.compiled && names.native)) {
+			uint64_t block =
+			    heap->low + ((uint64_t)(at - first) << heap->segment_shift);
+			uint64_t name = block + layout->block_bytes + layout->name;
+
+			if (name + sizeof(name) <=
+				__atomic_load_n(heap->committed_end, __ATOMIC_RELAXED) &&
+			    is_used(layout, block))
+				(void)is_nmethods_name(&names, word_at(name));
+			at = memchr(at + 1, 0, bytes - (uint64_t)(at + 1 - first));
+		}
+	}
+	layout->name_compiled = names.compiled;
+	layout->name_native = names.native;
 }
 
 static bool read_nmethod(const struct code_layout *layout, struct names *names, uint64_t blob,

@@ -40,12 +40,17 @@ struct code_layout {
 	uint32_t compile_id;     /* int, of an nmethod */
 	bool frame_complete_is_short;
 	bool code_begin_is_offset;
+	uint32_t method; /* of an nmethod: address of the Method, null for none; 0: not known */
+	/* What blobs are named tells nmethods from others: the addresses of both names that they
+	 * have (code_heap_learn_names); 0: none was met. */
+	uint32_t name; /* address; 0: not known */
+	uint64_t name_compiled;
+	uint64_t name_native; /* wrappers of native methods, and what a method handle is called
+				 through */
 	/* For who looks for nmethods (code_heap_nmethods). */
 	bool nmethods_known;
 	uint32_t nmethod_bytes; /* of its fields */
-	uint32_t name;          /* of a blob: address */
 	uint32_t code_end;      /* address */
-	uint32_t method;        /* of an nmethod: address of the Method, null for none */
 	uint32_t state;         /* int8_t */
 };
 
@@ -53,6 +58,12 @@ struct code_heap_blob {
 	uint64_t start; /* of the blob, not of its instructions */
 	uint32_t id;    /* of an nmethod: its compilation's; of others nonsense */
 };
+
+/* Is it an address in one of the heaps at all? */
+bool code_heap_covers(const struct code_layout *layout, uint64_t pc);
+
+/* Where what can be read behind pc, in its heap, ends; 0 for an address in none. */
+uint64_t code_heap_end(const struct code_layout *layout, uint64_t pc);
 
 /* The blob that pc lies in. False when there is none. */
 bool code_heap_find(const struct code_layout *layout, uint64_t pc, struct code_heap_blob *out);
@@ -63,6 +74,19 @@ bool code_heap_find(const struct code_layout *layout, uint64_t pc, struct code_h
 uint64_t code_heap_begin(const struct code_layout *layout, uint64_t blob);
 int32_t code_heap_frame_words(const struct code_layout *layout, uint64_t blob);
 int32_t code_heap_frame_complete(const struct code_layout *layout, uint64_t blob);
+
+enum code_kind {
+	CODE_KIND_UNKNOWN, /* nobody knows how to tell */
+	CODE_KIND_COMPILED,
+	CODE_KIND_NATIVE,
+	CODE_KIND_OTHER, /* no nmethod */
+};
+
+/* What a blob that code_heap_find gave is. */
+enum code_kind code_heap_kind(const struct code_layout *layout, uint64_t blob);
+
+/* Before a window, not for handlers: finds out what nmethods are named, as far as there are any. */
+void code_heap_learn_names(struct code_layout *layout);
 
 /* An nmethod that threads may run. What it says of itself was read while others may have changed
  * it: it has to be looked at again before it counts (code_heap_is_still). */

@@ -131,16 +131,19 @@ static bool entered(uint64_t begin, uint64_t end, uint64_t pc, uint16_t *words)
 	return true;
 }
 
-/* What stands between the end of a frame and the return: the safepoint poll of returns, of which a
- * branch to its slow path is not taken, and vzeroupper. */
+/* What stands between the end of a frame and the return: the safepoint poll of returns, a native
+ * method's look for an exception, of both of which a branch to the slow path is not taken, and
+ * vzeroupper. */
 static bool is_harmless_at_exit(const struct opcode *o)
 {
 	if (o->vex)
 		return o->map == OPCODE_0F && o->code == 0x77;
 	if (o->map == OPCODE_0F)
-		return o->code == 0x87;                   /* ja */
-	if (is_one_byte(o, 0x3b) || is_one_byte(o, 0x8b)) /* cmp rsp, mov r10, from the thread */
+		return o->code == 0x87 || o->code == 0x85; /* ja, jne */
+	if (is_one_byte(o, 0x3b) || is_one_byte(o, 0x8b))  /* cmp rsp, mov r10, from the thread */
 		return o->has_memory && o->base == R15 && (o->code == 0x3b || opcode_reg(o) != RSP);
+	if (is_one_byte(o, 0x81) || is_one_byte(o, 0x83)) /* cmp [thread], imm */
+		return o->has_memory && o->base == R15 && opcode_group(o) == 7;
 	return is_one_byte(o, 0x85) && o->has_memory; /* test [page], eax */
 }
 

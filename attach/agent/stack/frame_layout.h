@@ -8,20 +8,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/agent/stack/anchor.h"
 #include "attach/agent/stack/code_heap.h"
+#include "attach/agent/stack/interpreter.h"
 #include "attach/agent/stack/scopes.h"
 
 struct frame_layout {
 	struct code_layout code; /* heap_count 0: nothing of all this is known */
 	struct scope_layout scopes;
-	uint64_t interpreter_low;
-	uint64_t interpreter_high;
+	struct interpreter interpreter;
+	struct anchor_layout anchor; /* of threads */
 	/* Where Java code that native code called returns to, */
 	uint64_t call_stub_return;
-	uint32_t wrapper_anchor; /* offset, in the JavaCallWrapper of that call, of the anchor: */
-	uint32_t anchor_sp;      /* offsets in it of the last Java frame before the call */
-	uint32_t anchor_pc;
-	uint32_t anchor_fp;
+	/* Offset, in the JavaCallWrapper of that call, of the anchor with the last Java frame
+	 * before the call. */
+	uint32_t wrapper_anchor;
 	bool ids_are_pointers; /* a jmethodID is the address of a word with the Method's, which
 				* stays readable for the life of the process */
 };

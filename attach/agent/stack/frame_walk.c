@@ -3,14 +3,18 @@
 #include <string.h>
 
 #include "attach/agent/code/codemap.h"
+#include "attach/agent/path/debug_info.h"
 #include "attach/agent/stack/frame_edge.h"
+#include "attach/agent/stack/stub_frame.h"
 
 #define WORD sizeof(uint64_t)
 
 /* Words from the frame pointer of an interpreted frame, and of an entry frame (frame_x86.hpp). */
 #define INTERPRETED_SENDER_SP (-1)
+#define INTERPRETED_LAST_SP   (-2) /* not 0: it has called */
 #define INTERPRETED_METHOD    (-3)
 #define INTERPRETED_BCP       (-8)
+#define INTERPRETED_WORDS     9 /* that each has */
 #define ENTRY_WRAPPER         (-6)
 
 /* Larger than any frame of compiled code by far; above it the sum of sizes might overflow. */
@@ -20,9 +24,12 @@ struct cursor {
 	const struct frame_layout *layout;
 	struct frame_table *table;
 	uint64_t pc, sp, fp;
+	uint64_t ip, bcp; /* of the innermost */
 	uint64_t high;
+	enum walk_cut cut;
 	uint32_t epoch;
 	bool innermost;
+	bool leaf; /* not innermost, but what it called is no Java code: a stub */
 };
 
 /* Can a word there, and those to so many before and behind it, be read? */
@@ -40,140 +47,22 @@ static uint64_t word(uint64_t address, int index)
 /* The stack only shrinks towards the callers. */
 static bool go_to(struct cursor *c, uint64_t pc, uint64_t sp, uint64_t fp)
 {
+	c->cut = CUT_STACK;
 	if (sp <= c->sp || sp >= c->high || sp % WORD != 0)
 		return false;
+	c->cut = CUT_NOT;
 	c->pc = pc;
 	c->sp = sp;
 	c->fp = fp;
 	c->innermost = false;
+	c->leaf = false;
 	return true;
 }
 
-/* An interpreted method, at a call of its. */
-static bool pass_interpreted(struct cursor *c, struct walk_frame *out)
+static bool go_to_leaf(struct cursor *c, uint64_t pc, uint64_t sp, uint64_t fp)
 {
-	const struct frame_layout *l = c->layout;
-	uint64_t sender_sp;
-
-	/* Where the innermost one is, registers would tell. */
-	if (c->innermost || !on_stack(c, c->fp, 8 * WORD, 2 * WORD))
-		return false;
-	out->key = (struct frame_key){.key = word(c->fp, INTERPRETED_METHOD),
-				      .tie = word(c->fp, INTERPRETED_BCP),
-				      .id = l->ids_are_pointers ? 0 : c->epoch};
-	out->words = 0;
-	sender_sp = word(c->fp, INTERPRETED_SENDER_SP);
-	if (sender_sp < c->fp + 2 * WORD)
-		return false;
-	return go_to(c, word(c->fp, 1), sender_sp, word(c->fp, 0));
-}
-
-static bool is_complete(const struct cursor *c, uint64_t blob)
-{
-	int32_t complete = code_heap_frame_complete(&c->layout->code, blob);
-	uint64_t begin = code_heap_begin(&c->layout->code, blob);
-
-	return complete >= 0 && c->pc >= begin + (uint32_t)complete;
-}
-
-/* Is this what the code map has at the pc, an nmethod? It is asked about what is met first; what is
- * known is told by its compilation. */
-static bool is_compiled(const struct code_layout *code, uint64_t blob, uint64_t pc,
-			struct code_blob *out)
-{
-	return codemap_find(pc, out) && out->type == CODE_COMPILED &&
-	       out->start == code_heap_begin(code, blob);
-}
-
-/* A bci that stands for none: which of a method's bytecodes its epilogue belongs to nobody says. */
-#define BCI_UNKNOWN (-1)
-
-/* Where the innermost method's frame does not stand, it is in no method inlined in it. */
-static bool meet_edge(const struct cursor *c, uint64_t blob, const struct code_blob *mapped,
-		      struct walk_frame *out)
-{
-	int32_t complete = code_heap_frame_complete(&c->layout->code, blob);
-	struct agct_frame call;
-	enum frame_edge edge;
-
-	if (complete < 0)
-		return false;
-	edge = frame_edge_at(mapped->start, mapped->start + mapped->size, (uint32_t)complete, c->pc,
-			     &out->words);
-	if (edge == FRAME_STANDS || out->words == code_heap_frame_words(&c->layout->code, blob))
-		return false;
-	call.bci = edge == FRAME_ENTERED ? 0 : BCI_UNKNOWN;
-	memcpy(&call.method, &mapped->method, sizeof(call.method));
-	if (frame_learn(c->table, &out->key, out->words, &call, 1))
-		out->entry = frame_find(c->table, &out->key);
-	return true;
-}
-
-static bool meet_compiled(const struct cursor *c, uint64_t blob, struct walk_frame *out)
-{
-	int32_t words = code_heap_frame_words(&c->layout->code, blob);
-	struct agct_frame calls[SCOPES_MAX];
-	struct code_blob mapped;
-	unsigned count;
-
-	if (!is_compiled(&c->layout->code, blob, c->pc, &mapped))
-		return false;
-	if (c->innermost && meet_edge(c, blob, &mapped, out))
-		return true;
-	if (words < 2 || words >= (int32_t)FRAME_WORDS_MAX || !is_complete(c, blob))
-		return false;
-	out->words = (uint16_t)words;
-	count = scopes_at(&c->layout->scopes, blob, mapped.start, c->pc, c->innermost,
-			  mapped.method, calls);
-	if (count && frame_learn(c->table, &out->key, out->words, calls, count))
-		out->entry = frame_find(c->table, &out->key);
-	return true;
-}
-
-static bool pass_compiled(struct cursor *c, struct walk_frame *out)
-{
-	struct code_heap_blob blob;
-	uint64_t bytes;
-
-	if (!code_heap_find(&c->layout->code, c->pc, &blob))
-		return false;
-	out->key =
-	    (struct frame_key){.key = c->pc << 1 | c->innermost, .tie = blob.start, .id = blob.id};
-	out->entry = frame_find(c->table, &out->key);
-	if (out->entry)
-		out->words = out->entry->words;
-	else if (!meet_compiled(c, blob.start, out))
-		return false;
-	bytes = out->words * WORD;
-	if (c->high - c->sp <= bytes)
-		return false;
-	/* Of a frame that is the return address alone, the caller's rbp is where it was. */
-	return go_to(c, word(c->sp + bytes, -1), c->sp + bytes,
-		     out->words > 1 ? word(c->sp + bytes, -2) : c->fp);
-}
-
-/* From the frame by which native code called Java to the Java frame that called the native code.
- * *root: there is none. */
-static bool pass_entry(struct cursor *c, bool *root)
-{
-	const struct frame_layout *l = c->layout;
-	uint64_t anchor, sp, pc;
-
-	if (!on_stack(c, c->fp, 6 * WORD, WORD))
-		return false;
-	anchor = word(c->fp, ENTRY_WRAPPER) + l->wrapper_anchor;
-	/* The anchor's three words may be in any order. */
-	if (!on_stack(c, anchor, 0, 4 * WORD) || l->anchor_sp > 3 * WORD ||
-	    l->anchor_pc > 3 * WORD || l->anchor_fp > 3 * WORD)
-		return false;
-	sp = word(anchor + l->anchor_sp, 0);
-	*root = sp == 0;
-	if (*root)
-		return true;
-	pc = word(anchor + l->anchor_pc, 0);
-	if (sp <= c->sp || !on_stack(c, sp, 0, WORD))
-		return false;
-	return go_to(c, pc ? pc : word(sp, -1), sp, word(anchor + l->anchor_fp, 0));
+	c->leaf = go_to(c, pc, sp, fp);
+	return c->leaf;
 }
 
 /* An id that is a pointer leads to its method: nothing else can have come to be at its place. */
@@ -192,11 +81,277 @@ static const struct frame_entry *find_interpreted(const struct cursor *c,
 		   : NULL;
 }
 
+static const struct frame_entry *meet_interpreted(const struct cursor *c,
+						  const struct frame_key *key)
+{
+	const struct frame_entry *e = find_interpreted(c, key);
+	struct agct_frame call;
+
+	if (e)
+		return e;
+	return interpreter_call(&c->layout->interpreter, &c->layout->scopes, key->key, key->tie,
+				&call) &&
+		       frame_learn(c->table, key, 0, &call, 1)
+		   ? find_interpreted(c, key)
+		   : NULL;
+}
+
+/* Where the innermost one is. While it has called, or is entered, its frame tells; else a register
+ * does. False where rbp may be that of another frame. */
+static bool find_bcp(const struct cursor *c, uint64_t *bcp)
+{
+	bool called = word(c->fp, INTERPRETED_LAST_SP) != 0;
+
+	*bcp = c->bcp;
+	switch (interpreter_part_at(&c->layout->interpreter, c->pc)) {
+	case PART_BYTECODE:
+	case PART_RETURN:
+		return !called;
+	case PART_INVOKE:
+		if (called)
+			*bcp = word(c->fp, INTERPRETED_BCP);
+		return true;
+	case PART_BACK:
+		*bcp = word(c->fp, INTERPRETED_BCP);
+		return true;
+	case PART_ENTRY:
+		*bcp = word(c->fp, INTERPRETED_BCP);
+		return !called;
+	case PART_OTHER:
+		break;
+	}
+	return false;
+}
+
+/* An interpreted method. */
+static bool pass_interpreted(struct cursor *c, struct walk_frame *out)
+{
+	const struct frame_layout *l = c->layout;
+	uint64_t sender_sp, bcp;
+
+	c->cut = CUT_INTERPRETER;
+	if (!on_stack(c, c->fp, INTERPRETED_WORDS * WORD, 2 * WORD))
+		return false;
+	bcp = word(c->fp, INTERPRETED_BCP);
+	if (c->innermost && !find_bcp(c, &bcp))
+		return false;
+	out->key = (struct frame_key){.key = word(c->fp, INTERPRETED_METHOD),
+				      .tie = bcp,
+				      .id = l->ids_are_pointers ? 0 : c->epoch};
+	out->words = 0;
+	out->entry = meet_interpreted(c, &out->key);
+	sender_sp = word(c->fp, INTERPRETED_SENDER_SP);
+	/* The register may have had something else for a moment. */
+	if (sender_sp < c->fp + 2 * WORD || (c->innermost && !out->entry))
+		return false;
+	return go_to(c, word(c->fp, 1), sender_sp, word(c->fp, 0));
+}
+
+static bool is_complete(const struct cursor *c, uint64_t blob)
+{
+	int32_t complete = code_heap_frame_complete(&c->layout->code, blob);
+	uint64_t begin = code_heap_begin(&c->layout->code, blob);
+
+	return complete >= 0 && (c->innermost ? c->ip : c->pc) >= begin + (uint32_t)complete;
+}
+
+/* Is this what the code map has at the pc, an nmethod? It is asked about what is met first; what is
+ * known is told by its compilation. */
+static bool is_compiled(const struct code_layout *code, uint64_t blob, uint64_t pc,
+			struct code_blob *out)
+{
+	return codemap_find(pc, out) && out->type == CODE_COMPILED &&
+	       out->start == code_heap_begin(code, blob);
+}
+
+static unsigned calls_at(const struct cursor *c, uint64_t blob, uint64_t method, bool native,
+			 struct agct_frame calls[SCOPES_MAX])
+{
+	const struct scope_layout *l = &c->layout->scopes;
+	uint64_t begin = code_heap_begin(&c->layout->code, blob);
+	unsigned count;
+
+	if (native) {
+		calls[0].bci = CALL_BCI_NATIVE;
+		memcpy(&calls[0].method, &method, sizeof(calls[0].method));
+		return 1;
+	}
+	count = scopes_at(l, blob, begin, c->pc, c->innermost, method, calls);
+	/* Calls of some stubs are no places that the JVM has information of: as of any other
+	 * instruction, that of the next counts. */
+	if (count == 0 && c->leaf)
+		count = scopes_at(l, blob, begin, debug_info_ip(c->pc), true, method, calls);
+	return count;
+}
+
+/* The id of the method that the nmethod was compiled from; 0 when it is not known. */
+static uint64_t method_of(const struct frame_layout *l, uint64_t blob)
+{
+	uint64_t method, id;
+
+	if (!l->code.method || code_heap_kind(&l->code, blob) == CODE_KIND_UNKNOWN)
+		return 0;
+	memcpy(&method, (const void *)(uintptr_t)(blob + l->code.method), sizeof(method));
+	return l->scopes.methods_known && scopes_id_of(&l->scopes, method, &id) ? id : 0;
+}
+
+/* Of a frame that does not stand, in the key's tie: no blob begins there. */
+#define TIE_EDGE 1u
+
+/* Where the innermost method's frame does not stand, it is in no method inlined in it. Which of its
+ * bytecodes its epilogue belongs to nobody says. */
+static bool meet_edge(const struct cursor *c, const struct code_heap_blob *blob,
+		      struct walk_frame *out)
+{
+	const struct code_layout *code = &c->layout->code;
+	int32_t complete = code_heap_frame_complete(code, blob->start);
+	struct code_blob mapped;
+	struct agct_frame call;
+	enum frame_edge edge;
+
+	if (complete < 0)
+		return false;
+	edge = frame_edge_at(code_heap_begin(code, blob->start), code_heap_end(code, c->ip),
+			     (uint32_t)complete, c->ip, &out->words);
+	if (edge == FRAME_STANDS || out->words == code_heap_frame_words(code, blob->start))
+		return false;
+	out->key = (struct frame_key){
+	    .key = c->ip << 1 | 1, .tie = blob->start | TIE_EDGE, .id = blob->id};
+	out->entry = frame_find(c->table, &out->key);
+	if (out->entry || !is_compiled(code, blob->start, c->ip, &mapped))
+		return true;
+	call.bci = code_heap_kind(code, blob->start) == CODE_KIND_NATIVE ? CALL_BCI_NATIVE
+		   : edge == FRAME_ENTERED                               ? 0
+									 : SCOPES_BCI_UNKNOWN;
+	memcpy(&call.method, &mapped.method, sizeof(call.method));
+	if (frame_learn(c->table, &out->key, out->words, &call, 1))
+		out->entry = frame_find(c->table, &out->key);
+	return true;
+}
+
+static bool meet_compiled(struct cursor *c, uint64_t blob, struct walk_frame *out)
+{
+	bool native = code_heap_kind(&c->layout->code, blob) == CODE_KIND_NATIVE;
+	int32_t words = code_heap_frame_words(&c->layout->code, blob);
+	struct agct_frame calls[SCOPES_MAX];
+	struct code_blob mapped;
+	unsigned count;
+
+	c->cut = CUT_UNMAPPED;
+	if (!is_compiled(&c->layout->code, blob, c->pc, &mapped))
+		mapped.method = method_of(c->layout, blob);
+	if (!mapped.method)
+		return false;
+	c->cut = CUT_EDGE;
+	if (words < 2 || words >= (int32_t)FRAME_WORDS_MAX || !is_complete(c, blob))
+		return false;
+	out->words = (uint16_t)words;
+	count = calls_at(c, blob, mapped.method, native, calls);
+	if (count && frame_learn(c->table, &out->key, out->words, calls, count))
+		out->entry = frame_find(c->table, &out->key);
+	return true;
+}
+
+static bool find_compiled(struct cursor *c, const struct code_heap_blob *blob,
+			  struct walk_frame *out)
+{
+	if (c->innermost && meet_edge(c, blob, out))
+		return true;
+	/* In the middle of the call stands nobody: so it has a key of its own. */
+	out->key =
+	    (struct frame_key){.key = c->leaf ? (c->pc - 1) << 1 | 1 : c->pc << 1 | c->innermost,
+			       .tie = blob->start,
+			       .id = blob->id};
+	out->entry = frame_find(c->table, &out->key);
+	if (out->entry)
+		out->words = out->entry->words;
+	return out->entry || meet_compiled(c, blob->start, out);
+}
+
+static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob,
+			  struct walk_frame *out)
+{
+	uint64_t bytes;
+
+	if (!find_compiled(c, blob, out))
+		return false;
+	bytes = out->words * WORD;
+	c->cut = CUT_STACK;
+	if (c->high - c->sp <= bytes)
+		return false;
+	/* Of a frame that is the return address alone, the caller's rbp is where it was. */
+	return go_to(c, word(c->sp + bytes, -1), c->sp + bytes,
+		     out->words > 1 ? word(c->sp + bytes, -2) : c->fp);
+}
+
+/* A stub stands for no call. Those with frames of a fixed size build them as compiled code does;
+ * that such a frame stands is certain only where something was called from it. */
+static bool pass_stub(struct cursor *c, uint64_t blob)
+{
+	int32_t words = code_heap_frame_words(&c->layout->code, blob);
+	struct stub_frame at = {.pc = c->pc, .sp = c->sp, .fp = c->fp};
+	uint64_t bytes = (uint64_t)words * WORD;
+
+	c->cut = CUT_STUB;
+	if (words <= 0)
+		return stub_frame_leave(&c->layout->code, blob, c->high, &at) &&
+		       go_to_leaf(c, at.pc, at.sp, at.fp);
+	if (c->innermost || words < 2 || words >= (int32_t)FRAME_WORDS_MAX ||
+	    c->high - c->sp <= bytes)
+		return false;
+	return go_to_leaf(c, word(c->sp + bytes, -1), c->sp + bytes, word(c->sp + bytes, -2));
+}
+
+/* From the frame by which native code called Java to the Java frame that called the native code.
+ * *root: there is none. */
+static bool pass_entry(struct cursor *c, bool *root)
+{
+	const struct frame_layout *l = c->layout;
+	uint64_t anchor, sp, pc;
+
+	c->cut = CUT_ENTRY;
+	if (!on_stack(c, c->fp, 6 * WORD, WORD))
+		return false;
+	anchor = word(c->fp, ENTRY_WRAPPER) + l->wrapper_anchor;
+	/* The anchor's three words may be in any order. */
+	if (!on_stack(c, anchor, 0, 4 * WORD) || l->anchor.sp > 3 * WORD ||
+	    l->anchor.pc > 3 * WORD || l->anchor.fp > 3 * WORD)
+		return false;
+	sp = word(anchor + l->anchor.sp, 0);
+	*root = sp == 0;
+	if (*root)
+		return true;
+	pc = word(anchor + l->anchor.pc, 0);
+	if (sp <= c->sp || !on_stack(c, sp, 0, WORD))
+		return false;
+	return go_to(c, pc ? pc : word(sp, -1), sp, word(anchor + l->anchor.fp, 0));
+}
+
+/* A frame of compiled or interpreted code. */
+static bool pass_frame(struct cursor *c, const struct code_heap_blob *blob, struct frame_walk *walk)
+{
+	struct walk_frame *f = &walk->frames[walk->count];
+
+	c->cut = CUT_FULL;
+	if (walk->count == WALK_FRAMES_MAX)
+		return false;
+	f->entry = NULL;
+	f->sp = c->sp;
+	f->fp = c->fp;
+	if (!(interpreter_contains(&c->layout->interpreter, c->pc) ? pass_interpreted(c, f)
+								   : pass_compiled(c, blob, f)))
+		return false;
+	walk->count++;
+	walk->unknown += !f->entry;
+	walk->calls += f->entry ? f->entry->count : 0;
+	return true;
+}
+
 /* One frame; false at the end of the walk, with why. */
 static bool step(struct cursor *c, struct frame_walk *walk)
 {
 	const struct frame_layout *l = c->layout;
-	struct walk_frame *f = &walk->frames[walk->count];
+	struct code_heap_blob blob;
 	bool root = false;
 
 	walk->end = WALK_CUT;
@@ -207,22 +362,16 @@ static bool step(struct cursor *c, struct frame_walk *walk)
 			walk->end = WALK_ROOT;
 		return !root;
 	}
-	if (walk->count == WALK_FRAMES_MAX)
+	if (interpreter_contains(&l->interpreter, c->pc))
+		return pass_frame(c, NULL, walk);
+	c->cut = CUT_CODE;
+	if (!code_heap_find(&l->code, c->pc, &blob))
 		return false;
-	f->entry = NULL;
-	f->sp = c->sp;
-	f->fp = c->fp;
-	if (c->pc >= l->interpreter_low && c->pc < l->interpreter_high) {
-		if (!pass_interpreted(c, f))
-			return false;
-		f->entry = find_interpreted(c, &f->key);
-	} else if (!pass_compiled(c, f)) {
-		return false;
+	if (code_heap_kind(&l->code, blob.start) == CODE_KIND_OTHER) {
+		walk->in_stub |= walk->count == 0;
+		return pass_stub(c, blob.start);
 	}
-	walk->count++;
-	walk->unknown += !f->entry;
-	walk->calls += f->entry ? f->entry->count : 0;
-	return true;
+	return pass_frame(c, &blob, walk);
 }
 
 void frame_walk(const struct frame_layout *layout, struct frame_table *table,
@@ -233,12 +382,17 @@ void frame_walk(const struct frame_layout *layout, struct frame_table *table,
 			   .pc = start->pc,
 			   .sp = start->sp,
 			   .fp = start->fp,
+			   .ip = start->ip,
+			   .bcp = start->bcp,
 			   .high = start->stack_high,
 			   .epoch = start->epoch,
-			   .innermost = true};
+			   .innermost = !start->at_call};
 
 	out->count = out->unknown = out->calls = 0;
 	out->end = WALK_CUT;
+	out->cut = CUT_NOT;
+	out->at_call = start->at_call;
+	out->in_stub = false;
 	if (layout->code.heap_count == 0 || c.sp % WORD != 0 || c.sp >= c.high)
 		return;
 	while (step(&c, out)) {
@@ -247,13 +401,26 @@ void frame_walk(const struct frame_layout *layout, struct frame_table *table,
 			return;
 		}
 	}
+	if (out->end == WALK_CUT)
+		out->cut = c.cut;
 }
 
-bool frame_walk_is_at_edge(const struct frame_layout *layout, const struct frame_walk *walk)
+bool frame_walk_is_at_edge(const struct frame_walk *walk)
 {
 	const struct walk_frame *f = &walk->frames[0];
 
-	return f->words > 0 && f->words != code_heap_frame_words(&layout->code, f->key.tie);
+	return f->words > 0 && f->key.tie & TIE_EDGE;
+}
+
+unsigned frame_walk_better(const struct frame_walk *walk, const struct frame_table *table)
+{
+	const struct walk_frame *f = &walk->frames[0];
+
+	if (f->words == 0)
+		return walk->at_call ? 0 : 1;
+	if (walk->in_stub)
+		return f->entry->count;
+	return frame_call(table, f->entry, 0).bci == SCOPES_BCI_UNKNOWN;
 }
 
 unsigned frame_walk_calls(const struct frame_walk *walk, const struct frame_table *table,
@@ -429,7 +596,8 @@ static bool assign(const struct frame_layout *layout, const struct frame_walk *w
 			a->of[i].fixed = f->entry->count;
 		else if (f->words == 0)
 			a->of[i].fixed = 1;
-		else if (is_compiled(&layout->code, f->key.tie, f->key.key >> 1, &blob))
+		else if (!(f->key.tie & TIE_EDGE) &&
+			 is_compiled(&layout->code, f->key.tie, f->key.key >> 1, &blob))
 			a->of[i].method = blob.method;
 		else
 			return false;

@@ -30,9 +30,12 @@
 
 /* Where a walk begins. */
 struct walk_start {
-	uint64_t pc; /* as the JVM is asked (debug_info.h) */
+	uint64_t ip; /* where the thread stands */
+	uint64_t pc; /* as the JVM is asked for it (debug_info.h) */
 	uint64_t sp;
 	uint64_t fp;
+	uint64_t bcp;        /* what r13 has, where the interpreter keeps its place */
+	bool at_call;        /* pc is where a call returns to */
 	uint64_t stack_high; /* [sp, stack_high) can be read */
 	uint32_t epoch;
 };
@@ -51,8 +54,25 @@ enum walk_end {
 	WALK_ROOT, /* by the thread's first Java frame */
 };
 
+/* Why a walk was cut, or its frames are unknown. */
+enum walk_cut {
+	CUT_NOT,
+	CUT_INTERPRETER, /* an interpreted frame in a state that tells nothing for certain */
+	CUT_STUB,        /* a stub */
+	CUT_EDGE,        /* compiled code whose frame does not stand */
+	CUT_CODE,        /* in no code of the JVM's */
+	CUT_UNMAPPED,    /* code that nobody has told of yet */
+	CUT_STACK,       /* a frame that does not fit the stack */
+	CUT_ENTRY,       /* an entry frame that leads nowhere */
+	CUT_FULL,        /* more frames than are walked */
+	CUTS,
+};
+
 struct frame_walk {
 	enum walk_end end;
+	enum walk_cut cut;
+	bool at_call; /* as where it began */
+	bool in_stub; /* the innermost frame is not where it began: a stub is */
 	unsigned count;
 	unsigned unknown; /* frames */
 	unsigned calls;   /* of the others */
@@ -65,7 +85,14 @@ void frame_walk(const struct frame_layout *layout, struct frame_table *table,
 		const struct walk_start *start, unsigned calls_wanted, struct frame_walk *out);
 
 /* Is the innermost frame one that does not stand? The walk has to have frames, all known. */
-bool frame_walk_is_at_edge(const struct frame_layout *layout, const struct frame_walk *walk);
+bool frame_walk_is_at_edge(const struct frame_walk *walk);
+
+/* How many of the innermost calls the walk knows better than the JVM: of an interpreted frame that
+ * was not at a call it says where that last was at one, of compiled code that called a stub it
+ * takes the next place behind the call, of code behind all that is known a method's begin
+ * (forte.cpp). Their methods are the same, or at least that of the last of them. The walk has to
+ * have frames, all known. */
+unsigned frame_walk_better(const struct frame_walk *walk, const struct frame_table *table);
 
 /* The calls of a walk without unknown frames, innermost first, room at most; returns how many. */
 unsigned frame_walk_calls(const struct frame_walk *walk, const struct frame_table *table,

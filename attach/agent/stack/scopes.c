@@ -93,8 +93,9 @@ static bool fetch(const struct parts *p, uint64_t address, void *to, size_t byte
 	return true;
 }
 
-/* The first description at or behind an offset from the first instruction. */
-static bool find_desc(const struct parts *p, int64_t offset, struct pc_desc *out)
+/* The first description at or behind an offset from the first instruction. *last: it is the one
+ * that ends the list, behind all code. */
+static bool find_desc(const struct parts *p, int64_t offset, struct pc_desc *out, bool *last)
 {
 	struct pc_desc chunk[CHUNK];
 	uint32_t low = 0, high = p->pc_count, count;
@@ -115,6 +116,7 @@ static bool find_desc(const struct parts *p, int64_t offset, struct pc_desc *out
 	for (uint32_t i = 0; i < count; i++) {
 		if (chunk[i].pc_offset >= offset) {
 			*out = chunk[i];
+			*last = low + i + 1 == p->pc_count;
 			return true;
 		}
 	}
@@ -205,7 +207,7 @@ static bool find_known(uint64_t method, uint64_t *id)
 	return false;
 }
 
-static bool id_of(const struct scope_layout *l, uint64_t method, uint64_t *id)
+bool scopes_id_of(const struct scope_layout *l, uint64_t method, uint64_t *id)
 {
 	if (!l->ids_are_pointers)
 		return read_id(l, method, id);
@@ -247,7 +249,7 @@ static bool read_scope(const struct parts *p, uint32_t *offset, struct agct_fram
 	out->bci = s.bci;
 	if (s.method == 0 || s.method > UINT16_MAX ||
 	    !fetch(p, p->metadata + (s.method - 1) * sizeof(method), &method, sizeof(method)) ||
-	    !id_of(p->layout, method, &id))
+	    !scopes_id_of(p->layout, method, &id))
 		return false;
 	memcpy(&out->method, &id, sizeof(out->method));
 	return true;
@@ -260,12 +262,19 @@ unsigned scopes_at(const struct scope_layout *layout, uint64_t blob, uint64_t be
 	struct pc_desc desc;
 	struct parts p;
 	uint32_t scope;
+	bool last;
 
 	if (!layout->known)
 		return 0;
 	p = parts_of(layout, blob);
-	if (!find_desc(&p, offset, &desc) || desc.scope_offset <= 0 ||
-	    (!innermost && desc.pc_offset != offset))
+	if (!find_desc(&p, offset, &desc, &last))
+		return 0;
+	if (innermost && last) {
+		calls[0].bci = SCOPES_BCI_UNKNOWN;
+		memcpy(&calls[0].method, &method, sizeof(calls[0].method));
+		return 1;
+	}
+	if (desc.scope_offset <= 0 || (!innermost && desc.pc_offset != offset))
 		return 0;
 	scope = (uint32_t)desc.scope_offset;
 	for (unsigned i = 0; i < SCOPES_MAX; i++) {
@@ -305,7 +314,7 @@ static uint64_t listed_id(struct scope_list *l, uint32_t method_number)
 	if (method_number <= UINT16_MAX &&
 	    page_read(&l->reader, l->parts->metadata + (method_number - 1) * sizeof(method),
 		      &method, sizeof(method)) &&
-	    id_of(l->parts->layout, method, &id))
+	    scopes_id_of(l->parts->layout, method, &id))
 		l->ids[i].id = id;
 	return l->ids[i].id;
 }

@@ -22,6 +22,9 @@
 #define SCOPES_METHODS 16384u
 #define SCOPES_BYTES   (SCOPES_METHODS * 16u)
 
+/* A bci that stands for none. */
+#define SCOPES_BCI_UNKNOWN (-1)
+
 /* Offsets, of this JVM's structures. */
 struct scope_layout {
 	bool known;
@@ -35,6 +38,7 @@ struct scope_layout {
 	uint32_t metadata;       /* int; apart: int, offset in the mutable data */
 	uint32_t immutable_data; /* address, if apart */
 	uint32_t mutable_data;   /* address, if apart */
+	bool methods_known;      /* what follows is */
 	uint32_t method_const;
 	uint32_t const_constants;
 	uint32_t const_number; /* u2: of the method in its class */
@@ -43,10 +47,15 @@ struct scope_layout {
 };
 
 /* The calls at pc, innermost first, of the nmethod at blob whose instructions begin at begin.
- * innermost: pc stands for the next place behind it that has any; else it has to have some itself.
+ * innermost: pc stands for the next place behind it that has any, and where none has, for the
+ * method's own code at no bci that is known; else it has to have some itself.
  * method: the id that the last call is of. Returns how many, 0 where it is not certain. */
 unsigned scopes_at(const struct scope_layout *layout, uint64_t blob, uint64_t begin, uint64_t pc,
 		   bool innermost, uint64_t method, struct agct_frame calls[SCOPES_MAX]);
+
+/* The id of the Method at an address, as a number: one that is sure to be there, or its class's
+ * table of ids has none. What says that it is one is read safely. False when there is none. */
+bool scopes_id_of(const struct scope_layout *layout, uint64_t method, uint64_t *id);
 
 /* Before a window: reserves what ids are remembered in, once per process. 0 or -ENOMEM. */
 int scopes_init(void);

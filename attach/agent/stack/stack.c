@@ -19,7 +19,9 @@ static int walk(const struct stack_walker *walker, JNIEnv *env, const ucontext_t
 #define STUB_FRAME_BYTES 2048u
 
 /* Stubs have no debug information, and the JVM refuses to walk from some of them. Their callers are
- * found behind the return address on top of the stack, or behind a frame pointer. */
+ * found behind the return address on top of the stack, or behind a frame pointer. The JVM takes the
+ * pc for that of an access: the next debug information behind it counts (pc_desc_near in
+ * forte.cpp), so a call is asked for by its last byte. */
 static bool unwind_stub(ucontext_t *uc)
 {
 	greg_t *regs = uc->uc_mcontext.gregs;
@@ -32,13 +34,13 @@ static bool unwind_stub(ucontext_t *uc)
 	    codemap_find(frame[1], &blob) && blob.type == CODE_COMPILED) {
 		regs[REG_RSP] = regs[REG_RBP] + 16;
 		regs[REG_RBP] = (greg_t)frame[0];
-		regs[REG_RIP] = (greg_t)frame[1];
+		regs[REG_RIP] = (greg_t)frame[1] - 1;
 		return true;
 	}
 	if (safe_read((uint64_t)regs[REG_RSP], top, sizeof(top)) && codemap_find(top[0], &blob) &&
 	    blob.type == CODE_COMPILED) {
 		regs[REG_RSP] += 8;
-		regs[REG_RIP] = (greg_t)top[0];
+		regs[REG_RIP] = (greg_t)top[0] - 1;
 		return true;
 	}
 	return false;
@@ -58,21 +60,31 @@ static uint32_t intern(struct context_table *table, const struct agct_frame *cal
 	return node;
 }
 
-/* Is the context made of just these calls? Ids do not tell: a context may have a twin. */
-static bool is_context_of(struct context_table *table, uint32_t context,
-			  const struct agct_frame *calls, unsigned count)
+/* Is the context made of just these calls? Ids do not tell: a context may have a twin. Of the
+ * better innermost calls of the context only the last one's method counts, and the JVM may have
+ * more of them, or fewer; then what is cut at its root cannot be compared. */
+static bool is_context_of(struct context_table *table, uint32_t context, unsigned better,
+			  const struct agct_frame *calls, unsigned count, unsigned max_frames)
 {
-	for (unsigned i = 0; i < count; i++) {
-		const struct context_node *node;
+	unsigned own = 0;
 
-		if (context == 0)
+	for (uint32_t c = context; c != 0; c = context_parent(context_node(table, c)))
+		own++;
+	if (own != count && better == 0)
+		return false;
+	if (own != count && (own == max_frames || count == max_frames))
+		return true;
+	for (; context != 0; own--) {
+		const struct context_node *node = context_node(table, context);
+
+		if (better <= 1 &&
+		    (own > count || node->method != (uintptr_t)calls[count - own].method ||
+		     (better == 0 && node->bci != calls[count - own].bci)))
 			return false;
-		node = context_node(table, context);
-		if (node->method != (uintptr_t)calls[i].method || node->bci != calls[i].bci)
-			return false;
+		better -= better > 0;
 		context = context_parent(node);
 	}
-	return context == 0;
+	return true;
 }
 
 /* Asks the JVM, innermost first, depth calls at most; returns how many, 0 or less when it cannot
@@ -98,20 +110,55 @@ static bool is_trusted(const struct stack_walker *walker)
 	       !atomic_load_explicit(&walker->known->distrusted, memory_order_relaxed);
 }
 
-static void look(const struct stack_walker *walker, const struct stack_place *place,
+/* Where the JVM has noted where it left Java code. False where that is nowhere, and the thread is
+ * not in Java code. Unchanged where there is nothing to know. */
+static bool find_anchor(const struct stack_walker *walker, struct walk_start *start)
+{
+	const struct code_layout *code = &walker->layout.code;
+	struct anchor a;
+	bool in_code;
+	JNIEnv *env;
+
+	if (!walker->layout.anchor.known)
+		return true;
+	if ((*walker->vm)->GetEnv(walker->vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
+		return false;
+	a = anchor_of(&walker->layout.anchor, env);
+	if (a.sp == 0)
+		return a.in_java;
+	in_code = code_heap_covers(code, start->pc);
+	if (a.sp < start->sp + (in_code ? 0 : sizeof(a.sp)) || a.sp >= start->stack_high ||
+	    (in_code && !a.pc))
+		return true;
+	*start = (struct walk_start){.pc = a.pc ? a.pc : ((const uint64_t *)(uintptr_t)a.sp)[-1],
+				     .sp = a.sp,
+				     .fp = a.fp,
+				     .at_call = true,
+				     .stack_high = start->stack_high,
+				     .epoch = start->epoch};
+	return true;
+}
+
+/* False: the thread has no Java frames now. */
+static bool look(const struct stack_walker *walker, const struct stack_place *place,
 		 struct frame_walk *w)
 {
 	const greg_t *regs = place->uc->uc_mcontext.gregs;
-	struct walk_start start = {.pc = debug_info_ip(place->ip),
+	struct walk_start start = {.ip = place->ip,
+				   .pc = debug_info_ip(place->ip),
 				   .sp = (uint64_t)regs[REG_RSP],
 				   .fp = (uint64_t)regs[REG_RBP],
+				   .bcp = (uint64_t)regs[REG_R13],
 				   .stack_high = place->stack_high,
 				   .epoch = place->epoch};
 
 	/* An application may have other stacks, of which nothing is known. */
 	if (start.sp < place->stack_low)
 		start.stack_high = 0;
+	if (start.sp % sizeof(uint64_t) == 0 && !find_anchor(walker, &start))
+		return false;
 	frame_walk(&walker->layout, walker->known, &start, place->max_frames, w);
+	return true;
 }
 
 /* For frame_answer. The answer is there already, and to be kept: the other one is written behind
@@ -136,8 +183,7 @@ static unsigned count_from(void *arg, const struct walk_frame *frame)
 	    (*asked->walker->vm)->GetEnv(asked->walker->vm, (void **)&env, JNI_VERSION_1_6) !=
 		JNI_OK)
 		return 0;
-	/* The JVM takes the pc for that of an access: the next debug information behind it counts
-	 * (pc_desc_near in forte.cpp). */
+	/* As in unwind_stub. */
 	regs[REG_RIP] = (greg_t)(frame->key.key >> 1) - 1;
 	regs[REG_RSP] = (greg_t)frame->sp;
 	regs[REG_RBP] = (greg_t)frame->fp;
@@ -167,11 +213,12 @@ static uint32_t recognise(const struct stack_walker *walker, const struct stack_
 
 /* What the JVM says of a stack that was recognised. When it cannot tell, that is no difference. */
 static bool is_confirmed(const struct stack_walker *walker, const struct stack_place *place,
-			 struct context_table *table, uint32_t context)
+			 const struct frame_walk *w, struct context_table *table, uint32_t context)
 {
 	int count = ask(walker, place, place->max_frames);
 
-	return count <= 0 || is_context_of(table, context, place->frames, (unsigned)count);
+	return count <= 0 || is_context_of(table, context, frame_walk_better(w, walker->known),
+					   place->frames, (unsigned)count, place->max_frames);
 }
 
 static enum stack_result result_of(const struct stack_place *place, unsigned count)
@@ -188,13 +235,16 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 	int count;
 
 	*out = (struct stack_outcome){0};
+	if (trusted && !look(walker, place, &w)) {
+		out->recognised = true;
+		return STACK_NO_JAVA;
+	}
 	if (trusted) {
-		look(walker, place, &w);
 		out->context = recognise(walker, place, &w, table, &known);
 	}
 	out->recognised = out->context != 0;
-	if (out->recognised && (!place->check || frame_walk_is_at_edge(&walker->layout, &w) ||
-				is_confirmed(walker, place, table, out->context)))
+	if (out->recognised && (!place->check || frame_walk_is_at_edge(&w) ||
+				is_confirmed(walker, place, &w, table, out->context)))
 		return result_of(place, known);
 	if (out->recognised) {
 		out->recognised = false;

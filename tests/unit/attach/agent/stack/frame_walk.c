@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/agent/code/safe_read.h"
 #include "attach/agent/stack/frame_walk.h"
 #include "tests/unit/support/agent/code.h"
 
@@ -17,7 +18,13 @@
 #define BLOB_BYTES    64u /* of its header */
 #define BLOB_SEGMENTS 4u
 
-enum { FRAME_SIZE = 0, COMPLETE = 4, BEGIN = 8, ID = 12 }; /* offsets in a blob's header */
+enum {
+	FRAME_SIZE = 0,
+	COMPLETE = 4,
+	BEGIN = 8,
+	ID = 12,
+	NAME = 16
+}; /* offsets in a blob's header */
 
 #define STACK_WORDS  64u
 #define CALL_STUB    UINT64_C(0x777000)
@@ -25,9 +32,9 @@ enum { FRAME_SIZE = 0, COMPLETE = 4, BEGIN = 8, ID = 12 }; /* offsets in a blob'
 #define ANCHOR_BYTES 16u
 
 static uint8_t segments[SEGMENTS];
-static uint64_t segments_end;
+static uint64_t segments_end, committed_end;
 static uint64_t stack[STACK_WORDS];
-static uint64_t wrapper_method; /* what an id that is a pointer leads to */
+static uint64_t ids[2], wrapper_method; /* what ids that are pointers lead to */
 static struct frame_layout layout;
 static struct frame_table *table;
 static struct frame_walk walk;
@@ -69,12 +76,14 @@ static int setup(void **state)
 	memset(segments, 0xff, sizeof(segments));
 	memset(stack, 0, sizeof(stack));
 	segments_end = (uintptr_t)segments + SEGMENTS;
+	committed_end = (uintptr_t)code_area + CODE_BYTES;
 	layout =
 	    (struct frame_layout){.code = {.heap_count = 1,
 					   .heaps = {{.low = (uintptr_t)code_area,
 						      .high = (uintptr_t)code_area + CODE_BYTES,
 						      .segments = (uintptr_t)segments,
 						      .segments_end = &segments_end,
+						      .committed_end = &committed_end,
 						      .segment_shift = SEGMENT_SHIFT}},
 					   .block_bytes = BLOCK_BYTES,
 					   .block_used = 8,
@@ -83,13 +92,10 @@ static int setup(void **state)
 					   .code_begin = BEGIN,
 					   .compile_id = ID,
 					   .code_begin_is_offset = true},
-				  .interpreter_low = INTERPRETER,
-				  .interpreter_high = INTERPRETER + 0x1000,
+				  .interpreter = {.low = INTERPRETER, .high = INTERPRETER + 0x1000},
 				  .call_stub_return = CALL_STUB,
 				  .wrapper_anchor = ANCHOR_BYTES,
-				  .anchor_sp = 0,
-				  .anchor_pc = 8,
-				  .anchor_fp = 16};
+				  .anchor = {.sp = 0, .pc = 8, .fp = 16}};
 	table = calloc(1, sizeof(*table));
 	return table ? 0 : -1;
 }
@@ -124,8 +130,12 @@ static void entry(unsigned fp, unsigned anchor, uint64_t sp, uint64_t pc, uint64
 
 static void go(uint64_t pc, unsigned sp, uint64_t fp, uint32_t epoch)
 {
-	const struct walk_start start = {
-	    .pc = pc, .sp = at(sp), .fp = fp, .stack_high = at(STACK_WORDS), .epoch = epoch};
+	const struct walk_start start = {.ip = pc,
+					 .pc = pc,
+					 .sp = at(sp),
+					 .fp = fp,
+					 .stack_high = at(STACK_WORDS),
+					 .epoch = epoch};
 
 	frame_walk(&layout, table, &start, 100, &walk);
 }
@@ -367,6 +377,194 @@ static void an_answer_that_does_not_fit_teaches_nothing(void **state)
 	assert_int_equal(walk.unknown, 2);
 }
 
+/* ---------------------------------------------------------------- without the JVM */
+
+#define BYTECODE  0x100u /* offsets of the interpreter's parts */
+#define INVOKE    0x200u
+#define ENTRY     0x300u
+#define ELSEWHERE 0x400u
+#define CODE_SIZE 20u
+
+/* A Method: its ConstMethod; its flags. A ConstMethod: how many bytecodes it has, then those. An id
+ * is found as what was remembered. */
+static struct {
+	uint64_t const_method;
+	uint64_t flags;
+} methods[2];
+static uint64_t const_methods[2][4];
+
+static uint64_t bytecode(unsigned method, unsigned bci)
+{
+	return (uintptr_t)&const_methods[method][1] + bci;
+}
+
+static void make_interpreter(void)
+{
+	struct interpreter *in = &layout.interpreter;
+
+	(void)scopes_init();
+	(void)safe_read_init();
+	scopes_release();
+	assert_true(interpreter_add(in, "return entry points", BYTECODE));
+	assert_true(interpreter_add(in, "iadd", INVOKE - BYTECODE));
+	assert_true(interpreter_add(in, "invokestatic", ENTRY - INVOKE));
+	assert_true(
+	    interpreter_add(in, "method entry point (kind = zerolocals)", ELSEWHERE - ENTRY));
+	assert_true(interpreter_add(in, "slow signature handler", 0x100));
+	in->methods_known = true;
+	in->method_flags = 8;
+	in->const_bytes = 8;
+	in->const_code = 0;
+	layout.ids_are_pointers = layout.scopes.ids_are_pointers = true;
+	layout.scopes.methods_known = true;
+	for (unsigned i = 0; i < 2; i++) {
+		methods[i].const_method = (uintptr_t)const_methods[i];
+		methods[i].flags = 0;
+		const_methods[i][0] = CODE_SIZE;
+		ids[i] = (uintptr_t)&methods[i];
+		scopes_remember((uintptr_t)&methods[i], (uintptr_t)&ids[i]);
+	}
+}
+
+/* An interpreted frame at fp stack[fp], called by native code. */
+static void interpreted(unsigned fp, unsigned method, uint64_t bcp, uint64_t last_sp)
+{
+	memset(stack, 0, sizeof(stack));
+	stack[fp - 8] = bcp;
+	stack[fp - 3] = (uintptr_t)&methods[method];
+	stack[fp - 2] = last_sp;
+	stack[fp - 1] = at(fp + 2);
+	stack[fp] = at(50);
+	stack[fp + 1] = CALL_STUB;
+	entry(50, 52, 0, 0, 0);
+}
+
+static void go_interpreted(uint64_t pc, unsigned sp, unsigned fp, uint64_t bcp)
+{
+	const struct walk_start start = {.ip = INTERPRETER + pc,
+					 .pc = INTERPRETER + pc,
+					 .sp = at(sp),
+					 .fp = at(fp),
+					 .bcp = bcp,
+					 .stack_high = at(STACK_WORDS)};
+
+	frame_walk(&layout, table, &start, 100, &walk);
+}
+
+static void an_interpreted_method_tells_its_place_by_what_it_does(void **state)
+{
+	const struct agct_frame in_register[] = {call(5, (uintptr_t)&ids[0])};
+	const struct agct_frame in_frame[] = {call(3, (uintptr_t)&ids[0])};
+
+	(void)state;
+	make_interpreter();
+	interpreted(20, 0, bytecode(0, 3), 0);
+	go_interpreted(BYTECODE + 4, 4, 20, bytecode(0, 5));
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_calls(in_register, 1);
+	assert_int_equal(frame_walk_better(&walk, table), 1);
+	go_interpreted(ENTRY + 4, 4, 20, bytecode(0, 5));
+	assert_calls(in_frame, 1);
+	go_interpreted(4, 4, 20, bytecode(0, 5));
+	assert_calls(in_frame, 1);
+	go_interpreted(INVOKE + 4, 4, 20, bytecode(0, 5));
+	assert_calls(in_register, 1);
+	/* It has called: the register is the other's. */
+	interpreted(20, 0, bytecode(0, 3), at(4));
+	go_interpreted(INVOKE + 4, 4, 20, bytecode(0, 5));
+	assert_calls(in_frame, 1);
+}
+
+static void an_interpreted_method_in_a_state_that_tells_nothing_ends_a_walk(void **state)
+{
+	(void)state;
+	make_interpreter();
+	interpreted(20, 0, bytecode(0, 3), at(4));
+	/* Another frame than the one that runs: that has called. */
+	go_interpreted(BYTECODE + 4, 4, 20, bytecode(0, 5));
+	assert_int_equal(walk.end, WALK_CUT);
+	assert_int_equal(walk.cut, CUT_INTERPRETER);
+	go_interpreted(ENTRY + 4, 4, 20, bytecode(0, 5));
+	assert_int_equal(walk.end, WALK_CUT);
+	interpreted(20, 0, bytecode(0, 3), 0);
+	go_interpreted(ELSEWHERE + 4, 4, 20, bytecode(0, 5));
+	assert_int_equal(walk.end, WALK_CUT);
+	/* Not all of it is there yet. */
+	go_interpreted(ENTRY + 4, 12, 20, bytecode(0, 5));
+	assert_int_equal(walk.end, WALK_CUT);
+	/* No place in the method. */
+	go_interpreted(BYTECODE + 4, 4, 20, bytecode(0, CODE_SIZE));
+	assert_int_equal(walk.end, WALK_CUT);
+	go_interpreted(BYTECODE + 4, 4, 20, bytecode(1, 0));
+	assert_int_equal(walk.end, WALK_CUT);
+}
+
+static void a_native_method_that_is_interpreted_has_no_bytecodes(void **state)
+{
+	const struct agct_frame native[] = {call(CALL_BCI_NATIVE, (uintptr_t)&ids[1])};
+
+	(void)state;
+	make_interpreter();
+	methods[1].flags = 0x100;
+	interpreted(20, 1, 0, 0);
+	go_interpreted(ENTRY + 4, 4, 20, 0);
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_calls(native, 1);
+}
+
+/* Of stubs and nmethods the names are at these addresses. */
+static const char name_compiled[] = "nmethod", name_native[] = "native nmethod", name_stub[] = "x";
+
+static void name_blob(unsigned segment, const char *name)
+{
+	uint64_t address = (uintptr_t)name;
+
+	layout.code.name = NAME;
+	layout.code.name_compiled = (uintptr_t)name_compiled;
+	layout.code.name_native = (uintptr_t)name_native;
+	memcpy((void *)(uintptr_t)(blob_at(segment) + NAME), &address, sizeof(address));
+}
+
+static void a_native_methods_code_is_that_method(void **state)
+{
+	const struct agct_frame calls[] = {call(CALL_BCI_NATIVE, 100)};
+
+	(void)state;
+	a = compiled(0, 4, 1, 100);
+	name_blob(0, name_native);
+	frame(0, 4, CALL_STUB, at(20));
+	entry(20, 30, 0, 0, 0);
+	go(a + 8, 0, 0, 0);
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_calls(calls, 1);
+}
+
+/* As the JVM notes where a thread left Java code: in a stub that a compiled method called. */
+static void a_stub_that_has_called_stands_for_no_call(void **state)
+{
+	const struct agct_frame calls[] = {call(CALL_BCI_NATIVE, 200)};
+	struct walk_start start = {.sp = at(0), .stack_high = at(STACK_WORDS), .at_call = true};
+
+	(void)state;
+	a = compiled(0, 4, 1, 100);
+	b = compiled(4, 6, 2, 200);
+	name_blob(0, name_stub);
+	name_blob(4, name_native);
+	frame(0, 4, b + 8, 0);
+	frame(4, 6, CALL_STUB, at(20));
+	entry(20, 30, 0, 0, 0);
+	start.pc = start.ip = a + 8;
+	frame_walk(&layout, table, &start, 100, &walk);
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_calls(calls, 1);
+	assert_int_equal(frame_walk_better(&walk, table), 1);
+	/* Whether its frame stands elsewhere nobody knows. */
+	start.at_call = false;
+	frame_walk(&layout, table, &start, 100, &walk);
+	assert_int_equal(walk.end, WALK_CUT);
+	assert_int_equal(walk.cut, CUT_STUB);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -383,6 +581,11 @@ int main(void)
 	    TEST(an_id_that_leads_to_another_method_is_not_used),
 	    TEST(java_code_called_by_native_code_called_by_java_code_is_one_stack),
 	    TEST(an_answer_that_does_not_fit_teaches_nothing),
+	    TEST(an_interpreted_method_tells_its_place_by_what_it_does),
+	    TEST(an_interpreted_method_in_a_state_that_tells_nothing_ends_a_walk),
+	    TEST(a_native_method_that_is_interpreted_has_no_bytecodes),
+	    TEST(a_native_methods_code_is_that_method),
+	    TEST(a_stub_that_has_called_stands_for_no_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

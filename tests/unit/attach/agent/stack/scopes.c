@@ -135,9 +135,13 @@ static void a_caller_stands_where_there_is_some_and_the_innermost_before_it(void
 	assert_int_equal(look(17, true, calls), 2);
 	assert_int_equal(look(16, true, calls), 2); /* as the JVM: behind the pc */
 	assert_int_equal(look(15, true, calls), 1);
-	/* The next place has no calls, or there is none. */
+	/* The next place has no calls. */
 	assert_int_equal(look(32, true, calls), 0);
-	assert_int_equal(look(48, true, calls), 0);
+	/* It is behind all code. */
+	assert_int_equal(look(48, true, calls), 1);
+	assert_ptr_equal(calls[0].method, &slots[0]);
+	assert_int_equal(calls[0].bci, SCOPES_BCI_UNKNOWN);
+	assert_int_equal(look(48, false, calls), 0);
 }
 
 static void the_last_call_is_of_the_method_that_was_compiled(void **state)

@@ -1,0 +1,100 @@
+#include "attach/agent/stack/interpreter.h"
+
+#include <string.h>
+
+#include "attach/agent/code/safe_read.h"
+
+#define FLAG_NATIVE 0x100u /* JVM_ACC_NATIVE */
+
+static bool begins_with(const char *name, const char *with)
+{
+	return strncmp(name, with, strlen(with)) == 0;
+}
+
+static bool ends_with(const char *name, const char *with)
+{
+	size_t length = strlen(name), tail = strlen(with);
+
+	return length >= tail && strcmp(name + length - tail, with) == 0;
+}
+
+/* Templates are named as their bytecodes are, which have no blanks (templateInterpreter.cpp). */
+static enum interpreter_part part_named(const char *name)
+{
+	if (strchr(name, ' ')) {
+		if (begins_with(name, "method entry point"))
+			return PART_ENTRY;
+		return strcmp(name, "return entry points") == 0 ||
+			       strcmp(name, "invoke return entry points") == 0
+			   ? PART_BACK
+			   : PART_OTHER;
+	}
+	if (begins_with(name, "invoke") || begins_with(name, "fast_invoke"))
+		return PART_INVOKE;
+	if (ends_with(name, "return") || begins_with(name, "return"))
+		return PART_RETURN;
+	/* These go elsewhere, with the frame as it is or without. */
+	return strcmp(name, "athrow") == 0 ? PART_OTHER : PART_BYTECODE;
+}
+
+bool interpreter_add(struct interpreter *in, const char *name, uint32_t bytes)
+{
+	unsigned i = in->part_count;
+
+	if (i == INTERPRETER_PARTS_MAX)
+		return false;
+	in->part_end[i] = (i > 0 ? in->part_end[i - 1] : 0) + bytes;
+	in->parts[i] = (uint8_t)part_named(name);
+	in->part_count++;
+	return true;
+}
+
+enum interpreter_part interpreter_part_at(const struct interpreter *in, uint64_t pc)
+{
+	uint64_t offset = pc - in->low;
+	unsigned low = 0, high = in->part_count;
+
+	while (low < high) {
+		unsigned middle = low + (high - low) / 2;
+
+		if (in->part_end[middle] <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < in->part_count ? (enum interpreter_part)in->parts[low] : PART_OTHER;
+}
+
+static bool read_bci(const struct interpreter *in, const struct scope_layout *layout,
+		     uint64_t method, uint64_t bcp, jint *out)
+{
+	uint64_t const_method, begin;
+	uint16_t flags, size;
+
+	if (!safe_read(method + in->method_flags, &flags, sizeof(flags)))
+		return false;
+	if (flags & FLAG_NATIVE) {
+		*out = CALL_BCI_NATIVE;
+		return bcp == 0;
+	}
+	if (!safe_read(method + layout->method_const, &const_method, sizeof(const_method)) ||
+	    !safe_read(const_method + in->const_code, &size, sizeof(size)))
+		return false;
+	begin = const_method + in->const_bytes;
+	if (bcp < begin || bcp - begin >= size)
+		return false;
+	*out = (jint)(bcp - begin);
+	return true;
+}
+
+bool interpreter_call(const struct interpreter *in, const struct scope_layout *layout,
+		      uint64_t method, uint64_t bcp, struct agct_frame *out)
+{
+	uint64_t id;
+
+	if (!in->methods_known || !layout->methods_known ||
+	    !read_bci(in, layout, method, bcp, &out->bci) || !scopes_id_of(layout, method, &id))
+		return false;
+	memcpy(&out->method, &id, sizeof(out->method));
+	return true;
+}

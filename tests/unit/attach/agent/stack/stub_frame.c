@@ -1,0 +1,154 @@
+/* Stubs in a code heap that is made up, and who called them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "attach/agent/stack/stub_frame.h"
+
+#define SEGMENT_SHIFT 7u
+#define SEGMENTS      16u
+#define BLOCK_BYTES   16u
+#define BLOB_SEGMENTS 4u
+#define WORDS         400u
+
+static uint8_t code[SEGMENTS << SEGMENT_SHIFT] __attribute__((aligned(128)));
+static uint8_t segments[SEGMENTS];
+static uint64_t segments_end, stack[WORDS];
+static struct code_layout layout;
+
+static uint64_t blob_at(unsigned segment)
+{
+	return (uintptr_t)code + (segment << SEGMENT_SHIFT) + BLOCK_BYTES;
+}
+
+static uint64_t at(unsigned word)
+{
+	return (uintptr_t)&stack[word];
+}
+
+/* Two blobs: a stub, and who calls it. */
+static int setup(void **state)
+{
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memset(stack, 0, sizeof(stack));
+	for (unsigned i = 0; i < SEGMENTS; i++)
+		segments[i] = i < 2 * BLOB_SEGMENTS ? (uint8_t)(i % BLOB_SEGMENTS) : 0xff;
+	segments_end = (uintptr_t)(segments + SEGMENTS);
+	layout = (struct code_layout){.heap_count = 1,
+				      .heaps = {{.low = (uintptr_t)code,
+						 .high = (uintptr_t)(code + sizeof(code)),
+						 .segments = (uintptr_t)segments,
+						 .segments_end = &segments_end,
+						 .segment_shift = SEGMENT_SHIFT}},
+				      .block_bytes = BLOCK_BYTES,
+				      .block_used = 8};
+	return 0;
+}
+
+#define STUB   blob_at(0)
+#define CALLER blob_at(BLOB_SEGMENTS)
+
+/* A call at the place in the caller; returns where it returns to. */
+static uint64_t near_call(uint64_t target)
+{
+	uint8_t *to = (uint8_t *)(uintptr_t)(CALLER + 100);
+	int32_t distance = (int32_t)(target - (CALLER + 105));
+
+	to[0] = 0xe8;
+	memcpy(to + 1, &distance, sizeof(distance));
+	return CALLER + 105;
+}
+
+static uint64_t far_call(uint64_t target)
+{
+	uint8_t *to = (uint8_t *)(uintptr_t)(CALLER + 200);
+
+	memcpy(to, "\x49\xba", 2);
+	memcpy(to + 2, &target, sizeof(target));
+	memcpy(to + 10, "\x41\xff\xd2", 3);
+	return CALLER + 213;
+}
+
+static bool leave(struct stub_frame *f, unsigned sp, uint64_t fp)
+{
+	*f = (struct stub_frame){.pc = STUB + 60, .sp = at(sp), .fp = fp};
+	return stub_frame_leave(&layout, STUB, at(WORDS), f);
+}
+
+static void a_stub_without_a_frame_has_the_return_address_on_top(void **state)
+{
+	struct stub_frame f;
+
+	(void)state;
+	stack[3] = near_call(STUB + 50);
+	assert_true(leave(&f, 3, 7));
+	assert_int_equal(f.pc, CALLER + 105);
+	assert_int_equal(f.sp, at(4));
+	assert_int_equal(f.fp, 7);
+	stack[3] = far_call(STUB + 50);
+	assert_true(leave(&f, 3, 7));
+	assert_int_equal(f.pc, CALLER + 213);
+}
+
+static void a_stub_with_a_frame_pointer_has_it_behind_that(void **state)
+{
+	struct stub_frame f;
+
+	(void)state;
+	stack[3] = near_call(STUB + 50);
+	stack[4] = 1234;
+	stack[5] = far_call(STUB + 50);
+	stack[3] = 99;
+	assert_true(leave(&f, 3, at(4)));
+	assert_int_equal(f.pc, CALLER + 213);
+	assert_int_equal(f.sp, at(6));
+	assert_int_equal(f.fp, 1234);
+}
+
+static void what_no_call_of_the_stub_stands_before_is_no_return_address(void **state)
+{
+	struct stub_frame f;
+
+	(void)state;
+	stack[3] = near_call(CALLER + 50); /* of something else */
+	assert_false(leave(&f, 3, 0));
+	stack[3] = CALLER + 110; /* no call */
+	assert_false(leave(&f, 3, 0));
+	stack[3] = CALLER + 2; /* nothing of the blob's is before it */
+	assert_false(leave(&f, 3, 0));
+	stack[3] = 0x1234;
+	assert_false(leave(&f, 3, 0));
+}
+
+static void what_lies_beyond_the_stack_is_not_read(void **state)
+{
+	struct stub_frame f;
+
+	(void)state;
+	stack[WORDS - 1] = near_call(STUB + 50);
+	assert_false(leave(&f, WORDS - 1, 0));
+	assert_false(leave(&f, WORDS - 3, at(WORDS - 2)));
+	/* A frame pointer that is not the stub's. */
+	stack[390] = near_call(STUB + 50);
+	assert_false(leave(&f, 3, at(389)));
+	assert_false(leave(&f, 3, at(2)));
+	assert_false(leave(&f, 3, at(100) + 4));
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(a_stub_without_a_frame_has_the_return_address_on_top),
+	    TEST(a_stub_with_a_frame_pointer_has_it_behind_that),
+	    TEST(what_no_call_of_the_stub_stands_before_is_no_return_address),
+	    TEST(what_lies_beyond_the_stack_is_not_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
