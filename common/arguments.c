@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,12 +34,45 @@ static int set_copy(char *field, const struct argument_option *option, const cha
 	return 0;
 }
 
+/* "a, b or c", cut where it does not fit. */
+static const char *list_names(const char *const *names, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; names[i] && used < size; i++) {
+		const char *before = i == 0 ? "" : names[i + 1] ? ", " : " or ";
+		int n = snprintf(text + used, size - used, "%s%s", before, names[i]);
+
+		used += n > 0 ? (size_t)n : 0;
+	}
+	return text;
+}
+
+static int set_choice(void *field, const struct argument_option *option, const char *text,
+		      struct err *err)
+{
+	char names[ERR_MESSAGE_MAX / 2];
+
+	for (int i = 0; option->names[i]; i++)
+		if (strcmp(option->names[i], text) == 0) {
+			int value = option->least + i;
+
+			/* Also where the compiler's type for an enum is not int. */
+			memcpy(field, &value, sizeof(value));
+			return 0;
+		}
+	return err_set(err, EINVAL, "'%s' is not %s: use %s", text, option->noun,
+		       list_names(option->names, names, sizeof(names)));
+}
+
 int arguments_set(const struct argument_option *option, void *settings, const char *value,
 		  struct err *err)
 {
 	void *field = (char *)settings + option->field;
 
-	if (option->type != ARGUMENT_SWITCH && option->noun && value[0] == '\0')
+	if ((option->type == ARGUMENT_TEXT || option->type == ARGUMENT_COPY) && option->noun &&
+	    value[0] == '\0')
 		return err_set(err, EINVAL, "'' is not %s", option->noun);
 	switch (option->type) {
 	case ARGUMENT_SWITCH: /* Its value is that it is there. */
@@ -51,6 +85,8 @@ int arguments_set(const struct argument_option *option, void *settings, const ch
 		return set_copy(field, option, value, err);
 	case ARGUMENT_NUMBER:
 		return set_number(field, option, value, err);
+	case ARGUMENT_CHOICE:
+		return set_choice(field, option, value, err);
 	default: /* ARGUMENT_PARSED */
 		return option->parse(value, field, err);
 	}

@@ -23,6 +23,7 @@ enum argument_type {
 	ARGUMENT_TEXT,   /* any text; a const char *, which points into argv */
 	ARGUMENT_COPY,   /* any text; a char[size] */
 	ARGUMENT_NUMBER, /* least to most; an int */
+	ARGUMENT_CHOICE, /* one of names; an int or an enum, from least on */
 	ARGUMENT_PARSED, /* what parse takes; whatever that writes */
 };
 
@@ -30,10 +31,13 @@ struct argument_option {
 	const char *name; /* without its dashes */
 	char letter;      /* 0 without one */
 	enum argument_type type;
-	size_t field;     /* where it is in the settings, in bytes: offsetof */
-	size_t size;      /* COPY */
-	int least, most;  /* NUMBER */
-	const char *noun; /* TEXT, COPY: "a path", which an empty value is not; NULL: it may be */
+	size_t field;    /* where it is in the settings, in bytes: offsetof */
+	size_t size;     /* COPY */
+	int least, most; /* NUMBER; CHOICE: least is the first name's value */
+	/* TEXT, COPY: "a path", which an empty value is not; NULL: it may be. CHOICE: "a format".
+	 */
+	const char *noun;
+	const char *const *names; /* CHOICE: ended by NULL */
 	/* PARSED: 0; or -EINVAL with what is wrong with the text, and *field unchanged. */
 	int (*parse)(const char *text, void *field, struct err *err);
 };

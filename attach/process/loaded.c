@@ -1,6 +1,7 @@
 #include "attach/process/loaded.h"
 
 #include "attach/process/hsperfdata.h"
+#include "common/saturate.h"
 #include "proto/footprint.h"
 
 #include <string.h>
@@ -39,15 +40,10 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* Of classes that were parsed: so many methods in all, of which some went with their classes. */
 static uint64_t methods_left(uint64_t parsed, uint64_t classes, uint64_t unloaded)
 {
-	uint64_t left = less(classes, unloaded), in_proportion, usual;
+	uint64_t left = saturate_less(classes, unloaded), in_proportion, usual;
 
 	if (unloaded == 0 || classes == 0)
 		return parsed;
@@ -62,14 +58,14 @@ void loaded_read(struct loaded *out, const void *perfdata, size_t bytes)
 	uint64_t classes = number(perfdata, bytes, "java.cls.loadedClasses", CLASSES_MAX);
 	uint64_t unloaded = number(perfdata, bytes, "java.cls.unloadedClasses", CLASSES_MAX);
 	uint64_t archived =
-	    less(number(perfdata, bytes, "java.cls.sharedLoadedClasses", CLASSES_MAX),
-		 number(perfdata, bytes, "java.cls.sharedUnloadedClasses", CLASSES_MAX));
+	    saturate_less(number(perfdata, bytes, "java.cls.sharedLoadedClasses", CLASSES_MAX),
+			  number(perfdata, bytes, "java.cls.sharedUnloadedClasses", CLASSES_MAX));
 	uint64_t parsed =
 	    number(perfdata, bytes, "sun.cls.methodBytes", METHODS_MAX * METHOD_BYTES) /
 	    METHOD_BYTES;
 
 	*out = (struct loaded){
-	    .classes = less(classes, unloaded) + archived,
+	    .classes = saturate_less(classes, unloaded) + archived,
 	    .methods = methods_left(parsed, classes, unloaded) + archived * METHODS_OF_ARCHIVED,
 	    .guessed = classes + archived == 0,
 	};
@@ -85,8 +81,8 @@ void loaded_guess(struct loaded *l, uint64_t anonymous_bytes)
 
 uint64_t loaded_id_bytes(const struct loaded *l)
 {
-	return less(l->classes, l->classes_with_ids) * FOOTPRINT_CLASS_BYTES +
-	       less(l->methods, l->methods_with_ids) * FOOTPRINT_METHOD_BYTES;
+	return saturate_less(l->classes, l->classes_with_ids) * FOOTPRINT_CLASS_BYTES +
+	       saturate_less(l->methods, l->methods_with_ids) * FOOTPRINT_METHOD_BYTES;
 }
 
 uint64_t loaded_attach_bytes(const struct loaded *l)

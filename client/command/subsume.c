@@ -48,47 +48,26 @@ struct subsume_options {
 	const char *output;
 };
 
-static int set_format(const char *text, void *field, struct err *err)
-{
-	for (enum import_format f = IMPORT_COLLAPSED; f <= IMPORT_JFR; f++)
-		if (strcmp(import_format_name(f), text) == 0) {
-			*(enum import_format *)field = f;
-			return 0;
-		}
-	return err_set(err, EINVAL, "'%s' is not a format of profiles: use collapsed, pprof or jfr",
-		       text);
-}
-
-static int set_result(const char *text, void *field, struct err *err)
-{
-	static const char *const names[] = {"text", "json", "collapsed"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], text) == 0) {
-			*(enum result_format *)field = (enum result_format)i;
-			return 0;
-		}
-	return err_set(err, EINVAL, "'%s' is not a format: use text, json or collapsed", text);
-}
-
-static int set_column(const char *text, void *field, struct err *err)
-{
-	static const char *const names[] = {"1", "2", "last"};
-
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(names[i], text) == 0) {
-			*(unsigned *)field = IMPORT_COLUMN_FIRST + i;
-			return 0;
-		}
-	return err_set(err, EINVAL, "'%s' is not a column of counts: use 1, 2 or last", text);
-}
+static const char *const formats[] = {"collapsed", "pprof", "jfr", NULL};
+static const char *const columns[] = {"1", "2", "last", NULL};
+static const char *const results[] = {"text", "json", "collapsed", NULL};
 
 #define FIELD(member) .field = offsetof(struct subsume_options, member)
 
 static const struct argument_option subsume_arguments[] = {
-    {.name = "format", .type = ARGUMENT_PARSED, .parse = set_format, FIELD(format)},
+    {.name = "format",
+     .type = ARGUMENT_CHOICE,
+     FIELD(format),
+     .names = formats,
+     .least = IMPORT_COLLAPSED,
+     .noun = "a format of profiles"},
     {.name = "sample-type", .type = ARGUMENT_TEXT, FIELD(sample_type), .noun = "a type of samples"},
-    {.name = "column", .type = ARGUMENT_PARSED, .parse = set_column, FIELD(column)},
+    {.name = "column",
+     .type = ARGUMENT_CHOICE,
+     FIELD(column),
+     .names = columns,
+     .least = IMPORT_COLUMN_FIRST,
+     .noun = "a column of counts"},
     {.name = "height", .type = ARGUMENT_NUMBER, FIELD(height), .least = 0, .most = HEIGHT_MAX},
     {.name = "distance",
      .type = ARGUMENT_NUMBER,
@@ -96,7 +75,12 @@ static const struct argument_option subsume_arguments[] = {
      .least = 0,
      .most = (int)SUBSUME_DISTANCE_MAX},
     {.name = "top", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(top)},
-    {.name = "output-format", .type = ARGUMENT_PARSED, .parse = set_result, FIELD(result)},
+    {.name = "output-format",
+     .type = ARGUMENT_CHOICE,
+     FIELD(result),
+     .names = results,
+     .least = RESULT_TEXT,
+     .noun = "a format"},
     {.name = "json", FIELD(json)},
     {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
     {0},

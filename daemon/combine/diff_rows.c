@@ -6,7 +6,7 @@
 
 #include "common/array.h"
 #include "daemon/container/hash.h"
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 
 void diff_sums_release(struct diff_sums_table *t)
 {

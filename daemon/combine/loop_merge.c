@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 
 #define NO_ROW UINT32_MAX
 

@@ -8,7 +8,7 @@
 #include "common/proc.h"
 #include "common/utf8.h"
 #include "daemon/combine/loop_merge.h"
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 
 /* ---------------------------------------------------------------- which windows */
 

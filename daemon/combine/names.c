@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 #include "proto/limits.h"
 
 static int intern(struct profile *to, const char *text, uint32_t *out, uint64_t losses[LOSS_MAX])

@@ -7,7 +7,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "daemon/combine/batches.h"
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 
 #define NO_SITE UINT32_MAX
 

@@ -7,7 +7,7 @@
 
 #include "common/array.h"
 #include "daemon/combine/batches.h"
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 #include "daemon/profile/estimate.h"
 
 /* Room for the sums of the newest pair. */

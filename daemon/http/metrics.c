@@ -6,7 +6,7 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 #include "daemon/http/metrics_sums.h"
 #include "daemon/profile/estimate.h"
 #include "daemon/shares/shares.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 #include "daemon/http/exposition.h"
 #include "daemon/http/metrics_sums.h"
 #include "proto/kinds.h"

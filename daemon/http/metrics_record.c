@@ -8,7 +8,7 @@
 #include "common/cleanup.h"
 #include "common/label.h"
 #include "daemon/container/arena.h"
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 #include "daemon/http/metrics_sums.h"
 #include "daemon/store/packed.h"
 #include "proto/kinds.h"

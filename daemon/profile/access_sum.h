@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 
 struct access_sum {
 	uint64_t samples;

@@ -5,7 +5,7 @@
 
 #include "common/array.h"
 #include "daemon/container/hash.h"
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 #include "proto/limits.h"
 
 static const Jxp__CpuSample__State states_of[CPU_CODES] = {

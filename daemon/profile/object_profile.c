@@ -7,7 +7,7 @@
 
 #include "common/array.h"
 #include "daemon/container/hash.h"
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
 

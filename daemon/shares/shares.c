@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "common/saturate.h"
 
 void shares_init(struct shares *s, const struct share_limits *limits)
 {
@@ -33,28 +34,23 @@ uint64_t shares_of(const struct shares *s, uid_t user)
 	return holder ? holder->held : 0;
 }
 
-static uint64_t less(uint64_t amount, uint64_t by)
-{
-	return amount > by ? amount - by : 0;
-}
-
 /* Of what all may have, what is left when others have so much. */
 static bool fits(uint64_t limit, uint64_t held, uint64_t amount)
 {
-	return amount <= less(limit, held);
+	return amount <= saturate_less(limit, held);
 }
 
 int shares_check(const struct shares *s, uid_t user, uint64_t amount, struct err *err)
 {
 	const struct share_limits *l = &s->limits;
 	uint64_t own = shares_of(s, user), admins = shares_of(s, SHARES_ADMINS);
-	uint64_t reserved = user == SHARES_ADMINS ? 0 : less(l->reserved, admins);
+	uint64_t reserved = user == SHARES_ADMINS ? 0 : saturate_less(l->reserved, admins);
 
 	if (user != SHARES_ADMINS && !fits(l->of_user, own, amount))
 		return err_set(err, EDQUOT,
 			       "user %u has %" PRIu64 " %s, which is a user's share: %s", user, own,
 			       l->things, l->advice);
-	if (!fits(less(l->all, reserved), s->held, amount))
+	if (!fits(saturate_less(l->all, reserved), s->held, amount))
 		return err_set(err, ENOSPC, "there are %" PRIu64 " %s, which is the limit: %s",
 			       s->held, l->things, l->advice);
 	return 0;

@@ -18,20 +18,11 @@
 /* A text with a damaged part has at most one control character in so many. */
 #define CONTROLS_LEAST 8u
 
-static const struct {
-	const char *name;
-	int (*read)(const uint8_t *bytes, size_t size, struct import_sink *s);
-} readers[] = {
-    [IMPORT_AUTO] = {"auto", NULL},
-    [IMPORT_COLLAPSED] = {"collapsed", import_collapsed},
-    [IMPORT_PPROF] = {"pprof", import_pprof},
-    [IMPORT_JFR] = {"jfr", import_jfr},
+static int (*const readers[])(const uint8_t *bytes, size_t size, struct import_sink *s) = {
+    [IMPORT_COLLAPSED] = import_collapsed,
+    [IMPORT_PPROF] = import_pprof,
+    [IMPORT_JFR] = import_jfr,
 };
-
-const char *import_format_name(enum import_format format)
-{
-	return readers[format].name;
-}
 
 /* Of the first bytes, how many no text has. */
 static size_t controls(const uint8_t *bytes, size_t size)
@@ -88,7 +79,7 @@ static int read_input(const struct import_input *in, struct import_sink *s)
 		return err_set(s->err, EBADMSG,
 			       "at byte 0: neither collapsed stacks, nor pprof, nor a recording of "
 			       "the JDK Flight Recorder");
-	r = format == IMPORT_AUTO ? -EBADMSG : readers[format].read(in->bytes, in->size, s);
+	r = format == IMPORT_AUTO ? -EBADMSG : readers[format](in->bytes, in->size, s);
 	if (!in->cut)
 		return r;
 	if (r < 0 || format == IMPORT_PPROF)

@@ -46,9 +46,6 @@ struct import_options {
 #define IMPORT_COLUMN_SECOND 2u
 #define IMPORT_COLUMN_LAST   3u /* and the first is part of a name */
 
-/* "collapsed", "pprof", "jfr"; "auto". */
-const char *import_format_name(enum import_format format);
-
 /* The format of a file by its first bytes; IMPORT_AUTO when it can be none. */
 enum import_format import_detect(const uint8_t *bytes, size_t size);
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 
 static int compare_keys(const void *a, const void *b)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
-#include "daemon/container/saturate.h"
+#include "common/saturate.h"
 
 int pair_scope_init(struct pair_scope *s, const struct window_result *w, const bool *regions)
 {

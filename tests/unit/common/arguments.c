@@ -16,7 +16,10 @@ struct settings {
 	int number;
 	char copy[6];
 	size_t length;
+	unsigned choice;
 };
+
+static const char *const names[] = {"red", "green", "blue", NULL};
 
 static int parse_length(const char *text, void *field, struct err *err)
 {
@@ -36,6 +39,12 @@ static const struct argument_option options[] = {
      .type = ARGUMENT_COPY,
      FIELD(copy),
      .size = sizeof(((struct settings *)0)->copy)},
+    {.name = "choice",
+     .type = ARGUMENT_CHOICE,
+     FIELD(choice),
+     .names = names,
+     .least = 3,
+     .noun = "a colour"},
     {.name = "length",
      .letter = 'l',
      .type = ARGUMENT_PARSED,
@@ -195,6 +204,10 @@ static void a_wrong_value_names_its_option(void **state)
 	assert_refused("", LINE("--number", "-2"), "--number: '-2' is not a number from -1 to 10");
 	assert_refused("", LINE("--number", "1x"), "--number: '1x' is not a number from -1 to 10");
 	assert_refused("", LINE("--number="), "--number: '' is not a number from -1 to 10");
+	assert_refused("", LINE("--choice", "gre"),
+		       "--choice: 'gre' is not a colour: use red, green or blue");
+	assert_refused("", LINE("--choice="),
+		       "--choice: '' is not a colour: use red, green or blue");
 	assert_refused("", LINE("--number", "99999999999999999999"),
 		       "--number: '99999999999999999999' is not a number from -1 to 10");
 }
@@ -206,12 +219,14 @@ static void values_arrive_in_the_fields_of_their_types(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(parse("", LINE("--number", "-1", "--copy=short", "--length", "four"), &s,
-			       &operand, &err),
-			 0);
+	assert_int_equal(
+	    parse("", LINE("--number", "-1", "--copy=short", "--length", "four", "--choice=green"),
+		  &s, &operand, &err),
+	    0);
 	assert_int_equal(s.number, -1);
 	assert_string_equal(s.copy, "short");
 	assert_int_equal(s.length, 4);
+	assert_int_equal(s.choice, 4);
 	assert_null(s.name);
 }
 
