@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/agent/stack/code_heap.h"
+#include "attach/agent/code/code_heap.h"
 #include "attach/agent/stack/scopes.h"
 
 struct frame_layout {

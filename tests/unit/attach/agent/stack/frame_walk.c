@@ -58,7 +58,7 @@ static uint64_t compiled(unsigned segment, uint32_t words, uint32_t id, uint64_t
 	put(blob + COMPLETE, 4);
 	put(blob + BEGIN, BLOB_BYTES);
 	put(blob + ID, id);
-	codemap_add_compiled(begin, 256, method, pcs, 16);
+	add_compiled(begin, 256, method, pcs, 16);
 	return begin;
 }
 

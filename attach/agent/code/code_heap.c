@@ -1,8 +1,6 @@
-#include "attach/agent/stack/code_heap.h"
+#include "attach/agent/code/code_heap.h"
 
 #include <string.h>
-
-#include "attach/agent/code/safe_read.h"
 
 /* A segment that belongs to no block (CodeHeap::free_sentinel). */
 #define SEGMENT_FREE 0xffu
@@ -104,64 +102,40 @@ int32_t code_heap_frame_complete(const struct code_layout *layout, uint64_t blob
 	return value;
 }
 
-/* ---------------------------------------------------------------- nmethods */
-
-/* Those that may run: installed, and not found dead yet. */
-#define STATE_ALIVE_FIRST 0
-#define STATE_ALIVE_LAST  2
-
-#define NAME         "nmethod"
-#define NAME_NATIVE  "native nmethod"
-#define NAME_BYTES   sizeof(NAME_NATIVE)
-#define NAMES_OTHERS 64u
-
-/* The addresses that names were found at: those of nmethods are the same for all of them. */
-struct names {
-	uint64_t compiled;
-	uint64_t native;
-	uint64_t others[NAMES_OTHERS];
-};
-
-static bool is_nmethods_name(struct names *names, uint64_t at)
-{
-	uint64_t *other = &names->others[at / sizeof(at) % NAMES_OTHERS];
-	char name[NAME_BYTES] = "";
-
-	if (!at || at == *other)
-		return false;
-	if (at == names->compiled || at == names->native)
-		return true;
-	(void)safe_read_some(at, name, sizeof(name)); /* What cannot be read is no name. */
-	if (memcmp(name, NAME, sizeof(NAME)) == 0)
-		names->compiled = at;
-	else if (memcmp(name, NAME_NATIVE, sizeof(NAME_NATIVE)) == 0)
-		names->native = at;
-	else
-		*other = at;
-	return at != *other;
-}
-
-static bool read_nmethod(const struct code_layout *layout, struct names *names, uint64_t blob,
-			 uint64_t end, struct code_heap_nmethod *out)
+uint64_t code_heap_tie(const struct code_layout *layout, uint64_t blob, bool is_nmethod)
 {
 	uint64_t name = word_at(blob + layout->name);
-	int8_t state;
 
-	if (!is_nmethods_name(names, name))
-		return false;
-	memcpy(&state, (const void *)(uintptr_t)(blob + layout->state), sizeof(state));
-	*out = (struct code_heap_nmethod){.blob = blob,
-					  .end = end,
-					  .method = word_at(blob + layout->method),
-					  .id = (uint32_t)int_at(blob + layout->compile_id),
-					  .native = name == names->native};
-	return state >= STATE_ALIVE_FIRST && state <= STATE_ALIVE_LAST && out->method;
+	return is_nmethod ? name ^ (uint64_t)int_at(blob + layout->compile_id) << 32 : name;
 }
+
+bool code_heap_read(const struct code_layout *layout, uint64_t blob, struct code_heap_content *out)
+{
+	const struct code_heap *heap = heap_of(layout, blob);
+	uint64_t committed, end;
+
+	if (!heap)
+		return false;
+	committed = __atomic_load_n(heap->committed_end, __ATOMIC_RELAXED);
+	if (blob + layout->blob_bytes > committed)
+		return false;
+	*out = (struct code_heap_content){.blob = blob,
+					  .name = word_at(blob + layout->name),
+					  .begin = code_heap_begin(layout, blob)};
+	end = blob + (uint32_t)int_at(blob + layout->code_end);
+	out->end = blob + (uint32_t)int_at(blob + layout->size);
+	if (out->begin <= blob || out->begin >= end || end > out->end || out->end > committed)
+		return false;
+	out->size = (uint32_t)(end - out->begin);
+	return true;
+}
+
+/* ---------------------------------------------------------------- all blobs */
 
 /* Blocks begin at the zeros of the segment map. Their headers tell where the next one is, but not
  * while a block is split. */
-static bool heap_nmethods(const struct code_layout *layout, const struct code_heap *heap,
-			  struct names *names, code_heap_visit *visit, void *arg)
+static void each_of(const struct code_layout *layout, const struct code_heap *heap,
+		    code_heap_visit *visit, void *arg)
 {
 	const uint8_t *first = (const uint8_t *)(uintptr_t)heap->segments;
 	uint64_t bytes = __atomic_load_n(heap->segments_end, __ATOMIC_RELAXED) - heap->segments;
@@ -169,49 +143,18 @@ static bool heap_nmethods(const struct code_layout *layout, const struct code_he
 	const uint8_t *at = memchr(first, 0, bytes);
 
 	while (at) {
-		const uint8_t *next = memchr(at + 1, 0, bytes - (uint64_t)(at + 1 - first));
 		uint64_t block = heap->low + ((uint64_t)(at - first) << heap->segment_shift);
-		uint64_t end = next ? heap->low + ((uint64_t)(next - first) << heap->segment_shift)
-				    : committed;
-		struct code_heap_nmethod found;
 
-		if (end > committed)
-			end = committed;
-		if (block + layout->block_bytes + layout->nmethod_bytes <= end &&
-		    is_used(layout, block) &&
-		    read_nmethod(layout, names, block + layout->block_bytes, end, &found) &&
-		    !visit(arg, &found))
-			return false;
-		at = next;
+		if (block >= committed)
+			return;
+		if (is_used(layout, block))
+			visit(arg, block + layout->block_bytes);
+		at = memchr(at + 1, 0, bytes - (uint64_t)(at + 1 - first));
 	}
-	return true;
 }
 
-bool code_heap_nmethods(const struct code_layout *layout, code_heap_visit *visit, void *arg)
+void code_heap_each(const struct code_layout *layout, code_heap_visit *visit, void *arg)
 {
-	struct names names = {0};
-
-	if (!layout->nmethods_known)
-		return false;
 	for (unsigned i = 0; i < layout->heap_count; i++)
-		if (!heap_nmethods(layout, &layout->heaps[i], &names, visit, arg))
-			return false;
-	return true;
-}
-
-bool code_heap_is_still(const struct code_layout *layout, const struct code_heap_nmethod *nmethod)
-{
-	struct code_heap_blob now;
-
-	return code_heap_find(layout, nmethod->blob, &now) && now.start == nmethod->blob &&
-	       now.id == nmethod->id && word_at(now.start + layout->method) == nmethod->method;
-}
-
-uint32_t code_heap_size(const struct code_layout *layout, const struct code_heap_nmethod *nmethod)
-{
-	uint64_t begin = code_heap_begin(layout, nmethod->blob);
-	uint64_t end = word_at(nmethod->blob + layout->code_end);
-
-	return begin > nmethod->blob && begin < end && end <= nmethod->end ? (uint32_t)(end - begin)
-									   : 0;
+		each_of(layout, &layout->heaps[i], visit, arg);
 }
