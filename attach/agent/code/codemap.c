@@ -439,6 +439,13 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 	return false;
 }
 
+bool codemap_has(uint64_t start)
+{
+	struct code_blob blob;
+
+	return codemap_covers(start) && find(start, &blob) && blob.start == start;
+}
+
 bool codemap_find_serial(uint64_t serial, struct code_blob *out)
 {
 	for (uint32_t i = 0; i < map.used; i++) {

@@ -81,6 +81,10 @@ void codemap_add(const struct code_blob *blob, uint64_t tie, const uint32_t *deb
 /* Forgets the blobs that begin in [from, to). */
 void codemap_remove(uint64_t from, uint64_t to);
 
+/* Is the blob that begins at start known as the heap has it? One that is added again would have
+ * another serial. */
+bool codemap_has(uint64_t start);
+
 /* Takes the blobs that were met and are not in the map, as the heap knows them: up to
  * CODEMAP_MET_MAX; returns how many. */
 #define CODEMAP_MET_MAX 256u

@@ -148,7 +148,7 @@ static void read_blob(void *arg, uint64_t address)
 	char name[NAME_BYTES + 1] = "";
 	struct code_blob blob = {0};
 
-	if (!code_heap_read(l, address, &c))
+	if (!code_heap_read(l, address, &c) || codemap_has(c.begin))
 		return;
 	if (c.name != r->compiled_name && c.name != r->native_name)
 		(void)safe_read_some(c.name, name,

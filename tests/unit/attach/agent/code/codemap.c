@@ -167,12 +167,16 @@ static void what_the_heap_has_not_is_unknown_and_noted(void **state)
 	assert_false(codemap_find(blob_of(4) + 40, &blob)); /* not even a blob */
 	assert_int_equal(codemap_take_met(met), 1);
 	assert_int_equal(met[0], blob_of(3));
+	assert_false(codemap_has(blob_of(3) + 32));
 	add_from_heap(3, 42);
+	assert_true(codemap_has(blob_of(3) + 32));
+	assert_false(codemap_has(blob_of(3) + 40));
 	assert_true(codemap_find(blob_of(3) + 40, &blob));
 	assert_int_equal(blob.method, 42);
 	serial = blob.serial;
 	assert_int_equal(codemap_take_met(met), 0);
 	put_blob(3, 1000, 8); /* compiled again, at the same place */
+	assert_false(codemap_has(blob_of(3) + 32));
 	assert_false(codemap_find(blob_of(3) + 40, &blob));
 	assert_false(codemap_find_serial(serial, &blob));
 	assert_false(codemap_find_method(42, &blob));
