@@ -1,8 +1,8 @@
 /*
  * A JVMTI agent for tests, -agentpath:code_check.so: when its JVM ends, holds the compiled methods
- * that are read from its code heaps against those that the JVM replays itself, and says how they
- * compare. With the option "beside" a thread of its own reads them over and over from the JVM's
- * first moment on, beside compilers and sweepers.
+ * that are read from its code heaps against those that the JVM replays itself, its stubs likewise,
+ * and says how they compare. With the option "beside" a thread of its own reads them over and over
+ * from the JVM's first moment on, beside compilers and sweepers.
  */
 #include <jvmti.h>
 #include <jvmticmlr.h>
@@ -17,6 +17,7 @@
 #include "attach/agent/jvm/installed_code.h"
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/vmstructs.h"
+#include "attach/agent/stack/scopes.h"
 
 static struct {
 	unsigned compared;
@@ -25,6 +26,8 @@ static struct {
 	unsigned different; /* in start, size or method */
 	unsigned places;    /* with other places of debug information */
 	unsigned unset;     /* inlined methods that the set has not */
+	unsigned stubs;     /* compared */
+	unsigned others;    /* of another type, or not told apart */
 } tally;
 
 static struct frame_layout layout;
@@ -80,79 +83,84 @@ static void compare(jmethodID method, jint size, const void *code, const void *i
 		tally.places += !same_places(record, code, &blob);
 }
 
-/* What is compiled while the code heaps are read. */
-static void add(jmethodID method, jint size, const void *code, const void *info)
-{
-	const jvmtiCompiledMethodLoadInlineRecord *record = info;
-	bool known = record && record->header.kind == JVMTI_CMLR_INLINE_INFO;
-	uint32_t count = known ? (uint32_t)record->numpcs : 0;
-	uint32_t *offsets = calloc(count + 1, sizeof(*offsets));
-
-	if (!offsets)
-		abort();
-	for (uint32_t i = 0; i < count; i++) {
-		offsets[i] = (uint32_t)((const char *)record->pcinfo[i].pc - (const char *)code);
-		for (jint j = 0; j < record->pcinfo[i].numstackframes; j++)
-			method_set_add((uintptr_t)record->pcinfo[i].methods[j]);
-	}
-	method_set_add((uintptr_t)method);
-	codemap_add_compiled((uintptr_t)code, (uint32_t)size, (uintptr_t)method, offsets, count);
-	free(offsets);
-}
-
-/* In other threads, too. */
 static void JNICALL on_load(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code,
 			    jint map_length, const jvmtiAddrLocationMap *map, const void *info)
 {
 	(void)jvmti, (void)map_length, (void)map;
-	(compares ? compare : add)(method, size, code, info);
+	if (compares)
+		compare(method, size, code, info);
 }
 
-static void JNICALL on_unload(jvmtiEnv *jvmti, jmethodID method, const void *code)
+/* By what the JVM calls it. A method handle's own entries have no name of a kind. */
+static enum code_type type_called(const char *name)
 {
-	(void)jvmti, (void)method;
-	codemap_remove((uintptr_t)code);
+	static const struct {
+		const char *part;
+		enum code_type type;
+	} parts[] = {
+	    {"Interpreter", CODE_INTERPRETER}, {"throw_exception", CODE_NO_RETURN},
+	    {"throw_", CODE_NO_RETURN},        {"UncommonTrap", CODE_NO_RETURN},
+	    {"deoptimize", CODE_NO_RETURN},    {"unwind_exception", CODE_NO_RETURN},
+	    {"adapters", CODE_TO_JAVA},        {"vtable stub", CODE_TO_JAVA},
+	    {"itable stub", CODE_TO_JAVA},     {"resolve_", CODE_TO_JAVA},
+	    {"wrong_method", CODE_TO_JAVA},    {"ic_miss", CODE_TO_JAVA},
+	    {"_linkTo", CODE_TO_JAVA},         {"_invoke", CODE_TO_JAVA},
+	};
+
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (strstr(name, parts[i].part))
+			return parts[i].type;
+	return CODE_STUB;
 }
 
-/* As vm_start does it. False where the code is left to the JVM. */
+/* Before a routine's frame there are few instructions, if any. */
+#define ENTRY_BYTES 64u
+
+static void JNICALL on_dynamic(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
+{
+	uint64_t start = (uintptr_t)code;
+	struct code_blob first, last;
+
+	(void)jvmti;
+	if (!compares)
+		return;
+	tally.stubs++;
+	if (!codemap_find(start, &first) || !codemap_find(start + (uint32_t)size - 1, &last) ||
+	    first.type != type_called(name) || last.type != first.type ||
+	    (strstr(name, "arraycopy") && last.start > start + ENTRY_BYTES))
+		tally.others++;
+}
+
+/* As vm_start does it. */
 static bool read_code(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-	struct installed_code *installed = installed_code_read(&layout);
 	jclass *classes;
-	bool complete;
 	jint count;
 
-	if (!installed || (*jvmti)->GetLoadedClasses(jvmti, &count, &classes) != JVMTI_ERROR_NONE) {
-		installed_code_free(installed);
+	if ((*jvmti)->GetLoadedClasses(jvmti, &count, &classes) != JVMTI_ERROR_NONE)
 		return false;
-	}
 	for (jint i = 0; i < count; i++) {
 		jmethodID *ids;
 		jint id_count;
 
 		if ((*jvmti)->GetClassMethods(jvmti, classes[i], &id_count, &ids) ==
-		    JVMTI_ERROR_NONE) {
-			for (jint k = 0; k < id_count; k++)
-				installed_code_name(installed, ids[k]);
+		    JVMTI_ERROR_NONE)
 			(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)ids);
-		}
 		(*jni)->DeleteLocalRef(jni, classes[i]);
 	}
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
-	complete = installed_code_add(installed);
-	installed_code_free(installed);
-	return complete;
+	return installed_code_read(&layout);
 }
 
 static bool prepare(JNIEnv *jni)
 {
 	uint64_t low, high;
 
-	if (safe_read_init() < 0 || !vmstructs_code_cache(&low, &high) ||
-	    codemap_init(low, high) < 0)
+	if (safe_read_init() < 0)
 		return false;
 	code_facts_read(jni, release, &layout);
-	return true;
+	return vmstructs_code_cache(&low, &high) && scopes_init() == 0 &&
+	       codemap_init(low, high, &layout.code) == 0 && layout.code.heap_count > 0;
 }
 
 static void JNICALL read_beside(jvmtiEnv *jvmti, JNIEnv *jni, void *arg)
@@ -192,11 +200,14 @@ static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *jni)
 	compares = true;
 	if ((*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD) != JVMTI_ERROR_NONE)
 		abort();
+	if ((*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED) != JVMTI_ERROR_NONE)
+		abort();
 	compares = false;
 	printf("\ncode %s: %u compared, %u linkers, %u missing, %u different, %u places, %u unset, "
-	       "%u rounds\n",
+	       "%u stubs, %u others, %u rounds\n",
 	       complete ? "read" : "left", tally.compared, tally.linkers, tally.missing,
-	       tally.different, tally.places, tally.unset, atomic_load(&rounds));
+	       tally.different, tally.places, tally.unset, tally.stubs, tally.others,
+	       atomic_load(&rounds));
 	(void)fflush(stdout);
 }
 
@@ -206,10 +217,10 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *reserved)
 	const jvmtiEventCallbacks callbacks = {.VMInit = on_start,
 					       .VMDeath = on_death,
 					       .CompiledMethodLoad = on_load,
-					       .CompiledMethodUnload = on_unload};
+					       .DynamicCodeGenerated = on_dynamic};
 	bool beside = options && strcmp(options, "beside") == 0;
 	jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_COMPILED_METHOD_LOAD,
-			       JVMTI_EVENT_COMPILED_METHOD_UNLOAD, JVMTI_EVENT_VM_INIT};
+			       JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_VM_INIT};
 	jvmtiEnv *jvmti;
 	char *version;
 

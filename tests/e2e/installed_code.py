@@ -1,4 +1,4 @@
-"""Compiled methods that are read from the JVM's code heaps are those that it replays, with the same places of debug information.
+"""Code that is read from the JVM's code heaps is what it replays: compiled methods, with the same places of debug information, and stubs.
 
 Held against each other by an agent of these tests (code_check.c), in the JVM that runs a program, when that ends: the JDK's
 compiler, which has some thousand methods compiled, or what any program begins with, all of it compiled. Also after they
@@ -15,12 +15,12 @@ from support.profile import OPTION_OF
 from support.tree import TREE, contained, homes
 
 DIRECTORY = os.path.join(BUILD, "tests/code")
-ACCOUNT = re.compile(r"^code (\w+): (\d+) compared, (\d+) linkers, (\d+) missing, (\d+) different, (\d+) places, (\d+) unset, (\d+) rounds$",
+ACCOUNT = re.compile(r"^code (\w+): (\d+) compared, (\d+) linkers, (\d+) missing, (\d+) different, (\d+) places, (\d+) unset, "
+                     r"(\d+) stubs, (\d+) others, (\d+) rounds$",
                      re.MULTILINE)
 ALL_COMPILED = ["-Xmx128m", "-Xcomp"]
-# Later ones keep debug information apart from code, and are asked to replay it.
-RELEASES_READ = range(11, 22)
 LEAST = 200
+LEAST_STUBS = 150
 LEAST_ROUNDS = 20
 SMALL_CACHE = ["-XX:ReservedCodeCacheSize=6m"]
 
@@ -42,21 +42,17 @@ def _run(command):
 
 
 def _judge(account):
-    how, (compared, linkers, missing, different, places, unset, _) = account
+    how, (compared, linkers, missing, different, places, unset, stubs, others, _) = account
     assert how == "read", how
     assert compared >= LEAST, compared
     assert missing == different == places == unset == 0, account
+    assert stubs >= LEAST_STUBS and others == 0, account
     assert linkers < compared / 2, account
 
 
 def _is_read(jdk, options, program):
     agent = f"-agentpath:{DIRECTORY}/check.so"
     _judge(_run([jdk.java, *options, agent, *program]))
-
-
-def _is_left(jdk):
-    how, (compared, *_) = _run([jdk.java, *ALL_COMPILED, f"-agentpath:{DIRECTORY}/check.so", "-version"])
-    assert how == "left" and compared >= LEAST, (how, compared)
 
 
 def _is_read_contained(home, options):
@@ -75,16 +71,12 @@ def _is_read_beside(jdk):
 
 def main():
     for jdk in jdks():
-        if jdk.release not in RELEASES_READ:
-            add_test(f"left to {jdk}", lambda j=jdk: _is_left(j))
-            continue
         for name, options in (("C1", ["-XX:TieredStopAtLevel=1"]), ("", []), ("one heap", ["-XX:-SegmentedCodeCache"]),
                               *((gc, [OPTION_OF[gc]]) for gc in ("Serial", "ZGC") if jdk.runs_with(OPTION_OF[gc]))):
             add_test(f"all compiled, {jdk} {name}", lambda j=jdk, o=options: _is_read(j, [*ALL_COMPILED, *o], ["-version"]))
-    compiler = next((j for j in jdks() if j.release in RELEASES_READ and os.access(j.javac, os.X_OK)), None)
-    if compiler:
-        add_test(f"the compiler, {compiler}", lambda: _is_read(compiler, ["-Xmx256m"], _javac()))
-        add_test(f"beside a small code cache, {compiler}", lambda: _is_read_beside(compiler))
+    for jdk in (j for j in jdks() if os.access(j.javac, os.X_OK)):
+        add_test(f"the compiler, {jdk}", lambda j=jdk: _is_read(j, ["-Xmx256m"], _javac()))
+        add_test(f"beside a small code cache, {jdk}", lambda j=jdk: _is_read_beside(j))
     for release, home in sorted(homes().items()):
         add_test(f"all compiled, JDK {release} of the tree",
                  lambda h=home: _is_read_contained(h, ALL_COMPILED))

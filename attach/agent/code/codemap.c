@@ -1,12 +1,12 @@
 #include "attach/agent/code/codemap.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "attach/agent/code/reserved.h"
+#include "common/mix.h"
 
 /* The largest ReservedCodeCacheSize HotSpot accepts is 2 GiB. */
 #define CODE_CACHE_MAX (UINT64_C(2) << 30)
@@ -15,25 +15,30 @@
 #define PART_SHIFT_MIN 12u
 #define PARTS_MAX      CODEMAP_PARTS_MAX
 
-/* Blobs alive at a time, with numbers of 16 bits: a 240 MiB code cache holds some 40,000 nmethods.
- */
+/* Blobs at a time, with numbers of 16 bits: a 240 MiB code cache holds some 40,000 nmethods. */
 #define BLOBS_MAX CODEMAP_BLOBS_MAX
 
-/* Blobs that start in one part: adapters and vtable stubs lie 64 bytes apart at the closest. */
+/* Blobs that start in one part: 64 bytes apart at the closest. */
 #define LIST_MAX 256u
 
 /* Offsets with debug information, of all methods of a window. Code that is unloaded does not give
  * its part back before the window ends. */
 #define DEBUG_PCS_MAX CODEMAP_DEBUG_PCS_MAX
 
-/* Of a slot's size_and_type, whose low byte it shares with the type. */
-#define DENSE 0x80u
+/* Of a slot's size_and_type, whose low byte they share with the type. */
+#define DENSE   0x80u
+#define NMETHOD 0x40u
+#define TYPE    0x3fu
 
-/* Written under the mutex; read by handlers field by field. */
+/* A blob that was met is noted in one of so many places. */
+#define MET_PROBES 8u
+
+/* Read by handlers field by field. */
 struct slot {
 	_Atomic uint64_t start; /* 0: free */
 	_Atomic uint64_t method;
 	_Atomic uint64_t serial;
+	_Atomic uint64_t tie;
 	_Atomic uint64_t size_and_type;
 	_Atomic uint32_t debug_first;
 	_Atomic uint16_t debug_count;
@@ -49,9 +54,9 @@ struct part {
 
 _Static_assert(sizeof(struct part) == CODEMAP_PART_BYTES, "the sum of the agent's tables");
 
-/* Global because handlers and JVMTI's callbacks get nothing of ours. */
+/* Global because handlers get nothing of ours. */
 static struct {
-	pthread_mutex_t lock;
+	_Atomic(const struct code_layout *) heap;
 	_Atomic uint64_t low;
 	_Atomic uint64_t high;
 	_Atomic unsigned shift;
@@ -63,7 +68,8 @@ static struct {
 	uint32_t used;
 	uint16_t free_list;
 	_Atomic uint64_t dropped;
-} map = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	_Atomic uint64_t met[CODEMAP_MET_MAX]; /* blobs; 0: free */
+} map;
 
 static int reserve_tables(void)
 {
@@ -85,38 +91,37 @@ static unsigned part_shift(uint64_t cache_bytes)
 	return shift;
 }
 
-int codemap_init(uint64_t low, uint64_t high)
+int codemap_init(uint64_t low, uint64_t high, const struct code_layout *heap)
 {
 	int r;
 
 	if (low >= high || high - low > CODE_CACHE_MAX)
 		return -ERANGE;
 	codemap_clear();
-	(void)pthread_mutex_lock(&map.lock);
 	r = reserve_tables();
-	if (r == 0) {
-		atomic_store(&map.shift, part_shift(high - low));
-		atomic_store(&map.low, low);
-		atomic_store(&map.high, high);
-		atomic_store(&map.dropped, 0);
-	}
-	(void)pthread_mutex_unlock(&map.lock);
-	return r;
+	if (r < 0)
+		return r;
+	atomic_store(&map.heap, heap);
+	atomic_store(&map.shift, part_shift(high - low));
+	atomic_store(&map.low, low);
+	atomic_store(&map.high, high);
+	atomic_store(&map.dropped, 0);
+	return 0;
 }
 
 void codemap_clear(void)
 {
-	(void)pthread_mutex_lock(&map.lock);
 	atomic_store(&map.high, 0);
 	atomic_store(&map.low, 0);
 	/* Zero again: every slot free, every list empty. */
 	empty_memory(map.slots, BLOBS_MAX * sizeof(*map.slots));
 	empty_memory(map.parts, PARTS_MAX * sizeof(*map.parts));
 	empty_memory(map.debug_pcs, DEBUG_PCS_MAX * sizeof(*map.debug_pcs));
+	for (unsigned i = 0; i < CODEMAP_MET_MAX; i++)
+		atomic_store_explicit(&map.met[i], 0, memory_order_relaxed);
 	map.used = 0;
 	map.free_list = 0;
 	map.debug_pcs_used = 0;
-	(void)pthread_mutex_unlock(&map.lock);
 }
 
 bool codemap_covers(uint64_t address)
@@ -164,13 +169,12 @@ static void slot_release(uint16_t number)
 }
 
 /* Says of the parts behind the first that number reaches into them, or not any more. */
-static void set_covers(uint64_t start, uint64_t size, uint16_t number, bool keep_others)
+static void set_covers(uint64_t start, uint64_t size, uint16_t number)
 {
 	uint64_t end = start + size < map.high ? start + size : map.high;
 
 	for (struct part *p = find_part(start) + 1; p <= find_part(end - 1); p++)
-		if (!keep_others || !atomic_load_explicit(&p->covers, memory_order_relaxed))
-			atomic_store_explicit(&p->covers, number, memory_order_release);
+		atomic_store_explicit(&p->covers, number, memory_order_release);
 }
 
 static void clear_covers(uint64_t start, uint64_t size, uint16_t number)
@@ -207,37 +211,14 @@ static void remove_from_part(struct part *part, uint64_t from, uint64_t to)
 	}
 }
 
-static void remove_range(uint64_t from, uint64_t to)
+void codemap_remove(uint64_t from, uint64_t to)
 {
 	uint64_t end = to < map.high ? to : map.high;
 
+	if (!codemap_covers(from))
+		return;
 	for (struct part *p = find_part(from); p <= find_part(end - 1); p++)
 		remove_from_part(p, from, end);
-}
-
-static bool is_compiled(const struct slot *slot)
-{
-	unsigned type = (unsigned)atomic_load_explicit(&slot->size_and_type, memory_order_relaxed) &
-			(DENSE - 1);
-
-	return type == CODE_COMPILED;
-}
-
-/* Does a compiled method begin in [from, to)? */
-static bool has_compiled(uint64_t from, uint64_t to)
-{
-	uint64_t end = to < map.high ? to : map.high;
-
-	for (const struct part *p = find_part(from); p <= find_part(end - 1); p++) {
-		for (uint16_t n = atomic_load(&p->first); n; n = next_of(n)) {
-			uint64_t start =
-			    atomic_load_explicit(&slot_of(n)->start, memory_order_relaxed);
-
-			if (start >= from && start < end && is_compiled(slot_of(n)))
-				return true;
-		}
-	}
-	return false;
 }
 
 static bool ascends(const uint16_t *offsets, uint32_t count)
@@ -285,18 +266,79 @@ static uint16_t take_for(const struct part *part)
 	return length < LIST_MAX ? slot_take() : 0;
 }
 
-static void add_locked(uint64_t start, uint32_t size, unsigned type_and_dense, uint64_t method,
-		       const uint32_t *debug_pcs, uint32_t debug_pc_count)
+/* The number of the blob that address lies in, or of one that has just been replaced. */
+static uint16_t find_number(const struct part *part, uint64_t address)
 {
-	enum code_type type = (enum code_type)(type_and_dense & ~DENSE);
-	struct part *part = find_part(start);
+	uint16_t number = atomic_load_explicit(&part->first, memory_order_acquire);
+
+	/* A slot that is released as we pass leads into another list: so the end is counted. */
+	for (unsigned i = 0; number && i < LIST_MAX; i++, number = next_of(number)) {
+		const struct slot *slot = slot_of(number);
+		uint64_t start = atomic_load_explicit(&slot->start, memory_order_acquire);
+
+		if (start && start <= address && address - start < size_of(slot))
+			return number;
+	}
+	return atomic_load_explicit(&part->covers, memory_order_acquire);
+}
+
+/* Whether the heap still has what the slot is of. */
+static bool is_there(const struct slot *slot, uint64_t address)
+{
+	const struct code_layout *heap = atomic_load_explicit(&map.heap, memory_order_relaxed);
+	bool nmethod = atomic_load_explicit(&slot->size_and_type, memory_order_relaxed) & NMETHOD;
+	struct code_heap_blob found;
+
+	return !heap || (code_heap_find(heap, address, &found) &&
+			 code_heap_tie(heap, found.start, nmethod) ==
+			     atomic_load_explicit(&slot->tie, memory_order_relaxed));
+}
+
+/* Of code that went nobody tells: its slots are taken back when none is left. */
+static void remove_gone(void)
+{
+	for (uint32_t i = 0; i < map.used; i++) {
+		uint64_t start = atomic_load_explicit(&map.slots[i].start, memory_order_relaxed);
+
+		if (start && !is_there(&map.slots[i], start))
+			codemap_remove(start, start + 1);
+	}
+}
+
+static uint16_t take_slot_in(const struct part *part)
+{
+	uint16_t number = take_for(part);
+
+	if (number)
+		return number;
+	remove_gone();
+	return take_for(part);
+}
+
+/* One that reaches into [start, ...) from before begins in another part, or in the same. */
+static void remove_before(uint64_t start)
+{
+	uint16_t number = find_number(find_part(start), start);
+	uint64_t begin = number ? atomic_load(&slot_of(number)->start) : 0;
+
+	if (begin && begin < start && start - begin < size_of(slot_of(number)))
+		codemap_remove(begin, begin + 1);
+}
+
+void codemap_add(const struct code_blob *blob, uint64_t tie, const uint32_t *debug_pcs,
+		 uint32_t debug_pc_count)
+{
+	unsigned type = blob->type | (blob->dense ? DENSE : 0) | (blob->nmethod ? NMETHOD : 0);
+	struct part *part;
 	uint16_t number;
 	struct slot *slot;
 
-	/* The JVM reuses space of dead code without telling us of stubs that went away. Of a
-	 * buffer we hear after the stubs in it. */
-	remove_range(start, type == CODE_COMPILED ? start + size : start + 1);
-	number = take_for(part);
+	if (blob->size == 0 || !codemap_covers(blob->start))
+		return;
+	part = find_part(blob->start);
+	remove_before(blob->start);
+	codemap_remove(blob->start, blob->start + blob->size);
+	number = take_slot_in(part);
 	if (!number) {
 		atomic_fetch_add(&map.dropped, 1);
 		return;
@@ -305,87 +347,63 @@ static void add_locked(uint64_t start, uint32_t size, unsigned type_and_dense, u
 	/* Readers take the serial first and compare it last (codemap_find), so it is the first to
 	 * change. */
 	atomic_store_explicit(&slot->serial, ++map.serials, memory_order_release);
-	atomic_store_explicit(&slot->method, method, memory_order_release);
-	atomic_store_explicit(&slot->size_and_type, ((uint64_t)size << 8) | type_and_dense,
+	atomic_store_explicit(&slot->method, blob->method, memory_order_release);
+	atomic_store_explicit(&slot->tie, tie, memory_order_release);
+	atomic_store_explicit(&slot->size_and_type, ((uint64_t)blob->size << 8) | type,
 			      memory_order_release);
 	keep_debug_pcs(slot, debug_pcs, debug_pc_count);
 	atomic_store_explicit(&slot->next, atomic_load(&part->first), memory_order_release);
-	atomic_store_explicit(&slot->start, start, memory_order_release);
+	atomic_store_explicit(&slot->start, blob->start, memory_order_release);
 	atomic_store_explicit(&part->first, number, memory_order_release);
-	set_covers(start, size, number, type != CODE_COMPILED);
+	set_covers(blob->start, blob->size, number);
 }
 
-/* found: not told of, so that other code which is known by now stays. */
-static void add(uint64_t start, uint32_t size, unsigned type_and_dense, uint64_t method,
-		const uint32_t *debug_pcs, uint32_t debug_pc_count, bool found)
+/* Of what lies in the cache and is not known: the heap's blob, once. */
+static void note_met(uint64_t address)
 {
-	(void)pthread_mutex_lock(&map.lock);
-	if (size > 0 && codemap_covers(start) && !(found && has_compiled(start, start + size)))
-		add_locked(start, size, type_and_dense, method, debug_pcs, debug_pc_count);
-	(void)pthread_mutex_unlock(&map.lock);
-}
+	const struct code_layout *heap = atomic_load_explicit(&map.heap, memory_order_relaxed);
+	struct code_heap_blob found;
+	uint64_t at;
 
-void codemap_add_stub(uint64_t start, uint32_t size, enum code_type type)
-{
-	add(start, size, type, 0, NULL, 0, false);
-}
+	if (!heap || !code_heap_find(heap, address, &found))
+		return;
+	at = mix(found.start);
+	for (unsigned i = 0; i < MET_PROBES; i++) {
+		uint64_t there = 0;
 
-void codemap_add_compiled(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
-			  uint32_t debug_pc_count)
-{
-	add(start, size, CODE_COMPILED, method, debug_pcs, debug_pc_count, false);
-}
-
-void codemap_add_dense(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
-		       uint32_t debug_pc_count)
-{
-	add(start, size, CODE_COMPILED | DENSE, method, debug_pcs, debug_pc_count, false);
-}
-
-void codemap_add_found(uint64_t start, uint32_t size, uint64_t method, bool dense,
-		       const uint32_t *debug_pcs, uint32_t debug_pc_count)
-{
-	add(start, size, dense ? CODE_COMPILED | DENSE : CODE_COMPILED, method, debug_pcs,
-	    debug_pc_count, true);
-}
-
-void codemap_remove(uint64_t start)
-{
-	(void)pthread_mutex_lock(&map.lock);
-	if (codemap_covers(start))
-		remove_range(start, start + 1);
-	(void)pthread_mutex_unlock(&map.lock);
-}
-
-/* The number of the innermost blob that address lies in, or of one that has just been replaced. */
-static uint16_t find_number(const struct part *part, uint64_t address)
-{
-	uint16_t number = atomic_load_explicit(&part->first, memory_order_acquire), found = 0;
-	uint64_t nearest = 0;
-
-	/* A slot that is released as we pass leads into another list: so the end is counted. */
-	for (unsigned i = 0; number && i < LIST_MAX; i++, number = next_of(number)) {
-		const struct slot *slot = slot_of(number);
-		uint64_t start = atomic_load_explicit(&slot->start, memory_order_acquire);
-
-		if (start > nearest && start <= address && address - start < size_of(slot)) {
-			nearest = start;
-			found = number;
-		}
+		if (atomic_compare_exchange_strong(&map.met[(at + i) % CODEMAP_MET_MAX], &there,
+						   found.start) ||
+		    there == found.start)
+			return;
 	}
-	return found ? found : atomic_load_explicit(&part->covers, memory_order_acquire);
+	atomic_fetch_add(&map.dropped, 1);
 }
 
-bool codemap_find(uint64_t address, struct code_blob *out)
+unsigned codemap_take_met(uint64_t blobs[CODEMAP_MET_MAX])
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < CODEMAP_MET_MAX; i++) {
+		uint64_t blob = atomic_load_explicit(&map.met[i], memory_order_relaxed)
+				    ? atomic_exchange(&map.met[i], 0)
+				    : 0;
+
+		if (blob)
+			blobs[count++] = blob;
+	}
+	return count;
+}
+
+static bool find(uint64_t address, struct code_blob *out)
 {
 	uint64_t start, size_and_type;
 	uint32_t debug_first;
-	const struct part *part;
+	const struct part *part = find_part(address);
 	const struct slot *slot;
 	uint16_t number;
+	bool there;
 
-	if (!codemap_covers(address) || !(part = find_part(address)) ||
-	    !(number = find_number(part, address)))
+	if (!part || !(number = find_number(part, address)))
 		return false;
 	slot = slot_of(number);
 	/* The serial before everything else: the writer stores a new one when start is 0, and start
@@ -394,48 +412,66 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 	out->serial = atomic_load_explicit(&slot->serial, memory_order_acquire);
 	start = atomic_load_explicit(&slot->start, memory_order_acquire);
 	size_and_type = atomic_load_explicit(&slot->size_and_type, memory_order_acquire);
+	there = is_there(slot, address);
 	out->start = start;
 	out->size = (uint32_t)(size_and_type >> 8);
-	out->type = (enum code_type)(size_and_type & (DENSE - 1));
+	out->type = (enum code_type)(size_and_type & TYPE);
 	out->dense = size_and_type & DENSE;
+	out->nmethod = size_and_type & NMETHOD;
 	out->method = atomic_load_explicit(&slot->method, memory_order_acquire);
 	debug_first = atomic_load_explicit(&slot->debug_first, memory_order_acquire);
 	out->debug_pcs = map.debug_pcs + debug_first;
 	out->debug_pc_count = atomic_load_explicit(&slot->debug_count, memory_order_acquire);
 	/* Replaced under our eyes. */
-	if (start == 0 || atomic_load_explicit(&slot->serial, memory_order_acquire) != out->serial)
+	if (!there || start == 0 ||
+	    atomic_load_explicit(&slot->serial, memory_order_acquire) != out->serial)
 		return false;
 	return address >= start && address - start < out->size;
 }
 
+bool codemap_find(uint64_t address, struct code_blob *out)
+{
+	if (!codemap_covers(address))
+		return false;
+	if (find(address, out))
+		return true;
+	note_met(address);
+	return false;
+}
+
+bool codemap_has(uint64_t start)
+{
+	struct code_blob blob;
+
+	return codemap_covers(start) && find(start, &blob) && blob.start == start;
+}
+
 bool codemap_find_serial(uint64_t serial, struct code_blob *out)
 {
-	uint64_t start = 0;
+	for (uint32_t i = 0; i < map.used; i++) {
+		const struct slot *s = &map.slots[i];
+		uint64_t start = atomic_load_explicit(&s->start, memory_order_relaxed);
 
-	(void)pthread_mutex_lock(&map.lock);
-	for (uint32_t i = 0; i < map.used && !start; i++)
-		if (atomic_load_explicit(&map.slots[i].serial, memory_order_relaxed) == serial)
-			start = atomic_load_explicit(&map.slots[i].start, memory_order_relaxed);
-	(void)pthread_mutex_unlock(&map.lock);
-	return start && codemap_find(start, out) && out->serial == serial;
+		if (start && atomic_load_explicit(&s->serial, memory_order_relaxed) == serial)
+			return codemap_find(start, out);
+	}
+	return false;
 }
 
 bool codemap_find_method(uint64_t method, struct code_blob *out)
 {
 	uint64_t highest = 0;
 
-	(void)pthread_mutex_lock(&map.lock);
 	for (uint32_t i = 0; i < map.used; i++) {
 		const struct slot *s = &map.slots[i];
 		uint64_t begin = atomic_load_explicit(&s->start, memory_order_relaxed);
 
 		if (begin > highest &&
-		    atomic_load_explicit(&s->method, memory_order_relaxed) == method)
+		    atomic_load_explicit(&s->method, memory_order_relaxed) == method &&
+		    is_there(s, begin))
 			highest = begin;
 	}
-	(void)pthread_mutex_unlock(&map.lock);
-	return highest && codemap_find(highest, out) && out->start == highest &&
-	       out->type == CODE_COMPILED;
+	return highest && codemap_find(highest, out) && out->type == CODE_COMPILED;
 }
 
 uint32_t codemap_debug_pc_from(const struct code_blob *blob, uint64_t offset)

@@ -2,13 +2,17 @@
  * The target's code cache: which compiled method or stub an address belongs to, and where its
  * instructions begin.
  *
- * Writers: JVMTI callbacks of any JVM thread (CompiledMethodLoad, CompiledMethodUnload,
- * DynamicCodeGenerated), serialised by a mutex inside. Readers: signal handlers, lock-free.
+ * It has what was read from the JVM's code heaps (attach/agent/jvm/installed_code.h) and is not
+ * told when code comes or goes: what it says of a place is held against the heap each time, and
+ * where the heap has another blob, or one that is not known here, the place is unknown, and the
+ * blob is noted for the session thread to be read.
+ *
+ * Writer: the session thread. Readers: signal handlers, lock-free.
  *
  * The cache is cut into parts of 4 KiB or a little more, each with a list of the blobs that start
- * in it and the one that reaches into it, so a lookup passes a few blobs: the innermost is the
- * answer. Blobs live in a fixed table; a blob that is replaced while it is read is noticed, because
- * its serial changed, and reported as absent.
+ * in it and the one that reaches into it, so a lookup passes a few blobs. Blobs live in a fixed
+ * table; a blob that is replaced while it is read is noticed, because its serial changed, and
+ * reported as absent.
  */
 #ifndef JXPERF_AGENT_CODE_CODEMAP_H
 #define JXPERF_AGENT_CODE_CODEMAP_H
@@ -17,9 +21,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/agent/code/code_heap.h"
+
 /* Its tables when full: 2.2 MiB, 0.5 MiB and 2 MiB. */
-#define CODEMAP_BLOBS_MAX     57344u
-#define CODEMAP_BLOB_BYTES    40u
+#define CODEMAP_BLOBS_MAX     47104u
+#define CODEMAP_BLOB_BYTES    48u
 #define CODEMAP_PARTS_MAX     (1u << 17)
 #define CODEMAP_PART_BYTES    4u
 #define CODEMAP_DEBUG_PCS_MAX (1u << 20)
@@ -52,38 +58,42 @@ struct code_blob {
 	uint64_t serial; /* of this blob alone, in the life of the process; never 0 */
 	uint32_t size;
 	enum code_type type;
-	bool dense; /* CODE_COMPILED only: debug_pcs are everywhere (debug_info.h) */
+	bool dense;   /* CODE_COMPILED only: debug_pcs are everywhere (debug_info.h) */
+	bool nmethod; /* so the heap says: also of some that count as stubs */
 };
 
 /* Describes the code cache [low, high). Once per window, before any other call; what an earlier
- * window left is forgotten. 0 or -errno. */
-int codemap_init(uint64_t low, uint64_t high);
+ * window left is forgotten. heap, or NULL where code is not held against any, outlives the window.
+ * 0 or -errno. */
+int codemap_init(uint64_t low, uint64_t high, const struct code_layout *heap);
 
-/* Returns the memory to the kernel; the address range stays reserved because late JVMTI callbacks
- * may still write to it. */
+/* Returns the memory to the kernel; the address range stays reserved because late handlers may
+ * still look at it. */
 void codemap_clear(void);
 
-/* A stub, or anything else without debug information. */
-void codemap_add_stub(uint64_t start, uint32_t size, enum code_type type);
+/* Adds a blob, in the place of those that it overlaps; of the fields those are given that describe
+ * it. debug_pcs (copied, any order, may be NULL) are the offsets from start at which the JVM knows
+ * the inlined frames; of those beyond 64 KiB nothing is kept. tie: what the heap says of the blob
+ * that it is in (code_heap_tie). */
+void codemap_add(const struct code_blob *blob, uint64_t tie, const uint32_t *debug_pcs,
+		 uint32_t debug_pc_count);
 
-/* A compiled method. debug_pcs (copied, any order, may be NULL) are the offsets from start at which
- * the JVM knows the inlined frames; of those beyond 64 KiB nothing is kept. */
-void codemap_add_compiled(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
-			  uint32_t debug_pc_count);
+/* Forgets the blobs that begin in [from, to). */
+void codemap_remove(uint64_t from, uint64_t to);
 
-/* The same of a method that has debug information everywhere, not at safepoints only. */
-void codemap_add_dense(uint64_t start, uint32_t size, uint64_t method, const uint32_t *debug_pcs,
-		       uint32_t debug_pc_count);
+/* Is the blob that begins at start known as the heap has it? One that is added again would have
+ * another serial. */
+bool codemap_has(uint64_t start);
 
-/* Of a method whose code was found, not told of: not where other code is known by now to be. */
-void codemap_add_found(uint64_t start, uint32_t size, uint64_t method, bool dense,
-		       const uint32_t *debug_pcs, uint32_t debug_pc_count);
-void codemap_remove(uint64_t start);
+/* Takes the blobs that were met and are not in the map, as the heap knows them: up to
+ * CODEMAP_MET_MAX; returns how many. */
+#define CODEMAP_MET_MAX 256u
+unsigned codemap_take_met(uint64_t blobs[CODEMAP_MET_MAX]);
 
 /* Is the address inside the code cache at all? */
 bool codemap_covers(uint64_t address);
 
-/* The blob that address lies in; false when unknown. Async-signal-safe. */
+/* The blob that address lies in; false when unknown, which is noted. Async-signal-safe. */
 bool codemap_find(uint64_t address, struct code_blob *out);
 
 /* The blob of a number; false when it is gone. Passes all that there are. */
@@ -101,7 +111,7 @@ bool codemap_find_method(uint64_t method, struct code_blob *out);
 uint32_t codemap_debug_pc_from(const struct code_blob *blob, uint64_t offset);
 
 /* Blobs, and blobs some of whose debug information was lost, because they did not fit the tables
- * since init. */
+ * since init; and how often one was met that there was no room to note. */
 uint64_t codemap_dropped(void);
 
 #endif

@@ -64,32 +64,28 @@ static bool read_heaps(struct code_layout *l)
 static bool read_blobs(struct code_layout *l)
 {
 	uint32_t header_size;
-	uint64_t block_bytes;
+	uint64_t block_bytes, blob_bytes;
 
 	if (!vmstructs_type_size("HeapBlock", &block_bytes) ||
+	    !vmstructs_type_size("CodeBlob", &blob_bytes) ||
 	    !offset_of("HeapBlock::Header", "_used", &l->block_used) ||
 	    !offset_of("CodeBlob", "_frame_size", &l->frame_size) ||
 	    !offset_of("CodeBlob", "_frame_complete_offset", &l->frame_complete) ||
 	    !offset_of("CodeBlob", "_header_size", &header_size) ||
-	    !offset_of("nmethod", "_compile_id", &l->compile_id))
+	    !offset_of("CodeBlob", "_name", &l->name) ||
+	    !offset_of("CodeBlob", "_size", &l->size) ||
+	    !offset_of("CodeBlob", "_data_offset", &l->code_end) ||
+	    !offset_of("nmethod", "_compile_id", &l->compile_id) ||
+	    !offset_of("nmethod", "_state", &l->state) ||
+	    (!offset_of("CompiledMethod", "_method", &l->method) &&
+	     !offset_of("nmethod", "_method", &l->method)))
 		return false;
 	l->block_bytes = (uint32_t)block_bytes;
+	l->blob_bytes = (uint32_t)blob_bytes;
 	/* Both became 16 bits wide at the same time. */
 	l->frame_complete_is_short = l->frame_complete == header_size + sizeof(int16_t);
 	l->code_begin_is_offset = offset_of("CodeBlob", "_code_offset", &l->code_begin);
 	return l->code_begin_is_offset || offset_of("CodeBlob", "_code_begin", &l->code_begin);
-}
-
-/* What else is to be known of nmethods by who looks for all of them. */
-static bool read_nmethods(struct code_layout *l)
-{
-	uint64_t bytes;
-
-	if (!vmstructs_type_size("nmethod", &bytes))
-		return false;
-	l->nmethod_bytes = (uint32_t)bytes;
-	return l->name && offset_of("CodeBlob", "_code_end", &l->code_end) &&
-	       offset_of("nmethod", "_state", &l->state) && l->method;
 }
 
 static bool read_interpreter(struct interpreter *in)
@@ -260,18 +256,13 @@ void code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *out)
 	l.scopes.ids_are_pointers = l.ids_are_pointers;
 	l.scopes.byte_base = release >= RELEASE_WITHOUT_ZERO_BYTES;
 	l.scopes.methods_known = read_methods(&l.scopes);
+	if (!l.scopes.methods_known)
+		l.code.heap_count = 0;
 	l.scopes.known = release > 0 && l.scopes.methods_known && read_scope_parts(&l.scopes);
-	if (!offset_of("CodeBlob", "_name", &l.code.name))
-		l.code.name = 0;
-	if (!offset_of("CompiledMethod", "_method", &l.code.method) &&
-	    !offset_of("nmethod", "_method", &l.code.method))
-		l.code.method = 0;
 	code_heap_learn_names(&l.code);
 	if (!read_parts(&l.interpreter))
 		l.interpreter.part_count = 0;
 	l.interpreter.methods_known = read_method_parts(&l.interpreter);
 	l.anchor.known = l.code.heap_count > 0 && read_thread(jni, &l.anchor);
-	l.code.nmethods_known = l.scopes.known && !l.scopes.apart && l.ids_are_pointers &&
-				l.code.heap_count > 0 && read_nmethods(&l.code);
 	*out = l;
 }

@@ -1,175 +1,201 @@
 #include "attach/agent/jvm/installed_code.h"
 
-#include <stdlib.h>
+#include <string.h>
 
+#include "attach/agent/code/page_reader.h"
+#include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/method_set.h"
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/stack/scopes.h"
+#include "common/mix.h"
 #include "common/pages.h"
 
-/* A Method that was compiled, by itself or into another one. */
-struct compiled {
-	uint64_t method; /* 0: free */
-	uint64_t id;     /* 0: none leads to it so far */
-};
+/* Longer ones are of no blob that matters. */
+#define NAME_BYTES 64u
 
-struct installed_code {
+/* An nmethod that threads may run: installed, and not found dead yet. */
+#define STATE_ALIVE_FIRST 0
+#define STATE_ALIVE_LAST  2
+
+/* Stub routines begin with a frame: push rbp; mov rbp, rsp. */
+static const uint8_t stub_entry[] = {0x55, 0x48, 0x8b, 0xec};
+
+struct reading {
 	const struct frame_layout *layout;
-	struct code_heap_nmethod *nmethods; /* of INSTALLED_MAX */
-	struct compiled *methods;
-	uint32_t count;    /* of nmethods */
-	uint32_t capacity; /* of methods, a power of two */
-	uint32_t used;
-	bool too_many;
+	uint64_t compiled_name, native_name; /* addresses: those of nmethods are the same for all */
+	struct page_reader pages;
 	uint32_t offsets[CODEMAP_DEBUG_PCS_EACH];
+	/* Methods that are in the set, with their ids, each in one place: 0: it has none. */
+	struct {
+		uint64_t method;
+		uint64_t id;
+	} methods[INSTALLED_METHODS];
 };
 
-_Static_assert(INSTALLED_MAX * sizeof(struct code_heap_nmethod) +
-		       INSTALLED_METHODS_MAX * sizeof(struct compiled) +
-		       sizeof(((struct installed_code *)0)->offsets) <=
-		   INSTALLED_BYTES,
-	       "the sum of the agent's tables");
+_Static_assert(sizeof(struct reading) <= INSTALLED_BYTES, "the sum of the agent's tables");
 
-/* Where the method is, or would be. */
-static struct compiled *find(const struct installed_code *c, uint64_t method)
+static uint64_t word_at(uint64_t address)
 {
-	uint64_t hash = method * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	uint64_t value;
 
-	while (c->methods[hash & (c->capacity - 1)].method != method &&
-	       c->methods[hash & (c->capacity - 1)].method)
-		hash++;
-	return &c->methods[hash & (c->capacity - 1)];
+	memcpy(&value, (const void *)(uintptr_t)address, sizeof(value));
+	return value;
+}
+
+static uint64_t id_of(struct reading *r, uint64_t method)
+{
+	uint64_t at = mix(method) % INSTALLED_METHODS, id;
+
+	if (method == 0)
+		return 0;
+	if (r->methods[at].method == method)
+		return r->methods[at].id;
+	if (!scopes_id_of(&r->layout->scopes, method, &id))
+		id = 0;
+	else
+		method_set_add(id);
+	r->methods[at].method = method;
+	r->methods[at].id = id;
+	return id;
 }
 
 static void note_method(void *arg, uint64_t method)
 {
-	struct installed_code *c = arg;
-	struct compiled *found = method ? find(c, method) : NULL;
-
-	if (!found || found->method || c->too_many)
-		return;
-	c->too_many = 4 * (c->used + 1) > 3 * c->capacity; /* find always meets a free one. */
-	if (c->too_many)
-		return;
-	found->method = method;
-	c->used++;
+	(void)id_of(arg, method);
 }
 
-static bool note_nmethod(void *arg, const struct code_heap_nmethod *nmethod)
+/* By the names that blobs have (sharedRuntime_x86_64.cpp, c1_Runtime1.cpp, vtableStubs.cpp). */
+static enum code_type type_of(const char *name)
 {
-	struct installed_code *c = arg;
+	static const char *const no_return[] = {"throw_", "UncommonTrap", "uncommon_trap",
+						"deoptimize", "unwind_exception"};
+	static const char *const to_java[] = {"adapters", "resolve_", "wrong_method",
+					      "ic_miss",  "vtable",   "itable"};
 
-	if (c->count == INSTALLED_MAX)
-		return false;
-	c->nmethods[c->count++] = *nmethod;
-	return true;
+	if (strcmp(name, "Interpreter") == 0)
+		return CODE_INTERPRETER;
+	for (unsigned i = 0; i < sizeof(no_return) / sizeof(no_return[0]); i++)
+		if (strstr(name, no_return[i]))
+			return CODE_NO_RETURN;
+	for (unsigned i = 0; i < sizeof(to_java) / sizeof(to_java[0]); i++)
+		if (strstr(name, to_java[i]))
+			return CODE_TO_JAVA;
+	return CODE_STUB;
 }
 
-/* Tomcat's 5,842 nmethods have 7,860 different words of metadata, with the Methods among them. */
-static uint32_t capacity_for(uint32_t nmethods)
+static bool is_still(const struct reading *r, const struct code_heap_content *c, bool nmethod,
+		     uint64_t tie)
 {
-	uint32_t capacity = 1024;
+	struct code_heap_blob now;
 
-	while (capacity < nmethods * 4 && capacity < INSTALLED_METHODS_MAX)
-		capacity *= 2;
-	return capacity;
+	return code_heap_find(&r->layout->code, c->begin, &now) && now.start == c->blob &&
+	       code_heap_tie(&r->layout->code, now.start, nmethod) == tie;
 }
 
-static bool read_all(struct installed_code *c)
+static void add(struct reading *r, const struct code_heap_content *c, struct code_blob *blob,
+		uint64_t tie, uint32_t count)
 {
-	c->nmethods = pages_new(INSTALLED_MAX * sizeof(*c->nmethods));
-	if (!c->nmethods || !code_heap_nmethods(&c->layout->code, note_nmethod, c))
-		return false;
-	c->capacity = capacity_for(c->count);
-	c->methods = pages_new(c->capacity * sizeof(*c->methods));
-	if (!c->methods)
-		return false;
-	pages_populate(c->methods, c->capacity * sizeof(*c->methods));
-	for (uint32_t i = 0; i < c->count; i++) {
-		const struct code_heap_nmethod *n = &c->nmethods[i];
-
-		note_method(c, n->method);
-		scopes_methods(&c->layout->scopes, n->blob, n->end, note_method, c);
-	}
-	return !c->too_many;
-}
-
-struct installed_code *installed_code_read(const struct frame_layout *layout)
-{
-	struct installed_code *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return NULL;
-	c->layout = layout;
-	if (!read_all(c)) {
-		installed_code_free(c);
-		return NULL;
-	}
-	return c;
-}
-
-/* To JDK 24 an id is the address of a word with the Method's, which stays readable. */
-void installed_code_name(struct installed_code *code, jmethodID id)
-{
-	uint64_t method = __atomic_load_n((const uint64_t *)(const void *)id, __ATOMIC_RELAXED);
-	struct compiled *found = method ? find(code, method) : NULL;
-
-	if (found && found->method) {
-		found->id = (uintptr_t)id;
-		method_set_add((uintptr_t)id);
-		scopes_remember(method, (uintptr_t)id);
-	}
-}
-
-static void add(struct installed_code *c, const struct code_heap_nmethod *n, uint64_t id)
-{
-	uint64_t begin = code_heap_begin(&c->layout->code, n->blob);
-	uint32_t size = code_heap_size(&c->layout->code, n);
-	uint32_t count;
-	bool dense;
-
-	if (size == 0)
-		return;
-	count = scopes_offsets(&c->layout->scopes, n->blob, n->end, size, c->offsets,
-			       CODEMAP_DEBUG_PCS_EACH);
-	dense = debug_info_is_dense((const uint8_t *)(uintptr_t)begin, size, c->offsets, count);
-	/* It may have gone while ids were asked for. */
-	if (code_heap_is_still(&c->layout->code, n))
-		codemap_add_found(begin, size, id, dense, c->offsets, count);
+	if (is_still(r, c, blob->nmethod, tie))
+		codemap_add(blob, tie, r->offsets, count);
 }
 
 /* What a method handle is called through has a Method without an id, and goes on in Java code. */
-static void add_linker(const struct installed_code *c, const struct code_heap_nmethod *n)
+static void add_nmethod(struct reading *r, const struct code_heap_content *c, bool native)
 {
-	uint32_t size = code_heap_size(&c->layout->code, n);
+	const struct code_layout *l = &r->layout->code;
+	struct scopes_wanted wanted = {note_method, r, r->offsets, CODEMAP_DEBUG_PCS_EACH};
+	struct code_blob blob = {
+	    .start = c->begin, .size = c->size, .type = CODE_COMPILED, .nmethod = true};
+	uint64_t tie = code_heap_tie(l, c->blob, true), method = word_at(c->blob + l->method);
+	int8_t state;
+	uint32_t count;
 
-	if (size)
-		codemap_add_stub(code_heap_begin(&c->layout->code, n->blob), size, CODE_TO_JAVA);
-}
-
-bool installed_code_add(struct installed_code *code)
-{
-	bool complete = true;
-
-	for (uint32_t i = 0; i < code->count; i++) {
-		const struct code_heap_nmethod *n = &code->nmethods[i];
-		uint64_t id = find(code, n->method)->id;
-
-		if (id)
-			add(code, n, id);
-		else if (n->native)
-			add_linker(code, n);
-		else if (code_heap_is_still(&code->layout->code, n))
-			complete = false;
-	}
-	return complete;
-}
-
-void installed_code_free(struct installed_code *code)
-{
-	if (!code)
+	memcpy(&state, (const void *)(uintptr_t)(c->blob + l->state), sizeof(state));
+	if (state < STATE_ALIVE_FIRST || state > STATE_ALIVE_LAST || !method)
 		return;
-	pages_free(code->nmethods, INSTALLED_MAX * sizeof(*code->nmethods));
-	pages_free(code->methods, code->capacity * sizeof(*code->methods));
-	free(code);
+	blob.method = id_of(r, method);
+	if (native && !blob.method)
+		blob.type = CODE_TO_JAVA;
+	page_reader_forget(&r->pages);
+	count = scopes_list(&r->layout->scopes, &r->pages, c->blob, c->end, c->size, &wanted);
+	blob.dense =
+	    debug_info_is_dense((const uint8_t *)(uintptr_t)c->begin, c->size, r->offsets, count);
+	add(r, c, &blob, tie, count);
+}
+
+/* A buffer that stub routines were written to, one behind the other. Where each begins has to be
+ * known for instructions in it to be found backwards (boundaries.h). */
+static void add_routines(struct reading *r, const struct code_heap_content *c, uint64_t tie)
+{
+	uint64_t end = c->begin + c->size, next;
+
+	for (uint64_t at = c->begin; at < end; at = next) {
+		const void *found = memmem((const void *)(uintptr_t)(at + 1),
+					   (size_t)(end - at - 1), stub_entry, sizeof(stub_entry));
+		struct code_blob blob = {.start = at, .type = CODE_STUB};
+
+		next = found ? (uintptr_t)found : end;
+		blob.size = (uint32_t)(next - at);
+		add(r, c, &blob, tie, 0);
+	}
+}
+
+static void read_blob(void *arg, uint64_t address)
+{
+	struct reading *r = arg;
+	const struct code_layout *l = &r->layout->code;
+	struct code_heap_content c;
+	char name[NAME_BYTES + 1] = "";
+	struct code_blob blob = {0};
+
+	if (!code_heap_read(l, address, &c) || codemap_has(c.begin))
+		return;
+	if (c.name != r->compiled_name && c.name != r->native_name)
+		(void)safe_read_some(c.name, name,
+				     NAME_BYTES); /* What cannot be read is no name. */
+	if (strcmp(name, "nmethod") == 0)
+		r->compiled_name = c.name;
+	else if (strcmp(name, "native nmethod") == 0)
+		r->native_name = c.name;
+	blob = (struct code_blob){.start = c.begin, .size = c.size, .type = type_of(name)};
+	if (c.name == r->compiled_name || c.name == r->native_name)
+		add_nmethod(r, &c, c.name == r->native_name);
+	else if (strncmp(name, "StubRoutines", strlen("StubRoutines")) == 0)
+		add_routines(r, &c, code_heap_tie(l, address, false));
+	else
+		add(r, &c, &blob, code_heap_tie(l, address, false), 0);
+}
+
+static struct reading *begin(const struct frame_layout *layout)
+{
+	struct reading *r = pages_new(sizeof(*r));
+
+	if (r)
+		r->layout = layout;
+	return r;
+}
+
+bool installed_code_read(const struct frame_layout *layout)
+{
+	struct reading *r = begin(layout);
+
+	if (!r)
+		return false;
+	code_heap_each(&layout->code, read_blob, r);
+	pages_free(r, sizeof(*r));
+	return true;
+}
+
+unsigned installed_code_read_met(const struct frame_layout *layout)
+{
+	uint64_t blobs[CODEMAP_MET_MAX];
+	unsigned count = codemap_take_met(blobs);
+	struct reading *r = count ? begin(layout) : NULL;
+
+	if (!r)
+		return 0; /* What is met again is noted again. */
+	for (unsigned i = 0; i < count; i++)
+		read_blob(r, blobs[i]);
+	pages_free(r, sizeof(*r));
+	return count;
 }

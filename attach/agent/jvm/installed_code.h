@@ -1,41 +1,30 @@
 /*
- * The compiled methods that are there when a window begins, read from the JVM's code heaps into the
- * code map and the set of compiled methods.
+ * The JVM's code, read from its code heaps into the code map and the set of compiled methods: all
+ * of it when a window begins, and later what was met that the map does not know.
  *
- * The JVM would replay them as events (GenerateEvents), and make for each of them a record of what
- * is inlined at each place: of 5,800 methods that takes 28 ms, and reading them 7. What is compiled
- * from now on is still told by events, which have to be enabled before: so nothing is missed, and
- * what an event has told of stays (codemap_add_found).
+ * Nothing that can be unmapped is read directly: code heaps are never given back, and what lies
+ * outside them (names, Methods, and from JDK 25 on debug information) is read safely. A blob may go
+ * while it is read: it counts only if its heap has the same one behind that.
  *
- * Session thread. In this order: read, name for every id that the JVM has, add, free.
+ * Session thread.
  */
 #ifndef JXPERF_AGENT_JVM_INSTALLED_CODE_H
 #define JXPERF_AGENT_JVM_INSTALLED_CODE_H
 
-#include <jvmti.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/stack/frame_layout.h"
 
-/* More methods than the code map has room for are not read. */
-#define INSTALLED_MAX         CODEMAP_BLOBS_MAX
-#define INSTALLED_METHODS_MAX (1u << 17)
-#define INSTALLED_BYTES       (INSTALLED_MAX * 32u + INSTALLED_METHODS_MAX * 16u + (64u << 10))
+/* Of memory, while it reads. */
+#define INSTALLED_METHODS (1u << 15)
+#define INSTALLED_BYTES   (INSTALLED_METHODS * 16u + (128u << 10))
 
-struct installed_code;
+/* Reads all that there is. layout is the one that the code map was given. False when there is no
+ * memory for it. */
+bool installed_code_read(const struct frame_layout *layout);
 
-/* NULL where it has to be left to the JVM: it describes its code in another way, has too much of
- * it, or memory is short. layout is used until it is freed. */
-struct installed_code *installed_code_read(const struct frame_layout *layout);
-
-void installed_code_name(struct installed_code *code, jmethodID id);
-
-/* False when a method's id was not found: it is to be left to the JVM after all. */
-bool installed_code_add(struct installed_code *code);
-
-/* NULL is fine. */
-void installed_code_free(struct installed_code *code);
+/* Reads what was met since the last call; returns how many blobs that was. */
+unsigned installed_code_read_met(const struct frame_layout *layout);
 
 #endif

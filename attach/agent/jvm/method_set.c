@@ -1,15 +1,12 @@
 #include "attach/agent/jvm/method_set.h"
 
-#include <stdatomic.h>
-
 /* A large application has some 50,000 compiled methods. When the set is full, further methods count
  * as interpreted: a display detail is wrong, nothing is lost. */
 #define SET_ENTRIES METHOD_SET_ENTRIES
 #define MAX_PROBES  32u
 
-/* Global because the callbacks that add get nothing of ours. 32 bits of a hash for each: two
- * methods in four billion are taken for one. */
-static _Atomic uint32_t set[SET_ENTRIES];
+/* 32 bits of a hash for each: two methods in four billion are taken for one. */
+static uint32_t set[SET_ENTRIES];
 
 static uint64_t hash(uint64_t method)
 {
@@ -31,10 +28,11 @@ void method_set_add(uint64_t method)
 	uint32_t mark = mark_of(method);
 
 	for (uint32_t i = 0; i < MAX_PROBES; i++) {
-		_Atomic uint32_t *slot = &set[(first_slot(method) + i) % SET_ENTRIES];
-		uint32_t found = 0;
+		uint32_t *slot = &set[(first_slot(method) + i) % SET_ENTRIES];
 
-		if (atomic_compare_exchange_strong(slot, &found, mark) || found == mark)
+		if (*slot == 0)
+			*slot = mark;
+		if (*slot == mark)
 			return;
 	}
 }
@@ -42,7 +40,7 @@ void method_set_add(uint64_t method)
 bool method_set_has(uint64_t method)
 {
 	for (uint32_t i = 0; i < MAX_PROBES; i++) {
-		uint32_t found = atomic_load(&set[(first_slot(method) + i) % SET_ENTRIES]);
+		uint32_t found = set[(first_slot(method) + i) % SET_ENTRIES];
 
 		if (found == mark_of(method))
 			return true;
@@ -54,7 +52,8 @@ bool method_set_has(uint64_t method)
 
 void method_set_clear(void)
 {
+	/* Pages that were never written to stay so. */
 	for (uint32_t i = 0; i < SET_ENTRIES; i++)
-		if (atomic_load_explicit(&set[i], memory_order_relaxed))
-			atomic_store_explicit(&set[i], 0, memory_order_relaxed);
+		if (set[i])
+			set[i] = 0;
 }

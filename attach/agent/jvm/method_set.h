@@ -1,8 +1,7 @@
 /*
  * Methods that compiled code was seen of, as the root of an nmethod or inlined into one. It
  * answers, as far as it can be answered, whether a caller's frame is compiled or interpreted:
- * AsyncGetCallTrace does not tell. Of one window; inserted by JVMTI callbacks, read by the session
- * thread; lock-free.
+ * AsyncGetCallTrace does not tell. Of one window; session thread.
  */
 #ifndef JXPERF_AGENT_JVM_METHOD_SET_H
 #define JXPERF_AGENT_JVM_METHOD_SET_H

@@ -1,18 +1,14 @@
 #include "attach/agent/jvm/vm.h"
 
 #include <errno.h>
-#include <jvmticmlr.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "attach/agent/code/codemap.h"
 #include "attach/agent/jvm/id_allowance.h"
 #include "attach/agent/jvm/installed_code.h"
-#include "attach/agent/path/debug_info.h"
-#include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/vmstructs.h"
 
 /* What a thread's start and end cost more while their events are enabled: HotSpot makes and frees a
@@ -38,16 +34,14 @@ static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 }
 
 /* GetClassMethods makes the JVM allocate jmethodIDs; a method without one has no name in a trace.
- * code, or NULL, is told of them. How many there are. */
-static jint preload_methods(jvmtiEnv *jvmti, jclass class, struct installed_code *code)
+ * How many there are. */
+static jint preload_methods(jvmtiEnv *jvmti, jclass class)
 {
 	jmethodID *methods = NULL;
 	jint count;
 
 	if ((*jvmti)->GetClassMethods(jvmti, class, &count, &methods) != JVMTI_ERROR_NONE)
 		return 0;
-	for (jint i = 0; code && i < count; i++)
-		installed_code_name(code, methods[i]);
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
 	return count;
 }
@@ -56,90 +50,7 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 {
 	(void)jni, (void)thread;
 	if (id_allowance_left())
-		id_allowance_take((uint32_t)preload_methods(jvmti, class, NULL));
-}
-
-/* The inlining record among the chain that compile_info is (jvmticmlr.h), or NULL. */
-static const jvmtiCompiledMethodLoadInlineRecord *inline_record(const void *compile_info)
-{
-	for (const jvmtiCompiledMethodLoadRecordHeader *h = compile_info; h; h = h->next)
-		if (h->kind == JVMTI_CMLR_INLINE_INFO)
-			return (const void *)h;
-	return NULL;
-}
-
-/* Notes which methods became part of this one, and where in it the JVM knows the inlined frames.
- * Returns the offsets of those places, to be freed, or NULL. */
-static uint32_t *note_inlined(const void *compile_info, const void *code, jint size,
-			      uint32_t *count)
-{
-	const jvmtiCompiledMethodLoadInlineRecord *record = inline_record(compile_info);
-	uint32_t *offsets;
-
-	*count = 0;
-	if (!record || record->numpcs <= 0)
-		return NULL;
-	offsets = malloc((size_t)record->numpcs * sizeof(*offsets));
-	for (jint i = 0; i < record->numpcs; i++) {
-		const PCStackInfo *info = &record->pcinfo[i];
-		intptr_t offset = (const char *)info->pc - (const char *)code;
-
-		for (jint j = 0; j < info->numstackframes; j++)
-			method_set_add((uintptr_t)info->methods[j]);
-		if (offsets && offset >= 0 && offset <= size && *count < CODEMAP_DEBUG_PCS_EACH)
-			offsets[(*count)++] = (uint32_t)offset;
-	}
-	return offsets;
-}
-
-static void JNICALL on_compiled_load(jvmtiEnv *jvmti, jmethodID method, jint size,
-				     const void *address, jint map_length,
-				     const jvmtiAddrLocationMap *map, const void *compile_info)
-{
-	uint32_t count;
-	uint32_t *offsets = note_inlined(compile_info, address, size, &count);
-
-	(void)jvmti, (void)map_length, (void)map;
-	if (debug_info_is_dense(address, (uint32_t)size, offsets, count))
-		codemap_add_dense((uintptr_t)address, (uint32_t)size, (uintptr_t)method, offsets,
-				  count);
-	else
-		codemap_add_compiled((uintptr_t)address, (uint32_t)size, (uintptr_t)method, offsets,
-				     count);
-	method_set_add((uintptr_t)method);
-	free(offsets);
-}
-
-static void JNICALL on_compiled_unload(jvmtiEnv *jvmti, jmethodID method, const void *address)
-{
-	(void)jvmti, (void)method;
-	codemap_remove((uintptr_t)address);
-}
-
-/* By the names that stubs have (sharedRuntime_x86_64.cpp, c1_Runtime1.cpp, vtableStubs.cpp). */
-static enum code_type code_type_of(const char *name)
-{
-	static const char *const no_return[] = {"throw_", "UncommonTrap", "uncommon_trap",
-						"deoptimize", "unwind_exception"};
-	static const char *const to_java[] = {"adapters", "resolve_",    "wrong_method",
-					      "ic_miss",  "vtable stub", "itable stub"};
-
-	if (strcmp(name, "Interpreter") == 0)
-		return CODE_INTERPRETER;
-	for (unsigned i = 0; i < sizeof(no_return) / sizeof(no_return[0]); i++)
-		if (strstr(name, no_return[i]))
-			return CODE_NO_RETURN;
-	for (unsigned i = 0; i < sizeof(to_java) / sizeof(to_java[0]); i++)
-		if (strstr(name, to_java[i]))
-			return CODE_TO_JAVA;
-	return CODE_STUB;
-}
-
-static void JNICALL on_dynamic_code(jvmtiEnv *jvmti, const char *name, const void *address,
-				    jint size)
-{
-	(void)jvmti;
-	codemap_add_stub((uintptr_t)address, (uint32_t)size, code_type_of(name));
+		id_allowance_take((uint32_t)preload_methods(jvmti, class));
 }
 
 static void JNICALL on_gc_start(jvmtiEnv *jvmti)
@@ -180,14 +91,8 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 }
 
 static const jvmtiEvent events[] = {
-    JVMTI_EVENT_VM_DEATH,
-    JVMTI_EVENT_CLASS_LOAD,
-    JVMTI_EVENT_CLASS_PREPARE,
-    JVMTI_EVENT_COMPILED_METHOD_LOAD,
-    JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
-    JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
-    JVMTI_EVENT_THREAD_START,
-    JVMTI_EVENT_THREAD_END,
+    JVMTI_EVENT_VM_DEATH,     JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE,
+    JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
 };
 static const jvmtiEvent events_of_collections[] = {
     JVMTI_EVENT_GARBAGE_COLLECTION_START,
@@ -219,15 +124,10 @@ void vm_stay_not(void)
 
 int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
 {
-	const jvmtiCapabilities wanted = {.can_generate_compiled_method_load_events = 1,
-					  .can_get_line_numbers = 1,
-					  .can_get_source_file_name = 1};
+	const jvmtiCapabilities wanted = {.can_get_line_numbers = 1, .can_get_source_file_name = 1};
 	const jvmtiEventCallbacks callbacks = {.VMDeath = on_vm_death,
 					       .ClassLoad = on_class_load,
 					       .ClassPrepare = on_class_prepare,
-					       .CompiledMethodLoad = on_compiled_load,
-					       .CompiledMethodUnload = on_compiled_unload,
-					       .DynamicCodeGenerated = on_dynamic_code,
 					       .GarbageCollectionStart = on_gc_start,
 					       .GarbageCollectionFinish = on_gc_finish,
 					       .SampledObjectAlloc = on_sampled_alloc,
@@ -270,7 +170,7 @@ static int set_events(struct vm *vm, jvmtiEventMode mode, const jvmtiEvent *whic
 	return 0;
 }
 
-static int preload_all(struct vm *vm, struct installed_code *code, struct err *err)
+static int preload_all(struct vm *vm, struct err *err)
 {
 	uint64_t with_ids = 0, methods = 0;
 	jclass *classes;
@@ -280,7 +180,7 @@ static int preload_all(struct vm *vm, struct installed_code *code, struct err *e
 	if (e != JVMTI_ERROR_NONE)
 		return vm_refused(err, "GetLoadedClasses", e);
 	for (jint i = 0; i < count; i++) {
-		jint has = preload_methods(vm->jvmti, classes[i], code);
+		jint has = preload_methods(vm->jvmti, classes[i]);
 
 		with_ids += has > 0;
 		methods += (uint64_t)has;
@@ -291,18 +191,9 @@ static int preload_all(struct vm *vm, struct installed_code *code, struct err *e
 	return 0;
 }
 
-static int generate_events(struct vm *vm, jvmtiEvent event, struct err *err)
-{
-	jvmtiError e = (*vm->jvmti)->GenerateEvents(vm->jvmti, event);
-
-	return e == JVMTI_ERROR_NONE ? 0 : vm_refused(err, "GenerateEvents", e);
-}
-
 int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, const struct frame_layout *layout,
 	     struct err *err)
 {
-	struct installed_code *code;
-	bool complete;
 	int r;
 
 	hooks = session_hooks;
@@ -310,15 +201,9 @@ int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, const struct f
 	id_allowance_begin();
 	r = set_events(vm, JVMTI_ENABLE, events, EVENT_COUNT, err);
 	if (r == 0)
-		r = generate_events(vm, JVMTI_EVENT_DYNAMIC_CODE_GENERATED, err);
-	if (r < 0)
-		return r;
-	code = installed_code_read(layout);
-	r = preload_all(vm, code, err);
-	complete = code && installed_code_add(code);
-	installed_code_free(code);
-	if (r == 0 && !complete)
-		r = generate_events(vm, JVMTI_EVENT_COMPILED_METHOD_LOAD, err);
+		r = preload_all(vm, err);
+	if (r == 0 && !installed_code_read(layout))
+		r = err_set_errno(err, ENOMEM, "cannot read the JVM's code");
 	return r;
 }
 

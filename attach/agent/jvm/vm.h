@@ -1,9 +1,8 @@
 /*
  * The JVMTI side of a window: one environment, its events, and questions to the JVM.
  *
- * Session thread, attached to the JVM. Events arrive in threads of the JVM: those of code feed the
- * code map and the set of compiled methods, the others go to the hooks. After vm_close no event of
- * ours is enabled.
+ * Session thread, attached to the JVM. Events arrive in threads of the JVM and go to the hooks.
+ * After vm_close no event of ours is enabled.
  */
 #ifndef JXPERF_AGENT_JVM_VM_H
 #define JXPERF_AGENT_JVM_VM_H
@@ -74,9 +73,8 @@ uint64_t vm_thread_events_ns(void);
 /* Asks to be let read methods' bytecodes until vm_close. */
 bool vm_want_bytecodes(struct vm *vm);
 
-/* Enables the events, fills the code map with what the JVM has compiled so far (read as the layout
- * says, or replayed by the JVM), and makes it allocate the method ids that AsyncGetCallTrace hands
- * out. hooks must outlive the process. */
+/* Enables the events, makes the JVM allocate the method ids that AsyncGetCallTrace hands out, and
+ * reads its code (installed_code.h). hooks must outlive the process. */
 int vm_start(struct vm *vm, const struct vm_hooks *hooks, const struct frame_layout *layout,
 	     struct err *err);
 

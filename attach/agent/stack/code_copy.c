@@ -12,23 +12,6 @@
  * the receiver's class (nmethod::verified_entry_point). */
 #define ENTRY_BYTES 128u
 
-/* What the code heap has where the instructions begin. */
-struct residence {
-	bool known; /* it describes its heaps, and there is one */
-	uint64_t blob;
-	uint32_t compilation;
-};
-
-static struct residence residence_of(const struct code_layout *layout, uint64_t start)
-{
-	struct code_heap_blob found;
-
-	if (layout->heap_count == 0 || !code_heap_find(layout, start, &found) ||
-	    code_heap_begin(layout, found.start) != start)
-		return (struct residence){0};
-	return (struct residence){true, found.start, found.id};
-}
-
 static bool is_still(const struct code_blob *blob)
 {
 	struct code_blob now;
@@ -91,8 +74,7 @@ static bool is_own_stub(const struct code_layout *layout, const struct code_blob
 {
 	struct code_heap_blob found;
 
-	return layout->heap_count > 0 && target >= blob->start + blob->size &&
-	       code_heap_find(layout, target, &found) &&
+	return target >= blob->start + blob->size && code_heap_find(layout, target, &found) &&
 	       code_heap_begin(layout, found.start) == blob->start;
 }
 
@@ -154,19 +136,15 @@ static void find_calls(const struct code_layout *layout, struct code_copy *c)
 
 static int take(struct code_copy *c, const struct frame_layout *layout)
 {
-	struct residence before = residence_of(&layout->code, c->blob.start), after;
+	struct code_heap_blob blob;
 
 	if (!safe_read(c->blob.start, c->bytes, c->blob.size))
 		return -ENOENT;
-	if (before.known)
-		scopes_each(&layout->scopes, before.blob, c->blob.size, c->blob.method, keep_record,
+	if (code_heap_find(&layout->code, c->blob.start, &blob))
+		scopes_each(&layout->scopes, blob.start, c->blob.size, c->blob.method, keep_record,
 			    c);
 	find_calls(&layout->code, c);
-	after = residence_of(&layout->code, c->blob.start);
-	if (!is_still(&c->blob) || before.known != after.known ||
-	    before.compilation != after.compilation)
-		return -ENOENT;
-	return 0;
+	return is_still(&c->blob) ? 0 : -ENOENT;
 }
 
 int code_copy_take(struct code_copy **out, const struct frame_layout *layout, uint64_t serial)

@@ -4,11 +4,9 @@
  *
  * The method may be unloaded, and its memory be given to another one, while it is copied. So all
  * of it is read safely, and it counts only if before and behind that the code map has the same
- * number there, and the JVM's own code heap a block in use with the same compilation in it. The
- * code map learns of an unloaded method before its memory is given away or, where the JVM tells
- * late (JDK 11 to 21 do so in a thread of their own), later; the code heap's header is what the
- * JVM itself goes by, and no number of a compilation comes twice. What is copied is plain numbers:
- * a wrong one is a wrong record, never an address that anybody reads unsafely.
+ * number there: it holds that against the JVM's own code heap, and no number of a compilation comes
+ * twice. What is copied is plain numbers: a wrong one is a wrong record, never an address that
+ * anybody reads unsafely.
  *
  * Session thread.
  */

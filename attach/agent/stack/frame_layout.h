@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/agent/code/code_heap.h"
 #include "attach/agent/stack/anchor.h"
-#include "attach/agent/stack/code_heap.h"
 #include "attach/agent/stack/interpreter.h"
 #include "attach/agent/stack/scopes.h"
 

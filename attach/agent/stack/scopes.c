@@ -44,6 +44,7 @@ _Static_assert(SCOPES_METHODS * sizeof(*known_ids) <= SCOPES_BYTES, "the ids tha
 /* Where the parts of an nmethod's debug information are. */
 struct parts {
 	const struct scope_layout *layout;
+	struct page_reader *reader; /* for what is apart, or NULL: by single reads */
 	uint64_t pcs;
 	uint64_t data;
 	uint64_t metadata;
@@ -88,7 +89,8 @@ static struct parts parts_of(const struct scope_layout *l, uint64_t blob)
 static bool fetch(const struct parts *p, uint64_t address, void *to, size_t bytes)
 {
 	if (p->layout->apart)
-		return read_at(address, to, bytes);
+		return p->reader ? page_read(p->reader, address, to, bytes)
+				 : read_at(address, to, bytes);
 	memcpy(to, (const void *)(uintptr_t)address, bytes);
 	return true;
 }
@@ -178,7 +180,7 @@ static struct known_id *known_at(uint64_t method, unsigned place)
 	return &known_ids[(mix(method) ^ place) % SCOPES_METHODS];
 }
 
-void scopes_remember(uint64_t method, uint64_t id)
+static void remember(uint64_t method, uint64_t id)
 {
 	struct known_id *k;
 
@@ -215,7 +217,7 @@ bool scopes_id_of(const struct scope_layout *l, uint64_t method, uint64_t *id)
 		return true;
 	if (!read_id(l, method, id))
 		return false;
-	scopes_remember(method, *id);
+	remember(method, *id);
 	return true;
 }
 
@@ -378,78 +380,88 @@ void scopes_each(const struct scope_layout *layout, uint64_t blob, uint32_t size
 
 /* ---------------------------------------------------------------- nmethods that may be changing */
 
-/* As scopes_at reads them, but all at once and only what lies within [blob, end). */
-static bool parts_within(const struct scope_layout *layout, uint64_t blob, uint64_t end,
-			 struct parts *out)
+/* As scopes_at reads them, but all at once, and of the nmethod itself only what lies in [blob,
+ * end).
+ */
+static bool parts_within(const struct scope_layout *layout, struct page_reader *reader,
+			 uint64_t blob, uint64_t end, struct parts *out)
 {
-	if (!layout->known || layout->apart)
+	if (!layout->known)
 		return false;
 	*out = parts_of(layout, blob);
+	out->reader = reader;
+	if (layout->apart)
+		return out->pc_count <= DESCS_MAX;
 	/* In this order (nmethod.hpp). */
 	return blob < out->metadata && out->metadata <= out->data && out->data <= out->pcs &&
 	       out->pcs <= end && out->pc_count <= (end - out->pcs) / sizeof(struct pc_desc);
 }
 
-static struct pc_desc desc_at(const struct parts *p, uint32_t i)
+static bool read_desc(const struct parts *p, uint32_t i, struct pc_desc *out)
 {
-	struct pc_desc desc;
-
-	memcpy(&desc, (const void *)(uintptr_t)(p->pcs + i * sizeof(desc)), sizeof(desc));
-	return desc;
+	return fetch(p, p->pcs + i * sizeof(*out), out, sizeof(*out));
 }
 
 /* Scopes that were met last, of one nmethod: their senders were, too. */
 #define MET_SCOPES 64u
 
+static bool read_listed_scope(const struct parts *p, uint32_t offset, struct scope *out)
+{
+	uint64_t at = p->data + offset;
+	uint8_t bytes[SCOPE_BYTES] = {0};
+
+	if (p->layout->apart) {
+		if (page_read_some(p->reader, at, bytes, sizeof(bytes)) == 0)
+			return false;
+	} else if (at + SCOPE_BYTES <= p->pcs + sizeof(struct pc_desc)) {
+		memcpy(bytes, (const void *)(uintptr_t)at, sizeof(bytes));
+	} else {
+		return false;
+	}
+	*out = decode_scope(bytes, p->layout->byte_base);
+	return out->method > 0 &&
+	       (p->layout->apart ? out->method <= UINT16_MAX
+				 : out->method <= (p->data - p->metadata) / sizeof(uint64_t));
+}
+
 /* A scope and its senders, each of which was written before (DebugInformationRecorder). */
 static void visit_scope(const struct parts *p, uint32_t scope, uint32_t met[MET_SCOPES],
 			void (*visit)(void *arg, uint64_t method), void *arg)
 {
-	while (scope > 0 && met[scope % MET_SCOPES] != scope &&
-	       p->data + scope + SCOPE_BYTES <= p->pcs + sizeof(struct pc_desc)) {
-		struct scope s = decode_scope((const uint8_t *)(uintptr_t)(p->data + scope),
-					      p->layout->byte_base);
+	while (scope > 0 && met[scope % MET_SCOPES] != scope) {
+		uint64_t method;
+		struct scope s;
 
-		if (s.method > 0 && s.method <= (p->data - p->metadata) / sizeof(uint64_t))
-			visit(arg, address_in(p->metadata, (s.method - 1) * sizeof(uint64_t)));
+		if (!read_listed_scope(p, scope, &s))
+			return;
+		if (fetch(p, p->metadata + (s.method - 1) * sizeof(method), &method,
+			  sizeof(method)))
+			visit(arg, method);
 		met[scope % MET_SCOPES] = scope;
 		scope = s.sender < scope ? s.sender : 0;
 	}
 }
 
-void scopes_methods(const struct scope_layout *layout, uint64_t blob, uint64_t end,
-		    void (*visit)(void *arg, uint64_t method), void *arg)
+uint32_t scopes_list(const struct scope_layout *layout, struct page_reader *reader, uint64_t blob,
+		     uint64_t end, uint32_t size, const struct scopes_wanted *wanted)
 {
 	uint32_t met[MET_SCOPES] = {0};
-	struct parts p;
-
-	if (!parts_within(layout, blob, end, &p))
-		return;
-	for (uint32_t i = 0; i < p.pc_count; i++) {
-		int32_t scope = desc_at(&p, i).scope_offset;
-
-		if (scope > 0)
-			visit_scope(&p, (uint32_t)scope, met, visit, arg);
-	}
-}
-
-uint32_t scopes_offsets(const struct scope_layout *layout, uint64_t blob, uint64_t end,
-			uint32_t size, uint32_t *offsets, uint32_t max)
-{
 	uint32_t count = 0;
 	int64_t last = -1;
+	struct pc_desc desc;
 	struct parts p;
 
-	if (!parts_within(layout, blob, end, &p))
+	if (!parts_within(layout, reader, blob, end, &p))
 		return 0;
-	for (uint32_t i = 0; i < p.pc_count && count < max; i++) {
-		struct pc_desc desc = desc_at(&p, i);
-
+	for (uint32_t i = 0; i < p.pc_count && read_desc(&p, i, &desc); i++) {
+		if (desc.scope_offset <= 0)
+			continue;
+		visit_scope(&p, (uint32_t)desc.scope_offset, met, wanted->visit, wanted->arg);
 		if (desc.pc_offset <= last || desc.pc_offset > (int64_t)size ||
-		    desc.scope_offset <= 0)
+		    count == wanted->offsets_max)
 			continue;
 		last = desc.pc_offset;
-		offsets[count++] = (uint32_t)last;
+		wanted->offsets[count++] = (uint32_t)last;
 	}
 	return count;
 }

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/agent/code/page_reader.h"
 #include "attach/agent/stack/call_trace.h"
 
 /* Deeper inlining is not followed. */
@@ -54,7 +55,8 @@ unsigned scopes_at(const struct scope_layout *layout, uint64_t blob, uint64_t be
 		   bool innermost, uint64_t method, struct agct_frame calls[SCOPES_MAX]);
 
 /* The id of the Method at an address, as a number: one that is sure to be there, or its class's
- * table of ids has none. What says that it is one is read safely. False when there is none. */
+ * table of ids has none. What says that it is one is read safely. False when there is none. Up to
+ * eight system calls, where it was not remembered. */
 bool scopes_id_of(const struct scope_layout *layout, uint64_t method, uint64_t *id);
 
 /* Before a window: reserves what ids are remembered in, once per process. 0 or -ENOMEM. */
@@ -62,10 +64,6 @@ int scopes_init(void);
 
 /* After a window: forgets them, and gives the memory back. */
 void scopes_release(void);
-
-/* Before a window, session thread: an id, where it is the address of a word with the Method's, that
- * is sure to be asked for. Reading it takes up to eight system calls. */
-void scopes_remember(uint64_t method, uint64_t id);
 
 /* Visits all places of the nmethod that anything is known of, by ascending offset from its first
  * instruction, with the calls there, innermost first; a call whose method has no id is left out.
@@ -77,13 +75,18 @@ typedef bool scopes_visit(void *arg, uint32_t offset, const struct agct_frame *c
 void scopes_each(const struct scope_layout *layout, uint64_t blob, uint32_t size, uint64_t method,
 		 scopes_visit *visit, void *arg);
 
-/* Of an nmethod whose debug information lies in it, reading nothing at or behind end: visits the
- * Methods that are compiled into it, some more than once, and writes the offsets of the places that
- * anything is known of, ascending, none above size and max at most; returns how many. Where the
- * layout does not tell, or what the nmethod says of itself cannot be, there is nothing. */
-void scopes_methods(const struct scope_layout *layout, uint64_t blob, uint64_t end,
-		    void (*visit)(void *arg, uint64_t method), void *arg);
-uint32_t scopes_offsets(const struct scope_layout *layout, uint64_t blob, uint64_t end,
-			uint32_t size, uint32_t *offsets, uint32_t max);
+/* Of an nmethod that may be changing, reading nothing of it at or behind end and all else with the
+ * reader, which is fresh: visits the Methods that are compiled into it, some more than once, and
+ * writes the offsets of the places that anything is known of, ascending, none above size and as
+ * many as there is room for; returns how many. Where the layout does not tell, or what the nmethod
+ * says of itself cannot be, there is nothing. */
+struct scopes_wanted {
+	void (*visit)(void *arg, uint64_t method);
+	void *arg;
+	uint32_t *offsets;
+	uint32_t offsets_max;
+};
+uint32_t scopes_list(const struct scope_layout *layout, struct page_reader *reader, uint64_t blob,
+		     uint64_t end, uint32_t size, const struct scopes_wanted *wanted);
 
 #endif

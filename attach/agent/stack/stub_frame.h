@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/agent/stack/code_heap.h"
+#include "attach/agent/code/code_heap.h"
 
 /* Where a stub is, and then where its caller is. */
 struct stub_frame {

@@ -106,7 +106,9 @@ static int init_codemap(void)
 {
 	uint64_t low, high;
 
-	return vmstructs_code_cache(&low, &high) ? codemap_init(low, high) : -EOPNOTSUPP;
+	return vmstructs_code_cache(&low, &high)
+		   ? codemap_init(low, high, &handlers.walker.layout.code)
+		   : -EOPNOTSUPP;
 }
 
 /* Before JDK 21 ZGC has none, and nothing looks like one. */

@@ -9,6 +9,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/loops.h"
 #include "attach/agent/code/safe_read.h"
+#include "tests/unit/support/agent/blobs.h"
 
 #define CODE_BYTES 65536u
 
@@ -25,7 +26,7 @@ static int code_setup(void **state)
 		return -1;
 	loops_clear();
 	memset(code_area, 0xcc, CODE_BYTES);
-	return codemap_init((uintptr_t)code_area, (uintptr_t)code_area + CODE_BYTES);
+	return codemap_init((uintptr_t)code_area, (uintptr_t)code_area + CODE_BYTES, NULL);
 }
 
 /* One compiled method of these bytes, at an offset of the area that is a multiple of 64. */
@@ -34,7 +35,7 @@ static inline uint64_t code_place(unsigned offset, const char *bytes, size_t siz
 	uint64_t start = (uintptr_t)code_area + offset;
 
 	memcpy(code_area + offset, bytes, size);
-	codemap_add_compiled(start, (uint32_t)size, offset + 1, NULL, 0);
+	add_compiled(start, (uint32_t)size, offset + 1, NULL, 0);
 	return start;
 }
 #define CODE(offset, bytes) code_place(offset, bytes, sizeof(bytes) - 1)

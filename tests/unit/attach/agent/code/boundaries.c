@@ -21,7 +21,7 @@ static void place_large(const uint32_t *named, uint32_t count, struct code_blob 
 {
 	for (unsigned i = 0; i < LARGE_BYTES; i++)
 		code_area[i] = pattern[i % sizeof(pattern)];
-	codemap_add_compiled((uintptr_t)code_area, LARGE_BYTES, 1, named, count);
+	add_compiled((uintptr_t)code_area, LARGE_BYTES, 1, named, count);
 	assert_true(codemap_find((uintptr_t)code_area, blob));
 }
 
@@ -116,7 +116,7 @@ static void what_cannot_be_decoded_is_passed_over(void **state)
 
 	(void)state;
 	memcpy(code_area, bytes, sizeof(bytes));
-	codemap_add_compiled(start, 10, 1, named, 1);
+	add_compiled(start, 10, 1, named, 1);
 	assert_true(codemap_find(start, &blob));
 	assert_int_equal(boundaries_length(&blob, start + 9), 2);
 }
@@ -128,9 +128,9 @@ static void code_in_the_place_of_other_code_has_its_own_boundaries(void **state)
 	(void)state;
 	place_large(NULL, 0, &blob);
 	assert_int_equal(boundaries_length(&blob, blob.start + 2), 2);
-	codemap_remove(blob.start);
+	remove_code(blob.start);
 	memset(code_area, 0x90, LARGE_BYTES);
-	codemap_add_compiled(blob.start, LARGE_BYTES, 1, NULL, 0);
+	add_compiled(blob.start, LARGE_BYTES, 1, NULL, 0);
 	assert_true(codemap_find(blob.start, &blob));
 	assert_int_equal(boundaries_length(&blob, blob.start + 2), 1);
 }

@@ -8,10 +8,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #include "attach/agent/code/codemap.h"
+#include "tests/unit/support/agent/blobs.h"
 
 #define LOW  UINT64_C(0x7f0000000000)
 #define HIGH (LOW + (UINT64_C(64) << 20))
@@ -19,7 +21,7 @@
 static int fresh_map(void **state)
 {
 	(void)state;
-	return codemap_init(LOW, HIGH);
+	return codemap_init(LOW, HIGH, NULL);
 }
 
 static void an_address_finds_its_method(void **state)
@@ -27,7 +29,7 @@ static void an_address_finds_its_method(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add_compiled(LOW + 0x1000, 300, 42, NULL, 0);
+	add_compiled(LOW + 0x1000, 300, 42, NULL, 0);
 	assert_true(codemap_find(LOW + 0x1000, &blob));
 	assert_int_equal(blob.start, LOW + 0x1000);
 	assert_int_equal(blob.size, 300);
@@ -43,7 +45,7 @@ static void addresses_outside_the_cache_belong_to_nothing(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add_compiled(HIGH + 0x1000, 64, 1, NULL, 0); /* ignored */
+	add_compiled(HIGH + 0x1000, 64, 1, NULL, 0); /* ignored */
 	assert_false(codemap_find(HIGH + 0x1000, &blob));
 	assert_false(codemap_find(0, &blob));
 	assert_false(codemap_find(UINT64_MAX, &blob));
@@ -56,7 +58,7 @@ static void a_blob_that_overruns_the_cache_is_cut(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add_compiled(HIGH - 64, 4096, 1, NULL, 0);
+	add_compiled(HIGH - 64, 4096, 1, NULL, 0);
 	assert_true(codemap_find(HIGH - 1, &blob));
 	assert_false(codemap_find(HIGH, &blob));
 }
@@ -66,59 +68,179 @@ static void removed_code_is_forgotten_and_its_place_used_again(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add_compiled(LOW + 0x2000, 128, 1, NULL, 0);
-	codemap_remove(LOW + 0x2000);
+	add_compiled(LOW + 0x2000, 128, 1, NULL, 0);
+	remove_code(LOW + 0x2000);
 	assert_false(codemap_find(LOW + 0x2000, &blob));
-	codemap_add_compiled(LOW + 0x2000, 256, 2, NULL, 0);
+	add_compiled(LOW + 0x2000, 256, 2, NULL, 0);
 	assert_true(codemap_find(LOW + 0x2000 + 200, &blob));
 	assert_int_equal(blob.method, 2);
 }
 
-static void what_was_told_of_stays_where_other_code_is_found(void **state)
+static void code_takes_the_place_of_what_it_overlaps(void **state)
 {
 	static const uint32_t places[] = {4, 20, 300};
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add_compiled(LOW + 0x3000, 128, 1, NULL, 0);
-	/* Code that was there before, and has gone: at the same place, over it and behind it. */
-	codemap_add_found(LOW + 0x3000, 96, 2, false, NULL, 0);
-	codemap_add_found(LOW + 0x2fc0, 8192, 3, false, NULL, 0);
-	assert_true(codemap_find(LOW + 0x3000, &blob));
-	assert_int_equal(blob.method, 1);
-	assert_false(codemap_find(LOW + 0x2fc0, &blob));
-	codemap_add_found(LOW + 0x3080, 400, 4, true, places, 3);
+	add_compiled(LOW + 0x3000, 8192, 1, NULL, 0);
+	add_compiled(LOW + 0x6000, 64, 2, NULL, 0);
+	add_dense(LOW + 0x3080, 400, 4, places, 3); /* in the midst of it */
+	assert_false(codemap_find(LOW + 0x3000, &blob));
+	assert_false(codemap_find(LOW + 0x4800, &blob));
 	assert_true(codemap_find(LOW + 0x3080, &blob));
 	assert_int_equal(blob.method, 4);
-	assert_int_equal(blob.type, CODE_COMPILED);
 	assert_true(blob.dense);
 	assert_int_equal(blob.debug_pc_count, 3);
 	assert_int_equal(blob.debug_pcs[2], 300);
-	/* A stub of whose end nobody tells makes way. */
-	codemap_add_stub(LOW + 0x4000, 64, CODE_STUB);
-	codemap_add_found(LOW + 0x4000, 512, 5, false, NULL, 0);
-	assert_true(codemap_find(LOW + 0x4000, &blob));
-	assert_int_equal(blob.method, 5);
+	add_stub(LOW + 0x2000, 4096 + 0x90, CODE_STUB); /* over its beginning */
+	assert_true(codemap_find(LOW + 0x3080, &blob));
+	assert_int_equal(blob.start, LOW + 0x2000);
+	assert_false(codemap_find(LOW + 0x3100, &blob));
+	assert_true(codemap_find(LOW + 0x6000, &blob));
 }
 
-static void a_buffer_does_not_hide_the_stubs_in_it(void **state)
+/* A code heap: blocks of 128 bytes, each with a header of 16 and, in a blob of nothing else, its
+ * name and the number of its compilation. */
+#define BLOCKS      4096u
+#define BLOCK_BYTES 128u
+
+static struct {
+	_Alignas(128) uint8_t memory[BLOCKS * BLOCK_BYTES];
+	uint8_t segments[BLOCKS];
+	uint64_t segments_end, committed_end;
+	struct code_layout layout;
+} heap;
+
+static uint64_t blob_of(unsigned block)
+{
+	return (uintptr_t)heap.memory + block * BLOCK_BYTES + 16;
+}
+
+static void put_blob(unsigned block, uint64_t name, uint32_t id)
+{
+	uint64_t *words = (uint64_t *)(void *)(heap.memory + block * BLOCK_BYTES);
+
+	words[1] = 1; /* in use */
+	words[2] = name;
+	words[3] = id;
+}
+
+static int fresh_heap(void **state)
+{
+	uint64_t low = (uintptr_t)heap.memory, high = low + sizeof(heap.memory);
+
+	(void)state;
+	memset(heap.memory, 0, sizeof(heap.memory));
+	heap.segments_end = (uintptr_t)(heap.segments + BLOCKS);
+	heap.committed_end = high;
+	heap.layout = (struct code_layout){
+	    .heap_count = 1, .block_bytes = 16, .block_used = 8, .name = 0, .compile_id = 8};
+	heap.layout.heaps[0] = (struct code_heap){.low = low,
+						  .high = high,
+						  .segments = (uintptr_t)heap.segments,
+						  .segments_end = &heap.segments_end,
+						  .committed_end = &heap.committed_end,
+						  .segment_shift = 7};
+	return codemap_init(low, high, &heap.layout);
+}
+
+static void add_from_heap(unsigned block, uint64_t method)
+{
+	const struct code_blob blob = {.start = blob_of(block) + 32,
+				       .size = 64,
+				       .type = CODE_COMPILED,
+				       .method = method,
+				       .nmethod = true};
+
+	codemap_add(&blob, code_heap_tie(&heap.layout, blob_of(block), true), NULL, 0);
+}
+
+static void what_the_heap_has_not_is_unknown_and_noted(void **state)
+{
+	uint64_t met[CODEMAP_MET_MAX], serial;
+	struct code_blob blob;
+
+	(void)state;
+	put_blob(3, 1000, 7);
+	assert_false(codemap_find(blob_of(3) + 40, &blob));
+	assert_false(codemap_find(blob_of(3) + 48, &blob));
+	assert_false(codemap_find(blob_of(4) + 40, &blob)); /* not even a blob */
+	assert_int_equal(codemap_take_met(met), 1);
+	assert_int_equal(met[0], blob_of(3));
+	assert_false(codemap_has(blob_of(3) + 32));
+	add_from_heap(3, 42);
+	assert_true(codemap_has(blob_of(3) + 32));
+	assert_false(codemap_has(blob_of(3) + 40));
+	assert_true(codemap_find(blob_of(3) + 40, &blob));
+	assert_int_equal(blob.method, 42);
+	serial = blob.serial;
+	assert_int_equal(codemap_take_met(met), 0);
+	put_blob(3, 1000, 8); /* compiled again, at the same place */
+	assert_false(codemap_has(blob_of(3) + 32));
+	assert_false(codemap_find(blob_of(3) + 40, &blob));
+	assert_false(codemap_find_serial(serial, &blob));
+	assert_false(codemap_find_method(42, &blob));
+	assert_int_equal(codemap_take_met(met), 1);
+	add_from_heap(3, 42);
+	assert_true(codemap_find(blob_of(3) + 40, &blob));
+	assert_true(blob.serial > serial);
+	heap.memory[3 * BLOCK_BYTES + 8] = 0; /* gone */
+	assert_false(codemap_find(blob_of(3) + 40, &blob));
+	assert_int_equal(codemap_take_met(met), 0);
+}
+
+/* What lies where an nmethod has its number may be what is left of another one. */
+static void one_name_is_not_enough_for_an_nmethod(void **state)
 {
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add_stub(LOW + 0x4080, 64, CODE_STUB);
-	codemap_add_stub(LOW + 0x4000, 4096, CODE_STUB);
-	assert_true(codemap_find(LOW + 0x4090, &blob));
-	assert_int_equal(blob.start, LOW + 0x4080);
-	assert_true(codemap_find(LOW + 0x4200, &blob));
-	assert_int_equal(blob.start, LOW + 0x4000);
+	put_blob(5, 1000, 7);
+	add_from_heap(5, 42);
+	put_blob(5, 2000, 7);
+	assert_false(codemap_find(blob_of(5) + 40, &blob));
+}
+
+static void slots_of_code_that_went_are_used_again(void **state)
+{
+	struct code_blob blob;
+
+	(void)state;
+	for (unsigned i = 0; i < CODEMAP_BLOBS_MAX; i++) {
+		unsigned block = i % BLOCKS;
+
+		put_blob(block, 1000, i + 1);
+		heap.memory[(block + BLOCKS / 2) % BLOCKS * BLOCK_BYTES + 8] = 0;
+		add_from_heap(block, i + 1);
+		assert_true(codemap_find(blob_of(block) + 40, &blob));
+		assert_int_equal(blob.method, i + 1);
+	}
+	assert_int_equal(codemap_dropped(), 0);
+}
+
+static void what_is_met_is_noted_once_and_counted_when_full(void **state)
+{
+	uint64_t met[CODEMAP_MET_MAX], lost;
+	struct code_blob blob;
+	unsigned taken;
+
+	(void)state;
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		put_blob(i, 1000, i);
+		assert_false(codemap_find(blob_of(i) + 40, &blob));
+	}
+	taken = codemap_take_met(met);
+	lost = codemap_dropped();
+	assert_true(taken > CODEMAP_MET_MAX / 2);
+	assert_int_equal(taken + lost, BLOCKS);
+	assert_int_equal(codemap_take_met(met), 0);
 }
 
 static void a_cache_larger_than_hotspot_allows_is_refused(void **state)
 {
 	(void)state;
-	assert_true(codemap_init(LOW, LOW + (UINT64_C(3) << 30)) < 0);
-	assert_true(codemap_init(HIGH, LOW) < 0);
+	assert_true(codemap_init(LOW, LOW + (UINT64_C(3) << 30), NULL) < 0);
+	assert_true(codemap_init(HIGH, LOW, NULL) < 0);
 }
 
 static void stubs_that_lie_close_together_are_told_apart(void **state)
@@ -127,7 +249,7 @@ static void stubs_that_lie_close_together_are_told_apart(void **state)
 
 	(void)state;
 	for (uint64_t a = LOW + 0x6000; a < LOW + 0x6000 + 4096; a += 32)
-		codemap_add_stub(a, 24, CODE_STUB);
+		add_stub(a, 24, CODE_STUB);
 	for (uint64_t a = LOW + 0x6000; a < LOW + 0x6000 + 4096; a += 32) {
 		assert_true(codemap_find(a + 23, &blob));
 		assert_int_equal(blob.start, a);
@@ -141,9 +263,9 @@ static void a_method_replaces_the_stubs_whose_space_it_uses(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add_stub(LOW + 0x8000, 64, CODE_STUB);
-	codemap_add_stub(LOW + 0x9ff0, 64, CODE_STUB);
-	codemap_add_compiled(LOW + 0x7f00, 3 * 4096, 5, NULL, 0);
+	add_stub(LOW + 0x8000, 64, CODE_STUB);
+	add_stub(LOW + 0x9ff0, 64, CODE_STUB);
+	add_compiled(LOW + 0x7f00, 3 * 4096, 5, NULL, 0);
 	assert_true(codemap_find(LOW + 0x8010, &blob));
 	assert_int_equal(blob.method, 5);
 	assert_true(codemap_find(LOW + 0x9ff8, &blob));
@@ -156,11 +278,11 @@ static void the_largest_code_cache_is_covered_to_its_end(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	assert_int_equal(codemap_init(LOW, high), 0);
-	codemap_add_compiled(high - 100000, 100000, 7, NULL, 0);
+	assert_int_equal(codemap_init(LOW, high, NULL), 0);
+	add_compiled(high - 100000, 100000, 7, NULL, 0);
 	assert_true(codemap_find(high - 1, &blob));
 	assert_int_equal(blob.method, 7);
-	codemap_remove(high - 100000);
+	remove_code(high - 100000);
 	assert_false(codemap_find(high - 1, &blob));
 }
 
@@ -170,7 +292,7 @@ static void debug_information_beyond_64_kib_of_a_method_is_counted(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add_compiled(LOW, 80000, 1, pcs, 4);
+	add_compiled(LOW, 80000, 1, pcs, 4);
 	assert_true(codemap_find(LOW + 79999, &blob));
 	assert_int_equal(blob.debug_pc_count, 3);
 	assert_int_equal(blob.debug_pcs[0], 4);
@@ -184,8 +306,8 @@ static void where_debug_information_is_dense_is_kept(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add_dense(LOW, 64, 1, pcs, 2);
-	codemap_add_compiled(LOW + 64, 64, 2, pcs, 2);
+	add_dense(LOW, 64, 1, pcs, 2);
+	add_compiled(LOW + 64, 64, 2, pcs, 2);
 	assert_true(codemap_find(LOW + 1, &blob));
 	assert_true(blob.dense);
 	assert_int_equal(blob.type, CODE_COMPILED);
@@ -201,7 +323,7 @@ static void blobs_beyond_the_table_are_counted(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < CODEMAP_BLOBS_MAX + 10; i++)
-		codemap_add_stub(LOW + i * 64, 64, CODE_STUB);
+		add_stub(LOW + i * 64, 64, CODE_STUB);
 	assert_int_equal(codemap_dropped(), 10);
 	assert_true(codemap_find(LOW + (CODEMAP_BLOBS_MAX - 1) * UINT64_C(64), &blob));
 	assert_false(codemap_find(LOW + CODEMAP_BLOBS_MAX * UINT64_C(64), &blob));
@@ -216,9 +338,9 @@ static void *churn(void *arg)
 	(void)arg;
 	while (!atomic_load(&done)) {
 		for (uint32_t m = 100; m < 400; m++)
-			codemap_add_compiled(LOW + m * 4096, m, m, NULL, 0);
+			add_compiled(LOW + m * 4096, m, m, NULL, 0);
 		for (uint32_t m = 100; m < 400; m++)
-			codemap_remove(LOW + m * 4096);
+			remove_code(LOW + m * 4096);
 	}
 	return NULL;
 }
@@ -309,7 +431,7 @@ static void read_blob(void)
 
 static void replace_blob(void)
 {
-	codemap_add_compiled(ADDRESS, NEW_METHOD, NEW_METHOD, offsets, 2);
+	add_compiled(ADDRESS, NEW_METHOD, NEW_METHOD, offsets, 2);
 	writer.finished = true;
 }
 
@@ -337,7 +459,7 @@ static bool read_and_replace(unsigned first, unsigned second)
 	bool waited;
 
 	assert_int_equal(mprotect(offsets, PAGE_BYTES, PROT_READ), 0);
-	codemap_add_compiled(ADDRESS, OLD_METHOD, OLD_METHOD, offsets, 1);
+	add_compiled(ADDRESS, OLD_METHOD, OLD_METHOD, offsets, 1);
 	assert_int_equal(mprotect(offsets, PAGE_BYTES, PROT_NONE), 0);
 	reader.steps = first;
 	start(&reader, read_blob);
@@ -392,8 +514,8 @@ static void debug_information_is_found_from_any_offset_on(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add_compiled(LOW, 0x100, 1, pcs, 3);
-	codemap_add_compiled(LOW + 0x1000, 0x100, 2, NULL, 0);
+	add_compiled(LOW, 0x100, 1, pcs, 3);
+	add_compiled(LOW + 0x1000, 0x100, 2, NULL, 0);
 	assert_true(codemap_find(LOW, &blob));
 	assert_int_equal(codemap_debug_pc_from(&blob, 0), 0);
 	assert_int_equal(codemap_debug_pc_from(&blob, 0x10), 0);
@@ -410,15 +532,15 @@ static void the_code_of_a_method_that_likely_runs_is_found(void **state)
 	struct code_blob blob;
 
 	(void)state;
-	codemap_add_compiled(LOW + 0x3000, 128, 42, NULL, 0);
-	codemap_add_compiled(LOW + 0x1000, 64, 42, NULL, 0);
-	codemap_add_compiled(LOW + 0x2000, 64, 43, NULL, 0);
+	add_compiled(LOW + 0x3000, 128, 42, NULL, 0);
+	add_compiled(LOW + 0x1000, 64, 42, NULL, 0);
+	add_compiled(LOW + 0x2000, 64, 43, NULL, 0);
 	assert_true(codemap_find_method(42, &blob));
 	assert_int_equal(blob.start, LOW + 0x3000);
-	codemap_remove(LOW + 0x3000);
+	remove_code(LOW + 0x3000);
 	assert_true(codemap_find_method(42, &blob));
 	assert_int_equal(blob.start, LOW + 0x1000);
-	codemap_remove(LOW + 0x1000);
+	remove_code(LOW + 0x1000);
 	assert_false(codemap_find_method(42, &blob));
 	assert_false(codemap_find_method(44, &blob));
 }
@@ -430,8 +552,11 @@ int main(void)
 	    cmocka_unit_test_setup(addresses_outside_the_cache_belong_to_nothing, fresh_map),
 	    cmocka_unit_test_setup(a_blob_that_overruns_the_cache_is_cut, fresh_map),
 	    cmocka_unit_test_setup(removed_code_is_forgotten_and_its_place_used_again, fresh_map),
-	    cmocka_unit_test_setup(what_was_told_of_stays_where_other_code_is_found, fresh_map),
-	    cmocka_unit_test_setup(a_buffer_does_not_hide_the_stubs_in_it, fresh_map),
+	    cmocka_unit_test_setup(code_takes_the_place_of_what_it_overlaps, fresh_map),
+	    cmocka_unit_test_setup(what_the_heap_has_not_is_unknown_and_noted, fresh_heap),
+	    cmocka_unit_test_setup(one_name_is_not_enough_for_an_nmethod, fresh_heap),
+	    cmocka_unit_test_setup(slots_of_code_that_went_are_used_again, fresh_heap),
+	    cmocka_unit_test_setup(what_is_met_is_noted_once_and_counted_when_full, fresh_heap),
 	    cmocka_unit_test_setup(stubs_that_lie_close_together_are_told_apart, fresh_map),
 	    cmocka_unit_test_setup(a_method_replaces_the_stubs_whose_space_it_uses, fresh_map),
 	    cmocka_unit_test(the_largest_code_cache_is_covered_to_its_end),

@@ -135,7 +135,7 @@ static void other_code_at_the_same_place_is_looked_at_anew(void **state)
 
 	(void)state;
 	assert_int_equal(element_at(start, 0), ELEMENT_FLOAT32);
-	codemap_remove(start);
+	remove_code(start);
 	assert_int_equal(CODE(0, "\xc5\xfe\x6f\x5e\x10\xc5\xf5\xfe\xdb"), start); /* vpaddd */
 	assert_int_equal(element_at(start, 0), ELEMENT_INTEGER);
 }

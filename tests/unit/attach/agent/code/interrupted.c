@@ -57,7 +57,7 @@ static void code_that_replaces_other_code_is_looked_at_anew(void **state)
 
 	(void)state;
 	assert_true(interrupted_access(ip + 3, &in));
-	codemap_remove(ip);
+	remove_code(ip);
 	(void)CODE(0, "\x48\xff\xc0\x90"); /* inc rax; nop */
 	assert_false(interrupted_access(ip + 3, &in));
 }

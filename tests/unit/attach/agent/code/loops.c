@@ -178,7 +178,7 @@ static void a_call_that_comes_back_is_passed(void **state)
 	LOOPS(ip, {0, 0}, {5, 0}, {10, 0}, {14, -1});
 	assert_true(loop_calls(nest_of(ip), loop_of(ip)));
 	/* What is known to return does, whatever its first argument. */
-	codemap_add_compiled(negative + 0x100a, 16, 7, NULL, 0);
+	add_compiled(negative + 0x100a, 16, 7, NULL, 0);
 	LOOPS(negative, {0, 0}, {5, 0}, {10, 0}, {14, -1});
 	assert_true(loop_calls(nest_of(negative), loop_of(negative)));
 }
@@ -189,7 +189,7 @@ static void a_stub_that_does_not_return_ends_the_way(void **state)
 	uint64_t ip = CODE(0, "\xe8\xfb\x03\x00\x00\xff\xc9\x75\xf7\xc3");
 
 	(void)state;
-	codemap_add_stub(ip + 1024, 16, CODE_NO_RETURN);
+	add_stub(ip + 1024, 16, CODE_NO_RETURN);
 	/* What is behind it hangs on the method, so the loop has two entries. */
 	LOOPS(ip, {0, -1}, {5, -1}, {9, -1});
 }
@@ -267,11 +267,11 @@ static void a_nest_counts_for_the_next_window_if_the_code_is_the_same(void **sta
 	(void)state;
 	loops_release();
 	assert_int_equal(loops_init(), 0);
-	codemap_remove(ip);
+	remove_code(ip);
 	(void)CODE(0, COUNTS_DOWN); /* told of anew, under another number */
 	assert_ptr_equal(nest_of(ip), nest);
 	LOOPS(ip, {0, 0}, {4, -1});
-	codemap_remove(ip);
+	remove_code(ip);
 	(void)CODE(0, "\xff\xc9\x75\x00\xc3"); /* no loop */
 	LOOPS(ip, {0, -1}, {4, -1});
 }
@@ -327,7 +327,7 @@ static bool counts(const char *bytes, size_t size, enum access_type type)
 
 	assert_true(search_fetch(ip, &in));
 	yes = loop_counts(&in, type);
-	codemap_remove(ip);
+	remove_code(ip);
 	return yes;
 }
 

@@ -16,6 +16,7 @@
 #include "attach/agent/code/loops.h"
 #include "attach/agent/path/plans.h"
 #include "tests/unit/support/agent/loop_thread.h"
+#include "tests/unit/support/agent/blobs.h"
 
 /* Turns: edi of them, with a store in each whose number has its low three bits clear. */
 static const uint8_t loop_code[] = {
@@ -49,9 +50,9 @@ static int set_up(void **state)
 	if (!area)
 		return -1;
 	memcpy(area, loop_code, sizeof(loop_code));
-	if (codemap_init((uintptr_t)area, (uintptr_t)area + AREA_BYTES) < 0)
+	if (codemap_init((uintptr_t)area, (uintptr_t)area + AREA_BYTES, NULL) < 0)
 		return -1;
-	codemap_add_compiled((uintptr_t)area, sizeof(loop_code), 1, NULL, 0);
+	add_compiled((uintptr_t)area, sizeof(loop_code), 1, NULL, 0);
 	if (!codemap_find((uintptr_t)area, &blob))
 		return -1;
 	code = blob.serial;
@@ -257,7 +258,7 @@ static void of_code_that_was_replaced_nothing_is_told(void **state)
 	plan_loop();
 	tick_at((uintptr_t)area + HEADER);
 	run_turns(2);
-	codemap_add_compiled((uintptr_t)area, sizeof(loop_code), 1, NULL, 0);
+	add_compiled((uintptr_t)area, sizeof(loop_code), 1, NULL, 0);
 	tick_at((uintptr_t)area + HEADER);
 	assert_false(t->burst.active);
 	assert_false(ring_pop(&t->memory->ring, &r));

@@ -15,6 +15,7 @@
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/code/loops.h"
 #include "tests/unit/support/agent/loop_thread.h"
+#include "tests/unit/support/agent/blobs.h"
 
 /* Counts in ecx to edi, each turn of an instance calls it esi
  * deep. */
@@ -55,9 +56,9 @@ static uint64_t code(void)
 static int map_code(void)
 {
 	memcpy(area, count_code, sizeof(count_code));
-	if (codemap_init((uintptr_t)area, (uintptr_t)area + AREA_BYTES) < 0)
+	if (codemap_init((uintptr_t)area, (uintptr_t)area + AREA_BYTES, NULL) < 0)
 		return -1;
-	codemap_add_compiled((uintptr_t)area, sizeof(count_code), 1, NULL, 0);
+	add_compiled((uintptr_t)area, sizeof(count_code), 1, NULL, 0);
 	return 0;
 }
 
@@ -218,8 +219,8 @@ static void of_code_that_was_replaced_nothing_is_told(void **state)
 
 	need_registers(state);
 	begin(&plan);
-	codemap_remove((uintptr_t)area);
-	codemap_add_compiled((uintptr_t)area, sizeof(count_code), 1, NULL, 0);
+	remove_code((uintptr_t)area);
+	add_compiled((uintptr_t)area, sizeof(count_code), 1, NULL, 0);
 	run(5, 0);
 	expect_the_end(1);
 }

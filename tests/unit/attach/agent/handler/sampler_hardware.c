@@ -18,6 +18,7 @@
 #include "common/fd.h"
 #include "tests/unit/support/agent/one_frame.h"
 #include "tests/unit/support/agent/registers.h"
+#include "tests/unit/support/agent/blobs.h"
 
 #define MAX_FRAMES 8u
 
@@ -48,8 +49,8 @@ static void put_code(void)
 	memcpy(code + MODIFY_AT, modify, sizeof(modify));
 	memcpy(code + ADD_AT, add, sizeof(add));
 	memcpy(code + OTHER_AT, load, sizeof(load));
-	codemap_add_compiled((uintptr_t)code, 64, 1, NULL, 0);
-	codemap_add_compiled((uintptr_t)code + OTHER_AT, 64, 2, NULL, 0);
+	add_compiled((uintptr_t)code, 64, 1, NULL, 0);
+	add_compiled((uintptr_t)code + OTHER_AT, 64, 2, NULL, 0);
 }
 
 static int set_up_process(void **state)
@@ -80,7 +81,7 @@ static int fresh_thread(void **state)
 {
 	(void)state;
 	sample_all_kinds();
-	if (codemap_init((uintptr_t)code, (uintptr_t)code + CODE_BYTES) < 0)
+	if (codemap_init((uintptr_t)code, (uintptr_t)code + CODE_BYTES, NULL) < 0)
 		return -1;
 	put_code();
 	t = thread_take(getpid());

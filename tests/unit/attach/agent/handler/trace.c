@@ -16,6 +16,7 @@
 #include "attach/agent/handler/trace.h"
 #include "attach/agent/code/loops.h"
 #include "tests/unit/support/agent/loop_thread.h"
+#include "tests/unit/support/agent/blobs.h"
 
 /* Adds up esi numbers at rdi. */
 static const uint8_t sum_code[] = {
@@ -71,10 +72,10 @@ static int map_code(void)
 {
 	memcpy(area, sum_code, sizeof(sum_code));
 	memcpy(area + NESTED, nested_code, sizeof(nested_code));
-	if (codemap_init((uintptr_t)area, (uintptr_t)area + AREA_BYTES) < 0)
+	if (codemap_init((uintptr_t)area, (uintptr_t)area + AREA_BYTES, NULL) < 0)
 		return -1;
-	codemap_add_compiled((uintptr_t)area, sizeof(sum_code), 1, NULL, 0);
-	codemap_add_compiled((uintptr_t)area + NESTED, sizeof(nested_code), 2, NULL, 0);
+	add_compiled((uintptr_t)area, sizeof(sum_code), 1, NULL, 0);
+	add_compiled((uintptr_t)area + NESTED, sizeof(nested_code), 2, NULL, 0);
 	return 0;
 }
 
@@ -537,7 +538,7 @@ static void of_code_that_was_replaced_nothing_is_told(void **state)
 
 		begin(&plan);
 		run_all(1, from, counts);
-		codemap_add_compiled((uintptr_t)area, sizeof(sum_code), 1, NULL, 0);
+		add_compiled((uintptr_t)area, sizeof(sum_code), 1, NULL, 0);
 		if (i == 0)
 			tick_at((uintptr_t)area + LOAD, 0);
 		else if (i == 1)

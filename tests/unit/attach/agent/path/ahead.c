@@ -154,7 +154,7 @@ static void a_method_with_a_negative_argument_is_no_uncommon_trap(void **state)
 	uint64_t ip = CODE(0, "\x74\x03\x89\x03\xc3\xbe\xf4\xff\xff\xff\xe8\x00\x10\x00\x00\xf4");
 
 	(void)state;
-	codemap_add_compiled(ip + 0x100f, 16, 7, NULL, 0);
+	add_compiled(ip + 0x100f, 16, 7, NULL, 0);
 	assert_none(ip, ACCESS_STORE, 0);
 }
 

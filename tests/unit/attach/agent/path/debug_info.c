@@ -18,7 +18,7 @@ static int setup(void **state)
 static uint64_t place(const char *bytes, size_t size, const uint32_t *records, uint32_t count)
 {
 	memcpy(code_area, bytes, size);
-	codemap_add_compiled((uintptr_t)code_area, (uint32_t)size, 1, records, count);
+	add_compiled((uintptr_t)code_area, (uint32_t)size, 1, records, count);
 	return (uintptr_t)code_area;
 }
 
@@ -111,7 +111,7 @@ static void of_dense_records_the_next_by_address_is_used(void **state)
 
 	(void)state;
 	memcpy(code_area, everywhere, sizeof(everywhere) - 1);
-	codemap_add_dense(start, sizeof(everywhere) - 1, 1, runs, 4);
+	add_dense(start, sizeof(everywhere) - 1, 1, runs, 4);
 	for (int again = 0; again < 2; again++) {
 		assert_int_equal(debug_info_ip(start), start);
 		assert_int_equal(debug_info_ip(start + 5), start + 5); /* behind the call */
@@ -134,7 +134,7 @@ static void the_end_of_a_dense_loop_belongs_to_it(void **state)
 
 	(void)state;
 	memcpy(code_area, two, sizeof(two) - 1);
-	codemap_add_dense(start, sizeof(two) - 1, 1, records, 5);
+	add_dense(start, sizeof(two) - 1, 1, records, 5);
 	for (int again = 0; again < 2; again++) {
 		assert_int_equal(debug_info_ip(start + 4), start + 2 - 1);
 		assert_int_equal(debug_info_ip(start + 5), start + 2 - 1);
@@ -154,7 +154,7 @@ static void the_first_record_is_left_alone(void **state)
 
 	(void)state;
 	memcpy(code_area, body, sizeof(body) - 1);
-	codemap_add_dense(start, sizeof(body) - 1, 1, records, 2);
+	add_dense(start, sizeof(body) - 1, 1, records, 2);
 	assert_int_equal(debug_info_ip(start + 1), start + 1);
 	assert_int_equal(debug_info_ip(start + 3), start + 3 - 1);
 }

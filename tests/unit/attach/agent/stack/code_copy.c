@@ -61,10 +61,10 @@ static void calls_are_told_by_where_they_lead(void **state)
 	put_call(bytes, 28, CALLEE + 200); /* not its entry */
 	bytes[33] = 0xc3;
 	(void)code_place(CALLEE, "\x90\xc3", 2);
-	codemap_add_compiled((uintptr_t)code_area + CALLEE, 256, CALLEE + 1, NULL, 0);
-	codemap_add_stub((uintptr_t)code_area + STUBS, 16, CODE_STUB);
-	codemap_add_stub((uintptr_t)code_area + STUBS + 64, 16, CODE_NO_RETURN);
-	codemap_add_stub((uintptr_t)code_area + STUBS + 128, 16, CODE_TO_JAVA);
+	add_compiled((uintptr_t)code_area + CALLEE, 256, CALLEE + 1, NULL, 0);
+	add_stub((uintptr_t)code_area + STUBS, 16, CODE_STUB);
+	add_stub((uintptr_t)code_area + STUBS + 64, 16, CODE_NO_RETURN);
+	add_stub((uintptr_t)code_area + STUBS + 128, 16, CODE_TO_JAVA);
 	start = code_place(CALLER, (const char *)bytes, sizeof(bytes));
 	assert_int_equal(code_copy_take(&copy, &unknown, serial_at(start)), 0);
 	assert_int_equal(copy->blob.start, start);
@@ -87,13 +87,13 @@ static void what_is_gone_or_not_compiled_or_too_large_is_refused(void **state)
 	struct code_copy *copy;
 
 	(void)state;
-	codemap_add_compiled(start, 1, 7, NULL, 0); /* in its place */
+	add_compiled(start, 1, 7, NULL, 0); /* in its place */
 	assert_int_equal(code_copy_take(&copy, &unknown, serial), -ENOENT);
 	assert_null(copy);
-	codemap_remove(start);
-	codemap_add_stub(start, 1, CODE_STUB);
+	remove_code(start);
+	add_stub(start, 1, CODE_STUB);
 	assert_int_equal(code_copy_take(&copy, &unknown, serial_at(start)), -ENOENT);
-	codemap_add_compiled(start, LIMIT_CODE_BYTES + 1, 7, NULL, 0);
+	add_compiled(start, LIMIT_CODE_BYTES + 1, 7, NULL, 0);
 	assert_int_equal(code_copy_take(&copy, &unknown, serial_at(start)), -E2BIG);
 }
 

@@ -65,7 +65,7 @@ static uint64_t compiled(unsigned segment, uint32_t words, uint32_t id, uint64_t
 	put(blob + COMPLETE, 4);
 	put(blob + BEGIN, BLOB_BYTES);
 	put(blob + ID, id);
-	codemap_add_compiled(begin, 256, method, pcs, 16);
+	add_compiled(begin, 256, method, pcs, 16);
 	return begin;
 }
 
@@ -385,13 +385,14 @@ static void an_answer_that_does_not_fit_teaches_nothing(void **state)
 #define ELSEWHERE 0x400u
 #define CODE_SIZE 20u
 
-/* A Method: its ConstMethod; its flags. A ConstMethod: how many bytecodes it has, then those. An id
- * is found as what was remembered. */
+/* A Method: its ConstMethod; its flags. A ConstMethod: how many bytecodes it has, then those, its
+ * constant pool and its number in its class, which leads to its id. */
 static struct {
 	uint64_t const_method;
 	uint64_t flags;
 } methods[2];
-static uint64_t const_methods[2][4];
+enum { CONSTANTS = 4, NUMBER, CONST_WORDS };
+static uint64_t const_methods[2][CONST_WORDS], pool, class, class_ids[3];
 
 static uint64_t bytecode(unsigned method, unsigned bci)
 {
@@ -417,12 +418,19 @@ static void make_interpreter(void)
 	in->const_code = 0;
 	layout.ids_are_pointers = layout.scopes.ids_are_pointers = true;
 	layout.scopes.methods_known = true;
+	layout.scopes.const_constants = CONSTANTS * sizeof(uint64_t);
+	layout.scopes.const_number = NUMBER * sizeof(uint64_t);
+	pool = (uintptr_t) & class;
+	class = (uintptr_t)class_ids;
+	class_ids[0] = 2;
 	for (unsigned i = 0; i < 2; i++) {
 		methods[i].const_method = (uintptr_t)const_methods[i];
 		methods[i].flags = 0;
 		const_methods[i][0] = CODE_SIZE;
 		ids[i] = (uintptr_t)&methods[i];
-		scopes_remember((uintptr_t)&methods[i], (uintptr_t)&ids[i]);
+		const_methods[i][CONSTANTS] = (uintptr_t)&pool;
+		const_methods[i][NUMBER] = i;
+		class_ids[i + 1] = (uintptr_t)&ids[i];
 	}
 }
 

@@ -14,6 +14,7 @@
 static struct {
 	uint32_t pcs, pcs_end, metadata, padding;
 	uint64_t data;
+	uint64_t immutable, mutable; /* where it is apart */
 	uint64_t methods[2];
 	uint8_t bytes[64];
 	int32_t descs[5][4];
@@ -168,16 +169,19 @@ static void an_id_leads_back_to_its_method(void **state)
 	assert_int_equal(look(32, false, calls), 0);
 }
 
-static void what_is_remembered_is_not_read_again(void **state)
+static void what_was_read_is_remembered(void **state)
 {
 	struct agct_frame calls[SCOPES_MAX];
+	uint64_t id;
 
 	(void)state;
+	assert_true(scopes_id_of(&layout, (uintptr_t)&const_of[1], &id));
+	assert_int_equal(id, (uintptr_t)&slots[1]);
 	const_of[1] = 16;
-	assert_int_equal(look(32, false, calls), 0);
-	scopes_remember((uintptr_t)&const_of[1], (uintptr_t)&slots[1]);
 	assert_int_equal(look(32, false, calls), 2);
 	assert_ptr_equal(calls[0].method, &slots[1]);
+	scopes_release();
+	assert_int_equal(look(32, false, calls), 0);
 }
 
 static void memory_that_is_not_there_is_no_answer(void **state)
@@ -275,18 +279,30 @@ static void meet(void *arg, uint64_t method)
 	met->methods[met->count++] = method;
 }
 
+static uint32_t list(struct met *met, uint32_t size, uint32_t *offsets, uint32_t max)
+{
+	static struct page_reader reader;
+
+	*met = (struct met){0};
+	page_reader_forget(&reader);
+	return scopes_list(&layout, &reader, (uintptr_t)&nmethod, (uintptr_t)(&nmethod + 1), size,
+			   &(struct scopes_wanted){meet, met, offsets, max});
+}
+
 static struct met meet_all(void)
 {
-	struct met met = {0};
+	uint32_t offsets[8];
+	struct met met;
 
-	scopes_methods(&layout, (uintptr_t)&nmethod, (uintptr_t)(&nmethod + 1), meet, &met);
+	(void)list(&met, 1000, offsets, 8);
 	return met;
 }
 
 static uint32_t offsets_below(uint32_t size, uint32_t *offsets, uint32_t max)
 {
-	return scopes_offsets(&layout, (uintptr_t)&nmethod, (uintptr_t)(&nmethod + 1), size,
-			      offsets, max);
+	struct met met;
+
+	return list(&met, size, offsets, max);
 }
 
 static void an_nmethod_is_read_as_a_whole(void **state)
@@ -333,9 +349,32 @@ static void what_an_nmethod_says_of_itself_is_not_believed(void **state)
 	assert_true(meet_all().count <= 1);
 	nmethod.descs[2][0] = 8; /* places that do not ascend */
 	assert_int_equal(offsets_below(1000, offsets, 8), 1);
+}
+
+/* As from JDK 25 on: what is not in the nmethod may be freed at any time. */
+static void debug_information_that_is_apart_is_read_safely(void **state)
+{
+	uint32_t offsets[8];
+	struct met met;
+
+	(void)state;
+	nmethod.immutable = (uintptr_t)&nmethod;
+	nmethod.mutable = (uintptr_t)&nmethod;
+	nmethod.padding = offset_in_nmethod(nmethod.bytes);
 	layout.apart = true;
-	assert_int_equal(meet_all().count, 0);
-	layout.apart = false;
+	layout.data = offset_in_nmethod(&nmethod.padding);
+	layout.immutable_data = offset_in_nmethod(&nmethod.immutable);
+	layout.mutable_data = offset_in_nmethod(&nmethod.mutable);
+	assert_int_equal(list(&met, 1000, offsets, 8), 2);
+	assert_int_equal(offsets[1], 32);
+	assert_int_equal(met.count, 2);
+	nmethod.mutable = 64;
+	assert_int_equal(list(&met, 1000, offsets, 8), 2);
+	assert_int_equal(met.count, 0);
+	nmethod.immutable = 64;
+	assert_int_equal(list(&met, 1000, offsets, 8), 0);
+	nmethod.pcs_end = INT32_MAX;
+	assert_int_equal(list(&met, 1000, offsets, 8), 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup(f, setup)
@@ -347,13 +386,14 @@ int main(void)
 	    TEST(a_caller_stands_where_there_is_some_and_the_innermost_before_it),
 	    TEST(the_last_call_is_of_the_method_that_was_compiled),
 	    TEST(an_id_leads_back_to_its_method),
-	    TEST(what_is_remembered_is_not_read_again),
+	    TEST(what_was_read_is_remembered),
 	    TEST(memory_that_is_not_there_is_no_answer),
 	    TEST(all_places_are_visited_by_offset),
 	    TEST(a_call_without_an_id_is_left_out_and_those_around_it_stay),
 	    TEST(places_of_an_nmethod_that_is_gone_are_none),
 	    TEST(an_nmethod_is_read_as_a_whole),
 	    TEST(what_an_nmethod_says_of_itself_is_not_believed),
+	    TEST(debug_information_that_is_apart_is_read_safely),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

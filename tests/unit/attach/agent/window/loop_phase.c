@@ -113,7 +113,7 @@ static void a_plan_whose_code_went_later_was_not_refused(void **state)
 
 	(void)state;
 	order(1, code, HEADER, PLACE);
-	codemap_remove(start);
+	remove_code(start);
 	order(1, code, HEADER, PLACE);
 	assert_int_equal(plans_count(), 0);
 	assert_int_equal(loops.plans_refused, 0);

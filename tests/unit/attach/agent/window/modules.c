@@ -15,6 +15,7 @@
 #include "attach/agent/objects/fixed_objects.h"
 #include "attach/agent/window/modules.h"
 #include "tests/unit/support/agent/fake_vmstructs.h"
+#include "tests/unit/support/agent/blobs.h"
 
 #define CODE_LOW  UINT64_C(0x7f0000000000)
 #define CODE_HIGH (CODE_LOW + (UINT64_C(1) << 20))
@@ -47,7 +48,7 @@ static void prepare(void)
 /* Something in each module that keeps something. */
 static void fill(void)
 {
-	codemap_add_compiled(CODE_LOW, 64, METHOD, NULL, 0);
+	add_compiled(CODE_LOW, 64, METHOD, NULL, 0);
 	method_set_add(METHOD);
 	assert_int_equal(class_table_intern("[J"), 1);
 	assert_non_null(fixed_object_add(0x1000, &tag));

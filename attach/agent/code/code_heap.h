@@ -1,7 +1,7 @@
 /*
  * Code blobs as HotSpot itself finds them: through the segment maps of its code heaps
  * (CodeHeap::find_start, src/hotspot/share/memory/heap.cpp). What this says is true at the moment
- * it is asked, while the code map (codemap.h) learns by events, which may be late.
+ * it is asked, while the code map (codemap.h) has what was read before.
  *
  * Memory of code heaps is never given back and their descriptions never move, so all of it is read
  * directly. A blob that a thread's stack leads to is alive; of any other what is read may be
@@ -9,8 +9,8 @@
  *
  * Async-signal-safe, where nothing else is said.
  */
-#ifndef JXPERF_AGENT_STACK_CODE_HEAP_H
-#define JXPERF_AGENT_STACK_CODE_HEAP_H
+#ifndef JXPERF_AGENT_CODE_CODE_HEAP_H
+#define JXPERF_AGENT_CODE_CODE_HEAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,18 +40,17 @@ struct code_layout {
 	uint32_t compile_id;     /* int, of an nmethod */
 	bool frame_complete_is_short;
 	bool code_begin_is_offset;
-	uint32_t method; /* of an nmethod: address of the Method, null for none; 0: not known */
-	/* What blobs are named tells nmethods from others: the addresses of both names that they
-	 * have (code_heap_learn_names); 0: none was met. */
-	uint32_t name; /* address; 0: not known */
+	uint32_t name;       /* of a blob: address of a string */
+	uint32_t size;       /* int, of a blob with all that belongs to it */
+	uint32_t code_end;   /* int: offset from the blob */
+	uint32_t blob_bytes; /* of a blob's fields */
+	uint32_t method;     /* of an nmethod: address of the Method, null for none */
+	uint32_t state;      /* int8_t, of an nmethod */
+	/* The addresses of both names that nmethods have (code_heap_learn_names); 0: none was met.
+	 * The second is that of wrappers of native methods, and of what a method handle is called
+	 * through. */
 	uint64_t name_compiled;
-	uint64_t name_native; /* wrappers of native methods, and what a method handle is called
-				 through */
-	/* For who looks for nmethods (code_heap_nmethods). */
-	bool nmethods_known;
-	uint32_t nmethod_bytes; /* of its fields */
-	uint32_t code_end;      /* address */
-	uint32_t state;         /* int8_t */
+	uint64_t name_native;
 };
 
 struct code_heap_blob {
@@ -88,27 +87,26 @@ enum code_kind code_heap_kind(const struct code_layout *layout, uint64_t blob);
 /* Before a window, not for handlers: finds out what nmethods are named, as far as there are any. */
 void code_heap_learn_names(struct code_layout *layout);
 
-/* An nmethod that threads may run. What it says of itself was read while others may have changed
- * it: it has to be looked at again before it counts (code_heap_is_still). */
-struct code_heap_nmethod {
+/* What cannot be the same of the blob and of another one that takes its place. The name's address
+ * is no proof that it is an nmethod or none: who asks has to know. */
+uint64_t code_heap_tie(const struct code_layout *layout, uint64_t blob, bool is_nmethod);
+
+/* What a blob says of itself: nonsense where it went while it was read, which its tie tells, but
+ * [blob, end) can be read. */
+struct code_heap_content {
 	uint64_t blob;
-	uint64_t end; /* nothing of it lies at or behind this address; all before it can be read */
-	uint64_t method; /* the Method, not its id */
-	uint32_t id;     /* of its compilation */
-	bool native; /* a wrapper of a native method, or what a method handle is called through */
+	uint64_t end;
+	uint64_t name;  /* address of a string */
+	uint64_t begin; /* of its instructions */
+	uint32_t size;  /* bytes of them */
 };
 
-/* Visits the nmethods of all heaps, as their iterator does (CodeCache, NMethodIterator). visit
- * gives false to end it. Not for handlers: it reads blobs' names safely. False when it was ended,
- * or when the layout does not tell. */
-typedef bool code_heap_visit(void *arg, const struct code_heap_nmethod *nmethod);
-bool code_heap_nmethods(const struct code_layout *layout, code_heap_visit *visit, void *arg);
+/* Of a blob that code_heap_find or code_heap_each gave. False when it has no instructions, or what
+ * it says cannot be. */
+bool code_heap_read(const struct code_layout *layout, uint64_t blob, struct code_heap_content *out);
 
-/* Is that nmethod still what it was? */
-bool code_heap_is_still(const struct code_layout *layout, const struct code_heap_nmethod *nmethod);
-
-/* Of an nmethod, how many bytes of instructions it has from code_heap_begin on; 0 where what is
- * said of that cannot be. */
-uint32_t code_heap_size(const struct code_layout *layout, const struct code_heap_nmethod *nmethod);
+/* Visits the blobs of all heaps that are there. */
+typedef void code_heap_visit(void *arg, uint64_t blob);
+void code_heap_each(const struct code_layout *layout, code_heap_visit *visit, void *arg);
 
 #endif
