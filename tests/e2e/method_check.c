@@ -18,8 +18,9 @@
 #include "attach/agent/method/line_table.h"
 #include "attach/agent/method/method_table.h"
 
-#define SHOWN_MAX 20u
-#define COPY_MAX  (4 * METHOD_TEXT_MAX + METHOD_LINES_MAX + 4096u)
+#define SHOWN_MAX      20u
+#define NEIGHBOURS_MAX 400000u
+#define COPY_MAX       (4 * METHOD_TEXT_MAX + METHOD_LINES_MAX + 4096u)
 
 static struct {
 	unsigned classes;
@@ -513,6 +514,56 @@ JNIEXPORT jboolean JNICALL Java_MethodNames_redefine(JNIEnv *jni, jclass this, j
 	       pushes(before, 41) && pushes(after, 42);
 }
 
+static int by_method(const void *a, const void *b)
+{
+	uint64_t x = ((const struct pair *)a)->method, y = ((const struct pair *)b)->method;
+
+	return (x > y) - (x < y);
+}
+
+/* By what every Method begins with: the JVM's table of its functions, or that of its archive. */
+#define TABLES_MAX 8u
+static uint64_t tables[TABLES_MAX];
+
+static bool is_table(uint64_t table, bool add)
+{
+	for (unsigned i = 0; i < TABLES_MAX; i++) {
+		if (!tables[i] && add)
+			tables[i] = table;
+		if (tables[i] == table)
+			return true;
+	}
+	return false;
+}
+
+/* What is believed of addresses near those of methods, at which there is something else. Between
+ * them are methods of the archive's whose classes are not loaded. */
+static void check_neighbours(void)
+{
+	unsigned tried = 0, archived = 0, believed = 0;
+
+	qsort(pairs, pair_count, sizeof(*pairs), by_method);
+	for (size_t i = 0; i < pair_count; i++)
+		(void)is_table(read_word(pairs[i].method), true);
+	for (size_t i = 0; i < pair_count && tried < NEIGHBOURS_MAX; i++)
+		for (int64_t by = -128; by <= 128; by += 8) {
+			struct pair key = {.method = pairs[i].method + (uint64_t)by};
+
+			if (bsearch(&key, pairs, pair_count, sizeof(*pairs), by_method))
+				continue;
+			tried++;
+			if (!copy_method(key.method))
+				continue;
+			if (is_table(read_word(key.method), false))
+				archived++;
+			else if (believed++ < SHOWN_MAX)
+				printf("believed: %s %s at %d\n",
+				       method_copy_text(copy, METHOD_CLASS),
+				       method_copy_text(copy, METHOD_NAME), (int)by);
+		}
+	printf("neighbours: %u tried, %u archived, %u believed\n", tried, archived, believed);
+}
+
 JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
 {
 	(void)this;
@@ -531,6 +582,7 @@ JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
 	       measured, method_table()->full, method_table()->unread, share(sizes, 50),
 	       share(sizes, 99), share(times, 50), share(times, 99), share(again, 50),
 	       share(again, 99));
+	check_neighbours();
 	(void)fflush(stdout);
 }
 

@@ -4,7 +4,7 @@ class, the names, descriptor, file, flags, lines and bytecodes that JVMTI tells.
 Held against each other in a JVM that has loaded many classes, lambdas, method handles, proxies and hidden classes, and
 that redefines a class whose method is running (MethodNames.java, method_check.c). One has 20,000 classes, more methods
 than there are numbers for. Then classes are unloaded, and read all the same: that harms nobody.
-A layout that is wrong anywhere is noticed by methods that are known beforehand.
+Nothing is believed of addresses beside those of methods. A layout that is wrong anywhere is noticed by methods that are known beforehand.
 """
 import os
 import re
@@ -20,6 +20,7 @@ METHODS = re.compile(r"^methods: (\d+) classes, (\d+) methods, (\d+) natives, (\
                      r"(\d+) bytecodes, (\d+) missing, (\d+) different$", re.MULTILINE)
 TABLE = re.compile(r"^table: (\d+) numbers, (\d+) full, (\d+) unread, .*$", re.MULTILINE)
 STALE = re.compile(r"^stale: (\d+) copied, (\d+) refused$", re.MULTILINE)
+NEIGHBOURS = re.compile(r"^neighbours: (\d+) tried, \d+ archived, (\d+) believed$", re.MULTILINE)
 LAYOUTS = re.compile(r"^layouts: (\d+) wrong, (\d+) noticed$", re.MULTILINE)
 SOME_CLASSES, MANY_CLASSES = 200, 20000
 METHODS_MAX = 16384
@@ -29,6 +30,7 @@ HIDDEN_FROM = 15
 LEAST_METHODS = 5000
 LEAST_SPECIAL = 50
 LEAST_LAYOUTS = 25
+LEAST_NEIGHBOURS = 100000
 COLLECTORS = ("G1", "ZGC")
 
 
@@ -51,6 +53,8 @@ def _judge(command, release, class_count):
     assert full == min(2 * (count - numbers), FULL_ENOUGH), (full, count, numbers)
     layouts = LAYOUTS.search(done.stdout)
     assert layouts and layouts.group(1) == layouts.group(2) and int(layouts.group(1)) >= LEAST_LAYOUTS, done.stdout[:2000]
+    tried, believed = map(int, NEIGHBOURS.search(done.stdout).groups())
+    assert believed == 0 and tried >= LEAST_NEIGHBOURS, done.stdout[-4000:]
     stale = STALE.search(done.stdout)
     assert stale and done.returncode == 0, (done.returncode, done.stderr[-2000:])
     note(stale.group())
