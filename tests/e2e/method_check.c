@@ -3,8 +3,10 @@
  * native half of the program MethodNames, of the very objects that go into our agent. JVMTI is the
  * judge. Prints one line of counts, and the first methods that differ.
  */
+#include <ctype.h>
 #include <jvmti.h>
-#include <stdarg.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +20,9 @@
 #include "attach/agent/method/line_table.h"
 #include "attach/agent/method/method_table.h"
 
-#define SHOWN_MAX 20u
-#define COPY_MAX  (4 * METHOD_TEXT_MAX + METHOD_LINES_MAX + 4096u)
+#define SHOWN_MAX      20u
+#define NEIGHBOURS_MAX 400000u
+#define COPY_MAX       (4 * METHOD_TEXT_MAX + METHOD_LINES_MAX + 4096u)
 
 static struct {
 	unsigned classes;
@@ -473,6 +476,8 @@ static uint64_t find_method(JNIEnv *jni, jclass class, const char *name)
 JNIEXPORT jboolean JNICALL Java_MethodNames_redefine(JNIEnv *, jclass, jclass, jbyteArray, jstring);
 JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *, jclass);
 JNIEXPORT void JNICALL Java_MethodNames_stale(JNIEnv *, jclass);
+JNIEXPORT void JNICALL Java_MethodNames_begin(JNIEnv *, jclass);
+JNIEXPORT void JNICALL Java_MethodNames_end(JNIEnv *, jclass);
 
 /* Has a method that was met this instruction (bipush) with this number? */
 static bool pushes(uint32_t number, uint8_t value)
@@ -513,6 +518,56 @@ JNIEXPORT jboolean JNICALL Java_MethodNames_redefine(JNIEnv *jni, jclass this, j
 	       pushes(before, 41) && pushes(after, 42);
 }
 
+static int by_method(const void *a, const void *b)
+{
+	uint64_t x = ((const struct pair *)a)->method, y = ((const struct pair *)b)->method;
+
+	return (x > y) - (x < y);
+}
+
+/* By what every Method begins with: the JVM's table of its functions, or that of its archive. */
+#define TABLES_MAX 8u
+static uint64_t tables[TABLES_MAX];
+
+static bool is_table(uint64_t table, bool add)
+{
+	for (unsigned i = 0; i < TABLES_MAX; i++) {
+		if (!tables[i] && add)
+			tables[i] = table;
+		if (tables[i] == table)
+			return true;
+	}
+	return false;
+}
+
+/* What is believed of addresses near those of methods, at which there is something else. Between
+ * them are methods of the archive's whose classes are not loaded. */
+static void check_neighbours(void)
+{
+	unsigned tried = 0, archived = 0, believed = 0;
+
+	qsort(pairs, pair_count, sizeof(*pairs), by_method);
+	for (size_t i = 0; i < pair_count; i++)
+		(void)is_table(read_word(pairs[i].method), true);
+	for (size_t i = 0; i < pair_count && tried < NEIGHBOURS_MAX; i++)
+		for (int64_t by = -128; by <= 128; by += 8) {
+			struct pair key = {.method = pairs[i].method + (uint64_t)by};
+
+			if (bsearch(&key, pairs, pair_count, sizeof(*pairs), by_method))
+				continue;
+			tried++;
+			if (!copy_method(key.method))
+				continue;
+			if (is_table(read_word(key.method), false))
+				archived++;
+			else if (believed++ < SHOWN_MAX)
+				printf("believed: %s %s at %d\n",
+				       method_copy_text(copy, METHOD_CLASS),
+				       method_copy_text(copy, METHOD_NAME), (int)by);
+		}
+	printf("neighbours: %u tried, %u archived, %u believed\n", tried, archived, believed);
+}
+
 JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
 {
 	(void)this;
@@ -531,6 +586,7 @@ JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
 	       measured, method_table()->full, method_table()->unread, share(sizes, 50),
 	       share(sizes, 99), share(times, 50), share(times, 99), share(again, 50),
 	       share(again, 99));
+	check_neighbours();
 	(void)fflush(stdout);
 }
 
@@ -548,5 +604,127 @@ JNIEXPORT void JNICALL Java_MethodNames_stale(JNIEnv *jni, jclass this)
 			refused++;
 	}
 	printf("stale: %u copied, %u refused\n", same, refused);
+	(void)fflush(stdout);
+}
+
+/* ---------------------------------------------------------------- while classes come and go */
+
+/* Of the class that those that come and go are copies of, each method's name and descriptor. */
+#define ORIGINAL   "ManyClasses$"
+#define COPIES_MAX 32u
+static char known_names[COPIES_MAX][64];
+static unsigned known_count;
+static pthread_t looker;
+static _Atomic bool ends;
+static struct {
+	struct pair pair;
+	unsigned looks, right;
+} * looked;
+static size_t looked_count;
+static unsigned wrong; /* of classes that were gone, whose name's place is another's */
+
+static void name_of_copy(char name[64])
+{
+	(void)snprintf(name, 64, "%s%s", method_copy_text(copy, METHOD_NAME),
+		       method_copy_text(copy, METHOD_DESCRIPTOR));
+}
+
+static bool is_original(void)
+{
+	return strncmp(method_copy_text(copy, METHOD_CLASS), ORIGINAL, strlen(ORIGINAL)) == 0;
+}
+
+static bool is_known(const char *name)
+{
+	for (unsigned i = 0; i < known_count; i++)
+		if (strcmp(known_names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* "ManyClasses$Copy", with a hidden class's number or without. */
+static bool is_well_named(const char *class)
+{
+	const char *rest = class + strlen(ORIGINAL);
+	size_t letters = 0;
+
+	while (isalnum((unsigned char)rest[letters]))
+		letters++;
+	rest += letters;
+	return letters >= 4 &&
+	       (!*rest || (strncmp(rest, "+0x", 3) == 0 &&
+			   strspn(rest + 3, "0123456789abcdef") == 16 && !rest[19]));
+}
+
+static void look_at(size_t i)
+{
+	char name[64];
+
+	looked[i].looks++;
+	if (!copy_method(looked[i].pair.method))
+		return;
+	name_of_copy(name);
+	if (is_known(name) && is_original() && is_well_named(method_copy_text(copy, METHOD_CLASS)))
+		looked[i].right++;
+	else
+		wrong++;
+}
+
+static void *look_on(void *arg)
+{
+	(void)arg;
+	while (!ends)
+		for (size_t i = 0; i < looked_count && !ends; i++)
+			look_at(i);
+	return NULL;
+}
+
+/* Looks on and on at the methods of all classes that are such copies now, of which some stay. */
+JNIEXPORT void JNICALL Java_MethodNames_begin(JNIEnv *jni, jclass this)
+{
+	(void)this;
+	each_class(jni, make_ids);
+	find_pairs();
+	looked = calloc(pair_count, sizeof(*looked));
+	if (!looked)
+		fail("memory");
+	for (size_t i = 0; i < pair_count; i++) {
+		if (!copy_method(pairs[i].method) || !is_original())
+			continue;
+		looked[looked_count++].pair = pairs[i];
+		name_of_copy(known_names[known_count]);
+		if (!is_known(known_names[known_count]) && known_count < COPIES_MAX - 1)
+			known_count++;
+	}
+	if (pthread_create(&looker, NULL, look_on, NULL) != 0)
+		fail("no thread");
+}
+
+/* What was there all the while was read right each time. */
+JNIEXPORT void JNICALL Java_MethodNames_end(JNIEnv *jni, jclass this)
+{
+	unsigned stayed = 0, looks = 0, right = 0, missed = 0, gone_right = 0;
+
+	(void)this;
+	ends = true;
+	(void)pthread_join(looker, NULL);
+	each_class(jni, make_ids);
+	find_pairs();
+	for (size_t i = 0; i < looked_count; i++) {
+		bool stays =
+		    method_of((jmethodID)(uintptr_t)looked[i].pair.id) == looked[i].pair.method;
+
+		if (!stays) {
+			gone_right += looked[i].right;
+			continue;
+		}
+		stayed++;
+		looks += looked[i].looks;
+		right += looked[i].right;
+		missed += looked[i].right != looked[i].looks;
+	}
+	printf("coming and going: %u stayed, %u looks, %u right, %u missed; %zu gone, %u right, "
+	       "%u wrong\n",
+	       stayed, looks, right, missed, looked_count - stayed, gone_right, wrong);
 	(void)fflush(stdout);
 }

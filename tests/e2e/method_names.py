@@ -3,7 +3,8 @@ class, the names, descriptor, file, flags, lines and bytecodes that JVMTI tells.
 
 Held against each other in a JVM that has loaded many classes, lambdas, method handles, proxies and hidden classes, and
 that redefines a class whose method is running (MethodNames.java, method_check.c). One has 20,000 classes, more methods
-than there are numbers for. Then classes are unloaded, and read all the same: that harms nobody.
+than there are numbers for. Nothing is believed of addresses beside those of methods. Then classes are unloaded and come
+to lie in each other's places while they are looked at: that harms nobody, and classes that stay are read right each time.
 A layout that is wrong anywhere is noticed by methods that are known beforehand.
 """
 import os
@@ -20,6 +21,8 @@ METHODS = re.compile(r"^methods: (\d+) classes, (\d+) methods, (\d+) natives, (\
                      r"(\d+) bytecodes, (\d+) missing, (\d+) different$", re.MULTILINE)
 TABLE = re.compile(r"^table: (\d+) numbers, (\d+) full, (\d+) unread, .*$", re.MULTILINE)
 STALE = re.compile(r"^stale: (\d+) copied, (\d+) refused$", re.MULTILINE)
+NEIGHBOURS = re.compile(r"^neighbours: (\d+) tried, \d+ archived, (\d+) believed$", re.MULTILINE)
+COMING = re.compile(r"^coming and going: (\d+) stayed, (\d+) looks, (\d+) right, (\d+) missed; (\d+) gone, .*$", re.MULTILINE)
 LAYOUTS = re.compile(r"^layouts: (\d+) wrong, (\d+) noticed$", re.MULTILINE)
 SOME_CLASSES, MANY_CLASSES = 200, 20000
 METHODS_MAX = 16384
@@ -29,6 +32,10 @@ HIDDEN_FROM = 15
 LEAST_METHODS = 5000
 LEAST_SPECIAL = 50
 LEAST_LAYOUTS = 25
+LEAST_READ = 1000
+ROUNDS = 20
+LEAST_METHODS_STAYED = 500
+LEAST_NEIGHBOURS = 100000
 COLLECTORS = ("G1", "ZGC")
 
 
@@ -51,6 +58,14 @@ def _judge(command, release, class_count):
     assert full == min(2 * (count - numbers), FULL_ENOUGH), (full, count, numbers)
     layouts = LAYOUTS.search(done.stdout)
     assert layouts and layouts.group(1) == layouts.group(2) and int(layouts.group(1)) >= LEAST_LAYOUTS, done.stdout[:2000]
+    tried, believed = map(int, NEIGHBOURS.search(done.stdout).groups())
+    assert believed == 0 and tried >= LEAST_NEIGHBOURS, done.stdout[-4000:]
+    coming = COMING.search(done.stdout)
+    assert coming, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+    note(coming.group())
+    stayed, looks, right, missed, gone = map(int, coming.groups())
+    assert missed == 0 and right == looks >= LEAST_READ, coming.group()
+    assert stayed >= LEAST_METHODS_STAYED and gone >= LEAST_METHODS_STAYED, coming.group()
     stale = STALE.search(done.stdout)
     assert stale and done.returncode == 0, (done.returncode, done.stderr[-2000:])
     note(stale.group())
@@ -59,7 +74,7 @@ def _judge(command, release, class_count):
 
 
 def _arguments(library, class_count):
-    return ["MethodNames", library, str(class_count)]
+    return ["MethodNames", library, str(class_count), str(ROUNDS)]
 
 
 def _are_equal(jdk, options, class_count):

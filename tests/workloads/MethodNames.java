@@ -14,7 +14,8 @@ import java.util.function.IntUnaryOperator;
  * Methods of all sorts for tests/e2e/method_check.c, which reads what they are called: of many classes,
  * lambdas, method handles, proxies, hidden classes, and one that is redefined while it runs.
  *
- * Arguments: the library with the native methods, and how many classes are loaded beside.
+ * Arguments: the library with the native methods, how many classes are loaded beside, and how often some are
+ * unloaded in the end.
  */
 final class MethodNames {
     private MethodNames() {}
@@ -22,6 +23,10 @@ final class MethodNames {
     private static native void check();
 
     private static native void stale();
+
+    private static native void begin();
+
+    private static native void end();
 
     private static native boolean redefine(Class<?> redefined, byte[] as, String running);
 
@@ -133,6 +138,19 @@ final class MethodNames {
         return r.getClass().getDeclaredMethods().length;
     }
 
+    /** Classes are loaded and unloaded, in the places of others, while they are looked at. */
+    private static void comeAndGo(int rounds) throws Exception {
+        Object stays = List.of(ManyClasses.load(100, 10), hidden(50));
+        Object kept = List.of(ManyClasses.load(400, 10), hidden(100));
+        begin();
+        for (int i = 0; i < rounds; i++) {
+            kept = List.of(ManyClasses.load(100 + i % 7 * 50, 1 + i % 20), hidden(i % 5 * 20));
+            System.gc();
+        }
+        end();
+        Workload.sink = kept.hashCode() + stays.hashCode();
+    }
+
     public static void main(String[] args) throws Throwable {
         System.load(args[0]);
         Object many = ManyClasses.load(Integer.parseInt(args[1]), 100);
@@ -150,5 +168,6 @@ final class MethodNames {
         many = ManyClasses.load(20, 1);
         stale();
         Workload.sink = many.hashCode();
+        comeAndGo(Integer.parseInt(args[2]));
     }
 }

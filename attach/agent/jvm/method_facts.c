@@ -53,6 +53,16 @@ static const char *read_sizes(struct method_layout *l)
 							    : NULL;
 }
 
+/* In JDK 11 by itself, later the lower half of a word. */
+static bool read_users(struct method_layout *l)
+{
+	const struct field in_word = {"Symbol", "_hash_and_refcount", &l->symbol_users, 0};
+	const struct field alone = {"Symbol", "_refcount", &l->symbol_users, 0};
+
+	return (read_field(&in_word) || read_field(&alone)) &&
+	       l->symbol_users <= METHOD_HEAD_BYTES_MAX - 2;
+}
+
 static const char *read_fields(struct method_layout *l)
 {
 	const struct field fields[] = {
@@ -73,7 +83,7 @@ static const char *read_fields(struct method_layout *l)
 	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (!read_field(&fields[i]) || *fields[i].offset > fields[i].bytes)
 			return fields[i].name;
-	return NULL;
+	return read_users(l) ? NULL : "_refcount";
 }
 
 static const char *read_lines(struct method_layout *l)

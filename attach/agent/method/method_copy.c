@@ -173,7 +173,8 @@ static bool look_at_text(const struct method_layout *l, struct method_look *m,
 	size_t got = safe_read_some(symbol, chunk, sizeof(chunk)), first;
 	uint32_t length;
 
-	if (got < l->symbol_body || got < l->symbol_length + sizeof(uint16_t))
+	if (got < l->symbol_body || got < l->symbol_length + sizeof(uint16_t) ||
+	    got < l->symbol_users + sizeof(uint16_t) || u2_in(chunk, l->symbol_users) == 0)
 		return false;
 	length = u2_in(chunk, l->symbol_length);
 	if (length == 0)

@@ -7,7 +7,9 @@
  * it should be there as well. That is not relied upon: every read is one that fails instead of
  * faulting and is of bounded size; what was copied counts only if it looks like names, and if all
  * that led to it still leads there afterwards, to the same texts. So memory that is given back, and
- * has become something else, meanwhile is noticed.
+ * has become something else, meanwhile is noticed. Of a class that was unloaded before, what is
+ * left in memory may pass for a method as long as no other uses its name's place: unloading gives
+ * up the name, so mostly it does not.
  *
  * Async-signal-safe.
  */

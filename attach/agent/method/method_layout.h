@@ -42,6 +42,7 @@ struct method_layout {
 	uint32_t class_constants;
 	uint32_t class_file; /* u2 */
 	/* In a Symbol. */
+	uint32_t symbol_users;  /* u2: who uses it; 0: nobody, it was given back */
 	uint32_t symbol_length; /* u2 */
 	uint32_t symbol_body;
 	/* By the code of an instruction as it is interpreted, that in class files. */

@@ -15,7 +15,7 @@
 
 /* Structures of no release: the layout says where what is. */
 struct symbol {
-	uint16_t refcount, length;
+	uint16_t users, length;
 	char body[METHOD_TEXT_MAX + 12];
 };
 struct klass {
@@ -61,6 +61,7 @@ static const struct method_layout layout = {
     .pool_length = offsetof(struct pool, length),
     .pool_file = offsetof(struct pool, file),
     .class_name = offsetof(struct klass, name),
+    .symbol_users = offsetof(struct symbol, users),
     .symbol_length = offsetof(struct symbol, length),
     .symbol_body = offsetof(struct symbol, body),
 };
@@ -76,6 +77,7 @@ struct world {
 
 static void set(struct symbol *s, const char *text)
 {
+	s->users = 1;
 	s->length = (uint16_t)strlen(text);
 	memcpy(s->body, text, s->length);
 }
@@ -292,6 +294,7 @@ static void what_is_no_method_has_no_number(void **state)
 	ASSERT_UNREAD_WITH(w, w->pool.entries[2], (const struct symbol *)((char *)&w->name + 2));
 	ASSERT_UNREAD_WITH(w, w->pool.file, 9);
 	ASSERT_UNREAD_WITH(w, w->name.length, 0);
+	ASSERT_UNREAD_WITH(w, w->class.users, 0);
 	ASSERT_UNREAD_WITH(w, w->name.body[1], '/');
 	ASSERT_UNREAD_WITH(w, w->class.body[1], '.');
 	ASSERT_UNREAD_WITH(w, w->descriptor.body[1], 'Q');
@@ -310,6 +313,7 @@ static void nothing_behind_what_is_there_is_needed(void **state)
 
 	assert_true(pages != MAP_FAILED);
 	assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
+	last->users = 1;
 	last->length = 4;
 	memcpy(last->body, "runs", 4);
 	assert_int_equal((uintptr_t)last % 8, 0);
