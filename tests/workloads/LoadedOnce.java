@@ -33,7 +33,20 @@ final class LoadedOnce {
         return (int) sum;
     }
 
+    /** So that there is a thread that runs on until a collection, which another one has asked for, stops it. */
+    private static void workBeside() {
+        Thread beside = new Thread(() -> {
+            int value = 1;
+            while (true) {
+                value = rounds(value);
+            }
+        });
+        beside.setDaemon(true);
+        beside.start();
+    }
+
     public static void main(String[] args) {
+        workBeside();
         Workload.repeat(args, LoadedOnce::rounds);
     }
 }

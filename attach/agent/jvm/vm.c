@@ -263,7 +263,9 @@ char *vm_property(struct vm *vm, const char *name)
 	return copy;
 }
 
-int vm_each_thread(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg, struct err *err)
+/* Of a JVM whose own list cannot be read. */
+static int ask_for_threads(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg,
+			   struct err *err)
 {
 	JNIEnv *jni = vm->jni;
 	jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
@@ -291,4 +293,9 @@ int vm_each_thread(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg,
 	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)threads);
 	(*jni)->DeleteLocalRef(jni, class);
 	return 0;
+}
+
+int vm_each_thread(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg, struct err *err)
+{
+	return vmstructs_each_thread(each, arg) ? 0 : ask_for_threads(vm, each, arg, err);
 }

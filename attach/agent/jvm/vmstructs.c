@@ -1,10 +1,14 @@
 #include "attach/agent/jvm/vmstructs.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "attach/agent/code/safe_read.h"
+#include "common/proc.h"
 
 /* On x86-64 ZGC's heap views lie between 4 TiB and 64 TiB (zGlobals_x86.cpp, zAddress.cpp), far
  * below anything that mmap chooses by itself. */
@@ -402,4 +406,131 @@ pid_t vmstructs_thread_id(uint64_t java_thread)
 	    !safe_read(os_thread + layout->tid, &tid, sizeof(tid)) || tid <= 0)
 		return 0;
 	return tid;
+}
+
+/* More than there can be. */
+#define JAVA_THREADS_MAX (UINT32_C(1) << 20)
+
+/* Times that the list is read anew because it changed meanwhile. */
+#define LIST_TRIES 16u
+
+struct thread_list {
+	uint64_t *threads; /* JavaThreads; may have been freed since */
+	size_t count;
+};
+
+static bool make_room(struct thread_list *list, uint64_t count)
+{
+	list->count = count;
+	list->threads = count <= JAVA_THREADS_MAX ? calloc(count + 1, sizeof(uint64_t)) : NULL;
+	return list->threads != NULL;
+}
+
+/* The JVM frees its list, and has another one, when a thread starts or ends (ThreadsSMRSupport,
+ * threadSMR.cpp). What was read counts when the list is still that one. */
+static bool copy_array(struct thread_list *out)
+{
+	uint64_t list, still = 0, length, threads;
+
+	/* The length is an int. */
+	return vmstructs_static_word("ThreadsSMRSupport", "_java_thread_list", &list) &&
+	       vmstructs_field_word(list, "ThreadsList", "_length", &length) &&
+	       vmstructs_field_word(list, "ThreadsList", "_threads", &threads) &&
+	       make_room(out, (uint32_t)length) &&
+	       safe_read(threads, out->threads, out->count * sizeof(uint64_t)) &&
+	       vmstructs_static_word("ThreadsSMRSupport", "_java_thread_list", &still) &&
+	       still == list;
+}
+
+/* To JDK 16 the tables have a chain instead, and how many are in it. */
+static bool copy_chain(struct thread_list *out)
+{
+	uint64_t count, still = 0, next, next_offset;
+	size_t n = 0;
+
+	if (!vmstructs_offset("JavaThread", "_next", &next_offset) ||
+	    !vmstructs_static_word("Threads", "_number_of_threads", &count) ||
+	    !vmstructs_static_word("Threads", "_thread_list", &next) ||
+	    !make_room(out, (uint32_t)count))
+		return false;
+	while (next && n < out->count) {
+		out->threads[n++] = next;
+		if (!safe_read(next + next_offset, &next, sizeof(next)))
+			return false;
+	}
+	return next == 0 && n == out->count &&
+	       vmstructs_static_word("Threads", "_number_of_threads", &still) &&
+	       (uint32_t)still == out->count;
+}
+
+/* What tells threads of Java's from the JVM's own, and from those that end: where the virtual
+ * functions of their class are, and how far their end is. */
+struct thread_sort {
+	uint64_t functions;
+	uint32_t terminated;
+};
+
+static bool sort_of(uint64_t thread, uint64_t terminated_offset, struct thread_sort *out)
+{
+	return safe_read(thread, &out->functions, sizeof(out->functions)) &&
+	       safe_read(thread + terminated_offset, &out->terminated, sizeof(out->terminated));
+}
+
+/* That of the calling thread, which is one of Java's and has not ended. */
+static bool own_sort(const struct thread_list *list, uint64_t terminated_offset, pid_t own,
+		     struct thread_sort *out)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (vmstructs_thread_id(list->threads[i]) == own)
+			return sort_of(list->threads[i], terminated_offset, out);
+	return false;
+}
+
+/* The one of the JVM's own that runs an application's code, listeners to what the JVM notes of
+ * memory and collections (NotificationThread, from JDK 14 on), as far as the kernel has its name.
+ */
+static bool notifies(pid_t tid)
+{
+	static const char name[] = "Notification Th\n";
+	char path[64], comm[32];
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/comm", tid); /* It fits. */
+	n = proc_read(path, comm, sizeof(comm));
+	return n == (ssize_t)strlen(name) && memcmp(comm, name, strlen(name)) == 0;
+}
+
+static bool copy_list(struct thread_list *list)
+{
+	for (unsigned i = 0; i < LIST_TRIES; i++) {
+		if (copy_array(list))
+			return true;
+		free(list->threads);
+		list->threads = NULL;
+		if (copy_chain(list))
+			return true;
+		free(list->threads);
+		list->threads = NULL;
+	}
+	return false;
+}
+
+bool vmstructs_each_thread(void (*each)(void *arg, pid_t tid), void *arg)
+{
+	pid_t own = (pid_t)syscall(SYS_gettid), tid;
+	struct thread_list list = {0};
+	struct thread_sort ours, sort;
+	uint64_t offset;
+	bool known = vmstructs_offset("JavaThread", "_terminated", &offset) && copy_list(&list) &&
+		     own_sort(&list, offset, own, &ours);
+
+	for (size_t i = 0; known && i < list.count; i++) {
+		if (!sort_of(list.threads[i], offset, &sort) || sort.terminated != ours.terminated)
+			continue;
+		tid = vmstructs_thread_id(list.threads[i]);
+		if (tid > 0 && tid != own && (sort.functions == ours.functions || notifies(tid)))
+			each(arg, tid);
+	}
+	free(list.threads);
+	return known;
 }

@@ -42,9 +42,9 @@ def contained(home, class_path, arguments):
 class Contained(Process):
     """A workload that runs compiled code by now, inside the tree."""
 
-    def __init__(self, home, name, *options):
+    def __init__(self, home, name, *options, arguments=()):
         inside = home[len(TREE):]
         command = [os.path.join(inside, "bin/java"), "-Xmx128m", *options]
         script = f'mount -t proc proc "{TREE}/proc" && exec chroot "{TREE}" "$@"'
-        super().__init__(["unshare", "--mount", "sh", "-c", script, "sh", *command, "-cp", "/workloads", name])
+        super().__init__(["unshare", "--mount", "sh", "-c", script, "sh", *command, "-cp", "/workloads", name, *arguments])
         self.wait_for("up\n")
