@@ -71,6 +71,26 @@ static bool is_to_be_checked(const struct thread *t)
 		   every - 1;
 }
 
+/* Of a context that the JVM was asked for: why. */
+static void count_cut(struct thread *t, const struct stack_outcome *outcome)
+{
+	static const uint8_t counters[CUTS] = {
+	    [CUT_INTERPRETER] = JXP__COUNTER__COUNTER_CUT_INTERPRETER,
+	    [CUT_STUB] = JXP__COUNTER__COUNTER_CUT_STUB,
+	    [CUT_EDGE] = JXP__COUNTER__COUNTER_CUT_EDGE,
+	    [CUT_CODE] = JXP__COUNTER__COUNTER_CUT_NATIVE,
+	    [CUT_UNMAPPED] = JXP__COUNTER__COUNTER_CUT_OTHER,
+	    [CUT_STACK] = JXP__COUNTER__COUNTER_CUT_OTHER,
+	    [CUT_ENTRY] = JXP__COUNTER__COUNTER_CUT_OTHER,
+	    [CUT_FULL] = JXP__COUNTER__COUNTER_CUT_OTHER,
+	};
+
+	if (outcome->cut != CUT_NOT)
+		thread_count(t, (Jxp__Counter)counters[outcome->cut], 1);
+	else if (outcome->unknown)
+		thread_count(t, JXP__COUNTER__COUNTER_CUT_UNKNOWN, 1);
+}
+
 enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t ip,
 			       uint32_t *context)
 {
@@ -93,6 +113,8 @@ enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t 
 		     outcome.recognised ? JXP__COUNTER__COUNTER_CONTEXTS_RECOGNISED
 					: JXP__COUNTER__COUNTER_CONTEXTS_WALKED,
 		     1);
+	if (!outcome.recognised)
+		count_cut(t, &outcome);
 	if (outcome.differs)
 		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_DIFFER, 1);
 	return result;

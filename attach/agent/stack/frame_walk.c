@@ -257,7 +257,8 @@ static bool find_compiled(struct cursor *c, const struct code_heap_blob *blob,
 {
 	if (c->innermost && meet_edge(c, blob, out))
 		return true;
-	/* In the middle of the call stands nobody: so it has a key of its own. */
+	/* In the middle of the call stands nobody, but for what is to be told as the place behind
+	 * it: that is the same. */
 	out->key =
 	    (struct frame_key){.key = c->leaf ? (c->pc - 1) << 1 | 1 : c->pc << 1 | c->innermost,
 			       .tie = blob->start,

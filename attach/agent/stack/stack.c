@@ -3,7 +3,6 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/code/safe_read.h"
-#include "attach/agent/stack/frame_walk.h"
 
 static int walk(const struct stack_walker *walker, JNIEnv *env, const ucontext_t *uc,
 		struct agct_frame *frames, unsigned max_frames)
@@ -241,6 +240,8 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 	}
 	if (trusted) {
 		out->context = recognise(walker, place, &w, table, &known);
+		out->cut = w.cut;
+		out->unknown = w.unknown > 0;
 	}
 	out->recognised = out->context != 0;
 	if (out->recognised && (!place->check || frame_walk_is_at_edge(&w) ||

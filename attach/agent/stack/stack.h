@@ -21,6 +21,7 @@
 #include "attach/agent/stack/call_trace.h"
 #include "attach/agent/stack/frame_layout.h"
 #include "attach/agent/stack/frame_table.h"
+#include "attach/agent/stack/frame_walk.h"
 
 struct stack_walker {
 	void (*get_trace)(struct agct_trace *trace, jint depth, void *ucontext);
@@ -55,6 +56,9 @@ struct stack_outcome {
 	uint32_t context; /* when STACK_OK or STACK_TRUNCATED */
 	bool recognised;  /* without the JVM, or with it the same */
 	bool differs;     /* it was taken for another; the JVM's answer counts */
+	/* Why the JVM had to be asked. */
+	enum walk_cut cut;
+	bool unknown; /* the walk was not cut, but frames are not known */
 };
 
 /* Interns the calling context. */

@@ -377,6 +377,29 @@ static void an_answer_that_does_not_fit_teaches_nothing(void **state)
 	assert_int_equal(walk.unknown, 2);
 }
 
+/* What stands for the tick's instruction may lie within another one, whose bytes mean nothing. */
+static void edges_are_where_the_thread_stands(void **state)
+{
+	struct walk_start start = {.sp = at(0), .stack_high = at(STACK_WORDS)};
+
+	(void)state;
+	two_methods();
+	*(uint8_t *)(uintptr_t)(a + 9) = 0xc3;
+	start.ip = a + 5;
+	start.pc = a + 9;
+	frame_walk(&layout, table, &start, 100, &walk);
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_int_equal(walk.frames[0].words, 4);
+	/* A return: the address is on top of the stack. */
+	stack[0] = b + 8;
+	frame(1, 6, CALL_STUB, at(20));
+	start.ip = a + 9;
+	frame_walk(&layout, table, &start, 100, &walk);
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_int_equal(walk.frames[0].words, 1);
+	assert_true(frame_walk_is_at_edge(&walk));
+}
+
 /* ---------------------------------------------------------------- without the JVM */
 
 #define BYTECODE  0x100u /* offsets of the interpreter's parts */
@@ -589,6 +612,7 @@ int main(void)
 	    TEST(an_id_that_leads_to_another_method_is_not_used),
 	    TEST(java_code_called_by_native_code_called_by_java_code_is_one_stack),
 	    TEST(an_answer_that_does_not_fit_teaches_nothing),
+	    TEST(edges_are_where_the_thread_stands),
 	    TEST(an_interpreted_method_tells_its_place_by_what_it_does),
 	    TEST(an_interpreted_method_in_a_state_that_tells_nothing_ends_a_walk),
 	    TEST(a_native_method_that_is_interpreted_has_no_bytecodes),

@@ -1,0 +1,58 @@
+/* What a thread's anchor says, in a JavaThread that is made up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "attach/agent/stack/anchor.h"
+
+#define IN_JAVA   8
+#define IN_NATIVE 4
+
+static struct {
+	int32_t state;
+	uint64_t sp, fp, pc;
+	const void *env;
+} thread;
+
+static const struct anchor_layout layout = {
+    .known = true,
+    .from_env = offsetof(__typeof__(thread), env),
+    .anchor = offsetof(__typeof__(thread), sp),
+    .sp = 0,
+    .fp = 8,
+    .pc = 16,
+    .state = offsetof(__typeof__(thread), state),
+    .in_java = IN_JAVA,
+};
+
+static void a_thread_is_found_by_its_environment(void **state)
+{
+	struct anchor a;
+
+	(void)state;
+	thread.sp = 1000;
+	thread.fp = 2000;
+	thread.pc = 3000;
+	thread.state = IN_NATIVE;
+	a = anchor_of(&layout, &thread.env);
+	assert_int_equal(a.sp, 1000);
+	assert_int_equal(a.fp, 2000);
+	assert_int_equal(a.pc, 3000);
+	assert_false(a.in_java);
+	thread.state = IN_JAVA;
+	thread.sp = 0;
+	a = anchor_of(&layout, &thread.env);
+	assert_int_equal(a.sp, 0);
+	assert_true(a.in_java);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_thread_is_found_by_its_environment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
