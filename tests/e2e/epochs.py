@@ -1,10 +1,10 @@
 """Whether objects may have moved is read from the JVM's own count of pauses (docs/agent.md, Collections).
 
 The program drops arrays of one content that it has loaded from once. Collections come so fast that a register that
-still watched after one would soon see the same value loaded again, from another array. A second thread runs on until a
-collection that the first has asked for stops it: what is counted too early, or too late, is seen there. Windows with objects hold the
-count against what the JVM tells of its collections. With EPOCHS_ALL=1 (make soak-epochs) every collector of every JDK,
-for longer (EPOCHS_CPU_S).
+still watched after one would soon see the same value loaded again, from another array. A second thread runs on until
+a collection that the first has asked for stops it: what is counted too early, or too late, is seen there. Windows
+with objects hold the count against what the JVM tells of its collections. With EPOCHS_ALL=1 (make soak-epochs) every
+collector of every JDK, for longer (EPOCHS_CPU_S).
 """
 # Takes two places: its windows keep both processors busy.
 import os
