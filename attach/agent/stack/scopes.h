@@ -55,6 +55,9 @@ int scopes_init(void);
 /* After a window: forgets them, and gives the memory back. */
 void scopes_release(void);
 
+/* An id, where it is the address of a word with the Method's, that is sure to be asked for. */
+void scopes_remember(uint64_t method, uint64_t id);
+
 /* The id of a Method, which is read safely; false where it has none. Up to eight system calls. */
 bool scopes_id_of(const struct scope_layout *layout, uint64_t method, uint64_t *id);
 
