@@ -10,6 +10,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "attach/agent/code/codemap.h"
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/burst.h"
 #include "attach/agent/handler/handlers.h"
@@ -325,6 +326,8 @@ static HANDLER_ENTRY void handle(uint64_t sig_data, bool timer, bool own, const 
 	else if (!atomic_load(&handlers.stopping) && !atomic_load(&t->ended) &&
 		 thread_of_signal(sig_data, &role) == t)
 		work(t, role, own, uc);
+	if (codemap_has_news())
+		handlers_wake();
 	atomic_fetch_sub(&t->in_handler, 1);
 }
 

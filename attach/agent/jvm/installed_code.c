@@ -221,16 +221,15 @@ void installed_code_read(struct installed_code *r)
 	code_heap_each(&r->layout->code, read_blob, r);
 }
 
-unsigned installed_code_read_met(const struct frame_layout *layout)
+void installed_code_read_met(const struct frame_layout *layout)
 {
 	uint64_t blobs[CODEMAP_MET_MAX];
 	unsigned count = codemap_take_met(blobs);
 	struct installed_code *r = count ? installed_code_new(layout) : NULL;
 
 	if (!r)
-		return 0; /* What is met again is noted again. */
+		return; /* What is met again is noted again. */
 	for (unsigned i = 0; i < count; i++)
 		read_blob(r, blobs[i]);
 	installed_code_free(r);
-	return count;
 }

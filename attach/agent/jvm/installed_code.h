@@ -35,7 +35,7 @@ void installed_code_name(struct installed_code *code, jmethodID id);
 /* Reads all that there is. */
 void installed_code_read(struct installed_code *code);
 
-/* Reads what was met since the last call; returns how many blobs that was. */
-unsigned installed_code_read_met(const struct frame_layout *layout);
+/* Reads what was met since the last call. */
+void installed_code_read_met(const struct frame_layout *layout);
 
 #endif
