@@ -31,6 +31,8 @@ struct known_method {
 struct installed_code {
 	const struct frame_layout *layout;
 	uint64_t compiled_name, native_name; /* addresses: those of nmethods are the same for all */
+	uint64_t name_at; /* what was read last: blobs of one sort lie side by side */
+	char name[NAME_BYTES + 1];
 	struct page_reader pages;
 	uint32_t offsets[CODEMAP_DEBUG_PCS_EACH];
 	uint64_t recent[RECENT_METHODS]; /* were noted: most are met many times */
@@ -176,27 +178,45 @@ static void add_routines(struct installed_code *r, const struct code_heap_conten
 	}
 }
 
+/* What cannot be read is no name. */
+static const char *name_at(struct installed_code *r, uint64_t address)
+{
+	if (r->name_at == address)
+		return r->name;
+	memset(r->name, 0, sizeof(r->name));
+	(void)safe_read_some(address, r->name, NAME_BYTES);
+	r->name_at = address;
+	if (strcmp(r->name, "nmethod") == 0)
+		r->compiled_name = address;
+	else if (strcmp(r->name, "native nmethod") == 0)
+		r->native_name = address;
+	return r->name;
+}
+
+static bool is_nmethod(struct installed_code *r, uint64_t name)
+{
+	if (name != r->compiled_name && name != r->native_name)
+		(void)name_at(r, name); /* Which may be one of them. */
+	return name == r->compiled_name || name == r->native_name;
+}
+
 static void read_blob(void *arg, uint64_t address)
 {
 	struct installed_code *r = arg;
 	const struct code_layout *l = &r->layout->code;
 	struct code_heap_content c;
-	char name[NAME_BYTES + 1] = "";
-	struct code_blob blob = {0};
+	struct code_blob blob;
+	const char *name;
 
 	if (!code_heap_read(l, address, &c) || codemap_has(c.begin))
 		return;
-	if (c.name != r->compiled_name && c.name != r->native_name)
-		(void)safe_read_some(c.name, name,
-				     NAME_BYTES); /* What cannot be read is no name. */
-	if (strcmp(name, "nmethod") == 0)
-		r->compiled_name = c.name;
-	else if (strcmp(name, "native nmethod") == 0)
-		r->native_name = c.name;
-	blob = (struct code_blob){.start = c.begin, .size = c.size, .type = type_of(name)};
-	if (c.name == r->compiled_name || c.name == r->native_name)
+	if (is_nmethod(r, c.name)) {
 		add_nmethod(r, &c, c.name == r->native_name);
-	else if (strncmp(name, "StubRoutines", strlen("StubRoutines")) == 0)
+		return;
+	}
+	name = name_at(r, c.name);
+	blob = (struct code_blob){.start = c.begin, .size = c.size, .type = type_of(name)};
+	if (strncmp(name, "StubRoutines", strlen("StubRoutines")) == 0)
 		add_routines(r, &c, code_heap_tie(l, address, false));
 	else
 		add(r, &c, &blob, code_heap_tie(l, address, false), 0);
