@@ -68,6 +68,9 @@ static void compare(jmethodID method, jint size, const void *code, const void *i
 	struct code_blob blob;
 
 	tally.compared++;
+	/* Compilers go on beside: what they make after all was read is met, and then read. */
+	if (!codemap_find((uintptr_t)code, &blob))
+		installed_code_read_met(&layout);
 	if (!codemap_find((uintptr_t)code, &blob)) {
 		tally.missing++;
 		return;
@@ -134,22 +137,30 @@ static void JNICALL on_dynamic(jvmtiEnv *jvmti, const char *name, const void *co
 /* As vm_start does it. */
 static bool read_code(jvmtiEnv *jvmti, JNIEnv *jni)
 {
+	struct installed_code *installed = installed_code_new(&layout);
 	jclass *classes;
 	jint count;
 
-	if ((*jvmti)->GetLoadedClasses(jvmti, &count, &classes) != JVMTI_ERROR_NONE)
+	if (!installed || (*jvmti)->GetLoadedClasses(jvmti, &count, &classes) != JVMTI_ERROR_NONE) {
+		installed_code_free(installed);
 		return false;
+	}
 	for (jint i = 0; i < count; i++) {
 		jmethodID *ids;
 		jint id_count;
 
 		if ((*jvmti)->GetClassMethods(jvmti, classes[i], &id_count, &ids) ==
-		    JVMTI_ERROR_NONE)
+		    JVMTI_ERROR_NONE) {
+			for (jint k = 0; k < id_count; k++)
+				installed_code_name(installed, ids[k]);
 			(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)ids);
+		}
 		(*jni)->DeleteLocalRef(jni, classes[i]);
 	}
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
-	return installed_code_read(&layout);
+	installed_code_read(installed);
+	installed_code_free(installed);
+	return true;
 }
 
 static bool prepare(JNIEnv *jni)

@@ -69,6 +69,7 @@ static struct {
 	uint16_t free_list;
 	_Atomic uint64_t dropped;
 	_Atomic uint64_t met[CODEMAP_MET_MAX]; /* blobs; 0: free */
+	_Atomic bool news;                     /* one was noted */
 } map;
 
 static int reserve_tables(void)
@@ -369,14 +370,23 @@ static void note_met(uint64_t address)
 		return;
 	at = mix(found.start);
 	for (unsigned i = 0; i < MET_PROBES; i++) {
+		_Atomic uint64_t *place = &map.met[(at + i) % CODEMAP_MET_MAX];
 		uint64_t there = 0;
 
-		if (atomic_compare_exchange_strong(&map.met[(at + i) % CODEMAP_MET_MAX], &there,
-						   found.start) ||
-		    there == found.start)
+		if (atomic_compare_exchange_strong(place, &there, found.start)) {
+			atomic_store(&map.news, true);
+			return;
+		}
+		if (there == found.start)
 			return;
 	}
 	atomic_fetch_add(&map.dropped, 1);
+}
+
+bool codemap_has_news(void)
+{
+	return atomic_load_explicit(&map.news, memory_order_relaxed) &&
+	       atomic_exchange(&map.news, false);
 }
 
 unsigned codemap_take_met(uint64_t blobs[CODEMAP_MET_MAX])
@@ -394,7 +404,7 @@ unsigned codemap_take_met(uint64_t blobs[CODEMAP_MET_MAX])
 	return count;
 }
 
-static bool find(uint64_t address, struct code_blob *out)
+static bool look_up(uint64_t address, struct code_blob *out)
 {
 	uint64_t start, size_and_type;
 	uint32_t debug_first;
@@ -433,7 +443,7 @@ bool codemap_find(uint64_t address, struct code_blob *out)
 {
 	if (!codemap_covers(address))
 		return false;
-	if (find(address, out))
+	if (look_up(address, out))
 		return true;
 	note_met(address);
 	return false;
@@ -443,7 +453,7 @@ bool codemap_has(uint64_t start)
 {
 	struct code_blob blob;
 
-	return codemap_covers(start) && find(start, &blob) && blob.start == start;
+	return codemap_covers(start) && look_up(start, &blob) && blob.start == start;
 }
 
 bool codemap_find_serial(uint64_t serial, struct code_blob *out)

@@ -85,6 +85,9 @@ void codemap_remove(uint64_t from, uint64_t to);
  * another serial. */
 bool codemap_has(uint64_t start);
 
+/* Was a blob noted since the last call? Async-signal-safe. */
+bool codemap_has_news(void);
+
 /* Takes the blobs that were met and are not in the map, as the heap knows them: up to
  * CODEMAP_MET_MAX; returns how many. */
 #define CODEMAP_MET_MAX 256u

@@ -29,15 +29,21 @@ void handlers_release(void)
 	empty_memory(handlers.walker.known, sizeof(struct frame_table));
 }
 
-void handlers_ask(void)
+void handlers_wake(void)
 {
 	const uint64_t one = 1;
 	int fd = atomic_load_explicit(&handlers.wake_fd, memory_order_relaxed);
 
 	/* The library's write is a point of cancellation. It fails where the session thread is to
 	 * wake anyway, or looks by itself. */
-	if (!atomic_exchange(&handlers.asked, true) && fd >= 0)
+	if (fd >= 0)
 		(void)syscall(SYS_write, fd, &one, sizeof(one));
+}
+
+void handlers_ask(void)
+{
+	if (!atomic_exchange(&handlers.asked, true))
+		handlers_wake();
 }
 
 bool handlers_were_asked(void)

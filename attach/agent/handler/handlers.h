@@ -85,6 +85,9 @@ int handlers_init(void);
 /* Gives the pages of the table of contexts back; it stays mapped, for handlers that are late. */
 void handlers_release(void);
 
+/* Has the session thread look at once what there is. In handlers. */
+void handlers_wake(void);
+
 /* Tells the session thread that a thread's registers are to be opened or taken away: it wakes for
  * that. In handlers. */
 void handlers_ask(void);

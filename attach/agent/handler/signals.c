@@ -346,6 +346,8 @@ static HANDLER_ENTRY void handle(uint64_t sig_data, bool timer, bool own, const 
 	else if (!atomic_load(&handlers.stopping) && !atomic_load(&t->ended) &&
 		 thread_of_signal(sig_data, &role) == t)
 		work(t, role, own, uc);
+	if (codemap_has_news())
+		handlers_wake();
 	atomic_fetch_sub(&t->in_handler, 1);
 }
 

@@ -20,19 +20,26 @@
 /* Stub routines begin with a frame: push rbp; mov rbp, rsp. */
 static const uint8_t stub_entry[] = {0x55, 0x48, 0x8b, 0xec};
 
-struct reading {
-	const struct frame_layout *layout;
-	uint64_t compiled_name, native_name; /* addresses: those of nmethods are the same for all */
-	struct page_reader pages;
-	uint32_t offsets[CODEMAP_DEBUG_PCS_EACH];
-	/* Methods that are in the set, with their ids, each in one place: 0: it has none. */
-	struct {
-		uint64_t method;
-		uint64_t id;
-	} methods[INSTALLED_METHODS];
+#define RECENT_METHODS 4096u
+
+/* A Method and its id, 0: it has none; in one of two places. */
+struct known_method {
+	uint64_t method;
+	uint64_t id;
 };
 
-_Static_assert(sizeof(struct reading) <= INSTALLED_BYTES, "the sum of the agent's tables");
+struct installed_code {
+	const struct frame_layout *layout;
+	uint64_t compiled_name, native_name; /* addresses: those of nmethods are the same for all */
+	uint64_t name_at; /* what was read last: blobs of one sort lie side by side */
+	char name[NAME_BYTES + 1];
+	struct page_reader pages;
+	uint32_t offsets[CODEMAP_DEBUG_PCS_EACH];
+	uint64_t recent[RECENT_METHODS]; /* were noted: most are met many times */
+	struct known_method methods[INSTALLED_METHODS];
+};
+
+_Static_assert(sizeof(struct installed_code) <= INSTALLED_BYTES, "the sum of the agent's tables");
 
 static uint64_t word_at(uint64_t address)
 {
@@ -42,26 +49,56 @@ static uint64_t word_at(uint64_t address)
 	return value;
 }
 
-static uint64_t id_of(struct reading *r, uint64_t method)
+/* Where a Method is, or is to be. */
+static struct known_method *place_of(struct installed_code *r, uint64_t method)
 {
-	uint64_t at = mix(method) % INSTALLED_METHODS, id;
+	uint64_t at = mix(method) % INSTALLED_METHODS;
+	struct known_method *first = &r->methods[at], *second = &r->methods[at ^ 1];
+
+	return first->method == method || (!first->method && second->method != method) ? first
+										       : second;
+}
+
+/* To JDK 24 an id is the address of a word with the Method's, which stays readable: so it tells
+ * without a system call. */
+void installed_code_name(struct installed_code *r, jmethodID id)
+{
+	uint64_t method;
+
+	if (!r->layout->ids_are_pointers)
+		return;
+	method = __atomic_load_n((const uint64_t *)(const void *)id, __ATOMIC_RELAXED);
+	*place_of(r, method) = (struct known_method){method, (uintptr_t)id};
+}
+
+static uint64_t id_of(struct installed_code *r, uint64_t method)
+{
+	struct known_method *known = place_of(r, method);
+	uint64_t id = 0;
 
 	if (method == 0)
 		return 0;
-	if (r->methods[at].method == method)
-		return r->methods[at].id;
-	if (!scopes_id_of(&r->layout->scopes, method, &id))
-		id = 0;
-	else
-		method_set_add(id);
-	r->methods[at].method = method;
-	r->methods[at].id = id;
-	return id;
+	if (known->method != method) {
+		(void)scopes_id_of(&r->layout->scopes, method, &id); /* False: stays 0. */
+		*known = (struct known_method){method, id};
+	}
+	return known->id;
 }
 
 static void note_method(void *arg, uint64_t method)
 {
-	(void)id_of(arg, method);
+	struct installed_code *r = arg;
+	uint64_t *recent = &r->recent[mix(method) % RECENT_METHODS], id;
+
+	if (*recent == method)
+		return;
+	*recent = method;
+	id = id_of(r, method);
+	if (!id)
+		return;
+	method_set_add(id);
+	if (r->layout->ids_are_pointers)
+		scopes_remember(method, id);
 }
 
 /* By the names that blobs have (sharedRuntime_x86_64.cpp, c1_Runtime1.cpp, vtableStubs.cpp). */
@@ -83,8 +120,8 @@ static enum code_type type_of(const char *name)
 	return CODE_STUB;
 }
 
-static bool is_still(const struct reading *r, const struct code_heap_content *c, bool nmethod,
-		     uint64_t tie)
+static bool is_still(const struct installed_code *r, const struct code_heap_content *c,
+		     bool nmethod, uint64_t tie)
 {
 	struct code_heap_blob now;
 
@@ -92,7 +129,7 @@ static bool is_still(const struct reading *r, const struct code_heap_content *c,
 	       code_heap_tie(&r->layout->code, now.start, nmethod) == tie;
 }
 
-static void add(struct reading *r, const struct code_heap_content *c, struct code_blob *blob,
+static void add(struct installed_code *r, const struct code_heap_content *c, struct code_blob *blob,
 		uint64_t tie, uint32_t count)
 {
 	if (is_still(r, c, blob->nmethod, tie))
@@ -100,7 +137,7 @@ static void add(struct reading *r, const struct code_heap_content *c, struct cod
 }
 
 /* What a method handle is called through has a Method without an id, and goes on in Java code. */
-static void add_nmethod(struct reading *r, const struct code_heap_content *c, bool native)
+static void add_nmethod(struct installed_code *r, const struct code_heap_content *c, bool native)
 {
 	const struct code_layout *l = &r->layout->code;
 	struct scopes_wanted wanted = {note_method, r, r->offsets, CODEMAP_DEBUG_PCS_EACH};
@@ -113,6 +150,7 @@ static void add_nmethod(struct reading *r, const struct code_heap_content *c, bo
 	memcpy(&state, (const void *)(uintptr_t)(c->blob + l->state), sizeof(state));
 	if (state < STATE_ALIVE_FIRST || state > STATE_ALIVE_LAST || !method)
 		return;
+	note_method(r, method);
 	blob.method = id_of(r, method);
 	if (native && !blob.method)
 		blob.type = CODE_TO_JAVA;
@@ -125,7 +163,7 @@ static void add_nmethod(struct reading *r, const struct code_heap_content *c, bo
 
 /* A buffer that stub routines were written to, one behind the other. Where each begins has to be
  * known for instructions in it to be found backwards (boundaries.h). */
-static void add_routines(struct reading *r, const struct code_heap_content *c, uint64_t tie)
+static void add_routines(struct installed_code *r, const struct code_heap_content *c, uint64_t tie)
 {
 	uint64_t end = c->begin + c->size, next;
 
@@ -140,62 +178,78 @@ static void add_routines(struct reading *r, const struct code_heap_content *c, u
 	}
 }
 
+/* What cannot be read is no name. */
+static const char *name_at(struct installed_code *r, uint64_t address)
+{
+	if (r->name_at == address)
+		return r->name;
+	memset(r->name, 0, sizeof(r->name));
+	(void)safe_read_some(address, r->name, NAME_BYTES);
+	r->name_at = address;
+	if (strcmp(r->name, "nmethod") == 0)
+		r->compiled_name = address;
+	else if (strcmp(r->name, "native nmethod") == 0)
+		r->native_name = address;
+	return r->name;
+}
+
+static bool is_nmethod(struct installed_code *r, uint64_t name)
+{
+	if (name != r->compiled_name && name != r->native_name)
+		(void)name_at(r, name); /* Which may be one of them. */
+	return name == r->compiled_name || name == r->native_name;
+}
+
 static void read_blob(void *arg, uint64_t address)
 {
-	struct reading *r = arg;
+	struct installed_code *r = arg;
 	const struct code_layout *l = &r->layout->code;
 	struct code_heap_content c;
-	char name[NAME_BYTES + 1] = "";
-	struct code_blob blob = {0};
+	struct code_blob blob;
+	const char *name;
 
 	if (!code_heap_read(l, address, &c) || codemap_has(c.begin))
 		return;
-	if (c.name != r->compiled_name && c.name != r->native_name)
-		(void)safe_read_some(c.name, name,
-				     NAME_BYTES); /* What cannot be read is no name. */
-	if (strcmp(name, "nmethod") == 0)
-		r->compiled_name = c.name;
-	else if (strcmp(name, "native nmethod") == 0)
-		r->native_name = c.name;
-	blob = (struct code_blob){.start = c.begin, .size = c.size, .type = type_of(name)};
-	if (c.name == r->compiled_name || c.name == r->native_name)
+	if (is_nmethod(r, c.name)) {
 		add_nmethod(r, &c, c.name == r->native_name);
-	else if (strncmp(name, "StubRoutines", strlen("StubRoutines")) == 0)
+		return;
+	}
+	name = name_at(r, c.name);
+	blob = (struct code_blob){.start = c.begin, .size = c.size, .type = type_of(name)};
+	if (strncmp(name, "StubRoutines", strlen("StubRoutines")) == 0)
 		add_routines(r, &c, code_heap_tie(l, address, false));
 	else
 		add(r, &c, &blob, code_heap_tie(l, address, false), 0);
 }
 
-static struct reading *begin(const struct frame_layout *layout)
+struct installed_code *installed_code_new(const struct frame_layout *layout)
 {
-	struct reading *r = pages_new(sizeof(*r));
+	struct installed_code *r = pages_new(sizeof(*r));
 
 	if (r)
 		r->layout = layout;
 	return r;
 }
 
-bool installed_code_read(const struct frame_layout *layout)
+void installed_code_free(struct installed_code *r)
 {
-	struct reading *r = begin(layout);
-
-	if (!r)
-		return false;
-	code_heap_each(&layout->code, read_blob, r);
 	pages_free(r, sizeof(*r));
-	return true;
 }
 
-unsigned installed_code_read_met(const struct frame_layout *layout)
+void installed_code_read(struct installed_code *r)
+{
+	code_heap_each(&r->layout->code, read_blob, r);
+}
+
+void installed_code_read_met(const struct frame_layout *layout)
 {
 	uint64_t blobs[CODEMAP_MET_MAX];
 	unsigned count = codemap_take_met(blobs);
-	struct reading *r = count ? begin(layout) : NULL;
+	struct installed_code *r = count ? installed_code_new(layout) : NULL;
 
 	if (!r)
-		return 0; /* What is met again is noted again. */
+		return; /* What is met again is noted again. */
 	for (unsigned i = 0; i < count; i++)
 		read_blob(r, blobs[i]);
-	pages_free(r, sizeof(*r));
-	return count;
+	installed_code_free(r);
 }

@@ -11,20 +11,31 @@
 #ifndef JXPERF_AGENT_JVM_INSTALLED_CODE_H
 #define JXPERF_AGENT_JVM_INSTALLED_CODE_H
 
-#include <stdbool.h>
+#include <jni.h>
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/stack/frame_layout.h"
 
 /* Of memory, while it reads. */
-#define INSTALLED_METHODS (1u << 15)
-#define INSTALLED_BYTES   (INSTALLED_METHODS * 16u + (128u << 10))
+#define INSTALLED_METHODS (1u << 17)
+#define INSTALLED_BYTES   (INSTALLED_METHODS * 16u + (160u << 10))
 
-/* Reads all that there is. layout is the one that the code map was given. False when there is no
- * memory for it. */
-bool installed_code_read(const struct frame_layout *layout);
+struct installed_code;
 
-/* Reads what was met since the last call; returns how many blobs that was. */
-unsigned installed_code_read_met(const struct frame_layout *layout);
+/* To be freed; NULL when there is no memory for it. layout is the one that the code map was given.
+ */
+struct installed_code *installed_code_new(const struct frame_layout *layout);
+
+/* NULL is fine. */
+void installed_code_free(struct installed_code *code);
+
+/* An id that the JVM has: reading it from the Method takes up to eight system calls. */
+void installed_code_name(struct installed_code *code, jmethodID id);
+
+/* Reads all that there is. */
+void installed_code_read(struct installed_code *code);
+
+/* Reads what was met since the last call. */
+void installed_code_read_met(const struct frame_layout *layout);
 
 #endif

@@ -34,14 +34,16 @@ static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 }
 
 /* GetClassMethods makes the JVM allocate jmethodIDs; a method without one has no name in a trace.
- * How many there are. */
-static jint preload_methods(jvmtiEnv *jvmti, jclass class)
+ * code, or NULL, is told of them. How many there are. */
+static jint preload_methods(jvmtiEnv *jvmti, jclass class, struct installed_code *code)
 {
 	jmethodID *methods = NULL;
 	jint count;
 
 	if ((*jvmti)->GetClassMethods(jvmti, class, &count, &methods) != JVMTI_ERROR_NONE)
 		return 0;
+	for (jint i = 0; code && i < count; i++)
+		installed_code_name(code, methods[i]);
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
 	return count;
 }
@@ -50,7 +52,7 @@ static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 {
 	(void)jni, (void)thread;
 	if (id_allowance_left())
-		id_allowance_take((uint32_t)preload_methods(jvmti, class));
+		id_allowance_take((uint32_t)preload_methods(jvmti, class, NULL));
 }
 
 static void JNICALL on_gc_start(jvmtiEnv *jvmti)
@@ -170,7 +172,7 @@ static int set_events(struct vm *vm, jvmtiEventMode mode, const jvmtiEvent *whic
 	return 0;
 }
 
-static int preload_all(struct vm *vm, struct err *err)
+static int preload_all(struct vm *vm, struct installed_code *code, struct err *err)
 {
 	uint64_t with_ids = 0, methods = 0;
 	jclass *classes;
@@ -180,7 +182,7 @@ static int preload_all(struct vm *vm, struct err *err)
 	if (e != JVMTI_ERROR_NONE)
 		return vm_refused(err, "GetLoadedClasses", e);
 	for (jint i = 0; i < count; i++) {
-		jint has = preload_methods(vm->jvmti, classes[i]);
+		jint has = preload_methods(vm->jvmti, classes[i], code);
 
 		with_ids += has > 0;
 		methods += (uint64_t)has;
@@ -194,16 +196,22 @@ static int preload_all(struct vm *vm, struct err *err)
 int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, const struct frame_layout *layout,
 	     struct err *err)
 {
+	struct installed_code *code;
 	int r;
 
 	hooks = session_hooks;
 	atomic_store(&threads_started, 0);
 	id_allowance_begin();
 	r = set_events(vm, JVMTI_ENABLE, events, EVENT_COUNT, err);
+	if (r < 0)
+		return r;
+	code = installed_code_new(layout);
+	if (!code)
+		return err_set_errno(err, ENOMEM, "cannot read the JVM's code");
+	r = preload_all(vm, code, err);
 	if (r == 0)
-		r = preload_all(vm, err);
-	if (r == 0 && !installed_code_read(layout))
-		r = err_set_errno(err, ENOMEM, "cannot read the JVM's code");
+		installed_code_read(code);
+	installed_code_free(code);
 	return r;
 }
 

@@ -180,7 +180,7 @@ static struct known_id *known_at(uint64_t method, unsigned place)
 	return &known_ids[(mix(method) ^ place) % SCOPES_METHODS];
 }
 
-static void remember(uint64_t method, uint64_t id)
+void scopes_remember(uint64_t method, uint64_t id)
 {
 	struct known_id *k;
 
@@ -217,7 +217,7 @@ bool scopes_id_of(const struct scope_layout *l, uint64_t method, uint64_t *id)
 		return true;
 	if (!read_id(l, method, id))
 		return false;
-	remember(method, *id);
+	scopes_remember(method, *id);
 	return true;
 }
 

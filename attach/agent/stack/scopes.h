@@ -65,6 +65,9 @@ int scopes_init(void);
 /* After a window: forgets them, and gives the memory back. */
 void scopes_release(void);
 
+/* An id, where it is the address of a word with the Method's, that is sure to be asked for. */
+void scopes_remember(uint64_t method, uint64_t id);
+
 /* Visits all places of the nmethod that anything is known of, by ascending offset from its first
  * instruction, with the calls there, innermost first; a call whose method has no id is left out.
  * Only those below size whose last call is of method are visited. Reads everything safely: the

@@ -43,12 +43,6 @@
 /* More than this part of a ring, or of the queue, and they are drained more often. */
 #define DRAIN_FILL_PART 8u
 
-/* How often code that was met and is not known is read: often where some was within a second, as a
- * program that begins has it compiled. */
-#define CODE_INTERVAL_NS      (100 * NS_PER_MS)
-#define CODE_INTERVAL_BUSY_NS (20 * NS_PER_MS)
-#define CODE_BUSY_NS          NS_PER_S
-
 /* While registers are lent, it is looked so often whether they are still in use. */
 #define PHASE_INTERVAL_NS (20 * NS_PER_MS)
 
@@ -74,9 +68,8 @@ struct window {
 	uint64_t next_drain_ns;
 	uint64_t next_report_ns;
 	uint64_t eager_until_ns;
-	uint64_t code_read_ns; /* when some that was met was read last */
-	bool stopping;         /* ordered, or the JVM has died */
-	bool affordable;       /* the session thread is within its part of the budget */
+	bool stopping;   /* ordered, or the JVM has died */
+	bool affordable; /* the session thread is within its part of the budget */
 };
 
 /* ---------------------------------------------------------------- preparation */
@@ -379,11 +372,6 @@ static bool is_eager(const struct window *w)
 	return w->affordable && !turnover_is_high(&w->monitor.turnover);
 }
 
-static uint64_t code_interval(const struct window *w, uint64_t now)
-{
-	return now - w->code_read_ns < CODE_BUSY_NS ? CODE_INTERVAL_BUSY_NS : CODE_INTERVAL_NS;
-}
-
 /* Until the rings are to be drained, the engine says something, code is to be read, a collection
  * has ended or, while they are taken on at once, a thread starts. */
 static void sleep_until_news(const struct window *w)
@@ -398,8 +386,6 @@ static void sleep_until_news(const struct window *w)
 
 	if (monitor_has_phases(&w->monitor) && left > PHASE_INTERVAL_NS)
 		left = PHASE_INTERVAL_NS;
-	if (left > code_interval(w, now))
-		left = code_interval(w, now);
 	if (w->objects.more)
 		left = 0;
 	(void)poll(fds, 3,
@@ -469,13 +455,6 @@ static int update_phases(struct window *w)
 	return monitor_phases(&w->monitor);
 }
 
-/* Before rings are drained: contexts are sent with what is known of their methods. */
-static void read_code(struct window *w)
-{
-	if (installed_code_read_met(&handlers.walker.layout) > 0)
-		w->code_read_ns = clock_monotonic_ns();
-}
-
 static int run(struct window *w, struct err *err)
 {
 	int r = 0;
@@ -483,7 +462,8 @@ static int run(struct window *w, struct err *err)
 	while (r == 0 && !w->stopping && clock_monotonic_ns() < w->settings->deadline_ns) {
 		sleep_until_news(w);
 		r = take_news(w);
-		read_code(w);
+		/* Before rings are drained: contexts go with what is known of their methods. */
+		installed_code_read_met(&handlers.walker.layout);
 		if (r == 0 && !w->stopping)
 			r = update_phases(w);
 		if (r == 0 && !w->stopping)

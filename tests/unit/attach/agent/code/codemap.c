@@ -165,6 +165,8 @@ static void what_the_heap_has_not_is_unknown_and_noted(void **state)
 	assert_false(codemap_find(blob_of(3) + 40, &blob));
 	assert_false(codemap_find(blob_of(3) + 48, &blob));
 	assert_false(codemap_find(blob_of(4) + 40, &blob)); /* not even a blob */
+	assert_true(codemap_has_news());
+	assert_false(codemap_has_news());
 	assert_int_equal(codemap_take_met(met), 1);
 	assert_int_equal(met[0], blob_of(3));
 	assert_false(codemap_has(blob_of(3) + 32));
