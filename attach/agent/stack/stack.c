@@ -61,14 +61,21 @@ static uint32_t intern(struct context_table *table, const struct agct_frame *cal
 
 /* Is the context made of just these calls? Ids do not tell: a context may have a twin. Of the
  * better innermost calls of the context only the last one's method counts, and the JVM may have
- * more of them, or fewer; then what is cut at its root cannot be compared. */
-static bool is_context_of(struct context_table *table, uint32_t context, unsigned better,
-			  const struct agct_frame *calls, unsigned count, unsigned max_frames)
+ * more of them, or fewer; then what is cut at its root cannot be compared. An interpreted innermost
+ * frame the JVM leaves out where it cannot make it out (find_initial_Java_frame in forte.cpp). */
+static bool is_context_of(struct context_table *table, uint32_t context, const struct frame_walk *w,
+			  unsigned better, const struct agct_frame *calls, unsigned count,
+			  unsigned max_frames)
 {
 	unsigned own = 0;
 
 	for (uint32_t c = context; c != 0; c = context_parent(context_node(table, c)))
 		own++;
+	if (w->frames[0].words == 0 && own == count + 1) {
+		context = context_parent(context_node(table, context));
+		own = count;
+		better = 0;
+	}
 	if (own != count && better == 0)
 		return false;
 	if (own != count && (own == max_frames || count == max_frames))
@@ -216,7 +223,7 @@ static bool is_confirmed(const struct stack_walker *walker, const struct stack_p
 {
 	int count = ask(walker, place, place->max_frames);
 
-	return count <= 0 || is_context_of(table, context, frame_walk_better(w, walker->known),
+	return count <= 0 || is_context_of(table, context, w, frame_walk_better(w, walker->known),
 					   place->frames, (unsigned)count, place->max_frames);
 }
 
