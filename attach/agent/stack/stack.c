@@ -237,6 +237,7 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 {
 	bool trusted = is_trusted(walker), learns;
 	struct frame_walk w;
+	uint32_t context = 0;
 	unsigned known = 0;
 	int count;
 
@@ -246,16 +247,17 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 		return STACK_NO_JAVA;
 	}
 	if (trusted) {
-		out->context = recognise(walker, place, &w, table, &known);
+		context = recognise(walker, place, &w, table, &known);
 		out->cut = w.cut;
 		out->unknown = w.unknown > 0;
 	}
-	out->recognised = out->context != 0;
-	if (out->recognised && (!place->check || frame_walk_is_at_edge(&w) ||
-				is_confirmed(walker, place, &w, table, out->context)))
+	if (context && (!place->check || frame_walk_is_at_edge(&w) ||
+			is_confirmed(walker, place, &w, table, context))) {
+		out->context = context;
+		out->recognised = true;
 		return result_of(place, known);
-	if (out->recognised) {
-		out->recognised = false;
+	}
+	if (context) {
 		out->differs = true;
 		atomic_store_explicit(&walker->known->distrusted, true, memory_order_relaxed);
 	}
