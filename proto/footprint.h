@@ -19,6 +19,6 @@
  * memory in a window in which the JVM does nothing; measured (attach/process/loaded.h). */
 #define FOOTPRINT_CLASS_BYTES  UINT64_C(64)
 #define FOOTPRINT_METHOD_BYTES UINT64_C(17)
-#define FOOTPRINT_IDLE_BYTES   (UINT64_C(4608) << 10)
+#define FOOTPRINT_IDLE_BYTES   (UINT64_C(6656) << 10)
 
 #endif

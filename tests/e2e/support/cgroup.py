@@ -1,10 +1,12 @@
 """Control groups of a test's own."""
+import itertools
 import os
 import re
 
 from lib import register, skip, wait_until
 
 PERIOD_US = 100_000  # the kernel's default
+_serial = itertools.count()
 
 
 def number(path):
@@ -19,7 +21,7 @@ class Group:
     LIMITS = {"memory": "limit", "cpu": "quota"}
 
     def __init__(self, parent=None, controller="memory"):
-        self.path = os.path.join(parent.path if parent else own_group(controller), f"jxperf-test-{os.getpid()}")
+        self.path = os.path.join(parent.path if parent else own_group(controller), f"jxperf-test-{os.getpid()}-{next(_serial)}")
         self.v2 = os.path.exists("/sys/fs/cgroup/cgroup.controllers")
         try:
             if parent and self.v2:

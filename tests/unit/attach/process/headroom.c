@@ -46,7 +46,7 @@ static void what_is_just_enough_is_enough(void **state)
 	machine_add_group("cg2/a", 256, 228, "");
 	assert_int_equal(headroom_check(root, PID, &nothing, text, &err), 0);
 	assert_string_equal(
-	    text, "attaching takes 4.5 MiB (0 classes), a window at most 28 MiB in all (32 "
+	    text, "attaching takes 6.5 MiB (0 classes), a window at most 28 MiB in all (32 "
 		  "threads); 28 MiB of 256 are left by memory.max of its cgroup '/a'");
 }
 
@@ -70,7 +70,7 @@ static void what_an_attach_takes_is_said(void **state)
 	machine_add_group("cg2/a", 256, 200, "");
 	assert_int_equal(headroom_check(root, PID, &many, text, &err), 0);
 	assert_non_null(strstr(text,
-			       "attaching takes 16.9 MiB (60000 classes), a window at most 41 "
+			       "attaching takes 18.9 MiB (60000 classes), a window at most 41 "
 			       "MiB in all"));
 }
 
@@ -81,7 +81,7 @@ static void what_has_no_performance_data_is_guessed_by_its_size(void **state)
 	(void)state;
 	tree_add_file("proc/42/status", STATUS "RssAnon:\t  1048576 kB\n");
 	assert_int_equal(headroom_check(root, PID, &unknown, text, &err), 0);
-	assert_non_null(strstr(text, "attaching takes perhaps 21.2 MiB (65536 classes)"));
+	assert_non_null(strstr(text, "attaching takes perhaps 23.2 MiB (65536 classes)"));
 }
 
 static void a_limited_address_space_is_refused(void **state)
