@@ -1,9 +1,9 @@
 """Kind cpu says of user code, the kernel and each thread what the kernel's own account of the process says.
 
-A share p of n ticks has a standard error of the square root of p (1 - p) / n, and two of these are allowed beyond a point.
-The point is for what the handlers cost meanwhile, for the window's beginning and end, which are not exactly those of the
-account, and for the account's units. utime and stime are told apart by the scheduler's ticks, and so have an error of that
-sort of their own; the CPU clocks have none.
+A share p of n ticks has a standard error of the square root of p (1 - p) / n, and three of these are allowed beyond a
+point: with two, one of the many rows was wrong now and then. The point is for what the handlers cost meanwhile, for the
+window's beginning and end, which are not exactly those of the account, and for the account's units. utime and stime are
+told apart by the scheduler's ticks, and so have an error of that sort of their own; the CPU clocks have none.
 """
 # Takes two places: its programs use both processors.
 import math
@@ -40,10 +40,10 @@ PARTS = ("java", "native", "kernel", "no_java", "unwalkable", "gc", "jit", "othe
 ON_THE_TICK, BESIDE_THE_TICK = -TICK_NS // 8, TICK_NS * 3 // 8
 
 
-def two_errors(share, *counts):
-    """Twice the standard error of a share, or of the difference of two, each of so many ticks."""
+def three_errors(share, *counts):
+    """Three times the standard error of a share, or of the difference of two, each of so many ticks."""
     share = min(max(share, 0.0), 1.0)
-    return 2 * math.sqrt(share * (1 - share) * sum(1 / max(n, 1) for n in counts))
+    return 3 * math.sqrt(share * (1 - share) * sum(1 / max(n, 1) for n in counts))
 
 
 class Comparison:
@@ -81,7 +81,7 @@ class Comparison:
 
     def user_and_kernel(self):
         kernel = self.spent.kernel
-        allowed = POINT + two_errors(kernel, self.ticks, self.looks)
+        allowed = POINT + three_errors(kernel, self.ticks, self.looks)
         self.row("kernel", kernel, self.part("kernel"), allowed)
         self.row("user", 1 - kernel, sum(self.part(p) for p in PARTS if p not in ("kernel", "other")), allowed)
 
@@ -90,7 +90,7 @@ class Comparison:
         for tid, (name, share, _) in sorted(self.spent.threads.items()):
             found = self.told[tid]["fraction"] if tid in self.told else 0.0
             if max(share, found) >= COMPARED:
-                self.row(f"thread {name}", share, found, POINT + two_errors(share, self.ticks))
+                self.row(f"thread {name}", share, found, POINT + three_errors(share, self.ticks))
 
     def threads_kernel(self):
         whole = self.cpu.get("cpu_s") or 1.0
@@ -98,16 +98,16 @@ class Comparison:
             found = self.told[tid]["kernel_s"] / whole if tid in self.told else 0.0
             if share >= COMPARED:
                 self.row(f"thread {name}, in the kernel", kernel, found,
-                         POINT + two_errors(kernel, self.ticks, self.looks))
+                         POINT + three_errors(kernel, self.ticks, self.looks))
 
     def threads_called(self, beginning):
         """All of them together, which is told better than each."""
         truth = self.spent.of_threads(beginning)
         found = sum(row["fraction"] for row in self.told.values() if row["name"].startswith(beginning))
-        self.row(f"threads {beginning}*", truth, found, POINT + two_errors(truth, self.ticks))
+        self.row(f"threads {beginning}*", truth, found, POINT + three_errors(truth, self.ticks))
 
     def method(self, method, truth, least=POINT, untold=None):
-        self.row(f"in {method}", truth, self.inclusive(method), least + two_errors(truth, self.ticks), untold)
+        self.row(f"in {method}", truth, self.inclusive(method), least + three_errors(truth, self.ticks), untold)
 
     def parts_of(self, thread, **parts):
         """Methods that have these parts of a thread that never waits."""
