@@ -90,6 +90,13 @@ def said_by_check(daemon, jvm):
     return "\n".join(item["detail"] for item in items if item["result"] == "failed")
 
 
+def profiled(daemon, jvm):
+    """The report of a window that found something."""
+    report = report_of(attach(daemon, jvm, "--format", "json"))
+    assert report["quality"]["samples"] > 0, report["quality"]
+    return report
+
+
 def assert_unharmed(jvm):
     assert jvm.alive() and jvm.output() == "up\n", jvm.output()
     assert not leftovers(jvm.pid), leftovers(jvm.pid)
@@ -103,8 +110,7 @@ def without_room_in_tmp_all_works_but_what_is_to_be_written_there():
             pass
         for daemon in Daemon(), SplitDaemon():
             jvm = start_jvm()
-            report = report_of(attach(daemon, jvm, "--format", "json"))
-            assert report["quality"]["samples"] > 0, report["quality"]
+            report = profiled(daemon, jvm)
             assert not said_by_check(daemon, jvm)
             window = report["window"]["id"]
             refused(daemon.ctl("report", window, "-o", "/tmp/out"), "cannot write '/tmp/out': No space left on device")
@@ -159,7 +165,7 @@ def a_jvm_that_cannot_make_its_socket_is_not_asked_for_it():
             note(f"refused within {watch.seconds:.1f} s")
             assert watch.seconds < SOON_S
             assert_unharmed(jvm)
-        assert report_of(attach(daemon, jvm, "--format", "json"))["quality"]["samples"] > 0
+        profiled(daemon, jvm)
         assert_unharmed(jvm)
         jvm.stop()
     daemon.stop()
@@ -178,7 +184,7 @@ def where_no_place_has_room_for_the_agents_files_all_are_named():
             assert all(word in shown for word in words), shown
             refused(attach(daemon, jvm), *words)
             assert_unharmed(jvm)
-        assert report_of(attach(daemon, jvm, "--format", "json"))["quality"]["samples"] > 0
+        profiled(daemon, jvm)
         assert_unharmed(jvm)
         jvm.stop()
     daemon.stop()
@@ -195,7 +201,7 @@ def a_state_directory_without_room_is_tried_until_there_is():
             with filled(directory):
                 daemon = Daemon(state=state, http="127.0.0.1:0")
                 assert "windows are not kept at present, and are tried again" in daemon.output(), daemon.output()
-                assert report_of(attach(daemon, jvm, "--format", "json"))["quality"]["samples"] > 0
+                profiled(daemon, jvm)
                 assert succeeded(daemon.ctl("report", "w1"))
                 assert re.search(r"^jxperf_store_failing 1$", daemon.get("/metrics"), re.MULTILINE)
             wait_until(lambda: "windows are kept again" in daemon.output(), "word that there is room")
@@ -216,7 +222,7 @@ def a_state_directory_that_there_is_no_room_for_at_all_is_said():
             daemon = Daemon(state=os.path.join(directory, "state"), http="127.0.0.1:0")
             line = next(line for line in daemon.output().splitlines() if "in memory only" in line)
             assert line.endswith("No space left on device: make room, and start jxperfd again"), line
-            assert report_of(attach(daemon, jvm, "--format", "json"))["quality"]["samples"] > 0
+            profiled(daemon, jvm)
             assert re.search(r"^jxperf_store_available 0$", daemon.get("/metrics"), re.MULTILINE)
             daemon.stop()
         assert not os.listdir(directory), os.listdir(directory)

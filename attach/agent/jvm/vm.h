@@ -21,8 +21,8 @@ struct vm_hooks {
 	void (*thread_started)(pid_t tid); /* in the new thread */
 	void (*thread_ended)(pid_t tid);   /* in the ending thread */
 	/* After vm_tell_of_collections: a pause of the collector begins and ends, in the one thread
-	 * that makes it. The
-	 * application is stopped during both, so neither may wait for anything. */
+	 * that makes it. The application is stopped during both, so neither may wait for anything.
+	 */
 	void (*gc_started)(void);
 	void (*gc_finished)(void);
 	/* In the allocating thread, for what alloc_sampling.h has the JVM sample. */
