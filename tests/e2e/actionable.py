@@ -1,5 +1,6 @@
 """What a report leads with can be acted on: programs of which it is plain what that is."""
 # Takes two places: its windows keep both processors busy.
+# Estimates: which pair of few samples comes first.
 from lib import add_test, jdks, note, run, skip
 from support.profile import Windows, Workload, assert_quality, succeeded
 

@@ -1,4 +1,5 @@
 """JVMs whose cgroups let them have less than a processor: what a window costs is held against that."""
+# Estimates: costs.
 import json
 import time
 

@@ -6,6 +6,7 @@ window's beginning and end, which are not exactly those of the account, and for 
 told apart by the scheduler's ticks, and so have an error of that sort of their own; the CPU clocks have none.
 """
 # Takes two places: its programs use both processors.
+# Estimates: shares of CPU time.
 import math
 import os
 import time

@@ -3,6 +3,7 @@
 Where HotSpot fills and copies in stubs that are the same for all types, the class of the array tells.
 """
 # Takes two places: its windows keep both processors busy.
+# Estimates: fractions, from samples.
 import concurrent.futures
 import functools
 

@@ -3,6 +3,7 @@
 A window is of one kind, and some seconds of CPU time; the tests judge the reports as they come.
 """
 # Takes two places: its windows keep both processors busy.
+# Estimates: fractions, from samples.
 from lib import add_test, jdks, note, run, skip
 from support.profile import OPTION_OF, Windows, Workload, assert_quality, the_one_kind
 

@@ -1,4 +1,5 @@
 """Real libraries: the methods known for their silent loads are where the report finds them."""
+# Estimates: fractions, from samples.
 import os
 
 from lib import note, run, skip, test_on_jdks

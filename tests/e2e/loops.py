@@ -5,6 +5,7 @@ A busy machine gives few bursts and traces, so a loop may stay undecided, and a 
 that of one window in twenty does not hold the truth.
 """
 # Takes two places: its windows keep both processors busy.
+# Estimates: shares and fractions, from samples.
 import os
 import sys
 

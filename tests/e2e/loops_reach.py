@@ -2,6 +2,7 @@
 a window of before.
 """
 # Takes two places: its windows keep both processors busy.
+# Estimates: shares and fractions, from samples.
 import os
 import sys
 

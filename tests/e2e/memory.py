@@ -1,6 +1,7 @@
 """What the agent takes of the target's memory: measured in its mappings, with much code and many contexts, and as what
 a JVM grows by beside its twin that has no windows."""
 # Starts early: it takes long (many windows).
+# Estimates: what grows, among what a JVM takes by itself.
 import concurrent.futures
 import os
 import re

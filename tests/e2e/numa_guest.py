@@ -3,6 +3,7 @@
 The guest boots once, runs tests/numa/init, and is off when it is done; the tests judge what it printed.
 """
 # Starts early: it takes long (it emulates a machine).
+# Estimates: shares, from samples in a slow machine.
 import functools
 import json
 import os

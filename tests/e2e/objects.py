@@ -3,6 +3,7 @@
 The tests judge the reports as they come.
 """
 # Takes two places: its windows keep both processors busy.
+# Estimates: shares, from samples.
 import math
 import re
 

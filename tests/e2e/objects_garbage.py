@@ -1,4 +1,5 @@
 """Live at the end of a window, or not yet collected: a program whose every array is garbage at once."""
+# Estimates: how many of few objects were met.
 import functools
 
 from lib import Process, add_test, compile_java, jdks, note, run

@@ -1,5 +1,6 @@
 """What a window costs programs that are sensitive to it in a way of their own, seen from outside or held against
 the budget."""
+# Estimates: costs, from outside.
 import re
 import time
 

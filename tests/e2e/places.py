@@ -10,6 +10,7 @@ places only.
   PLACES_LOOKALIKES   1: also arrays of numbers that are the headers of other objects
 """
 # Takes two places: its windows keep both processors busy.
+# Estimates: shares, from samples.
 import collections
 import dataclasses
 import functools

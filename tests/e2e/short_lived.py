@@ -5,6 +5,7 @@ Of the short ones few have ticks, which stand for much: a tick of theirs weighs 
 so many ticks as there were in it.
 """
 # Takes two places: its program uses both processors.
+# Estimates: shares of CPU time.
 import math
 import os
 import re

@@ -3,6 +3,7 @@
 Who made a JVM collect more cannot be told from outside. So the programs here do it themselves, when they are
 told to.
 """
+# Estimates: costs, from outside.
 import os
 import signal
 import subprocess

@@ -1,5 +1,6 @@
 """JVMs with many threads: what is idle costs nothing, and what works is profiled within its budget."""
 # Runs alone: it judges what windows cost.
+# Estimates: costs.
 from lib import jdks, note, run, test, test_on_jdks, wait_until
 from support.attach import Jvm
 from support.many_threads import ManyThreads, daemon_descriptors, observe
@@ -46,7 +47,7 @@ def two_thousand_threads_cost_no_more_than_the_budget(jdk):
     # It looks after its rings by the clock, also where others take the processors.
     assert session <= BUDGET / 2 * max(cpu, WINDOW_S) + FIXED_S, session
     assert session * 1e9 <= quality["overhead_ns"] * 1.2, "the account leaves out what the session thread uses"
-    assert quality["threads_idle"] >= PARKED, quality
+    assert quality["threads_idle"] >= PARKED - SLOW_STARTERS, quality
     assert quality["threads"] < BUSY + SLOW_STARTERS and quality["threads_no_descriptors"] == 0, quality
     assert events <= DESCRIPTORS_OF_A_THREAD * quality["threads"] < PARKED, (events, quality)
     assert quality["traps"] > 20 and report["inefficiency"][0]["fraction"] > 0.9, report["inefficiency"]

@@ -1,5 +1,6 @@
 """Kind cpu: where the CPU time of a JVM goes, and which methods others' can be charged to."""
 # Takes two places: its windows keep both processors busy.
+# Estimates: shares of CPU time.
 import json
 import os
 

@@ -1,6 +1,7 @@
 """Five windows of a program as one, beside one of five times the length, for two programs of the truth suite.
 `make truth-merged` has more of them, in longer windows."""
 # Takes two places: its windows keep both processors busy.
+# Estimates: fractions, from samples.
 import os
 import sys
 

@@ -4,6 +4,7 @@ them, with default settings and a narrower criterion.
 A busy machine gives few pairs, so an error counts beyond 6 points and beyond what one report in a thousand is off by.
 """
 # Takes two places: its windows keep both processors busy.
+# Estimates: fractions, from samples.
 import os
 import sys
 

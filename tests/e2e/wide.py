@@ -1,4 +1,5 @@
 """Repeated string instructions and masked moves are sampled, and told apart by what they touch."""
+# Estimates: fractions, from samples.
 from lib import jdks, note, run, skip, test
 from support.profile import Daemon, Workload, assert_quality, the_one_kind
 
