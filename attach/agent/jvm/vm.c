@@ -260,17 +260,6 @@ void vm_close(struct vm *vm)
 
 /* ---------------------------------------------------------------- questions */
 
-char *vm_property(struct vm *vm, const char *name)
-{
-	char *value, *copy;
-
-	if ((*vm->jvmti)->GetSystemProperty(vm->jvmti, name, &value) != JVMTI_ERROR_NONE)
-		return NULL;
-	copy = strdup(value);
-	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)value);
-	return copy;
-}
-
 /* Of a JVM whose own list cannot be read. */
 static int ask_for_threads(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg,
 			   struct err *err)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "attach/agent/handler/handlers.h"
-#include "attach/agent/jvm/alloc_sampling.h"
+#include "attach/agent/jvmti/alloc_sampling.h"
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/jvm/session_wake.h"
 #include "attach/agent/objects/object_ref.h"
@@ -147,7 +147,7 @@ static int32_t bci_of(const jvmtiFrameInfo *frame)
  * wait for a lock of this thread, the interruptLock that VirtualThread.toString allocates under
  * (JDK-8346727). For a virtual thread they wait for its own transition, in which it has no
  * callbacks (post_sampled_object_alloc), for a platform thread for nothing; HotSpot 25 waits for
- * nothing in either case. For 19, 20 and 24 see attach/agent/jvm/jdk_bugs.h.
+ * nothing in either case. For 19, 20 and 24 see attach/agent/jvmti/jdk_bugs.h.
  *
  * AsyncGetCallTrace waits for nothing in any release, but begins at the last Java frame, here the
  * runtime stub through which compiled code allocates, and does not walk from such a stub

@@ -18,6 +18,7 @@
 #include "attach/agent/jvm/id_allowance.h"
 #include "attach/agent/jvm/klass_fields.h"
 #include "attach/agent/jvm/layout_facts.h"
+#include "attach/agent/jvm/vm_version.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/fixed_objects.h"
@@ -88,19 +89,9 @@ static void start_gate(struct window *w)
 }
 
 /* How often a calling context that was recognised is compared with what the JVM says: every so
- * many, which costs about a microsecond each. Tests set the property to 1; 0 is never. */
+ * many, which costs about a microsecond each. Tests set the argument to 1; 0 is never. */
 #define CONTEXTS_CHECKED_EVERY 64u
-#define CONTEXTS_PROPERTY      "jxperf.contexts.checked"
-#define RELEASE_PROPERTY       "java.vm.specification.version"
-
-static unsigned number_property(struct vm *vm, const char *name, unsigned otherwise)
-{
-	char *value = vm_property(vm, name);
-	unsigned number = value ? (unsigned)strtoul(value, NULL, 10) : otherwise;
-
-	free(value);
-	return number;
-}
+#define CONTEXTS_ARGUMENT      "-Djxperf.contexts.checked="
 
 /* Positions of objects belong to epochs whose beginning and end are told. Others need to know only
  * whether it is still the same, which the JVM's own count says, if it keeps one. */
@@ -131,14 +122,13 @@ static int prepare_handlers(const struct window *w, struct err *err)
 			       "jxperf knows");
 	choose_epochs(w);
 	vmstructs_regions(&handlers.regions);
-	code_facts_read(w->vm->jni, number_property(w->vm, RELEASE_PROPERTY, 0),
-			&handlers.walker.layout);
+	code_facts_read(w->vm->jni, vm_release(), &handlers.walker.layout);
 	if (handlers.walker.layout.code.heap_count == 0)
 		return err_set(err, EOPNOTSUPP,
 			       "this JVM's vmStructs do not tell where its code is: not a HotSpot "
 			       "jxperf knows");
 	handlers.contexts_checked_every =
-	    number_property(w->vm, CONTEXTS_PROPERTY, CONTEXTS_CHECKED_EVERY);
+	    vm_argument_number(CONTEXTS_ARGUMENT, CONTEXTS_CHECKED_EVERY);
 	return 0;
 }
 
