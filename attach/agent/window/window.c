@@ -142,7 +142,7 @@ static int prepare(struct window *w, struct err *err)
 		r = modules_prepare(err);
 	if (r < 0)
 		return r;
-	layout_facts_read(w->vm->jni, &handlers.regions, &handlers.layout);
+	layout_facts_read(&handlers.regions, &handlers.layout);
 	(void)klass_fields_init(); /* Without it places have no names. */
 	r = session_wake_open();
 	atomic_store(&handlers.wake_fd, session_wake_fd());
