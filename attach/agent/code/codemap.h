@@ -54,7 +54,7 @@ struct code_blob {
 	uint64_t start;
 	const uint16_t *debug_pcs; /* offsets that have debug information, ascending; until clear */
 	uint32_t debug_pc_count;
-	uint64_t method; /* jmethodID as a number, CODE_COMPILED only */
+	uint64_t method; /* address of the Method, CODE_COMPILED only */
 	uint64_t serial; /* of this blob alone, in the life of the process; never 0 */
 	uint32_t size;
 	enum code_type type;
@@ -102,11 +102,11 @@ bool codemap_find(uint64_t address, struct code_blob *out);
 /* The blob of a number; false when it is gone. Passes all that there are. */
 bool codemap_find_serial(uint64_t serial, struct code_blob *out);
 
-/* The compiled code of a method (a jmethodID as a number) that most likely runs; false where it has
- * none. Of several it is the one at the highest address: the heap for what is compiled for good
- * lies above that for what still counts (CodeCache::initialize_heaps), and is filled upwards. What
- * the JVM has replaced is there for some time; the order in which it tells of code that was there
- * before is that of its heaps. Passes all that there are. */
+/* The compiled code of the Method at an address that most likely runs; false where it has none. Of
+ * several it is the one at the highest address: the heap for what is compiled for good lies above
+ * that for what still counts (CodeCache::initialize_heaps), and is filled upwards. What the JVM has
+ * replaced is there for some time; the order in which it tells of code that was there before is
+ * that of its heaps. Passes all that there are. */
 bool codemap_find_method(uint64_t method, struct code_blob *out);
 
 /* The index of the first of the blob's debug_pcs at or after an offset; debug_pc_count when there

@@ -13,20 +13,21 @@ int handlers_init(void)
 {
 	if (!handlers.contexts)
 		handlers.contexts = reserve_memory(sizeof(struct context_table));
-	if (!handlers.walker.known)
-		handlers.walker.known = reserve_memory(sizeof(struct frame_table));
-	if (!handlers.contexts || !handlers.walker.known)
+	if (!handlers.walker.tables.frames)
+		handlers.walker.tables.frames = reserve_memory(sizeof(struct frame_table));
+	if (!handlers.contexts || !handlers.walker.tables.frames)
 		return -ENOMEM;
 	handlers_release();
 	pages_populate(handlers.contexts->nodes, sizeof(handlers.contexts->nodes));
-	pages_populate(handlers.walker.known->entries, sizeof(handlers.walker.known->entries));
+	pages_populate(handlers.walker.tables.frames->entries,
+		       sizeof(handlers.walker.tables.frames->entries));
 	return 0;
 }
 
 void handlers_release(void)
 {
 	empty_memory(handlers.contexts, sizeof(struct context_table));
-	empty_memory(handlers.walker.known, sizeof(struct frame_table));
+	empty_memory(handlers.walker.tables.frames, sizeof(struct frame_table));
 }
 
 void handlers_wake(void)

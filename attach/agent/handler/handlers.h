@@ -71,9 +71,7 @@ struct handlers {
 	struct region_map regions;
 	struct object_layout layout;
 	struct stack_walker walker;
-	struct context_table *contexts;  /* every window's: mapped once for the process */
-	unsigned contexts_checked_every; /* of so many recognised the JVM is asked for one; 0: none
-					  */
+	struct context_table *contexts; /* every window's: mapped once for the process */
 };
 
 extern struct handlers handlers;

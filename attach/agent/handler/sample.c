@@ -59,36 +59,20 @@ int sample_region(const struct thread *t, const struct sample *s, const gregset_
 	return region;
 }
 
-/* Of contexts that are recognised one in so many is walked by the JVM, too. */
-static bool is_to_be_checked(const struct thread *t)
-{
-	unsigned every = handlers.contexts_checked_every;
-
-	return every > 0 &&
-	       atomic_load_explicit(&t->counters[JXP__COUNTER__COUNTER_CONTEXTS_RECOGNISED],
-				    memory_order_relaxed) %
-		       every ==
-		   every - 1;
-}
-
-/* Of a context that the JVM was asked for: why. */
-static void count_cut(struct thread *t, const struct stack_outcome *outcome)
+static void count_cut(struct thread *t, enum walk_cut cut)
 {
 	static const uint8_t counters[CUTS] = {
 	    [CUT_INTERPRETER] = JXP__COUNTER__COUNTER_CUT_INTERPRETER,
 	    [CUT_STUB] = JXP__COUNTER__COUNTER_CUT_STUB,
 	    [CUT_EDGE] = JXP__COUNTER__COUNTER_CUT_EDGE,
 	    [CUT_CODE] = JXP__COUNTER__COUNTER_CUT_NATIVE,
-	    [CUT_UNMAPPED] = JXP__COUNTER__COUNTER_CUT_OTHER,
+	    [CUT_METHOD] = JXP__COUNTER__COUNTER_CUT_UNKNOWN,
 	    [CUT_STACK] = JXP__COUNTER__COUNTER_CUT_OTHER,
 	    [CUT_ENTRY] = JXP__COUNTER__COUNTER_CUT_OTHER,
-	    [CUT_FULL] = JXP__COUNTER__COUNTER_CUT_OTHER,
 	};
 
-	if (outcome->cut != CUT_NOT)
-		thread_count(t, (Jxp__Counter)counters[outcome->cut], 1);
-	else if (outcome->unknown)
-		thread_count(t, JXP__COUNTER__COUNTER_CUT_UNKNOWN, 1);
+	if (cut != CUT_NOT)
+		thread_count(t, (Jxp__Counter)counters[cut], 1);
 }
 
 enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t ip,
@@ -101,21 +85,19 @@ enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t 
 					  .stack_high = t->stack_high,
 					  .epoch = t->epoch,
 					  .max_frames = t->max_frames,
-					  .frames = t->memory->frames,
-					  .frames_room = THREAD_FRAMES,
-					  .check = is_to_be_checked(t)};
+					  .calls = t->memory->calls};
 	struct stack_outcome outcome;
 	enum stack_result result =
 	    stack_capture(&handlers.walker, &place, handlers.contexts, &outcome);
 
 	*context = outcome.context;
-	thread_count(t,
-		     outcome.recognised ? JXP__COUNTER__COUNTER_CONTEXTS_RECOGNISED
-					: JXP__COUNTER__COUNTER_CONTEXTS_WALKED,
-		     1);
-	if (!outcome.recognised)
-		count_cut(t, &outcome);
-	if (outcome.differs)
+	if (result == STACK_UNWALKABLE)
+		count_cut(t, outcome.cut);
+	else
+		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_RECOGNISED, 1);
+	if (outcome.witnessed)
+		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_WALKED, 1);
+	if (outcome.witnessed == WITNESS_DIFFERS)
 		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_DIFFER, 1);
 	return result;
 }

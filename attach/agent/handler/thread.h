@@ -36,10 +36,6 @@
 
 #define THREADS_MAX 4096u
 
-/* The most frames that the JVM is asked for at a time; pages that no stack is deep enough for are
- * never touched. */
-#define THREAD_FRAMES MAX_FRAMES_LIMIT
-
 /* Sampling events of one thread. */
 #define SAMPLING_EVENTS PERF_HARDWARE_EVENTS
 
@@ -75,7 +71,7 @@ enum thread_registers {
 /* Memory of a thread that runs Java code; one mapping. */
 struct thread_memory {
 	struct ring ring;
-	struct agct_frame frames[THREAD_FRAMES];
+	struct call calls[MAX_FRAMES_LIMIT]; /* scratch, for contexts */
 };
 
 struct thread {
@@ -100,7 +96,7 @@ struct thread {
 	int register_fd[PERF_DEBUG_REGISTERS];
 	struct thread_memory *memory;
 	size_t memory_bytes;
-	unsigned max_frames; /* of a context, to THREAD_FRAMES */
+	unsigned max_frames; /* of a context, to MAX_FRAMES_LIMIT */
 	uint64_t stack_low;  /* usable stack, [low, high); 0,0 when unknown */
 	uint64_t stack_high;
 	uint64_t period;      /* of its sampling events */

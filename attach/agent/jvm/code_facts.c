@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "attach/agent/code/safe_read.h"
+#include "attach/agent/jvm/method_facts.h"
 #include "attach/agent/jvm/vmstructs.h"
 
 static bool offset_of(const char *type, const char *field, uint32_t *out)
@@ -137,17 +138,6 @@ static bool read_parts(struct interpreter *in)
 	return true;
 }
 
-static bool read_method_parts(struct interpreter *in)
-{
-	uint64_t bytes;
-
-	if (!vmstructs_type_size("ConstMethod", &bytes))
-		return false;
-	in->const_bytes = (uint32_t)bytes;
-	return offset_of("Method", "_access_flags", &in->method_flags) &&
-	       offset_of("ConstMethod", "_code_size", &in->const_code);
-}
-
 static bool read_anchors(struct anchor_layout *l)
 {
 	return offset_of("JavaFrameAnchor", "_last_Java_sp", &l->sp) &&
@@ -203,20 +193,6 @@ static bool read_thread(JNIEnv *jni, struct anchor_layout *l)
 	return safe_read(thread + anchor + l->sp, &sp, sizeof(sp)) && sp == 0;
 }
 
-/* To JDK 24 an id is the address of a word with the method's; later it is a number. */
-static bool ids_are_pointers(JNIEnv *jni)
-{
-	jclass object = (*jni)->FindClass(jni, "java/lang/Object");
-	jmethodID id = object ? (*jni)->GetMethodID(jni, object, "hashCode", "()I") : NULL;
-	uint64_t method = 0;
-
-	if (!id)
-		(*jni)->ExceptionClear(jni);
-	if (object)
-		(*jni)->DeleteLocalRef(jni, object);
-	return id && safe_read((uintptr_t)id, &method, sizeof(method)) && method;
-}
-
 /* JDK 11 to 21, and 25 on; between them it was a third way. */
 static bool read_scope_parts(struct scope_layout *l)
 {
@@ -234,35 +210,37 @@ static bool read_scope_parts(struct scope_layout *l)
 	       offset_of("CodeBlob", "_relocation_size", &l->metadata);
 }
 
-static bool read_methods(struct scope_layout *l)
-{
-	return offset_of("Method", "_constMethod", &l->method_const) &&
-	       offset_of("ConstMethod", "_constants", &l->const_constants) &&
-	       offset_of("ConstMethod", "_method_idnum", &l->const_number) &&
-	       offset_of("ConstantPool", "_pool_holder", &l->pool_holder) &&
-	       offset_of("InstanceKlass", "_methods_jmethod_ids", &l->holder_ids);
-}
-
 /* From JDK 20 on the bytes of a compressed number are never zero (JDK-8292758). */
 #define RELEASE_WITHOUT_ZERO_BYTES 20
 
-void code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *out)
+const char *code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *out)
 {
-	struct frame_layout l = {.ids_are_pointers = ids_are_pointers(jni)};
+	struct frame_layout l = {0};
+	const char *missing = NULL;
 
-	if (!read_blobs(&l.code) || !read_interpreter(&l.interpreter) || !read_entries(&l) ||
-	    !read_heaps(&l.code))
-		l.code.heap_count = 0;
-	l.scopes.ids_are_pointers = l.ids_are_pointers;
 	l.scopes.byte_base = release >= RELEASE_WITHOUT_ZERO_BYTES;
-	l.scopes.methods_known = read_methods(&l.scopes);
-	if (!l.scopes.methods_known)
+	l.scopes.known = read_scope_parts(&l.scopes);
+	if (release == 0)
+		missing = "release";
+	else if (!read_blobs(&l.code) || !read_heaps(&l.code))
+		missing = "code heaps";
+	else if (!read_interpreter(&l.interpreter) || !read_parts(&l.interpreter))
+		missing = "interpreter";
+	else if (!read_entries(&l))
+		missing = "frames";
+	else if (!l.scopes.known)
+		missing = "debug information";
+	else if (!read_thread(jni, &l.anchor))
+		missing = "threads";
+	if (!missing)
+		missing = method_facts_read(release, &l.method);
+	if (!missing)
+		missing = method_facts_check(&l.method);
+	l.anchor.known = !missing;
+	if (missing)
 		l.code.heap_count = 0;
-	l.scopes.known = release > 0 && l.scopes.methods_known && read_scope_parts(&l.scopes);
-	code_heap_learn_names(&l.code);
-	if (!read_parts(&l.interpreter))
-		l.interpreter.part_count = 0;
-	l.interpreter.methods_known = read_method_parts(&l.interpreter);
-	l.anchor.known = l.code.heap_count > 0 && read_thread(jni, &l.anchor);
+	else
+		code_heap_learn_names(&l.code);
 	*out = l;
+	return missing;
 }

@@ -11,9 +11,8 @@
 
 #include "attach/agent/stack/frame_layout.h"
 
-/* release: of the JDK (17), 0 when it is not known. Where something is not told, code.heap_count is
- * 0, and no stack will be walked by it; or scopes.known is not set, and what is inlined is learnt
- * from the JVM's answers alone. */
-void code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *out);
+/* release: of the JDK (17), 0 when it is not known. NULL, or what is not told, or is not as it
+ * should be where that is known beforehand: no stack can be walked then. */
+const char *code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *out);
 
 #endif

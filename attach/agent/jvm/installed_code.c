@@ -1,13 +1,13 @@
 #include "attach/agent/jvm/installed_code.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "attach/agent/code/page_reader.h"
 #include "attach/agent/code/safe_read.h"
-#include "attach/agent/jvm/method_set.h"
+#include "attach/agent/method/method_copy.h"
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/stack/scopes.h"
-#include "common/mix.h"
 #include "common/pages.h"
 
 /* Longer ones are of no blob that matters. */
@@ -20,14 +20,6 @@
 /* Stub routines begin with a frame: push rbp; mov rbp, rsp. */
 static const uint8_t stub_entry[] = {0x55, 0x48, 0x8b, 0xec};
 
-#define RECENT_METHODS 4096u
-
-/* A Method and its id, 0: it has none; in one of two places. */
-struct known_method {
-	uint64_t method;
-	uint64_t id;
-};
-
 struct installed_code {
 	const struct frame_layout *layout;
 	uint64_t compiled_name, native_name; /* addresses: those of nmethods are the same for all */
@@ -35,8 +27,6 @@ struct installed_code {
 	char name[NAME_BYTES + 1];
 	struct page_reader pages;
 	uint32_t offsets[CODEMAP_DEBUG_PCS_EACH];
-	uint64_t recent[RECENT_METHODS]; /* were noted: most are met many times */
-	struct known_method methods[INSTALLED_METHODS];
 };
 
 _Static_assert(sizeof(struct installed_code) <= INSTALLED_BYTES, "the sum of the agent's tables");
@@ -47,58 +37,6 @@ static uint64_t word_at(uint64_t address)
 
 	memcpy(&value, (const void *)(uintptr_t)address, sizeof(value));
 	return value;
-}
-
-/* Where a Method is, or is to be. */
-static struct known_method *place_of(struct installed_code *r, uint64_t method)
-{
-	uint64_t at = mix(method) % INSTALLED_METHODS;
-	struct known_method *first = &r->methods[at], *second = &r->methods[at ^ 1];
-
-	return first->method == method || (!first->method && second->method != method) ? first
-										       : second;
-}
-
-/* To JDK 24 an id is the address of a word with the Method's, which stays readable: so it tells
- * without a system call. */
-void installed_code_name(struct installed_code *r, jmethodID id)
-{
-	uint64_t method;
-
-	if (!r->layout->ids_are_pointers)
-		return;
-	method = __atomic_load_n((const uint64_t *)(const void *)id, __ATOMIC_RELAXED);
-	*place_of(r, method) = (struct known_method){method, (uintptr_t)id};
-}
-
-static uint64_t id_of(struct installed_code *r, uint64_t method)
-{
-	struct known_method *known = place_of(r, method);
-	uint64_t id = 0;
-
-	if (method == 0)
-		return 0;
-	if (known->method != method) {
-		(void)scopes_id_of(&r->layout->scopes, method, &id); /* False: stays 0. */
-		*known = (struct known_method){method, id};
-	}
-	return known->id;
-}
-
-static void note_method(void *arg, uint64_t method)
-{
-	struct installed_code *r = arg;
-	uint64_t *recent = &r->recent[mix(method) % RECENT_METHODS], id;
-
-	if (*recent == method)
-		return;
-	*recent = method;
-	id = id_of(r, method);
-	if (!id)
-		return;
-	method_set_add(id);
-	if (r->layout->ids_are_pointers)
-		scopes_remember(method, id);
 }
 
 /* By the names that blobs have (sharedRuntime_x86_64.cpp, c1_Runtime1.cpp, vtableStubs.cpp). */
@@ -136,26 +74,31 @@ static void add(struct installed_code *r, const struct code_heap_content *c, str
 		codemap_add(blob, tie, r->offsets, count);
 }
 
-/* What a method handle is called through has a Method without an id, and goes on in Java code. */
+/* What a method handle is called through is compiled like a native method, of MethodHandle's own
+ * (linkToStatic), and goes on in Java code. */
+static bool is_handle_call(struct installed_code *r, uint64_t method)
+{
+	return method_is_of(&r->layout->method, method, "java/lang/invoke/MethodHandle");
+}
+
 static void add_nmethod(struct installed_code *r, const struct code_heap_content *c, bool native)
 {
 	const struct code_layout *l = &r->layout->code;
-	struct scopes_wanted wanted = {note_method, r, r->offsets, CODEMAP_DEBUG_PCS_EACH};
 	struct code_blob blob = {
 	    .start = c->begin, .size = c->size, .type = CODE_COMPILED, .nmethod = true};
-	uint64_t tie = code_heap_tie(l, c->blob, true), method = word_at(c->blob + l->method);
+	uint64_t tie = code_heap_tie(l, c->blob, true);
 	int8_t state;
 	uint32_t count;
 
+	blob.method = word_at(c->blob + l->method);
 	memcpy(&state, (const void *)(uintptr_t)(c->blob + l->state), sizeof(state));
-	if (state < STATE_ALIVE_FIRST || state > STATE_ALIVE_LAST || !method)
+	if (state < STATE_ALIVE_FIRST || state > STATE_ALIVE_LAST || !blob.method)
 		return;
-	note_method(r, method);
-	blob.method = id_of(r, method);
-	if (native && !blob.method)
+	if (native && is_handle_call(r, blob.method))
 		blob.type = CODE_TO_JAVA;
 	page_reader_forget(&r->pages);
-	count = scopes_list(&r->layout->scopes, &r->pages, c->blob, c->end, c->size, &wanted);
+	count = scopes_list(&r->layout->scopes, &r->pages, c->blob, c->end, c->size, r->offsets,
+			    CODEMAP_DEBUG_PCS_EACH);
 	blob.dense =
 	    debug_info_is_dense((const uint8_t *)(uintptr_t)c->begin, c->size, r->offsets, count);
 	add(r, c, &blob, tie, count);
@@ -222,7 +165,7 @@ static void read_blob(void *arg, uint64_t address)
 		add(r, &c, &blob, code_heap_tie(l, address, false), 0);
 }
 
-struct installed_code *installed_code_new(const struct frame_layout *layout)
+static struct installed_code *reader_new(const struct frame_layout *layout)
 {
 	struct installed_code *r = pages_new(sizeof(*r));
 
@@ -231,25 +174,31 @@ struct installed_code *installed_code_new(const struct frame_layout *layout)
 	return r;
 }
 
-void installed_code_free(struct installed_code *r)
+static void reader_free(struct installed_code *r)
 {
 	pages_free(r, sizeof(*r));
 }
 
-void installed_code_read(struct installed_code *r)
+int installed_code_read(const struct frame_layout *layout)
 {
-	code_heap_each(&r->layout->code, read_blob, r);
+	struct installed_code *r = reader_new(layout);
+
+	if (!r)
+		return -ENOMEM;
+	code_heap_each(&layout->code, read_blob, r);
+	reader_free(r);
+	return 0;
 }
 
 void installed_code_read_met(const struct frame_layout *layout)
 {
 	uint64_t blobs[CODEMAP_MET_MAX];
 	unsigned count = codemap_take_met(blobs);
-	struct installed_code *r = count ? installed_code_new(layout) : NULL;
+	struct installed_code *r = count ? reader_new(layout) : NULL;
 
 	if (!r)
 		return; /* What is met again is noted again. */
 	for (unsigned i = 0; i < count; i++)
 		read_blob(r, blobs[i]);
-	installed_code_free(r);
+	reader_free(r);
 }

@@ -7,8 +7,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "attach/agent/jvm/id_allowance.h"
-#include "attach/agent/jvm/installed_code.h"
 #include "attach/agent/jvm/vmstructs.h"
 
 /* What a thread's start and end cost more while their events are enabled: HotSpot makes and frees a
@@ -26,34 +24,6 @@ static pid_t this_thread(void)
 }
 
 /* ---------------------------------------------------------------- events */
-
-/* AsyncGetCallTrace refuses to work unless somebody listens to class loads (forte.cpp). */
-static void JNICALL on_class_load(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
-{
-	(void)jvmti, (void)jni, (void)thread, (void)class;
-}
-
-/* GetClassMethods makes the JVM allocate jmethodIDs; a method without one has no name in a trace.
- * code, or NULL, is told of them. How many there are. */
-static jint preload_methods(jvmtiEnv *jvmti, jclass class, struct installed_code *code)
-{
-	jmethodID *methods = NULL;
-	jint count;
-
-	if ((*jvmti)->GetClassMethods(jvmti, class, &count, &methods) != JVMTI_ERROR_NONE)
-		return 0;
-	for (jint i = 0; code && i < count; i++)
-		installed_code_name(code, methods[i]);
-	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
-	return count;
-}
-
-static void JNICALL on_class_prepare(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class)
-{
-	(void)jni, (void)thread;
-	if (id_allowance_left())
-		id_allowance_take((uint32_t)preload_methods(jvmti, class, NULL));
-}
 
 static void JNICALL on_gc_start(jvmtiEnv *jvmti)
 {
@@ -93,8 +63,9 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 }
 
 static const jvmtiEvent events[] = {
-    JVMTI_EVENT_VM_DEATH,     JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE,
-    JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
+    JVMTI_EVENT_VM_DEATH,
+    JVMTI_EVENT_THREAD_START,
+    JVMTI_EVENT_THREAD_END,
 };
 static const jvmtiEvent events_of_collections[] = {
     JVMTI_EVENT_GARBAGE_COLLECTION_START,
@@ -126,10 +97,7 @@ void vm_stay_not(void)
 
 int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
 {
-	const jvmtiCapabilities wanted = {.can_get_line_numbers = 1, .can_get_source_file_name = 1};
 	const jvmtiEventCallbacks callbacks = {.VMDeath = on_vm_death,
-					       .ClassLoad = on_class_load,
-					       .ClassPrepare = on_class_prepare,
 					       .GarbageCollectionStart = on_gc_start,
 					       .GarbageCollectionFinish = on_gc_finish,
 					       .SampledObjectAlloc = on_sampled_alloc,
@@ -141,22 +109,13 @@ int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
 	if ((*jvm)->GetEnv(jvm, (void **)&opened.jvmti, JVMTI_VERSION_11) != JNI_OK)
 		return err_set(err, EOPNOTSUPP,
 			       "the JVM has no JVMTI 11: JDK 11 or later is needed");
-	e = (*opened.jvmti)->AddCapabilities(opened.jvmti, &wanted);
-	if (e == JVMTI_ERROR_NONE)
-		e = (*opened.jvmti)->SetEventCallbacks(opened.jvmti, &callbacks, sizeof(callbacks));
+	e = (*opened.jvmti)->SetEventCallbacks(opened.jvmti, &callbacks, sizeof(callbacks));
 	if (e != JVMTI_ERROR_NONE) {
 		vm_close(&opened);
-		return vm_refused(err, "the capabilities jxperf needs", e);
+		return vm_refused(err, "SetEventCallbacks", e);
 	}
 	*vm = opened;
 	return 0;
-}
-
-bool vm_want_bytecodes(struct vm *vm)
-{
-	const jvmtiCapabilities wanted = {.can_get_bytecodes = 1};
-
-	return (*vm->jvmti)->AddCapabilities(vm->jvmti, &wanted) == JVMTI_ERROR_NONE;
 }
 
 static int set_events(struct vm *vm, jvmtiEventMode mode, const jvmtiEvent *which, size_t count,
@@ -172,47 +131,11 @@ static int set_events(struct vm *vm, jvmtiEventMode mode, const jvmtiEvent *whic
 	return 0;
 }
 
-static int preload_all(struct vm *vm, struct installed_code *code, struct err *err)
+int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, struct err *err)
 {
-	uint64_t with_ids = 0, methods = 0;
-	jclass *classes;
-	jint count;
-	jvmtiError e = (*vm->jvmti)->GetLoadedClasses(vm->jvmti, &count, &classes);
-
-	if (e != JVMTI_ERROR_NONE)
-		return vm_refused(err, "GetLoadedClasses", e);
-	for (jint i = 0; i < count; i++) {
-		jint has = preload_methods(vm->jvmti, classes[i], code);
-
-		with_ids += has > 0;
-		methods += (uint64_t)has;
-		(*vm->jni)->DeleteLocalRef(vm->jni, classes[i]);
-	}
-	id_allowance_publish(with_ids, methods);
-	(void)(*vm->jvmti)->Deallocate(vm->jvmti, (unsigned char *)classes);
-	return 0;
-}
-
-int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, const struct frame_layout *layout,
-	     struct err *err)
-{
-	struct installed_code *code;
-	int r;
-
 	hooks = session_hooks;
 	atomic_store(&threads_started, 0);
-	id_allowance_begin();
-	r = set_events(vm, JVMTI_ENABLE, events, EVENT_COUNT, err);
-	if (r < 0)
-		return r;
-	code = installed_code_new(layout);
-	if (!code)
-		return err_set_errno(err, ENOMEM, "cannot read the JVM's code");
-	r = preload_all(vm, code, err);
-	if (r == 0)
-		installed_code_read(code);
-	installed_code_free(code);
-	return r;
+	return set_events(vm, JVMTI_ENABLE, events, EVENT_COUNT, err);
 }
 
 int vm_tell_of_collections(struct vm *vm, struct err *err)

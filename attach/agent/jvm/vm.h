@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "attach/agent/stack/frame_layout.h"
 #include "common/err.h"
 
 /* Called in the JVM's threads. They must be quick and must not call back into this module. */
@@ -70,13 +69,8 @@ uint64_t vm_threads_started(void);
  * listens to that. */
 uint64_t vm_thread_events_ns(void);
 
-/* Asks to be let read methods' bytecodes until vm_close. */
-bool vm_want_bytecodes(struct vm *vm);
-
-/* Enables the events, makes the JVM allocate the method ids that AsyncGetCallTrace hands out, and
- * reads its code (installed_code.h). hooks must outlive the process. */
-int vm_start(struct vm *vm, const struct vm_hooks *hooks, const struct frame_layout *layout,
-	     struct err *err);
+/* Enables the events. hooks must outlive the process. */
+int vm_start(struct vm *vm, const struct vm_hooks *hooks, struct err *err);
 
 /* For modules that ask JVMTI themselves: says in err what the JVM refused; -EOPNOTSUPP. */
 int vm_refused(struct err *err, const char *call, jvmtiError error);

@@ -253,6 +253,23 @@ bool method_look(const struct method_layout *layout, uint64_t method, struct met
 	return true;
 }
 
+#define NAME_BYTES 64u
+
+bool method_is_of(const struct method_layout *layout, uint64_t method, const char *class_name)
+{
+	size_t length = strlen(class_name);
+	struct const_part c;
+	struct method_look m;
+	char name[NAME_BYTES];
+	uint16_t has;
+
+	return layout->known && length < sizeof(name) && look_at_words(layout, method, &m, &c) &&
+	       safe_read(m.symbols[METHOD_CLASS] + layout->symbol_length, &has, sizeof(has)) &&
+	       has == length &&
+	       safe_read(m.symbols[METHOD_CLASS] + layout->symbol_body, name, length) &&
+	       memcmp(name, class_name, length) == 0;
+}
+
 size_t method_copy_bytes(const struct method_look *look)
 {
 	size_t bytes = sizeof(struct method_copy) + look->lines_size;

@@ -173,6 +173,16 @@ uint32_t method_number(struct method_table *t, const struct method_layout *layou
 	return number;
 }
 
+void method_set_compiled(struct method_table *t, uint32_t number)
+{
+	atomic_store_explicit(&known(t, number)->compiled, true, memory_order_relaxed);
+}
+
+bool method_is_compiled(const struct method_table *t, uint32_t number)
+{
+	return atomic_load_explicit(&t->methods[number - 1].compiled, memory_order_relaxed);
+}
+
 const struct method_copy *method_of_number(const struct method_table *t, uint32_t number)
 {
 	return (const struct method_copy *)&t->arena[t->methods[number - 1].copy];

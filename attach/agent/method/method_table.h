@@ -16,6 +16,7 @@
 #define JXPERF_AGENT_METHOD_METHOD_TABLE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "attach/agent/method/method_copy.h"
@@ -33,6 +34,7 @@ struct known_method {
 	uint64_t digest;
 	uint32_t copy;          /* word in the arena */
 	_Atomic uint32_t epoch; /* in which it was looked at last */
+	_Atomic bool compiled;  /* it was met in compiled code */
 };
 
 struct method_table {
@@ -62,6 +64,10 @@ void method_table_release(void);
  * Async-signal-safe. */
 uint32_t method_number(struct method_table *t, const struct method_layout *layout, uint64_t method,
 		       uint32_t epoch);
+
+/* Notes that a method was met in compiled code, on its own or inlined. Async-signal-safe. */
+void method_set_compiled(struct method_table *t, uint32_t number);
+bool method_is_compiled(const struct method_table *t, uint32_t number);
 
 /* What a number of method_number's stands for, until the table is emptied. */
 const struct method_copy *method_of_number(const struct method_table *t, uint32_t number);

@@ -51,6 +51,7 @@ static uint64_t started_ns; /* CLOCK_BOOTTIME; before active is set */
 static __thread struct {
 	uint32_t drawn; /* interval with which the pending sample point was drawn; 0: unknown */
 	uint32_t tid;
+	uint64_t stack_high; /* 0: not asked for yet */
 	struct random random;
 } own;
 
@@ -84,7 +85,6 @@ double alloc_weight(uint64_t size_bytes, uint32_t mean)
 struct allocation {
 	jvmtiEnv *jvmti;
 	JNIEnv *jni;
-	jthread thread; /* the current one */
 	jobject object;
 	jclass class;
 };
@@ -134,48 +134,54 @@ static void locate(JNIEnv *jni, struct alloc_event *e)
 	e->epoch = epoch + epoch % 2;
 }
 
-/* JVMTI says -1 for a native method; handlers and callbacks are to make one node of it. */
-static int32_t bci_of(const jvmtiFrameInfo *frame)
+/* The end of this thread's stack, which is asked for once. 0: nobody knows. */
+static uint64_t stack_end(void)
 {
-	return frame->location >= 0 ? (int32_t)frame->location : CONTEXT_BCI_NATIVE;
+	pthread_attr_t attr;
+	size_t bytes = 0;
+	void *low = NULL;
+
+	if (own.stack_high)
+		return own.stack_high;
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return 0;
+	if (pthread_attr_getstack(&attr, &low, &bytes) == 0)
+		own.stack_high = (uint64_t)(uintptr_t)low + bytes;
+	(void)pthread_attr_destroy(&attr);
+	return own.stack_high;
 }
 
-/* The calling context; exact, because the thread stands at the allocation.
- *
- * The current thread is named, although NULL means it, too: for NULL, HotSpot 21 to 23 wait until
- * no virtual thread mounts or unmounts (JvmtiVTMSTransitionDisabler), and one that unmounts may
- * wait for a lock of this thread, the interruptLock that VirtualThread.toString allocates under
- * (JDK-8346727). For a virtual thread they wait for its own transition, in which it has no
- * callbacks (post_sampled_object_alloc), for a platform thread for nothing; HotSpot 25 waits for
- * nothing in either case. For 19, 20 and 24 see attach/agent/jvmti/jdk_bugs.h.
- *
- * AsyncGetCallTrace waits for nothing in any release, but begins at the last Java frame, here the
- * runtime stub through which compiled code allocates, and does not walk from such a stub
- * (frame::safe_for_sender; CodeOffsets::frame_never_safe). */
-static uint32_t capture(const struct allocation *a)
+/* The calling context; exact, because the thread stands at the allocation, in the JVM: its last
+ * Java frame is noted. Nobody is asked for it: HotSpot 21 to 23 may wait for what waits for us
+ * (JvmtiVTMSTransitionDisabler). */
+static uint32_t capture(void)
 {
-	jvmtiFrameInfo frames[MAX_FRAMES_LIMIT];
-	uint32_t node = 0;
-	jint depth;
+	struct call calls[MAX_FRAMES_LIMIT];
+	struct stack_outcome outcome;
+	ucontext_t here;
+	struct stack_place place = {.uc = &here,
+				    .stack_high = stack_end(),
+				    .epoch = handlers_epoch(),
+				    .max_frames = max_frames,
+				    .calls = calls};
 
-	if ((*a->jvmti)->GetStackTrace(a->jvmti, a->thread, 0, (jint)max_frames, frames, &depth) !=
-	    JVMTI_ERROR_NONE) {
-		count(&unwalkable);
-		return 0;
-	}
-	if ((unsigned)depth == max_frames)
+	(void)getcontext(&here); /* Does not fail. */
+	place.ip = (uint64_t)here.uc_mcontext.gregs[REG_RIP];
+	switch (stack_capture(&handlers.walker, &place, handlers.contexts, &outcome)) {
+	case STACK_OK:
+		break;
+	case STACK_TRUNCATED:
 		count(&truncated);
-	while (depth-- > 0) {
-		const jvmtiFrameInfo *f = &frames[depth];
-
-		node = context_intern(handlers.contexts, node, (uint64_t)(uintptr_t)f->method,
-				      bci_of(f));
-		if (node == 0) {
-			count(&contexts_full);
-			return 0;
-		}
+		break;
+	case STACK_UNWALKABLE:
+	case STACK_NO_JAVA:
+		count(&unwalkable);
+		break;
+	case STACK_TABLE_FULL:
+		count(&contexts_full);
+		break;
 	}
-	return node;
+	return outcome.context;
 }
 
 static uint32_t class_of(jvmtiEnv *jvmti, jclass class)
@@ -231,7 +237,7 @@ static void track(const struct allocation *a, struct alloc_event *e)
 	}
 	e->cpu = cpu >= 0 ? (uint32_t)cpu : 0;
 	locate(a->jni, e);
-	e->context = capture(a);
+	e->context = capture();
 	e->class_id = class_of(a->jvmti, a->class);
 	if (!put(e)) {
 		object_ref_delete(a->jni, e->ref);
@@ -279,8 +285,9 @@ static void take(const struct allocation *a, uint64_t size_bytes)
 void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
 				  jclass class, jlong size)
 {
-	const struct allocation a = {
-	    .jvmti = jvmti, .jni = jni, .thread = thread, .object = object, .class = class};
+	const struct allocation a = {.jvmti = jvmti, .jni = jni, .object = object, .class = class};
+
+	(void)thread;
 
 	/* Entered before active is looked at, as the session thread clears it before it looks here:
 	 * one of the two sees the other. */

@@ -25,15 +25,15 @@ bool code_copy_bytes(const struct code_blob *blob, uint8_t *to)
 }
 
 /* The index of the call, kept now or before; COPIED_FRAMES_MAX: there is no room. */
-static unsigned keep_frame(struct code_copy *c, const struct agct_frame *call)
+static unsigned keep_frame(struct code_copy *c, const struct scope_call *call)
 {
-	uint64_t key = (uintptr_t)call->method * UINT64_C(0x9e3779b97f4a7c15) + (uint32_t)call->bci;
+	uint64_t key = call->method * UINT64_C(0x9e3779b97f4a7c15) + (uint32_t)call->bci;
 	uint64_t hash = key * UINT64_C(0xbf58476d1ce4e5b9) >> 32;
 
 	/* Never more than half full. */
 	for (;; hash++) {
 		uint16_t *entry = &c->frame_table[hash % (2 * COPIED_FRAMES_MAX)];
-		const struct agct_frame *f = &c->frames[*entry ? *entry - 1 : 0];
+		const struct scope_call *f = &c->frames[*entry ? *entry - 1 : 0];
 
 		if (*entry && f->method == call->method && f->bci == call->bci)
 			return *entry - 1u;
@@ -47,7 +47,7 @@ static unsigned keep_frame(struct code_copy *c, const struct agct_frame *call)
 	}
 }
 
-static bool keep_record(void *arg, uint32_t offset, const struct agct_frame *calls, unsigned count)
+static bool keep_record(void *arg, uint32_t offset, const struct scope_call *calls, unsigned count)
 {
 	struct code_copy *c = arg;
 	uint32_t first = c->stack_count;

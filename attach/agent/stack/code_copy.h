@@ -40,7 +40,7 @@ struct copied_record {
 struct copied_call {
 	uint32_t offset;
 	Jxp__CodeImage__Call__Target target;
-	uint64_t method; /* jmethodID as a number, or 0 */
+	uint64_t method; /* address of the Method, or 0 */
 };
 
 struct code_copy {
@@ -50,7 +50,7 @@ struct code_copy {
 	uint8_t bytes[LIMIT_CODE_BYTES];
 	struct copied_record records[COPIED_RECORDS_MAX];
 	uint16_t stacks[COPIED_STACKS_MAX]; /* indices of frames */
-	struct agct_frame frames[COPIED_FRAMES_MAX];
+	struct scope_call frames[COPIED_FRAMES_MAX];
 	uint16_t frame_table[2 * COPIED_FRAMES_MAX]; /* by hash: index + 1 */
 	struct copied_call calls[COPIED_CALLS_MAX];
 };

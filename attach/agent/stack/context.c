@@ -21,10 +21,10 @@ static uint32_t slot_of(uint32_t parent, uint64_t hash, uint32_t probe)
 	       (CONTEXT_NODES - 1);
 }
 
-uint32_t context_intern(struct context_table *table, uint32_t parent, uint64_t method, int32_t bci)
+uint32_t context_intern(struct context_table *table, uint32_t parent, struct call call)
 {
 	uint32_t complete = parent << CONTEXT_STATE_BITS | CONTEXT_COMPLETE;
-	uint64_t hash = mix(method ^ mix(((uint64_t)parent << 32) | (uint32_t)bci));
+	uint64_t hash = mix(call.method ^ mix(((uint64_t)parent << 32) | (uint32_t)call.bci));
 
 	for (uint32_t probe = 0; probe < CONTEXT_MAX_PROBES; probe++) {
 		uint32_t slot = slot_of(parent, hash, probe);
@@ -32,15 +32,15 @@ uint32_t context_intern(struct context_table *table, uint32_t parent, uint64_t m
 		uint32_t state = atomic_load_explicit(&node->state, memory_order_acquire);
 
 		if (state == CONTEXT_EMPTY && claim(node)) {
-			node->method = method;
-			node->bci = bci;
+			node->method = call.method;
+			node->bci = call.bci;
 			atomic_store_explicit(&node->state, complete, memory_order_release);
 			return slot + 1;
 		}
 		/* A node that somebody is writing right now is passed over, not waited for: its
 		 * writer may be preempted. At worst this creates a twin. */
 		if (atomic_load_explicit(&node->state, memory_order_acquire) == complete &&
-		    node->method == method && node->bci == bci)
+		    node->method == call.method && node->bci == call.bci)
 			return slot + 1;
 	}
 	return 0;

@@ -16,19 +16,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Nodes of one window: 2^17 x 16 bytes = 2 MiB when full, untouched pages cost nothing. */
+#include "attach/agent/stack/call.h"
+
+/* Nodes of one window: 2^17 x 12 bytes = 1.5 MiB when full, untouched pages cost nothing. */
 #define CONTEXT_NODES (1u << 17)
 
 /* A probe sequence longer than this means that the table is as good as full. */
 #define CONTEXT_MAX_PROBES 64u
 
-/* The bci of a native method's frame, as AsyncGetCallTrace gives it (forte.cpp). */
-#define CONTEXT_BCI_NATIVE (-3)
-
 struct context_node {
 	_Atomic uint32_t state; /* enum context_state | parent's id (0: root) << 2 */
 	int32_t bci;
-	uint64_t method; /* jmethodID as a number; 0 when the JVM gave none */
+	uint32_t method; /* call.h */
 };
 
 enum context_state { CONTEXT_EMPTY, CONTEXT_BUSY, CONTEXT_COMPLETE };
@@ -39,8 +38,8 @@ struct context_table {
 	uint32_t sent[CONTEXT_NODES / 32]; /* the drain thread's marks */
 };
 
-/* The id of the child of parent (0: root) with this method and bci; 0 when the table is full. */
-uint32_t context_intern(struct context_table *table, uint32_t parent, uint64_t method, int32_t bci);
+/* The id of the child of parent (0: root) for this call; 0 when the table is full. */
+uint32_t context_intern(struct context_table *table, uint32_t parent, struct call call);
 
 /* The node of an id that context_intern returned. */
 static inline struct context_node *context_node(struct context_table *table, uint32_t id)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "attach/agent/code/code_heap.h"
+#include "attach/agent/method/method_layout.h"
 #include "attach/agent/stack/anchor.h"
 #include "attach/agent/stack/interpreter.h"
 #include "attach/agent/stack/scopes.h"
@@ -16,6 +17,7 @@
 struct frame_layout {
 	struct code_layout code; /* heap_count 0: nothing of all this is known */
 	struct scope_layout scopes;
+	struct method_layout method;
 	struct interpreter interpreter;
 	struct anchor_layout anchor; /* of threads */
 	/* Where Java code that native code called returns to, */
@@ -23,8 +25,6 @@ struct frame_layout {
 	/* Offset, in the JavaCallWrapper of that call, of the anchor with the last Java frame
 	 * before the call. */
 	uint32_t wrapper_anchor;
-	bool ids_are_pointers; /* a jmethodID is the address of a word with the Method's, which
-				* stays readable for the life of the process */
 };
 
 #endif

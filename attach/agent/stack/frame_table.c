@@ -21,74 +21,19 @@ static uint32_t state_of(const struct frame_entry *e)
 	return atomic_load_explicit(&e->state, memory_order_acquire);
 }
 
-const struct frame_entry *frame_next(const struct frame_table *table, uint64_t key,
-				     const struct frame_entry *after)
+const struct frame_entry *frame_find(const struct frame_table *table, const struct frame_key *key)
 {
-	uint32_t first = slot_of(key, 0);
-	uint32_t i = after ? ((uint32_t)(after - table->entries) - first + 1) % FRAME_ENTRIES : 0;
-
-	for (; i < MAX_PROBES; i++) {
-		const struct frame_entry *e = &table->entries[slot_of(key, i)];
+	for (uint32_t i = 0; i < MAX_PROBES; i++) {
+		const struct frame_entry *e = &table->entries[slot_of(key->key, i)];
 		uint32_t state = state_of(e);
 
 		if (state == ENTRY_EMPTY)
-			return NULL;
-		if (state == ENTRY_COMPLETE && e->key == key)
+			break;
+		if (state == ENTRY_COMPLETE && e->key == key->key && e->tie == key->tie &&
+		    e->id == key->id)
 			return e;
 	}
 	return NULL;
-}
-
-const struct frame_entry *frame_find(const struct frame_table *table, const struct frame_key *key)
-{
-	const struct frame_entry *e = NULL;
-
-	while ((e = frame_next(table, key->key, e)))
-		if (e->tie == key->tie &&
-		    atomic_load_explicit(&e->id, memory_order_acquire) == key->id)
-			return e;
-	return NULL;
-}
-
-struct agct_frame frame_call(const struct frame_table *table, const struct frame_entry *entry,
-			     unsigned i)
-{
-	const struct frame_call *call = &table->calls[entry->first + i];
-	struct agct_frame frame = {.bci = call->bci};
-
-	memcpy(&frame.method, call->method, sizeof(frame.method));
-	return frame;
-}
-
-static bool stands_for(const struct frame_table *table, const struct frame_entry *e,
-		       const struct agct_frame *calls, unsigned count)
-{
-	if (e->count != count)
-		return false;
-	for (unsigned i = 0; i < count; i++) {
-		struct agct_frame call = frame_call(table, e, i);
-
-		if (call.method != calls[i].method || call.bci != calls[i].bci)
-			return false;
-	}
-	return true;
-}
-
-/* An interpreted frame that was known in another epoch, and is what it was. */
-static bool renew(struct frame_table *table, const struct frame_key *key,
-		  const struct agct_frame *calls, unsigned count)
-{
-	const struct frame_entry *e = NULL;
-
-	while ((e = frame_next(table, key->key, e))) {
-		struct frame_entry *own = &table->entries[e - table->entries];
-
-		if (e->words == 0 && e->tie == key->tie && stands_for(table, e, calls, count)) {
-			atomic_store_explicit(&own->id, key->id, memory_order_release);
-			return true;
-		}
-	}
-	return false;
 }
 
 /* An empty entry for the key, now the caller's to fill in; NULL when there is no room. */
@@ -120,31 +65,24 @@ static uint32_t take_calls(struct frame_table *table, unsigned count)
 }
 
 bool frame_learn(struct frame_table *table, const struct frame_key *key, uint16_t words,
-		 const struct agct_frame *calls, unsigned count)
+		 const struct call *calls, unsigned count)
 {
 	struct frame_entry *e;
 	uint32_t first;
 
 	if (count == 0 || count > FRAME_CALLS_MAX)
 		return false;
-	if (words == 0 && renew(table, key, calls, count))
-		return true;
 	first = take_calls(table, count);
 	e = first < FRAME_CALLS ? claim(table, key->key) : NULL;
 	if (!e)
 		return false;
-	for (unsigned i = 0; i < count; i++) {
-		struct frame_call *call = &table->calls[first + i];
-
-		memcpy(call->method, &calls[i].method, sizeof(call->method));
-		call->bci = calls[i].bci;
-	}
+	memcpy(&table->calls[first], calls, count * sizeof(*calls));
 	e->key = key->key;
 	e->tie = key->tie;
 	e->first = first;
 	e->count = (uint16_t)count;
 	e->words = words;
-	atomic_store_explicit(&e->id, key->id, memory_order_relaxed);
+	e->id = key->id;
 	atomic_store_explicit(&e->state, ENTRY_COMPLETE, memory_order_release);
 	return true;
 }

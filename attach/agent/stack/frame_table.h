@@ -1,10 +1,9 @@
 /*
- * What is known of frames on stacks: which calls a frame of compiled code stands for, with what was
- * inlined, or an interpreted one.
+ * What is known of frames of compiled code on stacks: which calls each stands for, with what was
+ * inlined.
  *
- * A frame is known by what cannot mean anything else while the frame is there: a compiled one by
- * program counter, blob and compilation, an interpreted one by Method, bytecode pointer and, where
- * the method's id does not say whose it is, the epoch (handlers.h). Its callers have no part in it.
+ * A frame is known by what cannot mean anything else while the frame is there: program counter,
+ * blob and compilation. Its callers have no part in it.
  *
  * A table of fixed size that only grows while a window runs; lookups and insertions are lock-free
  * and async-signal-safe. Two threads that insert a frame at one moment may insert it twice.
@@ -16,9 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/agent/stack/call_trace.h"
+#include "attach/agent/stack/call.h"
 
-/* 512 KiB and 384 KiB when full. */
+/* 512 KiB and 256 KiB when full. */
 #define FRAME_ENTRIES (1u << 14)
 #define FRAME_CALLS   (1u << 15)
 
@@ -26,49 +25,40 @@
 #define FRAME_CALLS_MAX 255u
 
 struct frame_key {
-	uint64_t key; /* compiled: pc << 1 | is it the innermost; interpreted: Method */
-	uint64_t tie; /* blob; bytecode pointer */
-	uint32_t id;  /* compilation; epoch or 0 */
+	uint64_t key; /* pc << 1 | is it the innermost */
+	uint64_t tie; /* blob */
+	uint32_t id;  /* compilation */
 };
 
 struct frame_entry {
 	_Atomic uint32_t state;
-	_Atomic uint32_t id;
+	uint32_t id;
 	uint64_t key;
 	uint64_t tie;
 	uint32_t first;
 	uint16_t count; /* calls, innermost first */
-	uint16_t words; /* that the frame takes of the stack; 0: interpreted */
-};
-
-/* Unaligned, or it would be a third larger. */
-struct frame_call {
-	uint32_t method[2];
-	int32_t bci;
+	uint16_t words; /* that the frame takes of the stack */
 };
 
 struct frame_table {
 	struct frame_entry entries[FRAME_ENTRIES];
-	struct frame_call calls[FRAME_CALLS];
+	struct call calls[FRAME_CALLS];
 	_Atomic uint32_t calls_used;
-	_Atomic bool distrusted; /* something in it was wrong: nobody is to look */
 };
 
 /* The frame's entry, or NULL. */
 const struct frame_entry *frame_find(const struct frame_table *table, const struct frame_key *key);
 
-/* Any entry of a compiled frame's key, of whatever blob and compilation, from the one after (NULL:
- * from the first) on; NULL when there is no more. */
-const struct frame_entry *frame_next(const struct frame_table *table, uint64_t key,
-				     const struct frame_entry *after);
-
 /* Takes in what a frame stands for: calls[0..count), innermost first. False when it does not fit.
  */
 bool frame_learn(struct frame_table *table, const struct frame_key *key, uint16_t words,
-		 const struct agct_frame *calls, unsigned count);
+		 const struct call *calls, unsigned count);
 
-/* One of an entry's calls. */
-struct agct_frame frame_call(const struct frame_table *table, const struct frame_entry *entry,
-			     unsigned i);
+/* An entry's calls, innermost first. */
+static inline const struct call *frame_calls(const struct frame_table *table,
+					     const struct frame_entry *entry)
+{
+	return &table->calls[entry->first];
+}
 
 #endif

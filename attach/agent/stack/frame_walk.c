@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "attach/agent/code/codemap.h"
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/stack/frame_edge.h"
 #include "attach/agent/stack/stub_frame.h"
@@ -22,14 +21,19 @@
 
 struct cursor {
 	const struct frame_layout *layout;
-	struct frame_table *table;
+	const struct walk_tables *tables;
+	struct frame_walk *walk;
+	struct call *calls;
+	unsigned room;
 	uint64_t pc, sp, fp;
 	uint64_t ip, bcp; /* of the innermost */
 	uint64_t high;
 	enum walk_cut cut;
 	uint32_t epoch;
 	bool innermost;
-	bool leaf; /* not innermost, but what it called is no Java code: a stub */
+	bool at_call; /* it began behind a call */
+	bool in_stub; /* or in a stub */
+	bool leaf;    /* not innermost, but what it called is no Java code: a stub */
 };
 
 /* Can a word there, and those to so many before and behind it, be read? */
@@ -65,35 +69,54 @@ static bool go_to_leaf(struct cursor *c, uint64_t pc, uint64_t sp, uint64_t fp)
 	return c->leaf;
 }
 
-/* An id that is a pointer leads to its method: nothing else can have come to be at its place. */
-static bool id_fits(const struct frame_layout *layout, const struct frame_key *key, jmethodID id)
+/* How many the frame's calls are known better (frame_walk.h): what is noted of the innermost. */
+static void note_first(struct cursor *c, bool interpreted, const struct call *calls, unsigned count)
 {
-	return !layout->ids_are_pointers || (id && *(const uint64_t *)(const void *)id == key->key);
+	struct frame_walk *walk = c->walk;
+
+	walk->interpreted = interpreted;
+	if (interpreted)
+		walk->better = !c->at_call;
+	else if (c->in_stub)
+		walk->better = count;
+	else
+		walk->better = calls[0].bci == CALL_BCI_UNKNOWN;
 }
 
-static const struct frame_entry *find_interpreted(const struct cursor *c,
-						  const struct frame_key *key)
+/* The calls that a frame stands for, as far as there is room. */
+static void take(struct cursor *c, bool interpreted, const struct call *calls, unsigned count)
 {
-	const struct frame_entry *e = frame_find(c->table, key);
+	unsigned fits = c->room - c->walk->count;
 
-	return e && e->words == 0 && id_fits(c->layout, key, frame_call(c->table, e, 0).method)
-		   ? e
-		   : NULL;
+	if (c->walk->count == 0)
+		note_first(c, interpreted, calls, count);
+	if (count > fits)
+		count = fits;
+	memcpy(c->calls + c->walk->count, calls, count * sizeof(*calls));
+	c->walk->count += count;
 }
 
-static const struct frame_entry *meet_interpreted(const struct cursor *c,
-						  const struct frame_key *key)
+static uint32_t number_of(struct cursor *c, uint64_t method)
 {
-	const struct frame_entry *e = find_interpreted(c, key);
-	struct agct_frame call;
+	uint32_t number = method_number(c->tables->methods, &c->layout->method, method, c->epoch);
 
-	if (e)
-		return e;
-	return interpreter_call(&c->layout->interpreter, &c->layout->scopes, key->key, key->tie,
-				&call) &&
-		       frame_learn(c->table, key, 0, &call, 1)
-		   ? find_interpreted(c, key)
-		   : NULL;
+	if (!number)
+		c->cut = CUT_METHOD;
+	return number;
+}
+
+/* Where an interpreted method is. False where its bytecodes are not there. */
+static bool find_bci(const struct cursor *c, uint32_t number, uint64_t bcp, int32_t *bci)
+{
+	const struct method_copy *m = method_of_number(c->tables->methods, number);
+	uint64_t begin = m->const_method + c->layout->method.const_bytes;
+
+	if (method_copy_is_native(m)) {
+		*bci = CALL_BCI_NATIVE;
+		return bcp == 0;
+	}
+	*bci = (int32_t)(bcp - begin);
+	return bcp >= begin && bcp - begin < m->code_size;
 }
 
 /* Where the innermost one is. While it has called, or is entered, its frame tells; else a register
@@ -124,26 +147,23 @@ static bool find_bcp(const struct cursor *c, uint64_t *bcp)
 }
 
 /* An interpreted method. */
-static bool pass_interpreted(struct cursor *c, struct walk_frame *out)
+static bool pass_interpreted(struct cursor *c)
 {
-	const struct frame_layout *l = c->layout;
 	uint64_t sender_sp, bcp;
+	struct call call;
 
 	c->cut = CUT_INTERPRETER;
 	if (!on_stack(c, c->fp, INTERPRETED_WORDS * WORD, 2 * WORD))
 		return false;
 	bcp = word(c->fp, INTERPRETED_BCP);
-	if (c->innermost && !find_bcp(c, &bcp))
-		return false;
-	out->key = (struct frame_key){.key = word(c->fp, INTERPRETED_METHOD),
-				      .tie = bcp,
-				      .id = l->ids_are_pointers ? 0 : c->epoch};
-	out->words = 0;
-	out->entry = meet_interpreted(c, &out->key);
 	sender_sp = word(c->fp, INTERPRETED_SENDER_SP);
-	/* The register may have had something else for a moment. */
-	if (sender_sp < c->fp + 2 * WORD || (c->innermost && !out->entry))
+	if ((c->innermost && !find_bcp(c, &bcp)) || sender_sp < c->fp + 2 * WORD)
 		return false;
+	call.method = number_of(c, word(c->fp, INTERPRETED_METHOD));
+	/* A register may have had something else for a moment. */
+	if (!call.method || !find_bci(c, call.method, bcp, &call.bci))
+		return false;
+	take(c, true, &call, 1);
 	return go_to(c, word(c->fp, 1), sender_sp, word(c->fp, 0));
 }
 
@@ -155,25 +175,19 @@ static bool is_complete(const struct cursor *c, uint64_t blob)
 	return complete >= 0 && (c->innermost ? c->ip : c->pc) >= begin + (uint32_t)complete;
 }
 
-/* Is this what the code map has at the pc, an nmethod? It is asked about what is met first; what is
- * known is told by its compilation. */
-static bool is_compiled(const struct code_layout *code, uint64_t blob, uint64_t pc,
-			struct code_blob *out)
+static uint64_t method_of(const struct cursor *c, uint64_t blob)
 {
-	return codemap_find(pc, out) && out->type == CODE_COMPILED &&
-	       out->start == code_heap_begin(code, blob);
+	return word(blob + c->layout->code.method, 0);
 }
 
-static unsigned calls_at(const struct cursor *c, uint64_t blob, uint64_t method, bool native,
-			 struct agct_frame calls[SCOPES_MAX])
+static unsigned calls_at(const struct cursor *c, uint64_t blob, struct scope_call calls[SCOPES_MAX])
 {
 	const struct scope_layout *l = &c->layout->scopes;
-	uint64_t begin = code_heap_begin(&c->layout->code, blob);
+	uint64_t begin = code_heap_begin(&c->layout->code, blob), method = method_of(c, blob);
 	unsigned count;
 
-	if (native) {
-		calls[0].bci = CALL_BCI_NATIVE;
-		memcpy(&calls[0].method, &method, sizeof(calls[0].method));
+	if (code_heap_kind(&c->layout->code, blob) == CODE_KIND_NATIVE) {
+		calls[0] = (struct scope_call){method, CALL_BCI_NATIVE};
 		return 1;
 	}
 	count = scopes_at(l, blob, begin, c->pc, c->innermost, method, calls);
@@ -184,15 +198,34 @@ static unsigned calls_at(const struct cursor *c, uint64_t blob, uint64_t method,
 	return count;
 }
 
-/* The id of the method that the nmethod was compiled from; 0 when it is not known. */
-static uint64_t method_of(const struct frame_layout *l, uint64_t blob)
+/* Takes a frame's calls, and remembers them for the next time. */
+static bool take_new(struct cursor *c, const struct frame_key *key, uint16_t words,
+		     const struct scope_call *calls, unsigned count)
 {
-	uint64_t method, id;
+	struct call numbered[SCOPES_MAX];
 
-	if (!l->code.method || code_heap_kind(&l->code, blob) == CODE_KIND_UNKNOWN)
-		return 0;
-	memcpy(&method, (const void *)(uintptr_t)(blob + l->code.method), sizeof(method));
-	return l->scopes.methods_known && scopes_id_of(&l->scopes, method, &id) ? id : 0;
+	for (unsigned i = 0; i < count; i++) {
+		numbered[i] = (struct call){number_of(c, calls[i].method), calls[i].bci};
+		if (!numbered[i].method)
+			return false;
+		method_set_compiled(c->tables->methods, numbered[i].method);
+	}
+	take(c, false, numbered, count);
+	/* Where there is no room it is read again. */
+	(void)frame_learn(c->tables->frames, key, words, numbered, count);
+	return true;
+}
+
+/* A frame that was met before; *words: what it takes of the stack. */
+static bool take_known(struct cursor *c, const struct frame_key *key, uint16_t *words)
+{
+	const struct frame_entry *e = frame_find(c->tables->frames, key);
+
+	if (!e)
+		return false;
+	*words = e->words;
+	take(c, false, frame_calls(c->tables->frames, e), e->count);
+	return true;
 }
 
 /* Of a frame that does not stand, in the key's tie: no blob begins there. */
@@ -200,89 +233,72 @@ static uint64_t method_of(const struct frame_layout *l, uint64_t blob)
 
 /* Where the innermost method's frame does not stand, it is in no method inlined in it. Which of its
  * bytecodes its epilogue belongs to nobody says. */
-static bool meet_edge(const struct cursor *c, const struct code_heap_blob *blob,
-		      struct walk_frame *out)
+static enum frame_edge edge_at(const struct cursor *c, const struct code_heap_blob *blob,
+			       uint16_t *words)
 {
 	const struct code_layout *code = &c->layout->code;
 	int32_t complete = code_heap_frame_complete(code, blob->start);
-	struct code_blob mapped;
-	struct agct_frame call;
 	enum frame_edge edge;
 
-	if (complete < 0)
-		return false;
+	*words = 0;
+	if (!c->innermost || complete < 0)
+		return FRAME_STANDS;
 	edge = frame_edge_at(code_heap_begin(code, blob->start), code_heap_end(code, c->ip),
-			     (uint32_t)complete, c->ip, &out->words);
-	if (edge == FRAME_STANDS || out->words == code_heap_frame_words(code, blob->start))
-		return false;
-	out->key = (struct frame_key){
-	    .key = c->ip << 1 | 1, .tie = blob->start | TIE_EDGE, .id = blob->id};
-	out->entry = frame_find(c->table, &out->key);
-	if (out->entry || !is_compiled(code, blob->start, c->ip, &mapped))
-		return true;
-	call.bci = code_heap_kind(code, blob->start) == CODE_KIND_NATIVE ? CALL_BCI_NATIVE
-		   : edge == FRAME_ENTERED                               ? 0
-									 : SCOPES_BCI_UNKNOWN;
-	memcpy(&call.method, &mapped.method, sizeof(call.method));
-	if (frame_learn(c->table, &out->key, out->words, &call, 1))
-		out->entry = frame_find(c->table, &out->key);
-	return true;
+			     (uint32_t)complete, c->ip, words);
+	return *words == code_heap_frame_words(code, blob->start) ? FRAME_STANDS : edge;
 }
 
-static bool meet_compiled(struct cursor *c, uint64_t blob, struct walk_frame *out)
+static bool take_edge(struct cursor *c, const struct code_heap_blob *blob, enum frame_edge edge,
+		      uint16_t words)
 {
-	bool native = code_heap_kind(&c->layout->code, blob) == CODE_KIND_NATIVE;
-	int32_t words = code_heap_frame_words(&c->layout->code, blob);
-	struct agct_frame calls[SCOPES_MAX];
-	struct code_blob mapped;
-	unsigned count;
+	const struct frame_key key = {c->ip << 1 | 1, blob->start | TIE_EDGE, blob->id};
+	bool native = code_heap_kind(&c->layout->code, blob->start) == CODE_KIND_NATIVE;
+	const struct scope_call call = {.method = method_of(c, blob->start),
+					.bci = native                  ? CALL_BCI_NATIVE
+					       : edge == FRAME_ENTERED ? 0
+								       : CALL_BCI_UNKNOWN};
 
-	c->cut = CUT_UNMAPPED;
-	if (!is_compiled(&c->layout->code, blob, c->pc, &mapped))
-		mapped.method = method_of(c->layout, blob);
-	if (!mapped.method)
-		return false;
-	c->cut = CUT_EDGE;
-	if (words < 2 || words >= (int32_t)FRAME_WORDS_MAX || !is_complete(c, blob))
-		return false;
-	out->words = (uint16_t)words;
-	count = calls_at(c, blob, mapped.method, native, calls);
-	if (count && frame_learn(c->table, &out->key, out->words, calls, count))
-		out->entry = frame_find(c->table, &out->key);
-	return true;
+	c->walk->at_edge = true;
+	return take_known(c, &key, &words) || take_new(c, &key, words, &call, 1);
 }
 
-static bool find_compiled(struct cursor *c, const struct code_heap_blob *blob,
-			  struct walk_frame *out)
+/* A frame that stands. */
+static bool take_standing(struct cursor *c, const struct code_heap_blob *blob, uint16_t *words)
 {
-	if (c->innermost && meet_edge(c, blob, out))
-		return true;
 	/* In the middle of the call stands nobody, but for what is to be told as the place behind
 	 * it: that is the same. */
-	out->key =
-	    (struct frame_key){.key = c->leaf ? (c->pc - 1) << 1 | 1 : c->pc << 1 | c->innermost,
-			       .tie = blob->start,
-			       .id = blob->id};
-	out->entry = frame_find(c->table, &out->key);
-	if (out->entry)
-		out->words = out->entry->words;
-	return out->entry || meet_compiled(c, blob->start, out);
+	const struct frame_key key = {c->leaf ? (c->pc - 1) << 1 | 1 : c->pc << 1 | c->innermost,
+				      blob->start, blob->id};
+	int32_t size = code_heap_frame_words(&c->layout->code, blob->start);
+	struct scope_call calls[SCOPES_MAX];
+	unsigned count;
+
+	if (take_known(c, &key, words))
+		return true;
+	c->cut = CUT_EDGE;
+	if (size < 2 || size >= (int32_t)FRAME_WORDS_MAX || !is_complete(c, blob->start))
+		return false;
+	*words = (uint16_t)size;
+	count = calls_at(c, blob->start, calls);
+	return count && take_new(c, &key, *words, calls, count);
 }
 
-static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob,
-			  struct walk_frame *out)
+static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob)
 {
+	uint16_t words;
+	enum frame_edge edge = edge_at(c, blob, &words);
 	uint64_t bytes;
 
-	if (!find_compiled(c, blob, out))
+	if (edge == FRAME_STANDS ? !take_standing(c, blob, &words)
+				 : !take_edge(c, blob, edge, words))
 		return false;
-	bytes = out->words * WORD;
+	bytes = words * WORD;
 	c->cut = CUT_STACK;
 	if (c->high - c->sp <= bytes)
 		return false;
 	/* Of a frame that is the return address alone, the caller's rbp is where it was. */
 	return go_to(c, word(c->sp + bytes, -1), c->sp + bytes,
-		     out->words > 1 ? word(c->sp + bytes, -2) : c->fp);
+		     words > 1 ? word(c->sp + bytes, -2) : c->fp);
 }
 
 /* A stub stands for no call. Those with frames of a fixed size build them as compiled code does;
@@ -328,308 +344,61 @@ static bool pass_entry(struct cursor *c, bool *root)
 	return go_to(c, pc ? pc : word(sp, -1), sp, word(anchor + l->anchor.fp, 0));
 }
 
-/* A frame of compiled or interpreted code. */
-static bool pass_frame(struct cursor *c, const struct code_heap_blob *blob, struct frame_walk *walk)
-{
-	struct walk_frame *f = &walk->frames[walk->count];
-
-	c->cut = CUT_FULL;
-	if (walk->count == WALK_FRAMES_MAX)
-		return false;
-	f->entry = NULL;
-	f->sp = c->sp;
-	f->fp = c->fp;
-	if (!(interpreter_contains(&c->layout->interpreter, c->pc) ? pass_interpreted(c, f)
-								   : pass_compiled(c, blob, f)))
-		return false;
-	walk->count++;
-	walk->unknown += !f->entry;
-	walk->calls += f->entry ? f->entry->count : 0;
-	return true;
-}
-
 /* One frame; false at the end of the walk, with why. */
-static bool step(struct cursor *c, struct frame_walk *walk)
+static bool step(struct cursor *c)
 {
 	const struct frame_layout *l = c->layout;
 	struct code_heap_blob blob;
 	bool root = false;
 
-	walk->end = WALK_CUT;
 	if (c->pc == l->call_stub_return && !c->innermost) {
 		if (!pass_entry(c, &root))
 			return false;
 		if (root)
-			walk->end = WALK_ROOT;
+			c->walk->end = WALK_ROOT;
 		return !root;
 	}
 	if (interpreter_contains(&l->interpreter, c->pc))
-		return pass_frame(c, NULL, walk);
+		return pass_interpreted(c);
 	c->cut = CUT_CODE;
 	if (!code_heap_find(&l->code, c->pc, &blob))
 		return false;
 	if (code_heap_kind(&l->code, blob.start) == CODE_KIND_OTHER) {
-		walk->in_stub |= walk->count == 0;
+		c->in_stub |= c->walk->count == 0;
 		return pass_stub(c, blob.start);
 	}
-	return pass_frame(c, &blob, walk);
+	return pass_compiled(c, &blob);
 }
 
-void frame_walk(const struct frame_layout *layout, struct frame_table *table,
-		const struct walk_start *start, unsigned calls_wanted, struct frame_walk *out)
+void frame_walk(const struct frame_layout *layout, const struct walk_tables *tables,
+		const struct walk_start *start, struct call *calls, unsigned room,
+		struct frame_walk *out)
 {
 	struct cursor c = {.layout = layout,
-			   .table = table,
+			   .tables = tables,
+			   .walk = out,
+			   .calls = calls,
+			   .room = room,
 			   .pc = start->pc,
 			   .sp = start->sp,
 			   .fp = start->fp,
 			   .ip = start->ip,
 			   .bcp = start->bcp,
 			   .high = start->stack_high,
-			   .epoch = start->epoch,
-			   .innermost = !start->at_call};
+			   .epoch = start->epoch + 1, /* 0 stands for none */
+			   .innermost = !start->at_call,
+			   .at_call = start->at_call,
+			   .cut = CUT_STACK};
 
-	out->count = out->unknown = out->calls = 0;
-	out->end = WALK_CUT;
-	out->cut = CUT_NOT;
-	out->at_call = start->at_call;
-	out->in_stub = false;
-	if (layout->code.heap_count == 0 || c.sp % WORD != 0 || c.sp >= c.high)
-		return;
-	while (step(&c, out)) {
-		if (out->unknown == 0 && out->calls >= calls_wanted) {
-			out->end = WALK_DEEP;
-			return;
-		}
-	}
+	*out = (struct frame_walk){.end = WALK_CUT};
+	if (c.sp % WORD != 0 || c.sp >= c.high)
+		out->cut = c.cut;
+	else
+		while (step(&c))
+			if (out->count == room) {
+				out->end = WALK_DEEP;
+				return;
+			}
 	if (out->end == WALK_CUT)
 		out->cut = c.cut;
-}
-
-bool frame_walk_is_at_edge(const struct frame_walk *walk)
-{
-	const struct walk_frame *f = &walk->frames[0];
-
-	return f->words > 0 && f->key.tie & TIE_EDGE;
-}
-
-unsigned frame_walk_better(const struct frame_walk *walk, const struct frame_table *table)
-{
-	const struct walk_frame *f = &walk->frames[0];
-
-	if (f->words == 0)
-		return walk->at_call ? 0 : 1;
-	if (walk->in_stub)
-		return f->entry->count;
-	return frame_call(table, f->entry, 0).bci == SCOPES_BCI_UNKNOWN;
-}
-
-unsigned frame_walk_calls(const struct frame_walk *walk, const struct frame_table *table,
-			  struct agct_frame *to, unsigned room)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < walk->count; i++) {
-		const struct frame_entry *e = walk->frames[i].entry;
-
-		for (unsigned j = 0; j < e->count; j++) {
-			if (count == room)
-				return count;
-			to[count++] = frame_call(table, e, j);
-		}
-	}
-	return count;
-}
-
-/* ---------------------------------------------------------------- learning */
-
-/* Which calls of the JVM's answer belong to which frame: those of a frame end with the method that
- * it was compiled from. Where that is ambiguous (a method inlined in itself) there is an earliest
- * and a latest end for a frame, and nothing is learnt from it unless they are the same. */
-struct assignment {
-	const struct walk_frame *frame;
-	uint64_t method; /* that its last call is of; 0: any */
-	uint16_t fixed;  /* calls that it is known to stand for; 0: unknown */
-	uint16_t end;    /* that it is known to have; 0: unknown */
-	uint16_t earliest;
-	uint16_t latest;
-};
-
-struct assignments {
-	const struct frame_answer *answer;
-	unsigned frames;
-	struct assignment of[WALK_FRAMES_MAX];
-};
-
-static bool can_end(const struct assignments *a, const struct assignment *f, unsigned end)
-{
-	const struct agct_frame *last = &a->answer->calls[end - 1];
-
-	return (!f->end || f->end == end) && (!f->method || (uintptr_t)last->method == f->method);
-}
-
-static bool find_earliest(struct assignments *a)
-{
-	unsigned end = 0;
-
-	for (unsigned i = 0; i < a->frames; i++) {
-		struct assignment *f = &a->of[i];
-
-		end += f->fixed ? f->fixed : 1;
-		while (end <= a->answer->count && !can_end(a, f, end) && !f->fixed)
-			end++;
-		if (end > a->answer->count || !can_end(a, f, end))
-			return false;
-		f->earliest = (uint16_t)end;
-	}
-	return true;
-}
-
-/* After find_earliest: no frame ends before that. */
-static bool find_latest(struct assignments *a)
-{
-	unsigned end = a->answer->count;
-
-	for (unsigned i = a->frames; i-- > 0;) {
-		struct assignment *f = &a->of[i];
-
-		while (end >= f->earliest && !can_end(a, f, end))
-			end--;
-		if (end < f->earliest)
-			return false;
-		f->latest = (uint16_t)end;
-		end -= f->fixed ? f->fixed : 1;
-	}
-	return true;
-}
-
-/* Where a frame's own calls are known, one end of it tells the other. */
-static void tighten(struct assignments *a)
-{
-	unsigned begin = 0;
-
-	for (unsigned i = 0; i < a->frames; i++) {
-		struct assignment *f = &a->of[i];
-
-		if (f->fixed && f->latest > begin + f->fixed)
-			f->latest = (uint16_t)(begin + f->fixed);
-		begin = f->latest;
-	}
-	for (unsigned i = a->frames; i-- > 1;) {
-		const struct assignment *f = &a->of[i];
-		struct assignment *before = &a->of[i - 1];
-
-		if (f->fixed && before->earliest < f->earliest - f->fixed)
-			before->earliest = (uint16_t)(f->earliest - f->fixed);
-	}
-}
-
-static bool place_all(struct assignments *a)
-{
-	if (!find_earliest(a) || !find_latest(a))
-		return false;
-	tighten(a);
-	return true;
-}
-
-/* The first frame that is to be learnt and in doubt; frames: there is none. */
-static unsigned first_in_doubt(const struct assignments *a)
-{
-	unsigned i = 0;
-
-	while (i < a->frames && (a->of[i].frame->entry || a->of[i].earliest == a->of[i].latest))
-		i++;
-	return i;
-}
-
-/* Asks the JVM once, for the caller of the first frame in doubt. Those that are so still are met
- * again. */
-static bool resolve(struct assignments *a)
-{
-	const struct frame_answer *answer = a->answer;
-	unsigned i = first_in_doubt(a), left;
-
-	if (i + 1 >= a->frames || !answer->count_from)
-		return true;
-	left = answer->count_from(answer->arg, a->of[i + 1].frame);
-	if (left == 0 || left >= answer->count)
-		return true;
-	a->of[i].end = (uint16_t)(answer->count - left);
-	return place_all(a);
-}
-
-/* Does the JVM know what is inlined at this very place? It does at every return address. */
-static bool has_debug_info(const struct code_blob *blob, uint64_t pc)
-{
-	uint64_t offset = pc - blob->start;
-	uint32_t i = codemap_debug_pc_from(blob, offset);
-
-	return i < blob->debug_pc_count && blob->debug_pcs[i] == offset;
-}
-
-static bool may_learn(const struct frame_layout *layout, const struct assignment *f,
-		      const struct agct_frame *calls, unsigned count)
-{
-	const struct frame_key *key = &f->frame->key;
-	bool innermost = key->key & 1;
-	struct code_blob blob;
-
-	if (f->frame->words == 0)
-		return count == 1 && id_fits(layout, key, calls[0].method);
-	if (!is_compiled(&layout->code, key->tie, key->key >> 1, &blob) || blob.method != f->method)
-		return false;
-	/* A native method's code has none; where it calls from tells its state, too. */
-	if (calls[count - 1].bci == CALL_BCI_NATIVE)
-		return count == 1 && !innermost;
-	return innermost || has_debug_info(&blob, key->key >> 1);
-}
-
-static bool assign(const struct frame_layout *layout, const struct frame_walk *walk,
-		   struct assignments *a)
-{
-	a->frames = walk->count;
-	for (unsigned i = 0; i < walk->count; i++) {
-		const struct walk_frame *f = &walk->frames[i];
-		struct code_blob blob;
-
-		a->of[i] = (struct assignment){.frame = f};
-		if (f->entry)
-			a->of[i].fixed = f->entry->count;
-		else if (f->words == 0)
-			a->of[i].fixed = 1;
-		else if (!(f->key.tie & TIE_EDGE) &&
-			 is_compiled(&layout->code, f->key.tie, f->key.key >> 1, &blob))
-			a->of[i].method = blob.method;
-		else
-			return false;
-	}
-	/* The last one ends where the answer does. */
-	a->of[walk->count - 1].end = (uint16_t)a->answer->count;
-	return place_all(a) && resolve(a);
-}
-
-void frame_walk_learn(const struct frame_layout *layout, struct frame_table *table,
-		      const struct frame_walk *walk, const struct frame_answer *answer)
-{
-	struct assignments a;
-	unsigned begin = 0;
-	bool certain = true; /* where the frame begins */
-
-	a.answer = answer;
-	if (walk->end != WALK_ROOT || walk->count == 0 || answer->count > UINT16_MAX ||
-	    !assign(layout, walk, &a))
-		return;
-	for (unsigned i = 0; i < walk->count; i++) {
-		const struct assignment *f = &a.of[i];
-		const struct agct_frame *calls = answer->calls + begin;
-		unsigned count = f->latest - begin;
-
-		bool ends = f->earliest == f->latest;
-
-		if (certain && ends && !f->frame->entry && may_learn(layout, f, calls, count))
-			/* Where there is no room the JVM is asked again. */
-			(void)frame_learn(table, &f->frame->key, f->frame->words, calls, count);
-		certain = ends;
-		begin = f->latest;
-	}
 }

@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-#include "attach/agent/code/safe_read.h"
-
-#define FLAG_NATIVE 0x100u /* JVM_ACC_NATIVE */
-
 static bool begins_with(const char *name, const char *with)
 {
 	return strncmp(name, with, strlen(with)) == 0;
@@ -63,38 +59,4 @@ enum interpreter_part interpreter_part_at(const struct interpreter *in, uint64_t
 			high = middle;
 	}
 	return low < in->part_count ? (enum interpreter_part)in->parts[low] : PART_OTHER;
-}
-
-static bool read_bci(const struct interpreter *in, const struct scope_layout *layout,
-		     uint64_t method, uint64_t bcp, jint *out)
-{
-	uint64_t const_method, begin;
-	uint16_t flags, size;
-
-	if (!safe_read(method + in->method_flags, &flags, sizeof(flags)))
-		return false;
-	if (flags & FLAG_NATIVE) {
-		*out = CALL_BCI_NATIVE;
-		return bcp == 0;
-	}
-	if (!safe_read(method + layout->method_const, &const_method, sizeof(const_method)) ||
-	    !safe_read(const_method + in->const_code, &size, sizeof(size)))
-		return false;
-	begin = const_method + in->const_bytes;
-	if (bcp < begin || bcp - begin >= size)
-		return false;
-	*out = (jint)(bcp - begin);
-	return true;
-}
-
-bool interpreter_call(const struct interpreter *in, const struct scope_layout *layout,
-		      uint64_t method, uint64_t bcp, struct agct_frame *out)
-{
-	uint64_t id;
-
-	if (!in->methods_known || !layout->methods_known ||
-	    !read_bci(in, layout, method, bcp, &out->bci) || !scopes_id_of(layout, method, &id))
-		return false;
-	memcpy(&out->method, &id, sizeof(out->method));
-	return true;
 }

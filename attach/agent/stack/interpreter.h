@@ -1,6 +1,6 @@
 /*
  * HotSpot's template interpreter, as far as its frames are told from outside: which of its parts a
- * pc lies in, and what a Method and a place in its bytecodes are to the JVM's own word.
+ * pc lies in.
  *
  * The innermost frame's place is in a register or in its frame, by the part that runs: templates
  * of bytecodes keep it in r13, and save it before they call. Where a part is none of those that are
@@ -13,9 +13,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "attach/agent/stack/call_trace.h"
-#include "attach/agent/stack/scopes.h"
 
 /* It has some 280 parts. */
 #define INTERPRETER_PARTS_MAX 512u
@@ -36,11 +33,6 @@ struct interpreter {
 	unsigned part_count;
 	uint32_t part_end[INTERPRETER_PARTS_MAX];
 	uint8_t parts[INTERPRETER_PARTS_MAX];
-	/* Of methods; methods_known: they can be read. */
-	bool methods_known;
-	uint32_t method_flags; /* u2 of the Method */
-	uint32_t const_bytes;  /* of a ConstMethod, before its bytecodes */
-	uint32_t const_code;   /* u2: how many those are */
 };
 
 /* Before a window: the next part, of this name and so many bytes. False when there is no room. */
@@ -52,10 +44,5 @@ static inline bool interpreter_contains(const struct interpreter *interpreter, u
 }
 
 enum interpreter_part interpreter_part_at(const struct interpreter *interpreter, uint64_t pc);
-
-/* The call of an interpreted frame of the Method, whose bytecode pointer is bcp. False where what
- * is said there is not certain to be one. */
-bool interpreter_call(const struct interpreter *interpreter, const struct scope_layout *layout,
-		      uint64_t method, uint64_t bcp, struct agct_frame *out);
 
 #endif

@@ -14,24 +14,21 @@
 #include <stdint.h>
 
 #include "attach/agent/code/page_reader.h"
-#include "attach/agent/stack/call_trace.h"
 
 /* Deeper inlining is not followed. */
 #define SCOPES_MAX 64u
 
-/* So many ids of methods are remembered at most: large programs have some thousand compiled. */
-#define SCOPES_METHODS 16384u
-#define SCOPES_BYTES   (SCOPES_METHODS * 16u)
-
-/* A bci that stands for none. */
-#define SCOPES_BCI_UNKNOWN (-1)
+/* A call as debug information has it. */
+struct scope_call {
+	uint64_t method; /* address of the Method */
+	int32_t bci;     /* call.h */
+};
 
 /* Offsets, of this JVM's structures. */
 struct scope_layout {
 	bool known;
-	bool ids_are_pointers; /* frame_layout.h */
-	bool apart;            /* debug information is not in the nmethod itself (from JDK 25) */
-	uint8_t byte_base;     /* what is taken from each byte of a compressed number */
+	bool apart;        /* debug information is not in the nmethod itself (from JDK 25) */
+	uint8_t byte_base; /* what is taken from each byte of a compressed number */
 	/* In an nmethod. Ints: where in it (apart: in its immutable data) is what. */
 	uint32_t pcs;            /* int */
 	uint32_t pcs_end;        /* int */
@@ -39,57 +36,29 @@ struct scope_layout {
 	uint32_t metadata;       /* int; apart: int, offset in the mutable data */
 	uint32_t immutable_data; /* address, if apart */
 	uint32_t mutable_data;   /* address, if apart */
-	bool methods_known;      /* what follows is */
-	uint32_t method_const;
-	uint32_t const_constants;
-	uint32_t const_number; /* u2: of the method in its class */
-	uint32_t pool_holder;
-	uint32_t holder_ids;
 };
 
 /* The calls at pc, innermost first, of the nmethod at blob whose instructions begin at begin.
  * innermost: pc stands for the next place behind it that has any, and where none has, for the
  * method's own code at no bci that is known; else it has to have some itself.
- * method: the id that the last call is of. Returns how many, 0 where it is not certain. */
+ * method: the Method that the last call is of. Returns how many, 0 where it is not certain. */
 unsigned scopes_at(const struct scope_layout *layout, uint64_t blob, uint64_t begin, uint64_t pc,
-		   bool innermost, uint64_t method, struct agct_frame calls[SCOPES_MAX]);
-
-/* The id of the Method at an address, as a number: one that is sure to be there, or its class's
- * table of ids has none. What says that it is one is read safely. False when there is none. Up to
- * eight system calls, where it was not remembered. */
-bool scopes_id_of(const struct scope_layout *layout, uint64_t method, uint64_t *id);
-
-/* Before a window: reserves what ids are remembered in, once per process. 0 or -ENOMEM. */
-int scopes_init(void);
-
-/* After a window: forgets them, and gives the memory back. */
-void scopes_release(void);
-
-/* An id, where it is the address of a word with the Method's, that is sure to be asked for. */
-void scopes_remember(uint64_t method, uint64_t id);
+		   bool innermost, uint64_t method, struct scope_call calls[SCOPES_MAX]);
 
 /* Visits all places of the nmethod that anything is known of, by ascending offset from its first
- * instruction, with the calls there, innermost first; a call whose method has no id is left out.
- * Only those below size whose last call is of method are visited. Reads everything safely: the
- * nmethod may go meanwhile, and what was visited is to be thrown away then. visit gives false to
- * end it. Takes some 40 KiB of stack. */
-typedef bool scopes_visit(void *arg, uint32_t offset, const struct agct_frame *calls,
+ * instruction, with the calls there, innermost first. Only those below size whose last call is of
+ * method are visited. Reads everything safely: the nmethod may go meanwhile, and what was visited
+ * is to be thrown away then. visit gives false to end it. Takes some 40 KiB of stack. */
+typedef bool scopes_visit(void *arg, uint32_t offset, const struct scope_call *calls,
 			  unsigned count);
 void scopes_each(const struct scope_layout *layout, uint64_t blob, uint32_t size, uint64_t method,
 		 scopes_visit *visit, void *arg);
 
 /* Of an nmethod that may be changing, reading nothing of it at or behind end and all else with the
- * reader, which is fresh: visits the Methods that are compiled into it, some more than once, and
- * writes the offsets of the places that anything is known of, ascending, none above size and as
- * many as there is room for; returns how many. Where the layout does not tell, or what the nmethod
- * says of itself cannot be, there is nothing. */
-struct scopes_wanted {
-	void (*visit)(void *arg, uint64_t method);
-	void *arg;
-	uint32_t *offsets;
-	uint32_t offsets_max;
-};
+ * reader, which is fresh: writes the offsets of the places that anything is known of, ascending,
+ * none above size and as many as there is room for; returns how many. Where the layout does not
+ * tell, or what the nmethod says of itself cannot be, there is nothing. */
 uint32_t scopes_list(const struct scope_layout *layout, struct page_reader *reader, uint64_t blob,
-		     uint64_t end, uint32_t size, const struct scopes_wanted *wanted);
+		     uint64_t end, uint32_t size, uint32_t *offsets, uint32_t max);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/agent/method/java_name.h"
+#include "attach/agent/method/line_table.h"
 #include "proto/limits.h"
 
 /* Far enough below FRAME_MAX_AGENT that the largest single part still fits on top. */
@@ -266,9 +268,18 @@ static char *copy_string(struct batch *b, const char *s)
 	return copy;
 }
 
-static void copy_lines(struct batch *b, Jxp__Method *to, const struct method_names *m)
+static size_t count_lines(struct line_table lines)
 {
-	size_t count = (size_t)(m->line_count < BATCH_LINES_MAX ? m->line_count : BATCH_LINES_MAX);
+	size_t count = 0;
+
+	while (count < BATCH_LINES_MAX && line_table_next(&lines))
+		count++;
+	return count;
+}
+
+static void copy_lines(struct batch *b, Jxp__Method *to, struct line_table lines)
+{
+	size_t count = count_lines(lines);
 	Jxp__LineEntry *entries;
 
 	if (count == 0)
@@ -282,27 +293,31 @@ static void copy_lines(struct batch *b, Jxp__Method *to, const struct method_nam
 		b->failed = true;
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && line_table_next(&lines); i++) {
 		jxp__line_entry__init(&entries[i]);
-		entries[i].bci = (int32_t)m->lines[i].start_location;
-		entries[i].line = m->lines[i].line_number;
+		entries[i].bci = lines.bci;
+		entries[i].line = lines.line;
 		to->lines[i] = &entries[i];
 	}
 	to->n_lines = count;
 	b->bytes += count * 12;
 }
 
-bool batch_method(struct batch *b, uint32_t id, const struct method_names *m)
+bool batch_method(struct batch *b, uint32_t id, const struct method_copy *m, uint8_t byte_base)
 {
 	Jxp__Method *method = ADD(b, method, methods);
+	char *class_name;
 
 	if (!method)
 		return false;
+	class_name = java_name_of_symbol(method_copy_text(m, METHOD_CLASS));
+	b->failed |= !class_name;
 	method->id = id;
-	method->class_name = copy_string(b, m->class_name);
-	method->name = copy_string(b, m->name);
-	method->file = copy_string(b, m->file);
-	copy_lines(b, method, m);
+	method->class_name = copy_string(b, class_name);
+	method->name = copy_string(b, method_copy_text(m, METHOD_NAME));
+	method->file = copy_string(b, method_copy_text(m, METHOD_FILE));
+	free(class_name);
+	copy_lines(b, method, line_table_of(method_copy_lines(m), m->lines_size, byte_base));
 	return !b->failed;
 }
 

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "attach/agent/jvm/method_names.h"
 #include "attach/agent/jvm/place_names.h"
+#include "attach/agent/method/method_copy.h"
 #include "attach/agent/stream/link.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -46,7 +46,8 @@ Jxp__LoopTrace *batch_trace(struct batch *b, const uint8_t counts[2],
 /* With room for BATCH_POSITIONS_MAX objects in moved and address, and as many in died. */
 Jxp__Positions *batch_positions(struct batch *b);
 bool batch_object_class(struct batch *b, uint32_t id, const char *name);
-bool batch_method(struct batch *b, uint32_t id, const struct method_names *m);
+/* byte_base: of line tables (method_layout.h). */
+bool batch_method(struct batch *b, uint32_t id, const struct method_copy *m, uint8_t byte_base);
 bool batch_location(struct batch *b, uint32_t id, const struct place_name *n);
 bool batch_instruction(struct batch *b, uint32_t id, const char *text);
 bool batch_thread(struct batch *b, uint32_t tid, const char *name, bool ended);

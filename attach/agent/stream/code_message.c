@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/agent/jvm/method_names.h"
+#include "attach/agent/method/bytecodes.h"
 
 struct code_message {
 	Jxp__CodeImage image;
@@ -14,9 +14,7 @@ struct code_message {
 	Jxp__CodeImage__Bytecodes *bytecodes_at[LIMIT_CODE_METHODS];
 	Jxp__CodeImage__Frame **frames_at;
 	size_t bytecode_bytes, method_count;
-	struct vm *vm;
-	code_method_number *number;
-	void *arg;
+	const struct code_methods *methods;
 };
 
 static bool allocate(struct code_message *m, const struct code_copy *copy)
@@ -39,27 +37,42 @@ static bool has_bytecodes(const struct code_message *m, uint32_t method)
 	return false;
 }
 
-/* False when there is no room for another method. What the JVM does not tell is empty. */
-static bool add_bytecodes(struct code_message *m, uint32_t number, uint64_t method)
+static uint32_t number_of(const struct code_message *m, uint64_t method)
+{
+	return m->methods->number(m->methods->arg, method);
+}
+
+/* To be freed; NULL where there are none, or too many. */
+static uint8_t *read_bytecodes(const struct code_message *m, const struct method_copy *method)
+{
+	size_t size = method->code_size;
+	uint8_t *code;
+
+	if (!m->methods->layout->code_known || size == 0 ||
+	    m->bytecode_bytes + size > CODE_BYTECODES_MAX)
+		return NULL;
+	code = malloc(size);
+	if (code && !bytecodes_read(m->methods->layout, method, code)) {
+		free(code);
+		code = NULL;
+	}
+	return code;
+}
+
+/* False when there is no room for another method. What cannot be read is empty. */
+static bool add_bytecodes(struct code_message *m, uint32_t number)
 {
 	Jxp__CodeImage__Bytecodes *b = &m->bytecodes[m->method_count];
-	size_t size = 0;
-	uint8_t *code = NULL;
+	const struct method_copy *method = method_of_number(m->methods->table, number);
 
 	if (has_bytecodes(m, number))
 		return true;
 	if (m->method_count == LIMIT_CODE_METHODS)
 		return false;
-	if (m->vm)
-		code = method_bytecodes(m->vm, (jmethodID)(uintptr_t)method, &size);
-	if (code && m->bytecode_bytes + size > CODE_BYTECODES_MAX) {
-		free(code);
-		code = NULL;
-	}
 	jxp__code_image__bytecodes__init(b);
 	b->method = number;
-	b->code.data = code;
-	b->code.len = code ? size : 0;
+	b->code.data = read_bytecodes(m, method);
+	b->code.len = b->code.data ? method->code_size : 0;
 	m->bytecode_bytes += b->code.len;
 	m->method_count++;
 	if (b->code.len > 0)
@@ -71,13 +84,12 @@ static bool add_bytecodes(struct code_message *m, uint32_t number, uint64_t meth
 static void number_frames(struct code_message *m, const struct code_copy *copy)
 {
 	for (uint32_t i = 0; i < copy->frame_count; i++) {
-		const struct agct_frame *from = &copy->frames[i];
+		const struct scope_call *from = &copy->frames[i];
 		Jxp__CodeImage__Frame *to = &m->frames[i];
-		uint64_t method = (uintptr_t)from->method;
-		uint32_t number = m->number(m->arg, method);
+		uint32_t number = number_of(m, from->method);
 
 		jxp__code_image__frame__init(to);
-		to->method = number && add_bytecodes(m, number, method) ? number : 0;
+		to->method = number && add_bytecodes(m, number) ? number : 0;
 		to->bci = from->bci;
 	}
 }
@@ -121,22 +133,20 @@ static void add_calls(struct code_message *m, const struct code_copy *copy)
 		jxp__code_image__call__init(to);
 		to->offset = from->offset;
 		to->target = from->target;
-		to->method = from->method ? m->number(m->arg, from->method) : 0;
+		to->method = from->method ? number_of(m, from->method) : 0;
 		m->image.calls[m->image.n_calls++] = to;
 	}
 }
 
-struct code_message *code_message_new(const struct code_copy *copy, code_method_number *number,
-				      void *arg, struct vm *vm)
+struct code_message *code_message_new(const struct code_copy *copy,
+				      const struct code_methods *methods)
 {
 	struct code_message *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
 	jxp__code_image__init(&m->image);
-	m->vm = vm;
-	m->number = number;
-	m->arg = arg;
+	m->methods = methods;
 	if (!allocate(m, copy)) {
 		code_message_free(m);
 		return NULL;
@@ -145,10 +155,9 @@ struct code_message *code_message_new(const struct code_copy *copy, code_method_
 	m->image.start = copy->blob.start;
 	m->image.bytes.data = (uint8_t *)(uintptr_t)copy->bytes;
 	m->image.bytes.len = copy->blob.size;
-	m->image.method = number(arg, copy->blob.method);
+	m->image.method = number_of(m, copy->blob.method);
 	if (m->image.method)
-		(void)add_bytecodes(m, m->image.method,
-				    copy->blob.method); /* The first has room. */
+		(void)add_bytecodes(m, m->image.method); /* The first has room. */
 	add_records(m, copy);
 	add_calls(m, copy);
 	m->image.bytecodes = m->bytecodes_at;

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "attach/agent/jvm/vm.h"
+#include "attach/agent/method/method_table.h"
 #include "attach/agent/stack/code_copy.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -22,15 +22,21 @@
 	 COPIED_CALLS_MAX * (sizeof(Jxp__CodeImage__Call) + sizeof(void *)) +                     \
 	 LIMIT_CODE_METHODS * (sizeof(Jxp__CodeImage__Bytecodes) + sizeof(void *)))
 
-/* Gives the number of a method, telling the engine its name first; 0: it has none. */
-typedef uint32_t code_method_number(void *arg, uint64_t method);
+struct code_methods {
+	const struct method_table *table;
+	const struct method_layout *layout;
+	/* Gives the number of the Method at an address, telling the engine its name first; 0: it
+	 * has none. */
+	uint32_t (*number)(void *arg, uint64_t method);
+	void *arg;
+};
 
 struct code_message;
 
-/* The parts' bytes are copy's, which outlives the message. vm is asked for bytecodes; NULL: there
- * are none. NULL when memory is short. */
-struct code_message *code_message_new(const struct code_copy *copy, code_method_number *number,
-				      void *arg, struct vm *vm);
+/* The parts' bytes are copy's, which outlives the message, as do methods. NULL when memory is
+ * short. */
+struct code_message *code_message_new(const struct code_copy *copy,
+				      const struct code_methods *methods);
 void code_message_free(struct code_message *m); /* NULL is fine */
 
 /* The message's own. */

@@ -7,7 +7,6 @@
 
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/class_table.h"
-#include "attach/agent/jvm/method_set.h"
 #include "attach/agent/method/java_name.h"
 #include "attach/agent/stream/code_message.h"
 #include "attach/agent/stream/numbering.h"
@@ -21,11 +20,12 @@
 
 struct drain {
 	struct link *link;
-	struct vm *vm;
 	struct context_table *contexts;
+	struct method_table *methods;
+	const struct method_layout *layout;
 	struct batch batch;
-	struct numbering methods;      /* by jmethodID */
-	struct numbering instructions; /* by their bytes */
+	uint64_t named[METHODS_MAX / 64]; /* methods whose names were sent: a bit for each */
+	struct numbering instructions;    /* by their bytes */
 	struct place_numbers places;
 	uint64_t names_lost;
 	uint64_t records_lost;
@@ -40,17 +40,18 @@ struct drain {
 	char objects_refused[sizeof(((struct err *)0)->message)];
 };
 
-struct drain *drain_new(struct link *link, struct vm *vm, struct context_table *contexts)
+struct drain *drain_new(struct link *link, struct context_table *contexts,
+			struct method_table *methods, const struct method_layout *layout)
 {
 	struct drain *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
 	d->link = link;
-	d->vm = vm;
 	d->contexts = contexts;
+	d->methods = methods;
+	d->layout = layout;
 	batch_init(&d->batch);
-	numbering_init(&d->methods);
 	numbering_init(&d->instructions);
 	place_numbers_init(&d->places);
 	return d;
@@ -61,7 +62,6 @@ void drain_free(struct drain *d)
 	if (!d)
 		return;
 	batch_clear(&d->batch);
-	numbering_release(&d->methods);
 	numbering_release(&d->instructions);
 	place_numbers_release(&d->places);
 	free(d);
@@ -77,57 +77,45 @@ static void count_unnumbered(struct drain *d, const struct numbering *numbers)
 		d->batch.failed = true;
 }
 
-/* The id of a method, 0 when it has no name. Names are asked for at the first sight: later its
- * class may be gone. */
-static uint32_t method_id(struct drain *d, uint64_t method)
+static bool is_named(const struct drain *d, uint32_t number)
 {
-	struct method_names names;
-	bool added;
-	uint32_t id;
-
-	if (method == 0)
-		return 0;
-	id = numbering_intern(&d->methods, (struct numbering_key){method, 1}, &added);
-	if (id == 0) {
-		count_unnumbered(d, &d->methods);
-		return 0;
-	}
-	if (!added)
-		return id;
-	if (d->vm_dead || !method_names_resolve(d->vm, (jmethodID)(uintptr_t)method, &names)) {
-		struct method_names unnamed = {.class_name = (char *)"", .name = (char *)""};
-
-		d->names_lost++;
-		(void)batch_method(&d->batch, id, &unnamed); /* batch.failed tells. */
-		return id;
-	}
-	(void)batch_method(&d->batch, id, &names); /* batch.failed tells. */
-	method_names_release(d->vm, &names);
-	return id;
+	return d->named[(number - 1) / 64] >> (number - 1) % 64 & 1;
 }
 
-static Jxp__Tier tier_of(const struct context_node *node)
+/* Sends what a method is called, once. The engine knows it by the same number. */
+static void name_method(struct drain *d, uint32_t number)
 {
-	if (node->bci == CONTEXT_BCI_NATIVE)
+	if (is_named(d, number))
+		return;
+	d->named[(number - 1) / 64] |= UINT64_C(1) << (number - 1) % 64;
+	/* batch.failed tells. */
+	(void)batch_method(&d->batch, number, method_of_number(d->methods, number),
+			   d->layout->byte_base);
+}
+
+/* Of what was compiled at least once when it was met. */
+static Jxp__Tier tier_of(const struct drain *d, const struct context_node *node)
+{
+	if (node->bci == CALL_BCI_NATIVE)
 		return JXP__TIER__TIER_NATIVE;
-	if (node->method == 0)
-		return JXP__TIER__TIER_UNKNOWN;
-	return method_set_has(node->method) ? JXP__TIER__TIER_JIT : JXP__TIER__TIER_INTERPRETED;
+	return method_is_compiled(d->methods, node->method) ? JXP__TIER__TIER_JIT
+							    : JXP__TIER__TIER_INTERPRETED;
 }
 
 static void send_node(struct drain *d, uint32_t id)
 {
 	struct context_node *node = context_node(d->contexts, id);
-	uint32_t method = method_id(d, node->method);
-	Jxp__Node *message = batch_node(&d->batch);
+	Jxp__Node *message;
 
+	name_method(d, node->method);
+	message = batch_node(&d->batch);
 	if (!message)
 		return;
 	message->id = id;
 	message->parent = context_parent(node);
-	message->method = method;
+	message->method = node->method;
 	message->bci = node->bci >= 0 ? node->bci : -1;
-	message->tier = tier_of(node);
+	message->tier = tier_of(d, node);
 	context_set_sent(d->contexts, id);
 }
 
@@ -477,9 +465,11 @@ int drain_settle(struct drain *d, uint32_t epoch)
 static uint32_t number_for_image(void *arg, uint64_t method)
 {
 	struct drain *d = arg;
-	uint32_t id = method_id(d, method);
+	uint32_t number = method_number(d->methods, d->layout, method, 0);
 
-	return send_when_full(d) == 0 ? id : 0; /* Of a failure the next send tells. */
+	if (number)
+		name_method(d, number);
+	return send_when_full(d) == 0 ? number : 0; /* Of a failure the next send tells. */
 }
 
 static int send_image(struct drain *d, Jxp__CodeImage *image)
@@ -489,10 +479,10 @@ static int send_image(struct drain *d, Jxp__CodeImage *image)
 	return send_batch(d); /* Clears the batch, and with it the pointer to ours. */
 }
 
-int drain_code_image(struct drain *d, const struct code_copy *copy, bool bytecodes)
+int drain_code_image(struct drain *d, const struct code_copy *copy)
 {
-	struct code_message *m =
-	    code_message_new(copy, number_for_image, d, bytecodes && !d->vm_dead ? d->vm : NULL);
+	const struct code_methods methods = {d->methods, d->layout, number_for_image, d};
+	struct code_message *m = code_message_new(copy, &methods);
 	int r = m ? drain_send(d) : -ENOMEM;
 
 	if (r == 0)
@@ -514,9 +504,9 @@ int drain_code_refused(struct drain *d, uint64_t code, uint32_t method, const ch
 
 uint64_t drain_method_of(const struct drain *d, uint32_t number)
 {
-	struct numbering_key key;
-
-	return numbering_key_of(&d->methods, number, &key) ? key.a : 0;
+	return number > 0 && number <= METHODS_MAX && is_named(d, number)
+		   ? method_of_number(d->methods, number)->method
+		   : 0;
 }
 
 void drain_set_object_interval(struct drain *d, uint32_t bytes)
@@ -586,7 +576,8 @@ uint64_t drain_records_lost(const struct drain *d)
 
 uint64_t drain_names_lost(const struct drain *d)
 {
-	return d->names_lost;
+	return d->names_lost + atomic_load_explicit(&d->methods->full, memory_order_relaxed) +
+	       atomic_load_explicit(&d->methods->unread, memory_order_relaxed);
 }
 
 void drain_vm_died(struct drain *d)

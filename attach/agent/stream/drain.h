@@ -8,7 +8,7 @@
 #define JXPERF_AGENT_STREAM_DRAIN_H
 
 #include "attach/agent/stack/context.h"
-#include "attach/agent/jvm/vm.h"
+#include "attach/agent/method/method_table.h"
 #include "attach/agent/stream/batch.h"
 #include "attach/agent/stream/window_cost.h"
 
@@ -16,7 +16,8 @@ struct drain;
 struct thread;
 
 /* All outlive the drain. NULL when memory is short. */
-struct drain *drain_new(struct link *link, struct vm *vm, struct context_table *contexts);
+struct drain *drain_new(struct link *link, struct context_table *contexts,
+			struct method_table *methods, const struct method_layout *layout);
 void drain_free(struct drain *d); /* NULL is fine */
 
 /* Empties the ring of one thread into the batch, sending it whenever it is full. 0 or -errno (the
@@ -58,15 +59,15 @@ void drain_refuse_objects(struct drain *d, const char *reason);
 /* No allocation or access of an earlier time will be added. */
 void drain_set_settled(struct drain *d, uint64_t time_ns);
 
-/* Compiled code that was asked for, with the names of its methods before it and, where bytecodes
- * may be read, those. Sent at once. */
+/* Compiled code that was asked for, with the names of its methods before it, and their bytecodes.
+ * Sent at once. */
 struct code_copy;
-int drain_code_image(struct drain *d, const struct code_copy *copy, bool bytecodes);
+int drain_code_image(struct drain *d, const struct code_copy *copy);
 
 /* Why there is none for that number of code, or of a method. */
 int drain_code_refused(struct drain *d, uint64_t code, uint32_t method, const char *reason);
 
-/* The method, a jmethodID as a number, that the engine knows by a number; 0: there is none. */
+/* The address of the Method that the engine knows by a number; 0: by that it knows none. */
 uint64_t drain_method_of(const struct drain *d, uint32_t number);
 
 /* Sends what has gathered, if anything. */
@@ -78,7 +79,8 @@ int drain_flush(struct drain *d, const uint64_t *counters, const struct window_c
 /* Records in the rings that say nothing: parts of traces that do not go together. */
 uint64_t drain_records_lost(const struct drain *d);
 
-/* Methods that could not be named because their class was gone. */
+/* Meetings with methods that could not be named, because they could not be read or were too many,
+ * and instructions that were too many. */
 uint64_t drain_names_lost(const struct drain *d);
 
 /* Places whose class was gone, or that were too many to be named. */

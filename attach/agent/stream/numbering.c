@@ -75,16 +75,3 @@ uint32_t numbering_intern(struct numbering *n, struct numbering_key key, bool *a
 		*e = (struct numbering_entry){key, ++n->count};
 	return e->id;
 }
-
-bool numbering_key_of(const struct numbering *n, uint32_t number, struct numbering_key *key)
-{
-	if (number == 0 || number > n->count)
-		return false;
-	for (size_t i = 0; i < n->capacity; i++) {
-		if (n->entries[i].id != number)
-			continue;
-		*key = n->entries[i].key;
-		return true;
-	}
-	return false;
-}

@@ -32,9 +32,6 @@ void numbering_release(struct numbering *n);
  * new and all numbers are given out. */
 uint32_t numbering_intern(struct numbering *n, struct numbering_key key, bool *added);
 
-/* The key of a number; false where it was never given out. Passes all that there are. */
-bool numbering_key_of(const struct numbering *n, uint32_t number, struct numbering_key *key);
-
 /* Has it given out all its numbers? */
 bool numbering_is_full(const struct numbering *n);
 

@@ -32,8 +32,7 @@ static void draw_key(void)
 	}
 }
 
-void loop_phase_start(struct loop_phase *l, bool wanted, struct vm *vm, struct orders *orders,
-		      struct drain *drain)
+void loop_phase_start(struct loop_phase *l, bool wanted, struct orders *orders, struct drain *drain)
 {
 	*l = (struct loop_phase){.wanted = wanted, .orders = orders, .drain = drain};
 	atomic_store(&handlers.burst_chance, 0);
@@ -42,8 +41,6 @@ void loop_phase_start(struct loop_phase *l, bool wanted, struct vm *vm, struct o
 	atomic_store(&handlers.trace_ns, 0);
 	atomic_store(&handlers.trace_signal_ns, 0);
 	draw_key();
-	/* Without them loops have no place in the source, and no more is lost. */
-	l->bytecodes = wanted && vm_want_bytecodes(vm);
 }
 
 static const char *reason_of(int error)
@@ -59,12 +56,12 @@ static const char *reason_of(int error)
 }
 
 /* The number of a method's code, 0: it has none. */
-static uint64_t code_of(const struct loop_phase *l, uint32_t method)
+static uint64_t code_of(const struct loop_phase *l, uint32_t number)
 {
-	uint64_t key = drain_method_of(l->drain, method);
+	uint64_t method = drain_method_of(l->drain, number);
 	struct code_blob blob;
 
-	return key && codemap_find_method(key, &blob) ? blob.serial : 0;
+	return method && codemap_find_method(method, &blob) ? blob.serial : 0;
 }
 
 /* A method that was not compiled, and so has no code, is no loss. */
@@ -96,7 +93,7 @@ int loop_phase_answer(struct loop_phase *l)
 		l->codes_gone++;
 		return drain_code_refused(l->drain, order.code, order.method, reason_of(r));
 	}
-	r = drain_code_image(l->drain, copy, l->bytecodes);
+	r = drain_code_image(l->drain, copy);
 	l->codes_sent++;
 	l->codes_cut += copy->cut;
 	free(copy);

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/agent/jvm/vm.h"
 #include "attach/agent/stream/drain.h"
 #include "attach/agent/window/orders.h"
 
@@ -18,7 +17,6 @@
 
 struct loop_phase {
 	bool wanted;
-	bool bytecodes; /* the JVM lets us read them */
 	struct orders *orders;
 	struct drain *drain;
 	uint64_t codes_sent, codes_gone, codes_cut;
@@ -38,7 +36,7 @@ struct loop_phase {
 #define LOOP_BUDGET_SHARE 0.4
 
 /* No bursts yet. All outlive it. */
-void loop_phase_start(struct loop_phase *l, bool wanted, struct vm *vm, struct orders *orders,
+void loop_phase_start(struct loop_phase *l, bool wanted, struct orders *orders,
 		      struct drain *drain);
 
 /* Answers the question that was asked first, if there is one. 0, or -errno when the session cannot

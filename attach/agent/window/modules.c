@@ -13,7 +13,6 @@
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/jvm/installed_code.h"
-#include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/fixed_objects.h"
@@ -22,7 +21,7 @@
 #include "attach/agent/code/loops.h"
 #include "attach/agent/path/plans.h"
 #include "attach/agent/place/klass.h"
-#include "attach/agent/stack/scopes.h"
+#include "attach/agent/method/method_table.h"
 #include "attach/agent/stream/code_message.h"
 #include "attach/agent/stream/numbering.h"
 #include "attach/agent/crowd/dormant.h"
@@ -58,31 +57,30 @@
  *   release  after a window: gives the memory back; or NULL where it is kept, or nothing is left
  *   bytes    of memory that it may take, when full
  * What a window frees by itself, and what is there without one, has bytes alone. */
-#define MODULES(ROW)                                                                  \
-	ROW("code map", init_codemap, NULL, codemap_clear, CODEMAP_BYTES)             \
-	ROW("accesses ahead", NULL, ahead_clear, NULL, AHEAD_BYTES)                   \
-	ROW("loops", loops_init, NULL, loops_release, LOOPS_BYTES)                    \
-	ROW("loops to be counted", NULL, plans_clear, plans_clear, PLANS_BYTES)       \
-	ROW("debug information", NULL, debug_info_clear, NULL, DEBUG_INFO_BYTES)      \
-	ROW("element types", NULL, element_clear, NULL, ELEMENT_BYTES)                \
-	ROW("classes met", NULL, klass_clear, NULL, KLASS_BYTES)                      \
-	ROW("store barriers", init_barrier, NULL, NULL, 0)                            \
-	ROW("vector registers", init_xstate, NULL, NULL, 0)                           \
-	ROW("calling contexts", handlers_init, NULL, handlers_release,                \
-	    sizeof(struct context_table))                                             \
-	ROW("frames of stacks", NULL, NULL, NULL, sizeof(struct frame_table))         \
-	ROW("ids of methods", scopes_init, NULL, scopes_release, SCOPES_BYTES)        \
-	ROW("thread table", threads_init, NULL, NULL, 0) /* THREAD_BYTES for each */  \
-	ROW("compiled methods", NULL, method_set_clear, NULL, METHOD_SET_BYTES)       \
-	ROW("classes", NULL, class_table_clear, class_table_clear, CLASS_TABLE_BYTES) \
-	ROW("fixed objects", NULL, fixed_objects_clear, NULL, FIXED_BYTES)            \
-	ROW("sampled allocations", NULL, NULL, NULL, QUEUE_BYTES)                     \
-	ROW("tracked objects", NULL, NULL, NULL, OBJECTS_BYTES)                       \
-	ROW("dormant threads", NULL, NULL, NULL, DORMANT_BYTES)                       \
-	ROW("numbers of names", NULL, NULL, NULL, NUMBERINGS_BYTES)                   \
-	ROW("batch and link", NULL, NULL, NULL, BATCH_BYTES)                          \
-	ROW("code image", NULL, NULL, NULL, CODE_MESSAGE_BYTES)                       \
-	ROW("files", NULL, NULL, NULL, FILES_BYTES)                                   \
+#define MODULES(ROW)                                                                          \
+	ROW("code map", init_codemap, NULL, codemap_clear, CODEMAP_BYTES)                     \
+	ROW("accesses ahead", NULL, ahead_clear, NULL, AHEAD_BYTES)                           \
+	ROW("loops", loops_init, NULL, loops_release, LOOPS_BYTES)                            \
+	ROW("loops to be counted", NULL, plans_clear, plans_clear, PLANS_BYTES)               \
+	ROW("debug information", NULL, debug_info_clear, NULL, DEBUG_INFO_BYTES)              \
+	ROW("element types", NULL, element_clear, NULL, ELEMENT_BYTES)                        \
+	ROW("classes met", NULL, klass_clear, NULL, KLASS_BYTES)                              \
+	ROW("store barriers", init_barrier, NULL, NULL, 0)                                    \
+	ROW("vector registers", init_xstate, NULL, NULL, 0)                                   \
+	ROW("calling contexts", handlers_init, NULL, handlers_release,                        \
+	    sizeof(struct context_table))                                                     \
+	ROW("frames of stacks", NULL, NULL, NULL, sizeof(struct frame_table))                 \
+	ROW("methods met", method_table_init, NULL, method_table_release, METHOD_TABLE_BYTES) \
+	ROW("thread table", threads_init, NULL, NULL, 0) /* THREAD_BYTES for each */          \
+	ROW("classes", NULL, class_table_clear, class_table_clear, CLASS_TABLE_BYTES)         \
+	ROW("fixed objects", NULL, fixed_objects_clear, NULL, FIXED_BYTES)                    \
+	ROW("sampled allocations", NULL, NULL, NULL, QUEUE_BYTES)                             \
+	ROW("tracked objects", NULL, NULL, NULL, OBJECTS_BYTES)                               \
+	ROW("dormant threads", NULL, NULL, NULL, DORMANT_BYTES)                               \
+	ROW("numbers of names", NULL, NULL, NULL, NUMBERINGS_BYTES)                           \
+	ROW("batch and link", NULL, NULL, NULL, BATCH_BYTES)                                  \
+	ROW("code image", NULL, NULL, NULL, CODE_MESSAGE_BYTES)                               \
+	ROW("files", NULL, NULL, NULL, FILES_BYTES)                                           \
 	ROW("rest", NULL, NULL, NULL, REST_BYTES)
 
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a term of a sum that the rows make together. */

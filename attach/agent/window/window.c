@@ -15,11 +15,11 @@
 #include "attach/agent/jvm/installed_code.h"
 #include "attach/agent/jvm/session_wake.h"
 #include "attach/agent/jvm/roster.h"
-#include "attach/agent/jvm/id_allowance.h"
 #include "attach/agent/jvm/klass_fields.h"
 #include "attach/agent/jvm/layout_facts.h"
 #include "attach/agent/jvm/vm_version.h"
 #include "attach/agent/jvm/vmstructs.h"
+#include "attach/agent/method/method_table.h"
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/fixed_objects.h"
 #include "attach/agent/window/budget.h"
@@ -88,11 +88,6 @@ static void start_gate(struct window *w)
 			    s->sampling.event_count > 0, s->cpu_limit);
 }
 
-/* How often a calling context that was recognised is compared with what the JVM says: every so
- * many, which costs about a microsecond each. Tests set the argument to 1; 0 is never. */
-#define CONTEXTS_CHECKED_EVERY 64u
-#define CONTEXTS_ARGUMENT      "-Djxperf.contexts.checked="
-
 /* Positions of objects belong to epochs whose beginning and end are told. Others need to know only
  * whether it is still the same, which the JVM's own count says, if it keeps one. */
 static void choose_epochs(const struct window *w)
@@ -108,28 +103,21 @@ static void choose_epochs(const struct window *w)
 /* What handlers are to look at. */
 static int prepare_handlers(const struct window *w, struct err *err)
 {
-	uint64_t low, high;
+	const char *missing;
 
 	handlers.sampling = w->settings->sampling;
 	/* A hardware sampler's events come by operations: none would come for a look in time. */
 	handlers.slowdown_most =
 	    w->settings->sampling.event_count > 0 ? 1 : budget_slowdown_most(w->settings->budget);
-	*(void **)&handlers.walker.get_trace = vmstructs_symbol("AsyncGetCallTrace");
 	handlers.walker.vm = w->vm->jvm;
-	if (!handlers.walker.get_trace || !vmstructs_code_cache(&low, &high))
-		return err_set(err, EOPNOTSUPP,
-			       "this JVM has no AsyncGetCallTrace or no vmStructs: not a HotSpot "
-			       "jxperf knows");
 	choose_epochs(w);
 	vmstructs_regions(&handlers.regions);
-	code_facts_read(w->vm->jni, vm_release(), &handlers.walker.layout);
-	if (handlers.walker.layout.code.heap_count == 0)
-		return err_set(err, EOPNOTSUPP,
-			       "this JVM's vmStructs do not tell where its code is: not a HotSpot "
-			       "jxperf knows");
-	handlers.contexts_checked_every =
-	    vm_argument_number(CONTEXTS_ARGUMENT, CONTEXTS_CHECKED_EVERY);
-	return 0;
+	missing = code_facts_read(w->vm->jni, vm_release(), &handlers.walker.layout);
+	return missing ? err_set(err, EOPNOTSUPP,
+				 "this JVM's own tables (vmStructs) do not tell of its stacks what "
+				 "jxperf needs (%s): not a HotSpot jxperf knows",
+				 missing)
+		       : 0;
 }
 
 static int prepare(struct window *w, struct err *err)
@@ -142,13 +130,16 @@ static int prepare(struct window *w, struct err *err)
 		r = modules_prepare(err);
 	if (r < 0)
 		return r;
+	handlers.walker.tables.methods = method_table();
 	layout_facts_read(&handlers.regions, &handlers.layout);
 	(void)klass_fields_init(); /* Without it places have no names. */
 	r = session_wake_open();
 	atomic_store(&handlers.wake_fd, session_wake_fd());
 	if (r == 0)
 		r = roster_open();
-	w->drain = r == 0 ? drain_new(w->link, w->vm, handlers.contexts) : NULL;
+	w->drain = r == 0 ? drain_new(w->link, handlers.contexts, method_table(),
+				      &handlers.walker.layout.method)
+			  : NULL;
 	if (!w->drain)
 		return err_set_errno(err, r < 0 ? -r : ENOMEM, "cannot set up the agent's tables");
 	monitor_init(&w->monitor, w->settings, &w->opener, &w->gate, w->drain);
@@ -266,7 +257,11 @@ static int start_sampling(struct window *w, struct err *err)
 	r = measure_machine(w, &machine, err);
 	if (r < 0)
 		return r;
-	r = vm_start(w->vm, &hooks, &handlers.walker.layout, err);
+	r = vm_start(w->vm, &hooks, err);
+	if (r == 0)
+		r = installed_code_read(&handlers.walker.layout);
+	if (r == -ENOMEM)
+		return err_set_errno(err, ENOMEM, "cannot read the JVM's code");
 	if (r == 0 && !handlers.epoch_is_counted)
 		r = vm_tell_of_collections(w->vm, err);
 	if (r < 0)
@@ -274,7 +269,7 @@ static int start_sampling(struct window *w, struct err *err)
 	budget_start(&w->budget, s->budget, s->period, &machine.signals,
 		     s->sampling.event_count > 0, s->deadline_ns);
 	handlers.period = budget_first_period(&w->budget);
-	loop_phase_start(&w->loops, s->sampling.loops, w->vm, &w->orders, w->drain);
+	loop_phase_start(&w->loops, s->sampling.loops, &w->orders, w->drain);
 	r = start_objects(w, err);
 	if (r == 0)
 		r = census_start(&w->census, err);
@@ -302,7 +297,6 @@ static int report(struct window *w)
 	monitor_counters(&w->monitor, counters);
 	census_counters(&w->census, counters);
 	guests_counters(counters);
-	counters[JXP__COUNTER__COUNTER_CLASSES_WITHOUT_IDS] = id_allowance_refused();
 	counters[JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS] = signals_foreign();
 	counters[JXP__COUNTER__COUNTER_STALE_TRAPS] = signals_stale();
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] = codemap_dropped();
