@@ -112,7 +112,7 @@ static int prepare_handlers(const struct window *w, struct err *err)
 	handlers.walker.vm = w->vm->jvm;
 	choose_epochs(w);
 	vmstructs_regions(&handlers.regions);
-	missing = code_facts_read(w->vm->jni, vm_release(), &handlers.walker.layout);
+	missing = code_facts_read(vm_release(), &handlers.walker.layout);
 	return missing ? err_set(err, EOPNOTSUPP,
 				 "this JVM's own tables (vmStructs) do not tell of its stacks what "
 				 "jxperf needs (%s): not a HotSpot jxperf knows",
