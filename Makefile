@@ -215,11 +215,22 @@ $(NUMA)/initramfs.cpio: tests/numa/initramfs tests/numa/init $(NUMA)/jdk/release
 
 unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
 workloads: $(B)/workloads/.built
-tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/code/check.so $(B)/tests/methods/check.so
+tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/code/check.so $(B)/tests/methods/check.so \
+	$(WITNESS)/lib/jxperf/libjxperf-agent.so
 # What a profile in a file is read as, for the end-to-end test to hold against the JDK's own reader.
 $(B)/tests/stacks: $(B)/obj/tests/e2e/stacks.o $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lz -lm
+
+# A daemon whose agent asks the JVM for each stack that it walks as well.
+WITNESS := $(B)/tests/witness
+$(WITNESS)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) $(call pic,tests/e2e/witness.c) attach/agent/agent.map \
+		$(B)/bin/jxperfd $(B)/lib/jxperf/jxperf-attach
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) $(WITNESS)/bin && $(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
+		-Wl,--version-script=attach/agent/agent.map -o $@ $(filter %.o,$^) -lZydis -lprotobuf-c -ldl -lpthread -lm
+	$(Q)$(COPY_AGENT_LIBS)
+	$(Q)cp -lf $(B)/bin/jxperfd $(WITNESS)/bin && cp -lf $(B)/lib/jxperf/jxperf-attach $(@D)
 
 # Agents of the very objects that go into ours, which hold compiled code and methods as they are read against what the
 # JVM says of them.

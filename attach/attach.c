@@ -248,7 +248,7 @@ static int prepare(struct attach *a, pid_t pid, uid_t owner, const struct agent_
 	if (r == 0)
 		r = target_open(&a->target, pid, owner, err);
 	if (r == 0 && !force) /* While we may read all cgroups' files. */
-		r = headroom_check("", pid, &a->target.jvm.loaded, room, err);
+		r = headroom_check("", pid, room, err);
 	if (r == 0)
 		r = bundle_open(&a->bundle, agent->bundle_dir, err);
 	if (r == 0)

@@ -54,10 +54,6 @@ struct attach_result {
  */
 #define AGENT_THREAD_NAME "jxperf agent"
 
-/* The name of a mapping that tells who looks at the JVM's mappings how many classes and methods
- * have ids by now: "/memfd:jxperf-ids-60559-547280". */
-#define AGENT_IDS_NAME "jxperf-ids-"
-
 /* File name of the agent inside the bundle directory; its libraries lie beside it. */
 #define AGENT_LIBRARY "libjxperf-agent.so"
 

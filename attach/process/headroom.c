@@ -23,7 +23,6 @@
 
 struct demand {
 	uint64_t threads;
-	struct loaded loaded;
 	uint64_t memory_bytes;
 	uint64_t address_bytes;
 };
@@ -137,21 +136,16 @@ static void limit_room(const char *root, pid_t pid, const char *limit, const cha
 
 /* ---------------------------------------------------------------- */
 
-static struct demand demand_of(const char *root, pid_t pid, const struct loaded *loaded)
+static struct demand demand_of(const char *root, pid_t pid)
 {
-	struct demand d = {.threads = 1, .loaded = *loaded};
-	uint64_t anonymous = 0;
+	struct demand d = {.threads = 1};
 	char text[FILE_BYTES];
 
-	if (read_text(root, pid, "status", text)) {
+	if (read_text(root, pid, "status", text))
 		(void)find_number(text, "Threads:", &d.threads); /* Else as it is. */
-		(void)find_kib(text, "RssAnon:", &anonymous);    /* Likewise. */
-	}
-	loaded_guess(&d.loaded, anonymous);
 	if (d.threads > FOOTPRINT_THREADS_MAX)
 		d.threads = FOOTPRINT_THREADS_MAX;
-	d.memory_bytes = FOOTPRINT_AGENT_BYTES + d.threads * FOOTPRINT_THREAD_BYTES + JVM_BYTES +
-			 FOOTPRINT_NEW_IDS_BYTES + loaded_id_bytes(&d.loaded);
+	d.memory_bytes = FOOTPRINT_AGENT_BYTES + d.threads * FOOTPRINT_THREAD_BYTES + JVM_BYTES;
 	d.address_bytes = d.memory_bytes + JVM_ADDRESS_BYTES;
 	return d;
 }
@@ -172,13 +166,11 @@ static int refuse(pid_t pid, const struct demand *d, bool address, const struct 
 {
 	return err_set(err, ENOMEM,
 		       "profiling process %d may take %" PRIu64 " MiB of its %s (%" PRIu64
-		       " threads, %s%" PRIu64 " classes), and %" PRIu64 " MiB of %" PRIu64
+		       " threads), and %" PRIu64 " MiB of %" PRIu64
 		       " are left by %s: %s, or attach with --force",
 		       pid, demand_in_mib(address ? d->address_bytes : d->memory_bytes),
-		       address ? "address space" : "memory", d->threads,
-		       d->loaded.guessed ? "perhaps " : "", d->loaded.classes,
-		       in_mib(room->left_bytes), in_mib(room->limit_bytes), room->where,
-		       room->remedy);
+		       address ? "address space" : "memory", d->threads, in_mib(room->left_bytes),
+		       in_mib(room->limit_bytes), room->where, room->remedy);
 }
 
 static void describe(const struct demand *d, const struct room *cgroup, char text[ERR_MESSAGE_MAX])
@@ -190,17 +182,15 @@ static void describe(const struct demand *d, const struct room *cgroup, char tex
 			       in_mib(cgroup->left_bytes), in_mib(cgroup->limit_bytes),
 			       cgroup->where);
 	(void)snprintf(text, ERR_MESSAGE_MAX,
-		       "attaching takes %s%.1f MiB (%" PRIu64 " classes), a window at most %" PRIu64
-		       " MiB in all (%" PRIu64 " threads); %s",
-		       d->loaded.guessed ? "perhaps " : "",
-		       (double)loaded_attach_bytes(&d->loaded) / (double)MIB, d->loaded.classes,
-		       demand_in_mib(d->memory_bytes), d->threads, left);
+		       "attaching takes %.1f MiB, a window at most %" PRIu64 " MiB in all (%" PRIu64
+		       " threads); %s",
+		       (double)FOOTPRINT_IDLE_BYTES / (double)MIB, demand_in_mib(d->memory_bytes),
+		       d->threads, left);
 }
 
-int headroom_check(const char *root, pid_t pid, const struct loaded *loaded,
-		   char text[ERR_MESSAGE_MAX], struct err *err)
+int headroom_check(const char *root, pid_t pid, char text[ERR_MESSAGE_MAX], struct err *err)
 {
-	struct demand d = demand_of(root, pid, loaded);
+	struct demand d = demand_of(root, pid);
 	enum { CGROUP, MACHINE, COMMIT, ADDRESS_SPACE, DATA, ROOMS };
 	struct room rooms[ROOMS] = {0};
 

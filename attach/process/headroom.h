@@ -4,9 +4,8 @@
  * itself when its own next allocation fails.
  *
  * What is asked for is the worst case (proto/footprint.h): every table full, every thread
- * of now profiled, ids for the methods of all that is loaded (attach/process/loaded.h), and what
- * the JVM itself needs to load an agent. It is held against the cgroups' limits
- * (attach/process/cgroup_memory.h), the machine's free memory, RLIMIT_AS and RLIMIT_DATA.
+ * of now profiled, and what the JVM itself needs to load an agent. It is held against the cgroups'
+ * limits (attach/process/cgroup_memory.h), the machine's free memory, RLIMIT_AS and RLIMIT_DATA.
  *
  * Asked by `check`, and by the attach helper before it touches the target: the one place that every
  * attach goes through. Both have the daemon's mount namespace and see the cgroups there.
@@ -16,13 +15,11 @@
 
 #include <sys/types.h>
 
-#include "attach/process/loaded.h"
 #include "common/err.h"
 
 /* 0, with a sentence on how much an attach takes and how much is left in text; -ENOMEM when it is
  * not enough. What cannot be read counts as no limit: the sentence says so of cgroups. root is ""
  * but in tests: a directory that stands for "/". */
-int headroom_check(const char *root, pid_t pid, const struct loaded *loaded,
-		   char text[ERR_MESSAGE_MAX], struct err *err);
+int headroom_check(const char *root, pid_t pid, char text[ERR_MESSAGE_MAX], struct err *err);
 
 #endif

@@ -407,9 +407,6 @@ static void fill(struct jvm_info *info, struct jvm_view *v)
 		return;
 	describe_jdk(info, v);
 	describe_gc(info, v, &flags);
-	loaded_read(&info->loaded, buffer_head(&v->perfdata), buffer_length(&v->perfdata));
-	info->loaded.classes_with_ids = v->maps.classes_with_ids;
-	info->loaded.methods_with_ids = v->maps.methods_with_ids;
 	info->socket_exists = attach_socket_exists(info, v, &socket_owned);
 	info->vouched = socket_owned || owns_perfdata(info, v);
 	(void)snprintf(info->agent_path, sizeof(info->agent_path), "%s", v->maps.agent_path);

@@ -16,7 +16,6 @@
 #include <sys/types.h>
 
 #include "attach/process/jvm_text.h"
-#include "attach/process/loaded.h"
 #include "common/err.h"
 
 /* Oldest JDK whose JVMTI has what the agent needs (SampledObjectAlloc, version 11). */
@@ -55,7 +54,6 @@ struct jvm_info {
 	 * performance data, or there is its attach socket, in its own /tmp, with its pid, owned by
 	 * its user. Any program can map a file called libjvm.so and choose its command line. */
 	bool vouched;
-	struct loaded loaded;
 	char agent_path[PATH_MAX]; /* where our agent was loaded from, "" when it never was */
 	enum jvm_obstacle obstacle;
 	char reason[ERR_MESSAGE_MAX]; /* the obstacle in words, and what to do; "" without one */

@@ -1,15 +1,9 @@
 #include "attach/process/maps.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "proto/helper.h"
-
-#define DELETED        " (deleted)"
-#define IDS_NAME       "memfd:" AGENT_IDS_NAME
-#define IDS_NAME_BYTES 80 /* with two numbers */
-#define PATH_COLUMN    5  /* address, perms, offset, dev, inode, then the path */
+#define DELETED     " (deleted)"
+#define PATH_COLUMN 5 /* address, perms, offset, dev, inode, then the path */
 
 struct slice {
 	const char *start;
@@ -101,22 +95,6 @@ static bool is_musl(struct slice name)
 	return starts_with(name, "ld-musl-") || equals(name, "libc.so");
 }
 
-/* "memfd:jxperf-ids-60559-547280" */
-static void read_ids(struct maps *out, struct slice name)
-{
-	char text[IDS_NAME_BYTES];
-	uint64_t classes, methods;
-
-	if (name.size >= sizeof(text))
-		return;
-	memcpy(text, name.start, name.size);
-	text[name.size] = '\0';
-	if (sscanf(text + strlen(IDS_NAME), "%" SCNu64 "-%" SCNu64, &classes, &methods) != 2)
-		return;
-	out->classes_with_ids = classes;
-	out->methods_with_ids = methods;
-}
-
 static void scan_line(struct maps *out, struct slice line, const char *agent)
 {
 	bool deleted = false;
@@ -132,8 +110,6 @@ static void scan_line(struct maps *out, struct slice line, const char *agent)
 		keep(out->libjvm_path, path);
 	} else if (is_musl(name) && executable(line)) {
 		out->musl = true;
-	} else if (starts_with(name, IDS_NAME)) {
-		read_ids(out, name);
 	} else if (starts_with(name, "libj9vm")) {
 		out->openj9 = true;
 	} else if (equals(name, agent) && executable(line)) {

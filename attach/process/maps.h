@@ -21,7 +21,6 @@ struct maps {
 	bool musl;   /* its C library is musl */
 	char libjvm_path[MAPS_PATH_BYTES];     /* "" when not mapped */
 	char hsperfdata_path[MAPS_PATH_BYTES]; /* the JVM's performance counters; "" when none */
-	uint64_t classes_with_ids, methods_with_ids; /* as our agent says (AGENT_IDS_NAME), or 0 */
 	char agent_path[MAPS_PATH_BYTES]; /* our agent, without " (deleted)"; "" when not loaded */
 };
 

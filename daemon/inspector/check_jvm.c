@@ -113,7 +113,7 @@ static void check_memory(struct check_items *c, const struct jvm_info *info)
 	char text[ERR_MESSAGE_MAX];
 	struct err err;
 
-	if (headroom_check("", info->pid, &info->loaded, text, &err) < 0)
+	if (headroom_check("", info->pid, text, &err) < 0)
 		check_items_add(c, "memory", CHECK_FAILED, "%s", err.message);
 	else
 		check_items_add(c, "memory", CHECK_OK, "%s", text);

@@ -113,11 +113,10 @@ def page_cache_at_the_limit_is_no_reason_to_refuse():
 
 
 CLASSES = 60_000
-LEFT = 25 * MIB
 
 
 def idle_classes(jdk, **options):
-    """A JVM with so many classes that does nothing, and whose heap does not grow."""
+    """A JVM with so many classes, of which nothing is taken, that does nothing, and whose heap does not grow."""
     return Workload(jdk, "ManyClasses", "-Xms200m", "-Xmx200m", "-XX:+AlwaysPreTouch",
                     arguments=[str(CLASSES), "1000", "idle"], **options)
 
@@ -141,37 +140,17 @@ def steady_resident(jvm):
 
 
 @test_on_jdks
-def sixty_thousand_classes_with_25_mib_left_are_refused_and_nothing_is_loaded(jdk):
-    need_root()
-    group = Group()
-    jvm, daemon = idle_classes(jdk, prefix=group.enter()), Daemon()
-    group.limit(settled(group) + LEFT)
-    assert_refused(daemon, jvm, os.path.basename(group.path), "classes")
-    assert group.kills() == 0
-    with open(f"/proc/{jvm.pid}/maps", encoding="utf-8", errors="replace") as f:
-        assert "libjxperf-agent.so" not in f.read()
-    assert not os.path.exists(f"/tmp/.java_pid{jvm.pid}")
-    jvm.stop()
-    daemon.stop()
-    group.stop()
-
-
-@test_on_jdks
 def what_an_attach_takes_is_what_check_said(jdk):
     need_root()  # To have the kernel forget the peak.
     jvm, daemon = idle_classes(jdk), Daemon()
-    said = re.search(r"attaching takes ([0-9.]+) MiB \((\d+) classes\)", memory_item(daemon, jvm)["detail"])
+    said = float(re.search(r"attaching takes ([0-9.]+) MiB", memory_item(daemon, jvm)["detail"]).group(1))
     before = steady_resident(jvm)
     with open(f"/proc/{jvm.pid}/clear_refs", "w", encoding="ascii") as f:
         f.write("5")
     daemon.attach(jvm.pid, duration="2s")
     taken = (resident(jvm, peak=True) - before) / MIB
-    note(f"said {said.group(1)} MiB for {said.group(2)} classes, taken {taken:.1f}")
-    assert abs(int(said.group(2)) - CLASSES) < 2000, said.group(2)
-    assert abs(taken - float(said.group(1))) < 0.1 * taken, (said.group(1), taken)
-    # The ids are there now, and are not asked for again.
-    again = re.search(r"attaching takes ([0-9.]+) MiB", memory_item(daemon, jvm)["detail"])
-    assert float(again.group(1)) < 7.5, again.group()
+    note(f"said {said:.1f} MiB, taken {taken:.1f} with {CLASSES} classes")
+    assert abs(taken - said) < 0.1 * taken, (said, taken)
     jvm.stop()
     daemon.stop()
 

@@ -154,33 +154,9 @@ static void a_path_with_a_nul_or_without_end_is_not_kept(void **state)
 	assert_string_equal(m.libjvm_path, "");
 }
 
-static void how_many_have_ids_is_read(void **state)
-{
-	static const char *const none[] = {"1-2 r--p 0 00:01 9 /memfd:jxperf-ids- (deleted)\n",
-					   "1-2 r--p 0 00:01 9 /memfd:jxperf-ids-5 (deleted)\n",
-					   "1-2 r--p 0 00:01 9 /memfd:jxperf-ids-x-y (deleted)\n",
-					   "1-2 r--p 0 00:01 9 /memfd:other-5-6 (deleted)\n"};
-	char text[256];
-	struct maps m =
-	    scan("1-2 r--p 00000000 00:01 9 /memfd:jxperf-ids-60559-547280 (deleted)\n");
-
-	(void)state;
-	assert_int_equal(m.classes_with_ids, 60559);
-	assert_int_equal(m.methods_with_ids, 547280);
-	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-		m = scan(none[i]);
-		assert_int_equal(m.classes_with_ids + m.methods_with_ids, 0);
-	}
-	/* Longer than two numbers are. */
-	(void)snprintf(text, sizeof(text), "1-2 r--p 0 00:01 9 /memfd:jxperf-ids-%0100d-2\n", 1);
-	m = scan(text);
-	assert_int_equal(m.classes_with_ids + m.methods_with_ids, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(how_many_have_ids_is_read),
 	    cmocka_unit_test(a_hotspot_jvm_is_told_by_libjvm),
 	    cmocka_unit_test(openj9_is_told_by_its_library_beside_libjvm),
 	    cmocka_unit_test(musl_is_told_by_its_one_file),
