@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "attach/agent/jvm/java_threads.h"
 #include "attach/agent/jvm/vm.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/window/conversation.h"
@@ -15,6 +16,11 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 
 static jint start(JavaVM *vm, const char *path)
 {
+	JNIEnv *env;
+
+	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
+		return AGENT_UNSUPPORTED;
+	java_threads_note(env);
 	if (!vmstructs_available() || !vmstructs_symbol("AsyncGetCallTrace"))
 		return AGENT_UNSUPPORTED;
 	return conversation_start(vm, path);

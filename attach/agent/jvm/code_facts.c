@@ -4,6 +4,7 @@
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/method_facts.h"
+#include "attach/agent/jvm/java_threads.h"
 #include "attach/agent/jvm/vmstructs.h"
 
 static bool offset_of(const char *type, const char *field, uint32_t *out)
@@ -153,44 +154,18 @@ static bool read_entries(struct frame_layout *l)
 	       read_anchors(&l->anchor);
 }
 
-/* The JavaThread of this thread; 0 when it cannot be told. */
-static uint64_t own_thread(JNIEnv *jni)
+static bool read_thread(struct anchor_layout *l)
 {
-	jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
-	jmethodID current =
-	    class ? (*jni)->GetStaticMethodID(jni, class, "currentThread", "()Ljava/lang/Thread;")
-		  : NULL;
-	jfieldID eetop = current ? (*jni)->GetFieldID(jni, class, "eetop", "J") : NULL;
-	jobject self = eetop ? (*jni)->CallStaticObjectMethod(jni, class, current) : NULL;
-	uint64_t thread = self ? (uint64_t)(*jni)->GetLongField(jni, self, eetop) : 0;
-
-	if ((*jni)->ExceptionCheck(jni))
-		(*jni)->ExceptionClear(jni);
-	if (self)
-		(*jni)->DeleteLocalRef(jni, self);
-	if (class)
-		(*jni)->DeleteLocalRef(jni, class);
-	return thread && vmstructs_thread_id(thread) == gettid() ? thread : 0;
-}
-
-/* Of a JavaThread, far from whose beginning its JNIEnv is not. */
-#define THREAD_BYTES_MAX 65536u
-
-/* This thread runs no Java code, and has called none that is still running: so its own anchor is
- * empty, which shows that it is one. */
-static bool read_thread(JNIEnv *jni, struct anchor_layout *l)
-{
-	uint64_t thread = own_thread(jni), env = (uint64_t)(uintptr_t)jni, sp = 1;
+	struct java_threads threads;
 	uint32_t anchor;
 
-	if (!thread || env <= thread || env - thread > THREAD_BYTES_MAX ||
-	    !offset_of("JavaThread", "_anchor", &anchor) ||
+	if (!java_threads_facts(&threads) || !offset_of("JavaThread", "_anchor", &anchor) ||
 	    !offset_of("JavaThread", "_thread_state", &l->state) ||
 	    !vmstructs_int_constant("_thread_in_Java", &l->in_java))
 		return false;
 	l->anchor = anchor;
-	l->from_env = (uint32_t)(env - thread);
-	return safe_read(thread + anchor + l->sp, &sp, sizeof(sp)) && sp == 0;
+	l->from_env = threads.from_env;
+	return true;
 }
 
 /* JDK 11 to 21, and 25 on; between them it was a third way. */
@@ -213,7 +188,7 @@ static bool read_scope_parts(struct scope_layout *l)
 /* From JDK 20 on the bytes of a compressed number are never zero (JDK-8292758). */
 #define RELEASE_WITHOUT_ZERO_BYTES 20
 
-const char *code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *out)
+const char *code_facts_read(unsigned release, struct frame_layout *out)
 {
 	struct frame_layout l = {0};
 	const char *missing = NULL;
@@ -230,7 +205,7 @@ const char *code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *
 		missing = "frames";
 	else if (!l.scopes.known)
 		missing = "debug information";
-	else if (!read_thread(jni, &l.anchor))
+	else if (!read_thread(&l.anchor))
 		missing = "threads";
 	if (!missing)
 		missing = method_facts_read(release, &l.method);

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-#include "attach/agent/code/safe_read.h"
-#include "attach/agent/jvm/jni_slot.h"
+#include "attach/agent/jvm/known_classes.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/place/klass.h"
 
@@ -94,57 +93,26 @@ static void read_handles(struct object_layout *l)
 		l->handle_bad = l->handle_shift = NULL;
 }
 
-/* The Klass of a class that JNI finds; 0 when it cannot be read. What a reference says is read
- * twice, since a pause may move the mirror in between. */
-static uint64_t klass_named(JNIEnv *jni, const struct region_map *regions,
-			    const struct object_layout *l, const char *name)
+static void meet(const struct region_map *regions, const struct object_layout *l, uint64_t klass)
 {
-	jclass class = (*jni)->FindClass(jni, name);
-	uint64_t klass = 0;
+	struct klass ignored;
 
-	if (!class) {
-		(*jni)->ExceptionClear(jni);
-		return 0;
-	}
-	for (unsigned i = 0; i < 3; i++) {
-		uint64_t object = jni_slot(class);
-
-		if (safe_read(region_canonical(regions, object) + l->mirror_klass, &klass,
-			      sizeof(klass)) &&
-		    jni_slot(class) == object)
-			break;
-		klass = 0;
-	}
-	(*jni)->DeleteLocalRef(jni, class);
-	return klass;
+	klass_trust(l, klass);
+	(void)klass_find(l, regions, klass, &ignored); /* Else it is met later. */
 }
 
 /* One of each kind that HotSpot has (klassKind.hpp), in its archive or not, and arrays whose
  * objects may have to be found without having met one (place.h). */
-static void meet_some(JNIEnv *jni, const struct region_map *regions, const struct object_layout *l)
+static void meet_some(const struct region_map *regions, const struct object_layout *l,
+		      const struct known_classes *known)
 {
-	static const char *const names[] = {"java/lang/String",
-					    "java/lang/ref/WeakReference",
-					    "java/lang/Class",
-					    "java/lang/ClassLoader",
-					    "[Ljava/lang/Object;",
-					    "[Ljava/lang/String;",
-					    "[Z",
-					    "[B",
-					    "[C",
-					    "[S",
-					    "[I",
-					    "[J",
-					    "[F",
-					    "[D"};
-	struct klass ignored;
+	const uint64_t klasses[] = {known->string,       known->weak_reference, known->class,
+				    known->class_loader, known->objects,        known->strings};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		uint64_t klass = klass_named(jni, regions, l, names[i]);
-
-		klass_trust(l, klass);
-		(void)klass_find(l, regions, klass, &ignored); /* Else it is met later. */
-	}
+	for (size_t i = 0; i < sizeof(klasses) / sizeof(klasses[0]); i++)
+		meet(regions, l, klasses[i]);
+	for (size_t i = 0; i < KNOWN_PRIMITIVES; i++)
+		meet(regions, l, known->primitives[i]);
 }
 
 /* What can be done without. */
@@ -168,9 +136,10 @@ static void read_more(struct object_layout *l)
 	}
 }
 
-void layout_facts_read(JNIEnv *jni, const struct region_map *regions, struct object_layout *out)
+void layout_facts_read(const struct region_map *regions, struct object_layout *out)
 {
 	struct object_layout l = {.class_word = CLASS_WORD_NONE};
+	struct known_classes known;
 
 	if (vmstructs_flag("UseCompressedOops"))
 		(void)read_narrow(oop_names, &l.oops); /* Else none are recognised. */
@@ -181,7 +150,10 @@ void layout_facts_read(JNIEnv *jni, const struct region_map *regions, struct obj
 	    !injected_offset("_klass_offset", &l.mirror_klass) ||
 	    !injected_offset("_oop_size_offset", &l.mirror_words) || !read_header(&l))
 		l.class_word = CLASS_WORD_NONE;
-	else if ((l.mirror_class = klass_named(jni, regions, &l, "java/lang/Class")))
-		meet_some(jni, regions, &l);
+	else {
+		known_classes_find(&known);
+		l.mirror_class = known.class;
+		meet_some(regions, &l, &known);
+	}
 	*out = l;
 }

@@ -7,12 +7,10 @@
 #ifndef JXPERF_AGENT_JVM_LAYOUT_FACTS_H
 #define JXPERF_AGENT_JVM_LAYOUT_FACTS_H
 
-#include <jni.h>
-
 #include "attach/agent/code/region.h"
 #include "attach/agent/place/object_layout.h"
 
 /* Where something is not told, class_word is CLASS_WORD_NONE, and no object will be told. */
-void layout_facts_read(JNIEnv *jni, const struct region_map *regions, struct object_layout *out);
+void layout_facts_read(const struct region_map *regions, struct object_layout *out);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "attach/agent/code/safe_read.h"
+#include "attach/agent/jvm/known_classes.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/method/bytecodes.h"
 #include "attach/agent/method/line_table.h"
@@ -229,15 +230,9 @@ const char *method_facts_read(unsigned release, struct method_layout *out)
 
 static bool object_methods(uint64_t *methods, uint64_t *data, int32_t *count)
 {
-	uint64_t klass, methods_at;
+	uint64_t klass = known_class("Object"), methods_at;
 
-	return (vmstructs_static_word("vmClasses",
-				      "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
-				      &klass) ||
-		vmstructs_static_word("SystemDictionary",
-				      "_well_known_klasses[SystemDictionary::Object_klass_knum]",
-				      &klass)) &&
-	       vmstructs_offset("InstanceKlass", "_methods", &methods_at) &&
+	return vmstructs_offset("InstanceKlass", "_methods", &methods_at) &&
 	       vmstructs_offset("Array<Method*>", "_data", data) &&
 	       safe_read(klass + methods_at, methods, sizeof(*methods)) &&
 	       safe_read(*methods, count, sizeof(*count)) && *count > 0 &&

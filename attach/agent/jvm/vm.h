@@ -78,10 +78,4 @@ int vm_refused(struct err *err, const char *call, jvmtiError error);
 /* Disables all events and disposes of the environment. */
 void vm_close(struct vm *vm);
 
-/* A system property as a string to be freed, or NULL. */
-char *vm_property(struct vm *vm, const char *name);
-
-/* Calls each with the kernel tid of every live platform thread, the calling one excepted. */
-int vm_each_thread(struct vm *vm, void (*each)(void *arg, pid_t tid), void *arg, struct err *err);
-
 #endif

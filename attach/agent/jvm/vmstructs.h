@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "attach/agent/code/region.h"
 
@@ -56,15 +55,5 @@ bool vmstructs_zgc_is_generational(void);
 
 /* Fills heap and JVM ranges as far as the table tells. */
 void vmstructs_regions(struct region_map *map);
-
-/* The kernel's tid of the JavaThread at this address (java.lang.Thread.eetop), 0 when unknown. */
-pid_t vmstructs_thread_id(uint64_t java_thread);
-
-/* Calls each for every thread that may run Java code, but for the calling one, which must be
- * attached to the JVM: those that the JVM lists, without its own (of compilers and services, of
- * JVMTI agents), whose class is another than that of the calling thread, and without those that
- * end. Reads the JVM's list while it may change: some tids may be of threads that have ended.
- * False, with nobody called, where the list is not known, or kept changing. */
-bool vmstructs_each_thread(void (*each)(void *arg, pid_t tid), void *arg);
 
 #endif

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "attach/agent/handler/handlers.h"
-#include "attach/agent/jvm/alloc_sampling.h"
+#include "attach/agent/jvmti/alloc_sampling.h"
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/jvm/session_wake.h"
 #include "attach/agent/objects/object_ref.h"

@@ -1,6 +1,6 @@
 #include "attach/agent/objects/alloc_pace.h"
 
-#include "attach/agent/jvm/alloc_sampling.h"
+#include "attach/agent/jvmti/alloc_sampling.h"
 
 /* Less CPU time than this says nothing of a cost of one percent, unless that cost tells by itself:
  * it is that of a hundred samples or so. */

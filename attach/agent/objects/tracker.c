@@ -1,7 +1,7 @@
 #include "attach/agent/objects/tracker.h"
 
 #include "attach/agent/handler/handlers.h"
-#include "attach/agent/jvm/alloc_sampling.h"
+#include "attach/agent/jvmti/alloc_sampling.h"
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/object_ref.h"
 #include "common/clock.h"

@@ -1,9 +1,11 @@
 #include "attach/agent/window/census.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
+#include "attach/agent/jvm/java_threads.h"
 #include "attach/agent/jvm/roster.h"
 #include "attach/agent/window/guests.h"
 #include "common/clock.h"
@@ -73,7 +75,7 @@ static void found(void *arg, pid_t tid)
 {
 	const struct enumeration *e = arg;
 
-	if (thread_find(tid) || dormant_contains(&e->census->dormant, tid))
+	if (tid == gettid() || thread_find(tid) || dormant_contains(&e->census->dormant, tid))
 		return;
 	note(e->census, tid, e->first);
 }
@@ -83,7 +85,9 @@ static int enumerate(struct census *c, bool first, struct err *err)
 	struct enumeration e = {.census = c, .first = first};
 
 	dormant_sort(&c->dormant);
-	return vm_each_thread(c->vm, found, &e, err);
+	return java_threads_each(found, &e)
+		   ? 0
+		   : err_set(err, EOPNOTSUPP, "the JVM's list of its threads cannot be read");
 }
 
 /* ---------------------------------------------------------------- waking */

@@ -10,6 +10,7 @@
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/roster.h"
 #include "attach/agent/jvm/vm.h"
+#include "attach/agent/jvm/vm_version.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/stream/link.h"
 #include "attach/agent/window/give_back.h"
@@ -40,23 +41,18 @@ static int send_hello(struct conversation *c)
 {
 	Jxp__AgentFrame frame = JXP__AGENT_FRAME__INIT;
 	Jxp__AgentHello hello = JXP__AGENT_HELLO__INIT;
-	char *jdk = vm_property(&c->vm, "java.vm.version");
-	char *name = vm_property(&c->vm, "java.vm.name");
-	int r;
+	char jdk[VM_TEXT_BYTES], name[VM_TEXT_BYTES];
 
 	hello.protocol = PROTOCOL_VERSION;
 	hello.gc = (char *)vmstructs_gc();
 	hello.always_pretouch = vmstructs_always_pretouch();
-	if (jdk)
+	if (vm_version(jdk))
 		hello.jdk = jdk;
-	if (name)
+	if (vm_name(name))
 		hello.vm = name;
 	frame.body_case = JXP__AGENT_FRAME__BODY_HELLO;
 	frame.hello = &hello;
-	r = link_send(&c->link, &frame);
-	free(jdk);
-	free(name);
-	return r;
+	return link_send(&c->link, &frame);
 }
 
 static int send_ended(struct conversation *c, const char *error)

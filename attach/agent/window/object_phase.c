@@ -1,7 +1,7 @@
 #include "attach/agent/window/object_phase.h"
 
 #include "attach/agent/handler/handlers.h"
-#include "attach/agent/jvm/alloc_sampling.h"
+#include "attach/agent/jvmti/alloc_sampling.h"
 #include "common/clock.h"
 
 static void enter(struct object_phase *p, enum object_phase_state state)

@@ -17,6 +17,7 @@
 #include "attach/agent/jvm/roster.h"
 #include "attach/agent/jvm/klass_fields.h"
 #include "attach/agent/jvm/layout_facts.h"
+#include "attach/agent/jvm/vm_version.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/method/method_table.h"
 #include "attach/agent/objects/alloc_event.h"
@@ -87,17 +88,6 @@ static void start_gate(struct window *w)
 			    s->sampling.event_count > 0, s->cpu_limit);
 }
 
-#define RELEASE_PROPERTY "java.vm.specification.version"
-
-static unsigned number_property(struct vm *vm, const char *name, unsigned otherwise)
-{
-	char *value = vm_property(vm, name);
-	unsigned number = value ? (unsigned)strtoul(value, NULL, 10) : otherwise;
-
-	free(value);
-	return number;
-}
-
 /* Positions of objects belong to epochs whose beginning and end are told. Others need to know only
  * whether it is still the same, which the JVM's own count says, if it keeps one. */
 static void choose_epochs(const struct window *w)
@@ -122,8 +112,7 @@ static int prepare_handlers(const struct window *w, struct err *err)
 	handlers.walker.vm = w->vm->jvm;
 	choose_epochs(w);
 	vmstructs_regions(&handlers.regions);
-	missing = code_facts_read(w->vm->jni, number_property(w->vm, RELEASE_PROPERTY, 0),
-				  &handlers.walker.layout);
+	missing = code_facts_read(vm_release(), &handlers.walker.layout);
 	return missing ? err_set(err, EOPNOTSUPP,
 				 "this JVM's own tables (vmStructs) do not tell of its stacks what "
 				 "jxperf needs (%s): not a HotSpot jxperf knows",
@@ -142,7 +131,7 @@ static int prepare(struct window *w, struct err *err)
 	if (r < 0)
 		return r;
 	handlers.walker.tables.methods = method_table();
-	layout_facts_read(w->vm->jni, &handlers.regions, &handlers.layout);
+	layout_facts_read(&handlers.regions, &handlers.layout);
 	(void)klass_fields_init(); /* Without it places have no names. */
 	r = session_wake_open();
 	atomic_store(&handlers.wake_fd, session_wake_fd());

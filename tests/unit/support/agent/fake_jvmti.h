@@ -4,30 +4,11 @@
 
 #include <jvmti.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
-static bool fake_jvmti_taken;          /* another agent has the capability */
-static bool fake_jvmti_sampling;       /* allocations are sampled for us, */
-static jint fake_jvmti_interval;       /* so many bytes apart */
-static bool fake_jvmti_capable;        /* the capability is ours */
-static const char *fake_jvmti_version; /* java.vm.version, or NULL */
-
-static jvmtiError JNICALL fake_jvmti_property(jvmtiEnv *env, const char *name, char **value)
-{
-	(void)env;
-	if (!fake_jvmti_version || strcmp(name, "java.vm.version") != 0)
-		return JVMTI_ERROR_NOT_AVAILABLE;
-	*value = strdup(fake_jvmti_version);
-	return JVMTI_ERROR_NONE;
-}
-
-static jvmtiError JNICALL fake_jvmti_deallocate(jvmtiEnv *env, unsigned char *memory)
-{
-	(void)env;
-	free(memory);
-	return JVMTI_ERROR_NONE;
-}
+static bool fake_jvmti_taken;    /* another agent has the capability */
+static bool fake_jvmti_sampling; /* allocations are sampled for us, */
+static jint fake_jvmti_interval; /* so many bytes apart */
+static bool fake_jvmti_capable;  /* the capability is ours */
 
 static jvmtiError JNICALL fake_jvmti_add(jvmtiEnv *env, const jvmtiCapabilities *wanted)
 {
@@ -64,8 +45,6 @@ static jvmtiError JNICALL fake_jvmti_notify(jvmtiEnv *env, jvmtiEventMode mode, 
 }
 
 static const jvmtiInterface_1 fake_jvmti_functions = {
-    .GetSystemProperty = fake_jvmti_property,
-    .Deallocate = fake_jvmti_deallocate,
     .AddCapabilities = fake_jvmti_add,
     .RelinquishCapabilities = fake_jvmti_relinquish,
     .SetHeapSamplingInterval = fake_jvmti_set_interval,

@@ -5,8 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <unistd.h>
-
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "proto/jxperf.pb-c.h"
@@ -131,107 +129,6 @@ static void an_object_of_zgc_without_generations_has_several_addresses(void **st
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
-/* Two classes of threads, and how far their ends are. */
-struct fake_thread {
-	uint64_t functions;
-	uint64_t os_thread;
-	uint64_t next;
-	uint32_t terminated;
-};
-struct fake_os_thread {
-	int32_t tid;
-};
-
-static pid_t seen[8];
-static unsigned seen_count;
-
-static void see(void *arg, pid_t tid)
-{
-	(void)arg;
-	seen[seen_count++] = tid;
-}
-
-/* The calling thread, one of Java's, one of the JVM's own, one that ends, and one of Java's. */
-static struct fake_os_thread os_threads[5];
-static struct fake_thread threads[5];
-
-static void make_threads(void)
-{
-	for (unsigned i = 0; i < 5; i++) {
-		os_threads[i].tid = i ? (int32_t)(100 + i) : gettid();
-		threads[i] = (struct fake_thread){.functions = i == 2 ? 7 : 8,
-						  .os_thread = (uintptr_t)&os_threads[i],
-						  .next = i < 4 ? (uintptr_t)&threads[i + 1] : 0,
-						  .terminated = i == 3 ? 2 : 1};
-	}
-	fake_field("JavaThread", "_osthread", offsetof(struct fake_thread, os_thread));
-	fake_field("OSThread", "_thread_id", 0);
-	fake_field("JavaThread", "_terminated", offsetof(struct fake_thread, terminated));
-	seen_count = 0;
-}
-
-static void assert_two_seen(void)
-{
-	assert_true(vmstructs_each_thread(see, NULL));
-	assert_int_equal(seen_count, 2);
-	assert_int_equal(seen[0], 101);
-	assert_int_equal(seen[1], 104);
-}
-
-static void threads_of_java_are_told_from_the_jvms_list(void **state)
-{
-	static uint64_t pointers[5], list_at;
-	static struct {
-		int32_t something, length;
-		uint64_t threads;
-	} list = {.length = 5, .threads = (uintptr_t)pointers};
-
-	(void)state;
-	make_threads();
-	for (unsigned i = 0; i < 5; i++)
-		pointers[i] = (uintptr_t)&threads[i];
-	list_at = (uintptr_t)&list;
-	fake_static("ThreadsSMRSupport", "_java_thread_list", &list_at);
-	fake_field("ThreadsList", "_length", 4);
-	fake_field("ThreadsList", "_threads", 8);
-	assert_two_seen();
-}
-
-static void threads_of_java_are_told_from_a_chain(void **state)
-{
-	static uint64_t first, count = 5;
-
-	(void)state;
-	make_threads();
-	first = (uintptr_t)&threads[0];
-	fake_field("JavaThread", "_next", offsetof(struct fake_thread, next));
-	fake_static("Threads", "_thread_list", &first);
-	fake_static("Threads", "_number_of_threads", &count);
-	assert_two_seen();
-	/* One more or less has been counted than the chain has. */
-	seen_count = 0;
-	count = 6;
-	assert_false(vmstructs_each_thread(see, NULL));
-	count = 4;
-	assert_false(vmstructs_each_thread(see, NULL));
-	assert_int_equal(seen_count, 0);
-}
-
-static void a_list_without_the_calling_thread_is_not_known(void **state)
-{
-	static uint64_t first, count = 5;
-
-	(void)state;
-	make_threads();
-	os_threads[0].tid = 99;
-	first = (uintptr_t)&threads[0];
-	fake_field("JavaThread", "_next", offsetof(struct fake_thread, next));
-	fake_static("Threads", "_thread_list", &first);
-	fake_static("Threads", "_number_of_threads", &count);
-	assert_false(vmstructs_each_thread(see, NULL));
-	assert_int_equal(seen_count, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,9 +138,6 @@ int main(void)
 	    TEST(a_code_cache_ends_behind_its_beginning),
 	    TEST(heap_code_cache_and_card_table_are_regions),
 	    TEST(an_object_of_zgc_without_generations_has_several_addresses),
-	    TEST(threads_of_java_are_told_from_the_jvms_list),
-	    TEST(threads_of_java_are_told_from_a_chain),
-	    TEST(a_list_without_the_calling_thread_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

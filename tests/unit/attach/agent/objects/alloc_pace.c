@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "attach/agent/jvm/alloc_sampling.h"
+#include "attach/agent/jvmti/alloc_sampling.h"
 #include "attach/agent/objects/alloc_pace.h"
 
 #define MS UINT64_C(1000000)

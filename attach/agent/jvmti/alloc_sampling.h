@@ -3,8 +3,8 @@
  * goes to the hook `allocated` (attach/agent/jvm/vm.h). Session thread, between vm_start and
  * vm_close.
  */
-#ifndef JXPERF_AGENT_JVM_ALLOC_SAMPLING_H
-#define JXPERF_AGENT_JVM_ALLOC_SAMPLING_H
+#ifndef JXPERF_AGENT_JVMTI_ALLOC_SAMPLING_H
+#define JXPERF_AGENT_JVMTI_ALLOC_SAMPLING_H
 
 #include <stdint.h>
 
@@ -15,7 +15,7 @@
 #define ALLOC_SAMPLING_DEFAULT (512u * 1024u)
 
 /* Has the JVM tell of an allocation every interval bytes on average. Only one agent of a JVM can
- * have that at a time, and some releases must not be asked (attach/agent/jvm/jdk_bugs.h): 0 or
+ * have that at a time, and some releases must not be asked (attach/agent/jvmti/jdk_bugs.h): 0 or
  * -errno. */
 int alloc_sampling_start(struct vm *vm, uint32_t interval, struct err *err);
 

@@ -1,16 +1,16 @@
-#include "attach/agent/jvm/alloc_sampling.h"
+#include "attach/agent/jvmti/alloc_sampling.h"
 
 #include <errno.h>
 
-#include "attach/agent/jvm/jdk_bugs.h"
-#include "common/cleanup.h"
+#include "attach/agent/jvmti/jdk_bugs.h"
+#include "attach/agent/jvm/vm_version.h"
 
 static const jvmtiCapabilities capability = {.can_generate_sampled_object_alloc_events = 1};
 
 int alloc_sampling_start(struct vm *vm, uint32_t interval, struct err *err)
 {
-	_cleanup_free_ char *version = vm_property(vm, "java.vm.version");
-	const char *bug = version ? jdk_bug_of_allocation_events(version) : NULL;
+	char version[VM_TEXT_BYTES];
+	const char *bug = vm_version(version) ? jdk_bug_of_allocation_events(version) : NULL;
 	jvmtiError e;
 
 	if (bug)

@@ -1,8 +1,8 @@
 /*
  * What some releases of HotSpot do that we have to keep away from.
  */
-#ifndef JXPERF_AGENT_JVM_JDK_BUGS_H
-#define JXPERF_AGENT_JVM_JDK_BUGS_H
+#ifndef JXPERF_AGENT_JVMTI_JDK_BUGS_H
+#define JXPERF_AGENT_JVMTI_JDK_BUGS_H
 
 /*
  * Why allocations must not be sampled in this release, as a clause for an error message, or NULL.

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "attach/agent/jvm/jdk_bugs.h"
+#include "attach/agent/jvmti/jdk_bugs.h"
 
 static void assert_bug(const char *version, const char *number)
 {

@@ -5,12 +5,16 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <string.h>
 
-#include "attach/agent/jvm/alloc_sampling.h"
+#include "attach/agent/jvmti/alloc_sampling.h"
+#include "attach/agent/code/safe_read.h"
 #include "tests/unit/support/agent/fake_jvmti.h"
+#include "tests/unit/support/agent/fake_vmstructs.h"
 
 static struct vm vm;
 static struct err err;
+static const char *version;
 
 static int set_up(void **state)
 {
@@ -19,8 +23,8 @@ static int set_up(void **state)
 	err = (struct err){0};
 	fake_jvmti_taken = fake_jvmti_capable = fake_jvmti_sampling = false;
 	fake_jvmti_interval = (jint)ALLOC_SAMPLING_DEFAULT;
-	fake_jvmti_version = NULL;
-	return 0;
+	fake_vmstructs_reset();
+	return safe_read_init();
 }
 
 static void allocations_are_sampled_at_the_interval(void **state)
@@ -55,11 +59,12 @@ static void where_another_agent_samples_we_do_not(void **state)
 static void a_release_that_must_not_be_asked_is_not(void **state)
 {
 	(void)state;
-	fake_jvmti_version = "24.0.1+9";
+	fake_static("Abstract_VM_Version", "_s_vm_release", &version);
+	version = "24.0.1+9";
 	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), -EOPNOTSUPP);
 	assert_non_null(strstr(err.message, "JDK 24"));
 	assert_false(fake_jvmti_capable || fake_jvmti_sampling);
-	fake_jvmti_version = "25+36";
+	version = "25+36";
 	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), 0);
 }
 

@@ -1,4 +1,4 @@
-#include "attach/agent/jvm/jdk_bugs.h"
+#include "attach/agent/jvmti/jdk_bugs.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,0 +1,259 @@
+#include "attach/agent/jvm/java_threads.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "attach/agent/code/safe_read.h"
+#include "attach/agent/jvm/vmstructs.h"
+#include "common/proc.h"
+
+/* More than there can be. */
+#define JAVA_THREADS_MAX (UINT32_C(1) << 20)
+
+/* Times that the list is read anew because it changed meanwhile. */
+#define LIST_TRIES 16u
+
+/* Of a JavaThread, far from whose beginning its JNIEnv is not. */
+#define THREAD_BYTES_MAX 65536u
+
+/* Of a JavaThread, what is read of it at a time. */
+#define HEAD_BYTES 4096u
+
+/* The thread that the agent was called in last; it stays. */
+static _Atomic uint64_t noted_env;
+static _Atomic pid_t noted_tid;
+
+/* The same as long as the JVM lives. 0: not found yet. */
+static struct java_threads facts;
+
+struct thread_list {
+	uint64_t *threads; /* JavaThreads; may have been freed since */
+	size_t count;
+};
+
+/* Offsets: in JavaThread, and in OSThread. */
+struct thread_layout {
+	uint64_t os_thread, terminated, tid;
+	uint32_t alive; /* what terminated is then */
+	size_t end;     /* of what is read */
+};
+
+/* What is read of a thread. */
+struct thread_head {
+	uint64_t functions;
+	uint64_t os_thread;
+	uint32_t terminated;
+};
+
+void java_threads_note(const void *env)
+{
+	atomic_store(&noted_tid, (pid_t)syscall(SYS_gettid));
+	atomic_store(&noted_env, (uint64_t)(uintptr_t)env);
+}
+
+static bool find_layout(struct thread_layout *l)
+{
+	int32_t alive;
+
+	if ((!vmstructs_offset("JavaThread", "_osthread", &l->os_thread) &&
+	     !vmstructs_offset("Thread", "_osthread", &l->os_thread)) ||
+	    !vmstructs_offset("JavaThread", "_terminated", &l->terminated) ||
+	    !vmstructs_offset("OSThread", "_thread_id", &l->tid) ||
+	    !vmstructs_int_constant("JavaThread::_not_terminated", &alive))
+		return false;
+	l->alive = (uint32_t)alive;
+	l->end = (l->os_thread > l->terminated ? l->os_thread : l->terminated) + sizeof(uint64_t);
+	return l->end <= HEAD_BYTES;
+}
+
+static bool read_head(const struct thread_layout *l, uint64_t thread, struct thread_head *out)
+{
+	uint8_t bytes[HEAD_BYTES];
+
+	if (!safe_read(thread, bytes, l->end))
+		return false;
+	memcpy(&out->functions, bytes, sizeof(out->functions));
+	memcpy(&out->os_thread, bytes + l->os_thread, sizeof(out->os_thread));
+	memcpy(&out->terminated, bytes + l->terminated, sizeof(out->terminated));
+	return true;
+}
+
+/* 0: not known. */
+static pid_t tid_of(const struct thread_layout *l, const struct thread_head *head)
+{
+	int32_t tid;
+
+	return safe_read(head->os_thread + l->tid, &tid, sizeof(tid)) && tid > 0 ? tid : 0;
+}
+
+static bool make_room(struct thread_list *list, uint64_t count)
+{
+	list->count = count;
+	list->threads = count <= JAVA_THREADS_MAX ? calloc(count + 1, sizeof(uint64_t)) : NULL;
+	return list->threads != NULL;
+}
+
+/* The JVM frees its list, and has another one, when a thread starts or ends (ThreadsSMRSupport,
+ * threadSMR.cpp). What was read counts when the list is still that one. */
+static bool copy_array(struct thread_list *out)
+{
+	uint64_t list, still = 0, length, threads;
+
+	/* The length is an int. */
+	return vmstructs_static_word("ThreadsSMRSupport", "_java_thread_list", &list) &&
+	       vmstructs_field_word(list, "ThreadsList", "_length", &length) &&
+	       vmstructs_field_word(list, "ThreadsList", "_threads", &threads) &&
+	       make_room(out, (uint32_t)length) &&
+	       safe_read(threads, out->threads, out->count * sizeof(uint64_t)) &&
+	       vmstructs_static_word("ThreadsSMRSupport", "_java_thread_list", &still) &&
+	       still == list;
+}
+
+/* To JDK 16 the tables have a chain instead, and how many are in it. */
+static bool copy_chain(struct thread_list *out)
+{
+	uint64_t count, still = 0, next, next_offset;
+	size_t n = 0;
+
+	if (!vmstructs_offset("JavaThread", "_next", &next_offset) ||
+	    !vmstructs_static_word("Threads", "_number_of_threads", &count) ||
+	    !vmstructs_static_word("Threads", "_thread_list", &next) ||
+	    !make_room(out, (uint32_t)count))
+		return false;
+	while (next && n < out->count) {
+		out->threads[n++] = next;
+		if (!safe_read(next + next_offset, &next, sizeof(next)))
+			return false;
+	}
+	return next == 0 && n == out->count &&
+	       vmstructs_static_word("Threads", "_number_of_threads", &still) &&
+	       (uint32_t)still == out->count;
+}
+
+static bool copy_list(struct thread_list *list)
+{
+	for (unsigned i = 0; i < LIST_TRIES; i++) {
+		if (copy_array(list))
+			return true;
+		free(list->threads);
+		list->threads = NULL;
+		if (copy_chain(list))
+			return true;
+		free(list->threads);
+		list->threads = NULL;
+	}
+	return false;
+}
+
+/* A name, as far as the kernel has it: cut, or from JDK 26 on without its middle. */
+struct kernel_name {
+	const char *before_26, *since;
+};
+
+static bool is_called(pid_t tid, const struct kernel_name *name)
+{
+	char path[64], comm[32];
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/comm", tid); /* It fits. */
+	n = proc_read(path, comm, sizeof(comm));
+	if (n <= 0)
+		return false;
+	comm[strcspn(comm, "\n")] = '\0';
+	return strcmp(comm, name->before_26) == 0 || strcmp(comm, name->since) == 0;
+}
+
+/* Of the one of the JVM's own that runs an application's code, listeners to what the JVM notes of
+ * memory and collections (NotificationThread, from JDK 14 on). */
+static const struct kernel_name notifies = {"Notification Th", "Notific..Thread"};
+
+/* Of one that each JVM has from its start to its end, and whose class is that of an application's:
+ * java.lang.ref.Reference begins it. */
+static const struct kernel_name example_name = {"Reference Handl", "Referen..andler"};
+
+/* A JNIEnv begins with the same pointer in all threads. */
+static bool is_env(uint64_t thread, uint64_t from_env, uint64_t env)
+{
+	uint64_t functions, those;
+
+	return safe_read(env, &functions, sizeof(functions)) &&
+	       safe_read(thread + from_env, &those, sizeof(those)) && functions == those;
+}
+
+static bool find_stacks(struct java_threads *f)
+{
+	uint64_t base, size;
+
+	if (!vmstructs_offset("JavaThread", "_stack_base", &base) ||
+	    !vmstructs_offset("JavaThread", "_stack_size", &size))
+		return false;
+	f->stack_base = (uint32_t)base;
+	f->stack_size = (uint32_t)size;
+	return true;
+}
+
+static void find_facts(const struct thread_layout *l, const struct thread_list *list)
+{
+	uint64_t env = atomic_load(&noted_env), noted = 0, example = 0;
+	pid_t noted_is = atomic_load(&noted_tid), tid;
+	struct java_threads f;
+	struct thread_head head;
+
+	for (size_t i = 0; i < list->count && (!noted || !example); i++) {
+		tid = read_head(l, list->threads[i], &head) ? tid_of(l, &head) : 0;
+		if (tid == noted_is)
+			noted = list->threads[i];
+		if (tid && !example && is_called(tid, &example_name)) {
+			example = list->threads[i];
+			f.functions = head.functions;
+		}
+	}
+	if (!noted || !example || env <= noted || env - noted > THREAD_BYTES_MAX ||
+	    !is_env(example, env - noted, env) || !find_stacks(&f))
+		return;
+	f.from_env = (uint32_t)(env - noted);
+	facts = f;
+}
+
+static bool open_list(struct thread_layout *l, struct thread_list *list)
+{
+	if (!find_layout(l) || !copy_list(list))
+		return false;
+	if (!facts.functions)
+		find_facts(l, list);
+	return facts.functions != 0;
+}
+
+bool java_threads_facts(struct java_threads *out)
+{
+	struct thread_list list = {0};
+	struct thread_layout l;
+	bool known = facts.functions || open_list(&l, &list);
+
+	free(list.threads);
+	*out = facts;
+	return known;
+}
+
+bool java_threads_each(void (*each)(void *arg, pid_t tid), void *arg)
+{
+	struct thread_list list = {0};
+	struct thread_layout l;
+	struct thread_head head;
+	bool known = open_list(&l, &list);
+	pid_t tid;
+
+	for (size_t i = 0; known && i < list.count; i++) {
+		if (!read_head(&l, list.threads[i], &head) || head.terminated != l.alive)
+			continue;
+		tid = tid_of(&l, &head);
+		if (tid && (head.functions == facts.functions || is_called(tid, &notifies)))
+			each(arg, tid);
+	}
+	free(list.threads);
+	return known;
+}
