@@ -35,7 +35,6 @@ static int set_up_process(void **state)
 	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	xstate_init();
-	handlers.walker = one_frame_walker();
 	return handlers.contexts == MAP_FAILED || threads_init() < 0 || loops_init() < 0 ? -1 : 0;
 }
 
