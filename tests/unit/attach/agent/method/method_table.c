@@ -215,6 +215,60 @@ static void what_is_no_method_has_no_number(void **state)
 	(void)munmap(gone, 4096);
 }
 
+static bool is_of(const struct fake_world *w, const char *class_name)
+{
+	return method_is_of(&fake_method_layout, fake_address(w), class_name);
+}
+
+static void the_class_of_a_method_is_told_without_a_copy(void **state)
+{
+	struct fake_world *w = *state;
+	struct method_layout unknown = fake_method_layout;
+	char longest[65];
+
+	assert_true(is_of(w, "p/A"));
+	assert_false(is_of(w, "p/B"));
+	assert_false(is_of(w, "p/")); /* its begin */
+	assert_false(is_of(w, "p/AB"));
+	assert_false(is_of(w, ""));
+	memset(longest, 'x', 64);
+	longest[64] = '\0';
+	fake_set(&w->class, longest);
+	assert_false(is_of(w, longest)); /* one too many */
+	longest[63] = '\0';
+	fake_set(&w->class, longest);
+	assert_true(is_of(w, longest));
+	unknown.known = false;
+	assert_false(method_is_of(&unknown, fake_address(w), longest));
+	assert_false(method_is_of(&fake_method_layout, 64, longest));
+	w->klass.name = (const struct fake_text *)64;
+	assert_false(is_of(w, longest));
+	assert_int_equal(method_table()->count, 0);
+	assert_int_equal(method_table()->unread, 0);
+}
+
+static void compiled_is_what_was_met_so_at_least_once(void **state)
+{
+	struct fake_world *w = *state;
+
+	assert_int_equal(number_of(w, 0), 1);
+	assert_false(method_is_compiled(method_table(), 1));
+	method_set_compiled(method_table(), 1);
+	assert_int_equal(number_of(w, 0), 1);
+	assert_true(method_is_compiled(method_table(), 1));
+	fake_set(&w->name, "ran");
+	assert_int_equal(number_of(w, 0), 2);
+	assert_false(method_is_compiled(method_table(), 2));
+}
+
+static void a_window_begins_with_an_empty_table(void **state)
+{
+	assert_int_equal(number_of(*state, 3), 1); /* by a handler that was late */
+	assert_int_equal(method_table_init(), 0);
+	assert_int_equal(method_table()->count, 0);
+	assert_int_equal(method_table()->used, 0);
+}
+
 /* Up to the page's last byte there are reads, and none behind it. */
 static void nothing_behind_what_is_there_is_needed(void **state)
 {
@@ -376,6 +430,10 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(in_an_epoch_it_is_looked_at_once, begin, end),
 	    cmocka_unit_test_setup_teardown(long_texts_and_tables_are_whole, begin, end),
 	    cmocka_unit_test_setup_teardown(what_is_no_method_has_no_number, begin, end),
+	    cmocka_unit_test_setup_teardown(the_class_of_a_method_is_told_without_a_copy, begin,
+					    end),
+	    cmocka_unit_test_setup_teardown(compiled_is_what_was_met_so_at_least_once, begin, end),
+	    cmocka_unit_test_setup_teardown(a_window_begins_with_an_empty_table, begin, end),
 	    cmocka_unit_test_setup_teardown(nothing_behind_what_is_there_is_needed, begin, end),
 	    cmocka_unit_test_setup_teardown(more_methods_than_numbers_are_counted, begin, end),
 	    cmocka_unit_test_setup_teardown(more_than_the_arena_holds_is_counted, begin, end),
