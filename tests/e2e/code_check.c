@@ -34,6 +34,7 @@ static struct {
 static jvmtiEnv *jvmti;
 static struct frame_layout layout;
 static unsigned release; /* of the JDK */
+static bool beside, is_prepared;
 static _Thread_local bool compares;
 static _Atomic bool ends;
 static _Atomic unsigned rounds;
@@ -63,6 +64,10 @@ static bool same_names(uint64_t method, jmethodID id)
 	jclass class;
 	bool same;
 
+	if (!number) { /* There may be no more room. */
+		method_table_release();
+		number = method_number(method_table(), &layout.method, method, 1);
+	}
 	if (!number ||
 	    (*jvmti)->GetMethodName(jvmti, id, &name, &descriptor, NULL) != JVMTI_ERROR_NONE ||
 	    (*jvmti)->GetMethodDeclaringClass(jvmti, id, &class) != JVMTI_ERROR_NONE ||
@@ -196,9 +201,16 @@ static void JNICALL on_dynamic(jvmtiEnv *env, const char *name, const void *code
 		tally.others++;
 }
 
-static bool prepare(JNIEnv *jni)
+static bool empty_map(void)
 {
 	uint64_t low, high;
+
+	return vmstructs_code_cache(&low, &high) && codemap_init(low, high, &layout.code) == 0;
+}
+
+/* When the JVM begins, in a thread that runs no Java code, as the agent's session thread. */
+static bool prepare(JNIEnv *jni)
+{
 	const char *missing;
 
 	if (safe_read_init() < 0)
@@ -206,8 +218,7 @@ static bool prepare(JNIEnv *jni)
 	missing = code_facts_read(jni, release, &layout);
 	if (missing)
 		printf("\nnot told: %s\n", missing);
-	return !missing && vmstructs_code_cache(&low, &high) && method_table_init() == 0 &&
-	       codemap_init(low, high, &layout.code) == 0;
+	return !missing && method_table_init() == 0 && empty_map();
 }
 
 static void JNICALL read_beside(jvmtiEnv *env, JNIEnv *jni, void *arg)
@@ -220,30 +231,37 @@ static void JNICALL read_beside(jvmtiEnv *env, JNIEnv *jni, void *arg)
 	atomic_store(&ends, false); /* Done. */
 }
 
-static void JNICALL on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
+static void start_reader(JNIEnv *jni)
 {
 	jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
 	jmethodID make = (*jni)->GetMethodID(jni, class, "<init>", "()V");
 	jthread reader = (*jni)->NewObject(jni, class, make);
 
-	(void)env, (void)thread;
-	if (!prepare(jni) ||
-	    (*jvmti)->RunAgentThread(jvmti, reader, read_beside, NULL,
+	if ((*jvmti)->RunAgentThread(jvmti, reader, read_beside, NULL,
 				     JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE)
 		abort();
+}
+
+static void JNICALL on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
+{
+	(void)env, (void)thread;
+	is_prepared = prepare(jni);
+	if (is_prepared && beside)
+		start_reader(jni);
 }
 
 static void JNICALL on_death(jvmtiEnv *env, JNIEnv *jni)
 {
 	bool complete;
 
-	(void)env;
+	(void)env, (void)jni;
 	if (atomic_load(&rounds) > 0) {
 		atomic_store(&ends, true);
 		while (atomic_load(&ends))
 			;
 	}
-	complete = prepare(jni) && installed_code_read(&layout) == 0;
+	code_heap_learn_names(&layout.code); /* At its begin the JVM had none. */
+	complete = is_prepared && empty_map() && installed_code_read(&layout) == 0;
 	compares = true;
 	if ((*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD) != JVMTI_ERROR_NONE)
 		abort();
@@ -265,12 +283,12 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *reserved)
 					       .VMDeath = on_death,
 					       .CompiledMethodLoad = on_load,
 					       .DynamicCodeGenerated = on_dynamic};
-	bool beside = options && strcmp(options, "beside") == 0;
 	jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_COMPILED_METHOD_LOAD,
 			       JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_VM_INIT};
 	char *version;
 
 	(void)reserved;
+	beside = options && strcmp(options, "beside") == 0;
 	if ((*jvm)->GetEnv(jvm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK ||
 	    (*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE ||
 	    (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE ||
@@ -279,7 +297,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *reserved)
 		return JNI_ERR;
 	release = (unsigned)strtoul(version, NULL, 10);
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)version);
-	for (unsigned i = 0; i < 3u + beside; i++)
+	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL) !=
 		    JVMTI_ERROR_NONE)
 			return JNI_ERR;

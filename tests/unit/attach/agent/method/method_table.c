@@ -78,6 +78,22 @@ static void file_and_lines_may_be_absent(void **state)
 	assert_int_equal(method_of_number(method_table(), 1)->lines_size, 0);
 }
 
+static bool is_of(const struct fake_world *w, const char *class_name)
+{
+	return method_is_of(&fake_method_layout, fake_address(w), class_name);
+}
+
+/* As method handles' own methods have it: the index is one of another pool. */
+static void a_file_beyond_the_pool_is_none(void **state)
+{
+	struct fake_world *w = *state;
+
+	w->pool.file = 8;
+	assert_int_equal(number_of(w, 0), 1);
+	assert_null(text_of(1, METHOD_FILE));
+	assert_true(is_of(w, "p/A"));
+}
+
 static void the_file_may_be_the_class_s(void **state)
 {
 	struct {
@@ -204,7 +220,7 @@ static void what_is_no_method_has_no_number(void **state)
 	ASSERT_UNREAD_WITH(w, w->pool.holder, gone);
 	ASSERT_UNREAD_WITH(w, w->pool.entries[1], gone);
 	ASSERT_UNREAD_WITH(w, w->pool.entries[2], (const struct fake_text *)((char *)&w->name + 2));
-	ASSERT_UNREAD_WITH(w, w->pool.file, 9);
+	ASSERT_UNREAD_WITH(w, w->pool.entries[3], gone);
 	ASSERT_UNREAD_WITH(w, w->name.length, 0);
 	ASSERT_UNREAD_WITH(w, w->class.users, 0);
 	ASSERT_UNREAD_WITH(w, w->name.body[1], '/');
@@ -213,11 +229,6 @@ static void what_is_no_method_has_no_number(void **state)
 	memset(w->const_method.bytes, 9, sizeof(w->const_method.bytes)); /* lines without an end */
 	assert_unread(w);
 	(void)munmap(gone, 4096);
-}
-
-static bool is_of(const struct fake_world *w, const char *class_name)
-{
-	return method_is_of(&fake_method_layout, fake_address(w), class_name);
 }
 
 static void the_class_of_a_method_is_told_without_a_copy(void **state)
@@ -425,6 +436,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(a_method_is_what_it_leads_to, begin, end),
 	    cmocka_unit_test_setup_teardown(file_and_lines_may_be_absent, begin, end),
+	    cmocka_unit_test_setup_teardown(a_file_beyond_the_pool_is_none, begin, end),
 	    cmocka_unit_test_setup_teardown(the_file_may_be_the_class_s, begin, end),
 	    cmocka_unit_test_setup_teardown(another_in_its_place_is_another, begin, end),
 	    cmocka_unit_test_setup_teardown(in_an_epoch_it_is_looked_at_once, begin, end),
