@@ -195,6 +195,9 @@ static void JNICALL on_dynamic(jvmtiEnv *env, const char *name, const void *code
 	if (!compares)
 		return;
 	tally.stubs++;
+	/* As for compiled methods, which may have made it necessary. */
+	if (!codemap_find(start, &first))
+		installed_code_read_met(&layout);
 	if (!codemap_find(start, &first) || !codemap_find(start + (uint32_t)size - 1, &last) ||
 	    first.type != type_called(name) || last.type != first.type ||
 	    (strstr(name, "arraycopy") && last.start > start + ENTRY_BYTES))
