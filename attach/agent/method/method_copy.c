@@ -127,7 +127,10 @@ static bool look_at_entry(const struct method_layout *l, const struct pool *p, u
 	       could_be(*symbol);
 }
 
-/* Of a method that was replaced, the pool is not its class's any more. */
+/* Of a method that was replaced, the pool is not its class's any more. Methods that method handles
+ * are called through (linkToStatic) have a pool of their own, with the index of the class's: none
+ * there.
+ */
 static bool look_at_file(const struct method_layout *l, struct method_look *m, const struct pool *p)
 {
 	uint64_t constants;
@@ -138,7 +141,8 @@ static bool look_at_file(const struct method_layout *l, struct method_look *m, c
 	     !look_at_pool(l, constants, &own) ||
 	     !safe_read(m->holder + l->class_file, &own.file, sizeof(own.file))))
 		return false;
-	return own.file == 0 || look_at_entry(l, &own, own.file, &m->symbols[METHOD_FILE]);
+	return own.file == 0 || own.file >= own.length ||
+	       look_at_entry(l, &own, own.file, &m->symbols[METHOD_FILE]);
 }
 
 static bool look_at_symbols(const struct method_layout *l, struct method_look *m,

@@ -14,7 +14,10 @@ int method_table_init(void)
 {
 	if (!the_table)
 		the_table = reserve_memory(METHOD_TABLE_BYTES);
-	return the_table ? 0 : -ENOMEM;
+	if (!the_table)
+		return -ENOMEM;
+	method_table_release();
+	return 0;
 }
 
 struct method_table *method_table(void)

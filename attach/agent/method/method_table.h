@@ -49,7 +49,8 @@ struct method_table {
 
 #define METHOD_TABLE_BYTES sizeof(struct method_table)
 
-/* Reserves the table, once for the process's life. 0 or -errno. Session thread. */
+/* Reserves the table, once for the process's life, and empties it: a handler that was late may have
+ * met a method after the last window. 0 or -errno. Session thread. */
 int method_table_init(void);
 
 /* NULL before method_table_init. */

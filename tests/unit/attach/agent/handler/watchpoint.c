@@ -32,7 +32,6 @@ static int set_up_process(void **state)
 	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	xstate_init();
-	handlers.walker = one_frame_walker();
 	return handlers.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
 }
 
@@ -165,6 +164,8 @@ static void a_second_access_without_context_closes_its_register(void **state)
 	one_frame_walkable = false;
 	trap_behind(store, 3, data);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNWALKABLE), 1);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_CUT_NATIVE), 1);          /* why */
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_CONTEXTS_RECOGNISED), 1); /* the first */
 	assert_closed_with(RECORD_ABANDONED);
 }
 

@@ -73,20 +73,6 @@ static jvmtiError JNICALL add_capabilities(jvmtiEnv *env, const jvmtiCapabilitie
 	return JVMTI_ERROR_NONE;
 }
 
-static jvmtiError JNICALL generate(jvmtiEnv *env, jvmtiEvent event)
-{
-	(void)env, (void)event;
-	return JVMTI_ERROR_NONE;
-}
-
-static jvmtiError JNICALL no_classes(jvmtiEnv *env, jint *count, jclass **classes)
-{
-	(void)env;
-	*count = 0;
-	*classes = NULL;
-	return JVMTI_ERROR_NONE;
-}
-
 static jvmtiError JNICALL no_threads(jvmtiEnv *env, jint *count, jthread **threads)
 {
 	(void)env;
@@ -105,8 +91,6 @@ static const jvmtiInterface_1 jvmti_functions = {
     .AddCapabilities = add_capabilities,
     .SetEventCallbacks = set_callbacks,
     .SetEventNotificationMode = notify,
-    .GenerateEvents = generate,
-    .GetLoadedClasses = no_classes,
     .GetAllThreads = no_threads,
     .Deallocate = deallocate,
 };
@@ -152,7 +136,6 @@ static const struct vm_hooks hooks = {.thread_started = roster_add, .thread_ende
 
 static int set_up_in_jvm(void **state)
 {
-	static const struct frame_layout layout;
 	static struct vm vm;
 	struct fixture *f;
 
@@ -160,7 +143,7 @@ static int set_up_in_jvm(void **state)
 		return -1;
 	f = *state;
 	assert_int_equal(vm_open(&vm, &jvm, &jni, NULL), 0);
-	assert_int_equal(vm_start(&vm, &hooks, &layout, NULL), 0);
+	assert_int_equal(vm_start(&vm, &hooks, NULL), 0);
 	assert_true(told);
 	f->census.vm = &vm;
 	return 0;

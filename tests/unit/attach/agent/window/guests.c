@@ -53,7 +53,7 @@ static int set_up(void **state)
 	connect_ends(&f.ends);
 	buffer_init(&f.in, 2 * FRAME_MAX_AGENT);
 	f.contexts = calloc(1, sizeof(*f.contexts));
-	f.drain = drain_new(&f.ends.link, NULL, f.contexts);
+	f.drain = drain_new(&f.ends.link, f.contexts, NULL, NULL);
 	assert_non_null(f.drain);
 	drain_vm_died(f.drain);
 	assert_int_equal(threads_init(), 0);
