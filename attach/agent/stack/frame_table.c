@@ -9,11 +9,10 @@
 
 enum entry_state { ENTRY_EMPTY, ENTRY_BUSY, ENTRY_COMPLETE };
 
-/* Probe i of a key. The tie is no part of it: of a pc there is one blob at a time, and who looks a
- * pc up does not know it yet. */
-static uint32_t slot_of(uint64_t key, uint32_t i)
+/* Probe i of a key. An interpreted method has many places, which the tie tells. */
+static uint32_t slot_of(const struct frame_key *key, uint32_t i)
 {
-	return (uint32_t)(mix(key) + i) & (FRAME_ENTRIES - 1);
+	return (uint32_t)(mix(key->key ^ mix(key->tie)) + i) & (FRAME_ENTRIES - 1);
 }
 
 static uint32_t state_of(const struct frame_entry *e)
@@ -21,8 +20,11 @@ static uint32_t state_of(const struct frame_entry *e)
 	return atomic_load_explicit(&e->state, memory_order_acquire);
 }
 
-const struct frame_entry *frame_next(const struct frame_table *table, uint64_t key,
-				     const struct frame_entry *after)
+/* The next entry of the key, of whatever compilation or epoch, from the one after (NULL: from the
+ * first) on; NULL when there is no more. */
+static const struct frame_entry *next_of(const struct frame_table *table,
+					 const struct frame_key *key,
+					 const struct frame_entry *after)
 {
 	uint32_t first = slot_of(key, 0);
 	uint32_t i = after ? ((uint32_t)(after - table->entries) - first + 1) % FRAME_ENTRIES : 0;
@@ -33,7 +35,7 @@ const struct frame_entry *frame_next(const struct frame_table *table, uint64_t k
 
 		if (state == ENTRY_EMPTY)
 			return NULL;
-		if (state == ENTRY_COMPLETE && e->key == key)
+		if (state == ENTRY_COMPLETE && e->key == key->key && e->tie == key->tie)
 			return e;
 	}
 	return NULL;
@@ -43,9 +45,8 @@ const struct frame_entry *frame_find(const struct frame_table *table, const stru
 {
 	const struct frame_entry *e = NULL;
 
-	while ((e = frame_next(table, key->key, e)))
-		if (e->tie == key->tie &&
-		    atomic_load_explicit(&e->id, memory_order_acquire) == key->id)
+	while ((e = next_of(table, key, e)))
+		if (atomic_load_explicit(&e->id, memory_order_acquire) == key->id)
 			return e;
 	return NULL;
 }
@@ -80,10 +81,10 @@ static bool renew(struct frame_table *table, const struct frame_key *key,
 {
 	const struct frame_entry *e = NULL;
 
-	while ((e = frame_next(table, key->key, e))) {
+	while ((e = next_of(table, key, e))) {
 		struct frame_entry *own = &table->entries[e - table->entries];
 
-		if (e->words == 0 && e->tie == key->tie && stands_for(table, e, calls, count)) {
+		if (e->words == 0 && stands_for(table, e, calls, count)) {
 			atomic_store_explicit(&own->id, key->id, memory_order_release);
 			return true;
 		}
@@ -92,7 +93,7 @@ static bool renew(struct frame_table *table, const struct frame_key *key,
 }
 
 /* An empty entry for the key, now the caller's to fill in; NULL when there is no room. */
-static struct frame_entry *claim(struct frame_table *table, uint64_t key)
+static struct frame_entry *claim(struct frame_table *table, const struct frame_key *key)
 {
 	for (uint32_t i = 0; i < MAX_PROBES; i++) {
 		struct frame_entry *e = &table->entries[slot_of(key, i)];
@@ -130,7 +131,7 @@ bool frame_learn(struct frame_table *table, const struct frame_key *key, uint16_
 	if (words == 0 && renew(table, key, calls, count))
 		return true;
 	first = take_calls(table, count);
-	e = first < FRAME_CALLS ? claim(table, key->key) : NULL;
+	e = first < FRAME_CALLS ? claim(table, key) : NULL;
 	if (!e)
 		return false;
 	for (unsigned i = 0; i < count; i++) {

@@ -57,11 +57,6 @@ struct frame_table {
 /* The frame's entry, or NULL. */
 const struct frame_entry *frame_find(const struct frame_table *table, const struct frame_key *key);
 
-/* Any entry of a compiled frame's key, of whatever blob and compilation, from the one after (NULL:
- * from the first) on; NULL when there is no more. */
-const struct frame_entry *frame_next(const struct frame_table *table, uint64_t key,
-				     const struct frame_entry *after);
-
 /* Takes in what a frame stands for: calls[0..count), innermost first. False when it does not fit.
  */
 bool frame_learn(struct frame_table *table, const struct frame_key *key, uint16_t words,

@@ -21,6 +21,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include "attach/agent/stack/frame_layout.h"
 #include "attach/agent/stack/frame_table.h"
@@ -35,6 +36,7 @@ struct walk_start {
 	uint64_t sp;
 	uint64_t fp;
 	uint64_t bcp;        /* what r13 has, where the interpreter keeps its place */
+	const greg_t *regs;  /* all of them; NULL where they are those of somebody else */
 	bool at_call;        /* pc is where a call returns to */
 	uint64_t stack_high; /* [sp, stack_high) can be read */
 	uint32_t epoch;
@@ -73,6 +75,8 @@ struct frame_walk {
 	enum walk_cut cut;
 	bool at_call; /* as where it began */
 	bool in_stub; /* the innermost frame is not where it began: a stub is */
+	bool edge;    /* ... where it began there is an interpreted frame that does not stand, or an
+		       * adapter */
 	unsigned count;
 	unsigned unknown; /* frames */
 	unsigned calls;   /* of the others */

@@ -34,6 +34,7 @@ struct interpreter {
 	uint64_t high;
 	/* Of those in order: where each ends, from low on. 0: they are not known. */
 	unsigned part_count;
+	uint32_t header_bytes; /* of each, before its code */
 	uint32_t part_end[INTERPRETER_PARTS_MAX];
 	uint8_t parts[INTERPRETER_PARTS_MAX];
 	/* Of methods; methods_known: they can be read. */
@@ -52,6 +53,17 @@ static inline bool interpreter_contains(const struct interpreter *interpreter, u
 }
 
 enum interpreter_part interpreter_part_at(const struct interpreter *interpreter, uint64_t pc);
+
+/* The code of the part that pc lies in. */
+struct interpreter_code {
+	uint64_t begin, end;
+};
+struct interpreter_code interpreter_code_at(const struct interpreter *interpreter, uint64_t pc);
+
+/* The bytecode pointer of a method at its begin; 0 for a native one. False where it is not certain
+ * to be a Method. */
+bool interpreter_entry(const struct interpreter *interpreter, const struct scope_layout *layout,
+		       uint64_t method, uint64_t *bcp);
 
 /* The call of an interpreted frame of the Method, whose bytecode pointer is bcp. False where what
  * is said there is not certain to be one. */

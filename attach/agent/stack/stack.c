@@ -3,6 +3,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/code/safe_read.h"
+#include "attach/agent/stack/executed.h"
 
 static int walk(const struct stack_walker *walker, JNIEnv *env, const ucontext_t *uc,
 		struct agct_frame *frames, unsigned max_frames)
@@ -150,11 +151,14 @@ static bool look(const struct stack_walker *walker, const struct stack_place *pl
 		 struct frame_walk *w)
 {
 	const greg_t *regs = place->uc->uc_mcontext.gregs;
-	struct walk_start start = {.ip = place->ip,
+	struct executed at = executed_at(&walker->layout.code, place->ip, (uint64_t)regs[REG_RIP],
+					 (uint64_t)regs[REG_RSP]);
+	struct walk_start start = {.ip = at.ip,
 				   .pc = debug_info_ip(place->ip),
-				   .sp = (uint64_t)regs[REG_RSP],
+				   .sp = at.sp,
 				   .fp = (uint64_t)regs[REG_RBP],
 				   .bcp = (uint64_t)regs[REG_R13],
+				   .regs = regs,
 				   .stack_high = place->stack_high,
 				   .epoch = place->epoch};
 
