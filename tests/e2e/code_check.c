@@ -218,7 +218,7 @@ static bool prepare(JNIEnv *jni)
 
 	if (safe_read_init() < 0)
 		return false;
-	missing = code_facts_read(jni, release, &layout);
+	missing = code_facts_read(release, &layout);
 	if (missing)
 		printf("\nnot told: %s\n", missing);
 	return !missing && method_table_init() == 0 && empty_map();

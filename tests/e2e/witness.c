@@ -39,7 +39,7 @@ static struct {
 
 static uint64_t id_of(const struct call *call)
 {
-	uint64_t method = method_of_number(handlers.walker.tables.methods, call->method)->method;
+	uint64_t method = method_of_number(handlers.walker.tables.methods, call->method)->look.method;
 	uint64_t constants, holder, ids, count, const_method, id;
 	uint16_t in_class;
 

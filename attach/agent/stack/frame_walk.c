@@ -112,14 +112,14 @@ static uint32_t number_of(struct cursor *c, uint64_t method)
 static bool find_bci(const struct cursor *c, uint32_t number, uint64_t bcp, int32_t *bci)
 {
 	const struct method_copy *m = method_of_number(c->tables->methods, number);
-	uint64_t begin = m->const_method + c->layout->method.const_bytes;
+	uint64_t begin = m->look.const_method + c->layout->method.const_bytes;
 
 	if (method_copy_is_native(m)) {
 		*bci = CALL_BCI_NATIVE;
 		return bcp == 0;
 	}
 	*bci = (int32_t)(bcp - begin);
-	return bcp >= begin && bcp - begin < m->code_size;
+	return bcp >= begin && bcp - begin < m->look.code_size;
 }
 
 static bool is_bcp_of(struct cursor *c, uint64_t method, uint64_t bcp)

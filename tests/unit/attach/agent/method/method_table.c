@@ -61,8 +61,8 @@ static void a_method_is_what_it_leads_to(void **state)
 	assert_string_equal(method_copy_text(c, METHOD_DESCRIPTOR), "(I)V");
 	assert_string_equal(method_copy_text(c, METHOD_FILE), "A.java");
 	assert_true(method_copy_is_native(c));
-	assert_int_equal(c->code_size, 5);
-	t = line_table_of(method_copy_lines(c), c->lines_size, fake_method_layout.byte_base);
+	assert_int_equal(c->look.code_size, 5);
+	t = line_table_of(method_copy_lines(c), c->look.lines_size, fake_method_layout.byte_base);
 	assert_int_equal(line_table_find(&t, 3), 7);
 	assert_int_equal(number_of(w, 0), 1);
 }
