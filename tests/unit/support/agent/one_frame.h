@@ -3,22 +3,24 @@
 #ifndef TESTS_UNIT_AGENT_ONE_FRAME_H
 #define TESTS_UNIT_AGENT_ONE_FRAME_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "attach/agent/handler/handlers.h"
 
-static bool one_frame_walkable = true; /* or no walk succeeds */
+static enum stack_result one_frame_result = STACK_OK; /* of all walks; the table is full if it is */
+static enum walk_cut one_frame_cut = CUT_CODE;        /* why none is walkable */
+static enum stack_witness one_frame_witness = WITNESS_NONE;
 
 enum stack_result stack_capture(const struct stack_walker *walker, const struct stack_place *place,
 				struct context_table *table, struct stack_outcome *out)
 {
 	(void)walker, (void)place;
-	*out = (struct stack_outcome){.cut = one_frame_walkable ? CUT_NOT : CUT_CODE};
-	if (!one_frame_walkable)
-		return STACK_UNWALKABLE;
+	*out = (struct stack_outcome){0};
+	if (one_frame_result == STACK_UNWALKABLE)
+		out->cut = one_frame_cut;
+	if (one_frame_result != STACK_OK && one_frame_result != STACK_TRUNCATED)
+		return one_frame_result;
+	out->witnessed = one_frame_witness;
 	out->context = context_intern(table, 0, (struct call){.method = 1, .bci = 1});
-	return out->context ? STACK_OK : STACK_TABLE_FULL;
+	return out->context ? one_frame_result : STACK_TABLE_FULL;
 }
 
 #endif

@@ -44,7 +44,7 @@ static int fresh_thread(void **state)
 		return -1;
 	ahead_clear();
 	loops_clear();
-	one_frame_walkable = true;
+	one_frame_result = STACK_OK;
 	memset(data, 0, sizeof(data));
 	data[0] = 0x1111;
 	memset(&uc, 0, sizeof(uc));
@@ -284,7 +284,7 @@ static void a_pair_without_calling_context_is_lost_and_counted(void **state)
 	struct record r;
 
 	(void)state;
-	one_frame_walkable = false;
+	one_frame_result = STACK_UNWALKABLE;
 	while (!foretold(ip, JXP__KIND__KIND_SILENT_LOAD))
 		assert_int_equal(w.foretold, ip + 3);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNWALKABLE), 1);

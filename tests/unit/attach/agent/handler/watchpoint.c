@@ -43,7 +43,7 @@ static int fresh_thread(void **state)
 	store = CODE(64, "\x48\x89\x07\x90");         /* mov [rdi], rax */
 	swap = CODE(128, "\xf0\x48\x0f\xb1\x0f\x90"); /* lock cmpxchg [rdi], rcx */
 	add = CODE(192, "\x48\x83\x07\x01\x90");      /* add qword [rdi], 1 */
-	one_frame_walkable = true;
+	one_frame_result = STACK_OK;
 	memset(data, 0, sizeof(data));
 	memset(&uc, 0, sizeof(uc));
 	t = thread_take(getpid());
@@ -161,7 +161,7 @@ static void a_second_access_without_context_closes_its_register(void **state)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
-	one_frame_walkable = false;
+	one_frame_result = STACK_UNWALKABLE;
 	trap_behind(store, 3, data);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNWALKABLE), 1);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_CUT_NATIVE), 1);          /* why */
