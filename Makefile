@@ -178,10 +178,14 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ \
 		-lcmocka $(DAEMON_LIBS)
 # The agent's modules are tested from the very objects that go into the library, except under a
-# sanitizer, which the library itself is never built with. -rdynamic: what libjvm.so would export is
-# looked for in the program. A static pattern, since of two others make takes the one whose prerequisites are all there.
+# sanitizer, which the library itself is never built with. As an archive: a test that has a module's functions
+# itself (tests/unit/support/agent/one_frame.h) is linked without that module. -rdynamic: what libjvm.so would export
+# is looked for in the program. A static pattern, since of two others make takes the one whose prerequisites are all there.
 AGENT_UNDER_TEST = $(if $(SANITIZE),$(call obj,$(AGENT) $(CODE) $(COMMON) $(PROTO)) $(PB_O),$(AGENT_OBJECTS))
-$(AGENT_TESTS): $(B)/tests/unit/attach/agent/%: $(B)/obj/tests/unit/attach/agent/%.o $(AGENT_UNDER_TEST)
+$(B)/libjxperf-agent.a: $(AGENT_UNDER_TEST)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar qcs $@ $^
+$(AGENT_TESTS): $(B)/tests/unit/attach/agent/%: $(B)/obj/tests/unit/attach/agent/%.o $(B)/libjxperf-agent.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ -lcmocka -lZydis -lprotobuf-c -lm
 $(B)/workloads/.built: $(WORKLOADS)

@@ -76,6 +76,6 @@
 #define LIMIT_TICK_CPU_NS (UINT64_C(1) << 47)
 
 #define WINDOW_MAX_S     86400u
-#define MAX_FRAMES_LIMIT 512u
+#define MAX_FRAMES_LIMIT 1024u
 
 #endif

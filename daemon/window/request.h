@@ -12,6 +12,7 @@
 
 #include "proto/jxperf.pb-c.h"
 #include "proto/kinds.h"
+#include "proto/limits.h"
 
 #define WINDOW_EVENT_BYTES 96
 #define WINDOW_NAME_BYTES  64 /* of applications and schedules */
@@ -20,7 +21,7 @@
 #define WINDOW_PERIOD_MIN_NS      UINT64_C(100000)
 #define WINDOW_PERIOD_MAX_NS      UINT64_C(10000000000)
 #define WINDOW_BUDGET_DEFAULT     0.01
-#define WINDOW_FRAMES_DEFAULT     128
+#define WINDOW_FRAMES_DEFAULT     MAX_FRAMES_LIMIT
 #define WINDOW_OBJECT_MIN_DEFAULT 1024
 
 /* Of a window that nobody asked for: whose it is, and what it stands for. */

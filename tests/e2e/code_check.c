@@ -15,8 +15,9 @@
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/code_facts.h"
 #include "attach/agent/jvm/installed_code.h"
-#include "attach/agent/jvm/method_set.h"
 #include "attach/agent/jvm/vmstructs.h"
+#include "attach/agent/method/java_name.h"
+#include "attach/agent/method/method_table.h"
 #include "attach/agent/stack/scopes.h"
 
 static struct {
@@ -25,16 +26,84 @@ static struct {
 	unsigned missing;
 	unsigned different; /* in start, size or method */
 	unsigned places;    /* with other places of debug information */
-	unsigned unset;     /* inlined methods that the set has not */
+	unsigned calls;     /* places where others are inlined */
 	unsigned stubs;     /* compared */
 	unsigned others;    /* of another type, or not told apart */
 } tally;
 
+static jvmtiEnv *jvmti;
 static struct frame_layout layout;
 static unsigned release; /* of the JDK */
+static bool beside, is_prepared;
 static _Thread_local bool compares;
 static _Atomic bool ends;
 static _Atomic unsigned rounds;
+
+/* To JDK 24 an id is the address of a word with the method's; later ones are numbers. */
+#define RELEASE_OF_NUMBERS 25u
+
+/* By what it is called. */
+static bool is_called(const struct method_copy *copy, const char *signature, const char *name,
+		      const char *descriptor)
+{
+	char *ours = java_name_of_symbol(method_copy_text(copy, METHOD_CLASS));
+	char *theirs = java_name_of(signature);
+	bool same = ours && theirs && strcmp(ours, theirs) == 0 &&
+		    strcmp(method_copy_text(copy, METHOD_NAME), name) == 0 &&
+		    strcmp(method_copy_text(copy, METHOD_DESCRIPTOR), descriptor) == 0;
+
+	free(ours);
+	free(theirs);
+	return same;
+}
+
+static bool same_names(uint64_t method, jmethodID id)
+{
+	uint32_t number = method_number(method_table(), &layout.method, method, 1);
+	char *name = NULL, *descriptor = NULL, *signature = NULL;
+	jclass class;
+	bool same;
+
+	if (!number) { /* There may be no more room. */
+		method_table_release();
+		number = method_number(method_table(), &layout.method, method, 1);
+	}
+	if (!number ||
+	    (*jvmti)->GetMethodName(jvmti, id, &name, &descriptor, NULL) != JVMTI_ERROR_NONE ||
+	    (*jvmti)->GetMethodDeclaringClass(jvmti, id, &class) != JVMTI_ERROR_NONE ||
+	    (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
+		return false;
+	same = is_called(method_of_number(method_table(), number), signature, name, descriptor);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+	return same;
+}
+
+static bool same_method(uint64_t method, jmethodID id)
+{
+	return release < RELEASE_OF_NUMBERS ? method == *(const uint64_t *)id
+					    : same_names(method, id);
+}
+
+static bool same_calls(const PCStackInfo *told, const struct code_blob *blob)
+{
+	struct scope_call calls[SCOPES_MAX];
+	struct code_heap_blob in;
+	unsigned count;
+
+	if (!code_heap_find(&layout.code, blob->start, &in))
+		return false;
+	count = scopes_at(&layout.scopes, in.start, blob->start, (uintptr_t)told->pc, false,
+			  blob->method, calls);
+	if (count != (unsigned)told->numstackframes)
+		return false;
+	for (unsigned i = 0; i < count; i++)
+		if (calls[i].bci != told->bcis[i] ||
+		    !same_method(calls[i].method, told->methods[i]))
+			return false;
+	return true;
+}
 
 static bool same_places(const jvmtiCompiledMethodLoadInlineRecord *record, const char *code,
 			const struct code_blob *blob)
@@ -44,8 +113,7 @@ static bool same_places(const jvmtiCompiledMethodLoadInlineRecord *record, const
 	for (jint i = 0; i < record->numpcs; i++) {
 		intptr_t offset = (const char *)record->pcinfo[i].pc - code;
 
-		for (jint j = 0; j < record->pcinfo[i].numstackframes; j++)
-			tally.unset += !method_set_has((uintptr_t)record->pcinfo[i].methods[j]);
+		tally.calls += !same_calls(&record->pcinfo[i], blob);
 		if (offset > UINT16_MAX)
 			continue; /* Nothing is kept of those. */
 		if (known == blob->debug_pc_count || blob->debug_pcs[known] != offset)
@@ -79,17 +147,16 @@ static void compare(jmethodID method, jint size, const void *code, const void *i
 		tally.linkers++;
 		return;
 	}
-	tally.different += blob.start != (uintptr_t)code || blob.method != (uintptr_t)method ||
+	tally.different += blob.start != (uintptr_t)code || !same_method(blob.method, method) ||
 			   !same_size(blob.size, (uint32_t)size);
-	tally.unset += !method_set_has((uintptr_t)method);
 	if (record && record->header.kind == JVMTI_CMLR_INLINE_INFO)
 		tally.places += !same_places(record, code, &blob);
 }
 
-static void JNICALL on_load(jvmtiEnv *jvmti, jmethodID method, jint size, const void *code,
+static void JNICALL on_load(jvmtiEnv *env, jmethodID method, jint size, const void *code,
 			    jint map_length, const jvmtiAddrLocationMap *map, const void *info)
 {
-	(void)jvmti, (void)map_length, (void)map;
+	(void)env, (void)map_length, (void)map;
 	if (compares)
 		compare(method, size, code, info);
 }
@@ -119,105 +186,95 @@ static enum code_type type_called(const char *name)
 /* Before a routine's frame there are few instructions, if any. */
 #define ENTRY_BYTES 64u
 
-static void JNICALL on_dynamic(jvmtiEnv *jvmti, const char *name, const void *code, jint size)
+static void JNICALL on_dynamic(jvmtiEnv *env, const char *name, const void *code, jint size)
 {
 	uint64_t start = (uintptr_t)code;
 	struct code_blob first, last;
 
-	(void)jvmti;
+	(void)env;
 	if (!compares)
 		return;
 	tally.stubs++;
+	/* As for compiled methods, which may have made it necessary. */
+	if (!codemap_find(start, &first))
+		installed_code_read_met(&layout);
 	if (!codemap_find(start, &first) || !codemap_find(start + (uint32_t)size - 1, &last) ||
 	    first.type != type_called(name) || last.type != first.type ||
 	    (strstr(name, "arraycopy") && last.start > start + ENTRY_BYTES))
 		tally.others++;
 }
 
-/* As vm_start does it. */
-static bool read_code(jvmtiEnv *jvmti, JNIEnv *jni)
-{
-	struct installed_code *installed = installed_code_new(&layout);
-	jclass *classes;
-	jint count;
-
-	if (!installed || (*jvmti)->GetLoadedClasses(jvmti, &count, &classes) != JVMTI_ERROR_NONE) {
-		installed_code_free(installed);
-		return false;
-	}
-	for (jint i = 0; i < count; i++) {
-		jmethodID *ids;
-		jint id_count;
-
-		if ((*jvmti)->GetClassMethods(jvmti, classes[i], &id_count, &ids) ==
-		    JVMTI_ERROR_NONE) {
-			for (jint k = 0; k < id_count; k++)
-				installed_code_name(installed, ids[k]);
-			(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)ids);
-		}
-		(*jni)->DeleteLocalRef(jni, classes[i]);
-	}
-	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
-	installed_code_read(installed);
-	installed_code_free(installed);
-	return true;
-}
-
-static bool prepare(JNIEnv *jni)
+static bool empty_map(void)
 {
 	uint64_t low, high;
 
-	if (safe_read_init() < 0)
-		return false;
-	code_facts_read(jni, release, &layout);
-	return vmstructs_code_cache(&low, &high) && scopes_init() == 0 &&
-	       codemap_init(low, high, &layout.code) == 0 && layout.code.heap_count > 0;
+	return vmstructs_code_cache(&low, &high) && codemap_init(low, high, &layout.code) == 0;
 }
 
-static void JNICALL read_beside(jvmtiEnv *jvmti, JNIEnv *jni, void *arg)
+/* When the JVM begins, in a thread that runs no Java code, as the agent's session thread. */
+static bool prepare(JNIEnv *jni)
 {
-	(void)arg;
+	const char *missing;
+
+	if (safe_read_init() < 0)
+		return false;
+	missing = code_facts_read(release, &layout);
+	if (missing)
+		printf("\nnot told: %s\n", missing);
+	return !missing && method_table_init() == 0 && empty_map();
+}
+
+static void JNICALL read_beside(jvmtiEnv *env, JNIEnv *jni, void *arg)
+{
+	(void)env, (void)jni, (void)arg;
 	while (!atomic_load(&ends)) {
-		(void)read_code(jvmti, jni);
+		(void)installed_code_read(&layout);
 		atomic_fetch_add(&rounds, 1);
 	}
 	atomic_store(&ends, false); /* Done. */
 }
 
-static void JNICALL on_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+static void start_reader(JNIEnv *jni)
 {
 	jclass class = (*jni)->FindClass(jni, "java/lang/Thread");
 	jmethodID make = (*jni)->GetMethodID(jni, class, "<init>", "()V");
 	jthread reader = (*jni)->NewObject(jni, class, make);
 
-	(void)thread;
-	if (!prepare(jni) ||
-	    (*jvmti)->RunAgentThread(jvmti, reader, read_beside, NULL,
+	if ((*jvmti)->RunAgentThread(jvmti, reader, read_beside, NULL,
 				     JVMTI_THREAD_NORM_PRIORITY) != JVMTI_ERROR_NONE)
 		abort();
 }
 
-static void JNICALL on_death(jvmtiEnv *jvmti, JNIEnv *jni)
+static void JNICALL on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
+{
+	(void)env, (void)thread;
+	is_prepared = prepare(jni);
+	if (is_prepared && beside)
+		start_reader(jni);
+}
+
+static void JNICALL on_death(jvmtiEnv *env, JNIEnv *jni)
 {
 	bool complete;
 
+	(void)env, (void)jni;
 	if (atomic_load(&rounds) > 0) {
 		atomic_store(&ends, true);
 		while (atomic_load(&ends))
 			;
 	}
-	method_set_clear();
-	complete = prepare(jni) && read_code(jvmti, jni);
+	code_heap_learn_names(&layout.code); /* At its begin the JVM had none. */
+	complete = is_prepared && empty_map() && installed_code_read(&layout) == 0;
 	compares = true;
 	if ((*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD) != JVMTI_ERROR_NONE)
 		abort();
 	if ((*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED) != JVMTI_ERROR_NONE)
 		abort();
 	compares = false;
-	printf("\ncode %s: %u compared, %u linkers, %u missing, %u different, %u places, %u unset, "
+	printf("\ncode %s: %u compared, %u linkers, %u missing, %u different, %u places, %u calls, "
 	       "%u stubs, %u others, %u rounds\n",
 	       complete ? "read" : "left", tally.compared, tally.linkers, tally.missing,
-	       tally.different, tally.places, tally.unset, tally.stubs, tally.others,
+	       tally.different, tally.places, tally.calls, tally.stubs, tally.others,
 	       atomic_load(&rounds));
 	(void)fflush(stdout);
 }
@@ -229,13 +286,12 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *reserved)
 					       .VMDeath = on_death,
 					       .CompiledMethodLoad = on_load,
 					       .DynamicCodeGenerated = on_dynamic};
-	bool beside = options && strcmp(options, "beside") == 0;
 	jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_COMPILED_METHOD_LOAD,
 			       JVMTI_EVENT_DYNAMIC_CODE_GENERATED, JVMTI_EVENT_VM_INIT};
-	jvmtiEnv *jvmti;
 	char *version;
 
 	(void)reserved;
+	beside = options && strcmp(options, "beside") == 0;
 	if ((*jvm)->GetEnv(jvm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK ||
 	    (*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE ||
 	    (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks)) != JVMTI_ERROR_NONE ||
@@ -244,7 +300,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options, void *reserved)
 		return JNI_ERR;
 	release = (unsigned)strtoul(version, NULL, 10);
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)version);
-	for (unsigned i = 0; i < 3u + beside; i++)
+	for (unsigned i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL) !=
 		    JVMTI_ERROR_NONE)
 			return JNI_ERR;

@@ -85,11 +85,11 @@ def _ask_contained():
                 quality = windows.ask(home, OPTION_OF[collector], program)
                 add_test(f"{program} (JDK {release} of the tree, {collector})",
                          lambda q=quality: _judge(None, None, q.result()))
+    return windows
 
 
 def main():
-    if homes():
-        _ask_contained()
+    contained = _ask_contained() if homes() else None  # Held up to the end of run().
     windows = Windows(_measure)
     for jdk in jdks():
         for collector in COLLECTORS:
@@ -100,6 +100,7 @@ def main():
                 add_test(f"{program} ({jdk}, {collector})",
                          lambda j=jdk, c=collector, q=quality: _judge(j, c, q.result()))
     run()
+    del contained
 
 
 main()

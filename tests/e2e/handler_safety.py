@@ -1,8 +1,8 @@
 """The agent's signal handlers reach only functions that are async-signal-safe.
 
 The call graph is read from the library's own machine code, starting at the SIGTRAP handler and at the
-functions it calls through pointers. AsyncGetCallTrace and JNI's GetEnv are the JVM's, made to be called
-there, and do not show as imports.
+functions it calls through pointers. JNI's GetEnv is the JVM's, reads what is the thread's own, and does not
+show as an import.
 """
 import collections
 import os
@@ -20,7 +20,7 @@ ROOTS = ["on_sigtrap", "on_stop", "on_event", "on_quiet", "on_refused", "on_reco
 # System calls, vDSO calls and pure functions: signal-safety(7), and memcpy and its like, which glibc
 # documents as AS-Safe. sched_getcpu reads the thread's rseq area, or calls the vDSO.
 SAFE = {"ioctl", "syscall", "read", "pread", "pread64", "sigaction", "raise", "clock_gettime", "memcpy", "memmove",
-        "memset", "memcmp", "strlen", "__errno_location", "__stack_chk_fail", "__memcpy_chk",
+        "memset", "memcmp", "memchr", "strchr", "strlen", "__errno_location", "__stack_chk_fail", "__memcpy_chk",
         "sched_getcpu", "pthread_sigmask", "sigaddset", "sigemptyset"}
 ZYDIS_SAFE = {"memcpy", "memset", "memmove", "memcmp", "strlen", "__stack_chk_fail",
               "__assert_fail"}  # never reached: its assertions are on arguments, which we fix

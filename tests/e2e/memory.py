@@ -3,6 +3,7 @@ a JVM grows by beside its twin that has no windows."""
 # Starts early: it takes long (many windows).
 # Estimates: what grows, among what a JVM takes by itself.
 import concurrent.futures
+import os
 import re
 import statistics
 import time

@@ -196,7 +196,7 @@ static void compare_class(const char *signature)
 static void compare_lines(jmethodID id)
 {
 	struct line_table t =
-	    line_table_of(method_copy_lines(copy), copy->lines_size, layout.byte_base);
+	    line_table_of(method_copy_lines(copy), copy->look.lines_size, layout.byte_base);
 	jvmtiLineNumberEntry *lines = NULL;
 	jint count = 0;
 	char text[64];
@@ -232,7 +232,7 @@ static void compare_bytecodes(jmethodID id)
 		count = 0;
 	if (count > 0 && !bytecodes_restore(java_op, theirs, (uint32_t)count))
 		fail("bytecodes of JVMTI's");
-	if (count != copy->code_size || read != (count > 0) ||
+	if (count != copy->look.code_size || read != (count > 0) ||
 	    (count > 0 && memcmp(ours, theirs, (size_t)count) != 0))
 		differs("bytecodes", read ? "others" : "none", "others");
 	tally.bytecodes += (unsigned)count;
@@ -284,7 +284,7 @@ static uint64_t now(void)
 
 static uint32_t bytes_of(const struct method_copy *c)
 {
-	return (uint32_t)(method_copy_lines(c) + c->lines_size - (const uint8_t *)c + 7) & ~7u;
+	return (uint32_t)(method_copy_lines(c) + c->look.lines_size - (const uint8_t *)c + 7) & ~7u;
 }
 
 /* Once it is full it stays so. */
@@ -303,7 +303,7 @@ static void measure(uint64_t method)
 	between = now();
 	second = method_number(t, &layout, method, 1);
 	after = now();
-	if (number != second || (number && (method_of_number(t, number)->method != method ||
+	if (number != second || (number && (method_of_number(t, number)->look.method != method ||
 					    method_number(t, &layout, method, 1) != number)))
 		differs("number", "of another method, or another at the second meeting", NULL);
 	if (!number)
@@ -487,7 +487,7 @@ static bool pushes(uint32_t number, uint8_t value)
 	const uint8_t push[] = {0x10, value};
 
 	return of && bytecodes_read(&layout, of, code) &&
-	       memmem(code, of->code_size, push, sizeof(push));
+	       memmem(code, of->look.code_size, push, sizeof(push));
 }
 
 /* Of the method of that name a call is running. After the class is redefined it is another method

@@ -14,7 +14,9 @@
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/method/method_table.h"
 #include "attach/agent/path/debug_info.h"
-#include "proto/limits.h"
+
+/* They lie on the stack of a thread that the handler came upon. */
+#define FRAMES_MAX 512
 
 struct agct_frame {
 	jint bci;
@@ -37,7 +39,7 @@ static struct {
 
 static uint64_t id_of(const struct call *call)
 {
-	uint64_t method = method_of_number(handlers.walker.tables.methods, call->method)->method;
+	uint64_t method = method_of_number(handlers.walker.tables.methods, call->method)->look.method;
 	uint64_t constants, holder, ids, count, const_method, id;
 	uint16_t in_class;
 
@@ -58,7 +60,7 @@ static uint64_t id_of(const struct call *call)
  * interpreted innermost frame the JVM leaves out where it cannot make it out
  * (find_initial_Java_frame). */
 static bool is_same(const struct frame_walk *walk, const struct call *own,
-		    const struct agct_frame *calls, unsigned count, unsigned max)
+		    const struct agct_frame *calls, unsigned count)
 {
 	unsigned left = walk->count, better = walk->better;
 
@@ -69,7 +71,7 @@ static bool is_same(const struct frame_walk *walk, const struct call *own,
 	}
 	if (left != count && better == 0)
 		return false;
-	if (left != count && (left == max || count == max))
+	if (left != count && count == FRAMES_MAX)
 		return true;
 	for (; left > 0; left--, own++) {
 		const struct agct_frame *call = &calls[count - left];
@@ -85,7 +87,7 @@ static bool is_same(const struct frame_walk *walk, const struct call *own,
 static enum stack_witness witness(const struct stack_walker *walker,
 				  const struct stack_place *place, const struct frame_walk *walk)
 {
-	struct agct_frame frames[MAX_FRAMES_LIMIT];
+	struct agct_frame frames[FRAMES_MAX];
 	struct agct_trace trace = {.frames = frames};
 	ucontext_t here = *place->uc;
 
@@ -94,12 +96,11 @@ static enum stack_witness witness(const struct stack_walker *walker,
 	if (walk->at_edge || (*vm)->GetEnv(vm, (void **)&trace.env, JNI_VERSION_1_6) != JNI_OK)
 		return WITNESS_NONE;
 	here.uc_mcontext.gregs[REG_RIP] = (greg_t)debug_info_ip(place->ip);
-	get_trace(&trace, (jint)place->max_frames, &here);
+	get_trace(&trace, FRAMES_MAX, &here);
 	if (trace.count <= 0)
 		return WITNESS_NONE;
-	return is_same(walk, place->calls, frames, (unsigned)trace.count, place->max_frames)
-		   ? WITNESS_AGREES
-		   : WITNESS_DIFFERS;
+	return is_same(walk, place->calls, frames, (unsigned)trace.count) ? WITNESS_AGREES
+									  : WITNESS_DIFFERS;
 }
 
 /* ---------------------------------------------------------------- beforehand */

@@ -118,16 +118,41 @@ int32_t code_heap_frame_complete(const struct code_layout *layout, uint64_t blob
 	return value;
 }
 
+#define NAME         "nmethod"
+#define NAME_NATIVE  "native nmethod"
+#define NAME_ADAPTER "I2C/C2I adapters"
+
+/* Reads the name itself. */
+static enum code_kind kind_named(uint64_t at)
+{
+	char name[sizeof(NAME_NATIVE)] = "";
+
+	if (safe_read_some(at, name, sizeof(name)) == 0)
+		return CODE_KIND_UNKNOWN;
+	if (memcmp(name, NAME, sizeof(NAME)) == 0)
+		return CODE_KIND_COMPILED;
+	return memcmp(name, NAME_NATIVE, sizeof(NAME_NATIVE)) == 0 ? CODE_KIND_NATIVE
+								   : CODE_KIND_OTHER;
+}
+
 enum code_kind code_heap_kind(const struct code_layout *layout, uint64_t blob)
 {
 	uint64_t name;
 
-	if (!layout->name_compiled || !layout->name_native)
+	if (!layout->name)
 		return CODE_KIND_UNKNOWN;
 	name = word_at(blob + layout->name);
 	if (name == layout->name_compiled)
 		return CODE_KIND_COMPILED;
-	return name == layout->name_native ? CODE_KIND_NATIVE : CODE_KIND_OTHER;
+	if (name == layout->name_native)
+		return CODE_KIND_NATIVE;
+	/* A JVM that only interprets may have had none of them when the window began. */
+	return layout->name_compiled && layout->name_native ? CODE_KIND_OTHER : kind_named(name);
+}
+
+bool code_heap_is_adapter(const struct code_layout *layout, uint64_t blob)
+{
+	return layout->name_adapter && word_at(blob + layout->name) == layout->name_adapter;
 }
 
 uint64_t code_heap_tie(const struct code_layout *layout, uint64_t blob, bool is_nmethod)
@@ -189,8 +214,6 @@ void code_heap_each(const struct code_layout *layout, code_heap_visit *visit, vo
 
 /* ---------------------------------------------------------------- what nmethods are named */
 
-#define NAME         "nmethod"
-#define NAME_NATIVE  "native nmethod"
 #define NAMES_OTHERS 64u
 
 struct names {
@@ -203,15 +226,17 @@ static void learn_name(void *arg, uint64_t blob)
 	struct names *names = arg;
 	struct code_layout *l = names->layout;
 	uint64_t at = word_at(blob + l->name), *other = &names->others[at / WORD % NAMES_OTHERS];
-	char name[sizeof(NAME_NATIVE)] = "";
+	char name[sizeof(NAME_ADAPTER)] = "";
 
-	if (at == *other || at == l->name_compiled || at == l->name_native)
+	if (at == *other || at == l->name_compiled || at == l->name_native || at == l->name_adapter)
 		return;
 	(void)safe_read_some(at, name, sizeof(name)); /* What cannot be read is no name. */
 	if (memcmp(name, NAME, sizeof(NAME)) == 0)
 		l->name_compiled = at;
 	else if (memcmp(name, NAME_NATIVE, sizeof(NAME_NATIVE)) == 0)
 		l->name_native = at;
+	else if (memcmp(name, NAME_ADAPTER, sizeof(NAME_ADAPTER)) == 0)
+		l->name_adapter = at;
 	else
 		*other = at;
 }
@@ -220,6 +245,6 @@ void code_heap_learn_names(struct code_layout *layout)
 {
 	struct names names = {.layout = layout};
 
-	layout->name_compiled = layout->name_native = 0;
+	layout->name_compiled = layout->name_native = layout->name_adapter = 0;
 	code_heap_each(layout, learn_name, &names);
 }

@@ -51,6 +51,7 @@ struct code_layout {
 	 * through. */
 	uint64_t name_compiled;
 	uint64_t name_native;
+	uint64_t name_adapter; /* likewise, of adapters between compiled and interpreted code */
 };
 
 struct code_heap_blob {
@@ -84,7 +85,11 @@ enum code_kind {
 /* What a blob that code_heap_find gave is. */
 enum code_kind code_heap_kind(const struct code_layout *layout, uint64_t blob);
 
-/* Before a window, not for handlers: finds out what nmethods are named, as far as there are any. */
+/* Is it one of those between compiled code and the interpreter? */
+bool code_heap_is_adapter(const struct code_layout *layout, uint64_t blob);
+
+/* Before a window, not for handlers: finds out what nmethods and adapters are named, as far as
+ * there are any. */
 void code_heap_learn_names(struct code_layout *layout);
 
 /* What cannot be the same of the blob and of another one that takes its place. The name's address

@@ -66,6 +66,30 @@ bool safe_read(uint64_t address, void *to, size_t size)
 	return read_once(address, to, size) == (ssize_t)size;
 }
 
+static bool read_each(const struct safe_part *parts, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (!safe_read(parts[i].address, parts[i].to, parts[i].size))
+			return false;
+	return true;
+}
+
+bool safe_read_parts(const struct safe_part *parts, unsigned count)
+{
+	struct iovec local[SAFE_PARTS_MAX], remote[SAFE_PARTS_MAX];
+	size_t bytes = 0;
+
+	if (filtered || count > SAFE_PARTS_MAX)
+		return read_each(parts, count);
+	for (unsigned i = 0; i < count; i++) {
+		local[i] = (struct iovec){parts[i].to, parts[i].size};
+		remote[i] = (struct iovec){(void *)(uintptr_t)parts[i].address, parts[i].size};
+		bytes += parts[i].size;
+	}
+	return syscall(SYS_process_vm_readv, self, local, (unsigned long)count, remote,
+		       (unsigned long)count, 0UL) == (ssize_t)bytes;
+}
+
 size_t safe_read_some(uint64_t address, void *to, size_t size)
 {
 	size_t first = PAGE_BYTES - (address & (PAGE_BYTES - 1));

@@ -19,6 +19,15 @@ void safe_read_release(void);
 /* All size bytes, or false. */
 bool safe_read(uint64_t address, void *to, size_t size);
 
+/* All of all parts, or false: most often with one system call. */
+#define SAFE_PARTS_MAX 16u
+struct safe_part {
+	uint64_t address;
+	void *to;
+	size_t size;
+};
+bool safe_read_parts(const struct safe_part *parts, unsigned count);
+
 /* As many bytes as can be read from address, at most size. */
 size_t safe_read_some(uint64_t address, void *to, size_t size);
 

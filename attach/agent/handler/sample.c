@@ -93,7 +93,7 @@ enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t 
 	*context = outcome.context;
 	if (result == STACK_UNWALKABLE)
 		count_cut(t, outcome.cut);
-	else
+	else if (result != STACK_NO_JAVA)
 		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_RECOGNISED, 1);
 	if (outcome.witnessed)
 		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_WALKED, 1);

@@ -123,15 +123,17 @@ static bool add_part(struct interpreter *in, uint64_t part, uint32_t size, uint3
 static bool read_parts(struct interpreter *in)
 {
 	uint32_t end_at, size_at, description;
-	uint64_t queue;
+	uint64_t queue, header;
 	int32_t end, size;
 
 	if (!vmstructs_static_word("AbstractInterpreter", "_code", &queue) ||
 	    !offset_of("StubQueue", "_queue_end", &end_at) ||
 	    !offset_of("InterpreterCodelet", "_size", &size_at) ||
 	    !offset_of("InterpreterCodelet", "_description", &description) ||
+	    !vmstructs_type_size("InterpreterCodelet", &header) ||
 	    !safe_read(queue + end_at, &end, sizeof(end)))
 		return false;
+	in->header_bytes = (uint32_t)header;
 	for (int32_t at = 0; at < end; at += size)
 		if (!safe_read(in->low + (uint32_t)at + size_at, &size, sizeof(size)) ||
 		    size <= 0 || !add_part(in, in->low + (uint32_t)at, (uint32_t)size, description))

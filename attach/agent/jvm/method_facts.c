@@ -248,18 +248,18 @@ static bool is_text(const struct method_copy *c, enum method_part part, const ch
  * have no file then either. */
 static const char *check_equals(const struct method_layout *l, const struct method_copy *c)
 {
-	struct line_table lines = line_table_of(method_copy_lines(c), c->lines_size, l->byte_base);
+	struct line_table lines = line_table_of(method_copy_lines(c), c->look.lines_size, l->byte_base);
 	static const uint8_t returns_same[] = {0x2a, 0x2b, 0xa6, 0, 7, 4, 0xa7, 0, 4, 3, 0xac};
 	uint8_t code[OBJECT_CODE_MAX];
 
-	if (method_copy_is_native(c) || c->code_size != sizeof(returns_same))
+	if (method_copy_is_native(c) || c->look.code_size != sizeof(returns_same))
 		return "size";
 	if (l->code_known &&
 	    (!bytecodes_read(l, c, code) || memcmp(code, returns_same, sizeof(returns_same)) != 0))
 		return "bytecodes";
-	if ((c->lines_size > 0) != (method_copy_text(c, METHOD_FILE) != NULL))
+	if ((c->look.lines_size > 0) != (method_copy_text(c, METHOD_FILE) != NULL))
 		return "lines or file";
-	if (c->lines_size > 0 && (!line_table_next(&lines) || lines.bci != 0 || lines.line < 10 ||
+	if (c->look.lines_size > 0 && (!line_table_next(&lines) || lines.bci != 0 || lines.line < 10 ||
 				  lines.line > 2000 || line_table_next(&lines)))
 		return "lines";
 	return NULL;
@@ -283,7 +283,7 @@ static const char *check_object_method(const struct method_layout *l, uint64_t m
 		return "file";
 	if (is_text(c, METHOD_NAME, "hashCode") && is_text(c, METHOD_DESCRIPTOR, "()I")) {
 		++*known;
-		return method_copy_is_native(c) && c->code_size == 0 ? NULL : "flags";
+		return method_copy_is_native(c) && c->look.code_size == 0 ? NULL : "flags";
 	}
 	if (is_text(c, METHOD_NAME, "equals") &&
 	    is_text(c, METHOD_DESCRIPTOR, "(Ljava/lang/Object;)Z")) {

@@ -74,10 +74,10 @@ bool bytecodes_restore(const uint8_t java_op[256], uint8_t *code, uint32_t size)
 
 bool bytecodes_read(const struct method_layout *layout, const struct method_copy *copy, uint8_t *to)
 {
-	struct method_look look;
+	const struct method_look *look = &copy->look;
 
-	return layout->code_known && copy->code_size > 0 &&
-	       safe_read(copy->const_method + layout->const_bytes, to, copy->code_size) &&
-	       method_look(layout, copy->method, &look) && look.digest == copy->digest &&
-	       bytecodes_restore(layout->java_op, to, copy->code_size);
+	return layout->code_known && look->code_size > 0 &&
+	       safe_read(look->const_method + layout->const_bytes, to, look->code_size) &&
+	       method_is_still(layout, copy) &&
+	       bytecodes_restore(layout->java_op, to, look->code_size);
 }

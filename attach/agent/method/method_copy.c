@@ -18,18 +18,8 @@
 /* Java's flags (JVMS table 4.6-A). */
 #define ACCESS_NATIVE 0x0100u
 
-/* FNV-1a. */
-#define DIGEST_BEGIN UINT64_C(0xcbf29ce484222325)
-#define DIGEST_PRIME UINT64_C(0x100000001b3)
-
-static uint64_t digest(uint64_t so_far, const void *bytes, size_t size)
-{
-	const uint8_t *p = bytes;
-
-	for (size_t i = 0; i < size; i++)
-		so_far = (so_far ^ p[i]) * DIGEST_PRIME;
-	return so_far;
-}
+/* Of what a Symbol has before its text. */
+#define SYMBOL_HEAD_MAX 32u
 
 static uint16_t u2_in(const uint8_t *head, uint32_t offset)
 {
@@ -60,13 +50,10 @@ static bool could_be(uint64_t address)
 	return address && address % WORD_BYTES == 0;
 }
 
-/* What of a ConstMethod leads on. */
-struct const_part {
-	uint16_t name, signature; /* in the constant pool */
-	bool has_lines;
-	uint64_t behind_code;
-	uint64_t end;
-};
+static bool is_in(const struct method_layout *l)
+{
+	return l->known && l->symbol_body <= SYMBOL_HEAD_MAX;
+}
 
 static bool look_at_method(const struct method_layout *l, struct method_look *m)
 {
@@ -79,8 +66,14 @@ static bool look_at_method(const struct method_layout *l, struct method_look *m)
 	return could_be(m->const_method);
 }
 
+/* Where line tables may be: behind the bytecodes, if there is one. */
+struct line_place {
+	uint64_t begin, end;
+	bool any;
+};
+
 static bool look_at_const(const struct method_layout *l, struct method_look *m,
-			  struct const_part *c)
+			  struct line_place *lines)
 {
 	uint8_t head[METHOD_HEAD_BYTES_MAX];
 	uint32_t words;
@@ -89,13 +82,13 @@ static bool look_at_const(const struct method_layout *l, struct method_look *m,
 		return false;
 	m->constants = address_in(head, l->const_constants);
 	m->code_size = u2_in(head, l->const_code_size);
+	m->entries[METHOD_NAME] = u2_in(head, l->const_name);
+	m->entries[METHOD_DESCRIPTOR] = u2_in(head, l->const_signature);
 	words = u4_in(head, l->const_words);
-	c->name = u2_in(head, l->const_name);
-	c->signature = u2_in(head, l->const_signature);
-	c->has_lines = u2_in(head, l->const_flags) & l->has_lines;
-	c->behind_code = m->const_method + l->const_bytes + m->code_size;
-	c->end = m->const_method + (uint64_t)words * WORD_BYTES;
-	return could_be(m->constants) && words <= CONST_WORDS_MAX && c->behind_code <= c->end;
+	lines->any = u2_in(head, l->const_flags) & l->has_lines;
+	lines->begin = m->const_method + l->const_bytes + m->code_size;
+	lines->end = m->const_method + (uint64_t)words * WORD_BYTES;
+	return could_be(m->constants) && words <= CONST_WORDS_MAX && lines->begin <= lines->end;
 }
 
 struct pool {
@@ -118,92 +111,100 @@ static bool look_at_pool(const struct method_layout *l, uint64_t address, struct
 	return could_be(p->holder);
 }
 
-static bool look_at_entry(const struct method_layout *l, const struct pool *p, uint32_t index,
-			  uint64_t *symbol)
+static uint64_t entry_at(const struct method_layout *l, uint64_t pool, uint16_t index)
 {
-	return index > 0 && index < p->length &&
-	       safe_read(p->address + l->pool_bytes + (uint64_t)index * sizeof(*symbol), symbol,
-			 sizeof(*symbol)) &&
-	       could_be(*symbol);
+	return pool + l->pool_bytes + (uint64_t)index * sizeof(uint64_t);
 }
 
-/* Of a method that was replaced, the pool is not its class's any more. */
-static bool look_at_file(const struct method_layout *l, struct method_look *m, const struct pool *p)
+/* Before JDK 15. Of a method that was replaced, the pool is not its class's any more. */
+static bool look_at_class_file(const struct method_layout *l, struct method_look *m)
 {
 	uint64_t constants;
-	struct pool own = *p;
+	struct pool own;
 
-	if (l->file_in_class &&
-	    (!safe_read(m->holder + l->class_constants, &constants, sizeof(constants)) ||
-	     !look_at_pool(l, constants, &own) ||
-	     !safe_read(m->holder + l->class_file, &own.file, sizeof(own.file))))
-		return false;
-	return own.file == 0 || look_at_entry(l, &own, own.file, &m->symbols[METHOD_FILE]);
+	return safe_read(m->holder + l->class_constants, &constants, sizeof(constants)) &&
+	       look_at_pool(l, constants, &own) &&
+	       safe_read(m->holder + l->class_file, &own.file, sizeof(own.file)) &&
+	       (own.file == 0 || own.file >= own.length ||
+		(safe_read(entry_at(l, constants, own.file), &m->symbols[METHOD_FILE],
+			   sizeof(m->symbols[METHOD_FILE])) &&
+		 could_be(m->symbols[METHOD_FILE])));
 }
 
-static bool look_at_symbols(const struct method_layout *l, struct method_look *m,
-			    const struct const_part *c)
+/* What leads to the symbols, as parts to be read into to. Methods that method handles are called
+ * through (linkToStatic) have a pool of their own, with the index of the class's file: none there.
+ */
+static unsigned list_links(const struct method_layout *l, const struct method_look *m,
+			   uint64_t to[METHOD_PARTS], struct safe_part parts[METHOD_PARTS])
 {
+	unsigned count = 0;
+
+	parts[count++] = (struct safe_part){m->holder + l->class_name, &to[METHOD_CLASS],
+					    sizeof(to[METHOD_CLASS])};
+	for (unsigned i = METHOD_NAME; i < METHOD_PARTS; i++)
+		if (m->entries[i])
+			parts[count++] = (struct safe_part){
+			    entry_at(l, m->constants, m->entries[i]), &to[i], sizeof(to[i])};
+	return count;
+}
+
+static bool look_at_links(const struct method_layout *l, struct method_look *m)
+{
+	struct safe_part parts[METHOD_PARTS];
 	struct pool p;
 
-	if (!look_at_pool(l, m->constants, &p))
+	if (!look_at_pool(l, m->constants, &p) || m->entries[METHOD_NAME] == 0 ||
+	    m->entries[METHOD_NAME] >= p.length || m->entries[METHOD_DESCRIPTOR] == 0 ||
+	    m->entries[METHOD_DESCRIPTOR] >= p.length)
 		return false;
 	m->holder = p.holder;
-	return safe_read(m->holder + l->class_name, &m->symbols[METHOD_CLASS],
-			 sizeof(m->symbols[METHOD_CLASS])) &&
-	       could_be(m->symbols[METHOD_CLASS]) &&
-	       look_at_entry(l, &p, c->name, &m->symbols[METHOD_NAME]) &&
-	       look_at_entry(l, &p, c->signature, &m->symbols[METHOD_DESCRIPTOR]) &&
-	       look_at_file(l, m, &p);
-}
-
-/* All that leads to the texts. */
-static bool look_at_words(const struct method_layout *l, uint64_t method, struct method_look *m,
-			  struct const_part *c)
-{
-	*m = (struct method_look){.method = method};
-	return look_at_method(l, m) && look_at_const(l, m, c) && look_at_symbols(l, m, c);
-}
-
-static bool look_at_text(const struct method_layout *l, struct method_look *m,
-			 enum method_part part)
-{
-	uint64_t symbol = m->symbols[part];
-	uint8_t chunk[CHUNK_BYTES];
-	size_t got = safe_read_some(symbol, chunk, sizeof(chunk)), first;
-	uint32_t length;
-
-	if (got < l->symbol_body || got < l->symbol_length + sizeof(uint16_t) ||
-	    got < l->symbol_users + sizeof(uint16_t) || u2_in(chunk, l->symbol_users) == 0)
+	m->entries[METHOD_FILE] = p.file < p.length ? p.file : 0;
+	if (!safe_read_parts(parts, list_links(l, m, m->symbols, parts)))
 		return false;
-	length = u2_in(chunk, l->symbol_length);
-	if (length == 0)
-		return false;
-	length = length < METHOD_TEXT_MAX ? length : METHOD_TEXT_MAX;
-	m->lengths[part] = (uint16_t)length;
-	first = got - l->symbol_body < length ? got - l->symbol_body : length;
-	m->digest = digest(m->digest, chunk + l->symbol_body, first);
-	for (uint32_t at = (uint32_t)first; at < length;) {
-		uint32_t more = length - at < CHUNK_BYTES ? length - at : CHUNK_BYTES;
-
-		if (!safe_read(symbol + l->symbol_body + at, chunk, more))
+	for (unsigned i = 0; i < METHOD_PARTS; i++)
+		if (!could_be(m->symbols[i]) && !(i == METHOD_FILE && !m->entries[i]))
 			return false;
-		m->digest = digest(m->digest, chunk, more);
-		at += more;
+	return !l->file_in_class || look_at_class_file(l, m);
+}
+
+/* The length of the text that a Symbol has, as it is copied; 0: it is none. */
+static uint16_t length_in(const struct method_layout *l, const uint8_t *symbol)
+{
+	uint16_t length = u2_in(symbol, l->symbol_length);
+
+	if (u2_in(symbol, l->symbol_users) == 0)
+		return 0;
+	return length < METHOD_TEXT_MAX ? length : METHOD_TEXT_MAX;
+}
+
+static bool look_at_symbols(const struct method_layout *l, struct method_look *m)
+{
+	uint8_t heads[METHOD_PARTS][SYMBOL_HEAD_MAX];
+	struct safe_part parts[METHOD_PARTS];
+	unsigned count = m->symbols[METHOD_FILE] ? METHOD_PARTS : METHOD_FILE;
+
+	for (unsigned i = 0; i < count; i++)
+		parts[i] = (struct safe_part){m->symbols[i], heads[i], l->symbol_body};
+	if (!safe_read_parts(parts, count))
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		m->lengths[i] = length_in(l, heads[i]);
+		if (m->lengths[i] == 0)
+			return false;
 	}
 	return true;
 }
 
 /* False where the table does not end within what is the method's. */
-static bool look_at_lines(struct method_look *m, const struct const_part *c)
+static bool look_at_lines(struct method_look *m, const struct line_place *lines)
 {
 	struct line_scan scan = {0};
 	uint8_t chunk[CHUNK_BYTES];
-	uint64_t sum = m->digest;
 	uint32_t size = 0;
 
-	for (uint64_t at = c->behind_code; at < c->end; at += CHUNK_BYTES) {
-		uint32_t part = c->end - at < CHUNK_BYTES ? (uint32_t)(c->end - at) : CHUNK_BYTES;
+	for (uint64_t at = lines->begin; at < lines->end; at += CHUNK_BYTES) {
+		uint64_t left = lines->end - at;
+		uint32_t part = left < CHUNK_BYTES ? (uint32_t)left : CHUNK_BYTES;
 
 		if (!safe_read(at, chunk, part))
 			return false;
@@ -211,44 +212,24 @@ static bool look_at_lines(struct method_look *m, const struct const_part *c)
 			if (!line_scan_byte(&scan, chunk[i]))
 				continue;
 			m->lines_size = size + i + 1;
-			m->digest = digest(sum, chunk, i + 1);
 			return true;
 		}
 		size += part;
 		if (size >= METHOD_LINES_MAX)
 			return true; /* Left out. */
-		sum = digest(sum, chunk, part);
 	}
 	return false;
 }
 
-/* Of what leads to the texts, and how long they are. */
-static uint64_t finish_digest(const struct method_look *m)
-{
-	uint64_t sum = m->digest;
-
-	sum = digest(sum, &m->const_method, sizeof(m->const_method));
-	sum = digest(sum, &m->constants, sizeof(m->constants));
-	sum = digest(sum, &m->holder, sizeof(m->holder));
-	sum = digest(sum, m->lengths, sizeof(m->lengths));
-	sum = digest(sum, &m->flags, sizeof(m->flags));
-	return digest(sum, &m->code_size, sizeof(m->code_size));
-}
-
 bool method_look(const struct method_layout *layout, uint64_t method, struct method_look *out)
 {
-	struct const_part c;
-	struct method_look m;
+	struct method_look m = {.method = method};
+	struct line_place lines;
 
-	if (!layout->known || !look_at_words(layout, method, &m, &c))
+	if (!is_in(layout) || !look_at_method(layout, &m) || !look_at_const(layout, &m, &lines) ||
+	    !look_at_links(layout, &m) || !look_at_symbols(layout, &m) ||
+	    (lines.any && !look_at_lines(&m, &lines)))
 		return false;
-	m.digest = DIGEST_BEGIN;
-	for (unsigned part = 0; part < METHOD_PARTS; part++)
-		if (m.symbols[part] && !look_at_text(layout, &m, part))
-			return false;
-	if (c.has_lines && !look_at_lines(&m, &c))
-		return false;
-	m.digest = finish_digest(&m);
 	*out = m;
 	return true;
 }
@@ -258,14 +239,11 @@ bool method_look(const struct method_layout *layout, uint64_t method, struct met
 bool method_is_of(const struct method_layout *layout, uint64_t method, const char *class_name)
 {
 	size_t length = strlen(class_name);
-	struct const_part c;
 	struct method_look m;
 	char name[NAME_BYTES];
-	uint16_t has;
 
-	return layout->known && length < sizeof(name) && look_at_words(layout, method, &m, &c) &&
-	       safe_read(m.symbols[METHOD_CLASS] + layout->symbol_length, &has, sizeof(has)) &&
-	       has == length &&
+	return length < sizeof(name) && method_look(layout, method, &m) &&
+	       m.lengths[METHOD_CLASS] == length &&
 	       safe_read(m.symbols[METHOD_CLASS] + layout->symbol_body, name, length) &&
 	       memcmp(name, class_name, length) == 0;
 }
@@ -279,79 +257,135 @@ size_t method_copy_bytes(const struct method_look *look)
 	return bytes;
 }
 
-static bool same_words(const struct method_look *a, const struct method_look *b)
+static uint64_t lines_of(const struct method_layout *l, const struct method_look *look)
 {
-	return a->const_method == b->const_method && a->constants == b->constants &&
-	       a->holder == b->holder && memcmp(a->symbols, b->symbols, sizeof(a->symbols)) == 0 &&
-	       a->flags == b->flags && a->code_size == b->code_size;
+	return look->const_method + l->const_bytes + look->code_size;
 }
 
-/* The texts and lines, of which *sum becomes the digest. */
-static bool copy_parts(const struct method_layout *l, const struct method_look *look,
-		       struct method_copy *to, uint64_t *sum)
+/* The texts and lines. */
+static bool copy_parts(const struct method_layout *l, struct method_copy *to)
 {
+	struct safe_part parts[METHOD_PARTS + 1];
+	const struct method_look *look = &to->look;
 	uint8_t *p = to->bytes;
+	unsigned count = 0;
 
-	*sum = DIGEST_BEGIN;
-	for (unsigned part = 0; part < METHOD_PARTS; part++) {
-		size_t length = look->lengths[part];
+	for (unsigned i = 0; i < METHOD_PARTS; i++) {
+		size_t length = look->lengths[i];
 
-		if (length > 0 && !safe_read(look->symbols[part] + l->symbol_body, p, length))
-			return false;
-		*sum = digest(*sum, p, length);
+		if (length > 0)
+			parts[count++] =
+			    (struct safe_part){look->symbols[i] + l->symbol_body, p, length};
 		p[length] = '\0';
 		p += length + 1;
 	}
-	if (look->lines_size > 0 &&
-	    !safe_read(look->const_method + l->const_bytes + look->code_size, p, look->lines_size))
-		return false;
-	*sum = digest(*sum, p, look->lines_size);
-	return true;
+	if (look->lines_size > 0)
+		parts[count++] = (struct safe_part){lines_of(l, look), p, look->lines_size};
+	return safe_read_parts(parts, count);
 }
 
 static bool looks_like_one(const struct method_copy *copy)
 {
-	return text_is_class_name(method_copy_text(copy, METHOD_CLASS),
-				  copy->lengths[METHOD_CLASS]) &&
-	       text_is_method_name(method_copy_text(copy, METHOD_NAME),
-				   copy->lengths[METHOD_NAME]) &&
-	       (copy->lengths[METHOD_DESCRIPTOR] == METHOD_TEXT_MAX ||
+	const uint16_t *lengths = copy->look.lengths;
+
+	return text_is_class_name(method_copy_text(copy, METHOD_CLASS), lengths[METHOD_CLASS]) &&
+	       text_is_method_name(method_copy_text(copy, METHOD_NAME), lengths[METHOD_NAME]) &&
+	       (lengths[METHOD_DESCRIPTOR] == METHOD_TEXT_MAX ||
 		text_is_descriptor(method_copy_text(copy, METHOD_DESCRIPTOR),
-				   copy->lengths[METHOD_DESCRIPTOR]));
+				   lengths[METHOD_DESCRIPTOR]));
 }
 
 bool method_copy(const struct method_layout *layout, const struct method_look *look,
 		 struct method_copy *to)
 {
-	struct method_look again;
-	struct const_part ignored;
-	uint64_t sum;
+	to->look = *look;
+	return copy_parts(layout, to) && method_is_still(layout, to) && looks_like_one(to);
+}
 
-	*to = (struct method_copy){
-	    .method = look->method,
-	    .const_method = look->const_method,
-	    .digest = look->digest,
-	    .lines_size = look->lines_size,
-	    .flags = look->flags,
-	    .code_size = look->code_size,
-	};
-	memcpy(to->lengths, look->lengths, sizeof(to->lengths));
-	if (!copy_parts(layout, look, to, &sum) ||
-	    !look_at_words(layout, look->method, &again, &ignored) || !same_words(look, &again))
-		return false;
-	again = *look;
-	again.digest = sum;
-	return finish_digest(&again) == look->digest && looks_like_one(to);
+/* All that a method says of itself, read at once. */
+struct again {
+	uint8_t method[METHOD_HEAD_BYTES_MAX];
+	uint8_t const_method[METHOD_HEAD_BYTES_MAX];
+	uint8_t pool[METHOD_HEAD_BYTES_MAX];
+	uint64_t symbols[METHOD_PARTS];
+	uint8_t texts[METHOD_PARTS][SYMBOL_HEAD_MAX + CHUNK_BYTES];
+	uint8_t lines[CHUNK_BYTES];
+};
+
+static uint32_t begin_of(uint32_t size)
+{
+	return size < CHUNK_BYTES ? size : CHUNK_BYTES;
+}
+
+static bool read_again(const struct method_layout *l, const struct method_look *m, struct again *to)
+{
+	struct safe_part parts[SAFE_PARTS_MAX];
+	unsigned count = list_links(l, m, to->symbols, parts);
+
+	parts[count++] = (struct safe_part){m->method, to->method, l->method_bytes};
+	parts[count++] = (struct safe_part){m->const_method, to->const_method, l->const_bytes};
+	parts[count++] = (struct safe_part){m->constants, to->pool, l->pool_bytes};
+	for (unsigned i = 0; i < METHOD_PARTS; i++)
+		if (m->symbols[i])
+			parts[count++] = (struct safe_part){
+			    m->symbols[i], to->texts[i], l->symbol_body + begin_of(m->lengths[i])};
+	if (m->lines_size > 0)
+		parts[count++] =
+		    (struct safe_part){lines_of(l, m), to->lines, begin_of(m->lines_size)};
+	return safe_read_parts(parts, count);
+}
+
+static bool same_links(const struct method_layout *l, const struct method_look *m,
+		       const struct again *now)
+{
+	for (unsigned i = 0; i < METHOD_PARTS; i++)
+		if ((i == METHOD_CLASS || m->entries[i]) && now->symbols[i] != m->symbols[i])
+			return false;
+	return address_in(now->method, l->method_const) == m->const_method &&
+	       u2_in(now->method, l->method_flags) == m->flags &&
+	       address_in(now->const_method, l->const_constants) == m->constants &&
+	       u2_in(now->const_method, l->const_code_size) == m->code_size &&
+	       u2_in(now->const_method, l->const_name) == m->entries[METHOD_NAME] &&
+	       u2_in(now->const_method, l->const_signature) == m->entries[METHOD_DESCRIPTOR] &&
+	       address_in(now->pool, l->pool_holder) == m->holder;
+}
+
+static bool same_texts(const struct method_layout *l, const struct method_copy *copy,
+		       const struct again *now)
+{
+	const struct method_look *m = &copy->look;
+
+	for (unsigned i = 0; i < METHOD_PARTS; i++)
+		if (m->symbols[i] &&
+		    (length_in(l, now->texts[i]) != m->lengths[i] ||
+		     memcmp(now->texts[i] + l->symbol_body, method_copy_text(copy, i),
+			    begin_of(m->lengths[i])) != 0))
+			return false;
+	return memcmp(now->lines, method_copy_lines(copy), begin_of(m->lines_size)) == 0;
+}
+
+bool method_is_still(const struct method_layout *layout, const struct method_copy *copy)
+{
+	struct again now;
+
+	return read_again(layout, &copy->look, &now) && same_links(layout, &copy->look, &now) &&
+	       same_texts(layout, copy, &now);
+}
+
+bool method_copies_are_same(const struct method_copy *a, const struct method_copy *b)
+{
+	return memcmp(&a->look, &b->look, sizeof(a->look)) == 0 &&
+	       memcmp(a->bytes, b->bytes, method_copy_bytes(&a->look) - sizeof(*a)) == 0;
 }
 
 const char *method_copy_text(const struct method_copy *copy, enum method_part part)
 {
 	const uint8_t *p = copy->bytes;
 
-	if (part == METHOD_FILE && copy->lengths[METHOD_FILE] == 0)
+	if (part == METHOD_FILE && copy->look.lengths[METHOD_FILE] == 0)
 		return NULL;
 	for (unsigned i = 0; i < part; i++)
-		p += copy->lengths[i] + 1u;
+		p += copy->look.lengths[i] + 1u;
 	return (const char *)p;
 }
 
@@ -360,11 +394,11 @@ const uint8_t *method_copy_lines(const struct method_copy *copy)
 	const uint8_t *p = copy->bytes;
 
 	for (unsigned i = 0; i < METHOD_PARTS; i++)
-		p += copy->lengths[i] + 1u;
+		p += copy->look.lengths[i] + 1u;
 	return p;
 }
 
 bool method_copy_is_native(const struct method_copy *copy)
 {
-	return copy->flags & ACCESS_NATIVE;
+	return copy->look.flags & ACCESS_NATIVE;
 }

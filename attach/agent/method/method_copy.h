@@ -36,23 +36,17 @@ struct method_look {
 	uint64_t const_method;
 	uint64_t constants;
 	uint64_t holder;
-	uint64_t symbols[METHOD_PARTS];
-	uint16_t lengths[METHOD_PARTS]; /* bytes, modified UTF-8; of the file 0: there is none */
+	uint64_t symbols[METHOD_PARTS]; /* 0 for a file that is not known */
+	uint32_t lines_size;            /* bytes, with the one that ends it; 0: there is none */
+	uint16_t entries[METHOD_PARTS]; /* in the constant pool; 0: not by it */
+	uint16_t lengths[METHOD_PARTS]; /* bytes, modified UTF-8 */
 	uint16_t flags;                 /* Java's, as in the class file */
 	uint16_t code_size;             /* bytes */
-	uint32_t lines_size;            /* bytes, with the one that ends it; 0: there is none */
-	uint64_t digest;                /* of all of it, and of what the parts say */
 };
 
 /* What was copied. The texts end with a NUL each. */
 struct method_copy {
-	uint64_t method;
-	uint64_t const_method;
-	uint64_t digest;
-	uint32_t lines_size;
-	uint16_t lengths[METHOD_PARTS];
-	uint16_t flags;
-	uint16_t code_size;
+	struct method_look look;
 	uint8_t bytes[]; /* the texts, one after the other, and the lines */
 };
 
@@ -70,6 +64,13 @@ size_t method_copy_bytes(const struct method_look *look);
  */
 bool method_copy(const struct method_layout *layout, const struct method_look *look,
 		 struct method_copy *to);
+
+/* Is the method at the address still the one that was copied? Of texts longer than 256 bytes, and
+ * of such lines, their begins tell. With one system call. */
+bool method_is_still(const struct method_layout *layout, const struct method_copy *copy);
+
+/* Do two copies say the same? */
+bool method_copies_are_same(const struct method_copy *a, const struct method_copy *b);
 
 /* A text of a copy; NULL for a file that is not known. */
 const char *method_copy_text(const struct method_copy *copy, enum method_part part);

@@ -14,7 +14,10 @@ int method_table_init(void)
 {
 	if (!the_table)
 		the_table = reserve_memory(METHOD_TABLE_BYTES);
-	return the_table ? 0 : -ENOMEM;
+	if (!the_table)
+		return -ENOMEM;
+	method_table_release();
+	return 0;
 }
 
 struct method_table *method_table(void)
@@ -52,20 +55,16 @@ static uint32_t find_in_epoch(struct method_table *t, uint64_t method, uint32_t 
 	return 0;
 }
 
-static bool is_it(struct method_table *t, uint32_t number, const struct method_look *look)
-{
-	return known(t, number)->method == look->method && known(t, number)->digest == look->digest;
-}
-
-static uint32_t find(struct method_table *t, const struct method_look *look)
+/* One that was looked at in another epoch. */
+static uint32_t find(struct method_table *t, const struct method_layout *layout, uint64_t method)
 {
 	for (unsigned i = 0; i < MAX_PROBES; i++) {
-		uint32_t number =
-		    atomic_load_explicit(slot_of(t, look->method, i), memory_order_acquire);
+		uint32_t number = atomic_load_explicit(slot_of(t, method, i), memory_order_acquire);
 
 		if (!number)
 			break;
-		if (is_it(t, number, look))
+		if (known(t, number)->method == method &&
+		    method_is_still(layout, method_of_number(t, number)))
 			return number;
 	}
 	return 0;
@@ -94,16 +93,18 @@ static void untake(_Atomic uint32_t *used, uint32_t first, uint32_t count)
 }
 
 /* Makes a number be found; the one that is, where another thread was first. 0: no slot is left. */
-static uint32_t publish(struct method_table *t, const struct method_look *look, uint32_t number)
+static uint32_t publish(struct method_table *t, uint32_t number)
 {
+	const struct method_copy *copy = method_of_number(t, number);
+
 	for (unsigned i = 0; i < MAX_PROBES; i++) {
-		_Atomic uint32_t *slot = slot_of(t, look->method, i);
+		_Atomic uint32_t *slot = slot_of(t, copy->look.method, i);
 		uint32_t there = 0;
 
 		if (atomic_compare_exchange_strong_explicit(
 			slot, &there, number, memory_order_acq_rel, memory_order_acquire))
 			return number;
-		if (is_it(t, there, look))
+		if (method_copies_are_same(method_of_number(t, there), copy))
 			return there;
 	}
 	return 0;
@@ -122,18 +123,16 @@ static uint32_t count_unread(struct method_table *t)
 }
 
 /* Gives a copy a number. */
-static uint32_t add_copy(struct method_table *t, const struct method_look *look, uint32_t copy,
-			 uint32_t epoch)
+static uint32_t add_copy(struct method_table *t, uint64_t method, uint32_t copy, uint32_t epoch)
 {
 	uint32_t index = take(&t->count, 1, METHODS_MAX), number;
 
 	if (index == METHODS_MAX)
 		return count_full(t);
-	t->methods[index].method = look->method;
-	t->methods[index].digest = look->digest;
+	t->methods[index].method = method;
 	t->methods[index].copy = copy;
 	atomic_store_explicit(&t->methods[index].epoch, epoch, memory_order_relaxed);
-	number = publish(t, look, index + 1);
+	number = publish(t, index + 1);
 	return number ? number : count_full(t);
 }
 
@@ -150,7 +149,7 @@ static uint32_t add(struct method_table *t, const struct method_layout *layout,
 		untake(&t->used, at, words);
 		return count_unread(t);
 	}
-	number = add_copy(t, look, at, epoch);
+	number = add_copy(t, look->method, at, epoch);
 	if (!number)
 		untake(&t->used, at, words);
 	return number;
@@ -164,13 +163,12 @@ uint32_t method_number(struct method_table *t, const struct method_layout *layou
 
 	if (number)
 		return number;
-	if (!method_look(layout, method, &look))
-		return count_unread(t);
-	number = find(t, &look);
-	if (!number)
-		return add(t, layout, &look, epoch);
-	atomic_store_explicit(&known(t, number)->epoch, epoch, memory_order_relaxed);
-	return number;
+	number = find(t, layout, method);
+	if (number) {
+		atomic_store_explicit(&known(t, number)->epoch, epoch, memory_order_relaxed);
+		return number;
+	}
+	return method_look(layout, method, &look) ? add(t, layout, &look, epoch) : count_unread(t);
 }
 
 void method_set_compiled(struct method_table *t, uint32_t number)

@@ -1,11 +1,11 @@
 /*
  * The methods that a window has met, by numbers from 1 on, and what each is called.
  *
- * A method is known by its address and by a digest of what leads from there to its texts and of the
- * texts themselves (method_copy.h): the addresses of its ConstMethod, constant pool and class, its
- * names, descriptor, file, lines, flags and size. So whatever comes to lie where a method was is
- * another one unless nothing that we say of it is different. A method that was redefined is a new
- * one, for it has a ConstMethod of its own; its old version, while it still runs, keeps its number.
+ * A method is known by its address and by all that was copied of it (method_copy.h): the addresses
+ * of its ConstMethod, constant pool and class, its names, descriptor, file, lines, flags and size.
+ * So whatever comes to lie where a method was is another one unless nothing that we say of it is
+ * different. A method that was redefined is a new one, for it has a ConstMethod of its own; its old
+ * version, while it still runs, keeps its number.
  *
  * Signal handlers of all threads meet methods, without waiting for each other; what they copy lies
  * in memory of a fixed size and stays until the window is over. A number is never given to another
@@ -31,7 +31,6 @@
 
 struct known_method {
 	uint64_t method;
-	uint64_t digest;
 	uint32_t copy;          /* word in the arena */
 	_Atomic uint32_t epoch; /* in which it was looked at last */
 	_Atomic bool compiled;  /* it was met in compiled code */
@@ -49,7 +48,8 @@ struct method_table {
 
 #define METHOD_TABLE_BYTES sizeof(struct method_table)
 
-/* Reserves the table, once for the process's life. 0 or -errno. Session thread. */
+/* Reserves the table, once for the process's life, and empties it: a handler that was late may have
+ * met a method after the last window. 0 or -errno. Session thread. */
 int method_table_init(void);
 
 /* NULL before method_table_init. */

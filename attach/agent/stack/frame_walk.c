@@ -4,7 +4,9 @@
 
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/stack/frame_edge.h"
+#include "attach/agent/stack/return_place.h"
 #include "attach/agent/stack/stub_frame.h"
+#include "common/code/insn.h"
 
 #define WORD sizeof(uint64_t)
 
@@ -27,6 +29,7 @@ struct cursor {
 	unsigned room;
 	uint64_t pc, sp, fp;
 	uint64_t ip, bcp; /* of the innermost */
+	const greg_t *regs;
 	uint64_t high;
 	enum walk_cut cut;
 	uint32_t epoch;
@@ -109,19 +112,27 @@ static uint32_t number_of(struct cursor *c, uint64_t method)
 static bool find_bci(const struct cursor *c, uint32_t number, uint64_t bcp, int32_t *bci)
 {
 	const struct method_copy *m = method_of_number(c->tables->methods, number);
-	uint64_t begin = m->const_method + c->layout->method.const_bytes;
+	uint64_t begin = m->look.const_method + c->layout->method.const_bytes;
 
 	if (method_copy_is_native(m)) {
 		*bci = CALL_BCI_NATIVE;
 		return bcp == 0;
 	}
 	*bci = (int32_t)(bcp - begin);
-	return bcp >= begin && bcp - begin < m->code_size;
+	return bcp >= begin && bcp - begin < m->look.code_size;
+}
+
+static bool is_bcp_of(struct cursor *c, uint64_t method, uint64_t bcp)
+{
+	uint32_t number = number_of(c, method);
+	int32_t bci;
+
+	return number && find_bci(c, number, bcp, &bci);
 }
 
 /* Where the innermost one is. While it has called, or is entered, its frame tells; else a register
  * does. False where rbp may be that of another frame. */
-static bool find_bcp(const struct cursor *c, uint64_t *bcp)
+static bool find_bcp(struct cursor *c, uint64_t *bcp)
 {
 	bool called = word(c->fp, INTERPRETED_LAST_SP) != 0;
 
@@ -130,8 +141,8 @@ static bool find_bcp(const struct cursor *c, uint64_t *bcp)
 	case PART_BYTECODE:
 	case PART_RETURN:
 		return !called;
-	case PART_INVOKE:
-		if (called)
+	case PART_INVOKE: /* which saves it first, and then uses the register */
+		if (called || !is_bcp_of(c, word(c->fp, INTERPRETED_METHOD), c->bcp))
 			*bcp = word(c->fp, INTERPRETED_BCP);
 		return true;
 	case PART_BACK:
@@ -146,25 +157,132 @@ static bool find_bcp(const struct cursor *c, uint64_t *bcp)
 	return false;
 }
 
+/* To the caller of code that has no frame. */
+static bool go_by_place(struct cursor *c, const struct return_place *p)
+{
+	uint64_t sp = c->sp, fp = c->fp, pc, sender;
+
+	if ((p->at == RETURN_IN_RAX || p->sender >= 0) && !c->regs)
+		return false;
+	switch (p->at) {
+	case RETURN_ON_TOP:
+		if (!on_stack(c, sp, 0, 0))
+			return false;
+		pc = word(sp, 0);
+		sp += WORD;
+		break;
+	case RETURN_SECOND:
+		if (!on_stack(c, sp, 0, WORD))
+			return false;
+		pc = word(sp, 1);
+		fp = word(sp, 0);
+		sp += 2 * WORD;
+		break;
+	case RETURN_IN_RAX:
+		pc = (uint64_t)c->regs[insn_gregs[p->reg]];
+		break;
+	default:
+		return false;
+	}
+	sender = p->sender >= 0 ? (uint64_t)c->regs[insn_gregs[p->sender]] : sp;
+	/* What is in a register may be as high as the stack pointer is. */
+	if (sender < sp || sender >= c->high || sender % WORD != 0)
+		return false;
+	c->sp = sender - WORD;
+	c->walk->at_edge = true;
+	return go_to(c, pc, sender, fp);
+}
+
+/* Of the interpreted frame at fp. What a method handle leads through takes an argument from an
+ * interpreted caller's stack and moves the return address up; of such a caller the frame pointer
+ * tells all. */
+static bool go_to_sender(struct cursor *c, uint64_t fp, uint64_t sender)
+{
+	uint64_t pc = word(fp, 1);
+
+	if (sender == fp + WORD && interpreter_contains(&c->layout->interpreter, pc))
+		sender += WORD;
+	return sender >= fp + 2 * WORD && go_to(c, pc, sender, word(fp, 0));
+}
+
+/* What a method's entry has built so far, whose Method is in rbx until that is on the stack. */
+#define PUSHED_SENDER_SP 1u
+#define PUSHED_METHOD    3u
+#define PUSHED_ALL       9u
+
+static bool pass_frame_in_part(struct cursor *c, const struct return_place *p)
+{
+	uint64_t fp = c->fp, sender = (uint64_t)c->regs[insn_gregs[p->sender]];
+
+	if (!on_stack(c, fp, p->pushed * WORD, WORD))
+		return false;
+	c->walk->at_edge = true;
+	if (p->pushed >= PUSHED_SENDER_SP)
+		sender = word(fp, INTERPRETED_SENDER_SP);
+	return go_to_sender(c, fp, sender);
+}
+
+static bool pass_entered(struct cursor *c, const struct return_place *p)
+{
+	uint64_t method = p->pushed >= PUSHED_METHOD && on_stack(c, c->fp, PUSHED_METHOD * WORD, 0)
+			      ? word(c->fp, INTERPRETED_METHOD)
+			      : (uint64_t)c->regs[REG_RBX];
+	struct call call = {.method = number_of(c, method)};
+
+	if (!call.method)
+		return false;
+	if (method_copy_is_native(method_of_number(c->tables->methods, call.method)))
+		call.bci = CALL_BCI_NATIVE;
+	take(c, true, &call, 1);
+	return p->at == RETURN_BY_FRAME ? pass_frame_in_part(c, p) : go_by_place(c, p);
+}
+
+/* Is the innermost one's frame not there as a whole yet? */
+static bool is_entered(const struct cursor *c, struct return_place *p)
+{
+	const struct interpreter *in = &c->layout->interpreter;
+	struct interpreter_code code;
+
+	if (!c->innermost || !c->regs || interpreter_part_at(in, c->ip) != PART_ENTRY)
+		return false;
+	code = interpreter_code_at(in, c->ip);
+	*p = return_place_in_entry(code.begin, code.end, c->ip);
+	return p->at != RETURN_LOST && (p->at != RETURN_BY_FRAME || p->pushed < PUSHED_ALL);
+}
+
+/* A method whose frame is gone: its caller is where it called. */
+static bool leave_interpreted(struct cursor *c)
+{
+	const struct interpreter *in = &c->layout->interpreter;
+	struct return_place p;
+
+	if (!c->innermost || !c->regs || interpreter_part_at(in, c->ip) != PART_RETURN)
+		return false;
+	p = return_place_at_exit(interpreter_code_at(in, c->ip).end, c->ip);
+	return p.at != RETURN_LOST && go_by_place(c, &p);
+}
+
 /* An interpreted method. */
 static bool pass_interpreted(struct cursor *c)
 {
-	uint64_t sender_sp, bcp;
+	struct return_place place;
 	struct call call;
+	uint64_t bcp;
 
 	c->cut = CUT_INTERPRETER;
+	if (is_entered(c, &place))
+		return pass_entered(c, &place);
 	if (!on_stack(c, c->fp, INTERPRETED_WORDS * WORD, 2 * WORD))
 		return false;
 	bcp = word(c->fp, INTERPRETED_BCP);
-	sender_sp = word(c->fp, INTERPRETED_SENDER_SP);
-	if ((c->innermost && !find_bcp(c, &bcp)) || sender_sp < c->fp + 2 * WORD)
+	if (c->innermost && !find_bcp(c, &bcp))
 		return false;
 	call.method = number_of(c, word(c->fp, INTERPRETED_METHOD));
 	/* A register may have had something else for a moment. */
 	if (!call.method || !find_bci(c, call.method, bcp, &call.bci))
 		return false;
 	take(c, true, &call, 1);
-	return go_to(c, word(c->fp, 1), sender_sp, word(c->fp, 0));
+	return go_to_sender(c, c->fp, word(c->fp, INTERPRETED_SENDER_SP));
 }
 
 static bool is_complete(const struct cursor *c, uint64_t blob)
@@ -301,6 +419,16 @@ static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob)
 		     words > 1 ? word(c->sp + bytes, -2) : c->fp);
 }
 
+/* Between compiled code and the interpreter. */
+static bool pass_adapter(struct cursor *c, uint64_t blob)
+{
+	struct return_place p = return_place_in_adapter(
+	    code_heap_begin(&c->layout->code, blob), code_heap_end(&c->layout->code, blob), c->ip);
+
+	c->cut = CUT_STUB;
+	return c->innermost && p.at != RETURN_LOST && go_by_place(c, &p);
+}
+
 /* A stub stands for no call. Those with frames of a fixed size build them as compiled code does;
  * that such a frame stands is certain only where something was called from it. */
 static bool pass_stub(struct cursor *c, uint64_t blob)
@@ -309,6 +437,8 @@ static bool pass_stub(struct cursor *c, uint64_t blob)
 	struct stub_frame at = {.pc = c->pc, .sp = c->sp, .fp = c->fp};
 	uint64_t bytes = (uint64_t)words * WORD;
 
+	if (code_heap_is_adapter(&c->layout->code, blob))
+		return pass_adapter(c, blob);
 	c->cut = CUT_STUB;
 	if (words <= 0)
 		return stub_frame_leave(&c->layout->code, blob, c->high, &at) &&
@@ -359,7 +489,7 @@ static bool step(struct cursor *c)
 		return !root;
 	}
 	if (interpreter_contains(&l->interpreter, c->pc))
-		return pass_interpreted(c);
+		return leave_interpreted(c) || pass_interpreted(c);
 	c->cut = CUT_CODE;
 	if (!code_heap_find(&l->code, c->pc, &blob))
 		return false;
@@ -384,6 +514,7 @@ void frame_walk(const struct frame_layout *layout, const struct walk_tables *tab
 			   .fp = start->fp,
 			   .ip = start->ip,
 			   .bcp = start->bcp,
+			   .regs = start->regs,
 			   .high = start->stack_high,
 			   .epoch = start->epoch + 1, /* 0 stands for none */
 			   .innermost = !start->at_call,

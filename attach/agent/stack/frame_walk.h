@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include "attach/agent/method/method_table.h"
 #include "attach/agent/stack/frame_layout.h"
@@ -28,6 +29,7 @@ struct walk_start {
 	uint64_t sp;
 	uint64_t fp;
 	uint64_t bcp;        /* what r13 has, where the interpreter keeps its place */
+	const greg_t *regs;  /* all of them; NULL where they are those of somebody else */
 	bool at_call;        /* pc is where a call returns to */
 	uint64_t stack_high; /* [sp, stack_high) can be read */
 	uint32_t epoch;
@@ -63,7 +65,7 @@ struct frame_walk {
 	 * that of the last of them. */
 	unsigned better;
 	bool interpreted; /* the innermost frame is, */
-	bool at_edge;     /* or it does not stand (frame_edge.h) */
+	bool at_edge;     /* or it does not stand (frame_edge.h, return_place.h) */
 };
 
 /* With what frames are told. */

@@ -18,7 +18,8 @@ static bool ends_with(const char *name, const char *with)
 static enum interpreter_part part_named(const char *name)
 {
 	if (strchr(name, ' ')) {
-		if (begins_with(name, "method entry point"))
+		if (begins_with(name, "method entry point") ||
+		    begins_with(name, "native method entry point"))
 			return PART_ENTRY;
 		return strcmp(name, "return entry points") == 0 ||
 			       strcmp(name, "invoke return entry points") == 0
@@ -45,7 +46,8 @@ bool interpreter_add(struct interpreter *in, const char *name, uint32_t bytes)
 	return true;
 }
 
-enum interpreter_part interpreter_part_at(const struct interpreter *in, uint64_t pc)
+/* The first that ends behind pc. */
+static unsigned part_around(const struct interpreter *in, uint64_t pc)
 {
 	uint64_t offset = pc - in->low;
 	unsigned low = 0, high = in->part_count;
@@ -58,5 +60,27 @@ enum interpreter_part interpreter_part_at(const struct interpreter *in, uint64_t
 		else
 			high = middle;
 	}
-	return low < in->part_count ? (enum interpreter_part)in->parts[low] : PART_OTHER;
+	return low;
+}
+
+enum interpreter_part interpreter_part_at(const struct interpreter *in, uint64_t pc)
+{
+	unsigned i = part_around(in, pc);
+
+	return i < in->part_count ? (enum interpreter_part)in->parts[i] : PART_OTHER;
+}
+
+/* CodeEntryAlignment, of code that is compiled by C2. */
+#define CODE_ALIGNMENT 32u
+
+struct interpreter_code interpreter_code_at(const struct interpreter *in, uint64_t pc)
+{
+	unsigned i = part_around(in, pc);
+	uint64_t part = in->low + (i > 0 ? in->part_end[i - 1] : 0);
+
+	if (i >= in->part_count)
+		return (struct interpreter_code){0};
+	return (struct interpreter_code){.begin = (part + in->header_bytes + CODE_ALIGNMENT - 1) &
+						  ~(uint64_t)(CODE_ALIGNMENT - 1),
+					 .end = in->low + in->part_end[i]};
 }

@@ -31,6 +31,7 @@ struct interpreter {
 	uint64_t high;
 	/* Of those in order: where each ends, from low on. 0: they are not known. */
 	unsigned part_count;
+	uint32_t header_bytes; /* of each, before its code */
 	uint32_t part_end[INTERPRETER_PARTS_MAX];
 	uint8_t parts[INTERPRETER_PARTS_MAX];
 };
@@ -44,5 +45,11 @@ static inline bool interpreter_contains(const struct interpreter *interpreter, u
 }
 
 enum interpreter_part interpreter_part_at(const struct interpreter *interpreter, uint64_t pc);
+
+/* The code of the part that pc lies in. */
+struct interpreter_code {
+	uint64_t begin, end;
+};
+struct interpreter_code interpreter_code_at(const struct interpreter *interpreter, uint64_t pc);
 
 #endif

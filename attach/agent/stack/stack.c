@@ -1,6 +1,7 @@
 #include "attach/agent/stack/stack.h"
 
 #include "attach/agent/path/debug_info.h"
+#include "attach/agent/stack/executed.h"
 
 /* Interns calls[0..count), innermost first. 0: the table is full. */
 static uint32_t intern(struct context_table *table, const struct call *calls, unsigned count)
@@ -49,11 +50,14 @@ static bool look(const struct stack_walker *walker, const struct stack_place *pl
 		 struct frame_walk *w)
 {
 	const greg_t *regs = place->uc->uc_mcontext.gregs;
-	struct walk_start start = {.ip = place->ip,
+	struct executed at = executed_at(&walker->layout.code, place->ip, (uint64_t)regs[REG_RIP],
+					 (uint64_t)regs[REG_RSP]);
+	struct walk_start start = {.ip = at.ip,
 				   .pc = debug_info_ip(place->ip),
-				   .sp = (uint64_t)regs[REG_RSP],
+				   .sp = at.sp,
 				   .fp = (uint64_t)regs[REG_RBP],
 				   .bcp = (uint64_t)regs[REG_R13],
+				   .regs = regs,
 				   .stack_high = place->stack_high,
 				   .epoch = place->epoch};
 

@@ -317,7 +317,7 @@ bool batch_method(struct batch *b, uint32_t id, const struct method_copy *m, uin
 	method->name = copy_string(b, method_copy_text(m, METHOD_NAME));
 	method->file = copy_string(b, method_copy_text(m, METHOD_FILE));
 	free(class_name);
-	copy_lines(b, method, line_table_of(method_copy_lines(m), m->lines_size, byte_base));
+	copy_lines(b, method, line_table_of(method_copy_lines(m), m->look.lines_size, byte_base));
 	return !b->failed;
 }
 

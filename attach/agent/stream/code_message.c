@@ -45,7 +45,7 @@ static uint32_t number_of(const struct code_message *m, uint64_t method)
 /* To be freed; NULL where there are none, or too many. */
 static uint8_t *read_bytecodes(const struct code_message *m, const struct method_copy *method)
 {
-	size_t size = method->code_size;
+	size_t size = method->look.code_size;
 	uint8_t *code;
 
 	if (!m->methods->layout->code_known || size == 0 ||
@@ -72,7 +72,7 @@ static bool add_bytecodes(struct code_message *m, uint32_t number)
 	jxp__code_image__bytecodes__init(b);
 	b->method = number;
 	b->code.data = read_bytecodes(m, method);
-	b->code.len = b->code.data ? method->code_size : 0;
+	b->code.len = b->code.data ? method->look.code_size : 0;
 	m->bytecode_bytes += b->code.len;
 	m->method_count++;
 	if (b->code.len > 0)

@@ -504,7 +504,7 @@ int drain_code_refused(struct drain *d, uint64_t code, uint32_t method, const ch
 uint64_t drain_method_of(const struct drain *d, uint32_t number)
 {
 	return number > 0 && number <= METHODS_MAX && is_named(d, number)
-		   ? method_of_number(d->methods, number)->method
+		   ? method_of_number(d->methods, number)->look.method
 		   : 0;
 }
 

@@ -44,7 +44,7 @@ static void what_is_not_said_has_the_documented_default(void **state)
 	assert_int_equal(request.period_ns, 0);
 	assert_float_equal(request.budget, 0.01, 0);
 	assert_int_equal(request.registers, 4);
-	assert_int_equal(request.max_frames, 128);
+	assert_int_equal(request.max_frames, 1024);
 }
 
 static void what_is_said_is_kept(void **state)

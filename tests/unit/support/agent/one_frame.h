@@ -1,37 +1,26 @@
-/* A JVM whose every stack is one frame of one method, for tests of what walks stacks. */
+/* Every stack is one frame of one method: stands in for attach/agent/stack/stack.c, in tests of
+ * what has stacks walked. Included by one file of a program. */
 #ifndef TESTS_UNIT_AGENT_ONE_FRAME_H
 #define TESTS_UNIT_AGENT_ONE_FRAME_H
 
-#include <jni.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "attach/agent/handler/handlers.h"
 
-static bool one_frame_walkable = true; /* or no walk succeeds */
+static enum stack_result one_frame_result = STACK_OK; /* of all walks; the table is full if it is */
+static enum walk_cut one_frame_cut = CUT_CODE;        /* why none is walkable */
+static enum stack_witness one_frame_witness = WITNESS_NONE;
 
-static jint one_frame_env(JavaVM *vm, void **env, jint version)
+enum stack_result stack_capture(const struct stack_walker *walker, const struct stack_place *place,
+				struct context_table *table, struct stack_outcome *out)
 {
-	(void)vm;
-	(void)version;
-	*env = NULL;
-	return JNI_OK;
-}
-
-static const struct JNIInvokeInterface_ one_frame_functions = {.GetEnv = one_frame_env};
-static JavaVM one_frame_vm = &one_frame_functions;
-
-static void one_frame_trace(struct agct_trace *trace, jint depth, void *context)
-{
-	(void)depth;
-	(void)context;
-	trace->frames[0] = (struct agct_frame){.bci = 1, .method = (jmethodID)(uintptr_t)0x100};
-	trace->count = one_frame_walkable ? 1 : -1;
-}
-
-static struct stack_walker one_frame_walker(void)
-{
-	return (struct stack_walker){.get_trace = one_frame_trace, .vm = &one_frame_vm};
+	(void)walker, (void)place;
+	*out = (struct stack_outcome){0};
+	if (one_frame_result == STACK_UNWALKABLE)
+		out->cut = one_frame_cut;
+	if (one_frame_result != STACK_OK && one_frame_result != STACK_TRUNCATED)
+		return one_frame_result;
+	out->witnessed = one_frame_witness;
+	out->context = context_intern(table, 0, (struct call){.method = 1, .bci = 1});
+	return out->context ? one_frame_result : STACK_TABLE_FULL;
 }
 
 #endif

@@ -35,7 +35,6 @@ static int set_up_process(void **state)
 	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	xstate_init();
-	handlers.walker = one_frame_walker();
 	return handlers.contexts == MAP_FAILED || threads_init() < 0 || loops_init() < 0 ? -1 : 0;
 }
 
@@ -45,7 +44,7 @@ static int fresh_thread(void **state)
 		return -1;
 	ahead_clear();
 	loops_clear();
-	one_frame_walkable = true;
+	one_frame_result = STACK_OK;
 	memset(data, 0, sizeof(data));
 	data[0] = 0x1111;
 	memset(&uc, 0, sizeof(uc));
@@ -164,13 +163,17 @@ static void both_kinds_of_stores_are_told_at_once(void **state)
 	/* mov [rbx], rdx; mov rcx, [rbx]; mov [rbx], rdx; ret */
 	uint64_t ip = CODE(0, "\x48\x89\x13\x48\x8b\x0b\x48\x89\x13\xc3");
 	struct record r = {0};
+	uint64_t before;
 
 	(void)state;
-	do {
+	do { /* One of both may be left to a watchpoint. */
+		while (ring_pop(&t->memory->ring, &r))
+			;
+		before = counted(JXP__COUNTER__COUNTER_FORETOLD);
 		tick(ip, JXP__KIND__KIND_DEAD_STORE);
 		w.then = JXP__KIND__KIND_SILENT_STORE;
 	} while (!foretell_pairs(t, &w, 1.0, &walk, &first, &uc));
-	assert_int_equal(counted(JXP__COUNTER__COUNTER_FORETOLD), 2);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_FORETOLD) - before, 2);
 	assert_true(ring_pop(&t->memory->ring, &r));
 	assert_int_equal(r.kind, JXP__KIND__KIND_DEAD_STORE);
 	assert_false(is_wasteful(&r));
@@ -281,7 +284,7 @@ static void a_pair_without_calling_context_is_lost_and_counted(void **state)
 	struct record r;
 
 	(void)state;
-	one_frame_walkable = false;
+	one_frame_result = STACK_UNWALKABLE;
 	while (!foretold(ip, JXP__KIND__KIND_SILENT_LOAD))
 		assert_int_equal(w.foretold, ip + 3);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNWALKABLE), 1);

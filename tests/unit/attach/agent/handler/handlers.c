@@ -48,12 +48,12 @@ static void the_table_of_contexts_stays_where_it_is_and_is_emptied(void **state)
 	(void)state;
 	assert_int_equal(handlers_init(), 0);
 	table = handlers.contexts;
-	id = context_intern(table, 0, 0x1238, 7);
+	id = context_intern(table, 0, (struct call){.method = 12, .bci = 7});
 	assert_int_not_equal(id, 0);
 	assert_int_equal(context_node(table, id)->bci, 7);
 	handlers_release();
 	assert_int_equal(context_node(table, id)->bci, 0);
-	(void)context_intern(table, 0, 0x1238, 7);
+	(void)context_intern(table, 0, (struct call){.method = 12, .bci = 7});
 	assert_int_equal(handlers_init(), 0);
 	assert_ptr_equal(handlers.contexts, table);
 	assert_int_equal(context_node(table, id)->bci, 0);

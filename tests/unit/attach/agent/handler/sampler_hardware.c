@@ -61,7 +61,6 @@ static int set_up_process(void **state)
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (code == MAP_FAILED || handlers.contexts == MAP_FAILED)
 		return -1;
-	handlers.walker = one_frame_walker();
 	return safe_read_init() < 0 || threads_init() < 0 ? -1 : 0;
 }
 

@@ -32,7 +32,6 @@ static int set_up_process(void **state)
 	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	xstate_init();
-	handlers.walker = one_frame_walker();
 	return handlers.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
 }
 
@@ -44,7 +43,7 @@ static int fresh_thread(void **state)
 	store = CODE(64, "\x48\x89\x07\x90");         /* mov [rdi], rax */
 	swap = CODE(128, "\xf0\x48\x0f\xb1\x0f\x90"); /* lock cmpxchg [rdi], rcx */
 	add = CODE(192, "\x48\x83\x07\x01\x90");      /* add qword [rdi], 1 */
-	one_frame_walkable = true;
+	one_frame_result = STACK_OK;
 	memset(data, 0, sizeof(data));
 	memset(&uc, 0, sizeof(uc));
 	t = thread_take(getpid());
@@ -162,9 +161,11 @@ static void a_second_access_without_context_closes_its_register(void **state)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
-	one_frame_walkable = false;
+	one_frame_result = STACK_UNWALKABLE;
 	trap_behind(store, 3, data);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNWALKABLE), 1);
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_CUT_NATIVE), 1);          /* why */
+	assert_int_equal(counted(JXP__COUNTER__COUNTER_CONTEXTS_RECOGNISED), 1); /* the first */
 	assert_closed_with(RECORD_ABANDONED);
 }
 

@@ -23,12 +23,12 @@ static int free_table(void **state)
 
 static void equal_contexts_have_equal_ids(void **state)
 {
-	uint32_t root = context_intern(*state, 0, 100, 1);
-	uint32_t leaf = context_intern(*state, root, 200, 2);
+	uint32_t root = context_intern(*state, 0, (struct call){100, 1});
+	uint32_t leaf = context_intern(*state, root, (struct call){200, 2});
 
 	assert_true(root > 0 && leaf > 0 && root != leaf);
-	assert_int_equal(context_intern(*state, 0, 100, 1), root);
-	assert_int_equal(context_intern(*state, root, 200, 2), leaf);
+	assert_int_equal(context_intern(*state, 0, (struct call){100, 1}), root);
+	assert_int_equal(context_intern(*state, root, (struct call){200, 2}), leaf);
 	assert_int_equal(context_parent(context_node(*state, leaf)), root);
 	assert_int_equal(context_node(*state, leaf)->method, 200);
 	assert_int_equal(context_node(*state, leaf)->bci, 2);
@@ -36,22 +36,22 @@ static void equal_contexts_have_equal_ids(void **state)
 
 static void parent_method_and_bci_all_distinguish(void **state)
 {
-	uint32_t a = context_intern(*state, 0, 100, 1);
+	uint32_t a = context_intern(*state, 0, (struct call){100, 1});
 
-	assert_int_not_equal(context_intern(*state, 0, 100, 2), a);
-	assert_int_not_equal(context_intern(*state, 0, 101, 1), a);
-	assert_int_not_equal(context_intern(*state, a, 100, 1), a);
+	assert_int_not_equal(context_intern(*state, 0, (struct call){100, 2}), a);
+	assert_int_not_equal(context_intern(*state, 0, (struct call){101, 1}), a);
+	assert_int_not_equal(context_intern(*state, a, (struct call){100, 1}), a);
 }
 
 static void a_full_table_gives_no_id_and_keeps_its_content(void **state)
 {
-	uint32_t first = context_intern(*state, 0, 1, 0);
+	uint32_t first = context_intern(*state, 0, (struct call){1, 0});
 	unsigned refused = 0;
 
-	for (uint64_t m = 2; m < 2 * (uint64_t)CONTEXT_NODES; m++)
-		refused += context_intern(*state, 0, m, 0) == 0;
+	for (uint32_t m = 2; m < 2 * CONTEXT_NODES; m++)
+		refused += context_intern(*state, 0, (struct call){m, 0}) == 0;
 	assert_true(refused >= CONTEXT_NODES - 2);
-	assert_int_equal(context_intern(*state, 0, 1, 0), first);
+	assert_int_equal(context_intern(*state, 0, (struct call){1, 0}), first);
 }
 
 #define THREADS 4
@@ -71,7 +71,8 @@ static void *insert_paths(void *arg)
 		uint32_t node = 0;
 
 		for (int depth = 0; depth < 8; depth++)
-			node = context_intern(in->table, node, 1000 + (p >> depth), depth);
+			node = context_intern(in->table, node,
+					      (struct call){1000 + (p >> depth), depth});
 		in->ids[p] = node;
 	}
 	return NULL;

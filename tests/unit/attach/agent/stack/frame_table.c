@@ -21,15 +21,9 @@ static int free_table(void **state)
 	return 0;
 }
 
-static jmethodID method(uint64_t number)
-{
-	return (jmethodID)(uintptr_t)number;
-}
-
 static void a_frame_is_found_by_pc_blob_and_compilation(void **state)
 {
-	const struct agct_frame calls[] = {{.bci = 3, .method = method(UINT64_C(0x7f0000000010))},
-					   {.bci = -1, .method = method(0x20)}};
+	const struct call calls[] = {{.bci = 3, .method = 16384}, {.bci = -1, .method = 0x20}};
 	const struct frame_key key = {.key = 0x1001, .tie = 0x800, .id = 7};
 	struct frame_key other = key;
 	const struct frame_entry *e;
@@ -41,8 +35,8 @@ static void a_frame_is_found_by_pc_blob_and_compilation(void **state)
 	assert_int_equal(e->words, 6);
 	assert_int_equal(e->count, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		assert_ptr_equal(frame_call(*state, e, i).method, calls[i].method);
-		assert_int_equal(frame_call(*state, e, i).bci, calls[i].bci);
+		assert_int_equal(frame_calls(*state, e)[i].method, calls[i].method);
+		assert_int_equal(frame_calls(*state, e)[i].bci, calls[i].bci);
 	}
 	other.key ^= 1; /* a caller's, not the innermost */
 	assert_null(frame_find(*state, &other));
@@ -58,7 +52,7 @@ static void a_frame_is_found_by_pc_blob_and_compilation(void **state)
 static void frames_at_one_pc_are_told_apart(void **state)
 {
 	for (uint32_t id = 1; id <= 5; id++) {
-		const struct agct_frame call = {.bci = (jint)id, .method = method(id)};
+		const struct call call = {.bci = (int32_t)id, .method = id};
 
 		assert_true(
 		    frame_learn(*state, &(struct frame_key){0x1000, 0x800, id}, 4, &call, 1));
@@ -68,36 +62,13 @@ static void frames_at_one_pc_are_told_apart(void **state)
 		    frame_find(*state, &(struct frame_key){0x1000, 0x800, id});
 
 		assert_non_null(e);
-		assert_int_equal(frame_call(*state, e, 0).bci, id);
+		assert_int_equal(frame_calls(*state, e)[0].bci, id);
 	}
-}
-
-static void an_interpreted_frame_is_renewed_in_its_place(void **state)
-{
-	struct frame_table *table = *state;
-	const struct agct_frame call = {.bci = 9, .method = method(0x30)};
-	const struct agct_frame another = {.bci = 9, .method = method(0x40)};
-
-	for (uint32_t epoch = 2; epoch < 1000; epoch += 2) {
-		const struct frame_key now = {0x5000, 0x6009, epoch};
-		const struct frame_key before = {0x5000, 0x6009, epoch - 2};
-
-		assert_true(frame_learn(table, &now, 0, &call, 1));
-		assert_non_null(frame_find(table, &now));
-		assert_null(frame_find(table, &before));
-	}
-	assert_int_equal(atomic_load(&table->calls_used), 1);
-	/* What it stands for has changed: never taken for the other. */
-	assert_true(frame_learn(table, &(struct frame_key){0x5000, 0x6009, 1000}, 0, &another, 1));
-	assert_ptr_equal(
-	    frame_call(table, frame_find(table, &(struct frame_key){0x5000, 0x6009, 1000}), 0)
-		.method,
-	    another.method);
 }
 
 static void a_full_table_refuses_and_keeps_its_content(void **state)
 {
-	const struct agct_frame call = {.bci = 1, .method = method(1)};
+	const struct call call = {.bci = 1, .method = 1};
 	const struct frame_key first = {2, 1, 1};
 	unsigned refused = 0;
 
@@ -110,7 +81,7 @@ static void a_full_table_refuses_and_keeps_its_content(void **state)
 
 static void too_many_calls_are_refused(void **state)
 {
-	struct agct_frame calls[FRAME_CALLS_MAX + 1] = {{0}};
+	struct call calls[FRAME_CALLS_MAX + 1] = {{0}};
 	const struct frame_key key = {2, 1, 1};
 
 	assert_false(frame_learn(*state, &key, 2, calls, FRAME_CALLS_MAX + 1));
@@ -125,14 +96,14 @@ static void too_many_calls_are_refused(void **state)
 static void *learn_all(void *table)
 {
 	for (uint64_t i = 1; i <= FRAMES; i++) {
-		const struct agct_frame call = {.bci = (jint)i, .method = method(i)};
+		const struct call call = {.bci = (int32_t)i, .method = (uint32_t)i};
 		const struct frame_key key = {i << 1, i, (uint32_t)i};
 		const struct frame_entry *e = frame_find(table, &key);
 
 		if (!e)
 			(void)frame_learn(table, &key, 2, &call, 1); /* Looked at next. */
 		e = frame_find(table, &key);
-		if (!e || frame_call(table, e, 0).bci != (jint)i)
+		if (!e || frame_calls(table, e)[0].bci != (int32_t)i)
 			return table;
 	}
 	return NULL;
@@ -158,7 +129,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_frame_is_found_by_pc_blob_and_compilation),
 	    TEST(frames_at_one_pc_are_told_apart),
-	    TEST(an_interpreted_frame_is_renewed_in_its_place),
 	    TEST(a_full_table_refuses_and_keeps_its_content),
 	    TEST(too_many_calls_are_refused),
 	    TEST(threads_that_learn_at_once_find_what_they_learnt),

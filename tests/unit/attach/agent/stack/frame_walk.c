@@ -1,623 +1,537 @@
-/* Walks of stacks that are made up, in a code heap that is, too: three compiled methods and the
- * interpreter, called from an entry frame. */
+/* Walks of stacks that are made up: which calls they are told to have, and what ends them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "attach/agent/code/safe_read.h"
 #include "attach/agent/stack/frame_walk.h"
-#include "tests/unit/support/agent/code.h"
+#include "tests/unit/support/agent/fake_stack.h"
 
-#define SEGMENT_SHIFT 7u
-#define SEGMENTS      (CODE_BYTES >> SEGMENT_SHIFT)
-#define BLOCK_BYTES   16u
-#define BLOB_BYTES    64u /* of its header */
-#define BLOB_SEGMENTS 4u
+#define ROOM 100u
 
-enum {
-	FRAME_SIZE = 0,
-	COMPLETE = 4,
-	BEGIN = 8,
-	ID = 12,
-	NAME = 16
-}; /* offsets in a blob's header */
-
-#define STACK_WORDS  64u
-#define CALL_STUB    UINT64_C(0x777000)
-#define INTERPRETER  UINT64_C(0x888000)
-#define ANCHOR_BYTES 16u
-
-static uint8_t segments[SEGMENTS];
-static uint64_t segments_end, committed_end;
-static uint64_t stack[STACK_WORDS];
-static uint64_t ids[2], wrapper_method; /* what ids that are pointers lead to */
-static struct frame_layout layout;
-static struct frame_table *table;
 static struct frame_walk walk;
+static struct call calls[ROOM + 1];
 
-static uint64_t blob_at(unsigned segment)
+/* A call as its method's name tells it. */
+struct expected {
+	const char *name;
+	int32_t bci;
+};
+
+/* fp: of the frame that ip stands in. */
+static struct walk_start start_at(uint64_t ip, unsigned sp, uint64_t fp)
 {
-	return (uintptr_t)code_area + (segment << SEGMENT_SHIFT) + BLOCK_BYTES;
+	return (struct walk_start){
+	    .ip = ip, .pc = ip, .sp = fake_at(sp), .fp = fp, .stack_high = fake_at(STACK_WORDS)};
 }
 
-static void put(uint64_t address, uint32_t value)
+static void go_from(const struct walk_start *start, unsigned room)
 {
-	memcpy((void *)(uintptr_t)address, &value, sizeof(value));
+	memset(calls, 0xee, sizeof(calls));
+	frame_walk(&fake_layout, &fake_tables, start, calls, room, &walk);
+	assert_true(walk.count <= room);
+	assert_int_equal(calls[room].method, 0xeeeeeeee); /* Nothing behind it is written. */
 }
 
-/* An nmethod of four segments; returns its first instruction. Each fourth byte from 4 on is a
- * return address. */
-static uint64_t compiled(unsigned segment, uint32_t words, uint32_t id, uint64_t method)
+static void go(uint64_t ip)
 {
-	uint64_t blob = blob_at(segment), begin = blob + BLOB_BYTES;
-	uint32_t pcs[16];
+	const struct walk_start start = start_at(ip, 0, 0);
 
-	for (uint32_t i = 0; i < 16; i++)
-		pcs[i] = 4 * (i + 1);
-	code_area[(segment << SEGMENT_SHIFT) + 8] = 1;
-	for (unsigned i = 0; i < BLOB_SEGMENTS; i++)
-		segments[segment + i] = (uint8_t)i;
-	put(blob + FRAME_SIZE, words);
-	put(blob + COMPLETE, 4);
-	put(blob + BEGIN, BLOB_BYTES);
-	put(blob + ID, id);
-	add_compiled(begin, 256, method, pcs, 16);
-	return begin;
+	go_from(&start, ROOM);
 }
 
-static int setup(void **state)
+static const char *name_of(uint32_t number)
 {
-	if (code_setup(state) < 0)
-		return -1;
-	memset(segments, 0xff, sizeof(segments));
-	memset(stack, 0, sizeof(stack));
-	segments_end = (uintptr_t)segments + SEGMENTS;
-	committed_end = (uintptr_t)code_area + CODE_BYTES;
-	layout =
-	    (struct frame_layout){.code = {.heap_count = 1,
-					   .heaps = {{.low = (uintptr_t)code_area,
-						      .high = (uintptr_t)code_area + CODE_BYTES,
-						      .segments = (uintptr_t)segments,
-						      .segments_end = &segments_end,
-						      .committed_end = &committed_end,
-						      .segment_shift = SEGMENT_SHIFT}},
-					   .block_bytes = BLOCK_BYTES,
-					   .block_used = 8,
-					   .frame_size = FRAME_SIZE,
-					   .frame_complete = COMPLETE,
-					   .code_begin = BEGIN,
-					   .compile_id = ID,
-					   .code_begin_is_offset = true},
-				  .interpreter = {.low = INTERPRETER, .high = INTERPRETER + 0x1000},
-				  .call_stub_return = CALL_STUB,
-				  .wrapper_anchor = ANCHOR_BYTES,
-				  .anchor = {.sp = 0, .pc = 8, .fp = 16}};
-	table = calloc(1, sizeof(*table));
-	return table ? 0 : -1;
+	return method_copy_text(method_of_number(fake_tables.methods, number), METHOD_NAME);
 }
 
-static int teardown(void **state)
+static void assert_calls(const struct expected *expected, unsigned count)
 {
-	(void)state;
-	free(table);
-	return 0;
-}
-
-static uint64_t at(unsigned word)
-{
-	return (uintptr_t)&stack[word];
-}
-
-/* A compiled frame of so many words that begins at stack[from]. */
-static void frame(unsigned from, unsigned words, uint64_t return_pc, uint64_t saved_fp)
-{
-	stack[from + words - 1] = return_pc;
-	stack[from + words - 2] = saved_fp;
-}
-
-/* The frame of an entry from native code at fp stack[fp], and its anchor at stack[anchor]. */
-static void entry(unsigned fp, unsigned anchor, uint64_t sp, uint64_t pc, uint64_t last_fp)
-{
-	stack[fp - 6] = at(anchor) - ANCHOR_BYTES;
-	stack[anchor] = sp;
-	stack[anchor + 1] = pc;
-	stack[anchor + 2] = last_fp;
-}
-
-static void go(uint64_t pc, unsigned sp, uint64_t fp, uint32_t epoch)
-{
-	const struct walk_start start = {.ip = pc,
-					 .pc = pc,
-					 .sp = at(sp),
-					 .fp = fp,
-					 .stack_high = at(STACK_WORDS),
-					 .epoch = epoch};
-
-	frame_walk(&layout, table, &start, 100, &walk);
-}
-
-static struct agct_frame call(jint bci, uint64_t method)
-{
-	return (struct agct_frame){.bci = bci, .method = (jmethodID)(uintptr_t)method};
-}
-
-static void learn(const struct agct_frame *calls, unsigned count)
-{
-	const struct frame_answer answer = {.calls = calls, .count = count};
-
-	frame_walk_learn(&layout, table, &walk, &answer);
-}
-
-static void assert_calls(const struct agct_frame *calls, unsigned count)
-{
-	struct agct_frame found[100];
-
-	assert_int_equal(walk.unknown, 0);
-	assert_int_equal(frame_walk_calls(&walk, table, found, 100), count);
+	assert_int_equal(walk.count, count);
 	for (unsigned i = 0; i < count; i++) {
-		assert_ptr_equal(found[i].method, calls[i].method);
-		assert_int_equal(found[i].bci, calls[i].bci);
+		assert_string_equal(name_of(calls[i].method), expected[i].name);
+		assert_int_equal(calls[i].bci, expected[i].bci);
 	}
 }
 
-/* a, called by b, called by native code: a at stack[0..4), b at [4..10), the entry's fp at 20. */
-static uint64_t a, b;
+#define ASSERT_CALLS(...)                                                     \
+	do {                                                                  \
+		const struct expected expected[] = {__VA_ARGS__};             \
+		assert_int_equal(walk.end, WALK_ROOT);                        \
+		assert_int_equal(walk.cut, CUT_NOT);                          \
+		assert_calls(expected, sizeof(expected) / sizeof(*expected)); \
+	} while (0)
 
-static void two_methods(void)
+static void assert_cut(enum walk_cut why, unsigned count)
 {
-	a = compiled(0, 4, 1, 100);
-	b = compiled(4, 6, 2, 200);
-	frame(0, 4, b + 8, 0);
-	frame(4, 6, CALL_STUB, at(20));
-	entry(20, 30, 0, 0, 0);
+	assert_int_equal(walk.end, WALK_CUT);
+	assert_int_equal(walk.cut, why);
+	assert_int_equal(walk.count, count);
 }
 
-static void a_stack_is_recognised_once_the_jvm_has_told_it(void **state)
+/* a, called by b, called by native code: a at fake_stack[0..4), b at [4..10), the entry's fp at 20.
+ */
+static uint64_t a, b;
+
+static void two_methods(const struct fake_world *inlined)
 {
-	const struct agct_frame calls[] = {call(1, 101), call(2, 100), call(3, 201), call(4, 200)};
+	a = fake_inlining(0, 4, 1, &fake_methods[0], inlined);
+	b = fake_inlining(4, 6, 2, &fake_methods[1], inlined);
+	fake_frame(0, 4, b + 8, 0);
+	fake_frame(4, 6, CALL_STUB, fake_at(20));
+	fake_entry(20, 30, 0, 0, 0);
+}
+
+static void a_stack_is_told_with_what_is_inlined(void **state)
+{
+	(void)state;
+	two_methods(&fake_methods[2]);
+	go(a + 5);
+	ASSERT_CALLS({"inlined", 9}, {"a", 8}, {"inlined", 9}, {"b", 8});
+	assert_int_equal(calls[0].method, calls[2].method);
+	assert_int_equal(walk.better, 0);
+	assert_false(walk.interpreted);
+	assert_false(walk.at_edge);
+	/* Another place in the innermost method. */
+	go(a + 9);
+	ASSERT_CALLS({"inlined", 13}, {"a", 12}, {"inlined", 9}, {"b", 8});
+	/* Behind all that is known. */
+	go(a + 65);
+	ASSERT_CALLS({"a", CALL_BCI_UNKNOWN}, {"inlined", 9}, {"b", 8});
+	assert_int_equal(walk.better, 1);
+}
+
+static void frames_are_read_once(void **state)
+{
+	uint32_t used;
 
 	(void)state;
-	two_methods();
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.end, WALK_ROOT);
-	assert_int_equal(walk.unknown, 2);
-	learn(calls, 4);
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.end, WALK_ROOT);
-	assert_calls(calls, 4);
-	/* Another place in the innermost method: its caller is known. */
-	go(a + 9, 0, 0, 0);
-	assert_int_equal(walk.unknown, 1);
-	assert_null(walk.frames[0].entry);
+	two_methods(&fake_methods[2]);
+	go(a + 5);
+	used = fake_tables.frames->calls_used;
+	assert_int_equal(used, 4);
+	memset(fake_debugs, 0, sizeof(fake_debugs));
+	go(a + 5);
+	ASSERT_CALLS({"inlined", 9}, {"a", 8}, {"inlined", 9}, {"b", 8});
+	assert_int_equal(fake_tables.frames->calls_used, used);
+	/* As a caller its place is another one, and there is nothing to read any more. */
+	fake_frame(0, 4, a + 8, 0);
+	go(a + 5);
+	assert_cut(CUT_EDGE, 2);
+}
+
+static void a_full_table_of_frames_ends_no_walk(void **state)
+{
+	(void)state;
+	two_methods(NULL);
+	fake_tables.frames->calls_used = FRAME_CALLS;
+	for (unsigned i = 0; i < 2; i++) {
+		go(a + 5);
+		ASSERT_CALLS({"a", 8}, {"b", 8});
+	}
+}
+
+static void methods_that_were_met_in_compiled_code_are_marked(void **state)
+{
+	(void)state;
+	two_methods(&fake_methods[2]);
+	fake_frame(4, 6, INTERPRETER + 8, fake_at(24));
+	fake_interpreted(24, fake_address(&fake_methods[3]), fake_bytecode(&fake_methods[3], 2), 0,
+			 CALL_STUB, fake_at(40));
+	fake_entry(40, 50, 0, 0, 0);
+	go(a + 5);
+	ASSERT_CALLS({"inlined", 9}, {"a", 8}, {"inlined", 9}, {"b", 8}, {"interpreted", 2});
+	for (unsigned i = 0; i < 4; i++)
+		assert_true(method_is_compiled(fake_tables.methods, calls[i].method));
+	assert_false(method_is_compiled(fake_tables.methods, calls[4].method));
 }
 
 static void code_that_was_replaced_is_not_taken_for_what_it_was(void **state)
 {
-	const struct agct_frame calls[] = {call(1, 100), call(2, 200)};
-
 	(void)state;
-	two_methods();
-	go(a + 5, 0, 0, 0);
-	learn(calls, 2);
-	(void)compiled(4, 6, 3, 300);
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.unknown, 1);
-	assert_null(walk.frames[1].entry);
+	two_methods(NULL);
+	go(a + 5);
+	ASSERT_CALLS({"a", 8}, {"b", 8});
+	(void)fake_compiled(4, 6, 3, &fake_methods[2]);
+	go(a + 5);
+	ASSERT_CALLS({"a", 8}, {"inlined", 8});
 	/* Freed: its sender is not certain. */
 	code_area[(4 << SEGMENT_SHIFT) + 8] = 0;
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.end, WALK_CUT);
+	go(a + 5);
+	assert_cut(CUT_CODE, 1);
 }
 
 static void a_prologue_ends_a_walk(void **state)
 {
 	(void)state;
-	two_methods();
-	go(a + 3, 0, 0, 0);
-	assert_int_equal(walk.end, WALK_CUT);
-	assert_int_equal(walk.count, 0);
+	two_methods(NULL);
+	go(a + 3);
+	assert_cut(CUT_EDGE, 0);
 }
 
 static void a_return_into_something_else_ends_a_walk(void **state)
 {
 	(void)state;
-	two_methods();
-	frame(4, 6, CALL_STUB + 1, at(20));
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.end, WALK_CUT);
+	two_methods(NULL);
+	fake_frame(4, 6, CALL_STUB + 1, fake_at(20));
+	go(a + 5);
+	assert_cut(CUT_CODE, 2);
 	/* Beyond the end of the stack. */
-	two_methods();
-	put(blob_at(4) + FRAME_SIZE, STACK_WORDS);
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.end, WALK_CUT);
+	two_methods(NULL);
+	fake_blob(4)->frame_size = STACK_WORDS;
+	memset(fake_tables.frames, 0, sizeof(*fake_tables.frames));
+	go(a + 5);
+	assert_cut(CUT_STACK, 2);
 }
 
-/* A deoptimised frame returns where there is no debug information. */
-static void a_return_without_debug_information_is_never_learnt(void **state)
+static void a_caller_stands_where_there_is_debug_information(void **state)
 {
-	const struct agct_frame calls[] = {call(1, 100), call(2, 200)};
+	(void)state;
+	two_methods(NULL);
+	fake_frame(0, 4, b + 9, 0);
+	go(a + 5);
+	assert_cut(CUT_EDGE, 1);
+	/* The nmethod's data says something of another method. */
+	two_methods(NULL);
+	fake_debugs[1].methods[0] = fake_address(&fake_methods[2]);
+	go(a + 5);
+	assert_cut(CUT_EDGE, 1);
+}
+
+static void stacks_that_are_none_are_not_read(void **state)
+{
+	struct walk_start start;
 
 	(void)state;
-	two_methods();
-	frame(0, 4, b + 9, 0);
-	go(a + 5, 0, 0, 0);
-	learn(calls, 2);
-	go(a + 5, 0, 0, 0);
-	assert_non_null(walk.frames[0].entry);
-	assert_null(walk.frames[1].entry);
+	two_methods(NULL);
+	start = start_at(a + 5, 0, 0);
+	start.sp += 4;
+	go_from(&start, ROOM);
+	assert_cut(CUT_STACK, 0);
+	start = start_at(a + 5, 0, 0);
+	start.stack_high = start.sp;
+	go_from(&start, ROOM);
+	assert_cut(CUT_STACK, 0);
+	start.stack_high = 0;
+	go_from(&start, ROOM);
+	assert_cut(CUT_STACK, 0);
 }
 
-/* a inlined in itself: one call of frame 0 and two of frame 1, or the other way round. */
-static void what_is_in_doubt_is_not_learnt(void **state)
+/* The innermost calls are those that count: as many as there is room for. */
+static void a_walk_ends_where_there_is_no_more_room(void **state)
 {
-	const struct agct_frame calls[] = {call(1, 100), call(2, 100), call(3, 100), call(4, 200)};
+	const struct expected expected[] = {{"inlined", 9}, {"a", 8}, {"inlined", 9}, {"b", 8}};
+	struct walk_start start;
 
 	(void)state;
-	two_methods();
-	frame(0, 4, a + 8, 0);
-	frame(4, 4, b + 8, 0);
-	frame(8, 6, CALL_STUB, at(20));
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.unknown, 3);
-	learn(calls, 4);
-	go(a + 5, 0, 0, 0);
-	assert_null(walk.frames[0].entry);
-	assert_null(walk.frames[1].entry);
-	assert_null(walk.frames[2].entry); /* the third call may be inlined in b */
-}
-
-static unsigned count_from(void *arg, const struct walk_frame *f)
-{
-	(void)arg;
-	return f->key.key == (a + 8) << 1 ? 3 : 1;
-}
-
-/* One frame at a time: those that are left are met again. */
-static void the_jvm_settles_what_is_in_doubt(void **state)
-{
-	const struct agct_frame calls[] = {call(1, 100), call(2, 100), call(3, 100), call(4, 200)};
-	const struct frame_answer answer = {.calls = calls, .count = 4, .count_from = count_from};
-
-	(void)state;
-	two_methods();
-	frame(0, 4, a + 8, 0);
-	frame(4, 4, b + 8, 0);
-	frame(8, 6, CALL_STUB, at(20));
-	for (unsigned unknown = 3; unknown > 0; unknown -= unknown == 3 ? 1 : 2) {
-		go(a + 5, 0, 0, 0);
-		assert_int_equal(walk.unknown, unknown);
-		frame_walk_learn(&layout, table, &walk, &answer);
+	two_methods(&fake_methods[2]);
+	start = start_at(a + 5, 0, 0);
+	for (unsigned round = 0; round < 2; round++) { /* new frames, then known ones */
+		for (unsigned room = 1; room <= 4; room++) {
+			go_from(&start, room);
+			assert_int_equal(walk.end, WALK_DEEP);
+			assert_int_equal(walk.cut, CUT_NOT);
+			assert_calls(expected, room);
+		}
+		go_from(&start, 5);
+		assert_int_equal(walk.end, WALK_ROOT);
+		assert_calls(expected, 4);
 	}
-	go(a + 5, 0, 0, 0);
-	assert_calls(calls, 4);
-	assert_int_equal(walk.frames[0].entry->count, 1);
-	assert_int_equal(walk.frames[1].entry->count, 2);
-}
-
-/* An interpreted caller at fp stack[20], of the Method at method. */
-static void interpreted_caller(uint64_t method)
-{
-	a = compiled(0, 4, 1, 100);
-	frame(0, 4, INTERPRETER + 8, at(20));
-	stack[20 - 8] = 0x4444;
-	stack[20 - 3] = method;
-	stack[20 - 1] = at(22);
-	stack[20] = at(30);
-	stack[21] = CALL_STUB;
-	entry(30, 40, 0, 0, 0);
-}
-
-static void an_interpreted_frame_is_known_while_its_epoch_lasts(void **state)
-{
-	const struct agct_frame calls[] = {call(1, 100), call(7, 500)};
-
-	(void)state;
-	interpreted_caller(0x5000);
-	go(a + 5, 0, 0, 2);
-	learn(calls, 2);
-	go(a + 5, 0, 0, 2);
-	assert_int_equal(walk.end, WALK_ROOT);
-	assert_calls(calls, 2);
-	go(a + 5, 0, 0, 4);
-	assert_int_equal(walk.unknown, 1);
-}
-
-static void an_id_that_leads_to_another_method_is_not_used(void **state)
-{
-	uint64_t id = (uintptr_t)&wrapper_method;
-	const struct agct_frame calls[] = {call(1, 100), call(7, id)};
-
-	(void)state;
-	layout.ids_are_pointers = true;
-	wrapper_method = 0x5000;
-	interpreted_caller(0x5000);
-	go(a + 5, 0, 0, 2);
-	learn(calls, 2);
-	go(a + 5, 0, 0, 4);
-	assert_calls(calls, 2);
-	wrapper_method = 0;
-	go(a + 5, 0, 0, 4);
-	assert_int_equal(walk.unknown, 1);
 }
 
 static void java_code_called_by_native_code_called_by_java_code_is_one_stack(void **state)
 {
-	const struct agct_frame calls[] = {call(1, 100), call(CALL_BCI_NATIVE, 200), call(4, 100)};
-
 	(void)state;
-	two_methods(); /* b is a native method's code; it is left by the anchor of the entry */
-	entry(20, 30, at(40), b + 8, 0);
-	frame(4, 6, 0, 0);
-	frame(0, 4, CALL_STUB, at(20));
-	frame(40, 6, a + 8, 0);
-	frame(46, 4, CALL_STUB, at(56));
-	entry(56, 57, 0, 0, 0);
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.end, WALK_ROOT);
-	assert_int_equal(walk.count, 3);
-	learn(calls, 3);
-	go(a + 5, 0, 0, 0);
-	assert_calls(calls, 3);
-}
-
-static void an_answer_that_does_not_fit_teaches_nothing(void **state)
-{
-	const struct agct_frame calls[] = {call(1, 100), call(2, 300)};
-
-	(void)state;
-	two_methods();
-	go(a + 5, 0, 0, 0);
-	learn(calls, 2);
-	learn(calls, 1);
-	go(a + 5, 0, 0, 0);
-	assert_int_equal(walk.unknown, 2);
+	two_methods(NULL); /* b is a native method's code; it is left by the anchor of the entry */
+	fake_name(4, fake_native_name);
+	fake_frame(0, 4, CALL_STUB, fake_at(20));
+	fake_entry(20, 30, fake_at(40), b + 8, 0);
+	fake_frame(40, 6, a + 8, 0);
+	fake_frame(46, 4, CALL_STUB, fake_at(56));
+	fake_entry(56, 57, 0, 0, 0);
+	go(a + 5);
+	ASSERT_CALLS({"a", 8}, {"b", CALL_BCI_NATIVE}, {"a", 8});
+	/* An anchor that leads back, or off the stack. */
+	fake_stack[30] = fake_at(2);
+	go(a + 5);
+	assert_cut(CUT_ENTRY, 1);
+	fake_stack[30] = fake_at(STACK_WORDS);
+	go(a + 5);
+	assert_cut(CUT_ENTRY, 1);
 }
 
 /* What stands for the tick's instruction may lie within another one, whose bytes mean nothing. */
 static void edges_are_where_the_thread_stands(void **state)
 {
-	struct walk_start start = {.sp = at(0), .stack_high = at(STACK_WORDS)};
+	struct walk_start start;
 
 	(void)state;
-	two_methods();
+	two_methods(NULL);
 	*(uint8_t *)(uintptr_t)(a + 9) = 0xc3;
+	start = start_at(a + 9, 0, 0);
 	start.ip = a + 5;
-	start.pc = a + 9;
-	frame_walk(&layout, table, &start, 100, &walk);
-	assert_int_equal(walk.end, WALK_ROOT);
-	assert_int_equal(walk.frames[0].words, 4);
+	go_from(&start, ROOM);
+	ASSERT_CALLS({"a", 12}, {"b", 8});
+	assert_false(walk.at_edge);
 	/* A return: the address is on top of the stack. */
-	stack[0] = b + 8;
-	frame(1, 6, CALL_STUB, at(20));
+	fake_stack[0] = b + 8;
+	fake_frame(1, 6, CALL_STUB, fake_at(20));
 	start.ip = a + 9;
-	frame_walk(&layout, table, &start, 100, &walk);
-	assert_int_equal(walk.end, WALK_ROOT);
-	assert_int_equal(walk.frames[0].words, 1);
-	assert_true(frame_walk_is_at_edge(&walk));
-}
-
-/* ---------------------------------------------------------------- without the JVM */
-
-#define BYTECODE  0x100u /* offsets of the interpreter's parts */
-#define INVOKE    0x200u
-#define ENTRY     0x300u
-#define ELSEWHERE 0x400u
-#define CODE_SIZE 20u
-
-/* A Method: its ConstMethod; its flags. A ConstMethod: how many bytecodes it has, then those, its
- * constant pool and its number in its class, which leads to its id. */
-static struct {
-	uint64_t const_method;
-	uint64_t flags;
-} methods[2];
-enum { CONSTANTS = 4, NUMBER, CONST_WORDS };
-static uint64_t const_methods[2][CONST_WORDS], pool, class, class_ids[3];
-
-static uint64_t bytecode(unsigned method, unsigned bci)
-{
-	return (uintptr_t)&const_methods[method][1] + bci;
-}
-
-static void make_interpreter(void)
-{
-	struct interpreter *in = &layout.interpreter;
-
-	(void)scopes_init();
-	(void)safe_read_init();
-	scopes_release();
-	assert_true(interpreter_add(in, "return entry points", BYTECODE));
-	assert_true(interpreter_add(in, "iadd", INVOKE - BYTECODE));
-	assert_true(interpreter_add(in, "invokestatic", ENTRY - INVOKE));
-	assert_true(
-	    interpreter_add(in, "method entry point (kind = zerolocals)", ELSEWHERE - ENTRY));
-	assert_true(interpreter_add(in, "slow signature handler", 0x100));
-	in->methods_known = true;
-	in->method_flags = 8;
-	in->const_bytes = 8;
-	in->const_code = 0;
-	layout.ids_are_pointers = layout.scopes.ids_are_pointers = true;
-	layout.scopes.methods_known = true;
-	layout.scopes.const_constants = CONSTANTS * sizeof(uint64_t);
-	layout.scopes.const_number = NUMBER * sizeof(uint64_t);
-	pool = (uintptr_t) & class;
-	class = (uintptr_t)class_ids;
-	class_ids[0] = 2;
-	for (unsigned i = 0; i < 2; i++) {
-		methods[i].const_method = (uintptr_t)const_methods[i];
-		methods[i].flags = 0;
-		const_methods[i][0] = CODE_SIZE;
-		ids[i] = (uintptr_t)&methods[i];
-		const_methods[i][CONSTANTS] = (uintptr_t)&pool;
-		const_methods[i][NUMBER] = i;
-		class_ids[i + 1] = (uintptr_t)&ids[i];
+	for (unsigned round = 0; round < 2; round++) { /* new, then known */
+		go_from(&start, ROOM);
+		ASSERT_CALLS({"a", CALL_BCI_UNKNOWN}, {"b", 8});
+		assert_true(walk.at_edge);
+		assert_int_equal(walk.better, 1);
 	}
 }
 
-/* An interpreted frame at fp stack[fp], called by native code. */
-static void interpreted(unsigned fp, unsigned method, uint64_t bcp, uint64_t last_sp)
+/* ---------------------------------------------------------------- methods that cannot be named */
+
+static void a_method_that_cannot_be_read_ends_a_walk(void **state)
 {
-	memset(stack, 0, sizeof(stack));
-	stack[fp - 8] = bcp;
-	stack[fp - 3] = (uintptr_t)&methods[method];
-	stack[fp - 2] = last_sp;
-	stack[fp - 1] = at(fp + 2);
-	stack[fp] = at(50);
-	stack[fp + 1] = CALL_STUB;
-	entry(50, 52, 0, 0, 0);
+	(void)state;
+	two_methods(&fake_methods[2]);
+	fake_methods[1].class.users = 0;
+	go(a + 5);
+	assert_cut(CUT_METHOD, 2);
+	assert_true(fake_tables.methods->unread > 0);
+	/* Nothing of its frame was remembered. */
+	fake_set(&fake_methods[1].class, "p/A");
+	go(a + 5);
+	ASSERT_CALLS({"inlined", 9}, {"a", 8}, {"inlined", 9}, {"b", 8});
+	/* One that is inlined. */
+	fake_debugs[0].methods[1] = 64;
+	go(a + 13);
+	assert_cut(CUT_METHOD, 0);
 }
 
-static void go_interpreted(uint64_t pc, unsigned sp, unsigned fp, uint64_t bcp)
+static void a_method_without_room_for_its_name_ends_a_walk(void **state)
 {
-	const struct walk_start start = {.ip = INTERPRETER + pc,
-					 .pc = INTERPRETER + pc,
-					 .sp = at(sp),
-					 .fp = at(fp),
-					 .bcp = bcp,
-					 .stack_high = at(STACK_WORDS)};
+	(void)state;
+	two_methods(NULL);
+	fake_tables.methods->count = METHODS_MAX - 1;
+	go(a + 5);
+	assert_cut(CUT_METHOD, 1);
+	assert_int_equal(fake_tables.methods->full, 1);
+	assert_int_equal(calls[0].method, METHODS_MAX);
+}
 
-	frame_walk(&layout, table, &start, 100, &walk);
+static void an_interpreted_method_that_cannot_be_read_ends_a_walk(void **state)
+{
+	(void)state;
+	two_methods(NULL);
+	fake_frame(0, 4, INTERPRETER + 8, fake_at(20));
+	fake_interpreted(20, 64, fake_bytecode(&fake_methods[3], 2), 0, CALL_STUB, fake_at(50));
+	fake_entry(50, 52, 0, 0, 0);
+	go(a + 5);
+	assert_cut(CUT_METHOD, 1);
+	fake_stack[20 - 3] = 0;
+	go(a + 5);
+	assert_cut(CUT_METHOD, 1);
+	fake_stack[20 - 3] = fake_address(&fake_methods[3]);
+	go(a + 5);
+	ASSERT_CALLS({"a", 8}, {"interpreted", 2});
+}
+
+/* ---------------------------------------------------------------- interpreted frames */
+
+/* One at fp fake_stack[20], called by native code. */
+static void interpreted(unsigned method, uint64_t bcp, uint64_t last_sp)
+{
+	memset(fake_stack, 0, sizeof(fake_stack));
+	fake_interpreted(20, fake_address(&fake_methods[method]), bcp, last_sp, CALL_STUB,
+			 fake_at(50));
+	fake_entry(50, 52, 0, 0, 0);
+}
+
+static uint64_t bytecode(unsigned bci)
+{
+	return fake_bytecode(&fake_methods[3], bci);
+}
+
+/* In a part of the interpreter, with the stack from a word on. */
+static void go_interpreted(uint64_t pc, unsigned sp, uint64_t bcp)
+{
+	struct walk_start start = start_at(INTERPRETER + pc, sp, fake_at(20));
+
+	start.bcp = bcp;
+	go_from(&start, ROOM);
 }
 
 static void an_interpreted_method_tells_its_place_by_what_it_does(void **state)
 {
-	const struct agct_frame in_register[] = {call(5, (uintptr_t)&ids[0])};
-	const struct agct_frame in_frame[] = {call(3, (uintptr_t)&ids[0])};
-
 	(void)state;
-	make_interpreter();
-	interpreted(20, 0, bytecode(0, 3), 0);
-	go_interpreted(BYTECODE + 4, 4, 20, bytecode(0, 5));
-	assert_int_equal(walk.end, WALK_ROOT);
-	assert_calls(in_register, 1);
-	assert_int_equal(frame_walk_better(&walk, table), 1);
-	go_interpreted(ENTRY + 4, 4, 20, bytecode(0, 5));
-	assert_calls(in_frame, 1);
-	go_interpreted(4, 4, 20, bytecode(0, 5));
-	assert_calls(in_frame, 1);
-	go_interpreted(INVOKE + 4, 4, 20, bytecode(0, 5));
-	assert_calls(in_register, 1);
+	interpreted(3, bytecode(3), 0);
+	go_interpreted(BYTECODE + 4, 4, bytecode(4));
+	ASSERT_CALLS({"interpreted", 4});
+	assert_int_equal(walk.better, 1);
+	assert_true(walk.interpreted);
+	go_interpreted(ENTRY + 4, 4, bytecode(4));
+	ASSERT_CALLS({"interpreted", 3});
+	go_interpreted(4, 4, bytecode(4));
+	ASSERT_CALLS({"interpreted", 3});
+	go_interpreted(INVOKE + 4, 4, bytecode(4));
+	ASSERT_CALLS({"interpreted", 4});
 	/* It has called: the register is the other's. */
-	interpreted(20, 0, bytecode(0, 3), at(4));
-	go_interpreted(INVOKE + 4, 4, 20, bytecode(0, 5));
-	assert_calls(in_frame, 1);
+	interpreted(3, bytecode(3), fake_at(4));
+	go_interpreted(INVOKE + 4, 4, bytecode(4));
+	ASSERT_CALLS({"interpreted", 3});
 }
 
 static void an_interpreted_method_in_a_state_that_tells_nothing_ends_a_walk(void **state)
 {
 	(void)state;
-	make_interpreter();
-	interpreted(20, 0, bytecode(0, 3), at(4));
+	interpreted(3, bytecode(3), fake_at(4));
 	/* Another frame than the one that runs: that has called. */
-	go_interpreted(BYTECODE + 4, 4, 20, bytecode(0, 5));
-	assert_int_equal(walk.end, WALK_CUT);
-	assert_int_equal(walk.cut, CUT_INTERPRETER);
-	go_interpreted(ENTRY + 4, 4, 20, bytecode(0, 5));
-	assert_int_equal(walk.end, WALK_CUT);
-	interpreted(20, 0, bytecode(0, 3), 0);
-	go_interpreted(ELSEWHERE + 4, 4, 20, bytecode(0, 5));
-	assert_int_equal(walk.end, WALK_CUT);
+	go_interpreted(BYTECODE + 4, 4, bytecode(4));
+	assert_cut(CUT_INTERPRETER, 0);
+	go_interpreted(ENTRY + 4, 4, bytecode(4));
+	assert_cut(CUT_INTERPRETER, 0);
+	interpreted(3, bytecode(3), 0);
+	go_interpreted(ELSEWHERE + 4, 4, bytecode(4));
+	assert_cut(CUT_INTERPRETER, 0);
 	/* Not all of it is there yet. */
-	go_interpreted(ENTRY + 4, 12, 20, bytecode(0, 5));
-	assert_int_equal(walk.end, WALK_CUT);
-	/* No place in the method. */
-	go_interpreted(BYTECODE + 4, 4, 20, bytecode(0, CODE_SIZE));
-	assert_int_equal(walk.end, WALK_CUT);
-	go_interpreted(BYTECODE + 4, 4, 20, bytecode(1, 0));
-	assert_int_equal(walk.end, WALK_CUT);
+	go_interpreted(ENTRY + 4, 12, bytecode(4));
+	assert_cut(CUT_INTERPRETER, 0);
+	/* Its caller's frame would begin in it. */
+	fake_stack[20 - 1] = fake_at(21);
+	go_interpreted(BYTECODE + 4, 4, bytecode(4));
+	assert_cut(CUT_INTERPRETER, 0);
+}
+
+static void a_place_outside_its_bytecodes_ends_a_walk(void **state)
+{
+	(void)state;
+	interpreted(3, bytecode(3), 0);
+	go_interpreted(BYTECODE + 4, 4, bytecode(0));
+	ASSERT_CALLS({"interpreted", 0});
+	go_interpreted(BYTECODE + 4, 4, bytecode(FAKE_CODE_SIZE - 1));
+	ASSERT_CALLS({"interpreted", FAKE_CODE_SIZE - 1});
+	go_interpreted(BYTECODE + 4, 4, bytecode(FAKE_CODE_SIZE));
+	assert_cut(CUT_INTERPRETER, 0);
+	go_interpreted(BYTECODE + 4, 4, bytecode(0) - 1);
+	assert_cut(CUT_INTERPRETER, 0);
+	go_interpreted(BYTECODE + 4, 4, 0);
+	assert_cut(CUT_INTERPRETER, 0);
+	go_interpreted(BYTECODE + 4, 4, fake_bytecode(&fake_methods[0], 0));
+	assert_cut(CUT_INTERPRETER, 0);
+	/* So does a caller's. */
+	two_methods(NULL);
+	fake_frame(0, 4, INTERPRETER + 8, fake_at(20));
+	fake_interpreted(20, fake_address(&fake_methods[3]), bytecode(FAKE_CODE_SIZE), 0, CALL_STUB,
+			 fake_at(50));
+	go(a + 5);
+	assert_cut(CUT_INTERPRETER, 1);
 }
 
 static void a_native_method_that_is_interpreted_has_no_bytecodes(void **state)
 {
-	const struct agct_frame native[] = {call(CALL_BCI_NATIVE, (uintptr_t)&ids[1])};
+	(void)state;
+	fake_methods[3].method.flags = FAKE_NATIVE;
+	interpreted(3, 0, 0);
+	go_interpreted(ENTRY + 4, 4, 0);
+	ASSERT_CALLS({"interpreted", CALL_BCI_NATIVE});
+	interpreted(3, bytecode(0), 0);
+	go_interpreted(ENTRY + 4, 4, 0);
+	assert_cut(CUT_INTERPRETER, 0);
+}
+
+static void an_interpreted_method_is_looked_at_once_in_an_epoch(void **state)
+{
+	struct walk_start start = start_at(INTERPRETER + BYTECODE + 4, 4, fake_at(20));
 
 	(void)state;
-	make_interpreter();
-	methods[1].flags = 0x100;
-	interpreted(20, 1, 0, 0);
-	go_interpreted(ENTRY + 4, 4, 20, 0);
-	assert_int_equal(walk.end, WALK_ROOT);
-	assert_calls(native, 1);
+	interpreted(3, bytecode(3), 0);
+	start.bcp = bytecode(4);
+	go_from(&start, ROOM); /* epoch 0 is one, too */
+	fake_set(&fake_methods[3].name, "another");
+	go_from(&start, ROOM);
+	ASSERT_CALLS({"interpreted", 4});
+	start.epoch = 2;
+	go_from(&start, ROOM);
+	ASSERT_CALLS({"another", 4});
+	assert_int_equal(fake_tables.methods->count, 2);
 }
 
-/* Of stubs and nmethods the names are at these addresses. */
-static const char name_compiled[] = "nmethod", name_native[] = "native nmethod", name_stub[] = "x";
-
-static void name_blob(unsigned segment, const char *name)
-{
-	uint64_t address = (uintptr_t)name;
-
-	layout.code.name = NAME;
-	layout.code.name_compiled = (uintptr_t)name_compiled;
-	layout.code.name_native = (uintptr_t)name_native;
-	memcpy((void *)(uintptr_t)(blob_at(segment) + NAME), &address, sizeof(address));
-}
+/* ---------------------------------------------------------------- other code */
 
 static void a_native_methods_code_is_that_method(void **state)
 {
-	const struct agct_frame calls[] = {call(CALL_BCI_NATIVE, 100)};
-
 	(void)state;
-	a = compiled(0, 4, 1, 100);
-	name_blob(0, name_native);
-	frame(0, 4, CALL_STUB, at(20));
-	entry(20, 30, 0, 0, 0);
-	go(a + 8, 0, 0, 0);
-	assert_int_equal(walk.end, WALK_ROOT);
-	assert_calls(calls, 1);
+	a = fake_compiled(0, 4, 1, &fake_methods[0]);
+	fake_name(0, fake_native_name);
+	fake_frame(0, 4, CALL_STUB, fake_at(20));
+	fake_entry(20, 30, 0, 0, 0);
+	go(a + 8);
+	ASSERT_CALLS({"a", CALL_BCI_NATIVE});
 }
 
 /* As the JVM notes where a thread left Java code: in a stub that a compiled method called. */
 static void a_stub_that_has_called_stands_for_no_call(void **state)
 {
-	const struct agct_frame calls[] = {call(CALL_BCI_NATIVE, 200)};
-	struct walk_start start = {.sp = at(0), .stack_high = at(STACK_WORDS), .at_call = true};
+	struct walk_start start;
 
 	(void)state;
-	a = compiled(0, 4, 1, 100);
-	b = compiled(4, 6, 2, 200);
-	name_blob(0, name_stub);
-	name_blob(4, name_native);
-	frame(0, 4, b + 8, 0);
-	frame(4, 6, CALL_STUB, at(20));
-	entry(20, 30, 0, 0, 0);
-	start.pc = start.ip = a + 8;
-	frame_walk(&layout, table, &start, 100, &walk);
-	assert_int_equal(walk.end, WALK_ROOT);
-	assert_calls(calls, 1);
-	assert_int_equal(frame_walk_better(&walk, table), 1);
+	two_methods(NULL);
+	fake_name(0, fake_stub_name);
+	fake_name(4, fake_native_name);
+	start = start_at(a + 8, 0, 0);
+	start.at_call = true;
+	go_from(&start, ROOM);
+	ASSERT_CALLS({"b", CALL_BCI_NATIVE});
+	assert_int_equal(walk.better, 1);
 	/* Whether its frame stands elsewhere nobody knows. */
 	start.at_call = false;
-	frame_walk(&layout, table, &start, 100, &walk);
-	assert_int_equal(walk.end, WALK_CUT);
-	assert_int_equal(walk.cut, CUT_STUB);
+	go_from(&start, ROOM);
+	assert_cut(CUT_STUB, 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+/* Where a stub returns to need be no place of the JVM's: then the next one counts. */
+static void behind_a_stub_the_next_place_counts(void **state)
+{
+	struct walk_start start;
+
+	(void)state;
+	two_methods(&fake_methods[2]);
+	fake_name(0, fake_stub_name);
+	fake_frame(0, 4, b + 9, 0);
+	start = start_at(a + 8, 0, 0);
+	start.at_call = true;
+	go_from(&start, ROOM);
+	ASSERT_CALLS({"inlined", 13}, {"b", 12});
+	assert_int_equal(walk.better, 2);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, fake_stack_setup, fake_stack_teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(a_stack_is_recognised_once_the_jvm_has_told_it),
+	    TEST(a_stack_is_told_with_what_is_inlined),
+	    TEST(frames_are_read_once),
+	    TEST(a_full_table_of_frames_ends_no_walk),
+	    TEST(methods_that_were_met_in_compiled_code_are_marked),
 	    TEST(code_that_was_replaced_is_not_taken_for_what_it_was),
 	    TEST(a_prologue_ends_a_walk),
 	    TEST(a_return_into_something_else_ends_a_walk),
-	    TEST(a_return_without_debug_information_is_never_learnt),
-	    TEST(what_is_in_doubt_is_not_learnt),
-	    TEST(the_jvm_settles_what_is_in_doubt),
-	    TEST(an_interpreted_frame_is_known_while_its_epoch_lasts),
-	    TEST(an_id_that_leads_to_another_method_is_not_used),
+	    TEST(a_caller_stands_where_there_is_debug_information),
+	    TEST(stacks_that_are_none_are_not_read),
+	    TEST(a_walk_ends_where_there_is_no_more_room),
 	    TEST(java_code_called_by_native_code_called_by_java_code_is_one_stack),
-	    TEST(an_answer_that_does_not_fit_teaches_nothing),
 	    TEST(edges_are_where_the_thread_stands),
+	    TEST(a_method_that_cannot_be_read_ends_a_walk),
+	    TEST(a_method_without_room_for_its_name_ends_a_walk),
+	    TEST(an_interpreted_method_that_cannot_be_read_ends_a_walk),
 	    TEST(an_interpreted_method_tells_its_place_by_what_it_does),
 	    TEST(an_interpreted_method_in_a_state_that_tells_nothing_ends_a_walk),
+	    TEST(a_place_outside_its_bytecodes_ends_a_walk),
 	    TEST(a_native_method_that_is_interpreted_has_no_bytecodes),
+	    TEST(an_interpreted_method_is_looked_at_once_in_an_epoch),
 	    TEST(a_native_methods_code_is_that_method),
 	    TEST(a_stub_that_has_called_stands_for_no_call),
+	    TEST(behind_a_stub_the_next_place_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

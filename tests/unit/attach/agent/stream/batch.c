@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/agent/code/safe_read.h"
 #include "attach/agent/stream/batch.h"
 #include "proto/limits.h"
+#include "tests/unit/support/agent/fake_methods.h"
 
 /* As the engine gets it; to be freed with jxp__batch__free_unpacked. */
 static Jxp__Batch *received(const struct batch *b)
@@ -56,22 +58,27 @@ static void parts_arrive_in_order_however_many_there_are(void **state)
 static void names_are_copied_and_cut(void **state)
 {
 	char name[2 * LIMIT_STRING_BYTES];
-	jvmtiLineNumberEntry lines[] = {{.start_location = 3, .line_number = 17},
-					{.start_location = 9, .line_number = 18}};
-	struct method_names method = {
-	    .class_name = name, .name = (char *)"main", .lines = lines, .line_count = 2};
+	static struct fake_world w;
 	struct batch b;
 	Jxp__Batch *m;
 
 	(void)state;
 	memset(name, 'x', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
+	fake_world_init(&w, name, "main");
+	w.pool.file = 0;
+	memcpy(w.const_method.bytes + FAKE_CODE_SIZE, (uint8_t[]){3 << 3 | 7, 6 << 3 | 1, 0}, 3);
+	assert_int_equal(safe_read_init(), 0);
+	assert_int_equal(method_table_init(), 0);
+	assert_int_equal(method_number(method_table(), &fake_method_layout, fake_address(&w), 0),
+			 1);
 	batch_init(&b);
-	assert_true(batch_method(&b, 7, &method));
+	assert_true(
+	    batch_method(&b, 7, method_of_number(method_table(), 1), fake_method_layout.byte_base));
 	assert_true(batch_thread(&b, 5, "worker", true));
 	assert_true(batch_instruction(&b, 1, "ret"));
 	assert_true(batch_object_class(&b, 2, "long[]"));
-	memset(name, 0, sizeof(name));
+	method_table_release();
 	m = received(&b);
 	assert_int_equal(m->methods[0]->id, 7);
 	assert_int_equal(strlen(m->methods[0]->class_name), LIMIT_STRING_BYTES - 1);
@@ -79,7 +86,7 @@ static void names_are_copied_and_cut(void **state)
 	assert_string_equal(m->methods[0]->file, "");
 	assert_int_equal(m->methods[0]->n_lines, 2);
 	assert_int_equal(m->methods[0]->lines[1]->bci, 9);
-	assert_int_equal(m->methods[0]->lines[1]->line, 18);
+	assert_int_equal(m->methods[0]->lines[1]->line, 8);
 	assert_string_equal(m->threads[0]->name, "worker");
 	assert_true(m->threads[0]->ended);
 	assert_string_equal(m->instructions[0]->text, "ret");

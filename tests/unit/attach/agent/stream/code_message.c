@@ -7,27 +7,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attach/agent/code/safe_read.h"
 #include "attach/agent/stream/code_message.h"
 #include "proto/limits.h"
+#include "tests/unit/support/agent/fake_methods.h"
 
 #define METHOD UINT64_C(0x7000)
 
-static struct code_copy *copy;
-static uint64_t unnumbered; /* a method that gets none */
-
 /* As large as the agent's numbers become. */
+#define NUMBER (METHODS_MAX - 2 * LIMIT_CODE_METHODS)
+
+static struct code_copy *copy;
+static uint64_t unnumbered;     /* a method that gets none */
+static struct fake_world world; /* the method that all of them are in truth */
+static struct method_layout layout;
+
 static uint32_t number_of(void *arg, uint64_t method)
 {
 	(void)arg;
-	return method == unnumbered ? 0 : (uint32_t)(method - METHOD) / 8 + 20000;
+	return method == unnumbered ? 0 : (uint32_t)(method - METHOD) / 8 + NUMBER;
 }
 
-static struct agct_frame call_of(uint64_t method, jint bci)
+static struct code_message *new_message(void)
 {
-	struct agct_frame call = {.bci = bci};
+	static struct code_methods methods = {.layout = &layout, .number = number_of};
 
-	memcpy(&call.method, &method, sizeof(call.method));
-	return call;
+	methods.table = method_table();
+	return code_message_new(copy, &methods);
+}
+
+/* All numbers are the one method's. */
+static int make_methods(void)
+{
+	struct method_table *t = method_table();
+
+	fake_world_init(&world, "p/A", "run");
+	layout = fake_method_layout;
+	if (method_number(t, &layout, fake_address(&world), 0) != 1)
+		return -1;
+	for (uint32_t i = 1; i < METHODS_MAX; i++)
+		memcpy(&t->methods[i], &t->methods[0], sizeof(t->methods[0]));
+	return 0;
 }
 
 /* Of so many methods. */
@@ -45,7 +65,7 @@ static int fill(unsigned methods)
 	copy->record_count = COPIED_RECORDS_MAX;
 	copy->call_count = COPIED_CALLS_MAX;
 	for (uint32_t i = 0; i < COPIED_FRAMES_MAX; i++)
-		copy->frames[i] = call_of(METHOD + 8 * (i % methods), -1);
+		copy->frames[i] = (struct scope_call){METHOD + 8 * (i % methods), -1};
 	for (uint32_t i = 0; i < COPIED_STACKS_MAX; i++)
 		copy->stacks[i] = (uint16_t)(i % COPIED_FRAMES_MAX);
 	for (uint32_t i = 0; i < COPIED_RECORDS_MAX; i++)
@@ -60,6 +80,8 @@ static int fill(unsigned methods)
 static int set_up(void **state)
 {
 	(void)state;
+	if (method_table_init() < 0 || safe_read_init() < 0 || make_methods() < 0)
+		return -1;
 	return fill(LIMIT_CODE_METHODS);
 }
 
@@ -67,12 +89,13 @@ static int tear_down(void **state)
 {
 	(void)state;
 	free(copy);
+	method_table_release();
 	return 0;
 }
 
 static void the_largest_image_fits_a_frame(void **state)
 {
-	struct code_message *m = code_message_new(copy, number_of, NULL, NULL);
+	struct code_message *m = new_message();
 
 	(void)state;
 	assert_non_null(m);
@@ -91,7 +114,7 @@ static void frames_without_a_number_are_left_out(void **state)
 
 	(void)state;
 	unnumbered = METHOD + 8;
-	m = code_message_new(copy, number_of, NULL, NULL);
+	m = new_message();
 	assert_non_null(m);
 	assert_int_equal(code_message_image(m)->records[0]->n_frames, 4); /* 0 to 4, but 1 */
 	assert_int_equal(code_message_image(m)->records[1]->n_frames, 5);
@@ -107,13 +130,39 @@ static void methods_beyond_the_limit_are_left_out(void **state)
 	free(copy);
 	(void)state;
 	assert_int_equal(fill(2 * LIMIT_CODE_METHODS), 0);
-	m = code_message_new(copy, number_of, NULL, NULL);
+	m = new_message();
 	assert_non_null(m);
 	for (size_t i = 0; i < code_message_image(m)->n_records; i++)
 		for (size_t j = 0; j < code_message_image(m)->records[i]->n_frames; j++, frames++)
 			assert_true(code_message_image(m)->records[i]->frames[j]->method <
-				    20000 + LIMIT_CODE_METHODS);
+				    NUMBER + LIMIT_CODE_METHODS);
 	assert_in_range(frames, 1, COPIED_STACKS_MAX - 1);
+	code_message_free(m);
+}
+
+static void bytecodes_are_those_of_methods_that_are_still_there(void **state)
+{
+	struct code_message *m;
+
+	(void)state;
+	m = new_message();
+	assert_int_equal(code_message_image(m)->n_bytecodes, 0); /* How is not known. */
+	code_message_free(m);
+	layout.code_known = true;
+	for (unsigned i = 0; i < 256; i++)
+		layout.java_op[i] = (uint8_t)i;
+	m = new_message();
+	assert_int_equal(code_message_image(m)->n_bytecodes, LIMIT_CODE_METHODS);
+	assert_int_equal(code_message_image(m)->bytecodes[0]->method, NUMBER);
+	assert_int_equal(code_message_image(m)->bytecodes[0]->code.len, FAKE_CODE_SIZE);
+	assert_memory_equal(code_message_image(m)->bytecodes[0]->code.data,
+			    world.const_method.bytes, FAKE_CODE_SIZE);
+	code_message_free(m);
+	/* Another method has come to lie there. */
+	fake_set(&world.name, "ran");
+	m = new_message();
+	assert_int_equal(code_message_image(m)->n_bytecodes, 0);
+	assert_int_equal(code_message_image(m)->n_records, COPIED_RECORDS_MAX);
 	code_message_free(m);
 }
 
@@ -125,6 +174,7 @@ int main(void)
 	    TEST(the_largest_image_fits_a_frame),
 	    TEST(frames_without_a_number_are_left_out),
 	    TEST(methods_beyond_the_limit_are_left_out),
+	    TEST(bytecodes_are_those_of_methods_that_are_still_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

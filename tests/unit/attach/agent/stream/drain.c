@@ -9,16 +9,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/stack/code_copy.h"
 #include "attach/agent/stream/drain.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
+#include "tests/unit/support/agent/fake_methods.h"
 #include "tests/unit/support/agent/link_ends.h"
 
-#define METHOD UINT64_C(0x7000)
+/* Two methods in memory, and where they are; their bytecodes are what class files have. */
+static struct fake_world one, other;
+static struct method_layout layout;
 
-/* The JVM has died before the first record: names are not asked for, all else is as usual. */
+/* The JVM has died before the first record: places have no names, all else is as usual. */
 struct fixture {
 	struct ends ends;
 	struct context_table *contexts;
@@ -36,7 +40,15 @@ static int set_up(void **state)
 	buffer_init(&f.in, 2 * FRAME_MAX_AGENT);
 	f.contexts = calloc(1, sizeof(*f.contexts));
 	assert_non_null(f.contexts);
-	f.drain = drain_new(&f.ends.link, NULL, f.contexts);
+	fake_world_init(&one, "p/One", "run");
+	fake_world_init(&other, "p/Other$1", "walk");
+	layout = fake_method_layout;
+	layout.code_known = true;
+	for (unsigned i = 0; i < 256; i++)
+		layout.java_op[i] = (uint8_t)i;
+	assert_int_equal(safe_read_init(), 0);
+	assert_int_equal(method_table_init(), 0);
+	f.drain = drain_new(&f.ends.link, f.contexts, method_table(), &layout);
 	assert_non_null(f.drain);
 	drain_vm_died(f.drain);
 	assert_int_equal(threads_init(), 0);
@@ -53,6 +65,7 @@ static int tear_down(void **state)
 
 	thread_recycle(f->thread);
 	drain_free(f->drain);
+	method_table_release();
 	free(f->contexts);
 	buffer_release(&f->in);
 	close_ends(&f->ends);
@@ -88,6 +101,17 @@ static void expect_silence(struct fixture *f)
 	assert_int_equal(recv(f->ends.engine, &byte, 1, MSG_DONTWAIT), -1);
 }
 
+static uint32_t number_of(const struct fake_world *w)
+{
+	return method_number(method_table(), &layout, fake_address(w), 0);
+}
+
+static uint32_t context_of(struct fixture *f, uint32_t parent, const struct fake_world *w, int bci)
+{
+	return context_intern(f->contexts, parent,
+			      (struct call){.method = number_of(w), .bci = bci});
+}
+
 static struct record trap_in(uint32_t watch, uint32_t trap)
 {
 	return (struct record){.type = RECORD_TRAPPED,
@@ -111,8 +135,8 @@ static void record(struct fixture *f, struct record r)
 static void what_a_record_names_comes_with_it_once(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t root = context_intern(f->contexts, 0, METHOD, 1);
-	uint32_t leaf = context_intern(f->contexts, root, METHOD, 7);
+	uint32_t root = context_of(f, 0, &one, 1);
+	uint32_t leaf = context_of(f, root, &one, 7);
 	Jxp__AgentFrame *frame;
 
 	record(f, trap_in(root, leaf));
@@ -120,6 +144,10 @@ static void what_a_record_names_comes_with_it_once(void **state)
 	assert_int_equal(drain_send(f->drain), 0);
 	frame = received(f);
 	assert_int_equal(frame->batch->n_methods, 1);
+	assert_string_equal(frame->batch->methods[0]->class_name, "p.One");
+	assert_string_equal(frame->batch->methods[0]->name, "run");
+	assert_string_equal(frame->batch->methods[0]->file, "A.java");
+	assert_int_equal(frame->batch->methods[0]->n_lines, 1);
 	assert_int_equal(frame->batch->n_instructions, 1); /* The same bytes twice. */
 	assert_int_equal(frame->batch->n_nodes, 2);
 	assert_int_equal(frame->batch->nodes[0]->id, root);
@@ -327,24 +355,19 @@ static void parts_that_do_not_go_together_are_no_trace(void **state)
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
-static struct agct_frame call_of(uint64_t method, jint bci)
-{
-	struct agct_frame call = {.bci = bci};
-
-	memcpy(&call.method, &method, sizeof(call.method));
-	return call;
-}
-
 static struct code_copy *copied_code(void)
 {
 	struct code_copy *copy = calloc(1, sizeof(*copy));
 
 	assert_non_null(copy);
-	copy->blob = (struct code_blob){
-	    .start = 0x4000, .size = 3, .serial = 77, .method = METHOD, .type = CODE_COMPILED};
+	copy->blob = (struct code_blob){.start = 0x4000,
+					.size = 3,
+					.serial = 77,
+					.method = fake_address(&one),
+					.type = CODE_COMPILED};
 	memcpy(copy->bytes, "\x90\x90\xc3", 3);
-	copy->frames[0] = call_of(METHOD + 8, 3);
-	copy->frames[1] = call_of(METHOD, 40);
+	copy->frames[0] = (struct scope_call){fake_address(&other), 3};
+	copy->frames[1] = (struct scope_call){fake_address(&one), 40};
 	copy->frame_count = 2;
 	copy->stacks[0] = 0;
 	copy->stacks[1] = copy->stacks[2] = 1;
@@ -352,7 +375,8 @@ static struct code_copy *copied_code(void)
 	copy->records[0] = (struct copied_record){.offset = 0, .first = 0, .count = 2};
 	copy->records[1] = (struct copied_record){.offset = 2, .first = 2, .count = 1};
 	copy->record_count = 2;
-	copy->calls[0] = (struct copied_call){1, JXP__CODE_IMAGE__CALL__TARGET__JAVA, METHOD + 8};
+	copy->calls[0] =
+	    (struct copied_call){1, JXP__CODE_IMAGE__CALL__TARGET__JAVA, fake_address(&other)};
 	copy->call_count = 1;
 	return copy;
 }
@@ -365,10 +389,12 @@ static void an_image_comes_with_the_methods_that_it_names(void **state)
 	Jxp__AgentFrame *frame;
 	uint32_t root, inlined;
 
-	assert_int_equal(drain_code_image(f->drain, copy, true), 0);
+	assert_int_equal(drain_code_image(f->drain, copy), 0);
 	frame = received(f);
 	assert_int_equal(frame->batch->n_methods, 2);
 	assert_int_equal(frame->batch->n_codes, 0);
+	assert_string_equal(frame->batch->methods[0]->class_name, "p.One");
+	assert_string_equal(frame->batch->methods[1]->class_name, "p.Other$1");
 	root = frame->batch->methods[0]->id;
 	inlined = frame->batch->methods[1]->id;
 	jxp__agent_frame__free_unpacked(frame, NULL);
@@ -381,8 +407,6 @@ static void an_image_comes_with_the_methods_that_it_names(void **state)
 	assert_memory_equal(image->bytes.data, copy->bytes, 3);
 	assert_int_equal(image->method, root);
 	assert_int_equal(drain_method_of(f->drain, root), copy->blob.method);
-	assert_int_equal(drain_method_of(f->drain, 0), 0);
-	assert_int_equal(drain_method_of(f->drain, 99), 0);
 	assert_int_equal(image->n_records, 2);
 	assert_int_equal(image->records[0]->n_frames, 2);
 	assert_int_equal(image->records[0]->frames[0]->method, inlined);
@@ -393,7 +417,11 @@ static void an_image_comes_with_the_methods_that_it_names(void **state)
 	assert_int_equal(image->records[1]->frames[0]->bci, 40);
 	assert_int_equal(image->n_calls, 1);
 	assert_int_equal(image->calls[0]->method, inlined);
-	assert_int_equal(image->n_bytecodes, 0); /* of a dead VM */
+	assert_int_equal(image->n_bytecodes, 2);
+	assert_int_equal(image->bytecodes[0]->method, root);
+	assert_int_equal(image->bytecodes[0]->code.len, FAKE_CODE_SIZE);
+	assert_memory_equal(image->bytecodes[0]->code.data, one.const_method.bytes, FAKE_CODE_SIZE);
+	assert_int_equal(image->bytecodes[1]->method, inlined);
 	assert_string_equal(image->error, "");
 	jxp__agent_frame__free_unpacked(frame, NULL);
 	free(copy);
@@ -413,20 +441,85 @@ static void code_that_there_is_none_of_has_a_reason(void **state)
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
-static void a_method_of_a_dead_vm_has_no_name_and_is_counted_once(void **state)
+static void a_method_that_is_gone_has_no_part_in_an_image(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t node = context_intern(f->contexts, 0, METHOD, 1);
-	uint32_t other = context_intern(f->contexts, 0, METHOD, 2);
+	struct code_copy *copy = copied_code();
+	const Jxp__CodeImage *image;
 	Jxp__AgentFrame *frame;
 
-	record(f, trap_in(node, other));
+	other.class.users = 0;
+	assert_int_equal(drain_code_image(f->drain, copy), 0);
+	frame = received(f);
+	assert_int_equal(frame->batch->n_methods, 1);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+	frame = received(f);
+	image = frame->batch->codes[0];
+	assert_int_equal(image->n_records, 2);
+	assert_int_equal(image->records[0]->n_frames, 1);
+	assert_int_equal(image->records[0]->frames[0]->method, image->method);
+	assert_int_equal(image->calls[0]->method, 0);
+	assert_int_equal(image->n_bytecodes, 1);
+	jxp__agent_frame__free_unpacked(frame, NULL);
+	assert_int_equal(drain_names_lost(f->drain), 2); /* As a frame's and as a call's. */
+	free(copy);
+}
+
+static void only_methods_that_the_engine_was_told_of_lead_to_code(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = context_of(f, 0, &one, 1), unnamed = number_of(&other);
+	struct tracked_allocation a = {.object = 1, .context = node};
+
+	assert_int_equal(drain_method_of(f->drain, number_of(&one)), 0);
+	assert_int_equal(drain_allocation(f->drain, &a), 0);
+	assert_int_equal(drain_method_of(f->drain, number_of(&one)), fake_address(&one));
+	assert_int_equal(drain_method_of(f->drain, unnamed), 0);
+	assert_int_equal(drain_method_of(f->drain, 0), 0);
+	assert_int_equal(drain_method_of(f->drain, 99), 0);
+	assert_int_equal(drain_method_of(f->drain, METHODS_MAX), 0);
+	assert_int_equal(drain_method_of(f->drain, METHODS_MAX + 1), 0);
+	assert_int_equal(drain_method_of(f->drain, UINT32_MAX), 0);
+}
+
+static void the_last_number_is_one_that_can_be_named(void **state)
+{
+	struct fixture *f = *state;
+	struct tracked_allocation a = {.object = 1, .context = context_of(f, 0, &one, 1)};
+	struct context_node *node = context_node(f->contexts, a.context);
+	struct method_table *t = method_table();
+
+	t->methods[METHODS_MAX - 1] = t->methods[number_of(&one) - 1];
+	node->method = METHODS_MAX;
+	assert_int_equal(drain_allocation(f->drain, &a), 0);
+	assert_int_equal(drain_method_of(f->drain, METHODS_MAX), fake_address(&one));
+	assert_int_equal(drain_method_of(f->drain, METHODS_MAX - 1), 0);
+}
+
+static void a_method_is_what_it_was_met_as(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t interpreted = context_of(f, 0, &one, 1);
+	uint32_t compiled = context_of(f, interpreted, &other, 2);
+	uint32_t native = context_of(f, compiled, &other, CALL_BCI_NATIVE);
+	uint32_t nowhere = context_of(f, compiled, &other, CALL_BCI_UNKNOWN);
+	Jxp__AgentFrame *frame;
+
+	method_set_compiled(method_table(), number_of(&other));
+	assert_true(method_is_compiled(method_table(), number_of(&other)));
+	assert_false(method_is_compiled(method_table(), number_of(&one)));
+	record(f, trap_in(native, nowhere));
 	assert_int_equal(drain_thread(f->drain, f->thread), 0);
-	assert_int_equal(drain_names_lost(f->drain), 1);
 	assert_int_equal(drain_send(f->drain), 0);
 	frame = received(f);
-	assert_string_equal(frame->batch->methods[0]->class_name, "");
-	assert_string_equal(frame->batch->methods[0]->name, "");
+	assert_int_equal(frame->batch->n_methods, 2);
+	assert_int_equal(frame->batch->n_nodes, 4);
+	assert_int_equal(frame->batch->nodes[0]->tier, JXP__TIER__TIER_INTERPRETED);
+	assert_int_equal(frame->batch->nodes[1]->tier, JXP__TIER__TIER_JIT);
+	assert_int_equal(frame->batch->nodes[2]->tier, JXP__TIER__TIER_NATIVE);
+	assert_int_equal(frame->batch->nodes[2]->bci, -1);
+	assert_int_equal(frame->batch->nodes[3]->tier, JXP__TIER__TIER_JIT);
+	assert_int_equal(frame->batch->nodes[3]->bci, -1);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
@@ -546,7 +639,10 @@ int main(void)
 	    TEST(parts_that_do_not_go_together_are_no_trace),
 	    TEST(an_image_comes_with_the_methods_that_it_names),
 	    TEST(code_that_there_is_none_of_has_a_reason),
-	    TEST(a_method_of_a_dead_vm_has_no_name_and_is_counted_once),
+	    TEST(a_method_that_is_gone_has_no_part_in_an_image),
+	    TEST(only_methods_that_the_engine_was_told_of_lead_to_code),
+	    TEST(the_last_number_is_one_that_can_be_named),
+	    TEST(a_method_is_what_it_was_met_as),
 	    TEST(nothing_gathered_is_not_sent_but_counters_are),
 	    TEST(a_batch_that_is_full_goes_out_by_itself),
 	    TEST(positions_come_in_parts_of_which_the_last_settles_the_epoch),

@@ -57,32 +57,11 @@ static void a_full_map_gives_no_more_numbers_and_keeps_those_it_gave(void **stat
 	numbering_release(&map);
 }
 
-static void a_number_leads_back_to_its_key(void **state)
-{
-	struct numbering_key key;
-	struct numbering map;
-	bool added;
-
-	(void)state;
-	numbering_init(&map);
-	assert_false(numbering_key_of(&map, 1, &key));
-	for (uint64_t i = 1; i <= 2000; i++)
-		assert_int_equal(numbering_intern(&map, (struct numbering_key){7 * i, 1}, &added),
-				 i);
-	assert_true(numbering_key_of(&map, 1234, &key));
-	assert_int_equal(key.a, 7 * 1234);
-	assert_int_equal(key.b, 1);
-	assert_false(numbering_key_of(&map, 0, &key));
-	assert_false(numbering_key_of(&map, 2001, &key));
-	numbering_release(&map);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ids_count_up_and_are_kept_while_the_map_grows),
 	    cmocka_unit_test(keys_differ_in_either_half),
-	    cmocka_unit_test(a_number_leads_back_to_its_key),
 	    cmocka_unit_test(a_full_map_gives_no_more_numbers_and_keeps_those_it_gave),
 	};
 

@@ -520,7 +520,7 @@ static void each_window_has_its_own_key(void **state)
 	(void)state;
 	atomic_store(&handlers.trace_signals, 5);
 	for (unsigned i = 0; i < 3; i++) {
-		loop_phase_start(&loops, false, NULL, &orders, NULL);
+		loop_phase_start(&loops, false, &orders, NULL);
 		assert_int_not_equal(handlers.trace_key[0], before[0]);
 		assert_int_not_equal(handlers.trace_key[1], before[1]);
 		assert_int_not_equal(handlers.trace_key[0], handlers.trace_key[1]);

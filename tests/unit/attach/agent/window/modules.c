@@ -11,11 +11,12 @@
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/class_table.h"
-#include "attach/agent/jvm/method_set.h"
+#include "attach/agent/method/method_table.h"
 #include "attach/agent/objects/fixed_objects.h"
 #include "attach/agent/window/modules.h"
-#include "tests/unit/support/agent/fake_vmstructs.h"
 #include "tests/unit/support/agent/blobs.h"
+#include "tests/unit/support/agent/fake_methods.h"
+#include "tests/unit/support/agent/fake_vmstructs.h"
 
 #define CODE_LOW  UINT64_C(0x7f0000000000)
 #define CODE_HIGH (CODE_LOW + (UINT64_C(1) << 20))
@@ -23,6 +24,7 @@
 
 static uint64_t code_low = CODE_LOW, code_high = CODE_HIGH;
 static _Atomic uint32_t tag;
+static struct fake_world world;
 
 static int set_up(void **state)
 {
@@ -35,7 +37,7 @@ static int set_up(void **state)
 
 static uint32_t context(void)
 {
-	return context_intern(handlers.contexts, 0, METHOD, 1);
+	return context_intern(handlers.contexts, 0, (struct call){.method = 1, .bci = 1});
 }
 
 static void prepare(void)
@@ -49,7 +51,9 @@ static void prepare(void)
 static void fill(void)
 {
 	add_compiled(CODE_LOW, 64, METHOD, NULL, 0);
-	method_set_add(METHOD);
+	fake_world_init(&world, "p/A", "run");
+	assert_int_equal(
+	    method_number(method_table(), &fake_method_layout, fake_address(&world), 0), 1);
 	assert_int_equal(class_table_intern("[J"), 1);
 	assert_non_null(fixed_object_add(0x1000, &tag));
 	context_set_sent(handlers.contexts, context());
@@ -60,7 +64,7 @@ static void assert_empty(void)
 	struct code_blob blob;
 
 	assert_false(codemap_find(CODE_LOW, &blob));
-	assert_false(method_set_has(METHOD));
+	assert_int_equal(method_table()->count, 0);
 	assert_null(class_table_signature(1));
 	assert_false(context_is_sent(handlers.contexts, context()));
 }

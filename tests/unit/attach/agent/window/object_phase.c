@@ -27,7 +27,7 @@ static int set_up(void **state)
 	settings = (struct object_settings){.max = 100, .max_frames = 8, .budget = 0.01};
 	err = (struct err){0};
 	fake_jvmti_taken = fake_jvmti_sampling = false;
-	drain = drain_new(&unused, &vm, NULL);
+	drain = drain_new(&unused, NULL, NULL, NULL);
 	return drain ? safe_read_init() : -1;
 }
 

@@ -1,0 +1,34 @@
+#include "attach/agent/stack/executed.h"
+
+#include "common/code/opcode.h"
+
+#define WORD              sizeof(uint64_t)
+#define INSTRUCTION_BYTES 15u
+
+struct executed executed_at(const struct code_layout *code, uint64_t ip, uint64_t rip, uint64_t sp)
+{
+	struct executed at = {.ip = ip, .sp = sp};
+	uint64_t end = code_heap_end(code, ip);
+	struct code_heap_blob own, now;
+	struct opcode o;
+
+	if (ip == rip || ip >= end ||
+	    !opcode_read((const uint8_t *)(uintptr_t)ip,
+			 end - ip < INSTRUCTION_BYTES ? end - ip : INSTRUCTION_BYTES, &o))
+		return at;
+	switch (opcode_flow(&o)) {
+	case OPCODE_CALL:
+	case OPCODE_INDIRECT_CALL:
+		at.sp += WORD;
+		break;
+	case OPCODE_RETURN:
+		at.sp -= WORD;
+		break;
+	default:
+		if (code_heap_find(code, ip, &own) && code_heap_find(code, rip, &now) &&
+		    own.start == now.start)
+			at.ip = rip;
+		break;
+	}
+	return at;
+}

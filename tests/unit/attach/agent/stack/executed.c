@@ -1,0 +1,90 @@
+/* Instructions that have been executed, in a code heap that is made up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "attach/agent/stack/executed.h"
+
+#define SEGMENT_SHIFT 7u
+#define SEGMENTS      8u
+#define BLOCK_BYTES   16u
+#define SP            0x7000u
+
+static uint8_t code[SEGMENTS << SEGMENT_SHIFT] __attribute__((aligned(128)));
+static uint8_t segments[SEGMENTS];
+static uint64_t segments_end, committed_end;
+static struct code_layout layout;
+
+/* Two blobs of four segments. */
+static int setup(void **state)
+{
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	for (unsigned i = 0; i < SEGMENTS; i++)
+		segments[i] = (uint8_t)(i % 4);
+	segments_end = (uintptr_t)(segments + SEGMENTS);
+	committed_end = (uintptr_t)(code + sizeof(code));
+	layout = (struct code_layout){.heap_count = 1,
+				      .heaps = {{.low = (uintptr_t)code,
+						 .high = (uintptr_t)(code + sizeof(code)),
+						 .segments = (uintptr_t)segments,
+						 .segments_end = &segments_end,
+						 .committed_end = &committed_end,
+						 .segment_shift = SEGMENT_SHIFT}},
+				      .block_bytes = BLOCK_BYTES,
+				      .block_used = 8};
+	return 0;
+}
+
+#define HERE  ((uintptr_t)code + 100)
+#define THERE ((uintptr_t)code + sizeof(code) / 2 + 100)
+
+static struct executed executed(const char *bytes, size_t size, uint64_t rip)
+{
+	memcpy(code + 100, bytes, size);
+	return executed_at(&layout, HERE, rip, SP);
+}
+
+static void behind_an_instruction_the_stack_is_as_there(void **state)
+{
+	struct executed e = executed("\x55", 1, HERE + 1); /* push rbp */
+
+	(void)state;
+	assert_int_equal(e.ip, HERE + 1);
+	assert_int_equal(e.sp, SP);
+	e = executed("\x55", 1, HERE); /* not yet */
+	assert_int_equal(e.ip, HERE);
+	assert_int_equal(e.sp, SP);
+	/* Elsewhere: a jump. */
+	e = executed("\xff\x63\x50", 3, THERE);
+	assert_int_equal(e.ip, HERE);
+	assert_int_equal(e.sp, SP);
+}
+
+static void calls_and_returns_are_taken_back(void **state)
+{
+	struct executed e = executed("\xe8\0\0\0\0", 5, THERE);
+
+	(void)state;
+	assert_int_equal(e.ip, HERE);
+	assert_int_equal(e.sp, SP + 8);
+	e = executed("\xff\x53\x10", 3, HERE - 50); /* call [rbx+16], of itself */
+	assert_int_equal(e.ip, HERE);
+	assert_int_equal(e.sp, SP + 8);
+	e = executed("\xc3", 1, THERE);
+	assert_int_equal(e.ip, HERE);
+	assert_int_equal(e.sp, SP - 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(behind_an_instruction_the_stack_is_as_there, setup),
+	    cmocka_unit_test_setup(calls_and_returns_are_taken_back, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
