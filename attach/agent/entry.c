@@ -16,11 +16,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 
 static jint start(JavaVM *vm, const char *path)
 {
-	JNIEnv *env;
-
-	if ((*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
-		return AGENT_UNSUPPORTED;
-	java_threads_note(env);
+	java_threads_note();
 	if (!vmstructs_available() || !vmstructs_symbol("AsyncGetCallTrace"))
 		return AGENT_UNSUPPORTED;
 	return conversation_start(vm, path);

@@ -166,7 +166,7 @@ static bool read_thread(struct anchor_layout *l)
 	    !vmstructs_int_constant("_thread_in_Java", &l->in_java))
 		return false;
 	l->anchor = anchor;
-	l->from_env = threads.from_env;
+	l->own = threads.own;
 	return true;
 }
 

@@ -248,7 +248,8 @@ static bool is_text(const struct method_copy *c, enum method_part part, const ch
  * have no file then either. */
 static const char *check_equals(const struct method_layout *l, const struct method_copy *c)
 {
-	struct line_table lines = line_table_of(method_copy_lines(c), c->look.lines_size, l->byte_base);
+	struct line_table lines =
+	    line_table_of(method_copy_lines(c), c->look.lines_size, l->byte_base);
 	static const uint8_t returns_same[] = {0x2a, 0x2b, 0xa6, 0, 7, 4, 0xa7, 0, 4, 3, 0xac};
 	uint8_t code[OBJECT_CODE_MAX];
 
@@ -259,8 +260,9 @@ static const char *check_equals(const struct method_layout *l, const struct meth
 		return "bytecodes";
 	if ((c->look.lines_size > 0) != (method_copy_text(c, METHOD_FILE) != NULL))
 		return "lines or file";
-	if (c->look.lines_size > 0 && (!line_table_next(&lines) || lines.bci != 0 || lines.line < 10 ||
-				  lines.line > 2000 || line_table_next(&lines)))
+	if (c->look.lines_size > 0 &&
+	    (!line_table_next(&lines) || lines.bci != 0 || lines.line < 10 || lines.line > 2000 ||
+	     line_table_next(&lines)))
 		return "lines";
 	return NULL;
 }

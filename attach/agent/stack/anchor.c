@@ -10,9 +10,8 @@ static uint64_t word_at(uint64_t address)
 	return value;
 }
 
-struct anchor anchor_of(const struct anchor_layout *layout, const void *env)
+struct anchor anchor_of(const struct anchor_layout *layout, uint64_t thread)
 {
-	uint64_t thread = (uint64_t)(uintptr_t)env - layout->from_env;
 	uint64_t at = thread + layout->anchor;
 	int32_t state;
 

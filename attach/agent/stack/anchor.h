@@ -12,12 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/agent/code/own_thread.h"
+
 /* Offsets; known: they are. */
 struct anchor_layout {
 	bool known;
-	uint32_t from_env; /* the JavaThread is so far before its JNIEnv */
-	uint32_t anchor;   /* in a JavaThread */
-	uint32_t sp;       /* in an anchor */
+	struct own_word own; /* where a thread has its JavaThread */
+	uint32_t anchor;     /* in a JavaThread */
+	uint32_t sp;         /* in an anchor */
 	uint32_t pc;
 	uint32_t fp;
 	uint32_t state;  /* int, in a JavaThread */
@@ -31,7 +33,7 @@ struct anchor {
 	bool in_java;
 };
 
-/* env: of this thread. */
-struct anchor anchor_of(const struct anchor_layout *layout, const void *env);
+/* thread: the JavaThread of this thread, which has one. */
+struct anchor anchor_of(const struct anchor_layout *layout, uint64_t thread);
 
 #endif

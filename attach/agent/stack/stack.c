@@ -23,13 +23,14 @@ static bool find_anchor(const struct stack_walker *walker, struct walk_start *st
 	const struct code_layout *code = &walker->layout.code;
 	struct anchor a;
 	bool in_code;
-	JNIEnv *env;
+	uint64_t thread;
 
 	if (!walker->layout.anchor.known)
 		return true;
-	if ((*walker->vm)->GetEnv(walker->vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
+	thread = own_word_read(&walker->layout.anchor.own);
+	if (!thread)
 		return false;
-	a = anchor_of(&walker->layout.anchor, env);
+	a = anchor_of(&walker->layout.anchor, thread);
 	if (a.sp == 0)
 		return a.in_java;
 	in_code = code_heap_covers(code, start->pc);

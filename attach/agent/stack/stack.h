@@ -7,7 +7,6 @@
 #ifndef JXPERF_AGENT_STACK_STACK_H
 #define JXPERF_AGENT_STACK_STACK_H
 
-#include <jni.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -22,7 +21,6 @@ enum stack_witness { WITNESS_NONE, WITNESS_AGREES, WITNESS_DIFFERS };
 struct stack_place;
 
 struct stack_walker {
-	JavaVM *vm;
 	struct frame_layout layout;
 	struct walk_tables tables;
 	/* In builds for tests: what the JVM says of a stack that was walked. Else NULL. */

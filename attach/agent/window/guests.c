@@ -65,6 +65,14 @@ static _Atomic uint64_t seen_ns, told_ns; /* by ticks of guests: as the clock sa
 
 /* ---------------------------------------------------------------- in handlers */
 
+/* The JavaThread of this thread; 0 when it is none that runs Java code. */
+static uint64_t java_thread_here(void)
+{
+	uint64_t thread = own_word_read(&java.own);
+
+	return thread && *(const uint64_t *)(uintptr_t)thread == java.functions ? thread : 0;
+}
+
 static struct guest *take(void)
 {
 	unsigned first = (unsigned)atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed);
@@ -106,7 +114,7 @@ static struct thread *begin(pid_t tid, bool known)
 
 	if (atomic_load(&handlers.stopping))
 		return NULL;
-	thread = known || tid == session ? 0 : java_threads_own(&java);
+	thread = known || tid == session ? 0 : java_thread_here();
 	if (!thread) {
 		atomic_fetch_add_explicit(&in_vain, 1, memory_order_relaxed);
 		return NULL;
@@ -212,7 +220,7 @@ void guests_start(unsigned max_frames, double fraction)
 	atomic_store(&scale, ONE);
 	atomic_store(&last_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	timer = -1;
-	if (!comes_to_who_runs() || !java_threads_facts(&java) || !java.local.stride)
+	if (!comes_to_who_runs() || !java_threads_facts(&java))
 		return;
 	for (unsigned i = 0; i < GUESTS_MAX && room; i++)
 		if (atomic_load(&pool[i].state) == GUEST_NONE)

@@ -126,7 +126,6 @@ static int prepare_handlers(const struct window *w, struct err *err)
 	/* A hardware sampler's events come by operations: none would come for a look in time. */
 	handlers.slowdown_most =
 	    w->settings->sampling.event_count > 0 ? 1 : budget_slowdown_most(w->settings->budget);
-	handlers.walker.vm = w->vm->jvm;
 	choose_epochs(w);
 	vmstructs_regions(&handlers.regions);
 	missing = code_facts_read(vm_release(), &handlers.walker.layout);

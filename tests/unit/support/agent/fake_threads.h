@@ -15,12 +15,10 @@
 #define FAKE_THREADS_MAX 8u
 #define FAKE_FUNCTIONS   8
 
-/* Each has its JNIEnv in it. */
 struct fake_thread {
 	uint64_t functions;
 	uint64_t os_thread;
 	uint64_t next;
-	uint64_t env;
 	uint64_t stack_base, stack_size;
 	uint64_t terminated;
 };
@@ -48,7 +46,6 @@ static inline void fake_threads_make(unsigned count)
 		    .functions = FAKE_FUNCTIONS,
 		    .os_thread = (uintptr_t)&fake_os_threads[i],
 		    .next = i < count - 1 ? (uintptr_t)&fake_threads[i + 1] : 0,
-		    .env = 77,
 		    .terminated = FAKE_ALIVE};
 		fake_pointers[i] = (uintptr_t)&fake_threads[i];
 	}
@@ -79,7 +76,7 @@ static inline void fake_threads_known(unsigned count)
 	fake_threads_as_array();
 	assert(safe_read_init() == 0);
 	assert(prctl(PR_SET_NAME, "Reference Handler") == 0);
-	java_threads_note(&fake_threads[0].env);
+	java_threads_note();
 }
 
 #endif

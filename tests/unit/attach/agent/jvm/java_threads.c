@@ -59,11 +59,11 @@ static void nothing_is_believed_until_a_known_thread_is_found(void **state)
 
 	(void)state;
 	fake_threads_as_array();
-	assert_false(java_threads_facts(&facts)); /* No JNIEnv was noted. */
-	java_threads_note(&fake_threads[0].env);
+	assert_false(java_threads_facts(&facts)); /* No thread was noted. */
+	java_threads_note();
 	assert_false(java_threads_each(see, NULL)); /* None has the name. */
 	assert_int_equal(prctl(PR_SET_NAME, "Referen..andler"), 0);
-	java_threads_note(NULL); /* Not in the thread that it says. */
+	fake_own = NULL; /* Nor is it found where it has its own. */
 	assert_false(java_threads_each(see, NULL));
 	assert_int_equal(seen_count, 0);
 }
@@ -75,10 +75,9 @@ static void facts_are_those_of_the_known_thread(void **state)
 	(void)state;
 	fake_threads_as_array();
 	assert_int_equal(prctl(PR_SET_NAME, "Reference Handler"), 0);
-	java_threads_note(&fake_threads[0].env);
+	java_threads_note();
 	assert_true(java_threads_facts(&facts));
 	assert_int_equal(facts.functions, FAKE_FUNCTIONS);
-	assert_int_equal(facts.from_env, offsetof(struct fake_thread, env));
 	assert_int_equal(facts.stack_base, offsetof(struct fake_thread, stack_base));
 	assert_int_equal(facts.stack_size, offsetof(struct fake_thread, stack_size));
 }
@@ -89,7 +88,7 @@ static void *own_of(void *thread)
 
 	assert_true(java_threads_facts(&facts));
 	fake_own = thread;
-	return (void *)(uintptr_t)java_threads_own(&facts);
+	return (void *)(uintptr_t)own_word_read(&facts.own);
 }
 
 static uint64_t own_of_another(struct fake_thread *thread)
@@ -108,10 +107,8 @@ static void a_thread_s_own_is_found_without_asking(void **state)
 
 	(void)state;
 	assert_true(java_threads_facts(&facts));
-	assert_true(facts.local.stride > 0);
-	assert_int_equal(java_threads_own(&facts), (uintptr_t)&fake_threads[0]);
+	assert_int_equal(own_word_read(&facts.own), (uintptr_t)&fake_threads[0]);
 	assert_int_equal(own_of_another(&fake_threads[1]), (uintptr_t)&fake_threads[1]);
-	assert_int_equal(own_of_another(&fake_threads[2]), 0); /* The JVM's own. */
 	assert_int_equal(own_of_another(NULL), 0);
 }
 

@@ -13,12 +13,10 @@
 static struct {
 	int32_t state;
 	uint64_t sp, fp, pc;
-	const void *env;
 } thread;
 
 static const struct anchor_layout layout = {
     .known = true,
-    .from_env = offsetof(__typeof__(thread), env),
     .anchor = offsetof(__typeof__(thread), sp),
     .sp = 0,
     .fp = 8,
@@ -27,7 +25,7 @@ static const struct anchor_layout layout = {
     .in_java = IN_JAVA,
 };
 
-static void a_thread_is_found_by_its_environment(void **state)
+static void an_anchor_is_read_where_the_thread_has_it(void **state)
 {
 	struct anchor a;
 
@@ -36,14 +34,14 @@ static void a_thread_is_found_by_its_environment(void **state)
 	thread.fp = 2000;
 	thread.pc = 3000;
 	thread.state = IN_NATIVE;
-	a = anchor_of(&layout, &thread.env);
+	a = anchor_of(&layout, (uintptr_t)&thread);
 	assert_int_equal(a.sp, 1000);
 	assert_int_equal(a.fp, 2000);
 	assert_int_equal(a.pc, 3000);
 	assert_false(a.in_java);
 	thread.state = IN_JAVA;
 	thread.sp = 0;
-	a = anchor_of(&layout, &thread.env);
+	a = anchor_of(&layout, (uintptr_t)&thread);
 	assert_int_equal(a.sp, 0);
 	assert_true(a.in_java);
 }
@@ -51,7 +49,7 @@ static void a_thread_is_found_by_its_environment(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_thread_is_found_by_its_environment),
+	    cmocka_unit_test(an_anchor_is_read_where_the_thread_has_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

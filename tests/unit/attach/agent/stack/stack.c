@@ -17,7 +17,6 @@
 static struct {
 	int32_t state;
 	uint64_t sp, pc, fp;
-	const void *env;
 } java_thread;
 
 static struct context_table *table;
@@ -27,22 +26,16 @@ static struct call calls[ROOM];
 static ucontext_t uc;
 static uint64_t a, b;
 
-static jint get_env(JavaVM *vm, void **env, jint version)
-{
-	(void)vm, (void)version;
-	*env = &java_thread.env;
-	return JNI_OK;
-}
+/* What the JVM has for each thread alone. */
+static _Thread_local void *volatile own;
 
-static jint no_env(JavaVM *vm, void **env, jint version)
+static struct own_word word_of_own(void)
 {
-	(void)vm, (void)env, (void)version;
-	return JNI_EDETACHED;
-}
+	struct own_memory memory = own_memory_of(&walker);
 
-static const struct JNIInvokeInterface_ attached = {.GetEnv = get_env},
-					detached = {.GetEnv = no_env};
-static JavaVM vm;
+	memory.begin.offset = (uint32_t)((uintptr_t)&own - memory.address);
+	return memory.begin;
+}
 
 /* a at fake_stack[0..4), called by b at [4..10), called by native code. */
 static int set_up(void **state)
@@ -57,7 +50,7 @@ static int set_up(void **state)
 	fake_entry(20, 30, 0, 0, 0);
 	fake_layout.anchor = (struct anchor_layout){
 	    .known = true,
-	    .from_env = offsetof(__typeof__(java_thread), env),
+	    .own = word_of_own(),
 	    .anchor = offsetof(__typeof__(java_thread), sp),
 	    .sp = 0,
 	    .pc = 8,
@@ -67,8 +60,8 @@ static int set_up(void **state)
 	};
 	java_thread.state = IN_JAVA;
 	java_thread.sp = java_thread.pc = java_thread.fp = 0;
-	vm = &attached;
-	walker = (struct stack_walker){.vm = &vm, .layout = fake_layout, .tables = fake_tables};
+	own = &java_thread;
+	walker = (struct stack_walker){.layout = fake_layout, .tables = fake_tables};
 	uc.uc_mcontext.gregs[REG_RSP] = (greg_t)fake_at(0);
 	uc.uc_mcontext.gregs[REG_RBP] = 0;
 	return table ? 0 : -1;
@@ -210,7 +203,7 @@ static void a_thread_without_java_frames_has_no_context(void **state)
 	(void)state;
 	java_thread.state = 4;
 	assert_int_equal(capture(a + 6), STACK_NO_JAVA);
-	vm = &detached;
+	own = NULL;
 	java_thread.state = IN_JAVA;
 	assert_int_equal(capture(a + 6), STACK_NO_JAVA);
 	assert_int_equal(outcome.context, 0);

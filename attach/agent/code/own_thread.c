@@ -1,0 +1,92 @@
+#include "attach/agent/code/own_thread.h"
+
+#include <link.h>
+#include <stdbool.h>
+
+/* glibc has the number of rows before row 0, and marks what was not allocated yet; musl has it in
+ * row 0, and allocates all beforehand. */
+#define ROW_GLIBC   16u
+#define ROW_MUSL    8u
+#define UNALLOCATED UINT64_MAX
+
+static uint64_t word_at(uint64_t address)
+{
+	return *(const uint64_t *)(uintptr_t)address;
+}
+
+/* 0: there is none. */
+static uint64_t memory_in(uint32_t stride, uint64_t module)
+{
+	uint64_t table, rows, memory;
+
+	__asm__("mov %%fs:8, %0" : "=r"(table));
+	if (!table)
+		return 0;
+	rows = word_at(stride == ROW_GLIBC ? table - stride : table);
+	if (module == 0 || module > rows)
+		return 0;
+	memory = word_at(table + module * stride);
+	return memory == UNALLOCATED ? 0 : memory;
+}
+
+struct search {
+	uint64_t address;
+	struct own_memory found;
+};
+
+static bool is_in(const struct dl_phdr_info *info, uint64_t address)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		uint64_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+
+		if (info->dlpi_phdr[i].p_type == PT_LOAD && address >= begin &&
+		    address - begin < info->dlpi_phdr[i].p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t bytes_of(const struct dl_phdr_info *info)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS)
+			return info->dlpi_phdr[i].p_memsz;
+	return 0;
+}
+
+static int look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+	uint64_t memory = (uintptr_t)info->dlpi_tls_data, module = info->dlpi_tls_modid;
+	uint32_t stride;
+
+	(void)size;
+	if (!is_in(info, s->address))
+		return 0;
+	if (!memory)
+		return 1;
+	stride = memory_in(ROW_GLIBC, module) == memory  ? ROW_GLIBC
+		 : memory_in(ROW_MUSL, module) == memory ? ROW_MUSL
+							 : 0;
+	if (stride)
+		s->found =
+		    (struct own_memory){.begin = {.stride = stride, .module = (uint32_t)module},
+					.address = memory,
+					.bytes = bytes_of(info)};
+	return 1;
+}
+
+struct own_memory own_memory_of(const void *address)
+{
+	struct search s = {.address = (uintptr_t)address};
+
+	(void)dl_iterate_phdr(look, &s);
+	return s.found;
+}
+
+uint64_t own_word_read(const struct own_word *word)
+{
+	uint64_t memory = word->stride ? memory_in(word->stride, word->module) : 0;
+
+	return memory ? word_at(memory + word->offset) : 0;
+}
