@@ -2,12 +2,10 @@
  * The agent's only exported symbol. Called by the JVM's Attach Listener thread; returns at once.
  */
 #include <jni.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/un.h>
 
 #include "attach/agent/jvm/java_threads.h"
-#include "attach/agent/jvm/vm.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/window/conversation.h"
 #include "proto/helper.h"
@@ -17,7 +15,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 static jint start(JavaVM *vm, const char *path)
 {
 	java_threads_note();
-	if (!vmstructs_available() || !vmstructs_symbol("AsyncGetCallTrace"))
+	if (!vmstructs_available())
 		return AGENT_UNSUPPORTED;
 	return conversation_start(vm, path);
 }
@@ -26,8 +24,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
 	const size_t prefix = strlen(ATTACH_OPTION_SOCKET);
 	const char *path;
-	bool made;
-	jint r;
+	JNIEnv *jni;
 
 	(void)reserved;
 	if (!options || strncmp(options, ATTACH_OPTION_SOCKET, prefix) != 0)
@@ -35,15 +32,9 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	path = options + prefix;
 	if (path[0] != '/' || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return AGENT_BAD_OPTIONS;
-	r = vm_stay(vm, &made);
-	/* A JVM serves attach requests before its main thread has finished the start
-	 * (JvmtiExport::get_jvmti_interface). */
-	if (r == JNI_EDETACHED)
+	/* A JVM serves attach requests before its main thread has finished the start (vm_created in
+	 * jni.cpp). */
+	if ((*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK)
 		return AGENT_TOO_EARLY;
-	if (r != JNI_OK)
-		return AGENT_UNSUPPORTED;
-	r = start(vm, path);
-	if (r != AGENT_OK && made)
-		vm_stay_not();
-	return r;
+	return start(vm, path);
 }

@@ -1,6 +1,6 @@
 /*
  * The JVM's own sampling of allocations (JVMTI's SampledObjectAlloc), on and off. What is sampled
- * goes to the hook `allocated` (attach/agent/jvm/vm.h). Session thread, between vm_start and
+ * goes to the hook `allocated` (attach/agent/jvmti/vm.h). Session thread, between vm_start and
  * vm_close.
  */
 #ifndef JXPERF_AGENT_JVMTI_ALLOC_SAMPLING_H
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "attach/agent/jvm/vm.h"
+#include "attach/agent/jvmti/vm.h"
 #include "common/err.h"
 
 /* Bytes: HotSpot's ThreadHeapSampler::_sampling_interval, in force while nobody sets another. */

@@ -91,7 +91,7 @@ void alloc_events_wake_at(uint64_t cost_ns);
 /* The inverse of the probability that an object of this size is sampled; at least 1. */
 double alloc_weight(uint64_t size_bytes, uint32_t interval);
 
-/* The hook `allocated` (attach/agent/jvm/vm.h). */
+/* The hook `allocated` (attach/agent/jvmti/vm.h). */
 void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
 				  jclass class, jlong size);
 

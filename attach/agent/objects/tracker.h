@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/agent/jvm/vm.h"
+#include "attach/agent/jvmti/vm.h"
 #include "attach/agent/objects/alloc_floor.h"
 #include "attach/agent/objects/alloc_pace.h"
 #include "attach/agent/objects/alloc_share.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "attach/agent/handler/handlers.h"
-#include "attach/agent/jvm/jni_slot.h"
+#include "attach/agent/jvmti/jni_slot.h"
 #include "attach/agent/jvm/vmstructs.h"
 
 /* Global because callbacks ask. */

@@ -8,7 +8,6 @@
 #include <sys/prctl.h>
 
 #include "attach/agent/code/safe_read.h"
-#include "attach/agent/jvm/vm.h"
 #include "attach/agent/jvm/vm_version.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/stream/link.h"
@@ -25,7 +24,6 @@
 
 struct conversation {
 	JavaVM *jvm;
-	struct vm vm;
 	struct link link;
 };
 
@@ -109,7 +107,7 @@ static void converse(struct conversation *c)
 	r = settings_from_start(frame->start, &settings, &err);
 	jxp__engine_frame__free_unpacked(frame, NULL);
 	if (r == 0)
-		r = window_run(&c->vm, &c->link, &settings, &err);
+		r = window_run(c->jvm, &c->link, &settings, &err);
 	if (r < 0 && err.message[0] == '\0')
 		(void)err_set_errno(&err, -r, "the agent lost its connection");
 	(void)send_ended(c, r < 0 ? err.message : ""); /* Nobody is left to tell of a failure. */
@@ -117,31 +115,16 @@ static void converse(struct conversation *c)
 
 /* ---------------------------------------------------------------- the thread */
 
-static void run(struct conversation *c, JNIEnv *jni)
-{
-	if (vm_open(&c->vm, c->jvm, jni, NULL) == 0) {
-		converse(c);
-		if (!vm_is_dead())
-			vm_close(&c->vm);
-		modules_release();
-	}
-}
-
 static void *conversation_main(void *arg)
 {
-	JavaVMAttachArgs attach = {.version = JNI_VERSION_1_6, .name = (char *)AGENT_THREAD_NAME};
 	struct conversation *c = arg;
-	JavaVM *jvm = c->jvm;
-	JNIEnv *jni;
 
-	/* For those who look at the JVM's threads: HotSpot names only threads it made itself. */
-	(void)prctl(PR_SET_NAME, attach.name); /* Cannot fail for a readable string. */
+	/* For those who look at the process's threads. */
+	(void)prctl(PR_SET_NAME, AGENT_THREAD_NAME); /* Cannot fail for a readable string. */
 	/* On a machine without a processor for us the client may have given up by now. */
-	if (!link_is_left(&c->link) && safe_read_init() == 0 &&
-	    (*jvm)->AttachCurrentThreadAsDaemon(jvm, (void **)&jni, &attach) == JNI_OK) {
-		run(c, jni);
-		if (!vm_is_dead())
-			(void)(*jvm)->DetachCurrentThread(jvm); /* Attached above. */
+	if (!link_is_left(&c->link) && safe_read_init() == 0) {
+		converse(c);
+		modules_release();
 	}
 	safe_read_release();
 	/* Nothing is sent any more. */
@@ -158,7 +141,7 @@ static void *conversation_main(void *arg)
 }
 
 /* Signals meant for the application must not land on our thread: it starts with all of them
- * blocked, and the JVM unblocks what it needs when the thread is attached. */
+ * blocked, and is none of the JVM's unless a window cannot do without. */
 static int create_thread(struct conversation *c)
 {
 	sigset_t all, before;

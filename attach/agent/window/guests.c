@@ -1,6 +1,5 @@
 #include "attach/agent/window/guests.h"
 
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -204,7 +203,6 @@ static bool comes_to_who_runs(void)
 void guests_start(unsigned max_frames, double fraction)
 {
 	bool room = true;
-	sigset_t trap;
 
 	frames = max_frames;
 	session = gettid();
@@ -226,10 +224,6 @@ void guests_start(unsigned max_frames, double fraction)
 		if (atomic_load(&pool[i].state) == GUEST_NONE)
 			room = fill(&pool[i]);
 	signals_take_process_ticks(&process_ticks);
-	/* Where the thread that runs has the signal blocked it comes to another one. */
-	(void)sigemptyset(&trap);
-	(void)sigaddset(&trap, SIGTRAP);
-	(void)pthread_sigmask(SIG_UNBLOCK, &trap, NULL); /* A valid set: cannot fail. */
 	timer = cpu_timer_create_for_process(thread_process_sig_data());
 	if (timer >= 0)
 		set_timer();

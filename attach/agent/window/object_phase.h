@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/agent/jvm/vm.h"
+#include "attach/agent/jvmti/vm.h"
 #include "attach/agent/objects/object_settings.h"
 #include "attach/agent/objects/tracker.h"
 #include "attach/agent/stream/drain.h"

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "attach/agent/code/codemap.h"
@@ -54,7 +56,9 @@
 
 struct window {
 	const struct settings *settings;
-	struct vm *vm;
+	JavaVM *jvm;
+	struct vm vm; /* where the JVM is asked for something: asks */
+	bool asks;
 	struct link *link;
 	struct orders orders;
 	struct opener opener;
@@ -142,6 +146,10 @@ static int prepare(struct window *w, struct err *err)
 
 	start_gate(w);
 	r = prepare_handlers(w, err);
+	/* Without an own count of pauses collections have to be told of. */
+	w->asks = w->settings->objects.max > 0 || !handlers.epoch_is_counted;
+	if (r == 0 && w->asks)
+		r = vm_open(&w->vm, w->jvm, err);
 	if (r == 0)
 		r = modules_prepare(err);
 	if (r < 0)
@@ -177,7 +185,14 @@ static void gc_finished(void)
 static void on_vm_died(void)
 {
 	atomic_store(&handlers.stopping, true);
+	vm_note_end();
 	session_wake_send();
+}
+
+/* Windows that ask the JVM for nothing learn of its end by that of the process. */
+__attribute__((destructor)) static void process_ends(void)
+{
+	on_vm_died();
 }
 
 static const struct vm_hooks hooks = {
@@ -199,7 +214,7 @@ static int start_objects(struct window *w, struct err *err)
 {
 	const struct settings *s = w->settings;
 	bool alone = s->sampling.kind_count == 0 && !s->sampling.cpu;
-	int r = object_phase_start(&w->objects, &s->objects, alone, w->vm, w->drain, err);
+	int r = object_phase_start(&w->objects, &s->objects, alone, &w->vm, w->drain, err);
 
 	w->monitor.holdings.objects = object_phase_is_wanted(&w->objects);
 	return r;
@@ -246,21 +261,26 @@ static int start_sampling(struct window *w, struct err *err)
 	const struct settings *s = w->settings;
 	const uint64_t *totals = w->monitor.totals;
 	struct calibration machine = {0};
+	sigset_t trap;
 	int r = signals_install(s->sampling.event_count ? &sampler_hardware : &sampler_clock);
 
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot handle SIGTRAP");
+	/* A thread of its own has all signals blocked. */
+	(void)sigemptyset(&trap);
+	(void)sigaddset(&trap, SIGTRAP);
+	(void)pthread_sigmask(SIG_UNBLOCK, &trap, NULL); /* A valid set: cannot fail. */
 	atomic_store(&handlers.stopping, false);
 	r = measure_machine(w, &machine, err);
 	if (r < 0)
 		return r;
-	r = vm_start(w->vm, &hooks, err);
+	r = w->asks ? vm_start(&w->vm, &hooks, err) : 0;
 	if (r == 0)
 		r = installed_code_read(&handlers.walker.layout);
 	if (r == -ENOMEM)
 		return err_set_errno(err, ENOMEM, "cannot read the JVM's code");
 	if (r == 0 && !handlers.epoch_is_counted)
-		r = vm_tell_of_collections(w->vm, err);
+		r = vm_tell_of_collections(&w->vm, err);
 	if (r < 0)
 		return r;
 	budget_start(&w->budget, s->budget, s->period, &machine.signals,
@@ -424,7 +444,7 @@ static int take_news(struct window *w)
 	session_wake_taken(); /* Before anything is looked at that it may be about. */
 	r = read_orders(w);
 	w->stopping |= w->orders.stop;
-	if (vm_is_dead()) {
+	if (vm_has_ended()) {
 		drain_vm_died(w->drain);
 		w->stopping = true;
 	}
@@ -489,7 +509,7 @@ static void stop_sampling(struct window *w, int *result)
 		atomic_store(&handlers.wake_fd, -1);
 		session_wake_close();
 	}
-	vm_alive = !vm_is_dead();
+	vm_alive = !vm_has_ended();
 	if (!vm_alive)
 		drain_vm_died(w->drain);
 	r = object_phase_stop(&w->objects, vm_alive);
@@ -503,12 +523,12 @@ static void stop_sampling(struct window *w, int *result)
 		drain_set_settled(w->drain, clock_monotonic_ns());
 	if (*result == 0)
 		*result = report(w);
-	object_phase_release(&w->objects, !vm_is_dead());
+	object_phase_release(&w->objects, !vm_has_ended());
 }
 
-int window_run(struct vm *vm, struct link *link, const struct settings *settings, struct err *err)
+int window_run(JavaVM *jvm, struct link *link, const struct settings *settings, struct err *err)
 {
-	struct window w = {.vm = vm,
+	struct window w = {.jvm = jvm,
 			   .link = link,
 			   .settings = settings,
 			   .opener = {.link = link,
@@ -529,5 +549,6 @@ int window_run(struct vm *vm, struct link *link, const struct settings *settings
 	sampling_gate_stop(&w.gate);
 	drain_free(w.drain);
 	census_release(&w.census);
+	vm_close(&w.vm);
 	return r;
 }

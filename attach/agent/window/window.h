@@ -8,13 +8,13 @@
 #ifndef JXPERF_AGENT_WINDOW_WINDOW_H
 #define JXPERF_AGENT_WINDOW_WINDOW_H
 
-#include "attach/agent/jvm/vm.h"
+#include <jni.h>
 #include "attach/agent/stream/link.h"
 #include "attach/agent/window/settings.h"
 #include "common/err.h"
 
 /* 0 when the window ran to its end; -EPIPE when the engine went away; another -errno, with the
  * reason in err, when it could not run. */
-int window_run(struct vm *vm, struct link *link, const struct settings *settings, struct err *err);
+int window_run(JavaVM *jvm, struct link *link, const struct settings *settings, struct err *err);
 
 #endif

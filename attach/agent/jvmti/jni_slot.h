@@ -2,8 +2,8 @@
  * The word that a JNI reference points to: the object's address, as the collector has it there
  * (JNIHandles; ZGC's may be coloured).
  */
-#ifndef JXPERF_AGENT_JVM_JNI_SLOT_H
-#define JXPERF_AGENT_JVM_JNI_SLOT_H
+#ifndef JXPERF_AGENT_JVMTI_JNI_SLOT_H
+#define JXPERF_AGENT_JVMTI_JNI_SLOT_H
 
 #include <stdatomic.h>
 #include <stdint.h>

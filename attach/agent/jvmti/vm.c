@@ -1,17 +1,13 @@
-#include "attach/agent/jvm/vm.h"
+#include "attach/agent/jvmti/vm.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "attach/agent/jvm/vmstructs.h"
+#include "proto/helper.h"
 
 /* Global because JVMTI hands callbacks nothing of ours; they may be late. */
 static const struct vm_hooks *hooks;
-static _Atomic bool dead;
+static _Atomic bool ended;
 
 /* ---------------------------------------------------------------- events */
 
@@ -36,7 +32,6 @@ static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	(void)jvmti, (void)jni;
-	atomic_store(&dead, true);
 	hooks->vm_died();
 }
 
@@ -55,39 +50,46 @@ int vm_refused(struct err *err, const char *call, jvmtiError error)
 	return err_set(err, EOPNOTSUPP, "the JVM refused %s (JVMTI error %d)", call, error);
 }
 
-static jvmtiEnv *kept; /* Attach Listener threads only, and a JVM has one. */
+static jvmtiEnv *kept; /* as long as the JVM lives */
 
-int vm_stay(JavaVM *jvm, bool *made)
+static void leave(struct vm *vm)
 {
-	*made = !kept;
-	return kept ? JNI_OK : (*jvm)->GetEnv(jvm, (void **)&kept, JVMTI_VERSION_11);
+	if (vm->jvmti)
+		(void)(*vm->jvmti)->DisposeEnvironment(vm->jvmti); /* Ours: cannot fail. */
+	(void)(*vm->jvm)->DetachCurrentThread(vm->jvm);            /* Attached by us. */
+	*vm = (struct vm){0};
 }
 
-void vm_stay_not(void)
-{
-	(void)(*kept)->DisposeEnvironment(kept); /* A valid one: cannot fail. */
-	kept = NULL;
-}
-
-int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
+static int make_environments(struct vm *vm, struct err *err)
 {
 	const jvmtiEventCallbacks callbacks = {.VMDeath = on_vm_death,
 					       .GarbageCollectionStart = on_gc_start,
 					       .GarbageCollectionFinish = on_gc_finish,
 					       .SampledObjectAlloc = on_sampled_alloc};
-	struct vm opened = {.jvm = jvm, .jni = jni};
 	jvmtiError e;
 
-	if ((*jvm)->GetEnv(jvm, (void **)&opened.jvmti, JVMTI_VERSION_11) != JNI_OK)
+	if ((!kept && (*vm->jvm)->GetEnv(vm->jvm, (void **)&kept, JVMTI_VERSION_11) != JNI_OK) ||
+	    (*vm->jvm)->GetEnv(vm->jvm, (void **)&vm->jvmti, JVMTI_VERSION_11) != JNI_OK)
 		return err_set(err, EOPNOTSUPP,
 			       "the JVM has no JVMTI 11: JDK 11 or later is needed");
-	e = (*opened.jvmti)->SetEventCallbacks(opened.jvmti, &callbacks, sizeof(callbacks));
-	if (e != JVMTI_ERROR_NONE) {
-		vm_close(&opened);
-		return vm_refused(err, "SetEventCallbacks", e);
-	}
-	*vm = opened;
-	return 0;
+	e = (*vm->jvmti)->SetEventCallbacks(vm->jvmti, &callbacks, sizeof(callbacks));
+	return e == JVMTI_ERROR_NONE ? 0 : vm_refused(err, "SetEventCallbacks", e);
+}
+
+int vm_open(struct vm *vm, JavaVM *jvm, struct err *err)
+{
+	JavaVMAttachArgs attach = {.version = JNI_VERSION_1_6, .name = (char *)AGENT_THREAD_NAME};
+	struct vm opened = {.jvm = jvm};
+	int r;
+
+	if ((*jvm)->AttachCurrentThreadAsDaemon(jvm, (void **)&opened.jni, &attach) != JNI_OK)
+		return err_set(err, EOPNOTSUPP, "the JVM does not let a thread of the agent in");
+	r = make_environments(&opened, err);
+	if (r < 0)
+		leave(&opened);
+	else
+		*vm = opened;
+	return r;
 }
 
 static int set_events(struct vm *vm, jvmtiEventMode mode, const jvmtiEvent *which, size_t count,
@@ -119,19 +121,23 @@ int vm_tell_of_collections(struct vm *vm, struct err *err)
 	return set_events(vm, JVMTI_ENABLE, events_of_collections, COLLECTION_COUNT, err);
 }
 
-bool vm_is_dead(void)
-{
-	return atomic_load(&dead);
-}
-
 void vm_close(struct vm *vm)
 {
-	if (!vm->jvmti)
+	if (!vm->jvmti || vm_has_ended())
 		return;
 	/* Disabling does not fail for events we name, or those that we have no capability for were
 	 * not enabled. */
 	(void)set_events(vm, JVMTI_DISABLE, events, EVENT_COUNT, NULL);
 	(void)set_events(vm, JVMTI_DISABLE, events_of_collections, COLLECTION_COUNT, NULL);
-	(void)(*vm->jvmti)->DisposeEnvironment(vm->jvmti);
-	vm->jvmti = NULL;
+	leave(vm);
+}
+
+void vm_note_end(void)
+{
+	atomic_store(&ended, true);
+}
+
+bool vm_has_ended(void)
+{
+	return atomic_load(&ended);
 }
