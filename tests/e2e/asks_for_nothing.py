@@ -1,0 +1,57 @@
+"""What windows ask the JVM for, by an agent that listens: environments (JVMTI), which slow virtual threads for the JVM's
+life, and to be let in with a thread. Windows without objects ask for nothing."""
+from lib import compile_jni, note, run, test_on_jdks
+from support.profile import Daemon, Workload
+
+ASKS = ("asked for an environment\n", "asked to attach a thread\n")
+WITHOUT_OBJECTS = "cpu,silent-load,silent-store,dead-store,loops"
+
+
+def target(jdk, *options):
+    return Workload(jdk, "SilentLoad", f"-agentpath:{compile_jni('asked.c')}", *options)
+
+
+def asked(jvm):
+    return [jvm.output().count(line) for line in ASKS]
+
+
+@test_on_jdks
+def a_window_without_objects_asks_for_nothing(jdk):
+    daemon, jvm = Daemon(), target(jdk)
+    try:
+        before = asked(jvm)
+        for _ in range(2):
+            quality = daemon.attach(jvm.pid, "--kinds", WITHOUT_OBJECTS, duration="1s")["quality"]
+            assert quality["traps"] > 0, quality
+        note(f"asked for {before} beforehand")
+        assert asked(jvm) == before, jvm.output()
+    finally:
+        jvm.stop()
+        daemon.stop()
+
+
+@test_on_jdks
+def a_window_with_objects_asks_for_an_environment(jdk):
+    daemon, jvm = Daemon(), target(jdk)
+    try:
+        before = asked(jvm)
+        daemon.attach(jvm.pid, "--kinds", "objects", duration="1s")
+        assert all(after > then for after, then in zip(asked(jvm), before)), jvm.output()
+    finally:
+        jvm.stop()
+        daemon.stop()
+
+
+@test_on_jdks
+def a_jvm_that_counts_no_pauses_is_asked_to_tell_of_them(jdk):
+    daemon, jvm = Daemon(), target(jdk, "-XX:-UsePerfData")
+    try:
+        before = asked(jvm)
+        daemon.attach(jvm.pid, "--kinds", "silent-load", duration="1s")
+        assert asked(jvm)[0] > before[0], jvm.output()
+    finally:
+        jvm.stop()
+        daemon.stop()
+
+
+run()
