@@ -136,7 +136,7 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	char path[PROC_PATH_BYTES];
 	char text[PROC_STATUS_BYTES] = "";
 	struct proc_status s = {0};
-	const char *state, *tgid, *nspid, *caught, *pending, *permitted;
+	const char *state, *tgid, *nspid, *caught, *pending, *shared, *permitted;
 	unsigned uid, gid;
 	int r;
 
@@ -149,8 +149,9 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	nspid = status_field(text, "NSpid");
 	caught = status_field(text, "SigCgt");
 	pending = status_field(text, "SigPnd");
+	shared = status_field(text, "ShdPnd");
 	permitted = status_field(text, "CapPrm");
-	if (!state || !tgid || !nspid || !caught || !pending || !permitted ||
+	if (!state || !tgid || !nspid || !caught || !pending || !shared || !permitted ||
 	    !effective_id(status_field(text, "Uid"), &uid) ||
 	    !effective_id(status_field(text, "Gid"), &gid))
 		return -EPROTO;
@@ -161,7 +162,7 @@ int proc_read_status(pid_t pid, pid_t tid, struct proc_status *out)
 	s.in_our_namespace = has_one_number(nspid);
 	s.namespace_tid = last_number(nspid);
 	s.caught_signals = strtoull(caught, NULL, 16);
-	s.pending_signals = strtoull(pending, NULL, 16);
+	s.pending_signals = strtoull(pending, NULL, 16) | strtoull(shared, NULL, 16);
 	s.permitted = strtoull(permitted, NULL, 16);
 	s.state = state[strspn(state, "\t ")];
 	if (s.namespace_tgid <= 0 || s.namespace_tid <= 0)

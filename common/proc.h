@@ -28,7 +28,7 @@ struct proc_status {
 	pid_t namespace_tid;      /* innermost NSpid: likewise of the thread */
 	bool in_our_namespace;    /* of pids: the two are the numbers that we know it by */
 	uint64_t caught_signals;  /* SigCgt, bit N-1 for signal N */
-	uint64_t pending_signals; /* SigPnd, the thread's own */
+	uint64_t pending_signals; /* SigPnd and ShdPnd: of the thread, and of any in its process */
 	uint64_t permitted;       /* CapPrm, bit N for capability N */
 	char state; /* 'R' running or ready to, 'S' sleeping, ... (proc_pid_status(5)) */
 };

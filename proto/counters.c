@@ -249,9 +249,9 @@ const struct counter counter_table[] = {
     {C(PLACES_LOST), .name = "places_lost",
      .sentence = "classes have no name: they were unloaded first, or could not be read"},
     {C(GUESTS), .name = "guests",
-     .sentence = "threads were sampled from their start, for all that live as short"},
+     .sentence = "ticks of the process found threads that have none of their own, and tell of those"},
     {C(GUESTS_MISSED), .name = "guests_missed",
-     .sentence = "more were to be and were not: the others stand for them"},
+     .sentence = "more did, and were not taken: the next stand for them"},
 };
 
 _Static_assert(sizeof(counter_table) / sizeof(counter_table[0]) == JXP__COUNTER__COUNTER_MAX,

@@ -368,7 +368,7 @@ static void on_refused(struct thread *t)
  * gone, and that is certain only where the one before it was seen, too. To choose those that are by
  * what they are would be to choose by what is measured: so the timer always stops twice. Where
  * signals wait for the end of long system calls there never is just one tick, and most of them have
- * to tell. A guest's counts begin at 0, and its timer comes at each tick. */
+ * to tell. Of a guest the counts at its last tick are not known. */
 #define STOPS_MAX 2u
 
 static bool on_stop(struct thread *t)
@@ -377,13 +377,12 @@ static bool on_stop(struct thread *t)
 	uint64_t user, kernel;
 
 	t->side = CPU_UNKNOWN;
-	if (t->clock_on || tick_plan_is_look(&t->ticks, t->signal_cpu_ns))
+	if (t->guest || t->clock_on || tick_plan_is_look(&t->ticks, t->signal_cpu_ns))
 		return false;
 	cpu_timer_sides(&t->sides);
 	user = t->sides.user_ns - before.user_ns;
 	kernel = t->sides.kernel_ns - before.kernel_ns;
-	if (user + kernel > handlers.scheduler_tick_ns * 3 / 2 && t->stops < STOPS_MAX &&
-	    !t->guest) {
+	if (user + kernel > handlers.scheduler_tick_ns * 3 / 2 && t->stops < STOPS_MAX) {
 		t->stops++;
 		thread_count(t, JXP__COUNTER__COUNTER_SIGNALS_STOPS, 1);
 		set_event(t, t->signal_cpu_ns + 1);
@@ -540,17 +539,10 @@ static void on_tick(struct thread *t, const ucontext_t *uc)
 	plan_next(t, patience_is_limited(&t->patience) && watchpoint_is_undecided(t));
 }
 
-/* Every tick of the scheduler that finds it running, until its first CPU time is over. */
 static void on_guest(struct thread *t, const ucontext_t *uc)
 {
-	if (t->signal_cpu_ns > GUEST_CPU_NS) {
-		atomic_store_explicit(&t->timer_spent, false, memory_order_relaxed);
-		return;
-	}
-	if (t->side == CPU_UNKNOWN)
-		t->side = cpu_sample_side(uc);
+	t->side = cpu_sample_side(uc);
 	take_cpu(t, t->guest_tick_ns, uc);
-	set_event(t, t->signal_cpu_ns + 1);
 }
 
 static void on_event(struct thread *t, const ucontext_t *uc)

@@ -62,7 +62,7 @@ bool sampling_gate_passes(struct thread *t)
 	enum gate_outcome outcome;
 
 	/* A CPU timer's signals do not pass the kernel's gate. */
-	if ((t->timer < 0 || t->clock_on) &&
+	if (!t->guest && (t->timer < 0 || t->clock_on) &&
 	    !atomic_load_explicit(&applied_here, memory_order_relaxed))
 		return true;
 	outcome = gate_admit(&gate, clock_monotonic_ns());

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@
 static struct sigaction previous;
 static bool installed; /* session thread alone */
 static const struct sampler *sampler_in_use;
+static const struct process_ticks *process_ticks;
 static _Atomic uint64_t foreign;
 static _Atomic uint64_t stale;
 static _Atomic uint32_t active; /* handlers running, also those whose thread is not known */
@@ -351,6 +353,35 @@ static HANDLER_ENTRY void handle(uint64_t sig_data, bool timer, bool own, const 
 	atomic_fetch_sub(&t->in_handler, 1);
 }
 
+/* Without the library, whose code is none of the outermost. */
+static HANDLER_ENTRY pid_t own_tid(void)
+{
+	long tid;
+
+	__asm__ volatile("syscall" : "=a"(tid) : "a"((long)SYS_gettid) : "rcx", "r11", "memory");
+	return (pid_t)tid;
+}
+
+/* Where the thread has registers of ours, what they watch and this touches is known to be touched
+ * by a handler. */
+static HANDLER_ENTRY void handle_process_tick(bool own, const ucontext_t *uc)
+{
+	pid_t tid = own_tid();
+	struct thread *known = thread_find(tid), *t;
+	int saved;
+
+	if (known)
+		atomic_fetch_add(&known->in_handler, 1);
+	saved = errno;
+	t = process_ticks->begin(tid, known != NULL);
+	if (t)
+		handle(thread_sig_data(t, THREAD_ROLE_SAMPLING), false, own, uc);
+	process_ticks->end(t);
+	errno = saved;
+	if (known)
+		atomic_fetch_sub(&known->in_handler, 1);
+}
+
 /* What the process would have done without us. */
 static void forward(int signal, siginfo_t *info, void *context)
 {
@@ -434,7 +465,9 @@ static HANDLER_ENTRY void on_sigtrap(int signal, siginfo_t *info, void *context)
 	uint64_t sig_data = timer ? (uint64_t)info->si_value.sival_ptr : perf_siginfo_data(info);
 
 	atomic_fetch_add(&active, 1);
-	if ((timer || info->si_code == PERF_TRAP_CODE) && thread_signal_is_ours(sig_data))
+	if (timer && sig_data == thread_process_sig_data())
+		handle_process_tick(handler_entry_contains(ip), uc);
+	else if ((timer || info->si_code == PERF_TRAP_CODE) && thread_signal_is_ours(sig_data))
 		handle(sig_data, timer,
 		       handler_entry_contains(ip) || ip == (uintptr_t)__builtin_return_address(0) ||
 			   (!timer && perf_siginfo_async(info)),
@@ -468,6 +501,11 @@ int signals_install(const struct sampler *sampler)
 		return -errno;
 	installed = true;
 	return 0;
+}
+
+void signals_take_process_ticks(const struct process_ticks *ticks)
+{
+	process_ticks = ticks;
 }
 
 bool signals_installed(void)

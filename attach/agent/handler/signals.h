@@ -16,6 +16,17 @@ struct sampler;
 /* Installs the handler and remembers the previous action. 0 or -errno. */
 int signals_install(const struct sampler *sampler);
 
+/* Ticks of the process, which come in whoever runs. In the handler, and in any thread: begin gives
+ * the entry of a thread's that has none, for this tick, or NULL when it is not to be taken, as of
+ * one that is known to have an entry; end, with what begin gave, has the next one come. */
+struct process_ticks {
+	struct thread *(*begin)(pid_t tid, bool known);
+	void (*end)(struct thread *t);
+};
+
+/* Session thread, before the first of them. */
+void signals_take_process_ticks(const struct process_ticks *ticks);
+
 /* Is our handler still the process's action for SIGTRAP? */
 bool signals_installed(void);
 

@@ -12,11 +12,10 @@
 
 /* Global because a signal brings nothing but an entry's number. */
 static struct thread *table;
-/* Whose entries they are, 0 for none: looked through for one tid by threads of the target that end,
- * so it is dense. */
+/* Whose entries they are, 0 for none: looked through for one tid in handlers, so it is dense. */
 static _Atomic pid_t tids[THREADS_MAX];
 static unsigned in_use;       /* session thread alone */
-static _Atomic unsigned used; /* written by the session thread, read by ending threads too */
+static _Atomic unsigned used; /* written by the session thread, read in handlers too */
 
 int threads_init(void)
 {
@@ -30,6 +29,11 @@ uint64_t thread_sig_data(const struct thread *t, unsigned role)
 	uint64_t generation = atomic_load_explicit(&t->generation, memory_order_relaxed);
 
 	return SIG_DATA_MARK << 48 | generation << 32 | (uint64_t)(t - table) << 8 | role;
+}
+
+HANDLER_ENTRY uint64_t thread_process_sig_data(void)
+{
+	return SIG_DATA_MARK << 48 | UINT64_C(0xffffff) << 8 | THREAD_ROLE_PROCESS;
 }
 
 HANDLER_ENTRY bool thread_signal_is_ours(uint64_t sig_data)
@@ -145,7 +149,7 @@ void thread_lend(struct thread *t, pid_t tid)
 	atomic_store(&tids[t - table], tid);
 }
 
-struct thread *thread_find(pid_t tid)
+HANDLER_ENTRY struct thread *thread_find(pid_t tid)
 {
 	unsigned end = atomic_load_explicit(&used, memory_order_acquire);
 
@@ -154,14 +158,6 @@ struct thread *thread_find(pid_t tid)
 		    thread_is_used(&table[i]) && !atomic_load(&table[i].ended))
 			return &table[i];
 	return NULL;
-}
-
-void thread_note_end(pid_t tid)
-{
-	struct thread *t = thread_find(tid);
-
-	if (t)
-		atomic_store(&t->ended, true);
 }
 
 void threads_sweep(void)

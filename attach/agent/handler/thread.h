@@ -39,13 +39,11 @@
 /* Sampling events of one thread. */
 #define SAMPLING_EVENTS PERF_HARDWARE_EVENTS
 
-/* Of a thread that starts as a guest, its first CPU time: it is told by all guests together. */
-#define GUEST_CPU_NS UINT64_C(20000000)
-
 /* Roles in sig_data; register i is THREAD_ROLE_REGISTER + i. All sampling events share one: the
  * handler looks at all of them. */
 #define THREAD_ROLE_SAMPLING  0u
 #define THREAD_ROLE_REGISTER  1u
+#define THREAD_ROLE_PROCESS   14u /* no entry's: a tick of the process, in whoever runs */
 #define THREAD_ROLE_CALIBRATE 15u
 
 enum thread_state {
@@ -78,15 +76,16 @@ struct thread {
 	/* Session thread; handlers read. */
 	_Atomic uint32_t state;      /* enum thread_state; the handler moves CLOCK to WANTED */
 	_Atomic uint32_t generation; /* 16 bits used */
-	_Atomic bool ended;          /* the Java thread ends: set by ThreadEnd, handlers stop */
+	_Atomic bool ended;          /* the thread has */
 	/* Its handlers return at once: the session thread changes what it has open (thread_hold).
 	 */
 	_Atomic bool held;
 	_Atomic uint8_t registers; /* enum thread_registers; the handler moves it from NONE to
 				    * ASKED, and from LENT to USED to DONE */
 	pid_t tid;
-	/* Above 0: the entry is lent to threads that start (attach/agent/window/guests.h). Constant
-	 * while handlers may come; and what a tick of the thread that has it stands for. */
+	/* Above 0: the entry is lent to threads that have none, for a tick
+	 * (attach/agent/window/guests.h). Constant while handlers may come; and what it stands for.
+	 */
 	unsigned guest;
 	uint64_t guest_tick_ns;
 	int timer;     /* on its CPU clock: what brings the clock sampler's ticks, unless */
@@ -207,6 +206,9 @@ bool thread_signal_is_ours(uint64_t sig_data);
 
 uint64_t thread_sig_data(const struct thread *t, unsigned role);
 
+/* Of ticks of the process. */
+uint64_t thread_process_sig_data(void);
+
 /* Session thread: a free entry for tid, prepared and with no event open, or NULL when the table is
  * full. */
 struct thread *thread_take(pid_t tid);
@@ -233,15 +235,11 @@ void thread_abandon(struct thread *t);
 /* Allocates ring and frames. 0 or -ENOMEM. */
 int thread_allocate(struct thread *t, unsigned max_frames);
 
-/* The entry that stands for the thread now, or NULL. Any thread: the answer may be old by the time
- * it is used, the entry stays valid memory. */
+/* The entry that stands for the thread now, or NULL. Any thread, and outermost code of the handler:
+ * the answer may be old by the time it is used, the entry stays valid memory. */
 struct thread *thread_find(pid_t tid);
 
-/* The thread ends: its entry is to be retired. Any thread, async with everything else. */
-void thread_note_end(pid_t tid);
-
-/* Session thread: notes the ends of threads that nobody told of, because they ended while they were
- * taken on. */
+/* Session thread: notes the ends of threads: their entries are to be retired. */
 void threads_sweep(void);
 
 /* Entries that are not free; session thread. */

@@ -1,5 +1,6 @@
 #include "attach/agent/jvm/java_threads.h"
 
+#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,11 @@
 static _Atomic uint64_t noted_env;
 static _Atomic pid_t noted_tid;
 
+/* What libjvm.so has for that thread alone; and which row of the C library's table that is. */
+static _Atomic uint64_t noted_local, noted_local_bytes, noted_module, noted_stride;
+
 /* The same as long as the JVM lives. 0: not found yet. */
-static struct java_threads facts;
+static struct java_threads found;
 
 struct thread_list {
 	uint64_t *threads; /* JavaThreads; may have been freed since */
@@ -49,8 +53,98 @@ struct thread_head {
 	uint32_t terminated;
 };
 
+/* ---------------------------------------------------------------- what is a thread's own */
+
+/* The C library has a table of a thread's memory for each library, with rows of two words
+ * (glibc; before its first row, how many there are) or of one (musl; in row 0). What was not used
+ * yet is not allocated in glibc. */
+#define ROW_GLIBC   16u
+#define ROW_MUSL    8u
+#define UNALLOCATED UINT64_MAX
+
+static uint64_t word_at(uint64_t address)
+{
+	return *(const uint64_t *)(uintptr_t)address;
+}
+
+/* The calling thread's, for the library with this number; 0: none. */
+static uint64_t local_memory(uint32_t stride, uint64_t module)
+{
+	uint64_t table, rows, memory;
+
+	__asm__("mov %%fs:8, %0" : "=r"(table));
+	if (!table)
+		return 0;
+	rows = word_at(stride == ROW_GLIBC ? table - stride : table);
+	if (module == 0 || module > rows)
+		return 0;
+	memory = word_at(table + module * stride);
+	return memory == UNALLOCATED ? 0 : memory;
+}
+
+static bool has_address(const struct dl_phdr_info *info, uint64_t address)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		uint64_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+
+		if (info->dlpi_phdr[i].p_type == PT_LOAD && address >= begin &&
+		    address - begin < info->dlpi_phdr[i].p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static int note_local(struct dl_phdr_info *info, size_t size, void *libjvm)
+{
+	uint64_t memory = (uintptr_t)info->dlpi_tls_data, module = info->dlpi_tls_modid, bytes = 0;
+
+	(void)size;
+	if (!has_address(info, (uintptr_t)libjvm))
+		return 0;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_TLS)
+			bytes = info->dlpi_phdr[i].p_memsz;
+	if (!memory || !bytes)
+		return 1;
+	atomic_store(&noted_stride, local_memory(ROW_GLIBC, module) == memory  ? ROW_GLIBC
+				    : local_memory(ROW_MUSL, module) == memory ? ROW_MUSL
+									       : 0);
+	atomic_store(&noted_module, module);
+	atomic_store(&noted_local, memory);
+	atomic_store(&noted_local_bytes, bytes);
+	return 1;
+}
+
+uint64_t java_threads_own(const struct java_threads *facts)
+{
+	uint64_t memory = local_memory(facts->local.stride, facts->local.module), thread;
+
+	if (!memory)
+		return 0;
+	thread = word_at(memory + facts->local.offset);
+	return thread && word_at(thread) == facts->functions ? thread : 0;
+}
+
+/* Where the noted thread has its JavaThread. */
+static void find_local(uint64_t thread, struct java_threads *f)
+{
+	uint64_t memory = atomic_load(&noted_local), bytes = atomic_load(&noted_local_bytes), word;
+
+	for (uint64_t at = 0; at + sizeof(word) <= bytes; at += sizeof(word)) {
+		if (!safe_read(memory + at, &word, sizeof(word)) || word != thread)
+			continue;
+		f->local.stride = (uint32_t)atomic_load(&noted_stride);
+		f->local.module = (uint32_t)atomic_load(&noted_module);
+		f->local.offset = (uint32_t)at;
+		return;
+	}
+}
+
+/* ---------------------------------------------------------------- the list */
+
 void java_threads_note(const void *env)
 {
+	(void)dl_iterate_phdr(note_local, vmstructs_symbol("gHotSpotVMStructs"));
 	atomic_store(&noted_tid, (pid_t)syscall(SYS_gettid));
 	atomic_store(&noted_env, (uint64_t)(uintptr_t)env);
 }
@@ -200,7 +294,7 @@ static void find_facts(const struct thread_layout *l, const struct thread_list *
 {
 	uint64_t env = atomic_load(&noted_env), noted = 0, example = 0;
 	pid_t noted_is = atomic_load(&noted_tid), tid;
-	struct java_threads f;
+	struct java_threads f = {0};
 	struct thread_head head;
 
 	for (size_t i = 0; i < list->count && (!noted || !example); i++) {
@@ -216,26 +310,27 @@ static void find_facts(const struct thread_layout *l, const struct thread_list *
 	    !is_env(example, env - noted, env) || !find_stacks(&f))
 		return;
 	f.from_env = (uint32_t)(env - noted);
-	facts = f;
+	find_local(noted, &f);
+	found = f;
 }
 
 static bool open_list(struct thread_layout *l, struct thread_list *list)
 {
 	if (!find_layout(l) || !copy_list(list))
 		return false;
-	if (!facts.functions)
+	if (!found.functions)
 		find_facts(l, list);
-	return facts.functions != 0;
+	return found.functions != 0;
 }
 
 bool java_threads_facts(struct java_threads *out)
 {
 	struct thread_list list = {0};
 	struct thread_layout l;
-	bool known = facts.functions || open_list(&l, &list);
+	bool known = found.functions || open_list(&l, &list);
 
 	free(list.threads);
-	*out = facts;
+	*out = found;
 	return known;
 }
 
@@ -251,7 +346,7 @@ bool java_threads_each(void (*each)(void *arg, pid_t tid), void *arg)
 		if (!read_head(&l, list.threads[i], &head) || head.terminated != l.alive)
 			continue;
 		tid = tid_of(&l, &head);
-		if (tid && (head.functions == facts.functions || is_called(tid, &notifies)))
+		if (tid && (head.functions == found.functions || is_called(tid, &notifies)))
 			each(arg, tid);
 	}
 	free(list.threads);

@@ -13,7 +13,14 @@
 
 /* What handlers tell a thread of Java's by, and its stack. */
 struct java_threads {
-	uint64_t functions;  /* the virtual functions of threads that run Java code */
+	uint64_t functions; /* the virtual functions of threads that run Java code */
+	/* Where a thread notes its own JavaThread: in what libjvm.so has for each thread. stride 0:
+	 * not known. */
+	struct {
+		uint32_t stride; /* of the C library's table of such memory, */
+		uint32_t module; /* which row is libjvm's, */
+		uint32_t offset; /* and where in there it is */
+	} local;
 	uint32_t from_env;   /* a JavaThread is so far before its JNIEnv, */
 	uint32_t stack_base; /* and so far in it are its stack's high end, */
 	uint32_t stack_size; /* and bytes */
@@ -25,6 +32,10 @@ void java_threads_note(const void *env);
 
 /* False where it is not known. */
 bool java_threads_facts(struct java_threads *out);
+
+/* Async-signal-safe, any thread: its JavaThread, if it runs Java code; else 0. The JVM is not asked
+ * (GetEnv), nor the C library: in a thread that has just begun that may allocate. */
+uint64_t java_threads_own(const struct java_threads *facts);
 
 /* Calls each for every thread that may run Java code: those that the JVM lists, without its own (of
  * compilers and services, of JVMTI agents) and those that end. Reads the JVM's list while it may

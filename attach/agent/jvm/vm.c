@@ -9,19 +9,9 @@
 
 #include "attach/agent/jvm/vmstructs.h"
 
-/* What a thread's start and end cost more while their events are enabled: HotSpot makes and frees a
- * JvmtiThreadState under a lock, and calls us twice. Measured from outside on JDK 17, with threads
- * of thirty microseconds of which 15,600 start in a second of CPU time: 1.1 to 2.4% of that. */
-#define THREAD_EVENTS_NS 1500u
-
 /* Global because JVMTI hands callbacks nothing of ours; they may be late. */
 static const struct vm_hooks *hooks;
-static _Atomic uint64_t threads_started; /* in this window */
-
-static pid_t this_thread(void)
-{
-	return (pid_t)syscall(SYS_gettid);
-}
+static _Atomic bool dead;
 
 /* ---------------------------------------------------------------- events */
 
@@ -43,30 +33,14 @@ static void JNICALL on_sampled_alloc(jvmtiEnv *jvmti, JNIEnv *jni, jthread threa
 	hooks->allocated(jvmti, jni, thread, object, class, size);
 }
 
-static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
-{
-	(void)jvmti, (void)jni, (void)thread;
-	atomic_fetch_add_explicit(&threads_started, 1, memory_order_relaxed);
-	hooks->thread_started(this_thread());
-}
-
-static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
-{
-	(void)jvmti, (void)jni, (void)thread;
-	hooks->thread_ended(this_thread());
-}
-
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
 	(void)jvmti, (void)jni;
+	atomic_store(&dead, true);
 	hooks->vm_died();
 }
 
-static const jvmtiEvent events[] = {
-    JVMTI_EVENT_VM_DEATH,
-    JVMTI_EVENT_THREAD_START,
-    JVMTI_EVENT_THREAD_END,
-};
+static const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH};
 static const jvmtiEvent events_of_collections[] = {
     JVMTI_EVENT_GARBAGE_COLLECTION_START,
     JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
@@ -100,9 +74,7 @@ int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err)
 	const jvmtiEventCallbacks callbacks = {.VMDeath = on_vm_death,
 					       .GarbageCollectionStart = on_gc_start,
 					       .GarbageCollectionFinish = on_gc_finish,
-					       .SampledObjectAlloc = on_sampled_alloc,
-					       .ThreadStart = on_thread_start,
-					       .ThreadEnd = on_thread_end};
+					       .SampledObjectAlloc = on_sampled_alloc};
 	struct vm opened = {.jvm = jvm, .jni = jni};
 	jvmtiError e;
 
@@ -134,7 +106,6 @@ static int set_events(struct vm *vm, jvmtiEventMode mode, const jvmtiEvent *whic
 int vm_start(struct vm *vm, const struct vm_hooks *session_hooks, struct err *err)
 {
 	hooks = session_hooks;
-	atomic_store(&threads_started, 0);
 	return set_events(vm, JVMTI_ENABLE, events, EVENT_COUNT, err);
 }
 
@@ -148,25 +119,9 @@ int vm_tell_of_collections(struct vm *vm, struct err *err)
 	return set_events(vm, JVMTI_ENABLE, events_of_collections, COLLECTION_COUNT, err);
 }
 
-void vm_tell_of_threads(struct vm *vm, bool on)
+bool vm_is_dead(void)
 {
-	static const jvmtiEvent of_threads[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END};
-
-	for (size_t i = 0; i < sizeof(of_threads) / sizeof(of_threads[0]); i++)
-		(void)(*vm->jvmti)
-		    ->SetEventNotificationMode(vm->jvmti, on ? JVMTI_ENABLE : JVMTI_DISABLE,
-					       of_threads[i],
-					       NULL); /* As before: vm_start enabled them. */
-}
-
-uint64_t vm_threads_started(void)
-{
-	return atomic_load_explicit(&threads_started, memory_order_relaxed);
-}
-
-uint64_t vm_thread_events_ns(void)
-{
-	return vm_threads_started() * THREAD_EVENTS_NS;
+	return atomic_load(&dead);
 }
 
 void vm_close(struct vm *vm)

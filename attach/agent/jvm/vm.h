@@ -17,8 +17,6 @@
 
 /* Called in the JVM's threads. They must be quick and must not call back into this module. */
 struct vm_hooks {
-	void (*thread_started)(pid_t tid); /* in the new thread */
-	void (*thread_ended)(pid_t tid);   /* in the ending thread */
 	/* After vm_tell_of_collections: a pause of the collector begins and ends, in the one thread
 	 * that makes it. The application is stopped during both, so neither may wait for anything.
 	 */
@@ -59,15 +57,8 @@ int vm_open(struct vm *vm, JavaVM *jvm, JNIEnv *jni, struct err *err);
 /* From now on, after vm_start, collections are told of, until vm_close. 0 or -errno. */
 int vm_tell_of_collections(struct vm *vm, struct err *err);
 
-/* Are starts and ends of threads told of? Yes from vm_start on. */
-void vm_tell_of_threads(struct vm *vm, bool on);
-
-/* How many started since vm_start, as far as that was told. */
-uint64_t vm_threads_started(void);
-
-/* CPU time that the JVM took since vm_start for threads that started and ended, because somebody
- * listens to that. */
-uint64_t vm_thread_events_ns(void);
+/* Has the JVM ended, as far as that was told? For good. */
+bool vm_is_dead(void);
 
 /* Enables the events. hooks must outlive the process. */
 int vm_start(struct vm *vm, const struct vm_hooks *hooks, struct err *err);

@@ -16,7 +16,6 @@
 #include "proto/limits.h"
 
 #define INSTRUCTION_TEXT_BYTES 128
-#define THREAD_NAME_BYTES      32
 
 struct drain {
 	struct link *link;
@@ -531,6 +530,12 @@ void drain_set_settled(struct drain *d, uint64_t time_ns)
 		d->settled_ns = time_ns;
 }
 
+int drain_announce_as(struct drain *d, const struct thread *t, const char *name, bool ended)
+{
+	(void)batch_thread(&d->batch, (uint32_t)t->tid, name, ended); /* batch.failed tells. */
+	return send_when_full(d);
+}
+
 int drain_announce(struct drain *d, const struct thread *t, bool ended)
 {
 	char path[64], name[THREAD_NAME_BYTES];
@@ -540,8 +545,7 @@ int drain_announce(struct drain *d, const struct thread *t, bool ended)
 	if (ended || proc_read(path, name, sizeof(name)) < 0)
 		name[0] = '\0';
 	name[strcspn(name, "\n")] = '\0';
-	(void)batch_thread(&d->batch, (uint32_t)t->tid, name, ended); /* batch.failed tells. */
-	return send_when_full(d);
+	return drain_announce_as(d, t, name, ended);
 }
 
 int drain_send(struct drain *d)

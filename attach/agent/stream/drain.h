@@ -27,6 +27,10 @@ int drain_thread(struct drain *d, struct thread *t);
 /* Tells the engine that a thread is being profiled, or that it ended. */
 int drain_announce(struct drain *d, const struct thread *t, bool ended);
 
+/* The same with a name, of THREAD_NAME_BYTES at most, that is known already. */
+#define THREAD_NAME_BYTES 32
+int drain_announce_as(struct drain *d, const struct thread *t, const char *name, bool ended);
+
 /* A sampled allocation whose object is kept track of from now on. */
 struct tracked_allocation {
 	uint32_t object;   /* its number */

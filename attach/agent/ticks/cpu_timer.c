@@ -16,6 +16,20 @@
 #define WHICH_USER_TICKS            1u
 #define WHICH_CPU_TIME              2u
 
+int cpu_timer_create_for_process(uint64_t sig_data)
+{
+	struct sigevent event;
+	int timer;
+
+	memset(&event, 0, sizeof(event));
+	event.sigev_notify = SIGEV_SIGNAL;
+	event.sigev_signo = SIGTRAP;
+	event.sigev_value.sival_ptr = (void *)sig_data;
+	if (syscall(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer) < 0)
+		return -errno;
+	return timer;
+}
+
 int cpu_timer_create(pid_t tid, uint64_t sig_data)
 {
 	struct sigevent event;

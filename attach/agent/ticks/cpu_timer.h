@@ -1,5 +1,5 @@
 /*
- * A POSIX timer on the CPU clock of one thread, which sends that thread SIGTRAP.
+ * A POSIX timer on the CPU clock of one thread, which sends that thread SIGTRAP; or of the process.
  *
  * It costs nothing at a context switch, where an open perf event does (docs/measurements.md), and
  * it counts the kernel's time for the thread, too. The kernel looks at it at the scheduler's tick,
@@ -21,6 +21,10 @@
 /* A timer, not set, on the clock of a thread of this process; its signals bring sig_data. A number,
  * or -errno: -EAGAIN where RLIMIT_SIGPENDING is reached, -EINVAL when the thread has ended. */
 int cpu_timer_create(pid_t tid, uint64_t sig_data);
+
+/* The same on the clock of the process: the signal comes to the thread that runs when it fires,
+ * from Linux 6.4 on, unless that has it blocked. */
+int cpu_timer_create_for_process(uint64_t sig_data);
 
 /* Has it fire once the thread has used cpu_ns more of CPU time, above 0: at the first tick of the
  * scheduler that finds it running then. 0 or -errno, -ESRCH when the thread has

@@ -8,7 +8,6 @@
 #include <sys/prctl.h>
 
 #include "attach/agent/code/safe_read.h"
-#include "attach/agent/jvm/roster.h"
 #include "attach/agent/jvm/vm.h"
 #include "attach/agent/jvm/vm_version.h"
 #include "attach/agent/jvm/vmstructs.h"
@@ -122,7 +121,7 @@ static void run(struct conversation *c, JNIEnv *jni)
 {
 	if (vm_open(&c->vm, c->jvm, jni, NULL) == 0) {
 		converse(c);
-		if (!roster_vm_is_dead())
+		if (!vm_is_dead())
 			vm_close(&c->vm);
 		modules_release();
 	}
@@ -141,7 +140,7 @@ static void *conversation_main(void *arg)
 	if (!link_is_left(&c->link) && safe_read_init() == 0 &&
 	    (*jvm)->AttachCurrentThreadAsDaemon(jvm, (void **)&jni, &attach) == JNI_OK) {
 		run(c, jni);
-		if (!roster_vm_is_dead())
+		if (!vm_is_dead())
 			(void)(*jvm)->DetachCurrentThread(jvm); /* Attached above. */
 	}
 	safe_read_release();

@@ -1,196 +1,164 @@
 #include "attach/agent/window/guests.h"
 
-#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "attach/agent/handler/handlers.h"
+#include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
-#include "attach/agent/jvm/roster.h"
+#include "attach/agent/jvm/java_threads.h"
 #include "attach/agent/stream/drain.h"
 #include "common/clock.h"
 
-/* Threads of tens of microseconds are a few at a time. */
+/* Samples between two looks of the session thread. */
 #define GUESTS_MAX 64u
 
 /* Of the thread table there is more than that left, or there are no guests. */
 #define ROOM_MIN 256u
 
-/* One that has not used its first CPU time by then waits for something. */
-#define STAY_NS NS_PER_S
+/* What a tick takes, all in all. */
+#define TICK_COST_NS 25000
 
-/* For a thread that is about to begin, or to end; it takes microseconds unless it is not scheduled.
- */
+/* For a handler that is at work; it takes microseconds unless it is not scheduled. */
 #define STOP_TIMEOUT_NS (200 * NS_PER_MS)
 
 /* Their sum says little about how many there should be. */
 #define TICKS_FEW 4
 
-/* A thread that starts has this much on its stack at most; what has more may be on another one. */
-#define STACK_ABOVE_BYTES (64u << 10)
+#define ONE (UINT64_C(1) << 16)
 
-/* To make a timer, set it and delete it, and to read the clock twice: measured 1.8 us. */
-#define GUEST_NS 2000u
+/* How far ticks can be from what clocks say: what there is of such threads that no tick found yet
+ * is not told by the next alone. */
+#define SCALE_MAX (8 * ONE)
 
 enum guest_state {
 	GUEST_NONE, /* no entry */
 	GUEST_IDLE,
-	GUEST_ARMING,  /* the thread's that starts */
-	GUEST_LIVE,    /* nobody's: the thread runs */
-	GUEST_CLOSING, /* the thread's that ends, or the session thread's */
-	GUEST_ENDED,   /* the session thread's: there are records */
-	GUEST_STUCK,   /* the window ended, and its thread was in the middle of something */
+	GUEST_BUSY,  /* the handler's */
+	GUEST_FULL,  /* the session thread's: there is a sample */
+	GUEST_STUCK, /* the window ended, and a handler was in the middle of something */
 };
 
 struct guest {
 	_Atomic uint32_t state;
 	struct thread *t;
-	_Atomic uint64_t since_ns,
-	    cpu_ns; /* by the clock on the wall, and the thread's CPU time then */
+	char name[THREAD_NAME_BYTES];
 };
 
-/* Global because the threads that begin and end get nothing of ours. */
+/* Global because handlers get nothing of ours. */
 static struct guest pool[GUESTS_MAX];
-static _Atomic pid_t tids[GUESTS_MAX]; /* of those that live; dense, for threads that end */
-static _Atomic unsigned turn;
-static _Atomic uint64_t open_until_ns, stands_for_ns;
-static _Atomic uint64_t begun, missed;
-static _Atomic uint64_t used_ns, ticks_seen; /* of those that are no guests any more */
-static unsigned frames;                      /* session thread alone, and: is there a pool? */
-static bool filled;
+static struct java_threads java;
+static pid_t session; /* the session thread */
+static unsigned frames;
+static int timer = -1;
+static uint64_t period_ns;
+static _Atomic uint64_t last_ns,
+    owed_ns; /* the process's CPU time at the last tick; and told by none */
+static _Atomic uint64_t turn, scale;
+static _Atomic uint64_t begun, missed, in_vain;
+static _Atomic uint64_t seen_ns, told_ns; /* by ticks of guests: as the clock says, and scaled */
 
-static bool move(struct guest *g, uint32_t from, uint32_t to)
-{
-	return atomic_compare_exchange_strong(&g->state, &from, to);
-}
-
-static uint64_t ticks(const struct thread *t)
-{
-	return atomic_load(&t->counters[JXP__COUNTER__COUNTER_TICKS]);
-}
-
-/* By the party that has it. What was given up meanwhile is never used again; its place is. */
-static bool pass(struct guest *g, uint32_t from, uint32_t to)
-{
-	if (move(g, from, to))
-		return true;
-	atomic_store(&g->state, GUEST_NONE);
-	return false;
-}
-
-/* ---------------------------------------------------------------- in threads that start and end */
+/* ---------------------------------------------------------------- in handlers */
 
 static struct guest *take(void)
 {
-	unsigned first = atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed);
+	unsigned first = (unsigned)atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed);
 
 	for (unsigned i = 0; i < GUESTS_MAX; i++) {
 		struct guest *g = &pool[(first + i) % GUESTS_MAX];
+		uint32_t idle = GUEST_IDLE;
 
-		if (atomic_load_explicit(&g->state, memory_order_relaxed) == GUEST_IDLE &&
-		    move(g, GUEST_IDLE, GUEST_ARMING))
+		if (atomic_compare_exchange_strong(&g->state, &idle, GUEST_BUSY))
 			return g;
 	}
 	return NULL;
 }
 
-/* Those that were missed are stood for by those that were not. And on a busy processor a new thread
- * often begins right after the scheduler's tick, so that fewer ticks than there should be find one
- * running: ticks tell where, how much is told by the threads' clocks. */
-static uint64_t tick_ns(void)
+static void find_stack(struct thread *t, uint64_t thread)
 {
-	double got = (double)atomic_load(&begun) + 1, lost = (double)atomic_load(&missed);
-	double tick = (double)handlers.scheduler_tick_ns;
-	double used = (double)atomic_load(&used_ns) + TICKS_FEW * tick;
-	double seen = ((double)atomic_load(&ticks_seen) + TICKS_FEW) * tick;
+	uint64_t here = (uintptr_t)__builtin_frame_address(0), size;
 
-	return (uint64_t)((double)atomic_load(&stands_for_ns) * (got + lost) / got * used / seen);
+	t->stack_high = *(const uint64_t *)(uintptr_t)(thread + java.stack_base);
+	size = *(const uint64_t *)(uintptr_t)(thread + java.stack_size);
+	t->stack_low = t->stack_high - size;
+	/* An application may have other stacks. */
+	if (here < t->stack_low || here >= t->stack_high)
+		t->stack_low = t->stack_high = 0;
 }
 
-/* One has used the thread's CPU time up to cpu_ns as a guest. */
-static void note_used(const struct guest *g, uint64_t cpu_ns)
+/* CPU time of the process since the last tick. */
+static uint64_t passed_ns(void)
 {
-	uint64_t from = atomic_load(&g->cpu_ns), to = cpu_ns < GUEST_CPU_NS ? cpu_ns : GUEST_CPU_NS;
+	uint64_t now = clock_ns(CLOCK_PROCESS_CPUTIME_ID), last = atomic_exchange(&last_ns, now);
 
-	atomic_fetch_add_explicit(&used_ns, to > from ? to - from : 0, memory_order_relaxed);
-	atomic_fetch_add_explicit(&ticks_seen, ticks(g->t), memory_order_relaxed);
+	return now > last ? now - last : 0;
 }
 
-/* glibc has a thread's own data at the high end of its stack. */
-static uint64_t stack_high(void)
+static struct thread *begin(pid_t tid, bool known)
 {
-	uint64_t here = (uintptr_t)__builtin_frame_address(0), high = (uintptr_t)pthread_self();
-
-	return high > here && high - here < STACK_ABOVE_BYTES ? high : 0;
-}
-
-static bool arm(struct guest *g, pid_t tid, uint64_t now_ns)
-{
-	struct thread *t = g->t;
-	int timer;
-
-	thread_lend(t, tid);
-	memset(&t->sides, 0, sizeof(t->sides));
-	t->guest_tick_ns = tick_ns();
-	t->stack_high = stack_high();
-	atomic_store(&t->timer_spent, false);
-	timer = cpu_timer_create(tid, thread_sig_data(t, THREAD_ROLE_SAMPLING));
-	if (timer < 0) {
-		thread_lend(t, 0);
-		(void)pass(g, GUEST_ARMING, GUEST_IDLE); /* Either way it is not ours any more. */
-		return false;
-	}
-	t->timer = timer;
-	atomic_store(&g->since_ns, now_ns);
-	atomic_store(&g->cpu_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID));
-	if (!pass(g, GUEST_ARMING, GUEST_LIVE)) {
-		cpu_timer_delete(timer);
-		return false;
-	}
-	atomic_store(&tids[g - pool], tid);
-	/* No tick before the entry is complete. Numbers of timers are not used again for long: one
-	 * that was deleted meanwhile is not found. */
-	(void)cpu_timer_set(timer, 1);
-	return true;
-}
-
-void guests_begin(pid_t tid)
-{
-	uint64_t until = atomic_load_explicit(&open_until_ns, memory_order_relaxed), now;
+	uint64_t ns = passed_ns(), thread;
 	struct guest *g;
 
-	if (until == 0)
-		return;
-	now = clock_monotonic_ns();
-	if (now >= until)
-		return;
+	if (atomic_load(&handlers.stopping))
+		return NULL;
+	thread = known || tid == session ? 0 : java_threads_own(&java);
+	if (!thread) {
+		atomic_fetch_add_explicit(&in_vain, 1, memory_order_relaxed);
+		return NULL;
+	}
 	g = take();
-	atomic_fetch_add_explicit(g && arm(g, tid, now) ? &begun : &missed, 1,
-				  memory_order_relaxed);
+	if (!g) {
+		atomic_fetch_add_explicit(&missed, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&owed_ns, ns, memory_order_relaxed);
+		return NULL;
+	}
+	ns += atomic_exchange(&owed_ns, 0);
+	atomic_fetch_add_explicit(&seen_ns, ns, memory_order_relaxed);
+	ns = ns * atomic_load_explicit(&scale, memory_order_relaxed) / ONE;
+	atomic_fetch_add_explicit(&told_ns, ns, memory_order_relaxed);
+	atomic_fetch_add_explicit(&begun, 1, memory_order_relaxed);
+	thread_lend(g->t, tid);
+	g->t->guest_tick_ns = ns;
+	g->t->epoch = handlers_epoch();
+	g->t->epoch_in_java = false;
+	find_stack(g->t, thread);
+	if (prctl(PR_GET_NAME, g->name) < 0)
+		g->name[0] = '\0'; /* Cannot be. */
+	return g->t;
 }
 
-bool guests_end(pid_t tid)
+/* The timer's next expiry is drawn: half a period to one and a half. */
+static void set_timer(void)
 {
-	unsigned i = 0;
-	struct guest *g;
+	uint64_t random =
+	    atomic_load_explicit(&last_ns, memory_order_relaxed) * UINT64_C(0x9e3779b97f4a7c15) >>
+	    48;
 
-	while (i < GUESTS_MAX && atomic_load_explicit(&tids[i], memory_order_relaxed) != tid)
-		i++;
-	if (i == GUESTS_MAX)
-		return false;
-	g = &pool[i];
-	if (!move(g, GUEST_LIVE, GUEST_CLOSING))
-		return true; /* The session thread closes it. */
-	/* A signal that is pending is delivered on the way back from here. */
-	cpu_timer_delete(g->t->timer);
-	g->t->timer = -1;
-	note_used(g, clock_ns(CLOCK_THREAD_CPUTIME_ID));
-	atomic_store(&tids[i], 0);
-	thread_lend(g->t, 0);
-	(void)pass(g, GUEST_CLOSING, ticks(g->t) ? GUEST_ENDED : GUEST_IDLE); /* As above. */
-	return true;
+	/* One that was deleted meanwhile is not found: its number is not used again for long. */
+	(void)cpu_timer_set(timer, period_ns / 2 + (period_ns * random >> 16));
 }
+
+static void end(struct thread *t)
+{
+	struct guest *g = t ? &pool[t->guest - 1] : NULL;
+	uint32_t busy = GUEST_BUSY;
+
+	if (g) {
+		thread_lend(t, 0);
+		/* What was given up meanwhile is never used again. */
+		if (!atomic_compare_exchange_strong(&g->state, &busy, GUEST_FULL))
+			atomic_store(&g->state, GUEST_NONE);
+	}
+	if (!atomic_load(&handlers.stopping))
+		set_timer();
+}
+
+static const struct process_ticks process_ticks = {begin, end};
 
 /* ---------------------------------------------------------------- the pool */
 
@@ -208,126 +176,102 @@ static bool fill(struct guest *g)
 		return false;
 	}
 	t->guest = (unsigned)(g - pool) + 1;
-	t->epoch = handlers_epoch();
 	t->settled_ns = clock_monotonic_ns();
 	g->t = t;
-	atomic_store(&tids[g - pool], 0);
 	atomic_store(&t->state, THREAD_READY);
 	atomic_store(&g->state, GUEST_IDLE);
 	return true;
 }
 
-static void fill_pool(void)
+/* Before Linux 6.4 a process's timer comes to its first thread, whoever runs. */
+static bool comes_to_who_runs(void)
+{
+	struct utsname kernel;
+	unsigned major, minor;
+
+	return uname(&kernel) == 0 && sscanf(kernel.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 4));
+}
+
+void guests_start(unsigned max_frames, double fraction)
 {
 	bool room = true;
+	sigset_t trap;
 
-	filled = true;
+	frames = max_frames;
+	session = gettid();
+	period_ns = (uint64_t)(TICK_COST_NS / fraction);
+	if (period_ns < handlers.scheduler_tick_ns)
+		period_ns = handlers.scheduler_tick_ns;
+	atomic_store(&begun, 0);
+	atomic_store(&missed, 0);
+	atomic_store(&in_vain, 0);
+	atomic_store(&seen_ns, 0);
+	atomic_store(&told_ns, 0);
+	atomic_store(&owed_ns, 0);
+	atomic_store(&scale, ONE);
+	atomic_store(&last_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+	timer = -1;
+	if (!comes_to_who_runs() || !java_threads_facts(&java) || !java.local.stride)
+		return;
 	for (unsigned i = 0; i < GUESTS_MAX && room; i++)
 		if (atomic_load(&pool[i].state) == GUEST_NONE)
 			room = fill(&pool[i]);
+	signals_take_process_ticks(&process_ticks);
+	/* Where the thread that runs has the signal blocked it comes to another one. */
+	(void)sigemptyset(&trap);
+	(void)sigaddset(&trap, SIGTRAP);
+	(void)pthread_sigmask(SIG_UNBLOCK, &trap, NULL); /* A valid set: cannot fail. */
+	timer = cpu_timer_create_for_process(thread_process_sig_data());
+	if (timer >= 0)
+		set_timer();
 }
 
-void guests_start(unsigned max_frames)
+bool guests_are_on(void)
 {
-	frames = max_frames;
-	atomic_store(&begun, 0);
-	atomic_store(&missed, 0);
-	atomic_store(&used_ns, 0);
-	atomic_store(&ticks_seen, 0);
-}
-
-void guests_open(uint64_t until_ns, uint64_t stands_ns)
-{
-	if (!filled)
-		fill_pool();
-	atomic_store(&stands_for_ns, stands_ns);
-	atomic_store(&open_until_ns, until_ns);
+	return timer >= 0;
 }
 
 /* ---------------------------------------------------------------- what they tell */
 
-static int tell(struct drain *drain, struct thread *t)
+static int tell(struct drain *drain, struct thread *t, const char *name)
 {
-	int r = 0;
+	int r = drain_announce_as(drain, t, name, false);
 
-	/* Until the entry is given back it is this thread's. */
-	if (ticks(t) == 0)
-		return 0;
-	if (!t->announced)
-		r = drain_announce(drain, t, false);
-	t->announced = true;
-	return r == 0 ? drain_thread(drain, t) : r;
+	if (r == 0)
+		r = drain_thread(drain, t);
+	return r == 0 ? drain_announce(drain, t, true) : r;
 }
 
-/* Nobody else has the entry, and its signals are late. */
-static int give_back(struct guest *g, struct drain *drain, uint64_t *totals)
+int guests_follow(struct drain *drain, struct thread *t, uint64_t *totals)
 {
-	struct thread *t = g->t;
-	int r = tell(drain, t);
+	struct guest *g = &pool[t->guest - 1];
+	int r;
 
-	if (r == 0 && t->announced)
-		r = drain_announce(drain, t, true);
-	t->announced = false;
+	if (atomic_load(&g->state) != GUEST_FULL)
+		return 0;
+	r = tell(drain, t, g->name);
 	for (unsigned i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
 		totals[i] += atomic_exchange(&t->counters[i], 0);
 	atomic_store(&t->nested, 0);
 	atomic_store(&t->touched, 0);
-	atomic_store(&g->state, filled ? GUEST_IDLE : GUEST_NONE);
+	atomic_store(&g->state, timer >= 0 ? GUEST_IDLE : GUEST_NONE);
 	return r;
 }
 
-/* A handler that is at work may set the timer again. False while there is one. */
-static bool dismiss(struct guest *g)
+void guests_steer(uint64_t process_ns, uint64_t all_told_ns, uint64_t strangers_ns)
 {
-	struct thread *t = g->t;
-	bool held = thread_hold(t);
+	uint64_t by_guests = atomic_load(&told_ns);
+	uint64_t others = all_told_ns - (by_guests < all_told_ns ? by_guests : all_told_ns);
+	double used = (double)process_ns - (double)others - (double)strangers_ns;
+	double few = (double)(TICKS_FEW * period_ns);
+	double now = ((used > 0 ? used : 0) + few) / ((double)atomic_load(&seen_ns) + few);
 
-	if (held && move(g, GUEST_LIVE, GUEST_CLOSING)) {
-		cpu_timer_delete(t->timer);
-		t->timer = -1;
-		atomic_store(&tids[g - pool], 0);
-		thread_lend(t, 0);
-		atomic_store(&g->state, GUEST_ENDED);
-	}
-	if (held)
-		thread_let_go(t);
-	return held;
-}
-
-/* Sends away who has ended untold, has used its first CPU time, or waits. */
-static void look_after(struct guest *g, pid_t *stays)
-{
-	pid_t tid = atomic_load(&tids[g - pool]);
-	uint64_t cpu_ns = 0;
-	bool here;
-
-	if (tid == 0)
-		return;
-	here = clock_thread_ns(tid, &cpu_ns);
-	if (here && cpu_ns < GUEST_CPU_NS && clock_monotonic_ns() < g->since_ns + STAY_NS)
-		return;
-	if (!dismiss(g) || !here)
-		return;
-	note_used(g, cpu_ns);
-	if (cpu_ns >= GUEST_CPU_NS)
-		*stays = tid;
-	else
-		roster_add(tid);
-}
-
-int guests_follow(struct drain *drain, struct thread *t, uint64_t *totals, pid_t *stays)
-{
-	struct guest *g = &pool[t->guest - 1];
-	int r = 0;
-
-	*stays = 0;
-	if (atomic_load(&g->state) == GUEST_LIVE) {
-		r = tell(drain, t);
-		look_after(g, stays);
-	}
-	if (r == 0 && atomic_load(&g->state) == GUEST_ENDED)
-		r = give_back(g, drain, totals);
-	return r;
+	atomic_store(&scale,
+		     now < (double)(SCALE_MAX / ONE) ? (uint64_t)(now * (double)ONE) : SCALE_MAX);
+	/* A signal that was not taken, because its thread ended first, has set no timer. */
+	if (timer >= 0 && !cpu_timer_is_set(timer))
+		set_timer();
 }
 
 /* ---------------------------------------------------------------- the end */
@@ -339,18 +283,15 @@ static void stop(struct guest *g, uint64_t deadline_ns)
 	for (;;) {
 		uint32_t state = atomic_load(&g->state);
 
-		if (state == GUEST_NONE || state == GUEST_ENDED || state == GUEST_STUCK ||
-		    (state == GUEST_IDLE && move(g, GUEST_IDLE, GUEST_NONE)))
+		if (state == GUEST_NONE || state == GUEST_FULL || state == GUEST_STUCK ||
+		    (state == GUEST_IDLE &&
+		     atomic_compare_exchange_strong(&g->state, &state, GUEST_NONE)))
 			return;
-		if (state == GUEST_LIVE && dismiss(g))
-			continue;
-		if (clock_monotonic_ns() >= deadline_ns) {
+		if (state == GUEST_BUSY && clock_monotonic_ns() >= deadline_ns) {
 			/* Its thread may go on at any time: nobody else gets the entry. */
 			atomic_fetch_add(&g->t->in_handler, 1);
-			if (move(g, state, GUEST_STUCK)) {
-				atomic_store(&tids[g - pool], 0);
+			if (atomic_compare_exchange_strong(&g->state, &state, GUEST_STUCK))
 				return;
-			}
 			atomic_fetch_sub(&g->t->in_handler, 1);
 		}
 		(void)nanosleep(&moment, NULL); /* Too short a sleep does no harm. */
@@ -361,26 +302,21 @@ void guests_stop(void)
 {
 	uint64_t deadline = clock_monotonic_ns() + STOP_TIMEOUT_NS;
 
-	filled = false;
-	atomic_store(&open_until_ns, 0);
+	cpu_timer_delete(timer);
+	timer = -1;
 	for (unsigned i = 0; i < GUESTS_MAX; i++)
 		stop(&pool[i], deadline);
 }
 
 /* ---------------------------------------------------------------- the account */
 
-uint64_t guests_cost_ns(void)
+uint64_t guests_cost_ns(uint64_t signal_ns)
 {
-	return atomic_load(&begun) * GUEST_NS;
+	return (atomic_load(&in_vain) + atomic_load(&missed)) * signal_ns;
 }
 
 void guests_counters(uint64_t *counters)
 {
 	counters[JXP__COUNTER__COUNTER_GUESTS] = atomic_load(&begun);
 	counters[JXP__COUNTER__COUNTER_GUESTS_MISSED] = atomic_load(&missed);
-}
-
-uint64_t guests_told_ns(uint64_t from_ns)
-{
-	return filled && from_ns < GUEST_CPU_NS ? GUEST_CPU_NS : from_ns;
 }

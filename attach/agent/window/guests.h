@@ -1,59 +1,51 @@
 /*
- * Guests: of threads that live too short to be taken on one by one, a share is sampled from its
- * start.
+ * Guests: threads that have no ticks of their own, because they live too short to be taken on, have
+ * not been met yet, or hardly run.
  *
- * Where threads come and go at that rate, guests are taken in spans that are drawn at random
- * (census.c). In one every thread that starts sets a CPU timer on itself, with an entry out of a
- * pool that is prepared, and deletes it when it ends. The timer comes at each tick of the scheduler
- * that finds the thread running: such a tick stands for what lies between two, in all threads that
- * start in the time that the span stands for. It takes a sample of kind cpu, nothing else. How much
- * all of them used is known better, by their clocks, and the ticks together stand for that.
+ * A timer on the process's CPU clock comes to whoever runs when it expires (Linux 6.4 on). A tick
+ * that finds a thread with ticks of its own, or one that is none of Java's, is for nothing. Any
+ * other thread is a guest for as long as the handler works: it is lent an entry out of a pool, in
+ * which the sample stays until the session thread has sent it. Where the CPU time of such threads
+ * goes is told by these ticks; how much it is by clocks: what the process used and nobody's own
+ * ticks told (guests_steer). For the tick that comes first after the timer has expired gets it, and
+ * processors whose ticks have another distance from those of others get more of them or less.
  *
- * Guests tell of a thread's first CPU time, GUEST_CPU_NS, alone. One that goes on, or waits for
- * long, is dismissed and taken on like any other; what it, and whoever was no guest, uses later is
- * told by its own ticks.
+ * An entry is with one party at a time, by its state (guests.c). Nobody waits or allocates in a
+ * handler: who finds no entry is counted, and stood for by the next.
  *
- * An entry is with one party at a time, by its state (guests.c): moving it on makes it that one's.
- * Starting and ending threads neither wait nor allocate: whoever finds no entry is no guest, and
- * counted.
+ * Windows with ticks as a profile have them, where the kernel brings them to who runs.
  */
 #ifndef JXPERF_AGENT_WINDOW_GUESTS_H
 #define JXPERF_AGENT_WINDOW_GUESTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct drain;
 struct thread;
 
-/* Session thread: a window begins. */
-void guests_start(unsigned max_frames);
+/* Session thread: a window begins; its ticks may take so much of the process's CPU time. Without
+ * ticks where something that they take cannot be had. */
+void guests_start(unsigned max_frames, double fraction);
 
-/* Session thread: threads that start before until_ns, monotonic, are guests; a tick of one stands
- * for tick_ns of CPU time. The first call of a window takes the pool from the thread table, or as
- * much as there is room for. */
-void guests_open(uint64_t until_ns, uint64_t tick_ns);
+/* Are there ticks? Then the CPU time of a thread is told by its own from when it is taken on. */
+bool guests_are_on(void);
 
-/* In the thread, when it starts, and when it ends: was it a guest? */
-void guests_begin(pid_t tid);
-bool guests_end(pid_t tid);
+/* Session thread: sends the sample in an entry, if there is one, and gives it back to the pool; its
+ * counters are added to totals. 0, or -errno when the session cannot go on. */
+int guests_follow(struct drain *drain, struct thread *t, uint64_t *totals);
 
-/* Session thread: sends the records of a guest's entry, and gives it back to the pool when the
- * guest has ended or is to go; its counters are added to totals. *stays is the thread of one whose
- * first CPU time is over, else 0. 0, or -errno when the session cannot go on. */
-int guests_follow(struct drain *drain, struct thread *t, uint64_t *totals, pid_t *stays);
+/* Session thread, now and then: of the CPU time of the process since guests_start so much was told
+ * by ticks of all kinds, and so much is that of threads that are none of Java's. */
+void guests_steer(uint64_t process_ns, uint64_t told_ns, uint64_t strangers_ns);
 
-/* Session thread, after handlers.stopping was set: no guest has a timer from now on, and none
- * comes. guests_follow once more for each, and the entries are like any others. */
+/* Session thread, after handlers.stopping was set: no tick comes any more. guests_follow once more
+ * for each, and the entries are like any others. */
 void guests_stop(void);
 
-/* Session thread. What guests have cost their threads, beside being told of and signals. */
-uint64_t guests_cost_ns(void);
+/* Session thread. What ticks have cost that were for nothing, where one that the kernel sends takes
+ * signal_ns. */
+uint64_t guests_cost_ns(uint64_t signal_ns);
 void guests_counters(uint64_t *counters);
-
-/* From which CPU time on a thread is told that was no guest from its start and is taken on from
- * from_ns on: where there are guests, not before these tell no more. */
-uint64_t guests_told_ns(uint64_t from_ns);
 
 #endif

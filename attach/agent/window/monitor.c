@@ -214,14 +214,6 @@ static int update_ready(struct monitor *m, struct thread *t)
 	return r == 0 ? holdings_follow(&m->holdings, t) : r;
 }
 
-static int update_guest(struct monitor *m, struct thread *t)
-{
-	pid_t stays;
-	int r = guests_follow(m->drain, t, m->totals, &stays);
-
-	return r == 0 && stays ? monitor_add(m, stays, GUEST_CPU_NS) : r;
-}
-
 int monitor_update(struct monitor *m)
 {
 	uint64_t now = clock_monotonic_ns(), settled = now;
@@ -242,7 +234,7 @@ int monitor_update(struct monitor *m)
 		else if (t->memory && t->settled_ns < settled)
 			settled = t->settled_ns;
 		if (t->guest) {
-			r = update_guest(m, t);
+			r = guests_follow(m->drain, t, m->totals);
 			continue;
 		}
 		if (atomic_load(&t->ended)) {
@@ -266,10 +258,10 @@ int monitor_update(struct monitor *m)
 	return r;
 }
 
-void monitor_sweep(const struct monitor *m, bool numbers_change_hands)
+void monitor_sweep(const struct monitor *m)
 {
 	threads_sweep();
-	if (!numbers_change_hands || holdings_least(&m->holdings) > 0)
+	if (holdings_least(&m->holdings) > 0)
 		return;
 	for (unsigned i = 0; i < threads_used(); i++) {
 		struct thread *t = thread_at(i);
@@ -329,7 +321,7 @@ int monitor_finish(struct monitor *m)
 		if (!thread_is_used(t))
 			continue;
 		if (t->guest && r == 0)
-			r = update_guest(m, t);
+			r = guests_follow(m->drain, t, m->totals);
 		if (atomic_load(&t->in_handler)) {
 			/* It has been for seconds; its events are not to go on. */
 			holdings_end(&m->holdings, t);

@@ -47,9 +47,8 @@ void monitor_refused(struct monitor *m);
  * threads that ended. */
 int monitor_update(struct monitor *m);
 
-/* Notes the ends of threads that nobody told of. Their numbers may be other threads' by now where
- * none was told of for a while. */
-void monitor_sweep(const struct monitor *m, bool numbers_change_hands);
+/* Notes the ends of threads, whose numbers may be other threads' by now. */
+void monitor_sweep(const struct monitor *m);
 
 /* Begins and ends phases: when handlers asked, and now and then. */
 int monitor_phases(struct monitor *m);

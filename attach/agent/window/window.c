@@ -6,6 +6,7 @@
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/epoch/pauses.h"
+#include "attach/agent/epoch/perf_number.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/sampler.h"
 #include "attach/agent/handler/sampling_gate.h"
@@ -14,7 +15,6 @@
 #include "attach/agent/jvm/code_facts.h"
 #include "attach/agent/jvm/installed_code.h"
 #include "attach/agent/jvm/session_wake.h"
-#include "attach/agent/jvm/roster.h"
 #include "attach/agent/jvm/klass_fields.h"
 #include "attach/agent/jvm/layout_facts.h"
 #include "attach/agent/jvm/vm_version.h"
@@ -88,16 +88,33 @@ static void start_gate(struct window *w)
 			    s->sampling.event_count > 0, s->cpu_limit);
 }
 
+/* Where the JVM's performance data is; 0: it keeps none. */
+static uint64_t perf_memory(uint64_t *size_bytes)
+{
+	uint64_t start;
+
+	return vmstructs_static_word("PerfMemory", "_start", &start) &&
+		       vmstructs_static_word("PerfMemory", "_capacity", size_bytes)
+		   ? start
+		   : 0;
+}
+
 /* Positions of objects belong to epochs whose beginning and end are told. Others need to know only
  * whether it is still the same, which the JVM's own count says, if it keeps one. */
 static void choose_epochs(const struct window *w)
 {
-	uint64_t start = 0, size_bytes = 0;
-	bool counted = vmstructs_static_word("PerfMemory", "_start", &start) &&
-		       vmstructs_static_word("PerfMemory", "_capacity", &size_bytes) &&
-		       pauses_find(&handlers.pauses, start, size_bytes);
+	uint64_t size_bytes = 0, start = perf_memory(&size_bytes);
+	bool counted = pauses_find(&handlers.pauses, start, size_bytes);
 
 	handlers.epoch_is_counted = counted && w->settings->objects.max == 0;
+}
+
+/* How many threads have started, as far as the JVM counts that. */
+static const _Atomic uint64_t *count_of_starts(void)
+{
+	uint64_t size_bytes = 0, start = perf_memory(&size_bytes);
+
+	return perf_number_find(start, size_bytes, "java.threads.started");
 }
 
 /* What handlers are to look at. */
@@ -135,34 +152,17 @@ static int prepare(struct window *w, struct err *err)
 	(void)klass_fields_init(); /* Without it places have no names. */
 	r = session_wake_open();
 	atomic_store(&handlers.wake_fd, session_wake_fd());
-	if (r == 0)
-		r = roster_open();
 	w->drain = r == 0 ? drain_new(w->link, handlers.contexts, method_table(),
 				      &handlers.walker.layout.method)
 			  : NULL;
 	if (!w->drain)
 		return err_set_errno(err, r < 0 ? -r : ENOMEM, "cannot set up the agent's tables");
 	monitor_init(&w->monitor, w->settings, &w->opener, &w->gate, w->drain);
-	census_init(&w->census, w->vm, &w->monitor, w->settings->budget);
+	census_init(&w->census, &w->monitor, w->settings->budget, count_of_starts());
 	return 0;
 }
 
 /* ---------------------------------------------------------------- threads */
-
-static void thread_started(pid_t tid)
-{
-	guests_begin(tid);
-	roster_add(tid);
-}
-
-/* In the ending thread. One that ends before its events are opened must not be taken on: nothing
- * would tell us of its end again. */
-static void thread_ended(pid_t tid)
-{
-	roster_remove(tid);
-	if (!guests_end(tid))
-		thread_note_end(tid);
-}
 
 /* Tracked objects may have moved: the session thread is to look at once. Which humongous ones are
  * dead is found out before the new epoch begins, so that it is known in all of it. */
@@ -178,12 +178,10 @@ static void gc_finished(void)
 static void on_vm_died(void)
 {
 	atomic_store(&handlers.stopping, true);
-	roster_vm_died();
+	session_wake_send();
 }
 
 static const struct vm_hooks hooks = {
-    .thread_started = thread_started,
-    .thread_ended = thread_ended,
     .gc_started = handlers_gc_started,
     .gc_finished = gc_finished,
     .allocated = alloc_event_callback,
@@ -307,7 +305,8 @@ static int report(struct window *w)
 	loop_phase_counters(&w->loops, counters);
 	budget_cost(&w->budget, counters, &w->cost);
 	/* Like the session thread's own, not steered by the sampler's period. */
-	other_ns = tracker_cost_ns(&w->objects.tracker) + vm_thread_events_ns() + guests_cost_ns();
+	other_ns =
+	    tracker_cost_ns(&w->objects.tracker) + guests_cost_ns(w->budget.signal_costs.tick_ns);
 	counters[JXP__COUNTER__COUNTER_KERNEL_NS] =
 	    w->cost.overhead_ns - w->cost.session_ns - counters[JXP__COUNTER__COUNTER_HANDLER_NS] -
 	    counters[JXP__COUNTER__COUNTER_REGISTERS_NS] -
@@ -320,6 +319,8 @@ static int report(struct window *w)
 	loop_phase_pace(&w->loops, w->settings->budget, &w->cost, counters,
 			w->budget.signal_costs.trap_ns);
 	w->affordable = budget_session_affordable(&w->budget, &w->cost);
+	guests_steer(w->cost.cpu_ns, counters[JXP__COUNTER__COUNTER_TICK_NS],
+		     census_strangers_ns(&w->census));
 	period = budget_period(&w->budget, counters, &w->cost);
 	if (period != handlers.period) {
 		handlers.period = period;
@@ -361,18 +362,17 @@ static bool is_eager(const struct window *w)
 static void sleep_until_news(const struct window *w)
 {
 	struct pollfd fds[] = {{.fd = w->link->fd, .events = POLLIN},
-			       {.fd = is_eager(w) ? roster_fd() : -1, .events = POLLIN},
 			       {.fd = session_wake_fd(), .events = POLLIN}};
 	uint64_t now = clock_monotonic_ns();
-	uint64_t next = census_next_ns(&w->census) < w->next_drain_ns ? census_next_ns(&w->census)
-								      : w->next_drain_ns;
+	uint64_t news = census_next_ns(&w->census, is_eager(w));
+	uint64_t next = news < w->next_drain_ns ? news : w->next_drain_ns;
 	uint64_t left = next > now ? next - now : 0;
 
 	if (monitor_has_phases(&w->monitor) && left > PHASE_INTERVAL_NS)
 		left = PHASE_INTERVAL_NS;
 	if (w->objects.more)
 		left = 0;
-	(void)poll(fds, 3,
+	(void)poll(fds, 2,
 		   (int)((left + NS_PER_MS - 1) /
 			 NS_PER_MS)); /* Whatever it says, all is looked at next. */
 }
@@ -425,7 +425,7 @@ static int take_news(struct window *w)
 	session_wake_taken(); /* Before anything is looked at that it may be about. */
 	r = read_orders(w);
 	w->stopping |= w->orders.stop;
-	if (roster_vm_is_dead()) {
+	if (vm_is_dead()) {
 		drain_vm_died(w->drain);
 		w->stopping = true;
 	}
@@ -452,8 +452,6 @@ static int run(struct window *w, struct err *err)
 			r = update_phases(w);
 		if (r == 0 && !w->stopping)
 			r = census_news(&w->census, is_eager(w), err);
-		if (!w->stopping)
-			census_guests(&w->census, w->cost.cpu_ns);
 		if (r == 0 && !w->stopping)
 			r = update_objects(w, err);
 		if (r == 0)
@@ -492,7 +490,7 @@ static void stop_sampling(struct window *w, int *result)
 		atomic_store(&handlers.wake_fd, -1);
 		session_wake_close();
 	}
-	vm_alive = !roster_vm_is_dead();
+	vm_alive = !vm_is_dead();
 	if (!vm_alive)
 		drain_vm_died(w->drain);
 	r = object_phase_stop(&w->objects, vm_alive);
@@ -506,7 +504,7 @@ static void stop_sampling(struct window *w, int *result)
 		drain_set_settled(w->drain, clock_monotonic_ns());
 	if (*result == 0)
 		*result = report(w);
-	object_phase_release(&w->objects, !roster_vm_is_dead());
+	object_phase_release(&w->objects, !vm_is_dead());
 }
 
 int window_run(struct vm *vm, struct link *link, const struct settings *settings, struct err *err)
@@ -530,7 +528,6 @@ int window_run(struct vm *vm, struct link *link, const struct settings *settings
 		stop_sampling(&w, &r);
 	}
 	sampling_gate_stop(&w.gate);
-	roster_close();
 	drain_free(w.drain);
 	census_release(&w.census);
 	return r;

@@ -50,9 +50,6 @@ static void a_thread_that_has_ended_is_found_without_being_told(void **state)
 	assert_false(atomic_load(&here->ended));
 	assert_true(atomic_load(&gone->ended));
 	assert_null(thread_find(NO_THREAD));
-	thread_note_end(getpid());
-	assert_true(atomic_load(&here->ended));
-	thread_note_end(getpid()); /* It is nobody's any more. */
 	thread_recycle(here);
 	thread_recycle(gone);
 }

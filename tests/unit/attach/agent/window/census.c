@@ -1,38 +1,76 @@
 /* Which threads wait until they use CPU time, who is left waiting when there is no room, and when
- * nobody is told of threads that start. */
+ * it is looked for threads that have started. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <sys/syscall.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "attach/agent/handler/thread.h"
-#include "attach/agent/jvm/roster.h"
 #include "attach/agent/window/census.h"
 #include "common/clock.h"
+#include "tests/unit/support/agent/fake_threads.h"
 
 /* No thread of it can be profiled: the monitor has no room. */
 struct fixture {
 	struct settings settings;
 	struct monitor monitor;
 	struct census census;
-	pid_t tid;
 };
+
+static _Atomic uint64_t starts; /* by the JVM's count */
+
+/* The JVM's other thread, which uses CPU time when it is told to. */
+static pthread_t worker;
+static _Atomic pid_t worker_tid;
+static _Atomic uint64_t wanted_ns, used_ns;
+static _Atomic bool over;
+
+static void *work(void *unused)
+{
+	atomic_store(&worker_tid, gettid());
+	while (!atomic_load(&over)) {
+		atomic_store(&used_ns, clock_ns(CLOCK_THREAD_CPUTIME_ID));
+		if (atomic_load(&used_ns) >= atomic_load(&wanted_ns))
+			(void)usleep(1000);
+	}
+	return unused;
+}
+
+/* So much of the worker's CPU time that it is awake. */
+static void be_busy(void)
+{
+	uint64_t end = atomic_load(&used_ns) + 2 * DORMANT_AWAKE_NS;
+
+	atomic_store(&wanted_ns, end);
+	while (atomic_load(&used_ns) < end)
+		(void)usleep(1000);
+}
 
 static int set_up(void **state)
 {
 	static struct fixture f;
 
-	f = (struct fixture){.tid = (pid_t)syscall(SYS_gettid)};
+	f = (struct fixture){0};
 	assert_int_equal(threads_init(), 0);
-	assert_int_equal(roster_open(), 0);
+	atomic_store(&over, false);
+	atomic_store(&wanted_ns, 0);
+	atomic_store(&worker_tid, 0);
+	assert_int_equal(pthread_create(&worker, NULL, work, NULL), 0);
+	while (!atomic_load(&worker_tid))
+		(void)usleep(100);
+	fake_threads_known(2);
+	fake_os_threads[1].tid = atomic_load(&worker_tid);
+	atomic_store(&starts, 1);
 	monitor_init(&f.monitor, &f.settings, NULL, NULL, NULL);
 	f.settings.sampling.event_count = 1;
 	f.monitor.holdings.fds_left = 0;
-	census_init(&f.census, NULL, &f.monitor, 0.01);
+	census_init(&f.census, &f.monitor, 0.01, &starts);
 	*state = &f;
 	return 0;
 }
@@ -42,136 +80,15 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	census_release(&f->census);
-	roster_close();
-	return 0;
+	atomic_store(&over, true);
+	return pthread_join(worker, NULL);
 }
 
-/* ---------------------------------------------------------------- a JVM whose threads start */
-
-static jvmtiEventCallbacks callbacks;
-static bool told; /* of threads that start */
-
-static jvmtiError JNICALL set_callbacks(jvmtiEnv *env, const jvmtiEventCallbacks *wanted, jint size)
-{
-	(void)env, (void)size;
-	callbacks = *wanted;
-	return JVMTI_ERROR_NONE;
-}
-
-static jvmtiError JNICALL notify(jvmtiEnv *env, jvmtiEventMode mode, jvmtiEvent event,
-				 jthread thread, ...)
-{
-	(void)env, (void)thread;
-	if (event == JVMTI_EVENT_THREAD_START)
-		told = mode == JVMTI_ENABLE;
-	return JVMTI_ERROR_NONE;
-}
-
-static jvmtiError JNICALL add_capabilities(jvmtiEnv *env, const jvmtiCapabilities *wanted)
-{
-	(void)env, (void)wanted;
-	return JVMTI_ERROR_NONE;
-}
-
-static jvmtiError JNICALL no_threads(jvmtiEnv *env, jint *count, jthread **threads)
-{
-	(void)env;
-	*count = 0;
-	*threads = NULL;
-	return JVMTI_ERROR_NONE;
-}
-
-static jvmtiError JNICALL deallocate(jvmtiEnv *env, unsigned char *memory)
-{
-	(void)env, (void)memory;
-	return JVMTI_ERROR_NONE;
-}
-
-static const jvmtiInterface_1 jvmti_functions = {
-    .AddCapabilities = add_capabilities,
-    .SetEventCallbacks = set_callbacks,
-    .SetEventNotificationMode = notify,
-    .GetAllThreads = no_threads,
-    .Deallocate = deallocate,
-};
-static jvmtiEnv jvmti = &jvmti_functions;
-
-static jclass JNICALL find_class(JNIEnv *env, const char *name)
-{
-	(void)env, (void)name;
-	return (jclass)&jvmti;
-}
-
-static jfieldID JNICALL find_field(JNIEnv *env, jclass class, const char *name, const char *type)
-{
-	(void)env, (void)class, (void)name, (void)type;
-	return (jfieldID)&jvmti;
-}
-
-static void JNICALL delete_reference(JNIEnv *env, jobject reference)
-{
-	(void)env, (void)reference;
-}
-
-static const struct JNINativeInterface_ jni_functions = {
-    .FindClass = find_class, .GetFieldID = find_field, .DeleteLocalRef = delete_reference};
-static JNIEnv jni = &jni_functions;
-
-static jint JNICALL get_env(JavaVM *jvm, void **env, jint version)
-{
-	(void)jvm, (void)version;
-	*env = &jvmti;
-	return JNI_OK;
-}
-
-static const struct JNIInvokeInterface_ jvm_functions = {.GetEnv = get_env};
-static JavaVM jvm = &jvm_functions;
-
-static void ended(pid_t tid)
-{
-	(void)tid;
-}
-
-static const struct vm_hooks hooks = {.thread_started = roster_add, .thread_ended = ended};
-
-static int set_up_in_jvm(void **state)
-{
-	static struct vm vm;
-	struct fixture *f;
-
-	if (set_up(state) < 0)
-		return -1;
-	f = *state;
-	assert_int_equal(vm_open(&vm, &jvm, &jni, NULL), 0);
-	assert_int_equal(vm_start(&vm, &hooks, NULL), 0);
-	assert_true(told);
-	f->census.vm = &vm;
-	return 0;
-}
-
-static void start_threads(unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		callbacks.ThreadStart(&jvmti, &jni, NULL);
-}
-
-/* Is who starts now in the roster? */
-static bool is_listened_to(void)
-{
-	pid_t tids[64];
-	bool overflowed;
-
-	while (roster_take(tids, sizeof(tids) / sizeof(tids[0]), &overflowed) > 0)
-		;
-	start_threads(1);
-	return roster_take(tids, sizeof(tids) / sizeof(tids[0]), &overflowed) == 1;
-}
-
-static void scan_at(struct fixture *f, uint64_t process_ns)
+static void scan(struct fixture *f)
 {
 	f->census.next_scan_ns = 0;
 	f->census.next_process_ns = 0;
-	assert_int_equal(census_scan(&f->census, process_ns, NULL), 0);
+	assert_int_equal(census_scan(&f->census, 1, NULL), 0);
 }
 
 static uint64_t counted(const struct fixture *f, Jxp__Counter counter)
@@ -183,40 +100,26 @@ static uint64_t counted(const struct fixture *f, Jxp__Counter counter)
 	return counters[counter];
 }
 
-/* So much of this thread's CPU time that it is awake. */
-static void be_busy(void)
-{
-	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 2 * DORMANT_AWAKE_NS;
-
-	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
-		;
-}
-
-static void scan(struct fixture *f)
-{
-	scan_at(f, 1);
-}
-
-static void a_thread_that_starts_waits_unless_it_is_taken_on_eagerly(void **state)
+static void a_thread_that_starts_waits_where_there_is_no_room(void **state)
 {
 	struct fixture *f = *state;
+	pid_t tid = atomic_load(&worker_tid);
 
-	for (int eager = 0; eager < 2; eager++) { /* Eagerly there is no room. */
-		roster_add(f->tid);
-		assert_int_equal(census_news(&f->census, eager, NULL), 0);
-		assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_IDLE), 1);
-	}
+	assert_int_equal(census_news(&f->census, false, NULL), 0);
+	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_IDLE), 0);
+	assert_int_equal(census_news(&f->census, true, NULL), 0);
+	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_IDLE), 1);
 	census_settle(&f->census);
-	assert_true(census_is_dormant(&f->census, f->tid));
-	assert_false(census_is_dormant(&f->census, f->tid + 1));
+	assert_true(census_is_dormant(&f->census, tid));
+	assert_false(census_is_dormant(&f->census, gettid()));
 }
 
 static void a_thread_that_has_ended_is_not_noted(void **state)
 {
 	struct fixture *f = *state;
 
-	roster_add(0x3ffffff); /* beyond every pid */
-	assert_int_equal(census_news(&f->census, false, NULL), 0);
+	fake_os_threads[1].tid = 0x3ffffff; /* beyond every pid */
+	scan(f);
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_IDLE), 0);
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT), 0);
 }
@@ -225,8 +128,6 @@ static void a_busy_thread_without_room_is_counted_once(void **state)
 {
 	struct fixture *f = *state;
 
-	roster_add(f->tid);
-	assert_int_equal(census_news(&f->census, false, NULL), 0);
 	for (int i = 0; i < 3; i++) {
 		be_busy();
 		scan(f);
@@ -239,8 +140,6 @@ static void a_scan_that_is_not_due_does_nothing(void **state)
 {
 	struct fixture *f = *state;
 
-	roster_add(f->tid);
-	assert_int_equal(census_news(&f->census, false, NULL), 0);
 	be_busy();
 	f->census.next_scan_ns = UINT64_MAX;
 	assert_int_equal(census_scan(&f->census, UINT64_MAX, NULL), 0);
@@ -258,8 +157,6 @@ static void scans_become_rarer_and_pay_for_themselves(void **state)
 	uint64_t before = clock_monotonic_ns();
 
 	f->census.interval_ns = 50 * NS_PER_MS;
-	roster_add(f->tid);
-	assert_int_equal(census_news(&f->census, false, NULL), 0);
 	scan(f);
 	assert_int_equal(f->census.interval_ns, 100 * NS_PER_MS);
 	assert_true(f->census.next_scan_ns >= before + 100 * NS_PER_MS);
@@ -269,67 +166,71 @@ static void scans_become_rarer_and_pay_for_themselves(void **state)
 	assert_int_equal(f->census.interval_ns, 250 * NS_PER_MS);
 }
 
-/* In the window's first moments its CPU time is not known, and later it is by its last report. */
-static void a_few_starts_are_no_crowd(void **state)
+static void threads_are_listed_when_another_one_has_started(void **state)
 {
 	struct fixture *f = *state;
 
-	start_threads(5);
-	scan_at(f, 0);
-	start_threads(5);
-	scan_at(f, NS_PER_MS);
-	scan_at(f, NS_PER_MS);
-	scan_at(f, NS_PER_S);
-	assert_true(told);
-	assert_true(is_listened_to());
+	fake_list.length = 1;
+	scan(f);
+	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_IDLE), 0);
+	fake_list.length = 2;
+	scan(f);
+	assert_int_equal(census_news(&f->census, true, NULL), 0);
+	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_IDLE), 0);
+	atomic_fetch_add(&starts, 1);
+	assert_int_equal(census_news(&f->census, true, NULL), 0);
+	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_IDLE), 1);
 }
 
-static void where_threads_start_by_the_thousand_nobody_is_told_for_a_while(void **state)
+static void a_jvm_that_counts_no_starts_is_asked_at_each_scan(void **state)
 {
 	struct fixture *f = *state;
 
-	start_threads(5000);
-	scan_at(f, NS_PER_S);
-	assert_false(told);
-	assert_false(is_listened_to());
-	scan_at(f, 2 * NS_PER_S);
-	assert_false(told);
-	f->census.deaf_until_ns = 0;
-	scan_at(f, 100 * NS_PER_S);
-	assert_true(told);
-	assert_true(is_listened_to());
+	f->census.starts = NULL;
+	fake_list.length = 1;
+	scan(f);
+	fake_list.length = 2;
+	scan(f);
+	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_IDLE), 1);
 }
 
-/* Those that nobody was told of do not make the rate a small one. */
-static void starts_are_counted_from_when_they_are_told(void **state)
+static void while_threads_start_it_is_looked_for_more_before_long(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t before = clock_monotonic_ns();
+	uint64_t now = clock_monotonic_ns();
 
-	start_threads(5000);
-	scan_at(f, NS_PER_S);
-	f->census.deaf_until_ns = 0;
-	scan_at(f, 100 * NS_PER_S);
-	start_threads(1000);
-	scan_at(f, 100 * NS_PER_S + 250 * NS_PER_MS);
-	assert_false(told);
-	assert_true(f->census.deaf_until_ns >= before + 2 * NS_PER_S); /* It had not helped. */
+	assert_int_equal(census_next_ns(&f->census, true), UINT64_MAX);
+	assert_int_equal(census_news(&f->census, true, NULL), 0);
+	assert_in_range(census_next_ns(&f->census, true), now + 20 * NS_PER_MS,
+			now + 10 * NS_PER_S);
+	assert_int_equal(census_next_ns(&f->census, false), UINT64_MAX);
+	f->census.news_ns = now - 2 * NS_PER_S;
+	assert_int_equal(census_next_ns(&f->census, true), UINT64_MAX);
 }
 
-#define TEST(name)        cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define TEST_IN_JVM(name) cmocka_unit_test_setup_teardown(name, set_up_in_jvm, tear_down)
+static void a_list_that_cannot_be_read_is_an_error_at_the_beginning_alone(void **state)
+{
+	struct fixture *f = *state;
+
+	fake_list_at = 8;
+	scan(f);
+	assert_int_equal(census_start(&f->census, NULL), -EOPNOTSUPP);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    TEST(a_thread_that_starts_waits_unless_it_is_taken_on_eagerly),
+	    TEST(a_thread_that_starts_waits_where_there_is_no_room),
 	    TEST(a_thread_that_has_ended_is_not_noted),
 	    TEST(a_busy_thread_without_room_is_counted_once),
 	    TEST(a_scan_that_is_not_due_does_nothing),
 	    TEST(scans_become_rarer_and_pay_for_themselves),
-	    TEST_IN_JVM(a_few_starts_are_no_crowd),
-	    TEST_IN_JVM(where_threads_start_by_the_thousand_nobody_is_told_for_a_while),
-	    TEST_IN_JVM(starts_are_counted_from_when_they_are_told),
+	    TEST(threads_are_listed_when_another_one_has_started),
+	    TEST(a_jvm_that_counts_no_starts_is_asked_at_each_scan),
+	    TEST(while_threads_start_it_is_looked_for_more_before_long),
+	    TEST(a_list_that_cannot_be_read_is_an_error_at_the_beginning_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
