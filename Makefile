@@ -219,6 +219,7 @@ $(NUMA)/initramfs.cpio: tests/numa/initramfs tests/numa/init $(NUMA)/jdk/release
 
 unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
 workloads: $(B)/workloads/.built
+WITNESS := $(B)/tests/witness
 tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/code/check.so $(B)/tests/methods/check.so \
 	$(WITNESS)/lib/jxperf/libjxperf-agent.so
 # What a profile in a file is read as, for the end-to-end test to hold against the JDK's own reader.
@@ -227,7 +228,6 @@ $(B)/tests/stacks: $(B)/obj/tests/e2e/stacks.o $(CORE)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lz -lm
 
 # A daemon whose agent asks the JVM for each stack that it walks as well.
-WITNESS := $(B)/tests/witness
 $(WITNESS)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) $(call pic,tests/e2e/witness.c) attach/agent/agent.map \
 		$(B)/bin/jxperfd $(B)/lib/jxperf/jxperf-attach
 	$(call say,LINK,$@)

@@ -15,6 +15,7 @@
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/code_facts.h"
 #include "attach/agent/jvm/installed_code.h"
+#include "attach/agent/jvm/java_threads.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/method/java_name.h"
 #include "attach/agent/method/method_table.h"
@@ -212,15 +213,16 @@ static bool empty_map(void)
 }
 
 /* When the JVM begins, in a thread that runs no Java code, as the agent's session thread. */
-static bool prepare(JNIEnv *jni)
+static bool prepare(const JNIEnv *jni)
 {
 	const char *missing;
 
 	if (safe_read_init() < 0)
 		return false;
+	java_threads_note(jni);
 	missing = code_facts_read(release, &layout);
 	if (missing)
-		printf("\nnot told: %s\n", missing);
+		fprintf(stderr, "not told: %s\n", missing);
 	return !missing && method_table_init() == 0 && empty_map();
 }
 

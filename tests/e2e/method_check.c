@@ -252,7 +252,7 @@ static void compare_method(jmethodID id, const char *signature, const char *file
 	compare_text("name", method_copy_text(copy, METHOD_NAME), name);
 	compare_text("descriptor", method_copy_text(copy, METHOD_DESCRIPTOR), descriptor);
 	compare_text("file", method_copy_text(copy, METHOD_FILE), file);
-	if (method_copy_is_native(copy) != native || (copy->flags & 0xfff) != (flags & 0xfff))
+	if (method_copy_is_native(copy) != native || (copy->look.flags & 0xfff) != (flags & 0xfff))
 		differs("flags", "others", "others");
 	compare_lines(id);
 	compare_bytecodes(id);

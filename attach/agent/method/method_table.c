@@ -70,6 +70,21 @@ static uint32_t find(struct method_table *t, const struct method_layout *layout,
 	return 0;
 }
 
+/* One that is what was copied. */
+static uint32_t find_same(struct method_table *t, const struct method_copy *copy)
+{
+	for (unsigned i = 0; i < MAX_PROBES; i++) {
+		uint32_t number =
+		    atomic_load_explicit(slot_of(t, copy->look.method, i), memory_order_acquire);
+
+		if (!number)
+			break;
+		if (method_copies_are_same(method_of_number(t, number), copy))
+			return number;
+	}
+	return 0;
+}
+
 /* The first of so many that are taken; max when there are not so many left. */
 static uint32_t take(_Atomic uint32_t *used, uint32_t count, uint32_t max)
 {
@@ -148,6 +163,11 @@ static uint32_t add(struct method_table *t, const struct method_layout *layout,
 	if (!method_copy(layout, look, (struct method_copy *)&t->arena[at])) {
 		untake(&t->used, at, words);
 		return count_unread(t);
+	}
+	number = find_same(t, (const struct method_copy *)&t->arena[at]);
+	if (number) {
+		untake(&t->used, at, words);
+		return number;
 	}
 	number = add_copy(t, look->method, at, epoch);
 	if (!number)

@@ -233,8 +233,10 @@ static bool pass_entered(struct cursor *c, const struct return_place *p)
 		return false;
 	if (method_copy_is_native(method_of_number(c->tables->methods, call.method)))
 		call.bci = CALL_BCI_NATIVE;
+	if (!(p->at == RETURN_BY_FRAME ? pass_frame_in_part(c, p) : go_by_place(c, p)))
+		return false;
 	take(c, true, &call, 1);
-	return p->at == RETURN_BY_FRAME ? pass_frame_in_part(c, p) : go_by_place(c, p);
+	return true;
 }
 
 /* Is the innermost one's frame not there as a whole yet? */
@@ -281,8 +283,10 @@ static bool pass_interpreted(struct cursor *c)
 	/* A register may have had something else for a moment. */
 	if (!call.method || !find_bci(c, call.method, bcp, &call.bci))
 		return false;
+	if (!go_to_sender(c, c->fp, word(c->fp, INTERPRETED_SENDER_SP)))
+		return false;
 	take(c, true, &call, 1);
-	return go_to_sender(c, c->fp, word(c->fp, INTERPRETED_SENDER_SP));
+	return true;
 }
 
 static bool is_complete(const struct cursor *c, uint64_t blob)

@@ -75,7 +75,7 @@ static void file_and_lines_may_be_absent(void **state)
 	w->const_method.flags = 3;
 	assert_int_equal(number_of(w, 0), 1);
 	assert_null(text_of(1, METHOD_FILE));
-	assert_int_equal(method_of_number(method_table(), 1)->lines_size, 0);
+	assert_int_equal(method_of_number(method_table(), 1)->look.lines_size, 0);
 }
 
 static bool is_of(const struct fake_world *w, const char *class_name)
@@ -315,7 +315,7 @@ static void more_methods_than_numbers_are_counted(void **state)
 	assert_int_equal(t->full, 10);
 	assert_int_equal(t->unread, 0);
 	assert_int_equal(method_number(t, &fake_method_layout, (uintptr_t)&methods[77], 0), 78);
-	assert_ptr_equal((void *)(uintptr_t)method_of_number(t, 78)->method, &methods[77]);
+	assert_ptr_equal((void *)(uintptr_t)method_of_number(t, 78)->look.method, &methods[77]);
 	free(methods);
 }
 
@@ -324,17 +324,17 @@ static void more_than_the_arena_holds_is_counted(void **state)
 	struct fake_world *w = *state;
 	struct fake_method *methods = calloc(METHODS_MAX, sizeof(*methods));
 	struct method_table *t = method_table();
-	static char text[4001];
+	static char text[3991];
 	uint32_t had = 0;
 
 	assert_non_null(methods);
-	memset(text, 'x', 4000);
+	memset(text, 'x', 3990);
 	fake_set(&w->class, text);
 	for (unsigned i = 0; i < 1000; i++) {
 		memcpy(&methods[i], &w->method, sizeof(methods[i]));
 		had += method_number(t, &fake_method_layout, (uintptr_t)&methods[i], 0) != 0;
 	}
-	assert_in_range(had, 700, METHOD_ARENA_WORDS * 8 / 4000);
+	assert_in_range(had, 700, METHOD_ARENA_WORDS * 8 / 3990);
 	assert_int_equal(t->full, 1000 - had);
 	/* What is smaller may have room yet; what was there before is. */
 	fake_set(&w->class, "p/A");
@@ -382,7 +382,7 @@ static void threads_that_meet_one_agree_on_its_number(void **state)
 	for (unsigned i = 0; i < SHARED; i++) {
 		assert_true(numbers[0][i] > 0);
 		assert_ptr_equal(
-		    (void *)(uintptr_t)method_of_number(method_table(), numbers[0][i])->method,
+		    (void *)(uintptr_t)method_of_number(method_table(), numbers[0][i])->look.method,
 		    &shared[i]);
 		for (unsigned k = 1; k < 4; k++)
 			assert_int_equal(numbers[k][i], numbers[0][i]);
