@@ -249,9 +249,13 @@ const struct counter counter_table[] = {
     {C(PLACES_LOST), .name = "places_lost",
      .sentence = "classes have no name: they were unloaded first, or could not be read"},
     {C(GUESTS), .name = "guests",
-     .sentence = "ticks of the process found threads that have none of their own, and tell of those"},
+     .sentence =
+	 "ticks of the process found threads that have none of their own, and tell of those"},
     {C(GUESTS_MISSED), .name = "guests_missed",
      .sentence = "more did, and were not taken: the next stand for them"},
+    {C(ENVIRONMENTS), .name = "environments",
+     .sentence = "JVMTI environments were asked for: from JDK 21 on virtual threads are mounted "
+		 "dearer from then on, until the JVM ends"},
 };
 
 _Static_assert(sizeof(counter_table) / sizeof(counter_table[0]) == JXP__COUNTER__COUNTER_MAX,

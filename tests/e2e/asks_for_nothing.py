@@ -22,7 +22,7 @@ def a_window_without_objects_asks_for_nothing(jdk):
         before = asked(jvm)
         for _ in range(2):
             quality = daemon.attach(jvm.pid, "--kinds", WITHOUT_OBJECTS, duration="1s")["quality"]
-            assert quality["traps"] > 0, quality
+            assert quality["traps"] > 0 and quality["environments"] == 0, quality
         note(f"asked for {before} beforehand")
         assert asked(jvm) == before, jvm.output()
     finally:
@@ -35,7 +35,8 @@ def a_window_with_objects_asks_for_an_environment(jdk):
     daemon, jvm = Daemon(), target(jdk)
     try:
         before = asked(jvm)
-        daemon.attach(jvm.pid, "--kinds", "objects", duration="1s")
+        quality = daemon.attach(jvm.pid, "--kinds", "objects", duration="1s")["quality"]
+        assert quality["environments"] == 1, quality
         assert all(after > then for after, then in zip(asked(jvm), before)), jvm.output()
     finally:
         jvm.stop()

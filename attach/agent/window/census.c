@@ -162,8 +162,8 @@ int census_start(struct census *c, struct err *err)
 
 	if (!enumerate(c, false, &r))
 		return err_set(err, EOPNOTSUPP, "the JVM's list of its threads cannot be read");
-	if (is_profile(c))
-		guests_start(c->monitor->settings->max_frames, c->budget * GUESTS_SHARE);
+	guests_start(c->monitor->settings->max_frames,
+		     is_profile(c) ? c->budget * GUESTS_SHARE : 0);
 	look_at_strangers(c);
 	r = wake_busiest(c, err);
 	c->interval_ns = SCAN_FIRST_NS;

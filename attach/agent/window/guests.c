@@ -210,9 +210,6 @@ void guests_start(unsigned max_frames, double fraction)
 
 	frames = max_frames;
 	session = gettid();
-	period_ns = (uint64_t)(TICK_COST_NS / fraction);
-	if (period_ns < handlers.scheduler_tick_ns)
-		period_ns = handlers.scheduler_tick_ns;
 	atomic_store(&begun, 0);
 	atomic_store(&missed, 0);
 	atomic_store(&in_vain, 0);
@@ -222,8 +219,11 @@ void guests_start(unsigned max_frames, double fraction)
 	atomic_store(&scale, ONE);
 	atomic_store(&last_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	timer = -1;
-	if (!comes_to_who_runs() || !java_threads_facts(&java))
+	if (fraction <= 0 || !comes_to_who_runs() || !java_threads_facts(&java))
 		return;
+	period_ns = (uint64_t)(TICK_COST_NS / fraction);
+	if (period_ns < handlers.scheduler_tick_ns)
+		period_ns = handlers.scheduler_tick_ns;
 	for (unsigned i = 0; i < GUESTS_MAX && room; i++)
 		if (atomic_load(&pool[i].state) == GUEST_NONE)
 			room = fill(&pool[i]);

@@ -24,8 +24,8 @@
 struct drain;
 struct thread;
 
-/* Session thread: a window begins; its ticks may take so much of the process's CPU time. Without
- * ticks where something that they take cannot be had. */
+/* Session thread: a window begins; its ticks may take so much of the process's CPU time, 0: there
+ * are none. Without ticks also where something that they take cannot be had. */
 void guests_start(unsigned max_frames, double fraction);
 
 /* Are there ticks? Then the CPU time of a thread is told by its own from when it is taken on. */

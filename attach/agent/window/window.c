@@ -314,6 +314,7 @@ static int report(struct window *w)
 	monitor_counters(&w->monitor, counters);
 	census_counters(&w->census, counters);
 	guests_counters(counters);
+	counters[JXP__COUNTER__COUNTER_ENVIRONMENTS] = w->asks;
 	counters[JXP__COUNTER__COUNTER_FOREIGN_SIGTRAPS] = signals_foreign();
 	counters[JXP__COUNTER__COUNTER_STALE_TRAPS] = signals_stale();
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] = codemap_dropped();
