@@ -12,6 +12,8 @@ struct executed executed_at(const struct code_layout *code, uint64_t ip, uint64_
 	struct code_heap_blob own, now;
 	struct opcode o;
 
+	if (ip >= end && !code_heap_covers(code, rip))
+		at.ip = rip;
 	if (ip == rip || ip >= end ||
 	    !opcode_read((const uint8_t *)(uintptr_t)ip,
 			 end - ip < INSTRUCTION_BYTES ? end - ip : INSTRUCTION_BYTES, &o))

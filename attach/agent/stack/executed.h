@@ -18,7 +18,8 @@ struct executed {
 };
 
 /* ip: the instruction's; rip and sp: what the registers say. Of a call or a return it is the place
- * before it, of others the one behind it, in the same code. */
+ * before it, of others the one behind it, in the same code; of code that is not the JVM's own the
+ * one behind it. */
 struct executed executed_at(const struct code_layout *code, uint64_t ip, uint64_t rip, uint64_t sp);
 
 #endif

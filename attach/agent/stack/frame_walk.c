@@ -5,6 +5,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/stack/frame_edge.h"
+#include "attach/agent/stack/leaf_call.h"
 #include "attach/agent/stack/return_place.h"
 #include "attach/agent/stack/stub_frame.h"
 #include "common/code/insn.h"
@@ -134,6 +135,29 @@ static bool find_bcp(const struct cursor *c, uint64_t *bcp)
 	return false;
 }
 
+/* Where one is that has called what is no Java code, which templates keep their place over: it is
+ * in the register still, or nobody knows. */
+static bool find_leaf_bcp(const struct cursor *c, uint64_t *bcp)
+{
+	const struct interpreter *in = &c->layout->interpreter;
+	struct interpreter_code code;
+
+	if (word(c->fp, INTERPRETED_LAST_SP) != 0)
+		return false;
+	switch (interpreter_part_at(in, c->pc)) {
+	case PART_ENTRY:
+		code = interpreter_code_at(in, c->pc);
+		return return_place_in_entry(code.begin, code.end, c->pc).at == RETURN_BY_FRAME;
+	case PART_BYTECODE:
+	case PART_INVOKE:
+	case PART_RETURN:
+		*bcp = c->bcp;
+		return is_bcp_of(c, word(c->fp, INTERPRETED_METHOD), c->bcp);
+	default:
+		return false;
+	}
+}
+
 /* To the caller of code that has no frame. */
 static bool go_by_place(struct cursor *c, const struct return_place *p)
 {
@@ -254,7 +278,7 @@ static bool pass_interpreted(struct cursor *c, struct walk_frame *out)
 	if (!on_stack(c, c->fp, INTERPRETED_WORDS * WORD, 2 * WORD))
 		return false;
 	bcp = word(c->fp, INTERPRETED_BCP);
-	if (c->innermost && !find_bcp(c, &bcp))
+	if ((c->innermost && !find_bcp(c, &bcp)) || (c->leaf && !find_leaf_bcp(c, &bcp)))
 		return false;
 	out->key = (struct frame_key){.key = word(c->fp, INTERPRETED_METHOD),
 				      .tie = bcp,
@@ -404,6 +428,18 @@ static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob,
 		     out->words > 1 ? word(c->sp + bytes, -2) : c->fp);
 }
 
+/* C code that Java code called without leaving Java, which stands for no call. Nobody is called
+ * back from there. */
+static bool pass_library(struct cursor *c)
+{
+	struct stub_frame at = {.pc = c->ip, .sp = c->sp, .fp = c->fp};
+
+	if (!c->innermost || code_heap_covers(&c->layout->code, c->ip) ||
+	    !leaf_call_leave(&c->layout->code, c->high, &at))
+		return false;
+	return go_to_leaf(c, at.pc, at.sp, at.fp);
+}
+
 /* Between compiled code and the interpreter. */
 static bool pass_adapter(struct cursor *c, uint64_t blob)
 {
@@ -419,12 +455,14 @@ static bool pass_adapter(struct cursor *c, uint64_t blob)
 static bool pass_stub(struct cursor *c, uint64_t blob)
 {
 	int32_t words = code_heap_frame_words(&c->layout->code, blob);
-	struct stub_frame at = {.pc = c->pc, .sp = c->sp, .fp = c->fp};
+	struct stub_frame at = {.pc = c->innermost ? c->ip : c->pc, .sp = c->sp, .fp = c->fp};
 	uint64_t bytes = (uint64_t)words * WORD;
 
 	if (code_heap_is_adapter(&c->layout->code, blob))
 		return pass_adapter(c, blob);
 	c->cut = CUT_STUB;
+	if (c->innermost && stub_frame_leave_small(&c->layout->code, blob, c->high, &at))
+		return go_to_leaf(c, at.pc, at.sp, at.fp);
 	if (words <= 0)
 		return stub_frame_leave(&c->layout->code, blob, c->high, &at) &&
 		       go_to_leaf(c, at.pc, at.sp, at.fp);
@@ -497,8 +535,10 @@ static bool step(struct cursor *c, struct frame_walk *walk)
 	if (interpreter_contains(&l->interpreter, c->pc))
 		return leave_interpreted(c) || pass_frame(c, NULL, walk);
 	c->cut = CUT_CODE;
-	if (!code_heap_find(&l->code, c->pc, &blob))
-		return false;
+	if (!code_heap_find(&l->code, c->pc, &blob)) {
+		walk->in_stub |= walk->count == 0;
+		return pass_library(c);
+	}
 	if (code_heap_kind(&l->code, blob.start) == CODE_KIND_OTHER) {
 		walk->in_stub |= walk->count == 0;
 		return pass_stub(c, blob.start);

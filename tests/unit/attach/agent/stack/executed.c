@@ -79,10 +79,20 @@ static void calls_and_returns_are_taken_back(void **state)
 	assert_int_equal(e.sp, SP - 8);
 }
 
+static void in_other_code_the_registers_count(void **state)
+{
+	struct executed e = executed_at(&layout, 0x1000, 0x1001, SP);
+
+	(void)state;
+	assert_int_equal(e.ip, 0x1001);
+	assert_int_equal(e.sp, SP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(behind_an_instruction_the_stack_is_as_there, setup),
+	    cmocka_unit_test_setup(in_other_code_the_registers_count, setup),
 	    cmocka_unit_test_setup(calls_and_returns_are_taken_back, setup),
 	};
 
