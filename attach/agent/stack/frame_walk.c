@@ -7,6 +7,7 @@
 #include "attach/agent/stack/frame_edge.h"
 #include "attach/agent/stack/leaf_call.h"
 #include "attach/agent/stack/return_place.h"
+#include "attach/agent/stack/stub_depth.h"
 #include "attach/agent/stack/stub_frame.h"
 #include "common/code/insn.h"
 
@@ -33,8 +34,9 @@ struct cursor {
 	enum walk_cut cut;
 	uint32_t epoch;
 	bool innermost;
-	bool edge; /* frame_walk.h */
-	bool leaf; /* not innermost, but what it called is no Java code: a stub */
+	bool edge;     /* frame_walk.h */
+	bool fp_found; /* fp is the caller's already */
+	bool leaf;     /* not innermost, but what it called is no Java code: a stub */
 };
 
 /* Can a word there, and those to so many before and behind it, be read? */
@@ -61,6 +63,7 @@ static bool go_to(struct cursor *c, uint64_t pc, uint64_t sp, uint64_t fp)
 	c->fp = fp;
 	c->innermost = false;
 	c->leaf = false;
+	c->fp_found = false;
 	return true;
 }
 
@@ -341,23 +344,49 @@ static uint64_t method_of(const struct frame_layout *l, uint64_t blob)
 /* Of a frame that does not stand, in the key's tie: no blob begins there. */
 #define TIE_EDGE 1u
 
-/* Where the innermost method's frame does not stand, it is in no method inlined in it. Which of its
- * bytecodes its epilogue belongs to nobody says. */
-static bool meet_edge(const struct cursor *c, const struct code_heap_blob *blob,
-		      struct walk_frame *out)
+/* Before its frame stands a method may have saved what it is called with, for a collector's barrier
+ * (of those that a method handle leads through, which have no frame), or not have saved rbp yet. */
+static enum frame_edge unusual_entry(struct cursor *c, uint64_t begin, uint64_t end,
+				     uint16_t *words)
+{
+	struct stub_depth d;
+
+	if (!stub_depth_at(begin, end, c->ip, &d) || d.to_return / WORD + 1 >= FRAME_WORDS_MAX)
+		return FRAME_STANDS;
+	*words = (uint16_t)(d.to_return / WORD + 1);
+	c->fp_found = true;
+	if (d.fp_saved && on_stack(c, c->sp + d.to_fp, 0, 0))
+		c->fp = word(c->sp + d.to_fp, 0);
+	return FRAME_ENTERED;
+}
+
+static enum frame_edge edge_at(struct cursor *c, uint64_t blob, uint16_t *words)
 {
 	const struct code_layout *code = &c->layout->code;
-	int32_t complete = code_heap_frame_complete(code, blob->start);
-	struct code_blob mapped;
-	struct agct_frame call;
+	uint64_t begin = code_heap_begin(code, blob), end = code_heap_end(code, c->ip);
+	int32_t complete = code_heap_frame_complete(code, blob);
 	enum frame_edge edge;
 
-	if (complete < 0)
+	if (complete < 0 || c->ip < begin)
+		return FRAME_STANDS;
+	edge = frame_edge_at(begin, end, (uint32_t)complete, c->ip, words);
+	if (c->ip < begin + (uint32_t)complete)
+		return edge == FRAME_ENTERED ? edge : unusual_entry(c, begin, end, words);
+	return *words == code_heap_frame_words(code, blob) ? FRAME_STANDS : edge;
+}
+
+/* Where the innermost method's frame does not stand, it is in no method inlined in it. Which of its
+ * bytecodes its epilogue belongs to nobody says. */
+static bool meet_edge(struct cursor *c, const struct code_heap_blob *blob, struct walk_frame *out)
+{
+	const struct code_layout *code = &c->layout->code;
+	struct code_blob mapped;
+	struct agct_frame call;
+	enum frame_edge edge = edge_at(c, blob->start, &out->words);
+
+	if (edge == FRAME_STANDS)
 		return false;
-	edge = frame_edge_at(code_heap_begin(code, blob->start), code_heap_end(code, c->ip),
-			     (uint32_t)complete, c->ip, &out->words);
-	if (edge == FRAME_STANDS || out->words == code_heap_frame_words(code, blob->start))
-		return false;
+	c->edge = true;
 	out->key = (struct frame_key){
 	    .key = c->ip << 1 | 1, .tie = blob->start | TIE_EDGE, .id = blob->id};
 	out->entry = frame_find(c->table, &out->key);
@@ -425,7 +454,7 @@ static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob,
 		return false;
 	/* Of a frame that is the return address alone, the caller's rbp is where it was. */
 	return go_to(c, word(c->sp + bytes, -1), c->sp + bytes,
-		     out->words > 1 ? word(c->sp + bytes, -2) : c->fp);
+		     out->words > 1 && !c->fp_found ? word(c->sp + bytes, -2) : c->fp);
 }
 
 /* C code that Java code called without leaving Java, which stands for no call. Nobody is called

@@ -106,6 +106,14 @@ static bool adds(struct depth *d, const struct opcode *o)
 	}
 }
 
+/* Has the opcode more of itself in modrm, instead of a register? */
+static bool is_group(uint8_t code)
+{
+	return (code >= 0x80 && code <= 0x83) || code == 0x8f || code == 0xc0 || code == 0xc1 ||
+	       code == 0xc6 || code == 0xc7 || (code >= 0xd0 && code <= 0xd3) || code == 0xf6 ||
+	       code == 0xf7 || code == 0xfe || code == 0xff;
+}
+
 /* Instructions with an operand in rsp or rbp by name, in the encodings that write one. */
 static bool names_pointer(const struct opcode *o)
 {
@@ -115,7 +123,8 @@ static bool names_pointer(const struct opcode *o)
 		return o->code - 0xb8 + (o->rex & OPCODE_REX_B ? 8u : 0) == RSP;
 	if (!o->has_modrm || o->vex || o->map != OPCODE_ONE_BYTE)
 		return false;
-	return reg == RSP || reg == RBP || (!o->has_memory && (rm == RSP || rm == RBP));
+	return (!is_group(o->code) && (reg == RSP || reg == RBP)) ||
+	       (!o->has_memory && (rm == RSP || rm == RBP));
 }
 
 static bool is_harmless(const struct opcode *o)

@@ -213,13 +213,29 @@ static void code_that_was_replaced_is_not_taken_for_what_it_was(void **state)
 	assert_int_equal(walk.end, WALK_CUT);
 }
 
-static void a_prologue_ends_a_walk(void **state)
+static void a_prologue_that_is_not_understood_ends_a_walk(void **state)
 {
 	(void)state;
 	two_methods();
+	memcpy((void *)(uintptr_t)a, "\x48\x83\xe4\xf0", 4); /* and rsp, -16 */
 	go(a + 3, 0, 0, 0);
 	assert_int_equal(walk.end, WALK_CUT);
 	assert_int_equal(walk.count, 0);
+}
+
+/* Its frame has all of its words already, but the caller's rbp is in the register yet. */
+static void an_entry_that_has_not_saved_rbp_leaves_it_to_the_caller(void **state)
+{
+	(void)state;
+	two_methods();
+	memcpy((void *)(uintptr_t)a, "\x48\x83\xec\x18", 4); /* sub rsp, 24 */
+	put(blob_at(0) + COMPLETE, 9);
+	stack[2] = 99;
+	go(a + 4, 0, 7, 0);
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_int_equal(walk.frames[0].words, 4);
+	assert_int_equal(walk.frames[1].fp, 7);
+	assert_true(frame_walk_is_at_edge(&walk));
 }
 
 static void a_return_into_something_else_ends_a_walk(void **state)
@@ -603,7 +619,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_stack_is_recognised_once_the_jvm_has_told_it),
 	    TEST(code_that_was_replaced_is_not_taken_for_what_it_was),
-	    TEST(a_prologue_ends_a_walk),
+	    TEST(a_prologue_that_is_not_understood_ends_a_walk),
+	    TEST(an_entry_that_has_not_saved_rbp_leaves_it_to_the_caller),
 	    TEST(a_return_into_something_else_ends_a_walk),
 	    TEST(a_return_without_debug_information_is_never_learnt),
 	    TEST(what_is_in_doubt_is_not_learnt),

@@ -57,11 +57,12 @@ static void a_stub_that_saves_rbp_by_a_store(void **state)
 	static const uint8_t code[] = {
 	    0x48, 0x83, 0xec, 0x18,       /*  0 sub rsp, 24 */
 	    0x48, 0x89, 0x6c, 0x24, 0x10, /*  4 mov [rsp+16], rbp */
-	    0x90,                         /*  9 */
+	    0x49, 0xc1, 0xea, 0x2a,       /*  9 shr r10, 42 */
+	    0x90,                         /* 13 */
 	};
 
 	(void)state;
-	CHECK(code, {4, 24, -1}, {9, 24, 16});
+	CHECK(code, {4, 24, -1}, {9, 24, 16}, {13, 24, 16});
 }
 
 static void a_stub_of_c1_pushes_and_returns_on_two_ways(void **state)
