@@ -1,5 +1,6 @@
 #include "attach/agent/jvm/code_facts.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "attach/agent/code/safe_read.h"
@@ -86,6 +87,33 @@ static bool read_blobs(struct code_layout *l)
 	l->frame_complete_is_short = l->frame_complete == header_size + sizeof(int16_t);
 	l->code_begin_is_offset = offset_of("CodeBlob", "_code_offset", &l->code_begin);
 	return l->code_begin_is_offset || offset_of("CodeBlob", "_code_begin", &l->code_begin);
+}
+
+/* Where frames that are to be deoptimised return to, by release. */
+static void read_deoptimised(struct code_layout *l)
+{
+	static const struct {
+		const char *type, *field;
+		bool is_offset;
+	} handlers[] = {
+	    {"CompiledMethod", "_deopt_handler_begin", false},
+	    {"CompiledMethod", "_deopt_mh_handler_begin", false},
+	    {"nmethod", "_deopt_handler_begin", false},
+	    {"nmethod", "_deopt_mh_handler_begin", false},
+	    {"nmethod", "_deopt_handler_offset", true},
+	    {"nmethod", "_deopt_mh_handler_offset", true},
+	    {"nmethod", "_deopt_handler_entry_offset", true},
+	};
+
+	l->deopt_count = 0;
+	if (!offset_of("nmethod", "_orig_pc_offset", &l->original_pc))
+		return;
+	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]) && l->deopt_count < 2; i++) {
+		if (!offset_of(handlers[i].type, handlers[i].field, &l->deopt[l->deopt_count]))
+			continue;
+		l->deopt_is_offset = handlers[i].is_offset;
+		l->deopt_count++;
+	}
 }
 
 static bool read_interpreter(struct interpreter *in)
@@ -245,6 +273,61 @@ static bool read_methods(struct scope_layout *l)
 	       offset_of("InstanceKlass", "_methods_jmethod_ids", &l->holder_ids);
 }
 
+/* ---------------------------------------------------------------- virtual threads */
+
+#define ENTER_SPECIAL "enterSpecial"
+
+struct enter_special {
+	struct frame_layout *layout;
+	uint32_t name, pool_bytes, symbol_length, symbol_body;
+};
+
+/* The nmethod's Method's name; what cannot be read has another. */
+static bool is_named_enter_special(const struct enter_special *e, uint64_t method)
+{
+	const struct scope_layout *l = &e->layout->scopes;
+	char name[sizeof(ENTER_SPECIAL) - 1];
+	uint64_t const_method, constants, symbol;
+	uint16_t index, length;
+
+	return safe_read(method + l->method_const, &const_method, sizeof(const_method)) &&
+	       safe_read(const_method + l->const_constants, &constants, sizeof(constants)) &&
+	       safe_read(const_method + e->name, &index, sizeof(index)) &&
+	       safe_read(constants + e->pool_bytes + index * sizeof(symbol), &symbol,
+			 sizeof(symbol)) &&
+	       safe_read(symbol + e->symbol_length, &length, sizeof(length)) &&
+	       length == sizeof(name) && safe_read(symbol + e->symbol_body, name, sizeof(name)) &&
+	       memcmp(name, ENTER_SPECIAL, sizeof(name)) == 0;
+}
+
+static void find_enter_special(void *arg, uint64_t blob)
+{
+	const struct enter_special *e = arg;
+	uint64_t method;
+
+	if (code_heap_kind(&e->layout->code, blob) == CODE_KIND_NATIVE &&
+	    safe_read(blob + e->layout->code.method, &method, sizeof(method)) &&
+	    is_named_enter_special(e, method))
+		e->layout->continuation.enter_special = blob;
+}
+
+static void read_continuations(struct frame_layout *l)
+{
+	struct enter_special e = {.layout = l};
+	uint64_t bytes;
+
+	l->continuation = (struct continuation_layout){
+	    .return_pc = vmstructs_static("ContinuationEntry", "_return_pc")};
+	if (l->continuation.return_pc || l->code.heap_count == 0 || !l->scopes.methods_known ||
+	    !offset_of("ConstMethod", "_name_index", &e.name) ||
+	    !vmstructs_type_size("ConstantPool", &bytes) ||
+	    !offset_of("Symbol", "_length", &e.symbol_length) ||
+	    !offset_of("Symbol", "_body", &e.symbol_body))
+		return;
+	e.pool_bytes = (uint32_t)bytes;
+	code_heap_each(&l->code, find_enter_special, &e);
+}
+
 /* From JDK 20 on the bytes of a compressed number are never zero (JDK-8292758). */
 #define RELEASE_WITHOUT_ZERO_BYTES 20
 
@@ -262,6 +345,8 @@ void code_facts_read(JNIEnv *jni, unsigned release, struct frame_layout *out)
 		l.code.heap_count = 0;
 	l.scopes.known = release > 0 && l.scopes.methods_known && read_scope_parts(&l.scopes);
 	code_heap_learn_names(&l.code);
+	read_deoptimised(&l.code);
+	read_continuations(&l);
 	if (!read_parts(&l.interpreter))
 		l.interpreter.part_count = 0;
 	l.interpreter.methods_known = read_method_parts(&l.interpreter);

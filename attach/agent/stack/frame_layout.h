@@ -10,6 +10,7 @@
 
 #include "attach/agent/code/code_heap.h"
 #include "attach/agent/stack/anchor.h"
+#include "attach/agent/stack/continuation.h"
 #include "attach/agent/stack/interpreter.h"
 #include "attach/agent/stack/scopes.h"
 
@@ -18,6 +19,7 @@ struct frame_layout {
 	struct scope_layout scopes;
 	struct interpreter interpreter;
 	struct anchor_layout anchor; /* of threads */
+	struct continuation_layout continuation;
 	/* Where Java code that native code called returns to, */
 	uint64_t call_stub_return;
 	/* Offset, in the JavaCallWrapper of that call, of the anchor with the last Java frame

@@ -36,7 +36,8 @@ struct cursor {
 	bool innermost;
 	bool edge;     /* frame_walk.h */
 	bool fp_found; /* fp is the caller's already */
-	bool leaf;     /* not innermost, but what it called is no Java code: a stub */
+	bool deoptimised;
+	bool leaf; /* not innermost, but what it called is no Java code: a stub */
 };
 
 /* Can a word there, and those to so many before and behind it, be read? */
@@ -424,6 +425,26 @@ static bool meet_compiled(struct cursor *c, uint64_t blob, struct walk_frame *ou
 	return true;
 }
 
+/* Of a frame that is to be deoptimised: where it would have returned to. */
+static bool go_to_original_pc(struct cursor *c, uint64_t blob)
+{
+	const struct code_layout *code = &c->layout->code;
+	uint32_t words = (uint32_t)code_heap_frame_words(code, blob), place;
+	struct code_heap_blob original;
+	uint64_t pc;
+
+	if (c->innermost || c->leaf || words >= FRAME_WORDS_MAX ||
+	    !code_heap_original_pc(code, blob, c->pc, words, &place) ||
+	    !on_stack(c, c->sp + place, 0, 0))
+		return false;
+	pc = word(c->sp + place, 0);
+	if (pc == c->pc || !code_heap_find(code, pc, &original) || original.start != blob)
+		return false;
+	c->pc = pc;
+	c->deoptimised = true;
+	return true;
+}
+
 static bool find_compiled(struct cursor *c, const struct code_heap_blob *blob,
 			  struct walk_frame *out)
 {
@@ -438,7 +459,11 @@ static bool find_compiled(struct cursor *c, const struct code_heap_blob *blob,
 	out->entry = frame_find(c->table, &out->key);
 	if (out->entry)
 		out->words = out->entry->words;
-	return out->entry || meet_compiled(c, blob->start, out);
+	if (out->entry)
+		return true;
+	if (go_to_original_pc(c, blob->start)) /* Once: that is no handler. */
+		return find_compiled(c, blob, out);
+	return meet_compiled(c, blob->start, out);
 }
 
 static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob,
@@ -546,6 +571,15 @@ static bool pass_frame(struct cursor *c, const struct code_heap_blob *blob, stru
 	return true;
 }
 
+/* Frames of the carrier, and those that are frozen, are none of a virtual thread's that is here. */
+static bool ends_fiber(const struct cursor *c, uint64_t blob, const struct frame_walk *walk)
+{
+	if (c->innermost || c->leaf || walk->count == 0)
+		return false;
+	return continuation_ends_at(&c->layout->continuation, blob, c->pc) ||
+	       code_heap_is_thaw(&c->layout->code, blob);
+}
+
 /* One frame; false at the end of the walk, with why. */
 static bool step(struct cursor *c, struct frame_walk *walk)
 {
@@ -567,6 +601,11 @@ static bool step(struct cursor *c, struct frame_walk *walk)
 	if (!code_heap_find(&l->code, c->pc, &blob)) {
 		walk->in_stub |= walk->count == 0;
 		return pass_library(c);
+	}
+	if (ends_fiber(c, blob.start, walk)) {
+		walk->fiber = true;
+		walk->end = WALK_ROOT;
+		return false;
 	}
 	if (code_heap_kind(&l->code, blob.start) == CODE_KIND_OTHER) {
 		walk->in_stub |= walk->count == 0;
@@ -594,7 +633,7 @@ void frame_walk(const struct frame_layout *layout, struct frame_table *table,
 	out->end = WALK_CUT;
 	out->cut = CUT_NOT;
 	out->at_call = start->at_call;
-	out->in_stub = out->edge = false;
+	out->in_stub = out->edge = out->fiber = out->deoptimised = false;
 	if (layout->code.heap_count == 0 || c.sp % WORD != 0 || c.sp >= c.high)
 		return;
 	while (step(&c, out)) {
@@ -606,6 +645,7 @@ void frame_walk(const struct frame_layout *layout, struct frame_table *table,
 	if (out->end == WALK_CUT)
 		out->cut = c.cut;
 	out->edge = c.edge;
+	out->deoptimised = c.deoptimised;
 }
 
 bool frame_walk_is_at_edge(const struct frame_walk *walk)

@@ -3,15 +3,18 @@
  *
  * Only frames whose sender is certain are passed: compiled code beyond its prologue, interpreted
  * frames, and the entry frame between native code and the Java code that it called. A walk that
- * meets anything else (a stub, an adapter, a return barrier of a virtual thread, code that is not
+ * meets anything else (a stub in whose code the return address is not certain, code that is not
  * there) ends there, and the JVM is to be asked. The sender of a frame is found as HotSpot finds it
  * (frame::sender, src/hotspot/cpu/x86/frame_x86.inline.hpp).
  *
  * The innermost method may be where its frame does not stand (frame_edge.h); then the walk knows
  * more than the JVM would.
  *
- * A frame that was deoptimised returns to its method's handler of that, which has no debug
- * information: nothing is ever learnt of one.
+ * A frame that is to be deoptimised returns to its method's handler of that; where it would have
+ * returned to is in the frame.
+ *
+ * A virtual thread's stack ends with its run method: what is frozen, and what carries it, is none
+ * of it.
  *
  * Async-signal-safe; in the thread whose stack is walked. Reads nothing but the stack, within the
  * bounds that are given, and code heaps.
@@ -53,7 +56,7 @@ struct walk_frame {
 enum walk_end {
 	WALK_CUT,  /* by a frame whose sender is not certain */
 	WALK_DEEP, /* there are more frames than were wanted; all that were passed are known */
-	WALK_ROOT, /* by the thread's first Java frame */
+	WALK_ROOT, /* by the thread's first Java frame, or a virtual thread's first that is there */
 };
 
 /* Why a walk was cut, or its frames are unknown. */
@@ -77,6 +80,8 @@ struct frame_walk {
 	bool in_stub; /* the innermost frame is not where it began: a stub is */
 	bool edge;    /* ... where it began there is an interpreted frame that does not stand, or an
 		       * adapter */
+	bool fiber;   /* the root is a virtual thread's */
+	bool deoptimised; /* a frame is to be, at which the JVM ends */
 	unsigned count;
 	unsigned unknown; /* frames */
 	unsigned calls;   /* of the others */

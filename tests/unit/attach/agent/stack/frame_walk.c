@@ -23,7 +23,9 @@ enum {
 	COMPLETE = 4,
 	BEGIN = 8,
 	ID = 12,
-	NAME = 16
+	NAME = 16,
+	DEOPT = 24,
+	ORIGINAL_PC = 28
 }; /* offsets in a blob's header */
 
 #define STACK_WORDS  64u
@@ -612,6 +614,68 @@ static void a_stub_that_has_called_stands_for_no_call(void **state)
 	assert_int_equal(walk.cut, CUT_STUB);
 }
 
+/* b is to be deoptimised when a returns: its word 1 has where it would have returned to. */
+static void a_frame_that_is_to_be_deoptimised_has_the_place_itself(void **state)
+{
+	const uint32_t handler = BLOB_BYTES + 100, place = 8;
+
+	(void)state;
+	two_methods();
+	layout.code.deopt_count = 1;
+	layout.code.deopt[0] = DEOPT;
+	layout.code.deopt_is_offset = true;
+	layout.code.original_pc = ORIGINAL_PC;
+	put(blob_at(4) + DEOPT, handler);
+	put(blob_at(4) + ORIGINAL_PC, place);
+	stack[3] = blob_at(4) + handler;
+	stack[5] = b + 8;
+	go(a + 5, 0, 0, 0);
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_int_equal(walk.count, 2);
+	assert_int_equal(walk.frames[1].key.key, (b + 8) << 1);
+	/* In another method's code: it is none. */
+	stack[5] = a + 8;
+	go(a + 5, 0, 0, 0);
+	assert_int_equal(walk.frames[1].key.key, (blob_at(4) + handler) << 1);
+}
+
+static void a_virtual_threads_stack_ends_with_its_first_method(void **state)
+{
+	uint64_t return_pc;
+
+	(void)state;
+	two_methods();
+	return_pc = b + 8;
+	layout.continuation.return_pc = &return_pc;
+	go(a + 5, 0, 0, 0);
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_int_equal(walk.count, 1);
+	assert_true(walk.fiber);
+	/* Of JDK 21: by its code. */
+	layout.continuation.return_pc = NULL;
+	layout.continuation.enter_special = blob_at(4);
+	go(a + 5, 0, 0, 0);
+	assert_int_equal(walk.count, 1);
+	assert_true(walk.fiber);
+	/* The carrier's own. */
+	go(b + 8, 4, 0, 0);
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_false(walk.fiber);
+}
+
+static void frames_that_are_frozen_are_not_missed(void **state)
+{
+	(void)state;
+	two_methods();
+	name_blob(0, name_compiled);
+	name_blob(4, name_stub);
+	layout.code.name_thaw = (uintptr_t)name_stub;
+	go(a + 5, 0, 0, 0);
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_int_equal(walk.count, 1);
+	assert_true(walk.fiber);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -634,6 +698,9 @@ int main(void)
 	    TEST(an_interpreted_method_in_a_state_that_tells_nothing_ends_a_walk),
 	    TEST(a_native_method_that_is_interpreted_has_no_bytecodes),
 	    TEST(a_native_methods_code_is_that_method),
+	    TEST(a_frame_that_is_to_be_deoptimised_has_the_place_itself),
+	    TEST(a_virtual_threads_stack_ends_with_its_first_method),
+	    TEST(frames_that_are_frozen_are_not_missed),
 	    TEST(a_stub_that_has_called_stands_for_no_call),
 	};
 
