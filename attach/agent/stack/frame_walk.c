@@ -466,6 +466,48 @@ static bool find_compiled(struct cursor *c, const struct code_heap_blob *blob,
 	return meet_compiled(c, blob->start, out);
 }
 
+static bool is_java_return(const struct cursor *c, uint64_t pc)
+{
+	const struct frame_layout *l = c->layout;
+	struct code_heap_blob blob;
+
+	if (interpreter_contains(&l->interpreter, pc))
+		return interpreter_part_at(&l->interpreter, pc) == PART_BACK;
+	return pc == l->call_stub_return ||
+	       (code_heap_find(&l->code, pc, &blob) &&
+		code_heap_kind(&l->code, blob.start) != CODE_KIND_OTHER &&
+		leaf_call_is_behind_java(&l->code, pc));
+}
+
+/* C2 inlines code that keeps a few registers on the stack meanwhile, below its frame (searches in
+ * strings). Then the return address is that much higher, and is the only one there. */
+#define PUSHED_WORDS_MAX 4u
+
+static bool is_code(const struct frame_layout *l, uint64_t pc)
+{
+	return code_heap_covers(&l->code, pc) || pc == l->call_stub_return ||
+	       interpreter_contains(&l->interpreter, pc);
+}
+
+static bool pass_pushed(struct cursor *c, uint64_t bytes)
+{
+	uint64_t found = 0;
+
+	if (!c->innermost || c->edge || is_code(c->layout, word(c->sp + bytes, -1)))
+		return true;
+	for (uint64_t i = 1; i <= PUSHED_WORDS_MAX; i++) {
+		uint64_t address = c->sp + bytes + (i - 1) * WORD;
+
+		if (!on_stack(c, address, 0, 0) || !is_java_return(c, word(address, 0)))
+			continue;
+		if (found)
+			return false;
+		found = i;
+	}
+	c->sp += found * WORD;
+	return found > 0;
+}
+
 static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob,
 			  struct walk_frame *out)
 {
@@ -475,7 +517,7 @@ static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob,
 		return false;
 	bytes = out->words * WORD;
 	c->cut = CUT_STACK;
-	if (c->high - c->sp <= bytes)
+	if (c->high - c->sp <= bytes || !pass_pushed(c, bytes) || c->high - c->sp <= bytes)
 		return false;
 	/* Of a frame that is the return address alone, the caller's rbp is where it was. */
 	return go_to(c, word(c->sp + bytes, -1), c->sp + bytes,

@@ -154,3 +154,10 @@ bool leaf_call_leave(const struct code_layout *code, uint64_t high, struct stub_
 	return leave_edge(code, high, at) || leave_frames(code, high, at) ||
 	       leave_only(code, high, at);
 }
+
+bool leaf_call_is_behind_java(const struct code_layout *code, uint64_t pc)
+{
+	enum call_kind kind = call_before(code, pc);
+
+	return kind == CALL_OF_CODE || kind == CALL_UNKNOWN;
+}

@@ -63,7 +63,7 @@ static uint32_t intern(struct context_table *table, const struct agct_frame *cal
 /* Is the context made of just these calls? Ids do not tell: a context may have a twin. Of the
  * better innermost calls of the context only the last one's method counts, and the JVM may have
  * more of them, or fewer; then what is cut at its root cannot be compared. An interpreted innermost
- * frame, or one that has called a stub, the JVM leaves out where it cannot make it out
+ * frame the JVM leaves out where it cannot make it out
  * (find_initial_Java_frame in forte.cpp). */
 static bool is_context_of(struct context_table *table, uint32_t context, const struct frame_walk *w,
 			  unsigned better, const struct agct_frame *calls, unsigned count,
@@ -73,7 +73,7 @@ static bool is_context_of(struct context_table *table, uint32_t context, const s
 
 	for (uint32_t c = context; c != 0; c = context_parent(context_node(table, c)))
 		own++;
-	if ((w->frames[0].words == 0 || w->in_stub) && own == count + 1) {
+	if (w->frames[0].words == 0 && own == count + 1) {
 		context = context_parent(context_node(table, context));
 		own = count;
 		better = 0;
@@ -232,8 +232,14 @@ static bool is_confirmed(const struct stack_walker *walker, const struct stack_p
 	if (count <= 0 || is_context_of(table, context, w, better, place->frames, (unsigned)count,
 					place->max_frames))
 		return true;
-	if (w->deoptimised || !w->fiber)
-		return w->deoptimised;
+	if (w->deoptimised)
+		return true;
+	/* A native method's that has called a stub it leaves out. */
+	if (w->in_stub && is_context_of(table, context_parent(context_node(table, context)), w, 0,
+					place->frames, (unsigned)count, place->max_frames))
+		return true;
+	if (!w->fiber)
+		return false;
 	/* The JVM goes on with the carrier's, and may have one more or less of the innermost. */
 	for (uint32_t c = context; c != 0; c = context_parent(context_node(table, c)))
 		own++;

@@ -614,6 +614,25 @@ static void a_stub_that_has_called_stands_for_no_call(void **state)
 	assert_int_equal(walk.cut, CUT_STUB);
 }
 
+static void what_inlined_code_has_pushed_lies_below_the_frame(void **state)
+{
+	(void)state;
+	two_methods();
+	memcpy((void *)(uintptr_t)(b + 3), "\xe8\0\0\0\0", 5); /* of Java code */
+	memmove(stack + 2, stack, 20 * sizeof(stack[0]));
+	stack[0] = stack[1] = 77;
+	stack[2 + 9] = CALL_STUB;
+	entry(22, 30, 0, 0, 0);
+	stack[2 + 8] = at(22);
+	go(a + 5, 0, 0, 0);
+	assert_int_equal(walk.end, WALK_ROOT);
+	assert_int_equal(walk.count, 2);
+	/* Two such addresses: nobody knows. */
+	stack[6] = b + 8;
+	go(a + 5, 0, 0, 0);
+	assert_int_equal(walk.end, WALK_CUT);
+}
+
 /* b is to be deoptimised when a returns: its word 1 has where it would have returned to. */
 static void a_frame_that_is_to_be_deoptimised_has_the_place_itself(void **state)
 {
@@ -698,6 +717,7 @@ int main(void)
 	    TEST(an_interpreted_method_in_a_state_that_tells_nothing_ends_a_walk),
 	    TEST(a_native_method_that_is_interpreted_has_no_bytecodes),
 	    TEST(a_native_methods_code_is_that_method),
+	    TEST(what_inlined_code_has_pushed_lies_below_the_frame),
 	    TEST(a_frame_that_is_to_be_deoptimised_has_the_place_itself),
 	    TEST(a_virtual_threads_stack_ends_with_its_first_method),
 	    TEST(frames_that_are_frozen_are_not_missed),
