@@ -4,6 +4,8 @@
 #define TESTS_UNIT_AGENT_FAKE_THREADS_H
 
 #include <assert.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -24,6 +26,7 @@ struct fake_thread {
 };
 struct fake_os_thread {
 	int32_t tid;
+	uint64_t pthread; /* 0: its memory cannot be read */
 };
 
 static struct fake_os_thread fake_os_threads[FAKE_THREADS_MAX];
@@ -37,11 +40,37 @@ static struct {
 /* What the JVM has for each thread alone: its JavaThread. */
 static _Thread_local struct fake_thread *volatile fake_own;
 
+static void *fake_be_another(void *begun)
+{
+	fake_own = &fake_threads[1];
+	(void)sem_post(begun);
+	for (;;)
+		(void)pause();
+	return NULL;
+}
+
+/* A thread for the second one, once: its memory is looked at. */
+static inline uint64_t fake_another(void)
+{
+	static pthread_t another;
+	sem_t begun;
+
+	if (another)
+		return (uint64_t)another;
+	assert(sem_init(&begun, 0, 0) == 0);
+	assert(pthread_create(&another, NULL, fake_be_another, &begun) == 0);
+	assert(sem_wait(&begun) == 0);
+	return (uint64_t)another;
+}
+
 /* After fake_vmstructs_reset: so many threads, the others with tids that nobody has. */
 static inline void fake_threads_make(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		fake_os_threads[i].tid = i ? (int32_t)(0x3fffff0 + i) : gettid();
+		fake_os_threads[i].pthread = i == 0   ? (uint64_t)pthread_self()
+					     : i == 1 ? fake_another()
+						      : 0;
 		fake_threads[i] = (struct fake_thread){
 		    .functions = FAKE_FUNCTIONS,
 		    .os_thread = (uintptr_t)&fake_os_threads[i],
@@ -54,7 +83,8 @@ static inline void fake_threads_make(unsigned count)
 	fake_list.threads = (uintptr_t)fake_pointers;
 	fake_list_at = (uintptr_t)&fake_list;
 	fake_field("Thread", "_osthread", offsetof(struct fake_thread, os_thread));
-	fake_field("OSThread", "_thread_id", 0);
+	fake_field("OSThread", "_thread_id", offsetof(struct fake_os_thread, tid));
+	fake_field("OSThread", "_pthread_id", offsetof(struct fake_os_thread, pthread));
 	fake_field("JavaThread", "_terminated", offsetof(struct fake_thread, terminated));
 	fake_field("JavaThread", "_stack_base", offsetof(struct fake_thread, stack_base));
 	fake_field("JavaThread", "_stack_size", offsetof(struct fake_thread, stack_size));
