@@ -213,13 +213,13 @@ static bool empty_map(void)
 }
 
 /* When the JVM begins, in a thread that runs no Java code, as the agent's session thread. */
-static bool prepare(const JNIEnv *jni)
+static bool prepare(void)
 {
 	const char *missing;
 
 	if (safe_read_init() < 0)
 		return false;
-	java_threads_note(jni);
+	java_threads_note();
 	missing = code_facts_read(release, &layout);
 	if (missing)
 		fprintf(stderr, "not told: %s\n", missing);
@@ -250,7 +250,7 @@ static void start_reader(JNIEnv *jni)
 static void JNICALL on_start(jvmtiEnv *env, JNIEnv *jni, jthread thread)
 {
 	(void)env, (void)thread;
-	is_prepared = prepare(jni);
+	is_prepared = prepare();
 	if (is_prepared && beside)
 		start_reader(jni);
 }

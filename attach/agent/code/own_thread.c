@@ -3,6 +3,8 @@
 #include <link.h>
 #include <stdbool.h>
 
+#include "attach/agent/code/safe_read.h"
+
 /* glibc has the number of rows before row 0, and marks what was not allocated yet; musl has it in
  * row 0, and allocates all beforehand. */
 #define ROW_GLIBC   16u
@@ -12,6 +14,14 @@
 static uint64_t word_at(uint64_t address)
 {
 	return *(const uint64_t *)(uintptr_t)address;
+}
+
+/* What cannot be read is no memory. */
+static uint64_t read_word(uint64_t address)
+{
+	uint64_t word;
+
+	return safe_read(address, &word, sizeof(word)) ? word : 0;
 }
 
 /* 0: there is none. */
@@ -89,4 +99,18 @@ uint64_t own_word_read(const struct own_word *word)
 	uint64_t memory = word->stride ? memory_in(word->stride, word->module) : 0;
 
 	return memory ? word_at(memory + word->offset) : 0;
+}
+
+/* pthread_self() is the address that fs has (x86-64's ABI for such memory). */
+uint64_t own_word_of(uint64_t pthread, const struct own_word *word)
+{
+	uint64_t table = word->stride ? read_word(pthread + 8) : 0, rows, memory;
+
+	if (!table)
+		return 0;
+	rows = read_word(word->stride == ROW_GLIBC ? table - ROW_GLIBC : table);
+	if (word->module > rows)
+		return 0;
+	memory = read_word(table + (uint64_t)word->module * word->stride);
+	return memory && memory != UNALLOCATED ? read_word(memory + word->offset) : 0;
 }

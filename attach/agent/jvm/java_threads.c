@@ -33,7 +33,7 @@ struct thread_list {
 
 /* Offsets: in JavaThread, and in OSThread. */
 struct thread_layout {
-	uint64_t os_thread, terminated, tid;
+	uint64_t os_thread, terminated, tid, pthread;
 	uint32_t alive; /* what terminated is then */
 	size_t end;     /* of what is read */
 };
@@ -59,6 +59,7 @@ static bool find_layout(struct thread_layout *l)
 	     !vmstructs_offset("Thread", "_osthread", &l->os_thread)) ||
 	    !vmstructs_offset("JavaThread", "_terminated", &l->terminated) ||
 	    !vmstructs_offset("OSThread", "_thread_id", &l->tid) ||
+	    !vmstructs_offset("OSThread", "_pthread_id", &l->pthread) ||
 	    !vmstructs_int_constant("JavaThread::_not_terminated", &alive))
 		return false;
 	l->alive = (uint32_t)alive;
@@ -172,15 +173,42 @@ static const struct kernel_name notifies = {"Notification Th", "Notific..Thread"
 static const struct kernel_name example_name = {"Reference Handl", "Referen..andler"};
 
 /* Where the noted thread has its JavaThread. */
-static bool find_own(uint64_t thread, struct own_word *out)
+/* So many threads are looked at for it. */
+#define OWN_CHECKED 64u
+
+/* Has every thread of the list its JavaThread there, as far as that can be read? */
+static bool is_own_of_all(const struct thread_layout *l, const struct thread_list *list,
+			  const struct own_word *word)
 {
+	unsigned checked = 0;
+
+	for (size_t i = 0; i < list->count && checked < OWN_CHECKED; i++) {
+		uint64_t os_thread, pthread, there;
+
+		if (!safe_read(list->threads[i] + l->os_thread, &os_thread, sizeof(os_thread)) ||
+		    !safe_read(os_thread + l->pthread, &pthread, sizeof(pthread)))
+			continue;
+		there = own_word_of(pthread, word);
+		if (there && there != list->threads[i])
+			return false;
+		checked += there != 0;
+	}
+	return checked > 1;
+}
+
+/* The noted thread may have its JavaThread in other words, too (with ZGC it has). */
+static bool find_own(const struct thread_layout *l, const struct thread_list *list, uint64_t noted,
+		     struct own_word *out)
+{
+	struct own_word own = noted_memory.begin;
 	uint64_t word;
 
 	for (uint64_t at = 0; at + sizeof(word) <= noted_memory.bytes; at += sizeof(word)) {
-		if (!safe_read(noted_memory.address + at, &word, sizeof(word)) || word != thread)
+		own.offset = (uint32_t)at;
+		if (!safe_read(noted_memory.address + at, &word, sizeof(word)) || word != noted ||
+		    !is_own_of_all(l, list, &own))
 			continue;
-		*out = noted_memory.begin;
-		out->offset = (uint32_t)at;
+		*out = own;
 		return true;
 	}
 	return false;
@@ -214,7 +242,7 @@ static void find_facts(const struct thread_layout *l, const struct thread_list *
 			f.functions = head.functions;
 		}
 	}
-	if (!noted || !example || !find_own(noted, &f.own) || !find_stacks(&f))
+	if (!noted || !example || !find_own(l, list, noted, &f.own) || !find_stacks(&f))
 		return;
 	found = f;
 }

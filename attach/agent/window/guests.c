@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/signals.h"
 #include "attach/agent/handler/thread.h"
@@ -67,9 +68,12 @@ static _Atomic uint64_t seen_ns, told_ns; /* by ticks of guests: as the clock sa
 /* The JavaThread of this thread; 0 when it is none that runs Java code. */
 static uint64_t java_thread_here(void)
 {
-	uint64_t thread = own_word_read(&java.own);
+	uint64_t thread = own_word_read(&java.own), functions;
 
-	return thread && *(const uint64_t *)(uintptr_t)thread == java.functions ? thread : 0;
+	return thread && safe_read(thread, &functions, sizeof(functions)) &&
+		       functions == java.functions
+		   ? thread
+		   : 0;
 }
 
 static struct guest *take(void)
