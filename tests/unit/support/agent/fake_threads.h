@@ -4,6 +4,8 @@
 #define TESTS_UNIT_AGENT_FAKE_THREADS_H
 
 #include <assert.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -24,6 +26,7 @@ struct fake_thread {
 };
 struct fake_os_thread {
 	int32_t tid;
+	pthread_t pthread;
 };
 
 static struct fake_os_thread fake_os_threads[FAKE_THREADS_MAX];
@@ -36,6 +39,30 @@ static struct {
 
 /* What the JVM has for each thread alone: its JavaThread. */
 static _Thread_local struct fake_thread *volatile fake_own;
+
+/* One that lives as long as the program: the second of the list. */
+static sem_t fake_second_is_there;
+
+static inline void *fake_second(void *thread)
+{
+	fake_own = thread;
+	(void)sem_post(&fake_second_is_there);
+	while (true)
+		(void)pause();
+	return NULL;
+}
+
+static inline pthread_t fake_second_thread(void)
+{
+	static pthread_t second;
+
+	if (second)
+		return second;
+	assert(sem_init(&fake_second_is_there, 0, 0) == 0);
+	assert(pthread_create(&second, NULL, fake_second, &fake_threads[1]) == 0);
+	assert(sem_wait(&fake_second_is_there) == 0);
+	return second;
+}
 
 /* After fake_vmstructs_reset: so many threads, the others with tids that nobody has. */
 static inline void fake_threads_make(unsigned count)
@@ -50,11 +77,14 @@ static inline void fake_threads_make(unsigned count)
 		fake_pointers[i] = (uintptr_t)&fake_threads[i];
 	}
 	fake_own = &fake_threads[0];
+	fake_os_threads[0].pthread = pthread_self();
+	fake_os_threads[1].pthread = fake_second_thread();
 	fake_list.length = (int32_t)count;
 	fake_list.threads = (uintptr_t)fake_pointers;
 	fake_list_at = (uintptr_t)&fake_list;
 	fake_field("Thread", "_osthread", offsetof(struct fake_thread, os_thread));
-	fake_field("OSThread", "_thread_id", 0);
+	fake_field("OSThread", "_thread_id", offsetof(struct fake_os_thread, tid));
+	fake_field("OSThread", "_pthread_id", offsetof(struct fake_os_thread, pthread));
 	fake_field("JavaThread", "_terminated", offsetof(struct fake_thread, terminated));
 	fake_field("JavaThread", "_stack_base", offsetof(struct fake_thread, stack_base));
 	fake_field("JavaThread", "_stack_size", offsetof(struct fake_thread, stack_size));
