@@ -37,7 +37,7 @@ static void choose_default_kinds(bool event, unsigned nodes, struct window_reque
 {
 	for (size_t i = 0; i < PAIR_KINDS; i++)
 		r->kinds[pair_kinds[i].kind] = !event;
-	r->objects = true;
+	r->objects = r->objects_optional = true;
 	r->numa = nodes > 1;
 	r->cpu = r->cpu_optional = !event;
 }

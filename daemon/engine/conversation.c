@@ -141,6 +141,7 @@ int conversation_send_start(struct conversation *c, const struct window_result *
 	start.object_min_size = w->request.object_min_size;
 	start.object_min_size_adapts = w->request.object_min_size_adapts;
 	start.objects_max = w->request.objects_max;
+	start.objects_optional = w->request.objects_optional;
 	start.sampler = findings->sampler;
 	start.period_ns = findings->event_count ? 0 : findings->period;
 	start.deadline_ns = deadline_ns;

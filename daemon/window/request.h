@@ -49,6 +49,7 @@ struct window_request {
 	uint64_t object_min_size;    /* bytes; smaller objects are not tracked, */
 	bool object_min_size_adapts; /* to begin with: nobody has said how small they may be */
 	uint32_t objects_max;        /* tracked at a time; 0 where none are */
+	bool objects_optional;       /* nobody has asked for them by name */
 	/* The event that samples accesses to objects, by its libpfm4 name; "": the sampler's own.
 	 */
 	char event[WINDOW_EVENT_BYTES];

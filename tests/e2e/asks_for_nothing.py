@@ -1,9 +1,10 @@
 """What windows ask the JVM for, by an agent that listens: environments (JVMTI), which slow virtual threads for the JVM's
 life, and to be let in with a thread. Windows without objects ask for nothing."""
-from lib import compile_jni, note, run, test_on_jdks
+from lib import compile_jni, note, run, skip, test_on_jdks
 from support.profile import Daemon, Workload
 
 ASKS = ("asked for an environment\n", "asked to attach a thread\n")
+VIRTUAL_SINCE = 21
 WITHOUT_OBJECTS = "cpu,silent-load,silent-store,dead-store,loops"
 
 
@@ -53,6 +54,31 @@ def a_jvm_that_counts_no_pauses_is_asked_to_tell_of_them(jdk):
     finally:
         jvm.stop()
         daemon.stop()
+
+
+def default_kinds(jdk, program):
+    """What a window of the kinds that nobody named says of objects, and how many environments it asked for."""
+    daemon, jvm = Daemon(), Workload(jdk, program)
+    try:
+        report = daemon.attach(jvm.pid, duration="1s")
+        return report["objects_summary"]["refused"], report["quality"]["environments"]
+    finally:
+        jvm.stop()
+        daemon.stop()
+
+
+@test_on_jdks
+def objects_are_among_the_default_kinds_where_no_virtual_thread_was(jdk):
+    refused, environments = default_kinds(jdk, "SilentLoad")
+    assert not refused and environments == 1, (refused, environments)
+
+
+@test_on_jdks
+def objects_are_left_out_of_a_jvm_that_has_virtual_threads(jdk):
+    if jdk.release < VIRTUAL_SINCE:
+        skip(f"JDK {jdk.release} has none")
+    refused, environments = default_kinds(jdk, "VirtualSum")
+    assert "has virtual threads" in refused and environments == 0, (refused, environments)
 
 
 run()

@@ -5,10 +5,15 @@
 #include <string.h>
 
 #include "attach/agent/code/safe_read.h"
+#include "attach/agent/jvm/vm_version.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/place/klass.h"
 
 #define WEAK_REFERENCE "java/lang/ref/WeakReference"
+#define VIRTUAL_THREAD "java/lang/VirtualThread"
+
+/* Which has them. */
+#define RELEASE_VIRTUAL 21
 
 /* More than a boot loader has. */
 #define CLASSES_MAX 200000u
@@ -27,9 +32,12 @@
 /* Boot classes stay where they are: of the JVM. */
 static struct {
 	bool looked;
-	uint64_t weak_reference;
+	uint64_t weak_reference, virtual_thread;
 	uint64_t primitives[KNOWN_PRIMITIVES];
 } found;
+
+/* The longest name that is looked for. */
+#define NAME_BYTES (sizeof(WEAK_REFERENCE) - 1)
 
 struct offsets {
 	uint64_t name, next, layout;         /* in Klass, */
@@ -72,17 +80,22 @@ static bool find_offsets(struct offsets *at)
 
 static bool is_named(const struct offsets *at, uint64_t symbol, const char *name)
 {
-	char text[sizeof(WEAK_REFERENCE)];
+	char text[NAME_BYTES];
 	uint16_t length;
 
 	return safe_read(symbol + at->symbol_length, &length, sizeof(length)) &&
-	       length == strlen(name) && length < sizeof(text) &&
+	       length == strlen(name) && length <= sizeof(text) &&
 	       safe_read(symbol + at->symbol_body, text, length) && memcmp(text, name, length) == 0;
 }
 
 /* How many of the classes that are looked for are found. */
 static unsigned note(const struct offsets *at, uint64_t klass, const uint8_t *head)
 {
+	const struct {
+		const char *name;
+		uint64_t *klass;
+	} named[] = {{WEAK_REFERENCE, &found.weak_reference},
+		     {VIRTUAL_THREAD, &found.virtual_thread}};
 	uint64_t name;
 	int32_t layout;
 	uint32_t type;
@@ -96,10 +109,13 @@ static unsigned note(const struct offsets *at, uint64_t klass, const uint8_t *he
 		return 1;
 	}
 	memcpy(&name, head + at->name, sizeof(name));
-	if (klass_is_array(layout) || found.weak_reference || !is_named(at, name, WEAK_REFERENCE))
-		return 0;
-	found.weak_reference = klass;
-	return 1;
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		if (klass_is_array(layout) || *named[i].klass || !is_named(at, name, named[i].name))
+			continue;
+		*named[i].klass = klass;
+		return 1;
+	}
+	return 0;
 }
 
 static void look(uint64_t object)
@@ -107,7 +123,7 @@ static void look(uint64_t object)
 	uint64_t words[HEAD_BYTES / sizeof(uint64_t)], loader, klass;
 	const uint8_t *head = (const uint8_t *)words;
 	struct offsets at;
-	unsigned left = KNOWN_PRIMITIVES + 1;
+	unsigned left = KNOWN_PRIMITIVES + 1 + (vm_release() >= RELEASE_VIRTUAL);
 
 	if (!find_offsets(&at) ||
 	    !vmstructs_field_word(object, "Klass", "_class_loader_data", &loader) ||
@@ -119,6 +135,13 @@ static void look(uint64_t object)
 		left -= note(&at, klass, head);
 		memcpy(&klass, head + at.next, sizeof(klass));
 	}
+}
+
+static void look_once(uint64_t object)
+{
+	if (!found.looked)
+		look(object);
+	found.looked = true;
 }
 
 static uint64_t array_of(uint64_t klass)
@@ -138,9 +161,21 @@ void known_classes_find(struct known_classes *out)
 	};
 	out->objects = array_of(out->object);
 	out->strings = array_of(out->string);
-	if (!found.looked)
-		look(out->object);
-	found.looked = true;
+	look_once(out->object);
 	out->weak_reference = found.weak_reference;
+	out->virtual_thread = found.virtual_thread;
 	memcpy(out->primitives, found.primitives, sizeof(out->primitives));
+}
+
+bool known_classes_virtual_threads(void)
+{
+	uint64_t offset;
+	int32_t initialized;
+	uint8_t state;
+
+	look_once(known_class("Object"));
+	return found.virtual_thread && vmstructs_offset("InstanceKlass", "_init_state", &offset) &&
+	       vmstructs_int_constant("InstanceKlass::fully_initialized", &initialized) &&
+	       safe_read(found.virtual_thread + offset, &state, sizeof(state)) &&
+	       state == (uint8_t)initialized;
 }

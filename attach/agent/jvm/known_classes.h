@@ -8,6 +8,7 @@
 #ifndef JXPERF_AGENT_JVM_KNOWN_CLASSES_H
 #define JXPERF_AGENT_JVM_KNOWN_CLASSES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define KNOWN_PRIMITIVES 8u
@@ -15,7 +16,7 @@
 /* Addresses of Klass; 0: not known. */
 struct known_classes {
 	uint64_t object, string, class, class_loader;
-	uint64_t weak_reference;
+	uint64_t weak_reference, virtual_thread;
 	uint64_t objects, strings;             /* arrays of them, where one was made already */
 	uint64_t primitives[KNOWN_PRIMITIVES]; /* arrays, in the order of BasicType: [Z, [C, [F, [D,
 						* [B, [S, [I, [J */
@@ -26,5 +27,9 @@ uint64_t known_class(const char *name);
 
 /* What takes a look at each of the boot loader's classes is looked for once per JVM. */
 void known_classes_find(struct known_classes *out);
+
+/* Has this JVM had a virtual thread? Their class makes the pool of their carriers when it is
+ * initialized. */
+bool known_classes_virtual_threads(void);
 
 #endif

@@ -15,6 +15,7 @@ struct object_settings {
 	unsigned max_frames;     /* of the calling context of an allocation */
 	double budget;           /* of the window: fraction of the target's CPU time */
 	bool alone;              /* the window is for nothing else */
+	bool optional;           /* nobody has asked for them by name */
 };
 
 #endif

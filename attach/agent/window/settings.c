@@ -71,6 +71,7 @@ static int take_kinds(const Jxp__WindowStart *start, struct settings *s, struct 
 					      .min_size_bytes = start->object_min_size,
 					      .min_size_adapts = start->object_min_size_adapts,
 					      .from_ns = start->objects_from_ns,
+					      .optional = start->objects_optional,
 					      .max_frames = start->max_frames,
 					      .budget = start->budget,
 					      .alone = s->sampling.kind_count == 0};

@@ -18,6 +18,7 @@
 #include "attach/agent/jvm/installed_code.h"
 #include "attach/agent/jvm/session_wake.h"
 #include "attach/agent/jvm/klass_fields.h"
+#include "attach/agent/jvm/known_classes.h"
 #include "attach/agent/jvm/layout_facts.h"
 #include "attach/agent/jvm/vm_version.h"
 #include "attach/agent/jvm/vmstructs.h"
@@ -55,10 +56,12 @@
 #define QUIESCE_TIMEOUT_MS 2000u
 
 struct window {
+	struct settings own; /* what was asked, as far as it is done */
 	const struct settings *settings;
 	JavaVM *jvm;
 	struct vm vm; /* where the JVM is asked for something: asks */
 	bool asks;
+	bool spares_virtual_threads; /* objects are left out for that */
 	struct link *link;
 	struct orders orders;
 	struct opener opener;
@@ -140,10 +143,24 @@ static int prepare_handlers(const struct window *w, struct err *err)
 		       : 0;
 }
 
+/* Those that nobody has asked for by name. */
+static void spare_virtual_threads(struct window *w)
+{
+	const struct sampling *sampling = &w->settings->sampling;
+	struct object_settings *objects = &w->own.objects;
+
+	w->spares_virtual_threads = objects->max > 0 && objects->optional &&
+				    (sampling->kind_count > 0 || sampling->cpu) &&
+				    known_classes_virtual_threads();
+	if (w->spares_virtual_threads)
+		objects->max = 0;
+}
+
 static int prepare(struct window *w, struct err *err)
 {
 	int r;
 
+	spare_virtual_threads(w);
 	start_gate(w);
 	r = prepare_handlers(w, err);
 	/* Without an own count of pauses collections have to be told of. */
@@ -217,6 +234,11 @@ static int start_objects(struct window *w, struct err *err)
 	int r = object_phase_start(&w->objects, &s->objects, alone, &w->vm, w->drain, err);
 
 	w->monitor.holdings.objects = object_phase_is_wanted(&w->objects);
+	if (w->spares_virtual_threads)
+		drain_refuse_objects(
+		    w->drain,
+		    "this JVM has virtual threads, whose mounts objects would make dearer until it "
+		    "ends: name kind objects to have them all the same");
 	return r;
 }
 
@@ -531,7 +553,7 @@ int window_run(JavaVM *jvm, struct link *link, const struct settings *settings, 
 {
 	struct window w = {.jvm = jvm,
 			   .link = link,
-			   .settings = settings,
+			   .own = *settings,
 			   .opener = {.link = link,
 				      .events = settings->sampling.events,
 				      .through_daemon = settings->through_daemon ||
@@ -539,6 +561,7 @@ int window_run(JavaVM *jvm, struct link *link, const struct settings *settings, 
 			   .eager_until_ns = clock_monotonic_ns() + DRAIN_EAGER_NS};
 	int r;
 
+	w.settings = &w.own;
 	w.opener.orders = &w.orders;
 	r = prepare(&w, err);
 	if (r == 0) {
