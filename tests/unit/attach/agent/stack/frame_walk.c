@@ -628,7 +628,8 @@ static void what_inlined_code_has_pushed_lies_below_the_frame(void **state)
 	assert_int_equal(walk.end, WALK_ROOT);
 	assert_int_equal(walk.count, 2);
 	/* Two such addresses: nobody knows. */
-	stack[6] = b + 8;
+	memcpy((void *)(uintptr_t)(a + 3), "\xe8\0\0\0\0", 5);
+	stack[6] = a + 8;
 	go(a + 5, 0, 0, 0);
 	assert_int_equal(walk.end, WALK_CUT);
 }
