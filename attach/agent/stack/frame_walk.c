@@ -445,11 +445,9 @@ static bool go_to_original_pc(struct cursor *c, uint64_t blob)
 	return true;
 }
 
-static bool find_compiled(struct cursor *c, const struct code_heap_blob *blob,
-			  struct walk_frame *out)
+static bool look_up(const struct cursor *c, const struct code_heap_blob *blob,
+		    struct walk_frame *out)
 {
-	if (c->innermost && meet_edge(c, blob, out))
-		return true;
 	/* In the middle of the call stands nobody, but for what is to be told as the place behind
 	 * it: that is the same. */
 	out->key =
@@ -459,11 +457,15 @@ static bool find_compiled(struct cursor *c, const struct code_heap_blob *blob,
 	out->entry = frame_find(c->table, &out->key);
 	if (out->entry)
 		out->words = out->entry->words;
-	if (out->entry)
-		return true;
-	if (go_to_original_pc(c, blob->start)) /* Once: that is no handler. */
-		return find_compiled(c, blob, out);
-	return meet_compiled(c, blob->start, out);
+	return out->entry;
+}
+
+static bool find_compiled(struct cursor *c, const struct code_heap_blob *blob,
+			  struct walk_frame *out)
+{
+	return (c->innermost && meet_edge(c, blob, out)) || look_up(c, blob, out) ||
+	       (go_to_original_pc(c, blob->start) && look_up(c, blob, out)) ||
+	       meet_compiled(c, blob->start, out);
 }
 
 static bool is_java_return(const struct cursor *c, uint64_t pc)
