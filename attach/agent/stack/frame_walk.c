@@ -391,7 +391,11 @@ static bool meet_edge(struct cursor *c, const struct code_heap_blob *blob, struc
 	out->key = (struct frame_key){
 	    .key = c->ip << 1 | 1, .tie = blob->start | TIE_EDGE, .id = blob->id};
 	out->entry = frame_find(c->table, &out->key);
-	if (out->entry || !is_compiled(code, blob->start, c->ip, &mapped))
+	if (out->entry)
+		return true;
+	if (!is_compiled(code, blob->start, c->ip, &mapped))
+		mapped.method = method_of(c->layout, blob->start);
+	if (!mapped.method)
 		return true;
 	call.bci = code_heap_kind(code, blob->start) == CODE_KIND_NATIVE ? CALL_BCI_NATIVE
 		   : edge == FRAME_ENTERED                               ? 0
