@@ -486,7 +486,8 @@ static bool is_java_return(const struct cursor *c, uint64_t pc)
 }
 
 /* C2 inlines code that keeps a few registers on the stack meanwhile, below its frame (searches in
- * strings). Then the return address is that much higher, and is the only one there. */
+ * strings). Then the return address is that much higher, and is the only one there; an adapter that
+ * an interpreted caller came through has left it twice. */
 #define PUSHED_WORDS_MAX 4u
 
 static bool is_code(const struct frame_layout *l, uint64_t pc)
@@ -497,7 +498,7 @@ static bool is_code(const struct frame_layout *l, uint64_t pc)
 
 static bool pass_pushed(struct cursor *c, uint64_t bytes)
 {
-	uint64_t found = 0;
+	uint64_t found = 0, pc = 0;
 
 	if (!c->innermost || c->walk->at_edge || is_code(c->layout, word(c->sp + bytes, -1)))
 		return true;
@@ -506,9 +507,11 @@ static bool pass_pushed(struct cursor *c, uint64_t bytes)
 
 		if (!on_stack(c, address, 0, 0) || !is_java_return(c, word(address, 0)))
 			continue;
-		if (found)
+		if (found && word(address, 0) != pc)
 			return false;
-		found = i;
+		if (!found)
+			found = i;
+		pc = word(address, 0);
 	}
 	c->sp += found * WORD;
 	return found > 0;
@@ -574,7 +577,9 @@ static bool pass_stub(struct cursor *c, uint64_t blob)
 	if (c->innermost && stub_frame_leave_small(&c->layout->code, blob, c->high, &at))
 		return go_to_leaf(c, at.pc, at.sp, at.fp);
 	if (words <= 0)
-		return stub_frame_leave(&c->layout->code, blob, c->high, &at) &&
+		return (stub_frame_leave(&c->layout->code, blob, c->high, &at) ||
+			(c->innermost &&
+			 leaf_call_leave_stub(&c->layout->code, blob, c->high, &at))) &&
 		       go_to_leaf(c, at.pc, at.sp, at.fp);
 	if (c->innermost || words < 2 || words >= (int32_t)FRAME_WORDS_MAX ||
 	    c->high - c->sp <= bytes)

@@ -127,17 +127,32 @@ static bool frame_fits(const struct code_layout *code, uint64_t address, uint64_
 	       kind == CALL_UNKNOWN;
 }
 
-static bool leave_only(const struct code_layout *code, uint64_t high, struct stub_frame *at)
+/* Is it where a call of the stub's returns to, or with stub 0, of a library's? */
+static bool is_wanted(const struct code_layout *code, uint64_t stub, uint64_t pc,
+		      enum call_kind kind)
+{
+	struct code_heap_blob from, to;
+
+	if (stub == 0)
+		return kind == CALL_OF_LIBRARY;
+	return kind == CALL_OF_CODE && code_heap_find(code, pc, &from) &&
+	       code_heap_find(code, stub_frame_call_target(from.start, pc), &to) &&
+	       to.start == stub;
+}
+
+static bool leave_only(const struct code_layout *code, uint64_t stub, uint64_t high,
+		       struct stub_frame *at)
 {
 	uint64_t found = 0;
 
 	for (uint64_t i = 0; i < WORDS_MAX && is_readable(at->sp + i * WORD, at->sp, high); i++) {
 		uint64_t address = at->sp + i * WORD;
 		enum call_kind kind = call_before(code, word_at(address));
+		bool wanted = is_wanted(code, stub, word_at(address), kind);
 
-		if (kind != CALL_NONE && kind != CALL_OF_LIBRARY && !found)
+		if (kind != CALL_NONE && !wanted && !found)
 			return false;
-		if (kind != CALL_OF_LIBRARY || !frame_fits(code, address, high))
+		if (!wanted || !frame_fits(code, address, high))
 			continue;
 		if (found)
 			return false;
@@ -149,10 +164,16 @@ static bool leave_only(const struct code_layout *code, uint64_t high, struct stu
 	return true;
 }
 
+bool leaf_call_leave_stub(const struct code_layout *code, uint64_t stub, uint64_t high,
+			  struct stub_frame *at)
+{
+	return leave_only(code, stub, high, at);
+}
+
 bool leaf_call_leave(const struct code_layout *code, uint64_t high, struct stub_frame *at)
 {
 	return leave_edge(code, high, at) || leave_frames(code, high, at) ||
-	       leave_only(code, high, at);
+	       leave_only(code, 0, high, at);
 }
 
 bool leaf_call_is_behind_java(const struct code_layout *code, uint64_t pc)

@@ -131,6 +131,7 @@ static bool is_harmless(const struct opcode *o)
 {
 	return is_one_byte(o, 0x3b) || is_one_byte(o, 0x39) || is_one_byte(o, 0x85) ||
 	       (is_one_byte(o, 0x89) && o->has_memory) || is_one_byte(o, 0xf7) ||
+	       is_one_byte(o, 0xf6) || is_one_byte(o, 0x84) ||
 	       (is_one_byte(o, 0x89) && opcode_rm(o) != RSP && opcode_rm(o) != RBP) ||
 	       (is_one_byte(o, 0x8b) && opcode_reg(o) != RSP && opcode_reg(o) != RBP) ||
 	       (is_one_byte(o, 0x8d) && opcode_reg(o) != RSP && opcode_reg(o) != RBP);

@@ -196,7 +196,8 @@ static void what_inlined_code_has_pushed_lies_below_the_frame(void **state)
 	go(a + 5);
 	ASSERT_CALLS({"a", 8}, {"b", 8});
 	/* Two such addresses: nobody knows. */
-	fake_stack[6] = b + 8;
+	memcpy((void *)(uintptr_t)(a + 3), "\xe8\0\0\0\0", 5);
+	fake_stack[6] = a + 8;
 	go(a + 5);
 	assert_cut(CUT_CODE, 1);
 }

@@ -168,12 +168,36 @@ static void without_frame_pointers_it_is_the_only_such_address(void **state)
 	assert_false(leave(library + 1, 0, 5, &f));
 }
 
+static void a_stub_whose_frame_nobody_knows_is_left_likewise(void **state)
+{
+	struct stub_frame f = {.pc = blob_at(1) + 60, .sp = at(0), .fp = 5};
+	uint8_t *call = (uint8_t *)(uintptr_t)(blob_at(0) + 100);
+	int32_t distance = (int32_t)(blob_at(1) + 50 - (blob_at(0) + 105));
+
+	(void)state;
+	call[0] = 0xe8;
+	memcpy(call + 1, &distance, sizeof(distance));
+	stack[3] = (uintptr_t)call + 5;
+	stack[7] = java_call(1, 100);
+	assert_true(leaf_call_leave_stub(&layout, blob_at(1), at(WORDS), &f));
+	assert_int_equal(f.pc, (uintptr_t)call + 5);
+	assert_int_equal(f.sp, at(4));
+	/* Of another one. */
+	f.sp = at(0);
+	assert_false(leaf_call_leave_stub(&layout, blob_at(0), at(WORDS), &f));
+	/* Twice. */
+	stack[5] = stack[3];
+	stack[9] = stack[7];
+	assert_false(leaf_call_leave_stub(&layout, blob_at(1), at(WORDS), &f));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(a_function_that_begins_has_the_address_on_top, setup),
 	    cmocka_unit_test_setup(frame_pointers_lead_to_the_call, setup),
 	    cmocka_unit_test_setup(frame_pointers_that_lead_past_the_call_are_none, setup),
+	    cmocka_unit_test_setup(a_stub_whose_frame_nobody_knows_is_left_likewise, setup),
 	    cmocka_unit_test_setup(without_frame_pointers_it_is_the_only_such_address, setup),
 	};
 
