@@ -39,7 +39,8 @@ static struct {
 
 static uint64_t id_of(const struct call *call)
 {
-	uint64_t method = method_of_number(handlers.walker.tables.methods, call->method)->look.method;
+	uint64_t method =
+	    method_of_number(handlers.walker.tables.methods, call->method)->look.method;
 	uint64_t constants, holder, ids, count, const_method, id;
 	uint16_t in_class;
 
@@ -84,6 +85,27 @@ static bool is_same(const struct frame_walk *walk, const struct call *own,
 	return true;
 }
 
+/* The JVM ends at a frame that is to be deoptimised; it leaves out a native method that has called
+ * a stub; and it goes on with the frames of what carries a virtual thread, and may have one more or
+ * less of the innermost. */
+static bool agrees(const struct frame_walk *walk, const struct call *own,
+		   const struct agct_frame *calls, unsigned count)
+{
+	struct frame_walk less = *walk;
+
+	if (walk->deoptimised || is_same(walk, own, calls, count))
+		return true;
+	less.count--;
+	less.better = 0;
+	if (walk->in_stub && is_same(&less, own + 1, calls, count))
+		return true;
+	for (unsigned length = walk->count > 1 ? walk->count - 1 : 1;
+	     walk->fiber && length <= walk->count + 1 && length <= count; length++)
+		if (is_same(walk, own, calls, length))
+			return true;
+	return false;
+}
+
 static enum stack_witness witness(const struct stack_walker *walker,
 				  const struct stack_place *place, const struct frame_walk *walk)
 {
@@ -99,8 +121,8 @@ static enum stack_witness witness(const struct stack_walker *walker,
 	get_trace(&trace, FRAMES_MAX, &here);
 	if (trace.count <= 0)
 		return WITNESS_NONE;
-	return is_same(walk, place->calls, frames, (unsigned)trace.count) ? WITNESS_AGREES
-									  : WITNESS_DIFFERS;
+	return agrees(walk, place->calls, frames, (unsigned)trace.count) ? WITNESS_AGREES
+									 : WITNESS_DIFFERS;
 }
 
 /* ---------------------------------------------------------------- beforehand */

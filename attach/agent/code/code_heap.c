@@ -122,6 +122,10 @@ int32_t code_heap_frame_complete(const struct code_layout *layout, uint64_t blob
 #define NAME_NATIVE  "native nmethod"
 #define NAME_ADAPTER "I2C/C2I adapters"
 
+/* By release. */
+#define NAME_THAW       "StubRoutines (continuation stubs)"
+#define NAME_THAW_SHORT "StubRoutines (continuationstubs)"
+
 /* Reads the name itself. */
 static enum code_kind kind_named(uint64_t at)
 {
@@ -148,6 +152,31 @@ enum code_kind code_heap_kind(const struct code_layout *layout, uint64_t blob)
 		return CODE_KIND_NATIVE;
 	/* A JVM that only interprets may have had none of them when the window began. */
 	return layout->name_compiled && layout->name_native ? CODE_KIND_OTHER : kind_named(name);
+}
+
+bool code_heap_original_pc(const struct code_layout *layout, uint64_t blob, uint64_t pc,
+			   uint32_t words, uint32_t *place)
+{
+	int32_t offset = int_at(blob + layout->original_pc);
+	bool is_handler = false;
+
+	for (unsigned i = 0; i < layout->deopt_count; i++) {
+		uint64_t field = blob + layout->deopt[i];
+
+		is_handler |= pc == (layout->deopt_is_offset ? blob + (uint32_t)int_at(field)
+							     : word_at(field));
+	}
+	/* Above it there are a return address and a saved frame pointer, at least. */
+	if (!is_handler || offset < 0 || offset % (int)WORD != 0 ||
+	    (uint32_t)offset + 2 * WORD >= words * WORD)
+		return false;
+	*place = (uint32_t)offset;
+	return true;
+}
+
+bool code_heap_is_thaw(const struct code_layout *layout, uint64_t blob)
+{
+	return layout->name_thaw && word_at(blob + layout->name) == layout->name_thaw;
 }
 
 bool code_heap_is_adapter(const struct code_layout *layout, uint64_t blob)
@@ -237,6 +266,9 @@ static void learn_name(void *arg, uint64_t blob)
 		l->name_native = at;
 	else if (memcmp(name, NAME_ADAPTER, sizeof(NAME_ADAPTER)) == 0)
 		l->name_adapter = at;
+	else if (memcmp(name, NAME_THAW, sizeof(NAME_THAW)) == 0 ||
+		 memcmp(name, NAME_THAW_SHORT, sizeof(NAME_THAW_SHORT)) == 0)
+		l->name_thaw = at;
 	else
 		*other = at;
 }
@@ -245,6 +277,7 @@ void code_heap_learn_names(struct code_layout *layout)
 {
 	struct names names = {.layout = layout};
 
-	layout->name_compiled = layout->name_native = layout->name_adapter = 0;
+	layout->name_compiled = layout->name_native = 0;
+	layout->name_adapter = layout->name_thaw = 0;
 	code_heap_each(layout, learn_name, &names);
 }

@@ -46,12 +46,20 @@ struct code_layout {
 	uint32_t blob_bytes; /* of a blob's fields */
 	uint32_t method;     /* of an nmethod: address of the Method, null for none */
 	uint32_t state;      /* int8_t, of an nmethod */
+	/* Where frames of an nmethod return to that are to be deoptimised: addresses, or ints:
+	 * offsets from the blob; and an int: the offset in such a frame of where it would have
+	 * returned. */
+	unsigned deopt_count; /* 0: not known */
+	uint32_t deopt[2];
+	bool deopt_is_offset;
+	uint32_t original_pc;
 	/* The addresses of both names that nmethods have (code_heap_learn_names); 0: none was met.
 	 * The second is that of wrappers of native methods, and of what a method handle is called
 	 * through. */
 	uint64_t name_compiled;
 	uint64_t name_native;
-	uint64_t name_adapter; /* likewise, of adapters between compiled and interpreted code */
+	uint64_t name_adapter; /* likewise, of adapters between compiled and interpreted code, */
+	uint64_t name_thaw;    /* and of what brings back frames of virtual threads */
 };
 
 struct code_heap_blob {
@@ -84,6 +92,15 @@ enum code_kind {
 
 /* What a blob that code_heap_find gave is. */
 enum code_kind code_heap_kind(const struct code_layout *layout, uint64_t blob);
+
+/* Of an nmethod: is pc where its frames return to that are to be deoptimised? Then its frame, of so
+ * many words, has the pc that counts at *place, bytes from the stack pointer. */
+bool code_heap_original_pc(const struct code_layout *layout, uint64_t blob, uint64_t pc,
+			   uint32_t words, uint32_t *place);
+
+/* Does it bring back frames of virtual threads? Java code returns there, and nowhere else in stubs
+ * of its blob, where the frame's caller is not on the stack. */
+bool code_heap_is_thaw(const struct code_layout *layout, uint64_t blob);
 
 /* Is it one of those between compiled code and the interpreter? */
 bool code_heap_is_adapter(const struct code_layout *layout, uint64_t blob);

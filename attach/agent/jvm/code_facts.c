@@ -6,6 +6,7 @@
 #include "attach/agent/jvm/method_facts.h"
 #include "attach/agent/jvm/java_threads.h"
 #include "attach/agent/jvm/vmstructs.h"
+#include "attach/agent/method/method_copy.h"
 
 static bool offset_of(const char *type, const char *field, uint32_t *out)
 {
@@ -88,6 +89,33 @@ static bool read_blobs(struct code_layout *l)
 	l->frame_complete_is_short = l->frame_complete == header_size + sizeof(int16_t);
 	l->code_begin_is_offset = offset_of("CodeBlob", "_code_offset", &l->code_begin);
 	return l->code_begin_is_offset || offset_of("CodeBlob", "_code_begin", &l->code_begin);
+}
+
+/* Where frames that are to be deoptimised return to, by release. */
+static void read_deoptimised(struct code_layout *l)
+{
+	static const struct {
+		const char *type, *field;
+		bool is_offset;
+	} handlers[] = {
+	    {"CompiledMethod", "_deopt_handler_begin", false},
+	    {"CompiledMethod", "_deopt_mh_handler_begin", false},
+	    {"nmethod", "_deopt_handler_begin", false},
+	    {"nmethod", "_deopt_mh_handler_begin", false},
+	    {"nmethod", "_deopt_handler_offset", true},
+	    {"nmethod", "_deopt_mh_handler_offset", true},
+	    {"nmethod", "_deopt_handler_entry_offset", true},
+	};
+
+	l->deopt_count = 0;
+	if (!offset_of("nmethod", "_orig_pc_offset", &l->original_pc))
+		return;
+	for (size_t i = 0; i < sizeof(handlers) / sizeof(handlers[0]) && l->deopt_count < 2; i++) {
+		if (!offset_of(handlers[i].type, handlers[i].field, &l->deopt[l->deopt_count]))
+			continue;
+		l->deopt_is_offset = handlers[i].is_offset;
+		l->deopt_count++;
+	}
 }
 
 static bool read_interpreter(struct interpreter *in)
@@ -187,6 +215,26 @@ static bool read_scope_parts(struct scope_layout *l)
 	       offset_of("CodeBlob", "_relocation_size", &l->metadata);
 }
 
+/* ---------------------------------------------------------------- virtual threads */
+
+static void find_enter_special(void *arg, uint64_t blob)
+{
+	struct frame_layout *l = arg;
+	uint64_t method;
+
+	if (code_heap_kind(&l->code, blob) == CODE_KIND_NATIVE &&
+	    safe_read(blob + l->code.method, &method, sizeof(method)) &&
+	    method_is(&l->method, method, "jdk/internal/vm/Continuation", "enterSpecial"))
+		l->continuation.enter_special = blob;
+}
+
+static void read_continuations(struct frame_layout *l)
+{
+	l->continuation.return_pc = vmstructs_static("ContinuationEntry", "_return_pc");
+	if (!l->continuation.return_pc)
+		code_heap_each(&l->code, find_enter_special, l);
+}
+
 /* From JDK 20 on the bytes of a compressed number are never zero (JDK-8292758). */
 #define RELEASE_WITHOUT_ZERO_BYTES 20
 
@@ -216,8 +264,11 @@ const char *code_facts_read(unsigned release, struct frame_layout *out)
 	l.anchor.known = !missing;
 	if (missing)
 		l.code.heap_count = 0;
-	else
+	else {
 		code_heap_learn_names(&l.code);
+		read_deoptimised(&l.code);
+		read_continuations(&l);
+	}
 	*out = l;
 	return missing;
 }

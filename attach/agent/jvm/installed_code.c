@@ -78,7 +78,7 @@ static void add(struct installed_code *r, const struct code_heap_content *c, str
  * (linkToStatic), and goes on in Java code. */
 static bool is_handle_call(struct installed_code *r, uint64_t method)
 {
-	return method_is_of(&r->layout->method, method, "java/lang/invoke/MethodHandle");
+	return method_is(&r->layout->method, method, "java/lang/invoke/MethodHandle", NULL);
 }
 
 static void add_nmethod(struct installed_code *r, const struct code_heap_content *c, bool native)

@@ -88,6 +88,13 @@ bool vmstructs_available(void)
 	return find("Universe", "_collectedHeap", &e);
 }
 
+const uint64_t *vmstructs_static(const char *type, const char *field)
+{
+	struct entry e;
+
+	return find(type, field, &e) && e.is_static ? e.address : NULL;
+}
+
 bool vmstructs_static_word(const char *type, const char *field, uint64_t *value)
 {
 	struct entry e;

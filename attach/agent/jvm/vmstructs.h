@@ -39,6 +39,8 @@ uint64_t vmstructs_max_heap(void);
  * in a static one, the word in the field of the instance at address, and the value of an integer
  * constant. False, with the output unchanged, when the table has no such thing. */
 bool vmstructs_offset(const char *type, const char *field, uint64_t *offset);
+/* The word of a static field itself, which the JVM may write to at any time; or NULL. */
+const uint64_t *vmstructs_static(const char *type, const char *field);
 bool vmstructs_static_word(const char *type, const char *field, uint64_t *value);
 bool vmstructs_field_word(uint64_t address, const char *type, const char *field, uint64_t *value);
 bool vmstructs_int_constant(const char *name, int32_t *value);

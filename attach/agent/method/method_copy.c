@@ -236,16 +236,24 @@ bool method_look(const struct method_layout *layout, uint64_t method, struct met
 
 #define NAME_BYTES 64u
 
-bool method_is_of(const struct method_layout *layout, uint64_t method, const char *class_name)
+static bool is_text(const struct method_layout *l, const struct method_look *m,
+		    enum method_part part, const char *text)
 {
-	size_t length = strlen(class_name);
-	struct method_look m;
-	char name[NAME_BYTES];
+	size_t length = strlen(text);
+	char has[NAME_BYTES];
 
-	return length < sizeof(name) && method_look(layout, method, &m) &&
-	       m.lengths[METHOD_CLASS] == length &&
-	       safe_read(m.symbols[METHOD_CLASS] + layout->symbol_body, name, length) &&
-	       memcmp(name, class_name, length) == 0;
+	return length < sizeof(has) && m->lengths[part] == length &&
+	       safe_read(m->symbols[part] + l->symbol_body, has, length) &&
+	       memcmp(has, text, length) == 0;
+}
+
+bool method_is(const struct method_layout *layout, uint64_t method, const char *class_name,
+	       const char *name)
+{
+	struct method_look m;
+
+	return method_look(layout, method, &m) && is_text(layout, &m, METHOD_CLASS, class_name) &&
+	       (!name || is_text(layout, &m, METHOD_NAME, name));
 }
 
 size_t method_copy_bytes(const struct method_look *look)

@@ -53,9 +53,10 @@ struct method_copy {
 /* Looks at the method at an address; false where there is none. */
 bool method_look(const struct method_layout *layout, uint64_t method, struct method_look *out);
 
-/* Is it a method of the class with this name, of less than 64 bytes? False where it cannot be read.
- */
-bool method_is_of(const struct method_layout *layout, uint64_t method, const char *class_name);
+/* Is it a method of the class with this name, and has it that one (NULL: any)? Of less than 64
+ * bytes each. False where it cannot be read. */
+bool method_is(const struct method_layout *layout, uint64_t method, const char *class_name,
+	       const char *name);
 
 /* Bytes that a copy takes. */
 size_t method_copy_bytes(const struct method_look *look);

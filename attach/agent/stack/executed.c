@@ -1,5 +1,6 @@
 #include "attach/agent/stack/executed.h"
 
+#include "attach/agent/code/safe_read.h"
 #include "common/code/opcode.h"
 
 #define WORD              sizeof(uint64_t)
@@ -11,7 +12,10 @@ struct executed executed_at(const struct code_layout *code, uint64_t ip, uint64_
 	uint64_t end = code_heap_end(code, ip);
 	struct code_heap_blob own, now;
 	struct opcode o;
+	uint64_t top;
 
+	if (ip >= end && !code_heap_covers(code, rip))
+		at.ip = rip;
 	if (ip == rip || ip >= end ||
 	    !opcode_read((const uint8_t *)(uintptr_t)ip,
 			 end - ip < INSTRUCTION_BYTES ? end - ip : INSTRUCTION_BYTES, &o))
@@ -19,10 +23,16 @@ struct executed executed_at(const struct code_layout *code, uint64_t ip, uint64_
 	switch (opcode_flow(&o)) {
 	case OPCODE_CALL:
 	case OPCODE_INDIRECT_CALL:
-		at.sp += WORD;
+		if (safe_read(sp, &top, sizeof(top)) && top == ip + o.length)
+			at.sp += WORD;
+		else
+			at.ip = rip;
 		break;
 	case OPCODE_RETURN:
-		at.sp -= WORD;
+		if (safe_read(sp - WORD, &top, sizeof(top)) && top == rip)
+			at.sp -= WORD;
+		else
+			at.ip = rip;
 		break;
 	default:
 		if (code_heap_find(code, ip, &own) && code_heap_find(code, rip, &now) &&

@@ -1,7 +1,7 @@
 /*
- * Where a thread stands that is asked for by an instruction that it has executed: a watched address
- * was accessed by it, and the registers are those behind it. What it has put on the stack, or taken
- * off it, is not as the instruction's own place says.
+ * Where a thread stands that is asked for by another instruction than its next one: by one that it
+ * has executed, since a watched address was accessed by it, or by one that it comes to. What is on
+ * the stack is not as that instruction's own place says.
  *
  * Async-signal-safe: reads code of a blob that is alive.
  */
@@ -17,8 +17,9 @@ struct executed {
 	uint64_t sp;
 };
 
-/* ip: the instruction's; rip and sp: what the registers say. Of a call or a return it is the place
- * before it, of others the one behind it, in the same code. */
+/* ip: the instruction's; rip and sp: what the registers say. Of a call or a return that has
+ * been made it is the place before it, of others the one behind it, in the same code; of code that
+ * is not the JVM's own the one behind it. */
 struct executed executed_at(const struct code_layout *code, uint64_t ip, uint64_t rip, uint64_t sp);
 
 #endif

@@ -11,6 +11,7 @@
 #include "attach/agent/code/code_heap.h"
 #include "attach/agent/method/method_layout.h"
 #include "attach/agent/stack/anchor.h"
+#include "attach/agent/stack/continuation.h"
 #include "attach/agent/stack/interpreter.h"
 #include "attach/agent/stack/scopes.h"
 
@@ -20,6 +21,7 @@ struct frame_layout {
 	struct method_layout method;
 	struct interpreter interpreter;
 	struct anchor_layout anchor; /* of threads */
+	struct continuation_layout continuation;
 	/* Where Java code that native code called returns to, */
 	uint64_t call_stub_return;
 	/* Offset, in the JavaCallWrapper of that call, of the anchor with the last Java frame

@@ -4,7 +4,9 @@
 
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/stack/frame_edge.h"
+#include "attach/agent/stack/leaf_call.h"
 #include "attach/agent/stack/return_place.h"
+#include "attach/agent/stack/stub_depth.h"
 #include "attach/agent/stack/stub_frame.h"
 #include "common/code/insn.h"
 
@@ -34,9 +36,10 @@ struct cursor {
 	enum walk_cut cut;
 	uint32_t epoch;
 	bool innermost;
-	bool at_call; /* it began behind a call */
-	bool in_stub; /* or in a stub */
-	bool leaf;    /* not innermost, but what it called is no Java code: a stub */
+	bool at_call;  /* it began behind a call */
+	bool in_stub;  /* or in a stub */
+	bool fp_found; /* fp is the caller's already */
+	bool leaf;     /* not innermost, but what it called is no Java code: a stub */
 };
 
 /* Can a word there, and those to so many before and behind it, be read? */
@@ -63,6 +66,7 @@ static bool go_to(struct cursor *c, uint64_t pc, uint64_t sp, uint64_t fp)
 	c->fp = fp;
 	c->innermost = false;
 	c->leaf = false;
+	c->fp_found = false;
 	return true;
 }
 
@@ -78,6 +82,7 @@ static void note_first(struct cursor *c, bool interpreted, const struct call *ca
 	struct frame_walk *walk = c->walk;
 
 	walk->interpreted = interpreted;
+	walk->in_stub = c->in_stub;
 	if (interpreted)
 		walk->better = !c->at_call;
 	else if (c->in_stub)
@@ -155,6 +160,29 @@ static bool find_bcp(struct cursor *c, uint64_t *bcp)
 		break;
 	}
 	return false;
+}
+
+/* Where one is that has called what is no Java code, which templates keep their place over: it is
+ * in the register still, or nobody knows. */
+static bool find_leaf_bcp(struct cursor *c, uint64_t *bcp)
+{
+	const struct interpreter *in = &c->layout->interpreter;
+	struct interpreter_code code;
+
+	if (word(c->fp, INTERPRETED_LAST_SP) != 0)
+		return false;
+	switch (interpreter_part_at(in, c->pc)) {
+	case PART_ENTRY:
+		code = interpreter_code_at(in, c->pc);
+		return return_place_in_entry(code.begin, code.end, c->pc).at == RETURN_BY_FRAME;
+	case PART_BYTECODE:
+	case PART_INVOKE:
+	case PART_RETURN:
+		*bcp = c->bcp;
+		return is_bcp_of(c, word(c->fp, INTERPRETED_METHOD), c->bcp);
+	default:
+		return false;
+	}
 }
 
 /* To the caller of code that has no frame. */
@@ -277,7 +305,7 @@ static bool pass_interpreted(struct cursor *c)
 	if (!on_stack(c, c->fp, INTERPRETED_WORDS * WORD, 2 * WORD))
 		return false;
 	bcp = word(c->fp, INTERPRETED_BCP);
-	if (c->innermost && !find_bcp(c, &bcp))
+	if ((c->innermost && !find_bcp(c, &bcp)) || (c->leaf && !find_leaf_bcp(c, &bcp)))
 		return false;
 	call.method = number_of(c, word(c->fp, INTERPRETED_METHOD));
 	/* A register may have had something else for a moment. */
@@ -353,21 +381,38 @@ static bool take_known(struct cursor *c, const struct frame_key *key, uint16_t *
 /* Of a frame that does not stand, in the key's tie: no blob begins there. */
 #define TIE_EDGE 1u
 
+/* Before its frame stands a method may have saved what it is called with, for a collector's barrier
+ * (of those that a method handle leads through, which have no frame), or not have saved rbp yet. */
+static enum frame_edge unusual_entry(struct cursor *c, uint64_t begin, uint64_t end,
+				     uint16_t *words)
+{
+	struct stub_depth d;
+
+	if (!stub_depth_at(begin, end, c->ip, &d) || d.to_return / WORD + 1 >= FRAME_WORDS_MAX)
+		return FRAME_STANDS;
+	*words = (uint16_t)(d.to_return / WORD + 1);
+	c->fp_found = true;
+	if (d.fp_saved && on_stack(c, c->sp + d.to_fp, 0, 0))
+		c->fp = word(c->sp + d.to_fp, 0);
+	return FRAME_ENTERED;
+}
+
 /* Where the innermost method's frame does not stand, it is in no method inlined in it. Which of its
  * bytecodes its epilogue belongs to nobody says. */
-static enum frame_edge edge_at(const struct cursor *c, const struct code_heap_blob *blob,
-			       uint16_t *words)
+static enum frame_edge edge_at(struct cursor *c, uint64_t blob, uint16_t *words)
 {
 	const struct code_layout *code = &c->layout->code;
-	int32_t complete = code_heap_frame_complete(code, blob->start);
+	uint64_t begin = code_heap_begin(code, blob), end = code_heap_end(code, c->ip);
+	int32_t complete = code_heap_frame_complete(code, blob);
 	enum frame_edge edge;
 
 	*words = 0;
-	if (!c->innermost || complete < 0)
+	if (!c->innermost || complete < 0 || c->ip < begin)
 		return FRAME_STANDS;
-	edge = frame_edge_at(code_heap_begin(code, blob->start), code_heap_end(code, c->ip),
-			     (uint32_t)complete, c->ip, words);
-	return *words == code_heap_frame_words(code, blob->start) ? FRAME_STANDS : edge;
+	edge = frame_edge_at(begin, end, (uint32_t)complete, c->ip, words);
+	if (c->ip < begin + (uint32_t)complete)
+		return edge == FRAME_ENTERED ? edge : unusual_entry(c, begin, end, words);
+	return *words == code_heap_frame_words(code, blob) ? FRAME_STANDS : edge;
 }
 
 static bool take_edge(struct cursor *c, const struct code_heap_blob *blob, enum frame_edge edge,
@@ -384,6 +429,26 @@ static bool take_edge(struct cursor *c, const struct code_heap_blob *blob, enum 
 	return take_known(c, &key, &words) || take_new(c, &key, words, &call, 1);
 }
 
+/* Of a frame that is to be deoptimised: where it would have returned to. */
+static bool go_to_original_pc(struct cursor *c, uint64_t blob)
+{
+	const struct code_layout *code = &c->layout->code;
+	uint32_t words = (uint32_t)code_heap_frame_words(code, blob), place;
+	struct code_heap_blob original;
+	uint64_t pc;
+
+	if (c->innermost || c->leaf || words >= FRAME_WORDS_MAX ||
+	    !code_heap_original_pc(code, blob, c->pc, words, &place) ||
+	    !on_stack(c, c->sp + place, 0, 0))
+		return false;
+	pc = word(c->sp + place, 0);
+	if (pc == c->pc || !code_heap_find(code, pc, &original) || original.start != blob)
+		return false;
+	c->pc = pc;
+	c->walk->deoptimised = true;
+	return true;
+}
+
 /* A frame that stands. */
 static bool take_standing(struct cursor *c, const struct code_heap_blob *blob, uint16_t *words)
 {
@@ -397,6 +462,8 @@ static bool take_standing(struct cursor *c, const struct code_heap_blob *blob, u
 
 	if (take_known(c, &key, words))
 		return true;
+	if (go_to_original_pc(c, blob->start)) /* Once: that is no handler. */
+		return take_standing(c, blob, words);
 	c->cut = CUT_EDGE;
 	if (size < 2 || size >= (int32_t)FRAME_WORDS_MAX || !is_complete(c, blob->start))
 		return false;
@@ -405,10 +472,52 @@ static bool take_standing(struct cursor *c, const struct code_heap_blob *blob, u
 	return count && take_new(c, &key, *words, calls, count);
 }
 
+static bool is_java_return(const struct cursor *c, uint64_t pc)
+{
+	const struct frame_layout *l = c->layout;
+	struct code_heap_blob blob;
+
+	if (interpreter_contains(&l->interpreter, pc))
+		return interpreter_part_at(&l->interpreter, pc) == PART_BACK;
+	return pc == l->call_stub_return ||
+	       (code_heap_find(&l->code, pc, &blob) &&
+		code_heap_kind(&l->code, blob.start) != CODE_KIND_OTHER &&
+		leaf_call_is_behind_java(&l->code, pc));
+}
+
+/* C2 inlines code that keeps a few registers on the stack meanwhile, below its frame (searches in
+ * strings). Then the return address is that much higher, and is the only one there. */
+#define PUSHED_WORDS_MAX 4u
+
+static bool is_code(const struct frame_layout *l, uint64_t pc)
+{
+	return code_heap_covers(&l->code, pc) || pc == l->call_stub_return ||
+	       interpreter_contains(&l->interpreter, pc);
+}
+
+static bool pass_pushed(struct cursor *c, uint64_t bytes)
+{
+	uint64_t found = 0;
+
+	if (!c->innermost || c->walk->at_edge || is_code(c->layout, word(c->sp + bytes, -1)))
+		return true;
+	for (uint64_t i = 1; i <= PUSHED_WORDS_MAX; i++) {
+		uint64_t address = c->sp + bytes + (i - 1) * WORD;
+
+		if (!on_stack(c, address, 0, 0) || !is_java_return(c, word(address, 0)))
+			continue;
+		if (found)
+			return false;
+		found = i;
+	}
+	c->sp += found * WORD;
+	return found > 0;
+}
+
 static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob)
 {
 	uint16_t words;
-	enum frame_edge edge = edge_at(c, blob, &words);
+	enum frame_edge edge = edge_at(c, blob->start, &words);
 	uint64_t bytes;
 
 	if (edge == FRAME_STANDS ? !take_standing(c, blob, &words)
@@ -418,9 +527,27 @@ static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob)
 	c->cut = CUT_STACK;
 	if (c->high - c->sp <= bytes)
 		return false;
+	c->cut = CUT_CODE;
+	if (!pass_pushed(c, bytes))
+		return false;
+	c->cut = CUT_STACK;
+	if (c->high - c->sp <= bytes)
+		return false;
 	/* Of a frame that is the return address alone, the caller's rbp is where it was. */
 	return go_to(c, word(c->sp + bytes, -1), c->sp + bytes,
-		     words > 1 ? word(c->sp + bytes, -2) : c->fp);
+		     words > 1 && !c->fp_found ? word(c->sp + bytes, -2) : c->fp);
+}
+
+/* C code that Java code called without leaving Java, which stands for no call. Nobody is called
+ * back from there. */
+static bool pass_library(struct cursor *c)
+{
+	struct stub_frame at = {.pc = c->ip, .sp = c->sp, .fp = c->fp};
+
+	if (!c->innermost || code_heap_covers(&c->layout->code, c->ip) ||
+	    !leaf_call_leave(&c->layout->code, c->high, &at))
+		return false;
+	return go_to_leaf(c, at.pc, at.sp, at.fp);
 }
 
 /* Between compiled code and the interpreter. */
@@ -438,12 +565,14 @@ static bool pass_adapter(struct cursor *c, uint64_t blob)
 static bool pass_stub(struct cursor *c, uint64_t blob)
 {
 	int32_t words = code_heap_frame_words(&c->layout->code, blob);
-	struct stub_frame at = {.pc = c->pc, .sp = c->sp, .fp = c->fp};
+	struct stub_frame at = {.pc = c->innermost ? c->ip : c->pc, .sp = c->sp, .fp = c->fp};
 	uint64_t bytes = (uint64_t)words * WORD;
 
 	if (code_heap_is_adapter(&c->layout->code, blob))
 		return pass_adapter(c, blob);
 	c->cut = CUT_STUB;
+	if (c->innermost && stub_frame_leave_small(&c->layout->code, blob, c->high, &at))
+		return go_to_leaf(c, at.pc, at.sp, at.fp);
 	if (words <= 0)
 		return stub_frame_leave(&c->layout->code, blob, c->high, &at) &&
 		       go_to_leaf(c, at.pc, at.sp, at.fp);
@@ -478,6 +607,15 @@ static bool pass_entry(struct cursor *c, bool *root)
 	return go_to(c, pc ? pc : word(sp, -1), sp, word(anchor + l->anchor.fp, 0));
 }
 
+/* Frames of the carrier, and those that are frozen, are none of a virtual thread's that is here. */
+static bool ends_fiber(const struct cursor *c, uint64_t blob)
+{
+	if (c->innermost || c->leaf || c->walk->count == 0)
+		return false;
+	return continuation_ends_at(&c->layout->continuation, blob, c->pc) ||
+	       code_heap_is_thaw(&c->layout->code, blob);
+}
+
 /* One frame; false at the end of the walk, with why. */
 static bool step(struct cursor *c)
 {
@@ -495,8 +633,15 @@ static bool step(struct cursor *c)
 	if (interpreter_contains(&l->interpreter, c->pc))
 		return leave_interpreted(c) || pass_interpreted(c);
 	c->cut = CUT_CODE;
-	if (!code_heap_find(&l->code, c->pc, &blob))
+	if (!code_heap_find(&l->code, c->pc, &blob)) {
+		c->in_stub |= c->walk->count == 0;
+		return pass_library(c);
+	}
+	if (ends_fiber(c, blob.start)) {
+		c->walk->fiber = true;
+		c->walk->end = WALK_ROOT;
 		return false;
+	}
 	if (code_heap_kind(&l->code, blob.start) == CODE_KIND_OTHER) {
 		c->in_stub |= c->walk->count == 0;
 		return pass_stub(c, blob.start);

@@ -1,6 +1,10 @@
 /*
  * Walking a thread's stack frame by frame, and telling the calls of each from what is known of it.
  *
+ * A frame that is to be deoptimised returns to its method's handler of that; where it would have
+ * returned to is in the frame. A virtual thread's stack ends with its run method: what is frozen,
+ * and what carries it, is none of it.
+ *
  * Only frames whose sender is certain are passed: compiled code, interpreted frames, stubs, and the
  * entry frame between native code and the Java code that it called. A walk that meets anything else
  * ends there, and tells why: it never guesses. The sender of a frame is found as HotSpot finds it
@@ -38,7 +42,7 @@ struct walk_start {
 enum walk_end {
 	WALK_CUT,  /* by a frame whose sender is not certain */
 	WALK_DEEP, /* there is no room for more calls */
-	WALK_ROOT, /* by the thread's first Java frame */
+	WALK_ROOT, /* by the thread's first Java frame, or a virtual thread's first that is there */
 };
 
 /* Why a walk was cut. */
@@ -65,7 +69,10 @@ struct frame_walk {
 	 * that of the last of them. */
 	unsigned better;
 	bool interpreted; /* the innermost frame is, */
+	bool in_stub;     /* a stub that it called is */
 	bool at_edge;     /* or it does not stand (frame_edge.h, return_place.h) */
+	bool fiber;       /* the root is a virtual thread's */
+	bool deoptimised; /* a frame is to be, at which the JVM ends */
 };
 
 /* With what frames are told. */

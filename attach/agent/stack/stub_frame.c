@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "attach/agent/stack/stub_depth.h"
+
 #define WORD sizeof(uint64_t)
 
 /* call rel32; and mov r10, imm64, call r10, as C2 calls what does not know Java's frames. */
@@ -17,8 +19,7 @@ static uint64_t word_at(uint64_t address)
 	return *(const uint64_t *)(uintptr_t)address;
 }
 
-/* What the call before pc is of; 0: there is none that tells. */
-static uint64_t target_of_call(uint64_t blob, uint64_t pc)
+uint64_t stub_frame_call_target(uint64_t blob, uint64_t pc)
 {
 	static const uint8_t load[] = {0x49, 0xba}, call[] = {0x41, 0xff, 0xd2};
 	const uint8_t *behind = (const uint8_t *)(uintptr_t)pc;
@@ -42,7 +43,8 @@ static bool returns_from(const struct code_layout *code, uint64_t blob, uint64_t
 	struct code_heap_blob from, to;
 
 	return code_heap_find(code, pc, &from) &&
-	       code_heap_find(code, target_of_call(from.start, pc), &to) && to.start == blob;
+	       code_heap_find(code, stub_frame_call_target(from.start, pc), &to) &&
+	       to.start == blob;
 }
 
 bool stub_frame_leave(const struct code_layout *code, uint64_t blob, uint64_t high,
@@ -60,5 +62,23 @@ bool stub_frame_leave(const struct code_layout *code, uint64_t blob, uint64_t hi
 	    high - fp <= 2 * WORD || !returns_from(code, blob, word_at(fp + WORD)))
 		return false;
 	*at = (struct stub_frame){.pc = word_at(fp + WORD), .sp = fp + 2 * WORD, .fp = word_at(fp)};
+	return true;
+}
+
+bool stub_frame_leave_small(const struct code_layout *code, uint64_t blob, uint64_t high,
+			    struct stub_frame *at)
+{
+	struct stub_depth depth;
+	uint64_t place;
+
+	if (at->sp % WORD != 0 || !stub_depth_at(code_heap_begin(code, blob),
+						 code_heap_end(code, at->pc), at->pc, &depth))
+		return false;
+	place = at->sp + depth.to_return;
+	if (place >= high || high - place <= WORD || !returns_from(code, blob, word_at(place)))
+		return false;
+	*at = (struct stub_frame){.pc = word_at(place),
+				  .sp = place + WORD,
+				  .fp = depth.fp_saved ? word_at(at->sp + depth.to_fp) : at->fp};
 	return true;
 }

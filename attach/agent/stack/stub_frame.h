@@ -19,6 +19,14 @@ struct stub_frame {
 	uint64_t pc, sp, fp;
 };
 
+/* What the call right before pc, in the blob, is of; 0: there is none, or none that tells. */
+uint64_t stub_frame_call_target(uint64_t blob, uint64_t pc);
+
+/* From a stub of its own blob, where it has called nothing: by what its code has on the stack,
+ * which is to be behind a call of it, too. */
+bool stub_frame_leave_small(const struct code_layout *code, uint64_t blob, uint64_t high,
+			    struct stub_frame *at);
+
 /* blob: that pc lies in. Of the stack [sp, high) can be read. False when there is no telling. */
 bool stub_frame_leave(const struct code_layout *code, uint64_t blob, uint64_t high,
 		      struct stub_frame *at);

@@ -34,6 +34,7 @@ struct fake_blob {
 	int32_t frame_size, complete, code_begin, id;
 	uint64_t name, method;
 	int32_t pcs, pcs_end, data, metadata;
+	int32_t deopt, original_pc;
 	uint64_t immutable, mutable;
 };
 

@@ -80,7 +80,7 @@ static void file_and_lines_may_be_absent(void **state)
 
 static bool is_of(const struct fake_world *w, const char *class_name)
 {
-	return method_is_of(&fake_method_layout, fake_address(w), class_name);
+	return method_is(&fake_method_layout, fake_address(w), class_name, NULL);
 }
 
 /* As method handles' own methods have it: the index is one of another pool. */
@@ -250,8 +250,8 @@ static void the_class_of_a_method_is_told_without_a_copy(void **state)
 	fake_set(&w->class, longest);
 	assert_true(is_of(w, longest));
 	unknown.known = false;
-	assert_false(method_is_of(&unknown, fake_address(w), longest));
-	assert_false(method_is_of(&fake_method_layout, 64, longest));
+	assert_false(method_is(&unknown, fake_address(w), longest, NULL));
+	assert_false(method_is(&fake_method_layout, 64, longest, NULL));
 	w->klass.name = (const struct fake_text *)64;
 	assert_false(is_of(w, longest));
 	assert_int_equal(method_table()->count, 0);

@@ -6,12 +6,15 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "attach/agent/code/safe_read.h"
 #include "attach/agent/stack/executed.h"
 
 #define SEGMENT_SHIFT 7u
 #define SEGMENTS      8u
 #define BLOCK_BYTES   16u
-#define SP            0x7000u
+
+static uint64_t stack[4];
+#define SP ((uint64_t)(uintptr_t)(stack + 1))
 
 static uint8_t code[SEGMENTS << SEGMENT_SHIFT] __attribute__((aligned(128)));
 static uint8_t segments[SEGMENTS];
@@ -22,6 +25,9 @@ static struct code_layout layout;
 static int setup(void **state)
 {
 	(void)state;
+	if (safe_read_init() < 0)
+		return -1;
+	memset(stack, 0, sizeof(stack));
 	memset(code, 0x90, sizeof(code));
 	for (unsigned i = 0; i < SEGMENTS; i++)
 		segments[i] = (uint8_t)(i % 4);
@@ -66,23 +72,50 @@ static void behind_an_instruction_the_stack_is_as_there(void **state)
 
 static void calls_and_returns_are_taken_back(void **state)
 {
-	struct executed e = executed("\xe8\0\0\0\0", 5, THERE);
+	struct executed e;
 
 	(void)state;
+	stack[1] = HERE + 5;
+	e = executed("\xe8\0\0\0\0", 5, THERE);
 	assert_int_equal(e.ip, HERE);
 	assert_int_equal(e.sp, SP + 8);
+	stack[1] = HERE + 3;
 	e = executed("\xff\x53\x10", 3, HERE - 50); /* call [rbx+16], of itself */
 	assert_int_equal(e.ip, HERE);
 	assert_int_equal(e.sp, SP + 8);
+	stack[0] = THERE;
 	e = executed("\xc3", 1, THERE);
 	assert_int_equal(e.ip, HERE);
 	assert_int_equal(e.sp, SP - 8);
+}
+
+static void what_is_to_come_is_not_taken_back(void **state)
+{
+	struct executed e = executed("\xff\x53\x10", 3, HERE - 50);
+
+	(void)state;
+	assert_int_equal(e.ip, HERE - 50);
+	assert_int_equal(e.sp, SP);
+	e = executed("\xc3", 1, HERE - 50);
+	assert_int_equal(e.ip, HERE - 50);
+	assert_int_equal(e.sp, SP);
+}
+
+static void in_other_code_the_registers_count(void **state)
+{
+	struct executed e = executed_at(&layout, 0x1000, 0x1001, SP);
+
+	(void)state;
+	assert_int_equal(e.ip, 0x1001);
+	assert_int_equal(e.sp, SP);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(behind_an_instruction_the_stack_is_as_there, setup),
+	    cmocka_unit_test_setup(what_is_to_come_is_not_taken_back, setup),
+	    cmocka_unit_test_setup(in_other_code_the_registers_count, setup),
 	    cmocka_unit_test_setup(calls_and_returns_are_taken_back, setup),
 	};
 

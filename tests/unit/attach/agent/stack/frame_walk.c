@@ -163,12 +163,98 @@ static void code_that_was_replaced_is_not_taken_for_what_it_was(void **state)
 	assert_cut(CUT_CODE, 1);
 }
 
-static void a_prologue_ends_a_walk(void **state)
+static void a_prologue_that_is_not_understood_ends_a_walk(void **state)
 {
 	(void)state;
 	two_methods(NULL);
+	memcpy((void *)(uintptr_t)a, "\x48\x83\xe4\xf0", 4); /* and rsp, -16 */
 	go(a + 3);
 	assert_cut(CUT_EDGE, 0);
+}
+
+/* Its frame has all of its words already, but the caller's rbp is in the register yet. */
+static void an_entry_that_has_not_saved_rbp_leaves_it_to_the_caller(void **state)
+{
+	(void)state;
+	two_methods(NULL);
+	memcpy((void *)(uintptr_t)a, "\x48\x83\xec\x18", 4); /* sub rsp, 24 */
+	fake_blob(0)->complete = 9;
+	go(a + 4);
+	ASSERT_CALLS({"a", 0}, {"b", 8});
+	assert_true(walk.at_edge);
+}
+
+static void what_inlined_code_has_pushed_lies_below_the_frame(void **state)
+{
+	(void)state;
+	two_methods(NULL);
+	memcpy((void *)(uintptr_t)(b + 3), "\xe8\0\0\0\0", 5); /* of Java code */
+	memmove(fake_stack + 2, fake_stack, 20 * sizeof(fake_stack[0]));
+	fake_stack[0] = fake_stack[1] = 77;
+	fake_frame(6, 6, CALL_STUB, fake_at(24));
+	fake_entry(24, 34, 0, 0, 0);
+	go(a + 5);
+	ASSERT_CALLS({"a", 8}, {"b", 8});
+	/* Two such addresses: nobody knows. */
+	fake_stack[6] = b + 8;
+	go(a + 5);
+	assert_cut(CUT_CODE, 1);
+}
+
+/* b is to be deoptimised when a returns: its word 1 has where it would have returned to. */
+static void a_frame_that_is_to_be_deoptimised_has_the_place_itself(void **state)
+{
+	struct code_layout *code = &fake_layout.code;
+	uint64_t handler;
+
+	(void)state;
+	two_methods(NULL);
+	code->deopt_count = 1;
+	code->deopt[0] = offsetof(struct fake_blob, deopt);
+	code->deopt_is_offset = true;
+	code->original_pc = offsetof(struct fake_blob, original_pc);
+	fake_blob(4)->deopt = 200;
+	fake_blob(4)->original_pc = 8;
+	handler = (uintptr_t)fake_blob(4) + 200;
+	fake_frame(0, 4, handler, 0);
+	fake_stack[5] = b + 8;
+	go(a + 5);
+	ASSERT_CALLS({"a", 8}, {"b", 8});
+	assert_true(walk.deoptimised);
+	/* In another method's code: it is none. */
+	fake_stack[5] = a + 8;
+	go(a + 5);
+	assert_cut(CUT_EDGE, 1);
+}
+
+static void a_virtual_threads_stack_ends_with_its_first_method(void **state)
+{
+	uint64_t return_pc;
+
+	(void)state;
+	two_methods(NULL);
+	return_pc = b + 8;
+	fake_layout.continuation.return_pc = &return_pc;
+	go(a + 5);
+	ASSERT_CALLS({"a", 8});
+	assert_true(walk.fiber);
+	/* Of JDK 21: by its code. */
+	fake_layout.continuation.return_pc = NULL;
+	fake_layout.continuation.enter_special = (uintptr_t)fake_blob(4);
+	go(a + 5);
+	ASSERT_CALLS({"a", 8});
+	assert_true(walk.fiber);
+}
+
+static void frames_that_are_frozen_are_not_missed(void **state)
+{
+	(void)state;
+	two_methods(NULL);
+	fake_name(4, fake_stub_name);
+	fake_layout.code.name_thaw = (uintptr_t)fake_stub_name;
+	go(a + 5);
+	ASSERT_CALLS({"a", 8});
+	assert_true(walk.fiber);
 }
 
 static void a_return_into_something_else_ends_a_walk(void **state)
@@ -514,7 +600,12 @@ int main(void)
 	    TEST(a_full_table_of_frames_ends_no_walk),
 	    TEST(methods_that_were_met_in_compiled_code_are_marked),
 	    TEST(code_that_was_replaced_is_not_taken_for_what_it_was),
-	    TEST(a_prologue_ends_a_walk),
+	    TEST(a_prologue_that_is_not_understood_ends_a_walk),
+	    TEST(an_entry_that_has_not_saved_rbp_leaves_it_to_the_caller),
+	    TEST(what_inlined_code_has_pushed_lies_below_the_frame),
+	    TEST(a_frame_that_is_to_be_deoptimised_has_the_place_itself),
+	    TEST(a_virtual_threads_stack_ends_with_its_first_method),
+	    TEST(frames_that_are_frozen_are_not_missed),
 	    TEST(a_return_into_something_else_ends_a_walk),
 	    TEST(a_caller_stands_where_there_is_debug_information),
 	    TEST(stacks_that_are_none_are_not_read),
