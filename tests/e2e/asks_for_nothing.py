@@ -22,7 +22,7 @@ def a_window_without_objects_asks_for_nothing(jdk):
     try:
         before = asked(jvm)
         for _ in range(2):
-            quality = daemon.attach(jvm.pid, "--kinds", WITHOUT_OBJECTS, duration="1s")["quality"]
+            quality = daemon.attach(jvm.pid, "--kinds", WITHOUT_OBJECTS, cpu_s=1)["quality"]
             assert quality["traps"] > 0 and quality["environments"] == 0, quality
         note(f"asked for {before} beforehand")
         assert asked(jvm) == before, jvm.output()

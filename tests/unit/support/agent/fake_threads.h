@@ -26,7 +26,7 @@ struct fake_thread {
 };
 struct fake_os_thread {
 	int32_t tid;
-	pthread_t pthread;
+	uint64_t pthread; /* 0: its memory cannot be read */
 };
 
 static struct fake_os_thread fake_os_threads[FAKE_THREADS_MAX];
@@ -40,28 +40,27 @@ static struct {
 /* What the JVM has for each thread alone: its JavaThread. */
 static _Thread_local struct fake_thread *volatile fake_own;
 
-/* One that lives as long as the program: the second of the list. */
-static sem_t fake_second_is_there;
-
-static inline void *fake_second(void *thread)
+static void *fake_be_another(void *begun)
 {
-	fake_own = thread;
-	(void)sem_post(&fake_second_is_there);
-	while (true)
+	fake_own = &fake_threads[1];
+	(void)sem_post(begun);
+	for (;;)
 		(void)pause();
 	return NULL;
 }
 
-static inline pthread_t fake_second_thread(void)
+/* A thread for the second one, once: its memory is looked at. */
+static inline uint64_t fake_another(void)
 {
-	static pthread_t second;
+	static pthread_t another;
+	sem_t begun;
 
-	if (second)
-		return second;
-	assert(sem_init(&fake_second_is_there, 0, 0) == 0);
-	assert(pthread_create(&second, NULL, fake_second, &fake_threads[1]) == 0);
-	assert(sem_wait(&fake_second_is_there) == 0);
-	return second;
+	if (another)
+		return (uint64_t)another;
+	assert(sem_init(&begun, 0, 0) == 0);
+	assert(pthread_create(&another, NULL, fake_be_another, &begun) == 0);
+	assert(sem_wait(&begun) == 0);
+	return (uint64_t)another;
 }
 
 /* After fake_vmstructs_reset: so many threads, the others with tids that nobody has. */
@@ -69,6 +68,9 @@ static inline void fake_threads_make(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		fake_os_threads[i].tid = i ? (int32_t)(0x3fffff0 + i) : gettid();
+		fake_os_threads[i].pthread = i == 0   ? (uint64_t)pthread_self()
+					     : i == 1 ? fake_another()
+						      : 0;
 		fake_threads[i] = (struct fake_thread){
 		    .functions = FAKE_FUNCTIONS,
 		    .os_thread = (uintptr_t)&fake_os_threads[i],
@@ -77,8 +79,6 @@ static inline void fake_threads_make(unsigned count)
 		fake_pointers[i] = (uintptr_t)&fake_threads[i];
 	}
 	fake_own = &fake_threads[0];
-	fake_os_threads[0].pthread = pthread_self();
-	fake_os_threads[1].pthread = fake_second_thread();
 	fake_list.length = (int32_t)count;
 	fake_list.threads = (uintptr_t)fake_pointers;
 	fake_list_at = (uintptr_t)&fake_list;
