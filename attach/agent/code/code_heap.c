@@ -255,19 +255,19 @@ static void learn_name(void *arg, uint64_t blob)
 	struct names *names = arg;
 	struct code_layout *l = names->layout;
 	uint64_t at = word_at(blob + l->name), *other = &names->others[at / WORD % NAMES_OTHERS];
-	char name[sizeof(NAME_ADAPTER)] = "";
+	char name[sizeof(NAME_THAW) + 1] = "";
 
-	if (at == *other || at == l->name_compiled || at == l->name_native || at == l->name_adapter)
+	if (at == *other || at == l->name_compiled || at == l->name_native ||
+	    at == l->name_adapter || at == l->name_thaw)
 		return;
-	(void)safe_read_some(at, name, sizeof(name)); /* What cannot be read is no name. */
-	if (memcmp(name, NAME, sizeof(NAME)) == 0)
+	(void)safe_read_some(at, name, sizeof(name) - 1); /* What cannot be read is no name. */
+	if (strcmp(name, NAME) == 0)
 		l->name_compiled = at;
-	else if (memcmp(name, NAME_NATIVE, sizeof(NAME_NATIVE)) == 0)
+	else if (strcmp(name, NAME_NATIVE) == 0)
 		l->name_native = at;
-	else if (memcmp(name, NAME_ADAPTER, sizeof(NAME_ADAPTER)) == 0)
+	else if (strcmp(name, NAME_ADAPTER) == 0)
 		l->name_adapter = at;
-	else if (memcmp(name, NAME_THAW, sizeof(NAME_THAW)) == 0 ||
-		 memcmp(name, NAME_THAW_SHORT, sizeof(NAME_THAW_SHORT)) == 0)
+	else if (strcmp(name, NAME_THAW) == 0 || strcmp(name, NAME_THAW_SHORT) == 0)
 		l->name_thaw = at;
 	else
 		*other = at;
