@@ -14,6 +14,6 @@
 #define FOOTPRINT_THREADS_MAX  4096u                /* so many at most */
 
 /* The agent's and the JVM's memory in a window in which the JVM does nothing; measured. */
-#define FOOTPRINT_IDLE_BYTES (UINT64_C(3380) << 10)
+#define FOOTPRINT_IDLE_BYTES (UINT64_C(4) << 20)
 
 #endif

@@ -7,11 +7,11 @@ import java.util.zip.Deflater;
  * Parts of known shares of a thread's CPU time, in turns of some milliseconds each, held to by its own clock: half in
  * half(), a quarter in quarter(), a quarter in packed(), which calls the native code of java.util.zip.Deflater. How long
  * a turn is is drawn, since turns of one length come in step with the scheduler's tick, which is what brings samples:
- * shares were 3 to 6 points off then, more than samples that are independent of each other ever are. With the argument "deep" all of it is at the end of a recursion of 400 frames.
+ * shares were 3 to 6 points off then, more than samples that are independent of each other ever are. With the argument "deep" all of it is at the end of a recursion of 1,500 frames.
  */
 final class TickShares {
     private static final int LONGEST_TURN_NS = 4_000_000;
-    private static final int DEEP = 400;
+    private static final int DEEP = 1500;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final byte[] BYTES = new byte[1 << 14];
     private static final byte[] PACKED = new byte[1 << 15];

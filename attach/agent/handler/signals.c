@@ -71,7 +71,7 @@ static void enter_epoch(struct thread *t, const ucontext_t *uc)
 	t->epoch = now;
 }
 
-/* Handlers need this much of the thread's stack, with room for AsyncGetCallTrace. HotSpot keeps a
+/* Handlers need less than this of the stack of the thread that they run in. HotSpot keeps a
  * shadow zone of 20 pages below every Java frame (StackShadowPages), so compiled code has it;
  * native code that touches watched memory may not. */
 #define STACK_RESERVE_BYTES (48u * 1024u)

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <time.h>
 
+#include "common/clock.h"
 #include "proto/helper.h"
 
 /* Global because JVMTI hands callbacks nothing of ours; they may be late. */
@@ -60,6 +62,23 @@ static void leave(struct vm *vm)
 	*vm = (struct vm){0};
 }
 
+/* A JVM lets threads in before it gives out environments, at the very end of its start
+ * (JvmtiExport::get_jvmti_interface): that is waited for. */
+#define LIVE_TRIES  500u
+#define LIVE_TRY_NS (10 * NS_PER_MS)
+
+static jint make_environment(JavaVM *jvm, jvmtiEnv **out)
+{
+	const struct timespec pause = {.tv_nsec = LIVE_TRY_NS};
+	jint r = (*jvm)->GetEnv(jvm, (void **)out, JVMTI_VERSION_11);
+
+	for (unsigned i = 0; r == JNI_EDETACHED && i < LIVE_TRIES && !vm_has_ended(); i++) {
+		(void)nanosleep(&pause, NULL); /* Shorter: it is looked at sooner. */
+		r = (*jvm)->GetEnv(jvm, (void **)out, JVMTI_VERSION_11);
+	}
+	return r;
+}
+
 static int make_environments(struct vm *vm, struct err *err)
 {
 	const jvmtiEventCallbacks callbacks = {.VMDeath = on_vm_death,
@@ -68,8 +87,8 @@ static int make_environments(struct vm *vm, struct err *err)
 					       .SampledObjectAlloc = on_sampled_alloc};
 	jvmtiError e;
 
-	if ((!kept && (*vm->jvm)->GetEnv(vm->jvm, (void **)&kept, JVMTI_VERSION_11) != JNI_OK) ||
-	    (*vm->jvm)->GetEnv(vm->jvm, (void **)&vm->jvmti, JVMTI_VERSION_11) != JNI_OK)
+	if ((!kept && make_environment(vm->jvm, &kept) != JNI_OK) ||
+	    make_environment(vm->jvm, &vm->jvmti) != JNI_OK)
 		return err_set(err, EOPNOTSUPP,
 			       "the JVM has no JVMTI 11: JDK 11 or later is needed");
 	e = (*vm->jvmti)->SetEventCallbacks(vm->jvmti, &callbacks, sizeof(callbacks));

@@ -44,7 +44,7 @@ static void what_is_just_enough_is_enough(void **state)
 	machine_add_group("cg2/a", 256, 229, "");
 	assert_int_equal(headroom_check(root, PID, text, &err), 0);
 	assert_string_equal(
-	    text, "attaching takes 3.3 MiB, a window at most 27 MiB in all (32 "
+	    text, "attaching takes 4.0 MiB, a window at most 27 MiB in all (32 "
 		  "threads); 27 MiB of 256 are left by memory.max of its cgroup '/a'");
 }
 
