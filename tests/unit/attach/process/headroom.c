@@ -29,10 +29,9 @@ static void a_full_cgroup_is_refused_in_one_line(void **state)
 	assert_int_equal(headroom_check(root, PID, text, &err), -ENOMEM);
 	/* 23 MiB, 64 KiB for each of 32 threads, and 2 MiB for the JVM. */
 	assert_string_equal(
-	    err.message,
-	    "profiling process 42 may take 27 MiB of its memory (32 threads), "
-	    "and 6 MiB of 256 are left by memory.max of its cgroup '/a': raise that "
-	    "limit, or attach with --force");
+	    err.message, "profiling process 42 may take 27 MiB of its memory (32 threads), "
+			 "and 6 MiB of 256 are left by memory.max of its cgroup '/a': raise that "
+			 "limit, or attach with --force");
 	assert_string_equal(text, "");
 }
 
@@ -43,9 +42,9 @@ static void what_is_just_enough_is_enough(void **state)
 	tree_add_directory("cg2");
 	machine_add_group("cg2/a", 256, 229, "");
 	assert_int_equal(headroom_check(root, PID, text, &err), 0);
-	assert_string_equal(
-	    text, "attaching takes 4.0 MiB, a window at most 27 MiB in all (32 "
-		  "threads); 27 MiB of 256 are left by memory.max of its cgroup '/a'");
+	assert_string_equal(text,
+			    "attaching takes 4.0 MiB, a window at most 27 MiB in all (32 "
+			    "threads); 27 MiB of 256 are left by memory.max of its cgroup '/a'");
 }
 
 static void a_limited_address_space_is_refused(void **state)
