@@ -34,7 +34,8 @@
 
 /* How far ticks can be from what clocks say: what there is of such threads that no tick found yet
  * is not told by the next alone. */
-#define SCALE_MAX (8 * ONE)
+#define TIMES_MAX 8
+#define SCALE_MAX (TIMES_MAX * ONE)
 
 enum guest_state {
 	GUEST_NONE, /* no entry */
@@ -273,8 +274,7 @@ void guests_steer(uint64_t process_ns, uint64_t all_told_ns, uint64_t strangers_
 	double few = (double)(TICKS_FEW * period_ns);
 	double now = ((used > 0 ? used : 0) + few) / ((double)atomic_load(&seen_ns) + few);
 
-	atomic_store(&scale,
-		     now < (double)(SCALE_MAX / ONE) ? (uint64_t)(now * (double)ONE) : SCALE_MAX);
+	atomic_store(&scale, now < TIMES_MAX ? (uint64_t)(now * (double)ONE) : SCALE_MAX);
 	/* A signal that was not taken, because its thread ended first, has set no timer. */
 	if (timer >= 0 && !cpu_timer_is_set(timer))
 		set_timer();

@@ -74,21 +74,23 @@ static int setup(void **state)
 /* Calls in a blob, at this offset; where they return to. */
 static uint64_t library_call(unsigned blob, unsigned offset)
 {
+	static const uint8_t load[] = {0x49, 0xba}, call[] = {0x41, 0xff, 0xd2};
 	uint64_t target = (uintptr_t)library;
 	uint8_t *to = (uint8_t *)(uintptr_t)(blob_at(blob) + offset);
 
-	memcpy(to, "\x49\xba", 2);
+	memcpy(to, load, sizeof(load));
 	memcpy(to + 2, &target, sizeof(target));
-	memcpy(to + 10, "\x41\xff\xd2", 3);
+	memcpy(to + 10, call, sizeof(call));
 	return (uintptr_t)to + 13;
 }
 
 static uint64_t java_call(unsigned blob, unsigned offset)
 {
+	static const uint8_t call[] = {0xe8, 0, 0, 0, 0};
 	uint8_t *to = (uint8_t *)(uintptr_t)(blob_at(blob) + offset);
 
-	memcpy(to, "\xe8\0\0\0\0", 5);
-	return (uintptr_t)to + 5;
+	memcpy(to, call, sizeof(call));
+	return (uintptr_t)to + sizeof(call);
 }
 
 static bool leave(const uint8_t *pc, unsigned sp, uint64_t fp, struct stub_frame *f)
