@@ -53,6 +53,33 @@ struct opcode {
 /* False when there is no instruction, or one of an encoding that is not known here. */
 bool opcode_read(const uint8_t *bytes, size_t available, struct opcode *out);
 
+/* Longer ones there are none. */
+#define OPCODE_BYTES_MAX 15u
+
+/* The instruction at ip, in code that can be read up to end. */
+static inline bool opcode_read_at(uint64_t ip, uint64_t end, struct opcode *out)
+{
+	uint64_t left = end > ip ? end - ip : 0;
+
+	return opcode_read((const uint8_t *)(uintptr_t)ip,
+			   left < OPCODE_BYTES_MAX ? left : OPCODE_BYTES_MAX, out);
+}
+
+/* Is it this one, of a single byte? */
+static inline bool opcode_is(const struct opcode *o, uint8_t code)
+{
+	return o->map == OPCODE_ONE_BYTE && !o->vex && o->code == code;
+}
+
+/* The register of one that has it in its code, as push (from = 0x50) and pop (0x58) do, in encoding
+ * order; -1: it is another one. */
+static inline int opcode_register_of(const struct opcode *o, uint8_t from)
+{
+	if (o->map != OPCODE_ONE_BYTE || o->vex || o->code < from || o->code > from + 7)
+		return -1;
+	return o->code - from + (o->rex & OPCODE_REX_B ? 8 : 0);
+}
+
 enum opcode_flow {
 	OPCODE_NEXT,
 	OPCODE_BRANCH, /* conditional, direct */

@@ -3,8 +3,7 @@
 #include "attach/agent/code/safe_read.h"
 #include "common/code/opcode.h"
 
-#define WORD              sizeof(uint64_t)
-#define INSTRUCTION_BYTES 15u
+#define WORD sizeof(uint64_t)
 
 struct executed executed_at(const struct code_layout *code, uint64_t ip, uint64_t rip, uint64_t sp)
 {
@@ -16,9 +15,7 @@ struct executed executed_at(const struct code_layout *code, uint64_t ip, uint64_
 
 	if (ip >= end && !code_heap_covers(code, rip))
 		at.ip = rip;
-	if (ip == rip || ip >= end ||
-	    !opcode_read((const uint8_t *)(uintptr_t)ip,
-			 end - ip < INSTRUCTION_BYTES ? end - ip : INSTRUCTION_BYTES, &o))
+	if (ip == rip || ip >= end || !opcode_read_at(ip, end, &o))
 		return at;
 	switch (opcode_flow(&o)) {
 	case OPCODE_CALL:

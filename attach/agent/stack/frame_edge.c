@@ -16,24 +16,9 @@
 #define RBP 5
 #define R15 15
 
-#define INSTRUCTION_BYTES 15u
-
-static bool fetch(uint64_t ip, uint64_t end, struct opcode *o)
-{
-	uint64_t left = end > ip ? end - ip : 0;
-
-	return opcode_read((const uint8_t *)(uintptr_t)ip,
-			   left < INSTRUCTION_BYTES ? left : INSTRUCTION_BYTES, o);
-}
-
-static bool is_one_byte(const struct opcode *o, uint8_t code)
-{
-	return o->map == OPCODE_ONE_BYTE && !o->vex && o->code == code;
-}
-
 static bool takes_words(const struct opcode *o, int64_t *words)
 {
-	if ((!is_one_byte(o, 0x81) && !is_one_byte(o, 0x83)) || o->has_memory ||
+	if ((!opcode_is(o, 0x81) && !opcode_is(o, 0x83)) || o->has_memory ||
 	    !(o->rex & OPCODE_REX_W) || opcode_rm(o) != RSP || opcode_group(o) != 5 || /* sub */
 	    o->immediate < 0 || o->immediate % WORD != 0)
 		return false;
@@ -43,23 +28,23 @@ static bool takes_words(const struct opcode *o, int64_t *words)
 
 static bool is_push_rbp(const struct opcode *o)
 {
-	return is_one_byte(o, 0x50 + RBP) && !(o->rex & OPCODE_REX_B);
+	return opcode_is(o, 0x50 + RBP) && !(o->rex & OPCODE_REX_B);
 }
 
 static bool is_pop_rbp(const struct opcode *o)
 {
-	return is_one_byte(o, 0x58 + RBP) && !(o->rex & OPCODE_REX_B);
+	return opcode_is(o, 0x58 + RBP) && !(o->rex & OPCODE_REX_B);
 }
 
 static bool is_return(const struct opcode *o)
 {
-	return is_one_byte(o, 0xc3) || is_one_byte(o, 0xc2);
+	return opcode_is(o, 0xc3) || opcode_is(o, 0xc2);
 }
 
 /* mov [rsp + disp], rbp: how frames are built whose first instruction is no push. */
 static bool stores_rbp(const struct opcode *o)
 {
-	return is_one_byte(o, 0x89) && o->has_memory && o->base == RSP && o->index < 0 &&
+	return opcode_is(o, 0x89) && o->has_memory && o->base == RSP && o->index < 0 &&
 	       opcode_reg(o) == RBP;
 }
 
@@ -112,7 +97,7 @@ static bool entered(uint64_t begin, uint64_t end, uint64_t pc, uint16_t *words)
 	uint64_t ip;
 
 	for (ip = begin; ip < pc; ip += o.length) {
-		if (!fetch(ip, end, &o))
+		if (!opcode_read_at(ip, end, &o))
 			return false;
 		if (is_push_rbp(&o)) {
 			taken++;
@@ -140,11 +125,11 @@ static bool is_harmless_at_exit(const struct opcode *o)
 		return o->map == OPCODE_0F && o->code == 0x77;
 	if (o->map == OPCODE_0F)
 		return o->code == 0x87 || o->code == 0x85; /* ja, jne */
-	if (is_one_byte(o, 0x3b) || is_one_byte(o, 0x8b))  /* cmp rsp, mov r10, from the thread */
+	if (opcode_is(o, 0x3b) || opcode_is(o, 0x8b))      /* cmp rsp, mov r10, from the thread */
 		return o->has_memory && o->base == R15 && (o->code == 0x3b || opcode_reg(o) != RSP);
-	if (is_one_byte(o, 0x81) || is_one_byte(o, 0x83)) /* cmp [thread], imm */
+	if (opcode_is(o, 0x81) || opcode_is(o, 0x83)) /* cmp [thread], imm */
 		return o->has_memory && o->base == R15 && opcode_group(o) == 7;
-	return is_one_byte(o, 0x85) && o->has_memory; /* test [page], eax */
+	return opcode_is(o, 0x85) && o->has_memory; /* test [page], eax */
 }
 
 static bool left(uint64_t end, uint64_t pc, uint16_t *words)
@@ -153,7 +138,7 @@ static bool left(uint64_t end, uint64_t pc, uint16_t *words)
 	struct opcode o;
 
 	for (unsigned i = 0; i < EXIT_INSTRUCTIONS_MAX; i++, pc += o.length) {
-		if (!fetch(pc, end, &o))
+		if (!opcode_read_at(pc, end, &o))
 			return false;
 		if (is_return(&o)) {
 			*words = taken;

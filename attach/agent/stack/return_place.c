@@ -9,37 +9,15 @@
 #define R13 13
 
 /* Longer code of these kinds there is none. */
-#define CODE_BYTES_MAX    8192u
-#define INSTRUCTION_BYTES 15u
+#define CODE_BYTES_MAX 8192u
 
 #define PUSHFQ 0x9cu
 #define POPFQ  0x9du
 #define LEAVE  0xc9u
 
-static bool fetch(uint64_t ip, uint64_t end, struct opcode *o)
-{
-	uint64_t left = end > ip ? end - ip : 0;
-
-	return opcode_read((const uint8_t *)(uintptr_t)ip,
-			   left < INSTRUCTION_BYTES ? left : INSTRUCTION_BYTES, o);
-}
-
-static bool is_one_byte(const struct opcode *o, uint8_t code)
-{
-	return o->map == OPCODE_ONE_BYTE && !o->vex && o->code == code;
-}
-
-/* The register that a push (from = 0x50) or pop (0x58) is of; -1: it is none. */
-static int register_of(const struct opcode *o, uint8_t from)
-{
-	if (o->map != OPCODE_ONE_BYTE || o->vex || o->code < from || o->code > from + 7)
-		return -1;
-	return o->code - from + (o->rex & OPCODE_REX_B ? 8 : 0);
-}
-
 static bool is_push(const struct opcode *o)
 {
-	return register_of(o, 0x50) >= 0 || is_one_byte(o, 0x68) || is_one_byte(o, 0x6a);
+	return opcode_register_of(o, 0x50) >= 0 || opcode_is(o, 0x68) || opcode_is(o, 0x6a);
 }
 
 /* mov to, from between registers, in both encodings. */
@@ -47,8 +25,8 @@ static bool moves(const struct opcode *o, unsigned to, unsigned from)
 {
 	if (o->has_memory || !(o->rex & OPCODE_REX_W))
 		return false;
-	return (is_one_byte(o, 0x8b) && opcode_reg(o) == to && opcode_rm(o) == from) ||
-	       (is_one_byte(o, 0x89) && opcode_rm(o) == to && opcode_reg(o) == from);
+	return (opcode_is(o, 0x8b) && opcode_reg(o) == to && opcode_rm(o) == from) ||
+	       (opcode_is(o, 0x89) && opcode_rm(o) == to && opcode_reg(o) == from);
 }
 
 static bool is_top(const struct opcode *o, int32_t displacement)
@@ -58,27 +36,26 @@ static bool is_top(const struct opcode *o, int32_t displacement)
 
 static bool loads_top(const struct opcode *o)
 {
-	return is_one_byte(o, 0x8b) && opcode_reg(o) == RAX && (o->rex & OPCODE_REX_W) &&
+	return opcode_is(o, 0x8b) && opcode_reg(o) == RAX && (o->rex & OPCODE_REX_W) &&
 	       is_top(o, 0);
 }
 
 static bool stores_top(const struct opcode *o)
 {
-	return is_one_byte(o, 0x89) && opcode_reg(o) == RAX && (o->rex & OPCODE_REX_W) &&
+	return opcode_is(o, 0x89) && opcode_reg(o) == RAX && (o->rex & OPCODE_REX_W) &&
 	       is_top(o, 0);
 }
 
 /* lea r13, [rsp + 8] */
 static bool keeps_sender(const struct opcode *o)
 {
-	return is_one_byte(o, 0x8d) && opcode_reg(o) == R13 && is_top(o, 8);
+	return opcode_is(o, 0x8d) && opcode_reg(o) == R13 && is_top(o, 8);
 }
 
 /* add or sub rsp, immediate: by how much it grows; 0: it is none. */
 static int64_t added(const struct opcode *o)
 {
-	if ((!is_one_byte(o, 0x81) && !is_one_byte(o, 0x83)) || o->has_memory ||
-	    opcode_rm(o) != RSP)
+	if ((!opcode_is(o, 0x81) && !opcode_is(o, 0x83)) || o->has_memory || opcode_rm(o) != RSP)
 		return 0;
 	return opcode_group(o) == 0 ? o->immediate : opcode_group(o) == 5 ? -o->immediate : 0;
 }
@@ -87,8 +64,8 @@ static int64_t added(const struct opcode *o)
  * what has it as an operand in a register, but for comparisons. */
 static bool moves_stack(const struct opcode *o)
 {
-	if (is_push(o) || register_of(o, 0x58) >= 0 || is_one_byte(o, PUSHFQ) ||
-	    is_one_byte(o, POPFQ) || is_one_byte(o, LEAVE))
+	if (is_push(o) || opcode_register_of(o, 0x58) >= 0 || opcode_is(o, PUSHFQ) ||
+	    opcode_is(o, POPFQ) || opcode_is(o, LEAVE))
 		return true;
 	if (o->map != OPCODE_ONE_BYTE || o->vex || !o->has_modrm)
 		return false;
@@ -126,9 +103,9 @@ static void pass_moved(struct adapter *a, const struct opcode *o)
 		a->depth -= added(o);
 		if (!a->saved && a->depth == 0)
 			a->at = RETURN_ON_TOP;
-	} else if (a->at == RETURN_ON_TOP && !a->moved && register_of(o, 0x58) == RAX) {
+	} else if (a->at == RETURN_ON_TOP && !a->moved && opcode_register_of(o, 0x58) == RAX) {
 		a->at = RETURN_IN_RAX;
-	} else if (a->at == RETURN_IN_RAX && register_of(o, 0x50) == RAX) {
+	} else if (a->at == RETURN_IN_RAX && opcode_register_of(o, 0x50) == RAX) {
 		a->at = RETURN_ON_TOP;
 		a->moved = true;
 	} else if (a->at == RETURN_IN_RAX) {
@@ -170,7 +147,7 @@ struct return_place return_place_in_adapter(uint64_t begin, uint64_t end, uint64
 	if (pc < begin || pc - begin > CODE_BYTES_MAX)
 		return lost;
 	for (ip = begin; ip < pc; ip += o.length) {
-		if (!fetch(ip, end, &o))
+		if (!opcode_read_at(ip, end, &o))
 			return lost;
 		if (opcode_flow(&o) == OPCODE_INDIRECT_JUMP)
 			a = (struct adapter){.at = RETURN_ON_TOP};
@@ -189,17 +166,17 @@ static void pass_in_entry(struct return_place *p, const struct opcode *o)
 {
 	switch (p->at) {
 	case RETURN_ON_TOP:
-		if (register_of(o, 0x58) == RAX)
+		if (opcode_register_of(o, 0x58) == RAX)
 			p->at = RETURN_IN_RAX;
-		else if (register_of(o, 0x50) == RBP)
+		else if (opcode_register_of(o, 0x50) == RBP)
 			p->at = RETURN_SECOND;
 		else if (moves_stack(o))
 			p->at = RETURN_LOST;
 		break;
 	case RETURN_IN_RAX: /* and locals are made room for */
-		if (register_of(o, 0x50) == RAX)
+		if (opcode_register_of(o, 0x50) == RAX)
 			p->at = RETURN_ON_TOP;
-		else if (register_of(o, 0x58) >= 0)
+		else if (opcode_register_of(o, 0x58) >= 0)
 			p->at = RETURN_LOST;
 		break;
 	case RETURN_SECOND:
@@ -208,7 +185,7 @@ static void pass_in_entry(struct return_place *p, const struct opcode *o)
 	case RETURN_BY_FRAME:
 		if (is_push(o) && p->pushed < UINT8_MAX)
 			p->pushed++;
-		else if (is_one_byte(o, LEAVE))
+		else if (opcode_is(o, LEAVE))
 			p->at = RETURN_LOST;
 		break;
 	case RETURN_LOST:
@@ -225,7 +202,7 @@ struct return_place return_place_in_entry(uint64_t begin, uint64_t end, uint64_t
 	if (pc < begin || pc - begin > CODE_BYTES_MAX)
 		return (struct return_place){.at = RETURN_LOST};
 	for (ip = begin; ip < pc; ip += o.length) {
-		if (!fetch(ip, end, &o))
+		if (!opcode_read_at(ip, end, &o))
 			return (struct return_place){.at = RETURN_LOST};
 		switch (opcode_flow(&o)) {
 		case OPCODE_BRANCH:
@@ -275,8 +252,9 @@ struct return_place return_place_at_exit(uint64_t end, uint64_t pc)
 	struct return_place lost = {.at = RETURN_LOST};
 	struct opcode o;
 
-	for (unsigned i = 0; i < EXIT_INSTRUCTIONS_MAX && fetch(pc, end, &o); i++, pc += o.length) {
-		int popped = register_of(&o, 0x58), moved = moved_to_stack_pointer(&o);
+	for (unsigned i = 0; i < EXIT_INSTRUCTIONS_MAX && opcode_read_at(pc, end, &o);
+	     i++, pc += o.length) {
+		int popped = opcode_register_of(&o, 0x58), moved = moved_to_stack_pointer(&o);
 
 		if (opcode_flow(&o) == OPCODE_INDIRECT_JUMP) {
 			int to = o.has_memory ? -1 : (int)opcode_rm(&o);

@@ -6,10 +6,9 @@
 #define RSP 4
 #define RBP 5
 
-#define WORD              8
-#define CODE_BYTES_MAX    2048u
-#define DEPTH_MAX         16384
-#define INSTRUCTION_BYTES 15u
+#define WORD           8
+#define CODE_BYTES_MAX 2048u
+#define DEPTH_MAX      16384
 
 #define PUSHFQ 0x9cu
 #define POPFQ  0x9du
@@ -22,26 +21,6 @@ struct depth {
 	    fp; /* where the caller's rbp is, from the return address down; 0: in the register */
 	bool framed; /* rbp is that place */
 };
-
-static bool fetch(uint64_t ip, uint64_t end, struct opcode *o)
-{
-	uint64_t left = end > ip ? end - ip : 0;
-
-	return opcode_read((const uint8_t *)(uintptr_t)ip,
-			   left < INSTRUCTION_BYTES ? left : INSTRUCTION_BYTES, o);
-}
-
-static bool is_one_byte(const struct opcode *o, uint8_t code)
-{
-	return o->map == OPCODE_ONE_BYTE && !o->vex && o->code == code;
-}
-
-static int register_of(const struct opcode *o, uint8_t from)
-{
-	if (o->map != OPCODE_ONE_BYTE || o->vex || o->code < from || o->code > from + 7)
-		return -1;
-	return o->code - from + (o->rex & OPCODE_REX_B ? 8 : 0);
-}
 
 static bool push(struct depth *d, int reg)
 {
@@ -68,7 +47,7 @@ static bool pop(struct depth *d, int reg)
 /* With rsp or rbp as the register that is written: false where that is not followed. */
 static bool moves_pointer(struct depth *d, const struct opcode *o)
 {
-	bool load = is_one_byte(o, 0x8b), store = is_one_byte(o, 0x89);
+	bool load = opcode_is(o, 0x8b), store = opcode_is(o, 0x89);
 
 	if (!o->has_memory && (o->rex & OPCODE_REX_W) &&
 	    ((load && opcode_reg(o) == RBP && opcode_rm(o) == RSP) ||
@@ -129,33 +108,33 @@ static bool names_pointer(const struct opcode *o)
 
 static bool is_harmless(const struct opcode *o)
 {
-	return is_one_byte(o, 0x3b) || is_one_byte(o, 0x39) || is_one_byte(o, 0x85) ||
-	       (is_one_byte(o, 0x89) && o->has_memory) || is_one_byte(o, 0xf7) ||
-	       is_one_byte(o, 0xf6) || is_one_byte(o, 0x84) ||
-	       (is_one_byte(o, 0x89) && opcode_rm(o) != RSP && opcode_rm(o) != RBP) ||
-	       (is_one_byte(o, 0x8b) && opcode_reg(o) != RSP && opcode_reg(o) != RBP) ||
-	       (is_one_byte(o, 0x8d) && opcode_reg(o) != RSP && opcode_reg(o) != RBP);
+	return opcode_is(o, 0x3b) || opcode_is(o, 0x39) || opcode_is(o, 0x85) ||
+	       (opcode_is(o, 0x89) && o->has_memory) || opcode_is(o, 0xf7) || opcode_is(o, 0xf6) ||
+	       opcode_is(o, 0x84) ||
+	       (opcode_is(o, 0x89) && opcode_rm(o) != RSP && opcode_rm(o) != RBP) ||
+	       (opcode_is(o, 0x8b) && opcode_reg(o) != RSP && opcode_reg(o) != RBP) ||
+	       (opcode_is(o, 0x8d) && opcode_reg(o) != RSP && opcode_reg(o) != RBP);
 }
 
 static bool pass(struct depth *d, const struct opcode *o)
 {
-	if (is_one_byte(o, 0x68) || is_one_byte(o, 0x6a) || is_one_byte(o, PUSHFQ))
+	if (opcode_is(o, 0x68) || opcode_is(o, 0x6a) || opcode_is(o, PUSHFQ))
 		return push(d, -1);
-	if (is_one_byte(o, POPFQ))
+	if (opcode_is(o, POPFQ))
 		return pop(d, -1);
-	if (register_of(o, 0x50) >= 0)
-		return push(d, register_of(o, 0x50));
-	if (register_of(o, 0x58) >= 0)
-		return pop(d, register_of(o, 0x58));
-	if (is_one_byte(o, LEAVE)) {
+	if (opcode_register_of(o, 0x50) >= 0)
+		return push(d, opcode_register_of(o, 0x50));
+	if (opcode_register_of(o, 0x58) >= 0)
+		return pop(d, opcode_register_of(o, 0x58));
+	if (opcode_is(o, LEAVE)) {
 		if (!d->framed)
 			return false;
 		*d = (struct depth){0};
 		return true;
 	}
 	if (!names_pointer(o))
-		return !is_one_byte(o, 0x8f) && !(is_one_byte(o, 0xff) && opcode_group(o) == 6);
-	if ((is_one_byte(o, 0x81) || is_one_byte(o, 0x83)) && !o->has_memory)
+		return !opcode_is(o, 0x8f) && !(opcode_is(o, 0xff) && opcode_group(o) == 6);
+	if ((opcode_is(o, 0x81) || opcode_is(o, 0x83)) && !o->has_memory)
 		return opcode_rm(o) == RSP && (o->rex & OPCODE_REX_W) && adds(d, o);
 	return moves_pointer(d, o) || is_harmless(o);
 }
@@ -169,7 +148,7 @@ bool stub_depth_at(uint64_t begin, uint64_t end, uint64_t pc, struct stub_depth 
 	if (pc < begin || pc >= end || pc - begin > CODE_BYTES_MAX)
 		return false;
 	for (ip = begin; ip < pc; ip += o.length) {
-		if (!fetch(ip, end, &o))
+		if (!opcode_read_at(ip, end, &o))
 			return false;
 		switch (opcode_flow(&o)) {
 		case OPCODE_BRANCH:
