@@ -16,33 +16,30 @@
 #define WHICH_USER_TICKS            1u
 #define WHICH_CPU_TIME              2u
 
-int cpu_timer_create_for_process(uint64_t sig_data)
+/* tid: of the thread that its signals come to, with SIGEV_THREAD_ID. */
+static int create(clockid_t clock, int notify, pid_t tid, uint64_t sig_data)
 {
 	struct sigevent event;
 	int timer;
 
 	memset(&event, 0, sizeof(event));
-	event.sigev_notify = SIGEV_SIGNAL;
+	event.sigev_notify = notify;
 	event.sigev_signo = SIGTRAP;
 	event.sigev_value.sival_ptr = (void *)sig_data;
-	if (syscall(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer) < 0)
+	event._sigev_un._tid = tid;
+	if (syscall(SYS_timer_create, clock, &event, &timer) < 0)
 		return -errno;
 	return timer;
 }
 
+int cpu_timer_create_for_process(uint64_t sig_data)
+{
+	return create(CLOCK_PROCESS_CPUTIME_ID, SIGEV_SIGNAL, 0, sig_data);
+}
+
 int cpu_timer_create(pid_t tid, uint64_t sig_data)
 {
-	struct sigevent event;
-	int timer;
-
-	memset(&event, 0, sizeof(event));
-	event.sigev_notify = SIGEV_THREAD_ID;
-	event.sigev_signo = SIGTRAP;
-	event.sigev_value.sival_ptr = (void *)sig_data;
-	event._sigev_un._tid = tid;
-	if (syscall(SYS_timer_create, CLOCK_OF_THREAD(tid, WHICH_CPU_TIME), &event, &timer) < 0)
-		return -errno;
-	return timer;
+	return create(CLOCK_OF_THREAD(tid, WHICH_CPU_TIME), SIGEV_THREAD_ID, tid, sig_data);
 }
 
 int cpu_timer_set(int timer, uint64_t cpu_ns)
