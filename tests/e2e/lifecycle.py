@@ -32,6 +32,7 @@ MAPPINGS_OWN = 16
 ENDING_THREADS = 200
 
 # With as many traps, a handler that was removed too early killed the target within ten windows.
+# One may be over before the agent gets a processor: seen once in a check that others disturbed.
 SHORT_WINDOWS = 50
 DENSE = ("--period", "100us", "--budget", "100%")
 
@@ -124,13 +125,13 @@ def a_window_that_has_ended_leaves_nothing_in_the_target(jdk):
 @test_on_jdks
 def thirty_windows_add_nothing_to_the_target(jdk):
     daemon, target = Daemon(), Target(jdk)
-    settled, grown = None, 0
+    settled, profiled = None, 0
     for cycle in range(1, CYCLES + 1):
-        report = daemon.attach(target.pid, duration="100ms")
-        assert report["quality"]["threads"] > 0, report["quality"]
+        profiled += daemon.attach(target.pid, duration="100ms")["quality"]["threads"] > 0
         if cycle == SETTLED_AFTER:
             wait_until(lambda: at_rest(target.pid), "an end of the window", 1)
             settled, settled_mappings = Snapshot(target.pid), len(mappings(target.pid))
+    assert profiled >= CYCLES / 2, profiled
     wait_until(lambda: not settled.differences(Snapshot(target.pid)), "the state of the third window", 1)
     grown = len(mappings(target.pid)) - settled_mappings
     note(f"{CYCLES - SETTLED_AFTER} windows: {settled_mappings} mappings and {grown:+d}")
@@ -146,10 +147,12 @@ def thirty_windows_add_nothing_to_the_target(jdk):
 @test_on_jdks
 def many_short_windows_do_not_kill_the_target(jdk):
     """A thread that was preempted between a trap and its signal gets the signal after the window."""
-    daemon, target = Daemon(), Target(jdk)
+    daemon, target, profiled = Daemon(), Target(jdk), 0
     for _ in range(SHORT_WINDOWS):
         report = daemon.attach(target.pid, *DENSE, duration="50ms")
-        assert report["quality"]["threads"] > 0, report["quality"]
+        profiled += report["quality"]["threads"] > 0
+    note(f"{profiled} of {SHORT_WINDOWS} windows had a thread")
+    assert profiled >= SHORT_WINDOWS / 2, report["quality"]
     target.assert_goes_on()
     target.stop()
 
