@@ -28,7 +28,7 @@ static const struct {
     {AGENT_BAD_OPTIONS, EINVAL,
      "has an agent loaded that does not understand this daemon; restart it to load the new one"},
     {AGENT_UNSUPPORTED, ENOTSUP,
-     "has a JVM without JVMTI 11 or AsyncGetCallTrace; JDK 11 or newer is needed"},
+     "has a JVM that does not describe itself (vmStructs); JDK 11 or newer is needed"},
     {AGENT_NO_RESOURCES, ENOMEM,
      "had no memory or thread left for the agent; raise its limits and try again"},
     {AGENT_TOO_EARLY, EINPROGRESS, "is still starting, or ending; try again"},

@@ -22,7 +22,7 @@ struct counter {
 /* COUNTER_MAX rows, in the order in which people read them. */
 extern const struct counter counter_table[];
 
-#define COUNTER_STAGES 20
+#define COUNTER_STAGES 26
 
 /* "unknown" for what is none. */
 const char *counter_name(Jxp__Counter counter);

@@ -62,11 +62,11 @@ enum agent_on_attach {
 	AGENT_OK = 0,
 	AGENT_BUSY = 101,         /* another session is active in this JVM */
 	AGENT_BAD_OPTIONS = 102,  /* no socket option, or a path too long */
-	AGENT_UNSUPPORTED = 103,  /* no JVMTI 11, or no AsyncGetCallTrace */
+	AGENT_UNSUPPORTED = 103,  /* the JVM exports no vmStructs */
 	AGENT_NO_RESOURCES = 104, /* memory or a thread could not be had */
-	AGENT_TOO_EARLY = 105, /* the JVM is not in JVMTI's live phase: still starting, or ending */
-	AGENT_NO_CLIENT = 106, /* nobody listens on the socket: who asked has given up */
-	AGENT_LEAVING = 107,   /* the last session's client is gone, and the session about to end */
+	AGENT_TOO_EARLY = 105,    /* the JVM is still starting, or ending */
+	AGENT_NO_CLIENT = 106,    /* nobody listens on the socket: who asked has given up */
+	AGENT_LEAVING = 107, /* the last session's client is gone, and the session about to end */
 };
 
 #endif

@@ -38,6 +38,7 @@ static const struct {
     [JVM_NOT_HOTSPOT] = {"not HotSpot", ENOTSUP},
     [JVM_OTHER_LIBC] = {"another libc", ENOTSUP},
     [JVM_TOO_OLD] = {"JDK too old", ENOTSUP},
+    [JVM_UNREAD_RELEASE] = {"JDK not supported", ENOTSUP},
     [JVM_ATTACH_DISABLED] = {"attach disabled", EPERM},
     [JVM_DYNAMIC_LOADING_DISABLED] = {"dynamic agents disabled", EPERM},
     [JVM_STOPPED] = {"stopped", EAGAIN},
@@ -353,6 +354,11 @@ static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,
 		set_obstacle(info, JVM_TOO_OLD,
 			     "process %d runs JDK %s: the agent needs JDK %d or newer", pid,
 			     info->jdk, JVM_OLDEST_RELEASE);
+	if (release >= JVM_UNREAD_FIRST && release <= JVM_UNREAD_LAST)
+		set_obstacle(info, JVM_UNREAD_RELEASE,
+			     "process %d runs JDK %s, whose debug information the agent cannot "
+			     "read: JDK %d or older, or %d or newer, is needed",
+			     pid, info->jdk, JVM_UNREAD_FIRST - 1, JVM_UNREAD_LAST + 1);
 	if (jvm_flags_attach_disabled(flags))
 		set_obstacle(info, JVM_ATTACH_DISABLED,
 			     "process %d was started with -XX:+DisableAttachMechanism: restart it "

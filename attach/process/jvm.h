@@ -18,8 +18,12 @@
 #include "attach/process/jvm_text.h"
 #include "common/err.h"
 
-/* Oldest JDK whose JVMTI has what the agent needs (SampledObjectAlloc, version 11). */
+/* Oldest JDK whose code heaps and tables the agent reads. */
 #define JVM_OLDEST_RELEASE 11
+
+/* Their debug information lies in a way of its own, which the agent does not read. */
+#define JVM_UNREAD_FIRST 23
+#define JVM_UNREAD_LAST  24
 
 /* Why a process cannot be attached to. */
 enum jvm_obstacle {
@@ -30,6 +34,7 @@ enum jvm_obstacle {
 	JVM_NOT_HOTSPOT,              /* OpenJ9 */
 	JVM_OTHER_LIBC,               /* musl, as on Alpine */
 	JVM_TOO_OLD,                  /* before JVM_OLDEST_RELEASE */
+	JVM_UNREAD_RELEASE,           /* JVM_UNREAD_FIRST to JVM_UNREAD_LAST */
 	JVM_ATTACH_DISABLED,          /* -XX:+DisableAttachMechanism */
 	JVM_DYNAMIC_LOADING_DISABLED, /* -XX:-EnableDynamicAgentLoading */
 	JVM_STOPPED,                  /* SIGSTOP or a debugger: it could not answer */

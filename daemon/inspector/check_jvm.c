@@ -34,6 +34,7 @@ static const struct {
     {JVM_NOT_HOTSPOT, "virtual machine", "HotSpot"},
     {JVM_OTHER_LIBC, "C library", "glibc"},
     {JVM_TOO_OLD, "JDK", NULL},
+    {JVM_UNREAD_RELEASE, "supported release", "yes; its layouts are tried when a window begins"},
     {JVM_ATTACH_DISABLED, "attach mechanism", "not disabled"},
     {JVM_DYNAMIC_LOADING_DISABLED, "dynamic agents", "not disabled"},
     {JVM_NO_PERMISSION, "permission", "as its user, or root"},

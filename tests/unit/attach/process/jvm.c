@@ -258,6 +258,14 @@ static void an_old_jdk_is_refused_by_its_version(void **state)
 	assert_obstacle(JVM_TOO_OLD, "runs JDK 10.0.2: the agent needs JDK 11");
 }
 
+static void a_jdk_between_two_that_can_be_read_is_refused(void **state)
+{
+	(void)state;
+	tree_add_file("release", "JAVA_VERSION=\"24.0.1\"\n");
+	inspect(NULL, NULL, NULL);
+	assert_obstacle(JVM_UNREAD_RELEASE, "runs JDK 24.0.1, whose debug information");
+}
+
 static void jdk_8_is_told_by_its_directories(void **state)
 {
 	struct fake_jvm jvm = {.options = {"Main"}};
@@ -528,6 +536,7 @@ int main(void)
 	    TEST(openj9_is_not_hotspot),
 	    TEST(a_32_bit_jvm_is_refused),
 	    TEST(an_old_jdk_is_refused_by_its_version),
+	    TEST(a_jdk_between_two_that_can_be_read_is_refused),
 	    TEST(jdk_8_is_told_by_its_directories),
 	    TEST(an_unknown_version_is_tried),
 	    TEST(the_release_file_is_read_as_the_jvms_user),
