@@ -85,7 +85,8 @@ enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t 
 					  .stack_high = t->stack_high,
 					  .epoch = t->epoch,
 					  .max_frames = t->max_frames,
-					  .calls = t->memory->calls};
+					  .calls = t->memory->calls,
+					  .last = &t->memory->last};
 	struct stack_outcome outcome;
 	enum stack_result result =
 	    stack_capture(&handlers.walker, &place, handlers.contexts, &outcome);

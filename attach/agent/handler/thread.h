@@ -70,6 +70,7 @@ enum thread_registers {
 struct thread_memory {
 	struct ring ring;
 	struct call calls[MAX_FRAMES_LIMIT]; /* scratch, for contexts */
+	struct context_path last;
 };
 
 struct thread {

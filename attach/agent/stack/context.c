@@ -45,3 +45,37 @@ uint32_t context_intern(struct context_table *table, uint32_t parent, struct cal
 	}
 	return 0;
 }
+
+/* How many of the calls, from the root, are those of last time. */
+static unsigned alike(const struct context_path *path, const struct call *calls, unsigned count)
+{
+	unsigned most = path->count < count ? path->count : count, n = 0;
+
+	while (n < most && path->frames[n].call.method == calls[count - 1 - n].method &&
+	       path->frames[n].call.bci == calls[count - 1 - n].bci)
+		n++;
+	return n;
+}
+
+uint32_t context_intern_all(struct context_table *table, struct context_path *path,
+			    const struct call *calls, unsigned count)
+{
+	unsigned known = path ? alike(path, calls, count) : 0;
+	uint32_t node = known ? path->frames[known - 1].node : 0;
+
+	if (path)
+		path->count = known;
+	for (unsigned i = known; i < count; i++) {
+		struct call call = calls[count - 1 - i];
+
+		node = context_intern(table, node, call);
+		if (node == 0)
+			return 0;
+		if (path && i < CONTEXT_PATH_MAX) {
+			path->frames[i].call = call;
+			path->frames[i].node = node;
+			path->count = i + 1;
+		}
+	}
+	return node;
+}

@@ -38,6 +38,25 @@ struct context_table {
 	uint32_t sent[CONTEXT_NODES / 32]; /* the drain thread's marks */
 };
 
+/* Of a context's root frames, so many are remembered. */
+#define CONTEXT_PATH_MAX 256u
+
+/* The context that a thread had last, from its root: the next one mostly begins with the same
+ * frames, whose nodes need not be looked up in a table that is cold by then. All zero is none. Of
+ * one table, and of one thread, whose handlers do not interrupt one another while they use it. */
+struct context_path {
+	uint32_t count;
+	struct {
+		struct call call;
+		uint32_t node;
+	} frames[CONTEXT_PATH_MAX];
+};
+
+/* The id of the context of these calls, innermost first; 0 when the table is full. path may be
+ * NULL. */
+uint32_t context_intern_all(struct context_table *table, struct context_path *path,
+			    const struct call *calls, unsigned count);
+
 /* The id of the child of parent (0: root) for this call; 0 when the table is full. */
 uint32_t context_intern(struct context_table *table, uint32_t parent, struct call call);
 

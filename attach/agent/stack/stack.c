@@ -3,19 +3,6 @@
 #include "attach/agent/path/debug_info.h"
 #include "attach/agent/stack/executed.h"
 
-/* Interns calls[0..count), innermost first. 0: the table is full. */
-static uint32_t intern(struct context_table *table, const struct call *calls, unsigned count)
-{
-	uint32_t node = 0;
-
-	for (unsigned i = count; i-- > 0;) {
-		node = context_intern(table, node, calls[i]);
-		if (node == 0)
-			return 0;
-	}
-	return node;
-}
-
 /* Where the JVM has noted where it left Java code. False where that is nowhere, and the thread is
  * not in Java code. Unchanged where there is nothing to know. */
 static bool find_anchor(const struct stack_walker *walker, struct walk_start *start)
@@ -86,7 +73,7 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 		return STACK_NO_JAVA;
 	if (walker->witness)
 		out->witnessed = walker->witness(walker, place, &w);
-	out->context = intern(table, place->calls, w.count);
+	out->context = context_intern_all(table, place->last, place->calls, w.count);
 	if (!out->context)
 		return STACK_TABLE_FULL;
 	return w.end == WALK_DEEP ? STACK_TRUNCATED : STACK_OK;

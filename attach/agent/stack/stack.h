@@ -40,13 +40,14 @@ enum stack_result {
 /* Whose context is asked for, and with what. */
 struct stack_place {
 	const ucontext_t *uc;
-	uint64_t ip;         /* the thread as if it stood there: at the trapping
-			      * instruction, not the one after */
-	uint64_t stack_low;  /* of the thread; 0: not known */
-	uint64_t stack_high; /* and its end */
-	uint32_t epoch;      /* of the handlers */
-	unsigned max_frames; /* of a context; the innermost ones */
-	struct call *calls;  /* scratch, for so many */
+	uint64_t ip;               /* the thread as if it stood there: at the trapping
+				    * instruction, not the one after */
+	uint64_t stack_low;        /* of the thread; 0: not known */
+	uint64_t stack_high;       /* and its end */
+	uint32_t epoch;            /* of the handlers */
+	unsigned max_frames;       /* of a context; the innermost ones */
+	struct call *calls;        /* scratch, for so many */
+	struct context_path *last; /* of the thread, in this table; or NULL */
 };
 
 struct stack_outcome {

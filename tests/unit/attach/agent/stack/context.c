@@ -54,6 +54,28 @@ static void a_full_table_gives_no_id_and_keeps_its_content(void **state)
 	assert_int_equal(context_intern(*state, 0, (struct call){1, 0}), first);
 }
 
+/* Random walks over a small tree, deeper than what is remembered at times. */
+static void a_context_has_the_same_id_with_the_last_one_remembered(void **state)
+{
+	static struct context_path path;
+	static struct call calls[CONTEXT_PATH_MAX + 40];
+	const unsigned most = sizeof(calls) / sizeof(calls[0]);
+	unsigned known = 0;
+
+	srand(1);
+	for (unsigned round = 0; round < 2000; round++) {
+		unsigned count = 1 + (unsigned)rand() % (round % 100 ? 20 : most);
+
+		for (unsigned i = 0; i < count; i++)
+			calls[i] = (struct call){1 + (rand() % 8 == 0), (int32_t)(count - i)};
+		known += path.count > 0;
+		assert_int_equal(context_intern_all(*state, &path, calls, count),
+				 context_intern_all(*state, NULL, calls, count));
+		assert_int_equal(path.count, count < CONTEXT_PATH_MAX ? count : CONTEXT_PATH_MAX);
+	}
+	assert_int_equal(known, 1999);
+}
+
 #define THREADS 4
 #define PATHS   2000
 
@@ -112,6 +134,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(parent_method_and_bci_all_distinguish, new_table,
 					    free_table),
 	    cmocka_unit_test_setup_teardown(a_full_table_gives_no_id_and_keeps_its_content,
+					    new_table, free_table),
+	    cmocka_unit_test_setup_teardown(a_context_has_the_same_id_with_the_last_one_remembered,
 					    new_table, free_table),
 	    cmocka_unit_test_setup_teardown(threads_agree_on_the_content_of_every_path, new_table,
 					    free_table),
