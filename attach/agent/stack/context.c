@@ -14,10 +14,13 @@ static bool claim(struct context_node *node)
 #define NEAR_PROBES 8u
 
 /* A path is looked up node by node, from its root: in memory that is cold each would be waited for,
- * were they all over the table. So a node lies behind its parent where there is room. */
+ * were they all over the table. So a node lies behind its parent where there is room. Deep paths
+ * fill long runs of slots by that, so where there is none it is anywhere, by steps of its own. */
 static uint32_t slot_of(uint32_t parent, uint64_t hash, uint32_t probe)
 {
-	return (probe < NEAR_PROBES ? parent + probe : (uint32_t)hash + probe) &
+	uint32_t step = (uint32_t)(hash >> 32) | 1;
+
+	return (probe < NEAR_PROBES ? parent + probe : (uint32_t)hash + probe * step) &
 	       (CONTEXT_NODES - 1);
 }
 
