@@ -38,6 +38,7 @@
 #define LIMIT_LOOP_PLACES      (1u << 13) /* where they have results */
 #define LIMIT_LOOP_INPUTS      (1u << 13) /* what they go by */
 #define LIMIT_CODES            64u        /* compiled methods that are asked for in a window */
+#define LIMIT_CODES_OPEN       64u        /* asked for, and not answered yet */
 #define LIMIT_CODE_BYTES       (64u << 10)
 #define LIMIT_CODE_RECORDS     4096u
 #define LIMIT_CODE_METHODS     1024u /* with bytecodes of 256 KiB together */
