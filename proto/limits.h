@@ -43,6 +43,10 @@
 #define LIMIT_CODE_RECORDS     4096u
 #define LIMIT_CODE_METHODS     1024u /* with bytecodes of 256 KiB together */
 #define LIMIT_CODE_BYTECODES   (256u << 10)
+#define LIMIT_CODE_REFERENCES  (1u << 15) /* of their bytecodes */
+#define LIMIT_CODE_TARGETS     3u         /* of each */
+#define LIMIT_CODE_MEMBERS     (1u << 13) /* with names of so many bytes together */
+#define LIMIT_CODE_TEXT        (512u << 10)
 #define LIMIT_PLANS            64u
 #define LIMIT_PLAN_PLACES      24u
 #define LIMIT_PLAN_LOADS       32u /* all copies of two in a loop that was unrolled 16 times */
