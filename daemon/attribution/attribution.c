@@ -384,10 +384,10 @@ static void choose(const struct attribution *a, const struct attribution_place *
 	if (!found && p->dense.instance != INSTANCE_NONE)
 		found = find_at(c, p->dense);
 	if (found) {
-		answer->certainty = ATTRIBUTION_EXACT;
+		answer->certainty = CERTAINTY_EXACT;
 	} else {
 		keep_fitting(c);
-		answer->certainty = in_one_method(c) ? ATTRIBUTION_CHECKED : ATTRIBUTION_INFERRED;
+		answer->certainty = in_one_method(c) ? CERTAINTY_CHECKED : CERTAINTY_INFERRED;
 		if (p->null_check.instance != INSTANCE_NONE)
 			keep_below(&a->instances, p->null_check, c);
 		found = nearest(a, p, c);
@@ -402,14 +402,14 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 	struct candidates c = {0};
 	int r = 0;
 
-	answer->certainty = ATTRIBUTION_UNKNOWN;
+	answer->certainty = CERTAINTY_UNKNOWN;
 	answer->count = 0;
 	answer->inlined = a->instances.count > 1 && a->instances.list[1].level == 0;
 	if (!p || !access_bytecodes_tell(access))
 		return 0;
 	r = find_candidates(a, access, &c);
 	if (r == 0 && c.count == 0) {
-		answer->certainty = ATTRIBUTION_METHOD;
+		answer->certainty = CERTAINTY_METHOD;
 		answer->calls[0] = (struct instance_call){a->image.method, -1};
 		answer->count = 1;
 	} else if (r == 0) {

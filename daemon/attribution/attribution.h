@@ -21,17 +21,7 @@
 #include "daemon/attribution/instances.h"
 #include "daemon/attribution/nearby.h"
 #include "daemon/loops/code_image.h"
-
-/* How sure it is, from the surest on. */
-enum attribution_certainty {
-	ATTRIBUTION_NONE,     /* not asked: nothing is known to be wrong */
-	ATTRIBUTION_EXACT,    /* the JVM says so of this instruction, and the bytecode can */
-	ATTRIBUTION_CHECKED,  /* one method alone can have made it */
-	ATTRIBUTION_INFERRED, /* of several the nearest */
-	ATTRIBUTION_METHOD,   /* none can: it is inlined somewhere in the compiled method */
-	ATTRIBUTION_UNKNOWN,  /* the code, or what was accessed, is not known */
-	ATTRIBUTION_VALUES,
-};
+#include "daemon/profile/certainty.h"
 
 struct attribution_options {
 	/* Dense records count at safepoints alone, and null checks not at all: for tests, which
@@ -63,7 +53,7 @@ void attribution_release(struct attribution *a);
 size_t attribution_memory_bytes(const struct attribution *a);
 
 struct attribution_answer {
-	enum attribution_certainty certainty;
+	enum certainty certainty;
 	/* But for UNKNOWN: the compiled method's call first, the bytecode that makes the access
 	 * last. For METHOD it is the compiled method alone, bci -1. */
 	struct instance_call calls[INSTANCE_DEPTH_MAX];

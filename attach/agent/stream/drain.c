@@ -168,16 +168,17 @@ static uint32_t place_id(struct drain *d, const struct place *place, uint8_t *el
 	return id;
 }
 
-/* Whose code an instruction is of, for whoever asks which method of it made the access. Code that is
- * not there any more, or other code in its place, is none. */
+/* Whose code an instruction is of, for whoever asks which method of it made the access. Code that
+ * is not there any more, or other code in its place, is none. */
 static uint64_t code_at(uint32_t at, const struct code_bytes *bytes, uint32_t *offset)
 {
 	uint8_t now[INSN_MAX_BYTES];
 	uint64_t ip = codemap_address(at);
 	struct code_blob blob;
 
-	if (at == 0 || bytes->length == 0 || !codemap_find(ip, &blob) || blob.type != CODE_COMPILED ||
-	    !safe_read(ip, now, bytes->length) || memcmp(now, bytes->bytes, bytes->length) != 0)
+	if (at == 0 || bytes->length == 0 || !codemap_find(ip, &blob) ||
+	    blob.type != CODE_COMPILED || !safe_read(ip, now, bytes->length) ||
+	    memcmp(now, bytes->bytes, bytes->length) != 0)
 		return 0;
 	*offset = (uint32_t)(ip - blob.start);
 	return blob.serial;

@@ -94,6 +94,11 @@ static int answer(struct loop_phase *l, struct code_order order)
 	return r;
 }
 
+bool loop_phase_is_asked(const struct loop_phase *l)
+{
+	return l->orders->codes_answered != l->orders->codes_asked;
+}
+
 /* In one turn: events wait meanwhile. */
 #define ANSWERS_MAX 4u
 
