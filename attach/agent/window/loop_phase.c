@@ -93,7 +93,7 @@ int loop_phase_answer(struct loop_phase *l)
 		l->codes_gone++;
 		return drain_code_refused(l->drain, order.code, order.method, reason_of(r));
 	}
-	r = drain_code_image(l->drain, copy);
+	r = drain_code_image(l->drain, copy, &copy->cut);
 	l->codes_sent++;
 	l->codes_cut += copy->cut;
 	free(copy);
