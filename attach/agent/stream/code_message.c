@@ -13,6 +13,7 @@ struct code_message {
 	Jxp__CodeImage__Bytecodes bytecodes[LIMIT_CODE_METHODS];
 	Jxp__CodeImage__Bytecodes *bytecodes_at[LIMIT_CODE_METHODS];
 	Jxp__CodeImage__Frame **frames_at;
+	Jxp__CodeImage__NullCheck *checks;
 	size_t bytecode_bytes, method_count;
 	const struct code_methods *methods;
 };
@@ -25,8 +26,10 @@ static bool allocate(struct code_message *m, const struct code_copy *copy)
 	m->frames_at = calloc(copy->stack_count + 1, sizeof(*m->frames_at));
 	m->calls = calloc(copy->call_count + 1, sizeof(*m->calls));
 	m->image.calls = calloc(copy->call_count + 1, sizeof(*m->image.calls));
+	m->checks = calloc(copy->check_count + 1, sizeof(*m->checks));
+	m->image.null_checks = calloc(copy->check_count + 1, sizeof(*m->image.null_checks));
 	return m->records && m->image.records && m->frames && m->frames_at && m->calls &&
-	       m->image.calls;
+	       m->image.calls && m->checks && m->image.null_checks;
 }
 
 static bool has_bytecodes(const struct code_message *m, uint32_t method)
@@ -138,6 +141,18 @@ static void add_calls(struct code_message *m, const struct code_copy *copy)
 	}
 }
 
+static void add_checks(struct code_message *m, const struct code_copy *copy)
+{
+	for (uint32_t i = 0; i < copy->check_count; i++) {
+		Jxp__CodeImage__NullCheck *to = &m->checks[i];
+
+		jxp__code_image__null_check__init(to);
+		to->offset = copy->checks[i].offset;
+		to->continuation = copy->checks[i].continuation;
+		m->image.null_checks[m->image.n_null_checks++] = to;
+	}
+}
+
 struct code_message *code_message_new(const struct code_copy *copy,
 				      const struct code_methods *methods)
 {
@@ -160,6 +175,7 @@ struct code_message *code_message_new(const struct code_copy *copy,
 		(void)add_bytecodes(m, m->image.method); /* The first has room. */
 	add_records(m, copy);
 	add_calls(m, copy);
+	add_checks(m, copy);
 	m->image.bytecodes = m->bytecodes_at;
 	return m;
 }
@@ -176,6 +192,8 @@ void code_message_free(struct code_message *m)
 	free(m->frames_at);
 	free(m->calls);
 	free(m->image.calls);
+	free(m->checks);
+	free(m->image.null_checks);
 	free(m);
 }
 

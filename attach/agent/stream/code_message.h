@@ -20,6 +20,7 @@
 	 COPIED_FRAMES_MAX * sizeof(Jxp__CodeImage__Frame) + COPIED_STACKS_MAX * sizeof(void *) + \
 	 COPIED_RECORDS_MAX * (sizeof(Jxp__CodeImage__Record) + sizeof(void *)) +                 \
 	 COPIED_CALLS_MAX * (sizeof(Jxp__CodeImage__Call) + sizeof(void *)) +                     \
+	 COPIED_CHECKS_MAX * (sizeof(Jxp__CodeImage__NullCheck) + sizeof(void *)) +               \
 	 LIMIT_CODE_METHODS * (sizeof(Jxp__CodeImage__Bytecodes) + sizeof(void *)))
 
 struct code_methods {
