@@ -1,12 +1,21 @@
 """Which method makes an access, where the compiler has put many into one.
 
-What a report names must be able to have made it (support/possible.py), which is held against bytecodes first."""
-import json
+What a report names must be able to have made it (support/possible.py), which is held against bytecodes first; and it must be
+right in programs of which is known who accesses what (support/made_by.py).
 
-from lib import add_test, compile_java, jdks, run, test_on_jdks
-from support import possible
+  METHODS_PROGRAMS   names of programs, for others than are checked each time ("all": every one)
+  METHODS_OPTIONS    more options for their JVMs
+"""
+# Takes two places: its windows keep both processors busy.
+# Estimates: shares, from samples.
+import json
+import os
+
+from lib import add_test, compile_java, jdks, note, run, test_on_jdks
+from support import made_by, possible
 from support.bytecodes import Bytecodes
 from support.possible import ALLOCATES, CAN, IMPOSSIBLE, INTRINSIC, LOAD, NO_PLACE, NOT_NAMED, STORE, UNKNOWN, Access
+from support.profile import Windows, Workload, classes
 
 # ---------------------------------------------------------------- what bytecodes can
 
@@ -94,5 +103,60 @@ def a_row_that_names_the_wrong_method_is_seen(jdk):
     assert (tally.counts[CAN], tally.counts[IMPOSSIBLE]) == (7, 7), tally
 
 
-if __name__ == "__main__":
+# ---------------------------------------------------------------- who makes the accesses
+
+PROGRAMS = ("InlinedGetters", "InlinedSame", "InlinedLambdas", "InlinedSwitch", "InlinedBoxes", "InlinedLoops")
+CHECKED = ()
+ASKED = os.environ.get("METHODS_PROGRAMS", "")
+OPTIONS = os.environ.get("METHODS_OPTIONS", "").split()
+
+KINDS = ("--kinds", "dead-store,silent-store,silent-load,objects", "--budget", "20%", "--period", "200us")
+CPU_S = 2
+LEAST = 500
+MET_LEAST = 0.6  # of the methods
+RIGHT_LEAST = 0.98
+OFF_MOST = 0.02
+
+
+def measure(daemon, jdk, program):
+    """The report of a window, and what the program says of itself."""
+    jvm = Workload(jdk, program, "-XX:+UseG1GC", *OPTIONS)
+    try:
+        return daemon.attach(jvm.pid, *KINDS, cpu_s=CPU_S), jvm.output()
+    finally:
+        jvm.stop()
+
+
+def judge(jdk, result):
+    report, output = result.result()
+    truth = made_by.truth_of(output)
+    found = made_by.named(report, truth)
+    tally = possible.tally_of(Bytecodes(jdk.home, classes()), [*possible.accesses(report), *possible.line_accesses(report)])
+    for line in (*found.lines(), *tally.lines()):
+        note(line)
+    for access, count in tally.impossible.most_common(5):
+        note(f"IMPOSSIBLE {count}: {access.words()}")
+    assert found.checked >= LEAST, found.checked
+    met = {of for of, _ in found.said}
+    note(f"seldom met: {' '.join(sorted(set(truth.values()) - met)) or 'none'}")
+    assert len(met) >= MET_LEAST * len(set(truth.values())), met
+    assert not tally.impossible, sum(tally.impossible.values())
+    assert found.right >= RIGHT_LEAST, found.right
+    assert found.most_off <= OFF_MOST, found.most_off
+
+
+def asked():
+    return PROGRAMS if ASKED == "all" else tuple(ASKED.split(",")) if ASKED else CHECKED
+
+
+def main():
+    found = jdks()
+    windows = Windows(measure)
+    for jdk in [j for j in found if j.release == 17] + [j for j in found[-1:] if j.release != 17]:
+        for program in asked():
+            result = windows.ask(jdk, program)
+            add_test(f"{program}: the methods that make the accesses ({jdk})", lambda j=jdk, r=result: judge(j, r))
     run()
+
+
+main()
