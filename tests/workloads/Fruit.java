@@ -16,9 +16,9 @@ abstract class Fruit {
         code = (i * 13 + 5) % COUNT;
     }
 
-    /** Says that no other method has such accesses: class, method, "load" or "store", kind, class and field. */
-    static void madeBy(Class<?> of, String method, String direction, String kind, String location, String field) {
-        System.out.println("made " + of.getName() + " " + method + " " + direction + " " + kind + " " + location + " " + field);
+    /** Says that no other method has such accesses: class, method, kind, class and field. */
+    static void madeBy(Class<?> of, String method, String kind, String location, String field) {
+        System.out.println("made " + of.getName() + " " + method + " " + kind + " " + location + " " + field);
     }
 
     static final class Apple extends Fruit {

@@ -60,13 +60,13 @@ final class InlinedBoxes {
             longs[i] = (long) TOO_LARGE_TO_BE_KEPT + apples[i].code;
             objects[i] = (char) (TOO_LARGE_TO_BE_KEPT + apples[i].weight);
         }
-        Fruit.madeBy(Integer.class, "intValue", "load", "field", "java.lang.Integer", "value");
-        Fruit.madeBy(Long.class, "longValue", "load", "field", "java.lang.Long", "value");
-        Fruit.madeBy(Character.class, "charValue", "load", "field", "java.lang.Character", "value");
-        Fruit.madeBy(InlinedBoxes.class, "openAny", "load", "element", "java.lang.Object[]", "");
-        Fruit.madeBy(InlinedBoxes.class, "openAny", "load", "header", "java.lang.Character", "class");
-        Fruit.madeBy(InlinedBoxes.class, "priced", "load", "field", "Fruit$Apple", "weight");
-        Fruit.madeBy(InlinedBoxes.class, "priced", "store", "field", "Fruit$Apple", "price");
+        Fruit.madeBy(Integer.class, "intValue", "field", "java.lang.Integer", "value");
+        Fruit.madeBy(Long.class, "longValue", "field", "java.lang.Long", "value");
+        Fruit.madeBy(Character.class, "charValue", "field", "java.lang.Character", "value");
+        Fruit.madeBy(InlinedBoxes.class, "openAny", "element", "java.lang.Object[]", "");
+        Fruit.madeBy(InlinedBoxes.class, "openAny", "header", "java.lang.Character", "class");
+        Fruit.madeBy(InlinedBoxes.class, "priced", "field", "Fruit$Apple", "weight");
+        Fruit.madeBy(InlinedBoxes.class, "priced", "field", "Fruit$Apple", "price");
         Workload.repeat(args, InlinedBoxes::rounds);
     }
 }

@@ -69,13 +69,13 @@ final class InlinedGetters {
         String[] ofApples = {"weightOf", "priceOf", "codeOf"};
         String[] ofPears = {"heft", "cost", "label"};
         for (int i = 0; i < fields.length; i++) {
-            Fruit.madeBy(InlinedGetters.class, ofApples[i], "load", "field", "Fruit$Apple", fields[i]);
-            Fruit.madeBy(InlinedGetters.class, ofPears[i], "load", "field", "Fruit$Pear", fields[i]);
+            Fruit.madeBy(InlinedGetters.class, ofApples[i], "field", "Fruit$Apple", fields[i]);
+            Fruit.madeBy(InlinedGetters.class, ofPears[i], "field", "Fruit$Pear", fields[i]);
         }
-        Fruit.madeBy(InlinedGetters.class, "rounds", "load", "element", "Fruit$Apple[]", "");
-        Fruit.madeBy(InlinedGetters.class, "rounds", "load", "element", "Fruit$Pear[]", "");
-        Fruit.madeBy(InlinedGetters.class, "paint", "store", "field", "Fruit$Apple", "shade");
-        Fruit.madeBy(InlinedGetters.class, "dye", "store", "field", "Fruit$Pear", "shade");
+        Fruit.madeBy(InlinedGetters.class, "rounds", "element", "Fruit$Apple[]", "");
+        Fruit.madeBy(InlinedGetters.class, "rounds", "element", "Fruit$Pear[]", "");
+        Fruit.madeBy(InlinedGetters.class, "paint", "field", "Fruit$Apple", "shade");
+        Fruit.madeBy(InlinedGetters.class, "dye", "field", "Fruit$Pear", "shade");
         Workload.repeat(args, InlinedGetters::rounds);
     }
 }

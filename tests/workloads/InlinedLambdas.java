@@ -35,10 +35,10 @@ final class InlinedLambdas {
             at = last.applyAsInt(second.applyAsInt(first.applyAsInt(Fruit.slow(at, one))));
         }
         for (int i = 0; i < TURNS; i++) {
-            at = last.applyAsInt(second.applyAsInt(Fruit.slow(first.applyAsInt(at), one)));
+            at = first.applyAsInt(last.applyAsInt(second.applyAsInt(Fruit.slow(at, one))));
         }
         for (int i = 0; i < TURNS; i++) {
-            at = last.applyAsInt(Fruit.slow(second.applyAsInt(first.applyAsInt(at)), one));
+            at = second.applyAsInt(first.applyAsInt(last.applyAsInt(Fruit.slow(at, one))));
         }
         return value;
     }
@@ -47,9 +47,9 @@ final class InlinedLambdas {
         String[] methods = {"lambda$rounds$0", "lambda$rounds$1", "third"};
         String[] classes = {"Fruit$Apple", "Fruit$Pear", "Fruit$Plum"};
         for (int i = 0; i < methods.length; i++) {
-            Fruit.madeBy(InlinedLambdas.class, methods[i], "load", "element", classes[i] + "[]", "");
-            Fruit.madeBy(InlinedLambdas.class, methods[i], "load", "field", classes[i], "weight");
-            Fruit.madeBy(InlinedLambdas.class, methods[i], "store", "field", classes[i], "price");
+            Fruit.madeBy(InlinedLambdas.class, methods[i], "element", classes[i] + "[]", "");
+            Fruit.madeBy(InlinedLambdas.class, methods[i], "field", classes[i], "weight");
+            Fruit.madeBy(InlinedLambdas.class, methods[i], "field", classes[i], "price");
         }
         Workload.repeat(args, InlinedLambdas::rounds);
     }

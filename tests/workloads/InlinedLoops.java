@@ -69,13 +69,12 @@ final class InlinedLoops {
     }
 
     public static void main(String[] args) {
-        Fruit.madeBy(InlinedLoops.class, "fill", "store", "element", "byte[]", "");
-        Fruit.madeBy(InlinedLoops.class, "raise", "store", "element", "boolean[]", "");
-        Fruit.madeBy(InlinedLoops.class, "total", "load", "element", "int[]", "");
-        Fruit.madeBy(InlinedLoops.class, "scale", "load", "element", "float[]", "");
-        Fruit.madeBy(InlinedLoops.class, "scale", "store", "element", "float[]", "");
-        Fruit.madeBy(InlinedLoops.class, "missing", "load", "element", "java.lang.String[]", "");
-        Fruit.madeBy(InlinedLoops.class, "absent", "load", "element", "java.lang.Integer[]", "");
+        Fruit.madeBy(InlinedLoops.class, "fill", "element", "byte[]", "");
+        Fruit.madeBy(InlinedLoops.class, "raise", "element", "boolean[]", "");
+        Fruit.madeBy(InlinedLoops.class, "total", "element", "int[]", "");
+        Fruit.madeBy(InlinedLoops.class, "scale", "element", "float[]", "");
+        Fruit.madeBy(InlinedLoops.class, "missing", "element", "java.lang.String[]", "");
+        Fruit.madeBy(InlinedLoops.class, "absent", "element", "java.lang.Integer[]", "");
         Workload.repeat(args, InlinedLoops::rounds);
     }
 }

@@ -33,10 +33,10 @@ final class InlinedSame {
             at = third(second(first(Fruit.slow(at, one))));
         }
         for (int i = 0; i < TURNS; i++) {
-            at = third(second(Fruit.slow(first(at), one)));
+            at = first(third(second(Fruit.slow(at, one))));
         }
         for (int i = 0; i < TURNS; i++) {
-            at = third(Fruit.slow(second(first(at)), one));
+            at = second(first(third(Fruit.slow(at, one))));
         }
         return value;
     }
@@ -45,9 +45,9 @@ final class InlinedSame {
         String[] methods = {"first", "second", "third"};
         String[] classes = {"Fruit$Apple", "Fruit$Pear", "Fruit$Plum"};
         for (int i = 0; i < methods.length; i++) {
-            Fruit.madeBy(InlinedSame.class, methods[i], "load", "element", classes[i] + "[]", "");
-            Fruit.madeBy(InlinedSame.class, methods[i], "load", "field", classes[i], "weight");
-            Fruit.madeBy(InlinedSame.class, methods[i], "store", "field", classes[i], "price");
+            Fruit.madeBy(InlinedSame.class, methods[i], "element", classes[i] + "[]", "");
+            Fruit.madeBy(InlinedSame.class, methods[i], "field", classes[i], "weight");
+            Fruit.madeBy(InlinedSame.class, methods[i], "field", classes[i], "price");
         }
         Workload.repeat(args, InlinedSame::rounds);
     }

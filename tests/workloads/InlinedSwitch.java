@@ -58,14 +58,14 @@ final class InlinedSwitch {
         String[] methods = {"peel", "slice", "stone"};
         String[] classes = {"Fruit$Apple", "Fruit$Pear", "Fruit$Plum"};
         for (int i = 0; i < methods.length; i++) {
-            Fruit.madeBy(InlinedSwitch.class, methods[i], "load", "element", classes[i] + "[]", "");
-            Fruit.madeBy(InlinedSwitch.class, methods[i], "load", "field", classes[i], "weight");
-            Fruit.madeBy(InlinedSwitch.class, methods[i], "store", "field", classes[i], "price");
+            Fruit.madeBy(InlinedSwitch.class, methods[i], "element", classes[i] + "[]", "");
+            Fruit.madeBy(InlinedSwitch.class, methods[i], "field", classes[i], "weight");
+            Fruit.madeBy(InlinedSwitch.class, methods[i], "field", classes[i], "price");
         }
         for (int i = 0; i < keys.length; i++) {
             keys[i] = KEYS[i % KEYS.length];
         }
-        Fruit.madeBy(InlinedSwitch.class, "rounds", "load", "element", "int[]", "");
+        Fruit.madeBy(InlinedSwitch.class, "rounds", "element", "int[]", "");
         Workload.repeat(args, InlinedSwitch::rounds);
     }
 }

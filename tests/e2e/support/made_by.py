@@ -1,7 +1,10 @@
 """Who made the accesses of a report, where a program knows it: the method and the class of what it accesses belong together
 (tests/workloads/Fruit.java). The programs print
 
-    made CLASS METHOD DIRECTION KIND CLASS-OF-WHAT FIELD
+    made CLASS METHOD KIND CLASS-OF-WHAT FIELD
+
+What counts is the list of classes: a row of pairs adds up all of its contexts, and says what its largest part accesses, so an
+access that is said to be another's may be in that one's row, unseen.
 """
 import collections
 import dataclasses
@@ -13,12 +16,9 @@ NOBODY = "(not named)"
 
 
 def truth_of(output):
-    """By direction, kind, class and field: the method."""
-    found = {}
-    for of, method, direction, kind, location, field in re.findall(r"^made (\S+) (\S+) (\S+) (\S+) (\S+) (\S*)$", output,
-                                                                  re.MULTILINE):
-        found[direction, kind, location, field] = f"{of}.{method}"
-    return found
+    """By kind, class and field: the method."""
+    return {(kind, location, field): f"{of}.{method}" for of, method, kind, location, field in
+            re.findall(r"^made (\S+) (\S+) (\S+) (\S+) (\S*)$", output, re.MULTILINE)}
 
 
 @dataclasses.dataclass
@@ -59,14 +59,12 @@ class Named:
                 yield f"WRONG {n}: {truth} made it, said {by}"
 
 
-def named(report, truth):
-    """The Named of a report's pairs."""
+def named(rows, truth):
+    """The Named of Accesses."""
     result = Named()
-    for access in possible.accesses(report):
-        if access.where in ("objects", "classes"):
-            continue
+    for access in rows:
         kind, of, field, _, _ = access.location
-        maker = truth.get((access.direction, kind, of, field))
+        maker = truth.get((kind, of, field))
         if not maker:
             result.others += access.count
             continue

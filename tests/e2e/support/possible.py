@@ -41,6 +41,7 @@ PURE = ("java.lang.Math", "java.lang.StrictMath", "java.lang.Integer", "java.lan
 # And those that access whatever they are given; of the rest each knows its own class, and arrays.
 ANYTHING = ("jdk.internal.misc.Unsafe", "sun.misc.Unsafe")
 ANYTHING_IN = ("java.lang.invoke.", "java.lang.ref.", "java.lang.reflect.", "jdk.internal.reflect.")
+OF_LAMBDA = "$$Lambda"
 LIBRARY = ("java.", "jdk.", "sun.")
 NOT_KNOWN = ("method", "unknown")
 
@@ -189,6 +190,14 @@ def _makes(bytecodes, code, access):
     return code.owner == of or bytecodes.is_below(code.owner, declared_in or of)
 
 
+def _lambda_can(access):
+    """Of the classes that the JVM makes for lambdas: they have what was captured, check classes, and call."""
+    kind, _, field, declared_in, _ = access.location
+    if kind == "header":
+        return field != "length" and access.direction != STORE
+    return kind == "field" and OF_LAMBDA in declared_in
+
+
 def _intrinsic_can(owner, access):
     """Can what the compiler puts in the place of a method of the owner make the access?"""
     kind, _, field, declared_in, type_name = access.location
@@ -227,6 +236,8 @@ def verdict(bytecodes, access):
         return NO_PLACE, False
     if access.attribution in NOT_KNOWN:
         return NOT_NAMED, False
+    if OF_LAMBDA in owner:
+        return (CAN if _lambda_can(access) else IMPOSSIBLE), False
     methods = bytecodes.methods(owner, name)
     if not methods:
         return UNKNOWN, False
