@@ -536,7 +536,7 @@ int loop_intake_batch(struct loop_intake *in, const Jxp__Batch *batch)
 	int r = 0;
 
 	if (!window_result_profiles_loops(in->result)) {
-		lose(in, LOSS_INVALID, batch->n_codes + batch->n_bursts + batch->n_readings);
+		lose(in, LOSS_INVALID, batch->n_bursts + batch->n_readings);
 		return 0;
 	}
 	for (size_t i = 0; r == 0 && i < batch->n_bursts; i++)

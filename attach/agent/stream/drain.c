@@ -502,7 +502,7 @@ static int send_image(struct drain *d, Jxp__CodeImage *image)
 	return send_batch(d); /* Clears the batch, and with it the pointer to ours. */
 }
 
-int drain_code_image(struct drain *d, const struct code_copy *copy)
+int drain_code_image(struct drain *d, const struct code_copy *copy, bool *cut)
 {
 	const struct code_methods methods = {d->methods, d->layout, number_for_image, d};
 	struct code_message *m = code_message_new(copy, &methods);
@@ -510,6 +510,7 @@ int drain_code_image(struct drain *d, const struct code_copy *copy)
 
 	if (r == 0)
 		r = send_image(d, code_message_image(m));
+	*cut |= m && code_message_cut(m);
 	code_message_free(m);
 	return r;
 }

@@ -87,7 +87,7 @@ static int answer(struct loop_phase *l, struct code_order order)
 		l->codes_gone++;
 		return drain_code_refused(l->drain, order.code, order.method, reason_of(r));
 	}
-	r = drain_code_image(l->drain, copy);
+	r = drain_code_image(l->drain, copy, &copy->cut);
 	l->codes_sent++;
 	l->codes_cut += copy->cut;
 	free(copy);
