@@ -44,12 +44,7 @@ final class InlinedBoxes {
             at = priced(f, boxed(at));
         }
         for (int i = 0; i < TURNS; i++) {
-            at = openAny(openLong(open(at)));
-            Integer key = integers[at];
-            Long code = longs[at];
-            at = Fruit.slow(at, one);
-            at = key + (int) (long) code - 2 * TOO_LARGE_TO_BE_KEPT + at;
-            at &= Fruit.COUNT - 1;
+            at = openLong(Fruit.slow(open(at), one));
         }
         return value;
     }
@@ -63,6 +58,7 @@ final class InlinedBoxes {
         Fruit.madeBy(Integer.class, "intValue", "field", "java.lang.Integer", "value");
         Fruit.madeBy(Long.class, "longValue", "field", "java.lang.Long", "value");
         Fruit.madeBy(Character.class, "charValue", "field", "java.lang.Character", "value");
+        Fruit.madeBy(InlinedBoxes.class, "openLong", "element", "java.lang.Long[]", "");
         Fruit.madeBy(InlinedBoxes.class, "openAny", "element", "java.lang.Object[]", "");
         Fruit.madeBy(InlinedBoxes.class, "openAny", "header", "java.lang.Character", "class");
         Fruit.madeBy(InlinedBoxes.class, "priced", "field", "Fruit$Apple", "weight");

@@ -43,23 +43,22 @@ final class InlinedGetters {
         int one = Fruit.one;
         int at = 1;
         for (int i = 0; i < TURNS; i++) {
-            Fruit f = apples[at];
-            Fruit g = pears[at];
-            at = Fruit.slow(at, one) + cost(g) + priceOf(f);
-            paint(f, one);
-            at = Fruit.slow(at, one) + heft(g) + weightOf(f) + label(g);
-            dye(g, one);
-            at = at % Fruit.COUNT;
-        }
-        for (int i = 0; i < TURNS; i++) {
             Fruit f = apples[Fruit.slow(at, one)];
-            at = heft(pears[codeOf(f) + priceOf(f)]);
+            paint(f, one);
+            at = (weightOf(f) + priceOf(f) + codeOf(f)) % Fruit.COUNT;
         }
         for (int i = 0; i < TURNS; i++) {
             Fruit g = pears[Fruit.slow(at, one)];
+            at = (heft(g) ^ label(g)) + cost(g);
             dye(g, one);
-            at = label(g) + cost(g);
-            paint(apples[at], one);
+        }
+        for (int i = 0; i < TURNS; i++) {
+            Fruit f = apples[at];
+            at = weightOf(f) + Fruit.slow(priceOf(f), one);
+            at = label(pears[at]);
+        }
+        for (int i = 0; i < TURNS; i++) {
+            at = codeOf(apples[heft(pears[at])]);
         }
         return value;
     }

@@ -14,15 +14,15 @@ final class InlinedLoops {
 
     private InlinedLoops() {}
 
-    static void fill(byte[] a) {
+    static void mask(byte[] a) {
         for (int i = 0; i < a.length; i++) {
-            a[i] = 3;
+            a[i] &= 3;
         }
     }
 
     static void raise(boolean[] a) {
         for (int i = 0; i < a.length; i++) {
-            a[i] = true;
+            a[i] |= true;
         }
     }
 
@@ -59,7 +59,7 @@ final class InlinedLoops {
     static int rounds(int value) {
         int sum = value;
         for (int r = 0; r < ROUNDS; r++) {
-            fill(bytes);
+            mask(bytes);
             raise(flags);
             sum += total(ints);
             scale(floats);
@@ -69,7 +69,7 @@ final class InlinedLoops {
     }
 
     public static void main(String[] args) {
-        Fruit.madeBy(InlinedLoops.class, "fill", "element", "byte[]", "");
+        Fruit.madeBy(InlinedLoops.class, "mask", "element", "byte[]", "");
         Fruit.madeBy(InlinedLoops.class, "raise", "element", "boolean[]", "");
         Fruit.madeBy(InlinedLoops.class, "total", "element", "int[]", "");
         Fruit.madeBy(InlinedLoops.class, "scale", "element", "float[]", "");
