@@ -7,6 +7,7 @@
 
 #include "common/array.h"
 #include "common/code/java_op.h"
+#include "common/code/opcode.h"
 #include "daemon/loops/native_code.h"
 
 /* ---------------------------------------------------------------- making one */
@@ -46,9 +47,16 @@ static void describe(const struct native_code *n, const struct instances *s,
 	nearby_find(search, at, &p->before, &p->behind);
 }
 
-static bool accesses(const struct native_insn *insn)
+/* What effects.h does not follow, swaps and their like, accesses memory, too. */
+static bool accesses(const struct native_code *n, const struct native_insn *insn)
 {
-	return !insn->call && (insn->does.memory.loads || insn->does.memory.stores);
+	struct opcode o;
+
+	if (insn->call)
+		return false;
+	return insn->does.memory.loads || insn->does.memory.stores || insn->does.memory.strange ||
+	       (opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
+		o.has_memory);
 }
 
 static int describe_all(struct attribution *a, const struct native_code *n, bool ignore_dense)
@@ -57,10 +65,10 @@ static int describe_all(struct attribution *a, const struct native_code *n, bool
 	size_t count = 0;
 
 	for (size_t i = 0; i < n->insn_count; i++)
-		count += accesses(&n->insns[i]);
+		count += accesses(n, &n->insns[i]);
 	a->places = calloc(count + 1, sizeof(*a->places));
 	for (size_t i = 0; a->places && search && i < n->insn_count; i++)
-		if (accesses(&n->insns[i]))
+		if (accesses(n, &n->insns[i]))
 			describe(n, &a->instances, search, i, ignore_dense,
 				 &a->places[a->place_count++]);
 	free(search);
@@ -444,5 +452,8 @@ unsigned attribution_match(const struct attribution *a, const struct instance_ca
 	for (size_t i = 0; i < a->image.record_count; i++)
 		if (ends_in(a, a->instances.records[i], path, count, &matched) && matched > most)
 			most = matched;
+	/* At its edges the compiled method has no record: the walk has its beginning. */
+	if (most == 0 && count > 0 && path[0].method == a->image.methods[a->image.method].name)
+		return 1;
 	return most;
 }

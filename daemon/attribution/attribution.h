@@ -66,7 +66,8 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 		     const struct attribution_access *access, struct attribution_answer *answer);
 
 /* How many of the innermost calls of a path, which come first and have methods of the window's
- * tree, are those of a record of this code, up to the compiled method; 0: no record has them. */
+ * tree, are those of a record of this code, up to the compiled method; 0: no record has them, and
+ * the compiled method is not the innermost one. */
 unsigned attribution_match(const struct attribution *a, const struct instance_call *path,
 			   unsigned count);
 
