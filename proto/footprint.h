@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* At most: */
-#define FOOTPRINT_AGENT_BYTES  (UINT64_C(23) << 20)
+#define FOOTPRINT_AGENT_BYTES  (UINT64_C(24) << 20)
 #define FOOTPRINT_THREAD_BYTES (UINT64_C(64) << 10) /* for each thread that is profiled, */
 #define FOOTPRINT_THREADS_MAX  4096u                /* so many at most */
 

@@ -38,10 +38,15 @@
 #define LIMIT_LOOP_PLACES      (1u << 13) /* where they have results */
 #define LIMIT_LOOP_INPUTS      (1u << 13) /* what they go by */
 #define LIMIT_CODES            64u        /* compiled methods that are asked for in a window */
+#define LIMIT_CODES_OPEN       64u        /* asked for, and not answered yet */
 #define LIMIT_CODE_BYTES       (64u << 10)
 #define LIMIT_CODE_RECORDS     4096u
 #define LIMIT_CODE_METHODS     1024u /* with bytecodes of 256 KiB together */
 #define LIMIT_CODE_BYTECODES   (256u << 10)
+#define LIMIT_CODE_REFERENCES  (1u << 15) /* of their bytecodes */
+#define LIMIT_CODE_TARGETS     3u         /* of each */
+#define LIMIT_CODE_MEMBERS     (1u << 13) /* with names of so many bytes together */
+#define LIMIT_CODE_TEXT        (512u << 10)
 #define LIMIT_PLANS            64u
 #define LIMIT_PLAN_PLACES      24u
 #define LIMIT_PLAN_LOADS       32u /* all copies of two in a loop that was unrolled 16 times */

@@ -96,6 +96,8 @@ static int map_node(struct names_map *m, struct profile *to, const struct cct_no
 	}
 	/* A context whose root did not fit would be taken for another one. */
 	r = node->parent && !known.parent ? -ENOSPC : cct_add_node(&to->cct, &known, out);
+	if (r == 0 && by == NAMES_WITH_LINES && node->certainty)
+		cct_mark(&to->cct, *out, node->certainty);
 	if (r != -ENOSPC && r != -E2BIG)
 		return r;
 	saturate_add(&losses[LOSS_NODES], 1);

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "common/cleanup.h"
@@ -14,14 +15,15 @@ struct code_job {
 	code_work_done *done;
 	void *arg;
 	int error;
-	struct code_analysis analysis;
+	const struct code_product *product;
+	max_align_t made[];
 };
 
 static void analyse(uv_work_t *work)
 {
 	struct code_job *job = work->data;
 
-	job->error = code_analysis_make(&job->analysis, &job->image);
+	job->error = job->product->make(job->made, &job->image);
 }
 
 static void on_done(uv_work_t *work, int status)
@@ -30,24 +32,28 @@ static void on_done(uv_work_t *work, int status)
 
 	if (job->owner) {
 		job->owner->job = NULL;
-		job->done(job->arg, job->code, status < 0 ? status : job->error, &job->analysis);
+		job->done(job->arg, job->code, status < 0 ? status : job->error, job->made);
 	}
-	code_analysis_release(&job->analysis);
+	job->product->release(job->made);
 	code_image_release(&job->image);
 	free(job);
 }
 
-int code_work_start(struct code_work *w, uv_loop_t *loop, struct code_image *image, uint32_t code,
-		    code_work_done *done, void *arg)
+int code_work_start(struct code_work *w, uv_loop_t *loop, const struct code_product *product,
+		    struct code_image *image, uint32_t code, code_work_done *done, void *arg)
 {
-	_cleanup_free_ struct code_job *job = calloc(1, sizeof(*job));
+	_cleanup_free_ struct code_job *job = calloc(1, sizeof(*job) + product->bytes);
 	int r;
 
 	assert(!w->job);
 	if (!job)
 		return -ENOMEM;
-	*job =
-	    (struct code_job){.owner = w, .image = *image, .code = code, .done = done, .arg = arg};
+	*job = (struct code_job){.owner = w,
+				 .image = *image,
+				 .code = code,
+				 .done = done,
+				 .arg = arg,
+				 .product = product};
 	job->work.data = job;
 	r = uv_queue_work(loop, &job->work, analyse, on_done);
 	if (r < 0)

@@ -190,6 +190,7 @@ void run_free(struct run *r)
 		broker_client_forget(r->context.broker, r->event_request);
 	numa_query_release(&r->numa);
 	code_work_forget(&r->code);
+	code_work_forget(&r->makers);
 	gate_control_release(&r->gate);
 	guard_free(r->guard);
 	fd_close_all(&r->agent_fd, 1);

@@ -87,7 +87,20 @@ static void tell_objects_met(struct run *r)
 
 static void analyse_code(struct run *r);
 
-static void on_code_analysed(void *arg, uint32_t code, int error, struct code_analysis *analysis)
+static int make_analysis(void *product, struct code_image *image)
+{
+	return code_analysis_make(product, image);
+}
+
+static void release_analysis(void *product)
+{
+	code_analysis_release(product);
+}
+
+static const struct code_product analysis_product = {sizeof(struct code_analysis), make_analysis,
+						     release_analysis};
+
+static void on_code_analysed(void *arg, uint32_t code, int error, void *analysis)
 {
 	struct run *r = arg;
 
@@ -106,7 +119,8 @@ static void analyse_code(struct run *r)
 
 	if (r->code.job || !loop_intake_take_image(&r->intake.loops, &image, &code))
 		return;
-	error = code_work_start(&r->code, r->context.loop, &image, code, on_code_analysed, r);
+	error = code_work_start(&r->code, r->context.loop, &analysis_product, &image, code,
+				on_code_analysed, r);
 	if (error < 0) {
 		struct code_analysis none = {0};
 
@@ -114,6 +128,73 @@ static void analyse_code(struct run *r)
 		(void)loop_intake_analysed(&r->intake.loops, code, error, &none); /* It is not. */
 	}
 }
+
+/* ---------------------------------------------------------------- who makes accesses */
+
+static void attribute_code(struct run *r);
+
+static int make_attribution(void *product, struct code_image *image)
+{
+	const struct attribution_options options = {0};
+
+	return attribution_make(product, image, &options);
+}
+
+static void release_attribution(void *product)
+{
+	attribution_release(product);
+}
+
+static const struct code_product attribution_product = {sizeof(struct attribution),
+							make_attribution, release_attribution};
+
+/* Asks for the code of accesses that wait for it. Sending breaks off by itself. */
+static void ask_for_makers(struct run *r)
+{
+	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+	size_t count;
+
+	if (r->state != RUN_RUNNING)
+		return;
+	count = attribution_intake_ask(&r->intake.attribution, codes);
+	for (size_t i = 0; i < count; i++)
+		if (conversation_send_code_request(r->conversation, codes[i], 0) < 0)
+			return;
+}
+
+static void on_code_attributed(void *arg, uint32_t code, int error, void *attribution)
+{
+	struct run *r = arg;
+
+	if (attribution_intake_analysed(&r->intake.attribution, code, error, attribution) < 0) {
+		run_hang_up(r, "out of memory");
+		return;
+	}
+	attribute_code(r);
+	ask_for_makers(r);
+}
+
+/* The next image that waits, if none is being looked at. */
+static void attribute_code(struct run *r)
+{
+	struct attribution_intake *makers = &r->intake.attribution;
+	struct code_image image;
+	uint32_t code;
+	int error;
+
+	if (r->makers.job || !attribution_intake_take_image(makers, &image, &code))
+		return;
+	error = code_work_start(&r->makers, r->context.loop, &attribution_product, &image, code,
+				on_code_attributed, r);
+	if (error < 0) {
+		struct attribution none = {0};
+
+		code_image_release(&image);
+		(void)attribution_intake_analysed(makers, code, error, &none); /* It is not. */
+	}
+}
+
+/* ---------------------------------------------------------------- loops, asked for */
 
 /* Asks for the code of what calls that which ticks come in, and makes rows of the loops there. 0 or
  * -ENOMEM. */
@@ -163,6 +244,8 @@ static void on_batch(struct run *r, const Jxp__AgentFrame *frame)
 	gate_control_follow(&r->gate, r->deadline_ns);
 	tell_objects_met(r);
 	analyse_code(r);
+	attribute_code(r);
+	ask_for_makers(r);
 	hunt_loops(r);
 	r->callbacks.progressed(r->callbacks.arg, r);
 }

@@ -94,6 +94,7 @@ void run_hang_up(struct run *r, const char *reason)
 {
 	conversation_close(r->conversation);
 	code_work_forget(&r->code);
+	code_work_forget(&r->makers);
 	run_end_window(r, reason);
 	intake_release(&r->intake);
 	run_move(r, RUN_CLOSING_GATE);

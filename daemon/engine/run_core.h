@@ -32,11 +32,12 @@ struct run {
 	struct intake intake;
 	struct gate_control gate;
 	struct numa_query numa;
-	struct code_work code;  /* analyses for loops */
-	uint64_t hunted_ns;     /* when loops were looked for last */
-	struct guard *guard;    /* NULL: nothing is seen of side effects */
-	uint64_t met_told_ns;   /* when the agent was told last what tracking objects brings */
-	uint64_t accesses_told; /* and of how many accesses */
+	struct code_work code;   /* analyses for loops, */
+	struct code_work makers; /* and for who makes accesses */
+	uint64_t hunted_ns;      /* when loops were looked for last */
+	struct guard *guard;     /* NULL: nothing is seen of side effects */
+	uint64_t met_told_ns;    /* when the agent was told last what tracking objects brings */
+	uint64_t accesses_told;  /* and of how many accesses */
 };
 
 /* The limit of the state begins now. */

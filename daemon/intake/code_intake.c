@@ -19,6 +19,7 @@ struct making {
 	struct agent_ids indices; /* agent's id -> index of the image's methods */
 	uint32_t *announced;      /* by index */
 	size_t method_capacity, announced_capacity, frame_capacity;
+	size_t reference_capacity, target_capacity;
 	uint64_t dropped;
 };
 
@@ -75,6 +76,126 @@ static int dropped_or_failed(struct making *k, int r)
 	return 0;
 }
 
+/* ---------------------------------------------------------------- what bytecodes name */
+
+static size_t text_bytes(const char *text)
+{
+	return text[0] ? strlen(text) + 1 : 0;
+}
+
+static size_t member_bytes(const Jxp__CodeImage__Member *m)
+{
+	return text_bytes(m->class_name) + text_bytes(m->name) + text_bytes(m->descriptor) +
+	       text_bytes(m->declared_in);
+}
+
+/* There is room for it. */
+static uint32_t add_text(struct code_image *image, const char *text)
+{
+	size_t bytes = text_bytes(text), at = image->text_bytes;
+
+	if (bytes == 0)
+		return 0;
+	memcpy(image->texts + at, text, bytes);
+	image->text_bytes += bytes;
+	return (uint32_t)at;
+}
+
+/* One that there is no room for has no names: the others keep their places. */
+static void add_member(struct making *k, const Jxp__CodeImage__Member *m, size_t room)
+{
+	struct code_image *image = &k->image;
+	struct code_member *member = &image->members[image->member_count++];
+
+	if (image->text_bytes + member_bytes(m) > room) {
+		k->dropped++;
+		return;
+	}
+	member->class_name = add_text(image, m->class_name);
+	member->name = add_text(image, m->name);
+	member->descriptor = add_text(image, m->descriptor);
+	member->declared_in = add_text(image, m->declared_in);
+}
+
+static int add_members(struct making *k, const Jxp__CodeImage *m)
+{
+	size_t count = m->n_members < LIMIT_CODE_MEMBERS ? m->n_members : LIMIT_CODE_MEMBERS;
+	size_t room = 1; /* "" is the first. */
+
+	k->dropped += m->n_members - count;
+	for (size_t i = 0; i < count && room < LIMIT_CODE_TEXT; i++)
+		room += member_bytes(m->members[i]);
+	if (room > LIMIT_CODE_TEXT)
+		room = LIMIT_CODE_TEXT;
+	k->image.members = calloc(count + 1, sizeof(*k->image.members));
+	k->image.texts = calloc(room, 1);
+	if (!k->image.members || !k->image.texts)
+		return -ENOMEM;
+	k->image.text_bytes = 1;
+	for (size_t i = 0; i < count; i++)
+		add_member(k, m->members[i], room);
+	return 0;
+}
+
+/* Those that are not known are dropped, the reference stays. */
+static int add_targets(struct making *k, const Jxp__CodeImage__Reference *m,
+		       struct code_reference *reference)
+{
+	struct code_image *image = &k->image;
+	size_t count = m->n_targets < LIMIT_CODE_TARGETS ? m->n_targets : LIMIT_CODE_TARGETS;
+	int r = array_reserve(&image->targets, &k->target_capacity, image->target_count + count,
+			      sizeof(*image->targets));
+
+	k->dropped += m->n_targets - count;
+	reference->first_target = (uint32_t)image->target_count;
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		uint32_t index;
+		int known = method_index(k, m->targets[i], &index);
+
+		if (known == 0)
+			image->targets[image->target_count++] = index;
+		r = dropped_or_failed(k, known);
+	}
+	reference->target_count = (uint32_t)image->target_count - reference->first_target;
+	return r;
+}
+
+/* Of the method whose references are the last ones. */
+static int add_reference(struct making *k, uint32_t index, const Jxp__CodeImage__Reference *m)
+{
+	struct code_image *image = &k->image;
+	struct code_method *method = &image->methods[index];
+	struct code_reference reference = {.bci = (uint32_t)m->bci, .member = m->member};
+	int r;
+
+	if (m->bci < 0 || (uint32_t)m->bci >= method->bytecode_bytes ||
+	    m->member >= image->member_count || image->reference_count == LIMIT_CODE_REFERENCES ||
+	    (method->reference_count > 0 &&
+	     image->references[image->reference_count - 1].bci >= reference.bci))
+		return -EINVAL;
+	r = array_reserve(&image->references, &k->reference_capacity, image->reference_count + 1,
+			  sizeof(*image->references));
+	if (r == 0)
+		r = add_targets(k, m, &reference);
+	if (r < 0)
+		return r;
+	image->references[image->reference_count++] = reference;
+	image->methods[index].reference_count++; /* The array may have moved. */
+	return 0;
+}
+
+static int add_references(struct making *k, uint32_t index, const Jxp__CodeImage__Bytecodes *b)
+{
+	int r = 0;
+
+	k->image.methods[index].first_reference = (uint32_t)k->image.reference_count;
+	for (size_t i = 0; r == 0 && i < b->n_references; i++)
+		r = dropped_or_failed(k, add_reference(k, index, b->references[i]));
+	return r;
+}
+
+/* ---------------------------------------------------------------- bytecodes */
+
 static int add_bytecodes(struct making *k, const Jxp__CodeImage__Bytecodes *b)
 {
 	struct code_image *image = &k->image;
@@ -92,7 +213,7 @@ static int add_bytecodes(struct making *k, const Jxp__CodeImage__Bytecodes *b)
 	method->bytecode_bytes = (uint32_t)b->code.len;
 	memcpy(image->bytecodes + image->bytecode_bytes, b->code.data, b->code.len);
 	image->bytecode_bytes += b->code.len;
-	return 0;
+	return add_references(k, index, b);
 }
 
 static int add_all_bytecodes(struct making *k, const Jxp__CodeImage *m)
@@ -201,6 +322,34 @@ static int add_calls(struct making *k, const Jxp__CodeImage *m)
 	return r;
 }
 
+static int add_null_check(struct making *k, const Jxp__CodeImage__NullCheck *m)
+{
+	struct code_image *image = &k->image;
+	struct code_null_check *check = &image->null_checks[image->null_check_count];
+
+	if (m->offset >= image->size || m->continuation >= image->size ||
+	    (image->null_check_count > 0 && m->offset <= check[-1].offset))
+		return -EINVAL;
+	*check = (struct code_null_check){m->offset, m->continuation};
+	image->null_check_count++;
+	return 0;
+}
+
+static int add_null_checks(struct making *k, const Jxp__CodeImage *m)
+{
+	size_t count =
+	    m->n_null_checks < LIMIT_CODE_RECORDS ? m->n_null_checks : LIMIT_CODE_RECORDS;
+	int r = 0;
+
+	k->dropped += m->n_null_checks - count;
+	k->image.null_checks = calloc(count + 1, sizeof(*k->image.null_checks));
+	if (!k->image.null_checks)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = dropped_or_failed(k, add_null_check(k, m->null_checks[i]));
+	return r;
+}
+
 static int add_code(struct making *k, const Jxp__CodeImage *m)
 {
 	struct code_image *image = &k->image;
@@ -226,11 +375,15 @@ int code_intake_image(const struct method_intake *methods, const Jxp__CodeImage 
 	int r = add_code(&k, m);
 
 	if (r == 0)
+		r = add_members(&k, m);
+	if (r == 0)
 		r = add_all_bytecodes(&k, m);
 	if (r == 0)
 		r = add_records(&k, m);
 	if (r == 0)
 		r = add_calls(&k, m);
+	if (r == 0)
+		r = add_null_checks(&k, m);
 	*dropped += k.dropped;
 	if (r < 0)
 		return r;

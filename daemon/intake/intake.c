@@ -7,11 +7,14 @@
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
+static int apply_held(void *arg, const struct attribution_held *held);
+
 void intake_init(struct intake *in, struct window_result *result)
 {
 	*in = (struct intake){.result = result};
 	method_intake_init(&in->methods, result);
-	object_intake_init(&in->objects, result, &in->nodes, &in->locations);
+	attribution_intake_init(&in->attribution, result, &in->methods, apply_held, in);
+	object_intake_init(&in->objects, result, &in->nodes, &in->locations, &in->attribution);
 	loop_intake_init(&in->loops, result, &in->methods);
 }
 
@@ -22,6 +25,7 @@ void intake_release(struct intake *in)
 	agent_ids_release(&in->locations);
 	agent_ids_release(&in->instructions);
 	object_intake_release(&in->objects);
+	attribution_intake_release(&in->attribution);
 	loop_intake_release(&in->loops);
 	intake_init(in, in->result);
 }
@@ -156,10 +160,47 @@ static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
 		t->cpu_ns <= LIMIT_PAIR_CPU_NS);
 }
 
+/* What waited until it was known who makes its accesses. */
+static int apply_held(void *arg, const struct attribution_held *held)
+{
+	struct intake *in = arg;
+	struct observation pair;
+
+	if (!held->is_pair)
+		return object_intake_attributed(&in->objects, held);
+	pair = held->pair;
+	pair.watch_node = held->queries[0].node;
+	pair.trap_node = held->queries[1].node;
+	return lost_or_failed(in, profile_add(&in->result->profile, &pair), LOSS_PAIRS);
+}
+
+/* The first access is of the type that is sampled. Of the second, all that end the wait: where it
+ * waits for a load, which a read-modify-write is, too. */
+static void ask_of_pair(const Jxp__Transition *t, struct attribution_held *held)
+{
+	const struct pair_kind *kind = pair_kind_find(t->kind);
+	const struct observation *o = &held->pair;
+
+	held->queries[0] = (struct attribution_query){.code = t->watch_code,
+						      .offset = t->watch_offset,
+						      .node = o->watch_node,
+						      .location = o->location,
+						      .loads = kind->sampled == PAIR_LOAD,
+						      .stores = kind->sampled == PAIR_STORE};
+	held->queries[1] = (struct attribution_query){.code = t->trap_code,
+						      .offset = t->trap_offset,
+						      .node = o->trap_node,
+						      .location = o->location,
+						      .loads = kind->ends & PAIR_LOAD,
+						      .stores = kind->ends & PAIR_STORE};
+}
+
 static int add_pair(struct intake *in, const Jxp__Transition *t)
 {
 	bool clock = in->result->findings.sampler == JXP__SAMPLER__SAMPLER_CLOCK;
-	struct observation o = {
+	struct attribution_held held = {.is_pair = true};
+
+	held.pair = (struct observation){
 	    .kind = t->kind,
 	    .region = t->region,
 	    .jvm_access = t->jvm_access,
@@ -172,8 +213,8 @@ static int add_pair(struct intake *in, const Jxp__Transition *t)
 	    .location = translate(in, &in->locations, t->location),
 	    .cpu_ns = clock ? t->cpu_ns : 0,
 	};
-
-	return lost_or_failed(in, profile_add(&in->result->profile, &o), LOSS_PAIRS);
+	ask_of_pair(t, &held);
+	return attribution_intake_add(&in->attribution, &held);
 }
 
 static int apply_transition(struct intake *in, const Jxp__Transition *t)
@@ -250,7 +291,18 @@ size_t intake_memory_bytes(const struct intake *in)
 {
 	return method_intake_memory_bytes(&in->methods) + agent_ids_memory_bytes(&in->nodes) +
 	       agent_ids_memory_bytes(&in->locations) + agent_ids_memory_bytes(&in->instructions) +
-	       object_intake_memory_bytes(&in->objects) + loop_intake_memory_bytes(&in->loops);
+	       object_intake_memory_bytes(&in->objects) + loop_intake_memory_bytes(&in->loops) +
+	       attribution_intake_memory_bytes(&in->attribution);
+}
+
+/* What both have asked for comes twice. */
+static int add_image(struct intake *in, const Jxp__CodeImage *m)
+{
+	int error;
+
+	return attribution_intake_image(&in->attribution, m, &error)
+		   ? error
+		   : loop_intake_image(&in->loops, m);
 }
 
 int intake_batch(struct intake *in, const Jxp__Batch *batch)
@@ -275,6 +327,8 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 		r = apply_transition(in, batch->transitions[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_cpu_samples; i++)
 		r = add_cpu_sample(in, batch->cpu_samples[i]);
+	for (size_t i = 0; r == 0 && i < batch->n_codes; i++)
+		r = add_image(in, batch->codes[i]);
 	if (r == 0)
 		r = object_intake_batch(&in->objects, batch);
 	if (r == 0)
@@ -290,6 +344,8 @@ int intake_finish(struct intake *in)
 {
 	int r = object_intake_finish(&in->objects);
 
+	if (r == 0)
+		r = attribution_intake_finish(&in->attribution);
 	if (r == 0)
 		r = loop_intake_finish(&in->loops);
 	if (r == 0)

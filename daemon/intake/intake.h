@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "daemon/intake/agent_ids.h"
+#include "daemon/intake/attribution_intake.h"
 #include "daemon/intake/loop_intake.h"
 #include "daemon/intake/method_intake.h"
 #include "daemon/intake/object_intake.h"
@@ -31,6 +32,7 @@ struct intake {
 	struct agent_ids nodes;        /* agent's id -> node of the window's tree */
 	struct agent_ids locations;    /* agent's id -> location of the window's profile */
 	struct agent_ids instructions; /* agent's id -> string of the window's profile */
+	struct attribution_intake attribution;
 	struct object_intake objects;
 	struct loop_intake loops;
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX]; /* what the agent said last of each */

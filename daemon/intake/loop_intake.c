@@ -334,7 +334,7 @@ static int take_callers_code(struct loop_intake *in, struct loop_caller *caller,
 	return 1;
 }
 
-static int add_image(struct loop_intake *in, const Jxp__CodeImage *m)
+int loop_intake_image(struct loop_intake *in, const Jxp__CodeImage *m)
 {
 	struct code_image *image = &in->images[in->image_count];
 	struct loop_code *code;
@@ -536,11 +536,9 @@ int loop_intake_batch(struct loop_intake *in, const Jxp__Batch *batch)
 	int r = 0;
 
 	if (!window_result_profiles_loops(in->result)) {
-		lose(in, LOSS_INVALID, batch->n_codes + batch->n_bursts + batch->n_readings);
+		lose(in, LOSS_INVALID, batch->n_bursts + batch->n_readings);
 		return 0;
 	}
-	for (size_t i = 0; r == 0 && i < batch->n_codes; i++)
-		r = add_image(in, batch->codes[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_bursts; i++)
 		add_burst(in, batch->bursts[i]);
 	for (size_t i = 0; r == 0 && i < batch->n_readings; i++)

@@ -143,6 +143,9 @@ void loop_intake_release(struct loop_intake *in);
 int loop_intake_tick(struct loop_intake *in, uint64_t code, uint32_t offset, uint32_t node,
 		     uint64_t cpu_ns);
 
+/* An image of code, whose methods are known already. 0 or -ENOMEM. */
+int loop_intake_image(struct loop_intake *in, const Jxp__CodeImage *m);
+
 /* The loops' part of a batch whose methods are known already, after its ticks. 0 or -ENOMEM. */
 int loop_intake_batch(struct loop_intake *in, const Jxp__Batch *batch);
 

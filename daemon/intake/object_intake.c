@@ -7,9 +7,11 @@
 #include "proto/limits.h"
 
 void object_intake_init(struct object_intake *in, struct window_result *result,
-			const struct agent_ids *nodes, const struct agent_ids *locations)
+			const struct agent_ids *nodes, const struct agent_ids *locations,
+			struct attribution_intake *attribution)
 {
-	*in = (struct object_intake){.result = result, .nodes = nodes, .locations = locations};
+	*in = (struct object_intake){
+	    .result = result, .nodes = nodes, .locations = locations, .attribution = attribution};
 	object_order_init(&in->order, result->request.objects_max);
 	object_table_init(&in->table, result->request.objects_max);
 }
@@ -19,7 +21,7 @@ void object_intake_release(struct object_intake *in)
 	agent_ids_release(&in->classes);
 	object_order_release(&in->order);
 	object_table_release(&in->table);
-	object_intake_init(in, in->result, in->nodes, in->locations);
+	object_intake_init(in, in->result, in->nodes, in->locations, in->attribution);
 }
 
 static void lose(struct object_intake *in, enum loss loss, uint64_t count)
@@ -63,22 +65,61 @@ static struct object_access access_of(const struct object_event *e)
 				      .weight = (double)e->access_weight};
 }
 
+/* What an access met, where it was no object of a site. */
+#define HELD_UNTRACKED UINT32_MAX
+#define HELD_UNSETTLED (UINT32_MAX - 1)
+
+/* Waits until it is told who makes it, if that has to be. */
+static int hold(struct object_intake *in, const struct object_event *e, uint32_t site,
+		const struct tracked_object *object)
+{
+	struct attribution_held held = {
+	    .queries[0] = {.code = e->code,
+			   .offset = e->offset,
+			   .node = e->node,
+			   .location = e->location,
+			   .loads = !e->store,
+			   .stores = e->store},
+	    .access = {.access = access_of(e),
+		       .site = site,
+		       .region = e->region,
+		       .object_weight = object ? object->weight : 1,
+		       .object_metric = object ? object->metric : 0},
+	};
+
+	return attribution_intake_add(in->attribution, &held);
+}
+
+int object_intake_attributed(struct object_intake *in, const struct attribution_held *held)
+{
+	struct object_profile *o = &in->result->objects;
+	const struct held_access *h = &held->access;
+	struct object_access access = h->access;
+
+	access.node = held->queries[0].node;
+	if (h->site == HELD_UNTRACKED)
+		return object_profile_untracked(o, h->region, &access);
+	if (h->site == HELD_UNSETTLED)
+		return object_profile_unsettled(o, &access);
+	return lost_or_failed(
+	    in, object_profile_access(o, h->site, &access, h->object_weight, h->object_metric),
+	    LOSS_SITE_ACCESSES);
+}
+
 /* A sampled access of a settled epoch, and what it met: an object of a site, or none. */
 static int apply_access(struct object_intake *in, const struct object_event *e)
 {
-	struct object_profile *o = &in->result->objects;
 	struct tracked_object *object = object_table_find(&in->table, e->address);
-	struct object_access access = access_of(e);
 	int r;
 
 	r = note_numa(in, e, object);
 	if (r < 0)
 		return r;
 	if (!object)
-		return object_profile_untracked(o, e->region, &access);
-	r = object_profile_access(o, object->site, &access, object->weight, object->metric);
-	object->metric += access.weight;
-	return lost_or_failed(in, r, LOSS_SITE_ACCESSES);
+		return hold(in, e, HELD_UNTRACKED, NULL);
+	r = hold(in, e, object->site, object);
+	object->metric += (double)e->access_weight;
+	return r;
 }
 
 /* The estimate counts an object also when it cannot be tracked. */
@@ -112,19 +153,14 @@ static int apply_allocation(struct object_intake *in, const struct object_event 
 
 static int apply_event(struct object_intake *in, const struct object_event *e, bool settled)
 {
-	struct object_profile *o = &in->result->objects;
-	struct object_access access;
+	bool heap = e->region == JXP__REGION__REGION_HEAP;
 	int r;
 
 	if (e->type == OBJECT_ALLOCATION)
 		return apply_allocation(in, e, settled);
 	if (settled)
 		return apply_access(in, e);
-	access = access_of(e);
-	if (e->region == JXP__REGION__REGION_HEAP)
-		r = object_profile_unsettled(o, &access);
-	else
-		r = object_profile_untracked(o, e->region, &access);
+	r = hold(in, e, heap ? HELD_UNSETTLED : HELD_UNTRACKED, NULL);
 	/* Where its page is does not depend on which object is there. */
 	return r < 0 ? r : note_numa(in, e, NULL);
 }
@@ -256,6 +292,8 @@ static int add_access(struct object_intake *in, const Jxp__MemoryAccess *a)
 				 .cpu = a->cpu,
 				 .type = OBJECT_ACCESS,
 				 .store = a->store,
+				 .code = a->code,
+				 .offset = a->offset,
 				 .access_weight = a->weight};
 
 	if (a->length < 1 || a->length > LIMIT_ACCESS_BYTES || a->weight == 0 ||

@@ -105,6 +105,13 @@ int cct_add_node(struct cct *t, const struct cct_node *node, uint32_t *id)
 	return 0;
 }
 
+void cct_mark(struct cct *t, uint32_t id, uint8_t certainty)
+{
+	assert(id > 0 && id <= t->node_count);
+	if (t->nodes[id - 1].certainty < certainty)
+		t->nodes[id - 1].certainty = certainty;
+}
+
 const struct cct_node *cct_node(const struct cct *t, uint32_t id)
 {
 	assert(id <= t->node_count);

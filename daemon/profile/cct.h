@@ -30,6 +30,8 @@ struct cct_node {
 	int32_t line;  /* -1: unknown */
 	uint16_t tier; /* Jxp__Tier */
 	uint16_t depth;
+	uint8_t certainty; /* enum certainty: the least of accesses that are the node's; not of its
+			    * identity */
 };
 
 /* All zero is an empty tree. */
@@ -52,6 +54,9 @@ int cct_add_method(struct cct *t, const struct cct_method *method, uint32_t *id)
 /* The node's id in *id, new or known; depth need not be set. parent and method must be 0 or ids of
  * this tree. 0, -ENOSPC above LIMIT_NODES, -E2BIG when the path would be too deep, or -ENOMEM. */
 int cct_add_node(struct cct *t, const struct cct_node *node, uint32_t *id);
+
+/* An access is said to be made there, so certainly (daemon/profile/certainty.h). */
+void cct_mark(struct cct *t, uint32_t id, uint8_t certainty);
 
 /* NULL for id 0. */
 const struct cct_node *cct_node(const struct cct *t, uint32_t id);

@@ -39,6 +39,8 @@ enum object_event_type {
 struct object_event {
 	uint64_t time_ns;
 	uint64_t address; /* 0: not known (allocations only) */
+	uint64_t code;    /* access: the compiled code that it was made in, 0: none, */
+	uint32_t offset;  /* and of its instruction */
 	uint32_t epoch;
 	uint32_t node; /* calling context */
 	uint32_t tid;

@@ -20,10 +20,11 @@ static json_t *line_json(const struct profile *p, uint32_t id)
 
 	if (!node)
 		return json_null();
-	return json_pack("{s:s, s:s, s:s, s:i}", "class",
+	return json_pack("{s:s, s:s, s:s, s:i, s:s*}", "class",
 			 method ? strings_get(&p->strings, method->class_name) : "", "method",
 			 method ? strings_get(&p->strings, method->name) : "", "file",
-			 method ? strings_get(&p->strings, method->file) : "", "line", node->line);
+			 method ? strings_get(&p->strings, method->file) : "", "line", node->line,
+			 "attribution", report_json_attribution(node));
 }
 
 /* ---------------------------------------------------------------- shares */

@@ -106,6 +106,26 @@ static void account(FILE *out, const uint64_t *counters)
 	figures(out, counters, "           loops:", loops, COUNT(loops), false);
 }
 
+/* How sure it is who made the sampled accesses. */
+static void attribution(FILE *out, const struct window_result *w)
+{
+	uint64_t all = 0;
+
+	for (int i = CERTAINTY_EXACT; i < CERTAINTY_VALUES; i++)
+		all += w->attributed[i];
+	if (all == 0)
+		return;
+	fprintf(out,
+		"%10" PRIu64 " sampled accesses: of %" PRIu64
+		" the JVM told the method, of %" PRIu64 " only one can have made it, of %" PRIu64
+		" the nearest of several was taken,\n           %" PRIu64
+		" are inlined somewhere in the method that is named, and of %" PRIu64
+		" the place is the next one that the JVM knows\n",
+		all, w->attributed[CERTAINTY_EXACT], w->attributed[CERTAINTY_CHECKED],
+		w->attributed[CERTAINTY_INFERRED], w->attributed[CERTAINTY_METHOD],
+		w->attributed[CERTAINTY_UNKNOWN]);
+}
+
 void report_text_quality(FILE *out, const struct report_model *m)
 {
 	const struct window_result *w = m->window;
@@ -121,6 +141,7 @@ void report_text_quality(FILE *out, const struct report_model *m)
 		counters[JXP__COUNTER__COUNTER_SIGNALS], counters[JXP__COUNTER__COUNTER_HOPS],
 		(double)counters[JXP__COUNTER__COUNTER_HANDLER_NS] / (double)NS_PER_S);
 	account(out, counters);
+	attribution(out, w);
 	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++) {
 		uint64_t n = counters[counter_table[i].counter];
 

@@ -75,6 +75,9 @@ static int pack_counts(struct arena *a, const struct window_result *w, Jxp__Stor
 	    !RECORD_COLUMN(a, m, losses, LOSS_MAX) || !RECORD_COLUMN(a, m, loss_names, LOSS_MAX))
 		return -ENOMEM;
 	memcpy(m->counters, w->counters, sizeof(w->counters));
+	if (!RECORD_COLUMN(a, m, attributed, CERTAINTY_VALUES))
+		return -ENOMEM;
+	memcpy(m->attributed, w->attributed, sizeof(w->attributed));
 	m->n_losses = 0;
 	for (size_t i = 0; i < LOSS_MAX; i++)
 		if (w->losses[i] > 0) {
@@ -258,6 +261,8 @@ static bool unpack_counts(const Jxp__StoredWindow *m, struct window_result *w)
 		return false;
 	for (size_t i = 0; i < m->n_counters && i < JXP__COUNTER__COUNTER_MAX; i++)
 		w->counters[i] = m->counters[i];
+	for (size_t i = 0; i < m->n_attributed && i < CERTAINTY_VALUES; i++)
+		w->attributed[i] = m->attributed[i];
 	for (size_t i = 0; i < m->n_losses; i++)
 		for (size_t loss = 0; loss < LOSS_MAX; loss++)
 			if (strcmp(loss_words[loss].name, m->loss_names[i]) == 0)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/profile/certainty.h"
 #include "proto/limits.h"
 
 /* ---------------------------------------------------------------- packing */
@@ -27,7 +28,8 @@ static int pack_nodes(struct arena *a, const struct cct *t, Jxp__StoredProfile *
 	    !RECORD_COLUMN(a, m, node_method, t->node_count) ||
 	    !RECORD_COLUMN(a, m, node_bci, t->node_count) ||
 	    !RECORD_COLUMN(a, m, node_line, t->node_count) ||
-	    !RECORD_COLUMN(a, m, node_tier, t->node_count))
+	    !RECORD_COLUMN(a, m, node_tier, t->node_count) ||
+	    !RECORD_COLUMN(a, m, node_certainty, t->node_count))
 		return -ENOMEM;
 	for (size_t i = 0; i < t->node_count; i++) {
 		m->node_parent[i] = t->nodes[i].parent;
@@ -35,6 +37,7 @@ static int pack_nodes(struct arena *a, const struct cct *t, Jxp__StoredProfile *
 		m->node_bci[i] = t->nodes[i].bci;
 		m->node_line[i] = t->nodes[i].line;
 		m->node_tier[i] = t->nodes[i].tier;
+		m->node_certainty[i] = t->nodes[i].certainty;
 	}
 	return 0;
 }
@@ -262,7 +265,7 @@ static int unpack_nodes(const Jxp__StoredProfile *m, struct profile *p)
 	int r = 0;
 
 	if (m->n_node_method != count || m->n_node_bci != count || m->n_node_line != count ||
-	    m->n_node_tier != count)
+	    m->n_node_tier != count || (m->n_node_certainty && m->n_node_certainty != count))
 		return -EBADMSG;
 	for (size_t i = 0; i < count && r == 0; i++) {
 		struct cct_node node = {.parent = m->node_parent[i],
@@ -270,11 +273,13 @@ static int unpack_nodes(const Jxp__StoredProfile *m, struct profile *p)
 					.bci = m->node_bci[i],
 					.line = m->node_line[i],
 					.tier = (uint16_t)m->node_tier[i]};
+		uint32_t certainty = m->n_node_certainty ? m->node_certainty[i] : CERTAINTY_NONE;
 		uint32_t id = 0;
 
 		if (!record_has_node(p, node.parent) || !record_has_method(p, node.method) ||
-		    m->node_tier[i] > JXP__TIER__TIER_NATIVE)
+		    m->node_tier[i] > JXP__TIER__TIER_NATIVE || certainty >= CERTAINTY_VALUES)
 			return -EBADMSG;
+		node.certainty = (uint8_t)certainty;
 		r = cct_add_node(&p->cct, &node, &id);
 		r = expect(r, id, i + 1);
 	}

@@ -17,6 +17,7 @@
 #include "common/err.h"
 #include "daemon/profile/cpu_profile.h"
 #include "daemon/profile/cpu_share.h"
+#include "daemon/profile/certainty.h"
 #include "daemon/profile/loop_profile.h"
 #include "daemon/profile/numa_profile.h"
 #include "daemon/profile/object_profile.h"
@@ -88,6 +89,7 @@ struct window_result {
 	/* The agent's counts, plus what the kernel's gate counted itself. */
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
 	uint64_t losses[LOSS_MAX];
+	uint64_t attributed[CERTAINTY_VALUES]; /* sampled accesses, by how sure their makers are */
 	uint64_t cpu_ns;
 	uint64_t overhead_ns;
 	uint64_t setup_ns;            /* the agent's CPU time before these two began */

@@ -19,6 +19,9 @@
 #include "attach/agent/method/bytecodes.h"
 #include "attach/agent/method/line_table.h"
 #include "attach/agent/method/method_table.h"
+#include "attach/agent/method/references.h"
+#include "attach/agent/method/targets.h"
+#include "common/code/java_op.h"
 
 #define SHOWN_MAX      20u
 #define NEIGHBOURS_MAX 400000u
@@ -32,6 +35,8 @@ static struct {
 	unsigned numbered; /* by JDK 11: JVMTI adds a hash to the class's name */
 	unsigned lines;
 	unsigned bytecodes;
+	unsigned fields;  /* that bytecodes name */
+	unsigned calls;   /* likewise methods */
 	unsigned missing;
 	unsigned different;
 } tally;
@@ -218,18 +223,136 @@ static void compare_lines(jmethodID id)
 	(void)(*jvmti)->Deallocate(jvmti, (unsigned char *)lines);
 }
 
+/* ---------------------------------------------------------------- what bytecodes name */
+
+/* The constant pool of the class at hand, as its class file has it. */
+static struct {
+	unsigned char *bytes;
+	jint count;
+	uint32_t at[UINT16_MAX + 1u];
+} pool;
+
+static unsigned u2_at(const unsigned char *p)
+{
+	return (unsigned)(p[0] << 8 | p[1]);
+}
+
+/* Bytes of an entry of JVMS 4.4. */
+static uint32_t entry_bytes(const unsigned char *p)
+{
+	static const uint8_t bytes[21] = {0, 0, 0, 5, 5, 9, 9, 3, 3, 5, 5,
+					  5, 5, 0, 0, 4, 3, 5, 5, 3, 3};
+
+	return p[0] == 1 ? 3 + u2_at(p + 1) : p[0] < sizeof(bytes) ? bytes[p[0]] : 0;
+}
+
+static void read_pool(jclass class)
+{
+	jint bytes, at = 0;
+
+	(void)(*jvmti)->Deallocate(jvmti, pool.bytes);
+	pool.bytes = NULL;
+	pool.count = 0;
+	if ((*jvmti)->GetConstantPool(jvmti, class, &pool.count, &bytes, &pool.bytes) !=
+	    JVMTI_ERROR_NONE)
+		return;
+	for (jint i = 1; i < pool.count && at < bytes; i++) {
+		uint32_t size = entry_bytes(pool.bytes + at);
+
+		if (size == 0)
+			fail("a constant pool of JVMTI's");
+		pool.at[i] = (uint32_t)at;
+		at += (jint)size;
+		if (pool.bytes[at - (jint)size] == 5 || pool.bytes[at - (jint)size] == 6)
+			i++; /* long and double take two places. */
+	}
+}
+
+static bool is_utf8(unsigned entry, uint64_t symbol)
+{
+	struct page_reader pages = {0};
+	const struct pool_reader reader = {&layout, &pages};
+	const unsigned char *p = pool.bytes + pool.at[entry];
+	static char text[UINT16_MAX + 1u];
+	size_t length = reference_text(&reader, symbol, text, sizeof(text));
+
+	return p[0] == 1 && length == u2_at(p + 1) && memcmp(p + 3, text, length) == 0;
+}
+
+/* By the operand of JVMTI's bytecodes, which are the class file's. */
+static bool names_same(const struct member_look *ours, unsigned entry)
+{
+	const unsigned char *member = pool.bytes + pool.at[entry];
+	const unsigned char *class = pool.bytes + pool.at[u2_at(member + 1)];
+	const unsigned char *named = pool.bytes + pool.at[u2_at(member + 3)];
+
+	return is_utf8(u2_at(class + 1), ours->class_name) &&
+	       is_utf8(u2_at(named + 1), ours->name) && is_utf8(u2_at(named + 3), ours->descriptor);
+}
+
+static const unsigned char *theirs_raw;
+
+static void compare_reference(const struct pool_reader *reader, const struct reference *ref)
+{
+	unsigned entry = u2_at(theirs_raw + ref->bci + 1);
+	struct member_look look;
+	char text[64];
+
+	if (reference_is_call(ref->op))
+		tally.calls++;
+	else
+		tally.fields++;
+	if (!reference_look(reader, copy->look.constants, ref->entry, &look)) {
+		differs("reference", "not read", "there");
+	} else if (!names_same(&look, entry)) {
+		(void)snprintf(text, sizeof(text), "entry %u at %u", entry, ref->bci);
+		differs("reference", "another", text);
+	}
+}
+
+/* Each bytecode that names a field or a method is told of, once. */
+static void compare_references(const struct reference *refs, size_t count, uint32_t size)
+{
+	struct page_reader pages = {0};
+	const struct pool_reader reader = {&layout, &pages};
+	size_t told = 0;
+
+	for (uint32_t bci = 0, length; bci < size; bci += length) {
+		uint8_t op = theirs_raw[bci];
+
+		length = java_op_length(theirs_raw, size, bci);
+		if (length == 0)
+			fail("bytecodes of JVMTI's");
+		if (op < JAVA_GETSTATIC || op > JAVA_INVOKEINTERFACE)
+			continue;
+		if (told == count || refs[told].bci != bci || refs[told].op != op)
+			differs("reference", "none", "there");
+		else
+			compare_reference(&reader, &refs[told++]);
+	}
+	if (told != count)
+		differs("references", "more", "fewer");
+}
+
 /* With the operands that are the JVM's own left out in both. */
 static void compare_bytecodes(jmethodID id)
 {
 	static uint8_t ours[UINT16_MAX], java_op[256];
+	static struct reference refs[UINT16_MAX];
+	struct page_reader pages = {0};
+	const struct pool_reader reader = {&layout, &pages};
 	unsigned char *theirs = NULL;
+	size_t named = 0;
 	jint count = 0;
-	bool read = bytecodes_read(&layout, copy, ours);
+	bool read = references_read(&reader, copy, ours, refs, UINT16_MAX, &named);
 
 	for (unsigned op = 0; op < 256; op++)
 		java_op[op] = op < 0xca ? (uint8_t)op : METHOD_OP_UNKNOWN;
 	if ((*jvmti)->GetBytecodes(jvmti, id, &count, &theirs) != JVMTI_ERROR_NONE)
 		count = 0;
+	theirs_raw = theirs;
+	if (count > 0 && read && count == copy->look.code_size)
+		compare_references(refs, named, (uint32_t)count);
 	if (count > 0 && !bytecodes_restore(java_op, theirs, (uint32_t)count))
 		fail("bytecodes of JVMTI's");
 	if (count != copy->look.code_size || read != (count > 0) ||
@@ -362,6 +485,7 @@ static void compare_class_methods(jclass class)
 	if ((*jvmti)->GetSourceFileName(jvmti, class, &file) != JVMTI_ERROR_NONE)
 		file = NULL;
 	tally.classes++;
+	read_pool(class);
 	for (jint i = 0; i < count; i++) {
 		uint64_t method = method_of(ids[i]);
 
@@ -383,6 +507,7 @@ static void compare_class_methods(jclass class)
 static void prepare(JNIEnv *jni)
 {
 	const jvmtiCapabilities wanted = {.can_get_bytecodes = 1,
+					  .can_get_constant_pool = 1,
 					  .can_get_line_numbers = 1,
 					  .can_get_source_file_name = 1,
 					  .can_redefine_classes = 1};
@@ -578,9 +703,10 @@ JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
 	find_pairs();
 	each_class(jni, compare_class_methods);
 	printf("methods: %u classes, %u methods, %u natives, %u hidden, %u numbered, %u lines, "
-	       "%u bytecodes, %u missing, %u different\n",
+	       "%u bytecodes, %u fields, %u calls, %u missing, %u different\n",
 	       tally.classes, tally.methods, tally.natives, tally.hidden, tally.numbered,
-	       tally.lines, tally.bytecodes, tally.missing, tally.different);
+	       tally.lines, tally.bytecodes, tally.fields, tally.calls, tally.missing,
+	       tally.different);
 	printf("table: %u numbers, %u full, %u unread, bytes %u median %u p99, "
 	       "first %u ns median %u p99, again %u ns median %u p99\n",
 	       measured, method_table()->full, method_table()->unread, share(sizes, 50),

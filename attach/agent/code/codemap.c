@@ -131,6 +131,18 @@ bool codemap_covers(uint64_t address)
 	       address < atomic_load_explicit(&map.high, memory_order_relaxed);
 }
 
+_Static_assert(CODE_CACHE_MAX <= UINT32_MAX, "codemap_offset");
+
+uint32_t codemap_offset(uint64_t address)
+{
+	return codemap_covers(address) ? (uint32_t)(address - map.low) : 0;
+}
+
+uint64_t codemap_address(uint32_t offset)
+{
+	return map.low + offset;
+}
+
 /* Handlers hold no lock: one that was stopped for long may find the map cleared, and low changed,
  * since it looked. The mapping itself stays and its size does not change. */
 static struct part *find_part(uint64_t address)

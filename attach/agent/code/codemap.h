@@ -96,6 +96,10 @@ unsigned codemap_take_met(uint64_t blobs[CODEMAP_MET_MAX]);
 /* Is the address inside the code cache at all? */
 bool codemap_covers(uint64_t address);
 
+/* How far behind the code cache's beginning an address is, and back; 0: outside. */
+uint32_t codemap_offset(uint64_t address);
+uint64_t codemap_address(uint32_t offset);
+
 /* The blob that address lies in; false when unknown, which is noted. Async-signal-safe. */
 bool codemap_find(uint64_t address, struct code_blob *out);
 

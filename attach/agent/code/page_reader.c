@@ -9,21 +9,25 @@
 void page_reader_forget(struct page_reader *r)
 {
 	for (unsigned i = 0; i < PAGE_READER_PAGES; i++)
-		r->pages[i].address = 0;
+		r->own[i].address = 0;
+	for (unsigned i = 0; i < r->more_count; i++)
+		r->more[i].address = 0;
 }
 
 static const uint8_t *page_at(struct page_reader *r, uint64_t address)
 {
 	uint64_t begin = address & ~(uint64_t)(PAGE_BYTES - 1);
-	unsigned i = (unsigned)(begin / PAGE_BYTES) % PAGE_READER_PAGES;
+	uint64_t number = begin / PAGE_BYTES;
+	struct page_copy *page =
+	    r->more_count ? &r->more[number % r->more_count] : &r->own[number % PAGE_READER_PAGES];
 
-	if (r->pages[i].address != begin || begin == 0) {
-		r->pages[i].address = 0;
-		if (!safe_read(begin, r->pages[i].bytes, PAGE_BYTES))
+	if (page->address != begin || begin == 0) {
+		page->address = 0;
+		if (!safe_read(begin, page->bytes, PAGE_BYTES))
 			return NULL;
-		r->pages[i].address = begin;
+		page->address = begin;
 	}
-	return r->pages[i].bytes;
+	return page->bytes;
 }
 
 size_t page_read_some(struct page_reader *r, uint64_t address, void *to, size_t size)

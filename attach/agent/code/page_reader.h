@@ -15,11 +15,16 @@
 #define PAGE_READER_PAGE_BYTES 4096u
 #define PAGE_READER_PAGES      8u
 
+struct page_copy {
+	uint64_t address; /* 0: nothing */
+	uint8_t bytes[PAGE_READER_PAGE_BYTES];
+};
+
+/* All zero: holds nothing, and has pages of its own alone. */
 struct page_reader {
-	struct {
-		uint64_t address; /* 0: nothing */
-		uint8_t bytes[PAGE_READER_PAGE_BYTES];
-	} pages[PAGE_READER_PAGES];
+	struct page_copy own[PAGE_READER_PAGES];
+	struct page_copy *more; /* in their place, where much is looked at: borrowed */
+	unsigned more_count;
 };
 
 /* Forgets its copies. */

@@ -43,7 +43,8 @@ struct watchpoint {
 	 * string instruction also on it. */
 	uint64_t after;
 	uint64_t again;
-	uint32_t context; /* of the sampled access, as its instruction is: */
+	uint32_t context; /* of the sampled access, as its place and instruction are: */
+	uint64_t ip;
 	struct code_bytes code;
 	uint8_t value[8];      /* V1: what the sampled access stored or loaded */
 	uint8_t last_value[8]; /* what the location held after its latest access */

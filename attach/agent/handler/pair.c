@@ -39,6 +39,7 @@ void pair_fill_record(struct record *r, const struct watchpoint *w, unsigned reg
 	*r = (struct record){.time_ns = clock_monotonic_ns(),
 			     .address = w->address,
 			     .watch_context = w->context,
+			     .watch_at = codemap_offset(w->ip),
 			     .watch_code = w->code,
 			     .place = w->place,
 			     .type = (uint8_t)type,
@@ -113,6 +114,7 @@ bool pair_describe(struct thread *t, struct watchpoint *w, const struct sample *
 	w->placed =
 	    placing_find(t, w->region, w->address, &in, in.has_memory ? before : regs, &w->place);
 	w->element = element_at(t, &w->place, &s->insn);
+	w->ip = s->insn.ip;
 	sample_code(&w->code, &s->insn);
 	return true;
 }
@@ -238,6 +240,7 @@ void pair_complete(struct thread *t, const struct watchpoint *w, const struct pa
 	if (w->element == ELEMENT_INTEGER)
 		r.element = (uint8_t)element_at(t, &w->place, &a->insn);
 	r.cpu_ns = cpu_ns_of(w, end->kept, shared);
+	r.trap_at = codemap_offset(a->insn.ip);
 	sample_code(&r.trap_code, &a->insn);
 	thread_record(t, &r);
 }

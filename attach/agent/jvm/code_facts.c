@@ -198,6 +198,14 @@ static bool read_thread(struct anchor_layout *l)
 	return true;
 }
 
+/* Up to JDK 21 it is the last table of an nmethod, or JVMCI's come behind it. */
+static bool read_checks(struct scope_layout *l)
+{
+	return offset_of("nmethod", "_nul_chk_table_offset", &l->checks) &&
+	       (l->apart ? offset_of("nmethod", "_handler_table_offset", &l->checks_end)
+			 : offset_of("nmethod", "_nmethod_end_offset", &l->checks_end));
+}
+
 /* JDK 11 to 21, and 25 on; between them it was a third way. */
 static bool read_scope_parts(struct scope_layout *l)
 {
@@ -212,6 +220,7 @@ static bool read_scope_parts(struct scope_layout *l)
 	return offset_of("nmethod", "_scopes_data_offset", &l->data) &&
 	       offset_of("nmethod", "_scopes_data_offset", &l->pcs_end) &&
 	       offset_of("CodeBlob", "_mutable_data", &l->mutable_data) &&
+	       offset_of("CodeBlob", "_mutable_data_size", &l->mutable_end) &&
 	       offset_of("CodeBlob", "_relocation_size", &l->metadata);
 }
 
@@ -245,6 +254,7 @@ const char *code_facts_read(unsigned release, struct frame_layout *out)
 
 	l.scopes.byte_base = release >= RELEASE_WITHOUT_ZERO_BYTES;
 	l.scopes.known = read_scope_parts(&l.scopes);
+	l.scopes.checks_known = l.scopes.known && read_checks(&l.scopes);
 	if (release == 0)
 		missing = "release";
 	else if (!read_blobs(&l.code) || !read_heaps(&l.code))

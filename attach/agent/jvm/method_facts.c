@@ -5,6 +5,7 @@
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/known_classes.h"
+#include "attach/agent/jvm/pool_facts.h"
 #include "attach/agent/jvm/vmstructs.h"
 #include "attach/agent/method/bytecodes.h"
 #include "attach/agent/method/line_table.h"
@@ -215,8 +216,10 @@ const char *method_facts_read(unsigned release, struct method_layout *out)
 	if (!missing)
 		missing = read_file(&l);
 	l.known = !missing;
-	if (l.known)
+	if (l.known) {
 		read_ops(&l);
+		pool_facts_read(&l.pools);
+	}
 	*out = l;
 	return missing;
 }

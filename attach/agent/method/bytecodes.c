@@ -56,10 +56,12 @@ static unsigned own_operand(uint8_t op)
 	return op == JAVA_LDC_W || (op >= JAVA_GETSTATIC && op <= JAVA_INVOKEINTERFACE) ? 2 : 0;
 }
 
-bool bytecodes_restore(const uint8_t java_op[256], uint8_t *code, uint32_t size)
+bool bytecodes_restore_each(const uint8_t java_op[256], uint8_t *code, uint32_t size,
+			    bytecodes_operand *visit, void *arg)
 {
 	for (uint32_t bci = 0, length; bci < size; bci += length) {
 		uint8_t op = java_op[code[bci]];
+		uint16_t operand;
 
 		if (op == METHOD_OP_UNKNOWN)
 			return false;
@@ -67,9 +69,23 @@ bool bytecodes_restore(const uint8_t java_op[256], uint8_t *code, uint32_t size)
 		length = java_op_length(code, size, bci);
 		if (length == 0)
 			return false;
+		if (op >= JAVA_GETSTATIC && op <= JAVA_INVOKEINTERFACE) {
+			memcpy(&operand, code + bci + 1, sizeof(operand));
+			visit(arg, bci, op, operand);
+		}
 		memset(code + bci + 1, 0, own_operand(op));
 	}
 	return true;
+}
+
+static void ignore(void *arg, uint32_t bci, uint8_t op, uint16_t operand)
+{
+	(void)arg, (void)bci, (void)op, (void)operand;
+}
+
+bool bytecodes_restore(const uint8_t java_op[256], uint8_t *code, uint32_t size)
+{
+	return bytecodes_restore_each(java_op, code, size, ignore, NULL);
 }
 
 bool bytecodes_read(const struct method_layout *layout, const struct method_copy *copy, uint8_t *to)

@@ -23,6 +23,12 @@ bool bytecodes_read(const struct method_layout *layout, const struct method_copy
 /* Restores them in place; false where an instruction is not known. */
 bool bytecodes_restore(const uint8_t java_op[256], uint8_t *code, uint32_t size);
 
+/* The same, and tells of each instruction that accesses a field or invokes a method (but
+ * invokedynamic) what its operand was: 16 bits as the JVM keeps them. */
+typedef void bytecodes_operand(void *arg, uint32_t bci, uint8_t op, uint16_t operand);
+bool bytecodes_restore_each(const uint8_t java_op[256], uint8_t *code, uint32_t size,
+			    bytecodes_operand *visit, void *arg);
+
 /* The code of the instruction in class files that is, as this JVM calls it, an instruction of its
  * own ("fast_igetfield"); METHOD_OP_UNKNOWN where it is none. */
 uint8_t bytecodes_op_of(const char *name);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attach/agent/method/pool_layout.h"
+
 /* What is read of one structure at once; a JVM whose is longer is not known. */
 #define METHOD_HEAD_BYTES_MAX 128u
 
@@ -48,6 +50,7 @@ struct method_layout {
 	/* By the code of an instruction as it is interpreted, that in class files. */
 	bool code_known;
 	uint8_t java_op[256];
+	struct pool_layout pools; /* what bytecodes name */
 };
 
 #endif

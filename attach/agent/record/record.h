@@ -73,6 +73,8 @@ struct record {
 					/* That the pair stands for: 1 to LIMIT_PAIR_BYTES. */
 					uint32_t checked_bytes;
 					struct code_bytes trap_code;
+					/* Where they lie: codemap_offset. */
+					uint32_t watch_at;
 					/* That the pair stands for; 0: not known. */
 					uint64_t cpu_ns;
 					uint8_t reg;
@@ -83,10 +85,12 @@ struct record {
 					uint8_t element; /* what the instructions say of the type */
 					/* The second access was made outside Java code. */
 					bool jvm_access;
+					uint32_t trap_at;
 				};
 				struct { /* RECORD_ACCESS */
 					bool store;
 					uint16_t cpu;
+					uint32_t access_at;
 					uint32_t epoch;
 					uint64_t weight;
 				};

@@ -134,15 +134,42 @@ static void find_calls(const struct code_layout *layout, struct code_copy *c)
 	}
 }
 
+static int by_offset(const void *a, const void *b)
+{
+	const struct null_check *x = a, *y = b;
+
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* C1 makes the table in the order of its stubs. */
+static void copy_checks(struct code_copy *c, const struct scope_layout *layout, uint64_t blob)
+{
+	uint32_t count = scopes_null_checks(layout, blob, c->checks, COPIED_CHECKS_MAX);
+
+	qsort(c->checks, count, sizeof(c->checks[0]), by_offset);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct null_check *check = &c->checks[i];
+
+		if (check->offset < c->blob.size && check->continuation < c->blob.size &&
+		    (c->check_count == 0 || check->offset > c->checks[c->check_count - 1].offset))
+			c->checks[c->check_count++] = *check;
+	}
+	c->cut |= count == COPIED_CHECKS_MAX;
+}
+
 static int take(struct code_copy *c, const struct frame_layout *layout)
 {
 	struct code_heap_blob blob;
 
 	if (!safe_read(c->blob.start, c->bytes, c->blob.size))
 		return -ENOENT;
-	if (code_heap_find(&layout->code, c->blob.start, &blob))
+	if (code_heap_find(&layout->code, c->blob.start, &blob)) {
 		scopes_each(&layout->scopes, blob.start, c->blob.size, c->blob.method, keep_record,
 			    c);
+		copy_checks(c, &layout->scopes, blob.start);
+		c->metadata_count =
+		    scopes_metadata(&layout->scopes, blob.start, c->metadata, COPIED_METADATA_MAX);
+	}
 	find_calls(&layout->code, c);
 	return is_still(&c->blob) ? 0 : -ENOENT;
 }

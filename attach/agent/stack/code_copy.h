@@ -24,12 +24,15 @@
 
 /* What is kept of one method; an image of it fits a frame of the session's. Most calls inlined at
  * one place are those at another, too: each is kept once. */
-#define COPIED_RECORDS_MAX 3072u
-#define COPIED_FRAMES_MAX  4096u
-#define COPIED_STACKS_MAX  16384u
-#define COPIED_CALLS_MAX   2048u
+#define COPIED_RECORDS_MAX  3072u
+#define COPIED_FRAMES_MAX   4096u
+#define COPIED_STACKS_MAX   16384u
+#define COPIED_CALLS_MAX    2048u
+#define COPIED_CHECKS_MAX   4096u
+#define COPIED_METADATA_MAX 1024u
 
 _Static_assert(COPIED_RECORDS_MAX <= LIMIT_CODE_RECORDS, "what the engine takes");
+_Static_assert(COPIED_CHECKS_MAX <= LIMIT_CODE_RECORDS, "what the engine takes");
 
 struct copied_record {
 	uint32_t offset;
@@ -46,13 +49,15 @@ struct copied_call {
 struct code_copy {
 	struct code_blob blob;
 	bool cut; /* there were more records, or calls */
-	uint32_t record_count, frame_count, stack_count, call_count;
+	uint32_t record_count, frame_count, stack_count, call_count, check_count, metadata_count;
 	uint8_t bytes[LIMIT_CODE_BYTES];
 	struct copied_record records[COPIED_RECORDS_MAX];
 	uint16_t stacks[COPIED_STACKS_MAX]; /* indices of frames */
 	struct scope_call frames[COPIED_FRAMES_MAX];
 	uint16_t frame_table[2 * COPIED_FRAMES_MAX]; /* by hash: index + 1 */
 	struct copied_call calls[COPIED_CALLS_MAX];
+	struct null_check checks[COPIED_CHECKS_MAX]; /* ascending, in the code */
+	uint64_t metadata[COPIED_METADATA_MAX];      /* addresses that the code names */
 };
 
 /* The code of a number in the code map, to be freed with free. 0; -ENOENT when it is gone, -E2BIG

@@ -291,3 +291,59 @@ uint32_t scopes_list(const struct scope_layout *layout, struct page_reader *read
 	}
 	return count;
 }
+
+/* ---------------------------------------------------------------- other tables */
+
+static uint16_t short_in(uint64_t blob, uint32_t offset)
+{
+	uint16_t value;
+
+	memcpy(&value, (const void *)(uintptr_t)(blob + offset), sizeof(value));
+	return value;
+}
+
+uint32_t scopes_null_checks(const struct scope_layout *layout, uint64_t blob,
+			    struct null_check *out, uint32_t max)
+{
+	uint64_t begin, end;
+	uint32_t count;
+
+	if (!layout->known || !layout->checks_known)
+		return 0;
+	if (layout->apart) {
+		uint64_t base = address_in(blob, layout->immutable_data);
+
+		begin = base + short_in(blob, layout->checks);
+		end = base + short_in(blob, layout->checks_end);
+	} else {
+		begin = blob + int_in(blob, layout->checks);
+		end = blob + int_in(blob, layout->checks_end);
+	}
+	/* The table begins with how many there are; where there are none it is empty. */
+	if (end < begin + sizeof(count) || !read_at(begin, &count, sizeof(count)) ||
+	    count > (end - begin - sizeof(count)) / sizeof(*out))
+		return 0;
+	if (count > max)
+		count = max;
+	return read_at(begin + sizeof(count), out, count * sizeof(*out)) ? count : 0;
+}
+
+uint32_t scopes_metadata(const struct scope_layout *layout, uint64_t blob, uint64_t *out,
+			 uint32_t max)
+{
+	uint64_t end, count;
+	struct parts p;
+
+	if (!layout->known)
+		return 0;
+	p = parts_of(layout, blob);
+	end = layout->apart
+		  ? address_in(blob, layout->mutable_data) + int_in(blob, layout->mutable_end)
+		  : p.data;
+	if (end <= p.metadata)
+		return 0;
+	count = (end - p.metadata) / sizeof(*out);
+	if (count > max)
+		count = max;
+	return read_at(p.metadata, out, count * sizeof(*out)) ? (uint32_t)count : 0;
+}

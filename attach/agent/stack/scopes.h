@@ -36,6 +36,10 @@ struct scope_layout {
 	uint32_t metadata;       /* int; apart: int, offset in the mutable data */
 	uint32_t immutable_data; /* address, if apart */
 	uint32_t mutable_data;   /* address, if apart */
+	uint32_t mutable_end;    /* int, if apart: bytes of it */
+	bool checks_known;
+	uint32_t checks;     /* int; apart: u2, where its table of null checks begins, */
+	uint32_t checks_end; /* likewise: and ends */
 };
 
 /* The calls at pc, innermost first, of the nmethod at blob whose instructions begin at begin.
@@ -60,5 +64,22 @@ void scopes_each(const struct scope_layout *layout, uint64_t blob, uint32_t size
  * tell, or what the nmethod says of itself cannot be, there is nothing. */
 uint32_t scopes_list(const struct scope_layout *layout, struct page_reader *reader, uint64_t blob,
 		     uint64_t end, uint32_t size, uint32_t *offsets, uint32_t max);
+
+/* An instruction that may fault where a reference is null, and where execution goes on then:
+ * offsets from the nmethod's first instruction. */
+struct null_check {
+	uint32_t offset;
+	uint32_t continuation;
+};
+
+/* Copies the nmethod's table of them (ImplicitExceptionTable), as it lies there; returns how many,
+ * at most max. Reads safely, as scopes_each does. */
+uint32_t scopes_null_checks(const struct scope_layout *layout, uint64_t blob,
+			    struct null_check *out, uint32_t max);
+
+/* Likewise the addresses of the JVM's structures that its code and its debug information name:
+ * Methods, Klasses and what belongs to them. */
+uint32_t scopes_metadata(const struct scope_layout *layout, uint64_t blob, uint64_t *out,
+			 uint32_t max);
 
 #endif

@@ -3,19 +3,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/agent/method/bytecodes.h"
+#include "attach/agent/stream/code_members.h"
+#include "common/mix.h"
+
+/* Of one method; with more bytecodes that name something it says of the first ones. */
+#define REFERENCES_OF_METHOD_MAX 2048u
+
+#define NUMBER_SLOTS 8192u
+
+/* A method in it: one of the records', or, at a depth above 0, one that those lead to. */
+struct message_method {
+	Jxp__CodeImage__Bytecodes bytecodes;
+	uint8_t depth;
+};
+
+struct known_number {
+	uint64_t method;
+	uint32_t number;
+};
 
 struct code_message {
 	Jxp__CodeImage image;
 	Jxp__CodeImage__Record *records;
 	Jxp__CodeImage__Frame *frames;
 	Jxp__CodeImage__Call *calls;
-	Jxp__CodeImage__Bytecodes bytecodes[LIMIT_CODE_METHODS];
+	struct message_method list[LIMIT_CODE_METHODS];
 	Jxp__CodeImage__Bytecodes *bytecodes_at[LIMIT_CODE_METHODS];
+	uint16_t places[METHODS_MAX + 1]; /* by number: in the list, + 1 */
 	Jxp__CodeImage__Frame **frames_at;
-	size_t bytecode_bytes, method_count;
+	Jxp__CodeImage__NullCheck *checks;
+	Jxp__CodeImage__Reference references[CODE_REFERENCES_MAX];
+	Jxp__CodeImage__Reference *references_at[CODE_REFERENCES_MAX];
+	size_t bytecode_bytes, method_count, reference_count;
 	const struct code_methods *methods;
+	struct code_members *members;
+	struct known_number numbers[NUMBER_SLOTS]; /* by address */
+	uint32_t number_count;
+	struct reference read[REFERENCES_OF_METHOD_MAX];
+	bool cut;
 };
+
+_Static_assert(sizeof(struct code_message) <= CODE_MESSAGE_LISTS_BYTES, "what it takes");
 
 static bool allocate(struct code_message *m, const struct code_copy *copy)
 {
@@ -25,58 +53,46 @@ static bool allocate(struct code_message *m, const struct code_copy *copy)
 	m->frames_at = calloc(copy->stack_count + 1, sizeof(*m->frames_at));
 	m->calls = calloc(copy->call_count + 1, sizeof(*m->calls));
 	m->image.calls = calloc(copy->call_count + 1, sizeof(*m->image.calls));
+	m->checks = calloc(copy->check_count + 1, sizeof(*m->checks));
+	m->image.null_checks = calloc(copy->check_count + 1, sizeof(*m->image.null_checks));
+	m->members = code_members_new(m->methods->layout, copy->metadata, copy->metadata_count);
 	return m->records && m->image.records && m->frames && m->frames_at && m->calls &&
-	       m->image.calls;
+	       m->image.calls && m->checks && m->image.null_checks && m->members;
 }
 
-static bool has_bytecodes(const struct code_message *m, uint32_t method)
+/* Each method is asked about once. */
+static uint32_t number_of(struct code_message *m, uint64_t method)
 {
-	for (size_t i = 0; i < m->method_count; i++)
-		if (m->bytecodes[i].method == method)
-			return true;
-	return false;
-}
+	for (uint64_t hash = mix(method);; hash++) {
+		struct known_number *known = &m->numbers[hash % NUMBER_SLOTS];
 
-static uint32_t number_of(const struct code_message *m, uint64_t method)
-{
-	return m->methods->number(m->methods->arg, method);
-}
-
-/* To be freed; NULL where there are none, or too many. */
-static uint8_t *read_bytecodes(const struct code_message *m, const struct method_copy *method)
-{
-	size_t size = method->look.code_size;
-	uint8_t *code;
-
-	if (!m->methods->layout->code_known || size == 0 ||
-	    m->bytecode_bytes + size > CODE_BYTECODES_MAX)
-		return NULL;
-	code = malloc(size);
-	if (code && !bytecodes_read(m->methods->layout, method, code)) {
-		free(code);
-		code = NULL;
+		if (known->method == method)
+			return known->number;
+		if (known->method && m->number_count < NUMBER_SLOTS / 2)
+			continue;
+		if (m->number_count == NUMBER_SLOTS / 2)
+			return m->methods->number(m->methods->arg, method);
+		*known = (struct known_number){method, m->methods->number(m->methods->arg, method)};
+		m->number_count++;
+		return known->number;
 	}
-	return code;
 }
 
-/* False when there is no room for another method. What cannot be read is empty. */
-static bool add_bytecodes(struct code_message *m, uint32_t number)
+/* False when there is no room for another method. */
+static bool add_method(struct code_message *m, uint32_t number, uint8_t depth)
 {
-	Jxp__CodeImage__Bytecodes *b = &m->bytecodes[m->method_count];
-	const struct method_copy *method = method_of_number(m->methods->table, number);
+	struct message_method *method = &m->list[m->method_count];
 
-	if (has_bytecodes(m, number))
+	if (m->places[number])
 		return true;
-	if (m->method_count == LIMIT_CODE_METHODS)
+	if (m->method_count == LIMIT_CODE_METHODS) {
+		m->cut = true;
 		return false;
-	jxp__code_image__bytecodes__init(b);
-	b->method = number;
-	b->code.data = read_bytecodes(m, method);
-	b->code.len = b->code.data ? method->look.code_size : 0;
-	m->bytecode_bytes += b->code.len;
-	m->method_count++;
-	if (b->code.len > 0)
-		m->bytecodes_at[m->image.n_bytecodes++] = b;
+	}
+	jxp__code_image__bytecodes__init(&method->bytecodes);
+	method->bytecodes.method = number;
+	method->depth = depth;
+	m->places[number] = (uint16_t)++m->method_count;
 	return true;
 }
 
@@ -89,7 +105,7 @@ static void number_frames(struct code_message *m, const struct code_copy *copy)
 		uint32_t number = number_of(m, from->method);
 
 		jxp__code_image__frame__init(to);
-		to->method = number && add_bytecodes(m, number) ? number : 0;
+		to->method = number && add_method(m, number, 0) ? number : 0;
 		to->bci = from->bci;
 	}
 }
@@ -138,6 +154,101 @@ static void add_calls(struct code_message *m, const struct code_copy *copy)
 	}
 }
 
+static void add_checks(struct code_message *m, const struct code_copy *copy)
+{
+	for (uint32_t i = 0; i < copy->check_count; i++) {
+		Jxp__CodeImage__NullCheck *to = &m->checks[i];
+
+		jxp__code_image__null_check__init(to);
+		to->offset = copy->checks[i].offset;
+		to->continuation = copy->checks[i].continuation;
+		m->image.null_checks[m->image.n_null_checks++] = to;
+	}
+}
+
+/* ---------------------------------------------------------------- bytecodes */
+
+/* The methods that calls of a member may lead to, as far as they have room. Where it is named again
+ * that is at least as deep. */
+static void add_targets(struct code_message *m, uint32_t member, uint8_t depth,
+			Jxp__CodeImage__Reference *to)
+{
+	struct member_targets *t = code_members_targets(m->members, member);
+
+	for (unsigned i = 0; !t->known && i < t->count; i++) {
+		uint32_t number = 0;
+
+		if (m->method_count < CODE_METHODS_MAX)
+			number = number_of(m, t->methods[i]);
+		else
+			m->cut = true;
+		if (number && add_method(m, number, depth))
+			t->numbers[t->number_count++] = number;
+	}
+	t->known = true;
+	to->targets = t->numbers;
+	to->n_targets = t->number_count;
+}
+
+static void add_references(struct code_message *m, const struct message_method *method,
+			   uint64_t pool, size_t count, Jxp__CodeImage__Bytecodes *b)
+{
+	b->references = &m->references_at[m->reference_count];
+	for (size_t i = 0; i < count; i++) {
+		Jxp__CodeImage__Reference *to = &m->references[m->reference_count];
+		int32_t member;
+
+		if (m->reference_count == CODE_REFERENCES_MAX) {
+			m->cut = true;
+			return;
+		}
+		member = code_members_find(m->members, pool, &m->read[i]);
+		if (member < 0)
+			continue;
+		jxp__code_image__reference__init(to);
+		to->bci = (int32_t)m->read[i].bci;
+		to->member = (uint32_t)member;
+		if (method->depth < CODE_TARGETS_DEPTH)
+			add_targets(m, to->member, method->depth + 1, to);
+		m->references_at[m->reference_count++] = to;
+		b->n_references++;
+	}
+}
+
+/* What cannot be read is left out. */
+static void add_bytecodes(struct code_message *m, struct message_method *method)
+{
+	const struct method_copy *copy =
+	    method_of_number(m->methods->table, method->bytecodes.method);
+	Jxp__CodeImage__Bytecodes *b = &method->bytecodes;
+	size_t size = copy->look.code_size, count = 0;
+
+	if (!m->methods->layout->code_known || size == 0)
+		return;
+	if (m->bytecode_bytes + size > CODE_BYTECODES_MAX) {
+		m->cut = true;
+		return;
+	}
+	b->code.data = malloc(size);
+	if (!b->code.data || !references_read(code_members_reader(m->members), copy, b->code.data,
+					      m->read, REFERENCES_OF_METHOD_MAX, &count))
+		return;
+	b->code.len = size;
+	m->bytecode_bytes += size;
+	m->bytecodes_at[m->image.n_bytecodes++] = b;
+	add_references(m, method, copy->look.constants, count, b);
+}
+
+/* Those of the records first, then what they lead to, by depth: the list grows meanwhile. */
+static void add_all_bytecodes(struct code_message *m)
+{
+	for (size_t i = 0; i < m->method_count; i++)
+		add_bytecodes(m, &m->list[i]);
+	m->image.bytecodes = m->bytecodes_at;
+	m->image.members = code_members_list(m->members, &m->image.n_members);
+	m->cut |= code_members_cut(m->members);
+}
+
 struct code_message *code_message_new(const struct code_copy *copy,
 				      const struct code_methods *methods)
 {
@@ -157,10 +268,11 @@ struct code_message *code_message_new(const struct code_copy *copy,
 	m->image.bytes.len = copy->blob.size;
 	m->image.method = number_of(m, copy->blob.method);
 	if (m->image.method)
-		(void)add_bytecodes(m, m->image.method); /* The first has room. */
+		(void)add_method(m, m->image.method, 0); /* The first has room. */
 	add_records(m, copy);
 	add_calls(m, copy);
-	m->image.bytecodes = m->bytecodes_at;
+	add_checks(m, copy);
+	add_all_bytecodes(m);
 	return m;
 }
 
@@ -169,17 +281,25 @@ void code_message_free(struct code_message *m)
 	if (!m)
 		return;
 	for (size_t i = 0; i < m->method_count; i++)
-		free(m->bytecodes[i].code.data);
+		free(m->list[i].bytecodes.code.data);
+	code_members_free(m->members);
 	free(m->records);
 	free(m->image.records);
 	free(m->frames);
 	free(m->frames_at);
 	free(m->calls);
 	free(m->image.calls);
+	free(m->checks);
+	free(m->image.null_checks);
 	free(m);
 }
 
 Jxp__CodeImage *code_message_image(struct code_message *m)
 {
 	return &m->image;
+}
+
+bool code_message_cut(const struct code_message *m)
+{
+	return m->cut;
 }

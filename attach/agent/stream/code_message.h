@@ -9,10 +9,19 @@
 
 #include "attach/agent/method/method_table.h"
 #include "attach/agent/stack/code_copy.h"
+#include "attach/agent/stream/code_members.h"
 #include "proto/jxperf.pb-c.h"
 
 /* Of all methods of an image together. */
 #define CODE_BYTECODES_MAX (128u << 10)
+
+/* Of bytecodes that name something. */
+#define CODE_REFERENCES_MAX 6144u
+
+/* Methods that calls may lead to are added while there are fewer than this in all, and to this
+ * depth below those of records. */
+#define CODE_METHODS_MAX   512u
+#define CODE_TARGETS_DEPTH 3u
 
 /* What one takes, with the copy: protobuf-c has a struct and a pointer for each part. */
 #define CODE_MESSAGE_BYTES                                                                        \
@@ -20,7 +29,11 @@
 	 COPIED_FRAMES_MAX * sizeof(Jxp__CodeImage__Frame) + COPIED_STACKS_MAX * sizeof(void *) + \
 	 COPIED_RECORDS_MAX * (sizeof(Jxp__CodeImage__Record) + sizeof(void *)) +                 \
 	 COPIED_CALLS_MAX * (sizeof(Jxp__CodeImage__Call) + sizeof(void *)) +                     \
-	 LIMIT_CODE_METHODS * (sizeof(Jxp__CodeImage__Bytecodes) + sizeof(void *)))
+	 COPIED_CHECKS_MAX * (sizeof(Jxp__CodeImage__NullCheck) + sizeof(void *)) +               \
+	 CODE_MESSAGE_LISTS_BYTES + CODE_MEMBERS_BYTES)
+
+/* Of these, all methods and what their bytecodes name. */
+#define CODE_MESSAGE_LISTS_BYTES (768u << 10)
 
 struct code_methods {
 	const struct method_table *table;
@@ -38,6 +51,9 @@ struct code_message;
 struct code_message *code_message_new(const struct code_copy *copy,
 				      const struct code_methods *methods);
 void code_message_free(struct code_message *m); /* NULL is fine */
+
+/* Is something left out, because it had no room? */
+bool code_message_cut(const struct code_message *m);
 
 /* The message's own. */
 Jxp__CodeImage *code_message_image(struct code_message *m);

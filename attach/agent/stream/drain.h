@@ -64,9 +64,9 @@ void drain_refuse_objects(struct drain *d, const char *reason);
 void drain_set_settled(struct drain *d, uint64_t time_ns);
 
 /* Compiled code that was asked for, with the names of its methods before it, and their bytecodes.
- * Sent at once. */
+ * Sent at once. *cut becomes true where something of it is left out for want of room. */
 struct code_copy;
-int drain_code_image(struct drain *d, const struct code_copy *copy);
+int drain_code_image(struct drain *d, const struct code_copy *copy, bool *cut);
 
 /* Why there is none for that number of code, or of a method. */
 int drain_code_refused(struct drain *d, uint64_t code, uint32_t method, const char *reason);

@@ -71,18 +71,12 @@ static int answer_method(struct loop_phase *l, uint32_t method, uint64_t *code)
 	return *code ? 0 : drain_code_refused(l->drain, 0, method, "it is not compiled");
 }
 
-int loop_phase_answer(struct loop_phase *l)
+static int answer(struct loop_phase *l, struct code_order order)
 {
-	struct orders *o = l->orders;
+	uint64_t code = order.code;
 	struct code_copy *copy;
-	struct code_order order;
-	uint64_t code;
 	int r;
 
-	if (!l->wanted || o->codes_answered == o->codes_asked)
-		return 0;
-	order = o->codes[o->codes_answered++];
-	code = order.code;
 	if (order.method) {
 		r = answer_method(l, order.method, &code);
 		if (r < 0 || !code)
@@ -93,10 +87,28 @@ int loop_phase_answer(struct loop_phase *l)
 		l->codes_gone++;
 		return drain_code_refused(l->drain, order.code, order.method, reason_of(r));
 	}
-	r = drain_code_image(l->drain, copy);
+	r = drain_code_image(l->drain, copy, &copy->cut);
 	l->codes_sent++;
 	l->codes_cut += copy->cut;
 	free(copy);
+	return r;
+}
+
+bool loop_phase_is_asked(const struct loop_phase *l)
+{
+	return l->orders->codes_answered != l->orders->codes_asked;
+}
+
+/* In one turn: events wait meanwhile. */
+#define ANSWERS_MAX 4u
+
+int loop_phase_answer(struct loop_phase *l)
+{
+	struct orders *o = l->orders;
+	int r = 0;
+
+	for (unsigned i = 0; i < ANSWERS_MAX && r == 0 && o->codes_answered != o->codes_asked; i++)
+		r = answer(l, o->codes[o->codes_answered++ % LIMIT_CODES_OPEN]);
 	return r;
 }
 
@@ -377,13 +389,13 @@ void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_
 
 void loop_phase_counters(const struct loop_phase *l, uint64_t *counters)
 {
-	if (!l->wanted)
-		return;
 	counters[JXP__COUNTER__COUNTER_CODES_SENT] = l->codes_sent;
 	counters[JXP__COUNTER__COUNTER_CODES_GONE] = l->codes_gone;
+	/* Like what the code map has no room for: a part of the code is not known. */
+	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] += l->codes_cut;
+	if (!l->wanted)
+		return;
 	counters[JXP__COUNTER__COUNTER_PLANS_REFUSED] = l->plans_refused;
 	counters[JXP__COUNTER__COUNTER_BURST_NS] =
 	    counters[JXP__COUNTER__COUNTER_BURST_HITS] * handlers.burst_hit_ns;
-	/* Like what the code map has no room for: a part of the code is not known. */
-	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] += l->codes_cut;
 }

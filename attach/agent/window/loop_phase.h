@@ -39,8 +39,11 @@ struct loop_phase {
 void loop_phase_start(struct loop_phase *l, bool wanted, struct orders *orders,
 		      struct drain *drain);
 
-/* Answers the question that was asked first, if there is one. 0, or -errno when the session cannot
- * go on. */
+/* Is there a question that was not answered? */
+bool loop_phase_is_asked(const struct loop_phase *l);
+
+/* Answers some questions, those that were asked first, in windows of any kind. 0, or -errno when
+ * the session cannot go on. */
 int loop_phase_answer(struct loop_phase *l);
 
 /* Takes up new plans: those whose code is there, and as they say. */

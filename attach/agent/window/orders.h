@@ -23,8 +23,9 @@ struct orders {
 	bool stop_objects; /* StopObjects: track no objects any more */
 	uint64_t accesses; /* ObjectsMet, the last one: sampled accesses to the heap, */
 	uint64_t met;      /* and those of them that went to a tracked object */
-	/* In the order in which they came; more than these are passed over. */
-	struct code_order codes[LIMIT_CODES];
+	/* In the order in which they came; what there is no room for is passed over. Order N is
+	 * codes[N % LIMIT_CODES_OPEN]. */
+	struct code_order codes[LIMIT_CODES_OPEN];
 	unsigned codes_asked, codes_answered;
 	/* LoopPlans, the last one. */
 	struct loop_plan plans[LIMIT_PLANS]; /* not looked at yet, start not known */
@@ -115,8 +116,8 @@ static inline void orders_note(struct orders *o, const Jxp__EngineFrame *frame)
 		o->met = frame->objects_met->met;
 	}
 	if (frame->body_case == JXP__ENGINE_FRAME__BODY_CODE_REQUEST &&
-	    o->codes_asked < LIMIT_CODES)
-		o->codes[o->codes_asked++] =
+	    o->codes_asked - o->codes_answered < LIMIT_CODES_OPEN)
+		o->codes[o->codes_asked++ % LIMIT_CODES_OPEN] =
 		    (struct code_order){frame->code_request->code, frame->code_request->method};
 	if (frame->body_case == JXP__ENGINE_FRAME__BODY_LOOP_PLANS)
 		orders_note_plans(o, frame->loop_plans);

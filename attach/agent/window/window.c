@@ -412,7 +412,7 @@ static void sleep_until_news(const struct window *w)
 
 	if (monitor_has_phases(&w->monitor) && left > PHASE_INTERVAL_NS)
 		left = PHASE_INTERVAL_NS;
-	if (w->objects.more)
+	if (w->objects.more || (w->affordable && !w->stopping && loop_phase_is_asked(&w->loops)))
 		left = 0;
 	(void)poll(fds, 2,
 		   (int)((left + NS_PER_MS - 1) /

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/profile/certainty.h"
 #include "proto/words.h"
 
 /* Frames of one document, over all its pairs: about 200 bytes each as text. Pairs beyond it are
@@ -34,6 +35,11 @@ void json_writer_release(struct json_writer *writer)
 	*writer = (struct json_writer){0};
 }
 
+const char *report_json_attribution(const struct cct_node *node)
+{
+	return node->certainty ? certainty_name((enum certainty)node->certainty) : NULL;
+}
+
 /* A new reference to the node's frame, or NULL without memory. */
 static json_t *frame_json(struct json_writer *writer, uint32_t id)
 {
@@ -43,11 +49,12 @@ static json_t *frame_json(struct json_writer *writer, uint32_t id)
 
 	if (!writer->frames[id])
 		writer->frames[id] = json_pack(
-		    "{s:s, s:s, s:s, s:i, s:i, s:s}", "class",
+		    "{s:s, s:s, s:s, s:i, s:i, s:s, s:s*}", "class",
 		    method ? strings_get(&p->strings, method->class_name) : "", "method",
 		    method ? strings_get(&p->strings, method->name) : "", "file",
 		    method ? strings_get(&p->strings, method->file) : "", "line", node->line, "bci",
-		    node->bci, "tier", name_of_tier((Jxp__Tier)node->tier));
+		    node->bci, "tier", name_of_tier((Jxp__Tier)node->tier), "attribution",
+		    report_json_attribution(node));
 	return json_incref(writer->frames[id]);
 }
 

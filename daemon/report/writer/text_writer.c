@@ -1,4 +1,5 @@
 #include "daemon/report/writer/text_writer.h"
+#include "daemon/profile/certainty.h"
 
 #include <string.h>
 
@@ -59,6 +60,8 @@ void report_text_frame(FILE *out, const struct profile *p, uint32_t id)
 		strings_get(&p->strings, method->name));
 	if (node->tier == JXP__TIER__TIER_NATIVE)
 		fputs("Native Method)", out);
+	else if (node->certainty == CERTAINTY_METHOD && node->bci < 0)
+		fprintf(out, "%s, inlined somewhere in it)", file[0] ? file : "Unknown Source");
 	else if (node->line > 0)
 		fprintf(out, "%s:%d)", file[0] ? file : "Unknown Source", node->line);
 	else

@@ -7,6 +7,9 @@
  *   call OFFSET TARGET METHOD    OTHER, JAVA, STUB or NO_RETURN; what it leads to, if that is known
  *   method NUMBER NAME HEX       its bytecodes, - where they are not known
  *   io NUMBER                    the method is input or output
+ *   member CLASS NAME DESCRIPTOR DECLARED_IN   numbered from 0 on; - is ""
+ *   reference METHOD BCI MEMBER TARGET ...     those of a method in a row, ascending
+ *   null OFFSET CONTINUATION     ascending
  *
  * What follows a # is left out. The image is the caller's to release.
  */
@@ -79,6 +82,49 @@ static void code_file_method(struct code_image *image, const char *line)
 	image->bytecode_bytes += image->methods[number].bytecode_bytes;
 }
 
+static uint32_t code_file_text(struct code_image *image, const char *text)
+{
+	size_t at = image->text_bytes;
+
+	if (!text[0] || strcmp(text, "-") == 0)
+		return 0;
+	strcpy(image->texts + at, text);
+	image->text_bytes += strlen(text) + 1;
+	return (uint32_t)at;
+}
+
+static void code_file_member(struct code_image *image, const char *line)
+{
+	char texts[4][256] = {"", "", "", ""};
+
+	(void)sscanf(line, "member %255s %255s %255s %255s", texts[0], texts[1], texts[2],
+		     texts[3]);
+	image->members[image->member_count++] =
+	    (struct code_member){.class_name = code_file_text(image, texts[0]),
+				 .name = code_file_text(image, texts[1]),
+				 .descriptor = code_file_text(image, texts[2]),
+				 .declared_in = code_file_text(image, texts[3])};
+}
+
+static void code_file_reference(struct code_image *image, const char *line)
+{
+	struct code_reference r = {.first_target = (uint32_t)image->target_count};
+	struct code_method *method;
+	unsigned number = 0;
+	int used = 0, more;
+
+	(void)sscanf(line, "reference %u %u %u%n", &number, &r.bci, &r.member, &used);
+	for (line += used; sscanf(line, " %u%n", &image->targets[image->target_count], &more) == 1;
+	     line += more) {
+		image->target_count++;
+		r.target_count++;
+	}
+	method = &image->methods[number];
+	if (method->reference_count++ == 0)
+		method->first_reference = (uint32_t)image->reference_count;
+	image->references[image->reference_count++] = r;
+}
+
 static void code_file_line(struct code_image *image, char *line)
 {
 	line[strcspn(line, "#\n")] = '\0';
@@ -96,6 +142,14 @@ static void code_file_line(struct code_image *image, char *line)
 		code_file_call(image, line);
 	} else if (strncmp(line, "method ", 7) == 0) {
 		code_file_method(image, line);
+	} else if (strncmp(line, "member ", 7) == 0) {
+		code_file_member(image, line);
+	} else if (strncmp(line, "reference ", 10) == 0) {
+		code_file_reference(image, line);
+	} else if (strncmp(line, "null ", 5) == 0) {
+		struct code_null_check *check = &image->null_checks[image->null_check_count++];
+
+		(void)sscanf(line, "null %u %u", &check->offset, &check->continuation);
 	} else if (strncmp(line, "io ", 3) == 0) {
 		image->methods[strtoul(line + 3, NULL, 10)].io = true;
 	}
@@ -103,12 +157,18 @@ static void code_file_line(struct code_image *image, char *line)
 
 static void code_file_init(struct code_image *image)
 {
-	*image =
-	    (struct code_image){.records = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->records[0])),
-				.frames = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->frames[0])),
-				.calls = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->calls[0])),
-				.methods = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->methods[0])),
-				.bytecodes = calloc(CODE_FILE_ITEMS_MAX, 4)};
+	*image = (struct code_image){
+	    .records = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->records[0])),
+	    .frames = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->frames[0])),
+	    .calls = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->calls[0])),
+	    .methods = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->methods[0])),
+	    .bytecodes = calloc(CODE_FILE_ITEMS_MAX, 4),
+	    .null_checks = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->null_checks[0])),
+	    .members = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->members[0])),
+	    .texts = calloc(CODE_FILE_ITEMS_MAX, 64),
+	    .text_bytes = 1,
+	    .references = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->references[0])),
+	    .targets = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->targets[0]))};
 }
 
 /* False when there is no such file. */

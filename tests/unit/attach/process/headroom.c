@@ -27,9 +27,9 @@ static void a_full_cgroup_is_refused_in_one_line(void **state)
 	tree_add_directory("cg2");
 	machine_add_group("cg2/a", 256, 250, "");
 	assert_int_equal(headroom_check(root, PID, text, &err), -ENOMEM);
-	/* 23 MiB, 64 KiB for each of 32 threads, and 2 MiB for the JVM. */
+	/* 24 MiB, 64 KiB for each of 32 threads, and 2 MiB for the JVM. */
 	assert_string_equal(
-	    err.message, "profiling process 42 may take 27 MiB of its memory (32 threads), "
+	    err.message, "profiling process 42 may take 28 MiB of its memory (32 threads), "
 			 "and 6 MiB of 256 are left by memory.max of its cgroup '/a': raise that "
 			 "limit, or attach with --force");
 	assert_string_equal(text, "");
@@ -40,11 +40,11 @@ static void what_is_just_enough_is_enough(void **state)
 	(void)state;
 	machine_make(MOUNT_V2, "0::/a\n");
 	tree_add_directory("cg2");
-	machine_add_group("cg2/a", 256, 229, "");
+	machine_add_group("cg2/a", 256, 228, "");
 	assert_int_equal(headroom_check(root, PID, text, &err), 0);
 	assert_string_equal(text,
-			    "attaching takes 4.0 MiB, a window at most 27 MiB in all (32 "
-			    "threads); 27 MiB of 256 are left by memory.max of its cgroup '/a'");
+			    "attaching takes 4.0 MiB, a window at most 28 MiB in all (32 "
+			    "threads); 28 MiB of 256 are left by memory.max of its cgroup '/a'");
 }
 
 static void a_limited_address_space_is_refused(void **state)
@@ -56,7 +56,7 @@ static void a_limited_address_space_is_refused(void **state)
 	    "proc/42/limits", LIMITS_HEAD
 	    "Max address space         2168455168           unlimited            bytes\n");
 	assert_int_equal(headroom_check(root, PID, text, &err), -ENOMEM);
-	assert_non_null(strstr(err.message, "59 MiB of its address space"));
+	assert_non_null(strstr(err.message, "60 MiB of its address space"));
 	assert_non_null(strstr(err.message, "20 MiB of 2068 are left by its RLIMIT_AS"));
 	assert_non_null(strstr(err.message, "--force"));
 }

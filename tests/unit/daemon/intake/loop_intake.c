@@ -24,6 +24,10 @@ struct sample_image {
 	Jxp__CodeImage__Record records[3], *record_list[3];
 	Jxp__CodeImage__Call calls[2], *call_list[2];
 	Jxp__CodeImage__Bytecodes bytecodes, *bytecode_list[1];
+	Jxp__CodeImage__Reference references[3], *reference_list[3];
+	Jxp__CodeImage__Member members[2], *member_list[2];
+	Jxp__CodeImage__NullCheck null_checks[2], *null_check_list[2];
+	uint32_t targets[2];
 	uint8_t bytes[256], code[16];
 };
 
@@ -33,6 +37,37 @@ struct fixture {
 	Jxp__LoopBurst burst, *burst_list[1];
 	uint32_t places[4], counts[4];
 };
+
+/* Reads a field of its own class at 1 and one of another at 5, and calls itself at 9. */
+static void sample_image_names(struct sample_image *s)
+{
+	s->targets[0] = s->targets[1] = FILL;
+	for (uint32_t i = 0; i < 3; i++) {
+		jxp__code_image__reference__init(&s->references[i]);
+		s->references[i].bci = (int32_t)(4 * i + 1);
+		s->references[i].member = i % 2;
+		s->reference_list[i] = &s->references[i];
+	}
+	s->references[2].targets = s->targets;
+	s->references[2].n_targets = 1;
+	for (uint32_t i = 0; i < 2; i++) {
+		jxp__code_image__member__init(&s->members[i]);
+		s->members[i].class_name = (char *)"Main";
+		s->members[i].name = (char *)(i ? "rows" : "count");
+		s->members[i].descriptor = (char *)"I";
+		s->member_list[i] = &s->members[i];
+		jxp__code_image__null_check__init(&s->null_checks[i]);
+		s->null_checks[i].offset = 16 * i;
+		s->null_checks[i].continuation = 200;
+		s->null_check_list[i] = &s->null_checks[i];
+	}
+	s->members[1].declared_in = (char *)"Base";
+	s->bytecodes.references = s->reference_list;
+	s->bytecodes.n_references = 3;
+	s->image.members = s->member_list;
+	s->image.null_checks = s->null_check_list;
+	s->image.n_members = s->image.n_null_checks = 2;
+}
 
 static void sample_image_init(struct sample_image *s)
 {
@@ -72,6 +107,7 @@ static void sample_image_init(struct sample_image *s)
 	s->image.n_calls = 2;
 	s->image.bytecodes = s->bytecode_list;
 	s->image.n_bytecodes = 1;
+	sample_image_names(s);
 }
 
 static int set_up(void **state)
@@ -261,6 +297,80 @@ static void what_cannot_be_in_an_image_is_dropped(void **state)
 	assert_int_equal(image.calls[0].method, 0);
 	assert_int_equal(lost(f, LOSS_CODE), 4);
 	code_image_release(&image);
+}
+
+static void bytecodes_come_with_what_they_name(void **state)
+{
+	struct fixture *f = *state;
+	const struct code_reference *reference;
+	const struct code_member *member;
+	struct code_image image;
+
+	sample_intake_apply(&f->in);
+	tick(f, CODE, 0x50, 30);
+	(void)ask_and_take(f, &image);
+	assert_int_equal(image.reference_count, 3);
+	reference = code_image_reference(&image, 0, 5);
+	assert_non_null(reference);
+	member = &image.members[reference->member];
+	assert_string_equal(code_image_text(&image, member->class_name), "Main");
+	assert_string_equal(code_image_text(&image, member->name), "rows");
+	assert_string_equal(code_image_text(&image, member->descriptor), "I");
+	assert_string_equal(code_image_text(&image, member->declared_in), "Base");
+	assert_string_equal(code_image_text(&image, image.members[0].declared_in), "");
+	reference = code_image_reference(&image, 0, 9);
+	assert_int_equal(reference->target_count, 1);
+	assert_int_equal(image.targets[reference->first_target], 0);
+	assert_null(code_image_reference(&image, 0, 4));
+	assert_null(code_image_reference(&image, 1, 5)); /* The other one has no bytecodes. */
+	assert_int_equal(image.null_check_count, 2);
+	assert_int_equal(code_image_null_check(&image, 16)->continuation, 200);
+	assert_null(code_image_null_check(&image, 8));
+	assert_int_equal(lost(f, LOSS_CODE), 0);
+	code_image_release(&image);
+}
+
+static void what_bytecodes_cannot_name_is_dropped(void **state)
+{
+	struct fixture *f = *state;
+	struct code_image image;
+
+	sample_intake_apply(&f->in);
+	tick(f, CODE, 0x50, 30);
+	f->image.references[0].bci = 16;   /* Of 0 to 15. */
+	f->image.references[1].member = 2; /* Of 0 and 1. */
+	f->image.targets[0] = 77;          /* Never announced; still a reference. */
+	f->image.null_checks[0].offset = 256;
+	f->image.null_checks[1].continuation = 256;
+	(void)ask_and_take(f, &image);
+	assert_int_equal(image.reference_count, 1);
+	assert_int_equal(image.references[0].bci, 9);
+	assert_int_equal(image.references[0].target_count, 0);
+	assert_int_equal(image.null_check_count, 0);
+	assert_int_equal(lost(f, LOSS_CODE), 5);
+	code_image_release(&image);
+}
+
+static void names_that_are_too_long_leave_the_others(void **state)
+{
+	struct fixture *f = *state;
+	char *text = malloc(LIMIT_CODE_TEXT + 1);
+	struct code_image image;
+
+	assert_non_null(text);
+	memset(text, 'a', LIMIT_CODE_TEXT);
+	text[LIMIT_CODE_TEXT] = '\0';
+	sample_intake_apply(&f->in);
+	tick(f, CODE, 0x50, 30);
+	f->image.members[0].name = text;
+	f->image.references[2].bci = 5; /* Not behind the one before. */
+	(void)ask_and_take(f, &image);
+	assert_string_equal(code_image_text(&image, image.members[0].name), "");
+	assert_string_equal(code_image_text(&image, image.members[1].name), "rows");
+	assert_int_equal(image.reference_count, 2);
+	assert_int_equal(lost(f, LOSS_CODE), 2);
+	code_image_release(&image);
+	free(text);
 }
 
 static void code_that_nobody_asked_for_is_not_taken(void **state)
@@ -632,6 +742,9 @@ int main(void)
 	    TEST(only_a_few_codes_are_open_at_a_time),
 	    TEST(an_image_comes_with_the_windows_methods),
 	    TEST(what_cannot_be_in_an_image_is_dropped),
+	    TEST(bytecodes_come_with_what_they_name),
+	    TEST(what_bytecodes_cannot_name_is_dropped),
+	    TEST(names_that_are_too_long_leave_the_others),
 	    TEST(code_that_nobody_asked_for_is_not_taken),
 	    TEST(an_image_without_its_method_is_none),
 	    TEST(ticks_go_to_their_loop_once_it_is_known),

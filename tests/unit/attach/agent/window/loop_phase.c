@@ -433,7 +433,7 @@ static void plans_beyond_the_limits_are_refused(void **state)
 	assert_int_equal(loops.plans_refused, 1);
 }
 
-static void code_is_asked_for_so_often_and_no_more(void **state)
+static void so_many_requests_of_code_wait_and_no_more(void **state)
 {
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 	Jxp__CodeRequest request = JXP__CODE_REQUEST__INIT;
@@ -441,12 +441,12 @@ static void code_is_asked_for_so_often_and_no_more(void **state)
 	(void)state;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_CODE_REQUEST;
 	frame.code_request = &request;
-	for (unsigned i = 0; i < LIMIT_CODES + 3; i++) {
+	for (unsigned i = 0; i < LIMIT_CODES_OPEN + 3; i++) {
 		request.code = i + 1;
 		orders_note(&orders, &frame);
 	}
-	assert_int_equal(orders.codes_asked, LIMIT_CODES);
-	assert_int_equal(orders.codes[LIMIT_CODES - 1].code, LIMIT_CODES);
+	assert_int_equal(orders.codes_asked, LIMIT_CODES_OPEN);
+	assert_int_equal(orders.codes[LIMIT_CODES_OPEN - 1].code, LIMIT_CODES_OPEN);
 }
 
 #define MS 1e6
@@ -568,7 +568,7 @@ int main(void)
 	    TEST(a_recursion_needs_no_loop),
 	    TEST(a_plan_of_traces_that_does_not_fit_is_refused),
 	    TEST(plans_beyond_the_limits_are_refused),
-	    TEST(code_is_asked_for_so_often_and_no_more),
+	    TEST(so_many_requests_of_code_wait_and_no_more),
 	    TEST(bursts_spend_what_is_left_at_the_pace_of_the_ticks),
 	    TEST(bursts_have_their_part_of_the_budget),
 	    TEST(what_traces_take_is_in_it),

@@ -1,0 +1,286 @@
+#include "attach/agent/method/targets.h"
+
+#include "common/code/java_op.h"
+
+/* Java's flags (JVMS table 4.6-A). */
+enum { FLAG_PRIVATE = 0x2, FLAG_FINAL = 0x10, FLAG_NATIVE = 0x100, FLAG_ABSTRACT = 0x400 };
+
+/* Deeper hierarchies, and larger classes, nobody reads. */
+#define SUPERS_MAX           64u
+#define METHODS_MAX_OF_CLASS 65535u
+#define SECONDARIES_MAX      256u
+
+/* Of one class, those of its subclasses that are looked at. */
+#define SUBCLASSES_MAX 48u
+
+/* Primary supers of a class (Klass::_primary_super_limit). */
+#define PRIMARIES 8u
+
+/* What is asked for. */
+struct asking {
+	const struct pool_reader *reader;
+	const struct pool_layout *layout;
+	uint64_t name, descriptor;
+	uint64_t *out;
+	unsigned count; /* of different ones; above TARGETS_MAX: there are too many */
+};
+
+static bool read_at(const struct asking *a, uint64_t address, void *to, size_t size)
+{
+	return page_read(a->reader->pages, address, to, size);
+}
+
+static uint64_t word_at(const struct asking *a, uint64_t address)
+{
+	uint64_t value;
+
+	return read_at(a, address, &value, sizeof(value)) ? value : 0;
+}
+
+/* ---------------------------------------------------------------- methods */
+
+struct method_names {
+	uint64_t const_method, name, descriptor;
+};
+
+static bool names_of(const struct asking *a, uint64_t method, struct method_names *out)
+{
+	const struct method_layout *l = a->reader->layout;
+	uint16_t name, descriptor;
+	uint64_t pool;
+
+	out->const_method = method ? word_at(a, method + l->method_const) : 0;
+	pool = out->const_method ? word_at(a, out->const_method + l->const_constants) : 0;
+	if (!pool || !read_at(a, out->const_method + l->const_name, &name, sizeof(name)) ||
+	    !read_at(a, out->const_method + l->const_signature, &descriptor, sizeof(descriptor)))
+		return false;
+	out->name = word_at(a, pool + l->pool_bytes + name * sizeof(uint64_t));
+	out->descriptor = word_at(a, pool + l->pool_bytes + descriptor * sizeof(uint64_t));
+	return true;
+}
+
+static bool is_asked_for(const struct asking *a, uint64_t method)
+{
+	struct method_names n;
+
+	return names_of(a, method, &n) && n.name == a->name && n.descriptor == a->descriptor;
+}
+
+static uint16_t flags_of(const struct asking *a, uint64_t method)
+{
+	uint16_t flags;
+
+	return read_at(a, method + a->reader->layout->method_flags, &flags, sizeof(flags))
+		   ? flags
+		   : FLAG_ABSTRACT;
+}
+
+/* May it have been inlined? */
+static bool may_be_inlined(const struct asking *a, uint64_t method)
+{
+	const struct method_layout *l = a->reader->layout;
+	uint64_t const_method = word_at(a, method + l->method_const);
+	uint16_t size;
+
+	return !(flags_of(a, method) & (FLAG_NATIVE | FLAG_ABSTRACT)) && const_method &&
+	       read_at(a, const_method + l->const_code_size, &size, sizeof(size)) && size > 0 &&
+	       size <= TARGET_CODE_MAX;
+}
+
+/* One more of those that it may lead to. */
+static void found(struct asking *a, uint64_t method)
+{
+	unsigned kept = a->count < TARGETS_MAX ? a->count : TARGETS_MAX;
+
+	if (!method || flags_of(a, method) & FLAG_ABSTRACT)
+		return;
+	for (unsigned i = 0; i < kept; i++)
+		if (a->out[i] == method)
+			return;
+	if (a->count < TARGETS_MAX)
+		a->out[a->count] = method;
+	a->count++;
+}
+
+/* ---------------------------------------------------------------- classes */
+
+/* Of a class's own methods, which ascend by the addresses of their names. */
+static uint64_t own_method(const struct asking *a, uint64_t klass)
+{
+	uint64_t list = word_at(a, klass + a->layout->klass_methods), first;
+	uint32_t length, low = 0, high;
+
+	if (!list || !read_at(a, list, &length, sizeof(length)) || length > METHODS_MAX_OF_CLASS)
+		return 0;
+	first = list + a->layout->methods_data;
+	high = length;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		struct method_names n;
+
+		if (!names_of(a, word_at(a, first + middle * sizeof(uint64_t)), &n))
+			return 0;
+		if (n.name < a->name)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < length; low++) {
+		uint64_t method = word_at(a, first + low * sizeof(uint64_t));
+		struct method_names n;
+
+		if (!names_of(a, method, &n) || n.name != a->name)
+			return 0;
+		if (n.descriptor == a->descriptor)
+			return method;
+	}
+	return 0;
+}
+
+/* Likewise of its superclasses. */
+static uint64_t inherited_method(const struct asking *a, uint64_t klass)
+{
+	for (unsigned i = 0; klass && i < SUPERS_MAX; i++) {
+		uint64_t method = own_method(a, klass);
+
+		if (method)
+			return method;
+		klass = word_at(a, klass + a->layout->super);
+	}
+	return 0;
+}
+
+/* The one in a class's table of virtual methods, if it is what is asked for. */
+static uint64_t virtual_method(const struct asking *a, uint64_t klass, int32_t index)
+{
+	uint64_t method =
+	    word_at(a, klass + a->layout->vtable + (uint64_t)index * sizeof(uint64_t));
+
+	return method && is_asked_for(a, method) ? method : 0;
+}
+
+static uint32_t super_check(const struct asking *a, uint64_t klass)
+{
+	uint32_t offset;
+
+	return read_at(a, klass + a->layout->super_check, &offset, sizeof(offset)) ? offset : 0;
+}
+
+/* Is it one, and no interface? A class stands among its own primary supers. */
+static bool is_class(const struct asking *a, uint64_t address)
+{
+	uint32_t offset = address % sizeof(uint64_t) == 0 ? super_check(a, address) : 0;
+
+	return offset >= a->layout->primaries &&
+	       offset < a->layout->primaries + PRIMARIES * sizeof(uint64_t) &&
+	       word_at(a, address + offset) == address;
+}
+
+static bool has_secondary(const struct asking *a, uint64_t klass, uint64_t super)
+{
+	uint64_t list = word_at(a, klass + a->layout->secondaries);
+	uint32_t length;
+
+	if (!list || !read_at(a, list, &length, sizeof(length)) || length > SECONDARIES_MAX)
+		return false;
+	for (uint32_t i = 0; i < length; i++)
+		if (word_at(a, list + a->layout->klasses_data + i * sizeof(uint64_t)) == super)
+			return true;
+	return false;
+}
+
+static bool is_subclass(const struct asking *a, uint64_t klass, uint64_t super)
+{
+	uint32_t offset = super_check(a, super);
+
+	return offset == a->layout->secondary_cache ? has_secondary(a, klass, super)
+						    : offset && word_at(a, klass + offset) == super;
+}
+
+/* ---------------------------------------------------------------- calls */
+
+/* All that stand in its place in subclasses; false where these are too many to look at. */
+static bool find_overriding(struct asking *a, uint64_t klass, int32_t index)
+{
+	uint64_t stack[SUBCLASSES_MAX];
+	unsigned depth = 0, looked = 0;
+
+	stack[depth++] = klass;
+	while (depth > 0) {
+		uint64_t at = stack[--depth], sub;
+
+		found(a, virtual_method(a, at, index));
+		if (a->count > TARGETS_MAX || ++looked > SUBCLASSES_MAX)
+			return false;
+		for (sub = word_at(a, at + a->layout->subklass); sub;
+		     sub = word_at(a, sub + a->layout->sibling)) {
+			if (depth == SUBCLASSES_MAX)
+				return false;
+			stack[depth++] = sub;
+		}
+	}
+	return true;
+}
+
+/* Those of classes that the code names. */
+static void find_selected(struct asking *a, uint64_t super, const uint64_t *classes, size_t count)
+{
+	a->count = 0;
+	for (size_t i = 0; i < count && a->count < TARGETS_MAX; i++)
+		if (is_class(a, classes[i]) && is_subclass(a, classes[i], super))
+			found(a, inherited_method(a, classes[i]));
+}
+
+static void find_virtual(struct asking *a, uint64_t klass, uint64_t method, const uint64_t *classes,
+			 size_t count)
+{
+	int32_t index;
+
+	if (!read_at(a, method + a->layout->vtable_index, &index, sizeof(index)))
+		return;
+	if (index < 0 || flags_of(a, method) & (FLAG_PRIVATE | FLAG_FINAL))
+		found(a, method); /* Nothing can stand in its place. */
+	else if (!find_overriding(a, klass, index))
+		find_selected(a, klass, classes, count);
+}
+
+/* An interface's own, where no class has another. */
+static void find_of_interface(struct asking *a, uint64_t klass, uint64_t method,
+			      const uint64_t *classes, size_t count)
+{
+	find_selected(a, klass, classes, count);
+	if (a->count < TARGETS_MAX)
+		found(a, method);
+}
+
+static unsigned keep_inlinable(const struct asking *a)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < a->count && i < TARGETS_MAX; i++)
+		if (may_be_inlined(a, a->out[i]))
+			a->out[kept++] = a->out[i];
+	return kept;
+}
+
+unsigned targets_of(const struct pool_reader *r, const struct member_look *member, uint8_t op,
+		    const uint64_t *classes, size_t count, uint64_t out[TARGETS_MAX])
+{
+	struct asking a = {.reader = r,
+			   .layout = &r->layout->pools,
+			   .name = member->name,
+			   .descriptor = member->descriptor,
+			   .out = out};
+	uint64_t method;
+
+	if (!member->klass || !a.layout->known)
+		return 0;
+	method = inherited_method(&a, member->klass);
+	if (op == JAVA_INVOKEINTERFACE)
+		find_of_interface(&a, member->klass, method, classes, count);
+	else if (op == JAVA_INVOKEVIRTUAL && method)
+		find_virtual(&a, member->klass, method, classes, count);
+	else
+		found(&a, method);
+	return keep_inlinable(&a);
+}

@@ -1,0 +1,27 @@
+/*
+ * Which methods an invoke may lead to, as far as a compiler may have inlined them: what it names,
+ * where nothing overrides it, or what stands in its place in loaded classes.
+ *
+ * Methods are found by name and descriptor, whose Symbols are there once each, and, in subclasses,
+ * by the table of virtual methods. Classes that other threads load or unload meanwhile are read
+ * safely, as far as they are there; what is found counts only if it is called what was asked for.
+ */
+#ifndef JXPERF_AGENT_METHOD_TARGETS_H
+#define JXPERF_AGENT_METHOD_TARGETS_H
+
+#include "attach/agent/method/references.h"
+
+/* More there may be of a call through an interface, or of a virtual one; none of them is told. */
+#define TARGETS_MAX 3u
+
+/* Longer ones no compiler inlines (FreqInlineSize). */
+#define TARGET_CODE_MAX 325u
+
+/* Finds, of an invoke that names this, at most TARGETS_MAX addresses of Methods that have bytecodes
+ * and are not too long to be inlined; returns how many. classes: count addresses of what the
+ * compiled code names, some of which are classes: of many that there are they select those that
+ * its compiler knew. */
+unsigned targets_of(const struct pool_reader *r, const struct member_look *member, uint8_t op,
+		    const uint64_t *classes, size_t count, uint64_t out[TARGETS_MAX]);
+
+#endif

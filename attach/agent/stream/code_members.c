@@ -1,0 +1,216 @@
+#include "attach/agent/stream/code_members.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attach/agent/method/java_name.h"
+#include "common/mix.h"
+
+/* Of one text; what is longer is left out. */
+#define TEXT_MAX 1024u
+
+#define SYMBOL_SLOTS (2u * CODE_MEMBERS_SYMBOLS)
+#define MEMBER_SLOTS (2u * CODE_MEMBERS_MAX)
+
+struct named_member {
+	Jxp__CodeImage__Member message;
+	uint64_t pool;
+	uint16_t entry;
+	uint8_t op; /* of a call; 0: of a field */
+	bool looked;
+	struct member_targets targets;
+};
+
+struct symbol {
+	uint64_t address; /* with the lowest bit set: of a class, as Java names it */
+	uint32_t text;
+};
+
+struct code_members {
+	struct page_copy pages[CODE_MEMBERS_PAGES];
+	struct page_reader reader;
+	struct pool_reader pools;
+	const uint64_t *names;
+	size_t name_count;
+	struct named_member members[CODE_MEMBERS_MAX];
+	Jxp__CodeImage__Member *list[CODE_MEMBERS_MAX];
+	uint16_t member_slots[MEMBER_SLOTS]; /* index + 1 */
+	struct symbol symbols[SYMBOL_SLOTS];
+	char texts[CODE_MEMBERS_TEXT];
+	uint32_t count, symbol_count, text_bytes, wire_bytes;
+	bool cut;
+};
+
+_Static_assert(sizeof(struct code_members) <= CODE_MEMBERS_BYTES, "what one takes");
+
+struct code_members *code_members_new(const struct method_layout *layout, const uint64_t *names,
+				      size_t count)
+{
+	struct code_members *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->reader.more = m->pages;
+	m->reader.more_count = CODE_MEMBERS_PAGES;
+	m->pools = (struct pool_reader){layout, &m->reader};
+	m->names = names;
+	m->name_count = count;
+	m->text_bytes = 1; /* "" */
+	return m;
+}
+
+void code_members_free(struct code_members *m)
+{
+	free(m);
+}
+
+const struct pool_reader *code_members_reader(const struct code_members *m)
+{
+	return &m->pools;
+}
+
+/* ---------------------------------------------------------------- texts */
+
+/* 0 where it has no room. */
+static uint32_t keep_text(struct code_members *m, const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	uint32_t at = m->text_bytes;
+
+	if (m->text_bytes + bytes > CODE_MEMBERS_TEXT) {
+		m->cut = true;
+		return 0;
+	}
+	memcpy(m->texts + at, text, bytes);
+	m->text_bytes += (uint32_t)bytes;
+	return at;
+}
+
+static uint32_t read_text(struct code_members *m, uint64_t symbol, bool is_class)
+{
+	char text[TEXT_MAX], *name;
+	uint32_t at;
+
+	if (reference_text(&m->pools, symbol, text, sizeof(text)) == 0)
+		return 0;
+	if (!is_class)
+		return keep_text(m, text);
+	name = java_name_of_symbol(text);
+	at = name ? keep_text(m, name) : 0;
+	free(name);
+	return at;
+}
+
+/* Each Symbol is read once. */
+static char *text_of(struct code_members *m, uint64_t symbol, bool is_class)
+{
+	uint64_t key = symbol | is_class, hash = mix(key);
+
+	for (;; hash++) {
+		struct symbol *s = &m->symbols[hash % SYMBOL_SLOTS];
+
+		if (s->address == key)
+			return m->texts + s->text;
+		if (s->address)
+			continue;
+		if (m->symbol_count == CODE_MEMBERS_SYMBOLS) {
+			m->cut = true;
+			return m->texts;
+		}
+		*s = (struct symbol){key, read_text(m, symbol, is_class)};
+		m->symbol_count++;
+		return m->texts + s->text;
+	}
+}
+
+/* ---------------------------------------------------------------- members */
+
+/* False where a text is missing, or the message would be too large. */
+static bool make_message(struct code_members *m, const struct member_look *look,
+			 uint64_t declared_in, Jxp__CodeImage__Member *to)
+{
+	uint64_t declaring = declared_in ? reference_class_name(&m->pools, declared_in) : 0;
+	size_t bytes;
+
+	jxp__code_image__member__init(to);
+	to->class_name = text_of(m, look->class_name, true);
+	to->name = text_of(m, look->name, false);
+	to->descriptor = text_of(m, look->descriptor, false);
+	to->declared_in =
+	    declaring && declaring != look->class_name ? text_of(m, declaring, true) : m->texts;
+	bytes = strlen(to->class_name) + strlen(to->name) + strlen(to->descriptor) +
+		strlen(to->declared_in);
+	if (m->wire_bytes + bytes > CODE_MEMBER_BYTES) {
+		m->cut = true;
+		return false;
+	}
+	m->wire_bytes += (uint32_t)bytes;
+	return *to->class_name && *to->name && *to->descriptor;
+}
+
+/* -1: it is none, or has no room. */
+static int32_t add(struct code_members *m, uint64_t pool, const struct reference *r, uint8_t op)
+{
+	struct named_member *member = &m->members[m->count];
+	struct member_look look;
+
+	if (m->count == CODE_MEMBERS_MAX) {
+		m->cut = true;
+		return -1;
+	}
+	if (!reference_look(&m->pools, pool, r->entry, &look) ||
+	    !make_message(m, &look, r->klass, &member->message))
+		return -1;
+	member->pool = pool;
+	member->entry = r->entry;
+	member->op = op;
+	m->list[m->count] = &member->message;
+	return (int32_t)m->count++;
+}
+
+int32_t code_members_find(struct code_members *m, uint64_t pool, const struct reference *reference)
+{
+	uint8_t op = reference_is_call(reference->op) ? reference->op : 0;
+	uint64_t hash = mix(pool ^ (uint64_t)reference->entry << 48 ^ (uint64_t)op << 40);
+	int32_t index;
+
+	/* Never more than half full. */
+	for (;; hash++) {
+		uint16_t *slot = &m->member_slots[hash % MEMBER_SLOTS];
+		const struct named_member *there = &m->members[*slot ? *slot - 1 : 0];
+
+		if (*slot && there->pool == pool && there->entry == reference->entry &&
+		    there->op == op)
+			return *slot - 1;
+		if (*slot)
+			continue;
+		index = add(m, pool, reference, op);
+		if (index >= 0)
+			*slot = (uint16_t)(index + 1);
+		return index;
+	}
+}
+
+struct member_targets *code_members_targets(struct code_members *m, uint32_t index)
+{
+	struct named_member *member = &m->members[index];
+	struct member_look look;
+
+	if (member->op && !member->looked &&
+	    reference_look(&m->pools, member->pool, member->entry, &look))
+		member->targets.count = (uint8_t)targets_of(&m->pools, &look, member->op, m->names,
+							    m->name_count, member->targets.methods);
+	member->looked = true;
+	return &member->targets;
+}
+
+bool code_members_cut(const struct code_members *m)
+{
+	return m->cut;
+}
+
+Jxp__CodeImage__Member **code_members_list(struct code_members *m, size_t *count)
+{
+	*count = m->count;
+	return m->list;
+}

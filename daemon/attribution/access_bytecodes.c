@@ -1,0 +1,293 @@
+#include "daemon/attribution/access_bytecodes.h"
+
+#include <string.h>
+
+/* JVMS, chapter 6. */
+enum {
+	OP_IALOAD = 0x2e,
+	OP_AALOAD = 0x32,
+	OP_SALOAD = 0x35,
+	OP_IASTORE = 0x4f,
+	OP_AASTORE = 0x53,
+	OP_SASTORE = 0x56,
+	OP_GETSTATIC = 0xb2,
+	OP_PUTSTATIC = 0xb3,
+	OP_GETFIELD = 0xb4,
+	OP_PUTFIELD = 0xb5,
+	OP_INVOKEVIRTUAL = 0xb6,
+	OP_INVOKESTATIC = 0xb8,
+	OP_INVOKEINTERFACE = 0xb9,
+	OP_INVOKEDYNAMIC = 0xba,
+	OP_NEW = 0xbb,
+	OP_NEWARRAY = 0xbc,
+	OP_ANEWARRAY = 0xbd,
+	OP_ARRAYLENGTH = 0xbe,
+	OP_CHECKCAST = 0xc0,
+	OP_INSTANCEOF = 0xc1,
+	OP_MONITORENTER = 0xc2,
+	OP_MONITOREXIT = 0xc3,
+	OP_MULTIANEWARRAY = 0xc5,
+};
+
+static bool is_invoke(uint8_t op)
+{
+	return op >= OP_INVOKEVIRTUAL && op <= OP_INVOKEDYNAMIC;
+}
+
+static bool makes_array(uint8_t op)
+{
+	return op == OP_NEWARRAY || op == OP_ANEWARRAY || op == OP_MULTIANEWARRAY;
+}
+
+static bool is_array_load(uint8_t op)
+{
+	return op >= OP_IALOAD && op <= OP_SALOAD;
+}
+
+static bool is_array_store(uint8_t op)
+{
+	return op >= OP_IASTORE && op <= OP_SASTORE;
+}
+
+/* Descriptors of primitive types, and the last letters of their arrays' opcodes in the order of
+ * iaload to saload; Z is accessed as B. */
+static const struct {
+	const char *name;
+	char descriptor;
+	uint8_t array; /* from iaload, or iastore, on */
+} primitives[] = {
+    {"int", 'I', 0},  {"long", 'J', 1}, {"float", 'F', 2},   {"double", 'D', 3},
+    {"byte", 'B', 5}, {"char", 'C', 6}, {"boolean", 'Z', 5}, {"short", 'S', 7},
+};
+
+#define PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
+#define REFERENCES (OP_AALOAD - OP_IALOAD)
+
+/* How often "[]" stands behind a type's name, of so many bytes. */
+static size_t dimensions(const char *name, size_t *length)
+{
+	size_t count = 0;
+
+	for (*length = strlen(name); *length >= 2 && name[*length - 1] == ']'; *length -= 2)
+		count++;
+	return count;
+}
+
+/* Is a descriptor that of a type by its Java name? */
+static bool is_type(const char *descriptor, const char *name)
+{
+	size_t depth = strspn(descriptor, "["), length;
+
+	if (dimensions(name, &length) != depth)
+		return false;
+	descriptor += depth;
+	if (descriptor[0] != 'L') {
+		for (size_t i = 0; i < PRIMITIVES; i++)
+			if (primitives[i].descriptor == descriptor[0])
+				return strlen(primitives[i].name) == length &&
+				       memcmp(primitives[i].name, name, length) == 0;
+		return false;
+	}
+	descriptor++;
+	if (strcspn(descriptor, ";") != length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if ((descriptor[i] == '/' ? '.' : descriptor[i]) != name[i])
+			return false;
+	return true;
+}
+
+static bool is_primitive(const char *descriptor)
+{
+	return descriptor[0] && descriptor[0] != 'L' && descriptor[0] != '[';
+}
+
+/* ---------------------------------------------------------------- fields */
+
+/* The class that declares the field; where the JVM has not said, it is the one that is named. */
+static bool is_declared_in(const struct code_image *image, const struct code_member *m,
+			   const struct attribution_access *a)
+{
+	const char *named = code_image_text(image, m->class_name);
+	const char *declares = code_image_text(image, m->declared_in);
+	const char *wanted = a->declared_in[0] ? a->declared_in : a->class_name;
+
+	if (declares[0])
+		return strcmp(declares, wanted) == 0;
+	return strcmp(named, wanted) == 0 || strcmp(named, a->class_name) == 0;
+}
+
+/* Memory access by others than the bytecodes for it. */
+static bool is_intrinsic_class(const char *name)
+{
+	static const char *const classes[] = {
+	    "java.lang.System",
+	    "java.util.Arrays",
+	    "java.lang.String",
+	    "java.lang.StringLatin1",
+	    "java.lang.StringUTF16",
+	    "java.lang.StringCoding",
+	    "java.lang.StringBuilder",
+	    "java.lang.Object",
+	    "java.lang.Class",
+	    "java.lang.reflect.Array",
+	    "java.lang.invoke.VarHandle",
+	    "java.lang.invoke.MethodHandle",
+	    "java.math.BigInteger",
+	    "jdk.internal.misc.Unsafe",
+	    "sun.misc.Unsafe",
+	    "jdk.internal.util.ArraysSupport",
+	};
+
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (strcmp(classes[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* A call that the compiler may have code of its own for. */
+static bool is_intrinsic(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op)
+{
+	const struct code_reference *r;
+
+	if (!is_invoke(op))
+		return false;
+	r = code_image_reference(image, method, bci);
+	return r &&
+	       is_intrinsic_class(code_image_text(image, image->members[r->member].class_name));
+}
+
+static enum access_fit fits_field(const struct code_image *image, uint32_t method, uint32_t bci,
+				  uint8_t op, const struct attribution_access *a)
+{
+	bool is_static = a->kind == JXP__LOCATION__KIND__STATIC;
+	uint8_t get = is_static ? OP_GETSTATIC : OP_GETFIELD, put = get + 1;
+	const struct code_reference *r;
+	const struct code_member *m;
+	const char *descriptor;
+
+	if (op == OP_NEW)
+		return a->stores && !is_static ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	if (op != get && op != put)
+		return is_intrinsic(image, method, bci, op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	r = code_image_reference(image, method, bci);
+	if (!r)
+		return ACCESS_FIT_NONE;
+	m = &image->members[r->member];
+	descriptor = code_image_text(image, m->descriptor);
+	if (strcmp(code_image_text(image, m->name), a->field) != 0 ||
+	    (a->type[0] && descriptor[0] && !is_type(descriptor, a->type)))
+		return ACCESS_FIT_NONE;
+	if (op == get ? !a->loads : !a->stores)
+		return op == put && !is_primitive(descriptor) ? ACCESS_FIT_BARRIER
+							      : ACCESS_FIT_NONE;
+	return is_declared_in(image, m, a) ? ACCESS_FIT : ACCESS_FIT_PERHAPS;
+}
+
+/* ---------------------------------------------------------------- arrays and headers */
+
+/* Of an array by its name: which of iaload and those behind it loads its elements. */
+static uint8_t array_of(const char *class_name)
+{
+	size_t length = strlen(class_name);
+
+	if (length < 2)
+		return REFERENCES;
+	for (size_t i = 0; i < PRIMITIVES; i++)
+		if (strlen(primitives[i].name) == length - 2 &&
+		    memcmp(primitives[i].name, class_name, length - 2) == 0)
+			return primitives[i].array;
+	return REFERENCES;
+}
+
+static enum access_fit fits_element(const struct code_image *image, uint32_t method, uint32_t bci,
+				    uint8_t op, const struct attribution_access *a)
+{
+	uint8_t array = array_of(a->class_name);
+
+	if (op == OP_IALOAD + array)
+		return a->loads ? ACCESS_FIT : ACCESS_FIT_NONE;
+	if (op == OP_IASTORE + array && a->stores)
+		return ACCESS_FIT;
+	if (op == OP_AASTORE && array == REFERENCES)
+		return ACCESS_FIT_BARRIER;
+	if (makes_array(op))
+		return a->stores ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	return is_intrinsic(image, method, bci, op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+}
+
+static enum access_fit fits_length(uint8_t op, const struct attribution_access *a)
+{
+	if (makes_array(op))
+		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
+	if (!a->loads)
+		return ACCESS_FIT_NONE;
+	if (op == OP_ARRAYLENGTH || is_array_load(op) || is_array_store(op))
+		return ACCESS_FIT;
+	return is_invoke(op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+}
+
+static enum access_fit fits_class(uint8_t op, const struct attribution_access *a)
+{
+	if (makes_array(op) || op == OP_NEW)
+		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
+	if (!a->loads)
+		return ACCESS_FIT_NONE;
+	if (op == OP_INVOKEVIRTUAL || op == OP_INVOKEINTERFACE || op == OP_CHECKCAST ||
+	    op == OP_INSTANCEOF || op == OP_AASTORE)
+		return ACCESS_FIT;
+	return is_invoke(op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+}
+
+static enum access_fit fits_mark(uint8_t op, const struct attribution_access *a)
+{
+	if (op == OP_MONITORENTER || op == OP_MONITOREXIT)
+		return ACCESS_FIT;
+	if (makes_array(op) || op == OP_NEW)
+		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
+	/* Of a synchronized method, or one that asks for the identity. */
+	return is_invoke(op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+}
+
+static enum access_fit fits_header(uint8_t op, const struct attribution_access *a)
+{
+	if (strcmp(a->field, "length") == 0)
+		return fits_length(op, a);
+	return strcmp(a->field, "class") == 0 ? fits_class(op, a) : fits_mark(op, a);
+}
+
+bool access_bytecodes_tell(const struct attribution_access *a)
+{
+	switch (a->kind) {
+	case JXP__LOCATION__KIND__FIELD:
+	case JXP__LOCATION__KIND__STATIC:
+	case JXP__LOCATION__KIND__HEADER:
+		return a->field[0];
+	case JXP__LOCATION__KIND__ELEMENT:
+		return a->class_name[0];
+	default:
+		return false;
+	}
+}
+
+enum access_fit access_bytecode_fits(const struct code_image *image, uint32_t method, uint32_t bci,
+				     const struct attribution_access *a)
+{
+	const struct code_method *m = &image->methods[method];
+	uint8_t op;
+
+	if (bci >= m->bytecode_bytes)
+		return ACCESS_FIT_NONE;
+	op = image->bytecodes[m->bytecode + bci];
+	switch (a->kind) {
+	case JXP__LOCATION__KIND__FIELD:
+	case JXP__LOCATION__KIND__STATIC:
+		return fits_field(image, method, bci, op, a);
+	case JXP__LOCATION__KIND__ELEMENT:
+		return fits_element(image, method, bci, op, a);
+	case JXP__LOCATION__KIND__HEADER:
+		return fits_header(op, a);
+	default:
+		return ACCESS_FIT_NONE;
+	}
+}

@@ -1,0 +1,459 @@
+#include "daemon/attribution/attribution.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "common/code/java_op.h"
+#include "common/code/opcode.h"
+#include "daemon/loops/native_code.h"
+
+/* ---------------------------------------------------------------- making one */
+
+static const struct instance_place no_place = {INSTANCE_NONE, -1};
+
+/* Where records are dense, an instruction's own is the first that ends behind its beginning. */
+static struct instance_place dense_place(const struct native_code *n, const struct instances *s,
+					 uint32_t offset)
+{
+	const struct code_image *image = n->image;
+	size_t low = 0, high = image->record_count;
+
+	if (!n->dense)
+		return no_place;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (image->records[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < image->record_count ? s->records[low] : no_place;
+}
+
+static void describe(const struct native_code *n, const struct instances *s,
+		     struct nearby_search *search, size_t at, bool ignore_dense,
+		     struct attribution_place *p)
+{
+	*p = (struct attribution_place){
+	    .offset = n->insns[at].offset, .null_check = no_place, .dense = no_place};
+	if (!nearby_null_check(n, s, p->offset, &p->null_check))
+		p->null_check = no_place;
+	if (!ignore_dense)
+		p->dense = dense_place(n, s, p->offset);
+	nearby_find(search, at, &p->before, &p->behind);
+}
+
+/* What effects.h does not follow, swaps and their like, accesses memory, too. */
+static bool accesses(const struct native_code *n, const struct native_insn *insn)
+{
+	struct opcode o;
+
+	if (insn->call)
+		return false;
+	return insn->does.memory.loads || insn->does.memory.stores || insn->does.memory.strange ||
+	       (opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
+		o.has_memory);
+}
+
+static int describe_all(struct attribution *a, const struct native_code *n, bool ignore_dense)
+{
+	struct nearby_search *search = nearby_search_new(n, &a->instances);
+	size_t count = 0;
+
+	for (size_t i = 0; i < n->insn_count; i++)
+		count += accesses(n, &n->insns[i]);
+	a->places = calloc(count + 1, sizeof(*a->places));
+	for (size_t i = 0; a->places && search && i < n->insn_count; i++)
+		if (accesses(n, &n->insns[i]))
+			describe(n, &a->instances, search, i, ignore_dense,
+				 &a->places[a->place_count++]);
+	free(search);
+	return search && a->places ? 0 : -ENOMEM;
+}
+
+static int make(struct attribution *a, const struct code_image *image, const struct native_code *n,
+		const struct attribution_options *options)
+{
+	bool *usable = calloc(image->record_count + 1, sizeof(*usable));
+	bool *called = calloc(image->record_count + 1, sizeof(*called));
+	int r = usable && called ? 0 : -ENOMEM;
+
+	if (r == 0) {
+		nearby_records(n, options->ignore_dense, usable, called);
+		r = instances_make(&a->instances, image, usable, called);
+	}
+	if (r == 0)
+		r = describe_all(a, n, options->ignore_dense);
+	free(usable);
+	free(called);
+	return r;
+}
+
+/* What only making needs. */
+static void forget_code(struct code_image *image)
+{
+	free(image->bytes);
+	free(image->calls);
+	free(image->null_checks);
+	image->bytes = NULL;
+	image->calls = NULL;
+	image->null_checks = NULL;
+	image->size = 0;
+	image->call_count = image->null_check_count = 0;
+}
+
+int attribution_make(struct attribution *a, struct code_image *image,
+		     const struct attribution_options *options)
+{
+	size_t null_checks = image->null_check_count;
+	struct native_code n;
+	int r;
+
+	*a = (struct attribution){0};
+	if (options->ignore_null_checks)
+		image->null_check_count = 0;
+	r = native_code_make(&n, image);
+	if (r == 0)
+		r = make(a, image, &n, options);
+	native_code_release(&n);
+	image->null_check_count = null_checks;
+	if (r < 0) {
+		attribution_release(a);
+		return r;
+	}
+	a->image = *image;
+	*image = (struct code_image){0};
+	forget_code(&a->image);
+	return 0;
+}
+
+void attribution_release(struct attribution *a)
+{
+	code_image_release(&a->image);
+	instances_release(&a->instances);
+	free(a->places);
+	*a = (struct attribution){0};
+}
+
+size_t attribution_memory_bytes(const struct attribution *a)
+{
+	return code_image_memory_bytes(&a->image) + instances_memory_bytes(&a->instances) +
+	       a->image.record_count * sizeof(*a->instances.records) +
+	       a->place_count * sizeof(*a->places);
+}
+
+/* ---------------------------------------------------------------- how near */
+
+#define LEVELS_MAX   6u
+#define OTHER_METHOD 6.0
+#define OUT_OF_ORDER 3.0
+#define UNSEEN_BYTES 60.0 /* a callee without a record costs 1 for as many, */
+#define UNSEEN_SIZE  3.0  /* at most this */
+#define BARRIER_COST 4.0
+
+static double levels(unsigned count)
+{
+	return count < LEVELS_MAX ? count : LEVELS_MAX;
+}
+
+/* Between a candidate's calls and those of a point that comes before it, or behind. */
+static double distance(const struct instance_call *c, unsigned c_count,
+		       const struct instance_call *p, unsigned p_count, bool behind)
+{
+	unsigned same = 0;
+	double cost;
+
+	while (same < c_count && same < p_count && c[same].method == p[same].method &&
+	       c[same].bci == p[same].bci)
+		same++;
+	if (same == c_count || same == p_count)
+		return levels(c_count - same) + levels(p_count - same);
+	cost = levels(c_count - same - 1) + levels(p_count - same - 1);
+	if (c[same].method != p[same].method)
+		return cost + OTHER_METHOD;
+	cost += log(1 + fabs((double)c[same].bci - p[same].bci)) / 2;
+	if (behind ? c[same].bci > p[same].bci : c[same].bci < p[same].bci)
+		cost += OUT_OF_ORDER;
+	return cost;
+}
+
+static double distances(const struct attribution *a, const struct nearby *points, bool behind,
+			const struct instance_call *c, unsigned count)
+{
+	struct instance_call p[INSTANCE_DEPTH_MAX];
+	double cost = 0;
+
+	for (unsigned i = 0; i < points->count; i++) {
+		unsigned p_count = instances_chain(&a->instances, points->points[i], p);
+
+		cost += (i == 0 ? 2 : 1) * distance(c, count, p, p_count, behind);
+	}
+	return cost;
+}
+
+static double unseen(const struct attribution *a, const struct instance *i)
+{
+	double size = a->image.methods[i->method].bytecode_bytes / UNSEEN_BYTES;
+
+	return i->level ? (1u << i->level) + (size < UNSEEN_SIZE ? size : UNSEEN_SIZE) : 0;
+}
+
+/* ---------------------------------------------------------------- candidates */
+
+struct candidate {
+	struct instance_place place;
+	enum access_fit fit;
+};
+
+struct candidates {
+	struct candidate *list;
+	size_t count, capacity;
+};
+
+/* Bytecodes of methods that fit, those of each in a row. */
+struct fitting {
+	uint32_t bci;
+	enum access_fit fit;
+};
+
+#define FITTING_MAX    (1u << 14) /* of all methods */
+#define CANDIDATES_MAX (1u << 16)
+
+struct fittings {
+	struct fitting *list;
+	size_t count, capacity;
+	uint32_t *first; /* by method, and one more */
+};
+
+static int fit_method(struct fittings *f, const struct code_image *image, uint32_t method,
+		      const struct attribution_access *access)
+{
+	const struct code_method *m = &image->methods[method];
+	const uint8_t *code = image->bytecodes + m->bytecode;
+	uint32_t length;
+
+	for (uint32_t bci = 0; bci < m->bytecode_bytes && f->count < FITTING_MAX; bci += length) {
+		enum access_fit fit = access_bytecode_fits(image, method, bci, access);
+		int r;
+
+		length = java_op_length(code, m->bytecode_bytes, bci);
+		if (length == 0)
+			break;
+		if (fit == ACCESS_FIT_NONE)
+			continue;
+		r = array_reserve(&f->list, &f->capacity, f->count + 1, sizeof(*f->list));
+		if (r < 0)
+			return r;
+		f->list[f->count++] = (struct fitting){bci, fit};
+	}
+	return 0;
+}
+
+static int fit_methods(struct fittings *f, const struct code_image *image,
+		       const struct attribution_access *access)
+{
+	int r = 0;
+
+	f->first = calloc(image->method_count + 1, sizeof(*f->first));
+	if (!f->first)
+		return -ENOMEM;
+	for (uint32_t m = 0; r == 0 && m < image->method_count; m++) {
+		f->first[m] = (uint32_t)f->count;
+		r = fit_method(f, image, m, access);
+	}
+	f->first[image->method_count] = (uint32_t)f->count;
+	return r;
+}
+
+static int add_candidates(struct candidates *c, const struct fittings *f, const struct instances *s,
+			  uint32_t instance)
+{
+	uint32_t method = s->list[instance].method;
+	size_t count = f->first[method + 1] - f->first[method];
+	int r = array_reserve(&c->list, &c->capacity, c->count + count, sizeof(*c->list));
+
+	for (uint32_t i = f->first[method]; r == 0 && i < f->first[method + 1]; i++)
+		c->list[c->count++] =
+		    (struct candidate){{instance, (int32_t)f->list[i].bci}, f->list[i].fit};
+	return r;
+}
+
+static int find_candidates(const struct attribution *a, const struct attribution_access *access,
+			   struct candidates *c)
+{
+	struct fittings f = {0};
+	int r = fit_methods(&f, &a->image, access);
+
+	for (uint32_t i = 0; r == 0 && i < a->instances.count && c->count < CANDIDATES_MAX; i++)
+		r = add_candidates(c, &f, &a->instances, i);
+	free(f.list);
+	free(f.first);
+	return r;
+}
+
+/* What only may fit does not count where something fits. */
+static void keep_fitting(struct candidates *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (c->list[i].fit != ACCESS_FIT_PERHAPS)
+			c->list[kept++] = c->list[i];
+	if (kept > 0)
+		c->count = kept;
+}
+
+static void keep_below(const struct instances *s, struct instance_place call, struct candidates *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		if (instances_is_below(s, c->list[i].place.instance, call)) {
+			/* The others are kept, too, behind these. */
+			struct candidate other = c->list[kept];
+
+			c->list[kept++] = c->list[i];
+			c->list[i] = other;
+		}
+	if (kept > 0)
+		c->count = kept;
+}
+
+static const struct candidate *find_at(const struct candidates *c, struct instance_place place)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->list[i].place.instance == place.instance &&
+		    c->list[i].place.bci == place.bci)
+			return &c->list[i];
+	return NULL;
+}
+
+static bool in_one_method(const struct candidates *c)
+{
+	for (size_t i = 1; i < c->count; i++)
+		if (c->list[i].place.instance != c->list[0].place.instance)
+			return false;
+	return true;
+}
+
+static const struct candidate *
+nearest(const struct attribution *a, const struct attribution_place *p, const struct candidates *c)
+{
+	const struct candidate *best = NULL;
+	double least = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct instance_call calls[INSTANCE_DEPTH_MAX];
+		unsigned count = instances_chain(&a->instances, c->list[i].place, calls);
+		double cost = unseen(a, &a->instances.list[c->list[i].place.instance]);
+
+		if (c->list[i].fit == ACCESS_FIT_BARRIER)
+			cost += BARRIER_COST;
+		cost += distances(a, &p->before, false, calls, count);
+		cost += distances(a, &p->behind, true, calls, count);
+		if (!best || cost < least) {
+			best = &c->list[i];
+			least = cost;
+		}
+	}
+	return best;
+}
+
+/* ---------------------------------------------------------------- the answer */
+
+static const struct attribution_place *place_at(const struct attribution *a, uint32_t offset)
+{
+	size_t low = 0, high = a->place_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (a->places[middle].offset == offset)
+			return &a->places[middle];
+		if (a->places[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+static void choose(const struct attribution *a, const struct attribution_place *p,
+		   struct candidates *c, struct attribution_answer *answer)
+{
+	const struct candidate *found = NULL;
+
+	if (p->null_check.instance != INSTANCE_NONE)
+		found = find_at(c, p->null_check);
+	if (!found && p->dense.instance != INSTANCE_NONE)
+		found = find_at(c, p->dense);
+	if (found) {
+		answer->certainty = CERTAINTY_EXACT;
+	} else {
+		keep_fitting(c);
+		answer->certainty = in_one_method(c) ? CERTAINTY_CHECKED : CERTAINTY_INFERRED;
+		if (p->null_check.instance != INSTANCE_NONE)
+			keep_below(&a->instances, p->null_check, c);
+		found = nearest(a, p, c);
+	}
+	answer->count = instances_chain(&a->instances, found->place, answer->calls);
+}
+
+int attribution_find(const struct attribution *a, uint32_t offset,
+		     const struct attribution_access *access, struct attribution_answer *answer)
+{
+	const struct attribution_place *p = place_at(a, offset);
+	struct candidates c = {0};
+	int r = 0;
+
+	answer->certainty = CERTAINTY_UNKNOWN;
+	answer->count = 0;
+	answer->inlined = a->instances.count > 1 && a->instances.list[1].level == 0;
+	if (!p || !access_bytecodes_tell(access))
+		return 0;
+	r = find_candidates(a, access, &c);
+	if (r == 0 && c.count == 0) {
+		answer->certainty = CERTAINTY_METHOD;
+		answer->calls[0] = (struct instance_call){a->image.method, -1};
+		answer->count = 1;
+	} else if (r == 0) {
+		choose(a, p, &c, answer);
+	}
+	free(c.list);
+	return r;
+}
+
+/* ---------------------------------------------------------------- paths */
+
+static bool ends_in(const struct attribution *a, struct instance_place place,
+		    const struct instance_call *path, unsigned count, unsigned *matched)
+{
+	for (*matched = 0; place.instance != INSTANCE_NONE; ++*matched) {
+		const struct instance *i = &a->instances.list[place.instance];
+
+		if (*matched == count ||
+		    a->image.methods[i->method].name != path[*matched].method ||
+		    place.bci != path[*matched].bci)
+			return false;
+		place = (struct instance_place){i->caller, i->bci};
+	}
+	return true;
+}
+
+unsigned attribution_match(const struct attribution *a, const struct instance_call *path,
+			   unsigned count)
+{
+	unsigned most = 0, matched;
+
+	for (size_t i = 0; i < a->image.record_count; i++)
+		if (ends_in(a, a->instances.records[i], path, count, &matched) && matched > most)
+			most = matched;
+	/* At its edges the compiled method has no record: the walk has its beginning. */
+	if (most == 0 && count > 0 && path[0].method == a->image.methods[a->image.method].name)
+		return 1;
+	return most;
+}

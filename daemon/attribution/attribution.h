@@ -1,0 +1,74 @@
+/*
+ * Who makes an access: which method of those that are inlined in compiled code, and which bytecode.
+ *
+ * The JVM's debug information is of safepoints only; the record next to an instruction most often
+ * names a method that cannot have made the access. What was accessed is known, so candidates are
+ * the bytecodes that access it, of all instances (instances.h), callees without a record among
+ * them. A null-check entry of the instruction decides, or a dense record of its own; else the
+ * candidate that is nearest to the places around (nearby.h), by the calls that they share.
+ *
+ * Made once for a code, of which only what answers need is kept; finding is a pure function of
+ * that. Any thread.
+ */
+#ifndef JXPERF_DAEMON_ATTRIBUTION_ATTRIBUTION_H
+#define JXPERF_DAEMON_ATTRIBUTION_ATTRIBUTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/attribution/access_bytecodes.h"
+#include "daemon/attribution/instances.h"
+#include "daemon/attribution/nearby.h"
+#include "daemon/loops/code_image.h"
+#include "daemon/profile/certainty.h"
+
+struct attribution_options {
+	/* Dense records count at safepoints alone, and null checks not at all: for tests, which
+	 * hold answers against them. */
+	bool ignore_dense, ignore_null_checks;
+};
+
+/* What is kept of an instruction that accesses memory. */
+struct attribution_place {
+	uint32_t offset;
+	struct nearby before, behind;
+	struct instance_place null_check, dense; /* INSTANCE_NONE: it has none */
+};
+
+struct attribution {
+	struct code_image image; /* of its members those that answers need */
+	struct instances instances;
+	struct attribution_place *places; /* ascending */
+	size_t place_count;
+};
+
+/* Takes the image on success and leaves it alone on failure. 0; -E2BIG where the code is too large
+ * or too tangled, -ENOMEM; then a is empty. */
+int attribution_make(struct attribution *a, struct code_image *image,
+		     const struct attribution_options *options);
+void attribution_release(struct attribution *a);
+
+/* Heap bytes held. */
+size_t attribution_memory_bytes(const struct attribution *a);
+
+struct attribution_answer {
+	enum certainty certainty;
+	/* But for UNKNOWN: the compiled method's call first, the bytecode that makes the access
+	 * last. For METHOD it is the compiled method alone, bci -1. */
+	struct instance_call calls[INSTANCE_DEPTH_MAX];
+	unsigned count;
+	bool inlined; /* something is inlined in the code at all */
+};
+
+/* Of the instruction at an offset. 0 or -ENOMEM. */
+int attribution_find(const struct attribution *a, uint32_t offset,
+		     const struct attribution_access *access, struct attribution_answer *answer);
+
+/* How many of the innermost calls of a path, which come first and have methods of the window's
+ * tree, are those of a record of this code, up to the compiled method; 0: no record has them, and
+ * the compiled method is not the innermost one. */
+unsigned attribution_match(const struct attribution *a, const struct instance_call *path,
+			   unsigned count);
+
+#endif

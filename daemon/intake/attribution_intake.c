@@ -1,0 +1,484 @@
+#include "daemon/intake/attribution_intake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "daemon/container/hash.h"
+#include "daemon/intake/code_intake.h"
+#include "proto/limits.h"
+
+void attribution_intake_init(struct attribution_intake *in, struct window_result *result,
+			     const struct method_intake *methods,
+			     int (*apply)(void *arg, const struct attribution_held *held),
+			     void *arg)
+{
+	*in = (struct attribution_intake){
+	    .result = result, .methods = methods, .apply = apply, .arg = arg};
+}
+
+static void forget(struct attribution_code *code)
+{
+	attribution_release(&code->attribution);
+	free(code->announced);
+	code->announced = NULL;
+}
+
+void attribution_intake_release(struct attribution_intake *in)
+{
+	for (size_t i = 0; i < in->code_count; i++)
+		forget(&in->codes[i]);
+	for (size_t i = 0; i < in->image_count; i++)
+		code_image_release(&in->images[i]);
+	free(in->codes);
+	free(in->told);
+	free(in->held);
+	hash_index_release(&in->code_index);
+	hash_index_release(&in->told_index);
+	attribution_intake_init(in, in->result, in->methods, in->apply, in->arg);
+}
+
+static void lose(struct attribution_intake *in, enum loss loss, uint64_t count)
+{
+	in->result->losses[loss] += count;
+}
+
+/* ---------------------------------------------------------------- codes */
+
+static bool code_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct attribution_code *codes = table;
+
+	return codes[position].number == *(const uint64_t *)key;
+}
+
+static bool find_code(const struct attribution_intake *in, uint64_t number, uint32_t *position)
+{
+	return hash_index_find(&in->code_index, hash_ids(&number, 2), code_matches, in->codes,
+			       &number, position);
+}
+
+/* 0, -ENOSPC or -ENOMEM. */
+static int add_code(struct attribution_intake *in, uint64_t number, uint32_t *position)
+{
+	int r;
+
+	if (find_code(in, number, position))
+		return 0;
+	r = array_reserve_within(&in->codes, &in->code_capacity, in->code_count + 1,
+				 ATTRIBUTION_CODES_MAX, sizeof(*in->codes));
+	if (r == 0)
+		r = hash_index_insert(&in->code_index, hash_ids(&number, 2),
+				      (uint32_t)in->code_count);
+	if (r < 0)
+		return r;
+	in->codes[in->code_count] = (struct attribution_code){.number = number};
+	*position = (uint32_t)in->code_count++;
+	return 0;
+}
+
+size_t attribution_intake_ask(struct attribution_intake *in, uint64_t codes[ATTRIBUTION_OPEN_MAX])
+{
+	size_t count = 0;
+
+	for (; in->wanted_from < in->code_count && in->open < ATTRIBUTION_OPEN_MAX;
+	     in->wanted_from++) {
+		struct attribution_code *code = &in->codes[in->wanted_from];
+
+		if (code->state != ATTRIBUTION_CODE_WANTED)
+			continue;
+		if (in->asked == ATTRIBUTION_ASKED_MAX) {
+			code->state = ATTRIBUTION_CODE_GONE;
+			continue;
+		}
+		code->state = ATTRIBUTION_CODE_ASKED;
+		in->asked++;
+		in->open++;
+		codes[count++] = code->number;
+	}
+	return count;
+}
+
+static void give_up(struct attribution_intake *in, struct attribution_code *code)
+{
+	forget(code);
+	code->state = ATTRIBUTION_CODE_GONE;
+	in->open--;
+}
+
+/* The one that was needed longest ago; its answers are kept. */
+static void make_room(struct attribution_intake *in, const struct attribution_code *newest)
+{
+	while (in->bytes > ATTRIBUTION_BYTES_MAX) {
+		struct attribution_code *oldest = NULL;
+
+		for (size_t i = 0; i < in->code_count; i++) {
+			struct attribution_code *code = &in->codes[i];
+
+			if (code->state == ATTRIBUTION_CODE_KNOWN && code != newest &&
+			    (!oldest || code->used < oldest->used))
+				oldest = code;
+		}
+		if (!oldest)
+			return;
+		in->bytes -= attribution_memory_bytes(&oldest->attribution);
+		forget(oldest);
+		oldest->state = ATTRIBUTION_CODE_WANTED;
+		if (in->wanted_from > (size_t)(oldest - in->codes))
+			in->wanted_from = (size_t)(oldest - in->codes);
+	}
+}
+
+/* ---------------------------------------------------------------- answers */
+
+static bool told_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct attribution_intake *in = table;
+
+	return memcmp(&in->told[position].key, key, sizeof(struct attribution_key)) == 0;
+}
+
+static struct attribution_key key_of(uint32_t code, const struct attribution_query *q)
+{
+	return (struct attribution_key){.code = code,
+					.offset = q->offset,
+					.node = q->node,
+					.access = q->location << 2 | (uint32_t)q->loads << 1 |
+						  (uint32_t)q->stores};
+}
+
+static struct attribution_access access_of(const struct profile *p,
+					   const struct attribution_query *q)
+{
+	const struct location l = locations_get(&p->locations, q->location);
+
+	return (struct attribution_access){.kind = (Jxp__Location__Kind)l.kind,
+					   .class_name = strings_get(&p->strings, l.class_name),
+					   .field = strings_get(&p->strings, l.field),
+					   .declared_in = strings_get(&p->strings, l.declared_in),
+					   .type = strings_get(&p->strings, l.type),
+					   .loads = q->loads,
+					   .stores = q->stores};
+}
+
+/* The innermost calls of a node. */
+static unsigned path_of(const struct cct *t, uint32_t node,
+			struct instance_call path[INSTANCE_DEPTH_MAX])
+{
+	unsigned count = 0;
+
+	for (; node && count < INSTANCE_DEPTH_MAX; node = cct_node(t, node)->parent)
+		path[count++] =
+		    (struct instance_call){cct_node(t, node)->method, cct_node(t, node)->bci};
+	return count;
+}
+
+static bool is_path(const struct attribution *a, const struct attribution_answer *answer,
+		    const struct instance_call *path, unsigned matched)
+{
+	if (answer->count != matched)
+		return false;
+	for (unsigned i = 0; i < matched; i++) {
+		const struct instance_call *c = &answer->calls[matched - 1 - i];
+
+		if (a->image.methods[c->method].name != path[i].method || c->bci != path[i].bci)
+			return false;
+	}
+	return true;
+}
+
+/* Puts the answer's calls where the record's were, the innermost matched ones of node. */
+static int intern_answer(struct attribution_intake *in, const struct attribution_code *code,
+			 const struct attribution_answer *answer, uint32_t node, unsigned matched,
+			 uint32_t *out)
+{
+	struct cct *t = &in->result->profile.cct;
+	struct cct_node next = {.tier = cct_node(t, node)->tier};
+	int r = 0;
+
+	for (unsigned i = 0; i < matched; i++)
+		node = cct_node(t, node)->parent;
+	for (unsigned i = 0; r == 0 && i < answer->count; i++) {
+		const struct instance_call *c = &answer->calls[i];
+
+		next.parent = node;
+		next.method = code->attribution.image.methods[c->method].name;
+		next.bci = c->bci;
+		next.line = method_intake_line(in->methods, code->announced[c->method], c->bci);
+		r = cct_add_node(t, &next, &node);
+	}
+	if (r == 0)
+		*out = node;
+	return r;
+}
+
+/* What is known of the code says who made the access. 0 or -ENOMEM. */
+static int ask_code(struct attribution_intake *in, const struct attribution_code *code,
+		    const struct attribution_query *q, struct attribution_told *told)
+{
+	const struct attribution_access access = access_of(&in->result->profile, q);
+	struct instance_call path[INSTANCE_DEPTH_MAX];
+	unsigned count = path_of(&in->result->profile.cct, q->node, path);
+	unsigned matched = attribution_match(&code->attribution, path, count);
+	struct attribution_answer answer;
+	int r;
+
+	*told = (struct attribution_told){.node = q->node, .certainty = CERTAINTY_UNKNOWN};
+	if (matched == 0)
+		return 0;
+	r = attribution_find(&code->attribution, q->offset, &access, &answer);
+	if (r < 0 || answer.certainty == CERTAINTY_UNKNOWN)
+		return r;
+	told->certainty = (uint8_t)answer.certainty;
+	if ((answer.certainty == CERTAINTY_METHOD && !answer.inlined) ||
+	    is_path(&code->attribution, &answer, path, matched))
+		return 0;
+	r = intern_answer(in, code, &answer, q->node, matched, &told->node);
+	if (r != -ENOSPC && r != -E2BIG)
+		return r;
+	lose(in, LOSS_NODES, 1);
+	told->certainty = CERTAINTY_UNKNOWN;
+	return 0;
+}
+
+static int remember(struct attribution_intake *in, const struct attribution_told *told)
+{
+	int r = array_reserve_within(&in->told, &in->told_capacity, in->told_count + 1,
+				     ATTRIBUTION_TOLD_MAX, sizeof(*in->told));
+
+	if (r == -ENOSPC)
+		return 0;
+	if (r == 0)
+		r = hash_index_insert(&in->told_index, hash_bytes(&told->key, sizeof(told->key)),
+				      (uint32_t)in->told_count);
+	if (r == 0)
+		in->told[in->told_count++] = *told;
+	return r;
+}
+
+static bool find_told(const struct attribution_intake *in, const struct attribution_key *key,
+		      struct attribution_told *told)
+{
+	uint32_t position;
+
+	if (!hash_index_find(&in->told_index, hash_bytes(key, sizeof(*key)), told_matches, in, key,
+			     &position))
+		return false;
+	*told = in->told[position];
+	return true;
+}
+
+/* Of frames of the interpreter, and native ones, the JVM tells the bytecode. */
+static struct attribution_told without_code(const struct attribution_intake *in,
+					    const struct attribution_query *q)
+{
+	const struct cct_node *node = cct_node(&in->result->profile.cct, q->node);
+	bool told = node && (node->tier == JXP__TIER__TIER_INTERPRETED ||
+			     node->tier == JXP__TIER__TIER_NATIVE);
+
+	return (struct attribution_told){.node = q->node,
+					 .certainty = told ? CERTAINTY_EXACT : CERTAINTY_UNKNOWN};
+}
+
+static struct attribution_told as_it_is(const struct attribution_query *q)
+{
+	return (struct attribution_told){.node = q->node, .certainty = CERTAINTY_UNKNOWN};
+}
+
+/* 1 with what is told of an access; 0: its code is to come; or -ENOMEM. */
+static int tell(struct attribution_intake *in, const struct attribution_query *q,
+		struct attribution_told *told)
+{
+	struct attribution_code *code;
+	struct attribution_key key;
+	uint32_t position;
+	int r;
+
+	if (q->node == 0 || q->code == 0) {
+		*told = without_code(in, q);
+		return 1;
+	}
+	r = add_code(in, q->code, &position);
+	if (r < 0) {
+		*told = as_it_is(q);
+		return r == -ENOSPC ? 1 : r;
+	}
+	key = key_of(position, q);
+	if (find_told(in, &key, told))
+		return 1;
+	code = &in->codes[position];
+	if (code->state == ATTRIBUTION_CODE_GONE) {
+		*told = as_it_is(q);
+		return 1;
+	}
+	if (code->state != ATTRIBUTION_CODE_KNOWN)
+		return 0;
+	code->used = ++in->answers;
+	r = ask_code(in, code, q, told);
+	told->key = key;
+	if (r == 0)
+		r = remember(in, told);
+	return r < 0 ? r : 1;
+}
+
+/* ---------------------------------------------------------------- what waits */
+
+static void count_told(struct attribution_intake *in, const struct attribution_told *told)
+{
+	if (told->node == 0)
+		return;
+	in->result->attributed[told->certainty]++;
+	cct_mark(&in->result->profile.cct, told->node, told->certainty);
+}
+
+static int hand_on(struct attribution_intake *in, const struct attribution_held *held,
+		   const struct attribution_told told[2])
+{
+	struct attribution_held right = *held;
+
+	for (unsigned i = 0; i < 2; i++) {
+		right.queries[i].node = told[i].node;
+		count_told(in, &told[i]);
+	}
+	return in->apply(in->arg, &right);
+}
+
+/* 1: it was applied; 0: it waits; -ENOMEM. */
+static int try(struct attribution_intake *in, const struct attribution_held *held, bool wait)
+{
+	struct attribution_told told[2];
+	int r;
+
+	for (unsigned i = 0; i < 2; i++) {
+		r = tell(in, &held->queries[i], &told[i]);
+		if (r < 0 || (r == 0 && wait))
+			return r;
+		if (r == 0)
+			told[i] = as_it_is(&held->queries[i]);
+	}
+	r = hand_on(in, held, told);
+	return r < 0 ? r : 1;
+}
+
+/* Applies what can be, or all. */
+static int release_held(struct attribution_intake *in, bool wait)
+{
+	size_t kept = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < in->held_count; i++) {
+		int done = r < 0 ? 0 : try(in, &in->held[i], wait);
+
+		if (done < 0)
+			r = done;
+		if (done <= 0)
+			in->held[kept++] = in->held[i];
+	}
+	in->held_count = kept;
+	return r;
+}
+
+int attribution_intake_add(struct attribution_intake *in, const struct attribution_held *held)
+{
+	int r = try(in, held, in->held_count < ATTRIBUTION_HELD_MAX);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	r = array_reserve(&in->held, &in->held_capacity, in->held_count + 1, sizeof(*in->held));
+	if (r == 0)
+		in->held[in->held_count++] = *held;
+	return r;
+}
+
+/* ---------------------------------------------------------------- images */
+
+bool attribution_intake_image(struct attribution_intake *in, const Jxp__CodeImage *m, int *error)
+{
+	struct code_image *image = &in->images[in->image_count];
+	struct attribution_code *code;
+	uint64_t dropped = 0;
+	uint32_t position;
+	int r;
+
+	*error = 0;
+	if (!find_code(in, m->code, &position) ||
+	    in->codes[position].state != ATTRIBUTION_CODE_ASKED)
+		return false;
+	code = &in->codes[position];
+	if (m->error[0]) { /* As the agent's counters say. */
+		give_up(in, code);
+		*error = release_held(in, true);
+		return true;
+	}
+	r = code_intake_image(in->methods, m, image, &code->announced, &dropped);
+	lose(in, LOSS_CODE, dropped + (r == -EBADMSG));
+	if (r < 0) {
+		give_up(in, code);
+		*error = r == -EBADMSG ? release_held(in, true) : r;
+		return true;
+	}
+	in->image_count++;
+	code->state = ATTRIBUTION_CODE_HERE;
+	return true;
+}
+
+bool attribution_intake_take_image(struct attribution_intake *in, struct code_image *image,
+				   uint32_t *code)
+{
+	if (in->image_count == 0 || !find_code(in, in->images[0].code, code))
+		return false;
+	*image = in->images[0];
+	in->image_count--;
+	memmove(in->images, in->images + 1, in->image_count * sizeof(in->images[0]));
+	return true;
+}
+
+int attribution_intake_analysed(struct attribution_intake *in, uint32_t position, int error,
+				struct attribution *attribution)
+{
+	struct attribution_code *code = &in->codes[position];
+
+	if (error < 0) {
+		lose(in, LOSS_CODE, error == -E2BIG);
+		give_up(in, code);
+		return error == -ENOMEM ? error : release_held(in, true);
+	}
+	code->attribution = *attribution;
+	*attribution = (struct attribution){0};
+	code->state = ATTRIBUTION_CODE_KNOWN;
+	code->used = ++in->answers;
+	in->open--;
+	in->bytes += attribution_memory_bytes(&code->attribution);
+	make_room(in, code);
+	return release_held(in, true);
+}
+
+int attribution_intake_finish(struct attribution_intake *in)
+{
+	const struct attribution_options options = {0};
+	struct code_image image;
+	uint32_t code;
+	int r = 0;
+
+	while (r == 0 && attribution_intake_take_image(in, &image, &code)) {
+		struct attribution attribution = {0};
+		int error = attribution_make(&attribution, &image, &options);
+
+		r = attribution_intake_analysed(in, code, error, &attribution);
+		code_image_release(&image);
+	}
+	return r < 0 ? r : release_held(in, false);
+}
+
+size_t attribution_intake_memory_bytes(const struct attribution_intake *in)
+{
+	size_t bytes =
+	    in->bytes + in->code_capacity * sizeof(*in->codes) +
+	    in->told_capacity * sizeof(*in->told) + in->held_capacity * sizeof(*in->held) +
+	    (in->code_index.capacity + in->told_index.capacity) * sizeof(struct hash_slot);
+
+	for (size_t i = 0; i < in->image_count; i++)
+		bytes += code_image_memory_bytes(&in->images[i]);
+	return bytes;
+}

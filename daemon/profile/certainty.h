@@ -1,0 +1,20 @@
+/*
+ * How sure it is that a method makes an access (daemon/attribution): from the surest on.
+ */
+#ifndef JXPERF_DAEMON_PROFILE_CERTAINTY_H
+#define JXPERF_DAEMON_PROFILE_CERTAINTY_H
+
+enum certainty {
+	CERTAINTY_NONE,     /* no access */
+	CERTAINTY_EXACT,    /* the JVM says so of this instruction, and the bytecode can */
+	CERTAINTY_CHECKED,  /* one method alone can have made it */
+	CERTAINTY_INFERRED, /* of several the nearest */
+	CERTAINTY_METHOD,   /* none can: it is inlined somewhere in the compiled method */
+	CERTAINTY_UNKNOWN,  /* the code, or what was accessed, is not known */
+	CERTAINTY_VALUES,
+};
+
+/* "exact" and so on; "none". */
+const char *certainty_name(enum certainty certainty);
+
+#endif
