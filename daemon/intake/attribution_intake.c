@@ -269,10 +269,16 @@ static bool find_told(const struct attribution_intake *in, const struct attribut
 	return true;
 }
 
-/* Frames of the interpreter have their bytecode, and what compiled code has called, its call. */
-static struct attribution_told without_code(const struct attribution_query *q)
+/* Of frames of the interpreter, and native ones, the JVM tells the bytecode. */
+static struct attribution_told without_code(const struct attribution_intake *in,
+					    const struct attribution_query *q)
 {
-	return (struct attribution_told){.node = q->node, .certainty = CERTAINTY_EXACT};
+	const struct cct_node *node = cct_node(&in->result->profile.cct, q->node);
+	bool told = node && (node->tier == JXP__TIER__TIER_INTERPRETED ||
+			     node->tier == JXP__TIER__TIER_NATIVE);
+
+	return (struct attribution_told){.node = q->node,
+					 .certainty = told ? CERTAINTY_EXACT : CERTAINTY_UNKNOWN};
 }
 
 static struct attribution_told as_it_is(const struct attribution_query *q)
@@ -290,7 +296,7 @@ static int tell(struct attribution_intake *in, const struct attribution_query *q
 	int r;
 
 	if (q->node == 0 || q->code == 0) {
-		*told = without_code(q);
+		*told = without_code(in, q);
 		return 1;
 	}
 	r = add_code(in, q->code, &position);

@@ -1,0 +1,335 @@
+/*
+ * Who makes an access, of code that nobody compiled: what a rule decides by is put in one by one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "daemon/attribution/attribution.h"
+#include "tests/unit/support/code_file.h"
+
+/*
+ * Compiled from method 0, which calls the getter 1, then 2 for real, then the getter 3:
+ *
+ *    0  mov eax, [rsi+0xc]
+ *    3  call 2               its record at 8
+ *    8  mov ecx, [rbp+0xc]
+ *   11  mov [rbp+0x10], ecx
+ *   14  test [r10], eax      polls: the record is its own
+ *   17  ret
+ *   18  mov esi, request     the trap of the null check of 8
+ *   23  call trap            its record at 28
+ *   28  hlt
+ */
+#define CODE                                                                 \
+	"image 10000 29 0\n"                                                 \
+	"bytes 8b460ce8000100008b4d0c894d10418502c3beccffffffe800010000f4\n" \
+	"call 3 JAVA 2\n"                                                    \
+	"call 23 NO_RETURN 0\n"
+
+/*
+ * 0: aload_0, invokevirtual (1), aload_0, invokevirtual (5), aload_0, invokevirtual (9), putfield
+ * (12), return (15)
+ */
+#define METHODS                                             \
+	"method 0 outer 2ab600012ab600022ab60003b50004b1\n" \
+	"method 1 first 2ab40001ac\n"                       \
+	"method 2 called 2ab40001ac\n"                      \
+	"method 3 second 2ab40001ac\n"                      \
+	"member X f I -\n"                                  \
+	"member X first ()I -\n"                            \
+	"member X called ()I -\n"                           \
+	"member X second ()I -\n"                           \
+	"member X g I -\n"                                  \
+	"reference 0 1 1 1\n"                               \
+	"reference 0 5 2 2\n"                               \
+	"reference 0 9 3 3\n"                               \
+	"reference 0 12 4\n"                                \
+	"reference 1 1 0\n"                                 \
+	"reference 2 1 0\n"                                 \
+	"reference 3 1 0\n"
+
+#define RECORDS            \
+	"record 8 0:5\n"   \
+	"record 14 0:13\n" \
+	"record 28 0:5\n"
+
+static const struct attribution_access load_f = {
+    JXP__LOCATION__KIND__FIELD, "X", "f", "X", "int", true, false};
+static const struct attribution_access store_g = {
+    JXP__LOCATION__KIND__FIELD, "X", "g", "X", "int", false, true};
+
+static void read_text(struct code_image *image, const char *text)
+{
+	int fd = memfd_create("code", MFD_CLOEXEC);
+	char path[64];
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_true(code_file_read(image, path));
+	(void)close(fd);
+}
+
+static void make_with(struct attribution *a, const char *text, struct attribution_options options)
+{
+	struct code_image image;
+
+	read_text(&image, text);
+	assert_int_equal(attribution_make(a, &image, &options), 0);
+}
+
+static void make(struct attribution *a, const char *text)
+{
+	make_with(a, text, (struct attribution_options){0});
+}
+
+/* The answer is this one, by the method and bytecode that make the access. */
+static void assert_made(const struct attribution *a, uint32_t offset,
+			const struct attribution_access *access, enum certainty certainty,
+			uint32_t method, int32_t bci)
+{
+	struct attribution_answer answer;
+
+	assert_int_equal(attribution_find(a, offset, access, &answer), 0);
+	assert_string_equal(certainty_name(answer.certainty), certainty_name(certainty));
+	assert_true(answer.count > 0);
+	assert_int_equal(answer.calls[0].method, a->image.method);
+	assert_int_equal(answer.calls[answer.count - 1].method, method);
+	assert_int_equal(answer.calls[answer.count - 1].bci, bci);
+}
+
+static void the_only_bytecode_that_can_is_the_one(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS RECORDS);
+	assert_made(&a, 11, &store_g, CERTAINTY_CHECKED, 0, 12);
+	attribution_release(&a);
+}
+
+static void callees_that_left_no_record_are_told_by_what_is_before_and_behind(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS RECORDS);
+	assert_made(&a, 0, &load_f, CERTAINTY_INFERRED, 1, 1);
+	assert_made(&a, 8, &load_f, CERTAINTY_INFERRED, 3, 1);
+	attribution_release(&a);
+}
+
+static void what_is_called_for_real_is_not_inlined_there(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS RECORDS);
+	for (size_t i = 0; i < a.instances.count; i++)
+		assert_int_not_equal(a.instances.list[i].method, 2);
+	attribution_release(&a);
+}
+
+static void a_null_check_that_names_a_bytecode_that_can_is_exact(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS "record 8 0:5\nrecord 14 0:13\nrecord 28 1:1 0:1\nnull 8 18\n");
+	assert_made(&a, 8, &load_f, CERTAINTY_EXACT, 1, 1);
+	attribution_release(&a);
+	make_with(&a, CODE METHODS "record 8 0:5\nrecord 14 0:13\nrecord 28 1:1 0:1\nnull 8 18\n",
+		  (struct attribution_options){.ignore_null_checks = true});
+	assert_made(&a, 8, &load_f, CERTAINTY_INFERRED, 3, 1);
+	attribution_release(&a);
+}
+
+static void a_null_check_that_names_a_call_leaves_what_is_called_there(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS "record 8 0:5\nrecord 14 0:13\nrecord 28 0:1\nnull 8 18\n");
+	assert_made(&a, 8, &load_f, CERTAINTY_INFERRED, 1, 1);
+	attribution_release(&a);
+}
+
+static void where_none_can_it_is_inlined_somewhere_in_the_method(void **state)
+{
+	static const struct attribution_access other = {
+	    JXP__LOCATION__KIND__FIELD, "Y", "f", "Y", "int", true, false};
+	struct attribution_answer answer;
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS RECORDS);
+	/* A field of the same name may be it: its class is not known to be another one. */
+	assert_int_equal(
+	    attribution_find(&a, 11,
+			     &(struct attribution_access){JXP__LOCATION__KIND__ELEMENT, "long[]",
+							  "", "", "long", true, false},
+			     &answer),
+	    0);
+	assert_int_equal(answer.certainty, CERTAINTY_METHOD);
+	assert_int_equal(answer.count, 1);
+	assert_int_equal(answer.calls[0].method, 0);
+	assert_int_equal(answer.calls[0].bci, -1);
+	assert_false(answer.inlined);
+	assert_int_equal(attribution_find(&a, 0, &other, &answer), 0);
+	assert_int_not_equal(answer.certainty, CERTAINTY_CHECKED);
+	attribution_release(&a);
+}
+
+static void what_no_bytecode_tells_is_unknown(void **state)
+{
+	static const struct attribution_access spill = {
+	    JXP__LOCATION__KIND__SPILL, "", "", "", "", true, false};
+	struct attribution_answer answer;
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS RECORDS);
+	assert_int_equal(attribution_find(&a, 0, &spill, &answer), 0);
+	assert_int_equal(answer.certainty, CERTAINTY_UNKNOWN);
+	assert_int_equal(attribution_find(&a, 1, &load_f, &answer), 0);
+	assert_int_equal(answer.certainty, CERTAINTY_UNKNOWN);
+	attribution_release(&a);
+}
+
+static void the_calls_of_a_record_are_found_on_a_path(void **state)
+{
+	const struct instance_call inlined[] = {{11, 1}, {10, 1}, {99, 7}};
+	const struct instance_call edge[] = {{10, 0}, {99, 7}};
+	const struct instance_call other[] = {{12, 1}, {99, 7}};
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS "record 8 0:5\nrecord 14 0:13\nrecord 28 1:1 0:1\n");
+	for (uint32_t i = 0; i < a.image.method_count; i++)
+		a.image.methods[i].name = 10 + i;
+	assert_int_equal(attribution_match(&a, inlined, 3), 2);
+	assert_int_equal(attribution_match(&a, inlined, 1), 0);
+	assert_int_equal(attribution_match(&a, edge, 2), 1);
+	assert_int_equal(attribution_match(&a, other, 2), 0);
+	attribution_release(&a);
+}
+
+/* A method that may call itself at three places: what may be inlined is bounded. */
+static void recursion_ends(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE "method 0 self 2ab600012ab600012ab60001b40000ac\n"
+		      "member X self ()I -\nmember X f I -\n"
+		      "reference 0 1 0 0\nreference 0 5 0 0\nreference 0 9 0 0\nreference 0 12 1\n"
+		      "record 14 0:13\n");
+	assert_int_equal(a.instances.count, 4); /* itself, and once more at each place */
+	assert_made(&a, 0, &load_f, CERTAINTY_INFERRED, 0, 12);
+	attribution_release(&a);
+}
+
+static void code_that_cannot_be_taken_apart_leaves_its_image(void **state)
+{
+	const struct attribution_options options = {0};
+	struct code_image image;
+	struct attribution a;
+
+	(void)state;
+	read_text(&image, "image 10000 0 0\nmethod 0 outer b1\n");
+	assert_int_equal(attribution_make(&a, &image, &options), -E2BIG);
+	assert_non_null(image.methods);
+	code_image_release(&image);
+}
+
+/* ---------------------------------------------------------------- bytecodes */
+
+#define OPS \
+	"image 10000 1 0\nbytes c3\n"                                                    \
+	/* iaload 0, baload 1, aastore 2, arraylength 3, getfield 4, putfield 7,       */ \
+	/* invokevirtual 10, checkcast 13, newarray 16, bastore 18, new 19, getstatic 22 */ \
+	"method 0 ops 2e3353beb40001b50001b60001c00001bc0854bb0001b20001\n"              \
+	"member X f [Ljava/lang/String; -\n"                                             \
+	"member Z f [Ljava/lang/String; X\n"                                             \
+	"member X call ()V -\n"                                                          \
+	"member Y f [Ljava/lang/String; Y\n"                                             \
+	"reference 0 4 1\nreference 0 7 0\nreference 0 10 2\nreference 0 22 3\n"
+
+static enum access_fit fit(const struct code_image *image, uint32_t bci, Jxp__Location__Kind kind,
+			   const char *class_name, const char *field, const char *type, bool stores)
+{
+	const struct attribution_access access = {kind, class_name, field, "",
+						  type, !stores,    stores};
+
+	assert_true(access_bytecodes_tell(&access));
+	return access_bytecode_fits(image, 0, bci, &access);
+}
+
+static void bytecodes_fit_what_they_access(void **state)
+{
+	const Jxp__Location__Kind field = JXP__LOCATION__KIND__FIELD,
+				  statics = JXP__LOCATION__KIND__STATIC,
+				  element = JXP__LOCATION__KIND__ELEMENT,
+				  header = JXP__LOCATION__KIND__HEADER;
+	const char *strings = "java.lang.String[]";
+	struct code_image i;
+
+	(void)state;
+	read_text(&i, OPS);
+	/* Fields, by the class that declares them, and by their type. */
+	assert_int_equal(fit(&i, 4, field, "X", "f", strings, false), ACCESS_FIT);
+	assert_int_equal(fit(&i, 4, field, "X", "f", strings, true), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 4, field, "X", "f", "java.lang.String", false), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 4, field, "X", "f", "java.lang.String[][]", false),
+			 ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 4, field, "X", "g", strings, false), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 4, field, "Y", "f", strings, false), ACCESS_FIT_PERHAPS);
+	assert_int_equal(fit(&i, 7, field, "X", "f", strings, true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 7, field, "X", "f", strings, false), ACCESS_FIT_BARRIER);
+	assert_int_equal(fit(&i, 22, statics, "Y", "f", strings, false), ACCESS_FIT);
+	assert_int_equal(fit(&i, 22, field, "Y", "f", strings, false), ACCESS_FIT_NONE);
+	/* Elements: bytes and booleans have the same bytecodes. */
+	assert_int_equal(fit(&i, 0, element, "int[]", "", "int", false), ACCESS_FIT);
+	assert_int_equal(fit(&i, 0, element, "int[][]", "", "int[]", false), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 1, element, "byte[]", "", "byte", false), ACCESS_FIT);
+	assert_int_equal(fit(&i, 1, element, "boolean[]", "", "boolean", false), ACCESS_FIT);
+	assert_int_equal(fit(&i, 18, element, "boolean[]", "", "boolean", true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 2, element, "X[]", "", "X", true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 2, element, "X[]", "", "X", false), ACCESS_FIT_BARRIER);
+	assert_int_equal(fit(&i, 16, element, "byte[]", "", "byte", true), ACCESS_FIT_PERHAPS);
+	/* Headers. */
+	assert_int_equal(fit(&i, 3, header, "int[]", "length", "int", false), ACCESS_FIT);
+	assert_int_equal(fit(&i, 0, header, "int[]", "length", "int", false), ACCESS_FIT);
+	assert_int_equal(fit(&i, 16, header, "int[]", "length", "int", true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 4, header, "int[]", "length", "int", false), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 10, header, "X", "class", "", false), ACCESS_FIT);
+	assert_int_equal(fit(&i, 13, header, "X", "class", "", false), ACCESS_FIT);
+	assert_int_equal(fit(&i, 4, header, "X", "class", "", false), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 19, header, "X", "mark", "", true), ACCESS_FIT);
+	code_image_release(&i);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(the_only_bytecode_that_can_is_the_one),
+	    cmocka_unit_test(callees_that_left_no_record_are_told_by_what_is_before_and_behind),
+	    cmocka_unit_test(what_is_called_for_real_is_not_inlined_there),
+	    cmocka_unit_test(a_null_check_that_names_a_bytecode_that_can_is_exact),
+	    cmocka_unit_test(a_null_check_that_names_a_call_leaves_what_is_called_there),
+	    cmocka_unit_test(where_none_can_it_is_inlined_somewhere_in_the_method),
+	    cmocka_unit_test(what_no_bytecode_tells_is_unknown),
+	    cmocka_unit_test(the_calls_of_a_record_are_found_on_a_path),
+	    cmocka_unit_test(recursion_ends),
+	    cmocka_unit_test(code_that_cannot_be_taken_apart_leaves_its_image),
+	    cmocka_unit_test(bytecodes_fit_what_they_access),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
