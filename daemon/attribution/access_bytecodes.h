@@ -27,7 +27,7 @@ struct attribution_access {
 enum access_fit {
 	ACCESS_FIT_NONE,
 	/* Fits where nothing else does: calls that the compiler has code of its own for, memory
-	 * that is cleared for a new object, a field of that name whose class is not known. */
+	 * that is cleared for a new array. */
 	ACCESS_FIT_PERHAPS,
 	/* The load may be the collector's, of what a store of a reference overwrites. */
 	ACCESS_FIT_BARRIER,
