@@ -185,15 +185,18 @@ static bool is_intrinsic(const struct code_image *image, uint32_t method, uint32
 		return false;
 	owner = code_image_text(image, image->members[r->member].class_name);
 	name = code_image_text(image, image->members[r->member].name);
+	/* Of those with bytecodes of their own these make the access, but for Unsafe's. */
 	if (accesses_anything(owner))
-		return true;
+		return r->target_count == 0 || strstr(owner, ".misc.Unsafe");
 	if (a->kind == JXP__LOCATION__KIND__ELEMENT)
 		return accesses_arrays(owner, name) &&
 		       (!begins(owner, "java.lang.String") || strcmp(a->type, "byte") == 0 ||
 			strcmp(a->type, "char") == 0);
-	return strcmp(owner, "java.lang.Object") == 0 && strcmp(name, "clone") == 0
-		   ? true
-		   : is_of_library(a->declared_in) && strcmp(owner, a->declared_in) == 0;
+	if (strcmp(owner, "java.lang.Object") == 0 && strcmp(name, "clone") == 0)
+		return true;
+	/* What is called has its own bytecodes, where it has any. */
+	return r->target_count == 0 && is_of_library(a->declared_in) &&
+	       strcmp(owner, a->declared_in) == 0;
 }
 
 /* Does it make an array of that type, as far as it says so? */
