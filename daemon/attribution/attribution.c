@@ -160,7 +160,7 @@ size_t attribution_memory_bytes(const struct attribution *a)
 /* Of what fits less well. */
 static double fit_cost(enum access_fit fit)
 {
-	return fit == ACCESS_FIT ? 0 : fit == ACCESS_FIT_BARRIER ? 8 : 6;
+	return fit == ACCESS_FIT ? 0 : fit == ACCESS_FIT_UNSAFE ? 6 : 8;
 }
 
 static double levels(unsigned count)
@@ -313,21 +313,32 @@ static bool leads_on(const struct instances *s, const struct candidates *c,
 	return false;
 }
 
+static void drop_below(const struct instances *s, struct candidates *c, struct instance_place place)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (instances_is_below(s, c->list[i].place.instance, place))
+			c->list[i].fit = ACCESS_FIT_NONE;
+}
+
 /* More calls than that are not looked into. */
 #define CALLS_MAX 256u
 
 /* Of calls that may stand for what the compiler has code of its own for, and what is called there,
- * the innermost ones count. */
+ * the innermost ones count; of Unsafe's the outermost ones. */
 static void drop_callers(const struct instances *s, struct candidates *c)
 {
 	size_t kept = 0, calls = 0;
 
-	for (size_t i = 0; i < c->count; i++) {
+	for (size_t i = 0; i < c->count && calls < CALLS_MAX; i++) {
 		struct candidate *found = &c->list[i];
 
-		if (found->fit == ACCESS_FIT_PERHAPS && calls++ < CALLS_MAX &&
-		    leads_on(s, c, found->place))
+		if (found->fit == ACCESS_FIT_UNSAFE)
+			drop_below(s, c, found->place);
+		else if (found->fit == ACCESS_FIT_PERHAPS && leads_on(s, c, found->place))
 			found->fit = ACCESS_FIT_NONE;
+		else
+			continue;
+		calls++;
 	}
 	for (size_t i = 0; i < c->count; i++)
 		if (c->list[i].fit != ACCESS_FIT_NONE)
@@ -335,18 +346,19 @@ static void drop_callers(const struct instances *s, struct candidates *c)
 	c->count = kept;
 }
 
-/* Those that only may fit, calls with code of the compiler's own, where there are any. */
+/* Those that are no bytecodes for it, but calls with code of the compiler's own: Unsafe's, where
+ * there are any. */
 static void keep_calls(struct candidates *c)
 {
+	enum access_fit best = ACCESS_FIT_NONE;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->count; i++)
-		if (c->list[i].fit == ACCESS_FIT_PERHAPS) {
-			struct candidate other = c->list[kept];
-
+		if (c->list[i].fit > best && c->list[i].fit <= ACCESS_FIT_UNSAFE)
+			best = c->list[i].fit;
+	for (size_t i = 0; i < c->count && best != ACCESS_FIT_NONE; i++)
+		if (c->list[i].fit == best)
 			c->list[kept++] = c->list[i];
-			c->list[i] = other;
-		}
 	if (kept > 0)
 		c->count = kept;
 }
@@ -431,6 +443,7 @@ static void choose(const struct attribution *a, const struct attribution_place *
 		   struct candidates *c, struct attribution_answer *answer)
 {
 	const struct candidate *found = NULL;
+	struct candidates all;
 
 	if (p->null_check.instance != INSTANCE_NONE)
 		found = find_at(c, p->null_check);
@@ -442,10 +455,11 @@ static void choose(const struct attribution *a, const struct attribution_place *
 		drop_callers(&a->instances, c);
 		if (p->locked && !header)
 			keep_calls(c);
+		all = *c; /* What is left out from here on stays, behind the others. */
 		if (p->null_check.instance != INSTANCE_NONE)
 			keep_below(&a->instances, p->null_check, c);
 		found = nearest(a, p, c);
-		answer->certainty = is_alone(c, found) ? CERTAINTY_CHECKED : CERTAINTY_INFERRED;
+		answer->certainty = is_alone(&all, found) ? CERTAINTY_CHECKED : CERTAINTY_INFERRED;
 	}
 	answer->count = instances_chain(&a->instances, found->place, answer->calls);
 }
