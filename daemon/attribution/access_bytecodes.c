@@ -145,10 +145,8 @@ static bool is_of_library(const char *class_name)
 /* Classes whose methods access whatever they are given. */
 static bool accesses_anything(const char *owner)
 {
-	return strcmp(owner, "jdk.internal.misc.Unsafe") == 0 ||
-	       strcmp(owner, "sun.misc.Unsafe") == 0 || begins(owner, "java.lang.invoke.") ||
-	       begins(owner, "java.lang.ref.") || begins(owner, "java.lang.reflect.") ||
-	       begins(owner, "jdk.internal.reflect.");
+	return begins(owner, "java.lang.invoke.") || begins(owner, "java.lang.ref.") ||
+	       begins(owner, "java.lang.reflect.") || begins(owner, "jdk.internal.reflect.");
 }
 
 /* Those that the compiler has code of its own for, for arrays. */
@@ -173,27 +171,37 @@ static bool accesses_arrays(const char *owner, const char *name)
 	return false;
 }
 
-/* A call that the compiler may have code of its own for, which makes such an access: of the library
- * each knows its own fields, and arrays. Object.clone copies any object. */
-static bool is_intrinsic(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op,
-			 const struct attribution_access *a)
+/* Of the library each knows its own fields, and arrays. Object.clone copies any object. What is
+ * called has its own bytecodes, where it has any. */
+static bool knows(const struct attribution_access *a, const struct code_reference *r,
+		  const char *owner, const char *name)
+{
+	if (accesses_anything(owner))
+		return r->target_count == 0;
+	if (a->kind == JXP__LOCATION__KIND__ELEMENT)
+		return accesses_arrays(owner, name) &&
+		       (!begins(owner, "java.lang.String") || strcmp(a->type, "byte") == 0 ||
+			strcmp(a->type, "char") == 0);
+	if (strcmp(owner, "java.lang.Object") == 0 && strcmp(name, "clone") == 0)
+		return true;
+	return r->target_count == 0 && is_of_library(a->declared_in) &&
+	       strcmp(owner, a->declared_in) == 0;
+}
+
+/* A call that the compiler may have code of its own for, which makes such an access. */
+static enum access_fit fits_call(const struct code_image *image, uint32_t method, uint32_t bci,
+				 uint8_t op, const struct attribution_access *a)
 {
 	const struct code_reference *r;
 	const char *owner, *name;
 
 	if (!is_invoke(op) || !(r = code_image_reference(image, method, bci)))
-		return false;
+		return ACCESS_FIT_NONE;
 	owner = code_image_text(image, image->members[r->member].class_name);
 	name = code_image_text(image, image->members[r->member].name);
-	if (accesses_anything(owner))
-		return true;
-	if (a->kind == JXP__LOCATION__KIND__ELEMENT)
-		return accesses_arrays(owner, name) &&
-		       (!begins(owner, "java.lang.String") || strcmp(a->type, "byte") == 0 ||
-			strcmp(a->type, "char") == 0);
-	return strcmp(owner, "java.lang.Object") == 0 && strcmp(name, "clone") == 0
-		   ? true
-		   : is_of_library(a->declared_in) && strcmp(owner, a->declared_in) == 0;
+	if (strstr(owner, ".misc.Unsafe"))
+		return ACCESS_FIT_UNSAFE;
+	return knows(a, r, owner, name) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }
 
 /* Does it make an array of that type, as far as it says so? */
@@ -225,8 +233,7 @@ static enum access_fit fits_field(const struct code_image *image, uint32_t metho
 	const char *descriptor;
 
 	if (op != get && op != put)
-		return is_intrinsic(image, method, bci, op, a) ? ACCESS_FIT_PERHAPS
-							       : ACCESS_FIT_NONE;
+		return fits_call(image, method, bci, op, a);
 	r = code_image_reference(image, method, bci);
 	if (!r)
 		return ACCESS_FIT_NONE;
@@ -257,7 +264,7 @@ static enum access_fit fits_element(const struct code_image *image, uint32_t met
 	if (makes_array(op))
 		return a->stores && makes_array_of(image, method, bci, op, a) ? ACCESS_FIT_PERHAPS
 									      : ACCESS_FIT_NONE;
-	return is_intrinsic(image, method, bci, op, a) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	return fits_call(image, method, bci, op, a);
 }
 
 static enum access_fit fits_length(uint8_t op, const struct attribution_access *a)
