@@ -9,6 +9,7 @@
 #   make deps       install what the build and the tests need, from Debian packages
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make truth-merged   the same of windows that are merged
+#   make methods    how often the method is right that is said to make an access (SCORE_ONLY=H2Queries for some)
 #   make loops-truth    programs whose loops are known: type, results, turns, verdict (LOOPS_ONLY=array,few for some)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
@@ -45,7 +46,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth loops-truth loops-mapping asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -236,6 +237,17 @@ $(WITNESS)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) $(call pic,tests/e2e/
 	$(Q)$(COPY_AGENT_LIBS)
 	$(Q)cp -lf $(B)/bin/jxperfd $(WITNESS)/bin && cp -lf $(B)/lib/jxperf/jxperf-attach $(@D)
 
+# A daemon that holds what it says of accesses against dense debug information, which it does not get to see.
+SCORE := $(B)/tests/score
+comma := ,
+SCORE_WRAPS := attribution_make attribution_find attribution_match attribution_intake_analysed array_reserve_within
+$(SCORE)/bin/jxperfd: $(call obj,tests/methods/score.c daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) \
+		$(PB_O) $(STORE_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) $(SCORE)/lib && $(CC) $(SANITIZE) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(SCORE_WRAPS)) -o $@ \
+		$(filter %.o,$^) $(DAEMON_LIBS)
+	$(Q)rm -rf $(SCORE)/lib/jxperf && cp -a $(B)/lib/jxperf $(SCORE)/lib
+
 # Agents of the very objects that go into ours, which hold compiled code and methods as they are read against what the
 # JVM says of them.
 $(B)/tests/code/check.so: $(call pic,tests/e2e/code_check.c)
@@ -300,6 +312,12 @@ loops-truth loops-mapping:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES) libjgrapht0.8-java"
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/loops/$(if $(filter loops-truth,$@),run,mapping).py
+
+# Who makes accesses, beside what the JVM says where it has debug information everywhere; variables: tests/methods/score.py.
+methods:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench $(SCORE)/bin/jxperfd
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/methods/score.py
 
 # Half an hour of windows of every sort in JVMs of every sort; variables: tests/soak/run.py.
 soak:

@@ -117,75 +117,6 @@ static bool is_declared_in(const struct code_image *image, const struct code_mem
 	return strcmp(named, wanted) == 0 || strcmp(named, a->class_name) == 0;
 }
 
-/* Memory access by others than the bytecodes for it. */
-static bool is_intrinsic_class(const char *name)
-{
-	static const char *const classes[] = {
-	    "java.lang.System",
-	    "java.util.Arrays",
-	    "java.lang.String",
-	    "java.lang.StringLatin1",
-	    "java.lang.StringUTF16",
-	    "java.lang.StringCoding",
-	    "java.lang.StringBuilder",
-	    "java.lang.Object",
-	    "java.lang.Class",
-	    "java.lang.reflect.Array",
-	    "java.lang.invoke.VarHandle",
-	    "java.lang.invoke.MethodHandle",
-	    "java.math.BigInteger",
-	    "jdk.internal.misc.Unsafe",
-	    "sun.misc.Unsafe",
-	    "jdk.internal.util.ArraysSupport",
-	};
-
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-		if (strcmp(classes[i], name) == 0)
-			return true;
-	return false;
-}
-
-/* A call that the compiler may have code of its own for. */
-static bool is_intrinsic(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op)
-{
-	const struct code_reference *r;
-
-	if (!is_invoke(op))
-		return false;
-	r = code_image_reference(image, method, bci);
-	return r &&
-	       is_intrinsic_class(code_image_text(image, image->members[r->member].class_name));
-}
-
-static enum access_fit fits_field(const struct code_image *image, uint32_t method, uint32_t bci,
-				  uint8_t op, const struct attribution_access *a)
-{
-	bool is_static = a->kind == JXP__LOCATION__KIND__STATIC;
-	uint8_t get = is_static ? OP_GETSTATIC : OP_GETFIELD, put = get + 1;
-	const struct code_reference *r;
-	const struct code_member *m;
-	const char *descriptor;
-
-	if (op == OP_NEW)
-		return a->stores && !is_static ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
-	if (op != get && op != put)
-		return is_intrinsic(image, method, bci, op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
-	r = code_image_reference(image, method, bci);
-	if (!r)
-		return ACCESS_FIT_NONE;
-	m = &image->members[r->member];
-	descriptor = code_image_text(image, m->descriptor);
-	if (strcmp(code_image_text(image, m->name), a->field) != 0 ||
-	    (a->type[0] && descriptor[0] && !is_type(descriptor, a->type)))
-		return ACCESS_FIT_NONE;
-	if (op == get ? !a->loads : !a->stores)
-		return op == put && !is_primitive(descriptor) ? ACCESS_FIT_BARRIER
-							      : ACCESS_FIT_NONE;
-	return is_declared_in(image, m, a) ? ACCESS_FIT : ACCESS_FIT_PERHAPS;
-}
-
-/* ---------------------------------------------------------------- arrays and headers */
-
 /* Of an array by its name: which of iaload and those behind it loads its elements. */
 static uint8_t array_of(const char *class_name)
 {
@@ -200,6 +131,125 @@ static uint8_t array_of(const char *class_name)
 	return REFERENCES;
 }
 
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is_of_library(const char *class_name)
+{
+	return begins(class_name, "java.") || begins(class_name, "jdk.") ||
+	       begins(class_name, "sun.");
+}
+
+/* Classes whose methods access whatever they are given. */
+static bool accesses_anything(const char *owner)
+{
+	return begins(owner, "java.lang.invoke.") || begins(owner, "java.lang.ref.") ||
+	       begins(owner, "java.lang.reflect.") || begins(owner, "jdk.internal.reflect.");
+}
+
+/* Those that the compiler has code of its own for, for arrays. */
+static bool accesses_arrays(const char *owner, const char *name)
+{
+	static const char *const classes[] = {
+	    "java.lang.System",
+	    "java.util.Arrays",
+	    "java.lang.StringLatin1",
+	    "java.lang.StringUTF16",
+	    "java.lang.StringCoding",
+	    "java.lang.String",
+	    "jdk.internal.util.ArraysSupport",
+	    "java.math.BigInteger",
+	};
+
+	if (strcmp(name, "clone") == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+		if (strcmp(classes[i], owner) == 0)
+			return true;
+	return false;
+}
+
+/* Of the library each knows its own fields, and arrays. Object.clone copies any object. What is
+ * called has its own bytecodes, where it has any. */
+static bool knows(const struct attribution_access *a, const struct code_reference *r,
+		  const char *owner, const char *name)
+{
+	if (accesses_anything(owner))
+		return r->target_count == 0;
+	if (a->kind == JXP__LOCATION__KIND__ELEMENT)
+		return accesses_arrays(owner, name) &&
+		       (!begins(owner, "java.lang.String") || strcmp(a->type, "byte") == 0 ||
+			strcmp(a->type, "char") == 0);
+	if (strcmp(owner, "java.lang.Object") == 0 && strcmp(name, "clone") == 0)
+		return true;
+	return r->target_count == 0 && is_of_library(a->declared_in) &&
+	       strcmp(owner, a->declared_in) == 0;
+}
+
+/* A call that the compiler may have code of its own for, which makes such an access. */
+static enum access_fit fits_call(const struct code_image *image, uint32_t method, uint32_t bci,
+				 uint8_t op, const struct attribution_access *a)
+{
+	const struct code_reference *r;
+	const char *owner, *name;
+
+	if (!is_invoke(op) || !(r = code_image_reference(image, method, bci)))
+		return ACCESS_FIT_NONE;
+	owner = code_image_text(image, image->members[r->member].class_name);
+	name = code_image_text(image, image->members[r->member].name);
+	if (strstr(owner, ".misc.Unsafe"))
+		return ACCESS_FIT_UNSAFE;
+	return knows(a, r, owner, name) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+}
+
+/* Does it make an array of that type, as far as it says so? */
+static bool makes_array_of(const struct code_image *image, uint32_t method, uint32_t bci,
+			   uint8_t op, const struct attribution_access *a)
+{
+	/* JVMS, newarray: T_BOOLEAN to T_LONG. */
+	static const char *const types[] = {"boolean", "char",  "float", "double",
+					    "byte",    "short", "int",   "long"};
+	const struct code_method *m = &image->methods[method];
+	uint8_t type;
+
+	if (op != OP_NEWARRAY || bci + 1 >= m->bytecode_bytes)
+		return op == OP_MULTIANEWARRAY ||
+		       (op == OP_ANEWARRAY && array_of(a->class_name) == REFERENCES);
+	type = image->bytecodes[m->bytecode + bci + 1];
+	return type >= 4 && type <= 11 && a->class_name[0] &&
+	       strlen(types[type - 4]) + 2 == strlen(a->class_name) &&
+	       begins(a->class_name, types[type - 4]);
+}
+
+static enum access_fit fits_field(const struct code_image *image, uint32_t method, uint32_t bci,
+				  uint8_t op, const struct attribution_access *a)
+{
+	bool is_static = a->kind == JXP__LOCATION__KIND__STATIC;
+	uint8_t get = is_static ? OP_GETSTATIC : OP_GETFIELD, put = get + 1;
+	const struct code_reference *r;
+	const struct code_member *m;
+	const char *descriptor;
+
+	if (op != get && op != put)
+		return fits_call(image, method, bci, op, a);
+	r = code_image_reference(image, method, bci);
+	if (!r)
+		return ACCESS_FIT_NONE;
+	m = &image->members[r->member];
+	descriptor = code_image_text(image, m->descriptor);
+	if (strcmp(code_image_text(image, m->name), a->field) != 0 ||
+	    (a->type[0] && descriptor[0] && !is_type(descriptor, a->type)))
+		return ACCESS_FIT_NONE;
+	if (op == get ? !a->loads : !a->stores)
+		return op == put && !is_primitive(descriptor) ? ACCESS_FIT_BARRIER
+							      : ACCESS_FIT_NONE;
+	return is_declared_in(image, m, a) ? ACCESS_FIT : ACCESS_FIT_NONE;
+}
+
+/* ---------------------------------------------------------------- arrays and headers */
+
 static enum access_fit fits_element(const struct code_image *image, uint32_t method, uint32_t bci,
 				    uint8_t op, const struct attribution_access *a)
 {
@@ -212,8 +262,9 @@ static enum access_fit fits_element(const struct code_image *image, uint32_t met
 	if (op == OP_AASTORE && array == REFERENCES)
 		return ACCESS_FIT_BARRIER;
 	if (makes_array(op))
-		return a->stores ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
-	return is_intrinsic(image, method, bci, op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+		return a->stores && makes_array_of(image, method, bci, op, a) ? ACCESS_FIT_PERHAPS
+									      : ACCESS_FIT_NONE;
+	return fits_call(image, method, bci, op, a);
 }
 
 static enum access_fit fits_length(uint8_t op, const struct attribution_access *a)

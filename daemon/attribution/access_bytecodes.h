@@ -27,8 +27,10 @@ struct attribution_access {
 enum access_fit {
 	ACCESS_FIT_NONE,
 	/* Fits where nothing else does: calls that the compiler has code of its own for, memory
-	 * that is cleared for a new object, a field of that name whose class is not known. */
+	 * that is cleared for a new array. */
 	ACCESS_FIT_PERHAPS,
+	/* A call of Unsafe, in whose place the compiler puts the access, whatever its bytecodes. */
+	ACCESS_FIT_UNSAFE,
 	/* The load may be the collector's, of what a store of a reference overwrites. */
 	ACCESS_FIT_BARRIER,
 	ACCESS_FIT,

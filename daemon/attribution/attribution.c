@@ -34,6 +34,8 @@ static struct instance_place dense_place(const struct native_code *n, const stru
 	return low < image->record_count ? s->records[low] : no_place;
 }
 
+#define LOCK_PREFIX 0xf0
+
 static void describe(const struct native_code *n, const struct instances *s,
 		     struct nearby_search *search, size_t at, bool ignore_dense,
 		     struct attribution_place *p)
@@ -44,6 +46,7 @@ static void describe(const struct native_code *n, const struct instances *s,
 		p->null_check = no_place;
 	if (!ignore_dense)
 		p->dense = dense_place(n, s, p->offset);
+	p->locked = n->image->bytes[p->offset] == LOCK_PREFIX;
 	nearby_find(search, at, &p->before, &p->behind);
 }
 
@@ -153,7 +156,12 @@ size_t attribution_memory_bytes(const struct attribution *a)
 #define OUT_OF_ORDER 3.0
 #define UNSEEN_BYTES 60.0 /* a callee without a record costs 1 for as many, */
 #define UNSEEN_SIZE  3.0  /* at most this */
-#define BARRIER_COST 4.0
+
+/* Of what fits less well. */
+static double fit_cost(enum access_fit fit)
+{
+	return fit == ACCESS_FIT ? 0 : fit == ACCESS_FIT_UNSAFE ? 6 : 8;
+}
 
 static double levels(unsigned count)
 {
@@ -221,7 +229,7 @@ struct fitting {
 };
 
 #define FITTING_MAX    (1u << 14) /* of all methods */
-#define CANDIDATES_MAX (1u << 16)
+#define CANDIDATES_MAX (1u << 13)
 
 struct fittings {
 	struct fitting *list;
@@ -295,13 +303,61 @@ static int find_candidates(const struct attribution *a, const struct attribution
 	return r;
 }
 
-/* What only may fit does not count where something fits. */
-static void keep_fitting(struct candidates *c)
+/* Is something that fits called from the call at place? */
+static bool leads_on(const struct instances *s, const struct candidates *c,
+		     struct instance_place place)
 {
+	for (size_t i = 0; i < c->count; i++)
+		if (instances_is_below(s, c->list[i].place.instance, place))
+			return true;
+	return false;
+}
+
+static void drop_below(const struct instances *s, struct candidates *c, struct instance_place place)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (instances_is_below(s, c->list[i].place.instance, place))
+			c->list[i].fit = ACCESS_FIT_NONE;
+}
+
+/* More calls than that are not looked into. */
+#define CALLS_MAX 256u
+
+/* Of calls that may stand for what the compiler has code of its own for, and what is called there,
+ * the innermost ones count; of Unsafe's the outermost ones. */
+static void drop_callers(const struct instances *s, struct candidates *c)
+{
+	size_t kept = 0, calls = 0;
+
+	for (size_t i = 0; i < c->count && calls < CALLS_MAX; i++) {
+		struct candidate *found = &c->list[i];
+
+		if (found->fit == ACCESS_FIT_UNSAFE)
+			drop_below(s, c, found->place);
+		else if (found->fit == ACCESS_FIT_PERHAPS && leads_on(s, c, found->place))
+			found->fit = ACCESS_FIT_NONE;
+		else
+			continue;
+		calls++;
+	}
+	for (size_t i = 0; i < c->count; i++)
+		if (c->list[i].fit != ACCESS_FIT_NONE)
+			c->list[kept++] = c->list[i];
+	c->count = kept;
+}
+
+/* Those that are no bytecodes for it, but calls with code of the compiler's own: Unsafe's, where
+ * there are any. */
+static void keep_calls(struct candidates *c)
+{
+	enum access_fit best = ACCESS_FIT_NONE;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->count; i++)
-		if (c->list[i].fit != ACCESS_FIT_PERHAPS)
+		if (c->list[i].fit > best && c->list[i].fit <= ACCESS_FIT_UNSAFE)
+			best = c->list[i].fit;
+	for (size_t i = 0; i < c->count && best != ACCESS_FIT_NONE; i++)
+		if (c->list[i].fit == best)
 			c->list[kept++] = c->list[i];
 	if (kept > 0)
 		c->count = kept;
@@ -332,10 +388,12 @@ static const struct candidate *find_at(const struct candidates *c, struct instan
 	return NULL;
 }
 
-static bool in_one_method(const struct candidates *c)
+/* Is what was found the only one that fits, but for other bytecodes of its call? */
+static bool is_alone(const struct candidates *c, const struct candidate *found)
 {
-	for (size_t i = 1; i < c->count; i++)
-		if (c->list[i].place.instance != c->list[0].place.instance)
+	for (size_t i = 0; i < c->count; i++)
+		if (c->list[i].fit >= found->fit &&
+		    c->list[i].place.instance != found->place.instance)
 			return false;
 	return true;
 }
@@ -349,10 +407,9 @@ nearest(const struct attribution *a, const struct attribution_place *p, const st
 	for (size_t i = 0; i < c->count; i++) {
 		struct instance_call calls[INSTANCE_DEPTH_MAX];
 		unsigned count = instances_chain(&a->instances, c->list[i].place, calls);
-		double cost = unseen(a, &a->instances.list[c->list[i].place.instance]);
+		double cost = unseen(a, &a->instances.list[c->list[i].place.instance]) +
+			      fit_cost(c->list[i].fit);
 
-		if (c->list[i].fit == ACCESS_FIT_BARRIER)
-			cost += BARRIER_COST;
 		cost += distances(a, &p->before, false, calls, count);
 		cost += distances(a, &p->behind, true, calls, count);
 		if (!best || cost < least) {
@@ -382,10 +439,11 @@ static const struct attribution_place *place_at(const struct attribution *a, uin
 	return NULL;
 }
 
-static void choose(const struct attribution *a, const struct attribution_place *p,
+static void choose(const struct attribution *a, const struct attribution_place *p, bool header,
 		   struct candidates *c, struct attribution_answer *answer)
 {
 	const struct candidate *found = NULL;
+	struct candidates all;
 
 	if (p->null_check.instance != INSTANCE_NONE)
 		found = find_at(c, p->null_check);
@@ -394,11 +452,14 @@ static void choose(const struct attribution *a, const struct attribution_place *
 	if (found) {
 		answer->certainty = CERTAINTY_EXACT;
 	} else {
-		keep_fitting(c);
-		answer->certainty = in_one_method(c) ? CERTAINTY_CHECKED : CERTAINTY_INFERRED;
+		drop_callers(&a->instances, c);
+		if (p->locked && !header)
+			keep_calls(c);
+		all = *c; /* What is left out from here on stays, behind the others. */
 		if (p->null_check.instance != INSTANCE_NONE)
 			keep_below(&a->instances, p->null_check, c);
 		found = nearest(a, p, c);
+		answer->certainty = is_alone(&all, found) ? CERTAINTY_CHECKED : CERTAINTY_INFERRED;
 	}
 	answer->count = instances_chain(&a->instances, found->place, answer->calls);
 }
@@ -421,7 +482,7 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 		answer->calls[0] = (struct instance_call){a->image.method, -1};
 		answer->count = 1;
 	} else if (r == 0) {
-		choose(a, p, &c, answer);
+		choose(a, p, access->kind == JXP__LOCATION__KIND__HEADER, &c, answer);
 	}
 	free(c.list);
 	return r;

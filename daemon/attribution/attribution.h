@@ -34,6 +34,8 @@ struct attribution_place {
 	uint32_t offset;
 	struct nearby before, behind;
 	struct instance_place null_check, dense; /* INSTANCE_NONE: it has none */
+	bool locked; /* no bytecode but a call of the library's comes to such an instruction,
+		      * headers aside */
 };
 
 struct attribution {

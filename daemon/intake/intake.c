@@ -174,12 +174,13 @@ static int apply_held(void *arg, const struct attribution_held *held)
 	return lost_or_failed(in, profile_add(&in->result->profile, &pair), LOSS_PAIRS);
 }
 
-/* The first access is of the type that is sampled. Of the second, all that end the wait: where it
- * waits for a load, which a read-modify-write is, too. */
+/* The first access is of the type that is sampled, the second of one that ends the wait: where both
+ * do, only a store overwrites what nobody has read. */
 static void ask_of_pair(const Jxp__Transition *t, struct attribution_held *held)
 {
 	const struct pair_kind *kind = pair_kind_find(t->kind);
 	const struct observation *o = &held->pair;
+	bool either = kind->ends == PAIR_LOAD_OR_STORE;
 
 	held->queries[0] = (struct attribution_query){.code = t->watch_code,
 						      .offset = t->watch_offset,
@@ -187,12 +188,13 @@ static void ask_of_pair(const Jxp__Transition *t, struct attribution_held *held)
 						      .location = o->location,
 						      .loads = kind->sampled == PAIR_LOAD,
 						      .stores = kind->sampled == PAIR_STORE};
-	held->queries[1] = (struct attribution_query){.code = t->trap_code,
-						      .offset = t->trap_offset,
-						      .node = o->trap_node,
-						      .location = o->location,
-						      .loads = kind->ends & PAIR_LOAD,
-						      .stores = kind->ends & PAIR_STORE};
+	held->queries[1] =
+	    (struct attribution_query){.code = t->trap_code,
+				       .offset = t->trap_offset,
+				       .node = o->trap_node,
+				       .location = o->location,
+				       .loads = either ? !o->wasteful : kind->ends == PAIR_LOAD,
+				       .stores = either ? o->wasteful : kind->ends == PAIR_STORE};
 }
 
 static int add_pair(struct intake *in, const Jxp__Transition *t)

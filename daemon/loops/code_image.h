@@ -42,8 +42,8 @@ struct code_null_check {
 	uint32_t continuation;
 };
 
-/* What a bytecode names: a field, a method, or a class alone. Where each text begins in the image's
- * texts; 0 is "". */
+/* What a bytecode names: a field, or a method, of which the class alone is told. Where each text
+ * begins in the image's texts; 0 is "". */
 struct code_member {
 	uint32_t class_name; /* Java name with dots, arrays as long[] */
 	uint32_t name;

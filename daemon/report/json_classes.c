@@ -10,9 +10,13 @@
 
 static json_t *access_json(struct json_writer *writer, const struct ranked_access *a)
 {
-	return json_pack("{s:f, s:I, s:o}", "fraction",
+	const struct cct *t = &writer->model->window->profile.cct;
+
+	return json_pack("{s:f, s:I, s:s*, s:o}", "fraction",
 			 estimate_fraction(a->metric, writer->model->objects.whole), "samples",
-			 (json_int_t)a->samples, "frames", report_json_frames(writer, a->node));
+			 (json_int_t)a->samples, "attribution",
+			 report_json_attribution(cct_node(t, a->node)), "frames",
+			 report_json_frames(writer, a->node));
 }
 
 static json_t *accesses_json(struct json_writer *writer, const struct ranked_field *f)

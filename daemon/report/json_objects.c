@@ -19,13 +19,19 @@ static json_t *count_json(double value)
 	return json_integer((json_int_t)fmin(fmax(round(value), 0), COUNT_MAX));
 }
 
+static const struct cct *cct_of(const struct json_writer *writer)
+{
+	return &writer->model->window->profile.cct;
+}
+
 static json_t *access_json(struct json_writer *writer, const struct ranked_site *site,
 			   const struct ranked_access *a)
 {
-	return json_pack("{s:f, s:I, s:f, s:o, s:o}", "fraction",
+	return json_pack("{s:f, s:I, s:f, s:o, s:s*, s:o}", "fraction",
 			 site->fraction * estimate_fraction(a->metric, site->sum.metric), "samples",
 			 (json_int_t)a->samples, "metric", a->metric, "location",
-			 report_json_location(writer, a->location), "frames",
+			 report_json_location(writer, a->location), "attribution",
+			 report_json_attribution(cct_node(cct_of(writer), a->node)), "frames",
 			 report_json_frames(writer, a->node));
 }
 

@@ -131,9 +131,10 @@ static json_t *access_json(struct json_writer *writer, const struct pair *pair, 
 	const struct profile *p = profile_of(writer);
 
 	return in_loop(writer,
-		       json_pack("{s:s, s:o, s:o}", "instruction",
+		       json_pack("{s:s, s:o, s:s*, s:o}", "instruction",
 				 strings_get(&p->strings, instruction), "location",
-				 report_json_location(writer, pair->location), "frames",
+				 report_json_location(writer, pair->location), "attribution",
+				 report_json_attribution(cct_node(&p->cct, node)), "frames",
 				 report_json_frames(writer, node)),
 		       node, true);
 }

@@ -20,11 +20,21 @@ struct page_copy {
 	uint8_t bytes[PAGE_READER_PAGE_BYTES];
 };
 
+/* For who looks at much that lies apart: parts of pages, of which those that begin at like
+ * addresses share PAGE_SET_PARTS places. */
+#define PAGE_PART_BYTES 1024u
+#define PAGE_SET_PARTS  4u
+struct page_set {
+	uint64_t addresses[PAGE_SET_PARTS]; /* 0: nothing */
+	uint32_t next;                      /* that is given up */
+	uint8_t bytes[PAGE_SET_PARTS][PAGE_PART_BYTES];
+};
+
 /* All zero: holds nothing, and has pages of its own alone. */
 struct page_reader {
 	struct page_copy own[PAGE_READER_PAGES];
-	struct page_copy *more; /* in their place, where much is looked at: borrowed */
-	unsigned more_count;
+	struct page_set *sets; /* in their place: borrowed, of zeros */
+	unsigned set_count;
 };
 
 /* Forgets its copies. */

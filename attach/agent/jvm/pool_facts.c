@@ -30,6 +30,7 @@ static bool read_split(struct pool_layout *l)
 {
 	struct resolved_layout *f = &l->fields, *m = &l->methods;
 
+	m->other = sizeof(uint64_t);
 	return offset_of("ConstantPoolCache", "_resolved_field_entries", &f->list) &&
 	       offset_of("ConstantPoolCache", "_resolved_method_entries", &m->list) &&
 	       offset_of("Array<ResolvedFieldEntry>", "_data", &f->data) &&
@@ -38,7 +39,7 @@ static bool read_split(struct pool_layout *l)
 	       size_of("ResolvedMethodEntry", &m->bytes) &&
 	       offset_of("ResolvedFieldEntry", "_cpool_index", &f->entry) &&
 	       offset_of("ResolvedMethodEntry", "_cpool_index", &m->entry) && f->entry == 14 &&
-	       m->entry == 16;
+	       m->entry == m->other + sizeof(uint64_t);
 }
 
 /* Behind the cache itself. */
@@ -50,7 +51,8 @@ static bool read_joint(struct pool_layout *l)
 	    !size_of("ConstantPoolCacheEntry", &f->bytes) ||
 	    !offset_of("ConstantPoolCache", "_length", &l->cache_length) ||
 	    !offset_of("ConstantPoolCacheEntry", "_indices", &f->entry) ||
-	    !offset_of("ConstantPoolCacheEntry", "_f1", &f->klass))
+	    !offset_of("ConstantPoolCacheEntry", "_f1", &f->klass) ||
+	    !offset_of("ConstantPoolCacheEntry", "_f2", &f->other))
 		return false;
 	l->methods = l->fields;
 	return true;

@@ -15,7 +15,10 @@ struct resolved_layout {
 	uint32_t data;  /* in the array, or in the cache: where the first is */
 	uint32_t bytes; /* of each */
 	uint32_t entry; /* u2 in it: of the constant pool */
-	uint32_t klass; /* of a field: the class that declares it */
+	uint32_t klass; /* of a field: the class that declares it; of a call that is not virtual,
+			   its Method */
+	uint32_t other; /* of a virtual call, int or address: its place in tables of virtual
+			   methods, or, where nothing overrides it, its Method */
 };
 
 struct pool_layout {

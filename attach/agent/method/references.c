@@ -128,10 +128,30 @@ static bool find_resolved(const struct reading *g, const struct resolved_layout 
 	return true;
 }
 
+/* Who uses it looks whether the method is called so. Of a virtual call all releases have either its
+ * place in tables or the Method; those places are small numbers, of 16 bits from JDK 23 on. */
+static void keep_resolved(const struct reading *g, const struct resolved_layout *of, uint64_t at,
+			  struct reference *ref)
+{
+	uint64_t word;
+
+	ref->index = -1;
+	if (!read_word(g->reader, at + of->klass, &ref->method))
+		ref->method = 0;
+	if (of->other == 0 || !read_at(g->reader, at + of->other, &word, sizeof(word)))
+		return;
+	if (g->reader->layout->pools.split)
+		word &= UINT16_MAX;
+	if (word <= UINT16_MAX)
+		ref->index = (int32_t)word;
+	else if (ref->op != JAVA_INVOKESTATIC && ref->op != JAVA_INVOKESPECIAL)
+		ref->method = word; /* Of an interface's it is beside the class. */
+}
+
 static void keep(void *arg, uint32_t bci, uint8_t op, uint16_t operand)
 {
 	struct reading *g = arg;
-	struct reference ref = {.bci = bci, .op = op};
+	struct reference ref = {.bci = bci, .op = op, .index = -1};
 	const struct resolved_layout *of = reference_is_call(op) ? &g->reader->layout->pools.methods
 								 : &g->reader->layout->pools.fields;
 	uint64_t at;
@@ -139,7 +159,9 @@ static void keep(void *arg, uint32_t bci, uint8_t op, uint16_t operand)
 	if (!g->cache || g->count == g->max || !find_resolved(g, of, operand, &at) ||
 	    !read_at(g->reader, at + of->entry, &ref.entry, sizeof(ref.entry)))
 		return;
-	if (!reference_is_call(op) && !read_word(g->reader, at + of->klass, &ref.klass))
+	if (reference_is_call(op))
+		keep_resolved(g, of, at, &ref);
+	else if (!read_word(g->reader, at + of->klass, &ref.klass))
 		ref.klass = 0;
 	g->out[g->count++] = ref;
 }

@@ -24,9 +24,11 @@ struct pool_reader {
 /* A bytecode and what it names. */
 struct reference {
 	uint32_t bci;
-	uint8_t op;     /* JAVA_GETSTATIC to JAVA_INVOKEINTERFACE */
-	uint16_t entry; /* of the constant pool */
-	uint64_t klass; /* of a field that was resolved: the class that declares it; or 0 */
+	uint8_t op;      /* JAVA_GETSTATIC to JAVA_INVOKEINTERFACE */
+	uint16_t entry;  /* of the constant pool */
+	uint64_t klass;  /* of a field that was resolved: the class that declares it; or 0 */
+	uint64_t method; /* of a call that was resolved: a Method, by what this JVM keeps; or 0 */
+	int32_t index;   /* of a virtual one: its place in tables of virtual methods; or -1 */
 };
 
 /* What an entry of a constant pool says. */

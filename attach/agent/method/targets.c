@@ -11,7 +11,7 @@ enum { FLAG_PRIVATE = 0x2, FLAG_FINAL = 0x10, FLAG_NATIVE = 0x100, FLAG_ABSTRACT
 #define SECONDARIES_MAX      256u
 
 /* Of one class, those of its subclasses that are looked at. */
-#define SUBCLASSES_MAX 48u
+#define SUBCLASSES_MAX 8u
 
 /* Primary supers of a class (Klass::_primary_super_limit). */
 #define PRIMARIES 8u
@@ -156,6 +156,8 @@ static uint64_t virtual_method(const struct asking *a, uint64_t klass, int32_t i
 	uint64_t method =
 	    word_at(a, klass + a->layout->vtable + (uint64_t)index * sizeof(uint64_t));
 
+	if (a->count > 0 && method == a->out[0])
+		return method; /* Most often it is inherited. */
 	return method && is_asked_for(a, method) ? method : 0;
 }
 
@@ -227,7 +229,7 @@ static void find_selected(struct asking *a, uint64_t super, const uint64_t *clas
 {
 	a->count = 0;
 	for (size_t i = 0; i < count && a->count < TARGETS_MAX; i++)
-		if (is_class(a, classes[i]) && is_subclass(a, classes[i], super))
+		if (is_subclass(a, classes[i], super))
 			found(a, inherited_method(a, classes[i]));
 }
 
@@ -263,8 +265,36 @@ static unsigned keep_inlinable(const struct asking *a)
 	return kept;
 }
 
-unsigned targets_of(const struct pool_reader *r, const struct member_look *member, uint8_t op,
-		    const uint64_t *classes, size_t count, uint64_t out[TARGETS_MAX])
+/* What is called, before anything stands in its place: as it was resolved, or looked for, which
+ * takes longer. */
+static uint64_t named_method(const struct asking *a, const struct member_look *member,
+			     const struct reference *call)
+{
+	uint64_t method = call->method;
+
+	if (!method && call->op == JAVA_INVOKEVIRTUAL && call->index >= 0 && member->klass)
+		method = word_at(a, member->klass + a->layout->vtable +
+					(uint64_t)call->index * sizeof(uint64_t));
+	if (method && is_asked_for(a, method))
+		return method;
+	return member->klass ? inherited_method(a, member->klass) : 0;
+}
+
+size_t targets_classes(const struct pool_reader *r, const uint64_t *names, size_t count,
+		       uint64_t *out)
+{
+	const struct asking a = {.reader = r, .layout = &r->layout->pools};
+	size_t kept = 0;
+
+	for (size_t i = 0; a.layout->known && i < count; i++)
+		if (is_class(&a, names[i]))
+			out[kept++] = names[i];
+	return kept;
+}
+
+unsigned targets_of(const struct pool_reader *r, const struct member_look *member,
+		    const struct reference *call, const uint64_t *classes, size_t count,
+		    uint64_t out[TARGETS_MAX])
 {
 	struct asking a = {.reader = r,
 			   .layout = &r->layout->pools,
@@ -273,14 +303,14 @@ unsigned targets_of(const struct pool_reader *r, const struct member_look *membe
 			   .out = out};
 	uint64_t method;
 
-	if (!member->klass || !a.layout->known)
+	if (!a.layout->known)
 		return 0;
-	method = inherited_method(&a, member->klass);
-	if (op == JAVA_INVOKEINTERFACE)
+	method = named_method(&a, member, call);
+	if (call->op == JAVA_INVOKEINTERFACE && member->klass)
 		find_of_interface(&a, member->klass, method, classes, count);
-	else if (op == JAVA_INVOKEVIRTUAL && method)
+	else if (call->op == JAVA_INVOKEVIRTUAL && member->klass && method)
 		find_virtual(&a, member->klass, method, classes, count);
-	else
+	else if (call->op == JAVA_INVOKESTATIC || call->op == JAVA_INVOKESPECIAL)
 		found(&a, method);
 	return keep_inlinable(&a);
 }

@@ -17,11 +17,16 @@
 /* Longer ones no compiler inlines (FreqInlineSize). */
 #define TARGET_CODE_MAX 325u
 
-/* Finds, of an invoke that names this, at most TARGETS_MAX addresses of Methods that have bytecodes
- * and are not too long to be inlined; returns how many. classes: count addresses of what the
- * compiled code names, some of which are classes: of many that there are they select those that
- * its compiler knew. */
-unsigned targets_of(const struct pool_reader *r, const struct member_look *member, uint8_t op,
-		    const uint64_t *classes, size_t count, uint64_t out[TARGETS_MAX]);
+/* Which of count addresses of the JVM's structures, as compiled code names them, are of classes
+ * that are no interfaces; returns how many it wrote. */
+size_t targets_classes(const struct pool_reader *r, const uint64_t *names, size_t count,
+		       uint64_t *out);
+
+/* Finds, of a call that names this, at most TARGETS_MAX addresses of Methods that have bytecodes
+ * and are not too long to be inlined; returns how many. classes: those that the compiled code
+ * names; of many that there are they select those that its compiler knew. */
+unsigned targets_of(const struct pool_reader *r, const struct member_look *member,
+		    const struct reference *call, const uint64_t *classes, size_t count,
+		    uint64_t out[TARGETS_MAX]);
 
 #endif

@@ -15,8 +15,7 @@
 struct named_member {
 	Jxp__CodeImage__Member message;
 	uint64_t pool;
-	uint16_t entry;
-	uint8_t op; /* of a call; 0: of a field */
+	struct reference first; /* that named it; of a field, with no op */
 	bool looked;
 	struct member_targets targets;
 };
@@ -27,11 +26,11 @@ struct symbol {
 };
 
 struct code_members {
-	struct page_copy pages[CODE_MEMBERS_PAGES];
+	struct page_set pages[CODE_MEMBERS_PAGES];
 	struct page_reader reader;
 	struct pool_reader pools;
-	const uint64_t *names;
-	size_t name_count;
+	uint64_t *classes; /* that the compiled code names */
+	size_t class_count;
 	struct named_member members[CODE_MEMBERS_MAX];
 	Jxp__CodeImage__Member *list[CODE_MEMBERS_MAX];
 	uint16_t member_slots[MEMBER_SLOTS]; /* index + 1 */
@@ -50,17 +49,23 @@ struct code_members *code_members_new(const struct method_layout *layout, const 
 
 	if (!m)
 		return NULL;
-	m->reader.more = m->pages;
-	m->reader.more_count = CODE_MEMBERS_PAGES;
+	m->reader.sets = m->pages;
+	m->reader.set_count = CODE_MEMBERS_PAGES;
 	m->pools = (struct pool_reader){layout, &m->reader};
-	m->names = names;
-	m->name_count = count;
+	m->classes = malloc((count + 1) * sizeof(*m->classes));
+	if (!m->classes) {
+		free(m);
+		return NULL;
+	}
+	m->class_count = targets_classes(&m->pools, names, count, m->classes);
 	m->text_bytes = 1; /* "" */
 	return m;
 }
 
 void code_members_free(struct code_members *m)
 {
+	if (m)
+		free(m->classes);
 	free(m);
 }
 
@@ -127,17 +132,19 @@ static char *text_of(struct code_members *m, uint64_t symbol, bool is_class)
 
 /* False where a text is missing, or the message would be too large. */
 static bool make_message(struct code_members *m, const struct member_look *look,
-			 uint64_t declared_in, Jxp__CodeImage__Member *to)
+			 uint64_t declared_in, bool is_field, Jxp__CodeImage__Member *to)
 {
 	uint64_t declaring = declared_in ? reference_class_name(&m->pools, declared_in) : 0;
 	size_t bytes;
 
 	jxp__code_image__member__init(to);
 	to->class_name = text_of(m, look->class_name, true);
-	to->name = text_of(m, look->name, false);
-	to->descriptor = text_of(m, look->descriptor, false);
-	to->declared_in =
-	    declaring && declaring != look->class_name ? text_of(m, declaring, true) : m->texts;
+	if (is_field) {
+		to->name = text_of(m, look->name, false);
+		to->descriptor = text_of(m, look->descriptor, false);
+	}
+	if (declaring && declaring != look->class_name)
+		to->declared_in = text_of(m, declaring, true);
 	bytes = strlen(to->class_name) + strlen(to->name) + strlen(to->descriptor) +
 		strlen(to->declared_in);
 	if (m->wire_bytes + bytes > CODE_MEMBER_BYTES) {
@@ -145,7 +152,7 @@ static bool make_message(struct code_members *m, const struct member_look *look,
 		return false;
 	}
 	m->wire_bytes += (uint32_t)bytes;
-	return *to->class_name && *to->name && *to->descriptor;
+	return *to->class_name && (!is_field || (*to->name && *to->descriptor));
 }
 
 /* -1: it is none, or has no room. */
@@ -159,11 +166,11 @@ static int32_t add(struct code_members *m, uint64_t pool, const struct reference
 		return -1;
 	}
 	if (!reference_look(&m->pools, pool, r->entry, &look) ||
-	    !make_message(m, &look, r->klass, &member->message))
+	    !make_message(m, &look, r->klass, !op, &member->message))
 		return -1;
 	member->pool = pool;
-	member->entry = r->entry;
-	member->op = op;
+	member->first = *r;
+	member->first.op = op;
 	m->list[m->count] = &member->message;
 	return (int32_t)m->count++;
 }
@@ -179,8 +186,8 @@ int32_t code_members_find(struct code_members *m, uint64_t pool, const struct re
 		uint16_t *slot = &m->member_slots[hash % MEMBER_SLOTS];
 		const struct named_member *there = &m->members[*slot ? *slot - 1 : 0];
 
-		if (*slot && there->pool == pool && there->entry == reference->entry &&
-		    there->op == op)
+		if (*slot && there->pool == pool && there->first.entry == reference->entry &&
+		    there->first.op == op)
 			return *slot - 1;
 		if (*slot)
 			continue;
@@ -196,10 +203,11 @@ struct member_targets *code_members_targets(struct code_members *m, uint32_t ind
 	struct named_member *member = &m->members[index];
 	struct member_look look;
 
-	if (member->op && !member->looked &&
-	    reference_look(&m->pools, member->pool, member->entry, &look))
-		member->targets.count = (uint8_t)targets_of(&m->pools, &look, member->op, m->names,
-							    m->name_count, member->targets.methods);
+	if (member->first.op && !member->looked &&
+	    reference_look(&m->pools, member->pool, member->first.entry, &look))
+		member->targets.count =
+		    (uint8_t)targets_of(&m->pools, &look, &member->first, m->classes,
+					m->class_count, member->targets.methods);
 	member->looked = true;
 	return &member->targets;
 }

@@ -193,6 +193,9 @@ static void add_targets(struct code_message *m, uint32_t member, uint8_t depth,
 static void add_references(struct code_message *m, const struct message_method *method,
 			   uint64_t pool, size_t count, Jxp__CodeImage__Bytecodes *b)
 {
+	bool leads_on = method->depth == 0 ||
+			(method->depth < CODE_TARGETS_DEPTH && b->code.len <= CODE_LEADS_ON_BYTES);
+
 	b->references = &m->references_at[m->reference_count];
 	for (size_t i = 0; i < count; i++) {
 		Jxp__CodeImage__Reference *to = &m->references[m->reference_count];
@@ -208,7 +211,7 @@ static void add_references(struct code_message *m, const struct message_method *
 		jxp__code_image__reference__init(to);
 		to->bci = (int32_t)m->read[i].bci;
 		to->member = (uint32_t)member;
-		if (method->depth < CODE_TARGETS_DEPTH)
+		if (leads_on)
 			add_targets(m, to->member, method->depth + 1, to);
 		m->references_at[m->reference_count++] = to;
 		b->n_references++;

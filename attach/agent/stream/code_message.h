@@ -19,9 +19,11 @@
 #define CODE_REFERENCES_MAX 6144u
 
 /* Methods that calls may lead to are added while there are fewer than this in all, and to this
- * depth below those of records. */
-#define CODE_METHODS_MAX   512u
-#define CODE_TARGETS_DEPTH 3u
+ * depth below those of records. One that left no record has no call of its own in the code:
+ * whatever it calls left none either. So longer ones are not looked through for calls. */
+#define CODE_METHODS_MAX    512u
+#define CODE_TARGETS_DEPTH  3u
+#define CODE_LEADS_ON_BYTES 48u
 
 /* What one takes, with the copy: protobuf-c has a struct and a pointer for each part. */
 #define CODE_MESSAGE_BYTES                                                                        \

@@ -37,7 +37,7 @@ void json_writer_release(struct json_writer *writer)
 
 const char *report_json_attribution(const struct cct_node *node)
 {
-	return node->certainty ? certainty_name((enum certainty)node->certainty) : NULL;
+	return node && node->certainty ? certainty_name((enum certainty)node->certainty) : NULL;
 }
 
 /* A new reference to the node's frame, or NULL without memory. */
@@ -49,12 +49,11 @@ static json_t *frame_json(struct json_writer *writer, uint32_t id)
 
 	if (!writer->frames[id])
 		writer->frames[id] = json_pack(
-		    "{s:s, s:s, s:s, s:i, s:i, s:s, s:s*}", "class",
+		    "{s:s, s:s, s:s, s:i, s:i, s:s}", "class",
 		    method ? strings_get(&p->strings, method->class_name) : "", "method",
 		    method ? strings_get(&p->strings, method->name) : "", "file",
 		    method ? strings_get(&p->strings, method->file) : "", "line", node->line, "bci",
-		    node->bci, "tier", name_of_tier((Jxp__Tier)node->tier), "attribution",
-		    report_json_attribution(node));
+		    node->bci, "tier", name_of_tier((Jxp__Tier)node->tier));
 	return json_incref(writer->frames[id]);
 }
 

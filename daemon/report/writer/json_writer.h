@@ -31,7 +31,8 @@ static inline void cleanup_json(json_t **json)
 int json_writer_init(struct json_writer *writer, const struct report_model *m);
 void json_writer_release(struct json_writer *writer);
 
-/* How sure it is that accesses are made at a node: a word; NULL where none is said to be. */
+/* How sure it is that accesses are made at a node: a word; NULL where none is said to be, and for
+ * NULL. */
 const char *report_json_attribution(const struct cct_node *node);
 
 /* The calling context, leaf first; [] for node 0. A new reference, or NULL without memory. */

@@ -74,7 +74,8 @@ def _access(where, direction, location, access, frame, count):
         direction = EITHER
     place = tuple(location.get(key) or "" for key in ("kind", "class", "field", "declared_in", "type"))
     of = (frame["class"], frame["method"], frame.get("bci", -1), frame.get("tier", ""))
-    return Access(where, direction, place, of, access.get("attribution", ""), instruction, count)
+    said = access.get("attribution") or frame.get("attribution", "")
+    return Access(where, direction, place, of, said, instruction, count)
 
 
 def _changes(instruction):
