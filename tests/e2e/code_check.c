@@ -163,6 +163,16 @@ static void look_at_checks(const struct code_blob *blob)
 	}
 }
 
+static void each_checks(void *arg, uint64_t blob)
+{
+	struct code_blob found;
+
+	(void)arg;
+	if (codemap_find(code_heap_begin(&layout.code, blob), &found) &&
+	    found.type == CODE_COMPILED)
+		look_at_checks(&found);
+}
+
 /* JDK 11 tells of instructions only, not of the handlers behind them, which later ones count as
  * code, too. */
 static bool same_size(uint32_t read, uint32_t told)
@@ -189,7 +199,6 @@ static void compare(jmethodID method, jint size, const void *code, const void *i
 	}
 	tally.different += blob.start != (uintptr_t)code || !same_method(blob.method, method) ||
 			   !same_size(blob.size, (uint32_t)size);
-	look_at_checks(&blob);
 	if (record && record->header.kind == JVMTI_CMLR_INLINE_INFO)
 		tally.places += !same_places(record, code, &blob);
 }
@@ -313,6 +322,8 @@ static void JNICALL on_death(jvmtiEnv *env, JNIEnv *jni)
 	if ((*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED) != JVMTI_ERROR_NONE)
 		abort();
 	compares = false;
+	if (complete)
+		code_heap_each(&layout.code, each_checks, NULL);
 	printf("\ncode %s: %u compared, %u linkers, %u missing, %u different, %u places, %u calls, "
 	       "%u stubs, %u others, %u checks, %u misplaced, %u rounds\n",
 	       complete ? "read" : "left", tally.compared, tally.linkers, tally.missing,
