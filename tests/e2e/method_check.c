@@ -35,10 +35,11 @@ static struct {
 	unsigned numbered; /* by JDK 11: JVMTI adds a hash to the class's name */
 	unsigned lines;
 	unsigned bytecodes;
-	unsigned fields; /* that bytecodes name */
-	unsigned calls;  /* likewise methods */
-	unsigned asked;  /* of these, where they may lead, */
-	unsigned led;    /* and they do lead somewhere */
+	unsigned fields;   /* that bytecodes name */
+	unsigned declared; /* ... whose class is known */
+	unsigned calls;    /* likewise methods */
+	unsigned asked;    /* of these, where they may lead, */
+	unsigned led;      /* and they do lead somewhere */
 	unsigned missing;
 	unsigned different;
 } tally;
@@ -436,6 +437,20 @@ static void ask_now_and_then(const struct reference *call, const struct member_l
 		compare_targets(call, member);
 }
 
+/* The class that declares a field is the one that the constant pool names, one that this extends,
+ * or an interface. */
+static void compare_declaring(const struct reference *field, const struct member_look *member)
+{
+	uint64_t check_at = offset_of("Klass", "_super_check_offset");
+	uint64_t cache_at = offset_of("Klass", "_secondary_super_cache");
+	uint32_t check = 0;
+
+	tally.declared++;
+	(void)safe_read(field->klass + check_at, &check, sizeof(check));
+	if (!member->klass || (!inherits(member->klass, field->klass) && check != cache_at))
+		differs("class of a field", "another", "there");
+}
+
 static const unsigned char *theirs_raw;
 
 static void compare_reference(const struct pool_reader *reader, const struct reference *ref)
@@ -455,6 +470,8 @@ static void compare_reference(const struct pool_reader *reader, const struct ref
 		differs("reference", "another", text);
 	} else if (reference_is_call(ref->op)) {
 		ask_now_and_then(ref, &look);
+	} else if (ref->klass) {
+		compare_declaring(ref, &look);
 	}
 }
 
@@ -851,10 +868,11 @@ JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
 	find_pairs();
 	each_class(jni, compare_class_methods);
 	printf("methods: %u classes, %u methods, %u natives, %u hidden, %u numbered, %u lines, "
-	       "%u bytecodes, %u fields, %u calls, %u asked, %u led, %u missing, %u different\n",
+	       "%u bytecodes, %u fields, %u declared, %u calls, %u asked, %u led, %u missing, %u "
+	       "different\n",
 	       tally.classes, tally.methods, tally.natives, tally.hidden, tally.numbered,
-	       tally.lines, tally.bytecodes, tally.fields, tally.calls, tally.asked, tally.led,
-	       tally.missing, tally.different);
+	       tally.lines, tally.bytecodes, tally.fields, tally.declared, tally.calls, tally.asked,
+	       tally.led, tally.missing, tally.different);
 	printf("table: %u numbers, %u full, %u unread, bytes %u median %u p99, "
 	       "first %u ns median %u p99, again %u ns median %u p99\n",
 	       measured, method_table()->full, method_table()->unread, share(sizes, 50),
