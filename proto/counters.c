@@ -96,7 +96,7 @@ const struct counter counter_table[] = {
 	 "methods or instructions have no name: a class was unloaded first, or there were too many",
      .stage = {10, "agent_names_lost"}},
     {C(CODE_DROPPED), .name = "code_dropped",
-     .sentence = "compiled methods, or their debug information, did not fit the agent's code map",
+     .sentence = "compiled methods, or what is told of them, had too little room in the agent",
      .stage = {9, "agent_code_dropped"}},
     {C(RING_FULL), .name = "ring_full",
      .sentence = "events were lost because a thread's ring was full: use a longer period",

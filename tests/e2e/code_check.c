@@ -20,6 +20,8 @@
 #include "attach/agent/method/java_name.h"
 #include "attach/agent/method/method_table.h"
 #include "attach/agent/stack/scopes.h"
+#include "common/code/insn.h"
+#include "common/code/opcode.h"
 
 static struct {
 	unsigned compared;
@@ -30,6 +32,8 @@ static struct {
 	unsigned calls;     /* places where others are inlined */
 	unsigned stubs;     /* compared */
 	unsigned others;    /* of another type, or not told apart */
+	unsigned checks;    /* null checks, */
+	unsigned misplaced; /* of which these are at no instruction that can fault */
 } tally;
 
 static jvmtiEnv *jvmti;
@@ -122,6 +126,51 @@ static bool same_places(const jvmtiCompiledMethodLoadInlineRecord *record, const
 		known++;
 	}
 	return known == blob->debug_pc_count;
+}
+
+#define CHECKS_MAX 8192u
+
+/* Division by zero faults, too (opcode F7, /6 and /7), which C1 makes use of. Where a class was not
+ * loaded C1 has a jump in the place of the access, until it is. */
+static bool may_fault(const uint8_t *bytes, size_t available, uint64_t ip)
+{
+	struct opcode o;
+	struct insn insn;
+
+	if (!insn_decode(bytes, available, ip, &insn) || !opcode_read(bytes, available, &o))
+		return false;
+	return insn.has_memory || insn.loads || insn.stores || insn.unsupported ||
+	       opcode_is(&o, 0xe9) || (opcode_is(&o, 0xf7) && opcode_group(&o) >= 6);
+}
+
+/* Each is at an instruction that may fault, and goes on in the code. */
+static void look_at_checks(const struct code_blob *blob)
+{
+	static struct null_check checks[CHECKS_MAX];
+	const uint8_t *bytes = (const uint8_t *)(uintptr_t)blob->start;
+	struct code_heap_blob in;
+	uint32_t count;
+
+	if (!code_heap_find(&layout.code, blob->start, &in))
+		return;
+	count = scopes_null_checks(&layout.scopes, in.start, checks, CHECKS_MAX);
+	tally.checks += count;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = checks[i].offset;
+
+		tally.misplaced += at >= blob->size || checks[i].continuation >= blob->size ||
+				   !may_fault(bytes + at, blob->size - at, blob->start + at);
+	}
+}
+
+static void each_checks(void *arg, uint64_t blob)
+{
+	struct code_blob found;
+
+	(void)arg;
+	if (codemap_find(code_heap_begin(&layout.code, blob), &found) &&
+	    found.type == CODE_COMPILED)
+		look_at_checks(&found);
 }
 
 /* JDK 11 tells of instructions only, not of the handlers behind them, which later ones count as
@@ -273,11 +322,13 @@ static void JNICALL on_death(jvmtiEnv *env, JNIEnv *jni)
 	if ((*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED) != JVMTI_ERROR_NONE)
 		abort();
 	compares = false;
+	if (complete)
+		code_heap_each(&layout.code, each_checks, NULL);
 	printf("\ncode %s: %u compared, %u linkers, %u missing, %u different, %u places, %u calls, "
-	       "%u stubs, %u others, %u rounds\n",
+	       "%u stubs, %u others, %u checks, %u misplaced, %u rounds\n",
 	       complete ? "read" : "left", tally.compared, tally.linkers, tally.missing,
-	       tally.different, tally.places, tally.calls, tally.stubs, tally.others,
-	       atomic_load(&rounds));
+	       tally.different, tally.places, tally.calls, tally.stubs, tally.others, tally.checks,
+	       tally.misplaced, atomic_load(&rounds));
 	(void)fflush(stdout);
 }
 

@@ -17,11 +17,12 @@ from support.tree import TREE, contained, homes
 
 DIRECTORY = os.path.join(BUILD, "tests/code")
 ACCOUNT = re.compile(r"^code (\w+): (\d+) compared, (\d+) linkers, (\d+) missing, (\d+) different, (\d+) places, (\d+) calls, "
-                     r"(\d+) stubs, (\d+) others, (\d+) rounds$",
+                     r"(\d+) stubs, (\d+) others, (\d+) checks, (\d+) misplaced, (\d+) rounds$",
                      re.MULTILINE)
 ALL_COMPILED = ["-Xmx128m", "-Xcomp"]
 LEAST = 200
 LEAST_STUBS = 150
+LEAST_CHECKS = 500
 LEAST_ROUNDS = 20
 SMALL_CACHE = ["-XX:ReservedCodeCacheSize=6m"]
 
@@ -43,12 +44,13 @@ def _run(command):
 
 
 def _judge(account):
-    how, (compared, linkers, missing, different, places, calls, stubs, others, _) = account
+    how, (compared, linkers, missing, different, places, calls, stubs, others, checks, misplaced, _) = account
     assert how == "read", how
     assert compared >= LEAST, compared
     assert missing == different == places == calls == 0, account
     assert stubs >= LEAST_STUBS and others == 0, account
     assert linkers < compared / 2, account
+    assert checks >= LEAST_CHECKS and misplaced == 0, account
 
 
 def _is_read(jdk, options, program):

@@ -35,8 +35,11 @@ static struct {
 	unsigned numbered; /* by JDK 11: JVMTI adds a hash to the class's name */
 	unsigned lines;
 	unsigned bytecodes;
-	unsigned fields;  /* that bytecodes name */
-	unsigned calls;   /* likewise methods */
+	unsigned fields;   /* that bytecodes name */
+	unsigned declared; /* ... whose class is known */
+	unsigned calls;    /* likewise methods */
+	unsigned asked;    /* of these, where they may lead, */
+	unsigned led;      /* and they do lead somewhere */
 	unsigned missing;
 	unsigned different;
 } tally;
@@ -51,6 +54,8 @@ struct pair {
 	uint64_t id;
 	uint64_t method;
 };
+static uint64_t *klasses; /* of objects, and interfaces */
+static size_t klass_count, klass_capacity;
 static struct pair *pairs;
 static size_t pair_count, pair_capacity;
 
@@ -104,6 +109,17 @@ static void add_pair(uint64_t id, uint64_t method)
 	pairs[pair_count++] = (struct pair){id, method};
 }
 
+static void keep_klass(uint64_t klass)
+{
+	if (klass_count == klass_capacity) {
+		klass_capacity = klass_capacity * 2 + 4096;
+		klasses = realloc(klasses, klass_capacity * sizeof(*klasses));
+		if (!klasses)
+			fail("memory");
+	}
+	klasses[klass_count++] = klass;
+}
+
 static void add_klass(uint64_t klass)
 {
 	uint64_t methods = read_word(klass + offset_of("InstanceKlass", "_methods"));
@@ -112,6 +128,7 @@ static void add_klass(uint64_t klass)
 	uint64_t number_at = offset_of("ConstMethod", "_method_idnum");
 	int32_t length;
 
+	keep_klass(klass);
 	if (!methods || !ids || !safe_read(methods, &length, sizeof(length)))
 		return;
 	count = read_word(ids);
@@ -138,16 +155,16 @@ static int by_id(const void *a, const void *b)
 static void find_pairs(void)
 {
 	uint64_t next_data = offset_of("ClassLoaderData", "_next");
-	uint64_t klasses = offset_of("ClassLoaderData", "_klasses");
+	uint64_t first = offset_of("ClassLoaderData", "_klasses");
 	uint64_t next = offset_of("Klass", "_next_link");
 	uint64_t helper = offset_of("Klass", "_layout_helper");
 	uint64_t data;
 
 	if (!vmstructs_static_word("ClassLoaderDataGraph", "_head", &data))
 		fail("_head");
-	pair_count = 0;
+	pair_count = klass_count = 0;
 	for (; data; data = read_word(data + next_data))
-		for (uint64_t k = read_word(data + klasses); k; k = read_word(k + next)) {
+		for (uint64_t k = read_word(data + first); k; k = read_word(k + next)) {
 			int32_t is_instance;
 
 			if (safe_read(k + helper, &is_instance, sizeof(is_instance)) &&
@@ -290,6 +307,150 @@ static bool names_same(const struct member_look *ours, unsigned entry)
 	       is_utf8(u2_at(named + 1), ours->name) && is_utf8(u2_at(named + 3), ours->descriptor);
 }
 
+/* ---------------------------------------------------------------- where calls lead */
+
+/* Most that are asked about: each is held against all classes. */
+#define ASKED_MAX    2000u
+#define ASKED_EACH   31u
+#define EXPECTED_MAX 64u
+
+/* As many subclasses as are looked at, and more. */
+#define FEW_CLASSES 8u
+
+static struct page_set part_sets[256];
+
+/* The method of that name which a class has, or inherits: all are looked at, one after the other.
+ */
+static uint64_t find_by_name(const struct member_look *member, uint64_t klass)
+{
+	uint64_t at = offset_of("InstanceKlass", "_methods");
+	uint64_t data = offset_of("Array<Method*>", "_data"), super = offset_of("Klass", "_super");
+
+	for (; klass; klass = read_word(klass + super)) {
+		uint64_t methods = read_word(klass + at);
+		int32_t length;
+
+		if (!methods || !safe_read(methods, &length, sizeof(length)))
+			continue;
+		for (int32_t i = 0; i < length; i++) {
+			uint64_t method = read_word(methods + data + (uint64_t)i * 8);
+			struct method_look look;
+
+			if (method_look(&layout, method, &look) &&
+			    look.symbols[METHOD_NAME] == member->name &&
+			    look.symbols[METHOD_DESCRIPTOR] == member->descriptor)
+				return method;
+		}
+	}
+	return 0;
+}
+
+static bool inherits(uint64_t klass, uint64_t super)
+{
+	uint64_t at = offset_of("Klass", "_super");
+
+	while (klass && klass != super)
+		klass = read_word(klass + at);
+	return klass != 0;
+}
+
+static bool is_in_list(uint64_t method, const uint64_t *list, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (list[i] == method)
+			return true;
+	return false;
+}
+
+/* What stands in the place of a method in all subclasses; *classes: how many these are. */
+static unsigned expect(const struct member_look *member, uint64_t named, bool overridable,
+		       uint64_t out[EXPECTED_MAX], unsigned *classes)
+{
+	unsigned count = 0;
+
+	*classes = 1;
+	out[count++] = named;
+	for (size_t i = 0; overridable && i < klass_count && count < EXPECTED_MAX; i++) {
+		uint64_t method;
+
+		if (klasses[i] == member->klass || !inherits(klasses[i], member->klass))
+			continue;
+		++*classes;
+		method = find_by_name(member, klasses[i]);
+		if (!is_in_list(method, out, count))
+			out[count++] = method;
+	}
+	return count;
+}
+
+static bool may_be_inlined(uint64_t method)
+{
+	struct method_look look;
+
+	return method_look(&layout, method, &look) && !(look.flags & 0x500) && look.code_size > 0 &&
+	       look.code_size <= TARGET_CODE_MAX;
+}
+
+static bool is_abstract(uint64_t method)
+{
+	struct method_look look;
+
+	return method_look(&layout, method, &look) && look.flags & 0x400;
+}
+
+/* Nothing beside what is expected, and, where there are few classes, all of it. */
+static void compare_targets(const struct reference *call, const struct member_look *member)
+{
+	struct page_reader pages = {.sets = part_sets, .set_count = 256};
+	const struct pool_reader reader = {&layout, &pages};
+	uint64_t named = find_by_name(member, member->klass), out[TARGETS_MAX];
+	uint64_t expected[EXPECTED_MAX];
+	unsigned classes, all, concrete = 0, inlined = 0, count;
+	struct method_look look;
+
+	/* One that its package alone may override has another method of its name elsewhere. */
+	if (!named || !method_look(&layout, named, &look) || !(look.flags & 7))
+		return;
+	all = expect(member, named, call->op == JAVA_INVOKEVIRTUAL && !(look.flags & 0x12),
+		     expected, &classes);
+	for (unsigned i = 0; i < all; i++) {
+		concrete += !is_abstract(expected[i]);
+		inlined += may_be_inlined(expected[i]);
+	}
+	page_reader_forget(&pages);
+	count = targets_of(&reader, member, call, NULL, 0, out);
+	tally.asked++;
+	tally.led += count > 0;
+	for (unsigned i = 0; i < count; i++)
+		if (!is_in_list(out[i], expected, all) || !may_be_inlined(out[i]))
+			differs("target", "another", "none");
+	if (count != inlined && classes <= FEW_CLASSES && concrete <= TARGETS_MAX)
+		differs("targets", "fewer", "more");
+}
+
+static void ask_now_and_then(const struct reference *call, const struct member_look *member)
+{
+	static unsigned met;
+
+	if (tally.asked < ASKED_MAX && member->klass && call->op != JAVA_INVOKEINTERFACE &&
+	    met++ % ASKED_EACH == 0)
+		compare_targets(call, member);
+}
+
+/* The class that declares a field is the one that the constant pool names, one that this extends,
+ * or an interface. */
+static void compare_declaring(const struct reference *field, const struct member_look *member)
+{
+	uint64_t check_at = offset_of("Klass", "_super_check_offset");
+	uint64_t cache_at = offset_of("Klass", "_secondary_super_cache");
+	uint32_t check = 0;
+
+	tally.declared++;
+	(void)safe_read(field->klass + check_at, &check, sizeof(check));
+	if (!member->klass || (!inherits(member->klass, field->klass) && check != cache_at))
+		differs("class of a field", "another", "there");
+}
+
 static const unsigned char *theirs_raw;
 
 static void compare_reference(const struct pool_reader *reader, const struct reference *ref)
@@ -307,6 +468,10 @@ static void compare_reference(const struct pool_reader *reader, const struct ref
 	} else if (!names_same(&look, entry)) {
 		(void)snprintf(text, sizeof(text), "entry %u at %u", entry, ref->bci);
 		differs("reference", "another", text);
+	} else if (reference_is_call(ref->op)) {
+		ask_now_and_then(ref, &look);
+	} else if (ref->klass) {
+		compare_declaring(ref, &look);
 	}
 }
 
@@ -703,10 +868,11 @@ JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
 	find_pairs();
 	each_class(jni, compare_class_methods);
 	printf("methods: %u classes, %u methods, %u natives, %u hidden, %u numbered, %u lines, "
-	       "%u bytecodes, %u fields, %u calls, %u missing, %u different\n",
+	       "%u bytecodes, %u fields, %u declared, %u calls, %u asked, %u led, %u missing, %u "
+	       "different\n",
 	       tally.classes, tally.methods, tally.natives, tally.hidden, tally.numbered,
-	       tally.lines, tally.bytecodes, tally.fields, tally.calls, tally.missing,
-	       tally.different);
+	       tally.lines, tally.bytecodes, tally.fields, tally.declared, tally.calls, tally.asked,
+	       tally.led, tally.missing, tally.different);
 	printf("table: %u numbers, %u full, %u unread, bytes %u median %u p99, "
 	       "first %u ns median %u p99, again %u ns median %u p99\n",
 	       measured, method_table()->full, method_table()->unread, share(sizes, 50),

@@ -13,6 +13,7 @@
 #define PAGE PAGE_READER_PAGE_BYTES
 
 static struct page_reader reader;
+static struct page_set sets[2];
 static uint8_t *pages; /* two, and a third that cannot be read */
 
 static int setup(void **state)
@@ -25,8 +26,18 @@ static int setup(void **state)
 		return -1;
 	for (unsigned i = 0; i < 2 * PAGE; i++)
 		pages[i] = (uint8_t)(i % 251);
-	page_reader_forget(&reader);
+	reader = (struct page_reader){0};
 	return safe_read_init();
+}
+
+static int setup_with_sets(void **state)
+{
+	int r = setup(state);
+
+	memset(sets, 0, sizeof(sets));
+	reader.sets = sets;
+	reader.set_count = 2;
+	return r;
 }
 
 static void bytes_across_pages_come_in_one_piece(void **state)
@@ -64,12 +75,29 @@ static void copies_stay_until_they_are_forgotten(void **state)
 	assert_int_equal(byte, 77);
 }
 
+/* There are more parts than places. */
+static void a_set_gives_up_its_oldest(void **state)
+{
+	uint8_t byte;
+
+	(void)state;
+	for (unsigned round = 0; round < 3; round++)
+		for (unsigned at = 0; at < 2 * PAGE; at += PAGE_PART_BYTES / 2) {
+			assert_true(page_read(&reader, (uintptr_t)pages + at, &byte, 1));
+			assert_int_equal(byte, pages[at]);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(bytes_across_pages_come_in_one_piece, setup),
 	    cmocka_unit_test_setup(what_cannot_be_read_ends_it, setup),
 	    cmocka_unit_test_setup(copies_stay_until_they_are_forgotten, setup),
+	    cmocka_unit_test_setup(bytes_across_pages_come_in_one_piece, setup_with_sets),
+	    cmocka_unit_test_setup(what_cannot_be_read_ends_it, setup_with_sets),
+	    cmocka_unit_test_setup(copies_stay_until_they_are_forgotten, setup_with_sets),
+	    cmocka_unit_test_setup(a_set_gives_up_its_oldest, setup_with_sets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

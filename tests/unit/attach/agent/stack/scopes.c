@@ -300,6 +300,72 @@ static void debug_information_that_is_apart_is_read_safely(void **state)
 	assert_int_equal(offsets_below(1000, offsets, 8), 0);
 }
 
+/* ---------------------------------------------------------------- null checks */
+
+/* An nmethod with nothing but its table, which begins with how many there are. */
+static struct {
+	uint32_t begin, end;
+	uint64_t immutable;
+	uint16_t short_begin, short_end;
+	uint32_t table[5];
+} checked;
+
+static struct scope_layout checks_layout(bool apart)
+{
+	struct scope_layout l = {.known = true, .apart = apart, .checks_known = true};
+
+	l.checks = (uint32_t)((uintptr_t)(apart ? (void *)&checked.short_begin : &checked.begin) -
+			      (uintptr_t)&checked);
+	l.checks_end = (uint32_t)((uintptr_t)(apart ? (void *)&checked.short_end : &checked.end) -
+				  (uintptr_t)&checked);
+	l.immutable_data = (uint32_t)((uintptr_t)&checked.immutable - (uintptr_t)&checked);
+	checked.begin = checked.short_begin =
+	    (uint16_t)((uintptr_t)checked.table - (uintptr_t)&checked);
+	checked.end = checked.short_end =
+	    (uint16_t)(checked.begin + (uint32_t)sizeof(checked.table));
+	checked.immutable = (uintptr_t)&checked;
+	memcpy(checked.table, (const uint32_t[]){2, 16, 100, 20, 120}, sizeof(checked.table));
+	return l;
+}
+
+static void null_checks_are_copied_wherever_they_lie(void **state)
+{
+	struct null_check checks[4];
+
+	(void)state;
+	for (int apart = 0; apart < 2; apart++) {
+		struct scope_layout l = checks_layout(apart);
+
+		assert_int_equal(scopes_null_checks(&l, (uintptr_t)&checked, checks, 4), 2);
+		assert_int_equal(checks[0].offset, 16);
+		assert_int_equal(checks[0].continuation, 100);
+		assert_int_equal(checks[1].offset, 20);
+		assert_int_equal(checks[1].continuation, 120);
+		assert_int_equal(scopes_null_checks(&l, (uintptr_t)&checked, checks, 1), 1);
+	}
+}
+
+static void a_table_of_null_checks_that_cannot_be_is_none(void **state)
+{
+	struct scope_layout l = checks_layout(false);
+	struct null_check checks[4];
+
+	(void)state;
+	checked.table[0] = 3; /* More than there is room for. */
+	assert_int_equal(scopes_null_checks(&l, (uintptr_t)&checked, checks, 4), 0);
+	checked.table[0] = UINT32_MAX;
+	assert_int_equal(scopes_null_checks(&l, (uintptr_t)&checked, checks, 4), 0);
+	checked.end = checked.begin; /* What lies there is something else. */
+	checked.table[0] = 2;
+	assert_int_equal(scopes_null_checks(&l, (uintptr_t)&checked, checks, 4), 0);
+	l = checks_layout(true);
+	checked.immutable = 64; /* It is gone. */
+	assert_int_equal(scopes_null_checks(&l, (uintptr_t)&checked, checks, 4), 0);
+	l = checks_layout(false);
+	l.checks_known = false;
+	assert_int_equal(scopes_null_checks(&l, (uintptr_t)&checked, checks, 4), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, setup)
 
 int main(void)
@@ -316,6 +382,8 @@ int main(void)
 	    TEST(an_nmethod_is_read_as_a_whole),
 	    TEST(what_an_nmethod_says_of_itself_is_not_believed),
 	    TEST(debug_information_that_is_apart_is_read_safely),
+	    TEST(null_checks_are_copied_wherever_they_lie),
+	    TEST(a_table_of_null_checks_that_cannot_be_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

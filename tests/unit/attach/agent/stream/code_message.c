@@ -64,6 +64,9 @@ static int fill(unsigned methods)
 	copy->stack_count = COPIED_STACKS_MAX;
 	copy->record_count = COPIED_RECORDS_MAX;
 	copy->call_count = COPIED_CALLS_MAX;
+	copy->check_count = COPIED_CHECKS_MAX;
+	for (uint32_t i = 0; i < COPIED_CHECKS_MAX; i++)
+		copy->checks[i] = (struct null_check){16 * i, LIMIT_CODE_BYTES - 1};
 	for (uint32_t i = 0; i < COPIED_FRAMES_MAX; i++)
 		copy->frames[i] = (struct scope_call){METHOD + 8 * (i % methods), -1};
 	for (uint32_t i = 0; i < COPIED_STACKS_MAX; i++)
@@ -101,9 +104,13 @@ static void the_largest_image_fits_a_frame(void **state)
 	assert_non_null(m);
 	assert_int_equal(code_message_image(m)->n_records, COPIED_RECORDS_MAX);
 	assert_int_equal(code_message_image(m)->n_calls, COPIED_CALLS_MAX);
-	/* With all the bytecodes that it may have. */
+	assert_int_equal(code_message_image(m)->n_null_checks, COPIED_CHECKS_MAX);
+	/* With all the bytecodes that it may have, and all that they may name: of a reference a
+	 * tag, a length, a bci, a member and three targets; of a member five tags and lengths. */
 	assert_true(jxp__code_image__get_packed_size(code_message_image(m)) + CODE_BYTECODES_MAX +
-			LIMIT_CODE_METHODS * 16 <
+			LIMIT_CODE_METHODS * 16 +
+			CODE_REFERENCES_MAX * (2 + 4 + 3 + 2 + TARGETS_MAX * 3) +
+			CODE_MEMBER_BYTES + CODE_MEMBERS_MAX * 5 * 3 <
 		    FRAME_MAX_AGENT);
 	code_message_free(m);
 }
