@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@
 #include "common/array.h"
 #include "daemon/attribution/attribution.h"
 #include "daemon/intake/attribution_intake.h"
+#include "daemon/window/result.h"
 
 #define CODES_MAX 4096u
 
@@ -27,6 +29,8 @@ enum group {
 	GROUP_LENGTH,
 	GROUP_CLASS,
 	GROUP_MARK,
+	GROUP_OTHER, /* by the JVM a call, of which the compiler has code of its own, or an
+			allocation */
 	GROUPS,
 };
 
@@ -56,6 +60,8 @@ struct truth {
 	struct attribution all, blind;
 };
 
+static int wrong_fd = -1;             /* of the file JXPERF_SCORE_WRONG: a line for each */
+static const struct profile *profile; /* whose methods the codes' are */
 static struct truth truths[CODES_MAX];
 static unsigned truth_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -75,6 +81,10 @@ unsigned __real_attribution_match(const struct attribution *a, const struct inst
 				  unsigned count);
 unsigned __wrap_attribution_match(const struct attribution *a, const struct instance_call *path,
 				  unsigned count);
+int __real_attribution_intake_analysed(struct attribution_intake *in, uint32_t code, int error,
+				       struct attribution *attribution);
+int __wrap_attribution_intake_analysed(struct attribution_intake *in, uint32_t code, int error,
+				       struct attribution *attribution);
 int __real_array_reserve_within(void *items, size_t *capacity, size_t wanted, size_t limit,
 				size_t size);
 int __wrap_array_reserve_within(void *items, size_t *capacity, size_t wanted, size_t limit,
@@ -101,7 +111,11 @@ static struct score *score(void)
 /* Before the daemon gives up what it needs for that. */
 __attribute__((constructor)) static void open_score(void)
 {
+	const char *path = getenv("JXPERF_SCORE_WRONG");
+
 	(void)score();
+	if (path)
+		wrong_fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 }
 
 #define COPY(field, count) \
@@ -202,11 +216,32 @@ static enum group group_of(const struct attribution_access *access)
 						     : GROUP_MARK;
 }
 
+static enum access_fit fit_of(const struct attribution *a, const struct instance_call *c,
+			      const struct attribution_access *access)
+{
+	return c->bci < 0 ? ACCESS_FIT_NONE
+			  : access_bytecode_fits(&a->image, c->method, (uint32_t)c->bci, access);
+}
+
 static bool fits(const struct attribution *a, const struct instance_call *c,
 		 const struct attribution_access *access)
 {
-	return c->bci >= 0 && access_bytecode_fits(&a->image, c->method, (uint32_t)c->bci,
-						   access) != ACCESS_FIT_NONE;
+	return fit_of(a, c, access) != ACCESS_FIT_NONE;
+}
+
+/* Of an access that the bytecode at place made. */
+static enum group true_group(const struct attribution *truth, struct instance_place place,
+			     const struct attribution_access *access)
+{
+	struct instance_call calls[INSTANCE_DEPTH_MAX];
+	unsigned count;
+
+	if (place.instance == INSTANCE_NONE)
+		return group_of(access);
+	count = instances_chain(&truth->instances, place, calls);
+	return count > 0 && fit_of(truth, &calls[count - 1], access) == ACCESS_FIT_PERHAPS
+		   ? GROUP_OTHER
+		   : group_of(access);
 }
 
 static enum outcome compare(const struct attribution *truth, struct instance_place place,
@@ -234,19 +269,60 @@ static enum outcome compare(const struct attribution *truth, struct instance_pla
 	return answer->calls[count - 1].bci == calls[count - 1].bci ? RIGHT_BYTECODE : RIGHT_CALLS;
 }
 
+static void print_calls(FILE *out, const struct attribution *a, const struct instance_call *calls,
+			unsigned count)
+{
+	for (unsigned i = count; i-- > 0;) {
+		const struct cct_method *m =
+		    cct_method(&profile->cct, a->image.methods[calls[i].method].name);
+
+		fprintf(out, " %s.%s@%d", m ? strings_get(&profile->strings, m->class_name) : "",
+			m ? strings_get(&profile->strings, m->name) : "", calls[i].bci);
+	}
+}
+
+/* What, who made it, and who is said to have, innermost first. */
+static void tell_wrong(const struct truth *t, const struct attribution_place *all,
+		       const struct attribution_access *access,
+		       const struct attribution_answer *answer)
+{
+	struct instance_call calls[INSTANCE_DEPTH_MAX];
+	unsigned count = instances_chain(&t->all.instances, all->dense, calls);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = wrong_fd >= 0 && profile ? open_memstream(&text, &size) : NULL;
+
+	if (!out)
+		return;
+	fprintf(out, "%s %s%s of %s %s, %s:", certainty_name(answer->certainty),
+		access->loads ? "load" : "", access->stores ? "store" : "",
+		access->declared_in[0] ? access->declared_in : access->class_name, access->field,
+		all->null_check.instance == INSTANCE_NONE ? "unchecked" : "null check");
+	print_calls(out, &t->all, calls, count);
+	fprintf(out, " |");
+	print_calls(out, &t->all, answer->calls, answer->count);
+	fprintf(out, "\n");
+	if (fclose(out) == 0)
+		(void)!write(wrong_fd, text, size); /* Or a line is missing. */
+	free(text);
+}
+
 static void hold(struct score *s, const struct truth *t, uint32_t offset,
 		 const struct attribution_access *access, const struct attribution_answer *answer)
 {
 	const struct attribution_place *all = place_of(&t->all, offset);
-	enum group group = group_of(access);
+	enum group group;
 	struct attribution_answer blind;
 	enum outcome outcome;
 
 	if (!all || !access_bytecodes_tell(access))
 		return;
+	group = true_group(&t->all, all->dense, access);
 	outcome = compare(&t->all, all->dense, access, answer);
 	if (outcome == WRONG && compare(&t->all, all->null_check, access, answer) < EITHER)
 		outcome = EITHER;
+	if (outcome == WRONG)
+		tell_wrong(t, all, access, answer);
 	s->dense[group][outcome]++;
 	s->certainty[answer->certainty][outcome]++;
 	if (answer->certainty != CERTAINTY_UNKNOWN && answer->certainty != CERTAINTY_METHOD &&
@@ -254,7 +330,8 @@ static void hold(struct score *s, const struct truth *t, uint32_t offset,
 		s->impossible++;
 	if (all->null_check.instance != INSTANCE_NONE &&
 	    __real_attribution_find(&t->blind, offset, access, &blind) == 0)
-		s->null_check[group][compare(&t->all, all->null_check, access, &blind)]++;
+		s->null_check[true_group(&t->all, all->null_check, access)]
+			     [compare(&t->all, all->null_check, access, &blind)]++;
 }
 
 int __wrap_attribution_find(const struct attribution *a, uint32_t offset,
@@ -284,6 +361,13 @@ unsigned __wrap_attribution_match(const struct attribution *a, const struct inst
 	matched = __real_attribution_match(truth ? &truth->all : a, path, count);
 	(void)pthread_mutex_unlock(&lock);
 	return matched;
+}
+
+int __wrap_attribution_intake_analysed(struct attribution_intake *in, uint32_t code, int error,
+				       struct attribution *attribution)
+{
+	profile = &in->result->profile;
+	return __real_attribution_intake_analysed(in, code, error, attribution);
 }
 
 /* Nothing that was told is kept, so that what is asked for often counts as often. */

@@ -13,10 +13,11 @@ Of fields, elements and lengths:
 
   SCORE_ONLY      comma-separated programs       SCORE_SECONDS   of each window (default 10)
   SCORE_JDKS      releases (default 17 and the newest)          SCORE_OPTIONS   more options for the JVMs
-  SCORE_WARM_UP_S seconds before the window (default 8)
+  SCORE_WARM_UP_S seconds before the window (default 8)         SCORE_WRONG     how many wrong ones to show (default 0)
 
 Exits with 1 when the mean of the methods is below 97, one of them below 95, or anything is impossible.
 """
+import collections
 import os
 import struct
 import sys
@@ -34,10 +35,12 @@ TWIN = ("-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints")
 WINDOW = ("--kinds", "dead-store,silent-store,silent-load,objects", "--budget", "20%", "--period", "1ms")
 SECONDS = float(os.environ.get("SCORE_SECONDS", "10"))
 WARM_UP_S = float(os.environ.get("SCORE_WARM_UP_S", "8"))
+WRONG_SHOWN = int(os.environ.get("SCORE_WRONG", "0"))
 OPTIONS = os.environ.get("SCORE_OPTIONS", "").split()
 
-GROUPS = ("field", "element", "length", "class", "mark")
-# What the JVM's records tell well enough. Words of headers are read where compilers like to, and listed only.
+GROUPS = ("field", "element", "length", "class", "mark", "other")
+# What the JVM's records tell well enough. Listed only: words of headers, which are read where compilers like to, and "other",
+# where the record has a call, of which the compiler has code of its own, or an allocation.
 TOLD = ("field", "element", "length")
 RIGHT = ("bytecode", "calls", "method", "either")
 OUTCOMES = ("bytecode", "calls", "method", "either", "wrong", "unnamed", "unsaid")
@@ -59,6 +62,8 @@ class Score:
         self.null_check = {g: {o: next(take) for o in OUTCOMES} for g in GROUPS}
         self.certainty = {c: {o: next(take) for o in OUTCOMES} for c in CERTAINTIES}
         self.impossible, self.lost = next(take), next(take)
+        with open(path + ".wrong", encoding="utf-8", errors="replace") as f:
+            self.wrong = collections.Counter(f.read().splitlines())
 
     @staticmethod
     def bytes():
@@ -79,7 +84,8 @@ def measure(jdk, program):
     path = os.path.join(make_directory(), "score")
     with open(path, "wb") as f:
         f.write(bytes(Score.bytes()))
-    os.environ["JXPERF_SCORE"] = path
+    with open(path + ".wrong", "wb"):
+        os.environ["JXPERF_SCORE"], os.environ["JXPERF_SCORE_WRONG"] = path, path + ".wrong"
     daemon = profile.Daemon()
     environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
     jvm = Process([jdk.java, "-Xmx1g", *TWIN, *OPTIONS, "-Djava.awt.headless=true", "-cp", profile.BENCH_CLASS_PATH, program],
@@ -108,6 +114,8 @@ def show(jdk, program, score):
     print("    by how sure: " + ", ".join(
         f"{c} {share([r], *RIGHT):.1f} of {told_of([r])}" for c, r in score.certainty.items()
         if told_of([r])), flush=True)
+    for line, n in score.wrong.most_common(WRONG_SHOWN):
+        print(f"    WRONG {n}: {line}")
     return method
 
 
