@@ -15,6 +15,13 @@ enum certainty {
 };
 
 /* "exact" and so on; "none". */
-const char *certainty_name(enum certainty certainty);
+static inline const char *certainty_name(enum certainty certainty)
+{
+	static const char *const names[CERTAINTY_VALUES] = {
+	    "none", "exact", "checked", "inferred", "method", "unknown",
+	};
+
+	return names[certainty];
+}
 
 #endif

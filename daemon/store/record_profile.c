@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/profile/certainty.h"
 #include "proto/limits.h"
 
 /* ---------------------------------------------------------------- packing */

@@ -6,6 +6,7 @@
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/stack/scopes.h"
+#include "common/code/insn.h"
 #include "common/code/opcode.h"
 
 /* Where a call of a compiled method leads: its first instruction, or the one behind the check of
@@ -195,4 +196,18 @@ int code_copy_take(struct code_copy **out, const struct frame_layout *layout, ui
 	else
 		*out = c;
 	return r;
+}
+
+uint64_t code_copy_place(uint32_t at, const uint8_t *bytes, unsigned length, uint32_t *offset)
+{
+	uint64_t ip = codemap_address(at);
+	uint8_t now[INSN_MAX_BYTES];
+	struct code_blob blob;
+
+	if (at == 0 || length == 0 || length > sizeof(now) || !codemap_find(ip, &blob) ||
+	    blob.type != CODE_COMPILED || !safe_read(ip, now, length) ||
+	    memcmp(now, bytes, length) != 0)
+		return 0;
+	*offset = (uint32_t)(ip - blob.start);
+	return blob.serial;
 }

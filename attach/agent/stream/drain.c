@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/agent/code/codemap.h"
-#include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/jvm/class_table.h"
 #include "attach/agent/method/java_name.h"
@@ -168,22 +166,6 @@ static uint32_t place_id(struct drain *d, const struct place *place, uint8_t *el
 	return id;
 }
 
-/* Whose code an instruction is of, for whoever asks which method of it made the access. Code that
- * is not there any more, or other code in its place, is none. */
-static uint64_t code_at(uint32_t at, const struct code_bytes *bytes, uint32_t *offset)
-{
-	uint8_t now[INSN_MAX_BYTES];
-	uint64_t ip = codemap_address(at);
-	struct code_blob blob;
-
-	if (at == 0 || bytes->length == 0 || !codemap_find(ip, &blob) ||
-	    blob.type != CODE_COMPILED || !safe_read(ip, now, bytes->length) ||
-	    memcmp(now, bytes->bytes, bytes->length) != 0)
-		return 0;
-	*offset = (uint32_t)(ip - blob.start);
-	return blob.serial;
-}
-
 static void add_record(struct drain *d, const struct thread *t, const struct record *r)
 {
 	uint32_t watch_instruction = instruction_id(d, &r->watch_code);
@@ -216,9 +198,11 @@ static void add_record(struct drain *d, const struct thread *t, const struct rec
 	m->jvm_access = r->jvm_access;
 	if (r->type != RECORD_TRAPPED)
 		return;
-	m->watch_code = code_at(r->watch_at, &r->watch_code, &m->watch_offset);
+	m->watch_code = code_copy_place(r->watch_at, r->watch_code.bytes, r->watch_code.length,
+					&m->watch_offset);
 	if (!r->jvm_access)
-		m->trap_code = code_at(r->trap_at, &r->trap_code, &m->trap_offset);
+		m->trap_code = code_copy_place(r->trap_at, r->trap_code.bytes, r->trap_code.length,
+					       &m->trap_offset);
 }
 
 static void add_access(struct drain *d, const struct thread *t, const struct record *r)
@@ -245,7 +229,8 @@ static void add_access(struct drain *d, const struct thread *t, const struct rec
 	m->weight = r->weight;
 	m->location = location;
 	m->object_bytes = (uint64_t)r->place.words * 8;
-	m->code = code_at(r->access_at, &r->watch_code, &m->offset);
+	m->code =
+	    code_copy_place(r->access_at, r->watch_code.bytes, r->watch_code.length, &m->offset);
 }
 
 static void add_cpu_sample(struct drain *d, const struct thread *t, const struct record *r)
