@@ -179,7 +179,7 @@ def _parse(name, text):
             method.flags = line
         elif line == "    Code:":
             in_code = True
-        elif "vm.annotation.IntrinsicCandidate" in line or "vm.annotation.HotSpotIntrinsicCandidate" in line:
+        elif "vm.annotation.IntrinsicCandidate" in line or "jdk.internal.HotSpotIntrinsicCandidate" in line:
             method.intrinsic = True
         elif in_code and re.match(r"^ {4,6}[A-Z]\w+:", line):
             in_code = False
