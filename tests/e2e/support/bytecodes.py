@@ -63,7 +63,8 @@ class Bytecodes:
         with open(os.path.join(home, "release"), encoding="utf-8") as f:
             release = f.read()
         self.release = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', release).group(1)
-        stamps = [(p, os.path.getmtime(p)) for p in class_path.split(":") if os.path.exists(p)]
+        # A test's copy of the workloads lies elsewhere each time.
+        stamps = [(os.path.basename(p), os.path.getmtime(p)) for p in class_path.split(":") if os.path.exists(p)]
         key = hashlib.sha256(repr((home, release, stamps)).encode()).hexdigest()[:20]
         self.directory = os.path.join(BUILD, "tests/javap", key)
         os.makedirs(self.directory, exist_ok=True)
@@ -114,9 +115,9 @@ class Bytecodes:
             return None
 
     def _ask(self, names):
-        javap = os.path.join(self.home, "bin/javap")
-        if "/usr/lib/jvm/" not in javap or javap != os.path.abspath(javap):
-            javap = os.path.join(jdks()[-1].home, "bin/javap")  # One of a tree of its own may not run here.
+        # One of a tree of its own may not run here.
+        home = self.home if self.home in [j.home for j in jdks()] else jdks()[-1].home
+        javap = os.path.join(home, "bin/javap")
         command = [javap, "-c", "-p", "-v", "--system", self.home, "--multi-release", self.release, "-cp", self.class_path]
         environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
         said = subprocess.run([*command, *names], env=environment, capture_output=True, text=True, check=False).stdout
@@ -178,7 +179,7 @@ def _parse(name, text):
             method.flags = line
         elif line == "    Code:":
             in_code = True
-        elif "vm.annotation.IntrinsicCandidate" in line or "vm.annotation.HotSpotIntrinsicCandidate" in line:
+        elif "vm.annotation.IntrinsicCandidate" in line or "jdk.internal.HotSpotIntrinsicCandidate" in line:
             method.intrinsic = True
         elif in_code and re.match(r"^ {4,6}[A-Z]\w+:", line):
             in_code = False

@@ -10,9 +10,14 @@ import subprocess
 import time
 import urllib.request
 
-from lib import BUILD, HANG_S, ROOT, Process, jdks, made_once, make_directory, register, wait_until
+from lib import BUILD, HANG_S, ROOT, Process, jdks, made_once, make_directory, note, register, wait_until
+from . import possible
+from .bytecodes import Bytecodes
 
 WINDOWS_AT_ONCE = 2
+
+# JXPERF_CHECK_METHODS=1: each report that a test has of a window is also one whose rows can be true (support/possible.py).
+CHECK_METHODS = os.environ.get("JXPERF_CHECK_METHODS") == "1"
 
 # Exit statuses of an attach that prints a report, besides 0.
 EARLY, TARGET_ENDED = 3, 4
@@ -144,6 +149,8 @@ class Daemon(Process):
                 break  # Others did not come and take the processors.
             seconds = report["window"]["duration_s"] * cpu_s / max(got_s, 0.01)
             asked = f"{min(seconds, LONGEST_S):.1f}s"
+        if CHECK_METHODS:
+            assert_possible(pid, report)
         return report
 
     def start_attach(self, pid, *options, duration="60s"):
@@ -240,6 +247,23 @@ def report_of(result, status=0):
     report = json.loads(result.stdout)
     assert report["schema"] == 1, report["schema"]
     return report
+
+
+def assert_possible(pid, report):
+    """No row names a method that cannot have made its access, as far as the files of the process's classes are known."""
+    try:
+        home = os.path.dirname(os.path.dirname(os.readlink(f"/proc/{pid}/exe")))
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as f:
+            arguments = f.read().split("\0")
+    except OSError:
+        return  # It has ended.
+    if "-cp" not in arguments or not os.path.exists(os.path.join(home, "release")):
+        return
+    bytecodes = Bytecodes(home, arguments[arguments.index("-cp") + 1])
+    tally = possible.tally_of(bytecodes, [*possible.accesses(report), *possible.line_accesses(report)])
+    for line in tally.lines():
+        note(line)
+    assert not tally.impossible, [(n, a.words()) for a, n in tally.impossible.most_common(5)]
 
 
 def the_one_kind(report):
