@@ -355,7 +355,7 @@ static bool inherits(uint64_t klass, uint64_t super)
 	return klass != 0;
 }
 
-/* One that is not has no table of virtual methods yet, and no objects. */
+/* One that is not has no objects, and a table of virtual methods only if it is archived. */
 static bool is_linked(uint64_t klass)
 {
 	int32_t linked;
@@ -374,9 +374,10 @@ static bool is_in_list(uint64_t method, const uint64_t *list, unsigned count)
 	return false;
 }
 
-/* What stands in the place of a method in all subclasses; *classes: how many these are. */
+/* What stands in the place of a method in all subclasses, or all that are linked; *classes: how
+ * many these are. */
 static unsigned expect(const struct member_look *member, uint64_t named, bool overridable,
-		       uint64_t out[EXPECTED_MAX], unsigned *classes)
+		       bool linked, uint64_t out[EXPECTED_MAX], unsigned *classes)
 {
 	unsigned count = 0;
 
@@ -386,7 +387,7 @@ static unsigned expect(const struct member_look *member, uint64_t named, bool ov
 		uint64_t method;
 
 		if (klasses[i] == member->klass || !inherits(klasses[i], member->klass) ||
-		    !is_linked(klasses[i]))
+		    (linked && !is_linked(klasses[i])))
 			continue;
 		++*classes;
 		method = find_by_name(member, klasses[i]);
@@ -420,13 +421,14 @@ static void compare_targets(const struct reference *call, const struct member_lo
 	uint64_t expected[EXPECTED_MAX];
 	static unsigned fewer;
 	unsigned classes, all, concrete = 0, inlined = 0, count;
+	bool overridable;
 	struct method_look look;
 
 	/* One that its package alone may override has another method of its name elsewhere. */
 	if (!named || !method_look(&layout, named, &look) || !(look.flags & 7))
 		return;
-	all = expect(member, named, call->op == JAVA_INVOKEVIRTUAL && !(look.flags & 0x12),
-		     expected, &classes);
+	overridable = call->op == JAVA_INVOKEVIRTUAL && !(look.flags & 0x12);
+	all = expect(member, named, overridable, true, expected, &classes);
 	for (unsigned i = 0; i < all; i++) {
 		concrete += !is_abstract(expected[i]);
 		inlined += may_be_inlined(expected[i]);
@@ -435,11 +437,12 @@ static void compare_targets(const struct reference *call, const struct member_lo
 	count = targets_of(&reader, member, call, NULL, 0, out);
 	tally.asked++;
 	tally.led += count > 0;
+	all = expect(member, named, overridable, false, expected, &(unsigned){0});
 	for (unsigned i = 0; i < count; i++)
 		if (!is_in_list(out[i], expected, all) || !may_be_inlined(out[i]))
 			differs("target", "another", "none");
-	/* Of a few, whose classes come while this looks on, or whose names the JVM makes up, none.
-	 */
+	/* Of a few, whose classes come while this looks on, or whose names the JVM makes up,
+	 * none. */
 	fewer += count != inlined && classes <= FEW_CLASSES && concrete <= TARGETS_MAX;
 	if (fewer > FEWER_MAX)
 		differs("targets", "fewer", "more");
