@@ -282,9 +282,14 @@ static int add_candidates(struct candidates *c, const struct fittings *f, const 
 {
 	uint32_t method = s->list[instance].method;
 	size_t count = f->first[method + 1] - f->first[method];
-	int r = array_reserve(&c->list, &c->capacity, c->count + count, sizeof(*c->list));
+	int r;
 
-	for (uint32_t i = f->first[method]; r == 0 && i < f->first[method + 1]; i++)
+	if (count == 0)
+		return 0;
+	r = array_reserve(&c->list, &c->capacity, c->count + count, sizeof(*c->list));
+	if (r < 0)
+		return r;
+	for (uint32_t i = f->first[method]; i < f->first[method + 1]; i++)
 		c->list[c->count++] =
 		    (struct candidate){{instance, (int32_t)f->list[i].bci}, f->list[i].fit};
 	return r;
