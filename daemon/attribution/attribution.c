@@ -301,8 +301,9 @@ static int find_candidates(const struct attribution *a, const struct attribution
 	struct fittings f = {0};
 	int r = fit_methods(&f, &a->image, access);
 
-	for (uint32_t i = 0; r == 0 && i < a->instances.count && c->count < CANDIDATES_MAX; i++)
-		r = add_candidates(c, &f, &a->instances, i);
+	for (uint32_t i = 0; r == 0 && f.count > 0 && i < a->instances.count; i++)
+		if (c->count < CANDIDATES_MAX)
+			r = add_candidates(c, &f, &a->instances, i);
 	free(f.list);
 	free(f.first);
 	return r;
