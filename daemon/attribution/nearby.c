@@ -6,10 +6,6 @@
 /* Blocks that lead to a trap's call have no branches; more than so many in a row are no stub. */
 #define STUB_BLOCKS_MAX 4u
 
-/* Deoptimization::Reason_profile_predicate, Reason_predicate, Reason_loop_limit_check: their traps
- * have the bci of the loop's head, wherever the check came from. */
-#define LOOP_REASONS (1u << 8 | 1u << 17 | 1u << 18)
-
 static bool place_of_record(const struct native_code *n, const struct instances *s, uint32_t offset,
 			    struct instance_place *place)
 {
@@ -46,11 +42,12 @@ static const struct native_insn *trap_of(const struct native_code *n, uint16_t b
 	return NULL;
 }
 
-static bool is_for_loop(int32_t request)
+/* Its request has the reason behind the action's three bits, inverted. */
+static bool is_for_loop(const struct code_image *image, int32_t request)
 {
 	unsigned reason = (unsigned)(~request >> 3) & 31;
 
-	return request < 0 && (LOOP_REASONS >> reason & 1);
+	return request < 0 && (image->loop_traps >> reason & 1);
 }
 
 /* Of the branch that ends block b: of the trap that it guards. */
@@ -64,7 +61,8 @@ static bool place_of_guard(const struct native_code *n, const struct instances *
 		int32_t request;
 		const struct native_insn *call = trap_of(n, next, &request);
 
-		if (call && !is_for_loop(request) && place_of_record(n, s, end_of(call), place))
+		if (call && !is_for_loop(n->image, request) &&
+		    place_of_record(n, s, end_of(call), place))
 			return true;
 	}
 	return false;

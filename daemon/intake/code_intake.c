@@ -359,6 +359,7 @@ static int add_code(struct making *k, const Jxp__CodeImage *m)
 		return -EBADMSG;
 	image->code = m->code;
 	image->start = m->start;
+	image->loop_traps = m->loop_traps;
 	image->size = (uint32_t)m->bytes.len;
 	image->bytes = malloc(image->size);
 	if (!image->bytes)

@@ -73,7 +73,8 @@ struct code_image {
 	uint64_t start; /* address of the first byte */
 	uint8_t *bytes;
 	uint32_t size;
-	uint32_t method; /* index of methods: that it was compiled from */
+	uint32_t method;     /* index of methods: that it was compiled from */
+	uint32_t loop_traps; /* reasons of traps, by bit, that have the record of a loop's head */
 	struct code_method *methods;
 	struct code_record *records;
 	struct code_frame *frames;

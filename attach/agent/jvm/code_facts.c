@@ -207,6 +207,23 @@ static bool read_checks(struct scope_layout *l)
 }
 
 /* JDK 11 to 21, and 25 on; between them it was a third way. */
+static uint32_t read_loop_traps(void)
+{
+	static const char *const names[] = {"Deoptimization::Reason_predicate",
+					    "Deoptimization::Reason_profile_predicate",
+					    "Deoptimization::Reason_loop_limit_check",
+					    "Deoptimization::Reason_short_running_long_loop",
+					    "Deoptimization::Reason_auto_vectorization_check"};
+	uint32_t reasons = 0;
+	int32_t reason;
+
+	/* No release has all of them. */
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (vmstructs_int_constant(names[i], &reason) && reason >= 0 && reason < 32)
+			reasons |= UINT32_C(1) << reason;
+	return reasons;
+}
+
 static bool read_scope_parts(struct scope_layout *l)
 {
 	l->apart = offset_of("nmethod", "_immutable_data", &l->immutable_data);
@@ -253,6 +270,7 @@ const char *code_facts_read(unsigned release, struct frame_layout *out)
 	const char *missing = NULL;
 
 	l.scopes.byte_base = release >= RELEASE_WITHOUT_ZERO_BYTES;
+	l.scopes.loop_traps = read_loop_traps();
 	l.scopes.known = read_scope_parts(&l.scopes);
 	l.scopes.checks_known = l.scopes.known && read_checks(&l.scopes);
 	if (release == 0)

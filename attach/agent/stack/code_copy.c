@@ -168,6 +168,7 @@ static int take(struct code_copy *c, const struct frame_layout *layout)
 		scopes_each(&layout->scopes, blob.start, c->blob.size, c->blob.method, keep_record,
 			    c);
 		copy_checks(c, &layout->scopes, blob.start);
+		c->loop_traps = layout->scopes.loop_traps;
 		c->metadata_count =
 		    scopes_metadata(&layout->scopes, blob.start, c->metadata, COPIED_METADATA_MAX);
 	}

@@ -48,7 +48,8 @@ struct copied_call {
 
 struct code_copy {
 	struct code_blob blob;
-	bool cut; /* there were more records, or calls */
+	bool cut;            /* there were more records, or calls */
+	uint32_t loop_traps; /* as in struct scope_layout */
 	uint32_t record_count, frame_count, stack_count, call_count, check_count, metadata_count;
 	uint8_t bytes[LIMIT_CODE_BYTES];
 	struct copied_record records[COPIED_RECORDS_MAX];

@@ -29,6 +29,9 @@ struct scope_layout {
 	bool known;
 	bool apart;        /* debug information is not in the nmethod itself (from JDK 25) */
 	uint8_t byte_base; /* what is taken from each byte of a compressed number */
+	/* Reasons, by bit, of uncommon traps whose record is a loop's head, wherever the branch to
+	 * them came from. */
+	uint32_t loop_traps;
 	/* In an nmethod. Ints: where in it (apart: in its immutable data) is what. */
 	uint32_t pcs;            /* int */
 	uint32_t pcs_end;        /* int */

@@ -269,6 +269,7 @@ struct code_message *code_message_new(const struct code_copy *copy,
 	m->image.start = copy->blob.start;
 	m->image.bytes.data = (uint8_t *)(uintptr_t)copy->bytes;
 	m->image.bytes.len = copy->blob.size;
+	m->image.loop_traps = copy->loop_traps;
 	m->image.method = number_of(m, copy->blob.method);
 	if (m->image.method)
 		(void)add_method(m, m->image.method, 0); /* The first has room. */

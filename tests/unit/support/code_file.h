@@ -167,6 +167,7 @@ static void code_file_init(struct code_image *image)
 	    .members = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->members[0])),
 	    .texts = calloc(CODE_FILE_ITEMS_MAX, 64),
 	    .text_bytes = 1,
+	    .loop_traps = 1u << 8 | 1u << 17 | 1u << 18, /* of JDK 17 */
 	    .references = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->references[0])),
 	    .targets = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->targets[0]))};
 }
