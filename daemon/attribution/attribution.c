@@ -309,43 +309,76 @@ static int find_candidates(const struct attribution *a, const struct attribution
 	return r;
 }
 
-/* Is something that fits called from the call at place? */
-static bool leads_on(const struct instances *s, const struct candidates *c,
-		     struct instance_place place)
+/* While they are in order: by instances, then by bytecodes. */
+static struct candidate *find_at(const struct candidates *c, struct instance_place place)
 {
-	for (size_t i = 0; i < c->count; i++)
-		if (instances_is_below(s, c->list[i].place.instance, place))
-			return true;
-	return false;
+	size_t low = 0, high = c->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct instance_place *p = &c->list[middle].place;
+
+		if (p->instance == place.instance && p->bci == place.bci)
+			return &c->list[middle];
+		if (p->instance < place.instance ||
+		    (p->instance == place.instance && p->bci < place.bci))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
 }
 
-static void drop_below(const struct instances *s, struct candidates *c, struct instance_place place)
+/* The candidate that calls an instance; NULL: none does. */
+static struct candidate *call_of(const struct instances *s, const struct candidates *c,
+				 size_t instance)
 {
+	const struct instance *i = &s->list[instance];
+
+	return find_at(c, (struct instance_place){i->caller, i->bci});
+}
+
+/* Of calls that may stand for what the compiler has code of its own for, those that lead to
+ * something that fits. */
+static void drop_leading(const struct instances *s, struct candidates *c)
+{
+	bool leads[INSTANCES_MAX] = {false};
+
 	for (size_t i = 0; i < c->count; i++)
-		if (instances_is_below(s, c->list[i].place.instance, place))
+		leads[c->list[i].place.instance] = true;
+	/* Callers stand before what they call. */
+	for (size_t i = s->count; i-- > 1;) {
+		struct candidate *call = leads[i] ? call_of(s, c, i) : NULL;
+
+		if (call && call->fit == ACCESS_FIT_PERHAPS)
+			call->fit = ACCESS_FIT_NONE;
+		leads[s->list[i].caller] |= leads[i];
+	}
+}
+
+/* What Unsafe's calls lead to. */
+static void drop_below_unsafe(const struct instances *s, struct candidates *c)
+{
+	bool below[INSTANCES_MAX] = {false};
+
+	for (size_t i = 1; i < s->count; i++) {
+		const struct candidate *call = call_of(s, c, i);
+
+		below[i] = below[s->list[i].caller] || (call && call->fit == ACCESS_FIT_UNSAFE);
+	}
+	for (size_t i = 0; i < c->count; i++)
+		if (below[c->list[i].place.instance])
 			c->list[i].fit = ACCESS_FIT_NONE;
 }
-
-/* More calls than that are not looked into. */
-#define CALLS_MAX 256u
 
 /* Of calls that may stand for what the compiler has code of its own for, and what is called there,
  * the innermost ones count; of Unsafe's the outermost ones. */
 static void drop_callers(const struct instances *s, struct candidates *c)
 {
-	size_t kept = 0, calls = 0;
+	size_t kept = 0;
 
-	for (size_t i = 0; i < c->count && calls < CALLS_MAX; i++) {
-		struct candidate *found = &c->list[i];
-
-		if (found->fit == ACCESS_FIT_UNSAFE)
-			drop_below(s, c, found->place);
-		else if (found->fit == ACCESS_FIT_PERHAPS && leads_on(s, c, found->place))
-			found->fit = ACCESS_FIT_NONE;
-		else
-			continue;
-		calls++;
-	}
+	drop_leading(s, c);
+	drop_below_unsafe(s, c);
 	for (size_t i = 0; i < c->count; i++)
 		if (c->list[i].fit != ACCESS_FIT_NONE)
 			c->list[kept++] = c->list[i];
@@ -383,15 +416,6 @@ static void keep_below(const struct instances *s, struct instance_place call, st
 		}
 	if (kept > 0)
 		c->count = kept;
-}
-
-static const struct candidate *find_at(const struct candidates *c, struct instance_place place)
-{
-	for (size_t i = 0; i < c->count; i++)
-		if (c->list[i].place.instance == place.instance &&
-		    c->list[i].place.bci == place.bci)
-			return &c->list[i];
-	return NULL;
 }
 
 /* Is what was found the only one that fits, but for other bytecodes of its call? */

@@ -55,7 +55,7 @@ static int add_record(struct instances *s, const struct code_image *image, size_
 	struct instance_place place = {0, -1};
 	int rc = 0;
 
-	if (frames[r->frame_count - 1].method != image->method)
+	if (r->frame_count == 0 || frames[r->frame_count - 1].method != image->method)
 		return 0;
 	place.bci = frames[r->frame_count - 1].bci;
 	for (uint32_t i = r->frame_count - 1; i-- > 0 && rc == 0;) {

@@ -82,16 +82,13 @@ size_t attribution_intake_ask(struct attribution_intake *in, uint64_t codes[ATTR
 {
 	size_t count = 0;
 
-	for (; in->wanted_from < in->code_count && in->open < ATTRIBUTION_OPEN_MAX;
+	for (; in->wanted_from < in->code_count && in->open < ATTRIBUTION_OPEN_MAX &&
+	       in->asked < ATTRIBUTION_ASKED_MAX;
 	     in->wanted_from++) {
 		struct attribution_code *code = &in->codes[in->wanted_from];
 
 		if (code->state != ATTRIBUTION_CODE_WANTED)
 			continue;
-		if (in->asked == ATTRIBUTION_ASKED_MAX) {
-			code->state = ATTRIBUTION_CODE_GONE;
-			continue;
-		}
 		code->state = ATTRIBUTION_CODE_ASKED;
 		in->asked++;
 		in->open++;
@@ -124,10 +121,22 @@ static void make_room(struct attribution_intake *in, const struct attribution_co
 			return;
 		in->bytes -= attribution_memory_bytes(&oldest->attribution);
 		forget(oldest);
-		oldest->state = ATTRIBUTION_CODE_WANTED;
-		if (in->wanted_from > (size_t)(oldest - in->codes))
-			in->wanted_from = (size_t)(oldest - in->codes);
+		oldest->state = ATTRIBUTION_CODE_MADE_ROOM;
 	}
+}
+
+/* Code that made room is needed again. */
+static void want(struct attribution_intake *in, uint32_t position)
+{
+	in->codes[position].state = ATTRIBUTION_CODE_WANTED;
+	if (in->wanted_from > position)
+		in->wanted_from = position;
+}
+
+static bool never_comes(const struct attribution_intake *in, const struct attribution_code *code)
+{
+	return code->state == ATTRIBUTION_CODE_GONE ||
+	       (code->state == ATTRIBUTION_CODE_WANTED && in->asked == ATTRIBUTION_ASKED_MAX);
 }
 
 /* ---------------------------------------------------------------- answers */
@@ -308,7 +317,9 @@ static int tell(struct attribution_intake *in, const struct attribution_query *q
 	if (find_told(in, &key, told))
 		return 1;
 	code = &in->codes[position];
-	if (code->state == ATTRIBUTION_CODE_GONE) {
+	if (code->state == ATTRIBUTION_CODE_MADE_ROOM)
+		want(in, position);
+	if (never_comes(in, code)) {
 		*told = as_it_is(q);
 		return 1;
 	}
@@ -348,15 +359,20 @@ static int hand_on(struct attribution_intake *in, const struct attribution_held 
 static int try(struct attribution_intake *in, const struct attribution_held *held, bool wait)
 {
 	struct attribution_told told[2];
+	bool all = true;
 	int r;
 
+	/* Both, so that the code of both is asked for. */
 	for (unsigned i = 0; i < 2; i++) {
 		r = tell(in, &held->queries[i], &told[i]);
-		if (r < 0 || (r == 0 && wait))
+		if (r < 0)
 			return r;
 		if (r == 0)
 			told[i] = as_it_is(&held->queries[i]);
+		all = all && r > 0;
 	}
+	if (!all && wait)
+		return 0;
 	r = hand_on(in, held, told);
 	return r < 0 ? r : 1;
 }

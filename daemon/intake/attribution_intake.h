@@ -69,7 +69,8 @@ enum attribution_code_state {
 	ATTRIBUTION_CODE_ASKED, /* for its image, */
 	ATTRIBUTION_CODE_HERE,  /* which is being analysed */
 	ATTRIBUTION_CODE_KNOWN,
-	ATTRIBUTION_CODE_GONE, /* it never will be */
+	ATTRIBUTION_CODE_MADE_ROOM, /* it was known, and is wanted when it is needed again */
+	ATTRIBUTION_CODE_GONE,      /* it never will be */
 };
 
 struct attribution_code {

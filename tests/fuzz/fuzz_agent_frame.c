@@ -38,6 +38,9 @@ enum {
 	SEND_HELLO = 2,
 };
 
+/* Analyses of code at a time: one of loops, one of who makes accesses. */
+#define WORKS_MAX 2u
+
 struct harness {
 	uv_loop_t loop;
 	struct run *run;
@@ -45,8 +48,9 @@ struct harness {
 	bool ended;
 	broker_reply_fn attached; /* what the broker was asked, until the agent is there */
 	void *attached_arg;
-	uv_work_t *work; /* an analysis of code, or NULL */
-	uv_after_work_cb after_work;
+	uv_work_t *works[WORKS_MAX]; /* analyses of code, the oldest first */
+	uv_after_work_cb after_works[WORKS_MAX];
+	size_t work_count;
 };
 
 static struct harness harness;
@@ -134,23 +138,26 @@ int broker_client_release(struct broker_client *client, pid_t pid)
 int uv_queue_work(uv_loop_t *loop, uv_work_t *work, uv_work_cb fn, uv_after_work_cb after)
 {
 	(void)loop;
-	if (harness.work)
-		abort(); /* One analysis at a time. */
-	harness.work = work;
-	harness.after_work = after;
+	if (harness.work_count == WORKS_MAX)
+		abort();
+	harness.works[harness.work_count] = work;
+	harness.after_works[harness.work_count++] = after;
 	fn(work);
 	analyses++;
 	return 0;
 }
 
-/* Tells of the analysis, which may bring another one. */
+/* Tells of the analyses, each of which may bring another one. */
 static void finish_work(struct harness *h)
 {
-	while (h->work) {
-		uv_work_t *work = h->work;
+	while (h->work_count > 0) {
+		uv_work_t *work = h->works[0];
+		uv_after_work_cb after = h->after_works[0];
 
-		h->work = NULL;
-		h->after_work(work, 0);
+		h->work_count--;
+		h->works[0] = h->works[1];
+		h->after_works[0] = h->after_works[1];
+		after(work, 0);
 	}
 }
 

@@ -234,6 +234,84 @@ static void recursion_ends(void **state)
 	attribution_release(&a);
 }
 
+/*
+ * Both methods have a call alone, which may stand for code of the compiler's own: 0 calls 1 for the
+ * first, 1 something that is not known.
+ */
+#define CALLS                              \
+	CODE "method 0 outer 2ab60001b1\n" \
+	     "method 1 inner 2ab60001b1\n" \
+	     "record 14 0:4\n"             \
+	     "reference 0 1 0 1\n"         \
+	     "reference 1 1 1\n"
+
+static void of_calls_that_may_make_it_the_innermost_counts(void **state)
+{
+	static const struct attribution_access mark = {
+	    JXP__LOCATION__KIND__HEADER, "X", "mark", "", "", true, false};
+	struct attribution a;
+
+	(void)state;
+	make(&a, CALLS "member X inner ()V -\nmember X native ()V -\n");
+	assert_made(&a, 0, &mark, CERTAINTY_CHECKED, 1, 1);
+	attribution_release(&a);
+}
+
+static void of_calls_of_unsafe_the_outermost_counts(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, CALLS "member jdk.internal.misc.Unsafe getInt ()I -\n"
+		       "member jdk.internal.misc.Unsafe getIntRaw ()I -\n");
+	assert_made(&a, 0, &load_f, CERTAINTY_CHECKED, 0, 1);
+	attribution_release(&a);
+}
+
+/* Of a method that calls others and itself as often as there is room for: some thousand candidates,
+ * which are not held against each other. */
+static void of_many_calls_the_innermost_are_found_at_once(void **state)
+{
+	static const struct attribution_access mark = {
+	    JXP__LOCATION__KIND__HEADER, "X", "mark", "", "", true, false};
+	char text[65536];
+	size_t at = (size_t)snprintf(text, sizeof(text), "%s", CODE "member X self ()V -\n");
+	struct attribution a;
+
+	(void)state;
+	for (unsigned m = 0; m < 4; m++) {
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "method %u m ", m);
+		for (unsigned i = 0; i < 100; i++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "b80001");
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "b1\n");
+	}
+	for (unsigned m = 0; m < 4; m++)
+		for (unsigned i = 0; i < 100; i++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+					       "reference %u %u 0 1 2 3\n", m, 3 * i);
+	(void)snprintf(text + at, sizeof(text) - at, "record 14 0:3\n");
+	make(&a, text);
+	assert_int_equal(a.instances.count, INSTANCES_MAX);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct attribution_answer answer;
+
+		assert_int_equal(attribution_find(&a, 0, &mark, &answer), 0);
+		assert_true(answer.count > 1);
+	}
+	attribution_release(&a);
+}
+
+static void a_record_without_calls_is_nobodys(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS "record 8\nrecord 14 0:13\n");
+	assert_int_equal(a.instances.records[0].instance, INSTANCE_NONE);
+	assert_made(&a, 11, &store_g, CERTAINTY_CHECKED, 0, 12);
+	attribution_release(&a);
+}
+
 static void code_that_cannot_be_taken_apart_leaves_its_image(void **state)
 {
 	const struct attribution_options options = {0};
@@ -327,6 +405,10 @@ int main(void)
 	    cmocka_unit_test(what_no_bytecode_tells_is_unknown),
 	    cmocka_unit_test(the_calls_of_a_record_are_found_on_a_path),
 	    cmocka_unit_test(recursion_ends),
+	    cmocka_unit_test(of_calls_that_may_make_it_the_innermost_counts),
+	    cmocka_unit_test(of_calls_of_unsafe_the_outermost_counts),
+	    cmocka_unit_test(of_many_calls_the_innermost_are_found_at_once),
+	    cmocka_unit_test(a_record_without_calls_is_nobodys),
 	    cmocka_unit_test(code_that_cannot_be_taken_apart_leaves_its_image),
 	    cmocka_unit_test(bytecodes_fit_what_they_access),
 	};

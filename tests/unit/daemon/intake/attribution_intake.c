@@ -1,0 +1,613 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/intake/attribution_intake.h"
+#include "proto/limits.h"
+#include "tests/unit/support/sample_intake.h"
+
+#define CODE UINT64_C(0x7000000001)
+#define FILL 2u /* method, and node */
+#define SUM  3u
+
+/* What Main.fill's code reads the field at; that it polls at, with a record; its end. */
+#define READS 0u
+#define POLLS 4u
+#define ENDS  7u
+
+/* Main.fill is compiled, Main.sum a getter that may be inlined there and leaves no record. */
+struct sample_image {
+	Jxp__CodeImage image;
+	Jxp__CodeImage__Frame frame, *frame_list[1];
+	Jxp__CodeImage__Record record, *record_list[1];
+	Jxp__CodeImage__Bytecodes bytecodes[2], *bytecode_list[2];
+	Jxp__CodeImage__Reference references[3], *reference_list[3];
+	Jxp__CodeImage__Member members[3], *member_list[3];
+	uint32_t target;
+};
+
+struct fixture {
+	struct sample_intake in;
+	struct attribution_intake makers;
+	struct sample_image image;
+	uint32_t field; /* location */
+	/* What was applied, the last one as it was. */
+	size_t applied;
+	struct attribution_held last;
+};
+
+/* ---------------------------------------------------------------- what an agent sends */
+
+static void sample_member(struct sample_image *s, uint32_t i, const char *name,
+			  const char *descriptor)
+{
+	jxp__code_image__member__init(&s->members[i]);
+	s->members[i].class_name = (char *)"org.example.Main$Base";
+	s->members[i].name = (char *)name;
+	s->members[i].descriptor = (char *)descriptor;
+	s->member_list[i] = &s->members[i];
+}
+
+static void sample_reference(struct sample_image *s, uint32_t i, int32_t bci, uint32_t member)
+{
+	jxp__code_image__reference__init(&s->references[i]);
+	s->references[i].bci = bci;
+	s->references[i].member = member;
+	s->reference_list[i] = &s->references[i];
+}
+
+static void sample_bytecodes(struct sample_image *s, uint32_t i, uint32_t method,
+			     ProtobufCBinaryData code)
+{
+	jxp__code_image__bytecodes__init(&s->bytecodes[i]);
+	s->bytecodes[i].method = method;
+	s->bytecodes[i].code = code;
+	s->bytecode_list[i] = &s->bytecodes[i];
+}
+
+/* Main.fill: aload_0, invokevirtual sum (1), putfield rows (4), return (7); Main.sum: aload_0,
+ * getfield total (1), lreturn. */
+static void sample_image_methods(struct sample_image *s)
+{
+	static uint8_t fill[] = {0x2a, 0xb6, 0, 1, 0xb5, 0, 2, 0xb1};
+	static uint8_t sum[] = {0x2a, 0xb4, 0, 1, 0xad};
+
+	sample_member(s, 0, "sum", "()J");
+	sample_member(s, 1, "rows", "J");
+	sample_member(s, 2, "total", "J");
+	sample_reference(s, 0, 1, 0);
+	sample_reference(s, 1, 4, 1);
+	sample_reference(s, 2, 1, 2);
+	s->target = SUM;
+	s->references[0].targets = &s->target;
+	s->references[0].n_targets = 1;
+	sample_bytecodes(s, 0, FILL, (ProtobufCBinaryData){sizeof(fill), fill});
+	s->bytecodes[0].references = s->reference_list;
+	s->bytecodes[0].n_references = 2;
+	sample_bytecodes(s, 1, SUM, (ProtobufCBinaryData){sizeof(sum), sum});
+	s->bytecodes[1].references = s->reference_list + 2;
+	s->bytecodes[1].n_references = 1;
+	s->image.members = s->member_list;
+	s->image.n_members = 3;
+	s->image.bytecodes = s->bytecode_list;
+	s->image.n_bytecodes = 2;
+}
+
+static void sample_image_init(struct sample_image *s)
+{
+	/* mov rax, [rsi + 0xc]; test [r10], eax; ret */
+	static uint8_t code[] = {0x48, 0x8b, 0x46, 0x0c, 0x41, 0x85, 0x02, 0xc3};
+
+	*s = (struct sample_image){0};
+	jxp__code_image__init(&s->image);
+	s->image.code = CODE;
+	s->image.method = FILL;
+	s->image.bytes = (ProtobufCBinaryData){sizeof(code), code};
+	jxp__code_image__frame__init(&s->frame);
+	s->frame.method = FILL;
+	s->frame.bci = 7;
+	s->frame_list[0] = &s->frame;
+	jxp__code_image__record__init(&s->record);
+	s->record.offset = POLLS;
+	s->record.frames = s->frame_list;
+	s->record.n_frames = 1;
+	s->record_list[0] = &s->record;
+	s->image.records = s->record_list;
+	s->image.n_records = 1;
+	sample_image_methods(s);
+}
+
+/* ---------------------------------------------------------------- fixture */
+
+static int apply(void *arg, const struct attribution_held *held)
+{
+	struct fixture *f = arg;
+
+	f->applied++;
+	f->last = *held;
+	return 0;
+}
+
+/* Main.fill's node is of compiled code, Main.sum's of the interpreter. */
+static int set_up(void **state)
+{
+	static struct fixture f;
+	struct window_request request = {.kinds = {false, true}};
+
+	f = (struct fixture){0};
+	sample_intake_begin(&f.in, &request);
+	f.in.sample.nodes[SUM - 1].tier = JXP__TIER__TIER_INTERPRETED;
+	sample_intake_apply(&f.in);
+	assert_true(agent_ids_get(&f.in.intake.locations, 1, &f.field));
+	attribution_intake_init(&f.makers, f.in.window, &f.in.intake.methods, apply, &f);
+	sample_image_init(&f.image);
+	*state = &f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	attribution_intake_release(&f->makers);
+	sample_intake_end(&f->in);
+	return 0;
+}
+
+static struct attribution_query load_at(const struct fixture *f, uint64_t code, uint32_t offset)
+{
+	return (struct attribution_query){
+	    .code = code, .offset = offset, .node = FILL, .location = f->field, .loads = true};
+}
+
+static void add(struct fixture *f, struct attribution_query query)
+{
+	const struct attribution_held held = {.queries = {query}};
+
+	assert_int_equal(attribution_intake_add(&f->makers, &held), 0);
+}
+
+static void add_load(struct fixture *f, uint64_t code)
+{
+	add(f, load_at(f, code, READS));
+}
+
+static size_t ask(struct fixture *f, uint64_t codes[ATTRIBUTION_OPEN_MAX])
+{
+	return attribution_intake_ask(&f->makers, codes);
+}
+
+static void assert_asks_for(struct fixture *f, uint64_t code)
+{
+	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+
+	assert_int_equal(ask(f, codes), 1);
+	assert_int_equal(codes[0], code);
+}
+
+static void assert_asks_for_nothing(struct fixture *f)
+{
+	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+
+	assert_int_equal(ask(f, codes), 0);
+}
+
+static void send_image(struct fixture *f, uint64_t code)
+{
+	int error;
+
+	f->image.image.code = code;
+	assert_true(attribution_intake_image(&f->makers, &f->image.image, &error));
+	assert_int_equal(error, 0);
+}
+
+static void refuse(struct fixture *f, uint64_t code)
+{
+	f->image.image.error = (char *)"it was unloaded";
+	send_image(f, code);
+	f->image.image.error = (char *)"";
+}
+
+/* As the engine does, on a thread of the pool. */
+static void analyse(struct fixture *f)
+{
+	const struct attribution_options options = {0};
+	struct attribution attribution;
+	struct code_image image;
+	uint32_t code;
+	int r;
+
+	assert_true(attribution_intake_take_image(&f->makers, &image, &code));
+	r = attribution_make(&attribution, &image, &options);
+	assert_int_equal(attribution_intake_analysed(&f->makers, code, r, &attribution), 0);
+	code_image_release(&image);
+}
+
+static void assert_lost(const struct fixture *f, enum loss loss, uint64_t count)
+{
+	assert_int_equal(f->in.window->losses[loss], count);
+}
+
+static const struct cct_node *node_of(const struct fixture *f, uint32_t id)
+{
+	const struct cct_node *node = cct_node(&f->in.window->profile.cct, id);
+
+	assert_non_null(node);
+	return node;
+}
+
+static void assert_sums(const struct fixture *f, uint64_t count, enum certainty certainty)
+{
+	for (int i = 0; i < CERTAINTY_VALUES; i++)
+		assert_int_equal(f->in.window->attributed[i], i == (int)certainty ? count : 0);
+}
+
+/* What was applied is Main.sum's, which Main.fill calls at 1, which Main.main calls. */
+static void assert_corrected(const struct fixture *f, size_t count)
+{
+	const struct cct_node *getter, *caller;
+
+	assert_int_equal(f->applied, count);
+	getter = node_of(f, f->last.queries[0].node);
+	caller = node_of(f, getter->parent);
+	assert_int_equal(getter->method, SUM);
+	assert_int_equal(getter->bci, 1);
+	assert_int_equal(getter->line, 31);
+	assert_int_equal(getter->tier, JXP__TIER__TIER_JIT);
+	assert_int_equal(getter->certainty, CERTAINTY_CHECKED);
+	assert_int_equal(caller->method, FILL);
+	assert_int_equal(caller->bci, 1);
+	assert_int_equal(caller->line, 21);
+	assert_int_equal(caller->parent, 1);
+	assert_int_equal(node_of(f, FILL)->certainty, CERTAINTY_NONE);
+	assert_sums(f, count, CERTAINTY_CHECKED);
+}
+
+/* What was applied is as the JVM has it, and known to be no more than that. */
+static void assert_as_it_was(const struct fixture *f, size_t count)
+{
+	assert_int_equal(f->applied, count);
+	assert_int_equal(f->last.queries[0].node, FILL);
+	assert_int_equal(node_of(f, FILL)->certainty, CERTAINTY_UNKNOWN);
+	assert_sums(f, count, CERTAINTY_UNKNOWN);
+}
+
+/* ---------------------------------------------------------------- what waits */
+
+static void an_access_waits_until_its_code_is_analysed(void **state)
+{
+	struct fixture *f = *state;
+
+	add_load(f, CODE);
+	assert_asks_for(f, CODE);
+	assert_int_equal(f->applied, 0);
+	send_image(f, CODE);
+	assert_int_equal(f->applied, 0);
+	analyse(f);
+	assert_corrected(f, 1);
+	add_load(f, CODE); /* The next one need not wait. */
+	assert_corrected(f, 2);
+	assert_lost(f, LOSS_CODE, 0);
+}
+
+static void two_accesses_of_one_code_cause_one_request(void **state)
+{
+	struct fixture *f = *state;
+
+	add_load(f, CODE);
+	add_load(f, CODE);
+	assert_asks_for(f, CODE);
+	add_load(f, CODE);
+	assert_asks_for_nothing(f);
+	send_image(f, CODE);
+	assert_asks_for_nothing(f);
+	analyse(f);
+	assert_asks_for_nothing(f);
+	assert_corrected(f, 3);
+}
+
+static void a_pair_waits_for_the_code_of_both(void **state)
+{
+	struct fixture *f = *state;
+	struct attribution_held pair = {.is_pair = true};
+	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+
+	add_load(f, CODE);
+	pair.queries[0] = load_at(f, CODE, READS);
+	pair.queries[1] = load_at(f, CODE + 1, READS);
+	assert_int_equal(attribution_intake_add(&f->makers, &pair), 0);
+	assert_int_equal(ask(f, codes), 2);
+	assert_int_equal(codes[1], CODE + 1);
+	send_image(f, CODE);
+	analyse(f);
+	assert_corrected(f, 1);
+	refuse(f, CODE + 1);
+	assert_int_equal(f->applied, 2);
+	assert_true(f->last.is_pair);
+	assert_int_equal(node_of(f, f->last.queries[0].node)->method, SUM);
+	assert_int_equal(f->last.queries[1].node, FILL);
+	assert_int_equal(f->in.window->attributed[CERTAINTY_CHECKED], 2);
+	assert_int_equal(f->in.window->attributed[CERTAINTY_UNKNOWN], 1);
+}
+
+static void at_the_end_what_waits_is_applied(void **state)
+{
+	struct fixture *f = *state;
+
+	add_load(f, CODE);
+	assert_asks_for(f, CODE);
+	assert_int_equal(attribution_intake_finish(&f->makers), 0);
+	assert_as_it_was(f, 1);
+}
+
+static void at_the_end_code_that_came_is_analysed(void **state)
+{
+	struct fixture *f = *state;
+
+	add_load(f, CODE);
+	assert_asks_for(f, CODE);
+	send_image(f, CODE);
+	assert_int_equal(attribution_intake_finish(&f->makers), 0);
+	assert_corrected(f, 1);
+}
+
+static void no_more_wait_than_there_is_room_for(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < ATTRIBUTION_HELD_MAX; i++)
+		add_load(f, CODE);
+	assert_int_equal(f->applied, 0);
+	add_load(f, CODE);
+	assert_as_it_was(f, 1);
+	assert_int_equal(f->makers.held_count, ATTRIBUTION_HELD_MAX);
+	assert_asks_for(f, CODE);
+	send_image(f, CODE);
+	analyse(f);
+	assert_int_equal(f->applied, ATTRIBUTION_HELD_MAX + 1);
+	assert_int_equal(f->makers.held_count, 0);
+	assert_int_equal(f->in.window->attributed[CERTAINTY_CHECKED], ATTRIBUTION_HELD_MAX);
+}
+
+/* ---------------------------------------------------------------- code that never comes */
+
+static void what_is_in_no_code_does_not_wait(void **state)
+{
+	struct fixture *f = *state;
+
+	add_load(f, 0);
+	assert_as_it_was(f, 1);
+	assert_asks_for_nothing(f);
+}
+
+static void of_the_interpreter_the_jvm_tells_the_bytecode(void **state)
+{
+	struct fixture *f = *state;
+	struct attribution_query query = load_at(f, 0, 0);
+
+	query.node = SUM;
+	add(f, query);
+	assert_int_equal(f->applied, 1);
+	assert_int_equal(f->last.queries[0].node, SUM);
+	assert_int_equal(node_of(f, SUM)->certainty, CERTAINTY_EXACT);
+	assert_sums(f, 1, CERTAINTY_EXACT);
+	assert_asks_for_nothing(f);
+}
+
+static void what_has_no_context_is_counted_nowhere(void **state)
+{
+	struct fixture *f = *state;
+	struct attribution_query query = load_at(f, CODE, READS);
+
+	query.node = 0;
+	add(f, query);
+	assert_int_equal(f->applied, 1);
+	assert_sums(f, 0, CERTAINTY_NONE);
+	assert_asks_for_nothing(f);
+}
+
+static void code_that_is_refused_leaves_accesses_as_they_are(void **state)
+{
+	struct fixture *f = *state;
+
+	add_load(f, CODE);
+	assert_asks_for(f, CODE);
+	refuse(f, CODE);
+	assert_as_it_was(f, 1);
+	add_load(f, CODE);
+	assert_as_it_was(f, 2);
+	assert_asks_for_nothing(f);
+	assert_lost(f, LOSS_CODE, 0); /* The agent counts it. */
+}
+
+static void an_image_of_no_known_method_leaves_accesses_as_they_are(void **state)
+{
+	struct fixture *f = *state;
+
+	add_load(f, CODE);
+	assert_asks_for(f, CODE);
+	f->image.image.method = 77;
+	send_image(f, CODE);
+	assert_as_it_was(f, 1);
+	assert_asks_for_nothing(f);
+	assert_lost(f, LOSS_CODE, 1);
+}
+
+static void code_that_is_too_tangled_leaves_accesses_as_they_are(void **state)
+{
+	struct fixture *f = *state;
+
+	add_load(f, CODE);
+	assert_asks_for(f, CODE);
+	send_image(f, CODE);
+	f->makers.images[0].size = 0; /* Nothing to take apart. */
+	analyse(f);
+	assert_as_it_was(f, 1);
+	assert_asks_for_nothing(f);
+	assert_lost(f, LOSS_CODE, 1);
+}
+
+static void an_offset_that_accesses_nothing_tells_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f, load_at(f, CODE, ENDS));
+	assert_asks_for(f, CODE);
+	send_image(f, CODE);
+	analyse(f);
+	assert_as_it_was(f, 1);
+}
+
+static void code_that_nobody_asked_for_is_not_taken(void **state)
+{
+	struct fixture *f = *state;
+	int error;
+
+	add_load(f, CODE);
+	assert_false(attribution_intake_image(&f->makers, &f->image.image, &error));
+	assert_asks_for(f, CODE);
+	send_image(f, CODE);
+	assert_false(attribution_intake_image(&f->makers, &f->image.image, &error)); /* Again. */
+	analyse(f);
+	assert_false(attribution_intake_image(&f->makers, &f->image.image, &error));
+	assert_corrected(f, 1);
+}
+
+/* ---------------------------------------------------------------- how much is asked for */
+
+static void code_is_asked_for_in_turns(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+
+	for (uint64_t i = 0; i < ATTRIBUTION_OPEN_MAX + 2; i++)
+		add_load(f, CODE + i);
+	assert_int_equal(ask(f, codes), ATTRIBUTION_OPEN_MAX);
+	for (uint64_t i = 0; i < ATTRIBUTION_OPEN_MAX; i++)
+		assert_int_equal(codes[i], CODE + i);
+	assert_asks_for_nothing(f);
+	for (uint64_t i = 0; i < ATTRIBUTION_OPEN_MAX; i++)
+		send_image(f, CODE + i);
+	assert_asks_for_nothing(f); /* Images that wait are open, too. */
+	analyse(f);
+	assert_asks_for(f, CODE + ATTRIBUTION_OPEN_MAX);
+	for (uint64_t i = 1; i < ATTRIBUTION_OPEN_MAX; i++)
+		analyse(f);
+	refuse(f, CODE + ATTRIBUTION_OPEN_MAX);
+	assert_asks_for(f, CODE + ATTRIBUTION_OPEN_MAX + 1);
+	assert_int_equal(f->in.window->attributed[CERTAINTY_CHECKED], ATTRIBUTION_OPEN_MAX);
+	assert_int_equal(f->in.window->attributed[CERTAINTY_UNKNOWN], 1);
+}
+
+static void what_will_not_be_asked_for_is_not_waited_for(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint64_t i = 0; i < ATTRIBUTION_ASKED_MAX; i++) {
+		add_load(f, CODE + i);
+		assert_asks_for(f, CODE + i);
+		refuse(f, CODE + i);
+	}
+	add_load(f, CODE + ATTRIBUTION_ASKED_MAX);
+	assert_asks_for_nothing(f);
+	add_load(f, CODE + ATTRIBUTION_ASKED_MAX);
+	assert_as_it_was(f, ATTRIBUTION_ASKED_MAX + 2);
+}
+
+/* ---------------------------------------------------------------- how much is kept */
+
+/* Code is needed for the first time, with a name that takes as much as names may. */
+static void know_large(struct fixture *f, uint64_t code)
+{
+	static char name[LIMIT_CODE_TEXT - 1024];
+
+	memset(name, 'a', sizeof(name) - 1);
+	f->image.members[1].name = name;
+	add_load(f, code);
+	assert_asks_for(f, code);
+	send_image(f, code);
+	analyse(f);
+}
+
+/* How many of them there is no room for. */
+static uint64_t fill_room(struct fixture *f)
+{
+	uint64_t count = 0;
+
+	do {
+		know_large(f, CODE + count);
+		count++;
+	} while (f->makers.codes[0].state == ATTRIBUTION_CODE_KNOWN && count < 100);
+	assert_int_not_equal(f->makers.codes[0].state, ATTRIBUTION_CODE_KNOWN);
+	assert_true(f->makers.bytes <= ATTRIBUTION_BYTES_MAX);
+	assert_int_equal(f->makers.codes[1].state, ATTRIBUTION_CODE_KNOWN);
+	assert_corrected(f, count);
+	return count;
+}
+
+static void code_that_was_needed_longest_ago_makes_room(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t count = fill_room(f);
+
+	assert_true(count > ATTRIBUTION_BYTES_MAX / (LIMIT_CODE_TEXT + 65536));
+	add(f, load_at(f, CODE + 1, POLLS)); /* A new question: it is needed again. */
+	know_large(f, CODE + count);
+	assert_int_equal(f->makers.codes[1].state, ATTRIBUTION_CODE_KNOWN);
+	assert_int_not_equal(f->makers.codes[2].state, ATTRIBUTION_CODE_KNOWN);
+	assert_true(f->makers.bytes <= ATTRIBUTION_BYTES_MAX);
+}
+
+/* What nobody asks about need not come back: it would only drive out others. */
+static void code_that_made_room_is_asked_for_when_it_is_needed(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t count = fill_room(f);
+
+	assert_asks_for_nothing(f);
+	add_load(f, CODE); /* The answer is kept. */
+	assert_corrected(f, count + 1);
+	assert_asks_for_nothing(f);
+	add(f, load_at(f, CODE, POLLS));
+	assert_int_equal(f->applied, count + 1);
+	assert_asks_for(f, CODE);
+	send_image(f, CODE);
+	analyse(f);
+	assert_int_equal(f->applied, count + 2);
+	assert_asks_for_nothing(f);
+	assert_true(f->makers.bytes <= ATTRIBUTION_BYTES_MAX);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+	    TEST(an_access_waits_until_its_code_is_analysed),
+	    TEST(two_accesses_of_one_code_cause_one_request),
+	    TEST(a_pair_waits_for_the_code_of_both),
+	    TEST(at_the_end_what_waits_is_applied),
+	    TEST(at_the_end_code_that_came_is_analysed),
+	    TEST(no_more_wait_than_there_is_room_for),
+	    TEST(what_is_in_no_code_does_not_wait),
+	    TEST(of_the_interpreter_the_jvm_tells_the_bytecode),
+	    TEST(what_has_no_context_is_counted_nowhere),
+	    TEST(code_that_is_refused_leaves_accesses_as_they_are),
+	    TEST(an_image_of_no_known_method_leaves_accesses_as_they_are),
+	    TEST(code_that_is_too_tangled_leaves_accesses_as_they_are),
+	    TEST(an_offset_that_accesses_nothing_tells_nothing),
+	    TEST(code_that_nobody_asked_for_is_not_taken),
+	    TEST(code_is_asked_for_in_turns),
+	    TEST(what_will_not_be_asked_for_is_not_waited_for),
+	    TEST(code_that_was_needed_longest_ago_makes_room),
+	    TEST(code_that_made_room_is_asked_for_when_it_is_needed),
+	};
+#undef TEST
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
