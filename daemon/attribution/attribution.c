@@ -452,6 +452,8 @@ nearest(const struct attribution *a, const struct attribution_place *p, const st
 
 /* ---------------------------------------------------------------- the answer */
 
+#define WORK_OF_CANDIDATE UINT64_C(512)
+
 static const struct attribution_place *place_at(const struct attribution *a, uint32_t offset)
 {
 	size_t low = 0, high = a->place_count;
@@ -503,10 +505,12 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 
 	answer->certainty = CERTAINTY_UNKNOWN;
 	answer->count = 0;
+	answer->work = 0;
 	answer->inlined = a->instances.count > 1 && a->instances.list[1].level == 0;
 	if (!p || !access_bytecodes_tell(access))
 		return 0;
 	r = find_candidates(a, access, &c);
+	answer->work = a->image.bytecode_bytes + WORK_OF_CANDIDATE * c.count;
 	if (r == 0 && c.count == 0) {
 		answer->certainty = CERTAINTY_METHOD;
 		answer->calls[0] = (struct instance_call){a->image.method, -1};

@@ -60,7 +60,8 @@ struct attribution_answer {
 	 * last. For METHOD it is the compiled method alone, bci -1. */
 	struct instance_call calls[INSTANCE_DEPTH_MAX];
 	unsigned count;
-	bool inlined; /* something is inlined in the code at all */
+	bool inlined;  /* something is inlined in the code at all */
+	uint64_t work; /* that it took: bytes of bytecodes, and as if each candidate were 512 */
 };
 
 /* Of the instruction at an offset. 0 or -ENOMEM. */

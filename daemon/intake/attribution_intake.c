@@ -234,9 +234,11 @@ static int ask_code(struct attribution_intake *in, const struct attribution_code
 	int r;
 
 	*told = (struct attribution_told){.node = q->node, .certainty = CERTAINTY_UNKNOWN};
-	if (matched == 0)
+	/* Whoever asks for more than any program needs is told no more. */
+	if (matched == 0 || in->work > ATTRIBUTION_WORK_MAX)
 		return 0;
 	r = attribution_find(&code->attribution, q->offset, &access, &answer);
+	in->work += answer.work;
 	if (r < 0 || answer.certainty == CERTAINTY_UNKNOWN)
 		return r;
 	told->certainty = (uint8_t)answer.certainty;

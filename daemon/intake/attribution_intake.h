@@ -37,6 +37,9 @@
 /* Answers that are remembered. */
 #define ATTRIBUTION_TOLD_MAX (1u << 17)
 
+/* Work of answers in a window (attribution_answer.work): a second or so. */
+#define ATTRIBUTION_WORK_MAX (UINT64_C(1) << 29)
+
 /* Accesses and pairs that wait. */
 #define ATTRIBUTION_HELD_MAX (1u << 14)
 
@@ -109,7 +112,7 @@ struct attribution_intake {
 	struct attribution_told *told;
 	size_t told_count, told_capacity;
 	struct hash_index told_index;
-	uint64_t answers;
+	uint64_t answers, work;
 	size_t bytes; /* of all KNOWN */
 	struct attribution_held *held;
 	size_t held_count, held_capacity;

@@ -296,6 +296,27 @@ static void an_access_waits_until_its_code_is_analysed(void **state)
 	assert_lost(f, LOSS_CODE, 0);
 }
 
+static void who_asks_for_more_than_any_program_is_told_no_more(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t begin = f->makers.work;
+
+	add_load(f, CODE);
+	assert_asks_for(f, CODE);
+	send_image(f, CODE);
+	analyse(f);
+	assert_corrected(f, 1);
+	assert_true(f->makers.work > begin);
+	f->makers.work = ATTRIBUTION_WORK_MAX + 1;
+	add_load(f, CODE); /* Remembered. */
+	assert_corrected(f, 2);
+	add_load(f, CODE + 1);
+	assert_asks_for(f, CODE + 1);
+	send_image(f, CODE + 1);
+	analyse(f);
+	assert_int_equal(f->in.window->attributed[CERTAINTY_UNKNOWN], 1);
+}
+
 static void two_accesses_of_one_code_cause_one_request(void **state)
 {
 	struct fixture *f = *state;
@@ -589,6 +610,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 	    TEST(an_access_waits_until_its_code_is_analysed),
+	    TEST(who_asks_for_more_than_any_program_is_told_no_more),
 	    TEST(two_accesses_of_one_code_cause_one_request),
 	    TEST(a_pair_waits_for_the_code_of_both),
 	    TEST(at_the_end_what_waits_is_applied),

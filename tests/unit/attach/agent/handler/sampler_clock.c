@@ -36,16 +36,15 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* In user mode. */
+/* In user mode, until so many ticks have come since the thread's sides were looked at. */
 static void run_for(unsigned ticks)
 {
-	struct cpu_sides begin, now;
+	uint64_t begin = t->sides.user_ns + t->sides.kernel_ns;
+	struct cpu_sides now;
 
-	cpu_timer_sides(&begin);
 	do
 		cpu_timer_sides(&now);
-	while (now.user_ns + now.kernel_ns <
-	       begin.user_ns + begin.kernel_ns + ticks * handlers.scheduler_tick_ns);
+	while (now.user_ns + now.kernel_ns < begin + ticks * handlers.scheduler_tick_ns);
 }
 
 static void a_tick_behind_another_is_taken(void **state)
