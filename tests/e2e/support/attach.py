@@ -52,8 +52,18 @@ class Jvm(Process):
     def __init__(self, jdk, *options, prefix=(), env=None, cwd=None, classpath=None):
         command = [*prefix, jdk.java, "-Xmx64m", *options, "-cp", classpath or classes(), "Idle"]
         environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
+        start = time.time()
         super().__init__(command, cwd=cwd or make_directory(), env={**environment, **(env or {})})
         self.wait_for("idling")
+        self._remove_socket_before(start)
+
+    def _remove_socket_before(self, start):
+        """PIDs come round within a run of all tests: what a killed JVM with this one's left is no part of a test."""
+        try:
+            if os.lstat(attach_socket(self)).st_mtime < start - 1:  # File times are those of the last tick.
+                os.unlink(attach_socket(self))
+        except FileNotFoundError:
+            pass
 
 
 def as_user(uid, *command):
