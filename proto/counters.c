@@ -213,6 +213,7 @@ const struct counter counter_table[] = {
     {C(ARMED_NS), .name = "armed_ns"},
     {C(REGISTERS_NS), .name = "registers_ns"},
     {C(SESSION_NS), .name = "session_ns"},
+    {C(IMAGES_NS), .name = "images_ns"},
     {C(EVENTS_NS), .name = "events_ns"},
     {C(THREADS), .name = "threads"},
     {C(PASSES), .name = "passes"},

@@ -78,17 +78,57 @@ static int add_code(struct attribution_intake *in, uint64_t number, uint32_t *po
 	return 0;
 }
 
+/* How many may have been asked for until now. */
+static double most_asked(const struct attribution_intake *in)
+{
+	const struct window_result *w = in->result;
+	double sent = (double)w->counters[JXP__COUNTER__COUNTER_CODES_SENT];
+	double spent = (double)w->counters[JXP__COUNTER__COUNTER_IMAGES_NS];
+	double may_cost = ATTRIBUTION_BUDGET_SHARE * w->request.budget * (double)w->cpu_ns;
+
+	return ATTRIBUTION_ASKED_FREE + (spent > 0 ? may_cost * sent / spent : 0);
+}
+
+static void count_waiting(struct attribution_intake *in)
+{
+	uint32_t position;
+
+	for (size_t i = 0; i < in->code_count; i++)
+		in->codes[i].waiting = 0;
+	for (size_t i = 0; i < in->held_count; i++)
+		for (unsigned j = 0; j < 2; j++)
+			if (find_code(in, in->held[i].queries[j].code, &position))
+				in->codes[position].waiting++;
+}
+
+static struct attribution_code *most_wanted(struct attribution_intake *in)
+{
+	struct attribution_code *best = NULL;
+
+	for (size_t i = 0; i < in->code_count; i++) {
+		struct attribution_code *code = &in->codes[i];
+
+		if (code->state == ATTRIBUTION_CODE_WANTED &&
+		    (!best || code->waiting > best->waiting))
+			best = code;
+	}
+	return best;
+}
+
 size_t attribution_intake_ask(struct attribution_intake *in, uint64_t codes[ATTRIBUTION_OPEN_MAX])
 {
+	double most = most_asked(in);
 	size_t count = 0;
 
-	for (; in->wanted_from < in->code_count && in->open < ATTRIBUTION_OPEN_MAX &&
-	       in->asked < ATTRIBUTION_ASKED_MAX;
-	     in->wanted_from++) {
-		struct attribution_code *code = &in->codes[in->wanted_from];
+	if (in->open == ATTRIBUTION_OPEN_MAX || in->asked + 1 > most)
+		return 0;
+	count_waiting(in);
+	while (in->open < ATTRIBUTION_OPEN_MAX && in->asked + 1 <= most &&
+	       in->asked < ATTRIBUTION_ASKED_MAX) {
+		struct attribution_code *code = most_wanted(in);
 
-		if (code->state != ATTRIBUTION_CODE_WANTED)
-			continue;
+		if (!code)
+			break;
 		code->state = ATTRIBUTION_CODE_ASKED;
 		in->asked++;
 		in->open++;
@@ -123,14 +163,6 @@ static void make_room(struct attribution_intake *in, const struct attribution_co
 		forget(oldest);
 		oldest->state = ATTRIBUTION_CODE_MADE_ROOM;
 	}
-}
-
-/* Code that made room is needed again. */
-static void want(struct attribution_intake *in, uint32_t position)
-{
-	in->codes[position].state = ATTRIBUTION_CODE_WANTED;
-	if (in->wanted_from > position)
-		in->wanted_from = position;
 }
 
 static bool never_comes(const struct attribution_intake *in, const struct attribution_code *code)
@@ -320,7 +352,7 @@ static int tell(struct attribution_intake *in, const struct attribution_query *q
 		return 1;
 	code = &in->codes[position];
 	if (code->state == ATTRIBUTION_CODE_MADE_ROOM)
-		want(in, position);
+		code->state = ATTRIBUTION_CODE_WANTED;
 	if (never_comes(in, code)) {
 		*told = as_it_is(q);
 		return 1;

@@ -2,9 +2,10 @@
  * Accesses whose makers are to be told (daemon/attribution): each waits until the compiled code
  * that it was made in is known, and is then handed on with the contexts of those who made it.
  *
- * Code is asked for once; what waits, and what is kept of code, is bounded: beyond that, where no
- * code comes, and when the window ends, accesses are handed on as the JVM has them, and marked so.
- * Code is analysed by the owner, off the loop (daemon/engine/code_work.h).
+ * Code is asked for once, that which most accesses wait for first, and so that its images take a
+ * part of the window's budget alone; what waits, and what is kept of code, is bounded: beyond that,
+ * where no code comes, and when the window ends, accesses are handed on as the JVM has them, and
+ * marked so. Code is analysed by the owner, off the loop (daemon/engine/code_work.h).
  *
  * As in daemon/intake/intake.h, nothing in a batch can be wrong enough to stop the run. One for
  * each run; the window outlives it.
@@ -25,11 +26,15 @@
 #include "proto/jxperf.pb-c.h"
 
 /* Codes that were asked for and are not analysed, at a time. */
-#define ATTRIBUTION_OPEN_MAX 8u
+#define ATTRIBUTION_OPEN_MAX 4u
 
 /* Codes that are known of, and all that are asked for in a window. */
 #define ATTRIBUTION_CODES_MAX (1u << 14)
 #define ATTRIBUTION_ASKED_MAX 1024u
+
+/* Images take at most this part of what the window may cost, beyond the first few. */
+#define ATTRIBUTION_BUDGET_SHARE 0.2
+#define ATTRIBUTION_ASKED_FREE   4u
 
 /* What is kept of analysed code; the one that was needed longest ago goes first. */
 #define ATTRIBUTION_BYTES_MAX ((size_t)12 << 20)
@@ -81,6 +86,7 @@ struct attribution_code {
 	enum attribution_code_state state;
 	uint32_t *announced; /* from HERE on: of its methods, the positions in methods */
 	uint64_t used;       /* KNOWN: when it was needed last, in answers */
+	uint32_t waiting;    /* WANTED: accesses that wait for it */
 	struct attribution attribution;
 };
 
@@ -105,7 +111,6 @@ struct attribution_intake {
 	struct attribution_code *codes;
 	size_t code_count, code_capacity;
 	struct hash_index code_index;
-	size_t wanted_from; /* codes before it are not WANTED */
 	unsigned asked, open;
 	struct code_image images[ATTRIBUTION_OPEN_MAX]; /* that wait to be analysed */
 	size_t image_count;
@@ -130,7 +135,8 @@ int attribution_intake_add(struct attribution_intake *in, const struct attributi
 /* An image of code: true where it was asked for here. *error: 0 or -ENOMEM. */
 bool attribution_intake_image(struct attribution_intake *in, const Jxp__CodeImage *m, int *error);
 
-/* Numbers of codes to be asked for now, which count as asked. */
+/* Numbers of codes to be asked for now, which count as asked. The window's CPU time and counters
+ * say for how many there was room. */
 size_t attribution_intake_ask(struct attribution_intake *in, uint64_t codes[ATTRIBUTION_OPEN_MAX]);
 
 /* Takes an image that waits to be analysed, for the caller to release; *code is its position. */

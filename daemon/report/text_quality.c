@@ -83,6 +83,7 @@ static void account(FILE *out, const uint64_t *counters)
 	static const struct figure beside[] = {
 	    {JXP__COUNTER__COUNTER_KERNEL_NS, "bringing signals"},
 	    {JXP__COUNTER__COUNTER_SESSION_NS, "the agent's own thread"},
+	    {JXP__COUNTER__COUNTER_IMAGES_NS, "sending code, a part of that"},
 	    {JXP__COUNTER__COUNTER_EVENTS_NS, "the JVM's events"},
 	    {JXP__COUNTER__COUNTER_BURST_NS, "counting loops' turns"},
 	    {JXP__COUNTER__COUNTER_REGISTERS_NS, "registers that were on"},

@@ -104,11 +104,13 @@ bool loop_phase_is_asked(const struct loop_phase *l)
 
 int loop_phase_answer(struct loop_phase *l)
 {
+	uint64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct orders *o = l->orders;
 	int r = 0;
 
 	for (unsigned i = 0; i < ANSWERS_MAX && r == 0 && o->codes_answered != o->codes_asked; i++)
 		r = answer(l, o->codes[o->codes_answered++ % LIMIT_CODES_OPEN]);
+	l->images_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
 	return r;
 }
 
@@ -391,6 +393,7 @@ void loop_phase_counters(const struct loop_phase *l, uint64_t *counters)
 {
 	counters[JXP__COUNTER__COUNTER_CODES_SENT] = l->codes_sent;
 	counters[JXP__COUNTER__COUNTER_CODES_GONE] = l->codes_gone;
+	counters[JXP__COUNTER__COUNTER_IMAGES_NS] = l->images_ns;
 	/* Like what the code map has no room for: a part of the code is not known. */
 	counters[JXP__COUNTER__COUNTER_CODE_DROPPED] += l->codes_cut;
 	if (!l->wanted)

@@ -20,6 +20,7 @@ struct loop_phase {
 	struct orders *orders;
 	struct drain *drain;
 	uint64_t codes_sent, codes_gone, codes_cut;
+	uint64_t images_ns; /* CPU time that answering took */
 	uint64_t plans_refused;
 	unsigned plans_tried; /* times that a handler was in the way of looking at them */
 	/* Plans that were taken up or refused once: the engine names all each time. */

@@ -134,14 +134,23 @@ static int apply(void *arg, const struct attribution_held *held)
 	return 0;
 }
 
+/* What the agent says so far: one image has cost image_ns, of so much CPU time. */
+static void images_cost(struct fixture *f, uint64_t image_ns, uint64_t cpu_ns)
+{
+	f->in.window->counters[JXP__COUNTER__COUNTER_CODES_SENT] = 1;
+	f->in.window->counters[JXP__COUNTER__COUNTER_IMAGES_NS] = image_ns;
+	f->in.window->cpu_ns = cpu_ns;
+}
+
 /* Main.fill's node is of compiled code, Main.sum's of the interpreter. */
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_request request = {.kinds = {false, true}};
+	struct window_request request = {.kinds = {false, true}, .budget = 1.0};
 
 	f = (struct fixture){0};
 	sample_intake_begin(&f.in, &request);
+	images_cost(&f, 1, UINT64_C(1000000000));
 	f.in.sample.nodes[SUM - 1].tier = JXP__TIER__TIER_INTERPRETED;
 	sample_intake_apply(&f.in);
 	assert_true(agent_ids_get(&f.in.intake.locations, 1, &f.field));
@@ -541,6 +550,41 @@ static void what_will_not_be_asked_for_is_not_waited_for(void **state)
 	assert_as_it_was(f, ATTRIBUTION_ASKED_MAX + 2);
 }
 
+static void code_that_most_wait_for_is_asked_for_first(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+
+	for (uint64_t i = 0; i < ATTRIBUTION_OPEN_MAX + 1; i++)
+		for (uint64_t waiting = 0; waiting <= i; waiting++)
+			add_load(f, CODE + i);
+	assert_int_equal(ask(f, codes), ATTRIBUTION_OPEN_MAX);
+	for (uint64_t i = 0; i < ATTRIBUTION_OPEN_MAX; i++)
+		assert_int_equal(codes[i], CODE + ATTRIBUTION_OPEN_MAX - i);
+}
+
+/* An image has cost 2 ms: five take a fifth of 50 ms. */
+static void images_take_a_part_of_the_budget(void **state)
+{
+	const uint64_t image_ns = 2000000, cpu_ns = 50000000;
+	struct fixture *f = *state;
+	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+	unsigned asked = 0;
+
+	images_cost(f, image_ns, cpu_ns);
+	for (uint64_t i = 0; i < 2 * (ATTRIBUTION_ASKED_FREE + 5); i++) {
+		add_load(f, CODE + i);
+		if (ask(f, codes) == 1) {
+			asked++;
+			refuse(f, CODE + i);
+		}
+	}
+	assert_int_equal(asked, ATTRIBUTION_ASKED_FREE + 5);
+	images_cost(f, image_ns, 2 * cpu_ns);
+	assert_int_equal(ask(f, codes), ATTRIBUTION_OPEN_MAX);
+	assert_int_equal(codes[0], CODE + asked);
+}
+
 /* ---------------------------------------------------------------- how much is kept */
 
 /* Code is needed for the first time, with a name that takes as much as names may. */
@@ -626,6 +670,8 @@ int main(void)
 	    TEST(code_that_nobody_asked_for_is_not_taken),
 	    TEST(code_is_asked_for_in_turns),
 	    TEST(what_will_not_be_asked_for_is_not_waited_for),
+	    TEST(code_that_most_wait_for_is_asked_for_first),
+	    TEST(images_take_a_part_of_the_budget),
 	    TEST(code_that_was_needed_longest_ago_makes_room),
 	    TEST(code_that_made_room_is_asked_for_when_it_is_needed),
 	};
