@@ -52,7 +52,7 @@ COMPRESSED = {"no narrow references": ["-XX:-UseCompressedOops"],
 COMPACT = ["-XX:+UseCompactObjectHeaders"]
 # In a tree of their own: release, collector, options.
 LATER = [(11, "G1", []), (11, "Parallel", []), (11, "Serial", []),
-         (21, "G1", []), (21, "Parallel", []), (21, "ZGC", []), (21, "ZGC", ["-XX:+ZGenerational"])]
+         (21, "G1", []), (21, "Parallel", []), (21, "ZGC", []), (21, "ZGC", ["-XX:+ZGenerational"]), (28, "G1", []), (28, "ZGC", [])]
 
 
 # ---------------------------------------------------------------- what is so
