@@ -103,20 +103,8 @@ static void name_after(struct pair *sum, const struct pair *like)
 	sum->region = like->region;
 }
 
-/* What a row is named after: its largest part that is not on stacks, if it has one that wastes
- * anything, since that is what can be acted on. */
-static bool names_better(const struct pair *part, double size, const struct pair *named,
-			 double best)
-{
-	bool stack = part->region == JXP__REGION__REGION_STACK;
-	bool named_stack = named->region == JXP__REGION__REGION_STACK;
-
-	if (best < 0 || stack == named_stack)
-		return size > best;
-	return stack ? best <= 0 : size > 0;
-}
-
-/* One row of entries that follow each other; returns how many these are. */
+/* One row of entries that follow each other, named after its largest part; returns how many these
+ * are. */
 static size_t take_row(struct ranked_pair *row, const struct entry *entries, size_t count)
 {
 	double best = -1, size = 0;
@@ -131,7 +119,7 @@ static size_t take_row(struct ranked_pair *row, const struct entry *entries, siz
 		}
 		size += entries[i].size;
 		add_variant(row, entries[i].pair);
-		if (names_better(entries[part].pair, size, &row->sum, best)) {
+		if (size > best) {
 			best = size;
 			name_after(&row->sum, entries[part].pair);
 		}

@@ -45,8 +45,7 @@ struct pair_scope {
 };
 
 struct ranked_pair {
-	/* Contexts, instructions, place and region: of its largest part, one on stacks only where
-	 * there is no other. */
+	/* Contexts, instructions, place and region: of its largest part. */
 	struct pair sum;
 	size_t variants; /* entries of the profile that it stands for */
 	size_t parts;    /* by what the view does not split: places of lines, lines of a place */
