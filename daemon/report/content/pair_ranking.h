@@ -33,14 +33,17 @@ enum pair_view {
 	/* By both calling contexts, be their frames interpreted or compiled. The profile tells
 	 * instructions, regions and places apart (an unrolled loop has a copy of each access). */
 	PAIRS_BY_CONTEXTS,
+	/* Likewise, but for how deep recursion is. */
+	PAIRS_BY_TURNS,
 };
 
 /* What is the same for all rows of a window. */
 struct pair_scope {
 	const struct window_result *window;
 	bool regions[PROFILE_REGIONS]; /* which are shown; shares stay those of everything */
-	uint32_t *paths; /* cct_paths, cct_lines and locations_fields of its profile */
+	uint32_t *paths; /* cct_paths, cct_lines, cct_turns and locations_fields of its profile */
 	uint32_t *lines;
+	uint32_t *turns;
 	uint32_t *fields;
 };
 

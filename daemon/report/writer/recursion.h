@@ -14,7 +14,7 @@
 #include "daemon/profile/cct.h"
 
 /* The longest turn that is looked for, in frames. */
-#define RECURSION_TURN_MAX 8u
+#define RECURSION_TURN_MAX CCT_TURN_MAX
 
 struct recursion {
 	size_t frames; /* of one turn, */
