@@ -88,7 +88,7 @@ static size_t turn(FILE *out, const struct profile *p, const uint32_t *path, siz
 {
 	struct recursion r = recursion_find(&p->cct, path + 1, left - 1);
 
-	for (size_t i = 0; i < r.frames; i++) {
+	for (size_t i = 0; i < r.frames && i + 1 < left; i++) {
 		report_text_frame(out, p, path[left - 1 - i]);
 		fputc('\n', out);
 	}
