@@ -155,11 +155,42 @@ static bool path_matches(const void *table, uint32_t position, const void *key)
 	return memcmp(&own, key, sizeof(own)) == 0;
 }
 
-static int find_equal(const struct cct *t, bool by_line, uint32_t **out)
+static bool same_frame(const struct cct *t, uint32_t a, uint32_t b)
+{
+	struct node_key x = node_key(cct_node(t, a)), y = node_key(cct_node(t, b));
+
+	x.parent = y.parent = 0;
+	x.tier = y.tier = 0;
+	return memcmp(&x, &y, sizeof(x)) == 0;
+}
+
+/* If what was found for the node's parents and the node end in two turns that are the same: the end
+ * of the first one. Else 0. */
+static uint32_t turn_before(const struct path_table *t, uint32_t id)
+{
+	uint32_t nodes[2 * CCT_TURN_MAX];
+	size_t count = 0;
+
+	for (; id != 0 && count < 2 * CCT_TURN_MAX; id = t->paths[cct_node(t->cct, id)->parent])
+		nodes[count++] = id;
+	for (size_t frames = 1; 2 * frames <= count; frames++) {
+		size_t same = 0;
+
+		while (same < frames && same_frame(t->cct, nodes[same], nodes[same + frames]))
+			same++;
+		if (same == frames)
+			return nodes[frames];
+	}
+	return 0;
+}
+
+enum equal_by { BY_PATH, BY_LINE, BY_TURNS };
+
+static int find_equal(const struct cct *t, enum equal_by by, uint32_t **out)
 {
 	_cleanup_(hash_index_release) struct hash_index index = {0};
 	_cleanup_free_ uint32_t *found = calloc(t->node_count + 1, sizeof(*found));
-	struct path_table table = {.cct = t, .paths = by_line ? NULL : found};
+	struct path_table table = {.cct = t, .paths = by == BY_LINE ? NULL : found};
 
 	if (!found)
 		return -ENOMEM;
@@ -168,6 +199,9 @@ static int find_equal(const struct cct *t, bool by_line, uint32_t **out)
 		uint32_t hash = hash_bytes(&key, sizeof(key));
 		uint32_t position;
 
+		found[id] = by == BY_TURNS ? turn_before(&table, id) : 0;
+		if (found[id])
+			continue;
 		if (hash_index_find(&index, hash, path_matches, &table, &key, &position)) {
 			found[id] = position + 1;
 			continue;
@@ -182,10 +216,15 @@ static int find_equal(const struct cct *t, bool by_line, uint32_t **out)
 
 int cct_paths(const struct cct *t, uint32_t **paths)
 {
-	return find_equal(t, false, paths);
+	return find_equal(t, BY_PATH, paths);
 }
 
 int cct_lines(const struct cct *t, uint32_t **lines)
 {
-	return find_equal(t, true, lines);
+	return find_equal(t, BY_LINE, lines);
+}
+
+int cct_turns(const struct cct *t, uint32_t **turns)
+{
+	return find_equal(t, BY_TURNS, turns);
 }

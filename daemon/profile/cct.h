@@ -71,6 +71,12 @@ int cct_paths(const struct cct *t, uint32_t **paths);
  * own, whatever called it, and 0 for 0, in an array to be freed. 0 or -ENOMEM. */
 int cct_lines(const struct cct *t, uint32_t **lines);
 
+/* Which contexts are the same path but for how deep recursion is: turns of up to CCT_TURN_MAX
+ * frames that follow each other count as one. For each node the oldest one with such a path, and 0
+ * for 0, in an array to be freed. 0 or -ENOMEM. */
+#define CCT_TURN_MAX 8u
+int cct_turns(const struct cct *t, uint32_t **turns);
+
 /* The number of frames on the path from the root to the node. */
 size_t cct_depth(const struct cct *t, uint32_t id);
 

@@ -202,11 +202,11 @@ static void pair(FILE *out, const struct report_model *m, const struct pair_kind
 	report_text_loops_of(out, m, sum, true, "", "\n");
 }
 
-/* Those with evidence, as paths; what is left is one row. */
+/* Those with evidence, as paths, whatever the depth of recursion; what is left is one row. */
 static void whole_contexts(FILE *out, const struct report_model *m, const struct report_kind *k,
 			   size_t limit)
 {
-	const struct pair_ranking *r = &k->pairs;
+	const struct pair_ranking *r = &k->by_turns;
 	size_t evidence = 0;
 
 	fputs("\nWhole calling contexts\n", out);

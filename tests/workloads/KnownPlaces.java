@@ -191,6 +191,7 @@ final class KnownPlaces {
             field("touch_Point_" + name, Point.class, name);
             field("touch_load_" + name, Point.class, name);
         }
+        field("touch_new_ref", Point.class, "ref");
         field("touch_Point3_anInt", Point3.class, "anInt");
         field("touch_Point3_last", Point3.class, "last");
         line("touch_hidden", "field", Point3.class.getName(), "baseInt", Point3.class.getName(), "int");
@@ -386,6 +387,14 @@ final class KnownPlaces {
 
     static long touch_load_aDouble(Point p) {
         return (long) p.aDouble;
+    }
+
+    /** Of an object that was allocated just now. */
+    static void touch_new_ref(Point p, Object a, Object b) {
+        for (int i = 0; i < LOOP; i++) {
+            p.ref = (i & 1) == 0 ? a : b;
+            touch_nothing();
+        }
     }
 
     static long touch_load_ref(Point p) {
@@ -908,6 +917,9 @@ final class KnownPlaces {
         for (int k = 0; k < LOOP / 8; k++) {
             sum += touch_constant(sealed[k % OBJECTS]);
         }
+        Point p = new Point();
+        keep = p;
+        touch_new_ref(p, small, p);
         touch_sealed(sealed[i], sealed[j]);
         sealed[i] = touch_sealed_other(sealed[i]);
         touch_points(points, round);

@@ -1,5 +1,7 @@
 #include "attach/agent/code/barrier.h"
 
+#include <Zydis/Zydis.h>
+
 #include "attach/agent/code/codemap.h"
 
 /* Between the test and the store the new value is coloured: a move, a shift, an or. The compiler
@@ -7,6 +9,7 @@
 #define BARRIER_INSNS 12u
 
 #define REFERENCE_BYTES 8u
+#define NARROW_BYTES    4u
 
 /* A global because it is asked for every instruction that handlers decode. */
 static bool looked_for;
@@ -50,4 +53,31 @@ bool barrier_tests_store(const struct insn *test)
 			return false;
 	}
 	return false;
+}
+
+/* Behind the store G1 compares where it lies with what was stored (g1_write_barrier_post_c2). */
+static bool regions_are_compared(const struct code_blob *blob, const struct insn *store)
+{
+	struct insn in = *store;
+
+	for (unsigned i = 0; i < BARRIER_INSNS && in.flow == FLOW_NEXT; i++) {
+		if (!decode_next(blob, in.ip + in.length, &in))
+			return false;
+		if (in.mnemonic == ZYDIS_MNEMONIC_XOR && !in.has_memory)
+			return true;
+	}
+	return false;
+}
+
+bool barrier_stores_to_field(const struct insn *store)
+{
+	const struct insn_memory *m = &store->memory;
+	struct code_blob blob;
+
+	if (!store->has_memory || !m->writes || m->reads || m->base < 0 || m->index >= 0 ||
+	    m->displacement || (m->size != NARROW_BYTES && m->size != REFERENCE_BYTES) ||
+	    !codemap_find(store->ip, &blob) || blob.type != CODE_COMPILED)
+		return false;
+	/* What clears new objects, and makes their first words, stores eight bytes. */
+	return m->size == NARROW_BYTES || regions_are_compared(&blob, store);
 }

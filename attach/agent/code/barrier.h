@@ -1,4 +1,6 @@
 /*
+ * Barriers of collectors in compiled code, and what they tell.
+ *
  * Accesses that are in the application's code, to the application's memory, and not the
  * application's: the store barrier of generational ZGC.
  *
@@ -24,5 +26,10 @@ void barrier_init(bool collector_has_them);
 
 /* Is this instruction, in compiled code, the test of a store barrier? Async-signal-safe. */
 bool barrier_tests_store(const struct insn *test);
+
+/* Is this instruction, in compiled code, the store of a reference by a pointer to the field, as C2
+ * makes one where G1's barriers stand around it (JDK 24)? New objects have none, so such a store is
+ * to one that is made already. Async-signal-safe. */
+bool barrier_stores_to_field(const struct insn *store);
 
 #endif

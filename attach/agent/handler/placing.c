@@ -1,5 +1,6 @@
 #include "attach/agent/handler/placing.h"
 
+#include "attach/agent/code/barrier.h"
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/handler/handlers.h"
 #include "attach/agent/handler/thread.h"
@@ -26,8 +27,10 @@ static struct place_operand operand_of(const struct insn *in, const gregset_t re
 		    .index = -1,
 		    .plain_store = in->string && in->string_writes,
 		    .stored_to = in->string && !backward ? (uint64_t)regs[REG_RDI] : 0};
-	return (struct place_operand){
-	    .base = m->base, .index = m->index, .plain_store = m->writes && !m->reads};
+	return (struct place_operand){.base = m->base,
+				      .index = m->index,
+				      .plain_store = m->writes && !m->reads,
+				      .to_made = barrier_stores_to_field(in)};
 }
 
 enum place_result placing_find(struct thread *t, int region, uint64_t address,

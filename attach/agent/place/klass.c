@@ -114,6 +114,20 @@ static bool handle_address(const struct object_layout *layout, uint64_t handle, 
 	return true;
 }
 
+/* From JDK 28 on arrays of references have classes of their own beside the one that their
+ * java.lang.Class stands for; that one has the same java.lang.Class. */
+static bool shares_mirror(const struct object_layout *layout, const struct region_map *regions,
+			  uint64_t mirror, uint64_t other, const struct head *head)
+{
+	struct head named;
+	uint64_t address;
+
+	return klass_is_array(head->layout_helper) && read_head(layout, other, &named) &&
+	       klass_is_array(named.layout_helper) &&
+	       handle_address(layout, named.mirror_handle, &address) &&
+	       region_canonical(regions, address) == mirror;
+}
+
 static bool mirror_agrees(const struct object_layout *layout, const struct region_map *regions,
 			  uint64_t klass, const struct head *head)
 {
@@ -123,7 +137,8 @@ static bool mirror_agrees(const struct object_layout *layout, const struct regio
 		return false;
 	mirror = region_canonical(regions, mirror);
 	return region_is_heap(regions, mirror) &&
-	       safe_read(mirror + layout->mirror_klass, &back, sizeof(back)) && back == klass;
+	       safe_read(mirror + layout->mirror_klass, &back, sizeof(back)) &&
+	       (back == klass || shares_mirror(layout, regions, mirror, back, head));
 }
 
 /* The pool belongs to one class, and is not moved by collectors. */

@@ -361,7 +361,7 @@ static enum place_result look_up(struct search *s, const struct place_operand *o
 		     (operand->index != operand->base && named_by(s, operand->index, regs, &p));
 
 	/* It may be one that clears a new object, some loops of which go backward. */
-	if (operand->plain_store && in_allocation_buffer(s, regs)) {
+	if (operand->plain_store && !operand->to_made && in_allocation_buffer(s, regs)) {
 		if (!named)
 			return found_forward(s, operand, met, out) ? PLACE_FOUND : PLACE_FRESH;
 		prefer_around(s, &p);

@@ -15,7 +15,7 @@
  * A new object lies in memory that still has the headers of what was there before. Its own comes
  * first of all that is stored to it, but loops that clear the rest may go backward. So plain stores
  * to a header are not told, nor those in the thread's allocation buffer whose operand names no
- * object, unless they are known to go forward.
+ * object, unless they are known to go forward, or to be to an object that is made already.
  *
  * Async-signal-safe. The thread has to be in compiled Java code, where no object moves.
  */
@@ -80,6 +80,7 @@ struct place_operand {
 	int base;
 	int index;
 	bool plain_store;
+	bool to_made; /* ... and it is to an object whose header and fields are there */
 	uint64_t
 	    stored_to; /* of one of many in one instruction: it has stored to what lies before */
 };

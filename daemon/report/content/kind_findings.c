@@ -28,6 +28,8 @@ static int rankings_init(struct report_kind *k, const struct pair_scope *s)
 		r = pair_ranking_init(&k->by_lines, s, kind, PAIRS_BY_LINES);
 	if (r == 0)
 		r = pair_ranking_init(&k->pairs, s, kind, PAIRS_BY_CONTEXTS);
+	if (r == 0)
+		r = pair_ranking_init(&k->by_turns, s, kind, PAIRS_BY_TURNS);
 	return r;
 }
 
@@ -68,6 +70,7 @@ void report_kinds_release(struct report_kind *kinds, size_t count)
 		pair_ranking_release(&kinds[i].by_location);
 		pair_ranking_release(&kinds[i].by_lines);
 		pair_ranking_release(&kinds[i].pairs);
+		pair_ranking_release(&kinds[i].by_turns);
 	}
 }
 

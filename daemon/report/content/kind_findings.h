@@ -29,6 +29,7 @@ struct report_kind {
 	struct pair_ranking by_location;
 	struct pair_ranking by_lines;
 	struct pair_ranking pairs;
+	struct pair_ranking by_turns;
 };
 
 /* What a reader should look at first: a row of a kind's places, or, where a place has no name, of

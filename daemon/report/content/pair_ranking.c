@@ -18,6 +18,8 @@ int pair_scope_init(struct pair_scope *s, const struct window_result *w, const b
 	if (r == 0)
 		r = cct_lines(&w->profile.cct, &s->lines);
 	if (r == 0)
+		r = cct_turns(&w->profile.cct, &s->turns);
+	if (r == 0)
 		r = locations_fields(&w->profile.locations, &s->fields);
 	return r;
 }
@@ -26,6 +28,7 @@ void pair_scope_release(struct pair_scope *s)
 {
 	free(s->paths);
 	free(s->lines);
+	free(s->turns);
 	free(s->fields);
 	*s = (struct pair_scope){0};
 }
@@ -47,8 +50,10 @@ static struct entry entry_of(const struct pair_scope *s, enum pair_view view,
 	uint32_t place[3] = {s->fields[pair->location], pair->region};
 	uint32_t lines[3] = {s->lines[pair->watch_node], s->lines[pair->trap_node], stack};
 	uint32_t paths[3] = {s->paths[pair->watch_node], s->paths[pair->trap_node]};
+	uint32_t turns[3] = {s->turns[pair->watch_node], s->turns[pair->trap_node]};
 	const uint32_t *key = view == PAIRS_BY_LOCATION ? place
 			      : view == PAIRS_BY_LINES  ? lines
+			      : view == PAIRS_BY_TURNS  ? turns
 							: paths;
 	const uint32_t *part = view == PAIRS_BY_LOCATION ? lines : place;
 	struct entry e = {.size = pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes,
@@ -103,20 +108,8 @@ static void name_after(struct pair *sum, const struct pair *like)
 	sum->region = like->region;
 }
 
-/* What a row is named after: its largest part that is not on stacks, if it has one that wastes
- * anything, since that is what can be acted on. */
-static bool names_better(const struct pair *part, double size, const struct pair *named,
-			 double best)
-{
-	bool stack = part->region == JXP__REGION__REGION_STACK;
-	bool named_stack = named->region == JXP__REGION__REGION_STACK;
-
-	if (best < 0 || stack == named_stack)
-		return size > best;
-	return stack ? best <= 0 : size > 0;
-}
-
-/* One row of entries that follow each other; returns how many these are. */
+/* One row of entries that follow each other, named after its largest part; returns how many these
+ * are. */
 static size_t take_row(struct ranked_pair *row, const struct entry *entries, size_t count)
 {
 	double best = -1, size = 0;
@@ -131,7 +124,7 @@ static size_t take_row(struct ranked_pair *row, const struct entry *entries, siz
 		}
 		size += entries[i].size;
 		add_variant(row, entries[i].pair);
-		if (names_better(entries[part].pair, size, &row->sum, best)) {
+		if (size > best) {
 			best = size;
 			name_after(&row->sum, entries[part].pair);
 		}

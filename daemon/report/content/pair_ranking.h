@@ -33,20 +33,22 @@ enum pair_view {
 	/* By both calling contexts, be their frames interpreted or compiled. The profile tells
 	 * instructions, regions and places apart (an unrolled loop has a copy of each access). */
 	PAIRS_BY_CONTEXTS,
+	/* Likewise, but for how deep recursion is. */
+	PAIRS_BY_TURNS,
 };
 
 /* What is the same for all rows of a window. */
 struct pair_scope {
 	const struct window_result *window;
 	bool regions[PROFILE_REGIONS]; /* which are shown; shares stay those of everything */
-	uint32_t *paths; /* cct_paths, cct_lines and locations_fields of its profile */
+	uint32_t *paths; /* cct_paths, cct_lines, cct_turns and locations_fields of its profile */
 	uint32_t *lines;
+	uint32_t *turns;
 	uint32_t *fields;
 };
 
 struct ranked_pair {
-	/* Contexts, instructions, place and region: of its largest part, one on stacks only where
-	 * there is no other. */
+	/* Contexts, instructions, place and region: of its largest part. */
 	struct pair sum;
 	size_t variants; /* entries of the profile that it stands for */
 	size_t parts;    /* by what the view does not split: places of lines, lines of a place */

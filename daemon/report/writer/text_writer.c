@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/report/content/scaffolding.h"
+#include "daemon/report/writer/recursion.h"
 #include "proto/limits.h"
 
 #define RULE_COLUMNS 80
@@ -80,8 +81,26 @@ static const char *scaffolding_of(const struct profile *p, uint32_t id)
 	return found ? found->group : NULL;
 }
 
-/* Writes one frame of those above a leaf, or all that are scaffolding; returns how many. path: leaf
- * first, of which left are still to be written. */
+/* Writes one frame of those above a leaf, or one turn of a recursion and how many there are;
+ * returns of how many frames that tells. path: leaf first, of which left are still to be written.
+ */
+static size_t turn(FILE *out, const struct profile *p, const uint32_t *path, size_t left)
+{
+	struct recursion r = recursion_find(&p->cct, path + 1, left - 1);
+
+	for (size_t i = 0; i < r.frames && i + 1 < left; i++) {
+		report_text_frame(out, p, path[left - 1 - i]);
+		fputc('\n', out);
+	}
+	if (r.times > 1 && r.frames > 1)
+		fprintf(out, "... (the %zu frames above, %zu times)\n", r.frames, r.times);
+	else if (r.times > 1)
+		fprintf(out, "... (the frame above, %zu times)\n", r.times);
+	return r.frames * r.times;
+}
+
+/* Writes one frame of those above a leaf, or those that are told together; returns how many. path:
+ * leaf first, of which left are still to be written. */
 static size_t frames(FILE *out, const struct profile *p, const uint32_t *path, size_t left)
 {
 	const char *groups[SCAFFOLDING_ROWS];
@@ -98,11 +117,8 @@ static size_t frames(FILE *out, const struct profile *p, const uint32_t *path, s
 		if (known == group_count)
 			groups[group_count++] = group;
 	}
-	if (count == 0) {
-		report_text_frame(out, p, path[left - 1]);
-		fputc('\n', out);
-		return 1;
-	}
+	if (count == 0)
+		return turn(out, p, path, left);
 	fprintf(out, "... (%zu frame%s of ", count, count == 1 ? "" : "s");
 	for (size_t i = 0; i < group_count; i++)
 		fprintf(out, "%s%s", i ? ", " : "", groups[i]);

@@ -20,7 +20,7 @@ void report_text_frame(FILE *out, const struct profile *p, uint32_t id);
 
 /* A calling context, root first, one frame a line, the label (unless NULL) before the leaf. Frames
  * above it that are scaffolding (daemon/report/content/scaffolding.h) are one line where they
- * follow each other. */
+ * follow each other; frames that repeat are written once (recursion.h). */
 void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label);
 
 /* What an access touched, in a few words: "java.util.HashMap$Node.next", "element of long[]". */

@@ -1,4 +1,5 @@
-/* The store barrier of generational ZGC, and what only looks like it. */
+/* The store barrier of generational ZGC, and what only looks like it; stores between those of G1.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,6 +72,40 @@ static void the_search_passes_over_it_where_there_are_such_barriers(void **state
 	assert_false(in.memory.reads);
 }
 
+static bool is_to_field(uint64_t ip)
+{
+	struct insn in;
+
+	assert_true(insn_decode((const uint8_t *)(uintptr_t)ip, INSN_MAX_BYTES, ip, &in));
+	return barrier_stores_to_field(&in);
+}
+
+static void a_reference_stored_by_a_pointer_to_its_field_is_to_an_object_that_is_made(void **state)
+{
+	(void)state;
+	/* mov [r9], r11d */
+	assert_true(is_to_field(CODE(0, "\x45\x89\x19\xc3")));
+	/* mov [r9], r10; mov r11, r9; xor r11, r10; shr r11, 20 */
+	assert_true(
+	    is_to_field(CODE(64, "\x4d\x89\x11\x4d\x89\xcb\x4d\x31\xd3\x49\xc1\xeb\x14\xc3")));
+	/* mov r11d, [r9] */
+	assert_false(is_to_field(CODE(128, "\x45\x8b\x19\xc3")));
+}
+
+/* Those that make a header or clear what follows it. */
+static void a_store_to_a_new_object_is_none(void **state)
+{
+	(void)state;
+	/* mov qword ptr [rax], 1 */
+	assert_false(is_to_field(CODE(0, "\x48\xc7\x00\x01\x00\x00\x00\xc3")));
+	/* mov dword ptr [rax+0x0c], r12d */
+	assert_false(is_to_field(CODE(64, "\x44\x89\x60\x0c\xc3")));
+	/* mov [rdi], rax; add rdi, 8; jmp -9 */
+	assert_false(is_to_field(CODE(128, "\x48\x89\x07\x48\x83\xc7\x08\xeb\xf7")));
+	/* mov [rdi+rcx*4], eax */
+	assert_false(is_to_field(CODE(192, "\x89\x04\x8f\xc3")));
+}
+
 static int set_up(void **state)
 {
 	barrier_init(true);
@@ -86,6 +121,8 @@ int main(void)
 	    TEST_CASE(a_test_of_another_field_is_the_program_s),
 	    TEST_CASE(a_store_of_the_tested_part_alone_is_the_program_s),
 	    TEST_CASE(a_base_that_changes_in_between_ends_the_look),
+	    TEST_CASE(a_reference_stored_by_a_pointer_to_its_field_is_to_an_object_that_is_made),
+	    TEST_CASE(a_store_to_a_new_object_is_none),
 	    TEST_CASE(the_search_passes_over_it_where_there_are_such_barriers),
 	};
 

@@ -48,6 +48,29 @@ static void what_no_mirror_names_is_none(void **state)
 	assert_int_equal(klass_address(0), 0);
 }
 
+/* From JDK 28 on: of arrays of references, beside the one that the mirror names. */
+static void an_array_class_may_share_the_mirror_of_another_one(void **state)
+{
+	uint64_t named = fake_klass_add(FAKE_ARRAY(16, FAKE_T_LONG, 2), 0x100);
+	uint64_t refined = fake_klass_add(FAKE_ARRAY(16, FAKE_T_LONG, 2), 0x200);
+	uint64_t instance = fake_klass_add(FAKE_INSTANCE(32), 0x300);
+	struct klass k;
+
+	(void)state;
+	memset(fake_heap + 0x200, 0, 64);
+	assert_int_equal(find(refined, &k), KLASS_NONE);
+	fake_handles[1] = fake_at(0x100);
+	assert_int_equal(find(refined, &k), KLASS_FOUND);
+	assert_int_equal(klass_address(k.id), refined);
+	/* Not if the one that is named has another mirror, and not of instances. */
+	klass_clear();
+	fake_handles[0] = fake_at(0x400);
+	assert_int_equal(find(refined, &k), KLASS_NONE);
+	fake_handles[0] = fake_handles[2] = fake_at(0x100);
+	assert_int_equal(find(instance, &k), KLASS_NONE);
+	assert_int_equal(find(named, &k), KLASS_FOUND);
+}
+
 static void a_mirror_outside_of_the_heap_does_not_count(void **state)
 {
 	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100);
@@ -124,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_class_is_what_its_mirror_names),
 	    TEST(what_no_mirror_names_is_none),
+	    TEST(an_array_class_may_share_the_mirror_of_another_one),
 	    TEST(a_mirror_outside_of_the_heap_does_not_count),
 	    TEST(a_class_is_what_its_constant_pool_names),
 	    TEST(layout_helpers_that_none_has_are_refused),

@@ -261,6 +261,29 @@ static void in_the_allocation_buffer_a_store_may_be_the_first(void **state)
 	assert_in(&p, longs, 64, 102);
 }
 
+/* G1's pointer to the field names nothing, but its barrier says that the object is there. */
+static void a_store_to_what_is_made_is_told_in_the_allocation_buffer(void **state)
+{
+	uint64_t object = fake_object_add(point, 0x2000, FAKE_UNLOCKED);
+	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
+	struct place_operand operand = {.base = REG_R9, .index = -1, .plain_store = true};
+	struct place p;
+
+	(void)state;
+	hold(REG_R15, (uintptr_t)thread);
+	fake_layout.tlab_end = sizeof(thread[0]);
+	hold(REG_RBX, object);
+	hold(REG_R9, object + 24);
+	assert_int_equal(
+	    place_find(&fake_layout, &fake_regions, object + 24, &operand, regs, &met, &p),
+	    PLACE_FRESH);
+	operand.to_made = true;
+	assert_int_equal(
+	    place_find(&fake_layout, &fake_regions, object + 24, &operand, regs, &met, &p),
+	    PLACE_FOUND);
+	assert_in(&p, point, 24, 5);
+}
+
 static void a_loop_that_clears_backward_leaves_an_old_header_for_last(void **state)
 {
 	uint64_t array = fake_array_add(longs, 0x2000, 20);
@@ -414,6 +437,7 @@ int main(void)
 	    TEST(headers_that_none_has_are_refused),
 	    TEST(a_store_that_makes_a_header_is_not_told),
 	    TEST(in_the_allocation_buffer_a_store_may_be_the_first),
+	    TEST(a_store_to_what_is_made_is_told_in_the_allocation_buffer),
 	    TEST(a_loop_that_clears_backward_leaves_an_old_header_for_last),
 	    TEST(what_a_string_instruction_clears_begins_before_it),
 	    TEST(what_was_found_is_there_until_its_header_is_anothers),

@@ -219,6 +219,61 @@ static void the_heap_comes_before_stacks(void **state)
 	profile_release(&w.profile);
 }
 
+/* A method that calls itself, 1 to 40 deep, each depth seen once. */
+static void contexts_that_differ_by_the_depth_of_recursion_are_one_row(void **state)
+{
+	struct window_result w;
+	struct pair_ranking r;
+	uint32_t parent = 2;
+
+	(void)state;
+	setup(&w);
+	for (unsigned depth = 1; depth <= 40; depth++) {
+		struct cct_node even = {.parent = parent, .bci = 1, .line = 10};
+		struct cct_node odd = {.bci = 1, .line = 11}, leaf = {.bci = 1, .line = 12};
+		uint32_t node;
+
+		assert_int_equal(cct_add_node(&w.profile.cct, &even, &odd.parent), 0);
+		assert_int_equal(cct_add_node(&w.profile.cct, &odd, &parent), 0);
+		leaf.parent = parent;
+		assert_int_equal(cct_add_node(&w.profile.cct, &leaf, &node), 0);
+		observe_instruction(&w, node, 1, 1, 8, true);
+	}
+	rank(&r, &w, PAIRS_BY_CONTEXTS);
+	assert_int_equal(r.count, 40);
+	pair_ranking_release(&r);
+	rank(&r, &w, PAIRS_BY_TURNS);
+	assert_int_equal(r.count, 1);
+	assert_int_equal(r.pairs[0].sum.count, 40);
+	pair_ranking_release(&r);
+	profile_release(&w.profile);
+}
+
+/* Else spills would lead the heap by a few pairs of a field that their contexts have, too. */
+static void a_context_is_named_after_its_largest_part_whatever_that_is(void **state)
+{
+	struct observation spill = of(1, 1, 8), field = of(1, 1, 8), heap = of(2, 1, 8);
+	struct window_result w;
+	struct pair_ranking r;
+
+	(void)state;
+	setup(&w);
+	spill.region = JXP__REGION__REGION_STACK;
+	spill.watch_instruction = 2;
+	spill.cpu_ns = field.cpu_ns = heap.cpu_ns = 5 * NS_PER_MS;
+	observe(&w, &field, 7);
+	observe(&w, &spill, 69);
+	observe(&w, &heap, 20);
+	rank(&r, &w, PAIRS_BY_CONTEXTS);
+	assert_int_equal(r.count, 2);
+	assert_int_equal(r.pairs[0].sum.watch_node, 2);
+	assert_int_equal(r.pairs[1].sum.region, JXP__REGION__REGION_STACK);
+	assert_int_equal(r.pairs[1].sum.watch_instruction, 2);
+	assert_int_equal(r.pairs[1].sum.count, 76);
+	pair_ranking_release(&r);
+	profile_release(&w.profile);
+}
+
 /* The same field of objects of two classes, from three lines; and another one of its class. */
 static void a_field_adds_up_whatever_the_object_and_the_lines_are(void **state)
 {
@@ -348,6 +403,8 @@ int main(void)
 	    cmocka_unit_test(a_path_is_one_be_it_interpreted_or_compiled),
 	    cmocka_unit_test(the_lower_bound_of_cpu_time_ranks_not_the_estimate),
 	    cmocka_unit_test(the_heap_comes_before_stacks),
+	    cmocka_unit_test(contexts_that_differ_by_the_depth_of_recursion_are_one_row),
+	    cmocka_unit_test(a_context_is_named_after_its_largest_part_whatever_that_is),
 	    cmocka_unit_test(a_field_adds_up_whatever_the_object_and_the_lines_are),
 	    cmocka_unit_test(a_row_is_named_after_its_largest_part),
 	    cmocka_unit_test(what_is_no_evidence_is_one_row),

@@ -161,6 +161,40 @@ static void scaffolding_is_one_line_and_the_leaf_is_never_folded(void **state)
 	profile_release(&p);
 }
 
+/* One method that calls itself from two lines by turns, one from one line, and a leaf of it. */
+static void recursion_is_written_once_with_how_often(void **state)
+{
+	struct profile p = {0};
+	uint32_t main_method = add_method(&p, "main", "B.java"),
+		 even = add_method(&p, "even", "B.java"), odd = add_method(&p, "odd", "B.java"),
+		 visit = add_method(&p, "visit", "B.java");
+	uint32_t node = add_node(&p, 0, main_method, 1);
+	struct page page;
+
+	(void)state;
+	for (unsigned i = 0; i < 41; i++)
+		node = add_node(&p, add_node(&p, node, even, 2), odd, 3);
+	node = add_node(&p, node, even, 2);
+	for (unsigned i = 0; i < 900; i++)
+		node = add_node(&p, node, visit, 4);
+	/* Twice is not worth a line. */
+	node = add_node(&p, add_node(&p, node, odd, 5), odd, 5);
+	node = add_node(&p, node, odd, 5);
+	page_open(&page);
+	report_text_path(page.out, &p, node, NULL);
+	assert_page(&page, "a.B.main(B.java:1)\n"
+			   "a.B.even(B.java:2)\n"
+			   "a.B.odd(B.java:3)\n"
+			   "... (the 2 frames above, 41 times)\n"
+			   "a.B.even(B.java:2)\n"
+			   "a.B.visit(B.java:4)\n"
+			   "... (the frame above, 900 times)\n"
+			   "a.B.odd(B.java:5)\n"
+			   "a.B.odd(B.java:5)\n"
+			   "a.B.odd(B.java:5)\n");
+	profile_release(&p);
+}
+
 static void a_location_is_told_in_the_words_of_a_java_developer(void **state)
 {
 	struct profile p = {0};
@@ -202,6 +236,7 @@ int main(void)
 	    cmocka_unit_test(a_frame_says_where_it_is_as_far_as_it_is_known),
 	    cmocka_unit_test(a_path_is_root_first_with_its_label_before_the_leaf),
 	    cmocka_unit_test(scaffolding_is_one_line_and_the_leaf_is_never_folded),
+	    cmocka_unit_test(recursion_is_written_once_with_how_often),
 	    cmocka_unit_test(a_location_is_told_in_the_words_of_a_java_developer),
 	};
 
