@@ -188,18 +188,6 @@ static bool knows(const struct attribution_access *a, const struct code_referenc
 	       strcmp(owner, a->declared_in) == 0;
 }
 
-/* Of Unsafe's methods those that access memory; others make objects, compute, or park. */
-static bool unsafe_accesses(const char *name)
-{
-	static const char *const prefixes[] = {"get",  "put",      "compareAnd", "weakCompareAnd",
-					       "copy", "setMemory"};
-
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (begins(name, prefixes[i]))
-			return true;
-	return false;
-}
-
 /* A call that the compiler may have code of its own for, which makes such an access. */
 static enum access_fit fits_call(const struct code_image *image, uint32_t method, uint32_t bci,
 				 uint8_t op, const struct attribution_access *a)
@@ -212,7 +200,7 @@ static enum access_fit fits_call(const struct code_image *image, uint32_t method
 	owner = code_image_text(image, image->members[r->member].class_name);
 	name = code_image_text(image, image->members[r->member].name);
 	if (strstr(owner, ".misc.Unsafe"))
-		return unsafe_accesses(name) ? ACCESS_FIT_UNSAFE : ACCESS_FIT_NONE;
+		return ACCESS_FIT_UNSAFE;
 	return knows(a, r, owner, name) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }
 

@@ -287,17 +287,6 @@ static void of_calls_of_unsafe_the_outermost_counts(void **state)
 	attribution_release(&a);
 }
 
-static void calls_of_unsafe_that_access_nothing_make_no_access(void **state)
-{
-	struct attribution a;
-
-	(void)state;
-	make(&a, CALLS "member jdk.internal.misc.Unsafe allocateInstance ()I -\n"
-		       "member jdk.internal.misc.Unsafe park ()I -\n");
-	assert_made(&a, 0, &load_f, CERTAINTY_METHOD, 0, -1);
-	attribution_release(&a);
-}
-
 /* Of a method that calls others and itself as often as there is room for: some thousand candidates,
  * which are not held against each other. */
 static void of_many_calls_the_innermost_are_found_at_once(void **state)
@@ -438,7 +427,6 @@ int main(void)
 	    cmocka_unit_test(recursion_ends),
 	    cmocka_unit_test(of_calls_that_may_make_it_the_innermost_counts),
 	    cmocka_unit_test(of_calls_of_unsafe_the_outermost_counts),
-	    cmocka_unit_test(calls_of_unsafe_that_access_nothing_make_no_access),
 	    cmocka_unit_test(of_many_calls_the_innermost_are_found_at_once),
 	    cmocka_unit_test(a_record_without_calls_is_nobodys),
 	    cmocka_unit_test(code_that_cannot_be_taken_apart_leaves_its_image),
