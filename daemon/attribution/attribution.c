@@ -47,6 +47,7 @@ static void describe(const struct native_code *n, const struct instances *s,
 	if (!ignore_dense)
 		p->dense = dense_place(n, s, p->offset);
 	p->locked = n->image->bytes[p->offset] == LOCK_PREFIX;
+	p->twins = twins_find(n, at);
 	nearby_find(search, at, &p->before, &p->behind);
 }
 
@@ -215,6 +216,7 @@ static double unseen(const struct attribution *a, const struct instance *i)
 struct candidate {
 	struct instance_place place;
 	enum access_fit fit;
+	double cost; /* once it is known how near it is */
 };
 
 struct candidates {
@@ -291,7 +293,7 @@ static int add_candidates(struct candidates *c, const struct fittings *f, const 
 		return r;
 	for (uint32_t i = f->first[method]; i < f->first[method + 1]; i++)
 		c->list[c->count++] =
-		    (struct candidate){{instance, (int32_t)f->list[i].bci}, f->list[i].fit};
+		    (struct candidate){{instance, (int32_t)f->list[i].bci}, f->list[i].fit, 0};
 	return r;
 }
 
@@ -428,26 +430,92 @@ static bool is_alone(const struct candidates *c, const struct candidate *found)
 	return true;
 }
 
-static const struct candidate *
-nearest(const struct attribution *a, const struct attribution_place *p, const struct candidates *c)
+/* Does a come before b? *told: whether their calls tell, which they do not where they are of
+ * different methods at the same call. */
+static bool comes_before(const struct instances *s, struct instance_place a,
+			 struct instance_place b, bool *told)
 {
-	const struct candidate *best = NULL;
-	double least = 0;
+	struct instance_call x[INSTANCE_DEPTH_MAX], y[INSTANCE_DEPTH_MAX];
+	unsigned x_count = instances_chain(s, a, x), y_count = instances_chain(s, b, y), i = 0;
+
+	while (i < x_count && i < y_count && x[i].method == y[i].method && x[i].bci == y[i].bci)
+		i++;
+	*told = i < x_count && i < y_count && x[i].method == y[i].method;
+	return *told && x[i].bci < y[i].bci;
+}
+
+#define TWINS_MAX 4u /* that are told apart */
+#define TWIN_COST 3.0
+
+/* The count that cost least of those that fit as well as best and cost about the same. False:
+ * there are not as many. */
+static bool find_cheapest(const struct candidates *c, const struct candidate *best,
+			  const struct candidate *cheapest[TWINS_MAX], unsigned count)
+{
+	unsigned found = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct candidate *of = &c->list[i];
+		unsigned at = found;
+
+		if (of->fit != best->fit || of->cost > best->cost + TWIN_COST)
+			continue;
+		while (at > 0 && of->cost < cheapest[at - 1]->cost)
+			at--;
+		if (at == count)
+			continue;
+		found += found < count;
+		for (unsigned k = found - 1; k > at; k--)
+			cheapest[k] = cheapest[k - 1];
+		cheapest[at] = of;
+	}
+	return found == count;
+}
+
+/* Of an access with twins, each of which has a candidate of its own: those that are nearest, in the
+ * order of execution. NULL: there are not as many. */
+static const struct candidate *among_twins(const struct instances *s, struct twins twins,
+					   const struct candidates *c, const struct candidate *best)
+{
+	const struct candidate *near[TWINS_MAX];
+	unsigned before[TWINS_MAX] = {0};
+
+	if (twins.count < 2 || twins.count > TWINS_MAX ||
+	    !find_cheapest(c, best, near, twins.count))
+		return NULL;
+	for (unsigned i = 0; i < twins.count; i++)
+		for (unsigned k = 0; k < i; k++) {
+			bool told, first = comes_before(s, near[k]->place, near[i]->place, &told);
+
+			if (!told)
+				return NULL;
+			before[first ? i : k]++;
+		}
+	for (unsigned i = 0; i < twins.count; i++)
+		if (before[i] == twins.before)
+			return near[i];
+	return NULL;
+}
+
+static const struct candidate *nearest(const struct attribution *a,
+				       const struct attribution_place *p, bool field,
+				       struct candidates *c)
+{
+	const struct candidate *best = NULL, *twin;
 
 	for (size_t i = 0; i < c->count; i++) {
 		struct instance_call calls[INSTANCE_DEPTH_MAX];
-		unsigned count = instances_chain(&a->instances, c->list[i].place, calls);
-		double cost = unseen(a, &a->instances.list[c->list[i].place.instance]) +
-			      fit_cost(c->list[i].fit);
+		struct candidate *of = &c->list[i];
+		unsigned count = instances_chain(&a->instances, of->place, calls);
 
-		cost += distances(a, &p->before, false, calls, count);
-		cost += distances(a, &p->behind, true, calls, count);
-		if (!best || cost < least) {
-			best = &c->list[i];
-			least = cost;
-		}
+		of->cost = unseen(a, &a->instances.list[of->place.instance]) + fit_cost(of->fit) +
+			   distances(a, &p->before, false, calls, count) +
+			   distances(a, &p->behind, true, calls, count);
+		if (!best || of->cost < best->cost)
+			best = of;
 	}
-	return best;
+	twin = best && field ? among_twins(&a->instances, p->twins, c, best) : NULL;
+	return twin ? twin : best;
 }
 
 /* ---------------------------------------------------------------- the answer */
@@ -471,8 +539,9 @@ static const struct attribution_place *place_at(const struct attribution *a, uin
 	return NULL;
 }
 
-static void choose(const struct attribution *a, const struct attribution_place *p, bool header,
-		   struct candidates *c, struct attribution_answer *answer)
+static void choose(const struct attribution *a, const struct attribution_place *p,
+		   Jxp__Location__Kind kind, struct candidates *c,
+		   struct attribution_answer *answer)
 {
 	const struct candidate *found = NULL;
 	struct candidates all;
@@ -485,12 +554,12 @@ static void choose(const struct attribution *a, const struct attribution_place *
 		answer->certainty = CERTAINTY_EXACT;
 	} else {
 		drop_callers(&a->instances, c);
-		if (p->locked && !header)
+		if (p->locked && kind != JXP__LOCATION__KIND__HEADER)
 			keep_calls(c);
 		all = *c; /* What is left out from here on stays, behind the others. */
 		if (p->null_check.instance != INSTANCE_NONE)
 			keep_below(&a->instances, p->null_check, c);
-		found = nearest(a, p, c);
+		found = nearest(a, p, kind == JXP__LOCATION__KIND__FIELD, c);
 		answer->certainty = is_alone(&all, found) ? CERTAINTY_CHECKED : CERTAINTY_INFERRED;
 	}
 	answer->count = instances_chain(&a->instances, found->place, answer->calls);
@@ -516,7 +585,7 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 		answer->calls[0] = (struct instance_call){a->image.method, -1};
 		answer->count = 1;
 	} else if (r == 0) {
-		choose(a, p, access->kind == JXP__LOCATION__KIND__HEADER, &c, answer);
+		choose(a, p, access->kind, &c, answer);
 	}
 	free(c.list);
 	return r;

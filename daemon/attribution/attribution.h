@@ -20,6 +20,7 @@
 #include "daemon/attribution/access_bytecodes.h"
 #include "daemon/attribution/instances.h"
 #include "daemon/attribution/nearby.h"
+#include "daemon/attribution/twins.h"
 #include "daemon/loops/code_image.h"
 #include "daemon/profile/certainty.h"
 
@@ -33,6 +34,7 @@ struct attribution_options {
 struct attribution_place {
 	uint32_t offset;
 	struct nearby before, behind;
+	struct twins twins;
 	struct instance_place null_check, dense; /* INSTANCE_NONE: it has none */
 	bool locked; /* no bytecode but a call of the library's comes to such an instruction,
 		      * headers aside */

@@ -30,7 +30,7 @@ from support import profile  # noqa: E402
 profile.DAEMON = os.path.join(BUILD, "tests/score/bin/jxperfd")
 
 PROGRAMS = ("H2Queries", "JythonScript", "BatikPaint", "FopRender", "JavacCompile", "XsltTransform", "ChartTimeline", "MapRebuild",
-            "BagRetain", "ListSubtract")
+            "BagRetain", "ListSubtract", "LuceneSearch", "PdfText", "TomcatPages", "RubyScript", "DerbyQueries")
 TWIN = ("-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints")
 WINDOW = ("--kinds", "dead-store,silent-store,silent-load,objects", "--budget", "20%", "--period", "1ms")
 SECONDS = float(os.environ.get("SCORE_SECONDS", "10"))

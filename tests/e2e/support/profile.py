@@ -52,7 +52,9 @@ BENCH_CLASS_PATH = ":".join([
     *(f"/usr/share/java/{name}.jar"
       for name in ("h2", "jython", "batik-all", "xml-apis-ext", "xmlgraphics-commons", "commons-io", "commons-logging",
                    "fop-core", "fop-events", "fop-util", "fontbox", "fontbox2", "jetty9-server", "jetty9-util",
-                   "jetty9-http", "jetty9-io", "servlet-api")),
+                   "jetty9-http", "jetty9-io", "servlet-api", "derby", "lucene-core-4.10.4", "lucene-analyzers-common-4.10.4", "pdfbox2",
+                   "tomcat10-embed-core", "tomcat10-annotations-api")),
+    "/usr/share/jruby/lib/jruby.jar",
 ])
 
 # ---------------------------------------------------------------- workloads

@@ -125,6 +125,25 @@ static void callees_that_left_no_record_are_told_by_what_is_before_and_behind(vo
 	attribution_release(&a);
 }
 
+/* mov eax, [rsi+0xc]; mov ecx, [base+0xc]; mov [rbp+0x10], ecx; a poll at 9; ret */
+#define TWO_LOADS(second) "image 10000 13 0\nbytes 8b460c8b" second "0c894d10418502c3\n"
+
+static void the_same_field_of_different_objects_is_of_bytecodes_in_their_order(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, TWO_LOADS("4d") METHODS "record 9 0:13\n");
+	assert_made(&a, 0, &load_f, CERTAINTY_INFERRED, 2, 1);
+	assert_made(&a, 3, &load_f, CERTAINTY_INFERRED, 3, 1);
+	attribution_release(&a);
+	/* Of one object: nothing says that they are two. */
+	make(&a, TWO_LOADS("4e") METHODS "record 9 0:13\n");
+	assert_made(&a, 0, &load_f, CERTAINTY_INFERRED, 3, 1);
+	assert_made(&a, 3, &load_f, CERTAINTY_INFERRED, 3, 1);
+	attribution_release(&a);
+}
+
 static void what_is_called_for_real_is_not_inlined_there(void **state)
 {
 	struct attribution a;
@@ -398,6 +417,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_only_bytecode_that_can_is_the_one),
 	    cmocka_unit_test(callees_that_left_no_record_are_told_by_what_is_before_and_behind),
+	    cmocka_unit_test(the_same_field_of_different_objects_is_of_bytecodes_in_their_order),
 	    cmocka_unit_test(what_is_called_for_real_is_not_inlined_there),
 	    cmocka_unit_test(a_null_check_that_names_a_bytecode_that_can_is_exact),
 	    cmocka_unit_test(a_null_check_that_names_a_call_leaves_what_is_called_there),
