@@ -2,8 +2,14 @@
 
 #include <string.h>
 
+#include "common/code/java_op.h"
+
 /* JVMS, chapter 6. */
 enum {
+	OP_IFEQ = 0x99,
+	OP_GOTO = 0xa7,
+	OP_IFNULL = 0xc6,
+	OP_IFNONNULL = 0xc7,
 	OP_IALOAD = 0x2e,
 	OP_AALOAD = 0x32,
 	OP_SALOAD = 0x35,
@@ -341,4 +347,63 @@ enum access_fit access_bytecode_fits(const struct code_image *image, uint32_t me
 	default:
 		return ACCESS_FIT_NONE;
 	}
+}
+
+/* ---------------------------------------------------------------- in stubs */
+
+/* Where the bytecode at bci branches back to; bci: it does not. */
+static uint32_t goes_back_to(const uint8_t *code, uint32_t bci)
+{
+	uint8_t op = code[bci];
+	int16_t by;
+
+	if (!(op >= OP_IFEQ && op <= OP_GOTO) && op != OP_IFNULL && op != OP_IFNONNULL)
+		return bci;
+	by = (int16_t)(code[bci + 1] << 8 | code[bci + 2]);
+	return by < 0 && bci >= (uint32_t)-by ? bci - (uint32_t)-by : bci;
+}
+
+static bool is_in_loop(const struct code_image *image, uint32_t method, uint32_t bci)
+{
+	const struct code_method *m = &image->methods[method];
+	const uint8_t *code = image->bytecodes + m->bytecode;
+	uint32_t length;
+
+	for (uint32_t at = 0; at < m->bytecode_bytes; at += length) {
+		length = java_op_length(code, m->bytecode_bytes, at);
+		if (length == 0)
+			return false;
+		if (at >= bci && goes_back_to(code, at) < at && goes_back_to(code, at) <= bci)
+			return true;
+	}
+	return false;
+}
+
+static bool is_of_reference(const struct attribution_access *a)
+{
+	if (a->kind == JXP__LOCATION__KIND__ELEMENT)
+		return array_of(a->class_name) == REFERENCES;
+	for (size_t i = 0; i < PRIMITIVES; i++)
+		if (strcmp(primitives[i].name, a->type) == 0)
+			return false;
+	return true;
+}
+
+enum access_fit access_stub_fits(const struct code_image *image, uint32_t method, uint32_t bci,
+				 const struct attribution_access *a)
+{
+	enum access_fit fit = access_bytecode_fits(image, method, bci, a);
+	const struct code_method *m = &image->methods[method];
+	uint8_t op;
+
+	if (fit == ACCESS_FIT_NONE || a->kind == JXP__LOCATION__KIND__HEADER)
+		return fit;
+	op = image->bytecodes[m->bytecode + bci];
+	if (is_invoke(op))
+		return fit;
+	/* Where it works on the place of an instruction it is the collector, or it allocates. */
+	if (is_of_reference(a) || makes_array(op))
+		return ACCESS_FIT_BARRIER;
+	return a->stores && is_array_store(op) && is_in_loop(image, method, bci) ? fit
+										 : ACCESS_FIT_NONE;
 }

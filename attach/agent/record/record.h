@@ -73,7 +73,7 @@ struct record {
 					/* That the pair stands for: 1 to LIMIT_PAIR_BYTES. */
 					uint32_t checked_bytes;
 					struct code_bytes trap_code;
-					/* Where they lie: codemap_offset. */
+					/* Where they lie: codemap_place. */
 					uint32_t watch_at;
 					/* That the pair stands for; 0: not known. */
 					uint64_t cpu_ns;

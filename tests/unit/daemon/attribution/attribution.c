@@ -234,6 +234,77 @@ static void recursion_ends(void **state)
 	attribution_release(&a);
 }
 
+/* ---------------------------------------------------------------- stubs */
+
+/*
+ * The call at 3 is a stub's. 0 calls 1, which fills an array, and 2, which stores one element of
+ * it, and something native.
+ */
+#define STUB                                                                 \
+	"image 10000 29 0\n"                                                 \
+	"bytes 8b460ce8000100008b4d0c894d10418502c3beccffffffe800010000f4\n" \
+	"call 3 STUB 0\n"                                                    \
+	"call 23 NO_RETURN 0\n"                                              \
+	"method 0 outer b80001b80002b80003b1\n"                              \
+	"method 1 fill 2a1a0654840001a7fff9b1\n"                             \
+	"method 2 put 2a1a0654b1\n"                                          \
+	"member X fill ()V -\n"                                              \
+	"member X put ()V -\n"                                               \
+	"reference 0 0 0 1\n"                                                \
+	"reference 0 3 1 2\n"                                                \
+	"reference 0 6 2\n"
+#define CALL_OF_STUB 7u /* its last byte */
+
+static const struct attribution_access store_byte = {
+    JXP__LOCATION__KIND__ELEMENT, "byte[]", "", "", "byte", false, true};
+static const struct attribution_access load_byte = {
+    JXP__LOCATION__KIND__ELEMENT, "byte[]", "", "", "byte", true, false};
+
+static enum certainty certainty_of(const struct attribution *a, uint32_t offset,
+				   const struct attribution_access *access)
+{
+	struct attribution_answer answer;
+
+	assert_int_equal(attribution_find(a, offset, access, &answer), 0);
+	return answer.certainty;
+}
+
+static void a_stub_stands_for_a_loop_that_fills_an_array(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, STUB "member X native ()V -\nrecord 14 0:9\n");
+	assert_made(&a, CALL_OF_STUB, &store_byte, CERTAINTY_CHECKED, 1, 3);
+	assert_int_equal(certainty_of(&a, CALL_OF_STUB, &load_byte), CERTAINTY_METHOD);
+	/* Of an instruction of the code's own each may be the one. */
+	assert_made(&a, 8, &store_byte, CERTAINTY_INFERRED, 2, 3);
+	attribution_release(&a);
+}
+
+static void a_stub_stands_for_a_call_that_copies(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, STUB "member java.lang.System arraycopy ()V -\nrecord 14 0:9\n");
+	assert_made(&a, CALL_OF_STUB, &load_byte, CERTAINTY_CHECKED, 0, 6);
+	attribution_release(&a);
+}
+
+static void of_a_call_of_the_run_time_the_record_tells(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, STUB "member java.lang.System arraycopy ()V -\nrecord 8 0:6\nrecord 14 0:9\n");
+	assert_made(&a, CALL_OF_STUB, &load_byte, CERTAINTY_EXACT, 0, 6);
+	attribution_release(&a);
+	make(&a, STUB "member java.lang.System arraycopy ()V -\nrecord 8 0:3\nrecord 14 0:9\n");
+	assert_int_equal(certainty_of(&a, CALL_OF_STUB, &load_byte), CERTAINTY_METHOD);
+	attribution_release(&a);
+}
+
 /*
  * Both methods have a call alone, which may stand for code of the compiler's own: 0 calls 1 for the
  * first, 1 something that is not known.
@@ -405,6 +476,9 @@ int main(void)
 	    cmocka_unit_test(what_no_bytecode_tells_is_unknown),
 	    cmocka_unit_test(the_calls_of_a_record_are_found_on_a_path),
 	    cmocka_unit_test(recursion_ends),
+	    cmocka_unit_test(a_stub_stands_for_a_loop_that_fills_an_array),
+	    cmocka_unit_test(a_stub_stands_for_a_call_that_copies),
+	    cmocka_unit_test(of_a_call_of_the_run_time_the_record_tells),
 	    cmocka_unit_test(of_calls_that_may_make_it_the_innermost_counts),
 	    cmocka_unit_test(of_calls_of_unsafe_the_outermost_counts),
 	    cmocka_unit_test(of_many_calls_the_innermost_are_found_at_once),
