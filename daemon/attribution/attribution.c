@@ -524,6 +524,20 @@ static void choose(const struct attribution *a, const struct attribution_place *
 	answer->count = instances_chain(&a->instances, found->place, answer->calls);
 }
 
+/* Of an instruction that the flow of control was not followed to: what is known is the next record.
+ */
+static struct attribution_place without_flow(const struct attribution *a, uint32_t offset)
+{
+	const struct code_image *image = &a->image;
+	struct attribution_place p = {.offset = offset, .null_check = no_place, .dense = no_place};
+
+	for (size_t i = 0; i < image->record_count && p.behind.count == 0; i++)
+		if (image->records[i].offset > offset &&
+		    a->instances.records[i].instance != INSTANCE_NONE)
+			p.behind.points[p.behind.count++] = a->instances.records[i];
+	return p;
+}
+
 /* Of a call of the run time the JVM tells which bytecode it is of. */
 static bool is_elsewhere(const struct attribution_place *p, const struct candidates *c)
 {
@@ -534,6 +548,7 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 		     const struct attribution_access *access, struct attribution_answer *answer)
 {
 	const struct attribution_place *p = place_at(a, offset);
+	struct attribution_place without;
 	struct candidates c = {0};
 	int r = 0;
 
@@ -541,8 +556,12 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 	answer->count = 0;
 	answer->work = 0;
 	answer->inlined = a->instances.count > 1 && a->instances.list[1].level == 0;
-	if (!p || !access_bytecodes_tell(access))
+	if (!access_bytecodes_tell(access))
 		return 0;
+	if (!p) {
+		without = without_flow(a, offset);
+		p = &without;
+	}
 	r = find_candidates(a, access, p->called, &c);
 	answer->work = a->image.bytecode_bytes + WORK_OF_CANDIDATE * c.count;
 	if (r == 0 && (c.count == 0 || is_elsewhere(p, &c))) {

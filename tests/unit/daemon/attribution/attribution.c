@@ -196,8 +196,18 @@ static void what_no_bytecode_tells_is_unknown(void **state)
 	make(&a, CODE METHODS RECORDS);
 	assert_int_equal(attribution_find(&a, 0, &spill, &answer), 0);
 	assert_int_equal(answer.certainty, CERTAINTY_UNKNOWN);
-	assert_int_equal(attribution_find(&a, 1, &load_f, &answer), 0);
-	assert_int_equal(answer.certainty, CERTAINTY_UNKNOWN);
+	attribution_release(&a);
+}
+
+static void what_the_flow_does_not_lead_to_is_told_by_the_next_record(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS RECORDS);
+	assert_made(&a, 1, &load_f, CERTAINTY_INFERRED, 1, 1);
+	assert_made(&a, 9, &load_f, CERTAINTY_INFERRED, 3, 1);
+	assert_made(&a, 9, &store_g, CERTAINTY_CHECKED, 0, 12);
 	attribution_release(&a);
 }
 
@@ -345,6 +355,8 @@ static void of_many_calls_the_innermost_are_found_at_once(void **state)
 {
 	static const struct attribution_access mark = {
 	    JXP__LOCATION__KIND__HEADER, "X", "mark", "", "", true, false};
+	static const struct attribution_access word = {
+	    JXP__LOCATION__KIND__HEADER, "X", "class", "", "", true, false};
 	char text[65536];
 	size_t at = (size_t)snprintf(text, sizeof(text), "%s", CODE "member X self ()V -\n");
 	struct attribution a;
@@ -366,7 +378,7 @@ static void of_many_calls_the_innermost_are_found_at_once(void **state)
 	for (unsigned i = 0; i < 1000; i++) {
 		struct attribution_answer answer;
 
-		assert_int_equal(attribution_find(&a, 0, &mark, &answer), 0);
+		assert_int_equal(attribution_find(&a, 0, &word, &answer), 0);
 		assert_true(answer.count > 1);
 	}
 	attribution_release(&a);
@@ -440,6 +452,7 @@ static void bytecodes_fit_what_they_access(void **state)
 	assert_int_equal(fit(&i, 4, field, "Y", "f", strings, false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 7, field, "X", "f", strings, true), ACCESS_FIT);
 	assert_int_equal(fit(&i, 7, field, "X", "f", strings, false), ACCESS_FIT_BARRIER);
+	assert_int_equal(fit(&i, 7, field, "Y", "f", strings, false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 22, statics, "Y", "f", strings, false), ACCESS_FIT);
 	assert_int_equal(fit(&i, 22, field, "Y", "f", strings, false), ACCESS_FIT_NONE);
 	/* Elements: bytes and booleans have the same bytecodes. */
@@ -457,10 +470,15 @@ static void bytecodes_fit_what_they_access(void **state)
 	assert_int_equal(fit(&i, 0, header, "int[]", "length", "int", false), ACCESS_FIT);
 	assert_int_equal(fit(&i, 16, header, "int[]", "length", "int", true), ACCESS_FIT);
 	assert_int_equal(fit(&i, 4, header, "int[]", "length", "int", false), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 10, header, "int[]", "length", "int", false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 10, header, "X", "class", "", false), ACCESS_FIT);
 	assert_int_equal(fit(&i, 13, header, "X", "class", "", false), ACCESS_FIT);
 	assert_int_equal(fit(&i, 4, header, "X", "class", "", false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 19, header, "X", "mark", "", true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 10, header, "X", "mark", "", false), ACCESS_FIT_PERHAPS);
+	assert_int_equal(fit(&i, 10, header, "X", "mark", "", true), ACCESS_FIT_NONE);
+	/* A call that is no intrinsic has bytecodes of its own. */
+	assert_int_equal(fit(&i, 10, element, "int[]", "", "int", false), ACCESS_FIT_NONE);
 	code_image_release(&i);
 }
 
@@ -474,6 +492,7 @@ int main(void)
 	    cmocka_unit_test(a_null_check_that_names_a_call_leaves_what_is_called_there),
 	    cmocka_unit_test(where_none_can_it_is_inlined_somewhere_in_the_method),
 	    cmocka_unit_test(what_no_bytecode_tells_is_unknown),
+	    cmocka_unit_test(what_the_flow_does_not_lead_to_is_told_by_the_next_record),
 	    cmocka_unit_test(the_calls_of_a_record_are_found_on_a_path),
 	    cmocka_unit_test(recursion_ends),
 	    cmocka_unit_test(a_stub_stands_for_a_loop_that_fills_an_array),
