@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "common/code/insn.h"
-#include "attach/agent/handler/sample.h"
 #include "attach/agent/record/record.h"
 #include "attach/agent/path/plans.h"
 #include "attach/agent/path/walk.h"

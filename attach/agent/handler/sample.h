@@ -32,12 +32,6 @@ enum access_type sample_access(uint8_t kind);
 /* Whose memory a sampled access touches (Region of jxperf.proto). */
 int sample_region(const struct thread *t, const struct sample *sample, const gregset_t regs);
 
-/* Who does something, and where. */
-struct sample_maker {
-	uint32_t context;
-	uint32_t at; /* codemap_place */
-};
-
 /* The calling context of the thread as if it stood at ip; only how it was told is counted. */
 enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t ip,
 			       struct sample_maker *maker);

@@ -53,6 +53,12 @@ struct trace_told {
 #define RECORD_TRACE_PARTS \
 	((sizeof(struct trace_told) + RECORD_TRACE_BYTES - 1) / RECORD_TRACE_BYTES)
 
+/* Who does something, and where. */
+struct sample_maker {
+	uint32_t context;
+	uint32_t at; /* codemap_place */
+};
+
 struct record {
 	uint64_t time_ns;
 	uint8_t type;
