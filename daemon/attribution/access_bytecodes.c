@@ -2,8 +2,14 @@
 
 #include <string.h>
 
+#include "common/code/java_op.h"
+
 /* JVMS, chapter 6. */
 enum {
+	OP_IFEQ = 0x99,
+	OP_GOTO = 0xa7,
+	OP_IFNULL = 0xc6,
+	OP_IFNONNULL = 0xc7,
 	OP_IALOAD = 0x2e,
 	OP_AALOAD = 0x32,
 	OP_SALOAD = 0x35,
@@ -136,12 +142,6 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-static bool is_of_library(const char *class_name)
-{
-	return begins(class_name, "java.") || begins(class_name, "jdk.") ||
-	       begins(class_name, "sun.");
-}
-
 /* Classes whose methods access whatever they are given. */
 static bool accesses_anything(const char *owner)
 {
@@ -149,30 +149,55 @@ static bool accesses_anything(const char *owner)
 	       begins(owner, "java.lang.reflect.") || begins(owner, "jdk.internal.reflect.");
 }
 
-/* Those that the compiler has code of its own for, for arrays. */
+/* Those that the compiler has code of its own for, for arrays (vmIntrinsics.hpp), by the beginnings
+ * of their classes' names and of their own. */
 static bool accesses_arrays(const char *owner, const char *name)
 {
-	static const char *const classes[] = {
-	    "java.lang.System",
-	    "java.util.Arrays",
-	    "java.lang.StringLatin1",
-	    "java.lang.StringUTF16",
-	    "java.lang.StringCoding",
-	    "java.lang.String",
-	    "jdk.internal.util.ArraysSupport",
-	    "java.math.BigInteger",
+	static const struct {
+		const char *owner, *name;
+	} methods[] = {
+	    {"java.lang.System", "arraycopy"},
+	    {"java.util.Arrays", "copyOf"},
+	    {"java.util.Arrays", "equals"},
+	    {"java.lang.StringLatin1", "compareTo"},
+	    {"java.lang.StringLatin1", "equals"},
+	    {"java.lang.StringLatin1", "indexOf"},
+	    {"java.lang.StringLatin1", "inflate"},
+	    {"java.lang.StringUTF16", "compareTo"},
+	    {"java.lang.StringUTF16", "compress"},
+	    {"java.lang.StringUTF16", "equals"},
+	    {"java.lang.StringUTF16", "getChar"},
+	    {"java.lang.StringUTF16", "indexOf"},
+	    {"java.lang.StringUTF16", "putChar"},
+	    {"java.lang.StringUTF16", "toBytes"},
+	    {"java.lang.StringCoding", "countPositives"},
+	    {"java.lang.StringCoding", "encode"},
+	    {"java.lang.StringCoding", "hasNegatives"},
+	    {"java.lang.StringCoding", "impl"},
+	    {"java.lang.StringBu", "append"},
+	    {"java.lang.StringBu", "toString"},
+	    {"jdk.internal.util.ArraysSupport", "vectorized"},
+	    {"java.math.BigInteger", "impl"},
+	    {"java.math.BigInteger", "shiftLeftImplWorker"},
+	    {"java.math.BigInteger", "shiftRightImplWorker"},
 	};
 
 	if (strcmp(name, "clone") == 0)
 		return true;
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-		if (strcmp(classes[i], owner) == 0)
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (begins(owner, methods[i].owner) && begins(name, methods[i].name))
 			return true;
 	return false;
 }
 
-/* Of the library each knows its own fields, and arrays. Object.clone copies any object. What is
- * called has its own bytecodes, where it has any. */
+/* Those whose native methods the compiler has code of its own for. */
+static bool has_natives(const char *owner)
+{
+	return strcmp(owner, "java.lang.Class") == 0 || strcmp(owner, "java.lang.Thread") == 0;
+}
+
+/* Of the library those know arrays that are named above, and few know fields. Object.clone copies
+ * any object. What is called has its own bytecodes, where it has any. */
 static bool knows(const struct attribution_access *a, const struct code_reference *r,
 		  const char *owner, const char *name)
 {
@@ -184,8 +209,7 @@ static bool knows(const struct attribution_access *a, const struct code_referenc
 			strcmp(a->type, "char") == 0);
 	if (strcmp(owner, "java.lang.Object") == 0 && strcmp(name, "clone") == 0)
 		return true;
-	return r->target_count == 0 && is_of_library(a->declared_in) &&
-	       strcmp(owner, a->declared_in) == 0;
+	return r->target_count == 0 && has_natives(owner) && strcmp(owner, a->declared_in) == 0;
 }
 
 /* A call that the compiler may have code of its own for, which makes such an access. */
@@ -202,6 +226,17 @@ static enum access_fit fits_call(const struct code_image *image, uint32_t method
 	if (strstr(owner, ".misc.Unsafe"))
 		return ACCESS_FIT_UNSAFE;
 	return knows(a, r, owner, name) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+}
+
+/* A call that looks at the arrays that it is given. */
+static bool calls_for_arrays(const struct code_image *image, uint32_t method, uint32_t bci,
+			     uint8_t op)
+{
+	const struct code_reference *r =
+	    is_invoke(op) ? code_image_reference(image, method, bci) : NULL;
+
+	return r && accesses_arrays(code_image_text(image, image->members[r->member].class_name),
+				    code_image_text(image, image->members[r->member].name));
 }
 
 /* Does it make an array of that type, as far as it says so? */
@@ -240,12 +275,13 @@ static enum access_fit fits_field(const struct code_image *image, uint32_t metho
 	m = &image->members[r->member];
 	descriptor = code_image_text(image, m->descriptor);
 	if (strcmp(code_image_text(image, m->name), a->field) != 0 ||
-	    (a->type[0] && descriptor[0] && !is_type(descriptor, a->type)))
+	    (a->type[0] && descriptor[0] && !is_type(descriptor, a->type)) ||
+	    !is_declared_in(image, m, a))
 		return ACCESS_FIT_NONE;
 	if (op == get ? !a->loads : !a->stores)
 		return op == put && !is_primitive(descriptor) ? ACCESS_FIT_BARRIER
 							      : ACCESS_FIT_NONE;
-	return is_declared_in(image, m, a) ? ACCESS_FIT : ACCESS_FIT_NONE;
+	return ACCESS_FIT;
 }
 
 /* ---------------------------------------------------------------- arrays and headers */
@@ -267,7 +303,8 @@ static enum access_fit fits_element(const struct code_image *image, uint32_t met
 	return fits_call(image, method, bci, op, a);
 }
 
-static enum access_fit fits_length(uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_length(const struct code_image *image, uint32_t method, uint32_t bci,
+				   uint8_t op, const struct attribution_access *a)
 {
 	if (makes_array(op))
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
@@ -275,7 +312,7 @@ static enum access_fit fits_length(uint8_t op, const struct attribution_access *
 		return ACCESS_FIT_NONE;
 	if (op == OP_ARRAYLENGTH || is_array_load(op) || is_array_store(op))
 		return ACCESS_FIT;
-	return is_invoke(op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	return calls_for_arrays(image, method, bci, op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }
 
 static enum access_fit fits_class(uint8_t op, const struct attribution_access *a)
@@ -296,14 +333,17 @@ static enum access_fit fits_mark(uint8_t op, const struct attribution_access *a)
 		return ACCESS_FIT;
 	if (makes_array(op) || op == OP_NEW)
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
-	/* Of a synchronized method, or one that asks for the identity. */
-	return is_invoke(op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	/* The receiver's word is touched to see that there is one, or for its identity. */
+	return a->loads && is_invoke(op) && op != OP_INVOKEDYNAMIC && op != OP_INVOKESTATIC
+		   ? ACCESS_FIT_PERHAPS
+		   : ACCESS_FIT_NONE;
 }
 
-static enum access_fit fits_header(uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_header(const struct code_image *image, uint32_t method, uint32_t bci,
+				   uint8_t op, const struct attribution_access *a)
 {
 	if (strcmp(a->field, "length") == 0)
-		return fits_length(op, a);
+		return fits_length(image, method, bci, op, a);
 	return strcmp(a->field, "class") == 0 ? fits_class(op, a) : fits_mark(op, a);
 }
 
@@ -337,8 +377,67 @@ enum access_fit access_bytecode_fits(const struct code_image *image, uint32_t me
 	case JXP__LOCATION__KIND__ELEMENT:
 		return fits_element(image, method, bci, op, a);
 	case JXP__LOCATION__KIND__HEADER:
-		return fits_header(op, a);
+		return fits_header(image, method, bci, op, a);
 	default:
 		return ACCESS_FIT_NONE;
 	}
+}
+
+/* ---------------------------------------------------------------- in stubs */
+
+/* Where the bytecode at bci branches back to; bci: it does not. */
+static uint32_t goes_back_to(const uint8_t *code, uint32_t bci)
+{
+	uint8_t op = code[bci];
+	int16_t by;
+
+	if (!(op >= OP_IFEQ && op <= OP_GOTO) && op != OP_IFNULL && op != OP_IFNONNULL)
+		return bci;
+	by = (int16_t)(code[bci + 1] << 8 | code[bci + 2]);
+	return by < 0 && bci >= (uint32_t)-by ? bci - (uint32_t)-by : bci;
+}
+
+static bool is_in_loop(const struct code_image *image, uint32_t method, uint32_t bci)
+{
+	const struct code_method *m = &image->methods[method];
+	const uint8_t *code = image->bytecodes + m->bytecode;
+	uint32_t length;
+
+	for (uint32_t at = 0; at < m->bytecode_bytes; at += length) {
+		length = java_op_length(code, m->bytecode_bytes, at);
+		if (length == 0)
+			return false;
+		if (at >= bci && goes_back_to(code, at) < at && goes_back_to(code, at) <= bci)
+			return true;
+	}
+	return false;
+}
+
+static bool is_of_reference(const struct attribution_access *a)
+{
+	if (a->kind == JXP__LOCATION__KIND__ELEMENT)
+		return array_of(a->class_name) == REFERENCES;
+	for (size_t i = 0; i < PRIMITIVES; i++)
+		if (strcmp(primitives[i].name, a->type) == 0)
+			return false;
+	return true;
+}
+
+enum access_fit access_stub_fits(const struct code_image *image, uint32_t method, uint32_t bci,
+				 const struct attribution_access *a)
+{
+	enum access_fit fit = access_bytecode_fits(image, method, bci, a);
+	const struct code_method *m = &image->methods[method];
+	uint8_t op;
+
+	if (fit == ACCESS_FIT_NONE || a->kind == JXP__LOCATION__KIND__HEADER)
+		return fit;
+	op = image->bytecodes[m->bytecode + bci];
+	if (is_invoke(op))
+		return fit;
+	/* Where it works on the place of an instruction it is the collector, or it allocates. */
+	if (is_of_reference(a) || makes_array(op))
+		return ACCESS_FIT_BARRIER;
+	return a->stores && is_array_store(op) && is_in_loop(image, method, bci) ? fit
+										 : ACCESS_FIT_NONE;
 }

@@ -43,4 +43,9 @@ bool access_bytecodes_tell(const struct attribution_access *access);
 enum access_fit access_bytecode_fits(const struct code_image *image, uint32_t method, uint32_t bci,
 				     const struct attribution_access *access);
 
+/* The same of an access that a stub makes, which the compiled code calls: copies and fills of
+ * arrays, in the place of calls and of loops, and what collectors do to references. */
+enum access_fit access_stub_fits(const struct code_image *image, uint32_t method, uint32_t bci,
+				 const struct attribution_access *access);
+
 #endif

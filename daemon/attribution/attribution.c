@@ -34,30 +34,54 @@ static struct instance_place dense_place(const struct native_code *n, const stru
 	return low < image->record_count ? s->records[low] : no_place;
 }
 
+/* The record of a call of the run time: that of stubs that are called like C is elsewhere. */
+static struct instance_place place_of_call(const struct native_code *n, const struct instances *s,
+					   const struct native_insn *insn)
+{
+	const struct code_record *r = native_record_at(n, insn->offset + insn->does.length);
+
+	return r ? s->records[r - n->image->records] : no_place;
+}
+
 #define LOCK_PREFIX 0xf0
 
 static void describe(const struct native_code *n, const struct instances *s,
 		     struct nearby_search *search, size_t at, bool ignore_dense,
 		     struct attribution_place *p)
 {
-	*p = (struct attribution_place){
-	    .offset = n->insns[at].offset, .null_check = no_place, .dense = no_place};
+	const struct native_insn *insn = &n->insns[at];
+
+	*p = (struct attribution_place){.offset = insn->offset,
+					.null_check = no_place,
+					.dense = no_place,
+					.called = insn->call != NATIVE_NO_CALL};
+	nearby_find(search, at, &p->before, &p->behind);
+	if (p->called) {
+		p->offset += insn->does.length - 1u;
+		p->dense = place_of_call(n, s, insn);
+		return;
+	}
 	if (!nearby_null_check(n, s, p->offset, &p->null_check))
 		p->null_check = no_place;
 	if (!ignore_dense)
 		p->dense = dense_place(n, s, p->offset);
 	p->locked = n->image->bytes[p->offset] == LOCK_PREFIX;
 	p->twins = twins_find(n, at);
-	nearby_find(search, at, &p->before, &p->behind);
 }
 
-/* What effects.h does not follow, swaps and their like, accesses memory, too. */
+static bool calls_stub(const struct native_code *n, const struct native_insn *insn)
+{
+	return insn->call == NATIVE_CALL_LEAF || insn->call == NATIVE_CALL_BARRIER ||
+	       insn->call == NATIVE_CALL_NOTHING || native_calls_jvm(n, insn);
+}
+
+/* What effects.h does not follow, swaps and their like, accesses memory, too; and so do stubs. */
 static bool accesses(const struct native_code *n, const struct native_insn *insn)
 {
 	struct opcode o;
 
 	if (insn->call)
-		return false;
+		return calls_stub(n, insn);
 	return insn->does.memory.loads || insn->does.memory.stores || insn->does.memory.strange ||
 	       (opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
 		o.has_memory);
@@ -158,10 +182,12 @@ size_t attribution_memory_bytes(const struct attribution *a)
 #define UNSEEN_BYTES 60.0 /* a callee without a record costs 1 for as many, */
 #define UNSEEN_SIZE  3.0  /* at most this */
 
-/* Of what fits less well. */
-static double fit_cost(enum access_fit fit)
+/* Of what fits less well. A call of a stub stands for a call rather than for anything else. */
+static double fit_cost(enum access_fit fit, bool called)
 {
-	return fit == ACCESS_FIT ? 0 : fit == ACCESS_FIT_UNSAFE ? 6 : 8;
+	if (fit == ACCESS_FIT || (called && fit != ACCESS_FIT_BARRIER))
+		return 0;
+	return fit == ACCESS_FIT_UNSAFE ? 6 : 8;
 }
 
 static double levels(unsigned count)
@@ -240,14 +266,15 @@ struct fittings {
 };
 
 static int fit_method(struct fittings *f, const struct code_image *image, uint32_t method,
-		      const struct attribution_access *access)
+		      const struct attribution_access *access, bool called)
 {
 	const struct code_method *m = &image->methods[method];
 	const uint8_t *code = image->bytecodes + m->bytecode;
 	uint32_t length;
 
 	for (uint32_t bci = 0; bci < m->bytecode_bytes && f->count < FITTING_MAX; bci += length) {
-		enum access_fit fit = access_bytecode_fits(image, method, bci, access);
+		enum access_fit fit = called ? access_stub_fits(image, method, bci, access)
+					     : access_bytecode_fits(image, method, bci, access);
 		int r;
 
 		length = java_op_length(code, m->bytecode_bytes, bci);
@@ -264,7 +291,7 @@ static int fit_method(struct fittings *f, const struct code_image *image, uint32
 }
 
 static int fit_methods(struct fittings *f, const struct code_image *image,
-		       const struct attribution_access *access)
+		       const struct attribution_access *access, bool called)
 {
 	int r = 0;
 
@@ -273,7 +300,7 @@ static int fit_methods(struct fittings *f, const struct code_image *image,
 		return -ENOMEM;
 	for (uint32_t m = 0; r == 0 && m < image->method_count; m++) {
 		f->first[m] = (uint32_t)f->count;
-		r = fit_method(f, image, m, access);
+		r = fit_method(f, image, m, access, called);
 	}
 	f->first[image->method_count] = (uint32_t)f->count;
 	return r;
@@ -297,11 +324,12 @@ static int add_candidates(struct candidates *c, const struct fittings *f, const 
 	return r;
 }
 
+/* called: in a stub. */
 static int find_candidates(const struct attribution *a, const struct attribution_access *access,
-			   struct candidates *c)
+			   bool called, struct candidates *c)
 {
 	struct fittings f = {0};
-	int r = fit_methods(&f, &a->image, access);
+	int r = fit_methods(&f, &a->image, access, called);
 
 	for (uint32_t i = 0; r == 0 && f.count > 0 && i < a->instances.count; i++)
 		if (c->count < CANDIDATES_MAX)
@@ -508,7 +536,8 @@ static const struct candidate *nearest(const struct attribution *a,
 		struct candidate *of = &c->list[i];
 		unsigned count = instances_chain(&a->instances, of->place, calls);
 
-		of->cost = unseen(a, &a->instances.list[of->place.instance]) + fit_cost(of->fit) +
+		of->cost = unseen(a, &a->instances.list[of->place.instance]) +
+			   fit_cost(of->fit, p->called) +
 			   distances(a, &p->before, false, calls, count) +
 			   distances(a, &p->behind, true, calls, count);
 		if (!best || of->cost < best->cost)
@@ -565,10 +594,31 @@ static void choose(const struct attribution *a, const struct attribution_place *
 	answer->count = instances_chain(&a->instances, found->place, answer->calls);
 }
 
+/* Of an instruction that the flow of control was not followed to: what is known is the next record.
+ */
+static struct attribution_place without_flow(const struct attribution *a, uint32_t offset)
+{
+	const struct code_image *image = &a->image;
+	struct attribution_place p = {.offset = offset, .null_check = no_place, .dense = no_place};
+
+	for (size_t i = 0; i < image->record_count && p.behind.count == 0; i++)
+		if (image->records[i].offset > offset &&
+		    a->instances.records[i].instance != INSTANCE_NONE)
+			p.behind.points[p.behind.count++] = a->instances.records[i];
+	return p;
+}
+
+/* Of a call of the run time the JVM tells which bytecode it is of. */
+static bool is_elsewhere(const struct attribution_place *p, const struct candidates *c)
+{
+	return p->called && p->dense.instance != INSTANCE_NONE && !find_at(c, p->dense);
+}
+
 int attribution_find(const struct attribution *a, uint32_t offset,
 		     const struct attribution_access *access, struct attribution_answer *answer)
 {
 	const struct attribution_place *p = place_at(a, offset);
+	struct attribution_place without;
 	struct candidates c = {0};
 	int r = 0;
 
@@ -576,11 +626,15 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 	answer->count = 0;
 	answer->work = 0;
 	answer->inlined = a->instances.count > 1 && a->instances.list[1].level == 0;
-	if (!p || !access_bytecodes_tell(access))
+	if (!access_bytecodes_tell(access))
 		return 0;
-	r = find_candidates(a, access, &c);
+	if (!p) {
+		without = without_flow(a, offset);
+		p = &without;
+	}
+	r = find_candidates(a, access, p->called, &c);
 	answer->work = a->image.bytecode_bytes + WORK_OF_CANDIDATE * c.count;
-	if (r == 0 && c.count == 0) {
+	if (r == 0 && (c.count == 0 || is_elsewhere(p, &c))) {
 		answer->certainty = CERTAINTY_METHOD;
 		answer->calls[0] = (struct instance_call){a->image.method, -1};
 		answer->count = 1;

@@ -30,14 +30,15 @@ struct attribution_options {
 	bool ignore_dense, ignore_null_checks;
 };
 
-/* What is kept of an instruction that accesses memory. */
+/* What is kept of an instruction that accesses memory, or of a call of a stub that does. */
 struct attribution_place {
-	uint32_t offset;
+	uint32_t offset; /* of a call's last byte */
 	struct nearby before, behind;
 	struct twins twins;
 	struct instance_place null_check, dense; /* INSTANCE_NONE: it has none */
 	bool locked; /* no bytecode but a call of the library's comes to such an instruction,
 		      * headers aside */
+	bool called;
 };
 
 struct attribution {
@@ -66,7 +67,8 @@ struct attribution_answer {
 	uint64_t work; /* that it took: bytes of bytecodes, and as if each candidate were 512 */
 };
 
-/* Of the instruction at an offset. 0 or -ENOMEM. */
+/* Of the instruction at an offset or, of what a stub does, the last byte of the stub's call. 0 or
+ * -ENOMEM. */
 int attribution_find(const struct attribution *a, uint32_t offset,
 		     const struct attribution_access *access, struct attribution_answer *answer);
 

@@ -254,6 +254,31 @@ static int intern_answer(struct attribution_intake *in, const struct attribution
 	return r;
 }
 
+/* Names no more than the compiled method, the innermost one of its name on the path; where that has
+ * none of it, what the JVM says stays. */
+static int leave_method(struct attribution_intake *in, const struct attribution_code *code,
+			uint32_t node, const struct instance_call *path, unsigned count,
+			struct attribution_told *told)
+{
+	const struct code_image *image = &code->attribution.image;
+	const struct attribution_answer answer = {.calls = {{image->method, -1}}, .count = 1};
+	unsigned matched = 0;
+	int r;
+
+	while (matched < count && path[matched].method != image->methods[image->method].name)
+		matched++;
+	if (matched == count)
+		return 0;
+	r = intern_answer(in, code, &answer, node, matched + 1, &told->node);
+	if (r == 0)
+		told->certainty = CERTAINTY_METHOD;
+	else if (r == -ENOSPC || r == -E2BIG)
+		lose(in, LOSS_NODES, 1);
+	else
+		return r;
+	return 0;
+}
+
 /* What is known of the code says who made the access. 0 or -ENOMEM. */
 static int ask_code(struct attribution_intake *in, const struct attribution_code *code,
 		    const struct attribution_query *q, struct attribution_told *told)
@@ -266,9 +291,11 @@ static int ask_code(struct attribution_intake *in, const struct attribution_code
 	int r;
 
 	*told = (struct attribution_told){.node = q->node, .certainty = CERTAINTY_UNKNOWN};
+	if (!access_bytecodes_tell(&access))
+		return 0;
 	/* Whoever asks for more than any program needs is told no more. */
 	if (matched == 0 || in->work > ATTRIBUTION_WORK_MAX)
-		return 0;
+		return leave_method(in, code, q->node, path, count, told);
 	r = attribution_find(&code->attribution, q->offset, &access, &answer);
 	in->work += answer.work;
 	if (r < 0 || answer.certainty == CERTAINTY_UNKNOWN)

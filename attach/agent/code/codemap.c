@@ -131,11 +131,18 @@ bool codemap_covers(uint64_t address)
 	       address < atomic_load_explicit(&map.high, memory_order_relaxed);
 }
 
-_Static_assert(CODE_CACHE_MAX <= UINT32_MAX, "codemap_offset");
+_Static_assert(CODE_CACHE_MAX <= CODEMAP_CALLED, "offsets leave the bit free");
 
 uint32_t codemap_offset(uint64_t address)
 {
 	return codemap_covers(address) ? (uint32_t)(address - map.low) : 0;
+}
+
+uint32_t codemap_place(uint64_t ip, uint64_t called_behind)
+{
+	uint32_t call = called_behind ? codemap_offset(called_behind - 1) : 0;
+
+	return call ? call | CODEMAP_CALLED : codemap_offset(ip);
 }
 
 uint64_t codemap_address(uint32_t offset)

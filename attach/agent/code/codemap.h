@@ -100,6 +100,13 @@ bool codemap_covers(uint64_t address);
 uint32_t codemap_offset(uint64_t address);
 uint64_t codemap_address(uint32_t offset);
 
+/* A place in code that something was done at, for whoever asks later: the offset of the instruction
+ * or, where it was done by what compiled code called, of the call's last byte, with this bit. */
+#define CODEMAP_CALLED (UINT32_C(1) << 31)
+
+/* ip: the instruction's; called_behind: where what was called returns to, 0: nothing was. */
+uint32_t codemap_place(uint64_t ip, uint64_t called_behind);
+
 /* The blob that address lies in; false when unknown, which is noted. Async-signal-safe. */
 bool codemap_find(uint64_t address, struct code_blob *out);
 

@@ -22,21 +22,22 @@ void access_record(struct thread *t, const struct sample *s, bool store, uint64_
 {
 	ACCOUNT_AS(t, ACCOUNT_REST);
 	struct record r = {.time_ns = clock_monotonic_ns(), .type = RECORD_ACCESS};
+	struct sample_maker maker;
 
 	if (s->extent.address < REGION_LOWEST_ADDRESS || s->extent.size == 0 ||
 	    s->extent.size > 64) {
 		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
 		return;
 	}
-	if (!sample_capture(t, uc, s->insn.ip, &r.watch_context))
-		r.watch_context = 0;
+	if (sample_capture(t, uc, s->insn.ip, &maker))
+		r.watch_context = maker.context;
 	r.address = region_canonical(&handlers.regions, s->extent.address);
 	r.length = (uint8_t)s->extent.size;
 	r.region = (uint8_t)sample_region(t, s, uc->uc_mcontext.gregs);
 	placing_count(t, r.region,
 		      placing_find(t, r.region, s->extent.address, &s->insn, uc->uc_mcontext.gregs,
 				   &r.place));
-	r.access_at = codemap_offset(s->insn.ip);
+	r.access_at = maker.at;
 	sample_code(&r.watch_code, &s->insn);
 	r.store = store;
 	r.cpu = (uint16_t)cpu;

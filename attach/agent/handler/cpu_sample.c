@@ -55,10 +55,14 @@ void cpu_sample_take(struct thread *t, uint64_t cpu_ns, const ucontext_t *uc)
 			   .state =
 			       (uint8_t)(kernel ? JXP__CPU_SAMPLE__STATE__KERNEL : state_at(ip)),
 			   .tick_ns = cpu_ns};
+	struct sample_maker maker;
+	enum stack_result result;
 
 	thread_count(t, JXP__COUNTER__COUNTER_CPU_SAMPLES, 1);
 	note_place(&r, ip);
-	switch (sample_stack(t, uc, ip, &r.watch_context)) {
+	result = sample_stack(t, uc, ip, &maker);
+	r.watch_context = maker.context;
+	switch (result) {
 	case STACK_OK:
 		break;
 	case STACK_TRUNCATED:

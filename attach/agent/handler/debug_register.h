@@ -43,8 +43,7 @@ struct watchpoint {
 	 * string instruction also on it. */
 	uint64_t after;
 	uint64_t again;
-	uint32_t context; /* of the sampled access, as its place and instruction are: */
-	uint64_t ip;
+	struct sample_maker maker; /* of the sampled access, as its place and instruction are */
 	struct code_bytes code;
 	uint8_t value[8];      /* V1: what the sampled access stored or loaded */
 	uint8_t last_value[8]; /* what the location held after its latest access */

@@ -38,8 +38,8 @@ void pair_fill_record(struct record *r, const struct watchpoint *w, unsigned reg
 {
 	*r = (struct record){.time_ns = clock_monotonic_ns(),
 			     .address = w->address,
-			     .watch_context = w->context,
-			     .watch_at = codemap_offset(w->ip),
+			     .watch_context = w->maker.context,
+			     .watch_at = w->maker.at,
 			     .watch_code = w->code,
 			     .place = w->place,
 			     .type = (uint8_t)type,
@@ -107,14 +107,13 @@ bool pair_describe(struct thread *t, struct watchpoint *w, const struct sample *
 	struct insn in = s->insn;
 	gregset_t before;
 
-	if (!sample_capture(t, uc, s->insn.ip, &w->context))
+	if (!sample_capture(t, uc, s->insn.ip, &w->maker))
 		return false;
 	w->region = (uint8_t)sample_region(t, s, regs);
 	in.has_memory = in.has_memory && registers_before(s, regs, before);
 	w->placed =
 	    placing_find(t, w->region, w->address, &in, in.has_memory ? before : regs, &w->place);
 	w->element = element_at(t, &w->place, &s->insn);
-	w->ip = s->insn.ip;
 	sample_code(&w->code, &s->insn);
 	return true;
 }
@@ -211,12 +210,12 @@ bool pair_describe_end(struct thread *t, struct watchpoint *w, struct pair_end *
 {
 	place_again(t, w, end->access, end->regs);
 	end->jvm_access = false;
-	if (sample_capture(t, uc, end->access->insn.ip, &end->context))
+	if (sample_capture(t, uc, end->access->insn.ip, &end->maker))
 		return true;
 	if (codemap_covers(end->access->insn.ip))
 		return false;
 	/* The JVM moved or cleared the object itself: no Java frame made this access. */
-	end->context = 0;
+	end->maker.context = 0;
 	end->jvm_access = true;
 	return true;
 }
@@ -230,7 +229,7 @@ void pair_complete(struct thread *t, const struct watchpoint *w, const struct pa
 	placing_count(t, w->region, w->placed);
 	pair_fill_record(&r, w, end->reg, RECORD_TRAPPED);
 	place_where_they_meet(&r.place, shared);
-	r.trap_context = end->context;
+	r.trap_context = end->maker.context;
 	r.jvm_access = end->jvm_access;
 	r.checked_bytes = weighted(
 	    sample_weight((unsigned)__builtin_popcount(shared), w->length, w->width, &t->random),
@@ -240,7 +239,7 @@ void pair_complete(struct thread *t, const struct watchpoint *w, const struct pa
 	if (w->element == ELEMENT_INTEGER)
 		r.element = (uint8_t)element_at(t, &w->place, &a->insn);
 	r.cpu_ns = cpu_ns_of(w, end->kept, shared);
-	r.trap_at = codemap_offset(a->insn.ip);
+	r.trap_at = end->maker.at;
 	sample_code(&r.trap_code, &a->insn);
 	thread_record(t, &r);
 }

@@ -14,11 +14,11 @@
 #include "attach/agent/code/extent.h"
 #include "attach/agent/code/trap.h"
 #include "attach/agent/handler/debug_register.h"
+#include "attach/agent/handler/sample.h"
 #include "attach/agent/record/record.h"
 #include "proto/kinds.h"
 
 struct thread;
-struct sample;
 
 /* Of a watchpoint; only kinds of pairs are armed: the window refuses others when it begins. */
 const struct pair_kind *pair_kind_of(const struct watchpoint *w);
@@ -46,12 +46,12 @@ bool pair_describe(struct thread *t, struct watchpoint *w, const struct sample *
 /* The second access. */
 struct pair_end {
 	const struct trap_access *access;
-	const uint8_t *now; /* the watched bytes after it: 8, of which w->length count */
-	const greg_t *regs; /* behind it */
-	unsigned reg;       /* the register that watched, or PERF_DEBUG_REGISTERS */
-	double kept;        /* inverse of the probability that the sample got and kept it */
-	uint32_t context;   /* of pair_describe_end */
-	bool jvm_access;    /* no Java frame made it: context is 0 */
+	const uint8_t *now;        /* the watched bytes after it: 8, of which w->length count */
+	const greg_t *regs;        /* behind it */
+	unsigned reg;              /* the register that watched, or PERF_DEBUG_REGISTERS */
+	double kept;               /* inverse of the probability that the sample got and kept it */
+	struct sample_maker maker; /* of pair_describe_end */
+	bool jvm_access;           /* no Java frame made it: its context is 0 */
 };
 
 /* Fills in what the second access tells of itself, and of the place where the first did not. False

@@ -76,7 +76,7 @@ static void count_cut(struct thread *t, enum walk_cut cut)
 }
 
 enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t ip,
-			       uint32_t *context)
+			       struct sample_maker *maker)
 {
 	ACCOUNT_AS(t, ACCOUNT_CONTEXTS);
 	const struct stack_place place = {.uc = uc,
@@ -91,7 +91,8 @@ enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t 
 	enum stack_result result =
 	    stack_capture(&handlers.walker, &place, handlers.contexts, &outcome);
 
-	*context = outcome.context;
+	maker->context = outcome.context;
+	maker->at = codemap_place(ip, outcome.called_behind);
 	if (result == STACK_UNWALKABLE)
 		count_cut(t, outcome.cut);
 	else if (result != STACK_NO_JAVA)
@@ -103,9 +104,9 @@ enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t 
 	return result;
 }
 
-bool sample_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context)
+bool sample_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, struct sample_maker *maker)
 {
-	switch (sample_stack(t, uc, ip, context)) {
+	switch (sample_stack(t, uc, ip, maker)) {
 	case STACK_OK:
 		return true;
 	case STACK_TRUNCATED:

@@ -34,10 +34,11 @@ int sample_region(const struct thread *t, const struct sample *sample, const gre
 
 /* The calling context of the thread as if it stood at ip; only how it was told is counted. */
 enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t ip,
-			       uint32_t *context);
+			       struct sample_maker *maker);
 
 /* The same of an access. False when there is none; counted. */
-bool sample_capture(struct thread *t, const ucontext_t *uc, uint64_t ip, uint32_t *context);
+bool sample_capture(struct thread *t, const ucontext_t *uc, uint64_t ip,
+		    struct sample_maker *maker);
 
 void sample_code(struct code_bytes *to, const struct insn *in);
 

@@ -53,6 +53,12 @@ struct trace_told {
 #define RECORD_TRACE_PARTS \
 	((sizeof(struct trace_told) + RECORD_TRACE_BYTES - 1) / RECORD_TRACE_BYTES)
 
+/* Who does something, and where. */
+struct sample_maker {
+	uint32_t context;
+	uint32_t at; /* codemap_place */
+};
+
 struct record {
 	uint64_t time_ns;
 	uint8_t type;
@@ -73,7 +79,7 @@ struct record {
 					/* That the pair stands for: 1 to LIMIT_PAIR_BYTES. */
 					uint32_t checked_bytes;
 					struct code_bytes trap_code;
-					/* Where they lie: codemap_offset. */
+					/* Where they lie: codemap_place. */
 					uint32_t watch_at;
 					/* That the pair stands for; 0: not known. */
 					uint64_t cpu_ns;

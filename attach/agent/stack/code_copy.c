@@ -199,15 +199,30 @@ int code_copy_take(struct code_copy **out, const struct frame_layout *layout, ui
 	return r;
 }
 
+static bool has_bytes(uint64_t ip, const uint8_t *bytes, unsigned length)
+{
+	uint8_t now[INSN_MAX_BYTES];
+
+	return length > 0 && length <= sizeof(now) && safe_read(ip, now, length) &&
+	       memcmp(now, bytes, length) == 0;
+}
+
+/* call rel32, or through a register; last: its last byte. */
+static bool ends_call(uint64_t last)
+{
+	uint8_t bytes[5];
+
+	return safe_read(last + 1 - sizeof(bytes), bytes, sizeof(bytes)) &&
+	       (bytes[0] == 0xe8 || (bytes[3] == 0xff && (bytes[4] & 0xf8) == 0xd0));
+}
+
 uint64_t code_copy_place(uint32_t at, const uint8_t *bytes, unsigned length, uint32_t *offset)
 {
-	uint64_t ip = codemap_address(at);
-	uint8_t now[INSN_MAX_BYTES];
+	uint64_t ip = codemap_address(at & ~CODEMAP_CALLED);
 	struct code_blob blob;
 
-	if (at == 0 || length == 0 || length > sizeof(now) || !codemap_find(ip, &blob) ||
-	    blob.type != CODE_COMPILED || !safe_read(ip, now, length) ||
-	    memcmp(now, bytes, length) != 0)
+	if (at == 0 || !codemap_find(ip, &blob) || blob.type != CODE_COMPILED ||
+	    !(at & CODEMAP_CALLED ? ends_call(ip) : has_bytes(ip, bytes, length)))
 		return 0;
 	*offset = (uint32_t)(ip - blob.start);
 	return blob.serial;

@@ -68,10 +68,10 @@ int code_copy_take(struct code_copy **out, const struct frame_layout *layout, ui
 /* Its bytes alone: size of them, into to. False when it is gone. */
 bool code_copy_bytes(const struct code_blob *blob, uint8_t *to);
 
-/* Whose code an instruction of these bytes is of, so far behind the code cache's beginning
- * (codemap_offset; 0: nowhere), for whoever asks which method of it makes an access; *offset: where
- * in it. 0, with *offset as it was: code that is not there any more, or has other code in its
- * place, is nobody's. */
+/* Whose code a place is in (codemap_place; 0: nowhere), for whoever asks which method of it makes
+ * an access by an instruction of these bytes; *offset: where in it, of a call its last byte. 0,
+ * with *offset as it was: code that is not there any more, or has other code in its place, is
+ * nobody's. */
 uint64_t code_copy_place(uint32_t at, const uint8_t *bytes, unsigned length, uint32_t *offset);
 
 #endif

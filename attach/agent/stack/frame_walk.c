@@ -83,6 +83,7 @@ static void note_first(struct cursor *c, bool interpreted, const struct call *ca
 
 	walk->interpreted = interpreted;
 	walk->in_stub = c->in_stub;
+	walk->called_behind = c->in_stub && !interpreted ? c->pc : 0;
 	if (interpreted)
 		walk->better = !c->at_call;
 	else if (c->in_stub)

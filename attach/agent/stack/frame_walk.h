@@ -68,6 +68,9 @@ struct frame_walk {
 	 * code behind all that is known a method's begin. Their methods are the same, or at least
 	 * that of the last of them. */
 	unsigned better;
+	/* Of a stub that compiled code called, or of C: where it returns to there. 0: it is none.
+	 */
+	uint64_t called_behind;
 	bool interpreted; /* the innermost frame is, */
 	bool in_stub;     /* a stub that it called is */
 	bool at_edge;     /* or it does not stand (frame_edge.h, return_place.h) */

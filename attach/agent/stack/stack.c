@@ -67,6 +67,7 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 	if (!look(walker, place, &w))
 		return STACK_NO_JAVA;
 	out->cut = w.cut;
+	out->called_behind = w.called_behind;
 	if (w.end == WALK_CUT)
 		return STACK_UNWALKABLE;
 	if (w.count == 0)

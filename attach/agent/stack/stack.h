@@ -51,8 +51,9 @@ struct stack_place {
 };
 
 struct stack_outcome {
-	uint32_t context;  /* when STACK_OK or STACK_TRUNCATED */
-	enum walk_cut cut; /* when STACK_UNWALKABLE: why */
+	uint32_t context;       /* when STACK_OK or STACK_TRUNCATED */
+	enum walk_cut cut;      /* when STACK_UNWALKABLE: why */
+	uint64_t called_behind; /* as in struct frame_walk */
 	enum stack_witness witnessed;
 };
 

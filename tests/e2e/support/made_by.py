@@ -68,7 +68,7 @@ def named(rows, truth):
         if not maker:
             result.others += access.count
             continue
-        by = NOBODY if access.attribution in possible.NOT_KNOWN else ".".join(access.frame[:2])
+        by = NOBODY if access.attribution in (possible.OF_CODE, "unknown") else ".".join(access.frame[:2])
         result.said[maker, by] += access.count
         result.ways[access.attribution, by == maker] += access.count
     return result

@@ -7,7 +7,7 @@ Verdicts:
   ALLOCATES    it makes such objects: the compiler clears them, and stores what is put into them early
   INTRINSIC    it is native or an intrinsic, or calls one, which the compiler puts in its place
   IMPOSSIBLE   none of these
-  NOT_NAMED    the report says that it does not know the method
+  NOT_NAMED    it is inlined somewhere in the method that is named, as the report says
   UNKNOWN      no file has the class: it was made while the program ran
   NO_PLACE     what was accessed is no field, element or header: a spill, say
 """
@@ -43,7 +43,8 @@ ANYTHING = ("jdk.internal.misc.Unsafe", "sun.misc.Unsafe")
 ANYTHING_IN = ("java.lang.invoke.", "java.lang.ref.", "java.lang.reflect.", "jdk.internal.reflect.")
 OF_LAMBDA = "$$Lambda"
 LIBRARY = ("java.", "jdk.", "sun.")
-NOT_KNOWN = ("method", "unknown")
+# How sure a row is that is the compiled method's, with what is inlined in it.
+OF_CODE = "method"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -235,7 +236,7 @@ def verdict(bytecodes, access):
     owner, name, bci, _ = access.frame
     if access.location[0] not in ("field", "static", "element", "header"):
         return NO_PLACE, False
-    if access.attribution in NOT_KNOWN:
+    if access.attribution == OF_CODE:
         return NOT_NAMED, False
     if OF_LAMBDA in owner:
         return (CAN if _lambda_can(access) else IMPOSSIBLE), False

@@ -16,8 +16,8 @@ from .bytecodes import Bytecodes
 
 WINDOWS_AT_ONCE = 2
 
-# JXPERF_CHECK_METHODS=1: each report that a test has of a window is also one whose rows can be true (support/possible.py).
-CHECK_METHODS = os.environ.get("JXPERF_CHECK_METHODS") == "1"
+# Each report that a test has of a window is also one whose rows can be true (support/possible.py); not where this is 0.
+CHECK_METHODS = os.environ.get("JXPERF_CHECK_METHODS") != "0"
 
 # Exit statuses of an attach that prints a report, besides 0.
 EARLY, TARGET_ENDED = 3, 4
@@ -265,7 +265,9 @@ def assert_possible(pid, report):
     tally = possible.tally_of(bytecodes, [*possible.accesses(report), *possible.line_accesses(report)])
     for line in tally.lines():
         note(line)
-    assert not tally.impossible, [(n, a.words()) for a, n in tally.impossible.most_common(5)]
+    # Where no image of the code came, as on a machine that others keep busy, nobody could tell: what lacks there is noted.
+    wrong = [(n, a.words()) for a, n in tally.impossible.most_common() if a.attribution != "unknown"]
+    assert not wrong, wrong[:5]
 
 
 def the_one_kind(report):

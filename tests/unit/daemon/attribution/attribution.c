@@ -215,8 +215,18 @@ static void what_no_bytecode_tells_is_unknown(void **state)
 	make(&a, CODE METHODS RECORDS);
 	assert_int_equal(attribution_find(&a, 0, &spill, &answer), 0);
 	assert_int_equal(answer.certainty, CERTAINTY_UNKNOWN);
-	assert_int_equal(attribution_find(&a, 1, &load_f, &answer), 0);
-	assert_int_equal(answer.certainty, CERTAINTY_UNKNOWN);
+	attribution_release(&a);
+}
+
+static void what_the_flow_does_not_lead_to_is_told_by_the_next_record(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS RECORDS);
+	assert_made(&a, 1, &load_f, CERTAINTY_INFERRED, 1, 1);
+	assert_made(&a, 9, &load_f, CERTAINTY_INFERRED, 3, 1);
+	assert_made(&a, 9, &store_g, CERTAINTY_CHECKED, 0, 12);
 	attribution_release(&a);
 }
 
@@ -250,6 +260,77 @@ static void recursion_ends(void **state)
 		      "record 14 0:13\n");
 	assert_int_equal(a.instances.count, 4); /* itself, and once more at each place */
 	assert_made(&a, 0, &load_f, CERTAINTY_INFERRED, 0, 12);
+	attribution_release(&a);
+}
+
+/* ---------------------------------------------------------------- stubs */
+
+/*
+ * The call at 3 is a stub's. 0 calls 1, which fills an array, and 2, which stores one element of
+ * it, and something native.
+ */
+#define STUB                                                                 \
+	"image 10000 29 0\n"                                                 \
+	"bytes 8b460ce8000100008b4d0c894d10418502c3beccffffffe800010000f4\n" \
+	"call 3 STUB 0\n"                                                    \
+	"call 23 NO_RETURN 0\n"                                              \
+	"method 0 outer b80001b80002b80003b1\n"                              \
+	"method 1 fill 2a1a0654840001a7fff9b1\n"                             \
+	"method 2 put 2a1a0654b1\n"                                          \
+	"member X fill ()V -\n"                                              \
+	"member X put ()V -\n"                                               \
+	"reference 0 0 0 1\n"                                                \
+	"reference 0 3 1 2\n"                                                \
+	"reference 0 6 2\n"
+#define CALL_OF_STUB 7u /* its last byte */
+
+static const struct attribution_access store_byte = {
+    JXP__LOCATION__KIND__ELEMENT, "byte[]", "", "", "byte", false, true};
+static const struct attribution_access load_byte = {
+    JXP__LOCATION__KIND__ELEMENT, "byte[]", "", "", "byte", true, false};
+
+static enum certainty certainty_of(const struct attribution *a, uint32_t offset,
+				   const struct attribution_access *access)
+{
+	struct attribution_answer answer;
+
+	assert_int_equal(attribution_find(a, offset, access, &answer), 0);
+	return answer.certainty;
+}
+
+static void a_stub_stands_for_a_loop_that_fills_an_array(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, STUB "member X native ()V -\nrecord 14 0:9\n");
+	assert_made(&a, CALL_OF_STUB, &store_byte, CERTAINTY_CHECKED, 1, 3);
+	assert_int_equal(certainty_of(&a, CALL_OF_STUB, &load_byte), CERTAINTY_METHOD);
+	/* Of an instruction of the code's own each may be the one. */
+	assert_made(&a, 8, &store_byte, CERTAINTY_INFERRED, 2, 3);
+	attribution_release(&a);
+}
+
+static void a_stub_stands_for_a_call_that_copies(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, STUB "member java.lang.System arraycopy ()V -\nrecord 14 0:9\n");
+	assert_made(&a, CALL_OF_STUB, &load_byte, CERTAINTY_CHECKED, 0, 6);
+	attribution_release(&a);
+}
+
+static void of_a_call_of_the_run_time_the_record_tells(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	make(&a, STUB "member java.lang.System arraycopy ()V -\nrecord 8 0:6\nrecord 14 0:9\n");
+	assert_made(&a, CALL_OF_STUB, &load_byte, CERTAINTY_EXACT, 0, 6);
+	attribution_release(&a);
+	make(&a, STUB "member java.lang.System arraycopy ()V -\nrecord 8 0:3\nrecord 14 0:9\n");
+	assert_int_equal(certainty_of(&a, CALL_OF_STUB, &load_byte), CERTAINTY_METHOD);
 	attribution_release(&a);
 }
 
@@ -293,6 +374,8 @@ static void of_many_calls_the_innermost_are_found_at_once(void **state)
 {
 	static const struct attribution_access mark = {
 	    JXP__LOCATION__KIND__HEADER, "X", "mark", "", "", true, false};
+	static const struct attribution_access word = {
+	    JXP__LOCATION__KIND__HEADER, "X", "class", "", "", true, false};
 	char text[65536];
 	size_t at = (size_t)snprintf(text, sizeof(text), "%s", CODE "member X self ()V -\n");
 	struct attribution a;
@@ -314,7 +397,7 @@ static void of_many_calls_the_innermost_are_found_at_once(void **state)
 	for (unsigned i = 0; i < 1000; i++) {
 		struct attribution_answer answer;
 
-		assert_int_equal(attribution_find(&a, 0, &mark, &answer), 0);
+		assert_int_equal(attribution_find(&a, 0, &word, &answer), 0);
 		assert_true(answer.count > 1);
 	}
 	attribution_release(&a);
@@ -388,6 +471,7 @@ static void bytecodes_fit_what_they_access(void **state)
 	assert_int_equal(fit(&i, 4, field, "Y", "f", strings, false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 7, field, "X", "f", strings, true), ACCESS_FIT);
 	assert_int_equal(fit(&i, 7, field, "X", "f", strings, false), ACCESS_FIT_BARRIER);
+	assert_int_equal(fit(&i, 7, field, "Y", "f", strings, false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 22, statics, "Y", "f", strings, false), ACCESS_FIT);
 	assert_int_equal(fit(&i, 22, field, "Y", "f", strings, false), ACCESS_FIT_NONE);
 	/* Elements: bytes and booleans have the same bytecodes. */
@@ -405,10 +489,15 @@ static void bytecodes_fit_what_they_access(void **state)
 	assert_int_equal(fit(&i, 0, header, "int[]", "length", "int", false), ACCESS_FIT);
 	assert_int_equal(fit(&i, 16, header, "int[]", "length", "int", true), ACCESS_FIT);
 	assert_int_equal(fit(&i, 4, header, "int[]", "length", "int", false), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 10, header, "int[]", "length", "int", false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 10, header, "X", "class", "", false), ACCESS_FIT);
 	assert_int_equal(fit(&i, 13, header, "X", "class", "", false), ACCESS_FIT);
 	assert_int_equal(fit(&i, 4, header, "X", "class", "", false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 19, header, "X", "mark", "", true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 10, header, "X", "mark", "", false), ACCESS_FIT_PERHAPS);
+	assert_int_equal(fit(&i, 10, header, "X", "mark", "", true), ACCESS_FIT_NONE);
+	/* A call that is no intrinsic has bytecodes of its own. */
+	assert_int_equal(fit(&i, 10, element, "int[]", "", "int", false), ACCESS_FIT_NONE);
 	code_image_release(&i);
 }
 
@@ -423,8 +512,12 @@ int main(void)
 	    cmocka_unit_test(a_null_check_that_names_a_call_leaves_what_is_called_there),
 	    cmocka_unit_test(where_none_can_it_is_inlined_somewhere_in_the_method),
 	    cmocka_unit_test(what_no_bytecode_tells_is_unknown),
+	    cmocka_unit_test(what_the_flow_does_not_lead_to_is_told_by_the_next_record),
 	    cmocka_unit_test(the_calls_of_a_record_are_found_on_a_path),
 	    cmocka_unit_test(recursion_ends),
+	    cmocka_unit_test(a_stub_stands_for_a_loop_that_fills_an_array),
+	    cmocka_unit_test(a_stub_stands_for_a_call_that_copies),
+	    cmocka_unit_test(of_a_call_of_the_run_time_the_record_tells),
 	    cmocka_unit_test(of_calls_that_may_make_it_the_innermost_counts),
 	    cmocka_unit_test(of_calls_of_unsafe_the_outermost_counts),
 	    cmocka_unit_test(of_many_calls_the_innermost_are_found_at_once),

@@ -323,7 +323,7 @@ static void who_asks_for_more_than_any_program_is_told_no_more(void **state)
 	assert_asks_for(f, CODE + 1);
 	send_image(f, CODE + 1);
 	analyse(f);
-	assert_int_equal(f->in.window->attributed[CERTAINTY_UNKNOWN], 1);
+	assert_int_equal(f->in.window->attributed[CERTAINTY_METHOD], 1);
 }
 
 static void two_accesses_of_one_code_cause_one_request(void **state)
@@ -483,7 +483,7 @@ static void code_that_is_too_tangled_leaves_accesses_as_they_are(void **state)
 	assert_lost(f, LOSS_CODE, 1);
 }
 
-static void an_offset_that_accesses_nothing_tells_nothing(void **state)
+static void an_offset_that_the_flow_does_not_lead_to_is_told_by_bytecodes(void **state)
 {
 	struct fixture *f = *state;
 
@@ -491,7 +491,7 @@ static void an_offset_that_accesses_nothing_tells_nothing(void **state)
 	assert_asks_for(f, CODE);
 	send_image(f, CODE);
 	analyse(f);
-	assert_as_it_was(f, 1);
+	assert_corrected(f, 1);
 }
 
 static void code_that_nobody_asked_for_is_not_taken(void **state)
@@ -666,7 +666,7 @@ int main(void)
 	    TEST(code_that_is_refused_leaves_accesses_as_they_are),
 	    TEST(an_image_of_no_known_method_leaves_accesses_as_they_are),
 	    TEST(code_that_is_too_tangled_leaves_accesses_as_they_are),
-	    TEST(an_offset_that_accesses_nothing_tells_nothing),
+	    TEST(an_offset_that_the_flow_does_not_lead_to_is_told_by_bytecodes),
 	    TEST(code_that_nobody_asked_for_is_not_taken),
 	    TEST(code_is_asked_for_in_turns),
 	    TEST(what_will_not_be_asked_for_is_not_waited_for),

@@ -58,12 +58,12 @@ static const Jxp__Counter counters[] = {
 static void expect(bool captured, const Jxp__Counter *expected)
 {
 	uint64_t before[COUNTERS];
-	uint32_t context;
+	struct sample_maker maker;
 
 	for (unsigned i = 0; i < COUNTERS; i++)
 		before[i] = t->counters[counters[i]];
-	assert_int_equal(sample_capture(t, &uc, 0x1000, &context), captured);
-	assert_int_equal(context != 0, captured);
+	assert_int_equal(sample_capture(t, &uc, 0x1000, &maker), captured);
+	assert_int_equal(maker.context != 0, captured);
 	for (unsigned i = 0; i < COUNTERS; i++) {
 		bool is_expected = false;
 

@@ -109,6 +109,29 @@ static void bytes_that_are_no_instructions_have_no_calls_behind_them(void **stat
 	free(copy);
 }
 
+static void a_place_is_in_code_while_what_was_there_is(void **state)
+{
+	uint64_t start = CODE(CALLER, "\x90\x8b\x06\xe8\x10\x00\x00\x00\x41\xff\xd2\x90");
+	const uint8_t load[] = {0x8b, 0x06};
+	uint32_t offset = 0;
+
+	(void)state;
+	assert_int_equal(code_copy_place(codemap_place(start + 1, 0), load, 2, &offset),
+			 serial_at(start));
+	assert_int_equal(offset, 1);
+	assert_int_equal(code_copy_place(codemap_place(start + 3, 0), load, 2, &offset), 0);
+	/* What stubs did that are called there, whatever their instructions. */
+	assert_int_equal(code_copy_place(codemap_place(0, start + 8), load, 2, &offset),
+			 serial_at(start));
+	assert_int_equal(offset, 7);
+	assert_int_equal(code_copy_place(codemap_place(0, start + 11), load, 2, &offset),
+			 serial_at(start));
+	assert_int_equal(offset, 10);
+	assert_int_equal(code_copy_place(codemap_place(0, start + 12), load, 2, &offset), 0);
+	assert_int_equal(code_copy_place(0, load, 2, &offset), 0);
+	assert_int_equal(offset, 10);
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, code_setup)
 
 int main(void)
@@ -117,6 +140,7 @@ int main(void)
 	    TEST(calls_are_told_by_where_they_lead),
 	    TEST(what_is_gone_or_not_compiled_or_too_large_is_refused),
 	    TEST(bytes_that_are_no_instructions_have_no_calls_behind_them),
+	    TEST(a_place_is_in_code_while_what_was_there_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -589,6 +589,7 @@ static void behind_a_stub_the_next_place_counts(void **state)
 	go_from(&start, ROOM);
 	ASSERT_CALLS({"inlined", 13}, {"b", 12});
 	assert_int_equal(walk.better, 2);
+	assert_int_equal(walk.called_behind, b + 9);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fake_stack_setup, fake_stack_teardown)
