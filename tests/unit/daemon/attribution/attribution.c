@@ -372,8 +372,6 @@ static void of_calls_of_unsafe_the_outermost_counts(void **state)
  * which are not held against each other. */
 static void of_many_calls_the_innermost_are_found_at_once(void **state)
 {
-	static const struct attribution_access mark = {
-	    JXP__LOCATION__KIND__HEADER, "X", "mark", "", "", true, false};
 	static const struct attribution_access word = {
 	    JXP__LOCATION__KIND__HEADER, "X", "class", "", "", true, false};
 	char text[65536];

@@ -180,7 +180,7 @@ static void a_sampled_load_is_armed_with_its_value(void **state)
 	assert_int_equal(w->address, (uintptr_t)&data[0]);
 	assert_int_equal(w->length, 8);
 	assert_memory_equal(w->value, &value, 8); /* reading data[0] would trap */
-	assert_int_not_equal(w->context, 0);
+	assert_int_not_equal(w->maker.context, 0);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SAMPLES), 1);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_ARMED), 1);
 	assert_true(control[0].data_tail == control[0].data_head);
