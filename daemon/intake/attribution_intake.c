@@ -120,11 +120,12 @@ size_t attribution_intake_ask(struct attribution_intake *in, uint64_t codes[ATTR
 	double most = most_asked(in);
 	size_t count = 0;
 
-	if (in->open == ATTRIBUTION_OPEN_MAX || in->asked + 1 > most)
+	if (most > ATTRIBUTION_ASKED_MAX)
+		most = ATTRIBUTION_ASKED_MAX;
+	if (in->open == ATTRIBUTION_OPEN_MAX || in->asked + 1 > most || !most_wanted(in))
 		return 0;
 	count_waiting(in);
-	while (in->open < ATTRIBUTION_OPEN_MAX && in->asked + 1 <= most &&
-	       in->asked < ATTRIBUTION_ASKED_MAX) {
+	while (in->open < ATTRIBUTION_OPEN_MAX && in->asked + 1 <= most) {
 		struct attribution_code *code = most_wanted(in);
 
 		if (!code)

@@ -22,7 +22,7 @@ struct page_copy {
 
 /* For who looks at much that lies apart: parts of pages, of which those that begin at like
  * addresses share PAGE_SET_PARTS places. */
-#define PAGE_PART_BYTES 4096u
+#define PAGE_PART_BYTES 1024u
 #define PAGE_SET_PARTS  4u
 struct page_set {
 	uint64_t addresses[PAGE_SET_PARTS]; /* 0: nothing */

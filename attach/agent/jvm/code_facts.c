@@ -206,7 +206,6 @@ static bool read_checks(struct scope_layout *l)
 			 : offset_of("nmethod", "_nmethod_end_offset", &l->checks_end));
 }
 
-/* JDK 11 to 21, and 25 on; between them it was a third way. */
 static uint32_t read_loop_traps(void)
 {
 	static const char *const names[] = {"Deoptimization::Reason_predicate",
@@ -224,6 +223,7 @@ static uint32_t read_loop_traps(void)
 	return reasons;
 }
 
+/* JDK 11 to 21, and 25 on; between them it was a third way. */
 static bool read_scope_parts(struct scope_layout *l)
 {
 	l->apart = offset_of("nmethod", "_immutable_data", &l->immutable_data);

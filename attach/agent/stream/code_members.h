@@ -14,7 +14,7 @@
 #define CODE_MEMBER_BYTES    (192u << 10) /* their texts, on the wire */
 #define CODE_MEMBERS_TEXT    (96u << 10)  /* here, where each is kept once */
 #define CODE_MEMBERS_SYMBOLS 6144u
-#define CODE_MEMBERS_PAGES   32u /* sets of pages */
+#define CODE_MEMBERS_PAGES   128u /* sets of parts of pages */
 
 /* What one takes. */
 #define CODE_MEMBERS_BYTES (1344u << 10)
