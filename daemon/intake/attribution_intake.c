@@ -255,22 +255,36 @@ static int intern_answer(struct attribution_intake *in, const struct attribution
 	return r;
 }
 
-/* Names no more than the compiled method, the innermost one of its name on the path; where that has
- * none of it, what the JVM says stays. */
-static int leave_method(struct attribution_intake *in, const struct attribution_code *code,
-			uint32_t node, const struct instance_call *path, unsigned count,
+static struct attribution_told as_it_is(const struct attribution_query *q)
+{
+	return (struct attribution_told){.node = q->node, .certainty = CERTAINTY_UNKNOWN};
+}
+
+/* Names no more than the compiled method, inlined somewhere in which the access was made. 0 or
+ * -ENOMEM. */
+static int leave_method(struct attribution_intake *in, const struct attribution_query *q,
 			struct attribution_told *told)
 {
-	const struct code_image *image = &code->attribution.image;
-	const struct attribution_answer answer = {.calls = {{image->method, -1}}, .count = 1};
-	unsigned matched = 0;
+	struct cct *t = &in->result->profile.cct;
+	uint32_t node = q->node;
+	struct cct_node compiled;
 	int r;
 
-	while (matched < count && path[matched].method != image->methods[image->method].name)
-		matched++;
-	if (matched == count)
+	*told = as_it_is(q);
+	if (!node || q->calls == 0)
 		return 0;
-	r = intern_answer(in, code, &answer, node, matched + 1, &told->node);
+	if (q->calls == 1) {
+		told->certainty = CERTAINTY_METHOD;
+		return 0;
+	}
+	for (uint32_t i = 1; i < q->calls && cct_node(t, node)->parent; i++)
+		node = cct_node(t, node)->parent;
+	compiled = (struct cct_node){.parent = cct_node(t, node)->parent,
+				     .method = cct_node(t, node)->method,
+				     .tier = cct_node(t, node)->tier,
+				     .bci = -1,
+				     .line = -1};
+	r = cct_add_node(t, &compiled, &told->node);
 	if (r == 0)
 		told->certainty = CERTAINTY_METHOD;
 	else if (r == -ENOSPC || r == -E2BIG)
@@ -291,12 +305,10 @@ static int ask_code(struct attribution_intake *in, const struct attribution_code
 	struct attribution_answer answer;
 	int r;
 
-	*told = (struct attribution_told){.node = q->node, .certainty = CERTAINTY_UNKNOWN};
-	if (!access_bytecodes_tell(&access))
-		return 0;
+	*told = as_it_is(q);
 	/* Whoever asks for more than any program needs is told no more. */
 	if (matched == 0 || in->work > ATTRIBUTION_WORK_MAX)
-		return leave_method(in, code, q->node, path, count, told);
+		return leave_method(in, q, told);
 	r = attribution_find(&code->attribution, q->offset, &access, &answer);
 	in->work += answer.work;
 	if (r < 0 || answer.certainty == CERTAINTY_UNKNOWN)
@@ -341,20 +353,25 @@ static bool find_told(const struct attribution_intake *in, const struct attribut
 }
 
 /* Of frames of the interpreter, and native ones, the JVM tells the bytecode. */
-static struct attribution_told without_code(const struct attribution_intake *in,
-					    const struct attribution_query *q)
+static bool is_told_by_jvm(const struct attribution_intake *in, const struct attribution_query *q)
 {
 	const struct cct_node *node = cct_node(&in->result->profile.cct, q->node);
-	bool told = node && (node->tier == JXP__TIER__TIER_INTERPRETED ||
-			     node->tier == JXP__TIER__TIER_NATIVE);
 
-	return (struct attribution_told){.node = q->node,
-					 .certainty = told ? CERTAINTY_EXACT : CERTAINTY_UNKNOWN};
+	return q->code == 0 && node &&
+	       (node->tier == JXP__TIER__TIER_INTERPRETED || node->tier == JXP__TIER__TIER_NATIVE);
 }
 
-static struct attribution_told as_it_is(const struct attribution_query *q)
+/* True with what is told of an access whoever the code is. */
+static bool tell_without_code(const struct attribution_intake *in,
+			      const struct attribution_query *q, struct attribution_told *told)
 {
-	return (struct attribution_told){.node = q->node, .certainty = CERTAINTY_UNKNOWN};
+	const struct attribution_access access = access_of(&in->result->profile, q);
+
+	*told = as_it_is(q);
+	if (is_told_by_jvm(in, q))
+		told->certainty = CERTAINTY_EXACT;
+	return told->certainty == CERTAINTY_EXACT || q->node == 0 ||
+	       !access_bytecodes_tell(&access);
 }
 
 /* 1 with what is told of an access; 0: its code is to come; or -ENOMEM. */
@@ -366,25 +383,21 @@ static int tell(struct attribution_intake *in, const struct attribution_query *q
 	uint32_t position;
 	int r;
 
-	if (q->node == 0 || q->code == 0) {
-		*told = without_code(in, q);
+	if (tell_without_code(in, q, told))
 		return 1;
-	}
-	r = add_code(in, q->code, &position);
-	if (r < 0) {
-		*told = as_it_is(q);
-		return r == -ENOSPC ? 1 : r;
-	}
+	r = q->code ? add_code(in, q->code, &position) : -ENOSPC;
+	if (r == -ENOSPC)
+		r = leave_method(in, q, told) < 0 ? -ENOMEM : 1;
+	if (r != 0)
+		return r;
 	key = key_of(position, q);
 	if (find_told(in, &key, told))
 		return 1;
 	code = &in->codes[position];
 	if (code->state == ATTRIBUTION_CODE_MADE_ROOM)
 		code->state = ATTRIBUTION_CODE_WANTED;
-	if (never_comes(in, code)) {
-		*told = as_it_is(q);
-		return 1;
-	}
+	if (never_comes(in, code))
+		return leave_method(in, q, told) < 0 ? -ENOMEM : 1;
 	if (code->state != ATTRIBUTION_CODE_KNOWN)
 		return 0;
 	code->used = ++in->answers;
@@ -429,9 +442,9 @@ static int try(struct attribution_intake *in, const struct attribution_held *hel
 		r = tell(in, &held->queries[i], &told[i]);
 		if (r < 0)
 			return r;
-		if (r == 0)
-			told[i] = as_it_is(&held->queries[i]);
 		all = all && r > 0;
+		if (r == 0 && !wait && leave_method(in, &held->queries[i], &told[i]) < 0)
+			return -ENOMEM;
 	}
 	if (!all && wait)
 		return 0;

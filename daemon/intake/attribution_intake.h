@@ -54,6 +54,7 @@ struct attribution_query {
 	uint32_t offset;
 	uint32_t node;     /* of the window's tree, as the JVM has it; 0: none */
 	uint32_t location; /* of the window's profile */
+	uint32_t calls;    /* the node's innermost ones, of compiled code; 0: it was none */
 	bool loads, stores;
 };
 

@@ -186,6 +186,7 @@ static void ask_of_pair(const Jxp__Transition *t, struct attribution_held *held)
 						      .offset = t->watch_offset,
 						      .node = o->watch_node,
 						      .location = o->location,
+						      .calls = t->watch_calls,
 						      .loads = kind->sampled == PAIR_LOAD,
 						      .stores = kind->sampled == PAIR_STORE};
 	held->queries[1] =
@@ -193,6 +194,7 @@ static void ask_of_pair(const Jxp__Transition *t, struct attribution_held *held)
 				       .offset = t->trap_offset,
 				       .node = o->trap_node,
 				       .location = o->location,
+				       .calls = t->trap_calls,
 				       .loads = either ? !o->wasteful : kind->ends == PAIR_LOAD,
 				       .stores = either ? o->wasteful : kind->ends == PAIR_STORE};
 }

@@ -76,6 +76,7 @@ static int hold(struct object_intake *in, const struct object_event *e, uint32_t
 	struct attribution_held held = {
 	    .queries[0] = {.code = e->code,
 			   .offset = e->offset,
+			   .calls = e->calls,
 			   .node = e->node,
 			   .location = e->location,
 			   .loads = !e->store,
@@ -294,6 +295,7 @@ static int add_access(struct object_intake *in, const Jxp__MemoryAccess *a)
 				 .store = a->store,
 				 .code = a->code,
 				 .offset = a->offset,
+				 .calls = a->calls,
 				 .access_weight = a->weight};
 
 	if (a->length < 1 || a->length > LIMIT_ACCESS_BYTES || a->weight == 0 ||

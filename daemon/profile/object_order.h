@@ -41,6 +41,7 @@ struct object_event {
 	uint64_t address; /* 0: not known (allocations only) */
 	uint64_t code;    /* access: the compiled code that it was made in, 0: none, */
 	uint32_t offset;  /* and of its instruction */
+	uint32_t calls;   /* as in struct attribution_query */
 	uint32_t epoch;
 	uint32_t node; /* calling context */
 	uint32_t tid;

@@ -38,6 +38,7 @@ void access_record(struct thread *t, const struct sample *s, bool store, uint64_
 		      placing_find(t, r.region, s->extent.address, &s->insn, uc->uc_mcontext.gregs,
 				   &r.place));
 	r.access_at = maker.at;
+	r.access_calls = maker.calls;
 	sample_code(&r.watch_code, &s->insn);
 	r.store = store;
 	r.cpu = (uint16_t)cpu;

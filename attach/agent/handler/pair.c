@@ -40,6 +40,7 @@ void pair_fill_record(struct record *r, const struct watchpoint *w, unsigned reg
 			     .address = w->address,
 			     .watch_context = w->maker.context,
 			     .watch_at = w->maker.at,
+			     .watch_calls = w->maker.calls,
 			     .watch_code = w->code,
 			     .place = w->place,
 			     .type = (uint8_t)type,
@@ -240,6 +241,7 @@ void pair_complete(struct thread *t, const struct watchpoint *w, const struct pa
 		r.element = (uint8_t)element_at(t, &w->place, &a->insn);
 	r.cpu_ns = cpu_ns_of(w, end->kept, shared);
 	r.trap_at = end->maker.at;
+	r.trap_calls = end->maker.calls;
 	sample_code(&r.trap_code, &a->insn);
 	thread_record(t, &r);
 }

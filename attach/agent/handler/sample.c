@@ -93,6 +93,7 @@ enum stack_result sample_stack(struct thread *t, const ucontext_t *uc, uint64_t 
 
 	maker->context = outcome.context;
 	maker->at = codemap_place(ip, outcome.called_behind);
+	maker->calls = outcome.compiled < UINT8_MAX ? (uint8_t)outcome.compiled : UINT8_MAX;
 	if (result == STACK_UNWALKABLE)
 		count_cut(t, outcome.cut);
 	else if (result != STACK_NO_JAVA)

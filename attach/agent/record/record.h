@@ -56,7 +56,8 @@ struct trace_told {
 /* Who does something, and where. */
 struct sample_maker {
 	uint32_t context;
-	uint32_t at; /* codemap_place */
+	uint32_t at;   /* codemap_place */
+	uint8_t calls; /* of its compiled code, at most UINT8_MAX: the context's innermost ones */
 };
 
 struct record {
@@ -73,8 +74,10 @@ struct record {
 			struct code_bytes watch_code;
 			struct place place; /* of what is watched, or was accessed */
 			union {
-				struct {              /* transitions */
-					uint8_t kind; /* Kind */
+				struct {                     /* transitions */
+					uint8_t kind;        /* Kind */
+					uint8_t watch_calls; /* struct sample_maker */
+					uint8_t trap_calls;
 					uint32_t trap_context;
 					/* That the pair stands for: 1 to LIMIT_PAIR_BYTES. */
 					uint32_t checked_bytes;
@@ -95,6 +98,7 @@ struct record {
 				};
 				struct { /* RECORD_ACCESS */
 					bool store;
+					uint8_t access_calls; /* struct sample_maker */
 					uint16_t cpu;
 					uint32_t access_at;
 					uint32_t epoch;

@@ -82,6 +82,7 @@ static void note_first(struct cursor *c, bool interpreted, const struct call *ca
 	struct frame_walk *walk = c->walk;
 
 	walk->interpreted = interpreted;
+	walk->compiled = interpreted ? 0 : count;
 	walk->in_stub = c->in_stub;
 	walk->called_behind = c->in_stub && !interpreted ? c->pc : 0;
 	if (interpreted)

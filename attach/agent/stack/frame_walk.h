@@ -71,11 +71,12 @@ struct frame_walk {
 	/* Of a stub that compiled code called, or of C: where it returns to there. 0: it is none.
 	 */
 	uint64_t called_behind;
-	bool interpreted; /* the innermost frame is, */
-	bool in_stub;     /* a stub that it called is */
-	bool at_edge;     /* or it does not stand (frame_edge.h, return_place.h) */
-	bool fiber;       /* the root is a virtual thread's */
-	bool deoptimised; /* a frame is to be, at which the JVM ends */
+	unsigned compiled; /* calls, the innermost ones, that are of one frame of compiled code */
+	bool interpreted;  /* the innermost frame is, */
+	bool in_stub;      /* a stub that it called is */
+	bool at_edge;      /* or it does not stand (frame_edge.h, return_place.h) */
+	bool fiber;        /* the root is a virtual thread's */
+	bool deoptimised;  /* a frame is to be, at which the JVM ends */
 };
 
 /* With what frames are told. */

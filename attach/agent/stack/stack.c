@@ -68,6 +68,7 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 		return STACK_NO_JAVA;
 	out->cut = w.cut;
 	out->called_behind = w.called_behind;
+	out->compiled = w.compiled;
 	if (w.end == WALK_CUT)
 		return STACK_UNWALKABLE;
 	if (w.count == 0)

@@ -53,7 +53,8 @@ struct stack_place {
 struct stack_outcome {
 	uint32_t context;       /* when STACK_OK or STACK_TRUNCATED */
 	enum walk_cut cut;      /* when STACK_UNWALKABLE: why */
-	uint64_t called_behind; /* as in struct frame_walk */
+	uint64_t called_behind; /* as in struct frame_walk, */
+	unsigned compiled;      /* and this */
 	enum stack_witness witnessed;
 };
 

@@ -200,9 +200,12 @@ static void add_record(struct drain *d, const struct thread *t, const struct rec
 		return;
 	m->watch_code = code_copy_place(r->watch_at, r->watch_code.bytes, r->watch_code.length,
 					&m->watch_offset);
-	if (!r->jvm_access)
-		m->trap_code = code_copy_place(r->trap_at, r->trap_code.bytes, r->trap_code.length,
-					       &m->trap_offset);
+	m->watch_calls = r->watch_calls;
+	if (r->jvm_access)
+		return;
+	m->trap_calls = r->trap_calls;
+	m->trap_code =
+	    code_copy_place(r->trap_at, r->trap_code.bytes, r->trap_code.length, &m->trap_offset);
 }
 
 static void add_access(struct drain *d, const struct thread *t, const struct record *r)
@@ -229,6 +232,7 @@ static void add_access(struct drain *d, const struct thread *t, const struct rec
 	m->weight = r->weight;
 	m->location = location;
 	m->object_bytes = (uint64_t)r->place.words * 8;
+	m->calls = r->access_calls;
 	m->code =
 	    code_copy_place(r->access_at, r->watch_code.bytes, r->watch_code.length, &m->offset);
 }

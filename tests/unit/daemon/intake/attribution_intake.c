@@ -456,6 +456,41 @@ static void code_that_is_refused_leaves_accesses_as_they_are(void **state)
 	assert_lost(f, LOSS_CODE, 0); /* The agent counts it. */
 }
 
+/* Main.sum is inlined in Main.fill by what the JVM says: nobody knows whether it is Main.sum's. */
+static void without_its_code_an_access_is_the_compiled_methods(void **state)
+{
+	struct fixture *f = *state;
+	struct attribution_query query = load_at(f, CODE, READS);
+	const struct cct_node inlined = {.parent = FILL,
+					 .method = node_of(f, SUM)->method,
+					 .tier = JXP__TIER__TIER_JIT,
+					 .bci = 1,
+					 .line = 12};
+
+	assert_int_equal(cct_add_node(&f->in.window->profile.cct, &inlined, &query.node), 0);
+	query.calls = 2;
+	add(f, query);
+	assert_asks_for(f, CODE);
+	refuse(f, CODE);
+	assert_int_equal(f->applied, 1);
+	assert_int_equal(node_of(f, f->last.queries[0].node)->method, node_of(f, FILL)->method);
+	assert_int_equal(node_of(f, f->last.queries[0].node)->parent, node_of(f, FILL)->parent);
+	assert_int_equal(node_of(f, f->last.queries[0].node)->bci, -1);
+	assert_int_equal(f->in.window->attributed[CERTAINTY_METHOD], 1);
+}
+
+static void what_no_bytecode_tells_waits_for_no_code(void **state)
+{
+	struct fixture *f = *state;
+	struct attribution_query query = load_at(f, CODE, READS);
+
+	query.location = 0;
+	add(f, query);
+	assert_int_equal(f->applied, 1);
+	assert_asks_for_nothing(f);
+	assert_int_equal(f->in.window->attributed[CERTAINTY_UNKNOWN], 1);
+}
+
 static void an_image_of_no_known_method_leaves_accesses_as_they_are(void **state)
 {
 	struct fixture *f = *state;
@@ -664,6 +699,8 @@ int main(void)
 	    TEST(of_the_interpreter_the_jvm_tells_the_bytecode),
 	    TEST(what_has_no_context_is_counted_nowhere),
 	    TEST(code_that_is_refused_leaves_accesses_as_they_are),
+	    TEST(without_its_code_an_access_is_the_compiled_methods),
+	    TEST(what_no_bytecode_tells_waits_for_no_code),
 	    TEST(an_image_of_no_known_method_leaves_accesses_as_they_are),
 	    TEST(code_that_is_too_tangled_leaves_accesses_as_they_are),
 	    TEST(an_offset_that_the_flow_does_not_lead_to_is_told_by_bytecodes),
