@@ -311,8 +311,10 @@ static int ask_code(struct attribution_intake *in, const struct attribution_code
 		return leave_method(in, q, told);
 	r = attribution_find(&code->attribution, q->offset, &access, &answer);
 	in->work += answer.work;
-	if (r < 0 || answer.certainty == CERTAINTY_UNKNOWN)
+	if (r < 0)
 		return r;
+	if (answer.certainty == CERTAINTY_UNKNOWN)
+		return leave_method(in, q, told);
 	told->certainty = (uint8_t)answer.certainty;
 	if ((answer.certainty == CERTAINTY_METHOD && !answer.inlined) ||
 	    is_path(&code->attribution, &answer, path, matched))

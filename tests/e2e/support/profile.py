@@ -265,9 +265,7 @@ def assert_possible(pid, report):
     tally = possible.tally_of(bytecodes, [*possible.accesses(report), *possible.line_accesses(report)])
     for line in tally.lines():
         note(line)
-    # Where no image of the code came, as on a machine that others keep busy, nobody could tell: what lacks there is noted.
-    wrong = [(n, a.words()) for a, n in tally.impossible.most_common() if a.attribution != "unknown"]
-    assert not wrong, wrong[:5]
+    assert not tally.impossible, [(n, a.words()) for a, n in tally.impossible.most_common(5)]
 
 
 def the_one_kind(report):

@@ -308,6 +308,7 @@ static void an_access_waits_until_its_code_is_analysed(void **state)
 static void who_asks_for_more_than_any_program_is_told_no_more(void **state)
 {
 	struct fixture *f = *state;
+	struct attribution_query query;
 	uint64_t begin = f->makers.work;
 
 	add_load(f, CODE);
@@ -319,7 +320,9 @@ static void who_asks_for_more_than_any_program_is_told_no_more(void **state)
 	f->makers.work = ATTRIBUTION_WORK_MAX + 1;
 	add_load(f, CODE); /* Remembered. */
 	assert_corrected(f, 2);
-	add_load(f, CODE + 1);
+	query = load_at(f, CODE + 1, READS);
+	query.calls = 1;
+	add(f, query);
 	assert_asks_for(f, CODE + 1);
 	send_image(f, CODE + 1);
 	analyse(f);
