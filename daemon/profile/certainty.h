@@ -9,8 +9,8 @@ enum certainty {
 	CERTAINTY_EXACT,    /* the JVM says so of this instruction, and the bytecode can */
 	CERTAINTY_CHECKED,  /* one method alone can have made it */
 	CERTAINTY_INFERRED, /* of several the nearest */
+	CERTAINTY_UNKNOWN,  /* no bytecode tells such an access: spills, stacks */
 	CERTAINTY_METHOD,   /* none can: it is inlined somewhere in the compiled method */
-	CERTAINTY_UNKNOWN,  /* the code, or what was accessed, is not known */
 	CERTAINTY_VALUES,
 };
 
@@ -18,7 +18,7 @@ enum certainty {
 static inline const char *certainty_name(enum certainty certainty)
 {
 	static const char *const names[CERTAINTY_VALUES] = {
-	    "none", "exact", "checked", "inferred", "method", "unknown",
+	    "none", "exact", "checked", "inferred", "unknown", "method",
 	};
 
 	return names[certainty];
