@@ -421,7 +421,7 @@ static void compare_targets(const struct reference *call, const struct member_lo
 	uint64_t expected[EXPECTED_MAX];
 	static unsigned fewer;
 	unsigned classes, all, concrete = 0, inlined = 0, count;
-	bool overridable;
+	bool overridable, selected;
 	struct method_look look;
 
 	/* One that its package alone may override has another method of its name elsewhere. */
@@ -434,7 +434,7 @@ static void compare_targets(const struct reference *call, const struct member_lo
 		inlined += may_be_inlined(expected[i]);
 	}
 	page_reader_forget(&pages);
-	count = targets_of(&reader, member, call, NULL, 0, out);
+	count = targets_of(&reader, member, call, NULL, 0, out, &selected);
 	tally.asked++;
 	tally.led += count > 0;
 	all = expect(member, named, overridable, false, expected, &(unsigned){0});
