@@ -6,7 +6,10 @@
 
 #include "common/mix.h"
 
-#define NUMBER_SLOTS 8192u
+#define NUMBER_SLOTS 4096u
+
+/* Half of them are used; of calls beyond that records are not heard. */
+#define CALL_SLOTS 4096u
 
 /* A method in it: one of the records', or, at a depth above 0, one that those lead to. */
 struct message_method {
@@ -17,6 +20,14 @@ struct message_method {
 struct known_number {
 	uint64_t method;
 	uint32_t number;
+};
+
+/* What records say of a call: numbers of methods that were inlined there. */
+struct told_call {
+	uint32_t method; /* whose call it is; 0: none */
+	int32_t bci;
+	uint8_t count;
+	uint32_t callees[TARGETS_MAX];
 };
 
 struct code_message {
@@ -36,6 +47,8 @@ struct code_message {
 	size_t bytecode_bytes, method_count, reference_count;
 	struct known_number numbers[NUMBER_SLOTS]; /* by address */
 	uint32_t number_count;
+	struct told_call calls_told[CALL_SLOTS]; /* by method and bci */
+	uint32_t call_count;
 	bool cut;
 };
 
@@ -75,8 +88,9 @@ static void clear(struct code_message *m)
 	for (size_t i = 0; i < m->method_count; i++)
 		m->places[m->list[i].bytecodes.method] = 0;
 	memset(m->numbers, 0, sizeof(m->numbers));
+	memset(m->calls_told, 0, sizeof(m->calls_told));
 	m->bytecode_bytes = m->method_count = m->reference_count = 0;
-	m->number_count = 0;
+	m->number_count = m->call_count = 0;
 	m->cut = false;
 }
 
@@ -144,6 +158,42 @@ static size_t add_frames(struct code_message *m, const struct code_copy *copy,
 	return count;
 }
 
+/* That of a call, or where it is to be put. */
+static struct told_call *told_call_of(struct code_message *m, uint32_t method, int32_t bci)
+{
+	for (uint64_t hash = mix((uint64_t)method << 32 | (uint32_t)bci);; hash++) {
+		struct told_call *told = &m->calls_told[hash % CALL_SLOTS];
+
+		if (!told->method || (told->method == method && told->bci == bci))
+			return told;
+	}
+}
+
+static void tell_callee(struct code_message *m, const Jxp__CodeImage__Frame *caller,
+			uint32_t callee)
+{
+	struct told_call *told = told_call_of(m, caller->method, caller->bci);
+
+	if (!told->method) {
+		if (m->call_count == CALL_SLOTS / 2)
+			return;
+		m->call_count++;
+		told->method = caller->method;
+		told->bci = caller->bci;
+	}
+	for (unsigned i = 0; i < told->count; i++)
+		if (told->callees[i] == callee)
+			return;
+	if (told->count < TARGETS_MAX)
+		told->callees[told->count++] = callee;
+}
+
+static void tell_calls(struct code_message *m, const Jxp__CodeImage__Record *r)
+{
+	for (size_t i = 1; i < r->n_frames; i++)
+		tell_callee(m, r->frames[i], r->frames[i - 1]->method);
+}
+
 static void add_records(struct code_message *m, const struct code_copy *copy)
 {
 	number_frames(m, copy);
@@ -155,6 +205,7 @@ static void add_records(struct code_message *m, const struct code_copy *copy)
 		to->offset = from->offset;
 		to->frames = &m->frames_at[from->first];
 		to->n_frames = add_frames(m, copy, from);
+		tell_calls(m, to);
 		if (to->n_frames > 0)
 			m->image.records[m->image.n_records++] = to;
 	}
@@ -219,12 +270,28 @@ static void add_targets(struct code_message *m, struct code_members *members, ui
 		to->n_targets++;
 }
 
+/* Where a bytecode leads: what the compiler inlined there by its own records, or else whatever it
+ * may have. */
+static void lead_on(struct code_message *m, const struct message_method *method,
+		    const struct read_reference *reference, Jxp__CodeImage__Reference *to)
+{
+	const Jxp__CodeImage__Bytecodes *b = &method->bytecodes;
+	struct told_call *told = told_call_of(m, b->method, to->bci);
+
+	if (told->count > 0) {
+		to->targets = told->callees;
+		to->n_targets = told->count;
+	} else if (method->depth == 0 ||
+		   (method->depth < CODE_TARGETS_DEPTH && b->code.len <= CODE_LEADS_ON_BYTES)) {
+		add_targets(m, code_bytecodes_members(m->bytecodes), reference->member,
+			    method->depth + 1, to);
+	}
+}
+
 static void add_references(struct code_message *m, const struct message_method *method,
 			   const struct read_method *read, Jxp__CodeImage__Bytecodes *b)
 {
 	struct code_members *members = code_bytecodes_members(m->bytecodes);
-	bool leads_on = method->depth == 0 ||
-			(method->depth < CODE_TARGETS_DEPTH && b->code.len <= CODE_LEADS_ON_BYTES);
 
 	b->references = &m->references_at[m->reference_count];
 	for (size_t i = 0; i < read->reference_count; i++) {
@@ -241,8 +308,7 @@ static void add_references(struct code_message *m, const struct message_method *
 		jxp__code_image__reference__init(to);
 		to->bci = read->references[i].bci;
 		to->member = (uint32_t)place;
-		if (leads_on)
-			add_targets(m, members, read->references[i].member, method->depth + 1, to);
+		lead_on(m, method, &read->references[i], to);
 		m->references_at[m->reference_count++] = to;
 		b->n_references++;
 	}
