@@ -37,7 +37,7 @@
 #define ATTRIBUTION_WAITING_MIN 5u
 
 /* Images take at most this part of what the window may cost, beyond the first few. */
-#define ATTRIBUTION_BUDGET_SHARE 0.2
+#define ATTRIBUTION_BUDGET_SHARE 0.1
 #define ATTRIBUTION_ASKED_FREE   4u
 
 /* What is kept of analysed code; the one that was needed longest ago goes first. */

@@ -621,7 +621,7 @@ static void code_that_most_wait_for_is_asked_for_first(void **state)
 /* An image has cost 2 ms: five take a fifth of 50 ms. */
 static void images_take_a_part_of_the_budget(void **state)
 {
-	const uint64_t image_ns = 2000000, cpu_ns = 50000000;
+	const uint64_t image_ns = 2000000, cpu_ns = 100000000;
 	struct fixture *f = *state;
 	uint64_t codes[ATTRIBUTION_OPEN_MAX];
 	unsigned asked = 0;
