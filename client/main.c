@@ -46,7 +46,7 @@ static const char options_help[] =
     "attach and report:\n"
     "  --format F     text, json, collapsed or pprof\n"
     "  --pairs N      show at most N rows of each list of a kind\n"
-    "  --view V       pairs, fields, lines, objects, numa, cpu, subsuming, loops or all: only\n"
+    "  --view V       pairs, fields, lines, objects, numa, cpu, subsuming, loops, quality or all:\n"
     "                 these parts (all)\n"
     "  --region R     list pairs of the heap, of stack, of other memory, or all (all)\n"
     "  --baseline WINDOW\n"

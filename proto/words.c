@@ -28,7 +28,7 @@ const char *name_of_view(Jxp__View view)
 	    [JXP__VIEW__VIEW_FIELDS] = "fields",   [JXP__VIEW__VIEW_LINES] = "lines",
 	    [JXP__VIEW__VIEW_OBJECTS] = "objects", [JXP__VIEW__VIEW_NUMA] = "numa",
 	    [JXP__VIEW__VIEW_CPU] = "cpu",         [JXP__VIEW__VIEW_SUBSUMING] = "subsuming",
-	    [JXP__VIEW__VIEW_LOOPS] = "loops",
+	    [JXP__VIEW__VIEW_LOOPS] = "loops",     [JXP__VIEW__VIEW_QUALITY] = "quality",
 	};
 
 	return LOOKUP(names, view);

@@ -14,6 +14,6 @@ const char *name_of_location(Jxp__Location__Kind kind); /* "field" */
 const char *name_of_sampler(Jxp__Sampler sampler);
 const char *name_of_view(Jxp__View view); /* "fields"; "all" */
 
-#define VIEW_VALUES 9
+#define VIEW_VALUES 10
 
 #endif

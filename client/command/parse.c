@@ -221,7 +221,7 @@ int parse_view(const char *text, Jxp__View *view, struct err *err)
 	return err_set(
 	    err, EINVAL,
 	    "unknown view '%s': use pairs, fields, lines, objects, numa, cpu, subsuming, "
-	    "loops or all",
+	    "loops, quality or all",
 	    text);
 }
 

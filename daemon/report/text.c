@@ -140,7 +140,9 @@ int report_text_write(FILE *out, const struct report_model *m, size_t pairs)
 	else if (m->shown.contexts && !m->cpu.taken)
 		fputs("No ticks were taken (kind cpu): where the CPU time went is not known.\n",
 		      out);
-	if (m->shown.quality)
+	if (m->shown.quality_whole)
+		report_text_quality_whole(out, m);
+	else if (m->shown.quality)
 		report_text_quality(out, m);
 	return 0;
 }

@@ -1,9 +1,11 @@
-/* The first lines of the text report: at most three sentences that say which places and lines cost
- * the most CPU time for nothing, and how sure that is. */
+/* The first lines of the text report: where most of the CPU time goes, if that is not compiled Java
+ * code; then at most three sentences that say which places and lines cost the most CPU time for
+ * nothing, and how sure that is. */
 #include "daemon/report/text_parts.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "common/clock.h"
 #include "daemon/report/text_places.h"
@@ -77,12 +79,33 @@ static uint64_t all_pairs(const struct report_model *m)
 	return count;
 }
 
+/* A window at this budget brings evidence in less time, and is what people can bear for once. */
+#define BUDGET_ADVISED 0.05
+
 /* To two digits. */
 static double rounded_up(double seconds)
 {
 	double unit = pow(10, floor(log10(fmax(seconds, 1))) - 1);
 
 	return ceil(seconds / unit) * unit;
+}
+
+/* Evidence comes with the budget and with the time. */
+static void too_little(FILE *out, const struct report_model *m, uint64_t all, uint64_t wasteful)
+{
+	double budget = m->window->request.budget;
+	double elapsed_s = (double)m->elapsed_ns / (double)NS_PER_S;
+	double advised_s = m->evidence_s * budget / BUDGET_ADVISED;
+
+	fprintf(out,
+		"Nothing stands out yet: of %" PRIu64 " pairs of accesses %" PRIu64
+		" were wasteful, none of them on the same\nfields and lines %u times or more. %u "
+		"of one place are to be expected in a window of %.0f s",
+		all, wasteful, PAIRS_EVIDENCE, PAIRS_EVIDENCE, rounded_up(m->evidence_s));
+	if (budget > 0 && budget < BUDGET_ADVISED)
+		fprintf(out, ",\nor of %.0f s with --budget %g%%", rounded_up(advised_s),
+			100 * BUDGET_ADVISED);
+	fprintf(out, " (this one: %.1f s, %g%%).\n", elapsed_s, 100 * budget);
 }
 
 static void nothing(FILE *out, const struct report_model *m)
@@ -97,19 +120,58 @@ static void nothing(FILE *out, const struct report_model *m)
 			"checked.\n",
 			all);
 	else if (m->evidence_s > 0)
-		fprintf(out,
-			"Nothing stands out yet: of %" PRIu64 " pairs of accesses %" PRIu64
-			" were wasteful, none of them on the same\nfields and lines %u times or "
-			"more. A window of %.0f s may show which matter (this one: %.1f s).\n",
-			all, wasteful, PAIRS_EVIDENCE, rounded_up(m->evidence_s),
-			(double)m->elapsed_ns / (double)NS_PER_S);
+		too_little(out, m, all, wasteful);
 	else
 		fprintf(out, "None of the %" PRIu64 " wasteful pairs of accesses is shown.\n",
 			wasteful);
 }
 
+/* What memory accesses are not the story of, where that is most of the CPU time. */
+#define ELSEWHERE_MIN  0.5
+#define ELSEWHERE_PART 0.1 /* that is worth a word */
+
+struct elsewhere {
+	double fraction;
+	const char *words;
+};
+
+static int compare_elsewhere(const void *a, const void *b)
+{
+	const struct elsewhere *x = a, *y = b;
+
+	return x->fraction < y->fraction ? 1 : x->fraction > y->fraction ? -1 : 0;
+}
+
+static void elsewhere(FILE *out, const struct report_cpu *c)
+{
+	struct elsewhere parts[] = {
+	    {c->jit, "in the compilers' threads"},
+	    {c->gc, "in the collector's threads"},
+	    {c->kernel, "in the kernel"},
+	    {c->interpreted, "in interpreted code"},
+	    {c->native, "in native code, and in the JVM for Java code"},
+	    {c->no_java + c->other, "in threads that run no Java code, or were not sampled"},
+	};
+	double sum = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		sum += parts[i].fraction;
+	if (!c->taken || sum < ELSEWHERE_MIN)
+		return;
+	qsort(parts, sizeof(parts) / sizeof(parts[0]), sizeof(parts[0]), compare_elsewhere);
+	fprintf(out,
+		"Memory accesses are not where most of the CPU time goes: %.0f%% is not in "
+		"compiled Java code.\n",
+		100 * sum);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i].fraction >= ELSEWHERE_PART || i == 0)
+			fprintf(out, "   %.0f%% %s\n", 100 * parts[i].fraction, parts[i].words);
+	fputc('\n', out);
+}
+
 void report_text_findings(FILE *out, const struct report_model *m)
 {
+	elsewhere(out, &m->cpu);
 	if (m->finding_count == 0)
 		nothing(out, m);
 	else

@@ -40,6 +40,8 @@ void report_text_loops_of(FILE *out, const struct report_model *m, const struct 
 /* A line for each kind of pairs that enough is known of in a loop. */
 void report_text_loop_pairs(FILE *out, const struct report_model *m, size_t rank);
 
+/* Quality in three lines, or all of it. */
 void report_text_quality(FILE *out, const struct report_model *m);
+void report_text_quality_whole(FILE *out, const struct report_model *m);
 
 #endif

@@ -107,32 +107,99 @@ static void account(FILE *out, const uint64_t *counters)
 	figures(out, counters, "           loops:", loops, COUNT(loops), false);
 }
 
-/* How sure it is who made the sampled accesses. */
-static void attribution(FILE *out, const struct window_result *w)
+/* ---------------------------------------------------------------- in three lines */
+
+static uint64_t attributed(const struct window_result *w)
 {
 	uint64_t all = 0;
 
 	for (int i = CERTAINTY_EXACT; i < CERTAINTY_VALUES; i++)
 		all += w->attributed[i];
-	if (all == 0)
-		return;
+	return all;
+}
+
+static void evidence(FILE *out, const struct window_result *w)
+{
+	const uint64_t *counters = w->counters;
+
 	fprintf(out,
-		"%10" PRIu64 " sampled accesses: of %" PRIu64
-		" the JVM told the method, of %" PRIu64 " only one can have made it, of %" PRIu64
-		" the nearest of several was taken,\n           %" PRIu64
-		" are inlined somewhere in the method that is named, and of %" PRIu64
-		" the place is the next one that the JVM knows\n",
-		all, w->attributed[CERTAINTY_EXACT], w->attributed[CERTAINTY_CHECKED],
-		w->attributed[CERTAINTY_INFERRED], w->attributed[CERTAINTY_METHOD],
-		w->attributed[CERTAINTY_UNKNOWN]);
+		"  evidence  %" PRIu64 " ticks, of which %" PRIu64 " led to accesses; %" PRIu64
+		" pairs of accesses\n",
+		counters[JXP__COUNTER__COUNTER_TICKS], counters[JXP__COUNTER__COUNTER_SAMPLES],
+		counters_pairs(counters));
+}
+
+/* How sure it is who made the sampled accesses. */
+static void attribution(FILE *out, const struct window_result *w)
+{
+	static const struct {
+		enum certainty certainty;
+		const char *words;
+	} parts[] = {
+	    {CERTAINTY_EXACT, "told by the JVM"},
+	    {CERTAINTY_CHECKED, "the only one that can have made it"},
+	    {CERTAINTY_INFERRED, "the nearest of several"},
+	    {CERTAINTY_METHOD, "inlined somewhere in the one named"},
+	    {CERTAINTY_UNKNOWN, "of stacks and spills, which no bytecode names"},
+	};
+	uint64_t all = attributed(w);
+	const char *before = "";
+
+	fprintf(out, "  methods   of %" PRIu64 " accesses", all);
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		uint64_t n = w->attributed[parts[i].certainty];
+
+		if (n == 0)
+			continue;
+		fprintf(out, "%s %.0f%% %s", *before ? "," : ":", 100 * (double)n / (double)all,
+			parts[i].words);
+		before = ",";
+	}
+	fputc('\n', out);
+}
+
+static uint64_t beyond_limits(const struct window_result *w)
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < LOSS_MAX; i++)
+		all += w->losses[i];
+	return all;
+}
+
+static void lost(FILE *out, const struct report_model *m)
+{
+	uint64_t beyond = beyond_limits(m->window);
+
+	if (m->quality.dropped + beyond == 0)
+		fputs("  lost      nothing\n", out);
+	else
+		fprintf(out,
+			"  lost      %" PRIu64 " events on the way here, and %" PRIu64
+			" that limits left out\n",
+			m->quality.dropped, beyond);
 }
 
 void report_text_quality(FILE *out, const struct report_model *m)
 {
 	const struct window_result *w = m->window;
+
+	fputs("\nQuality (all that is known: --view quality)\n", out);
+	evidence(out, w);
+	if (attributed(w) > 0)
+		attribution(out, w);
+	lost(out, m);
+	side_effects(out, m);
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+void report_text_quality_whole(FILE *out, const struct report_model *m)
+{
+	const struct window_result *w = m->window;
 	const uint64_t *counters = w->counters;
 
-	fputs("\nQuality\n", out);
+	fputs("Quality\n", out);
 	fprintf(out,
 		"%10" PRIu64 " sampling ticks, of %.1f s of CPU time, led to %" PRIu64
 		" signals, %" PRIu64
@@ -142,7 +209,8 @@ void report_text_quality(FILE *out, const struct report_model *m)
 		counters[JXP__COUNTER__COUNTER_SIGNALS], counters[JXP__COUNTER__COUNTER_HOPS],
 		(double)counters[JXP__COUNTER__COUNTER_HANDLER_NS] / (double)NS_PER_S);
 	account(out, counters);
-	attribution(out, w);
+	if (attributed(w) > 0)
+		attribution(out, w);
 	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++) {
 		uint64_t n = counters[counter_table[i].counter];
 

@@ -59,7 +59,8 @@ static struct report_shown shown_of(const struct report_wanted *wanted)
 				     .contexts = view == JXP__VIEW__VIEW_CPU,
 				     .stacks = wants_stacks(wanted),
 				     .subsuming = wants_subsuming(wanted),
-				     .quality = all};
+				     .quality = all,
+				     .quality_whole = view == JXP__VIEW__VIEW_QUALITY};
 }
 
 /* Of a scope that is needed no longer than for them. */

@@ -44,10 +44,11 @@ struct report_shown {
 	bool cpu;
 	bool loops;
 	bool loops_alone;
-	bool contexts;  /* with the calling contexts of ticks, in text */
-	bool stacks;    /* the tree of ticks */
-	bool subsuming; /* and what subsumes in it */
-	bool quality;   /* in text */
+	bool contexts;      /* with the calling contexts of ticks, in text */
+	bool stacks;        /* the tree of ticks */
+	bool subsuming;     /* and what subsumes in it */
+	bool quality;       /* in text, in three lines, */
+	bool quality_whole; /* or all of it */
 };
 
 /* Between two samples of a thread. */

@@ -292,7 +292,7 @@ static void a_view_has_its_part_of_the_report_only(void **state)
 
 static void without_evidence_the_first_line_says_how_long_a_window_would_have_to_be(void **state)
 {
-	struct window_request request = {.kinds = {false, true, true, true}};
+	struct window_request request = {.kinds = {false, true, true, true}, .budget = 0.01};
 	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
 	struct observation o = {
 	    .kind = DEAD, .region = JXP__REGION__REGION_HEAP, .wasteful = true, .checked_bytes = 8};
@@ -307,7 +307,12 @@ static void without_evidence_the_first_line_says_how_long_a_window_would_have_to
 	assert_ptr_equal(strstr(text, "Nothing stands out yet: of 2 pairs of accesses 2 were "
 				      "wasteful"),
 			 text);
-	assert_non_null(strstr(text, "A window of 30 s may show which matter (this one: 12.0 s)."));
+	assert_non_null(strstr(text, "a window of 30 s,\nor of 6 s with --budget 5% (this one: "
+				     "12.0 s, 1%)."));
+	free(text);
+	w->request.budget = 0.05;
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_non_null(strstr(text, "a window of 30 s (this one: 12.0 s, 5%)."));
 	free(text);
 	window_result_free(w);
 }
@@ -621,37 +626,81 @@ static struct window_result *counting_window(int counter, uint64_t n)
 	return w;
 }
 
-static char *counting_report(int counter, uint64_t n, Jxp__Format format)
+static char *counting_report(int counter, uint64_t n, Jxp__Format format, Jxp__View view)
 {
+	const struct report_wanted wanted = {.format = format, .view = view};
 	struct window_result *w = counting_window(counter, n);
-	char *text = report_of(w, format, 0);
+	char *text = part_of(w, &wanted);
 
 	window_result_free(w);
 	return text;
+}
+
+static bool counter_is_shown(int counter, Jxp__Format format, Jxp__View view)
+{
+	/* Also where it is shown in seconds. */
+	const uint64_t n = 123 * NS_PER_S;
+	char *without = counting_report(counter, 0, format, view);
+	char *with = counting_report(counter, n, format, view);
+	bool shown = strcmp(with, without) != 0 && strstr(with, "123");
+
+	free(without);
+	free(with);
+	return shown;
 }
 
 /* Every way in which a sample or a pair can be lost, and every figure that says how good a window
  * was, is for the user to see: a new counter needs a sentence. */
 static void every_counter_is_shown_in_text_and_json(void **state)
 {
-	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON};
-	/* Also where it is shown in seconds. */
-	const uint64_t n = 123 * NS_PER_S;
-
 	(void)state;
 	for (int counter = 0; counter < JXP__COUNTER__COUNTER_MAX; counter++) {
-		for (size_t i = 0; i < 2; i++) {
-			char *without = counting_report(counter, 0, formats[i]);
-			char *with = counting_report(counter, n, formats[i]);
+		const char *name = counter_name((Jxp__Counter)counter);
 
-			if (strcmp(with, without) == 0 || !strstr(with, "123"))
-				fail_msg("counter '%s' is not in the %s report",
-					 counter_name((Jxp__Counter)counter),
-					 i == 0 ? "text" : "JSON");
-			free(without);
-			free(with);
-		}
+		/* Text has a few of them where they belong. */
+		if (!counter_is_shown(counter, JXP__FORMAT__FORMAT_TEXT, JXP__VIEW__VIEW_QUALITY) &&
+		    !counter_is_shown(counter, JXP__FORMAT__FORMAT_TEXT, JXP__VIEW__VIEW_ALL))
+			fail_msg("counter '%s' is not in the text report", name);
+		if (!counter_is_shown(counter, JXP__FORMAT__FORMAT_JSON, JXP__VIEW__VIEW_ALL))
+			fail_msg("counter '%s' is not in the JSON report", name);
 	}
+}
+
+/* Ticks in so many states, and what the compilers used beside them. */
+static char *report_of_cpu(uint64_t compiled, uint64_t interpreted, uint64_t jit_ns)
+{
+	struct window_request request = {.kinds = {false, true}, .cpu = true};
+	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
+	char *text;
+
+	w->cpu.states[JXP__CPU_SAMPLE__STATE__COMPILED] =
+	    (struct cpu_sum){compiled, compiled * NS_PER_MS};
+	w->cpu.states[JXP__CPU_SAMPLE__STATE__INTERPRETED] =
+	    (struct cpu_sum){interpreted, interpreted * NS_PER_MS};
+	w->cpu.beside.jit_ns = jit_ns;
+	w->cpu.beside.span_ns = NS_PER_S;
+	w->start_ns = NS_PER_S;
+	w->end_ns = 2 * NS_PER_S;
+	w->cpu_ns = (compiled + interpreted) * NS_PER_MS + jit_ns;
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	window_result_free(w);
+	return text;
+}
+
+static void where_memory_is_not_the_story_what_is_comes_first(void **state)
+{
+	char *text = report_of_cpu(300, 100, 600 * NS_PER_MS);
+
+	(void)state;
+	assert_ptr_equal(strstr(text, "Memory accesses are not where most of the CPU time goes: "
+				      "70% is not in compiled Java code.\n"
+				      "   60% in the compilers' threads\n"
+				      "   10% in interpreted code\n"),
+			 text);
+	free(text);
+	text = report_of_cpu(600, 100, 300 * NS_PER_MS);
+	assert_null(strstr(text, "Memory accesses are not"));
+	free(text);
 }
 
 static void every_loss_of_the_daemon_is_shown_in_text_and_json(void **state)
@@ -928,6 +977,7 @@ int main(void)
 	    cmocka_unit_test(numa_reports_are_as_agreed),
 	    cmocka_unit_test(one_node_is_nothing_to_measure),
 	    cmocka_unit_test(every_counter_is_shown_in_text_and_json),
+	    cmocka_unit_test(where_memory_is_not_the_story_what_is_comes_first),
 	    cmocka_unit_test(every_loss_of_the_daemon_is_shown_in_text_and_json),
 	    cmocka_unit_test(the_overhead_in_an_idle_jvm_is_said_in_seconds),
 	    cmocka_unit_test(fractions_are_equations_1_and_2),
