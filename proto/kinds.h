@@ -46,6 +46,7 @@ struct pair_kind {
 	const char *heading;   /* of its pairs in the text report */
 	const char *separator; /* between the two accesses of one there */
 	const char *finding;   /* what is wrong with a place: "is", or "are", and this */
+	const char *removable; /* the access of a wasteful pair that could go */
 	const char *access;    /* what the first access has done, and the second does again */
 	enum pair_access sampled;
 	/* What the register traps on: PAIR_STORE or PAIR_LOAD_OR_STORE, x86 has no other. */

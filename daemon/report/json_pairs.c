@@ -34,18 +34,25 @@ static json_t *interval_json(const struct interval *ci)
 	return json_pack("[f,f]", ci->low, ci->high);
 }
 
-/* Takes an object and adds a share of CPU time. NULL without memory. */
-static json_t *with_cpu(json_t *taken, const struct cpu_share *cpu)
+/* Takes an object and adds a share of CPU time, under a name and with its interval under another
+ * one. NULL without memory. */
+static json_t *with_share(json_t *taken, const char *name, const char *interval,
+			  const struct cpu_share *share)
 {
 	_cleanup_json_ json_t *object = taken;
 
 	if (!object ||
-	    json_object_set_new(object, "cpu_share",
-				cpu->known ? json_real(cpu->share) : json_null()) < 0 ||
-	    json_object_set_new(object, "cpu_share_ci95",
-				cpu->known ? interval_json(&cpu->ci95) : json_null()) < 0)
+	    json_object_set_new(object, name,
+				share->known ? json_real(share->share) : json_null()) < 0 ||
+	    json_object_set_new(object, interval,
+				share->known ? interval_json(&share->ci95) : json_null()) < 0)
 		return NULL;
 	return TAKE_PTR(object);
+}
+
+static json_t *with_cpu(json_t *taken, const struct cpu_share *cpu)
+{
+	return with_share(taken, "cpu_share", "cpu_share_ci95", cpu);
 }
 
 /* What rows of all views have. */
@@ -53,13 +60,15 @@ static json_t *row_json(const struct ranked_pair *row)
 {
 	const struct pair *sum = &row->sum;
 
-	return with_cpu(json_pack("{s:f, s:o, s:I, s:I, s:I, s:I, s:I}", "fraction", row->fraction,
-				  "fraction_ci95", interval_json(&row->ci95), "wasteful_bytes",
-				  (json_int_t)sum->wasteful_bytes, "checked_bytes",
-				  (json_int_t)sum->checked_bytes, "count", (json_int_t)sum->count,
-				  "wasteful_count", (json_int_t)sum->wasteful_count, "variants",
-				  (json_int_t)row->variants),
-			&row->cpu);
+	return with_share(
+	    with_cpu(json_pack("{s:f, s:o, s:I, s:I, s:I, s:I, s:I}", "fraction", row->fraction,
+			       "fraction_ci95", interval_json(&row->ci95), "wasteful_bytes",
+			       (json_int_t)sum->wasteful_bytes, "checked_bytes",
+			       (json_int_t)sum->checked_bytes, "count", (json_int_t)sum->count,
+			       "wasteful_count", (json_int_t)sum->wasteful_count, "variants",
+			       (json_int_t)row->variants),
+		     &row->cpu),
+	    "gain_share", "gain_share_ci95", &row->gain);
 }
 
 /* Takes a row and what a view has beside. NULL without memory. */

@@ -1,6 +1,7 @@
 #include "daemon/report/content/pair_ranking.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@ int pair_scope_init(struct pair_scope *s, const struct window_result *w, const b
 		r = cct_turns(&w->profile.cct, &s->turns);
 	if (r == 0)
 		r = locations_fields(&w->profile.locations, &s->fields);
+	if (r == 0)
+		r = pair_gains_new(w, &s->gains);
 	return r;
 }
 
@@ -30,6 +33,7 @@ void pair_scope_release(struct pair_scope *s)
 	free(s->lines);
 	free(s->turns);
 	free(s->fields);
+	free(s->gains);
 	*s = (struct pair_scope){0};
 }
 
@@ -97,6 +101,30 @@ static void add_variant(struct ranked_pair *to, const struct pair *variant)
 	to->variants++;
 }
 
+static void add_gain(struct gain_sums *to, const struct pair_gain *gain, const struct pair *pair)
+{
+	if (!gain->known)
+		saturate_add(&to->untold, pair->wasteful_count);
+	to->cpu.ns += gain->cpu.ns;
+	to->cpu.squares += gain->cpu.squares;
+	to->ticks += gain->ticks;
+}
+
+static void add_gains(struct gain_sums *to, const struct gain_sums *from)
+{
+	saturate_add(&to->untold, from->untold);
+	to->cpu.ns += from->cpu.ns;
+	to->cpu.squares += from->cpu.squares;
+	to->ticks += from->ticks;
+}
+
+/* One of the profile's. */
+static void add_pair(struct ranked_pair *to, const struct pair_scope *s, const struct pair *pair)
+{
+	add_variant(to, pair);
+	add_gain(&to->gain_sums, &s->gains[pair - s->window->profile.pairs], pair);
+}
+
 static void name_after(struct pair *sum, const struct pair *like)
 {
 	sum->watch_node = like->watch_node;
@@ -110,7 +138,8 @@ static void name_after(struct pair *sum, const struct pair *like)
 
 /* One row of entries that follow each other, named after its largest part; returns how many these
  * are. */
-static size_t take_row(struct ranked_pair *row, const struct entry *entries, size_t count)
+static size_t take_row(struct ranked_pair *row, const struct pair_scope *s,
+		       const struct entry *entries, size_t count)
 {
 	double best = -1, size = 0;
 	size_t i, part = 0;
@@ -123,7 +152,7 @@ static size_t take_row(struct ranked_pair *row, const struct entry *entries, siz
 			row->parts++;
 		}
 		size += entries[i].size;
-		add_variant(row, entries[i].pair);
+		add_pair(row, s, entries[i].pair);
 		if (size > best) {
 			best = size;
 			name_after(&row->sum, entries[part].pair);
@@ -142,6 +171,10 @@ static void estimate(struct ranked_pair *row, const struct window_result *w, Jxp
 					  (double)w->profile.kinds[kind].application.checked_bytes);
 	row->ci95 = window_result_part_ci95(w, kind, row->sum.wasteful_bytes);
 	row->cpu = cpu_share_estimate(&row->sum.cpu, row->sum.wasteful_count, &whole);
+	row->gain = (struct cpu_share){.ci95 = {0, 1}};
+	if (w->request.cpu && 2 * row->gain_sums.untold <= row->sum.wasteful_count)
+		row->gain = cpu_share_estimate(&row->gain_sums.cpu,
+					       (uint64_t)ceil(row->gain_sums.ticks), &whole);
 }
 
 bool ranked_pair_is_evidence(const struct ranked_pair *row)
@@ -195,6 +228,7 @@ static void fold(struct pair_ranking *r, const struct ranked_pair *row)
 	if (r->folded_rows++ == 0)
 		name_after(&r->folded.sum, &row->sum);
 	add_variant(&r->folded, &row->sum);
+	add_gains(&r->folded.gain_sums, &row->gain_sums);
 	if (row->sum.region != JXP__REGION__REGION_STACK &&
 	    row->sum.wasteful_count > r->folded_most)
 		r->folded_most = row->sum.wasteful_count;
@@ -264,7 +298,7 @@ int pair_ranking_init(struct pair_ranking *r, const struct pair_scope *s, Jxp__K
 	for (size_t i = 0; i < count;) {
 		struct ranked_pair *row = &r->pairs[r->count];
 
-		i += take_row(row, &entries[i], count - i);
+		i += take_row(row, s, &entries[i], count - i);
 		if (row->sum.wasteful_bytes == 0)
 			continue; /* Nothing wasted: not ranked. */
 		estimate(row, s->window, kind);
@@ -291,6 +325,6 @@ void ranked_pair_of_places(struct ranked_pair *sum, const struct pair_scope *s, 
 	for (size_t i = 0; i < p->pair_count; i++)
 		if (p->pairs[i].kind == kind &&
 		    locations_get(&p->locations, p->pairs[i].location).kind == place)
-			add_variant(sum, &p->pairs[i]);
+			add_pair(sum, s, &p->pairs[i]);
 	estimate(sum, s->window, kind);
 }

@@ -17,6 +17,7 @@
 
 #include "daemon/profile/cpu_share.h"
 #include "daemon/profile/profile.h"
+#include "daemon/report/content/gain.h"
 #include "daemon/window/result.h"
 
 /* The floor of evidence: with five or more observations an interval has a lower end worth ranking
@@ -45,6 +46,7 @@ struct pair_scope {
 	uint32_t *lines;
 	uint32_t *turns;
 	uint32_t *fields;
+	struct pair_gain *gains; /* by pair of the profile */
 };
 
 struct ranked_pair {
@@ -55,6 +57,14 @@ struct ranked_pair {
 	double fraction; /* wasteful bytes, of all checked ones of its kind */
 	struct interval ci95;
 	struct cpu_share cpu; /* of the window's CPU time */
+	/* Of it, what could be gained (gain.h): not known where most of its wasteful pairs have an
+	 * access that nobody can tell. */
+	struct cpu_share gain;
+	struct gain_sums {
+		struct cpu_sums cpu;
+		double ticks;
+		uint64_t untold; /* wasteful pairs */
+	} gain_sums;
 };
 
 struct pair_ranking {

@@ -1,0 +1,67 @@
+#include "daemon/report/content/gain.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "common/cleanup.h"
+#include "proto/kinds.h"
+
+bool gain_is_of_first(Jxp__Kind kind)
+{
+	return pair_kind_find(kind)->waste == PAIR_WASTE_OVERWRITTEN;
+}
+
+/* The node of the access that could go. */
+static uint32_t removable(const struct pair *pair)
+{
+	return gain_is_of_first((Jxp__Kind)pair->kind) ? pair->watch_node : pair->trap_node;
+}
+
+/* Of a table by node and kind. */
+static size_t cell(const struct pair *pair)
+{
+	return (size_t)removable(pair) * KIND_VALUES + pair->kind;
+}
+
+static struct pair_gain gain_of(const struct profile *p, const struct pair *pair, uint64_t count,
+				const struct cpu_sum *ticks)
+{
+	const struct cct_node *node = cct_node(&p->cct, removable(pair));
+	struct pair_gain gain = {.known = node && node->certainty >= CERTAINTY_EXACT &&
+					  node->certainty <= CERTAINTY_INFERRED};
+	double part = estimate_fraction((double)pair->wasteful_count, (double)count);
+
+	if (!gain.known || ticks->samples == 0)
+		return gain;
+	gain.ticks = part * (double)ticks->samples;
+	gain.cpu.ns = part * ticks->ns;
+	gain.cpu.squares = part * ticks->ns * ticks->ns / (double)ticks->samples +
+			   part * (1 - part) * ticks->ns * ticks->ns / (double)count;
+	return gain;
+}
+
+int pair_gains_new(const struct window_result *w, struct pair_gain **out)
+{
+	const struct profile *p = &w->profile;
+	size_t nodes = p->cct.node_count + 1;
+	_cleanup_free_ uint64_t *counts = calloc(nodes * KIND_VALUES, sizeof(*counts));
+	_cleanup_free_ struct cpu_sum *ticks = calloc(nodes, sizeof(*ticks));
+	struct pair_gain *gains = calloc(p->pair_count + 1, sizeof(*gains));
+
+	*out = gains;
+	if (!counts || !ticks || !gains) {
+		free(gains);
+		*out = NULL;
+		return -ENOMEM;
+	}
+	if (!w->request.cpu)
+		return 0;
+	for (size_t i = 0; i < p->pair_count; i++)
+		counts[cell(&p->pairs[i])] += p->pairs[i].count;
+	for (size_t i = 0; i < w->cpu.context_count; i++)
+		ticks[w->cpu.contexts[i].node] = cpu_context_sum(&w->cpu.contexts[i]);
+	for (size_t i = 0; i < p->pair_count; i++)
+		gains[i] = gain_of(p, &p->pairs[i], counts[cell(&p->pairs[i])],
+				   &ticks[removable(&p->pairs[i])]);
+	return 0;
+}

@@ -1,0 +1,41 @@
+/*
+ * What could be gained where an access is wasteful: the CPU time at the access that could go.
+ *
+ * Of a dead store that is the first access, of a silent store or load the second one; what the
+ * other one costs, most often the miss that brings the line, has to be paid in any case. Ticks of
+ * CPU time are told by the access that they waited for, so that W, the sum of those of one bytecode
+ * in one context, is what its accesses take. Of the pairs of a kind whose access that could go is
+ * there, a part f is wasteful and of the row in question, so that
+ *
+ *   gain = sum of W f over such bytecodes and contexts.
+ *
+ * Each tick there is one of the row with probability f: as an estimate of a share (cpu_share.h)
+ * with W f / (W / n) ticks of W / n ns each, n being the ticks there; f comes of m pairs, which
+ * adds W^2 f (1 - f) / m to its variance. Rows of one kind share W and never count it twice.
+ *
+ * It is what removing the access saves where nothing else changes. A better algorithm may save all
+ * of what its loop or method takes; and a load whose line the cache does not have any more may cost
+ * another access as much once it is gone. Pure functions.
+ */
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_GAIN_H
+#define JXPERF_DAEMON_REPORT_CONTENT_GAIN_H
+
+#include <stddef.h>
+
+#include "daemon/profile/cpu_share.h"
+#include "daemon/window/result.h"
+
+/* Of one pair of the profile. */
+struct pair_gain {
+	bool known; /* the bytecode of the access that could go is, and ticks were taken */
+	struct cpu_sums cpu;
+	double ticks; /* that it is told by */
+};
+
+/* Of all pairs of a window's profile, in their order. To be freed with free. 0 or -ENOMEM. */
+int pair_gains_new(const struct window_result *w, struct pair_gain **out);
+
+/* Is it the first access of a pair of this kind that could go? */
+bool gain_is_of_first(Jxp__Kind kind);
+
+#endif
