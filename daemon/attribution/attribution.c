@@ -104,6 +104,30 @@ static int describe_all(struct attribution *a, const struct native_code *n, bool
 	return search && a->places ? 0 : -ENOMEM;
 }
 
+static int make_spans(struct attribution *a, const struct native_code *n)
+{
+	struct span_anchor *anchors = calloc(n->insn_count + 1, sizeof(*anchors));
+	size_t next = 0;
+	int r;
+
+	if (!anchors)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->insn_count; i++) {
+		uint32_t offset = n->insns[i].offset;
+
+		anchors[i].place = SPAN_NO_PLACE;
+		while (next < a->place_count && a->places[next].offset < offset)
+			next++;
+		if (next < a->place_count && a->places[next].offset == offset &&
+		    !a->places[next].called)
+			anchors[i] =
+			    (struct span_anchor){(uint32_t)next, a->places[next].shape.size > 0};
+	}
+	r = spans_make(&a->spans, n, anchors);
+	free(anchors);
+	return r;
+}
+
 static int make(struct attribution *a, const struct code_image *image, const struct native_code *n,
 		const struct attribution_options *options)
 {
@@ -118,7 +142,7 @@ static int make(struct attribution *a, const struct code_image *image, const str
 	if (r == 0)
 		r = describe_all(a, n, options->ignore_dense);
 	if (r == 0)
-		r = spans_make(&a->spans, n, a->places, a->place_count);
+		r = make_spans(a, n);
 	free(usable);
 	free(called);
 	return r;

@@ -1,10 +1,8 @@
 #include "daemon/attribution/spans.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "common/array.h"
-#include "daemon/attribution/attribution.h"
 
 /* Further away it tells nothing, and code may be made to be slow. */
 #define STEPS_MAX 64u
@@ -13,25 +11,8 @@
 struct maker {
 	struct spans *spans;
 	const struct native_code *n;
-	const struct attribution_place *places;
-	size_t place_count, next; /* of places */
-	uint32_t *anchors;        /* by instruction: its place, or SPAN_NO_PLACE */
+	const struct span_anchor *anchors;
 };
-
-/* The place of each instruction that accesses memory itself. */
-static void find_anchors(struct maker *m)
-{
-	for (size_t i = 0; i < m->n->insn_count; i++) {
-		uint32_t offset = m->n->insns[i].offset;
-
-		m->anchors[i] = SPAN_NO_PLACE;
-		while (m->next < m->place_count && m->places[m->next].offset < offset)
-			m->next++;
-		if (m->next < m->place_count && m->places[m->next].offset == offset &&
-		    !m->places[m->next].called)
-			m->anchors[i] = (uint32_t)m->next;
-	}
-}
 
 static int add(struct maker *m, uint32_t first, uint32_t place)
 {
@@ -48,9 +29,9 @@ static int add(struct maker *m, uint32_t first, uint32_t place)
 
 static bool tells(const struct maker *m, size_t at, bool of_objects)
 {
-	uint32_t place = m->anchors[at];
+	const struct span_anchor *a = &m->anchors[at];
 
-	return place != SPAN_NO_PLACE && (!of_objects || m->places[place].shape.size > 0);
+	return a->place != SPAN_NO_PLACE && (!of_objects || a->of_object);
 }
 
 /* The nearest of [first, end), those before at first; end: there is none. */
@@ -92,7 +73,7 @@ static int add_run(struct maker *m, size_t first, size_t end, uint32_t before)
 	for (size_t i = first; r == 0 && i < end; i++) {
 		size_t at = nearest(m, first, end, i > first ? i - 1 : i, of_objects);
 
-		r = add(m, m->n->insns[i].offset, at < end ? m->anchors[at] : before);
+		r = add(m, m->n->insns[i].offset, at < end ? m->anchors[at].place : before);
 	}
 	return r;
 }
@@ -112,20 +93,14 @@ static int add_block(struct maker *m, uint16_t b)
 	return r;
 }
 
-int spans_make(struct spans *s, const struct native_code *n, const struct attribution_place *places,
-	       size_t place_count)
+int spans_make(struct spans *s, const struct native_code *n, const struct span_anchor *anchors)
 {
-	struct maker m = {.spans = s, .n = n, .places = places, .place_count = place_count};
+	struct maker m = {.spans = s, .n = n, .anchors = anchors};
 	int r = 0;
 
 	*s = (struct spans){0};
-	m.anchors = calloc(n->insn_count + 1, sizeof(*m.anchors));
-	if (!m.anchors)
-		return -ENOMEM;
-	find_anchors(&m);
 	for (unsigned b = 0; r == 0 && b < n->graph->block_count; b++)
 		r = add_block(&m, (uint16_t)b);
-	free(m.anchors);
 	if (r < 0)
 		spans_release(s);
 	return r;

@@ -8,19 +8,24 @@
 #ifndef JXPERF_DAEMON_ATTRIBUTION_SPANS_H
 #define JXPERF_DAEMON_ATTRIBUTION_SPANS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/loops/native_code.h"
 
-struct attribution_place;
-
 #define SPAN_NO_PLACE UINT32_MAX
+
+/* What an instruction does itself. */
+struct span_anchor {
+	uint32_t place; /* index of the access, or SPAN_NO_PLACE */
+	bool of_object; /* that tells more than any other */
+};
 
 /* Of instructions from an offset on, to where the next span begins. */
 struct span {
 	uint32_t first;
-	uint32_t place; /* index, or SPAN_NO_PLACE */
+	uint32_t place; /* or SPAN_NO_PLACE */
 };
 
 struct spans {
@@ -28,9 +33,8 @@ struct spans {
 	size_t count, capacity;
 };
 
-/* Of code whose places ascend by their offset. 0 or -ENOMEM, with an empty s. */
-int spans_make(struct spans *s, const struct native_code *n, const struct attribution_place *places,
-	       size_t place_count);
+/* anchors: by instruction. 0 or -ENOMEM, with an empty s. */
+int spans_make(struct spans *s, const struct native_code *n, const struct span_anchor *anchors);
 void spans_release(struct spans *s);
 
 /* The place that tells of a tick at an offset, or SPAN_NO_PLACE. */
