@@ -423,10 +423,10 @@ static int tell(struct attribution_intake *in, const struct attribution_query *q
 int attribution_intake_tick(struct attribution_intake *in, uint64_t code, uint32_t offset,
 			    uint32_t node, struct attribution_told *told)
 {
-	struct instance_call path[INSTANCE_DEPTH_MAX];
+	struct instance_call path[INSTANCE_DEPTH_MAX] = {0};
 	struct attribution_answer answer;
 	struct attribution_code *known;
-	unsigned matched;
+	unsigned count, matched;
 	uint32_t position;
 	int r;
 
@@ -434,8 +434,8 @@ int attribution_intake_tick(struct attribution_intake *in, uint64_t code, uint32
 		return 0;
 	known = &in->codes[position];
 	*told = (struct attribution_told){.node = node, .certainty = CERTAINTY_UNKNOWN};
-	matched = attribution_match(&known->attribution, path,
-				    path_of(&in->result->profile.cct, node, path));
+	count = path_of(&in->result->profile.cct, node, path);
+	matched = attribution_match(&known->attribution, path, count);
 	if (matched == 0 || in->work > ATTRIBUTION_WORK_MAX)
 		return 1;
 	r = attribution_find_tick(&known->attribution, offset, &answer);
