@@ -137,7 +137,7 @@ CASES = (
     ("interpreted code", ("-Xint",), (), TICKS, (interpreted_code_is_seen, stacks_make_the_same_list)),
     ("beside pairs and objects", (), (), (), (beside_pairs_and_objects, stacks_make_the_same_list)),
     ("stacks deeper than are kept", (), ("deep",), TICKS, (deep_stacks_are_kept_apart,)),
-    ("a load that misses", (), (), ("--kinds", "cpu,loops"), (a_load_that_misses_is_its_methods,)),
+    ("a load that misses", ("-Xmx256m",), (), ("--kinds", "cpu,loops"), (a_load_that_misses_is_its_methods,)),
     ("the collector's threads", ("-Xmx64m", "-XX:+UseSerialGC"), (), TICKS, (the_collector_has_its_part,)),
 )
 # That one allocates.

@@ -2,7 +2,7 @@ import java.util.Random;
 
 /**
  * Nearly all of its CPU time is one load that misses the caches, in a method that is inlined into a loop, where the JVM knows
- * no place of it: what is called in the loop besides is some arithmetic, and a load of what is always there.
+ * no place of it. What is called in the loop besides is some arithmetic.
  */
 final class TickMisses {
     private static final int WORDS = 1 << 24;
@@ -12,20 +12,17 @@ final class TickMisses {
 
     private TickMisses() {}
 
-    /** A walk through all words, by chance. */
+    /** A walk through all words, by chance (Sattolo's algorithm). */
     private static int[] cycle() {
-        int[] order = new int[WORDS], next = new int[WORDS];
+        int[] next = new int[WORDS];
         Random random = new Random(1);
         for (int i = 0; i < WORDS; i++) {
-            order[i] = i;
+            next[i] = i;
         }
         for (int i = WORDS - 1; i > 0; i--) {
-            int other = random.nextInt(i + 1), word = order[i];
-            order[i] = order[other];
-            order[other] = word;
-        }
-        for (int i = 0; i < WORDS; i++) {
-            next[order[i]] = order[(i + 1) & (WORDS - 1)];
+            int other = random.nextInt(i), word = next[i];
+            next[i] = next[other];
+            next[other] = word;
         }
         return next;
     }
@@ -38,21 +35,22 @@ final class TickMisses {
         return sum * 31 + (at ^ at >>> 7);
     }
 
-    static int walk(int[] next, int[] sums, int at) {
+    static int walk(int[] next, int at) {
+        int sum = 0;
         for (int i = 0; i < TURNS; i++) {
             at = missing(next, at);
-            sums[i & 7] = mixed(sums[i & 7], at);
+            sum = mixed(sum, at);
         }
+        sink = sum;
         return at;
     }
 
     public static void main(String[] args) {
-        int[] next = cycle(), sums = new int[8];
+        int[] next = cycle();
         int at = 0;
         System.out.println("up");
         while (true) {
-            at = walk(next, sums, at);
-            sink = sums[at & 7];
+            at = walk(next, at);
         }
     }
 }
