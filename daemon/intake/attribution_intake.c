@@ -436,10 +436,10 @@ int attribution_intake_tick(struct attribution_intake *in, uint64_t code, uint32
 	*told = (struct attribution_told){.node = node, .certainty = CERTAINTY_UNKNOWN};
 	count = path_of(&in->result->profile.cct, node, path);
 	matched = attribution_match(&known->attribution, path, count);
-	if (matched == 0 || in->work > ATTRIBUTION_WORK_MAX)
+	if (matched == 0 || in->tick_work > ATTRIBUTION_TICK_WORK_MAX)
 		return 1;
 	r = attribution_find_tick(&known->attribution, offset, &answer);
-	in->work += answer.work;
+	in->tick_work += answer.work;
 	if (r == 0 && answer.certainty != CERTAINTY_UNKNOWN)
 		r = take_answer(in, known, &answer, path, matched, told);
 	return r < 0 ? r : 1;

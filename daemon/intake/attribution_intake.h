@@ -45,6 +45,9 @@
 /* Work of answers in a window (attribution_answer.work): a second or so. */
 #define ATTRIBUTION_WORK_MAX (UINT64_C(1) << 29)
 
+/* ... and of ticks, apart, so that accesses have theirs. */
+#define ATTRIBUTION_TICK_WORK_MAX (UINT64_C(1) << 28)
+
 /* Accesses and pairs that wait. */
 #define ATTRIBUTION_HELD_MAX (1u << 14)
 
@@ -118,7 +121,7 @@ struct attribution_intake {
 	struct attribution_told *told;
 	size_t told_count, told_capacity;
 	struct hash_index told_index;
-	uint64_t answers, work;
+	uint64_t answers, work, tick_work;
 	size_t codes_known; /* so many times in all */
 	size_t bytes;       /* of all KNOWN */
 	struct attribution_held *held;

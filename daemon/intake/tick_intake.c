@@ -61,10 +61,15 @@ static int find_or_add(struct tick_intake *in, const struct tick_key *key,
 /* So many more ticks of a place whose maker is told. */
 static int apply(struct tick_intake *in, const struct tick_place *p, const struct cpu_sum *sum)
 {
-	in->result->ticks_attributed[p->certainty] += sum->samples;
-	if (p->told == p->key.node)
-		return 0;
-	return cpu_profile_move(&in->result->cpu, p->key.node, p->told, CPU_COMPILED, sum);
+	enum certainty certainty = (enum certainty)p->certainty;
+	int r = 0;
+
+	if (p->told != p->key.node)
+		r = cpu_profile_move(&in->result->cpu, p->key.node, p->told, CPU_COMPILED, sum);
+	if (r == -ENOSPC)
+		certainty = CERTAINTY_UNKNOWN; /* They stay. */
+	in->result->ticks_attributed[certainty] += sum->samples;
+	return r == -ENOMEM ? r : 0;
 }
 
 /* Where its code is known now. 0 or -ENOMEM. */

@@ -1,6 +1,7 @@
 #include "daemon/profile/cpu_profile.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "common/array.h"
@@ -138,8 +139,10 @@ int cpu_profile_move(struct cpu_profile *c, uint32_t from, uint32_t to, enum cpu
 	    c->contexts[position].code[code].samples < sum->samples)
 		return 0;
 	r = find_or_add(c, to, &target);
-	if (r < 0 || !target)
+	if (r < 0)
 		return r;
+	if (!target)
+		return -ENOSPC;
 	source = &c->contexts[position]; /* It may have been moved. */
 	take_away(&source->code[code], sum);
 	cpu_sum_add(&target->code[code], sum, 1);

@@ -94,7 +94,7 @@ int cpu_profile_add(struct cpu_profile *c, Jxp__CpuSample__State state, uint32_t
 int cpu_profile_add_context(struct cpu_profile *c, const struct cpu_context *from, double weight);
 
 /* So many ticks that were added with one node are another's, in the same code. They stay where they
- * are if from has no such ticks, or there is no room for to. 0 or -ENOMEM. */
+ * are, with 0, if from has no such ticks. 0; -ENOSPC where there is no room for to, -ENOMEM. */
 int cpu_profile_move(struct cpu_profile *c, uint32_t from, uint32_t to, enum cpu_code code,
 		     const struct cpu_sum *sum);
 

@@ -754,6 +754,24 @@ static void ticks_whose_code_never_comes_stay(void **state)
 	tick_intake_release(&ticks);
 }
 
+static void ticks_that_ask_for_more_than_any_program_stay(void **state)
+{
+	struct fixture *f = *state;
+	struct tick_intake ticks;
+
+	tick_intake_init(&ticks, f->in.window, &f->makers);
+	assert_int_equal(attribution_intake_offer(&f->makers, &f->image.image), 0);
+	analyse(f);
+	f->makers.tick_work = ATTRIBUTION_TICK_WORK_MAX + 1;
+	add_tick(f, &ticks, READS);
+	assert_int_equal(ticks_of(f, FILL), 1);
+	assert_int_equal(f->in.window->ticks_attributed[CERTAINTY_UNKNOWN], 1);
+	/* Accesses have work of their own. */
+	add_load(f, CODE);
+	assert_corrected(f, 1);
+	tick_intake_release(&ticks);
+}
+
 static void an_image_that_is_offered_is_taken_once(void **state)
 {
 	struct fixture *f = *state;
@@ -798,6 +816,7 @@ int main(void)
 	    TEST(code_that_made_room_is_asked_for_when_it_is_needed),
 	    TEST(ticks_are_those_of_the_method_once_its_code_is_known),
 	    TEST(ticks_whose_code_never_comes_stay),
+	    TEST(ticks_that_ask_for_more_than_any_program_stay),
 	    TEST(an_image_that_is_offered_is_taken_once),
 	};
 #undef TEST

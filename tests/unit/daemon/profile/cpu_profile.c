@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include "common/clock.h"
 #include "daemon/profile/cpu_profile.h"
@@ -99,6 +100,19 @@ static void contexts_beyond_the_limit_are_in_the_sums_and_counted(void **state)
 	assert_true(cpu_profile_memory_bytes(c) < 16u << 20);
 }
 
+static void where_there_is_no_room_ticks_are_not_moved(void **state)
+{
+	const struct cpu_sum one = {.samples = 1, .ns = 1};
+	struct cpu_profile *c = *state;
+
+	for (uint32_t node = 1; node <= LIMIT_CPU_CONTEXTS; node++)
+		assert_int_equal(cpu_profile_add(c, COMPILED, node, false, 1), 0);
+	assert_int_equal(cpu_profile_move(c, 1, LIMIT_CPU_CONTEXTS + 1, CPU_COMPILED, &one),
+			 -ENOSPC);
+	assert_int_equal(cpu_profile_settle(c), 0);
+	assert_int_equal(c->context_count, LIMIT_CPU_CONTEXTS);
+}
+
 static void a_copy_has_what_there_was(void **state)
 {
 	struct cpu_profile *c = *state, copy;
@@ -184,6 +198,7 @@ int main(void)
 	    TEST(a_copy_has_what_there_was),
 	    TEST(the_jvms_own_threads_count_from_when_the_window_began),
 	    TEST(sums_that_fall_are_passed_over),
+	    TEST(where_there_is_no_room_ticks_are_not_moved),
 	    TEST(ticks_are_moved_to_another_context),
 	};
 
