@@ -240,8 +240,8 @@ $(WITNESS)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) $(call pic,tests/e2e/
 # A daemon that holds what it says of accesses against dense debug information, which it does not get to see.
 SCORE := $(B)/tests/score
 comma := ,
-SCORE_WRAPS := attribution_make attribution_find attribution_match attribution_intake_analysed array_reserve_within
-$(SCORE)/bin/jxperfd: $(call obj,tests/methods/score.c daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) \
+SCORE_WRAPS := attribution_make attribution_find attribution_match attribution_intake_analysed tick_intake_finish array_reserve_within
+$(SCORE)/bin/jxperfd: $(call obj,tests/methods/score.c tests/methods/score_ticks.c daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) \
 		$(PB_O) $(STORE_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) $(SCORE)/lib && $(CC) $(SANITIZE) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(SCORE_WRAPS)) -o $@ \

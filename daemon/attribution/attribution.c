@@ -67,6 +67,7 @@ static void describe(const struct native_code *n, const struct instances *s,
 		p->dense = dense_place(n, s, p->offset);
 	p->locked = n->image->bytes[p->offset] == LOCK_PREFIX;
 	p->twins = twins_find(n, at);
+	p->shape = access_shape_of(n, insn);
 }
 
 static bool calls_stub(const struct native_code *n, const struct native_insn *insn)
@@ -105,6 +106,30 @@ static int describe_all(struct attribution *a, const struct native_code *n, bool
 	return made ? 0 : -ENOMEM;
 }
 
+static int make_spans(struct attribution *a, const struct native_code *n)
+{
+	struct span_anchor *anchors = calloc(n->insn_count + 1, sizeof(*anchors));
+	size_t next = 0;
+	int r;
+
+	if (!anchors)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->insn_count; i++) {
+		uint32_t offset = n->insns[i].offset;
+
+		anchors[i].place = SPAN_NO_PLACE;
+		while (next < a->place_count && a->places[next].offset < offset)
+			next++;
+		if (next < a->place_count && a->places[next].offset == offset &&
+		    !a->places[next].called)
+			anchors[i] =
+			    (struct span_anchor){(uint32_t)next, a->places[next].shape.size > 0};
+	}
+	r = spans_make(&a->spans, n, anchors);
+	free(anchors);
+	return r;
+}
+
 static int make(struct attribution *a, const struct code_image *image, const struct native_code *n,
 		const struct attribution_options *options)
 {
@@ -118,6 +143,8 @@ static int make(struct attribution *a, const struct code_image *image, const str
 	}
 	if (r == 0)
 		r = describe_all(a, n, options->ignore_dense);
+	if (r == 0)
+		r = make_spans(a, n);
 	free(usable);
 	free(called);
 	return r;
@@ -165,6 +192,7 @@ void attribution_release(struct attribution *a)
 {
 	code_image_release(&a->image);
 	instances_release(&a->instances);
+	spans_release(&a->spans);
 	free(a->places);
 	*a = (struct attribution){0};
 }
@@ -173,7 +201,7 @@ size_t attribution_memory_bytes(const struct attribution *a)
 {
 	return code_image_memory_bytes(&a->image) + instances_memory_bytes(&a->instances) +
 	       a->image.record_count * sizeof(*a->instances.records) +
-	       a->place_count * sizeof(*a->places);
+	       a->place_count * sizeof(*a->places) + a->spans.capacity * sizeof(*a->spans.list);
 }
 
 /* ---------------------------------------------------------------- how near */
@@ -267,33 +295,47 @@ struct fittings {
 	uint32_t *first; /* by method, and one more */
 };
 
+/* What candidates are to fit. */
+struct wanted {
+	const struct attribution_access *access; /* NULL: nothing is known but */
+	const struct access_shape *shape;
+	bool called; /* in a stub */
+};
+
+static enum access_fit fit(const struct code_image *image, uint32_t method, uint32_t bci,
+			   const struct wanted *w)
+{
+	if (!w->access)
+		return access_shape_fits(image, method, bci, w->shape);
+	return w->called ? access_stub_fits(image, method, bci, w->access)
+			 : access_bytecode_fits(image, method, bci, w->access);
+}
+
 static int fit_method(struct fittings *f, const struct code_image *image, uint32_t method,
-		      const struct attribution_access *access, bool called)
+		      const struct wanted *w)
 {
 	const struct code_method *m = &image->methods[method];
 	const uint8_t *code = image->bytecodes + m->bytecode;
 	uint32_t length;
 
 	for (uint32_t bci = 0; bci < m->bytecode_bytes && f->count < FITTING_MAX; bci += length) {
-		enum access_fit fit = called ? access_stub_fits(image, method, bci, access)
-					     : access_bytecode_fits(image, method, bci, access);
+		enum access_fit how = fit(image, method, bci, w);
 		int r;
 
 		length = java_op_length(code, m->bytecode_bytes, bci);
 		if (length == 0)
 			break;
-		if (fit == ACCESS_FIT_NONE)
+		if (how == ACCESS_FIT_NONE)
 			continue;
 		r = array_reserve(&f->list, &f->capacity, f->count + 1, sizeof(*f->list));
 		if (r < 0)
 			return r;
-		f->list[f->count++] = (struct fitting){bci, fit};
+		f->list[f->count++] = (struct fitting){bci, how};
 	}
 	return 0;
 }
 
-static int fit_methods(struct fittings *f, const struct code_image *image,
-		       const struct attribution_access *access, bool called)
+static int fit_methods(struct fittings *f, const struct code_image *image, const struct wanted *w)
 {
 	int r = 0;
 
@@ -302,7 +344,7 @@ static int fit_methods(struct fittings *f, const struct code_image *image,
 		return -ENOMEM;
 	for (uint32_t m = 0; r == 0 && m < image->method_count; m++) {
 		f->first[m] = (uint32_t)f->count;
-		r = fit_method(f, image, m, access, called);
+		r = fit_method(f, image, m, w);
 	}
 	f->first[image->method_count] = (uint32_t)f->count;
 	return r;
@@ -326,12 +368,11 @@ static int add_candidates(struct candidates *c, const struct fittings *f, const 
 	return r;
 }
 
-/* called: in a stub. */
-static int find_candidates(const struct attribution *a, const struct attribution_access *access,
-			   bool called, struct candidates *c)
+static int find_candidates(const struct attribution *a, const struct wanted *w,
+			   struct candidates *c)
 {
 	struct fittings f = {0};
-	int r = fit_methods(&f, &a->image, access, called);
+	int r = fit_methods(&f, &a->image, w);
 
 	for (uint32_t i = 0; r == 0 && f.count > 0 && i < a->instances.count; i++)
 		if (c->count < CANDIDATES_MAX)
@@ -616,6 +657,11 @@ static bool is_elsewhere(const struct attribution_place *p, const struct candida
 	return p->called && p->dense.instance != INSTANCE_NONE && !find_at(c, p->dense);
 }
 
+static bool is_inlined(const struct attribution *a)
+{
+	return a->instances.count > 1 && a->instances.list[1].level == 0;
+}
+
 int attribution_find(const struct attribution *a, uint32_t offset,
 		     const struct attribution_access *access, struct attribution_answer *answer)
 {
@@ -627,14 +673,14 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 	answer->certainty = CERTAINTY_UNKNOWN;
 	answer->count = 0;
 	answer->work = 0;
-	answer->inlined = a->instances.count > 1 && a->instances.list[1].level == 0;
+	answer->inlined = is_inlined(a);
 	if (!access_bytecodes_tell(access))
 		return 0;
 	if (!p) {
 		without = without_flow(a, offset);
 		p = &without;
 	}
-	r = find_candidates(a, access, p->called, &c);
+	r = find_candidates(a, &(struct wanted){.access = access, .called = p->called}, &c);
 	answer->work = a->image.bytecode_bytes + WORK_OF_CANDIDATE * c.count;
 	if (r == 0 && (c.count == 0 || is_elsewhere(p, &c))) {
 		answer->certainty = CERTAINTY_METHOD;
@@ -642,6 +688,47 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 		answer->count = 1;
 	} else if (r == 0) {
 		choose(a, p, access->kind, &c, answer);
+	}
+	free(c.list);
+	return r;
+}
+
+/* Of a tick that is told by the access at p. INSTANCE_NONE: nothing tells it. */
+static struct instance_place choose_of_tick(const struct attribution *a,
+					    const struct attribution_place *p, struct candidates *c)
+{
+	if (p->null_check.instance != INSTANCE_NONE && find_at(c, p->null_check))
+		return p->null_check;
+	if (p->dense.instance != INSTANCE_NONE)
+		return p->dense;
+	if (c->count > 0 && p->null_check.instance != INSTANCE_NONE)
+		keep_below(&a->instances, p->null_check, c);
+	if (c->count > 0)
+		return nearest(a, p, false, c)->place;
+	if (p->behind.count > 0)
+		return p->behind.points[0];
+	return p->before.count > 0 ? p->before.points[0] : no_place;
+}
+
+int attribution_find_tick(const struct attribution *a, uint32_t offset,
+			  struct attribution_answer *answer)
+{
+	uint32_t at = spans_at(&a->spans, offset);
+	const struct attribution_place *p = at == SPAN_NO_PLACE ? NULL : &a->places[at];
+	struct instance_place found = no_place;
+	struct candidates c = {0};
+	int r = 0;
+
+	*answer =
+	    (struct attribution_answer){.certainty = CERTAINTY_UNKNOWN, .inlined = is_inlined(a)};
+	if (p && p->shape.size > 0)
+		r = find_candidates(a, &(struct wanted){.shape = &p->shape}, &c);
+	answer->work = a->image.bytecode_bytes + WORK_OF_CANDIDATE * c.count;
+	if (r == 0 && p)
+		found = choose_of_tick(a, p, &c);
+	if (found.instance != INSTANCE_NONE) {
+		answer->certainty = CERTAINTY_INFERRED;
+		answer->count = instances_chain(&a->instances, found, answer->calls);
 	}
 	free(c.list);
 	return r;

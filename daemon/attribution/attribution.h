@@ -18,8 +18,10 @@
 #include <stdint.h>
 
 #include "daemon/attribution/access_bytecodes.h"
+#include "daemon/attribution/access_shape.h"
 #include "daemon/attribution/instances.h"
 #include "daemon/attribution/nearby.h"
+#include "daemon/attribution/spans.h"
 #include "daemon/attribution/twins.h"
 #include "daemon/loops/code_image.h"
 #include "daemon/profile/certainty.h"
@@ -35,6 +37,7 @@ struct attribution_place {
 	uint32_t offset; /* of a call's last byte */
 	struct nearby before, behind;
 	struct twins twins;
+	struct access_shape shape;
 	struct instance_place null_check, dense; /* INSTANCE_NONE: it has none */
 	bool locked; /* no bytecode but a call of the library's comes to such an instruction,
 		      * headers aside */
@@ -46,6 +49,7 @@ struct attribution {
 	struct instances instances;
 	struct attribution_place *places; /* ascending */
 	size_t place_count;
+	struct spans spans; /* by which of these ticks are told */
 };
 
 /* Takes the image on success and leaves it alone on failure. 0; -E2BIG where the code is too large
@@ -71,6 +75,12 @@ struct attribution_answer {
  * -ENOMEM. */
 int attribution_find(const struct attribution *a, uint32_t offset,
 		     const struct attribution_access *access, struct attribution_answer *answer);
+
+/* The same of a tick, of which nothing is known but where it came: the access that the thread
+ * waited for there, or the nearest one, is told by its shape (access_shape.h), and where that fits
+ * nothing the nearest place around it is taken. INFERRED or UNKNOWN. */
+int attribution_find_tick(const struct attribution *a, uint32_t offset,
+			  struct attribution_answer *answer);
 
 /* How many of the innermost calls of a path, which come first and have methods of the window's
  * tree, are those of a record of this code, up to the compiled method; 0: no record has them, and

@@ -171,8 +171,10 @@ static void add_counts(struct window_result *to, const struct window_result *w)
 {
 	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
 		saturate_add(&to->counters[i], w->counters[i]);
-	for (size_t i = 0; i < CERTAINTY_VALUES; i++)
+	for (size_t i = 0; i < CERTAINTY_VALUES; i++) {
 		saturate_add(&to->attributed[i], w->attributed[i]);
+		saturate_add(&to->ticks_attributed[i], w->ticks_attributed[i]);
+	}
 	for (size_t i = 0; i < LOSS_MAX; i++)
 		saturate_add(&to->losses[i], w->losses[i]);
 	saturate_add(&to->cpu_ns, w->cpu_ns);

@@ -283,6 +283,25 @@ static int leave_method(struct attribution_intake *in, const struct attribution_
 	return 0;
 }
 
+/* Names whom an answer says, in the place of the innermost matched calls of *told. 0 or -ENOMEM. */
+static int take_answer(struct attribution_intake *in, const struct attribution_code *code,
+		       const struct attribution_answer *answer, const struct instance_call *path,
+		       unsigned matched, struct attribution_told *told)
+{
+	int r;
+
+	told->certainty = (uint8_t)answer->certainty;
+	if ((answer->certainty == CERTAINTY_METHOD && !answer->inlined) ||
+	    is_path(&code->attribution, answer, path, matched))
+		return 0;
+	r = intern_answer(in, code, answer, told->node, matched, &told->node);
+	if (r != -ENOSPC && r != -E2BIG)
+		return r;
+	lose(in, LOSS_NODES, 1);
+	told->certainty = CERTAINTY_UNKNOWN;
+	return 0;
+}
+
 /* What is known of the code says who made the access. 0 or -ENOMEM. */
 static int ask_code(struct attribution_intake *in, const struct attribution_code *code,
 		    const struct attribution_query *q, struct attribution_told *told)
@@ -304,16 +323,7 @@ static int ask_code(struct attribution_intake *in, const struct attribution_code
 		return r;
 	if (answer.certainty == CERTAINTY_UNKNOWN)
 		return leave_method(in, q, told);
-	told->certainty = (uint8_t)answer.certainty;
-	if ((answer.certainty == CERTAINTY_METHOD && !answer.inlined) ||
-	    is_path(&code->attribution, &answer, path, matched))
-		return 0;
-	r = intern_answer(in, code, &answer, q->node, matched, &told->node);
-	if (r != -ENOSPC && r != -E2BIG)
-		return r;
-	lose(in, LOSS_NODES, 1);
-	told->certainty = CERTAINTY_UNKNOWN;
-	return 0;
+	return take_answer(in, code, &answer, path, matched, told);
 }
 
 static int remember(struct attribution_intake *in, const struct attribution_told *told)
@@ -396,6 +406,31 @@ static int tell(struct attribution_intake *in, const struct attribution_query *q
 	told->key = key;
 	if (r == 0)
 		r = remember(in, told);
+	return r < 0 ? r : 1;
+}
+
+int attribution_intake_tick(struct attribution_intake *in, uint64_t code, uint32_t offset,
+			    uint32_t node, struct attribution_told *told)
+{
+	struct instance_call path[INSTANCE_DEPTH_MAX] = {0};
+	struct attribution_answer answer;
+	struct attribution_code *known;
+	unsigned count, matched;
+	uint32_t position;
+	int r;
+
+	if (!find_code(in, code, &position) || in->codes[position].state != ATTRIBUTION_CODE_KNOWN)
+		return 0;
+	known = &in->codes[position];
+	*told = (struct attribution_told){.node = node, .certainty = CERTAINTY_UNKNOWN};
+	count = path_of(&in->result->profile.cct, node, path);
+	matched = attribution_match(&known->attribution, path, count);
+	if (matched == 0 || in->tick_work > ATTRIBUTION_TICK_WORK_MAX)
+		return 1;
+	r = attribution_find_tick(&known->attribution, offset, &answer);
+	in->tick_work += answer.work;
+	if (r == 0 && answer.certainty != CERTAINTY_UNKNOWN)
+		r = take_answer(in, known, &answer, path, matched, told);
 	return r < 0 ? r : 1;
 }
 
@@ -487,34 +522,58 @@ int attribution_intake_add(struct attribution_intake *in, const struct attributi
 
 /* ---------------------------------------------------------------- images */
 
-bool attribution_intake_image(struct attribution_intake *in, const Jxp__CodeImage *m, int *error)
+/* Of code that was asked for. counts: what is wrong with the image was not counted yet. 0 or
+ * -ENOMEM. */
+static int take_image(struct attribution_intake *in, struct attribution_code *code,
+		      const Jxp__CodeImage *m, bool counts)
 {
 	struct code_image *image = &in->images[in->image_count];
-	struct attribution_code *code;
 	uint64_t dropped = 0;
-	uint32_t position;
 	int r;
+
+	if (m->error[0]) { /* As the agent's counters say. */
+		give_up(in, code);
+		return release_held(in, true);
+	}
+	r = code_intake_image(in->methods, m, image, &code->announced, &dropped);
+	lose(in, LOSS_CODE, counts ? dropped + (r == -EBADMSG) : 0);
+	if (r < 0) {
+		give_up(in, code);
+		return r == -EBADMSG ? release_held(in, true) : r;
+	}
+	in->image_count++;
+	code->state = ATTRIBUTION_CODE_HERE;
+	return 0;
+}
+
+bool attribution_intake_image(struct attribution_intake *in, const Jxp__CodeImage *m, int *error)
+{
+	uint32_t position;
 
 	*error = 0;
 	if (!find_code(in, m->code, &position) ||
 	    in->codes[position].state != ATTRIBUTION_CODE_ASKED)
 		return false;
-	code = &in->codes[position];
-	if (m->error[0]) { /* As the agent's counters say. */
-		give_up(in, code);
-		*error = release_held(in, true);
-		return true;
-	}
-	r = code_intake_image(in->methods, m, image, &code->announced, &dropped);
-	lose(in, LOSS_CODE, dropped + (r == -EBADMSG));
-	if (r < 0) {
-		give_up(in, code);
-		*error = r == -EBADMSG ? release_held(in, true) : r;
-		return true;
-	}
-	in->image_count++;
-	code->state = ATTRIBUTION_CODE_HERE;
+	*error = take_image(in, &in->codes[position], m, true);
 	return true;
+}
+
+int attribution_intake_offer(struct attribution_intake *in, const Jxp__CodeImage *m)
+{
+	struct attribution_code *code;
+	uint32_t position;
+	int r;
+
+	if (m->error[0] || in->open == ATTRIBUTION_OPEN_MAX)
+		return 0;
+	r = add_code(in, m->code, &position);
+	if (r < 0)
+		return r == -ENOSPC ? 0 : r;
+	code = &in->codes[position];
+	if (code->state != ATTRIBUTION_CODE_WANTED && code->state != ATTRIBUTION_CODE_MADE_ROOM)
+		return 0;
+	in->open++;
+	return take_image(in, code, m, false);
 }
 
 bool attribution_intake_take_image(struct attribution_intake *in, struct code_image *image,
@@ -541,6 +600,7 @@ int attribution_intake_analysed(struct attribution_intake *in, uint32_t position
 	code->attribution = *attribution;
 	*attribution = (struct attribution){0};
 	code->state = ATTRIBUTION_CODE_KNOWN;
+	in->codes_known++;
 	code->used = ++in->answers;
 	in->open--;
 	in->bytes += attribution_memory_bytes(&code->attribution);

@@ -49,6 +49,9 @@
 /* Work of answers in a window (attribution_answer.work): a second or so. */
 #define ATTRIBUTION_WORK_MAX (UINT64_C(1) << 29)
 
+/* ... and of ticks, apart, so that accesses have theirs. */
+#define ATTRIBUTION_TICK_WORK_MAX (UINT64_C(1) << 28)
+
 /* Accesses and pairs that wait. */
 #define ATTRIBUTION_HELD_MAX (1u << 14)
 
@@ -123,8 +126,9 @@ struct attribution_intake {
 	struct attribution_told *told;
 	size_t told_count, told_capacity;
 	struct hash_index told_index;
-	uint64_t answers, work;
-	size_t bytes; /* of all KNOWN */
+	uint64_t answers, work, tick_work;
+	size_t codes_known; /* so many times in all */
+	size_t bytes;       /* of all KNOWN */
 	struct attribution_held *held;
 	size_t held_count, held_capacity;
 };
@@ -140,6 +144,15 @@ int attribution_intake_add(struct attribution_intake *in, const struct attributi
 
 /* An image of code: true where it was asked for here. *error: 0 or -ENOMEM. */
 bool attribution_intake_image(struct attribution_intake *in, const Jxp__CodeImage *m, int *error);
+
+/* A tick at an offset of the agent's code, whose context is node as the JVM has it: 1 with what is
+ * told of it, 0 where the code is not known now, or -ENOMEM. */
+int attribution_intake_tick(struct attribution_intake *in, uint64_t code, uint32_t offset,
+			    uint32_t node, struct attribution_told *told);
+
+/* An image that somebody else has asked for: taken where it is not known yet and there is room. 0
+ * or -ENOMEM. */
+int attribution_intake_offer(struct attribution_intake *in, const Jxp__CodeImage *m);
 
 /* Numbers of codes to be asked for now, which count as asked. The window's CPU time and counters
  * say for how many there was room. */

@@ -15,7 +15,8 @@ void intake_init(struct intake *in, struct window_result *result)
 	method_intake_init(&in->methods, result);
 	attribution_intake_init(&in->attribution, result, &in->methods, apply_held, in);
 	object_intake_init(&in->objects, result, &in->nodes, &in->locations, &in->attribution);
-	loop_intake_init(&in->loops, result, &in->methods);
+	tick_intake_init(&in->ticks, result, &in->attribution);
+	loop_intake_init(&in->loops, result, &in->methods, &in->ticks);
 }
 
 void intake_release(struct intake *in)
@@ -26,6 +27,7 @@ void intake_release(struct intake *in)
 	agent_ids_release(&in->instructions);
 	object_intake_release(&in->objects);
 	attribution_intake_release(&in->attribution);
+	tick_intake_release(&in->ticks);
 	loop_intake_release(&in->loops);
 	intake_init(in, in->result);
 }
@@ -260,6 +262,9 @@ static int add_cpu_sample(struct intake *in, const Jxp__CpuSample *s)
 	in->result->losses[LOSS_CPU_CONTEXTS] = c->refused;
 	if (r == 0)
 		r = lost_or_failed(in, thread_table_tick(&in->result->threads, s), LOSS_THREADS);
+	if (r == 0 && s->code != 0 && node != 0 && !s->truncated &&
+	    s->state == JXP__CPU_SAMPLE__STATE__COMPILED)
+		r = tick_intake_add(&in->ticks, s->code, s->offset, node, s->cpu_ns);
 	if (r < 0 || s->code == 0 || !window_result_profiles_loops(in->result))
 		return r;
 	return loop_intake_tick(&in->loops, s->code, s->offset, s->truncated ? 0 : node, s->cpu_ns);
@@ -296,17 +301,19 @@ size_t intake_memory_bytes(const struct intake *in)
 	return method_intake_memory_bytes(&in->methods) + agent_ids_memory_bytes(&in->nodes) +
 	       agent_ids_memory_bytes(&in->locations) + agent_ids_memory_bytes(&in->instructions) +
 	       object_intake_memory_bytes(&in->objects) + loop_intake_memory_bytes(&in->loops) +
-	       attribution_intake_memory_bytes(&in->attribution);
+	       attribution_intake_memory_bytes(&in->attribution) +
+	       tick_intake_memory_bytes(&in->ticks);
 }
 
-/* What both have asked for comes twice. */
+/* What both have asked for comes twice. What loops have asked for tells of their ticks, too. */
 static int add_image(struct intake *in, const Jxp__CodeImage *m)
 {
 	int error;
 
-	return attribution_intake_image(&in->attribution, m, &error)
-		   ? error
-		   : loop_intake_image(&in->loops, m);
+	if (attribution_intake_image(&in->attribution, m, &error))
+		return error;
+	error = loop_intake_image(&in->loops, m);
+	return error < 0 ? error : attribution_intake_offer(&in->attribution, m);
 }
 
 int intake_batch(struct intake *in, const Jxp__Batch *batch)
@@ -334,6 +341,8 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	for (size_t i = 0; r == 0 && i < batch->n_codes; i++)
 		r = add_image(in, batch->codes[i]);
 	if (r == 0)
+		r = tick_intake_settle(&in->ticks);
+	if (r == 0)
 		r = object_intake_batch(&in->objects, batch);
 	if (r == 0)
 		r = loop_intake_batch(&in->loops, batch);
@@ -350,6 +359,8 @@ int intake_finish(struct intake *in)
 
 	if (r == 0)
 		r = attribution_intake_finish(&in->attribution);
+	if (r == 0)
+		r = tick_intake_finish(&in->ticks);
 	if (r == 0)
 		r = loop_intake_finish(&in->loops);
 	if (r == 0)

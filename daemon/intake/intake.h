@@ -23,6 +23,7 @@
 #include "daemon/intake/loop_intake.h"
 #include "daemon/intake/method_intake.h"
 #include "daemon/intake/object_intake.h"
+#include "daemon/intake/tick_intake.h"
 #include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -33,6 +34,7 @@ struct intake {
 	struct agent_ids locations;    /* agent's id -> location of the window's profile */
 	struct agent_ids instructions; /* agent's id -> string of the window's profile */
 	struct attribution_intake attribution;
+	struct tick_intake ticks;
 	struct object_intake objects;
 	struct loop_intake loops;
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX]; /* what the agent said last of each */

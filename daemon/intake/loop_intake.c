@@ -12,9 +12,9 @@
 #define NESTED_MAX 32u
 
 void loop_intake_init(struct loop_intake *in, struct window_result *result,
-		      const struct method_intake *methods)
+		      const struct method_intake *methods, const struct tick_intake *right)
 {
-	*in = (struct loop_intake){.result = result, .methods = methods};
+	*in = (struct loop_intake){.result = result, .methods = methods, .right = right};
 	random_seed(&in->random, clock_monotonic_ns());
 }
 
@@ -40,7 +40,7 @@ void loop_intake_release(struct loop_intake *in)
 	free(in->node_methods);
 	hash_index_release(&in->code_index);
 	hash_index_release(&in->tick_index);
-	loop_intake_init(in, in->result, in->methods);
+	loop_intake_init(in, in->result, in->methods, in->right);
 }
 
 static void lose(struct loop_intake *in, enum loss loss, uint64_t count)
@@ -211,11 +211,11 @@ static bool caller_of(const struct loop_intake *in, const struct loop_key *key, 
 	return found;
 }
 
-static int add_context(struct loop_intake *in, uint32_t row, uint32_t node,
-		       const struct cpu_sum *sum)
+static int add_context(struct loop_intake *in, uint32_t row, const struct loop_tick *tick)
 {
 	struct loop_profile *p = &in->result->loops;
-	uint32_t position;
+	uint32_t position, node = tick_intake_node(in->right, in->codes[tick->code].number,
+						   tick->offset, tick->node);
 	int r;
 
 	if (!caller_of(in, &p->rows[row].key, &node))
@@ -223,7 +223,7 @@ static int add_context(struct loop_intake *in, uint32_t row, uint32_t node,
 	r = loop_profile_context(p, row, node, &position);
 	if (r < 0)
 		return refused_or_failed(in, r);
-	cpu_sum_add(&p->contexts[position].sum, sum, 1);
+	cpu_sum_add(&p->contexts[position].sum, &tick->sum, 1);
 	return 0;
 }
 
@@ -243,7 +243,7 @@ static int add_recursion(struct loop_intake *in, struct loop_code *code,
 		return 0;
 	code->loops[code->recursion].samples += tick->sum.samples;
 	cpu_sum_add(&rows[row].own, &tick->sum, 1);
-	return add_context(in, row, tick->node, &tick->sum);
+	return add_context(in, row, tick);
 }
 
 static int add_known(struct loop_intake *in, const struct loop_tick *tick)
@@ -267,7 +267,7 @@ static int add_known(struct loop_intake *in, const struct loop_tick *tick)
 		return r;
 	cpu_sum_add(&p->rows[row].own, &tick->sum, 1);
 	r = add_nested(in, code, loop, &tick->sum);
-	return r < 0 ? r : add_context(in, row, tick->node, &tick->sum);
+	return r < 0 ? r : add_context(in, row, tick);
 }
 
 int loop_intake_tick(struct loop_intake *in, uint64_t code, uint32_t offset, uint32_t node,

@@ -19,6 +19,7 @@
 #include "common/random.h"
 #include "daemon/container/hash_index.h"
 #include "daemon/intake/method_intake.h"
+#include "daemon/intake/tick_intake.h"
 #include "daemon/loops/code_analysis.h"
 #include "daemon/loops/code_image.h"
 #include "daemon/repeats/turn_tuples.h"
@@ -112,6 +113,7 @@ struct loop_caller {
 struct loop_intake {
 	struct window_result *result;        /* borrowed */
 	const struct method_intake *methods; /* borrowed */
+	const struct tick_intake *right;     /* borrowed: the right contexts of ticks */
 	struct loop_code *codes;
 	size_t code_count, code_capacity;
 	struct hash_index code_index;
@@ -135,7 +137,7 @@ struct loop_intake {
 };
 
 void loop_intake_init(struct loop_intake *in, struct window_result *result,
-		      const struct method_intake *methods);
+		      const struct method_intake *methods, const struct tick_intake *right);
 void loop_intake_release(struct loop_intake *in);
 
 /* A tick in compiled code, number code, whose context is node of the window's tree, 0: not known.

@@ -1,6 +1,7 @@
 #include "daemon/profile/cpu_profile.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "common/array.h"
@@ -117,6 +118,53 @@ int cpu_profile_add(struct cpu_profile *c, Jxp__CpuSample__State state, uint32_t
 	}
 	context.code[code] = tick;
 	return cpu_profile_add_context(c, &context, 1);
+}
+
+static void take_away(struct cpu_sum *from, const struct cpu_sum *sum)
+{
+	from->samples -= sum->samples;
+	/* Nothing is left of nothing, whatever rounding says. */
+	from->ns = from->samples > 0 && from->ns > sum->ns ? from->ns - sum->ns : 0;
+}
+
+int cpu_profile_move(struct cpu_profile *c, uint32_t from, uint32_t to, enum cpu_code code,
+		     const struct cpu_sum *sum)
+{
+	struct cpu_context *source, *target;
+	uint32_t hash = hash_ids(&from, 1), position;
+	int r;
+
+	if (!hash_index_find(&c->context_index, hash, context_matches, c->contexts, &from,
+			     &position) ||
+	    c->contexts[position].code[code].samples < sum->samples)
+		return 0;
+	r = find_or_add(c, to, &target);
+	if (r < 0)
+		return r;
+	if (!target)
+		return -ENOSPC;
+	source = &c->contexts[position]; /* It may have been moved. */
+	take_away(&source->code[code], sum);
+	cpu_sum_add(&target->code[code], sum, 1);
+	return 0;
+}
+
+int cpu_profile_settle(struct cpu_profile *c)
+{
+	size_t kept = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < c->context_count; i++)
+		if (cpu_context_sum(&c->contexts[i]).samples > 0)
+			c->contexts[kept++] = c->contexts[i];
+	if (kept == c->context_count)
+		return 0;
+	c->context_count = kept;
+	hash_index_release(&c->context_index);
+	for (size_t i = 0; r == 0 && i < kept; i++)
+		r = hash_index_insert(&c->context_index, hash_ids(&c->contexts[i].node, 1),
+				      (uint32_t)i);
+	return r;
 }
 
 void cpu_profile_watch(struct cpu_profile *c, const Jxp__WatchRecord *record, bool running)

@@ -93,6 +93,14 @@ int cpu_profile_add(struct cpu_profile *c, Jxp__CpuSample__State state, uint32_t
  * times weight. 0 or -ENOMEM. */
 int cpu_profile_add_context(struct cpu_profile *c, const struct cpu_context *from, double weight);
 
+/* So many ticks that were added with one node are another's, in the same code. They stay where they
+ * are, with 0, if from has no such ticks. 0; -ENOSPC where there is no room for to, -ENOMEM. */
+int cpu_profile_move(struct cpu_profile *c, uint32_t from, uint32_t to, enum cpu_code code,
+		     const struct cpu_sum *sum);
+
+/* Forgets contexts whose ticks were all moved away. 0 or -ENOMEM. */
+int cpu_profile_settle(struct cpu_profile *c);
+
 void cpu_sum_add(struct cpu_sum *to, const struct cpu_sum *from, double weight);
 
 /* Takes what the watcher says, of records in order. running: the window is; what was before is not

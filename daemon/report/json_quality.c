@@ -72,15 +72,15 @@ static json_t *seconds(uint64_t ns)
 	return json_real((double)ns / (double)NS_PER_S);
 }
 
-/* Sampled accesses, by how sure it is who made them. */
-static json_t *attribution_json(const struct window_result *w)
+/* Sampled accesses, or ticks, by how sure it is who made them. */
+static json_t *attribution_json(const uint64_t counts[CERTAINTY_VALUES])
 {
 	_cleanup_json_ json_t *all = json_object();
 	int r = 0;
 
 	for (int i = CERTAINTY_EXACT; i < CERTAINTY_VALUES; i++)
 		r |= json_object_set_new(all, certainty_name((enum certainty)i),
-					 json_integer((json_int_t)w->attributed[i]));
+					 json_integer((json_int_t)counts[i]));
 	return r == 0 ? TAKE_PTR(all) : NULL;
 }
 
@@ -110,7 +110,9 @@ json_t *report_json_quality(const struct report_model *m)
 				 q->overhead_known ? json_real(q->overhead_fraction) : json_null());
 	r |= json_object_set_new(quality, "objects_switched_off",
 				 json_integer(w->objects_off_ns != 0));
-	r |= json_object_set_new(quality, "attribution", attribution_json(w));
+	r |= json_object_set_new(quality, "attribution", attribution_json(w->attributed));
+	r |=
+	    json_object_set_new(quality, "tick_attribution", attribution_json(w->ticks_attributed));
 	r |= json_object_set_new(quality, "side_effects", side_effects_json(m));
 	return r == 0 ? TAKE_PTR(quality) : NULL;
 }

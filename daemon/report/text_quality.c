@@ -194,6 +194,21 @@ void report_text_quality(FILE *out, const struct report_model *m)
 
 /* ---------------------------------------------------------------- all of it */
 
+/* How sure it is of ticks, which are told by their machine code alone. */
+static void tick_attribution(FILE *out, const struct window_result *w)
+{
+	uint64_t told = w->ticks_attributed[CERTAINTY_INFERRED];
+	uint64_t all = told + w->ticks_attributed[CERTAINTY_UNKNOWN];
+
+	if (all == 0)
+		return;
+	fprintf(out,
+		"%10" PRIu64 " ticks in compiled methods: of %" PRIu64
+		" the method is that of the nearest access, by its machine code, and of %" PRIu64
+		" the next one that the JVM knows\n",
+		all, told, w->ticks_attributed[CERTAINTY_UNKNOWN]);
+}
+
 void report_text_quality_whole(FILE *out, const struct report_model *m)
 {
 	const struct window_result *w = m->window;
@@ -211,6 +226,7 @@ void report_text_quality_whole(FILE *out, const struct report_model *m)
 	account(out, counters);
 	if (attributed(w) > 0)
 		attribution(out, w);
+	tick_attribution(out, w);
 	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++) {
 		uint64_t n = counters[counter_table[i].counter];
 

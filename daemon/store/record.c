@@ -75,9 +75,11 @@ static int pack_counts(struct arena *a, const struct window_result *w, Jxp__Stor
 	    !RECORD_COLUMN(a, m, losses, LOSS_MAX) || !RECORD_COLUMN(a, m, loss_names, LOSS_MAX))
 		return -ENOMEM;
 	memcpy(m->counters, w->counters, sizeof(w->counters));
-	if (!RECORD_COLUMN(a, m, attributed, CERTAINTY_VALUES))
+	if (!RECORD_COLUMN(a, m, attributed, CERTAINTY_VALUES) ||
+	    !RECORD_COLUMN(a, m, ticks_attributed, CERTAINTY_VALUES))
 		return -ENOMEM;
 	memcpy(m->attributed, w->attributed, sizeof(w->attributed));
+	memcpy(m->ticks_attributed, w->ticks_attributed, sizeof(w->ticks_attributed));
 	m->n_losses = 0;
 	for (size_t i = 0; i < LOSS_MAX; i++)
 		if (w->losses[i] > 0) {
@@ -263,6 +265,8 @@ static bool unpack_counts(const Jxp__StoredWindow *m, struct window_result *w)
 		w->counters[i] = m->counters[i];
 	for (size_t i = 0; i < m->n_attributed && i < CERTAINTY_VALUES; i++)
 		w->attributed[i] = m->attributed[i];
+	for (size_t i = 0; i < m->n_ticks_attributed && i < CERTAINTY_VALUES; i++)
+		w->ticks_attributed[i] = m->ticks_attributed[i];
 	for (size_t i = 0; i < m->n_losses; i++)
 		for (size_t loss = 0; loss < LOSS_MAX; loss++)
 			if (strcmp(loss_words[loss].name, m->loss_names[i]) == 0)

@@ -90,6 +90,7 @@ struct window_result {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
 	uint64_t losses[LOSS_MAX];
 	uint64_t attributed[CERTAINTY_VALUES]; /* sampled accesses, by how sure their makers are */
+	uint64_t ticks_attributed[CERTAINTY_VALUES]; /* likewise, ticks in compiled code */
 	uint64_t cpu_ns;
 	uint64_t overhead_ns;
 	uint64_t setup_ns;            /* the agent's CPU time before these two began */

@@ -119,16 +119,29 @@ def the_collector_has_its_part(report, listed, _):
     assert roots, listed["by_induced"]
 
 
+def a_load_that_misses_is_its_methods(report, *_):
+    """In code whose places the JVM knows at safepoints alone, none of which is in the method that makes the load."""
+    cpu, told = report["cpu"], report["quality"]["tick_attribution"]
+    own = {row["method"]: row["exclusive"] for row in cpu["by_exclusive"] if row["class"] == "TickMisses"}
+    note(f"{cpu['samples']} ticks, of {told['inferred']} the method was told, of {told['unknown']} not; own time {own}")
+    assert told["inferred"] > LEAST_SHARE_TOLD * sum(told.values()) > 0, told
+    assert own["missing"] > LEAST_SHARE_MISSING * sum(own.values()), own
+
+
+LEAST_SHARE_TOLD = 0.7  # Until the code is known, it cannot be.
+LEAST_SHARE_MISSING = 0.7
+
 TICKS = ("--kinds", "cpu")
 CASES = (
     ("shares of CPU time are true", (), (), TICKS, (shares_are_true, stacks_make_the_same_list)),
     ("interpreted code", ("-Xint",), (), TICKS, (interpreted_code_is_seen, stacks_make_the_same_list)),
     ("beside pairs and objects", (), (), (), (beside_pairs_and_objects, stacks_make_the_same_list)),
     ("stacks deeper than are kept", (), ("deep",), TICKS, (deep_stacks_are_kept_apart,)),
+    ("a load that misses", ("-Xmx256m",), (), ("--kinds", "cpu,loops"), (a_load_that_misses_is_its_methods,)),
     ("the collector's threads", ("-Xmx64m", "-XX:+UseSerialGC"), (), TICKS, (the_collector_has_its_part,)),
 )
 # That one allocates.
-OTHER_PROGRAMS = {"the collector's threads": "GrowthArrays"}
+OTHER_PROGRAMS = {"the collector's threads": "GrowthArrays", "a load that misses": "TickMisses"}
 
 
 def judge(checks, measured):

@@ -17,48 +17,12 @@
 #include <unistd.h>
 
 #include "common/array.h"
-#include "daemon/attribution/attribution.h"
 #include "daemon/intake/attribution_intake.h"
+#include "daemon/intake/tick_intake.h"
 #include "daemon/window/result.h"
+#include "tests/methods/score.h"
 
 #define CODES_MAX 4096u
-
-enum group {
-	GROUP_FIELD,
-	GROUP_ELEMENT,
-	GROUP_LENGTH,
-	GROUP_CLASS,
-	GROUP_MARK,
-	GROUP_OTHER, /* by the JVM a call, of which the compiler has code of its own, or an
-			allocation */
-	GROUPS,
-};
-
-/* Of one access. */
-enum outcome {
-	RIGHT_BYTECODE, /* with all calls that lead to it */
-	RIGHT_CALLS,    /* another bytecode of the same call */
-	RIGHT_METHOD,   /* called by others */
-	EITHER, /* right by the null check, which names another than the record does: merged */
-	WRONG,
-	NOT_NAMED,
-	NOT_SAID, /* the JVM says nothing of it, or what cannot have made it */
-	OUTCOMES,
-};
-
-/* tests/methods/score.py reads it. */
-struct score {
-	uint64_t dense[GROUPS][OUTCOMES];
-	uint64_t null_check[GROUPS][OUTCOMES];
-	uint64_t certainty[CERTAINTY_VALUES][OUTCOMES]; /* of dense: by enum certainty */
-	uint64_t impossible; /* answers whose bytecode cannot have made the access */
-	uint64_t lost;       /* codes without a truth */
-};
-
-struct truth {
-	const struct attribution_place *of; /* the places of what the daemon goes on with */
-	struct attribution all, blind;
-};
 
 static int wrong_fd = -1;             /* of the file JXPERF_SCORE_WRONG: a line for each */
 static const struct profile *profile; /* whose methods the codes' are */
@@ -85,6 +49,8 @@ int __real_attribution_intake_analysed(struct attribution_intake *in, uint32_t c
 				       struct attribution *attribution);
 int __wrap_attribution_intake_analysed(struct attribution_intake *in, uint32_t code, int error,
 				       struct attribution *attribution);
+int __real_tick_intake_finish(struct tick_intake *in);
+int __wrap_tick_intake_finish(struct tick_intake *in);
 int __real_array_reserve_within(void *items, size_t *capacity, size_t wanted, size_t limit,
 				size_t size);
 int __wrap_array_reserve_within(void *items, size_t *capacity, size_t wanted, size_t limit,
@@ -177,7 +143,8 @@ int __wrap_attribution_make(struct attribution *a, struct code_image *image,
 	int r;
 
 	(void)options; /* The daemon's: all that there is. */
-	known = make_copy(&t.all, image, &none) == 0 && make_copy(&t.blind, image, &blind) == 0;
+	known = make_copy(&t.all, image, &none) == 0 && make_copy(&t.blind, image, &blind) == 0 &&
+		make_copy(&t.hidden, image, &hidden) == 0 && copy_image(image, &t.image) == 0;
 	r = __real_attribution_make(a, image, &hidden);
 	t.of = a->places;
 	(void)pthread_mutex_lock(&lock);
@@ -189,7 +156,7 @@ int __wrap_attribution_make(struct attribution *a, struct code_image *image,
 	return r;
 }
 
-static const struct truth *truth_of(const struct attribution *a)
+static struct truth *truth_of(const struct attribution *a)
 {
 	for (unsigned i = 0; i < truth_count; i++)
 		if (truths[i].of == a->places)
@@ -244,6 +211,60 @@ static enum group true_group(const struct attribution *truth, struct instance_pl
 		   : group_of(access);
 }
 
+enum outcome compare_chains(const struct instance_call *right, unsigned right_count,
+			    const struct instance_call *said, unsigned said_count)
+{
+	if (said_count == 0)
+		return NOT_NAMED;
+	if (said[said_count - 1].method != right[right_count - 1].method)
+		return WRONG;
+	if (said_count != right_count)
+		return RIGHT_METHOD;
+	for (unsigned i = 0; i + 1 < right_count; i++)
+		if (said[i].method != right[i].method || said[i].bci != right[i].bci)
+			return RIGHT_METHOD;
+	return said[said_count - 1].bci == right[right_count - 1].bci ? RIGHT_BYTECODE
+								      : RIGHT_CALLS;
+}
+
+/* The entry of a line table that a bytecode lies in; -1: none. */
+static int64_t entry_of(const struct method_intake *in, const struct intake_method *m, int32_t bci)
+{
+	int64_t found = -1;
+
+	for (uint32_t i = 0; i < m->line_count; i++)
+		if (in->lines[m->first_line + i].bci <= bci)
+			found = i;
+	return found;
+}
+
+enum line_outcome compare_lines(const struct truth *t, struct instance_call right,
+				struct instance_call said)
+{
+	const struct method_intake *in = t->methods;
+	const struct intake_method *m = &in->announced[t->announced[right.method]];
+	int64_t at = entry_of(in, m, right.bci), named = entry_of(in, m, said.bci);
+
+	if (at < 0)
+		return LINE_NO_TABLE;
+	if (said.method != right.method || named < 0)
+		return LINE_WRONG;
+	if (in->lines[m->first_line + at].line == in->lines[m->first_line + named].line)
+		return LINE_SAME;
+	return labs(at - named) == 1 ? LINE_STATEMENT : LINE_WRONG;
+}
+
+/* Of an access that the JVM tells, whatever came of it. */
+static enum line_outcome line_of(const struct truth *t, struct instance_place place,
+				 const struct attribution_answer *answer)
+{
+	struct instance_call calls[INSTANCE_DEPTH_MAX], none = {UINT32_MAX, -1};
+	unsigned count = instances_chain(&t->all.instances, place, calls);
+
+	return compare_lines(t, calls[count - 1],
+			     answer->count > 0 ? answer->calls[answer->count - 1] : none);
+}
+
 static enum outcome compare(const struct attribution *truth, struct instance_place place,
 			    const struct attribution_access *access,
 			    const struct attribution_answer *answer)
@@ -258,15 +279,7 @@ static enum outcome compare(const struct attribution *truth, struct instance_pla
 		return NOT_SAID;
 	if (answer->certainty == CERTAINTY_UNKNOWN || answer->certainty == CERTAINTY_METHOD)
 		return NOT_NAMED;
-	if (answer->calls[answer->count - 1].method != calls[count - 1].method)
-		return WRONG;
-	if (answer->count != count)
-		return RIGHT_METHOD;
-	for (unsigned i = 0; i + 1 < count; i++)
-		if (answer->calls[i].method != calls[i].method ||
-		    answer->calls[i].bci != calls[i].bci)
-			return RIGHT_METHOD;
-	return answer->calls[count - 1].bci == calls[count - 1].bci ? RIGHT_BYTECODE : RIGHT_CALLS;
+	return compare_chains(calls, count, answer->calls, answer->count);
 }
 
 static void print_calls(FILE *out, const struct attribution *a, const struct instance_call *calls,
@@ -324,6 +337,9 @@ static void hold(struct score *s, const struct truth *t, uint32_t offset,
 	if (outcome == WRONG)
 		tell_wrong(t, all, access, answer);
 	s->dense[group][outcome]++;
+	if (outcome != NOT_SAID && t->announced)
+		s->lines[group]
+			[line_of(t, outcome == EITHER ? all->null_check : all->dense, answer)]++;
 	s->certainty[answer->certainty][outcome]++;
 	if (answer->certainty != CERTAINTY_UNKNOWN && answer->certainty != CERTAINTY_METHOD &&
 	    !fits(&t->all, &answer->calls[answer->count - 1], access))
@@ -366,8 +382,67 @@ unsigned __wrap_attribution_match(const struct attribution *a, const struct inst
 int __wrap_attribution_intake_analysed(struct attribution_intake *in, uint32_t code, int error,
 				       struct attribution *attribution)
 {
+	struct truth *t;
+
 	profile = &in->result->profile;
+	(void)pthread_mutex_lock(&lock);
+	t = error == 0 ? truth_of(attribution) : NULL;
+	if (t) {
+		size_t count = attribution->image.method_count;
+
+		t->number = in->codes[code].number;
+		t->methods = in->methods;
+		if (array_copy(&t->announced, in->codes[code].announced, count,
+			       sizeof(*t->announced)) < 0)
+			t->announced = NULL;
+	}
+	(void)pthread_mutex_unlock(&lock);
 	return __real_attribution_intake_analysed(in, code, error, attribution);
+}
+
+/* All ticks of a code, which is taken apart for them. */
+static uint64_t score_code(struct score *s, const struct tick_intake *in, const struct truth *t)
+{
+	struct native_code n;
+	uint64_t count = 0;
+
+	if (native_code_make(&n, &t->image) < 0)
+		return 0;
+	for (size_t i = 0; i < in->place_count; i++) {
+		const struct tick_place *p = &in->places[i];
+
+		if (p->key.code != t->number)
+			continue;
+		count += p->sum.samples;
+		score_ticks(s, t, &n, p->key.offset, p->sum.samples);
+	}
+	native_code_release(&n);
+	return count;
+}
+
+static bool is_first(unsigned of)
+{
+	for (unsigned i = 0; i < of; i++)
+		if (truths[i].number == truths[of].number)
+			return false;
+	return true;
+}
+
+int __wrap_tick_intake_finish(struct tick_intake *in)
+{
+	int r = __real_tick_intake_finish(in);
+	uint64_t missing = 0;
+
+	(void)pthread_mutex_lock(&lock);
+	for (size_t i = 0; i < in->place_count; i++)
+		missing += in->places[i].sum.samples;
+	for (unsigned i = 0; i < truth_count; i++)
+		if (score() && truths[i].number && truths[i].announced && is_first(i))
+			missing -= score_code(score(), in, &truths[i]);
+	if (score())
+		score()->tick_codes_missing += missing;
+	(void)pthread_mutex_unlock(&lock);
+	return r;
 }
 
 /* Nothing that was told is kept, so that what is asked for often counts as often. */

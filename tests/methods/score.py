@@ -10,6 +10,11 @@ Of fields, elements and lengths:
   unnamed      the report says that it is not known   unsaid  of all, those that the JVM does not tell
   impossible   accesses whose bytecode cannot have made them, a number
   null         the method, against the null-check table, which was hidden, too
+  line         the line, of those whose method has a line table; and within one statement: that of the entry of the line table which the
+               bytecode lies in, or of the one before or behind it in the table
+
+Of ticks in compiled code, the same by three rules: the next record, the one before, and the one that is used (attribution_find_tick).
+The truth is the dense record of the instruction that the thread waited for, where its bytecode can have become it (score_ticks.c).
 
   SCORE_ONLY      comma-separated programs       SCORE_SECONDS   of each window (default 10)
   SCORE_JDKS      releases (default 17 and the newest)          SCORE_OPTIONS   more options for the JVMs
@@ -32,7 +37,7 @@ profile.DAEMON = os.path.join(BUILD, "tests/score/bin/jxperfd")
 PROGRAMS = ("H2Queries", "JythonScript", "BatikPaint", "FopRender", "JavacCompile", "XsltTransform", "ChartTimeline", "MapRebuild",
             "BagRetain", "ListSubtract", "LuceneSearch", "PdfText", "TomcatPages", "RubyScript", "DerbyQueries")
 TWIN = ("-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints")
-WINDOW = ("--kinds", "dead-store,silent-store,silent-load,objects", "--budget", "20%", "--period", "1ms")
+WINDOW = ("--kinds", "dead-store,silent-store,silent-load,objects,cpu", "--budget", "20%", "--period", "1ms")
 SECONDS = float(os.environ.get("SCORE_SECONDS", "10"))
 WARM_UP_S = float(os.environ.get("SCORE_WARM_UP_S", "8"))
 WRONG_SHOWN = int(os.environ.get("SCORE_WRONG", "0"))
@@ -44,6 +49,8 @@ GROUPS = ("field", "element", "length", "class", "mark", "other")
 TOLD = ("field", "element", "length")
 RIGHT = ("bytecode", "calls", "method", "either")
 OUTCOMES = ("bytecode", "calls", "method", "either", "wrong", "unnamed", "unsaid")
+LINES = ("same", "statement", "wrong", "no table")
+TICK_RULES = ("next", "before", "used")
 CERTAINTIES = ("none", "exact", "checked", "inferred", "method", "unknown")
 MEAN_LEAST, LEAST = 97, 95
 
@@ -61,13 +68,17 @@ class Score:
         self.dense = {g: {o: next(take) for o in OUTCOMES} for g in GROUPS}
         self.null_check = {g: {o: next(take) for o in OUTCOMES} for g in GROUPS}
         self.certainty = {c: {o: next(take) for o in OUTCOMES} for c in CERTAINTIES}
-        self.impossible, self.lost = next(take), next(take)
+        self.lines = {g: {o: next(take) for o in LINES} for g in GROUPS}
+        self.ticks = {r: {o: next(take) for o in OUTCOMES} for r in TICK_RULES}
+        self.tick_lines = {r: {o: next(take) for o in LINES} for r in TICK_RULES}
+        self.ticks_without_code, self.impossible, self.lost = next(take), next(take), next(take)
         with open(path + ".wrong", encoding="utf-8", errors="replace") as f:
             self.wrong = collections.Counter(f.read().splitlines())
 
     @staticmethod
     def bytes():
-        return 8 * ((2 * len(GROUPS) + len(CERTAINTIES)) * len(OUTCOMES) + 2)
+        return 8 * ((2 * len(GROUPS) + len(CERTAINTIES) + len(TICK_RULES)) * len(OUTCOMES) +
+                    (len(GROUPS) + len(TICK_RULES)) * len(LINES) + 3)
 
 
 def share(rows, *outcomes):
@@ -78,6 +89,14 @@ def share(rows, *outcomes):
 
 def told_of(rows):
     return sum(n for row in rows for o, n in row.items() if o != "unsaid")
+
+
+def line_shares(rows):
+    """The same line, and within one statement, of those with a line table, in per cent."""
+    told = sum(row[o] for row in rows for o in ("same", "statement", "wrong"))
+    same = sum(row["same"] for row in rows)
+    near = same + sum(row["statement"] for row in rows)
+    return f"line {100 * same / max(told, 1):5.1f} within one statement {100 * near / max(told, 1):5.1f} of {told:6}"
 
 
 def measure(jdk, program):
@@ -111,6 +130,12 @@ def show(jdk, program, score):
           f"{share(nulls, *RIGHT):5.1f} of {told_of(nulls)}, codes lost {score.lost}")
     print("    method by what is accessed: " + ", ".join(
         f"{g} {share([r], *RIGHT):.1f} of {told_of([r])}" for g, r in score.dense.items() if told_of([r])))
+    print(f"    {line_shares([score.lines[g] for g in TOLD])}")
+    unsaid = score.ticks["used"]["unsaid"]
+    print(f"    ticks: {told_of([score.ticks['used']])} and {unsaid} that the JVM does not tell, {score.ticks_without_code} in code that did not come")
+    for rule, row in score.ticks.items():
+        print(f"        {rule:6} method {share([row], *RIGHT):5.1f} calls {share([row], 'calls', 'bytecode'):5.1f} bytecode "
+              f"{share([row], 'bytecode'):5.1f} {line_shares([score.tick_lines[rule]])}")
     print("    by how sure: " + ", ".join(
         f"{c} {share([r], *RIGHT):.1f} of {told_of([r])}" for c, r in score.certainty.items()
         if told_of([r])), flush=True)

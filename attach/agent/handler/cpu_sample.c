@@ -16,12 +16,12 @@ static Jxp__CpuSample__State state_at(uint64_t ip)
 				  : JXP__CPU_SAMPLE__STATE__NATIVE;
 }
 
-/* Where in compiled code, for whoever looks for its loops. */
+/* Where in compiled code, for whoever looks for its loops, and for the method there. */
 static void note_place(struct record *r, uint64_t ip)
 {
 	struct code_blob blob;
 
-	if (!handlers.sampling.loops || !codemap_find(ip, &blob) || blob.type != CODE_COMPILED)
+	if (!codemap_find(ip, &blob) || blob.type != CODE_COMPILED)
 		return;
 	r->code = blob.serial;
 	r->code_offset = (uint32_t)(ip - blob.start);

@@ -2,17 +2,15 @@
  * Which of a compiled method's debug information describes an instruction.
  *
  * HotSpot records the inlined frames of a method only at safepoints (calls, loop polls), unless
- * somebody listens to compilations or -XX:+DebugNonSafepoints is set; code compiled before the
- * attach has no more than that. For an instruction in between, AsyncGetCallTrace takes the next
- * record by address (nmethod::pc_desc_near), which is often of another loop or an outlined path.
- * Here the next record in execution order is looked up: the safepoint that control reaches from the
- * instruction, loops (loops.h) preferred to their exits, is in the same loop and so in the same
- * inlined method or an ancestor of it.
+ * somebody listens to compilations or -XX:+DebugNonSafepoints is set. For an instruction in between
+ * the next record by address is taken (nmethod::pc_desc_near), which names another method more
+ * often than not; who it is the engine tells from the code (daemon/attribution). Following
+ * execution to the next record is right no more often: measured of ticks.
  *
  * Where somebody did listen, records are dense: each is that of the last instruction of a run of
- * instructions that belong to one bytecode, and the next record by address is the right one. Which
- * of the two a method is shows in where its records are; it is found out once, when the method is
- * added to the code map.
+ * instructions that belong to one bytecode, and the next record by address is the right one, but
+ * for that instruction and for the end of a block. Which of the two a method is shows in where its
+ * records are; it is found out once, when the method is added to the code map.
  *
  * Async-signal-safe, but for debug_info_is_dense.
  */
@@ -25,9 +23,9 @@
 /* Of remembered answers, 8,192 of them. */
 #define DEBUG_INFO_BYTES (8192u * sizeof(uint64_t))
 
-/* The instruction pointer at which AsyncGetCallTrace finds the frames for the instruction at ip.
- * That is ip itself where nothing better is known. The frame is the same: no instruction between
- * the two moves the stack pointer. */
+/* The instruction pointer at which pc_desc_near finds the frames for the instruction at ip, the
+ * same for all that it finds one record for; ip itself where nothing is known. Where the frame
+ * begins and ends, which the stack walk tells by ip, the two may have different ones. */
 uint64_t debug_info_ip(uint64_t ip);
 
 /* Does a compiled method have records everywhere rather than at safepoints only? debug_pcs are the

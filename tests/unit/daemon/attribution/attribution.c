@@ -114,6 +114,48 @@ static void the_only_bytecode_that_can_is_the_one(void **state)
 	attribution_release(&a);
 }
 
+static void assert_ticks(const struct attribution *a, uint32_t offset, uint32_t method, int32_t bci)
+{
+	struct attribution_answer answer;
+
+	assert_int_equal(attribution_find_tick(a, offset, &answer), 0);
+	assert_int_equal(answer.certainty, CERTAINTY_INFERRED);
+	assert_int_equal(answer.calls[0].method, a->image.method);
+	assert_int_equal(answer.calls[answer.count - 1].method, method);
+	assert_int_equal(answer.calls[answer.count - 1].bci, bci);
+}
+
+static void a_tick_is_told_by_the_access_before_it(void **state)
+{
+	struct attribution_answer answer;
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE METHODS RECORDS);
+	assert_ticks(&a, 0, 1, 1);  /* Nothing is before it. */
+	assert_ticks(&a, 3, 1, 1);  /* At the call, it is the getter's before it, */
+	assert_ticks(&a, 8, 3, 1);  /* behind it the other one's. */
+	assert_ticks(&a, 11, 3, 1); /* The load takes the time, not the store that waits for it. */
+	assert_ticks(&a, 14, 0, 12);
+	assert_ticks(&a, 17, 0, 12); /* A poll is no access. */
+	assert_int_equal(attribution_find_tick(&a, 28, &answer), 0);
+	assert_int_equal(answer.certainty, CERTAINTY_UNKNOWN); /* Behind a call that ends. */
+	attribution_release(&a);
+}
+
+static void a_tick_by_no_access_to_an_object_is_told_by_what_is_near(void **state)
+{
+	struct attribution a;
+
+	(void)state;
+	/* mov eax, [rsp+8]; add eax, ecx; test [r10], eax; ret */
+	make(&a, "image 10000 10 0\n"
+		 "bytes 8b44240801c8418502c3\n" METHODS "record 6 3:1 0:9\n");
+	assert_ticks(&a, 0, 3, 1);
+	assert_ticks(&a, 6, 3, 1);
+	attribution_release(&a);
+}
+
 static void callees_that_left_no_record_are_told_by_what_is_before_and_behind(void **state)
 {
 	struct attribution a;
@@ -503,6 +545,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_only_bytecode_that_can_is_the_one),
+	    cmocka_unit_test(a_tick_is_told_by_the_access_before_it),
+	    cmocka_unit_test(a_tick_by_no_access_to_an_object_is_told_by_what_is_near),
 	    cmocka_unit_test(callees_that_left_no_record_are_told_by_what_is_before_and_behind),
 	    cmocka_unit_test(the_same_field_of_different_objects_is_of_bytecodes_in_their_order),
 	    cmocka_unit_test(what_is_called_for_real_is_not_inlined_there),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/intake/attribution_intake.h"
+#include "daemon/intake/tick_intake.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_intake.h"
 
@@ -704,6 +705,105 @@ static void code_that_made_room_is_asked_for_when_it_is_needed(void **state)
 	assert_true(f->makers.bytes <= ATTRIBUTION_BYTES_MAX);
 }
 
+/* ---------------------------------------------------------------- ticks */
+
+/* A tick in Main.fill, as the JVM has it. */
+static void add_tick(struct fixture *f, struct tick_intake *ticks, uint32_t offset)
+{
+	assert_int_equal(
+	    cpu_profile_add(&f->in.window->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, FILL, false, 10),
+	    0);
+	assert_int_equal(tick_intake_add(ticks, CODE, offset, FILL, 10), 0);
+}
+
+static uint64_t ticks_of(const struct fixture *f, uint32_t node)
+{
+	const struct cpu_profile *c = &f->in.window->cpu;
+
+	for (size_t i = 0; i < c->context_count; i++)
+		if (c->contexts[i].node == node)
+			return cpu_context_sum(&c->contexts[i]).samples;
+	return 0;
+}
+
+static void ticks_are_those_of_the_method_once_its_code_is_known(void **state)
+{
+	struct fixture *f = *state;
+	struct tick_intake ticks;
+	uint32_t right;
+
+	tick_intake_init(&ticks, f->in.window, &f->makers);
+	add_tick(f, &ticks, READS);
+	add_tick(f, &ticks, READS);
+	assert_int_equal(ticks_of(f, FILL), 2);
+	assert_asks_for_nothing(f);
+	assert_int_equal(attribution_intake_offer(&f->makers, &f->image.image), 0);
+	analyse(f);
+	assert_int_equal(tick_intake_node(&ticks, CODE, READS, FILL), FILL);
+	assert_int_equal(tick_intake_settle(&ticks), 0);
+	right = tick_intake_node(&ticks, CODE, READS, FILL);
+	assert_int_equal(node_of(f, right)->method, SUM);
+	assert_int_equal(node_of(f, node_of(f, right)->parent)->bci, 1);
+	/* One that comes later, and one behind the access. */
+	add_tick(f, &ticks, READS);
+	add_tick(f, &ticks, POLLS);
+	assert_int_equal(tick_intake_finish(&ticks), 0);
+	assert_int_equal(ticks_of(f, right), 4);
+	assert_int_equal(f->in.window->cpu.context_count, 1);
+	assert_int_equal(f->in.window->ticks_attributed[CERTAINTY_INFERRED], 4);
+	/* How sure accesses are has nothing to do with it. */
+	assert_int_equal(node_of(f, right)->certainty, CERTAINTY_NONE);
+	assert_sums(f, 0, CERTAINTY_NONE);
+	tick_intake_release(&ticks);
+}
+
+static void ticks_whose_code_never_comes_stay(void **state)
+{
+	struct fixture *f = *state;
+	struct tick_intake ticks;
+
+	tick_intake_init(&ticks, f->in.window, &f->makers);
+	add_tick(f, &ticks, READS);
+	assert_int_equal(tick_intake_settle(&ticks), 0);
+	assert_int_equal(tick_intake_finish(&ticks), 0);
+	assert_int_equal(ticks_of(f, FILL), 1);
+	assert_int_equal(f->in.window->ticks_attributed[CERTAINTY_UNKNOWN], 1);
+	tick_intake_release(&ticks);
+}
+
+static void ticks_that_ask_for_more_than_any_program_stay(void **state)
+{
+	struct fixture *f = *state;
+	struct tick_intake ticks;
+
+	tick_intake_init(&ticks, f->in.window, &f->makers);
+	assert_int_equal(attribution_intake_offer(&f->makers, &f->image.image), 0);
+	analyse(f);
+	f->makers.tick_work = ATTRIBUTION_TICK_WORK_MAX + 1;
+	add_tick(f, &ticks, READS);
+	assert_int_equal(ticks_of(f, FILL), 1);
+	assert_int_equal(f->in.window->ticks_attributed[CERTAINTY_UNKNOWN], 1);
+	/* Accesses have work of their own. */
+	add_load(f, CODE);
+	assert_corrected(f, 1);
+	tick_intake_release(&ticks);
+}
+
+static void an_image_that_is_offered_is_taken_once(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(attribution_intake_offer(&f->makers, &f->image.image), 0);
+	assert_int_equal(attribution_intake_offer(&f->makers, &f->image.image), 0);
+	assert_int_equal(f->makers.image_count, 1);
+	analyse(f);
+	assert_int_equal(attribution_intake_offer(&f->makers, &f->image.image), 0);
+	assert_int_equal(f->makers.image_count, 0);
+	/* Accesses have it, too. */
+	add_load(f, CODE);
+	assert_corrected(f, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -732,6 +832,10 @@ int main(void)
 	    TEST(images_take_a_part_of_the_budget),
 	    TEST(code_that_was_needed_longest_ago_makes_room),
 	    TEST(code_that_made_room_is_asked_for_when_it_is_needed),
+	    TEST(ticks_are_those_of_the_method_once_its_code_is_known),
+	    TEST(ticks_whose_code_never_comes_stay),
+	    TEST(ticks_that_ask_for_more_than_any_program_stay),
+	    TEST(an_image_that_is_offered_is_taken_once),
 	};
 #undef TEST
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include "common/clock.h"
 #include "daemon/profile/cpu_profile.h"
@@ -99,6 +100,19 @@ static void contexts_beyond_the_limit_are_in_the_sums_and_counted(void **state)
 	assert_true(cpu_profile_memory_bytes(c) < 16u << 20);
 }
 
+static void where_there_is_no_room_ticks_are_not_moved(void **state)
+{
+	const struct cpu_sum one = {.samples = 1, .ns = 1};
+	struct cpu_profile *c = *state;
+
+	for (uint32_t node = 1; node <= LIMIT_CPU_CONTEXTS; node++)
+		assert_int_equal(cpu_profile_add(c, COMPILED, node, false, 1), 0);
+	assert_int_equal(cpu_profile_move(c, 1, LIMIT_CPU_CONTEXTS + 1, CPU_COMPILED, &one),
+			 -ENOSPC);
+	assert_int_equal(cpu_profile_settle(c), 0);
+	assert_int_equal(c->context_count, LIMIT_CPU_CONTEXTS);
+}
+
 static void a_copy_has_what_there_was(void **state)
 {
 	struct cpu_profile *c = *state, copy;
@@ -149,6 +163,30 @@ static void sums_that_fall_are_passed_over(void **state)
 	assert_int_equal(c->beside.span_ns, 2000);
 }
 
+static void ticks_are_moved_to_another_context(void **state)
+{
+	const struct cpu_sum two = {.samples = 2, .ns = 15}, one = {.samples = 1, .ns = 1};
+	struct cpu_profile *c = *state;
+
+	assert_int_equal(cpu_profile_add(c, COMPILED, 7, false, 10), 0);
+	assert_int_equal(cpu_profile_add(c, COMPILED, 7, false, 5), 0);
+	assert_int_equal(cpu_profile_add(c, NATIVE, 8, false, 1), 0);
+	assert_int_equal(cpu_profile_move(c, 7, 9, CPU_COMPILED, &two), 0);
+	/* What is not there stays. */
+	assert_int_equal(cpu_profile_move(c, 8, 9, CPU_COMPILED, &one), 0);
+	assert_int_equal(cpu_profile_move(c, 6, 9, CPU_COMPILED, &one), 0);
+	assert_int_equal(cpu_profile_all(c).samples, 3);
+	assert_int_equal(cpu_profile_settle(c), 0);
+	assert_int_equal(c->context_count, 2);
+	assert_int_equal(c->contexts[0].node, 8);
+	assert_int_equal(c->contexts[1].node, 9);
+	assert_int_equal(c->contexts[1].code[CPU_COMPILED].samples, 2);
+	assert_float_equal(c->contexts[1].code[CPU_COMPILED].ns, 15, 0);
+	/* They are found. */
+	assert_int_equal(cpu_profile_add(c, COMPILED, 9, false, 5), 0);
+	assert_int_equal(c->context_count, 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -160,6 +198,8 @@ int main(void)
 	    TEST(a_copy_has_what_there_was),
 	    TEST(the_jvms_own_threads_count_from_when_the_window_began),
 	    TEST(sums_that_fall_are_passed_over),
+	    TEST(where_there_is_no_room_ticks_are_not_moved),
+	    TEST(ticks_are_moved_to_another_context),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

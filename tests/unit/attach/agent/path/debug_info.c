@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include "attach/agent/path/debug_info.h"
-#include "attach/agent/code/loops.h"
 #include "tests/unit/support/agent/code.h"
 
 static int setup(void **state)
@@ -15,88 +14,25 @@ static int setup(void **state)
 	return code_setup(state);
 }
 
-static uint64_t place(const char *bytes, size_t size, const uint32_t *records, uint32_t count)
+/* 0: nop (record); 1: mov eax, [rbx]; 3: nop (record); 4: jnz 1; 6: test [r10], eax (record: a
+ * poll); 9: ret */
+static void of_records_at_safepoints_the_next_by_address_is_used(void **state)
 {
-	memcpy(code_area, bytes, size);
-	add_compiled((uintptr_t)code_area, (uint32_t)size, 1, records, count);
-	return (uintptr_t)code_area;
-}
-
-/* Two nested loops; the outer one's poll comes first by address, the inner one's is nearer by
- * execution: 0: nop (record: outer poll) 1: mov eax, [rbx] 3: nop (record: inner poll) 4: jnz 1 6:
- * jnz 0 8: mov ecx, [rsi] 10: ret */
-static const char loops[] = "\x90\x8b\x03\x90\x75\xfb\x75\xf8\x8b\x0e\xc3";
-static const uint32_t polls[] = {3, 0};
-
-static void the_next_record_in_execution_order_is_used(void **state)
-{
-	uint64_t start = place(loops, sizeof(loops) - 1, polls, 2);
+	static const char counted[] = "\x90\x8b\x03\x90\x75\xfb\x41\x85\x02\xc3";
+	static const uint32_t records[] = {0, 3, 6};
+	uint64_t start = (uintptr_t)code_area;
 
 	(void)state;
+	memcpy(code_area, counted, sizeof(counted) - 1);
+	add_compiled(start, sizeof(counted) - 1, 1, records, 3);
 	for (int again = 0; again < 2; again++) { /* the second time from the cache */
+		assert_int_equal(debug_info_ip(start), start + 3 - 1);
 		assert_int_equal(debug_info_ip(start + 1), start + 3 - 1);
-		/* At the inner branch: round the inner loop, not out of it. */
-		assert_int_equal(debug_info_ip(start + 4), start + 3 - 1);
-		assert_int_equal(debug_info_ip(start + 6), start + 0 - 1);
+		assert_int_equal(debug_info_ip(start + 3), start + 6 - 1);
+		assert_int_equal(debug_info_ip(start + 4), start + 6 - 1);
+		assert_int_equal(debug_info_ip(start + 6), start + 6 - 1);
+		assert_int_equal(debug_info_ip(start + 9), start + 9); /* no record is behind it */
 	}
-}
-
-static void a_way_that_meets_no_record_changes_nothing(void **state)
-{
-	uint64_t start = place(loops, sizeof(loops) - 1, polls, 2);
-
-	(void)state;
-	assert_int_equal(debug_info_ip(start + 8), start + 8);
-}
-
-static void a_loop_without_a_record_is_left(void **state)
-{
-	/* 0: mov eax, [rbx]; 2: jnz 0; 4: nop (record) */
-	static const char counted[] = "\x8b\x03\x75\xfc\x90";
-	static const uint32_t record[] = {4};
-	uint64_t start = place(counted, sizeof(counted) - 1, record, 1);
-
-	(void)state;
-	assert_int_equal(debug_info_ip(start), start + 3);
-}
-
-/* A search in a loop: 0: nop (record: the outer loop's poll) 1: mov eax, [rbx] (the next search) 3:
- * mov ecx, [rsi] 5: jz 0 (found) 7: nop (record: the search's poll) 8: jnz 3 10: ret */
-static void a_search_is_not_left_where_it_finds(void **state)
-{
-	static const char search[] = "\x90\x8b\x03\x8b\x0e\x74\xf9\x90\x75\xf9\xc3";
-	static const uint32_t records[] = {7, 0};
-	uint64_t start = place(search, sizeof(search) - 1, records, 2);
-
-	(void)state;
-	for (int again = 0; again < 2; again++) {
-		assert_int_equal(debug_info_ip(start + 3), start + 7 - 1);
-		assert_int_equal(debug_info_ip(start + 5), start + 7 - 1);
-		assert_int_equal(debug_info_ip(start + 1), start + 7 - 1);
-		assert_int_equal(debug_info_ip(start + 8), start + 7 - 1);
-	}
-}
-
-static void the_record_of_a_call_is_its_return_address(void **state)
-{
-	/* 0: mov eax, [rbx]; 2: call; 7: nop (record) */
-	static const char calling[] = "\x8b\x03\xe8\x00\x10\x00\x00\x90";
-	static const uint32_t record[] = {7};
-	uint64_t start = place(calling, sizeof(calling) - 1, record, 1);
-
-	(void)state;
-	assert_int_equal(debug_info_ip(start), start + 6);
-}
-
-static void the_frame_must_stay_the_same(void **state)
-{
-	/* 0: mov [rsp-0x1000], eax; 7: push rbp; 8: nop (record): a prologue */
-	static const char prologue[] = "\x89\x84\x24\x00\xf0\xff\xff\x55\x90";
-	static const uint32_t record[] = {8};
-	uint64_t start = place(prologue, sizeof(prologue) - 1, record, 1);
-
-	(void)state;
-	assert_int_equal(debug_info_ip(start), start);
 }
 
 /* 0: call; 5: mov eax, [rbx] (record: the call) 7: mov ecx, [rsi] (record) 9: mov eax, [rbx] 11:
@@ -199,12 +135,7 @@ static void code_that_is_not_known_is_left_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(the_next_record_in_execution_order_is_used, setup),
-	    cmocka_unit_test_setup(a_way_that_meets_no_record_changes_nothing, setup),
-	    cmocka_unit_test_setup(a_loop_without_a_record_is_left, setup),
-	    cmocka_unit_test_setup(a_search_is_not_left_where_it_finds, setup),
-	    cmocka_unit_test_setup(the_record_of_a_call_is_its_return_address, setup),
-	    cmocka_unit_test_setup(the_frame_must_stay_the_same, setup),
+	    cmocka_unit_test_setup(of_records_at_safepoints_the_next_by_address_is_used, setup),
 	    cmocka_unit_test_setup(of_dense_records_the_next_by_address_is_used, setup),
 	    cmocka_unit_test_setup(the_end_of_a_dense_loop_belongs_to_it, setup),
 	    cmocka_unit_test_setup(the_first_record_is_left_alone, setup),

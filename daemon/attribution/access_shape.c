@@ -1,0 +1,131 @@
+#include "daemon/attribution/access_shape.h"
+
+/* JVMS, chapter 6. */
+enum {
+	OP_IALOAD = 0x2e,
+	OP_SALOAD = 0x35,
+	OP_IASTORE = 0x4f,
+	OP_AASTORE = 0x53,
+	OP_SASTORE = 0x56,
+	OP_GETSTATIC = 0xb2,
+	OP_PUTSTATIC = 0xb3,
+	OP_GETFIELD = 0xb4,
+	OP_PUTFIELD = 0xb5,
+	OP_INVOKEVIRTUAL = 0xb6,
+	OP_INVOKEINTERFACE = 0xb9,
+	OP_NEW = 0xbb,
+	OP_ANEWARRAY = 0xbd,
+	OP_ARRAYLENGTH = 0xbe,
+	OP_CHECKCAST = 0xc0,
+	OP_INSTANCEOF = 0xc1,
+};
+
+/* Objects begin with a word, then their class (with compact headers it is in that word, and what
+ * follows comes a class word earlier); arrays have their length behind it. */
+#define CLASS_AT        8
+#define FIELD_AT        8
+#define LENGTH_AT       12
+#define LENGTH_AT_LARGE 16 /* where classes take 8 bytes */
+
+#define WIDEST 8u /* of what one bytecode accesses */
+
+struct access_shape access_shape_of(const struct native_code *n, const struct native_insn *insn)
+{
+	const struct effect_memory *m = &insn->does.memory;
+	struct access_shape none = {0};
+
+	if (insn->call || (!m->loads && !m->stores) || m->strange || m->rip_relative ||
+	    insn->slot >= 0 || m->base < 0 || m->base == EFFECT_RSP || m->base == EFFECT_R15 ||
+	    m->displacement != (int16_t)m->displacement || native_tests_memory(n, insn))
+		return none;
+	return (struct access_shape){.size = m->size,
+				     .displacement = (int16_t)m->displacement,
+				     .stores = m->stores,
+				     .indexed = m->index >= 0};
+}
+
+/* References may be of 4 or 8 bytes. */
+static bool has_size(const char *descriptor, unsigned size)
+{
+	switch (descriptor[0]) {
+	case 'Z':
+	case 'B':
+		return size == 1;
+	case 'C':
+	case 'S':
+		return size == 2;
+	case 'I':
+	case 'F':
+		return size == 4;
+	case 'J':
+	case 'D':
+		return size == 8;
+	default:
+		return size == 4 || size == 8;
+	}
+}
+
+/* which: from iaload, or iastore, on. */
+static bool is_element(uint8_t which, const struct access_shape *shape)
+{
+	static const char types[] = {'I', 'J', 'F', 'D', 'L', 'B', 'C', 'S'};
+
+	if (shape->size > WIDEST) /* several at once */
+		return true;
+	return (shape->indexed || shape->displacement >= LENGTH_AT) &&
+	       has_size(&types[which], shape->size);
+}
+
+static bool is_field(const struct code_image *image, uint32_t method, uint32_t bci,
+		     const struct access_shape *shape)
+{
+	const struct code_reference *r = code_image_reference(image, method, bci);
+
+	return r && !shape->indexed && shape->displacement >= FIELD_AT &&
+	       has_size(code_image_text(image, image->members[r->member].descriptor), shape->size);
+}
+
+/* A word that is at the same place in all objects. */
+static bool is_word_at(const struct access_shape *shape, int16_t displacement)
+{
+	return !shape->indexed && shape->displacement == displacement &&
+	       (shape->size == 4 || shape->size == 8);
+}
+
+static bool looks_at_class(uint8_t op)
+{
+	return op == OP_CHECKCAST || op == OP_INSTANCEOF || op == OP_INVOKEVIRTUAL ||
+	       op == OP_INVOKEINTERFACE || op == OP_AASTORE;
+}
+
+static bool may_load(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op,
+		     const struct access_shape *shape)
+{
+	if (op >= OP_IALOAD && op <= OP_SALOAD)
+		return is_element(op - OP_IALOAD, shape);
+	if (op == OP_GETFIELD || op == OP_GETSTATIC)
+		return is_field(image, method, bci, shape);
+	if (op == OP_ARRAYLENGTH)
+		return shape->size == 4 &&
+		       (is_word_at(shape, LENGTH_AT) || is_word_at(shape, LENGTH_AT_LARGE));
+	return looks_at_class(op) && is_word_at(shape, CLASS_AT);
+}
+
+enum access_fit access_shape_fits(const struct code_image *image, uint32_t method, uint32_t bci,
+				  const struct access_shape *shape)
+{
+	const struct code_method *m = &image->methods[method];
+	uint8_t op;
+
+	if (bci >= m->bytecode_bytes)
+		return ACCESS_FIT_NONE;
+	op = image->bytecodes[m->bytecode + bci];
+	if (!shape->stores)
+		return may_load(image, method, bci, op, shape) ? ACCESS_FIT : ACCESS_FIT_NONE;
+	if (op >= OP_IASTORE && op <= OP_SASTORE && is_element(op - OP_IASTORE, shape))
+		return ACCESS_FIT;
+	if ((op == OP_PUTFIELD || op == OP_PUTSTATIC) && is_field(image, method, bci, shape))
+		return ACCESS_FIT;
+	/* A new object's header, and its words, which are cleared. */
+	return op >= OP_NEW && op <= OP_ANEWARRAY ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+}

@@ -1,0 +1,30 @@
+/*
+ * What machine code alone tells of an access to an object: its size, and where in the object it
+ * is. Ticks come at instructions of which nothing else is known.
+ *
+ * Pure functions, any thread; the bytecodes are hostile.
+ */
+#ifndef JXPERF_DAEMON_ATTRIBUTION_ACCESS_SHAPE_H
+#define JXPERF_DAEMON_ATTRIBUTION_ACCESS_SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/attribution/access_bytecodes.h"
+#include "daemon/loops/native_code.h"
+
+struct access_shape {
+	uint16_t size;        /* bytes; 0: it is no access to an object */
+	int16_t displacement; /* from what its base register holds */
+	bool stores;
+	bool indexed; /* has an index register, too */
+};
+
+/* Words of the frame, of the JVM's thread and of the code are no objects', nor are polls. */
+struct access_shape access_shape_of(const struct native_code *n, const struct native_insn *insn);
+
+/* Can the bytecode of a method at bci, where an instruction begins, have become such an access? */
+enum access_fit access_shape_fits(const struct code_image *image, uint32_t method, uint32_t bci,
+				  const struct access_shape *shape);
+
+#endif

@@ -1,0 +1,150 @@
+#include "daemon/intake/tick_intake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "daemon/container/hash.h"
+#include "proto/limits.h"
+
+void tick_intake_init(struct tick_intake *in, struct window_result *result,
+		      struct attribution_intake *makers)
+{
+	*in = (struct tick_intake){.result = result, .makers = makers};
+}
+
+void tick_intake_release(struct tick_intake *in)
+{
+	free(in->places);
+	hash_index_release(&in->place_index);
+	tick_intake_init(in, in->result, in->makers);
+}
+
+static bool place_matches(const void *table, uint32_t position, const void *key)
+{
+	const struct tick_place *places = table;
+
+	return memcmp(&places[position].key, key, sizeof(struct tick_key)) == 0;
+}
+
+static bool find_place(const struct tick_intake *in, const struct tick_key *key, uint32_t *position)
+{
+	return hash_index_find(&in->place_index, hash_bytes(key, sizeof(*key)), place_matches,
+			       in->places, key, position);
+}
+
+/* NULL in *place where there is no room. 0 or -ENOMEM. */
+static int find_or_add(struct tick_intake *in, const struct tick_key *key,
+		       struct tick_place **place)
+{
+	uint32_t position;
+	int r;
+
+	*place = NULL;
+	if (find_place(in, key, &position)) {
+		*place = &in->places[position];
+		return 0;
+	}
+	r = array_reserve_within(&in->places, &in->place_capacity, in->place_count + 1,
+				 LIMIT_LOOP_TICKS, sizeof(*in->places));
+	if (r == 0)
+		r = hash_index_insert(&in->place_index, hash_bytes(key, sizeof(*key)),
+				      (uint32_t)in->place_count);
+	if (r < 0)
+		return r == -ENOSPC ? 0 : r;
+	*place = &in->places[in->place_count++];
+	**place = (struct tick_place){.key = *key};
+	return 0;
+}
+
+/* So many more ticks of a place whose maker is told. */
+static int apply(struct tick_intake *in, const struct tick_place *p, const struct cpu_sum *sum)
+{
+	enum certainty certainty = (enum certainty)p->certainty;
+	int r = 0;
+
+	if (p->told != p->key.node)
+		r = cpu_profile_move(&in->result->cpu, p->key.node, p->told, CPU_COMPILED, sum);
+	if (r == -ENOSPC)
+		certainty = CERTAINTY_UNKNOWN; /* They stay. */
+	in->result->ticks_attributed[certainty] += sum->samples;
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Where its code is known now. 0 or -ENOMEM. */
+static int tell(struct tick_intake *in, struct tick_place *p)
+{
+	struct attribution_told told;
+	int r = attribution_intake_tick(in->makers, p->key.code, p->key.offset, p->key.node, &told);
+
+	if (r <= 0)
+		return r;
+	p->told = told.node;
+	p->certainty = told.certainty;
+	return apply(in, p, &p->sum);
+}
+
+int tick_intake_add(struct tick_intake *in, uint64_t code, uint32_t offset, uint32_t node,
+		    uint64_t cpu_ns)
+{
+	const struct tick_key key = {.code = code, .offset = offset, .node = node};
+	const struct cpu_sum tick = {.samples = 1, .ns = (double)cpu_ns};
+	struct tick_place *place;
+	int r = find_or_add(in, &key, &place);
+
+	if (r < 0)
+		return r;
+	if (!place) {
+		in->result->ticks_attributed[CERTAINTY_UNKNOWN]++;
+		return 0;
+	}
+	cpu_sum_add(&place->sum, &tick, 1);
+	return place->certainty == CERTAINTY_NONE ? tell(in, place) : apply(in, place, &tick);
+}
+
+static int tell_all(struct tick_intake *in)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < in->place_count; i++)
+		if (in->places[i].certainty == CERTAINTY_NONE)
+			r = tell(in, &in->places[i]);
+	return r;
+}
+
+int tick_intake_settle(struct tick_intake *in)
+{
+	if (in->codes_known == in->makers->codes_known)
+		return 0;
+	in->codes_known = in->makers->codes_known;
+	return tell_all(in);
+}
+
+uint32_t tick_intake_node(const struct tick_intake *in, uint64_t code, uint32_t offset,
+			  uint32_t node)
+{
+	const struct tick_key key = {.code = code, .offset = offset, .node = node};
+	uint32_t position;
+
+	if (!find_place(in, &key, &position) || in->places[position].certainty == CERTAINTY_NONE)
+		return node;
+	return in->places[position].told;
+}
+
+int tick_intake_finish(struct tick_intake *in)
+{
+	int r = tell_all(in);
+
+	for (size_t i = 0; i < in->place_count; i++)
+		if (in->places[i].certainty == CERTAINTY_NONE)
+			in->result->ticks_attributed[CERTAINTY_UNKNOWN] +=
+			    in->places[i].sum.samples;
+	return r < 0 ? r : cpu_profile_settle(&in->result->cpu);
+}
+
+size_t tick_intake_memory_bytes(const struct tick_intake *in)
+{
+	return in->place_capacity * sizeof(*in->places) +
+	       in->place_index.capacity * sizeof(struct hash_slot);
+}
