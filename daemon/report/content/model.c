@@ -4,7 +4,7 @@
 
 #include "common/clock.h"
 #include "daemon/report/content/cpu_tree.h"
-#include "daemon/report/content/loop_growth.h"
+#include "daemon/report/loops/loop_growth.h"
 #include "subsume/analysis.h"
 
 /* Of each list; a name may have 8 KiB, and a row names eleven methods. */

@@ -1,4 +1,4 @@
-#include "daemon/report/content/loop_rate.h"
+#include "daemon/report/loops/loop_rate.h"
 
 #include <math.h>
 

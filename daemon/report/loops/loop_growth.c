@@ -1,4 +1,4 @@
-#include "daemon/report/content/loop_growth.h"
+#include "daemon/report/loops/loop_growth.h"
 
 #include <errno.h>
 #include <math.h>

@@ -10,15 +10,15 @@
  *
  * Points at the loops, which must outlive it.
  */
-#ifndef JXPERF_DAEMON_REPORT_CONTENT_LOOP_PAIRS_H
-#define JXPERF_DAEMON_REPORT_CONTENT_LOOP_PAIRS_H
+#ifndef JXPERF_DAEMON_REPORT_LOOPS_LOOP_PAIRS_H
+#define JXPERF_DAEMON_REPORT_LOOPS_LOOP_PAIRS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/reach/loop_bodies.h"
-#include "daemon/report/content/loop_findings.h"
+#include "daemon/report/loops/loop_findings.h"
 #include "proto/kinds.h"
 
 /* With fewer pairs nothing is said of a loop. */

@@ -15,15 +15,15 @@
  * come in such a loop, so as a rule it has a type and no counts. Behind the loops with time of
  * their own come 16 of them, first those that are nearest to the ticks.
  */
-#ifndef JXPERF_DAEMON_REPORT_CONTENT_LOOP_FINDINGS_H
-#define JXPERF_DAEMON_REPORT_CONTENT_LOOP_FINDINGS_H
+#ifndef JXPERF_DAEMON_REPORT_LOOPS_LOOP_FINDINGS_H
+#define JXPERF_DAEMON_REPORT_LOOPS_LOOP_FINDINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "daemon/reach/loop_bodies.h"
-#include "daemon/report/content/loop_rate.h"
-#include "daemon/report/content/loop_redundancy.h"
+#include "daemon/report/loops/loop_rate.h"
+#include "daemon/report/loops/loop_redundancy.h"
 #include "daemon/window/result.h"
 
 #define LOOP_RESULT_RATE 0.001 /* LDoctor, section 4.1 */
@@ -45,7 +45,7 @@ enum loop_verdict {
 
 #define LOOP_ADVICES_MAX 3
 
-/* Its share of CPU time and that in a baseline (daemon/report/content/loop_growth.h). */
+/* Its share of CPU time and that in a baseline (daemon/report/loops/loop_growth.h). */
 struct loop_growth {
 	bool compared; /* else the rest is empty */
 	bool known;    /* the baseline has looked at it */

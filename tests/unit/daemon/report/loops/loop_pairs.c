@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/report/content/loop_pairs.h"
+#include "daemon/report/loops/loop_pairs.h"
 #include "tests/unit/support/sample_window.h"
 
 struct fixture {

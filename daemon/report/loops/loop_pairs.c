@@ -1,4 +1,4 @@
-#include "daemon/report/content/loop_pairs.h"
+#include "daemon/report/loops/loop_pairs.h"
 
 #include <errno.h>
 #include <stdlib.h>

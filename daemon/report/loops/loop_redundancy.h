@@ -15,8 +15,8 @@
  * A loop that does nothing but input or output, by the same calls in each turn, is redundant
  * without any trace (section 3.2.6).
  */
-#ifndef JXPERF_DAEMON_REPORT_CONTENT_LOOP_REDUNDANCY_H
-#define JXPERF_DAEMON_REPORT_CONTENT_LOOP_REDUNDANCY_H
+#ifndef JXPERF_DAEMON_REPORT_LOOPS_LOOP_REDUNDANCY_H
+#define JXPERF_DAEMON_REPORT_LOOPS_LOOP_REDUNDANCY_H
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "daemon/report/content/loop_findings.h"
+#include "daemon/report/loops/loop_findings.h"
 #include "tests/unit/support/sample_window.h"
 
 struct fixture {

@@ -1,4 +1,4 @@
-#include "daemon/report/content/loop_redundancy.h"
+#include "daemon/report/loops/loop_redundancy.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/report/content/loop_findings.h"
+#include "daemon/report/loops/loop_findings.h"
 
 #include <errno.h>
 #include <math.h>

@@ -14,8 +14,8 @@
  * What a reading leaves open widens it: an exit from the middle of a loop that was unrolled, and a
  * first turn that the compiler may have peeled off, which no counter has.
  */
-#ifndef JXPERF_DAEMON_REPORT_CONTENT_LOOP_RATE_H
-#define JXPERF_DAEMON_REPORT_CONTENT_LOOP_RATE_H
+#ifndef JXPERF_DAEMON_REPORT_LOOPS_LOOP_RATE_H
+#define JXPERF_DAEMON_REPORT_LOOPS_LOOP_RATE_H
 
 #include <stdbool.h>
 

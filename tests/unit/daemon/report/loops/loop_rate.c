@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "common/random.h"
-#include "daemon/report/content/loop_rate.h"
+#include "daemon/report/loops/loop_rate.h"
 
 static double uniform(struct random *r)
 {

@@ -10,10 +10,10 @@
  * Code with less than 2% of the ticks is not looked at for loops: of a loop that the baseline does
  * not know, growth counts only as far as it is certainly more than that.
  */
-#ifndef JXPERF_DAEMON_REPORT_CONTENT_LOOP_GROWTH_H
-#define JXPERF_DAEMON_REPORT_CONTENT_LOOP_GROWTH_H
+#ifndef JXPERF_DAEMON_REPORT_LOOPS_LOOP_GROWTH_H
+#define JXPERF_DAEMON_REPORT_LOOPS_LOOP_GROWTH_H
 
-#include "daemon/report/content/loop_findings.h"
+#include "daemon/report/loops/loop_findings.h"
 
 /* Compares the loops of a report of w with those of baseline, which has some, and brings those that
  * have grown to the front, the one that certainly has most first. 0 or -ENOMEM. */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/report/content/loop_growth.h"
+#include "daemon/report/loops/loop_growth.h"
 #include "tests/unit/support/sample_window.h"
 
 #define SUM  2u /* methods; their nodes have bytecode index 4 */
