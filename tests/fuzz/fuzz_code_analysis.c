@@ -273,10 +273,10 @@ static void check_answer(const struct attribution *a, const struct attribution_a
 		abort();
 }
 
-/* Ticks anywhere are told by methods that there are, the compiled one's first. */
+/* Ticks anywhere, some of them, are told by methods that there are, the compiled one's first. */
 static void tell_ticks(const struct attribution *a)
 {
-	for (size_t i = 0; i < 2 * a->place_count; i++) {
+	for (size_t i = 0; i < 2 * a->place_count; i += 1 + a->place_count / 16) {
 		struct attribution_answer answer;
 
 		if (attribution_find_tick(a, a->places[i / 2].offset + (i & 1), &answer) < 0)
