@@ -273,6 +273,23 @@ static void check_answer(const struct attribution *a, const struct attribution_a
 		abort();
 }
 
+/* Ticks anywhere, some of them, are told by methods that there are, the compiled one's first. */
+static void tell_ticks(const struct attribution *a)
+{
+	for (size_t i = 0; i < 2 * a->place_count; i += 1 + a->place_count / 16) {
+		struct attribution_answer answer;
+
+		if (attribution_find_tick(a, a->places[i / 2].offset + (i & 1), &answer) < 0)
+			abort();
+		if ((answer.certainty == CERTAINTY_INFERRED) != (answer.count > 0) ||
+		    (answer.count > 0 && answer.calls[0].method != a->image.method))
+			abort();
+		for (unsigned k = 0; k < answer.count; k++)
+			if (answer.calls[k].method >= a->image.method_count)
+				abort();
+	}
+}
+
 static void attribute(struct code_image *image, unsigned ignored)
 {
 	const struct attribution_options options = {.ignore_dense = ignored & 1,
@@ -291,6 +308,7 @@ static void attribute(struct code_image *image, unsigned ignored)
 				abort();
 			check_answer(&a, &answer);
 		}
+	tell_ticks(&a);
 	attribution_release(&a);
 }
 
