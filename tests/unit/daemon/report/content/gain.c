@@ -1,0 +1,172 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "daemon/report/content/pair_ranking.h"
+
+#define DEAD JXP__KIND__KIND_DEAD_STORE
+#define LOAD JXP__KIND__KIND_SILENT_LOAD
+
+enum { FIRST = 1, SECOND, OTHER }; /* nodes, of which all accesses are told */
+
+/* 1,000 ticks of 5 ms. */
+static int set_up(void **state)
+{
+	static struct window_result w;
+
+	w = (struct window_result){.findings = {.sampler = JXP__SAMPLER__SAMPLER_CLOCK},
+				   .request = {.cpu = true}};
+	w.counters[JXP__COUNTER__COUNTER_TICKS] = 1000;
+	w.counters[JXP__COUNTER__COUNTER_TICK_NS] = 1000 * 5 * NS_PER_MS;
+	for (int32_t line = FIRST; line <= OTHER; line++) {
+		struct cct_node n = {.bci = 1, .line = line, .tier = JXP__TIER__TIER_JIT};
+		uint32_t id;
+
+		assert_int_equal(cct_add_node(&w.profile.cct, &n, &id), 0);
+		assert_int_equal(id, line);
+		cct_mark(&w.profile.cct, id, CERTAINTY_CHECKED);
+	}
+	*state = &w;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct window_result *w = *state;
+
+	profile_release(&w->profile);
+	cpu_profile_release(&w->cpu);
+	return 0;
+}
+
+static void tick(struct window_result *w, uint32_t node, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, node,
+						 false, 5 * NS_PER_MS),
+				 0);
+}
+
+static void observe(struct window_result *w, Jxp__Kind kind, uint32_t watch, uint32_t trap,
+		    bool wasteful, unsigned count)
+{
+	const struct observation o = {.kind = kind,
+				      .region = JXP__REGION__REGION_HEAP,
+				      .wasteful = wasteful,
+				      .checked_bytes = 8,
+				      .watch_node = watch,
+				      .trap_node = trap,
+				      .cpu_ns = 5 * NS_PER_MS};
+
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(profile_add(&w->profile, &o), 0);
+}
+
+/* Of the only row of a kind. */
+static struct cpu_share gain_of(const struct window_result *w, Jxp__Kind kind)
+{
+	struct pair_ranking r;
+	struct pair_scope scope;
+	struct cpu_share gain;
+
+	assert_int_equal(pair_scope_init(&scope, w, NULL), 0);
+	assert_int_equal(pair_ranking_init(&r, &scope, kind, PAIRS_BY_LOCATION), 0);
+	pair_scope_release(&scope);
+	assert_int_equal(r.count, 1);
+	gain = r.pairs[0].gain;
+	pair_ranking_release(&r);
+	return gain;
+}
+
+/* The first load misses, the second one hits: what it costs is what can be saved. */
+static void of_a_silent_load_it_is_the_second_ones_time(void **state)
+{
+	struct window_result *w = *state;
+	struct cpu_share gain;
+
+	observe(w, LOAD, FIRST, SECOND, true, 100);
+	tick(w, FIRST, 100);
+	tick(w, SECOND, 4);
+	gain = gain_of(w, LOAD);
+	assert_true(gain.known);
+	assert_float_equal(gain.share, 0.004, 1e-9);
+	assert_true(gain.ci95.low > 0.001 && gain.ci95.high < 0.015);
+}
+
+static void of_a_dead_store_it_is_the_first_ones_time(void **state)
+{
+	struct window_result *w = *state;
+
+	observe(w, DEAD, FIRST, SECOND, true, 10);
+	tick(w, FIRST, 10);
+	tick(w, SECOND, 100);
+	assert_float_equal(gain_of(w, DEAD).share, 0.01, 1e-9);
+}
+
+/* Half of what the second access reads has changed. */
+static void what_is_not_in_vain_cannot_be_saved(void **state)
+{
+	struct window_result *w = *state;
+	struct cpu_share all, half;
+
+	tick(w, SECOND, 20);
+	observe(w, LOAD, FIRST, SECOND, true, 50);
+	all = gain_of(w, LOAD);
+	observe(w, LOAD, OTHER, SECOND, false, 50);
+	half = gain_of(w, LOAD);
+	assert_float_equal(all.share, 0.02, 1e-9);
+	assert_float_equal(half.share, 0.01, 1e-9);
+}
+
+/* Ticks that never came say that it is little, not that it is nothing. */
+static void without_ticks_there_it_is_small(void **state)
+{
+	struct window_result *w = *state;
+	struct cpu_share gain;
+
+	observe(w, LOAD, FIRST, SECOND, true, 100);
+	tick(w, FIRST, 100);
+	gain = gain_of(w, LOAD);
+	assert_true(gain.known);
+	assert_float_equal(gain.share, 0, 1e-9);
+	assert_true(gain.ci95.high > 0.001 && gain.ci95.high < 0.02);
+}
+
+static void it_is_not_known_of_accesses_that_nobody_can_tell(void **state)
+{
+	struct window_result *w = *state;
+
+	observe(w, LOAD, FIRST, SECOND, true, 10);
+	tick(w, SECOND, 10);
+	cct_mark(&w->profile.cct, SECOND, CERTAINTY_METHOD);
+	assert_false(gain_of(w, LOAD).known);
+}
+
+static void it_is_not_known_without_ticks_of_their_own(void **state)
+{
+	struct window_result *w = *state;
+
+	observe(w, LOAD, FIRST, SECOND, true, 10);
+	w->request.cpu = false;
+	assert_false(gain_of(w, LOAD).known);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(of_a_silent_load_it_is_the_second_ones_time),
+	    TEST(of_a_dead_store_it_is_the_first_ones_time),
+	    TEST(what_is_not_in_vain_cannot_be_saved),
+	    TEST(without_ticks_there_it_is_small),
+	    TEST(it_is_not_known_of_accesses_that_nobody_can_tell),
+	    TEST(it_is_not_known_without_ticks_of_their_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
