@@ -45,10 +45,10 @@ struct code_null_check {
 /* What a bytecode names: a field, or a method, of which the class alone is told. Where each text
  * begins in the image's texts; 0 is "". */
 struct code_member {
-	uint32_t class_name; /* Java name with dots, arrays as long[] */
-	uint32_t name;
-	uint32_t descriptor;  /* as class files have it */
-	uint32_t declared_in; /* of a field, where that is known and not class_name */
+	uint32_t class_name;  /* Java name with dots, arrays as long[] */
+	uint32_t name;        /* of a method: where the JVM has code of its own for it, or "" */
+	uint32_t descriptor;  /* as class files have it; of a method without names of classes */
+	uint32_t declared_in; /* where that is known and not class_name */
 };
 
 /* One bytecode that names something. */
