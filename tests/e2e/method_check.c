@@ -483,7 +483,7 @@ static void compare_own_code(const struct pool_reader *reader, const struct refe
 		bool own;
 	} known[] = {
 	    {"java/lang/System", "arraycopy", true}, {"java/lang/Object", "getClass", true},
-	    {"java/lang/Math", "max", true},         {"java/lang/System", "getProperty", false},
+	    {"java/lang/Math", "sqrt", true},         {"java/lang/System", "getProperty", false},
 	    {"java/util/List", "add", false},        {"java/util/Objects", "requireNonNull", false},
 	    {"java/lang/Object", "equals", false}};
 	uint64_t declares = 0;
