@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/code/java_op.h"
+#include "daemon/attribution/array_types.h"
 
 /* JVMS, chapter 6. */
 enum {
@@ -330,6 +331,9 @@ static enum access_fit fits_element(const struct code_image *image, uint32_t met
 {
 	uint8_t array = array_of(a->class_name);
 
+	if ((is_array_load(op) || is_array_store(op)) &&
+	    !array_type_may_be(array_type_at(image, method, bci), a->class_name))
+		return ACCESS_FIT_NONE;
 	if (op == OP_IALOAD + array)
 		return a->loads ? ACCESS_FIT : ACCESS_FIT_NONE;
 	if (op == OP_IASTORE + array && a->stores)
@@ -342,6 +346,19 @@ static enum access_fit fits_element(const struct code_image *image, uint32_t met
 	return fits_call(image, method, bci, op, a);
 }
 
+/* Reads it the length of such an array? Accesses to elements do, too. */
+static bool reads_length(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op,
+			 const struct attribution_access *a)
+{
+	uint8_t array = array_of(a->class_name);
+
+	if (op != OP_ARRAYLENGTH && !is_array_load(op) && !is_array_store(op))
+		return false;
+	return a->class_name[0] == '\0' ||
+	       ((op == OP_ARRAYLENGTH || op == OP_IALOAD + array || op == OP_IASTORE + array) &&
+		array_type_may_be(array_type_at(image, method, bci), a->class_name));
+}
+
 static enum access_fit fits_length(const struct code_image *image, uint32_t method, uint32_t bci,
 				   uint8_t op, const struct attribution_access *a)
 {
@@ -349,7 +366,7 @@ static enum access_fit fits_length(const struct code_image *image, uint32_t meth
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	if (!a->loads)
 		return ACCESS_FIT_NONE;
-	if (op == OP_ARRAYLENGTH || is_array_load(op) || is_array_store(op))
+	if (reads_length(image, method, bci, op, a))
 		return ACCESS_FIT;
 	return calls_for_arrays(image, method, bci, op, a) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }

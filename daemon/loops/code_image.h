@@ -65,6 +65,8 @@ struct code_method {
 	uint32_t bytecode_bytes; /* 0: not known */
 	uint32_t first_reference;
 	uint32_t reference_count;
+	uint32_t descriptor; /* as class files have it */
+	bool is_static;
 	bool io; /* input or output (daemon/intake/io_methods.h) */
 };
 
@@ -80,6 +82,7 @@ struct code_image {
 	struct code_frame *frames;
 	struct code_call *calls;
 	uint8_t *bytecodes;
+	uint16_t *array_types; /* by bytecodes' bytes (attribution/array_types.h); or NULL */
 	struct code_null_check *null_checks;
 	struct code_member *members;
 	char *texts; /* each ends with a zero; the first is "" */

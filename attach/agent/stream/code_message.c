@@ -237,6 +237,8 @@ static void add_bytecodes(struct code_message *m, struct message_method *method)
 					      m->read, REFERENCES_OF_METHOD_MAX, &count))
 		return;
 	b->code.len = size;
+	b->descriptor = (char *)(uintptr_t)method_copy_text(copy, METHOD_DESCRIPTOR);
+	b->is_static = method_copy_is_static(copy);
 	m->bytecode_bytes += size;
 	m->bytecodes_at[m->image.n_bytecodes++] = b;
 	add_references(m, method, copy->look.constants, count, b);
