@@ -368,6 +368,33 @@ static void of_calls_of_unsafe_the_outermost_counts(void **state)
 	attribution_release(&a);
 }
 
+/* 0 calls a variable handle: 1 is what that was linked to, which calls what does the work, 2. */
+static void what_does_a_handles_work_is_called_by_its_adapter(void **state)
+{
+	struct attribution_answer answer;
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE "method 0 outer 2ab60001b1\n"
+		      "method 1 adapter 2ab60001b80001b1\n"
+		      "method 2 get 2ab40001ac\n"
+		      "record 14 0:4\n"
+		      "member java.lang.invoke.VarHandle get (L;)I -\n"
+		      "member java.lang.invoke.MethodHandle - ()V -\n"
+		      "member X f I -\n"
+		      "reference 0 1 0 1 2\n"
+		      "reference 1 1 1\n"
+		      "reference 1 4 1\n"
+		      "reference 2 1 2\n");
+	assert_int_equal(attribution_find(&a, 0, &load_f, &answer), 0);
+	assert_int_equal(answer.certainty, CERTAINTY_CHECKED);
+	assert_int_equal(answer.count, 3);
+	assert_int_equal(answer.calls[1].method, 1);
+	assert_int_equal(answer.calls[1].bci, 4);
+	assert_int_equal(answer.calls[2].method, 2);
+	attribution_release(&a);
+}
+
 /* Of a method that calls others and itself as often as there is room for: some thousand candidates,
  * which are not held against each other. */
 static void of_many_calls_the_innermost_are_found_at_once(void **state)
@@ -604,6 +631,7 @@ int main(void)
 	    cmocka_unit_test(of_a_call_of_the_run_time_the_record_tells),
 	    cmocka_unit_test(of_calls_that_may_make_it_the_innermost_counts),
 	    cmocka_unit_test(of_calls_of_unsafe_the_outermost_counts),
+	    cmocka_unit_test(what_does_a_handles_work_is_called_by_its_adapter),
 	    cmocka_unit_test(of_many_calls_the_innermost_are_found_at_once),
 	    cmocka_unit_test(a_record_without_calls_is_nobodys),
 	    cmocka_unit_test(code_that_cannot_be_taken_apart_leaves_its_image),
