@@ -246,7 +246,8 @@ static bool accesses_array(const struct own_code *c, const struct attribution_ac
  * Object.clone copies any object, and a handle leads to any. */
 static bool accesses(const struct own_code *c, const struct attribution_access *a)
 {
-	if (begins(c->owner, "java.lang.invoke."))
+	if (strcmp(c->owner, "java.lang.invoke.MethodHandle") == 0 ||
+	    strcmp(c->owner, "java.lang.invoke.VarHandle") == 0)
 		return !c->leads;
 	if (a->kind == JXP__LOCATION__KIND__ELEMENT)
 		return accesses_array(c, a);

@@ -65,9 +65,9 @@ struct code_method {
 	uint32_t bytecode_bytes; /* 0: not known */
 	uint32_t first_reference;
 	uint32_t reference_count;
-	uint32_t descriptor; /* as class files have it */
-	bool is_static;
-	bool io; /* input or output (daemon/intake/io_methods.h) */
+	uint32_t descriptor; /* as class files have it, where it has arrays */
+	bool is_static;      /* told where it has a descriptor */
+	bool io;             /* input or output (daemon/intake/io_methods.h) */
 };
 
 struct code_image {

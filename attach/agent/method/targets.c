@@ -19,9 +19,10 @@ enum { FLAG_PRIVATE = 0x2, FLAG_FINAL = 0x10, FLAG_NATIVE = 0x100, FLAG_ABSTRACT
 #define HANDLE_CLASSES_MAX 64u
 
 /* Of a call of a VarHandle's; what is longer nobody looks for. */
-#define DESCRIPTOR_MAX 256u
-#define OF_HANDLE      "(Ljava/lang/invoke/VarHandle;"
-#define OBJECT         "Ljava/lang/Object;"
+#define DESCRIPTOR_MAX  256u
+#define VARIABLE_HANDLE "java/lang/invoke/VarHandle"
+#define OF_HANDLE       "(L" VARIABLE_HANDLE ";"
+#define OBJECT          "Ljava/lang/Object;"
 
 /* Primary supers of a class (Klass::_primary_super_limit). */
 #define PRIMARIES 8u
@@ -301,19 +302,21 @@ static uint64_t named_method(const struct asking *a, const struct member_look *m
 
 /* ---------------------------------------------------------------- handles */
 
-/* A handle's call is linked to a method that is not called so. */
-static bool is_of_handle(const struct asking *a, const struct member_look *member,
-			 const struct reference *call)
-{
-	return call->op == JAVA_INVOKEVIRTUAL && member->klass && call->method &&
-	       !is_asked_for(a, call->method);
-}
-
 static bool is_symbol(const struct asking *a, uint64_t symbol, const char *text)
 {
 	char has[DESCRIPTOR_MAX];
 
 	return reference_text(a->reader, symbol, has, sizeof(has)) > 0 && strcmp(has, text) == 0;
+}
+
+/* A handle's call is linked to a method that is not called so. */
+static bool is_of_handle(const struct asking *a, const struct member_look *member,
+			 const struct reference *call)
+{
+	return call->op == JAVA_INVOKEVIRTUAL && member->klass && call->method &&
+	       !is_asked_for(a, call->method) &&
+	       (is_symbol(a, member->class_name, VARIABLE_HANDLE) ||
+		is_symbol(a, member->class_name, "java/lang/invoke/MethodHandle"));
 }
 
 /* Appends a type, all of whose classes and arrays are Object; what follows it, or NULL. */
@@ -388,7 +391,7 @@ static void find_of_variable(struct asking *a, uint64_t klass)
 static void find_of_handle(struct asking *a, uint64_t klass, uint64_t method)
 {
 	found(a, method);
-	if (is_symbol(a, reference_class_name(a->reader, klass), "java/lang/invoke/VarHandle"))
+	if (is_symbol(a, reference_class_name(a->reader, klass), VARIABLE_HANDLE))
 		find_of_variable(a, klass);
 }
 
@@ -431,8 +434,8 @@ unsigned targets_of(const struct pool_reader *r, const struct member_look *membe
 	return keep_inlinable(&a);
 }
 
-bool targets_intrinsic(const struct pool_reader *r, const struct member_look *member,
-		       const struct reference *call, uint64_t *declares)
+bool targets_own_code(const struct pool_reader *r, const struct member_look *member,
+		      const struct reference *call, uint64_t *declares)
 {
 	const struct asking a = {.reader = r,
 				 .layout = &r->layout->pools,
@@ -442,9 +445,13 @@ bool targets_intrinsic(const struct pool_reader *r, const struct member_look *me
 	struct method_names n;
 	uint16_t id;
 
+	*declares = 0;
 	if (!method || a.layout->intrinsic == 0 ||
-	    !read_at(&a, method + a.layout->intrinsic, &id, sizeof(id)) || id == 0 ||
-	    !names_of(&a, method, &n) || n.name != a.name || n.descriptor != a.descriptor)
+	    !read_at(&a, method + a.layout->intrinsic, &id, sizeof(id)))
+		return false;
+	if (id == 0)
+		return is_of_handle(&a, member, call);
+	if (!names_of(&a, method, &n) || n.name != a.name || n.descriptor != a.descriptor)
 		return false;
 	*declares = word_at(&a, word_at(&a, n.const_method + r->layout->const_constants) +
 				    r->layout->pool_holder);

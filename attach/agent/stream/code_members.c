@@ -154,15 +154,6 @@ static char *text_of(struct code_members *m, uint64_t symbol, enum text_kind kin
 
 /* ---------------------------------------------------------------- members */
 
-/* Of a method that has bytecodes and nothing else nobody needs the name. */
-static bool needs_name(const struct code_members *m, const struct member_look *look,
-		       const struct reference *r, const char *class_name, uint64_t *declares)
-{
-	*declares = 0;
-	return strcmp(class_name, "java.lang.invoke.VarHandle") == 0 ||
-	       targets_intrinsic(&m->pools, look, r, declares);
-}
-
 /* False where a text is missing, or the message would be too large. */
 static bool make_message(struct code_members *m, const struct member_look *look,
 			 const struct reference *r, bool is_field, Jxp__CodeImage__Member *to)
@@ -172,7 +163,8 @@ static bool make_message(struct code_members *m, const struct member_look *look,
 
 	jxp__code_image__member__init(to);
 	to->class_name = text_of(m, look->class_name, TEXT_CLASS);
-	if (is_field || needs_name(m, look, r, to->class_name, &declares))
+	/* Of a method that has bytecodes and nothing else nobody needs the name. */
+	if (is_field || targets_own_code(&m->pools, look, r, &declares))
 		to->name = text_of(m, look->name, TEXT_PLAIN);
 	to->descriptor = text_of(m, look->descriptor, is_field ? TEXT_PLAIN : TEXT_CALL);
 	declaring = declares ? reference_class_name(&m->pools, declares) : 0;

@@ -218,6 +218,17 @@ static void add_references(struct code_message *m, const struct message_method *
 	}
 }
 
+/* Of who takes arrays. */
+static void add_parameters(const struct method_copy *copy, Jxp__CodeImage__Bytecodes *b)
+{
+	const char *descriptor = method_copy_text(copy, METHOD_DESCRIPTOR);
+
+	if (!strchr(descriptor, '['))
+		return;
+	b->descriptor = (char *)(uintptr_t)descriptor;
+	b->is_static = method_copy_is_static(copy);
+}
+
 /* What cannot be read is left out. */
 static void add_bytecodes(struct code_message *m, struct message_method *method)
 {
@@ -237,8 +248,7 @@ static void add_bytecodes(struct code_message *m, struct message_method *method)
 					      m->read, REFERENCES_OF_METHOD_MAX, &count))
 		return;
 	b->code.len = size;
-	b->descriptor = (char *)(uintptr_t)method_copy_text(copy, METHOD_DESCRIPTOR);
-	b->is_static = method_copy_is_static(copy);
+	add_parameters(copy, b);
 	m->bytecode_bytes += size;
 	m->bytecodes_at[m->image.n_bytecodes++] = b;
 	add_references(m, method, copy->look.constants, count, b);
