@@ -299,6 +299,19 @@ static bool makes_array_of(const struct code_image *image, uint32_t method, uint
 	       begins(a->class_name, types[type - 4]);
 }
 
+/* Does it make such an object, whose header is written then? */
+static bool makes(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op,
+		  const struct attribution_access *a)
+{
+	bool array = strchr(a->class_name, ']');
+
+	if (op != OP_NEW && !makes_array(op))
+		return false;
+	if (a->class_name[0] == '\0')
+		return true;
+	return op == OP_NEW ? !array : array && makes_array_of(image, method, bci, op, a);
+}
+
 static enum access_fit fits_field(const struct code_image *image, uint32_t method, uint32_t bci,
 				  uint8_t op, const struct attribution_access *a)
 {
@@ -363,7 +376,7 @@ static bool reads_length(const struct code_image *image, uint32_t method, uint32
 static enum access_fit fits_length(const struct code_image *image, uint32_t method, uint32_t bci,
 				   uint8_t op, const struct attribution_access *a)
 {
-	if (makes_array(op))
+	if (makes(image, method, bci, op, a))
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	if (!a->loads)
 		return ACCESS_FIT_NONE;
@@ -372,9 +385,10 @@ static enum access_fit fits_length(const struct code_image *image, uint32_t meth
 	return calls_for_arrays(image, method, bci, op, a) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }
 
-static enum access_fit fits_class(uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_class(const struct code_image *image, uint32_t method, uint32_t bci,
+				  uint8_t op, const struct attribution_access *a)
 {
-	if (makes_array(op) || op == OP_NEW)
+	if (makes(image, method, bci, op, a))
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	if (!a->loads)
 		return ACCESS_FIT_NONE;
@@ -384,11 +398,12 @@ static enum access_fit fits_class(uint8_t op, const struct attribution_access *a
 	return is_invoke(op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }
 
-static enum access_fit fits_mark(uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_mark(const struct code_image *image, uint32_t method, uint32_t bci,
+				 uint8_t op, const struct attribution_access *a)
 {
 	if (op == OP_MONITORENTER || op == OP_MONITOREXIT)
 		return ACCESS_FIT;
-	if (makes_array(op) || op == OP_NEW)
+	if (makes(image, method, bci, op, a))
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	/* The receiver's word is touched to see that there is one, or for its identity. */
 	return a->loads && is_invoke(op) && op != OP_INVOKEDYNAMIC && op != OP_INVOKESTATIC
@@ -401,7 +416,8 @@ static enum access_fit fits_header(const struct code_image *image, uint32_t meth
 {
 	if (strcmp(a->field, "length") == 0)
 		return fits_length(image, method, bci, op, a);
-	return strcmp(a->field, "class") == 0 ? fits_class(op, a) : fits_mark(op, a);
+	return strcmp(a->field, "class") == 0 ? fits_class(image, method, bci, op, a)
+					      : fits_mark(image, method, bci, op, a);
 }
 
 bool access_bytecodes_tell(const struct attribution_access *a)

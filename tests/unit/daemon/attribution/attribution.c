@@ -598,7 +598,12 @@ static void bytecodes_fit_what_they_access(void **state)
 	/* Headers. */
 	assert_int_equal(fit(&i, 3, header, "int[]", "length", "int", false), ACCESS_FIT);
 	assert_int_equal(fit(&i, 0, header, "int[]", "length", "int", false), ACCESS_FIT);
-	assert_int_equal(fit(&i, 16, header, "int[]", "length", "int", true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 16, header, "byte[]", "length", "int", true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 16, header, "int[]", "length", "int", true), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 16, header, "byte[]", "mark", "", true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 16, header, "X", "mark", "", true), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 19, header, "byte[]", "mark", "", true), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 19, header, "", "class", "", true), ACCESS_FIT);
 	assert_int_equal(fit(&i, 4, header, "int[]", "length", "int", false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 10, header, "int[]", "length", "int", false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 10, header, "X", "class", "", false), ACCESS_FIT);
