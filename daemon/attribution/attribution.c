@@ -92,6 +92,7 @@ static int describe_all(struct attribution *a, const struct native_code *n, bool
 {
 	struct nearby_search *search = nearby_search_new(n, &a->instances);
 	size_t count = 0;
+	bool made;
 
 	for (size_t i = 0; i < n->insn_count; i++)
 		count += accesses(n, &n->insns[i]);
@@ -100,8 +101,9 @@ static int describe_all(struct attribution *a, const struct native_code *n, bool
 		if (accesses(n, &n->insns[i]))
 			describe(n, &a->instances, search, i, ignore_dense,
 				 &a->places[a->place_count++]);
-	free(search);
-	return search && a->places ? 0 : -ENOMEM;
+	made = search && a->places;
+	nearby_search_free(search);
+	return made ? 0 : -ENOMEM;
 }
 
 static int make(struct attribution *a, const struct code_image *image, const struct native_code *n,

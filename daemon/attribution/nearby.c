@@ -121,20 +121,50 @@ void nearby_records(const struct native_code *n, bool safepoints_only, bool *usa
 struct nearby_search {
 	const struct native_code *n;
 	const struct instances *s;
-	bool cold; /* it begins in what leads out */
+	uint16_t *blocks;              /* by instruction: whose it is */
+	struct instance_place *points; /* likewise: what it is; INSTANCE_NONE: no point */
+	bool cold;                     /* it begins in what leads out */
 	uint32_t turn;
 	uint32_t queue[NEARBY_STEPS_MAX];
 	unsigned head, tail;
 	uint32_t seen[]; /* by instruction: in this turn, the last time */
 };
 
+static void find_points(struct nearby_search *w)
+{
+	const struct native_code *n = w->n;
+
+	for (size_t i = 0; i < n->insn_count; i++) {
+		w->blocks[i] = flow_block_at(n->graph, n->insns[i].offset);
+		if (!point_of(n, w->s, w->blocks[i], i, &w->points[i]))
+			w->points[i].instance = INSTANCE_NONE;
+	}
+}
+
 struct nearby_search *nearby_search_new(const struct native_code *n, const struct instances *s)
 {
 	struct nearby_search *w = calloc(1, sizeof(*w) + n->insn_count * sizeof(w->seen[0]));
 
-	if (w)
-		*w = (struct nearby_search){.n = n, .s = s};
+	if (!w)
+		return NULL;
+	*w = (struct nearby_search){.n = n, .s = s};
+	w->blocks = calloc(n->insn_count + 1, sizeof(*w->blocks));
+	w->points = calloc(n->insn_count + 1, sizeof(*w->points));
+	if (!w->blocks || !w->points) {
+		nearby_search_free(w);
+		return NULL;
+	}
+	find_points(w);
 	return w;
+}
+
+void nearby_search_free(struct nearby_search *w)
+{
+	if (!w)
+		return;
+	free(w->blocks);
+	free(w->points);
+	free(w);
 }
 
 static void go_to(struct nearby_search *w, uint32_t at)
@@ -183,18 +213,15 @@ static void go_on(struct nearby_search *w, uint16_t b, uint32_t at)
 static void search(struct nearby_search *w, size_t from, struct nearby *found,
 		   void (*step)(struct nearby_search *, uint16_t, uint32_t))
 {
-	const struct native_code *n = w->n;
-
 	w->head = w->tail = 0;
 	w->seen[from] = ++w->turn;
-	step(w, flow_block_at(n->graph, n->insns[from].offset), (uint32_t)from);
+	step(w, w->blocks[from], (uint32_t)from);
 	while (w->head < w->tail && found->count < NEARBY_POINTS) {
 		uint32_t at = w->queue[w->head++];
-		uint16_t b = flow_block_at(n->graph, n->insns[at].offset);
 
-		if (point_of(n, w->s, b, at, &found->points[found->count]))
-			found->count++;
-		step(w, b, at);
+		if (w->points[at].instance != INSTANCE_NONE)
+			found->points[found->count++] = w->points[at];
+		step(w, w->blocks[at], at);
 	}
 }
 
@@ -202,7 +229,7 @@ void nearby_find(struct nearby_search *w, size_t at, struct nearby *before, stru
 {
 	uint32_t offset = w->n->insns[at].offset;
 
-	w->cold = w->n->cold[flow_block_at(w->n->graph, offset)];
+	w->cold = w->n->cold[w->blocks[at]];
 	*before = *behind = (struct nearby){0};
 	if (nearby_null_check(w->n, w->s, offset, &before->points[0]))
 		before->count++;

@@ -27,8 +27,9 @@ struct nearby {
 /* A search's memory, for one code. */
 struct nearby_search;
 
-/* To be freed with free; NULL when memory is short. Both are borrowed. */
+/* NULL when memory is short. Both are borrowed. */
 struct nearby_search *nearby_search_new(const struct native_code *n, const struct instances *s);
+void nearby_search_free(struct nearby_search *w); /* NULL is fine */
 
 /* Those before the instruction at index at, with its own null check, and those behind it; never in
  * uncommon traps. */

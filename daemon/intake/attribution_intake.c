@@ -14,8 +14,11 @@ void attribution_intake_init(struct attribution_intake *in, struct window_result
 			     int (*apply)(void *arg, const struct attribution_held *held),
 			     void *arg)
 {
-	*in = (struct attribution_intake){
-	    .result = result, .methods = methods, .apply = apply, .arg = arg};
+	*in = (struct attribution_intake){.result = result,
+					  .methods = methods,
+					  .waiting_min = ATTRIBUTION_WAITING_MIN,
+					  .apply = apply,
+					  .arg = arg};
 }
 
 static void forget(struct attribution_code *code)
@@ -89,18 +92,6 @@ static double most_asked(const struct attribution_intake *in)
 	return ATTRIBUTION_ASKED_FREE + (spent > 0 ? may_cost * sent / spent : 0);
 }
 
-static void count_waiting(struct attribution_intake *in)
-{
-	uint32_t position;
-
-	for (size_t i = 0; i < in->code_count; i++)
-		in->codes[i].waiting = 0;
-	for (size_t i = 0; i < in->held_count; i++)
-		for (unsigned j = 0; j < 2; j++)
-			if (find_code(in, in->held[i].queries[j].code, &position))
-				in->codes[position].waiting++;
-}
-
 static struct attribution_code *most_wanted(struct attribution_intake *in)
 {
 	struct attribution_code *best = NULL;
@@ -108,7 +99,7 @@ static struct attribution_code *most_wanted(struct attribution_intake *in)
 	for (size_t i = 0; i < in->code_count; i++) {
 		struct attribution_code *code = &in->codes[i];
 
-		if (code->state == ATTRIBUTION_CODE_WANTED &&
+		if (code->state == ATTRIBUTION_CODE_WANTED && code->waiting >= in->waiting_min &&
 		    (!best || code->waiting > best->waiting))
 			best = code;
 	}
@@ -122,15 +113,13 @@ size_t attribution_intake_ask(struct attribution_intake *in, uint64_t codes[ATTR
 
 	if (most > ATTRIBUTION_ASKED_MAX)
 		most = ATTRIBUTION_ASKED_MAX;
-	if (in->open == ATTRIBUTION_OPEN_MAX || in->asked + 1 > most || !most_wanted(in))
-		return 0;
-	count_waiting(in);
 	while (in->open < ATTRIBUTION_OPEN_MAX && in->asked + 1 <= most) {
 		struct attribution_code *code = most_wanted(in);
 
 		if (!code)
 			break;
 		code->state = ATTRIBUTION_CODE_ASKED;
+		code->waiting = 0;
 		in->asked++;
 		in->open++;
 		codes[count++] = code->number;
@@ -472,6 +461,16 @@ static int release_held(struct attribution_intake *in, bool wait)
 	return r;
 }
 
+static void count_waiting(struct attribution_intake *in, const struct attribution_held *held)
+{
+	uint32_t position;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (find_code(in, held->queries[i].code, &position) &&
+		    in->codes[position].state == ATTRIBUTION_CODE_WANTED)
+			in->codes[position].waiting++;
+}
+
 int attribution_intake_add(struct attribution_intake *in, const struct attribution_held *held)
 {
 	int r = try(in, held, in->held_count < ATTRIBUTION_HELD_MAX);
@@ -479,9 +478,11 @@ int attribution_intake_add(struct attribution_intake *in, const struct attributi
 	if (r != 0)
 		return r < 0 ? r : 0;
 	r = array_reserve(&in->held, &in->held_capacity, in->held_count + 1, sizeof(*in->held));
-	if (r == 0)
-		in->held[in->held_count++] = *held;
-	return r;
+	if (r < 0)
+		return r;
+	in->held[in->held_count++] = *held;
+	count_waiting(in, held);
+	return 0;
 }
 
 /* ---------------------------------------------------------------- images */

@@ -32,8 +32,12 @@
 #define ATTRIBUTION_CODES_MAX (1u << 14)
 #define ATTRIBUTION_ASKED_MAX 1024u
 
+/* Code is asked for when so many accesses wait for it: rows of fewer lead nobody anywhere, and an
+ * image costs the agent as much as they did. */
+#define ATTRIBUTION_WAITING_MIN 5u
+
 /* Images take at most this part of what the window may cost, beyond the first few. */
-#define ATTRIBUTION_BUDGET_SHARE 0.2
+#define ATTRIBUTION_BUDGET_SHARE 0.1
 #define ATTRIBUTION_ASKED_FREE   4u
 
 /* What is kept of analysed code; the one that was needed longest ago goes first. */
@@ -106,6 +110,7 @@ struct attribution_told {
 struct attribution_intake {
 	struct window_result *result;        /* borrowed */
 	const struct method_intake *methods; /* borrowed */
+	uint32_t waiting_min;                /* ATTRIBUTION_WAITING_MIN, or what a test sets */
 	/* Takes what waited, with the nodes of its queries as they are right. 0 or -ENOMEM. */
 	int (*apply)(void *arg, const struct attribution_held *held);
 	void *arg;

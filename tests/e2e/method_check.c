@@ -425,7 +425,7 @@ static void compare_targets(const struct reference *call, const struct member_lo
 	uint64_t expected[EXPECTED_MAX];
 	static unsigned fewer;
 	unsigned classes, all, concrete = 0, inlined = 0, count;
-	bool overridable;
+	bool overridable, selected;
 	struct method_look look;
 
 	/* One that its package alone may override has another method of its name elsewhere. */
@@ -438,7 +438,7 @@ static void compare_targets(const struct reference *call, const struct member_lo
 		inlined += may_be_inlined(expected[i]);
 	}
 	page_reader_forget(&pages);
-	count = targets_of(&reader, member, call, NULL, 0, out);
+	count = targets_of(&reader, member, call, NULL, 0, out, &selected);
 	tally.asked++;
 	tally.led += count > 0;
 	all = expect(member, named, overridable, false, expected, &(unsigned){0});
@@ -505,7 +505,8 @@ static void compare_handle(const struct pool_reader *reader, const struct refere
 			   const struct member_look *member)
 {
 	uint64_t out[TARGETS_MAX];
-	unsigned count = call->method ? targets_of(reader, member, call, NULL, 0, out) : 0;
+	unsigned count =
+	    call->method ? targets_of(reader, member, call, NULL, 0, out, &(bool){false}) : 0;
 	struct method_look look;
 
 	for (unsigned i = 0; i < count; i++) {

@@ -37,11 +37,12 @@ enum place_result placing_find(struct thread *t, int region, uint64_t address,
 			       const struct insn *in, const gregset_t regs, struct place *out)
 {
 	ACCOUNT_AS(t, ACCOUNT_PLACES);
-	struct place_operand operand = operand_of(in, regs);
+	struct place_operand operand;
 
 	*out = (struct place){.kind = PLACE_NONE};
 	switch (region) {
 	case JXP__REGION__REGION_HEAP:
+		operand = operand_of(in, regs);
 		return place_find(&handlers.layout, &handlers.regions, address, &operand, regs,
 				  &t->places, out);
 	case JXP__REGION__REGION_STACK:

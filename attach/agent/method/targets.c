@@ -34,6 +34,7 @@ struct asking {
 	uint64_t name, descriptor;
 	uint64_t *out;
 	unsigned count; /* of different ones; above TARGETS_MAX: there are too many */
+	bool selected;  /* by classes that the code names */
 };
 
 static bool read_at(const struct asking *a, uint64_t address, void *to, size_t size)
@@ -240,6 +241,7 @@ static bool find_overriding(struct asking *a, uint64_t klass, int32_t index)
 static void find_selected(struct asking *a, uint64_t super, const uint64_t *classes, size_t count)
 {
 	a->count = 0;
+	a->selected = true;
 	for (size_t i = 0; i < count && a->count < TARGETS_MAX; i++)
 		if (is_subclass(a, classes[i], super))
 			found(a, inherited_method(a, classes[i]));
@@ -409,7 +411,7 @@ size_t targets_classes(const struct pool_reader *r, const uint64_t *names, size_
 
 unsigned targets_of(const struct pool_reader *r, const struct member_look *member,
 		    const struct reference *call, const uint64_t *classes, size_t count,
-		    uint64_t out[TARGETS_MAX])
+		    uint64_t out[TARGETS_MAX], bool *selected)
 {
 	struct asking a = {.reader = r,
 			   .layout = &r->layout->pools,
@@ -418,6 +420,7 @@ unsigned targets_of(const struct pool_reader *r, const struct member_look *membe
 			   .out = out};
 	uint64_t method;
 
+	*selected = false;
 	if (!a.layout->known)
 		return 0;
 	if (is_of_handle(&a, member, call)) {
@@ -431,6 +434,7 @@ unsigned targets_of(const struct pool_reader *r, const struct member_look *membe
 		find_virtual(&a, member->klass, method, classes, count);
 	else if (call->op == JAVA_INVOKESTATIC || call->op == JAVA_INVOKESPECIAL)
 		found(&a, method);
+	*selected = a.selected;
 	return keep_inlinable(&a);
 }
 

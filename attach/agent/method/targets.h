@@ -24,10 +24,11 @@ size_t targets_classes(const struct pool_reader *r, const uint64_t *names, size_
 
 /* Finds, of a call that names this, at most TARGETS_MAX addresses of Methods that have bytecodes
  * and are not too long to be inlined; returns how many. classes: those that the compiled code
- * names; of many that there are they select those that its compiler knew. */
+ * names; of many that there are they select those that its compiler knew, and then *selected is
+ * set: of other code it may be others. */
 unsigned targets_of(const struct pool_reader *r, const struct member_look *member,
 		    const struct reference *call, const uint64_t *classes, size_t count,
-		    uint64_t out[TARGETS_MAX]);
+		    uint64_t out[TARGETS_MAX], bool *selected);
 
 /* Has the JVM code of its own for what is called (Method::_intrinsic_id), which is found as the
  * call was resolved, and called so? *declares: the class that has it. Or is it a method handle's,

@@ -14,9 +14,11 @@
 
 struct named_member {
 	Jxp__CodeImage__Member message;
-	uint64_t pool;
+	int32_t pool;
 	struct reference first; /* that named it; of a field, with no op */
-	bool looked;
+	bool looked, selected;  /* its targets: by classes that the image's code names */
+	uint32_t image;         /* whose list it was put in last, */
+	uint32_t place;         /* and where */
 	struct member_targets targets;
 };
 
@@ -32,6 +34,12 @@ struct symbol {
 	uint32_t text;
 };
 
+/* A constant pool, and a method of its. */
+struct known_pool {
+	uint64_t address; /* 0: it is gone */
+	const struct method_copy *method;
+};
+
 struct code_members {
 	struct page_set pages[CODE_MEMBERS_PAGES];
 	struct page_reader reader;
@@ -39,18 +47,19 @@ struct code_members {
 	uint64_t *classes; /* that the compiled code names */
 	size_t class_count;
 	struct named_member members[CODE_MEMBERS_MAX];
-	Jxp__CodeImage__Member *list[CODE_MEMBERS_MAX];
 	uint16_t member_slots[MEMBER_SLOTS]; /* index + 1 */
-	struct symbol symbols[SYMBOL_SLOTS];
+	struct known_pool known[CODE_MEMBERS_POOLS];
+	struct symbol symbols[SYMBOL_SLOTS]; /* of this image */
 	char texts[CODE_MEMBERS_TEXT];
-	uint32_t count, symbol_count, text_bytes, wire_bytes;
+	uint32_t count, pool_count, symbol_count, text_bytes;
+	Jxp__CodeImage__Member *list[CODE_MEMBERS_MAX]; /* of this image */
+	uint32_t image, list_count, wire_bytes;
 	bool cut;
 };
 
 _Static_assert(sizeof(struct code_members) <= CODE_MEMBERS_BYTES, "what one takes");
 
-struct code_members *code_members_new(const struct method_layout *layout, const uint64_t *names,
-				      size_t count)
+struct code_members *code_members_new(const struct method_layout *layout)
 {
 	struct code_members *m = calloc(1, sizeof(*m));
 
@@ -59,13 +68,7 @@ struct code_members *code_members_new(const struct method_layout *layout, const 
 	m->reader.sets = m->pages;
 	m->reader.set_count = CODE_MEMBERS_PAGES;
 	m->pools = (struct pool_reader){layout, &m->reader};
-	m->classes = malloc((count + 1) * sizeof(*m->classes));
-	if (!m->classes) {
-		free(m);
-		return NULL;
-	}
-	m->class_count = targets_classes(&m->pools, names, count, m->classes);
-	m->text_bytes = 1; /* "" */
+	code_members_forget(m);
 	return m;
 }
 
@@ -74,6 +77,33 @@ void code_members_free(struct code_members *m)
 	if (m)
 		free(m->classes);
 	free(m);
+}
+
+void code_members_forget(struct code_members *m)
+{
+	memset(m->member_slots, 0, sizeof(m->member_slots));
+	memset(m->symbols, 0, sizeof(m->symbols));
+	m->count = m->pool_count = m->symbol_count = 0;
+	m->text_bytes = 1; /* "" */
+	m->list_count = m->wire_bytes = 0;
+	m->cut = false;
+}
+
+/* A Symbol's place may have become another's: those are of one image. */
+bool code_members_begin(struct code_members *m, const uint64_t *names, size_t count)
+{
+	page_reader_forget(&m->reader);
+	memset(m->symbols, 0, sizeof(m->symbols));
+	m->symbol_count = m->list_count = m->wire_bytes = 0;
+	m->cut = false;
+	m->image++;
+	free(m->classes);
+	m->class_count = 0;
+	m->classes = malloc((count + 1) * sizeof(*m->classes));
+	if (!m->classes)
+		return false;
+	m->class_count = targets_classes(&m->pools, names, count, m->classes);
+	return true;
 }
 
 const struct pool_reader *code_members_reader(const struct code_members *m)
@@ -152,14 +182,36 @@ static char *text_of(struct code_members *m, uint64_t symbol, enum text_kind kin
 	}
 }
 
+/* ---------------------------------------------------------------- pools */
+
+int32_t code_members_pool(struct code_members *m, const struct method_copy *method)
+{
+	uint64_t address = method->look.constants;
+
+	for (uint32_t i = 0; i < m->pool_count; i++) {
+		struct known_pool *pool = &m->known[i];
+
+		if (pool->address != address)
+			continue;
+		if (pool->method == method || method_is_still(m->pools.layout, pool->method))
+			return (int32_t)i;
+		pool->address = 0;
+	}
+	if (m->pool_count == CODE_MEMBERS_POOLS) {
+		m->cut = true;
+		return -1;
+	}
+	m->known[m->pool_count] = (struct known_pool){address, method};
+	return (int32_t)m->pool_count++;
+}
+
 /* ---------------------------------------------------------------- members */
 
-/* False where a text is missing, or the message would be too large. */
+/* False where a text is missing. */
 static bool make_message(struct code_members *m, const struct member_look *look,
 			 const struct reference *r, bool is_field, Jxp__CodeImage__Member *to)
 {
 	uint64_t declares = r->klass, declaring;
-	size_t bytes;
 
 	jxp__code_image__member__init(to);
 	to->class_name = text_of(m, look->class_name, TEXT_CLASS);
@@ -170,18 +222,11 @@ static bool make_message(struct code_members *m, const struct member_look *look,
 	declaring = declares ? reference_class_name(&m->pools, declares) : 0;
 	if (declaring && declaring != look->class_name)
 		to->declared_in = text_of(m, declaring, TEXT_CLASS);
-	bytes = strlen(to->class_name) + strlen(to->name) + strlen(to->descriptor) +
-		strlen(to->declared_in);
-	if (m->wire_bytes + bytes > CODE_MEMBER_BYTES) {
-		m->cut = true;
-		return false;
-	}
-	m->wire_bytes += (uint32_t)bytes;
 	return *to->class_name && (!is_field || (*to->name && *to->descriptor));
 }
 
 /* -1: it is none, or has no room. */
-static int32_t add(struct code_members *m, uint64_t pool, const struct reference *r, uint8_t op)
+static int32_t add(struct code_members *m, int32_t pool, const struct reference *r, uint8_t op)
 {
 	struct named_member *member = &m->members[m->count];
 	struct member_look look;
@@ -190,20 +235,18 @@ static int32_t add(struct code_members *m, uint64_t pool, const struct reference
 		m->cut = true;
 		return -1;
 	}
-	if (!reference_look(&m->pools, pool, r->entry, &look) ||
+	*member = (struct named_member){.pool = pool, .first = *r};
+	member->first.op = op;
+	if (!reference_look(&m->pools, m->known[pool].address, r->entry, &look) ||
 	    !make_message(m, &look, r, !op, &member->message))
 		return -1;
-	member->pool = pool;
-	member->first = *r;
-	member->first.op = op;
-	m->list[m->count] = &member->message;
 	return (int32_t)m->count++;
 }
 
-int32_t code_members_find(struct code_members *m, uint64_t pool, const struct reference *reference)
+int32_t code_members_find(struct code_members *m, int32_t pool, const struct reference *reference)
 {
 	uint8_t op = reference_is_call(reference->op) ? reference->op : 0;
-	uint64_t hash = mix(pool ^ (uint64_t)reference->entry << 48 ^ (uint64_t)op << 40);
+	uint64_t hash = mix((uint64_t)pool << 32 ^ (uint64_t)reference->entry << 8 ^ (uint64_t)op);
 	int32_t index;
 
 	/* Never more than half full. */
@@ -223,18 +266,50 @@ int32_t code_members_find(struct code_members *m, uint64_t pool, const struct re
 	}
 }
 
+int32_t code_members_use(struct code_members *m, uint32_t index)
+{
+	struct named_member *member = &m->members[index];
+	const Jxp__CodeImage__Member *text = &member->message;
+	size_t bytes;
+
+	if (member->image == m->image)
+		return (int32_t)member->place;
+	bytes = strlen(text->class_name) + strlen(text->name) + strlen(text->descriptor) +
+		strlen(text->declared_in);
+	if (m->wire_bytes + bytes > CODE_MEMBER_BYTES) {
+		m->cut = true;
+		return -1;
+	}
+	m->wire_bytes += (uint32_t)bytes;
+	if (member->selected) {
+		member->looked = member->selected = false;
+		member->targets = (struct member_targets){0};
+	}
+	member->image = m->image;
+	member->place = m->list_count;
+	m->list[m->list_count++] = &member->message;
+	return (int32_t)member->place;
+}
+
 struct member_targets *code_members_targets(struct code_members *m, uint32_t index)
 {
 	struct named_member *member = &m->members[index];
 	struct member_look look;
 
-	if (member->first.op && !member->looked &&
-	    reference_look(&m->pools, member->pool, member->first.entry, &look))
+	if (member->looked)
+		return &member->targets;
+	member->looked = true;
+	if (member->first.op &&
+	    reference_look(&m->pools, m->known[member->pool].address, member->first.entry, &look))
 		member->targets.count =
 		    (uint8_t)targets_of(&m->pools, &look, &member->first, m->classes,
-					m->class_count, member->targets.methods);
-	member->looked = true;
+					m->class_count, member->targets.methods, &member->selected);
 	return &member->targets;
+}
+
+bool code_members_is_handle(const struct code_members *m, uint32_t index)
+{
+	return strcmp(m->members[index].message.class_name, "java.lang.invoke.VarHandle") == 0;
 }
 
 bool code_members_cut(const struct code_members *m)
@@ -244,6 +319,6 @@ bool code_members_cut(const struct code_members *m)
 
 Jxp__CodeImage__Member **code_members_list(struct code_members *m, size_t *count)
 {
-	*count = m->count;
+	*count = m->list_count;
 	return m->list;
 }

@@ -1,6 +1,6 @@
 /*
- * A CodeImage message: what was copied of a compiled method, and the bytecodes of the methods in
- * it. Session thread.
+ * CodeImage messages: what was copied of a compiled method, and the bytecodes of the methods in it.
+ * One makes all of a window's, one after the other. Session thread.
  */
 #ifndef JXPERF_AGENT_STREAM_CODE_MESSAGE_H
 #define JXPERF_AGENT_STREAM_CODE_MESSAGE_H
@@ -9,14 +9,8 @@
 
 #include "attach/agent/method/method_table.h"
 #include "attach/agent/stack/code_copy.h"
-#include "attach/agent/stream/code_members.h"
+#include "attach/agent/stream/code_bytecodes.h"
 #include "proto/jxperf.pb-c.h"
-
-/* Of all methods of an image together. */
-#define CODE_BYTECODES_MAX (128u << 10)
-
-/* Of bytecodes that name something. */
-#define CODE_REFERENCES_MAX 6144u
 
 /* Methods that calls may lead to are added while there are fewer than this in all, and to this
  * depth below those of records. One that left no record has no call of its own in the code:
@@ -26,16 +20,16 @@
 #define CODE_LEADS_ON_BYTES 48u
 
 /* What one takes, with the copy: protobuf-c has a struct and a pointer for each part. */
-#define CODE_MESSAGE_BYTES                                                                        \
-	(sizeof(struct code_copy) + CODE_BYTECODES_MAX +                                          \
-	 COPIED_FRAMES_MAX * sizeof(Jxp__CodeImage__Frame) + COPIED_STACKS_MAX * sizeof(void *) + \
-	 COPIED_RECORDS_MAX * (sizeof(Jxp__CodeImage__Record) + sizeof(void *)) +                 \
-	 COPIED_CALLS_MAX * (sizeof(Jxp__CodeImage__Call) + sizeof(void *)) +                     \
-	 COPIED_CHECKS_MAX * (sizeof(Jxp__CodeImage__NullCheck) + sizeof(void *)) +               \
-	 CODE_MESSAGE_LISTS_BYTES + CODE_MEMBERS_BYTES)
+#define CODE_MESSAGE_BYTES                                                              \
+	(sizeof(struct code_copy) + COPIED_FRAMES_MAX * sizeof(Jxp__CodeImage__Frame) + \
+	 COPIED_STACKS_MAX * sizeof(void *) +                                           \
+	 COPIED_RECORDS_MAX * (sizeof(Jxp__CodeImage__Record) + sizeof(void *)) +       \
+	 COPIED_CALLS_MAX * (sizeof(Jxp__CodeImage__Call) + sizeof(void *)) +           \
+	 COPIED_CHECKS_MAX * (sizeof(Jxp__CodeImage__NullCheck) + sizeof(void *)) +     \
+	 CODE_MESSAGE_LISTS_BYTES + CODE_BYTECODES_BYTES)
 
 /* Of these, all methods and what their bytecodes name. */
-#define CODE_MESSAGE_LISTS_BYTES (768u << 10)
+#define CODE_MESSAGE_LISTS_BYTES (628u << 10)
 
 struct code_methods {
 	const struct method_table *table;
@@ -48,16 +42,14 @@ struct code_methods {
 
 struct code_message;
 
-/* The parts' bytes are copy's, which outlives the message, as do methods. NULL when memory is
- * short. */
-struct code_message *code_message_new(const struct code_copy *copy,
-				      const struct code_methods *methods);
+/* What methods point to outlives it. NULL when memory is short. */
+struct code_message *code_message_new(const struct code_methods *methods);
 void code_message_free(struct code_message *m); /* NULL is fine */
 
-/* Is something left out, because it had no room? */
-bool code_message_cut(const struct code_message *m);
+/* The message of a copy, whose bytes it has, until the next is made; NULL when memory is short. */
+Jxp__CodeImage *code_message_make(struct code_message *m, const struct code_copy *copy);
 
-/* The message's own. */
-Jxp__CodeImage *code_message_image(struct code_message *m);
+/* Is something of it left out, because it had no room? */
+bool code_message_cut(const struct code_message *m);
 
 #endif

@@ -23,6 +23,7 @@ struct drain {
 	struct method_table *methods;
 	const struct method_layout *layout;
 	struct batch batch;
+	struct code_message *image;       /* NULL: no code was asked for yet */
 	uint64_t named[METHODS_MAX / 64]; /* methods whose names were sent: a bit for each */
 	struct numbering instructions;    /* by their bytes */
 	struct place_numbers places;
@@ -61,6 +62,7 @@ void drain_free(struct drain *d)
 	if (!d)
 		return;
 	batch_clear(&d->batch);
+	code_message_free(d->image);
 	numbering_release(&d->instructions);
 	place_numbers_release(&d->places);
 	free(d);
@@ -494,13 +496,16 @@ static int send_image(struct drain *d, Jxp__CodeImage *image)
 int drain_code_image(struct drain *d, const struct code_copy *copy, bool *cut)
 {
 	const struct code_methods methods = {d->methods, d->layout, number_for_image, d};
-	struct code_message *m = code_message_new(copy, &methods);
-	int r = m ? drain_send(d) : -ENOMEM;
+	Jxp__CodeImage *image;
+	int r;
 
+	if (!d->image)
+		d->image = code_message_new(&methods);
+	image = d->image ? code_message_make(d->image, copy) : NULL;
+	r = image ? drain_send(d) : -ENOMEM;
 	if (r == 0)
-		r = send_image(d, code_message_image(m));
-	*cut |= m && code_message_cut(m);
-	code_message_free(m);
+		r = send_image(d, image);
+	*cut |= image && code_message_cut(d->image);
 	return r;
 }
 

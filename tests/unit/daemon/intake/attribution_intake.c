@@ -155,6 +155,7 @@ static int set_up(void **state)
 	sample_intake_apply(&f.in);
 	assert_true(agent_ids_get(&f.in.intake.locations, 1, &f.field));
 	attribution_intake_init(&f.makers, f.in.window, &f.in.intake.methods, apply, &f);
+	f.makers.waiting_min = 1;
 	sample_image_init(&f.image);
 	*state = &f;
 	return 0;
@@ -588,6 +589,22 @@ static void what_will_not_be_asked_for_is_not_waited_for(void **state)
 	assert_as_it_was(f, ATTRIBUTION_ASKED_MAX + 2);
 }
 
+static void code_that_few_wait_for_is_not_asked_for(void **state)
+{
+	struct fixture *f = *state;
+
+	f->makers.waiting_min = ATTRIBUTION_WAITING_MIN;
+	add_load(f, 8);
+	for (unsigned i = 0; i + 1 < ATTRIBUTION_WAITING_MIN; i++)
+		add_load(f, CODE);
+	assert_asks_for_nothing(f);
+	add_load(f, CODE);
+	assert_asks_for(f, CODE);
+	/* In the end they are the compiled methods'. */
+	assert_int_equal(attribution_intake_finish(&f->makers), 0);
+	assert_int_equal(f->applied, ATTRIBUTION_WAITING_MIN + 1);
+}
+
 static void code_that_most_wait_for_is_asked_for_first(void **state)
 {
 	struct fixture *f = *state;
@@ -604,7 +621,7 @@ static void code_that_most_wait_for_is_asked_for_first(void **state)
 /* An image has cost 2 ms: five take a fifth of 50 ms. */
 static void images_take_a_part_of_the_budget(void **state)
 {
-	const uint64_t image_ns = 2000000, cpu_ns = 50000000;
+	const uint64_t image_ns = 2000000, cpu_ns = 100000000;
 	struct fixture *f = *state;
 	uint64_t codes[ATTRIBUTION_OPEN_MAX];
 	unsigned asked = 0;
@@ -710,6 +727,7 @@ int main(void)
 	    TEST(code_that_nobody_asked_for_is_not_taken),
 	    TEST(code_is_asked_for_in_turns),
 	    TEST(what_will_not_be_asked_for_is_not_waited_for),
+	    TEST(code_that_few_wait_for_is_not_asked_for),
 	    TEST(code_that_most_wait_for_is_asked_for_first),
 	    TEST(images_take_a_part_of_the_budget),
 	    TEST(code_that_was_needed_longest_ago_makes_room),

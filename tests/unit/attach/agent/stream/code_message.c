@@ -18,6 +18,7 @@
 #define NUMBER (METHODS_MAX - 2 * LIMIT_CODE_METHODS)
 
 static struct code_copy *copy;
+static uint32_t first_number;
 static uint64_t unnumbered;     /* a method that gets none */
 static struct fake_world world; /* the method that all of them are in truth */
 static struct method_layout layout;
@@ -25,7 +26,7 @@ static struct method_layout layout;
 static uint32_t number_of(void *arg, uint64_t method)
 {
 	(void)arg;
-	return method == unnumbered ? 0 : (uint32_t)(method - METHOD) / 8 + NUMBER;
+	return method == unnumbered ? 0 : (uint32_t)(method - METHOD) / 8 + first_number;
 }
 
 static struct code_message *new_message(void)
@@ -33,7 +34,15 @@ static struct code_message *new_message(void)
 	static struct code_methods methods = {.layout = &layout, .number = number_of};
 
 	methods.table = method_table();
-	return code_message_new(copy, &methods);
+	return code_message_new(&methods);
+}
+
+static const Jxp__CodeImage *image_of(struct code_message *m)
+{
+	const Jxp__CodeImage *image = code_message_make(m, copy);
+
+	assert_non_null(image);
+	return image;
 }
 
 /* All numbers are the one method's. */
@@ -77,6 +86,7 @@ static int fill(unsigned methods)
 		copy->calls[i] = (struct copied_call){31 * i, JXP__CODE_IMAGE__CALL__TARGET__JAVA,
 						      METHOD + 8 * (i % methods)};
 	unnumbered = 0;
+	first_number = NUMBER;
 	return 0;
 }
 
@@ -99,15 +109,15 @@ static int tear_down(void **state)
 static void the_largest_image_fits_a_frame(void **state)
 {
 	struct code_message *m = new_message();
+	const Jxp__CodeImage *image = image_of(m);
 
 	(void)state;
-	assert_non_null(m);
-	assert_int_equal(code_message_image(m)->n_records, COPIED_RECORDS_MAX);
-	assert_int_equal(code_message_image(m)->n_calls, COPIED_CALLS_MAX);
-	assert_int_equal(code_message_image(m)->n_null_checks, COPIED_CHECKS_MAX);
+	assert_int_equal(image->n_records, COPIED_RECORDS_MAX);
+	assert_int_equal(image->n_calls, COPIED_CALLS_MAX);
+	assert_int_equal(image->n_null_checks, COPIED_CHECKS_MAX);
 	/* With all the bytecodes that it may have, and all that they may name: of a reference a
 	 * tag, a length, a bci, a member and three targets; of a member five tags and lengths. */
-	assert_true(jxp__code_image__get_packed_size(code_message_image(m)) + CODE_BYTECODES_MAX +
+	assert_true(jxp__code_image__get_packed_size(image) + CODE_BYTECODES_MAX +
 			LIMIT_CODE_METHODS * 16 +
 			CODE_REFERENCES_MAX * (2 + 4 + 3 + 2 + TARGETS_MAX * 3) +
 			CODE_MEMBER_BYTES + CODE_MEMBERS_MAX * 5 * 3 <
@@ -117,59 +127,105 @@ static void the_largest_image_fits_a_frame(void **state)
 
 static void frames_without_a_number_are_left_out(void **state)
 {
-	struct code_message *m;
+	struct code_message *m = new_message();
+	const Jxp__CodeImage *image;
 
 	(void)state;
 	unnumbered = METHOD + 8;
-	m = new_message();
-	assert_non_null(m);
-	assert_int_equal(code_message_image(m)->records[0]->n_frames, 4); /* 0 to 4, but 1 */
-	assert_int_equal(code_message_image(m)->records[1]->n_frames, 5);
-	assert_int_equal(code_message_image(m)->calls[1]->method, 0);
+	image = image_of(m);
+	assert_int_equal(image->records[0]->n_frames, 4); /* 0 to 4, but 1 */
+	assert_int_equal(image->records[1]->n_frames, 5);
+	assert_int_equal(image->calls[1]->method, 0);
 	code_message_free(m);
 }
 
 static void methods_beyond_the_limit_are_left_out(void **state)
 {
-	struct code_message *m;
+	struct code_message *m = new_message();
+	const Jxp__CodeImage *image;
 	size_t frames = 0;
 
 	free(copy);
 	(void)state;
 	assert_int_equal(fill(2 * LIMIT_CODE_METHODS), 0);
-	m = new_message();
-	assert_non_null(m);
-	for (size_t i = 0; i < code_message_image(m)->n_records; i++)
-		for (size_t j = 0; j < code_message_image(m)->records[i]->n_frames; j++, frames++)
-			assert_true(code_message_image(m)->records[i]->frames[j]->method <
+	image = image_of(m);
+	for (size_t i = 0; i < image->n_records; i++)
+		for (size_t j = 0; j < image->records[i]->n_frames; j++, frames++)
+			assert_true(image->records[i]->frames[j]->method <
 				    NUMBER + LIMIT_CODE_METHODS);
 	assert_in_range(frames, 1, COPIED_STACKS_MAX - 1);
 	code_message_free(m);
 }
 
-static void bytecodes_are_those_of_methods_that_are_still_there(void **state)
+static void know_bytecodes(void)
 {
-	struct code_message *m;
-
-	(void)state;
-	m = new_message();
-	assert_int_equal(code_message_image(m)->n_bytecodes, 0); /* How is not known. */
-	code_message_free(m);
 	layout.code_known = true;
 	for (unsigned i = 0; i < 256; i++)
 		layout.java_op[i] = (uint8_t)i;
-	m = new_message();
-	assert_int_equal(code_message_image(m)->n_bytecodes, LIMIT_CODE_METHODS);
-	assert_int_equal(code_message_image(m)->bytecodes[0]->method, NUMBER);
-	assert_int_equal(code_message_image(m)->bytecodes[0]->code.len, FAKE_CODE_SIZE);
-	assert_memory_equal(code_message_image(m)->bytecodes[0]->code.data,
-			    world.const_method.bytes, FAKE_CODE_SIZE);
+}
+
+static void bytecodes_are_those_of_methods_that_are_still_there(void **state)
+{
+	struct code_message *m = new_message();
+	const Jxp__CodeImage *image;
+
+	(void)state;
+	assert_int_equal(image_of(m)->n_bytecodes, 0); /* How is not known. */
+	know_bytecodes();
+	image = image_of(m);
+	assert_int_equal(image->n_bytecodes, LIMIT_CODE_METHODS);
+	assert_int_equal(image->bytecodes[0]->method, NUMBER);
+	assert_int_equal(image->bytecodes[0]->code.len, FAKE_CODE_SIZE);
+	assert_memory_equal(image->bytecodes[0]->code.data, world.const_method.bytes,
+			    FAKE_CODE_SIZE);
 	code_message_free(m);
 	/* Another method has come to lie there. */
 	fake_set(&world.name, "ran");
 	m = new_message();
-	assert_int_equal(code_message_image(m)->n_bytecodes, 0);
-	assert_int_equal(code_message_image(m)->n_records, COPIED_RECORDS_MAX);
+	image = image_of(m);
+	assert_int_equal(image->n_bytecodes, 0);
+	assert_int_equal(image->n_records, COPIED_RECORDS_MAX);
+	code_message_free(m);
+}
+
+/* A number is that of one method for good. */
+static void bytecodes_are_read_once(void **state)
+{
+	uint8_t code[FAKE_CODE_SIZE];
+	struct code_message *m = new_message();
+	const Jxp__CodeImage *image;
+
+	(void)state;
+	know_bytecodes();
+	memcpy(code, world.const_method.bytes, sizeof(code));
+	assert_int_equal(image_of(m)->n_bytecodes, LIMIT_CODE_METHODS);
+	fake_set(&world.name, "ran");
+	memset(world.const_method.bytes, 0, FAKE_CODE_SIZE);
+	image = image_of(m);
+	assert_int_equal(image->n_bytecodes, LIMIT_CODE_METHODS);
+	assert_memory_equal(image->bytecodes[LIMIT_CODE_METHODS - 1]->code.data, code,
+			    sizeof(code));
+	assert_false(code_message_cut(m));
+	code_message_free(m);
+}
+
+static void images_before_take_no_room(void **state)
+{
+	struct code_message *m = new_message();
+	const unsigned room = CODE_METHODS_READ / LIMIT_CODE_METHODS;
+
+	(void)state;
+	know_bytecodes();
+	for (unsigned i = 0; i <= 2 * room; i++) {
+		const Jxp__CodeImage *image;
+
+		/* Others than before. */
+		first_number = NUMBER - i * LIMIT_CODE_METHODS;
+		image = image_of(m);
+		assert_int_equal(image->n_bytecodes, LIMIT_CODE_METHODS);
+		assert_int_equal(image->bytecodes[0]->method, first_number);
+		assert_false(code_message_cut(m));
+	}
 	code_message_free(m);
 }
 
@@ -182,6 +238,8 @@ int main(void)
 	    TEST(frames_without_a_number_are_left_out),
 	    TEST(methods_beyond_the_limit_are_left_out),
 	    TEST(bytecodes_are_those_of_methods_that_are_still_there),
+	    TEST(bytecodes_are_read_once),
+	    TEST(images_before_take_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
