@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/code/java_op.h"
+#include "daemon/attribution/array_types.h"
 
 /* JVMS, chapter 6. */
 enum {
@@ -108,7 +109,7 @@ static bool is_primitive(const char *descriptor)
 	return descriptor[0] && descriptor[0] != 'L' && descriptor[0] != '[';
 }
 
-/* ---------------------------------------------------------------- fields */
+/* ---------------------------------------------------------------- what is named */
 
 /* The class that declares the field; where the JVM has not said, it is the one that is named. */
 static bool is_declared_in(const struct code_image *image, const struct code_member *m,
@@ -142,102 +143,142 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Classes whose methods access whatever they are given. */
-static bool accesses_anything(const char *owner)
+/* ---------------------------------------------------------------- calls */
+
+/* A method that the compiler may have code of its own for: what has a name (code_image.h). */
+struct own_code {
+	const char *owner, *name, *descriptor;
+	bool leads; /* it has bytecodes in the image */
+};
+
+static bool has_own_code(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op,
+			 struct own_code *c)
 {
-	return begins(owner, "java.lang.invoke.") || begins(owner, "java.lang.ref.") ||
-	       begins(owner, "java.lang.reflect.") || begins(owner, "jdk.internal.reflect.");
+	const struct code_reference *r =
+	    is_invoke(op) ? code_image_reference(image, method, bci) : NULL;
+	const struct code_member *m = r ? &image->members[r->member] : NULL;
+
+	if (!m || !code_image_text(image, m->name)[0])
+		return false;
+	*c = (struct own_code){
+	    .owner = code_image_text(image, m->declared_in ? m->declared_in : m->class_name),
+	    .name = code_image_text(image, m->name),
+	    .descriptor = code_image_text(image, m->descriptor),
+	    .leads = r->target_count > 0};
+	return true;
 }
 
-/* Those that the compiler has code of its own for, for arrays (vmIntrinsics.hpp), by the beginnings
- * of their classes' names and of their own. */
-static bool accesses_arrays(const char *owner, const char *name)
+static bool is_of_reference(const struct attribution_access *a)
 {
-	static const struct {
-		const char *owner, *name;
-	} methods[] = {
-	    {"java.lang.System", "arraycopy"},
-	    {"java.util.Arrays", "copyOf"},
-	    {"java.util.Arrays", "equals"},
-	    {"java.lang.StringLatin1", "compareTo"},
-	    {"java.lang.StringLatin1", "equals"},
-	    {"java.lang.StringLatin1", "indexOf"},
-	    {"java.lang.StringLatin1", "inflate"},
-	    {"java.lang.StringUTF16", "compareTo"},
-	    {"java.lang.StringUTF16", "compress"},
-	    {"java.lang.StringUTF16", "equals"},
-	    {"java.lang.StringUTF16", "getChar"},
-	    {"java.lang.StringUTF16", "indexOf"},
-	    {"java.lang.StringUTF16", "putChar"},
-	    {"java.lang.StringUTF16", "toBytes"},
-	    {"java.lang.StringCoding", "countPositives"},
-	    {"java.lang.StringCoding", "encode"},
-	    {"java.lang.StringCoding", "hasNegatives"},
-	    {"java.lang.StringCoding", "impl"},
-	    {"java.lang.StringBu", "append"},
-	    {"java.lang.StringBu", "toString"},
-	    {"jdk.internal.util.ArraysSupport", "vectorized"},
-	    {"java.math.BigInteger", "impl"},
-	    {"java.math.BigInteger", "shiftLeftImplWorker"},
-	    {"java.math.BigInteger", "shiftRightImplWorker"},
-	};
+	if (a->kind == JXP__LOCATION__KIND__ELEMENT)
+		return array_of(a->class_name) == REFERENCES;
+	for (size_t i = 0; i < PRIMITIVES; i++)
+		if (strcmp(primitives[i].name, a->type) == 0)
+			return false;
+	return true;
+}
 
-	if (strcmp(name, "clone") == 0)
+/* Most of Unsafe's methods are called after what they do, and to what. A collector may load what a
+ * store of a reference overwrites, and store what a load of one has found. */
+static bool unsafe_accesses(const char *name, const struct attribution_access *a)
+{
+	bool references = strstr(name, "Reference") || strstr(name, "Object");
+	bool both = begins(name, "compareAnd") || begins(name, "weakCompareAnd") ||
+		    begins(name, "getAnd") || begins(name, "copy");
+	bool loads = both || begins(name, "get");
+	bool stores = both || begins(name, "put") || begins(name, "setMemory");
+
+	if (references)
+		return (loads || stores) && is_of_reference(a);
+	return ((loads && a->loads) || (stores && a->stores)) &&
+	       (a->type[0] == '\0' || !is_of_reference(a));
+}
+
+/* Classes whose methods access arrays that they are not given as such: Objects, or what an object
+ * of theirs has. */
+static bool has_arrays(const struct own_code *c, const struct attribution_access *a)
+{
+	bool text = array_of(a->class_name) == array_of("byte[]") ||
+		    array_of(a->class_name) == array_of("char[]");
+
+	if (strcmp(c->owner, "java.lang.Object") == 0)
+		return strcmp(c->name, "clone") == 0;
+	if (strcmp(c->owner, "java.lang.System") == 0)
+		return strcmp(c->name, "arraycopy") == 0;
+	if (strcmp(c->owner, "java.lang.reflect.Array") == 0)
 		return true;
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		if (begins(owner, methods[i].owner) && begins(name, methods[i].name))
-			return true;
+	if (begins(c->owner, "java.lang.String"))
+		return text;
+	return array_of(a->class_name) != REFERENCES &&
+	       (strcmp(c->owner, "jdk.internal.util.ArraysSupport") == 0 ||
+		begins(c->owner, "jdk.internal.vm.vector.") ||
+		begins(c->owner, "com.sun.crypto.provider.") ||
+		begins(c->owner, "sun.security.provider."));
+}
+
+/* Is there an array of such elements among what it takes and returns? */
+static bool names_array(const char *descriptor, const struct attribution_access *a)
+{
+	uint8_t array = array_of(a->class_name);
+
+	for (const char *at = strchr(descriptor, '['); at; at = strchr(at, '[')) {
+		size_t depth = strspn(at, "[");
+
+		at += depth;
+		if (depth > 1 || *at == 'L') {
+			if (array == REFERENCES)
+				return true;
+			continue;
+		}
+		for (size_t i = 0; i < PRIMITIVES; i++)
+			if (primitives[i].descriptor == *at && primitives[i].array == array)
+				return true;
+	}
 	return false;
 }
 
-/* Those whose native methods the compiler has code of its own for. */
-static bool has_natives(const char *owner)
+static bool accesses_array(const struct own_code *c, const struct attribution_access *a)
 {
-	return strcmp(owner, "java.lang.Class") == 0 || strcmp(owner, "java.lang.Thread") == 0;
+	return names_array(c->descriptor, a) || has_arrays(c, a);
 }
 
-/* Of the library those know arrays that are named above, and few know fields. Object.clone copies
- * any object. What is called has its own bytecodes, where it has any. */
-static bool knows(const struct attribution_access *a, const struct code_reference *r,
-		  const char *owner, const char *name)
+/* Of fields a method knows its class's own, and those of what its bytecodes access have these.
+ * Object.clone copies any object, and a handle leads to any. */
+static bool accesses(const struct own_code *c, const struct attribution_access *a)
 {
-	if (accesses_anything(owner))
-		return r->target_count == 0;
+	if (strcmp(c->owner, "java.lang.invoke.MethodHandle") == 0 ||
+	    strcmp(c->owner, "java.lang.invoke.VarHandle") == 0)
+		return !c->leads;
 	if (a->kind == JXP__LOCATION__KIND__ELEMENT)
-		return accesses_arrays(owner, name) &&
-		       (!begins(owner, "java.lang.String") || strcmp(a->type, "byte") == 0 ||
-			strcmp(a->type, "char") == 0);
-	if (strcmp(owner, "java.lang.Object") == 0 && strcmp(name, "clone") == 0)
-		return true;
-	return r->target_count == 0 && has_natives(owner) && strcmp(owner, a->declared_in) == 0;
+		return accesses_array(c, a);
+	if (strcmp(c->owner, "java.lang.Object") == 0)
+		return strcmp(c->name, "clone") == 0;
+	return !c->leads && strcmp(c->owner, a->declared_in) == 0;
 }
 
 /* A call that the compiler may have code of its own for, which makes such an access. */
 static enum access_fit fits_call(const struct code_image *image, uint32_t method, uint32_t bci,
 				 uint8_t op, const struct attribution_access *a)
 {
-	const struct code_reference *r;
-	const char *owner, *name;
+	struct own_code c;
 
-	if (!is_invoke(op) || !(r = code_image_reference(image, method, bci)))
+	if (!has_own_code(image, method, bci, op, &c))
 		return ACCESS_FIT_NONE;
-	owner = code_image_text(image, image->members[r->member].class_name);
-	name = code_image_text(image, image->members[r->member].name);
-	if (strstr(owner, ".misc.Unsafe"))
-		return ACCESS_FIT_UNSAFE;
-	return knows(a, r, owner, name) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	if (strstr(c.owner, ".misc.Unsafe"))
+		return unsafe_accesses(c.name, a) ? ACCESS_FIT_UNSAFE : ACCESS_FIT_NONE;
+	return accesses(&c, a) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }
 
 /* A call that looks at the arrays that it is given. */
 static bool calls_for_arrays(const struct code_image *image, uint32_t method, uint32_t bci,
-			     uint8_t op)
+			     uint8_t op, const struct attribution_access *a)
 {
-	const struct code_reference *r =
-	    is_invoke(op) ? code_image_reference(image, method, bci) : NULL;
+	struct own_code c;
 
-	return r && accesses_arrays(code_image_text(image, image->members[r->member].class_name),
-				    code_image_text(image, image->members[r->member].name));
+	return has_own_code(image, method, bci, op, &c) && accesses_array(&c, a);
 }
+
+/* ---------------------------------------------------------------- fields */
 
 /* Does it make an array of that type, as far as it says so? */
 static bool makes_array_of(const struct code_image *image, uint32_t method, uint32_t bci,
@@ -256,6 +297,19 @@ static bool makes_array_of(const struct code_image *image, uint32_t method, uint
 	return type >= 4 && type <= 11 && a->class_name[0] &&
 	       strlen(types[type - 4]) + 2 == strlen(a->class_name) &&
 	       begins(a->class_name, types[type - 4]);
+}
+
+/* Does it make such an object, whose header is written then? */
+static bool makes(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op,
+		  const struct attribution_access *a)
+{
+	bool array = strchr(a->class_name, ']');
+
+	if (op != OP_NEW && !makes_array(op))
+		return false;
+	if (a->class_name[0] == '\0')
+		return true;
+	return op == OP_NEW ? !array : array && makes_array_of(image, method, bci, op, a);
 }
 
 static enum access_fit fits_field(const struct code_image *image, uint32_t method, uint32_t bci,
@@ -291,6 +345,9 @@ static enum access_fit fits_element(const struct code_image *image, uint32_t met
 {
 	uint8_t array = array_of(a->class_name);
 
+	if ((is_array_load(op) || is_array_store(op)) &&
+	    !array_type_may_be(array_type_at(image, method, bci), a->class_name))
+		return ACCESS_FIT_NONE;
 	if (op == OP_IALOAD + array)
 		return a->loads ? ACCESS_FIT : ACCESS_FIT_NONE;
 	if (op == OP_IASTORE + array && a->stores)
@@ -303,21 +360,35 @@ static enum access_fit fits_element(const struct code_image *image, uint32_t met
 	return fits_call(image, method, bci, op, a);
 }
 
+/* Reads it the length of such an array? Accesses to elements do, too. */
+static bool reads_length(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op,
+			 const struct attribution_access *a)
+{
+	uint8_t array = array_of(a->class_name);
+
+	if (op != OP_ARRAYLENGTH && !is_array_load(op) && !is_array_store(op))
+		return false;
+	return a->class_name[0] == '\0' ||
+	       ((op == OP_ARRAYLENGTH || op == OP_IALOAD + array || op == OP_IASTORE + array) &&
+		array_type_may_be(array_type_at(image, method, bci), a->class_name));
+}
+
 static enum access_fit fits_length(const struct code_image *image, uint32_t method, uint32_t bci,
 				   uint8_t op, const struct attribution_access *a)
 {
-	if (makes_array(op))
+	if (makes(image, method, bci, op, a))
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	if (!a->loads)
 		return ACCESS_FIT_NONE;
-	if (op == OP_ARRAYLENGTH || is_array_load(op) || is_array_store(op))
+	if (reads_length(image, method, bci, op, a))
 		return ACCESS_FIT;
-	return calls_for_arrays(image, method, bci, op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	return calls_for_arrays(image, method, bci, op, a) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }
 
-static enum access_fit fits_class(uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_class(const struct code_image *image, uint32_t method, uint32_t bci,
+				  uint8_t op, const struct attribution_access *a)
 {
-	if (makes_array(op) || op == OP_NEW)
+	if (makes(image, method, bci, op, a))
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	if (!a->loads)
 		return ACCESS_FIT_NONE;
@@ -327,11 +398,12 @@ static enum access_fit fits_class(uint8_t op, const struct attribution_access *a
 	return is_invoke(op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }
 
-static enum access_fit fits_mark(uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_mark(const struct code_image *image, uint32_t method, uint32_t bci,
+				 uint8_t op, const struct attribution_access *a)
 {
 	if (op == OP_MONITORENTER || op == OP_MONITOREXIT)
 		return ACCESS_FIT;
-	if (makes_array(op) || op == OP_NEW)
+	if (makes(image, method, bci, op, a))
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	/* The receiver's word is touched to see that there is one, or for its identity. */
 	return a->loads && is_invoke(op) && op != OP_INVOKEDYNAMIC && op != OP_INVOKESTATIC
@@ -344,7 +416,8 @@ static enum access_fit fits_header(const struct code_image *image, uint32_t meth
 {
 	if (strcmp(a->field, "length") == 0)
 		return fits_length(image, method, bci, op, a);
-	return strcmp(a->field, "class") == 0 ? fits_class(op, a) : fits_mark(op, a);
+	return strcmp(a->field, "class") == 0 ? fits_class(image, method, bci, op, a)
+					      : fits_mark(image, method, bci, op, a);
 }
 
 bool access_bytecodes_tell(const struct attribution_access *a)
@@ -411,16 +484,6 @@ static bool is_in_loop(const struct code_image *image, uint32_t method, uint32_t
 			return true;
 	}
 	return false;
-}
-
-static bool is_of_reference(const struct attribution_access *a)
-{
-	if (a->kind == JXP__LOCATION__KIND__ELEMENT)
-		return array_of(a->class_name) == REFERENCES;
-	for (size_t i = 0; i < PRIMITIVES; i++)
-		if (strcmp(primitives[i].name, a->type) == 0)
-			return false;
-	return true;
 }
 
 enum access_fit access_stub_fits(const struct code_image *image, uint32_t method, uint32_t bci,

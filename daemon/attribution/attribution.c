@@ -8,6 +8,7 @@
 #include "common/array.h"
 #include "common/code/java_op.h"
 #include "common/code/opcode.h"
+#include "daemon/attribution/array_types.h"
 #include "daemon/loops/native_code.h"
 
 /* ---------------------------------------------------------------- making one */
@@ -174,6 +175,8 @@ int attribution_make(struct attribution *a, struct code_image *image,
 	if (options->ignore_null_checks)
 		image->null_check_count = 0;
 	r = native_code_make(&n, image);
+	if (r == 0)
+		r = array_types_make(image);
 	if (r == 0)
 		r = make(a, image, &n, options);
 	native_code_release(&n);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/array.h"
 #include "common/code/java_op.h"
@@ -118,16 +119,16 @@ static unsigned times_on_path(const struct instances *s, uint32_t instance, uint
 }
 
 static int add_callee(struct instances *s, const struct code_image *image, uint32_t caller,
-		      int32_t bci, uint32_t method)
+		      int32_t bci, uint32_t method, uint32_t *instance)
 {
 	const struct code_method *m = &image->methods[method];
-	uint32_t instance;
 
+	*instance = INSTANCE_NONE;
 	if (m->bytecode_bytes == 0 || m->bytecode_bytes > INSTANCE_UNSEEN_BYTES_MAX ||
 	    times_on_path(s, caller, method) >= 2)
 		return 0;
 	return intern(s, (struct key){caller, bci, method}, (uint8_t)(s->list[caller].level + 1),
-		      &instance);
+		      instance);
 }
 
 static bool is_invoke(const struct code_image *image, const struct code_method *m, uint32_t bci)
@@ -135,6 +136,47 @@ static bool is_invoke(const struct code_image *image, const struct code_method *
 	uint8_t op = image->bytecodes[m->bytecode + bci];
 
 	return op >= JAVA_INVOKEVIRTUAL && op <= JAVA_INVOKEDYNAMIC;
+}
+
+static bool is_class(const struct code_image *image, const struct code_reference *r,
+		     const char *name)
+{
+	return strcmp(code_image_text(image, image->members[r->member].class_name), name) == 0;
+}
+
+/* Where an adapter for calls of variable handles goes on to what does the work: its first static
+ * call of a MethodHandle's. -1: it is none. */
+static int32_t handle_call(const struct code_image *image, uint32_t method)
+{
+	const struct code_method *m = &image->methods[method];
+
+	for (uint32_t i = 0; i < m->reference_count; i++) {
+		const struct code_reference *r = &image->references[m->first_reference + i];
+
+		if (image->bytecodes[m->bytecode + r->bci] == JAVA_INVOKESTATIC &&
+		    is_class(image, r, "java.lang.invoke.MethodHandle"))
+			return (int32_t)r->bci;
+	}
+	return -1;
+}
+
+/* Of a variable handle's call the first is the adapter, if it is there, and the others are called
+ * by that. */
+static int add_targets(struct instances *s, const struct code_image *image,
+		       const struct code_reference *ref, struct instance_place place)
+{
+	bool handle = ref->target_count > 1 && is_class(image, ref, "java.lang.invoke.VarHandle");
+	int r = 0;
+
+	for (uint32_t t = 0; r == 0 && t < ref->target_count; t++) {
+		uint32_t method = image->targets[ref->first_target + t], instance;
+		int32_t next = handle && t == 0 ? handle_call(image, method) : -1;
+
+		r = add_callee(s, image, place.instance, place.bci, method, &instance);
+		if (next >= 0 && instance != INSTANCE_NONE)
+			place = (struct instance_place){instance, next};
+	}
+	return r;
 }
 
 static int add_callees(struct instances *s, const struct code_image *image, uint32_t caller,
@@ -150,9 +192,7 @@ static int add_callees(struct instances *s, const struct code_image *image, uint
 		if (ref->target_count == 0 || !is_invoke(image, m, ref->bci) ||
 		    bsearch(&place, calls, call_count, sizeof(*calls), compare_places))
 			continue;
-		for (uint32_t t = 0; r == 0 && t < ref->target_count; t++)
-			r = add_callee(s, image, caller, place.bci,
-				       image->targets[ref->first_target + t]);
+		r = add_targets(s, image, ref, place);
 	}
 	return r;
 }

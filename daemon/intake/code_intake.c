@@ -20,6 +20,7 @@ struct making {
 	uint32_t *announced;      /* by index */
 	size_t method_capacity, announced_capacity, frame_capacity;
 	size_t reference_capacity, target_capacity;
+	size_t text_room; /* of the image's texts */
 	uint64_t dropped;
 };
 
@@ -102,12 +103,12 @@ static uint32_t add_text(struct code_image *image, const char *text)
 }
 
 /* One that there is no room for has no names: the others keep their places. */
-static void add_member(struct making *k, const Jxp__CodeImage__Member *m, size_t room)
+static void add_member(struct making *k, const Jxp__CodeImage__Member *m)
 {
 	struct code_image *image = &k->image;
 	struct code_member *member = &image->members[image->member_count++];
 
-	if (image->text_bytes + member_bytes(m) > room) {
+	if (image->text_bytes + member_bytes(m) > k->text_room) {
 		k->dropped++;
 		return;
 	}
@@ -123,6 +124,8 @@ static int add_members(struct making *k, const Jxp__CodeImage *m)
 	size_t room = 1; /* "" is the first. */
 
 	k->dropped += m->n_members - count;
+	for (size_t i = 0; i < m->n_bytecodes && room < LIMIT_CODE_TEXT; i++)
+		room += text_bytes(m->bytecodes[i]->descriptor);
 	for (size_t i = 0; i < count && room < LIMIT_CODE_TEXT; i++)
 		room += member_bytes(m->members[i]);
 	if (room > LIMIT_CODE_TEXT)
@@ -132,8 +135,9 @@ static int add_members(struct making *k, const Jxp__CodeImage *m)
 	if (!k->image.members || !k->image.texts)
 		return -ENOMEM;
 	k->image.text_bytes = 1;
+	k->text_room = room;
 	for (size_t i = 0; i < count; i++)
-		add_member(k, m->members[i], room);
+		add_member(k, m->members[i]);
 	return 0;
 }
 
@@ -213,6 +217,11 @@ static int add_bytecodes(struct making *k, const Jxp__CodeImage__Bytecodes *b)
 	method->bytecode_bytes = (uint32_t)b->code.len;
 	memcpy(image->bytecodes + image->bytecode_bytes, b->code.data, b->code.len);
 	image->bytecode_bytes += b->code.len;
+	method->is_static = b->is_static;
+	if (image->text_bytes + text_bytes(b->descriptor) <= k->text_room)
+		method->descriptor = add_text(image, b->descriptor);
+	else
+		k->dropped++;
 	return add_references(k, index, b);
 }
 

@@ -10,6 +10,7 @@ void code_image_release(struct code_image *image)
 	free(image->frames);
 	free(image->calls);
 	free(image->bytecodes);
+	free(image->array_types);
 	free(image->null_checks);
 	free(image->members);
 	free(image->texts);
@@ -24,6 +25,7 @@ size_t code_image_memory_bytes(const struct code_image *image)
 	       image->record_count * sizeof(image->records[0]) +
 	       image->frame_count * sizeof(image->frames[0]) +
 	       image->call_count * sizeof(image->calls[0]) + image->bytecode_bytes +
+	       (image->array_types ? image->bytecode_bytes * sizeof(image->array_types[0]) : 0) +
 	       image->null_check_count * sizeof(image->null_checks[0]) +
 	       image->member_count * sizeof(image->members[0]) + image->text_bytes +
 	       image->reference_count * sizeof(image->references[0]) +

@@ -45,10 +45,10 @@ struct code_null_check {
 /* What a bytecode names: a field, or a method, of which the class alone is told. Where each text
  * begins in the image's texts; 0 is "". */
 struct code_member {
-	uint32_t class_name; /* Java name with dots, arrays as long[] */
-	uint32_t name;
-	uint32_t descriptor;  /* as class files have it */
-	uint32_t declared_in; /* of a field, where that is known and not class_name */
+	uint32_t class_name;  /* Java name with dots, arrays as long[] */
+	uint32_t name;        /* of a method: where the JVM has code of its own for it, or "" */
+	uint32_t descriptor;  /* as class files have it; of a method without names of classes */
+	uint32_t declared_in; /* where that is known and not class_name */
 };
 
 /* One bytecode that names something. */
@@ -65,7 +65,9 @@ struct code_method {
 	uint32_t bytecode_bytes; /* 0: not known */
 	uint32_t first_reference;
 	uint32_t reference_count;
-	bool io; /* input or output (daemon/intake/io_methods.h) */
+	uint32_t descriptor; /* as class files have it, where it has arrays */
+	bool is_static;      /* told where it has a descriptor */
+	bool io;             /* input or output (daemon/intake/io_methods.h) */
 };
 
 struct code_image {
@@ -80,6 +82,7 @@ struct code_image {
 	struct code_frame *frames;
 	struct code_call *calls;
 	uint8_t *bytecodes;
+	uint16_t *array_types; /* by bytecodes' bytes (attribution/array_types.h); or NULL */
 	struct code_null_check *null_checks;
 	struct code_member *members;
 	char *texts; /* each ends with a zero; the first is "" */

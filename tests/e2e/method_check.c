@@ -40,6 +40,8 @@ static struct {
 	unsigned calls;    /* likewise methods */
 	unsigned asked;    /* of these, where they may lead, */
 	unsigned led;      /* and they do lead somewhere */
+	unsigned own;      /* calls of what the JVM has code of its own for, */
+	unsigned handles;  /* and of variable handles, with the method that does the work */
 	unsigned missing;
 	unsigned different;
 } tally;
@@ -318,6 +320,8 @@ static bool names_same(const struct member_look *ours, unsigned entry)
 #define FEW_CLASSES 8u
 #define FEWER_MAX   10u
 
+#define TEXT_BYTES 256u
+
 static struct page_set part_sets[256];
 
 /* The method of that name which a class has, or inherits: all are looked at, one after the other.
@@ -448,6 +452,72 @@ static void compare_targets(const struct reference *call, const struct member_lo
 		differs("targets", "fewer", "more");
 }
 
+static bool begins(const struct pool_reader *reader, uint64_t symbol, const char *begin)
+{
+	char text[TEXT_BYTES];
+
+	return reference_text(reader, symbol, text, sizeof(text)) > 0 &&
+	       strncmp(text, begin, strlen(begin)) == 0;
+}
+
+static bool is_text(const struct pool_reader *reader, uint64_t symbol, const char *whole)
+{
+	char text[TEXT_BYTES];
+
+	return reference_text(reader, symbol, text, sizeof(text)) > 0 && strcmp(text, whole) == 0;
+}
+
+static bool is_library(const struct pool_reader *reader, uint64_t symbol)
+{
+	return begins(reader, symbol, "java/") || begins(reader, symbol, "jdk/") ||
+	       begins(reader, symbol, "sun/") || begins(reader, symbol, "com/sun/");
+}
+
+/* The JVM has code of its own for methods of the library alone, and for which of these nobody asks
+ * JVMTI: some are known. */
+static void compare_own_code(const struct pool_reader *reader, const struct reference *call,
+			     const struct member_look *member)
+{
+	static const struct {
+		const char *class_name, *name;
+		bool own;
+	} known[] = {
+	    {"java/lang/System", "arraycopy", true}, {"java/lang/Object", "getClass", true},
+	    {"java/lang/Math", "sqrt", true},        {"java/lang/System", "getProperty", false},
+	    {"java/util/List", "add", false},        {"java/util/Objects", "requireNonNull", false},
+	    {"java/lang/Object", "equals", false}};
+	uint64_t declares = 0;
+	bool own = targets_own_code(reader, member, call, &declares);
+
+	tally.own += declares != 0;
+	if (declares && !is_library(reader, reference_class_name(reader, declares)))
+		differs("code of its own", "there", "not of the library");
+	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (call->method && own != known[i].own &&
+		    is_text(reader, member->class_name, known[i].class_name) &&
+		    is_text(reader, member->name, known[i].name) &&
+		    method_is(&layout, call->method, known[i].class_name, known[i].name))
+			differs("code of its own", own ? "there" : "none", known[i].name);
+}
+
+/* What a variable handle's call was linked to, and what does the work, which is called the same. */
+static void compare_handle(const struct pool_reader *reader, const struct reference *call,
+			   const struct member_look *member)
+{
+	uint64_t out[TARGETS_MAX];
+	unsigned count =
+	    call->method ? targets_of(reader, member, call, NULL, 0, out, &(bool){false}) : 0;
+	struct method_look look;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!method_look(&layout, out[i], &look) ||
+		    !begins(reader, look.symbols[METHOD_CLASS], "java/lang/invoke/"))
+			differs("target of a handle", "another", "java.lang.invoke's");
+		else
+			tally.handles += look.symbols[METHOD_NAME] == member->name;
+	}
+}
+
 static void ask_now_and_then(const struct reference *call, const struct member_look *member)
 {
 	static unsigned met;
@@ -489,7 +559,11 @@ static void compare_reference(const struct pool_reader *reader, const struct ref
 		(void)snprintf(text, sizeof(text), "entry %u at %u", entry, ref->bci);
 		differs("reference", "another", text);
 	} else if (reference_is_call(ref->op)) {
-		ask_now_and_then(ref, &look);
+		compare_own_code(reader, ref, &look);
+		if (is_text(reader, look.class_name, "java/lang/invoke/VarHandle"))
+			compare_handle(reader, ref, &look);
+		else
+			ask_now_and_then(ref, &look);
 	} else if (ref->klass) {
 		compare_declaring(ref, &look);
 	}
@@ -888,11 +962,11 @@ JNIEXPORT void JNICALL Java_MethodNames_check(JNIEnv *jni, jclass this)
 	find_pairs();
 	each_class(jni, compare_class_methods);
 	printf("methods: %u classes, %u methods, %u natives, %u hidden, %u numbered, %u lines, "
-	       "%u bytecodes, %u fields, %u declared, %u calls, %u asked, %u led, %u missing, %u "
-	       "different\n",
+	       "%u bytecodes, %u fields, %u declared, %u calls, %u asked, %u led, %u own, %u "
+	       "handles, %u missing, %u different\n",
 	       tally.classes, tally.methods, tally.natives, tally.hidden, tally.numbered,
 	       tally.lines, tally.bytecodes, tally.fields, tally.declared, tally.calls, tally.asked,
-	       tally.led, tally.missing, tally.different);
+	       tally.led, tally.own, tally.handles, tally.missing, tally.different);
 	printf("table: %u numbers, %u full, %u unread, bytes %u median %u p99, "
 	       "first %u ns median %u p99, again %u ns median %u p99\n",
 	       measured, method_table()->full, method_table()->unread, share(sizes, 50),

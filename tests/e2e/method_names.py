@@ -18,7 +18,8 @@ from support.tree import TREE, contained, homes
 
 DIRECTORY = os.path.join(BUILD, "tests/methods")
 METHODS = re.compile(r"^methods: (\d+) classes, (\d+) methods, (\d+) natives, (\d+) hidden, (\d+) numbered, (\d+) lines, "
-                     r"(\d+) bytecodes, (\d+) fields, (\d+) declared, (\d+) calls, (\d+) asked, (\d+) led, (\d+) missing, (\d+) different$", re.MULTILINE)
+                     r"(\d+) bytecodes, (\d+) fields, (\d+) declared, (\d+) calls, (\d+) asked, (\d+) led, (\d+) own, "
+                     r"(\d+) handles, (\d+) missing, (\d+) different$", re.MULTILINE)
 TABLE = re.compile(r"^table: (\d+) numbers, (\d+) full, (\d+) unread, .*$", re.MULTILINE)
 STALE = re.compile(r"^stale: (\d+) copied, (\d+) refused$", re.MULTILINE)
 NEIGHBOURS = re.compile(r"^neighbours: (\d+) tried, \d+ archived, (\d+) believed$", re.MULTILINE)
@@ -34,6 +35,7 @@ LEAST_SPECIAL = 50
 LEAST_NAMED = 20000
 LEAST_ASKED = 300
 LEAST_DECLARED = 1000
+LEAST_OWN = 300
 LEAST_LAYOUTS = 25
 LEAST_READ = 1000
 ROUNDS = 20
@@ -49,12 +51,14 @@ def _judge(command, release, class_count):
     assert methods and table, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     note(methods.group())
     note(table.group())
-    found, count, natives, hidden, numbered, lines, bytecodes, fields, declared, calls, asked, led, missing, different = map(int, methods.groups())
+    found, count, natives, hidden, numbered, lines, bytecodes, fields, declared, calls, asked, led, own, handles, missing, different = map(
+        int, methods.groups())
     assert missing == different == 0, done.stdout[-4000:]
     assert found > class_count and count >= LEAST_METHODS + 8 * class_count, (found, count)
     assert lines > count and bytecodes > count and natives >= LEAST_SPECIAL, (lines, bytecodes, natives)
     assert asked >= LEAST_ASKED and led >= asked / 2, (asked, led)
     assert declared >= LEAST_DECLARED, declared
+    assert own >= LEAST_OWN and handles >= 1, (own, handles)
     assert fields >= LEAST_NAMED and calls >= LEAST_NAMED, (fields, calls)
     assert (hidden if release >= HIDDEN_FROM else numbered) >= LEAST_SPECIAL, (hidden, numbered)
     assert "versions 41 42 right" in done.stdout, done.stdout[-2000:]

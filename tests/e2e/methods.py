@@ -34,6 +34,7 @@ class Known extends Base {
     static Known make() { return new Known(); }
     static int[] array() { return new int[8]; }
     static void copy(int[] from, int[] to) { System.arraycopy(from, 0, to, 0, 8); }
+    Object twin() throws CloneNotSupportedException { return super.clone(); }
     static int largest(int x, int y) { return Math.max(x, y); }
 }
 class Other { int a; }
@@ -71,6 +72,8 @@ EXPECTED = [
     ("array", STORE, INTS, ALLOCATES),
     ("copy", STORE, INTS, INTRINSIC),
     ("copy", STORE, FIELD_A, IMPOSSIBLE),
+    ("twin", LOAD, FIELD_A, INTRINSIC),
+    ("copy", LOAD, FIELD_A, IMPOSSIBLE),
     ("largest", LOAD, INTS, IMPOSSIBLE),
     ("nobody", LOAD, INTS, UNKNOWN),
     ("get", LOAD, ("spill", "", "", "", ""), NO_PLACE),
@@ -111,7 +114,7 @@ def a_row_that_names_the_wrong_method_is_seen(jdk):
 PROGRAMS = ("InlinedGetters", "InlinedSame", "InlinedLambdas", "InlinedSwitch", "InlinedBoxes", "InlinedLoops",
             "InlinedFills", "InlinedTwins")
 # Of these what is said is as right as it is to be.
-CHECKED = ("InlinedGetters", "InlinedSame", "InlinedLambdas", "InlinedSwitch", "InlinedBoxes")
+CHECKED = ("InlinedGetters", "InlinedSame", "InlinedLambdas", "InlinedSwitch", "InlinedBoxes", "InlinedLoops", "InlinedFills")
 ASKED = os.environ.get("METHODS_PROGRAMS", "")
 OPTIONS = os.environ.get("METHODS_OPTIONS", "").split()
 

@@ -8,6 +8,7 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntUnaryOperator;
 
 /**
@@ -155,6 +156,9 @@ final class MethodNames {
         System.load(args[0]);
         Object many = ManyClasses.load(Integer.parseInt(args[1]), 100);
         Object hidden = hidden(100);
+        if (!new AtomicReference<>(args).compareAndSet(args, null)) {
+            throw new AssertionError("a variable handle");
+        }
         System.out.println("up " + (handles() + lambdas() + proxied()));
         redefineRunning();
         check();

@@ -91,5 +91,7 @@ void pool_facts_read(struct pool_layout *out)
 		  offset_of("Array<u1>", "_data", &l.bytes_data) &&
 		  offset_of("Array<Klass*>", "_data", &l.klasses_data) &&
 		  offset_of("Array<Method*>", "_data", &l.methods_data);
+	if (!offset_of("Method", "_intrinsic_id", &l.intrinsic))
+		l.intrinsic = 0;
 	*out = l;
 }

@@ -16,6 +16,7 @@
 #define CONST_WORDS_MAX (1u << 20)
 
 /* Java's flags (JVMS table 4.6-A). */
+#define ACCESS_STATIC 0x0008u
 #define ACCESS_NATIVE 0x0100u
 
 /* Of what a Symbol has before its text. */
@@ -409,4 +410,9 @@ const uint8_t *method_copy_lines(const struct method_copy *copy)
 bool method_copy_is_native(const struct method_copy *copy)
 {
 	return copy->look.flags & ACCESS_NATIVE;
+}
+
+bool method_copy_is_static(const struct method_copy *copy)
+{
+	return copy->look.flags & ACCESS_STATIC;
 }

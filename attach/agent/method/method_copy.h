@@ -82,4 +82,6 @@ const uint8_t *method_copy_lines(const struct method_copy *copy);
 /* Has no bytecodes, and is compiled by hand or in a library. */
 bool method_copy_is_native(const struct method_copy *copy);
 
+bool method_copy_is_static(const struct method_copy *copy);
+
 #endif

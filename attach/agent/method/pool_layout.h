@@ -38,6 +38,8 @@ struct pool_layout {
 	uint32_t vtable; /* where that begins */
 	/* In a Method. */
 	uint32_t vtable_index; /* int */
+	uint32_t intrinsic;    /* u2: the JVM's number for what it has code of its own for; 0: none
+				  can be told */
 	/* In arrays: where the first element is. */
 	uint32_t bytes_data, klasses_data, methods_data;
 };

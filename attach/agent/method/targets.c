@@ -1,5 +1,7 @@
 #include "attach/agent/method/targets.h"
 
+#include <string.h>
+
 #include "common/code/java_op.h"
 
 /* Java's flags (JVMS table 4.6-A). */
@@ -12,6 +14,15 @@ enum { FLAG_PRIVATE = 0x2, FLAG_FINAL = 0x10, FLAG_NATIVE = 0x100, FLAG_ABSTRACT
 
 /* Of one class, those of its subclasses that are looked at. */
 #define SUBCLASSES_MAX 8u
+
+/* Of VarHandle there are more, of few methods each. */
+#define HANDLE_CLASSES_MAX 64u
+
+/* Of a call of a VarHandle's; what is longer nobody looks for. */
+#define DESCRIPTOR_MAX  256u
+#define VARIABLE_HANDLE "java/lang/invoke/VarHandle"
+#define OF_HANDLE       "(L" VARIABLE_HANDLE ";"
+#define OBJECT          "Ljava/lang/Object;"
 
 /* Primary supers of a class (Klass::_primary_super_limit). */
 #define PRIMARIES 8u
@@ -105,7 +116,8 @@ static void found(struct asking *a, uint64_t method)
 
 /* ---------------------------------------------------------------- classes */
 
-/* Of a class's own methods, which ascend by the addresses of their names. */
+/* Of a class's own methods, which ascend by the addresses of their names. The first with that name
+ * where no descriptor is asked for. */
 static uint64_t own_method(const struct asking *a, uint64_t klass)
 {
 	uint64_t list = word_at(a, klass + a->layout->klass_methods), first;
@@ -132,7 +144,7 @@ static uint64_t own_method(const struct asking *a, uint64_t klass)
 
 		if (!names_of(a, method, &n) || n.name != a->name)
 			return 0;
-		if (n.descriptor == a->descriptor)
+		if (n.descriptor == a->descriptor || !a->descriptor)
 			return method;
 	}
 	return 0;
@@ -267,19 +279,122 @@ static unsigned keep_inlinable(const struct asking *a)
 	return kept;
 }
 
+/* What is called, as the call was resolved; 0: it was not. Of a method handle's call it is what
+ * that was linked to, which is called otherwise. */
+static uint64_t resolved_method(const struct asking *a, const struct member_look *member,
+				const struct reference *call)
+{
+	if (call->method || call->op != JAVA_INVOKEVIRTUAL || call->index < 0 || !member->klass)
+		return call->method;
+	return word_at(a, member->klass + a->layout->vtable +
+			      (uint64_t)call->index * sizeof(uint64_t));
+}
+
 /* What is called, before anything stands in its place: as it was resolved, or looked for, which
  * takes longer. */
 static uint64_t named_method(const struct asking *a, const struct member_look *member,
 			     const struct reference *call)
 {
-	uint64_t method = call->method;
+	uint64_t method = resolved_method(a, member, call);
 
-	if (!method && call->op == JAVA_INVOKEVIRTUAL && call->index >= 0 && member->klass)
-		method = word_at(a, member->klass + a->layout->vtable +
-					(uint64_t)call->index * sizeof(uint64_t));
 	if (method && is_asked_for(a, method))
 		return method;
 	return member->klass ? inherited_method(a, member->klass) : 0;
+}
+
+/* ---------------------------------------------------------------- handles */
+
+static bool is_symbol(const struct asking *a, uint64_t symbol, const char *text)
+{
+	char has[DESCRIPTOR_MAX];
+
+	return reference_text(a->reader, symbol, has, sizeof(has)) > 0 && strcmp(has, text) == 0;
+}
+
+/* A handle's call is linked to a method that is not called so. */
+static bool is_of_handle(const struct asking *a, const struct member_look *member,
+			 const struct reference *call)
+{
+	return call->op == JAVA_INVOKEVIRTUAL && member->klass && call->method &&
+	       !is_asked_for(a, call->method) &&
+	       (is_symbol(a, member->class_name, VARIABLE_HANDLE) ||
+		is_symbol(a, member->class_name, "java/lang/invoke/MethodHandle"));
+}
+
+/* Appends a type, all of whose classes and arrays are Object; what follows it, or NULL. */
+static const char *erase_type(const char *type, char *to, size_t *length)
+{
+	const char *erased = strchr("L[", *type) ? OBJECT : NULL;
+	size_t bytes = erased ? strlen(erased) : 1;
+	const char *end = type + strspn(type, "[");
+
+	if (!*type || *length + bytes >= DESCRIPTOR_MAX)
+		return NULL;
+	end = *end == 'L' ? strchr(end, ';') : end;
+	if (!end || !*end)
+		return NULL;
+	memcpy(to + *length, erased ? erased : type, bytes);
+	*length += bytes;
+	to[*length] = '\0';
+	return end + 1;
+}
+
+/* What a VarHandle's method is that does the work of a call with such a descriptor. */
+static bool erase(const struct asking *a, char to[DESCRIPTOR_MAX])
+{
+	char from[DESCRIPTOR_MAX];
+	const char *at = from + 1;
+	size_t length = strlen(OF_HANDLE);
+
+	if (reference_text(a->reader, a->descriptor, from, sizeof(from)) == 0 || from[0] != '(')
+		return false;
+	memcpy(to, OF_HANDLE, length + 1);
+	while (at && *at != ')')
+		at = erase_type(at, to, &length);
+	if (!at || length + 1 >= DESCRIPTOR_MAX)
+		return false;
+	to[length++] = ')';
+	return erase_type(at + 1, to, &length);
+}
+
+/* By its name alone, of which these classes have one each. */
+static uint64_t with_descriptor(const struct asking *a, uint64_t klass, const char *descriptor)
+{
+	struct asking any = *a;
+	struct method_names n;
+	uint64_t method;
+
+	any.descriptor = 0;
+	method = own_method(&any, klass);
+	return method && names_of(a, method, &n) && is_symbol(a, n.descriptor, descriptor) ? method
+											   : 0;
+}
+
+/* VarHandle's subclasses have a method of the same name for each kind of variable. */
+static void find_of_variable(struct asking *a, uint64_t klass)
+{
+	uint64_t stack[HANDLE_CLASSES_MAX];
+	unsigned depth = 0, looked = 0;
+	char descriptor[DESCRIPTOR_MAX];
+
+	if (!erase(a, descriptor))
+		return;
+	stack[depth++] = klass;
+	while (depth > 0 && looked++ < HANDLE_CLASSES_MAX) {
+		uint64_t at = stack[--depth], sub;
+
+		found(a, with_descriptor(a, at, descriptor));
+		for (sub = word_at(a, at + a->layout->subklass); sub && depth < HANDLE_CLASSES_MAX;
+		     sub = word_at(a, sub + a->layout->sibling))
+			stack[depth++] = sub;
+	}
+}
+
+static void find_of_handle(struct asking *a, uint64_t klass, uint64_t method)
+{
+	found(a, method);
+	if (is_symbol(a, reference_class_name(a->reader, klass), VARIABLE_HANDLE))
+		find_of_variable(a, klass);
 }
 
 size_t targets_classes(const struct pool_reader *r, const uint64_t *names, size_t count,
@@ -308,6 +423,10 @@ unsigned targets_of(const struct pool_reader *r, const struct member_look *membe
 	*selected = false;
 	if (!a.layout->known)
 		return 0;
+	if (is_of_handle(&a, member, call)) {
+		find_of_handle(&a, member->klass, call->method);
+		return keep_inlinable(&a);
+	}
 	method = named_method(&a, member, call);
 	if (call->op == JAVA_INVOKEINTERFACE && member->klass)
 		find_of_interface(&a, member->klass, method, classes, count);
@@ -317,4 +436,28 @@ unsigned targets_of(const struct pool_reader *r, const struct member_look *membe
 		found(&a, method);
 	*selected = a.selected;
 	return keep_inlinable(&a);
+}
+
+bool targets_own_code(const struct pool_reader *r, const struct member_look *member,
+		      const struct reference *call, uint64_t *declares)
+{
+	const struct asking a = {.reader = r,
+				 .layout = &r->layout->pools,
+				 .name = member->name,
+				 .descriptor = member->descriptor};
+	uint64_t method = a.layout->known ? resolved_method(&a, member, call) : 0;
+	struct method_names n;
+	uint16_t id;
+
+	*declares = 0;
+	if (!method || a.layout->intrinsic == 0 ||
+	    !read_at(&a, method + a.layout->intrinsic, &id, sizeof(id)))
+		return false;
+	if (id == 0)
+		return is_of_handle(&a, member, call);
+	if (!names_of(&a, method, &n) || n.name != a.name || n.descriptor != a.descriptor)
+		return false;
+	*declares = word_at(&a, word_at(&a, n.const_method + r->layout->const_constants) +
+				    r->layout->pool_holder);
+	return true;
 }

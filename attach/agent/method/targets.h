@@ -30,4 +30,10 @@ unsigned targets_of(const struct pool_reader *r, const struct member_look *membe
 		    const struct reference *call, const uint64_t *classes, size_t count,
 		    uint64_t out[TARGETS_MAX], bool *selected);
 
+/* Has the JVM code of its own for what is called (Method::_intrinsic_id), which is found as the
+ * call was resolved, and called so? *declares: the class that has it. Or is it a method handle's,
+ * or a variable handle's, call? *declares: 0. */
+bool targets_own_code(const struct pool_reader *r, const struct member_look *member,
+		      const struct reference *call, uint64_t *declares);
+
 #endif

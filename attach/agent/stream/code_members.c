@@ -22,8 +22,15 @@ struct named_member {
 	struct member_targets targets;
 };
 
+/* How a text is sent: in the lowest bits of its Symbol's address. */
+enum text_kind {
+	TEXT_PLAIN,
+	TEXT_CLASS, /* as Java names it */
+	TEXT_CALL,  /* a descriptor without the names of classes */
+};
+
 struct symbol {
-	uint64_t address; /* with the lowest bit set: of a class, as Java names it */
+	uint64_t address; /* with an enum text_kind */
 	uint32_t text;
 };
 
@@ -121,14 +128,31 @@ static uint32_t keep_text(struct code_members *m, const char *text)
 	return at;
 }
 
-static uint32_t read_text(struct code_members *m, uint64_t symbol, bool is_class)
+/* What lies on the stack before and after, of the classes no more than that they are some. */
+static void leave_classes_out(char *descriptor)
+{
+	char *to = descriptor;
+	bool in_class = false;
+
+	for (const char *from = descriptor; *from; from++) {
+		if (in_class && *from != ';')
+			continue;
+		in_class = *from == 'L';
+		*to++ = *from;
+	}
+	*to = '\0';
+}
+
+static uint32_t read_text(struct code_members *m, uint64_t symbol, enum text_kind kind)
 {
 	char text[TEXT_MAX], *name;
 	uint32_t at;
 
 	if (reference_text(&m->pools, symbol, text, sizeof(text)) == 0)
 		return 0;
-	if (!is_class)
+	if (kind == TEXT_CALL)
+		leave_classes_out(text);
+	if (kind != TEXT_CLASS)
 		return keep_text(m, text);
 	name = java_name_of_symbol(text);
 	at = name ? keep_text(m, name) : 0;
@@ -137,9 +161,9 @@ static uint32_t read_text(struct code_members *m, uint64_t symbol, bool is_class
 }
 
 /* Each Symbol is read once. */
-static char *text_of(struct code_members *m, uint64_t symbol, bool is_class)
+static char *text_of(struct code_members *m, uint64_t symbol, enum text_kind kind)
 {
-	uint64_t key = symbol | is_class, hash = mix(key);
+	uint64_t key = symbol | kind, hash = mix(key);
 
 	for (;; hash++) {
 		struct symbol *s = &m->symbols[hash % SYMBOL_SLOTS];
@@ -152,7 +176,7 @@ static char *text_of(struct code_members *m, uint64_t symbol, bool is_class)
 			m->cut = true;
 			return m->texts;
 		}
-		*s = (struct symbol){key, read_text(m, symbol, is_class)};
+		*s = (struct symbol){key, read_text(m, symbol, kind)};
 		m->symbol_count++;
 		return m->texts + s->text;
 	}
@@ -185,18 +209,19 @@ int32_t code_members_pool(struct code_members *m, const struct method_copy *meth
 
 /* False where a text is missing. */
 static bool make_message(struct code_members *m, const struct member_look *look,
-			 uint64_t declared_in, bool is_field, Jxp__CodeImage__Member *to)
+			 const struct reference *r, bool is_field, Jxp__CodeImage__Member *to)
 {
-	uint64_t declaring = declared_in ? reference_class_name(&m->pools, declared_in) : 0;
+	uint64_t declares = r->klass, declaring;
 
 	jxp__code_image__member__init(to);
-	to->class_name = text_of(m, look->class_name, true);
-	if (is_field) {
-		to->name = text_of(m, look->name, false);
-		to->descriptor = text_of(m, look->descriptor, false);
-	}
+	to->class_name = text_of(m, look->class_name, TEXT_CLASS);
+	/* Of a method that has bytecodes and nothing else nobody needs the name. */
+	if (is_field || targets_own_code(&m->pools, look, r, &declares))
+		to->name = text_of(m, look->name, TEXT_PLAIN);
+	to->descriptor = text_of(m, look->descriptor, is_field ? TEXT_PLAIN : TEXT_CALL);
+	declaring = declares ? reference_class_name(&m->pools, declares) : 0;
 	if (declaring && declaring != look->class_name)
-		to->declared_in = text_of(m, declaring, true);
+		to->declared_in = text_of(m, declaring, TEXT_CLASS);
 	return *to->class_name && (!is_field || (*to->name && *to->descriptor));
 }
 
@@ -213,7 +238,7 @@ static int32_t add(struct code_members *m, int32_t pool, const struct reference 
 	*member = (struct named_member){.pool = pool, .first = *r};
 	member->first.op = op;
 	if (!reference_look(&m->pools, m->known[pool].address, r->entry, &look) ||
-	    !make_message(m, &look, r->klass, !op, &member->message))
+	    !make_message(m, &look, r, !op, &member->message))
 		return -1;
 	return (int32_t)m->count++;
 }
@@ -280,6 +305,11 @@ struct member_targets *code_members_targets(struct code_members *m, uint32_t ind
 		    (uint8_t)targets_of(&m->pools, &look, &member->first, m->classes,
 					m->class_count, member->targets.methods, &member->selected);
 	return &member->targets;
+}
+
+bool code_members_is_handle(const struct code_members *m, uint32_t index)
+{
+	return strcmp(m->members[index].message.class_name, "java.lang.invoke.VarHandle") == 0;
 }
 
 bool code_members_cut(const struct code_members *m)

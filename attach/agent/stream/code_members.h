@@ -58,6 +58,9 @@ struct member_targets {
 };
 struct member_targets *code_members_targets(struct code_members *m, uint32_t member);
 
+/* Is the one with an index a variable handle's method? */
+bool code_members_is_handle(const struct code_members *m, uint32_t index);
+
 /* Was there something that there was no room for, in this image? */
 bool code_members_cut(const struct code_members *m);
 

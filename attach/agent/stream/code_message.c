@@ -271,20 +271,20 @@ static void add_targets(struct code_message *m, struct code_members *members, ui
 }
 
 /* Where a bytecode leads: what the compiler inlined there by its own records, or else whatever it
- * may have. */
+ * may have. Of a variable handle's call the records most often have the adapter alone. */
 static void lead_on(struct code_message *m, const struct message_method *method,
 		    const struct read_reference *reference, Jxp__CodeImage__Reference *to)
 {
 	const Jxp__CodeImage__Bytecodes *b = &method->bytecodes;
 	struct told_call *told = told_call_of(m, b->method, to->bci);
+	struct code_members *members = code_bytecodes_members(m->bytecodes);
 
-	if (told->count > 0) {
+	if (told->count > 0 && !code_members_is_handle(members, reference->member)) {
 		to->targets = told->callees;
 		to->n_targets = told->count;
 	} else if (method->depth == 0 ||
 		   (method->depth < CODE_TARGETS_DEPTH && b->code.len <= CODE_LEADS_ON_BYTES)) {
-		add_targets(m, code_bytecodes_members(m->bytecodes), reference->member,
-			    method->depth + 1, to);
+		add_targets(m, members, reference->member, method->depth + 1, to);
 	}
 }
 
@@ -314,12 +314,23 @@ static void add_references(struct code_message *m, const struct message_method *
 	}
 }
 
+/* Of who takes arrays. */
+static void add_parameters(const struct method_copy *copy, Jxp__CodeImage__Bytecodes *b)
+{
+	const char *descriptor = method_copy_text(copy, METHOD_DESCRIPTOR);
+
+	if (!strchr(descriptor, '['))
+		return;
+	b->descriptor = (char *)(uintptr_t)descriptor;
+	b->is_static = method_copy_is_static(copy);
+}
+
 /* What cannot be read is left out. */
 static void add_bytecodes(struct code_message *m, struct message_method *method)
 {
 	Jxp__CodeImage__Bytecodes *b = &method->bytecodes;
-	const struct read_method *read = code_bytecodes_read(
-	    m->bytecodes, b->method, method_of_number(m->methods.table, b->method));
+	const struct method_copy *copy = method_of_number(m->methods.table, b->method);
+	const struct read_method *read = code_bytecodes_read(m->bytecodes, b->method, copy);
 
 	if (!read)
 		return;
@@ -329,6 +340,7 @@ static void add_bytecodes(struct code_message *m, struct message_method *method)
 	}
 	b->code.data = read->code;
 	b->code.len = read->size;
+	add_parameters(copy, b);
 	m->bytecode_bytes += read->size;
 	m->bytecodes_at[m->image.n_bytecodes++] = b;
 	add_references(m, method, read, b);

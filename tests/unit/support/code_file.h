@@ -6,6 +6,7 @@
  *   record OFFSET METHOD:BCI ... innermost first
  *   call OFFSET TARGET METHOD    OTHER, JAVA, STUB or NO_RETURN; what it leads to, if that is known
  *   method NUMBER NAME HEX       its bytecodes, - where they are not known
+ *   descriptor NUMBER STATIC DESCRIPTOR   of a method; STATIC: 0 or 1
  *   io NUMBER                    the method is input or output
  *   member CLASS NAME DESCRIPTOR DECLARED_IN   numbered from 0 on; - is ""
  *   reference METHOD BCI MEMBER TARGET ...     those of a method in a row, ascending
@@ -93,6 +94,16 @@ static uint32_t code_file_text(struct code_image *image, const char *text)
 	return (uint32_t)at;
 }
 
+static void code_file_descriptor(struct code_image *image, const char *line)
+{
+	unsigned number = 0, is_static = 0;
+	char text[256] = "";
+
+	(void)sscanf(line, "descriptor %u %u %255s", &number, &is_static, text);
+	image->methods[number].is_static = is_static;
+	image->methods[number].descriptor = code_file_text(image, text);
+}
+
 static void code_file_member(struct code_image *image, const char *line)
 {
 	char texts[4][256] = {"", "", "", ""};
@@ -136,6 +147,8 @@ static void code_file_line(struct code_image *image, char *line)
 		image->bytes = calloc(image->size + 1, 1);
 	} else if (strncmp(line, "bytes ", 6) == 0 && image->bytes) {
 		(void)code_file_hex(line + 6, image->bytes);
+	} else if (strncmp(line, "descriptor ", 11) == 0) {
+		code_file_descriptor(image, line);
 	} else if (strncmp(line, "record ", 7) == 0) {
 		code_file_record(image, line);
 	} else if (strncmp(line, "call ", 5) == 0) {

@@ -410,6 +410,33 @@ static void of_calls_of_unsafe_the_outermost_counts(void **state)
 	attribution_release(&a);
 }
 
+/* 0 calls a variable handle: 1 is what that was linked to, which calls what does the work, 2. */
+static void what_does_a_handles_work_is_called_by_its_adapter(void **state)
+{
+	struct attribution_answer answer;
+	struct attribution a;
+
+	(void)state;
+	make(&a, CODE "method 0 outer 2ab60001b1\n"
+		      "method 1 adapter 2ab60001b80001b1\n"
+		      "method 2 get 2ab40001ac\n"
+		      "record 14 0:4\n"
+		      "member java.lang.invoke.VarHandle get (L;)I -\n"
+		      "member java.lang.invoke.MethodHandle - ()V -\n"
+		      "member X f I -\n"
+		      "reference 0 1 0 1 2\n"
+		      "reference 1 1 1\n"
+		      "reference 1 4 1\n"
+		      "reference 2 1 2\n");
+	assert_int_equal(attribution_find(&a, 0, &load_f, &answer), 0);
+	assert_int_equal(answer.certainty, CERTAINTY_CHECKED);
+	assert_int_equal(answer.count, 3);
+	assert_int_equal(answer.calls[1].method, 1);
+	assert_int_equal(answer.calls[1].bci, 4);
+	assert_int_equal(answer.calls[2].method, 2);
+	attribution_release(&a);
+}
+
 /* Of a method that calls others and itself as often as there is room for: some thousand candidates,
  * which are not held against each other. */
 static void of_many_calls_the_innermost_are_found_at_once(void **state)
@@ -465,6 +492,92 @@ static void code_that_cannot_be_taken_apart_leaves_its_image(void **state)
 	assert_int_equal(attribution_make(&a, &image, &options), -E2BIG);
 	assert_non_null(image.methods);
 	code_image_release(&image);
+}
+
+/* ---------------------------------------------------------------- calls */
+
+/* How a call of the one member fits. */
+static enum access_fit fit_of_call(const char *member, Jxp__Location__Kind kind,
+				   const char *class_name, const char *type, bool stores)
+{
+	const struct attribution_access access = {kind, class_name, "f",   class_name,
+						  type, !stores,    stores};
+	struct code_image image;
+	enum access_fit fit;
+	char text[512];
+
+	(void)snprintf(text, sizeof(text),
+		       "image 10000 1 0\nbytes c3\nmethod 0 outer b80001b1\n"
+		       "member %s\nreference 0 0 0\n",
+		       member);
+	read_text(&image, text);
+	fit = access_bytecode_fits(&image, 0, 0, &access);
+	code_image_release(&image);
+	return fit;
+}
+
+static void of_calls_those_with_code_of_the_jvms_own_access_what_they_are_given(void **state)
+{
+	const Jxp__Location__Kind field = JXP__LOCATION__KIND__FIELD,
+				  element = JXP__LOCATION__KIND__ELEMENT;
+	const char *unsafe = "jdk.internal.misc.Unsafe";
+	const struct {
+		const char *member;
+		Jxp__Location__Kind kind;
+		const char *class_name, *type;
+		bool stores;
+		enum access_fit fit;
+	} cases[] = {
+	    /* Without a name it has none. */
+	    {"java.lang.System - (L;IL;II)V -", element, "int[]", "int", true, ACCESS_FIT_NONE},
+	    {"java.lang.System arraycopy (L;IL;II)V -", element, "int[]", "int", true,
+	     ACCESS_FIT_PERHAPS},
+	    {"java.lang.System arraycopy (L;IL;II)V -", field, "X", "int", true, ACCESS_FIT_NONE},
+	    {"java.lang.System identityHashCode (L;)I -", element, "int[]", "int", false,
+	     ACCESS_FIT_NONE},
+	    /* Arrays that it names. */
+	    {"Y equals ([C[C)Z -", element, "char[]", "char", false, ACCESS_FIT_PERHAPS},
+	    {"Y equals ([C[C)Z -", element, "int[]", "int", false, ACCESS_FIT_NONE},
+	    {"Y copyOf ([L;IL;)[L; -", element, "X[]", "X", true, ACCESS_FIT_PERHAPS},
+	    {"Y copyOf ([[I)V -", element, "int[][]", "int[]", true, ACCESS_FIT_PERHAPS},
+	    {"Y copyOf ([[I)V -", element, "int[]", "int", true, ACCESS_FIT_NONE},
+	    {"java.lang.Math max (II)I -", element, "int[]", "int", false, ACCESS_FIT_NONE},
+	    {"java.lang.String equals (L;)Z -", element, "byte[]", "byte", false,
+	     ACCESS_FIT_PERHAPS},
+	    {"java.lang.String equals (L;)Z -", element, "int[]", "int", false, ACCESS_FIT_NONE},
+	    /* By the class that has it. */
+	    {"Y clone ()L; java.lang.Object", field, "X", "int", false, ACCESS_FIT_PERHAPS},
+	    {"Y clone ()L; -", field, "X", "int", false, ACCESS_FIT_NONE},
+	    {"Y get ()L; X", field, "X", "Y", false, ACCESS_FIT_PERHAPS},
+	    {"X get ()L; Y", field, "X", "Y", false, ACCESS_FIT_NONE},
+	    {"java.lang.invoke.VarHandle set (L;I)V -", field, "X", "int", true,
+	     ACCESS_FIT_PERHAPS},
+	    /* Unsafe's by what they are called. */
+	    {"U getInt (L;J)I -", field, "X", "int", false, ACCESS_FIT_UNSAFE},
+	    {"U getInt (L;J)I -", field, "X", "int", true, ACCESS_FIT_NONE},
+	    {"U putInt (L;JI)V -", field, "X", "int", false, ACCESS_FIT_NONE},
+	    {"U compareAndSetInt (L;JII)Z -", field, "X", "int", true, ACCESS_FIT_UNSAFE},
+	    {"U getReference (L;J)L; -", field, "X", "int", false, ACCESS_FIT_NONE},
+	    {"U getReference (L;J)L; -", field, "X", "Y", false, ACCESS_FIT_UNSAFE},
+	    {"U getInt (L;J)I -", field, "X", "Y", false, ACCESS_FIT_NONE},
+	    {"U putReference (L;JL;)V -", field, "X", "Y", false, ACCESS_FIT_UNSAFE},
+	    {"U getLongUnaligned (L;J)J -", element, "byte[]", "byte", false, ACCESS_FIT_UNSAFE},
+	    {"U allocateInstance (L;)L; -", field, "X", "int", true, ACCESS_FIT_NONE},
+	    {"U setMemory0 (L;JJB)V -", element, "byte[]", "byte", true, ACCESS_FIT_UNSAFE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool is_unsafe = cases[i].member[0] == 'U';
+		char member[256];
+
+		(void)snprintf(member, sizeof(member), "%s%s", is_unsafe ? unsafe : "",
+			       cases[i].member + is_unsafe);
+		if (fit_of_call(member, cases[i].kind, cases[i].class_name, cases[i].type,
+				cases[i].stores) != cases[i].fit)
+			fail_msg("%s of %s, %s", member, cases[i].class_name,
+				 cases[i].stores ? "stored" : "loaded");
+	}
 }
 
 /* ---------------------------------------------------------------- bytecodes */
@@ -527,7 +640,12 @@ static void bytecodes_fit_what_they_access(void **state)
 	/* Headers. */
 	assert_int_equal(fit(&i, 3, header, "int[]", "length", "int", false), ACCESS_FIT);
 	assert_int_equal(fit(&i, 0, header, "int[]", "length", "int", false), ACCESS_FIT);
-	assert_int_equal(fit(&i, 16, header, "int[]", "length", "int", true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 16, header, "byte[]", "length", "int", true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 16, header, "int[]", "length", "int", true), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 16, header, "byte[]", "mark", "", true), ACCESS_FIT);
+	assert_int_equal(fit(&i, 16, header, "X", "mark", "", true), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 19, header, "byte[]", "mark", "", true), ACCESS_FIT_NONE);
+	assert_int_equal(fit(&i, 19, header, "", "class", "", true), ACCESS_FIT);
 	assert_int_equal(fit(&i, 4, header, "int[]", "length", "int", false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 10, header, "int[]", "length", "int", false), ACCESS_FIT_NONE);
 	assert_int_equal(fit(&i, 10, header, "X", "class", "", false), ACCESS_FIT);
@@ -562,9 +680,11 @@ int main(void)
 	    cmocka_unit_test(of_a_call_of_the_run_time_the_record_tells),
 	    cmocka_unit_test(of_calls_that_may_make_it_the_innermost_counts),
 	    cmocka_unit_test(of_calls_of_unsafe_the_outermost_counts),
+	    cmocka_unit_test(what_does_a_handles_work_is_called_by_its_adapter),
 	    cmocka_unit_test(of_many_calls_the_innermost_are_found_at_once),
 	    cmocka_unit_test(a_record_without_calls_is_nobodys),
 	    cmocka_unit_test(code_that_cannot_be_taken_apart_leaves_its_image),
+	    cmocka_unit_test(of_calls_those_with_code_of_the_jvms_own_access_what_they_are_given),
 	    cmocka_unit_test(bytecodes_fit_what_they_access),
 	};
 

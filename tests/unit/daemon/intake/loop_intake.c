@@ -97,6 +97,8 @@ static void sample_image_init(struct sample_image *s)
 	jxp__code_image__bytecodes__init(&s->bytecodes);
 	s->bytecodes.method = FILL;
 	s->bytecodes.code = (ProtobufCBinaryData){sizeof(s->code), s->code};
+	s->bytecodes.descriptor = (char *)"([B)V";
+	s->bytecodes.is_static = true;
 	s->bytecode_list[0] = &s->bytecodes;
 	s->image.code = CODE;
 	s->image.bytes = (ProtobufCBinaryData){sizeof(s->bytes), s->bytes};
@@ -323,6 +325,8 @@ static void bytecodes_come_with_what_they_name(void **state)
 	assert_int_equal(image.targets[reference->first_target], 0);
 	assert_null(code_image_reference(&image, 0, 4));
 	assert_null(code_image_reference(&image, 1, 5)); /* The other one has no bytecodes. */
+	assert_string_equal(code_image_text(&image, image.methods[0].descriptor), "([B)V");
+	assert_true(image.methods[0].is_static);
 	assert_int_equal(image.null_check_count, 2);
 	assert_int_equal(code_image_null_check(&image, 16)->continuation, 200);
 	assert_null(code_image_null_check(&image, 8));
