@@ -14,6 +14,8 @@ Verdicts:
 import collections
 import dataclasses
 
+from .class_file import INVOKES
+
 CAN, ALLOCATES, INTRINSIC, IMPOSSIBLE = "can", "allocates", "intrinsic", "impossible"
 NOT_NAMED, UNKNOWN, NO_PLACE = "not named", "unknown", "no place"
 VERDICTS = (CAN, ALLOCATES, INTRINSIC, IMPOSSIBLE, NOT_NAMED, UNKNOWN, NO_PLACE)
@@ -24,7 +26,6 @@ DIRECTION_OF = {"silent_load": LOAD, "silent_store": STORE, "dead_store": STORE}
 LETTER_OF = {"byte": "b", "boolean": "b", "char": "c", "short": "s", "int": "i", "long": "l", "float": "f", "double": "d"}
 DESCRIPTOR_OF = {"byte": "B", "boolean": "Z", "char": "C", "short": "S", "int": "I", "long": "J", "float": "F", "double": "D"}
 ELEMENT_OPS = {LOAD: [f"{c}aload" for c in "bcsilfda"], STORE: [f"{c}astore" for c in "bcsilfda"]}
-INVOKES = ("invokevirtual", "invokeinterface", "invokespecial", "invokestatic", "invokedynamic")
 # Of calls, those that profile what they are given and what they give, too.
 READ_CLASS = {"checkcast", "instanceof", "aastore", "athrow", *INVOKES}
 ARRAYS_MADE = ("newarray", "anewarray", "multianewarray")
@@ -158,7 +159,7 @@ def _header_matches(method, code, access):
         return code.op in READ_CLASS
     if word == "length":
         return code.op in READ_LENGTH
-    return code.op in CHECK_NULL or "ACC_SYNCHRONIZED" in method.flags
+    return code.op in CHECK_NULL or method.synchronized
 
 
 def code_can(bytecodes, method, code, access):
@@ -176,8 +177,8 @@ def _enters(method, access):
     if access.location[0] != "header":
         return False
     if access.location[2] == "mark":
-        return "ACC_SYNCHRONIZED" in method.flags
-    return access.location[2] == "class" and "ACC_STATIC" not in method.flags and OF_RECEIVER in access.instruction
+        return method.synchronized
+    return access.location[2] == "class" and not method.static and OF_RECEIVER in access.instruction
 
 
 def _makes(bytecodes, code, access):
@@ -286,10 +287,6 @@ class Tally:
 
 def tally_of(bytecodes, rows):
     """The Tally of Accesses, of which each is counted as often as it was sampled."""
-    rows = list(rows)
-    bytecodes.fetch([a.frame[0] for a in rows])
-    bytecodes.fetch([c.owner for a in rows for m in bytecodes.methods(*a.frame[:2]) for c in m.code
-                     if c.owner.startswith(LIBRARY) and c.op in INVOKES])
     tally = Tally()
     for access in rows:
         found, at_bci = verdict(bytecodes, access)
