@@ -23,7 +23,7 @@ CHECK_METHODS = os.environ.get("JXPERF_CHECK_METHODS") != "0"
 EARLY, TARGET_ENDED = 3, 4
 
 # How long duration_for looks, and the least share of a processor that it makes up for.
-FARES_S = 0.5
+FARES_S = 0.2
 LEAST_SHARE = 0.1
 # Windows that got less of the CPU time that they were to have are run again, as long as they would have had to be.
 ENOUGH = 0.6
