@@ -120,34 +120,40 @@ def place_of(path, release):
     return _place(path, os.path.getmtime(path), release)
 
 
+def places_of(class_path, release):
+    """The parts of a class path, with what their manifests name. What is not there counts for nothing, as to a JVM."""
+    left, met = [p for p in class_path.split(":") if p], set()
+    while left:
+        path = left.pop(0)
+        if path not in met and os.path.exists(path):
+            met.add(path)
+            place = place_of(path, release)
+            left = [*place.more, *left]
+            yield path, place
+
+
+def with_manifests(class_path, release):
+    """All paths of it, those that manifests name, too."""
+    return [path for path, _ in places_of(class_path, release)]
+
+
 class ClassPath:
     """Of a JVM of the JDK that is at home."""
 
     def __init__(self, home, class_path):
         with open(os.path.join(home, "release"), encoding="utf-8") as f:
-            self._release = int(re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', f.read()).group(1))
+            release = int(re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', f.read()).group(1))
         self._image = image_of(os.path.join(home, "lib/modules"))
-        self._left = [p for p in class_path.split(":") if p]
-        self._places = []  # in the order of the path; opened when what is before them has no such class
-        self._met = set()
+        self._left = places_of(class_path, release)
+        self._opened = []  # of the places, in their order: when what is before them has no such class
+
+    def _places(self):
+        yield from self._opened
+        for _, place in self._left:
+            self._opened.append(place)
+            yield place
 
     def find(self, name):
         """The bytes of a class's file, by its name with dots, or None."""
         name = name.replace(".", "/")
-        found = self._image.find(name)
-        number = 0
-        while not found and (number < len(self._places) or self._open_next()):
-            found = self._places[number].find(name)
-            number += 1
-        return found
-
-    def _open_next(self):
-        """False: there are no more. What is not there counts for nothing, as to a JVM."""
-        while self._left:
-            path = self._left.pop(0)
-            if path not in self._met and os.path.exists(path):
-                self._met.add(path)
-                self._places.append(place_of(path, self._release))
-                self._left = [*self._places[-1].more, *self._left]
-                return True
-        return False
+        return self._image.find(name) or next(filter(None, (p.find(name) for p in self._places())), None)

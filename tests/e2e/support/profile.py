@@ -261,7 +261,9 @@ def assert_possible(pid, report):
         return  # It has ended.
     if "-cp" not in arguments or not os.path.exists(os.path.join(home, "release")):
         return
-    bytecodes = Bytecodes(home, arguments[arguments.index("-cp") + 1])
+    root = f"/proc/{pid}/root" if os.readlink(f"/proc/{pid}/root") != "/" else ""
+    class_path = ":".join(root + p for p in arguments[arguments.index("-cp") + 1].split(":"))
+    bytecodes = Bytecodes(home, class_path)
     tally = possible.tally_of(bytecodes, [*possible.accesses(report), *possible.line_accesses(report)])
     for line in tally.lines():
         note(line)
