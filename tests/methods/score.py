@@ -45,7 +45,7 @@ GROUPS = ("field", "element", "length", "class", "mark", "other")
 TOLD = ("field", "element", "length")
 RIGHT = ("bytecode", "calls", "method", "either")
 OUTCOMES = ("bytecode", "calls", "method", "either", "wrong", "unnamed", "unsaid")
-CERTAINTIES = ("none", "exact", "checked", "inferred", "method", "unknown")
+CERTAINTIES = ("none", "exact", "checked", "inferred", "unknown", "method")  # as daemon/profile/certainty.h has them
 MEAN_LEAST, LEAST = 97, 95
 
 
