@@ -215,12 +215,20 @@ def _intrinsic_can(owner, access):
     return not owner.startswith("java.lang.String") or type_name in ("byte", "char")
 
 
+def _leads_to_intrinsic(bytecodes, owner, name, deep=3):
+    """Is the method one? Those of ANYTHING check what they are given, and then call another of their class that is."""
+    methods = bytecodes.methods(owner, name)
+    return any(m.intrinsic for m in methods) or (owner in ANYTHING and deep > 0 and any(
+        _leads_to_intrinsic(bytecodes, owner, c.name, deep - 1)
+        for m in methods for c in m.code if c.op in INVOKES and c.owner == owner))
+
+
 def _calls_intrinsic(bytecodes, method, access):
     for code in method.code:
         if code.op in INVOKES and code.owner.startswith(LIBRARY):
             called = code.owner
             while called:  # A method may be its superclass's.
-                if any(m.intrinsic for m in bytecodes.methods(called, code.name)) and _intrinsic_can(called, access):
+                if _leads_to_intrinsic(bytecodes, called, code.name) and _intrinsic_can(called, access):
                     return True
                 found = bytecodes.of(called)
                 called = found.parent if found else ""
