@@ -1,5 +1,6 @@
 """An agent that lies about its JVM: counters never fall, and it has no say in whose they are. A JVM with a new name in
 each window: its user's names take no label from another's."""
+# Takes half a place: it waits most of the time.
 import json
 import os
 import re

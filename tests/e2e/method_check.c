@@ -56,7 +56,16 @@ struct pair {
 	uint64_t id;
 	uint64_t method;
 };
-static uint64_t *klasses; /* of objects, and interfaces */
+/* A class of objects, or an interface; methods: once they were asked for. */
+struct klass {
+	uint64_t address;
+	uint64_t super;
+	struct named {
+		uint64_t method, name, descriptor;
+	} * methods;
+	size_t method_count;
+};
+static struct klass *klasses; /* by address, once all are found */
 static size_t klass_count, klass_capacity;
 static struct pair *pairs;
 static size_t pair_count, pair_capacity;
@@ -119,7 +128,8 @@ static void keep_klass(uint64_t klass)
 		if (!klasses)
 			fail("memory");
 	}
-	klasses[klass_count++] = klass;
+	klasses[klass_count++] = (struct klass){
+	    .address = klass, .super = read_word(klass + offset_of("Klass", "_super"))};
 }
 
 static void add_klass(uint64_t klass)
@@ -146,6 +156,13 @@ static void add_klass(uint64_t klass)
 	}
 }
 
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = ((const struct klass *)a)->address, y = ((const struct klass *)b)->address;
+
+	return (x > y) - (x < y);
+}
+
 static int by_id(const void *a, const void *b)
 {
 	uint64_t x = ((const struct pair *)a)->id, y = ((const struct pair *)b)->id;
@@ -164,6 +181,8 @@ static void find_pairs(void)
 
 	if (!vmstructs_static_word("ClassLoaderDataGraph", "_head", &data))
 		fail("_head");
+	for (size_t i = 0; i < klass_count; i++)
+		free(klasses[i].methods);
 	pair_count = klass_count = 0;
 	for (; data; data = read_word(data + next_data))
 		for (uint64_t k = read_word(data + first); k; k = read_word(k + next)) {
@@ -174,6 +193,22 @@ static void find_pairs(void)
 				add_klass(k);
 		}
 	qsort(pairs, pair_count, sizeof(*pairs), by_id);
+	qsort(klasses, klass_count, sizeof(*klasses), by_address);
+}
+
+/* NULL of one that came since. */
+static struct klass *klass_at(uint64_t address)
+{
+	const struct klass key = {.address = address};
+
+	return bsearch(&key, klasses, klass_count, sizeof(*klasses), by_address);
+}
+
+static uint64_t super_of(uint64_t klass)
+{
+	const struct klass *known = klass_at(klass);
+
+	return known ? known->super : read_word(klass + offset_of("Klass", "_super"));
 }
 
 static uint64_t method_of(jmethodID id)
@@ -324,38 +359,50 @@ static bool names_same(const struct member_look *ours, unsigned entry)
 
 static struct page_set part_sets[256];
 
+static void read_methods(struct klass *klass)
+{
+	uint64_t methods = read_word(klass->address + offset_of("InstanceKlass", "_methods"));
+	uint64_t data = offset_of("Array<Method*>", "_data");
+	int32_t length;
+
+	if (!methods || !safe_read(methods, &length, sizeof(length)))
+		length = 0;
+	klass->methods = calloc((size_t)length + 1, sizeof(*klass->methods));
+	if (!klass->methods)
+		fail("memory");
+	for (int32_t i = 0; i < length; i++) {
+		uint64_t method = read_word(methods + data + (uint64_t)i * 8);
+		struct method_look look;
+
+		if (method_look(&layout, method, &look))
+			klass->methods[klass->method_count++] = (struct named){
+			    method, look.symbols[METHOD_NAME], look.symbols[METHOD_DESCRIPTOR]};
+	}
+}
+
 /* The method of that name which a class has, or inherits: all are looked at, one after the other.
  */
-static uint64_t find_by_name(const struct member_look *member, uint64_t klass)
+static uint64_t find_by_name(const struct member_look *member, uint64_t address)
 {
-	uint64_t at = offset_of("InstanceKlass", "_methods");
-	uint64_t data = offset_of("Array<Method*>", "_data"), super = offset_of("Klass", "_super");
+	for (; address; address = super_of(address)) {
+		struct klass *klass = klass_at(address);
 
-	for (; klass; klass = read_word(klass + super)) {
-		uint64_t methods = read_word(klass + at);
-		int32_t length;
-
-		if (!methods || !safe_read(methods, &length, sizeof(length)))
+		if (!klass)
 			continue;
-		for (int32_t i = 0; i < length; i++) {
-			uint64_t method = read_word(methods + data + (uint64_t)i * 8);
-			struct method_look look;
-
-			if (method_look(&layout, method, &look) &&
-			    look.symbols[METHOD_NAME] == member->name &&
-			    look.symbols[METHOD_DESCRIPTOR] == member->descriptor)
-				return method;
-		}
+		if (!klass->methods)
+			read_methods(klass);
+		for (size_t i = 0; i < klass->method_count; i++)
+			if (klass->methods[i].name == member->name &&
+			    klass->methods[i].descriptor == member->descriptor)
+				return klass->methods[i].method;
 	}
 	return 0;
 }
 
 static bool inherits(uint64_t klass, uint64_t super)
 {
-	uint64_t at = offset_of("Klass", "_super");
-
 	while (klass && klass != super)
-		klass = read_word(klass + at);
+		klass = super_of(klass);
 	return klass != 0;
 }
 
@@ -390,11 +437,12 @@ static unsigned expect(const struct member_look *member, uint64_t named, bool ov
 	for (size_t i = 0; overridable && i < klass_count && count < EXPECTED_MAX; i++) {
 		uint64_t method;
 
-		if (klasses[i] == member->klass || !inherits(klasses[i], member->klass) ||
-		    (linked && !is_linked(klasses[i])))
+		if (klasses[i].address == member->klass ||
+		    !inherits(klasses[i].address, member->klass) ||
+		    (linked && !is_linked(klasses[i].address)))
 			continue;
 		++*classes;
-		method = find_by_name(member, klasses[i]);
+		method = find_by_name(member, klasses[i].address);
 		if (!is_in_list(method, out, count))
 			out[count++] = method;
 	}

@@ -16,8 +16,9 @@ import sys
 
 import programs
 from bytecode import Bytecode
-from measure import CLASS_PATH, Running, all_jdks, collector_options, compile_programs, javap_of, rows_of
+from measure import CLASS_PATH, Running, collector_options, compile_programs, javap_of, rows_of
 from support.profile import Daemon
+from support.tree import all_jdks
 
 SECONDS = float(os.environ.get("MAPPING_SECONDS", "10"))
 AT_ONCE = int(os.environ.get("MAPPING_AT_ONCE", "2"))

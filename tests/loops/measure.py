@@ -8,10 +8,10 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
-from lib import BUILD, Jdk, Process, jdks, make_directory  # noqa: E402  pylint: disable=wrong-import-position
+from lib import BUILD, Process, jdks, make_directory  # noqa: E402  pylint: disable=wrong-import-position
 from programs import HARMLESS, INSTANCES, ITERATIONS, SOURCES, WAITING  # noqa: E402  pylint: disable=wrong-import-position
 from support.profile import BENCH_CLASS_PATH, OPTION_OF  # noqa: E402  pylint: disable=wrong-import-position
-from support.tree import TREE, contained, homes  # noqa: E402  pylint: disable=wrong-import-position
+from support.tree import command_of  # noqa: E402  pylint: disable=wrong-import-position
 
 CLASSES = os.path.join(BUILD, "loops")
 JGRAPHT = "/usr/share/java/jgrapht0.8.jar"
@@ -46,12 +46,6 @@ def compile_programs(libraries=True):
         pass
 
 
-def all_jdks():
-    """Those of this system, and of later suites, which run in a tree of their own. Oldest first."""
-    found = {jdk.release: jdk for jdk in [*map(Jdk, homes().values()), *jdks()]}
-    return [found[release] for release in sorted(found)]
-
-
 def collector_options(jdk, collector):
     # ZGC was an experiment before JDK 15.
     return [*(["-XX:+UnlockExperimentalVMOptions"] if jdk.release < 15 else []), OPTION_OF[collector]]
@@ -64,19 +58,11 @@ def javap_of(jdk):
     return [own] if os.access(own, os.X_OK) else [next(filter(os.path.exists, others)), "--system", jdk.home]
 
 
-def command_of(jdk, program, options):
-    arguments = [HEAP, *options, *program.options, program.main, *program.arguments]
-    class_path = CLASS_PATH.split(":")
-    if TREE and jdk.home.startswith(TREE):
-        return contained(jdk.home, class_path, arguments)
-    return [jdk.java, "-cp", CLASS_PATH, *arguments]
-
-
 class Running(Process):
     """A program of the suite that runs compiled code by now."""
 
     def __init__(self, jdk, program, *options):
-        command = command_of(jdk, program, options)
+        command = command_of(jdk, CLASS_PATH, [HEAP, *options, *program.options, program.main, *program.arguments])
         # Some leave files where they run.
         super().__init__(command, env={k: v for k, v in os.environ.items() if "JAVA" not in k}, cwd=make_directory())
         self.wait_for("up\n", 60)

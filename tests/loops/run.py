@@ -16,9 +16,10 @@ import os
 import platform
 import sys
 
-from measure import all_jdks, collector_options, compile_programs, judge, measure
+from measure import collector_options, compile_programs, judge, measure
 from programs import GROUPS, PROGRAMS, UNDECIDED
 from support.profile import Daemon
+from support.tree import all_jdks
 
 SECONDS = float(os.environ.get("LOOPS_SECONDS", "30"))
 AT_ONCE = int(os.environ.get("LOOPS_AT_ONCE", "2"))

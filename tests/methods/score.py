@@ -17,7 +17,7 @@ Of ticks in compiled code, the same by three rules: the next record, the one bef
 The truth is the dense record of the instruction that the thread waited for, where its bytecode can have become it (score_ticks.c).
 
   SCORE_ONLY      comma-separated programs       SCORE_SECONDS   of each window (default 10)
-  SCORE_JDKS      releases (default 17 and the newest)          SCORE_OPTIONS   more options for the JVMs
+  SCORE_JDKS      releases (default 17 and the newest; others: tests/jdks)         SCORE_OPTIONS   more options for the JVMs
   SCORE_WARM_UP_S seconds before the window (default 8)         SCORE_WRONG     how many wrong ones to show (default 0)
 
 Exits with 1 when the mean of the methods is below 97, one of them below 95, or anything is impossible.
@@ -31,6 +31,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 from lib import BUILD, Process, jdks, make_directory  # noqa: E402
 from support import profile  # noqa: E402
+from support.tree import all_jdks, command_of  # noqa: E402
 
 profile.DAEMON = os.path.join(BUILD, "tests/score/bin/jxperfd")
 
@@ -51,7 +52,7 @@ RIGHT = ("bytecode", "calls", "method", "either")
 OUTCOMES = ("bytecode", "calls", "method", "either", "wrong", "unnamed", "unsaid")
 LINES = ("same", "statement", "wrong", "no table")
 TICK_RULES = ("next", "before", "used")
-CERTAINTIES = ("none", "exact", "checked", "inferred", "method", "unknown")
+CERTAINTIES = ("none", "exact", "checked", "inferred", "unknown", "method")  # as daemon/profile/certainty.h has them
 MEAN_LEAST, LEAST = 97, 95
 
 
@@ -107,8 +108,8 @@ def measure(jdk, program):
         os.environ["JXPERF_SCORE"], os.environ["JXPERF_SCORE_WRONG"] = path, path + ".wrong"
     daemon = profile.Daemon()
     environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
-    jvm = Process([jdk.java, "-Xmx1g", *TWIN, *OPTIONS, "-Djava.awt.headless=true", "-cp", profile.BENCH_CLASS_PATH, program],
-                  env=environment)
+    options = ["-Xmx1g", *TWIN, *OPTIONS, "-Djava.awt.headless=true"]
+    jvm = Process(command_of(jdk, profile.BENCH_CLASS_PATH, [*options, program]), env=environment)
     try:
         jvm.wait_for("up\n", 120)
         time.sleep(WARM_UP_S)
@@ -145,10 +146,9 @@ def show(jdk, program, score):
 
 
 def main():
-    found = jdks()
-    releases = chosen("SCORE_JDKS", f"17,{found[-1].release}")
+    releases = chosen("SCORE_JDKS", f"17,{jdks()[-1].release}")
     methods, impossible = [], 0
-    for jdk in [j for j in found if str(j.release) in releases]:
+    for jdk in [j for j in all_jdks() if str(j.release) in releases]:
         for program in chosen("SCORE_ONLY", ",".join(PROGRAMS)):
             score = measure(jdk, program)
             methods.append(show(jdk, program, score))

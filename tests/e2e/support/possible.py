@@ -14,6 +14,8 @@ Verdicts:
 import collections
 import dataclasses
 
+from .class_file import INVOKES
+
 CAN, ALLOCATES, INTRINSIC, IMPOSSIBLE = "can", "allocates", "intrinsic", "impossible"
 NOT_NAMED, UNKNOWN, NO_PLACE = "not named", "unknown", "no place"
 VERDICTS = (CAN, ALLOCATES, INTRINSIC, IMPOSSIBLE, NOT_NAMED, UNKNOWN, NO_PLACE)
@@ -24,7 +26,6 @@ DIRECTION_OF = {"silent_load": LOAD, "silent_store": STORE, "dead_store": STORE}
 LETTER_OF = {"byte": "b", "boolean": "b", "char": "c", "short": "s", "int": "i", "long": "l", "float": "f", "double": "d"}
 DESCRIPTOR_OF = {"byte": "B", "boolean": "Z", "char": "C", "short": "S", "int": "I", "long": "J", "float": "F", "double": "D"}
 ELEMENT_OPS = {LOAD: [f"{c}aload" for c in "bcsilfda"], STORE: [f"{c}astore" for c in "bcsilfda"]}
-INVOKES = ("invokevirtual", "invokeinterface", "invokespecial", "invokestatic", "invokedynamic")
 # Of calls, those that profile what they are given and what they give, too.
 READ_CLASS = {"checkcast", "instanceof", "aastore", "athrow", *INVOKES}
 ARRAYS_MADE = ("newarray", "anewarray", "multianewarray")
@@ -158,7 +159,7 @@ def _header_matches(method, code, access):
         return code.op in READ_CLASS
     if word == "length":
         return code.op in READ_LENGTH
-    return code.op in CHECK_NULL or "ACC_SYNCHRONIZED" in method.flags
+    return code.op in CHECK_NULL or method.synchronized
 
 
 def code_can(bytecodes, method, code, access):
@@ -176,8 +177,8 @@ def _enters(method, access):
     if access.location[0] != "header":
         return False
     if access.location[2] == "mark":
-        return "ACC_SYNCHRONIZED" in method.flags
-    return access.location[2] == "class" and "ACC_STATIC" not in method.flags and OF_RECEIVER in access.instruction
+        return method.synchronized
+    return access.location[2] == "class" and not method.static and OF_RECEIVER in access.instruction
 
 
 def _makes(bytecodes, code, access):
@@ -216,12 +217,20 @@ def _intrinsic_can(owner, name, access):
     return not owner.startswith("java.lang.String") or type_name in ("byte", "char")
 
 
+def _leads_to_intrinsic(bytecodes, owner, name, deep=3):
+    """Is the method one? Those of ANYTHING check what they are given, and then call another of their class that is."""
+    methods = bytecodes.methods(owner, name)
+    return any(m.intrinsic for m in methods) or (owner in ANYTHING and deep > 0 and any(
+        _leads_to_intrinsic(bytecodes, owner, c.name, deep - 1)
+        for m in methods for c in m.code if c.op in INVOKES and c.owner == owner))
+
+
 def _calls_intrinsic(bytecodes, method, access):
     for code in method.code:
         if code.op in INVOKES and code.owner.startswith(LIBRARY):
             called = code.owner
             while called:  # A method may be its superclass's.
-                if any(m.intrinsic for m in bytecodes.methods(called, code.name)) and _intrinsic_can(called, code.name, access):
+                if _leads_to_intrinsic(bytecodes, called, code.name) and _intrinsic_can(called, code.name, access):
                     return True
                 found = bytecodes.of(called)
                 called = found.parent if found else ""
@@ -288,10 +297,6 @@ class Tally:
 
 def tally_of(bytecodes, rows):
     """The Tally of Accesses, of which each is counted as often as it was sampled."""
-    rows = list(rows)
-    bytecodes.fetch([a.frame[0] for a in rows])
-    bytecodes.fetch([c.owner for a in rows for m in bytecodes.methods(*a.frame[:2]) for c in m.code
-                     if c.owner.startswith(LIBRARY) and c.op in INVOKES])
     tally = Tally()
     for access in rows:
         found, at_bci = verdict(bytecodes, access)

@@ -23,7 +23,7 @@ CHECK_METHODS = os.environ.get("JXPERF_CHECK_METHODS") != "0"
 EARLY, TARGET_ENDED = 3, 4
 
 # How long duration_for looks, and the least share of a processor that it makes up for.
-FARES_S = 0.5
+FARES_S = 0.2
 LEAST_SHARE = 0.1
 # Windows that got less of the CPU time that they were to have are run again, as long as they would have had to be.
 ENOUGH = 0.6
@@ -261,7 +261,9 @@ def assert_possible(pid, report):
         return  # It has ended.
     if "-cp" not in arguments or not os.path.exists(os.path.join(home, "release")):
         return
-    bytecodes = Bytecodes(home, arguments[arguments.index("-cp") + 1])
+    root = f"/proc/{pid}/root" if os.readlink(f"/proc/{pid}/root") != "/" else ""
+    class_path = ":".join(root + p for p in arguments[arguments.index("-cp") + 1].split(":"))
+    bytecodes = Bytecodes(home, class_path)
     tally = possible.tally_of(bytecodes, [*possible.accesses(report), *possible.line_accesses(report)])
     for line in tally.lines():
         note(line)

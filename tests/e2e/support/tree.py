@@ -3,7 +3,8 @@ import glob
 import os
 import shutil
 
-from lib import BUILD, ROOT, Jdk, Process
+from lib import BUILD, ROOT, Jdk, Process, jdks
+from support.class_path import with_manifests
 from support.profile import classes
 
 # Sanitizer builds use the tree of the plain one.
@@ -19,6 +20,12 @@ def homes():
         jdk = Jdk(os.path.dirname(os.path.dirname(java)))
         found[jdk.release] = jdk.home
     return found
+
+
+def all_jdks():
+    """Those of this system, and of other suites, which run in the tree. Oldest first."""
+    found = {jdk.release: jdk for jdk in [*map(Jdk, homes().values()), *jdks()]}
+    return [found[release] for release in sorted(found)]
 
 
 def bring_workloads():
@@ -37,6 +44,13 @@ def contained(home, class_path, arguments):
     script.append(f'cd "{TREE}/tmp" && exec chroot "{TREE}" "$@"')
     java = os.path.join(home[len(TREE):], "bin/java")
     return ["unshare", "--mount", "sh", "-c", " && ".join(script), "sh", java, "-cp", ":".join(seen), *arguments]
+
+
+def command_of(jdk, class_path, arguments):
+    """Of a JVM of all_jdks(), wherever that runs."""
+    if TREE and jdk.home.startswith(TREE):
+        return contained(jdk.home, with_manifests(class_path, jdk.release), arguments)
+    return [jdk.java, "-cp", class_path, *arguments]
 
 
 class Contained(Process):
