@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/array.h"
-#include "common/code/java_op.h"
 #include "common/code/opcode.h"
 #include "daemon/attribution/array_types.h"
 #include "daemon/loops/native_code.h"
@@ -146,6 +145,8 @@ static int make(struct attribution *a, const struct code_image *image, const str
 		r = describe_all(a, n, options->ignore_dense);
 	if (r == 0)
 		r = make_spans(a, n);
+	if (r == 0)
+		r = sites_make(&a->sites, image);
 	free(usable);
 	free(called);
 	return r;
@@ -196,6 +197,7 @@ void attribution_release(struct attribution *a)
 	code_image_release(&a->image);
 	instances_release(&a->instances);
 	spans_release(&a->spans);
+	sites_release(&a->sites);
 	free(a->places);
 	*a = (struct attribution){0};
 }
@@ -204,7 +206,8 @@ size_t attribution_memory_bytes(const struct attribution *a)
 {
 	return code_image_memory_bytes(&a->image) + instances_memory_bytes(&a->instances) +
 	       a->image.record_count * sizeof(*a->instances.records) +
-	       a->place_count * sizeof(*a->places) + a->spans.capacity * sizeof(*a->spans.list);
+	       a->place_count * sizeof(*a->places) + a->spans.capacity * sizeof(*a->spans.list) +
+	       sites_memory_bytes(&a->sites, a->image.method_count);
 }
 
 /* ---------------------------------------------------------------- how near */
@@ -314,42 +317,37 @@ static enum access_fit fit(const struct code_image *image, uint32_t method, uint
 			 : access_bytecode_fits(image, method, bci, w->access);
 }
 
-static int fit_method(struct fittings *f, const struct code_image *image, uint32_t method,
+static int fit_method(struct fittings *f, const struct attribution *a, uint32_t method,
 		      const struct wanted *w)
 {
-	const struct code_method *m = &image->methods[method];
-	const uint8_t *code = image->bytecodes + m->bytecode;
-	uint32_t length;
-
-	for (uint32_t bci = 0; bci < m->bytecode_bytes && f->count < FITTING_MAX; bci += length) {
-		enum access_fit how = fit(image, method, bci, w);
+	for (uint32_t i = a->sites.first[method];
+	     i < a->sites.first[method + 1] && f->count < FITTING_MAX; i++) {
+		enum access_fit how = fit(&a->image, method, a->sites.bcis[i], w);
 		int r;
 
-		length = java_op_length(code, m->bytecode_bytes, bci);
-		if (length == 0)
-			break;
 		if (how == ACCESS_FIT_NONE)
 			continue;
 		r = array_reserve(&f->list, &f->capacity, f->count + 1, sizeof(*f->list));
 		if (r < 0)
 			return r;
-		f->list[f->count++] = (struct fitting){bci, how};
+		f->list[f->count++] = (struct fitting){a->sites.bcis[i], how};
 	}
 	return 0;
 }
 
-static int fit_methods(struct fittings *f, const struct code_image *image, const struct wanted *w)
+static int fit_methods(struct fittings *f, const struct attribution *a, const struct wanted *w)
 {
+	size_t methods = a->image.method_count;
 	int r = 0;
 
-	f->first = calloc(image->method_count + 1, sizeof(*f->first));
+	f->first = calloc(methods + 1, sizeof(*f->first));
 	if (!f->first)
 		return -ENOMEM;
-	for (uint32_t m = 0; r == 0 && m < image->method_count; m++) {
+	for (uint32_t m = 0; r == 0 && m < methods; m++) {
 		f->first[m] = (uint32_t)f->count;
-		r = fit_method(f, image, m, w);
+		r = fit_method(f, a, m, w);
 	}
-	f->first[image->method_count] = (uint32_t)f->count;
+	f->first[methods] = (uint32_t)f->count;
 	return r;
 }
 
@@ -375,7 +373,7 @@ static int find_candidates(const struct attribution *a, const struct wanted *w,
 			   struct candidates *c)
 {
 	struct fittings f = {0};
-	int r = fit_methods(&f, &a->image, w);
+	int r = fit_methods(&f, a, w);
 
 	for (uint32_t i = 0; r == 0 && f.count > 0 && i < a->instances.count; i++)
 		if (c->count < CANDIDATES_MAX)

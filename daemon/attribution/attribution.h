@@ -21,6 +21,7 @@
 #include "daemon/attribution/access_shape.h"
 #include "daemon/attribution/instances.h"
 #include "daemon/attribution/nearby.h"
+#include "daemon/attribution/sites.h"
 #include "daemon/attribution/spans.h"
 #include "daemon/attribution/twins.h"
 #include "daemon/loops/code_image.h"
@@ -47,6 +48,7 @@ struct attribution_place {
 struct attribution {
 	struct code_image image; /* of its members those that answers need */
 	struct instances instances;
+	struct sites sites;
 	struct attribution_place *places; /* ascending */
 	size_t place_count;
 	struct spans spans; /* by which of these ticks are told */
