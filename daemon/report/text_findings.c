@@ -33,14 +33,14 @@ static void leaf(FILE *out, const struct profile *p, uint32_t node)
 		fputs("[calling context unknown]", out);
 }
 
-/* "removing the second load could save 0.4% of CPU time (0.2 to 0.9)". */
+/* "removing the second load could save up to 0.4% of CPU time (0.2 to 0.9%)". */
 static void gain(FILE *out, const struct report_finding *f)
 {
 	const struct cpu_share *gain = &f->row->gain;
 
 	if (!gain->known)
 		return;
-	fprintf(out, ",\n   removing the %s could save ", f->kind->kind->removable);
+	fprintf(out, ",\n   removing the %s could save up to ", f->kind->kind->removable);
 	report_text_percent(out, gain->share);
 	fprintf(out, " of CPU time (%.1f to %.1f%%)", 100 * gain->ci95.low, 100 * gain->ci95.high);
 }
