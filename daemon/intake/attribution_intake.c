@@ -353,13 +353,11 @@ static bool find_told(const struct attribution_intake *in, const struct attribut
 	return true;
 }
 
-/* Of frames of the interpreter, and native ones, the JVM tells the bytecode. */
-static bool is_told_by_jvm(const struct attribution_intake *in, const struct attribution_query *q)
+/* Of frames of the interpreter, and native ones, the JVM tells the bytecode. Their methods may be
+ * compiled as well. */
+static bool is_told_by_jvm(const struct attribution_query *q)
 {
-	const struct cct_node *node = cct_node(&in->result->profile.cct, q->node);
-
-	return q->code == 0 && node &&
-	       (node->tier == JXP__TIER__TIER_INTERPRETED || node->tier == JXP__TIER__TIER_NATIVE);
+	return q->code == 0 && q->calls == 0 && q->node != 0;
 }
 
 /* True with what is told of an access whoever the code is. */
@@ -369,7 +367,7 @@ static bool tell_without_code(const struct attribution_intake *in,
 	const struct attribution_access access = access_of(&in->result->profile, q);
 
 	*told = as_it_is(q);
-	if (is_told_by_jvm(in, q))
+	if (is_told_by_jvm(q))
 		told->certainty = CERTAINTY_EXACT;
 	return told->certainty == CERTAINTY_EXACT || q->node == 0 ||
 	       !access_bytecodes_tell(&access);

@@ -167,17 +167,33 @@ static uint64_t beyond_limits(const struct window_result *w)
 	return all;
 }
 
+static uint64_t not_profiled(const uint64_t *counters)
+{
+	return counters[JXP__COUNTER__COUNTER_THREADS_FAILED] +
+	       counters[JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT] +
+	       counters[JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS];
+}
+
 static void lost(FILE *out, const struct report_model *m)
 {
-	uint64_t beyond = beyond_limits(m->window);
+	const struct {
+		uint64_t count;
+		const char *words;
+	} parts[] = {
+	    {not_profiled(m->window->counters), "threads, wholly or in part"},
+	    {m->quality.dropped, "events on the way here"},
+	    {beyond_limits(m->window), "left out by limits"},
+	};
+	bool any = false;
 
-	if (m->quality.dropped + beyond == 0)
-		fputs("  lost      nothing\n", out);
-	else
-		fprintf(out,
-			"  lost      %" PRIu64 " events on the way here, and %" PRIu64
-			" that limits left out\n",
-			m->quality.dropped, beyond);
+	fputs("  lost     ", out);
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		if (parts[i].count == 0)
+			continue;
+		fprintf(out, "%s %" PRIu64 " %s", any ? "," : "", parts[i].count, parts[i].words);
+		any = true;
+	}
+	fputs(any ? "\n" : " nothing\n", out);
 }
 
 void report_text_quality(FILE *out, const struct report_model *m)

@@ -56,7 +56,8 @@ def a_target_with_few_descriptors_left_keeps_some_and_the_report_says_what_was_l
     assert quality["threads_failed"] == 0 and quality["samples"] > 0, quality
     window = report_of(daemon.ctl("report", "w1", "--format", "json"))["window"]
     assert not window["ended_early"], window
-    text = succeeded(daemon.ctl("report", "w1"))
+    assert re.search(r"lost  +\d+ threads", succeeded(daemon.ctl("report", "w1")))
+    text = succeeded(daemon.ctl("report", "w1", "--view", "quality"))
     assert re.search(r"\d+ threads were not profiled, or with fewer .*RLIMIT_NOFILE", text), text
     assert perf_descriptors(target.pid) == 0
     target.stop()

@@ -106,23 +106,36 @@ static bool agrees(const struct frame_walk *walk, const struct call *own,
 	return false;
 }
 
-static enum stack_witness witness(const struct stack_walker *walker,
-				  const struct stack_place *place, const struct frame_walk *walk)
+/* With the thread at ip. */
+static enum stack_witness ask(const struct stack_place *place, const struct frame_walk *walk,
+			      uint64_t ip)
 {
 	struct agct_frame frames[FRAMES_MAX];
 	struct agct_trace trace = {.frames = frames};
 	ucontext_t here = *place->uc;
 
-	(void)walker;
-	/* What does not stand the JVM cannot walk from. */
-	if (walk->at_edge || (*vm)->GetEnv(vm, (void **)&trace.env, JNI_VERSION_1_6) != JNI_OK)
+	if ((*vm)->GetEnv(vm, (void **)&trace.env, JNI_VERSION_1_6) != JNI_OK)
 		return WITNESS_NONE;
-	here.uc_mcontext.gregs[REG_RIP] = (greg_t)debug_info_ip(place->ip);
+	here.uc_mcontext.gregs[REG_RIP] = (greg_t)ip;
 	get_trace(&trace, FRAMES_MAX, &here);
 	if (trace.count <= 0)
 		return WITNESS_NONE;
 	return agrees(walk, place->calls, frames, (unsigned)trace.count) ? WITNESS_AGREES
 									 : WITNESS_DIFFERS;
+}
+
+static enum stack_witness witness(const struct stack_walker *walker,
+				  const struct stack_place *place, const struct frame_walk *walk)
+{
+	enum stack_witness said;
+
+	(void)walker;
+	/* What does not stand the JVM cannot walk from. */
+	if (walk->at_edge)
+		return WITNESS_NONE;
+	said = ask(place, walk, debug_info_ip(place->ip));
+	/* The frame may begin or end between the instruction and its record. */
+	return said == WITNESS_DIFFERS ? ask(place, walk, place->ip) : said;
 }
 
 /* ---------------------------------------------------------------- beforehand */

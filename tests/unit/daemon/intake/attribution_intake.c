@@ -415,9 +415,25 @@ static void no_more_wait_than_there_is_room_for(void **state)
 static void what_is_in_no_code_does_not_wait(void **state)
 {
 	struct fixture *f = *state;
+	struct attribution_query query = load_at(f, 0, 0);
+
+	query.calls = 1;
+	add(f, query);
+	assert_int_equal(f->applied, 1);
+	assert_int_equal(f->last.queries[0].node, FILL);
+	assert_sums(f, 1, CERTAINTY_METHOD);
+	assert_asks_for_nothing(f);
+}
+
+/* Its methods may have been compiled when they were named. */
+static void what_was_interpreted_is_told_whatever_the_method_is_now(void **state)
+{
+	struct fixture *f = *state;
 
 	add_load(f, 0);
-	assert_as_it_was(f, 1);
+	assert_int_equal(f->applied, 1);
+	assert_int_equal(f->last.queries[0].node, FILL);
+	assert_sums(f, 1, CERTAINTY_EXACT);
 	assert_asks_for_nothing(f);
 }
 
@@ -816,6 +832,7 @@ int main(void)
 	    TEST(at_the_end_code_that_came_is_analysed),
 	    TEST(no_more_wait_than_there_is_room_for),
 	    TEST(what_is_in_no_code_does_not_wait),
+	    TEST(what_was_interpreted_is_told_whatever_the_method_is_now),
 	    TEST(of_the_interpreter_the_jvm_tells_the_bytecode),
 	    TEST(what_has_no_context_is_counted_nowhere),
 	    TEST(code_that_is_refused_leaves_accesses_as_they_are),
