@@ -1,15 +1,17 @@
 /*
- * How sure it is that a method makes an access (daemon/attribution): from the surest on.
+ * How sure it is that a method makes an access (daemon/attribution), from the surest on. What cannot
+ * be told comes before all that, so that a spill does not hide what is known of the access beside
+ * it.
  */
 #ifndef JXPERF_DAEMON_PROFILE_CERTAINTY_H
 #define JXPERF_DAEMON_PROFILE_CERTAINTY_H
 
 enum certainty {
 	CERTAINTY_NONE,     /* no access */
+	CERTAINTY_UNKNOWN,  /* no bytecode tells such an access: spills, stacks */
 	CERTAINTY_EXACT,    /* the JVM says so of this instruction, and the bytecode can */
 	CERTAINTY_CHECKED,  /* one method alone can have made it */
 	CERTAINTY_INFERRED, /* of several the nearest */
-	CERTAINTY_UNKNOWN,  /* no bytecode tells such an access: spills, stacks */
 	CERTAINTY_METHOD,   /* none can: it is inlined somewhere in the compiled method */
 	CERTAINTY_VALUES,
 };
@@ -18,7 +20,7 @@ enum certainty {
 static inline const char *certainty_name(enum certainty certainty)
 {
 	static const char *const names[CERTAINTY_VALUES] = {
-	    "none", "exact", "checked", "inferred", "unknown", "method",
+	    "none", "unknown", "exact", "checked", "inferred", "method",
 	};
 
 	return names[certainty];

@@ -78,7 +78,7 @@ static json_t *attribution_json(const uint64_t counts[CERTAINTY_VALUES])
 	_cleanup_json_ json_t *all = json_object();
 	int r = 0;
 
-	for (int i = CERTAINTY_EXACT; i < CERTAINTY_VALUES; i++)
+	for (int i = CERTAINTY_NONE + 1; i < CERTAINTY_VALUES; i++)
 		r |= json_object_set_new(all, certainty_name((enum certainty)i),
 					 json_integer((json_int_t)counts[i]));
 	return r == 0 ? TAKE_PTR(all) : NULL;

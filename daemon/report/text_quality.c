@@ -113,7 +113,7 @@ static uint64_t attributed(const struct window_result *w)
 {
 	uint64_t all = 0;
 
-	for (int i = CERTAINTY_EXACT; i < CERTAINTY_VALUES; i++)
+	for (int i = CERTAINTY_NONE + 1; i < CERTAINTY_VALUES; i++)
 		all += w->attributed[i];
 	return all;
 }
