@@ -17,11 +17,6 @@ static const char lengths[] = "1111111111111111"
 			      "1133333335532311"
 			      "3311043355";
 
-static int32_t s32(const uint8_t *p)
-{
-	return (int32_t)((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]);
-}
-
 int64_t java_switch_cases(const uint8_t *code, uint32_t size, uint32_t bci)
 {
 	uint64_t head = (uint64_t)bci + java_switch_pad(bci);
@@ -30,8 +25,8 @@ int64_t java_switch_cases(const uint8_t *code, uint32_t size, uint32_t bci)
 
 	if (head + (table ? 12 : 8) > size)
 		return -1;
-	count =
-	    table ? (int64_t)s32(code + head + 8) - s32(code + head + 4) + 1 : s32(code + head + 4);
+	count = table ? (int64_t)java_s32(code + head + 8) - java_s32(code + head + 4) + 1
+		      : java_s32(code + head + 4);
 	if (count < 0 || count > (int64_t)size)
 		return -1;
 	return head + (table ? 12 : 8) + (uint64_t)count * (table ? 4 : 8) > size ? -1 : count;

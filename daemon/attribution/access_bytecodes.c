@@ -5,55 +5,9 @@
 #include "common/code/java_op.h"
 #include "daemon/attribution/array_types.h"
 
-/* JVMS, chapter 6. */
-enum {
-	OP_IFEQ = 0x99,
-	OP_GOTO = 0xa7,
-	OP_IFNULL = 0xc6,
-	OP_IFNONNULL = 0xc7,
-	OP_IALOAD = 0x2e,
-	OP_AALOAD = 0x32,
-	OP_SALOAD = 0x35,
-	OP_IASTORE = 0x4f,
-	OP_AASTORE = 0x53,
-	OP_SASTORE = 0x56,
-	OP_GETSTATIC = 0xb2,
-	OP_PUTSTATIC = 0xb3,
-	OP_GETFIELD = 0xb4,
-	OP_PUTFIELD = 0xb5,
-	OP_INVOKEVIRTUAL = 0xb6,
-	OP_INVOKESTATIC = 0xb8,
-	OP_INVOKEINTERFACE = 0xb9,
-	OP_INVOKEDYNAMIC = 0xba,
-	OP_NEW = 0xbb,
-	OP_NEWARRAY = 0xbc,
-	OP_ANEWARRAY = 0xbd,
-	OP_ARRAYLENGTH = 0xbe,
-	OP_CHECKCAST = 0xc0,
-	OP_INSTANCEOF = 0xc1,
-	OP_MONITORENTER = 0xc2,
-	OP_MONITOREXIT = 0xc3,
-	OP_MULTIANEWARRAY = 0xc5,
-};
-
-static bool is_invoke(uint8_t op)
-{
-	return op >= OP_INVOKEVIRTUAL && op <= OP_INVOKEDYNAMIC;
-}
-
 static bool makes_array(uint8_t op)
 {
-	return op == OP_NEWARRAY || op == OP_ANEWARRAY || op == OP_MULTIANEWARRAY;
-}
-
-static bool is_array_load(uint8_t op)
-{
-	return op >= OP_IALOAD && op <= OP_SALOAD;
-}
-
-static bool is_array_store(uint8_t op)
-{
-	return op >= OP_IASTORE && op <= OP_SASTORE;
+	return op == JAVA_NEWARRAY || op == JAVA_ANEWARRAY || op == JAVA_MULTIANEWARRAY;
 }
 
 /* Descriptors of primitive types, and the last letters of their arrays' opcodes in the order of
@@ -68,7 +22,7 @@ static const struct {
 };
 
 #define PRIMITIVES (sizeof(primitives) / sizeof(primitives[0]))
-#define REFERENCES (OP_AALOAD - OP_IALOAD)
+#define REFERENCES (JAVA_AALOAD - JAVA_IALOAD)
 
 /* How often "[]" stands behind a type's name, of so many bytes. */
 static size_t dimensions(const char *name, size_t *length)
@@ -155,7 +109,7 @@ static bool has_own_code(const struct code_image *image, uint32_t method, uint32
 			 struct own_code *c)
 {
 	const struct code_reference *r =
-	    is_invoke(op) ? code_image_reference(image, method, bci) : NULL;
+	    java_op_calls(op) ? code_image_reference(image, method, bci) : NULL;
 	const struct code_member *m = r ? &image->members[r->member] : NULL;
 
 	if (!m || !code_image_text(image, m->name)[0])
@@ -290,9 +244,9 @@ static bool makes_array_of(const struct code_image *image, uint32_t method, uint
 	const struct code_method *m = &image->methods[method];
 	uint8_t type;
 
-	if (op != OP_NEWARRAY || bci + 1 >= m->bytecode_bytes)
-		return op == OP_MULTIANEWARRAY ||
-		       (op == OP_ANEWARRAY && array_of(a->class_name) == REFERENCES);
+	if (op != JAVA_NEWARRAY || bci + 1 >= m->bytecode_bytes)
+		return op == JAVA_MULTIANEWARRAY ||
+		       (op == JAVA_ANEWARRAY && array_of(a->class_name) == REFERENCES);
 	type = image->bytecodes[m->bytecode + bci + 1];
 	return type >= 4 && type <= 11 && a->class_name[0] &&
 	       strlen(types[type - 4]) + 2 == strlen(a->class_name) &&
@@ -305,18 +259,18 @@ static bool makes(const struct code_image *image, uint32_t method, uint32_t bci,
 {
 	bool array = strchr(a->class_name, ']');
 
-	if (op != OP_NEW && !makes_array(op))
+	if (op != JAVA_NEW && !makes_array(op))
 		return false;
 	if (a->class_name[0] == '\0')
 		return true;
-	return op == OP_NEW ? !array : array && makes_array_of(image, method, bci, op, a);
+	return op == JAVA_NEW ? !array : array && makes_array_of(image, method, bci, op, a);
 }
 
 static enum access_fit fits_field(const struct code_image *image, uint32_t method, uint32_t bci,
 				  uint8_t op, const struct attribution_access *a)
 {
 	bool is_static = a->kind == JXP__LOCATION__KIND__STATIC;
-	uint8_t get = is_static ? OP_GETSTATIC : OP_GETFIELD, put = get + 1;
+	uint8_t get = is_static ? JAVA_GETSTATIC : JAVA_GETFIELD, put = get + 1;
 	const struct code_reference *r;
 	const struct code_member *m;
 	const char *descriptor;
@@ -345,14 +299,14 @@ static enum access_fit fits_element(const struct code_image *image, uint32_t met
 {
 	uint8_t array = array_of(a->class_name);
 
-	if ((is_array_load(op) || is_array_store(op)) &&
+	if ((java_op_loads_element(op) || java_op_stores_element(op)) &&
 	    !array_type_may_be(array_type_at(image, method, bci), a->class_name))
 		return ACCESS_FIT_NONE;
-	if (op == OP_IALOAD + array)
+	if (op == JAVA_IALOAD + array)
 		return a->loads ? ACCESS_FIT : ACCESS_FIT_NONE;
-	if (op == OP_IASTORE + array && a->stores)
+	if (op == JAVA_IASTORE + array && a->stores)
 		return ACCESS_FIT;
-	if (op == OP_AASTORE && array == REFERENCES)
+	if (op == JAVA_AASTORE && array == REFERENCES)
 		return ACCESS_FIT_BARRIER;
 	if (makes_array(op))
 		return a->stores && makes_array_of(image, method, bci, op, a) ? ACCESS_FIT_PERHAPS
@@ -366,10 +320,11 @@ static bool reads_length(const struct code_image *image, uint32_t method, uint32
 {
 	uint8_t array = array_of(a->class_name);
 
-	if (op != OP_ARRAYLENGTH && !is_array_load(op) && !is_array_store(op))
+	if (op != JAVA_ARRAYLENGTH && !java_op_loads_element(op) && !java_op_stores_element(op))
 		return false;
 	return a->class_name[0] == '\0' ||
-	       ((op == OP_ARRAYLENGTH || op == OP_IALOAD + array || op == OP_IASTORE + array) &&
+	       ((op == JAVA_ARRAYLENGTH || op == JAVA_IALOAD + array ||
+		 op == JAVA_IASTORE + array) &&
 		array_type_may_be(array_type_at(image, method, bci), a->class_name));
 }
 
@@ -392,21 +347,21 @@ static enum access_fit fits_class(const struct code_image *image, uint32_t metho
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	if (!a->loads)
 		return ACCESS_FIT_NONE;
-	if (op == OP_INVOKEVIRTUAL || op == OP_INVOKEINTERFACE || op == OP_CHECKCAST ||
-	    op == OP_INSTANCEOF || op == OP_AASTORE)
+	if (op == JAVA_INVOKEVIRTUAL || op == JAVA_INVOKEINTERFACE || op == JAVA_CHECKCAST ||
+	    op == JAVA_INSTANCEOF || op == JAVA_AASTORE)
 		return ACCESS_FIT;
-	return is_invoke(op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	return java_op_calls(op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }
 
 static enum access_fit fits_mark(const struct code_image *image, uint32_t method, uint32_t bci,
 				 uint8_t op, const struct attribution_access *a)
 {
-	if (op == OP_MONITORENTER || op == OP_MONITOREXIT)
+	if (op == JAVA_MONITORENTER || op == JAVA_MONITOREXIT)
 		return ACCESS_FIT;
 	if (makes(image, method, bci, op, a))
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	/* The receiver's word is touched to see that there is one, or for its identity. */
-	return a->loads && is_invoke(op) && op != OP_INVOKEDYNAMIC && op != OP_INVOKESTATIC
+	return a->loads && java_op_calls(op) && op != JAVA_INVOKEDYNAMIC && op != JAVA_INVOKESTATIC
 		   ? ACCESS_FIT_PERHAPS
 		   : ACCESS_FIT_NONE;
 }
@@ -464,7 +419,7 @@ static uint32_t goes_back_to(const uint8_t *code, uint32_t bci)
 	uint8_t op = code[bci];
 	int16_t by;
 
-	if (!(op >= OP_IFEQ && op <= OP_GOTO) && op != OP_IFNULL && op != OP_IFNONNULL)
+	if (!(op >= JAVA_IFEQ && op <= JAVA_GOTO) && op != JAVA_IFNULL && op != JAVA_IFNONNULL)
 		return bci;
 	by = (int16_t)(code[bci + 1] << 8 | code[bci + 2]);
 	return by < 0 && bci >= (uint32_t)-by ? bci - (uint32_t)-by : bci;
@@ -496,11 +451,12 @@ enum access_fit access_stub_fits(const struct code_image *image, uint32_t method
 	if (fit == ACCESS_FIT_NONE || a->kind == JXP__LOCATION__KIND__HEADER)
 		return fit;
 	op = image->bytecodes[m->bytecode + bci];
-	if (is_invoke(op))
+	if (java_op_calls(op))
 		return fit;
 	/* Where it works on the place of an instruction it is the collector, or it allocates. */
 	if (is_of_reference(a) || makes_array(op))
 		return ACCESS_FIT_BARRIER;
-	return a->stores && is_array_store(op) && is_in_loop(image, method, bci) ? fit
-										 : ACCESS_FIT_NONE;
+	return a->stores && java_op_stores_element(op) && is_in_loop(image, method, bci)
+		   ? fit
+		   : ACCESS_FIT_NONE;
 }

@@ -1,24 +1,6 @@
 #include "daemon/attribution/access_shape.h"
 
-/* JVMS, chapter 6. */
-enum {
-	OP_IALOAD = 0x2e,
-	OP_SALOAD = 0x35,
-	OP_IASTORE = 0x4f,
-	OP_AASTORE = 0x53,
-	OP_SASTORE = 0x56,
-	OP_GETSTATIC = 0xb2,
-	OP_PUTSTATIC = 0xb3,
-	OP_GETFIELD = 0xb4,
-	OP_PUTFIELD = 0xb5,
-	OP_INVOKEVIRTUAL = 0xb6,
-	OP_INVOKEINTERFACE = 0xb9,
-	OP_NEW = 0xbb,
-	OP_ANEWARRAY = 0xbd,
-	OP_ARRAYLENGTH = 0xbe,
-	OP_CHECKCAST = 0xc0,
-	OP_INSTANCEOF = 0xc1,
-};
+#include "common/code/java_op.h"
 
 /* Objects begin with a word, then their class (with compact headers it is in that word, and what
  * follows comes a class word earlier); arrays have their length behind it. */
@@ -94,18 +76,18 @@ static bool is_word_at(const struct access_shape *shape, int16_t displacement)
 
 static bool looks_at_class(uint8_t op)
 {
-	return op == OP_CHECKCAST || op == OP_INSTANCEOF || op == OP_INVOKEVIRTUAL ||
-	       op == OP_INVOKEINTERFACE || op == OP_AASTORE;
+	return op == JAVA_CHECKCAST || op == JAVA_INSTANCEOF || op == JAVA_INVOKEVIRTUAL ||
+	       op == JAVA_INVOKEINTERFACE || op == JAVA_AASTORE;
 }
 
 static bool may_load(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op,
 		     const struct access_shape *shape)
 {
-	if (op >= OP_IALOAD && op <= OP_SALOAD)
-		return is_element(op - OP_IALOAD, shape);
-	if (op == OP_GETFIELD || op == OP_GETSTATIC)
+	if (java_op_loads_element(op))
+		return is_element(op - JAVA_IALOAD, shape);
+	if (op == JAVA_GETFIELD || op == JAVA_GETSTATIC)
 		return is_field(image, method, bci, shape);
-	if (op == OP_ARRAYLENGTH)
+	if (op == JAVA_ARRAYLENGTH)
 		return shape->size == 4 &&
 		       (is_word_at(shape, LENGTH_AT) || is_word_at(shape, LENGTH_AT_LARGE));
 	return looks_at_class(op) && is_word_at(shape, CLASS_AT);
@@ -122,10 +104,10 @@ enum access_fit access_shape_fits(const struct code_image *image, uint32_t metho
 	op = image->bytecodes[m->bytecode + bci];
 	if (!shape->stores)
 		return may_load(image, method, bci, op, shape) ? ACCESS_FIT : ACCESS_FIT_NONE;
-	if (op >= OP_IASTORE && op <= OP_SASTORE && is_element(op - OP_IASTORE, shape))
+	if (java_op_stores_element(op) && is_element(op - JAVA_IASTORE, shape))
 		return ACCESS_FIT;
-	if ((op == OP_PUTFIELD || op == OP_PUTSTATIC) && is_field(image, method, bci, shape))
+	if ((op == JAVA_PUTFIELD || op == JAVA_PUTSTATIC) && is_field(image, method, bci, shape))
 		return ACCESS_FIT;
 	/* A new object's header, and its words, which are cleared. */
-	return op >= OP_NEW && op <= OP_ANEWARRAY ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	return op >= JAVA_NEW && op <= JAVA_ANEWARRAY ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }

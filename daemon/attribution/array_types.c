@@ -16,43 +16,6 @@
 
 #define DIMENSIONS_MAX 15u
 
-/* JVMS, chapter 6. */
-enum {
-	OP_ALOAD = 0x19,
-	OP_ALOAD_0 = 0x2a,
-	OP_ALOAD_3 = 0x2d,
-	OP_IALOAD = 0x2e,
-	OP_AALOAD = 0x32,
-	OP_SALOAD = 0x35,
-	OP_ISTORE = 0x36,
-	OP_ASTORE = 0x3a,
-	OP_ISTORE_0 = 0x3b,
-	OP_ASTORE_0 = 0x4b,
-	OP_ASTORE_3 = 0x4e,
-	OP_IASTORE = 0x4f,
-	OP_LASTORE = 0x50,
-	OP_DASTORE = 0x52,
-	OP_SASTORE = 0x56,
-	OP_DUP = 0x59,
-	OP_SWAP = 0x5f,
-	OP_IFEQ = 0x99,
-	OP_GOTO = 0xa7,
-	OP_JSR = 0xa8,
-	OP_RET = 0xa9,
-	OP_IRETURN = 0xac,
-	OP_PUTSTATIC = 0xb3,
-	OP_NEWARRAY = 0xbc,
-	OP_ANEWARRAY = 0xbd,
-	OP_ARRAYLENGTH = 0xbe,
-	OP_ATHROW = 0xbf,
-	OP_CHECKCAST = 0xc0,
-	OP_MULTIANEWARRAY = 0xc5,
-	OP_IFNULL = 0xc6,
-	OP_IFNONNULL = 0xc7,
-	OP_GOTO_W = 0xc8,
-	OP_JSR_W = 0xc9,
-};
-
 /* What is known at one place. Below depth nothing is known of the stack, not even how deep it is.
  */
 struct frame {
@@ -209,7 +172,7 @@ static void copy_on_stack(struct frame *f, uint8_t op)
 {
 	static const uint8_t counts[] = {1, 1, 1, 2, 2, 2}, belows[] = {0, 1, 2, 0, 1, 2};
 	uint16_t moved[4];
-	unsigned count = counts[op - OP_DUP], total = count + belows[op - OP_DUP];
+	unsigned count = counts[op - JAVA_DUP], total = count + belows[op - JAVA_DUP];
 
 	for (unsigned i = 0; i < total; i++)
 		moved[i] = peek(f, i);
@@ -236,7 +199,7 @@ static void access_field(struct following *w, uint8_t op, const char *descriptor
 
 	if (slots == 0) {
 		w->now.depth = 0;
-	} else if (op == OP_PUTSTATIC || op == JAVA_PUTFIELD) {
+	} else if (op == JAVA_PUTSTATIC || op == JAVA_PUTFIELD) {
 		pop(&w->now, slots + (op == JAVA_PUTFIELD));
 	} else {
 		pop(&w->now, op == JAVA_GETFIELD);
@@ -285,12 +248,12 @@ static void make_array(struct following *w, uint8_t op)
 {
 	/* JVMS, newarray: T_BOOLEAN to T_LONG. */
 	static const char letters[] = "ZCFDBSIJ";
-	uint8_t operand = w->code[w->bci + (op == OP_MULTIANEWARRAY ? 3 : 1)];
+	uint8_t operand = w->code[w->bci + (op == JAVA_MULTIANEWARRAY ? 3 : 1)];
 
-	pop(&w->now, op == OP_MULTIANEWARRAY ? operand : 1);
-	if (op == OP_ANEWARRAY)
+	pop(&w->now, op == JAVA_MULTIANEWARRAY ? operand : 1);
+	if (op == JAVA_ANEWARRAY)
 		push(&w->now, ARRAY_TYPE(1, 'L'));
-	else if (op == OP_NEWARRAY && operand >= 4 && operand <= 11)
+	else if (op == JAVA_NEWARRAY && operand >= 4 && operand <= 11)
 		push(&w->now, ARRAY_TYPE(1, letters[operand - 4]));
 	else
 		push(&w->now, ARRAY_TYPE_UNKNOWN);
@@ -299,8 +262,8 @@ static void make_array(struct following *w, uint8_t op)
 /* The array below what else an access takes. */
 static void note_access(struct following *w, uint8_t op)
 {
-	bool two = op == OP_LASTORE || op == OP_DASTORE;
-	unsigned below = op == OP_ARRAYLENGTH ? 0 : op <= OP_SALOAD ? 1 : 2 + two;
+	bool two = op == JAVA_LASTORE || op == JAVA_DASTORE;
+	unsigned below = op == JAVA_ARRAYLENGTH ? 0 : op <= JAVA_SALOAD ? 1 : 2 + two;
 
 	w->types[w->bci] = peek(&w->now, below);
 }
@@ -316,12 +279,12 @@ static void use_local(struct following *w, uint8_t op, unsigned local)
 {
 	uint16_t type = peek(&w->now, 0);
 
-	if (op == OP_ALOAD) {
+	if (op == JAVA_ALOAD) {
 		push(&w->now, local < LOCALS_MAX ? w->now.locals[local] : ARRAY_TYPE_UNKNOWN);
 		return;
 	}
 	pop(&w->now, (unsigned)(effects[op][0] - '0'));
-	if (op == OP_ASTORE)
+	if (op == JAVA_ASTORE)
 		set_local(&w->now, local, type, 1);
 	else
 		set_local(&w->now, local, ARRAY_TYPE_UNKNOWN, (unsigned)(effects[op][0] - '0'));
@@ -335,18 +298,18 @@ static bool names_local(const struct following *w, uint8_t *op, unsigned *local)
 
 	if (wide)
 		*op = code[1];
-	if (*op == OP_ALOAD || (*op >= OP_ISTORE && *op <= OP_ASTORE)) {
+	if (*op == JAVA_ALOAD || (*op >= JAVA_ISTORE && *op <= JAVA_ASTORE)) {
 		*local = wide ? (unsigned)(code[2] << 8 | code[3]) : code[1];
 		return true;
 	}
-	if (*op >= OP_ALOAD_0 && *op <= OP_ALOAD_3) {
-		*local = *op - OP_ALOAD_0;
-		*op = OP_ALOAD;
+	if (*op >= JAVA_ALOAD_0 && *op <= JAVA_ALOAD_3) {
+		*local = *op - JAVA_ALOAD_0;
+		*op = JAVA_ALOAD;
 		return true;
 	}
-	if (*op >= OP_ISTORE_0 && *op <= OP_ASTORE_3) {
-		*local = (*op - OP_ISTORE_0) % 4;
-		*op = (uint8_t)(OP_ISTORE + (*op - OP_ISTORE_0) / 4);
+	if (*op >= JAVA_ISTORE_0 && *op <= JAVA_ASTORE_3) {
+		*local = (*op - JAVA_ISTORE_0) % 4;
+		*op = (uint8_t)(JAVA_ISTORE + (*op - JAVA_ISTORE_0) / 4);
 		return true;
 	}
 	return false;
@@ -354,8 +317,7 @@ static bool names_local(const struct following *w, uint8_t *op, unsigned *local)
 
 static bool accesses_array(uint8_t op)
 {
-	return (op >= OP_IALOAD && op <= OP_SALOAD) || (op >= OP_IASTORE && op <= OP_SASTORE) ||
-	       op == OP_ARRAYLENGTH;
+	return java_op_loads_element(op) || java_op_stores_element(op) || op == JAVA_ARRAYLENGTH;
 }
 
 /* What the instruction does to the stack and to variables. */
@@ -369,38 +331,33 @@ static void step(struct following *w)
 		note_access(w, op);
 	if (names_local(w, &op, &local)) {
 		use_local(w, op, local);
-	} else if (op >= OP_DUP && op < OP_SWAP) {
+	} else if (op >= JAVA_DUP && op < JAVA_SWAP) {
 		copy_on_stack(&w->now, op);
-	} else if (op == OP_SWAP) {
+	} else if (op == JAVA_SWAP) {
 		swap(&w->now);
 	} else if (op >= JAVA_GETSTATIC && op <= JAVA_INVOKEINTERFACE) {
 		use_member(w, op);
 	} else if (op == JAVA_INVOKEDYNAMIC) {
 		w->now.depth = 0;
-	} else if (op == OP_NEWARRAY || op == OP_ANEWARRAY || op == OP_MULTIANEWARRAY) {
+	} else if (op == JAVA_NEWARRAY || op == JAVA_ANEWARRAY || op == JAVA_MULTIANEWARRAY) {
 		make_array(w, op);
-	} else if (op != OP_CHECKCAST && op < JAVA_OPS) {
+	} else if (op != JAVA_CHECKCAST && op < JAVA_OPS) {
 		/* A cast leaves what is known. */
 		pop(&w->now, (unsigned)(effects[op][0] - '0'));
 		push_slots(&w->now, (unsigned)(effects[op][1] - '0'));
 	}
-	if (op == OP_AALOAD && w->now.depth > 0)
+	if (op == JAVA_AALOAD && w->now.depth > 0)
 		w->now.stack[w->now.depth - 1] = element_of(top);
 }
 
 /* ---------------------------------------------------------------- ways */
 
-static uint32_t s32_at(const uint8_t *p)
-{
-	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
 /* Does execution never come to what follows? */
 static bool ends(uint8_t op)
 {
-	return op == OP_GOTO || op == OP_GOTO_W || op == OP_JSR || op == OP_JSR_W || op == OP_RET ||
-	       op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH || op == OP_ATHROW ||
-	       (op >= OP_IRETURN && op <= JAVA_RETURN);
+	return op == JAVA_GOTO || op == JAVA_GOTO_W || op == JAVA_JSR || op == JAVA_JSR_W ||
+	       op == JAVA_RET || op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH ||
+	       op == JAVA_ATHROW || (op >= JAVA_IRETURN && op <= JAVA_RETURN);
 }
 
 static void each_target(struct following *w, void (*visit)(struct following *w, uint32_t target))
@@ -408,18 +365,18 @@ static void each_target(struct following *w, void (*visit)(struct following *w, 
 	const uint8_t *code = w->code + w->bci;
 	uint8_t op = code[0];
 
-	if ((op >= OP_IFEQ && op <= OP_JSR) || op == OP_IFNULL || op == OP_IFNONNULL) {
+	if ((op >= JAVA_IFEQ && op <= JAVA_JSR) || op == JAVA_IFNULL || op == JAVA_IFNONNULL) {
 		visit(w, w->bci + (uint32_t)(int16_t)(code[1] << 8 | code[2]));
-	} else if (op == OP_GOTO_W || op == OP_JSR_W) {
-		visit(w, w->bci + s32_at(code + 1));
+	} else if (op == JAVA_GOTO_W || op == JAVA_JSR_W) {
+		visit(w, w->bci + (uint32_t)java_s32(code + 1));
 	} else if (op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH) {
 		uint32_t at = java_switch_pad(w->bci);
 		int64_t cases = java_switch_cases(w->code, w->size, w->bci);
 
-		visit(w, w->bci + s32_at(code + at));
+		visit(w, w->bci + (uint32_t)java_s32(code + at));
 		at += 12;
 		for (int64_t i = 0; i < cases; i++, at += op == JAVA_TABLESWITCH ? 4 : 8)
-			visit(w, w->bci + s32_at(code + at));
+			visit(w, w->bci + (uint32_t)java_s32(code + at));
 	}
 }
 

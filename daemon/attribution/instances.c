@@ -133,9 +133,7 @@ static int add_callee(struct instances *s, const struct code_image *image, uint3
 
 static bool is_invoke(const struct code_image *image, const struct code_method *m, uint32_t bci)
 {
-	uint8_t op = image->bytecodes[m->bytecode + bci];
-
-	return op >= JAVA_INVOKEVIRTUAL && op <= JAVA_INVOKEDYNAMIC;
+	return java_op_calls(image->bytecodes[m->bytecode + bci]);
 }
 
 static bool is_class(const struct code_image *image, const struct code_reference *r,

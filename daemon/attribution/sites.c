@@ -6,21 +6,11 @@
 
 #include "common/code/java_op.h"
 
-/* JVMS, chapter 6. */
-enum {
-	OP_IALOAD = 0x2e,
-	OP_SALOAD = 0x35,
-	OP_IASTORE = 0x4f,
-	OP_SASTORE = 0x56,
-	OP_GETSTATIC = 0xb2,
-	OP_MULTIANEWARRAY = 0xc5,
-};
-
 /* Of elements, fields and classes, calls, and what makes objects. */
 static bool may_access(uint8_t op)
 {
-	return (op >= OP_IALOAD && op <= OP_SALOAD) || (op >= OP_IASTORE && op <= OP_SASTORE) ||
-	       (op >= OP_GETSTATIC && op <= OP_MULTIANEWARRAY);
+	return java_op_loads_element(op) || java_op_stores_element(op) ||
+	       (op >= JAVA_GETSTATIC && op <= JAVA_MULTIANEWARRAY);
 }
 
 /* Of one method; bcis NULL: counted alone. Returns how many. */

@@ -42,7 +42,7 @@ struct code_null_check {
 	uint32_t continuation;
 };
 
-/* What a bytecode names: a field, or a method, of which the class alone is told. Where each text
+/* What a bytecode names: a field, or a method, of which little is told. Where each text
  * begins in the image's texts; 0 is "". */
 struct code_member {
 	uint32_t class_name;  /* Java name with dots, arrays as long[] */

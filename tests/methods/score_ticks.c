@@ -6,29 +6,10 @@
  * were the same elsewhere, constants, copies. A record counts where its bytecode can have become
  * the instruction.
  */
+#include "common/code/java_op.h"
 #include "common/code/opcode.h"
 #include "daemon/loops/native_code.h"
 #include "tests/methods/score.h"
-
-/* JVMS, chapter 6. */
-enum {
-	OP_IALOAD = 0x2e,
-	OP_SALOAD = 0x35,
-	OP_IASTORE = 0x4f,
-	OP_SASTORE = 0x56,
-	OP_IADD = 0x60,
-	OP_I2S = 0x93,
-	OP_LCMP = 0x94,
-	OP_DCMPG = 0x98,
-	OP_IFEQ = 0x99,
-	OP_IF_ACMPNE = 0xa6,
-	OP_TABLESWITCH = 0xaa,
-	OP_LOOKUPSWITCH = 0xab,
-	OP_CHECKCAST = 0xc0,
-	OP_INSTANCEOF = 0xc1,
-	OP_IFNULL = 0xc6,
-	OP_IFNONNULL = 0xc7,
-};
 
 static bool is_between(uint8_t op, uint8_t first, uint8_t last)
 {
@@ -37,14 +18,14 @@ static bool is_between(uint8_t op, uint8_t first, uint8_t last)
 
 static bool accesses_element(uint8_t op)
 {
-	return is_between(op, OP_IALOAD, OP_SALOAD) || is_between(op, OP_IASTORE, OP_SASTORE);
+	return java_op_loads_element(op) || java_op_stores_element(op);
 }
 
 static bool decides(uint8_t op)
 {
-	return is_between(op, OP_LCMP, OP_DCMPG) || is_between(op, OP_IFEQ, OP_IF_ACMPNE) ||
-	       op == OP_TABLESWITCH || op == OP_LOOKUPSWITCH || op == OP_CHECKCAST ||
-	       op == OP_INSTANCEOF || op == OP_IFNULL || op == OP_IFNONNULL;
+	return is_between(op, JAVA_LCMP, JAVA_DCMPG) || is_between(op, JAVA_IFEQ, JAVA_IF_ACMPNE) ||
+	       op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH || op == JAVA_CHECKCAST ||
+	       op == JAVA_INSTANCEOF || op == JAVA_IFNULL || op == JAVA_IFNONNULL;
 }
 
 /* Constants, copies, and what makes an address of a reference of 4 bytes are of no bytecode. */
@@ -78,7 +59,7 @@ static bool can_be(const struct truth *t, const struct native_code *n,
 	op = t->all.image.bytecodes[m->bytecode + (uint32_t)c.bci];
 	if (insn->branches || insn->does.kind == EFFECT_COMPARE)
 		return decides(op) || accesses_element(op);
-	return computes(n, insn) && (is_between(op, OP_IADD, OP_DCMPG) || accesses_element(op));
+	return computes(n, insn) && (is_between(op, JAVA_IADD, JAVA_DCMPG) || accesses_element(op));
 }
 
 /* The one that the thread waited for. NULL: no instruction begins at the offset. */

@@ -37,11 +37,6 @@ static int32_t s16(const uint8_t *p)
 	return (int16_t)(p[0] << 8 | p[1]);
 }
 
-static int32_t s32(const uint8_t *p)
-{
-	return (int32_t)((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]);
-}
-
 static bool is_if(uint8_t op)
 {
 	return (op >= 0x99 && op <= 0xa6) || op == 0xc6 || op == 0xc7;
@@ -81,10 +76,11 @@ static int add_switch(struct graph *g, uint32_t bci)
 	bool table = g->code[bci] == JAVA_TABLESWITCH;
 	const uint8_t *head = g->code + bci + java_switch_pad(bci);
 	int64_t cases = java_switch_cases(g->code, g->size, bci);
-	int rc = add_edge(g, (int64_t)bci + s32(head));
+	int rc = add_edge(g, (int64_t)bci + java_s32(head));
 
 	for (int64_t i = 0; i < cases && rc == 0; i++)
-		rc = add_edge(g, (int64_t)bci + s32(table ? head + 12 + i * 4 : head + 12 + i * 8));
+		rc = add_edge(g, (int64_t)bci +
+				     java_s32(table ? head + 12 + i * 4 : head + 12 + i * 8));
 	return rc;
 }
 
@@ -99,7 +95,7 @@ static int add_edges(struct graph *g, uint32_t bci, uint32_t length)
 	if (is_if(op) || op == 0xa7)
 		rc = add_edge(g, (int64_t)bci + s16(operand));
 	else if (op == 0xc8)
-		rc = add_edge(g, (int64_t)bci + s32(operand));
+		rc = add_edge(g, (int64_t)bci + java_s32(operand));
 	if (rc == 0 && !is_goto(op) && !is_end(op))
 		rc = add_edge(g, (int64_t)bci + length);
 	return rc;

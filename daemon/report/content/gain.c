@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
+#include "common/saturate.h"
 #include "proto/kinds.h"
 
 bool gain_is_of_first(Jxp__Kind kind)
@@ -23,30 +24,45 @@ static size_t cell(const struct pair *pair)
 	return (size_t)removable(pair) * KIND_VALUES + pair->kind;
 }
 
-static struct pair_gain gain_of(const struct profile *p, const struct pair *pair, uint64_t count,
-				const struct cpu_sum *ticks)
+/* Is the bytecode there the one that makes the access? */
+static bool is_told(const struct profile *p, const struct pair *pair)
 {
 	const struct cct_node *node = cct_node(&p->cct, removable(pair));
-	struct pair_gain gain = {.known = node && node->certainty >= CERTAINTY_EXACT &&
-					  node->certainty <= CERTAINTY_INFERRED};
-	double part = estimate_fraction((double)pair->wasteful_count, (double)count);
 
-	if (!gain.known || ticks->samples == 0)
-		return gain;
-	gain.ticks = part * (double)ticks->samples;
-	gain.cpu.ns = part * ticks->ns;
-	gain.cpu.squares = part * ticks->ns * ticks->ns / (double)ticks->samples +
-			   part * (1 - part) * ticks->ns * ticks->ns / (double)count;
-	return gain;
+	return node && node->certainty >= CERTAINTY_EXACT && node->certainty <= CERTAINTY_INFERRED;
 }
 
-int pair_gains_new(const struct window_result *w, struct pair_gain **out)
+static struct gain_sums gain_of(const struct profile *p, const struct pair *pair, uint64_t count,
+				const struct cpu_sum *ticks)
+{
+	double part = estimate_fraction((double)pair->wasteful_count, (double)count);
+
+	if (!is_told(p, pair))
+		return (struct gain_sums){.untold = pair->wasteful_count};
+	if (ticks->samples == 0)
+		return (struct gain_sums){0};
+	return (struct gain_sums){.ticks = part * (double)ticks->samples,
+				  .cpu.ns = part * ticks->ns,
+				  .cpu.squares =
+				      part * ticks->ns * ticks->ns / (double)ticks->samples +
+				      part * (1 - part) * ticks->ns * ticks->ns / (double)count};
+}
+
+void gain_sums_add(struct gain_sums *to, const struct gain_sums *from)
+{
+	to->cpu.ns += from->cpu.ns;
+	to->cpu.squares += from->cpu.squares;
+	to->ticks += from->ticks;
+	saturate_add(&to->untold, from->untold);
+}
+
+int pair_gains_new(const struct window_result *w, struct gain_sums **out)
 {
 	const struct profile *p = &w->profile;
 	size_t nodes = p->cct.node_count + 1;
 	_cleanup_free_ uint64_t *counts = calloc(nodes * KIND_VALUES, sizeof(*counts));
 	_cleanup_free_ struct cpu_sum *ticks = calloc(nodes, sizeof(*ticks));
-	struct pair_gain *gains = calloc(p->pair_count + 1, sizeof(*gains));
+	struct gain_sums *gains = calloc(p->pair_count + 1, sizeof(*gains));
 
 	*out = gains;
 	if (!counts || !ticks || !gains) {

@@ -25,15 +25,17 @@
 #include "daemon/profile/cpu_share.h"
 #include "daemon/window/result.h"
 
-/* Of one pair of the profile. */
-struct pair_gain {
-	bool known; /* the bytecode of the access that could go is, and ticks were taken */
+/* Of a pair of the profile, or of several added up. */
+struct gain_sums {
 	struct cpu_sums cpu;
-	double ticks; /* that it is told by */
+	double ticks;    /* that it is told by */
+	uint64_t untold; /* wasteful pairs with an access that could go and that nobody can tell */
 };
 
 /* Of all pairs of a window's profile, in their order. To be freed with free. 0 or -ENOMEM. */
-int pair_gains_new(const struct window_result *w, struct pair_gain **out);
+int pair_gains_new(const struct window_result *w, struct gain_sums **out);
+
+void gain_sums_add(struct gain_sums *to, const struct gain_sums *from);
 
 /* Is it the first access of a pair of this kind that could go? */
 bool gain_is_of_first(Jxp__Kind kind);

@@ -101,28 +101,11 @@ static void add_variant(struct ranked_pair *to, const struct pair *variant)
 	to->variants++;
 }
 
-static void add_gain(struct gain_sums *to, const struct pair_gain *gain, const struct pair *pair)
-{
-	if (!gain->known)
-		saturate_add(&to->untold, pair->wasteful_count);
-	to->cpu.ns += gain->cpu.ns;
-	to->cpu.squares += gain->cpu.squares;
-	to->ticks += gain->ticks;
-}
-
-static void add_gains(struct gain_sums *to, const struct gain_sums *from)
-{
-	saturate_add(&to->untold, from->untold);
-	to->cpu.ns += from->cpu.ns;
-	to->cpu.squares += from->cpu.squares;
-	to->ticks += from->ticks;
-}
-
 /* One of the profile's. */
 static void add_pair(struct ranked_pair *to, const struct pair_scope *s, const struct pair *pair)
 {
 	add_variant(to, pair);
-	add_gain(&to->gain_sums, &s->gains[pair - s->window->profile.pairs], pair);
+	gain_sums_add(&to->gain_sums, &s->gains[pair - s->window->profile.pairs]);
 }
 
 static void name_after(struct pair *sum, const struct pair *like)
@@ -228,7 +211,7 @@ static void fold(struct pair_ranking *r, const struct ranked_pair *row)
 	if (r->folded_rows++ == 0)
 		name_after(&r->folded.sum, &row->sum);
 	add_variant(&r->folded, &row->sum);
-	add_gains(&r->folded.gain_sums, &row->gain_sums);
+	gain_sums_add(&r->folded.gain_sums, &row->gain_sums);
 	if (row->sum.region != JXP__REGION__REGION_STACK &&
 	    row->sum.wasteful_count > r->folded_most)
 		r->folded_most = row->sum.wasteful_count;

@@ -46,7 +46,7 @@ struct pair_scope {
 	uint32_t *lines;
 	uint32_t *turns;
 	uint32_t *fields;
-	struct pair_gain *gains; /* by pair of the profile */
+	struct gain_sums *gains; /* by pair of the profile */
 };
 
 struct ranked_pair {
@@ -60,11 +60,7 @@ struct ranked_pair {
 	/* Of it, what could be gained (gain.h): not known where most of its wasteful pairs have an
 	 * access that nobody can tell. */
 	struct cpu_share gain;
-	struct gain_sums {
-		struct cpu_sums cpu;
-		double ticks;
-		uint64_t untold; /* wasteful pairs */
-	} gain_sums;
+	struct gain_sums gain_sums;
 };
 
 struct pair_ranking {
