@@ -48,6 +48,9 @@ void code_bytecodes_free(struct code_bytecodes *b)
 
 bool code_bytecodes_begin(struct code_bytecodes *b, const uint64_t *names, size_t count)
 {
+	/* A method that was cut is read anew. */
+	if (code_bytecodes_cut(b))
+		(void)code_bytecodes_forget(b);
 	b->of_images_before = b->method_count;
 	b->cut = false;
 	return code_members_begin(b->members, names, count);

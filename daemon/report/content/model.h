@@ -4,13 +4,13 @@
  * profiled, when, how it ended, counters) are the window's, which the model borrows.
  *
  * Read-only once made: a report that comes out too long is written again from the same model. It
- * takes 152 bytes for each pair, and for each of 1,000 places and of 1,000 pairs of lines of a
+ * takes 216 bytes for each pair, and for each of 1,000 places and of 1,000 pairs of lines of a
  * kind; 768 for each allocation site and 32 for each context that accesses one; 184 for each field
- * of a class and 24 for each context that accesses one: with all limits reached, 86 MiB. Ticks take
+ * of a class and 24 for each context that accesses one: with all limits reached, 94 MiB. Ticks take
  * 80 bytes for each method and 56 for each context, at most 27 MiB more; where the methods that
  * subsume are wanted, a node of their tree takes 18 bytes, and a method its name and 64. A loop
- * takes 344, its callers and places what the window has of them. While it is made, a pair takes 192
- * bytes more, a site 300, and a context 8.
+ * takes 344, its callers and places what the window has of them. While it is made, a pair takes 288
+ * bytes more, a site 300, a context 8, and a node of the tree 80 for a moment.
  */
 #ifndef JXPERF_DAEMON_REPORT_CONTENT_MODEL_H
 #define JXPERF_DAEMON_REPORT_CONTENT_MODEL_H
