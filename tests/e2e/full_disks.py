@@ -73,8 +73,8 @@ def start_jvm(user=USER, prefix=()):
     return Workload(jdks()[0], "SilentStore", prefix=(*prefix, *as_user(user)), cwd=cwd)
 
 
-def attach(daemon, jvm, *options):
-    return daemon.ctl("attach", str(jvm.pid), "--duration", "1s", "--kinds", "silent-store", *options)
+def attach(daemon, jvm, *options, duration="1s"):
+    return daemon.ctl("attach", str(jvm.pid), "--duration", duration, "--kinds", "silent-store", *options)
 
 
 def refused(result, *words):
@@ -114,10 +114,12 @@ def without_room_in_tmp_all_works_but_what_is_to_be_written_there():
             assert not said_by_check(daemon, jvm)
             window = report["window"]["id"]
             refused(daemon.ctl("report", window, "-o", "/tmp/out"), "cannot write '/tmp/out': No space left on device")
-            refused(attach(daemon, jvm, "-o", "/tmp/out"), "cannot write '/tmp/out': No space left on device: make room, and ask",
+            # Long enough to have samples on a machine that has much else to do.
+            refused(attach(daemon, jvm, "-o", "/tmp/out", duration="4s"), "cannot write '/tmp/out': No space left on device: make room, and ask",
                     "'jxperfctl report w2'")
             assert os.stat("/tmp/out").st_size == 0 and os.listdir("/tmp").count("out") == 1
-            assert report_of(daemon.ctl("report", "w2", "--format", "json"))["quality"]["samples"] > 0
+            report = report_of(daemon.ctl("report", "w2", "--format", "json"))
+            assert report["quality"]["samples"] > 0, (report["window"], report["quality"])
             assert_unharmed(jvm)
             jvm.stop()
             daemon.stop()
