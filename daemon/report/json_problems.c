@@ -17,7 +17,7 @@ static json_t *sentence_json(const struct profile *p, const struct problem *prob
 
 	if (!out)
 		return NULL;
-	report_text_problem_sentence(out, p, problem);
+	report_text_problem_sentence(out, p, problem, " ");
 	return fclose(out) == 0 ? json_string(text) : NULL;
 }
 

@@ -35,29 +35,32 @@ static void places(FILE *out, const struct profile *p, const struct problem *pro
 
 struct sentence {
 	const char *verb;
-	const char *rest; /* behind the places, before the part */
+	const char *stop; /* behind the places */
+	const char *rest; /* before the part */
 };
 
 static const struct sentence sentences[PROBLEM_KINDS] = {
-    [PROBLEM_COPIED] = {"copies", ", overwritten before anybody reads it in"},
-    [PROBLEM_CLEARED] = {"clears", ", which are filled again before anybody reads them, in"},
-    [PROBLEM_GROWN] = {"copies", " as it grows, again and again, in"},
-    [PROBLEM_OVERWRITTEN] = {"stores", ", overwritten before anybody reads it in"},
-    [PROBLEM_REWRITTEN] = {"stores", " the value that is there already, in"},
-    [PROBLEM_SEARCHED] = {"looks through", " again from the beginning: nothing has changed in"},
-    [PROBLEM_BOOKKEEPING] = {"loads", " again each time, unchanged in"},
-    [PROBLEM_SCAFFOLDING] = {"loads", " between a loop and its elements, unchanged in"},
-    [PROBLEM_REPEATED] = {"loads", " again, and works on what is unchanged in"},
+    [PROBLEM_COPIED] = {"copies", ",", "overwritten before anybody reads it in"},
+    [PROBLEM_CLEARED] = {"clears", ",", "and it is filled again before anybody reads it, in"},
+    [PROBLEM_GROWN] = {"copies", "", "as it grows, in"},
+    [PROBLEM_OVERWRITTEN] = {"stores", ",", "overwritten before anybody reads it in"},
+    [PROBLEM_REWRITTEN] = {"stores", "", "again with the value that is there already in"},
+    [PROBLEM_SEARCHED] = {"looks through", "", "again, of which nothing has changed in"},
+    [PROBLEM_BOOKKEEPING] = {"loads", "", "again each time, unchanged in"},
+    [PROBLEM_SCAFFOLDING] = {"goes by way of", "", "for each element, unchanged in"},
+    [PROBLEM_REPEATED] = {"loads", "", "again, and works on what is unchanged in"},
 };
 
-void report_text_problem_sentence(FILE *out, const struct profile *p, const struct problem *problem)
+void report_text_problem_sentence(FILE *out, const struct profile *p, const struct problem *problem,
+				  const char *gap)
 {
 	const struct sentence *words = &sentences[problem->kind];
 
 	report_text_method(out, p, problem->method);
 	fprintf(out, " %s ", words->verb);
 	places(out, p, problem);
-	fprintf(out, "%s %.0f%% of its %s", words->rest, 100 * problem->fraction,
+	fprintf(out, "%s%s%s %.0f%% of its %s", words->stop, gap, words->rest,
+		100 * problem->fraction,
 		problem_words[problem->kind].whole ? "stores" : "accesses");
 }
 
@@ -122,12 +125,13 @@ void report_text_problem(FILE *out, const struct report_model *m, size_t rank)
 	const struct problem *problem = &m->problems.list[rank];
 
 	fprintf(out, "%zu. ", rank + 1);
-	report_text_problem_sentence(out, &m->window->profile, problem);
+	report_text_problem_sentence(out, &m->window->profile, problem, "\n   ");
 	fprintf(out, " (%.0f to %.0f%%)\n", 100 * problem->fraction_ci95.low,
 		100 * problem->fraction_ci95.high);
 	where(out, m, problem);
 	costs(out, problem);
-	fprintf(out, "   %" PRIu64 " wasteful pairs, of %.0f%% the method can be told. %s\n",
+	fprintf(out,
+		"   %" PRIu64 " wasteful pairs, the method is told of %.0f%%; helped others: %s\n",
 		problem->evidence, 100 * (double)problem->told / (double)problem->evidence,
 		problem_words[problem->kind].advice);
 }

@@ -11,16 +11,21 @@
  * loop does is one problem. */
 #define STEP_CALLS_MAX 2
 
-static double weight_of(const struct pair_scope *s, const struct pair *pair, const bool *walked)
+/* Stacks, and what compilers have no registers for, are no memory of the program's. */
+static bool is_memory(const struct pair_scope *s, const struct pair *pair)
 {
 	uint32_t place = locations_get(&s->window->profile.locations, pair->location).kind;
 
-	if (pair->wasteful_count == 0 || !s->regions[pair->region] ||
-	    pair->region == JXP__REGION__REGION_STACK || place == JXP__LOCATION__KIND__SPILL ||
-	    place == JXP__LOCATION__KIND__STACK)
-		return 0;
-	if (pair->kind == JXP__KIND__KIND_SILENT_LOAD && walked[pair->location] &&
-	    !operation_is_one_call(s, pair))
+	return s->regions[pair->region] && pair->region != JXP__REGION__REGION_STACK &&
+	       place != JXP__LOCATION__KIND__SPILL && place != JXP__LOCATION__KIND__STACK;
+}
+
+static double weight_of(const struct pair_scope *s, const struct pair *pair, const bool *walked)
+{
+	bool walk = pair->kind == JXP__KIND__KIND_SILENT_LOAD && walked[pair->location] &&
+		    !operation_is_one_call(s, pair);
+
+	if (pair->wasteful_count == 0 || walk)
 		return 0;
 	return pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes;
 }
@@ -125,7 +130,7 @@ static int join_steps(struct group_member *members, size_t count, const struct p
 
 /* ---------------------------------------------------------------- groups */
 
-/* The members of operations that somebody knows; returns how many. */
+/* The pairs of operations that somebody knows; returns how many. */
 static size_t collect(struct group_member *members, const struct pair_scope *s, const bool *walked)
 {
 	const struct profile *p = &s->window->profile;
@@ -134,7 +139,7 @@ static size_t collect(struct group_member *members, const struct pair_scope *s, 
 	for (size_t i = 0; i < p->pair_count; i++) {
 		struct operation o = operation_of(s, &p->pairs[i]);
 
-		if (o.method)
+		if (o.method && is_memory(s, &p->pairs[i]))
 			members[count++] =
 			    (struct group_member){.pair = &p->pairs[i],
 						  .step = o.method,

@@ -28,7 +28,7 @@ enum problem_kind {
 
 struct problem_words {
 	const char *name;   /* "copied": in JSON */
-	const char *advice; /* what has helped people: a sentence */
+	const char *advice; /* what has helped people */
 	/* The work as such is in vain, with all that it loads: not the part of it that is one of
 	 * these stores. */
 	bool whole;

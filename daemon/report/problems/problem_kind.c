@@ -3,21 +3,17 @@
 #include <string.h>
 
 const struct problem_words problem_words[PROBLEM_KINDS] = {
-    [PROBLEM_COPIED] = {"copied", "Read the original, or copy what is used only.", true},
-    [PROBLEM_CLEARED] = {"cleared", "Leave out the clearing, or clear what will not be filled.",
-			 true},
-    [PROBLEM_GROWN] = {"grown", "Begin with the size that is needed in the end.", true},
-    [PROBLEM_OVERWRITTEN] = {"overwritten", "Store once, when the value is final.", false},
-    [PROBLEM_REWRITTEN] = {"rewritten", "Store only what has changed, or initialise once.", false},
-    [PROBLEM_SEARCHED] = {"searched",
-			  "Look it up in a set or a map, or begin where the last search ended.",
+    [PROBLEM_COPIED] = {"copied", "reading the original, or copying what is used alone", true},
+    [PROBLEM_CLEARED] = {"cleared", "no clearing of what will be filled", true},
+    [PROBLEM_GROWN] = {"grown", "beginning with the size that it has in the end", true},
+    [PROBLEM_OVERWRITTEN] = {"overwritten", "storing once, when the value is final", false},
+    [PROBLEM_REWRITTEN] = {"rewritten", "storing what has changed alone", false},
+    [PROBLEM_SEARCHED] = {"searched", "a set or a map, or going on where the last search ended",
 			  false},
     [PROBLEM_BOOKKEEPING] = {"bookkeeping",
-			     "Work on a whole block: fetch the array and the bounds once.", false},
-    [PROBLEM_SCAFFOLDING] = {"scaffolding",
-			     "Go over the array or list itself where it is the hot path.", false},
-    [PROBLEM_REPEATED] = {"repeated", "Keep the result while what it came from has not changed.",
-			  false},
+			     "working on whole blocks, with the bounds looked at once", false},
+    [PROBLEM_SCAFFOLDING] = {"scaffolding", "going over the array or list itself", false},
+    [PROBLEM_REPEATED] = {"repeated", "keeping the result until what it is made of changes", false},
 };
 
 /* ---------------------------------------------------------------- names */

@@ -17,6 +17,9 @@
  * there. */
 #define STEP_WEIGHT_MIN 0.05
 
+/* Of dead stores, with a silent one for each. */
+#define SAME_VALUE_PART 0.7
+
 /* What most comes from is named where it is so much. */
 #define CALLER_PART_MIN 0.6
 
@@ -32,7 +35,7 @@ static bool is_told(const struct profile *p, uint32_t node)
 
 static void count_pairs(struct problem *out, const struct profile *p, const struct pair_group *g)
 {
-	double weights[KIND_VALUES] = {0}, largest = 0;
+	double weights[KIND_VALUES] = {0};
 
 	for (size_t i = 0; i < g->count; i++) {
 		const struct group_member *m = &g->members[i];
@@ -50,11 +53,32 @@ static void count_pairs(struct problem *out, const struct profile *p, const stru
 	for (int kind = 0; kind < KIND_VALUES; kind++)
 		if (weights[kind] > weights[out->pairs_kind])
 			out->pairs_kind = (Jxp__Kind)kind;
+}
+
+static void find_largest(struct problem *out, const struct pair_group *g)
+{
+	double largest = 0;
+
 	for (size_t i = 0; i < g->count; i++)
 		if (g->members[i].pair->kind == out->pairs_kind && g->members[i].weight > largest) {
 			largest = g->members[i].weight;
 			out->largest = g->members[i].pair;
 		}
+}
+
+/* Most of what is stored and overwritten unread may be overwritten with the same value: that says
+ * more. */
+static void name_kind(struct problem *out, const struct pair_scope *s, const struct pair_group *g)
+{
+	const struct problem_pairs *dead = &out->pairs[JXP__KIND__KIND_DEAD_STORE];
+	const struct problem_pairs *silent = &out->pairs[JXP__KIND__KIND_SILENT_STORE];
+
+	out->kind = problem_kind_of(s, g, out->pairs_kind);
+	if (out->kind != PROBLEM_OVERWRITTEN ||
+	    (double)silent->wasteful < SAME_VALUE_PART * (double)dead->wasteful)
+		return;
+	out->kind = PROBLEM_REWRITTEN;
+	out->pairs_kind = JXP__KIND__KIND_SILENT_STORE;
 }
 
 /* Something that has weight. */
@@ -293,44 +317,80 @@ static double rank_of(const struct problem *problem)
 	return problem->saved.known ? problem->saved.ci95.low : problem->fraction_ci95.low;
 }
 
-static void offer(struct problems *out, const struct problem *problem)
+static int compare_ranks(const void *a, const void *b)
 {
-	size_t at = out->count;
+	const struct problem *x = a, *y = b;
 
-	while (at > 0 && rank_of(&out->list[at - 1]) < rank_of(problem))
-		at--;
-	if (at == PROBLEMS_MAX)
-		return;
-	if (out->count < PROBLEMS_MAX)
-		out->count++;
-	memmove(&out->list[at + 1], &out->list[at], (out->count - 1 - at) * sizeof(out->list[0]));
-	out->list[at] = *problem;
+	if (rank_of(x) != rank_of(y))
+		return rank_of(x) > rank_of(y) ? -1 : 1;
+	return x->method < y->method ? -1 : x->method > y->method;
 }
 
-static int look_at(struct problems *out, const struct pair_scope *s, const struct pair_group *g,
-		   struct weighed *scratch)
+/* One kind of thing, of which one operation does all for the other one. */
+static bool is_one(const struct problem *a, const struct problem *b)
+{
+	return a->kind == b->kind && ((a->caller == b->method && a->caller_part >= MERGED_PART) ||
+				      (b->caller == a->method && b->caller_part >= MERGED_PART));
+}
+
+static void offer(struct problems *out, const struct problem *problem)
+{
+	bool known = out->count == PROBLEMS_MAX;
+
+	for (size_t i = 0; i < out->count; i++)
+		known = known || is_one(&out->list[i], problem);
+	if (!known)
+		out->list[out->count++] = *problem;
+}
+
+/* 1 with the problem that a group is, 0 where there is too little of it, or -ENOMEM. */
+static int problem_of(struct problem *out, const struct pair_scope *s, const struct pair_group *g,
+		      struct weighed *scratch)
 {
 	const struct profile *p = &s->window->profile;
-	struct problem problem = {.method = g->method};
 	struct operation_time time;
-	int r;
 
-	count_pairs(&problem, p, g);
-	if (problem.evidence < PAIRS_EVIDENCE)
+	*out = (struct problem){.method = g->method};
+	count_pairs(out, p, g);
+	if (out->evidence < PAIRS_EVIDENCE)
 		return 0;
-	r = time_of(&time, s->window, g, scratch);
-	if (r < 0)
-		return r;
-	find_places(&problem, s, g, scratch);
-	find_caller(&problem, p, g, scratch);
-	problem.kind = problem_kind_of(s, g, problem.pairs_kind);
-	in_vain(&problem, s->window);
-	estimate(&problem, s, g, &time);
-	if (problem.saved.known &&
-	    fmax(problem.saved.share, problem.gain.share) < PROBLEM_SHARE_MIN)
-		out->small++;
-	else
-		offer(out, &problem);
+	if (time_of(&time, s->window, g, scratch) < 0)
+		return -ENOMEM;
+	name_kind(out, s, g);
+	find_largest(out, g);
+	find_places(out, s, g, scratch);
+	find_caller(out, p, g, scratch);
+	in_vain(out, s->window);
+	estimate(out, s, g, &time);
+	return 1;
+}
+
+static bool is_small(const struct problem *problem)
+{
+	return problem->saved.known &&
+	       fmax(problem->saved.share, problem->gain.share) < PROBLEM_SHARE_MIN;
+}
+
+/* Of so many of the largest groups. */
+static int rank(struct problems *out, const struct pair_scope *s, const struct pair_groups *groups,
+		struct weighed *scratch)
+{
+	struct problem found[CANDIDATES_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < groups->count && i < CANDIDATES_MAX; i++) {
+		int r = problem_of(&found[count], s, &groups->list[i], scratch);
+
+		if (r < 0)
+			return r;
+		if (r > 0 && is_small(&found[count]))
+			out->small++;
+		else
+			count += (size_t)r;
+	}
+	qsort(found, count, sizeof(found[0]), compare_ranks);
+	for (size_t i = 0; i < count; i++)
+		offer(out, &found[i]);
 	return 0;
 }
 
@@ -344,8 +404,8 @@ int problems_init(struct problems *out, const struct pair_scope *s)
 	*out = (struct problems){0};
 	if (!scratch)
 		return -ENOMEM;
-	for (size_t i = 0; r == 0 && i < groups.count && i < CANDIDATES_MAX; i++)
-		r = look_at(out, s, &groups.list[i], scratch);
+	if (r == 0)
+		r = rank(out, s, &groups, scratch);
 	pair_groups_release(&groups);
 	if (r < 0)
 		*out = (struct problems){0};
