@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/report/content/pair_ranking.h"
+#include "daemon/report/pairs/pair_ranking.h"
 
 #define MERGED_PART  0.8
 #define MERGED_WASTE 0.2 /* the caller's own, for each of the step's */

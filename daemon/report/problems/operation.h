@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "daemon/report/content/pair_ranking.h"
+#include "daemon/report/pairs/pair_ranking.h"
 
 struct operation {
 	uint32_t method; /* of the profile's tree; 0: nobody knows */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/report/content/pair_ranking.h"
+#include "daemon/report/pairs/pair_ranking.h"
 
 enum problem_kind {
 	PROBLEM_COPIED,      /* copied and overwritten unread */

@@ -1,4 +1,4 @@
-#include "daemon/report/content/kind_findings.h"
+#include "daemon/report/pairs/kind_findings.h"
 
 static void regions_init(struct report_kind *k, const struct window_result *w)
 {

@@ -1,10 +1,10 @@
 /*
  * What a report says of pairs: each kind's shares and rankings.
  */
-#ifndef JXPERF_DAEMON_REPORT_CONTENT_KIND_FINDINGS_H
-#define JXPERF_DAEMON_REPORT_CONTENT_KIND_FINDINGS_H
+#ifndef JXPERF_DAEMON_REPORT_PAIRS_KIND_FINDINGS_H
+#define JXPERF_DAEMON_REPORT_PAIRS_KIND_FINDINGS_H
 
-#include "daemon/report/content/pair_ranking.h"
+#include "daemon/report/pairs/pair_ranking.h"
 #include "proto/kinds.h"
 
 /* Of a kind, what lies in one region. */

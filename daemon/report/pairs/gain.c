@@ -1,4 +1,4 @@
-#include "daemon/report/content/gain.h"
+#include "daemon/report/pairs/gain.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -17,8 +17,8 @@
  * of what its loop or method takes; and a load whose line the cache does not have any more may cost
  * another access as much once it is gone. Pure functions.
  */
-#ifndef JXPERF_DAEMON_REPORT_CONTENT_GAIN_H
-#define JXPERF_DAEMON_REPORT_CONTENT_GAIN_H
+#ifndef JXPERF_DAEMON_REPORT_PAIRS_GAIN_H
+#define JXPERF_DAEMON_REPORT_PAIRS_GAIN_H
 
 #include <stddef.h>
 
