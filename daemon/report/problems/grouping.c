@@ -20,14 +20,23 @@ static bool is_memory(const struct pair_scope *s, const struct pair *pair)
 	       place != JXP__LOCATION__KIND__SPILL && place != JXP__LOCATION__KIND__STACK;
 }
 
-static double weight_of(const struct pair_scope *s, const struct pair *pair, const bool *walked)
+/* What the JVM stores on the way to a native method and back nobody can leave out. */
+static bool is_native(const struct profile *p, uint32_t node)
 {
-	bool walk = pair->kind == JXP__KIND__KIND_SILENT_LOAD && walked[pair->location] &&
-		    !operation_is_one_call(s, pair);
+	const struct cct_node *n = cct_node(&p->cct, node);
 
-	if (pair->wasteful_count == 0 || walk)
-		return 0;
+	return n && n->tier == JXP__TIER__TIER_NATIVE;
+}
+
+static double wasted_by(const struct pair *pair)
+{
 	return pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes;
+}
+
+static bool is_walk(const struct pair_scope *s, const struct pair *pair, const bool *walked)
+{
+	return pair->kind == JXP__KIND__KIND_SILENT_LOAD && walked[pair->location] &&
+	       !operation_is_one_call(s, pair);
 }
 
 static int compare_members(const void *a, const void *b)
@@ -112,11 +121,11 @@ static int join_steps(struct group_member *members, size_t count, const struct p
 	if (!wastes || !part_of || !ways)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		wastes[members[i].step] += members[i].weight;
+		wastes[members[i].step] += members[i].wasted;
 	for (size_t i = 0; i < count; i++)
 		ways[i] = (struct way){.step = members[i].step,
 				       .caller = calling_operation(p, members[i].node, wastes),
-				       .weight = members[i].weight};
+				       .weight = members[i].wasted};
 	qsort(ways, count, sizeof(*ways), compare_ways);
 	for (size_t i = 0, next; i < count; i = next) {
 		for (next = i + 1; next < count && compare_ways(&ways[i], &ways[next]) == 0; next++)
@@ -137,14 +146,16 @@ static size_t collect(struct group_member *members, const struct pair_scope *s, 
 	size_t count = 0;
 
 	for (size_t i = 0; i < p->pair_count; i++) {
-		struct operation o = operation_of(s, &p->pairs[i]);
+		const struct pair *pair = &p->pairs[i];
+		struct group_member m = {.pair = pair, .wasted = wasted_by(pair)};
+		struct operation o = operation_of(s, pair);
 
-		if (o.method && is_memory(s, &p->pairs[i]))
-			members[count++] =
-			    (struct group_member){.pair = &p->pairs[i],
-						  .step = o.method,
-						  .node = o.node,
-						  .weight = weight_of(s, &p->pairs[i], walked)};
+		if (!o.method || !is_memory(s, pair) || is_native(p, gain_node(pair)))
+			continue;
+		m.step = o.method;
+		m.node = o.node;
+		m.weight = is_walk(s, pair, walked) ? 0 : m.wasted;
+		members[count++] = m;
 	}
 	return count;
 }

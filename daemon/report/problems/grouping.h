@@ -3,7 +3,8 @@
  * no part of any).
  *
  * An operation whose waste comes by way of one other operation for MERGED_PART is a step of that
- * one, unless that has next to no waste besides.
+ * one, unless that has next to no waste besides, what a walk has to load again included: who goes
+ * over the elements does what is done with each.
  */
 #ifndef JXPERF_DAEMON_REPORT_PROBLEMS_GROUPING_H
 #define JXPERF_DAEMON_REPORT_PROBLEMS_GROUPING_H
@@ -23,7 +24,8 @@ struct group_member {
 	uint32_t step;           /* the operation by itself, a method, */
 	uint32_t operation;      /* and the one that it is a step of, or itself */
 	uint32_t node;           /* the step's frame */
-	double weight; /* CPU time, or bytes where that is not known; 0: no part of a problem */
+	double wasted;           /* CPU time, or bytes where that is not known */
+	double weight;           /* the same; 0: no part of a problem */
 };
 
 struct pair_group {

@@ -41,6 +41,7 @@ extern const struct problem_words problem_words[PROBLEM_KINDS];
 /* Pairs of a kind that are part of a problem, and all that its operation has. */
 struct problem_pairs {
 	uint64_t wasteful;
+	uint64_t walked; /* wasteful, too, and no problem by themselves: loads of a walk */
 	uint64_t count;
 };
 

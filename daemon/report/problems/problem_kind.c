@@ -87,8 +87,11 @@ static bool wraps(const struct profile *p, const struct pair *pair)
 
 /* ---------------------------------------------------------------- weights */
 
+/* Of the weight, elements of arrays of references where objects are gone over. */
+#define OBJECTS_PART 0.15
+
 struct tally {
-	double all, clears, copies, grows, wraps, elements, own_fields;
+	double all, clears, copies, grows, wraps, objects, own_fields;
 	double same;          /* both accesses are one bytecode's */
 	uint32_t first_field; /* of own_fields */
 	bool several_fields;  /* and there is another one */
@@ -102,6 +105,16 @@ static bool is_own_field(const struct profile *p, const struct pair *pair, const
 
 	return l->kind == JXP__LOCATION__KIND__FIELD && first && first == second &&
 	       (first->class_name == l->declared_in || first->class_name == l->class_name);
+}
+
+/* An element of an array of references: who goes over that goes over objects. */
+static bool is_of_objects(const struct profile *p, const struct location *l)
+{
+	static const char *const primitives[] = {"boolean", "byte",  "char",   "short", "int",
+						 "long",    "float", "double", ""};
+
+	return l->kind == JXP__LOCATION__KIND__ELEMENT && l->type &&
+	       !begins(strings_get(&p->strings, l->type), primitives);
 }
 
 static bool is_one_bytecode(const struct profile *p, const struct pair *pair)
@@ -131,7 +144,7 @@ static void add(struct tally *t, const struct profile *p, const struct group_mem
 	t->grows += grows(p, m->pair) ? m->weight : 0;
 	t->wraps += wraps(p, m->pair) ? m->weight : 0;
 	t->same += is_one_bytecode(p, m->pair) ? m->weight : 0;
-	t->elements += l.kind == JXP__LOCATION__KIND__ELEMENT ? m->weight : 0;
+	t->objects += is_of_objects(p, &l) ? m->weight : 0;
 	t->own_fields += is_own_field(p, m->pair, &l) ? m->weight : 0;
 	count_field(t, &l);
 }
@@ -172,7 +185,7 @@ static enum problem_kind of_silent_loads(const struct profile *p, const struct p
 		return PROBLEM_GROWN;
 	if (is_most(t->wraps, t))
 		return PROBLEM_SCAFFOLDING;
-	if (searches(p, group->method))
+	if (searches(p, group->method) || t->objects > OBJECTS_PART * t->all)
 		return PROBLEM_SEARCHED;
 	return is_most(t->own_fields, t) ? PROBLEM_BOOKKEEPING : PROBLEM_REPEATED;
 }

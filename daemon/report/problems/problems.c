@@ -42,8 +42,10 @@ static void count_pairs(struct problem *out, const struct profile *p, const stru
 		struct problem_pairs *pairs = &out->pairs[m->pair->kind];
 
 		pairs->count += m->pair->count;
-		if (m->weight <= 0)
+		if (m->weight <= 0) {
+			pairs->walked += m->pair->wasteful_count;
 			continue;
+		}
 		pairs->wasteful += m->pair->wasteful_count;
 		out->evidence += m->pair->wasteful_count;
 		if (is_told(p, gain_node(m->pair)))
@@ -183,7 +185,9 @@ struct operation_time {
 	struct cpu_sum total; /* and in all that it calls */
 };
 
-/* Methods that make much of the accesses that could go. */
+/* The operation's method, and those that make much of the accesses that could go: ticks of what is
+ * inlined are told by the access that they waited for, which may be the one that brings the line.
+ */
 static void mark_steps(bool *steps, const struct profile *p, const struct pair_group *g,
 		       struct weighed *scratch)
 {
@@ -197,6 +201,7 @@ static void mark_steps(bool *steps, const struct profile *p, const struct pair_g
 	kept = add_up(scratch, count);
 	for (size_t i = 0; i < kept; i++)
 		steps[scratch[i].what] = scratch[i].weight >= STEP_WEIGHT_MIN * g->weight;
+	steps[g->method] = true;
 }
 
 /* 0 or -ENOMEM. */
@@ -232,7 +237,8 @@ static int time_of(struct operation_time *out, const struct window_result *w,
 /* ---------------------------------------------------------------- what is in vain */
 
 /* Of the accesses of the operation that were looked at, the part in vain: of its loads and stores,
- * or of its stores alone where all else is done for them. A store is looked at for both kinds. */
+ * or of its stores alone where all else is done for them. A store is looked at for both kinds. Of
+ * a search the walk is in vain, too. */
 static void in_vain(struct problem *out, const struct window_result *w)
 {
 	const struct problem_pairs *dead = &out->pairs[JXP__KIND__KIND_DEAD_STORE];
@@ -247,6 +253,8 @@ static void in_vain(struct problem *out, const struct window_result *w)
 		all += (double)loads->count;
 		wasteful += (double)loads->wasteful;
 	}
+	if (out->kind == PROBLEM_SEARCHED)
+		wasteful += (double)loads->walked;
 	out->fraction = fmin(1, estimate_fraction(wasteful, all));
 	all /= window_result_design_effect(w, out->pairs_kind);
 	out->fraction_ci95 = estimate_ci95(out->fraction * all, all, all);
