@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "daemon/attribution/access_bytecodes.h"
 #include "daemon/attribution/array_types.h"
@@ -20,14 +18,7 @@
 
 static void read_types(struct code_image *image, const char *text)
 {
-	int fd = memfd_create("code", MFD_CLOEXEC);
-	char path[64];
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_true(code_file_read(image, path));
-	(void)close(fd);
+	assert_true(code_file_read_text(image, text));
 	assert_int_equal(array_types_make(image), 0);
 }
 
