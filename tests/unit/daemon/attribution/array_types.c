@@ -129,6 +129,11 @@ static void where_ways_meet_what_differs_is_not_known(void **state)
 			 BOOLEANS);
 	/* Where an exception is caught: return; astore_1, aload_0, arraylength, return. */
 	assert_int_equal(type_of("([Z)V", "b14c2abeb1", "", 3), ARRAY_TYPE_UNKNOWN);
+	/* What a jsr leads to may change it: jsr 6; aload_0, arraylength, return; 6: astore_2,
+	 * aload_1, arraylength, pop, aload_1, astore_0, ret 2. */
+	assert_int_equal(type_of("([Z[B)V", "a800062abeb14d2bbe572b4ba902", "", 4),
+			 ARRAY_TYPE_UNKNOWN);
+	assert_int_equal(type_of("([Z[B)V", "a800062abeb14d2bbe572b4ba902", "", 8), BYTES);
 	/* A switch: iload_1, tableswitch of 0 to 0, both to 20: aload_0, arraylength, return. */
 	assert_int_equal(type_of("([ZI)V",
 				 "1baa0000"
