@@ -85,6 +85,24 @@ static inline bool java_op_calls(uint8_t op)
 	return op >= JAVA_INVOKEVIRTUAL && op <= JAVA_INVOKEDYNAMIC;
 }
 
+/* Calls a part of the method, in class files of before Java 6. Execution comes back behind it. */
+static inline bool java_op_is_jsr(uint8_t op)
+{
+	return op == JAVA_JSR || op == JAVA_JSR_W;
+}
+
+/* Does execution never go on with what follows? Behind a jsr it does so later. */
+static inline bool java_op_ends(uint8_t op)
+{
+	return op == JAVA_GOTO || op == JAVA_GOTO_W || (op >= JAVA_RET && op <= JAVA_RETURN) ||
+	       op == JAVA_ATHROW;
+}
+
+static inline int32_t java_s16(const uint8_t *p)
+{
+	return (int16_t)(p[0] << 8 | p[1]);
+}
+
 static inline int32_t java_s32(const uint8_t *p)
 {
 	return (int32_t)((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]);
@@ -101,5 +119,12 @@ int64_t java_switch_cases(const uint8_t *code, uint32_t size, uint32_t bci);
 
 /* Bytes of the instruction at bci; 0 where there is none, or it does not fit. */
 uint32_t java_op_length(const uint8_t *code, uint32_t size, uint32_t bci);
+
+/* To how many places the instruction at bci leads besides the next one: of a branch, a switch or a
+ * jsr. It fits. */
+uint32_t java_op_targets(const uint8_t *code, uint32_t size, uint32_t bci);
+
+/* One of these, the default of a switch first. Nobody vouches for its being one of the code. */
+int64_t java_op_target(const uint8_t *code, uint32_t bci, uint32_t which);
 
 #endif

@@ -413,16 +413,18 @@ enum access_fit access_bytecode_fits(const struct code_image *image, uint32_t me
 
 /* ---------------------------------------------------------------- in stubs */
 
-/* Where the bytecode at bci branches back to; bci: it does not. */
-static uint32_t goes_back_to(const uint8_t *code, uint32_t bci)
+/* Does the bytecode at at lead back to one that comes before bci, or to bci? */
+static bool leads_back_over(const uint8_t *code, uint32_t size, uint32_t at, uint32_t bci)
 {
-	uint8_t op = code[bci];
-	int16_t by;
+	uint32_t count = java_op_targets(code, size, at);
 
-	if (!(op >= JAVA_IFEQ && op <= JAVA_GOTO) && op != JAVA_IFNULL && op != JAVA_IFNONNULL)
-		return bci;
-	by = (int16_t)(code[bci + 1] << 8 | code[bci + 2]);
-	return by < 0 && bci >= (uint32_t)-by ? bci - (uint32_t)-by : bci;
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t target = java_op_target(code, at, i);
+
+		if (target >= 0 && target < at && target <= bci)
+			return true;
+	}
+	return false;
 }
 
 static bool is_in_loop(const struct code_image *image, uint32_t method, uint32_t bci)
@@ -435,7 +437,7 @@ static bool is_in_loop(const struct code_image *image, uint32_t method, uint32_t
 		length = java_op_length(code, m->bytecode_bytes, at);
 		if (length == 0)
 			return false;
-		if (at >= bci && goes_back_to(code, at) < at && goes_back_to(code, at) <= bci)
+		if (at >= bci && leads_back_over(code, m->bytecode_bytes, at, bci))
 			return true;
 	}
 	return false;

@@ -352,32 +352,18 @@ static void step(struct following *w)
 
 /* ---------------------------------------------------------------- ways */
 
-/* Does execution never come to what follows? */
+/* Does what is known here not hold for what follows? */
 static bool ends(uint8_t op)
 {
-	return op == JAVA_GOTO || op == JAVA_GOTO_W || op == JAVA_JSR || op == JAVA_JSR_W ||
-	       op == JAVA_RET || op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH ||
-	       op == JAVA_ATHROW || (op >= JAVA_IRETURN && op <= JAVA_RETURN);
+	return java_op_ends(op) || java_op_is_jsr(op);
 }
 
 static void each_target(struct following *w, void (*visit)(struct following *w, uint32_t target))
 {
-	const uint8_t *code = w->code + w->bci;
-	uint8_t op = code[0];
+	uint32_t count = java_op_targets(w->code, w->size, w->bci);
 
-	if ((op >= JAVA_IFEQ && op <= JAVA_JSR) || op == JAVA_IFNULL || op == JAVA_IFNONNULL) {
-		visit(w, w->bci + (uint32_t)(int16_t)(code[1] << 8 | code[2]));
-	} else if (op == JAVA_GOTO_W || op == JAVA_JSR_W) {
-		visit(w, w->bci + (uint32_t)java_s32(code + 1));
-	} else if (op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH) {
-		uint32_t at = java_switch_pad(w->bci);
-		int64_t cases = java_switch_cases(w->code, w->size, w->bci);
-
-		visit(w, w->bci + (uint32_t)java_s32(code + at));
-		at += 12;
-		for (int64_t i = 0; i < cases; i++, at += op == JAVA_TABLESWITCH ? 4 : 8)
-			visit(w, w->bci + (uint32_t)java_s32(code + at));
-	}
+	for (uint32_t i = 0; i < count; i++)
+		visit(w, (uint32_t)java_op_target(w->code, w->bci, i));
 }
 
 static void begin_block(struct following *w, uint32_t target)

@@ -10,7 +10,7 @@
 static bool may_access(uint8_t op)
 {
 	return java_op_loads_element(op) || java_op_stores_element(op) ||
-	       (op >= JAVA_GETSTATIC && op <= JAVA_MULTIANEWARRAY);
+	       (op >= JAVA_GETSTATIC && op <= JAVA_MULTIANEWARRAY && op != JAVA_WIDE);
 }
 
 /* Of one method; bcis NULL: counted alone. Returns how many. */

@@ -67,8 +67,7 @@ static void enter_epoch(struct thread *t, const ucontext_t *uc)
 	if (t->epoch == now)
 		return;
 	watchpoint_drop_all(t, RECORD_EXPIRED_GC);
-	place_forget(&t->places);
-	t->epoch = now;
+	thread_enter_epoch(t, now);
 }
 
 /* Handlers need less than this of the stack of the thread that they run in. HotSpot keeps a

@@ -97,6 +97,8 @@ struct thread *thread_take(pid_t tid)
 	memset(t->sampling_ring, 0, sizeof(t->sampling_ring));
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
 		t->register_fd[i] = -1;
+	/* Classes have other numbers in each window. */
+	memset(&t->places, 0, sizeof(t->places));
 	t->epoch_in_java = false;
 	t->announced = false;
 	t->fd_reserved = false;
@@ -189,6 +191,13 @@ void thread_recycle(struct thread *t)
 	atomic_store(&tids[t - table], 0);
 	in_use--;
 	atomic_store(&t->state, THREAD_FREE);
+}
+
+void thread_enter_epoch(struct thread *t, uint32_t epoch)
+{
+	if (t->epoch != epoch)
+		place_forget(&t->places);
+	t->epoch = epoch;
 }
 
 bool thread_hold(struct thread *t)

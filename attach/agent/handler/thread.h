@@ -219,6 +219,10 @@ struct thread *thread_take(pid_t tid);
  * works in it. */
 void thread_lend(struct thread *t, pid_t tid);
 
+/* What the entry remembers of another epoch is forgotten. Whoever has the entry alone, or its
+ * handler. */
+void thread_enter_epoch(struct thread *t, uint32_t epoch);
+
 /* Session thread: keeps handlers of the thread from beginning their work, so that what it has open
  * and what handlers write can be changed. False, and nothing is held, while one is at work. Signals
  * that come meanwhile are lost: what their registers wait for is given up by the next handler, and

@@ -136,7 +136,7 @@ static struct thread *begin(pid_t tid, bool known)
 	atomic_fetch_add_explicit(&begun, 1, memory_order_relaxed);
 	thread_lend(g->t, tid);
 	g->t->guest_tick_ns = ns;
-	g->t->epoch = handlers_epoch();
+	thread_enter_epoch(g->t, handlers_epoch());
 	g->t->epoch_in_java = false;
 	find_stack(g->t, thread);
 	if (prctl(PR_GET_NAME, g->name) < 0)

@@ -79,7 +79,7 @@ int monitor_add(struct monitor *m, pid_t tid, uint64_t from_ns)
 		monitor_refused(m);
 		return 0;
 	}
-	t->epoch = handlers_epoch();
+	thread_enter_epoch(t, handlers_epoch());
 	r = holdings_begin(&m->holdings, t, from_ns);
 	if (r < 0) {
 		holdings_end(&m->holdings, t);

@@ -32,28 +32,6 @@ static int32_t s8(uint8_t byte)
 	return byte < 0x80 ? byte : byte - 0x100;
 }
 
-static int32_t s16(const uint8_t *p)
-{
-	return (int16_t)(p[0] << 8 | p[1]);
-}
-
-static bool is_if(uint8_t op)
-{
-	return (op >= 0x99 && op <= 0xa6) || op == 0xc6 || op == 0xc7;
-}
-
-static bool is_goto(uint8_t op)
-{
-	return op == 0xa7 || op == 0xc8;
-}
-
-/* Returns, athrow, ret: nothing comes behind it. jsr is of old class files, which have no loops
- * that matter. */
-static bool is_end(uint8_t op)
-{
-	return (op >= 0xac && op <= 0xb1) || op == 0xbf || op == 0xa9;
-}
-
 static int add_edge(struct graph *g, int64_t target)
 {
 	if (target < 0 || target >= (int64_t)g->size || !g->begins[target])
@@ -71,32 +49,16 @@ static int add_edge(struct graph *g, int64_t target)
 	return 0;
 }
 
-static int add_switch(struct graph *g, uint32_t bci)
-{
-	bool table = g->code[bci] == JAVA_TABLESWITCH;
-	const uint8_t *head = g->code + bci + java_switch_pad(bci);
-	int64_t cases = java_switch_cases(g->code, g->size, bci);
-	int rc = add_edge(g, (int64_t)bci + java_s32(head));
-
-	for (int64_t i = 0; i < cases && rc == 0; i++)
-		rc = add_edge(g, (int64_t)bci +
-				     java_s32(table ? head + 12 + i * 4 : head + 12 + i * 8));
-	return rc;
-}
-
+/* What a jsr leads to is no part of the loops that it is in. */
 static int add_edges(struct graph *g, uint32_t bci, uint32_t length)
 {
 	uint8_t op = g->code[bci];
-	const uint8_t *operand = g->code + bci + 1;
+	uint32_t count = java_op_is_jsr(op) ? 0 : java_op_targets(g->code, g->size, bci);
 	int rc = 0;
 
-	if (op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH)
-		return add_switch(g, bci);
-	if (is_if(op) || op == 0xa7)
-		rc = add_edge(g, (int64_t)bci + s16(operand));
-	else if (op == 0xc8)
-		rc = add_edge(g, (int64_t)bci + java_s32(operand));
-	if (rc == 0 && !is_goto(op) && !is_end(op))
+	for (uint32_t i = 0; i < count && rc == 0; i++)
+		rc = add_edge(g, java_op_target(g->code, bci, i));
+	if (rc == 0 && !java_op_ends(op))
 		rc = add_edge(g, (int64_t)bci + length);
 	return rc;
 }
@@ -351,7 +313,7 @@ static bool constant_int(const uint8_t *code, int32_t *value, uint32_t *length)
 	else if (code[0] == 0x10)
 		*value = s8(code[1]), *length = 2;
 	else if (code[0] == 0x11)
-		*value = s16(code + 1), *length = 3;
+		*value = java_s16(code + 1), *length = 3;
 	else
 		return false;
 	return true;
@@ -397,7 +359,7 @@ static int32_t step_at(const struct graph *g, uint32_t bci)
 	if (code[0] == JAVA_IINC)
 		by = s8(code[2]);
 	else if (code[0] == JAVA_WIDE && code[1] == JAVA_IINC)
-		by = s16(code + 4);
+		by = java_s16(code + 4);
 	else if (!is_addition(code, g->size - bci, false, &by) &&
 		 !is_addition(code, g->size - bci, true, &by))
 		by = 0;

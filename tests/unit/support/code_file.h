@@ -185,10 +185,9 @@ static void code_file_init(struct code_image *image)
 	    .targets = calloc(CODE_FILE_ITEMS_MAX, sizeof(image->targets[0]))};
 }
 
-/* False when there is no such file. */
-static inline bool code_file_read(struct code_image *image, const char *path)
+/* False when there is no file, which is closed. */
+static bool code_file_read_lines(struct code_image *image, FILE *f)
 {
-	FILE *f = fopen(path, "r");
 	char *line = NULL;
 	size_t room = 0;
 
@@ -200,6 +199,18 @@ static inline bool code_file_read(struct code_image *image, const char *path)
 	free(line);
 	(void)fclose(f);
 	return true;
+}
+
+/* False when there is no such file. */
+static inline bool code_file_read(struct code_image *image, const char *path)
+{
+	return code_file_read_lines(image, fopen(path, "r"));
+}
+
+/* Of what a test wrote; false when there is no memory. */
+static inline bool code_file_read_text(struct code_image *image, const char *text)
+{
+	return code_file_read_lines(image, fmemopen((void *)(uintptr_t)text, strlen(text), "r"));
 }
 
 #endif

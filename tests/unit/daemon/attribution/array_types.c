@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "daemon/attribution/access_bytecodes.h"
 #include "daemon/attribution/array_types.h"
@@ -20,14 +18,7 @@
 
 static void read_types(struct code_image *image, const char *text)
 {
-	int fd = memfd_create("code", MFD_CLOEXEC);
-	char path[64];
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_true(code_file_read(image, path));
-	(void)close(fd);
+	assert_true(code_file_read_text(image, text));
 	assert_int_equal(array_types_make(image), 0);
 }
 
@@ -138,6 +129,11 @@ static void where_ways_meet_what_differs_is_not_known(void **state)
 			 BOOLEANS);
 	/* Where an exception is caught: return; astore_1, aload_0, arraylength, return. */
 	assert_int_equal(type_of("([Z)V", "b14c2abeb1", "", 3), ARRAY_TYPE_UNKNOWN);
+	/* What a jsr leads to may change it: jsr 6; aload_0, arraylength, return; 6: astore_2,
+	 * aload_1, arraylength, pop, aload_1, astore_0, ret 2. */
+	assert_int_equal(type_of("([Z[B)V", "a800062abeb14d2bbe572b4ba902", "", 4),
+			 ARRAY_TYPE_UNKNOWN);
+	assert_int_equal(type_of("([Z[B)V", "a800062abeb14d2bbe572b4ba902", "", 8), BYTES);
 	/* A switch: iload_1, tableswitch of 0 to 0, both to 20: aload_0, arraylength, return. */
 	assert_int_equal(type_of("([ZI)V",
 				 "1baa0000"

@@ -7,8 +7,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "daemon/attribution/attribution.h"
 #include "tests/unit/support/code_file.h"
@@ -64,23 +62,11 @@ static const struct attribution_access load_f = {
 static const struct attribution_access store_g = {
     JXP__LOCATION__KIND__FIELD, "X", "g", "X", "int", false, true};
 
-static void read_text(struct code_image *image, const char *text)
-{
-	int fd = memfd_create("code", MFD_CLOEXEC);
-	char path[64];
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	assert_true(code_file_read(image, path));
-	(void)close(fd);
-}
-
 static void make_with(struct attribution *a, const char *text, struct attribution_options options)
 {
 	struct code_image image;
 
-	read_text(&image, text);
+	assert_true(code_file_read_text(&image, text));
 	assert_int_equal(attribution_make(a, &image, &options), 0);
 }
 
@@ -488,7 +474,7 @@ static void code_that_cannot_be_taken_apart_leaves_its_image(void **state)
 	struct attribution a;
 
 	(void)state;
-	read_text(&image, "image 10000 0 0\nmethod 0 outer b1\n");
+	assert_true(code_file_read_text(&image, "image 10000 0 0\nmethod 0 outer b1\n"));
 	assert_int_equal(attribution_make(&a, &image, &options), -E2BIG);
 	assert_non_null(image.methods);
 	code_image_release(&image);
@@ -510,7 +496,7 @@ static enum access_fit fit_of_call(const char *member, Jxp__Location__Kind kind,
 		       "image 10000 1 0\nbytes c3\nmethod 0 outer b80001b1\n"
 		       "member %s\nreference 0 0 0\n",
 		       member);
-	read_text(&image, text);
+	assert_true(code_file_read_text(&image, text));
 	fit = access_bytecode_fits(&image, 0, 0, &access);
 	code_image_release(&image);
 	return fit;
@@ -613,7 +599,7 @@ static void bytecodes_fit_what_they_access(void **state)
 	struct code_image i;
 
 	(void)state;
-	read_text(&i, OPS);
+	assert_true(code_file_read_text(&i, OPS));
 	/* Fields, by the class that declares them, and by their type. */
 	assert_int_equal(fit(&i, 4, field, "X", "f", strings, false), ACCESS_FIT);
 	assert_int_equal(fit(&i, 4, field, "X", "f", strings, true), ACCESS_FIT_NONE);

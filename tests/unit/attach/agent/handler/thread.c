@@ -38,6 +38,42 @@ static void an_abandoned_entry_keeps_its_memory_for_its_handler(void **state)
 	assert_int_equal(threads_in_use(), 0);
 }
 
+static const struct place_remembered an_array = {
+    .address = 0x1000, .bytes = 64, .place = {.klass = 7, .kind = PLACE_OBJECT}};
+
+static void an_entry_taken_again_knows_no_places_of_the_window_before(void **state)
+{
+	struct thread *t;
+
+	(void)state;
+	assert_int_equal(threads_init(), 0);
+	t = thread_take(1);
+	t->places.objects[0] = an_array;
+	t->places.pass_over = 3;
+	thread_recycle(t);
+	assert_ptr_equal(thread_take(1), t);
+	assert_int_equal(t->places.objects[0].address, 0);
+	assert_int_equal(t->places.pass_over, 0);
+	thread_recycle(t);
+}
+
+static void places_are_forgotten_with_their_epoch(void **state)
+{
+	struct thread *t;
+
+	(void)state;
+	assert_int_equal(threads_init(), 0);
+	t = thread_take(1);
+	thread_enter_epoch(t, 4);
+	t->places.objects[0] = an_array;
+	thread_enter_epoch(t, 4);
+	assert_int_equal(t->places.objects[0].address, an_array.address);
+	thread_enter_epoch(t, 6);
+	assert_int_equal(t->places.objects[0].address, 0);
+	assert_int_equal(t->epoch, 6);
+	thread_recycle(t);
+}
+
 static void a_thread_that_has_ended_is_found_without_being_told(void **state)
 {
 	struct thread *gone, *here;
@@ -124,6 +160,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(an_abandoned_entry_keeps_its_memory_for_its_handler),
+	    cmocka_unit_test(an_entry_taken_again_knows_no_places_of_the_window_before),
+	    cmocka_unit_test(places_are_forgotten_with_their_epoch),
 	    cmocka_unit_test(a_thread_that_has_ended_is_found_without_being_told),
 	    cmocka_unit_test(a_thread_is_held_unless_a_handler_of_it_is_at_work),
 	    cmocka_unit_test(handlers_keep_out_while_it_is_held),

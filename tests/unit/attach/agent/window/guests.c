@@ -159,6 +159,7 @@ static void *works_with_ticks_of_its_own(void *own)
 	struct thread *t = thread_take(gettid());
 
 	(void)works(own);
+	fake_own = NULL; /* A tick that comes behind this would be a guest's. */
 	thread_recycle(t);
 	return own;
 }
@@ -223,6 +224,29 @@ static void their_thread_is_told_once(void **state)
 	assert_true(frame->batch->threads[1]->ended);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 	assert_null(thread_find(atomic_load(&last_tid)));
+}
+
+/* As a collection between two ticks leaves them. */
+static void what_one_has_met_is_nothing_to_the_next_of_another_epoch(void **state)
+{
+	struct fixture *f = *state;
+	unsigned kept = 0, forgotten = 0;
+
+	handlers.epoch_is_counted = false;
+	for (unsigned i = 0; i < threads_used(); i++)
+		thread_at(i)->places.objects[0].address = 0x1000;
+	atomic_fetch_add(&handlers.epoch, 2);
+	run_for_ticks(f, 1);
+	for (unsigned i = 0; i < threads_used(); i++) {
+		const struct thread *t = thread_at(i);
+
+		if (!t->guest)
+			continue;
+		kept += t->epoch == handlers_epoch() && t->places.objects[0].address;
+		forgotten += t->places.objects[0].address == 0;
+	}
+	assert_int_equal(kept, 0);
+	assert_true(forgotten > 0);
 }
 
 static void who_is_not_java_s_or_has_ticks_of_its_own_is_no_guest(void **state)
@@ -314,6 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(ticks_stand_for_the_cpu_time_of_the_process),
 	    TEST(their_thread_is_told_once),
+	    TEST(what_one_has_met_is_nothing_to_the_next_of_another_epoch),
 	    TEST(who_is_not_java_s_or_has_ticks_of_its_own_is_no_guest),
 	    TEST(clocks_say_how_much_their_ticks_stand_for),
 	    TEST(more_than_there_are_entries_for_are_missed_and_stood_for),

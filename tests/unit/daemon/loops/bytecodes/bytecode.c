@@ -48,6 +48,17 @@ static void a_condition_at_the_top_has_its_jump_back_at_the_end(void **state)
 	bytecode_release(&b);
 }
 
+static void a_jsr_comes_back_to_its_loop(void **state)
+{
+	/* 0: jsr 6; 3: goto 0; 6: astore_0, ret 0 */
+	struct bytecode b = READ("\xa8\x00\x06\xa7\xff\xfd\x4b\xa9\x00");
+
+	(void)state;
+	assert_one_loop(&b, 0, 3);
+	assert_int_equal(bytecode_loop_at(&b, 6), BYTECODE_NO_LOOP);
+	bytecode_release(&b);
+}
+
 /* What each turn adds, and a sum's what it is not: iadd of a variable. */
 static void counters_have_steps(void **state)
 {
@@ -219,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_condition_at_the_top_has_its_jump_back_at_the_end),
 	    cmocka_unit_test(the_only_variable_that_changes_is_told),
+	    cmocka_unit_test(a_jsr_comes_back_to_its_loop),
 	    cmocka_unit_test(counters_have_steps),
 	    cmocka_unit_test(a_branch_s_counter_is_no_turn_s),
 	    cmocka_unit_test(a_condition_at_the_end_is_in_the_loop),
