@@ -153,8 +153,8 @@ static void origin_heading(FILE *out, const struct report_model *m, const struct
 			(void)snprintf(floor, sizeof(floor), ", or below %" PRIu64 " bytes",
 				       window_result_object_min_size(m->window));
 		fprintf(out,
-			"allocated in: not known; none of the sampled allocations was of this "
-			"class: older than the window%s\n",
+			"allocated in: not known; no sampled allocation was of this class: it is "
+			"older than the window%s\n",
 			floor);
 		break;
 	}
@@ -186,9 +186,8 @@ static void assumption(FILE *out, const struct report_model *m, size_t opened)
 	for (size_t i = 0; i < opened; i++) {
 		if (m->objects.origins.list[i].basis != ORIGIN_INFERRED)
 			continue;
-		fputs("where objects are said to be allocated by inference, it is assumed "
-		      "that " CLASS_ORIGINS_ASSUMPTION "; the interval is that of the "
-		      "sampled allocations alone\n",
+		fputs("where allocations are inferred it is assumed that\n" CLASS_ORIGINS_ASSUMPTION
+		      ";\nthe interval is that of the sampled allocations alone\n",
 		      out);
 		return;
 	}
