@@ -67,7 +67,7 @@ static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
 
 /* Objects may be as small as nine tenths of the accesses are larger; so many have to tell it. */
 #define ACCESSED_PART  0.9
-#define ACCESSED_LEAST 50u
+#define ACCESSED_LEAST 20u
 
 /* Allocations get their part of the budget by it, where pairs are sampled, too; and how small an
  * object may be and still be tracked. */
