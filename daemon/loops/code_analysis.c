@@ -651,6 +651,9 @@ static int take_recursion(struct making *m)
 				.unroll = 1,
 				.effect = LOOP_EFFECT_GROWS,
 				.recursion = true};
+	/* Its arguments are compared, and nothing that it loads. */
+	if (loop_effect_method_reads(&m->native))
+		l->doubts |= LOOP_DOUBT_READS;
 	a->loop_count++;
 	return take_arguments(m, l);
 }
@@ -711,6 +714,8 @@ static int take_loop(struct making *m, unsigned loop)
 		l->header_bci = b->header_bci;
 		l->latch_bci = b->latch_bci;
 	}
+	if (loop_effect_calls_read(&m->native, loop))
+		l->doubts |= LOOP_DOUBT_READS;
 	find_unroll(m, loop, l);
 	rc = take_inputs(m, loop, l);
 	if (rc == 0)

@@ -68,6 +68,8 @@ static const struct {
     {"code", "some of its machine code was not understood"},
     {"entry", "where it is entered cannot be counted"},
     {"folded", "what it adds up may have been left to its counter by the compiler"},
+    {"reads", "it reads, or calls what reads, more than was compared, which may have changed: "
+	      "whether what it computed could be kept is not told"},
 };
 
 const char *loop_doubt_name(unsigned i)
@@ -243,12 +245,36 @@ static void leave_calls_open(struct report_loop *l)
 	l->again.instance_advice = NULL;
 }
 
+/* An evaluator of expressions is handed the same expression again and again, and goes by the row
+ * that it finds somewhere: keeping what it computed would break the program. Input and output is
+ * told by the calls themselves. */
+static void leave_reads_open(struct report_loop *l)
+{
+	struct loop_redundancy *again = &l->again;
+	bool found = again->instances == LOOP_AGAIN_YES || again->instances == LOOP_AGAIN_OPEN ||
+		     again->turns == LOOP_AGAIN_YES || again->turns == LOOP_AGAIN_OPEN;
+
+	if (!(l->doubts & LOOP_DOUBT_READS))
+		return;
+	if (!found)
+		l->doubts &= ~(unsigned)LOOP_DOUBT_READS;
+	if (again->instances != LOOP_AGAIN_NO)
+		again->instances = LOOP_AGAIN_UNKNOWN;
+	again->instance_advice = NULL;
+	if (again->io)
+		return;
+	if (again->turns != LOOP_AGAIN_NO)
+		again->turns = LOOP_AGAIN_UNKNOWN;
+	again->turn_advice = NULL;
+}
+
 static void judge(struct report_loop *l, const struct loop_profile *p, double elapsed_s)
 {
 	l->type = type_of(l->row);
 	l->again = loop_redundancy_of(p, l->row, l->type);
 	leave_calls_open(l);
 	l->doubts = doubts_of(l->row);
+	leave_reads_open(l);
 	l->entries = rate_of(l, &l->row->entries, 1);
 	l->length = loop_length_of(&l->row->lengths);
 	l->results = result_rate(l, 1);

@@ -14,7 +14,11 @@ final class Repeats {
     private static final int RING = 16;
     private static final int CHILDREN = 512;
     private static final int TIMES = 64;
+    private static final int ROWS = 2048;
+    private static final int COLUMNS = 8;
     private static int nextKey;
+    /** That expressions are evaluated on. */
+    private static int[] row;
 
     private Repeats() {}
 
@@ -48,6 +52,19 @@ final class Repeats {
         int key;
         Tree left;
         Tree right;
+    }
+
+    /** Of an expression: a column of a row, or what is computed of two others. */
+    private static final class Expression {
+        final int column;
+        final Expression left;
+        final Expression right;
+
+        Expression(int column, Expression left, Expression right) {
+            this.column = column;
+            this.left = left;
+            this.right = right;
+        }
     }
 
     /** A bigger computation than a compiler leaves inline in all its copies of a loop. */
@@ -85,6 +102,28 @@ final class Repeats {
             return way;
         }
         return mix(hash(tree.left, way * 31 + tree.key) ^ hash(tree.right, way * 37 + tree.key));
+    }
+
+    /** Of the row that it is at: the same expression each time, and another value. */
+    static int evaluate(Expression e) {
+        if (e.left == null) {
+            return row[e.column];
+        }
+        return mix(evaluate(e.left) * 31 + evaluate(e.right));
+    }
+
+    private static Expression expression(int depth) {
+        return depth == 0 ? new Expression(nextKey++ & (COLUMNS - 1), null, null)
+            : new Expression(0, expression(depth - 1), expression(depth - 1));
+    }
+
+    private static int evaluations(Expression e, int[][] rows, int value) {
+        int sum = value;
+        for (int[] next : rows) {
+            row = next;
+            sum += evaluate(e);
+        }
+        return sum;
     }
 
     /** An index that only says how far the loop is goes into each turn, too: not seen. */
@@ -264,6 +303,14 @@ final class Repeats {
             case "tree":
                 Tree tree = tree(DEPTH, 1);
                 Program.repeat(value -> hash(tree, value));
+                break;
+            case "evaluate":
+                Expression e = expression(3);
+                int[][] rows = new int[ROWS][];
+                for (int i = 0; i < ROWS; i++) {
+                    rows[i] = new Random(i).ints(COLUMNS).toArray();
+                }
+                Program.repeat(value -> evaluations(e, rows, value));
                 break;
             case "keyed":
                 // A key that is made of hashes comes to be the same one again.

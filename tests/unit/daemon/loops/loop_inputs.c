@@ -425,6 +425,25 @@ static void a_method_that_calls_itself_is_a_loop_of_its_calls(void **state)
 	assert_recursion("binomial-17-g1", 0, 2, two);
 }
 
+/* A number's is told by the number; a tree's depth by what lies in the tree. */
+static void a_recursion_may_read_more_than_it_is_handed(void **state)
+{
+	static const struct {
+		const char *name;
+		bool reads;
+	} expected[] = {{"fib-17-g1", false}, {"fib-25-parallel", false}, {"depth-25-g1", true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct analysed x;
+
+		analyse(&x, expected[i].name);
+		assert_int_equal((recursion_of(&x)->doubts & LOOP_DOUBT_READS) != 0,
+				 expected[i].reads);
+		release(&x);
+	}
+}
+
 /* Behind the check of what class the receiver has, for calls that think they know it. */
 static void a_virtual_method_begins_behind_its_check(void **state)
 {
@@ -483,6 +502,7 @@ int main(void)
 	    cmocka_unit_test(stores_along_an_array_are_more_with_each_turn),
 	    cmocka_unit_test(output_in_each_turn_is_told),
 	    cmocka_unit_test(a_method_that_calls_itself_is_a_loop_of_its_calls),
+	    cmocka_unit_test(a_recursion_may_read_more_than_it_is_handed),
 	    cmocka_unit_test(a_virtual_method_begins_behind_its_check),
 	    cmocka_unit_test(what_is_in_vectors_tells_no_call_from_another),
 	    cmocka_unit_test(a_method_that_does_not_call_itself_is_none),
