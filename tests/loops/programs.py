@@ -138,6 +138,7 @@ CONSTRUCTED = [
     Program("wait", "Turns", ("wait",), "await", verdicts=(WAITING, *HARMLESS)),
     # Whose results are the same again, or not.
     repeat("queue", "queue", 8192, iterations=1.0),
+    repeat("longQueue", "longQueue", 8192, iterations=1.0),
     repeat("distinct", "queue", 8192, instances=0.0, iterations=0.0),
     repeat("ring", "ring", 8192, why="an index goes into each turn"),
     repeat("bytes", "bytes", 8192, why="few bytes are alike again, but nothing is computed of them"),
@@ -194,7 +195,7 @@ PROGRAMS = {p.name: p for p in [*CONSTRUCTED, *LIBRARIES]}
 GROUPS = {
     "constructed": [p.name for p in CONSTRUCTED],
     "libraries": [p.name for p in LIBRARIES],
-    "repeats": ["nested", "fib", "queue", "distinct", "ring", "bytes", "tree", "evaluate", "same", "growing", "half", "keyed", "fresh",
+    "repeats": ["nested", "fib", "queue", "longQueue", "distinct", "ring", "bytes", "tree", "evaluate", "same", "growing", "half", "keyed", "fresh",
                 "different", "siblings", "write"],
     "rates": ["zero", "rate5e-5", "rate1/4096", "rate1/64", "rate1/4", "rate1", "turns100", "turns1000"],
 }

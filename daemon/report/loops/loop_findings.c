@@ -179,7 +179,7 @@ static enum loop_verdict verdict_of_never(const struct report_loop *l)
 /* By results alone. Of a recursion no results are told. */
 static enum loop_verdict verdict_by_results(const struct report_loop *l)
 {
-	if (l->fraction < LOOP_CPU_MIN && !l->calls)
+	if (l->fraction < LOOP_CPU_MIN && l->inclusive_fraction < LOOP_CPU_MIN)
 		return LOOP_NOT_JUDGED;
 	if (l->row->waits_ns > 0.5 * l->row->within.ns)
 		return LOOP_WAITING;
@@ -295,12 +295,12 @@ static void judge(struct report_loop *l, const struct loop_profile *p, double el
 
 /* ---------------------------------------------------------------- lists */
 
-/* Loops with time of their own, those that call what takes it, and the rest. */
+/* Loops with time of their own, those around what takes it, and the rest. */
 static int rank_of(const struct report_loop *l)
 {
 	if (l->fraction >= LOOP_CPU_MIN)
 		return 0;
-	return l->calls ? 1 : 2;
+	return l->calls || l->around ? 1 : 2;
 }
 
 static int by_own(const void *x, const void *y)
@@ -443,8 +443,12 @@ static int find_reach(struct report_loops *l, const struct window_result *w)
 	struct loop_bodies bodies = {0};
 	int r = reach ? report_loops_bodies(l, &bodies) : -ENOMEM;
 
-	for (size_t i = 0; i < l->count; i++)
-		l->rows[i].inclusive_fraction = l->rows[i].within_fraction;
+	for (size_t i = 0; i < l->count; i++) {
+		struct report_loop *row = &l->rows[i];
+
+		row->inclusive_fraction = row->within_fraction;
+		row->around = row->within_fraction - row->fraction >= LOOP_CPU_MIN;
+	}
 	if (r == 0)
 		r = loop_bodies_reach(&bodies, &w->profile.cct, &w->cpu, reach);
 	for (size_t i = 0; r == 0 && i < bodies.count; i++)

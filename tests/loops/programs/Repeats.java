@@ -87,6 +87,26 @@ final class Repeats {
         return sum;
     }
 
+    /** As long as the key says, and nothing is loaded meanwhile. */
+    private static int stretch(int key) {
+        int x = key;
+        for (int i = 40 + (key & 31); i > 0; i--) {
+            x = (x ^ x >>> 16) * 0x45d9f3b ^ x >>> 7;
+        }
+        return x;
+    }
+
+    /** Likewise; the work is in a loop inside it, of a method that is inlined. */
+    static int longQueue(Queue queue, int value) {
+        int sum = value;
+        Item item = queue.poll();
+        while (item != null) { // LOOP longQueue
+            sum = sum * 31 + stretch(item.key);
+            item = queue.poll();
+        }
+        return sum;
+    }
+
     /** A sum of what are few different values, since they are small. */
     static int bytes(Item first) {
         int sum = 0;
@@ -221,6 +241,17 @@ final class Repeats {
         return x;
     }
 
+    private static void longQueues() {
+        Item items = items();
+        Queue queue = new Queue();
+        int[] last = {1};
+        Program.repeat(value -> {
+            last[0] = refill(items, last[0]);
+            queue.first = items;
+            return longQueue(queue, value);
+        });
+    }
+
     private static void queues(boolean different) {
         Item items = items();
         Queue queue = new Queue();
@@ -296,6 +327,9 @@ final class Repeats {
                 break;
             case "distinct":
                 queues(true);
+                break;
+            case "longQueue":
+                longQueues();
                 break;
             case "bytes":
                 sums();
