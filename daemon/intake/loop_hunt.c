@@ -272,15 +272,19 @@ static bool is_inside(const struct loop_code *code, uint32_t inner, uint32_t loo
 	return inner == loop;
 }
 
+static bool needs_counts(const struct loop_intake *in, const struct loop_plan *plan)
+{
+	return plan->countable && !is_known_enough(plan, row_of(in, plan));
+}
+
 /* Bursts and traces of a loop begin with ticks anywhere in it. Those of one whose ticks come in
- * loops inside it would be lost to these: it waits while more is to be known of one. */
+ * loops inside it would be lost to these: it waits until they are counted. */
 static bool waits_for_inner(const struct loop_intake *in, const struct loop_plan *plan)
 {
 	for (size_t i = 0; plan->around && i < in->plan_count; i++) {
 		const struct loop_plan *other = &in->plans[i];
 
-		if (other != plan && other->code == plan->code &&
-		    (other->counted || other->compared || other->turns_compared) &&
+		if (other != plan && other->code == plan->code && needs_counts(in, other) &&
 		    is_inside(&in->codes[plan->code], other->loop, plan->loop))
 			return true;
 	}
@@ -296,8 +300,7 @@ static bool choose_counted(struct loop_intake *in)
 	for (size_t i = 0; i < in->plan_count; i++) {
 		const struct loop_plan *plan = &in->plans[i];
 
-		wanted[i] = plan->countable && !is_known_enough(plan, row_of(in, plan)) &&
-			    !waits_for_inner(in, plan);
+		wanted[i] = needs_counts(in, plan) && !waits_for_inner(in, plan);
 		any |= wanted[i] || plan->compared || plan->turns_compared;
 	}
 	for (size_t i = 0; i < in->plan_count; i++) {

@@ -315,6 +315,13 @@ static void turns_with_loops_in_them_are_not_compared(void **state)
 	TURNS("nestedSearch-25-g1", 0xc0, NOTHING);
 }
 
+/* Of tests/loops/programs/Repeats.java: as long as the key says, and by nothing else. */
+static void a_loop_inside_that_reads_nothing_goes_by_what_the_turn_has_loaded(void **state)
+{
+	(void)state;
+	TURNS("longQueue-17-g1", 0x1c0, {0x1c0, 4, 0});
+}
+
 static void waiting_is_not_compared(void **state)
 {
 	(void)state;
@@ -497,6 +504,7 @@ int main(void)
 	    cmocka_unit_test(turns_that_are_counted_are_not_compared),
 	    cmocka_unit_test(turns_that_do_little_are_not_compared),
 	    cmocka_unit_test(turns_with_loops_in_them_are_not_compared),
+	    cmocka_unit_test(a_loop_inside_that_reads_nothing_goes_by_what_the_turn_has_loaded),
 	    cmocka_unit_test(waiting_is_not_compared),
 	    cmocka_unit_test(sums_and_exits_are_as_much_whatever_the_turns),
 	    cmocka_unit_test(stores_along_an_array_are_more_with_each_turn),

@@ -208,7 +208,22 @@ static void minor_loops_are_not_judged(void **state)
 
 	set_type(f, LOOP_NEVER);
 	f->row->own.ns *= 0.03;
+	f->row->within.ns *= 0.03;
+	f->row->key.mapped = false; /* Nor do contexts say that it takes more. */
 	assert_verdict(f, LOOP_NOT_JUDGED);
+}
+
+/* As of a queue whose work is in a loop of what is inlined. */
+static void a_loop_around_those_that_take_the_time_is_judged(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_EVERY);
+	f->row->own.ns *= 0.03;
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	assert_true(judged(f)->around);
+	assert_true(judged(f)->fraction < LOOP_CPU_MIN);
+	assert_true(judged(f)->inclusive_fraction > LOOP_CPU_MIN);
 }
 
 static void loops_that_wait_are_said_to(void **state)
@@ -428,6 +443,8 @@ static void input_and_output_in_each_turn_is_for_a_batch(void **state)
 	assert_verdict(f, LOOP_UNDECIDED);
 	set_type(f, LOOP_EVERY);
 	f->row->own.ns *= 0.03;
+	f->row->within.ns *= 0.03;
+	f->row->key.mapped = false; /* Nor do contexts say that it takes more. */
 	assert_verdict(f, LOOP_NOT_JUDGED);
 	assert_advice(f, NULL, NULL);
 }
@@ -556,6 +573,7 @@ int main(void)
 	    TEST(turns_that_may_be_more_make_no_loop_harmless),
 	    TEST(copies_that_were_not_counted_make_no_doubt),
 	    TEST(minor_loops_are_not_judged),
+	    TEST(a_loop_around_those_that_take_the_time_is_judged),
 	    TEST(loops_that_wait_are_said_to),
 	    TEST(instances_that_are_alike_are_redundant),
 	    TEST(instances_for_another_key_are_not_redundant),
