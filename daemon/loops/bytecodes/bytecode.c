@@ -623,3 +623,34 @@ uint32_t bytecode_loop_at(const struct bytecode *b, int32_t bci)
 {
 	return bci >= 0 && (size_t)bci < b->size ? b->loop_at[bci] : BYTECODE_NO_LOOP;
 }
+
+/* ---------------------------------------------------------------- what is invoked */
+
+/* Between an invocation and the branch on what it gave: stored, loaded again, compared. */
+#define TESTED_WITHIN 6u
+
+static bool has_other_way_out(const struct bytecode *b, uint32_t loop, uint32_t branch)
+{
+	for (uint32_t bci = 0; bci < b->size; bci++)
+		if (bci != branch && b->leaves[bci] && is_in(b, bci, loop))
+			return true;
+	return false;
+}
+
+bool bytecode_invoked_leaves(const struct bytecode *b, const uint8_t *code, int32_t bci)
+{
+	uint32_t loop = bytecode_loop_at(b, bci), at = (uint32_t)bci;
+
+	if (loop == BYTECODE_NO_LOOP || !calls(code[at]))
+		return false;
+	for (unsigned i = 0; i < TESTED_WITHIN; i++) {
+		at += java_op_length(code, (uint32_t)b->size, at);
+		if (at >= b->size || calls(code[at]) || may_store(code[at]) || is_goto(code[at]) ||
+		    is_end(code[at]))
+			return false;
+		if (is_if(code[at]))
+			return b->leaves[at] && bytecode_loop_at(b, (int32_t)at) == loop &&
+			       has_other_way_out(b, loop, at);
+	}
+	return false;
+}

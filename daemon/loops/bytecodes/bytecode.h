@@ -52,4 +52,9 @@ void bytecode_release(struct bytecode *b);
 /* The innermost loop at a bci, or BYTECODE_NO_LOOP. */
 uint32_t bytecode_loop_at(const struct bytecode *b, int32_t bci);
 
+/* May what is invoked at bci be what has the innermost loop there left, and not by the only way out
+ * that the loop has? It may where the next branch leads out, and what it tests is what was invoked,
+ * as far as a few instructions tell. code: that b was read from. */
+bool bytecode_invoked_leaves(const struct bytecode *b, const uint8_t *code, int32_t bci);
+
 #endif
