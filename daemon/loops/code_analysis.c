@@ -205,6 +205,7 @@ static enum pruned_branch pruned_branch(const struct making *m, uint16_t to, uin
 	const struct code_record *at =
 	    native_record_at(&m->native, trap->offset + trap->does.length);
 	const struct bytecode *code = &m->mapping.methods[method];
+	const uint8_t *bytes = image->bytecodes + image->methods[method].bytecode;
 
 	for (uint32_t i = 0; at && i < at->frame_count; i++) {
 		const struct code_frame *frame = &image->frames[at->first_frame + i];
@@ -214,11 +215,10 @@ static enum pruned_branch pruned_branch(const struct making *m, uint16_t to, uin
 		if (inner == BYTECODE_NO_LOOP || &code->loops[inner] != b)
 			continue;
 		if (i == 0)
-			return code->leaves[frame->bci] ? PRUNED_LEAVES : PRUNED_STAYS;
-		return bytecode_invoked_leaves(
-			   code, image->bytecodes + image->methods[method].bytecode, frame->bci)
-			   ? PRUNED_LEAVES
-			   : PRUNED_NOTHING;
+			return bytecode_branch_leaves(code, bytes, frame->bci) ? PRUNED_LEAVES
+									       : PRUNED_STAYS;
+		return bytecode_invoked_leaves(code, bytes, frame->bci) ? PRUNED_LEAVES
+									: PRUNED_NOTHING;
 	}
 	return PRUNED_NOTHING;
 }

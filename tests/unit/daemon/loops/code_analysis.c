@@ -121,7 +121,8 @@ static void a_search_that_never_found_has_its_type_from_the_bytecodes(void **sta
 {
 	(void)state;
 	ASSERT_LOOPS({"missCall-17-g1", 2, 2, 21, LOOP_LAST, 1},
-		     {"missEquals-17-g1", 2, 2, 23, LOOP_LAST, 4});
+		     {"missEquals-17-g1", 2, 2, 23, LOOP_LAST, 4},
+		     {"missFlag-17-g1", 2, 4, 27, LOOP_LAST, 1});
 }
 
 /* It never found anything: what it would do then is a trap. So is what a branch in the loop leads

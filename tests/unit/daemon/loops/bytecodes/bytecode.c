@@ -250,6 +250,30 @@ static void what_says_how_far_a_loop_goes_is_no_match(void **state)
 	    invoked_leaves(WALK, sizeof(WALK) - 1, 6)); /* Another comes before a branch. */
 }
 
+/* boolean found = false; for (n = first; n != null && !found; n = n.next) if (n.key == wanted)
+ * found = true; return found: iconst_0, istore_2, aload_0, astore_3, 4: aload_3, ifnull +25 (30),
+ * iload_2, 9: ifne +21 (30), aload_3, getfield, iload_1, 17: if_icmpne +5 (22), iconst_1, istore_2,
+ * 22: aload_3, getfield, astore_3, goto 4, 30: iload_2, ireturn */
+#define FLAG                                                                                       \
+	"\x03\x3d\x2a\x4e\x2d\xc6\x00\x19\x1c\x9a\x00\x15\x2d\xb4\x00\x00\x1b\xa0\x00\x05\x04\x3d" \
+	"\x2d"                                                                                     \
+	"\xb4\x00\x00\x4e\xa7\xff\xe9\x1c\xac"
+
+static void a_flag_that_the_loop_goes_by_has_it_left(void **state)
+{
+	char code[] = FLAG;
+	struct bytecode b = READ(FLAG);
+
+	(void)state;
+	assert_true(bytecode_branch_leaves(&b, (const uint8_t *)code, 17));
+	assert_true(bytecode_branch_leaves(&b, (const uint8_t *)code, 5));
+	code[20] = 0x03; /* It is set to false. */
+	assert_false(bytecode_branch_leaves(&b, (const uint8_t *)code, 17));
+	code[20] = 0x1b; /* To what is not known. */
+	assert_false(bytecode_branch_leaves(&b, (const uint8_t *)code, 17));
+	bytecode_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +287,7 @@ int main(void)
 	    cmocka_unit_test(switches_lead_to_all_their_targets),
 	    cmocka_unit_test(what_is_invoked_may_have_a_search_left),
 	    cmocka_unit_test(what_says_how_far_a_loop_goes_is_no_match),
+	    cmocka_unit_test(a_flag_that_the_loop_goes_by_has_it_left),
 	    cmocka_unit_test(what_is_no_code_is_refused),
 	    cmocka_unit_test(too_many_loops_are_refused),
 	};
