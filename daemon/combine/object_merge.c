@@ -61,6 +61,7 @@ static int add_site(struct object_merge *m, const struct addition *a, const stru
 	saturate_add(&site->samples, s->samples);
 	site->alloc_count += s->alloc_count;
 	site->alloc_bytes += s->alloc_bytes;
+	site->alloc_squares += s->alloc_squares;
 	site->live_count += a->stands_for_s * s->live_count;
 	site->live_bytes += a->stands_for_s * s->live_bytes;
 	m->sites[*position].count +=

@@ -186,13 +186,15 @@ int conversation_send_stop_objects(struct conversation *c)
 	return send_frame(c, &frame, NULL, 0);
 }
 
-int conversation_send_objects_met(struct conversation *c, uint64_t accesses, uint64_t met)
+int conversation_send_objects_met(struct conversation *c, uint64_t accesses, uint64_t met,
+				  uint64_t accessed_bytes)
 {
 	Jxp__ObjectsMet objects = JXP__OBJECTS_MET__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 
 	objects.accesses = accesses;
 	objects.met = met;
+	objects.accessed_bytes = accessed_bytes;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_OBJECTS_MET;
 	frame.objects_met = &objects;
 	return send_frame(c, &frame, NULL, 0);

@@ -53,7 +53,9 @@ int conversation_send_start(struct conversation *c, const struct window_result *
 			    uint64_t deadline_ns, int *gate);
 int conversation_send_stop(struct conversation *c);
 int conversation_send_stop_objects(struct conversation *c);
-int conversation_send_objects_met(struct conversation *c, uint64_t accesses, uint64_t met);
+/* accessed_bytes: see ObjectsMet. */
+int conversation_send_objects_met(struct conversation *c, uint64_t accesses, uint64_t met,
+				  uint64_t accessed_bytes);
 /* code, or 0 and the agent's id of a method. */
 int conversation_send_code_request(struct conversation *c, uint64_t code, uint32_t method);
 /* The plans of the window that are to be counted; number N is plans[N - 1]. */

@@ -65,7 +65,12 @@ static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
 	begin(r);
 }
 
-/* Allocations get their part of the budget by it, where pairs are sampled, too. */
+/* Objects may be as small as nine tenths of the accesses are larger; so many have to tell it. */
+#define ACCESSED_PART  0.9
+#define ACCESSED_LEAST 20u
+
+/* Allocations get their part of the budget by it, where pairs are sampled, too; and how small an
+ * object may be and still be tracked. */
 static void tell_objects_met(struct run *r)
 {
 	const struct object_profile *o = &r->result->objects;
@@ -74,13 +79,14 @@ static void tell_objects_met(struct run *r)
 	uint64_t now = clock_monotonic_ns();
 
 	if (r->state != RUN_RUNNING || !window_result_tracks_objects(r->result) ||
-	    !window_result_samples_pairs(r->result) || accesses == r->accesses_told ||
-	    now < r->met_told_ns + r->context.tell_ns)
+	    accesses == r->accesses_told || now < r->met_told_ns + r->context.tell_ns)
 		return;
 	r->met_told_ns = now;
 	r->accesses_told = accesses;
 	/* Breaks off by itself. */
-	(void)conversation_send_objects_met(r->conversation, accesses, met);
+	(void)conversation_send_objects_met(
+	    r->conversation, accesses, met,
+	    strata_accessed_bytes(&o->strata, ACCESSED_PART, ACCESSED_LEAST));
 }
 
 /* ---------------------------------------------------------------- loops */

@@ -228,7 +228,9 @@ static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loo
 	if (r < 0 || in->plan_count >= LIMIT_PLANS)
 		return r;
 	plan = &in->plans[in->plan_count];
-	*plan = (struct loop_plan){.code = (uint32_t)(code - in->codes), .loop = loop};
+	*plan = (struct loop_plan){.code = (uint32_t)(code - in->codes),
+				   .loop = loop,
+				   .around = !is_hot(in, code->loops[loop].samples)};
 	plan_instances(in, code, plan);
 	if (has_turns_to_compare(code, loop))
 		plan->turn_input_count = l->turn_input_count;
@@ -263,6 +265,32 @@ static bool is_known_enough(const struct loop_plan *plan, const struct loop_row 
 	       entries->seen >= ENOUGH_TURNS && entries->events < RARELY * entries->turns;
 }
 
+static bool is_inside(const struct loop_code *code, uint32_t inner, uint32_t loop)
+{
+	while (inner != LOOP_NO_PARENT && inner < loop)
+		inner = code->analysis.loops[inner].parent;
+	return inner == loop;
+}
+
+static bool needs_counts(const struct loop_intake *in, const struct loop_plan *plan)
+{
+	return plan->countable && !is_known_enough(plan, row_of(in, plan));
+}
+
+/* Bursts and traces of a loop begin with ticks anywhere in it. Those of one whose ticks come in
+ * loops inside it would be lost to these: it waits until they are counted. */
+static bool waits_for_inner(const struct loop_intake *in, const struct loop_plan *plan)
+{
+	for (size_t i = 0; plan->around && i < in->plan_count; i++) {
+		const struct loop_plan *other = &in->plans[i];
+
+		if (other != plan && other->code == plan->code && needs_counts(in, other) &&
+		    is_inside(&in->codes[plan->code], other->loop, plan->loop))
+			return true;
+	}
+	return false;
+}
+
 /* Counts those of which more is to be known; all, if there are none, and nothing is compared. True
  * where that changed. */
 static bool choose_counted(struct loop_intake *in)
@@ -272,7 +300,7 @@ static bool choose_counted(struct loop_intake *in)
 	for (size_t i = 0; i < in->plan_count; i++) {
 		const struct loop_plan *plan = &in->plans[i];
 
-		wanted[i] = plan->countable && !is_known_enough(plan, row_of(in, plan));
+		wanted[i] = needs_counts(in, plan) && !waits_for_inner(in, plan);
 		any |= wanted[i] || plan->compared || plan->turns_compared;
 	}
 	for (size_t i = 0; i < in->plan_count; i++) {
@@ -307,7 +335,7 @@ static bool choose_compared(struct loop_intake *in)
 		const struct loop_row *row = row_of(in, plan);
 		struct repeat_rate instances = loop_profile_instances(&in->result->loops, row, 1);
 		struct repeat_rate turns = turn_sums_rate(&row->turns);
-		bool may = may_be_compared(plan, row);
+		bool may = may_be_compared(plan, row) && !waits_for_inner(in, plan);
 		bool known = is_rate_known_enough(&instances) &&
 			     (instances.traces >= ENOUGH_TRACES ||
 			      loop_profile_sameness(&in->result->loops, row) != LOOP_SAME_NOT_SURE);
@@ -339,6 +367,15 @@ static bool choose_read(struct loop_intake *in)
 	return changed;
 }
 
+/* In it, in loops inside it, or in what it calls. */
+static bool has_time(const struct loop_intake *in, const struct loop_code *code, uint32_t loop)
+{
+	const struct native_loop *l = &code->loops[loop];
+
+	return l->calls || is_hot(in, l->samples) ||
+	       (is_hot(in, l->within) && !is_around_itself(code, loop));
+}
+
 int loop_hunt_plans(struct loop_intake *in, bool *changed)
 {
 	int r = 0;
@@ -350,8 +387,7 @@ int loop_hunt_plans(struct loop_intake *in, bool *changed)
 		if (code->state != LOOP_CODE_KNOWN)
 			continue;
 		for (uint32_t j = 0; r == 0 && j < code->analysis.loop_count; j++)
-			if (!code->loops[j].considered &&
-			    (code->loops[j].calls || is_hot(in, code->loops[j].samples)))
+			if (!code->loops[j].considered && has_time(in, code, j))
 				r = consider(in, code, j);
 	}
 	if (r == 0) {

@@ -2,10 +2,10 @@
  * Which code of a window is looked at, and which of its loops are counted: by ticks, as they come.
  *
  * Code is asked for when it has a share of all ticks and so many that this is no accident, once,
- * and a few at a time. A native loop with a share of the ticks is counted unless nothing could come
- * of it: all its turns have results or none, or it waits. Its instances and its turns are compared
- * where the analysis says what they go by. Loops of which enough is known wait for those of which
- * it is not: bursts and traces have a budget.
+ * and a few at a time. A native loop with a share of the ticks, in it or in loops inside it, is
+ * counted unless nothing could come of it: all its turns have results or none, or it waits. Its
+ * instances and its turns are compared where the analysis says what they go by. Loops of which
+ * enough is known wait for those of which it is not: bursts and traces have a budget.
  */
 #ifndef JXPERF_DAEMON_INTAKE_LOOP_HUNT_H
 #define JXPERF_DAEMON_INTAKE_LOOP_HUNT_H

@@ -180,6 +180,7 @@ static int add_nested(struct loop_intake *in, struct loop_code *code, uint32_t l
 
 		if (r < 0)
 			return r;
+		code->loops[i].within += sum->samples;
 		if (row == LOOP_NO_ROW)
 			continue;
 		for (unsigned j = 0; j < count; j++)

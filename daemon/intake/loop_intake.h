@@ -43,7 +43,8 @@ struct loop_tick {
 /* A native loop of code that was looked at. */
 struct native_loop {
 	uint32_t row;     /* of the window's profile, LOOP_NO_ROW: none yet */
-	uint64_t samples; /* ticks in it, and in none inside it */
+	uint64_t samples; /* ticks in it, and in none inside it, */
+	uint64_t within;  /* and with those */
 	bool calls;       /* much CPU time is in what it calls */
 	bool considered; /* it was hot: its places are known, and there is a plan where it needs one
 			  */
@@ -80,6 +81,7 @@ struct loop_plan {
 	bool entries_ahead;              /* one of these is counted in each burst */
 	bool ends_with_result;           /* where it has no sites: by its limit, always */
 	bool countable;                  /* bursts would tell something */
+	bool around;                     /* ticks come in loops inside it, hardly any in it */
 	bool counted;                    /* the agent is to count it, */
 	bool compared, turns_compared;   /* to compare instances, turns, */
 	bool readable,

@@ -191,22 +191,36 @@ static bool countable(const struct making *m, unsigned loop, uint16_t to)
 	return true;
 }
 
-/* The place in the bytecodes of the loop that a branch to a trap is at; -1: it is none of that. */
-static int32_t pruned_bci(const struct making *m, uint16_t to, uint32_t method,
-			  const struct bytecode_loop *b)
+/* What a branch that was never taken, and was compiled to a trap, would do to the loop that it is
+ * in. */
+enum pruned_branch { PRUNED_NOTHING, PRUNED_STAYS, PRUNED_LEAVES };
+
+/* The branch is the loop's own, or one of what it invokes, inlined: the method that says whether
+ * something was found. Of such a method only what the loop does with what it gives is told. */
+static enum pruned_branch pruned_branch(const struct making *m, uint16_t to, uint32_t method,
+					const struct bytecode_loop *b)
 {
+	const struct code_image *image = m->native.image;
 	const struct native_insn *trap = native_pruned_branch(&m->native, to);
 	const struct code_record *at =
 	    native_record_at(&m->native, trap->offset + trap->does.length);
 	const struct bytecode *code = &m->mapping.methods[method];
-	const struct code_frame *frame;
-	uint32_t inner;
+	const uint8_t *bytes = image->bytecodes + image->methods[method].bytecode;
 
-	if (!at || at->frame_count == 0)
-		return -1;
-	frame = &m->native.image->frames[at->first_frame];
-	inner = frame->method == method ? bytecode_loop_at(code, frame->bci) : BYTECODE_NO_LOOP;
-	return inner != BYTECODE_NO_LOOP && &code->loops[inner] == b ? frame->bci : -1;
+	for (uint32_t i = 0; at && i < at->frame_count; i++) {
+		const struct code_frame *frame = &image->frames[at->first_frame + i];
+		uint32_t inner =
+		    frame->method == method ? bytecode_loop_at(code, frame->bci) : BYTECODE_NO_LOOP;
+
+		if (inner == BYTECODE_NO_LOOP || &code->loops[inner] != b)
+			continue;
+		if (i == 0)
+			return bytecode_branch_leaves(code, bytes, frame->bci) ? PRUNED_LEAVES
+									       : PRUNED_STAYS;
+		return bytecode_invoked_leaves(code, bytes, frame->bci) ? PRUNED_LEAVES
+									: PRUNED_NOTHING;
+	}
+	return PRUNED_NOTHING;
 }
 
 /* A loop without results may have them on branches that were not taken yet, and were compiled to
@@ -214,21 +228,21 @@ static int32_t pruned_bci(const struct making *m, uint16_t to, uint32_t method,
  * where they stay in it. */
 static void take_pruned(struct making *m, unsigned loop)
 {
+	static const struct {
+		enum pruned_branch branch;
+		enum loop_type type;
+	} found[] = {{PRUNED_LEAVES, LOOP_LAST}, {PRUNED_STAYS, LOOP_SOME}};
 	struct result_sites *r = &m->found[loop];
 	uint32_t method;
 	const struct bytecode_loop *b = loop_mapping_find(&m->mapping, loop, &method);
 
-	for (unsigned leaving = 2; leaving-- > 0 && b && r->type == LOOP_NEVER;) {
-		for (unsigned i = 0; i < r->pruned_count; i++) {
-			int32_t bci = pruned_bci(m, r->pruned[i].to, method, b);
-
-			if (bci < 0 || m->mapping.methods[method].leaves[bci] != leaving ||
-			    r->exit_count == RESULT_EXITS_MAX)
-				continue;
-			r->exits[r->exit_count++] = r->pruned[i];
-		}
+	for (unsigned k = 0; k < 2 && b && r->type == LOOP_NEVER; k++) {
+		for (unsigned i = 0; i < r->pruned_count; i++)
+			if (r->exit_count < RESULT_EXITS_MAX &&
+			    pruned_branch(m, r->pruned[i].to, method, b) == found[k].branch)
+				r->exits[r->exit_count++] = r->pruned[i];
 		if (r->exit_count > 0)
-			r->type = leaving ? LOOP_LAST : LOOP_SOME;
+			r->type = found[k].type;
 	}
 }
 
@@ -651,6 +665,9 @@ static int take_recursion(struct making *m)
 				.unroll = 1,
 				.effect = LOOP_EFFECT_GROWS,
 				.recursion = true};
+	/* Its arguments are compared, and nothing that it loads. */
+	if (loop_effect_method_reads(&m->native))
+		l->doubts |= LOOP_DOUBT_READS;
 	a->loop_count++;
 	return take_arguments(m, l);
 }
@@ -711,6 +728,8 @@ static int take_loop(struct making *m, unsigned loop)
 		l->header_bci = b->header_bci;
 		l->latch_bci = b->latch_bci;
 	}
+	if (loop_effect_calls_read(&m->native, loop))
+		l->doubts |= LOOP_DOUBT_READS;
 	find_unroll(m, loop, l);
 	rc = take_inputs(m, loop, l);
 	if (rc == 0)

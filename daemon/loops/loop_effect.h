@@ -1,6 +1,7 @@
 /*
  * What an instance of a loop leaves behind: as much, however many turns it makes, or more the more
- * it makes; or nothing but input and output (LDoctor, section 3.2.6).
+ * it makes; or nothing but input and output (LDoctor, section 3.2.6). And whether what its turns
+ * come to goes by more than is seen of them: what they call may read what has changed meanwhile.
  */
 #ifndef JXPERF_DAEMON_LOOPS_LOOP_EFFECT_H
 #define JXPERF_DAEMON_LOOPS_LOOP_EFFECT_H
@@ -16,5 +17,13 @@ enum loop_effect loop_effect_find(const struct loop_values *v, const struct resu
  * image's, whose loop it is. */
 bool loop_effect_is_io(const struct native_code *n, const struct result_sites *results,
 		       uint32_t method);
+
+/* Does a turn of a loop call something, not inlined, that may go by more than it is handed? By the
+ * bytecodes of what is called, and of what that calls; what is not known of may. */
+bool loop_effect_calls_read(const struct native_code *n, unsigned loop);
+
+/* Does the compiled method, which calls itself, go by more than it is handed, itself or by what it
+ * calls? */
+bool loop_effect_method_reads(const struct native_code *n);
 
 #endif

@@ -35,6 +35,7 @@ enum loop_doubt {
 	LOOP_DOUBT_CODE = 1 << 3,   /* something in it was not understood */
 	LOOP_DOUBT_ENTRY = 1 << 4,  /* where it is entered cannot be counted */
 	LOOP_DOUBT_FOLDED = 1 << 5, /* what it adds up may have been made of its counter */
+	LOOP_DOUBT_READS = 1 << 6,  /* it, or what it calls, goes by more than is compared */
 };
 
 /* What a turn goes by: a value that is loaded from the heap, or is handed to a call that is not

@@ -531,6 +531,13 @@ bool native_polls(const struct native_code *n, const struct native_insn *insn)
 	return native_tests_memory(n, insn) && m->base >= 0 && m->index < 0 && m->displacement == 0;
 }
 
+bool native_calls_stub(const struct native_code *n, const struct native_insn *insn)
+{
+	const struct code_call *call = insn->call ? call_at(n->image, insn->offset) : NULL;
+
+	return call && call->target == JXP__CODE_IMAGE__CALL__TARGET__STUB;
+}
+
 bool native_calls_jvm(const struct native_code *n, const struct native_insn *insn)
 {
 	const struct code_call *call = insn->call ? call_at(n->image, insn->offset) : NULL;

@@ -97,6 +97,9 @@ uint32_t native_callee(const struct native_code *n, uint32_t offset);
  * False: it does not call itself. */
 bool native_own_entry(const struct native_code *n, uint32_t *entry);
 
+/* Does it call a stub of the JVM's that works for Java code: a copy, a comparison of strings? */
+bool native_calls_stub(const struct native_code *n, const struct native_insn *insn);
+
 /* Is it a direct call of what is no Java code? Where that is not known, too. */
 bool native_calls_jvm(const struct native_code *n, const struct native_insn *insn);
 

@@ -24,12 +24,41 @@ static bool is_counted(const struct load_flow *f, const struct value *value)
 	return false;
 }
 
+/* A field, an element: no word of the frame, of the thread or of the code, and no poll. */
+static bool loads_data(const struct native_code *n, const struct native_insn *insn)
+{
+	const struct effect_memory *m = &insn->does.memory;
+
+	return m->loads && m->base != EFFECT_RSP && m->base != EFFECT_R15 &&
+	       (m->base >= 0 || m->index >= 0) && !native_polls(n, insn);
+}
+
+/* How often an inner loop reads what is not one of few inputs of a turn. One that reads nothing
+ * goes by what the turn has loaded before. */
+static bool inner_loops_read(const struct loop_values *v)
+{
+	const struct native_code *n = v->native;
+
+	for (unsigned i = 0; i < v->block_count; i++) {
+		uint16_t b = v->blocks[i];
+
+		if (n->graph->loop[b] == v->loop || n->cold[b])
+			continue;
+		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++) {
+			const struct native_insn *insn = &n->insns[k];
+
+			if (insn->call == NATIVE_CALL || insn->call == NATIVE_CALL_LEAF ||
+			    loads_data(n, insn))
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool has_inner_loops(const struct loop_values *v)
 {
-	const struct flow_graph *g = v->native->graph;
-
 	for (unsigned i = 0; i < v->block_count; i++)
-		if (g->loop[v->blocks[i]] != v->loop)
+		if (v->native->graph->loop[v->blocks[i]] != v->loop)
 			return true;
 	return false;
 }
@@ -38,9 +67,9 @@ void turn_inputs_begin(struct turn_inputs *t, const struct load_flow *f,
 		       const struct result_sites *results)
 {
 	*t = (struct turn_inputs){.flow = f};
-	/* How often an inner loop reads what is not one of few inputs of a turn. */
 	t->none = results->counter >= 0 || results->waits || f->cut ||
-		  (results->doubts & LOOP_DOUBT_CODE) || has_inner_loops(f->values);
+		  (results->doubts & LOOP_DOUBT_CODE) || inner_loops_read(f->values);
+	t->calls = has_inner_loops(f->values); /* It takes as long. */
 }
 
 /* div, idiv; their vector kind, and square roots. */

@@ -38,7 +38,7 @@
 #include "daemon/repeats/turn_tuples.h"
 
 /* Bits of enum loop_doubt. */
-#define LOOP_DOUBTS 6
+#define LOOP_DOUBTS 7
 
 /* Of enum loop_effect. */
 #define LOOP_EFFECTS 3

@@ -99,16 +99,18 @@ void object_profile_allocated(struct object_profile *o, uint32_t site, double we
 {
 	struct object_site *s = &o->sites[site];
 	struct fresh_objects *f = &s->fresh[o->judgement % OBJECT_PROFILE_FRESH];
+	double bytes = weight * (double)size_bytes;
 
 	s->allocations++;
 	s->alloc_count += weight;
-	s->alloc_bytes += weight * (double)size_bytes;
+	s->alloc_bytes += bytes;
+	s->alloc_squares += bytes * bytes;
 	s->live_count += weight;
-	s->live_bytes += weight * (double)size_bytes;
+	s->live_bytes += bytes;
 	if (f->judgement != o->judgement)
 		*f = (struct fresh_objects){.judgement = o->judgement};
 	f->count += weight;
-	f->bytes += weight * (double)size_bytes;
+	f->bytes += bytes;
 }
 
 void object_profile_died(struct object_profile *o, uint32_t site, double weight,

@@ -30,7 +30,8 @@ struct object_site {
 	uint64_t allocations; /* sampled ones */
 	double alloc_count;   /* estimates */
 	double alloc_bytes;
-	double live_count; /* not known to be dead */
+	double alloc_squares; /* of the bytes that each sampled one stands for */
+	double live_count;    /* not known to be dead */
 	double live_bytes;
 	/* Of these, the last ones allocated: [judgement % OBJECT_PROFILE_FRESH], see
 	 * object_profile_judged. */

@@ -338,6 +338,9 @@ static void finish_total(const struct estimation *e, const struct total *t,
 	double high = p + sqrt(t->above + squared(strata.high - p));
 
 	high = fmin(high, fmax(most.high, p));
+	/* Where no access went to the class at all there is no stratum that could say more, and
+	 * even if every object were tracked nothing less would be known. */
+	high = fmax(high, estimate_ci95(0, e->whole.metric, e->whole.squares).high);
 	share->fraction = p;
 	share->ci95 =
 	    (struct interval){fmax(fmin(low, windows.low), 0), fmin(fmax(high, windows.high), 1)};

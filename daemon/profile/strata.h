@@ -94,6 +94,10 @@ void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more, 
 /* Over all strata. */
 struct access_moments strata_all(const struct strata *s);
 
+/* The largest power of 2 such that objects of as many bytes or more have at least that part of the
+ * accesses (by their weights) whose object's size is known; 0 where fewer than least are. */
+uint64_t strata_accessed_bytes(const struct strata *s, double part, uint64_t least);
+
 /* Heap bytes held. */
 size_t strata_memory_bytes(const struct strata *s);
 

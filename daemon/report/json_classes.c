@@ -7,6 +7,7 @@
 /* Fields listed for a class, and contexts for a field; the rest are counted. */
 #define FIELDS_MAX   100
 #define ACCESSES_MAX 20
+#define ORIGINS_MAX  20 /* allocation sites of a class; likewise */
 
 static json_t *access_json(struct json_writer *writer, const struct ranked_access *a)
 {
@@ -64,19 +65,61 @@ static json_t *fields_json(struct json_writer *writer, const struct ranked_class
 	return TAKE_PTR(list);
 }
 
-static json_t *class_json(struct json_writer *writer, const struct ranked_class *c)
+static json_t *origin_site_json(struct json_writer *writer, const struct origin_site *s)
+{
+	const struct object_site *site = &writer->model->objects.ranking.sites[s->site].sum;
+
+	return json_pack("{s:f, s:[f,f], s:I, s:I, s:o}", "share", s->share, "share_ci95",
+			 s->ci95.low, s->ci95.high, "alloc_samples", (json_int_t)site->allocations,
+			 "samples", (json_int_t)site->samples, "alloc_frames",
+			 report_json_frames(writer, site->node));
+}
+
+static json_t *origin_sites_json(struct json_writer *writer, const struct class_origin *o)
+{
+	_cleanup_json_ json_t *list = json_array();
+
+	for (size_t i = 0; i < o->count && i < ORIGINS_MAX; i++) {
+		uint32_t node = writer->model->objects.ranking.sites[o->sites[i].site].sum.node;
+
+		if (!report_json_take_contexts(writer, node, 0))
+			break;
+		if (json_array_append_new(list, origin_site_json(writer, &o->sites[i])) < 0)
+			return NULL;
+	}
+	return TAKE_PTR(list);
+}
+
+static json_t *origin_json(struct json_writer *writer, const struct class_origin *o)
+{
+	static const char *const words[] = {[ORIGIN_UNKNOWN] = "unknown",
+					    [ORIGIN_TRACKED] = "tracked",
+					    [ORIGIN_INFERRED] = "inferred"};
+	_cleanup_json_ json_t *sites = origin_sites_json(writer, o);
+
+	if (!sites)
+		return NULL;
+	return json_pack("{s:s, s:s*, s:I, s:I, s:O}", "basis", words[o->basis], "assumption",
+			 o->basis == ORIGIN_INFERRED ? CLASS_ORIGINS_ASSUMPTION : NULL,
+			 "alloc_samples", (json_int_t)o->allocations, "sites_omitted",
+			 (json_int_t)(o->count - json_array_size(sites)), "sites", sites);
+}
+
+static json_t *class_json(struct json_writer *writer, const struct ranked_class *c,
+			  const struct class_origin *o)
 {
 	const struct profile *p = &writer->model->window->profile;
 	_cleanup_json_ json_t *fields = fields_json(writer, c);
+	_cleanup_json_ json_t *origin = fields ? origin_json(writer, o) : NULL;
 
-	if (!fields)
+	if (!fields || !origin)
 		return NULL;
-	return json_pack("{s:s, s:f, s:[f,f], s:I, s:I, s:f, s:b, s:I, s:O}", "class",
+	return json_pack("{s:s, s:f, s:[f,f], s:I, s:I, s:f, s:b, s:O, s:I, s:O}", "class",
 			 strings_get(&p->strings, c->class_name), "fraction", c->fraction,
 			 "fraction_ci95", c->ci95.low, c->ci95.high, "samples",
 			 (json_int_t)c->sum.samples, "tracked_samples",
 			 (json_int_t)c->tracked.samples, "older_fraction", c->older.fraction,
-			 "older_known", c->older.known, "fields_omitted",
+			 "older_known", c->older.known, "origin", origin, "fields_omitted",
 			 (json_int_t)(c->field_count - json_array_size(fields)), "fields", fields);
 }
 
@@ -92,7 +135,8 @@ json_t *report_json_classes(struct json_writer *writer, size_t limit)
 
 		if (!report_json_take_names(writer, strlen(name)))
 			break;
-		if (json_array_append_new(classes, class_json(writer, &r->classes[i])) < 0)
+		if (json_array_append_new(classes, class_json(writer, &r->classes[i],
+							      &m->objects.origins.list[i])) < 0)
 			return NULL;
 	}
 	return TAKE_PTR(classes);

@@ -13,6 +13,7 @@
 #define FIELDS_SHOWN   5
 #define PATHS_SHOWN    3
 #define FRAMES_SHOWN   5
+#define ORIGINS_SHOWN  3
 
 #define INTERVAL_BYTES 32
 
@@ -72,12 +73,11 @@ static void table(FILE *out, const struct report_model *m, size_t shown)
 	      out);
 }
 
-/* Leaf first: the line that makes the access, then who called it. */
-static void path(FILE *out, const struct profile *p, uint32_t leaf, double part)
+/* Leaf first: the line that makes the access or allocates, then who called it. */
+static void frames(FILE *out, const struct profile *p, uint32_t leaf)
 {
 	uint32_t node = leaf;
 
-	fprintf(out, "    %5.1f%%  at ", 100 * part);
 	if (!leaf)
 		fputs("[calling context unknown]", out);
 	for (unsigned i = 0; node != 0 && i < FRAMES_SHOWN; i++) {
@@ -89,6 +89,12 @@ static void path(FILE *out, const struct profile *p, uint32_t leaf, double part)
 	if (node)
 		fprintf(out, "\n            and %zu frames above", cct_depth(&p->cct, node));
 	fputc('\n', out);
+}
+
+static void path(FILE *out, const struct profile *p, uint32_t leaf, double part)
+{
+	fprintf(out, "    %5.1f%%  at ", 100 * part);
+	frames(out, p, leaf);
 }
 
 static void field(FILE *out, const struct report_model *m, const struct ranked_field *f)
@@ -123,11 +129,75 @@ static void fields(FILE *out, const struct report_model *m, const struct ranked_
 		fprintf(out, "        %zu more fields of it\n", c->field_count - shown);
 }
 
+/* What the parts that follow are of, and what they take for granted. */
+static void origin_heading(FILE *out, const struct report_model *m, const struct ranked_class *c,
+			   const struct class_origin *o)
+{
+	char floor[INTERVAL_BYTES] = "";
+
+	switch (o->basis) {
+	case ORIGIN_TRACKED:
+		fprintf(out,
+			"allocated in, by %" PRIu64 " accesses to tracked objects of the class:\n",
+			c->tracked.samples);
+		break;
+	case ORIGIN_INFERRED:
+		fprintf(out,
+			"allocated in, inferred from %" PRIu64
+			" sampled allocations of the class (%" PRIu64
+			" accesses met a tracked object of it):\n",
+			o->allocations, c->tracked.samples);
+		break;
+	case ORIGIN_UNKNOWN:
+		if (window_result_object_min_size(m->window))
+			(void)snprintf(floor, sizeof(floor), ", or below %" PRIu64 " bytes",
+				       window_result_object_min_size(m->window));
+		fprintf(out,
+			"allocated in: not known; no sampled allocation was of this class: it is "
+			"older than the window%s\n",
+			floor);
+		break;
+	}
+}
+
+/* Where its objects come from. */
+static void origin(FILE *out, const struct report_model *m, size_t class)
+{
+	const struct class_origin *o = &m->objects.origins.list[class];
+	const struct profile *p = &m->window->profile;
+
+	if (m->window->objects_refused[0] && !m->window->objects_off_ns)
+		return; /* No allocation was looked at, which is said with the sites. */
+	origin_heading(out, m, &m->objects.classes.classes[class], o);
+	for (size_t i = 0; i < o->count && i < ORIGINS_SHOWN; i++) {
+		const struct origin_site *s = &o->sites[i];
+
+		fprintf(out, "    %5.1f%% (%.1f to %.1f)  at ", 100 * s->share, 100 * s->ci95.low,
+			100 * s->ci95.high);
+		frames(out, p, m->objects.ranking.sites[s->site].sum.node);
+	}
+	if (o->count > ORIGINS_SHOWN)
+		fprintf(out, "            and in %zu other contexts\n", o->count - ORIGINS_SHOWN);
+}
+
+/* Once, above the first one that is an inference. */
+static void assumption(FILE *out, const struct report_model *m, size_t opened)
+{
+	for (size_t i = 0; i < opened; i++) {
+		if (m->objects.origins.list[i].basis != ORIGIN_INFERRED)
+			continue;
+		fputs("where allocations are inferred it is assumed that\n" CLASS_ORIGINS_ASSUMPTION
+		      ";\nthe interval is that of the sampled allocations alone\n",
+		      out);
+		return;
+	}
+}
+
 void report_text_classes(FILE *out, const struct report_model *m, size_t limit)
 {
 	const struct class_ranking *r = &m->objects.classes;
 	const struct profile *p = &m->window->profile;
-	size_t shown = 0;
+	size_t shown = 0, opened;
 
 	if (r->field_count == 0) /* Nothing was sampled, or by a version that kept no classes. */
 		return;
@@ -136,12 +206,15 @@ void report_text_classes(FILE *out, const struct report_model *m, size_t limit)
 	while (shown < r->count && shown < limit &&
 	       (shown == 0 || has_evidence(&r->classes[shown].sum)))
 		shown++;
+	opened = shown < CLASSES_OPENED ? shown : CLASSES_OPENED;
 	table(out, m, shown);
-	for (size_t i = 0; i < shown && i < CLASSES_OPENED && !ferror(out); i++) {
+	assumption(out, m, opened);
+	for (size_t i = 0; i < opened && !ferror(out); i++) {
 		report_text_rule(out, NULL);
 		fprintf(out, "%s, by field and by who accesses it\n",
 			strings_get(&p->strings, r->classes[i].class_name));
 		fields(out, m, &r->classes[i]);
+		origin(out, m, i);
 	}
 	report_text_rule(out, NULL);
 	fputc('\n', out);

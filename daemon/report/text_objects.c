@@ -168,32 +168,64 @@ static void site_paths(FILE *out, const struct report_model *m, size_t rank)
 		fprintf(out, "and from %zu other contexts\n", site->access_count - ACCESSES_SHOWN);
 }
 
-/* Table 2 of the paper: where most is allocated, of what is hardly accessed. The ranking has sites
- * of equal cost by their bytes, so the first ones that are found will do. */
-static void small_sites(FILE *out, const struct report_model *m)
+/* Is all that accesses to its objects may take, by its interval, little? */
+static bool is_surely_small(const struct ranked_site *site)
 {
-	const struct object_ranking *ranking = &m->objects.ranking;
-	size_t first = 0, found[SMALL_SHOWN], count = 0;
+	return site->ci95.high < SMALL_SHARE;
+}
 
-	while (first < ranking->count && ranking->sites[first].fraction >= SMALL_SHARE)
-		first++;
-	for (size_t i = first; i < ranking->count; i++) {
-		double own = ranking->sites[i].sum.alloc_count;
-		size_t at = count < SMALL_SHOWN ? count++ : SMALL_SHOWN;
+/* Of the sites that nothing above says much of, those where objects are allocated most often: of
+ * which little is to be gained at accesses, or not. Returns how many were found. */
+static size_t most_allocated(const struct object_ranking *ranking, bool surely_small,
+			     size_t found[SMALL_SHOWN])
+{
+	size_t count = 0;
 
-		for (; at > 0 && ranking->sites[found[at - 1]].sum.alloc_count < own; at--)
+	for (size_t i = 0; i < ranking->count; i++) {
+		const struct ranked_site *site = &ranking->sites[i];
+		size_t at;
+
+		if (site->fraction >= SMALL_SHARE || is_surely_small(site) != surely_small)
+			continue;
+		at = count < SMALL_SHOWN ? count++ : SMALL_SHOWN;
+		for (; at > 0 &&
+		       ranking->sites[found[at - 1]].sum.alloc_count < site->sum.alloc_count;
+		     at--)
 			if (at < SMALL_SHOWN)
 				found[at] = found[at - 1];
 		if (at < SMALL_SHOWN)
 			found[at] = i;
 	}
+	return count;
+}
+
+static void small_rows(FILE *out, const struct report_model *m, bool surely_small)
+{
+	size_t found[SMALL_SHOWN];
+	size_t count = most_allocated(&m->objects.ranking, surely_small, found);
+
 	if (count == 0)
 		return;
-	fprintf(out, "\nAllocated most often, at less than %.0f%% of %s: little to gain there\n",
-		100 * SMALL_SHARE, m->objects.metric);
+	if (surely_small)
+		fprintf(out,
+			"\nAllocated most often, and accesses to them take less than %.0f%% of %s: "
+			"little to gain at these\n",
+			100 * SMALL_SHARE, m->objects.metric);
+	else
+		fputs("\nAllocated most often, of those whose accesses too few samples met: what "
+		      "they cost is not known\n",
+		      out);
 	columns(out);
 	for (size_t i = 0; i < count; i++)
-		row(out, &m->window->profile, &ranking->sites[found[i]]);
+		row(out, &m->window->profile, &m->objects.ranking.sites[found[i]]);
+}
+
+/* Table 2 of the paper: where most is allocated, of what is hardly accessed. That few accesses were
+ * seen is no evidence of that unless the interval says so. */
+static void small_sites(FILE *out, const struct report_model *m)
+{
+	small_rows(out, m, false);
+	small_rows(out, m, true);
 }
 
 /* Sites that cost anything come first. */

@@ -16,6 +16,7 @@ static int pack_sites(struct arena *a, const struct object_profile *o, Jxp__Stor
 	    !RECORD_COLUMN(a, m, site_allocations, count) ||
 	    !RECORD_COLUMN(a, m, site_alloc_count, count) ||
 	    !RECORD_COLUMN(a, m, site_alloc_bytes, count) ||
+	    !RECORD_COLUMN(a, m, site_alloc_squares, count) ||
 	    !RECORD_COLUMN(a, m, site_live_count, count) ||
 	    !RECORD_COLUMN(a, m, site_live_bytes, count) ||
 	    !RECORD_COLUMN(a, m, site_uncollected_count, count) ||
@@ -32,6 +33,7 @@ static int pack_sites(struct arena *a, const struct object_profile *o, Jxp__Stor
 		m->site_allocations[i] = s->allocations;
 		m->site_alloc_count[i] = s->alloc_count;
 		m->site_alloc_bytes[i] = s->alloc_bytes;
+		m->site_alloc_squares[i] = s->alloc_squares;
 		m->site_live_count[i] = s->live_count;
 		m->site_live_bytes[i] = s->live_bytes;
 		m->site_uncollected_count[i] = object_profile_uncollected_count(o, s);
@@ -102,7 +104,8 @@ static bool site_columns_match(const Jxp__StoredObjects *m)
 	       m->n_site_live_count == count && m->n_site_live_bytes == count &&
 	       m->n_site_uncollected_count == count && m->n_site_uncollected_bytes == count &&
 	       m->n_site_samples == count && m->n_site_metric == count &&
-	       m->n_site_variance == count && m->n_site_covariance == count;
+	       m->n_site_variance == count && m->n_site_covariance == count &&
+	       (m->n_site_alloc_squares == 0 || m->n_site_alloc_squares == count);
 }
 
 /* What lives can come out a little below 0, as a difference of sums. */
@@ -110,7 +113,8 @@ static bool site_is_valid(const struct object_site *s, double uncollected_count,
 			  double uncollected_bytes)
 {
 	return record_is_sum(s->alloc_count) && record_is_sum(s->alloc_bytes) &&
-	       isfinite(s->live_count) && isfinite(s->live_bytes) && isfinite(uncollected_count) &&
+	       record_is_sum(s->alloc_squares) && isfinite(s->live_count) &&
+	       isfinite(s->live_bytes) && isfinite(uncollected_count) &&
 	       isfinite(uncollected_bytes) && record_is_sum(s->metric) && isfinite(s->variance) &&
 	       isfinite(s->covariance);
 }
@@ -128,6 +132,8 @@ static int unpack_sites(const Jxp__StoredObjects *m, const struct profile *p,
 					.allocations = m->site_allocations[i],
 					.alloc_count = m->site_alloc_count[i],
 					.alloc_bytes = m->site_alloc_bytes[i],
+					.alloc_squares =
+					    m->n_site_alloc_squares ? m->site_alloc_squares[i] : 0,
 					.live_count = m->site_live_count[i],
 					.live_bytes = m->site_live_bytes[i],
 					.samples = m->site_samples[i],

@@ -59,6 +59,36 @@ def is_sure_of_what_grows(report, text):
     assert "float[]" in first_screen(text), first_screen(text)
 
 
+# An interval of 95%, half as wide again: 99.7%.
+WIDER = 1.5
+
+
+def says_where_nodes_come_from(report, text):
+    """Three of four nodes are made in one method, whether or not any access met one that was tracked; and no site of
+    which nothing is known is called one where little could be gained."""
+    row = report["classes"][0]
+    origin = row["origin"]
+    shares = {site["alloc_frames"][0]["method"]: site for site in origin["sites"]}
+    note(f"{row['class']} {row['fraction']:.3f}, {row['tracked_samples']} of {row['samples']} accesses met a tracked one; "
+         f"{origin['basis']} from {origin['alloc_samples']} allocations: "
+         + ", ".join(f"{m} {s['share']:.3f} {s['share_ci95']}" for m, s in shares.items()))
+    assert row["class"] == "NodeOrigins$Node", rows_of_classes(report)
+    assert report["objects_summary"]["min_size"] == 0, report["objects_summary"]
+    assert origin["basis"] in ("inferred", "tracked"), origin
+    assert ("assumption" in origin) == (origin["basis"] == "inferred"), origin
+    for method, truth in (("makeMost", 0.75), ("makeSome", 0.25)):
+        if method == "makeSome" and method not in shares:
+            continue  # Few allocations were sampled, none of them there; the other's share is all, and tells as much.
+        share, (low, high) = shares[method]["share"], shares[method]["share_ci95"]
+        assert low <= share <= high, shares
+        assert share - WIDER * (share - low) <= truth <= share + WIDER * (high - share), (method, share, low, high)
+    if origin["basis"] == "inferred":
+        assert "it is assumed that" in text and "inferred from" in text, text
+    for line in text.split("little to gain at these\n")[1:]:
+        for site in line.split("\n\n")[0].split("-----")[0].splitlines()[1:]:
+            assert float(site.split(" to ")[1].split("%")[0]) < 1, site
+
+
 # ---------------------------------------------------------------- pairs
 
 
@@ -97,6 +127,7 @@ def leaf(access):
 PROGRAMS = [
     ("what is older than the window leads", "OldArray", leads_with_what_is_old, ["--kinds", "objects"]),
     ("a class that is all of the heap's accesses is known to be", "GrowthArrays", is_sure_of_what_grows, ["--kinds", "objects"]),
+    ("a class says where its objects come from", "NodeOrigins", says_where_nodes_come_from, ["--kinds", "objects"]),
     ("spills do not come first", "SetWalk", leads_with_no_spill, ["--kinds", "dead-store,silent-store,silent-load"]),
     ("lines of virtual threads are one row", "VirtualSum", adds_up_virtual_threads, ["--kinds", "silent-load"]),
 ]

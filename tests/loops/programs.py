@@ -110,6 +110,8 @@ CONSTRUCTED = [
     search("list", 4096.5),
     search("iterator", 4096.5),
     search("map", 4096.5),
+    # Of the last, which never comes: what is looked for is not there.
+    *(dataclasses.replace(search(name, 8192.0), rate=0.0) for name in ("miss", "missCall", "missFlag", "missEquals")),
     # The table is the same again, what is looked for is not.
     search("nested", 4097.0, instances=0.5),
     search("few", 8.0, verdicts=(NONE,), advice=None),
@@ -138,10 +140,13 @@ CONSTRUCTED = [
     Program("wait", "Turns", ("wait",), "await", verdicts=(WAITING, *HARMLESS)),
     # Whose results are the same again, or not.
     repeat("queue", "queue", 8192, iterations=1.0),
+    repeat("longQueue", "longQueue", 8192, iterations=1.0),
     repeat("distinct", "queue", 8192, instances=0.0, iterations=0.0),
     repeat("ring", "ring", 8192, why="an index goes into each turn"),
     repeat("bytes", "bytes", 8192, why="few bytes are alike again, but nothing is computed of them"),
     Program("tree", "Repeats", ("tree",), recursion="hash", iterations=0.0),
+    # Its calls are handed the same expressions, and go by the row that they are at.
+    Program("evaluate", "Repeats", ("evaluate",), recursion="evaluate"),
     repeat("same", "scan", 8192, instances=1.0),
     repeat("growing", "scan", 4096 + 32.5, instances=1.0),
     repeat("half", "scan", 8192, instances=0.5, verdicts=(NONE, INSTANCES)),
@@ -192,7 +197,7 @@ PROGRAMS = {p.name: p for p in [*CONSTRUCTED, *LIBRARIES]}
 GROUPS = {
     "constructed": [p.name for p in CONSTRUCTED],
     "libraries": [p.name for p in LIBRARIES],
-    "repeats": ["nested", "fib", "queue", "distinct", "ring", "bytes", "tree", "same", "growing", "half", "keyed", "fresh",
+    "repeats": ["nested", "fib", "queue", "longQueue", "distinct", "ring", "bytes", "tree", "evaluate", "same", "growing", "half", "keyed", "fresh",
                 "different", "siblings", "write"],
     "rates": ["zero", "rate5e-5", "rate1/4096", "rate1/64", "rate1/4", "rate1", "turns100", "turns1000"],
 }

@@ -17,3 +17,10 @@ uint64_t alloc_floor_next(struct alloc_floor *f, uint64_t sampled, uint64_t smal
 		f->bytes = f->bytes / 4 >= ALLOC_FLOOR_LEAST ? f->bytes / 4 : 0;
 	return f->bytes;
 }
+
+uint64_t alloc_floor_accessed(struct alloc_floor *f, uint64_t accessed_bytes, bool room)
+{
+	if (f->adapts && room && accessed_bytes > 0 && accessed_bytes < f->bytes)
+		f->bytes = accessed_bytes >= ALLOC_FLOOR_LEAST ? accessed_bytes : 0;
+	return f->bytes;
+}

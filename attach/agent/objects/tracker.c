@@ -175,12 +175,13 @@ int tracker_update(struct tracker *t, bool *more)
 	return r < 0 ? r : pass(t, more);
 }
 
-static void set_floor(struct tracker *t, bool room)
+static void set_floor(struct tracker *t, uint64_t accessed_bytes, bool room)
 {
 	uint64_t before = t->floor.bytes, sampled, small;
 
 	alloc_events_sizes(&sampled, &small);
-	if (alloc_floor_next(&t->floor, sampled, small, room) == before)
+	(void)alloc_floor_next(&t->floor, sampled, small, room);
+	if (alloc_floor_accessed(&t->floor, accessed_bytes, room) == before)
 		return;
 	alloc_events_set_min_size(t->floor.bytes);
 	drain_set_object_min_size(t->drain, t->floor.bytes);
@@ -191,15 +192,15 @@ bool tracker_is_dear(const struct tracker *t)
 	return t->running && alloc_events_cost_ns() >= alloc_pace_dear_ns(&t->pace);
 }
 
-void tracker_set_pace(struct tracker *t, uint64_t cpu_ns, uint64_t accesses, uint64_t met)
+void tracker_set_pace(struct tracker *t, uint64_t cpu_ns, const struct tracker_use *use)
 {
 	bool room = t->objects.count < t->objects.max / 2;
 	uint32_t before = t->pace.interval, now;
 
 	if (!t->running)
 		return;
-	set_floor(t, room);
-	t->pace.fraction = t->budget * alloc_share_next(&t->share, accesses, met);
+	set_floor(t, use->accessed_bytes, room);
+	t->pace.fraction = t->budget * alloc_share_next(&t->share, use->accesses, use->met);
 	now = alloc_pace_next(&t->pace, alloc_events_cost_ns(), cpu_ns, room);
 	alloc_events_wake_at(alloc_pace_dear_ns(&t->pace));
 	if (now == before)

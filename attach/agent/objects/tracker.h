@@ -46,10 +46,16 @@ int tracker_update(struct tracker *t, bool *more);
 /* Do sampled allocations cost so much that the interval is to be chosen at once? */
 bool tracker_is_dear(const struct tracker *t);
 
+/* What the engine has told of sampled accesses to the heap, in totals of the window. */
+struct tracker_use {
+	uint64_t accesses;
+	uint64_t met;            /* of these, to a tracked object */
+	uint64_t accessed_bytes; /* objects of this size or more have most; 0: not known */
+};
+
 /* Chooses the interval anew, as cpu_ns of the target since the window began allow, and the smallest
- * size. accesses, met: how many sampled accesses to the heap the engine has judged, and how many of
- * them went to a tracked object. About four times a second, and when sampling is dear. */
-void tracker_set_pace(struct tracker *t, uint64_t cpu_ns, uint64_t accesses, uint64_t met);
+ * size. About four times a second, and when sampling is dear. */
+void tracker_set_pace(struct tracker *t, uint64_t cpu_ns, const struct tracker_use *use);
 
 /* Stops sampling and sends what has gathered; nothing of it is left in the JVM, unless that has
  * died. */

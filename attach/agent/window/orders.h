@@ -19,10 +19,11 @@ struct code_order {
 };
 
 struct orders {
-	bool stop;         /* WindowStop: end the window */
-	bool stop_objects; /* StopObjects: track no objects any more */
-	uint64_t accesses; /* ObjectsMet, the last one: sampled accesses to the heap, */
-	uint64_t met;      /* and those of them that went to a tracked object */
+	bool stop;               /* WindowStop: end the window */
+	bool stop_objects;       /* StopObjects: track no objects any more */
+	uint64_t accesses;       /* ObjectsMet, the last one: sampled accesses to the heap, */
+	uint64_t met;            /* and those of them that went to a tracked object; */
+	uint64_t accessed_bytes; /* what most of them are to, or larger; 0: not known */
 	/* In the order in which they came; what there is no room for is passed over. Order N is
 	 * codes[N % LIMIT_CODES_OPEN]. */
 	struct code_order codes[LIMIT_CODES_OPEN];
@@ -114,6 +115,7 @@ static inline void orders_note(struct orders *o, const Jxp__EngineFrame *frame)
 	if (frame->body_case == JXP__ENGINE_FRAME__BODY_OBJECTS_MET) {
 		o->accesses = frame->objects_met->accesses;
 		o->met = frame->objects_met->met;
+		o->accessed_bytes = frame->objects_met->accessed_bytes;
 	}
 	if (frame->body_case == JXP__ENGINE_FRAME__BODY_CODE_REQUEST &&
 	    o->codes_asked - o->codes_answered < LIMIT_CODES_OPEN)

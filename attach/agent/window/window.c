@@ -327,6 +327,15 @@ static int start_sampling(struct window *w, struct err *err)
 
 /* ---------------------------------------------------------------- the loop */
 
+static void set_objects_pace(struct window *w, uint64_t cpu_ns)
+{
+	struct tracker_use use = {.accesses = w->orders.accesses,
+				  .met = w->orders.met,
+				  .accessed_bytes = w->orders.accessed_bytes};
+
+	tracker_set_pace(&w->objects.tracker, cpu_ns, &use);
+}
+
 /* Sends what has gathered, with the account up to now. */
 static int report(struct window *w)
 {
@@ -357,7 +366,7 @@ static int report(struct window *w)
 	counters[JXP__COUNTER__COUNTER_EVENTS_NS] = other_ns;
 	w->cost.session_ns += other_ns;
 	w->cost.overhead_ns += other_ns;
-	tracker_set_pace(&w->objects.tracker, w->cost.cpu_ns, w->orders.accesses, w->orders.met);
+	set_objects_pace(w, w->cost.cpu_ns);
 	loop_phase_pace(&w->loops, w->settings->budget, &w->cost, counters,
 			w->budget.signal_costs.trap_ns);
 	w->affordable = budget_session_affordable(&w->budget, &w->cost);
@@ -454,8 +463,7 @@ static int update_objects(struct window *w, struct err *err)
 		r = object_phase_update(&w->objects, err);
 	w->monitor.holdings.objects = object_phase_is_wanted(&w->objects);
 	if (r == 0 && tracker_is_dear(&w->objects.tracker))
-		tracker_set_pace(&w->objects.tracker, budget_cpu_ns(&w->budget), w->orders.accesses,
-				 w->orders.met);
+		set_objects_pace(w, budget_cpu_ns(&w->budget));
 	return r;
 }
 

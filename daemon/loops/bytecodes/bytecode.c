@@ -555,6 +555,8 @@ static int read_loops(struct bytecode *b, const uint8_t *code, size_t size)
 		find_stores(&g, b);
 		find_leaving(&g, b);
 		spread(&g, b);
+		b->begins = g.begins;
+		g.begins = NULL;
 	}
 	graph_release(&g);
 	return rc;
@@ -578,10 +580,145 @@ void bytecode_release(struct bytecode *b)
 	free(b->loops);
 	free(b->loop_at);
 	free(b->leaves);
+	free(b->begins);
 	*b = (struct bytecode){0};
 }
 
 uint32_t bytecode_loop_at(const struct bytecode *b, int32_t bci)
 {
 	return bci >= 0 && (size_t)bci < b->size ? b->loop_at[bci] : BYTECODE_NO_LOOP;
+}
+
+/* ---------------------------------------------------------------- branches that leave */
+
+/* Instructions and branches that are followed from one, and the code that is gone through. */
+#define WALK_STEPS_MAX    64u
+#define WALK_BRANCHES_MAX 6u
+
+/* On one way behind a branch: the last variable that was set to a constant, and what was pushed
+ * last. */
+struct way {
+	uint32_t at;
+	int32_t variable, value; /* -1: none is known */
+	enum { PUSHED_OTHER, PUSHED_CONSTANT, PUSHED_VARIABLE } pushed;
+	int32_t constant;
+	unsigned branches;
+};
+
+struct walk {
+	const struct bytecode *b;
+	const uint8_t *code;
+	uint32_t loop, start;
+	unsigned steps;
+};
+
+static bool leads_out(struct walk *w, struct way way);
+
+static void pass_by(const struct walk *w, struct way *way)
+{
+	const uint8_t *code = w->code + way->at;
+	const struct graph g = {.code = w->code, .size = (uint32_t)w->b->size};
+	uint32_t length;
+	int32_t changed = variable_changed(&g, way->at);
+
+	if (changed != BYTECODE_NO_VARIABLE && way->pushed == PUSHED_CONSTANT &&
+	    variable_of(code, 0x36, 0x3b, &length) == changed) {
+		way->variable = changed;
+		way->value = way->constant;
+	} else if (changed == way->variable || changed == BYTECODE_MANY_VARIABLES) {
+		way->variable = -1;
+	}
+	way->pushed = PUSHED_OTHER;
+	if (constant_int(code, &way->constant, &length))
+		way->pushed = PUSHED_CONSTANT;
+	else if (way->variable >= 0 && variable_of(code, 0x15, 0x1a, &length) == way->variable)
+		way->pushed = PUSHED_VARIABLE;
+	way->at += java_op_length(w->code, (uint32_t)w->b->size, way->at);
+}
+
+/* ifeq and ifne of the variable go one way, others both. */
+static bool branch_leads_out(struct walk *w, struct way way)
+{
+	uint8_t op = w->code[way.at];
+	struct way taken = way, passed = way;
+
+	taken.at = (uint32_t)((int32_t)way.at + s16(w->code + way.at + 1));
+	passed.at = way.at + 3;
+	taken.branches = passed.branches = way.branches + 1;
+	taken.pushed = passed.pushed = PUSHED_OTHER;
+	if (way.pushed == PUSHED_VARIABLE && (op == 0x99 || op == 0x9a))
+		return leads_out(w, (op == 0x99) == (way.value == 0) ? taken : passed);
+	return way.branches < WALK_BRANCHES_MAX && leads_out(w, taken) && leads_out(w, passed);
+}
+
+static bool leads_out(struct walk *w, struct way way)
+{
+	while (w->steps-- > 0 && way.at < w->b->size) {
+		uint8_t op = w->code[way.at];
+
+		if (!is_in(w->b, way.at, w->loop) || is_end(op))
+			return true;
+		if (way.at == w->start || op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH ||
+		    op == 0xc8)
+			break;
+		if (is_if(op))
+			return branch_leads_out(w, way);
+		if (op == 0xa7)
+			way.at = (uint32_t)((int32_t)way.at + s16(w->code + way.at + 1));
+		else
+			pass_by(w, &way);
+	}
+	w->steps = 0;
+	return false;
+}
+
+bool bytecode_branch_leaves(const struct bytecode *b, const uint8_t *code, int32_t bci)
+{
+	uint32_t loop = bytecode_loop_at(b, bci), at = (uint32_t)bci;
+
+	if (loop == BYTECODE_NO_LOOP || !b->begins[at])
+		return false;
+	if (b->leaves[at] || !is_if(code[at]))
+		return b->leaves[at];
+	for (unsigned side = 0; side < 2; side++) {
+		struct walk w = {b, code, loop, at, WALK_STEPS_MAX};
+		struct way way = {.at = side ? at + 3 : (uint32_t)(bci + s16(code + at + 1)),
+				  .variable = -1};
+
+		if (leads_out(&w, way))
+			return true;
+	}
+	return false;
+}
+
+/* ---------------------------------------------------------------- what is invoked */
+
+/* Between an invocation and the branch on what it gave: stored, loaded again, compared. */
+#define TESTED_WITHIN 6u
+
+static bool has_other_way_out(const struct bytecode *b, uint32_t loop, uint32_t branch)
+{
+	for (uint32_t bci = 0; bci < b->size; bci++)
+		if (bci != branch && b->leaves[bci] && is_in(b, bci, loop))
+			return true;
+	return false;
+}
+
+bool bytecode_invoked_leaves(const struct bytecode *b, const uint8_t *code, int32_t bci)
+{
+	uint32_t loop = bytecode_loop_at(b, bci), at = (uint32_t)bci;
+
+	if (loop == BYTECODE_NO_LOOP || !b->begins[at] || !calls(code[at]))
+		return false;
+	for (unsigned i = 0; i < TESTED_WITHIN; i++) {
+		at += java_op_length(code, (uint32_t)b->size, at);
+		if (at >= b->size || calls(code[at]) || may_store(code[at]) || is_goto(code[at]) ||
+		    is_end(code[at]))
+			return false;
+		if (is_if(code[at]))
+			return bytecode_loop_at(b, (int32_t)at) == loop &&
+			       bytecode_branch_leaves(b, code, (int32_t)at) &&
+			       has_other_way_out(b, loop, at);
+	}
+	return false;
 }

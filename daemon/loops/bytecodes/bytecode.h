@@ -42,6 +42,7 @@ struct bytecode {
 	struct bytecode_loop *loops; /* outer ones before those in them */
 	uint32_t *loop_at;           /* by bci: the innermost, or BYTECODE_NO_LOOP */
 	bool *leaves;                /* by bci: the instruction may lead out of that */
+	uint8_t *begins;             /* by bci: an instruction does */
 	size_t loop_count, size;
 };
 
@@ -51,5 +52,14 @@ void bytecode_release(struct bytecode *b);
 
 /* The innermost loop at a bci, or BYTECODE_NO_LOOP. */
 uint32_t bytecode_loop_at(const struct bytecode *b, int32_t bci);
+
+/* Does the branch at bci lead out of the innermost loop there, on one of its ways: at once, or as
+ * soon as the loop's condition is come to, since a flag was set? code: that b was read from. */
+bool bytecode_branch_leaves(const struct bytecode *b, const uint8_t *code, int32_t bci);
+
+/* May what is invoked at bci be what has the innermost loop there left, and not by the only way out
+ * that the loop has? It may where the next branch leads out, and what it tests is what was invoked,
+ * as far as a few instructions tell. */
+bool bytecode_invoked_leaves(const struct bytecode *b, const uint8_t *code, int32_t bci);
 
 #endif

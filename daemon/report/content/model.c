@@ -117,6 +117,8 @@ static int objects_init(struct report_objects *o, const struct window_result *w)
 	r = object_ranking_init(&o->ranking, w);
 	if (r == 0)
 		r = class_ranking_init(&o->classes, w, &o->ranking.rests);
+	if (r == 0)
+		r = class_origins_init(&o->origins, &o->classes, &o->ranking);
 	o->attributed_fraction = o->ranking.sum;
 	return r;
 }
@@ -247,6 +249,7 @@ void report_model_release(struct report_model *m)
 	report_kinds_release(m->kinds, m->kind_count);
 	object_ranking_release(&m->objects.ranking);
 	class_ranking_release(&m->objects.classes);
+	class_origins_release(&m->objects.origins);
 	report_cpu_release(&m->cpu);
 	loop_pairs_release(&m->loop_pairs);
 	report_loops_release(&m->loops);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "daemon/profile/estimate.h"
+#include "daemon/report/content/class_origins.h"
 #include "daemon/report/content/class_ranking.h"
 #include "daemon/report/content/cpu_findings.h"
 #include "daemon/report/pairs/kind_findings.h"
@@ -63,13 +64,14 @@ struct report_objects {
 	bool tracked; /* else the rest is empty */
 	struct class_ranking classes;
 	struct object_ranking ranking;
-	const char *metric;         /* what accesses are counted in: "CPU time", */
-	const char *unit;           /* and "ns"; or an event's name, and "events" */
-	uint64_t samples;           /* accesses, */
-	double whole;               /* their metric to the heap, which all fractions are of; */
-	double attributed_fraction; /* the sum of the sites' */
-	double uncollected_bytes;   /* live at the end, and not looked at by a collection */
-	double judged_s;            /* when, from the start, one found dead objects; 0: none has */
+	struct class_origins origins; /* of the classes */
+	const char *metric;           /* what accesses are counted in: "CPU time", */
+	const char *unit;             /* and "ns"; or an event's name, and "events" */
+	uint64_t samples;             /* accesses, */
+	double whole;                 /* their metric to the heap, which all fractions are of; */
+	double attributed_fraction;   /* the sum of the sites' */
+	double uncollected_bytes;     /* live at the end, and not looked at by a collection */
+	double judged_s; /* when, from the start, one found dead objects; 0: none has */
 };
 
 struct report_numa {

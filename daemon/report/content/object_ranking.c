@@ -59,6 +59,7 @@ static void add_site(struct object_site *to, const struct object_site *site)
 	to->allocations += site->allocations;
 	to->alloc_count += site->alloc_count;
 	to->alloc_bytes += site->alloc_bytes;
+	to->alloc_squares += site->alloc_squares;
 	to->live_count += site->live_count;
 	to->live_bytes += site->live_bytes;
 	to->samples += site->samples;

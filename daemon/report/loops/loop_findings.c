@@ -68,6 +68,8 @@ static const struct {
     {"code", "some of its machine code was not understood"},
     {"entry", "where it is entered cannot be counted"},
     {"folded", "what it adds up may have been left to its counter by the compiler"},
+    {"reads", "it reads, or calls what reads, more than was compared, which may have changed: "
+	      "whether what it computed could be kept is not told"},
 };
 
 const char *loop_doubt_name(unsigned i)
@@ -177,7 +179,7 @@ static enum loop_verdict verdict_of_never(const struct report_loop *l)
 /* By results alone. Of a recursion no results are told. */
 static enum loop_verdict verdict_by_results(const struct report_loop *l)
 {
-	if (l->fraction < LOOP_CPU_MIN && !l->calls)
+	if (l->fraction < LOOP_CPU_MIN && l->inclusive_fraction < LOOP_CPU_MIN)
 		return LOOP_NOT_JUDGED;
 	if (l->row->waits_ns > 0.5 * l->row->within.ns)
 		return LOOP_WAITING;
@@ -243,12 +245,36 @@ static void leave_calls_open(struct report_loop *l)
 	l->again.instance_advice = NULL;
 }
 
+/* An evaluator of expressions is handed the same expression again and again, and goes by the row
+ * that it finds somewhere: keeping what it computed would break the program. Input and output is
+ * told by the calls themselves. */
+static void leave_reads_open(struct report_loop *l)
+{
+	struct loop_redundancy *again = &l->again;
+	bool found = again->instances == LOOP_AGAIN_YES || again->instances == LOOP_AGAIN_OPEN ||
+		     again->turns == LOOP_AGAIN_YES || again->turns == LOOP_AGAIN_OPEN;
+
+	if (!(l->doubts & LOOP_DOUBT_READS))
+		return;
+	if (!found)
+		l->doubts &= ~(unsigned)LOOP_DOUBT_READS;
+	if (again->instances != LOOP_AGAIN_NO)
+		again->instances = LOOP_AGAIN_UNKNOWN;
+	again->instance_advice = NULL;
+	if (again->io)
+		return;
+	if (again->turns != LOOP_AGAIN_NO)
+		again->turns = LOOP_AGAIN_UNKNOWN;
+	again->turn_advice = NULL;
+}
+
 static void judge(struct report_loop *l, const struct loop_profile *p, double elapsed_s)
 {
 	l->type = type_of(l->row);
 	l->again = loop_redundancy_of(p, l->row, l->type);
 	leave_calls_open(l);
 	l->doubts = doubts_of(l->row);
+	leave_reads_open(l);
 	l->entries = rate_of(l, &l->row->entries, 1);
 	l->length = loop_length_of(&l->row->lengths);
 	l->results = result_rate(l, 1);
@@ -269,12 +295,12 @@ static void judge(struct report_loop *l, const struct loop_profile *p, double el
 
 /* ---------------------------------------------------------------- lists */
 
-/* Loops with time of their own, those that call what takes it, and the rest. */
+/* Loops with time of their own, those around what takes it, and the rest. */
 static int rank_of(const struct report_loop *l)
 {
 	if (l->fraction >= LOOP_CPU_MIN)
 		return 0;
-	return l->calls ? 1 : 2;
+	return l->calls || l->around ? 1 : 2;
 }
 
 static int by_own(const void *x, const void *y)
@@ -417,8 +443,12 @@ static int find_reach(struct report_loops *l, const struct window_result *w)
 	struct loop_bodies bodies = {0};
 	int r = reach ? report_loops_bodies(l, &bodies) : -ENOMEM;
 
-	for (size_t i = 0; i < l->count; i++)
-		l->rows[i].inclusive_fraction = l->rows[i].within_fraction;
+	for (size_t i = 0; i < l->count; i++) {
+		struct report_loop *row = &l->rows[i];
+
+		row->inclusive_fraction = row->within_fraction;
+		row->around = row->within_fraction - row->fraction >= LOOP_CPU_MIN;
+	}
 	if (r == 0)
 		r = loop_bodies_reach(&bodies, &w->profile.cct, &w->cpu, reach);
 	for (size_t i = 0; r == 0 && i < bodies.count; i++)

@@ -5,15 +5,17 @@
  *
  * A loop is resultless when the upper end of its result rate's 95% interval is below LDoctor's
  * 0.001, of enough turns and bursts. A search (0*1?) has one result for each instance at most, so
- * there where it is entered bounds the rate, too. Loops that take less than 2% of the CPU time are
- * not judged: most of the findings that were of no use to LDoctor's users were such.
+ * there where it is entered bounds the rate, too. Loops that take less than 2% of the CPU time,
+ * with loops inside them and with all that they call, are not judged: most of the findings that
+ * were of no use to LDoctor's users were such.
  *
  * A loop that is not resultless may be redundant (loop_redundancy.h), of whatever type; of one that
  * is, what it does again is told beside.
  *
- * A loop may have its time in what it calls: 2% or more beyond that of its own code. Ticks seldom
- * come in such a loop, so as a rule it has a type and no counts. Behind the loops with time of
- * their own come 16 of them, first those that are nearest to the ticks.
+ * A loop may have its time in loops inside it, or in what it calls: 2% or more beyond that of its
+ * own code. Ticks seldom come in one that calls, so as a rule it has a type and no counts. Behind
+ * the loops with time of their own come these, first those that are nearest to the ticks; of those
+ * that have none at all 16.
  */
 #ifndef JXPERF_DAEMON_REPORT_LOOPS_LOOP_FINDINGS_H
 #define JXPERF_DAEMON_REPORT_LOOPS_LOOP_FINDINGS_H
@@ -63,7 +65,8 @@ struct report_loop {
 	double within_fraction;    /* with loops inside it, */
 	double inclusive_fraction; /* and with all that it calls, inlined or not */
 	double nearest_fraction;   /* of this, what is in no loop that is reported and nearer */
-	bool calls;                /* much of its time is in what it calls */
+	bool calls;                /* much of its time is in what it calls, */
+	bool around;               /* and in loops inside it */
 	struct loop_growth growth;
 	enum loop_type type;
 	unsigned doubts;           /* enum loop_doubt */

@@ -14,7 +14,11 @@ final class Repeats {
     private static final int RING = 16;
     private static final int CHILDREN = 512;
     private static final int TIMES = 64;
+    private static final int ROWS = 2048;
+    private static final int COLUMNS = 8;
     private static int nextKey;
+    /** That expressions are evaluated on. */
+    private static int[] row;
 
     private Repeats() {}
 
@@ -50,6 +54,19 @@ final class Repeats {
         Tree right;
     }
 
+    /** Of an expression: a column of a row, or what is computed of two others. */
+    private static final class Expression {
+        final int column;
+        final Expression left;
+        final Expression right;
+
+        Expression(int column, Expression left, Expression right) {
+            this.column = column;
+            this.left = left;
+            this.right = right;
+        }
+    }
+
     /** A bigger computation than a compiler leaves inline in all its copies of a loop. */
     private static int mix(int key) {
         int x = key;
@@ -70,6 +87,26 @@ final class Repeats {
         return sum;
     }
 
+    /** As long as the key says, and nothing is loaded meanwhile. */
+    private static int stretch(int key) {
+        int x = key;
+        for (int i = 40 + (key & 31); i > 0; i--) {
+            x = (x ^ x >>> 16) * 0x45d9f3b ^ x >>> 7;
+        }
+        return x;
+    }
+
+    /** Likewise; the work is in a loop inside it, of a method that is inlined. */
+    static int longQueue(Queue queue, int value) {
+        int sum = value;
+        Item item = queue.poll();
+        while (item != null) { // LOOP longQueue
+            sum = sum * 31 + stretch(item.key);
+            item = queue.poll();
+        }
+        return sum;
+    }
+
     /** A sum of what are few different values, since they are small. */
     static int bytes(Item first) {
         int sum = 0;
@@ -85,6 +122,28 @@ final class Repeats {
             return way;
         }
         return mix(hash(tree.left, way * 31 + tree.key) ^ hash(tree.right, way * 37 + tree.key));
+    }
+
+    /** Of the row that it is at: the same expression each time, and another value. */
+    static int evaluate(Expression e) {
+        if (e.left == null) {
+            return row[e.column];
+        }
+        return mix(evaluate(e.left) * 31 + evaluate(e.right));
+    }
+
+    private static Expression expression(int depth) {
+        return depth == 0 ? new Expression(nextKey++ & (COLUMNS - 1), null, null)
+            : new Expression(0, expression(depth - 1), expression(depth - 1));
+    }
+
+    private static int evaluations(Expression e, int[][] rows, int value) {
+        int sum = value;
+        for (int[] next : rows) {
+            row = next;
+            sum += evaluate(e);
+        }
+        return sum;
     }
 
     /** An index that only says how far the loop is goes into each turn, too: not seen. */
@@ -182,6 +241,17 @@ final class Repeats {
         return x;
     }
 
+    private static void longQueues() {
+        Item items = items();
+        Queue queue = new Queue();
+        int[] last = {1};
+        Program.repeat(value -> {
+            last[0] = refill(items, last[0]);
+            queue.first = items;
+            return longQueue(queue, value);
+        });
+    }
+
     private static void queues(boolean different) {
         Item items = items();
         Queue queue = new Queue();
@@ -258,12 +328,23 @@ final class Repeats {
             case "distinct":
                 queues(true);
                 break;
+            case "longQueue":
+                longQueues();
+                break;
             case "bytes":
                 sums();
                 break;
             case "tree":
                 Tree tree = tree(DEPTH, 1);
                 Program.repeat(value -> hash(tree, value));
+                break;
+            case "evaluate":
+                Expression e = expression(3);
+                int[][] rows = new int[ROWS][];
+                for (int i = 0; i < ROWS; i++) {
+                    rows[i] = new Random(i).ints(COLUMNS).toArray();
+                }
+                Program.repeat(value -> evaluations(e, rows, value));
                 break;
             case "keyed":
                 // A key that is made of hashes comes to be the same one again.

@@ -50,6 +50,62 @@ final class Searches {
         return null;
     }
 
+    /** What is looked for is never there, so the branch that ends the search is a trap. */
+    static int miss(int[] keys, int wanted) {
+        for (int i = 0; i < keys.length; i++) { // LOOP miss
+            if (keys[i] == wanted) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Likewise; what compares is a method, which is inlined. */
+    private static boolean matches(Node n, int wanted) {
+        if (n.key != wanted) {
+            return false;
+        }
+        return n.next != null;
+    }
+
+    static Node missCall(Node first, int wanted) {
+        for (Node n = first; n != null; n = n.next) { // LOOP missCall
+            if (matches(n, wanted)) {
+                return n;
+            }
+        }
+        return null;
+    }
+
+    /** Likewise; the search is told by a flag. */
+    static boolean missFlag(Node first, int wanted) {
+        boolean found = false;
+        for (Node n = first; n != null && !found; n = n.next) { // LOOP missFlag
+            if (n.key == wanted) {
+                found = true;
+            }
+        }
+        return found;
+    }
+
+    /** Likewise; objects that say themselves what they are equal to. */
+    static int missEquals(Object[] keys, Object wanted) {
+        for (int i = 0; i < keys.length; i++) { // LOOP missEquals
+            if (wanted.equals(keys[i])) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private static int misses(java.util.function.IntPredicate search, int value) {
+        int found = value;
+        for (int s = 0; s < SEARCHES; s++) {
+            found += search.test(-1 - s) ? 1 : 2;
+        }
+        return found;
+    }
+
     static Integer iterator(List<Integer> keys, int wanted) {
         for (Integer key : keys) { // LOOP iterator
             if (key == wanted) {
@@ -178,6 +234,21 @@ final class Searches {
             case "few":
                 int[] little = keys(FEW);
                 Program.repeat(value -> fews(little, value));
+                break;
+            case "miss":
+                Program.repeat(value -> misses(wanted -> miss(keys, wanted) >= 0, value));
+                break;
+            case "missCall":
+                Node called = nodes();
+                Program.repeat(value -> misses(wanted -> missCall(called, wanted) != null, value));
+                break;
+            case "missFlag":
+                Node flagged = nodes();
+                Program.repeat(value -> misses(wanted -> missFlag(flagged, wanted), value));
+                break;
+            case "missEquals":
+                Object[] objects = boxed.toArray();
+                Program.repeat(value -> misses(wanted -> missEquals(objects, wanted) >= 0, value));
                 break;
             case "nested":
                 // Every 64th of them.

@@ -142,7 +142,7 @@ static void each_order_is_one_frame(void **state)
 
 	assert_int_equal(conversation_send_hello(f->conversation, ""), 0);
 	assert_int_equal(conversation_send_stop_objects(f->conversation), 0);
-	assert_int_equal(conversation_send_objects_met(f->conversation, 20, 3), 0);
+	assert_int_equal(conversation_send_objects_met(f->conversation, 20, 3, 64), 0);
 	assert_int_equal(conversation_send_stop(f->conversation), 0);
 	loop_settle(&f->loop);
 	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_HELLO);

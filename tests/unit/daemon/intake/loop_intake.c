@@ -635,6 +635,32 @@ static void what_is_known_waits_for_what_is_not(void **state)
 	assert_true(loops->plans[1].counted);
 }
 
+/* Its ticks come in the loop inside it, which bursts are for while more is to be known of that. */
+static void a_loop_around_a_hot_one_waits_for_it(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_intake *loops = &f->in.intake.loops;
+	bool changed;
+
+	(void)known(f, LOOP_SOME, 1);
+	loops->codes[0].analysis.loops[1].site_count = 1;
+	loops->codes[0].analysis.loops[1].mapped = false;
+	loops->codes[0].loops[1].row = LOOP_NO_ROW;
+	tick(f, CODE, 0x50, 100);
+	assert_int_equal(loops->codes[0].loops[1].samples, 0);
+	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
+	assert_int_equal(loops->plan_count, 2);
+	assert_false(loops->plans[0].around);
+	assert_true(loops->plans[0].counted);
+	assert_true(loops->plans[1].around);
+	assert_false(loops->plans[1].counted);
+	for (int i = 0; i < 100; i++)
+		burst(f, 1, 256, 0, 64);
+	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
+	assert_false(loops->plans[0].counted);
+	assert_true(loops->plans[1].counted);
+}
+
 static void bursts_of_no_plan_are_not_believed(void **state)
 {
 	struct fixture *f = *state;
@@ -763,6 +789,7 @@ int main(void)
 	    TEST(a_walk_has_its_result_where_it_ends),
 	    TEST(instances_are_counted_in_the_copy_with_most_of_the_time),
 	    TEST(what_is_known_waits_for_what_is_not),
+	    TEST(a_loop_around_a_hot_one_waits_for_it),
 	    TEST(bursts_of_no_plan_are_not_believed),
 	    TEST(readings_are_turns_of_instances),
 	    TEST(readings_that_cannot_be_are_not_believed),

@@ -115,6 +115,16 @@ static void what_a_branch_leads_to_is_one_in_some_turns(void **state)
 		     {"copyArr-25-g1", 0, 2, 22, LOOP_SOME, 4});
 }
 
+/* Of tests/loops/programs/Searches.java: what says whether it is found is a method, inlined, whose
+ * branch is a trap. */
+static void a_search_that_never_found_has_its_type_from_the_bytecodes(void **state)
+{
+	(void)state;
+	ASSERT_LOOPS({"missCall-17-g1", 2, 2, 21, LOOP_LAST, 1},
+		     {"missEquals-17-g1", 2, 2, 23, LOOP_LAST, 4},
+		     {"missFlag-17-g1", 2, 4, 27, LOOP_LAST, 1});
+}
+
 /* It never found anything: what it would do then is a trap. So is what a branch in the loop leads
  * to. */
 static void a_branch_that_was_never_taken_is_still_one(void **state)
@@ -709,6 +719,7 @@ int main(void)
 	    cmocka_unit_test(a_sum_has_one_in_each_turn),
 	    cmocka_unit_test(stores_in_each_turn_are_results),
 	    cmocka_unit_test(what_a_branch_leads_to_is_one_in_some_turns),
+	    cmocka_unit_test(a_search_that_never_found_has_its_type_from_the_bytecodes),
 	    cmocka_unit_test(a_branch_that_was_never_taken_is_still_one),
 	    cmocka_unit_test(a_conditional_move_cannot_be_counted),
 	    cmocka_unit_test(a_search_for_a_place_adds_nothing_up),

@@ -315,6 +315,13 @@ static void turns_with_loops_in_them_are_not_compared(void **state)
 	TURNS("nestedSearch-25-g1", 0xc0, NOTHING);
 }
 
+/* Of tests/loops/programs/Repeats.java: as long as the key says, and by nothing else. */
+static void a_loop_inside_that_reads_nothing_goes_by_what_the_turn_has_loaded(void **state)
+{
+	(void)state;
+	TURNS("longQueue-17-g1", 0x1c0, {0x1c0, 4, 0});
+}
+
 static void waiting_is_not_compared(void **state)
 {
 	(void)state;
@@ -425,6 +432,25 @@ static void a_method_that_calls_itself_is_a_loop_of_its_calls(void **state)
 	assert_recursion("binomial-17-g1", 0, 2, two);
 }
 
+/* A number's is told by the number; a tree's depth by what lies in the tree. */
+static void a_recursion_may_read_more_than_it_is_handed(void **state)
+{
+	static const struct {
+		const char *name;
+		bool reads;
+	} expected[] = {{"fib-17-g1", false}, {"fib-25-parallel", false}, {"depth-25-g1", true}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct analysed x;
+
+		analyse(&x, expected[i].name);
+		assert_int_equal((recursion_of(&x)->doubts & LOOP_DOUBT_READS) != 0,
+				 expected[i].reads);
+		release(&x);
+	}
+}
+
 /* Behind the check of what class the receiver has, for calls that think they know it. */
 static void a_virtual_method_begins_behind_its_check(void **state)
 {
@@ -478,11 +504,13 @@ int main(void)
 	    cmocka_unit_test(turns_that_are_counted_are_not_compared),
 	    cmocka_unit_test(turns_that_do_little_are_not_compared),
 	    cmocka_unit_test(turns_with_loops_in_them_are_not_compared),
+	    cmocka_unit_test(a_loop_inside_that_reads_nothing_goes_by_what_the_turn_has_loaded),
 	    cmocka_unit_test(waiting_is_not_compared),
 	    cmocka_unit_test(sums_and_exits_are_as_much_whatever_the_turns),
 	    cmocka_unit_test(stores_along_an_array_are_more_with_each_turn),
 	    cmocka_unit_test(output_in_each_turn_is_told),
 	    cmocka_unit_test(a_method_that_calls_itself_is_a_loop_of_its_calls),
+	    cmocka_unit_test(a_recursion_may_read_more_than_it_is_handed),
 	    cmocka_unit_test(a_virtual_method_begins_behind_its_check),
 	    cmocka_unit_test(what_is_in_vectors_tells_no_call_from_another),
 	    cmocka_unit_test(a_method_that_does_not_call_itself_is_none),

@@ -95,6 +95,19 @@ static void a_share_is_of_all_accesses_to_the_heap(void **state)
 	assert_float_equal(share_of(l, site).fraction, 20.0 / 40, 1e-12);
 }
 
+/* That no access went to a class is known as well as the accesses are many. */
+static void a_class_that_no_access_went_to_may_have_some_share(void **state)
+{
+	struct object_profile *l = *state;
+	uint32_t site = site_of(l, 2, 5);
+
+	missed(l, 1, 1, 20);
+	assert_float_equal(share_of(l, site).fraction, 0, 1e-12);
+	assert_float_equal(share_of(l, site).ci95.high, 0.161, 0.001); /* Wilson's, of 0 of 20. */
+	missed(l, 1, 1, 980);
+	assert_true(share_of(l, site).ci95.high < 0.01);
+}
+
 static void shares_and_rests_add_up_to_one(void **state)
 {
 	struct object_profile *l = *state;
@@ -458,6 +471,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(a_share_is_of_all_accesses_to_the_heap),
+	    TEST(a_class_that_no_access_went_to_may_have_some_share),
 	    TEST(shares_and_rests_add_up_to_one),
 	    TEST(a_site_has_no_share_of_other_classes),
 	    TEST(with_weights_of_1_the_interval_is_that_of_a_plain_sample),

@@ -40,6 +40,22 @@ static void few_allocations_decide_nothing(void **state)
 	assert_int_equal(alloc_floor_next(&f, ALLOC_FLOOR_SAMPLES, 19, true), 256);
 }
 
+static void where_accesses_go_to_smaller_objects_these_are_tracked(void **state)
+{
+	struct alloc_floor f;
+
+	(void)state;
+	alloc_floor_init(&f, 1024, true);
+	assert_int_equal(alloc_floor_accessed(&f, 0, true), 1024); /* Nobody knows. */
+	assert_int_equal(alloc_floor_accessed(&f, 4096, true), 1024);
+	assert_int_equal(alloc_floor_accessed(&f, 128, false), 1024); /* No room for more. */
+	assert_int_equal(alloc_floor_accessed(&f, 128, true), 128);
+	assert_int_equal(alloc_floor_accessed(&f, 512, true), 128);
+	assert_int_equal(alloc_floor_accessed(&f, 32, true), 0);
+	alloc_floor_init(&f, 1024, false);
+	assert_int_equal(alloc_floor_accessed(&f, 32, true), 1024);
+}
+
 static void a_size_that_was_asked_for_stays(void **state)
 {
 	struct alloc_floor f;
@@ -64,6 +80,7 @@ int main(void)
 	    cmocka_unit_test(where_most_allocations_are_small_small_ones_are_tracked),
 	    cmocka_unit_test(where_half_of_them_are_large_nothing_changes),
 	    cmocka_unit_test(few_allocations_decide_nothing),
+	    cmocka_unit_test(where_accesses_go_to_smaller_objects_these_are_tracked),
 	    cmocka_unit_test(a_size_that_was_asked_for_stays),
 	    cmocka_unit_test(without_room_for_objects_it_stays),
 	};

@@ -225,6 +225,66 @@ static void too_many_loops_are_refused(void **state)
 	assert_null(b.loops);
 }
 
+/* for (n = first; n != null; n = n.next) if (matches(n, wanted)) return n; return null: aload_0,
+ * astore_2, 2: aload_2, ifnull +21 (24), aload_2, iload_1, 8: invokestatic, 11: ifeq +5 (16),
+ * aload_2, areturn, 16: aload_2, getfield, astore_2, goto 2, 24: aconst_null, areturn */
+#define SEARCH                                                                                     \
+	"\x2a\x4d\x2c\xc6\x00\x15\x2c\x1b\xb8\x00\x09\x99\x00\x05\x2c\xb0\x2c\xb4\x00\x0d\x4d\xa7" \
+	"\xff"                                                                                     \
+	"\xed\x01\xb0"
+/* while (more()) walk(): 0: invokestatic, ifeq +9 (12), invokestatic, goto 0, 12: return */
+#define WALK "\xb8\x00\x01\x99\x00\x09\xb8\x00\x02\xa7\xff\xf7\xb1"
+
+static bool invoked_leaves(const char *code, size_t size, int32_t bci)
+{
+	struct bytecode b = read_code(code, size);
+	bool leaves = bytecode_invoked_leaves(&b, (const uint8_t *)code, bci);
+
+	bytecode_release(&b);
+	return leaves;
+}
+
+static void what_is_invoked_may_have_a_search_left(void **state)
+{
+	(void)state;
+	assert_true(invoked_leaves(SEARCH, sizeof(SEARCH) - 1, 8));
+	assert_false(invoked_leaves(SEARCH, sizeof(SEARCH) - 1, 17)); /* A field. */
+	assert_false(invoked_leaves(SEARCH, sizeof(SEARCH) - 1, 24)); /* In no loop. */
+	assert_false(invoked_leaves(SEARCH, sizeof(SEARCH) - 1, 100));
+}
+
+static void what_says_how_far_a_loop_goes_is_no_match(void **state)
+{
+	(void)state;
+	assert_false(invoked_leaves(WALK, sizeof(WALK) - 1, 0)); /* Its only way out. */
+	assert_false(
+	    invoked_leaves(WALK, sizeof(WALK) - 1, 6)); /* Another comes before a branch. */
+}
+
+/* boolean found = false; for (n = first; n != null && !found; n = n.next) if (n.key == wanted)
+ * found = true; return found: iconst_0, istore_2, aload_0, astore_3, 4: aload_3, ifnull +25 (30),
+ * iload_2, 9: ifne +21 (30), aload_3, getfield, iload_1, 17: if_icmpne +5 (22), iconst_1, istore_2,
+ * 22: aload_3, getfield, astore_3, goto 4, 30: iload_2, ireturn */
+#define FLAG                                                                                       \
+	"\x03\x3d\x2a\x4e\x2d\xc6\x00\x19\x1c\x9a\x00\x15\x2d\xb4\x00\x00\x1b\xa0\x00\x05\x04\x3d" \
+	"\x2d"                                                                                     \
+	"\xb4\x00\x00\x4e\xa7\xff\xe9\x1c\xac"
+
+static void a_flag_that_the_loop_goes_by_has_it_left(void **state)
+{
+	char code[] = FLAG;
+	struct bytecode b = READ(FLAG);
+
+	(void)state;
+	assert_true(bytecode_branch_leaves(&b, (const uint8_t *)code, 17));
+	assert_true(bytecode_branch_leaves(&b, (const uint8_t *)code, 5));
+	code[20] = 0x03; /* It is set to false. */
+	assert_false(bytecode_branch_leaves(&b, (const uint8_t *)code, 17));
+	code[20] = 0x1b; /* To what is not known. */
+	assert_false(bytecode_branch_leaves(&b, (const uint8_t *)code, 17));
+	bytecode_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +297,9 @@ int main(void)
 	    cmocka_unit_test(loops_lie_in_loops),
 	    cmocka_unit_test(a_handler_between_is_the_loop_s),
 	    cmocka_unit_test(switches_lead_to_all_their_targets),
+	    cmocka_unit_test(what_is_invoked_may_have_a_search_left),
+	    cmocka_unit_test(what_says_how_far_a_loop_goes_is_no_match),
+	    cmocka_unit_test(a_flag_that_the_loop_goes_by_has_it_left),
 	    cmocka_unit_test(what_is_no_code_is_refused),
 	    cmocka_unit_test(too_many_loops_are_refused),
 	};

@@ -208,7 +208,22 @@ static void minor_loops_are_not_judged(void **state)
 
 	set_type(f, LOOP_NEVER);
 	f->row->own.ns *= 0.03;
+	f->row->within.ns *= 0.03;
+	f->row->key.mapped = false; /* Nor do contexts say that it takes more. */
 	assert_verdict(f, LOOP_NOT_JUDGED);
+}
+
+/* As of a queue whose work is in a loop of what is inlined. */
+static void a_loop_around_those_that_take_the_time_is_judged(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_EVERY);
+	f->row->own.ns *= 0.03;
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	assert_true(judged(f)->around);
+	assert_true(judged(f)->fraction < LOOP_CPU_MIN);
+	assert_true(judged(f)->inclusive_fraction > LOOP_CPU_MIN);
 }
 
 static void loops_that_wait_are_said_to(void **state)
@@ -428,6 +443,8 @@ static void input_and_output_in_each_turn_is_for_a_batch(void **state)
 	assert_verdict(f, LOOP_UNDECIDED);
 	set_type(f, LOOP_EVERY);
 	f->row->own.ns *= 0.03;
+	f->row->within.ns *= 0.03;
+	f->row->key.mapped = false; /* Nor do contexts say that it takes more. */
 	assert_verdict(f, LOOP_NOT_JUDGED);
 	assert_advice(f, NULL, NULL);
 }
@@ -455,6 +472,29 @@ static void a_recursion_is_told_by_its_calls_alone(void **state)
 	assert_verdict(f, LOOP_REDUNDANT_ITERATIONS);
 	compare_turns(f, 60, 800);
 	assert_verdict(f, LOOP_VERDICT_NONE);
+}
+
+/* An evaluator of an expression, on another row each time. */
+static void what_reads_more_than_was_compared_gets_no_advice_to_keep_it(void **state)
+{
+	struct fixture *f = *state;
+
+	set_type(f, LOOP_EVERY);
+	doubt(f, LOOP_DOUBT_READS);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	assert_int_equal(judged(f)->doubts, 0); /* Nothing seems to be done again. */
+	compare(f, 60, 0.9);
+	compare_turns(f, 60, 100);
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	assert_advice(f, NULL, NULL);
+	assert_int_equal(judged(f)->doubts, LOOP_DOUBT_READS);
+	assert_float_equal(judged(f)->needs_s, 0, 0); /* No longer window tells. */
+	f->row->key.recursion = true;
+	assert_verdict(f, LOOP_VERDICT_NONE);
+	f->row->key.recursion = false;
+	set_effect(f, LOOP_EFFECT_IO);
+	assert_verdict(f, LOOP_REDUNDANT_ITERATIONS);
+	assert_advice(f, "batch", NULL);
 }
 
 /* A second loop, of main, without ticks of its own; there are 1,600 in what it calls. */
@@ -533,6 +573,7 @@ int main(void)
 	    TEST(turns_that_may_be_more_make_no_loop_harmless),
 	    TEST(copies_that_were_not_counted_make_no_doubt),
 	    TEST(minor_loops_are_not_judged),
+	    TEST(a_loop_around_those_that_take_the_time_is_judged),
 	    TEST(loops_that_wait_are_said_to),
 	    TEST(instances_that_are_alike_are_redundant),
 	    TEST(instances_for_another_key_are_not_redundant),
@@ -545,6 +586,7 @@ int main(void)
 	    TEST(input_and_output_in_each_turn_is_for_a_batch),
 	    TEST(loops_that_wait_are_not_redundant),
 	    TEST(a_recursion_is_told_by_its_calls_alone),
+	    TEST(what_reads_more_than_was_compared_gets_no_advice_to_keep_it),
 	    TEST(a_loop_that_calls_what_takes_the_time_is_told_behind_the_others),
 	    TEST(one_that_calls_and_never_has_results_itself_is_not_judged),
 	    TEST(of_one_that_calls_instances_that_load_the_same_say_little),
