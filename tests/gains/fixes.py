@@ -1,0 +1,51 @@
+"""The fixes: programs, what reports say of them, and what is changed."""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Fix:
+    """One fix.
+
+    program    the class that runs, of tests/workloads, bench/workloads or programs/
+    package    Debian's source package that patches/NAME.patch is against, or None for a program of this tree
+    jars       of /usr/share/java, beside those of bench/workloads and before these
+    finding    a regular expression: what a finding of the problem has in its words
+    accesses   regular expressions of methods ("Class.method") that make the accesses which the fix removes, where it is they
+               that go: then the gain is what the report says of their rows
+    kinds      of pairs, with accesses
+    rewritten  else the methods that the fix rewrites: what they take with all that they call is the bound of what could be gained
+    """
+
+    name: str
+    program: str
+    finding: str
+    package: str = None
+    jars: tuple = ()
+    accesses: tuple = ()
+    kinds: tuple = ("dead_store", "silent_store", "silent_load")
+    rewritten: tuple = ()
+    options: tuple = ()
+
+
+FIXES = (
+    # An array is cleared before it is filled; a table that does not change is summed again; marks are set that were set.
+    Fix("clears", "Repairable", r"Repairable\.(clear|fill)", accesses=(r"Repairable\.clear",), kinds=("dead_store",)),
+    Fix("sums", "Repairable", r"Repairable\.sum", accesses=(r"Repairable\.sum",), kinds=("silent_load",)),
+    Fix("marks", "Repairable", r"Repairable\.mark", accesses=(r"Repairable\.mark",), kinds=("silent_store",)),
+    # The check for duplicates of text: sorted maps of sorted sets of boxed coordinates, a map for each character.
+    Fix("pdf-duplicates", "PdfText", r"TreeMap|java\.lang\.Float|PDFTextStripper\.processTextPosition", package="libpdfbox2-java",
+        rewritten=("java.util.TreeMap$NavigableSubMap.*", "java.util.TreeMap.*", "java.util.TreeSet.*")),
+    # LZ4 reads its input byte by byte through the bookkeeping of a buffer.
+    Fix("lucene-lz4", "LuceneStored", r"readByte|LZ4\.decompress|ByteBuffersDataInput", package="lucene8",
+        jars=("lucene8-core", "lucene8-analyzers-common"), rewritten=("org.apache.lucene.util.compress.LZ4.decompress",)),
+    # A declaration is copied to compare its name.
+    Fix("xerces-declarations", "DtdAttributes", r"XMLAttributeDecl|XMLSimpleType|DTDGrammar|QName", package="libxerces2-java",
+        jars=("xercesImpl",), rewritten=("org.apache.xerces.impl.dtd.DTDGrammar.getAttributeDecl",)),
+    # Linear searches.
+    Fix("chart-timeline", "ChartTimeline", r"SegmentedTimeline", package="libjfreechart-java",
+        rewritten=("org.jfree.chart.axis.SegmentedTimeline.getExceptionSegmentCount",)),
+    Fix("bag-retain", "BagRetain", r"ArrayList|Integer", package="libcommons-collections4-java",
+        rewritten=("org.apache.commons.collections4.bag.CollectionBag.retainAll",)),
+    Fix("list-subtract", "ListSubtract", r"ArrayList|Integer", package="libcommons-collections3-java",
+        rewritten=("org.apache.commons.collections.ListUtils.subtract",)),
+)

@@ -1,0 +1,87 @@
+"""Programs as they run: CPU time of an operation, and windows."""
+import os
+import re
+import time
+
+from sources import BUILD, HERE, compile_files, patched
+from lib import Process, jdks, make_directory, made_once
+from support import profile
+from support.profile import BENCH_CLASS_PATH
+
+# Who makes which access is for others to hold against classes (tests/methods).
+profile.CHECK_METHODS = False
+
+JDK = next(j for j in jdks() if j.release == 17)
+_OPERATIONS = re.compile(r"operations (\d+)\n")
+STARTS_S = 120
+POLL_S = 0.002
+
+
+def jar(name):
+    return os.path.join("/usr/share/java", f"{name}.jar")
+
+
+@made_once
+def programs():
+    """The directory of the classes of programs/, each compiled with the jars of its fix."""
+    return make_directory()
+
+
+def class_path(fix, after):
+    """With the patched classes first, where it is after the fix."""
+    path = ":".join([programs(), *map(jar, fix.jars), BENCH_CLASS_PATH])
+    source = os.path.join(HERE, "programs", f"{fix.program}.java")
+    if os.path.exists(source) and not os.path.exists(os.path.join(programs(), f"{fix.program}.class")):
+        compile_files(JDK.javac, [source], path, programs())
+    return f"{patched(fix.name, fix.package, JDK.javac, path)}:{path}" if after else path
+
+
+def cpu_ns(pid):
+    """Of a process, by its CPU clock."""
+    return time.clock_gettime_ns((~pid << 3) | 2)
+
+
+class Program(Process):
+    """A program that runs, for long enough to be compiled."""
+
+    def __init__(self, fix, path, warm_up_s):
+        options = ["-Xmx1g", "-Dprogress=true", "-Djava.awt.headless=true", *fix.options]
+        environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
+        super().__init__([JDK.java, *options, "-cp", path, fix.program], env=environment)
+        self.wait_for("up\n", STARTS_S)
+        time.sleep(warm_up_s)
+
+    def _at_next_line(self):
+        """Operations and CPU time when the next line is printed."""
+        size = os.path.getsize(self.output_path)
+        while os.path.getsize(self.output_path) == size:
+            assert self.alive(), self.output()
+            time.sleep(POLL_S)
+        now = cpu_ns(self.pid)
+        return int(_OPERATIONS.findall(self.output())[-1]), now
+
+    def cost_ns(self, seconds):
+        """CPU time of an operation, over so long."""
+        operations, cpu = self._at_next_line()
+        time.sleep(seconds)
+        more, later = self._at_next_line()
+        return (later - cpu) / (more - operations)
+
+
+def cost_ns(fix, path, warm_up_s, seconds):
+    """Of a JVM of its own."""
+    program = Program(fix, path, warm_up_s)
+    try:
+        return program.cost_ns(seconds)
+    finally:
+        program.stop()
+
+
+def window(daemon, fix, path, warm_up_s, seconds, budget):
+    """The id and the report of a window of a JVM of its own."""
+    program = Program(fix, path, warm_up_s)
+    try:
+        report = daemon.attach(program.pid, "--budget", budget, duration=f"{seconds}s")
+        return report["window"]["id"], report
+    finally:
+        program.stop()
