@@ -1,6 +1,7 @@
 """Programs as they run: CPU time of an operation, and windows."""
 import os
 import re
+import subprocess
 import time
 
 from sources import BUILD, HERE, compile_files, patched
@@ -36,6 +37,17 @@ def class_path(fix, after):
     return f"{patched(fix.name, fix.package, JDK.javac, path)}:{path}" if after else path
 
 
+def values(fix, path):
+    """What the program computes, the first few times: a fix may not change it."""
+    few = os.path.join(make_directory(), "few")
+    compile_files(JDK.javac, [os.path.join(HERE, "programs/few/Workload.java")], "", few)
+    done = subprocess.run([JDK.java, "-Xmx1g", *fix.options, "-cp", f"{few}:{path}", fix.program], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=STARTS_S, check=False)
+    found = re.findall(r"value -?\d+", done.stdout)
+    assert found, f"{fix.program} computes nothing: {done.stderr}"
+    return found
+
+
 def cpu_ns(pid):
     """Of a process, by its CPU clock."""
     return time.clock_gettime_ns((~pid << 3) | 2)
@@ -44,12 +56,12 @@ def cpu_ns(pid):
 class Program(Process):
     """A program that runs, for long enough to be compiled."""
 
-    def __init__(self, fix, path, warm_up_s):
+    def __init__(self, fix, path):
         options = ["-Xmx1g", "-Dprogress=true", "-Djava.awt.headless=true", *fix.options]
         environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
         super().__init__([JDK.java, *options, "-cp", path, fix.program], env=environment)
         self.wait_for("up\n", STARTS_S)
-        time.sleep(warm_up_s)
+        time.sleep(fix.warm_up_s)
 
     def _at_next_line(self):
         """Operations and CPU time when the next line is printed."""
@@ -68,18 +80,18 @@ class Program(Process):
         return (later - cpu) / (more - operations)
 
 
-def cost_ns(fix, path, warm_up_s, seconds):
+def cost_ns(fix, path, seconds):
     """Of a JVM of its own."""
-    program = Program(fix, path, warm_up_s)
+    program = Program(fix, path)
     try:
         return program.cost_ns(seconds)
     finally:
         program.stop()
 
 
-def window(daemon, fix, path, warm_up_s, seconds, budget):
+def window(daemon, fix, path, seconds, budget):
     """The id and the report of a window of a JVM of its own."""
-    program = Program(fix, path, warm_up_s)
+    program = Program(fix, path)
     try:
         report = daemon.attach(program.pid, "--budget", budget, duration=f"{seconds}s")
         return report["window"]["id"], report

@@ -10,18 +10,31 @@ Z = 1.96
 
 @dataclasses.dataclass
 class Prediction:
-    """Shares of the window's CPU time. sort: 'interval', of accesses that go; 'bound', of what is rewritten."""
+    """Shares of the window's CPU time.
 
-    sort: str
-    value: float
-    low: float
-    high: float
-    untold: float = 0.0  # CPU time of pairs whose gain the report does not tell
+    access   what removing the accesses saves, as rows say, with low and high; None where no accesses are named
+    untold   CPU time of those of their pairs whose gain the report does not tell
+    own      what the methods that are rewritten take by themselves; inclusive: with all that they call
+    bound    what rewriting them could save at most: the upper end of inclusive, with what cannot be charged to methods, the time of the
+             collector and of ticks whose context is lost
+    """
 
-    def holds(self, measured, least, most):
+    access: float = None
+    low: float = None
+    high: float = None
+    untold: float = 0.0
+    own: float = 0.0
+    inclusive: float = 0.0
+    bound: float = 0.0
+
+    @property
+    def sort(self):
+        return "bound" if self.access is None else "access"
+
+    def holds(self, least, most):
         """Of a gain that was measured between least and most: do they overlap, or is the bound not exceeded?"""
-        if self.sort == "bound":
-            return min(measured, least) <= self.high
+        if self.access is None:
+            return least <= self.bound
         return least <= self.high and most >= self.low
 
 
@@ -33,9 +46,9 @@ def _matches(name, patterns):
     return any(re.fullmatch(p, name) for p in patterns)
 
 
-def _of_accesses(report, fix):
+def _of_accesses(report, fix, found):
     """Rows of all kinds; at one access the largest one, so that nothing counts twice."""
-    at, untold = {}, 0.0
+    at = {}
     for kind in report["inefficiency"]:
         if kind["kind"] not in fix.kinds:
             continue
@@ -45,35 +58,40 @@ def _of_accesses(report, fix):
             if not frames or not _matches(_name(frames[0]), fix.accesses):
                 continue
             if pair["gain_share"] is None:
-                untold += pair["cpu_share"] or 0.0
+                found.untold += pair["cpu_share"] or 0.0
                 continue
             low, high = pair["gain_share_ci95"]
-            share, squares = sums.get(tuple(_name(f) for f in frames), (0.0, 0.0))
-            sums[tuple(_name(f) for f in frames)] = (share + pair["gain_share"], squares + ((high - low) / 2) ** 2)
-        for key, found in sums.items():
-            at[key] = max(at.get(key, (0.0, 0.0)), found)
-    value = sum(share for share, _ in at.values())
+            key = tuple((_name(f), f["bci"]) for f in frames)
+            share, squares = sums.get(key, (0.0, 0.0))
+            sums[key] = (share + pair["gain_share"], squares + ((high - low) / 2) ** 2)
+        for key, gain in sums.items():
+            at[key] = max(at.get(key, (0.0, 0.0)), gain)
+    found.access = sum(share for share, _ in at.values())
     half = math.sqrt(sum(squares for _, squares in at.values()))
-    return Prediction("interval", value, max(0.0, value - half), value + half, untold)
+    found.low, found.high = max(0.0, found.access - half), found.access + half
 
 
-def _of_methods(report, fix):
+def _of_methods(cpu, methods, found):
     """CPU time of contexts that pass through what is rewritten."""
-    cpu = report["cpu"]
     ticks = passing = 0
-    share = 0.0
     for context in cpu["contexts"]:
+        names = [_name(f) for f in context["frames"]]
         ticks += context["samples"]
-        if any(_matches(_name(f), fix.rewritten) for f in context["frames"]):
+        if any(_matches(n, methods) for n in names):
             passing += context["samples"]
-            share += context["fraction"]
+            found.inclusive += context["fraction"]
+            found.own += context["fraction"] if _matches(names[0], methods) else 0.0
     part = passing / ticks if ticks else 0.0
-    half = share / part * Z * math.sqrt(part * (1 - part) / ticks) if passing else 3 / max(ticks, 1)
-    return Prediction("bound", share, max(0.0, share - half), share + half)
+    half = found.inclusive / part * Z * math.sqrt(part * (1 - part) / ticks) if passing else 3 / max(ticks, 1)
+    found.bound = found.inclusive + half + (cpu["gc_fraction"] or 0.0) + cpu["lost_fraction"]
 
 
 def predicted(report, fix):
-    return _of_accesses(report, fix) if fix.accesses else _of_methods(report, fix)
+    found = Prediction()
+    if fix.accesses:
+        _of_accesses(report, fix, found)
+    _of_methods(report["cpu"], fix.rewritten or fix.accesses, found)
+    return found
 
 
 def findings(text):

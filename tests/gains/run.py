@@ -1,19 +1,20 @@
 #!/usr/bin/python3
 """Does a gain come true? Programs and their fixes: what the report predicts, beside what the fix brings. A table, and all of it as JSON.
 
-  predicted   what removing the accesses saves, with its interval (sort 'interval'), or what the methods that are rewritten take, which no fix
-              can exceed ('bound'); of the window's CPU time, before the fix
+  predicted   what removing the accesses saves, with its interval, where it is accesses that go; of the window's CPU time, before the fix
+  bound       what the methods that are rewritten take with all that they call, and the collector: no fix can save more
   measured    1 less CPU time of an operation after the fix by that before: the median of pairs of runs, one after the other, each in a JVM of
               its own; in brackets the range
   rank        of the problem among what the report puts first;   diff: the same, of the entries of diff, and its headline
 
   GAINS_ONLY      comma-separated fixes       GAINS_PAIRS     of runs (default 5)
-  GAINS_WARM_UP_S of each JVM (default 5)     GAINS_RUN_S     of each run (default 4)
+  GAINS_RUN_S     of each run (default 4)
   GAINS_WINDOW_S  of each window (default 20) GAINS_BUDGET    of each window (default 5%)
   GAINS_RESULTS   where the JSON goes (default build/gains/results.json; reports lie beside it)
 
 Exits with 1 where fewer than 11 of 12 predictions hold, by proportion.
 """
+import dataclasses
 import json
 import os
 import statistics
@@ -26,13 +27,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 from sources import PLACE  # noqa: E402
 from fixes import FIXES  # noqa: E402
 from lib import Skip  # noqa: E402
-from measure import class_path, cost_ns, window  # noqa: E402
+from measure import class_path, cost_ns, values, window  # noqa: E402
 from reading import difference, findings, predicted, rank  # noqa: E402
 from support.profile import Daemon, succeeded  # noqa: E402
 
 ONLY = [n for n in os.environ.get("GAINS_ONLY", "").split(",") if n]
 PAIRS = int(os.environ.get("GAINS_PAIRS", "5"))
-WARM_UP_S = float(os.environ.get("GAINS_WARM_UP_S", "5"))
 RUN_S = float(os.environ.get("GAINS_RUN_S", "4"))
 WINDOW_S = float(os.environ.get("GAINS_WINDOW_S", "20"))
 BUDGET = os.environ.get("GAINS_BUDGET", "5%")
@@ -50,14 +50,16 @@ def measured(fix, paths):
     """The gain of each pair of runs."""
     gains = []
     for _ in range(PAIRS):
-        before, after = (cost_ns(fix, p, WARM_UP_S, RUN_S) for p in paths)
+        before, after = (cost_ns(fix, p, RUN_S) for p in paths)
         gains.append(1 - after / before)
     return gains
 
 
 def result_of(daemon, fix):
     paths = [class_path(fix, after) for after in (False, True)]
-    windows = [window(daemon, fix, p, WARM_UP_S, WINDOW_S, BUDGET) for p in paths]
+    before, after = (values(fix, p) for p in paths)
+    assert before == after, f"{fix.name} changes what {fix.program} computes: {before}, then {after}"
+    windows = [window(daemon, fix, p, WINDOW_S, BUDGET) for p in paths]
     texts = [succeeded(daemon.ctl("report", w)) for w, _ in windows]
     for (_, report), text, when in zip(windows, texts, ("before", "after")):
         write(os.path.join(os.path.dirname(RESULTS), "reports", f"{fix.name}-{when}.json"), json.dumps(report, indent=1))
@@ -68,21 +70,21 @@ def result_of(daemon, fix):
     prediction = predicted(windows[0][1], fix)
     gains = measured(fix, paths)
     median = statistics.median(gains)
-    return {"fix": fix.name, "program": fix.program, "sort": prediction.sort, "predicted": prediction.value,
-            "predicted_ci95": [prediction.low, prediction.high], "untold": prediction.untold, "measured": median, "pairs": gains,
-            "holds": prediction.holds(median, min(gains), max(gains)), "rank": rank(texts[0], fix), "findings": findings(texts[0]),
+    return {"fix": fix.name, "program": fix.program, "prediction": dataclasses.asdict(prediction), "measured": median, "pairs": gains,
+            "holds": prediction.holds(min(gains), max(gains)), "rank": rank(texts[0], fix), "findings": findings(texts[0]),
             "diff_rank": diff_rank, "diff": headline}
 
 
-HEADER = f"{'fix':<20} {'program':<14} {'sort':<9} {'predicted':>22} {'measured':>24} {'holds':>6} {'rank':>5} {'diff':>5}  headline of diff"
+HEADER = (f"{'fix':<20} {'program':<14} {'predicted':>20} {'own':>6} {'bound':>6} {'measured':>22} {'holds':>5} {'rank':>4} {'diff':>4}"
+          "  headline of diff")
 
 
 def line(r):
-    low, high = r["predicted_ci95"]
-    wanted = f"{100 * r['predicted']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+    p = r["prediction"]
+    wanted = "" if p["access"] is None else f"{100 * p['access']:.1f} ({100 * p['low']:.1f} to {100 * p['high']:.1f})"
     found = f"{100 * r['measured']:.1f} ({100 * min(r['pairs']):.1f} to {100 * max(r['pairs']):.1f})"
-    return (f"{r['fix']:<20} {r['program']:<14} {r['sort']:<9} {wanted:>22} {found:>24} {'yes' if r['holds'] else 'NO':>6} "
-            f"{r['rank'] or '-':>5} {r['diff_rank'] or '-':>5}  {r['diff']}")
+    return (f"{r['fix']:<20} {r['program']:<14} {wanted:>20} {100 * p['own']:>6.1f} {100 * p['bound']:>6.1f} {found:>22} "
+            f"{'yes' if r['holds'] else 'NO':>5} {r['rank'] or '-':>4} {r['diff_rank'] or '-':>4}  {r['diff']}")
 
 
 def main():
