@@ -39,15 +39,31 @@ FIXES = (
         rewritten=(r"org\.apache\.pdfbox\.text\.PDFTextStripper\.processTextPosition",), warm_up_s=20),
     # LZ4 reads its input byte by byte through the bookkeeping of a buffer.
     Fix("lucene-lz4", "LuceneStored", r"readByte|LZ4\.decompress|ByteBuffersDataInput", package="lucene8",
-        jars=("lucene8-core", "lucene8-analyzers-common"), rewritten=("org.apache.lucene.util.compress.LZ4.decompress",)),
+        jars=("lucene8-core", "lucene8-analyzers-common"), rewritten=(r"org\.apache\.lucene\.util\.compress\.LZ4\.decompress",)),
     # A declaration is copied to compare its name.
     Fix("xerces-declarations", "DtdAttributes", r"XMLAttributeDecl|XMLSimpleType|DTDGrammar|QName", package="libxerces2-java",
-        jars=("xercesImpl",), rewritten=("org.apache.xerces.impl.dtd.DTDGrammar.getAttributeDecl",)),
+        jars=("xercesImpl",), rewritten=(r"org\.apache\.xerces\.impl\.dtd\.DTDGrammar\.getAttributeDecl",)),
     # Linear searches.
     Fix("chart-timeline", "ChartTimeline", r"SegmentedTimeline", package="libjfreechart-java",
-        rewritten=("org.jfree.chart.axis.SegmentedTimeline.getExceptionSegmentCount",)),
+        rewritten=(r"org\.jfree\.chart\.axis\.SegmentedTimeline\.getExceptionSegmentCount",)),
     Fix("bag-retain", "BagRetain", r"ArrayList|Integer", package="libcommons-collections4-java",
-        rewritten=("org.apache.commons.collections4.bag.CollectionBag.retainAll",)),
+        rewritten=(r"org\.apache\.commons\.collections4\.bag\.CollectionBag\.retainAll",)),
     Fix("list-subtract", "ListSubtract", r"ArrayList|Integer", package="libcommons-collections3-java",
-        rewritten=("org.apache.commons.collections.ListUtils.subtract",)),
+        rewritten=(r"org\.apache\.commons\.collections\.ListUtils\.subtract",)),
+    # Index checks and conversions of each element of a list.
+    Fix("jython-index", "JythonScript", r"PyList|SequenceIndexDelegate|PySequence|ArrayList", package="jython",
+        rewritten=(r"org\.python\.core\.SequenceIndexDelegate\.checkIdx(AndSetItem|AndGetItem|AndFindItem)?",), warm_up_s=10),
+    # A sum of longs is made of a new decimal number for each row; and numbers are looked for in a cache.
+    Fix("h2-sum", "H2Queries", r"BigDecimal|ValueNumeric|Aggregate|Value\.cache", package="h2database",
+        rewritten=(r"org\.h2\.expression\.aggregate\.AggregateDataDefault\.add",), warm_up_s=10),
+    Fix("h2-cache", "H2Queries", r"BigDecimal|ValueNumeric|ValueBigint|Value\.cache", package="h2database",
+        rewritten=(r"org\.h2\.value\.Value\.cache",), warm_up_s=10),
+    # Lines are read byte by byte through a buffer's lock and bookkeeping.
+    Fix("tomcat-lines", "TomcatPages", r"BufferedInputStream|TomcatPages\.line", rewritten=(r"TomcatPages\.line",), warm_up_s=10),
+    # A loop that strides through an array; a map that is larger than what is put into it; a list that grows; iterators of sets.
+    Fix("fft-stride", "StridedFft", r"StridedFft|double\[\]", rewritten=(r"StridedFft\.transform",)),
+    Fix("map-rebuild", "MapRebuild", r"HashEntry|HashIterator|AbstractHashedMap",
+        rewritten=(r"org\.apache\.commons\.collections4\.map\.(AbstractHashedMap|HashedMap).*",)),
+    Fix("bloat-capacity", "MemoryBloat", r"MemoryBloat|float\[\]", rewritten=(r"MemoryBloat\.makeRoom",)),
+    Fix("set-walk", "SetWalk", r"HashMap|HashIterator", rewritten=(r"java\.util\.Hash(Map|Set)\$.*", r"java\.util\.HashSet\..*")),
 )
