@@ -58,6 +58,9 @@ FIXES = (
         rewritten=(r"org\.h2\.expression\.aggregate\.AggregateDataDefault\.add",), warm_up_s=10),
     Fix("h2-cache", "H2Queries", r"BigDecimal|ValueNumeric|ValueBigint|Value\.cache", package="h2database",
         rewritten=(r"org\.h2\.value\.Value\.cache",), warm_up_s=10),
+    # Codes are read bit by bit through a buffer's bookkeeping.
+    Fix("bzip-bits", "BzipText", r"BitInputStream|BZip2CompressorInputStream", package="libcommons-compress-java", jars=("commons-compress",),
+        rewritten=(r"org\.apache\.commons\.compress\.compressors\.bzip2\.BZip2CompressorInputStream\.getAndMoveToFrontDecode",)),
     # Lines are read byte by byte through a buffer's lock and bookkeeping.
     Fix("tomcat-lines", "TomcatPages", r"BufferedInputStream|TomcatPages\.line", rewritten=(r"TomcatPages\.line",), warm_up_s=10),
     # A loop that strides through an array; a map that is larger than what is put into it; a list that grows; iterators of sets.

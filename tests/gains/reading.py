@@ -12,30 +12,28 @@ Z = 1.96
 class Prediction:
     """Shares of the window's CPU time.
 
-    access   what removing the accesses saves, as rows say, with low and high; None where no accesses are named
-    untold   CPU time of those of their pairs whose gain the report does not tell
-    own      what the methods that are rewritten take by themselves; inclusive: with all that they call
-    bound    what rewriting them could save at most: the upper end of inclusive, with what cannot be charged to methods, the time of the
-             collector and of ticks whose context is lost
+    access     what removing the accesses saves, as rows say, with low and high: those that the fix removes, where they are named, or all
+               that are made by what is rewritten and what it calls
+    named      are they?
+    untold     CPU time of those of their pairs whose gain the report does not tell
+    own        what the methods that are rewritten take by themselves; inclusive: with all that they call
+    bound      what rewriting them could save at most: the upper end of inclusive, with what cannot be charged to methods, the time of
+               the collector and of ticks whose context is lost
     """
 
-    access: float = None
-    low: float = None
-    high: float = None
+    named: bool
+    access: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
     untold: float = 0.0
     own: float = 0.0
     inclusive: float = 0.0
     bound: float = 0.0
 
-    @property
-    def sort(self):
-        return "bound" if self.access is None else "access"
-
     def holds(self, least, most):
-        """Of a gain that was measured between least and most: do they overlap, or is the bound not exceeded?"""
-        if self.access is None:
-            return least <= self.bound
-        return least <= self.high and most >= self.low
+        """Of a gain that was measured between least and most: where the accesses go, is it theirs; where methods are rewritten, is it
+        at least that of their wasteful accesses, and no more than the bound?"""
+        return least <= (self.high if self.named else self.bound) and most >= self.low
 
 
 def _name(frame):
@@ -44,6 +42,12 @@ def _name(frame):
 
 def _matches(name, patterns):
     return any(re.fullmatch(p, name) for p in patterns)
+
+
+def _goes(frames, fix):
+    """Is it an access that the fix removes?"""
+    names = [_name(f) for f in frames]
+    return _matches(names[0], fix.accesses) if fix.accesses else any(_matches(n, fix.rewritten) for n in names)
 
 
 def _of_accesses(report, fix, found):
@@ -55,7 +59,7 @@ def _of_accesses(report, fix, found):
         sums = {}
         for pair in kind["pairs"]:
             frames = pair[REMOVABLE[kind["kind"]]]["frames"]
-            if not frames or not _matches(_name(frames[0]), fix.accesses):
+            if not frames or not _goes(frames, fix):
                 continue
             if pair["gain_share"] is None:
                 found.untold += pair["cpu_share"] or 0.0
@@ -87,9 +91,8 @@ def _of_methods(cpu, methods, found):
 
 
 def predicted(report, fix):
-    found = Prediction()
-    if fix.accesses:
-        _of_accesses(report, fix, found)
+    found = Prediction(bool(fix.accesses))
+    _of_accesses(report, fix, found)
     _of_methods(report["cpu"], fix.rewritten or fix.accesses, found)
     return found
 

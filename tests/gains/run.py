@@ -1,16 +1,19 @@
 #!/usr/bin/python3
 """Does a gain come true? Programs and their fixes: what the report predicts, beside what the fix brings. A table, and all of it as JSON.
 
-  predicted   what removing the accesses saves, with its interval, where it is accesses that go; of the window's CPU time, before the fix
-  bound       what the methods that are rewritten take with all that they call, and the collector: no fix can save more
+  predicted   what removing the wasteful accesses saves, with its interval, of the window's CPU time before the fix: those that go, where a fix
+              removes accesses (marked =); else all that are made by what it rewrites and what that calls
+  own, bound  what the methods that are rewritten take; and with all that they call, and the collector: no fix can save more
   measured    1 less CPU time of an operation after the fix by that before: the median of pairs of runs, one after the other, each in a JVM of
               its own; in brackets the range
+  holds       does what was measured overlap with the interval (=), or lie between its lower end and the bound?
   rank        of the problem among what the report puts first;   diff: the same, of the entries of diff, and its headline
 
   GAINS_ONLY      comma-separated fixes       GAINS_PAIRS     of runs (default 5)
   GAINS_RUN_S     of each run (default 4)
   GAINS_WINDOW_S  of each window (default 20) GAINS_BUDGET    of each window (default 5%)
   GAINS_RESULTS   where the JSON goes (default build/gains/results.json; reports lie beside it)
+  GAINS_REREAD    not empty: runs nothing, and reads the reports that lie there anew
 
 Exits with 1 where fewer than 11 of 12 predictions hold, by proportion.
 """
@@ -37,6 +40,7 @@ RUN_S = float(os.environ.get("GAINS_RUN_S", "4"))
 WINDOW_S = float(os.environ.get("GAINS_WINDOW_S", "20"))
 BUDGET = os.environ.get("GAINS_BUDGET", "5%")
 RESULTS = os.environ.get("GAINS_RESULTS", os.path.join(PLACE, "results.json"))
+REREAD = os.environ.get("GAINS_REREAD")
 HOLD_LEAST = 11 / 12
 
 
@@ -55,24 +59,33 @@ def measured(fix, paths):
     return gains
 
 
+def place(fix, what):
+    return os.path.join(os.path.dirname(RESULTS), "reports", f"{fix.name}-{what}")
+
+
 def result_of(daemon, fix):
     paths = [class_path(fix, after) for after in (False, True)]
     before, after = (values(fix, p) for p in paths)
     assert before == after, f"{fix.name} changes what {fix.program} computes: {before}, then {after}"
     windows = [window(daemon, fix, p, WINDOW_S, BUDGET) for p in paths]
-    texts = [succeeded(daemon.ctl("report", w)) for w, _ in windows]
-    for (_, report), text, when in zip(windows, texts, ("before", "after")):
-        write(os.path.join(os.path.dirname(RESULTS), "reports", f"{fix.name}-{when}.json"), json.dumps(report, indent=1))
-        write(os.path.join(os.path.dirname(RESULTS), "reports", f"{fix.name}-{when}.txt"), text)
-    diff = daemon.ctl("diff", windows[0][0], windows[1][0]).stdout
-    write(os.path.join(os.path.dirname(RESULTS), "reports", f"{fix.name}-diff.txt"), diff)
-    headline, diff_rank = difference(diff, fix)
-    prediction = predicted(windows[0][1], fix)
-    gains = measured(fix, paths)
-    median = statistics.median(gains)
-    return {"fix": fix.name, "program": fix.program, "prediction": dataclasses.asdict(prediction), "measured": median, "pairs": gains,
-            "holds": prediction.holds(min(gains), max(gains)), "rank": rank(texts[0], fix), "findings": findings(texts[0]),
-            "diff_rank": diff_rank, "diff": headline}
+    for (name, report), when in zip(windows, ("before", "after")):
+        write(place(fix, f"{when}.json"), json.dumps(report, indent=1))
+        write(place(fix, f"{when}.txt"), succeeded(daemon.ctl("report", name)))
+    write(place(fix, "diff.txt"), daemon.ctl("diff", windows[0][0], windows[1][0]).stdout)
+    return judged(fix, measured(fix, paths))
+
+
+def judged(fix, gains):
+    """Of the reports that were written."""
+    texts = {}
+    for what in ("before.json", "before.txt", "diff.txt"):
+        with open(place(fix, what), encoding="utf-8") as f:
+            texts[what] = f.read()
+    headline, diff_rank = difference(texts["diff.txt"], fix)
+    prediction = predicted(json.loads(texts["before.json"]), fix)
+    return {"fix": fix.name, "program": fix.program, "prediction": dataclasses.asdict(prediction), "measured": statistics.median(gains),
+            "pairs": gains, "holds": prediction.holds(min(gains), max(gains)), "rank": rank(texts["before.txt"], fix),
+            "findings": findings(texts["before.txt"]), "diff_rank": diff_rank, "diff": headline}
 
 
 HEADER = (f"{'fix':<20} {'program':<14} {'predicted':>20} {'own':>6} {'bound':>6} {'measured':>22} {'holds':>5} {'rank':>4} {'diff':>4}"
@@ -81,7 +94,7 @@ HEADER = (f"{'fix':<20} {'program':<14} {'predicted':>20} {'own':>6} {'bound':>6
 
 def line(r):
     p = r["prediction"]
-    wanted = "" if p["access"] is None else f"{100 * p['access']:.1f} ({100 * p['low']:.1f} to {100 * p['high']:.1f})"
+    wanted = f"{'=' if p['named'] else ''}{100 * p['access']:.1f} ({100 * p['low']:.1f} to {100 * p['high']:.1f})"
     found = f"{100 * r['measured']:.1f} ({100 * min(r['pairs']):.1f} to {100 * max(r['pairs']):.1f})"
     return (f"{r['fix']:<20} {r['program']:<14} {wanted:>20} {100 * p['own']:>6.1f} {100 * p['bound']:>6.1f} {found:>22} "
             f"{'yes' if r['holds'] else 'NO':>5} {r['rank'] or '-':>4} {r['diff_rank'] or '-':>4}  {r['diff']}")
@@ -91,15 +104,18 @@ def main():
     unknown = set(ONLY) - {f.name for f in FIXES}
     if unknown:
         sys.exit(f"no such fix: {', '.join(sorted(unknown))}; there are {', '.join(f.name for f in FIXES)}")
-    daemon = Daemon()
+    if REREAD:
+        with open(RESULTS, encoding="utf-8") as f:
+            known = {r["fix"]: r["pairs"] for r in json.load(f)}
+    daemon = None if REREAD else Daemon()
     results, skipped = [], []
     start = time.monotonic()
     print(HEADER, flush=True)
     for fix in FIXES:
-        if ONLY and fix.name not in ONLY:
+        if (ONLY and fix.name not in ONLY) or (REREAD and fix.name not in known):
             continue
         try:
-            results.append(result_of(daemon, fix))
+            results.append(judged(fix, known[fix.name]) if REREAD else result_of(daemon, fix))
         except Skip as why:
             skipped.append(fix.name)
             print(f"SKIP {fix.name}: {why}", flush=True)
