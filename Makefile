@@ -320,10 +320,10 @@ methods:
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench $(SCORE)/bin/jxperfd
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/methods/score.py
 
-# Real fixes, whose libraries are Debian's; their sources are fetched with apt-get source. Variables: tests/gains/run.py.
-GAINS_PACKAGES	:= liblucene8-java libxerces2-java
+# Real fixes, whose libraries are Debian's; their sources are fetched with apt-get source, and packages that conflict with others
+# (Lucene 8) are unpacked in build/gains. Variables: tests/gains/run.py.
 gains:
-	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES) $(GAINS_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/gains/run.py
 

@@ -8,7 +8,7 @@ class Fix:
 
     program    the class that runs, of tests/workloads, bench/workloads or programs/
     package    Debian's source package that patches/NAME.patch is against, or None for a program of this tree
-    jars       of /usr/share/java, beside those of bench/workloads and before these
+    jars       instead of those of bench/workloads: of /usr/share/java, or PACKAGE/JAR of a package that is unpacked and not installed
     finding    a regular expression: what a finding of the problem has in its words
     accesses   regular expressions of methods ("Class.method") that make the accesses which the fix removes, where it is they
                that go: then the gain is what the report says of their rows
@@ -39,10 +39,10 @@ FIXES = (
         rewritten=(r"org\.apache\.pdfbox\.text\.PDFTextStripper\.processTextPosition",), warm_up_s=20),
     # LZ4 reads its input byte by byte through the bookkeeping of a buffer.
     Fix("lucene-lz4", "LuceneStored", r"readByte|LZ4\.decompress|ByteBuffersDataInput", package="lucene8",
-        jars=("lucene8-core", "lucene8-analyzers-common"), rewritten=(r"org\.apache\.lucene\.util\.compress\.LZ4\.decompress",)),
+        jars=("liblucene8-java/lucene-core-8.7.0", "liblucene8-java/lucene-analyzers-common-8.7.0"), rewritten=(r"org\.apache\.lucene\.util\.compress\.LZ4\.decompress",)),
     # A declaration is copied to compare its name.
     Fix("xerces-declarations", "DtdAttributes", r"XMLAttributeDecl|XMLSimpleType|DTDGrammar|QName", package="libxerces2-java",
-        jars=("xercesImpl",), rewritten=(r"org\.apache\.xerces\.impl\.dtd\.DTDGrammar\.getAttributeDecl",)),
+        jars=("libxerces2-java/xercesImpl", "libxml-commons-resolver1.1-java/xml-resolver"), rewritten=(r"org\.apache\.xerces\.impl\.dtd\.DTDGrammar\.getAttributeDecl",)),
     # Linear searches.
     Fix("chart-timeline", "ChartTimeline", r"SegmentedTimeline", package="libjfreechart-java",
         rewritten=(r"org\.jfree\.chart\.axis\.SegmentedTimeline\.getExceptionSegmentCount",)),

@@ -4,7 +4,7 @@ import re
 import subprocess
 import time
 
-from sources import BUILD, HERE, compile_files, patched
+from sources import BUILD, HERE, compile_files, jar_of, patched
 from lib import Process, jdks, make_directory, made_once
 from support import profile
 from support.profile import BENCH_CLASS_PATH
@@ -18,10 +18,6 @@ STARTS_S = 120
 POLL_S = 0.002
 
 
-def jar(name):
-    return os.path.join("/usr/share/java", f"{name}.jar")
-
-
 @made_once
 def programs():
     """The directory of the classes of programs/, each compiled with the jars of its fix."""
@@ -30,7 +26,8 @@ def programs():
 
 def class_path(fix, after):
     """With the patched classes first, where it is after the fix."""
-    path = ":".join([programs(), *map(jar, fix.jars), BENCH_CLASS_PATH])
+    others = [os.path.join(BUILD, "workloads"), *map(jar_of, fix.jars)] if fix.jars else [BENCH_CLASS_PATH]
+    path = ":".join([programs(), *others])
     source = os.path.join(HERE, "programs", f"{fix.program}.java")
     if os.path.exists(source) and not os.path.exists(os.path.join(programs(), f"{fix.program}.class")):
         compile_files(JDK.javac, [source], path, programs())

@@ -75,6 +75,19 @@ def _of_accesses(report, fix, found):
     found.low, found.high = max(0.0, found.access - half), found.access + half
 
 
+def accesses_of(report, fix):
+    """CPU time of the pairs themselves, by kinds the largest sum, with its interval."""
+    sums = [(0.0, 0.0)]
+    for kind in report["inefficiency"]:
+        if kind["kind"] in fix.kinds:
+            rows = [p for p in kind["pairs"] if p["cpu_share"] and p[REMOVABLE[kind["kind"]]]["frames"]
+                    and _goes(p[REMOVABLE[kind["kind"]]]["frames"], fix)]
+            halves = [(p["cpu_share_ci95"][1] - p["cpu_share_ci95"][0]) / 2 for p in rows]
+            sums.append((sum(p["cpu_share"] for p in rows), math.sqrt(sum(h * h for h in halves))))
+    value, half = max(sums)
+    return value, max(0.0, value - half), value + half
+
+
 def _of_methods(cpu, methods, found):
     """CPU time of contexts that pass through what is rewritten."""
     ticks = passing = 0

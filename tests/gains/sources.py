@@ -60,6 +60,27 @@ def tarball(package):
     return found()[0]
 
 
+@made_once
+def unpacked(package):
+    """A binary package of this system's own lists, unpacked and not installed: some conflict with what other tests need."""
+    directory = os.path.join(PLACE, "packages", package)
+    if not os.path.isdir(os.path.join(directory, "usr")):
+        os.makedirs(directory, exist_ok=True)
+        done = subprocess.run(["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", package], cwd=directory, capture_output=True,
+                              text=True, check=False)
+        archives = [n for n in os.listdir(directory) if n.endswith(".deb")]
+        if done.returncode != 0 or not archives:
+            skip(f"{package} cannot be had: {done.stderr.strip().splitlines()[:1]}")
+        subprocess.run(["dpkg", "-x", archives[0], directory], cwd=directory, check=True)
+    return directory
+
+
+def jar_of(name):
+    """The path of a jar: PACKAGE/JAR of a package that is unpacked, or JAR of one that is installed."""
+    package, _, file = name.rpartition("/")
+    return os.path.join(unpacked(package) if package else "/", "usr/share/java", f"{file}.jar")
+
+
 def _unpack(package, names, to):
     """Files of a source package, named from its top."""
     wanted = set(names)
