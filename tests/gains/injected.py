@@ -8,7 +8,7 @@ throughput lost? A table, and all of it as JSON.
   own      CPU time of ticks in the work
   holds    does the gain's interval overlap with the range of what was lost?
 
-  INJECTED_ONLY    comma-separated programs or works       INJECTED_PAIRS    of runs (default 3)
+  INJECTED_ONLY    comma-separated programs or works       INJECTED_PAIRS    of runs (default 5)
   INJECTED_WINDOWS of each program and work (default 3)    INJECTED_RESULTS  where the JSON goes (default build/gains/injected.json)
   GAINS_RUN_S, GAINS_WINDOW_S, GAINS_BUDGET               as in run.py
 
@@ -26,14 +26,14 @@ sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 from sources import PLACE, compile_files, jar_of  # noqa: E402
 from fixes import Fix  # noqa: E402
-from measure import JDK, Program, class_path, window  # noqa: E402
+from measure import JDK, Program, class_path, costs_ns, window  # noqa: E402
 from reading import accesses_of, predicted  # noqa: E402
 from support.profile import Daemon  # noqa: E402
 
 ONLY = [n for n in os.environ.get("INJECTED_ONLY", "").split(",") if n]
-PAIRS = int(os.environ.get("INJECTED_PAIRS", "3"))
+PAIRS = int(os.environ.get("INJECTED_PAIRS", "5"))
 WINDOWS = int(os.environ.get("INJECTED_WINDOWS", "3"))
-RUN_S = float(os.environ.get("GAINS_RUN_S", "4"))
+RUN_S = float(os.environ.get("GAINS_RUN_S", "3"))
 WINDOW_S = float(os.environ.get("GAINS_WINDOW_S", "20"))
 BUDGET = os.environ.get("GAINS_BUDGET", "5%")
 RESULTS = os.environ.get("INJECTED_RESULTS", os.path.join(PLACE, "injected.json"))
@@ -82,21 +82,21 @@ def with_work(target, work, path):
     return Fix(name, target.program, "Wasted", accesses=(r"Wasted\..*",), kinds=WORKS.get(work, ()), options=options, warm_up_s=target.warm_up_s)
 
 
-def cost_ns(fix, path, work):
-    program = Program(fix, path)
-    try:
-        assert bool(work) == ("injected" in program.output()), program.output()
-        return program.cost_ns(RUN_S)
-    finally:
-        program.stop()
-
-
 def results_of(daemon, target, work, path):
     without, fix = with_work(target, None, path), with_work(target, work, path)
     classes = class_path(fix, False)
-    lost = [1 - cost_ns(without, classes, None) / cost_ns(fix, classes, work) for _ in range(PAIRS)]
-    for _ in range(WINDOWS):
-        _, report = window(daemon, fix, classes, WINDOW_S, BUDGET)
+    programs = [Program(without, classes)]
+    try:
+        programs[0].rest()
+        programs.append(Program(fix, classes))
+        assert ["injected" in p.output() for p in programs] == [False, True], programs[1].output()
+        reports = [window(daemon, programs[1], WINDOW_S, BUDGET)[1] for _ in range(WINDOWS)]
+        programs[1].rest()
+        lost = [1 - before / after for before, after in costs_ns(programs, PAIRS, RUN_S)]
+    finally:
+        for program in programs:
+            program.stop()
+    for report in reports:
         found = predicted(report, fix)
         value, low, high = accesses_of(report, fix)
         yield {"program": target.program, "work": work, "lost": statistics.median(lost), "runs": lost, "prediction": dataclasses.asdict(found),

@@ -1,6 +1,7 @@
 """Programs as they run: CPU time of an operation, and windows."""
 import os
 import re
+import signal
 import subprocess
 import time
 
@@ -16,6 +17,7 @@ JDK = next(j for j in jdks() if j.release == 17)
 _OPERATIONS = re.compile(r"operations (\d+)\n")
 STARTS_S = 120
 POLL_S = 0.002
+LONGER = 20  # times, on a busy machine
 
 
 @made_once
@@ -51,14 +53,21 @@ def cpu_ns(pid):
 
 
 class Program(Process):
-    """A program that runs, for long enough to be compiled."""
+    """A program that runs, for long enough to be compiled. Times are of its CPU time, whatever else the machine does."""
 
     def __init__(self, fix, path):
         options = ["-Xmx1g", "-Dprogress=true", "-Djava.awt.headless=true", *fix.options]
         environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
         super().__init__([JDK.java, *options, "-cp", path, fix.program], env=environment)
         self.wait_for("up\n", STARTS_S)
-        time.sleep(fix.warm_up_s)
+        self._spend(fix.warm_up_s)
+
+    def _spend(self, seconds):
+        """Waits until it has used so much more."""
+        end, late = cpu_ns(self.pid) + seconds * 1e9, time.monotonic() + STARTS_S + LONGER * seconds
+        while cpu_ns(self.pid) < end:
+            assert self.alive() and time.monotonic() < late, self.output()
+            time.sleep(0.01)
 
     def _at_next_line(self):
         """Operations and CPU time when the next line is printed."""
@@ -72,25 +81,30 @@ class Program(Process):
     def cost_ns(self, seconds):
         """CPU time of an operation, over so long."""
         operations, cpu = self._at_next_line()
-        time.sleep(seconds)
+        self._spend(seconds)
         more, later = self._at_next_line()
         return (later - cpu) / (more - operations)
 
+    def rest(self):
+        """So that another one has the machine, until it is to go on."""
+        os.kill(self.pid, signal.SIGSTOP)
 
-def cost_ns(fix, path, seconds):
-    """Of a JVM of its own."""
-    program = Program(fix, path)
-    try:
-        return program.cost_ns(seconds)
-    finally:
-        program.stop()
+    def go_on(self):
+        os.kill(self.pid, signal.SIGCONT)
 
 
-def window(daemon, fix, path, seconds, budget):
-    """The id and the report of a window of a JVM of its own."""
-    program = Program(fix, path)
-    try:
-        report = daemon.attach(program.pid, "--budget", budget, duration=f"{seconds}s")
-        return report["window"]["id"], report
-    finally:
-        program.stop()
+def window(daemon, program, seconds, budget):
+    """The id and the report of a window."""
+    report = daemon.attach(program.pid, "--budget", budget, duration=f"{seconds}s")
+    return report["window"]["id"], report
+
+
+def costs_ns(programs, pairs, seconds):
+    """CPU time of an operation of each of some programs, which rest now, one after the other, so many times."""
+    for _ in range(pairs):
+        costs = []
+        for program in programs:
+            program.go_on()
+            costs.append(program.cost_ns(seconds))
+            program.rest()
+        yield costs

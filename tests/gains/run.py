@@ -4,13 +4,13 @@
   predicted   what removing the wasteful accesses saves, with its interval, of the window's CPU time before the fix: those that go, where a fix
               removes accesses (marked =); else all that are made by what it rewrites and what that calls
   own, bound  what the methods that are rewritten take; and with all that they call, and the collector: no fix can save more
-  measured    1 less CPU time of an operation after the fix by that before: the median of pairs of runs, one after the other, each in a JVM of
-              its own; in brackets the range
+  measured    1 less CPU time of an operation after the fix by that before: the median of pairs of runs, one after the other; in brackets
+              the range. The two JVMs have had the windows and rest in turn; others come after them
   holds       does what was measured overlap with the interval (=), or lie between its lower end and the bound?
   rank        of the problem among what the report puts first;   diff: the same, of the entries of diff, and its headline
 
-  GAINS_ONLY      comma-separated fixes       GAINS_PAIRS     of runs (default 5)
-  GAINS_RUN_S     of each run (default 4)
+  GAINS_ONLY      comma-separated fixes       GAINS_PAIRS     of runs of two JVMs (default 3)
+  GAINS_JVMS      pairs of them (default 2)   GAINS_RUN_S     CPU time of each run (default 3)
   GAINS_WINDOW_S  of each window (default 20) GAINS_BUDGET    of each window (default 5%)
   GAINS_RESULTS   where the JSON goes (default build/gains/results.json; reports lie beside it)
   GAINS_REREAD    not empty: runs nothing, and reads the reports that lie there anew
@@ -30,13 +30,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 from sources import PLACE  # noqa: E402
 from fixes import FIXES  # noqa: E402
 from lib import Skip  # noqa: E402
-from measure import class_path, cost_ns, values, window  # noqa: E402
+from measure import Program, class_path, costs_ns, values, window  # noqa: E402
 from reading import difference, findings, predicted, rank  # noqa: E402
 from support.profile import Daemon, succeeded  # noqa: E402
 
 ONLY = [n for n in os.environ.get("GAINS_ONLY", "").split(",") if n]
-PAIRS = int(os.environ.get("GAINS_PAIRS", "5"))
-RUN_S = float(os.environ.get("GAINS_RUN_S", "4"))
+PAIRS = int(os.environ.get("GAINS_PAIRS", "3"))
+JVMS = int(os.environ.get("GAINS_JVMS", "2"))
+RUN_S = float(os.environ.get("GAINS_RUN_S", "3"))
 WINDOW_S = float(os.environ.get("GAINS_WINDOW_S", "20"))
 BUDGET = os.environ.get("GAINS_BUDGET", "5%")
 RESULTS = os.environ.get("GAINS_RESULTS", os.path.join(PLACE, "results.json"))
@@ -50,15 +51,6 @@ def write(path, text):
         f.write(text)
 
 
-def measured(fix, paths):
-    """The gain of each pair of runs."""
-    gains = []
-    for _ in range(PAIRS):
-        before, after = (cost_ns(fix, p, RUN_S) for p in paths)
-        gains.append(1 - after / before)
-    return gains
-
-
 def place(fix, what):
     return os.path.join(os.path.dirname(RESULTS), "reports", f"{fix.name}-{what}")
 
@@ -66,13 +58,26 @@ def place(fix, what):
 def result_of(daemon, fix):
     paths = [class_path(fix, after) for after in (False, True)]
     before, after = (values(fix, p) for p in paths)
+    windows = []
     assert before == after, f"{fix.name} changes what {fix.program} computes: {before}, then {after}"
-    windows = [window(daemon, fix, p, WINDOW_S, BUDGET) for p in paths]
+    gains = []
+    for number in range(JVMS):
+        programs = []
+        try:
+            for path in paths:
+                programs.append(Program(fix, path))
+                if number == 0:
+                    windows.append(window(daemon, programs[-1], WINDOW_S, BUDGET))
+                programs[-1].rest()
+            gains += [1 - after / before for before, after in costs_ns(programs, PAIRS, RUN_S)]
+        finally:
+            for program in programs:
+                program.stop()
     for (name, report), when in zip(windows, ("before", "after")):
         write(place(fix, f"{when}.json"), json.dumps(report, indent=1))
         write(place(fix, f"{when}.txt"), succeeded(daemon.ctl("report", name)))
     write(place(fix, "diff.txt"), daemon.ctl("diff", windows[0][0], windows[1][0]).stdout)
-    return judged(fix, measured(fix, paths))
+    return judged(fix, gains)
 
 
 def judged(fix, gains):
