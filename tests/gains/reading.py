@@ -10,7 +10,7 @@ Z = 1.96
 
 @dataclasses.dataclass
 class Prediction:
-    """Shares of the window's CPU time.
+    """Shares of the CPU time that the program used itself: the report's are of all that the process used, with what the window cost it.
 
     access     what removing the accesses saves, as rows say, with low and high: those that the fix removes, where they are named, or all
                that are made by what is rewritten and what it calls
@@ -107,7 +107,10 @@ def predicted(report, fix):
     found = Prediction(bool(fix.accesses))
     _of_accesses(report, fix, found)
     _of_methods(report["cpu"], fix.rewritten or fix.accesses, found)
-    return found
+    quality = report["quality"]
+    own_part = 1 - quality["overhead_ns"] / 1e9 / quality["target_cpu_s"]
+    shares = ("access", "low", "high", "untold", "own", "inclusive", "bound")
+    return dataclasses.replace(found, **{s: getattr(found, s) / own_part for s in shares})
 
 
 def findings(text):
