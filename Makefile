@@ -10,6 +10,7 @@
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make truth-merged   the same of windows that are merged
 #   make methods    how often the method is right that is said to make an access (SCORE_ONLY=H2Queries for some)
+#   make gains      real fixes: what the report predicts and what they bring (GAINS_ONLY=clears,sums for some)
 #   make loops-truth    programs whose loops are known: type, results, turns, verdict (LOOPS_ONLY=array,few for some)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
@@ -46,7 +47,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth gains loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -318,6 +319,13 @@ methods:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench $(SCORE)/bin/jxperfd
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/methods/score.py
+
+# Real fixes, whose libraries are Debian's; their sources are fetched with apt-get source, and packages that conflict with others
+# (Lucene 8) are unpacked in build/gains. Variables: tests/gains/run.py.
+gains:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/gains/run.py
 
 # Half an hour of windows of every sort in JVMs of every sort; variables: tests/soak/run.py.
 soak:

@@ -1,0 +1,69 @@
+/**
+ * Work that does nothing for the program. Its loads and stores are most of it, and each is one of a pair that a window finds:
+ *
+ * fill    an array is stored to, and overwritten by the next call without being read
+ * copy    elements are copied to where nobody reads them, the same ones each time
+ * hit     a small table is loaded, which never changes and stays in the cache
+ * miss    lines of a table that is larger than the cache of a core, each of which is loaded again when all others were
+ *
+ * Elements are visited out of order, so that compilers do not make vectors of it. Property wasted.turns: of each call.
+ */
+public final class Wasted {
+    private static final int TURNS = Integer.getInteger("wasted.turns", 64);
+    private static final int STEP = 97;
+    private static final int LINE = 16;
+    private static final int[] filled = new int[4096];
+    private static final int[] table = new int[4096];
+    private static final int[] large = new int[2 << 20];
+
+    private static int next;
+    private static int sink;
+
+    private Wasted() {}
+
+    public static void fill() {
+        int[] a = filled;
+        int at = next;
+        for (int i = 0; i < TURNS; i++) {
+            at = (at + STEP) & (a.length - 1);
+            a[at] = i + at;
+        }
+        next = at;
+    }
+
+    public static void copy() {
+        int[] a = filled;
+        int[] from = table;
+        int at = next;
+        for (int i = 0; i < TURNS; i++) {
+            at = (at + STEP) & (a.length - 1);
+            a[at] = from[at];
+        }
+        next = at;
+    }
+
+    public static void hit() {
+        int[] from = table;
+        int at = next;
+        int sum = 0;
+        for (int i = 0; i < TURNS; i++) {
+            at = (at + STEP) & (from.length - 1);
+            sum += from[at];
+        }
+        next = at;
+        sink = sum;
+    }
+
+    public static void miss() {
+        int[] from = large;
+        int at = next;
+        int sum = 0;
+        for (int i = 0; i < TURNS; i++) {
+            // Each line depends on the one before, or the processor would load many at once.
+            at = (at + (STEP + from[at]) * LINE) & (from.length - 1);
+            sum += at;
+        }
+        next = at;
+        sink = sum;
+    }
+}
