@@ -14,9 +14,9 @@ double change_quantile(unsigned looked_at)
 
 double change_drift(double share, unsigned windows)
 {
-	double rest = 1 - share;
+	double rest = fmax(1 - share, 0);
 
-	return CHANGE_DRIFT * fmax(fmin(share, rest), 0) / sqrt(fmax(windows, 1));
+	return CHANGE_DRIFT * share * fmin(sqrt(2 * rest), 1) / sqrt(fmax(windows, 1));
 }
 
 /* Ticks that an observation stands for, of both sides together: one side may have seen none. Each
@@ -37,11 +37,10 @@ static double ticks_of_one(const struct compare_sums part[2], const struct chang
 /* Of a share, of sampling and drift. */
 static double variance_of(double share, const struct change_whole *whole, double one)
 {
-	double trials = whole->ticks / one;
-	double part = (fmin(share / one, 1) * trials + 1) / (trials + 2);
+	double chance = (fmin(share / one, 1) * whole->ticks + 1) / (whole->ticks + 2);
 	double drift = change_drift(share, whole->windows);
 
-	return one * one * part * (1 - part) / (trials + 2) + drift * drift;
+	return one * one * chance * (1 - chance) / (whole->ticks + 2) + drift * drift;
 }
 
 struct change change_of(const struct compare_sums part[2], const struct change_whole whole[2],
@@ -55,8 +54,8 @@ struct change change_of(const struct compare_sums part[2], const struct change_w
 	double half = quantile * sqrt(variance);
 	struct change c = {.share = {a, f * b}, .difference = f * b - a};
 
-	c.low = c.difference - half;
-	c.high = c.difference + half;
+	c.low = fmax(c.difference - half, -1);
+	c.high = fmin(c.difference + half, fmax(f, 1));
 	c.shown = c.low > 0 || c.high < 0;
 	return c;
 }

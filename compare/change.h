@@ -3,14 +3,15 @@
  *
  * A part is a sum over observations that stand for CPU time, its share p that sum of the process's
  * CPU time, which n ticks are drawn from. An observation stands for a ticks (a = 1 for ticks
- * themselves, more for pairs, daemon/profile/cpu_share.h): the part is a proportion p / a of N = n
- * / a trials. What is compared is CPU time for the same work: A's shares, and B's times factor, the
- * CPU time of B for the same work by that of A (compare/work.h; 1 where that is not known).
+ * themselves, more for pairs), so each of the n makes one with the chance p / a
+ * (daemon/profile/cpu_share.h). What is compared is CPU time for the same work: A's shares, and B's
+ * times factor, the CPU time of B for the same work by that of A (compare/work.h; 1 where that is
+ * not known).
  *
- * The difference has the variance of two proportions, each with one success and one failure more
- * (Agresti and Caffo 2000: so that nothing seen is no certainty), of the factor, and of what shares
- * of one program vary by from window to window anyhow: CHANGE_DRIFT of themselves, or of the rest
- * where that is less, as standard deviation; an allowance that no theory gives.
+ * The difference has the variance of two such proportions, each with one success and one failure
+ * more (Agresti and Caffo 2000: so that nothing seen is no certainty), of the factor, and of what
+ * shares of one program vary by from window to window anyhow: CHANGE_DRIFT of themselves, less
+ * where little is beside them, as standard deviation; an allowance that no theory gives.
  *
  * Intervals are simultaneous. When m differences are looked at, each has the confidence 1 -
  * CHANGE_LEVEL / m (Bonferroni's inequality; Dunn 1961, "Multiple comparisons among means"), so

@@ -266,6 +266,31 @@ static void find_parts(struct held *h, struct comparison *c)
 	}
 }
 
+/* Rows that lead before their parts, and those before messengers; else as they are. */
+static int put_in_front(struct comparison *c)
+{
+	_cleanup_free_ struct comparison_row *rows = calloc(c->shown_count + 1, sizeof(*rows));
+	_cleanup_free_ uint32_t *place = calloc(c->shown_count + 1, sizeof(*place));
+	size_t at = 0;
+
+	if (!rows || !place)
+		return -ENOMEM;
+	for (int rank = 0; rank < 3; rank++)
+		for (size_t i = 0; i < c->shown_count; i++) {
+			const struct comparison_row *row = &c->rows[i];
+
+			if (rank != (row->messenger ? 2 : row->part_of != COMPARISON_NONE))
+				continue;
+			place[i] = (uint32_t)at;
+			rows[at++] = *row;
+		}
+	memcpy(c->rows, rows, at * sizeof(*rows));
+	for (size_t i = 0; i < at; i++)
+		if (c->rows[i].part_of != COMPARISON_NONE)
+			c->rows[i].part_of = place[c->rows[i].part_of];
+	return 0;
+}
+
 /* ---------------------------------------------------------------- where it is called */
 
 /* The outermost context of a method that carries most of its difference. */
@@ -326,6 +351,9 @@ static int explain(struct comparison *c)
 	sum_within(&held, c);
 	find_messengers(&held, c);
 	find_parts(&held, c);
+	r = put_in_front(c);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < c->shown_count; i++) {
 		find_path(c, &c->rows[i]);
 		c->rows[i].moved = has_moved(c, &c->rows[i]);

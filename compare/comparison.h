@@ -10,7 +10,8 @@
  * renamed, or inlined in another way.
  *
  * Rows that are shown come first, by the least that the difference may be (the end of the interval
- * next to 0): first methods and places that a source has, then spills and the compilers' threads.
+ * next to 0): first methods and places that a source has, then spills and the compilers' threads,
+ * and behind all of these parts and messengers.
  */
 #ifndef JXPERF_COMPARE_COMPARISON_H
 #define JXPERF_COMPARE_COMPARISON_H
