@@ -276,19 +276,30 @@ static bool read_window(struct compare_side *s, const json_t *window)
 	return number(json_object_get(window, "duration_s"), NS_MAX, &s->elapsed_s);
 }
 
-static json_t *parse(const void *text, size_t size, struct err *err)
+/* Does it at least begin like a report? */
+static bool begins_as_object(const char *text, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size && strchr(" \t\r\n", text[at]) && text[at])
+		at++;
+	return at < size && text[at] == '{';
+}
+
+static json_t *parse(const char *text, size_t size, struct err *err)
 {
 	json_error_t why;
 	json_t *report = NULL;
 
 	if (size > COMPARE_REPORT_MAX)
-		(void)err_set(err, EBADMSG, "it has more than %zu MiB: no report has",
+		(void)err_set(err, EBADMSG, "it has more than %zu MiB, and no report has",
 			      COMPARE_REPORT_MAX >> 20);
 	else if (size == 0)
 		(void)err_set(err, EBADMSG, "it is empty");
 	else if (!(report = json_loadb(text, size, 0, &why)))
 		(void)err_set(err, EBADMSG,
-			      json_error_code(&why) == json_error_premature_end_of_input
+			      begins_as_object(text, size) &&
+				      json_error_code(&why) == json_error_premature_end_of_input
 				  ? "it ends in the middle of a report: make it again"
 				  : "it is no JSON: use a report that was made with --format "
 				    "json");
