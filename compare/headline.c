@@ -69,7 +69,7 @@ static void add_work(struct line *l, const struct comparison *c)
 		    operations ? "an operation" : "the same work");
 		add_percent(l, w);
 		if (!operations)
-			add(l, ", by %u methods that do what they did", w->methods);
+			add(l, ", inferred from %u methods that seem unchanged", w->methods);
 	} else {
 		add(l, "CPU time of %s is not shown to differ: %+.1f%% (%+.1f to %+.1f)",
 		    operations ? "an operation" : "the same work", 100 * (w->estimate - 1),

@@ -71,11 +71,10 @@ static void row(FILE *out, const struct comparison *c, size_t position, unsigned
 	fprintf(out, "#%-3u %s  ", rank, word(&r->change));
 	points(out, &r->change);
 	if (r->kind) {
-		fprintf(out, "\n    %s%s of %s in %s\n", r->kind->title,
-			r->spill ? " of the compiler's" : "",
-			r->place[0] ? r->place
-			: r->spill  ? "values on a stack"
-				    : "memory without a name",
+		fprintf(out, "\n    %s of %s in %s\n", r->kind->title,
+			r->spill      ? "values that the compiler keeps on a stack"
+			: r->place[0] ? r->place
+				      : "memory without a name",
 			method);
 		return;
 	}
@@ -174,10 +173,11 @@ static void footer(FILE *out, const struct comparison *c, const struct compare_g
 		"are taken to vary by %g%% of themselves between windows.\n",
 		100 * (1 - CHANGE_LEVEL), 100 * EXAMPLE_SHARE, 100 * c10.high, 100 * CHANGE_DRIFT);
 	basis(out, c);
-	if (gate)
-		fprintf(out, "\nGate: %s%s%s\n",
-			gate->fails ? "fails: " : "passes: no rise of more than ",
-			gate->fails ? gate->reason : "", gate->fails ? "" : "the limit is shown");
+	if (gate && gate->fails)
+		fprintf(out, "\nGate: fails: %s\n", gate->reason);
+	else if (gate)
+		fprintf(out, "\nGate: passes: no rise of more than %g%% is shown\n",
+			100 * gate->above);
 }
 
 void compare_text_write(FILE *out, const struct comparison *c, const struct compare_gate *gate,
