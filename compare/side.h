@@ -20,7 +20,7 @@
 
 #include "proto/kinds.h"
 
-/* A larger tree loses its smallest leaves to their parents (LIMIT of the report's size). */
+/* A larger tree loses its smallest leaves to their parents, more waste the least of it. */
 #define COMPARE_NODES_MAX 32768u
 #define COMPARE_WASTE_MAX 8192u
 #define COMPARE_NAME_MAX  512u /* bytes of a name that are kept */
@@ -78,6 +78,9 @@ struct compare_side {
 	} kinds[KIND_VALUES];
 	struct compare_waste *waste;
 	size_t waste_count;
+	/* What there was no room for: only written. */
+	size_t nodes_omitted;
+	size_t waste_omitted;
 };
 
 /* All zero is empty. Safe on one that is half made. */

@@ -88,9 +88,10 @@ static json_t *waste_json(const struct compare_side *s)
 
 json_t *compare_side_json(const struct compare_side *s)
 {
-	return json_pack("{s:f, s:f, s:o, s:o, s:o, s:o}", "cpu_ns", s->whole_ns, "ticks", s->ticks,
-			 "methods", methods_json(s), "nodes", nodes_json(s), "kinds", kinds_json(s),
-			 "waste", waste_json(s));
+	return json_pack("{s:f, s:f, s:o, s:o, s:I, s:o, s:o, s:I}", "cpu_ns", s->whole_ns, "ticks",
+			 s->ticks, "methods", methods_json(s), "nodes", nodes_json(s),
+			 "nodes_omitted", (json_int_t)s->nodes_omitted, "kinds", kinds_json(s),
+			 "waste", waste_json(s), "waste_omitted", (json_int_t)s->waste_omitted);
 }
 
 /* ---------------------------------------------------------------- reading */

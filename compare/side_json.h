@@ -3,8 +3,10 @@
  *
  *   { "cpu_ns", "ticks", "methods": [name...],
  *     "nodes": { "parent": [...], "method": [...], "ns": [...], "ticks": [...] },
+ *     "nodes_omitted",
  *     "kinds": [ { "kind", "ns", "squares", "count" } ],
- *     "waste": [ { "kind", "method", "place", "spill", "ns", "squares", "count" } ] }
+ *     "waste": [ { "kind", "method", "place", "spill", "ns", "squares", "count" } ],
+ *     "waste_omitted" }
  */
 #ifndef JXPERF_COMPARE_SIDE_JSON_H
 #define JXPERF_COMPARE_SIDE_JSON_H

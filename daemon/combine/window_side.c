@@ -126,8 +126,10 @@ static int write_nodes(struct maker *m, const double *below, double least)
 		const struct cct_node *node = cct_node(&m->names.cct, (uint32_t)i);
 		struct compare_node *n = &s->nodes[s->node_count];
 
-		if (!(below[i] > least))
+		if (!(below[i] > least)) {
+			s->nodes_omitted += below[i] > 0;
 			continue;
+		}
 		*n = m->nodes[i];
 		n->parent = ids[node->parent];
 		r = name_method(m, node->method, &n->method);
@@ -245,6 +247,7 @@ static void sum_waste(struct compare_side *s)
 		}
 	}
 	qsort(s->waste, kept, sizeof(*s->waste), by_time);
+	s->waste_omitted = kept > COMPARE_WASTE_MAX ? kept - COMPARE_WASTE_MAX : 0;
 	for (s->waste_count = kept; s->waste_count > COMPARE_WASTE_MAX;)
 		free(s->waste[--s->waste_count].place);
 }
