@@ -338,7 +338,7 @@ int compare_side_read(struct compare_side *s, const char *name, const void *text
 		return r;
 	comparison = json_object_get(report, "comparison");
 	if (!comparison)
-		return err_set(err, EBADMSG,
+		return err_set(err, ENODATA,
 			       "it is a report of an older jxperf, which has nothing to compare: "
 			       "make it again");
 	if (!json_is_object(comparison))
