@@ -20,7 +20,8 @@ static int add_methods(struct comparison *c)
 	for (size_t i = 1; i < t->method_count; i++) {
 		const struct compare_method *m = &t->methods[i];
 
-		if (!change_is_looked_at(m->total, c->whole))
+		if (!change_is_looked_at(m->total, c->whole) ||
+		    strcmp(m->name, COMPARE_COMPILERS) == 0)
 			continue;
 		c->rows[c->row_count++] = (struct comparison_row){
 		    .method = (uint32_t)i,
@@ -120,25 +121,15 @@ static double least(const struct change *c)
 	return fmax(fmax(c->low, -c->high), 0);
 }
 
-static bool is_of_compilers(const struct comparison *c, const struct comparison_row *row)
-{
-	return !row->kind && strcmp(c->tree.methods[row->method].name, COMPARE_COMPILERS) == 0;
-}
-
-static bool comes_last(const struct comparison *c, const struct comparison_row *row)
-{
-	return row->spill || is_of_compilers(c, row);
-}
-
-static int compare_rows(const void *a, const void *b, void *comparison)
+static int compare_rows(const void *a, const void *b)
 {
 	const struct comparison_row *x = a, *y = b;
 	double dx = fabs(x->change.difference), dy = fabs(y->change.difference);
 
 	if (x->change.shown != y->change.shown)
 		return x->change.shown ? -1 : 1;
-	if (comes_last(comparison, x) != comes_last(comparison, y))
-		return comes_last(comparison, x) ? 1 : -1;
+	if (x->spill != y->spill)
+		return x->spill ? 1 : -1;
 	if (least(&x->change) != least(&y->change))
 		return least(&x->change) > least(&y->change) ? -1 : 1;
 	if (dx != dy)
@@ -266,7 +257,15 @@ static void find_parts(struct held *h, struct comparison *c)
 	}
 }
 
-/* Rows that lead before their parts, and those before messengers; else as they are. */
+/* Rows that lead, those that have moved, parts, messengers. */
+static int rank_of(const struct comparison_row *row)
+{
+	if (row->messenger)
+		return 3;
+	return row->part_of != COMPARISON_NONE ? 2 : row->moved;
+}
+
+/* By rank; else as they are. */
 static int put_in_front(struct comparison *c)
 {
 	_cleanup_free_ struct comparison_row *rows = calloc(c->shown_count + 1, sizeof(*rows));
@@ -275,11 +274,11 @@ static int put_in_front(struct comparison *c)
 
 	if (!rows || !place)
 		return -ENOMEM;
-	for (int rank = 0; rank < 3; rank++)
+	for (int rank = 0; rank <= 3; rank++)
 		for (size_t i = 0; i < c->shown_count; i++) {
 			const struct comparison_row *row = &c->rows[i];
 
-			if (rank != (row->messenger ? 2 : row->part_of != COMPARISON_NONE))
+			if (rank != rank_of(row))
 				continue;
 			place[i] = (uint32_t)at;
 			rows[at++] = *row;
@@ -324,21 +323,40 @@ static void find_path(const struct comparison *c, struct comparison_row *row)
 		row->path[row->path_length++] = c->tree.nodes[node].method;
 }
 
-/* Its caller may be nearly all of the CPU time: then it takes as much as before in any case. */
+/* What a caller has beside a method that it calls, of both sides, as a share of CPU time. */
+static void rest_of(const struct comparison *c, uint32_t method, uint32_t caller, double rest[2])
+{
+	const struct compare_tree *t = &c->tree;
+
+	for (int s = 0; s < 2; s++)
+		rest[s] = t->methods[caller].total[s].ns;
+	for (uint32_t node = 1; node < t->node_count; node++) {
+		uint32_t n = t->nodes[node].parent;
+
+		if (t->nodes[node].method != method || !compare_tree_is_outermost(t, node))
+			continue;
+		while (n && t->nodes[n].method != caller)
+			n = t->nodes[n].parent;
+		for (int s = 0; s < 2 && n; s++)
+			rest[s] -= t->nodes[node].total[s].ns;
+	}
+	for (int s = 0; s < 2; s++)
+		rest[s] = fmax(rest[s] / c->whole[s].ns, 0);
+}
+
+/* The rest changed the other way, by most of it, and by more than a change of the whole may have
+ * done to all shares. */
 static bool has_moved(const struct comparison *c, const struct comparison_row *row)
 {
-	const struct compare_method *caller;
-	double a, b;
+	double difference = row->change.difference, rest[2], other;
 
 	if (row->kind || row->path_length < 2)
 		return false;
-	caller = &c->tree.methods[row->path[1]];
-	a = caller->total[0].ns / c->whole[0].ns;
-	b = caller->total[1].ns / c->whole[1].ns;
-	if (c->work.basis == COMPARE_BY_SHARES && fmax(a, b) > COMPARISON_CALLER_MAX)
+	rest_of(c, row->method, row->path[1], rest);
+	other = c->work.factor.factor * rest[1] - rest[0];
+	if (difference * other >= 0 || fabs(other) < COMPARISON_MOVED * fabs(difference))
 		return false;
-	return fabs(c->work.factor.factor * b - a) < fabs(row->change.difference) / 2 &&
-	       !change_of(caller->total, c->whole, &c->work.factor, c->quantile).shown;
+	return rest[0] > c->work.high * rest[1] || rest[0] < c->work.low * rest[1];
 }
 
 static int explain(struct comparison *c)
@@ -351,14 +369,11 @@ static int explain(struct comparison *c)
 	sum_within(&held, c);
 	find_messengers(&held, c);
 	find_parts(&held, c);
-	r = put_in_front(c);
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < c->shown_count; i++) {
 		find_path(c, &c->rows[i]);
 		c->rows[i].moved = has_moved(c, &c->rows[i]);
 	}
-	return 0;
+	return put_in_front(c);
 }
 
 /* ---------------------------------------------------------------- the comparison */
@@ -385,16 +400,38 @@ static int make(struct comparison *c, const double *per_second)
 	add_waste(c);
 	c->looked_at += (unsigned)c->row_count;
 	test_all(c);
-	qsort_r(c->rows, c->row_count, sizeof(*c->rows), compare_rows, c);
+	qsort(c->rows, c->row_count, sizeof(*c->rows), compare_rows);
 	while (c->shown_count < c->row_count && c->rows[c->shown_count].change.shown)
 		c->shown_count++;
 	return explain(c);
 }
 
+double comparison_compilers_ns(const struct compare_side *s)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < s->node_count; i++)
+		if (strcmp(compare_side_method(s, s->nodes[i].method), COMPARE_COMPILERS) == 0)
+			ns += s->nodes[i].ns;
+	return ns;
+}
+
+static int set_whole(struct change_whole *whole, const struct compare_side *s, struct err *err)
+{
+	double rest = s->whole_ns - comparison_compilers_ns(s);
+
+	if (!(rest > 0))
+		return err_set(err, EINVAL,
+			       "'%s' has no CPU time but the compilers': profile for longer",
+			       s->name);
+	*whole = (struct change_whole){rest, s->ticks * rest / s->whole_ns, s->windows};
+	return 0;
+}
+
 int comparison_init(struct comparison *c, const struct compare_side sides[2],
 		    const double *per_second, struct err *err)
 {
-	int r;
+	int r = 0;
 
 	*c = (struct comparison){.sides = sides};
 	for (int i = 0; i < 2; i++) {
@@ -402,8 +439,9 @@ int comparison_init(struct comparison *c, const struct compare_side sides[2],
 			return err_set(err, EINVAL,
 				       "'%s' took no time: compare it without operations",
 				       sides[i].name);
-		c->whole[i] =
-		    (struct change_whole){sides[i].whole_ns, sides[i].ticks, sides[i].windows};
+		r = set_whole(&c->whole[i], &sides[i], err);
+		if (r < 0)
+			return r;
 	}
 	r = make(c, per_second);
 	if (r == 0)

@@ -5,13 +5,17 @@
  *
  * A method that called more or less changes the totals of all its callers with it. So of methods
  * that are shown to differ one is a row only where nothing below it carries COMPARISON_CARRIED of
- * its difference, and what lies that much below a row is a part of it. A row whose caller takes as
- * much as before has moved there: something else below the caller took over, as when a method is
- * renamed, or inlined in another way.
+ * its difference, and what lies that much below a row is a part of it. A row has moved where the
+ * rest of its caller changed the other way by COMPARISON_MOVED of it at least, and by more than the
+ * work may have changed: something else below the caller took over, as when a method is renamed, or
+ * inlined in another way.
  *
  * Rows that are shown come first, by the least that the difference may be (the end of the interval
- * next to 0): first methods and places that a source has, then spills and the compilers' threads,
- * and behind all of these parts and messengers.
+ * next to 0): first methods and places that a source has, then spills, and behind all of these
+ * parts and messengers.
+ *
+ * The compilers' threads are left out of what shares are of: what they take depends on for how long
+ * a program has run, not on what it does.
  */
 #ifndef JXPERF_COMPARE_COMPARISON_H
 #define JXPERF_COMPARE_COMPARISON_H
@@ -23,8 +27,7 @@
 
 #define COMPARISON_CARRIED 0.8
 
-/* A caller of so much of the CPU time has nearly all in both, whatever happens below. */
-#define COMPARISON_CALLER_MAX 0.7
+#define COMPARISON_MOVED 0.5
 
 #define COMPARISON_PATH 8u
 
@@ -41,7 +44,7 @@ struct comparison_row {
 	struct change own; /* of a method: its own time, which decides nothing */
 	bool messenger;    /* what it calls carries the difference */
 	uint32_t part_of;  /* the row's place, or COMPARISON_NONE */
-	bool moved;        /* within path[1], which takes as much as before */
+	bool moved;        /* within path[1] */
 	/* Methods of the context that carries most of the difference, leaf first. */
 	uint32_t path[COMPARISON_PATH];
 	unsigned path_length;
@@ -76,6 +79,9 @@ bool comparison_is_shown(const struct comparison *c);
 
 /* A row that is neither a part of another one nor its messenger. */
 bool comparison_row_leads(const struct comparison_row *row);
+
+/* CPU time of the compilers' threads. */
+double comparison_compilers_ns(const struct compare_side *s);
 
 /* The CPUs that a side's process used, on average. */
 double comparison_cpus(const struct compare_side *s);

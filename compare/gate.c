@@ -1,7 +1,6 @@
 #include "compare/gate.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Keeps the rise whose least is the largest. */
 static bool is_worse(const struct compare_gate *g, double low, double *worst)
@@ -37,10 +36,9 @@ static void tell_row(struct compare_gate *g, const struct comparison_row *row, c
 			       method, 100 * c->share[0], 100 * c->share[1], 100 * c->low);
 }
 
-static bool counts(const struct comparison *c, const struct comparison_row *row)
+static bool counts(const struct comparison_row *row)
 {
-	return comparison_row_leads(row) && !row->moved && !row->spill &&
-	       (row->kind || strcmp(c->tree.methods[row->method].name, COMPARE_COMPILERS) != 0);
+	return comparison_row_leads(row) && !row->moved && !row->spill;
 }
 
 struct compare_gate compare_gate_judge(const struct comparison *c, double above)
@@ -62,7 +60,7 @@ struct compare_gate compare_gate_judge(const struct comparison *c, double above)
 	for (size_t i = 0; i < c->shown_count; i++) {
 		const struct comparison_row *row = &c->rows[i];
 
-		if (counts(c, row) && is_worse(&g, row->change.low, &worst))
+		if (counts(row) && is_worse(&g, row->change.low, &worst))
 			tell_row(&g, row, c->tree.methods[row->method].name);
 	}
 	g.fails = g.reason[0] != '\0';

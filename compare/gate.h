@@ -2,8 +2,8 @@
  * A gate for builds: has B's CPU time risen by more than somebody allows, beyond doubt?
  *
  * It fails where a whole interval (compare/change.h) is above the limit: of CPU time for the same
- * work, of a kind of wasteful accesses, or of a row that a source has. Compilers' threads and
- * spills do not fail it, nor what has only moved below a caller that takes as much as before.
+ * work, of a kind of wasteful accesses, or of a row that a source has. Spills do
+ * not fail it, nor what has only moved within its caller.
  */
 #ifndef JXPERF_COMPARE_GATE_H
 #define JXPERF_COMPARE_GATE_H

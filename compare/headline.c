@@ -37,15 +37,16 @@ static const char *direction(double difference)
 	return difference < 0 ? "fell" : "rose";
 }
 
-/* The first row that is no part of another. */
+/* The first row that is no part of another and has not just moved. */
 static const struct comparison_row *first_row(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->shown_count; i++)
-		if (comparison_row_leads(&c->rows[i]))
+		if (comparison_row_leads(&c->rows[i]) && !c->rows[i].moved)
 			return &c->rows[i];
 	return NULL;
 }
 
+/* Of what, and from what to what its CPU time went. */
 static void add_row(struct line *l, const struct comparison *c, const struct comparison_row *row)
 {
 	const char *method = c->tree.methods[row->method].name;
@@ -55,7 +56,7 @@ static void add_row(struct line *l, const struct comparison *c, const struct com
 		    row->place[0] ? row->place : "memory without name", method);
 	else
 		add(l, "%.300s", method);
-	add(l, " %s from %.1f%% to %.1f%% of CPU time", direction(row->change.difference),
+	add(l, " %s from %.1f%% to %.1f%%", direction(row->change.difference),
 	    100 * row->change.share[0], 100 * row->change.share[1]);
 }
 
@@ -71,7 +72,7 @@ static void add_work(struct line *l, const struct comparison *c)
 		if (!operations)
 			add(l, ", inferred from %u methods that seem unchanged", w->methods);
 	} else {
-		add(l, "CPU time of %s is not shown to differ: %+.1f%% (%+.1f to %+.1f)",
+		add(l, "that of %s is not shown to differ: %+.1f%% (%+.1f to %+.1f)",
 		    operations ? "an operation" : "the same work", 100 * (w->estimate - 1),
 		    100 * (w->low - 1), 100 * (w->high - 1));
 	}
@@ -84,14 +85,18 @@ void compare_headline(const struct comparison *c, char line[COMPARE_HEADLINE_BYT
 	struct line l = {line, 0};
 
 	line[0] = '\0';
-	if (known)
+	if (c->work.shown) {
 		add_work(&l, c);
-	if (row) {
-		add(&l, known ? "; " : "");
-		add_row(&l, c, row);
-	} else if (!known) {
-		add(&l, "no difference of CPU time shown");
+		add(&l, row ? "; " : "");
+	} else {
+		add(&l, row ? "CPU time of " : "no difference of CPU time shown");
 	}
-	if (row && !known)
+	if (row)
+		add_row(&l, c, row);
+	if (!c->work.shown && known) {
+		add(&l, "; ");
+		add_work(&l, c);
+	} else if (row && !known) {
 		add(&l, "; what the same work takes is not known");
+	}
 }

@@ -10,6 +10,9 @@
 /* The share for which it is said what a difference would have had to be. */
 #define EXAMPLE_SHARE 0.1
 
+/* So much of the CPU time is too much for compilers in a program that has run for a while. */
+#define COMPILERS_MANY 0.2
+
 static void side(FILE *out, char letter, const struct compare_side *s)
 {
 	fprintf(out, "%c  %s", letter, s->name);
@@ -21,6 +24,9 @@ static void side(FILE *out, char letter, const struct compare_side *s)
 		" of %s, JDK %s, from %s, %.1f s, %.1f s of CPU time (%.2f CPUs), %.0f ticks\n",
 		s->app, s->jdk, s->start, s->elapsed_s, s->whole_ns / 1e9, comparison_cpus(s),
 		s->ticks);
+	if (comparison_compilers_ns(s) >= COMPILERS_MANY * s->whole_ns)
+		fprintf(out, "   left out: %.1f s of it, the compilers': it has not run for long\n",
+			comparison_compilers_ns(s) / 1e9);
 }
 
 static const char *word(const struct change *c)
@@ -81,8 +87,11 @@ static void row(FILE *out, const struct comparison *c, size_t position, unsigned
 	fprintf(out, "\n    %s, its own time %.1f%% to %.1f%%\n", method, 100 * r->own.share[0],
 		100 * r->own.share[1]);
 	if (r->moved)
-		fprintf(out, "    within %s, which takes as much as before\n",
-			c->tree.methods[r->path[1]].name);
+		fprintf(out,
+			"    moved within %s, the rest of which became %s: renamed, or inlined in "
+			"another way\n",
+			c->tree.methods[r->path[1]].name,
+			r->change.difference < 0 ? "more" : "less");
 	parts(out, c, position);
 	path(out, c, r);
 }

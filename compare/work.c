@@ -46,10 +46,14 @@ struct ratio {
 	double share[2];
 };
 
+/* How much is collected is not how much is done. */
 static bool is_own_thread(const struct compare_method *m)
 {
 	return strcmp(m->name, COMPARE_GC) == 0 || strcmp(m->name, COMPARE_COMPILERS) == 0;
 }
+
+/* Of none that came, so that it has a ratio, too, and an uncertain one. */
+#define HALF 0.5
 
 static size_t collect(const struct compare_tree *t, const struct change_whole whole[2],
 		      struct ratio *ratios)
@@ -60,16 +64,16 @@ static size_t collect(const struct compare_tree *t, const struct change_whole wh
 		const struct compare_method *m = &t->methods[i];
 		struct ratio *r = &ratios[count];
 
-		if (m->own[0].count < WORK_TICKS_MIN || m->own[1].count < WORK_TICKS_MIN ||
-		    is_own_thread(m))
+		if (m->own[0].count + m->own[1].count < WORK_TICKS_MIN || is_own_thread(m))
 			continue;
 		*r = (struct ratio){.variance = 0};
 		for (int s = 0; s < 2; s++) {
+			double ticks = fmax(m->own[s].count, HALF);
+
 			r->share[s] = m->own[s].ns / whole[s].ns;
-			r->variance +=
-			    1 / m->own[s].count + CHANGE_DRIFT * CHANGE_DRIFT / whole[s].windows;
+			r->logarithm += (s == 0 ? 1 : -1) * log(ticks / whole[s].ticks);
+			r->variance += 1 / ticks + CHANGE_DRIFT * CHANGE_DRIFT / whole[s].windows;
 		}
-		r->logarithm = log(r->share[0] / r->share[1]);
 		r->weight = sqrt(fmin(r->share[0], r->share[1]));
 		count++;
 	}
@@ -141,11 +145,13 @@ int compare_work_of_methods(struct compare_work *w, const struct compare_tree *t
 	for (size_t i = 0; i < count; i++)
 		all += ratios[i].weight;
 	center = mean_at(w, ratios, count, find_center(ratios, count), &error);
-	if (w->methods < WORK_METHODS_MIN ||
-	    weight_at(ratios, count, center) < WORK_AGREEMENT * all)
+	if (w->methods < WORK_METHODS_MIN)
 		return 0;
-	w->basis = COMPARE_BY_METHODS;
 	judge(w, center, error);
+	if (weight_at(ratios, count, center) >= WORK_AGREEMENT * all)
+		w->basis = COMPARE_BY_METHODS;
+	else
+		w->shown = false;
 	if (!w->shown)
 		w->factor = (struct change_factor){1, 0};
 	return 0;

@@ -9,9 +9,10 @@
  * different depth are made comparable (Anders and Huber 2010, "Differential expression analysis for
  * sequence count data", the size factors; what shares can and cannot tell: Aitchison 1986, "The
  * statistical analysis of compositional data"). A method that does the same work has p_A / p_B =
- * factor. The assumption is that most methods do: of those with ticks enough on both sides, by own
- * time, the largest group with one ratio is looked for; each counts as the root of its share, so
- * that neither one method with most of the time decides, nor many with little. The group has to
+ * factor. The assumption is that most methods do: of those with WORK_TICKS_MIN ticks of their own,
+ * in both sides together, the largest group with one ratio is looked for; each counts as the root
+ * of its smaller share, so that neither one method with most of the time decides, nor many with
+ * little, nor what is new or gone. The group has to
  * have WORK_METHODS_MIN methods and WORK_AGREEMENT of all that count, or nothing is said.
  */
 #ifndef JXPERF_COMPARE_WORK_H
@@ -26,7 +27,7 @@
 
 #define WORK_METHODS_MIN 3u
 #define WORK_AGREEMENT   (2.0 / 3)
-#define WORK_TICKS_MIN   20.0
+#define WORK_TICKS_MIN   12.0
 
 enum compare_basis {
 	COMPARE_BY_SHARES, /* nothing is known: factor 1 */
@@ -38,8 +39,10 @@ struct compare_work {
 	enum compare_basis basis;
 	/* For rows: exactly 1 where the change is not shown and was only inferred. */
 	struct change_factor factor;
-	double estimate;      /* of the factor, */
-	double low, high;     /* with its interval of the confidence 1 - CHANGE_LEVEL */
+	double estimate; /* of the factor, */
+	/* with its interval of the confidence 1 - CHANGE_LEVEL: of the largest group also where not
+	 * enough agree with it; else anything is possible. */
+	double low, high;
 	bool shown;           /* it excludes 1 */
 	double per_second[2]; /* operations; else 0 */
 	unsigned methods;     /* that agree, */
