@@ -128,8 +128,6 @@ static int compare_rows(const void *a, const void *b)
 
 	if (x->change.shown != y->change.shown)
 		return x->change.shown ? -1 : 1;
-	if (x->spill != y->spill)
-		return x->spill ? 1 : -1;
 	if (least(&x->change) != least(&y->change))
 		return least(&x->change) > least(&y->change) ? -1 : 1;
 	if (dx != dy)
@@ -257,12 +255,16 @@ static void find_parts(struct held *h, struct comparison *c)
 	}
 }
 
-/* Rows that lead, those that have moved, parts, messengers. */
+/* Rows that lead, those that have moved, spills, parts, messengers. */
+#define RANKS 5
+
 static int rank_of(const struct comparison_row *row)
 {
 	if (row->messenger)
+		return 4;
+	if (row->part_of != COMPARISON_NONE)
 		return 3;
-	return row->part_of != COMPARISON_NONE ? 2 : row->moved;
+	return row->spill ? 2 : row->moved;
 }
 
 /* By rank; else as they are. */
@@ -274,7 +276,7 @@ static int put_in_front(struct comparison *c)
 
 	if (!rows || !place)
 		return -ENOMEM;
-	for (int rank = 0; rank <= 3; rank++)
+	for (int rank = 0; rank < RANKS; rank++)
 		for (size_t i = 0; i < c->shown_count; i++) {
 			const struct comparison_row *row = &c->rows[i];
 

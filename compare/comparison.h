@@ -11,8 +11,8 @@
  * inlined in another way.
  *
  * Rows that are shown come first, by the least that the difference may be (the end of the interval
- * next to 0): first methods and places that a source has, then spills, and behind all of these
- * parts and messengers.
+ * next to 0): first methods and places that a source has, then what has moved, spills, and behind
+ * all of these parts and messengers.
  *
  * The compilers' threads are left out of what shares are of: what they take depends on for how long
  * a program has run, not on what it does.

@@ -37,11 +37,11 @@ static const char *direction(double difference)
 	return difference < 0 ? "fell" : "rose";
 }
 
-/* The first row that is no part of another and has not just moved. */
+/* The first row that is no part of another, has not just moved and is no spill. */
 static const struct comparison_row *first_row(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->shown_count; i++)
-		if (comparison_row_leads(&c->rows[i]) && !c->rows[i].moved)
+		if (comparison_row_leads(&c->rows[i]) && !c->rows[i].moved && !c->rows[i].spill)
 			return &c->rows[i];
 	return NULL;
 }
