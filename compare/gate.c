@@ -1,6 +1,7 @@
 #include "compare/gate.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Keeps the rise whose least is the largest. */
 static bool is_worse(const struct compare_gate *g, double low, double *worst)
@@ -64,5 +65,8 @@ struct compare_gate compare_gate_judge(const struct comparison *c, double above)
 			tell_row(&g, row, c->tree.methods[row->method].name);
 	}
 	g.fails = g.reason[0] != '\0';
+	if (g.fails && c->work.basis == COMPARE_BY_SHARES)
+		(void)snprintf(g.reason + strlen(g.reason), sizeof(g.reason) - strlen(g.reason),
+			       " (a share: what the same work takes is not known)");
 	return g;
 }
