@@ -26,7 +26,8 @@ static const struct command {
     {"report", cmd_report, "WINDOW|--app NAME [option...]",
      "the report of a window, or of an application's windows as one"},
     {"diff", cmd_diff, "A B [option...]",
-     "what of B is more, or less, than of A: windows, or periods like 48h..24h"},
+     "what takes more, or less, in B than in A: windows, periods like 48h..24h, or reports in "
+     "files, which need no daemon"},
     {"reload", cmd_reload, "", "have the daemon read its configuration anew"},
     {"fleet-plan", cmd_fleet_plan, "OPTION...",
      "what schedules would do in a fleet; no daemon needed"},
@@ -72,6 +73,9 @@ static const char options_help[] =
     "  --app NAME     the application whose windows the periods are of\n"
     "  --format F     text or json\n"
     "  --rows N       show at most N differences\n"
+    "  --fail-above P exit with 5 where a rise of more than P of the CPU time is shown, like 2%%\n"
+    "  --operations A,B\n"
+    "                 how many operations a second were done in each: compare their CPU time\n"
     "  -o FILE        as of report\n"
     "windows, and report without WINDOW:\n"
     "  --app NAME     of this application\n"
@@ -100,7 +104,9 @@ static const char options_help[] =
     "  -o FILE        as of report\n"
     "\n"
     "exit status: 0 done, 1 failed, 2 wrong usage; of attach and wait, with a report of what had\n"
-    "arrived: 3 the window ended early (^C, detach, a stopped daemon), 4 its target ended\n";
+    "arrived: 3 the window ended early (^C, detach, a stopped daemon), 4 its target ended; of "
+    "diff\n"
+    "with --fail-above: 5 a rise is shown\n";
 
 struct global_options {
 	const char *socket;

@@ -3,7 +3,8 @@
  *
  * A command gets its own arguments, argv[0] being its name, and returns the exit status: 0 ok,
  * 1 failed, 2 wrong usage; attach and wait also 3 when the window ended early, and 4 when it did
- * because its target had ended; there is a report of what had arrived then. It prints its result to
+ * because its target had ended; there is a report of what had arrived then; diff 5 when CPU time
+ * rose by more than was allowed. It prints its result to
  * stdout and, on failure, one line to stderr through command_fail.
  */
 #ifndef JXPERF_CLIENT_COMMAND_COMMAND_H
@@ -17,6 +18,7 @@
 #define EXIT_USAGE        2
 #define EXIT_EARLY        3
 #define EXIT_TARGET_ENDED 4
+#define EXIT_ROSE         5
 
 int cmd_attach(struct client *c, int argc, char **argv);
 int cmd_check(struct client *c, int argc, char **argv);

@@ -1,20 +1,56 @@
-/* jxperfctl diff: what differs between two windows, or the windows of two periods. */
+/* jxperfctl diff: what differs between two windows, the windows of two periods, or two reports in
+ * files. */
 #include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "client/command/command.h"
+#include "client/command/diff_side.h"
 #include "client/command/parse.h"
 #include "client/command/values.h"
 #include "client/daemon/exchange.h"
 #include "client/output/output.h"
 #include "common/arguments.h"
-#include "common/clock.h"
+#include "common/cleanup.h"
+#include "common/units.h"
+#include "compare/output.h"
+
+#define TEXT_ROWS 10u
+#define JSON_ROWS 1000u
+
+#define DIFF_SCHEMA 1
 
 struct diff_options {
 	const char *app;
 	Jxp__Format format;
 	uint32_t rows;
 	const char *output;
+	double fail_above;    /* 0: not given */
+	double operations[2]; /* a second, in each; 0: not given */
 };
+
+/* "1200,1650". */
+static int set_operations(const char *text, void *field, struct err *err)
+{
+	double *operations = field, a, b;
+	int end = 0;
+
+	if (sscanf(text, "%lf,%lf%n", &a, &b, &end) != 2 || text[end] || !(a > 0) || !(b > 0) ||
+	    a > 1e15 || b > 1e15)
+		return err_set(err, EINVAL,
+			       "'%s' is not how many operations a second were done in each: use "
+			       "two numbers like 1200,1650",
+			       text);
+	operations[0] = a;
+	operations[1] = b;
+	return 0;
+}
+
+static int set_fraction(const char *text, void *field, struct err *err)
+{
+	return units_fraction(text, field, err);
+}
 
 #define FIELD(member) .field = offsetof(struct diff_options, member)
 
@@ -22,70 +58,205 @@ static const struct argument_option diff_arguments[] = {
     {.name = "app", .type = ARGUMENT_TEXT, FIELD(app), .noun = "an application"},
     {.name = "format", .type = ARGUMENT_PARSED, .parse = value_format, FIELD(format)},
     {.name = "rows", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(rows)},
+    {.name = "fail-above", .type = ARGUMENT_PARSED, .parse = set_fraction, FIELD(fail_above)},
+    {.name = "operations", .type = ARGUMENT_PARSED, .parse = set_operations, FIELD(operations)},
     {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
     {0},
 };
 
-/* A side's text as what the daemon is asked for, borrowed. */
-static int read_side(Jxp__Selection *s, const char *text, const char *app, struct err *err)
+/* ---------------------------------------------------------------- what there is */
+
+/* All that is known of the two; empty where it is not. */
+struct found {
+	Jxp__ControlReply *bytes; /* the daemon's difference of checked bytes */
+	struct compare_side sides[2];
+	struct comparison comparison;
+	bool compared; /* the comparison is there */
+	struct compare_gate gate;
+};
+
+static void found_release(struct found *f)
 {
-	jxp__selection__init(s);
-	if (!parse_is_period(text)) {
-		s->window = (char *)text;
-		return 0;
-	}
-	if (!app)
-		return err_set(err, EINVAL,
-			       "'%s' is a period: say with --app NAME whose windows are meant",
-			       text);
-	s->app = (char *)app;
-	return parse_period(text, clock_ns(CLOCK_REALTIME), &s->since_unix_ns, &s->until_unix_ns,
-			    err);
+	exchange_free_reply(&f->bytes);
+	comparison_release(&f->comparison);
+	compare_side_release(&f->sides[0]);
+	compare_side_release(&f->sides[1]);
 }
 
-static int diff(struct client *c, const struct diff_options *o, const char *const sides[2],
-		struct err *err)
+static int compare_bytes(struct client *c, const struct diff_options *o,
+			 const struct diff_side sides[2], Jxp__ControlReply **reply,
+			 struct err *err)
 {
 	Jxp__DiffRequest diff = JXP__DIFF_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
-	_cleanup_(output_release) struct output output = OUTPUT_NONE;
-	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	Jxp__Selection a, b;
-	int r;
+	Jxp__Selection selections[2] = {sides[0].selection, sides[1].selection};
 
-	if ((r = read_side(&a, sides[0], o->app, err)) < 0 ||
-	    (r = read_side(&b, sides[1], o->app, err)) < 0)
-		return r;
-	if (o->app && !a.app[0] && !b.app[0])
-		return err_set(err, EINVAL,
-			       "--app is for periods, and '%s' and '%s' are windows: leave it out",
-			       sides[0], sides[1]);
-	diff.a = &a;
-	diff.b = &b;
+	diff.a = &selections[0];
+	diff.b = &selections[1];
 	diff.format = o->format;
 	diff.rows = o->rows;
 	request.body_case = JXP__CONTROL_REQUEST__BODY_DIFF;
 	request.diff = &diff;
-	if ((r = output_open(&output, o->output, err)) < 0 ||
-	    (r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DOCUMENT, &reply, err)) < 0)
+	return exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DOCUMENT, reply, err);
+}
+
+/* Windows without CPU time have a difference all the same, unless it has to be one of that. */
+static int compare_cpu(struct client *c, const struct diff_options *o,
+		       const struct diff_side sides[2], struct found *f, struct err *err)
+{
+	bool needed = !f->bytes || o->fail_above > 0 || o->operations[0] > 0;
+
+	for (int i = 0; i < 2; i++) {
+		int r = diff_side_load(&sides[i], c, &f->sides[i], err);
+
+		if (r == -ENODATA && !needed)
+			return 0;
+		if (r < 0)
+			return r;
+	}
+	f->compared = true;
+	return comparison_init(&f->comparison, f->sides,
+			       o->operations[0] > 0 ? o->operations : NULL, err);
+}
+
+static int find(struct client *c, const struct diff_options *o, const struct diff_side sides[2],
+		struct found *f, struct err *err)
+{
+	int r = 0;
+
+	if (!sides[0].file && !sides[1].file)
+		r = compare_bytes(c, o, sides, &f->bytes, err);
+	if (r == 0)
+		r = compare_cpu(c, o, sides, f, err);
+	if (r == 0 && o->fail_above > 0)
+		f->gate = compare_gate_judge(&f->comparison, o->fail_above);
+	return r;
+}
+
+/* ---------------------------------------------------------------- what is said */
+
+static const struct compare_gate *gate_of(const struct diff_options *o, const struct found *f)
+{
+	return o->fail_above > 0 ? &f->gate : NULL;
+}
+
+static void write_text(FILE *out, const struct diff_options *o, const struct found *f)
+{
+	if (f->compared)
+		compare_text_write(out, &f->comparison, gate_of(o, f),
+				   o->rows ? o->rows : TEXT_ROWS);
+	if (f->compared && f->bytes)
+		fputs("\n------------------------------ the same windows by checked bytes "
+		      "------------------------------\n\n",
+		      out);
+	if (f->bytes)
+		(void)fwrite(f->bytes->document->text.data, 1, f->bytes->document->text.len, out);
+}
+
+/* The daemon's document, or an empty one. NULL: it is none, or there is no memory. */
+static json_t *document_json(const struct found *f)
+{
+	return f->bytes ? json_loadb((const char *)f->bytes->document->text.data,
+				     f->bytes->document->text.len, 0, NULL)
+			: json_pack("{s:i, s:{}}", "schema", DIFF_SCHEMA, "diff");
+}
+
+static int write_json(FILE *out, const struct diff_options *o, const struct found *f)
+{
+	json_t *document = document_json(f);
+	json_t *diff = json_object_get(document, "diff");
+	int r = json_is_object(diff) ? 0 : -1;
+
+	if (r == 0)
+		r = json_object_set_new(diff, "cpu",
+					f->compared ? compare_json(&f->comparison, gate_of(o, f),
+								   o->rows ? o->rows : JSON_ROWS)
+						    : json_null());
+	if (r == 0)
+		r = json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+	json_decref(document);
+	return r < 0 || fputc('\n', out) == EOF ? -ENOMEM : 0;
+}
+
+static int render(const struct diff_options *o, const struct found *f, char **text, size_t *size,
+		  struct err *err)
+{
+	FILE *out = open_memstream(text, size);
+	int r = 0;
+
+	if (!out)
+		return err_set(err, ENOMEM, "out of memory for the difference");
+	if (o->format == JXP__FORMAT__FORMAT_JSON)
+		r = write_json(out, o, f);
+	else
+		write_text(out, o, f);
+	if (fclose(out) != 0 || r < 0)
+		return err_set(err, ENOMEM, "out of memory for the difference");
+	return 0;
+}
+
+/* ---------------------------------------------------------------- the command */
+
+static int check(const struct diff_options *o, const struct diff_side sides[2], struct err *err)
+{
+	if (o->app && !sides[0].selection.app[0] && !sides[1].selection.app[0])
+		return err_set(err, EINVAL,
+			       "--app is for periods, and '%s' and '%s' are none: leave it out",
+			       sides[0].text, sides[1].text);
+	if (o->format != JXP__FORMAT__FORMAT_TEXT && o->format != JXP__FORMAT__FORMAT_JSON)
+		return err_set(err, EINVAL,
+			       "a difference can be had as text or JSON: use --format text or "
+			       "json");
+	return 0;
+}
+
+/* *status is that to exit with when 0 is returned. */
+static int diff(struct client *c, const struct diff_options *o, const char *const texts[2],
+		int *status, struct err *err)
+{
+	_cleanup_(output_release) struct output output = OUTPUT_NONE;
+	_cleanup_(found_release) struct found found = {.bytes = NULL};
+	_cleanup_free_ char *text = NULL;
+	struct diff_side sides[2];
+	size_t size = 0;
+	int r;
+
+	for (int i = 0; i < 2; i++)
+		if ((r = diff_side_parse(&sides[i], texts[i], o->app, err)) < 0)
+			return r;
+	if ((r = check(o, sides, err)) < 0 || (r = output_open(&output, o->output, err)) < 0 ||
+	    (r = find(c, o, sides, &found, err)) < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */
-	return output_commit(&output, reply->document->text.data, reply->document->text.len, err);
+	r = render(o, &found, &text, &size, err);
+	if (r == 0)
+		r = output_commit(&output, text, size, err);
+	if (r < 0)
+		return r;
+	*status = EXIT_SUCCESS;
+	if (o->fail_above > 0 && found.gate.fails) {
+		(void)err_set(err, 1, "%s, and --fail-above allows %g%%", found.gate.reason,
+			      100 * o->fail_above);
+		(void)command_fail(-1, err);
+		*status = EXIT_ROSE;
+	}
+	return 0;
 }
 
 int cmd_diff(struct client *c, int argc, char **argv)
 {
 	static const struct argument_spec spec = {.program = "jxperfctl",
 						  .options = diff_arguments,
-						  .operands = "two windows or periods",
+						  .operands = "two windows, periods or files",
 						  .operand_count = 2};
 	struct diff_options o = {.format =
 				     c->json ? JXP__FORMAT__FORMAT_JSON : JXP__FORMAT__FORMAT_TEXT};
 	const char *sides[2];
+	int status = EXIT_FAILURE;
 	struct err err;
 	int r = arguments_parse(&spec, argc, argv, &o, sides, NULL, &err);
 
 	if (r == 0)
-		r = diff(c, &o, sides, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+		r = diff(c, &o, sides, &status, &err);
+	return r < 0 ? command_fail(r, &err) : status;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "daemon/combine/student.h"
+#include "compare/student.h"
 
 unsigned batch_next(struct batch_clock *clock, bool *fold)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "daemon/combine/batches.h"
-#include "daemon/combine/student.h"
+#include "compare/student.h"
 
 /* How much an observation of the whole is. */
 static double size_of(const struct share_whole *whole)

@@ -101,10 +101,11 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 	if (!cpu || !subsuming)
 		return NULL;
 	document = json_pack(
-	    "{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:O, s:o, s:O, s:O}", "schema", REPORT_SCHEMA,
+	    "{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:O, s:o, s:O, s:O, s:o}", "schema", REPORT_SCHEMA,
 	    "window", window_json(m), "quality", report_json_quality(m), "problems", problems,
 	    "inefficiency", kinds, "objects_summary", objects_summary, "objects", objects,
-	    "classes", classes, "numa", report_json_numa(m), "cpu", cpu, "subsuming", subsuming);
+	    "classes", classes, "numa", report_json_numa(m), "cpu", cpu, "subsuming", subsuming,
+	    "comparison", report_json_comparison(m));
 	return document && report_json_loops(writer, limit, document) == 0 ? TAKE_PTR(document)
 									   : NULL;
 }

@@ -51,7 +51,7 @@ def of_a_repaired_program_the_repaired_pair_comes_first():
     assert first_row(found) == repaired_pair("clears"), [row_words(r) for r in found["rows"]]
     text = succeeded(daemon.ctl("diff", *ids))
     note(text.splitlines()[0])
-    assert text.startswith("dead stores fell from "), text
+    assert text.startswith("CPU time fell: ") and "\ndead stores fell from " in text, text
     back = difference(daemon, *reversed(ids))
     assert {k["kind"]: k["verdict"] for k in back["kinds"] if "verdict" in k}["dead_store"] == "more", back["kinds"]
 

@@ -120,6 +120,17 @@ static const char *verdict_word(enum diff_verdict v)
 	return words[v];
 }
 
+/* An interval of one test alone may exclude 0 where the tests together show nothing. */
+static void kind_verdict(FILE *out, const struct diff *d, const struct diff_test *t)
+{
+	bool excludes = t->share.ci95.low > 0 || t->share.ci95.high < 0;
+
+	if (t->verdict == DIFF_NONE && excludes)
+		fprintf(out, "not shown, as one of %u that were tested\n", d->tested);
+	else
+		fprintf(out, "%s\n", verdict_word(t->verdict));
+}
+
 static void kinds(FILE *out, const struct diff *d)
 {
 	fprintf(out, "%-14s %-22s %-22s %-26s %s\n", "kind", "A", "B", "B less A, points",
@@ -139,8 +150,8 @@ static void kinds(FILE *out, const struct diff *d)
 		fraction(b, c->share[1], &k->ci95[1]);
 		(void)snprintf(difference, sizeof(difference), "%+.1f (%+.1f to %+.1f)",
 			       100 * c->difference, 100 * c->ci95.low, 100 * c->ci95.high);
-		fprintf(out, "%-14s %-22s %-22s %-26s %s\n", kind_title(k), a, b, difference,
-			verdict_word(k->test.verdict));
+		fprintf(out, "%-14s %-22s %-22s %-26s ", kind_title(k), a, b, difference);
+		kind_verdict(out, d, &k->test);
 	}
 }
 

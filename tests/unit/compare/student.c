@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "daemon/combine/student.h"
+#include "compare/student.h"
 
 static void quantiles_are_those_of_the_tables(void **state)
 {

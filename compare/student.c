@@ -1,4 +1,4 @@
-#include "daemon/combine/student.h"
+#include "compare/student.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,8 +3,8 @@
  *
  * Degrees of freedom need not be whole (Welch 1947, "The generalization of Student's problem").
  */
-#ifndef JXPERF_DAEMON_COMBINE_STUDENT_H
-#define JXPERF_DAEMON_COMBINE_STUDENT_H
+#ifndef JXPERF_COMPARE_STUDENT_H
+#define JXPERF_COMPARE_STUDENT_H
 
 /* The probability of being at least t away from 0, on either side. df above 0. */
 double student_two_sided(double t, double df);

@@ -1,0 +1,138 @@
+#include "client/command/diff_side.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/command/parse.h"
+#include "client/daemon/exchange.h"
+#include "common/buffer.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "compare/side_json.h"
+
+#define READ_BYTES ((size_t)1 << 20)
+
+/* ---------------------------------------------------------------- what is meant */
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t length = strlen(text), wanted = strlen(end);
+
+	return length > wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+/* "w7" is a window's, whatever files there are. */
+static bool is_id(const char *text)
+{
+	return text[0] == 'w' && text[1] && strspn(text + 1, "0123456789") == strlen(text + 1);
+}
+
+static bool is_file(const char *text)
+{
+	if (strchr(text, '/') || ends_in(text, ".json"))
+		return true;
+	return !is_id(text) && access(text, F_OK) == 0;
+}
+
+int diff_side_parse(struct diff_side *s, const char *text, const char *app, struct err *err)
+{
+	*s = (struct diff_side){.text = text, .file = is_file(text)};
+	jxp__selection__init(&s->selection);
+	if (s->file)
+		return 0;
+	if (!parse_is_period(text)) {
+		s->selection.window = (char *)text;
+		return 0;
+	}
+	if (!app)
+		return err_set(err, EINVAL,
+			       "'%s' is a period: say with --app NAME whose windows are meant",
+			       text);
+	s->selection.app = (char *)app;
+	return parse_period(text, clock_ns(CLOCK_REALTIME), &s->selection.since_unix_ns,
+			    &s->selection.until_unix_ns, err);
+}
+
+/* ---------------------------------------------------------------- a file */
+
+static int read_all(const char *path, struct buffer *b, struct err *err)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_set_errno(err, errno, "it cannot be opened");
+	for (;;) {
+		uint8_t *room = buffer_reserve(b, READ_BYTES);
+		ssize_t n;
+
+		if (!room && errno == ENOMEM)
+			return err_set(err, ENOMEM, "no memory for it");
+		if (!room)
+			return err_set(err, EBADMSG, "it has more than %zu MiB, and no report has",
+				       COMPARE_REPORT_MAX >> 20);
+		n = read(fd, room, READ_BYTES);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_set_errno(err, errno, "it cannot be read");
+		if (n == 0)
+			return 0;
+		buffer_commit(b, (size_t)n);
+	}
+}
+
+static void release_buffer(struct buffer *b)
+{
+	buffer_release(b);
+}
+
+static int load_file(const char *path, struct compare_side *out, struct err *err)
+{
+	_cleanup_(release_buffer) struct buffer bytes;
+	struct err why;
+	int r;
+
+	buffer_init(&bytes, COMPARE_REPORT_MAX + READ_BYTES);
+	r = read_all(path, &bytes, &why);
+	if (r == 0)
+		r = compare_side_read(out, path,
+				      buffer_length(&bytes) > 0 ? buffer_head(&bytes) : NULL,
+				      buffer_length(&bytes), &why);
+	return r < 0 ? err_set(err, -r, "cannot compare '%s': %s", path, why.message) : 0;
+}
+
+/* ---------------------------------------------------------------- of the daemon's */
+
+static int load_window(const struct diff_side *s, struct client *c, struct compare_side *out,
+		       struct err *err)
+{
+	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+	Jxp__Selection selection = s->selection;
+	struct err why;
+	int r;
+
+	report.window = selection.window;
+	report.merged = selection.app[0] ? &selection : NULL;
+	report.format = JXP__FORMAT__FORMAT_JSON;
+	report.pairs = 1; /* The rest is not looked at. */
+	request.body_case = JXP__CONTROL_REQUEST__BODY_REPORT;
+	request.report = &report;
+	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DOCUMENT, &reply, err);
+	if (r < 0)
+		return r;
+	r = compare_side_read(out, s->text, reply->document->text.data, reply->document->text.len,
+			      &why);
+	if (r == -EBADMSG) /* Nobody here made it. */
+		r = -EPROTO;
+	return r < 0 ? err_set(err, -r, "cannot compare '%s': %s", s->text, why.message) : 0;
+}
+
+int diff_side_load(const struct diff_side *s, struct client *c, struct compare_side *out,
+		   struct err *err)
+{
+	return s->file ? load_file(s->text, out, err) : load_window(s, c, out, err);
+}

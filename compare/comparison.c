@@ -1,0 +1,478 @@
+#include "compare/comparison.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+
+/* Rows that are held against each other; more are shown to differ only in two different programs.
+ */
+#define PAIRS_MAX 256u
+
+/* ---------------------------------------------------------------- what there is to compare */
+
+static int add_methods(struct comparison *c)
+{
+	const struct compare_tree *t = &c->tree;
+
+	for (size_t i = 1; i < t->method_count; i++) {
+		const struct compare_method *m = &t->methods[i];
+
+		if (!change_is_looked_at(m->total, c->whole) ||
+		    strcmp(m->name, COMPARE_COMPILERS) == 0)
+			continue;
+		c->rows[c->row_count++] = (struct comparison_row){
+		    .method = (uint32_t)i,
+		    .sums = {m->total[0], m->total[1]},
+		    .part_of = COMPARISON_NONE,
+		};
+	}
+	return 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct comparison_row *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->method != y->method)
+		return x->method < y->method ? -1 : 1;
+	if (x->spill != y->spill)
+		return x->spill ? 1 : -1;
+	return strcmp(x->place, y->place);
+}
+
+static void add_waste(struct comparison *c)
+{
+	struct comparison_row *rows = c->rows + c->row_count;
+	size_t count = 0, kept = 0;
+
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < c->sides[s].waste_count; i++) {
+			const struct compare_waste *w = &c->sides[s].waste[i];
+			struct comparison_row *row = &rows[count];
+
+			if (!c->kinds[w->kind].compared)
+				continue;
+			*row = (struct comparison_row){.kind = pair_kind_find(w->kind),
+						       .method = c->tree.ids[s][w->method],
+						       .place = w->place,
+						       .spill = w->spill,
+						       .part_of = COMPARISON_NONE};
+			row->sums[s] = w->sums;
+			count++;
+		}
+	qsort(rows, count, sizeof(*rows), compare_places);
+	for (size_t i = 0; i < count; i++) {
+		if (kept > 0 && compare_places(&rows[kept - 1], &rows[i]) == 0)
+			for (int s = 0; s < 2; s++)
+				compare_sums_add(&rows[kept - 1].sums[s], &rows[i].sums[s]);
+		else
+			rows[kept++] = rows[i];
+	}
+	for (size_t i = 0; i < kept; i++)
+		if (change_is_looked_at(rows[i].sums, c->whole))
+			c->rows[c->row_count++] = rows[i];
+}
+
+static unsigned find_kinds(struct comparison *c)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		Jxp__Kind kind = pair_kinds[i].kind;
+
+		c->kinds[kind].compared =
+		    c->sides[0].kinds[kind].asked && c->sides[1].kinds[kind].asked;
+		count += c->kinds[kind].compared;
+	}
+	return count;
+}
+
+static void test_all(struct comparison *c)
+{
+	c->quantile = change_quantile(c->looked_at);
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		Jxp__Kind kind = pair_kinds[i].kind;
+		struct compare_sums sums[2] = {c->sides[0].kinds[kind].sums,
+					       c->sides[1].kinds[kind].sums};
+
+		if (c->kinds[kind].compared)
+			c->kinds[kind].change =
+			    change_of(sums, c->whole, &c->work.factor, c->quantile);
+	}
+	for (size_t i = 0; i < c->row_count; i++) {
+		struct comparison_row *row = &c->rows[i];
+
+		row->change = change_of(row->sums, c->whole, &c->work.factor, c->quantile);
+		if (!row->kind)
+			row->own = change_of(c->tree.methods[row->method].own, c->whole,
+					     &c->work.factor, c->quantile);
+	}
+}
+
+/* ---------------------------------------------------------------- order */
+
+static double least(const struct change *c)
+{
+	return fmax(fmax(c->low, -c->high), 0);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct comparison_row *x = a, *y = b;
+	double dx = fabs(x->change.difference), dy = fabs(y->change.difference);
+
+	if (x->change.shown != y->change.shown)
+		return x->change.shown ? -1 : 1;
+	if (least(&x->change) != least(&y->change))
+		return least(&x->change) > least(&y->change) ? -1 : 1;
+	if (dx != dy)
+		return dx > dy ? -1 : 1;
+	if (!x->kind || !y->kind)
+		return x->kind ? 1 : y->kind ? -1 : x->method < y->method ? -1 : 1;
+	return compare_places(a, b);
+}
+
+/* ---------------------------------------------------------------- rows that say the same */
+
+/* The difference that sums come to, for the same work. */
+static double difference_of(const struct comparison *c, const double ns[2])
+{
+	return c->work.factor.factor * ns[1] / c->whole[1].ns - ns[0] / c->whole[0].ns;
+}
+
+static double node_difference(const struct comparison *c, uint32_t node)
+{
+	const struct compare_tree_node *n = &c->tree.nodes[node];
+
+	return difference_of(c, (double[]){n->total[0].ns, n->total[1].ns});
+}
+
+/* By place of a row of methods, and number of such rows: COMPARISON_NONE for the others. */
+struct held {
+	size_t count;
+	uint32_t rows[PAIRS_MAX];
+	uint32_t *of_method; /* by method of the tree, its number here */
+	double *within;      /* [caller][called]: the difference of what is called, there */
+	uint32_t *seen;      /* by number: the last node that was counted for it */
+};
+
+static void held_release(struct held *h)
+{
+	free(h->of_method);
+	free(h->within);
+	free(h->seen);
+}
+
+static double *within(struct held *h, size_t caller, size_t called)
+{
+	return &h->within[caller * h->count + called];
+}
+
+static int hold(struct held *h, const struct comparison *c)
+{
+	h->of_method = malloc(c->tree.method_count * sizeof(*h->of_method));
+	h->within = calloc((size_t)PAIRS_MAX * PAIRS_MAX, sizeof(*h->within));
+	h->seen = calloc(PAIRS_MAX, sizeof(*h->seen));
+	if (!h->of_method || !h->within || !h->seen)
+		return -ENOMEM;
+	memset(h->of_method, 0xff, c->tree.method_count * sizeof(*h->of_method));
+	for (size_t i = 0; i < c->shown_count && h->count < PAIRS_MAX; i++) {
+		if (c->rows[i].kind)
+			continue;
+		h->of_method[c->rows[i].method] = (uint32_t)h->count;
+		h->rows[h->count++] = (uint32_t)i;
+	}
+	return 0;
+}
+
+static void sum_within(struct held *h, const struct comparison *c)
+{
+	const struct compare_tree *t = &c->tree;
+
+	for (uint32_t node = 1; node < t->node_count; node++) {
+		uint32_t called = h->of_method[t->nodes[node].method];
+		double difference;
+
+		if (called == COMPARISON_NONE || !compare_tree_is_outermost(t, node))
+			continue;
+		difference = node_difference(c, node);
+		for (uint32_t n = t->nodes[node].parent; n; n = t->nodes[n].parent) {
+			uint32_t caller = h->of_method[t->nodes[n].method];
+
+			if (caller == COMPARISON_NONE || h->seen[caller] == node)
+				continue;
+			h->seen[caller] = node;
+			*within(h, caller, called) += difference;
+		}
+	}
+}
+
+static double time_of(const struct comparison *c, const struct comparison_row *row)
+{
+	return row->sums[0].ns / c->whole[0].ns + row->sums[1].ns / c->whole[1].ns;
+}
+
+static bool carries(double part, double whole)
+{
+	return part * whole > 0 && fabs(part) >= COMPARISON_CARRIED * fabs(whole);
+}
+
+static void find_messengers(struct held *h, struct comparison *c)
+{
+	for (size_t i = 0; i < h->count; i++) {
+		struct comparison_row *row = &c->rows[h->rows[i]];
+
+		for (size_t j = 0; j < h->count && !row->messenger; j++) {
+			const struct comparison_row *other = &c->rows[h->rows[j]];
+
+			row->messenger = i != j &&
+					 carries(*within(h, i, j), row->change.difference) &&
+					 (time_of(c, other) < time_of(c, row) ||
+					  !carries(*within(h, j, i), other->change.difference));
+		}
+	}
+}
+
+/* Below rows before it, which are no parts themselves. */
+static void find_parts(struct held *h, struct comparison *c)
+{
+	for (size_t i = 0; i < h->count; i++) {
+		struct comparison_row *row = &c->rows[h->rows[i]];
+
+		for (size_t j = 0; j < i && !row->messenger && row->part_of == COMPARISON_NONE;
+		     j++) {
+			const struct comparison_row *other = &c->rows[h->rows[j]];
+
+			if (comparison_row_leads(other) &&
+			    carries(*within(h, j, i), row->change.difference))
+				row->part_of = h->rows[j];
+		}
+	}
+}
+
+/* Rows that lead, those that have moved, spills, parts, messengers. */
+#define RANKS 5
+
+static int rank_of(const struct comparison_row *row)
+{
+	if (row->messenger)
+		return 4;
+	if (row->part_of != COMPARISON_NONE)
+		return 3;
+	return row->spill ? 2 : row->moved;
+}
+
+/* By rank; else as they are. */
+static int put_in_front(struct comparison *c)
+{
+	_cleanup_free_ struct comparison_row *rows = calloc(c->shown_count + 1, sizeof(*rows));
+	_cleanup_free_ uint32_t *place = calloc(c->shown_count + 1, sizeof(*place));
+	size_t at = 0;
+
+	if (!rows || !place)
+		return -ENOMEM;
+	for (int rank = 0; rank < RANKS; rank++)
+		for (size_t i = 0; i < c->shown_count; i++) {
+			const struct comparison_row *row = &c->rows[i];
+
+			if (rank != rank_of(row))
+				continue;
+			place[i] = (uint32_t)at;
+			rows[at++] = *row;
+		}
+	memcpy(c->rows, rows, at * sizeof(*rows));
+	for (size_t i = 0; i < at; i++)
+		if (c->rows[i].part_of != COMPARISON_NONE)
+			c->rows[i].part_of = place[c->rows[i].part_of];
+	return 0;
+}
+
+/* ---------------------------------------------------------------- where it is called */
+
+/* The outermost context of a method that carries most of its difference. */
+static uint32_t main_context(const struct comparison *c, const struct comparison_row *row)
+{
+	const struct compare_tree *t = &c->tree;
+	double sign = row->change.difference < 0 ? -1 : 1, most = -INFINITY;
+	uint32_t best = 0;
+
+	for (uint32_t node = 1; node < t->node_count; node++) {
+		double carried;
+
+		if (t->nodes[node].method != row->method || !compare_tree_is_outermost(t, node))
+			continue;
+		carried = sign * node_difference(c, node);
+		if (carried > most) {
+			most = carried;
+			best = node;
+		}
+	}
+	return best;
+}
+
+static void find_path(const struct comparison *c, struct comparison_row *row)
+{
+	uint32_t node = main_context(c, row);
+
+	row->path[row->path_length++] = row->method;
+	for (node = compare_tree_caller(&c->tree, node); node && row->path_length < COMPARISON_PATH;
+	     node = compare_tree_caller(&c->tree, node))
+		row->path[row->path_length++] = c->tree.nodes[node].method;
+}
+
+/* What a caller has beside a method that it calls, of both sides, as a share of CPU time. */
+static void rest_of(const struct comparison *c, uint32_t method, uint32_t caller, double rest[2])
+{
+	const struct compare_tree *t = &c->tree;
+
+	for (int s = 0; s < 2; s++)
+		rest[s] = t->methods[caller].total[s].ns;
+	for (uint32_t node = 1; node < t->node_count; node++) {
+		uint32_t n = t->nodes[node].parent;
+
+		if (t->nodes[node].method != method || !compare_tree_is_outermost(t, node))
+			continue;
+		while (n && t->nodes[n].method != caller)
+			n = t->nodes[n].parent;
+		for (int s = 0; s < 2 && n; s++)
+			rest[s] -= t->nodes[node].total[s].ns;
+	}
+	for (int s = 0; s < 2; s++)
+		rest[s] = fmax(rest[s] / c->whole[s].ns, 0);
+}
+
+/* The rest changed the other way, by most of it, and by more than a change of the whole may have
+ * done to all shares. */
+static bool has_moved(const struct comparison *c, const struct comparison_row *row)
+{
+	double difference = row->change.difference, rest[2], other;
+
+	if (row->kind || row->path_length < 2)
+		return false;
+	rest_of(c, row->method, row->path[1], rest);
+	other = c->work.factor.factor * rest[1] - rest[0];
+	if (difference * other >= 0 || fabs(other) < COMPARISON_MOVED * fabs(difference))
+		return false;
+	return rest[0] > c->work.high * rest[1] || rest[0] < c->work.low * rest[1];
+}
+
+static int explain(struct comparison *c)
+{
+	_cleanup_(held_release) struct held held = {.count = 0};
+	int r = hold(&held, c);
+
+	if (r < 0)
+		return r;
+	sum_within(&held, c);
+	find_messengers(&held, c);
+	find_parts(&held, c);
+	for (size_t i = 0; i < c->shown_count; i++) {
+		find_path(c, &c->rows[i]);
+		c->rows[i].moved = has_moved(c, &c->rows[i]);
+	}
+	return put_in_front(c);
+}
+
+/* ---------------------------------------------------------------- the comparison */
+
+static int make(struct comparison *c, const double *per_second)
+{
+	size_t most = c->sides[0].waste_count + c->sides[1].waste_count;
+	const double elapsed_s[2] = {c->sides[0].elapsed_s, c->sides[1].elapsed_s};
+	int r = compare_tree_init(&c->tree, c->sides);
+
+	if (r < 0)
+		return r;
+	c->rows = calloc(most + c->tree.method_count, sizeof(*c->rows));
+	if (!c->rows)
+		return -ENOMEM;
+	if (per_second)
+		c->work = compare_work_of_operations(c->whole, elapsed_s, per_second);
+	else
+		r = compare_work_of_methods(&c->work, &c->tree, c->whole);
+	if (r < 0)
+		return r;
+	c->looked_at = find_kinds(c);
+	add_methods(c);
+	add_waste(c);
+	c->looked_at += (unsigned)c->row_count;
+	test_all(c);
+	qsort(c->rows, c->row_count, sizeof(*c->rows), compare_rows);
+	while (c->shown_count < c->row_count && c->rows[c->shown_count].change.shown)
+		c->shown_count++;
+	return explain(c);
+}
+
+double comparison_compilers_ns(const struct compare_side *s)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < s->node_count; i++)
+		if (strcmp(compare_side_method(s, s->nodes[i].method), COMPARE_COMPILERS) == 0)
+			ns += s->nodes[i].ns;
+	return ns;
+}
+
+static int set_whole(struct change_whole *whole, const struct compare_side *s, struct err *err)
+{
+	double rest = s->whole_ns - comparison_compilers_ns(s);
+
+	if (!(rest > 0))
+		return err_set(err, EINVAL,
+			       "'%s' has no CPU time but the compilers': profile for longer",
+			       s->name);
+	*whole = (struct change_whole){rest, s->ticks * rest / s->whole_ns, s->windows};
+	return 0;
+}
+
+int comparison_init(struct comparison *c, const struct compare_side sides[2],
+		    const double *per_second, struct err *err)
+{
+	int r = 0;
+
+	*c = (struct comparison){.sides = sides};
+	for (int i = 0; i < 2; i++) {
+		if (per_second && !(sides[i].elapsed_s > 0))
+			return err_set(err, EINVAL,
+				       "'%s' took no time: compare it without operations",
+				       sides[i].name);
+		r = set_whole(&c->whole[i], &sides[i], err);
+		if (r < 0)
+			return r;
+	}
+	r = make(c, per_second);
+	if (r == 0)
+		return 0;
+	comparison_release(c);
+	return err_set(err, -r, "out of memory while comparing two windows");
+}
+
+void comparison_release(struct comparison *c)
+{
+	compare_tree_release(&c->tree);
+	free(c->rows);
+	*c = (struct comparison){.sides = NULL};
+}
+
+bool comparison_is_shown(const struct comparison *c)
+{
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		if (c->kinds[pair_kinds[i].kind].change.shown)
+			return true;
+	return c->shown_count > 0 || c->work.shown;
+}
+
+bool comparison_row_leads(const struct comparison_row *row)
+{
+	return !row->messenger && row->part_of == COMPARISON_NONE;
+}
+
+double comparison_cpus(const struct compare_side *s)
+{
+	return s->elapsed_s > 0 ? s->whole_ns / 1e9 / s->elapsed_s : 0;
+}

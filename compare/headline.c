@@ -1,0 +1,102 @@
+/* The first line of a comparison. */
+#include "compare/output.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+struct line {
+	char *text;
+	size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(l->text + l->used, COMPARE_HEADLINE_BYTES - l->used, fmt, args);
+	va_end(args);
+	if (n > 0)
+		l->used = fmin((double)(l->used + (size_t)n), COMPARE_HEADLINE_BYTES - 1);
+}
+
+/* "38.2% less (34.1 to 42.0)". */
+static void add_percent(struct line *l, const struct compare_work *w)
+{
+	if (w->estimate < 1)
+		add(l, "%.1f%% less (%.1f to %.1f)", 100 * (1 - w->estimate), 100 * (1 - w->high),
+		    100 * (1 - w->low));
+	else
+		add(l, "%.1f%% more (%.1f to %.1f)", 100 * (w->estimate - 1), 100 * (w->low - 1),
+		    100 * (w->high - 1));
+}
+
+static const char *direction(double difference)
+{
+	return difference < 0 ? "fell" : "rose";
+}
+
+/* The first row that is no part of another, has not just moved and is no spill. */
+static const struct comparison_row *first_row(const struct comparison *c)
+{
+	for (size_t i = 0; i < c->shown_count; i++)
+		if (comparison_row_leads(&c->rows[i]) && !c->rows[i].moved && !c->rows[i].spill)
+			return &c->rows[i];
+	return NULL;
+}
+
+/* Of what, and from what to what its CPU time went. */
+static void add_row(struct line *l, const struct comparison *c, const struct comparison_row *row)
+{
+	const char *method = c->tree.methods[row->method].name;
+
+	if (row->kind)
+		add(l, "%s of %.100s in %.200s", row->kind->title,
+		    row->place[0] ? row->place : "memory without name", method);
+	else
+		add(l, "%.300s", method);
+	add(l, " %s from %.1f%% to %.1f%%", direction(row->change.difference),
+	    100 * row->change.share[0], 100 * row->change.share[1]);
+}
+
+static void add_work(struct line *l, const struct comparison *c)
+{
+	const struct compare_work *w = &c->work;
+	bool operations = w->basis == COMPARE_BY_OPERATIONS;
+
+	if (w->shown) {
+		add(l, "CPU time %s: %s takes ", direction(w->estimate - 1),
+		    operations ? "an operation" : "the same work");
+		add_percent(l, w);
+		if (!operations)
+			add(l, ", inferred from %u methods that seem unchanged", w->methods);
+	} else {
+		add(l, "that of %s is not shown to differ: %+.1f%% (%+.1f to %+.1f)",
+		    operations ? "an operation" : "the same work", 100 * (w->estimate - 1),
+		    100 * (w->low - 1), 100 * (w->high - 1));
+	}
+}
+
+void compare_headline(const struct comparison *c, char line[COMPARE_HEADLINE_BYTES])
+{
+	const struct comparison_row *row = first_row(c);
+	bool known = c->work.basis != COMPARE_BY_SHARES;
+	struct line l = {line, 0};
+
+	line[0] = '\0';
+	if (c->work.shown) {
+		add_work(&l, c);
+		add(&l, row ? "; " : "");
+	} else {
+		add(&l, row ? "CPU time of " : "no difference of CPU time shown");
+	}
+	if (row)
+		add_row(&l, c, row);
+	if (!c->work.shown && known) {
+		add(&l, "; ");
+		add_work(&l, c);
+	} else if (row && !known) {
+		add(&l, "; what the same work takes is not known");
+	}
+}

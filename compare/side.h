@@ -1,0 +1,92 @@
+/*
+ * What is compared of one window, or of many that were merged: its CPU time by calling context, and
+ * the part of it at wasteful accesses by kind, method and place.
+ *
+ * The daemon makes it of a window (daemon/combine/window_side.h) and writes it into the JSON report
+ * as "comparison"; who compares reads it from there, so that a file is as good as a window
+ * (compare/side_json.h). Contexts are paths of methods, each of a class and a name: without lines,
+ * bytecodes and tiers, which another build has others of, and with frames that were inlined like
+ * those that were not.
+ *
+ * Method 0 and node 0 are none; method N is methods[N - 1], node N nodes[N - 1], parents before
+ * their children. Owned by whoever made it; one thread at a time.
+ */
+#ifndef JXPERF_COMPARE_SIDE_H
+#define JXPERF_COMPARE_SIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/kinds.h"
+
+/* A larger tree loses its smallest leaves to their parents, more waste the least of it. */
+#define COMPARE_NODES_MAX 32768u
+#define COMPARE_WASTE_MAX 8192u
+#define COMPARE_NAME_MAX  512u /* bytes of a name that are kept */
+
+#define COMPARE_FACT_BYTES 128
+
+/* The JVM's own threads, whose CPU time is measured, are methods of these names. */
+#define COMPARE_GC        "[garbage collector]"
+#define COMPARE_COMPILERS "[compilers]"
+#define COMPARE_UNKNOWN   "[unknown]"
+
+struct compare_node {
+	uint32_t parent;
+	uint32_t method;
+	double ns; /* its own */
+	double ticks;
+};
+
+/* Of observations: the CPU time that they stand for, the squares of it, how many there are. */
+struct compare_sums {
+	double ns;
+	double squares;
+	double count;
+};
+
+struct compare_waste {
+	Jxp__Kind kind;
+	uint32_t method; /* that makes the access that could go */
+	bool spill;      /* on a stack: the compiler's, nobody's source has it */
+	char *place;     /* "org.example.Main.total" */
+	struct compare_sums sums;
+};
+
+struct compare_side {
+	/* What people are told of it; texts are fit to show. */
+	char name[COMPARE_FACT_BYTES]; /* "w7", or a file's */
+	char id[COMPARE_FACT_BYTES];
+	char app[COMPARE_FACT_BYTES];
+	char jdk[COMPARE_FACT_BYTES];
+	char start[COMPARE_FACT_BYTES];
+	int pid;
+	double elapsed_s;
+	unsigned windows; /* 1 but for a merge */
+
+	double whole_ns; /* CPU time of the process; above 0 */
+	double ticks;    /* as many as that would have made; above 0 */
+	char **methods;
+	size_t method_count;
+	struct compare_node *nodes;
+	size_t node_count;
+	/* Sums of kinds that were asked for; the others have asked false. */
+	struct {
+		bool asked;
+		struct compare_sums sums;
+	} kinds[KIND_VALUES];
+	struct compare_waste *waste;
+	size_t waste_count;
+	/* What there was no room for: only written. */
+	size_t nodes_omitted;
+	size_t waste_omitted;
+};
+
+/* All zero is empty. Safe on one that is half made. */
+void compare_side_release(struct compare_side *s);
+
+/* The name of a method; COMPARE_UNKNOWN for 0. */
+const char *compare_side_method(const struct compare_side *s, uint32_t method);
+
+#endif

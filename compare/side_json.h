@@ -1,0 +1,31 @@
+/*
+ * A side in the JSON report: the member "comparison", schema 1.
+ *
+ *   { "cpu_ns", "ticks", "methods": [name...],
+ *     "nodes": { "parent": [...], "method": [...], "ns": [...], "ticks": [...] },
+ *     "nodes_omitted",
+ *     "kinds": [ { "kind", "ns", "squares", "count" } ],
+ *     "waste": [ { "kind", "method", "place", "spill", "ns", "squares", "count" } ],
+ *     "waste_omitted" }
+ */
+#ifndef JXPERF_COMPARE_SIDE_JSON_H
+#define JXPERF_COMPARE_SIDE_JSON_H
+
+#include <jansson.h>
+
+#include "common/err.h"
+#include "compare/side.h"
+
+/* A report has at most so many bytes. */
+#define COMPARE_REPORT_MAX ((size_t)64 << 20)
+
+/* The member of a side. NULL without memory. */
+json_t *compare_side_json(const struct compare_side *s);
+
+/* The side of a report's text, which nobody has checked, with the name that people know it by.
+ * 0; -EBADMSG with what is wrong with it; -ENODATA with the reason where it is a report that has
+ * nothing to compare; -ENOMEM. */
+int compare_side_read(struct compare_side *s, const char *name, const void *text, size_t size,
+		      struct err *err);
+
+#endif

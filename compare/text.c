@@ -1,0 +1,207 @@
+/* A comparison for people. */
+#include "compare/output.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define PARTS_SHOWN 3u
+#define PATH_SHOWN  4u
+
+/* The share for which it is said what a difference would have had to be. */
+#define EXAMPLE_SHARE 0.1
+
+/* So much of the CPU time is too much for compilers in a program that has run for a while. */
+#define COMPILERS_MANY 0.2
+
+static void side(FILE *out, char letter, const struct compare_side *s)
+{
+	fprintf(out, "%c  %s", letter, s->name);
+	if (s->windows > 1)
+		fprintf(out, ": %u windows", s->windows);
+	else if (s->id[0])
+		fprintf(out, ": window %s (pid %d)", s->id, s->pid);
+	fprintf(out,
+		" of %s, JDK %s, from %s, %.1f s, %.1f s of CPU time (%.2f CPUs), %.0f ticks\n",
+		s->app, s->jdk, s->start, s->elapsed_s, s->whole_ns / 1e9, comparison_cpus(s),
+		s->ticks);
+	if (comparison_compilers_ns(s) >= COMPILERS_MANY * s->whole_ns)
+		fprintf(out, "   left out: %.1f s of it, the compilers': it has not run for long\n",
+			comparison_compilers_ns(s) / 1e9);
+}
+
+static const char *word(const struct change *c)
+{
+	return !c->shown ? "no" : c->difference < 0 ? "less" : "more";
+}
+
+static void points(FILE *out, const struct change *c)
+{
+	fprintf(out, "%5.1f%% to %5.1f%%: %+.1f (%+.1f to %+.1f)", 100 * c->share[0],
+		100 * c->share[1], 100 * c->difference, 100 * c->low, 100 * c->high);
+}
+
+/* ---------------------------------------------------------------- rows */
+
+static void path(FILE *out, const struct comparison *c, const struct comparison_row *row)
+{
+	if (row->path_length < 2)
+		return;
+	fputs("    called by", out);
+	for (unsigned i = 1; i < row->path_length && i <= PATH_SHOWN; i++)
+		fprintf(out, "%s %s", i > 1 ? " <" : "", c->tree.methods[row->path[i]].name);
+	fputs(row->path_length > PATH_SHOWN + 1 ? " < ...\n" : "\n", out);
+}
+
+static void parts(FILE *out, const struct comparison *c, size_t position)
+{
+	unsigned shown = 0;
+
+	for (size_t i = 0; i < c->shown_count && shown < PARTS_SHOWN; i++) {
+		const struct comparison_row *part = &c->rows[i];
+
+		if (part->part_of != position)
+			continue;
+		fputs(shown++ ? ", " : "    of it ", out);
+		fprintf(out, "%s %.1f%% to %.1f%%", c->tree.methods[part->method].name,
+			100 * part->change.share[0], 100 * part->change.share[1]);
+	}
+	if (shown > 0)
+		fputc('\n', out);
+}
+
+static void row(FILE *out, const struct comparison *c, size_t position, unsigned rank)
+{
+	const struct comparison_row *r = &c->rows[position];
+	const char *method = c->tree.methods[r->method].name;
+
+	fprintf(out, "#%-3u %s  ", rank, word(&r->change));
+	points(out, &r->change);
+	if (r->kind) {
+		fprintf(out, "\n    %s of %s in %s\n", r->kind->title,
+			r->spill      ? "values that the compiler keeps on a stack"
+			: r->place[0] ? r->place
+				      : "memory without a name",
+			method);
+		return;
+	}
+	fprintf(out, "\n    %s, its own time %.1f%% to %.1f%%\n", method, 100 * r->own.share[0],
+		100 * r->own.share[1]);
+	if (r->moved)
+		fprintf(out,
+			"    moved within %s, the rest of which became %s: renamed, or inlined in "
+			"another way\n",
+			c->tree.methods[r->path[1]].name,
+			r->change.difference < 0 ? "more" : "less");
+	parts(out, c, position);
+	path(out, c, r);
+}
+
+/* How many would be there. */
+static unsigned rows(FILE *out, const struct comparison *c, size_t limit)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < c->shown_count; i++) {
+		if (!comparison_row_leads(&c->rows[i]))
+			continue;
+		if (count++ == 0)
+			fputs(
+			    "\nMethods, with what they call, and wasteful accesses: shares of CPU "
+			    "time of A and B, difference in points\n",
+			    out);
+		if (count <= limit)
+			row(out, c, i, count);
+	}
+	return count;
+}
+
+static void kinds(FILE *out, const struct comparison *c)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		const struct comparison_kind *k = &c->kinds[pair_kinds[i].kind];
+
+		if (!k->compared)
+			continue;
+		if (!begun)
+			fputs("\nCPU time at wasteful accesses, at least\n", out);
+		begun = true;
+		fprintf(out, "%-14s ", pair_kinds[i].title);
+		points(out, &k->change);
+		fprintf(out, "  %s\n", k->change.shown ? word(&k->change) : "no difference shown");
+	}
+}
+
+/* ---------------------------------------------------------------- what it means */
+
+static void basis(FILE *out, const struct comparison *c)
+{
+	const struct compare_work *w = &c->work;
+
+	switch (w->basis) {
+	case COMPARE_BY_OPERATIONS:
+		fprintf(out,
+			"Shares of B are times %.3f: of the CPU time that A takes for as many "
+			"operations, of which %g and %g were done a second.\n",
+			w->factor.factor, w->per_second[0], w->per_second[1]);
+		break;
+	case COMPARE_BY_METHODS:
+		fprintf(out,
+			"%u methods with %.0f%% of A's CPU time agree on how much the same work "
+			"takes%s.\n",
+			w->methods, 100 * w->share[0],
+			w->shown ? "; shares of B are times that" : "; it is not shown to differ");
+		break;
+	default:
+		fputs("Too few methods agree on how much CPU time the same work takes: where a "
+		      "share falls, the others rise.\nWhat was done is not known: say it with "
+		      "--operations A,B, how many a second in each.\n",
+		      out);
+	}
+}
+
+static void footer(FILE *out, const struct comparison *c, const struct compare_gate *gate)
+{
+	struct compare_sums sums[2];
+	struct change c10;
+
+	for (int i = 0; i < 2; i++) {
+		double tick = c->whole[i].ns / c->whole[i].ticks;
+
+		sums[i].ns = EXAMPLE_SHARE * c->whole[i].ns;
+		sums[i].squares = sums[i].ns * tick;
+		sums[i].count = sums[i].ns / tick;
+	}
+	c10 = change_of(sums, c->whole, &(struct change_factor){1, 0}, c->quantile);
+	fprintf(out, "\n%u methods, places and kinds were compared. ", c->looked_at);
+	fprintf(out,
+		"Intervals are corrected for that (Bonferroni): all of them are right\ntogether in "
+		"%g%% of comparisons, and a difference is shown where its interval excludes 0. A "
+		"method of %.0f%% would\nhave had to change by %.1f points. Shares of one program "
+		"are taken to vary by %g%% of themselves between windows.\n",
+		100 * (1 - CHANGE_LEVEL), 100 * EXAMPLE_SHARE, 100 * c10.high, 100 * CHANGE_DRIFT);
+	basis(out, c);
+	if (gate && gate->fails)
+		fprintf(out, "\nGate: fails: %s\n", gate->reason);
+	else if (gate)
+		fprintf(out, "\nGate: passes: no rise of more than %g%% is shown\n",
+			100 * gate->above);
+}
+
+void compare_text_write(FILE *out, const struct comparison *c, const struct compare_gate *gate,
+			size_t limit)
+{
+	char line[COMPARE_HEADLINE_BYTES];
+	unsigned count;
+
+	compare_headline(c, line);
+	fprintf(out, "%s\n\n", line);
+	side(out, 'A', &c->sides[0]);
+	side(out, 'B', &c->sides[1]);
+	count = rows(out, c, limit);
+	if (count > limit)
+		fprintf(out, "%zu more rows differ and are not shown: use --rows\n", count - limit);
+	kinds(out, c);
+	footer(out, c, gate);
+}

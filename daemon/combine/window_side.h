@@ -1,0 +1,14 @@
+/*
+ * What is compared of a window (compare/side.h), for its JSON report.
+ */
+#ifndef JXPERF_DAEMON_COMBINE_WINDOW_SIDE_H
+#define JXPERF_DAEMON_COMBINE_WINDOW_SIDE_H
+
+#include "compare/side.h"
+#include "daemon/window/result.h"
+
+/* Of a window of kind cpu that has ticks; s is empty for others. What there is no room for is told
+ * as its caller's. Nothing may change w meanwhile. 0 or -ENOMEM, and then s is empty. */
+int window_side_init(struct compare_side *s, const struct window_result *w);
+
+#endif

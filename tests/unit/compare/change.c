@@ -1,0 +1,129 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "compare/change.h"
+
+/* Windows so many that none drifts. */
+#define STILL (1u << 31)
+
+static const struct change_factor one = {1, 0};
+
+static void of_ticks(struct compare_sums *part, struct change_whole *whole, double n, double ticks)
+{
+	*whole = (struct change_whole){n, n, STILL};
+	*part = (struct compare_sums){ticks, ticks, ticks};
+}
+
+static void ticks_are_two_proportions(void **state)
+{
+	struct change_whole whole[2];
+	struct compare_sums part[2];
+	double pa = 301 / 1002.0, pb = 201 / 1002.0;
+	double half = 3 * sqrt(pa * (1 - pa) / 1002 + pb * (1 - pb) / 1002);
+	struct change c;
+
+	(void)state;
+	of_ticks(&part[0], &whole[0], 1000, 300);
+	of_ticks(&part[1], &whole[1], 1000, 200);
+	c = change_of(part, whole, &one, 3);
+	assert_float_equal(c.difference, -0.1, 1e-12);
+	assert_float_equal(c.low, -0.1 - half, 1e-6);
+	assert_float_equal(c.high, -0.1 + half, 1e-6);
+	assert_true(c.shown);
+}
+
+/* Each observation being ten ticks, ten times less is known. */
+static void heavy_observations_say_less(void **state)
+{
+	struct change_whole whole[2];
+	struct compare_sums part[2];
+	struct change light, heavy;
+
+	(void)state;
+	of_ticks(&part[0], &whole[0], 1000, 300);
+	of_ticks(&part[1], &whole[1], 1000, 200);
+	light = change_of(part, whole, &one, 2);
+	for (int i = 0; i < 2; i++) {
+		part[i].squares *= 10;
+		part[i].count /= 10;
+	}
+	heavy = change_of(part, whole, &one, 2);
+	assert_true(light.high - light.low < 0.5 * (heavy.high - heavy.low));
+	assert_true(light.shown);
+	assert_false(heavy.shown);
+}
+
+static void what_was_never_seen_on_a_side_is_not_certain_there(void **state)
+{
+	struct change_whole whole[2];
+	struct compare_sums part[2];
+
+	(void)state;
+	of_ticks(&part[0], &whole[0], 1000, 0);
+	of_ticks(&part[1], &whole[1], 1000, 6);
+	assert_false(change_of(part, whole, &one, change_quantile(100)).shown);
+	of_ticks(&part[1], &whole[1], 1000, 60);
+	assert_true(change_of(part, whole, &one, change_quantile(100)).shown);
+}
+
+static void more_that_is_looked_at_has_wider_intervals(void **state)
+{
+	(void)state;
+	assert_float_equal(change_quantile(1), 2.5758, 1e-3);
+	assert_float_equal(change_quantile(100), 3.8906, 1e-3);
+}
+
+static void shown_is_what_excludes_zero(void **state)
+{
+	struct change_whole whole[2];
+	struct compare_sums part[2];
+	unsigned shown = 0;
+
+	(void)state;
+	for (int a = 0; a <= 1000; a += 25)
+		for (int b = 0; b <= 1000; b += 25) {
+			struct change c;
+
+			of_ticks(&part[0], &whole[0], 1000, a);
+			of_ticks(&part[1], &whole[1], 1000, b);
+			whole[0].windows = whole[1].windows = 1;
+			c = change_of(part, whole, &(struct change_factor){0.9, 0.02}, 4);
+			assert_int_equal(c.shown, c.low > 0 || c.high < 0);
+			assert_true(c.low <= c.difference && c.difference <= c.high);
+			shown += c.shown;
+		}
+	assert_true(shown > 100 && shown < 1600);
+}
+
+static void bs_time_is_for_the_same_work(void **state)
+{
+	struct change_whole whole[2];
+	struct compare_sums part[2];
+	struct change c;
+
+	(void)state;
+	of_ticks(&part[0], &whole[0], 1000, 300);
+	of_ticks(&part[1], &whole[1], 1000, 600); /* of half the time */
+	c = change_of(part, whole, &(struct change_factor){0.5, 0.01}, 2);
+	assert_float_equal(c.share[1], 0.3, 1e-12);
+	assert_false(c.shown);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(ticks_are_two_proportions),
+	    cmocka_unit_test(heavy_observations_say_less),
+	    cmocka_unit_test(what_was_never_seen_on_a_side_is_not_certain_there),
+	    cmocka_unit_test(more_that_is_looked_at_has_wider_intervals),
+	    cmocka_unit_test(shown_is_what_excludes_zero),
+	    cmocka_unit_test(bs_time_is_for_the_same_work),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "common/cleanup.h"
+#include "common/err.h"
+#include "compare/side_json.h"
+#include "tests/unit/support/compare_side_fixture.h"
+
+static char *report(json_t *comparison)
+{
+	json_t *document = json_pack("{s:i, s:{s:s, s:i, s:s, s:s, s:s, s:f, s:{s:i}}, s:o}",
+				     "schema", 1, "window", "id", "w7", "pid", 4242, "app", "shop",
+				     "jdk", "17", "start", "today", "duration_s", 12.5, "merged",
+				     "windows", 3, "comparison", comparison);
+	char *text = json_dumps(document, JSON_INDENT(1));
+
+	assert_non_null(text);
+	json_decref(document);
+	return text;
+}
+
+static struct compare_side sample(void)
+{
+	struct compare_side s = side_of(1, 2000);
+
+	side_ticks(&s, "main run find", 300);
+	side_ticks(&s, "main write", 100);
+	side_waste(&s, JXP__KIND__KIND_DEAD_STORE, "find", "org.example.Main.next", false, 40);
+	side_waste(&s, JXP__KIND__KIND_SILENT_LOAD, "write", "", true, 4);
+	return s;
+}
+
+static void a_side_is_read_as_it_was_written(void **state)
+{
+	_cleanup_(compare_side_release) struct compare_side from = sample(), to = {.pid = 0};
+	_cleanup_free_ char *text = report(compare_side_json(&from));
+	struct err err = {""};
+
+	(void)state;
+	assert_int_equal(compare_side_read(&to, "a.json", text, strlen(text), &err), 0);
+	assert_string_equal(to.name, "a.json");
+	assert_string_equal(to.id, "w7");
+	assert_string_equal(to.app, "shop");
+	assert_int_equal(to.windows, 3);
+	assert_float_equal(to.elapsed_s, 12.5, 1e-9);
+	assert_float_equal(to.whole_ns, from.whole_ns, 1);
+	assert_float_equal(to.ticks, 2000, 1e-6);
+	assert_int_equal(to.method_count, from.method_count);
+	assert_int_equal(to.node_count, from.node_count);
+	for (size_t i = 0; i < to.node_count; i++) {
+		assert_int_equal(to.nodes[i].parent, from.nodes[i].parent);
+		assert_int_equal(to.nodes[i].method, from.nodes[i].method);
+		assert_float_equal(to.nodes[i].ns, from.nodes[i].ns, 1);
+		assert_string_equal(compare_side_method(&to, to.nodes[i].method),
+				    compare_side_method(&from, from.nodes[i].method));
+	}
+	assert_true(to.kinds[JXP__KIND__KIND_DEAD_STORE].asked);
+	assert_false(to.kinds[JXP__KIND__KIND_SILENT_STORE].asked);
+	assert_int_equal(to.waste_count, 2);
+	assert_string_equal(to.waste[0].place, "org.example.Main.next");
+	assert_float_equal(to.waste[0].sums.count, 40, 1e-9);
+	assert_true(to.waste[1].spill);
+}
+
+static void assert_refused(const char *text, size_t size, int code, const char *words)
+{
+	struct compare_side side = {.pid = 0};
+	struct err err = {""};
+
+	assert_int_equal(compare_side_read(&side, "a.json", text, size, &err), -code);
+	if (!strstr(err.message, words))
+		fail_msg("'%s' without '%s'", err.message, words);
+	assert_null(strchr(err.message, '\n'));
+	assert_null(side.methods);
+}
+
+static void refused(const char *text, int code, const char *words)
+{
+	assert_refused(text, strlen(text), code, words);
+}
+
+static void what_is_no_report_is_refused_with_the_reason(void **state)
+{
+	_cleanup_(compare_side_release) struct compare_side from = sample();
+	_cleanup_free_ char *text = report(compare_side_json(&from));
+
+	(void)state;
+	assert_refused(NULL, 0, EBADMSG, "it is empty");
+	assert_refused(text, strlen(text) / 2, EBADMSG, "ends in the middle");
+	assert_refused(text, COMPARE_REPORT_MAX + 1, EBADMSG, "more than 64 MiB");
+	refused("What to look at first\n", EBADMSG, "no JSON");
+	refused("[1, 2]", EBADMSG, "no report of jxperf");
+	refused("{\"schema\": 1}", EBADMSG, "no report of jxperf");
+	refused("{\"schema\": 2, \"window\": {}}", EBADMSG, "schema 2");
+	refused("{\"schema\": 1, \"window\": {}}", ENODATA, "older jxperf");
+	refused("{\"schema\": 1, \"window\": {}, \"comparison\": null}", ENODATA, "no CPU time");
+	refused("{\"schema\": 1, \"window\": {}, \"comparison\": {}}", EBADMSG, "figures");
+}
+
+/* Sets a member at a path of the comparison of the sample and expects that it is refused. */
+static void assert_lie(const char *object, const char *array, size_t index, json_t *value)
+{
+	_cleanup_(compare_side_release) struct compare_side from = sample();
+	json_t *comparison = compare_side_json(&from), *at = comparison;
+	_cleanup_free_ char *text = NULL;
+
+	if (object)
+		at = json_object_get(at, object);
+	assert_int_equal(json_is_array(json_object_get(at, array))
+			     ? json_array_set_new(json_object_get(at, array), index, value)
+			     : json_object_set_new(at, array, value),
+			 0);
+	text = report(comparison);
+	refused(text, EBADMSG, "figures");
+}
+
+static void figures_that_cannot_be_are_refused(void **state)
+{
+	(void)state;
+	assert_lie(NULL, "cpu_ns", 0, json_real(0));
+	assert_lie(NULL, "cpu_ns", 0, json_real(1e300));
+	assert_lie(NULL, "ticks", 0, json_real(-1));
+	assert_lie(NULL, "ticks", 0, json_string("many"));
+	assert_lie(NULL, "methods", 0, json_integer(1));
+	assert_lie("nodes", "parent", 1, json_integer(2)); /* itself */
+	assert_lie("nodes", "parent", 1, json_integer(-1));
+	assert_lie("nodes", "parent", 1, json_real(0.5));
+	assert_lie("nodes", "method", 0, json_integer(5));
+	assert_lie("nodes", "ns", 2, json_integer(-5));
+	assert_lie("nodes", "ticks", 2, json_integer(0));
+	assert_lie("nodes", "ticks", 0, json_null());
+	assert_lie(NULL, "kinds", 0, json_string("dead_store"));
+	assert_lie(NULL, "waste", 0, json_null());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_side_is_read_as_it_was_written),
+	    cmocka_unit_test(what_is_no_report_is_refused_with_the_reason),
+	    cmocka_unit_test(figures_that_cannot_be_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
