@@ -612,6 +612,17 @@ struct walk {
 	unsigned steps;
 };
 
+static bool is_if(uint8_t op)
+{
+	return (op >= JAVA_IFEQ && op < JAVA_GOTO) || op == JAVA_IFNULL || op == JAVA_IFNONNULL;
+}
+
+/* Of a call of the method. */
+static bool is_last(uint8_t op)
+{
+	return java_op_ends(op) && op != JAVA_GOTO && op != JAVA_GOTO_W;
+}
+
 static bool leads_out(struct walk *w, struct way way);
 
 static void pass_by(const struct walk *w, struct way *way)
@@ -642,7 +653,7 @@ static bool branch_leads_out(struct walk *w, struct way way)
 	uint8_t op = w->code[way.at];
 	struct way taken = way, passed = way;
 
-	taken.at = (uint32_t)((int32_t)way.at + s16(w->code + way.at + 1));
+	taken.at = (uint32_t)((int32_t)way.at + java_s16(w->code + way.at + 1));
 	passed.at = way.at + 3;
 	taken.branches = passed.branches = way.branches + 1;
 	taken.pushed = passed.pushed = PUSHED_OTHER;
@@ -656,7 +667,7 @@ static bool leads_out(struct walk *w, struct way way)
 	while (w->steps-- > 0 && way.at < w->b->size) {
 		uint8_t op = w->code[way.at];
 
-		if (!is_in(w->b, way.at, w->loop) || is_end(op))
+		if (!is_in(w->b, way.at, w->loop) || is_last(op))
 			return true;
 		if (way.at == w->start || op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH ||
 		    op == 0xc8)
@@ -664,7 +675,7 @@ static bool leads_out(struct walk *w, struct way way)
 		if (is_if(op))
 			return branch_leads_out(w, way);
 		if (op == 0xa7)
-			way.at = (uint32_t)((int32_t)way.at + s16(w->code + way.at + 1));
+			way.at = (uint32_t)((int32_t)way.at + java_s16(w->code + way.at + 1));
 		else
 			pass_by(w, &way);
 	}
@@ -682,7 +693,7 @@ bool bytecode_branch_leaves(const struct bytecode *b, const uint8_t *code, int32
 		return b->leaves[at];
 	for (unsigned side = 0; side < 2; side++) {
 		struct walk w = {b, code, loop, at, WALK_STEPS_MAX};
-		struct way way = {.at = side ? at + 3 : (uint32_t)(bci + s16(code + at + 1)),
+		struct way way = {.at = side ? at + 3 : (uint32_t)(bci + java_s16(code + at + 1)),
 				  .variable = -1};
 
 		if (leads_out(&w, way))
@@ -712,8 +723,8 @@ bool bytecode_invoked_leaves(const struct bytecode *b, const uint8_t *code, int3
 		return false;
 	for (unsigned i = 0; i < TESTED_WITHIN; i++) {
 		at += java_op_length(code, (uint32_t)b->size, at);
-		if (at >= b->size || calls(code[at]) || may_store(code[at]) || is_goto(code[at]) ||
-		    is_end(code[at]))
+		if (at >= b->size || calls(code[at]) || may_store(code[at]) ||
+		    java_op_ends(code[at]))
 			return false;
 		if (is_if(code[at]))
 			return bytecode_loop_at(b, (int32_t)at) == loop &&
