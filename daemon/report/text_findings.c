@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "daemon/report/text_places.h"
+#include "daemon/report/writer/text_places.h"
 #include "daemon/report/writer/text_writer.h"
 
 /* Of the application's memory that is no stack. */

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "daemon/report/text_places.h"
+#include "daemon/report/writer/text_places.h"
 
 /* "the loop of Table.find:22 (#1 of the loops)". */
 static void name(FILE *out, const struct profile *p, const struct loop_around *around)

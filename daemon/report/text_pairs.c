@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "common/clock.h"
-#include "daemon/report/text_places.h"
+#include "daemon/report/writer/text_places.h"
 #include "daemon/report/writer/text_writer.h"
 #include "proto/words.h"
 

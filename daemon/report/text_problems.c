@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "daemon/report/text_places.h"
+#include "daemon/report/writer/text_places.h"
 #include "proto/kinds.h"
 
 /* Places that are named one by one. */

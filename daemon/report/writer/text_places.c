@@ -1,4 +1,4 @@
-#include "daemon/report/text_places.h"
+#include "daemon/report/writer/text_places.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "daemon/report/text_places.h"
+#include "daemon/report/writer/text_places.h"
 
 #define HEAP JXP__REGION__REGION_HEAP
 

@@ -2,8 +2,8 @@
  * Places of memory, and lines that access them, in few words for people. Stream errors are the
  * caller's.
  */
-#ifndef JXPERF_DAEMON_REPORT_TEXT_PLACES_H
-#define JXPERF_DAEMON_REPORT_TEXT_PLACES_H
+#ifndef JXPERF_DAEMON_REPORT_WRITER_TEXT_PLACES_H
+#define JXPERF_DAEMON_REPORT_WRITER_TEXT_PLACES_H
 
 #include <stdbool.h>
 #include <stdio.h>
