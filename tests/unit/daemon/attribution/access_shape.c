@@ -76,12 +76,12 @@ static void what_is_no_object_s_has_none(void **state)
 /* ---------------------------------------------------------------- bytecodes */
 
 /* A method that gets and puts fields of four types, one after the other. */
-#define FIELDS                                                                       \
-	"image 10000 1 0\nbytes c3\n"                                                \
+#define FIELDS                                                                     \
+	"image 10000 1 0\nbytes c3\n"                                              \
 	"method 0 fields b40001b50001b40002b50002b40003b50003b40004b50004b20004\n" \
-	"member X z Z -\nmember X c C -\nmember X i I -\nmember X o LX; -\n"         \
-	"reference 0 0 0\nreference 0 3 0\nreference 0 6 1\nreference 0 9 1\n"       \
-	"reference 0 12 2\nreference 0 15 2\nreference 0 18 3\nreference 0 21 3\n"   \
+	"member X z Z -\nmember X c C -\nmember X i I -\nmember X o LX; -\n"       \
+	"reference 0 0 0\nreference 0 3 0\nreference 0 6 1\nreference 0 9 1\n"     \
+	"reference 0 12 2\nreference 0 15 2\nreference 0 18 3\nreference 0 21 3\n" \
 	"reference 0 24 3\n"
 
 static const struct code_image *fields(void)

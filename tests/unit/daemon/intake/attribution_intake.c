@@ -9,29 +9,9 @@
 #include <string.h>
 
 #include "daemon/intake/attribution_intake.h"
-#include "daemon/intake/tick_intake.h"
 #include "proto/limits.h"
+#include "tests/unit/support/sample_image.h"
 #include "tests/unit/support/sample_intake.h"
-
-#define CODE UINT64_C(0x7000000001)
-#define FILL 2u /* method, and node */
-#define SUM  3u
-
-/* What Main.fill's code reads the field at; that it polls at, with a record; its end. */
-#define READS 0u
-#define POLLS 4u
-#define ENDS  7u
-
-/* Main.fill is compiled, Main.sum a getter that may be inlined there and leaves no record. */
-struct sample_image {
-	Jxp__CodeImage image;
-	Jxp__CodeImage__Frame frame, *frame_list[1];
-	Jxp__CodeImage__Record record, *record_list[1];
-	Jxp__CodeImage__Bytecodes bytecodes[2], *bytecode_list[2];
-	Jxp__CodeImage__Reference references[3], *reference_list[3];
-	Jxp__CodeImage__Member members[3], *member_list[3];
-	uint32_t target;
-};
 
 struct fixture {
 	struct sample_intake in;
@@ -42,87 +22,6 @@ struct fixture {
 	size_t applied;
 	struct attribution_held last;
 };
-
-/* ---------------------------------------------------------------- what an agent sends */
-
-static void sample_member(struct sample_image *s, uint32_t i, const char *name,
-			  const char *descriptor)
-{
-	jxp__code_image__member__init(&s->members[i]);
-	s->members[i].class_name = (char *)"org.example.Main$Base";
-	s->members[i].name = (char *)name;
-	s->members[i].descriptor = (char *)descriptor;
-	s->member_list[i] = &s->members[i];
-}
-
-static void sample_reference(struct sample_image *s, uint32_t i, int32_t bci, uint32_t member)
-{
-	jxp__code_image__reference__init(&s->references[i]);
-	s->references[i].bci = bci;
-	s->references[i].member = member;
-	s->reference_list[i] = &s->references[i];
-}
-
-static void sample_bytecodes(struct sample_image *s, uint32_t i, uint32_t method,
-			     ProtobufCBinaryData code)
-{
-	jxp__code_image__bytecodes__init(&s->bytecodes[i]);
-	s->bytecodes[i].method = method;
-	s->bytecodes[i].code = code;
-	s->bytecode_list[i] = &s->bytecodes[i];
-}
-
-/* Main.fill: aload_0, invokevirtual sum (1), putfield rows (4), return (7); Main.sum: aload_0,
- * getfield total (1), lreturn. */
-static void sample_image_methods(struct sample_image *s)
-{
-	static uint8_t fill[] = {0x2a, 0xb6, 0, 1, 0xb5, 0, 2, 0xb1};
-	static uint8_t sum[] = {0x2a, 0xb4, 0, 1, 0xad};
-
-	sample_member(s, 0, "sum", "()J");
-	sample_member(s, 1, "rows", "J");
-	sample_member(s, 2, "total", "J");
-	sample_reference(s, 0, 1, 0);
-	sample_reference(s, 1, 4, 1);
-	sample_reference(s, 2, 1, 2);
-	s->target = SUM;
-	s->references[0].targets = &s->target;
-	s->references[0].n_targets = 1;
-	sample_bytecodes(s, 0, FILL, (ProtobufCBinaryData){sizeof(fill), fill});
-	s->bytecodes[0].references = s->reference_list;
-	s->bytecodes[0].n_references = 2;
-	sample_bytecodes(s, 1, SUM, (ProtobufCBinaryData){sizeof(sum), sum});
-	s->bytecodes[1].references = s->reference_list + 2;
-	s->bytecodes[1].n_references = 1;
-	s->image.members = s->member_list;
-	s->image.n_members = 3;
-	s->image.bytecodes = s->bytecode_list;
-	s->image.n_bytecodes = 2;
-}
-
-static void sample_image_init(struct sample_image *s)
-{
-	/* mov rax, [rsi + 0xc]; test [r10], eax; ret */
-	static uint8_t code[] = {0x48, 0x8b, 0x46, 0x0c, 0x41, 0x85, 0x02, 0xc3};
-
-	*s = (struct sample_image){0};
-	jxp__code_image__init(&s->image);
-	s->image.code = CODE;
-	s->image.method = FILL;
-	s->image.bytes = (ProtobufCBinaryData){sizeof(code), code};
-	jxp__code_image__frame__init(&s->frame);
-	s->frame.method = FILL;
-	s->frame.bci = 7;
-	s->frame_list[0] = &s->frame;
-	jxp__code_image__record__init(&s->record);
-	s->record.offset = POLLS;
-	s->record.frames = s->frame_list;
-	s->record.n_frames = 1;
-	s->record_list[0] = &s->record;
-	s->image.records = s->record_list;
-	s->image.n_records = 1;
-	sample_image_methods(s);
-}
 
 /* ---------------------------------------------------------------- fixture */
 
@@ -721,120 +620,7 @@ static void code_that_made_room_is_asked_for_when_it_is_needed(void **state)
 	assert_true(f->makers.bytes <= ATTRIBUTION_BYTES_MAX);
 }
 
-/* ---------------------------------------------------------------- ticks */
-
-/* A tick in Main.fill, as the JVM has it. */
-static void add_tick_as(struct fixture *f, struct tick_intake *ticks, uint32_t offset, bool called)
-{
-	const Jxp__CpuSample tick = {
-	    .code = CODE, .offset = offset, .cpu_ns = 10, .called = called};
-
-	assert_int_equal(
-	    cpu_profile_add(&f->in.window->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, FILL, false, 10),
-	    0);
-	assert_int_equal(tick_intake_add(ticks, &tick, FILL), 0);
-}
-
-static void add_tick(struct fixture *f, struct tick_intake *ticks, uint32_t offset)
-{
-	add_tick_as(f, ticks, offset, false);
-}
-
-static uint64_t ticks_of(const struct fixture *f, uint32_t node)
-{
-	const struct cpu_profile *c = &f->in.window->cpu;
-
-	for (size_t i = 0; i < c->context_count; i++)
-		if (c->contexts[i].node == node)
-			return cpu_context_sum(&c->contexts[i]).samples;
-	return 0;
-}
-
-static void ticks_are_those_of_the_method_once_its_code_is_known(void **state)
-{
-	struct fixture *f = *state;
-	struct tick_intake ticks;
-	uint32_t right;
-
-	tick_intake_init(&ticks, f->in.window, &f->makers);
-	add_tick(f, &ticks, READS);
-	add_tick(f, &ticks, READS);
-	assert_int_equal(ticks_of(f, FILL), 2);
-	assert_asks_for_nothing(f);
-	assert_int_equal(attribution_intake_offer(&f->makers, &f->image.image), 0);
-	analyse(f);
-	assert_int_equal(tick_intake_node(&ticks, CODE, READS, FILL), FILL);
-	assert_int_equal(tick_intake_settle(&ticks), 0);
-	right = tick_intake_node(&ticks, CODE, READS, FILL);
-	assert_int_equal(node_of(f, right)->method, SUM);
-	assert_int_equal(node_of(f, node_of(f, right)->parent)->bci, 1);
-	/* One that comes later, and one behind the access. */
-	add_tick(f, &ticks, READS);
-	add_tick(f, &ticks, POLLS);
-	assert_int_equal(tick_intake_finish(&ticks), 0);
-	assert_int_equal(ticks_of(f, right), 4);
-	assert_int_equal(f->in.window->cpu.context_count, 1);
-	assert_int_equal(f->in.window->ticks_attributed[CERTAINTY_INFERRED], 4);
-	/* How sure accesses are has nothing to do with it. */
-	assert_int_equal(node_of(f, right)->certainty, CERTAINTY_NONE);
-	assert_sums(f, 0, CERTAINTY_NONE);
-	tick_intake_release(&ticks);
-}
-
-/* In a stub that the code calls there; of another one no access is known. */
-static void ticks_in_stubs_are_those_of_the_method_that_accesses_memory_there(void **state)
-{
-	struct fixture *f = *state;
-	struct tick_intake ticks;
-
-	tick_intake_init(&ticks, f->in.window, &f->makers);
-	add_tick_as(f, &ticks, READS, true);
-	add_tick_as(f, &ticks, POLLS, true);
-	add_load(f, CODE);
-	assert_asks_for(f, CODE);
-	send_image(f, CODE);
-	analyse(f);
-	assert_corrected(f, 1);
-	assert_int_equal(tick_intake_settle(&ticks), 0);
-	assert_int_equal(ticks_of(f, FILL), 2);
-	assert_int_equal(tick_intake_finish(&ticks), 0);
-	assert_int_equal(ticks_of(f, FILL), 1);
-	assert_int_equal(f->in.window->cpu.context_count, 2);
-	assert_int_equal(f->in.window->ticks_attributed[CERTAINTY_UNKNOWN], 1);
-	tick_intake_release(&ticks);
-}
-
-static void ticks_whose_code_never_comes_stay(void **state)
-{
-	struct fixture *f = *state;
-	struct tick_intake ticks;
-
-	tick_intake_init(&ticks, f->in.window, &f->makers);
-	add_tick(f, &ticks, READS);
-	assert_int_equal(tick_intake_settle(&ticks), 0);
-	assert_int_equal(tick_intake_finish(&ticks), 0);
-	assert_int_equal(ticks_of(f, FILL), 1);
-	assert_int_equal(f->in.window->ticks_attributed[CERTAINTY_UNKNOWN], 1);
-	tick_intake_release(&ticks);
-}
-
-static void ticks_that_ask_for_more_than_any_program_stay(void **state)
-{
-	struct fixture *f = *state;
-	struct tick_intake ticks;
-
-	tick_intake_init(&ticks, f->in.window, &f->makers);
-	assert_int_equal(attribution_intake_offer(&f->makers, &f->image.image), 0);
-	analyse(f);
-	f->makers.tick_work = ATTRIBUTION_TICK_WORK_MAX + 1;
-	add_tick(f, &ticks, READS);
-	assert_int_equal(ticks_of(f, FILL), 1);
-	assert_int_equal(f->in.window->ticks_attributed[CERTAINTY_UNKNOWN], 1);
-	/* Accesses have work of their own. */
-	add_load(f, CODE);
-	assert_corrected(f, 1);
-	tick_intake_release(&ticks);
-}
+/* ---------------------------------------------------------------- offered */
 
 static void an_image_that_is_offered_is_taken_once(void **state)
 {
@@ -880,10 +666,6 @@ int main(void)
 	    TEST(images_take_a_part_of_the_budget),
 	    TEST(code_that_was_needed_longest_ago_makes_room),
 	    TEST(code_that_made_room_is_asked_for_when_it_is_needed),
-	    TEST(ticks_are_those_of_the_method_once_its_code_is_known),
-	    TEST(ticks_in_stubs_are_those_of_the_method_that_accesses_memory_there),
-	    TEST(ticks_whose_code_never_comes_stay),
-	    TEST(ticks_that_ask_for_more_than_any_program_stay),
 	    TEST(an_image_that_is_offered_is_taken_once),
 	};
 #undef TEST
