@@ -76,17 +76,18 @@ static void tell_objects_met(struct run *r)
 	const struct object_profile *o = &r->result->objects;
 	uint64_t met = o->attributed.samples;
 	uint64_t accesses = met + o->untracked[JXP__REGION__REGION_HEAP].samples;
+	uint64_t bytes = accessed_sizes_most(&o->sizes, ACCESSED_PART, ACCESSED_LEAST);
 	uint64_t now = clock_monotonic_ns();
 
 	if (r->state != RUN_RUNNING || !window_result_tracks_objects(r->result) ||
-	    accesses == r->accesses_told || now < r->met_told_ns + r->context.tell_ns)
+	    (accesses == r->accesses_told && bytes == r->accessed_bytes_told) ||
+	    now < r->met_told_ns + r->context.tell_ns)
 		return;
 	r->met_told_ns = now;
 	r->accesses_told = accesses;
+	r->accessed_bytes_told = bytes;
 	/* Breaks off by itself. */
-	(void)conversation_send_objects_met(
-	    r->conversation, accesses, met,
-	    strata_accessed_bytes(&o->strata, ACCESSED_PART, ACCESSED_LEAST));
+	(void)conversation_send_objects_met(r->conversation, accesses, met, bytes);
 }
 
 /* ---------------------------------------------------------------- loops */

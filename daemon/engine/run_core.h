@@ -38,6 +38,7 @@ struct run {
 	struct guard *guard;     /* NULL: nothing is seen of side effects */
 	uint64_t met_told_ns;    /* when the agent was told last what tracking objects brings */
 	uint64_t accesses_told;  /* and of how many accesses */
+	uint64_t accessed_bytes_told;
 };
 
 /* The limit of the state begins now. */

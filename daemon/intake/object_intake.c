@@ -113,6 +113,9 @@ static int apply_access(struct object_intake *in, const struct object_event *e)
 	struct tracked_object *object = object_table_find(&in->table, e->address);
 	int r;
 
+	if (e->region == JXP__REGION__REGION_HEAP)
+		accessed_sizes_add(&in->result->objects.sizes, e->size_bytes,
+				   (double)e->access_weight);
 	r = note_numa(in, e, object);
 	if (r < 0)
 		return r;

@@ -85,6 +85,7 @@ struct object_profile {
 	double heap_squares; /* of the weights of accesses to the heap, unsettled ones left out */
 	struct class_profile classes; /* all accesses to the heap, by what they touch, */
 	struct strata strata;         /* and by class and size: what sites' shares come from */
+	struct accessed_sizes sizes;  /* ..., as they come; for the agent, and kept by no record */
 	uint32_t judgement;           /* how many collections have found tracked objects dead */
 	uint64_t judged_ns[OBJECT_PROFILE_FRESH]; /* when each of the last ones did, likewise */
 	bool concurrent_gc;                       /* see object_profile_judged */

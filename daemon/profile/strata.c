@@ -179,23 +179,22 @@ struct access_moments strata_all(const struct strata *s)
 	return sum;
 }
 
-uint64_t strata_accessed_bytes(const struct strata *s, double part, uint64_t least)
+void accessed_sizes_add(struct accessed_sizes *a, uint64_t object_bytes, double weight)
 {
-	struct access_moments of_size[UINT64_WIDTH] = {{0}}, all = {0};
+	access_moments_count(&a->of[strata_size_class(object_bytes)], weight);
+}
+
+uint64_t accessed_sizes_most(const struct accessed_sizes *a, double part, uint64_t least)
+{
+	struct access_moments all = {0};
 	double reached = 0;
 
-	for (size_t i = 0; i < s->count; i++) {
-		uint32_t size_class = s->list[i].size_class;
-
-		if (size_class == 0 || size_class >= UINT64_WIDTH)
-			continue;
-		access_moments_add(&of_size[size_class], &s->list[i].all, 1);
-		access_moments_add(&all, &s->list[i].all, 1);
-	}
+	for (uint32_t size_class = 1; size_class < UINT64_WIDTH; size_class++)
+		access_moments_add(&all, &a->of[size_class], 1);
 	if (all.samples < least || !(all.metric > 0))
 		return 0;
 	for (uint32_t size_class = UINT64_WIDTH - 1; size_class > 0; size_class--) {
-		reached += of_size[size_class].metric;
+		reached += a->of[size_class].metric;
 		if (reached >= part * all.metric)
 			return UINT64_C(1) << size_class;
 	}

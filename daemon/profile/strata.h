@@ -94,9 +94,17 @@ void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more, 
 /* Over all strata. */
 struct access_moments strata_all(const struct strata *s);
 
+/* Sampled accesses by their object's size class, as they come: strata have them only when it is
+ * told who makes them. 0: the size is not known. */
+struct accessed_sizes {
+	struct access_moments of[UINT64_WIDTH];
+};
+
+void accessed_sizes_add(struct accessed_sizes *a, uint64_t object_bytes, double weight);
+
 /* The largest power of 2 such that objects of as many bytes or more have at least that part of the
  * accesses (by their weights) whose object's size is known; 0 where fewer than least are. */
-uint64_t strata_accessed_bytes(const struct strata *s, double part, uint64_t least);
+uint64_t accessed_sizes_most(const struct accessed_sizes *a, double part, uint64_t least);
 
 /* Heap bytes held. */
 size_t strata_memory_bytes(const struct strata *s);

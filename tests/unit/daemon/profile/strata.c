@@ -96,27 +96,26 @@ static void what_does_not_fit_is_of_the_first_stratum_and_counted(void **state)
 	assert_true(strata_memory_bytes(s) < 16u << 20);
 }
 
-static void touch(struct strata *s, uint64_t bytes, unsigned count, double weight)
+static void touch(struct accessed_sizes *a, uint64_t bytes, unsigned count, double weight)
 {
-	uint32_t stratum = now(s, 1, bytes);
-
 	for (unsigned i = 0; i < count; i++)
-		access_moments_count(&s->list[stratum].all, weight);
+		accessed_sizes_add(a, bytes, weight);
 }
 
 static void the_size_that_most_accesses_reach_is_told(void **state)
 {
-	struct strata *s = *state;
+	struct accessed_sizes a = {0};
 
-	touch(s, 5000, 9, 10);
-	assert_int_equal(strata_accessed_bytes(s, 0.9, 10), 0); /* Too few. */
-	touch(s, 40, 10, 1);
-	touch(s, 0, 100, 1); /* Of objects whose size is not known. */
-	assert_int_equal(strata_accessed_bytes(s, 0.9, 10), 4096);
-	touch(s, 40, 1, 1);
-	assert_int_equal(strata_accessed_bytes(s, 0.9, 10), 32);
-	touch(s, 24, 1, 1000);
-	assert_int_equal(strata_accessed_bytes(s, 0.9, 10), 16);
+	(void)state;
+	touch(&a, 5000, 9, 10);
+	assert_int_equal(accessed_sizes_most(&a, 0.9, 10), 0); /* Too few. */
+	touch(&a, 40, 10, 1);
+	touch(&a, 0, 100, 1); /* Of objects whose size is not known. */
+	assert_int_equal(accessed_sizes_most(&a, 0.9, 10), 4096);
+	touch(&a, 40, 1, 1);
+	assert_int_equal(accessed_sizes_most(&a, 0.9, 10), 32);
+	touch(&a, 24, 1, 1000);
+	assert_int_equal(accessed_sizes_most(&a, 0.9, 10), 16);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
