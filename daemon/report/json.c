@@ -75,6 +75,7 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 {
 	const struct report_model *m = writer->model;
 	_cleanup_json_ json_t *kinds = report_json_kinds(writer, limit);
+	_cleanup_json_ json_t *problems = report_json_problems(writer);
 	_cleanup_json_ json_t *objects = NULL;
 	_cleanup_json_ json_t *objects_summary = NULL;
 	_cleanup_json_ json_t *classes = NULL;
@@ -82,7 +83,7 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 	_cleanup_json_ json_t *subsuming = NULL;
 	_cleanup_json_ json_t *document = NULL;
 
-	if (!kinds)
+	if (!kinds || !problems)
 		return NULL;
 	if (m->objects.tracked) {
 		if (report_json_objects(writer, limit, &objects, &objects_summary) < 0)
@@ -99,11 +100,11 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 	subsuming = m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null();
 	if (!cpu || !subsuming)
 		return NULL;
-	document =
-	    json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:o, s:O, s:O}", "schema", REPORT_SCHEMA,
-		      "window", window_json(m), "quality", report_json_quality(m), "inefficiency",
-		      kinds, "objects_summary", objects_summary, "objects", objects, "classes",
-		      classes, "numa", report_json_numa(m), "cpu", cpu, "subsuming", subsuming);
+	document = json_pack(
+	    "{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:O, s:o, s:O, s:O}", "schema", REPORT_SCHEMA,
+	    "window", window_json(m), "quality", report_json_quality(m), "problems", problems,
+	    "inefficiency", kinds, "objects_summary", objects_summary, "objects", objects,
+	    "classes", classes, "numa", report_json_numa(m), "cpu", cpu, "subsuming", subsuming);
 	return document && report_json_loops(writer, limit, document) == 0 ? TAKE_PTR(document)
 									   : NULL;
 }
