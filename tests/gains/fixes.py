@@ -50,9 +50,6 @@ FIXES = (
         rewritten=(r"org\.apache\.commons\.collections4\.bag\.CollectionBag\.retainAll",)),
     Fix("list-subtract", "ListSubtract", r"ArrayList|Integer", package="libcommons-collections3-java",
         rewritten=(r"org\.apache\.commons\.collections\.ListUtils\.subtract",)),
-    # Index checks and conversions of each element of a list.
-    Fix("jython-index", "JythonScript", r"PyList|SequenceIndexDelegate|PySequence|ArrayList", package="jython",
-        rewritten=(r"org\.python\.core\.SequenceIndexDelegate\.checkIdx(AndSetItem|AndGetItem|AndFindItem)?",), warm_up_s=10),
     # A sum of longs is made of a new decimal number for each row; and numbers are looked for in a cache.
     Fix("h2-sum", "H2Queries", r"BigDecimal|ValueNumeric|Aggregate|Value\.cache", package="h2database",
         rewritten=(r"org\.h2\.expression\.aggregate\.AggregateDataDefault\.add",), warm_up_s=10),
@@ -68,5 +65,5 @@ FIXES = (
     Fix("map-rebuild", "MapRebuild", r"HashEntry|HashIterator|AbstractHashedMap",
         rewritten=(r"org\.apache\.commons\.collections4\.map\.(AbstractHashedMap|HashedMap).*",)),
     Fix("bloat-capacity", "MemoryBloat", r"MemoryBloat|float\[\]", rewritten=(r"MemoryBloat\.makeRoom",)),
-    Fix("set-walk", "SetWalk", r"HashMap|HashIterator", rewritten=(r"java\.util\.Hash(Map|Set)\$.*", r"java\.util\.HashSet\..*")),
+    Fix("set-walk", "SetWalk", r"HashMap|HashIterator", rewritten=(r"SetWalk\.sum",)),
 )

@@ -103,30 +103,51 @@ def _of_methods(cpu, methods, found):
     found.bound = found.inclusive + half + (cpu["gc_fraction"] or 0.0) + cpu["lost_fraction"]
 
 
+def own_part(report):
+    """Of the CPU time of the process what the program used itself."""
+    quality = report["quality"]
+    return 1 - quality["overhead_ns"] / 1e9 / quality["target_cpu_s"]
+
+
 def predicted(report, fix):
     found = Prediction(bool(fix.accesses))
     _of_accesses(report, fix, found)
     _of_methods(report["cpu"], fix.rewritten or fix.accesses, found)
-    quality = report["quality"]
-    own_part = 1 - quality["overhead_ns"] / 1e9 / quality["target_cpu_s"]
     shares = ("access", "low", "high", "untold", "own", "inclusive", "bound")
-    return dataclasses.replace(found, **{s: getattr(found, s) / own_part for s in shares})
+    return dataclasses.replace(found, **{s: getattr(found, s) / own_part(report) for s in shares})
 
 
-def findings(text):
-    """What comes first in a report as text, in its order: each with all of its lines."""
-    found = []
-    for line in text.partition("\n\n")[0].splitlines():
-        if re.match(r"\d+\. ", line):
-            found.append(line)
-        elif found and line.startswith("   "):
-            found[-1] += "\n" + line
-    return found
+@dataclasses.dataclass
+class Problem:
+    """What a report says of the problem that a fix is of: its rank, from 1, its sentence, and its shares as those of Prediction."""
+
+    rank: int
+    sentence: str
+    saved: float
+    low: float
+    high: float
+    gain: float
+    inclusive: float
+
+    def holds(self, least, most):
+        """Of a gain that was measured between least and most: do they overlap with what could be saved?"""
+        return least <= self.high and most >= self.low
 
 
-def rank(text, fix):
-    """Of the problem among what comes first, from 1; None where it is not there."""
-    return next((i for i, f in enumerate(findings(text), 1) if re.search(fix.finding, f)), None)
+def _words(problem):
+    methods = [f"{m['class']}.{m['method']}" for m in (problem[k] for k in ("operation", "caller", "watch", "trap")) if m]
+    return " ".join([problem["sentence"], *methods])
+
+
+def problem_of(report, fix):
+    """The first one that names what the fix is about; None where there is none."""
+    part = own_part(report)
+    for number, problem in enumerate(report["problems"], 1):
+        if re.search(fix.finding, _words(problem)) and problem["saved_share"] is not None:
+            low, high = problem["saved_share_ci95"]
+            return Problem(number, problem["sentence"], problem["saved_share"] / part, low / part, high / part,
+                           (problem["gain_share"] or 0.0) / part, problem["inclusive_share"] / part)
+    return None
 
 
 def difference(text, fix):

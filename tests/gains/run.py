@@ -7,7 +7,8 @@
   measured    1 less CPU time of an operation after the fix by that before: the median of pairs of runs, one after the other; in brackets
               the range. The two JVMs have had the windows and rest in turn; others come after them
   holds       does what was measured overlap with the interval (=), or lie between its lower end and the bound?
-  rank        of the problem among what the report puts first;   diff: the same, of the entries of diff, and its headline
+  saved       what the report says of the problem itself (`saved_share`), and whether that interval overlaps with what was measured
+  rank        of the problem among the report's;   diff: the same, of the entries of diff, and its headline
 
   GAINS_ONLY      comma-separated fixes       GAINS_PAIRS     of runs of two JVMs (default 3)
   GAINS_JVMS      pairs of them (default 2)   GAINS_RUN_S     CPU time of each run (default 3)
@@ -31,7 +32,7 @@ from sources import PLACE  # noqa: E402
 from fixes import FIXES  # noqa: E402
 from lib import Skip  # noqa: E402
 from measure import Program, class_path, costs_ns, values, window  # noqa: E402
-from reading import difference, findings, predicted, rank  # noqa: E402
+from reading import difference, predicted, problem_of  # noqa: E402
 from support.profile import Daemon, succeeded  # noqa: E402
 
 ONLY = [n for n in os.environ.get("GAINS_ONLY", "").split(",") if n]
@@ -83,26 +84,32 @@ def result_of(daemon, fix):
 def judged(fix, gains):
     """Of the reports that were written."""
     texts = {}
-    for what in ("before.json", "before.txt", "diff.txt"):
+    for what in ("before.json", "diff.txt"):
         with open(place(fix, what), encoding="utf-8") as f:
             texts[what] = f.read()
     headline, diff_rank = difference(texts["diff.txt"], fix)
-    prediction = predicted(json.loads(texts["before.json"]), fix)
+    report = json.loads(texts["before.json"])
+    prediction, problem = predicted(report, fix), problem_of(report, fix)
     return {"fix": fix.name, "program": fix.program, "prediction": dataclasses.asdict(prediction), "measured": statistics.median(gains),
-            "pairs": gains, "holds": prediction.holds(min(gains), max(gains)), "rank": rank(texts["before.txt"], fix),
-            "findings": findings(texts["before.txt"]), "diff_rank": diff_rank, "diff": headline}
+            "pairs": gains, "holds": prediction.holds(min(gains), max(gains)), "problem": problem and dataclasses.asdict(problem),
+            "saved_holds": bool(problem) and problem.holds(min(gains), max(gains)), "diff_rank": diff_rank, "diff": headline}
 
 
-HEADER = (f"{'fix':<20} {'program':<14} {'predicted':>20} {'own':>6} {'bound':>6} {'measured':>22} {'holds':>5} {'rank':>4} {'diff':>4}"
+HEADER = (f"{'fix':<20} {'program':<14} {'predicted':>20} {'own':>6} {'bound':>6} {'measured':>22} {'holds':>5} {'saved':>20} {'holds':>5} {'rank':>4} {'diff':>4}"
           "  headline of diff")
 
 
+def yes(holds):
+    return f"{'yes' if holds else 'NO':>5}"
+
+
 def line(r):
-    p = r["prediction"]
+    p, problem = r["prediction"], r["problem"]
+    saved = f"{100 * problem['saved']:.1f} ({100 * problem['low']:.1f} to {100 * problem['high']:.1f})" if problem else "-"
     wanted = f"{'=' if p['named'] else ''}{100 * p['access']:.1f} ({100 * p['low']:.1f} to {100 * p['high']:.1f})"
     found = f"{100 * r['measured']:.1f} ({100 * min(r['pairs']):.1f} to {100 * max(r['pairs']):.1f})"
     return (f"{r['fix']:<20} {r['program']:<14} {wanted:>20} {100 * p['own']:>6.1f} {100 * p['bound']:>6.1f} {found:>22} "
-            f"{'yes' if r['holds'] else 'NO':>5} {r['rank'] or '-':>4} {r['diff_rank'] or '-':>4}  {r['diff']}")
+            f"{yes(r['holds'])} {saved:>20} {yes(r['saved_holds'])} {problem['rank'] if problem else '-':>4} {r['diff_rank'] or '-':>4}  {r['diff']}")
 
 
 def main():
@@ -128,8 +135,9 @@ def main():
         print(line(results[-1]), flush=True)
         write(RESULTS, json.dumps(results, indent=1))
     holding = sum(r["holds"] for r in results)
-    first = sum(bool(r["rank"]) and r["rank"] <= 3 for r in results)
-    print(f"{holding} of {len(results)} predictions hold, {first} problems among the first three, "
+    saved = sum(r["saved_holds"] for r in results)
+    first = sum(bool(r["problem"]) and r["problem"]["rank"] <= 3 for r in results)
+    print(f"{holding} of {len(results)} predictions hold, {saved} of what problems could save, {first} problems among the first three, "
           f"{len(skipped)} skipped; {time.monotonic() - start:.0f} s, {RESULTS}")
     sys.exit(0 if results and holding >= HOLD_LEAST * len(results) else 1)
 
