@@ -264,8 +264,8 @@ static int add_cpu_sample(struct intake *in, const Jxp__CpuSample *s)
 		r = lost_or_failed(in, thread_table_tick(&in->result->threads, s), LOSS_THREADS);
 	if (r == 0 && s->code != 0 && node != 0 && !s->truncated &&
 	    s->state == JXP__CPU_SAMPLE__STATE__COMPILED)
-		r = tick_intake_add(&in->ticks, s->code, s->offset, node, s->cpu_ns);
-	if (r < 0 || s->code == 0 || !window_result_profiles_loops(in->result))
+		r = tick_intake_add(&in->ticks, s, node);
+	if (r < 0 || s->code == 0 || s->called || !window_result_profiles_loops(in->result))
 		return r;
 	return loop_intake_tick(&in->loops, s->code, s->offset, s->truncated ? 0 : node, s->cpu_ns);
 }

@@ -76,7 +76,9 @@ static int apply(struct tick_intake *in, const struct tick_place *p, const struc
 static int tell(struct tick_intake *in, struct tick_place *p)
 {
 	struct attribution_told told;
-	int r = attribution_intake_tick(in->makers, p->key.code, p->key.offset, p->key.node, &told);
+	int r = p->key.called ? 0
+			      : attribution_intake_tick(in->makers, p->key.code, p->key.offset,
+							p->key.node, &told);
 
 	if (r <= 0)
 		return r;
@@ -85,11 +87,11 @@ static int tell(struct tick_intake *in, struct tick_place *p)
 	return apply(in, p, &p->sum);
 }
 
-int tick_intake_add(struct tick_intake *in, uint64_t code, uint32_t offset, uint32_t node,
-		    uint64_t cpu_ns)
+int tick_intake_add(struct tick_intake *in, const Jxp__CpuSample *tick, uint32_t node)
 {
-	const struct tick_key key = {.code = code, .offset = offset, .node = node};
-	const struct cpu_sum tick = {.samples = 1, .ns = (double)cpu_ns};
+	const struct tick_key key = {
+	    .code = tick->code, .offset = tick->offset, .node = node, .called = tick->called};
+	const struct cpu_sum sum = {.samples = 1, .ns = (double)tick->cpu_ns};
 	struct tick_place *place;
 	int r = find_or_add(in, &key, &place);
 
@@ -99,8 +101,8 @@ int tick_intake_add(struct tick_intake *in, uint64_t code, uint32_t offset, uint
 		in->result->ticks_attributed[CERTAINTY_UNKNOWN]++;
 		return 0;
 	}
-	cpu_sum_add(&place->sum, &tick, 1);
-	return place->certainty == CERTAINTY_NONE ? tell(in, place) : apply(in, place, &tick);
+	cpu_sum_add(&place->sum, &sum, 1);
+	return place->certainty == CERTAINTY_NONE ? tell(in, place) : apply(in, place, &sum);
 }
 
 static int tell_all(struct tick_intake *in)
@@ -132,9 +134,33 @@ uint32_t tick_intake_node(const struct tick_intake *in, uint64_t code, uint32_t 
 	return in->places[position].told;
 }
 
+/* By the accesses of stubs that were told. */
+static int tell_called(struct tick_intake *in)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < in->place_count; i++) {
+		struct tick_place *p = &in->places[i];
+		const struct attribution_told *told =
+		    p->key.called ? attribution_intake_told(in->makers, p->key.code, p->key.offset,
+							    p->key.node)
+				  : NULL;
+
+		if (!told)
+			continue;
+		p->told = told->node;
+		p->certainty = told->certainty;
+		r = apply(in, p, &p->sum);
+	}
+	return r;
+}
+
 int tick_intake_finish(struct tick_intake *in)
 {
 	int r = tell_all(in);
+
+	if (r == 0)
+		r = tell_called(in);
 
 	for (size_t i = 0; i < in->place_count; i++)
 		if (in->places[i].certainty == CERTAINTY_NONE)

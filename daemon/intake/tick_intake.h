@@ -3,7 +3,8 @@
  *
  * A tick counts for the context that the JVM has for it at once, and for the right one from when
  * its code is known, which ticks do not ask for: it comes for accesses, and for loops. So profiles
- * are complete at any time, and right as far as they can be at the end.
+ * are complete at any time, and right as far as they can be at the end. Ticks in stubs (copies,
+ * fills) are those of the method that accesses memory there, which is known at the end.
  *
  * As in daemon/intake/intake.h, nothing in a batch can be wrong enough to stop the run. One for
  * each run; the window outlives it.
@@ -23,7 +24,8 @@ struct tick_place {
 	struct tick_key {
 		uint64_t code; /* the agent's number */
 		uint32_t offset;
-		uint32_t node; /* of the window's tree, as the JVM has it */
+		uint32_t node;   /* of the window's tree, as the JVM has it */
+		uint64_t called; /* 1: in a stub that is called there */
 	} key;
 	uint32_t told;     /* the right node, once certainty is not NONE */
 	uint8_t certainty; /* enum certainty */
@@ -45,8 +47,7 @@ void tick_intake_release(struct tick_intake *in);
 
 /* A tick in compiled code that is in the profile with its node. Moves it to the right one, or
  * remembers it. 0 or -ENOMEM. */
-int tick_intake_add(struct tick_intake *in, uint64_t code, uint32_t offset, uint32_t node,
-		    uint64_t cpu_ns);
+int tick_intake_add(struct tick_intake *in, const Jxp__CpuSample *tick, uint32_t node);
 
 /* Moves ticks of code that is known since the last time. 0 or -ENOMEM. */
 int tick_intake_settle(struct tick_intake *in);

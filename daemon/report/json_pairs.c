@@ -12,8 +12,7 @@ static const struct profile *profile_of(const struct json_writer *writer)
 
 /* ---------------------------------------------------------------- places and lines */
 
-/* The method and line of a node; null for none. */
-static json_t *line_json(const struct profile *p, uint32_t id)
+json_t *report_json_line(const struct profile *p, uint32_t id)
 {
 	const struct cct_node *node = cct_node(&p->cct, id);
 	const struct cct_method *method = node ? cct_method(&p->cct, node->method) : NULL;
@@ -34,10 +33,8 @@ static json_t *interval_json(const struct interval *ci)
 	return json_pack("[f,f]", ci->low, ci->high);
 }
 
-/* Takes an object and adds a share of CPU time, under a name and with its interval under another
- * one. NULL without memory. */
-static json_t *with_share(json_t *taken, const char *name, const char *interval,
-			  const struct cpu_share *share)
+json_t *report_json_with_share(json_t *taken, const char *name, const char *interval,
+			       const struct cpu_share *share)
 {
 	_cleanup_json_ json_t *object = taken;
 
@@ -52,7 +49,7 @@ static json_t *with_share(json_t *taken, const char *name, const char *interval,
 
 static json_t *with_cpu(json_t *taken, const struct cpu_share *cpu)
 {
-	return with_share(taken, "cpu_share", "cpu_share_ci95", cpu);
+	return report_json_with_share(taken, "cpu_share", "cpu_share_ci95", cpu);
 }
 
 /* What rows of all views have. */
@@ -60,7 +57,7 @@ static json_t *row_json(const struct ranked_pair *row)
 {
 	const struct pair *sum = &row->sum;
 
-	return with_share(
+	return report_json_with_share(
 	    with_cpu(json_pack("{s:f, s:o, s:I, s:I, s:I, s:I, s:I}", "fraction", row->fraction,
 			       "fraction_ci95", interval_json(&row->ci95), "wasteful_bytes",
 			       (json_int_t)sum->wasteful_bytes, "checked_bytes",
@@ -123,15 +120,15 @@ static json_t *lines_json(struct json_writer *writer, const struct ranked_pair *
 {
 	const struct profile *p = profile_of(writer);
 
-	return with(
-	    row_json(row),
-	    json_pack(
-		"{s:o, s:o, s:o, s:s}", "watch",
-		in_loop(writer, line_json(p, row->sum.watch_node), row->sum.watch_node, false),
-		"trap",
-		in_loop(writer, line_json(p, row->sum.trap_node), row->sum.trap_node, false),
-		"location", report_json_location(writer, row->sum.location), "region",
-		region_name(row)));
+	return with(row_json(row),
+		    json_pack("{s:o, s:o, s:o, s:s}", "watch",
+			      in_loop(writer, report_json_line(p, row->sum.watch_node),
+				      row->sum.watch_node, false),
+			      "trap",
+			      in_loop(writer, report_json_line(p, row->sum.trap_node),
+				      row->sum.trap_node, false),
+			      "location", report_json_location(writer, row->sum.location), "region",
+			      region_name(row)));
 }
 
 static json_t *access_json(struct json_writer *writer, const struct pair *pair, uint32_t node,

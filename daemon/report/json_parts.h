@@ -10,6 +10,17 @@
 /* The member "inefficiency", with at most limit rows of each list of a kind. */
 json_t *report_json_kinds(struct json_writer *writer, size_t limit);
 
+/* The member "problems". */
+json_t *report_json_problems(struct json_writer *writer);
+
+/* The method and line of a node; null for none. */
+json_t *report_json_line(const struct profile *p, uint32_t node);
+
+/* Takes an object and adds a share of CPU time, under a name and with its interval under another
+ * one; null where it is not known. NULL without memory. */
+json_t *report_json_with_share(json_t *taken, const char *name, const char *interval,
+			       const struct cpu_share *share);
+
 /* The members "objects", with at most sites of them, and "objects_summary". 0 or -ENOMEM. */
 int report_json_objects(struct json_writer *writer, size_t sites, json_t **objects,
 			json_t **summary);
@@ -46,9 +57,6 @@ int report_json_loop_pairs(struct json_writer *writer, const struct report_loop 
 
 /* The member "merged" of "window". */
 json_t *report_json_merged(const struct window_merged *m);
-
-/* The member "comparison", whatever is wanted of the rest; null in a window without ticks. */
-json_t *report_json_comparison(const struct report_model *m);
 
 /* The member "quality". */
 json_t *report_json_quality(const struct report_model *m);

@@ -2,7 +2,7 @@
  * Reports: a window as text, JSON (schema 1), collapsed stacks or a profile for pprof, which is
  * binary.
  *
- * Pairs are listed in the order of daemon/report/content/pair_ranking.h and only when something was
+ * Pairs are listed in the order of daemon/report/pairs/pair_ranking.h and only when something was
  * wasted. A report may be asked for while its window runs. Any thread may write one of a window
  * that nothing changes meanwhile (daemon/answer/render.h). What a format or its size limit leaves
  * out is said in the report itself.

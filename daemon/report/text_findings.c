@@ -1,6 +1,5 @@
 /* The first lines of the text report: where most of the CPU time goes, if that is not compiled Java
- * code; then at most three sentences that say which places and lines cost the most CPU time for
- * nothing, and how sure that is. */
+ * code; then the problems, or why there are none yet. */
 #include "daemon/report/text_parts.h"
 
 #include <inttypes.h>
@@ -10,66 +9,6 @@
 #include "common/clock.h"
 #include "daemon/report/text_places.h"
 #include "daemon/report/writer/text_writer.h"
-
-/* "3.1% of CPU time (2.0 to 4.6%)", or of checked bytes where that is all that is known. */
-static void share(FILE *out, const struct report_finding *f)
-{
-	const struct ranked_pair *row = f->row;
-	const struct interval *ci = row->cpu.known ? &row->cpu.ci95 : &row->ci95;
-
-	report_text_percent(out, row->cpu.known ? row->cpu.share : row->fraction);
-	if (row->cpu.known)
-		fputs(" of CPU time", out);
-	else
-		fprintf(out, " of the bytes checked for %s", f->kind->kind->title);
-	fprintf(out, " (%.1f to %.1f%%)", 100 * ci->low, 100 * ci->high);
-}
-
-static void leaf(FILE *out, const struct profile *p, uint32_t node)
-{
-	if (node)
-		report_text_frame(out, p, node);
-	else
-		fputs("[calling context unknown]", out);
-}
-
-/* "removing the second load could save up to 0.4% of CPU time (0.2 to 0.9%)". */
-static void gain(FILE *out, const struct report_finding *f)
-{
-	const struct cpu_share *gain = &f->row->gain;
-
-	if (!gain->known)
-		return;
-	fprintf(out, ",\n   removing the %s could save up to ", f->kind->kind->removable);
-	report_text_percent(out, gain->share);
-	fprintf(out, " of CPU time (%.1f to %.1f%%)", 100 * gain->ci95.low, 100 * gain->ci95.high);
-}
-
-static void finding(FILE *out, const struct report_model *m, size_t rank)
-{
-	const struct report_finding *f = &m->findings[rank];
-	const struct profile *p = &m->window->profile;
-	const struct pair *sum = &f->row->sum;
-	const char *access = f->kind->kind->access;
-
-	fprintf(out, "%zu. ", rank + 1);
-	report_text_place(out, p, sum->location, (Jxp__Region)sum->region);
-	fprintf(out, " %s %s: ", report_place_is_plural(p, sum->location) ? "are" : "is",
-		f->kind->kind->finding);
-	share(out, f);
-	fputs("\n   ", out);
-	if (report_is_same_line(p, sum->watch_node, sum->trap_node)) {
-		fprintf(out, "%s, and %s again, in ", access, access);
-	} else {
-		fprintf(out, "%s in ", access);
-		leaf(out, p, sum->watch_node);
-		fprintf(out, ",\n   %s again in ", access);
-	}
-	leaf(out, p, sum->trap_node);
-	report_text_loops_of(out, m, sum, false, ",\n   ", "");
-	gain(out, f);
-	fputc('\n', out);
-}
 
 /* Of the application's memory that is no stack. */
 static uint64_t wasteful_pairs(const struct report_model *m)
@@ -121,6 +60,19 @@ static void too_little(FILE *out, const struct report_model *m, uint64_t all, ui
 	fprintf(out, " (this one: %.1f s, %g%%).\n", elapsed_s, 100 * budget);
 }
 
+/* There is evidence, of what nobody can help, or of too little. */
+static void no_problem(FILE *out, const struct report_model *m, uint64_t all, uint64_t wasteful)
+{
+	fprintf(out,
+		"Nothing stands out: of %" PRIu64 " pairs of accesses %" PRIu64
+		" were wasteful, by loads that a walk over\nlinks, classes and lengths has to make",
+		all, wasteful);
+	if (m->problems.small > 0)
+		fprintf(out, ", or in one of %zu operations that take less than\n%g%% of CPU time",
+			m->problems.small, 100 * PROBLEM_SHARE_MIN);
+	fputs(".\n", out);
+}
+
 static void nothing(FILE *out, const struct report_model *m)
 {
 	uint64_t wasteful = wasteful_pairs(m), all = all_pairs(m);
@@ -135,8 +87,7 @@ static void nothing(FILE *out, const struct report_model *m)
 	else if (m->evidence_s > 0)
 		too_little(out, m, all, wasteful);
 	else
-		fprintf(out, "None of the %" PRIu64 " wasteful pairs of accesses is shown.\n",
-			wasteful);
+		no_problem(out, m, all, wasteful);
 }
 
 /* What memory accesses are not the story of, where that is most of the CPU time. */
@@ -185,11 +136,13 @@ static void elsewhere(FILE *out, const struct report_cpu *c)
 void report_text_findings(FILE *out, const struct report_model *m)
 {
 	elsewhere(out, &m->cpu);
-	if (m->finding_count == 0)
+	if (m->problems.count == 0)
 		nothing(out, m);
 	else
-		fputs("What to look at first (in brackets: 95% intervals)\n", out);
-	for (size_t i = 0; i < m->finding_count; i++)
-		finding(out, m, i);
+		fputs("What is done in vain, by what it costs at least (in brackets: 95% "
+		      "intervals)\n",
+		      out);
+	for (size_t i = 0; i < m->problems.count; i++)
+		report_text_problem(out, m, i);
 	fputc('\n', out);
 }

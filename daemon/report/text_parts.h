@@ -15,6 +15,13 @@ void report_text_merged(FILE *out, const struct window_result *w);
 /* The first lines of all: what to look at first, or why there is nothing yet. */
 void report_text_findings(FILE *out, const struct report_model *m);
 
+/* One problem: what happens, in a sentence, then where, what it costs and what helped others. */
+void report_text_problem(FILE *out, const struct report_model *m, size_t rank);
+
+/* That sentence alone, without its full stop; gap is where a line may end. */
+void report_text_problem_sentence(FILE *out, const struct profile *p, const struct problem *problem,
+				  const char *gap);
+
 /* With at most limit rows of each list of a kind. */
 void report_text_pairs(FILE *out, const struct report_model *m, size_t limit);
 

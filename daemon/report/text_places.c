@@ -79,6 +79,11 @@ void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jx
 	}
 }
 
+void report_text_owner(FILE *out, const struct profile *p, uint32_t location)
+{
+	fputs(place_of(p, location).owner, out);
+}
+
 bool report_place_is_plural(const struct profile *p, uint32_t location)
 {
 	uint32_t kind = locations_get(&p->locations, location).kind;

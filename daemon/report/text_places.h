@@ -14,6 +14,9 @@
  * a name have their region's. */
 void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jxp__Region region);
 
+/* The class that declares a field, without its package. */
+void report_text_owner(FILE *out, const struct profile *p, uint32_t location);
+
 /* Does the word for it take "are"? */
 bool report_place_is_plural(const struct profile *p, uint32_t location);
 

@@ -16,6 +16,9 @@ profile.DAEMON = os.path.join(BUILD, "tests/witness/bin/jxperfd")
 BUDGET = "10%"
 CPU_S = 2
 
+# Lines of witness.c in a JVM's output: both stacks where they differ.
+WITNESS_SAYS = ("witness:", "walked ", "JVM ")
+
 # How many have to be compared for the test to say anything.
 LEAST = 30
 
@@ -48,7 +51,8 @@ def _measure_contained(daemon, home, option, program):
 
 def _account(daemon, jvm):
     try:
-        return daemon.attach(jvm.pid, "--budget", BUDGET, cpu_s=CPU_S)["quality"]
+        quality = daemon.attach(jvm.pid, "--budget", BUDGET, cpu_s=CPU_S)["quality"]
+        return {**quality, "said": [line for line in jvm.output().splitlines() if line.startswith(WITNESS_SAYS)]}
     finally:
         jvm.stop()
 
@@ -59,7 +63,7 @@ def _judge(jdk, collector, quality):
     cut = {name: count for name, count in quality.items() if name.startswith("cut_") and count}
     note(f"{quality['contexts_recognised']} told, {quality['contexts_walked']} of them by the JVM as well, "
          f"{quality['contexts_differ']} differ; not told: {cut}")
-    assert quality["contexts_differ"] == 0, quality
+    assert quality["contexts_differ"] == 0, "\n".join(quality["said"])
     assert quality["contexts_walked"] >= LEAST, quality
 
 

@@ -7,7 +7,9 @@
  */
 #include <jvmti.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/handler/handlers.h"
@@ -124,18 +126,70 @@ static enum stack_witness ask(const struct stack_place *place, const struct fram
 									 : WITNESS_DIFFERS;
 }
 
+/* At the instruction's record and at the instruction itself: the frame may begin or end in between.
+ */
+static enum stack_witness ask_twice(const struct stack_place *place, const struct frame_walk *walk)
+{
+	enum stack_witness said = ask(place, walk, debug_info_ip(place->ip));
+
+	return said == WITNESS_DIFFERS ? ask(place, walk, place->ip) : said;
+}
+
+static bool is_as_before(const struct stack_place *now, const struct frame_walk *w,
+			 const struct stack_place *before, const struct frame_walk *b)
+{
+	return w->count == b->count && w->deoptimised == b->deoptimised &&
+	       memcmp(now->calls, before->calls, w->count * sizeof(*now->calls)) == 0;
+}
+
+/* Into the JVM's output, for whoever has to find out why. */
+static void tell(const struct stack_place *place, const struct frame_walk *walk)
+{
+	struct agct_frame frames[FRAMES_MAX];
+	struct agct_trace trace = {.frames = frames};
+	ucontext_t here = *place->uc;
+
+	dprintf(STDERR_FILENO,
+		"witness: ip %#lx, record %#lx, better %u, compiled %u, called %d%d%d%d%d\n",
+		place->ip, debug_info_ip(place->ip), walk->better, walk->compiled,
+		walk->called_behind != 0, walk->interpreted, walk->in_stub, walk->fiber,
+		walk->deoptimised);
+	for (unsigned i = 0; i < walk->count; i++)
+		dprintf(STDERR_FILENO, "walked %#lx bci %d\n", id_of(&place->calls[i]),
+			place->calls[i].bci);
+	if ((*vm)->GetEnv(vm, (void **)&trace.env, JNI_VERSION_1_6) != JNI_OK)
+		return;
+	here.uc_mcontext.gregs[REG_RIP] = (greg_t)debug_info_ip(place->ip);
+	get_trace(&trace, FRAMES_MAX, &here);
+	for (jint i = 0; i < trace.count; i++)
+		dprintf(STDERR_FILENO, "JVM %#lx bci %d\n", (uintptr_t)frames[i].method,
+			frames[i].bci);
+}
+
+/* What a thread outside Java code has on its stack another one may deoptimise while it is looked
+ * at: a difference counts where the stack is walked once more, and is the same, and differs. */
 static enum stack_witness witness(const struct stack_walker *walker,
 				  const struct stack_place *place, const struct frame_walk *walk)
 {
+	struct call calls[FRAMES_MAX];
+	struct stack_place again = *place;
+	struct frame_walk w;
 	enum stack_witness said;
 
-	(void)walker;
 	/* What does not stand the JVM cannot walk from. */
 	if (walk->at_edge)
 		return WITNESS_NONE;
-	said = ask(place, walk, debug_info_ip(place->ip));
-	/* The frame may begin or end between the instruction and its record. */
-	return said == WITNESS_DIFFERS ? ask(place, walk, place->ip) : said;
+	said = ask_twice(place, walk);
+	if (said != WITNESS_DIFFERS || walk->count > FRAMES_MAX)
+		return said;
+	again.calls = calls;
+	again.max_frames = FRAMES_MAX;
+	if (!stack_walk(walker, &again, &w) || !is_as_before(&again, &w, place, walk))
+		return WITNESS_NONE;
+	said = ask_twice(&again, &w);
+	if (said == WITNESS_DIFFERS)
+		tell(&again, &w);
+	return said;
 }
 
 /* ---------------------------------------------------------------- beforehand */

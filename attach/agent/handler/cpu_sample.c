@@ -61,6 +61,10 @@ void cpu_sample_take(struct thread *t, uint64_t cpu_ns, const ucontext_t *uc)
 	thread_count(t, JXP__COUNTER__COUNTER_CPU_SAMPLES, 1);
 	note_place(&r, ip);
 	result = sample_stack(t, uc, ip, &maker);
+	if (!r.code && maker.at & CODEMAP_CALLED) {
+		r.called = true;
+		note_place(&r, codemap_address(maker.at & ~CODEMAP_CALLED));
+	}
 	r.watch_context = maker.context;
 	switch (result) {
 	case STACK_OK:

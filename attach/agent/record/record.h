@@ -107,6 +107,7 @@ struct record {
 				struct {               /* RECORD_CPU */
 					uint8_t state; /* CpuSample.State */
 					bool truncated;
+					bool called;          /* as CpuSample.called */
 					uint32_t code_offset; /* in compiled code, */
 					uint64_t code; /* whose number this is in the code map; 0:
 							* none */

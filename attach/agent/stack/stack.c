@@ -33,9 +33,8 @@ static bool find_anchor(const struct stack_walker *walker, struct walk_start *st
 	return true;
 }
 
-/* False: the thread has no Java frames now. */
-static bool look(const struct stack_walker *walker, const struct stack_place *place,
-		 struct frame_walk *w)
+bool stack_walk(const struct stack_walker *walker, const struct stack_place *place,
+		struct frame_walk *w)
 {
 	const greg_t *regs = place->uc->uc_mcontext.gregs;
 	struct executed at = executed_at(&walker->layout.code, place->ip, (uint64_t)regs[REG_RIP],
@@ -64,7 +63,7 @@ enum stack_result stack_capture(const struct stack_walker *walker, const struct 
 	struct frame_walk w;
 
 	*out = (struct stack_outcome){0};
-	if (!look(walker, place, &w))
+	if (!stack_walk(walker, place, &w))
 		return STACK_NO_JAVA;
 	out->cut = w.cut;
 	out->called_behind = w.called_behind;

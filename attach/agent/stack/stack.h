@@ -58,6 +58,10 @@ struct stack_outcome {
 	enum stack_witness witnessed;
 };
 
+/* The calls alone, in place->calls. False: the thread has no Java frames now. */
+bool stack_walk(const struct stack_walker *walker, const struct stack_place *place,
+		struct frame_walk *w);
+
 /* Interns the calling context. */
 enum stack_result stack_capture(const struct stack_walker *walker, const struct stack_place *place,
 				struct context_table *table, struct stack_outcome *out);

@@ -255,6 +255,7 @@ static void add_cpu_sample(struct drain *d, const struct thread *t, const struct
 	m->cpu_ns = r->tick_ns;
 	m->code = r->code;
 	m->offset = r->code_offset;
+	m->called = r->called;
 }
 
 static void add_burst(struct drain *d, const struct thread *t, const struct record *r)

@@ -74,12 +74,12 @@ static int pairs_init(struct report_model *m, const struct report_wanted *wanted
 	r = pair_scope_init(&scope, m->window, wanted->some_regions ? wanted->regions : NULL);
 	if (r == 0)
 		r = report_kinds_init(m->kinds, &m->kind_count, &scope);
+	if (r == 0)
+		r = problems_init(&m->problems, &scope);
 	pair_scope_release(&scope);
 	if (r < 0)
 		return r;
-	m->finding_count =
-	    report_findings_init(m->findings, m->kinds, m->kind_count, &m->window->profile);
-	if (m->finding_count == 0)
+	if (m->problems.count == 0)
 		m->evidence_s = report_evidence_needed(m->kinds, m->kind_count) *
 				(double)m->elapsed_ns / (double)NS_PER_S;
 	return 0;

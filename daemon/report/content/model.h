@@ -22,12 +22,13 @@
 #include "daemon/profile/estimate.h"
 #include "daemon/report/content/class_ranking.h"
 #include "daemon/report/content/cpu_findings.h"
-#include "daemon/report/content/kind_findings.h"
+#include "daemon/report/pairs/kind_findings.h"
 #include "daemon/report/loops/loop_findings.h"
 #include "daemon/report/loops/loop_pairs.h"
 #include "daemon/report/content/object_ranking.h"
-#include "daemon/report/content/pair_ranking.h"
+#include "daemon/report/pairs/pair_ranking.h"
 #include "daemon/report/content/wanted.h"
+#include "daemon/report/problems/problems.h"
 #include "daemon/window/result.h"
 #include "proto/kinds.h"
 #include "subsume/summary.h"
@@ -114,10 +115,7 @@ struct report_model {
 	struct report_shown shown;
 	struct report_kind kinds[PAIR_KINDS]; /* in the order of the table */
 	size_t kind_count;
-	/* Over all kinds, by the lower end of the interval of the share; no stacks, and only rows
-	 * with evidence. */
-	struct report_finding findings[REPORT_FINDINGS_MAX];
-	size_t finding_count;
+	struct problems problems;
 	double evidence_s; /* where there are none: a window as long might have one; 0: not known */
 	struct report_objects objects;
 	struct report_numa numa;

@@ -724,12 +724,20 @@ static void code_that_made_room_is_asked_for_when_it_is_needed(void **state)
 /* ---------------------------------------------------------------- ticks */
 
 /* A tick in Main.fill, as the JVM has it. */
-static void add_tick(struct fixture *f, struct tick_intake *ticks, uint32_t offset)
+static void add_tick_as(struct fixture *f, struct tick_intake *ticks, uint32_t offset, bool called)
 {
+	const Jxp__CpuSample tick = {
+	    .code = CODE, .offset = offset, .cpu_ns = 10, .called = called};
+
 	assert_int_equal(
 	    cpu_profile_add(&f->in.window->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, FILL, false, 10),
 	    0);
-	assert_int_equal(tick_intake_add(ticks, CODE, offset, FILL, 10), 0);
+	assert_int_equal(tick_intake_add(ticks, &tick, FILL), 0);
+}
+
+static void add_tick(struct fixture *f, struct tick_intake *ticks, uint32_t offset)
+{
+	add_tick_as(f, ticks, offset, false);
 }
 
 static uint64_t ticks_of(const struct fixture *f, uint32_t node)
@@ -770,6 +778,29 @@ static void ticks_are_those_of_the_method_once_its_code_is_known(void **state)
 	/* How sure accesses are has nothing to do with it. */
 	assert_int_equal(node_of(f, right)->certainty, CERTAINTY_NONE);
 	assert_sums(f, 0, CERTAINTY_NONE);
+	tick_intake_release(&ticks);
+}
+
+/* In a stub that the code calls there; of another one no access is known. */
+static void ticks_in_stubs_are_those_of_the_method_that_accesses_memory_there(void **state)
+{
+	struct fixture *f = *state;
+	struct tick_intake ticks;
+
+	tick_intake_init(&ticks, f->in.window, &f->makers);
+	add_tick_as(f, &ticks, READS, true);
+	add_tick_as(f, &ticks, POLLS, true);
+	add_load(f, CODE);
+	assert_asks_for(f, CODE);
+	send_image(f, CODE);
+	analyse(f);
+	assert_corrected(f, 1);
+	assert_int_equal(tick_intake_settle(&ticks), 0);
+	assert_int_equal(ticks_of(f, FILL), 2);
+	assert_int_equal(tick_intake_finish(&ticks), 0);
+	assert_int_equal(ticks_of(f, FILL), 1);
+	assert_int_equal(f->in.window->cpu.context_count, 2);
+	assert_int_equal(f->in.window->ticks_attributed[CERTAINTY_UNKNOWN], 1);
 	tick_intake_release(&ticks);
 }
 
@@ -850,6 +881,7 @@ int main(void)
 	    TEST(code_that_was_needed_longest_ago_makes_room),
 	    TEST(code_that_made_room_is_asked_for_when_it_is_needed),
 	    TEST(ticks_are_those_of_the_method_once_its_code_is_known),
+	    TEST(ticks_in_stubs_are_those_of_the_method_that_accesses_memory_there),
 	    TEST(ticks_whose_code_never_comes_stay),
 	    TEST(ticks_that_ask_for_more_than_any_program_stay),
 	    TEST(an_image_that_is_offered_is_taken_once),

@@ -95,43 +95,6 @@ static struct window_result *window_of_dead_stores(void)
 	return w;
 }
 
-static void what_to_look_at_first_is_on_the_heap_and_has_evidence(void **state)
-{
-	struct window_result *w = window_of_dead_stores();
-	struct report_model m;
-
-	(void)state;
-	waste(w, 1, JXP__REGION__REGION_HEAP, 6);
-	waste(w, 2, JXP__REGION__REGION_HEAP, 30);
-	waste(w, 3, JXP__REGION__REGION_HEAP, 4);
-	waste(w, 4, JXP__REGION__REGION_HEAP, 8);
-	waste(w, 5, JXP__REGION__REGION_HEAP, 20);
-	waste(w, 6, JXP__REGION__REGION_STACK, 200);
-	assert_int_equal(report_model_init(&m, w), 0);
-	assert_int_equal(m.finding_count, REPORT_FINDINGS_MAX);
-	assert_int_equal(m.findings[0].row->sum.wasteful_count, 30);
-	assert_int_equal(m.findings[1].row->sum.wasteful_count, 20);
-	assert_int_equal(m.findings[2].row->sum.wasteful_count, 8);
-	assert_float_equal(m.findings[0].row->cpu.share, 0.03, 1e-9);
-	assert_ptr_equal(m.findings[0].kind, &m.kinds[0]);
-	report_model_release(&m);
-	window_result_free(w);
-}
-
-static void where_places_have_no_name_lines_are_what_to_look_at(void **state)
-{
-	struct window_result *w = window_of_dead_stores();
-	struct report_model m;
-
-	(void)state;
-	waste(w, 0, JXP__REGION__REGION_HEAP, 6);
-	assert_int_equal(report_model_init(&m, w), 0);
-	assert_int_equal(m.finding_count, 1);
-	assert_ptr_equal(m.findings[0].row, &m.kinds[0].by_lines.pairs[0]);
-	report_model_release(&m);
-	window_result_free(w);
-}
-
 static void without_evidence_a_longer_window_is_told(void **state)
 {
 	struct window_result *w = window_of_dead_stores();
@@ -140,12 +103,12 @@ static void without_evidence_a_longer_window_is_told(void **state)
 	(void)state;
 	waste(w, 6, JXP__REGION__REGION_STACK, 200);
 	assert_int_equal(report_model_init(&m, w), 0);
-	assert_int_equal(m.finding_count, 0);
+	assert_int_equal(m.problems.count, 0);
 	assert_float_equal(m.evidence_s, 0, 0);
 	report_model_release(&m);
 	waste(w, 1, JXP__REGION__REGION_HEAP, 2);
 	assert_int_equal(report_model_init(&m, w), 0);
-	assert_int_equal(m.finding_count, 0);
+	assert_int_equal(m.problems.count, 0);
 	/* Two in ten seconds: five in 25. */
 	assert_float_equal(m.evidence_s, 25, 1e-9);
 	report_model_release(&m);
@@ -364,8 +327,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(kinds_that_were_asked_for_have_a_fraction_with_its_interval),
-	    cmocka_unit_test(what_to_look_at_first_is_on_the_heap_and_has_evidence),
-	    cmocka_unit_test(where_places_have_no_name_lines_are_what_to_look_at),
 	    cmocka_unit_test(without_evidence_a_longer_window_is_told),
 	    cmocka_unit_test(regions_have_fractions_of_their_own),
 	    cmocka_unit_test(only_what_is_wanted_is_there),

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "common/clock.h"
-#include "daemon/report/content/pair_ranking.h"
+#include "daemon/report/pairs/pair_ranking.h"
 
 #define DEAD         JXP__KIND__KIND_DEAD_STORE
 #define SILENT_STORE JXP__KIND__KIND_SILENT_STORE

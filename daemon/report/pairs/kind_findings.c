@@ -1,4 +1,4 @@
-#include "daemon/report/content/kind_findings.h"
+#include "daemon/report/pairs/kind_findings.h"
 
 static void regions_init(struct report_kind *k, const struct window_result *w)
 {
@@ -72,56 +72,6 @@ void report_kinds_release(struct report_kind *kinds, size_t count)
 		pair_ranking_release(&kinds[i].pairs);
 		pair_ranking_release(&kinds[i].by_turns);
 	}
-}
-
-/* ---------------------------------------------------------------- findings */
-
-struct findings {
-	struct report_finding *list;
-	size_t count;
-};
-
-/* Keeps the best in order. */
-static void offer(struct findings *f, const struct report_kind *k, const struct ranked_pair *row)
-{
-	double bound = ranked_pair_lower_bound(row);
-	size_t at = f->count;
-
-	while (at > 0 && ranked_pair_lower_bound(f->list[at - 1].row) < bound)
-		at--;
-	if (at == REPORT_FINDINGS_MAX)
-		return;
-	if (f->count < REPORT_FINDINGS_MAX)
-		f->count++;
-	for (size_t i = f->count - 1; i > at; i--)
-		f->list[i] = f->list[i - 1];
-	f->list[at] = (struct report_finding){k, row};
-}
-
-/* Rows of places that have a name, or of those that have none. */
-static void offer_rows(struct findings *f, const struct report_kind *k,
-		       const struct pair_ranking *rows, const struct profile *p, bool named)
-{
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct pair *sum = &rows->pairs[i].sum;
-		struct location l = locations_get(&p->locations, sum->location);
-		bool has_name = l.kind != JXP__LOCATION__KIND__UNKNOWN || l.class_name;
-
-		if (has_name == named && sum->region != JXP__REGION__REGION_STACK)
-			offer(f, k, &rows->pairs[i]);
-	}
-}
-
-size_t report_findings_init(struct report_finding findings[REPORT_FINDINGS_MAX],
-			    const struct report_kind *kinds, size_t count, const struct profile *p)
-{
-	struct findings f = {.list = findings};
-
-	for (size_t i = 0; i < count; i++) {
-		offer_rows(&f, &kinds[i], &kinds[i].by_location, p, true);
-		offer_rows(&f, &kinds[i], &kinds[i].by_lines, p, false);
-	}
-	return f.count;
 }
 
 /* From the row that has been seen most often: none of places or lines has evidence. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "daemon/report/content/pair_ranking.h"
+#include "daemon/report/pairs/pair_ranking.h"
 
 #define DEAD JXP__KIND__KIND_DEAD_STORE
 #define LOAD JXP__KIND__KIND_SILENT_LOAD

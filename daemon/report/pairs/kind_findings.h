@@ -1,11 +1,10 @@
 /*
- * What a report says of pairs: each kind's shares and rankings, and over all of them what a reader
- * should look at first.
+ * What a report says of pairs: each kind's shares and rankings.
  */
-#ifndef JXPERF_DAEMON_REPORT_CONTENT_KIND_FINDINGS_H
-#define JXPERF_DAEMON_REPORT_CONTENT_KIND_FINDINGS_H
+#ifndef JXPERF_DAEMON_REPORT_PAIRS_KIND_FINDINGS_H
+#define JXPERF_DAEMON_REPORT_PAIRS_KIND_FINDINGS_H
 
-#include "daemon/report/content/pair_ranking.h"
+#include "daemon/report/pairs/pair_ranking.h"
 #include "proto/kinds.h"
 
 /* Of a kind, what lies in one region. */
@@ -32,27 +31,13 @@ struct report_kind {
 	struct pair_ranking by_turns;
 };
 
-/* What a reader should look at first: a row of a kind's places, or, where a place has no name, of
- * its lines. */
-struct report_finding {
-	const struct report_kind *kind;
-	const struct ranked_pair *row;
-};
-
-#define REPORT_FINDINGS_MAX 3u
-
 /* The kinds that a scope's window was asked for, in the order of the table, and how many. 0 or
  * -ENOMEM; to be released in either case. */
 int report_kinds_init(struct report_kind kinds[PAIR_KINDS], size_t *count,
 		      const struct pair_scope *scope);
 void report_kinds_release(struct report_kind *kinds, size_t count);
 
-/* The findings, best first, and how many: over all kinds, by the lower end of the interval of the
- * share; no stacks, and only rows with evidence. They point into the kinds. */
-size_t report_findings_init(struct report_finding findings[REPORT_FINDINGS_MAX],
-			    const struct report_kind *kinds, size_t count, const struct profile *p);
-
-/* Of kinds without a finding: how long a window would have to be that may have one, in times of
+/* Of kinds without evidence: how long a window would have to be that may have one, in times of
  * this one; 0: that is not known. */
 double report_evidence_needed(const struct report_kind *kinds, size_t count);
 

@@ -1,4 +1,4 @@
-#include "daemon/report/content/gain.h"
+#include "daemon/report/pairs/gain.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,29 +7,37 @@
 #include "common/saturate.h"
 #include "proto/kinds.h"
 
-bool gain_is_of_first(Jxp__Kind kind)
+uint32_t gain_node(const struct pair *pair)
 {
-	return pair_kind_find(kind)->waste == PAIR_WASTE_OVERWRITTEN;
-}
-
-/* The node of the access that could go. */
-static uint32_t removable(const struct pair *pair)
-{
-	return gain_is_of_first((Jxp__Kind)pair->kind) ? pair->watch_node : pair->trap_node;
+	return pair_kind_find((Jxp__Kind)pair->kind)->waste == PAIR_WASTE_OVERWRITTEN
+		   ? pair->watch_node
+		   : pair->trap_node;
 }
 
 /* Of a table by node and kind. */
 static size_t cell(const struct pair *pair)
 {
-	return (size_t)removable(pair) * KIND_VALUES + pair->kind;
+	return (size_t)gain_node(pair) * KIND_VALUES + pair->kind;
 }
 
 /* Is the bytecode there the one that makes the access? */
 static bool is_told(const struct profile *p, const struct pair *pair)
 {
-	const struct cct_node *node = cct_node(&p->cct, removable(pair));
+	const struct cct_node *node = cct_node(&p->cct, gain_node(pair));
 
 	return node && node->certainty >= CERTAINTY_EXACT && node->certainty <= CERTAINTY_INFERRED;
+}
+
+struct gain_sums gain_part(const struct cpu_sum *ticks, double part, double observations)
+{
+	double squares = ticks->ns * ticks->ns;
+
+	if (ticks->samples == 0 || observations <= 0)
+		return (struct gain_sums){0};
+	return (struct gain_sums){.ticks = part * (double)ticks->samples,
+				  .cpu.ns = part * ticks->ns,
+				  .cpu.squares = part * squares / (double)ticks->samples +
+						 part * (1 - part) * squares / observations};
 }
 
 static struct gain_sums gain_of(const struct profile *p, const struct pair *pair, uint64_t count,
@@ -37,15 +45,8 @@ static struct gain_sums gain_of(const struct profile *p, const struct pair *pair
 {
 	double part = estimate_fraction((double)pair->wasteful_count, (double)count);
 
-	if (!is_told(p, pair))
-		return (struct gain_sums){.untold = pair->wasteful_count};
-	if (ticks->samples == 0)
-		return (struct gain_sums){0};
-	return (struct gain_sums){.ticks = part * (double)ticks->samples,
-				  .cpu.ns = part * ticks->ns,
-				  .cpu.squares =
-				      part * ticks->ns * ticks->ns / (double)ticks->samples +
-				      part * (1 - part) * ticks->ns * ticks->ns / (double)count};
+	return is_told(p, pair) ? gain_part(ticks, part, (double)count)
+				: (struct gain_sums){.untold = pair->wasteful_count};
 }
 
 void gain_sums_add(struct gain_sums *to, const struct gain_sums *from)
@@ -78,6 +79,6 @@ int pair_gains_new(const struct window_result *w, struct gain_sums **out)
 		ticks[w->cpu.contexts[i].node] = cpu_context_sum(&w->cpu.contexts[i]);
 	for (size_t i = 0; i < p->pair_count; i++)
 		gains[i] = gain_of(p, &p->pairs[i], counts[cell(&p->pairs[i])],
-				   &ticks[removable(&p->pairs[i])]);
+				   &ticks[gain_node(&p->pairs[i])]);
 	return 0;
 }

@@ -1,4 +1,4 @@
-#include "daemon/report/content/pair_ranking.h"
+#include "daemon/report/pairs/pair_ranking.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,15 +9,15 @@
  * wasteful observations are no evidence: what they come to together is in "folded". Whole contexts
  * are all listed; of the other views only rows with evidence are, and PAIRS_ROWS_MAX at most.
  */
-#ifndef JXPERF_DAEMON_REPORT_CONTENT_PAIR_RANKING_H
-#define JXPERF_DAEMON_REPORT_CONTENT_PAIR_RANKING_H
+#ifndef JXPERF_DAEMON_REPORT_PAIRS_PAIR_RANKING_H
+#define JXPERF_DAEMON_REPORT_PAIRS_PAIR_RANKING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "daemon/profile/cpu_share.h"
 #include "daemon/profile/profile.h"
-#include "daemon/report/content/gain.h"
+#include "daemon/report/pairs/gain.h"
 #include "daemon/window/result.h"
 
 /* The floor of evidence: with five or more observations an interval has a lower end worth ranking

@@ -17,8 +17,8 @@
  * of what its loop or method takes; and a load whose line the cache does not have any more may cost
  * another access as much once it is gone. Pure functions.
  */
-#ifndef JXPERF_DAEMON_REPORT_CONTENT_GAIN_H
-#define JXPERF_DAEMON_REPORT_CONTENT_GAIN_H
+#ifndef JXPERF_DAEMON_REPORT_PAIRS_GAIN_H
+#define JXPERF_DAEMON_REPORT_PAIRS_GAIN_H
 
 #include <stddef.h>
 
@@ -37,7 +37,11 @@ int pair_gains_new(const struct window_result *w, struct gain_sums **out);
 
 void gain_sums_add(struct gain_sums *to, const struct gain_sums *from);
 
-/* Is it the first access of a pair of this kind that could go? */
-bool gain_is_of_first(Jxp__Kind kind);
+/* Of the CPU time of ticks the part that observations say is wasteful, with both their variances.
+ */
+struct gain_sums gain_part(const struct cpu_sum *ticks, double part, double observations);
+
+/* The node of a pair's access that could go. */
+uint32_t gain_node(const struct pair *pair);
 
 #endif

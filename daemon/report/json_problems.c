@@ -1,0 +1,95 @@
+/* The member "problems" of the JSON report, the first one first. Shares of CPU time are null where
+ * it is not known. */
+#include "daemon/report/json_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/report/text_parts.h"
+#include "proto/kinds.h"
+
+/* The sentence of the text report. */
+static json_t *sentence_json(const struct profile *p, const struct problem *problem)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	report_text_problem_sentence(out, p, problem, " ");
+	return fclose(out) == 0 ? json_string(text) : NULL;
+}
+
+static json_t *method_json(const struct profile *p, uint32_t id)
+{
+	const struct cct_method *m = cct_method(&p->cct, id);
+
+	if (!m)
+		return json_null();
+	return json_pack("{s:s, s:s}", "class", strings_get(&p->strings, m->class_name), "method",
+			 strings_get(&p->strings, m->name));
+}
+
+static json_t *places_json(struct json_writer *writer, const struct problem *problem)
+{
+	_cleanup_json_ json_t *places = json_array();
+
+	for (size_t i = 0; i < problem->place_count && i < PROBLEM_PLACES_MAX; i++)
+		if (json_array_append_new(places,
+					  report_json_location(writer, problem->places[i])) < 0)
+			return NULL;
+	return TAKE_PTR(places);
+}
+
+/* By the name of a kind: how many of the operation's pairs are wasteful. */
+static json_t *pairs_json(const struct problem *problem)
+{
+	_cleanup_json_ json_t *pairs = json_object();
+
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		const struct problem_pairs *of = &problem->pairs[pair_kinds[i].kind];
+
+		if (of->count > 0 &&
+		    json_object_set_new(pairs, pair_kinds[i].name,
+					json_pack("{s:I, s:I}", "wasteful_count",
+						  (json_int_t)of->wasteful, "count",
+						  (json_int_t)of->count)) < 0)
+			return NULL;
+	}
+	return TAKE_PTR(pairs);
+}
+
+static json_t *problem_json(struct json_writer *writer, const struct problem *problem)
+{
+	const struct profile *p = &writer->model->window->profile;
+	const struct pair *pair = problem->largest;
+	json_t *object = json_pack(
+	    "{s:s, s:o, s:s, s:o, s:o, s:f, s:o, s:i, s:o, s:s, s:o, s:o, s:f, s:[f,f], s:f, s:I, "
+	    "s:I}",
+	    "kind", problem_words[problem->kind].name, "sentence", sentence_json(p, problem),
+	    "advice", problem_words[problem->kind].advice, "operation",
+	    method_json(p, problem->method), "caller", method_json(p, problem->caller),
+	    "caller_fraction", problem->caller_part, "places", places_json(writer, problem),
+	    "place_count", (int)problem->place_count, "pairs", pairs_json(problem), "pair_kind",
+	    pair_kind_find(problem->pairs_kind)->name, "watch",
+	    report_json_line(p, pair->watch_node), "trap", report_json_line(p, pair->trap_node),
+	    "fraction", problem->fraction, "fraction_ci95", problem->fraction_ci95.low,
+	    problem->fraction_ci95.high, "inclusive_share", problem->inclusive, "wasteful_count",
+	    (json_int_t)problem->evidence, "told_count", (json_int_t)problem->told);
+
+	object = report_json_with_share(object, "own_share", "own_share_ci95", &problem->own);
+	object = report_json_with_share(object, "saved_share", "saved_share_ci95", &problem->saved);
+	return report_json_with_share(object, "gain_share", "gain_share_ci95", &problem->gain);
+}
+
+json_t *report_json_problems(struct json_writer *writer)
+{
+	const struct problems *problems = &writer->model->problems;
+	_cleanup_json_ json_t *array = json_array();
+
+	for (size_t i = 0; i < problems->count; i++)
+		if (json_array_append_new(array, problem_json(writer, &problems->list[i])) < 0)
+			return NULL;
+	return TAKE_PTR(array);
+}

@@ -1,0 +1,70 @@
+/*
+ * A problem: what one operation of a program does in vain, each once, whatever kinds of pairs,
+ * fields and lines it shows in.
+ *
+ * Its kind follows from which accesses they are and from what the methods are called; it is what
+ * people call such a thing, and what has helped them. docs/problems.md has how each is told.
+ */
+#ifndef JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEM_H
+#define JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/report/pairs/pair_ranking.h"
+
+enum problem_kind {
+	PROBLEM_COPIED,      /* copied and overwritten unread */
+	PROBLEM_CLEARED,     /* cleared, then filled */
+	PROBLEM_GROWN,       /* grown by copying */
+	PROBLEM_OVERWRITTEN, /* stored and overwritten unread otherwise */
+	PROBLEM_REWRITTEN,   /* with the value that is there */
+	PROBLEM_SEARCHED,    /* elements looked through from the beginning */
+	PROBLEM_BOOKKEEPING, /* an object's own fields for each byte or element */
+	PROBLEM_SCAFFOLDING, /* of iterators and wrappers */
+	PROBLEM_REPEATED,    /* evaluated again from what is unchanged */
+	PROBLEM_KINDS,
+};
+
+struct problem_words {
+	const char *name;   /* "copied": in JSON */
+	const char *advice; /* what has helped people */
+	/* The work as such is in vain, with all that it loads: not the part of it that is one of
+	 * these stores. */
+	bool whole;
+};
+
+extern const struct problem_words problem_words[PROBLEM_KINDS];
+
+#define PROBLEM_PLACES_MAX 4
+
+/* Pairs of a kind that are part of a problem, and all that its operation has. */
+struct problem_pairs {
+	uint64_t wasteful;
+	uint64_t walked; /* wasteful, too, and no problem by themselves: loads of a walk */
+	uint64_t count;
+};
+
+struct problem {
+	enum problem_kind kind;
+	Jxp__Kind pairs_kind; /* that most of it shows in */
+	uint32_t method;      /* the operation */
+	uint32_t caller;      /* the method that most of it comes from; 0: none in particular */
+	double caller_part;
+	const struct pair *largest;          /* of the profile */
+	uint32_t places[PROBLEM_PLACES_MAX]; /* locations, the largest first */
+	size_t place_count;                  /* all of them */
+	size_t field_count; /* of these, fields of the class that declares the first place */
+	struct problem_pairs pairs[KIND_VALUES];
+	uint64_t told;   /* wasteful pairs of whose access that could go the method can be told */
+	double fraction; /* of the operation's accesses, or stores: in vain */
+	struct interval fraction_ci95;
+	/* CPU time of the operation; not known without ticks, as the others. */
+	struct cpu_share own;
+	double inclusive;
+	struct cpu_share saved; /* of it, what is in vain: not done again, it would be saved */
+	struct cpu_share gain;  /* what removing the accesses that could go would save */
+	uint64_t evidence;      /* wasteful pairs */
+};
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * What people call the waste of an operation: from the kinds of its pairs, how many fields they
+ * touch, and what its methods are called.
+ */
+#ifndef JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEM_KIND_H
+#define JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEM_KIND_H
+
+#include "daemon/report/problems/grouping.h"
+#include "daemon/report/problems/problem.h"
+
+/* main: the kind of pairs that most of its weight shows in. */
+enum problem_kind problem_kind_of(const struct pair_scope *s, const struct pair_group *group,
+				  Jxp__Kind main);
+
+#endif

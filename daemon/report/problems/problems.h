@@ -1,0 +1,30 @@
+/*
+ * The problems of a window: at most PROBLEMS_MAX, each once, by what could be saved at least.
+ *
+ * Wasteful pairs are grouped by their operation (operation.h); what nearly all comes to by way of
+ * another operation is part of that one. Stacks and compilers' spills are no part of a problem, and
+ * neither are loads that a walk has to make (walks.h), unless one call makes both.
+ *
+ * What could be saved is the CPU time of ticks in the operation, in those of its methods that make
+ * the accesses, times the part of its accesses that is in vain: an algorithm that does not do them
+ * again would save that. It has the intervals of both. What would save less than PROBLEM_SHARE_MIN
+ * is none. Where CPU time is not known, problems are ranked by the part of the accesses.
+ */
+#ifndef JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
+#define JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
+
+#include "daemon/report/problems/problem.h"
+
+#define PROBLEMS_MAX      5u
+#define PROBLEM_SHARE_MIN 0.001
+
+struct problems {
+	struct problem list[PROBLEMS_MAX]; /* they point into the window's profile */
+	size_t count;
+	size_t small; /* operations with evidence that would save too little */
+};
+
+/* 0 or -ENOMEM, and then it is empty. */
+int problems_init(struct problems *out, const struct pair_scope *s);
+
+#endif

@@ -1,0 +1,137 @@
+/* A problem in the text report: a sentence with names, and below it where, what it costs, and what
+ * has helped others. */
+#include "daemon/report/text_parts.h"
+
+#include <inttypes.h>
+
+#include "daemon/report/text_places.h"
+#include "proto/kinds.h"
+
+/* Places that are named one by one. */
+#define NAMED_MAX 2
+
+/* "Attribute.name", "elements of long[] and Attribute.name", "3 fields of Attribute and others". */
+static void places(FILE *out, const struct profile *p, const struct problem *problem)
+{
+	Jxp__Region region = (Jxp__Region)problem->largest->region;
+	size_t named = problem->place_count < NAMED_MAX ? problem->place_count : NAMED_MAX;
+
+	if (problem->field_count > NAMED_MAX) {
+		fprintf(out, "%zu fields of ", problem->field_count);
+		report_text_owner(out, p, problem->places[0]);
+		named = problem->field_count;
+	} else {
+		for (size_t i = 0; i < named; i++) {
+			fputs(i > 0 && i + 1 == problem->place_count ? " and "
+			      : i > 0                                ? ", "
+								     : "",
+			      out);
+			report_text_place(out, p, problem->places[i], region);
+		}
+	}
+	if (problem->place_count > named)
+		fputs(" and others", out);
+}
+
+struct sentence {
+	const char *verb;
+	const char *stop; /* behind the places */
+	const char *rest; /* before the part */
+};
+
+static const struct sentence sentences[PROBLEM_KINDS] = {
+    [PROBLEM_COPIED] = {"copies", ",", "overwritten before anybody reads it in"},
+    [PROBLEM_CLEARED] = {"clears", ",", "and it is filled again before anybody reads it, in"},
+    [PROBLEM_GROWN] = {"copies", "", "as it grows, in"},
+    [PROBLEM_OVERWRITTEN] = {"stores", ",", "overwritten before anybody reads it in"},
+    [PROBLEM_REWRITTEN] = {"stores", "", "again with the value that is there already in"},
+    [PROBLEM_SEARCHED] = {"looks through", "", "again, of which nothing has changed in"},
+    [PROBLEM_BOOKKEEPING] = {"loads", "", "again each time, unchanged in"},
+    [PROBLEM_SCAFFOLDING] = {"goes by way of", "", "for each element, unchanged in"},
+    [PROBLEM_REPEATED] = {"loads", "", "again, and works on what is unchanged in"},
+};
+
+void report_text_problem_sentence(FILE *out, const struct profile *p, const struct problem *problem,
+				  const char *gap)
+{
+	const struct sentence *words = &sentences[problem->kind];
+
+	report_text_method(out, p, problem->method);
+	fprintf(out, " %s ", words->verb);
+	places(out, p, problem);
+	fprintf(out, "%s%s%s %.0f%% of its %s", words->stop, gap, words->rest,
+		100 * problem->fraction,
+		problem_words[problem->kind].whole ? "stores" : "accesses");
+}
+
+static void percents(FILE *out, const struct cpu_share *share)
+{
+	report_text_percent(out, share->share);
+	fprintf(out, " of CPU time (%.1f to %.1f%%)", 100 * share->ci95.low,
+		100 * share->ci95.high);
+}
+
+static void costs(FILE *out, const struct problem *problem)
+{
+	if (problem->saved.known) {
+		fputs("   not doing it again could save up to ", out);
+		percents(out, &problem->saved);
+		fputs(";\n   it takes ", out);
+		report_text_percent(out, problem->own.share);
+		fputs(" itself, and ", out);
+		report_text_percent(out, problem->inclusive);
+		fputs(" with all that it calls\n", out);
+	}
+	if (!problem->gain.known)
+		return;
+	fprintf(out, "   removing the %s alone could save up to ",
+		pair_kind_find(problem->pairs_kind)->removable);
+	percents(out, &problem->gain);
+	fputc('\n', out);
+}
+
+static void line_or_nobody(FILE *out, const struct profile *p, uint32_t node)
+{
+	if (node)
+		report_text_line(out, p, node);
+	else
+		fputs("[calling context unknown]", out);
+}
+
+static void where(FILE *out, const struct report_model *m, const struct problem *problem)
+{
+	const struct profile *p = &m->window->profile;
+	const struct pair *pair = problem->largest;
+	const char *access = pair_kind_find(problem->pairs_kind)->access;
+
+	fprintf(out, "   %s in ", access);
+	line_or_nobody(out, p, pair->watch_node);
+	if (report_is_same_line(p, pair->watch_node, pair->trap_node)) {
+		fputs(", and again there", out);
+	} else {
+		fprintf(out, ",\n   %s again in ", access);
+		line_or_nobody(out, p, pair->trap_node);
+	}
+	if (problem->caller) {
+		fprintf(out, ",\n   %.0f%% of it from ", 100 * problem->caller_part);
+		report_text_method(out, p, problem->caller);
+	}
+	report_text_loops_of(out, m, pair, true, ",\n   ", "");
+	fputc('\n', out);
+}
+
+void report_text_problem(FILE *out, const struct report_model *m, size_t rank)
+{
+	const struct problem *problem = &m->problems.list[rank];
+
+	fprintf(out, "%zu. ", rank + 1);
+	report_text_problem_sentence(out, &m->window->profile, problem, "\n   ");
+	fprintf(out, " (%.0f to %.0f%%)\n", 100 * problem->fraction_ci95.low,
+		100 * problem->fraction_ci95.high);
+	where(out, m, problem);
+	costs(out, problem);
+	fprintf(out,
+		"   %" PRIu64 " wasteful pairs, the method is told of %.0f%%; helped others: %s\n",
+		problem->evidence, 100 * (double)problem->told / (double)problem->evidence,
+		problem_words[problem->kind].advice);
+}

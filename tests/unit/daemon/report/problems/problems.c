@@ -1,0 +1,332 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/report/problems/problems.h"
+
+#define DEAD  JXP__KIND__KIND_DEAD_STORE
+#define STORE JXP__KIND__KIND_SILENT_STORE
+#define LOAD  JXP__KIND__KIND_SILENT_LOAD
+
+#define FIELD   JXP__LOCATION__KIND__FIELD
+#define ELEMENT JXP__LOCATION__KIND__ELEMENT
+
+static struct window_result *w;
+
+/* 10,000 ticks of 5 ms. */
+static int set_up(void **state)
+{
+	(void)state;
+	w = calloc(1, sizeof(*w));
+	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
+	w->request.cpu = true;
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = 10000;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 10000 * 5 * NS_PER_MS;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	profile_release(&w->profile);
+	cpu_profile_release(&w->cpu);
+	free(w);
+	return 0;
+}
+
+static uint32_t text(const char *name)
+{
+	uint32_t id;
+
+	assert_int_equal(strings_intern(&w->profile.strings, name, &id), 0);
+	return id;
+}
+
+/* "Class.name" at a bytecode, below a caller. */
+static uint32_t frame(uint32_t parent, const char *class_name, const char *name, int32_t bci)
+{
+	struct cct_method m = {.class_name = text(class_name), .name = text(name)};
+	struct cct_node n = {
+	    .parent = parent, .bci = bci, .line = 10 + bci, .tier = JXP__TIER__TIER_JIT};
+	uint32_t id;
+
+	assert_int_equal(cct_add_method(&w->profile.cct, &m, &n.method), 0);
+	assert_int_equal(cct_add_node(&w->profile.cct, &n, &id), 0);
+	cct_mark(&w->profile.cct, id, CERTAINTY_CHECKED);
+	return id;
+}
+
+static uint32_t place(Jxp__Location__Kind kind, const char *class_name, const char *field,
+		      const char *type)
+{
+	struct location l = {.kind = kind, .class_name = text(class_name)};
+	uint32_t id;
+
+	l.declared_in = kind == FIELD ? l.class_name : 0;
+	l.field = text(field);
+	l.type = text(type);
+	assert_int_equal(locations_add(&w->profile.locations, &l, &id), 0);
+	return id;
+}
+
+static void observe(Jxp__Kind kind, uint32_t watch, uint32_t trap, uint32_t location, bool wasteful,
+		    unsigned count)
+{
+	const struct observation o = {.kind = kind,
+				      .region = JXP__REGION__REGION_HEAP,
+				      .location = location,
+				      .wasteful = wasteful,
+				      .checked_bytes = 8,
+				      .watch_node = watch,
+				      .trap_node = trap,
+				      .cpu_ns = 5 * NS_PER_MS};
+
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(profile_add(&w->profile, &o), 0);
+}
+
+static void tick(uint32_t node, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, node,
+						 false, 5 * NS_PER_MS),
+				 0);
+}
+
+static struct problems problems(void)
+{
+	struct pair_scope scope;
+	struct problems out;
+
+	assert_int_equal(pair_scope_init(&scope, w, NULL), 0);
+	assert_int_equal(problems_init(&out, &scope), 0);
+	pair_scope_release(&scope);
+	return out;
+}
+
+static const char *method(uint32_t id)
+{
+	return strings_get(&w->profile.strings, cct_method(&w->profile.cct, id)->name);
+}
+
+/* Three fields of one copy, and the work that it is done for, which is not in vain. */
+static void a_copy_is_one_problem_whatever_fields_it_has(void **state)
+{
+	uint32_t main = frame(0, "Main", "main", 1);
+	uint32_t copy = frame(main, "Table", "getEntry", 2);
+	struct problems found;
+
+	(void)state;
+	observe(DEAD, copy, copy, place(FIELD, "Entry", "name", "Name"), true, 30);
+	observe(DEAD, copy, copy, place(FIELD, "Entry", "key", "Key"), true, 20);
+	observe(DEAD, copy, copy, place(FIELD, "Entry", "value", "Value"), true, 10);
+	observe(DEAD, copy, copy, place(FIELD, "Entry", "value", "Value"), false, 20);
+	observe(LOAD, copy, copy, place(FIELD, "Name", "text", "Text"), false, 80);
+	tick(copy, 1000);
+	tick(main, 500);
+	found = problems();
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.list[0].kind, PROBLEM_COPIED);
+	assert_string_equal(method(found.list[0].method), "getEntry");
+	assert_string_equal(method(found.list[0].caller), "main");
+	assert_int_equal(found.list[0].evidence, 60);
+	assert_int_equal(found.list[0].told, 60);
+	assert_int_equal(found.list[0].place_count, 3);
+	assert_int_equal(found.list[0].field_count, 3);
+	/* What it loads it loads for the stores: three quarters of a tenth of the time. */
+	assert_float_equal(found.list[0].own.share, 0.1, 1e-9);
+	assert_float_equal(found.list[0].fraction, 0.75, 1e-9);
+	assert_float_equal(found.list[0].saved.share, 0.075, 1e-9);
+	assert_true(found.list[0].saved.ci95.low < 0.07 && found.list[0].saved.ci95.low > 0.05);
+	assert_true(found.list[0].saved.ci95.high > 0.08 && found.list[0].saved.ci95.high < 0.1);
+}
+
+/* A store that is both overwritten unread and has the same value goes once. */
+static void what_could_go_by_two_kinds_is_gained_once(void **state)
+{
+	uint32_t store = frame(0, "Main", "put", 1);
+	uint32_t field = place(FIELD, "Main", "last", "int");
+	struct problems found;
+
+	(void)state;
+	observe(DEAD, store, store, field, true, 60);
+	observe(DEAD, store, store, field, false, 40);
+	observe(STORE, store, store, field, true, 80);
+	observe(STORE, store, store, field, false, 20);
+	tick(store, 1000);
+	found = problems();
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.list[0].kind, PROBLEM_REWRITTEN);
+	assert_float_equal(found.list[0].gain.share, 0.08, 1e-9);
+	assert_float_equal(found.list[0].fraction, 0.8, 1e-9);
+}
+
+/* Twice as much of the time, and a tenth of it in vain: that is less. */
+static void what_could_be_saved_decides(void **state)
+{
+	uint32_t often = frame(0, "Main", "often", 1), rarely = frame(0, "Main", "rarely", 2);
+	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
+	struct problems found;
+
+	(void)state;
+	observe(LOAD, rarely, rarely, bytes, true, 40);
+	observe(LOAD, rarely, rarely, bytes, false, 360);
+	observe(LOAD, often, often, bytes, true, 30);
+	tick(rarely, 2000);
+	tick(often, 1000);
+	found = problems();
+	assert_int_equal(found.count, 2);
+	assert_string_equal(method(found.list[0].method), "often");
+	assert_float_equal(found.list[0].saved.share, 0.1, 1e-9);
+	assert_string_equal(method(found.list[1].method), "rarely");
+	assert_float_equal(found.list[1].saved.share, 0.02, 1e-9);
+}
+
+static void loads_that_a_walk_makes_are_no_problem(void **state)
+{
+	uint32_t get = frame(0, "Map", "get", 1), again = frame(0, "Map", "get", 5);
+	uint32_t next = place(FIELD, "Map$Node", "next", "Map$Node");
+	struct problems found;
+
+	(void)state;
+	observe(LOAD, get, get, next, true, 50);
+	observe(LOAD, get, get, place(FIELD, "Map$Node", "key", "Key"), true, 50);
+	observe(LOAD, get, get, place(FIELD, "Map", "table", "Map$Node[]"), true, 50);
+	observe(LOAD, get, get, place(ELEMENT, "Map$Node[]", "", "Map$Node"), true, 50);
+	observe(LOAD, get, get, place(JXP__LOCATION__KIND__HEADER, "Map", "class", ""), true, 50);
+	tick(get, 1000);
+	assert_int_equal(problems().count, 0);
+	/* One call has loaded it already. */
+	observe(LOAD, get, again, next, true, 50);
+	tick(again, 100);
+	found = problems();
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.list[0].evidence, 50);
+	assert_float_equal(found.list[0].fraction, 1. / 6, 1e-9);
+}
+
+static void stacks_and_spills_are_no_problem(void **state)
+{
+	uint32_t node = frame(0, "Main", "run", 1);
+
+	(void)state;
+	observe(STORE, node, node, place(JXP__LOCATION__KIND__SPILL, "", "", ""), true, 50);
+	observe(STORE, node, node, place(JXP__LOCATION__KIND__STACK, "", "", ""), true, 50);
+	tick(node, 1000);
+	assert_int_equal(problems().count, 0);
+}
+
+/* All of get's waste is scan's doing. */
+static void a_step_is_part_of_the_operation_that_takes_it(void **state)
+{
+	uint32_t main = frame(0, "Main", "main", 1);
+	uint32_t scan = frame(main, "Reader", "scan", 2), get = frame(scan, "Buffer", "get", 3);
+	uint32_t other = frame(main, "Other", "work", 4);
+	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
+	struct problems found;
+
+	(void)state;
+	observe(LOAD, scan, scan, bytes, true, 20);
+	observe(LOAD, get, get, place(FIELD, "Buffer", "limit", "int"), true, 30);
+	observe(LOAD, other, other, bytes, true, 10);
+	tick(scan, 1000);
+	tick(get, 500);
+	tick(other, 400);
+	found = problems();
+	assert_int_equal(found.count, 2);
+	assert_string_equal(method(found.list[0].method), "scan");
+	assert_int_equal(found.list[0].evidence, 50);
+	assert_float_equal(found.list[0].own.share, 0.15, 1e-9);
+	assert_string_equal(method(found.list[1].method), "work");
+}
+
+/* Two loads in methods that one method calls, and a caller of code in java.util. */
+static void whose_doing_it_is(void **state)
+{
+	uint32_t main = frame(0, "Main", "main", 1);
+	uint32_t check = frame(main, "Form", "check", 2),
+		 check_again = frame(main, "Form", "check", 7);
+	uint32_t first = frame(check, "Form", "isEmpty", 1);
+	uint32_t second = frame(check_again, "Form", "isLong", 1);
+	uint32_t subtract = frame(main, "Lists", "subtract", 4);
+	uint32_t remove = frame(subtract, "java.util.ArrayList", "remove", 3);
+	uint32_t jdk = frame(remove, "java.util.Objects", "equals", 5);
+	uint32_t equals = frame(jdk, "java.lang.Integer", "equals", 4);
+	struct problems found;
+
+	(void)state;
+	observe(LOAD, first, second, place(FIELD, "Form", "text", "String"), true, 20);
+	observe(LOAD, equals, equals, place(FIELD, "java.lang.Integer", "value", "int"), true, 20);
+	observe(LOAD, remove, remove, place(ELEMENT, "Object[]", "", "Object"), true, 20);
+	tick(second, 1000);
+	tick(remove, 800);
+	tick(equals, 100);
+	found = problems();
+	assert_int_equal(found.count, 2);
+	assert_string_equal(method(found.list[0].method), "check");
+	assert_string_equal(method(found.list[0].caller), "main");
+	assert_string_equal(method(found.list[1].method), "remove");
+	assert_string_equal(method(found.list[1].caller), "subtract");
+	assert_int_equal(found.list[1].kind, PROBLEM_SEARCHED);
+}
+
+static void too_little_evidence_or_time_is_no_problem(void **state)
+{
+	uint32_t four = frame(0, "Main", "four", 1), small = frame(0, "Main", "small", 2);
+	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
+
+	(void)state;
+	observe(LOAD, four, four, bytes, true, 4);
+	observe(LOAD, small, small, bytes, true, 40);
+	tick(four, 1000);
+	tick(small, 5);
+	assert_int_equal(problems().count, 0);
+	assert_int_equal(problems().small, 1);
+}
+
+/* Without CPU time the part of the accesses decides. */
+static void operations_samplers_rank_by_accesses(void **state)
+{
+	uint32_t some = frame(0, "Main", "some", 1), all = frame(0, "Main", "all", 2);
+	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
+	struct problems found;
+
+	(void)state;
+	w->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
+	w->request.cpu = false;
+	observe(LOAD, some, some, bytes, true, 50);
+	observe(LOAD, some, some, bytes, false, 50);
+	observe(LOAD, all, all, bytes, true, 50);
+	found = problems();
+	assert_int_equal(found.count, 2);
+	assert_string_equal(method(found.list[0].method), "all");
+	assert_false(found.list[0].saved.known || found.list[0].gain.known);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(a_copy_is_one_problem_whatever_fields_it_has, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(what_could_go_by_two_kinds_is_gained_once, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(what_could_be_saved_decides, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(loads_that_a_walk_makes_are_no_problem, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(stacks_and_spills_are_no_problem, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_step_is_part_of_the_operation_that_takes_it, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(whose_doing_it_is, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(too_little_evidence_or_time_is_no_problem, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(operations_samplers_rank_by_accesses, set_up,
+					    tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
