@@ -7,9 +7,10 @@
 
 #include "common/cleanup.h"
 
-/* Rows that are held against each other; more are shown to differ only in two different programs.
- */
+/* Rows that are held against each other, and of which it is said where they are called: more are
+ * shown to differ only in two different programs. */
 #define PAIRS_MAX 256u
+#define PATHS_MAX 1000u
 
 /* ---------------------------------------------------------------- what there is to compare */
 
@@ -198,7 +199,7 @@ static void sum_within(struct held *h, const struct comparison *c)
 		uint32_t called = h->of_method[t->nodes[node].method];
 		double difference;
 
-		if (called == COMPARISON_NONE || !compare_tree_is_outermost(t, node))
+		if (called == COMPARISON_NONE || !t->nodes[node].outermost)
 			continue;
 		difference = node_difference(c, node);
 		for (uint32_t n = t->nodes[node].parent; n; n = t->nodes[n].parent) {
@@ -304,7 +305,7 @@ static uint32_t main_context(const struct comparison *c, const struct comparison
 	for (uint32_t node = 1; node < t->node_count; node++) {
 		double carried;
 
-		if (t->nodes[node].method != row->method || !compare_tree_is_outermost(t, node))
+		if (t->nodes[node].method != row->method || !t->nodes[node].outermost)
 			continue;
 		carried = sign * node_difference(c, node);
 		if (carried > most) {
@@ -335,7 +336,7 @@ static void rest_of(const struct comparison *c, uint32_t method, uint32_t caller
 	for (uint32_t node = 1; node < t->node_count; node++) {
 		uint32_t n = t->nodes[node].parent;
 
-		if (t->nodes[node].method != method || !compare_tree_is_outermost(t, node))
+		if (t->nodes[node].method != method || !t->nodes[node].outermost)
 			continue;
 		while (n && t->nodes[n].method != caller)
 			n = t->nodes[n].parent;
@@ -371,7 +372,7 @@ static int explain(struct comparison *c)
 	sum_within(&held, c);
 	find_messengers(&held, c);
 	find_parts(&held, c);
-	for (size_t i = 0; i < c->shown_count; i++) {
+	for (size_t i = 0; i < c->shown_count && i < PATHS_MAX; i++) {
 		find_path(c, &c->rows[i]);
 		c->rows[i].moved = has_moved(c, &c->rows[i]);
 	}

@@ -23,7 +23,8 @@
 /* A larger tree loses its smallest leaves to their parents, more waste the least of it. */
 #define COMPARE_NODES_MAX 32768u
 #define COMPARE_WASTE_MAX 8192u
-#define COMPARE_NAME_MAX  512u /* bytes of a name that are kept */
+#define COMPARE_DEPTH_MAX 1024u /* frames of a context */
+#define COMPARE_NAME_MAX  512u  /* bytes of a name that are kept */
 
 #define COMPARE_FACT_BYTES 128
 

@@ -172,13 +172,15 @@ static int read_nodes(struct compare_side *s, const json_t *object)
 	const json_t *ns = json_object_get(object, "ns");
 	const json_t *ticks = json_object_get(object, "ticks");
 	size_t count = json_array_size(parents);
+	_cleanup_free_ uint16_t *depths = NULL; /* by node */
 
 	if (!json_is_array(parents) || count > COMPARE_NODES_MAX ||
 	    json_array_size(methods) != count || json_array_size(ns) != count ||
 	    json_array_size(ticks) != count)
 		return -EBADMSG;
 	s->nodes = calloc(count + 1, sizeof(*s->nodes));
-	if (!s->nodes)
+	depths = calloc(count + 1, sizeof(*depths));
+	if (!s->nodes || !depths)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		struct compare_node *n = &s->nodes[i];
@@ -187,8 +189,9 @@ static int read_nodes(struct compare_side *s, const json_t *object)
 		    !index_of(json_array_get(methods, i), s->method_count, &n->method) ||
 		    !number(json_array_get(ns, i), NS_MAX, &n->ns) ||
 		    !number(json_array_get(ticks, i), NS_MAX, &n->ticks) ||
-		    (n->ns == 0) != (n->ticks == 0))
+		    (n->ns == 0) != (n->ticks == 0) || depths[n->parent] == COMPARE_DEPTH_MAX)
 			return -EBADMSG;
+		depths[i + 1] = (uint16_t)(depths[n->parent] + 1);
 	}
 	s->node_count = count;
 	return 0;

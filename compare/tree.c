@@ -138,7 +138,7 @@ static int add_nodes(struct compare_tree *t, const struct compare_side sides[2])
 
 /* ---------------------------------------------------------------- sums */
 
-bool compare_tree_is_outermost(const struct compare_tree *t, uint32_t node)
+static bool is_outermost(const struct compare_tree *t, uint32_t node)
 {
 	uint32_t method = t->nodes[node].method;
 
@@ -173,11 +173,11 @@ static void add_up(struct compare_tree *t)
 	for (size_t i = 1; i < t->node_count; i++) {
 		struct compare_tree_node *n = &t->nodes[i];
 		struct compare_method *m = &t->methods[n->method];
-		bool outermost = compare_tree_is_outermost(t, (uint32_t)i);
 
+		n->outermost = is_outermost(t, (uint32_t)i);
 		for (int s = 0; s < 2; s++) {
 			compare_sums_add(&m->own[s], &n->own[s]);
-			if (outermost)
+			if (n->outermost)
 				compare_sums_add(&m->total[s], &n->total[s]);
 		}
 	}

@@ -14,6 +14,7 @@
 struct compare_tree_node {
 	uint32_t parent; /* 0: none, and before its children */
 	uint32_t method; /* of the tree */
+	bool outermost;  /* of its method on its path */
 	struct compare_sums own[2];
 	struct compare_sums total[2]; /* with what is below */
 };
@@ -38,9 +39,6 @@ int compare_tree_init(struct compare_tree *t, const struct compare_side sides[2]
 void compare_tree_release(struct compare_tree *t);
 
 void compare_sums_add(struct compare_sums *to, const struct compare_sums *from);
-
-/* Is it the outermost of its method on its path? */
-bool compare_tree_is_outermost(const struct compare_tree *t, uint32_t node);
 
 /* The first node above it that is of another method, or 0. */
 uint32_t compare_tree_caller(const struct compare_tree *t, uint32_t node);

@@ -5,6 +5,8 @@
 #include <errno.h>
 
 #include "common/clock.h"
+#include "compare/side_json.h"
+#include "daemon/combine/window_side.h"
 #include "daemon/machine/sampler_choice.h"
 #include "daemon/report/json_parts.h"
 #include "proto/words.h"
@@ -71,6 +73,17 @@ static json_t *window_json(const struct report_model *m)
 	return with_merged(with_schedule(window, &w->request.schedule), w->merged);
 }
 
+/* What another window's is compared with, whatever is wanted of the rest; null in a window without
+ * ticks. */
+static json_t *comparison_json(const struct window_result *w)
+{
+	_cleanup_(compare_side_release) struct compare_side side;
+
+	if (window_side_init(&side, w) < 0)
+		return NULL;
+	return side.whole_ns > 0 ? compare_side_json(&side) : json_null();
+}
+
 static json_t *document_json(struct json_writer *writer, size_t limit)
 {
 	const struct report_model *m = writer->model;
@@ -100,12 +113,12 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 	subsuming = m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null();
 	if (!cpu || !subsuming)
 		return NULL;
-	document = json_pack(
-	    "{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:O, s:o, s:O, s:O, s:o}", "schema", REPORT_SCHEMA,
-	    "window", window_json(m), "quality", report_json_quality(m), "problems", problems,
-	    "inefficiency", kinds, "objects_summary", objects_summary, "objects", objects,
-	    "classes", classes, "numa", report_json_numa(m), "cpu", cpu, "subsuming", subsuming,
-	    "comparison", report_json_comparison(m));
+	document = json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:O, s:o, s:O, s:O, s:o}",
+			     "schema", REPORT_SCHEMA, "window", window_json(m), "quality",
+			     report_json_quality(m), "problems", problems, "inefficiency", kinds,
+			     "objects_summary", objects_summary, "objects", objects, "classes",
+			     classes, "numa", report_json_numa(m), "cpu", cpu, "subsuming",
+			     subsuming, "comparison", comparison_json(m->window));
 	return document && report_json_loops(writer, limit, document) == 0 ? TAKE_PTR(document)
 									   : NULL;
 }

@@ -58,9 +58,6 @@ int report_json_loop_pairs(struct json_writer *writer, const struct report_loop 
 /* The member "merged" of "window". */
 json_t *report_json_merged(const struct window_merged *m);
 
-/* The member "comparison", whatever is wanted of the rest; null in a window without ticks. */
-json_t *report_json_comparison(const struct report_model *m);
-
 /* The member "quality". */
 json_t *report_json_quality(const struct report_model *m);
 

@@ -33,10 +33,17 @@ static double wasted_by(const struct pair *pair)
 	return pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes;
 }
 
+/* An iterator's loads of a table of nodes nobody has to make: it may have few of them. */
+static bool is_iteration(const struct profile *p, const struct pair *pair)
+{
+	return locations_get(&p->locations, pair->location).kind == JXP__LOCATION__KIND__ELEMENT &&
+	       operation_is_scaffolding(p, gain_node(pair));
+}
+
 static bool is_walk(const struct pair_scope *s, const struct pair *pair, const bool *walked)
 {
 	return pair->kind == JXP__KIND__KIND_SILENT_LOAD && walked[pair->location] &&
-	       !operation_is_one_call(s, pair);
+	       !is_iteration(&s->window->profile, pair) && !operation_is_one_call(s, pair);
 }
 
 static int compare_members(const void *a, const void *b)
@@ -103,11 +110,19 @@ static uint32_t end_of(const uint32_t *part_of, uint32_t step)
 	return step;
 }
 
+/* Is most of what two operations waste loads, or not, of both? */
+static bool is_alike(const double *wastes, const double *loads, const struct way *way)
+{
+	return (2 * loads[way->step] > wastes[way->step]) ==
+	       (2 * loads[way->caller] > wastes[way->caller]);
+}
+
 /* ways: those of one step, added up by caller. */
-static void join(uint32_t *part_of, const double *wastes, const struct way *way)
+static void join(uint32_t *part_of, const double *wastes, const double *loads,
+		 const struct way *way)
 {
 	if (way->caller && way->weight >= MERGED_PART * wastes[way->step] &&
-	    wastes[way->caller] >= MERGED_WASTE * wastes[way->step])
+	    wastes[way->caller] >= MERGED_WASTE * wastes[way->step] && is_alike(wastes, loads, way))
 		part_of[way->step] = way->caller;
 }
 
@@ -115,13 +130,17 @@ static int join_steps(struct group_member *members, size_t count, const struct p
 {
 	size_t methods = p->cct.method_count + 1;
 	_cleanup_free_ double *wastes = calloc(methods, sizeof(*wastes));
+	_cleanup_free_ double *loads = calloc(methods, sizeof(*loads));
 	_cleanup_free_ uint32_t *part_of = calloc(methods, sizeof(*part_of));
 	_cleanup_free_ struct way *ways = calloc(count + 1, sizeof(*ways));
 
-	if (!wastes || !part_of || !ways)
+	if (!wastes || !loads || !part_of || !ways)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		wastes[members[i].step] += members[i].wasted;
+		if (members[i].pair->kind == JXP__KIND__KIND_SILENT_LOAD)
+			loads[members[i].step] += members[i].wasted;
+	}
 	for (size_t i = 0; i < count; i++)
 		ways[i] = (struct way){.step = members[i].step,
 				       .caller = calling_operation(p, members[i].node, wastes),
@@ -130,7 +149,7 @@ static int join_steps(struct group_member *members, size_t count, const struct p
 	for (size_t i = 0, next; i < count; i = next) {
 		for (next = i + 1; next < count && compare_ways(&ways[i], &ways[next]) == 0; next++)
 			ways[i].weight += ways[next].weight;
-		join(part_of, wastes, &ways[i]);
+		join(part_of, wastes, loads, &ways[i]);
 	}
 	for (size_t i = 0; i < count; i++)
 		members[i].operation = end_of(part_of, members[i].step);

@@ -3,8 +3,8 @@
  * no part of any).
  *
  * An operation whose waste comes by way of one other operation for MERGED_PART is a step of that
- * one, unless that has next to no waste besides, what a walk has to load again included: who goes
- * over the elements does what is done with each.
+ * one, if most of both is loads, or of neither, unless that has next to no waste besides, what a
+ * walk has to load again included: who goes over the elements does what is done with each.
  */
 #ifndef JXPERF_DAEMON_REPORT_PROBLEMS_GROUPING_H
 #define JXPERF_DAEMON_REPORT_PROBLEMS_GROUPING_H

@@ -69,13 +69,31 @@ bool operation_is_one_call(const struct pair_scope *s, const struct pair *pair)
 	       is_one_frame(s, pair->watch_node, pair->trap_node);
 }
 
+static const char *class_name(const struct profile *p, uint32_t node)
+{
+	const struct cct_method *m = cct_method(&p->cct, method_of(p, node));
+
+	return m ? strings_get(&p->strings, m->class_name) : "";
+}
+
+bool operation_is_scaffolding(const struct profile *p, uint32_t node)
+{
+	static const char *const words[] = {"Iterator", "Itr",     "Spliterator",
+					    "Wrapper",  "Adapter", "Enumerat"};
+	const char *name = class_name(p, node);
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(name, words[i]))
+			return true;
+	return false;
+}
+
 bool operation_is_basic(const struct profile *p, uint32_t node)
 {
 	static const char *const packages[] = {"java.lang.",   "java.util.", "java.io.",
 					       "java.nio.",    "java.math.", "java.text.",
 					       "jdk.internal."};
-	const struct cct_method *m = cct_method(&p->cct, method_of(p, node));
-	const char *name = m ? strings_get(&p->strings, m->class_name) : "";
+	const char *name = class_name(p, node);
 
 	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
 		if (strncmp(name, packages[i], strlen(packages[i])) == 0)

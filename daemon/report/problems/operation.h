@@ -23,6 +23,9 @@ struct operation operation_of(const struct pair_scope *s, const struct pair *pai
  * could keep the value in between. */
 bool operation_is_one_call(const struct pair_scope *s, const struct pair *pair);
 
+/* Is a frame of an iterator's or wrapper's method, by the name of its class? */
+bool operation_is_scaffolding(const struct profile *p, uint32_t node);
+
 /* Is a frame of the JDK's basic packages: collections, strings, streams of bytes? What is done with
  * them is their callers' doing. */
 bool operation_is_basic(const struct profile *p, uint32_t node);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "daemon/report/problems/operation.h"
+
 const struct problem_words problem_words[PROBLEM_KINDS] = {
     [PROBLEM_COPIED] = {"copied", "reading the original, or copying what is used alone", true},
     [PROBLEM_CLEARED] = {"cleared", "no clearing of what will be filled", true},
@@ -47,11 +49,6 @@ static const char *method_name(const struct profile *p, const struct cct_method 
 	return m ? strings_get(&p->strings, m->name) : "";
 }
 
-static const char *class_name(const struct profile *p, const struct cct_method *m)
-{
-	return m ? strings_get(&p->strings, m->class_name) : "";
-}
-
 static bool clears(const struct profile *p, const struct pair *pair)
 {
 	static const char *const words[] = {"clear", "fill",      "reset", "zero",
@@ -75,14 +72,6 @@ static bool grows(const struct profile *p, const struct pair *pair)
 
 	return begins(method_name(p, method_at(p, pair->watch_node)), words) ||
 	       begins(method_name(p, method_at(p, pair->trap_node)), words);
-}
-
-static bool wraps(const struct profile *p, const struct pair *pair)
-{
-	static const char *const words[] = {"Iterator", "Itr", "Spliterator", "Wrapper", "Adapter",
-					    "Enumerat", ""};
-
-	return contains(class_name(p, method_at(p, gain_node(pair))), words);
 }
 
 /* ---------------------------------------------------------------- weights */
@@ -142,7 +131,7 @@ static void add(struct tally *t, const struct profile *p, const struct group_mem
 	t->clears += clears(p, m->pair) ? m->weight : 0;
 	t->copies += copies(p, m->pair) ? m->weight : 0;
 	t->grows += grows(p, m->pair) ? m->weight : 0;
-	t->wraps += wraps(p, m->pair) ? m->weight : 0;
+	t->wraps += operation_is_scaffolding(p, gain_node(m->pair)) ? m->weight : 0;
 	t->same += is_one_bytecode(p, m->pair) ? m->weight : 0;
 	t->objects += is_of_objects(p, &l) ? m->weight : 0;
 	t->own_fields += is_own_field(p, m->pair, &l) ? m->weight : 0;

@@ -315,6 +315,9 @@ static void estimate(struct problem *out, const struct pair_scope *s, const stru
 	out->inclusive = estimate_fraction(time->total.ns, whole.ns);
 	if (2 * gain.untold <= out->evidence)
 		out->gain = share_of(&gain, &whole);
+	/* Whoever does nothing of it does not make these accesses either. */
+	if (out->gain.known && out->gain.share > out->saved.share)
+		out->saved = out->gain;
 }
 
 /* ---------------------------------------------------------------- ranking */

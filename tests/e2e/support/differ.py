@@ -32,11 +32,11 @@ def repaired_classes(twin):
     return compile_java({f"{program}.java": text.replace(old, new), "Workload.java": source("Workload")})
 
 
-def builds(jdk, twin):
+def builds(jdk, twin, *options):
     """A JVM with the program as it is, and one with its repaired build, in turn; each ends when the next is asked for."""
     program = TWINS[twin][0]
     for before in ([], [repaired_classes(twin)]):
-        target = Workload(jdk, program, before=before)
+        target = Workload(jdk, program, *options, before=before)
         try:
             yield target
         finally:

@@ -138,12 +138,38 @@ static void figures_that_cannot_be_are_refused(void **state)
 	assert_lie(NULL, "waste", 0, json_null());
 }
 
+/* As deep as contexts are, and one deeper. */
+static void contexts_that_are_too_deep_are_refused(void **state)
+{
+	(void)state;
+	for (unsigned depth = COMPARE_DEPTH_MAX; depth <= COMPARE_DEPTH_MAX + 1; depth++) {
+		_cleanup_(compare_side_release) struct compare_side from = sample(),
+								    to = {.pid = 0};
+		struct err err = {""};
+		_cleanup_free_ char *text = NULL;
+
+		free(from.nodes);
+		from.nodes = calloc(depth, sizeof(*from.nodes));
+		assert_non_null(from.nodes);
+		for (from.node_count = 0; from.node_count < depth; from.node_count++)
+			from.nodes[from.node_count] =
+			    (struct compare_node){.parent = (uint32_t)from.node_count, .method = 1};
+		text = report(compare_side_json(&from));
+		if (depth > COMPARE_DEPTH_MAX)
+			refused(text, EBADMSG, "figures");
+		else
+			assert_int_equal(compare_side_read(&to, "a.json", text, strlen(text), &err),
+					 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_side_is_read_as_it_was_written),
 	    cmocka_unit_test(what_is_no_report_is_refused_with_the_reason),
 	    cmocka_unit_test(figures_that_cannot_be_are_refused),
+	    cmocka_unit_test(contexts_that_are_too_deep_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,10 +38,11 @@ static inline struct compare_side side_of(unsigned number, double ticks)
 static inline uint32_t side_method(struct compare_side *s, const char *name)
 {
 	for (uint32_t i = 0; i < s->method_count; i++)
-		if (strcmp(s->methods[i], name) == 0)
+		if (s->methods[i] && strcmp(s->methods[i], name) == 0)
 			return i + 1;
 	assert(s->method_count < FIXTURE_NODES);
 	s->methods[s->method_count] = strdup(name);
+	assert(s->methods[s->method_count]);
 	return (uint32_t)++s->method_count;
 }
 
