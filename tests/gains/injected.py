@@ -58,7 +58,7 @@ TARGETS = (
     Target("JythonScript", "org.python.core.PyList.pyset", 8, 10),
     Target("PdfText", "org.apache.pdfbox.text.PDFTextStripper.processTextPosition", 60, 15),
     Target("DerbyQueries", "org.apache.derby.impl.store.raw.data.StoredPage.restoreRecordFromSlot", 60),
-    Target("LuceneSearch", "org.apache.lucene.util.BytesRefHash.add", 30),
+    Target("LuceneSearch", "org.apache.lucene.util.BytesRefHash.add", 600),
 )
 
 
