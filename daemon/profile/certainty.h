@@ -1,7 +1,7 @@
 /*
- * How sure it is that a method makes an access (daemon/attribution), from the surest on. What cannot
- * be told comes before all that, so that a spill does not hide what is known of the access beside
- * it.
+ * How sure it is that a method makes an access (daemon/attribution), from the surest on. What
+ * cannot be told comes before all that, so that a spill does not hide what is known of the access
+ * beside it.
  */
 #ifndef JXPERF_DAEMON_PROFILE_CERTAINTY_H
 #define JXPERF_DAEMON_PROFILE_CERTAINTY_H
