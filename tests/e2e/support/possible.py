@@ -182,12 +182,14 @@ def _enters(method, access):
 
 
 def _makes(bytecodes, code, access):
-    """Does it make such an object? Clearing it, and what its constructor stores."""
+    """Does it make such an object? Clearing it, what its constructor stores, and the copy of an array that a clone is of."""
     kind, of, _, declared_in, type_name = access.location
+    cloned = code.op == "invokevirtual" and code.name == "clone"
+    array = kind == "element" or of.endswith("[]")
     if access.direction == LOAD:
-        return False
-    if kind == "element" or of.endswith("[]"):
-        return code.op in ARRAYS_MADE or (code.op == "invokevirtual" and code.name == "clone")
+        return cloned and array
+    if array:
+        return code.op in ARRAYS_MADE or cloned
     if code.op != "new":
         return code.name == "clone"
     return code.owner == of or bytecodes.is_below(code.owner, declared_in or of)
