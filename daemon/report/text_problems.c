@@ -74,11 +74,11 @@ static void percents(FILE *out, const struct cpu_share *share)
 static void costs(FILE *out, const struct problem *problem)
 {
 	if (problem->saved.known) {
-		fputs("   not doing it again could save up to ", out);
+		fputs("   not doing it again could save ", out);
 		percents(out, &problem->saved);
-		fputs(";\n   it takes ", out);
+		fputs(",\n   and no more than it takes: ", out);
 		report_text_percent(out, problem->own.share);
-		fputs(" itself, and ", out);
+		fputs(" itself, ", out);
 		report_text_percent(out, problem->inclusive);
 		fputs(" with all that it calls\n", out);
 	}
