@@ -223,6 +223,7 @@ static bool carries(double part, double whole)
 	return part * whole > 0 && fabs(part) >= COMPARISON_CARRIED * fabs(whole);
 }
 
+/* What has only moved carries nobody: its caller may have become slower as well. */
 static void find_messengers(struct held *h, struct comparison *c)
 {
 	for (size_t i = 0; i < h->count; i++) {
@@ -231,7 +232,7 @@ static void find_messengers(struct held *h, struct comparison *c)
 		for (size_t j = 0; j < h->count && !row->messenger; j++) {
 			const struct comparison_row *other = &c->rows[h->rows[j]];
 
-			row->messenger = i != j &&
+			row->messenger = i != j && !other->moved &&
 					 carries(*within(h, i, j), row->change.difference) &&
 					 (time_of(c, other) < time_of(c, row) ||
 					  !carries(*within(h, j, i), other->change.difference));
@@ -249,7 +250,7 @@ static void find_parts(struct held *h, struct comparison *c)
 		     j++) {
 			const struct comparison_row *other = &c->rows[h->rows[j]];
 
-			if (comparison_row_leads(other) &&
+			if (comparison_row_leads(other) && !other->moved &&
 			    carries(*within(h, j, i), row->change.difference))
 				row->part_of = h->rows[j];
 		}
@@ -369,13 +370,13 @@ static int explain(struct comparison *c)
 
 	if (r < 0)
 		return r;
-	sum_within(&held, c);
-	find_messengers(&held, c);
-	find_parts(&held, c);
 	for (size_t i = 0; i < c->shown_count && i < PATHS_MAX; i++) {
 		find_path(c, &c->rows[i]);
 		c->rows[i].moved = has_moved(c, &c->rows[i]);
 	}
+	sum_within(&held, c);
+	find_messengers(&held, c);
+	find_parts(&held, c);
 	return put_in_front(c);
 }
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/utf8.h"
+
 /* Keeps the rise whose least is the largest. */
 static bool is_worse(const struct compare_gate *g, double low, double *worst)
 {
@@ -42,6 +44,15 @@ static bool counts(const struct comparison_row *row)
 	return comparison_row_leads(row) && !row->moved && !row->spill;
 }
 
+/* Names were cut where it came. */
+static void cut_at_character(char reason[COMPARE_GATE_BYTES])
+{
+	char text[COMPARE_GATE_BYTES];
+
+	(void)utf8_sanitize(text, sizeof(text), reason);
+	memcpy(reason, text, sizeof(text));
+}
+
 struct compare_gate compare_gate_judge(const struct comparison *c, double above)
 {
 	struct compare_gate g = {.above = above};
@@ -50,7 +61,7 @@ struct compare_gate compare_gate_judge(const struct comparison *c, double above)
 	if (c->work.basis != COMPARE_BY_SHARES && c->work.shown &&
 	    is_worse(&g, c->work.low - 1, &worst))
 		(void)snprintf(g.reason, sizeof(g.reason),
-			       "CPU time for the same work rose by %.1f%%, by %.1f%% or more",
+			       "CPU time for the same work rose by %.1f%% (at least %.1f%%)",
 			       100 * (c->work.estimate - 1), 100 * worst);
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		const struct comparison_kind *k = &c->kinds[pair_kinds[i].kind];
@@ -64,6 +75,7 @@ struct compare_gate compare_gate_judge(const struct comparison *c, double above)
 		if (counts(row) && is_worse(&g, row->change.low, &worst))
 			tell_row(&g, row, c->tree.methods[row->method].name);
 	}
+	cut_at_character(g.reason);
 	g.fails = g.reason[0] != '\0';
 	if (g.fails && c->work.basis == COMPARE_BY_SHARES)
 		(void)snprintf(g.reason + strlen(g.reason), sizeof(g.reason) - strlen(g.reason),

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdarg.h>
 
+#include "common/utf8.h"
+
 struct line {
 	char *text;
 	size_t used;
@@ -72,7 +74,7 @@ static void add_work(struct line *l, const struct comparison *c)
 		if (!operations)
 			add(l, ", inferred from %u methods that seem unchanged", w->methods);
 	} else {
-		add(l, "that of %s is not shown to differ: %+.1f%% (%+.1f to %+.1f)",
+		add(l, "no difference shown for %s: %+.1f%% (%+.1f to %+.1f)",
 		    operations ? "an operation" : "the same work", 100 * (w->estimate - 1),
 		    100 * (w->low - 1), 100 * (w->high - 1));
 	}
@@ -82,14 +84,16 @@ void compare_headline(const struct comparison *c, char line[COMPARE_HEADLINE_BYT
 {
 	const struct comparison_row *row = first_row(c);
 	bool known = c->work.basis != COMPARE_BY_SHARES;
-	struct line l = {line, 0};
+	char text[COMPARE_HEADLINE_BYTES] = "";
+	struct line l = {text, 0};
 
-	line[0] = '\0';
 	if (c->work.shown) {
 		add_work(&l, c);
 		add(&l, row ? "; " : "");
 	} else {
-		add(&l, row ? "CPU time of " : "no difference of CPU time shown");
+		add(&l, !row     ? "no difference of CPU time shown"
+			: !known ? "the share of CPU time of "
+				 : "CPU time of ");
 	}
 	if (row)
 		add_row(&l, c, row);
@@ -99,4 +103,5 @@ void compare_headline(const struct comparison *c, char line[COMPARE_HEADLINE_BYT
 	} else if (row && !known) {
 		add(&l, "; what the same work takes is not known");
 	}
+	(void)utf8_sanitize(line, COMPARE_HEADLINE_BYTES, text); /* Names were cut where it came. */
 }

@@ -12,6 +12,9 @@
 /* More CPU time than that is a lie: a thousand processors for a day. */
 #define NS_MAX 1e17
 
+/* No window is shorter. */
+#define SECONDS_MIN 1e-3
+
 static void cleanup_json(json_t **json)
 {
 	json_decref(*json);
@@ -246,8 +249,8 @@ static int read_comparison(struct compare_side *s, const json_t *c)
 {
 	int r;
 
-	if (!number(json_object_get(c, "cpu_ns"), NS_MAX, &s->whole_ns) || !(s->whole_ns > 0) ||
-	    !number(json_object_get(c, "ticks"), NS_MAX, &s->ticks) || !(s->ticks > 0))
+	if (!number(json_object_get(c, "cpu_ns"), NS_MAX, &s->whole_ns) || !(s->whole_ns >= 1) ||
+	    !number(json_object_get(c, "ticks"), NS_MAX, &s->ticks) || !(s->ticks >= 1))
 		return -EBADMSG;
 	r = read_methods(s, json_object_get(c, "methods"));
 	if (r == 0)
@@ -277,7 +280,8 @@ static bool read_window(struct compare_side *s, const json_t *window)
 	read_fact(s->start, window, "start");
 	s->pid = pid > 0 && pid <= INT32_MAX ? (int)pid : 0;
 	s->windows = windows > 0 && windows <= UINT16_MAX ? (unsigned)windows : 1;
-	return number(json_object_get(window, "duration_s"), NS_MAX, &s->elapsed_s);
+	return number(json_object_get(window, "duration_s"), NS_MAX, &s->elapsed_s) &&
+	       (s->elapsed_s == 0 || s->elapsed_s >= SECONDS_MIN);
 }
 
 /* Does it at least begin like a report? */

@@ -25,7 +25,9 @@ static void side(FILE *out, char letter, const struct compare_side *s)
 		s->app, s->jdk, s->start, s->elapsed_s, s->whole_ns / 1e9, comparison_cpus(s),
 		s->ticks);
 	if (comparison_compilers_ns(s) >= COMPILERS_MANY * s->whole_ns)
-		fprintf(out, "   left out: %.1f s of it, the compilers': it has not run for long\n",
+		fprintf(out,
+			"   left out: %.1f s of the compilers' threads; the JVM may still be "
+			"warming up\n",
 			comparison_compilers_ns(s) / 1e9);
 }
 
@@ -49,7 +51,7 @@ static void path(FILE *out, const struct comparison *c, const struct comparison_
 	fputs("    called by", out);
 	for (unsigned i = 1; i < row->path_length && i <= PATH_SHOWN; i++)
 		fprintf(out, "%s %s", i > 1 ? " <" : "", c->tree.methods[row->path[i]].name);
-	fputs(row->path_length > PATH_SHOWN + 1 ? " < ...\n" : "\n", out);
+	fputs(row->path_length > PATH_SHOWN + 1 ? " < more\n" : "\n", out);
 }
 
 static void parts(FILE *out, const struct comparison *c, size_t position)
@@ -87,11 +89,11 @@ static void row(FILE *out, const struct comparison *c, size_t position, unsigned
 	fprintf(out, "\n    %s, its own time %.1f%% to %.1f%%\n", method, 100 * r->own.share[0],
 		100 * r->own.share[1]);
 	if (r->moved)
-		fprintf(out,
-			"    moved within %s, the rest of which became %s: renamed, or inlined in "
-			"another way\n",
-			c->tree.methods[r->path[1]].name,
-			r->change.difference < 0 ? "more" : "less");
+		fprintf(
+		    out,
+		    "    other code in %s became %s by about as much: perhaps renamed, or inlined "
+		    "in another way\n",
+		    c->tree.methods[r->path[1]].name, r->change.difference < 0 ? "more" : "less");
 	parts(out, c, position);
 	path(out, c, r);
 }
@@ -106,8 +108,8 @@ static unsigned rows(FILE *out, const struct comparison *c, size_t limit)
 			continue;
 		if (count++ == 0)
 			fputs(
-			    "\nMethods, with what they call, and wasteful accesses: shares of CPU "
-			    "time of A and B, difference in points\n",
+			    "\nMethods, with what they call, and wasteful accesses: percent of CPU "
+			    "time without the compilers', in A and B, difference in points\n",
 			    out);
 		if (count <= limit)
 			row(out, c, i, count);
@@ -142,7 +144,8 @@ static void basis(FILE *out, const struct comparison *c)
 	switch (w->basis) {
 	case COMPARE_BY_OPERATIONS:
 		fprintf(out,
-			"Shares of B are times %.3f: of the CPU time that A takes for as many "
+			"B's shares are multiplied by %.3f: they are of the CPU time that A takes "
+			"for as many "
 			"operations, of which %g and %g were done a second.\n",
 			w->factor.factor, w->per_second[0], w->per_second[1]);
 		break;
@@ -151,7 +154,8 @@ static void basis(FILE *out, const struct comparison *c)
 			"%u methods with %.0f%% of A's CPU time agree on how much the same work "
 			"takes%s.\n",
 			w->methods, 100 * w->share[0],
-			w->shown ? "; shares of B are times that" : "; it is not shown to differ");
+			w->shown ? "; B's shares are multiplied by that"
+				 : "; it is not shown to differ");
 		break;
 	default:
 		fputs("Too few methods agree on how much CPU time the same work takes: where a "
@@ -178,7 +182,8 @@ static void footer(FILE *out, const struct comparison *c, const struct compare_g
 	fprintf(out,
 		"Intervals are corrected for that (Bonferroni): all of them are right\ntogether in "
 		"%g%% of comparisons, and a difference is shown where its interval excludes 0. A "
-		"method of %.0f%% would\nhave had to change by %.1f points. Shares of one program "
+		"method of %.0f%% would\nhave had to change by %.1f points to be shown. Shares of "
+		"one program "
 		"are taken to vary by %g%% of themselves between windows.\n",
 		100 * (1 - CHANGE_LEVEL), 100 * EXAMPLE_SHARE, 100 * c10.high, 100 * CHANGE_DRIFT);
 	basis(out, c);

@@ -65,7 +65,7 @@ static json_t *problem_json(struct json_writer *writer, const struct problem *pr
 	const struct profile *p = &writer->model->window->profile;
 	const struct pair *pair = problem->largest;
 	json_t *object = json_pack(
-	    "{s:s, s:o, s:s, s:o, s:o, s:f, s:o, s:i, s:o, s:s, s:o, s:o, s:f, s:[f,f], s:f, s:I, "
+	    "{s:s, s:o, s:s, s:o, s:o, s:f, s:o, s:i, s:o, s:s, s:o, s:o, s:f, s:[f,f], s:o, s:I, "
 	    "s:I}",
 	    "kind", problem_words[problem->kind].name, "sentence", sentence_json(p, problem),
 	    "advice", problem_words[problem->kind].advice, "operation",
@@ -75,7 +75,8 @@ static json_t *problem_json(struct json_writer *writer, const struct problem *pr
 	    pair_kind_find(problem->pairs_kind)->name, "watch",
 	    report_json_line(p, pair->watch_node), "trap", report_json_line(p, pair->trap_node),
 	    "fraction", problem->fraction, "fraction_ci95", problem->fraction_ci95.low,
-	    problem->fraction_ci95.high, "inclusive_share", problem->inclusive, "wasteful_count",
+	    problem->fraction_ci95.high, "inclusive_share",
+	    problem->own.known ? json_real(problem->inclusive) : json_null(), "wasteful_count",
 	    (json_int_t)problem->evidence, "told_count", (json_int_t)problem->told);
 
 	object = report_json_with_share(object, "own_share", "own_share_ci95", &problem->own);

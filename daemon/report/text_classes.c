@@ -68,8 +68,8 @@ static void table(FILE *out, const struct report_model *m, size_t shown)
 	rest(out, r, shown);
 	if (r->unknown.sum.samples > 0)
 		row(out, &r->unknown, "class not known");
-	fputs("older: the part that went to objects made before the window, or of which none is "
-	      "tracked; ?: too few\nwere tracked to tell\n",
+	fputs("older: the part that went to objects made before the window, or not tracked; "
+	      "?: too few\nwere tracked to tell\n",
 	      out);
 }
 
@@ -138,7 +138,7 @@ static void origin_heading(FILE *out, const struct report_model *m, const struct
 	switch (o->basis) {
 	case ORIGIN_TRACKED:
 		fprintf(out,
-			"allocated in, by %" PRIu64 " accesses to tracked objects of the class:\n",
+			"allocated in (by %" PRIu64 " accesses to tracked objects of the class):\n",
 			c->tracked.samples);
 		break;
 	case ORIGIN_INFERRED:
@@ -153,8 +153,8 @@ static void origin_heading(FILE *out, const struct report_model *m, const struct
 			(void)snprintf(floor, sizeof(floor), ", or below %" PRIu64 " bytes",
 				       window_result_object_min_size(m->window));
 		fprintf(out,
-			"allocated in: not known; no sampled allocation was of this class: it is "
-			"older than the window%s\n",
+			"allocated in: not known; no sampled allocation was of this class: its "
+			"objects are older than the window, or few%s\n",
 			floor);
 		break;
 	}

@@ -65,10 +65,12 @@ static void no_problem(FILE *out, const struct report_model *m, uint64_t all, ui
 {
 	fprintf(out,
 		"Nothing stands out: of %" PRIu64 " pairs of accesses %" PRIu64
-		" were wasteful, by loads that a walk over\nlinks, classes and lengths has to make",
+		" were wasteful, all of them loads that a walk\nover links, classes and lengths "
+		"has to make",
 		all, wasteful);
 	if (m->problems.small > 0)
-		fprintf(out, ", or in one of %zu operations that take less than\n%g%% of CPU time",
+		fprintf(out,
+			", or in one of %zu operations that could save\nless than %g%% of CPU time",
 			m->problems.small, 100 * PROBLEM_SHARE_MIN);
 	fputs(".\n", out);
 }
@@ -139,7 +141,7 @@ void report_text_findings(FILE *out, const struct report_model *m)
 	if (m->problems.count == 0)
 		nothing(out, m);
 	else
-		fputs("What is done in vain, by what it costs at least (in brackets: 95% "
+		fputs("Work in vain, by what could be saved at least (in brackets: 95% "
 		      "intervals)\n",
 		      out);
 	for (size_t i = 0; i < m->problems.count; i++)

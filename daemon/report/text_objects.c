@@ -209,7 +209,7 @@ static void small_rows(FILE *out, const struct report_model *m, bool surely_smal
 	if (surely_small)
 		fprintf(out,
 			"\nAllocated most often, and accesses to them take less than %.0f%% of %s: "
-			"little to gain at these\n",
+			"little to gain from faster access\n",
 			100 * SMALL_SHARE, m->objects.metric);
 	else
 		fputs("\nAllocated most often, of those whose accesses too few samples met: what "

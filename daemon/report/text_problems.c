@@ -42,13 +42,13 @@ struct sentence {
 static const struct sentence sentences[PROBLEM_KINDS] = {
     [PROBLEM_COPIED] = {"copies", ",", "overwritten before anybody reads it in"},
     [PROBLEM_CLEARED] = {"clears", ",", "and it is filled again before anybody reads it, in"},
-    [PROBLEM_GROWN] = {"copies", "", "as it grows, in"},
+    [PROBLEM_GROWN] = {"copies", "", "to grow it, in"},
     [PROBLEM_OVERWRITTEN] = {"stores", ",", "overwritten before anybody reads it in"},
     [PROBLEM_REWRITTEN] = {"stores", "", "again with the value that is there already in"},
-    [PROBLEM_SEARCHED] = {"looks through", "", "again, of which nothing has changed in"},
-    [PROBLEM_BOOKKEEPING] = {"loads", "", "again each time, unchanged in"},
-    [PROBLEM_SCAFFOLDING] = {"goes by way of", "", "for each element, unchanged in"},
-    [PROBLEM_REPEATED] = {"loads", "", "again, and works on what is unchanged in"},
+    [PROBLEM_SEARCHED] = {"goes over", "", "again, unchanged in"},
+    [PROBLEM_BOOKKEEPING] = {"loads", "", "again, unchanged in"},
+    [PROBLEM_SCAFFOLDING] = {"goes through", "", "for each element, in vain in"},
+    [PROBLEM_REPEATED] = {"loads", "", "again to do the same, unchanged in"},
 };
 
 void report_text_problem_sentence(FILE *out, const struct profile *p, const struct problem *problem,
@@ -76,15 +76,15 @@ static void costs(FILE *out, const struct problem *problem)
 	if (problem->saved.known) {
 		fputs("   not doing it again could save ", out);
 		percents(out, &problem->saved);
-		fputs(",\n   and no more than it takes: ", out);
+		fputs(";\n   its methods that make these accesses take ", out);
 		report_text_percent(out, problem->own.share);
-		fputs(" itself, ", out);
+		fputs(", ", out);
 		report_text_percent(out, problem->inclusive);
 		fputs(" with all that it calls\n", out);
 	}
 	if (!problem->gain.known)
 		return;
-	fprintf(out, "   removing the %s alone could save up to ",
+	fprintf(out, "   removing only the %s could save at most about ",
 		pair_kind_find(problem->pairs_kind)->removable);
 	percents(out, &problem->gain);
 	fputc('\n', out);
@@ -104,7 +104,7 @@ static void where(FILE *out, const struct report_model *m, const struct problem 
 	const struct pair *pair = problem->largest;
 	const char *access = pair_kind_find(problem->pairs_kind)->access;
 
-	fprintf(out, "   %s in ", access);
+	fprintf(out, "   mostly %s in ", access);
 	line_or_nobody(out, p, pair->watch_node);
 	if (report_is_same_line(p, pair->watch_node, pair->trap_node)) {
 		fputs(", and again there", out);
@@ -113,7 +113,7 @@ static void where(FILE *out, const struct report_model *m, const struct problem 
 		line_or_nobody(out, p, pair->trap_node);
 	}
 	if (problem->caller) {
-		fprintf(out, ",\n   %.0f%% of it from ", 100 * problem->caller_part);
+		fprintf(out, ",\n   %.0f%% when called from ", 100 * problem->caller_part);
 		report_text_method(out, p, problem->caller);
 	}
 	report_text_loops_of(out, m, pair, true, ",\n   ", "");
@@ -131,7 +131,7 @@ void report_text_problem(FILE *out, const struct report_model *m, size_t rank)
 	where(out, m, problem);
 	costs(out, problem);
 	fprintf(out,
-		"   %" PRIu64 " wasteful pairs, the method is told of %.0f%%; helped others: %s\n",
+		"   %" PRIu64 " wasteful pairs, the method is known for %.0f%%; worth trying: %s\n",
 		problem->evidence, 100 * (double)problem->told / (double)problem->evidence,
 		problem_words[problem->kind].advice);
 }

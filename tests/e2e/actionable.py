@@ -84,7 +84,7 @@ def says_where_nodes_come_from(report, text):
         assert share - WIDER * (share - low) <= truth <= share + WIDER * (high - share), (method, share, low, high)
     if origin["basis"] == "inferred":
         assert "it is assumed that" in text and "inferred from" in text, text
-    for line in text.split("little to gain at these\n")[1:]:
+    for line in text.split("little to gain from faster access\n")[1:]:
         for site in line.split("\n\n")[0].split("-----")[0].splitlines()[1:]:
             assert float(site.split(" to ")[1].split("%")[0]) < 1, site
 

@@ -102,12 +102,17 @@ static uint32_t calling_operation(const struct profile *p, uint32_t node, const 
 	return cct_node(&p->cct, caller)->method;
 }
 
-/* The operation that a step is part of in the end. */
+/* The operation that a step is part of in the end; itself where that is too far, or round. */
 static uint32_t end_of(const uint32_t *part_of, uint32_t step)
 {
-	for (int calls = 0; calls < STEP_CALLS_MAX && part_of[step]; calls++)
-		step = part_of[step];
-	return step;
+	uint32_t end = step;
+
+	for (int calls = 0; part_of[end]; calls++) {
+		if (calls == STEP_CALLS_MAX)
+			return step;
+		end = part_of[end];
+	}
+	return end;
 }
 
 /* Is most of what two operations waste loads, or not, of both? */

@@ -55,8 +55,9 @@ struct operation operation_of(const struct pair_scope *s, const struct pair *pai
 
 	if (method_of(p, removable) != method_of(p, other))
 		shared = shared_frame(s, removable, other);
-	return (struct operation){.method = method_of(p, shared ? shared : removable),
-				  .node = shared ? shared : removable};
+	if (method_of(p, shared) == 0)
+		shared = removable;
+	return (struct operation){.method = method_of(p, shared), .node = shared};
 }
 
 bool operation_is_one_call(const struct pair_scope *s, const struct pair *pair)

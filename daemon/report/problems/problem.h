@@ -52,7 +52,7 @@ struct problem {
 	uint32_t caller;      /* the method that most of it comes from; 0: none in particular */
 	double caller_part;
 	const struct pair *largest;          /* of the profile */
-	uint32_t places[PROBLEM_PLACES_MAX]; /* locations, the largest first */
+	uint32_t places[PROBLEM_PLACES_MAX]; /* locations of pairs_kind, the largest first */
 	size_t place_count;                  /* all of them */
 	size_t field_count; /* of these, fields of the class that declares the first place */
 	struct problem_pairs pairs[KIND_VALUES];

@@ -170,8 +170,6 @@ static bool searches(const struct profile *p, uint32_t method)
 static enum problem_kind of_silent_loads(const struct profile *p, const struct pair_group *group,
 					 const struct tally *t)
 {
-	if (is_most(t->grows, t))
-		return PROBLEM_GROWN;
 	if (is_most(t->wraps, t))
 		return PROBLEM_SCAFFOLDING;
 	if (searches(p, group->method) || t->objects > OBJECTS_PART * t->all)

@@ -10,7 +10,7 @@
 #include "daemon/report/problems/operation.h"
 #include "daemon/report/problems/problem_kind.h"
 
-/* Groups that are looked at, those with the most waste. */
+/* Groups with evidence that are looked at, those with the most waste. */
 #define CANDIDATES_MAX 24
 
 /* A method belongs to the operation whose CPU time is asked for where so much of its waste is
@@ -127,7 +127,7 @@ static void find_places(struct problem *out, const struct pair_scope *s, const s
 	size_t count = 0;
 
 	for (size_t i = 0; i < g->count; i++)
-		if (g->members[i].weight > 0)
+		if (g->members[i].weight > 0 && g->members[i].pair->kind == out->pairs_kind)
 			scratch[count++] =
 			    (struct weighed){.what = s->fields[g->members[i].pair->location],
 					     .weight = g->members[i].weight};
@@ -389,7 +389,7 @@ static int rank(struct problems *out, const struct pair_scope *s, const struct p
 	struct problem found[CANDIDATES_MAX];
 	size_t count = 0;
 
-	for (size_t i = 0; i < groups->count && i < CANDIDATES_MAX; i++) {
+	for (size_t i = 0; i < groups->count && count + out->small < CANDIDATES_MAX; i++) {
 		int r = problem_of(&found[count], s, &groups->list[i], scratch);
 
 		if (r < 0)

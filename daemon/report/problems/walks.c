@@ -6,23 +6,32 @@
 
 #include "common/cleanup.h"
 
-/* Names of nodes' classes. */
+/* Names of nodes' classes, sorted. */
 struct nodes {
 	const char **names;
 	size_t count;
 };
 
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* key: a type, up to its brackets. */
+static int compare_type(const void *key, const void *b)
+{
+	const char *type = key, *name = *(const char *const *)b;
+	size_t length = strcspn(type, "[");
+	int r = strncmp(type, name, length);
+
+	return r ? r : -(int)(name[length] != '\0');
+}
+
 /* Is this one, or an array of them? */
 static bool has(const struct nodes *nodes, const char *type)
 {
-	for (size_t i = 0; i < nodes->count; i++) {
-		size_t length = strlen(nodes->names[i]);
-
-		if (strncmp(type, nodes->names[i], length) == 0 &&
-		    (type[length] == '\0' || type[length] == '['))
-			return true;
-	}
-	return false;
+	return nodes->count > 0 && bsearch(type, nodes->names, nodes->count, sizeof(*nodes->names),
+					   compare_type) != NULL;
 }
 
 static bool is_link(const struct location *l)
@@ -57,12 +66,10 @@ int walks_new(const struct profile *p, bool **walked)
 		*walked = NULL;
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < l->count; i++) {
-		const char *name = strings_get(&p->strings, l->list[i].declared_in);
-
-		if (is_link(&l->list[i]) && !has(&nodes, name))
-			names[nodes.count++] = name;
-	}
+	for (size_t i = 0; i < l->count; i++)
+		if (is_link(&l->list[i]))
+			names[nodes.count++] = strings_get(&p->strings, l->list[i].declared_in);
+	qsort(names, nodes.count, sizeof(*names), compare_names);
 	for (size_t i = 0; i < l->count; i++)
 		(*walked)[i + 1] = is_walked(p, &nodes, &l->list[i]);
 	return 0;

@@ -65,11 +65,12 @@ static uint64_t near_call(uint64_t target)
 
 static uint64_t far_call(uint64_t target)
 {
+	static const uint8_t move[] = {0x49, 0xba}, call[] = {0x41, 0xff, 0xd2};
 	uint8_t *to = (uint8_t *)(uintptr_t)(CALLER + 200);
 
-	memcpy(to, "\x49\xba", 2);
+	memcpy(to, move, sizeof(move));
 	memcpy(to + 2, &target, sizeof(target));
-	memcpy(to + 10, "\x41\xff\xd2", 3);
+	memcpy(to + 10, call, sizeof(call));
 	return CALLER + 213;
 }
 
