@@ -223,7 +223,12 @@ static bool carries(double part, double whole)
 	return part * whole > 0 && fabs(part) >= COMPARISON_CARRIED * fabs(whole);
 }
 
-/* What has only moved carries nobody: its caller may have become slower as well. */
+/* What has only moved explains no rise: its caller may have become slower as well. */
+static bool hides_rise(const struct comparison_row *row, const struct comparison_row *other)
+{
+	return other->moved && row->change.difference > 0;
+}
+
 static void find_messengers(struct held *h, struct comparison *c)
 {
 	for (size_t i = 0; i < h->count; i++) {
@@ -232,7 +237,7 @@ static void find_messengers(struct held *h, struct comparison *c)
 		for (size_t j = 0; j < h->count && !row->messenger; j++) {
 			const struct comparison_row *other = &c->rows[h->rows[j]];
 
-			row->messenger = i != j && !other->moved &&
+			row->messenger = i != j && !hides_rise(row, other) &&
 					 carries(*within(h, i, j), row->change.difference) &&
 					 (time_of(c, other) < time_of(c, row) ||
 					  !carries(*within(h, j, i), other->change.difference));
@@ -250,7 +255,7 @@ static void find_parts(struct held *h, struct comparison *c)
 		     j++) {
 			const struct comparison_row *other = &c->rows[h->rows[j]];
 
-			if (comparison_row_leads(other) && !other->moved &&
+			if (comparison_row_leads(other) && !hides_rise(row, other) &&
 			    carries(*within(h, j, i), row->change.difference))
 				row->part_of = h->rows[j];
 		}

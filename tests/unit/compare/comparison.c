@@ -187,6 +187,32 @@ static void what_has_moved_below_its_caller_fails_no_gate(void **state)
 	release(&c, sides);
 }
 
+/* What step did is a method of its own now, and takes twice the time: that it has moved hides no
+ * rise of step with what it calls. */
+static void what_was_taken_out_and_got_slower_fails_the_gate(void **state)
+{
+	struct compare_side sides[2];
+	struct comparison c;
+	char line[COMPARE_HEADLINE_BYTES];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		sides[i] = side_of((unsigned)i + 1, i == 0 ? 10000 : 10700);
+		side_ticks(&sides[i], i == 0 ? "main step" : "main step new", i == 0 ? 900 : 1600);
+		side_ticks(&sides[i], "main write", 3000);
+		side_ticks(&sides[i], "main read", 2500);
+		side_ticks(&sides[i], "main hash", 2000);
+		side_ticks(&sides[i], "main", 1600);
+	}
+	compare(&c, sides, NULL);
+	assert_true(row_of(&c, "step")->change.shown && row_of(&c, "new")->moved);
+	assert_true(comparison_row_leads(row_of(&c, "step")));
+	assert_true(compare_gate_judge(&c, 0.02).fails);
+	compare_headline(&c, line);
+	assert_non_null(strstr(line, "step rose from 9"));
+	release(&c, sides);
+}
+
 static void spills_come_last_and_compilers_are_left_out(void **state)
 {
 	struct compare_side sides[2];
@@ -298,6 +324,7 @@ int main(void)
 	    cmocka_unit_test(a_comparison_is_written),
 	    cmocka_unit_test(shares_alone_say_nothing_of_the_work),
 	    cmocka_unit_test(what_has_moved_below_its_caller_fails_no_gate),
+	    cmocka_unit_test(what_was_taken_out_and_got_slower_fails_the_gate),
 	    cmocka_unit_test(spills_come_last_and_compilers_are_left_out),
 	    cmocka_unit_test(recursion_counts_once),
 	    cmocka_unit_test(a_program_rarely_differs_from_itself),
