@@ -52,7 +52,7 @@ static void legend(FILE *out, const struct report_model *m)
 	if (m->kinds[0].cpu.known)
 		(void)snprintf(
 		    text, sizeof(text),
-		    "CPU time: at the first accesses of wasteful pairs, of the %.1f s that "
+		    "CPU time: at first accesses of wasteful pairs, of the %.1f s that "
 		    "the JVM used; not what removing them saves. Checked bytes: those of accesses "
 		    "whose memory was accessed again, and how many of them in vain. In "
 		    "brackets: 95%% intervals.",
