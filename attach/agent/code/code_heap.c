@@ -83,7 +83,9 @@ bool code_heap_find(const struct code_layout *layout, uint64_t pc, struct code_h
 	const struct code_heap *heap = heap_of(layout, pc);
 	uint64_t segment, block;
 
-	if (!heap)
+	/* The map of segments is committed by pages, and is 0 where no code is yet: as if a block
+	 * began there, in memory that cannot be read. */
+	if (!heap || pc >= __atomic_load_n(heap->committed_end, __ATOMIC_RELAXED))
 		return false;
 	segment = (pc - heap->low) >> heap->segment_shift;
 	if (!first_segment(heap, &segment))

@@ -133,6 +133,7 @@ static void a_place_finds_its_blob(void **state)
 static void nothing_is_read_that_is_not_committed(void **state)
 {
 	struct code_heap_content content;
+	struct code_heap_blob found;
 
 	(void)state;
 	memset(segments + 10, 0, SEGMENTS - 10);
@@ -141,6 +142,8 @@ static void nothing_is_read_that_is_not_committed(void **state)
 	committed_end = (uintptr_t)memory + (10u << SEGMENT_SHIFT);
 	assert_int_equal(see_all().count, 4);
 	assert_true(code_heap_read(&layout, blob_at(9), &content));
+	assert_true(code_heap_find(&layout, blob_at(9) + 5, &found));
+	assert_false(code_heap_find(&layout, blob_at(20) + 5, &found));
 	committed_end -= 8;
 	assert_false(code_heap_read(&layout, blob_at(9), &content));
 	assert_false(code_heap_read(&layout, blob_at(20), &content));

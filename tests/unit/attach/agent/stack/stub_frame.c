@@ -16,7 +16,7 @@
 
 static uint8_t code[SEGMENTS << SEGMENT_SHIFT] __attribute__((aligned(128)));
 static uint8_t segments[SEGMENTS];
-static uint64_t segments_end, stack[WORDS];
+static uint64_t segments_end, committed_end, stack[WORDS];
 static struct code_layout layout;
 
 static uint64_t blob_at(unsigned segment)
@@ -38,11 +38,13 @@ static int setup(void **state)
 	for (unsigned i = 0; i < SEGMENTS; i++)
 		segments[i] = i < 2 * BLOB_SEGMENTS ? (uint8_t)(i % BLOB_SEGMENTS) : 0xff;
 	segments_end = (uintptr_t)(segments + SEGMENTS);
+	committed_end = (uintptr_t)(code + sizeof(code));
 	layout = (struct code_layout){.heap_count = 1,
 				      .heaps = {{.low = (uintptr_t)code,
 						 .high = (uintptr_t)(code + sizeof(code)),
 						 .segments = (uintptr_t)segments,
 						 .segments_end = &segments_end,
+						 .committed_end = &committed_end,
 						 .segment_shift = SEGMENT_SHIFT}},
 				      .block_bytes = BLOCK_BYTES,
 				      .block_used = 8};
