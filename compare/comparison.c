@@ -479,6 +479,11 @@ bool comparison_row_leads(const struct comparison_row *row)
 	return !row->messenger && row->part_of == COMPARISON_NONE;
 }
 
+bool comparison_row_counts(const struct comparison_row *row)
+{
+	return comparison_row_leads(row) && !row->moved && !row->spill;
+}
+
 double comparison_cpus(const struct compare_side *s)
 {
 	return s->elapsed_s > 0 ? s->whole_ns / 1e9 / s->elapsed_s : 0;

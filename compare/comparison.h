@@ -80,6 +80,9 @@ bool comparison_is_shown(const struct comparison *c);
 /* A row that is neither a part of another one nor its messenger. */
 bool comparison_row_leads(const struct comparison_row *row);
 
+/* Does it, and is it no spill, and has not just moved? */
+bool comparison_row_counts(const struct comparison_row *row);
+
 /* CPU time of the compilers' threads. */
 double comparison_compilers_ns(const struct compare_side *s);
 

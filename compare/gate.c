@@ -39,11 +39,6 @@ static void tell_row(struct compare_gate *g, const struct comparison_row *row, c
 			       method, 100 * c->share[0], 100 * c->share[1], 100 * c->low);
 }
 
-static bool counts(const struct comparison_row *row)
-{
-	return comparison_row_leads(row) && !row->moved && !row->spill;
-}
-
 /* Names were cut where it came. */
 static void cut_at_character(char reason[COMPARE_GATE_BYTES])
 {
@@ -72,7 +67,7 @@ struct compare_gate compare_gate_judge(const struct comparison *c, double above)
 	for (size_t i = 0; i < c->shown_count; i++) {
 		const struct comparison_row *row = &c->rows[i];
 
-		if (counts(row) && is_worse(&g, row->change.low, &worst))
+		if (comparison_row_counts(row) && is_worse(&g, row->change.low, &worst))
 			tell_row(&g, row, c->tree.methods[row->method].name);
 	}
 	cut_at_character(g.reason);

@@ -43,7 +43,7 @@ static const char *direction(double difference)
 static const struct comparison_row *first_row(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->shown_count; i++)
-		if (comparison_row_leads(&c->rows[i]) && !c->rows[i].moved && !c->rows[i].spill)
+		if (comparison_row_counts(&c->rows[i]))
 			return &c->rows[i];
 	return NULL;
 }

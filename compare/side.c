@@ -18,3 +18,10 @@ const char *compare_side_method(const struct compare_side *s, uint32_t method)
 {
 	return method ? s->methods[method - 1] : COMPARE_UNKNOWN;
 }
+
+void compare_sums_add(struct compare_sums *to, const struct compare_sums *from)
+{
+	to->ns += from->ns;
+	to->squares += from->squares;
+	to->count += from->count;
+}

@@ -87,6 +87,8 @@ struct compare_side {
 /* All zero is empty. Safe on one that is half made. */
 void compare_side_release(struct compare_side *s);
 
+void compare_sums_add(struct compare_sums *to, const struct compare_sums *from);
+
 /* The name of a method; COMPARE_UNKNOWN for 0. */
 const char *compare_side_method(const struct compare_side *s, uint32_t method);
 

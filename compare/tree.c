@@ -15,13 +15,6 @@ void compare_tree_release(struct compare_tree *t)
 	*t = (struct compare_tree){.nodes = NULL};
 }
 
-void compare_sums_add(struct compare_sums *to, const struct compare_sums *from)
-{
-	to->ns += from->ns;
-	to->squares += from->squares;
-	to->count += from->count;
-}
-
 /* ---------------------------------------------------------------- methods of both */
 
 struct named {

@@ -38,8 +38,6 @@ struct compare_tree {
 int compare_tree_init(struct compare_tree *t, const struct compare_side sides[2]);
 void compare_tree_release(struct compare_tree *t);
 
-void compare_sums_add(struct compare_sums *to, const struct compare_sums *from);
-
 /* The first node above it that is of another method, or 0. */
 uint32_t compare_tree_caller(const struct compare_tree *t, uint32_t node);
 

@@ -35,6 +35,7 @@ enum {
 	JAVA_LCMP = 0x94,
 	JAVA_DCMPG = 0x98,
 	JAVA_IFEQ = 0x99,
+	JAVA_IFNE = 0x9a,
 	JAVA_IF_ACMPNE = 0xa6,
 	JAVA_GOTO = 0xa7,
 	JAVA_JSR = 0xa8,

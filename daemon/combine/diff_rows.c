@@ -74,7 +74,7 @@ typedef int entry_fn(void *context, const struct entry *e);
 
 static uint32_t leaf_method(const struct diff *d, uint32_t node)
 {
-	return node ? cct_node(&d->names.cct, node)->method : 0;
+	return cct_node_method(&d->names.cct, node);
 }
 
 static void set_batches(struct share_part *part, double (*batches)[MERGED_BATCHES], size_t position)

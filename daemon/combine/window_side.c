@@ -236,11 +236,7 @@ static void sum_waste(struct compare_side *s)
 		struct compare_waste *w = &s->waste[i];
 
 		if (kept > 0 && compare_waste(&s->waste[kept - 1], w) == 0) {
-			struct compare_sums *to = &s->waste[kept - 1].sums;
-
-			to->ns += w->sums.ns;
-			to->squares += w->sums.squares;
-			to->count += w->sums.count;
+			compare_sums_add(&s->waste[kept - 1].sums, &w->sums);
 			free(w->place);
 		} else {
 			s->waste[kept++] = *w;
@@ -261,20 +257,17 @@ static struct compare_sums sums_of(const struct cpu_sums *cpu, uint64_t count)
 
 static int add_pair(struct maker *m, const struct pair *pair)
 {
-	const struct pair_kind *kind = pair_kind_find((Jxp__Kind)pair->kind);
-	uint32_t node =
-	    m->map
-		.nodes[kind->waste == PAIR_WASTE_OVERWRITTEN ? pair->watch_node : pair->trap_node];
+	uint32_t node = m->map.nodes[pair_removable_node(pair)];
 	struct location l = locations_get(&m->names.locations, m->map.locations[pair->location]);
 	struct compare_side *s = m->side;
 	struct compare_waste *w = &s->waste[s->waste_count];
 	char label[LABEL_BYTES], fit[COMPARE_NAME_MAX];
 	int r;
 
-	*w = (struct compare_waste){.kind = kind->kind,
+	*w = (struct compare_waste){.kind = (Jxp__Kind)pair->kind,
 				    .spill = is_spill(pair, &l),
 				    .sums = sums_of(&pair->cpu, pair->wasteful_count)};
-	r = name_method(m, node ? cct_node(&m->names.cct, node)->method : 0, &w->method);
+	r = name_method(m, cct_node_method(&m->names.cct, node), &w->method);
 	if (r < 0)
 		return r;
 	name_place(&m->names, &l, label);

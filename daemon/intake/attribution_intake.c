@@ -432,30 +432,6 @@ int attribution_intake_tick(struct attribution_intake *in, uint64_t code, uint32
 	return r < 0 ? r : 1;
 }
 
-static bool is_surer(const struct attribution_told *a, const struct attribution_told *b)
-{
-	return a->certainty >= CERTAINTY_EXACT && (!b || a->certainty < b->certainty);
-}
-
-const struct attribution_told *attribution_intake_told(const struct attribution_intake *in,
-						       uint64_t code, uint32_t offset,
-						       uint32_t node)
-{
-	const struct attribution_told *best = NULL;
-	uint32_t position;
-
-	if (!find_code(in, code, &position))
-		return NULL;
-	for (size_t i = 0; i < in->told_count; i++) {
-		const struct attribution_told *t = &in->told[i];
-
-		if (t->key.code == position && t->key.offset == offset && t->key.node == node &&
-		    is_surer(t, best))
-			best = t;
-	}
-	return best;
-}
-
 /* ---------------------------------------------------------------- what waits */
 
 static void count_told(struct attribution_intake *in, const struct attribution_told *told)

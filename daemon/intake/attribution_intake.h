@@ -150,12 +150,6 @@ bool attribution_intake_image(struct attribution_intake *in, const Jxp__CodeImag
 int attribution_intake_tick(struct attribution_intake *in, uint64_t code, uint32_t offset,
 			    uint32_t node, struct attribution_told *told);
 
-/* What was told of the accesses at an offset of the agent's code whose context is node as the JVM
- * has it, of one that is sure rather than of others; NULL: of none. Passes all that there are. */
-const struct attribution_told *attribution_intake_told(const struct attribution_intake *in,
-						       uint64_t code, uint32_t offset,
-						       uint32_t node);
-
 /* An image that somebody else has asked for: taken where it is not known yet and there is room. 0
  * or -ENOMEM. */
 int attribution_intake_offer(struct attribution_intake *in, const Jxp__CodeImage *m);

@@ -134,24 +134,34 @@ uint32_t tick_intake_node(const struct tick_intake *in, uint64_t code, uint32_t 
 	return in->places[position].told;
 }
 
-/* By the accesses of stubs that were told. */
-static int tell_called(struct tick_intake *in)
+/* What was told of an access that a stub made counts for the ticks there, if it is the surest. */
+static void tell_called(struct tick_intake *in, const struct attribution_told *told)
+{
+	const struct tick_key key = {.code = in->makers->codes[told->key.code].number,
+				     .offset = told->key.offset,
+				     .node = told->key.node,
+				     .called = 1};
+	struct tick_place *p;
+	uint32_t position;
+
+	if (told->certainty < CERTAINTY_EXACT || !find_place(in, &key, &position))
+		return;
+	p = &in->places[position];
+	if (p->certainty != CERTAINTY_NONE && p->certainty <= told->certainty)
+		return;
+	p->told = told->node;
+	p->certainty = told->certainty;
+}
+
+static int tell_all_called(struct tick_intake *in)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < in->place_count; i++) {
-		struct tick_place *p = &in->places[i];
-		const struct attribution_told *told =
-		    p->key.called ? attribution_intake_told(in->makers, p->key.code, p->key.offset,
-							    p->key.node)
-				  : NULL;
-
-		if (!told)
-			continue;
-		p->told = told->node;
-		p->certainty = told->certainty;
-		r = apply(in, p, &p->sum);
-	}
+	for (size_t i = 0; i < in->makers->told_count; i++)
+		tell_called(in, &in->makers->told[i]);
+	for (size_t i = 0; r == 0 && i < in->place_count; i++)
+		if (in->places[i].key.called && in->places[i].certainty != CERTAINTY_NONE)
+			r = apply(in, &in->places[i], &in->places[i].sum);
 	return r;
 }
 
@@ -160,7 +170,7 @@ int tick_intake_finish(struct tick_intake *in)
 	int r = tell_all(in);
 
 	if (r == 0)
-		r = tell_called(in);
+		r = tell_all_called(in);
 
 	for (size_t i = 0; i < in->place_count; i++)
 		if (in->places[i].certainty == CERTAINTY_NONE)

@@ -8,6 +8,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "daemon/container/hash.h"
+#include "daemon/profile/certainty.h"
 #include "proto/limits.h"
 
 void cct_release(struct cct *t)
@@ -110,6 +111,13 @@ void cct_mark(struct cct *t, uint32_t id, uint8_t certainty)
 	assert(id > 0 && id <= t->node_count);
 	if (t->nodes[id - 1].certainty < certainty)
 		t->nodes[id - 1].certainty = certainty;
+}
+
+bool cct_is_told(const struct cct *t, uint32_t id)
+{
+	const struct cct_node *node = cct_node(t, id);
+
+	return node && node->certainty >= CERTAINTY_EXACT && node->certainty <= CERTAINTY_INFERRED;
 }
 
 const struct cct_node *cct_node(const struct cct *t, uint32_t id)

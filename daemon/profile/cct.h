@@ -11,6 +11,7 @@
 #ifndef JXPERF_DAEMON_PROFILE_CCT_H
 #define JXPERF_DAEMON_PROFILE_CCT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +62,16 @@ void cct_mark(struct cct *t, uint32_t id, uint8_t certainty);
 /* NULL for id 0. */
 const struct cct_node *cct_node(const struct cct *t, uint32_t id);
 const struct cct_method *cct_method(const struct cct *t, uint32_t id);
+
+/* Is the method known that makes the accesses said to be made there, and not just the compiled one
+ * that it is inlined in? Not for id 0. */
+bool cct_is_told(const struct cct *t, uint32_t id);
+
+/* The method of a node; 0 for id 0. */
+static inline uint32_t cct_node_method(const struct cct *t, uint32_t id)
+{
+	return id ? t->nodes[id - 1].method : 0;
+}
 
 /* Which contexts are the same path through the program, be its frames interpreted or compiled: for
  * each node the oldest one with the same path, and 0 for 0, in an array to be freed. 0 or -ENOMEM.

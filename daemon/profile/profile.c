@@ -10,6 +10,13 @@
 #include "common/saturate.h"
 #include "proto/limits.h"
 
+uint32_t pair_removable_node(const struct pair *pair)
+{
+	return pair_kind_find((Jxp__Kind)pair->kind)->waste == PAIR_WASTE_OVERWRITTEN
+		   ? pair->watch_node
+		   : pair->trap_node;
+}
+
 void profile_release(struct profile *p)
 {
 	strings_release(&p->strings);

@@ -94,6 +94,10 @@ struct profile {
 	struct kind_totals kinds[KIND_VALUES]; /* by Kind */
 };
 
+/* The node of a pair's access that could go where it is wasteful: of a dead store the first one, of
+ * others the second. */
+uint32_t pair_removable_node(const struct pair *pair);
+
 void profile_release(struct profile *p);
 
 /* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even

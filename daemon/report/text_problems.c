@@ -33,35 +33,16 @@ static void places(FILE *out, const struct profile *p, const struct problem *pro
 		fputs(" and others", out);
 }
 
-struct sentence {
-	const char *verb;
-	const char *stop; /* behind the places */
-	const char *rest; /* before the part */
-};
-
-static const struct sentence sentences[PROBLEM_KINDS] = {
-    [PROBLEM_COPIED] = {"copies", ",", "overwritten before anybody reads it in"},
-    [PROBLEM_CLEARED] = {"clears", ",", "and it is filled again before anybody reads it, in"},
-    [PROBLEM_GROWN] = {"copies", "", "to grow it, in"},
-    [PROBLEM_OVERWRITTEN] = {"stores", ",", "overwritten before anybody reads it in"},
-    [PROBLEM_REWRITTEN] = {"stores", "", "again with the value that is there already in"},
-    [PROBLEM_SEARCHED] = {"goes over", "", "again, unchanged in"},
-    [PROBLEM_BOOKKEEPING] = {"loads", "", "again, unchanged in"},
-    [PROBLEM_SCAFFOLDING] = {"goes through", "", "for each element, in vain in"},
-    [PROBLEM_REPEATED] = {"loads", "", "again to do the same, unchanged in"},
-};
-
 void report_text_problem_sentence(FILE *out, const struct profile *p, const struct problem *problem,
 				  const char *gap)
 {
-	const struct sentence *words = &sentences[problem->kind];
+	const struct problem_words *words = &problem_words[problem->kind];
 
 	report_text_method(out, p, problem->method);
 	fprintf(out, " %s ", words->verb);
 	places(out, p, problem);
 	fprintf(out, "%s%s%s %.0f%% of its %s", words->stop, gap, words->rest,
-		100 * problem->fraction,
-		problem_words[problem->kind].whole ? "stores" : "accesses");
+		100 * problem->fraction, words->whole ? "stores" : "accesses");
 }
 
 static void percents(FILE *out, const struct cpu_share *share)

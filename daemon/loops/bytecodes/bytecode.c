@@ -446,11 +446,6 @@ static int32_t variable_changed(const struct graph *g, uint32_t bci)
 	return left > 1 ? code[1] : BYTECODE_MANY_VARIABLES;
 }
 
-static bool calls(uint8_t op)
-{
-	return op >= 0xb6 && op <= 0xba;
-}
-
 static void find_variables(const struct graph *g, struct bytecode *b)
 {
 	for (uint32_t l = 0; l < b->loop_count; l++)
@@ -465,7 +460,7 @@ static void find_variables(const struct graph *g, struct bytecode *b)
 		for (; l != BYTECODE_NO_LOOP; l = b->loops[l].parent) {
 			struct bytecode_loop *loop = &b->loops[l];
 
-			loop->calls |= calls(g->code[bci]);
+			loop->calls |= java_op_calls(g->code[bci]);
 			if (changed == BYTECODE_NO_VARIABLE || changed == loop->variable)
 				continue;
 			loop->variable = loop->variable == BYTECODE_NO_VARIABLE
@@ -475,15 +470,11 @@ static void find_variables(const struct graph *g, struct bytecode *b)
 	}
 }
 
-static bool stores_to_array(uint8_t op)
-{
-	return op >= 0x4f && op <= 0x56;
-}
-
 /* putstatic, putfield, and all invocations, which may. */
 static bool may_store(uint8_t op)
 {
-	return stores_to_array(op) || op == 0xb3 || op == 0xb5 || calls(op);
+	return java_op_stores_element(op) || op == JAVA_PUTSTATIC || op == JAVA_PUTFIELD ||
+	       java_op_calls(op);
 }
 
 static void find_stores(struct graph *g, struct bytecode *b)
@@ -495,7 +486,7 @@ static void find_stores(struct graph *g, struct bytecode *b)
 
 		if (!g->begins[bci] || !may_store(g->code[bci]) || loop == BYTECODE_NO_LOOP)
 			continue;
-		if (stores_to_array(g->code[bci]) && !b->loops[loop].fills &&
+		if (java_op_stores_element(g->code[bci]) && !b->loops[loop].fills &&
 		    looked_at++ < STEPS_LOOKED_AT_MAX)
 			b->loops[loop].fills = in_each_turn(g, b, loop, bci);
 		for (uint32_t l = loop; l != BYTECODE_NO_LOOP; l = b->loops[l].parent)
@@ -657,8 +648,8 @@ static bool branch_leads_out(struct walk *w, struct way way)
 	passed.at = way.at + 3;
 	taken.branches = passed.branches = way.branches + 1;
 	taken.pushed = passed.pushed = PUSHED_OTHER;
-	if (way.pushed == PUSHED_VARIABLE && (op == 0x99 || op == 0x9a))
-		return leads_out(w, (op == 0x99) == (way.value == 0) ? taken : passed);
+	if (way.pushed == PUSHED_VARIABLE && (op == JAVA_IFEQ || op == JAVA_IFNE))
+		return leads_out(w, (op == JAVA_IFEQ) == (way.value == 0) ? taken : passed);
 	return way.branches < WALK_BRANCHES_MAX && leads_out(w, taken) && leads_out(w, passed);
 }
 
@@ -670,11 +661,11 @@ static bool leads_out(struct walk *w, struct way way)
 		if (!is_in(w->b, way.at, w->loop) || is_last(op))
 			return true;
 		if (way.at == w->start || op == JAVA_TABLESWITCH || op == JAVA_LOOKUPSWITCH ||
-		    op == 0xc8)
+		    op == JAVA_GOTO_W)
 			break;
 		if (is_if(op))
 			return branch_leads_out(w, way);
-		if (op == 0xa7)
+		if (op == JAVA_GOTO)
 			way.at = (uint32_t)((int32_t)way.at + java_s16(w->code + way.at + 1));
 		else
 			pass_by(w, &way);
@@ -719,11 +710,11 @@ bool bytecode_invoked_leaves(const struct bytecode *b, const uint8_t *code, int3
 {
 	uint32_t loop = bytecode_loop_at(b, bci), at = (uint32_t)bci;
 
-	if (loop == BYTECODE_NO_LOOP || !b->begins[at] || !calls(code[at]))
+	if (loop == BYTECODE_NO_LOOP || !b->begins[at] || !java_op_calls(code[at]))
 		return false;
 	for (unsigned i = 0; i < TESTED_WITHIN; i++) {
 		at += java_op_length(code, (uint32_t)b->size, at);
-		if (at >= b->size || calls(code[at]) || may_store(code[at]) ||
+		if (at >= b->size || java_op_calls(code[at]) || may_store(code[at]) ||
 		    java_op_ends(code[at]))
 			return false;
 		if (is_if(code[at]))

@@ -3,17 +3,9 @@
 #include "common/code/java_op.h"
 #include "daemon/loops/bytecodes/bytecode.h"
 
-#define MONITORENTER 0xc2
-
 static bool loads(uint8_t op)
 {
-	return op == JAVA_GETSTATIC || op == JAVA_GETFIELD ||
-	       (op >= JAVA_IALOAD && op <= JAVA_SALOAD);
-}
-
-static bool invokes(uint8_t op)
-{
-	return op >= JAVA_INVOKEVIRTUAL && op <= JAVA_INVOKEDYNAMIC;
+	return op == JAVA_GETSTATIC || op == JAVA_GETFIELD || java_op_loads_element(op);
 }
 
 bool bytecode_reads(const uint8_t *code, size_t size, bytecode_invoked_reads *invoked,
@@ -24,8 +16,8 @@ bool bytecode_reads(const uint8_t *code, size_t size, bytecode_invoked_reads *in
 	for (uint32_t bci = 0; bci < size;) {
 		uint32_t length = java_op_length(code, (uint32_t)size, bci);
 
-		if (length == 0 || loads(code[bci]) || code[bci] == MONITORENTER ||
-		    (invokes(code[bci]) && invoked(context, bci)))
+		if (length == 0 || loads(code[bci]) || code[bci] == JAVA_MONITORENTER ||
+		    (java_op_calls(code[bci]) && invoked(context, bci)))
 			return true;
 		bci += length;
 	}

@@ -40,6 +40,12 @@ static bool wants_stacks(const struct report_wanted *wanted)
 	       (wanted->view == JXP__VIEW__VIEW_ALL || wanted->view == JXP__VIEW__VIEW_CPU);
 }
 
+/* The others have no room for sentences. */
+static bool writes_findings(Jxp__Format format)
+{
+	return format == JXP__FORMAT__FORMAT_TEXT || format == JXP__FORMAT__FORMAT_JSON;
+}
+
 static struct report_shown shown_of(const struct report_wanted *wanted)
 {
 	Jxp__View view = wanted->view;
@@ -47,7 +53,7 @@ static struct report_shown shown_of(const struct report_wanted *wanted)
 			   !wanted->regions[JXP__REGION__REGION_OTHER];
 	bool all = view == JXP__VIEW__VIEW_ALL, pairs = all || view == JXP__VIEW__VIEW_PAIRS;
 
-	return (struct report_shown){.findings = !stacks_only,
+	return (struct report_shown){.findings = !stacks_only && writes_findings(wanted->format),
 				     .fields = pairs || view == JXP__VIEW__VIEW_FIELDS,
 				     .lines = pairs || view == JXP__VIEW__VIEW_LINES,
 				     .pairs = pairs,
@@ -74,7 +80,7 @@ static int pairs_init(struct report_model *m, const struct report_wanted *wanted
 	r = pair_scope_init(&scope, m->window, wanted->some_regions ? wanted->regions : NULL);
 	if (r == 0)
 		r = report_kinds_init(m->kinds, &m->kind_count, &scope);
-	if (r == 0)
+	if (r == 0 && m->shown.findings)
 		r = problems_init(&m->problems, &scope);
 	pair_scope_release(&scope);
 	if (r < 0)

@@ -7,25 +7,10 @@
 #include "common/saturate.h"
 #include "proto/kinds.h"
 
-uint32_t gain_node(const struct pair *pair)
-{
-	return pair_kind_find((Jxp__Kind)pair->kind)->waste == PAIR_WASTE_OVERWRITTEN
-		   ? pair->watch_node
-		   : pair->trap_node;
-}
-
 /* Of a table by node and kind. */
 static size_t cell(const struct pair *pair)
 {
-	return (size_t)gain_node(pair) * KIND_VALUES + pair->kind;
-}
-
-/* Is the bytecode there the one that makes the access? */
-static bool is_told(const struct profile *p, const struct pair *pair)
-{
-	const struct cct_node *node = cct_node(&p->cct, gain_node(pair));
-
-	return node && node->certainty >= CERTAINTY_EXACT && node->certainty <= CERTAINTY_INFERRED;
+	return (size_t)pair_removable_node(pair) * KIND_VALUES + pair->kind;
 }
 
 struct gain_sums gain_part(const struct cpu_sum *ticks, double part, double observations)
@@ -45,8 +30,9 @@ static struct gain_sums gain_of(const struct profile *p, const struct pair *pair
 {
 	double part = estimate_fraction((double)pair->wasteful_count, (double)count);
 
-	return is_told(p, pair) ? gain_part(ticks, part, (double)count)
-				: (struct gain_sums){.untold = pair->wasteful_count};
+	return cct_is_told(&p->cct, pair_removable_node(pair))
+		   ? gain_part(ticks, part, (double)count)
+		   : (struct gain_sums){.untold = pair->wasteful_count};
 }
 
 void gain_sums_add(struct gain_sums *to, const struct gain_sums *from)
@@ -79,6 +65,6 @@ int pair_gains_new(const struct window_result *w, struct gain_sums **out)
 		ticks[w->cpu.contexts[i].node] = cpu_context_sum(&w->cpu.contexts[i]);
 	for (size_t i = 0; i < p->pair_count; i++)
 		gains[i] = gain_of(p, &p->pairs[i], counts[cell(&p->pairs[i])],
-				   &ticks[gain_node(&p->pairs[i])]);
+				   &ticks[pair_removable_node(&p->pairs[i])]);
 	return 0;
 }

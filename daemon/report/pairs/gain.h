@@ -41,7 +41,5 @@ void gain_sums_add(struct gain_sums *to, const struct gain_sums *from);
  */
 struct gain_sums gain_part(const struct cpu_sum *ticks, double part, double observations);
 
-/* The node of a pair's access that could go. */
-uint32_t gain_node(const struct pair *pair);
 
 #endif

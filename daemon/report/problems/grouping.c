@@ -37,7 +37,7 @@ static double wasted_by(const struct pair *pair)
 static bool is_iteration(const struct profile *p, const struct pair *pair)
 {
 	return locations_get(&p->locations, pair->location).kind == JXP__LOCATION__KIND__ELEMENT &&
-	       operation_is_scaffolding(p, gain_node(pair));
+	       operation_is_scaffolding(p, pair_removable_node(pair));
 }
 
 static bool is_walk(const struct pair_scope *s, const struct pair *pair, const bool *walked)
@@ -49,7 +49,7 @@ static bool is_walk(const struct pair_scope *s, const struct pair *pair, const b
 static int compare_members(const void *a, const void *b)
 {
 	const struct group_member *x = a, *y = b;
-	uint32_t node_x = gain_node(x->pair), node_y = gain_node(y->pair);
+	uint32_t node_x = pair_removable_node(x->pair), node_y = pair_removable_node(y->pair);
 
 	if (x->operation != y->operation)
 		return x->operation < y->operation ? -1 : 1;
@@ -174,7 +174,7 @@ static size_t collect(struct group_member *members, const struct pair_scope *s, 
 		struct group_member m = {.pair = pair, .wasted = wasted_by(pair)};
 		struct operation o = operation_of(s, pair);
 
-		if (!o.method || !is_memory(s, pair) || is_native(p, gain_node(pair)))
+		if (!o.method || !is_memory(s, pair) || is_native(p, pair_removable_node(pair)))
 			continue;
 		m.step = o.method;
 		m.node = o.node;

@@ -5,11 +5,6 @@
 /* Of frames between an access and the method that has called both. */
 #define NEAR_MAX 3
 
-static uint32_t method_of(const struct profile *p, uint32_t node)
-{
-	return node ? cct_node(&p->cct, node)->method : 0;
-}
-
 static uint32_t parent_of(const struct profile *p, uint32_t node)
 {
 	return node ? cct_node(&p->cct, node)->parent : 0;
@@ -25,7 +20,7 @@ static bool is_one_frame(const struct pair_scope *s, uint32_t a, uint32_t b)
 {
 	const struct profile *p = &s->window->profile;
 
-	return method_of(p, a) == method_of(p, b) &&
+	return cct_node_method(&p->cct, a) == cct_node_method(&p->cct, b) &&
 	       s->paths[parent_of(p, a)] == s->paths[parent_of(p, b)];
 }
 
@@ -49,15 +44,15 @@ static uint32_t shared_frame(const struct pair_scope *s, uint32_t a, uint32_t b)
 struct operation operation_of(const struct pair_scope *s, const struct pair *pair)
 {
 	const struct profile *p = &s->window->profile;
-	uint32_t removable = gain_node(pair);
+	uint32_t removable = pair_removable_node(pair);
 	uint32_t other = removable == pair->watch_node ? pair->trap_node : pair->watch_node;
 	uint32_t shared = 0;
 
-	if (method_of(p, removable) != method_of(p, other))
+	if (cct_node_method(&p->cct, removable) != cct_node_method(&p->cct, other))
 		shared = shared_frame(s, removable, other);
-	if (method_of(p, shared) == 0)
+	if (cct_node_method(&p->cct, shared) == 0)
 		shared = removable;
-	return (struct operation){.method = method_of(p, shared), .node = shared};
+	return (struct operation){.method = cct_node_method(&p->cct, shared), .node = shared};
 }
 
 bool operation_is_one_call(const struct pair_scope *s, const struct pair *pair)
@@ -72,7 +67,7 @@ bool operation_is_one_call(const struct pair_scope *s, const struct pair *pair)
 
 static const char *class_name(const struct profile *p, uint32_t node)
 {
-	const struct cct_method *m = cct_method(&p->cct, method_of(p, node));
+	const struct cct_method *m = cct_method(&p->cct, cct_node_method(&p->cct, node));
 
 	return m ? strings_get(&p->strings, m->class_name) : "";
 }
@@ -106,7 +101,7 @@ uint32_t operation_caller(const struct profile *p, uint32_t node)
 {
 	uint32_t caller = parent_of(p, node);
 
-	while (caller && method_of(p, caller) == method_of(p, node))
+	while (caller && cct_node_method(&p->cct, caller) == cct_node_method(&p->cct, node))
 		caller = parent_of(p, caller);
 	if (!operation_is_basic(p, node))
 		return caller;

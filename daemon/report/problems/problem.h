@@ -27,7 +27,10 @@ enum problem_kind {
 };
 
 struct problem_words {
-	const char *name;   /* "copied": in JSON */
+	const char *name; /* "copied": in JSON */
+	/* A sentence: the operation, this, the places, this behind them, and this before the part
+	 * that is in vain. */
+	const char *verb, *stop, *rest;
 	const char *advice; /* what has helped people */
 	/* The work as such is in vain, with all that it loads: not the part of it that is one of
 	 * these stores. */

@@ -5,17 +5,26 @@
 #include "daemon/report/problems/operation.h"
 
 const struct problem_words problem_words[PROBLEM_KINDS] = {
-    [PROBLEM_COPIED] = {"copied", "reading the original, or copying what is used alone", true},
-    [PROBLEM_CLEARED] = {"cleared", "no clearing of what will be filled", true},
-    [PROBLEM_GROWN] = {"grown", "beginning with the size that it has in the end", true},
-    [PROBLEM_OVERWRITTEN] = {"overwritten", "storing once, when the value is final", false},
-    [PROBLEM_REWRITTEN] = {"rewritten", "storing what has changed alone", false},
-    [PROBLEM_SEARCHED] = {"searched", "a set or a map, or going on where the last search ended",
-			  false},
-    [PROBLEM_BOOKKEEPING] = {"bookkeeping",
+    [PROBLEM_COPIED] = {"copied", "copies", ",", "overwritten before anybody reads it in",
+			"reading the original, or copying what is used alone", true},
+    [PROBLEM_CLEARED] = {"cleared", "clears", ",",
+			 "and it is filled again before anybody reads it, in",
+			 "no clearing of what will be filled", true},
+    [PROBLEM_GROWN] = {"grown", "copies", "", "to grow it, in",
+		       "beginning with the size that it has in the end", true},
+    [PROBLEM_OVERWRITTEN] = {"overwritten", "stores", ",", "overwritten before anybody reads it in",
+			     "storing once, when the value is final", false},
+    [PROBLEM_REWRITTEN] = {"rewritten", "stores", "",
+			   "again with the value that is there already in",
+			   "storing what has changed alone", false},
+    [PROBLEM_SEARCHED] = {"searched", "goes over", "", "again, unchanged in",
+			  "a set or a map, or going on where the last search ended", false},
+    [PROBLEM_BOOKKEEPING] = {"bookkeeping", "loads", "", "again, unchanged in",
 			     "working on whole blocks, with the bounds looked at once", false},
-    [PROBLEM_SCAFFOLDING] = {"scaffolding", "going over the array or list itself", false},
-    [PROBLEM_REPEATED] = {"repeated", "keeping the result until what it is made of changes", false},
+    [PROBLEM_SCAFFOLDING] = {"scaffolding", "goes through", "", "for each element, in vain in",
+			     "going over the array or list itself", false},
+    [PROBLEM_REPEATED] = {"repeated", "loads", "", "again to do the same, unchanged in",
+			  "keeping the result until what it is made of changes", false},
 };
 
 /* ---------------------------------------------------------------- names */
@@ -25,14 +34,6 @@ static bool begins(const char *name, const char *const *words)
 {
 	for (; **words; words++)
 		if (strncmp(name, *words, strlen(*words)) == 0)
-			return true;
-	return false;
-}
-
-static bool contains(const char *name, const char *const *words)
-{
-	for (; **words; words++)
-		if (strstr(name, *words))
 			return true;
 	return false;
 }
@@ -81,9 +82,9 @@ static bool grows(const struct profile *p, const struct pair *pair)
 
 struct tally {
 	double all, clears, copies, grows, wraps, objects, own_fields;
-	double same;          /* both accesses are one bytecode's */
-	uint32_t first_field; /* of own_fields */
-	bool several_fields;  /* and there is another one */
+	double same; /* both accesses are one bytecode's */
+	uint32_t first_field;
+	bool several_fields; /* and there is another one */
 };
 
 /* A field of the object whose method loads it, and has loaded it before. */
@@ -131,7 +132,7 @@ static void add(struct tally *t, const struct profile *p, const struct group_mem
 	t->clears += clears(p, m->pair) ? m->weight : 0;
 	t->copies += copies(p, m->pair) ? m->weight : 0;
 	t->grows += grows(p, m->pair) ? m->weight : 0;
-	t->wraps += operation_is_scaffolding(p, gain_node(m->pair)) ? m->weight : 0;
+	t->wraps += operation_is_scaffolding(p, pair_removable_node(m->pair)) ? m->weight : 0;
 	t->same += is_one_bytecode(p, m->pair) ? m->weight : 0;
 	t->objects += is_of_objects(p, &l) ? m->weight : 0;
 	t->own_fields += is_own_field(p, m->pair, &l) ? m->weight : 0;
@@ -158,13 +159,12 @@ static enum problem_kind of_dead_stores(const struct tally *t)
 
 static bool searches(const struct profile *p, uint32_t method)
 {
-	static const char *const anywhere[] = {"Search", ""};
 	static const char *const words[] = {"indexOf", "lastIndexOf", "contains", "find", "search",
 					    "lookup",  "remove",      "isIn",     ""};
 
 	const char *name = method_name(p, cct_method(&p->cct, method));
 
-	return begins(name, words) || contains(name, anywhere);
+	return begins(name, words) || strstr(name, "Search");
 }
 
 static enum problem_kind of_silent_loads(const struct profile *p, const struct pair_group *group,

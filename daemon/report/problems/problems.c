@@ -25,14 +25,6 @@
 
 /* ---------------------------------------------------------------- counts */
 
-/* Is the method with the access known, and not just the compiled one that it is inlined in? */
-static bool is_told(const struct profile *p, uint32_t node)
-{
-	const struct cct_node *n = cct_node(&p->cct, node);
-
-	return n && n->certainty >= CERTAINTY_EXACT && n->certainty <= CERTAINTY_INFERRED;
-}
-
 static void count_pairs(struct problem *out, const struct profile *p, const struct pair_group *g)
 {
 	double weights[KIND_VALUES] = {0};
@@ -48,7 +40,7 @@ static void count_pairs(struct problem *out, const struct profile *p, const stru
 		}
 		pairs->wasteful += m->pair->wasteful_count;
 		out->evidence += m->pair->wasteful_count;
-		if (is_told(p, gain_node(m->pair)))
+		if (cct_is_told(&p->cct, pair_removable_node(m->pair)))
 			out->told += m->pair->wasteful_count;
 		weights[m->pair->kind] += m->weight;
 	}
@@ -120,6 +112,19 @@ static size_t add_up(struct weighed *list, size_t count)
 	return kept;
 }
 
+/* Members with weight by what they have in common, the heaviest first; returns how many. */
+static size_t weigh(struct weighed *list, const struct pair_scope *s, const struct pair_group *g,
+		    uint32_t (*what)(const struct pair_scope *s, const struct group_member *m))
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < g->count; i++)
+		if (g->members[i].weight > 0)
+			list[count++] = (struct weighed){.what = what(s, &g->members[i]),
+							 .weight = g->members[i].weight};
+	return add_up(list, count);
+}
+
 static void find_places(struct problem *out, const struct pair_scope *s, const struct pair_group *g,
 			struct weighed *scratch)
 {
@@ -145,33 +150,21 @@ static void find_places(struct problem *out, const struct pair_scope *s, const s
 	}
 }
 
-static uint32_t method_at(const struct profile *p, uint32_t node)
+/* What has called the operation, on behalf of which a step is made. */
+static uint32_t caller_of(const struct pair_scope *s, const struct group_member *m)
 {
-	return node ? cct_node(&p->cct, node)->method : 0;
-}
-
-/* The frame of the operation itself that a step's was called from. */
-static uint32_t operation_frame(const struct profile *p, const struct group_member *m)
-{
+	const struct profile *p = &s->window->profile;
 	uint32_t node = m->node;
 
-	while (node && method_at(p, node) != m->operation)
+	while (node && cct_node_method(&p->cct, node) != m->operation)
 		node = cct_node(&p->cct, node)->parent;
-	return node ? node : m->node;
+	return cct_node_method(&p->cct, operation_caller(p, node ? node : m->node));
 }
 
-static void find_caller(struct problem *out, const struct profile *p, const struct pair_group *g,
+static void find_caller(struct problem *out, const struct pair_scope *s, const struct pair_group *g,
 			struct weighed *scratch)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < g->count; i++)
-		if (g->members[i].weight > 0)
-			scratch[count++] = (struct weighed){
-			    .what = method_at(
-				p, operation_caller(p, operation_frame(p, &g->members[i]))),
-			    .weight = g->members[i].weight};
-	if (add_up(scratch, count) == 0 || scratch[0].weight < CALLER_PART_MIN * g->weight)
+	if (weigh(scratch, s, g, caller_of) == 0 || scratch[0].weight < CALLER_PART_MIN * g->weight)
 		return;
 	out->caller = scratch[0].what;
 	out->caller_part = scratch[0].weight / g->weight;
@@ -185,29 +178,29 @@ struct operation_time {
 	struct cpu_sum total; /* and in all that it calls */
 };
 
+static uint32_t step_of(const struct pair_scope *s, const struct group_member *m)
+{
+	return cct_node_method(&s->window->profile.cct, pair_removable_node(m->pair));
+}
+
 /* The operation's method, and those that make much of the accesses that could go: ticks of what is
  * inlined are told by the access that they waited for, which may be the one that brings the line.
  */
-static void mark_steps(bool *steps, const struct profile *p, const struct pair_group *g,
+static void mark_steps(bool *steps, const struct pair_scope *s, const struct pair_group *g,
 		       struct weighed *scratch)
 {
-	size_t count = 0, kept;
+	size_t count = weigh(scratch, s, g, step_of);
 
-	for (size_t i = 0; i < g->count; i++)
-		if (g->members[i].weight > 0)
-			scratch[count++] =
-			    (struct weighed){.what = method_at(p, gain_node(g->members[i].pair)),
-					     .weight = g->members[i].weight};
-	kept = add_up(scratch, count);
-	for (size_t i = 0; i < kept; i++)
+	for (size_t i = 0; i < count; i++)
 		steps[scratch[i].what] = scratch[i].weight >= STEP_WEIGHT_MIN * g->weight;
 	steps[g->method] = true;
 }
 
 /* 0 or -ENOMEM. */
-static int time_of(struct operation_time *out, const struct window_result *w,
+static int time_of(struct operation_time *out, const struct pair_scope *s,
 		   const struct pair_group *g, struct weighed *scratch)
 {
+	const struct window_result *w = s->window;
 	const struct cct *t = &w->profile.cct;
 	_cleanup_free_ bool *steps = calloc(t->method_count + 1, sizeof(*steps));
 	_cleanup_free_ bool *under = calloc(t->node_count + 1, sizeof(*under));
@@ -215,7 +208,7 @@ static int time_of(struct operation_time *out, const struct window_result *w,
 	*out = (struct operation_time){0};
 	if (!steps || !under)
 		return -ENOMEM;
-	mark_steps(steps, &w->profile, g, scratch);
+	mark_steps(steps, s, g, scratch);
 	for (uint32_t id = 1; id <= t->node_count; id++) {
 		const struct cct_node *node = cct_node(t, id);
 
@@ -228,7 +221,7 @@ static int time_of(struct operation_time *out, const struct window_result *w,
 		if (!under[c->node])
 			continue;
 		cpu_sum_add(&out->total, &sum, 1);
-		if (steps[method_at(&w->profile, c->node)])
+		if (steps[cct_node_method(&w->profile.cct, c->node)])
 			cpu_sum_add(&out->own, &sum, 1);
 	}
 	return 0;
@@ -277,10 +270,11 @@ static struct gain_sums gains_of(const struct pair_scope *s, const struct pair_g
 
 	for (size_t i = 0, next; i < g->count; i = next) {
 		struct gain_sums kinds[KIND_VALUES] = {0};
-		uint32_t node = gain_node(g->members[i].pair);
+		uint32_t node = pair_removable_node(g->members[i].pair);
 		int best = 0;
 
-		for (next = i; next < g->count && gain_node(g->members[next].pair) == node; next++)
+		for (next = i;
+		     next < g->count && pair_removable_node(g->members[next].pair) == node; next++)
 			if (g->members[next].weight > 0)
 				gain_sums_add(
 				    &kinds[g->members[next].pair->kind],
@@ -322,7 +316,7 @@ static void estimate(struct problem *out, const struct pair_scope *s, const stru
 
 /* ---------------------------------------------------------------- ranking */
 
-/* What is saved at least; of bytes that were checked where that is not known. */
+/* What is saved at least; where that is not known, the part of accesses in vain. */
 static double rank_of(const struct problem *problem)
 {
 	return problem->saved.known ? problem->saved.ci95.low : problem->fraction_ci95.low;
@@ -365,12 +359,12 @@ static int problem_of(struct problem *out, const struct pair_scope *s, const str
 	count_pairs(out, p, g);
 	if (out->evidence < PAIRS_EVIDENCE)
 		return 0;
-	if (time_of(&time, s->window, g, scratch) < 0)
+	if (time_of(&time, s, g, scratch) < 0)
 		return -ENOMEM;
 	name_kind(out, s, g);
 	find_largest(out, g);
 	find_places(out, s, g, scratch);
-	find_caller(out, p, g, scratch);
+	find_caller(out, s, g, scratch);
 	in_vain(out, s->window);
 	estimate(out, s, g, &time);
 	return 1;
