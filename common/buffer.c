@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BUFFER_FIRST_BYTES 4096
 
@@ -84,6 +85,23 @@ int buffer_append(struct buffer *b, const void *bytes, size_t size)
 	memcpy(to, bytes, size);
 	buffer_commit(b, size);
 	return 0;
+}
+
+int buffer_read_all(struct buffer *b, int fd)
+{
+	for (;;) {
+		uint8_t *room = buffer_reserve(b, BUFFER_READ_BYTES);
+		ssize_t n;
+
+		if (!room)
+			return -errno;
+		n = read(fd, room, BUFFER_READ_BYTES);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		buffer_commit(b, (size_t)n);
+	}
 }
 
 void buffer_consume(struct buffer *b, size_t size)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define BUFFER_READ_BYTES ((size_t)1 << 20)
+
 struct buffer {
 	uint8_t *data;
 	size_t start;
@@ -45,6 +47,11 @@ void buffer_commit(struct buffer *b, size_t size);
 
 /* 0, -ENOBUFS or -ENOMEM; on failure nothing is appended. */
 int buffer_append(struct buffer *b, const void *bytes, size_t size);
+
+/* Appends what can be read from fd until its end, BUFFER_READ_BYTES at a time, for which there has
+ * to be room. 0, -ENOBUFS where there is more than the limit, -ENOMEM, or the -errno of reading;
+ * what came before that stays. */
+int buffer_read_all(struct buffer *b, int fd);
 
 /* Drops size bytes (at most the length) from the front. */
 void buffer_consume(struct buffer *b, size_t size);

@@ -12,8 +12,6 @@
 #include "common/clock.h"
 #include "compare/side_json.h"
 
-#define READ_BYTES ((size_t)1 << 20)
-
 /* ---------------------------------------------------------------- what is meant */
 
 static bool ends_in(const char *text, const char *end)
@@ -60,27 +58,17 @@ int diff_side_parse(struct diff_side *s, const char *text, const char *app, stru
 static int read_all(const char *path, struct buffer *b, struct err *err)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r;
 
 	if (fd < 0)
 		return err_set_errno(err, errno, "it cannot be opened");
-	for (;;) {
-		uint8_t *room = buffer_reserve(b, READ_BYTES);
-		ssize_t n;
-
-		if (!room && errno == ENOMEM)
-			return err_set(err, ENOMEM, "no memory for it");
-		if (!room)
-			return err_set(err, EBADMSG, "it has more than %zu MiB, and no report has",
-				       COMPARE_REPORT_MAX >> 20);
-		n = read(fd, room, READ_BYTES);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_set_errno(err, errno, "it cannot be read");
-		if (n == 0)
-			return 0;
-		buffer_commit(b, (size_t)n);
-	}
+	r = buffer_read_all(b, fd);
+	if (r == -ENOMEM)
+		return err_set(err, ENOMEM, "no memory for it");
+	if (r == -ENOBUFS)
+		return err_set(err, EBADMSG, "it has more than %zu MiB, and no report has",
+			       COMPARE_REPORT_MAX >> 20);
+	return r < 0 ? err_set_errno(err, -r, "it cannot be read") : 0;
 }
 
 static void release_buffer(struct buffer *b)
@@ -94,7 +82,7 @@ static int load_file(const char *path, struct compare_side *out, struct err *err
 	struct err why;
 	int r;
 
-	buffer_init(&bytes, COMPARE_REPORT_MAX + READ_BYTES);
+	buffer_init(&bytes, COMPARE_REPORT_MAX + BUFFER_READ_BYTES);
 	r = read_all(path, &bytes, &why);
 	if (r == 0)
 		r = compare_side_read(out, path,

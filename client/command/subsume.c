@@ -25,9 +25,6 @@
 /* Heights beyond the deepest stack are of nothing. */
 #define HEIGHT_MAX ((int)SUBSUME_DEPTH_MAX)
 
-/* What is read at once of what cannot be mapped. */
-#define READ_BYTES ((size_t)1 << 20)
-
 /* Of the line that says what was left out. */
 #define TOLD_BYTES 4096u
 
@@ -128,24 +125,14 @@ static int map_file(int fd, size_t size, struct profile_bytes *b, struct err *er
 
 static int read_pipe(int fd, struct profile_bytes *b, struct err *err)
 {
-	for (;;) {
-		uint8_t *room = buffer_reserve(&b->read, READ_BYTES);
-		ssize_t n;
+	int r = buffer_read_all(&b->read, fd);
 
-		if (!room)
-			return errno == ENOMEM
-				   ? err_set(err, ENOMEM, "no memory for it")
-				   : err_set(err, EFBIG, "more than %llu bytes are not read",
-					     (unsigned long long)IMPORT_BYTES_MAX);
-		n = read(fd, room, READ_BYTES);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_set_errno(err, errno, "it cannot be read");
-		if (n == 0)
-			return 0;
-		buffer_commit(&b->read, (size_t)n);
-	}
+	if (r == -ENOMEM)
+		return err_set(err, ENOMEM, "no memory for it");
+	if (r == -ENOBUFS)
+		return err_set(err, EFBIG, "more than %llu bytes are not read",
+			       (unsigned long long)IMPORT_BYTES_MAX);
+	return r < 0 ? err_set_errno(err, -r, "it cannot be read") : 0;
 }
 
 static int read_file(const char *path, struct profile_bytes *b, struct err *err)

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <unistd.h>
 
 #include <errno.h>
 #include <string.h>
@@ -135,6 +136,29 @@ static void a_released_buffer_can_be_used_again(void **state)
 	buffer_release(&b);
 }
 
+static void what_a_file_has_is_read_to_its_end(void **state)
+{
+	struct buffer b;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "and more", 8), 8);
+	close(ends[1]);
+	buffer_init(&b, 2 * BUFFER_READ_BYTES);
+	assert_int_equal(buffer_append(&b, "this ", 5), 0);
+	assert_int_equal(buffer_read_all(&b, ends[0]), 0);
+	assert_int_equal(buffer_length(&b), 13);
+	assert_memory_equal(buffer_head(&b), "this and more", 13);
+	close(ends[0]);
+	assert_int_equal(buffer_read_all(&b, ends[0]), -EBADF);
+	assert_int_equal(buffer_length(&b), 13);
+	buffer_release(&b);
+	buffer_init(&b, BUFFER_READ_BYTES - 1);
+	assert_int_equal(buffer_read_all(&b, ends[0]), -ENOBUFS);
+	buffer_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +169,7 @@ int main(void)
 	    cmocka_unit_test(consumed_space_is_used_again),
 	    cmocka_unit_test(reserved_bytes_count_only_once_committed),
 	    cmocka_unit_test(a_cleared_buffer_keeps_its_memory),
+	    cmocka_unit_test(what_a_file_has_is_read_to_its_end),
 	    cmocka_unit_test(a_released_buffer_can_be_used_again),
 	};
 
