@@ -41,5 +41,4 @@ void gain_sums_add(struct gain_sums *to, const struct gain_sums *from);
  */
 struct gain_sums gain_part(const struct cpu_sum *ticks, double part, double observations);
 
-
 #endif
