@@ -34,8 +34,8 @@
  * it was set over does. */
 static struct sigaction previous;
 static bool installed; /* session thread alone */
-static const struct sampler *sampler_in_use;
-static const struct process_ticks *process_ticks;
+static const struct sampler *_Atomic sampler_in_use;
+static const struct process_ticks *_Atomic process_ticks;
 static _Atomic uint64_t foreign;
 static _Atomic uint64_t stale;
 static _Atomic uint32_t active; /* handlers running, also those whose thread is not known */
@@ -366,16 +366,17 @@ static HANDLER_ENTRY pid_t own_tid(void)
 static HANDLER_ENTRY void handle_process_tick(bool own, const ucontext_t *uc)
 {
 	pid_t tid = own_tid();
+	const struct process_ticks *ticks = process_ticks;
 	struct thread *known = thread_find(tid), *t;
 	int saved;
 
 	if (known)
 		atomic_fetch_add(&known->in_handler, 1);
 	saved = errno;
-	t = process_ticks->begin(tid, known != NULL);
+	t = ticks->begin(tid, known != NULL);
 	if (t)
 		handle(thread_sig_data(t, THREAD_ROLE_SAMPLING), false, own, uc);
-	process_ticks->end(t);
+	ticks->end(t);
 	errno = saved;
 	if (known)
 		atomic_fetch_sub(&known->in_handler, 1);

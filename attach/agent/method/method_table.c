@@ -94,16 +94,16 @@ static uint32_t take(_Atomic uint32_t *used, uint32_t count, uint32_t max)
 		if (count > max - first)
 			return max;
 	} while (!atomic_compare_exchange_weak_explicit(
-	    used, &first, first + count, memory_order_relaxed, memory_order_relaxed));
+	    used, &first, first + count, memory_order_acquire, memory_order_relaxed));
 	return first;
 }
 
-/* Where nobody took any behind them. */
+/* Where nobody took any behind them. Whoever takes them next writes there after what was read. */
 static void untake(_Atomic uint32_t *used, uint32_t first, uint32_t count)
 {
 	uint32_t end = first + count;
 
-	(void)atomic_compare_exchange_strong_explicit(used, &end, first, memory_order_relaxed,
+	(void)atomic_compare_exchange_strong_explicit(used, &end, first, memory_order_release,
 						      memory_order_relaxed);
 }
 

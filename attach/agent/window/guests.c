@@ -53,11 +53,11 @@ struct guest {
 
 /* Global because handlers get nothing of ours. */
 static struct guest pool[GUESTS_MAX];
-static struct java_threads java;
-static pid_t session; /* the session thread */
+static struct java_threads java; /* written once: a handler of the window before may read it */
+static _Atomic pid_t session;    /* the session thread */
 static unsigned frames;
-static int timer = -1;
-static uint64_t period_ns;
+static _Atomic int timer = -1;
+static _Atomic uint64_t period_ns;
 static _Atomic uint64_t last_ns,
     owed_ns; /* the process's CPU time at the last tick; and told by none */
 static _Atomic uint64_t turn, scale;
@@ -205,6 +205,18 @@ static bool comes_to_who_runs(void)
 	       (major > 6 || (major == 6 && minor >= 4));
 }
 
+static uint64_t period_of(double fraction)
+{
+	uint64_t ns = (uint64_t)(TICK_COST_NS / fraction);
+
+	return ns < handlers.scheduler_tick_ns ? handlers.scheduler_tick_ns : ns;
+}
+
+static bool know_java(void)
+{
+	return java.functions || java_threads_facts(&java);
+}
+
 void guests_start(unsigned max_frames, double fraction)
 {
 	bool room = true;
@@ -220,11 +232,9 @@ void guests_start(unsigned max_frames, double fraction)
 	atomic_store(&scale, ONE);
 	atomic_store(&last_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	timer = -1;
-	if (fraction <= 0 || !comes_to_who_runs() || !java_threads_facts(&java))
+	if (fraction <= 0 || !comes_to_who_runs() || !know_java())
 		return;
-	period_ns = (uint64_t)(TICK_COST_NS / fraction);
-	if (period_ns < handlers.scheduler_tick_ns)
-		period_ns = handlers.scheduler_tick_ns;
+	period_ns = period_of(fraction);
 	for (unsigned i = 0; i < GUESTS_MAX && room; i++)
 		if (atomic_load(&pool[i].state) == GUEST_NONE)
 			room = fill(&pool[i]);

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -40,8 +41,13 @@ static struct {
 /* What the JVM has for each thread alone: its JavaThread. */
 static _Thread_local struct fake_thread *volatile fake_own;
 
+/* It is never at work, so no tick is its own. */
 static void *fake_be_another(void *begun)
 {
+	sigset_t all;
+
+	(void)sigfillset(&all);
+	assert(pthread_sigmask(SIG_BLOCK, &all, NULL) == 0);
 	fake_own = &fake_threads[1];
 	(void)sem_post(begun);
 	for (;;)
