@@ -414,7 +414,7 @@ asan: deps
 	$(Q)JXPERF_BUILD=$(B)/asan tests/run $(T)
 tsan: deps
 	$(Q)$(MAKE) --no-print-directory unit-tests B=$(B)/tsan SANITIZE=-fsanitize=thread
-	$(Q)JXPERF_BUILD=$(B)/tsan tests/run $(or $(T),unit)
+	$(Q)JXPERF_BUILD=$(B)/tsan TSAN_OPTIONS=allocator_may_return_null=1 tests/run $(or $(T),unit)
 
 # ---------------------------------------------------------------- fuzzing
 FUZZ_SECONDS ?= 30

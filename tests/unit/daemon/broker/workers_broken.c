@@ -98,10 +98,12 @@ static void those_that_end_by_themselves_are_put_off_longer_and_longer(void **st
 	(void)state;
 	be(BAD);
 	run_for(2000);
-	/* Two at once, then after 100, 200, 400 and 800 ms. */
-	assert_in_range(workers.given_up_count, 3, 6);
+	/* Two at once, then after 100, 200, 400 and 800 ms, and by then no more; a slow machine
+	 * begins fewer. */
+	assert_in_range(workers.given_up_count, 1, 6);
+	while (workers.given_up_count < 3 || ask() != -EAGAIN)
+		run_for(50);
 	assert_int_equal(last_error, EIO);
-	assert_int_equal(ask(), -EAGAIN);
 }
 
 static void one_that_answers_ends_that(void **state)
