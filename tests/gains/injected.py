@@ -10,6 +10,7 @@ throughput lost? A table, and all of it as JSON.
 
   INJECTED_ONLY    comma-separated programs or works       INJECTED_PAIRS    of runs (default 5)
   INJECTED_WINDOWS of each program and work (default 3)    INJECTED_RESULTS  where the JSON goes (default build/gains/injected.json)
+  INJECTED_AT_ONCE, INJECTED_DEADLINE_S                   programs with a work side by side, as in run.py
   GAINS_RUN_S, GAINS_WINDOW_S, GAINS_BUDGET               as in run.py
 
 Exits with 1 where fewer than 90% of the windows hold.
@@ -28,6 +29,8 @@ from sources import PLACE, compile_files, jar_of  # noqa: E402
 from fixes import Fix  # noqa: E402
 from measure import JDK, Program, class_path, costs_ns, window  # noqa: E402
 from reading import accesses_of, predicted  # noqa: E402
+from lib import make_directory  # noqa: E402
+from support.parallel import rows_of  # noqa: E402
 from support.profile import Daemon  # noqa: E402
 
 ONLY = [n for n in os.environ.get("INJECTED_ONLY", "").split(",") if n]
@@ -37,6 +40,8 @@ RUN_S = float(os.environ.get("GAINS_RUN_S", "3"))
 WINDOW_S = float(os.environ.get("GAINS_WINDOW_S", "20"))
 BUDGET = os.environ.get("GAINS_BUDGET", "5%")
 RESULTS = os.environ.get("INJECTED_RESULTS", os.path.join(PLACE, "injected.json"))
+AT_ONCE = int(os.environ.get("INJECTED_AT_ONCE", "1"))
+DEADLINE_S = float(os.environ.get("INJECTED_DEADLINE_S", "3600"))
 HOLD_LEAST = 0.9
 
 # The kinds of pairs that the accesses of a work make.
@@ -64,7 +69,7 @@ TARGETS = (
 
 def agent():
     """The agent's jar."""
-    place = os.path.join(PLACE, "injected")
+    place = make_directory()
     classes, path, manifest = (os.path.join(place, n) for n in ("classes", "agent.jar", "manifest"))
     sources = [os.path.join(HERE, "injected", n) for n in ("Injector.java", "Wasted.java")]
     compile_files(JDK.javac, sources, jar_of("asm"), classes)
@@ -118,19 +123,34 @@ def line(r):
             f"{100 * p['untold']:>6.1f} {100 * p['own']:>6.1f} {'yes' if r['holds'] else 'NO':>5}")
 
 
-def main():
-    path, daemon, results = agent(), Daemon(), []
-    print(HEADER, flush=True)
+def chosen():
+    """Programs with a work."""
     for target in TARGETS:
         for work in WORKS:
-            if ONLY and not ({target.program, work} <= set(ONLY) or target.program in ONLY and not set(ONLY) & set(WORKS)):
-                continue
-            for result in results_of(daemon, target, work, path):
-                results.append(result)
-                print(line(result), flush=True)
-                os.makedirs(os.path.dirname(RESULTS), exist_ok=True)
-                with open(RESULTS, "w", encoding="utf-8") as f:
-                    json.dump(results, f, indent=1)
+            if not ONLY or {target.program, work} <= set(ONLY) or target.program in ONLY and not set(ONLY) & set(WORKS):
+                yield target, work
+
+
+def one_by_one():
+    path, daemon = agent(), Daemon()
+    for target, work in chosen():
+        yield from results_of(daemon, target, work, path)
+
+
+def side_by_side():
+    longest = sorted(chosen(), key=lambda c: -c[0].warm_up_s)
+    return rows_of("INJECTED", [f"{target.program},{work}" for target, work in longest], RESULTS, AT_ONCE, DEADLINE_S)
+
+
+def main():
+    results = []
+    print(HEADER, flush=True)
+    for result in side_by_side() if AT_ONCE > 1 else one_by_one():
+        results.append(result)
+        print(line(result), flush=True)
+        os.makedirs(os.path.dirname(RESULTS), exist_ok=True)
+        with open(RESULTS, "w", encoding="utf-8") as f:
+            json.dump(results, f, indent=1)
     holding = sum(r["holds"] for r in results)
     print(f"{holding} of {len(results)} windows hold what was lost by their gain, {sum(r['pairs_hold'] for r in results)} by the CPU time of "
           f"their pairs; {RESULTS}")
