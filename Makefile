@@ -458,7 +458,7 @@ format:
 
 # ---------------------------------------------------------------- bench
 BENCH_PACKAGES	:= libh2-java jython libbatik-java libfop-java libjetty9-java wrk liblucene4.10-java libpdfbox2-java jruby libderby-java \
-	libtomcat10-embed-java
+	libtomcat10-embed-java libtomcat10-java
 BENCH_JARS	:= $(WORKLOAD_JARS):/usr/share/java/h2.jar:/usr/share/java/jython.jar:/usr/share/java/batik-all.jar:/usr/share/java/fop-core.jar:/usr/share/java/xmlgraphics-commons.jar:/usr/share/java/jetty9-server.jar:/usr/share/java/jetty9-util.jar:/usr/share/java/jetty9-http.jar:/usr/share/java/jetty9-io.jar:/usr/share/java/servlet-api.jar:/usr/share/java/derby.jar:/usr/share/java/lucene-core-4.10.4.jar:/usr/share/java/lucene-analyzers-common-4.10.4.jar:/usr/share/java/pdfbox2.jar:/usr/share/jruby/lib/jruby.jar:/usr/share/java/tomcat10-embed-core.jar
 BENCH_SOURCES	:= $(wildcard bench/workloads/*.java)
 $(B)/workloads/.bench: $(BENCH_SOURCES) $(B)/workloads/.built
