@@ -66,13 +66,13 @@ class Target:
 
     program: str
     method: str
-    warm_up_s: float = 8
+    warm_up_s: float = 20
 
 
 TARGETS = (
     Target("H2Queries", "org.h2.table.TableFilter.next"),
-    Target("JythonScript", "org.python.core.PyList.pyset", 10),
-    Target("PdfText", "org.apache.pdfbox.text.PDFTextStripper.processTextPosition", 15),
+    Target("JythonScript", "org.python.core.PyList.pyset"),
+    Target("PdfText", "org.apache.pdfbox.text.PDFTextStripper.processTextPosition"),
     Target("DerbyQueries", "org.apache.derby.impl.store.raw.data.StoredPage.restoreRecordFromSlot"),
     Target("LuceneSearch", "org.apache.lucene.util.BytesRefHash.add"),
 )
@@ -181,8 +181,7 @@ def one_by_one():
 
 
 def side_by_side():
-    longest = sorted(chosen(), key=lambda c: -c[0].warm_up_s)
-    return rows_of("INJECTED", [f"{target.program},{work}" for target, work in longest], RESULTS, AT_ONCE, DEADLINE_S)
+    return rows_of("INJECTED", [f"{target.program},{work}" for target, work in chosen()], RESULTS, AT_ONCE, DEADLINE_S)
 
 
 def main():
