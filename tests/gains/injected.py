@@ -139,8 +139,12 @@ def results_of(daemon, target, work, path):
     program = Injected(fix, target, work, path)
     try:
         turns = program.choose_turns()
-        reports = [window(daemon, program, WINDOW_S, BUDGET)[1] for _ in range(WINDOWS)]
-        lost = [1 - without / with_it for with_it, without in (program.costs_ns(turns) for _ in range(PAIRS))]
+        reports, costs = [], []
+        # In turn: what compilers take becomes less.
+        for number in range(max(WINDOWS, PAIRS)):
+            costs += [program.costs_ns(turns)] if number < PAIRS else []
+            reports += [window(daemon, program, WINDOW_S, BUDGET)[1]] if number < WINDOWS else []
+        lost = [1 - without / with_it for with_it, without in costs]
     finally:
         program.stop()
     for number, report in enumerate(reports, 1):
