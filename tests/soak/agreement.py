@@ -1,6 +1,7 @@
 """First screens of ten programs: two windows of each, one after the other. Do their problems agree, and is each of them a problem?
 
-  agree    the first four problems of two windows have three in common, by the operation; of two or three all but one
+  agree    the first four problems of two windows have three in common, by the operation; of two or three all but one. Two screens
+           without a problem say nothing, and do not agree
   twice    two of a window's problems may be one: they have an access in common, or one's operation is the other's caller and both
            touch the same
   spill    a problem of what lies on a stack, or has no class
@@ -89,7 +90,7 @@ def same(screens):
     first = [[operation(p) for p in problems[:FIRST]] for problems in screens]
     common = len(set(first[0]) & set(first[1]))
     most = max(len(f) for f in first)
-    return common, common >= (SAME_LEAST if most == FIRST else min(most, max(1, most - 1)))
+    return common, common >= (SAME_LEAST if most == FIRST else max(1, most - 1))
 
 
 # ---------------------------------------------------------------- windows
