@@ -10,13 +10,15 @@
 #   make truth      programs whose true fractions are known: measured, true, interval (TRUTH_ONLY=IntMasked for one)
 #   make truth-merged   the same of windows that are merged
 #   make methods    how often the method is right that is said to make an access (SCORE_ONLY=H2Queries for some)
-#   make gains      real fixes: what the report predicts and what they bring (GAINS_ONLY=clears,sums for some)
+#   make gains      real fixes: what the report predicts and what they bring (GAINS_ONLY=clears,sums for some; GAINS_AT_ONCE=8 side by side)
+#   make gains-injected   known wasteful work added to real programs: what the report says of it (INJECTED_AT_ONCE)
 #   make loops-truth    programs whose loops are known: type, results, turns, verdict (LOOPS_ONLY=array,few for some)
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
 #   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
 #   make soak-system-calls   windows while threads make system calls, for ten minutes on each JDK: none ends early
 #   make soak-diff  a hundred pairs of windows of programs that do not change: what 'diff' says (DIFF_PAIRS)
+#   make soak-agreement    first screens of ten programs, two windows each: do they agree? (AGREEMENT_ONLY, AGREEMENT_AT_ONCE)
 #   make subsume-trees   subsuming methods in exact call trees of real libraries, and what sampling finds of them
 #   make deb        a Debian package, in build/deb
 #   make bench-evidence    pairs for each second of overhead, and where the cost of a sample goes, beside an older build
@@ -47,7 +49,7 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth gains loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean tests unit-tests workloads
+.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean tests unit-tests workloads
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 
 # What a failing rule half made is not taken for made.
@@ -322,11 +324,11 @@ methods:
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/methods/score.py
 
 # Real fixes, whose libraries are Debian's; their sources are fetched with apt-get source, and packages that conflict with others
-# (Lucene 8) are unpacked in build/gains. Variables: tests/gains/run.py.
-gains:
+# (Lucene 8) are unpacked in build/gains. Variables: tests/gains/run.py and tests/gains/injected.py.
+gains gains-injected:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
-	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/gains/run.py
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/gains/$(if $(filter gains,$@),run,injected).py
 
 # Half an hour of windows of every sort in JVMs of every sort; variables: tests/soak/run.py.
 soak:
@@ -354,10 +356,9 @@ soak-diff: deps
 	$(Q)$(MAKE) --no-print-directory all workloads
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/diff.py
 
-# Do two windows of a server and of two libraries lead with the same? Seven minutes; variables: tests/soak/agreement.py.
-AGREEMENT_PACKAGES := tomcat10-user tomcat10-examples wrk
+# First screens of ten programs, two windows each: do they agree? A quarter of an hour; variables: tests/soak/agreement.py.
 soak-agreement:
-	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES) $(AGREEMENT_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/soak/agreement.py
 
@@ -457,7 +458,7 @@ format:
 
 # ---------------------------------------------------------------- bench
 BENCH_PACKAGES	:= libh2-java jython libbatik-java libfop-java libjetty9-java wrk liblucene4.10-java libpdfbox2-java jruby libderby-java \
-	libtomcat10-embed-java
+	libtomcat10-embed-java libtomcat10-java
 BENCH_JARS	:= $(WORKLOAD_JARS):/usr/share/java/h2.jar:/usr/share/java/jython.jar:/usr/share/java/batik-all.jar:/usr/share/java/fop-core.jar:/usr/share/java/xmlgraphics-commons.jar:/usr/share/java/jetty9-server.jar:/usr/share/java/jetty9-util.jar:/usr/share/java/jetty9-http.jar:/usr/share/java/jetty9-io.jar:/usr/share/java/servlet-api.jar:/usr/share/java/derby.jar:/usr/share/java/lucene-core-4.10.4.jar:/usr/share/java/lucene-analyzers-common-4.10.4.jar:/usr/share/java/pdfbox2.jar:/usr/share/jruby/lib/jruby.jar:/usr/share/java/tomcat10-embed-core.jar
 BENCH_SOURCES	:= $(wildcard bench/workloads/*.java)
 $(B)/workloads/.bench: $(BENCH_SOURCES) $(B)/workloads/.built
@@ -492,7 +493,7 @@ $(EVIDENCE_TREE)/Makefile:
 	$(call say,FETCH,$(@D))
 	$(Q)git worktree prune && git worktree add --quiet --detach $(@D) $(EVIDENCE_COMMIT)
 bench-evidence:
-	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES) $(AGREEMENT_PACKAGES)"
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES) tomcat10-user tomcat10-examples"
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
 	$(if $(EVIDENCE_BASELINE),,$(Q)$(MAKE) --no-print-directory $(EVIDENCE_TREE)/Makefile)
 	$(if $(EVIDENCE_BASELINE),,$(Q)$(MAKE) --no-print-directory -C $(EVIDENCE_TREE) B=build all)

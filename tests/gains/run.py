@@ -15,6 +15,8 @@
   GAINS_WINDOW_S  of each window (default 20) GAINS_BUDGET    of each window (default 5%)
   GAINS_RESULTS   where the JSON goes (default build/gains/results.json; reports lie beside it)
   GAINS_REREAD    not empty: runs nothing, and reads the reports that lie there anew
+  GAINS_AT_ONCE   so many fixes side by side, each on two processors of its own (default 1), and for how
+  GAINS_DEADLINE_S   many seconds at most (default 3600)
 
 Exits with 1 where fewer than 11 of 12 predictions hold, by proportion.
 """
@@ -33,6 +35,7 @@ from fixes import FIXES  # noqa: E402
 from lib import Skip  # noqa: E402
 from measure import Program, class_path, costs_ns, values, window  # noqa: E402
 from reading import difference, predicted, problem_of  # noqa: E402
+from support.parallel import rows_of  # noqa: E402
 from support.profile import Daemon, succeeded  # noqa: E402
 
 ONLY = [n for n in os.environ.get("GAINS_ONLY", "").split(",") if n]
@@ -43,6 +46,8 @@ WINDOW_S = float(os.environ.get("GAINS_WINDOW_S", "20"))
 BUDGET = os.environ.get("GAINS_BUDGET", "5%")
 RESULTS = os.environ.get("GAINS_RESULTS", os.path.join(PLACE, "results.json"))
 REREAD = os.environ.get("GAINS_REREAD")
+AT_ONCE = int(os.environ.get("GAINS_AT_ONCE", "1"))
+DEADLINE_S = float(os.environ.get("GAINS_DEADLINE_S", "3600"))
 HOLD_LEAST = 11 / 12
 
 
@@ -112,33 +117,40 @@ def line(r):
             f"{yes(r['holds'])} {saved:>20} {yes(r['saved_holds'])} {problem['rank'] if problem else '-':>4} {r['diff_rank'] or '-':>4}  {r['diff']}")
 
 
+def one_by_one(fixes):
+    daemon = Daemon()
+    for fix in fixes:
+        try:
+            yield result_of(daemon, fix)
+        except Skip as why:
+            print(f"SKIP {fix.name}: {why}", flush=True)
+
+
 def main():
     unknown = set(ONLY) - {f.name for f in FIXES}
     if unknown:
         sys.exit(f"no such fix: {', '.join(sorted(unknown))}; there are {', '.join(f.name for f in FIXES)}")
+    fixes = [f for f in FIXES if not ONLY or f.name in ONLY]
+    results, start = [], time.monotonic()
     if REREAD:
         with open(RESULTS, encoding="utf-8") as f:
             known = {r["fix"]: r["pairs"] for r in json.load(f)}
-    daemon = None if REREAD else Daemon()
-    results, skipped = [], []
-    start = time.monotonic()
+        rows = (judged(f, known[f.name]) for f in fixes if f.name in known)
+    elif AT_ONCE > 1:
+        longest = sorted(fixes, key=lambda f: -f.warm_up_s)
+        rows = rows_of("GAINS", [f.name for f in longest], RESULTS, AT_ONCE, DEADLINE_S)
+    else:
+        rows = one_by_one(fixes)
     print(HEADER, flush=True)
-    for fix in FIXES:
-        if (ONLY and fix.name not in ONLY) or (REREAD and fix.name not in known):
-            continue
-        try:
-            results.append(judged(fix, known[fix.name]) if REREAD else result_of(daemon, fix))
-        except Skip as why:
-            skipped.append(fix.name)
-            print(f"SKIP {fix.name}: {why}", flush=True)
-            continue
-        print(line(results[-1]), flush=True)
+    for row in rows:
+        results.append(row)
+        print(line(row), flush=True)
         write(RESULTS, json.dumps(results, indent=1))
     holding = sum(r["holds"] for r in results)
     saved = sum(r["saved_holds"] for r in results)
     first = sum(bool(r["problem"]) and r["problem"]["rank"] <= 3 for r in results)
     print(f"{holding} of {len(results)} predictions hold, {saved} of what problems could save, {first} problems among the first three, "
-          f"{len(skipped)} skipped; {time.monotonic() - start:.0f} s, {RESULTS}")
+          f"{len(fixes) - len(results)} of {len(fixes)} fixes have none; {time.monotonic() - start:.0f} s, {RESULTS}")
     sys.exit(0 if results and holding >= HOLD_LEAST * len(results) else 1)
 
 

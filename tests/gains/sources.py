@@ -4,6 +4,7 @@ A patch is a small file of ours (patches/NAME.patch), against the source package
 needed: so nobody's files are copied into this tree. The patched files alone are compiled, against the library itself, and come
 before it on the class path. Patches of programs of this tree are against the tree.
 """
+import hashlib
 import os
 import re
 import shutil
@@ -102,11 +103,19 @@ def patched(name, package, javac, class_path):
     """The directory of the classes of patches/NAME.patch applied; package: Debian's source package, or None for this tree."""
     patch = os.path.join(HERE, "patches", f"{name}.patch")
     with open(patch, encoding="utf-8") as f:
-        files = _PATCHED.findall(f.read())
+        text = f.read()
+    files = _PATCHED.findall(text)
+    # Compiled once: of a patch and, in this tree, of what it patches.
+    contents = hashlib.sha256(text.encode())
+    for file in () if package else files:
+        with open(os.path.join(ROOT, file), "rb") as f:
+            contents.update(f.read())
     work = os.path.join(PLACE, "fixes", name)
+    source, classes = os.path.join(work, "source"), os.path.join(work, f"classes-{contents.hexdigest()[:16]}")
+    if os.path.isdir(classes):
+        return classes
     shutil.rmtree(work, ignore_errors=True)
-    source, classes = os.path.join(work, "source"), os.path.join(work, "classes")
-    os.makedirs(classes)
+    os.makedirs(work)
     if package:
         _unpack(package, files, source)
     else:
@@ -114,7 +123,8 @@ def patched(name, package, javac, class_path):
             os.makedirs(os.path.dirname(os.path.join(source, file)), exist_ok=True)
             shutil.copy(os.path.join(ROOT, file), os.path.join(source, file))
     subprocess.run(["patch", "--quiet", "-p1", "-d", source, "-i", patch], check=True)
-    compile_files(javac, [os.path.join(source, f) for f in files], class_path, classes)
+    compile_files(javac, [os.path.join(source, f) for f in files], class_path, f"{classes}.new")
+    os.rename(f"{classes}.new", classes)
     return classes
 
 

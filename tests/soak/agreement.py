@@ -1,14 +1,23 @@
-"""Two windows of one program, one after the other: do their reports lead with the same?
+"""First screens of ten programs: two windows of each, one after the other. Do their problems agree, and is each of them a problem?
 
-Of Tomcat with its example pages under load, of H2 and of Jython, at the default budget. Of the first five rows of one
-window at least four are among the other's first ten: by field, by pair of lines, and by class and field of all accesses
-to the heap. Prints the rows, and exits with 1 where they do not agree.
+  agree    the first four problems of two windows have three in common, by the operation; of two or three all but one. Two screens
+           without a problem say nothing, and do not agree
+  twice    two of a window's problems may be one: they have an access in common, or one's operation is the other's caller and both
+           touch the same
+  spill    a problem of what lies on a stack, or has no class
 
-  AGREEMENT_SECONDS   of each window (default 30)       AGREEMENT_ONLY   comma-separated programs
-  AGREEMENT_WARM_UP   seconds before the first (default 40)   AGREEMENT_JDK    a release (default 17, else the oldest)
-  AGREEMENT_REPORTS   a directory for the reports
+Prints the table, and every problem's sentence for somebody to read: whether two are one, or one is a walk, only they can say.
+
+  AGREEMENT_SECONDS   of each window (default 30)       AGREEMENT_ONLY     comma-separated programs
+  AGREEMENT_WARM_UP   seconds before the first (default 20)   AGREEMENT_JDK      a release (default 17, else the oldest)
+  AGREEMENT_BUDGET    of each window (default 2%)       AGREEMENT_RESULTS  where the JSON goes (default build/agreement/results.json;
+                                                        reports lie beside it)
+  AGREEMENT_AT_ONCE   programs side by side, each on two processors of its own (default 1), and for how
+  AGREEMENT_DEADLINE_S   many seconds at most (default 3600)
+
+Exits with 1 where the windows of a program do not agree.
 """
-import dataclasses
+import itertools
 import json
 import os
 import sys
@@ -16,150 +25,150 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
-from lib import Process, jdks  # noqa: E402
-from support.profile import BENCH_CLASS_PATH, Daemon  # noqa: E402
-from support.tomcat import Tomcat  # noqa: E402
+from lib import BUILD, Process, jdks  # noqa: E402
+from support import profile  # noqa: E402
+from support.parallel import rows_of  # noqa: E402
 
+# Who makes which access is for others to hold against classes (tests/methods).
+profile.CHECK_METHODS = False
+
+PROGRAMS = {"Lucene": "LuceneSearch", "PDFBox": "PdfText", "Tomcat": "TomcatPages", "H2": "H2Queries", "Jython": "JythonScript",
+            "JRuby": "RubyScript", "Derby": "DerbyQueries", "XSLTC": "XsltTransform", "javac": "JavacCompile", "Batik": "BatikPaint"}
 SECONDS = int(os.environ.get("AGREEMENT_SECONDS", "30"))
-WARM_UP_S = float(os.environ.get("AGREEMENT_WARM_UP", "40"))
+WARM_UP_S = float(os.environ.get("AGREEMENT_WARM_UP", "20"))
+BUDGET = os.environ.get("AGREEMENT_BUDGET", "2%")
 ONLY = [n for n in os.environ.get("AGREEMENT_ONLY", "").split(",") if n]
 RELEASE = int(os.environ.get("AGREEMENT_JDK", "17"))
-REPORTS = os.environ.get("AGREEMENT_REPORTS")
+RESULTS = os.environ.get("AGREEMENT_RESULTS", os.path.join(BUILD, "agreement/results.json"))
+AT_ONCE = int(os.environ.get("AGREEMENT_AT_ONCE", "1"))
+DEADLINE_S = float(os.environ.get("AGREEMENT_DEADLINE_S", "3600"))
 
-FIRST = 5
-AMONG = 10
-SAME_LEAST = 4
-# A list that short says nothing.
-ROWS_LEAST = 4
-
-
-# ---------------------------------------------------------------- programs
+SCREEN = 5
+FIRST = 4
+SAME_LEAST = 3
 
 
-def _library(name):
-    def start(jdk):
-        environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
-        jvm = Process([jdk.java, "-Xmx512m", "-cp", BENCH_CLASS_PATH, name], env=environment)
-        jvm.wait_for("up\n", 60)
-        return jvm
-
-    return start
+# ---------------------------------------------------------------- problems
 
 
-def _tomcat(jdk):
-    return Tomcat(jdk, WARM_UP_S + 20 * SECONDS + 600)
+def _name(method):
+    return f"{method['class']}.{method['method']}" if method else ""
 
 
-PROGRAMS = {"Tomcat": _tomcat, "H2": _library("H2Queries"), "Jython": _library("JythonScript")}
+def operation(problem):
+    """What tells it from others: where it is, or what it is where it is nowhere in particular."""
+    return _name(problem.get("operation")) or problem["kind"]
 
 
-# ---------------------------------------------------------------- rows
+def _places(problem):
+    return {(p.get("class"), p.get("field")) for p in problem.get("places") or () if p.get("class")}
 
 
-@dataclasses.dataclass
-class Row:
-    key: tuple
-    share: float
-    low: float
-    high: float
-
-    def line(self):
-        """For a table."""
-        return f"{100 * self.share:5.2f}% [{100 * self.low:.2f}, {100 * self.high:.2f}]  {' '.join(str(k) for k in self.key)}"
+def _lines(problem):
+    return {tuple(sorted((problem[side] or {}).items(), key=str)) for side in ("watch", "trap") if problem.get(side)}
 
 
-def _ranked(rows):
-    return sorted(rows, key=lambda row: -row.low)
+def _may_be_one(a, b):
+    nested = operation(a) == _name(b.get("caller")) or operation(b) == _name(a.get("caller"))
+    return operation(a) == operation(b) or bool(_lines(a) & _lines(b)) or (nested and bool(_places(a) & _places(b)))
 
 
-def _place(location):
-    return tuple(str(location[k]) for k in ("class", "field", "kind") if location.get(k))
+def _is_spill(problem):
+    places = problem.get("places") or ()
+    return bool(places) and not any(p.get("class") for p in places)
 
 
-def _line(access):
-    """Of a pair's row, whether it has whole paths or leaves."""
-    frame = access["frames"][0] if "frames" in access else access
-    return f"{frame['class']}.{frame['method']}:{frame['line']}"
+def faults(problems):
+    """What a program can say of a screen."""
+    found = [f"twice: #{a + 1} and #{b + 1}" for a, b in itertools.combinations(range(len(problems)), 2)
+             if _may_be_one(problems[a], problems[b])]
+    return found + [f"spill: #{i + 1}" for i, p in enumerate(problems) if _is_spill(p)]
 
 
-def _is_known(location):
-    return location.get("class") and location["kind"] != "unknown"
-
-
-def by_field(report):
-    return _ranked(Row((kind["kind"], *_place(row["location"])), row["cpu_share"], *row["cpu_share_ci95"])
-                   for kind in report["inefficiency"] for row in kind["by_location"] if _is_known(row["location"]))
-
-
-def by_line(report):
-    return _ranked(Row((kind["kind"], _line(row["watch"]), _line(row["trap"])), row["cpu_share"], *row["cpu_share_ci95"])
-                   for kind in report["inefficiency"] for row in kind["by_lines"])
-
-
-def by_class(report):
-    return _ranked(Row((row["class"], *_place(field)), field["fraction"], *field["fraction_ci95"])
-                   for row in report["classes"] for field in row["fields"])
-
-
-LISTS = {"by field": by_field, "by line": by_line, "fields of classes": by_class}
-
-
-def compare(first, second):
-    """How many of the first rows of one are high in the other."""
-    among = {row.key for row in second[:AMONG]}
-    return sum(row.key in among for row in first[:FIRST])
-
-
-def agree(words, reports):
-    """Prints the rows of both windows, and whether they agree."""
-    lists = [LISTS[words](report) for report in reports]
-    counts = [compare(*lists), compare(*reversed(lists))]
-    good = min(len(rows) for rows in lists) >= ROWS_LEAST and min(counts) >= min(
-        SAME_LEAST, *(len(rows) for rows in lists))
-    print(f"  {words}: {counts[0]} and {counts[1]} of the first {FIRST} are in the other's first {AMONG}"
-          f"{'' if good else '  DO NOT AGREE'}")
-    for number, rows in enumerate(lists, 1):
-        for place, row in enumerate(rows[:AMONG], 1):
-            print(f"    window {number}, {place:>2}: {row.line()}")
-    sys.stdout.flush()
-    return good
+def same(screens):
+    """How many of the first ones two screens have in common, and whether these are enough."""
+    first = [[operation(p) for p in problems[:FIRST]] for problems in screens]
+    common = len(set(first[0]) & set(first[1]))
+    most = max(len(f) for f in first)
+    return common, common >= (SAME_LEAST if most == FIRST else max(1, most - 1))
 
 
 # ---------------------------------------------------------------- windows
 
 
 def keep(name, number, report):
-    if REPORTS:
-        os.makedirs(REPORTS, exist_ok=True)
-        with open(os.path.join(REPORTS, f"{name}-{number}.json"), "w", encoding="utf-8") as f:
-            json.dump(report, f, indent=1)
+    directory = os.path.join(os.path.dirname(RESULTS), "reports")
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(directory, f"{name}-{number}.json"), "w", encoding="utf-8") as f:
+        json.dump(report, f, indent=1)
 
 
-def windows_of(daemon, name, jdk):
-    program = PROGRAMS[name](jdk)
+def screens_of(daemon, name, jdk):
+    """Of two windows."""
+    environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
+    program = Process([jdk.java, "-Xmx1g", "-Djava.awt.headless=true", "-cp", profile.BENCH_CLASS_PATH, PROGRAMS[name]], env=environment)
     try:
+        program.wait_for("up\n", 120)
         time.sleep(WARM_UP_S)
-        reports = [daemon.attach(program.pid, duration=f"{SECONDS}s", timeout=SECONDS + 120) for _ in range(2)]
+        reports = [daemon.attach(program.pid, "--budget", BUDGET, duration=f"{SECONDS}s", timeout=SECONDS + 120) for _ in range(2)]
     finally:
         program.stop()
     for number, report in enumerate(reports, 1):
         keep(name, number, report)
-        quality = report["quality"]
-        print(f"{name}, {jdk}, window {number} of {SECONDS} s: {quality['traps']} pairs, {quality['samples']} samples, "
-              f"{quality['target_cpu_s']:.1f} s of CPU time, overhead {quality['overhead_fraction']:.4f}", flush=True)
-    return reports
+    screens = [report["problems"][:SCREEN] for report in reports]
+    common, agree = same(screens)
+    wanted = ("traps", "samples", "target_cpu_s", "overhead_fraction")
+    return {"program": name, "common": common, "agree": agree, "faults": [faults(s) for s in screens], "screens": screens,
+            "quality": [{w: report["quality"][w] for w in wanted} for report in reports]}
+
+
+# ---------------------------------------------------------------- the table
+
+HEADER = f"{'program':<8} {'problems':>8} {'in common':>9} {'agree':>5} {'pairs':>12} {'CPU s':>11} {'overhead %':>11}  what may be none"
+
+
+def two(form, values):
+    return ", ".join(form.format(v) for v in values)
+
+
+def line(row):
+    quality = row["quality"]
+    doubtful = "; ".join(f"window {number}: {', '.join(found)}" for number, found in enumerate(row["faults"], 1) if found)
+    return (f"{row['program']:<8} {two('{}', map(len, row['screens'])):>8} {row['common']:>9} {'yes' if row['agree'] else 'NO':>5} "
+            f"{two('{}', (q['traps'] for q in quality)):>12} {two('{:.1f}', (q['target_cpu_s'] for q in quality)):>11} "
+            f"{two('{:.2f}', (100 * q['overhead_fraction'] for q in quality)):>11}  {doubtful or '-'}")
+
+
+def sentences(row):
+    for number, problems in enumerate(row["screens"], 1):
+        for rank, problem in enumerate(problems, 1):
+            saved = problem.get("saved_share")
+            yield (f"{row['program']}, window {number}, #{rank} {problem['kind']}, {'-' if saved is None else f'{100 * saved:.1f}%'}: "
+                   f"{problem['sentence']}")
+
+
+def one_by_one(names):
+    found = jdks()
+    jdk = next((j for j in found if j.release == RELEASE), found[0])
+    daemon = profile.Daemon()
+    for name in names:
+        yield screens_of(daemon, name, jdk)
 
 
 def main():
-    found = jdks()
-    jdk = next((j for j in found if j.release == RELEASE), found[0])
-    daemon = Daemon()
-    good = []
-    for name in ONLY or PROGRAMS:
-        reports = windows_of(daemon, name, jdk)
-        good += [agree(words, reports) for words in LISTS]
-    print(f"{sum(good)} of {len(good)} lists agree")
-    sys.exit(0 if good and all(good) else 1)
+    names, rows = ONLY or list(PROGRAMS), []
+    print(HEADER, flush=True)
+    for row in rows_of("AGREEMENT", names, RESULTS, AT_ONCE, DEADLINE_S) if AT_ONCE > 1 else one_by_one(names):
+        rows.append(row)
+        print(line(row), flush=True)
+        os.makedirs(os.path.dirname(RESULTS), exist_ok=True)
+        with open(RESULTS, "w", encoding="utf-8") as f:
+            json.dump(rows, f, indent=1)
+    for row in rows:
+        print("\n".join(sentences(row)))
+    agreeing = sum(row["agree"] for row in rows)
+    print(f"{agreeing} of {len(names)} programs' windows agree, in {sum(not any(row['faults']) for row in rows)} no problem may be none; {RESULTS}")
+    sys.exit(0 if agreeing == len(names) else 1)
 
 
 main()

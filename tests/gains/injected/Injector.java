@@ -10,18 +10,16 @@ import org.objectweb.asm.Opcodes;
 /**
  * An agent of the tests, which adds known wasteful work to a method: a call of Wasted at its beginning.
  *
- * Argument: WORK:CLASS.METHOD, such as fill:org.h2.table.TableFilter.next; without one nothing is added.
+ * Argument: WORK:CLASS.METHOD, such as fill:org.h2.table.TableFilter.next.
  */
 public final class Injector {
     private Injector() {}
 
     public static void premain(String argument, Instrumentation instrumentation) {
-        if (argument == null || argument.isEmpty()) {
-            return;
-        }
         String work = argument.substring(0, argument.indexOf(':'));
         String owner = argument.substring(argument.indexOf(':') + 1, argument.lastIndexOf('.')).replace('.', '/');
         String name = argument.substring(argument.lastIndexOf('.') + 1);
+        Wasted.look();
         instrumentation.addTransformer(new ClassFileTransformer() {
             @Override
             public byte[] transform(ClassLoader loader, String of, Class<?> before, ProtectionDomain domain, byte[] bytes) {
