@@ -91,6 +91,7 @@ static void add_tick(struct fixture *f, uint32_t offset)
 
 static void finish(struct fixture *f)
 {
+	assert_int_equal(attribution_intake_finish(&f->makers), 0);
 	assert_int_equal(tick_intake_finish(&f->ticks), 0);
 }
 
