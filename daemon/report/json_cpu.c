@@ -76,10 +76,10 @@ static json_t *sums_json(const struct report_cpu *c, const struct cpu_profile *p
 {
 	return json_pack(
 	    "{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I}",
-	    "samples", (json_int_t)c->samples, "cpu_s", c->whole_ns / (double)NS_PER_S,
-	    "java_fraction", c->compiled + c->interpreted, "compiled_fraction", c->compiled,
-	    "interpreted_fraction", c->interpreted, "native_fraction", c->native, "kernel_fraction",
-	    c->kernel, "no_java_fraction", c->no_java, "unwalkable_fraction", c->unwalkable,
+	    "samples", (json_int_t)c->samples, "cpu_s", c->whole_s, "java_fraction",
+	    c->compiled + c->interpreted, "compiled_fraction", c->compiled, "interpreted_fraction",
+	    c->interpreted, "native_fraction", c->native, "kernel_fraction", c->kernel,
+	    "no_java_fraction", c->no_java, "unwalkable_fraction", c->unwalkable,
 	    "truncated_fraction", c->truncated, "lost_fraction", c->lost, "other_fraction",
 	    c->other, "kernel_samples", (json_int_t)cpu_profile_kernel(p).samples,
 	    "no_java_samples", (json_int_t)p->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].samples,

@@ -294,7 +294,7 @@ static void estimate(struct problem *out, const struct pair_scope *s, const stru
 		     const struct operation_time *time)
 {
 	const struct window_result *w = s->window;
-	struct cpu_whole whole = window_result_cpu_whole(w, out->pairs_kind);
+	struct cpu_whole whole = window_result_tick_whole(w, out->pairs_kind);
 	double seen = (double)out->pairs[out->pairs_kind].count /
 		      window_result_design_effect(w, out->pairs_kind);
 	struct gain_sums own = gain_all(&time->own);
