@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "common/clock.h"
 #include "daemon/report/writer/text_writer.h"
 
 #define OTHER_MIN     0.01 /* of CPU time: less is not worth a line */

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "common/clock.h"
 #include "daemon/report/writer/text_places.h"
 #include "daemon/report/writer/text_writer.h"
 #include "proto/words.h"
@@ -52,7 +51,7 @@ static void legend(FILE *out, const struct report_model *m)
 	if (m->kinds[0].cpu.known)
 		(void)snprintf(text, sizeof(text),
 			       "CPU time: at first accesses of wasteful pairs, of the %.1f s that "
-			       "the program used; not what removing them saves. Checked bytes: "
+			       "the JVM used; not what removing them saves. Checked bytes: "
 			       "those of accesses "
 			       "whose memory was accessed again, and how many of them in vain. In "
 			       "brackets: 95%% intervals.",
