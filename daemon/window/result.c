@@ -310,9 +310,14 @@ double window_result_whole_ns(const struct window_result *w)
 		   : 0;
 }
 
+double window_result_own_part(const struct window_result *w)
+{
+	return 1 / stretch_of_ticks(w);
+}
+
 double window_result_whole_s(const struct window_result *w)
 {
-	return window_result_whole_ns(w) / stretch_of_ticks(w) / (double)NS_PER_S;
+	return window_result_own_part(w) * window_result_whole_ns(w) / (double)NS_PER_S;
 }
 
 struct cpu_whole window_result_tick_whole(const struct window_result *w, Jxp__Kind kind)

@@ -203,7 +203,9 @@ uint64_t window_result_own_ns(const struct window_result *w);
  * that is an estimate, and can be above it. 0 without ticks: there are no such shares then. */
 double window_result_whole_ns(const struct window_result *w);
 
-/* The same as the program's own time, in seconds. */
+/* The part of what ticks of kind cpu stand for that is the program's own time; and the whole in
+ * seconds of that. */
+double window_result_own_part(const struct window_result *w);
 double window_result_whole_s(const struct window_result *w);
 
 /* In that unit, CPU time of a group of the JVM's own threads in the whole window, by what was seen
