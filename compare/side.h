@@ -66,7 +66,7 @@ struct compare_side {
 	double elapsed_s;
 	unsigned windows; /* 1 but for a merge */
 
-	double whole_ns; /* CPU time of the process; above 0 */
+	double whole_ns; /* CPU time that the program used itself; above 0 */
 	double ticks;    /* as many as that would have made; above 0 */
 	char **methods;
 	size_t method_count;

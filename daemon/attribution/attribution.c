@@ -711,6 +711,13 @@ static struct instance_place choose_of_tick(const struct attribution *a,
 	return p->before.count > 0 ? p->before.points[0] : no_place;
 }
 
+uint32_t attribution_tick_access(const struct attribution *a, uint32_t offset)
+{
+	uint32_t at = spans_at(&a->spans, offset);
+
+	return at == SPAN_NO_PLACE ? UINT32_MAX : a->places[at].offset;
+}
+
 int attribution_find_tick(const struct attribution *a, uint32_t offset,
 			  struct attribution_answer *answer)
 {

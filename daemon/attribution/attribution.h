@@ -84,6 +84,9 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 int attribution_find_tick(const struct attribution *a, uint32_t offset,
 			  struct attribution_answer *answer);
 
+/* The offset of the instruction whose access such a tick is told by; UINT32_MAX: there is none. */
+uint32_t attribution_tick_access(const struct attribution *a, uint32_t offset);
+
 /* How many of the innermost calls of a path, which come first and have methods of the window's
  * tree, are those of a record of this code, up to the compiled method; 0: no record has them, and
  * the compiled method is not the innermost one. */

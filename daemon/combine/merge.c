@@ -97,9 +97,9 @@ static double time_weight(const struct window_result *w)
 /* C_w, without what profiling took. */
 static double cpu_s(const struct window_result *w)
 {
-	uint64_t own_ns = w->cpu_ns > w->overhead_ns ? w->cpu_ns - w->overhead_ns : w->cpu_ns;
+	uint64_t own_ns = window_result_own_ns(w);
 
-	return (double)own_ns / (double)NS_PER_S;
+	return (double)(own_ns ? own_ns : w->cpu_ns) / (double)NS_PER_S;
 }
 
 /* ---------------------------------------------------------------- adding */

@@ -1,6 +1,7 @@
 #include "daemon/combine/window_side.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,6 +321,30 @@ static int make(struct maker *m)
 	return r < 0 ? r : add_waste(m);
 }
 
+static void scale(struct compare_sums *sums, double by)
+{
+	sums->ns *= by;
+	sums->squares *= by * by;
+}
+
+/* Ticks and pairs stand for more than the program's own time (daemon/window/result.h). */
+static void take_own_time(struct compare_side *s, const struct window_result *w)
+{
+	double own_ns = 1e9 * window_result_whole_s(w), pairs[KIND_VALUES];
+
+	for (size_t i = 0; i < s->node_count; i++)
+		s->nodes[i].ns *= own_ns / s->whole_ns;
+	s->whole_ns = own_ns;
+	for (int kind = 0; kind < KIND_VALUES; kind++) {
+		double whole_ns = window_result_cpu_whole(w, (Jxp__Kind)kind).ns;
+
+		pairs[kind] = whole_ns > 0 ? own_ns / whole_ns : 1;
+		scale(&s->kinds[kind].sums, pairs[kind]);
+	}
+	for (size_t i = 0; i < s->waste_count; i++)
+		scale(&s->waste[i].sums, pairs[s->waste[i].kind]);
+}
+
 int window_side_init(struct compare_side *s, const struct window_result *w)
 {
 	_cleanup_(maker_release) struct maker m = {.side = s, .window = w};
@@ -336,5 +361,7 @@ int window_side_init(struct compare_side *s, const struct window_result *w)
 	r = make(&m);
 	if (r < 0)
 		compare_side_release(s);
+	else
+		take_own_time(s, w);
 	return r;
 }

@@ -36,6 +36,7 @@ void attribution_intake_release(struct attribution_intake *in)
 		code_image_release(&in->images[i]);
 	free(in->codes);
 	free(in->told);
+	free(in->seen);
 	free(in->held);
 	hash_index_release(&in->code_index);
 	hash_index_release(&in->told_index);
@@ -432,6 +433,91 @@ int attribution_intake_tick(struct attribution_intake *in, uint64_t code, uint32
 	return r < 0 ? r : 1;
 }
 
+/* ---------------------------------------------------------------- ticks, by accesses */
+
+/* By instruction, of each the surest first, then as they came. */
+static int compare_seen(const void *a, const void *b, void *arg)
+{
+	const struct attribution_seen *x = a, *y = b;
+	const struct attribution_told *told = arg;
+	int sure = told[x->told].certainty - told[y->told].certainty;
+
+	if (x->code != y->code)
+		return x->code < y->code ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return sure ? sure : x->told < y->told ? -1 : x->told > y->told;
+}
+
+static bool is_told(uint8_t certainty)
+{
+	return certainty >= CERTAINTY_EXACT && certainty <= CERTAINTY_INFERRED;
+}
+
+/* 0 or -ENOMEM. */
+static int note_seen(struct attribution_intake *in)
+{
+	size_t kept = 0;
+
+	free(in->seen);
+	in->seen_count = 0;
+	in->seen = calloc(in->told_count + 1, sizeof(*in->seen));
+	if (!in->seen)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < in->told_count; i++)
+		if (is_told(in->told[i].certainty))
+			in->seen[in->seen_count++] = (struct attribution_seen){
+			    in->told[i].key.code, in->told[i].key.offset, i};
+	qsort_r(in->seen, in->seen_count, sizeof(*in->seen), compare_seen, in->told);
+	for (size_t i = 0; i < in->seen_count; i++)
+		if (kept == 0 || in->seen[kept - 1].code != in->seen[i].code ||
+		    in->seen[kept - 1].offset != in->seen[i].offset)
+			in->seen[kept++] = in->seen[i];
+	in->seen_count = kept;
+	return 0;
+}
+
+static const struct attribution_seen *find_seen(const struct attribution_intake *in, uint32_t code,
+						uint32_t offset)
+{
+	size_t low = 0, high = in->seen_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct attribution_seen *s = &in->seen[middle];
+
+		if (s->code == code && s->offset == offset)
+			return s;
+		if (s->code < code || (s->code == code && s->offset < offset))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+int attribution_intake_tick_by_access(struct attribution_intake *in, uint64_t code, uint32_t offset,
+				      bool called, uint32_t node, struct attribution_told *told)
+{
+	const struct attribution_seen *seen;
+	struct attribution_query query = {.code = code, .node = node};
+	uint32_t position;
+	int r;
+
+	if (!find_code(in, code, &position) || in->codes[position].state != ATTRIBUTION_CODE_KNOWN)
+		return 0;
+	query.offset =
+	    called ? offset : attribution_tick_access(&in->codes[position].attribution, offset);
+	seen = find_seen(in, position, query.offset);
+	if (!seen)
+		return 0;
+	query.location = in->told[seen->told].key.access >> 2;
+	query.loads = in->told[seen->told].key.access & 2;
+	query.stores = in->told[seen->told].key.access & 1;
+	r = tell(in, &query, told);
+	return r > 0 ? is_told(told->certainty) : r;
+}
+
 /* ---------------------------------------------------------------- what waits */
 
 static void count_told(struct attribution_intake *in, const struct attribution_told *told)
@@ -620,14 +706,17 @@ int attribution_intake_finish(struct attribution_intake *in)
 		r = attribution_intake_analysed(in, code, error, &attribution);
 		code_image_release(&image);
 	}
-	return r < 0 ? r : release_held(in, false);
+	if (r == 0)
+		r = release_held(in, false);
+	return r < 0 ? r : note_seen(in);
 }
 
 size_t attribution_intake_memory_bytes(const struct attribution_intake *in)
 {
 	size_t bytes =
 	    in->bytes + in->code_capacity * sizeof(*in->codes) +
-	    in->told_capacity * sizeof(*in->told) + in->held_capacity * sizeof(*in->held) +
+	    in->told_capacity * sizeof(*in->told) + in->seen_count * sizeof(*in->seen) +
+	    in->held_capacity * sizeof(*in->held) +
 	    (in->code_index.capacity + in->told_index.capacity) * sizeof(struct hash_slot);
 
 	for (size_t i = 0; i < in->image_count; i++)

@@ -110,6 +110,12 @@ struct attribution_told {
 	uint8_t certainty;
 };
 
+/* Of an instruction the access that is told the surest. */
+struct attribution_seen {
+	uint32_t code, offset;
+	uint32_t told; /* position */
+};
+
 struct attribution_intake {
 	struct window_result *result;        /* borrowed */
 	const struct method_intake *methods; /* borrowed */
@@ -126,6 +132,8 @@ struct attribution_intake {
 	struct attribution_told *told;
 	size_t told_count, told_capacity;
 	struct hash_index told_index;
+	struct attribution_seen *seen; /* from the end on, by instruction */
+	size_t seen_count;
 	uint64_t answers, work, tick_work;
 	size_t codes_known; /* so many times in all */
 	size_t bytes;       /* of all KNOWN */
@@ -149,6 +157,12 @@ bool attribution_intake_image(struct attribution_intake *in, const Jxp__CodeImag
  * told of it, 0 where the code is not known now, or -ENOMEM. */
 int attribution_intake_tick(struct attribution_intake *in, uint64_t code, uint32_t offset,
 			    uint32_t node, struct attribution_told *told);
+
+/* The same once all has been finished, where accesses of the instruction that the tick is told by
+ * were sampled; called: in a stub that is called at offset. 0 where none was, or they are not told.
+ */
+int attribution_intake_tick_by_access(struct attribution_intake *in, uint64_t code, uint32_t offset,
+				      bool called, uint32_t node, struct attribution_told *told);
 
 /* An image that somebody else has asked for: taken where it is not known yet and there is room. 0
  * or -ENOMEM. */

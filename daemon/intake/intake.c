@@ -355,8 +355,12 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 
 int intake_finish(struct intake *in)
 {
-	int r = object_intake_finish(&in->objects);
+	int r;
 
+	if (in->finished)
+		return 0;
+	in->finished = true;
+	r = object_intake_finish(&in->objects);
 	if (r == 0)
 		r = attribution_intake_finish(&in->attribution);
 	if (r == 0)

@@ -15,6 +15,7 @@
 #ifndef JXPERF_DAEMON_INTAKE_INTAKE_H
 #define JXPERF_DAEMON_INTAKE_INTAKE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,7 @@ struct intake {
 	struct object_intake objects;
 	struct loop_intake loops;
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX]; /* what the agent said last of each */
+	bool finished;
 };
 
 /* in must stay where it is. */
@@ -50,7 +52,8 @@ size_t intake_memory_bytes(const struct intake *in);
 /* Applies one batch. 0; -ENOMEM when memory ran out, with part of the batch applied. */
 int intake_batch(struct intake *in, const Jxp__Batch *batch);
 
-/* No batch will follow: applies what waited for others. Before the window ends. 0 or -ENOMEM. */
+/* No batch will follow: applies what waited for others, once. Before the window ends. 0 or -ENOMEM.
+ */
 int intake_finish(struct intake *in);
 
 #endif

@@ -59,16 +59,28 @@ static int find_or_add(struct tick_intake *in, const struct tick_key *key,
 }
 
 /* So many more ticks of a place whose maker is told. */
-static int apply(struct tick_intake *in, const struct tick_place *p, const struct cpu_sum *sum)
+static int apply(struct tick_intake *in, struct tick_place *p, const struct cpu_sum *sum)
 {
-	enum certainty certainty = (enum certainty)p->certainty;
 	int r = 0;
 
 	if (p->told != p->key.node)
 		r = cpu_profile_move(&in->result->cpu, p->key.node, p->told, CPU_COMPILED, sum);
-	if (r == -ENOSPC)
-		certainty = CERTAINTY_UNKNOWN; /* They stay. */
-	in->result->ticks_attributed[certainty] += sum->samples;
+	if (r == -ENOSPC) { /* They stay, and so will all. */
+		p->told = p->key.node;
+		p->certainty = CERTAINTY_UNKNOWN;
+	}
+	in->result->ticks_attributed[p->certainty] += sum->samples;
+	return r == -ENOMEM ? r : 0;
+}
+
+/* It is another one's than was told; which had room. */
+static int take_back(struct tick_intake *in, struct tick_place *p)
+{
+	int r = 0;
+
+	if (p->told != p->key.node)
+		r = cpu_profile_move(&in->result->cpu, p->told, p->key.node, CPU_COMPILED, &p->sum);
+	in->result->ticks_attributed[p->certainty] -= p->sum.samples;
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -134,43 +146,32 @@ uint32_t tick_intake_node(const struct tick_intake *in, uint64_t code, uint32_t 
 	return in->places[position].told;
 }
 
-/* What was told of an access that a stub made counts for the ticks there, if it is the surest. */
-static void tell_called(struct tick_intake *in, const struct attribution_told *told)
+/* An access of the same instruction tells more than its shape. */
+static int tell_by_access(struct tick_intake *in, struct tick_place *p)
 {
-	const struct tick_key key = {.code = in->makers->codes[told->key.code].number,
-				     .offset = told->key.offset,
-				     .node = told->key.node,
-				     .called = 1};
-	struct tick_place *p;
-	uint32_t position;
+	struct attribution_told told;
+	int r = attribution_intake_tick_by_access(in->makers, p->key.code, p->key.offset,
+						  p->key.called, p->key.node, &told);
 
-	if (told->certainty < CERTAINTY_EXACT || !find_place(in, &key, &position))
-		return;
-	p = &in->places[position];
-	if (p->certainty != CERTAINTY_NONE && p->certainty <= told->certainty)
-		return;
-	p->told = told->node;
-	p->certainty = told->certainty;
-}
-
-static int tell_all_called(struct tick_intake *in)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < in->makers->told_count; i++)
-		tell_called(in, &in->makers->told[i]);
-	for (size_t i = 0; r == 0 && i < in->place_count; i++)
-		if (in->places[i].key.called && in->places[i].certainty != CERTAINTY_NONE)
-			r = apply(in, &in->places[i], &in->places[i].sum);
-	return r;
+	if (r <= 0)
+		return r;
+	if (p->certainty != CERTAINTY_NONE)
+		r = take_back(in, p);
+	if (r < 0)
+		return r;
+	p->told = told.node;
+	p->certainty = told.certainty;
+	return apply(in, p, &p->sum);
 }
 
 int tick_intake_finish(struct tick_intake *in)
 {
-	int r = tell_all(in);
+	int r = 0;
 
+	for (size_t i = 0; r == 0 && i < in->place_count; i++)
+		r = tell_by_access(in, &in->places[i]);
 	if (r == 0)
-		r = tell_all_called(in);
+		r = tell_all(in);
 
 	for (size_t i = 0; i < in->place_count; i++)
 		if (in->places[i].certainty == CERTAINTY_NONE)

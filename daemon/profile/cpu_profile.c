@@ -217,6 +217,15 @@ struct cpu_sum cpu_profile_kernel(const struct cpu_profile *c)
 	return sum;
 }
 
+double cpu_profile_outside_ns(const struct cpu_profile *c)
+{
+	double ns = cpu_profile_code(c).ns - c->truncated.ns;
+
+	for (size_t i = 0; i < c->context_count; i++)
+		ns -= cpu_context_sum(&c->contexts[i]).ns;
+	return ns > 0 ? ns : 0;
+}
+
 struct cpu_sum cpu_context_sum(const struct cpu_context *context)
 {
 	return sum_of(context->code, CPU_CODES);

@@ -114,6 +114,9 @@ struct cpu_sum cpu_profile_code(const struct cpu_profile *c);
 /* In the kernel, with a Java context or without. */
 struct cpu_sum cpu_profile_kernel(const struct cpu_profile *c);
 
+/* Of code, what is in no context and was not cut at its root; ns. */
+double cpu_profile_outside_ns(const struct cpu_profile *c);
+
 /* A context's, in any code. */
 struct cpu_sum cpu_context_sum(const struct cpu_context *context);
 

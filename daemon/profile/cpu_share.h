@@ -1,7 +1,8 @@
 /*
  * The share of a window's CPU time that is spent at wasteful accesses, and how sure that is.
  *
- * T is all CPU time of the process in the window (window_result_whole_ns). The clock sampler's
+ * T is all CPU time that the program used itself in the window (window_result_cpu_whole, in the unit
+ * of its ticks). The clock sampler's
  * ticks are points of it that were drawn in the threads that are sampled; each stands for T / n, so
  * that n is their number where they stand for T together, and in proportion more where other
  * threads used the rest. For each kind a tick may lead to a completed pair, which stands for y of

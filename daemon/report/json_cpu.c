@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "common/clock.h"
-
 #define THREADS_SHOWN 64
 
 static double fraction_of(const struct json_writer *writer, const struct cpu_sum *sum)
@@ -76,15 +74,23 @@ static json_t *sums_json(const struct report_cpu *c, const struct cpu_profile *p
 {
 	return json_pack(
 	    "{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I}",
-	    "samples", (json_int_t)c->samples, "cpu_s", c->whole_ns / (double)NS_PER_S,
-	    "java_fraction", c->compiled + c->interpreted, "compiled_fraction", c->compiled,
-	    "interpreted_fraction", c->interpreted, "native_fraction", c->native, "kernel_fraction",
-	    c->kernel, "no_java_fraction", c->no_java, "unwalkable_fraction", c->unwalkable,
+	    "samples", (json_int_t)c->samples, "cpu_s", c->whole_s, "java_fraction",
+	    c->compiled + c->interpreted, "compiled_fraction", c->compiled, "interpreted_fraction",
+	    c->interpreted, "native_fraction", c->native, "kernel_fraction", c->kernel,
+	    "no_java_fraction", c->no_java, "unwalkable_fraction", c->unwalkable,
 	    "truncated_fraction", c->truncated, "lost_fraction", c->lost, "other_fraction",
 	    c->other, "kernel_samples", (json_int_t)cpu_profile_kernel(p).samples,
 	    "no_java_samples", (json_int_t)p->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].samples,
 	    "unwalkable_samples", (json_int_t)p->states[JXP__CPU_SAMPLE__STATE__UNKNOWN].samples,
 	    "truncated_samples", (json_int_t)p->truncated.samples);
+}
+
+/* Of the program's own time. */
+static double seconds_of(const struct json_writer *writer, double ns)
+{
+	const struct report_cpu *c = &writer->model->cpu;
+
+	return c->whole_s * estimate_fraction(ns, c->whole_ns);
 }
 
 /* The first of them; null where they are not known. */
@@ -101,8 +107,8 @@ static json_t *threads_json(const struct json_writer *writer)
 		if (json_array_append_new(
 			threads, json_pack("{s:I, s:s?, s:f, s:f, s:f}", "tid", (json_int_t)t->tid,
 					   "name", t->name[0] ? t->name : NULL, "cpu_s",
-					   t->ticks.ns / (double)NS_PER_S, "kernel_s",
-					   t->kernel.ns / (double)NS_PER_S, "fraction",
+					   seconds_of(writer, t->ticks.ns), "kernel_s",
+					   seconds_of(writer, t->kernel.ns), "fraction",
 					   fraction_of(writer, &t->ticks))) < 0)
 			return NULL;
 	}
@@ -117,7 +123,7 @@ static double other_threads_s(const struct json_writer *writer)
 
 	for (size_t i = 0; i < r->thread_count && i < THREADS_SHOWN; i++)
 		ns -= r->threads[i].ticks.ns;
-	return ns > 0 ? ns / (double)NS_PER_S : 0;
+	return ns > 0 ? seconds_of(writer, ns) : 0;
 }
 
 static int set_lists(json_t *cpu, struct json_writer *writer, size_t limit)

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 
-#include "common/clock.h"
 #include "daemon/report/writer/text_writer.h"
 
 #define OTHER_MIN     0.01 /* of CPU time: less is not worth a line */
@@ -19,8 +18,7 @@ static void part(FILE *out, double fraction, const char *words)
 /* What the whole is made of. */
 static void whole(FILE *out, const struct report_cpu *c)
 {
-	fprintf(out, "CPU time: %.1f s, told by %" PRIu64 " ticks%s\n",
-		c->whole_ns / (double)NS_PER_S, c->samples,
+	fprintf(out, "CPU time: %.1f s, told by %" PRIu64 " ticks%s\n", c->whole_s, c->samples,
 		c->beside_known ? " and what the collector and the compilers used"
 				: "; what the collector and the compilers used is not known");
 	part(out, c->compiled, "in compiled code");

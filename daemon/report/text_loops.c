@@ -285,11 +285,11 @@ static void called_from(FILE *out, const struct report_model *m, const struct re
 	fputc('\n', out);
 }
 
-/* "30% of CPU", and where much more is in what the loop calls, or in loops inside it, that: "(93%
- * with what it calls)". */
+/* "30% of CPU time", and where much more is in what the loop calls, or in loops inside it, that:
+ * "(93% with what it calls)". */
 static void time_of(FILE *out, const struct report_loop *l)
 {
-	fprintf(out, "%.*f%% of CPU", l->fraction < 0.1 ? 1 : 0, 100 * l->fraction);
+	fprintf(out, "%.*f%% of CPU time", l->fraction < 0.1 ? 1 : 0, 100 * l->fraction);
 	if (l->calls || l->around)
 		fprintf(out, " (%.*f%% with %s)", l->inclusive_fraction < 0.1 ? 1 : 0,
 			100 * l->inclusive_fraction,

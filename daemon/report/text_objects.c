@@ -142,8 +142,8 @@ static void site_paths(FILE *out, const struct report_model *m, size_t rank)
 	const struct profile *p = &m->window->profile;
 
 	report_text_rule(out, NULL);
-	fprintf(out, "#%zu  %.1f%% of %s: %s, accessed in %" PRIu64 " samples\n", rank + 1,
-		100 * site->fraction, m->objects.metric,
+	fprintf(out, "#%zu  %.1f%% of the heap's %s: %s, accessed in %" PRIu64 " samples\n",
+		rank + 1, 100 * site->fraction, m->objects.metric,
 		strings_get(&p->strings, site->sum.class_name), site->sum.samples);
 	if (site->of_class > 0)
 		fprintf(out,
@@ -208,7 +208,8 @@ static void small_rows(FILE *out, const struct report_model *m, bool surely_smal
 		return;
 	if (surely_small)
 		fprintf(out,
-			"\nAllocated most often, and accesses to them take less than %.0f%% of %s: "
+			"\nAllocated most often, and accesses to them take less than %.0f%% of the "
+			"heap's %s: "
 			"little to gain from faster access\n",
 			100 * SMALL_SHARE, m->objects.metric);
 	else

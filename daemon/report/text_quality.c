@@ -210,17 +210,19 @@ void report_text_quality(FILE *out, const struct report_model *m)
 
 /* ---------------------------------------------------------------- all of it */
 
-/* How sure it is of ticks, which are told by their machine code alone. */
+/* How sure it is of ticks, which are told by accesses of the same instruction, or its shape. */
 static void tick_attribution(FILE *out, const struct window_result *w)
 {
-	uint64_t told = w->ticks_attributed[CERTAINTY_INFERRED];
+	uint64_t told = w->ticks_attributed[CERTAINTY_EXACT] +
+			w->ticks_attributed[CERTAINTY_CHECKED] +
+			w->ticks_attributed[CERTAINTY_INFERRED];
 	uint64_t all = told + w->ticks_attributed[CERTAINTY_UNKNOWN];
 
 	if (all == 0)
 		return;
 	fprintf(out,
 		"%10" PRIu64 " ticks in compiled methods: of %" PRIu64
-		" the method is that of the nearest access, by its machine code, and of %" PRIu64
+		" the method is that of the nearest access, and of %" PRIu64
 		" the next one that the JVM knows\n",
 		all, told, w->ticks_attributed[CERTAINTY_UNKNOWN]);
 }

@@ -239,37 +239,109 @@ struct interval window_result_fraction_ci95(const struct window_result *w, Jxp__
 	return window_result_part_ci95(w, kind, w->profile.kinds[kind].application.wasteful_bytes);
 }
 
+/* ---------------------------------------------------------------- what shares are of */
+
+static double counted(const struct window_result *w, Jxp__Counter counter)
+{
+	return (double)w->counters[counter];
+}
+
+uint64_t window_result_own_ns(const struct window_result *w)
+{
+	return w->cpu_ns > w->overhead_ns ? w->cpu_ns - w->overhead_ns : 0;
+}
+
+/* What profiling took in threads that have ticks, in handlers and in the kernel for them. */
+static double taken_ns(const struct window_result *w)
+{
+	return fmax((double)w->overhead_ns - counted(w, JXP__COUNTER__COUNTER_SESSION_NS) -
+			counted(w, JXP__COUNTER__COUNTER_EVENTS_NS),
+		    0);
+}
+
+/* By how much ticks that stand for so much stand for more than the program's own time. Where it is
+ * said that most was ours, that is not believed. */
+static double stretch(double ticks_ns, double taken)
+{
+	return ticks_ns > 0 ? ticks_ns / fmax(ticks_ns - taken, ticks_ns / 2) : 1;
+}
+
+/* ... those that lead to pairs, which are all. */
+static double stretch_of_pairs(const struct window_result *w)
+{
+	return stretch(counted(w, JXP__COUNTER__COUNTER_TICK_NS), taken_ns(w));
+}
+
+/* ... those of kind cpu: time in the kernel is told apart, so that handlers' alone is in others. */
+static double stretch_of_ticks(const struct window_result *w)
+{
+	double ns = cpu_profile_all(&w->cpu).ns - cpu_profile_kernel(&w->cpu).ns;
+
+	return ns > 0 ? stretch(ns, counted(w, JXP__COUNTER__COUNTER_HANDLER_NS))
+		      : stretch_of_pairs(w);
+}
+
+double window_result_kernel_taken_ns(const struct window_result *w)
+{
+	double taken = fmax(taken_ns(w) - counted(w, JXP__COUNTER__COUNTER_HANDLER_NS), 0);
+
+	return fmin(taken, fmin(cpu_profile_outside_ns(&w->cpu), cpu_profile_kernel(&w->cpu).ns));
+}
+
 double window_result_beside_ns(const struct window_result *w, double seen_ns)
 {
-	return seen_ns * estimate_fraction((double)window_result_elapsed_ns(w),
-					   (double)w->cpu.beside.span_ns);
+	return stretch_of_ticks(w) * seen_ns *
+	       estimate_fraction((double)window_result_elapsed_ns(w),
+				 (double)w->cpu.beside.span_ns);
 }
 
 double window_result_whole_ns(const struct window_result *w)
 {
 	double beside = window_result_beside_ns(w, w->cpu.beside.gc_ns + w->cpu.beside.jit_ns);
-	double ticks = cpu_profile_all(&w->cpu).ns;
+	double ticks = cpu_profile_all(&w->cpu).ns, taken = window_result_kernel_taken_ns(w);
 
 	/* Its ticks are weighted, those that are counted are not. */
 	if (w->merged)
-		return fmax(w->merged->whole_ns, ticks + beside);
+		return fmax(w->merged->whole_ns, ticks - taken + beside);
 	/* Kind cpu has all ticks but those that were lost, other kinds have a number of them. */
-	ticks = fmax(ticks, (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS]);
-	return ticks > 0 ? fmax((double)w->cpu_ns, ticks + beside) : 0;
+	ticks = fmax(ticks, counted(w, JXP__COUNTER__COUNTER_TICK_NS)) - taken;
+	return ticks > 0
+		   ? fmax(stretch_of_ticks(w) * (double)window_result_own_ns(w), ticks + beside)
+		   : 0;
 }
 
-struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind)
+double window_result_own_part(const struct window_result *w)
 {
-	double tick_ns = (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS];
+	return 1 / stretch_of_ticks(w);
+}
+
+double window_result_whole_s(const struct window_result *w)
+{
+	return window_result_own_part(w) * window_result_whole_ns(w) / (double)NS_PER_S;
+}
+
+struct cpu_whole window_result_tick_whole(const struct window_result *w, Jxp__Kind kind)
+{
+	double tick_ns = counted(w, JXP__COUNTER__COUNTER_TICK_NS);
 	double whole_ns = window_result_whole_ns(w);
 
 	if (w->findings.sampler != JXP__SAMPLER__SAMPLER_CLOCK || !(tick_ns > 0))
 		return (struct cpu_whole){.design_effect = 1};
 	return (struct cpu_whole){.ns = whole_ns,
-				  .ticks = (double)w->counters[JXP__COUNTER__COUNTER_TICKS] *
-					   whole_ns / tick_ns,
+				  .ticks =
+				      counted(w, JXP__COUNTER__COUNTER_TICKS) * whole_ns / tick_ns,
 				  .cpu = w->profile.kinds[kind].application.cpu,
 				  .design_effect = w->merged ? w->merged->cpu_effect[kind] : 1};
+}
+
+struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind)
+{
+	struct cpu_whole whole = window_result_tick_whole(w, kind);
+	double longer = stretch_of_pairs(w) / stretch_of_ticks(w);
+
+	whole.ns *= longer;
+	whole.ticks *= longer;
+	return whole;
 }
 
 uint64_t window_result_elapsed_ns(const struct window_result *w)

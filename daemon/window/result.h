@@ -193,17 +193,33 @@ struct interval window_result_part_ci95(const struct window_result *w, Jxp__Kind
 					uint64_t wasteful_bytes);
 double window_result_design_effect(const struct window_result *w, Jxp__Kind kind);
 
-/* CPU time of a group of the JVM's own threads in the whole window, by what was seen of it while it
- * was watched (struct cpu_beside); ns. */
-double window_result_beside_ns(const struct window_result *w, double seen_ns);
+/* CPU time of the target without what profiling took of it. */
+uint64_t window_result_own_ns(const struct window_result *w);
 
-/* What shares of CPU time are of, in ns: all CPU time of the process in the window, as the agent
- * measured it. Never less than what ticks stand for and the JVM's own threads used together: that
- * is an estimate, and can be above it. 0 without ticks: there are no such shares then. */
+/* What shares of CPU time are of, in the unit of ticks of kind cpu: all CPU time that the program
+ * used itself (window_result_own_ns). A tick stands for what its thread used since the one before,
+ * with our handlers in between, so the whole is as much longer than the program's own time as ticks
+ * are than theirs. Never less than what ticks stand for and the JVM's own threads used together:
+ * that is an estimate, and can be above it. 0 without ticks: there are no such shares then. */
 double window_result_whole_ns(const struct window_result *w);
 
-/* That, for shares of CPU time at wasteful accesses of a kind (daemon/profile/cpu_share.h). Not
- * known with other samplers than the clock, and in windows that were kept before ticks told. */
+/* The part of what ticks of kind cpu stand for that is the program's own time; and the whole in
+ * seconds of that. */
+double window_result_own_part(const struct window_result *w);
+double window_result_whole_s(const struct window_result *w);
+
+/* In that unit, CPU time of a group of the JVM's own threads in the whole window, by what was seen
+ * of it while it was watched (struct cpu_beside). */
+double window_result_beside_ns(const struct window_result *w, double seen_ns);
+
+/* Of ticks in the kernel, without a context, what was ours: it is no part of the whole. */
+double window_result_kernel_taken_ns(const struct window_result *w);
+
+/* The whole for shares of ticks, with intervals of a kind's (daemon/profile/cpu_share.h); and for
+ * those of CPU time at wasteful accesses: the ticks that lead to these stand for our time in the
+ * kernel, too. Not known with other samplers than the clock, and in windows that were kept before
+ * ticks told. */
+struct cpu_whole window_result_tick_whole(const struct window_result *w, Jxp__Kind kind);
 struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind);
 
 /* From the start to the end, or to now. */

@@ -10,7 +10,7 @@ Z = 1.96
 
 @dataclasses.dataclass
 class Prediction:
-    """Shares of the CPU time that the program used itself: the report's are of all that the process used, with what the window cost it.
+    """Shares of the CPU time that the program used itself, as the report's are.
 
     access     what removing the accesses saves, as rows say, with low and high: those that the fix removes, where they are named, or all
                that are made by what is rewritten and what it calls
@@ -103,18 +103,11 @@ def _of_methods(cpu, methods, found):
     found.bound = found.inclusive + half + (cpu["gc_fraction"] or 0.0) + cpu["lost_fraction"]
 
 
-def own_part(report):
-    """Of the CPU time of the process what the program used itself."""
-    quality = report["quality"]
-    return 1 - quality["overhead_ns"] / 1e9 / quality["target_cpu_s"]
-
-
 def predicted(report, fix):
     found = Prediction(bool(fix.accesses))
     _of_accesses(report, fix, found)
     _of_methods(report["cpu"], fix.rewritten or fix.accesses, found)
-    shares = ("access", "low", "high", "untold", "own", "inclusive", "bound")
-    return dataclasses.replace(found, **{s: getattr(found, s) / own_part(report) for s in shares})
+    return found
 
 
 @dataclasses.dataclass
@@ -141,12 +134,11 @@ def _words(problem):
 
 def problem_of(report, fix):
     """The first one that names what the fix is about; None where there is none."""
-    part = own_part(report)
     for number, problem in enumerate(report["problems"], 1):
         if re.search(fix.finding, _words(problem)) and problem["saved_share"] is not None:
             low, high = problem["saved_share_ci95"]
-            return Problem(number, problem["sentence"], problem["saved_share"] / part, low / part, high / part,
-                           (problem["gain_share"] or 0.0) / part, problem["inclusive_share"] / part)
+            return Problem(number, problem["sentence"], problem["saved_share"], low, high, problem["gain_share"] or 0.0,
+                           problem["inclusive_share"])
     return None
 
 

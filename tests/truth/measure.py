@@ -108,12 +108,13 @@ def truth_of(phases, kind):
 
 
 def share_of(phases, kind, quality):
-    """The part of all CPU time that is spent at wasteful accesses of a kind: a phase without accesses of the type adds
+    """The part of the program's own CPU time that is spent at wasteful accesses of a kind: a phase without accesses of the type adds
     nothing to it, nor does what threads use that are not sampled. None where the program does not say."""
     access = FIRST_ACCESS[kind]
     if not truth_of(phases, kind):
         return None
-    sampled = min(1, quality["tick_ns"] / 1e9 / quality["target_cpu_s"])
+    taken_ns = quality["overhead_ns"] - quality["session_ns"] - quality["events_ns"]
+    sampled = min(1, (quality["tick_ns"] - taken_ns) / 1e9 / (quality["target_cpu_s"] - quality["overhead_cpu_s"]))
     return sampled * _mean((p.fraction[kind] if p.accesses[access] > 0 else 0.0, p.cpu_ns) for p in phases)
 
 

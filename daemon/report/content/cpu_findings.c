@@ -4,23 +4,13 @@
 
 #include "daemon/profile/estimate.h"
 
-/* What is in no context, though it has one. */
-static double outside_contexts(const struct cpu_profile *p)
-{
-	double ns = cpu_profile_code(p).ns - p->truncated.ns;
-
-	for (size_t i = 0; i < p->context_count; i++)
-		ns -= cpu_context_sum(&p->contexts[i]).ns;
-	return ns > 0 ? ns : 0;
-}
-
 int report_cpu_init(struct report_cpu *c, const struct window_result *w)
 {
 	const struct cpu_profile *p = &w->cpu;
 	struct cpu_sum all = cpu_profile_all(p);
 	double gc_ns = window_result_beside_ns(w, p->beside.gc_ns);
 	double jit_ns = window_result_beside_ns(w, p->beside.jit_ns);
-	double whole = window_result_whole_ns(w);
+	double whole = window_result_whole_ns(w), taken = window_result_kernel_taken_ns(w);
 
 	*c = (struct report_cpu){0};
 	if (!w->request.cpu || all.samples == 0)
@@ -29,18 +19,19 @@ int report_cpu_init(struct report_cpu *c, const struct window_result *w)
 	c->beside_known = p->beside.span_ns > 0;
 	c->samples = all.samples;
 	c->whole_ns = whole;
+	c->whole_s = window_result_whole_s(w);
 	c->compiled = estimate_fraction(p->states[JXP__CPU_SAMPLE__STATE__COMPILED].ns, whole);
 	c->interpreted =
 	    estimate_fraction(p->states[JXP__CPU_SAMPLE__STATE__INTERPRETED].ns, whole);
 	c->native = estimate_fraction(p->states[JXP__CPU_SAMPLE__STATE__NATIVE].ns, whole);
-	c->kernel = estimate_fraction(cpu_profile_kernel(p).ns, whole);
+	c->kernel = estimate_fraction(cpu_profile_kernel(p).ns - taken, whole);
 	c->no_java = estimate_fraction(p->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].ns, whole);
 	c->unwalkable = estimate_fraction(p->states[JXP__CPU_SAMPLE__STATE__UNKNOWN].ns, whole);
 	c->gc = estimate_fraction(gc_ns, whole);
 	c->jit = estimate_fraction(jit_ns, whole);
-	c->other = estimate_fraction(fmax(whole - all.ns - gc_ns - jit_ns, 0), whole);
+	c->other = estimate_fraction(fmax(whole - (all.ns - taken) - gc_ns - jit_ns, 0), whole);
 	c->truncated = estimate_fraction(p->truncated.ns, whole);
-	c->lost = estimate_fraction(outside_contexts(p), whole);
+	c->lost = estimate_fraction(cpu_profile_outside_ns(p) - taken, whole);
 	return cpu_ranking_init(&c->ranking, w);
 }
 

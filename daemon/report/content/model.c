@@ -173,7 +173,7 @@ static void quality_init(struct report_quality *q, const struct window_result *w
 	    .dropped = window_result_dropped(w),
 	    .overhead_known = w->cpu_ns > 0,
 	    .overhead_fraction = window_result_overhead_fraction(w),
-	    .own_ns = w->cpu_ns > w->overhead_ns ? w->cpu_ns - w->overhead_ns : 0,
+	    .own_ns = window_result_own_ns(w),
 	    .target_idle = window_result_target_was_idle(w),
 	    .tracked_s = (double)window_result_objects_ns(w) / (double)NS_PER_S};
 	effects_init(&q->effects, &w->side_effects);

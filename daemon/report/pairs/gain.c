@@ -13,16 +13,35 @@ static size_t cell(const struct pair *pair)
 	return (size_t)pair_removable_node(pair) * KIND_VALUES + pair->kind;
 }
 
+struct gain_sums gain_all(const struct cpu_sum *ticks)
+{
+	if (ticks->samples == 0)
+		return (struct gain_sums){0};
+	return (struct gain_sums){.ticks = (double)ticks->samples,
+				  .cpu.ns = ticks->ns,
+				  .cpu.squares = ticks->ns * ticks->ns / (double)ticks->samples};
+}
+
+/* A few that are all wasteful do not say that all are: a part is as likely as another one before.
+ */
+static double variance_of(double part, double observations)
+{
+	double likely = (part * observations + 1) / (observations + 2);
+
+	return likely * (1 - likely) / (observations + 3);
+}
+
 struct gain_sums gain_part(const struct cpu_sum *ticks, double part, double observations)
 {
-	double squares = ticks->ns * ticks->ns;
+	struct gain_sums all = gain_all(ticks);
 
-	if (ticks->samples == 0 || observations <= 0)
+	if (observations <= 0)
 		return (struct gain_sums){0};
-	return (struct gain_sums){.ticks = part * (double)ticks->samples,
-				  .cpu.ns = part * ticks->ns,
-				  .cpu.squares = part * squares / (double)ticks->samples +
-						 part * (1 - part) * squares / observations};
+	return (struct gain_sums){.ticks = part * all.ticks,
+				  .cpu.ns = part * all.cpu.ns,
+				  .cpu.squares =
+				      part * all.cpu.squares +
+				      variance_of(part, observations) * all.cpu.ns * all.cpu.ns};
 }
 
 static struct gain_sums gain_of(const struct profile *p, const struct pair *pair, uint64_t count,

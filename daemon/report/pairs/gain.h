@@ -10,8 +10,10 @@
  *   gain = sum of W f over such bytecodes and contexts.
  *
  * Each tick there is one of the row with probability f: as an estimate of a share (cpu_share.h)
- * with W f / (W / n) ticks of W / n ns each, n being the ticks there; f comes of m pairs, which
- * adds W^2 f (1 - f) / m to its variance. Rows of one kind share W and never count it twice.
+ * with W f / (W / n) ticks of W / n ns each, n being the ticks there; f comes of m pairs, k of them
+ * wasteful, which adds W^2 times the variance that f has after these, all values having been as
+ * likely before: g (1 - g) / (m + 3), g = (k + 1) / (m + 2). Rows of one kind share W and never
+ * count it twice.
  *
  * It is what removing the access saves where nothing else changes. A better algorithm may save all
  * of what its loop or method takes; and a load whose line the cache does not have any more may cost
@@ -37,8 +39,9 @@ int pair_gains_new(const struct window_result *w, struct gain_sums **out);
 
 void gain_sums_add(struct gain_sums *to, const struct gain_sums *from);
 
-/* Of the CPU time of ticks the part that observations say is wasteful, with both their variances.
- */
+/* The CPU time of ticks, and the part of it that observations say is wasteful, with both their
+ * variances. */
+struct gain_sums gain_all(const struct cpu_sum *ticks);
 struct gain_sums gain_part(const struct cpu_sum *ticks, double part, double observations);
 
 #endif

@@ -149,6 +149,7 @@ static size_t take_row(struct ranked_pair *row, const struct pair_scope *s,
 static void estimate(struct ranked_pair *row, const struct window_result *w, Jxp__Kind kind)
 {
 	struct cpu_whole whole = window_result_cpu_whole(w, kind);
+	struct cpu_whole of_ticks = window_result_tick_whole(w, kind);
 
 	row->fraction = estimate_fraction((double)row->sum.wasteful_bytes,
 					  (double)w->profile.kinds[kind].application.checked_bytes);
@@ -157,7 +158,7 @@ static void estimate(struct ranked_pair *row, const struct window_result *w, Jxp
 	row->gain = (struct cpu_share){.ci95 = {0, 1}};
 	if (w->request.cpu && 2 * row->gain_sums.untold <= row->sum.wasteful_count)
 		row->gain = cpu_share_estimate(&row->gain_sums.cpu,
-					       (uint64_t)ceil(row->gain_sums.ticks), &whole);
+					       (uint64_t)ceil(row->gain_sums.ticks), &of_ticks);
 }
 
 bool ranked_pair_is_evidence(const struct ranked_pair *row)

@@ -212,7 +212,7 @@ static void put_beside(struct pprof *p, size_t type, const char *name, double se
 	struct pprof_sample sample = {.frame_count = 1};
 
 	sample.values[type] = value_of(cpu_profile_ticks_of(&w->cpu, ns));
-	sample.values[type + 1] = value_of(ns);
+	sample.values[type + 1] = value_of(window_result_own_part(w) * ns);
 	if (sample.values[type] == 0)
 		return;
 	sample.frames[0] = pprof_writer_frame(&p->writer, name);
@@ -227,6 +227,7 @@ static void put_context(struct pprof *p, const struct cpu_context *c, size_t typ
 						    [CPU_INTERPRETED] = "interpreted",
 						    [CPU_NATIVE] = "native",
 						    [CPU_KERNEL] = "kernel"};
+	const double own = window_result_own_part(p->model->window);
 	struct pprof_sample sample = {0};
 	size_t labels;
 
@@ -237,7 +238,7 @@ static void put_context(struct pprof *p, const struct cpu_context *c, size_t typ
 		if (c->code[i].samples == 0)
 			continue;
 		sample.values[type] = value_of((double)c->code[i].samples);
-		sample.values[type + 1] = value_of(c->code[i].ns);
+		sample.values[type + 1] = value_of(own * c->code[i].ns);
 		sample.label_count = labels;
 		pprof_writer_label(&p->writer, &sample, "code", code[i]);
 		pprof_writer_sample(&p->writer, &sample, p->types);

@@ -294,10 +294,10 @@ static void estimate(struct problem *out, const struct pair_scope *s, const stru
 		     const struct operation_time *time)
 {
 	const struct window_result *w = s->window;
-	struct cpu_whole whole = window_result_cpu_whole(w, out->pairs_kind);
+	struct cpu_whole whole = window_result_tick_whole(w, out->pairs_kind);
 	double seen = (double)out->pairs[out->pairs_kind].count /
 		      window_result_design_effect(w, out->pairs_kind);
-	struct gain_sums own = gain_part(&time->own, 1, seen);
+	struct gain_sums own = gain_all(&time->own);
 	struct gain_sums saved = gain_part(&time->own, out->fraction, seen);
 	struct gain_sums gain = gains_of(s, g);
 

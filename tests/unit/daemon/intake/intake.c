@@ -395,6 +395,19 @@ static void ticks_that_cannot_be_are_dropped_and_counted(void **state)
 	assert_int_equal(lost(f, LOSS_INVALID), 5);
 }
 
+/* It is finished when the target has stopped, and again when its connection is closed. */
+static void what_nobody_can_tell_is_counted_once(void **state)
+{
+	struct fixture *f = *state;
+
+	f->window->request.cpu = true;
+	tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 2)->code = 7;
+	apply(f);
+	assert_int_equal(intake_finish(&f->intake), 0);
+	assert_int_equal(intake_finish(&f->intake), 0);
+	assert_int_equal(f->window->ticks_attributed[CERTAINTY_UNKNOWN], 1);
+}
+
 static void ticks_that_nobody_asked_for_are_dropped(void **state)
 {
 	struct fixture *f = *state;
@@ -446,6 +459,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(ticks_of_unknown_contexts_are_in_none, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(ticks_that_cannot_be_are_dropped_and_counted, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(what_nobody_can_tell_is_counted_once, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(ticks_that_nobody_asked_for_are_dropped, set_up,
 					    tear_down),

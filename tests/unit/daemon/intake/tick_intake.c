@@ -91,6 +91,7 @@ static void add_tick(struct fixture *f, uint32_t offset)
 
 static void finish(struct fixture *f)
 {
+	assert_int_equal(attribution_intake_finish(&f->makers), 0);
 	assert_int_equal(tick_intake_finish(&f->ticks), 0);
 }
 
@@ -176,20 +177,70 @@ static void at_the_end_places_of_known_code_are_told(void **state)
 	assert_attributed(f, CERTAINTY_INFERRED, 1);
 }
 
-/* The field's load, told by its image; at another place no access is known. */
-static void ticks_in_stubs_are_those_of_the_method_that_accesses_memory_there(void **state)
+/* Main.fill loads Main.rows itself: by its shape it is as good as Main.sum's load of Main.total,
+ * and nearer. */
+static void make_loads_alike(struct fixture *f)
 {
-	struct fixture *f = *state;
+	static uint8_t fill[] = {0x2a, 0xb6, 0, 1, 0xb4, 0, 2, 0xb1};
+
+	f->image.bytecodes[0].code.data = fill;
+}
+
+static void sample_total(struct fixture *f)
+{
 	struct attribution_held load = {
 	    .queries = {{.code = CODE, .offset = READS, .node = FILL, .loads = true}}};
 
 	assert_true(agent_ids_get(&f->in.intake.locations, 1, &load.queries[0].location));
+	assert_int_equal(attribution_intake_add(&f->makers, &load), 0);
+}
+
+static void of_loads_that_look_alike_sampled_accesses_tell(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t by_shape;
+
+	make_loads_alike(f);
+	know_code(f);
+	for (int i = 0; i < 3; i++)
+		add_tick(f, POLLS);
+	by_shape = tick_intake_node(&f->ticks, CODE, POLLS, FILL);
+	assert_int_equal(node_of(f, by_shape)->method, FILL);
+	assert_int_equal(node_of(f, by_shape)->bci, 4);
+	assert_int_equal(ticks_of(f, by_shape), 3);
+	sample_total(f);
+	finish(f);
+	assert_int_equal(ticks_of(f, by_shape), 0);
+	assert_int_equal(node_of(f, tick_intake_node(&f->ticks, CODE, POLLS, FILL))->method, SUM);
+	assert_int_equal(ticks_of(f, tick_intake_node(&f->ticks, CODE, POLLS, FILL)), 3);
+	assert_attributed(f, CERTAINTY_CHECKED, 3);
+	assert_attributed(f, CERTAINTY_INFERRED, 0);
+}
+
+/* None of this instruction was. */
+static void without_accesses_the_shape_tells(void **state)
+{
+	struct fixture *f = *state;
+
+	make_loads_alike(f);
+	know_code(f);
+	add_tick(f, POLLS);
+	finish(f);
+	assert_int_equal(node_of(f, right_node(f))->method, FILL);
+	assert_attributed(f, CERTAINTY_INFERRED, 1);
+}
+
+/* The field's load, told by its image; at another place no access is known. */
+static void ticks_in_stubs_are_those_of_the_method_that_accesses_memory_there(void **state)
+{
+	struct fixture *f = *state;
+
 	add_tick_as(f, CODE, READS, true);
 	add_tick_as(f, CODE, POLLS, true);
 	cpu_tick(f);
 	cpu_tick(f);
 	know_code(f);
-	assert_int_equal(attribution_intake_add(&f->makers, &load), 0);
+	sample_total(f);
 	assert_int_equal(tick_intake_settle(&f->ticks), 0);
 	assert_int_equal(ticks_of(f, FILL), 2);
 	finish(f);
@@ -251,6 +302,8 @@ int main(void)
 	    TEST(ticks_are_those_of_the_method_once_its_code_is_known),
 	    TEST(places_are_told_once),
 	    TEST(at_the_end_places_of_known_code_are_told),
+	    TEST(of_loads_that_look_alike_sampled_accesses_tell),
+	    TEST(without_accesses_the_shape_tells),
 	    TEST(ticks_in_stubs_are_those_of_the_method_that_accesses_memory_there),
 	    TEST(ticks_whose_code_never_comes_stay),
 	    TEST(ticks_that_ask_for_more_than_any_program_stay),

@@ -139,6 +139,40 @@ static void ticks_are_scaled_to_all_cpu_time_of_the_process(void **state)
 	window_result_free(w);
 }
 
+/* 10 s, of which the session took 0.2, handlers 0.5 and the kernel for them 0.3: ticks of kind cpu
+ * stand for the handlers' time, too, those of pairs for the kernel's besides. */
+static void what_profiling_took_is_no_part_of_the_whole(void **state)
+{
+	struct window_result *w = counted_window();
+	const struct cct_node n = {.bci = 1, .line = 1};
+	uint32_t node;
+
+	(void)state;
+	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
+	w->request.cpu = true;
+	w->cpu_ns = 10 * NS_PER_S;
+	w->overhead_ns = NS_PER_S;
+	w->counters[JXP__COUNTER__COUNTER_SESSION_NS] = 200 * NS_PER_MS;
+	w->counters[JXP__COUNTER__COUNTER_HANDLER_NS] = 500 * NS_PER_MS;
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = 98;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 9800 * NS_PER_MS;
+	assert_int_equal(cct_add_node(&w->profile.cct, &n, &node), 0);
+	for (int i = 0; i < 95; i++)
+		assert_int_equal(cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, node,
+						 false, 100 * NS_PER_MS),
+				 0);
+	assert_int_equal(
+	    cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__KERNEL, 0, false, 300 * NS_PER_MS), 0);
+	assert_int_equal(window_result_own_ns(w), 9 * NS_PER_S);
+	assert_float_equal(window_result_kernel_taken_ns(w), 0.3e9, 1);
+	/* All of it is the program's, in compiled code. */
+	assert_float_equal(window_result_whole_s(w), 9, 1e-6);
+	assert_float_equal(window_result_whole_ns(w), 9.5e9, 1);
+	assert_float_equal(window_result_cpu_whole(w, JXP__KIND__KIND_DEAD_STORE).ns, 9.8e9, 1);
+	assert_float_equal(window_result_tick_whole(w, JXP__KIND__KIND_DEAD_STORE).ns, 9.5e9, 1);
+	window_result_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +182,7 @@ int main(void)
 	    cmocka_unit_test(a_snapshot_is_final_and_is_of_its_moment),
 	    cmocka_unit_test(every_keeper_frees_once),
 	    cmocka_unit_test(ticks_are_scaled_to_all_cpu_time_of_the_process),
+	    cmocka_unit_test(what_profiling_took_is_no_part_of_the_whole),
 	    cmocka_unit_test(numa_is_measured_where_it_was_asked_for_and_there_are_nodes),
 	};
 

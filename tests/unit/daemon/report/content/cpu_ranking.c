@@ -110,7 +110,9 @@ static void fractions_are_of_all_cpu_time_and_add_up(void **state)
 	struct report_cpu c;
 
 	(void)state;
-	w->cpu_ns = 6250 * NS_PER_MS;
+	w->cpu_ns = 7 * NS_PER_S;
+	w->overhead_ns = 750 * NS_PER_MS;
+	w->counters[JXP__COUNTER__COUNTER_SESSION_NS] = w->overhead_ns;
 	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 3 * NS_PER_S;
 	sample_window_ticks(w, main, COMPILED, 400);
 	sample_window_ticks(w, main, JXP__CPU_SAMPLE__STATE__NATIVE, 100);

@@ -122,6 +122,42 @@ static void what_is_not_in_vain_cannot_be_saved(void **state)
 	assert_float_equal(half.share, 0.01, 1e-9);
 }
 
+/* Two loads of one loop, of which one waits three times as long: each has the time of its own
+ * ticks, whatever the other has, and however often each was sampled. */
+static void a_hit_and_a_miss_have_each_their_own_time(void **state)
+{
+	struct window_result *w = *state;
+	struct cpu_share miss, hit;
+
+	tick(w, FIRST, 300);
+	tick(w, SECOND, 100);
+	observe(w, LOAD, OTHER, FIRST, true, 200);
+	miss = gain_of(w, LOAD);
+	observe(w, DEAD, SECOND, OTHER, true, 200);
+	hit = gain_of(w, DEAD);
+	assert_float_equal(miss.share, 0.3, 1e-9);
+	assert_float_equal(hit.share, 0.1, 1e-9);
+	assert_true(miss.ci95.low > 0.27 && miss.ci95.high < 0.33);
+	assert_true(hit.ci95.low > 0.08 && hit.ci95.high < 0.121);
+}
+
+/* All of five pairs are wasteful: that says little of all. */
+static void few_pairs_make_it_less_sure(void **state)
+{
+	struct window_result *w = *state;
+	struct cpu_share few, many;
+
+	tick(w, SECOND, 340);
+	observe(w, LOAD, FIRST, SECOND, true, 5);
+	few = gain_of(w, LOAD);
+	observe(w, LOAD, FIRST, SECOND, true, 95);
+	many = gain_of(w, LOAD);
+	assert_float_equal(few.share, 0.34, 1e-9);
+	assert_float_equal(many.share, 0.34, 1e-9);
+	assert_true(few.ci95.low < 0.28);
+	assert_true(many.ci95.low > 0.3 && many.ci95.high < 0.38);
+}
+
 /* Ticks that never came say that it is little, not that it is nothing. */
 static void without_ticks_there_it_is_small(void **state)
 {
@@ -163,6 +199,8 @@ int main(void)
 	    TEST(of_a_silent_load_it_is_the_second_ones_time),
 	    TEST(of_a_dead_store_it_is_the_first_ones_time),
 	    TEST(what_is_not_in_vain_cannot_be_saved),
+	    TEST(a_hit_and_a_miss_have_each_their_own_time),
+	    TEST(few_pairs_make_it_less_sure),
 	    TEST(without_ticks_there_it_is_small),
 	    TEST(it_is_not_known_of_accesses_that_nobody_can_tell),
 	    TEST(it_is_not_known_without_ticks_of_their_own),
