@@ -117,7 +117,7 @@ static void allocations(FILE *out, const struct profile *p, const struct problem
 		if (a->fraction_ci95.low < ALLOCATED_PART)
 			return;
 		fprintf(out,
-			"   with what it calls it allocates %.0f%% of all bytes (%.0f to %.0f%%): ",
+			"   the same operation allocates %.0f%% of all bytes (%.0f to %.0f%%): ",
 			100 * a->fraction, 100 * a->fraction_ci95.low, 100 * a->fraction_ci95.high);
 		classes(out, p, a);
 		fputc('\n', out);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -25,6 +26,14 @@ static bool has(const struct nearby *n, uint32_t method)
 	return false;
 }
 
+/* An object is made for whoever calls its constructor. */
+static bool is_constructor(const struct profile *p, uint32_t method)
+{
+	const struct cct_method *m = cct_method(&p->cct, method);
+
+	return m && strcmp(strings_get(&p->strings, m->name), "<init>") == 0;
+}
+
 static struct nearby nearby_of(const struct profile *p, uint32_t node)
 {
 	struct nearby n = {.count = 0};
@@ -32,7 +41,8 @@ static struct nearby nearby_of(const struct profile *p, uint32_t node)
 	for (; node && n.count < ALLOCATION_CALLERS; node = cct_node(&p->cct, node)->parent) {
 		uint32_t method = cct_node_method(&p->cct, node);
 
-		if (method && !has(&n, method) && !operation_is_basic(p, node))
+		if (method && !has(&n, method) && !operation_is_basic(p, node) &&
+		    !is_constructor(p, method))
 			n.methods[n.count++] = method;
 	}
 	return n;

@@ -2,9 +2,10 @@
  * What a program allocates, by the operation that it is made for.
  *
  * A site may belong to the nearest ALLOCATION_CALLERS methods of its context that are not of the
- * JDK's basic packages (operation.h). The method for which most bytes are allocated is an operation
- * and takes its sites; then the one for which most of the rest is. A byte counts
- * ALLOCATION_DISTANT less for each of these methods between: else all would be the drivers' doing.
+ * JDK's basic packages (operation.h), nor constructors. The method for which most bytes are
+ * allocated is an operation and takes its sites; then the one for which most of the rest is. A byte
+ * counts ALLOCATION_DISTANT less for each of these methods between: else all would be the drivers'
+ * doing.
  *
  * A sampled allocation stands for as many bytes as any other. So where small objects are not
  * tracked, what is known is the part of the samples that are tracked.

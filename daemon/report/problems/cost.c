@@ -17,7 +17,8 @@
 struct operation_time {
 	struct cpu_sum own;   /* its own (see above), */
 	struct cpu_sum least; /* at what it allocates, */
-	struct cpu_sum total; /* and all that it calls */
+	struct cpu_sum most;  /* in what makes the accesses, with all that that calls, */
+	struct cpu_sum total; /* and in the operation with all that it calls */
 };
 
 /* By node of the profile's tree, in one array. */
@@ -25,6 +26,7 @@ enum mark {
 	MARK_UNDER = 1, /* the operation is on its path */
 	MARK_OWN = 2,
 	MARK_LEAST = 4,
+	MARK_MOST = 8,
 };
 
 static unsigned char *mark_under(const struct cct *t, uint32_t method)
@@ -40,24 +42,49 @@ static unsigned char *mark_under(const struct cct *t, uint32_t method)
 	return marks;
 }
 
-/* Ticks of the operation's method, and of those that make much of the accesses that could go: ticks
- * of what is inlined are told by the access that they waited for, which may be the one that brings
- * the line. */
+/* By method: what it wastes, and what it makes either access of. */
+struct step {
+	double wasted, accessed;
+};
+
+static struct step *steps_new(const struct cct *t, const struct pair_group *g)
+{
+	struct step *steps = calloc(t->method_count + 1, sizeof(*steps));
+
+	for (size_t i = 0; steps && i < g->count; i++) {
+		const struct pair *pair = g->members[i].pair;
+		uint32_t watch = cct_node_method(t, pair->watch_node);
+		uint32_t trap = cct_node_method(t, pair->trap_node);
+		double weight = fmax(0, g->members[i].weight);
+
+		steps[cct_node_method(t, pair_removable_node(pair))].wasted += weight;
+		steps[watch].accessed += weight;
+		if (trap != watch)
+			steps[trap].accessed += weight;
+	}
+	return steps;
+}
+
+/* Its own ticks are those of the operation's method, and of those that make much of the accesses
+ * that could go: ticks of what is inlined are told by the access that they waited for, which may be
+ * the one that brings the line. */
 static int mark_steps(unsigned char *marks, const struct cct *t, const struct pair_group *g)
 {
-	_cleanup_free_ double *steps = calloc(t->method_count + 1, sizeof(*steps));
+	_cleanup_free_ struct step *steps = steps_new(t, g);
+	double least = STEP_WEIGHT_MIN * g->weight;
 
 	if (!steps)
 		return -ENOMEM;
-	for (size_t i = 0; i < g->count; i++)
-		if (g->members[i].weight > 0)
-			steps[cct_node_method(t, pair_removable_node(g->members[i].pair))] +=
-			    g->members[i].weight;
-	steps[g->method] = g->weight;
-	for (uint32_t id = 1; id <= t->node_count; id++)
-		if ((marks[id] & MARK_UNDER) &&
-		    steps[cct_node_method(t, id)] >= STEP_WEIGHT_MIN * g->weight)
+	for (uint32_t id = 1; id <= t->node_count; id++) {
+		uint32_t method = cct_node_method(t, id);
+
+		if (!(marks[id] & MARK_UNDER))
+			continue;
+		if (method == g->method || steps[method].wasted >= least)
 			marks[id] |= MARK_OWN;
+		if (steps[method].accessed >= least || (marks[cct_node(t, id)->parent] & MARK_MOST))
+			marks[id] |= MARK_MOST;
+	}
 	return 0;
 }
 
@@ -111,6 +138,8 @@ static struct operation_time sum_ticks(const unsigned char *marks, const struct 
 			cpu_sum_add(&out.total, &sum, 1);
 		if (marks[c->node] & MARK_OWN)
 			cpu_sum_add(&out.own, &sum, 1);
+		if (marks[c->node] & (MARK_OWN | MARK_MOST))
+			cpu_sum_add(&out.most, &sum, 1);
 		if (marks[c->node] & MARK_LEAST)
 			cpu_sum_add(&out.least, &sum, 1);
 	}
@@ -231,13 +260,17 @@ static void estimate(struct candidate *c, const struct pair_scope *s,
 	double seen = c->sites ? 1
 			       : (double)out->pairs[out->pairs_kind].count /
 				     window_result_design_effect(w, out->pairs_kind);
-	struct cpu_share total = share_of_ticks(&time->total, 1, seen, &whole);
+	/* Who loads again does all of it again; where stores are in vain the rest may have to be
+	 * done.
+	 */
+	bool all = c->sites || out->pairs_kind == JXP__KIND__KIND_SILENT_LOAD;
+	struct cpu_share most = share_of_ticks(all ? &time->total : &time->most, 1, seen, &whole);
 
 	out->own = share_of_ticks(&time->own, 1, seen, &whole);
 	out->saved = share_of_ticks(&time->own, c->sites ? 1 : out->fraction, seen, &whole);
-	out->inclusive = total.share;
+	out->inclusive = estimate_fraction(time->total.ns, whole.ns);
 	out->saved_bounds.high =
-	    fmin(1, total.ci95.high + out->allocated.gc_ci95.high + nobodys(w, &whole));
+	    fmin(1, most.ci95.high + out->allocated.gc_ci95.high + nobodys(w, &whole));
 	if (c->sites) {
 		out->saved.share = fmin(1, out->saved.share + out->allocated.gc_share);
 		out->saved.ci95.low += out->allocated.gc_ci95.low;

@@ -211,15 +211,23 @@ static bool is_one(const struct candidate *a, const struct candidate *b,
 				      (y->caller == x->method && y->caller_part >= MERGED_PART));
 }
 
-/* What one that allocates takes over of one with wasteful pairs that it is one with. */
-static void absorb(struct problem *to, const struct problem *from)
+/* Takes over the evidence of one that is the same problem. What somebody has allocated who calls
+ * the operation comes on top of what that takes. */
+static void absorb(struct problem *to, const struct candidate *from, const struct window_result *w)
 {
-	to->saved_bounds.high = fmax(to->saved_bounds.high, from->saved_bounds.high);
+	const struct problem *more = &from->problem;
+
+	if (from->sites && to->allocated.samples < more->allocated.samples) {
+		to->allocated = more->allocated;
+		if (to->kind != PROBLEM_ALLOCATED && part_near(from, w, to->method) < MERGED_PART)
+			to->saved_bounds.high =
+			    fmin(1, to->saved_bounds.high + more->saved.ci95.high);
+	}
 	if (to->evidence > 0)
 		return;
-	memcpy(to->pairs, from->pairs, sizeof(to->pairs));
-	to->evidence = from->evidence;
-	to->told = from->told;
+	memcpy(to->pairs, more->pairs, sizeof(to->pairs));
+	to->evidence = more->evidence;
+	to->told = more->told;
 }
 
 /* found: in the order of their ranks; those that are listed come first. */
@@ -228,17 +236,23 @@ static void offer(struct problems *out, struct candidate *found, size_t position
 {
 	struct candidate *candidate = &found[position];
 	unsigned allocated = 0;
+	double left = 1; /* of the CPU time, when those before it are mended */
 
 	for (size_t i = 0; i < out->count; i++) {
+		left -= out->list[i].saved.ci95.low;
 		allocated += found[i].sites != NULL;
 		if (is_one(&found[i], candidate, w)) {
-			absorb(&out->list[i], &candidate->problem);
+			absorb(&out->list[i], candidate, w);
 			return;
 		}
 	}
 	if (out->count == PROBLEMS_MAX || (candidate->sites && allocated == ALLOCATED_MAX))
 		return;
 	out->list[out->count] = candidate->problem;
+	if (candidate->problem.saved.known)
+		out->list[out->count].saved_bounds.high =
+		    fmin(candidate->problem.saved_bounds.high,
+			 fmax(left, candidate->problem.saved.ci95.high));
 	found[out->count++] = *candidate;
 }
 
