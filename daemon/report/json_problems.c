@@ -90,6 +90,21 @@ static json_t *allocation_json(const struct profile *p, const struct problem *pr
 			 known ? json_pack("[f,f]", a->gc_ci95.low, a->gc_ci95.high) : json_null());
 }
 
+static json_t *loop_json(const struct profile *p, const struct report_loop *l)
+{
+	json_t *object = l ? method_json(p, l->row->key.method) : NULL;
+
+	if (!l)
+		return json_null();
+	if (json_object_set_new(object, "line", json_integer(l->row->key.line)) < 0 ||
+	    json_object_set_new(object, "verdict", json_string(loop_verdict_name(l->verdict))) <
+		0) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
+}
+
 static json_t *line_json(const struct profile *p, const struct problem *problem, bool watch)
 {
 	const struct pair *pair = problem->largest;
@@ -103,7 +118,7 @@ static json_t *problem_json(struct json_writer *writer, const struct problem *pr
 	const struct interval *bounds = &problem->saved_bounds;
 	json_t *object = json_pack(
 	    "{s:s, s:o, s:s, s:o, s:o, s:f, s:o, s:i, s:o, s:o, s:o, s:o, s:f, s:[f,f], s:o, s:I, "
-	    "s:I, s:o, s:o}",
+	    "s:I, s:o, s:o, s:o}",
 	    "kind", problem_words[problem->kind].name, "sentence", sentence_json(p, problem),
 	    "advice", problem_words[problem->kind].advice, "operation",
 	    method_json(p, problem->method), "caller", method_json(p, problem->caller),
@@ -116,7 +131,7 @@ static json_t *problem_json(struct json_writer *writer, const struct problem *pr
 	    problem->own.known ? json_real(problem->inclusive) : json_null(), "wasteful_count",
 	    (json_int_t)problem->evidence, "told_count", (json_int_t)problem->told, "saved_bounds",
 	    problem->saved.known ? json_pack("[f,f]", bounds->low, bounds->high) : json_null(),
-	    "allocated", allocation_json(p, problem));
+	    "allocated", allocation_json(p, problem), "loop", loop_json(p, problem->loop));
 
 	object = report_json_with_share(object, "own_share", "own_share_ci95", &problem->own);
 	object = report_json_with_share(object, "saved_share", "saved_share_ci95", &problem->saved);

@@ -46,6 +46,12 @@ static void classes(FILE *out, const struct profile *p, const struct problem_all
 		fputs(" and others", out);
 }
 
+/* Is it told by a loop, and by nothing else? */
+static bool is_loops(const struct problem *problem)
+{
+	return problem->loop && !problem->largest && problem->kind != PROBLEM_ALLOCATED;
+}
+
 static void maker(FILE *out, const struct profile *p, const struct problem *problem)
 {
 	if (problem->allocated.maker == problem->method)
@@ -60,6 +66,15 @@ void report_text_problem_sentence(FILE *out, const struct profile *p, const stru
 	const struct problem_words *words = &problem_words[problem->kind];
 
 	report_text_method(out, p, problem->method);
+	if (is_loops(problem)) {
+		bool searches = problem->kind == PROBLEM_SEARCHED;
+
+		fprintf(out, " %s in the loop at line %d,%sin %.0f%% of its %s",
+			searches ? "goes on without a result" : "does again what it did",
+			problem->loop->row->key.line, gap, 100 * problem->fraction,
+			problem->loop->verdict == LOOP_REDUNDANT_INSTANCES ? "instances" : "turns");
+		return;
+	}
 	fprintf(out, " %s ", words->verb);
 	if (problem->kind == PROBLEM_ALLOCATED) {
 		classes(out, p, &problem->allocated);
@@ -90,8 +105,9 @@ static void costs(FILE *out, const struct problem *problem)
 		percents(out, &problem->saved);
 		fprintf(out, ", %.1f%% at least and %.1f%% at most:\n   ",
 			100 * problem->saved_bounds.low, 100 * problem->saved_bounds.high);
-		fputs(allocates ? "allocating and these objects' methods take "
-				: "its methods that make these accesses take ",
+		fputs(allocates           ? "allocating and these objects' methods take "
+		      : is_loops(problem) ? "the loop takes "
+					  : "its methods that make these accesses take ",
 		      out);
 		report_text_percent(out, problem->own.share);
 		fputs(", ", out);
@@ -172,6 +188,19 @@ static void where(FILE *out, const struct report_model *m, const struct problem 
 		fputc('\n', out);
 }
 
+static void loop(FILE *out, const struct report_model *m, const struct problem *problem)
+{
+	const struct report_loop *l = problem->loop;
+
+	if (!l)
+		return;
+	fputs("   the loop at ", out);
+	report_text_method(out, &m->window->profile, l->row->key.method);
+	fprintf(out, ":%d %s (#%zu of the loops)\n", l->row->key.line,
+		l->verdict == LOOP_RESULTLESS ? "has no results" : "does again what it did",
+		(size_t)(l - m->loops.rows) + 1);
+}
+
 static void evidence(FILE *out, const struct problem *problem)
 {
 	fputs("   ", out);
@@ -195,5 +224,6 @@ void report_text_problem(FILE *out, const struct report_model *m, size_t rank)
 	where(out, m, problem);
 	costs(out, problem);
 	allocations(out, p, problem);
+	loop(out, m, problem);
 	evidence(out, problem);
 }

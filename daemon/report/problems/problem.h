@@ -13,6 +13,8 @@
 
 #include "daemon/report/pairs/pair_ranking.h"
 
+struct report_loop;
+
 enum problem_kind {
 	PROBLEM_COPIED,      /* copied and overwritten unread */
 	PROBLEM_CLEARED,     /* cleared, then filled */
@@ -93,7 +95,8 @@ struct problem {
 	/* At least what was measured as being in vain, at most all that the operation takes. */
 	struct interval saved_bounds;
 	struct problem_allocation allocated;
-	uint64_t evidence; /* wasteful pairs */
+	const struct report_loop *loop; /* the window's finding of a loop there; or NULL */
+	uint64_t evidence;              /* wasteful pairs */
 };
 
 #endif
