@@ -52,6 +52,13 @@ static bool is_loops(const struct problem *problem)
 	return problem->loop && !problem->largest && problem->kind != PROBLEM_ALLOCATED;
 }
 
+const char *report_problem_advice(const struct problem *problem)
+{
+	return is_loops(problem) && problem->loop->advice_count > 0
+		   ? problem->loop->advice[0]->words
+		   : problem_words[problem->kind].advice;
+}
+
 static void maker(FILE *out, const struct profile *p, const struct problem *problem)
 {
 	if (problem->allocated.maker == problem->method)
@@ -103,8 +110,8 @@ static void costs(FILE *out, const struct problem *problem)
 		fprintf(out, "   %s could save ",
 			allocates ? "without these objects one" : "not doing it again");
 		percents(out, &problem->saved);
-		fprintf(out, ", %.1f%% at least and %.1f%% at most:\n   ",
-			100 * problem->saved_bounds.low, 100 * problem->saved_bounds.high);
+		fprintf(out, "; in bounds of %.1f to %.1f%%:\n   ", 100 * problem->saved_bounds.low,
+			100 * problem->saved_bounds.high);
 		fputs(allocates           ? "allocating and these objects' methods take "
 		      : is_loops(problem) ? "the loop takes "
 					  : "its methods that make these accesses take ",
@@ -209,7 +216,7 @@ static void evidence(FILE *out, const struct problem *problem)
 	if (problem->evidence > 0)
 		fprintf(out, "%" PRIu64 " wasteful pairs, the method is known for %.0f%%; ",
 			problem->evidence, 100 * (double)problem->told / (double)problem->evidence);
-	fprintf(out, "worth trying: %s\n", problem_words[problem->kind].advice);
+	fprintf(out, "worth trying: %s\n", report_problem_advice(problem));
 }
 
 void report_text_problem(FILE *out, const struct report_model *m, size_t rank)

@@ -119,7 +119,8 @@ def predicted(report, fix):
 
 @dataclasses.dataclass
 class Problem:
-    """What a report says of the problem that a fix is of: its rank, from 1, its sentence, and its shares as those of Prediction."""
+    """What a report says of the problem that a fix is of: its rank, from 1, its sentence, and its shares as those of Prediction; low and high
+    are the bounds of what could be saved."""
 
     rank: int
     sentence: str
@@ -144,7 +145,7 @@ def problem_of(report, fix):
     part = own_part(report)
     for number, problem in enumerate(report["problems"], 1):
         if re.search(fix.finding, _words(problem)) and problem["saved_share"] is not None:
-            low, high = problem["saved_share_ci95"]
+            low, high = problem["saved_bounds"]
             return Problem(number, problem["sentence"], problem["saved_share"] / part, low / part, high / part,
                            (problem["gain_share"] or 0.0) / part, problem["inclusive_share"] / part)
     return None
