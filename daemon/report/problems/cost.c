@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
-#include "daemon/report/problems/weighed.h"
 
 /* A method belongs to the operation whose CPU time is asked for where so much of its waste is
  * there. */
