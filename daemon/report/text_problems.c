@@ -76,9 +76,9 @@ void report_text_problem_sentence(FILE *out, const struct profile *p, const stru
 	if (is_loops(problem)) {
 		bool searches = problem->kind == PROBLEM_SEARCHED;
 
-		fprintf(out, " %s in the loop at line %d,%sin %.0f%% of its %s",
-			searches ? "goes on without a result" : "does again what it did",
-			problem->loop->row->key.line, gap, 100 * problem->fraction,
+		fprintf(out, " %s in a loop,%sin %.0f%% of its %s",
+			searches ? "goes on without a result" : "does again what it did", gap,
+			100 * problem->fraction,
 			problem->loop->verdict == LOOP_REDUNDANT_INSTANCES ? "instances" : "turns");
 		return;
 	}
@@ -203,7 +203,9 @@ static void loop(FILE *out, const struct report_model *m, const struct problem *
 		return;
 	fputs("   the loop at ", out);
 	report_text_method(out, &m->window->profile, l->row->key.method);
-	fprintf(out, ":%d %s (#%zu of the loops)\n", l->row->key.line,
+	if (l->row->key.line > 0)
+		fprintf(out, ":%d", l->row->key.line);
+	fprintf(out, " %s (#%zu of the loops)\n",
 		l->verdict == LOOP_RESULTLESS ? "has no results" : "does again what it did",
 		(size_t)(l - m->loops.rows) + 1);
 }

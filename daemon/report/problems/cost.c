@@ -77,7 +77,7 @@ static int mark_steps(unsigned char *marks, const struct cct *t, const struct pa
 	for (uint32_t id = 1; id <= t->node_count; id++) {
 		uint32_t method = cct_node_method(t, id);
 
-		if (!(marks[id] & MARK_UNDER))
+		if (!method || !(marks[id] & MARK_UNDER))
 			continue;
 		if (method == g->method || steps[method].wasted >= least)
 			marks[id] |= MARK_OWN;
@@ -117,7 +117,8 @@ static int mark_allocations(unsigned char *marks, const struct pair_scope *s,
 		if (at[s->paths[id]])
 			marks[id] |= MARK_OWN | MARK_LEAST;
 		else if ((marks[node->parent] & MARK_OWN) ||
-			 ((marks[node->parent] & MARK_UNDER) && node->method != g->method &&
+			 ((marks[node->parent] & MARK_UNDER) && node->method &&
+			  node->method != g->method &&
 			  bsearch(&cct_method(t, node->method)->class_name, classes, g->count,
 				  sizeof(*classes), compare_ids)))
 			marks[id] |= MARK_OWN;

@@ -24,7 +24,7 @@
 
 /* What is allocated is a problem where it is so much of all bytes, by the lower end, and so much of
  * it was garbage before the window ended. */
-#define ALLOCATED_MIN 0.03
+#define ALLOCATED_MIN 0.02
 #define GARBAGE_MIN   0.5
 
 /* Work of more than so much for each object, and each of its bytes, is not done for the object. */
