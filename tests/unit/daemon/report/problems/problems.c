@@ -354,6 +354,26 @@ static void what_an_operation_allocates_is_a_problem(void **state)
 	assert_true(found.list[0].saved_bounds.high < 0.2);
 }
 
+/* Whose class nobody knows either. */
+static void a_frame_that_nobody_can_name_is_no_objects(void **state)
+{
+	struct cct_node unknown = {.parent =
+				       cct_node(&w->profile.cct, numbers_are_added_up(40))->parent,
+				   .bci = -1,
+				   .line = -1,
+				   .tier = JXP__TIER__TIER_NATIVE};
+	struct problems found;
+	uint32_t id;
+
+	(void)state;
+	assert_int_equal(cct_add_node(&w->profile.cct, &unknown, &id), 0);
+	tick(id, 500);
+	found = problems();
+	assert_string_equal(method(found.list[0].method), "add");
+	assert_float_equal(found.list[0].own.share, 3.5 / 55, 1e-9);
+	assert_float_equal(found.list[0].inclusive, 7.5 / 55, 1e-9);
+}
+
 static void what_is_kept_is_no_problem(void **state)
 {
 	(void)state;
@@ -423,6 +443,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(too_little_evidence_or_time_is_no_problem, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(what_an_operation_allocates_is_a_problem, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_frame_that_nobody_can_name_is_no_objects, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(what_is_kept_is_no_problem, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(what_allocates_and_accesses_in_vain_is_one_problem,
