@@ -60,24 +60,78 @@ static json_t *pairs_json(const struct problem *problem)
 	return TAKE_PTR(pairs);
 }
 
+static json_t *classes_json(const struct profile *p, const struct problem_allocation *a)
+{
+	_cleanup_json_ json_t *classes = json_array();
+
+	for (size_t i = 0; i < a->class_count && i < PROBLEM_CLASSES_MAX; i++)
+		if (json_array_append_new(classes,
+					  json_pack("{s:s, s:f}", "class",
+						    strings_get(&p->strings, a->classes[i].name),
+						    "fraction", a->classes[i].fraction)) < 0)
+			return NULL;
+	return TAKE_PTR(classes);
+}
+
+static json_t *allocation_json(const struct profile *p, const struct problem *problem)
+{
+	const struct problem_allocation *a = &problem->allocated;
+	bool known = problem->saved.known;
+
+	if (a->samples == 0)
+		return json_null();
+	return json_pack("{s:I, s:f, s:[f,f], s:f, s:f, s:o, s:i, s:o, s:f, s:o, s:o}",
+			 "alloc_samples", (json_int_t)a->samples, "fraction", a->fraction,
+			 "fraction_ci95", a->fraction_ci95.low, a->fraction_ci95.high,
+			 "objects_per_s", a->per_s, "garbage_fraction", a->garbage, "classes",
+			 classes_json(p, a), "class_count", (int)a->class_count, "maker",
+			 method_json(p, a->maker), "maker_fraction", a->maker_part, "gc_share",
+			 known ? json_real(a->gc_share) : json_null(), "gc_share_ci95",
+			 known ? json_pack("[f,f]", a->gc_ci95.low, a->gc_ci95.high) : json_null());
+}
+
+static json_t *loop_json(const struct profile *p, const struct report_loop *l)
+{
+	json_t *object = l ? method_json(p, l->row->key.method) : NULL;
+
+	if (!l)
+		return json_null();
+	if (json_object_set_new(object, "line", json_integer(l->row->key.line)) < 0 ||
+	    json_object_set_new(object, "verdict", json_string(loop_verdict_name(l->verdict))) <
+		0) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
+}
+
+static json_t *line_json(const struct profile *p, const struct problem *problem, bool watch)
+{
+	const struct pair *pair = problem->largest;
+
+	return pair ? report_json_line(p, watch ? pair->watch_node : pair->trap_node) : json_null();
+}
+
 static json_t *problem_json(struct json_writer *writer, const struct problem *problem)
 {
 	const struct profile *p = &writer->model->window->profile;
-	const struct pair *pair = problem->largest;
+	const struct interval *bounds = &problem->saved_bounds;
 	json_t *object = json_pack(
-	    "{s:s, s:o, s:s, s:o, s:o, s:f, s:o, s:i, s:o, s:s, s:o, s:o, s:f, s:[f,f], s:o, s:I, "
-	    "s:I}",
+	    "{s:s, s:o, s:s, s:o, s:o, s:f, s:o, s:i, s:o, s:o, s:o, s:o, s:f, s:[f,f], s:o, s:I, "
+	    "s:I, s:o, s:o, s:o}",
 	    "kind", problem_words[problem->kind].name, "sentence", sentence_json(p, problem),
-	    "advice", problem_words[problem->kind].advice, "operation",
-	    method_json(p, problem->method), "caller", method_json(p, problem->caller),
-	    "caller_fraction", problem->caller_part, "places", places_json(writer, problem),
-	    "place_count", (int)problem->place_count, "pairs", pairs_json(problem), "pair_kind",
-	    pair_kind_find(problem->pairs_kind)->name, "watch",
-	    report_json_line(p, pair->watch_node), "trap", report_json_line(p, pair->trap_node),
-	    "fraction", problem->fraction, "fraction_ci95", problem->fraction_ci95.low,
+	    "advice", report_problem_advice(problem), "operation", method_json(p, problem->method),
+	    "caller", method_json(p, problem->caller), "caller_fraction", problem->caller_part,
+	    "places", places_json(writer, problem), "place_count", (int)problem->place_count,
+	    "pairs", pairs_json(problem), "pair_kind",
+	    problem->largest ? json_string(pair_kind_find(problem->pairs_kind)->name) : json_null(),
+	    "watch", line_json(p, problem, true), "trap", line_json(p, problem, false), "fraction",
+	    problem->fraction, "fraction_ci95", problem->fraction_ci95.low,
 	    problem->fraction_ci95.high, "inclusive_share",
 	    problem->own.known ? json_real(problem->inclusive) : json_null(), "wasteful_count",
-	    (json_int_t)problem->evidence, "told_count", (json_int_t)problem->told);
+	    (json_int_t)problem->evidence, "told_count", (json_int_t)problem->told, "saved_bounds",
+	    problem->saved.known ? json_pack("[f,f]", bounds->low, bounds->high) : json_null(),
+	    "allocated", allocation_json(p, problem), "loop", loop_json(p, problem->loop));
 
 	object = report_json_with_share(object, "own_share", "own_share_ci95", &problem->own);
 	object = report_json_with_share(object, "saved_share", "saved_share_ci95", &problem->saved);

@@ -1,5 +1,5 @@
 """Programs that do one thing in vain, of each kind that people know: the first problem of a report is that, with its method,
-the first of its fields and its caller; a walk in which nothing is in vain is none."""
+the first of its fields and its caller; a walk in which nothing is in vain is none, and neither are objects that are kept."""
 # Takes two places: its windows keep both processors busy.
 # Estimates: shares of CPU time.
 from lib import add_test, jdks, note, run
@@ -22,6 +22,7 @@ KNOWN = {
     "scaffolding": (("next", "hasNext", "scaffolding"), None, None),
     "repeated": (("parse",), "byte[]", "repeated"),
     "grown": (("grown", "growList", "copyOf"), "long[]", None),
+    "allocated": (("allocated",), None, None),
 }
 # Where C2 keeps all but one step in registers, depending on the JDK.
 INLINED = ("scaffolding",)
@@ -49,8 +50,24 @@ def the_first_problem_is_what_the_program_does(which, report):
     assert first["inclusive_share"] >= LEAST_INCLUSIVE or which in INLINED, first
     low, high = first["saved_share_ci95"]
     assert 0 < low <= first["saved_share"] <= high <= 1, first
+    least, most = first["saved_bounds"]
+    assert 0 <= least <= low and first["saved_share"] <= most <= 1, first
     if which in WHOLE:
         assert first["fraction"] >= 1 - WHOLE[which], first
+
+
+def all_that_is_allocated_is_told(report):
+    what = report["problems"][0]["allocated"]
+    note(f'{what["alloc_samples"]} allocations, {what["objects_per_s"]:.3g} objects a second, {what["garbage_fraction"]:.0%} garbage')
+    assert what["fraction"] > 0.9 and what["fraction_ci95"][1] > 0.95, what
+    assert what["classes"][0]["class"] == "java.lang.Long" and what["classes"][0]["fraction"] > 0.9, what
+    assert what["garbage_fraction"] > 0.5 and what["objects_per_s"] > 1e6, what
+
+
+def what_is_kept_is_not_in_vain(report):
+    kept = [site for site in report["objects"] if site["class"] == "long[]" and site["alloc_frames"] and site["alloc_frames"][0]["method"] == "kept"]
+    assert sum(site["alloc_samples"] for site in kept) > 0, report["objects"]
+    assert not [p for p in report["problems"] if p["kind"] == "allocated"], report["problems"]
 
 
 def each_is_there_once(report):
@@ -73,6 +90,10 @@ def main():
         report = windows.ask(jdk, which)
         add_test(f"{which} ({jdk})", lambda w=which, r=report: (
             the_first_problem_is_what_the_program_does(w, r.result()), each_is_there_once(r.result())))
+        if which == "allocated":
+            add_test(f"objects ({jdk})", lambda r=report: all_that_is_allocated_is_told(r.result()))
+    report = windows.ask(jdk, "kept")
+    add_test(f"objects that are kept ({jdk})", lambda r=report: what_is_kept_is_not_in_vain(r.result()))
     report = windows.ask(jdk, "walk")
     add_test(f"a walk ({jdk})", lambda r=report: nothing_is_in_vain(r.result()))
     run()

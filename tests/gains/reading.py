@@ -112,7 +112,8 @@ def predicted(report, fix):
 
 @dataclasses.dataclass
 class Problem:
-    """What a report says of the problem that a fix is of: its rank, from 1, its sentence, and its shares as those of Prediction."""
+    """What a report says of the problem that a fix is of: its rank, from 1, its sentence, and its shares as those of Prediction; low and high
+    are the bounds of what could be saved."""
 
     rank: int
     sentence: str
@@ -136,7 +137,7 @@ def problem_of(report, fix):
     """The first one that names what the fix is about; None where there is none."""
     for number, problem in enumerate(report["problems"], 1):
         if re.search(fix.finding, _words(problem)) and problem["saved_share"] is not None:
-            low, high = problem["saved_share_ci95"]
+            low, high = problem["saved_bounds"]
             return Problem(number, problem["sentence"], problem["saved_share"], low, high, problem["gain_share"] or 0.0,
                            problem["inclusive_share"])
     return None

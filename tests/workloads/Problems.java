@@ -195,6 +195,35 @@ final class Problems {
         return sum;
     }
 
+    // ---------------------------------------------------------------- allocated
+
+    private static final Long[] sums = new Long[COUNT];
+
+    /** Each sum is another object, of which the one before is garbage. */
+    private static int allocated(int value) {
+        for (int i = 0; i < 200_000; i++) {
+            int at = (i * 31) & (COUNT - 1);
+            sums[at] = sums[at] + (i + value | 1024);
+        }
+        return sums[value & (COUNT - 1)].intValue();
+    }
+
+    // ---------------------------------------------------------------- allocated and kept, which is not in vain
+
+    /** For longer than a window takes. */
+    private static final long[][] kept = new long[300_000][];
+
+    private static int keptCount;
+
+    private static int kept(int value) {
+        int sum = value;
+        for (int i = 0; i < 20_000; i++) {
+            sum = sum * 31 + (sum >>> 7);
+        }
+        kept[keptCount++ % kept.length] = new long[] {sum, value, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+        return sum;
+    }
+
     // ---------------------------------------------------------------- a walk, in which nothing is in vain
 
     static final class Tree {
@@ -251,6 +280,10 @@ final class Problems {
                 return repeated(value);
             case "grown":
                 return grown(value);
+            case "allocated":
+                return allocated(value);
+            case "kept":
+                return kept(value);
             default:
                 return walk(value);
         }
@@ -260,6 +293,7 @@ final class Problems {
         String which = args[0];
         for (int i = 0; i < COUNT; i++) {
             numbers[i] = i;
+            sums[i] = 1000L;
             bytes[i] = (byte) (i * 7);
             list.add(i);
             declarations[i] = new Declaration();

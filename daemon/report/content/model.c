@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "daemon/report/content/cpu_tree.h"
 #include "daemon/report/loops/loop_growth.h"
+#include "daemon/report/problems/loop_problems.h"
 #include "subsume/analysis.h"
 
 /* Of each list; a name may have 8 KiB, and a row names eleven methods. */
@@ -213,6 +214,8 @@ static int loops_init(struct report_model *m, const struct window_result *baseli
 	r = report_loops_init(&m->loops, m->window);
 	if (r == 0 && baseline)
 		r = report_loops_compare(&m->loops, m->window, baseline);
+	if (r == 0 && m->loops.taken && m->shown.findings)
+		problems_take_loops(&m->problems, &m->loops, m->window);
 	if (r < 0 || !m->loops.taken || m->window->profile.pair_count == 0)
 		return r;
 	return loop_pairs_init(&m->loop_pairs, &m->loops, m->window);

@@ -13,6 +13,8 @@
 
 #include "daemon/report/pairs/pair_ranking.h"
 
+struct report_loop;
+
 enum problem_kind {
 	PROBLEM_COPIED,      /* copied and overwritten unread */
 	PROBLEM_CLEARED,     /* cleared, then filled */
@@ -23,6 +25,7 @@ enum problem_kind {
 	PROBLEM_BOOKKEEPING, /* an object's own fields for each byte or element */
 	PROBLEM_SCAFFOLDING, /* of iterators and wrappers */
 	PROBLEM_REPEATED,    /* evaluated again from what is unchanged */
+	PROBLEM_ALLOCATED,   /* objects that are garbage soon */
 	PROBLEM_KINDS,
 };
 
@@ -39,7 +42,8 @@ struct problem_words {
 
 extern const struct problem_words problem_words[PROBLEM_KINDS];
 
-#define PROBLEM_PLACES_MAX 4
+#define PROBLEM_PLACES_MAX  4
+#define PROBLEM_CLASSES_MAX 3
 
 /* Pairs of a kind that are part of a problem, and all that its operation has. */
 struct problem_pairs {
@@ -48,13 +52,34 @@ struct problem_pairs {
 	uint64_t count;
 };
 
+struct problem_class {
+	uint32_t name;   /* a string of the profile */
+	double fraction; /* of the bytes that its operation allocates */
+};
+
+/* What an operation allocates, with what it calls. All zero: nothing. */
+struct problem_allocation {
+	uint64_t samples;
+	double fraction; /* of all bytes that are allocated */
+	struct interval fraction_ci95;
+	double bytes, objects, per_s; /* estimates; objects a second */
+	double garbage;               /* of its bytes, those known to be before the window ended */
+	struct problem_class classes[PROBLEM_CLASSES_MAX]; /* the most bytes first */
+	size_t class_count;                                /* all of them */
+	uint32_t maker;    /* the method that makes most of it, or has the JDK make it, */
+	double maker_part; /* and its part of the bytes */
+	/* Its part of the collector's CPU time, by bytes. */
+	double gc_share;
+	struct interval gc_ci95;
+};
+
 struct problem {
 	enum problem_kind kind;
 	Jxp__Kind pairs_kind; /* that most of it shows in */
 	uint32_t method;      /* the operation */
 	uint32_t caller;      /* the method that most of it comes from; 0: none in particular */
 	double caller_part;
-	const struct pair *largest;          /* of the profile */
+	const struct pair *largest;          /* of the profile; NULL: it has none */
 	uint32_t places[PROBLEM_PLACES_MAX]; /* locations of pairs_kind, the largest first */
 	size_t place_count;                  /* all of them */
 	size_t field_count; /* of these, fields of the class that declares the first place */
@@ -67,7 +92,11 @@ struct problem {
 	double inclusive;
 	struct cpu_share saved; /* of it, what is in vain: not done again, it would be saved */
 	struct cpu_share gain;  /* what removing the accesses that could go would save */
-	uint64_t evidence;      /* wasteful pairs */
+	/* At least what was measured as being in vain, at most all that the operation takes. */
+	struct interval saved_bounds;
+	struct problem_allocation allocated;
+	const struct report_loop *loop; /* the window's finding of a loop there; or NULL */
+	uint64_t evidence;              /* wasteful pairs */
 };
 
 #endif

@@ -25,6 +25,10 @@ const struct problem_words problem_words[PROBLEM_KINDS] = {
 			     "going over the array or list itself", false},
     [PROBLEM_REPEATED] = {"repeated", "loads", "", "again to do the same, unchanged in",
 			  "keeping the result until what it is made of changes", false},
+    [PROBLEM_ALLOCATED] = {"allocated", "allocates", "", "",
+			   "values without objects around them, one object that is used again, or "
+			   "none where nobody keeps it",
+			   false},
 };
 
 /* ---------------------------------------------------------------- names */

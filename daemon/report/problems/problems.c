@@ -6,22 +6,33 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "daemon/report/problems/allocations.h"
+#include "daemon/report/problems/cost.h"
 #include "daemon/report/problems/grouping.h"
 #include "daemon/report/problems/operation.h"
 #include "daemon/report/problems/problem_kind.h"
+#include "daemon/report/problems/weighed.h"
 
 /* Groups with evidence that are looked at, those with the most waste. */
 #define CANDIDATES_MAX 24
-
-/* A method belongs to the operation whose CPU time is asked for where so much of its waste is
- * there. */
-#define STEP_WEIGHT_MIN 0.05
 
 /* Of dead stores, with a silent one for each. */
 #define SAME_VALUE_PART 0.7
 
 /* What most comes from is named where it is so much. */
 #define CALLER_PART_MIN 0.6
+
+/* What is allocated is a problem where it is so much of all bytes, by the lower end, and so much of
+ * it was garbage before the window ended. */
+#define ALLOCATED_MIN 0.02
+#define GARBAGE_MIN   0.5
+
+/* Work of more than so much for each object, and each of its bytes, is not done for the object. */
+#define OBJECT_NS 1000
+#define BYTE_NS   1
+
+/* Problems of this kind: that something is in vain is sure of the others alone. */
+#define ALLOCATED_MAX 2
 
 /* ---------------------------------------------------------------- counts */
 
@@ -75,56 +86,6 @@ static void name_kind(struct problem *out, const struct pair_scope *s, const str
 	out->pairs_kind = JXP__KIND__KIND_SILENT_STORE;
 }
 
-/* Something that has weight. */
-struct weighed {
-	uint32_t what;
-	double weight;
-};
-
-static int compare_whats(const void *a, const void *b)
-{
-	const struct weighed *x = a, *y = b;
-
-	return x->what < y->what ? -1 : x->what > y->what;
-}
-
-static int compare_weights(const void *a, const void *b)
-{
-	const struct weighed *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return compare_whats(a, b);
-}
-
-/* Adds up what is the same, the heaviest first; returns how many are left. */
-static size_t add_up(struct weighed *list, size_t count)
-{
-	size_t kept = 0;
-
-	qsort(list, count, sizeof(*list), compare_whats);
-	for (size_t i = 0; i < count; i++)
-		if (kept > 0 && list[kept - 1].what == list[i].what)
-			list[kept - 1].weight += list[i].weight;
-		else
-			list[kept++] = list[i];
-	qsort(list, kept, sizeof(*list), compare_weights);
-	return kept;
-}
-
-/* Members with weight by what they have in common, the heaviest first; returns how many. */
-static size_t weigh(struct weighed *list, const struct pair_scope *s, const struct pair_group *g,
-		    uint32_t (*what)(const struct pair_scope *s, const struct group_member *m))
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < g->count; i++)
-		if (g->members[i].weight > 0)
-			list[count++] = (struct weighed){.what = what(s, &g->members[i]),
-							 .weight = g->members[i].weight};
-	return add_up(list, count);
-}
-
 static void find_places(struct problem *out, const struct pair_scope *s, const struct pair_group *g,
 			struct weighed *scratch)
 {
@@ -136,7 +97,7 @@ static void find_places(struct problem *out, const struct pair_scope *s, const s
 			scratch[count++] =
 			    (struct weighed){.what = s->fields[g->members[i].pair->location],
 					     .weight = g->members[i].weight};
-	out->place_count = add_up(scratch, count);
+	out->place_count = weighed_add_up(scratch, count);
 	for (size_t i = 0; i < out->place_count; i++) {
 		struct location l = locations_get(&s->window->profile.locations, scratch[i].what);
 
@@ -150,168 +111,51 @@ static void find_places(struct problem *out, const struct pair_scope *s, const s
 	}
 }
 
-/* What has called the operation, on behalf of which a step is made. */
-static uint32_t caller_of(const struct pair_scope *s, const struct group_member *m)
+/* list: the operation's callers. */
+static void name_caller(struct problem *out, struct weighed *list, size_t count, double all)
 {
-	const struct profile *p = &s->window->profile;
-	uint32_t node = m->node;
-
-	while (node && cct_node_method(&p->cct, node) != m->operation)
-		node = cct_node(&p->cct, node)->parent;
-	return cct_node_method(&p->cct, operation_caller(p, node ? node : m->node));
+	if (weighed_add_up(list, count) == 0 || list[0].weight < CALLER_PART_MIN * all)
+		return;
+	out->caller = list[0].what;
+	out->caller_part = list[0].weight / all;
 }
 
-static void find_caller(struct problem *out, const struct pair_scope *s, const struct pair_group *g,
+/* What has called the operation, on behalf of which a step is made. */
+static uint32_t caller_of(const struct profile *p, uint32_t step, uint32_t operation)
+{
+	uint32_t node = step;
+
+	while (node && cct_node_method(&p->cct, node) != operation)
+		node = cct_node(&p->cct, node)->parent;
+	return cct_node_method(&p->cct, operation_caller(p, node ? node : step));
+}
+
+static void find_caller(struct problem *out, const struct profile *p, const struct pair_group *g,
 			struct weighed *scratch)
 {
-	if (weigh(scratch, s, g, caller_of) == 0 || scratch[0].weight < CALLER_PART_MIN * g->weight)
-		return;
-	out->caller = scratch[0].what;
-	out->caller_part = scratch[0].weight / g->weight;
+	size_t count = 0;
+
+	for (size_t i = 0; i < g->count; i++)
+		if (g->members[i].weight > 0)
+			scratch[count++] = (struct weighed){
+			    .what = caller_of(p, g->members[i].node, g->members[i].operation),
+			    .weight = g->members[i].weight};
+	name_caller(out, scratch, count, g->weight);
 }
 
-/* ---------------------------------------------------------------- CPU time */
-
-/* Of ticks. */
-struct operation_time {
-	struct cpu_sum own; /* in the methods that make the accesses, on behalf of the operation */
-	struct cpu_sum total; /* and in all that it calls */
-};
-
-static uint32_t step_of(const struct pair_scope *s, const struct group_member *m)
+static void find_allocations_caller(struct problem *out, const struct window_result *w,
+				    const struct allocation_group *g, struct weighed *scratch)
 {
-	return cct_node_method(&s->window->profile.cct, pair_removable_node(m->pair));
-}
+	double all = 0;
 
-/* The operation's method, and those that make much of the accesses that could go: ticks of what is
- * inlined are told by the access that they waited for, which may be the one that brings the line.
- */
-static void mark_steps(bool *steps, const struct pair_scope *s, const struct pair_group *g,
-		       struct weighed *scratch)
-{
-	size_t count = weigh(scratch, s, g, step_of);
+	for (size_t i = 0; i < g->count; i++) {
+		const struct object_site *site = &w->objects.sites[g->sites[i]];
 
-	for (size_t i = 0; i < count; i++)
-		steps[scratch[i].what] = scratch[i].weight >= STEP_WEIGHT_MIN * g->weight;
-	steps[g->method] = true;
-}
-
-/* 0 or -ENOMEM. */
-static int time_of(struct operation_time *out, const struct pair_scope *s,
-		   const struct pair_group *g, struct weighed *scratch)
-{
-	const struct window_result *w = s->window;
-	const struct cct *t = &w->profile.cct;
-	_cleanup_free_ bool *steps = calloc(t->method_count + 1, sizeof(*steps));
-	_cleanup_free_ bool *under = calloc(t->node_count + 1, sizeof(*under));
-
-	*out = (struct operation_time){0};
-	if (!steps || !under)
-		return -ENOMEM;
-	mark_steps(steps, s, g, scratch);
-	for (uint32_t id = 1; id <= t->node_count; id++) {
-		const struct cct_node *node = cct_node(t, id);
-
-		under[id] = node->method == g->method || under[node->parent];
+		scratch[i] = (struct weighed){.what = caller_of(&w->profile, site->node, g->method),
+					      .weight = site->alloc_bytes};
+		all += site->alloc_bytes;
 	}
-	for (size_t i = 0; i < w->cpu.context_count; i++) {
-		const struct cpu_context *c = &w->cpu.contexts[i];
-		struct cpu_sum sum = cpu_context_sum(c);
-
-		if (!under[c->node])
-			continue;
-		cpu_sum_add(&out->total, &sum, 1);
-		if (steps[cct_node_method(&w->profile.cct, c->node)])
-			cpu_sum_add(&out->own, &sum, 1);
-	}
-	return 0;
-}
-
-/* ---------------------------------------------------------------- what is in vain */
-
-/* Of the accesses of the operation that were looked at, the part in vain: of its loads and stores,
- * or of its stores alone where all else is done for them. A store is looked at for both kinds. Of
- * a search the walk is in vain, too. */
-static void in_vain(struct problem *out, const struct window_result *w)
-{
-	const struct problem_pairs *dead = &out->pairs[JXP__KIND__KIND_DEAD_STORE];
-	const struct problem_pairs *silent = &out->pairs[JXP__KIND__KIND_SILENT_STORE];
-	const struct problem_pairs *loads = &out->pairs[JXP__KIND__KIND_SILENT_LOAD];
-	double of_stores = fmax(estimate_fraction((double)dead->wasteful, (double)dead->count),
-				estimate_fraction((double)silent->wasteful, (double)silent->count));
-	double stores = fmax((double)dead->count, (double)silent->count);
-	double all = stores, wasteful = of_stores * stores;
-
-	if (!problem_words[out->kind].whole) {
-		all += (double)loads->count;
-		wasteful += (double)loads->wasteful;
-	}
-	if (out->kind == PROBLEM_SEARCHED)
-		wasteful += (double)loads->walked;
-	out->fraction = fmin(1, estimate_fraction(wasteful, all));
-	all /= window_result_design_effect(w, out->pairs_kind);
-	out->fraction_ci95 = estimate_ci95(out->fraction * all, all, all);
-}
-
-static uint64_t ticks_of(const struct gain_sums *sums)
-{
-	return (uint64_t)ceil(sums->ticks);
-}
-
-static struct cpu_share share_of(const struct gain_sums *sums, const struct cpu_whole *whole)
-{
-	return cpu_share_estimate(&sums->cpu, ticks_of(sums), whole);
-}
-
-/* At each access that could go the kind in which most of it could: it goes once. */
-static struct gain_sums gains_of(const struct pair_scope *s, const struct pair_group *g)
-{
-	struct gain_sums sum = {0};
-
-	for (size_t i = 0, next; i < g->count; i = next) {
-		struct gain_sums kinds[KIND_VALUES] = {0};
-		uint32_t node = pair_removable_node(g->members[i].pair);
-		int best = 0;
-
-		for (next = i;
-		     next < g->count && pair_removable_node(g->members[next].pair) == node; next++)
-			if (g->members[next].weight > 0)
-				gain_sums_add(
-				    &kinds[g->members[next].pair->kind],
-				    &s->gains[g->members[next].pair - s->window->profile.pairs]);
-		for (int kind = 0; kind < KIND_VALUES; kind++)
-			if (kinds[kind].cpu.ns > kinds[best].cpu.ns)
-				best = kind;
-		for (int kind = 0; kind < KIND_VALUES; kind++)
-			if (kind != best)
-				sum.untold += kinds[kind].untold;
-		gain_sums_add(&sum, &kinds[best]);
-	}
-	return sum;
-}
-
-static void estimate(struct problem *out, const struct pair_scope *s, const struct pair_group *g,
-		     const struct operation_time *time)
-{
-	const struct window_result *w = s->window;
-	struct cpu_whole whole = window_result_tick_whole(w, out->pairs_kind);
-	double seen = (double)out->pairs[out->pairs_kind].count /
-		      window_result_design_effect(w, out->pairs_kind);
-	struct gain_sums own = gain_all(&time->own);
-	struct gain_sums saved = gain_part(&time->own, out->fraction, seen);
-	struct gain_sums gain = gains_of(s, g);
-
-	out->own = out->saved = out->gain = (struct cpu_share){.ci95 = {0, 1}};
-	if (!w->request.cpu)
-		return;
-	out->own = share_of(&own, &whole);
-	out->saved = share_of(&saved, &whole);
-	out->inclusive = estimate_fraction(time->total.ns, whole.ns);
-	if (2 * gain.untold <= out->evidence)
-		out->gain = share_of(&gain, &whole);
-	/* Whoever does nothing of it does not make these accesses either. */
-	if (out->gain.known && out->gain.share > out->saved.share)
-		out->saved = out->gain;
+	name_caller(out, scratch, g->count, all);
 }
 
 /* ---------------------------------------------------------------- ranking */
@@ -324,50 +168,134 @@ static double rank_of(const struct problem *problem)
 
 static int compare_ranks(const void *a, const void *b)
 {
-	const struct problem *x = a, *y = b;
+	const struct candidate *x = a, *y = b;
 
-	if (rank_of(x) != rank_of(y))
-		return rank_of(x) > rank_of(y) ? -1 : 1;
-	return x->method < y->method ? -1 : x->method > y->method;
+	if (rank_of(&x->problem) != rank_of(&y->problem))
+		return rank_of(&x->problem) > rank_of(&y->problem) ? -1 : 1;
+	return x->problem.method < y->problem.method ? -1 : x->problem.method > y->problem.method;
 }
 
-/* One kind of thing, of which one operation does all for the other one. */
-static bool is_one(const struct problem *a, const struct problem *b)
+/* The part of what a candidate wastes or allocates that is near to a method. */
+static double part_near(const struct candidate *c, const struct window_result *w, uint32_t method)
 {
-	return a->kind == b->kind && ((a->caller == b->method && a->caller_part >= MERGED_PART) ||
-				      (b->caller == a->method && b->caller_part >= MERGED_PART));
+	double all = 0, near = 0;
+
+	for (size_t i = 0; c->pairs && i < c->pairs->count; i++) {
+		const struct group_member *m = &c->pairs->members[i];
+
+		all += m->weight;
+		if (m->weight > 0 && allocation_is_near(&w->profile, m->node, method))
+			near += m->weight;
+	}
+	for (size_t i = 0; c->sites && i < c->sites->count; i++) {
+		const struct object_site *site = &w->objects.sites[c->sites->sites[i]];
+
+		all += site->alloc_bytes;
+		if (allocation_is_near(&w->profile, site->node, method))
+			near += site->alloc_bytes;
+	}
+	return estimate_fraction(near, all);
 }
 
-static void offer(struct problems *out, const struct problem *problem)
+/* One kind of thing, of which one operation does all for the other one; or what is allocated, and
+ * accesses, of which most of one is the other's doing. */
+static bool is_one(const struct candidate *a, const struct candidate *b,
+		   const struct window_result *w)
 {
-	bool known = out->count == PROBLEMS_MAX;
+	const struct problem *x = &a->problem, *y = &b->problem;
 
-	for (size_t i = 0; i < out->count; i++)
-		known = known || is_one(&out->list[i], problem);
-	if (!known)
-		out->list[out->count++] = *problem;
+	if (a->sites || b->sites)
+		return part_near(a, w, y->method) >= MERGED_PART ||
+		       part_near(b, w, x->method) >= MERGED_PART;
+	return x->kind == y->kind && ((x->caller == y->method && x->caller_part >= MERGED_PART) ||
+				      (y->caller == x->method && y->caller_part >= MERGED_PART));
+}
+
+/* Takes over the evidence of one that is the same problem. What somebody has allocated who calls
+ * the operation comes on top of what that takes. */
+static void absorb(struct problem *to, const struct candidate *from, const struct window_result *w)
+{
+	const struct problem *more = &from->problem;
+
+	if (from->sites && to->allocated.samples < more->allocated.samples) {
+		to->allocated = more->allocated;
+		if (to->kind != PROBLEM_ALLOCATED && part_near(from, w, to->method) < MERGED_PART)
+			to->saved_bounds.high =
+			    fmin(1, to->saved_bounds.high + more->saved.ci95.high);
+	}
+	if (to->evidence > 0)
+		return;
+	memcpy(to->pairs, more->pairs, sizeof(to->pairs));
+	to->evidence = more->evidence;
+	to->told = more->told;
+}
+
+/* found: in the order of their ranks; those that are listed come first. */
+static void offer(struct problems *out, struct candidate *found, size_t position,
+		  const struct window_result *w)
+{
+	struct candidate *candidate = &found[position];
+	unsigned allocated = 0;
+	double left = 1; /* of the CPU time, when those before it are mended */
+
+	for (size_t i = 0; i < out->count; i++) {
+		left -= out->list[i].saved.ci95.low;
+		allocated += found[i].sites != NULL;
+		if (is_one(&found[i], candidate, w)) {
+			absorb(&out->list[i], candidate, w);
+			return;
+		}
+	}
+	if (out->count == PROBLEMS_MAX || (candidate->sites && allocated == ALLOCATED_MAX))
+		return;
+	out->list[out->count] = candidate->problem;
+	if (candidate->problem.saved.known)
+		out->list[out->count].saved_bounds.high =
+		    fmin(candidate->problem.saved_bounds.high,
+			 fmax(left, candidate->problem.saved.ci95.high));
+	found[out->count++] = *candidate;
 }
 
 /* 1 with the problem that a group is, 0 where there is too little of it, or -ENOMEM. */
-static int problem_of(struct problem *out, const struct pair_scope *s, const struct pair_group *g,
+static int problem_of(struct candidate *c, const struct pair_scope *s, const struct pair_group *g,
 		      struct weighed *scratch)
 {
 	const struct profile *p = &s->window->profile;
-	struct operation_time time;
+	struct problem *out = &c->problem;
 
-	*out = (struct problem){.method = g->method};
+	*c = (struct candidate){.problem.method = g->method, .pairs = g};
 	count_pairs(out, p, g);
 	if (out->evidence < PAIRS_EVIDENCE)
 		return 0;
-	if (time_of(&time, s, g, scratch) < 0)
-		return -ENOMEM;
 	name_kind(out, s, g);
 	find_largest(out, g);
 	find_places(out, s, g, scratch);
-	find_caller(out, s, g, scratch);
-	in_vain(out, s->window);
-	estimate(out, s, g, &time);
-	return 1;
+	find_caller(out, p, g, scratch);
+	return candidate_estimate(c, s) < 0 ? -ENOMEM : 1;
+}
+
+/* Not one that has a few lists of its own to do something else with. */
+static bool is_made_of_objects(const struct problem *problem, const struct window_result *w)
+{
+	const struct problem_allocation *a = &problem->allocated;
+
+	return problem->saved.ci95.low * window_result_whole_ns(w) <=
+	       OBJECT_NS * a->objects + BYTE_NS * a->bytes;
+}
+
+static int problem_of_allocations(struct candidate *c, const struct pair_scope *s,
+				  const struct allocation_group *g, struct weighed *scratch)
+{
+	struct problem *out = &c->problem;
+
+	*c = (struct candidate){.problem = {.method = g->method, .kind = PROBLEM_ALLOCATED},
+				.sites = g};
+	find_allocations_caller(out, s->window, g, scratch);
+	if (candidate_estimate(c, s) < 0)
+		return -ENOMEM;
+	return out->allocated.samples >= PAIRS_EVIDENCE && is_made_of_objects(out, s->window) &&
+	       out->allocated.fraction_ci95.low >= ALLOCATED_MIN &&
+	       out->allocated.garbage >= GARBAGE_MIN;
 }
 
 static bool is_small(const struct problem *problem)
@@ -376,41 +304,60 @@ static bool is_small(const struct problem *problem)
 	       fmax(problem->saved.share, problem->gain.share) < PROBLEM_SHARE_MIN;
 }
 
+/* What groups may come to. */
+struct candidates {
+	struct candidate list[CANDIDATES_MAX + ALLOCATION_GROUPS];
+	size_t count;
+};
+
+/* found: what problem_of or problem_of_allocations says of the next one. */
+static int keep(struct candidates *c, struct problems *out, int found)
+{
+	if (found > 0 && is_small(&c->list[c->count].problem))
+		out->small++;
+	else if (found > 0)
+		c->count++;
+	return found < 0 ? found : 0;
+}
+
 /* Of so many of the largest groups. */
 static int rank(struct problems *out, const struct pair_scope *s, const struct pair_groups *groups,
-		struct weighed *scratch)
+		const struct allocation_groups *allocations, struct weighed *scratch)
 {
-	struct problem found[CANDIDATES_MAX];
-	size_t count = 0;
+	struct candidates found = {.count = 0};
+	int r = 0;
 
-	for (size_t i = 0; i < groups->count && count + out->small < CANDIDATES_MAX; i++) {
-		int r = problem_of(&found[count], s, &groups->list[i], scratch);
-
-		if (r < 0)
-			return r;
-		if (r > 0 && is_small(&found[count]))
-			out->small++;
-		else
-			count += (size_t)r;
-	}
-	qsort(found, count, sizeof(found[0]), compare_ranks);
-	for (size_t i = 0; i < count; i++)
-		offer(out, &found[i]);
+	for (size_t i = 0; r == 0 && i < groups->count && found.count + out->small < CANDIDATES_MAX;
+	     i++)
+		r = keep(&found, out,
+			 problem_of(&found.list[found.count], s, &groups->list[i], scratch));
+	for (size_t i = 0; r == 0 && i < allocations->count; i++)
+		r = keep(&found, out,
+			 problem_of_allocations(&found.list[found.count], s, &allocations->list[i],
+						scratch));
+	if (r < 0)
+		return r;
+	qsort(found.list, found.count, sizeof(found.list[0]), compare_ranks);
+	for (size_t i = 0; i < found.count; i++)
+		offer(out, found.list, i, s->window);
 	return 0;
 }
 
 int problems_init(struct problems *out, const struct pair_scope *s)
 {
+	const struct window_result *w = s->window;
 	_cleanup_free_ struct weighed *scratch =
-	    calloc(s->window->profile.pair_count + 1, sizeof(*scratch));
-	struct pair_groups groups;
+	    calloc(w->profile.pair_count + w->objects.site_count + 1, sizeof(*scratch));
+	struct allocation_groups allocations = {.count = 0};
+	struct pair_groups groups = {.count = 0};
 	int r = scratch ? pair_groups_init(&groups, s) : -ENOMEM;
 
 	*out = (struct problems){0};
-	if (!scratch)
-		return -ENOMEM;
 	if (r == 0)
-		r = rank(out, s, &groups, scratch);
+		r = allocation_groups_init(&allocations, w);
+	if (r == 0)
+		r = rank(out, s, &groups, &allocations, scratch);
+	allocation_groups_release(&allocations);
 	pair_groups_release(&groups);
 	if (r < 0)
 		*out = (struct problems){0};

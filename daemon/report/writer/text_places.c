@@ -79,6 +79,11 @@ void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jx
 	}
 }
 
+void report_text_class(FILE *out, const struct profile *p, uint32_t class_name)
+{
+	fputs(short_class(strings_get(&p->strings, class_name)), out);
+}
+
 void report_text_owner(FILE *out, const struct profile *p, uint32_t location)
 {
 	fputs(place_of(p, location).owner, out);

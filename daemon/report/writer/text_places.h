@@ -14,6 +14,9 @@
  * a name have their region's. */
 void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jxp__Region region);
 
+/* A class (a string of the profile), without its package. */
+void report_text_class(FILE *out, const struct profile *p, uint32_t class_name);
+
 /* The class that declares a field, without its package. */
 void report_text_owner(FILE *out, const struct profile *p, uint32_t location);
 

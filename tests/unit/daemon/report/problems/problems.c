@@ -35,6 +35,7 @@ static int tear_down(void **state)
 	(void)state;
 	profile_release(&w->profile);
 	cpu_profile_release(&w->cpu);
+	object_profile_release(&w->objects);
 	free(w);
 	return 0;
 }
@@ -96,6 +97,20 @@ static void tick(uint32_t node, unsigned count)
 		assert_int_equal(cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, node,
 						 false, 5 * NS_PER_MS),
 				 0);
+}
+
+/* Objects of 100 bytes, each of which stands for others; as many of them die. */
+static void allocate(uint32_t node, const char *class_name, double weight, unsigned count,
+		     unsigned dead)
+{
+	struct object_profile *o = &w->objects;
+	uint32_t site;
+
+	assert_int_equal(object_profile_site(o, text(class_name), node, &site), 0);
+	for (unsigned i = 0; i < count; i++)
+		object_profile_allocated(o, site, weight, 100);
+	for (unsigned i = 0; i < dead; i++)
+		object_profile_died(o, site, weight, 100, 0);
 }
 
 static struct problems problems(void)
@@ -289,6 +304,109 @@ static void too_little_evidence_or_time_is_no_problem(void **state)
 	assert_int_equal(problems().small, 1);
 }
 
+/* A sum of numbers that are objects: of what makes them, and not of who calls it. */
+static uint32_t numbers_are_added_up(unsigned dead)
+{
+	uint32_t main = frame(0, "Main", "main", 1), sum = frame(main, "Sum", "add", 2);
+	uint32_t plus = frame(sum, "Number", "plus", 3), of = frame(sum, "Number", "of", 4);
+	uint32_t made = frame(plus, "java.math.Big", "add", 5);
+
+	allocate(made, "Number", 1e6, 40, dead);
+	allocate(of, "Number", 1e6, 40, dead);
+	allocate(frame(0, "Other", "run", 3), "byte[]", 1e6, 20, 20);
+	tick(sum, 300);
+	tick(frame(of, "Cache", "find", 1), 200);
+	tick(plus, 400);
+	tick(made, 100);
+	w->cpu.beside = (struct cpu_beside){.span_ns = NS_PER_S, .gc_ns = NS_PER_S};
+	w->start_ns = NS_PER_S;
+	w->end_ns = 6 * NS_PER_S;
+	return plus;
+}
+
+static void what_an_operation_allocates_is_a_problem(void **state)
+{
+	const struct problem_allocation *what;
+	struct problems found;
+
+	(void)state;
+	(void)numbers_are_added_up(40);
+	found = problems();
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.list[0].kind, PROBLEM_ALLOCATED);
+	assert_string_equal(method(found.list[0].method), "add");
+	assert_string_equal(method(found.list[0].caller), "main");
+	what = &found.list[0].allocated;
+	assert_int_equal(what->samples, 80);
+	assert_float_equal(what->fraction, 0.8, 1e-9);
+	assert_float_equal(what->garbage, 1, 1e-9);
+	assert_int_equal(what->class_count, 1);
+	/* The collector has 5 of 55 s. */
+	assert_float_equal(what->gc_share, 0.8 * 5 / 55, 1e-9);
+	/* All in Number's methods, and in what these call. */
+	assert_float_equal(found.list[0].own.share, 3.5 / 55, 1e-9);
+	assert_float_equal(found.list[0].saved.share, (3.5 + 4) / 55, 1e-9);
+	assert_float_equal(found.list[0].inclusive, 5. / 55, 1e-9);
+	/* At the allocations; and all that it takes, with the collector's time. */
+	assert_true(found.list[0].saved_bounds.low > 0.005);
+	assert_true(found.list[0].saved_bounds.low < 0.5 / 55);
+	assert_true(found.list[0].saved_bounds.high > (5. + 4) / 55);
+	assert_true(found.list[0].saved_bounds.high < 0.2);
+}
+
+/* Whose class nobody knows either. */
+static void a_frame_that_nobody_can_name_is_no_objects(void **state)
+{
+	struct cct_node unknown = {.parent =
+				       cct_node(&w->profile.cct, numbers_are_added_up(40))->parent,
+				   .bci = -1,
+				   .line = -1,
+				   .tier = JXP__TIER__TIER_NATIVE};
+	struct problems found;
+	uint32_t id;
+
+	(void)state;
+	assert_int_equal(cct_add_node(&w->profile.cct, &unknown, &id), 0);
+	tick(id, 500);
+	found = problems();
+	assert_string_equal(method(found.list[0].method), "add");
+	assert_float_equal(found.list[0].own.share, 3.5 / 55, 1e-9);
+	assert_float_equal(found.list[0].inclusive, 7.5 / 55, 1e-9);
+}
+
+static void what_is_kept_is_no_problem(void **state)
+{
+	(void)state;
+	(void)numbers_are_added_up(19);
+	for (size_t i = 0; i < problems().count; i++)
+		assert_string_not_equal(method(problems().list[i].method), "add");
+}
+
+static void what_allocates_and_accesses_in_vain_is_one_problem(void **state)
+{
+	uint32_t plus = numbers_are_added_up(40);
+	struct problems found;
+
+	(void)state;
+	observe(LOAD, plus, plus, place(FIELD, "Number", "scale", "int"), true, 30);
+	found = problems();
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.list[0].kind, PROBLEM_ALLOCATED);
+	assert_string_equal(method(found.list[0].method), "add");
+	assert_int_equal(found.list[0].evidence, 30);
+}
+
+/* A few lists, and what is done with them. */
+static void work_that_is_not_for_the_objects_is_no_problem_of_theirs(void **state)
+{
+	uint32_t subtract = frame(0, "Main", "subtract", 1);
+
+	(void)state;
+	allocate(subtract, "List", 1, 80, 80);
+	tick(frame(subtract, "List", "indexOf", 1), 1000);
+	assert_int_equal(problems().count, 0);
+}
+
 /* Without CPU time the part of the accesses decides. */
 static void operations_samplers_rank_by_accesses(void **state)
 {
@@ -324,6 +442,15 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(whose_doing_it_is, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(too_little_evidence_or_time_is_no_problem, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(what_an_operation_allocates_is_a_problem, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(a_frame_that_nobody_can_name_is_no_objects, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(what_is_kept_is_no_problem, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(what_allocates_and_accesses_in_vain_is_one_problem,
+					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(
+		work_that_is_not_for_the_objects_is_no_problem_of_theirs, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(operations_samplers_rank_by_accesses, set_up,
 					    tear_down),
 	};

@@ -1,0 +1,211 @@
+#include "daemon/report/problems/allocations.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "daemon/report/problems/operation.h"
+#include "daemon/report/problems/weighed.h"
+
+/* ---------------------------------------------------------------- whose doing */
+
+/* Methods that a context's innermost frame may be the doing of, the nearest one first. */
+struct nearby {
+	uint32_t methods[ALLOCATION_CALLERS];
+	size_t count;
+};
+
+static bool has(const struct nearby *n, uint32_t method)
+{
+	for (size_t i = 0; i < n->count; i++)
+		if (n->methods[i] == method)
+			return true;
+	return false;
+}
+
+/* An object is made for whoever calls its constructor. */
+static bool is_constructor(const struct profile *p, uint32_t method)
+{
+	const struct cct_method *m = cct_method(&p->cct, method);
+
+	return m && strcmp(strings_get(&p->strings, m->name), "<init>") == 0;
+}
+
+static struct nearby nearby_of(const struct profile *p, uint32_t node)
+{
+	struct nearby n = {.count = 0};
+
+	for (; node && n.count < ALLOCATION_CALLERS; node = cct_node(&p->cct, node)->parent) {
+		uint32_t method = cct_node_method(&p->cct, node);
+
+		if (method && !has(&n, method) && !operation_is_basic(p, node) &&
+		    !is_constructor(p, method))
+			n.methods[n.count++] = method;
+	}
+	return n;
+}
+
+bool allocation_is_near(const struct profile *p, uint32_t node, uint32_t method)
+{
+	struct nearby n = nearby_of(p, node);
+
+	return has(&n, method);
+}
+
+/* ---------------------------------------------------------------- groups */
+
+/* By method, of sites that nobody has taken. */
+static void add_up(double *sums, const struct window_result *w, const bool *taken)
+{
+	const struct object_profile *o = &w->objects;
+
+	for (size_t i = 0; i < o->site_count; i++) {
+		struct nearby n = nearby_of(&w->profile, taken[i] ? 0 : o->sites[i].node);
+		double bytes = o->sites[i].alloc_bytes;
+
+		for (size_t j = 0; j < n.count; j++, bytes *= 1 - ALLOCATION_DISTANT)
+			sums[n.methods[j]] += bytes;
+	}
+}
+
+/* 0: nothing is left. Clears the sums. */
+static uint32_t choose(double *sums, size_t methods)
+{
+	uint32_t best = 0;
+
+	for (uint32_t m = 1; m <= methods; m++)
+		if (sums[m] > (best ? sums[best] : 0))
+			best = m;
+	for (size_t m = 1; m <= methods; m++)
+		sums[m] = 0;
+	return best;
+}
+
+/* Those of the rest that may be a method's doing. They are taken from now on; returns how many. */
+static size_t take(uint32_t *sites, const struct window_result *w, bool *taken, uint32_t method)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < w->objects.site_count; i++) {
+		if (taken[i] || !allocation_is_near(&w->profile, w->objects.sites[i].node, method))
+			continue;
+		taken[i] = true;
+		sites[count++] = (uint32_t)i;
+	}
+	return count;
+}
+
+int allocation_groups_init(struct allocation_groups *g, const struct window_result *w)
+{
+	size_t methods = w->profile.cct.method_count, used = 0;
+	_cleanup_free_ double *sums = calloc(methods + 1, sizeof(*sums));
+	_cleanup_free_ bool *taken = calloc(w->objects.site_count + 1, sizeof(*taken));
+
+	*g = (struct allocation_groups){.sites =
+					    calloc(w->objects.site_count + 1, sizeof(*g->sites))};
+	if (!sums || !taken || !g->sites)
+		return -ENOMEM;
+	while (g->count < ALLOCATION_GROUPS) {
+		struct allocation_group *group = &g->list[g->count];
+
+		add_up(sums, w, taken);
+		group->method = choose(sums, methods);
+		if (!group->method)
+			break;
+		group->sites = &g->sites[used];
+		group->count = take(&g->sites[used], w, taken, group->method);
+		used += group->count;
+		g->count++;
+	}
+	return 0;
+}
+
+void allocation_groups_release(struct allocation_groups *g)
+{
+	free(g->sites);
+	*g = (struct allocation_groups){0};
+}
+
+/* ---------------------------------------------------------------- what it comes to */
+
+/* Of the allocations that were sampled, those that have a site. */
+static double known_part(const struct window_result *w)
+{
+	double sampled = (double)w->counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED];
+	double small = (double)w->counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL];
+
+	return window_result_object_min_size(w) > 0 && sampled > small ? 1 - small / sampled : 1;
+}
+
+static void part_of_all(struct problem_allocation *out, const struct window_result *w, double bytes,
+			double squares)
+{
+	double all = 0, all_squares = 0, known = known_part(w);
+
+	for (size_t i = 0; i < w->objects.site_count; i++) {
+		all += w->objects.sites[i].alloc_bytes;
+		all_squares += w->objects.sites[i].alloc_squares;
+	}
+	out->fraction = known * estimate_fraction(bytes, all);
+	out->fraction_ci95 = estimate_share_ci95(bytes, squares, all, all_squares);
+	out->fraction_ci95.low *= known;
+	out->fraction_ci95.high *= known;
+}
+
+/* The method that makes most of it itself, or has the JDK do it. */
+static void find_maker(struct problem_allocation *out, const struct window_result *w,
+		       const uint32_t *sites, size_t count, struct weighed *scratch)
+{
+	double all = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct object_site *site = &w->objects.sites[sites[i]];
+		struct nearby n = nearby_of(&w->profile, site->node);
+
+		scratch[i] = (struct weighed){.what = n.count > 0 ? n.methods[0] : 0,
+					      .weight = site->alloc_bytes};
+		all += site->alloc_bytes;
+	}
+	weighed_add_up(scratch, count);
+	out->maker = scratch[0].what;
+	out->maker_part = scratch[0].weight / all;
+}
+
+int problem_allocation_init(struct problem_allocation *out, const struct window_result *w,
+			    const uint32_t *sites, size_t count)
+{
+	_cleanup_free_ struct weighed *classes = calloc(count + 1, sizeof(*classes));
+	double bytes = 0, squares = 0, objects = 0, live = 0;
+
+	*out = (struct problem_allocation){0};
+	if (!classes)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct object_site *site = &w->objects.sites[sites[i]];
+
+		out->samples += site->allocations;
+		bytes += site->alloc_bytes;
+		squares += site->alloc_squares;
+		objects += site->alloc_count;
+		live += site->live_bytes;
+		classes[i] =
+		    (struct weighed){.what = site->class_name, .weight = site->alloc_bytes};
+	}
+	if (!(bytes > 0))
+		return 0;
+	part_of_all(out, w, bytes, squares);
+	out->bytes = bytes;
+	out->objects = objects;
+	out->per_s =
+	    estimate_fraction(objects * (double)NS_PER_S, (double)window_result_objects_ns(w));
+	out->garbage = fmax(0, 1 - live / bytes);
+	out->class_count = weighed_add_up(classes, count);
+	for (size_t i = 0; i < out->class_count && i < PROBLEM_CLASSES_MAX; i++)
+		out->classes[i] = (struct problem_class){.name = classes[i].what,
+							 .fraction = classes[i].weight / bytes};
+	find_maker(out, w, sites, count, classes);
+	return 0;
+}

@@ -1,0 +1,125 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "daemon/report/problems/loop_problems.h"
+
+static struct window_result *w;
+static struct loop_row row;
+static struct report_loop loop;
+static struct report_loops loops;
+
+/* A loop of the window's first method, with 1,000 of 10,000 ticks of 5 ms. */
+static int set_up(void **state)
+{
+	struct cct_method m = {.name = 0};
+
+	(void)state;
+	w = calloc(1, sizeof(*w));
+	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = 10000;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 10000 * 5 * NS_PER_MS;
+	row = (struct loop_row){.within = {.samples = 1000, .ns = 5e9}, .bursts = 100};
+	assert_int_equal(cct_add_method(&w->profile.cct, &m, &row.key.method), 0);
+	loop = (struct report_loop){
+	    .row = &row, .verdict = LOOP_REDUNDANT_INSTANCES, .inclusive_fraction = 0.3};
+	loop.again.instance_rate =
+	    (struct repeat_rate){.known = true, .rate = 0.8, .ci95 = {.low = 0.7, .high = 0.9}};
+	loops = (struct report_loops){.taken = true, .rows = &loop, .count = 1};
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	profile_release(&w->profile);
+	free(w);
+	return 0;
+}
+
+static void a_loop_that_no_problem_has_is_one(void **state)
+{
+	struct problems problems = {.count = 1};
+
+	(void)state;
+	problems.list[0] = (struct problem){.method = 99, .saved.ci95.low = 0.01};
+	problems_take_loops(&problems, &loops, w);
+	assert_int_equal(problems.count, 2);
+	assert_ptr_equal(problems.list[0].loop, &loop);
+	assert_int_equal(problems.list[0].kind, PROBLEM_REPEATED);
+	assert_float_equal(problems.list[0].own.share, 0.1, 1e-9);
+	assert_float_equal(problems.list[0].saved.share, 0.08, 1e-9);
+	assert_float_equal(problems.list[0].saved_bounds.high, 0.3, 1e-9);
+	assert_int_equal(problems.list[1].method, 99);
+	assert_null(problems.list[1].loop);
+}
+
+static void a_loop_without_results_is_a_search(void **state)
+{
+	struct problems problems = {.count = 0};
+
+	(void)state;
+	loop.verdict = LOOP_RESULTLESS;
+	loop.results = (struct loop_rate){.known = true, .ci95 = {.high = 0.001}};
+	problems_take_loops(&problems, &loops, w);
+	assert_int_equal(problems.count, 1);
+	assert_int_equal(problems.list[0].kind, PROBLEM_SEARCHED);
+	assert_float_equal(problems.list[0].saved.share, 0.1, 1e-9);
+}
+
+static void a_loop_of_a_problems_operation_is_its_evidence(void **state)
+{
+	struct problems problems = {.count = 1};
+
+	(void)state;
+	problems.list[0].method = row.key.method;
+	problems_take_loops(&problems, &loops, w);
+	assert_int_equal(problems.count, 1);
+	assert_ptr_equal(problems.list[0].loop, &loop);
+}
+
+static void loops_that_are_not_judged_say_nothing(void **state)
+{
+	struct problems problems = {.count = 0};
+
+	(void)state;
+	loop.verdict = LOOP_UNDECIDED;
+	problems_take_loops(&problems, &loops, w);
+	assert_int_equal(problems.count, 0);
+}
+
+/* The one that could save least goes. */
+static void there_are_never_too_many(void **state)
+{
+	struct problems problems = {.count = PROBLEMS_MAX};
+
+	(void)state;
+	for (uint32_t i = 0; i < PROBLEMS_MAX; i++)
+		problems.list[i] =
+		    (struct problem){.method = 90 + i, .saved.ci95.low = 0.5 - 0.05 * i};
+	problems_take_loops(&problems, &loops, w);
+	assert_int_equal(problems.count, PROBLEMS_MAX);
+	assert_int_equal(problems.list[PROBLEMS_MAX - 1].method, 94);
+	problems.list[4].saved.ci95.low = 0.001;
+	problems_take_loops(&problems, &loops, w);
+	assert_ptr_equal(problems.list[PROBLEMS_MAX - 1].loop, &loop);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(a_loop_that_no_problem_has_is_one, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_loop_without_results_is_a_search, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(a_loop_of_a_problems_operation_is_its_evidence, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(loops_that_are_not_judged_say_nothing, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(there_are_never_too_many, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
