@@ -412,7 +412,7 @@ soak-asan:
 # What runs inside a JVM stays as it is.
 asan: deps
 	$(Q)$(MAKE) --no-print-directory tests B=$(B)/asan SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
-	$(Q)JXPERF_BUILD=$(B)/asan tests/run $(T)
+	$(Q)JXPERF_BUILD=$(B)/asan ASAN_OPTIONS=allocator_may_return_null=1 tests/run $(T)
 tsan: deps
 	$(Q)$(MAKE) --no-print-directory unit-tests B=$(B)/tsan SANITIZE=-fsanitize=thread
 	$(Q)JXPERF_BUILD=$(B)/tsan TSAN_OPTIONS=allocator_may_return_null=1 tests/run $(or $(T),unit)
