@@ -1,6 +1,8 @@
 /*
  * What is compared of one window, or of many that were merged: its CPU time by calling context, and
- * the part of it at wasteful accesses by kind, method and place.
+ * the part of it at wasteful accesses by kind, method and place. Of a window without kind cpu,
+ * which knows no CPU time, it is the bytes that were checked for each kind, and the part of them at
+ * those accesses.
  *
  * The daemon makes it of a window (daemon/combine/window_side.h) and writes it into the JSON report
  * as "comparison"; who compares reads it from there, so that a file is as good as a window
@@ -33,6 +35,8 @@
 #define COMPARE_COMPILERS "[compilers]"
 #define COMPARE_UNKNOWN   "[unknown]"
 
+enum compare_unit { COMPARE_CPU, COMPARE_CHECKED };
+
 struct compare_node {
 	uint32_t parent;
 	uint32_t method;
@@ -40,18 +44,24 @@ struct compare_node {
 	double ticks;
 };
 
-/* Of observations: the CPU time that they stand for, the squares of it, how many there are. */
+/* Of observations: the nanoseconds of CPU time that they stand for or the bytes that they have, the
+ * squares of that, how many there are. */
 struct compare_sums {
-	double ns;
+	double amount;
 	double squares;
 	double count;
 };
 
-struct compare_waste {
+/* Where wasteful accesses are. */
+struct compare_place {
 	Jxp__Kind kind;
 	uint32_t method; /* that makes the access that could go */
 	bool spill;      /* on a stack: the compiler's, nobody's source has it */
-	char *place;     /* "org.example.Main.total" */
+	char *name;      /* "org.example.Main.total" */
+};
+
+struct compare_waste {
+	struct compare_place at; /* with a name of its own */
 	struct compare_sums sums;
 };
 
@@ -64,10 +74,13 @@ struct compare_side {
 	char start[COMPARE_FACT_BYTES];
 	int pid;
 	double elapsed_s;
-	unsigned windows; /* 1 but for a merge */
+	unsigned windows; /* 1 but for a merge, */
+	unsigned skipped; /* which left out so many */
 
-	double whole_ns; /* CPU time of the process; above 0 */
-	double ticks;    /* as many as that would have made; above 0 */
+	enum compare_unit unit;
+	/* With CPU time: that of the process, as many ticks as it would have made; both above 0. */
+	double whole_ns;
+	double ticks;
 	char **methods;
 	size_t method_count;
 	struct compare_node *nodes;
@@ -75,7 +88,8 @@ struct compare_side {
 	/* Sums of kinds that were asked for; the others have asked false. */
 	struct {
 		bool asked;
-		struct compare_sums sums;
+		struct compare_sums sums;    /* wasteful ones */
+		struct compare_sums checked; /* of bytes: all */
 	} kinds[KIND_VALUES];
 	struct compare_waste *waste;
 	size_t waste_count;
@@ -86,6 +100,12 @@ struct compare_side {
 
 /* All zero is empty. Safe on one that is half made. */
 void compare_side_release(struct compare_side *s);
+
+/* Has it anything to compare? */
+bool compare_side_is_empty(const struct compare_side *s);
+
+/* The order of places, for qsort: below 0, 0 where they are the same, above 0. */
+int compare_place_order(const struct compare_place *a, const struct compare_place *b);
 
 void compare_sums_add(struct compare_sums *to, const struct compare_sums *from);
 
