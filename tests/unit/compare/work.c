@@ -90,7 +90,7 @@ static void a_drift_of_the_method_with_most_of_the_time_is_no_change_of_the_work
 /* As many as reports have; the search was quadratic once. */
 static void many_methods_are_compared_in_no_time(void **state)
 {
-	enum { MANY = 16384 };
+	enum { MANY = 40960 };
 	struct compare_method *methods = calloc(MANY + 1, sizeof(*methods));
 	struct compare_tree tree = {.methods = methods, .method_count = MANY + 1};
 	struct change_whole whole[2] = {{MANY * 100.0, MANY * 100.0, 1},
