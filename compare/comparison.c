@@ -449,7 +449,7 @@ static int set_whole(struct change_whole *whole, const struct compare_side *s, s
 	double rest = s->whole_ns - comparison_compilers_ns(s);
 
 	if (!(rest > 0))
-		return err_set(err, EINVAL,
+		return err_set(err, ENODATA,
 			       "'%s' has no CPU time but the compilers': profile for longer",
 			       s->name);
 	*whole = (struct change_whole){rest, s->ticks * rest / s->whole_ns, s->windows};
@@ -463,7 +463,7 @@ static int find_wholes(struct comparison *c, bool by_operations, struct err *err
 
 	c->unit = a->unit;
 	if (a->unit != b->unit)
-		return err_set(err, EINVAL,
+		return err_set(err, ENODATA,
 			       "'%s' has CPU time and '%s' has none, only checked bytes: compare "
 			       "windows that both have kind cpu, or both have not",
 			       (a->unit == COMPARE_CPU ? a : b)->name,
@@ -482,7 +482,7 @@ static int find_wholes(struct comparison *c, bool by_operations, struct err *err
 	}
 	c->looked_at = find_kinds(c);
 	if (c->unit == COMPARE_CHECKED && c->looked_at == 0)
-		return err_set(err, EINVAL,
+		return err_set(err, ENODATA,
 			       "'%s' and '%s' have checked bytes of no kind in common: profile "
 			       "both for the same kinds",
 			       a->name, b->name);

@@ -69,8 +69,8 @@ struct comparison {
 	size_t shown_count; /* the first of them */
 };
 
-/* per_second: operations in each, or NULL. sides have to outlive it. 0; -EINVAL with the reason
- * when they cannot be compared; -ENOMEM. c is empty then. */
+/* per_second: operations in each, or NULL. sides have to outlive it. 0; -ENODATA with the reason
+ * when they cannot be compared, -EINVAL when not by operations; -ENOMEM. c is empty then. */
 int comparison_init(struct comparison *c, const struct compare_side sides[2],
 		    const double *per_second, struct err *err);
 void comparison_release(struct comparison *c);
