@@ -309,6 +309,28 @@ static int put_in_front(struct comparison *c)
 	return 0;
 }
 
+/* ---------------------------------------------------------------- problems of the reports */
+
+/* A method is that of the one who does it; wasteful accesses may be in those that make them, too.
+ */
+static bool is_part(const struct compare_problem *p, const char *method, bool waste)
+{
+	for (size_t m = 0; m < (waste ? COMPARE_PROBLEM_METHODS : 1); m++)
+		if (strcmp(p->methods[m], method) == 0)
+			return true;
+	return false;
+}
+
+static void find_problems(struct comparison *c, struct comparison_row *row)
+{
+	const char *method = c->tree.methods[row->at.method].name;
+
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < c->sides[s].problem_count && !row->problem[s]; i++)
+			if (is_part(&c->sides[s].problems[i], method, row->kind))
+				row->problem[s] = c->sides[s].problems[i].sentence;
+}
+
 /* ---------------------------------------------------------------- where it is called */
 
 /* The outermost context of a method that carries most of its difference. */
@@ -388,6 +410,7 @@ static int explain(struct comparison *c)
 	for (size_t i = 0; i < c->shown_count && i < PATHS_MAX; i++) {
 		find_path(c, &c->rows[i]);
 		c->rows[i].moved = has_moved(c, &c->rows[i]);
+		find_problems(c, &c->rows[i]);
 	}
 	sum_within(&held, c);
 	find_messengers(&held, c);

@@ -44,6 +44,8 @@ struct comparison_row {
 	bool messenger;    /* what it calls carries the difference */
 	uint32_t part_of;  /* the row's place, or COMPARISON_NONE */
 	bool moved;        /* within path[1] */
+	/* What each side's report says is done in vain there, or NULL; only of the first rows. */
+	const char *problem[2];
 	/* Methods of the context that carries most of the difference, leaf first. */
 	uint32_t path[COMPARISON_PATH];
 	unsigned path_length;

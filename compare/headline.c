@@ -65,6 +65,13 @@ static void add_row(struct line *l, const struct comparison *c, const struct com
 	add_change(l, method, &row->change);
 }
 
+/* The problem that went with it, if its report named one. */
+static void add_problem(struct line *l, const struct comparison_row *row)
+{
+	if (row && row->problem[0] && !row->problem[1] && row->change.difference < 0)
+		add(l, "; no problem any more: %.300s", row->problem[0]);
+}
+
 static void add_work(struct line *l, const struct comparison *c)
 {
 	const struct compare_work *w = &c->work;
@@ -135,5 +142,6 @@ void compare_headline(const struct comparison *c, char line[COMPARE_HEADLINE_BYT
 		add_shares(&l, c, row);
 	else
 		add_known(&l, c, row);
+	add_problem(&l, row);
 	(void)utf8_sanitize(line, COMPARE_HEADLINE_BYTES, text); /* Names were cut where it came. */
 }

@@ -56,6 +56,12 @@ static json_t *row_json(const struct comparison *c, const struct comparison_row 
 		json_decref(object);
 		return NULL;
 	}
+	if (object &&
+	    json_object_set_new(object, "problem",
+				json_pack("[s?,s?]", row->problem[0], row->problem[1])) < 0) {
+		json_decref(object);
+		return NULL;
+	}
 	return with_change(object, &row->change);
 }
 

@@ -9,6 +9,12 @@ void compare_side_release(struct compare_side *s)
 		free(s->methods[i]);
 	for (size_t i = 0; i < s->waste_count && s->waste; i++)
 		free(s->waste[i].at.name);
+	for (size_t i = 0; i < s->problem_count && s->problems; i++) {
+		free(s->problems[i].sentence);
+		for (size_t m = 0; m < COMPARE_PROBLEM_METHODS; m++)
+			free(s->problems[i].methods[m]);
+	}
+	free(s->problems);
 	free(s->methods);
 	free(s->nodes);
 	free(s->waste);

@@ -28,6 +28,8 @@
 #define COMPARE_DEPTH_MAX 1024u /* frames of a context */
 #define COMPARE_NAME_MAX  512u  /* bytes of a name that are kept */
 
+#define COMPARE_PROBLEMS_MAX 32u
+
 #define COMPARE_FACT_BYTES 128
 
 /* The JVM's own threads, whose CPU time is measured, are methods of these names. */
@@ -65,6 +67,14 @@ struct compare_waste {
 	struct compare_sums sums;
 };
 
+/* What the report says is done in vain (its "problems"): who does it, by name; then the methods of
+ * its largest pair, "" where there is none. */
+#define COMPARE_PROBLEM_METHODS 3u
+struct compare_problem {
+	char *sentence;
+	char *methods[COMPARE_PROBLEM_METHODS];
+};
+
 struct compare_side {
 	/* What people are told of it; texts are fit to show. */
 	char name[COMPARE_FACT_BYTES]; /* "w7", or a file's */
@@ -93,6 +103,8 @@ struct compare_side {
 	} kinds[KIND_VALUES];
 	struct compare_waste *waste;
 	size_t waste_count;
+	struct compare_problem *problems; /* only read */
+	size_t problem_count;
 	/* What there was no room for: only written. */
 	size_t nodes_omitted;
 	size_t waste_omitted;

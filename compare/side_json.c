@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/cleanup.h"
@@ -315,6 +316,49 @@ static int read_comparison(struct compare_side *s, const json_t *c)
 	return r == 0 && compare_side_is_empty(s) ? -EBADMSG : r;
 }
 
+/* "org.example.Main.find" of { "class", "method" }, or "". NULL without memory. */
+static char *read_method(const json_t *object)
+{
+	const char *class_name = json_string_value(json_object_get(object, "class"));
+	const char *method = json_string_value(json_object_get(object, "method"));
+	char name[2 * COMPARE_NAME_MAX];
+
+	if (!class_name || !method)
+		return strdup("");
+	(void)snprintf(name, sizeof(name), "%s.%s", class_name, method); /* May be cut. */
+	return shown(name);
+}
+
+/* Nothing is computed from them: what is none is left out. 0 or -ENOMEM. */
+static int read_problems(struct compare_side *s, const json_t *list)
+{
+	static const char *const members[COMPARE_PROBLEM_METHODS] = {"operation", "watch", "trap"};
+	size_t count = json_array_size(list);
+
+	count = count < COMPARE_PROBLEMS_MAX ? count : COMPARE_PROBLEMS_MAX;
+	s->problems = calloc(count + 1, sizeof(*s->problems));
+	if (!s->problems)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const json_t *object = json_array_get(list, i);
+		const char *sentence = json_string_value(json_object_get(object, "sentence"));
+		struct compare_problem *p = &s->problems[s->problem_count];
+
+		if (!sentence)
+			continue;
+		s->problem_count++;
+		p->sentence = shown(sentence);
+		if (!p->sentence)
+			return -ENOMEM;
+		for (size_t m = 0; m < COMPARE_PROBLEM_METHODS; m++) {
+			p->methods[m] = read_method(json_object_get(object, members[m]));
+			if (!p->methods[m])
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 static void read_fact(char fact[COMPARE_FACT_BYTES], const json_t *window, const char *key)
 {
 	const char *text = json_string_value(json_object_get(window, key));
@@ -342,7 +386,7 @@ static bool read_window(struct compare_side *s, const json_t *window)
 }
 
 /* What is read of a report. */
-enum { SCHEMA_MEMBER, WINDOW, COMPARISON, MEMBERS };
+enum { SCHEMA_MEMBER, WINDOW, COMPARISON, PROBLEMS, MEMBERS };
 
 static int find_members(struct member members[MEMBERS], const char *text, size_t size,
 			struct err *err)
@@ -386,10 +430,11 @@ int compare_side_read(struct compare_side *s, const char *name, const void *text
 		      struct err *err)
 {
 	struct member members[MEMBERS] = {
-	    {.name = "schema"}, {.name = "window"}, {.name = "comparison"}};
+	    {.name = "schema"}, {.name = "window"}, {.name = "comparison"}, {.name = "problems"}};
 	_cleanup_json_ json_t *schema = NULL;
 	_cleanup_json_ json_t *window = NULL;
 	_cleanup_json_ json_t *comparison = NULL;
+	_cleanup_json_ json_t *problems = NULL;
 	struct compare_side side = {.pid = 0};
 	int r = find_members(members, text, size, err);
 
@@ -410,7 +455,10 @@ int compare_side_read(struct compare_side *s, const char *name, const void *text
 			       "its window has nothing to compare: profile while the program "
 			       "runs, and for longer");
 	(void)utf8_sanitize(side.name, sizeof(side.name), name); /* May be cut. */
+	problems = parse(&members[PROBLEMS]);
 	r = read_window(&side, window) ? read_comparison(&side, comparison) : -EBADMSG;
+	if (r == 0)
+		r = read_problems(&side, problems);
 	if (r < 0) {
 		compare_side_release(&side);
 		return err_set(err, -r,

@@ -59,6 +59,17 @@ static void path(FILE *out, const struct comparison *c, const struct comparison_
 	fputs(row->path_length > PATH_SHOWN + 1 ? " < more\n" : "\n", out);
 }
 
+static void problem(FILE *out, const struct comparison_row *row)
+{
+	static const char *const which[2][2] = {{"", "of B, not of A"},
+						{"of A, not of B", "of both"}};
+	const char *sentence = row->problem[0] ? row->problem[0] : row->problem[1];
+
+	if (sentence)
+		fprintf(out, "    problem %s: %s\n",
+			which[row->problem[0] != NULL][row->problem[1] != NULL], sentence);
+}
+
 static void parts(FILE *out, const struct comparison *c, size_t position)
 {
 	unsigned shown = 0;
@@ -89,6 +100,7 @@ static void row(FILE *out, const struct comparison *c, size_t position, unsigned
 			: r->at.name[0] ? r->at.name
 					: "memory without a name",
 			method);
+		problem(out, r);
 		return;
 	}
 	fprintf(out, "\n    %s, its own time %.1f%% to %.1f%%\n", method, 100 * r->own.share[0],
@@ -99,6 +111,7 @@ static void row(FILE *out, const struct comparison *c, size_t position, unsigned
 		    "    other code in %s became %s by about as much: perhaps renamed, or inlined "
 		    "in another way\n",
 		    c->tree.methods[r->path[1]].name, r->change.difference < 0 ? "more" : "less");
+	problem(out, r);
 	parts(out, c, position);
 	path(out, c, r);
 }

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/cleanup.h"
 #include "compare/comparison.h"
@@ -55,6 +57,15 @@ static void repaired(struct compare_side sides[2])
 		side_waste(s, LOAD, "write", "org.example.Main.total", false, 40 * share[i]);
 		side_waste(s, DEAD, "read", "", true, 20 * share[i]);
 	}
+}
+
+/* As a report names it. */
+static void name_problem(struct compare_side *s, const char *sentence, const char *operation)
+{
+	s->problems = calloc(1, sizeof(*s->problems));
+	assert_non_null(s->problems);
+	s->problems[s->problem_count++] = (struct compare_problem){
+	    strdup(sentence), {strdup(operation), strdup("get"), strdup("")}};
 }
 
 static const struct comparison_row *row_of(const struct comparison *c, const char *method)
@@ -111,6 +122,27 @@ static void what_was_made_worse_fails_the_gate(void **state)
 	release(&c, turned);
 }
 
+static void the_problem_that_went_is_named(void **state)
+{
+	struct compare_side sides[2];
+	char line[COMPARE_HEADLINE_BYTES];
+	struct comparison c;
+
+	(void)state;
+	repaired(sides);
+	name_problem(&sides[0], "find goes over a list again", "find");
+	name_problem(&sides[1], "main is slow", "main");
+	compare(&c, sides, NULL);
+	assert_string_equal(row_of(&c, "find")->problem[0], "find goes over a list again");
+	assert_null(row_of(&c, "find")->problem[1]);
+	assert_null(row_of(&c, "get")->problem[0]);
+	assert_true(c.rows[1].kind && c.rows[1].problem[0]);
+	assert_string_equal(row_of(&c, "main")->problem[1], "main is slow");
+	compare_headline(&c, line);
+	assert_non_null(strstr(line, "; no problem any more: find goes over a list again"));
+	release(&c, sides);
+}
+
 static void a_comparison_is_written(void **state)
 {
 	struct compare_side sides[2];
@@ -124,6 +156,7 @@ static void a_comparison_is_written(void **state)
 
 	(void)state;
 	repaired(sides);
+	name_problem(&sides[0], "find goes over a list again", "find");
 	compare(&c, sides, NULL);
 	gate = compare_gate_judge(&c, 0.02);
 	compare_text_write(out, &c, &gate, 10);
@@ -403,6 +436,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(what_was_repaired_comes_first_and_the_rest_is_unchanged),
 	    cmocka_unit_test(what_was_made_worse_fails_the_gate),
+	    cmocka_unit_test(the_problem_that_went_is_named),
 	    cmocka_unit_test(a_comparison_is_written),
 	    cmocka_unit_test(shares_alone_say_nothing_of_the_work),
 	    cmocka_unit_test(what_has_moved_below_its_caller_fails_no_gate),

@@ -69,6 +69,27 @@ static void a_side_is_read_as_it_was_written(void **state)
 	assert_true(to.waste[1].at.spill);
 }
 
+static void problems_are_those_that_the_report_names(void **state)
+{
+	static const char *const text =
+	    "{\"schema\": 1, \"window\": {\"duration_s\": 2}, \"comparison\": {\"unit\": \"cpu\", "
+	    "\"cpu_ns\": 9, "
+	    "\"ticks\": 9, \"methods\": [], \"nodes\": {\"parent\": [], \"method\": [], \"ns\": "
+	    "[], "
+	    "\"ticks\": []}, \"kinds\": [], \"waste\": []}, \"problems\": [7, {\"sentence\": "
+	    "\"Main.sum adds\", \"operation\": {\"class\": \"org.example.Main\", \"method\": "
+	    "\"sum\"}, \"watch\": null}]}";
+	_cleanup_(compare_side_release) struct compare_side to = {.pid = 0};
+	struct err err = {""};
+
+	(void)state;
+	assert_int_equal(compare_side_read(&to, "a.json", text, strlen(text), &err), 0);
+	assert_int_equal(to.problem_count, 1);
+	assert_string_equal(to.problems[0].sentence, "Main.sum adds");
+	assert_string_equal(to.problems[0].methods[0], "org.example.Main.sum");
+	assert_string_equal(to.problems[0].methods[1], "");
+}
+
 static void a_side_of_checked_bytes_is_read_as_it_was_written(void **state)
 {
 	_cleanup_(compare_side_release) struct compare_side from = side_of(1, 1), to = {.pid = 0};
@@ -227,6 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_side_is_read_as_it_was_written),
+	    cmocka_unit_test(problems_are_those_that_the_report_names),
 	    cmocka_unit_test(a_side_of_checked_bytes_is_read_as_it_was_written),
 	    cmocka_unit_test(empty_objects_by_the_million_are_not_parsed),
 	    cmocka_unit_test(what_is_no_report_is_refused_with_the_reason),
