@@ -311,23 +311,32 @@ static int put_in_front(struct comparison *c)
 
 /* ---------------------------------------------------------------- problems of the reports */
 
-/* A method is that of the one who does it; wasteful accesses may be in those that make them, too.
- */
-static bool is_part(const struct compare_problem *p, const char *method, bool waste)
+/* Callers of an access that may be the ones who do it, as daemon/report/problems/operation.h has
+ * it. */
+#define OPERATION_ABOVE 3u
+
+/* A method is part of what it does itself; wasteful accesses are of what those that make them, or
+ * who has called them, do in accesses of that kind. */
+static bool is_part(const struct comparison *c, const struct comparison_row *row,
+		    const struct compare_problem *p)
 {
-	for (size_t m = 0; m < (waste ? COMPARE_PROBLEM_METHODS : 1); m++)
-		if (strcmp(p->methods[m], method) == 0)
-			return true;
-	return false;
+	const struct compare_method *methods = c->tree.methods;
+	bool found = strcmp(p->methods[0], methods[row->at.method].name) == 0;
+
+	if (!row->kind || !p->kinds[row->at.kind])
+		return found && !row->kind;
+	for (size_t m = 1; m < COMPARE_PROBLEM_METHODS; m++)
+		found |= strcmp(p->methods[m], methods[row->at.method].name) == 0;
+	for (unsigned i = 1; i < row->path_length && i <= OPERATION_ABOVE; i++)
+		found |= strcmp(p->methods[0], methods[row->path[i]].name) == 0;
+	return found;
 }
 
-static void find_problems(struct comparison *c, struct comparison_row *row)
+static void find_problems(const struct comparison *c, struct comparison_row *row)
 {
-	const char *method = c->tree.methods[row->at.method].name;
-
 	for (int s = 0; s < 2; s++)
 		for (size_t i = 0; i < c->sides[s].problem_count && !row->problem[s]; i++)
-			if (is_part(&c->sides[s].problems[i], method, row->kind))
+			if (is_part(c, row, &c->sides[s].problems[i]))
 				row->problem[s] = c->sides[s].problems[i].sentence;
 }
 

@@ -68,11 +68,12 @@ struct compare_waste {
 };
 
 /* What the report says is done in vain (its "problems"): who does it, by name; then the methods of
- * its largest pair, "" where there is none. */
+ * its largest pair, "" where there is none; and in accesses of which kinds. */
 #define COMPARE_PROBLEM_METHODS 3u
 struct compare_problem {
 	char *sentence;
 	char *methods[COMPARE_PROBLEM_METHODS];
+	bool kinds[KIND_VALUES];
 };
 
 struct compare_side {

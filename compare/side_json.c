@@ -347,6 +347,9 @@ static int read_problems(struct compare_side *s, const json_t *list)
 		if (!sentence)
 			continue;
 		s->problem_count++;
+		for (size_t k = 0; k < PAIR_KINDS; k++)
+			p->kinds[pair_kinds[k].kind] =
+			    json_object_get(json_object_get(object, "pairs"), pair_kinds[k].name);
 		p->sentence = shown(sentence);
 		if (!p->sentence)
 			return -ENOMEM;

@@ -59,13 +59,13 @@ static void repaired(struct compare_side sides[2])
 	}
 }
 
-/* As a report names it. */
+/* As a report names it, of silent loads. */
 static void name_problem(struct compare_side *s, const char *sentence, const char *operation)
 {
 	s->problems = calloc(1, sizeof(*s->problems));
 	assert_non_null(s->problems);
 	s->problems[s->problem_count++] = (struct compare_problem){
-	    strdup(sentence), {strdup(operation), strdup("get"), strdup("")}};
+	    strdup(sentence), {strdup(operation), strdup("other"), strdup("")}, {[LOAD] = true}};
 }
 
 static const struct comparison_row *row_of(const struct comparison *c, const char *method)
