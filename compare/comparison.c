@@ -311,8 +311,7 @@ static int put_in_front(struct comparison *c)
 
 /* ---------------------------------------------------------------- problems of the reports */
 
-/* Callers of an access that may be the ones who do it, as daemon/report/problems/operation.h has
- * it. */
+/* Callers of an access that may be the ones who do it (docs/problems.md). */
 #define OPERATION_ABOVE 3u
 
 /* A method is part of what it does itself; wasteful accesses are of what those that make them, or
