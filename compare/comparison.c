@@ -314,15 +314,15 @@ static int put_in_front(struct comparison *c)
 /* Callers of an access that may be the ones who do it (docs/problems.md). */
 #define OPERATION_ABOVE 3u
 
-/* A method is part of what it does itself; wasteful accesses are of what those that make them, or
- * who has called them, do in accesses of that kind. */
+/* A method is part of what it does itself; wasteful accesses, if no spills, are of what those that
+ * make them, or who has called them, do in accesses of that kind. */
 static bool is_part(const struct comparison *c, const struct comparison_row *row,
 		    const struct compare_problem *p)
 {
 	const struct compare_method *methods = c->tree.methods;
 	bool found = strcmp(p->methods[0], methods[row->at.method].name) == 0;
 
-	if (!row->kind || !p->kinds[row->at.kind])
+	if (!row->kind || row->at.spill || !p->kinds[row->at.kind])
 		return found && !row->kind;
 	for (size_t m = 1; m < COMPARE_PROBLEM_METHODS; m++)
 		found |= strcmp(p->methods[m], methods[row->at.method].name) == 0;

@@ -263,12 +263,14 @@ static void spills_come_last_and_compilers_are_left_out(void **state)
 		side_ticks(&sides[i], COMPARE_COMPILERS, i == 0 ? 10 : 4000);
 		side_waste(&sides[i], LOAD, "write", "", true, i == 0 ? 10 : 900);
 	}
+	name_problem(&sides[1], "write loads again", "write");
 	compare(&c, sides, NULL);
 	assert_false(c.work.shown);
 	assert_float_equal(row_of(&c, "write")->change.share[1], 1000 / 4120.0, 1e-6);
 	assert_int_equal(c.shown_count, 2);
 	assert_string_equal(c.tree.methods[c.rows[0].at.method].name, "small");
 	assert_true(c.rows[1].at.spill);
+	assert_null(c.rows[1].problem[1]);
 	assert_true(compare_gate_judge(&c, 0.01).fails);
 	release(&c, sides);
 }
