@@ -375,7 +375,7 @@ int window_side_init(struct compare_side *s, const struct window_result *w)
 		s->ticks = cpu_profile_ticks_of(&w->cpu, s->whole_ns);
 	}
 	r = make(&m);
-	if (r < 0)
+	if (r < 0 || compare_side_is_empty(s))
 		compare_side_release(s);
 	return r;
 }
