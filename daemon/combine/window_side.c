@@ -257,12 +257,23 @@ static struct compare_sums byte_sums(uint64_t bytes, double squares, uint64_t co
 	return (struct compare_sums){(double)bytes, squares, (double)count};
 }
 
+/* By how much the windows of a merge differ more than sampling makes them: observations are as if
+ * they were so many times as large. */
+static struct compare_sums widened(const struct maker *m, Jxp__Kind kind, struct compare_sums sums)
+{
+	sums.squares *= m->side->unit == COMPARE_CPU
+			    ? window_result_cpu_whole(m->window, kind).design_effect
+			    : window_result_design_effect(m->window, kind);
+	return sums;
+}
+
 static struct compare_sums sums_of(const struct maker *m, const struct pair *pair)
 {
-	return m->side->unit == COMPARE_CPU
-		   ? cpu_sums(&pair->cpu, pair->wasteful_count)
-		   : byte_sums(pair->wasteful_bytes, (double)pair->wasteful_squares,
-			       pair->wasteful_count);
+	return widened(m, (Jxp__Kind)pair->kind,
+		       m->side->unit == COMPARE_CPU
+			   ? cpu_sums(&pair->cpu, pair->wasteful_count)
+			   : byte_sums(pair->wasteful_bytes, (double)pair->wasteful_squares,
+				       pair->wasteful_count));
 }
 
 static int add_pair(struct maker *m, const struct pair *pair)
@@ -313,12 +324,14 @@ static void add_kind(struct maker *m, Jxp__Kind kind)
 
 	s->kinds[kind].asked = m->window->request.kinds[kind];
 	if (s->unit == COMPARE_CPU) {
-		s->kinds[kind].sums = cpu_sums(&t->wasteful_cpu, t->wasteful_count);
+		s->kinds[kind].sums =
+		    widened(m, kind, cpu_sums(&t->wasteful_cpu, t->wasteful_count));
 		return;
 	}
-	s->kinds[kind].sums =
-	    byte_sums(t->wasteful_bytes, wasteful_squares(p, kind), t->wasteful_count);
-	s->kinds[kind].checked = byte_sums(t->checked_bytes, (double)t->sum_squares, t->count);
+	s->kinds[kind].sums = widened(
+	    m, kind, byte_sums(t->wasteful_bytes, wasteful_squares(p, kind), t->wasteful_count));
+	s->kinds[kind].checked =
+	    widened(m, kind, byte_sums(t->checked_bytes, (double)t->sum_squares, t->count));
 }
 
 static int add_waste(struct maker *m)

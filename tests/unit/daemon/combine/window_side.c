@@ -137,6 +137,30 @@ static void a_window_without_kind_cpu_is_compared_by_checked_bytes(void **state)
 	assert_false(compare_side_is_empty(&s));
 }
 
+/* By how much windows of a merge differ is in the squares. */
+static void a_merge_has_observations_as_large_as_its_windows_differ(void **state)
+{
+	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0}, one = {.pid = 0};
+	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
+	uint32_t node = sample_window_node(w, 0, "first", 5);
+	Jxp__Kind kind = JXP__KIND__KIND_DEAD_STORE;
+
+	(void)state;
+	w->request.cpu = false;
+	sample_window_pairs(w, kind, node, node, 30, true);
+	make(&one, w);
+	w->merged = window_merged_new();
+	assert_non_null(w->merged);
+	w->merged->windows = 9;
+	w->merged->squares[kind] = 4 * (double)w->profile.kinds[kind].application.sum_squares;
+	make(&s, w);
+	assert_int_equal(s.windows, 9);
+	assert_float_equal(s.waste[0].sums.squares, 4 * one.waste[0].sums.squares, 1e-6);
+	assert_float_equal(s.kinds[kind].sums.squares, 4 * one.kinds[kind].sums.squares, 1e-6);
+	assert_float_equal(s.kinds[kind].checked.squares, 4 * one.kinds[kind].checked.squares,
+			   1e-6);
+}
+
 /* The time of what there is no room for is its callers'. */
 static void a_tree_that_is_too_large_loses_its_smallest_leaves(void **state)
 {
@@ -173,6 +197,7 @@ int main(void)
 	    cmocka_unit_test(waste_is_that_of_the_access_that_could_go),
 	    cmocka_unit_test(a_window_without_ticks_has_nothing_to_compare),
 	    cmocka_unit_test(a_window_without_kind_cpu_is_compared_by_checked_bytes),
+	    cmocka_unit_test(a_merge_has_observations_as_large_as_its_windows_differ),
 	    cmocka_unit_test(a_tree_that_is_too_large_loses_its_smallest_leaves),
 	};
 
