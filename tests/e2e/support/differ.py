@@ -5,16 +5,16 @@ import os
 from lib import ROOT, compile_java, made_once
 from support.profile import Workload, duration_for, report_of, succeeded
 
-# The repaired builds: of which program, from whose source, what of its text is another there, and the waste that goes:
-# its kind, and the method of the access that could go.
+# The repaired builds: of which program, from whose source, what of its text is another there, and the method that
+# does less.
 TWINS = {
     "silent stores": ("SilentStore", "SilentStoreClean", ("SilentStoreClean", "SilentStore"),
-                      ("silent_store", "rounds")),
+                      "rounds"),
     "silent loads": ("SilentLoad", "SilentLoadClean", ("SilentLoadClean", "SilentLoad"),
-                     ("silent_load", "rounds")),
-    "clears": ("Repairable", "Repairable", ("CLEARS = true", "CLEARS = false"), ("dead_store", "clear")),
-    "sums": ("Repairable", "Repairable", ("SUMS = true", "SUMS = false"), ("silent_load", "sum")),
-    "marks": ("Repairable", "Repairable", ("MARKS = true", "MARKS = false"), ("silent_store", "mark")),
+                     "rounds"),
+    "clears": ("Repairable", "Repairable", ("CLEARS = true", "CLEARS = false"), "clear"),
+    "sums": ("Repairable", "Repairable", ("SUMS = true", "SUMS = false"), "sum"),
+    "marks": ("Repairable", "Repairable", ("MARKS = true", "MARKS = false"), "mark"),
 }
 
 
@@ -56,6 +56,6 @@ def difference(daemon, a, b):
 
 
 def is_repaired(twin, row):
-    """Is a row about what its build does not do any more: the waste, or the method that did nothing else?"""
-    program, _, _, (kind, method) = TWINS[twin]
-    return row["method"] == f"{program}.{method}" and row.get("kind", kind) == kind
+    """Is a row about what its build does less of: the method, or its waste?"""
+    program, _, _, method = TWINS[twin]
+    return row["method"] == f"{program}.{method}" and not row.get("spill")
