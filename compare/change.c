@@ -9,7 +9,7 @@
 
 double change_quantile(unsigned looked_at)
 {
-	return student_quantile(CHANGE_LEVEL / fmax(looked_at, 1), NORMAL);
+	return student_quantile(CHANGE_LEVEL / 2 / fmax(looked_at, 1), NORMAL);
 }
 
 double change_drift(double share, unsigned windows)
@@ -26,9 +26,9 @@ static double ticks_of_one(const struct compare_sums part[2], const struct chang
 	double sum = 0, squares = 0;
 
 	for (int i = 0; i < 2; i++) {
-		double tick = whole[i].ns / whole[i].ticks;
+		double tick = whole[i].amount / whole[i].ticks;
 
-		sum += part[i].ns / tick;
+		sum += part[i].amount / tick;
 		squares += part[i].squares / (tick * tick);
 	}
 	return sum > 0 ? fmax(squares / sum, 1) : 1;
@@ -47,7 +47,7 @@ struct change change_of(const struct compare_sums part[2], const struct change_w
 			const struct change_factor *factor, double quantile)
 {
 	double one = ticks_of_one(part, whole), f = factor->factor;
-	double a = part[0].ns / whole[0].ns, b = part[1].ns / whole[1].ns;
+	double a = part[0].amount / whole[0].amount, b = part[1].amount / whole[1].amount;
 	double of_factor = f * b * factor->error;
 	double variance = variance_of(a, &whole[0], one) + f * f * variance_of(b, &whole[1], one) +
 			  of_factor * of_factor;
@@ -63,5 +63,6 @@ struct change change_of(const struct compare_sums part[2], const struct change_w
 bool change_is_looked_at(const struct compare_sums part[2], const struct change_whole whole[2])
 {
 	return part[0].count + part[1].count >= CHANGE_COUNT_MIN &&
-	       part[0].ns / whole[0].ns + part[1].ns / whole[1].ns >= CHANGE_SHARE_MIN;
+	       part[0].amount / whole[0].amount + part[1].amount / whole[1].amount >=
+		   CHANGE_SHARE_MIN;
 }

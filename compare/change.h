@@ -1,24 +1,25 @@
 /*
- * Is a part of the CPU time another one in B than in A?
+ * Is a part of the CPU time another one in B than in A, or of the bytes that were checked?
  *
  * A part is a sum over observations that stand for CPU time, its share p that sum of the process's
  * CPU time, which n ticks are drawn from. An observation stands for a ticks (a = 1 for ticks
  * themselves, more for pairs), so each of the n makes one with the chance p / a
- * (daemon/profile/cpu_share.h). What is compared is CPU time for the same work: A's shares, and B's
- * times factor, the CPU time of B for the same work by that of A (compare/work.h; 1 where that is
- * not known).
+ * (daemon/profile/cpu_share.h). Of checked bytes n is the effective number of observations, and a
+ * of the part's by the mean of all. What is compared is CPU time for the same work: A's shares, and
+ * B's times factor, the CPU time of B for the same work by that of A (compare/work.h; 1 where that
+ * is not known).
  *
  * The difference has the variance of two such proportions, each with one success and one failure
  * more (Agresti and Caffo 2000: so that nothing seen is no certainty), of the factor, and of what
  * shares of one program vary by from window to window anyhow: CHANGE_DRIFT of themselves, less
  * where little is beside them, as standard deviation; an allowance that no theory gives.
  *
- * Intervals are simultaneous. When m differences are looked at, each has the confidence 1 -
- * CHANGE_LEVEL / m (Bonferroni's inequality; Dunn 1961, "Multiple comparisons among means"), so
- * that all of them are right together with a chance of 1 - CHANGE_LEVEL at least, however they
- * depend on each other. A difference is shown if its interval excludes 0, and not otherwise: what
- * is printed is what decides. Holm's procedure finds a little more, but has no such intervals. Pure
- * functions.
+ * Intervals are simultaneous. Half of CHANGE_LEVEL is for what the same work takes, half for all
+ * else: when m differences are looked at, each has the confidence 1 - CHANGE_LEVEL / 2 m
+ * (Bonferroni's inequality; Dunn 1961, "Multiple comparisons among means"), so that all of them are
+ * right together with a chance of 1 - CHANGE_LEVEL at least, however they depend on each other. A
+ * difference is shown if its interval excludes 0, and not otherwise: what is printed is what
+ * decides. Holm's procedure finds a little more, but has no such intervals. Pure functions.
  */
 #ifndef JXPERF_COMPARE_CHANGE_H
 #define JXPERF_COMPARE_CHANGE_H
@@ -36,8 +37,8 @@
 #define CHANGE_SHARE_MIN 0.005
 
 struct change_whole {
-	double ns;
-	double ticks;
+	double amount; /* of CPU time, or of checked bytes */
+	double ticks;  /* or observations of mean size */
 	unsigned windows;
 };
 
@@ -54,7 +55,7 @@ struct change {
 	bool shown;       /* it excludes 0 */
 };
 
-/* z for an interval when m differences are looked at. */
+/* z for an interval when m differences are looked at beside the work's; the work's own with 1. */
 double change_quantile(unsigned looked_at);
 
 /* factor: of B; quantile: of the interval. */

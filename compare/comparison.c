@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- what there is to compare */
 
-static int add_methods(struct comparison *c)
+static void add_methods(struct comparison *c)
 {
 	const struct compare_tree *t = &c->tree;
 
@@ -25,25 +25,18 @@ static int add_methods(struct comparison *c)
 		    strcmp(m->name, COMPARE_COMPILERS) == 0)
 			continue;
 		c->rows[c->row_count++] = (struct comparison_row){
-		    .method = (uint32_t)i,
+		    .at = {.method = (uint32_t)i},
 		    .sums = {m->total[0], m->total[1]},
 		    .part_of = COMPARISON_NONE,
 		};
 	}
-	return 0;
 }
 
 static int compare_places(const void *a, const void *b)
 {
 	const struct comparison_row *x = a, *y = b;
 
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->method != y->method)
-		return x->method < y->method ? -1 : 1;
-	if (x->spill != y->spill)
-		return x->spill ? 1 : -1;
-	return strcmp(x->place, y->place);
+	return compare_place_order(&x->at, &y->at);
 }
 
 static void add_waste(struct comparison *c)
@@ -56,13 +49,12 @@ static void add_waste(struct comparison *c)
 			const struct compare_waste *w = &c->sides[s].waste[i];
 			struct comparison_row *row = &rows[count];
 
-			if (!c->kinds[w->kind].compared)
+			if (!c->kinds[w->at.kind].compared)
 				continue;
-			*row = (struct comparison_row){.kind = pair_kind_find(w->kind),
-						       .method = c->tree.ids[s][w->method],
-						       .place = w->place,
-						       .spill = w->spill,
+			*row = (struct comparison_row){.kind = pair_kind_find(w->at.kind),
+						       .at = w->at,
 						       .part_of = COMPARISON_NONE};
+			row->at.method = c->tree.ids[s][w->at.method];
 			row->sums[s] = w->sums;
 			count++;
 		}
@@ -75,8 +67,19 @@ static void add_waste(struct comparison *c)
 			rows[kept++] = rows[i];
 	}
 	for (size_t i = 0; i < kept; i++)
-		if (change_is_looked_at(rows[i].sums, c->whole))
+		if (change_is_looked_at(rows[i].sums, c->kinds[rows[i].at.kind].whole))
 			c->rows[c->row_count++] = rows[i];
+}
+
+/* Of checked bytes: as many observations as they would be if all were alike. */
+static struct change_whole checked_whole(const struct compare_side *s, Jxp__Kind kind)
+{
+	const struct compare_sums *sums = &s->kinds[kind].checked;
+
+	if (!(sums->squares > 0))
+		return (struct change_whole){.windows = s->windows};
+	return (struct change_whole){sums->amount, sums->amount * sums->amount / sums->squares,
+				     s->windows};
 }
 
 static unsigned find_kinds(struct comparison *c)
@@ -85,10 +88,15 @@ static unsigned find_kinds(struct comparison *c)
 
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		Jxp__Kind kind = pair_kinds[i].kind;
+		struct comparison_kind *k = &c->kinds[kind];
 
-		c->kinds[kind].compared =
-		    c->sides[0].kinds[kind].asked && c->sides[1].kinds[kind].asked;
-		count += c->kinds[kind].compared;
+		k->compared = true;
+		for (int s = 0; s < 2; s++) {
+			k->whole[s] = c->unit == COMPARE_CPU ? c->whole[s]
+							     : checked_whole(&c->sides[s], kind);
+			k->compared &= c->sides[s].kinds[kind].asked && k->whole[s].amount > 0;
+		}
+		count += k->compared;
 	}
 	return count;
 }
@@ -98,19 +106,21 @@ static void test_all(struct comparison *c)
 	c->quantile = change_quantile(c->looked_at);
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		Jxp__Kind kind = pair_kinds[i].kind;
+		struct comparison_kind *k = &c->kinds[kind];
 		struct compare_sums sums[2] = {c->sides[0].kinds[kind].sums,
 					       c->sides[1].kinds[kind].sums};
 
-		if (c->kinds[kind].compared)
-			c->kinds[kind].change =
-			    change_of(sums, c->whole, &c->work.factor, c->quantile);
+		if (k->compared)
+			k->change = change_of(sums, k->whole, &c->work.factor, c->quantile);
 	}
 	for (size_t i = 0; i < c->row_count; i++) {
 		struct comparison_row *row = &c->rows[i];
 
-		row->change = change_of(row->sums, c->whole, &c->work.factor, c->quantile);
+		row->change =
+		    change_of(row->sums, row->kind ? c->kinds[row->at.kind].whole : c->whole,
+			      &c->work.factor, c->quantile);
 		if (!row->kind)
-			row->own = change_of(c->tree.methods[row->method].own, c->whole,
+			row->own = change_of(c->tree.methods[row->at.method].own, c->whole,
 					     &c->work.factor, c->quantile);
 	}
 }
@@ -134,7 +144,7 @@ static int compare_rows(const void *a, const void *b)
 	if (dx != dy)
 		return dx > dy ? -1 : 1;
 	if (!x->kind || !y->kind)
-		return x->kind ? 1 : y->kind ? -1 : x->method < y->method ? -1 : 1;
+		return x->kind ? 1 : y->kind ? -1 : x->at.method < y->at.method ? -1 : 1;
 	return compare_places(a, b);
 }
 
@@ -143,14 +153,14 @@ static int compare_rows(const void *a, const void *b)
 /* The difference that sums come to, for the same work. */
 static double difference_of(const struct comparison *c, const double ns[2])
 {
-	return c->work.factor.factor * ns[1] / c->whole[1].ns - ns[0] / c->whole[0].ns;
+	return c->work.factor.factor * ns[1] / c->whole[1].amount - ns[0] / c->whole[0].amount;
 }
 
 static double node_difference(const struct comparison *c, uint32_t node)
 {
 	const struct compare_tree_node *n = &c->tree.nodes[node];
 
-	return difference_of(c, (double[]){n->total[0].ns, n->total[1].ns});
+	return difference_of(c, (double[]){n->total[0].amount, n->total[1].amount});
 }
 
 /* By place of a row of methods, and number of such rows: COMPARISON_NONE for the others. */
@@ -185,7 +195,7 @@ static int hold(struct held *h, const struct comparison *c)
 	for (size_t i = 0; i < c->shown_count && h->count < PAIRS_MAX; i++) {
 		if (c->rows[i].kind)
 			continue;
-		h->of_method[c->rows[i].method] = (uint32_t)h->count;
+		h->of_method[c->rows[i].at.method] = (uint32_t)h->count;
 		h->rows[h->count++] = (uint32_t)i;
 	}
 	return 0;
@@ -215,7 +225,7 @@ static void sum_within(struct held *h, const struct comparison *c)
 
 static double time_of(const struct comparison *c, const struct comparison_row *row)
 {
-	return row->sums[0].ns / c->whole[0].ns + row->sums[1].ns / c->whole[1].ns;
+	return row->sums[0].amount / c->whole[0].amount + row->sums[1].amount / c->whole[1].amount;
 }
 
 static bool carries(double part, double whole)
@@ -271,7 +281,7 @@ static int rank_of(const struct comparison_row *row)
 		return 4;
 	if (row->part_of != COMPARISON_NONE)
 		return 3;
-	return row->spill ? 2 : row->moved;
+	return row->at.spill ? 2 : row->moved;
 }
 
 /* By rank; else as they are. */
@@ -299,6 +309,36 @@ static int put_in_front(struct comparison *c)
 	return 0;
 }
 
+/* ---------------------------------------------------------------- problems of the reports */
+
+/* Callers of an access that may be the ones who do it (docs/problems.md). */
+#define OPERATION_ABOVE 3u
+
+/* A method is part of what it does itself; wasteful accesses, if no spills, are of what those that
+ * make them, or who has called them, do in accesses of that kind. */
+static bool is_part(const struct comparison *c, const struct comparison_row *row,
+		    const struct compare_problem *p)
+{
+	const struct compare_method *methods = c->tree.methods;
+	bool found = strcmp(p->methods[0], methods[row->at.method].name) == 0;
+
+	if (!row->kind || row->at.spill || !p->kinds[row->at.kind])
+		return found && !row->kind;
+	for (size_t m = 1; m < COMPARE_PROBLEM_METHODS; m++)
+		found |= strcmp(p->methods[m], methods[row->at.method].name) == 0;
+	for (unsigned i = 1; i < row->path_length && i <= OPERATION_ABOVE; i++)
+		found |= strcmp(p->methods[0], methods[row->path[i]].name) == 0;
+	return found;
+}
+
+static void find_problems(const struct comparison *c, struct comparison_row *row)
+{
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < c->sides[s].problem_count && !row->problem[s]; i++)
+			if (is_part(c, row, &c->sides[s].problems[i]))
+				row->problem[s] = c->sides[s].problems[i].sentence;
+}
+
 /* ---------------------------------------------------------------- where it is called */
 
 /* The outermost context of a method that carries most of its difference. */
@@ -311,7 +351,7 @@ static uint32_t main_context(const struct comparison *c, const struct comparison
 	for (uint32_t node = 1; node < t->node_count; node++) {
 		double carried;
 
-		if (t->nodes[node].method != row->method || !t->nodes[node].outermost)
+		if (t->nodes[node].method != row->at.method || !t->nodes[node].outermost)
 			continue;
 		carried = sign * node_difference(c, node);
 		if (carried > most) {
@@ -326,7 +366,7 @@ static void find_path(const struct comparison *c, struct comparison_row *row)
 {
 	uint32_t node = main_context(c, row);
 
-	row->path[row->path_length++] = row->method;
+	row->path[row->path_length++] = row->at.method;
 	for (node = compare_tree_caller(&c->tree, node); node && row->path_length < COMPARISON_PATH;
 	     node = compare_tree_caller(&c->tree, node))
 		row->path[row->path_length++] = c->tree.nodes[node].method;
@@ -338,7 +378,7 @@ static void rest_of(const struct comparison *c, uint32_t method, uint32_t caller
 	const struct compare_tree *t = &c->tree;
 
 	for (int s = 0; s < 2; s++)
-		rest[s] = t->methods[caller].total[s].ns;
+		rest[s] = t->methods[caller].total[s].amount;
 	for (uint32_t node = 1; node < t->node_count; node++) {
 		uint32_t n = t->nodes[node].parent;
 
@@ -347,10 +387,10 @@ static void rest_of(const struct comparison *c, uint32_t method, uint32_t caller
 		while (n && t->nodes[n].method != caller)
 			n = t->nodes[n].parent;
 		for (int s = 0; s < 2 && n; s++)
-			rest[s] -= t->nodes[node].total[s].ns;
+			rest[s] -= t->nodes[node].total[s].amount;
 	}
 	for (int s = 0; s < 2; s++)
-		rest[s] = fmax(rest[s] / c->whole[s].ns, 0);
+		rest[s] = fmax(rest[s] / c->whole[s].amount, 0);
 }
 
 /* The rest changed the other way, by most of it, and by more than a change of the whole may have
@@ -361,7 +401,7 @@ static bool has_moved(const struct comparison *c, const struct comparison_row *r
 
 	if (row->kind || row->path_length < 2)
 		return false;
-	rest_of(c, row->method, row->path[1], rest);
+	rest_of(c, row->at.method, row->path[1], rest);
 	other = c->work.factor.factor * rest[1] - rest[0];
 	if (difference * other >= 0 || fabs(other) < COMPARISON_MOVED * fabs(difference))
 		return false;
@@ -378,6 +418,7 @@ static int explain(struct comparison *c)
 	for (size_t i = 0; i < c->shown_count && i < PATHS_MAX; i++) {
 		find_path(c, &c->rows[i]);
 		c->rows[i].moved = has_moved(c, &c->rows[i]);
+		find_problems(c, &c->rows[i]);
 	}
 	sum_within(&held, c);
 	find_messengers(&held, c);
@@ -387,10 +428,22 @@ static int explain(struct comparison *c)
 
 /* ---------------------------------------------------------------- the comparison */
 
+static int find_work(struct comparison *c, const double *per_second)
+{
+	const double elapsed_s[2] = {c->sides[0].elapsed_s, c->sides[1].elapsed_s};
+
+	if (c->unit == COMPARE_CHECKED)
+		c->work = COMPARE_WORK_UNKNOWN;
+	else if (per_second)
+		c->work = compare_work_of_operations(c->whole, elapsed_s, per_second);
+	else
+		return compare_work_of_methods(&c->work, &c->tree, c->whole);
+	return 0;
+}
+
 static int make(struct comparison *c, const double *per_second)
 {
 	size_t most = c->sides[0].waste_count + c->sides[1].waste_count;
-	const double elapsed_s[2] = {c->sides[0].elapsed_s, c->sides[1].elapsed_s};
 	int r = compare_tree_init(&c->tree, c->sides);
 
 	if (r < 0)
@@ -398,14 +451,11 @@ static int make(struct comparison *c, const double *per_second)
 	c->rows = calloc(most + c->tree.method_count, sizeof(*c->rows));
 	if (!c->rows)
 		return -ENOMEM;
-	if (per_second)
-		c->work = compare_work_of_operations(c->whole, elapsed_s, per_second);
-	else
-		r = compare_work_of_methods(&c->work, &c->tree, c->whole);
+	r = find_work(c, per_second);
 	if (r < 0)
 		return r;
-	c->looked_at = find_kinds(c);
-	add_methods(c);
+	if (c->unit == COMPARE_CPU)
+		add_methods(c);
 	add_waste(c);
 	c->looked_at += (unsigned)c->row_count;
 	test_all(c);
@@ -430,27 +480,56 @@ static int set_whole(struct change_whole *whole, const struct compare_side *s, s
 	double rest = s->whole_ns - comparison_compilers_ns(s);
 
 	if (!(rest > 0))
-		return err_set(err, EINVAL,
+		return err_set(err, ENODATA,
 			       "'%s' has no CPU time but the compilers': profile for longer",
 			       s->name);
 	*whole = (struct change_whole){rest, s->ticks * rest / s->whole_ns, s->windows};
 	return 0;
 }
 
+/* Can these be compared, and is there anything to compare? */
+static int find_wholes(struct comparison *c, bool by_operations, struct err *err)
+{
+	const struct compare_side *a = &c->sides[0], *b = &c->sides[1];
+
+	c->unit = a->unit;
+	if (a->unit != b->unit)
+		return err_set(err, ENODATA,
+			       "'%s' has CPU time and '%s' has none, only checked bytes: compare "
+			       "windows that both have kind cpu, or both have not",
+			       (a->unit == COMPARE_CPU ? a : b)->name,
+			       (a->unit == COMPARE_CPU ? b : a)->name);
+	for (int i = 0; i < 2; i++) {
+		const struct compare_side *s = &c->sides[i];
+		int r = c->unit == COMPARE_CPU ? set_whole(&c->whole[i], s, err) : 0;
+
+		if (r < 0)
+			return r;
+		if (by_operations && (c->unit != COMPARE_CPU || !(s->elapsed_s > 0)))
+			return err_set(err, EINVAL,
+				       "'%s' has no CPU time a second: compare it without "
+				       "operations, or profile with kind cpu",
+				       s->name);
+	}
+	c->looked_at = find_kinds(c);
+	if (c->unit == COMPARE_CHECKED && c->looked_at == 0)
+		return err_set(err, ENODATA,
+			       "'%s' and '%s' have checked bytes of no kind in common: profile "
+			       "both for the same kinds",
+			       a->name, b->name);
+	return 0;
+}
+
 int comparison_init(struct comparison *c, const struct compare_side sides[2],
 		    const double *per_second, struct err *err)
 {
-	int r = 0;
+	int r;
 
 	*c = (struct comparison){.sides = sides};
-	for (int i = 0; i < 2; i++) {
-		if (per_second && !(sides[i].elapsed_s > 0))
-			return err_set(err, EINVAL,
-				       "'%s' took no time: compare it without operations",
-				       sides[i].name);
-		r = set_whole(&c->whole[i], &sides[i], err);
-		if (r < 0)
-			return r;
+	r = find_wholes(c, per_second, err);
+	if (r < 0) {
+		*c = (struct comparison){.sides = NULL};
+		return r;
 	}
 	r = make(c, per_second);
 	if (r == 0)
@@ -474,6 +553,11 @@ bool comparison_is_shown(const struct comparison *c)
 	return c->shown_count > 0 || c->work.shown;
 }
 
+const char *comparison_unit(const struct comparison *c)
+{
+	return c->unit == COMPARE_CPU ? "CPU time" : "checked bytes";
+}
+
 bool comparison_row_leads(const struct comparison_row *row)
 {
 	return !row->messenger && row->part_of == COMPARISON_NONE;
@@ -481,7 +565,7 @@ bool comparison_row_leads(const struct comparison_row *row)
 
 bool comparison_row_counts(const struct comparison_row *row)
 {
-	return comparison_row_leads(row) && !row->moved && !row->spill;
+	return comparison_row_leads(row) && !row->moved && !row->at.spill;
 }
 
 double comparison_cpus(const struct compare_side *s)

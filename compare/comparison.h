@@ -1,7 +1,8 @@
 /*
  * What takes more CPU time in B than in A, and what less: methods with all that they call, and
  * wasteful accesses by kind, method and place; each for the same work (compare/work.h), with an
- * interval that tells whether the difference is shown (compare/change.h).
+ * interval that tells whether the difference is shown (compare/change.h). Where neither knows CPU
+ * time it is wasteful accesses alone, as parts of the bytes that were checked for their kind.
  *
  * A method that called more or less changes the totals of all its callers with it. So of methods
  * that are shown to differ one is a row only where nothing below it carries COMPARISON_CARRIED of
@@ -35,9 +36,7 @@
 
 struct comparison_row {
 	const struct pair_kind *kind; /* of wasteful accesses; NULL: a method with what it calls */
-	uint32_t method;              /* of the tree */
-	const char *place;            /* of wasteful accesses; a side's */
-	bool spill;
+	struct compare_place at; /* its method is the tree's, its name a side's; then all of it */
 	struct compare_sums sums[2];
 	struct change change;
 	bool looked_at;
@@ -45,6 +44,8 @@ struct comparison_row {
 	bool messenger;    /* what it calls carries the difference */
 	uint32_t part_of;  /* the row's place, or COMPARISON_NONE */
 	bool moved;        /* within path[1] */
+	/* What each side's report says is done in vain there, or NULL; only of the first rows. */
+	const char *problem[2];
 	/* Methods of the context that carries most of the difference, leaf first. */
 	uint32_t path[COMPARISON_PATH];
 	unsigned path_length;
@@ -52,13 +53,15 @@ struct comparison_row {
 
 struct comparison_kind {
 	bool compared;
+	struct change_whole whole[2]; /* what its shares are of */
 	struct change change;
 };
 
 struct comparison {
 	const struct compare_side *sides; /* two, borrowed */
+	enum compare_unit unit;           /* of both */
 	struct compare_tree tree;
-	struct change_whole whole[2];
+	struct change_whole whole[2]; /* of CPU time */
 	struct compare_work work;
 	unsigned looked_at; /* rows and kinds */
 	double quantile;
@@ -68,14 +71,17 @@ struct comparison {
 	size_t shown_count; /* the first of them */
 };
 
-/* per_second: operations in each, or NULL. sides have to outlive it. 0; -EINVAL with the reason
- * when they cannot be compared; -ENOMEM. c is empty then. */
+/* per_second: operations in each, or NULL. sides have to outlive it. 0; -ENODATA with the reason
+ * when they cannot be compared, -EINVAL when not by operations; -ENOMEM. c is empty then. */
 int comparison_init(struct comparison *c, const struct compare_side sides[2],
 		    const double *per_second, struct err *err);
 void comparison_release(struct comparison *c);
 
 /* Is anything shown to differ: a row, a kind, or CPU time for the same work? */
 bool comparison_is_shown(const struct comparison *c);
+
+/* What shares are of, in words. */
+const char *comparison_unit(const struct comparison *c);
 
 /* A row that is neither a part of another one nor its messenger. */
 bool comparison_row_leads(const struct comparison_row *row);

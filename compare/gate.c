@@ -14,29 +14,28 @@ static bool is_worse(const struct compare_gate *g, double low, double *worst)
 	return true;
 }
 
-static void tell_kind(struct compare_gate *g, const struct pair_kind *kind, const struct change *c)
+/* what: a row or a kind; long names are cut. */
+static void tell(struct compare_gate *g, const struct comparison *c, const char *what,
+		 const struct change *change)
 {
 	(void)snprintf(g->reason, sizeof(g->reason),
-		       "%s rose from %.1f%% to %.1f%% of CPU time, by %.1f points or more",
-		       kind->title, 100 * c->share[0], 100 * c->share[1], 100 * c->low);
+		       "%.700s rose from %.1f%% to %.1f%% of %s, by %.1f points or more", what,
+		       100 * change->share[0], 100 * change->share[1], comparison_unit(c),
+		       100 * change->low);
 }
 
-/* Long names are cut. */
-static void tell_row(struct compare_gate *g, const struct comparison_row *row, const char *method)
+static void tell_row(struct compare_gate *g, const struct comparison *c,
+		     const struct comparison_row *row)
 {
-	const struct change *c = &row->change;
+	const char *method = c->tree.methods[row->at.method].name;
+	char what[COMPARE_GATE_BYTES];
 
 	if (row->kind)
-		(void)snprintf(g->reason, sizeof(g->reason),
-			       "%s of %.200s in %.200s rose from %.1f%% to %.1f%% of CPU time, by "
-			       "%.1f points or more",
-			       row->kind->title, row->place[0] ? row->place : "memory without name",
-			       method, 100 * c->share[0], 100 * c->share[1], 100 * c->low);
+		(void)snprintf(what, sizeof(what), "%s of %.200s in %.200s", row->kind->title,
+			       row->at.name[0] ? row->at.name : "memory without name", method);
 	else
-		(void)snprintf(g->reason, sizeof(g->reason),
-			       "%.400s with what it calls rose from %.1f%% to %.1f%% of CPU time, "
-			       "by %.1f points or more",
-			       method, 100 * c->share[0], 100 * c->share[1], 100 * c->low);
+		(void)snprintf(what, sizeof(what), "%.400s with what it calls", method);
+	tell(g, c, what, &row->change);
 }
 
 /* Names were cut where it came. */
@@ -62,18 +61,20 @@ struct compare_gate compare_gate_judge(const struct comparison *c, double above)
 		const struct comparison_kind *k = &c->kinds[pair_kinds[i].kind];
 
 		if (k->compared && k->change.shown && is_worse(&g, k->change.low, &worst))
-			tell_kind(&g, &pair_kinds[i], &k->change);
+			tell(&g, c, pair_kinds[i].title, &k->change);
 	}
 	for (size_t i = 0; i < c->shown_count; i++) {
 		const struct comparison_row *row = &c->rows[i];
 
 		if (comparison_row_counts(row) && is_worse(&g, row->change.low, &worst))
-			tell_row(&g, row, c->tree.methods[row->method].name);
+			tell_row(&g, c, row);
 	}
 	cut_at_character(g.reason);
 	g.fails = g.reason[0] != '\0';
 	if (g.fails && c->work.basis == COMPARE_BY_SHARES)
 		(void)snprintf(g.reason + strlen(g.reason), sizeof(g.reason) - strlen(g.reason),
-			       " (a share: what the same work takes is not known)");
+			       c->unit == COMPARE_CPU
+				   ? " (a share: what the same work takes is not known)"
+				   : " (no CPU time is known)");
 	return g;
 }

@@ -48,18 +48,28 @@ static const struct comparison_row *first_row(const struct comparison *c)
 	return NULL;
 }
 
-/* Of what, and from what to what its CPU time went. */
+/* From what to what it went. */
+static void add_change(struct line *l, const char *what, const struct change *c)
+{
+	add(l, "%.300s %s from %.1f%% to %.1f%%", what, direction(c->difference), 100 * c->share[0],
+	    100 * c->share[1]);
+}
+
 static void add_row(struct line *l, const struct comparison *c, const struct comparison_row *row)
 {
-	const char *method = c->tree.methods[row->method].name;
+	const char *method = c->tree.methods[row->at.method].name;
 
 	if (row->kind)
-		add(l, "%s of %.100s in %.200s", row->kind->title,
-		    row->place[0] ? row->place : "memory without name", method);
-	else
-		add(l, "%.300s", method);
-	add(l, " %s from %.1f%% to %.1f%%", direction(row->change.difference),
-	    100 * row->change.share[0], 100 * row->change.share[1]);
+		add(l, "%s of %.100s in ", row->kind->title,
+		    row->at.name[0] ? row->at.name : "memory without name");
+	add_change(l, method, &row->change);
+}
+
+/* The problem that went with it, if its report named one. */
+static void add_problem(struct line *l, const struct comparison_row *row)
+{
+	if (row && row->problem[0] && !row->problem[1] && row->change.difference < 0)
+		add(l, "; no problem any more: %.300s", row->problem[0]);
 }
 
 static void add_work(struct line *l, const struct comparison *c)
@@ -80,28 +90,58 @@ static void add_work(struct line *l, const struct comparison *c)
 	}
 }
 
+/* Kinds as a whole, where no row is shown. */
+static const struct pair_kind *first_kind(const struct comparison *c)
+{
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		if (c->kinds[pair_kinds[i].kind].change.shown)
+			return &pair_kinds[i];
+	return NULL;
+}
+
+/* Without an idea of what the same work takes. */
+static void add_shares(struct line *l, const struct comparison *c, const struct comparison_row *row)
+{
+	const struct pair_kind *kind = first_kind(c);
+	const char *unit = comparison_unit(c);
+
+	add(l, row || kind ? "the share of %s of " : "no difference of %s shown", unit);
+	if (row)
+		add_row(l, c, row);
+	else if (kind)
+		add_change(l, kind->title, &c->kinds[kind->kind].change);
+	if (c->unit == COMPARE_CHECKED)
+		add(l, "; no CPU time is known");
+	else if (row || kind)
+		add(l, "; what the same work takes is not known");
+}
+
+static void add_known(struct line *l, const struct comparison *c, const struct comparison_row *row)
+{
+	if (c->work.shown) {
+		add_work(l, c);
+		add(l, row ? "; " : "");
+	} else {
+		add(l, row ? "CPU time of " : "no difference of CPU time shown");
+	}
+	if (row)
+		add_row(l, c, row);
+	if (!c->work.shown) {
+		add(l, "; ");
+		add_work(l, c);
+	}
+}
+
 void compare_headline(const struct comparison *c, char line[COMPARE_HEADLINE_BYTES])
 {
 	const struct comparison_row *row = first_row(c);
-	bool known = c->work.basis != COMPARE_BY_SHARES;
 	char text[COMPARE_HEADLINE_BYTES] = "";
 	struct line l = {text, 0};
 
-	if (c->work.shown) {
-		add_work(&l, c);
-		add(&l, row ? "; " : "");
-	} else {
-		add(&l, !row     ? "no difference of CPU time shown"
-			: !known ? "the share of CPU time of "
-				 : "CPU time of ");
-	}
-	if (row)
-		add_row(&l, c, row);
-	if (!c->work.shown && known) {
-		add(&l, "; ");
-		add_work(&l, c);
-	} else if (row && !known) {
-		add(&l, "; what the same work takes is not known");
-	}
+	if (c->work.basis == COMPARE_BY_SHARES)
+		add_shares(&l, c, row);
+	else
+		add_known(&l, c, row);
+	add_problem(&l, row);
 	(void)utf8_sanitize(line, COMPARE_HEADLINE_BYTES, text); /* Names were cut where it came. */
 }

@@ -39,13 +39,13 @@ static json_t *path_json(const struct comparison *c, const struct comparison_row
 
 static json_t *row_json(const struct comparison *c, const struct comparison_row *row)
 {
-	const char *method = c->tree.methods[row->method].name;
+	const char *method = c->tree.methods[row->at.method].name;
 	json_t *object;
 
 	if (row->kind)
 		object =
 		    json_pack("{s:s, s:s, s:s, s:s, s:b}", "what", "waste", "kind", row->kind->name,
-			      "method", method, "place", row->place, "spill", (int)row->spill);
+			      "method", method, "place", row->at.name, "spill", (int)row->at.spill);
 	else
 		object = json_pack("{s:s, s:s, s:[f,f], s:b, s:b, s:o}", "what", "method", "method",
 				   method, "own_share", row->own.share[0], row->own.share[1],
@@ -53,6 +53,12 @@ static json_t *row_json(const struct comparison *c, const struct comparison_row 
 				   "path", path_json(c, row));
 	if (object && row->part_of != COMPARISON_NONE &&
 	    json_object_set_new(object, "part_of", json_integer(row->part_of)) < 0) {
+		json_decref(object);
+		return NULL;
+	}
+	if (object &&
+	    json_object_set_new(object, "problem",
+				json_pack("[s?,s?]", row->problem[0], row->problem[1])) < 0) {
 		json_decref(object);
 		return NULL;
 	}
@@ -102,10 +108,14 @@ static json_t *work_json(const struct compare_work *w)
 
 static json_t *side_json(const struct compare_side *s)
 {
-	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:I, s:f, s:f, s:f}", "name", s->name,
+	bool cpu = s->unit == COMPARE_CPU;
+
+	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:I, s:I, s:f, s:o, s:o}", "name", s->name,
 			 "id", s->id, "pid", s->pid, "app", s->app, "jdk", s->jdk, "start",
-			 s->start, "windows", (json_int_t)s->windows, "duration_s", s->elapsed_s,
-			 "cpu_s", s->whole_ns / 1e9, "ticks", s->ticks);
+			 s->start, "windows", (json_int_t)s->windows, "skipped",
+			 (json_int_t)s->skipped, "duration_s", s->elapsed_s, "cpu_s",
+			 cpu ? json_real(s->whole_ns / 1e9) : json_null(), "ticks",
+			 cpu ? json_real(s->ticks) : json_null());
 }
 
 static json_t *gate_json(const struct compare_gate *gate)

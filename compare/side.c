@@ -1,13 +1,20 @@
 #include "compare/side.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void compare_side_release(struct compare_side *s)
 {
 	for (size_t i = 0; i < s->method_count && s->methods; i++)
 		free(s->methods[i]);
 	for (size_t i = 0; i < s->waste_count && s->waste; i++)
-		free(s->waste[i].place);
+		free(s->waste[i].at.name);
+	for (size_t i = 0; i < s->problem_count && s->problems; i++) {
+		free(s->problems[i].sentence);
+		for (size_t m = 0; m < COMPARE_PROBLEM_METHODS; m++)
+			free(s->problems[i].methods[m]);
+	}
+	free(s->problems);
 	free(s->methods);
 	free(s->nodes);
 	free(s->waste);
@@ -19,9 +26,28 @@ const char *compare_side_method(const struct compare_side *s, uint32_t method)
 	return method ? s->methods[method - 1] : COMPARE_UNKNOWN;
 }
 
+bool compare_side_is_empty(const struct compare_side *s)
+{
+	for (size_t i = 0; i < PAIR_KINDS && s->unit == COMPARE_CHECKED; i++)
+		if (s->kinds[pair_kinds[i].kind].checked.amount > 0)
+			return false;
+	return !(s->whole_ns > 0);
+}
+
+int compare_place_order(const struct compare_place *a, const struct compare_place *b)
+{
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->method != b->method)
+		return a->method < b->method ? -1 : 1;
+	if (a->spill != b->spill)
+		return a->spill ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
 void compare_sums_add(struct compare_sums *to, const struct compare_sums *from)
 {
-	to->ns += from->ns;
+	to->amount += from->amount;
 	to->squares += from->squares;
 	to->count += from->count;
 }

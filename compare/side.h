@@ -1,6 +1,8 @@
 /*
  * What is compared of one window, or of many that were merged: its CPU time by calling context, and
- * the part of it at wasteful accesses by kind, method and place.
+ * the part of it at wasteful accesses by kind, method and place. Of a window without kind cpu,
+ * which knows no CPU time, it is the bytes that were checked for each kind, and the part of them at
+ * those accesses.
  *
  * The daemon makes it of a window (daemon/combine/window_side.h) and writes it into the JSON report
  * as "comparison"; who compares reads it from there, so that a file is as good as a window
@@ -26,12 +28,16 @@
 #define COMPARE_DEPTH_MAX 1024u /* frames of a context */
 #define COMPARE_NAME_MAX  512u  /* bytes of a name that are kept */
 
+#define COMPARE_PROBLEMS_MAX 32u
+
 #define COMPARE_FACT_BYTES 128
 
 /* The JVM's own threads, whose CPU time is measured, are methods of these names. */
 #define COMPARE_GC        "[garbage collector]"
 #define COMPARE_COMPILERS "[compilers]"
 #define COMPARE_UNKNOWN   "[unknown]"
+
+enum compare_unit { COMPARE_CPU, COMPARE_CHECKED };
 
 struct compare_node {
 	uint32_t parent;
@@ -40,19 +46,35 @@ struct compare_node {
 	double ticks;
 };
 
-/* Of observations: the CPU time that they stand for, the squares of it, how many there are. */
+/* Of observations: the nanoseconds of CPU time that they stand for or the bytes that they have, the
+ * squares of that, how many there are. Squares of a merge have by how much its windows differ more
+ * than sampling makes them. */
 struct compare_sums {
-	double ns;
+	double amount;
 	double squares;
 	double count;
 };
 
-struct compare_waste {
+/* Where wasteful accesses are. */
+struct compare_place {
 	Jxp__Kind kind;
 	uint32_t method; /* that makes the access that could go */
 	bool spill;      /* on a stack: the compiler's, nobody's source has it */
-	char *place;     /* "org.example.Main.total" */
+	char *name;      /* "org.example.Main.total" */
+};
+
+struct compare_waste {
+	struct compare_place at; /* with a name of its own */
 	struct compare_sums sums;
+};
+
+/* What the report says is done in vain (its "problems"): who does it, by name; then the methods of
+ * its largest pair, "" where there is none; and in accesses of which kinds. */
+#define COMPARE_PROBLEM_METHODS 3u
+struct compare_problem {
+	char *sentence;
+	char *methods[COMPARE_PROBLEM_METHODS];
+	bool kinds[KIND_VALUES];
 };
 
 struct compare_side {
@@ -64,10 +86,14 @@ struct compare_side {
 	char start[COMPARE_FACT_BYTES];
 	int pid;
 	double elapsed_s;
-	unsigned windows; /* 1 but for a merge */
+	unsigned windows; /* 1 but for a merge, */
+	unsigned skipped; /* which left out so many */
 
-	double whole_ns; /* CPU time that the program used itself; above 0 */
-	double ticks;    /* as many as that would have made; above 0 */
+	enum compare_unit unit;
+	/* With CPU time: what the program used itself, and as many ticks as that would have made;
+	 * both above 0. */
+	double whole_ns;
+	double ticks;
 	char **methods;
 	size_t method_count;
 	struct compare_node *nodes;
@@ -75,10 +101,13 @@ struct compare_side {
 	/* Sums of kinds that were asked for; the others have asked false. */
 	struct {
 		bool asked;
-		struct compare_sums sums;
+		struct compare_sums sums;    /* wasteful ones */
+		struct compare_sums checked; /* of bytes: all */
 	} kinds[KIND_VALUES];
 	struct compare_waste *waste;
 	size_t waste_count;
+	struct compare_problem *problems; /* only read */
+	size_t problem_count;
 	/* What there was no room for: only written. */
 	size_t nodes_omitted;
 	size_t waste_omitted;
@@ -86,6 +115,12 @@ struct compare_side {
 
 /* All zero is empty. Safe on one that is half made. */
 void compare_side_release(struct compare_side *s);
+
+/* Has it anything to compare? */
+bool compare_side_is_empty(const struct compare_side *s);
+
+/* The order of places, for qsort: below 0, 0 where they are the same, above 0. */
+int compare_place_order(const struct compare_place *a, const struct compare_place *b);
 
 void compare_sums_add(struct compare_sums *to, const struct compare_sums *from);
 

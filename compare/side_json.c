@@ -2,15 +2,21 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/cleanup.h"
 #include "common/utf8.h"
+#include "compare/members.h"
 
 #define SCHEMA 1
 
-/* More CPU time than that is a lie: a thousand processors for a day. */
-#define NS_MAX 1e17
+/* As many values a member has at most: four of a node, ten of a place, names. */
+#define VALUES_MAX (1u << 19)
+
+/* More nanoseconds of CPU time than that are a lie: a thousand processors for a day. So are more
+ * bytes. */
+#define AMOUNT_MAX 1e17
 
 /* No window is shorter. */
 #define SECONDS_MIN 1e-3
@@ -54,18 +60,40 @@ static json_t *nodes_json(const struct compare_side *s)
 			 "ticks", ticks);
 }
 
+/* By unit: what amounts are called. */
+static const char *const unit_names[] = {"cpu", "bytes"};
+static const char *const amount_names[] = {"ns", "bytes"};
+
+/* Into an object, which it takes and gives. NULL without memory. */
+static json_t *with_sums(json_t *taken, enum compare_unit unit, const struct compare_sums *sums)
+{
+	_cleanup_json_ json_t *object = taken;
+	_cleanup_json_ json_t *more = json_pack("{s:f, s:f, s:f}", amount_names[unit], sums->amount,
+						"squares", sums->squares, "count", sums->count);
+
+	return object && more && json_object_update(object, more) == 0 ? TAKE_PTR(object) : NULL;
+}
+
 static json_t *kinds_json(const struct compare_side *s)
 {
 	_cleanup_json_ json_t *kinds = json_array();
 
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
-		const struct pair_kind *kind = &pair_kinds[i];
-		const struct compare_sums *sums = &s->kinds[kind->kind].sums;
+		Jxp__Kind kind = pair_kinds[i].kind;
+		json_t *object;
 
-		if (s->kinds[kind->kind].asked &&
-		    json_array_append_new(
-			kinds, json_pack("{s:s, s:f, s:f, s:f}", "kind", kind->name, "ns", sums->ns,
-					 "squares", sums->squares, "count", sums->count)) < 0)
+		if (!s->kinds[kind].asked)
+			continue;
+		object = with_sums(json_pack("{s:s}", "kind", pair_kinds[i].name), s->unit,
+				   &s->kinds[kind].sums);
+		if (s->unit == COMPARE_CHECKED && object &&
+		    json_object_set_new(
+			object, "checked",
+			with_sums(json_object(), s->unit, &s->kinds[kind].checked)) < 0) {
+			json_decref(object);
+			return NULL;
+		}
+		if (json_array_append_new(kinds, object) < 0)
 			return NULL;
 	}
 	return TAKE_PTR(kinds);
@@ -77,13 +105,11 @@ static json_t *waste_json(const struct compare_side *s)
 
 	for (size_t i = 0; i < s->waste_count; i++) {
 		const struct compare_waste *w = &s->waste[i];
+		json_t *object = json_pack(
+		    "{s:s, s:I, s:s, s:b}", "kind", pair_kind_find(w->at.kind)->name, "method",
+		    (json_int_t)w->at.method, "place", w->at.name, "spill", (int)w->at.spill);
 
-		if (json_array_append_new(list, json_pack("{s:s, s:I, s:s, s:b, s:f, s:f, s:f}",
-							  "kind", pair_kind_find(w->kind)->name,
-							  "method", (json_int_t)w->method, "place",
-							  w->place, "spill", (int)w->spill, "ns",
-							  w->sums.ns, "squares", w->sums.squares,
-							  "count", w->sums.count)) < 0)
+		if (json_array_append_new(list, with_sums(object, s->unit, &w->sums)) < 0)
 			return NULL;
 	}
 	return TAKE_PTR(list);
@@ -91,10 +117,17 @@ static json_t *waste_json(const struct compare_side *s)
 
 json_t *compare_side_json(const struct compare_side *s)
 {
-	return json_pack("{s:f, s:f, s:o, s:o, s:I, s:o, s:o, s:I}", "cpu_ns", s->whole_ns, "ticks",
-			 s->ticks, "methods", methods_json(s), "nodes", nodes_json(s),
-			 "nodes_omitted", (json_int_t)s->nodes_omitted, "kinds", kinds_json(s),
-			 "waste", waste_json(s), "waste_omitted", (json_int_t)s->waste_omitted);
+	_cleanup_json_ json_t *side =
+	    json_pack("{s:s, s:o, s:o, s:o, s:I}", "unit", unit_names[s->unit], "methods",
+		      methods_json(s), "kinds", kinds_json(s), "waste", waste_json(s),
+		      "waste_omitted", (json_int_t)s->waste_omitted);
+	_cleanup_json_ json_t *cpu = NULL;
+
+	if (s->unit == COMPARE_CHECKED)
+		return TAKE_PTR(side);
+	cpu = json_pack("{s:f, s:f, s:o, s:I}", "cpu_ns", s->whole_ns, "ticks", s->ticks, "nodes",
+			nodes_json(s), "nodes_omitted", (json_int_t)s->nodes_omitted);
+	return side && cpu && json_object_update(side, cpu) == 0 ? TAKE_PTR(side) : NULL;
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -128,12 +161,13 @@ static char *shown(const char *text)
 	return strdup(name);
 }
 
-static bool read_sums(const json_t *object, struct compare_sums *sums)
+static bool read_sums(const json_t *object, enum compare_unit unit, struct compare_sums *sums)
 {
-	return number(json_object_get(object, "ns"), NS_MAX, &sums->ns) &&
-	       number(json_object_get(object, "squares"), NS_MAX * NS_MAX, &sums->squares) &&
-	       number(json_object_get(object, "count"), NS_MAX, &sums->count) &&
-	       (sums->ns == 0) == (sums->squares == 0);
+	return number(json_object_get(object, amount_names[unit]), AMOUNT_MAX, &sums->amount) &&
+	       number(json_object_get(object, "squares"), AMOUNT_MAX * AMOUNT_MAX,
+		      &sums->squares) &&
+	       number(json_object_get(object, "count"), AMOUNT_MAX, &sums->count) &&
+	       (sums->amount == 0) == (sums->squares == 0);
 }
 
 static const struct pair_kind *read_kind(const json_t *object)
@@ -190,8 +224,8 @@ static int read_nodes(struct compare_side *s, const json_t *object)
 
 		if (!index_of(json_array_get(parents, i), i, &n->parent) ||
 		    !index_of(json_array_get(methods, i), s->method_count, &n->method) ||
-		    !number(json_array_get(ns, i), NS_MAX, &n->ns) ||
-		    !number(json_array_get(ticks, i), NS_MAX, &n->ticks) ||
+		    !number(json_array_get(ns, i), AMOUNT_MAX, &n->ns) ||
+		    !number(json_array_get(ticks, i), AMOUNT_MAX, &n->ticks) ||
 		    (n->ns == 0) != (n->ticks == 0) || depths[n->parent] == COMPARE_DEPTH_MAX)
 			return -EBADMSG;
 		depths[i + 1] = (uint16_t)(depths[n->parent] + 1);
@@ -208,7 +242,11 @@ static int read_kinds(struct compare_side *s, const json_t *list)
 		const json_t *object = json_array_get(list, i);
 		const struct pair_kind *kind = read_kind(object);
 
-		if (!kind || !read_sums(object, &s->kinds[kind->kind].sums))
+		if (!kind || !read_sums(object, s->unit, &s->kinds[kind->kind].sums))
+			return -EBADMSG;
+		if (s->unit == COMPARE_CHECKED &&
+		    !read_sums(json_object_get(object, "checked"), s->unit,
+			       &s->kinds[kind->kind].checked))
 			return -EBADMSG;
 		s->kinds[kind->kind].asked = true;
 	}
@@ -232,32 +270,96 @@ static int read_waste(struct compare_side *s, const json_t *list)
 		struct compare_waste *w = &s->waste[i];
 
 		if (!kind || !place || !json_is_boolean(spill) ||
-		    !index_of(json_object_get(object, "method"), s->method_count, &w->method) ||
-		    !read_sums(object, &w->sums))
+		    !index_of(json_object_get(object, "method"), s->method_count, &w->at.method) ||
+		    !read_sums(object, s->unit, &w->sums))
 			return -EBADMSG;
-		w->kind = kind->kind;
-		w->spill = json_is_true(spill);
-		w->place = shown(place);
-		if (!w->place)
+		w->at.kind = kind->kind;
+		w->at.spill = json_is_true(spill);
+		w->at.name = shown(place);
+		if (!w->at.name)
 			return -ENOMEM;
 		s->waste_count = i + 1;
 	}
 	return 0;
 }
 
+static bool read_unit(const json_t *c, enum compare_unit *unit)
+{
+	const char *name = json_string_value(json_object_get(c, "unit"));
+
+	for (int u = COMPARE_CPU; u <= COMPARE_CHECKED && name; u++)
+		if (strcmp(unit_names[u], name) == 0) {
+			*unit = (enum compare_unit)u;
+			return true;
+		}
+	return false;
+}
+
 static int read_comparison(struct compare_side *s, const json_t *c)
 {
 	int r;
 
-	if (!number(json_object_get(c, "cpu_ns"), NS_MAX, &s->whole_ns) || !(s->whole_ns >= 1) ||
-	    !number(json_object_get(c, "ticks"), NS_MAX, &s->ticks) || !(s->ticks >= 1))
+	if (!read_unit(c, &s->unit))
 		return -EBADMSG;
 	r = read_methods(s, json_object_get(c, "methods"));
-	if (r == 0)
+	if (r == 0 && s->unit == COMPARE_CPU) {
+		if (!number(json_object_get(c, "cpu_ns"), AMOUNT_MAX, &s->whole_ns) ||
+		    !(s->whole_ns >= 1) ||
+		    !number(json_object_get(c, "ticks"), AMOUNT_MAX, &s->ticks) || !(s->ticks >= 1))
+			return -EBADMSG;
 		r = read_nodes(s, json_object_get(c, "nodes"));
+	}
 	if (r == 0)
 		r = read_kinds(s, json_object_get(c, "kinds"));
-	return r < 0 ? r : read_waste(s, json_object_get(c, "waste"));
+	if (r == 0)
+		r = read_waste(s, json_object_get(c, "waste"));
+	return r == 0 && compare_side_is_empty(s) ? -EBADMSG : r;
+}
+
+/* "org.example.Main.find" of { "class", "method" }, or "". NULL without memory. */
+static char *read_method(const json_t *object)
+{
+	const char *class_name = json_string_value(json_object_get(object, "class"));
+	const char *method = json_string_value(json_object_get(object, "method"));
+	char name[2 * COMPARE_NAME_MAX];
+
+	if (!class_name || !method)
+		return strdup("");
+	(void)snprintf(name, sizeof(name), "%s.%s", class_name, method); /* May be cut. */
+	return shown(name);
+}
+
+/* Nothing is computed from them: what is none is left out. 0 or -ENOMEM. */
+static int read_problems(struct compare_side *s, const json_t *list)
+{
+	static const char *const members[COMPARE_PROBLEM_METHODS] = {"operation", "watch", "trap"};
+	size_t count = json_array_size(list);
+
+	count = count < COMPARE_PROBLEMS_MAX ? count : COMPARE_PROBLEMS_MAX;
+	s->problems = calloc(count + 1, sizeof(*s->problems));
+	if (!s->problems)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const json_t *object = json_array_get(list, i);
+		const char *sentence = json_string_value(json_object_get(object, "sentence"));
+		struct compare_problem *p = &s->problems[s->problem_count];
+
+		if (!sentence)
+			continue;
+		s->problem_count++;
+		for (size_t k = 0; k < PAIR_KINDS; k++)
+			p->kinds[pair_kinds[k].kind] =
+			    json_object_get(json_object_get(object, "pairs"), pair_kinds[k].name);
+		p->sentence = shown(sentence);
+		if (!p->sentence)
+			return -ENOMEM;
+		for (size_t m = 0; m < COMPARE_PROBLEM_METHODS; m++) {
+			p->methods[m] = read_method(json_object_get(object, members[m]));
+			if (!p->methods[m])
+				return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 static void read_fact(char fact[COMPARE_FACT_BYTES], const json_t *window, const char *key)
@@ -270,8 +372,9 @@ static void read_fact(char fact[COMPARE_FACT_BYTES], const json_t *window, const
 /* What people are told; nothing is computed from it but the rate. */
 static bool read_window(struct compare_side *s, const json_t *window)
 {
-	json_int_t windows =
-	    json_integer_value(json_object_get(json_object_get(window, "merged"), "windows"));
+	const json_t *merged = json_object_get(window, "merged");
+	json_int_t windows = json_integer_value(json_object_get(merged, "windows"));
+	json_int_t skipped = json_integer_value(json_object_get(merged, "skipped"));
 	json_int_t pid = json_integer_value(json_object_get(window, "pid"));
 
 	read_fact(s->id, window, "id");
@@ -280,45 +383,41 @@ static bool read_window(struct compare_side *s, const json_t *window)
 	read_fact(s->start, window, "start");
 	s->pid = pid > 0 && pid <= INT32_MAX ? (int)pid : 0;
 	s->windows = windows > 0 && windows <= UINT16_MAX ? (unsigned)windows : 1;
-	return number(json_object_get(window, "duration_s"), NS_MAX, &s->elapsed_s) &&
+	s->skipped = skipped > 0 && skipped <= UINT16_MAX ? (unsigned)skipped : 0;
+	return number(json_object_get(window, "duration_s"), AMOUNT_MAX, &s->elapsed_s) &&
 	       (s->elapsed_s == 0 || s->elapsed_s >= SECONDS_MIN);
 }
 
-/* Does it at least begin like a report? */
-static bool begins_as_object(const char *text, size_t size)
+/* What is read of a report. */
+enum { SCHEMA_MEMBER, WINDOW, COMPARISON, PROBLEMS, MEMBERS };
+
+static int find_members(struct member members[MEMBERS], const char *text, size_t size,
+			struct err *err)
 {
-	size_t at = 0;
-
-	while (at < size && strchr(" \t\r\n", text[at]) && text[at])
-		at++;
-	return at < size && text[at] == '{';
-}
-
-static json_t *parse(const char *text, size_t size, struct err *err)
-{
-	json_error_t why;
-	json_t *report = NULL;
-
 	if (size > COMPARE_REPORT_MAX)
-		(void)err_set(err, EBADMSG, "it has more than %zu MiB, and no report has",
-			      COMPARE_REPORT_MAX >> 20);
-	else if (size == 0)
-		(void)err_set(err, EBADMSG, "it is empty");
-	else if (!(report = json_loadb(text, size, 0, &why)))
-		(void)err_set(err, EBADMSG,
-			      begins_as_object(text, size) &&
-				      json_error_code(&why) == json_error_premature_end_of_input
-				  ? "it ends in the middle of a report: make it again"
-				  : "it is no JSON: use a report that was made with --format "
-				    "json");
-	return report;
+		return err_set(err, EBADMSG, "it has more than %zu MiB, and no report has",
+			       COMPARE_REPORT_MAX >> 20);
+	if (size == 0)
+		return err_set(err, EBADMSG, "it is empty");
+	if (members_find(text, size, members, MEMBERS, err) < 0)
+		return -EBADMSG;
+	for (int i = 0; i < MEMBERS; i++)
+		if (members[i].values > VALUES_MAX)
+			return err_set(err, EBADMSG,
+				       "its '%s' has more than %u values, and no report's has",
+				       members[i].name, VALUES_MAX);
+	return 0;
 }
 
-static int check_report(const json_t *report, struct err *err)
+/* NULL: it has none, or none that is JSON. */
+static json_t *parse(const struct member *m)
 {
-	const json_t *schema = json_object_get(report, "schema");
+	return m->text ? json_loadb(m->text, m->size, JSON_DECODE_ANY, NULL) : NULL;
+}
 
-	if (!json_is_object(json_object_get(report, "window")) || !json_is_integer(schema))
+static int check_report(const json_t *schema, const json_t *window, struct err *err)
+{
+	if (!json_is_object(window) || !json_is_integer(schema))
 		return err_set(err, EBADMSG,
 			       "it is no report of jxperf: use one that was made with --format "
 			       "json");
@@ -333,29 +432,36 @@ static int check_report(const json_t *report, struct err *err)
 int compare_side_read(struct compare_side *s, const char *name, const void *text, size_t size,
 		      struct err *err)
 {
-	_cleanup_json_ json_t *report = parse(text, size, err);
+	struct member members[MEMBERS] = {
+	    {.name = "schema"}, {.name = "window"}, {.name = "comparison"}, {.name = "problems"}};
+	_cleanup_json_ json_t *schema = NULL;
+	_cleanup_json_ json_t *window = NULL;
+	_cleanup_json_ json_t *comparison = NULL;
+	_cleanup_json_ json_t *problems = NULL;
 	struct compare_side side = {.pid = 0};
-	const json_t *comparison;
-	int r;
+	int r = find_members(members, text, size, err);
 
-	if (!report)
-		return -EBADMSG;
-	r = check_report(report, err);
 	if (r < 0)
 		return r;
-	comparison = json_object_get(report, "comparison");
-	if (!comparison)
+	schema = parse(&members[SCHEMA_MEMBER]);
+	window = parse(&members[WINDOW]);
+	r = check_report(schema, window, err);
+	if (r < 0)
+		return r;
+	if (!members[COMPARISON].text)
 		return err_set(err, ENODATA,
 			       "it is a report of an older jxperf, which has nothing to compare: "
 			       "make it again");
-	if (!json_is_object(comparison))
+	comparison = parse(&members[COMPARISON]);
+	if (json_is_null(comparison))
 		return err_set(err, ENODATA,
-			       "its window has no CPU time to compare: profile with kind cpu, and "
-			       "while the program runs");
+			       "its window has nothing to compare: profile while the program "
+			       "runs, and for longer");
 	(void)utf8_sanitize(side.name, sizeof(side.name), name); /* May be cut. */
-	r = read_window(&side, json_object_get(report, "window"))
-		? read_comparison(&side, comparison)
-		: -EBADMSG;
+	problems = parse(&members[PROBLEMS]);
+	r = read_window(&side, window) ? read_comparison(&side, comparison) : -EBADMSG;
+	if (r == 0)
+		r = read_problems(&side, problems);
 	if (r < 0) {
 		compare_side_release(&side);
 		return err_set(err, -r,

@@ -20,10 +20,15 @@ static void side(FILE *out, char letter, const struct compare_side *s)
 		fprintf(out, ": %u windows", s->windows);
 	else if (s->id[0])
 		fprintf(out, ": window %s (pid %d)", s->id, s->pid);
-	fprintf(out,
-		" of %s, JDK %s, from %s, %.1f s, %.1f s of CPU time (%.2f CPUs), %.0f ticks\n",
-		s->app, s->jdk, s->start, s->elapsed_s, s->whole_ns / 1e9, comparison_cpus(s),
-		s->ticks);
+	if (s->skipped > 0)
+		fprintf(out, " (%u left out: 'report' says why)", s->skipped);
+	fprintf(out, " of %s, JDK %s, from %s, %.1f s", s->app, s->jdk, s->start, s->elapsed_s);
+	if (s->unit == COMPARE_CHECKED) {
+		fputs(", not of kind cpu\n", out);
+		return;
+	}
+	fprintf(out, ", %.1f s of CPU time (%.2f CPUs), %.0f ticks\n", s->whole_ns / 1e9,
+		comparison_cpus(s), s->ticks);
 	if (comparison_compilers_ns(s) >= COMPILERS_MANY * s->whole_ns)
 		fprintf(out,
 			"   left out: %.1f s of the compilers' threads; the JVM may still be "
@@ -54,6 +59,17 @@ static void path(FILE *out, const struct comparison *c, const struct comparison_
 	fputs(row->path_length > PATH_SHOWN + 1 ? " < more\n" : "\n", out);
 }
 
+static void problem(FILE *out, const struct comparison_row *row)
+{
+	static const char *const which[2][2] = {{"", "of B, not of A"},
+						{"of A, not of B", "of both"}};
+	const char *sentence = row->problem[0] ? row->problem[0] : row->problem[1];
+
+	if (sentence)
+		fprintf(out, "    problem %s: %s\n",
+			which[row->problem[0] != NULL][row->problem[1] != NULL], sentence);
+}
+
 static void parts(FILE *out, const struct comparison *c, size_t position)
 {
 	unsigned shown = 0;
@@ -64,7 +80,7 @@ static void parts(FILE *out, const struct comparison *c, size_t position)
 		if (part->part_of != position)
 			continue;
 		fputs(shown++ ? ", " : "    of it ", out);
-		fprintf(out, "%s %.1f%% to %.1f%%", c->tree.methods[part->method].name,
+		fprintf(out, "%s %.1f%% to %.1f%%", c->tree.methods[part->at.method].name,
 			100 * part->change.share[0], 100 * part->change.share[1]);
 	}
 	if (shown > 0)
@@ -74,16 +90,17 @@ static void parts(FILE *out, const struct comparison *c, size_t position)
 static void row(FILE *out, const struct comparison *c, size_t position, unsigned rank)
 {
 	const struct comparison_row *r = &c->rows[position];
-	const char *method = c->tree.methods[r->method].name;
+	const char *method = c->tree.methods[r->at.method].name;
 
 	fprintf(out, "#%-3u %s  ", rank, word(&r->change));
 	points(out, &r->change);
 	if (r->kind) {
 		fprintf(out, "\n    %s of %s in %s\n", r->kind->title,
-			r->spill      ? "values that the compiler keeps on a stack"
-			: r->place[0] ? r->place
-				      : "memory without a name",
+			r->at.spill     ? "values that the compiler keeps on a stack"
+			: r->at.name[0] ? r->at.name
+					: "memory without a name",
 			method);
+		problem(out, r);
 		return;
 	}
 	fprintf(out, "\n    %s, its own time %.1f%% to %.1f%%\n", method, 100 * r->own.share[0],
@@ -94,6 +111,7 @@ static void row(FILE *out, const struct comparison *c, size_t position, unsigned
 		    "    other code in %s became %s by about as much: perhaps renamed, or inlined "
 		    "in another way\n",
 		    c->tree.methods[r->path[1]].name, r->change.difference < 0 ? "more" : "less");
+	problem(out, r);
 	parts(out, c, position);
 	path(out, c, r);
 }
@@ -107,10 +125,12 @@ static unsigned rows(FILE *out, const struct comparison *c, size_t limit)
 		if (!comparison_row_leads(&c->rows[i]))
 			continue;
 		if (count++ == 0)
-			fputs(
-			    "\nMethods, with what they call, and wasteful accesses: percent of CPU "
-			    "time without the compilers', in A and B, difference in points\n",
-			    out);
+			fprintf(out, "\n%s, in A and B, difference in points\n",
+				c->unit == COMPARE_CPU
+				    ? "Methods, with what they call, and wasteful accesses: "
+				      "percent of CPU time without the compilers'"
+				    : "Wasteful accesses: percent of the bytes that were checked "
+				      "for their kind");
 		if (count <= limit)
 			row(out, c, i, count);
 	}
@@ -127,7 +147,9 @@ static void kinds(FILE *out, const struct comparison *c)
 		if (!k->compared)
 			continue;
 		if (!begun)
-			fputs("\nCPU time at wasteful accesses, at least\n", out);
+			fputs(c->unit == COMPARE_CPU ? "\nCPU time at wasteful accesses, at least\n"
+						     : "\nWasteful part of the checked bytes\n",
+			      out);
 		begun = true;
 		fprintf(out, "%-14s ", pair_kinds[i].title);
 		points(out, &k->change);
@@ -141,6 +163,12 @@ static void basis(FILE *out, const struct comparison *c)
 {
 	const struct compare_work *w = &c->work;
 
+	if (c->unit == COMPARE_CHECKED) {
+		fputs("What it costs is not known: profile with kind cpu, and CPU time is "
+		      "compared.\n",
+		      out);
+		return;
+	}
 	switch (w->basis) {
 	case COMPARE_BY_OPERATIONS:
 		fprintf(out,
@@ -165,27 +193,51 @@ static void basis(FILE *out, const struct comparison *c)
 	}
 }
 
-static void footer(FILE *out, const struct comparison *c, const struct compare_gate *gate)
+/* What a part of EXAMPLE_SHARE would have had to change by. */
+static double visible(const struct comparison *c, const struct change_whole whole[2])
 {
 	struct compare_sums sums[2];
-	struct change c10;
 
 	for (int i = 0; i < 2; i++) {
-		double tick = c->whole[i].ns / c->whole[i].ticks;
+		double tick = whole[i].amount / whole[i].ticks;
 
-		sums[i].ns = EXAMPLE_SHARE * c->whole[i].ns;
-		sums[i].squares = sums[i].ns * tick;
-		sums[i].count = sums[i].ns / tick;
+		sums[i].amount = EXAMPLE_SHARE * whole[i].amount;
+		sums[i].squares = sums[i].amount * tick;
+		sums[i].count = sums[i].amount / tick;
 	}
-	c10 = change_of(sums, c->whole, &(struct change_factor){1, 0}, c->quantile);
-	fprintf(out, "\n%u methods, places and kinds were compared. ", c->looked_at);
+	return change_of(sums, whole, &(struct change_factor){1, 0}, c->quantile).high;
+}
+
+static void examples(FILE *out, const struct comparison *c)
+{
+	if (c->unit == COMPARE_CPU)
+		fprintf(out,
+			"A method of %.0f%% would have had to change by %.1f points to be "
+			"shown.\n",
+			100 * EXAMPLE_SHARE, 100 * visible(c, c->whole));
+	for (size_t i = 0; i < PAIR_KINDS && c->unit == COMPARE_CHECKED; i++) {
+		const struct comparison_kind *k = &c->kinds[pair_kinds[i].kind];
+
+		if (k->compared)
+			fprintf(out,
+				"Of %s what has %.0f%% would have had to change by %.1f points to "
+				"be shown.\n",
+				pair_kinds[i].title, 100 * EXAMPLE_SHARE,
+				100 * visible(c, k->whole));
+	}
+}
+
+static void footer(FILE *out, const struct comparison *c, const struct compare_gate *gate)
+{
 	fprintf(out,
-		"Intervals are corrected for that (Bonferroni): all of them are right\ntogether in "
-		"%g%% of comparisons, and a difference is shown where its interval excludes 0. A "
-		"method of %.0f%% would\nhave had to change by %.1f points to be shown. Shares of "
-		"one program "
-		"are taken to vary by %g%% of themselves between windows.\n",
-		100 * (1 - CHANGE_LEVEL), 100 * EXAMPLE_SHARE, 100 * c10.high, 100 * CHANGE_DRIFT);
+		"\n%u %s were compared. Intervals are corrected for that (Bonferroni): all of "
+		"them are right together\nin %g%% of comparisons, and a difference is shown where "
+		"its interval excludes 0. Shares of one program are taken\nto vary by %g%% of "
+		"themselves between windows.\n",
+		c->looked_at,
+		c->unit == COMPARE_CPU ? "methods, places and kinds" : "places and kinds",
+		100 * (1 - CHANGE_LEVEL), 100 * CHANGE_DRIFT);
+	examples(out, c);
 	basis(out, c);
 	if (gate && gate->fails)
 		fprintf(out, "\nGate: fails: %s\n", gate->reason);

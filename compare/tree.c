@@ -87,8 +87,9 @@ static uint32_t find_or_add(struct compare_tree *t, const struct places *places,
 /* Ticks of one length, as far as anybody knows. */
 static struct compare_sums sums_of(const struct compare_node *n)
 {
-	return (struct compare_sums){
-	    .ns = n->ns, .squares = n->ticks > 0 ? n->ns * n->ns / n->ticks : 0, .count = n->ticks};
+	return (struct compare_sums){.amount = n->ns,
+				     .squares = n->ticks > 0 ? n->ns * n->ns / n->ticks : 0,
+				     .count = n->ticks};
 }
 
 static int add_side(struct compare_tree *t, const struct places *places,

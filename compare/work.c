@@ -1,7 +1,6 @@
 #include "compare/work.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +29,7 @@ struct compare_work compare_work_of_operations(const struct change_whole whole[2
 
 	for (int i = 0; i < 2; i++) {
 		w.per_second[i] = per_second[i];
-		cost[i] = whole[i].ns / (elapsed_s[i] * per_second[i]);
+		cost[i] = whole[i].amount / (elapsed_s[i] * per_second[i]);
 		variance += WORK_OPERATIONS_DRIFT * WORK_OPERATIONS_DRIFT / whole[i].windows;
 	}
 	judge(&w, log(cost[1] / cost[0]), sqrt(variance));
@@ -40,8 +39,10 @@ struct compare_work compare_work_of_operations(const struct change_whole whole[2
 /* ---------------------------------------------------------------- of methods */
 
 struct ratio {
+	size_t method;
 	double logarithm; /* of p_A / p_B */
-	double variance;
+	double sampling;  /* its variance, */
+	double variance;  /* and with what the method itself drifts by */
 	double weight;
 	double share[2];
 };
@@ -66,12 +67,13 @@ static size_t collect(const struct compare_tree *t, const struct change_whole wh
 
 		if (m->own[0].count + m->own[1].count < WORK_TICKS_MIN || is_own_thread(m))
 			continue;
-		*r = (struct ratio){.variance = 0};
+		*r = (struct ratio){.method = i};
 		for (int s = 0; s < 2; s++) {
 			double ticks = fmax(m->own[s].count, HALF);
 
-			r->share[s] = m->own[s].ns / whole[s].ns;
+			r->share[s] = m->own[s].amount / whole[s].amount;
 			r->logarithm += (s == 0 ? 1 : -1) * log(ticks / whole[s].ticks);
+			r->sampling += 1 / ticks;
 			r->variance += 1 / ticks + CHANGE_DRIFT * CHANGE_DRIFT / whole[s].windows;
 		}
 		r->weight = sqrt(fmin(r->share[0], r->share[1]));
@@ -94,25 +96,57 @@ static double weight_at(const struct ratio *ratios, size_t count, double logarit
 	return sum;
 }
 
-/* The ratio that most agree with. */
-static double find_center(const struct ratio *ratios, size_t count)
+/* A ratio agrees with all from its start to its end. */
+struct edge {
+	double logarithm;
+	double weight;
+	enum { EDGE_START, EDGE_RATIO, EDGE_END } what;
+};
+
+static int compare_edges(const void *a, const void *b)
 {
-	double best = 0, most = weight_at(ratios, count, 0); /* Where all are alike: none. */
+	const struct edge *x = a, *y = b;
 
-	for (size_t i = 0; i < count; i++) {
-		double sum = weight_at(ratios, count, ratios[i].logarithm);
-
-		if (sum > most) {
-			most = sum;
-			best = ratios[i].logarithm;
-		}
-	}
-	return best;
+	if (x->logarithm != y->logarithm)
+		return x->logarithm < y->logarithm ? -1 : 1;
+	return (int)x->what - (int)y->what;
 }
 
-/* The mean of those that agree, each by how much is known of it. */
+/* Weights are summed up in another order for each ratio: by less none is heavier. */
+#define ROUNDING 1e-9
+
+/* The ratio that most agree with; none where as many agree with that nothing changed. 0 or
+ * -ENOMEM. */
+static int find_center(const struct ratio *ratios, size_t count, double *center)
+{
+	_cleanup_free_ struct edge *edges = calloc(3 * count + 1, sizeof(*edges));
+	double most = weight_at(ratios, count, 0), sum = 0;
+
+	if (!edges)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct ratio *r = &ratios[i];
+		double reach = ALIKE * sqrt(r->variance);
+
+		edges[3 * i] = (struct edge){r->logarithm - reach, r->weight, EDGE_START};
+		edges[3 * i + 1] = (struct edge){r->logarithm, 0, EDGE_RATIO};
+		edges[3 * i + 2] = (struct edge){r->logarithm + reach, -r->weight, EDGE_END};
+	}
+	qsort(edges, 3 * count, sizeof(*edges), compare_edges);
+	*center = 0;
+	for (size_t i = 0; i < 3 * count; i++) {
+		sum += edges[i].weight;
+		if (edges[i].what != EDGE_RATIO || sum <= most * (1 + ROUNDING))
+			continue;
+		most = sum;
+		*center = edges[i].logarithm;
+	}
+	return 0;
+}
+
+/* The mean of those that agree, each by how much is known of it; the sum of these weights. */
 static double mean_at(struct compare_work *w, const struct ratio *ratios, size_t count,
-		      double center, double *error)
+		      double center, double *mean)
 {
 	double sum = 0, weights = 0;
 
@@ -127,28 +161,69 @@ static double mean_at(struct compare_work *w, const struct ratio *ratios, size_t
 		for (int s = 0; s < 2; s++)
 			w->share[s] += ratios[i].share[s];
 	}
-	*error = weights > 0 ? sqrt(1 / weights) : 0;
-	return weights > 0 ? sum / weights : center;
+	*mean = weights > 0 ? sum / weights : center;
+	return weights;
+}
+
+/* A share this small drifts by as much of itself as any smaller one. */
+#define SMALL_SHARE 1e-9
+
+/* By how much the mean's logarithm moves where a method of a share, which has this part of the
+ * mean's weight, drifts: it moves with its own share, and against what that takes from or leaves to
+ * all others. */
+static double moved_by(double share, double part, unsigned windows)
+{
+	double p = fmin(fmax(share, SMALL_SHARE), 1 - SMALL_SHARE);
+
+	return change_drift(p, windows) / p * (part - p) / (1 - p);
+}
+
+/* The variance of the mean, of ticks and of what each method drifts by, whether it agrees or not:
+ * one with most of the time moves the shares of all others, which agree with each other then. */
+static double variance_of(const struct compare_tree *t, const struct change_whole whole[2],
+			  const struct ratio *ratios, size_t count, double center, double weights)
+{
+	const struct ratio *r = ratios, *end = ratios + count; /* In the order of methods. */
+	double variance = 0;
+
+	for (size_t i = 0; i < t->method_count; i++) {
+		const struct compare_method *m = &t->methods[i];
+		double part = 0;
+
+		if (r < end && r->method == i) {
+			part = agrees(r, center) ? 1 / r->variance / weights : 0;
+			variance += part * part * r++->sampling;
+		}
+		for (int s = 0; s < 2 && strcmp(m->name, COMPARE_COMPILERS) != 0; s++) {
+			double moved =
+			    moved_by(m->own[s].amount / whole[s].amount, part, whole[s].windows);
+
+			variance += moved * moved;
+		}
+	}
+	return variance;
 }
 
 int compare_work_of_methods(struct compare_work *w, const struct compare_tree *t,
 			    const struct change_whole whole[2])
 {
 	_cleanup_free_ struct ratio *ratios = calloc(t->method_count, sizeof(*ratios));
-	double center, error = 0, all = 0;
+	double center, mean, weights, all = 0;
 	size_t count;
 
-	*w = (struct compare_work){.factor = {1, 0}, .estimate = 1, .low = 0, .high = INFINITY};
+	*w = COMPARE_WORK_UNKNOWN;
 	if (!ratios)
 		return -ENOMEM;
 	count = collect(t, whole, ratios);
 	for (size_t i = 0; i < count; i++)
 		all += ratios[i].weight;
-	center = mean_at(w, ratios, count, find_center(ratios, count), &error);
+	if (find_center(ratios, count, &center) < 0)
+		return -ENOMEM;
+	weights = mean_at(w, ratios, count, center, &mean);
 	if (w->methods < WORK_METHODS_MIN)
 		return 0;
-	judge(w, center, error);
-	if (weight_at(ratios, count, center) >= WORK_AGREEMENT * all)
+	judge(w, mean, sqrt(variance_of(t, whole, ratios, count, center, weights)));
+	if (weight_at(ratios, count, mean) >= WORK_AGREEMENT * all)
 		w->basis = COMPARE_BY_METHODS;
 	else
 		w->shown = false;

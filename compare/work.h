@@ -14,9 +14,15 @@
  * of its smaller share, so that neither one method with most of the time decides, nor many with
  * little, nor what is new or gone. The group has to
  * have WORK_METHODS_MIN methods and WORK_AGREEMENT of all that count, or nothing is said.
+ *
+ * The ratio's error is of ticks and of what shares drift by (compare/change.h). The drift of one
+ * method that has most of the time moves all the others' shares by one ratio, so it counts whether
+ * that method is in the group or not. Its interval has half of CHANGE_LEVEL.
  */
 #ifndef JXPERF_COMPARE_WORK_H
 #define JXPERF_COMPARE_WORK_H
+
+#include <math.h>
 
 #include "compare/change.h"
 #include "compare/tree.h"
@@ -40,14 +46,18 @@ struct compare_work {
 	/* For rows: exactly 1 where the change is not shown and was only inferred. */
 	struct change_factor factor;
 	double estimate; /* of the factor, */
-	/* with its interval of the confidence 1 - CHANGE_LEVEL: of the largest group also where not
-	 * enough agree with it; else anything is possible. */
+	/* with its interval of the confidence 1 - CHANGE_LEVEL / 2: of the largest group also where
+	 * not enough agree with it; else anything is possible. */
 	double low, high;
 	bool shown;           /* it excludes 1 */
 	double per_second[2]; /* operations; else 0 */
 	unsigned methods;     /* that agree, */
 	double share[2];      /* and their part of the CPU time */
 };
+
+/* Nothing is known. */
+#define COMPARE_WORK_UNKNOWN \
+	((struct compare_work){.factor = {1, 0}, .estimate = 1, .low = 0, .high = INFINITY})
 
 struct compare_work compare_work_of_operations(const struct change_whole whole[2],
 					       const double elapsed_s[2],

@@ -9,7 +9,6 @@
 #include "client/command/diff_side.h"
 #include "client/command/parse.h"
 #include "client/command/values.h"
-#include "client/daemon/exchange.h"
 #include "client/output/output.h"
 #include "common/arguments.h"
 #include "common/cleanup.h"
@@ -19,7 +18,8 @@
 #define TEXT_ROWS 10u
 #define JSON_ROWS 1000u
 
-#define DIFF_SCHEMA 1
+/* 1 had the difference of checked bytes that daemons made, "cpu" beside it. */
+#define DIFF_SCHEMA 2
 
 struct diff_options {
 	const char *app;
@@ -66,57 +66,17 @@ static const struct argument_option diff_arguments[] = {
 
 /* ---------------------------------------------------------------- what there is */
 
-/* All that is known of the two; empty where it is not. */
 struct found {
-	Jxp__ControlReply *bytes; /* the daemon's difference of checked bytes */
 	struct compare_side sides[2];
 	struct comparison comparison;
-	bool compared; /* the comparison is there */
 	struct compare_gate gate;
 };
 
 static void found_release(struct found *f)
 {
-	exchange_free_reply(&f->bytes);
 	comparison_release(&f->comparison);
 	compare_side_release(&f->sides[0]);
 	compare_side_release(&f->sides[1]);
-}
-
-static int compare_bytes(struct client *c, const struct diff_options *o,
-			 const struct diff_side sides[2], Jxp__ControlReply **reply,
-			 struct err *err)
-{
-	Jxp__DiffRequest diff = JXP__DIFF_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
-	Jxp__Selection selections[2] = {sides[0].selection, sides[1].selection};
-
-	diff.a = &selections[0];
-	diff.b = &selections[1];
-	diff.format = o->format;
-	diff.rows = o->rows;
-	request.body_case = JXP__CONTROL_REQUEST__BODY_DIFF;
-	request.diff = &diff;
-	return exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DOCUMENT, reply, err);
-}
-
-/* Windows without CPU time have a difference all the same, unless it has to be one of that. */
-static int compare_cpu(struct client *c, const struct diff_options *o,
-		       const struct diff_side sides[2], struct found *f, struct err *err)
-{
-	bool needed = !f->bytes || o->fail_above > 0 || o->operations[0] > 0;
-
-	for (int i = 0; i < 2; i++) {
-		int r = diff_side_load(&sides[i], c, &f->sides[i], err);
-
-		if (r == -ENODATA && !needed)
-			return 0;
-		if (r < 0)
-			return r;
-	}
-	f->compared = true;
-	return comparison_init(&f->comparison, f->sides,
-			       o->operations[0] > 0 ? o->operations : NULL, err);
 }
 
 static int find(struct client *c, const struct diff_options *o, const struct diff_side sides[2],
@@ -124,10 +84,11 @@ static int find(struct client *c, const struct diff_options *o, const struct dif
 {
 	int r = 0;
 
-	if (!sides[0].file && !sides[1].file)
-		r = compare_bytes(c, o, sides, &f->bytes, err);
+	for (int i = 0; i < 2 && r == 0; i++)
+		r = diff_side_load(&sides[i], c, &f->sides[i], err);
 	if (r == 0)
-		r = compare_cpu(c, o, sides, f, err);
+		r = comparison_init(&f->comparison, f->sides,
+				    o->operations[0] > 0 ? o->operations : NULL, err);
 	if (r == 0 && o->fail_above > 0)
 		f->gate = compare_gate_judge(&f->comparison, o->fail_above);
 	return r;
@@ -140,40 +101,17 @@ static const struct compare_gate *gate_of(const struct diff_options *o, const st
 	return o->fail_above > 0 ? &f->gate : NULL;
 }
 
-static void write_text(FILE *out, const struct diff_options *o, const struct found *f)
-{
-	if (f->compared)
-		compare_text_write(out, &f->comparison, gate_of(o, f),
-				   o->rows ? o->rows : TEXT_ROWS);
-	if (f->compared && f->bytes)
-		fputs("\n------------------------------ the same windows by checked bytes "
-		      "------------------------------\n\n",
-		      out);
-	if (f->bytes)
-		(void)fwrite(f->bytes->document->text.data, 1, f->bytes->document->text.len, out);
-}
-
-/* The daemon's document, or an empty one. NULL: it is none, or there is no memory. */
-static json_t *document_json(const struct found *f)
-{
-	return f->bytes ? json_loadb((const char *)f->bytes->document->text.data,
-				     f->bytes->document->text.len, 0, NULL)
-			: json_pack("{s:i, s:{}}", "schema", DIFF_SCHEMA, "diff");
-}
-
 static int write_json(FILE *out, const struct diff_options *o, const struct found *f)
 {
-	json_t *document = document_json(f);
-	json_t *diff = json_object_get(document, "diff");
-	int r = json_is_object(diff) ? 0 : -1;
+	bool cpu = f->comparison.unit == COMPARE_CPU;
+	json_t *compared =
+	    compare_json(&f->comparison, gate_of(o, f), o->rows ? o->rows : JSON_ROWS);
+	json_t *document =
+	    json_pack("{s:i, s:{s:s, s:o, s:o}}", "schema", DIFF_SCHEMA, "diff", "unit",
+		      cpu ? "cpu" : "bytes", "cpu", cpu ? compared : json_null(), "bytes",
+		      cpu ? json_null() : compared);
+	int r = document ? json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : -1;
 
-	if (r == 0)
-		r = json_object_set_new(diff, "cpu",
-					f->compared ? compare_json(&f->comparison, gate_of(o, f),
-								   o->rows ? o->rows : JSON_ROWS)
-						    : json_null());
-	if (r == 0)
-		r = json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	json_decref(document);
 	return r < 0 || fputc('\n', out) == EOF ? -ENOMEM : 0;
 }
@@ -189,7 +127,8 @@ static int render(const struct diff_options *o, const struct found *f, char **te
 	if (o->format == JXP__FORMAT__FORMAT_JSON)
 		r = write_json(out, o, f);
 	else
-		write_text(out, o, f);
+		compare_text_write(out, &f->comparison, gate_of(o, f),
+				   o->rows ? o->rows : TEXT_ROWS);
 	if (fclose(out) != 0 || r < 0)
 		return err_set(err, ENOMEM, "out of memory for the difference");
 	return 0;
@@ -215,7 +154,7 @@ static int diff(struct client *c, const struct diff_options *o, const char *cons
 		int *status, struct err *err)
 {
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
-	_cleanup_(found_release) struct found found = {.bytes = NULL};
+	_cleanup_(found_release) struct found found = {.gate = {.above = 0}};
 	_cleanup_free_ char *text = NULL;
 	struct diff_side sides[2];
 	size_t size = 0;

@@ -15,7 +15,8 @@
 static bool same_kinds(const struct window_result *a, const struct window_result *b)
 {
 	return memcmp(a->request.kinds, b->request.kinds, sizeof(a->request.kinds)) == 0 &&
-	       a->request.objects == b->request.objects && a->request.numa == b->request.numa;
+	       a->request.objects == b->request.objects && a->request.numa == b->request.numa &&
+	       a->request.cpu == b->request.cpu;
 }
 
 static bool same_nodes(const struct numa_topology *a, const struct numa_topology *b)
@@ -221,7 +222,6 @@ static int add_ticks(struct window_result *to, const struct window_result *w,
 	saturate_add(&c->beside.span_ns, from->beside.span_ns);
 	c->beside.gc_ns += weight * from->beside.gc_ns;
 	c->beside.jit_ns += weight * from->beside.jit_ns;
-	to->request.cpu |= w->request.cpu;
 	to->request.loops |= w->request.loops;
 	return r < 0 ? r : loop_merge_add(&to->loops, &w->loops, map, weight);
 }
@@ -237,7 +237,7 @@ static int add_profiles(struct merge *m, const struct window_result *w)
 	int r;
 
 	if (fold) {
-		pair_merge_fold(m->facts, to->profile.pair_count);
+		pair_merge_fold(m->facts);
 		object_merge_fold(&m->objects, m->facts, to->objects.site_count);
 	}
 	r = names_map_init(&map, &to->profile, &w->profile, NAMES_WITH_LINES, to->losses);

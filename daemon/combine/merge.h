@@ -27,15 +27,14 @@
  * for. All of it is divided by one number in the end, so that the merge's own K is the sum of the
  * windows'. A window without ticks (kept before they were counted) has no part in it. Ticks as a
  * profile (kind cpu), and the CPU time of the collector's and the compilers' threads, are parts of
- * K_w and weighted in the same way, where numbers of ticks are just added up; windows with and
- * without that kind are merged.
+ * K_w and weighted in the same way, where numbers of ticks are just added up.
  *
  * Variances. Observations of weights v x have the effective number (sum v x)^2 / sum v^2 x^2
  * (Kish), as in one window. What windows of a program differ by beyond that is in the facts of the
  * result (daemon/combine/batches.h), and reports take the wider interval. For CPU time that is a
  * design effect of the kind, by which the intervals of its pairs are widened, too.
  *
- * Takes what the merged profile takes, 152 bytes more for each pair, 144 for each site, and the map
+ * Takes what the merged profile takes, 24 bytes more for each pair, 144 for each site, and the map
  * of the window that is being added. Bounded as one window's profile is.
  */
 #ifndef JXPERF_DAEMON_COMBINE_MERGE_H

@@ -11,19 +11,14 @@
 #include "daemon/profile/estimate.h"
 
 /* Room for the sums of the newest pair. */
-static int reserve(struct pair_merge *m, struct window_merged *facts, size_t count)
+static int reserve(struct pair_merge *m, size_t count)
 {
-	size_t before = m->capacity, batches_before = m->batch_capacity;
+	size_t before = m->capacity;
 	int r = array_reserve(&m->pairs, &m->capacity, count, sizeof(*m->pairs));
 
 	if (r < 0)
 		return r;
 	memset(m->pairs + before, 0, (m->capacity - before) * sizeof(*m->pairs));
-	r = array_reserve(&facts->pairs, &m->batch_capacity, count, sizeof(*facts->pairs));
-	if (r < 0)
-		return r;
-	memset(facts->pairs + batches_before, 0,
-	       (m->batch_capacity - batches_before) * sizeof(*facts->pairs));
 	return 0;
 }
 
@@ -35,7 +30,7 @@ static void add_cpu(struct cpu_sums *to, const struct cpu_sums *from, double wei
 
 static int add_pair(struct pair_merge *m, struct window_result *to, const struct window_result *w,
 		    const struct names_map *map, const struct pair *pair,
-		    const struct pair_weights *weights, unsigned batch)
+		    const struct pair_weights *weights)
 {
 	struct pair known = {.kind = pair->kind,
 			     .region = pair->region,
@@ -58,7 +53,7 @@ static int add_pair(struct pair_merge *m, struct window_result *to, const struct
 		return 0;
 	}
 	if (r == 0)
-		r = reserve(m, to->merged, (size_t)position + 1);
+		r = reserve(m, (size_t)position + 1);
 	if (r < 0)
 		return r;
 	added = &to->profile.pairs[position];
@@ -68,7 +63,6 @@ static int add_pair(struct pair_merge *m, struct window_result *to, const struct
 	m->pairs[position].checked += weight * (double)pair->checked_bytes;
 	m->pairs[position].wasteful += weight * (double)pair->wasteful_bytes;
 	m->pairs[position].squares += weight * weight * (double)pair->wasteful_squares;
-	to->merged->pairs[position][batch] += weight * (double)pair->wasteful_bytes;
 	return 0;
 }
 
@@ -102,7 +96,7 @@ int pair_merge_add(struct pair_merge *m, struct window_result *to, const struct 
 	int r = 0;
 
 	for (size_t i = 0; i < w->profile.pair_count && r == 0; i++)
-		r = add_pair(m, to, w, map, &w->profile.pairs[i], weights, batch);
+		r = add_pair(m, to, w, map, &w->profile.pairs[i], weights);
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		Jxp__Kind kind = pair_kinds[i].kind;
 		const struct totals *from = &w->profile.kinds[kind].application;
@@ -117,7 +111,7 @@ int pair_merge_add(struct pair_merge *m, struct window_result *to, const struct 
 	return r;
 }
 
-void pair_merge_fold(struct window_merged *facts, size_t pairs)
+void pair_merge_fold(struct window_merged *facts)
 {
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		batches_fold(facts->checked[pair_kinds[i].kind]);
@@ -125,8 +119,6 @@ void pair_merge_fold(struct window_merged *facts, size_t pairs)
 		batches_fold(facts->cpu[pair_kinds[i].kind]);
 	}
 	batches_fold(facts->wholes);
-	for (size_t i = 0; i < pairs; i++)
-		batches_fold(facts->pairs[i]);
 }
 
 static uint64_t rounded(double sum)
@@ -225,7 +217,6 @@ void pair_merge_finish(struct pair_merge *m, struct window_result *to,
 		pair->checked_bytes = rounded(scale * m->pairs[i].checked);
 		pair->wasteful_bytes = rounded(scale * m->pairs[i].wasteful);
 		pair->wasteful_squares = rounded(scale * scale * m->pairs[i].squares);
-		scale_batches(to->merged->pairs[i], scale);
 	}
 }
 

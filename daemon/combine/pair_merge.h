@@ -32,7 +32,6 @@ struct pair_weights {
 struct pair_merge {
 	struct pair_sums *pairs; /* of each pair of the merge's profile */
 	size_t capacity;
-	size_t batch_capacity; /* of the facts' pairs */
 	struct kind_sums kinds[KIND_VALUES];
 };
 
@@ -42,7 +41,7 @@ int pair_merge_add(struct pair_merge *m, struct window_result *to, const struct 
 		   const struct names_map *map, const struct pair_weights *weights, unsigned batch);
 
 /* The batches of facts became half as many. */
-void pair_merge_fold(struct window_merged *facts, size_t pairs);
+void pair_merge_fold(struct window_merged *facts);
 
 /* Everything into the profile of to and its facts, times scale. The counters of to are final. */
 void pair_merge_finish(struct pair_merge *m, struct window_result *to,

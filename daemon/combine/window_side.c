@@ -9,6 +9,7 @@
 #include "common/cleanup.h"
 #include "common/utf8.h"
 #include "daemon/combine/names.h"
+#include "daemon/profile/estimate.h"
 
 #define LABEL_BYTES (3 * COMPARE_NAME_MAX)
 
@@ -209,25 +210,19 @@ static int compare_waste(const void *a, const void *b)
 {
 	const struct compare_waste *x = a, *y = b;
 
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->method != y->method)
-		return x->method < y->method ? -1 : 1;
-	if (x->spill != y->spill)
-		return x->spill ? 1 : -1;
-	return strcmp(x->place, y->place);
+	return compare_place_order(&x->at, &y->at);
 }
 
-static int by_time(const void *a, const void *b)
+static int by_amount(const void *a, const void *b)
 {
 	const struct compare_waste *x = a, *y = b;
 
-	if (x->sums.ns != y->sums.ns)
-		return x->sums.ns > y->sums.ns ? -1 : 1;
+	if (x->sums.amount != y->sums.amount)
+		return x->sums.amount > y->sums.amount ? -1 : 1;
 	return compare_waste(a, b);
 }
 
-/* Equal ones become one; those with most time stay. */
+/* Equal ones become one; the largest stay. */
 static void sum_waste(struct compare_side *s)
 {
 	size_t kept = 0;
@@ -238,22 +233,48 @@ static void sum_waste(struct compare_side *s)
 
 		if (kept > 0 && compare_waste(&s->waste[kept - 1], w) == 0) {
 			compare_sums_add(&s->waste[kept - 1].sums, &w->sums);
-			free(w->place);
+			free(w->at.name);
 		} else {
 			s->waste[kept++] = *w;
 		}
 	}
-	qsort(s->waste, kept, sizeof(*s->waste), by_time);
+	qsort(s->waste, kept, sizeof(*s->waste), by_amount);
 	s->waste_omitted = kept > COMPARE_WASTE_MAX ? kept - COMPARE_WASTE_MAX : 0;
 	for (s->waste_count = kept; s->waste_count > COMPARE_WASTE_MAX;)
-		free(s->waste[--s->waste_count].place);
+		free(s->waste[--s->waste_count].at.name);
 }
 
-static struct compare_sums sums_of(const struct cpu_sums *cpu, uint64_t count)
+static struct compare_sums cpu_sums(const struct cpu_sums *cpu, uint64_t count)
 {
 	if (!(cpu->ns > 0) || !(cpu->squares > 0))
 		return (struct compare_sums){.count = (double)count};
 	return (struct compare_sums){cpu->ns, cpu->squares, (double)count};
+}
+
+static struct compare_sums byte_sums(uint64_t bytes, double squares, uint64_t count)
+{
+	if (bytes == 0 || !(squares > 0))
+		return (struct compare_sums){.count = (double)count};
+	return (struct compare_sums){(double)bytes, squares, (double)count};
+}
+
+/* By how much the windows of a merge differ more than sampling makes them: observations are as if
+ * they were so many times as large. */
+static struct compare_sums widened(const struct maker *m, Jxp__Kind kind, struct compare_sums sums)
+{
+	sums.squares *= m->side->unit == COMPARE_CPU
+			    ? window_result_cpu_whole(m->window, kind).design_effect
+			    : window_result_design_effect(m->window, kind);
+	return sums;
+}
+
+static struct compare_sums sums_of(const struct maker *m, const struct pair *pair)
+{
+	return widened(m, (Jxp__Kind)pair->kind,
+		       m->side->unit == COMPARE_CPU
+			   ? cpu_sums(&pair->cpu, pair->wasteful_count)
+			   : byte_sums(pair->wasteful_bytes, (double)pair->wasteful_squares,
+				       pair->wasteful_count));
 }
 
 static int add_pair(struct maker *m, const struct pair *pair)
@@ -265,19 +286,53 @@ static int add_pair(struct maker *m, const struct pair *pair)
 	char label[LABEL_BYTES], fit[COMPARE_NAME_MAX];
 	int r;
 
-	*w = (struct compare_waste){.kind = (Jxp__Kind)pair->kind,
-				    .spill = is_spill(pair, &l),
-				    .sums = sums_of(&pair->cpu, pair->wasteful_count)};
-	r = name_method(m, cct_node_method(&m->names.cct, node), &w->method);
+	*w = (struct compare_waste){
+	    .at = {.kind = (Jxp__Kind)pair->kind, .spill = is_spill(pair, &l)},
+	    .sums = sums_of(m, pair)};
+	r = name_method(m, cct_node_method(&m->names.cct, node), &w->at.method);
 	if (r < 0)
 		return r;
 	name_place(&m->names, &l, label);
-	(void)utf8_sanitize(fit, sizeof(fit), w->spill ? "" : label); /* May be cut. */
-	w->place = strdup(fit);
-	if (!w->place)
+	(void)utf8_sanitize(fit, sizeof(fit), w->at.spill ? "" : label); /* May be cut. */
+	w->at.name = strdup(fit);
+	if (!w->at.name)
 		return -ENOMEM;
 	s->waste_count++;
 	return 0;
+}
+
+/* Pairs that did not fit the window's table are in the totals only: what is known of the others'
+ * squares stands for them, too. */
+static double wasteful_squares(const struct profile *p, Jxp__Kind kind)
+{
+	double squares = 0, bytes = 0;
+
+	for (size_t i = 0; i < p->pair_count; i++) {
+		if (p->pairs[i].kind != kind)
+			continue;
+		squares += (double)p->pairs[i].wasteful_squares;
+		bytes += (double)p->pairs[i].wasteful_bytes;
+	}
+	return squares *
+	       estimate_fraction((double)p->kinds[kind].application.wasteful_bytes, bytes);
+}
+
+static void add_kind(struct maker *m, Jxp__Kind kind)
+{
+	const struct profile *p = &m->window->profile;
+	const struct totals *t = &p->kinds[kind].application;
+	struct compare_side *s = m->side;
+
+	s->kinds[kind].asked = m->window->request.kinds[kind];
+	if (s->unit == COMPARE_CPU) {
+		s->kinds[kind].sums =
+		    widened(m, kind, cpu_sums(&t->wasteful_cpu, t->wasteful_count));
+		return;
+	}
+	s->kinds[kind].sums = widened(
+	    m, kind, byte_sums(t->wasteful_bytes, wasteful_squares(p, kind), t->wasteful_count));
+	s->kinds[kind].checked =
+	    widened(m, kind, byte_sums(t->checked_bytes, (double)t->sum_squares, t->count));
 }
 
 static int add_waste(struct maker *m)
@@ -285,13 +340,8 @@ static int add_waste(struct maker *m)
 	const struct profile *p = &m->window->profile;
 	int r = 0;
 
-	for (size_t i = 0; i < PAIR_KINDS; i++) {
-		Jxp__Kind kind = pair_kinds[i].kind;
-		const struct totals *t = &p->kinds[kind].application;
-
-		m->side->kinds[kind].asked = m->window->request.kinds[kind];
-		m->side->kinds[kind].sums = sums_of(&t->wasteful_cpu, t->wasteful_count);
-	}
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		add_kind(m, pair_kinds[i].kind);
 	for (size_t i = 0; i < p->pair_count && r == 0; i++)
 		if (p->pairs[i].wasteful_count > 0)
 			r = add_pair(m, &p->pairs[i]);
@@ -317,13 +367,13 @@ static int make(struct maker *m)
 	s->waste = calloc(m->window->profile.pair_count + 1, sizeof(*s->waste));
 	if (!m->methods || !m->nodes || !s->methods || !s->nodes || !s->waste)
 		return -ENOMEM;
-	r = add_contexts(m);
+	r = s->unit == COMPARE_CPU ? add_contexts(m) : 0;
 	return r < 0 ? r : add_waste(m);
 }
 
 static void scale(struct compare_sums *sums, double by)
 {
-	sums->ns *= by;
+	sums->amount *= by;
 	sums->squares *= by * by;
 }
 
@@ -342,7 +392,7 @@ static void take_own_time(struct compare_side *s, const struct window_result *w)
 		scale(&s->kinds[kind].sums, pairs[kind]);
 	}
 	for (size_t i = 0; i < s->waste_count; i++)
-		scale(&s->waste[i].sums, pairs[s->waste[i].kind]);
+		scale(&s->waste[i].sums, pairs[s->waste[i].at.kind]);
 }
 
 int window_side_init(struct compare_side *s, const struct window_result *w)
@@ -351,17 +401,21 @@ int window_side_init(struct compare_side *s, const struct window_result *w)
 	struct cpu_sum all = cpu_profile_all(&w->cpu);
 	int r;
 
-	*s = (struct compare_side){.windows = w->merged ? w->merged->windows : 1};
-	if (!w->request.cpu || all.samples == 0 || !(all.ns > 0))
+	*s = (struct compare_side){.windows = w->merged ? w->merged->windows : 1,
+				   .skipped = w->merged ? w->merged->skipped : 0,
+				   .elapsed_s = (double)window_result_elapsed_ns(w) / 1e9,
+				   .pid = (int)w->pid,
+				   .unit = w->request.cpu ? COMPARE_CPU : COMPARE_CHECKED};
+	if (s->unit == COMPARE_CPU && (all.samples == 0 || !(all.ns > 0)))
 		return 0;
-	s->whole_ns = window_result_whole_ns(w);
-	s->ticks = cpu_profile_ticks_of(&w->cpu, s->whole_ns);
-	s->elapsed_s = (double)window_result_elapsed_ns(w) / 1e9;
-	s->pid = (int)w->pid;
+	if (s->unit == COMPARE_CPU) {
+		s->whole_ns = window_result_whole_ns(w);
+		s->ticks = cpu_profile_ticks_of(&w->cpu, s->whole_ns);
+	}
 	r = make(&m);
-	if (r < 0)
+	if (r < 0 || compare_side_is_empty(s))
 		compare_side_release(s);
-	else
+	else if (s->unit == COMPARE_CPU)
 		take_own_time(s, w);
 	return r;
 }

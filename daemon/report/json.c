@@ -73,15 +73,15 @@ static json_t *window_json(const struct report_model *m)
 	return with_merged(with_schedule(window, &w->request.schedule), w->merged);
 }
 
-/* What another window's is compared with, whatever is wanted of the rest; null in a window without
- * ticks. */
+/* What another window's is compared with, whatever is wanted of the rest; null in a window that
+ * has nothing. */
 static json_t *comparison_json(const struct window_result *w)
 {
 	_cleanup_(compare_side_release) struct compare_side side;
 
 	if (window_side_init(&side, w) < 0)
 		return NULL;
-	return side.whole_ns > 0 ? compare_side_json(&side) : json_null();
+	return compare_side_is_empty(&side) ? json_null() : compare_side_json(&side);
 }
 
 static json_t *document_json(struct json_writer *writer, size_t limit)

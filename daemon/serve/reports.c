@@ -7,20 +7,17 @@
 
 #include "common/cleanup.h"
 #include "daemon/answer/selection.h"
-#include "daemon/report/diff/diff_report.h"
 #include "daemon/report/report.h"
 #include "daemon/store/clock_trust.h"
 
-/* What is asked for: the report of one selection, which may be compared with another one, or the
- * difference of two. */
+/* What is asked for: the report of one selection, whose loops may be compared with another one's.
+ */
 struct asked {
 	struct engine *engine;
 	struct window_asker asker;
 	struct selection side[2];
 	unsigned sides;
-	struct report_wanted wanted; /* of a report */
-	Jxp__Format format;          /* of a difference, */
-	uint32_t rows;               /* and its rows; 0: the format's default */
+	struct report_wanted wanted;
 };
 
 /* ---------------------------------------------------------------- what is meant */
@@ -149,21 +146,6 @@ static int write_compared(void *arg, const atomic_bool *cancelled, size_t max_by
 		     : report_new_unless(cancelled, *about, &a->wanted, max_bytes, text, size, err);
 }
 
-static int write_diff(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
-		      size_t *size, const struct window_result **about, struct err *err)
-{
-	struct asked *a = arg;
-	const struct window_result *w[2];
-	int r = 0;
-
-	(void)about; /* It is of two. */
-	for (unsigned i = 0; i < 2 && r == 0; i++)
-		r = selection_load(&a->side[i], cancelled, &w[i], err);
-	return r < 0 ? r
-		     : diff_new_unless(cancelled, w[0], w[1], a->format, a->rows, max_bytes, text,
-				       size, err);
-}
-
 /* ---------------------------------------------------------------- requests */
 
 static struct asked *new_asked(struct connection *c)
@@ -226,23 +208,4 @@ void reports_send_report(struct connection *c, const Jxp__ReportRequest *request
 	if (r == 0 && request->baseline[0])
 		r = add_baseline(a, c, request, &err);
 	send_job(c, a, a->sides == 2 ? write_compared : write_report, r, &err);
-}
-
-void reports_send_diff(struct connection *c, const Jxp__DiffRequest *request)
-{
-	struct asked *a = new_asked(c);
-	struct err err;
-	int r;
-
-	if (!a)
-		return;
-	a->format = request->format;
-	a->rows = request->rows;
-	r = diff_check_format(request->format, &err);
-	for (unsigned i = 0; i < 2 && r == 0; i++) {
-		const Jxp__Selection *wanted = i == 0 ? request->a : request->b;
-
-		r = add_side(a, c, wanted ? wanted->window : "", wanted, &err);
-	}
-	send_job(c, a, write_diff, r, &err);
 }

@@ -1,14 +1,13 @@
 /*
- * Reports and differences that a client asks for: what is meant by the request, and the job that
- * has it written (daemon/answer/render.h), from what is in memory and what is kept alike.
+ * Reports that a client asks for: what is meant by the request, and the job that has it written
+ * (daemon/answer/render.h), from what is in memory and what is kept alike.
  */
 #ifndef JXPERF_DAEMON_SERVE_REPORTS_H
 #define JXPERF_DAEMON_SERVE_REPORTS_H
 
 #include "daemon/serve/connection.h"
 
-/* Answer the request of the connection, at once or when the text is there. */
+/* Answers the request of the connection, at once or when the text is there. */
 void reports_send_report(struct connection *c, const Jxp__ReportRequest *request);
-void reports_send_diff(struct connection *c, const Jxp__DiffRequest *request);
 
 #endif

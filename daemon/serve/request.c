@@ -190,18 +190,6 @@ static void handle_report(struct connection *c, const Jxp__ControlRequest *reque
 	reports_send_report(c, request->report);
 }
 
-static void handle_diff(struct connection *c, const Jxp__ControlRequest *request)
-{
-	const Jxp__DiffRequest *diff = request->diff;
-	char windows[WINDOW_LABEL_BYTES];
-
-	/* May be cut. */
-	(void)snprintf(windows, sizeof(windows), "%s %s", diff->a ? diff->a->window : "",
-		       diff->b ? diff->b->window : "");
-	connection_name_request(c, "diff", 0, windows);
-	reports_send_diff(c, diff);
-}
-
 static void describe_thread(Jxp__ThreadState *state, Jxp__WatchedRegister *registers,
 			    Jxp__WatchedRegister **pointers, const struct watched_thread *t)
 {
@@ -308,7 +296,6 @@ void request_handle(struct connection *c, const Jxp__ControlRequest *request)
 	    [JXP__CONTROL_REQUEST__BODY_CHECK] = handle_check,
 	    [JXP__CONTROL_REQUEST__BODY_RELOAD] = handle_reload,
 	    [JXP__CONTROL_REQUEST__BODY_WAIT] = handle_wait,
-	    [JXP__CONTROL_REQUEST__BODY_DIFF] = handle_diff,
 	};
 	unsigned body = (unsigned)request->body_case;
 	struct err err;

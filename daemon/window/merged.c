@@ -30,7 +30,6 @@ void window_merged_free(struct window_merged *m)
 {
 	if (!m)
 		return;
-	free(m->pairs);
 	free(m->sites);
 	free(m);
 }

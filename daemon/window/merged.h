@@ -65,7 +65,6 @@ struct window_merged {
 	unsigned batches;
 	double checked[KIND_VALUES][MERGED_BATCHES];
 	double wasteful[KIND_VALUES][MERGED_BATCHES];
-	double (*pairs)[MERGED_BATCHES];         /* wasteful bytes of each pair of the profile; */
 	double heap[MERGED_BATCHES];             /* what object_profile_whole is, */
 	double (*sites)[MERGED_BATCHES];         /* and the metric of each allocation site */
 	double wholes[MERGED_BATCHES];           /* likewise CPU time, */

@@ -53,7 +53,6 @@ struct loop_growth {
 	bool known;    /* the baseline has looked at it */
 	double baseline, growth;
 	struct interval ci95; /* of growth */
-	double p;             /* of one test */
 	bool significant;     /* among all of the window's */
 	size_t rank;          /* without a baseline */
 };

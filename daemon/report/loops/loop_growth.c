@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "common/cleanup.h"
-#include "daemon/combine/difference.h"
+#include "compare/change.h"
 #include "daemon/combine/names.h"
-#include "daemon/combine/share.h"
+
+/* Of an interval that is shown, whatever else is compared: 95%. */
+#define SHOWN_QUANTILE 1.959964
 
 enum side { BASELINE, NOW, SIDES };
 
@@ -19,7 +21,7 @@ struct growing {
 	struct profile names;
 	struct names_map map[SIDES];
 	uint64_t losses[LOSS_MAX]; /* of names that did not fit: their loops are not met */
-	struct share_whole whole[SIDES];
+	struct change_whole whole[SIDES];
 	struct cpu_sum *inclusive; /* in the baseline, by loop of the report */
 };
 
@@ -37,14 +39,12 @@ static int init(struct growing *g)
 	for (int i = 0; i < SIDES; i++) {
 		const struct window_result *w = g->window[i];
 		double ns = window_result_whole_ns(w);
-		double ticks = cpu_profile_ticks_of(&w->cpu, ns);
 		int r =
 		    names_map_init(&g->map[i], &g->names, &w->profile, NAMES_OF_METHODS, g->losses);
 
 		if (r < 0)
 			return r;
-		g->whole[i] = (struct share_whole){
-		    .sum = ns, .squares = ticks > 0 ? ns * ns / ticks : 0, .windows = 1};
+		g->whole[i] = (struct change_whole){ns, cpu_profile_ticks_of(&w->cpu, ns), 1};
 	}
 	return g->inclusive ? 0 : -ENOMEM;
 }
@@ -140,29 +140,27 @@ static int inclusive_before(struct growing *g)
 
 /* ---------------------------------------------------------------- tests */
 
-static struct share_part part_of(const struct share_whole *whole, const struct cpu_sum *sum)
+static struct compare_sums sums_of(const struct change_whole *whole, const struct cpu_sum *sum)
 {
-	double ns = fmin(sum->ns, whole->sum), squares = ns * whole->squares / whole->sum;
+	double ns = fmin(sum->ns, whole->amount);
 
-	return (struct share_part){
-	    .sum = ns, .squares = squares, .products = squares, .count = sum->samples};
+	return (struct compare_sums){ns, ns * whole->amount / whole->ticks, (double)sum->samples};
 }
 
-/* known: the baseline would tell if it had taken little there. */
-static void compare(const struct growing *g, size_t rank, bool *known, struct share_comparison *out)
+/* What its loop took before and takes now; known: the baseline would tell if it had taken little
+ * there. */
+static void find_sums(const struct growing *g, const struct report_loop *row, bool *known,
+		      struct compare_sums out[SIDES])
 {
-	const struct report_loop *row = &g->l->rows[rank];
-	struct cpu_sum now = row->row->own, before = g->inclusive[rank];
-	struct share_part part[SIDES];
+	struct cpu_sum now = row->row->own, before = g->inclusive[row - g->l->rows];
 
 	*known = true;
 	if (row->calls)
-		now.ns = row->inclusive_fraction * g->whole[NOW].sum;
+		now.ns = row->inclusive_fraction * g->whole[NOW].amount;
 	else
 		*known = own_before(g, &row->row->key, &before);
-	part[BASELINE] = part_of(&g->whole[BASELINE], &before);
-	part[NOW] = part_of(&g->whole[NOW], &now);
-	share_compare(part, g->whole, out);
+	out[BASELINE] = sums_of(&g->whole[BASELINE], &before);
+	out[NOW] = sums_of(&g->whole[NOW], &now);
 }
 
 static bool is_tested(const struct report_loop *row, double before)
@@ -170,49 +168,37 @@ static bool is_tested(const struct report_loop *row, double before)
 	return row->fraction >= LOOP_CPU_MIN || row->calls || before >= LOOP_CPU_MIN;
 }
 
-static int by_p(const void *x, const void *y)
-{
-	const struct report_loop *a = *(struct report_loop *const *)x;
-	const struct report_loop *b = *(struct report_loop *const *)y;
-
-	if (a->growth.p != b->growth.p)
-		return a->growth.p < b->growth.p ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
 static int test(struct growing *g)
 {
-	size_t all = g->l->count;
-	_cleanup_free_ struct report_loop **tested = calloc(all + 1, sizeof(struct report_loop *));
-	_cleanup_free_ double *p = calloc(all + 1, sizeof(*p));
-	unsigned count = 0;
+	static const struct change_factor one = {1, 0};
+	struct compare_sums(*sums)[SIDES] = calloc(g->l->count + 1, sizeof(*sums));
+	unsigned tested = 0;
+	double quantile;
 
-	if (!tested || !p)
+	if (!sums)
 		return -ENOMEM;
-	for (size_t i = 0; i < all; i++) {
-		struct loop_growth *growth = &g->l->rows[i].growth;
-		struct share_comparison c;
+	for (size_t i = 0; i < g->l->count; i++) {
+		struct report_loop *row = &g->l->rows[i];
 
-		compare(g, i, &growth->known, &c);
-		*growth = (struct loop_growth){.compared = true,
-					       .known = growth->known,
-					       .baseline = c.share[BASELINE],
-					       .growth = c.difference,
-					       .ci95 = c.ci95,
-					       .p = c.p};
-		if (is_tested(&g->l->rows[i], c.share[BASELINE]))
-			tested[count++] = &g->l->rows[i];
+		find_sums(g, row, &row->growth.known, sums[i]);
+		tested += is_tested(row, sums[i][BASELINE].amount / g->whole[BASELINE].amount);
 	}
-	qsort(tested, count, sizeof(struct report_loop *), by_p);
-	for (unsigned i = 0; i < count; i++)
-		p[i] = tested[i]->growth.p;
-	share_adjust(p, count);
-	for (unsigned i = 0; i < count; i++) {
-		struct loop_growth *growth = &tested[i]->growth;
+	quantile = change_quantile(tested);
+	for (size_t i = 0; i < g->l->count; i++) {
+		struct report_loop *row = &g->l->rows[i];
+		struct change shown = change_of(sums[i], g->whole, &one, SHOWN_QUANTILE);
+		struct change c = change_of(sums[i], g->whole, &one, quantile);
 
-		growth->significant = p[i] <= DIFF_LEVEL && (growth->growth < 0 || growth->known ||
-							     growth->ci95.low > LOOP_CPU_MIN);
+		row->growth = (struct loop_growth){.compared = true,
+						   .known = row->growth.known,
+						   .baseline = c.share[BASELINE],
+						   .growth = c.difference,
+						   .ci95 = {shown.low, shown.high}};
+		row->growth.significant =
+		    c.shown && is_tested(row, c.share[BASELINE]) &&
+		    (c.difference < 0 || row->growth.known || c.low > LOOP_CPU_MIN);
 	}
+	free(sums);
 	return 0;
 }
 
@@ -244,7 +230,7 @@ int report_loops_compare(struct report_loops *l, const struct window_result *w,
 	if (!l->taken)
 		return 0;
 	r = init(&g);
-	if (r < 0 || !(g.whole[BASELINE].squares > 0) || !(g.whole[NOW].squares > 0))
+	if (r < 0 || !(g.whole[BASELINE].ticks > 0) || !(g.whole[NOW].ticks > 0))
 		return r;
 	r = inclusive_before(&g);
 	if (r == 0)

@@ -3,9 +3,9 @@
  * LDoctor begins with a run that is slow and one that is not.
  *
  * A loop is met by its class, method and header. Compared are shares of CPU time, of a loop's own
- * code or, where it calls what takes its time, with all that it calls. As in daemon/combine/diff.h
- * two shares are different by Holm's procedure over all loops that are compared, and windows of one
- * program are allowed to vary (daemon/combine/share.h). Each tick is an observation, all alike.
+ * code or, where it calls what takes its time, with all that it calls. They are different where the
+ * simultaneous interval over all loops that are compared excludes 0 (compare/change.h), which
+ * allows for what windows of one program vary by. Each tick is an observation, all alike.
  *
  * Code with less than 2% of the ticks is not looked at for loops: of a loop that the baseline does
  * not know, growth counts only as far as it is certainly more than that.

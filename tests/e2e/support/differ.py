@@ -5,16 +5,16 @@ import os
 from lib import ROOT, compile_java, made_once
 from support.profile import Workload, duration_for, report_of, succeeded
 
-# The repaired builds: of which program, from whose source, what of its text is another there, and the pair that goes:
-# kind, first access, second access.
+# The repaired builds: of which program, from whose source, what of its text is another there, and the method that
+# does less.
 TWINS = {
     "silent stores": ("SilentStore", "SilentStoreClean", ("SilentStoreClean", "SilentStore"),
-                      ("silent_store", "rounds", "rounds")),
+                      "rounds"),
     "silent loads": ("SilentLoad", "SilentLoadClean", ("SilentLoadClean", "SilentLoad"),
-                     ("silent_load", "rounds", "rounds")),
-    "clears": ("Repairable", "Repairable", ("CLEARS = true", "CLEARS = false"), ("dead_store", "clear", "fill")),
-    "sums": ("Repairable", "Repairable", ("SUMS = true", "SUMS = false"), ("silent_load", "sum", "sum")),
-    "marks": ("Repairable", "Repairable", ("MARKS = true", "MARKS = false"), ("silent_store", "mark", "mark")),
+                     "rounds"),
+    "clears": ("Repairable", "Repairable", ("CLEARS = true", "CLEARS = false"), "clear"),
+    "sums": ("Repairable", "Repairable", ("SUMS = true", "SUMS = false"), "sum"),
+    "marks": ("Repairable", "Repairable", ("MARKS = true", "MARKS = false"), "mark"),
 }
 
 
@@ -50,23 +50,12 @@ def window(daemon, pid, cpu_s, budget):
     return report["window"]["id"]
 
 
-def difference(daemon, a, b, *options):
-    """What the daemon says of two windows, or periods."""
-    return json.loads(succeeded(daemon.ctl("diff", a, b, "--format", "json", *options)))["diff"]
+def difference(daemon, a, b):
+    """What is said of the CPU time of two windows."""
+    return json.loads(succeeded(daemon.ctl("diff", a, b, "--format", "json")))["diff"]["cpu"]
 
 
-def repaired_pair(twin):
-    """What the first row has to be about: kind, first access, second access."""
-    program, _, _, (kind, watch, trap) = TWINS[twin]
-    return kind, f"{program}.{watch}", f"{program}.{trap}"
-
-
-def row_words(row):
-    first, second = row["fraction"]
-    return f"{row['kind']} {row['watch']} -> {row['trap']}: {100 * first:.1f}% to {100 * second:.1f}%"
-
-
-def first_row(found):
-    """What the first row that is called different is about, or None."""
-    row = next((r for r in found["rows"] if r["verdict"] != "none"), None)
-    return row and (row["kind"], row["watch"], row["trap"])
+def is_repaired(twin, row):
+    """Is a row about what its build does less of: the method, or its waste?"""
+    program, _, _, method = TWINS[twin]
+    return row["method"] == f"{program}.{method}" and not row.get("spill")

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sys/resource.h>
+
 #include <errno.h>
 
 #include "common/cleanup.h"
@@ -62,9 +64,49 @@ static void a_side_is_read_as_it_was_written(void **state)
 	assert_true(to.kinds[JXP__KIND__KIND_DEAD_STORE].asked);
 	assert_false(to.kinds[JXP__KIND__KIND_SILENT_STORE].asked);
 	assert_int_equal(to.waste_count, 2);
-	assert_string_equal(to.waste[0].place, "org.example.Main.next");
+	assert_string_equal(to.waste[0].at.name, "org.example.Main.next");
 	assert_float_equal(to.waste[0].sums.count, 40, 1e-9);
-	assert_true(to.waste[1].spill);
+	assert_true(to.waste[1].at.spill);
+}
+
+static void problems_are_those_that_the_report_names(void **state)
+{
+	static const char *const text =
+	    "{\"schema\": 1, \"window\": {\"duration_s\": 2}, \"comparison\": {\"unit\": \"cpu\", "
+	    "\"cpu_ns\": 9, "
+	    "\"ticks\": 9, \"methods\": [], \"nodes\": {\"parent\": [], \"method\": [], \"ns\": "
+	    "[], "
+	    "\"ticks\": []}, \"kinds\": [], \"waste\": []}, \"problems\": [7, {\"sentence\": "
+	    "\"Main.sum adds\", \"operation\": {\"class\": \"org.example.Main\", \"method\": "
+	    "\"sum\"}, \"watch\": null}]}";
+	_cleanup_(compare_side_release) struct compare_side to = {.pid = 0};
+	struct err err = {""};
+
+	(void)state;
+	assert_int_equal(compare_side_read(&to, "a.json", text, strlen(text), &err), 0);
+	assert_int_equal(to.problem_count, 1);
+	assert_string_equal(to.problems[0].sentence, "Main.sum adds");
+	assert_string_equal(to.problems[0].methods[0], "org.example.Main.sum");
+	assert_string_equal(to.problems[0].methods[1], "");
+}
+
+static void a_side_of_checked_bytes_is_read_as_it_was_written(void **state)
+{
+	_cleanup_(compare_side_release) struct compare_side from = side_of(1, 1), to = {.pid = 0};
+	_cleanup_free_ char *text = NULL;
+	struct err err = {""};
+
+	(void)state;
+	side_checked(&from, JXP__KIND__KIND_DEAD_STORE, 50);
+	side_waste(&from, JXP__KIND__KIND_DEAD_STORE, "find", "org.example.Main.next", false, 40);
+	text = report(compare_side_json(&from));
+	assert_null(strstr(text, "\"ns\""));
+	assert_int_equal(compare_side_read(&to, "a.json", text, strlen(text), &err), 0);
+	assert_int_equal(to.unit, COMPARE_CHECKED);
+	assert_float_equal(to.kinds[JXP__KIND__KIND_DEAD_STORE].checked.amount, 400, 1e-9);
+	assert_float_equal(to.kinds[JXP__KIND__KIND_DEAD_STORE].sums.squares, 2560, 1e-9);
+	assert_float_equal(to.waste[0].sums.amount, 320, 1e-9);
+	assert_string_equal(compare_side_method(&to, to.waste[0].at.method), "find");
 }
 
 static void assert_refused(const char *text, size_t size, int code, const char *words)
@@ -94,12 +136,49 @@ static void what_is_no_report_is_refused_with_the_reason(void **state)
 	assert_refused(text, strlen(text) / 2, EBADMSG, "ends in the middle");
 	assert_refused(text, COMPARE_REPORT_MAX + 1, EBADMSG, "more than 64 MiB");
 	refused("What to look at first\n", EBADMSG, "no JSON");
+	refused("{\"schema\": 1, \"window\": {}} x", EBADMSG, "no JSON");
+	refused("{\"schema\": 1, \"win\\\"dow\": {}}", EBADMSG, "no report of jxperf");
+	refused("{\"a\": {\"schema\": 1, \"window\": {}}}", EBADMSG, "no report of jxperf");
+	refused("{\"schema\": 1, \"window\": {\"a\" 1}}", EBADMSG, "no report of jxperf");
 	refused("[1, 2]", EBADMSG, "no report of jxperf");
 	refused("{\"schema\": 1}", EBADMSG, "no report of jxperf");
 	refused("{\"schema\": 2, \"window\": {}}", EBADMSG, "schema 2");
 	refused("{\"schema\": 1, \"window\": {}}", ENODATA, "older jxperf");
-	refused("{\"schema\": 1, \"window\": {}, \"comparison\": null}", ENODATA, "no CPU time");
+	refused("{\"schema\": 1, \"window\": {}, \"comparison\": null}", ENODATA,
+		"nothing to compare");
 	refused("{\"schema\": 1, \"window\": {}, \"comparison\": {}}", EBADMSG, "figures");
+}
+
+/* A member that nobody asked for takes no room, and one that has too much is not parsed. */
+static void empty_objects_by_the_million_are_not_parsed(void **state)
+{
+	static const struct {
+		const char *member;
+		int code;
+		const char *words;
+	} cases[] = {{"pairs", ENODATA, "nothing to compare"},
+		     {"comparison", EBADMSG, "'comparison' has more than 524288 values"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		_cleanup_free_ char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+		struct rusage usage;
+		long before_kib;
+
+		fprintf(out, "{\"schema\": 1, \"window\": {}, \"comparison\": null, \"%s\": [{}",
+			cases[i].member);
+		for (unsigned n = 0; n < 4000000; n++)
+			fputs(",{}", out);
+		fputs("]}", out);
+		assert_int_equal(fclose(out), 0);
+		(void)getrusage(RUSAGE_SELF, &usage);
+		before_kib = usage.ru_maxrss;
+		assert_refused(text, size, cases[i].code, cases[i].words);
+		(void)getrusage(RUSAGE_SELF, &usage);
+		assert_true(usage.ru_maxrss - before_kib < 4096);
+	}
 }
 
 /* Sets a member at a path of the comparison of the sample and expects that it is refused. */
@@ -126,6 +205,8 @@ static void figures_that_cannot_be_are_refused(void **state)
 	assert_lie(NULL, "cpu_ns", 0, json_real(1e300));
 	assert_lie(NULL, "ticks", 0, json_real(-1));
 	assert_lie(NULL, "ticks", 0, json_string("many"));
+	assert_lie(NULL, "unit", 0, json_string("bytes")); /* which it has none of */
+	assert_lie(NULL, "unit", 0, json_string("hours"));
 	assert_lie(NULL, "methods", 0, json_integer(1));
 	assert_lie("nodes", "parent", 1, json_integer(2)); /* itself */
 	assert_lie("nodes", "parent", 1, json_integer(-1));
@@ -167,6 +248,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_side_is_read_as_it_was_written),
+	    cmocka_unit_test(problems_are_those_that_the_report_names),
+	    cmocka_unit_test(a_side_of_checked_bytes_is_read_as_it_was_written),
+	    cmocka_unit_test(empty_objects_by_the_million_are_not_parsed),
 	    cmocka_unit_test(what_is_no_report_is_refused_with_the_reason),
 	    cmocka_unit_test(figures_that_cannot_be_are_refused),
 	    cmocka_unit_test(contexts_that_are_too_deep_are_refused),

@@ -13,6 +13,7 @@
 
 #define FIXTURE_TICK_NS 5e6
 #define FIXTURE_NODES   256u
+#define FIXTURE_BYTES   8.0
 
 /* Of ten seconds, whose CPU time is so many ticks. */
 static inline struct compare_side side_of(unsigned number, double ticks)
@@ -76,22 +77,30 @@ static inline void side_ticks(struct compare_side *s, const char *path, double t
 	free(copy);
 }
 
-/* Pairs that stand for a tick each; they count for their kind, too. */
+/* Pairs that stand for a tick or have 8 bytes each; they count for their kind, too. */
 static inline void side_waste(struct compare_side *s, Jxp__Kind kind, const char *method,
 			      const char *place, bool spill, double count)
 {
-	double ns = FIXTURE_TICK_NS;
+	double one = s->unit == COMPARE_CPU ? FIXTURE_TICK_NS : FIXTURE_BYTES;
+	struct compare_sums sums = {count * one, count * one * one, count};
 
-	s->waste[s->waste_count++] =
-	    (struct compare_waste){.kind = kind,
-				   .method = side_method(s, method),
-				   .place = strdup(place),
-				   .spill = spill,
-				   .sums = {count * ns, count * ns * ns, count}};
+	s->waste[s->waste_count++] = (struct compare_waste){.at = {.kind = kind,
+								   .method = side_method(s, method),
+								   .spill = spill,
+								   .name = strdup(place)},
+							    .sums = sums};
 	s->kinds[kind].asked = true;
-	s->kinds[kind].sums.ns += count * ns;
-	s->kinds[kind].sums.squares += count * ns * ns;
-	s->kinds[kind].sums.count += count;
+	compare_sums_add(&s->kinds[kind].sums, &sums);
+}
+
+/* Of a kind so many pairs were checked; no CPU time is known. */
+static inline void side_checked(struct compare_side *s, Jxp__Kind kind, double count)
+{
+	s->unit = COMPARE_CHECKED;
+	s->whole_ns = s->ticks = 0;
+	s->kinds[kind].asked = true;
+	s->kinds[kind].checked = (struct compare_sums){
+	    count * FIXTURE_BYTES, count * FIXTURE_BYTES * FIXTURE_BYTES, count};
 }
 
 #endif

@@ -172,24 +172,6 @@ static void the_same_loop_of_two_windows_is_one(void **state)
 	window_result_free(w);
 }
 
-static void windows_without_ticks_have_no_part_in_those_of_others(void **state)
-{
-	struct window_result *windows[] = {sample_window(1, "shop", 30),
-					   sample_window(2, "shop", 30)};
-	struct window_result *w;
-
-	(void)state;
-	cpu_profile_release(&windows[0]->cpu);
-	windows[0]->request.cpu = false;
-	w = merged(windows, 2);
-	assert_int_equal(w->merged->windows, 2);
-	assert_true(w->request.cpu);
-	assert_int_equal(cpu_profile_all(&w->cpu).samples,
-			 cpu_profile_all(&windows[1]->cpu).samples);
-	free_all(windows, 2);
-	window_result_free(w);
-}
-
 static void contexts_are_met_by_their_names(void **state)
 {
 	uint64_t seed = 11;
@@ -384,31 +366,33 @@ static void what_lives_is_an_average_and_what_was_allocated_a_sum(void **state)
 
 static void what_cannot_be_merged_is_counted_and_what_differs_is_said(void **state)
 {
-	struct window_result *windows[6], *w;
+	struct window_result *windows[7], *w;
 
 	(void)state;
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 7; i++)
 		windows[i] = sample_window(i + 1, "a", 40);
 	windows[0]->state = WINDOW_FAILED;
 	windows[2]->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
 	windows[3]->request.kinds[DEAD] = false;
+	windows[6]->request.cpu = false;
 	windows[4]->cpu_ns = 0;
 	windows[5]->pid = 4243;
 	(void)snprintf(windows[5]->jdk, sizeof(windows[5]->jdk), "21.0.1+12");
-	w = merged(windows, 6);
+	w = merged(windows, 7);
 	assert_int_equal(w->merged->windows, 2);
-	assert_int_equal(w->merged->skipped, 4);
+	assert_int_equal(w->merged->skipped, 5);
 	assert_int_equal(w->merged->first, 2);
 	assert_int_equal(w->merged->last, 6);
 	assert_int_equal(w->merged->processes, 2);
 	assert_int_equal(w->merged->notes[MERGED_NO_PROFILE].first, 1);
 	assert_int_equal(w->merged->notes[MERGED_OTHER_SAMPLER].first, 3);
 	assert_int_equal(w->merged->notes[MERGED_OTHER_KINDS].first, 4);
+	assert_int_equal(w->merged->notes[MERGED_OTHER_KINDS].windows, 2);
 	assert_int_equal(w->merged->notes[MERGED_NO_ACCOUNT].first, 5);
 	assert_int_equal(w->merged->notes[MERGED_OTHER_JDK].windows, 1);
 	assert_string_equal(w->merged->notes[MERGED_OTHER_JDK].detail, "21.0.1+12");
 	assert_int_equal(w->end_unix_ns, windows[5]->end_unix_ns);
-	free_all(windows, 6);
+	free_all(windows, 7);
 	window_result_free(w);
 }
 
@@ -768,7 +752,6 @@ int main(void)
 	    cmocka_unit_test(ticks_weigh_what_their_windows_stand_for),
 	    cmocka_unit_test(ticks_are_parts_of_all_cpu_time_of_their_windows),
 	    cmocka_unit_test(the_same_loop_of_two_windows_is_one),
-	    cmocka_unit_test(windows_without_ticks_have_no_part_in_those_of_others),
 	    cmocka_unit_test(one_window_alone_is_merged_into_itself),
 	    cmocka_unit_test(classes_are_met_by_names),
 	    cmocka_unit_test(windows_that_were_kept_merge_as_those_that_ran),

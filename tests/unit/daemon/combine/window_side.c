@@ -83,16 +83,18 @@ static void waste_is_that_of_the_access_that_could_go(void **state)
 	sample_window_pairs(w, JXP__KIND__KIND_SILENT_LOAD, first, line, 70, false);
 	make(&s, w);
 	assert_int_equal(s.waste_count, 2);
-	assert_int_equal(s.waste[0].kind, JXP__KIND__KIND_DEAD_STORE);
-	assert_string_equal(compare_side_method(&s, s.waste[0].method), "org.example.Main.first");
-	assert_string_equal(s.waste[0].place, "org.example.Main.total");
+	assert_int_equal(s.waste[0].at.kind, JXP__KIND__KIND_DEAD_STORE);
+	assert_string_equal(compare_side_method(&s, s.waste[0].at.method),
+			    "org.example.Main.first");
+	assert_string_equal(s.waste[0].at.name, "org.example.Main.total");
 	assert_float_equal(s.waste[0].sums.count, 30, 1e-9);
-	assert_string_equal(compare_side_method(&s, s.waste[1].method), "org.example.Main.second");
+	assert_string_equal(compare_side_method(&s, s.waste[1].at.method),
+			    "org.example.Main.second");
 	assert_float_equal(s.waste[1].sums.count, 25, 1e-9);
-	assert_float_equal(s.waste[1].sums.ns / s.whole_ns,
+	assert_float_equal(s.waste[1].sums.amount / s.whole_ns,
 			   25 * 5e6 / window_result_cpu_whole(w, JXP__KIND__KIND_SILENT_LOAD).ns,
 			   1e-12);
-	assert_false(s.waste[1].spill);
+	assert_false(s.waste[1].at.spill);
 	assert_float_equal(s.kinds[JXP__KIND__KIND_SILENT_LOAD].sums.count, 25, 1e-9);
 	assert_true(s.kinds[JXP__KIND__KIND_SILENT_STORE].asked);
 }
@@ -104,10 +106,61 @@ static void a_window_without_ticks_has_nothing_to_compare(void **state)
 
 	(void)state;
 	make(&s, w);
-	assert_float_equal(s.whole_ns, 0, 0);
+	assert_true(compare_side_is_empty(&s));
 	w->request.cpu = true;
 	make(&s, w);
-	assert_float_equal(s.whole_ns, 0, 0);
+	assert_true(compare_side_is_empty(&s));
+}
+
+static void a_window_without_kind_cpu_is_compared_by_checked_bytes(void **state)
+{
+	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
+	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
+	uint32_t first = sample_window_node(w, 0, "first", 5);
+	uint32_t second = sample_window_node(w, 0, "second", 6);
+	const struct totals *t = &w->profile.kinds[JXP__KIND__KIND_DEAD_STORE].application;
+
+	(void)state;
+	w->request.cpu = false;
+	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, first, second, 30, true);
+	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, first, second, 70, false);
+	make(&s, w);
+	assert_int_equal(s.unit, COMPARE_CHECKED);
+	assert_int_equal(s.node_count, 0);
+	assert_int_equal(s.waste_count, 1);
+	assert_string_equal(compare_side_method(&s, s.waste[0].at.method),
+			    "org.example.Main.first");
+	assert_float_equal(s.waste[0].sums.amount, (double)t->wasteful_bytes, 1e-6);
+	assert_float_equal(s.kinds[JXP__KIND__KIND_DEAD_STORE].checked.amount,
+			   (double)t->checked_bytes, 1e-6);
+	assert_float_equal(s.kinds[JXP__KIND__KIND_DEAD_STORE].checked.count, 100, 1e-6);
+	assert_float_equal(s.kinds[JXP__KIND__KIND_DEAD_STORE].sums.amount,
+			   (double)t->wasteful_bytes, 1e-6);
+	assert_false(compare_side_is_empty(&s));
+}
+
+/* By how much windows of a merge differ is in the squares. */
+static void a_merge_has_observations_as_large_as_its_windows_differ(void **state)
+{
+	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0}, one = {.pid = 0};
+	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
+	uint32_t node = sample_window_node(w, 0, "first", 5);
+	Jxp__Kind kind = JXP__KIND__KIND_DEAD_STORE;
+
+	(void)state;
+	w->request.cpu = false;
+	sample_window_pairs(w, kind, node, node, 30, true);
+	make(&one, w);
+	w->merged = window_merged_new();
+	assert_non_null(w->merged);
+	w->merged->windows = 9;
+	w->merged->squares[kind] = 4 * (double)w->profile.kinds[kind].application.sum_squares;
+	make(&s, w);
+	assert_int_equal(s.windows, 9);
+	assert_float_equal(s.waste[0].sums.squares, 4 * one.waste[0].sums.squares, 1e-6);
+	assert_float_equal(s.kinds[kind].sums.squares, 4 * one.kinds[kind].sums.squares, 1e-6);
+	assert_float_equal(s.kinds[kind].checked.squares, 4 * one.kinds[kind].checked.squares,
+			   1e-6);
 }
 
 /* The time of what there is no room for is its callers'. */
@@ -145,6 +198,8 @@ int main(void)
 	    cmocka_unit_test(contexts_are_paths_of_methods_whatever_their_lines),
 	    cmocka_unit_test(waste_is_that_of_the_access_that_could_go),
 	    cmocka_unit_test(a_window_without_ticks_has_nothing_to_compare),
+	    cmocka_unit_test(a_window_without_kind_cpu_is_compared_by_checked_bytes),
+	    cmocka_unit_test(a_merge_has_observations_as_large_as_its_windows_differ),
 	    cmocka_unit_test(a_tree_that_is_too_large_loses_its_smallest_leaves),
 	};
 
