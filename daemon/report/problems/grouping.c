@@ -71,6 +71,19 @@ static int compare_groups(const void *a, const void *b)
 
 /* ---------------------------------------------------------------- steps */
 
+/* What an operation wastes, steps of others included. */
+struct waste {
+	double all;
+	double kinds[KIND_VALUES];
+};
+
+/* What most of it is. */
+enum nature {
+	NATURE_LOADS,
+	NATURE_OVERWRITTEN, /* stores of what nobody reads, */
+	NATURE_REWRITTEN,   /* and of the value that is there */
+};
+
 /* Of a step's weight, what comes by way of another operation. */
 struct way {
 	uint32_t step, caller;
@@ -88,16 +101,17 @@ static int compare_ways(const void *a, const void *b)
 
 /* The other operation with waste that has called a frame, by way of basic code at most; 0: that has
  * none. */
-static uint32_t calling_operation(const struct profile *p, uint32_t node, const double *wastes)
+static uint32_t calling_operation(const struct profile *p, uint32_t node,
+				  const struct waste *wastes)
 {
 	const struct cct_node *step = cct_node(&p->cct, node);
 	uint32_t caller = step->parent;
 
-	while (caller && wastes[cct_node(&p->cct, caller)->method] <= 0 &&
+	while (caller && wastes[cct_node(&p->cct, caller)->method].all <= 0 &&
 	       operation_is_basic(p, caller))
 		caller = cct_node(&p->cct, caller)->parent;
 	if (!caller || cct_node(&p->cct, caller)->method == step->method ||
-	    wastes[cct_node(&p->cct, caller)->method] <= 0)
+	    wastes[cct_node(&p->cct, caller)->method].all <= 0)
 		return 0;
 	return cct_node(&p->cct, caller)->method;
 }
@@ -115,36 +129,40 @@ static uint32_t end_of(const uint32_t *part_of, uint32_t step)
 	return end;
 }
 
-/* Is most of what two operations waste loads, or not, of both? */
-static bool is_alike(const double *wastes, const double *loads, const struct way *way)
+static enum nature nature_of(const struct waste *w)
 {
-	return (2 * loads[way->step] > wastes[way->step]) ==
-	       (2 * loads[way->caller] > wastes[way->caller]);
+	if (2 * w->kinds[JXP__KIND__KIND_SILENT_LOAD] > w->all)
+		return NATURE_LOADS;
+	return w->kinds[JXP__KIND__KIND_SILENT_STORE] <
+		       SAME_VALUE_PART * w->kinds[JXP__KIND__KIND_DEAD_STORE]
+		   ? NATURE_OVERWRITTEN
+		   : NATURE_REWRITTEN;
 }
 
-/* ways: those of one step, added up by caller. */
-static void join(uint32_t *part_of, const double *wastes, const double *loads,
-		 const struct way *way)
+/* way: all that comes to one step from one caller. */
+static void join(uint32_t *part_of, const struct waste *wastes, const struct way *way)
 {
-	if (way->caller && way->weight >= MERGED_PART * wastes[way->step] &&
-	    wastes[way->caller] >= MERGED_WASTE * wastes[way->step] && is_alike(wastes, loads, way))
+	const struct waste *step = &wastes[way->step], *caller = &wastes[way->caller];
+
+	if (way->caller && way->weight >= MERGED_PART * step->all &&
+	    caller->all >= MERGED_WASTE * step->all && nature_of(step) == nature_of(caller))
 		part_of[way->step] = way->caller;
 }
 
 static int join_steps(struct group_member *members, size_t count, const struct profile *p)
 {
 	size_t methods = p->cct.method_count + 1;
-	_cleanup_free_ double *wastes = calloc(methods, sizeof(*wastes));
-	_cleanup_free_ double *loads = calloc(methods, sizeof(*loads));
+	_cleanup_free_ struct waste *wastes = calloc(methods, sizeof(*wastes));
 	_cleanup_free_ uint32_t *part_of = calloc(methods, sizeof(*part_of));
 	_cleanup_free_ struct way *ways = calloc(count + 1, sizeof(*ways));
 
-	if (!wastes || !loads || !part_of || !ways)
+	if (!wastes || !part_of || !ways)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		wastes[members[i].step] += members[i].wasted;
-		if (members[i].pair->kind == JXP__KIND__KIND_SILENT_LOAD)
-			loads[members[i].step] += members[i].wasted;
+		struct waste *w = &wastes[members[i].step];
+
+		w->all += members[i].wasted;
+		w->kinds[members[i].pair->kind] += members[i].wasted;
 	}
 	for (size_t i = 0; i < count; i++)
 		ways[i] = (struct way){.step = members[i].step,
@@ -154,7 +172,7 @@ static int join_steps(struct group_member *members, size_t count, const struct p
 	for (size_t i = 0, next; i < count; i = next) {
 		for (next = i + 1; next < count && compare_ways(&ways[i], &ways[next]) == 0; next++)
 			ways[i].weight += ways[next].weight;
-		join(part_of, wastes, loads, &ways[i]);
+		join(part_of, wastes, &ways[i]);
 	}
 	for (size_t i = 0; i < count; i++)
 		members[i].operation = end_of(part_of, members[i].step);

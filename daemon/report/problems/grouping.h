@@ -3,8 +3,9 @@
  * no part of any).
  *
  * An operation whose waste comes by way of one other operation for MERGED_PART is a step of that
- * one, if most of both is loads, or of neither, unless that has next to no waste besides, what a
- * walk has to load again included: who goes over the elements does what is done with each.
+ * one, if most of both is of one nature (loads, stores that are overwritten, stores of the same
+ * value), unless that has next to no waste besides, what a walk has to load again included: who
+ * goes over the elements does what is done with each.
  */
 #ifndef JXPERF_DAEMON_REPORT_PROBLEMS_GROUPING_H
 #define JXPERF_DAEMON_REPORT_PROBLEMS_GROUPING_H
@@ -14,6 +15,9 @@
 #include <stdint.h>
 
 #include "daemon/report/pairs/pair_ranking.h"
+
+/* Of dead stores, with a silent one for each. */
+#define SAME_VALUE_PART 0.7
 
 #define MERGED_PART  0.8
 #define MERGED_WASTE 0.2 /* the caller's own, for each of the step's */

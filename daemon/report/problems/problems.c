@@ -16,9 +16,6 @@
 /* Groups with evidence that are looked at, those with the most waste. */
 #define CANDIDATES_MAX 24
 
-/* Of dead stores, with a silent one for each. */
-#define SAME_VALUE_PART 0.7
-
 /* What most comes from is named where it is so much. */
 #define CALLER_PART_MIN 0.6
 

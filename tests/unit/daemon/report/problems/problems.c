@@ -260,6 +260,30 @@ static void a_step_is_part_of_the_operation_that_takes_it(void **state)
 	assert_string_equal(method(found.list[1].method), "work");
 }
 
+/* A driver clears a table, and has marks set that are set. */
+static void stores_of_two_natures_are_two_problems(void **state)
+{
+	uint32_t rounds = frame(0, "Main", "rounds", 1);
+	uint32_t clear = frame(rounds, "Main", "clear", 2), fill = frame(rounds, "Main", "fill", 3);
+	uint32_t mark = frame(rounds, "Main", "mark", 4);
+	uint32_t ints = place(ELEMENT, "int[]", "", "int");
+	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
+	struct problems found;
+
+	(void)state;
+	observe(DEAD, clear, fill, ints, true, 30);
+	observe(DEAD, mark, mark, bytes, true, 25);
+	observe(STORE, mark, mark, bytes, true, 25);
+	tick(clear, 1000);
+	tick(mark, 800);
+	found = problems();
+	assert_int_equal(found.count, 2);
+	assert_string_equal(method(found.list[0].method), "rounds");
+	assert_int_equal(found.list[0].kind, PROBLEM_CLEARED);
+	assert_string_equal(method(found.list[1].method), "mark");
+	assert_int_equal(found.list[1].kind, PROBLEM_REWRITTEN);
+}
+
 /* Two loads in methods that one method calls, and a caller of code in java.util. */
 static void whose_doing_it_is(void **state)
 {
@@ -438,6 +462,8 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(stacks_and_spills_are_no_problem, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(a_step_is_part_of_the_operation_that_takes_it, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(stores_of_two_natures_are_two_problems, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(whose_doing_it_is, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(too_little_evidence_or_time_is_no_problem, set_up,
