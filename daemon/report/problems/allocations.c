@@ -34,23 +34,39 @@ static bool is_constructor(const struct profile *p, uint32_t method)
 	return m && strcmp(strings_get(&p->strings, m->name), "<init>") == 0;
 }
 
-static struct nearby nearby_of(const struct profile *p, uint32_t node)
+uint32_t *allocation_frames_new(const struct profile *p)
+{
+	uint32_t *frames = calloc(p->cct.node_count + 1, sizeof(*frames));
+
+	for (uint32_t id = 1; frames && id <= p->cct.node_count; id++) {
+		uint32_t method = cct_node_method(&p->cct, id);
+
+		frames[id] = method && !operation_is_basic(p, id) && !is_constructor(p, method)
+				 ? id
+				 : frames[cct_node(&p->cct, id)->parent];
+	}
+	return frames;
+}
+
+static struct nearby nearby_of(const struct profile *p, const uint32_t *frames, uint32_t node)
 {
 	struct nearby n = {.count = 0};
 
-	for (; node && n.count < ALLOCATION_CALLERS; node = cct_node(&p->cct, node)->parent) {
+	node = frames[node];
+	for (int i = 0; node && i < ALLOCATION_FRAMES && n.count < ALLOCATION_CALLERS; i++) {
 		uint32_t method = cct_node_method(&p->cct, node);
 
-		if (method && !has(&n, method) && !operation_is_basic(p, node) &&
-		    !is_constructor(p, method))
+		if (!has(&n, method))
 			n.methods[n.count++] = method;
+		node = frames[cct_node(&p->cct, node)->parent];
 	}
 	return n;
 }
 
-bool allocation_is_near(const struct profile *p, uint32_t node, uint32_t method)
+bool allocation_is_near(const struct profile *p, const uint32_t *frames, uint32_t node,
+			uint32_t method)
 {
-	struct nearby n = nearby_of(p, node);
+	struct nearby n = nearby_of(p, frames, node);
 
 	return has(&n, method);
 }
@@ -58,12 +74,13 @@ bool allocation_is_near(const struct profile *p, uint32_t node, uint32_t method)
 /* ---------------------------------------------------------------- groups */
 
 /* By method, of sites that nobody has taken. */
-static void add_up(double *sums, const struct window_result *w, const bool *taken)
+static void add_up(double *sums, const struct window_result *w, const uint32_t *frames,
+		   const bool *taken)
 {
 	const struct object_profile *o = &w->objects;
 
 	for (size_t i = 0; i < o->site_count; i++) {
-		struct nearby n = nearby_of(&w->profile, taken[i] ? 0 : o->sites[i].node);
+		struct nearby n = nearby_of(&w->profile, frames, taken[i] ? 0 : o->sites[i].node);
 		double bytes = o->sites[i].alloc_bytes;
 
 		for (size_t j = 0; j < n.count; j++, bytes *= 1 - ALLOCATION_DISTANT)
@@ -85,12 +102,14 @@ static uint32_t choose(double *sums, size_t methods)
 }
 
 /* Those of the rest that may be a method's doing. They are taken from now on; returns how many. */
-static size_t take(uint32_t *sites, const struct window_result *w, bool *taken, uint32_t method)
+static size_t take(uint32_t *sites, const struct window_result *w, const uint32_t *frames,
+		   bool *taken, uint32_t method)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < w->objects.site_count; i++) {
-		if (taken[i] || !allocation_is_near(&w->profile, w->objects.sites[i].node, method))
+		if (taken[i] ||
+		    !allocation_is_near(&w->profile, frames, w->objects.sites[i].node, method))
 			continue;
 		taken[i] = true;
 		sites[count++] = (uint32_t)i;
@@ -98,7 +117,8 @@ static size_t take(uint32_t *sites, const struct window_result *w, bool *taken, 
 	return count;
 }
 
-int allocation_groups_init(struct allocation_groups *g, const struct window_result *w)
+int allocation_groups_init(struct allocation_groups *g, const struct window_result *w,
+			   const uint32_t *frames)
 {
 	size_t methods = w->profile.cct.method_count, used = 0;
 	_cleanup_free_ double *sums = calloc(methods + 1, sizeof(*sums));
@@ -111,12 +131,12 @@ int allocation_groups_init(struct allocation_groups *g, const struct window_resu
 	while (g->count < ALLOCATION_GROUPS) {
 		struct allocation_group *group = &g->list[g->count];
 
-		add_up(sums, w, taken);
+		add_up(sums, w, frames, taken);
 		group->method = choose(sums, methods);
 		if (!group->method)
 			break;
 		group->sites = &g->sites[used];
-		group->count = take(&g->sites[used], w, taken, group->method);
+		group->count = take(&g->sites[used], w, frames, taken, group->method);
 		used += group->count;
 		g->count++;
 	}
@@ -157,13 +177,14 @@ static void part_of_all(struct problem_allocation *out, const struct window_resu
 
 /* The method that makes most of it itself, or has the JDK do it. */
 static void find_maker(struct problem_allocation *out, const struct window_result *w,
-		       const uint32_t *sites, size_t count, struct weighed *scratch)
+		       const uint32_t *frames, const uint32_t *sites, size_t count,
+		       struct weighed *scratch)
 {
 	double all = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct object_site *site = &w->objects.sites[sites[i]];
-		struct nearby n = nearby_of(&w->profile, site->node);
+		struct nearby n = nearby_of(&w->profile, frames, site->node);
 
 		scratch[i] = (struct weighed){.what = n.count > 0 ? n.methods[0] : 0,
 					      .weight = site->alloc_bytes};
@@ -175,7 +196,7 @@ static void find_maker(struct problem_allocation *out, const struct window_resul
 }
 
 int problem_allocation_init(struct problem_allocation *out, const struct window_result *w,
-			    const uint32_t *sites, size_t count)
+			    const uint32_t *frames, const uint32_t *sites, size_t count)
 {
 	_cleanup_free_ struct weighed *classes = calloc(count + 1, sizeof(*classes));
 	double bytes = 0, squares = 0, objects = 0, live = 0;
@@ -206,6 +227,6 @@ int problem_allocation_init(struct problem_allocation *out, const struct window_
 	for (size_t i = 0; i < out->class_count && i < PROBLEM_CLASSES_MAX; i++)
 		out->classes[i] = (struct problem_class){.name = classes[i].what,
 							 .fraction = classes[i].weight / bytes};
-	find_maker(out, w, sites, count, classes);
+	find_maker(out, w, frames, sites, count, classes);
 	return 0;
 }

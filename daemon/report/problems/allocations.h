@@ -2,7 +2,8 @@
  * What a program allocates, by the operation that it is made for.
  *
  * A site may belong to the nearest ALLOCATION_CALLERS methods of its context that are not of the
- * JDK's basic packages (operation.h), nor constructors. The method for which most bytes are
+ * JDK's basic packages (operation.h), nor constructors; recursion hides what is more than
+ * ALLOCATION_FRAMES such frames away. The method for which most bytes are
  * allocated is an operation and takes its sites; then the one for which most of the rest is. A byte
  * counts ALLOCATION_DISTANT less for each of these methods between: else all would be the drivers'
  * doing.
@@ -21,6 +22,7 @@
 #include "daemon/window/result.h"
 
 #define ALLOCATION_CALLERS 4u
+#define ALLOCATION_FRAMES  64
 #define ALLOCATION_DISTANT 0.25
 #define ALLOCATION_GROUPS  8u
 
@@ -36,15 +38,21 @@ struct allocation_groups {
 	uint32_t *sites;
 };
 
-/* 0 or -ENOMEM; to be released in either case. */
-int allocation_groups_init(struct allocation_groups *g, const struct window_result *w);
+/* By node of the tree: the nearest frame, itself or above it, whose doing it may be; 0: none. NULL
+ * without memory. */
+uint32_t *allocation_frames_new(const struct profile *p);
+
+/* frames: of the window's profile, here and below. 0 or -ENOMEM; to be released in either case. */
+int allocation_groups_init(struct allocation_groups *g, const struct window_result *w,
+			   const uint32_t *frames);
 void allocation_groups_release(struct allocation_groups *g);
 
 /* May what is allocated, or accessed, in a context be the doing of a method? */
-bool allocation_is_near(const struct profile *p, uint32_t node, uint32_t method);
+bool allocation_is_near(const struct profile *p, const uint32_t *frames, uint32_t node,
+			uint32_t method);
 
 /* What is allocated at some sites: all zero for none. 0 or -ENOMEM. */
 int problem_allocation_init(struct problem_allocation *out, const struct window_result *w,
-			    const uint32_t *sites, size_t count);
+			    const uint32_t *frames, const uint32_t *sites, size_t count);
 
 #endif

@@ -147,7 +147,7 @@ static struct operation_time sum_ticks(const unsigned char *marks, const struct 
 }
 
 /* All sites where the operation, or what it calls, allocates. */
-static int allocated_under(struct problem_allocation *out, const unsigned char *marks,
+static int allocated_under(struct candidate *c, const unsigned char *marks,
 			   const struct window_result *w)
 {
 	_cleanup_free_ uint32_t *sites = calloc(w->objects.site_count + 1, sizeof(*sites));
@@ -158,7 +158,7 @@ static int allocated_under(struct problem_allocation *out, const unsigned char *
 	for (size_t i = 0; i < w->objects.site_count; i++)
 		if (marks[w->objects.sites[i].node] & MARK_UNDER)
 			sites[count++] = (uint32_t)i;
-	return problem_allocation_init(out, w, sites, count);
+	return problem_allocation_init(&c->problem.allocated, w, c->frames, sites, count);
 }
 
 /* ---------------------------------------------------------------- what is in vain */
@@ -309,13 +309,14 @@ int candidate_estimate(struct candidate *c, const struct pair_scope *s)
 	if (!marks)
 		return -ENOMEM;
 	if (c->sites) {
-		r = problem_allocation_init(&out->allocated, w, c->sites->sites, c->sites->count);
+		r = problem_allocation_init(&out->allocated, w, c->frames, c->sites->sites,
+					    c->sites->count);
 		if (r == 0)
 			r = mark_allocations(marks, s, c->sites);
 		out->fraction = out->allocated.fraction;
 		out->fraction_ci95 = out->allocated.fraction_ci95;
 	} else {
-		r = allocated_under(&out->allocated, marks, w);
+		r = allocated_under(c, marks, w);
 		if (r == 0)
 			r = mark_steps(marks, &w->profile.cct, c->pairs);
 		in_vain(out, w);

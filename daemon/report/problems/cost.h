@@ -18,6 +18,7 @@ struct candidate {
 	struct problem problem;
 	const struct pair_group *pairs;       /* NULL: it is one that allocates */
 	const struct allocation_group *sites; /* NULL: one that wastes accesses */
+	const uint32_t *frames;               /* allocations.h */
 };
 
 /* The shares of CPU time, what is allocated, and of one that wastes accesses the part in vain; its

@@ -181,14 +181,14 @@ static double part_near(const struct candidate *c, const struct window_result *w
 		const struct group_member *m = &c->pairs->members[i];
 
 		all += m->weight;
-		if (m->weight > 0 && allocation_is_near(&w->profile, m->node, method))
+		if (m->weight > 0 && allocation_is_near(&w->profile, c->frames, m->node, method))
 			near += m->weight;
 	}
 	for (size_t i = 0; c->sites && i < c->sites->count; i++) {
 		const struct object_site *site = &w->objects.sites[c->sites->sites[i]];
 
 		all += site->alloc_bytes;
-		if (allocation_is_near(&w->profile, site->node, method))
+		if (allocation_is_near(&w->profile, c->frames, site->node, method))
 			near += site->alloc_bytes;
 	}
 	return estimate_fraction(near, all);
@@ -255,12 +255,12 @@ static void offer(struct problems *out, struct candidate *found, size_t position
 
 /* 1 with the problem that a group is, 0 where there is too little of it, or -ENOMEM. */
 static int problem_of(struct candidate *c, const struct pair_scope *s, const struct pair_group *g,
-		      struct weighed *scratch)
+		      const uint32_t *frames, struct weighed *scratch)
 {
 	const struct profile *p = &s->window->profile;
 	struct problem *out = &c->problem;
 
-	*c = (struct candidate){.problem.method = g->method, .pairs = g};
+	*c = (struct candidate){.problem.method = g->method, .pairs = g, .frames = frames};
 	count_pairs(out, p, g);
 	if (out->evidence < PAIRS_EVIDENCE)
 		return 0;
@@ -281,12 +281,14 @@ static bool is_made_of_objects(const struct problem *problem, const struct windo
 }
 
 static int problem_of_allocations(struct candidate *c, const struct pair_scope *s,
-				  const struct allocation_group *g, struct weighed *scratch)
+				  const struct allocation_group *g, const uint32_t *frames,
+				  struct weighed *scratch)
 {
 	struct problem *out = &c->problem;
 
 	*c = (struct candidate){.problem = {.method = g->method, .kind = PROBLEM_ALLOCATED},
-				.sites = g};
+				.sites = g,
+				.frames = frames};
 	find_allocations_caller(out, s->window, g, scratch);
 	if (candidate_estimate(c, s) < 0)
 		return -ENOMEM;
@@ -319,19 +321,21 @@ static int keep(struct candidates *c, struct problems *out, int found)
 
 /* Of so many of the largest groups. */
 static int rank(struct problems *out, const struct pair_scope *s, const struct pair_groups *groups,
-		const struct allocation_groups *allocations, struct weighed *scratch)
+		const struct allocation_groups *allocations, const uint32_t *frames,
+		struct weighed *scratch)
 {
 	struct candidates found = {.count = 0};
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < groups->count && found.count + out->small < CANDIDATES_MAX;
 	     i++)
-		r = keep(&found, out,
-			 problem_of(&found.list[found.count], s, &groups->list[i], scratch));
+		r = keep(
+		    &found, out,
+		    problem_of(&found.list[found.count], s, &groups->list[i], frames, scratch));
 	for (size_t i = 0; r == 0 && i < allocations->count; i++)
 		r = keep(&found, out,
 			 problem_of_allocations(&found.list[found.count], s, &allocations->list[i],
-						scratch));
+						frames, scratch));
 	if (r < 0)
 		return r;
 	qsort(found.list, found.count, sizeof(found.list[0]), compare_ranks);
@@ -345,15 +349,16 @@ int problems_init(struct problems *out, const struct pair_scope *s)
 	const struct window_result *w = s->window;
 	_cleanup_free_ struct weighed *scratch =
 	    calloc(w->profile.pair_count + w->objects.site_count + 1, sizeof(*scratch));
+	_cleanup_free_ uint32_t *frames = allocation_frames_new(&w->profile);
 	struct allocation_groups allocations = {.count = 0};
 	struct pair_groups groups = {.count = 0};
-	int r = scratch ? pair_groups_init(&groups, s) : -ENOMEM;
+	int r = scratch && frames ? pair_groups_init(&groups, s) : -ENOMEM;
 
 	*out = (struct problems){0};
 	if (r == 0)
-		r = allocation_groups_init(&allocations, w);
+		r = allocation_groups_init(&allocations, w, frames);
 	if (r == 0)
-		r = rank(out, s, &groups, &allocations, scratch);
+		r = rank(out, s, &groups, &allocations, frames, scratch);
 	allocation_groups_release(&allocations);
 	pair_groups_release(&groups);
 	if (r < 0)

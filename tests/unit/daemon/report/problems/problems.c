@@ -420,6 +420,33 @@ static void what_allocates_and_accesses_in_vain_is_one_problem(void **state)
 	assert_int_equal(found.list[0].evidence, 30);
 }
 
+/* Two recursions, 60 or 70 calls deep, with one caller. */
+static void allocate_below(uint32_t node, const char *class_name, unsigned depth)
+{
+	for (unsigned i = 0; i < depth; i++)
+		node = frame(node, class_name, "visit", 1);
+	node = frame(node, "java.util.ArrayList", "grow", 1);
+	allocate(node, class_name, 1e6, 40, 40);
+	tick(node, 100);
+}
+
+static void recursion_hides_callers_that_are_far_away(void **state)
+{
+	uint32_t main = frame(0, "Main", "main", 1);
+	uint32_t shallow = frame(main, "Main", "shallow", 2), deep = frame(main, "Main", "deep", 3);
+	struct problems found;
+
+	(void)state;
+	allocate_below(shallow, "Left", 60);
+	allocate_below(shallow, "Right", 60);
+	allocate_below(deep, "Up", 70);
+	allocate_below(deep, "Down", 70);
+	found = problems();
+	assert_int_equal(found.count, 2);
+	assert_string_equal(method(found.list[0].method), "shallow");
+	assert_string_equal(method(found.list[1].method), "visit");
+}
+
 /* A few lists, and what is done with them. */
 static void work_that_is_not_for_the_objects_is_no_problem_of_theirs(void **state)
 {
@@ -475,6 +502,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(what_is_kept_is_no_problem, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(what_allocates_and_accesses_in_vain_is_one_problem,
 					    set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(recursion_hides_callers_that_are_far_away, set_up,
+					    tear_down),
 	    cmocka_unit_test_setup_teardown(
 		work_that_is_not_for_the_objects_is_no_problem_of_theirs, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(operations_samplers_rank_by_accesses, set_up,
