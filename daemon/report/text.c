@@ -103,7 +103,7 @@ static void header(FILE *out, const struct report_model *m)
 
 int report_text_write(FILE *out, const struct report_model *m, size_t pairs)
 {
-	if (m->kind_count > 0 && m->shown.findings)
+	if ((m->kind_count > 0 || m->problems.count > 0) && m->shown.findings)
 		report_text_findings(out, m);
 	header(out, m);
 	if (m->kind_count > 0)

@@ -70,6 +70,12 @@ static struct report_shown shown_of(const struct report_wanted *wanted)
 				     .quality_whole = view == JXP__VIEW__VIEW_QUALITY};
 }
 
+/* Of accesses and allocations; without these all that is found of loops would be one of its own. */
+static bool has_problems(const struct report_model *m)
+{
+	return m->shown.findings && (m->shown.fields || m->shown.lines);
+}
+
 /* Of a scope that is needed no longer than for them. */
 static int pairs_init(struct report_model *m, const struct report_wanted *wanted)
 {
@@ -81,7 +87,7 @@ static int pairs_init(struct report_model *m, const struct report_wanted *wanted
 	r = pair_scope_init(&scope, m->window, wanted->some_regions ? wanted->regions : NULL);
 	if (r == 0)
 		r = report_kinds_init(m->kinds, &m->kind_count, &scope);
-	if (r == 0 && m->shown.findings)
+	if (r == 0 && has_problems(m))
 		r = problems_init(&m->problems, &scope);
 	pair_scope_release(&scope);
 	if (r < 0)
@@ -170,13 +176,13 @@ static void effects_init(struct report_effects *e, const struct side_effects *s)
 
 static void quality_init(struct report_quality *q, const struct window_result *w)
 {
-	*q = (struct report_quality){
-	    .dropped = window_result_dropped(w),
-	    .overhead_known = w->cpu_ns > 0,
-	    .overhead_fraction = window_result_overhead_fraction(w),
-	    .own_ns = window_result_own_ns(w),
-	    .target_idle = window_result_target_was_idle(w),
-	    .tracked_s = (double)window_result_objects_ns(w) / (double)NS_PER_S};
+	*q = (struct report_quality){.dropped = window_result_dropped(w),
+				     .overhead_known = w->cpu_ns > 0,
+				     .overhead_fraction = window_result_overhead_fraction(w),
+				     .own_ns = window_result_own_ns(w),
+				     .target_idle = window_result_target_was_idle(w),
+				     .tracked_s =
+					 (double)window_result_objects_ns(w) / (double)NS_PER_S};
 	effects_init(&q->effects, &w->side_effects);
 }
 
@@ -214,7 +220,7 @@ static int loops_init(struct report_model *m, const struct window_result *baseli
 	r = report_loops_init(&m->loops, m->window);
 	if (r == 0 && baseline)
 		r = report_loops_compare(&m->loops, m->window, baseline);
-	if (r == 0 && m->loops.taken && m->shown.findings)
+	if (r == 0 && m->loops.taken && has_problems(m))
 		problems_take_loops(&m->problems, &m->loops, m->window);
 	if (r < 0 || !m->loops.taken || m->window->profile.pair_count == 0)
 		return r;

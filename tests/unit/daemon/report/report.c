@@ -436,6 +436,21 @@ static void loop_reports_are_as_agreed(void **state)
 	window_result_free(w);
 }
 
+static void problems_of_a_window_without_pairs_come_first(void **state)
+{
+	struct report_wanted all = {.view = JXP__VIEW__VIEW_ALL};
+	struct window_result *w = ticks_window();
+	char *text;
+
+	(void)state;
+	sample_window_loops(w, 1);
+	text = part_of(w, &all);
+	assert_ptr_equal(strstr(text, "Work in vain"), text);
+	assert_non_null(strstr(text, "Main.sum goes on without a result"));
+	free(text);
+	window_result_free(w);
+}
+
 /* The second loop took as much in the baseline, the third less, the first more. */
 static void loops_are_compared_with_a_baseline(void **state)
 {
@@ -969,6 +984,7 @@ int main(void)
 	    cmocka_unit_test(tick_reports_are_as_agreed),
 	    cmocka_unit_test(loop_reports_are_as_agreed),
 	    cmocka_unit_test(pairs_are_said_to_be_in_loops),
+	    cmocka_unit_test(problems_of_a_window_without_pairs_come_first),
 	    cmocka_unit_test(loops_are_compared_with_a_baseline),
 	    cmocka_unit_test(a_window_without_loops_says_so),
 	    cmocka_unit_test(a_window_without_ticks_says_so),
