@@ -283,9 +283,11 @@ static int read_waste(struct compare_side *s, const json_t *list)
 	return 0;
 }
 
+/* Reports were of CPU time before they had units. */
 static bool read_unit(const json_t *c, enum compare_unit *unit)
 {
-	const char *name = json_string_value(json_object_get(c, "unit"));
+	const json_t *member = json_object_get(c, "unit");
+	const char *name = member ? json_string_value(member) : unit_names[COMPARE_CPU];
 
 	for (int u = COMPARE_CPU; u <= COMPARE_CHECKED && name; u++)
 		if (strcmp(unit_names[u], name) == 0) {

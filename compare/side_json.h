@@ -8,6 +8,8 @@
  *     "waste": [ { "kind", "method", "place", "spill", "ns", "squares", "count" } ],
  *     "waste_omitted" }
  *
+ * A report of before there was "unit" is one of CPU time.
+ *
  * Without CPU time there is no "cpu_ns", "ticks" or "nodes", "bytes" is in the place of "ns", and a
  * kind has all that was checked as well:
  *

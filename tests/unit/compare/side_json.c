@@ -109,6 +109,21 @@ static void a_side_of_checked_bytes_is_read_as_it_was_written(void **state)
 	assert_string_equal(compare_side_method(&to, to.waste[0].at.method), "find");
 }
 
+static void a_report_without_a_unit_is_of_cpu_time(void **state)
+{
+	_cleanup_(compare_side_release) struct compare_side from = sample(), to = {.pid = 0};
+	json_t *comparison = compare_side_json(&from);
+	_cleanup_free_ char *text = NULL;
+	struct err err = {""};
+
+	(void)state;
+	assert_int_equal(json_object_del(comparison, "unit"), 0);
+	text = report(comparison);
+	assert_int_equal(compare_side_read(&to, "a.json", text, strlen(text), &err), 0);
+	assert_int_equal(to.unit, COMPARE_CPU);
+	assert_float_equal(to.ticks, 2000, 1e-6);
+}
+
 static void assert_refused(const char *text, size_t size, int code, const char *words)
 {
 	struct compare_side side = {.pid = 0};
@@ -207,6 +222,7 @@ static void figures_that_cannot_be_are_refused(void **state)
 	assert_lie(NULL, "ticks", 0, json_string("many"));
 	assert_lie(NULL, "unit", 0, json_string("bytes")); /* which it has none of */
 	assert_lie(NULL, "unit", 0, json_string("hours"));
+	assert_lie(NULL, "unit", 0, json_null());
 	assert_lie(NULL, "methods", 0, json_integer(1));
 	assert_lie("nodes", "parent", 1, json_integer(2)); /* itself */
 	assert_lie("nodes", "parent", 1, json_integer(-1));
@@ -250,6 +266,7 @@ int main(void)
 	    cmocka_unit_test(a_side_is_read_as_it_was_written),
 	    cmocka_unit_test(problems_are_those_that_the_report_names),
 	    cmocka_unit_test(a_side_of_checked_bytes_is_read_as_it_was_written),
+	    cmocka_unit_test(a_report_without_a_unit_is_of_cpu_time),
 	    cmocka_unit_test(empty_objects_by_the_million_are_not_parsed),
 	    cmocka_unit_test(what_is_no_report_is_refused_with_the_reason),
 	    cmocka_unit_test(figures_that_cannot_be_are_refused),
