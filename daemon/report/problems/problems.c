@@ -271,13 +271,17 @@ static int problem_of(struct candidate *c, const struct pair_scope *s, const str
 	return candidate_estimate(c, s) < 0 ? -ENOMEM : 1;
 }
 
-/* Not one that has a few lists of its own to do something else with. */
+/* Not one that has a few lists of its own to do something else with. CPU time is the whole
+ * window's; objects may have been tracked for less. */
 static bool is_made_of_objects(const struct problem *problem, const struct window_result *w)
 {
 	const struct problem_allocation *a = &problem->allocated;
+	double elapsed = (double)window_result_elapsed_ns(w);
+	double tracked = (double)window_result_objects_ns(w);
+	double longer = tracked > 0 ? fmax(1, elapsed / tracked) : 1;
 
 	return problem->saved.ci95.low * window_result_whole_ns(w) <=
-	       OBJECT_NS * a->objects + BYTE_NS * a->bytes;
+	       longer * (OBJECT_NS * a->objects + BYTE_NS * a->bytes);
 }
 
 static int problem_of_allocations(struct candidate *c, const struct pair_scope *s,

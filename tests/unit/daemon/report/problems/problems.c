@@ -458,6 +458,22 @@ static void work_that_is_not_for_the_objects_is_no_problem_of_theirs(void **stat
 	assert_int_equal(problems().count, 0);
 }
 
+/* 100 ms of CPU time in ten seconds, and in the first of these objects for 44 ms. */
+static void objects_that_were_tracked_for_a_part_are_as_many_in_the_rest(void **state)
+{
+	uint32_t split = frame(0, "Main", "split", 1);
+
+	(void)state;
+	allocate(split, "Part", 1e3, 40, 40);
+	tick(split, 20);
+	w->request.objects = true;
+	w->start_ns = NS_PER_S;
+	w->end_ns = 11 * NS_PER_S;
+	assert_int_equal(problems().count, 0);
+	w->objects_off_ns = 2 * NS_PER_S;
+	assert_int_equal(problems().count, 1);
+}
+
 /* Without CPU time the part of the accesses decides. */
 static void operations_samplers_rank_by_accesses(void **state)
 {
@@ -506,6 +522,8 @@ int main(void)
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(
 		work_that_is_not_for_the_objects_is_no_problem_of_theirs, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(
+		objects_that_were_tracked_for_a_part_are_as_many_in_the_rest, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(operations_samplers_rank_by_accesses, set_up,
 					    tear_down),
 	};
