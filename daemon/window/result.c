@@ -288,6 +288,11 @@ double window_result_kernel_taken_ns(const struct window_result *w)
 	return fmin(taken, fmin(cpu_profile_outside_ns(&w->cpu), cpu_profile_kernel(&w->cpu).ns));
 }
 
+double window_result_outside_ns(const struct window_result *w)
+{
+	return cpu_profile_outside_ns(&w->cpu) - window_result_kernel_taken_ns(w);
+}
+
 double window_result_beside_ns(const struct window_result *w, double seen_ns)
 {
 	return stretch_of_ticks(w) * seen_ns *

@@ -215,6 +215,9 @@ double window_result_beside_ns(const struct window_result *w, double seen_ns);
 /* Of ticks in the kernel, without a context, what was ours: it is no part of the whole. */
 double window_result_kernel_taken_ns(const struct window_result *w);
 
+/* The program's own ticks in code whose context nobody knows, but for those that were cut. */
+double window_result_outside_ns(const struct window_result *w);
+
 /* The whole for shares of ticks, with intervals of a kind's (daemon/profile/cpu_share.h); and for
  * those of CPU time at wasteful accesses: the ticks that lead to these stand for our time in the
  * kernel, too. Not known with other samplers than the clock, and in windows that were kept before

@@ -31,7 +31,7 @@ int report_cpu_init(struct report_cpu *c, const struct window_result *w)
 	c->jit = estimate_fraction(jit_ns, whole);
 	c->other = estimate_fraction(fmax(whole - (all.ns - taken) - gc_ns - jit_ns, 0), whole);
 	c->truncated = estimate_fraction(p->truncated.ns, whole);
-	c->lost = estimate_fraction(cpu_profile_outside_ns(p) - taken, whole);
+	c->lost = estimate_fraction(window_result_outside_ns(w), whole);
 	return cpu_ranking_init(&c->ranking, w);
 }
 

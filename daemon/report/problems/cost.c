@@ -239,7 +239,7 @@ static void collectors_part(struct problem_allocation *a, const struct window_re
 /* What no context tells may be anybody's. */
 static double nobodys(const struct window_result *w, const struct cpu_whole *whole)
 {
-	return estimate_fraction(w->cpu.truncated.ns + w->cpu.lost.ns, whole->ns);
+	return estimate_fraction(w->cpu.truncated.ns + window_result_outside_ns(w), whole->ns);
 }
 
 static struct cpu_share share_of_ticks(const struct cpu_sum *ticks, const struct cpu_whole *whole)

@@ -474,6 +474,29 @@ static void objects_that_were_tracked_for_a_part_are_as_many_in_the_rest(void **
 	assert_int_equal(problems().count, 1);
 }
 
+/* Ticks that were lost, cut, or had no room may all be the operation's; our own are not. */
+static void ticks_that_nobody_can_place_may_be_its(void **state)
+{
+	uint32_t put = frame(0, "Main", "put", 1), other = frame(0, "Main", "other", 2);
+	double high;
+
+	(void)state;
+	observe(STORE, put, put, place(FIELD, "Main", "last", "int"), true, 60);
+	tick(put, 1000);
+	high = problems().list[0].saved_bounds.high;
+	assert_int_equal(
+	    cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__KERNEL, 0, false, 100 * NS_PER_MS), 0);
+	assert_int_equal(cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, other, true,
+					 200 * NS_PER_MS),
+			 0);
+	/* There was no room for a context of these. */
+	cpu_sum_add(&w->cpu.states[JXP__CPU_SAMPLE__STATE__COMPILED],
+		    &(struct cpu_sum){.samples = 1, .ns = 400 * NS_PER_MS}, 1);
+	w->counters[JXP__COUNTER__COUNTER_KERNEL_NS] = 100 * NS_PER_MS;
+	w->overhead_ns = 100 * NS_PER_MS;
+	assert_float_equal(problems().list[0].saved_bounds.high, high + 0.6 / 50, 1e-3);
+}
+
 /* Without CPU time the part of the accesses decides. */
 static void operations_samplers_rank_by_accesses(void **state)
 {
@@ -524,6 +547,8 @@ int main(void)
 		work_that_is_not_for_the_objects_is_no_problem_of_theirs, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(
 		objects_that_were_tracked_for_a_part_are_as_many_in_the_rest, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(ticks_that_nobody_can_place_may_be_its, set_up,
+					    tear_down),
 	    cmocka_unit_test_setup_teardown(operations_samplers_rank_by_accesses, set_up,
 					    tear_down),
 	};
