@@ -264,8 +264,8 @@ static struct cpu_share saved_of(const struct candidate *c, const struct window_
 	return share_of(&sums, whole);
 }
 
-static void estimate(struct candidate *c, const struct pair_scope *s,
-		     const struct operation_time *time)
+static void estimate_saved(struct candidate *c, const struct pair_scope *s,
+			   const struct operation_time *time)
 {
 	struct problem *out = &c->problem;
 	const struct window_result *w = s->window;
@@ -296,6 +296,16 @@ static void estimate(struct candidate *c, const struct pair_scope *s,
 	/* Whoever does nothing of it does not make these accesses either. */
 	if (out->gain.known && out->gain.share > out->saved.share)
 		out->saved = out->gain;
+}
+
+static void estimate(struct candidate *c, const struct pair_scope *s,
+		     const struct operation_time *time)
+{
+	struct problem *out = &c->problem;
+
+	estimate_saved(c, s, time);
+	/* Accesses that could go may be in many small steps, none of which is the operation's. */
+	out->saved_bounds.high = fmax(out->saved_bounds.high, out->saved.ci95.high);
 }
 
 int candidate_estimate(struct candidate *c, const struct pair_scope *s)

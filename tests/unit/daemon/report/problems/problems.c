@@ -497,6 +497,30 @@ static void ticks_that_nobody_can_place_may_be_its(void **state)
 	assert_float_equal(problems().list[0].saved_bounds.high, high + 0.6 / 50, 1e-3);
 }
 
+/* Each has less of the waste than a step has at least. */
+static void no_more_is_saved_than_can_be_at_most(void **state)
+{
+	uint32_t main = frame(0, "Main", "main", 1);
+	uint32_t field = place(FIELD, "Main", "last", "int");
+	struct problems found;
+
+	(void)state;
+	observe(STORE, main, main, field, true, 10);
+	tick(main, 40);
+	for (int i = 0; i < 24; i++) {
+		const char name[] = {(char)('a' + i), '\0'};
+		uint32_t step = frame(main, "Main", name, 2 + i);
+
+		observe(STORE, step, step, field, true, 10);
+		tick(step, 40);
+	}
+	found = problems();
+	assert_int_equal(found.count, 1);
+	assert_float_equal(found.list[0].own.share, 0.004, 1e-9);
+	assert_float_equal(found.list[0].saved.share, 0.1, 1e-9);
+	assert_true(found.list[0].saved_bounds.high >= found.list[0].saved.ci95.high);
+}
+
 /* Without CPU time the part of the accesses decides. */
 static void operations_samplers_rank_by_accesses(void **state)
 {
@@ -548,6 +572,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(
 		objects_that_were_tracked_for_a_part_are_as_many_in_the_rest, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(ticks_that_nobody_can_place_may_be_its, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(no_more_is_saved_than_can_be_at_most, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(operations_samplers_rank_by_accesses, set_up,
 					    tear_down),
