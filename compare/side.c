@@ -1,7 +1,28 @@
 #include "compare/side.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The parts of a class's name behind which a JVM puts a number of its own: lambdas (the address of
+ * the class in memory follows), proxies, reflection. */
+static const char *const numbered[] = {"$$Lambda$", "$Proxy", "Accessor", "LambdaForm$"};
+
+void compare_unnumber(char *name)
+{
+	char *address = strstr(name, "0x");
+
+	if (address && address > name && (address[-1] == '/' || address[-1] == '.'))
+		address[-1] = '\0';
+	for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++) {
+		char *part = strstr(name, numbered[i]);
+		char *digits = part ? part + strlen(numbered[i]) : NULL;
+
+		if (digits && isdigit((unsigned char)*digits))
+			memmove(digits, digits + strspn(digits, "0123456789"),
+				strlen(digits + strspn(digits, "0123456789")) + 1);
+	}
+}
 
 void compare_side_release(struct compare_side *s)
 {

@@ -113,6 +113,10 @@ struct compare_side {
 	size_t waste_omitted;
 };
 
+/* What a JVM numbers differently each time that it runs is one class. Cuts the address
+ * ("/0x00007f..." or ".0x...") off its name, and digits behind "$$Lambda$" and the like. */
+void compare_unnumber(char *class_name);
+
 /* All zero is empty. Safe on one that is half made. */
 void compare_side_release(struct compare_side *s);
 

@@ -318,16 +318,19 @@ static int read_comparison(struct compare_side *s, const json_t *c)
 	return r == 0 && compare_side_is_empty(s) ? -EBADMSG : r;
 }
 
-/* "org.example.Main.find" of { "class", "method" }, or "". NULL without memory. */
+/* "org.example.Main.find" of { "class", "method" }, named as the comparison names it, or "". NULL
+ * without memory. */
 static char *read_method(const json_t *object)
 {
 	const char *class_name = json_string_value(json_object_get(object, "class"));
 	const char *method = json_string_value(json_object_get(object, "method"));
-	char name[2 * COMPARE_NAME_MAX];
+	char owner[2 * COMPARE_NAME_MAX], name[2 * sizeof(owner)];
 
 	if (!class_name || !method)
 		return strdup("");
-	(void)snprintf(name, sizeof(name), "%s.%s", class_name, method); /* May be cut. */
+	(void)snprintf(owner, sizeof(owner), "%s", class_name); /* May be cut, and the name. */
+	compare_unnumber(owner);
+	(void)snprintf(name, sizeof(name), "%s.%s", owner, method);
 	return shown(name);
 }
 

@@ -1,11 +1,11 @@
 #include "daemon/combine/names.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/saturate.h"
+#include "compare/side.h"
 #include "proto/limits.h"
 
 static int intern(struct profile *to, const char *text, uint32_t *out, uint64_t losses[LOSS_MAX])
@@ -25,27 +25,6 @@ int names_text(struct profile *to, const struct profile *from, uint32_t id, uint
 	return intern(to, strings_get(&from->strings, id), out, losses);
 }
 
-/* The parts of a class's name behind which a JVM puts a number of its own: lambdas (the address of
- * the class in memory follows), proxies, reflection. */
-static const char *const numbered[] = {"$$Lambda$", "$Proxy", "Accessor", "LambdaForm$"};
-
-/* Cuts the address ("/0x00007f..." or ".0x...") off, and digits that follow one of these parts. */
-static void remove_numbers(char *name)
-{
-	char *address = strstr(name, "0x");
-
-	if (address && address > name && (address[-1] == '/' || address[-1] == '.'))
-		address[-1] = '\0';
-	for (size_t i = 0; i < sizeof(numbered) / sizeof(numbered[0]); i++) {
-		char *part = strstr(name, numbered[i]);
-		char *digits = part ? part + strlen(numbered[i]) : NULL;
-
-		if (digits && isdigit((unsigned char)*digits))
-			memmove(digits, digits + strspn(digits, "0123456789"),
-				strlen(digits + strspn(digits, "0123456789")) + 1);
-	}
-}
-
 int names_class(struct profile *to, const struct profile *from, uint32_t id, uint32_t *out,
 		uint64_t losses[LOSS_MAX])
 {
@@ -56,7 +35,7 @@ int names_class(struct profile *to, const struct profile *from, uint32_t id, uin
 	if (size >= sizeof(name))
 		return intern(to, text, out, losses);
 	memcpy(name, text, size + 1);
-	remove_numbers(name);
+	compare_unnumber(name);
 	return intern(to, name, out, losses);
 }
 

@@ -78,7 +78,8 @@ static void problems_are_those_that_the_report_names(void **state)
 	    "[], "
 	    "\"ticks\": []}, \"kinds\": [], \"waste\": []}, \"problems\": [7, {\"sentence\": "
 	    "\"Main.sum adds\", \"operation\": {\"class\": \"org.example.Main\", \"method\": "
-	    "\"sum\"}, \"watch\": null}]}";
+	    "\"sum\"}, \"watch\": null, \"trap\": {\"class\": \"a.B$$Lambda$14/0x00007f2a0c0\", "
+	    "\"method\": \"run\"}}]}";
 	_cleanup_(compare_side_release) struct compare_side to = {.pid = 0};
 	struct err err = {""};
 
@@ -88,6 +89,7 @@ static void problems_are_those_that_the_report_names(void **state)
 	assert_string_equal(to.problems[0].sentence, "Main.sum adds");
 	assert_string_equal(to.problems[0].methods[0], "org.example.Main.sum");
 	assert_string_equal(to.problems[0].methods[1], "");
+	assert_string_equal(to.problems[0].methods[2], "a.B$$Lambda$.run");
 }
 
 static void a_side_of_checked_bytes_is_read_as_it_was_written(void **state)
