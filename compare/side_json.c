@@ -18,6 +18,13 @@
  * bytes. */
 #define AMOUNT_MAX 1e17
 
+/* Sums are no smaller, however little the windows of a merge weigh, and neither is the number of
+ * equal observations that would have them. What is computed of them is finite then. */
+#define AMOUNT_MIN 1e-6
+
+/* What parts may come to beyond the whole, each of them rounded to a whole number. */
+#define ROUNDED 1.01
+
 /* No window is shorter. */
 #define SECONDS_MIN 1e-3
 
@@ -161,13 +168,21 @@ static char *shown(const char *text)
 	return strdup(name);
 }
 
+static bool can_be(const struct compare_sums *sums)
+{
+	double equal = sums->amount * sums->amount / sums->squares;
+
+	if (sums->amount == 0 || sums->squares == 0)
+		return sums->amount == sums->squares;
+	return sums->amount >= AMOUNT_MIN && equal >= AMOUNT_MIN && equal <= AMOUNT_MAX;
+}
+
 static bool read_sums(const json_t *object, enum compare_unit unit, struct compare_sums *sums)
 {
 	return number(json_object_get(object, amount_names[unit]), AMOUNT_MAX, &sums->amount) &&
 	       number(json_object_get(object, "squares"), AMOUNT_MAX * AMOUNT_MAX,
 		      &sums->squares) &&
-	       number(json_object_get(object, "count"), AMOUNT_MAX, &sums->count) &&
-	       (sums->amount == 0) == (sums->squares == 0);
+	       number(json_object_get(object, "count"), AMOUNT_MAX, &sums->count) && can_be(sums);
 }
 
 static const struct pair_kind *read_kind(const json_t *object)
@@ -210,6 +225,7 @@ static int read_nodes(struct compare_side *s, const json_t *object)
 	const json_t *ticks = json_object_get(object, "ticks");
 	size_t count = json_array_size(parents);
 	_cleanup_free_ uint16_t *depths = NULL; /* by node */
+	double sum = 0;
 
 	if (!json_is_array(parents) || count > COMPARE_NODES_MAX ||
 	    json_array_size(methods) != count || json_array_size(ns) != count ||
@@ -226,12 +242,21 @@ static int read_nodes(struct compare_side *s, const json_t *object)
 		    !index_of(json_array_get(methods, i), s->method_count, &n->method) ||
 		    !number(json_array_get(ns, i), AMOUNT_MAX, &n->ns) ||
 		    !number(json_array_get(ticks, i), AMOUNT_MAX, &n->ticks) ||
-		    (n->ns == 0) != (n->ticks == 0) || depths[n->parent] == COMPARE_DEPTH_MAX)
+		    (n->ns == 0) != (n->ticks == 0) || (n->ns > 0 && (n->ns < 1 || n->ticks < 1)) ||
+		    depths[n->parent] == COMPARE_DEPTH_MAX)
 			return -EBADMSG;
+		sum += n->ns;
 		depths[i + 1] = (uint16_t)(depths[n->parent] + 1);
 	}
 	s->node_count = count;
-	return 0;
+	return sum <= ROUNDED * s->whole_ns + (double)count ? 0 : -EBADMSG;
+}
+
+/* No more of the checked bytes of a kind are wasteful than there are. */
+static bool is_part(const struct compare_side *s, Jxp__Kind kind, const struct compare_sums *sums)
+{
+	return s->unit == COMPARE_CPU ||
+	       sums->amount <= ROUNDED * s->kinds[kind].checked.amount + sums->count;
 }
 
 static int read_kinds(struct compare_side *s, const json_t *list)
@@ -247,6 +272,8 @@ static int read_kinds(struct compare_side *s, const json_t *list)
 		if (s->unit == COMPARE_CHECKED &&
 		    !read_sums(json_object_get(object, "checked"), s->unit,
 			       &s->kinds[kind->kind].checked))
+			return -EBADMSG;
+		if (!is_part(s, kind->kind, &s->kinds[kind->kind].sums))
 			return -EBADMSG;
 		s->kinds[kind->kind].asked = true;
 	}
@@ -271,7 +298,7 @@ static int read_waste(struct compare_side *s, const json_t *list)
 
 		if (!kind || !place || !json_is_boolean(spill) ||
 		    !index_of(json_object_get(object, "method"), s->method_count, &w->at.method) ||
-		    !read_sums(object, s->unit, &w->sums))
+		    !read_sums(object, s->unit, &w->sums) || !is_part(s, kind->kind, &w->sums))
 			return -EBADMSG;
 		w->at.kind = kind->kind;
 		w->at.spill = json_is_true(spill);

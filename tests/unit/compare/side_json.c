@@ -233,8 +233,43 @@ static void figures_that_cannot_be_are_refused(void **state)
 	assert_lie("nodes", "ns", 2, json_integer(-5));
 	assert_lie("nodes", "ticks", 2, json_integer(0));
 	assert_lie("nodes", "ticks", 0, json_null());
+	assert_lie("nodes", "ns", 2, json_real(1e-320));
+	assert_lie("nodes", "ns", 2, json_integer(100000000000)); /* more than all */
 	assert_lie(NULL, "kinds", 0, json_string("dead_store"));
+	assert_lie(NULL, "kinds", 0,
+		   json_pack("{s:s, s:f, s:f, s:f}", "kind", "dead_store", "ns", 2e8, "squares",
+			     5e-324, "count", 40.));
 	assert_lie(NULL, "waste", 0, json_null());
+}
+
+static json_t *bytes_of(double bytes, double squares, double count)
+{
+	return json_pack("{s:f, s:f, s:f}", "bytes", bytes, "squares", squares, "count", count);
+}
+
+/* Of 50 pairs of 8 bytes, of which 40 are wasteful. */
+static void bytes_that_cannot_be_are_refused(void **state)
+{
+	json_t *const lies[] = {bytes_of(1e-320, 1e-320, 50), bytes_of(400, 5e-324, 50),
+				bytes_of(400, 1e30, 50), bytes_of(200, 1600, 25),
+				bytes_of(400, 0, 50)};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		_cleanup_(compare_side_release) struct compare_side from = side_of(1, 1);
+		_cleanup_free_ char *text = NULL;
+		json_t *comparison;
+
+		side_checked(&from, JXP__KIND__KIND_DEAD_STORE, 50);
+		side_waste(&from, JXP__KIND__KIND_DEAD_STORE, "find", "", false, 40);
+		comparison = compare_side_json(&from);
+		assert_int_equal(
+		    json_object_set_new(json_array_get(json_object_get(comparison, "kinds"), 0),
+					"checked", lies[i]),
+		    0);
+		text = report(comparison);
+		refused(text, EBADMSG, "figures");
+	}
 }
 
 /* As deep as contexts are, and one deeper. */
@@ -272,6 +307,7 @@ int main(void)
 	    cmocka_unit_test(empty_objects_by_the_million_are_not_parsed),
 	    cmocka_unit_test(what_is_no_report_is_refused_with_the_reason),
 	    cmocka_unit_test(figures_that_cannot_be_are_refused),
+	    cmocka_unit_test(bytes_that_cannot_be_are_refused),
 	    cmocka_unit_test(contexts_that_are_too_deep_are_refused),
 	};
 
