@@ -168,11 +168,11 @@ static double sampling_variance(const struct totals *t, const struct cpu_whole *
 	return squares - estimate_fraction(share * share, whole->ticks);
 }
 
-/* By what the windows differ more than that. */
+/* By what the windows differ more than that; shares are of what ticks are shares of, in both. */
 static double cpu_effect(const struct window_result *to, Jxp__Kind kind)
 {
 	const struct window_merged *facts = to->merged;
-	struct cpu_whole whole = window_result_cpu_whole(to, kind);
+	struct cpu_whole whole = window_result_tick_whole(to, kind);
 	double sampling = sampling_variance(&to->profile.kinds[kind].application, &whole);
 	double variance = batches_variance(facts->cpu[kind], facts->wholes, facts->batches);
 

@@ -532,6 +532,34 @@ static void windows_that_differ_widen_the_interval_of_a_share_of_cpu_time(void *
 	window_result_free(w);
 }
 
+/* Of windows whose ticks stand for what profiling took in the kernel, too. */
+static double effect_of_windows_that_differ(uint64_t taken_ns)
+{
+	struct window_result *windows[16], *w;
+	double effect;
+
+	for (unsigned i = 0; i < 16; i++) {
+		windows[i] = window_of_ticks(i + 1, 10, 5 * NS_PER_MS, i % 2 ? 100 : 700, "next");
+		windows[i]->request.cpu = true;
+		windows[i]->overhead_ns = taken_ns;
+		sample_window_ticks(windows[i], 1, JXP__CPU_SAMPLE__STATE__COMPILED, 2000);
+	}
+	w = merged(windows, 16);
+	effect = w->merged->cpu_effect[DEAD];
+	free_all(windows, 16);
+	window_result_free(w);
+	return effect;
+}
+
+static void what_profiling_took_is_no_difference_of_windows(void **state)
+{
+	double effect = effect_of_windows_that_differ(0);
+
+	(void)state;
+	assert_true(effect > 100);
+	assert_float_equal(effect_of_windows_that_differ(5 * NS_PER_S), effect, 1e-6 * effect);
+}
+
 static void a_scheduled_window_counts_what_it_stands_for(void **state)
 {
 	struct window_result *windows[2] = {plain_window(1, 3000, 1), plain_window(2, 3000, 0)};
@@ -763,6 +791,7 @@ int main(void)
 	    cmocka_unit_test(a_share_of_cpu_time_is_that_of_all_windows_cpu_time),
 	    cmocka_unit_test(windows_without_ticks_have_no_part_in_shares_of_cpu_time),
 	    cmocka_unit_test(windows_that_differ_widen_the_interval_of_a_share_of_cpu_time),
+	    cmocka_unit_test(what_profiling_took_is_no_difference_of_windows),
 	    cmocka_unit_test(a_scheduled_window_counts_what_it_stands_for),
 	    cmocka_unit_test(a_window_that_was_cut_short_does_not_outweigh_others),
 	    cmocka_unit_test(five_windows_say_what_one_of_five_times_the_length_says),
