@@ -251,7 +251,9 @@ uint64_t window_result_own_ns(const struct window_result *w)
 	return w->cpu_ns > w->overhead_ns ? w->cpu_ns - w->overhead_ns : 0;
 }
 
-/* What profiling took in threads that have ticks, in handlers and in the kernel for them. */
+/* What profiling took that all ticks stand for alike: in handlers, and in the kernel for them. The
+ * session's thread has no ticks. The JVM's events come in threads that have, but at allocations
+ * most of all: they make those ticks more, and do not make others stand for more. */
 static double taken_ns(const struct window_result *w)
 {
 	return fmax((double)w->overhead_ns - counted(w, JXP__COUNTER__COUNTER_SESSION_NS) -
@@ -266,13 +268,14 @@ static double stretch(double ticks_ns, double taken)
 	return ticks_ns > 0 ? ticks_ns / fmax(ticks_ns - taken, ticks_ns / 2) : 1;
 }
 
-/* ... those that lead to pairs, which are all. */
+/* By how much ticks that lead to pairs do, which are all. */
 static double stretch_of_pairs(const struct window_result *w)
 {
 	return stretch(counted(w, JXP__COUNTER__COUNTER_TICK_NS), taken_ns(w));
 }
 
-/* ... those of kind cpu: time in the kernel is told apart, so that handlers' alone is in others. */
+/* By how much ticks of kind cpu do: time in the kernel is told apart, so that handlers' alone is in
+ * others. */
 static double stretch_of_ticks(const struct window_result *w)
 {
 	double ns = cpu_profile_all(&w->cpu).ns - cpu_profile_kernel(&w->cpu).ns;
