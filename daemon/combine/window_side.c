@@ -277,6 +277,7 @@ static struct compare_sums sums_of(const struct maker *m, const struct pair *pai
 				       pair->wasteful_count));
 }
 
+/* Its method is that of names until it is known which of them stay. */
 static int add_pair(struct maker *m, const struct pair *pair)
 {
 	uint32_t node = m->map.nodes[pair_removable_node(pair)];
@@ -284,14 +285,11 @@ static int add_pair(struct maker *m, const struct pair *pair)
 	struct compare_side *s = m->side;
 	struct compare_waste *w = &s->waste[s->waste_count];
 	char label[LABEL_BYTES], fit[COMPARE_NAME_MAX];
-	int r;
 
-	*w = (struct compare_waste){
-	    .at = {.kind = (Jxp__Kind)pair->kind, .spill = is_spill(pair, &l)},
-	    .sums = sums_of(m, pair)};
-	r = name_method(m, cct_node_method(&m->names.cct, node), &w->at.method);
-	if (r < 0)
-		return r;
+	*w = (struct compare_waste){.at = {.kind = (Jxp__Kind)pair->kind,
+					   .method = cct_node_method(&m->names.cct, node),
+					   .spill = is_spill(pair, &l)},
+				    .sums = sums_of(m, pair)};
 	name_place(&m->names, &l, label);
 	(void)utf8_sanitize(fit, sizeof(fit), w->at.spill ? "" : label); /* May be cut. */
 	w->at.name = strdup(fit);
@@ -345,8 +343,11 @@ static int add_waste(struct maker *m)
 	for (size_t i = 0; i < p->pair_count && r == 0; i++)
 		if (p->pairs[i].wasteful_count > 0)
 			r = add_pair(m, &p->pairs[i]);
-	if (r == 0)
-		sum_waste(m->side);
+	if (r < 0)
+		return r;
+	sum_waste(m->side);
+	for (size_t i = 0; i < m->side->waste_count && r == 0; i++)
+		r = name_method(m, m->side->waste[i].at.method, &m->side->waste[i].at.method);
 	return r;
 }
 

@@ -192,6 +192,31 @@ static void a_tree_that_is_too_large_loses_its_smallest_leaves(void **state)
 	assert_float_equal(node_of(&s, NULL, "org.example.Main.main")->ticks, 30000, 1e-9);
 }
 
+/* More of them than a reader takes. */
+static void methods_of_waste_that_there_is_no_room_for_are_not_named(void **state)
+{
+	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
+	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
+	char name[32];
+
+	(void)state;
+	w->request.cpu = false;
+	for (unsigned i = 0; i < COMPARE_NODES_MAX + COMPARE_WASTE_MAX + 10; i++) {
+		uint32_t node;
+
+		(void)snprintf(name, sizeof(name), "m%u", i);
+		node = sample_window_node(w, 0, name, 1);
+		sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, node, node, 1 + (i == 40000),
+				    true);
+	}
+	make(&s, w);
+	assert_int_equal(s.waste_count, COMPARE_WASTE_MAX);
+	assert_int_equal(s.waste_omitted, COMPARE_NODES_MAX + 10);
+	assert_int_equal(s.method_count, COMPARE_WASTE_MAX);
+	assert_string_equal(compare_side_method(&s, s.waste[0].at.method),
+			    "org.example.Main.m40000");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +225,7 @@ int main(void)
 	    cmocka_unit_test(a_window_without_ticks_has_nothing_to_compare),
 	    cmocka_unit_test(a_window_without_kind_cpu_is_compared_by_checked_bytes),
 	    cmocka_unit_test(a_merge_has_observations_as_large_as_its_windows_differ),
+	    cmocka_unit_test(methods_of_waste_that_there_is_no_room_for_are_not_named),
 	    cmocka_unit_test(a_tree_that_is_too_large_loses_its_smallest_leaves),
 	};
 
