@@ -236,6 +236,7 @@ static int set_growth(json_t *loop, const struct loop_growth *g)
 	wrong |= set(loop, "baseline_fraction", json_real(g->baseline));
 	wrong |= set(loop, "growth", json_real(g->growth));
 	wrong |= set(loop, "growth_ci95", interval_json(g->ci95.low, g->ci95.high));
+	wrong |= set(loop, "growth_interval", interval_json(g->among_all.low, g->among_all.high));
 	return wrong | set(loop, "growth_significant", json_boolean(g->significant));
 }
 

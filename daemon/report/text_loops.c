@@ -309,7 +309,7 @@ static void growth(FILE *out, const struct report_model *m, const struct loop_gr
 		fprintf(out, "%.1f points %s now", fabs(points), points > 0 ? "more" : "less");
 	else
 		fputs("no certain difference now", out);
-	fprintf(out, " (%+.1f to %+.1f)\n", 100 * g->ci95.low, 100 * g->ci95.high);
+	fprintf(out, " (%+.1f to %+.1f)\n", 100 * g->among_all.low, 100 * g->among_all.high);
 }
 
 static void loop(FILE *out, const struct report_model *m, size_t rank)

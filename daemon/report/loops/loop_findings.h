@@ -52,9 +52,11 @@ struct loop_growth {
 	bool compared; /* else the rest is empty */
 	bool known;    /* the baseline has looked at it */
 	double baseline, growth;
-	struct interval ci95; /* of growth */
-	bool significant;     /* among all of the window's */
-	size_t rank;          /* without a baseline */
+	struct interval ci95; /* of growth, whatever else is compared, */
+	/* and simultaneous over all that are, which decides. */
+	struct interval among_all;
+	bool significant;
+	size_t rank; /* without a baseline */
 };
 
 struct report_loop {

@@ -6,11 +6,9 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/wilson.h"
 #include "compare/change.h"
 #include "daemon/combine/names.h"
-
-/* Of an interval that is shown, whatever else is compared: 95%. */
-#define SHOWN_QUANTILE 1.959964
 
 enum side { BASELINE, NOW, SIDES };
 
@@ -44,7 +42,8 @@ static int init(struct growing *g)
 
 		if (r < 0)
 			return r;
-		g->whole[i] = (struct change_whole){ns, cpu_profile_ticks_of(&w->cpu, ns), 1};
+		g->whole[i] = (struct change_whole){ns, cpu_profile_ticks_of(&w->cpu, ns),
+						    w->merged ? w->merged->windows : 1};
 	}
 	return g->inclusive ? 0 : -ENOMEM;
 }
@@ -186,14 +185,15 @@ static int test(struct growing *g)
 	quantile = change_quantile(tested);
 	for (size_t i = 0; i < g->l->count; i++) {
 		struct report_loop *row = &g->l->rows[i];
-		struct change shown = change_of(sums[i], g->whole, &one, SHOWN_QUANTILE);
+		struct change alone = change_of(sums[i], g->whole, &one, WILSON_Z95);
 		struct change c = change_of(sums[i], g->whole, &one, quantile);
 
 		row->growth = (struct loop_growth){.compared = true,
 						   .known = row->growth.known,
 						   .baseline = c.share[BASELINE],
 						   .growth = c.difference,
-						   .ci95 = {shown.low, shown.high}};
+						   .ci95 = {alone.low, alone.high},
+						   .among_all = {c.low, c.high}};
 		row->growth.significant =
 		    c.shown && is_tested(row, c.share[BASELINE]) &&
 		    (c.difference < 0 || row->growth.known || c.low > LOOP_CPU_MIN);
@@ -216,8 +216,8 @@ static int by_growth(const void *x, const void *y)
 
 	if (has_grown(a) != has_grown(b))
 		return has_grown(a) ? -1 : 1;
-	if (has_grown(a) && a->growth.ci95.low != b->growth.ci95.low)
-		return a->growth.ci95.low < b->growth.ci95.low ? 1 : -1;
+	if (has_grown(a) && a->growth.among_all.low != b->growth.among_all.low)
+		return a->growth.among_all.low < b->growth.among_all.low ? 1 : -1;
 	return a->growth.rank < b->growth.rank ? -1 : a->growth.rank > b->growth.rank;
 }
 

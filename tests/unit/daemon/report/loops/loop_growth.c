@@ -82,6 +82,37 @@ static void one_that_has_grown_comes_first(void **state)
 	assert_float_equal(f->found.rows[1].growth.growth, 0, 1e-9);
 }
 
+static void the_interval_over_all_loops_decides(void **state)
+{
+	struct fixture *f = *state;
+	const struct loop_growth *growth;
+
+	before(f, 40, 33, 600);
+	before(f, 80, 38, 150);
+	growth = &compared(f, 1)->growth;
+	assert_false(growth->significant);
+	assert_true(growth->ci95.low > 0);
+	assert_true(growth->among_all.low < 0);
+	assert_true(growth->among_all.high > growth->ci95.high);
+}
+
+/* Windows vary; an average of many varies less. */
+static void a_baseline_of_many_windows_says_more(void **state)
+{
+	struct fixture *f = *state;
+	double one, many;
+
+	before(f, 40, 33, 600);
+	before(f, 80, 38, 200);
+	f->before->merged = window_merged_new();
+	assert_non_null(f->before->merged);
+	f->before->merged->windows = 1;
+	one = compared(f, 0)->growth.among_all.high;
+	f->before->merged->windows = 100;
+	many = compared(f, 0)->growth.among_all.high;
+	assert_true(many < 0.99 * one);
+}
+
 static void one_that_takes_less_keeps_its_place(void **state)
 {
 	struct fixture *f = *state;
@@ -143,6 +174,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 	    TEST(one_that_has_grown_comes_first),
+	    TEST(the_interval_over_all_loops_decides),
+	    TEST(a_baseline_of_many_windows_says_more),
 	    TEST(one_that_takes_less_keeps_its_place),
 	    TEST(one_that_was_not_known_has_to_be_well_above_what_is_looked_at),
 	    TEST(overloads_are_told_apart_where_lines_are_the_same),
