@@ -39,7 +39,6 @@ struct comparison_row {
 	struct compare_place at; /* its method is the tree's, its name a side's; then all of it */
 	struct compare_sums sums[2];
 	struct change change;
-	bool looked_at;
 	struct change own; /* of a method: its own time, which decides nothing */
 	bool messenger;    /* what it calls carries the difference */
 	uint32_t part_of;  /* the row's place, or COMPARISON_NONE */

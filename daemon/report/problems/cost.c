@@ -166,7 +166,7 @@ static int allocated_under(struct candidate *c, const unsigned char *marks,
 /* Of the accesses of the operation that were looked at, the part in vain: of its loads and stores,
  * or of its stores alone where all else is done for them. A store is looked at for both kinds. Of
  * a search the walk is in vain, too. */
-static void in_vain(struct problem *out, const struct window_result *w)
+static void accesses_in_vain(struct problem *out, const struct window_result *w)
 {
 	const struct problem_pairs *dead = &out->pairs[JXP__KIND__KIND_DEAD_STORE];
 	const struct problem_pairs *silent = &out->pairs[JXP__KIND__KIND_SILENT_STORE];
@@ -329,7 +329,7 @@ int candidate_estimate(struct candidate *c, const struct pair_scope *s)
 		r = allocated_under(c, marks, w);
 		if (r == 0)
 			r = mark_steps(marks, &w->profile.cct, c->pairs);
-		in_vain(out, w);
+		accesses_in_vain(out, w);
 	}
 	if (r < 0)
 		return r;

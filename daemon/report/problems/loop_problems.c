@@ -24,7 +24,7 @@ static bool is_of(const struct problem *problem, const struct cct *t, uint32_t m
 }
 
 /* Of its turns, or of its instances. */
-static struct interval in_vain(const struct report_loop *loop, double *part)
+static struct interval turns_in_vain(const struct report_loop *loop, double *part)
 {
 	const struct repeat_rate *again = loop->verdict == LOOP_REDUNDANT_INSTANCES
 					      ? &loop->again.instance_rate
@@ -40,7 +40,7 @@ static struct interval in_vain(const struct report_loop *loop, double *part)
 				 .high = results->known ? 1 - results->ci95.low : 1};
 }
 
-static struct problem problem_of(const struct report_loop *loop, const struct window_result *w)
+static struct problem problem_of_loop(const struct report_loop *loop, const struct window_result *w)
 {
 	struct cpu_whole whole = window_result_tick_whole(w, JXP__KIND__KIND_SILENT_LOAD);
 	const struct cpu_sum *ticks = &loop->row->within;
@@ -52,7 +52,7 @@ static struct problem problem_of(const struct report_loop *loop, const struct wi
 			      .inclusive = loop->inclusive_fraction,
 			      .gain = {.ci95 = {0, 1}}};
 
-	out.fraction_ci95 = in_vain(loop, &out.fraction);
+	out.fraction_ci95 = turns_in_vain(loop, &out.fraction);
 	saved = gain_part(ticks, out.fraction, fmax(1, (double)loop->row->bursts));
 	out.own = cpu_share_estimate(&own.cpu, ticks->samples, &whole);
 	out.saved = cpu_share_estimate(&saved.cpu, (uint64_t)ceil(saved.ticks), &whole);
@@ -66,7 +66,7 @@ static void insert(struct problems *problems, const struct problem *problem)
 {
 	size_t at = problems->count;
 
-	while (at > 0 && problems->list[at - 1].saved.ci95.low < problem->saved.ci95.low)
+	while (at > 0 && problem_rank(&problems->list[at - 1]) < problem_rank(problem))
 		at--;
 	if (at == PROBLEMS_MAX)
 		return;
@@ -96,7 +96,7 @@ void problems_take_loops(struct problems *problems, const struct report_loops *l
 			if (!of->loop)
 				of->loop = loop;
 		}
-		problem = problem_of(loop, w);
+		problem = problem_of_loop(loop, w);
 		if (!known && problem.saved.known && problem.saved.share >= PROBLEM_SHARE_MIN)
 			insert(problems, &problem);
 	}

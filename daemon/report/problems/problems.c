@@ -157,8 +157,7 @@ static void find_allocations_caller(struct problem *out, const struct window_res
 
 /* ---------------------------------------------------------------- ranking */
 
-/* What is saved at least; where that is not known, the part of accesses in vain. */
-static double rank_of(const struct problem *problem)
+double problem_rank(const struct problem *problem)
 {
 	return problem->saved.known ? problem->saved.ci95.low : problem->fraction_ci95.low;
 }
@@ -167,8 +166,8 @@ static int compare_ranks(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
-	if (rank_of(&x->problem) != rank_of(&y->problem))
-		return rank_of(&x->problem) > rank_of(&y->problem) ? -1 : 1;
+	if (problem_rank(&x->problem) != problem_rank(&y->problem))
+		return problem_rank(&x->problem) > problem_rank(&y->problem) ? -1 : 1;
 	return x->problem.method < y->problem.method ? -1 : x->problem.method > y->problem.method;
 }
 

@@ -24,6 +24,10 @@ struct problems {
 	size_t small; /* operations with evidence that would save too little */
 };
 
+/* Larger ones come first: what is saved at least; where that is not known, the part of accesses in
+ * vain. */
+double problem_rank(const struct problem *problem);
+
 /* 0 or -ENOMEM, and then it is empty. */
 int problems_init(struct problems *out, const struct pair_scope *s);
 

@@ -46,7 +46,8 @@ static void a_loop_that_no_problem_has_is_one(void **state)
 	struct problems problems = {.count = 1};
 
 	(void)state;
-	problems.list[0] = (struct problem){.method = 99, .saved.ci95.low = 0.01};
+	problems.list[0] =
+	    (struct problem){.method = 99, .saved = {.known = true, .ci95.low = 0.01}};
 	problems_take_loops(&problems, &loops, w);
 	assert_int_equal(problems.count, 2);
 	assert_ptr_equal(problems.list[0].loop, &loop);
@@ -99,8 +100,8 @@ static void there_are_never_too_many(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < PROBLEMS_MAX; i++)
-		problems.list[i] =
-		    (struct problem){.method = 90 + i, .saved.ci95.low = 0.5 - 0.05 * i};
+		problems.list[i] = (struct problem){
+		    .method = 90 + i, .saved = {.known = true, .ci95.low = 0.5 - 0.05 * i}};
 	problems_take_loops(&problems, &loops, w);
 	assert_int_equal(problems.count, PROBLEMS_MAX);
 	assert_int_equal(problems.list[PROBLEMS_MAX - 1].method, 94);
