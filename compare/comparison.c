@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 
 /* Rows that are held against each other, and of which it is said where they are called: more are
  * shown to differ only in two different programs. */
@@ -570,5 +571,5 @@ bool comparison_row_counts(const struct comparison_row *row)
 
 double comparison_cpus(const struct compare_side *s)
 {
-	return s->elapsed_s > 0 ? s->whole_ns / 1e9 / s->elapsed_s : 0;
+	return s->elapsed_s > 0 ? s->whole_ns / (double)NS_PER_S / s->elapsed_s : 0;
 }

@@ -2,6 +2,7 @@
 #include "compare/output.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 
 static void cleanup_json(json_t **json)
 {
@@ -114,7 +115,7 @@ static json_t *side_json(const struct compare_side *s)
 			 "id", s->id, "pid", s->pid, "app", s->app, "jdk", s->jdk, "start",
 			 s->start, "windows", (json_int_t)s->windows, "skipped",
 			 (json_int_t)s->skipped, "duration_s", s->elapsed_s, "cpu_s",
-			 cpu ? json_real(s->whole_ns / 1e9) : json_null(), "ticks",
+			 cpu ? json_real(s->whole_ns / (double)NS_PER_S) : json_null(), "ticks",
 			 cpu ? json_real(s->ticks) : json_null());
 }
 

@@ -12,8 +12,9 @@
 /* In seconds since 1970, or null. */
 static json_t *next_window(const Jxp__Jvm *jvm)
 {
-	return jvm->next_window_unix_ns ? json_real((double)jvm->next_window_unix_ns / 1e9)
-					: json_null();
+	return jvm->next_window_unix_ns
+		   ? json_real((double)jvm->next_window_unix_ns / (double)NS_PER_S)
+		   : json_null();
 }
 
 static int print_json(const Jxp__JvmList *list, struct err *err)

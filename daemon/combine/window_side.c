@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/utf8.h"
 #include "daemon/combine/names.h"
 #include "daemon/profile/estimate.h"
@@ -381,7 +382,7 @@ static void scale(struct compare_sums *sums, double by)
 /* Ticks and pairs stand for more than the program's own time (daemon/window/result.h). */
 static void take_own_time(struct compare_side *s, const struct window_result *w)
 {
-	double own_ns = 1e9 * window_result_whole_s(w), pairs[KIND_VALUES];
+	double own_ns = (double)NS_PER_S * window_result_whole_s(w), pairs[KIND_VALUES];
 
 	for (size_t i = 0; i < s->node_count; i++)
 		s->nodes[i].ns *= own_ns / s->whole_ns;
@@ -404,7 +405,8 @@ int window_side_init(struct compare_side *s, const struct window_result *w)
 
 	*s = (struct compare_side){.windows = w->merged ? w->merged->windows : 1,
 				   .skipped = w->merged ? w->merged->skipped : 0,
-				   .elapsed_s = (double)window_result_elapsed_ns(w) / 1e9,
+				   .elapsed_s =
+				       (double)window_result_elapsed_ns(w) / (double)NS_PER_S,
 				   .pid = (int)w->pid,
 				   .unit = w->request.cpu ? COMPARE_CPU : COMPARE_CHECKED};
 	if (s->unit == COMPARE_CPU && (all.samples == 0 || !(all.ns > 0)))

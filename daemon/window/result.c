@@ -414,7 +414,7 @@ double window_result_judged_s(const struct window_result *w)
 {
 	uint64_t judged_ns = object_profile_judged_ns(&w->objects);
 
-	return judged_ns > w->start_ns ? (double)(judged_ns - w->start_ns) / 1e9 : 0;
+	return judged_ns > w->start_ns ? (double)(judged_ns - w->start_ns) / (double)NS_PER_S : 0;
 }
 
 bool window_result_target_was_idle(const struct window_result *w)
