@@ -3,8 +3,7 @@
  *
  * It fails where a whole interval (compare/change.h) is above the limit: of CPU time for the same
  * work, of a kind of wasteful accesses, or of a row that a source has; without CPU time, of the
- * bytes that were checked. Spills do
- * not fail it, nor what has only moved within its caller.
+ * bytes that were checked. Spills do not fail it, nor what has only moved within its caller.
  */
 #ifndef JXPERF_COMPARE_GATE_H
 #define JXPERF_COMPARE_GATE_H

@@ -18,7 +18,8 @@ struct member {
 };
 
 /* Fills in those that are named; of two of one name the last. 0, or -EBADMSG with the reason where
- * the text is no object, or ends before it does. What it has inside is not checked beyond that. */
+ * the text is neither an object nor an array, or ends before that does. An array has no members.
+ * What the text has inside is not checked beyond that. */
 int members_find(const char *text, size_t size, struct member *members, size_t count,
 		 struct err *err);
 

@@ -12,8 +12,8 @@
  * factor. The assumption is that most methods do: of those with WORK_TICKS_MIN ticks of their own,
  * in both sides together, the largest group with one ratio is looked for; each counts as the root
  * of its smaller share, so that neither one method with most of the time decides, nor many with
- * little, nor what is new or gone. The group has to
- * have WORK_METHODS_MIN methods and WORK_AGREEMENT of all that count, or nothing is said.
+ * little, nor what is new or gone. The group has to have WORK_METHODS_MIN methods and
+ * WORK_AGREEMENT of all that count, or nothing is said.
  *
  * The ratio's error is of ticks and of what shares drift by (compare/change.h). The drift of one
  * method that has most of the time moves all the others' shares by one ratio, so it counts whether

@@ -1,18 +1,17 @@
 /*
  * The share of a window's CPU time that is spent at wasteful accesses, and how sure that is.
  *
- * T is all CPU time that the program used itself in the window (window_result_cpu_whole, in the unit
- * of its ticks). The clock sampler's
- * ticks are points of it that were drawn in the threads that are sampled; each stands for T / n, so
- * that n is their number where they stand for T together, and in proportion more where other
- * threads used the rest. For each kind a tick may lead to a completed pair, which stands for y of
- * CPU time: more than T / n where its sample had to keep a register against others
- * (Transition.cpu_ns of jxperf.proto); the inverse of the chance that it had, so that the sum over
- * the wasteful pairs of anything has the CPU time spent there as its expected value (Horvitz and
- * Thompson 1952). Ticks that led to no pair, or to one that is not wasteful, add 0 to it. So do
- * those in code that is not compiled and in the kernel, where no access is sampled, and the time of
- * threads that are not sampled: without them, a share of CPU time would be of something that nobody
- * else can measure. So
+ * T is all CPU time that the program used itself in the window (window_result_cpu_whole, in the
+ * unit of its ticks). The clock sampler's ticks are points of it that were drawn in the threads
+ * that are sampled; each stands for T / n, so that n is their number where they stand for T
+ * together, and in proportion more where other threads used the rest. For each kind a tick may lead
+ * to a completed pair, which stands for y of CPU time: more than T / n where its sample had to keep
+ * a register against others (Transition.cpu_ns of jxperf.proto); the inverse of the chance that it
+ * had, so that the sum over the wasteful pairs of anything has the CPU time spent there as its
+ * expected value (Horvitz and Thompson 1952). Ticks that led to no pair, or to one that is not
+ * wasteful, add 0 to it. So do those in code that is not compiled and in the kernel, where no
+ * access is sampled, and the time of threads that are not sampled: without them, a share of CPU
+ * time would be of something that nobody else can measure. So
  *
  *   share = sum of y / T,
  *

@@ -84,8 +84,10 @@ struct problem {
 	size_t place_count;                  /* all of them */
 	size_t field_count; /* of these, fields of the class that declares the first place */
 	struct problem_pairs pairs[KIND_VALUES];
-	uint64_t told;   /* wasteful pairs of whose access that could go the method can be told */
-	double fraction; /* of the operation's accesses, or stores: in vain */
+	uint64_t told; /* wasteful pairs of whose access that could go the method can be told */
+	/* Of the operation's accesses, or stores, the part in vain; of a loop's turns, or times
+	 * that it is entered; of one that allocates, its part of all bytes. */
+	double fraction;
 	struct interval fraction_ci95;
 	/* CPU time of the operation; not known without ticks, as the others. */
 	struct cpu_share own;

@@ -1,5 +1,7 @@
 /*
- * The problems of a window: at most PROBLEMS_MAX, each once, by what could be saved at least.
+ * The problems of a window: at most PROBLEMS_MAX, each once, by what could be saved at least. Here
+ * they are what operations access in vain, and what they allocate (allocations.h), which is one
+ * problem where one is the other's doing; those that loops add come later (loop_problems.h).
  *
  * Wasteful pairs are grouped by their operation (operation.h); what nearly all comes to by way of
  * another operation is part of that one. Stacks and compilers' spills are no part of a problem, and
@@ -7,8 +9,9 @@
  *
  * What could be saved is the CPU time of ticks in the operation, in those of its methods that make
  * the accesses, times the part of its accesses that is in vain: an algorithm that does not do them
- * again would save that. It has the intervals of both. What would save less than PROBLEM_SHARE_MIN
- * is none. Where CPU time is not known, problems are ranked by the part of the accesses.
+ * again would save that. It has the intervals of both. Where objects are garbage soon it is what
+ * making them takes (cost.h). What would save less than PROBLEM_SHARE_MIN is none. Where CPU time
+ * is not known, problems are ranked by the part of the accesses.
  */
 #ifndef JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
 #define JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
