@@ -23,7 +23,7 @@ void report_text_problem_sentence(FILE *out, const struct profile *p, const stru
 				  const char *gap);
 
 /* What has helped others. */
-const char *report_problem_advice(const struct problem *problem);
+const char *report_problem_advice(const struct profile *p, const struct problem *problem);
 
 /* With at most limit rows of each list of a kind. */
 void report_text_pairs(FILE *out, const struct report_model *m, size_t limit);

@@ -97,7 +97,7 @@ void problems_take_loops(struct problems *problems, const struct report_loops *l
 				of->loop = loop;
 		}
 		problem = problem_of(loop, w);
-		if (!known && problem.saved.known && problem.saved.share >= PROBLEM_SHARE_MIN)
+		if (!known && problem.saved.known && problem.saved.ci95.low >= PROBLEM_SHARE_MIN)
 			insert(problems, &problem);
 	}
 }

@@ -27,4 +27,7 @@ struct problems {
 /* 0 or -ENOMEM, and then it is empty. */
 int problems_init(struct problems *out, const struct pair_scope *s);
 
+/* The rank of a method's problem, from 1; 0: it has none. */
+size_t problems_rank(const struct problems *problems, uint32_t method);
+
 #endif

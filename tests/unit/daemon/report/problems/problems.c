@@ -148,7 +148,7 @@ static void a_copy_is_one_problem_whatever_fields_it_has(void **state)
 	assert_int_equal(found.count, 1);
 	assert_int_equal(found.list[0].kind, PROBLEM_COPIED);
 	assert_string_equal(method(found.list[0].method), "getEntry");
-	assert_string_equal(method(found.list[0].caller), "main");
+	assert_string_equal(method(found.list[0].callers[0].method), "main");
 	assert_int_equal(found.list[0].evidence, 60);
 	assert_int_equal(found.list[0].told, 60);
 	assert_int_equal(found.list[0].place_count, 3);
@@ -308,9 +308,9 @@ static void whose_doing_it_is(void **state)
 	found = problems();
 	assert_int_equal(found.count, 2);
 	assert_string_equal(method(found.list[0].method), "check");
-	assert_string_equal(method(found.list[0].caller), "main");
+	assert_string_equal(method(found.list[0].callers[0].method), "main");
 	assert_string_equal(method(found.list[1].method), "remove");
-	assert_string_equal(method(found.list[1].caller), "subtract");
+	assert_string_equal(method(found.list[1].callers[0].method), "subtract");
 	assert_int_equal(found.list[1].kind, PROBLEM_SEARCHED);
 }
 
@@ -359,7 +359,7 @@ static void what_an_operation_allocates_is_a_problem(void **state)
 	assert_int_equal(found.count, 2);
 	assert_int_equal(found.list[0].kind, PROBLEM_ALLOCATED);
 	assert_string_equal(method(found.list[0].method), "add");
-	assert_string_equal(method(found.list[0].caller), "main");
+	assert_string_equal(method(found.list[0].callers[0].method), "main");
 	what = &found.list[0].allocated;
 	assert_int_equal(what->samples, 80);
 	assert_float_equal(what->fraction, 0.8, 1e-9);
