@@ -177,6 +177,7 @@ static void what_could_go_by_two_kinds_is_gained_once(void **state)
 	found = problems();
 	assert_int_equal(found.count, 1);
 	assert_int_equal(found.list[0].kind, PROBLEM_REWRITTEN);
+	assert_int_equal(found.list[0].evidence, 80);
 	assert_float_equal(found.list[0].gain.share, 0.08, 1e-9);
 	assert_float_equal(found.list[0].fraction, 0.8, 1e-9);
 }
@@ -284,6 +285,35 @@ static void stores_of_two_natures_are_two_problems(void **state)
 	assert_int_equal(found.list[1].kind, PROBLEM_REWRITTEN);
 }
 
+/* A driver looks through a table, and calls what copies. */
+static void who_calls_most_of_a_problem_is_said(void **state)
+{
+	uint32_t main = frame(0, "Main", "main", 1);
+	uint32_t rounds = frame(main, "Main", "rounds", 2), copy = frame(rounds, "Main", "copy", 3);
+	uint32_t twice = frame(main, "Main", "twice", 4), other = frame(twice, "Main", "other", 5);
+	uint32_t more = frame(frame(main, "Main", "more", 6), "Main", "other", 5);
+	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
+	struct problems found;
+
+	(void)state;
+	observe(LOAD, rounds, rounds, bytes, true, 30);
+	observe(DEAD, copy, copy, place(FIELD, "Entry", "key", "Key"), true, 30);
+	observe(LOAD, other, other, bytes, true, 12);
+	observe(LOAD, more, more, bytes, true, 10);
+	tick(rounds, 1000);
+	tick(copy, 800);
+	tick(other, 400);
+	found = problems();
+	assert_int_equal(found.count, 3);
+	assert_int_equal(found.list[0].part_of.method, 0);
+	assert_int_equal(problems_rank(&found, found.list[1].part_of.method), 1);
+	assert_float_equal(found.list[1].part_of.part, 1, 1e-9);
+	assert_int_equal(problems_rank(&found, found.list[2].part_of.method), 0);
+	assert_string_equal(method(found.list[2].callers[0].method), "twice");
+	assert_string_equal(method(found.list[2].callers[1].method), "more");
+	assert_float_equal(found.list[2].callers[1].part, 10. / 22, 1e-9);
+}
+
 /* Two loads in methods that one method calls, and a caller of code in java.util. */
 static void whose_doing_it_is(void **state)
 {
@@ -317,15 +347,18 @@ static void whose_doing_it_is(void **state)
 static void too_little_evidence_or_time_is_no_problem(void **state)
 {
 	uint32_t four = frame(0, "Main", "four", 1), small = frame(0, "Main", "small", 2);
+	uint32_t unsure = frame(0, "Main", "unsure", 3);
 	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
 
 	(void)state;
 	observe(LOAD, four, four, bytes, true, 4);
 	observe(LOAD, small, small, bytes, true, 40);
 	tick(four, 1000);
+	observe(LOAD, unsure, unsure, bytes, true, 40);
 	tick(small, 5);
+	tick(unsure, 14);
 	assert_int_equal(problems().count, 0);
-	assert_int_equal(problems().small, 1);
+	assert_int_equal(problems().small, 2);
 }
 
 /* A sum of numbers that are objects: of what makes them, and not of who calls it. */
@@ -466,6 +499,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(stores_of_two_natures_are_two_problems, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(whose_doing_it_is, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(who_calls_most_of_a_problem_is_said, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(too_little_evidence_or_time_is_no_problem, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(what_an_operation_allocates_is_a_problem, set_up,
