@@ -142,8 +142,7 @@ static json_t *problem_json(struct json_writer *writer, const struct problem *pr
 	    "s:o, s:I, "
 	    "s:I, s:o, s:o, s:o}",
 	    "kind", problem_words[problem->kind].name, "sentence", sentence_json(p, problem),
-	    "advice", report_problem_advice(p, problem), "operation",
-	    method_json(p, problem->method), "caller",
+	    "advice", problem->advice, "operation", method_json(p, problem->method), "caller",
 	    method_json(p, caller ? problem->callers[0].method : 0), "caller_fraction",
 	    caller ? problem->callers[0].part : 0, "callers", callers_json(p, problem), "part_of",
 	    part_of > 0 ? json_integer((json_int_t)part_of) : json_null(), "places",

@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 
-#include "daemon/report/problems/operation.h"
-#include "daemon/report/problems/problem_kind.h"
 #include "daemon/report/writer/text_places.h"
 #include "proto/kinds.h"
 
@@ -52,14 +50,6 @@ static void classes(FILE *out, const struct profile *p, const struct problem_all
 static bool is_loops(const struct problem *problem)
 {
 	return problem->loop && !problem->largest && problem->kind != PROBLEM_ALLOCATED;
-}
-
-const char *report_problem_advice(const struct profile *p, const struct problem *problem)
-{
-	return problem->loop && problem->loop->advice_count > 0 &&
-		       problem->kind != PROBLEM_ALLOCATED
-		   ? problem->loop->advice[0]->words
-		   : problem_advice(p, problem);
 }
 
 static void maker(FILE *out, const struct profile *p, const struct problem *problem)
@@ -262,9 +252,13 @@ static void allocations(FILE *out, const struct report_model *m, size_t rank)
 	}
 	fputs("   ", out);
 	rounded(out, a->per_s);
-	fprintf(out, " objects a second, %.0f%% garbage by the end; ", 100 * a->garbage);
-	report_text_percent(out, a->gc_share);
-	fputs(" of CPU time is the collector's for them, if that goes by bytes\n", out);
+	fprintf(out, " objects a second, %.0f%% garbage by the end", 100 * a->garbage);
+	if (problem->saved.known) {
+		fputs("; ", out);
+		report_text_percent(out, a->gc_share);
+		fputs(" of CPU time is the collector's for them, if that goes by bytes", out);
+	}
+	fputc('\n', out);
 }
 
 /* ---------------------------------------------------------------- where it is */
@@ -318,17 +312,16 @@ static bool callers(FILE *out, const struct profile *p, const struct problem *pr
 static void where(FILE *out, const struct report_model *m, const struct problem *problem)
 {
 	const struct profile *p = &m->window->profile;
-	bool first = operation_method_is_basic(p, problem->method);
 	const char *prefix = "   ";
 
-	if (first && callers(out, p, problem, prefix))
+	if (problem->basic && callers(out, p, problem, prefix))
 		prefix = ",\n   ";
 	if (problem->largest) {
 		fputs(prefix, out);
 		pair_lines(out, p, problem);
 		prefix = ",\n   ";
 	}
-	if (!first && callers(out, p, problem, prefix))
+	if (!problem->basic && callers(out, p, problem, prefix))
 		prefix = ",\n   ";
 	if (problem->largest)
 		report_text_loops_of(out, m, problem->largest, true, prefix, "");
@@ -363,7 +356,7 @@ static void loop(FILE *out, const struct report_model *m, const struct problem *
 		(size_t)(l - m->loops.rows) + 1);
 }
 
-static void evidence(FILE *out, const struct profile *p, const struct problem *problem)
+static void evidence(FILE *out, const struct problem *problem)
 {
 	fputs("   ", out);
 	if (problem->kind == PROBLEM_ALLOCATED)
@@ -371,7 +364,7 @@ static void evidence(FILE *out, const struct profile *p, const struct problem *p
 	if (problem->evidence > 0)
 		fprintf(out, "%" PRIu64 " wasteful pairs, the method is known for %.0f%%; ",
 			problem->evidence, 100 * (double)problem->told / (double)problem->evidence);
-	fprintf(out, "perhaps: %s\n", report_problem_advice(p, problem));
+	fprintf(out, "perhaps: %s\n", problem->advice);
 }
 
 void report_text_problem(FILE *out, const struct report_model *m, size_t rank)
@@ -387,5 +380,5 @@ void report_text_problem(FILE *out, const struct report_model *m, size_t rank)
 	part_of(out, m, problem);
 	allocations(out, m, rank);
 	loop(out, m, problem);
-	evidence(out, p, problem);
+	evidence(out, problem);
 }

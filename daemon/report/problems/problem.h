@@ -32,7 +32,7 @@ enum problem_kind {
 struct problem_words {
 	const char *name;        /* "copied": in JSON */
 	const char *verb, *rest; /* a sentence: the operation, this, the places, this */
-	const char *advice;      /* what has helped people */
+	const char *advice;      /* what has helped people with most such problems */
 	/* The work as such is in vain, with all that it loads: not the part of it that is one of
 	 * these stores. */
 	bool whole;
@@ -84,8 +84,10 @@ struct problem_allocation {
 
 struct problem {
 	enum problem_kind kind;
-	Jxp__Kind pairs_kind;                               /* that most of it shows in */
-	uint32_t method;                                    /* the operation */
+	Jxp__Kind pairs_kind; /* that most of it shows in */
+	uint32_t method;      /* the operation */
+	bool basic; /* it is of the JDK's basic packages (operation.h): its callers' doing */
+	const char *advice;                                 /* what has helped people */
 	struct problem_caller callers[PROBLEM_CALLERS_MAX]; /* that most of it comes from */
 	/* Another problem's operation, which has called most of this one; its rank may change. */
 	struct problem_caller part_of;

@@ -324,6 +324,8 @@ static int problem_of(struct candidate *c, const struct pair_scope *s, const str
 	find_largest(out, g);
 	find_places(out, s, g, scratch);
 	find_caller(out, p, g, scratch);
+	out->basic = operation_method_is_basic(p, g->method);
+	out->advice = problem_advice(p, out);
 	return candidate_estimate(c, s) < 0 ? -ENOMEM : 1;
 }
 
@@ -346,6 +348,8 @@ static int problem_of_allocations(struct candidate *c, const struct pair_scope *
 	find_allocations_caller(out, s->window, g, scratch);
 	if (candidate_estimate(c, s) < 0)
 		return -ENOMEM;
+	out->basic = operation_method_is_basic(&s->window->profile, g->method);
+	out->advice = problem_advice(&s->window->profile, out);
 	return out->allocated.samples >= PAIRS_EVIDENCE && is_made_of_objects(out, s->window) &&
 	       out->allocated.fraction_ci95.low >= ALLOCATED_MIN &&
 	       out->allocated.garbage >= GARBAGE_MIN;

@@ -342,6 +342,28 @@ static void whose_doing_it_is(void **state)
 	assert_string_equal(method(found.list[1].method), "remove");
 	assert_string_equal(method(found.list[1].callers[0].method), "subtract");
 	assert_int_equal(found.list[1].kind, PROBLEM_SEARCHED);
+	assert_true(found.list[1].basic && !found.list[0].basic);
+	assert_non_null(strstr(found.list[1].advice, "a set or a map"));
+}
+
+/* By halving, or of nothing but fields. */
+static void who_does_not_look_through_many_gets_no_set(void **state)
+{
+	uint32_t halves = frame(0, "Table", "binarySearchOf", 1),
+		 find = frame(0, "Node", "find", 2);
+	struct problems found;
+
+	(void)state;
+	observe(LOAD, halves, halves, place(ELEMENT, "Object[]", "", "Object"), true, 20);
+	observe(LOAD, find, find, place(FIELD, "Node", "size", "int"), true, 20);
+	tick(halves, 1000);
+	tick(find, 800);
+	found = problems();
+	assert_int_equal(found.count, 2);
+	for (size_t i = 0; i < found.count; i++) {
+		assert_int_equal(found.list[i].kind, PROBLEM_SEARCHED);
+		assert_non_null(strstr(found.list[i].advice, "keeping the result"));
+	}
 }
 
 static void too_little_evidence_or_time_is_no_problem(void **state)
@@ -397,6 +419,8 @@ static void what_an_operation_allocates_is_a_problem(void **state)
 	assert_int_equal(what->samples, 80);
 	assert_float_equal(what->fraction, 0.8, 1e-9);
 	assert_float_equal(what->garbage, 1, 1e-9);
+	assert_non_null(strstr(found.list[0].advice, "values without objects"));
+	assert_non_null(strstr(found.list[1].advice, "one array that is used again"));
 	assert_int_equal(what->class_count, 1);
 	/* The collector has 5 of 55 s. */
 	assert_float_equal(what->gc_share, 0.8 * 5 / 55, 1e-9);
@@ -499,6 +523,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(stores_of_two_natures_are_two_problems, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(whose_doing_it_is, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(who_does_not_look_through_many_gets_no_set, set_up,
+					    tear_down),
 	    cmocka_unit_test_setup_teardown(who_calls_most_of_a_problem_is_said, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(too_little_evidence_or_time_is_no_problem, set_up,
 					    tear_down),
