@@ -227,7 +227,8 @@ static double part_near(const struct candidate *c, const struct window_result *w
 	return part_from(c, w, method, false);
 }
 
-/* Who mends the operation that calls another one may have mended that as well. */
+/* Who mends the operation that calls another one may have mended that as well; but not who drives
+ * all, and has next to no waste besides. */
 static void find_part_of(struct problems *out, const struct candidate *listed,
 			 const struct window_result *w)
 {
@@ -236,6 +237,8 @@ static void find_part_of(struct problems *out, const struct candidate *listed,
 			uint32_t method = out->list[j].method;
 			double part = i == j ? 0 : part_from(&listed[i], w, method, true);
 
+			if (rank_of(&out->list[j]) < MERGED_WASTE * rank_of(&out->list[i]))
+				continue;
 			if (part >= PROBLEM_CALLER_MIN &&
 			    part_from(&listed[j], w, out->list[i].method, true) <
 				PROBLEM_CALLER_MIN)
