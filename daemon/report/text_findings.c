@@ -71,7 +71,7 @@ static void no_problem(FILE *out, const struct report_model *m, uint64_t all, ui
 	if (m->problems.small > 0)
 		fprintf(
 		    out,
-		    ", or in one of %zu operations that are not\nshown to cost %g%% of CPU time",
+		    ", or in one of %zu operations where no saving\nof %g%% of CPU time is shown",
 		    m->problems.small, 100 * PROBLEM_SHARE_MIN);
 	fputs(".\n", out);
 }

@@ -7,8 +7,9 @@
  *
  * What could be saved is the CPU time of ticks in the operation, in those of its methods that make
  * the accesses, times the part of its accesses that is in vain: an algorithm that does not do them
- * again would save that. It has the intervals of both. What would save less than PROBLEM_SHARE_MIN
- * is none. Where CPU time is not known, problems are ranked by the part of the accesses.
+ * again would save that. It has the intervals of both. What may save less than PROBLEM_SHARE_MIN,
+ * by the lower end, is none. Where CPU time is not known, problems are ranked by the part of the
+ * accesses.
  */
 #ifndef JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
 #define JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
