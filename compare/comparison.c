@@ -315,29 +315,47 @@ static int put_in_front(struct comparison *c)
 /* Callers of an access that may be the ones who do it (docs/problems.md). */
 #define OPERATION_ABOVE 3u
 
-/* A method is part of what it does itself; wasteful accesses, if no spills, are of what those that
- * make them, or who has called them, do in accesses of that kind. */
-static bool is_part(const struct comparison *c, const struct comparison_row *row,
-		    const struct compare_problem *p)
+/* How well a row goes with a problem; 0: it is no part of it. A method is part of what it does
+ * itself; wasteful accesses, if no spills, are of what those that make them, or who has called
+ * them, do in accesses of that kind. */
+static unsigned match(const struct comparison *c, const struct comparison_row *row,
+		      const struct compare_problem *p)
 {
 	const struct compare_method *methods = c->tree.methods;
-	bool found = strcmp(p->methods[0], methods[row->at.method].name) == 0;
+	const char *method = methods[row->at.method].name;
+	bool does = strcmp(p->methods[0], method) == 0;
+	unsigned main_kind = row->kind && p->main_kind == row->at.kind;
 
-	if (!row->kind || row->at.spill || !p->kinds[row->at.kind])
-		return found && !row->kind;
+	if (!row->kind)
+		return does;
+	if (row->at.spill || !p->kinds[row->at.kind])
+		return 0;
+	if (does)
+		return 4 + main_kind;
 	for (size_t m = 1; m < COMPARE_PROBLEM_METHODS; m++)
-		found |= strcmp(p->methods[m], methods[row->at.method].name) == 0;
+		if (strcmp(p->methods[m], method) == 0)
+			return 2 + main_kind;
 	for (unsigned i = 1; i < row->path_length && i <= OPERATION_ABOVE; i++)
-		found |= strcmp(p->methods[0], methods[row->path[i]].name) == 0;
-	return found;
+		if (strcmp(p->methods[0], methods[row->path[i]].name) == 0)
+			return 1;
+	return 0;
 }
 
 static void find_problems(const struct comparison *c, struct comparison_row *row)
 {
-	for (int s = 0; s < 2; s++)
-		for (size_t i = 0; i < c->sides[s].problem_count && !row->problem[s]; i++)
-			if (is_part(c, row, &c->sides[s].problems[i]))
-				row->problem[s] = c->sides[s].problems[i].sentence;
+	for (int s = 0; s < 2; s++) {
+		unsigned best = 0;
+
+		for (size_t i = 0; i < c->sides[s].problem_count; i++) {
+			const struct compare_problem *p = &c->sides[s].problems[i];
+			unsigned matches = match(c, row, p);
+
+			if (matches > best) {
+				best = matches;
+				row->problem[s] = p->sentence;
+			}
+		}
+	}
 }
 
 /* ---------------------------------------------------------------- where it is called */

@@ -69,7 +69,7 @@ static void add_row(struct line *l, const struct comparison *c, const struct com
 static void add_problem(struct line *l, const struct comparison_row *row)
 {
 	if (row && row->problem[0] && !row->problem[1] && row->change.difference < 0)
-		add(l, "; no problem any more: %.300s", row->problem[0]);
+		add(l, "; not among B's first five problems: %.300s", row->problem[0]);
 }
 
 static void add_work(struct line *l, const struct comparison *c)

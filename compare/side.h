@@ -75,6 +75,7 @@ struct compare_problem {
 	char *sentence;
 	char *methods[COMPARE_PROBLEM_METHODS];
 	bool kinds[KIND_VALUES];
+	Jxp__Kind main_kind; /* that most of it shows in; 0: none */
 };
 
 struct compare_side {

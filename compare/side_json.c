@@ -374,14 +374,18 @@ static int read_problems(struct compare_side *s, const json_t *list)
 	for (size_t i = 0; i < count; i++) {
 		const json_t *object = json_array_get(list, i);
 		const char *sentence = json_string_value(json_object_get(object, "sentence"));
+		const char *main_kind = json_string_value(json_object_get(object, "pair_kind"));
 		struct compare_problem *p = &s->problems[s->problem_count];
 
 		if (!sentence)
 			continue;
 		s->problem_count++;
-		for (size_t k = 0; k < PAIR_KINDS; k++)
+		for (size_t k = 0; k < PAIR_KINDS; k++) {
 			p->kinds[pair_kinds[k].kind] =
 			    json_object_get(json_object_get(object, "pairs"), pair_kinds[k].name);
+			if (main_kind && strcmp(main_kind, pair_kinds[k].name) == 0)
+				p->main_kind = pair_kinds[k].kind;
+		}
 		p->sentence = shown(sentence);
 		if (!p->sentence)
 			return -ENOMEM;

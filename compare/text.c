@@ -61,13 +61,13 @@ static void path(FILE *out, const struct comparison *c, const struct comparison_
 
 static void problem(FILE *out, const struct comparison_row *row)
 {
-	static const char *const which[2][2] = {{"", "of B, not of A"},
-						{"of A, not of B", "of both"}};
-	const char *sentence = row->problem[0] ? row->problem[0] : row->problem[1];
+	static const char *const others[2] = {", not among B's first five",
+					      ", not among A's first five"};
 
-	if (sentence)
-		fprintf(out, "    problem %s: %s\n",
-			which[row->problem[0] != NULL][row->problem[1] != NULL], sentence);
+	for (int s = 0; s < 2; s++)
+		if (row->problem[s])
+			fprintf(out, "    problem of %c%s: %s\n", "AB"[s],
+				row -> problem[1 - s] ? "" : others[s], row->problem[s]);
 }
 
 static void parts(FILE *out, const struct comparison *c, size_t position)
@@ -147,7 +147,8 @@ static void kinds(FILE *out, const struct comparison *c)
 		if (!k->compared)
 			continue;
 		if (!begun)
-			fputs(c->unit == COMPARE_CPU ? "\nCPU time at wasteful accesses, at least\n"
+			fputs(c->unit == COMPARE_CPU ? "\nCPU time at first accesses of wasteful "
+						       "pairs (not what removing them saves)\n"
 						     : "\nWasteful part of the checked bytes\n",
 			      out);
 		begun = true;

@@ -31,6 +31,24 @@ static json_t *method_json(const struct profile *p, uint32_t id)
 			 strings_get(&p->strings, m->name));
 }
 
+static json_t *callers_json(const struct profile *p, const struct problem *problem)
+{
+	_cleanup_json_ json_t *callers = json_array();
+
+	for (size_t i = 0; i < PROBLEM_CALLERS_MAX && problem->callers[i].method; i++) {
+		json_t *caller = method_json(p, problem->callers[i].method);
+
+		if (json_object_set_new(caller, "fraction", json_real(problem->callers[i].part)) <
+			0 ||
+		    json_array_append(callers, caller) < 0) {
+			json_decref(caller);
+			return NULL;
+		}
+		json_decref(caller);
+	}
+	return TAKE_PTR(callers);
+}
+
 static json_t *places_json(struct json_writer *writer, const struct problem *problem)
 {
 	_cleanup_json_ json_t *places = json_array();
@@ -80,12 +98,13 @@ static json_t *allocation_json(const struct profile *p, const struct problem *pr
 
 	if (a->samples == 0)
 		return json_null();
-	return json_pack("{s:I, s:f, s:[f,f], s:f, s:f, s:o, s:i, s:o, s:f, s:o, s:o}",
-			 "alloc_samples", (json_int_t)a->samples, "fraction", a->fraction,
-			 "fraction_ci95", a->fraction_ci95.low, a->fraction_ci95.high,
-			 "objects_per_s", a->per_s, "garbage_fraction", a->garbage, "classes",
-			 classes_json(p, a), "class_count", (int)a->class_count, "maker",
-			 method_json(p, a->maker), "maker_fraction", a->maker_part, "gc_share",
+	return json_pack("{s:o, s:I, s:f, s:[f,f], s:f, s:f, s:o, s:i, s:o, s:f, s:o, s:o}",
+			 "operation", method_json(p, a->operation), "alloc_samples",
+			 (json_int_t)a->samples, "fraction", a->fraction, "fraction_ci95",
+			 a->fraction_ci95.low, a->fraction_ci95.high, "objects_per_s", a->per_s,
+			 "garbage_fraction", a->garbage, "classes", classes_json(p, a),
+			 "class_count", (int)a->class_count, "maker", method_json(p, a->maker),
+			 "maker_fraction", a->maker_part, "gc_share",
 			 known ? json_real(a->gc_share) : json_null(), "gc_share_ci95",
 			 known ? json_pack("[f,f]", a->gc_ci95.low, a->gc_ci95.high) : json_null());
 }
@@ -116,14 +135,19 @@ static json_t *problem_json(struct json_writer *writer, const struct problem *pr
 {
 	const struct profile *p = &writer->model->window->profile;
 	const struct interval *bounds = &problem->saved_bounds;
+	bool caller = problem->callers[0].part >= PROBLEM_CALLER_MIN;
+	size_t part_of = problems_rank(&writer->model->problems, problem->part_of.method);
 	json_t *object = json_pack(
-	    "{s:s, s:o, s:s, s:o, s:o, s:f, s:o, s:i, s:o, s:o, s:o, s:o, s:f, s:[f,f], s:o, s:I, "
+	    "{s:s, s:o, s:s, s:o, s:o, s:f, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:f, s:[f,f], "
+	    "s:o, s:I, "
 	    "s:I, s:o, s:o, s:o}",
 	    "kind", problem_words[problem->kind].name, "sentence", sentence_json(p, problem),
-	    "advice", report_problem_advice(problem), "operation", method_json(p, problem->method),
-	    "caller", method_json(p, problem->caller), "caller_fraction", problem->caller_part,
-	    "places", places_json(writer, problem), "place_count", (int)problem->place_count,
-	    "pairs", pairs_json(problem), "pair_kind",
+	    "advice", problem->advice, "operation", method_json(p, problem->method), "caller",
+	    method_json(p, caller ? problem->callers[0].method : 0), "caller_fraction",
+	    caller ? problem->callers[0].part : 0, "callers", callers_json(p, problem), "part_of",
+	    part_of > 0 ? json_integer((json_int_t)part_of) : json_null(), "places",
+	    places_json(writer, problem), "place_count", (int)problem->place_count, "pairs",
+	    pairs_json(problem), "pair_kind",
 	    problem->largest ? json_string(pair_kind_find(problem->pairs_kind)->name) : json_null(),
 	    "watch", line_json(p, problem, true), "trap", line_json(p, problem, false), "fraction",
 	    problem->fraction, "fraction_ci95", problem->fraction_ci95.low,

@@ -18,8 +18,11 @@ static void part(FILE *out, double fraction, const char *words)
 /* What the whole is made of. */
 static void whole(FILE *out, const struct report_cpu *c)
 {
-	fprintf(out, "CPU time: %.1f s, told by %" PRIu64 " ticks%s\n", c->whole_s, c->samples,
-		c->beside_known ? " and what the collector and the compilers used"
+	fprintf(out,
+		"CPU time: %.1f s, told by %" PRIu64
+		" parts of ticks, in the kernel or outside%s\n",
+		c->whole_s, c->samples,
+		c->beside_known ? ", and what the collector and the compilers used"
 				: "; what the collector and the compilers used is not known");
 	part(out, c->compiled, "in compiled code");
 	part(out, c->interpreted, "in interpreted code");

@@ -69,9 +69,10 @@ static void no_problem(FILE *out, const struct report_model *m, uint64_t all, ui
 		"has to make",
 		all, wasteful);
 	if (m->problems.small > 0)
-		fprintf(out,
-			", or in one of %zu operations that could save\nless than %g%% of CPU time",
-			m->problems.small, 100 * PROBLEM_SHARE_MIN);
+		fprintf(
+		    out,
+		    ", or in one of %zu operations where no saving\nof %g%% of CPU time is shown",
+		    m->problems.small, 100 * PROBLEM_SHARE_MIN);
 	fputs(".\n", out);
 }
 
@@ -126,8 +127,8 @@ static void elsewhere(FILE *out, const struct report_cpu *c)
 		return;
 	qsort(parts, sizeof(parts) / sizeof(parts[0]), sizeof(parts[0]), compare_elsewhere);
 	fprintf(out,
-		"Memory accesses are not where most of the CPU time goes: %.0f%% is not in "
-		"compiled Java code.\n",
+		"Most of the CPU time (%.0f%%) is not in compiled Java code, the only code that "
+		"is looked at here:\n",
 		100 * sum);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (parts[i].fraction >= ELSEWHERE_PART || i == 0)
@@ -141,9 +142,13 @@ void report_text_findings(FILE *out, const struct report_model *m)
 	if (m->problems.count == 0)
 		nothing(out, m);
 	else
-		fputs("Work in vain, by what could be saved at least (in brackets: 95% "
-		      "intervals)\n",
-		      out);
+		fputs(
+		    m->problems.list[0].saved.known
+			? "Work in vain, the largest estimated saving first (by the lower end of "
+			  "its 95% interval)\n"
+			: "Work in vain, by the part of the accesses that is in vain; CPU time is "
+			  "not known\n",
+		    out);
 	for (size_t i = 0; i < m->problems.count; i++)
 		report_text_problem(out, m, i);
 	fputc('\n', out);

@@ -49,13 +49,14 @@ static void legend(FILE *out, const struct report_model *m)
 	for (size_t i = 0; i < m->kind_count; i++)
 		jvm += m->kinds[i].jvm->checked_bytes;
 	if (m->kinds[0].cpu.known)
-		(void)snprintf(text, sizeof(text),
-			       "CPU time: at first accesses of wasteful pairs, of the %.1f s that "
-			       "the JVM used; not what removing them saves. Checked bytes: "
-			       "those of accesses "
-			       "whose memory was accessed again, and how many of them in vain. In "
-			       "brackets: 95%% intervals.",
-			       window_result_whole_s(m->window));
+		(void)snprintf(
+		    text, sizeof(text),
+		    "CPU time: at first accesses of wasteful pairs, of the %.1f s that "
+		    "the program used itself; not what removing them saves. Checked bytes: "
+		    "those of accesses "
+		    "whose memory was accessed again, and how many of them in vain. In "
+		    "brackets: 95%% intervals.",
+		    window_result_whole_s(m->window));
 	else
 		(void)snprintf(text, sizeof(text),
 			       "Checked bytes: those of accesses whose memory was accessed again, "

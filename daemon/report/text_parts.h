@@ -22,9 +22,6 @@ void report_text_problem(FILE *out, const struct report_model *m, size_t rank);
 void report_text_problem_sentence(FILE *out, const struct profile *p, const struct problem *problem,
 				  const char *gap);
 
-/* What has helped others. */
-const char *report_problem_advice(const struct problem *problem);
-
 /* With at most limit rows of each list of a kind. */
 void report_text_pairs(FILE *out, const struct report_model *m, size_t limit);
 

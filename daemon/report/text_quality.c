@@ -123,8 +123,8 @@ static void evidence(FILE *out, const struct window_result *w)
 	const uint64_t *counters = w->counters;
 
 	fprintf(out,
-		"  evidence  %" PRIu64 " ticks, of which %" PRIu64 " led to accesses; %" PRIu64
-		" pairs of accesses\n",
+		"  evidence  %" PRIu64 " sampling ticks, of which %" PRIu64
+		" led to accesses; %" PRIu64 " pairs of accesses\n",
 		counters[JXP__COUNTER__COUNTER_TICKS], counters[JXP__COUNTER__COUNTER_SAMPLES],
 		counters_pairs(counters));
 }

@@ -288,8 +288,11 @@ static void estimate_saved(struct candidate *c, const struct pair_scope *s,
 		return;
 	}
 	struct gain_sums gain = gains_of(s, c->pairs);
+	uint64_t wasteful = 0;
 
-	if (2 * gain.untold <= out->evidence)
+	for (int kind = 0; kind < KIND_VALUES; kind++)
+		wasteful += out->pairs[kind].wasteful;
+	if (2 * gain.untold <= wasteful)
 		out->gain = share_of(&gain, &whole);
 	out->saved_bounds.low =
 	    out->gain.known ? fmin(out->gain.ci95.low, out->saved.ci95.low) : out->saved.ci95.low;
@@ -333,6 +336,8 @@ int candidate_estimate(struct candidate *c, const struct pair_scope *s)
 	}
 	if (r < 0)
 		return r;
+	if (out->allocated.samples > 0)
+		out->allocated.operation = out->method;
 	out->own = out->saved = out->gain = (struct cpu_share){.ci95 = {0, 1}};
 	out->saved_bounds = (struct interval){0, 1};
 	if (!w->request.cpu)

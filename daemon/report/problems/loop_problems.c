@@ -40,6 +40,14 @@ static struct interval turns_in_vain(const struct report_loop *loop, double *par
 				 .high = results->known ? 1 - results->ci95.low : 1};
 }
 
+/* What is known of the loop says more than what kind of a problem it is. */
+static void take_advice(struct problem *out, const struct report_loop *loop)
+{
+	out->loop = loop;
+	if (loop->advice_count > 0 && out->kind != PROBLEM_ALLOCATED)
+		out->advice = loop->advice[0]->words;
+}
+
 static struct problem problem_of_loop(const struct report_loop *loop, const struct window_result *w)
 {
 	struct cpu_whole whole = window_result_tick_whole(w, JXP__KIND__KIND_SILENT_LOAD);
@@ -48,10 +56,11 @@ static struct problem problem_of_loop(const struct report_loop *loop, const stru
 	struct problem out = {.kind = loop->verdict == LOOP_RESULTLESS ? PROBLEM_SEARCHED
 								       : PROBLEM_REPEATED,
 			      .method = loop->row->key.method,
-			      .loop = loop,
 			      .inclusive = loop->inclusive_fraction,
 			      .gain = {.ci95 = {0, 1}}};
 
+	out.advice = problem_words[out.kind].advice;
+	take_advice(&out, loop);
 	out.fraction_ci95 = turns_in_vain(loop, &out.fraction);
 	saved = gain_part(ticks, out.fraction, fmax(1, (double)loop->row->bursts));
 	out.own = cpu_share_estimate(&own.cpu, ticks->samples, &whole);
@@ -94,10 +103,10 @@ void problems_take_loops(struct problems *problems, const struct report_loops *l
 				continue;
 			known = true;
 			if (!of->loop)
-				of->loop = loop;
+				take_advice(of, loop);
 		}
 		problem = problem_of_loop(loop, w);
-		if (!known && problem.saved.known && problem.saved.share >= PROBLEM_SHARE_MIN)
+		if (!known && problem.saved.known && problem.saved.ci95.low >= PROBLEM_SHARE_MIN)
 			insert(problems, &problem);
 	}
 }

@@ -65,9 +65,9 @@ bool operation_is_one_call(const struct pair_scope *s, const struct pair *pair)
 	       is_one_frame(s, pair->watch_node, pair->trap_node);
 }
 
-static const char *class_name(const struct profile *p, uint32_t node)
+static const char *class_name(const struct profile *p, uint32_t method)
 {
-	const struct cct_method *m = cct_method(&p->cct, cct_node_method(&p->cct, node));
+	const struct cct_method *m = cct_method(&p->cct, method);
 
 	return m ? strings_get(&p->strings, m->class_name) : "";
 }
@@ -76,7 +76,7 @@ bool operation_is_scaffolding(const struct profile *p, uint32_t node)
 {
 	static const char *const words[] = {"Iterator", "Itr",     "Spliterator",
 					    "Wrapper",  "Adapter", "Enumerat"};
-	const char *name = class_name(p, node);
+	const char *name = class_name(p, cct_node_method(&p->cct, node));
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strstr(name, words[i]))
@@ -84,17 +84,22 @@ bool operation_is_scaffolding(const struct profile *p, uint32_t node)
 	return false;
 }
 
-bool operation_is_basic(const struct profile *p, uint32_t node)
+bool operation_method_is_basic(const struct profile *p, uint32_t method)
 {
 	static const char *const packages[] = {"java.lang.",   "java.util.", "java.io.",
 					       "java.nio.",    "java.math.", "java.text.",
 					       "jdk.internal."};
-	const char *name = class_name(p, node);
+	const char *name = class_name(p, method);
 
 	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
 		if (strncmp(name, packages[i], strlen(packages[i])) == 0)
 			return true;
 	return false;
+}
+
+bool operation_is_basic(const struct profile *p, uint32_t node)
+{
+	return operation_method_is_basic(p, cct_node_method(&p->cct, node));
 }
 
 uint32_t operation_caller(const struct profile *p, uint32_t node)

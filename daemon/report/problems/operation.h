@@ -29,6 +29,7 @@ bool operation_is_scaffolding(const struct profile *p, uint32_t node);
 /* Is a frame of the JDK's basic packages: collections, strings, streams of bytes? What is done with
  * them is their callers' doing. */
 bool operation_is_basic(const struct profile *p, uint32_t node);
+bool operation_method_is_basic(const struct profile *p, uint32_t method);
 
 /* The frame that a node's was called from; of a method of the JDK's basic packages (java.util and
  * so on) the nearest one of other code, if there is one. 0: nobody has called it. */

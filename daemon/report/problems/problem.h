@@ -30,11 +30,9 @@ enum problem_kind {
 };
 
 struct problem_words {
-	const char *name; /* "copied": in JSON */
-	/* A sentence: the operation, this, the places, this behind them, and this before the part
-	 * that is in vain. */
-	const char *verb, *stop, *rest;
-	const char *advice; /* what has helped people */
+	const char *name;        /* "copied": in JSON */
+	const char *verb, *rest; /* a sentence: the operation, this, the places, this */
+	const char *advice;      /* what has helped people with most such problems */
 	/* The work as such is in vain, with all that it loads: not the part of it that is one of
 	 * these stores. */
 	bool whole;
@@ -44,12 +42,22 @@ extern const struct problem_words problem_words[PROBLEM_KINDS];
 
 #define PROBLEM_PLACES_MAX  4
 #define PROBLEM_CLASSES_MAX 3
+#define PROBLEM_CALLERS_MAX 2
+
+/* So much comes from one caller: that is where to look. */
+#define PROBLEM_CALLER_MIN 0.6
 
 /* Pairs of a kind that are part of a problem, and all that its operation has. */
 struct problem_pairs {
 	uint64_t wasteful;
 	uint64_t walked; /* wasteful, too, and no problem by themselves: loads of a walk */
 	uint64_t count;
+};
+
+/* A method, and the part of something that comes from it. */
+struct problem_caller {
+	uint32_t method; /* 0: none */
+	double part;
 };
 
 struct problem_class {
@@ -59,6 +67,7 @@ struct problem_class {
 
 /* What an operation allocates, with what it calls. All zero: nothing. */
 struct problem_allocation {
+	uint32_t operation; /* the problem's own, or one that calls it and allocates beside */
 	uint64_t samples;
 	double fraction; /* of all bytes that are allocated */
 	struct interval fraction_ci95;
@@ -77,12 +86,16 @@ struct problem {
 	enum problem_kind kind;
 	Jxp__Kind pairs_kind; /* that most of it shows in */
 	uint32_t method;      /* the operation */
-	uint32_t caller;      /* the method that most of it comes from; 0: none in particular */
-	double caller_part;
+	bool basic; /* it is of the JDK's basic packages (operation.h): its callers' doing */
+	const char *advice;                                 /* what has helped people */
+	struct problem_caller callers[PROBLEM_CALLERS_MAX]; /* that most of it comes from */
+	/* Another problem's operation, which has called most of this one; its rank may change. */
+	struct problem_caller part_of;
 	const struct pair *largest;          /* of the profile; NULL: it has none */
 	uint32_t places[PROBLEM_PLACES_MAX]; /* locations of pairs_kind, the largest first */
 	size_t place_count;                  /* all of them */
 	size_t field_count; /* of these, fields of the class that declares the first place */
+	bool all_fields;    /* all of them are fields, whatever class declares them */
 	struct problem_pairs pairs[KIND_VALUES];
 	uint64_t told; /* wasteful pairs of whose access that could go the method can be told */
 	/* Of the operation's accesses, or stores, the part in vain; of a loop's turns, or times
@@ -98,7 +111,7 @@ struct problem {
 	struct interval saved_bounds;
 	struct problem_allocation allocated;
 	const struct report_loop *loop; /* the window's finding of a loop there; or NULL */
-	uint64_t evidence;              /* wasteful pairs */
+	uint64_t evidence; /* wasteful pairs: loads, and stores by the larger of their two kinds */
 };
 
 #endif

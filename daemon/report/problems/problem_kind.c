@@ -5,27 +5,24 @@
 #include "daemon/report/problems/operation.h"
 
 const struct problem_words problem_words[PROBLEM_KINDS] = {
-    [PROBLEM_COPIED] = {"copied", "copies", ",", "overwritten before anybody reads it in",
+    [PROBLEM_COPIED] = {"copied", "copies", "",
 			"reading the original, or copying what is used alone", true},
-    [PROBLEM_CLEARED] = {"cleared", "clears", ",",
-			 "and it is filled again before anybody reads it, in",
-			 "no clearing of what will be filled", true},
-    [PROBLEM_GROWN] = {"grown", "copies", "", "to grow it, in",
+    [PROBLEM_CLEARED] = {"cleared", "clears", "", "no clearing of what will be filled", true},
+    [PROBLEM_GROWN] = {"grown", "copies", " to grow it",
 		       "beginning with the size that it has in the end", true},
-    [PROBLEM_OVERWRITTEN] = {"overwritten", "stores", ",", "overwritten before anybody reads it in",
-			     "storing once, when the value is final", false},
-    [PROBLEM_REWRITTEN] = {"rewritten", "stores", "",
-			   "again with the value that is there already in",
-			   "storing what has changed alone", false},
-    [PROBLEM_SEARCHED] = {"searched", "goes over", "", "again, unchanged in",
+    [PROBLEM_OVERWRITTEN] = {"overwritten", "stores", "", "storing once, when the value is final",
+			     false},
+    [PROBLEM_REWRITTEN] = {"rewritten", "stores", " again", "storing what has changed alone",
+			   false},
+    [PROBLEM_SEARCHED] = {"searched", "goes over", " again",
 			  "a set or a map, or going on where the last search ended", false},
-    [PROBLEM_BOOKKEEPING] = {"bookkeeping", "loads", "", "again, unchanged in",
+    [PROBLEM_BOOKKEEPING] = {"bookkeeping", "loads", " again",
 			     "working on whole blocks, with the bounds looked at once", false},
-    [PROBLEM_SCAFFOLDING] = {"scaffolding", "goes through", "", "for each element, in vain in",
+    [PROBLEM_SCAFFOLDING] = {"scaffolding", "goes through", " for each element",
 			     "going over the array or list itself", false},
-    [PROBLEM_REPEATED] = {"repeated", "loads", "", "again to do the same, unchanged in",
+    [PROBLEM_REPEATED] = {"repeated", "loads", " again",
 			  "keeping the result until what it is made of changes", false},
-    [PROBLEM_ALLOCATED] = {"allocated", "allocates", "", "",
+    [PROBLEM_ALLOCATED] = {"allocated", "allocates", "",
 			   "values without objects around them, one object that is used again, or "
 			   "none where nobody keeps it",
 			   false},
@@ -198,4 +195,22 @@ enum problem_kind problem_kind_of(const struct pair_scope *s, const struct pair_
 	default:
 		return of_silent_loads(p, group, &t);
 	}
+}
+
+/* Nobody needs a set for what is found by halving, nor for fields. */
+static bool is_search_of_many(const struct profile *p, const struct problem *problem)
+{
+	const char *name = method_name(p, cct_method(&p->cct, problem->method));
+
+	return !problem->all_fields && !strstr(name, "binarySearch") && !strstr(name, "compare");
+}
+
+const char *problem_advice(const struct profile *p, const struct problem *problem)
+{
+	if (problem->kind == PROBLEM_SEARCHED && problem->largest && !is_search_of_many(p, problem))
+		return problem_words[PROBLEM_REPEATED].advice;
+	if (problem->kind == PROBLEM_ALLOCATED && problem->allocated.class_count > 0 &&
+	    strstr(strings_get(&p->strings, problem->allocated.classes[0].name), "[]"))
+		return "one array that is used again, or of the right size from the beginning";
+	return problem_words[problem->kind].advice;
 }

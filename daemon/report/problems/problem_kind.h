@@ -12,4 +12,7 @@
 enum problem_kind problem_kind_of(const struct pair_scope *s, const struct pair_group *group,
 				  Jxp__Kind main);
 
+/* What has helped people with such a problem. */
+const char *problem_advice(const struct profile *p, const struct problem *problem);
+
 #endif

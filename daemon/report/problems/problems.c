@@ -16,9 +16,6 @@
 /* Groups with evidence that are looked at, those with the most waste. */
 #define CANDIDATES_MAX 24
 
-/* What most comes from is named where it is so much. */
-#define CALLER_PART_MIN 0.6
-
 /* What is allocated is a problem where it is so much of all bytes, by the lower end, and so much of
  * it was garbage before the window ended. */
 #define ALLOCATED_MIN 0.02
@@ -36,6 +33,8 @@
 static void count_pairs(struct problem *out, const struct profile *p, const struct pair_group *g)
 {
 	double weights[KIND_VALUES] = {0};
+	uint64_t told[KIND_VALUES] = {0};
+	Jxp__Kind stores = JXP__KIND__KIND_DEAD_STORE;
 
 	for (size_t i = 0; i < g->count; i++) {
 		const struct group_member *m = &g->members[i];
@@ -47,14 +46,19 @@ static void count_pairs(struct problem *out, const struct profile *p, const stru
 			continue;
 		}
 		pairs->wasteful += m->pair->wasteful_count;
-		out->evidence += m->pair->wasteful_count;
 		if (cct_is_told(&p->cct, pair_removable_node(m->pair)))
-			out->told += m->pair->wasteful_count;
+			told[m->pair->kind] += m->pair->wasteful_count;
 		weights[m->pair->kind] += m->weight;
 	}
 	for (int kind = 0; kind < KIND_VALUES; kind++)
 		if (weights[kind] > weights[out->pairs_kind])
 			out->pairs_kind = (Jxp__Kind)kind;
+	/* A store may be of both kinds. */
+	if (out->pairs[JXP__KIND__KIND_SILENT_STORE].wasteful > out->pairs[stores].wasteful)
+		stores = JXP__KIND__KIND_SILENT_STORE;
+	out->evidence =
+	    out->pairs[stores].wasteful + out->pairs[JXP__KIND__KIND_SILENT_LOAD].wasteful;
+	out->told = told[stores] + told[JXP__KIND__KIND_SILENT_LOAD];
 }
 
 static void find_largest(struct problem *out, const struct pair_group *g)
@@ -95,6 +99,7 @@ static void find_places(struct problem *out, const struct pair_scope *s, const s
 			    (struct weighed){.what = s->fields[g->members[i].pair->location],
 					     .weight = g->members[i].weight};
 	out->place_count = weighed_add_up(scratch, count);
+	out->all_fields = true;
 	for (size_t i = 0; i < out->place_count; i++) {
 		struct location l = locations_get(&s->window->profile.locations, scratch[i].what);
 
@@ -102,6 +107,7 @@ static void find_places(struct problem *out, const struct pair_scope *s, const s
 			out->places[i] = scratch[i].what;
 		if (i == 0)
 			first = l;
+		out->all_fields &= l.kind == JXP__LOCATION__KIND__FIELD;
 		if (l.kind == JXP__LOCATION__KIND__FIELD && l.kind == first.kind &&
 		    l.declared_in == first.declared_in)
 			out->field_count++;
@@ -109,22 +115,29 @@ static void find_places(struct problem *out, const struct pair_scope *s, const s
 }
 
 /* list: the operation's callers. */
-static void name_caller(struct problem *out, struct weighed *list, size_t count, double all)
+static void name_callers(struct problem *out, struct weighed *list, size_t count, double all)
 {
-	if (weighed_add_up(list, count) == 0 || list[0].weight < CALLER_PART_MIN * all)
-		return;
-	out->caller = list[0].what;
-	out->caller_part = list[0].weight / all;
+	size_t callers = weighed_add_up(list, count), named = 0;
+
+	for (size_t i = 0; i < callers && named < PROBLEM_CALLERS_MAX; i++)
+		if (list[i].what)
+			out->callers[named++] = (struct problem_caller){
+			    .method = list[i].what, .part = list[i].weight / all};
 }
 
-/* What has called the operation, on behalf of which a step is made. */
-static uint32_t caller_of(const struct profile *p, uint32_t step, uint32_t operation)
+/* The operation's frame, on behalf of which a step is made; the step's where that is not known. */
+static uint32_t frame_of(const struct profile *p, uint32_t step, uint32_t operation)
 {
 	uint32_t node = step;
 
 	while (node && cct_node_method(&p->cct, node) != operation)
 		node = cct_node(&p->cct, node)->parent;
-	return cct_node_method(&p->cct, operation_caller(p, node ? node : step));
+	return node ? node : step;
+}
+
+static uint32_t caller_of(const struct profile *p, uint32_t step, uint32_t operation)
+{
+	return cct_node_method(&p->cct, operation_caller(p, frame_of(p, step, operation)));
 }
 
 static void find_caller(struct problem *out, const struct profile *p, const struct pair_group *g,
@@ -137,7 +150,7 @@ static void find_caller(struct problem *out, const struct profile *p, const stru
 			scratch[count++] = (struct weighed){
 			    .what = caller_of(p, g->members[i].node, g->members[i].operation),
 			    .weight = g->members[i].weight};
-	name_caller(out, scratch, count, g->weight);
+	name_callers(out, scratch, count, g->weight);
 }
 
 static void find_allocations_caller(struct problem *out, const struct window_result *w,
@@ -152,7 +165,7 @@ static void find_allocations_caller(struct problem *out, const struct window_res
 					      .weight = site->alloc_bytes};
 		all += site->alloc_bytes;
 	}
-	name_caller(out, scratch, g->count, all);
+	name_callers(out, scratch, g->count, all);
 }
 
 /* ---------------------------------------------------------------- ranking */
@@ -171,8 +184,21 @@ static int compare_ranks(const void *a, const void *b)
 	return x->problem.method < y->problem.method ? -1 : x->problem.method > y->problem.method;
 }
 
-/* The part of what a candidate wastes or allocates that is near to a method. */
-static double part_near(const struct candidate *c, const struct window_result *w, uint32_t method)
+/* Has a method called a problem's operation, on behalf of which a step is made? */
+static bool is_under(const struct profile *p, uint32_t step, const struct problem *problem,
+		     uint32_t method)
+{
+	uint32_t node = frame_of(p, step, problem->method);
+
+	while (node && cct_node_method(&p->cct, node) != method)
+		node = cct_node(&p->cct, node)->parent;
+	return node != 0;
+}
+
+/* The part of what a candidate wastes or allocates that a method has called, or that is near to
+ * it. */
+static double part_from(const struct candidate *c, const struct window_result *w, uint32_t method,
+			bool called)
 {
 	double all = 0, near = 0;
 
@@ -180,17 +206,50 @@ static double part_near(const struct candidate *c, const struct window_result *w
 		const struct group_member *m = &c->pairs->members[i];
 
 		all += m->weight;
-		if (m->weight > 0 && allocation_is_near(&w->profile, c->frames, m->node, method))
+		if (m->weight > 0 &&
+		    (called ? is_under(&w->profile, m->node, &c->problem, method)
+			    : allocation_is_near(&w->profile, c->frames, m->node, method)))
 			near += m->weight;
 	}
 	for (size_t i = 0; c->sites && i < c->sites->count; i++) {
 		const struct object_site *site = &w->objects.sites[c->sites->sites[i]];
 
 		all += site->alloc_bytes;
-		if (allocation_is_near(&w->profile, c->frames, site->node, method))
+		if (called ? is_under(&w->profile, site->node, &c->problem, method)
+			   : allocation_is_near(&w->profile, c->frames, site->node, method))
 			near += site->alloc_bytes;
 	}
 	return estimate_fraction(near, all);
+}
+
+static double part_near(const struct candidate *c, const struct window_result *w, uint32_t method)
+{
+	return part_from(c, w, method, false);
+}
+
+/* Who mends the operation that calls another one may have mended that as well; but not who drives
+ * all, and has next to no waste besides. */
+static void find_part_of(struct problems *out, const struct candidate *listed,
+			 const struct window_result *w)
+{
+	for (size_t i = 0; i < out->count; i++)
+		for (size_t j = 0; j < out->count && !out->list[i].part_of.method; j++) {
+			uint32_t method = out->list[j].method;
+			double part = i == j ? 0 : part_from(&listed[i], w, method, true);
+
+			if (rank_of(&out->list[j]) < MERGED_WASTE * rank_of(&out->list[i]))
+				continue;
+			if (part >= PROBLEM_CALLER_MIN &&
+			    part_from(&listed[j], w, out->list[i].method, true) <
+				PROBLEM_CALLER_MIN)
+				out->list[i].part_of =
+				    (struct problem_caller){.method = method, .part = part};
+		}
+}
+
+static bool is_called_by(const struct problem *x, const struct problem *y)
+{
+	return x->callers[0].method == y->method && x->callers[0].part >= MERGED_PART;
 }
 
 /* One kind of thing, of which one operation does all for the other one; or what is allocated, and
@@ -203,8 +262,7 @@ static bool is_one(const struct candidate *a, const struct candidate *b,
 	if (a->sites || b->sites)
 		return part_near(a, w, y->method) >= MERGED_PART ||
 		       part_near(b, w, x->method) >= MERGED_PART;
-	return x->kind == y->kind && ((x->caller == y->method && x->caller_part >= MERGED_PART) ||
-				      (y->caller == x->method && y->caller_part >= MERGED_PART));
+	return x->kind == y->kind && (is_called_by(x, y) || is_called_by(y, x));
 }
 
 /* Takes over the evidence of one that is the same problem. What somebody has allocated who calls
@@ -215,7 +273,9 @@ static void absorb(struct problem *to, const struct candidate *from, const struc
 
 	if (from->sites && to->allocated.samples < more->allocated.samples) {
 		to->allocated = more->allocated;
-		if (to->kind != PROBLEM_ALLOCATED && part_near(from, w, to->method) < MERGED_PART)
+		if (part_near(from, w, to->method) >= MERGED_PART)
+			to->allocated.operation = to->method;
+		else if (to->kind != PROBLEM_ALLOCATED)
 			to->saved_bounds.high =
 			    fmin(1, to->saved_bounds.high + more->saved.ci95.high);
 	}
@@ -267,6 +327,8 @@ static int problem_of(struct candidate *c, const struct pair_scope *s, const str
 	find_largest(out, g);
 	find_places(out, s, g, scratch);
 	find_caller(out, p, g, scratch);
+	out->basic = operation_method_is_basic(p, g->method);
+	out->advice = problem_advice(p, out);
 	return candidate_estimate(c, s) < 0 ? -ENOMEM : 1;
 }
 
@@ -295,6 +357,8 @@ static int problem_of_allocations(struct candidate *c, const struct pair_scope *
 	find_allocations_caller(out, s->window, g, scratch);
 	if (candidate_estimate(c, s) < 0)
 		return -ENOMEM;
+	out->basic = operation_method_is_basic(&s->window->profile, g->method);
+	out->advice = problem_advice(&s->window->profile, out);
 	return out->allocated.samples >= PAIRS_EVIDENCE && is_made_of_objects(out, s->window) &&
 	       out->allocated.fraction_ci95.low >= ALLOCATED_MIN &&
 	       out->allocated.garbage >= GARBAGE_MIN;
@@ -302,8 +366,7 @@ static int problem_of_allocations(struct candidate *c, const struct pair_scope *
 
 static bool is_small(const struct problem *problem)
 {
-	return problem->saved.known &&
-	       fmax(problem->saved.share, problem->gain.share) < PROBLEM_SHARE_MIN;
+	return problem->saved.known && problem->saved.ci95.low < PROBLEM_SHARE_MIN;
 }
 
 /* What groups may come to. */
@@ -344,6 +407,15 @@ static int rank(struct problems *out, const struct pair_scope *s, const struct p
 	qsort(found.list, found.count, sizeof(found.list[0]), compare_ranks);
 	for (size_t i = 0; i < found.count; i++)
 		offer(out, found.list, i, s->window);
+	find_part_of(out, found.list, s->window);
+	return 0;
+}
+
+size_t problems_rank(const struct problems *problems, uint32_t method)
+{
+	for (size_t i = 0; method && i < problems->count; i++)
+		if (problems->list[i].method == method)
+			return i + 1;
 	return 0;
 }
 

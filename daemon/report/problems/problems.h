@@ -10,8 +10,8 @@
  * What could be saved is the CPU time of ticks in the operation, in those of its methods that make
  * the accesses, times the part of its accesses that is in vain: an algorithm that does not do them
  * again would save that. It has the intervals of both. Where objects are garbage soon it is what
- * making them takes (cost.h). What would save less than PROBLEM_SHARE_MIN is none. Where CPU time
- * is not known, problems are ranked by the part of the accesses.
+ * making them takes (cost.h). What may save less than PROBLEM_SHARE_MIN, by the lower end, is none.
+ * Where CPU time is not known, problems are ranked by the part of the accesses.
  */
 #ifndef JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
 #define JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
@@ -33,5 +33,8 @@ double problem_rank(const struct problem *problem);
 
 /* 0 or -ENOMEM, and then it is empty. */
 int problems_init(struct problems *out, const struct pair_scope *s);
+
+/* The rank of a method's problem, from 1; 0: it has none. */
+size_t problems_rank(const struct problems *problems, uint32_t method);
 
 #endif

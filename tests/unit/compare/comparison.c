@@ -64,8 +64,11 @@ static void name_problem(struct compare_side *s, const char *sentence, const cha
 {
 	s->problems = calloc(1, sizeof(*s->problems));
 	assert_non_null(s->problems);
-	s->problems[s->problem_count++] = (struct compare_problem){
-	    strdup(sentence), {strdup(operation), strdup("other"), strdup("")}, {[LOAD] = true}};
+	s->problems[s->problem_count++] =
+	    (struct compare_problem){strdup(sentence),
+				     {strdup(operation), strdup("other"), strdup("")},
+				     {[LOAD] = true},
+				     LOAD};
 }
 
 static const struct comparison_row *row_of(const struct comparison *c, const char *method)
@@ -139,7 +142,31 @@ static void the_problem_that_went_is_named(void **state)
 	assert_true(c.rows[1].kind && c.rows[1].problem[0]);
 	assert_string_equal(row_of(&c, "main")->problem[1], "main is slow");
 	compare_headline(&c, line);
-	assert_non_null(strstr(line, "; no problem any more: find goes over a list again"));
+	assert_non_null(
+	    strstr(line, "; not among B's first five problems: find goes over a list again"));
+	release(&c, sides);
+}
+
+/* The first problem is of all that main does; the second one is find's own. */
+static void who_does_it_is_named_before_who_calls_it(void **state)
+{
+	struct compare_side sides[2];
+	struct comparison c;
+
+	(void)state;
+	repaired(sides);
+	name_problem(&sides[0], "main looks twice", "main");
+	sides[0].problems = realloc(sides[0].problems, 2 * sizeof(*sides[0].problems));
+	assert_non_null(sides[0].problems);
+	sides[0].problems[sides[0].problem_count++] =
+	    (struct compare_problem){strdup("get loads again"),
+				     {strdup("get"), strdup(""), strdup("")},
+				     {[LOAD] = true},
+				     LOAD};
+	compare(&c, sides, NULL);
+	assert_true(c.rows[1].kind != NULL);
+	assert_string_equal(c.tree.methods[c.rows[1].at.method].name, "get");
+	assert_string_equal(c.rows[1].problem[0], "get loads again");
 	release(&c, sides);
 }
 
@@ -439,6 +466,7 @@ int main(void)
 	    cmocka_unit_test(what_was_repaired_comes_first_and_the_rest_is_unchanged),
 	    cmocka_unit_test(what_was_made_worse_fails_the_gate),
 	    cmocka_unit_test(the_problem_that_went_is_named),
+	    cmocka_unit_test(who_does_it_is_named_before_who_calls_it),
 	    cmocka_unit_test(a_comparison_is_written),
 	    cmocka_unit_test(shares_alone_say_nothing_of_the_work),
 	    cmocka_unit_test(what_has_moved_below_its_caller_fails_no_gate),

@@ -148,7 +148,7 @@ static void a_copy_is_one_problem_whatever_fields_it_has(void **state)
 	assert_int_equal(found.count, 1);
 	assert_int_equal(found.list[0].kind, PROBLEM_COPIED);
 	assert_string_equal(method(found.list[0].method), "getEntry");
-	assert_string_equal(method(found.list[0].caller), "main");
+	assert_string_equal(method(found.list[0].callers[0].method), "main");
 	assert_int_equal(found.list[0].evidence, 60);
 	assert_int_equal(found.list[0].told, 60);
 	assert_int_equal(found.list[0].place_count, 3);
@@ -177,6 +177,7 @@ static void what_could_go_by_two_kinds_is_gained_once(void **state)
 	found = problems();
 	assert_int_equal(found.count, 1);
 	assert_int_equal(found.list[0].kind, PROBLEM_REWRITTEN);
+	assert_int_equal(found.list[0].evidence, 80);
 	assert_float_equal(found.list[0].gain.share, 0.08, 1e-9);
 	assert_float_equal(found.list[0].fraction, 0.8, 1e-9);
 }
@@ -284,6 +285,35 @@ static void stores_of_two_natures_are_two_problems(void **state)
 	assert_int_equal(found.list[1].kind, PROBLEM_REWRITTEN);
 }
 
+/* A driver looks through a table, and calls what copies. */
+static void who_calls_most_of_a_problem_is_said(void **state)
+{
+	uint32_t main = frame(0, "Main", "main", 1);
+	uint32_t rounds = frame(main, "Main", "rounds", 2), copy = frame(rounds, "Main", "copy", 3);
+	uint32_t twice = frame(main, "Main", "twice", 4), other = frame(twice, "Main", "other", 5);
+	uint32_t more = frame(frame(main, "Main", "more", 6), "Main", "other", 5);
+	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
+	struct problems found;
+
+	(void)state;
+	observe(LOAD, rounds, rounds, bytes, true, 30);
+	observe(DEAD, copy, copy, place(FIELD, "Entry", "key", "Key"), true, 30);
+	observe(LOAD, other, other, bytes, true, 12);
+	observe(LOAD, more, more, bytes, true, 10);
+	tick(rounds, 1000);
+	tick(copy, 800);
+	tick(other, 400);
+	found = problems();
+	assert_int_equal(found.count, 3);
+	assert_int_equal(found.list[0].part_of.method, 0);
+	assert_int_equal(problems_rank(&found, found.list[1].part_of.method), 1);
+	assert_float_equal(found.list[1].part_of.part, 1, 1e-9);
+	assert_int_equal(problems_rank(&found, found.list[2].part_of.method), 0);
+	assert_string_equal(method(found.list[2].callers[0].method), "twice");
+	assert_string_equal(method(found.list[2].callers[1].method), "more");
+	assert_float_equal(found.list[2].callers[1].part, 10. / 22, 1e-9);
+}
+
 /* Two loads in methods that one method calls, and a caller of code in java.util. */
 static void whose_doing_it_is(void **state)
 {
@@ -308,24 +338,49 @@ static void whose_doing_it_is(void **state)
 	found = problems();
 	assert_int_equal(found.count, 2);
 	assert_string_equal(method(found.list[0].method), "check");
-	assert_string_equal(method(found.list[0].caller), "main");
+	assert_string_equal(method(found.list[0].callers[0].method), "main");
 	assert_string_equal(method(found.list[1].method), "remove");
-	assert_string_equal(method(found.list[1].caller), "subtract");
+	assert_string_equal(method(found.list[1].callers[0].method), "subtract");
 	assert_int_equal(found.list[1].kind, PROBLEM_SEARCHED);
+	assert_true(found.list[1].basic && !found.list[0].basic);
+	assert_non_null(strstr(found.list[1].advice, "a set or a map"));
+}
+
+/* By halving, or of nothing but fields. */
+static void who_does_not_look_through_many_gets_no_set(void **state)
+{
+	uint32_t halves = frame(0, "Table", "binarySearchOf", 1),
+		 find = frame(0, "Node", "find", 2);
+	struct problems found;
+
+	(void)state;
+	observe(LOAD, halves, halves, place(ELEMENT, "Object[]", "", "Object"), true, 20);
+	observe(LOAD, find, find, place(FIELD, "Node", "size", "int"), true, 20);
+	tick(halves, 1000);
+	tick(find, 800);
+	found = problems();
+	assert_int_equal(found.count, 2);
+	for (size_t i = 0; i < found.count; i++) {
+		assert_int_equal(found.list[i].kind, PROBLEM_SEARCHED);
+		assert_non_null(strstr(found.list[i].advice, "keeping the result"));
+	}
 }
 
 static void too_little_evidence_or_time_is_no_problem(void **state)
 {
 	uint32_t four = frame(0, "Main", "four", 1), small = frame(0, "Main", "small", 2);
+	uint32_t unsure = frame(0, "Main", "unsure", 3);
 	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
 
 	(void)state;
 	observe(LOAD, four, four, bytes, true, 4);
 	observe(LOAD, small, small, bytes, true, 40);
 	tick(four, 1000);
+	observe(LOAD, unsure, unsure, bytes, true, 40);
 	tick(small, 5);
+	tick(unsure, 14);
 	assert_int_equal(problems().count, 0);
-	assert_int_equal(problems().small, 1);
+	assert_int_equal(problems().small, 2);
 }
 
 /* A sum of numbers that are objects: of what makes them, and not of who calls it. */
@@ -359,11 +414,13 @@ static void what_an_operation_allocates_is_a_problem(void **state)
 	assert_int_equal(found.count, 2);
 	assert_int_equal(found.list[0].kind, PROBLEM_ALLOCATED);
 	assert_string_equal(method(found.list[0].method), "add");
-	assert_string_equal(method(found.list[0].caller), "main");
+	assert_string_equal(method(found.list[0].callers[0].method), "main");
 	what = &found.list[0].allocated;
 	assert_int_equal(what->samples, 80);
 	assert_float_equal(what->fraction, 0.8, 1e-9);
 	assert_float_equal(what->garbage, 1, 1e-9);
+	assert_non_null(strstr(found.list[0].advice, "values without objects"));
+	assert_non_null(strstr(found.list[1].advice, "one array that is used again"));
 	assert_int_equal(what->class_count, 1);
 	/* The collector has 5 of 55 s. */
 	assert_float_equal(what->gc_share, 0.8 * 5 / 55, 1e-9);
@@ -556,6 +613,9 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(stores_of_two_natures_are_two_problems, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(whose_doing_it_is, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(who_does_not_look_through_many_gets_no_set, set_up,
+					    tear_down),
+	    cmocka_unit_test_setup_teardown(who_calls_most_of_a_problem_is_said, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(too_little_evidence_or_time_is_no_problem, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(what_an_operation_allocates_is_a_problem, set_up,
