@@ -237,7 +237,8 @@ static void find_part_of(struct problems *out, const struct candidate *listed,
 			uint32_t method = out->list[j].method;
 			double part = i == j ? 0 : part_from(&listed[i], w, method, true);
 
-			if (rank_of(&out->list[j]) < MERGED_WASTE * rank_of(&out->list[i]))
+			if (problem_rank(&out->list[j]) <
+			    MERGED_WASTE * problem_rank(&out->list[i]))
 				continue;
 			if (part >= PROBLEM_CALLER_MIN &&
 			    part_from(&listed[j], w, out->list[i].method, true) <
