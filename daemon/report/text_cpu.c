@@ -20,7 +20,7 @@ static void whole(FILE *out, const struct report_cpu *c)
 {
 	fprintf(out,
 		"CPU time: %.1f s, told by %" PRIu64
-		" parts of ticks, in the kernel or outside%s\n",
+		" samples (of a tick one in the kernel and one outside it)%s\n",
 		c->whole_s, c->samples,
 		c->beside_known ? ", and what the collector and the compilers used"
 				: "; what the collector and the compilers used is not known");
