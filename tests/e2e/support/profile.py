@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import urllib.request
 
@@ -195,23 +196,22 @@ class Windows:
 
 
 class Client:
-    """A jxperfctl that runs beside the test."""
+    """A jxperfctl that runs beside the test. It writes to files: nobody may read before it has ended, and a pipe holds 64 KiB."""
 
     def __init__(self, *arguments):
+        self.outputs = [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in range(2)]  # pylint: disable=consider-using-with
         self.child = subprocess.Popen(
-            [CLIENT, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+            [CLIENT, *arguments], stdin=subprocess.DEVNULL, stdout=self.outputs[0], stderr=self.outputs[1], start_new_session=True)
         register(self)
 
     def finish(self, timeout=HANG_S):
         """What subprocess.run would have returned."""
-        out, errors = self.child.communicate(timeout=timeout)
-        return subprocess.CompletedProcess(self.child.args, self.child.returncode, out, errors)
+        self.child.wait(timeout=timeout)
+        texts = []
+        for output in self.outputs:
+            output.seek(0)
+            texts.append(output.read())
+        return subprocess.CompletedProcess(self.child.args, self.child.returncode, *texts)
 
     def stop(self):
         if self.child.poll() is None:
