@@ -7,7 +7,7 @@ import pwd
 import re
 import subprocess
 
-from lib import HANG_S, Process, jdks, make_directory, need_root, note, register, run, test, wait_until
+from lib import HANG_S, Process, jdks, make_directory, need_root, note, run, test, wait_until
 from support.attach import NOBODY, as_nobody
 from support.hostile import HostileDaemon, HostileJvm, ended, hello
 from support.profile import CLIENT, DAEMON, EARLY, Client, Daemon, Workload, report_of, succeeded
@@ -75,10 +75,7 @@ class User(Client):
     """A jxperfctl of the user's that runs beside the test."""
 
     def __init__(self, *arguments):
-        command = as_nobody(CLIENT, "--socket", the_daemon().socket, *arguments)
-        self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, text=True, start_new_session=True)
-        register(self)
+        super().__init__(*arguments, command=as_nobody(CLIENT, "--socket", the_daemon().socket))
 
 
 def audit(of=None, **fields):

@@ -304,7 +304,7 @@ def detach_ends_the_window_and_the_waiting_client_gets_its_report():
 @test
 def a_second_attach_to_the_same_jvm_is_refused_and_the_first_goes_on():
     daemon, target = Daemon(), Target()
-    client = daemon.start_attach(target.pid, duration="4s")
+    client = daemon.start_attach(target.pid, duration="8s")
     second = daemon.ctl("attach", str(target.pid), "--duration", "1s")
     assert_one_line(second, 1, "already being profiled", "jxperfctl detach")
     report = report_of(client.finish())
@@ -315,7 +315,7 @@ def a_second_attach_to_the_same_jvm_is_refused_and_the_first_goes_on():
 @test
 def a_second_daemon_is_refused_and_the_first_window_goes_on():
     daemon, target = Daemon(), Target()
-    client = daemon.start_attach(target.pid, duration="4s")
+    client = daemon.start_attach(target.pid, duration="8s")
     assert_one_line(Daemon().ctl("attach", str(target.pid), "--duration", "1s"), 1)
     report = report_of(client.finish())
     assert not report["window"]["ended_early"], report["window"]

@@ -198,10 +198,10 @@ class Windows:
 class Client:
     """A jxperfctl that runs beside the test. It writes to files: nobody may read before it has ended, and a pipe holds 64 KiB."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, command=(CLIENT,)):
         self.outputs = [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in range(2)]  # pylint: disable=consider-using-with
         self.child = subprocess.Popen(
-            [CLIENT, *arguments], stdin=subprocess.DEVNULL, stdout=self.outputs[0], stderr=self.outputs[1], start_new_session=True)
+            [*command, *arguments], stdin=subprocess.DEVNULL, stdout=self.outputs[0], stderr=self.outputs[1], start_new_session=True)
         register(self)
 
     def finish(self, timeout=HANG_S):
