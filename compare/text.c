@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "common/clock.h"
+
 #define PARTS_SHOWN 3u
 #define PATH_SHOWN  4u
 
@@ -27,13 +29,13 @@ static void side(FILE *out, char letter, const struct compare_side *s)
 		fputs(", not of kind cpu\n", out);
 		return;
 	}
-	fprintf(out, ", %.1f s of CPU time (%.2f CPUs), %.0f ticks\n", s->whole_ns / 1e9,
-		comparison_cpus(s), s->ticks);
+	fprintf(out, ", %.1f s of CPU time (%.2f CPUs), %.0f ticks\n",
+		s->whole_ns / (double)NS_PER_S, comparison_cpus(s), s->ticks);
 	if (comparison_compilers_ns(s) >= COMPILERS_MANY * s->whole_ns)
 		fprintf(out,
 			"   left out: %.1f s of the compilers' threads; the JVM may still be "
 			"warming up\n",
-			comparison_compilers_ns(s) / 1e9);
+			comparison_compilers_ns(s) / (double)NS_PER_S);
 }
 
 static const char *word(const struct change *c)
@@ -64,10 +66,12 @@ static void problem(FILE *out, const struct comparison_row *row)
 	static const char *const others[2] = {", not among B's first five",
 					      ", not among A's first five"};
 
+	bool both = row->problem[0] && row->problem[1];
+
 	for (int s = 0; s < 2; s++)
 		if (row->problem[s])
-			fprintf(out, "    problem of %c%s: %s\n", "AB"[s],
-				row -> problem[1 - s] ? "" : others[s], row->problem[s]);
+			fprintf(out, "    problem of %c%s: %s\n", "AB"[s], both ? "" : others[s],
+				row->problem[s]);
 }
 
 static void parts(FILE *out, const struct comparison *c, size_t position)

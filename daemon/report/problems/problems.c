@@ -235,11 +235,12 @@ static void find_part_of(struct problems *out, const struct candidate *listed,
 	for (size_t i = 0; i < out->count; i++)
 		for (size_t j = 0; j < out->count && !out->list[i].part_of.method; j++) {
 			uint32_t method = out->list[j].method;
-			double part = i == j ? 0 : part_from(&listed[i], w, method, true);
+			double part;
 
-			if (problem_rank(&out->list[j]) <
-			    MERGED_WASTE * problem_rank(&out->list[i]))
+			if (i == j || problem_rank(&out->list[j]) <
+					  MERGED_WASTE * problem_rank(&out->list[i]))
 				continue;
+			part = part_from(&listed[i], w, method, true);
 			if (part >= PROBLEM_CALLER_MIN &&
 			    part_from(&listed[j], w, out->list[i].method, true) <
 				PROBLEM_CALLER_MIN)
