@@ -7,6 +7,7 @@
 #include "common/array.h"
 #include "daemon/container/hash.h"
 #include "daemon/intake/code_intake.h"
+#include "daemon/profile/certainty.h"
 #include "proto/limits.h"
 
 void attribution_intake_init(struct attribution_intake *in, struct window_result *result,
@@ -435,23 +436,25 @@ int attribution_intake_tick(struct attribution_intake *in, uint64_t code, uint32
 
 /* ---------------------------------------------------------------- ticks, by accesses */
 
+static int compare_instructions(const void *a, const void *b)
+{
+	const struct attribution_seen *x = a, *y = b;
+
+	if (x->code != y->code)
+		return x->code < y->code ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
 /* By instruction, of each the surest first, then as they came. */
 static int compare_seen(const void *a, const void *b, void *arg)
 {
 	const struct attribution_seen *x = a, *y = b;
 	const struct attribution_told *told = arg;
-	int sure = told[x->told].certainty - told[y->told].certainty;
+	int order = compare_instructions(a, b);
 
-	if (x->code != y->code)
-		return x->code < y->code ? -1 : 1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	return sure ? sure : x->told < y->told ? -1 : x->told > y->told;
-}
-
-static bool is_told(uint8_t certainty)
-{
-	return certainty >= CERTAINTY_EXACT && certainty <= CERTAINTY_INFERRED;
+	if (order == 0)
+		order = told[x->told].certainty - told[y->told].certainty;
+	return order ? order : x->told < y->told ? -1 : x->told > y->told;
 }
 
 /* 0 or -ENOMEM. */
@@ -465,13 +468,12 @@ static int note_seen(struct attribution_intake *in)
 	if (!in->seen)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < in->told_count; i++)
-		if (is_told(in->told[i].certainty))
+		if (certainty_is_told(in->told[i].certainty))
 			in->seen[in->seen_count++] = (struct attribution_seen){
 			    in->told[i].key.code, in->told[i].key.offset, i};
 	qsort_r(in->seen, in->seen_count, sizeof(*in->seen), compare_seen, in->told);
 	for (size_t i = 0; i < in->seen_count; i++)
-		if (kept == 0 || in->seen[kept - 1].code != in->seen[i].code ||
-		    in->seen[kept - 1].offset != in->seen[i].offset)
+		if (kept == 0 || compare_instructions(&in->seen[kept - 1], &in->seen[i]) != 0)
 			in->seen[kept++] = in->seen[i];
 	in->seen_count = kept;
 	return 0;
@@ -480,20 +482,9 @@ static int note_seen(struct attribution_intake *in)
 static const struct attribution_seen *find_seen(const struct attribution_intake *in, uint32_t code,
 						uint32_t offset)
 {
-	size_t low = 0, high = in->seen_count;
+	const struct attribution_seen key = {.code = code, .offset = offset};
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct attribution_seen *s = &in->seen[middle];
-
-		if (s->code == code && s->offset == offset)
-			return s;
-		if (s->code < code || (s->code == code && s->offset < offset))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return bsearch(&key, in->seen, in->seen_count, sizeof(key), compare_instructions);
 }
 
 int attribution_intake_tick_by_access(struct attribution_intake *in, uint64_t code, uint32_t offset,
@@ -515,7 +506,7 @@ int attribution_intake_tick_by_access(struct attribution_intake *in, uint64_t co
 	query.loads = in->told[seen->told].key.access & 2;
 	query.stores = in->told[seen->told].key.access & 1;
 	r = tell(in, &query, told);
-	return r > 0 ? is_told(told->certainty) : r;
+	return r > 0 ? certainty_is_told(told->certainty) : r;
 }
 
 /* ---------------------------------------------------------------- what waits */

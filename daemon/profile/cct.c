@@ -117,7 +117,7 @@ bool cct_is_told(const struct cct *t, uint32_t id)
 {
 	const struct cct_node *node = cct_node(t, id);
 
-	return node && node->certainty >= CERTAINTY_EXACT && node->certainty <= CERTAINTY_INFERRED;
+	return node && certainty_is_told(node->certainty);
 }
 
 const struct cct_node *cct_node(const struct cct *t, uint32_t id)

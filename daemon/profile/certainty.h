@@ -6,6 +6,8 @@
 #ifndef JXPERF_DAEMON_PROFILE_CERTAINTY_H
 #define JXPERF_DAEMON_PROFILE_CERTAINTY_H
 
+#include <stdbool.h>
+
 enum certainty {
 	CERTAINTY_NONE,     /* no access */
 	CERTAINTY_UNKNOWN,  /* no bytecode tells such an access: spills, stacks */
@@ -15,6 +17,12 @@ enum certainty {
 	CERTAINTY_METHOD,   /* none can: it is inlined somewhere in the compiled method */
 	CERTAINTY_VALUES,
 };
+
+/* Is one method told, of the bytecodes that can make the access? */
+static inline bool certainty_is_told(enum certainty certainty)
+{
+	return certainty >= CERTAINTY_EXACT && certainty <= CERTAINTY_INFERRED;
+}
 
 /* "exact" and so on; "none". */
 static inline const char *certainty_name(enum certainty certainty)
