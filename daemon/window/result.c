@@ -274,16 +274,6 @@ static double stretch_of_pairs(const struct window_result *w)
 	return stretch(counted(w, JXP__COUNTER__COUNTER_TICK_NS), taken_ns(w));
 }
 
-/* By how much ticks of kind cpu do: time in the kernel is told apart, so that handlers' alone is in
- * others. */
-static double stretch_of_ticks(const struct window_result *w)
-{
-	double ns = cpu_profile_all(&w->cpu).ns - cpu_profile_kernel(&w->cpu).ns;
-
-	return ns > 0 ? stretch(ns, counted(w, JXP__COUNTER__COUNTER_HANDLER_NS))
-		      : stretch_of_pairs(w);
-}
-
 double window_result_kernel_taken_ns(const struct window_result *w)
 {
 	double taken = fmax(taken_ns(w) - counted(w, JXP__COUNTER__COUNTER_HANDLER_NS), 0);
@@ -294,6 +284,16 @@ double window_result_kernel_taken_ns(const struct window_result *w)
 double window_result_outside_ns(const struct window_result *w)
 {
 	return cpu_profile_outside_ns(&w->cpu) - window_result_kernel_taken_ns(w);
+}
+
+/* By how much ticks of kind cpu do: our time in the kernel is told apart (above), so that handlers'
+ * alone is in the others. They run for ticks of either side. */
+static double stretch_of_ticks(const struct window_result *w)
+{
+	double ns = cpu_profile_all(&w->cpu).ns - window_result_kernel_taken_ns(w);
+
+	return ns > 0 ? stretch(ns, counted(w, JXP__COUNTER__COUNTER_HANDLER_NS))
+		      : stretch_of_pairs(w);
 }
 
 double window_result_beside_ns(const struct window_result *w, double seen_ns)

@@ -173,6 +173,32 @@ static void what_profiling_took_is_no_part_of_the_whole(void **state)
 	window_result_free(w);
 }
 
+/* Handlers run for ticks in the kernel, too: a program that is there most of the time has its whole
+ * as much longer as they ran, and not by their part of the little that is left. */
+static void handlers_of_ticks_in_the_kernel_are_no_larger_part(void **state)
+{
+	struct window_result *w = counted_window();
+	const struct cct_node n = {.bci = 1, .line = 1};
+	uint32_t node;
+
+	(void)state;
+	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
+	w->request.cpu = true;
+	w->cpu_ns = 10 * NS_PER_S;
+	w->overhead_ns = 100 * NS_PER_MS;
+	w->counters[JXP__COUNTER__COUNTER_HANDLER_NS] = 100 * NS_PER_MS;
+	assert_int_equal(cct_add_node(&w->profile.cct, &n, &node), 0);
+	assert_int_equal(
+	    cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__KERNEL, node, false, 9800 * NS_PER_MS),
+	    0);
+	assert_int_equal(cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, node, false,
+					 200 * NS_PER_MS),
+			 0);
+	assert_float_equal(window_result_whole_s(w), 9.9, 1e-6);
+	assert_float_equal(window_result_whole_ns(w), 10e9, 1);
+	window_result_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +209,7 @@ int main(void)
 	    cmocka_unit_test(every_keeper_frees_once),
 	    cmocka_unit_test(ticks_are_scaled_to_all_cpu_time_of_the_process),
 	    cmocka_unit_test(what_profiling_took_is_no_part_of_the_whole),
+	    cmocka_unit_test(handlers_of_ticks_in_the_kernel_are_no_larger_part),
 	    cmocka_unit_test(numa_is_measured_where_it_was_asked_for_and_there_are_nodes),
 	};
 
