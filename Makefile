@@ -553,7 +553,7 @@ install: all
 	install -m 644 systemd/jxperf.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/jxperf.conf
 	install -m 644 systemd/jxperf.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/jxperf.conf
 	install -m 644 docs/man/jxperfctl.1 $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 docs/man/jxperfd.yaml.5 $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 644 docs/man/jxperfd.yaml.5 docs/man/jxperf-report.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -D -m 644 client/jxperfctl.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/jxperfctl
 	for file in $(CONTRIB); do install -D -m 644 contrib/$$file $(DESTDIR)$(PREFIX)/share/jxperf/$$file || exit 1; done
