@@ -445,6 +445,7 @@ SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/
 lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)tests/rights
+	$(Q)tests/citations
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)printf '%s\n' $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) | \
 		xargs -P $$(nproc) -I{} clang-tidy --quiet {} -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \

@@ -48,11 +48,11 @@ static void what_does_something_is_none(void **state)
 	assert_null(scaffolding_find("", ""));
 }
 
-/* The list that docs/design.md has for people. */
+/* The list that docs/architecture.md has for people. */
 static void the_list_is_documented(void **state)
 {
 	static char text[1u << 20];
-	FILE *file = fopen("docs/design.md", "re");
+	FILE *file = fopen("docs/architecture.md", "re");
 	size_t size;
 
 	(void)state;
@@ -67,7 +67,7 @@ static void the_list_is_documented(void **state)
 		(void)snprintf(words, sizeof(words), "`%s%s%s`", s->class_name,
 			       s->method ? "." : "", s->method ? s->method : "");
 		if (!strstr(text, words))
-			fail_msg("docs/design.md does not have %s", words);
+			fail_msg("docs/architecture.md does not have %s", words);
 	}
 }
 
