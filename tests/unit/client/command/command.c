@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,11 +40,10 @@ static int run(const char *operands, const char *word, char said[128])
 	return status;
 }
 
-static void a_command_gets_its_operand(void **state)
+TEST(a_command_gets_its_operand)
 {
 	char said[128];
 
-	(void)state;
 	result = 0;
 	assert_int_equal(run("PID", "42", said), EXIT_SUCCESS);
 	assert_string_equal(seen, "42");
@@ -57,11 +52,10 @@ static void a_command_gets_its_operand(void **state)
 	assert_string_equal(said, "");
 }
 
-static void wrong_usage_is_told_apart_from_failure(void **state)
+TEST(wrong_usage_is_told_apart_from_failure)
 {
 	char said[128];
 
-	(void)state;
 	result = -ESRCH;
 	assert_int_equal(run("PID", "42", said), EXIT_FAILURE);
 	assert_string_equal(said, "jxperfctl: not today\n");
@@ -69,26 +63,14 @@ static void wrong_usage_is_told_apart_from_failure(void **state)
 	assert_int_equal(run("PID", "42", said), EXIT_USAGE);
 }
 
-static void without_what_it_needs_a_command_is_not_run(void **state)
+TEST(without_what_it_needs_a_command_is_not_run)
 {
 	char said[128];
 
-	(void)state;
 	assert_int_equal(run("PID", NULL, said), EXIT_USAGE);
 	assert_string_equal(said, "jxperfctl: 'cmd' needs PID: see 'jxperfctl --help'\n");
 	assert_string_equal(seen, "nothing");
 	assert_int_equal(run("", "--json", said), EXIT_USAGE);
 	assert_string_equal(said, "jxperfctl: unknown option '--json': see 'jxperfctl --help'\n");
 	assert_string_equal(seen, "nothing");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_command_gets_its_operand),
-	    cmocka_unit_test(wrong_usage_is_told_apart_from_failure),
-	    cmocka_unit_test(without_what_it_needs_a_command_is_not_run),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

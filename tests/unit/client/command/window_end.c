@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,51 +30,35 @@ static int tell(Jxp__Document__End end, bool interrupted, char said[256])
 	return status;
 }
 
-static void a_whole_window_is_a_success_without_words(void **state)
+TEST(a_whole_window_is_a_success_without_words)
 {
 	char said[256];
 
-	(void)state;
 	assert_int_equal(tell(JXP__DOCUMENT__END__AS_PLANNED, false, said), 0);
 	assert_string_equal(said, "");
 }
 
-static void an_early_end_is_3_and_says_why(void **state)
+TEST(an_early_end_is_3_and_says_why)
 {
 	char said[256];
 
-	(void)state;
 	assert_int_equal(tell(JXP__DOCUMENT__END__EARLY, false, said), 3);
 	assert_string_equal(said, "jxperfctl: window w7 ended early: it was detached on request\n");
 }
 
-static void an_interrupt_is_an_early_end_by_the_user(void **state)
+TEST(an_interrupt_is_an_early_end_by_the_user)
 {
 	char said[256];
 
-	(void)state;
 	assert_int_equal(tell(JXP__DOCUMENT__END__EARLY, true, said), 3);
 	assert_string_equal(said, "jxperfctl: window w7 ended early: interrupted\n");
 }
 
-static void a_target_that_ended_is_4_whatever_the_user_did(void **state)
+TEST(a_target_that_ended_is_4_whatever_the_user_did)
 {
 	char said[256];
 
-	(void)state;
 	assert_int_equal(tell(JXP__DOCUMENT__END__TARGET_ENDED, true, said), 4);
 	assert_string_equal(
 	    said, "jxperfctl: window w7 ended with its target: it was detached on request\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_whole_window_is_a_success_without_words),
-	    cmocka_unit_test(an_early_end_is_3_and_says_why),
-	    cmocka_unit_test(an_interrupt_is_an_early_end_by_the_user),
-	    cmocka_unit_test(a_target_that_ended_is_4_whatever_the_user_did),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
