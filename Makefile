@@ -446,6 +446,7 @@ SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/
 lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)tests/rights
+	$(Q)tests/citations
 	$(Q)clang-format --dry-run -Werror $(C_FILES)
 	$(Q)printf '%s\n' $(filter-out %.bpf.c,$(filter %.c,$(C_FILES))) | \
 		xargs -P $$(nproc) -I{} clang-tidy --quiet {} -- $(CPPFLAGS) $(JNI_CPPFLAGS) -std=gnu17 2>&1 | \
@@ -554,7 +555,7 @@ install: all
 	install -m 644 systemd/jxperf.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/jxperf.conf
 	install -m 644 systemd/jxperf.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/jxperf.conf
 	install -m 644 docs/man/jxperfctl.1 $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 docs/man/jxperfd.yaml.5 $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 644 docs/man/jxperfd.yaml.5 docs/man/jxperf-report.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -D -m 644 client/jxperfctl.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/jxperfctl
 	for file in $(CONTRIB); do install -D -m 644 contrib/$$file $(DESTDIR)$(PREFIX)/share/jxperf/$$file || exit 1; done

@@ -1,6 +1,6 @@
 /*
  * Gives up what the broker does not need of root's privileges. What it starts inherits the result.
- * The table of privileges in docs/design.md is what a test compares with the running processes.
+ * The table of docs/security.md, "Privileges" is what a test compares with the running processes.
  *
  * Kept: becoming the target's user (SETUID, SETGID), looking at other users' processes and files
  * (SYS_PTRACE, DAC_READ_SEARCH), opening events on other users' threads (PERFMON, and KILL, which

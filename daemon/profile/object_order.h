@@ -3,7 +3,7 @@
  *
  * Allocations and accesses come from rings of many threads, positions from the session thread, so
  * they arrive out of order by up to a batch or two. Addresses mean something only together with
- * their epoch (docs/design.md, Objects). The order is: the pass that settles epoch e, then the
+ * their epoch (docs/agent.md, "Objects"). The order is: the pass that settles epoch e, then the
  * allocations and accesses of e by time. An event leaves when its epoch is settled and nothing
  * earlier can come any more (object_order_settled_until); a pass leaves when all events of earlier
  * epochs have left. Events of an epoch that was overtaken before it could be settled leave as

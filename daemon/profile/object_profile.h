@@ -42,7 +42,7 @@ struct object_site {
 	} fresh[OBJECT_PROFILE_FRESH];
 	uint64_t samples;  /* accesses */
 	double metric;     /* their weights times their objects' */
-	double variance;   /* of metric, as estimated: of two-stage sampling (docs/design.md) */
+	double variance;   /* of metric, as estimated: of two-stage sampling (docs/statistics.md) */
 	double covariance; /* of metric with the sum over all accesses to the heap */
 	double between;    /* variance of the share as windows that were merged differ; else 0 */
 };

@@ -1,6 +1,6 @@
 /*
  * What share of the accesses to the heap each allocation site has, estimated by post-stratification
- * (docs/design.md, "Which objects"; Cochran, "Sampling Techniques", 3rd edition, section 5A.9;
+ * (docs/statistics.md, "Objects"; Cochran, "Sampling Techniques", 3rd edition, section 5A.9;
  * Sarndal, Swensson, Wretman, "Model Assisted Survey Sampling", sections 4.3 and 7.6).
  *
  * The class and size of every access's object is known, the site only where the object is tracked.

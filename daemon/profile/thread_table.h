@@ -1,7 +1,7 @@
 /*
  * The engine's view of a target's threads: what each debug register of each thread watches, kept
- * from the transitions that the agent reports (docs/design.md, decision 1), and the CPU time that
- * its ticks stand for. It answers `jxperfctl threads`; reports have the time.
+ * from the transitions that the agent reports (docs/agent.md, "A window, seen from one thread"),
+ * and the CPU time that its ticks stand for. It answers `jxperfctl threads`; reports have the time.
  *
  * It may lag behind the target by the agent's batching, and it is only as true as the agent. At
  * most LIMIT_THREADS threads are held; the place of an ended thread is not given to another,

@@ -23,7 +23,7 @@ LIBRARY_BYTES = 1 << 16
 WINDOW_S = 6
 # On a machine that twenty others keep busy, too.
 ANSWER_S, LIST_S, REPORT_S = 5, 15, 15
-# MemoryMax of the unit (docs/design.md, "Memory of the daemon").
+# MemoryMax of the unit (docs/security.md, "Memory of the daemon").
 MEMORY_MOST = 1024 * footprint.MIB
 
 

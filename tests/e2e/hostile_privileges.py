@@ -1,4 +1,4 @@
-"""What each process of the daemon may do, read off the running processes: the table of docs/design.md, "Privileges".
+"""What each process of the daemon may do, read off the running processes: the table of docs/security.md, "Privileges".
 
 A privilege that stays behind is what somebody who gets into one of the processes gains."""
 import functools
@@ -20,7 +20,7 @@ from support.profile import DAEMON, Daemon, Workload, report_of, succeeded, atta
 USER = "nobody"
 TARGET_USER = "daemon"
 UNITS = {name: os.path.join(ROOT, f"systemd/{name}.service.in") for name in ("jxperfd", "jxperf-broker")}
-# systemd-analyze security's; what keeps the broker's above 2.5 is said in docs/design.md.
+# systemd-analyze security's; what keeps the broker's above 2.5 is said in docs/security.md.
 EXPOSURE = {"jxperfd": 1.5, "jxperf-broker": 3.8}
 RUNNER = os.path.join(ROOT, "tests/e2e/support/unit.py")
 SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
@@ -32,9 +32,9 @@ LIMIT_S = 60
 
 @functools.lru_cache(maxsize=None)
 def table():
-    """{process: (told by, user, permitted, bounding)} of docs/design.md."""
-    with open(os.path.join(ROOT, "docs/design.md"), encoding="utf-8") as f:
-        text = re.search(r"^### Privileges\n(.*?)^## ", f.read(), re.M | re.S).group(1)
+    """{process: (told by, user, permitted, bounding)} of docs/security.md."""
+    with open(os.path.join(ROOT, "docs/security.md"), encoding="utf-8") as f:
+        text = re.search(r"^## Privileges\n(.*?)^## ", f.read(), re.M | re.S).group(1)
     rows = [[cell.strip().strip("`") for cell in line.strip("|\n").split("|")]
             for line in text.splitlines() if line.startswith("|")]
     assert rows[0] == ["process", "told by", "user", "effective and permitted", "bounding"], rows[0]

@@ -19,7 +19,7 @@ BUDGET = "10%"
 PERIOD = "1ms"
 
 # Older JVMs take samples for objects that do not fit into the rest of a thread's allocation buffer too
-# often, and of others too rarely (docs/design.md, Limits we know of).
+# often, and of others too rarely (docs/limits.md, "Objects").
 EXACT_COUNTS_RELEASE = 25
 
 GENERATIONAL_SINCE = 23

@@ -3,8 +3,9 @@
  *
  * A processor takes an interrupt between two instructions in program order, after the oldest one
  * that has not retired. While a load waits for memory, that is the load: a thread that waited is
- * interrupted at the instruction behind it (measured: docs/design.md). So the access is that of the
- * instruction before the interrupted one, if it has one, and else the next one.
+ * interrupted at the instruction behind it (measured: docs/statistics.md, "One population"). So the
+ * access is that of the instruction before the interrupted one, if it has one, and else the next
+ * one.
  *
  * The instruction before is the one executed before only where control cannot have come from
  * elsewhere: within a block (loops.h). Jumps through registers (switches) are not looked for, and

@@ -1,7 +1,6 @@
 /*
- * Whose memory an address is: the application's heap, its stacks, or the JVM's own structures
- * (design.md, regions). Built once per window from HotSpot's vmStructs; lookups are a few
- * comparisons, async-signal-safe.
+ * Whose memory an address is: the application's heap, its stacks, or the JVM's own structures.
+ * Built once per window from HotSpot's vmStructs; lookups are a few comparisons, async-signal-safe.
  */
 #ifndef JXPERF_AGENT_CODE_REGION_H
 #define JXPERF_AGENT_CODE_REGION_H

@@ -48,8 +48,8 @@ unsigned sample_part(const struct extent *extent, uint32_t offset, uint64_t *sta
 
 /* The bytes of an access of width bytes that a pair stands for whose second access touched shared
  * of the length bytes that were watched: shared * width / length, so that the parts of wide
- * accesses are not worth less than whole narrow ones (design.md, estimation). What does not divide
- * is rounded up or down at random, right on average. */
+ * accesses are not worth less than whole narrow ones (docs/statistics.md, "Estimation"). What does
+ * not divide is rounded up or down at random, right on average. */
 unsigned sample_weight(unsigned shared, unsigned length, unsigned width, struct random *random);
 
 #endif

@@ -29,10 +29,12 @@ struct sampler {
 	void (*on_refused)(struct thread *t);
 };
 
-/* The clock sampler: task-clock ticks and the search for the next access (design.md). */
+/* The clock sampler: ticks of CPU time and the search for the next access (docs/agent.md, "A
+ * window, seen from one thread"). */
 extern const struct sampler sampler_clock;
 
-/* The hardware samplers, PEBS and IBS: precise records of loads and stores (design.md). */
+/* The hardware samplers, PEBS and IBS: precise records of loads and stores (docs/agent.md, "Ticks,
+ * and what is held open"). */
 extern const struct sampler sampler_hardware;
 
 /* Session thread. Does any kind of the window sample what handlers.sampling.events[event] counts,

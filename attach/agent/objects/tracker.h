@@ -1,6 +1,6 @@
 /*
  * The objects part of a window: samples allocations, keeps track of the objects, and tells the
- * engine (design.md, Objects). Session thread only.
+ * engine (docs/agent.md, "Objects"). Session thread only.
  */
 #ifndef JXPERF_AGENT_OBJECTS_TRACKER_H
 #define JXPERF_AGENT_OBJECTS_TRACKER_H

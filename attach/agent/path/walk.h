@@ -1,6 +1,6 @@
 /*
  * From a tick to the access that it stands for: the dynamically next one of a type that belongs to
- * the innermost loop that the tick lies in (design.md, "One population").
+ * the innermost loop that the tick lies in (docs/statistics.md, "One population").
  *
  * The walk follows the way that execution will take, as far as it is known (machine.h). Where it is
  * not, the caller puts an execution breakpoint where the walk says and goes on from there with real

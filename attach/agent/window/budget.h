@@ -1,6 +1,6 @@
 /*
  * What a window costs the target, and the sampling period that keeps it within the user's budget
- * (design.md decision 9).
+ * (docs/agent.md, "What a window costs").
  *
  * Cost = CPU time inside handlers (measured) + signals x the calibrated kernel cost of one, by what
  * sends it + hits

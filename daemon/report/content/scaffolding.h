@@ -1,7 +1,7 @@
 /*
  * Frames that say how code came to be called rather than what it does: threads and their executors,
  * reflection, lambda forms. Where paths are shown to people, runs of them become one line;
- * docs/design.md lists them as this table does. The leaf of a path is never folded.
+ * docs/architecture.md lists them as this table does. The leaf of a path is never folded.
  *
  * Constant data and functions of it: any thread.
  */

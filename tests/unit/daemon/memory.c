@@ -1,4 +1,4 @@
-/* What the engine may take at most fits in what the unit lets it have. docs/design.md, "Memory of
+/* What the engine may take at most fits in what the unit lets it have. docs/security.md, "Memory of
  * the daemon", has the same sum. */
 #include "tests/unit/support/test.h"
 

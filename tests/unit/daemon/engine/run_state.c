@@ -1,4 +1,5 @@
-/* Every pair of states, legal or not, against the picture in docs/design.md; and every limit. */
+/* Every pair of states, legal or not, against the picture in docs/architecture.md; and every limit.
+ */
 #include "tests/unit/support/test.h"
 
 #include "daemon/engine/run_state.h"

@@ -42,11 +42,11 @@ TEST(what_does_something_is_none)
 	assert_null(scaffolding_find("", ""));
 }
 
-/* The list that docs/design.md has for people. */
+/* The list that docs/architecture.md has for people. */
 TEST(the_list_is_documented)
 {
 	static char text[1u << 20];
-	FILE *file = fopen("docs/design.md", "re");
+	FILE *file = fopen("docs/architecture.md", "re");
 	size_t size;
 
 	assert_non_null(file);
@@ -60,6 +60,6 @@ TEST(the_list_is_documented)
 		(void)snprintf(words, sizeof(words), "`%s%s%s`", s->class_name,
 			       s->method ? "." : "", s->method ? s->method : "");
 		if (!strstr(text, words))
-			fail_msg("docs/design.md does not have %s", words);
+			fail_msg("docs/architecture.md does not have %s", words);
 	}
 }
