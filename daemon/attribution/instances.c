@@ -6,6 +6,7 @@
 
 #include "common/array.h"
 #include "common/code/java_op.h"
+#include "common/order.h"
 #include "daemon/container/hash.h"
 
 struct key {
@@ -89,9 +90,7 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct instance_place *x = a, *y = b;
 
-	if (x->instance != y->instance)
-		return x->instance < y->instance ? -1 : 1;
-	return x->bci < y->bci ? -1 : x->bci > y->bci;
+	return ORDER(ASCENDING(x->instance, y->instance), ASCENDING(x->bci, y->bci));
 }
 
 /* Where real calls are, in order. */

@@ -13,6 +13,7 @@
 
 #include "common/cleanup.h"
 #include "common/label.h"
+#include "common/order.h"
 #include "proto/limits.h"
 #include "subsume/output.h"
 
@@ -95,7 +96,7 @@ static int compare_costs(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return (x < y) - (x > y);
+	return DESCENDING(x, y);
 }
 
 /* What a stack has to have at least to be among limit of them. 0 or -ENOMEM. */

@@ -2,26 +2,23 @@
 
 #include <stdlib.h>
 
+#include "common/order.h"
 #include "common/saturate.h"
 
 static int compare_keys(const void *a, const void *b)
 {
 	const struct ranked_access *x = a, *y = b;
 
-	if (x->owner != y->owner)
-		return x->owner < y->owner ? -1 : 1;
-	if (x->node != y->node)
-		return x->node < y->node ? -1 : 1;
-	return x->location < y->location ? -1 : x->location > y->location;
+	return ORDER(ASCENDING(x->owner, y->owner), ASCENDING(x->node, y->node),
+		     ASCENDING(x->location, y->location));
 }
 
 static int compare_costs(const void *a, const void *b)
 {
 	const struct ranked_access *x = a, *y = b;
 
-	if (x->owner == y->owner && x->metric != y->metric)
-		return x->metric > y->metric ? -1 : 1;
-	return compare_keys(a, b);
+	return ORDER(ASCENDING(x->owner, y->owner), DESCENDING(x->metric, y->metric),
+		     compare_keys(a, b));
 }
 
 size_t ranked_accesses_merge(struct ranked_access *accesses, size_t count)

@@ -4,18 +4,14 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
+#include "common/order.h"
 
 static int compare_shares(const void *a, const void *b)
 {
 	const struct origin_site *x = a, *y = b;
 
-	if (x->class_name != y->class_name)
-		return x->class_name < y->class_name ? -1 : 1;
-	if (x->ci95.low != y->ci95.low)
-		return x->ci95.low > y->ci95.low ? -1 : 1;
-	if (x->share != y->share)
-		return x->share > y->share ? -1 : 1;
-	return x->site < y->site ? -1 : x->site > y->site;
+	return ORDER(ASCENDING(x->class_name, y->class_name), DESCENDING(x->ci95.low, y->ci95.low),
+		     DESCENDING(x->share, y->share), ASCENDING(x->site, y->site));
 }
 
 static int compare_class(const void *key, const void *element)
@@ -23,7 +19,7 @@ static int compare_class(const void *key, const void *element)
 	const struct origin_site *s = element;
 	uint32_t name = *(const uint32_t *)key;
 
-	return name < s->class_name ? -1 : name > s->class_name;
+	return ASCENDING(name, s->class_name);
 }
 
 /* The sites of one class, which lie side by side; *count of them. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
+#include "common/order.h"
 
 /* What makes an order of shares. */
 struct rank_key {
@@ -14,11 +15,8 @@ struct rank_key {
 
 static int compare_keys(const struct rank_key *x, const struct rank_key *y)
 {
-	if (x->low != y->low)
-		return x->low > y->low ? -1 : 1;
-	if (x->fraction != y->fraction)
-		return x->fraction > y->fraction ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return ORDER(DESCENDING(x->low, y->low), DESCENDING(x->fraction, y->fraction),
+		     ASCENDING(x->name, y->name));
 }
 
 /* A field with the key of its class, and where it is in the profile. */
@@ -33,9 +31,8 @@ static int compare_names(const void *a, const void *b)
 {
 	const struct keyed_field *x = a, *y = b;
 
-	if (x->field.class_name != y->field.class_name)
-		return x->field.class_name < y->field.class_name ? -1 : 1;
-	return x->position < y->position ? -1 : x->position > y->position;
+	return ORDER(ASCENDING(x->field.class_name, y->field.class_name),
+		     ASCENDING(x->position, y->position));
 }
 
 static int compare_shares(const void *a, const void *b)

@@ -5,6 +5,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/order.h"
 
 void cpu_ranking_release(struct cpu_ranking *r)
 {
@@ -19,40 +20,29 @@ void cpu_ranking_release(struct cpu_ranking *r)
 
 static int compare_sums(const struct cpu_sum *a, const struct cpu_sum *b)
 {
-	if (a->ns != b->ns)
-		return a->ns < b->ns ? 1 : -1;
-	return (a->samples < b->samples) - (a->samples > b->samples);
-}
-
-/* The older one first, where nothing else decides. */
-static int compare_ids(uint32_t a, uint32_t b)
-{
-	return (a > b) - (a < b);
+	return ORDER(DESCENDING(a->ns, b->ns), DESCENDING(a->samples, b->samples));
 }
 
 static int compare_own(const void *a, const void *b)
 {
 	const struct ranked_method *x = a, *y = b;
-	int order = compare_sums(&x->own, &y->own);
 
-	return order ? order : compare_ids(x->method, y->method);
+	return ORDER(compare_sums(&x->own, &y->own), ASCENDING(x->method, y->method));
 }
 
 static int compare_total(const void *a, const void *b)
 {
 	const struct ranked_method *x = a, *y = b;
-	int order = compare_sums(&x->total, &y->total);
 
-	return order ? order : compare_ids(x->method, y->method);
+	return ORDER(compare_sums(&x->total, &y->total), ASCENDING(x->method, y->method));
 }
 
 static int compare_contexts(const void *a, const void *b)
 {
 	const struct cpu_context *x = a, *y = b;
 	struct cpu_sum x_sum = cpu_context_sum(x), y_sum = cpu_context_sum(y);
-	int order = compare_sums(&x_sum, &y_sum);
 
-	return order ? order : compare_ids(x->node, y->node);
+	return ORDER(compare_sums(&x_sum, &y_sum), ASCENDING(x->node, y->node));
 }
 
 /* ---------------------------------------------------------------- methods */
@@ -136,9 +126,8 @@ static int rank_contexts(struct cpu_ranking *r, const struct window_result *w)
 static int compare_threads(const void *a, const void *b)
 {
 	const struct watched_thread *x = a, *y = b;
-	int order = compare_sums(&x->ticks, &y->ticks);
 
-	return order ? order : compare_ids(x->tid, y->tid);
+	return ORDER(compare_sums(&x->ticks, &y->ticks), ASCENDING(x->tid, y->tid));
 }
 
 /* Only those with ticks. */
