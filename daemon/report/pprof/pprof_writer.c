@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "daemon/report/writer/names.h"
 
 #define GZIP_HEADER 16 /* added to the bits of the window (deflateInit2) */
 
@@ -219,7 +220,7 @@ static void put_method(struct pprof_writer *w, uint64_t id, const struct cct_met
 	char name[2 * LIMIT_STRING_BYTES];
 
 	if (!method || (method->class_name == 0 && method->name == 0)) {
-		put_function(w, id, "[unknown]", "");
+		put_function(w, id, METHOD_UNKNOWN, "");
 		return;
 	}
 	(void)snprintf(name, sizeof(name), "%s.%s", strings_get(w->strings, method->class_name),

@@ -6,6 +6,9 @@
 
 #include "daemon/profile/profile.h"
 
+/* What people are told of a method, or of all frames, without a name. */
+#define METHOD_UNKNOWN "[unknown]"
+
 struct method_names {
 	bool known;
 	const char *class_name, *name, *file;
