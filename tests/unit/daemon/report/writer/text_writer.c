@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/report/writer/text_places.h"
 #include "daemon/report/writer/text_writer.h"
 
 /* What has been written so far; the stream is closed, and the text is to be freed. */
@@ -97,7 +98,7 @@ TEST(a_frame_says_where_it_is_as_far_as_it_is_known)
 	fputc('\n', p.out);
 	report_text_frame(p.out, &profile, add_node(&profile, 0, 0, 0));
 	assert_page(&p, "a.B.run(B.java:7)\na.B.run(B.java)\na.B.go(Unknown Source:7)\n"
-			"[frame without a name]");
+			"[unknown]");
 	profile_release(&profile);
 }
 
