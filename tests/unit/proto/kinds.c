@@ -18,7 +18,8 @@ static void every_value_has_one_row(void **state)
 	assert_int_equal(kinds->n_values, 1 + PAIR_KINDS + SUBJECT_KINDS); /* KIND_NONE */
 	for (unsigned i = 0; i < kinds->n_values; i++) {
 		Jxp__Kind kind = (Jxp__Kind)kinds->values[i].value;
-		int rows = (pair_kind_find(kind) != NULL) + kind_is_subject(kind);
+		bool set[KIND_VALUES] = {false};
+		int rows = kinds_add(set, kind);
 
 		assert_in_range(kind, 0, KIND_VALUES - 1);
 		if (rows != (kind != JXP__KIND__KIND_NONE))
@@ -86,9 +87,21 @@ static void what_is_no_kind_has_no_row(void **state)
 	assert_null(pair_kind_find(JXP__KIND__KIND_OBJECTS));
 	assert_null(pair_kind_find((Jxp__Kind)99));
 	assert_null(pair_kind_find((Jxp__Kind)-1));
-	assert_false(kind_is_subject(JXP__KIND__KIND_SILENT_LOAD));
 	assert_string_equal(kind_option(JXP__KIND__KIND_NONE), "none");
 	assert_string_equal(kind_option((Jxp__Kind)99), "none");
+}
+
+static void a_kind_comes_with_what_it_needs(void **state)
+{
+	bool set[KIND_VALUES] = {false};
+	Jxp__Kind list[PAIR_KINDS + SUBJECT_KINDS];
+
+	(void)state;
+	assert_true(kinds_add(set, JXP__KIND__KIND_LOOPS));
+	assert_false(kinds_add(set, (Jxp__Kind)99));
+	assert_int_equal(kinds_list(set, list), 2);
+	assert_int_equal(list[0], JXP__KIND__KIND_CPU);
+	assert_int_equal(list[1], JXP__KIND__KIND_LOOPS);
 }
 
 static void options_lead_to_their_kinds_and_back(void **state)
@@ -132,6 +145,7 @@ int main(void)
 	    cmocka_unit_test(a_register_traps_on_what_ends_its_wait),
 	    cmocka_unit_test(kinds_that_sample_the_same_share_a_register),
 	    cmocka_unit_test(what_is_no_kind_has_no_row),
+	    cmocka_unit_test(a_kind_comes_with_what_it_needs),
 	    cmocka_unit_test(options_lead_to_their_kinds_and_back),
 	    cmocka_unit_test(the_list_names_every_option),
 	};

@@ -288,8 +288,8 @@ static Jxp__EngineFrame *start_of(struct fixture *f, const struct window_request
 static void what_was_asked_of_objects_reaches_the_agent(void **state)
 {
 	const struct window_request request = {.kinds = {false, true},
-					       .objects = true,
-					       .numa = true,
+					       .kinds[JXP__KIND__KIND_OBJECTS] = true,
+					       .kinds[JXP__KIND__KIND_NUMA] = true,
 					       .object_min_size = 4096,
 					       .object_min_size_adapts = true,
 					       .objects_max = 77};
@@ -315,7 +315,8 @@ static void what_was_asked_of_objects_reaches_the_agent(void **state)
 
 static void one_node_is_not_measured(void **state)
 {
-	const struct window_request request = {.objects = true, .numa = true};
+	const struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+					       .kinds[JXP__KIND__KIND_NUMA] = true};
 	struct fixture *f = *state;
 	Jxp__EngineFrame *frame;
 	size_t passed;
@@ -332,7 +333,8 @@ static void one_node_is_not_measured(void **state)
 
 static void loops_are_asked_for_with_ticks(void **state)
 {
-	const struct window_request request = {.cpu = true, .loops = true};
+	const struct window_request request = {.kinds[JXP__KIND__KIND_CPU] = true,
+					       .kinds[JXP__KIND__KIND_LOOPS] = true};
 	struct fixture *f = *state;
 	Jxp__EngineFrame *frame;
 	size_t passed;

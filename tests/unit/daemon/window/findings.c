@@ -24,7 +24,7 @@ static int find(const struct window_request *r)
 
 static void the_best_sampler_is_found_with_its_period_and_nodes(void **state)
 {
-	struct window_request r = {.objects = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 
 	(void)state;
 	assert_int_equal(find(&r), 0);
@@ -54,7 +54,8 @@ static void the_clock_has_the_period_asked_for_or_its_own(void **state)
 
 static void an_event_needs_a_hardware_sampler(void **state)
 {
-	struct window_request r = {.objects = true, .sampler = JXP__SAMPLER__SAMPLER_CLOCK};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+				   .sampler = JXP__SAMPLER__SAMPLER_CLOCK};
 
 	(void)state;
 	(void)snprintf(r.event, sizeof(r.event), "MEM_LOAD_RETIRED:L1_MISS");
@@ -66,7 +67,8 @@ static void an_event_needs_a_hardware_sampler(void **state)
 
 static void samplers_of_other_machines_are_refused_with_the_one_that_works(void **state)
 {
-	struct window_request r = {.objects = true, .sampler = JXP__SAMPLER__SAMPLER_PEBS};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+				   .sampler = JXP__SAMPLER__SAMPLER_PEBS};
 
 	(void)state;
 	if (find(&r) == 0) /* No machine has both. */
@@ -81,7 +83,7 @@ static void samplers_of_other_machines_are_refused_with_the_one_that_works(void 
 /* Where the machine has no other sampler this says nothing. */
 static void ticks_that_were_asked_for_need_the_clock(void **state)
 {
-	struct window_request r = {.cpu = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_CPU] = true};
 	int found;
 
 	(void)state;
@@ -92,11 +94,11 @@ static void ticks_that_were_asked_for_need_the_clock(void **state)
 		assert_int_equal(found, -EOPNOTSUPP);
 		assert_non_null(strstr(err.message, "kind cpu needs the ticks of the clock"));
 	}
-	r.loops = true;
+	r.kinds[JXP__KIND__KIND_LOOPS] = true;
 	assert_int_equal(find(&r), found);
 	if (found < 0)
 		assert_non_null(strstr(err.message, "kind loops needs the ticks of the clock"));
-	r.loops = false;
+	r.kinds[JXP__KIND__KIND_LOOPS] = false;
 	r.cpu_optional = true;
 	assert_int_equal(find(&r), 0);
 }
@@ -104,7 +106,7 @@ static void ticks_that_were_asked_for_need_the_clock(void **state)
 /* The broker may see more of the machine than we do. */
 static void a_broker_that_can_open_events_does_not_make_up_for_knowing_none(void **state)
 {
-	struct window_request r = {.objects = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 
 	(void)state;
 	sampler_tried(0);

@@ -8,7 +8,8 @@
 
 static void any_kind_of_pairs_needs_watchpoints(void **state)
 {
-	struct window_request r = {.objects = true, .numa = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+				   .kinds[JXP__KIND__KIND_NUMA] = true};
 
 	(void)state;
 	assert_false(window_request_samples_pairs(&r));
@@ -18,29 +19,29 @@ static void any_kind_of_pairs_needs_watchpoints(void **state)
 
 static void numa_needs_objects_where_there_are_nodes_to_tell_apart(void **state)
 {
-	struct window_request r = {.numa = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_NUMA] = true};
 
 	(void)state;
 	assert_false(window_request_tracks_objects(&r, 1));
 	assert_true(window_request_tracks_objects(&r, 2));
-	r.objects = true;
+	r.kinds[JXP__KIND__KIND_OBJECTS] = true;
 	assert_true(window_request_tracks_objects(&r, 1));
-	r.numa = false;
+	r.kinds[JXP__KIND__KIND_NUMA] = false;
 	assert_true(window_request_tracks_objects(&r, 1));
-	r.objects = false;
+	r.kinds[JXP__KIND__KIND_OBJECTS] = false;
 	assert_false(window_request_tracks_objects(&r, 2));
 }
 
 static void only_the_clock_has_ticks(void **state)
 {
-	struct window_request r = {.cpu = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_CPU] = true};
 
 	(void)state;
 	assert_true(window_request_profiles_cpu(&r, JXP__SAMPLER__SAMPLER_CLOCK));
 	assert_false(window_request_profiles_cpu(&r, JXP__SAMPLER__SAMPLER_PEBS));
 	assert_false(window_request_samples_pairs(&r));
 	assert_false(window_request_tracks_objects(&r, 2));
-	r.cpu = false;
+	r.kinds[JXP__KIND__KIND_CPU] = false;
 	assert_false(window_request_profiles_cpu(&r, JXP__SAMPLER__SAMPLER_CLOCK));
 }
 

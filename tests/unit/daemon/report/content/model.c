@@ -142,7 +142,9 @@ static void regions_have_fractions_of_their_own(void **state)
 static void only_what_is_wanted_is_there(void **state)
 {
 	static const Jxp__Region stack = JXP__REGION__REGION_STACK;
-	struct window_request request = {.kinds = {[DEAD] = true}, .objects = true, .numa = true};
+	struct window_request request = {.kinds = {[DEAD] = true},
+					 .kinds[JXP__KIND__KIND_OBJECTS] = true,
+					 .kinds[JXP__KIND__KIND_NUMA] = true};
 	struct window_result *w = window_of(&request);
 	struct report_wanted wanted;
 	struct report_model m;
@@ -211,7 +213,7 @@ static void the_period_is_the_clocks_or_the_events(void **state)
 
 static void objects_are_counted_in_time_operations_or_an_event(void **state)
 {
-	struct window_request request = {.objects = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 	struct window_result *w = window_of(&request);
 	struct report_model m;
 	uint32_t cheap, dear;
@@ -251,7 +253,7 @@ static void objects_are_counted_in_time_operations_or_an_event(void **state)
 
 static void numa_is_measured_where_there_is_more_than_one_node(void **state)
 {
-	struct window_request request = {.numa = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_NUMA] = true};
 	struct window_result *w = window_of(&request);
 	struct report_model m;
 
