@@ -163,7 +163,7 @@ int report_cpu_init(struct report_cpu *c, const struct window_result *w)
 	int r;
 
 	*c = (struct report_cpu){0};
-	if (!w->request.cpu || all.samples == 0)
+	if (!w->request.kinds[JXP__KIND__KIND_CPU] || all.samples == 0)
 		return 0;
 	c->taken = true;
 	c->beside_known = p->beside.span_ns > 0;

@@ -491,7 +491,7 @@ int report_loops_init(struct report_loops *l, const struct window_result *w)
 	int r;
 
 	*l = (struct report_loops){0};
-	if (!w->request.loops || cpu_profile_all(&w->cpu).samples == 0)
+	if (!w->request.kinds[JXP__KIND__KIND_LOOPS] || cpu_profile_all(&w->cpu).samples == 0)
 		return 0;
 	l->taken = true;
 	l->whole_ns = window_result_whole_ns(w);

@@ -153,7 +153,8 @@ static void estimate(struct ranked_pair *row, const struct window_result *w, Jxp
 	row->ci95 = window_result_part_ci95(w, kind, row->sum.wasteful_bytes);
 	row->cpu = cpu_share_estimate(&row->sum.cpu, row->sum.wasteful_count, &whole);
 	row->gain = (struct cpu_share){.ci95 = {0, 1}};
-	if (w->request.cpu && 2 * row->gain_sums.untold <= row->sum.wasteful_count)
+	if (w->request.kinds[JXP__KIND__KIND_CPU] &&
+	    2 * row->gain_sums.untold <= row->sum.wasteful_count)
 		row->gain = cpu_share_estimate(&row->gain_sums.cpu,
 					       (uint64_t)ceil(row->gain_sums.ticks), &of_ticks);
 }

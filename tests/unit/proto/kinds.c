@@ -13,7 +13,8 @@ TEST(every_value_has_one_row)
 	assert_int_equal(kinds->n_values, 1 + PAIR_KINDS + SUBJECT_KINDS); /* KIND_NONE */
 	for (unsigned i = 0; i < kinds->n_values; i++) {
 		Jxp__Kind kind = (Jxp__Kind)kinds->values[i].value;
-		int rows = (pair_kind_find(kind) != NULL) + kind_is_subject(kind);
+		bool set[KIND_VALUES] = {false};
+		int rows = kinds_add(set, kind);
 
 		assert_in_range(kind, 0, KIND_VALUES - 1);
 		if (rows != (kind != JXP__KIND__KIND_NONE))
@@ -77,9 +78,20 @@ TEST(what_is_no_kind_has_no_row)
 	assert_null(pair_kind_find(JXP__KIND__KIND_OBJECTS));
 	assert_null(pair_kind_find((Jxp__Kind)99));
 	assert_null(pair_kind_find((Jxp__Kind)-1));
-	assert_false(kind_is_subject(JXP__KIND__KIND_SILENT_LOAD));
 	assert_string_equal(kind_option(JXP__KIND__KIND_NONE), "none");
 	assert_string_equal(kind_option((Jxp__Kind)99), "none");
+}
+
+TEST(a_kind_comes_with_what_it_needs)
+{
+	bool set[KIND_VALUES] = {false};
+	Jxp__Kind list[PAIR_KINDS + SUBJECT_KINDS];
+
+	assert_true(kinds_add(set, JXP__KIND__KIND_LOOPS));
+	assert_false(kinds_add(set, (Jxp__Kind)99));
+	assert_int_equal(kinds_list(set, list), 2);
+	assert_int_equal(list[0], JXP__KIND__KIND_CPU);
+	assert_int_equal(list[1], JXP__KIND__KIND_LOOPS);
 }
 
 TEST(options_lead_to_their_kinds_and_back)

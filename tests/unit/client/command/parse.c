@@ -159,7 +159,7 @@ TEST(kinds_of_objects_are_known)
 
 TEST(views_and_regions_are_known_by_name)
 {
-	struct parse_regions regions = {{JXP__REGION__REGION_OTHER}, 0};
+	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
 	Jxp__View view;
 	struct err err;
 
@@ -169,16 +169,16 @@ TEST(views_and_regions_are_known_by_name)
 	assert_int_equal(view, JXP__VIEW__VIEW_SUBSUMING);
 	assert_int_equal(parse_view("all", &view, &err), 0);
 	assert_int_equal(view, JXP__VIEW__VIEW_ALL);
-	assert_int_equal(parse_regions("stack", &regions, &err), 0);
-	assert_int_equal(regions.count, 1);
-	assert_int_equal(regions.region[0], JXP__REGION__REGION_STACK);
-	assert_int_equal(parse_regions("all", &regions, &err), 0);
-	assert_int_equal(regions.count, 0);
+	assert_int_equal(parse_regions("stack", &report, &err), 0);
+	assert_int_equal(report.n_regions, 1);
+	assert_int_equal(report.regions[0], JXP__REGION__REGION_STACK);
+	assert_int_equal(parse_regions("all", &report, &err), 0);
+	assert_int_equal(report.n_regions, 0);
 	assert_refused(parse_view("unknown", &view, &err), "'unknown'", &err);
 	assert_refused(parse_view("", &view, &err), "''", &err);
 	/* Its pairs are not listed. */
-	assert_refused(parse_regions("jvm", &regions, &err), "'jvm'", &err);
-	assert_refused(parse_regions("heap,stack", &regions, &err), "'heap,stack'", &err);
+	assert_refused(parse_regions("jvm", &report, &err), "'jvm'", &err);
+	assert_refused(parse_regions("heap,stack", &report, &err), "'heap,stack'", &err);
 }
 
 TEST(unknown_samplers_and_formats_are_quoted)

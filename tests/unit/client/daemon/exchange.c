@@ -87,13 +87,10 @@ static void add_failure(struct fixture *f, const char *message, bool usage)
 static int begin(struct fixture *f, struct exchange *x, int *server)
 {
 	Jxp__StatusRequest status = JXP__STATUS_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	struct err err;
 	int fd, r;
 
-	request.body_case = JXP__CONTROL_REQUEST__BODY_STATUS;
-	request.status = &status;
-	r = exchange_begin(x, &f->client, &request, &err);
+	r = exchange_begin(x, &f->client, JXP__CONTROL_REQUEST__BODY_STATUS, &status, &err);
 	if (r < 0)
 		return r;
 	fd = accept(f->listener, NULL, NULL);

@@ -308,10 +308,10 @@ TEST(what_is_binary_is_not_written_to_a_terminal, setup, teardown)
 	assert_int_equal(grantpt(terminal), 0);
 	assert_int_equal(unlockpt(terminal), 0);
 	assert_int_equal(ptsname_r(terminal, path, sizeof(path)), 0);
-	assert_int_equal(output_open_binary(&o, path, &err), -EINVAL);
+	assert_int_equal(output_open_report(&o, path, JXP__FORMAT__FORMAT_PPROF, &err), -EINVAL);
 	assert_non_null(strstr(err.message, "-o FILE"));
 	output_release(&o);
-	assert_int_equal(output_open_binary(&o, p->report, &err), 0);
+	assert_int_equal(output_open_report(&o, p->report, JXP__FORMAT__FORMAT_PPROF, &err), 0);
 	assert_int_equal(output_commit(&o, "\0\1", 2, &err), 0);
 	output_release(&o);
 	assert_int_equal(entries(p), 1);

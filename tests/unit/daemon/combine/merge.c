@@ -55,7 +55,8 @@ static struct window_result *ticks_window(unsigned number, const char *method, u
 	struct window_result *w = sample_window_empty(number, "shop");
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 
-	w->request = (struct window_request){.cpu = true, .duration_ns = 12 * NS_PER_S};
+	w->request = (struct window_request){.kinds[JXP__KIND__KIND_CPU] = true,
+					     .duration_ns = 12 * NS_PER_S};
 	if (number % 2) /* Ids in another order. */
 		(void)sample_window_node(w, main, "none", 1);
 	sample_window_ticks(w, sample_window_node(w, main, method, 20),
@@ -96,7 +97,7 @@ TEST(ticks_weigh_what_their_windows_stand_for)
 	assert_int_equal(w->cpu.beside.span_ns, 24 * NS_PER_S);
 	assert_float_equal(w->cpu.beside.gc_ns, 0.5e9, 1);
 	assert_float_equal(window_result_whole_ns(w), 2e9, 1);
-	assert_true(w->request.cpu);
+	assert_true(w->request.kinds[JXP__KIND__KIND_CPU]);
 	free_all(windows, 2);
 	window_result_free(w);
 }
@@ -136,10 +137,10 @@ TEST(the_same_loop_of_two_windows_is_one)
 						.low = 90,
 						.high = 1e4};
 		row->lengths = (struct loop_lengths){.read = 5, .turns = 500, .left = i};
-		windows[i]->request.loops = true;
+		windows[i]->request.kinds[JXP__KIND__KIND_LOOPS] = true;
 	}
 	w = merged(windows, 2);
-	assert_true(w->request.loops);
+	assert_true(w->request.kinds[JXP__KIND__KIND_LOOPS]);
 	assert_int_equal(w->loops.row_count, 1);
 	row = w->loops.rows;
 	assert_string_equal(
@@ -360,7 +361,7 @@ TEST(what_cannot_be_merged_is_counted_and_what_differs_is_said)
 	windows[0]->state = WINDOW_FAILED;
 	windows[2]->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
 	windows[3]->request.kinds[DEAD] = false;
-	windows[6]->request.cpu = false;
+	windows[6]->request.kinds[JXP__KIND__KIND_CPU] = false;
 	windows[4]->cpu_ns = 0;
 	windows[5]->pid = 4243;
 	(void)snprintf(windows[5]->jdk, sizeof(windows[5]->jdk), "21.0.1+12");
@@ -521,7 +522,7 @@ static double effect_of_windows_that_differ(uint64_t taken_ns)
 
 	for (unsigned i = 0; i < 16; i++) {
 		windows[i] = window_of_ticks(i + 1, 10, 5 * NS_PER_MS, i % 2 ? 100 : 700, "next");
-		windows[i]->request.cpu = true;
+		windows[i]->request.kinds[JXP__KIND__KIND_CPU] = true;
 		windows[i]->overhead_ns = taken_ns;
 		sample_window_ticks(windows[i], 1, JXP__CPU_SAMPLE__STATE__COMPILED, 2000);
 	}
@@ -704,7 +705,7 @@ static struct window_result *large_window(unsigned number)
 {
 	struct window_result *w = sample_window_empty(number, "a");
 
-	w->request.objects = w->request.numa = false;
+	w->request.kinds[JXP__KIND__KIND_OBJECTS] = w->request.kinds[JXP__KIND__KIND_NUMA] = false;
 	for (unsigned i = 0; i < 300; i++) {
 		char name[32];
 		uint32_t node = sample_window_node(w, 0, "main", 10);

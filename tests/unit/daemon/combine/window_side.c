@@ -45,7 +45,7 @@ TEST(contexts_are_paths_of_methods_whatever_their_lines)
 	uint32_t fill = sample_window_node(w, main, "fill", 20);
 	uint32_t fill2 = sample_window_node(w, again, "fill", 21);
 
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	sample_window_ticks(w, fill, COMPILED, 300);
 	sample_window_ticks(w, fill2, JXP__CPU_SAMPLE__STATE__INTERPRETED, 100);
 	sample_window_ticks(w, main, COMPILED, 50);
@@ -69,7 +69,7 @@ TEST(waste_is_that_of_the_access_that_could_go)
 	uint32_t second = sample_window_node(w, 0, "second", 6);
 	uint32_t line = sample_window_node(w, 0, "second", 7);
 
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	sample_window_ticks(w, first, COMPILED, 300);
 	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, first, second, 30, true);
 	sample_window_pairs(w, JXP__KIND__KIND_SILENT_LOAD, first, second, 20, true);
@@ -100,7 +100,7 @@ TEST(a_window_without_ticks_has_nothing_to_compare)
 
 	make(&s, w);
 	assert_true(compare_side_is_empty(&s));
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	make(&s, w);
 	assert_true(compare_side_is_empty(&s));
 }
@@ -113,7 +113,7 @@ TEST(a_window_without_kind_cpu_is_compared_by_checked_bytes)
 	uint32_t second = sample_window_node(w, 0, "second", 6);
 	const struct totals *t = &w->profile.kinds[JXP__KIND__KIND_DEAD_STORE].application;
 
-	w->request.cpu = false;
+	w->request.kinds[JXP__KIND__KIND_CPU] = false;
 	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, first, second, 30, true);
 	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, first, second, 70, false);
 	make(&s, w);
@@ -139,7 +139,7 @@ TEST(a_merge_has_observations_as_large_as_its_windows_differ)
 	uint32_t node = sample_window_node(w, 0, "first", 5);
 	Jxp__Kind kind = JXP__KIND__KIND_DEAD_STORE;
 
-	w->request.cpu = false;
+	w->request.kinds[JXP__KIND__KIND_CPU] = false;
 	sample_window_pairs(w, kind, node, node, 30, true);
 	make(&one, w);
 	w->merged = window_merged_new();
@@ -163,7 +163,7 @@ TEST(a_tree_that_is_too_large_loses_its_smallest_leaves)
 	double ticks = 0;
 	char name[32];
 
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	hot = sample_window_node(w, main, "hot", 1);
 	sample_window_ticks(w, hot, COMPILED, 50);
 	for (unsigned i = 0; i < 40000; i++) {
@@ -189,7 +189,7 @@ TEST(methods_of_waste_that_there_is_no_room_for_are_not_named)
 	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
 	char name[32];
 
-	w->request.cpu = false;
+	w->request.kinds[JXP__KIND__KIND_CPU] = false;
 	for (unsigned i = 0; i < COMPARE_NODES_MAX + COMPARE_WASTE_MAX + 10; i++) {
 		uint32_t node;
 

@@ -32,8 +32,8 @@ TEST(what_is_not_said_has_the_documented_default)
 	assert_int_equal(check(&r), 0);
 	for (size_t i = 0; i < PAIR_KINDS; i++)
 		assert_true(request.kinds[pair_kinds[i].kind]);
-	assert_true(request.objects);
-	assert_true(request.cpu && request.cpu_optional);
+	assert_true(request.kinds[JXP__KIND__KIND_OBJECTS]);
+	assert_true(request.kinds[JXP__KIND__KIND_CPU] && request.cpu_optional);
 	assert_int_equal(request.object_min_size, 1024);
 	assert_int_equal(request.sampler, JXP__SAMPLER__SAMPLER_AUTO);
 	assert_int_equal(request.period_ns, 0);
@@ -112,8 +112,8 @@ TEST(objects_have_a_smallest_size_that_may_be_0)
 	r.kinds = &kind;
 	r.n_kinds = 1;
 	assert_int_equal(check(&r), 0);
-	assert_true(request.objects);
-	assert_false(request.numa);
+	assert_true(request.kinds[JXP__KIND__KIND_OBJECTS]);
+	assert_false(request.kinds[JXP__KIND__KIND_NUMA]);
 	assert_false(request.kinds[JXP__KIND__KIND_DEAD_STORE]);
 	assert_int_equal(request.object_min_size, 1024);
 	assert_true(request.object_min_size_adapts);
@@ -124,7 +124,7 @@ TEST(objects_have_a_smallest_size_that_may_be_0)
 	assert_false(request.object_min_size_adapts);
 	kind = JXP__KIND__KIND_NUMA;
 	assert_int_equal(check(&r), 0);
-	assert_true(request.numa); /* On one node it needs no objects. */
+	assert_true(request.kinds[JXP__KIND__KIND_NUMA]); /* On one node it needs no objects. */
 	kind = JXP__KIND__KIND_DEAD_STORE;
 	assert_int_equal(check(&r), 0);
 	assert_int_equal(request.objects_max, 0);
@@ -138,7 +138,7 @@ TEST(ticks_alone_need_neither_pairs_nor_objects)
 	r.kinds = &kind;
 	r.n_kinds = 1;
 	assert_int_equal(check(&r), 0);
-	assert_true(request.cpu);
+	assert_true(request.kinds[JXP__KIND__KIND_CPU]);
 	assert_false(request.cpu_optional);
 	assert_false(window_request_samples_pairs(&request));
 	assert_int_equal(request.objects_max, 0);
@@ -150,11 +150,11 @@ TEST(loops_take_ticks)
 	Jxp__Kind kind = JXP__KIND__KIND_LOOPS;
 
 	assert_int_equal(check(&r), 0);
-	assert_false(request.loops); /* Nobody has asked. */
+	assert_false(request.kinds[JXP__KIND__KIND_LOOPS]); /* Nobody has asked. */
 	r.kinds = &kind;
 	r.n_kinds = 1;
 	assert_int_equal(check(&r), 0);
-	assert_true(request.loops && request.cpu);
+	assert_true(request.kinds[JXP__KIND__KIND_LOOPS] && request.kinds[JXP__KIND__KIND_CPU]);
 	assert_false(request.cpu_optional);
 	assert_false(window_request_samples_pairs(&request));
 }
@@ -166,7 +166,7 @@ TEST(an_event_has_no_ticks)
 
 	r.event = (char *)"MEM_LOAD_RETIRED:L1_MISS";
 	assert_int_equal(check(&r), 0);
-	assert_false(request.cpu);
+	assert_false(request.kinds[JXP__KIND__KIND_CPU]);
 	r.kinds = kinds;
 	r.n_kinds = 2;
 	assert_int_equal(check(&r), -EINVAL);

@@ -284,8 +284,8 @@ static Jxp__EngineFrame *start_of(struct fixture *f, const struct window_request
 TEST(what_was_asked_of_objects_reaches_the_agent, set_up, tear_down)
 {
 	const struct window_request request = {.kinds = {false, true},
-					       .objects = true,
-					       .numa = true,
+					       .kinds[JXP__KIND__KIND_OBJECTS] = true,
+					       .kinds[JXP__KIND__KIND_NUMA] = true,
 					       .object_min_size = 4096,
 					       .object_min_size_adapts = true,
 					       .objects_max = 77};
@@ -311,7 +311,8 @@ TEST(what_was_asked_of_objects_reaches_the_agent, set_up, tear_down)
 
 TEST(one_node_is_not_measured, set_up, tear_down)
 {
-	const struct window_request request = {.objects = true, .numa = true};
+	const struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+					       .kinds[JXP__KIND__KIND_NUMA] = true};
 	struct fixture *f = *state;
 	Jxp__EngineFrame *frame;
 	size_t passed;
@@ -328,7 +329,8 @@ TEST(one_node_is_not_measured, set_up, tear_down)
 
 TEST(loops_are_asked_for_with_ticks, set_up, tear_down)
 {
-	const struct window_request request = {.cpu = true, .loops = true};
+	const struct window_request request = {.kinds[JXP__KIND__KIND_CPU] = true,
+					       .kinds[JXP__KIND__KIND_LOOPS] = true};
 	struct fixture *f = *state;
 	Jxp__EngineFrame *frame;
 	size_t passed;

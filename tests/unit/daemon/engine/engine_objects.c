@@ -67,7 +67,7 @@ static struct window_request with_objects(bool pairs)
 {
 	struct window_request s = request;
 
-	s.objects = true;
+	s.kinds[JXP__KIND__KIND_OBJECTS] = true;
 	s.objects_max = 100;
 	for (size_t i = 0; i < PAIR_KINDS; i++)
 		s.kinds[pair_kinds[i].kind] = pairs;

@@ -37,7 +37,7 @@ static void on_alarm(void *arg, const char *line)
 static int set_up(void **state)
 {
 	static const struct window_request request = {
-	    .kinds = {false, true}, .objects = true, .objects_max = 100};
+	    .kinds = {false, true}, .kinds[JXP__KIND__KIND_OBJECTS] = true, .objects_max = 100};
 	static struct fixture f;
 
 	fake_broker = (struct fake_broker){0};
@@ -129,7 +129,7 @@ TEST(a_window_without_objects_is_not_disturbed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->window->request.objects = false;
+	f->window->request.kinds[JXP__KIND__KIND_OBJECTS] = false;
 	watch(f);
 	say(f, 52, 8);
 	say(f, 40, 80);

@@ -574,7 +574,7 @@ TEST(numa_alone_on_one_node_is_done_at_once, set_up, tear_down)
 
 	f->window->request.kinds[JXP__KIND__KIND_DEAD_STORE] = false;
 	f->window->request.kinds[JXP__KIND__KIND_SILENT_LOAD] = false;
-	f->window->request.numa = true;
+	f->window->request.kinds[JXP__KIND__KIND_NUMA] = true;
 	agent_send_hello(f->agent, PROTOCOL_VERSION);
 	loop_until(&f->loop, &f->ended);
 	assert_true(f->started);
@@ -619,7 +619,8 @@ TEST(code_that_ticks_are_in_is_asked_for_and_analysed, set_up, tear_down)
 	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT, *images[] = {&image};
 	struct sample_batch sample;
 
-	f->window->request.cpu = f->window->request.loops = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] =
+	    f->window->request.kinds[JXP__KIND__KIND_LOOPS] = true;
 	start(f);
 	send_ticks(f, 50);
 	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_CODE_REQUEST);
@@ -646,7 +647,8 @@ TEST(an_agent_may_leave_while_its_code_is_analysed, set_up, tear_down)
 	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT, *images[] = {&image};
 	struct sample_batch sample;
 
-	f->window->request.cpu = f->window->request.loops = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] =
+	    f->window->request.kinds[JXP__KIND__KIND_LOOPS] = true;
 	start(f);
 	send_ticks(f, 50);
 	memset(nops, 0x90, sizeof(nops));

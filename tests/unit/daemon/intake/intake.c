@@ -342,7 +342,7 @@ TEST(ticks_arrive_with_their_contexts, set_up, tear_down)
 	const struct cpu_profile *c = &f->window->cpu;
 	const struct watched_thread *threads;
 
-	f->window->request.cpu = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] = true;
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 2);
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__NATIVE, 2);
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__NO_JAVA, 0);
@@ -367,7 +367,7 @@ TEST(ticks_of_unknown_contexts_are_in_none, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->window->request.cpu = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] = true;
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 77);
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 0);
 	apply(f);
@@ -380,7 +380,7 @@ TEST(ticks_that_cannot_be_are_dropped_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->window->request.cpu = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] = true;
 	(void)tick(f, (Jxp__CpuSample__State)CPU_STATES, 0);
 	(void)tick(f, (Jxp__CpuSample__State)-1, 0);
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__NO_JAVA, 2);
@@ -396,7 +396,7 @@ TEST(what_nobody_can_tell_is_counted_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->window->request.cpu = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] = true;
 	tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 2)->code = 7;
 	apply(f);
 	assert_int_equal(intake_finish(&f->intake), 0);
@@ -410,7 +410,7 @@ TEST(ticks_that_nobody_asked_for_are_dropped, set_up, tear_down)
 
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 2);
 	apply(f);
-	f->window->request.cpu = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] = true;
 	f->window->findings.sampler = JXP__SAMPLER__SAMPLER_IBS;
 	apply(f);
 	assert_int_equal(cpu_profile_all(&f->window->cpu).samples, 0);

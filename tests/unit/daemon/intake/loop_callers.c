@@ -20,7 +20,8 @@ struct fixture {
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_request request = {.cpu = true, .loops = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_CPU] = true,
+					 .kinds[JXP__KIND__KIND_LOOPS] = true};
 
 	f = (struct fixture){0};
 	sample_intake_begin(&f.in, &request);

@@ -111,7 +111,8 @@ static void sample_image_init(struct sample_image *s)
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_request request = {.cpu = true, .loops = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_CPU] = true,
+					 .kinds[JXP__KIND__KIND_LOOPS] = true};
 
 	f = (struct fixture){0};
 	sample_intake_begin(&f.in, &request);
@@ -477,7 +478,7 @@ TEST(windows_without_loops_take_no_code, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->in.window->request.loops = false;
+	f->in.window->request.kinds[JXP__KIND__KIND_LOOPS] = false;
 	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 30);
 	send_image(f);

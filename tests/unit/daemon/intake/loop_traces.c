@@ -60,7 +60,8 @@ static void begin_analysis(struct fixture *f)
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_request request = {.cpu = true, .loops = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_CPU] = true,
+					 .kinds[JXP__KIND__KIND_LOOPS] = true};
 
 	f = (struct fixture){0};
 	sample_intake_begin(&f.in, &request);
@@ -547,7 +548,7 @@ TEST(windows_without_loops_take_no_traces, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->in.window->request.loops = false;
+	f->in.window->request.kinds[JXP__KIND__KIND_LOOPS] = false;
 	(void)instances(f, 4, 4, 0);
 	apply(f);
 	assert_int_equal(invalid(f), 1);

@@ -20,7 +20,8 @@ struct fixture {
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_request request = {.objects = true, .objects_max = TRACKED_MAX};
+	struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+					 .objects_max = TRACKED_MAX};
 
 	f.window = window_result_new(1, 42, &request, &sample_findings);
 	window_result_start(f.window);
@@ -265,7 +266,7 @@ TEST(objects_that_nobody_asked_for_are_dropped_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->window->request.objects = false;
+	f->window->request.kinds[JXP__KIND__KIND_OBJECTS] = false;
 	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
 	apply(f, 100);
 	assert_int_equal(lost(f, LOSS_INVALID), 1);

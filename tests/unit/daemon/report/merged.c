@@ -23,7 +23,7 @@ static struct window_result *build(unsigned number, int32_t line, unsigned fille
 	uint32_t sum = sample_window_node(w, main, "sum", 30 + line);
 	uint32_t site = 0;
 
-	w->request.numa = false;
+	w->request.kinds[JXP__KIND__KIND_NUMA] = false;
 	sample_window_pairs(w, DEAD, fill, fill, filled, true);
 	sample_window_pairs(w, DEAD, fill2, fill2, filled / 3, true);
 	sample_window_pairs(w, DEAD, sum, fill, 30, true);

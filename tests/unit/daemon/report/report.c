@@ -159,8 +159,8 @@ static void place_pages(struct numa_profile *p)
 
 static struct window_result *objects_window(const struct numa_topology *topology)
 {
-	struct window_request request = {.objects = true,
-					 .numa = topology != NULL,
+	struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+					 .kinds[JXP__KIND__KIND_NUMA] = topology != NULL,
 					 .duration_ns = 30 * NS_PER_S,
 					 .budget = 0.01,
 					 .registers = 4,
@@ -229,7 +229,7 @@ TEST(what_rose_and_what_was_switched_off_is_said)
 	struct side_effects *s = &w->side_effects;
 	char *text;
 
-	w->request.objects = true;
+	w->request.kinds[JXP__KIND__KIND_OBJECTS] = true;
 	s->count = s->counts[EFFECT_IN] = 17;
 	s->rose[EFFECT_COLLECTIONS] = true;
 	s->from[EFFECT_COLLECTIONS] = 7.1;
@@ -607,7 +607,7 @@ TEST(one_node_is_nothing_to_measure)
 static struct window_result *counting_window(int counter, uint64_t n)
 {
 	struct window_request request = {.kinds = {false, true, true, true},
-					 .objects = true,
+					 .kinds[JXP__KIND__KIND_OBJECTS] = true,
 					 .object_min_size = 1024,
 					 .objects_max = 16};
 	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
@@ -660,7 +660,8 @@ TEST(every_counter_is_shown_in_text_and_json)
 /* Ticks in so many states, and what the compilers used beside them. */
 static char *report_of_cpu(uint64_t compiled, uint64_t interpreted, uint64_t jit_ns)
 {
-	struct window_request request = {.kinds = {false, true}, .cpu = true};
+	struct window_request request = {.kinds = {false, true},
+					 .kinds[JXP__KIND__KIND_CPU] = true};
 	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
 	char *text;
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "daemon/broker/inspectors.h"
+#include "daemon/broker/children.h"
 #include "daemon/serve/inspections.h"
 #include "tests/unit/support/fake_broker.h"
 #include "tests/unit/support/loop_helper.h"

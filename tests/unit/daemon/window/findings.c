@@ -20,7 +20,7 @@ static int find(const struct window_request *r)
 
 TEST(the_best_sampler_is_found_with_its_period_and_nodes)
 {
-	struct window_request r = {.objects = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 
 	assert_int_equal(find(&r), 0);
 	assert_int_not_equal(findings.sampler, JXP__SAMPLER__SAMPLER_AUTO);
@@ -48,7 +48,8 @@ TEST(the_clock_has_the_period_asked_for_or_its_own)
 
 TEST(an_event_needs_a_hardware_sampler)
 {
-	struct window_request r = {.objects = true, .sampler = JXP__SAMPLER__SAMPLER_CLOCK};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+				   .sampler = JXP__SAMPLER__SAMPLER_CLOCK};
 
 	(void)snprintf(r.event, sizeof(r.event), "MEM_LOAD_RETIRED:L1_MISS");
 	assert_int_equal(find(&r), -EOPNOTSUPP);
@@ -59,7 +60,8 @@ TEST(an_event_needs_a_hardware_sampler)
 
 TEST(samplers_of_other_machines_are_refused_with_the_one_that_works)
 {
-	struct window_request r = {.objects = true, .sampler = JXP__SAMPLER__SAMPLER_PEBS};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+				   .sampler = JXP__SAMPLER__SAMPLER_PEBS};
 
 	if (find(&r) == 0) /* No machine has both. */
 		r.sampler = JXP__SAMPLER__SAMPLER_IBS;
@@ -73,7 +75,7 @@ TEST(samplers_of_other_machines_are_refused_with_the_one_that_works)
 /* Where the machine has no other sampler this says nothing. */
 TEST(ticks_that_were_asked_for_need_the_clock)
 {
-	struct window_request r = {.cpu = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_CPU] = true};
 	int found;
 
 	found = find(&r);
@@ -83,11 +85,11 @@ TEST(ticks_that_were_asked_for_need_the_clock)
 		assert_int_equal(found, -EOPNOTSUPP);
 		assert_non_null(strstr(err.message, "kind cpu needs the ticks of the clock"));
 	}
-	r.loops = true;
+	r.kinds[JXP__KIND__KIND_LOOPS] = true;
 	assert_int_equal(find(&r), found);
 	if (found < 0)
 		assert_non_null(strstr(err.message, "kind loops needs the ticks of the clock"));
-	r.loops = false;
+	r.kinds[JXP__KIND__KIND_LOOPS] = false;
 	r.cpu_optional = true;
 	assert_int_equal(find(&r), 0);
 }
@@ -95,7 +97,7 @@ TEST(ticks_that_were_asked_for_need_the_clock)
 /* The broker may see more of the machine than we do. */
 TEST(a_broker_that_can_open_events_does_not_make_up_for_knowing_none)
 {
-	struct window_request r = {.objects = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 
 	sampler_tried(0);
 	assert_int_equal(find(&r), 0);

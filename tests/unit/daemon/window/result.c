@@ -96,7 +96,7 @@ TEST(numa_is_measured_where_it_was_asked_for_and_there_are_nodes)
 	assert_false(window_result_tracks_objects(w));
 	w->findings.numa.node_count = 2;
 	assert_false(window_result_measures_numa(w));
-	w->request.numa = true;
+	w->request.kinds[JXP__KIND__KIND_NUMA] = true;
 	assert_true(window_result_measures_numa(w));
 	assert_true(window_result_tracks_objects(w));
 	w->findings.numa.node_count = 1;
@@ -137,7 +137,7 @@ TEST(what_profiling_took_is_no_part_of_the_whole)
 	uint32_t node;
 
 	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	w->cpu_ns = 10 * NS_PER_S;
 	w->overhead_ns = NS_PER_S;
 	w->counters[JXP__COUNTER__COUNTER_SESSION_NS] = 200 * NS_PER_MS;
@@ -170,7 +170,7 @@ TEST(handlers_of_ticks_in_the_kernel_are_no_larger_part)
 	uint32_t node;
 
 	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	w->cpu_ns = 10 * NS_PER_S;
 	w->overhead_ns = 100 * NS_PER_MS;
 	w->counters[JXP__COUNTER__COUNTER_HANDLER_NS] = 100 * NS_PER_MS;

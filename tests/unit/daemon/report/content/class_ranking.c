@@ -5,7 +5,7 @@
 
 static int set_up(void **state)
 {
-	struct window_request request = {.objects = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 
 	*state = window_result_new(1, 42, &request, &sample_findings);
 	return *state ? 0 : -1;

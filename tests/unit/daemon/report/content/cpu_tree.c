@@ -17,7 +17,7 @@ static struct window_result *ticks_window(void)
 {
 	struct window_result *w = sample_window_empty(1, "shop");
 
-	w->request = (struct window_request){.cpu = true};
+	w->request = (struct window_request){.kinds[JXP__KIND__KIND_CPU] = true};
 	return w;
 }
 

@@ -135,7 +135,9 @@ TEST(regions_have_fractions_of_their_own)
 TEST(only_what_is_wanted_is_there)
 {
 	static const Jxp__Region stack = JXP__REGION__REGION_STACK;
-	struct window_request request = {.kinds = {[DEAD] = true}, .objects = true, .numa = true};
+	struct window_request request = {.kinds = {[DEAD] = true},
+					 .kinds[JXP__KIND__KIND_OBJECTS] = true,
+					 .kinds[JXP__KIND__KIND_NUMA] = true};
 	struct window_result *w = window_of(&request);
 	struct report_wanted wanted;
 	struct report_model m;
@@ -201,7 +203,7 @@ TEST(the_period_is_the_clocks_or_the_events)
 
 TEST(objects_are_counted_in_time_operations_or_an_event)
 {
-	struct window_request request = {.objects = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 	struct window_result *w = window_of(&request);
 	struct report_model m;
 	uint32_t cheap, dear;
@@ -240,7 +242,7 @@ TEST(objects_are_counted_in_time_operations_or_an_event)
 
 TEST(numa_is_measured_where_there_is_more_than_one_node)
 {
-	struct window_request request = {.numa = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_NUMA] = true};
 	struct window_result *w = window_of(&request);
 	struct report_model m;
 

@@ -3,7 +3,7 @@
 #include "daemon/report/content/object_ranking.h"
 #include "tests/unit/support/sample_findings.h"
 
-static const struct window_request request = {.objects = true};
+static const struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 
 static uint32_t add_node(struct window_result *w, int32_t line, Jxp__Tier tier)
 {

@@ -18,7 +18,8 @@ static int set_up(void **state)
 	struct window_result *w = sample_window_empty(5, "shop");
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 
-	w->request = (struct window_request){.loops = true, .duration_ns = 12 * NS_PER_S};
+	w->request = (struct window_request){.kinds[JXP__KIND__KIND_LOOPS] = true,
+					     .duration_ns = 12 * NS_PER_S};
 	sample_window_cpu(w, main, sample_window_node(w, main, "fill", 21),
 			  sample_window_node(w, main, "sum", 31));
 	f = (struct fixture){.window = w,

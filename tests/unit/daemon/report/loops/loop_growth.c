@@ -20,7 +20,7 @@ static struct window_result *window_of(unsigned number)
 	if (number == 3) /* Its ids are others. */
 		(void)sample_window_node(w, 0, "other", 7);
 	main = sample_window_node(w, 0, "main", 10);
-	w->request.loops = true;
+	w->request.kinds[JXP__KIND__KIND_LOOPS] = true;
 	sample_window_cpu(w, main, main, sample_window_node(w, main, "sum", 31));
 	return w;
 }

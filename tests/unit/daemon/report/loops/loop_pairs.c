@@ -17,7 +17,7 @@ static int set_up(void **state)
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 	uint32_t find = sample_window_node(w, main, "find", 22);
 
-	w->request.loops = true;
+	w->request.kinds[JXP__KIND__KIND_LOOPS] = true;
 	sample_window_cpu(w, main, find, find);
 	f = (struct fixture){.window = w, .method = cct_node(&w->profile.cct, find)->method};
 	*state = &f;

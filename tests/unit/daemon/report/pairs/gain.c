@@ -15,7 +15,7 @@ static int set_up(void **state)
 	static struct window_result w;
 
 	w = (struct window_result){.findings = {.sampler = JXP__SAMPLER__SAMPLER_CLOCK},
-				   .request = {.cpu = true}};
+				   .request = {.kinds[JXP__KIND__KIND_CPU] = true}};
 	w.counters[JXP__COUNTER__COUNTER_TICKS] = 1000;
 	w.counters[JXP__COUNTER__COUNTER_TICK_NS] = 1000 * 5 * NS_PER_MS;
 	for (int32_t line = FIRST; line <= OTHER; line++) {
@@ -183,6 +183,6 @@ TEST(it_is_not_known_without_ticks_of_their_own, set_up, tear_down)
 	struct window_result *w = *state;
 
 	observe(w, LOAD, FIRST, SECOND, true, 10);
-	w->request.cpu = false;
+	w->request.kinds[JXP__KIND__KIND_CPU] = false;
 	assert_false(gain_of(w, LOAD).known);
 }

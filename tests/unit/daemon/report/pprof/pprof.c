@@ -59,7 +59,7 @@ static void add_objects(struct sample_objects *s)
 static struct window_result *window_of(const struct window_findings *findings)
 {
 	struct window_request request = {.kinds = {[DEAD] = true, [SILENT_LOAD] = true},
-					 .objects = true,
+					 .kinds[JXP__KIND__KIND_OBJECTS] = true,
 					 .duration_ns = 30 * NS_PER_S,
 					 .objects_max = 16};
 	struct window_result *w = window_result_new(3, 4242, &request, findings);
@@ -384,7 +384,7 @@ TEST(ticks_have_their_contexts_and_what_has_none_is_beside)
 	const sample_t *first, *collector = NULL;
 	profile_t *p;
 
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(
 		    cpu_profile_add(c, JXP__CPU_SAMPLE__STATE__COMPILED, 2, false, 4 * NS_PER_MS),
@@ -423,7 +423,7 @@ TEST(all_samples_are_in_one_profile_with_zeros_where_they_are_not_meant)
 	struct window_result *w = crafted_window();
 	profile_t *p;
 
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	assert_int_equal(
 	    cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, 2, false, 4 * NS_PER_MS), 0);
 	p = profile_of(w);

@@ -20,7 +20,7 @@ static int set_up(void **state)
 	(void)state;
 	w = calloc(1, sizeof(*w));
 	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	w->counters[JXP__COUNTER__COUNTER_TICKS] = 10000;
 	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 10000 * 5 * NS_PER_MS;
 	return 0;
@@ -501,7 +501,7 @@ TEST(objects_that_were_tracked_for_a_part_are_as_many_in_the_rest, set_up, tear_
 
 	allocate(split, "Part", 1e3, 40, 40);
 	tick(split, 20);
-	w->request.objects = true;
+	w->request.kinds[JXP__KIND__KIND_OBJECTS] = true;
 	w->start_ns = NS_PER_S;
 	w->end_ns = 11 * NS_PER_S;
 	assert_int_equal(problems().count, 0);
@@ -562,7 +562,7 @@ TEST(operations_samplers_rank_by_accesses, set_up, tear_down)
 	struct problems found;
 
 	w->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
-	w->request.cpu = false;
+	w->request.kinds[JXP__KIND__KIND_CPU] = false;
 	observe(LOAD, some, some, bytes, true, 50);
 	observe(LOAD, some, some, bytes, false, 50);
 	observe(LOAD, all, all, bytes, true, 50);
