@@ -190,7 +190,8 @@ AGENT_UNDER_TEST = $(if $(SANITIZE),$(call obj,$(AGENT) $(CODE) $(COMMON) $(PROT
 $(B)/libjxperf-agent.a: $(AGENT_UNDER_TEST)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^
-$(AGENT_TESTS): $(B)/tests/unit/attach/agent/%: $(B)/obj/tests/unit/attach/agent/%.o $(B)/libjxperf-agent.a
+$(AGENT_TESTS): $(B)/tests/unit/attach/agent/%: $(B)/obj/tests/unit/attach/agent/%.o \
+		$(B)/obj/tests/unit/support/test.o $(B)/libjxperf-agent.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -rdynamic -o $@ $^ -lcmocka -lZydis -lprotobuf-c -lm
 $(B)/workloads/.built: $(WORKLOADS)

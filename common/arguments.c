@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/units.h"
+
 static const struct argument_option none[] = {{0}};
 
 /* ---------------------------------------------------------------- values */
@@ -87,6 +89,10 @@ int arguments_set(const struct argument_option *option, void *settings, const ch
 		return set_number(field, option, value, err);
 	case ARGUMENT_CHOICE:
 		return set_choice(field, option, value, err);
+	case ARGUMENT_DURATION:
+		return units_duration(value, field, err);
+	case ARGUMENT_FRACTION:
+		return units_fraction(value, field, err);
 	default: /* ARGUMENT_PARSED */
 		return option->parse(value, field, err);
 	}

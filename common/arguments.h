@@ -24,7 +24,10 @@ enum argument_type {
 	ARGUMENT_COPY,   /* any text; a char[size] */
 	ARGUMENT_NUMBER, /* least to most; an int */
 	ARGUMENT_CHOICE, /* one of names; an int or an enum, from least on */
-	ARGUMENT_PARSED, /* what parse takes; whatever that writes */
+	/* A time or a part as common/units.h has them: */
+	ARGUMENT_DURATION, /* a uint64_t, nanoseconds */
+	ARGUMENT_FRACTION, /* a double */
+	ARGUMENT_PARSED,   /* what parse takes; whatever that writes */
 };
 
 struct argument_option {

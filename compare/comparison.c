@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/order.h"
 
 /* Rows that are held against each other, and of which it is said where they are called: more are
  * shown to differ only in two different programs. */
@@ -138,15 +139,11 @@ static int compare_rows(const void *a, const void *b)
 	const struct comparison_row *x = a, *y = b;
 	double dx = fabs(x->change.difference), dy = fabs(y->change.difference);
 
-	if (x->change.shown != y->change.shown)
-		return x->change.shown ? -1 : 1;
-	if (least(&x->change) != least(&y->change))
-		return least(&x->change) > least(&y->change) ? -1 : 1;
-	if (dx != dy)
-		return dx > dy ? -1 : 1;
-	if (!x->kind || !y->kind)
-		return x->kind ? 1 : y->kind ? -1 : x->at.method < y->at.method ? -1 : 1;
-	return compare_places(a, b);
+	/* Methods come before places. */
+	return ORDER(DESCENDING(x->change.shown, y->change.shown),
+		     DESCENDING(least(&x->change), least(&y->change)), DESCENDING(dx, dy),
+		     ASCENDING(!!x->kind, !!y->kind),
+		     x->kind ? compare_places(a, b) : ASCENDING(x->at.method, y->at.method));
 }
 
 /* ---------------------------------------------------------------- rows that say the same */

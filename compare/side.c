@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/order.h"
+
 /* The parts of a class's name behind which a JVM puts a number of its own: lambdas (the address of
  * the class in memory follows), proxies, reflection. */
 static const char *const numbered[] = {"$$Lambda$", "$Proxy", "Accessor", "LambdaForm$"};
@@ -57,13 +59,8 @@ bool compare_side_is_empty(const struct compare_side *s)
 
 int compare_place_order(const struct compare_place *a, const struct compare_place *b)
 {
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->method != b->method)
-		return a->method < b->method ? -1 : 1;
-	if (a->spill != b->spill)
-		return a->spill ? 1 : -1;
-	return strcmp(a->name, b->name);
+	return ORDER(ASCENDING(a->kind, b->kind), ASCENDING(a->method, b->method),
+		     ASCENDING(a->spill, b->spill), strcmp(a->name, b->name));
 }
 
 void compare_sums_add(struct compare_sums *to, const struct compare_sums *from)

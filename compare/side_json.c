@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/cleanup.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "compare/members.h"
 
@@ -28,42 +28,23 @@
 /* No window is shorter. */
 #define SECONDS_MIN 1e-3
 
-static void cleanup_json(json_t **json)
-{
-	json_decref(*json);
-}
-#define _cleanup_json_ _cleanup_(cleanup_json)
-
 /* ---------------------------------------------------------------- writing */
-
-static json_t *methods_json(const struct compare_side *s)
-{
-	_cleanup_json_ json_t *methods = json_array();
-
-	for (size_t i = 0; i < s->method_count; i++)
-		if (json_array_append_new(methods, json_string(s->methods[i])) < 0)
-			return NULL;
-	return TAKE_PTR(methods);
-}
 
 static json_t *nodes_json(const struct compare_side *s)
 {
-	_cleanup_json_ json_t *parents = json_array();
-	_cleanup_json_ json_t *methods = json_array();
-	_cleanup_json_ json_t *ns = json_array();
-	_cleanup_json_ json_t *ticks = json_array();
+	json_t *parents = json_array(), *methods = json_array();
+	json_t *ns = json_array(), *ticks = json_array();
 
 	for (size_t i = 0; i < s->node_count; i++) {
 		const struct compare_node *n = &s->nodes[i];
 		double time = rint(n->ns), count = time > 0 ? fmax(rint(n->ticks), 1) : 0;
 
-		if (json_array_append_new(parents, json_integer(n->parent)) < 0 ||
-		    json_array_append_new(methods, json_integer(n->method)) < 0 ||
-		    json_array_append_new(ns, json_integer((json_int_t)time)) < 0 ||
-		    json_array_append_new(ticks, json_integer((json_int_t)count)) < 0)
-			return NULL;
+		parents = json_appended(parents, json_integer(n->parent));
+		methods = json_appended(methods, json_integer(n->method));
+		ns = json_appended(ns, json_integer((json_int_t)time));
+		ticks = json_appended(ticks, json_integer((json_int_t)count));
 	}
-	return json_pack("{s:O, s:O, s:O, s:O}", "parent", parents, "method", methods, "ns", ns,
+	return json_pack("{s:o, s:o, s:o, s:o}", "parent", parents, "method", methods, "ns", ns,
 			 "ticks", ticks);
 }
 
@@ -71,70 +52,60 @@ static json_t *nodes_json(const struct compare_side *s)
 static const char *const unit_names[] = {"cpu", "bytes"};
 static const char *const amount_names[] = {"ns", "bytes"};
 
-/* Into an object, which it takes and gives. NULL without memory. */
-static json_t *with_sums(json_t *taken, enum compare_unit unit, const struct compare_sums *sums)
+/* The object with sums of a side. */
+static json_t *with_sums(json_t *object, const struct compare_side *s,
+			 const struct compare_sums *sums)
 {
-	_cleanup_json_ json_t *object = taken;
-	_cleanup_json_ json_t *more = json_pack("{s:f, s:f, s:f}", amount_names[unit], sums->amount,
-						"squares", sums->squares, "count", sums->count);
-
-	return object && more && json_object_update(object, more) == 0 ? TAKE_PTR(object) : NULL;
+	return json_joined(object, json_pack("{s:f, s:f, s:f}", amount_names[s->unit], sums->amount,
+					     "squares", sums->squares, "count", sums->count));
 }
 
 static json_t *kinds_json(const struct compare_side *s)
 {
-	_cleanup_json_ json_t *kinds = json_array();
+	json_t *kinds = json_array(), *object;
 
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		Jxp__Kind kind = pair_kinds[i].kind;
-		json_t *object;
 
 		if (!s->kinds[kind].asked)
 			continue;
-		object = with_sums(json_pack("{s:s}", "kind", pair_kinds[i].name), s->unit,
+		object = with_sums(json_pack("{s:s}", "kind", pair_kinds[i].name), s,
 				   &s->kinds[kind].sums);
-		if (s->unit == COMPARE_CHECKED && object &&
-		    json_object_set_new(
-			object, "checked",
-			with_sums(json_object(), s->unit, &s->kinds[kind].checked)) < 0) {
-			json_decref(object);
-			return NULL;
-		}
-		if (json_array_append_new(kinds, object) < 0)
-			return NULL;
+		if (s->unit == COMPARE_CHECKED)
+			object = json_with(object, "checked",
+					   with_sums(json_object(), s, &s->kinds[kind].checked));
+		kinds = json_appended(kinds, object);
 	}
-	return TAKE_PTR(kinds);
+	return kinds;
 }
 
-static json_t *waste_json(const struct compare_side *s)
+static json_t *waste_json(const struct compare_side *s, const struct compare_waste *w)
 {
-	_cleanup_json_ json_t *list = json_array();
+	return with_sums(json_pack("{s:s, s:I, s:s, s:b}", "kind", pair_kind_find(w->at.kind)->name,
+				   "method", (json_int_t)w->at.method, "place", w->at.name, "spill",
+				   (int)w->at.spill),
+			 s, &w->sums);
+}
 
-	for (size_t i = 0; i < s->waste_count; i++) {
-		const struct compare_waste *w = &s->waste[i];
-		json_t *object = json_pack(
-		    "{s:s, s:I, s:s, s:b}", "kind", pair_kind_find(w->at.kind)->name, "method",
-		    (json_int_t)w->at.method, "place", w->at.name, "spill", (int)w->at.spill);
-
-		if (json_array_append_new(list, with_sums(object, s->unit, &w->sums)) < 0)
-			return NULL;
-	}
-	return TAKE_PTR(list);
+static json_t *method_json(const struct compare_side *s, char *const *name)
+{
+	(void)s;
+	return json_string(*name);
 }
 
 json_t *compare_side_json(const struct compare_side *s)
 {
-	_cleanup_json_ json_t *side =
-	    json_pack("{s:s, s:o, s:o, s:o, s:I}", "unit", unit_names[s->unit], "methods",
-		      methods_json(s), "kinds", kinds_json(s), "waste", waste_json(s),
-		      "waste_omitted", (json_int_t)s->waste_omitted);
-	_cleanup_json_ json_t *cpu = NULL;
+	json_t *side = json_pack(
+	    "{s:s, s:o, s:o, s:o, s:I}", "unit", unit_names[s->unit], "methods",
+	    JSON_ROWS(s, s->methods, s->method_count, SIZE_MAX, method_json), "kinds",
+	    kinds_json(s), "waste", JSON_ROWS(s, s->waste, s->waste_count, SIZE_MAX, waste_json),
+	    "waste_omitted", (json_int_t)s->waste_omitted);
 
 	if (s->unit == COMPARE_CHECKED)
-		return TAKE_PTR(side);
-	cpu = json_pack("{s:f, s:f, s:o, s:I}", "cpu_ns", s->whole_ns, "ticks", s->ticks, "nodes",
-			nodes_json(s), "nodes_omitted", (json_int_t)s->nodes_omitted);
-	return side && cpu && json_object_update(side, cpu) == 0 ? TAKE_PTR(side) : NULL;
+		return side;
+	return json_joined(side, json_pack("{s:f, s:f, s:o, s:I}", "cpu_ns", s->whole_ns, "ticks",
+					   s->ticks, "nodes", nodes_json(s), "nodes_omitted",
+					   (json_int_t)s->nodes_omitted));
 }
 
 /* ---------------------------------------------------------------- reading */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/order.h"
 
 /* Two ratios are one if they differ by less than so many standard errors. */
 #define ALIKE 2.0
@@ -107,9 +108,7 @@ static int compare_edges(const void *a, const void *b)
 {
 	const struct edge *x = a, *y = b;
 
-	if (x->logarithm != y->logarithm)
-		return x->logarithm < y->logarithm ? -1 : 1;
-	return (int)x->what - (int)y->what;
+	return ORDER(ASCENDING(x->logarithm, y->logarithm), ASCENDING(x->what, y->what));
 }
 
 /* Weights are summed up in another order for each ratio: by less none is heavier. */

@@ -55,7 +55,7 @@ const struct subject_kind subject_kinds[] = {
     {.kind = JXP__KIND__KIND_OBJECTS, .option = "objects"},
     {.kind = JXP__KIND__KIND_NUMA, .option = "numa"},
     {.kind = JXP__KIND__KIND_CPU, .option = "cpu"},
-    {.kind = JXP__KIND__KIND_LOOPS, .option = "loops"},
+    {.kind = JXP__KIND__KIND_LOOPS, .option = "loops", .needs = JXP__KIND__KIND_CPU},
 };
 
 _Static_assert(sizeof(pair_kinds) / sizeof(pair_kinds[0]) == PAIR_KINDS, "PAIR_KINDS is wrong");
@@ -70,14 +70,6 @@ const struct pair_kind *pair_kind_find(Jxp__Kind kind)
 	return NULL;
 }
 
-bool kind_is_subject(Jxp__Kind kind)
-{
-	for (size_t i = 0; i < SUBJECT_KINDS; i++)
-		if (subject_kinds[i].kind == kind)
-			return true;
-	return false;
-}
-
 /* Both tables as one list. */
 #define OPTIONS (PAIR_KINDS + SUBJECT_KINDS)
 
@@ -89,6 +81,36 @@ static Jxp__Kind kind_at(size_t i)
 static const char *option_at(size_t i)
 {
 	return i < PAIR_KINDS ? pair_kinds[i].option : subject_kinds[i - PAIR_KINDS].option;
+}
+
+static const struct subject_kind *find_subject(Jxp__Kind kind)
+{
+	for (size_t i = 0; i < SUBJECT_KINDS; i++)
+		if (subject_kinds[i].kind == kind)
+			return &subject_kinds[i];
+	return NULL;
+}
+
+bool kinds_add(bool *kinds, Jxp__Kind kind)
+{
+	const struct subject_kind *subject = find_subject(kind);
+
+	if (!subject && !pair_kind_find(kind))
+		return false;
+	kinds[kind] = true;
+	if (subject && subject->needs != JXP__KIND__KIND_NONE)
+		kinds[subject->needs] = true;
+	return true;
+}
+
+size_t kinds_list(const bool *kinds, Jxp__Kind *list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < OPTIONS; i++)
+		if (kinds[kind_at(i)])
+			list[count++] = kind_at(i);
+	return count;
 }
 
 const char *kind_option(Jxp__Kind kind)

@@ -63,6 +63,7 @@ extern const struct pair_kind pair_kinds[]; /* PAIR_KINDS rows */
 struct subject_kind {
 	Jxp__Kind kind;
 	const char *option; /* "objects" */
+	Jxp__Kind needs;    /* what is asked for with it, too; KIND_NONE: nothing */
 };
 
 extern const struct subject_kind subject_kinds[]; /* SUBJECT_KINDS rows */
@@ -70,8 +71,13 @@ extern const struct subject_kind subject_kinds[]; /* SUBJECT_KINDS rows */
 /* The row of a kind; NULL for subjects, KIND_NONE and what is none. */
 const struct pair_kind *pair_kind_find(Jxp__Kind kind);
 
-/* Is it a subject? */
-bool kind_is_subject(Jxp__Kind kind);
+/* Sets of kinds are arrays of KIND_VALUES, by Kind. Adds one, with what it needs; false, and
+ * nothing is added, where there is no such kind. */
+bool kinds_add(bool *kinds, Jxp__Kind kind);
+
+/* Writes those of a set to list, which has room for PAIR_KINDS + SUBJECT_KINDS, in the order of the
+ * tables. Returns how many there are. */
+size_t kinds_list(const bool *kinds, Jxp__Kind *list);
 
 /* What users write for a kind or subject; "none" for what is neither. */
 const char *kind_option(Jxp__Kind kind);

@@ -1,17 +1,16 @@
 /* jxperfctl attach: profiles one JVM for a window, and prints the report or leaves it for later. */
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "common/arguments.h"
-#include "client/command/baseline.h"
 #include "client/command/command.h"
 #include "client/command/parse.h"
-#include "client/command/values.h"
 #include "client/command/which_jvm.h"
-#include "client/command/window_end.h"
 #include "client/daemon/exchange.h"
-#include "client/daemon/progress.h"
 #include "client/output/json.h"
 #include "client/output/output.h"
 #include "common/cleanup.h"
@@ -22,43 +21,19 @@
 #define DURATION_DEFAULT_NS (30 * NS_PER_S)
 
 struct attach_options {
-	uint64_t duration_ns;
+	Jxp__AttachRequest window;
+	Jxp__ReportRequest report; /* which ends it */
 	Jxp__Kind kinds[PARSE_KINDS_MAX];
-	size_t kind_count;
-	Jxp__Sampler sampler;
-	uint64_t period_ns;
-	double budget;
-	Jxp__Format format;
 	bool format_given;
-	uint32_t pairs; /* 0: not given */
-	Jxp__View view;
-	struct parse_regions regions;
-	uint64_t object_min_size; /* bytes */
-	bool object_min_size_given;
-	const char *event;   /* "": the sampler's own */
-	uint64_t timeout_ns; /* 0: not given */
-	bool open_through_daemon;
-	bool force;
-	bool background;
-	const char *baseline; /* window; NULL: not given */
-	const char *output;   /* NULL: not given */
+	const char *output; /* NULL: not given */
 };
 
 static int set_kinds(const char *text, void *options, struct err *err)
 {
 	struct attach_options *o = options;
 
-	return parse_kinds(text, o->kinds, &o->kind_count, err);
-}
-
-static int set_sampler(const char *text, void *field, struct err *err)
-{
-	return parse_sampler(text, field, err);
-}
-
-static int set_budget(const char *text, void *field, struct err *err)
-{
-	return units_fraction(text, field, err);
+	o->window.kinds = o->kinds;
+	return parse_kinds(text, o->kinds, &o->window.n_kinds, err);
 }
 
 static int set_timeout(const char *text, void *field, struct err *err)
@@ -70,24 +45,24 @@ static int set_timeout(const char *text, void *field, struct err *err)
 		return r;
 	if (ns < ATTACH_TIMEOUT_MS_MIN * NS_PER_MS || ns > ATTACH_TIMEOUT_MS_MAX * NS_PER_MS)
 		return err_set(err, EINVAL, "'%s' is no time to attach in: use 1s to 10m", text);
-	*(uint64_t *)field = ns;
+	*(uint32_t *)field = (uint32_t)(ns / NS_PER_MS);
 	return 0;
 }
 
 static int set_object_min_size(const char *text, void *options, struct err *err)
 {
 	struct attach_options *o = options;
-	int r = units_size(text, &o->object_min_size, err);
+	int r = units_size(text, &o->window.object_min_size, err);
 
 	if (r == 0)
-		o->object_min_size_given = true;
+		o->window.object_min_size_given = true;
 	return r;
 }
 
 static int set_format(const char *text, void *options, struct err *err)
 {
 	struct attach_options *o = options;
-	int r = parse_format(text, &o->format, err);
+	int r = parse_format(text, &o->report.format, err);
 
 	if (r == 0)
 		o->format_given = true;
@@ -97,38 +72,83 @@ static int set_format(const char *text, void *options, struct err *err)
 #define FIELD(member) .field = offsetof(struct attach_options, member)
 
 static const struct argument_option attach_arguments[] = {
-    {.name = "duration", .type = ARGUMENT_PARSED, .parse = value_duration, FIELD(duration_ns)},
+    {.name = "duration", .type = ARGUMENT_DURATION, FIELD(window.duration_ns)},
     {.name = "kinds", .type = ARGUMENT_PARSED, .parse = set_kinds},
-    {.name = "sampler", .type = ARGUMENT_PARSED, .parse = set_sampler, FIELD(sampler)},
-    {.name = "period", .type = ARGUMENT_PARSED, .parse = value_duration, FIELD(period_ns)},
-    {.name = "budget", .type = ARGUMENT_PARSED, .parse = set_budget, FIELD(budget)},
+    {.name = "sampler", .type = ARGUMENT_PARSED, .parse = parse_sampler, FIELD(window.sampler)},
+    {.name = "period", .type = ARGUMENT_DURATION, FIELD(window.period_ns)},
+    {.name = "budget", .type = ARGUMENT_FRACTION, FIELD(window.budget)},
     {.name = "object-min-size", .type = ARGUMENT_PARSED, .parse = set_object_min_size},
-    {.name = "event", .type = ARGUMENT_TEXT, FIELD(event), .noun = "an event"},
+    {.name = "event", .type = ARGUMENT_TEXT, FIELD(window.event), .noun = "an event"},
     {.name = "format", .type = ARGUMENT_PARSED, .parse = set_format},
-    {.name = "pairs", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(pairs)},
-    {.name = "view", .type = ARGUMENT_PARSED, .parse = value_view, FIELD(view)},
-    {.name = "region", .type = ARGUMENT_PARSED, .parse = value_regions, FIELD(regions)},
-    {.name = "timeout", .type = ARGUMENT_PARSED, .parse = set_timeout, FIELD(timeout_ns)},
-    {.name = "open-through-daemon", FIELD(open_through_daemon)},
-    {.name = "force", FIELD(force)},
-    {.name = "background", FIELD(background)},
-    {.name = "baseline", .type = ARGUMENT_TEXT, FIELD(baseline), .noun = "a window"},
+    {.name = "pairs", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(report.pairs)},
+    {.name = "view", .type = ARGUMENT_PARSED, .parse = parse_view, FIELD(report.view)},
+    {.name = "region", .type = ARGUMENT_PARSED, .parse = parse_regions, FIELD(report)},
+    {.name = "timeout", .type = ARGUMENT_PARSED, .parse = set_timeout, FIELD(window.timeout_ms)},
+    {.name = "open-through-daemon", FIELD(window.open_through_daemon)},
+    {.name = "force", FIELD(window.force)},
+    {.name = "background", FIELD(window.background)},
+    {.name = "baseline", .type = ARGUMENT_TEXT, FIELD(report.baseline), .noun = "a window"},
     {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
     {0},
 };
+
+/* The report at its end is shown as the other options say. */
+static void complete(struct attach_options *o)
+{
+	o->window.format = o->report.format;
+	o->window.pairs = o->report.pairs;
+	o->window.view = o->report.view;
+	o->window.regions = o->report.regions;
+	o->window.n_regions = o->report.n_regions;
+}
+
+/* ---------------------------------------------------------------- how far it is */
+
+/* Back to the first column, and erase to the end of the line (ECMA-48). */
+#define LINE_START "\r\033[K"
+
+/* The line on a terminal that says how far a window is; none when stderr is no terminal. */
+struct progress {
+	bool terminal;
+	bool shown;
+};
+
+/* A failing terminal is no reason to give up the window. */
+static void progress_show(struct progress *p, const Jxp__Progress *state)
+{
+	if (!p->terminal)
+		return;
+	(void)fprintf(stderr,
+		      LINE_START "window %.40s: %.0f s of %.0f s, %" PRIu64 " samples, %" PRIu64
+				 " pairs (^C ends it now)",
+		      state->window, (double)state->elapsed_ns / (double)NS_PER_S,
+		      (double)state->duration_ns / (double)NS_PER_S, state->samples, state->traps);
+	(void)fflush(stderr);
+	p->shown = true;
+}
+
+/* Takes the line away; before anything else is printed. */
+static void progress_clear(struct progress *p)
+{
+	if (!p->shown)
+		return;
+	(void)fputs(LINE_START, stderr);
+	(void)fflush(stderr);
+	p->shown = false;
+}
+
+/* ---------------------------------------------------------------- the window */
 
 /* Asks for the end of the window on a second connection; the report then comes on the first. A
  * second signal ends the wait for the answer, and with it the command. */
 static int end_window(struct client *c, uint32_t pid, struct err *err)
 {
 	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 
 	detach.pid = pid;
-	request.body_case = JXP__CONTROL_REQUEST__BODY_DETACH;
-	request.detach = &detach;
-	return exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
+	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_DETACH, &detach,
+			     JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
 }
 
 /* How a window came out. */
@@ -175,48 +195,15 @@ static int follow(struct exchange *x, struct client *c, const Jxp__AttachRequest
 	}
 }
 
-static void describe(Jxp__AttachRequest *attach, const struct attach_options *o,
-		     const struct which_jvm *jvm)
+static int run_window(struct client *c, Jxp__AttachRequest *attach, struct outcome *outcome,
+		      struct err *err)
 {
-	jxp__attach_request__init(attach);
-	attach->pid = jvm->pid;
-	attach->start_ticks = jvm->start_ticks;
-	attach->n_kinds = o->kind_count;
-	attach->kinds = (Jxp__Kind *)o->kinds;
-	attach->sampler = o->sampler;
-	attach->period_ns = o->period_ns;
-	attach->duration_ns = o->duration_ns;
-	attach->budget = o->budget;
-	attach->format = o->format;
-	attach->open_through_daemon = o->open_through_daemon;
-	attach->force = o->force;
-	attach->timeout_ms = (uint32_t)(o->timeout_ns / NS_PER_MS);
-	attach->pairs = o->pairs;
-	attach->view = o->view;
-	attach->regions = (Jxp__Region *)o->regions.region;
-	attach->n_regions = o->regions.count;
-	attach->object_min_size = o->object_min_size;
-	attach->object_min_size_given = o->object_min_size_given;
-	attach->event = (char *)o->event;
-	attach->background = o->background;
-}
-
-static int run_window(struct client *c, const struct attach_options *o, const struct which_jvm *jvm,
-		      struct outcome *outcome, struct err *err)
-{
-	Jxp__AttachRequest attach;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
-	struct progress progress;
-	int r;
+	struct progress progress = {.terminal = isatty(STDERR_FILENO)};
+	int r = exchange_begin(&x, c, JXP__CONTROL_REQUEST__BODY_ATTACH, attach, err);
 
-	describe(&attach, o, jvm);
-	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
-	request.attach = &attach;
-	progress_init(&progress);
-	r = exchange_begin(&x, c, &request, err);
 	if (r == 0)
-		r = follow(&x, c, &attach, &progress, outcome, err);
+		r = follow(&x, c, attach, &progress, outcome, err);
 	progress_clear(&progress);
 	return r;
 }
@@ -239,37 +226,79 @@ static int need_daemon(const struct client *c, const char *option, struct err *e
 	return fd < 0 ? fd : 0;
 }
 
-/* Before anything is started. */
-static int prepare(struct client *c, const struct attach_options *o, const char *target,
-		   struct which_jvm *jvm, struct err *err)
+static int find_target(struct client *c, struct attach_options *o, const char *target,
+		       struct err *err)
 {
-	int r = o->baseline ? need_daemon(c, "--baseline", err) : client_allow_private(c, err);
+	struct which_jvm jvm = {0};
+	int r = which_jvm_find(c, target, &jvm, err);
 
-	if (r == 0)
-		r = which_jvm_find(c, target, jvm, err);
-	return r < 0 || !o->baseline ? r : baseline_check(c, o->baseline, jvm->pid, err);
+	o->window.pid = jvm.pid;
+	o->window.start_ticks = jvm.start_ticks;
+	return r;
 }
 
-/* The report with the baseline, which that at the window's end had not. */
-static int compare(struct client *c, const struct attach_options *o, const char *window,
-		   Jxp__ControlReply **reply, struct err *err)
+/* ---------------------------------------------------------------- a baseline */
+
+static int ask_for_report(struct client *c, Jxp__ReportRequest *report, Jxp__ControlReply **reply,
+			  struct err *err)
+{
+	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, report,
+			     JXP__CONTROL_REPLY__BODY_DOCUMENT, reply, err);
+}
+
+/* NULL where the list has no such JVM: another user's, say, or one that hangs. */
+static const Jxp__Jvm *find_jvm(const Jxp__JvmList *list, uint32_t pid)
+{
+	for (size_t i = 0; i < list->n_jvms; i++)
+		if (list->jvms[i]->pid == pid)
+			return list->jvms[i];
+	return NULL;
+}
+
+/* What is not known now is checked when the report is made. */
+static int check_app(struct client *c, const char *window, const char *app, uint32_t pid,
+		     struct err *err)
+{
+	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+	const Jxp__Jvm *jvm;
+	int r = which_jvm_list(c, &reply, err);
+
+	if (r < 0)
+		return r;
+	jvm = find_jvm(reply->jvms, pid);
+	if (!jvm || !jvm->app[0] || strcmp(jvm->app, app) == 0)
+		return 0;
+	return err_set(err, EINVAL,
+		       "window %s is of '%s' and pid %u is '%s': a baseline is a window of the "
+		       "same application",
+		       window, app, pid, jvm->app);
+}
+
+/* Is there such a window, with loops, of the application that pid is, as far as the daemon knows
+ * that? */
+static int check_window(struct client *c, char *window, uint32_t pid, struct err *err)
 {
 	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
+	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+	int r;
 
-	report.window = (char *)window;
-	report.baseline = (char *)o->baseline;
-	report.format = o->format;
-	report.pairs = o->pairs;
-	report.view = o->view;
-	report.regions = (Jxp__Region *)o->regions.region;
-	report.n_regions = o->regions.count;
-	return baseline_report(c, &report, reply, err);
+	/* A window can be compared with itself, if it can be with any. */
+	report.window = report.baseline = window;
+	report.view = JXP__VIEW__VIEW_LOOPS;
+	report.pairs = 1;
+	r = ask_for_report(c, &report, &reply, err);
+	return r < 0 ? r : check_app(c, window, reply->document->app, pid, err);
 }
 
-static int open_output(struct output *output, const struct attach_options *o, struct err *err)
+/* Before anything is started. */
+static int prepare(struct client *c, struct attach_options *o, const char *target, struct err *err)
 {
-	return o->format == JXP__FORMAT__FORMAT_PPROF ? output_open_binary(output, o->output, err)
-						      : output_open(output, o->output, err);
+	bool compared = o->report.baseline[0];
+	int r = compared ? need_daemon(c, "--baseline", err) : client_allow_private(c, err);
+
+	if (r == 0)
+		r = find_target(c, o, target, err);
+	return r < 0 || !compared ? r : check_window(c, o->report.baseline, o->window.pid, err);
 }
 
 /* Adds where the report is that there was no room for. keeps: the daemon has its window. */
@@ -286,24 +315,26 @@ static int no_room(int r, bool keeps, const char *window, struct err *err)
 }
 
 /* *status is that to exit with when 0 is returned. */
-static int attach_and_report(struct client *c, const struct attach_options *o, const char *target,
+static int attach_and_report(struct client *c, struct attach_options *o, const char *target,
 			     int *status, struct err *err)
 {
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_(outcome_release) struct outcome outcome = {0};
 	_cleanup_reply_ Jxp__ControlReply *compared = NULL;
 	const Jxp__Document *document, *report;
-	struct which_jvm jvm = {0};
 	bool keeps;
 	int r;
 
-	if ((r = open_output(&output, o, err)) < 0 || (r = prepare(c, o, target, &jvm, err)) < 0 ||
-	    (r = run_window(c, o, &jvm, &outcome, err)) < 0)
+	if ((r = output_open_report(&output, o->output, o->report.format, err)) < 0 ||
+	    (r = prepare(c, o, target, err)) < 0 ||
+	    (r = run_window(c, &o->window, &outcome, err)) < 0)
 		return r;
 	assert(outcome.report);
 	report = document = outcome.report->document;
-	if (o->baseline) {
-		r = compare(c, o, document->window, &compared, err);
+	if (o->report.baseline[0]) {
+		/* The one at the window's end has no baseline. */
+		o->report.window = document->window;
+		r = ask_for_report(c, &o->report, &compared, err);
 		if (r < 0)
 			return r;
 		report = compared->document;
@@ -313,7 +344,7 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 	r = output_commit(&output, report->text.data, report->text.len, err);
 	if (r < 0)
 		return no_room(r, keeps, document->window, err);
-	*status = window_end_tell(document, outcome.interrupted);
+	*status = command_tell_end(document, outcome.interrupted);
 	return 0;
 }
 
@@ -321,7 +352,7 @@ static int attach_and_report(struct client *c, const struct attach_options *o, c
 
 static int check_baseline(const struct attach_options *o, struct err *err)
 {
-	for (size_t i = 0; i < o->kind_count; i++)
+	for (size_t i = 0; i < o->window.n_kinds; i++)
 		if (o->kinds[i] == JXP__KIND__KIND_LOOPS)
 			return 0;
 	return err_set(err, EINVAL, "--baseline compares loops: ask for them with --kinds loops");
@@ -330,20 +361,26 @@ static int check_baseline(const struct attach_options *o, struct err *err)
 /* What would be done with a report has no meaning without one. */
 static int check_options(const struct attach_options *o, struct err *err)
 {
-	const char *senseless = o->output          ? "-o"
-				: o->baseline      ? "--baseline"
-				: o->format_given  ? "--format"
-				: o->pairs         ? "--pairs"
-				: o->view          ? "--view"
-				: o->regions.count ? "--region"
-						   : NULL;
+	const struct {
+		const char *name;
+		bool given;
+	} senseless[] = {
+	    {"-o", o->output},
+	    {"--baseline", o->report.baseline[0]},
+	    {"--format", o->format_given},
+	    {"--pairs", o->report.pairs},
+	    {"--view", o->report.view},
+	    {"--region", o->report.n_regions},
+	};
 
-	if (!o->background || !senseless)
-		return o->baseline ? check_baseline(o, err) : 0;
-	return err_set(err, EINVAL,
-		       "%s makes no sense with --background, which prints no report: give it to "
-		       "'jxperfctl report'",
-		       senseless);
+	for (size_t i = 0; i < sizeof(senseless) / sizeof(senseless[0]) && o->window.background;
+	     i++)
+		if (senseless[i].given)
+			return err_set(err, EINVAL,
+				       "%s makes no sense with --background, which prints no "
+				       "report: give it to 'jxperfctl report'",
+				       senseless[i].name);
+	return o->report.baseline[0] ? check_baseline(o, err) : 0;
 }
 
 static int print_window(const struct client *c, const char *window, struct err *err)
@@ -359,23 +396,18 @@ static int print_window(const struct client *c, const char *window, struct err *
 }
 
 /* Prints the window's id when it has started, and leaves it to the daemon. */
-static int attach_in_background(struct client *c, const struct attach_options *o,
-				const char *target, struct err *err)
+static int attach_in_background(struct client *c, struct attach_options *o, const char *target,
+				struct err *err)
 {
-	Jxp__AttachRequest attach;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	struct which_jvm jvm = {0};
 	int r;
 
 	if ((r = need_daemon(c, "--background", err)) < 0 ||
-	    (r = which_jvm_find(c, target, &jvm, err)) < 0)
+	    (r = find_target(c, o, target, err)) < 0)
 		return r;
-	describe(&attach, o, &jvm);
-	request.body_case = JXP__CONTROL_REQUEST__BODY_ATTACH;
-	request.attach = &attach;
-	r = exchange_once_within(c, &request, JXP__CONTROL_REPLY__BODY_STARTED,
-				 reply_timeout_ms(&attach), &reply, err);
+	r = exchange_once_within(c, JXP__CONTROL_REQUEST__BODY_ATTACH, &o->window,
+				 JXP__CONTROL_REPLY__BODY_STARTED, reply_timeout_ms(&o->window),
+				 &reply, err);
 	if (r == -EINTR)
 		return err_set(err, EINTR,
 			       "interrupted: the window may start nevertheless: see 'jxperfctl "
@@ -387,21 +419,22 @@ int cmd_attach(struct client *c, int argc, char **argv)
 {
 	static const struct argument_spec spec = {
 	    .program = "jxperfctl", .options = attach_arguments, .operands = "PID|NAME"};
-	struct attach_options o = {.duration_ns = DURATION_DEFAULT_NS,
-				   .event = "",
-				   .format = c->json ? JXP__FORMAT__FORMAT_JSON
-						     : JXP__FORMAT__FORMAT_TEXT};
-	int status = EXIT_FAILURE;
+	struct attach_options o = {.window = JXP__ATTACH_REQUEST__INIT,
+				   .report = JXP__REPORT_REQUEST__INIT};
+	int r, status = EXIT_FAILURE;
 	const char *target;
 	struct err err;
-	int r = arguments_parse(&spec, argc, argv, &o, &target, NULL, &err);
 
+	o.window.duration_ns = DURATION_DEFAULT_NS;
+	o.report.format = client_format(c);
+	r = arguments_parse(&spec, argc, argv, &o, &target, NULL, &err);
+	complete(&o);
 	/* A number that is no pid is known to be wrong before anything is started. */
 	if (r == 0 && parse_is_number(target))
 		r = parse_pid(target, &(uint32_t){0}, &err);
 	if (r == 0)
 		r = check_options(&o, &err);
-	if (r == 0 && o.background) {
+	if (r == 0 && o.window.background) {
 		r = attach_in_background(c, &o, target, &err);
 		status = EXIT_SUCCESS;
 	} else if (r == 0) {

@@ -68,7 +68,6 @@ static bool all_work(const Jxp__CheckResult *result)
 static int check(struct client *c, const char *target, bool *works, struct err *err)
 {
 	Jxp__CheckRequest check = JXP__CHECK_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct which_jvm jvm = {0}; /* Without a target: the machine. */
 	int r;
@@ -77,9 +76,8 @@ static int check(struct client *c, const char *target, bool *works, struct err *
 	    (target && (r = which_jvm_find(c, target, &jvm, err)) < 0))
 		return r;
 	check.pid = jvm.pid;
-	request.body_case = JXP__CONTROL_REQUEST__BODY_CHECK;
-	request.check = &check;
-	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_CHECK, &reply, err);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_CHECK, &check,
+			  JXP__CONTROL_REPLY__BODY_CHECK, &reply, err);
 	if (r < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */

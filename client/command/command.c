@@ -28,3 +28,15 @@ int command_run_plain(struct client *c, int argc, char **argv, const char *opera
 		r = run(c, operand, &err);
 	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
 }
+
+int command_tell_end(const Jxp__Document *document, bool interrupted)
+{
+	bool target = document->end == JXP__DOCUMENT__END__TARGET_ENDED;
+
+	if (document->end == JXP__DOCUMENT__END__AS_PLANNED)
+		return EXIT_SUCCESS;
+	(void)fprintf(stderr, "jxperfctl: window %s ended %s: %s\n", document->window,
+		      target ? "with its target" : "early",
+		      interrupted && !target ? "interrupted" : document->reason);
+	return target ? EXIT_TARGET_ENDED : EXIT_EARLY;
+}

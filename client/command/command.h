@@ -14,6 +14,7 @@
 
 #include "client/daemon/client.h"
 #include "common/err.h"
+#include "proto/jxperf.pb-c.h"
 
 #define EXIT_USAGE        2
 #define EXIT_EARLY        3
@@ -43,5 +44,9 @@ int command_fail(int r, const struct err *err);
 typedef int (*command_plain_fn)(struct client *c, const char *operand, struct err *err);
 int command_run_plain(struct client *c, int argc, char **argv, const char *operands,
 		      command_plain_fn run);
+
+/* Tells how a window that ran ended, on stderr, unless it ended as planned; interrupted: by a
+ * signal of the user's. Returns the exit status of `attach` and `wait`. */
+int command_tell_end(const Jxp__Document *document, bool interrupted);
 
 #endif

@@ -8,7 +8,6 @@
 static int detach(struct client *c, const char *target, struct err *err)
 {
 	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct which_jvm jvm;
 	int r = which_jvm_find(c, target, &jvm, err);
@@ -16,9 +15,8 @@ static int detach(struct client *c, const char *target, struct err *err)
 	if (r < 0)
 		return r;
 	detach.pid = jvm.pid;
-	request.body_case = JXP__CONTROL_REQUEST__BODY_DETACH;
-	request.detach = &detach;
-	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_DETACH, &detach,
+			  JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
 	if (r == 0)
 		(void)puts(reply->done->message); /* Checked by main's fflush. */
 	return r;

@@ -8,11 +8,9 @@
 #include "client/command/command.h"
 #include "client/command/diff_side.h"
 #include "client/command/parse.h"
-#include "client/command/values.h"
 #include "client/output/output.h"
 #include "common/arguments.h"
 #include "common/cleanup.h"
-#include "common/units.h"
 #include "compare/output.h"
 
 #define TEXT_ROWS 10u
@@ -47,18 +45,13 @@ static int set_operations(const char *text, void *field, struct err *err)
 	return 0;
 }
 
-static int set_fraction(const char *text, void *field, struct err *err)
-{
-	return units_fraction(text, field, err);
-}
-
 #define FIELD(member) .field = offsetof(struct diff_options, member)
 
 static const struct argument_option diff_arguments[] = {
     {.name = "app", .type = ARGUMENT_TEXT, FIELD(app), .noun = "an application"},
-    {.name = "format", .type = ARGUMENT_PARSED, .parse = value_format, FIELD(format)},
-    {.name = "rows", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(rows)},
-    {.name = "fail-above", .type = ARGUMENT_PARSED, .parse = set_fraction, FIELD(fail_above)},
+    {.name = "format", .type = ARGUMENT_PARSED, .parse = parse_format, FIELD(format)},
+    {.name = "rows", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(rows)},
+    {.name = "fail-above", .type = ARGUMENT_FRACTION, FIELD(fail_above)},
     {.name = "operations", .type = ARGUMENT_PARSED, .parse = set_operations, FIELD(operations)},
     {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
     {0},
@@ -188,8 +181,7 @@ int cmd_diff(struct client *c, int argc, char **argv)
 						  .options = diff_arguments,
 						  .operands = "two windows, periods or files",
 						  .operand_count = 2};
-	struct diff_options o = {.format =
-				     c->json ? JXP__FORMAT__FORMAT_JSON : JXP__FORMAT__FORMAT_TEXT};
+	struct diff_options o = {.format = client_format(c)};
 	const char *sides[2];
 	int status = EXIT_FAILURE;
 	struct err err;

@@ -97,7 +97,6 @@ static int load_window(const struct diff_side *s, struct client *c, struct compa
 		       struct err *err)
 {
 	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	Jxp__Selection selection = s->selection;
 	struct err why;
@@ -107,9 +106,8 @@ static int load_window(const struct diff_side *s, struct client *c, struct compa
 	report.merged = selection.app[0] ? &selection : NULL;
 	report.format = JXP__FORMAT__FORMAT_JSON;
 	report.pairs = 1; /* The rest is not looked at. */
-	request.body_case = JXP__CONTROL_REQUEST__BODY_REPORT;
-	request.report = &report;
-	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DOCUMENT, &reply, err);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &report,
+			  JXP__CONTROL_REPLY__BODY_DOCUMENT, &reply, err);
 	if (r < 0)
 		return r;
 	r = compare_side_read(out, s->text, reply->document->text.data, reply->document->text.len,

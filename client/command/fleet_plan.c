@@ -7,7 +7,7 @@
 
 #include "common/arguments.h"
 #include "client/command/command.h"
-#include "client/command/values.h"
+#include "client/command/parse.h"
 #include "client/output/json.h"
 #include "client/output/plan.h"
 #include "common/cleanup.h"
@@ -48,7 +48,7 @@ static const struct argument_option plan_arguments[] = {
     {.name = "hosts", .type = ARGUMENT_TEXT, FIELD(hosts), .noun = "a file"},
     {.name = "config", .type = ARGUMENT_TEXT, FIELD(config), .noun = "a file"},
     {.name = "schedule", .type = ARGUMENT_TEXT, FIELD(schedule), .noun = "a schedule"},
-    {.name = "epochs", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(epochs)},
+    {.name = "epochs", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(epochs)},
     {.name = "from", .type = ARGUMENT_PARSED, .parse = set_from, FIELD(from_s)},
     {.name = "verbose", FIELD(verbose)},
     {0},

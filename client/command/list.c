@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "client/command/command.h"
+#include "client/command/which_jvm.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"
 #include "client/output/table.h"
@@ -93,16 +94,11 @@ static int print_table(const Jxp__JvmList *list, struct err *err)
 
 static int list(struct client *c, const char *operand, struct err *err)
 {
-	Jxp__ListRequest list = JXP__LIST_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	int r;
 
 	(void)operand; /* There is none. */
-	request.body_case = JXP__CONTROL_REQUEST__BODY_LIST;
-	request.list = &list;
-	if ((r = client_allow_private(c, err)) < 0 ||
-	    (r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_JVMS, &reply, err)) < 0)
+	if ((r = client_allow_private(c, err)) < 0 || (r = which_jvm_list(c, &reply, err)) < 0)
 		return r;
 	if (reply->jvms->not_looked_at)
 		(void)fprintf(stderr,

@@ -65,7 +65,7 @@ static bool read_date(const char *text, uint64_t *unix_ns)
 	return false;
 }
 
-int parse_time(const char *text, uint64_t now_unix_ns, uint64_t *unix_ns, struct err *err)
+static int time_before(const char *text, uint64_t now_unix_ns, uint64_t *unix_ns, struct err *err)
 {
 	struct err ignored;
 	uint64_t ago_ns;
@@ -79,6 +79,11 @@ int parse_time(const char *text, uint64_t now_unix_ns, uint64_t *unix_ns, struct
 			       text);
 	*unix_ns = ago_ns < now_unix_ns ? now_unix_ns - ago_ns : 0;
 	return 0;
+}
+
+int parse_time(const char *text, void *unix_ns, struct err *err)
+{
+	return time_before(text, clock_ns(CLOCK_REALTIME), unix_ns, err);
 }
 
 bool parse_is_period(const char *text)
@@ -99,7 +104,7 @@ static int parse_end(const char *text, size_t length, uint64_t now_unix_ns, uint
 	/* What is too long is no time, however much of it is shown. */
 	(void)snprintf(end, sizeof(end), "%.*s", (int)(length < sizeof(end) ? length : sizeof(end)),
 		       text);
-	return parse_time(end, now_unix_ns, unix_ns, err);
+	return time_before(end, now_unix_ns, unix_ns, err);
 }
 
 int parse_period(const char *text, uint64_t now_unix_ns, uint64_t *since_unix_ns,
@@ -124,7 +129,7 @@ int parse_period(const char *text, uint64_t now_unix_ns, uint64_t *since_unix_ns
 	return 0;
 }
 
-int parse_count(const char *text, uint32_t *count, struct err *err)
+int parse_count(const char *text, void *count, struct err *err)
 {
 	if (read_integer(text, 1, COUNT_MAX, count) < 0)
 		return err_set(err, EINVAL, "'%s' is not a number from 1 to %d", text, COUNT_MAX);
@@ -189,33 +194,33 @@ int parse_kinds(const char *text, Jxp__Kind kinds[PARSE_KINDS_MAX], size_t *coun
 	return 0;
 }
 
-int parse_sampler(const char *text, Jxp__Sampler *sampler, struct err *err)
+int parse_sampler(const char *text, void *sampler, struct err *err)
 {
 	const struct name *name = find_name(samplers_known, text);
 
 	if (!name)
 		return err_set(err, EINVAL, "unknown sampler '%s': use auto, pebs, ibs or clock",
 			       text);
-	*sampler = (Jxp__Sampler)name->value;
+	*(Jxp__Sampler *)sampler = (Jxp__Sampler)name->value;
 	return 0;
 }
 
-int parse_format(const char *text, Jxp__Format *format, struct err *err)
+int parse_format(const char *text, void *format, struct err *err)
 {
 	const struct name *name = find_name(formats_known, text);
 
 	if (!name)
 		return err_set(err, EINVAL,
 			       "unknown format '%s': use text, json, collapsed or pprof", text);
-	*format = (Jxp__Format)name->value;
+	*(Jxp__Format *)format = (Jxp__Format)name->value;
 	return 0;
 }
 
-int parse_view(const char *text, Jxp__View *view, struct err *err)
+int parse_view(const char *text, void *view, struct err *err)
 {
 	for (unsigned i = 0; i < VIEW_VALUES; i++)
 		if (strcmp(name_of_view((Jxp__View)i), text) == 0) {
-			*view = (Jxp__View)i;
+			*(Jxp__View *)view = (Jxp__View)i;
 			return 0;
 		}
 	return err_set(
@@ -225,15 +230,20 @@ int parse_view(const char *text, Jxp__View *view, struct err *err)
 	    text);
 }
 
-int parse_regions(const char *text, struct parse_regions *regions, struct err *err)
+int parse_regions(const char *text, void *report, struct err *err)
 {
+	static Jxp__Region regions[] = {JXP__REGION__REGION_OTHER, JXP__REGION__REGION_HEAP,
+					JXP__REGION__REGION_STACK};
+	Jxp__ReportRequest *r = report;
+
 	if (strcmp(text, "all") == 0) {
-		regions->count = 0;
+		r->n_regions = 0;
 		return 0;
 	}
-	for (unsigned i = 0; i < JXP__REGION__REGION_JVM; i++)
-		if (strcmp(name_of_region((Jxp__Region)i), text) == 0) {
-			*regions = (struct parse_regions){{(Jxp__Region)i}, 1};
+	for (unsigned i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
+		if (strcmp(name_of_region(regions[i]), text) == 0) {
+			r->regions = &regions[i];
+			r->n_regions = 1;
 			return 0;
 		}
 	return err_set(err, EINVAL, "unknown region '%s': use heap, stack, other or all", text);

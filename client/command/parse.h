@@ -22,10 +22,6 @@ int parse_pid(const char *text, uint32_t *pid, struct err *err);
 /* Is the text a number, and so a pid rather than a name? */
 bool parse_is_number(const char *text);
 
-/* A time, as nanoseconds since 1970: "24h", so long before now_unix_ns; "2026-11-22 03:00",
- * "2026-11-22T03:00:30" or "2026-11-22" of the local time zone. */
-int parse_time(const char *text, uint64_t now_unix_ns, uint64_t *unix_ns, struct err *err);
-
 /* A time that begins and ends with such times, "24h..12h"; either may be left out: "24h.." is until
  * now, "..2026-11-22" from the beginning (0). *until_unix_ns is 0 for now. */
 int parse_period(const char *text, uint64_t now_unix_ns, uint64_t *since_unix_ns,
@@ -34,28 +30,28 @@ int parse_period(const char *text, uint64_t now_unix_ns, uint64_t *since_unix_ns
 /* Is the text a period, and so no window? */
 bool parse_is_period(const char *text);
 
-/* 1 to 1000000. */
-int parse_count(const char *text, uint32_t *count, struct err *err);
-
 /* A list of kinds, "dead-store,silent-load". Its length goes to *count. */
 int parse_kinds(const char *text, Jxp__Kind kinds[PARSE_KINDS_MAX], size_t *count, struct err *err);
 
-/* "auto", "pebs", "ibs", "clock". */
-int parse_sampler(const char *text, Jxp__Sampler *sampler, struct err *err);
+/* ---------------------------------------------------------------- for tables of arguments */
 
-/* "all", "pairs", "fields", "lines", "objects", "numa". */
-int parse_view(const char *text, Jxp__View *view, struct err *err);
+/* A uint64_t, nanoseconds since 1970: "24h", so long ago; "2026-11-22 03:00", "2026-11-22T03:00:30"
+ * or "2026-11-22" of the local time zone. */
+int parse_time(const char *text, void *unix_ns, struct err *err);
 
-/* Whose pairs a report lists: of all regions, or of one. */
-struct parse_regions {
-	Jxp__Region region[1];
-	size_t count; /* 0: all */
-};
+/* A uint32_t, 1 to 1000000. */
+int parse_count(const char *text, void *count, struct err *err);
 
-/* "heap", "stack", "other", "all". */
-int parse_regions(const char *text, struct parse_regions *regions, struct err *err);
+/* A Jxp__Sampler: "auto", "pebs", "ibs", "clock". */
+int parse_sampler(const char *text, void *sampler, struct err *err);
 
-/* "text", "json", "collapsed", "pprof". */
-int parse_format(const char *text, Jxp__Format *format, struct err *err);
+/* A Jxp__View: "all", "pairs", "fields", "lines", "objects", "numa". */
+int parse_view(const char *text, void *view, struct err *err);
+
+/* A Jxp__Format: "text", "json", "collapsed", "pprof". */
+int parse_format(const char *text, void *format, struct err *err);
+
+/* Of a Jxp__ReportRequest, whose pairs it lists: "heap", "stack", "other", "all". */
+int parse_regions(const char *text, void *report, struct err *err);
 
 #endif

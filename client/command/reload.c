@@ -7,14 +7,11 @@
 static int reload(struct client *c, const char *operand, struct err *err)
 {
 	Jxp__ReloadRequest reload = JXP__RELOAD_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r;
+	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_RELOAD, &reload,
+			      JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
 
 	(void)operand; /* There is none. */
-	request.body_case = JXP__CONTROL_REQUEST__BODY_RELOAD;
-	request.reload = &reload;
-	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
 	if (r == 0)
 		(void)puts(reply->done->message); /* Checked by main's fflush. */
 	return r;

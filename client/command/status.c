@@ -35,14 +35,11 @@ static int print_text(const Jxp__Status *s, struct err *err)
 static int status(struct client *c, const char *operand, struct err *err)
 {
 	Jxp__StatusRequest status = JXP__STATUS_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r;
+	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_STATUS, &status,
+			      JXP__CONTROL_REPLY__BODY_STATUS, &reply, err);
 
 	(void)operand; /* There is none. */
-	request.body_case = JXP__CONTROL_REQUEST__BODY_STATUS;
-	request.status = &status;
-	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_STATUS, &reply, err);
 	if (r < 0)
 		return r;
 	return c->json ? print_json(reply->status, err) : print_text(reply->status, err);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "client/command/command.h"
-#include "client/command/values.h"
+#include "client/command/parse.h"
 #include "client/output/output.h"
 #include "common/arguments.h"
 #include "common/buffer.h"
@@ -71,7 +71,7 @@ static const struct argument_option subsume_arguments[] = {
      FIELD(distance),
      .least = 0,
      .most = (int)SUBSUME_DISTANCE_MAX},
-    {.name = "top", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(top)},
+    {.name = "top", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(top)},
     {.name = "output-format",
      .type = ARGUMENT_CHOICE,
      FIELD(result),

@@ -91,7 +91,6 @@ static int print_table(const Jxp__ThreadList *list, struct err *err)
 static int threads(struct client *c, const char *target, struct err *err)
 {
 	Jxp__ThreadsRequest threads = JXP__THREADS_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct which_jvm jvm;
 	int r = which_jvm_find(c, target, &jvm, err);
@@ -99,9 +98,8 @@ static int threads(struct client *c, const char *target, struct err *err)
 	if (r < 0)
 		return r;
 	threads.pid = jvm.pid;
-	request.body_case = JXP__CONTROL_REQUEST__BODY_THREADS;
-	request.threads = &threads;
-	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_THREADS, &reply, err);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_THREADS, &threads,
+			  JXP__CONTROL_REPLY__BODY_THREADS, &reply, err);
 	if (r < 0)
 		return r;
 	return c->json ? print_json(reply->threads, err) : print_table(reply->threads, err);

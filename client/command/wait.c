@@ -5,7 +5,6 @@
 
 #include "common/arguments.h"
 #include "client/command/command.h"
-#include "client/command/window_end.h"
 #include "client/daemon/exchange.h"
 
 /* The daemon had no room for one that waits, which is asked again so long after. */
@@ -25,14 +24,11 @@ static int pause_before_asking_again(const struct client *c, const char *window,
 static int await_end(struct client *c, const char *window, Jxp__ControlReply **end, struct err *err)
 {
 	Jxp__WaitRequest wait = JXP__WAIT_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
 	int r;
 
 	wait.window = (char *)window;
-	request.body_case = JXP__CONTROL_REQUEST__BODY_WAIT;
-	request.wait = &wait;
-	r = exchange_begin(&x, c, &request, err);
+	r = exchange_begin(&x, c, JXP__CONTROL_REQUEST__BODY_WAIT, &wait, err);
 	while (r == 0) {
 		_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 
@@ -69,5 +65,5 @@ int cmd_wait(struct client *c, int argc, char **argv)
 	if (r < 0)
 		return command_fail(r, &err);
 	assert(end);
-	return window_end_tell(end->document, false);
+	return command_tell_end(end->document, false);
 }

@@ -107,10 +107,16 @@ int which_jvm_match(const Jxp__JvmList *list, const char *text, struct which_jvm
 	return 0;
 }
 
-int which_jvm_find(struct client *c, const char *text, struct which_jvm *out, struct err *err)
+int which_jvm_list(struct client *c, Jxp__ControlReply **reply, struct err *err)
 {
 	Jxp__ListRequest list = JXP__LIST_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+
+	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_LIST, &list,
+			     JXP__CONTROL_REPLY__BODY_JVMS, reply, err);
+}
+
+int which_jvm_find(struct client *c, const char *text, struct which_jvm *out, struct err *err)
+{
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	uint32_t pid;
 	int r;
@@ -123,8 +129,6 @@ int which_jvm_find(struct client *c, const char *text, struct which_jvm *out, st
 	}
 	if (text[0] == '\0')
 		return err_set(err, EINVAL, "'' is neither a pid nor a name: see 'jxperfctl list'");
-	request.body_case = JXP__CONTROL_REQUEST__BODY_LIST;
-	request.list = &list;
-	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_JVMS, &reply, err);
+	r = which_jvm_list(c, &reply, err);
 	return r < 0 ? r : which_jvm_match(reply->jvms, text, out, err);
 }

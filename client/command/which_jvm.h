@@ -17,6 +17,9 @@ struct which_jvm {
 	uint64_t start_ticks;
 };
 
+/* The JVMs that the daemon knows. Free *reply with exchange_free_reply. Errors as exchange_once. */
+int which_jvm_list(struct client *c, Jxp__ControlReply **reply, struct err *err);
+
 /* The JVM that text stands for, asking the daemon when it is not a number. 0; -ESRCH
  * when none matches, -ENOTUNIQ when several do; -EINVAL for a number that is no pid; or as
  * exchange_once. */

@@ -3,26 +3,19 @@
 #include <stdio.h>
 
 #include "client/command/command.h"
-#include "client/command/values.h"
+#include "client/command/parse.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"
 #include "client/output/windows.h"
 #include "common/arguments.h"
 
-struct windows_options {
-	const char *app;
-	uint64_t since_unix_ns;
-	uint64_t until_unix_ns;
-	uint32_t limit;
-};
-
-#define FIELD(member) .field = offsetof(struct windows_options, member)
+#define FIELD(member) .field = offsetof(Jxp__WindowsRequest, member)
 
 static const struct argument_option windows_arguments[] = {
     {.name = "app", .type = ARGUMENT_TEXT, FIELD(app), .noun = "an application"},
-    {.name = "since", .type = ARGUMENT_PARSED, .parse = value_time, FIELD(since_unix_ns)},
-    {.name = "until", .type = ARGUMENT_PARSED, .parse = value_time, FIELD(until_unix_ns)},
-    {.name = "limit", .type = ARGUMENT_PARSED, .parse = value_count, FIELD(limit)},
+    {.name = "since", .type = ARGUMENT_PARSED, .parse = parse_time, FIELD(since_unix_ns)},
+    {.name = "until", .type = ARGUMENT_PARSED, .parse = parse_time, FIELD(until_unix_ns)},
+    {.name = "limit", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(limit)},
     {0},
 };
 
@@ -50,21 +43,13 @@ static void say_rest(const Jxp__WindowList *list)
 			      list->all - list->n_windows);
 }
 
-static int windows(struct client *c, const struct windows_options *o, struct err *err)
+static int windows(struct client *c, Jxp__WindowsRequest *request, struct err *err)
 {
-	Jxp__WindowsRequest windows = JXP__WINDOWS_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	const Jxp__WindowList *list;
-	int r;
+	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_WINDOWS, request,
+			      JXP__CONTROL_REPLY__BODY_WINDOWS, &reply, err);
 
-	windows.app = (char *)o->app;
-	windows.since_unix_ns = o->since_unix_ns;
-	windows.until_unix_ns = o->until_unix_ns;
-	windows.limit = o->limit;
-	request.body_case = JXP__CONTROL_REQUEST__BODY_WINDOWS;
-	request.windows = &windows;
-	r = exchange_once(c, &request, JXP__CONTROL_REPLY__BODY_WINDOWS, &reply, err);
 	if (r < 0)
 		return r;
 	list = reply->windows;
@@ -79,11 +64,11 @@ int cmd_windows(struct client *c, int argc, char **argv)
 {
 	static const struct argument_spec spec = {
 	    .program = "jxperfctl", .options = windows_arguments, .operands = ""};
-	struct windows_options o = {.app = ""};
+	Jxp__WindowsRequest request = JXP__WINDOWS_REQUEST__INIT;
 	struct err err;
-	int r = arguments_parse(&spec, argc, argv, &o, NULL, NULL, &err);
+	int r = arguments_parse(&spec, argc, argv, &request, NULL, NULL, &err);
 
 	if (r == 0)
-		r = windows(c, &o, &err);
+		r = windows(c, &request, &err);
 	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
 }

@@ -28,6 +28,11 @@ void client_release(struct client *c)
 	interrupt_release(&c->interrupt);
 }
 
+Jxp__Format client_format(const struct client *c)
+{
+	return c->json ? JXP__FORMAT__FORMAT_JSON : JXP__FORMAT__FORMAT_TEXT;
+}
+
 int client_connect(const struct client *c, struct err *err)
 {
 	const char *path = c->socket;

@@ -12,6 +12,7 @@
 
 #include "client/daemon/interrupt.h"
 #include "common/err.h"
+#include "proto/jxperf.pb-c.h"
 
 #define CLIENT_SOCKET_DEFAULT "/run/jxperf/control.sock"
 
@@ -34,6 +35,9 @@ void client_release(struct client *c);
 /* Starts a private daemon, with a word on stderr, when none answers. Called before the first
  * exchange by the commands that make sense without a running daemon. 0, -EINTR or -errno. */
 int client_allow_private(struct client *c, struct err *err);
+
+/* The format of a report that no option asks for. */
+Jxp__Format client_format(const struct client *c);
 
 /* A socket connected to the daemon, which the caller owns, or -errno: -ENOENT and -ECONNREFUSED say
  * that there is no daemon. */

@@ -64,16 +64,20 @@ static int send_all(int fd, const struct buffer *out, struct err *err)
 	return 0;
 }
 
-int exchange_begin(struct exchange *x, const struct client *c, Jxp__ControlRequest *request,
-		   struct err *err)
+int exchange_begin(struct exchange *x, const struct client *c, Jxp__ControlRequest__BodyCase asked,
+		   void *body, struct err *err)
 {
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	_cleanup_(buffer_release) struct buffer out;
 	int r;
 
+	request.protocol = PROTOCOL_VERSION;
+	request.body_case = asked;
+	request.attach = body; /* All bodies are pointers in one union. */
+
 	buffer_init(&out, FRAME_MAX_CONTROL + FRAME_HEADER_BYTES);
 	buffer_init(&x->in, FRAME_MAX_REPLY + FRAME_HEADER_BYTES);
-	request->protocol = PROTOCOL_VERSION;
-	r = frame_append(&out, &request->base, FRAME_MAX_CONTROL);
+	r = frame_append(&out, &request.base, FRAME_MAX_CONTROL);
 	if (r == -EMSGSIZE)
 		return err_set(err, EINVAL, "the request is longer than %u bytes",
 			       FRAME_MAX_CONTROL);
@@ -187,19 +191,19 @@ int exchange_next(struct exchange *x, struct client *c, int timeout_ms, Jxp__Con
 	}
 }
 
-int exchange_once(struct client *c, Jxp__ControlRequest *request,
+int exchange_once(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body,
 		  Jxp__ControlReply__BodyCase expected, Jxp__ControlReply **out, struct err *err)
 {
-	return exchange_once_within(c, request, expected, EXCHANGE_REPLY_TIMEOUT_MS, out, err);
+	return exchange_once_within(c, asked, body, expected, EXCHANGE_REPLY_TIMEOUT_MS, out, err);
 }
 
-int exchange_once_within(struct client *c, Jxp__ControlRequest *request,
+int exchange_once_within(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body,
 			 Jxp__ControlReply__BodyCase expected, int timeout_ms,
 			 Jxp__ControlReply **out, struct err *err)
 {
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r = exchange_begin(&x, c, request, err);
+	int r = exchange_begin(&x, c, asked, body, err);
 
 	if (r == 0)
 		r = exchange_next(&x, c, timeout_ms, &reply, err);

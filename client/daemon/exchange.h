@@ -29,10 +29,10 @@ struct exchange {
 		.fd = -1 \
 	}
 
-/* Connects and sends request, whose protocol field it fills in. 0 or -errno. The caller ends x with
- * exchange_end, whatever came of it. */
-int exchange_begin(struct exchange *x, const struct client *c, Jxp__ControlRequest *request,
-		   struct err *err);
+/* Connects and sends a request, body being the message that asked names. 0 or -errno. The caller
+ * ends x with exchange_end, whatever came of it. */
+int exchange_begin(struct exchange *x, const struct client *c, Jxp__ControlRequest__BodyCase asked,
+		   void *body, struct err *err);
 
 /* Waits for the next reply, at most timeout_ms. On success *reply is freed with
  * exchange_free_reply. -EINTR: a signal waits in c->interrupt; the exchange can go on. -ETIMEDOUT;
@@ -46,11 +46,11 @@ void exchange_end(struct exchange *x);
 #define _cleanup_exchange_ _cleanup_(exchange_end)
 
 /* One request and its one reply of the expected kind. Errors as above, -EINTR being final. */
-int exchange_once(struct client *c, Jxp__ControlRequest *request,
+int exchange_once(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body,
 		  Jxp__ControlReply__BodyCase expected, Jxp__ControlReply **reply, struct err *err);
 
 /* The same of a reply that may take longer, or shorter. */
-int exchange_once_within(struct client *c, Jxp__ControlRequest *request,
+int exchange_once_within(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body,
 			 Jxp__ControlReply__BodyCase expected, int timeout_ms,
 			 Jxp__ControlReply **reply, struct err *err);
 

@@ -113,11 +113,12 @@ int output_open(struct output *o, const char *path, struct err *err)
 		   : open_file(o, err);
 }
 
-int output_open_binary(struct output *o, const char *path, struct err *err)
+int output_open_report(struct output *o, const char *path, Jxp__Format format, struct err *err)
 {
 	int r = output_open(o, path, err);
 
-	if (r == 0 && isatty(o->fd < 0 ? STDOUT_FILENO : o->fd))
+	if (r == 0 && format == JXP__FORMAT__FORMAT_PPROF &&
+	    isatty(o->fd < 0 ? STDOUT_FILENO : o->fd))
 		return err_set(err, EINVAL,
 			       "this format is binary, and the output is a terminal: write it to a "
 			       "file with -o FILE");

@@ -17,6 +17,7 @@
 
 #include "client/output/place.h"
 #include "common/err.h"
+#include "proto/jxperf.pb-c.h"
 
 #define OUTPUT_TEMPORARY_BYTES sizeof(".jxperf-0123456789abcdef")
 
@@ -36,8 +37,8 @@ struct output {
 /* path NULL or "-": stdout. 0 or -errno; the caller releases o whatever came of it. */
 int output_open(struct output *o, const char *path, struct err *err);
 
-/* The same for what is binary: -EINVAL where o is a terminal. */
-int output_open_binary(struct output *o, const char *path, struct err *err);
+/* The same for a report: -EINVAL where its format is binary and o is a terminal. */
+int output_open_report(struct output *o, const char *path, Jxp__Format format, struct err *err);
 
 /* Writes the bytes and puts the file in place. 0 or -errno. */
 int output_commit(struct output *o, const void *bytes, size_t size, struct err *err);

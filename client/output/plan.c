@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "client/output/json.h"
-#include "client/output/local_time.h"
 #include "client/output/table.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -66,10 +65,8 @@ static double percent(uint64_t part, uint64_t whole)
 
 static void add_epoch(struct table *t, const struct fleet_epoch *e, const struct fleet_outlook *o)
 {
-	char text[LOCAL_TIME_BYTES];
-
 	table_cell(t, "%" PRIu64, e->epoch);
-	table_cell(t, "%s", local_time(text, e->start_unix_ns));
+	table_time(t, e->start_unix_ns);
 	table_cell(t, "%zu", e->hosts);
 	table_cell(t, "%zu", e->window_count);
 	table_cell(t, "%zu", e->most_on_host);
@@ -80,13 +77,11 @@ static void add_epoch(struct table *t, const struct fleet_epoch *e, const struct
 
 static void add_windows(struct table *t, const struct fleet_epoch *e)
 {
-	char text[LOCAL_TIME_BYTES];
-
 	for (size_t i = 0; i < e->window_count; i++) {
 		const struct fleet_window *w = &e->windows[i];
 
 		table_cell(t, "%" PRIu64, e->epoch);
-		table_cell(t, "%s", local_time(text, w->start_unix_ns));
+		table_time(t, w->start_unix_ns);
 		table_cell(t, "%s", w->host);
 		table_cell(t, "%s/%" PRIu32, w->app, w->number);
 	}

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "common/clock.h"
 #include "common/utf8.h"
 
 #define GAP 2
@@ -60,6 +62,18 @@ void table_cell(struct table *t, const char *fmt, ...)
 	va_end(ap);
 	(void)utf8_sanitize(clean, sizeof(clean), text); /* Likewise. */
 	append(t, strdup(clean));
+}
+
+void table_time(struct table *t, uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / NS_PER_S);
+	char text[TABLE_CELL_BYTES];
+	struct tm tm;
+
+	if (unix_ns == 0 || !localtime_r(&seconds, &tm) ||
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		strcpy(text, "-");
+	table_cell(t, "%s", text);
 }
 
 /* How many terminal columns UTF-8 text takes, near enough: its characters. */

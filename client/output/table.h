@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define TABLE_COLUMNS_MAX 12
@@ -28,6 +29,9 @@ void table_release(struct table *t);
 
 /* Appends the next cell of the current row. */
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same of a time, nanoseconds since 1970, as local time to the second; "-" for what is none. */
+void table_time(struct table *t, uint64_t unix_ns);
 
 /* Prints to out, whose errors are the caller's. 0, or -ENOMEM with nothing printed. */
 int table_print(const struct table *t, FILE *out);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "client/output/json.h"
-#include "client/output/local_time.h"
 #include "client/output/table.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -44,7 +43,6 @@ int windows_print(Jxp__WindowInfo *const *windows, size_t count, struct err *err
 	static const char *const headings[] = {"WINDOW",  "PID",     "STATE", "BEGAN", "SECONDS",
 					       "SAMPLER", "SAMPLES", "PAIRS", "APP",   NULL};
 	_cleanup_(table_release) struct table t;
-	char began[LOCAL_TIME_BYTES];
 
 	table_init(&t, headings);
 	for (size_t i = 0; i < count; i++) {
@@ -53,7 +51,7 @@ int windows_print(Jxp__WindowInfo *const *windows, size_t count, struct err *err
 		table_cell(&t, "%s", w->id);
 		table_cell(&t, "%u", w->pid);
 		table_cell(&t, "%s", w->state);
-		table_cell(&t, "%s", local_time(began, w->started_unix_ns));
+		table_time(&t, w->started_unix_ns);
 		table_cell(&t, "%.1f/%.1f", seconds(w->elapsed_ns), seconds(w->duration_ns));
 		table_cell(&t, "%s", w->sampler);
 		table_cell(&t, "%" PRIu64, w->samples);

@@ -6,17 +6,16 @@
 #include "common/log.h"
 #include "common/perf/events.h"
 #include "common/proc.h"
+#include "daemon/broker/children.h"
 #include "daemon/broker/discovery.h"
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
 #include "daemon/broker/gate_trial.h"
-#include "daemon/broker/inspectors.h"
 #include "daemon/broker/perf.h"
 #include "daemon/broker/privilege.h"
 #include "daemon/broker/proto.h"
 #include "daemon/broker/outbox.h"
 #include "daemon/broker/targets.h"
-#include "daemon/broker/watchers.h"
 #include "daemon/broker/workers.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/machine/numa_topology.h"
@@ -49,8 +48,7 @@ struct broker {
 	struct switch_costs switch_costs;
 	struct broker_targets targets;
 	struct broker_workers workers;
-	struct broker_inspectors inspectors;
-	struct broker_watchers watchers;
+	struct broker_children children;
 	struct broker_outbox outbox;
 };
 
@@ -255,7 +253,7 @@ static int inspect(struct broker *b, const struct broker_request *request, int *
 	int fd;
 
 	list_pids(request, only);
-	fd = broker_inspectors_start(&b->inspectors, &question, b->startup, &reasons, err);
+	fd = broker_children_inspect(&b->children, &question, b->startup, &reasons, err);
 
 	fds[0] = fd;
 	return fd < 0 ? fd : 1;
@@ -263,7 +261,7 @@ static int inspect(struct broker *b, const struct broker_request *request, int *
 
 static int watch(struct broker *b, const struct broker_request *request, int *fds, struct err *err)
 {
-	int fd = broker_watchers_start(&b->watchers, request->pid, request->owner, err);
+	int fd = broker_children_watch(&b->children, request->pid, request->owner, err);
 
 	fds[0] = fd;
 	return fd < 0 ? fd : 1;
@@ -314,7 +312,7 @@ static int release(struct broker *b, const struct broker_request *request, int *
 {
 	(void)fds;
 	(void)err;
-	broker_watchers_stop(&b->watchers, request->pid);
+	broker_children_stop(&b->children, request->pid);
 	broker_targets_release(&b->targets, request->pid);
 	return NOT_ANSWERED;
 }
@@ -347,34 +345,40 @@ static int check_pids(const struct broker_request *r, struct err *err)
 	return 0;
 }
 
-static bool has_owner(uint32_t operation)
+/* What an operation does not use must be 0, so that it can be given a meaning later. */
+static bool sets_unused_field(const struct broker_request *r)
 {
-	return operation == BROKER_ATTACH || operation == BROKER_INSPECT ||
-	       operation == BROKER_WATCH;
+	uint32_t operation = r->operation;
+	bool owned =
+	    operation == BROKER_ATTACH || operation == BROKER_INSPECT || operation == BROKER_WATCH;
+	const struct {
+		bool used, set;
+	} fields[] = {
+	    {operation == BROKER_PERF_OPEN, r->namespace_tid || r->breakpoints ||
+						r->hardware_event || r->clock_period_ns ||
+						r->event_period || r->sig_data},
+	    {operation == BROKER_GATE, has_limits(r)},
+	    {operation == BROKER_ATTACH, r->attach_flags || r->start_ticks},
+	    {operation == BROKER_DISCOVER, r->switch_on},
+	    {owned, r->owner},
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (fields[i].set && !fields[i].used)
+			return true;
+	return r->attach_flags & ~BROKER_ATTACH_FLAGS || r->switch_on > 1;
 }
 
-/* Fields that an operation does not use must be 0, so that they can be given a meaning later. */
 static int check_request(const struct broker_request *r, struct err *err)
 {
 	if (!is_pid_of(r))
 		return err_set(err, EINVAL, "'%d' is not a process id", r->pid);
-	if (r->operation != BROKER_PERF_OPEN &&
-	    (r->namespace_tid || r->breakpoints || r->hardware_event || r->clock_period_ns ||
-	     r->event_period || r->sig_data))
-		return err_set(err, EINVAL, "a field that the operation does not use is set");
-	if (r->operation != BROKER_GATE && has_limits(r))
-		return err_set(err, EINVAL, "a field that the operation does not use is set");
-	if (r->attach_flags & ~(r->operation == BROKER_ATTACH ? BROKER_ATTACH_FLAGS : 0))
-		return err_set(err, EINVAL, "a field that the operation does not use is set");
-	if (r->start_ticks && r->operation != BROKER_ATTACH)
+	if (sets_unused_field(r))
 		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->timeout_ms &&
 	    (r->operation != BROKER_ATTACH || r->timeout_ms < ATTACH_TIMEOUT_MS_MIN ||
 	     r->timeout_ms > ATTACH_TIMEOUT_MS_MAX))
 		return err_set(err, EINVAL, "a time of %u ms to attach", r->timeout_ms);
-	if (r->switch_on > (r->operation == BROKER_DISCOVER) ||
-	    (r->owner && !has_owner(r->operation)))
-		return err_set(err, EINVAL, "a field that the operation does not use is set");
 	if (r->operation == BROKER_PAGES ? r->page_count < 1 || r->page_count > BROKER_PAGES_MAX
 					 : r->page_count != 0)
 		return err_set(err, EINVAL, "a question for %u pages", r->page_count);
@@ -450,23 +454,20 @@ static int timeout_until(uint64_t when_ns)
 static bool run_once(struct broker *b)
 {
 	struct broker_target *which[BROKER_TARGETS_MAX];
-	struct pollfd p[1 + BROKER_WORKERS_MAX + BROKER_TARGETS_MAX + BROKER_INSPECTORS_MAX +
-			BROKER_WATCHERS_MAX + 1];
+	struct pollfd p[1 + BROKER_WORKERS_MAX + BROKER_TARGETS_MAX + BROKER_CHILDREN_MAX + 1];
 	uint64_t first_ns = UINT64_MAX;
 	nfds_t workers, helpers, count = 1;
 
 	broker_outbox_poll(&b->outbox, p, &first_ns);
 	count += workers = broker_workers_poll(&b->workers, p + count, &first_ns);
 	count += helpers = broker_targets_poll(&b->targets, p + count, which, &first_ns);
-	count += broker_inspectors_poll(&b->inspectors, p + count, &first_ns);
-	count += broker_watchers_poll(&b->watchers, p + count);
+	count += broker_children_poll(&b->children, p + count, &first_ns);
 	count += broker_discovery_poll(b->discovery, p + count, &first_ns);
 	if (poll(p, count, timeout_until(first_ns)) < 0)
 		return errno == EINTR;
 	broker_workers_tend(&b->workers, p + 1);
 	broker_targets_tend(&b->targets, p + 1 + workers, which, helpers);
-	broker_inspectors_tend(&b->inspectors);
-	broker_watchers_tend(&b->watchers);
+	broker_children_tend(&b->children);
 	broker_discovery_tend(b->discovery);
 	if (!broker_outbox_tend(&b->outbox) || !p[0].revents)
 		return !b->outbox.over;
@@ -481,8 +482,7 @@ static void shut_down(struct broker *b)
 	uint64_t first_ns = UINT64_MAX;
 	nfds_t count;
 
-	broker_inspectors_end(&b->inspectors);
-	broker_watchers_end(&b->watchers);
+	broker_children_end(&b->children);
 	broker_targets_cancel(&b->targets, clock_monotonic_ns() + SHUTDOWN_MS * NS_PER_MS);
 	while ((count = broker_targets_poll(&b->targets, p, which, &first_ns)) > 0) {
 		if (poll(p, count, timeout_until(first_ns)) >= 0)

@@ -12,11 +12,13 @@
 
 /* ---------------------------------------------------------------- which windows */
 
+/* Loops come of the ticks that all of them have, or not. */
 static bool same_kinds(const struct window_result *a, const struct window_result *b)
 {
-	return memcmp(a->request.kinds, b->request.kinds, sizeof(a->request.kinds)) == 0 &&
-	       a->request.objects == b->request.objects && a->request.numa == b->request.numa &&
-	       a->request.cpu == b->request.cpu;
+	for (unsigned i = 0; i < KIND_VALUES; i++)
+		if (i != JXP__KIND__KIND_LOOPS && a->request.kinds[i] != b->request.kinds[i])
+			return false;
+	return true;
 }
 
 static bool same_nodes(const struct numa_topology *a, const struct numa_topology *b)
@@ -50,7 +52,8 @@ static bool skips(struct window_merged *facts, const struct window_result *first
 		note(facts, MERGED_OTHER_SAMPLER, w, w->request.event);
 	else if (!same_kinds(f, w))
 		note(facts, MERGED_OTHER_KINDS, w, "");
-	else if (f->request.numa && !same_nodes(&f->findings.numa, &w->findings.numa))
+	else if (f->request.kinds[JXP__KIND__KIND_NUMA] &&
+		 !same_nodes(&f->findings.numa, &w->findings.numa))
 		note(facts, MERGED_OTHER_NODES, w, "");
 	else if (samples > 0 && w->cpu_ns == 0)
 		note(facts, MERGED_NO_ACCOUNT, w, "");
@@ -71,7 +74,8 @@ static void note_differences(struct window_merged *facts, const struct window_re
 		note(facts, MERGED_OTHER_GC, w, w->gc);
 	if (first->findings.period != w->findings.period)
 		note(facts, MERGED_OTHER_PERIOD, w, "");
-	if (first->request.objects && first->request.object_min_size != w->request.object_min_size)
+	if (first->request.kinds[JXP__KIND__KIND_OBJECTS] &&
+	    first->request.object_min_size != w->request.object_min_size)
 		note(facts, MERGED_OTHER_OBJECT_SIZE, w, "");
 	if (w->objects_refused[0])
 		note(facts, MERGED_NO_OBJECTS, w, w->objects_refused);
@@ -222,7 +226,7 @@ static int add_ticks(struct window_result *to, const struct window_result *w,
 	saturate_add(&c->beside.span_ns, from->beside.span_ns);
 	c->beside.gc_ns += weight * from->beside.gc_ns;
 	c->beside.jit_ns += weight * from->beside.jit_ns;
-	to->request.loops |= w->request.loops;
+	to->request.kinds[JXP__KIND__KIND_LOOPS] |= w->request.kinds[JXP__KIND__KIND_LOOPS];
 	return r < 0 ? r : loop_merge_add(&to->loops, &w->loops, map, weight);
 }
 

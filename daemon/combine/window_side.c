@@ -403,12 +403,12 @@ int window_side_init(struct compare_side *s, const struct window_result *w)
 	struct cpu_sum all = cpu_profile_all(&w->cpu);
 	int r;
 
-	*s = (struct compare_side){.windows = w->merged ? w->merged->windows : 1,
-				   .skipped = w->merged ? w->merged->skipped : 0,
-				   .elapsed_s =
-				       (double)window_result_elapsed_ns(w) / (double)NS_PER_S,
-				   .pid = (int)w->pid,
-				   .unit = w->request.cpu ? COMPARE_CPU : COMPARE_CHECKED};
+	*s = (struct compare_side){
+	    .windows = w->merged ? w->merged->windows : 1,
+	    .skipped = w->merged ? w->merged->skipped : 0,
+	    .elapsed_s = (double)window_result_elapsed_ns(w) / (double)NS_PER_S,
+	    .pid = (int)w->pid,
+	    .unit = w->request.kinds[JXP__KIND__KIND_CPU] ? COMPARE_CPU : COMPARE_CHECKED};
 	if (s->unit == COMPARE_CPU && (all.samples == 0 || !(all.ns > 0)))
 		return 0;
 	if (s->unit == COMPARE_CPU) {

@@ -12,47 +12,29 @@
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
-static int choose_kind(Jxp__Kind kind, struct window_request *r, struct err *err)
-{
-	char options[KIND_OPTIONS_BYTES];
-
-	if (kind == JXP__KIND__KIND_OBJECTS)
-		r->objects = true;
-	else if (kind == JXP__KIND__KIND_NUMA)
-		r->numa = true;
-	else if (kind == JXP__KIND__KIND_CPU)
-		r->cpu = true;
-	else if (kind == JXP__KIND__KIND_LOOPS)
-		r->cpu = r->loops = true;
-	else if (pair_kind_find(kind))
-		r->kinds[kind] = true;
-	else
-		return err_set(err, EINVAL, "unknown kind %d: use %s", (int)kind,
-			       kind_options(options, " or "));
-	return 0;
-}
-
 /* All that work here; with an event of its own, those that it can sample. */
 static void choose_default_kinds(bool event, unsigned nodes, struct window_request *r)
 {
 	for (size_t i = 0; i < PAIR_KINDS; i++)
 		r->kinds[pair_kinds[i].kind] = !event;
-	r->objects = r->objects_optional = true;
-	r->numa = nodes > 1;
-	r->cpu = r->cpu_optional = !event;
+	r->kinds[JXP__KIND__KIND_OBJECTS] = r->objects_optional = true;
+	r->kinds[JXP__KIND__KIND_NUMA] = nodes > 1;
+	r->kinds[JXP__KIND__KIND_CPU] = r->cpu_optional = !event;
 }
 
 static int choose_kinds(const Jxp__AttachRequest *asked, struct window_request *r, struct err *err)
 {
 	unsigned nodes = numa_topology()->node_count;
-	int wrong = 0;
+	char options[KIND_OPTIONS_BYTES];
 
 	if (asked->n_kinds == 0)
 		choose_default_kinds(asked->event[0], nodes, r);
-	for (size_t i = 0; wrong == 0 && i < asked->n_kinds; i++)
-		wrong = choose_kind(asked->kinds[i], r, err);
-	if (wrong < 0 || !window_request_tracks_objects(r, nodes))
-		return wrong;
+	for (size_t i = 0; i < asked->n_kinds; i++)
+		if (!kinds_add(r->kinds, asked->kinds[i]))
+			return err_set(err, EINVAL, "unknown kind %d: use %s", (int)asked->kinds[i],
+				       kind_options(options, " or "));
+	if (!window_request_tracks_objects(r, nodes))
+		return 0;
 	r->objects_max = LIMIT_OBJECTS;
 	r->object_min_size =
 	    asked->object_min_size_given ? asked->object_min_size : WINDOW_OBJECT_MIN_DEFAULT;
@@ -103,7 +85,7 @@ static int choose_event(const char *event, struct window_request *r, struct err 
 	if (strlen(event) >= sizeof(r->event))
 		return err_set(err, EINVAL, "no event has a name of %zu characters", strlen(event));
 	(void)utf8_sanitize(r->event, sizeof(r->event), event); /* Fits. */
-	if (window_request_samples_pairs(r) || r->cpu || !r->objects_max)
+	if (window_request_samples_pairs(r) || r->kinds[JXP__KIND__KIND_CPU] || !r->objects_max)
 		return err_set(err, EINVAL,
 			       "event '%s' can sample objects only: use --kinds objects with it",
 			       r->event);

@@ -106,23 +106,16 @@ static size_t describe_events(const struct window_findings *findings, Jxp__Hardw
 	return findings->event_count;
 }
 
-/* kinds has room for all. Returns how many there are. */
-static size_t describe_kinds(const struct window_result *w, Jxp__Kind *kinds)
+/* list has room for all. Returns how many there are: what was asked for and can be had. */
+static size_t describe_kinds(const struct window_result *w, Jxp__Kind *list)
 {
-	size_t count = 0;
+	bool kinds[KIND_VALUES];
 
-	for (size_t i = 0; i < PAIR_KINDS; i++)
-		if (w->request.kinds[pair_kinds[i].kind])
-			kinds[count++] = pair_kinds[i].kind;
-	if (w->request.objects)
-		kinds[count++] = JXP__KIND__KIND_OBJECTS;
-	if (window_result_measures_numa(w))
-		kinds[count++] = JXP__KIND__KIND_NUMA;
-	if (window_result_profiles_cpu(w))
-		kinds[count++] = JXP__KIND__KIND_CPU;
-	if (window_result_profiles_loops(w))
-		kinds[count++] = JXP__KIND__KIND_LOOPS;
-	return count;
+	memcpy(kinds, w->request.kinds, sizeof(kinds));
+	kinds[JXP__KIND__KIND_NUMA] = window_result_measures_numa(w);
+	kinds[JXP__KIND__KIND_CPU] = window_result_profiles_cpu(w);
+	kinds[JXP__KIND__KIND_LOOPS] = window_result_profiles_loops(w);
+	return kinds_list(kinds, list);
 }
 
 int conversation_send_start(struct conversation *c, const struct window_result *w,

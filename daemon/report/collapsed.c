@@ -13,6 +13,8 @@
 
 #include "common/cleanup.h"
 #include "common/label.h"
+#include "common/order.h"
+#include "daemon/report/writer/names.h"
 #include "proto/limits.h"
 #include "subsume/output.h"
 
@@ -26,15 +28,15 @@ static void plain(FILE *out, const char *text)
 
 static void frame(FILE *out, const struct profile *p, uint32_t id)
 {
-	const struct cct_method *method = cct_method(&p->cct, cct_node(&p->cct, id)->method);
+	struct method_names names = frame_names(p, id);
 
-	if (!method) {
-		fputs("[unknown]", out);
+	if (!names.known) {
+		fputs(METHOD_UNKNOWN, out);
 		return;
 	}
-	plain(out, strings_get(&p->strings, method->class_name));
+	plain(out, names.class_name);
 	fputc('.', out);
-	plain(out, strings_get(&p->strings, method->name));
+	plain(out, names.name);
 }
 
 static void path(FILE *out, const struct profile *p, uint32_t leaf)
@@ -45,7 +47,7 @@ static void path(FILE *out, const struct profile *p, uint32_t leaf)
 	for (uint32_t id = leaf; id != 0; id = cct_node(&p->cct, id)->parent)
 		nodes[depth++] = id; /* The tree admits no deeper path. */
 	if (depth == 0)
-		fputs(";[unknown]", out);
+		fputs(";" METHOD_UNKNOWN, out);
 	while (depth > 0 && !ferror(out)) {
 		fputc(';', out);
 		frame(out, p, nodes[--depth]);
@@ -95,7 +97,7 @@ static int compare_costs(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	return (x < y) - (x > y);
+	return DESCENDING(x, y);
 }
 
 /* What a stack has to have at least to be among limit of them. 0 or -ENOMEM. */

@@ -24,34 +24,42 @@ static json_t *time_or_null(uint64_t unix_ns)
 	return json_string(text);
 }
 
-/* Takes what is known of every window, and adds what only merged ones have. NULL without memory. */
-static json_t *with_merged(json_t *taken, const struct window_merged *m)
-{
-	_cleanup_json_ json_t *window = taken;
+/* ---------------------------------------------------------------- the window */
 
-	if (!window || !m)
-		return TAKE_PTR(window);
-	return json_object_set_new(window, "merged", report_json_merged(m)) == 0 ? TAKE_PTR(window)
-										 : NULL;
+/* The id of a window; "" for none. */
+static json_t *id_json(unsigned number)
+{
+	return number ? json_sprintf("w%u", number) : json_string("");
 }
 
-/* Likewise what only scheduled ones have. */
-static json_t *with_schedule(json_t *taken, const struct window_schedule *s)
+/* What only merged ones have. */
+static json_t *merged_json(const struct window_merged *m)
 {
-	_cleanup_json_ json_t *window = taken;
-	_cleanup_json_ json_t *more = NULL;
+	json_t *notes = json_array();
 
-	if (!window || !s->name[0])
-		return TAKE_PTR(window);
-	more = json_pack("{s:s, s:I, s:f}", "schedule", s->name, "epoch", (json_int_t)s->epoch,
-			 "weight_s", s->weight_s);
-	return more && json_object_update(window, more) == 0 ? TAKE_PTR(window) : NULL;
+	for (int i = 0; i < MERGED_NOTES; i++) {
+		const struct merged_difference *d = &m->notes[i];
+
+		if (d->windows > 0)
+			notes = json_appended(notes, json_pack("{s:s, s:I, s:o, s:s, s:b}", "note",
+							       merged_note_words[i].name, "windows",
+							       (json_int_t)d->windows, "first",
+							       id_json(d->first), "detail",
+							       d->detail, "skipped",
+							       (int)merged_note_words[i].skipped));
+	}
+	return json_pack("{s:I, s:I, s:o, s:o, s:I, s:b, s:I, s:o}", "windows",
+			 (json_int_t)m->windows, "skipped", (json_int_t)m->skipped, "first",
+			 id_json(m->first), "last", id_json(m->last), "processes",
+			 (json_int_t)m->processes, "more_processes", (int)m->more_processes,
+			 "batches", (json_int_t)m->batches, "notes", notes);
 }
 
 static json_t *window_json(const struct report_model *m)
 {
 	const struct report_period *period = &m->period;
 	const struct window_result *w = m->window;
+	const struct window_schedule *s = &w->request.schedule;
 	json_t *window = json_pack(
 	    "{s:s, s:i, s:s, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:f, "
 	    "s:i, s:s, s:b, s:s, s:s, s:s*, s:s, s:s}",
@@ -68,9 +76,12 @@ static json_t *window_json(const struct report_model *m)
 	    m->gate, "gate_reason", w->findings.gate_reason);
 
 	if (w->findings.cpu_limit > 0)
-		(void)json_object_set_new(window, "cpu_limit",
-					  json_real(w->findings.cpu_limit)); /* Or without. */
-	return with_merged(with_schedule(window, &w->request.schedule), w->merged);
+		window = json_with(window, "cpu_limit", json_real(w->findings.cpu_limit));
+	if (s->name[0])
+		window =
+		    json_joined(window, json_pack("{s:s, s:I, s:f}", "schedule", s->name, "epoch",
+						  (json_int_t)s->epoch, "weight_s", s->weight_s));
+	return w->merged ? json_with(window, "merged", merged_json(w->merged)) : window;
 }
 
 /* What another window's is compared with, whatever is wanted of the rest; null in a window that
@@ -84,49 +95,38 @@ static json_t *comparison_json(const struct window_result *w)
 	return compare_side_is_empty(&side) ? json_null() : compare_side_json(&side);
 }
 
+/* ---------------------------------------------------------------- the whole */
+
 static json_t *document_json(struct json_writer *writer, size_t limit)
 {
 	const struct report_model *m = writer->model;
-	_cleanup_json_ json_t *kinds = report_json_kinds(writer, limit);
-	_cleanup_json_ json_t *problems = report_json_problems(writer);
-	_cleanup_json_ json_t *objects = NULL;
-	_cleanup_json_ json_t *objects_summary = NULL;
-	_cleanup_json_ json_t *classes = NULL;
-	_cleanup_json_ json_t *cpu = NULL;
-	_cleanup_json_ json_t *subsuming = NULL;
-	_cleanup_json_ json_t *document = NULL;
+	json_t *kinds = report_json_kinds(writer, limit);
+	json_t *problems = report_json_problems(writer);
+	json_t *objects, *summary, *classes, *cpu, *document;
 
-	if (!kinds || !problems)
-		return NULL;
 	if (m->objects.tracked) {
-		if (report_json_objects(writer, limit, &objects, &objects_summary) < 0)
-			return NULL;
+		objects = report_json_objects(writer, limit, &summary);
 		classes = report_json_classes(writer, limit);
-		if (!classes)
-			return NULL;
 	} else {
 		classes = json_array();
 		objects = json_array();
-		objects_summary = json_null();
+		summary = json_null();
 	}
 	cpu = report_json_cpu(writer, limit);
-	subsuming = m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null();
-	if (!cpu || !subsuming)
-		return NULL;
-	document = json_pack("{s:i, s:o, s:o, s:O, s:O, s:O, s:O, s:O, s:o, s:O, s:O, s:o}",
-			     "schema", REPORT_SCHEMA, "window", window_json(m), "quality",
-			     report_json_quality(m), "problems", problems, "inefficiency", kinds,
-			     "objects_summary", objects_summary, "objects", objects, "classes",
-			     classes, "numa", report_json_numa(m), "cpu", cpu, "subsuming",
-			     subsuming, "comparison", comparison_json(m->window));
-	return document && report_json_loops(writer, limit, document) == 0 ? TAKE_PTR(document)
-									   : NULL;
+	document = json_pack(
+	    "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", REPORT_SCHEMA,
+	    "window", window_json(m), "quality", report_json_quality(m), "problems", problems,
+	    "inefficiency", kinds, "objects_summary", summary, "objects", objects, "classes",
+	    classes, "numa", report_json_numa(m), "cpu", cpu, "subsuming",
+	    m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null(), "comparison",
+	    comparison_json(m->window));
+	return report_json_with_loops(document, writer, limit);
 }
 
 int report_json_write(FILE *out, const struct report_model *m, size_t pairs)
 {
 	_cleanup_(json_writer_release) struct json_writer writer = {0};
-	_cleanup_json_ json_t *document = NULL;
+	json_t *document = NULL;
 
 	if (json_writer_init(&writer, m) < 0)
 		return -ENOMEM;

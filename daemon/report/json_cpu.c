@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "daemon/report/writer/names.h"
+
 #define THREADS_SHOWN 64
 
 static double fraction_of(const struct json_writer *writer, const struct cpu_sum *sum)
@@ -10,63 +12,31 @@ static double fraction_of(const struct json_writer *writer, const struct cpu_sum
 	return estimate_fraction(sum->ns, writer->model->cpu.whole_ns);
 }
 
-/* NULL without memory; json_null() when the document may hold no more names. */
 static json_t *method_json(struct json_writer *writer, const struct ranked_method *r)
 {
-	const struct profile *p = &writer->model->window->profile;
-	const struct cct_method *known = cct_method(&p->cct, r->method);
-	const char *class_name = known ? strings_get(&p->strings, known->class_name) : "";
-	const char *name = known ? strings_get(&p->strings, known->name) : "";
+	struct method_names names = method_names(&writer->model->window->profile, r->method);
 
-	if (!report_json_take_names(writer, strlen(class_name) + strlen(name)))
+	if (!report_json_take_names(writer, strlen(names.class_name) + strlen(names.name)))
 		return json_null();
-	return json_pack("{s:s, s:s, s:f, s:f, s:I, s:I}", "class", class_name, "method", name,
-			 "exclusive", fraction_of(writer, &r->own), "inclusive",
+	return json_pack("{s:s, s:s, s:f, s:f, s:I, s:I}", "class", names.class_name, "method",
+			 names.name, "exclusive", fraction_of(writer, &r->own), "inclusive",
 			 fraction_of(writer, &r->total), "exclusive_samples",
 			 (json_int_t)r->own.samples, "inclusive_samples",
 			 (json_int_t)r->total.samples);
 }
 
-static json_t *methods_json(struct json_writer *writer, const struct ranked_method *list,
-			    size_t count, size_t limit)
+static json_t *context_json(struct json_writer *writer, const struct cpu_context *c)
 {
-	_cleanup_json_ json_t *methods = json_array();
+	struct cpu_sum sum = cpu_context_sum(c);
 
-	for (size_t i = 0; i < count && i < limit; i++) {
-		json_t *method = method_json(writer, &list[i]);
-
-		if (json_is_null(method))
-			break;
-		if (json_array_append_new(methods, method) < 0)
-			return NULL;
-	}
-	return TAKE_PTR(methods);
-}
-
-static json_t *contexts_json(struct json_writer *writer, size_t limit)
-{
-	const struct cpu_ranking *r = &writer->model->cpu.ranking;
-	_cleanup_json_ json_t *contexts = json_array();
-
-	for (size_t i = 0; i < r->context_count && i < limit; i++) {
-		const struct cpu_context *c = &r->contexts[i];
-		struct cpu_sum sum = cpu_context_sum(c);
-
-		if (!report_json_take_contexts(writer, c->node, 0))
-			break;
-		if (json_array_append_new(
-			contexts,
-			json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:o}", "fraction",
-				  fraction_of(writer, &sum), "samples", (json_int_t)sum.samples,
-				  "compiled_samples", (json_int_t)c->code[CPU_COMPILED].samples,
-				  "interpreted_samples",
-				  (json_int_t)c->code[CPU_INTERPRETED].samples, "native_samples",
-				  (json_int_t)c->code[CPU_NATIVE].samples, "kernel_samples",
-				  (json_int_t)c->code[CPU_KERNEL].samples, "frames",
-				  report_json_frames(writer, c->node))) < 0)
-			return NULL;
-	}
-	return TAKE_PTR(contexts);
+	if (!report_json_take_contexts(writer, c->node, 0))
+		return json_null();
+	return json_pack(
+	    "{s:f, s:I, s:I, s:I, s:I, s:I, s:o}", "fraction", fraction_of(writer, &sum), "samples",
+	    (json_int_t)sum.samples, "compiled_samples", (json_int_t)c->code[CPU_COMPILED].samples,
+	    "interpreted_samples", (json_int_t)c->code[CPU_INTERPRETED].samples, "native_samples",
+	    (json_int_t)c->code[CPU_NATIVE].samples, "kernel_samples",
+	    (json_int_t)c->code[CPU_KERNEL].samples, "frames", report_json_frames(writer, c->node));
 }
 
 /* Without what is known of the JVM's own threads. */
@@ -93,26 +63,22 @@ static double seconds_of(const struct json_writer *writer, double ns)
 	return c->whole_s * estimate_fraction(ns, c->whole_ns);
 }
 
+static json_t *thread_json(const struct json_writer *writer, const struct watched_thread *t)
+{
+	return json_pack("{s:I, s:s?, s:f, s:f, s:f}", "tid", (json_int_t)t->tid, "name",
+			 t->name[0] ? t->name : NULL, "cpu_s", seconds_of(writer, t->ticks.ns),
+			 "kernel_s", seconds_of(writer, t->kernel.ns), "fraction",
+			 fraction_of(writer, &t->ticks));
+}
+
 /* The first of them; null where they are not known. */
 static json_t *threads_json(const struct json_writer *writer)
 {
 	const struct cpu_ranking *r = &writer->model->cpu.ranking;
-	_cleanup_json_ json_t *threads = json_array();
 
 	if (r->thread_count == 0)
 		return json_null();
-	for (size_t i = 0; i < r->thread_count && i < THREADS_SHOWN; i++) {
-		const struct watched_thread *t = &r->threads[i];
-
-		if (json_array_append_new(
-			threads, json_pack("{s:I, s:s?, s:f, s:f, s:f}", "tid", (json_int_t)t->tid,
-					   "name", t->name[0] ? t->name : NULL, "cpu_s",
-					   seconds_of(writer, t->ticks.ns), "kernel_s",
-					   seconds_of(writer, t->kernel.ns), "fraction",
-					   fraction_of(writer, &t->ticks))) < 0)
-			return NULL;
-	}
-	return TAKE_PTR(threads);
+	return JSON_ROWS(writer, r->threads, r->thread_count, THREADS_SHOWN, thread_json);
 }
 
 /* CPU time of ticks in threads that are not among these, some of which may not be known. */
@@ -126,43 +92,32 @@ static double other_threads_s(const struct json_writer *writer)
 	return ns > 0 ? seconds_of(writer, ns) : 0;
 }
 
-static int set_lists(json_t *cpu, struct json_writer *writer, size_t limit)
+static json_t *lists_json(struct json_writer *writer, size_t limit)
 {
 	const struct cpu_ranking *r = &writer->model->cpu.ranking;
-	json_t *by_own = methods_json(writer, r->by_own, r->by_own_count, limit);
-	json_t *by_total = methods_json(writer, r->by_total, r->by_total_count, limit);
-	json_t *contexts = contexts_json(writer, limit);
+	json_t *by_own = JSON_ROWS(writer, r->by_own, r->by_own_count, limit, method_json);
+	json_t *by_total = JSON_ROWS(writer, r->by_total, r->by_total_count, limit, method_json);
+	json_t *contexts = JSON_ROWS(writer, r->contexts, r->context_count, limit, context_json);
 	size_t own = json_array_size(by_own), total = json_array_size(by_total),
 	       paths = json_array_size(contexts);
-	int wrong = json_object_set_new(cpu, "by_exclusive", by_own);
 
-	wrong |= json_object_set_new(cpu, "threads", threads_json(writer));
-	wrong |= json_object_set_new(cpu, "threads_omitted_s", json_real(other_threads_s(writer)));
-	wrong |= json_object_set_new(cpu, "by_exclusive_omitted",
-				     json_integer((json_int_t)(r->by_own_count - own)));
-	wrong |= json_object_set_new(cpu, "by_inclusive", by_total);
-	wrong |= json_object_set_new(cpu, "by_inclusive_omitted",
-				     json_integer((json_int_t)(r->by_total_count - total)));
-	wrong |= json_object_set_new(cpu, "contexts", contexts);
-	wrong |= json_object_set_new(cpu, "contexts_omitted",
-				     json_integer((json_int_t)(r->context_count - paths)));
-	return wrong;
+	return json_pack(
+	    "{s:o, s:o, s:f, s:I, s:o, s:I, s:o, s:I}", "by_exclusive", by_own, "threads",
+	    threads_json(writer), "threads_omitted_s", other_threads_s(writer),
+	    "by_exclusive_omitted", (json_int_t)(r->by_own_count - own), "by_inclusive", by_total,
+	    "by_inclusive_omitted", (json_int_t)(r->by_total_count - total), "contexts", contexts,
+	    "contexts_omitted", (json_int_t)(r->context_count - paths));
 }
 
 json_t *report_json_cpu(struct json_writer *writer, size_t limit)
 {
 	const struct report_cpu *c = &writer->model->cpu;
-	_cleanup_json_ json_t *cpu = NULL;
-	int wrong;
+	json_t *cpu;
 
 	if (!c->taken)
 		return json_null();
 	cpu = sums_json(c, &writer->model->window->cpu);
-	wrong = json_object_set_new(cpu, "gc_fraction",
-				    c->beside_known ? json_real(c->gc) : json_null());
-	wrong |= json_object_set_new(cpu, "jit_fraction",
-				     c->beside_known ? json_real(c->jit) : json_null());
-	if (wrong || set_lists(cpu, writer, limit))
-		return NULL;
-	return TAKE_PTR(cpu);
+	cpu = json_with(cpu, "gc_fraction", json_known(c->beside_known, c->gc));
+	cpu = json_with(cpu, "jit_fraction", json_known(c->beside_known, c->jit));
+	return json_joined(cpu, lists_json(writer, limit));
 }

@@ -2,8 +2,6 @@
  * of each allocation site. */
 #include "daemon/report/json_parts.h"
 
-#include <errno.h>
-
 #include "daemon/profile/estimate.h"
 #include "daemon/report/content/numa_advice.h"
 
@@ -11,7 +9,7 @@
 static json_t *shares_json(const struct numa_topology *t, const double *sums)
 {
 	double left[NUMA_NODES_MAX], sum = 0, share;
-	_cleanup_json_ json_t *list = json_array();
+	json_t *list = json_array();
 	uint8_t node;
 
 	for (unsigned i = 0; i < t->node_count; i++) {
@@ -20,12 +18,11 @@ static json_t *shares_json(const struct numa_topology *t, const double *sums)
 	}
 	while ((node = numa_largest(left, t->node_count, &share)) != NUMA_NONE) {
 		left[node] = 0;
-		if (json_array_append_new(list, json_pack("{s:i, s:f}", "node",
-							  (int)t->node_id[node], "fraction",
-							  estimate_fraction(sums[node], sum))) < 0)
-			return NULL;
+		list =
+		    json_appended(list, json_pack("{s:i, s:f}", "node", (int)t->node_id[node],
+						  "fraction", estimate_fraction(sums[node], sum)));
 	}
-	return TAKE_PTR(list);
+	return list;
 }
 
 json_t *report_json_site_numa(const struct report_model *m, const struct numa_site *s)
@@ -47,28 +44,25 @@ json_t *report_json_site_numa(const struct report_model *m, const struct numa_si
 /* [accessing node][node of the page] */
 static json_t *matrix_json(const struct report_numa *n)
 {
-	_cleanup_json_ json_t *matrix = json_array();
+	json_t *matrix = json_array();
 
 	for (unsigned from = 0; from < n->topology->node_count; from++) {
-		_cleanup_json_ json_t *row = json_array();
+		json_t *row = json_array();
 
 		for (unsigned page = 0; page < n->topology->node_count; page++)
-			if (json_array_append_new(row, json_real(n->matrix[from][page])) < 0)
-				return NULL;
-		if (json_array_append(matrix, row) < 0)
-			return NULL;
+			row = json_appended(row, json_real(n->matrix[from][page]));
+		matrix = json_appended(matrix, row);
 	}
-	return TAKE_PTR(matrix);
+	return matrix;
 }
 
 static json_t *node_ids_json(const struct numa_topology *t)
 {
-	_cleanup_json_ json_t *ids = json_array();
+	json_t *ids = json_array();
 
 	for (unsigned i = 0; i < t->node_count; i++)
-		if (json_array_append_new(ids, json_integer((json_int_t)t->node_id[i])) < 0)
-			return NULL;
-	return TAKE_PTR(ids);
+		ids = json_appended(ids, json_integer((json_int_t)t->node_id[i]));
+	return ids;
 }
 
 json_t *report_json_numa(const struct report_model *m)
@@ -86,8 +80,7 @@ json_t *report_json_numa(const struct report_model *m)
 			 (int)n->topology->node_count, "node_ids", node_ids_json(n->topology),
 			 "samples", (json_int_t)p->samples, "remote_samples",
 			 (json_int_t)p->remote_samples, "unplaced", (json_int_t)p->unplaced,
-			 "remote_fraction",
-			 p->samples ? json_real(n->remote_fraction) : json_null(), "matrix",
+			 "remote_fraction", json_known(p->samples, n->remote_fraction), "matrix",
 			 matrix_json(n), "first_touch_traced", p->touch_traced, "always_pretouch",
 			 m->window->always_pretouch, "sites_dropped", (json_int_t)p->sites_dropped);
 }

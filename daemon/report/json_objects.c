@@ -2,7 +2,6 @@
  * "objects_summary", what their fractions are of. */
 #include "daemon/report/json_parts.h"
 
-#include <errno.h>
 #include <math.h>
 
 #include "proto/words.h"
@@ -19,54 +18,47 @@ static json_t *count_json(double value)
 	return json_integer((json_int_t)fmin(fmax(round(value), 0), COUNT_MAX));
 }
 
-static const struct cct *cct_of(const struct json_writer *writer)
+/* Shares of a site's are shares of the heap's accesses by the site's own. */
+static json_t *accesses_json(struct json_writer *writer, const struct ranked_site *site)
 {
-	return &writer->model->window->profile.cct;
-}
-
-static json_t *access_json(struct json_writer *writer, const struct ranked_site *site,
-			   const struct ranked_access *a)
-{
-	return json_pack("{s:f, s:I, s:f, s:o, s:s*, s:o}", "fraction",
-			 site->fraction * estimate_fraction(a->metric, site->sum.metric), "samples",
-			 (json_int_t)a->samples, "metric", a->metric, "location",
-			 report_json_location(writer, a->location), "attribution",
-			 report_json_attribution(cct_node(cct_of(writer), a->node)), "frames",
-			 report_json_frames(writer, a->node));
-}
-
-static json_t *accesses_json(struct json_writer *writer, const struct ranked_site *site,
-			     const struct ranked_access *accesses)
-{
-	_cleanup_json_ json_t *list = json_array();
+	const struct object_ranking *ranking = &writer->model->objects.ranking;
+	const struct ranked_access *a = object_ranking_accesses(ranking, site);
+	json_t *list = json_array();
 
 	for (size_t i = 0; i < site->access_count && i < ACCESSES_MAX; i++) {
-		if (!report_json_take_contexts(writer, accesses[i].node, 0))
+		const struct cct_node *node =
+		    cct_node(&writer->model->window->profile.cct, a[i].node);
+
+		if (!report_json_take_contexts(writer, a[i].node, 0))
 			break;
-		if (json_array_append_new(list, access_json(writer, site, &accesses[i])) < 0)
-			return NULL;
+		list = json_appended(
+		    list,
+		    json_pack("{s:f, s:I, s:f, s:o, s:s*, s:o}", "fraction",
+			      site->fraction * estimate_fraction(a[i].metric, site->sum.metric),
+			      "samples", (json_int_t)a[i].samples, "metric", a[i].metric,
+			      "location", report_json_location(writer, a[i].location),
+			      "attribution", report_json_attribution(node), "frames",
+			      report_json_frames(writer, a[i].node)));
 	}
-	return TAKE_PTR(list);
+	return list;
 }
 
 static json_t *site_json(struct json_writer *writer, const struct ranked_site *ranked)
 {
 	const struct report_model *m = writer->model;
-	const struct profile *p = &m->window->profile;
 	const struct object_profile *l = &m->window->objects;
 	const struct object_site *site = &ranked->sum;
-	_cleanup_json_ json_t *list =
-	    accesses_json(writer, ranked, object_ranking_accesses(&m->objects.ranking, ranked));
+	json_t *list;
 
-	if (!list)
-		return NULL;
+	if (!report_json_take_contexts(writer, site->node, 0))
+		return json_null();
+	list = accesses_json(writer, ranked);
 	return json_pack(
 	    "{s:s, s:f, s:[f,f], s:f, s:[f,f], s:I, s:f, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
-	    "s:I, s:I, s:O, "
-	    "s:o}",
-	    "class", strings_get(&p->strings, site->class_name), "fraction", ranked->fraction,
-	    "fraction_ci95", ranked->ci95.low, ranked->ci95.high, "class_fraction",
-	    ranked->of_class, "class_fraction_ci95", ranked->of_class_ci95.low,
+	    "s:I, s:I, s:o, s:o}",
+	    "class", strings_get(&m->window->profile.strings, site->class_name), "fraction",
+	    ranked->fraction, "fraction_ci95", ranked->ci95.low, ranked->ci95.high,
+	    "class_fraction", ranked->of_class, "class_fraction_ci95", ranked->of_class_ci95.low,
 	    ranked->of_class_ci95.high, "samples", (json_int_t)site->samples, "metric",
 	    site->metric, "alloc_count", count_json(site->alloc_count), "alloc_samples",
 	    (json_int_t)site->allocations, "alloc_bytes", count_json(site->alloc_bytes),
@@ -79,22 +71,6 @@ static json_t *site_json(struct json_writer *writer, const struct ranked_site *r
 	    ranked->numa.samples ? report_json_site_numa(m, &ranked->numa) : json_null());
 }
 
-static json_t *sites_json(struct json_writer *writer, size_t limit)
-{
-	const struct object_ranking *ranking = &writer->model->objects.ranking;
-	_cleanup_json_ json_t *sites = json_array();
-
-	for (size_t i = 0; i < ranking->count && i < limit; i++) {
-		const struct ranked_site *site = &ranking->sites[i];
-
-		if (!report_json_take_contexts(writer, site->sum.node, 0))
-			break;
-		if (json_array_append_new(sites, site_json(writer, site)) < 0)
-			return NULL;
-	}
-	return TAKE_PTR(sites);
-}
-
 static json_t *sum_json(const struct access_sum *sum)
 {
 	return json_pack("{s:I, s:f}", "samples", (json_int_t)sum->samples, "metric", sum->metric);
@@ -102,13 +78,12 @@ static json_t *sum_json(const struct access_sum *sum)
 
 static json_t *untracked_json(const struct object_profile *l)
 {
-	_cleanup_json_ json_t *regions = json_object();
+	json_t *regions = json_object();
 
 	for (int region = 0; region < OBJECT_PROFILE_REGIONS; region++)
-		if (json_object_set_new(regions, name_of_region((Jxp__Region)region),
-					sum_json(&l->untracked[region])) < 0)
-			return NULL;
-	return TAKE_PTR(regions);
+		regions = json_with(regions, name_of_region((Jxp__Region)region),
+				    sum_json(&l->untracked[region]));
+	return regions;
 }
 
 static json_t *summary_json(struct json_writer *writer, size_t shown)
@@ -142,16 +117,11 @@ static json_t *summary_json(struct json_writer *writer, size_t shown)
 	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL]);
 }
 
-int report_json_objects(struct json_writer *writer, size_t limit, json_t **objects,
-			json_t **summary)
+json_t *report_json_objects(struct json_writer *writer, size_t limit, json_t **summary)
 {
-	_cleanup_json_ json_t *sites = sites_json(writer, limit);
+	const struct object_ranking *ranking = &writer->model->objects.ranking;
+	json_t *sites = JSON_ROWS(writer, ranking->sites, ranking->count, limit, site_json);
 
-	if (!sites)
-		return -ENOMEM;
 	*summary = summary_json(writer, json_array_size(sites));
-	if (!*summary)
-		return -ENOMEM;
-	*objects = TAKE_PTR(sites);
-	return 0;
+	return sites;
 }

@@ -3,53 +3,52 @@
  * null where the sampler is no clock. */
 #include "daemon/report/json_parts.h"
 
+#include <string.h>
+
+#include "daemon/report/writer/names.h"
 #include "proto/words.h"
 
-static const struct profile *profile_of(const struct json_writer *writer)
-{
-	return &writer->model->window->profile;
-}
-
 /* ---------------------------------------------------------------- places and lines */
+
+json_t *report_json_location(struct json_writer *writer, uint32_t location)
+{
+	struct place_names l = place_names(&writer->model->window->profile, location);
+	size_t bytes =
+	    strlen(l.class_name) + strlen(l.field) + strlen(l.declared_in) + strlen(l.type);
+
+	if (!report_json_take_names(writer, bytes))
+		l.class_name = l.field = l.declared_in = l.type = "";
+	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "class", l.class_name, "field", l.field,
+			 "declared_in", l.declared_in, "type", l.type, "kind",
+			 name_of_location(l.kind));
+}
 
 json_t *report_json_line(const struct profile *p, uint32_t id)
 {
 	const struct cct_node *node = cct_node(&p->cct, id);
-	const struct cct_method *method = node ? cct_method(&p->cct, node->method) : NULL;
+	struct method_names names = frame_names(p, id);
 
 	if (!node)
 		return json_null();
-	return json_pack("{s:s, s:s, s:s, s:i, s:s*}", "class",
-			 method ? strings_get(&p->strings, method->class_name) : "", "method",
-			 method ? strings_get(&p->strings, method->name) : "", "file",
-			 method ? strings_get(&p->strings, method->file) : "", "line", node->line,
-			 "attribution", report_json_attribution(node));
+	return json_pack("{s:s, s:s, s:s, s:i, s:s*}", "class", names.class_name, "method",
+			 names.name, "file", names.file, "line", node->line, "attribution",
+			 report_json_attribution(node));
 }
 
 /* ---------------------------------------------------------------- shares */
 
-static json_t *interval_json(const struct interval *ci)
-{
-	return json_pack("[f,f]", ci->low, ci->high);
-}
-
-json_t *report_json_with_share(json_t *taken, const char *name, const char *interval,
+json_t *report_json_with_share(json_t *object, const char *name, const char *interval,
 			       const struct cpu_share *share)
 {
-	_cleanup_json_ json_t *object = taken;
-
-	if (!object ||
-	    json_object_set_new(object, name,
-				share->known ? json_real(share->share) : json_null()) < 0 ||
-	    json_object_set_new(object, interval,
-				share->known ? interval_json(&share->ci95) : json_null()) < 0)
-		return NULL;
-	return TAKE_PTR(object);
+	object = json_with(object, name, json_known(share->known, share->share));
+	return json_with(object, interval,
+			 share->known ? json_interval(share->ci95.low, share->ci95.high)
+				      : json_null());
 }
 
-static json_t *with_cpu(json_t *taken, const struct cpu_share *cpu)
+static json_t *with_cpu(json_t *object, const struct cpu_share *cpu)
 {
-	return report_json_with_share(taken, "cpu_share", "cpu_share_ci95", cpu);
+	return report_json_with_share(object, "cpu_share", "cpu_share_ci95", cpu);
 }
 
 /* What rows of all views have. */
@@ -59,22 +58,13 @@ static json_t *row_json(const struct ranked_pair *row)
 
 	return report_json_with_share(
 	    with_cpu(json_pack("{s:f, s:o, s:I, s:I, s:I, s:I, s:I}", "fraction", row->fraction,
-			       "fraction_ci95", interval_json(&row->ci95), "wasteful_bytes",
-			       (json_int_t)sum->wasteful_bytes, "checked_bytes",
+			       "fraction_ci95", json_interval(row->ci95.low, row->ci95.high),
+			       "wasteful_bytes", (json_int_t)sum->wasteful_bytes, "checked_bytes",
 			       (json_int_t)sum->checked_bytes, "count", (json_int_t)sum->count,
 			       "wasteful_count", (json_int_t)sum->wasteful_count, "variants",
 			       (json_int_t)row->variants),
 		     &row->cpu),
 	    "gain_share", "gain_share_ci95", &row->gain);
-}
-
-/* Takes a row and what a view has beside. NULL without memory. */
-static json_t *with(json_t *taken_row, json_t *taken_more)
-{
-	_cleanup_json_ json_t *row = taken_row;
-	_cleanup_json_ json_t *more = taken_more;
-
-	return row && more && json_object_update(row, more) == 0 ? TAKE_PTR(row) : NULL;
 }
 
 static const char *region_name(const struct ranked_pair *row)
@@ -88,90 +78,66 @@ static const char *region_name(const struct ranked_pair *row)
  */
 static json_t *declared_json(struct json_writer *writer, uint32_t id)
 {
-	const struct profile *p = &writer->model->window->profile;
-	_cleanup_json_ json_t *location = report_json_location(writer, id);
+	json_t *location = report_json_location(writer, id);
 	json_t *declared_in = json_object_get(location, "declared_in"); /* Borrowed. */
-	struct location l = locations_get(&p->locations, id);
+	struct location l = locations_get(&writer->model->window->profile.locations, id);
 
-	if (location && l.kind == JXP__LOCATION__KIND__FIELD && l.declared_in &&
-	    json_object_set(location, "class", declared_in) < 0)
-		return NULL;
-	return TAKE_PTR(location);
+	if (l.kind != JXP__LOCATION__KIND__FIELD || !l.declared_in)
+		return location;
+	return json_with(location, "class", json_incref(declared_in));
 }
 
 static json_t *place_json(struct json_writer *writer, const struct ranked_pair *row)
 {
-	return with(row_json(row),
-		    json_pack("{s:o, s:s}", "location", declared_json(writer, row->sum.location),
-			      "region", region_name(row)));
+	if (!report_json_take_lines(writer, row->sum.watch_node, row->sum.trap_node))
+		return json_null();
+	return json_joined(row_json(row), json_pack("{s:o, s:s}", "location",
+						    declared_json(writer, row->sum.location),
+						    "region", region_name(row)));
 }
 
-/* Takes an object of an access and adds the loop that it is in. NULL without memory. */
-static json_t *in_loop(struct json_writer *writer, json_t *taken, uint32_t node, bool called)
+/* The line of an access, and the loop that it is in. */
+static json_t *line_json(struct json_writer *writer, uint32_t node)
 {
-	_cleanup_json_ json_t *access = taken;
-
-	if (!access || (node && report_json_loop_of(writer, node, called, access) != 0))
-		return NULL;
-	return TAKE_PTR(access);
+	return report_json_with_loop(report_json_line(&writer->model->window->profile, node),
+				     writer, node, false);
 }
 
 static json_t *lines_json(struct json_writer *writer, const struct ranked_pair *row)
 {
-	const struct profile *p = profile_of(writer);
-
-	return with(row_json(row),
-		    json_pack("{s:o, s:o, s:o, s:s}", "watch",
-			      in_loop(writer, report_json_line(p, row->sum.watch_node),
-				      row->sum.watch_node, false),
-			      "trap",
-			      in_loop(writer, report_json_line(p, row->sum.trap_node),
-				      row->sum.trap_node, false),
-			      "location", report_json_location(writer, row->sum.location), "region",
-			      region_name(row)));
+	if (!report_json_take_lines(writer, row->sum.watch_node, row->sum.trap_node))
+		return json_null();
+	return json_joined(
+	    row_json(row),
+	    json_pack("{s:o, s:o, s:o, s:s}", "watch", line_json(writer, row->sum.watch_node),
+		      "trap", line_json(writer, row->sum.trap_node), "location",
+		      report_json_location(writer, row->sum.location), "region", region_name(row)));
 }
 
 static json_t *access_json(struct json_writer *writer, const struct pair *pair, uint32_t node,
 			   uint32_t instruction)
 {
-	const struct profile *p = profile_of(writer);
+	const struct profile *p = &writer->model->window->profile;
 
-	return in_loop(writer,
-		       json_pack("{s:s, s:o, s:s*, s:o}", "instruction",
-				 strings_get(&p->strings, instruction), "location",
-				 report_json_location(writer, pair->location), "attribution",
-				 report_json_attribution(cct_node(&p->cct, node)), "frames",
-				 report_json_frames(writer, node)),
-		       node, true);
+	return report_json_with_loop(
+	    json_pack("{s:s, s:o, s:s*, s:o}", "instruction", strings_get(&p->strings, instruction),
+		      "location", report_json_location(writer, pair->location), "attribution",
+		      report_json_attribution(cct_node(&p->cct, node)), "frames",
+		      report_json_frames(writer, node)),
+	    writer, node, true);
 }
 
 static json_t *pair_json(struct json_writer *writer, const struct ranked_pair *row)
 {
 	const struct pair *pair = &row->sum;
 
-	return with(row_json(row),
-		    json_pack("{s:s, s:o, s:o}", "region", region_name(row), "watch",
-			      access_json(writer, pair, pair->watch_node, pair->watch_instruction),
-			      "trap",
-			      access_json(writer, pair, pair->trap_node, pair->trap_instruction)));
-}
-
-/* The first rows of a view that the limits admit. NULL without memory. */
-static json_t *view_json(struct json_writer *writer, const struct pair_ranking *r, bool shown,
-			 size_t limit,
-			 json_t *(*row)(struct json_writer *writer, const struct ranked_pair *row))
-{
-	_cleanup_json_ json_t *rows = json_array();
-
-	for (size_t i = 0; shown && i < r->count && i < limit; i++) {
-		const struct pair *sum = &r->pairs[i].sum;
-
-		if (!report_json_take_lines(writer, sum->watch_node, sum->trap_node))
-			break;
-		if (json_array_append_new(rows, row(writer, &r->pairs[i])) < 0)
-			return NULL;
-	}
-	return TAKE_PTR(rows);
+	if (!report_json_take_contexts(writer, pair->watch_node, pair->trap_node))
+		return json_null();
+	return json_joined(
+	    row_json(row),
+	    json_pack("{s:s, s:o, s:o}", "region", region_name(row), "watch",
+		      access_json(writer, pair, pair->watch_node, pair->watch_instruction), "trap",
+		      access_json(writer, pair, pair->trap_node, pair->trap_instruction)));
 }
 
 /* What a view has too little of to list; null for nothing. */
@@ -179,78 +145,51 @@ static json_t *rest_json(const struct pair_ranking *r)
 {
 	if (r->folded_rows == 0)
 		return json_null();
-	return with(row_json(&r->folded), json_pack("{s:I}", "rows", (json_int_t)r->folded_rows));
-}
-
-/* The first pairs of the ranking that the limits admit. */
-static json_t *pairs_json(struct json_writer *writer, const struct pair_ranking *ranking,
-			  size_t limit)
-{
-	_cleanup_json_ json_t *pairs = json_array();
-
-	for (size_t i = 0; writer->model->shown.pairs && i < ranking->count && i < limit; i++) {
-		const struct pair *pair = &ranking->pairs[i].sum;
-
-		if (!report_json_take_contexts(writer, pair->watch_node, pair->trap_node))
-			break;
-		if (json_array_append_new(pairs, pair_json(writer, &ranking->pairs[i])) < 0)
-			return NULL;
-	}
-	return TAKE_PTR(pairs);
+	return json_joined(row_json(&r->folded),
+			   json_pack("{s:I}", "rows", (json_int_t)r->folded_rows));
 }
 
 /* ---------------------------------------------------------------- a kind */
 
-static json_t *regions_json(const struct report_kind *k)
+static json_t *region_json(const struct report_kind *k, const struct report_region *r)
 {
-	_cleanup_json_ json_t *regions = json_array();
-
-	for (size_t i = 0; i < PROFILE_REGIONS; i++) {
-		const struct report_region *r = &k->regions[i];
-
-		if (json_array_append_new(
-			regions, json_pack("{s:s, s:I, s:I, s:f, s:o}", "region",
-					   name_of_region(r->region), "checked_bytes",
-					   (json_int_t)r->totals->checked_bytes, "wasteful_bytes",
-					   (json_int_t)r->totals->wasteful_bytes, "fraction",
-					   r->fraction, "fraction_ci95", interval_json(&r->ci95))) <
-		    0)
-			return NULL;
-	}
-	return TAKE_PTR(regions);
+	(void)k;
+	return json_pack("{s:s, s:I, s:I, s:f, s:[f,f]}", "region", name_of_region(r->region),
+			 "checked_bytes", (json_int_t)r->totals->checked_bytes, "wasteful_bytes",
+			 (json_int_t)r->totals->wasteful_bytes, "fraction", r->fraction,
+			 "fraction_ci95", r->ci95.low, r->ci95.high);
 }
 
+/* The first rows of each view that the limits admit; none of one that is not shown. */
 static json_t *views_json(struct json_writer *writer, const struct report_kind *k, size_t limit)
 {
 	const struct report_shown *shown = &writer->model->shown;
-	_cleanup_json_ json_t *places =
-	    view_json(writer, &k->by_location, shown->fields, limit, place_json);
-	_cleanup_json_ json_t *lines =
-	    view_json(writer, &k->by_lines, shown->lines, limit, lines_json);
+	const struct pair_ranking *places = &k->by_location, *lines = &k->by_lines;
+	json_t *place_rows =
+	    JSON_ROWS(writer, places->pairs, places->count, shown->fields ? limit : 0, place_json);
+	json_t *line_rows =
+	    JSON_ROWS(writer, lines->pairs, lines->count, shown->lines ? limit : 0, lines_json);
 
-	if (!places || !lines)
-		return NULL;
-	return json_pack("{s:o, s:o, s:I, s:O, s:o, s:I, s:O, s:o}", "by_region", regions_json(k),
-			 "spills", row_json(&k->spills), "by_location_total",
-			 (json_int_t)k->by_location.count, "by_location", places,
-			 "by_location_rest", rest_json(&k->by_location), "by_lines_total",
-			 (json_int_t)k->by_lines.count, "by_lines", lines, "by_lines_rest",
-			 rest_json(&k->by_lines));
+	return json_pack("{s:o, s:o, s:I, s:o, s:o, s:I, s:o, s:o}", "by_region",
+			 JSON_ROWS(k, k->regions, PROFILE_REGIONS, SIZE_MAX, region_json), "spills",
+			 row_json(&k->spills), "by_location_total", (json_int_t)places->count,
+			 "by_location", place_rows, "by_location_rest", rest_json(places),
+			 "by_lines_total", (json_int_t)lines->count, "by_lines", line_rows,
+			 "by_lines_rest", rest_json(lines));
 }
 
 static json_t *kind_json(struct json_writer *writer, const struct report_kind *k, size_t limit)
 {
 	const struct totals *t = k->application;
-	_cleanup_json_ json_t *pairs = pairs_json(writer, &k->pairs, limit);
+	json_t *pairs = JSON_ROWS(writer, k->pairs.pairs, k->pairs.count,
+				  writer->model->shown.pairs ? limit : 0, pair_json);
 
-	if (!pairs)
-		return NULL;
-	return with(
+	return json_joined(
 	    with_cpu(
-		json_pack("{s:s, s:I, s:I, s:f, s:o, s:I, s:I, s:I, s:I, s:O, s:{s:I, s:I}}",
+		json_pack("{s:s, s:I, s:I, s:f, s:[f,f], s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I}}",
 			  "kind", k->kind->name, "checked_bytes", (json_int_t)t->checked_bytes,
 			  "wasteful_bytes", (json_int_t)t->wasteful_bytes, "fraction", k->fraction,
-			  "fraction_ci95", interval_json(&k->ci95), "checked_accesses",
+			  "fraction_ci95", k->ci95.low, k->ci95.high, "checked_accesses",
 			  (json_int_t)t->count, "wasteful_accesses", (json_int_t)t->wasteful_count,
 			  "pairs_total", (json_int_t)k->pairs.count, "pairs_omitted",
 			  (json_int_t)(k->pairs.count - json_array_size(pairs)), "pairs", pairs,
@@ -263,10 +202,9 @@ static json_t *kind_json(struct json_writer *writer, const struct report_kind *k
 json_t *report_json_kinds(struct json_writer *writer, size_t limit)
 {
 	const struct report_model *m = writer->model;
-	_cleanup_json_ json_t *kinds = json_array();
+	json_t *kinds = json_array();
 
 	for (size_t i = 0; i < m->kind_count; i++)
-		if (json_array_append_new(kinds, kind_json(writer, &m->kinds[i], limit)) < 0)
-			return NULL;
-	return TAKE_PTR(kinds);
+		kinds = json_appended(kinds, kind_json(writer, &m->kinds[i], limit));
+	return kinds;
 }

@@ -1,6 +1,6 @@
 /*
  * The parts of the JSON report, each in a file of its own. They give new references, or NULL
- * without memory.
+ * without memory (common/json.h).
  */
 #ifndef JXPERF_DAEMON_REPORT_JSON_PARTS_H
 #define JXPERF_DAEMON_REPORT_JSON_PARTS_H
@@ -16,14 +16,13 @@ json_t *report_json_problems(struct json_writer *writer);
 /* The method and line of a node; null for none. */
 json_t *report_json_line(const struct profile *p, uint32_t node);
 
-/* Takes an object and adds a share of CPU time, under a name and with its interval under another
- * one; null where it is not known. NULL without memory. */
-json_t *report_json_with_share(json_t *taken, const char *name, const char *interval,
+/* The object with a share of CPU time, under a name and with its interval under another one; null
+ * where it is not known. */
+json_t *report_json_with_share(json_t *object, const char *name, const char *interval,
 			       const struct cpu_share *share);
 
-/* The members "objects", with at most sites of them, and "objects_summary". 0 or -ENOMEM. */
-int report_json_objects(struct json_writer *writer, size_t sites, json_t **objects,
-			json_t **summary);
+/* The member "objects", with at most limit of them, and "objects_summary". */
+json_t *report_json_objects(struct json_writer *writer, size_t limit, json_t **summary);
 
 /* What an access touched: {"class", "field", "declared_in", "type", "kind"}, of a location of the
  * window's profile. Its names are of those that the document may hold; once they are used up, only
@@ -42,21 +41,14 @@ json_t *report_json_site_numa(const struct report_model *m, const struct numa_si
 /* The member "cpu", with at most limit rows of each list; null in a window without ticks. */
 json_t *report_json_cpu(struct json_writer *writer, size_t limit);
 
-/* Adds the members "loops", with at most limit of them, and "loops_summary" to a document, where
- * the window was for loops. 0 or -ENOMEM. */
-int report_json_loops(struct json_writer *writer, size_t limit, json_t *document);
+/* The document with "loops", with at most limit of them, and "loops_summary", where the window was
+ * for loops. */
+json_t *report_json_with_loops(json_t *document, struct json_writer *writer, size_t limit);
 
-/* Adds the member "loop", the loop that an access is in, to the object of an access: whose own
- * frame node is, or (called) whose context. Nothing where it is in none. 0, or not without memory.
- */
-int report_json_loop_of(struct json_writer *writer, uint32_t node, bool called, json_t *access);
-
-/* Adds the member "pairs", how many of a loop's accesses are wasteful, to its object, where pairs
- * of it are known. 0, or not without memory. */
-int report_json_loop_pairs(struct json_writer *writer, const struct report_loop *l, json_t *loop);
-
-/* The member "merged" of "window". */
-json_t *report_json_merged(const struct window_merged *m);
+/* The object of an access with "loop", the loop that it is in: whose own frame node is, or (called)
+ * whose context. Nothing is added where it is in none. */
+json_t *report_json_with_loop(json_t *access, struct json_writer *writer, uint32_t node,
+			      bool called);
 
 /* The member "quality". */
 json_t *report_json_quality(const struct report_model *m);

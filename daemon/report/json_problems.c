@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "daemon/report/text_parts.h"
+#include "daemon/report/writer/names.h"
 #include "proto/kinds.h"
 
 /* The sentence of the text report. */
@@ -23,72 +24,56 @@ static json_t *sentence_json(const struct profile *p, const struct problem *prob
 
 static json_t *method_json(const struct profile *p, uint32_t id)
 {
-	const struct cct_method *m = cct_method(&p->cct, id);
+	struct method_names names = method_names(p, id);
 
-	if (!m)
+	if (!names.known)
 		return json_null();
-	return json_pack("{s:s, s:s}", "class", strings_get(&p->strings, m->class_name), "method",
-			 strings_get(&p->strings, m->name));
+	return json_pack("{s:s, s:s}", "class", names.class_name, "method", names.name);
 }
 
 static json_t *callers_json(const struct profile *p, const struct problem *problem)
 {
-	_cleanup_json_ json_t *callers = json_array();
+	json_t *callers = json_array();
 
-	for (size_t i = 0; i < PROBLEM_CALLERS_MAX && problem->callers[i].method; i++) {
-		json_t *caller = method_json(p, problem->callers[i].method);
-
-		if (json_object_set_new(caller, "fraction", json_real(problem->callers[i].part)) <
-			0 ||
-		    json_array_append(callers, caller) < 0) {
-			json_decref(caller);
-			return NULL;
-		}
-		json_decref(caller);
-	}
-	return TAKE_PTR(callers);
+	for (size_t i = 0; i < PROBLEM_CALLERS_MAX && problem->callers[i].method; i++)
+		callers = json_appended(callers,
+					json_with(method_json(p, problem->callers[i].method),
+						  "fraction", json_real(problem->callers[i].part)));
+	return callers;
 }
 
-static json_t *places_json(struct json_writer *writer, const struct problem *problem)
+static json_t *place_json(struct json_writer *writer, const uint32_t *place)
 {
-	_cleanup_json_ json_t *places = json_array();
-
-	for (size_t i = 0; i < problem->place_count && i < PROBLEM_PLACES_MAX; i++)
-		if (json_array_append_new(places,
-					  report_json_location(writer, problem->places[i])) < 0)
-			return NULL;
-	return TAKE_PTR(places);
+	return report_json_location(writer, *place);
 }
 
 /* By the name of a kind: how many of the operation's pairs are wasteful. */
 static json_t *pairs_json(const struct problem *problem)
 {
-	_cleanup_json_ json_t *pairs = json_object();
+	json_t *pairs = json_object();
 
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		const struct problem_pairs *of = &problem->pairs[pair_kinds[i].kind];
 
-		if (of->count > 0 &&
-		    json_object_set_new(pairs, pair_kinds[i].name,
-					json_pack("{s:I, s:I}", "wasteful_count",
-						  (json_int_t)of->wasteful, "count",
-						  (json_int_t)of->count)) < 0)
-			return NULL;
+		if (of->count > 0)
+			pairs = json_with(pairs, pair_kinds[i].name,
+					  json_pack("{s:I, s:I}", "wasteful_count",
+						    (json_int_t)of->wasteful, "count",
+						    (json_int_t)of->count));
 	}
-	return TAKE_PTR(pairs);
+	return pairs;
 }
 
 static json_t *classes_json(const struct profile *p, const struct problem_allocation *a)
 {
-	_cleanup_json_ json_t *classes = json_array();
+	json_t *classes = json_array();
 
 	for (size_t i = 0; i < a->class_count && i < PROBLEM_CLASSES_MAX; i++)
-		if (json_array_append_new(classes,
-					  json_pack("{s:s, s:f}", "class",
-						    strings_get(&p->strings, a->classes[i].name),
-						    "fraction", a->classes[i].fraction)) < 0)
-			return NULL;
-	return TAKE_PTR(classes);
+		classes =
+		    json_appended(classes, json_pack("{s:s, s:f}", "class",
+						     strings_get(&p->strings, a->classes[i].name),
+						     "fraction", a->classes[i].fraction));
+	return classes;
 }
 
 static json_t *allocation_json(const struct profile *p, const struct problem *problem)
@@ -105,23 +90,18 @@ static json_t *allocation_json(const struct profile *p, const struct problem *pr
 			 "garbage_fraction", a->garbage, "classes", classes_json(p, a),
 			 "class_count", (int)a->class_count, "maker", method_json(p, a->maker),
 			 "maker_fraction", a->maker_part, "gc_share",
-			 known ? json_real(a->gc_share) : json_null(), "gc_share_ci95",
-			 known ? json_pack("[f,f]", a->gc_ci95.low, a->gc_ci95.high) : json_null());
+			 json_known(known, a->gc_share), "gc_share_ci95",
+			 known ? json_interval(a->gc_ci95.low, a->gc_ci95.high) : json_null());
 }
 
 static json_t *loop_json(const struct profile *p, const struct report_loop *l)
 {
-	json_t *object = l ? method_json(p, l->row->key.method) : NULL;
+	json_t *object = l ? method_json(p, l->row->key.method) : json_null();
 
 	if (!l)
-		return json_null();
-	if (json_object_set_new(object, "line", json_integer(l->row->key.line)) < 0 ||
-	    json_object_set_new(object, "verdict", json_string(loop_verdict_name(l->verdict))) <
-		0) {
-		json_decref(object);
-		return NULL;
-	}
-	return object;
+		return object;
+	object = json_with(object, "line", json_integer(l->row->key.line));
+	return json_with(object, "verdict", json_string(loop_verdict_name(l->verdict)));
 }
 
 static json_t *line_json(const struct profile *p, const struct problem *problem, bool watch)
@@ -139,22 +119,22 @@ static json_t *problem_json(struct json_writer *writer, const struct problem *pr
 	size_t part_of = problems_rank(&writer->model->problems, problem->part_of.method);
 	json_t *object = json_pack(
 	    "{s:s, s:o, s:s, s:o, s:o, s:f, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:f, s:[f,f], "
-	    "s:o, s:I, "
-	    "s:I, s:o, s:o, s:o}",
+	    "s:o, s:I, s:I, s:o, s:o, s:o}",
 	    "kind", problem_words[problem->kind].name, "sentence", sentence_json(p, problem),
 	    "advice", problem->advice, "operation", method_json(p, problem->method), "caller",
 	    method_json(p, caller ? problem->callers[0].method : 0), "caller_fraction",
 	    caller ? problem->callers[0].part : 0, "callers", callers_json(p, problem), "part_of",
 	    part_of > 0 ? json_integer((json_int_t)part_of) : json_null(), "places",
-	    places_json(writer, problem), "place_count", (int)problem->place_count, "pairs",
-	    pairs_json(problem), "pair_kind",
-	    problem->largest ? json_string(pair_kind_find(problem->pairs_kind)->name) : json_null(),
-	    "watch", line_json(p, problem, true), "trap", line_json(p, problem, false), "fraction",
+	    JSON_ROWS(writer, problem->places, problem->place_count, PROBLEM_PLACES_MAX,
+		      place_json),
+	    "place_count", (int)problem->place_count, "pairs", pairs_json(problem), "pair_kind",
+	    json_text(problem->largest ? pair_kind_find(problem->pairs_kind)->name : NULL), "watch",
+	    line_json(p, problem, true), "trap", line_json(p, problem, false), "fraction",
 	    problem->fraction, "fraction_ci95", problem->fraction_ci95.low,
 	    problem->fraction_ci95.high, "inclusive_share",
-	    problem->own.known ? json_real(problem->inclusive) : json_null(), "wasteful_count",
+	    json_known(problem->own.known, problem->inclusive), "wasteful_count",
 	    (json_int_t)problem->evidence, "told_count", (json_int_t)problem->told, "saved_bounds",
-	    problem->saved.known ? json_pack("[f,f]", bounds->low, bounds->high) : json_null(),
+	    problem->saved.known ? json_interval(bounds->low, bounds->high) : json_null(),
 	    "allocated", allocation_json(p, problem), "loop", loop_json(p, problem->loop));
 
 	object = report_json_with_share(object, "own_share", "own_share_ci95", &problem->own);
@@ -165,10 +145,6 @@ static json_t *problem_json(struct json_writer *writer, const struct problem *pr
 json_t *report_json_problems(struct json_writer *writer)
 {
 	const struct problems *problems = &writer->model->problems;
-	_cleanup_json_ json_t *array = json_array();
 
-	for (size_t i = 0; i < problems->count; i++)
-		if (json_array_append_new(array, problem_json(writer, &problems->list[i])) < 0)
-			return NULL;
-	return TAKE_PTR(array);
+	return JSON_ROWS(writer, problems->list, problems->count, SIZE_MAX, problem_json);
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "daemon/report/writer/text_places.h"
 #include "daemon/report/writer/text_writer.h"
 
 /* A row stands for so many samples at least; below, rows are one. */

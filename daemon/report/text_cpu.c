@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "daemon/report/writer/text_places.h"
 #include "daemon/report/writer/text_writer.h"
 
 #define OTHER_MIN     0.01 /* of CPU time: less is not worth a line */
@@ -43,17 +44,12 @@ static void whole(FILE *out, const struct report_cpu *c)
 
 static void method(FILE *out, const struct report_model *m, const struct ranked_method *r)
 {
-	const struct profile *p = &m->window->profile;
-	const struct cct_method *known = cct_method(&p->cct, r->method);
 	double whole_ns = m->cpu.whole_ns;
 
 	fprintf(out, "%5.1f%% %6.1f%% %8" PRIu64 "  ", 100 * estimate_fraction(r->own.ns, whole_ns),
 		100 * estimate_fraction(r->total.ns, whole_ns), r->total.samples);
-	if (known)
-		fprintf(out, "%s.%s\n", strings_get(&p->strings, known->class_name),
-			strings_get(&p->strings, known->name));
-	else
-		fputs("[frames without a name]\n", out);
+	report_text_method_whole(out, &m->window->profile, r->method);
+	fputc('\n', out);
 }
 
 static void methods(FILE *out, const struct report_model *m, const char *title,

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "common/clock.h"
-#include "daemon/report/writer/text_writer.h"
+#include "daemon/report/writer/text_places.h"
 
 #define LOOPS_SHOWN  10 /* beside other parts of a report */
 #define PLACES_SHOWN 3
@@ -102,19 +102,23 @@ static void judgement(FILE *out, const struct report_loop *l)
 /* "java.util.ArrayList.indexOf:297", or what is known of one that is not mapped. */
 static void name(FILE *out, const struct profile *p, const struct loop_key *key)
 {
-	const struct cct_method *method = cct_method(&p->cct, key->method);
-
-	if (method)
-		fprintf(out, "%s.%s", strings_get(&p->strings, method->class_name),
-			strings_get(&p->strings, method->name));
-	else
-		fputs("[a method without a name]", out);
+	report_text_method_whole(out, p, key->method);
 	if (!key->mapped)
 		fprintf(out, " (a loop at offset 0x%x of its machine code)", key->header);
 	else if (key->line > 0)
 		fprintf(out, ":%d", key->line);
 	else
 		fprintf(out, " (bytecode %u)", key->header);
+}
+
+/* Of what is in a method that is inlined in the loop's, or called there: in which. */
+static void in_method(FILE *out, const struct profile *p, const struct report_loop *l,
+		      uint32_t method)
+{
+	if (!method || method == l->row->key.method)
+		return;
+	fputs(" in ", out);
+	report_text_method_whole(out, p, method);
 }
 
 static void length(FILE *out, const struct report_loop *l)
@@ -163,12 +167,9 @@ static void places(FILE *out, const struct report_model *m, const struct report_
 
 	for (size_t i = 0; i < l->place_count && i < PLACES_SHOWN; i++) {
 		const struct loop_place *place = &m->loops.places[l->first_place + i];
-		const struct cct_method *method = cct_method(&p->cct, place->method);
 
 		fprintf(out, "%s%s", i == 0 ? "   results: " : "; ", words[place->result]);
-		if (method && place->method != l->row->key.method)
-			fprintf(out, " in %s.%s", strings_get(&p->strings, method->class_name),
-				strings_get(&p->strings, method->name));
+		in_method(out, p, l, place->method);
 		if (place->line > 0)
 			fprintf(out, ", line %d", place->line);
 		if (place->bursts > 0)
@@ -194,7 +195,6 @@ static void inputs(FILE *out, const struct report_model *m, const struct report_
 
 	for (size_t i = 0; i < l->input_count; i++) {
 		const struct loop_compared *c = &m->loops.inputs[l->first_input + i];
-		const struct cct_method *method = cct_method(&p->cct, c->method);
 		double part = estimate_fraction(c->same.sum, (double)c->same.pairs);
 
 		if (c->scalar) {
@@ -210,9 +210,7 @@ static void inputs(FILE *out, const struct report_model *m, const struct report_
 		if (++loads > PLACES_SHOWN)
 			continue;
 		fprintf(out, "%sa load", loads == 1 ? "   goes by: " : "; ");
-		if (method && c->method != l->row->key.method)
-			fprintf(out, " in %s.%s", strings_get(&p->strings, method->class_name),
-				strings_get(&p->strings, method->name));
+		in_method(out, p, l, c->method);
 		fprintf(out, ", line %d (%.2f the same)", c->line, part);
 	}
 	if (loads > PLACES_SHOWN)
@@ -285,6 +283,22 @@ static void called_from(FILE *out, const struct report_model *m, const struct re
 	fputc('\n', out);
 }
 
+/* A line for each kind of pairs that enough is known of in a loop. */
+static void pairs(FILE *out, const struct report_model *m, size_t rank)
+{
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		const struct loop_waste *w = loop_pairs_waste(&m->loop_pairs, rank, i);
+
+		if (w)
+			fprintf(out,
+				"   %s here: %.0f%% (%.0f to %.0f%%) of the %" PRIu64
+				" %s that were checked\n",
+				pair_kinds[i].title, 100 * w->fraction, 100 * w->ci95.low,
+				100 * w->ci95.high, w->pairs,
+				pair_kinds[i].sampled == PAIR_LOAD ? "loads" : "stores");
+	}
+}
+
 /* "30% of CPU time", and where much more is in what the loop calls, or in loops inside it, that:
  * "(93% with what it calls)". */
 static void time_of(FILE *out, const struct report_loop *l)
@@ -333,7 +347,7 @@ static void loop(FILE *out, const struct report_model *m, size_t rank)
 		places(out, m, l);
 	instances_again(out, m, l);
 	turns_again(out, l);
-	report_text_loop_pairs(out, m, rank);
+	pairs(out, m, rank);
 	doubts(out, l);
 	for (unsigned i = 0; i < l->advice_count; i++)
 		fprintf(out, "   why: %s\n", l->advice[i]->why);
@@ -357,4 +371,54 @@ void report_text_loops(FILE *out, const struct report_model *m, size_t limit)
 		loop(out, m, i);
 	if (l->count > shown)
 		fprintf(out, "and %zu more loops\n", l->count - shown);
+}
+
+/* ---------------------------------------------------------------- loops of pairs */
+
+/* "the loop of Table.find:22 (#1 of the loops)". */
+static void loop_name(FILE *out, const struct profile *p, const struct loop_around *around)
+{
+	const struct loop_key *key = &around->loop->row->key;
+
+	fputs(around->called ? "what the loop at " : "the loop at ", out);
+	report_text_method(out, p, key->method);
+	if (key->line > 0)
+		fprintf(out, ":%d", key->line);
+	else
+		fprintf(out, " (bytecode %u)", key->header);
+	fprintf(out, "%s (#%zu of the loops)", around->called ? " calls" : "", around->rank + 1);
+}
+
+static struct loop_around loop_around(const struct report_model *m, uint32_t node, bool called)
+{
+	const struct cct *t = &m->window->profile.cct;
+
+	return called ? loop_pairs_context(&m->loop_pairs, t, node)
+		      : loop_pairs_frame(&m->loop_pairs, t, node);
+}
+
+void report_text_loops_of(FILE *out, const struct report_model *m, const struct pair *pair,
+			  bool called, const char *prefix, const char *suffix)
+{
+	const struct profile *p = &m->window->profile;
+	struct loop_around watch = loop_around(m, pair->watch_node, called);
+	struct loop_around trap = loop_around(m, pair->trap_node, called);
+
+	if (!watch.loop && !trap.loop)
+		return;
+	fputs(prefix, out);
+	if (watch.loop == trap.loop && watch.called == trap.called) {
+		fputs("both in ", out);
+		loop_name(out, p, &watch);
+	} else {
+		if (watch.loop) {
+			fputs("the first in ", out);
+			loop_name(out, p, &watch);
+		}
+		if (trap.loop) {
+			fprintf(out, "%sthe second in ", watch.loop ? ", " : "");
+			loop_name(out, p, &trap);
+		}
+	}
+	fputs(suffix, out);
 }

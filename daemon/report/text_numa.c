@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "daemon/report/content/numa_advice.h"
+#include "daemon/report/writer/text_places.h"
 #include "daemon/report/writer/text_writer.h"
 
 #define SITES_SHOWN 10

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "daemon/report/writer/text_places.h"
 #include "daemon/report/writer/text_writer.h"
 #include "proto/words.h"
 

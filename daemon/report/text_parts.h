@@ -9,9 +9,6 @@
 
 #include "daemon/report/content/model.h"
 
-/* The first lines of a merge. */
-void report_text_merged(FILE *out, const struct window_result *w);
-
 /* The first lines of all: what to look at first, or why there is nothing yet. */
 void report_text_findings(FILE *out, const struct report_model *m);
 
@@ -43,9 +40,6 @@ void report_text_loops(FILE *out, const struct report_model *m, size_t limit);
  * contexts: prefix, ", in the loop" and so on, suffix. Nothing where they are in none. */
 void report_text_loops_of(FILE *out, const struct report_model *m, const struct pair *pair,
 			  bool called, const char *prefix, const char *suffix);
-
-/* A line for each kind of pairs that enough is known of in a loop. */
-void report_text_loop_pairs(FILE *out, const struct report_model *m, size_t rank);
 
 /* Quality in three lines, or all of it. */
 void report_text_quality(FILE *out, const struct report_model *m);

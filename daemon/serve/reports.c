@@ -110,9 +110,10 @@ static int write_report(void *arg, const atomic_bool *cancelled, size_t max_byte
 static int check_baseline(const struct window_result *w, const struct window_result *baseline,
 			  struct err *err)
 {
-	const struct window_result *none = !baseline->request.loops ? baseline
-					   : !w->request.loops      ? w
-								    : NULL;
+	const struct window_result *none = !baseline->request.kinds[JXP__KIND__KIND_LOOPS]
+					       ? baseline
+					   : !w->request.kinds[JXP__KIND__KIND_LOOPS] ? w
+										      : NULL;
 
 	if (baseline->start_unix_ns >= clock_future_unix_ns())
 		return err_set(err, EINVAL,

@@ -21,18 +21,7 @@ static int pack_request(struct arena *a, const struct window_request *r, Jxp__St
 	jxp__stored_request__init(m);
 	if (!RECORD_COLUMN(a, m, kinds, KIND_VALUES))
 		return -ENOMEM;
-	m->n_kinds = 0;
-	for (size_t i = 0; i < PAIR_KINDS; i++)
-		if (r->kinds[pair_kinds[i].kind])
-			m->kinds[m->n_kinds++] = pair_kinds[i].kind;
-	if (r->objects)
-		m->kinds[m->n_kinds++] = JXP__KIND__KIND_OBJECTS;
-	if (r->numa)
-		m->kinds[m->n_kinds++] = JXP__KIND__KIND_NUMA;
-	if (r->cpu)
-		m->kinds[m->n_kinds++] = JXP__KIND__KIND_CPU;
-	if (r->loops)
-		m->kinds[m->n_kinds++] = JXP__KIND__KIND_LOOPS;
+	m->n_kinds = kinds_list(r->kinds, m->kinds);
 	m->sampler = r->sampler;
 	m->period_ns = r->period_ns;
 	m->duration_ns = r->duration_ns;
@@ -206,18 +195,9 @@ static bool unpack_facts(const Jxp__StoredWindow *m, struct window_result *w)
 
 static bool unpack_request(const Jxp__StoredRequest *m, struct window_request *r)
 {
-	for (size_t i = 0; i < m->n_kinds; i++) {
-		if (pair_kind_find(m->kinds[i]))
-			r->kinds[m->kinds[i]] = true;
-		else if (m->kinds[i] == JXP__KIND__KIND_OBJECTS)
-			r->objects = true;
-		else if (m->kinds[i] == JXP__KIND__KIND_NUMA)
-			r->numa = true;
-		else if (m->kinds[i] == JXP__KIND__KIND_CPU)
-			r->cpu = true;
-		else if (m->kinds[i] == JXP__KIND__KIND_LOOPS)
-			r->loops = true;
-	}
+	for (size_t i = 0; i < m->n_kinds; i++)
+		(void)kinds_add(r->kinds,
+				m->kinds[i]); /* One that a later version knows is none. */
 	r->sampler = m->sampler;
 	r->period_ns = m->period_ns;
 	r->duration_ns = m->duration_ns;

@@ -34,13 +34,14 @@ static int choose_sampler(const struct window_request *request, struct window_fi
 static int check_cpu(const struct window_request *request, const struct window_findings *f,
 		     struct err *err)
 {
-	if (!request->cpu || request->cpu_optional ||
+	if (!request->kinds[JXP__KIND__KIND_CPU] || request->cpu_optional ||
 	    window_request_profiles_cpu(request, f->sampler))
 		return 0;
 	return err_set(err, EOPNOTSUPP,
 		       "kind %s needs the ticks of the clock, and the sampler is %s: use --sampler "
 		       "clock, or other kinds",
-		       kind_option(request->loops ? JXP__KIND__KIND_LOOPS : JXP__KIND__KIND_CPU),
+		       kind_option(request->kinds[JXP__KIND__KIND_LOOPS] ? JXP__KIND__KIND_LOOPS
+									 : JXP__KIND__KIND_CPU),
 		       name_of_sampler(f->sampler));
 }
 

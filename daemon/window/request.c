@@ -11,10 +11,10 @@ bool window_request_samples_pairs(const struct window_request *r)
 
 bool window_request_profiles_cpu(const struct window_request *r, Jxp__Sampler sampler)
 {
-	return r->cpu && sampler == JXP__SAMPLER__SAMPLER_CLOCK;
+	return r->kinds[JXP__KIND__KIND_CPU] && sampler == JXP__SAMPLER__SAMPLER_CLOCK;
 }
 
 bool window_request_tracks_objects(const struct window_request *r, unsigned nodes)
 {
-	return r->objects || (r->numa && nodes > 1);
+	return r->kinds[JXP__KIND__KIND_OBJECTS] || (r->kinds[JXP__KIND__KIND_NUMA] && nodes > 1);
 }

@@ -33,13 +33,8 @@ struct window_schedule {
 };
 
 struct window_request {
-	bool kinds[KIND_VALUES]; /* of pairs, by Kind */
-	/* Subjects that the same sampled accesses are counted for: */
-	bool objects;         /* KIND_OBJECTS */
-	bool numa;            /* KIND_NUMA */
-	bool cpu;             /* KIND_CPU: every tick, with its calling context; */
-	bool cpu_optional;    /* nobody has asked for that by name: hardware samplers do without */
-	bool loops;           /* KIND_LOOPS, which takes ticks: with cpu */
+	bool kinds[KIND_VALUES]; /* by Kind, each with what it needs */
+	bool cpu_optional; /* nobody has asked for KIND_CPU by name: hardware samplers do without */
 	Jxp__Sampler sampler; /* SAMPLER_AUTO: the best that works */
 	uint64_t period_ns;   /* in time, which only the clock has; 0: the sampler's own */
 	uint64_t duration_ns;

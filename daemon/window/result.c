@@ -35,7 +35,7 @@ bool window_result_profiles_cpu(const struct window_result *w)
 
 bool window_result_profiles_loops(const struct window_result *w)
 {
-	return w->request.loops && window_result_profiles_cpu(w);
+	return w->request.kinds[JXP__KIND__KIND_LOOPS] && window_result_profiles_cpu(w);
 }
 
 bool window_result_profiles_cpu_alone(const struct window_result *w)
@@ -52,7 +52,7 @@ uint64_t window_result_samples(const struct window_result *w)
 
 bool window_result_measures_numa(const struct window_result *w)
 {
-	return w->request.numa && w->findings.numa.node_count > 1;
+	return w->request.kinds[JXP__KIND__KIND_NUMA] && w->findings.numa.node_count > 1;
 }
 
 void window_id(char id[WINDOW_ID_BYTES], unsigned number)

@@ -268,9 +268,9 @@ static void count_loops(const struct loop_profile *l)
 static void run(struct harness *h, struct buffer *stream)
 {
 	static const struct window_request request = {.kinds = {false, true, true, true},
-						      .objects = true,
-						      .cpu = true,
-						      .loops = true,
+						      .kinds[JXP__KIND__KIND_OBJECTS] = true,
+						      .kinds[JXP__KIND__KIND_CPU] = true,
+						      .kinds[JXP__KIND__KIND_LOOPS] = true,
 						      .objects_max = 256,
 						      .duration_ns = UINT64_C(60000000000),
 						      .budget = 0.01,

@@ -29,10 +29,9 @@
 #include "daemon/broker/first_touch.h"
 #include "daemon/broker/gate.h"
 #include "daemon/broker/gate_trial.h"
-#include "daemon/broker/inspectors.h"
+#include "daemon/broker/children.h"
 #include "daemon/broker/privilege.h"
 #include "daemon/broker/proto.h"
-#include "daemon/broker/watchers.h"
 #include "daemon/broker/workers.h"
 #include "daemon/child/helper.h"
 
@@ -208,11 +207,11 @@ int sigtrap_trial(void)
 
 /* ---------------------------------------------------------------- other children */
 
-int broker_inspectors_start(struct broker_inspectors *i, const struct inspector_question *question,
+int broker_children_inspect(struct broker_children *c, const struct inspector_question *question,
 			    const struct startup *startup, const struct check_reasons *reasons,
 			    struct err *err)
 {
-	(void)i;
+	(void)c;
 	(void)startup;
 	(void)reasons;
 	(void)err;
@@ -221,55 +220,37 @@ int broker_inspectors_start(struct broker_inspectors *i, const struct inspector_
 	return some_fd();
 }
 
-nfds_t broker_inspectors_poll(const struct broker_inspectors *i, struct pollfd *p,
-			      uint64_t *first_ns)
-{
-	(void)i;
-	(void)p;
-	(void)first_ns;
-	return 0;
-}
-
-void broker_inspectors_tend(struct broker_inspectors *i)
-{
-	(void)i;
-}
-
-void broker_inspectors_end(struct broker_inspectors *i)
-{
-	(void)i;
-}
-
-int broker_watchers_start(struct broker_watchers *w, pid_t target, uid_t owner, struct err *err)
+int broker_children_watch(struct broker_children *c, pid_t target, uid_t owner, struct err *err)
 {
 	(void)owner;
-	(void)w;
+	(void)c;
 	(void)err;
 	require(target > 0);
 	return some_fd();
 }
 
-void broker_watchers_stop(struct broker_watchers *w, pid_t target)
+void broker_children_stop(struct broker_children *c, pid_t target)
 {
-	(void)w;
+	(void)c;
 	(void)target;
 }
 
-nfds_t broker_watchers_poll(const struct broker_watchers *w, struct pollfd *p)
+nfds_t broker_children_poll(const struct broker_children *c, struct pollfd *p, uint64_t *first_ns)
 {
-	(void)w;
+	(void)c;
 	(void)p;
+	(void)first_ns;
 	return 0;
 }
 
-void broker_watchers_tend(struct broker_watchers *w)
+void broker_children_tend(struct broker_children *c)
 {
-	(void)w;
+	(void)c;
 }
 
-void broker_watchers_end(struct broker_watchers *w)
+void broker_children_end(struct broker_children *c)
 {
-	(void)w;
+	(void)c;
 }
 
 /* ---------------------------------------------------------------- the kernel */

@@ -36,35 +36,25 @@ static int take_sampler(const Jxp__WindowStart *start, struct settings *s, struc
 	return 0;
 }
 
-static bool has_kind(const struct settings *s, Jxp__Kind kind)
-{
-	for (unsigned i = 0; i < s->sampling.kind_count; i++)
-		if (s->sampling.kinds[i] == kind)
-			return true;
-	return false;
-}
-
 /* Objects and NUMA nodes share their samples, so they are one kind here. */
 static int take_kinds(const Jxp__WindowStart *start, struct settings *s, struct err *err)
 {
-	bool objects = false;
+	bool kinds[KIND_VALUES] = {false}, objects;
 
 	for (size_t i = 0; i < start->n_kinds; i++) {
 		Jxp__Kind kind = start->kinds[i];
 
-		if (kind == JXP__KIND__KIND_CPU)
-			s->sampling.cpu = true;
-		else if (kind == JXP__KIND__KIND_LOOPS)
-			s->sampling.cpu = s->sampling.loops = true;
-		else if (kind_is_subject(kind))
-			objects = true;
-		else if (!pair_kind_find(kind))
-			return err_set(err, EINVAL, "this agent does not know kind %d", kind);
-		else if (has_kind(s, kind))
+		if (pair_kind_find(kind) && kinds[kind])
 			return err_set(err, EINVAL, "the daemon named a kind twice");
-		else
-			s->sampling.kinds[s->sampling.kind_count++] = (uint8_t)kind;
+		if (!kinds_add(kinds, kind))
+			return err_set(err, EINVAL, "this agent does not know kind %d", kind);
 	}
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		if (kinds[pair_kinds[i].kind])
+			s->sampling.kinds[s->sampling.kind_count++] = (uint8_t)pair_kinds[i].kind;
+	s->sampling.cpu = kinds[JXP__KIND__KIND_CPU];
+	s->sampling.loops = kinds[JXP__KIND__KIND_LOOPS];
+	objects = kinds[JXP__KIND__KIND_OBJECTS] || kinds[JXP__KIND__KIND_NUMA];
 	if (objects && start->objects_max == 0)
 		return err_set(err, EINVAL, "the daemon asked for objects, and none of them");
 	s->objects = (struct object_settings){.max = objects ? start->objects_max : 0,

@@ -8,11 +8,11 @@
 
 #include "common/cleanup.h"
 #include "common/label.h"
+#include "daemon/report/writer/names.h"
 #include "proto/limits.h"
 
 #define GC_ROOT  "[garbage collector]"
 #define JIT_ROOT "[compilers]"
-#define NO_NAME  "[unknown]"
 
 /* Shown as other characters are that are not replaced, or shown for one that is. */
 #define ALIKE " ,"
@@ -38,22 +38,19 @@ static size_t append(char *label, size_t used, const char *text)
 static int name_method(struct subsume_builder *b, const struct profile *p, uint32_t id,
 		       uint32_t *out)
 {
-	const struct cct_method *m = cct_method(&p->cct, id);
-	const char *class_name, *name;
+	struct method_names names = method_names(p, id);
 	char label[2 * LABEL_BYTES];
 	size_t used;
 
-	if (!m || (m->class_name == 0 && m->name == 0))
-		return subsume_builder_method(b, NO_NAME, strlen(NO_NAME), out);
-	class_name = strings_get(&p->strings, m->class_name);
-	name = strings_get(&p->strings, m->name);
-	used = append(label, 0, class_name);
+	if (!names.class_name[0] && !names.name[0])
+		return subsume_builder_method(b, METHOD_UNKNOWN, strlen(METHOD_UNKNOWN), out);
+	used = append(label, 0, names.class_name);
 	used = append(label, used, ".");
-	used = append(label, used, name);
+	used = append(label, used, names.name);
 	/* "a b" and "a_b" would be one. */
-	if (strpbrk(class_name, ALIKE) || strpbrk(name, ALIKE))
+	if (strpbrk(names.class_name, ALIKE) || strpbrk(names.name, ALIKE))
 		used += (size_t)snprintf(label + used, sizeof(label) - used, "%c%s.%s", '\0',
-					 class_name, name);
+					 names.class_name, names.name);
 	return subsume_builder_method(b, label, used, out);
 }
 

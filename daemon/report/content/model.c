@@ -142,7 +142,8 @@ static void numa_init(struct report_numa *n, const struct window_result *w)
 	double all = 0;
 	unsigned nodes;
 
-	*n = (struct report_numa){.asked = w->request.numa, .topology = &w->findings.numa};
+	*n = (struct report_numa){.asked = w->request.kinds[JXP__KIND__KIND_NUMA],
+				  .topology = &w->findings.numa};
 	if (!n->asked || n->topology->node_count < 2)
 		return;
 	nodes = n->topology->node_count;
@@ -194,7 +195,7 @@ static int subsuming_init(struct report_model *m, const struct report_wanted *wa
 	struct report_subsuming *s = &m->subsuming;
 	int r;
 
-	if ((!m->shown.stacks && !m->shown.subsuming) || !w->request.cpu ||
+	if ((!m->shown.stacks && !m->shown.subsuming) || !w->request.kinds[JXP__KIND__KIND_CPU] ||
 	    cpu_profile_all(&w->cpu).samples == 0)
 		return 0;
 	r = cpu_tree_init(&s->tree, w);

@@ -4,6 +4,43 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
+#include "common/order.h"
+#include "common/saturate.h"
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct ranked_access *x = a, *y = b;
+
+	return ORDER(ASCENDING(x->owner, y->owner), ASCENDING(x->node, y->node),
+		     ASCENDING(x->location, y->location));
+}
+
+static int compare_costs(const void *a, const void *b)
+{
+	const struct ranked_access *x = a, *y = b;
+
+	return ORDER(ASCENDING(x->owner, y->owner), DESCENDING(x->metric, y->metric),
+		     compare_keys(a, b));
+}
+
+size_t ranked_accesses_merge(struct ranked_access *accesses, size_t count)
+{
+	size_t used = 0;
+
+	qsort(accesses, count, sizeof(*accesses), compare_keys);
+	for (size_t i = 0; i < count; i++) {
+		struct ranked_access *last = used ? &accesses[used - 1] : NULL;
+
+		if (last && compare_keys(last, &accesses[i]) == 0) {
+			saturate_add(&last->samples, accesses[i].samples);
+			last->metric += accesses[i].metric;
+		} else {
+			accesses[used++] = accesses[i];
+		}
+	}
+	qsort(accesses, used, sizeof(*accesses), compare_costs);
+	return used;
+}
 
 /* A site or an access with what it is merged by. */
 struct keyed_site {
@@ -17,11 +54,8 @@ static int compare_site_keys(const void *a, const void *b)
 {
 	const struct keyed_site *x = a, *y = b;
 
-	if (x->sum.class_name != y->sum.class_name)
-		return x->sum.class_name < y->sum.class_name ? -1 : 1;
-	if (x->path != y->path)
-		return x->path < y->path ? -1 : 1;
-	return x->position < y->position ? -1 : x->position > y->position;
+	return ORDER(ASCENDING(x->sum.class_name, y->sum.class_name), ASCENDING(x->path, y->path),
+		     ASCENDING(x->position, y->position));
 }
 
 /* By the least that its share may be, so that what is known little of does not lead; those that
@@ -30,15 +64,11 @@ static int compare_site_costs(const void *a, const void *b)
 {
 	const struct keyed_site *x = a, *y = b;
 
-	if ((x->sum.metric > 0) != (y->sum.metric > 0))
-		return x->sum.metric > 0 ? -1 : 1;
-	if (x->share.ci95.low != y->share.ci95.low)
-		return x->share.ci95.low > y->share.ci95.low ? -1 : 1;
-	if (x->share.fraction != y->share.fraction)
-		return x->share.fraction > y->share.fraction ? -1 : 1;
-	if (x->sum.alloc_bytes != y->sum.alloc_bytes)
-		return x->sum.alloc_bytes > y->sum.alloc_bytes ? -1 : 1;
-	return x->position < y->position ? -1 : x->position > y->position;
+	return ORDER(DESCENDING(x->sum.metric > 0, y->sum.metric > 0),
+		     DESCENDING(x->share.ci95.low, y->share.ci95.low),
+		     DESCENDING(x->share.fraction, y->share.fraction),
+		     DESCENDING(x->sum.alloc_bytes, y->sum.alloc_bytes),
+		     ASCENDING(x->position, y->position));
 }
 
 /* Of two that were allocated between other judgements the earlier ones are not meant any more. */

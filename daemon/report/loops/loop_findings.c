@@ -8,6 +8,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/order.h"
 
 /* A doubt about less of a loop's time is none. */
 #define DOUBT_MIN 0.05
@@ -306,57 +307,37 @@ static int rank_of(const struct report_loop *l)
 static int by_own(const void *x, const void *y)
 {
 	const struct report_loop *a = x, *b = y;
+	bool by_reach = rank_of(a) == 1 && rank_of(b) == 1;
 
-	if (rank_of(a) != rank_of(b))
-		return rank_of(a) - rank_of(b);
-	if (rank_of(a) == 1 && a->nearest_fraction != b->nearest_fraction)
-		return a->nearest_fraction < b->nearest_fraction ? 1 : -1;
-	if (rank_of(a) == 1 && a->inclusive_fraction != b->inclusive_fraction)
-		return a->inclusive_fraction < b->inclusive_fraction ? 1 : -1;
-	if (a->row->own.ns != b->row->own.ns)
-		return a->row->own.ns < b->row->own.ns ? 1 : -1;
-	return a->row < b->row ? -1 : a->row > b->row;
+	return ORDER(ASCENDING(rank_of(a), rank_of(b)),
+		     by_reach ? DESCENDING(a->nearest_fraction, b->nearest_fraction) : 0,
+		     by_reach ? DESCENDING(a->inclusive_fraction, b->inclusive_fraction) : 0,
+		     DESCENDING(a->row->own.ns, b->row->own.ns), ASCENDING(a->row, b->row));
 }
 
 static int by_context(const void *x, const void *y)
 {
 	const struct loop_context *a = x, *b = y;
 
-	if (a->loop != b->loop)
-		return a->loop < b->loop ? -1 : 1;
-	if (a->sum.ns != b->sum.ns)
-		return a->sum.ns < b->sum.ns ? 1 : -1;
-	return a->node < b->node ? -1 : a->node > b->node;
+	return ORDER(ASCENDING(a->loop, b->loop), DESCENDING(a->sum.ns, b->sum.ns),
+		     ASCENDING(a->node, b->node));
 }
 
 static int by_place(const void *x, const void *y)
 {
 	const struct loop_place *a = x, *b = y;
 
-	if (a->loop != b->loop)
-		return a->loop < b->loop ? -1 : 1;
-	if (a->counted != b->counted)
-		return a->counted < b->counted ? 1 : -1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	return a->bci < b->bci ? -1 : a->bci > b->bci;
+	return ORDER(ASCENDING(a->loop, b->loop), DESCENDING(a->counted, b->counted),
+		     ASCENDING(a->line, b->line), ASCENDING(a->bci, b->bci));
 }
 
 static int by_input(const void *x, const void *y)
 {
 	const struct loop_compared *a = x, *b = y;
 
-	if (a->loop != b->loop)
-		return a->loop < b->loop ? -1 : 1;
-	if (a->scalar != b->scalar)
-		return a->scalar ? 1 : -1;
-	if (a->line != b->line)
-		return a->line < b->line ? -1 : 1;
-	if (a->bci != b->bci)
-		return a->bci < b->bci ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return a->method < b->method ? -1 : a->method > b->method;
+	return ORDER(ASCENDING(a->loop, b->loop), ASCENDING(a->scalar, b->scalar),
+		     ASCENDING(a->line, b->line), ASCENDING(a->bci, b->bci),
+		     ASCENDING(a->at, b->at), ASCENDING(a->method, b->method));
 }
 
 static int copy_lists(struct report_loops *l, const struct loop_profile *p)
@@ -510,7 +491,7 @@ int report_loops_init(struct report_loops *l, const struct window_result *w)
 	int r;
 
 	*l = (struct report_loops){0};
-	if (!w->request.loops || cpu_profile_all(&w->cpu).samples == 0)
+	if (!w->request.kinds[JXP__KIND__KIND_LOOPS] || cpu_profile_all(&w->cpu).samples == 0)
 		return 0;
 	l->taken = true;
 	l->whole_ns = window_result_whole_ns(w);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/order.h"
 #include "common/wilson.h"
 #include "compare/change.h"
 #include "daemon/combine/names.h"
@@ -214,11 +215,10 @@ static int by_growth(const void *x, const void *y)
 {
 	const struct report_loop *a = x, *b = y;
 
-	if (has_grown(a) != has_grown(b))
-		return has_grown(a) ? -1 : 1;
-	if (has_grown(a) && a->growth.among_all.low != b->growth.among_all.low)
-		return a->growth.among_all.low < b->growth.among_all.low ? 1 : -1;
-	return a->growth.rank < b->growth.rank ? -1 : a->growth.rank > b->growth.rank;
+	if (has_grown(a) && has_grown(b) && a->growth.among_all.low != b->growth.among_all.low)
+		return DESCENDING(a->growth.among_all.low, b->growth.among_all.low);
+	return ORDER(DESCENDING(has_grown(a), has_grown(b)),
+		     ASCENDING(a->growth.rank, b->growth.rank));
 }
 
 int report_loops_compare(struct report_loops *l, const struct window_result *w,

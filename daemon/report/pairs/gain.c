@@ -76,7 +76,7 @@ int pair_gains_new(const struct window_result *w, struct gain_sums **out)
 		*out = NULL;
 		return -ENOMEM;
 	}
-	if (!w->request.cpu)
+	if (!w->request.kinds[JXP__KIND__KIND_CPU])
 		return 0;
 	for (size_t i = 0; i < p->pair_count; i++)
 		counts[cell(&p->pairs[i])] += p->pairs[i].count;

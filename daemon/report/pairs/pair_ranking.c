@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/order.h"
 #include "common/saturate.h"
 
 int pair_scope_init(struct pair_scope *s, const struct window_result *w, const bool *regions)
@@ -72,7 +73,7 @@ static int compare_numbers(const uint32_t a[3], const uint32_t b[3])
 {
 	for (int i = 0; i < 3; i++)
 		if (a[i] != b[i])
-			return a[i] < b[i] ? -1 : 1;
+			return ASCENDING(a[i], b[i]);
 	return 0;
 }
 
@@ -80,13 +81,9 @@ static int compare_numbers(const uint32_t a[3], const uint32_t b[3])
 static int compare_entries(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
-	int keys = compare_numbers(x->key, y->key), parts = compare_numbers(x->part, y->part);
 
-	if (keys || parts)
-		return keys ? keys : parts;
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	return x->pair < y->pair ? -1 : x->pair > y->pair;
+	return ORDER(compare_numbers(x->key, y->key), compare_numbers(x->part, y->part),
+		     DESCENDING(x->size, y->size), ASCENDING(x->pair, y->pair));
 }
 
 static void add_variant(struct ranked_pair *to, const struct pair *variant)
@@ -156,7 +153,8 @@ static void estimate(struct ranked_pair *row, const struct window_result *w, Jxp
 	row->ci95 = window_result_part_ci95(w, kind, row->sum.wasteful_bytes);
 	row->cpu = cpu_share_estimate(&row->sum.cpu, row->sum.wasteful_count, &whole);
 	row->gain = (struct cpu_share){.ci95 = {0, 1}};
-	if (w->request.cpu && 2 * row->gain_sums.untold <= row->sum.wasteful_count)
+	if (w->request.kinds[JXP__KIND__KIND_CPU] &&
+	    2 * row->gain_sums.untold <= row->sum.wasteful_count)
 		row->gain = cpu_share_estimate(&row->gain_sums.cpu,
 					       (uint64_t)ceil(row->gain_sums.ticks), &of_ticks);
 }
@@ -180,28 +178,18 @@ static int region_rank(const struct ranked_pair *row)
 	return ranks[row->sum.region];
 }
 
-/* The larger one first: -1, 0 or 1. */
-static int larger_first(double x, double y)
-{
-	return x > y ? -1 : x < y;
-}
-
 static int compare_rows(const void *a, const void *b)
 {
 	const struct ranked_pair *x = a, *y = b;
-	int r = region_rank(x) - region_rank(y);
 
-	if (r == 0)
-		r = larger_first(ranked_pair_lower_bound(x), ranked_pair_lower_bound(y));
-	if (r == 0)
-		r = larger_first((double)x->sum.wasteful_bytes, (double)y->sum.wasteful_bytes);
-	if (r == 0)
-		r = larger_first((double)x->sum.checked_bytes, (double)y->sum.checked_bytes);
-	if (r == 0) /* qsort is not stable: contexts decide. */
-		r = compare_numbers(
-		    (uint32_t[]){x->sum.watch_node, x->sum.trap_node, x->sum.location},
-		    (uint32_t[]){y->sum.watch_node, y->sum.trap_node, y->sum.location});
-	return r;
+	/* qsort is not stable: contexts decide at last. */
+	return ORDER(region_rank(x) - region_rank(y),
+		     DESCENDING(ranked_pair_lower_bound(x), ranked_pair_lower_bound(y)),
+		     DESCENDING(x->sum.wasteful_bytes, y->sum.wasteful_bytes),
+		     DESCENDING(x->sum.checked_bytes, y->sum.checked_bytes),
+		     ASCENDING(x->sum.watch_node, y->sum.watch_node),
+		     ASCENDING(x->sum.trap_node, y->sum.trap_node),
+		     ASCENDING(x->sum.location, y->sum.location));
 }
 
 /* Adds a row to those that are not shown by themselves. */

@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "daemon/report/pprof/pprof_writer.h"
+#include "daemon/report/writer/names.h"
 #include "proto/words.h"
 
 /* Of all samples together: 4 bytes each before they are compressed, and 8 in who reads them. */
@@ -79,30 +80,25 @@ static void tell_left_out(struct pprof *p, size_t shown, size_t all, const char 
 /* "" for what has no name. */
 static void field_of(char text[FIELD_BYTES], const struct profile *p, uint32_t location)
 {
-	struct location l = locations_get(&p->locations, location);
-	const char *class_name = strings_get(&p->strings, l.class_name);
-	const char *field = strings_get(&p->strings, l.field);
+	struct place_names place = place_names(p, location);
 
 	text[0] = '\0';
-	switch ((Jxp__Location__Kind)l.kind) {
+	switch (place.kind) {
 	case JXP__LOCATION__KIND__FIELD: /* Of the class that declares it, as in by_location. */
-		(void)snprintf(text, FIELD_BYTES, "%s.%s",
-			       l.declared_in ? strings_get(&p->strings, l.declared_in) : class_name,
-			       field);
+		(void)snprintf(text, FIELD_BYTES, "%s.%s", place.owner, place.field);
 		break;
 	case JXP__LOCATION__KIND__STATIC:
-		(void)snprintf(text, FIELD_BYTES, "%s.%s", class_name, field);
+		(void)snprintf(text, FIELD_BYTES, "%s.%s", place.class_name, place.field);
 		break;
 	case JXP__LOCATION__KIND__ELEMENT:
-		(void)snprintf(text, FIELD_BYTES, "element of %s", class_name);
+		(void)snprintf(text, FIELD_BYTES, "element of %s", place.class_name);
 		break;
 	case JXP__LOCATION__KIND__HEADER:
-		(void)snprintf(text, FIELD_BYTES, "header of %s", class_name);
+		(void)snprintf(text, FIELD_BYTES, "header of %s", place.class_name);
 		break;
 	case JXP__LOCATION__KIND__SPILL:
 	case JXP__LOCATION__KIND__STACK:
-		(void)snprintf(text, FIELD_BYTES, "%s",
-			       name_of_location((Jxp__Location__Kind)l.kind));
+		(void)snprintf(text, FIELD_BYTES, "%s", name_of_location(place.kind));
 		break;
 	default:
 		break;

@@ -340,7 +340,7 @@ int candidate_estimate(struct candidate *c, const struct pair_scope *s)
 		out->allocated.operation = out->method;
 	out->own = out->saved = out->gain = (struct cpu_share){.ci95 = {0, 1}};
 	out->saved_bounds = (struct interval){0, 1};
-	if (!w->request.cpu)
+	if (!w->request.kinds[JXP__KIND__KIND_CPU])
 		return 0;
 	collectors_part(&out->allocated, w);
 	time = sum_ticks(marks, &w->cpu);

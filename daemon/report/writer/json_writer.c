@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/profile/certainty.h"
+#include "daemon/report/writer/names.h"
 #include "proto/words.h"
 
 /* Frames of one document, over all its pairs: about 200 bytes each as text. Pairs beyond it are
@@ -45,38 +46,31 @@ static json_t *frame_json(struct json_writer *writer, uint32_t id)
 {
 	const struct profile *p = profile_of(writer);
 	const struct cct_node *node = cct_node(&p->cct, id);
-	const struct cct_method *method = cct_method(&p->cct, node->method);
+	struct method_names names = method_names(p, node->method);
 
 	if (!writer->frames[id])
-		writer->frames[id] = json_pack(
-		    "{s:s, s:s, s:s, s:i, s:i, s:s}", "class",
-		    method ? strings_get(&p->strings, method->class_name) : "", "method",
-		    method ? strings_get(&p->strings, method->name) : "", "file",
-		    method ? strings_get(&p->strings, method->file) : "", "line", node->line, "bci",
-		    node->bci, "tier", name_of_tier((Jxp__Tier)node->tier));
+		writer->frames[id] =
+		    json_pack("{s:s, s:s, s:s, s:i, s:i, s:s}", "class", names.class_name, "method",
+			      names.name, "file", names.file, "line", node->line, "bci", node->bci,
+			      "tier", name_of_tier((Jxp__Tier)node->tier));
 	return json_incref(writer->frames[id]);
 }
 
 json_t *report_json_frames(struct json_writer *writer, uint32_t node)
 {
 	const struct profile *p = profile_of(writer);
-	_cleanup_json_ json_t *frames = json_array();
+	json_t *frames = json_array();
 
 	for (; node != 0; node = cct_node(&p->cct, node)->parent)
-		if (json_array_append_new(frames, frame_json(writer, node)) < 0)
-			return NULL;
-	return TAKE_PTR(frames);
+		frames = json_appended(frames, frame_json(writer, node));
+	return frames;
 }
 
-static size_t name_bytes(const struct profile *p, uint32_t id)
+static size_t name_bytes(const struct profile *p, uint32_t node)
 {
-	const struct cct_node *node = cct_node(&p->cct, id);
-	const struct cct_method *method = node ? cct_method(&p->cct, node->method) : NULL;
+	struct method_names names = frame_names(p, node);
 
-	return method ? strlen(strings_get(&p->strings, method->class_name)) +
-			    strlen(strings_get(&p->strings, method->name)) +
-			    strlen(strings_get(&p->strings, method->file))
-		      : 0;
+	return strlen(names.class_name) + strlen(names.name) + strlen(names.file);
 }
 
 bool report_json_take_contexts(struct json_writer *writer, uint32_t node, uint32_t other)

@@ -5,12 +5,11 @@
 #ifndef JXPERF_DAEMON_REPORT_WRITER_JSON_WRITER_H
 #define JXPERF_DAEMON_REPORT_WRITER_JSON_WRITER_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/cleanup.h"
+#include "common/json.h"
 #include "daemon/report/content/model.h"
 
 /* One object for each node that was needed. */
@@ -21,11 +20,6 @@ struct json_writer {
 	size_t name_bytes_left; /* of those frames, and other names */
 };
 
-static inline void cleanup_json(json_t **json)
-{
-	json_decref(*json);
-}
-#define _cleanup_json_ _cleanup_(cleanup_json)
 
 /* 0 or -ENOMEM; released in either case, after the document. */
 int json_writer_init(struct json_writer *writer, const struct report_model *m);

@@ -3,6 +3,9 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "daemon/profile/certainty.h"
+#include "daemon/report/writer/names.h"
+
 /* Behind the package of a class's name. That of a lambda has an address behind a slash, and hidden
  * ones digits behind a dot, which are no package. */
 static const char *short_class(const char *name)
@@ -13,26 +16,6 @@ static const char *short_class(const char *name)
 		if (*c == '.' && (isalpha((unsigned char)c[1]) || c[1] == '_' || c[1] == '$'))
 			last = c + 1;
 	return last;
-}
-
-struct place {
-	struct location location;
-	const char *class_name; /* short */
-	const char *owner;      /* short: of the field */
-	const char *field;
-};
-
-static struct place place_of(const struct profile *p, uint32_t id)
-{
-	struct location l = locations_get(&p->locations, id);
-	const char *class_name = short_class(strings_get(&p->strings, l.class_name));
-
-	return (struct place){.location = l,
-			      .class_name = class_name,
-			      .owner = l.declared_in
-					   ? short_class(strings_get(&p->strings, l.declared_in))
-					   : class_name,
-			      .field = strings_get(&p->strings, l.field)};
 }
 
 static void unnamed(FILE *out, const char *class_name, Jxp__Region region)
@@ -51,22 +34,23 @@ static void unnamed(FILE *out, const char *class_name, Jxp__Region region)
 
 void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jxp__Region region)
 {
-	struct place place = place_of(p, location);
+	struct place_names place = place_names(p, location);
+	const char *class_name = short_class(place.class_name), *owner = short_class(place.owner);
 
-	switch ((Jxp__Location__Kind)place.location.kind) {
+	switch (place.kind) {
 	case JXP__LOCATION__KIND__FIELD:
-		fprintf(out, "%s.%s", place.owner, place.field);
+		fprintf(out, "%s.%s", owner, place.field);
 		break;
 	case JXP__LOCATION__KIND__STATIC:
-		fprintf(out, "%s.%s (static)", place.owner, place.field);
+		fprintf(out, "%s.%s (static)", owner, place.field);
 		break;
 	case JXP__LOCATION__KIND__ELEMENT:
-		fprintf(out, "elements of %s", place.class_name[0] ? place.class_name : "an array");
+		fprintf(out, "elements of %s", class_name[0] ? class_name : "an array");
 		break;
 	case JXP__LOCATION__KIND__HEADER:
 		fprintf(out, "the %s%s of %s", place.field,
 			strcmp(place.field, "length") == 0 ? "" : " word",
-			place.class_name[0] ? place.class_name : "an object");
+			class_name[0] ? class_name : "an object");
 		break;
 	case JXP__LOCATION__KIND__SPILL:
 		fputs("compiler's spills", out);
@@ -75,7 +59,40 @@ void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jx
 		fputs("the stack", out);
 		break;
 	default:
-		unnamed(out, place.class_name, region);
+		unnamed(out, class_name, region);
+	}
+}
+
+void report_text_location(FILE *out, const struct profile *p, uint32_t location)
+{
+	struct place_names place = place_names(p, location);
+
+	switch (place.kind) {
+	case JXP__LOCATION__KIND__FIELD:
+		fprintf(out, "%s.%s", place.class_name, place.field);
+		if (strcmp(place.owner, place.class_name) != 0)
+			fprintf(out, " (of %s)", place.owner);
+		break;
+	case JXP__LOCATION__KIND__STATIC:
+		fprintf(out, "%s.%s (static)", place.class_name, place.field);
+		break;
+	case JXP__LOCATION__KIND__ELEMENT:
+		fprintf(out, "element of %s", place.class_name);
+		break;
+	case JXP__LOCATION__KIND__HEADER:
+		fprintf(out, "%s of %s (header)", place.field, place.class_name);
+		break;
+	case JXP__LOCATION__KIND__SPILL:
+		fputs("the stack: a value that the compiler had no register for", out);
+		break;
+	case JXP__LOCATION__KIND__STACK:
+		fputs("the thread's stack", out);
+		break;
+	default:
+		if (place.class_name[0])
+			fprintf(out, "%s, field not known", place.class_name);
+		else
+			fputs("memory whose object is not known", out);
 	}
 }
 
@@ -86,44 +103,62 @@ void report_text_class(FILE *out, const struct profile *p, uint32_t class_name)
 
 void report_text_owner(FILE *out, const struct profile *p, uint32_t location)
 {
-	fputs(place_of(p, location).owner, out);
-}
-
-bool report_place_is_plural(const struct profile *p, uint32_t location)
-{
-	uint32_t kind = locations_get(&p->locations, location).kind;
-
-	return kind == JXP__LOCATION__KIND__ELEMENT || kind == JXP__LOCATION__KIND__SPILL;
+	fputs(short_class(place_names(p, location).owner), out);
 }
 
 void report_text_method(FILE *out, const struct profile *p, uint32_t method)
 {
-	const struct cct_method *m = cct_method(&p->cct, method);
+	struct method_names names = method_names(p, method);
 
-	if (m)
-		fprintf(out, "%s.%s", short_class(strings_get(&p->strings, m->class_name)),
-			strings_get(&p->strings, m->name));
+	if (names.known)
+		fprintf(out, "%s.%s", short_class(names.class_name), names.name);
 	else
-		fputs("[unknown]", out);
+		fputs(METHOD_UNKNOWN, out);
+}
+
+void report_text_method_whole(FILE *out, const struct profile *p, uint32_t method)
+{
+	struct method_names names = method_names(p, method);
+
+	if (names.known)
+		fprintf(out, "%s.%s", names.class_name, names.name);
+	else
+		fputs(METHOD_UNKNOWN, out);
+}
+
+/* "(HashMap.java:631)" */
+static void source(FILE *out, const char *file, int32_t line)
+{
+	fprintf(out, "(%s", file[0] ? file : "Unknown Source");
+	if (line > 0)
+		fprintf(out, ":%d", line);
+	fputc(')', out);
 }
 
 void report_text_line(FILE *out, const struct profile *p, uint32_t node)
 {
-	const struct cct_node *n = cct_node(&p->cct, node);
-	const struct cct_method *m = n ? cct_method(&p->cct, n->method) : NULL;
-	const char *file;
+	struct method_names names = frame_names(p, node);
 
-	if (!m) {
-		fputs("[unknown]", out);
+	report_text_method(out, p, node ? cct_node(&p->cct, node)->method : 0);
+	if (names.known)
+		source(out, names.file, cct_node(&p->cct, node)->line);
+}
+
+void report_text_frame(FILE *out, const struct profile *p, uint32_t id)
+{
+	const struct cct_node *node = cct_node(&p->cct, id);
+	struct method_names names = method_names(p, node->method);
+
+	report_text_method_whole(out, p, node->method);
+	if (!names.known)
 		return;
-	}
-	file = strings_get(&p->strings, m->file);
-	fprintf(out, "%s.%s", short_class(strings_get(&p->strings, m->class_name)),
-		strings_get(&p->strings, m->name));
-	if (n->line > 0)
-		fprintf(out, "(%s:%d)", file[0] ? file : "Unknown Source", n->line);
+	if (node->tier == JXP__TIER__TIER_NATIVE)
+		fputs("(Native Method)", out);
+	else if (node->certainty == CERTAINTY_METHOD && node->bci < 0)
+		fprintf(out, "(%s, inlined somewhere in it)",
+			names.file[0] ? names.file : "Unknown Source");
 	else
-		fprintf(out, "(%s)", file[0] ? file : "Unknown Source");
+		source(out, names.file, node->line);
 }
 
 bool report_is_same_line(const struct profile *p, uint32_t node, uint32_t other)

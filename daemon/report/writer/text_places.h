@@ -14,20 +14,26 @@
  * a name have their region's. */
 void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jxp__Region region);
 
+/* What an access touched, with packages: "java.util.HashMap$Node.next", "element of long[]". */
+void report_text_location(FILE *out, const struct profile *p, uint32_t location);
+
 /* A class (a string of the profile), without its package. */
 void report_text_class(FILE *out, const struct profile *p, uint32_t class_name);
 
 /* The class that declares a field, without its package. */
 void report_text_owner(FILE *out, const struct profile *p, uint32_t location);
 
-/* Does the word for it take "are"? */
-bool report_place_is_plural(const struct profile *p, uint32_t location);
-
 /* "HashMap.putVal", without its package; 0: unknown. */
 void report_text_method(FILE *out, const struct profile *p, uint32_t method);
 
+/* "java.util.HashMap.putVal"; 0: unknown. */
+void report_text_method_whole(FILE *out, const struct profile *p, uint32_t method);
+
 /* "HashMap.putVal(HashMap.java:631)" of a node's frame, without packages; 0: unknown. */
 void report_text_line(FILE *out, const struct profile *p, uint32_t node);
+
+/* "java.util.HashMap.putVal(HashMap.java:631)" of a node that is not 0. */
+void report_text_frame(FILE *out, const struct profile *p, uint32_t id);
 
 /* Are these frames of one line? */
 bool report_is_same_line(const struct profile *p, uint32_t node, uint32_t other);

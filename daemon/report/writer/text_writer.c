@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "daemon/report/content/scaffolding.h"
-#include "daemon/report/writer/recursion.h"
+#include "daemon/report/writer/names.h"
+#include "daemon/report/writer/text_places.h"
 #include "proto/limits.h"
 
 #define RULE_COLUMNS 80
@@ -46,37 +47,63 @@ void report_text_wrapped(FILE *out, const char *text)
 	fputc('\n', out);
 }
 
-void report_text_frame(FILE *out, const struct profile *p, uint32_t id)
-{
-	const struct cct_node *node = cct_node(&p->cct, id);
-	const struct cct_method *method = cct_method(&p->cct, node->method);
-	const char *file;
+/* ---------------------------------------------------------------- recursion */
 
-	if (!method) {
-		fputs("[frame without a name]", out);
-		return;
-	}
-	file = strings_get(&p->strings, method->file);
-	fprintf(out, "%s.%s(", strings_get(&p->strings, method->class_name),
-		strings_get(&p->strings, method->name));
-	if (node->tier == JXP__TIER__TIER_NATIVE)
-		fputs("Native Method)", out);
-	else if (node->certainty == CERTAINTY_METHOD && node->bci < 0)
-		fprintf(out, "%s, inlined somewhere in it)", file[0] ? file : "Unknown Source");
-	else if (node->line > 0)
-		fprintf(out, "%s:%d)", file[0] ? file : "Unknown Source", node->line);
-	else
-		fprintf(out, "%s)", file[0] ? file : "Unknown Source");
+/* Frames that come again and again, one behind the other, by one method that calls itself or by a
+ * few that call each other. Written out, a thousand of them say no more than one turn and how many
+ * there are. Frames are the same if they would be written alike. */
+struct recursion {
+	size_t frames; /* of one turn, */
+	size_t times;  /* and how many turns follow each other; 1: no recursion */
+};
+
+/* Is nothing but the compiled method told? */
+static bool is_method_alone(const struct cct_node *n)
+{
+	return n->certainty == CERTAINTY_METHOD && n->bci < 0;
 }
+
+static bool same_frame(const struct cct *tree, uint32_t a, uint32_t b)
+{
+	const struct cct_node *x = cct_node(tree, a), *y = cct_node(tree, b);
+
+	return x->method == y->method && x->line == y->line &&
+	       (x->tier == JXP__TIER__TIER_NATIVE) == (y->tier == JXP__TIER__TIER_NATIVE) &&
+	       is_method_alone(x) == is_method_alone(y);
+}
+
+/* How many whole turns of so many frames. */
+static size_t turns(const struct cct *tree, const uint32_t *path, size_t count, size_t frames)
+{
+	size_t same = 0;
+
+	while (same + frames < count &&
+	       same_frame(tree, path[count - 1 - same], path[count - 1 - same - frames]))
+		same++;
+	return 1 + same / frames;
+}
+
+/* Of what begins with the last of these nodes, which are leaf first: so turns go on toward path[0].
+ * count is at least 1. Only what makes the text shorter is recursion, which takes a line more. */
+static struct recursion recursion_find(const struct cct *tree, const uint32_t *path, size_t count)
+{
+	for (size_t frames = 1; frames <= CCT_TURN_MAX && frames < count; frames++) {
+		size_t times = turns(tree, path, count, frames);
+
+		if ((times - 1) * frames > 1)
+			return (struct recursion){frames, times};
+	}
+	return (struct recursion){1, 1};
+}
+
+/* ---------------------------------------------------------------- paths */
 
 /* The group of a frame that is scaffolding, or NULL. */
 static const char *scaffolding_of(const struct profile *p, uint32_t id)
 {
-	const struct cct_method *method = cct_method(&p->cct, cct_node(&p->cct, id)->method);
+	struct method_names names = frame_names(p, id);
 	const struct scaffolding *found =
-	    method ? scaffolding_find(strings_get(&p->strings, method->class_name),
-				      strings_get(&p->strings, method->name))
-		   : NULL;
+	    names.known ? scaffolding_find(names.class_name, names.name) : NULL;
 
 	return found ? found->group : NULL;
 }

@@ -15,15 +15,9 @@ void report_text_rule(FILE *out, const char *title);
 /* Text in lines of a readable length, broken at blanks. */
 void report_text_wrapped(FILE *out, const char *text);
 
-/* "class.method(file:line)" of a node that is not 0. */
-void report_text_frame(FILE *out, const struct profile *p, uint32_t id);
-
 /* A calling context, root first, one frame a line, the label (unless NULL) before the leaf. Frames
  * above it that are scaffolding (daemon/report/content/scaffolding.h) are one line where they
- * follow each other; frames that repeat are written once (recursion.h). */
+ * follow each other; frames that repeat are written once. */
 void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label);
-
-/* What an access touched, in a few words: "java.util.HashMap$Node.next", "element of long[]". */
-void report_text_location(FILE *out, const struct profile *p, uint32_t location);
 
 #endif

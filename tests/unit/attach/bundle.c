@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,9 +43,8 @@ static void fill(void)
 	tree_add_file("bundle/libother.so", "the other");
 }
 
-static void it_is_all_regular_files_but_the_helper(void **state)
+TEST(it_is_all_regular_files_but_the_helper, setup, teardown)
 {
-	(void)state;
 	fill();
 	tree_add_file("bundle/jxperf-attach", "the helper");
 	tree_add_directory("bundle/directory");
@@ -58,18 +53,16 @@ static void it_is_all_regular_files_but_the_helper(void **state)
 	assert_int_equal(bundle.count, 2);
 }
 
-static void its_path_is_canonical(void **state)
+TEST(its_path_is_canonical, setup, teardown)
 {
-	(void)state;
 	fill();
 	assert_int_equal(symlink("bundle", tree_path("link")), 0);
 	assert_int_equal(bundle_open(&bundle, tree_path("link/../link"), &err), 0);
 	assert_string_equal(bundle.path, tree_path("bundle"));
 }
 
-static void without_the_agent_it_is_none(void **state)
+TEST(without_the_agent_it_is_none, setup, teardown)
 {
-	(void)state;
 	tree_add_file("bundle/libother.so", "the other");
 	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), -ENOENT);
 	assert_non_null(strstr(err.message, "reinstall"));
@@ -78,11 +71,10 @@ static void without_the_agent_it_is_none(void **state)
 	assert_non_null(strstr(err.message, "absent"));
 }
 
-static void any_other_directory_is_refused_for_its_many_files(void **state)
+TEST(any_other_directory_is_refused_for_its_many_files, setup, teardown)
 {
 	char name[32];
 
-	(void)state;
 	for (int i = 0; i <= BUNDLE_FILES_MAX; i++) {
 		(void)snprintf(name, sizeof(name), "bundle/%d", i);
 		tree_add_file(name, "");
@@ -90,19 +82,17 @@ static void any_other_directory_is_refused_for_its_many_files(void **state)
 	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), -E2BIG);
 }
 
-static void it_is_visible_from_our_own_root(void **state)
+TEST(it_is_visible_from_our_own_root, setup, teardown)
 {
-	(void)state;
 	fill();
 	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
 	assert_true(bundle_visible(&bundle, &root));
 }
 
-static void it_is_not_visible_where_its_path_leads_elsewhere(void **state)
+TEST(it_is_not_visible_where_its_path_leads_elsewhere, setup, teardown)
 {
 	struct target_dir other = {.uid = geteuid(), .gid = getegid()};
 
-	(void)state;
 	fill();
 	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
 	tree_add_directory("root");
@@ -116,11 +106,10 @@ static void it_is_not_visible_where_its_path_leads_elsewhere(void **state)
 	assert_false(bundle_visible(&bundle, &root));
 }
 
-static void it_is_not_visible_when_one_file_cannot_be_read(void **state)
+TEST(it_is_not_visible_when_one_file_cannot_be_read, setup, teardown)
 {
 	bool visible;
 
-	(void)state;
 	fill();
 	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
 	assert_int_equal(chmod(tree_path("bundle/libother.so"), 0), 0);
@@ -130,14 +119,13 @@ static void it_is_not_visible_when_one_file_cannot_be_read(void **state)
 	assert_false(visible);
 }
 
-static void a_copy_has_the_same_content_whatever_the_umask(void **state)
+TEST(a_copy_has_the_same_content_whatever_the_umask, setup, teardown)
 {
 	mode_t mask = umask(077);
 	char text[16] = "";
 	struct stat st;
 	int to, fd;
 
-	(void)state;
 	fill();
 	tree_add_directory("copy");
 	to = open(tree_path("copy"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -154,11 +142,10 @@ static void a_copy_has_the_same_content_whatever_the_umask(void **state)
 	(void)umask(mask);
 }
 
-static void a_copy_overwrites_nothing(void **state)
+TEST(a_copy_overwrites_nothing, setup, teardown)
 {
 	int to;
 
-	(void)state;
 	fill();
 	tree_add_directory("copy");
 	tree_add_file("copy/" AGENT_LIBRARY, "in the way");
@@ -166,23 +153,4 @@ static void a_copy_overwrites_nothing(void **state)
 	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);
 	assert_int_equal(bundle_copy(&bundle, to, &err), -EEXIST);
 	(void)close(to);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(it_is_all_regular_files_but_the_helper),
-	    TEST(its_path_is_canonical),
-	    TEST(without_the_agent_it_is_none),
-	    TEST(any_other_directory_is_refused_for_its_many_files),
-	    TEST(it_is_visible_from_our_own_root),
-	    TEST(it_is_not_visible_where_its_path_leads_elsewhere),
-	    TEST(it_is_not_visible_when_one_file_cannot_be_read),
-	    TEST(a_copy_has_the_same_content_whatever_the_umask),
-	    TEST(a_copy_overwrites_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,11 +45,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void it_is_private_and_known_by_the_targets_path(void **state)
+TEST(it_is_private_and_known_by_the_targets_path, setup, teardown)
 {
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(private_dir_create(&dir, &target, TMP, 0, &err), 0);
 	assert_memory_equal(dir.path, "/tmp/.jxperf-", 13);
 	assert_int_equal(strlen(dir.path), strlen("/tmp/.jxperf-XXXXXX"));
@@ -63,11 +58,10 @@ static void it_is_private_and_known_by_the_targets_path(void **state)
 	assert_int_equal(st.st_uid, geteuid());
 }
 
-static void it_is_removed_with_everything_in_it(void **state)
+TEST(it_is_removed_with_everything_in_it, setup, teardown)
 {
 	char path[PRIVATE_DIR_PATH_BYTES];
 
-	(void)state;
 	assert_int_equal(private_dir_create(&dir, &target, TMP, COPY_BYTES, &err), 0);
 	strcpy(path, dir.path);
 	for (char name[] = "a"; name[0] < 'h'; name[0]++)
@@ -78,20 +72,18 @@ static void it_is_removed_with_everything_in_it(void **state)
 	private_dir_remove(&dir); /* Once more does nothing. */
 }
 
-static void two_are_different(void **state)
+TEST(two_are_different, setup, teardown)
 {
 	struct private_dir other;
 
-	(void)state;
 	assert_int_equal(private_dir_create(&dir, &target, TMP, 0, &err), 0);
 	assert_int_equal(private_dir_create(&other, &target, TMP, 0, &err), 0);
 	assert_string_not_equal(dir.path, other.path);
 	private_dir_remove(&other);
 }
 
-static void what_is_not_there_is_passed_over_without_a_reason(void **state)
+TEST(what_is_not_there_is_passed_over_without_a_reason, setup, teardown)
 {
-	(void)state;
 	for (unsigned i = 1; i < PRIVATE_DIR_CANDIDATES + 2; i++)
 		assert_int_equal(private_dir_create(&dir, &target, i, 0, &err), -ENOENT);
 	tree_add_directory("var");
@@ -101,18 +93,16 @@ static void what_is_not_there_is_passed_over_without_a_reason(void **state)
 	assert_int_equal(dir.fd, -1);
 }
 
-static void a_link_is_followed_inside_the_targets_root(void **state)
+TEST(a_link_is_followed_inside_the_targets_root, setup, teardown)
 {
-	(void)state;
 	tree_add_directory("var");
 	assert_int_equal(symlink("/tmp", tree_path("var/tmp")), 0);
 	assert_int_equal(private_dir_create(&dir, &target, VAR_TMP, 0, &err), 0);
 	assert_memory_equal(dir.path, "/tmp/.jxperf-", 13);
 }
 
-static void the_working_directory_and_home_are_candidates(void **state)
+TEST(the_working_directory_and_home_are_candidates, setup, teardown)
 {
-	(void)state;
 	tree_add_directory("work");
 	target.cwd.fd = open(tree_path("work"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(private_dir_create(&dir, &target, CWD, 0, &err), 0);
@@ -123,21 +113,19 @@ static void the_working_directory_and_home_are_candidates(void **state)
 	assert_memory_equal(dir.path, "/work/.jxperf-", 14);
 }
 
-static void a_deleted_working_directory_is_passed_over(void **state)
+TEST(a_deleted_working_directory_is_passed_over, setup, teardown)
 {
-	(void)state;
 	tree_add_directory("work");
 	target.cwd.fd = open(tree_path("work"), O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(rmdir(tree_path("work")), 0);
 	assert_int_equal(private_dir_create(&dir, &target, CWD, 0, &err), -ENOENT);
 }
 
-static void a_path_too_long_for_a_socket_is_refused(void **state)
+TEST(a_path_too_long_for_a_socket_is_refused, setup, teardown)
 {
 	static const char name[] = "a-name-of-forty-characters-aaaaaaaaaaaaa/"
 				   "a-name-of-forty-characters-aaaaaaaaaaaaa";
 
-	(void)state;
 	tree_add_directory("a-name-of-forty-characters-aaaaaaaaaaaaa");
 	tree_add_directory(name);
 	strcpy(target.home, "/");
@@ -146,11 +134,10 @@ static void a_path_too_long_for_a_socket_is_refused(void **state)
 	assert_non_null(strstr(err.message, "too long for a socket"));
 }
 
-static void an_unwritable_directory_is_refused(void **state)
+TEST(an_unwritable_directory_is_refused, setup, teardown)
 {
 	int r;
 
-	(void)state;
 	if (geteuid() == 0) { /* Whom nothing stops. */
 		assert_int_equal(seteuid(65534), 0);
 		r = private_dir_create(&dir, &target, TMP, 0, &err);
@@ -163,11 +150,10 @@ static void an_unwritable_directory_is_refused(void **state)
 	assert_string_equal(err.message, "'/tmp' is not writable");
 }
 
-static void a_directory_whose_entries_others_may_replace_is_refused(void **state)
+TEST(a_directory_whose_entries_others_may_replace_is_refused, setup, teardown)
 {
 	static const mode_t open_to_others[] = {0777, 0775, 0757};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(open_to_others) / sizeof(open_to_others[0]); i++) {
 		assert_int_equal(chmod(tree_path("tmp"), open_to_others[i]), 0);
 		assert_int_equal(private_dir_create(&dir, &target, TMP, COPY_BYTES, &err), -EPERM);
@@ -178,9 +164,8 @@ static void a_directory_whose_entries_others_may_replace_is_refused(void **state
 	assert_int_equal(private_dir_create(&dir, &target, TMP, COPY_BYTES, &err), 0);
 }
 
-static void so_is_one_below_such_a_directory(void **state)
+TEST(so_is_one_below_such_a_directory, setup, teardown)
 {
-	(void)state;
 	tree_add_directory("shared");
 	tree_add_directory("shared/home");
 	assert_int_equal(chmod(tree_path("shared"), 0777), 0);
@@ -189,9 +174,8 @@ static void so_is_one_below_such_a_directory(void **state)
 	assert_string_equal(err.message, "other users can replace what is in '/shared' (chmod +t)");
 }
 
-static void a_directory_of_another_user_is_refused(void **state)
+TEST(a_directory_of_another_user_is_refused, setup, teardown)
 {
-	(void)state;
 	if (geteuid() != 0)
 		skip(); /* Only root can give a directory away. */
 	assert_int_equal(chown(tree_path("tmp"), 65534, 65534), 0);
@@ -200,37 +184,13 @@ static void a_directory_of_another_user_is_refused(void **state)
 	assert_int_equal(private_dir_create(&dir, &target, TMP, COPY_BYTES, &err), 0);
 }
 
-static void a_probe_makes_nothing(void **state)
+TEST(a_probe_makes_nothing, setup, teardown)
 {
 	char path[PRIVATE_DIR_PATH_BYTES];
 	int parent = -1;
 
-	(void)state;
 	assert_int_equal(private_dir_probe(&target, TMP, COPY_BYTES, &parent, path, &err), 0);
 	assert_string_equal(path, "/tmp");
 	assert_int_equal(rmdir(tree_path("tmp")), 0); /* Nothing is in it. */
 	cleanup_close(&parent);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(it_is_private_and_known_by_the_targets_path),
-	    TEST(it_is_removed_with_everything_in_it),
-	    TEST(two_are_different),
-	    TEST(what_is_not_there_is_passed_over_without_a_reason),
-	    TEST(a_link_is_followed_inside_the_targets_root),
-	    TEST(the_working_directory_and_home_are_candidates),
-	    TEST(a_deleted_working_directory_is_passed_over),
-	    TEST(a_path_too_long_for_a_socket_is_refused),
-	    TEST(an_unwritable_directory_is_refused),
-	    TEST(a_directory_whose_entries_others_may_replace_is_refused),
-	    TEST(so_is_one_below_such_a_directory),
-	    TEST(a_directory_of_another_user_is_refused),
-	    TEST(a_probe_makes_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

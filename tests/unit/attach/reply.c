@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -49,9 +45,8 @@ static const struct {
     {"25", "", -ECONNRESET, "without an answer"},
 };
 
-static void answers_of_all_jdks_are_understood(void **state)
+TEST(answers_of_all_jdks_are_understood)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
 		struct err err = {"untouched"};
 		int r = reply_parse(recorded[i].text, strlen(recorded[i].text), 42, LIBRARY, &err);
@@ -64,7 +59,7 @@ static void answers_of_all_jdks_are_understood(void **state)
 	}
 }
 
-static void each_result_of_the_agent_has_its_own_sentence(void **state)
+TEST(each_result_of_the_agent_has_its_own_sentence)
 {
 	static const struct {
 		const char *text;
@@ -77,7 +72,6 @@ static void each_result_of_the_agent_has_its_own_sentence(void **state)
 	};
 	char seen[sizeof(results) / sizeof(results[0])][ERR_MESSAGE_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
 		struct err err;
 
@@ -91,7 +85,7 @@ static void each_result_of_the_agent_has_its_own_sentence(void **state)
 	}
 }
 
-static void what_is_not_an_answer_is_called_so(void **state)
+TEST(what_is_not_an_answer_is_called_so)
 {
 	static const struct {
 		const char *text;
@@ -107,7 +101,6 @@ static void what_is_not_an_answer_is_called_so(void **state)
 	    {"99999999999999999999999\n", 24},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct err err;
 
@@ -117,38 +110,23 @@ static void what_is_not_an_answer_is_called_so(void **state)
 	}
 }
 
-static void what_the_jvm_says_is_quoted_on_one_clean_line(void **state)
+TEST(what_the_jvm_says_is_quoted_on_one_clean_line)
 {
 	static const char text[] = "-1\nX was not loaded.\n\tbad\033[31m\xff and\0 more\n";
 	struct err err;
 
-	(void)state;
 	assert_int_equal(reply_parse(text, sizeof(text) - 1, 42, LIBRARY, &err), -ELIBACC);
 	assert_non_null(strstr(err.message, "X was not loaded.  bad?[31m? and  more"));
 	assert_null(strchr(err.message, '\n'));
 }
 
-static void an_endless_answer_is_cut(void **state)
+TEST(an_endless_answer_is_cut)
 {
 	static char text[REPLY_MAX_BYTES * 2];
 	struct err err;
 
-	(void)state;
 	memset(text, 'x', sizeof(text));
 	text[0] = '7';
 	text[1] = '\n';
 	assert_int_equal(reply_parse(text, sizeof(text), 42, LIBRARY, &err), -EREMOTEIO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(answers_of_all_jdks_are_understood),
-	    cmocka_unit_test(each_result_of_the_agent_has_its_own_sentence),
-	    cmocka_unit_test(what_is_not_an_answer_is_called_so),
-	    cmocka_unit_test(what_the_jvm_says_is_quoted_on_one_clean_line),
-	    cmocka_unit_test(an_endless_answer_is_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

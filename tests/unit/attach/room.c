@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <unistd.h>
 
@@ -29,63 +25,45 @@ static bool room_of_user(struct statvfs fs, uint64_t bytes)
 	return room;
 }
 
-static void what_is_free_is_enough_for_less(void **state)
+TEST(what_is_free_is_enough_for_less)
 {
-	(void)state;
 	assert_true(room_of_user(some, 0));
 	assert_true(room_of_user(some, 9 * 4096));
 	assert_false(room_of_user(some, 10 * 4096));
 	assert_false(room_of_user(some, UINT64_MAX));
 }
 
-static void a_file_takes_an_inode(void **state)
+TEST(a_file_takes_an_inode)
 {
 	struct statvfs fs = some;
 
-	(void)state;
 	fs.f_favail = 0;
 	assert_false(room_of_user(fs, 0));
 	fs.f_files = 0; /* It has no such limit. */
 	assert_true(room_of_user(fs, 0));
 }
 
-static void an_empty_file_takes_no_block(void **state)
+TEST(an_empty_file_takes_no_block)
 {
 	struct statvfs fs = some;
 
-	(void)state;
 	fs.f_bavail = 0;
 	assert_true(room_of_user(fs, 0));
 	assert_false(room_of_user(fs, 1));
 }
 
-static void what_does_not_say_how_much_it_has_has_room(void **state)
+TEST(what_does_not_say_how_much_it_has_has_room)
 {
-	(void)state;
 	assert_true(room_of_user((struct statvfs){0}, UINT64_MAX));
 }
 
-static void root_has_what_is_kept_back(void **state)
+TEST(root_has_what_is_kept_back)
 {
 	struct statvfs fs = some;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	fs.f_favail = fs.f_bavail = 0;
 	assert_true(room_for(&fs, 19 * 4096));
 	assert_false(room_for(&fs, 20 * 4096));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_is_free_is_enough_for_less),
-	    cmocka_unit_test(a_file_takes_an_inode),
-	    cmocka_unit_test(an_empty_file_takes_no_block),
-	    cmocka_unit_test(what_does_not_say_how_much_it_has_has_room),
-	    cmocka_unit_test(root_has_what_is_kept_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -50,9 +46,8 @@ static int wait_for(int at_most_ms)
 	return watch_wait(&watch, ends[0], POLLIN, at_most_ms, "a byte", &err);
 }
 
-static void a_ready_descriptor_ends_the_wait(void **state)
+TEST(a_ready_descriptor_ends_the_wait, setup, teardown)
 {
-	(void)state;
 	open_watch(60000);
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	assert_int_equal(wait_for(-1), 1);
@@ -60,21 +55,19 @@ static void a_ready_descriptor_ends_the_wait(void **state)
 	assert_string_equal(err.message, "");
 }
 
-static void the_waits_own_limit_is_no_error(void **state)
+TEST(the_waits_own_limit_is_no_error, setup, teardown)
 {
-	(void)state;
 	open_watch(60000);
 	assert_int_equal(wait_for(5), 0);
 	assert_int_equal(wait_for(0), 0);
 	assert_string_equal(err.message, "");
 }
 
-static void the_deadline_is_that_of_all_waits_together(void **state)
+TEST(the_deadline_is_that_of_all_waits_together, setup, teardown)
 {
 	uint64_t start = clock_monotonic_ns();
 	int r;
 
-	(void)state;
 	open_watch(60);
 	while ((r = wait_for(10)) == 0)
 		;
@@ -84,9 +77,8 @@ static void the_deadline_is_that_of_all_waits_together(void **state)
 	assert_int_equal(wait_for(-1), -ETIMEDOUT);
 }
 
-static void the_targets_end_is_noticed(void **state)
+TEST(the_targets_end_is_noticed, setup, teardown)
 {
-	(void)state;
 	open_watch(60000);
 	assert_false(watch_target_ended(&watch, 0));
 	assert_int_equal(kill(target, SIGKILL), 0);
@@ -94,9 +86,8 @@ static void the_targets_end_is_noticed(void **state)
 	assert_true(watch_target_ended(&watch, 0));
 }
 
-static void what_is_ready_comes_before_the_targets_end(void **state)
+TEST(what_is_ready_comes_before_the_targets_end, setup, teardown)
 {
-	(void)state;
 	open_watch(60000);
 	assert_int_equal(kill(target, SIGKILL), 0);
 	assert_int_equal(waitpid(target, NULL, 0), target);
@@ -104,9 +95,8 @@ static void what_is_ready_comes_before_the_targets_end(void **state)
 	assert_int_equal(wait_for(-1), 1);
 }
 
-static void signals_that_ask_to_stop_are_noticed(void **state)
+TEST(signals_that_ask_to_stop_are_noticed, setup, teardown)
 {
-	(void)state;
 	open_watch(60000);
 	assert_int_equal(raise(SIGTERM), 0);
 	assert_int_equal(write(ends[1], "x", 1), 1);
@@ -115,9 +105,8 @@ static void signals_that_ask_to_stop_are_noticed(void **state)
 	assert_int_equal(read(watch.signal_fd, (char[256]){0}, 256) > 0, 1);
 }
 
-static void a_process_that_is_not_there_cannot_be_watched(void **state)
+TEST(a_process_that_is_not_there_cannot_be_watched, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(watch_open(&watch, INT_MAX, 60000, 0, &err), -ESRCH);
 	assert_non_null(strstr(err.message, "no process has the pid"));
 }
@@ -135,9 +124,8 @@ static uint64_t time_of_timeout(pid_t pid, unsigned timeout_ms, unsigned overloa
 	return (clock_monotonic_ns() - start) / NS_PER_MS;
 }
 
-static void a_target_that_works_on_an_overloaded_machine_has_more_time(void **state)
+TEST(a_target_that_works_on_an_overloaded_machine_has_more_time, setup, teardown)
 {
-	(void)state;
 	busy_machine_begin();
 	assert_true(time_of_timeout(busy_machine.spinners[0], 400, 1000) >= 1000);
 	assert_non_null(strstr(err.message, "within 1000 ms: it is starved of CPU"));
@@ -145,9 +133,8 @@ static void a_target_that_works_on_an_overloaded_machine_has_more_time(void **st
 	busy_machine_end();
 }
 
-static void a_target_that_makes_no_progress_has_not(void **state)
+TEST(a_target_that_makes_no_progress_has_not, setup, teardown)
 {
-	(void)state;
 	busy_machine_begin();
 	(void)time_of_timeout(target, 400, 60000);
 	assert_non_null(strstr(err.message, "within 400 ms"));
@@ -157,33 +144,12 @@ static void a_target_that_makes_no_progress_has_not(void **state)
 	busy_machine_end();
 }
 
-static void a_target_that_is_stopped_is_said_to_be(void **state)
+TEST(a_target_that_is_stopped_is_said_to_be, setup, teardown)
 {
 	int status;
 
-	(void)state;
 	assert_int_equal(kill(target, SIGSTOP), 0);
 	assert_int_equal(waitpid(target, &status, WUNTRACED), target);
 	(void)time_of_timeout(target, 60, 0);
 	assert_non_null(strstr(err.message, "it is stopped, by a signal or a debugger"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_ready_descriptor_ends_the_wait),
-	    TEST(the_waits_own_limit_is_no_error),
-	    TEST(the_deadline_is_that_of_all_waits_together),
-	    TEST(the_targets_end_is_noticed),
-	    TEST(what_is_ready_comes_before_the_targets_end),
-	    TEST(signals_that_ask_to_stop_are_noticed),
-	    TEST(a_target_that_works_on_an_overloaded_machine_has_more_time),
-	    TEST(a_target_that_makes_no_progress_has_not),
-	    TEST(a_target_that_is_stopped_is_said_to_be),
-	    TEST(a_process_that_is_not_there_cannot_be_watched),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <pthread.h>
 
@@ -23,21 +19,19 @@ static struct gate gate(uint64_t interval_ns, uint64_t burst_ns)
 					.burst_ns = burst_ns}};
 }
 
-static void a_full_bucket_lets_a_burst_pass_and_no_more(void **state)
+TEST(a_full_bucket_lets_a_burst_pass_and_no_more)
 {
 	struct gate g = gate(10, SHORT_BURST * 10);
 
-	(void)state;
 	for (int i = 0; i < SHORT_BURST; i++)
 		assert_int_equal(gate_admit(&g, NOW), GATE_PASSED);
 	assert_int_equal(gate_admit(&g, NOW), GATE_BUDGET_SPENT);
 }
 
-static void a_token_comes_back_every_interval(void **state)
+TEST(a_token_comes_back_every_interval)
 {
 	struct gate g = gate(10, SHORT_BURST * 10);
 
-	(void)state;
 	for (int i = 0; i <= SHORT_BURST; i++)
 		(void)gate_admit(&g, NOW);
 	assert_int_equal(gate_admit(&g, NOW + 9), GATE_BUDGET_SPENT);
@@ -45,34 +39,31 @@ static void a_token_comes_back_every_interval(void **state)
 	assert_int_equal(gate_admit(&g, NOW + 10), GATE_BUDGET_SPENT);
 }
 
-static void a_long_rest_fills_the_bucket_only_once(void **state)
+TEST(a_long_rest_fills_the_bucket_only_once)
 {
 	struct gate g = gate(10, SHORT_BURST * 10);
 	uint64_t later = NOW + 1000000;
 
-	(void)state;
 	assert_int_equal(gate_admit(&g, NOW), GATE_PASSED);
 	for (int i = 0; i < SHORT_BURST; i++)
 		assert_int_equal(gate_admit(&g, later), GATE_PASSED);
 	assert_int_equal(gate_admit(&g, later), GATE_BUDGET_SPENT);
 }
 
-static void a_sample_that_is_dropped_costs_no_token(void **state)
+TEST(a_sample_that_is_dropped_costs_no_token)
 {
 	struct gate g = gate(10, 10);
 
-	(void)state;
 	assert_int_equal(gate_admit(&g, NOW), GATE_PASSED);
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(gate_admit(&g, NOW + 9), GATE_BUDGET_SPENT);
 	assert_int_equal(gate_admit(&g, NOW + 10), GATE_PASSED);
 }
 
-static void nothing_passes_once_the_window_is_over(void **state)
+TEST(nothing_passes_once_the_window_is_over)
 {
 	struct gate g = gate(1, 1000);
 
-	(void)state;
 	g.limits.window_end_ns = NOW;
 	assert_int_equal(gate_admit(&g, NOW - 1), GATE_PASSED);
 	assert_int_equal(gate_admit(&g, NOW), GATE_WINDOW_OVER);
@@ -80,23 +71,21 @@ static void nothing_passes_once_the_window_is_over(void **state)
 	assert_int_equal(gate_admit(&g, 0), GATE_WINDOW_OVER);
 }
 
-static void the_longest_times_do_not_overflow(void **state)
+TEST(the_longest_times_do_not_overflow)
 {
 	struct gate g = gate(GATE_TIME_MAX_NS, GATE_TIME_MAX_NS);
 	uint64_t last = UINT64_MAX - 2 * GATE_TIME_MAX_NS; /* in the year 2554 */
 
-	(void)state;
 	assert_int_equal(gate_admit(&g, last), GATE_PASSED);
 	assert_int_equal(gate_admit(&g, last), GATE_BUDGET_SPENT);
 	assert_int_equal(gate_admit(&g, last + GATE_TIME_MAX_NS), GATE_PASSED);
 }
 
 /* On a CPU whose clock is a little behind. */
-static void a_clock_that_is_behind_gets_no_token_twice(void **state)
+TEST(a_clock_that_is_behind_gets_no_token_twice)
 {
 	struct gate g = gate(10, 10);
 
-	(void)state;
 	assert_int_equal(gate_admit(&g, NOW), GATE_PASSED);
 	assert_int_equal(gate_admit(&g, NOW - 5), GATE_BUDGET_SPENT);
 }
@@ -116,13 +105,12 @@ static void *take(void *arg)
 	return NULL;
 }
 
-static void threads_together_take_exactly_the_tokens_there_are(void **state)
+TEST(threads_together_take_exactly_the_tokens_there_are)
 {
 	struct gate g = gate(10, TOKENS * 10);
 	struct taker takers[THREADS] = {{0}};
 	uint64_t sums[GATE_OUTCOMES] = {0};
 
-	(void)state;
 	for (int i = 0; i < THREADS; i++) {
 		takers[i].gate = &g;
 		assert_int_equal(pthread_create(&takers[i].thread, NULL, take, &takers[i]), 0);
@@ -134,20 +122,4 @@ static void threads_together_take_exactly_the_tokens_there_are(void **state)
 	}
 	assert_int_equal(sums[GATE_PASSED], TOKENS);
 	assert_int_equal(sums[GATE_BUDGET_SPENT] + sums[GATE_CONTENDED], THREADS * TRIES - TOKENS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_full_bucket_lets_a_burst_pass_and_no_more),
-	    cmocka_unit_test(a_token_comes_back_every_interval),
-	    cmocka_unit_test(a_long_rest_fills_the_bucket_only_once),
-	    cmocka_unit_test(a_sample_that_is_dropped_costs_no_token),
-	    cmocka_unit_test(nothing_passes_once_the_window_is_over),
-	    cmocka_unit_test(the_longest_times_do_not_overflow),
-	    cmocka_unit_test(a_clock_that_is_behind_gets_no_token_twice),
-	    cmocka_unit_test(threads_together_take_exactly_the_tokens_there_are),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -81,69 +77,63 @@ static void assert_name(const char *const *line)
 	assert_null(operand);
 }
 
-static void a_value_follows_or_is_joined(void **state)
+TEST(a_value_follows_or_is_joined)
 {
-	(void)state;
 	assert_name(LINE("--name", "value"));
 	assert_name(LINE("--name=value"));
 	assert_name(LINE("-n", "value"));
 }
 
-static void the_last_value_counts(void **state)
+TEST(the_last_value_counts)
 {
-	(void)state;
 	assert_name(LINE("--name", "first", "--name=value"));
 }
 
-static void options_and_operand_come_in_any_order(void **state)
+TEST(options_and_operand_come_in_any_order)
 {
 	const char *operand;
 	struct settings s;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(parse("PID", LINE("--verbose", "42", "-n", "x"), &s, &operand, &err), 0);
 	assert_string_equal(operand, "42");
 	assert_string_equal(s.name, "x");
 	assert_true(s.verbose);
 }
 
-static void a_value_may_look_like_an_option(void **state)
+TEST(a_value_may_look_like_an_option)
 {
 	const char *operand;
 	struct settings s;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(parse("", LINE("--name", "--verbose"), &s, &operand, &err), 0);
 	assert_string_equal(s.name, "--verbose");
 	assert_false(s.verbose);
 }
 
-static void two_dashes_end_the_options(void **state)
+TEST(two_dashes_end_the_options)
 {
 	const char *operand;
 	struct settings s;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(parse("NAME", LINE("--", "--verbose"), &s, &operand, &err), 0);
 	assert_string_equal(operand, "--verbose");
 	assert_false(s.verbose);
 }
 
-static void an_optional_operand_may_be_missing(void **state)
+TEST(an_optional_operand_may_be_missing)
 {
 	const char *operand = "unchanged";
 	struct settings s;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(parse("[PID]", LINE("--verbose"), &s, &operand, &err), 0);
 	assert_null(operand);
 }
 
-static void parsing_stops_at_a_subcommand(void **state)
+TEST(parsing_stops_at_a_subcommand)
 {
 	struct argument_spec spec = {.program = "program",
 				     .options = options,
@@ -155,7 +145,6 @@ static void parsing_stops_at_a_subcommand(void **state)
 	struct err err;
 	int index;
 
-	(void)state;
 	assert_int_equal(arguments_parse(&spec, 5, argv, &s, &operand, &index, &err), 0);
 	assert_string_equal(operand, "list");
 	assert_int_equal(index, 2);
@@ -172,9 +161,8 @@ static void assert_refused(const char *operands, const char *const *line, const 
 	assert_string_equal(operand, "unchanged");
 }
 
-static void mistakes_are_quoted(void **state)
+TEST(mistakes_are_quoted)
 {
-	(void)state;
 	assert_refused("", LINE("--nope"), "unknown option '--nope': see 'program --help'");
 	assert_refused("", LINE("--nope=1"), "unknown option '--nope': see 'program --help'");
 	assert_refused("", LINE("-x"), "unknown option '-x': see 'program --help'");
@@ -187,15 +175,13 @@ static void mistakes_are_quoted(void **state)
 	assert_refused("PID", LINE("--verbose"), "'cmd' needs PID: see 'program --help'");
 }
 
-static void names_are_not_abbreviated(void **state)
+TEST(names_are_not_abbreviated)
 {
-	(void)state;
 	assert_refused("", LINE("--verb"), "unknown option '--verb': see 'program --help'");
 }
 
-static void a_wrong_value_names_its_option(void **state)
+TEST(a_wrong_value_names_its_option)
 {
-	(void)state;
 	assert_refused("", LINE("--length=bad"), "--length: 'bad' has no length");
 	assert_refused("", LINE("-l", "bad"), "-l: 'bad' has no length");
 	assert_refused("", LINE("--name="), "--name: '' is not a name");
@@ -212,13 +198,12 @@ static void a_wrong_value_names_its_option(void **state)
 		       "--number: '99999999999999999999' is not a number from -1 to 10");
 }
 
-static void values_arrive_in_the_fields_of_their_types(void **state)
+TEST(values_arrive_in_the_fields_of_their_types)
 {
 	const char *operand;
 	struct settings s;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(
 	    parse("", LINE("--number", "-1", "--copy=short", "--length", "four", "--choice=green"),
 		  &s, &operand, &err),
@@ -230,7 +215,7 @@ static void values_arrive_in_the_fields_of_their_types(void **state)
 	assert_null(s.name);
 }
 
-static void two_operands_are_both_wanted(void **state)
+TEST(two_operands_are_both_wanted)
 {
 	static const struct argument_spec spec = {.program = "program",
 						  .options = options,
@@ -241,7 +226,6 @@ static void two_operands_are_both_wanted(void **state)
 	struct settings s = {0};
 	struct err err;
 
-	(void)state;
 	assert_int_equal(arguments_parse(&spec, 4, line, &s, operands, NULL, &err), 0);
 	assert_string_equal(operands[0], "w1");
 	assert_string_equal(operands[1], "w2");
@@ -249,24 +233,4 @@ static void two_operands_are_both_wanted(void **state)
 	assert_string_equal(err.message, "'diff' needs two windows: see 'program --help'");
 	assert_int_equal(arguments_parse(&spec, 5, line, &s, operands, NULL, &err), -EINVAL);
 	assert_string_equal(err.message, "unexpected argument 'w3': see 'program --help'");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_value_follows_or_is_joined),
-	    cmocka_unit_test(the_last_value_counts),
-	    cmocka_unit_test(options_and_operand_come_in_any_order),
-	    cmocka_unit_test(a_value_may_look_like_an_option),
-	    cmocka_unit_test(two_dashes_end_the_options),
-	    cmocka_unit_test(an_optional_operand_may_be_missing),
-	    cmocka_unit_test(parsing_stops_at_a_subcommand),
-	    cmocka_unit_test(mistakes_are_quoted),
-	    cmocka_unit_test(names_are_not_abbreviated),
-	    cmocka_unit_test(a_wrong_value_names_its_option),
-	    cmocka_unit_test(two_operands_are_both_wanted),
-	    cmocka_unit_test(values_arrive_in_the_fields_of_their_types),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

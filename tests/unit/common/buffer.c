@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <unistd.h>
 
 #include <errno.h>
@@ -10,22 +6,20 @@
 
 #include "common/buffer.h"
 
-static void an_empty_buffer_holds_nothing(void **state)
+TEST(an_empty_buffer_holds_nothing)
 {
 	struct buffer b;
 
-	(void)state;
 	buffer_init(&b, 16);
 	assert_int_equal(buffer_length(&b), 0);
 	assert_int_equal(buffer_append(&b, NULL, 0), 0);
 	buffer_release(&b);
 }
 
-static void bytes_come_out_in_the_order_they_went_in(void **state)
+TEST(bytes_come_out_in_the_order_they_went_in)
 {
 	struct buffer b;
 
-	(void)state;
 	buffer_init(&b, 64);
 	assert_int_equal(buffer_append(&b, "hello ", 6), 0);
 	assert_int_equal(buffer_append(&b, "world", 5), 0);
@@ -37,11 +31,10 @@ static void bytes_come_out_in_the_order_they_went_in(void **state)
 	buffer_release(&b);
 }
 
-static void the_limit_can_be_reached_but_not_passed(void **state)
+TEST(the_limit_can_be_reached_but_not_passed)
 {
 	struct buffer b;
 
-	(void)state;
 	buffer_init(&b, 8);
 	assert_int_equal(buffer_append(&b, "12345678", 8), 0);
 	assert_int_equal(buffer_append(&b, "9", 1), -ENOBUFS);
@@ -50,11 +43,10 @@ static void the_limit_can_be_reached_but_not_passed(void **state)
 	buffer_release(&b);
 }
 
-static void a_size_near_the_end_of_the_address_space_is_refused(void **state)
+TEST(a_size_near_the_end_of_the_address_space_is_refused)
 {
 	struct buffer b;
 
-	(void)state;
 	buffer_init(&b, 64);
 	assert_int_equal(buffer_append(&b, "x", 1), 0);
 	assert_null(buffer_reserve(&b, SIZE_MAX));
@@ -66,12 +58,11 @@ static void a_size_near_the_end_of_the_address_space_is_refused(void **state)
 
 /* Appends and consumes so that the content would wander out of its memory if the front were not
  * used again. */
-static void consumed_space_is_used_again(void **state)
+TEST(consumed_space_is_used_again)
 {
 	uint8_t next_in = 0, next_out = 0;
 	struct buffer b;
 
-	(void)state;
 	buffer_init(&b, 32);
 	for (int round = 0; round < 1000; round++) {
 		uint8_t bytes[7];
@@ -89,12 +80,11 @@ static void consumed_space_is_used_again(void **state)
 	buffer_release(&b);
 }
 
-static void reserved_bytes_count_only_once_committed(void **state)
+TEST(reserved_bytes_count_only_once_committed)
 {
 	struct buffer b;
 	uint8_t *to;
 
-	(void)state;
 	buffer_init(&b, 64);
 	to = buffer_reserve(&b, 10);
 	assert_non_null(to);
@@ -106,12 +96,11 @@ static void reserved_bytes_count_only_once_committed(void **state)
 	buffer_release(&b);
 }
 
-static void a_cleared_buffer_keeps_its_memory(void **state)
+TEST(a_cleared_buffer_keeps_its_memory)
 {
 	struct buffer b;
 	size_t capacity;
 
-	(void)state;
 	buffer_init(&b, 64);
 	assert_int_equal(buffer_append(&b, "abc", 3), 0);
 	capacity = b.capacity;
@@ -121,11 +110,10 @@ static void a_cleared_buffer_keeps_its_memory(void **state)
 	buffer_release(&b);
 }
 
-static void a_released_buffer_can_be_used_again(void **state)
+TEST(a_released_buffer_can_be_used_again)
 {
 	struct buffer b;
 
-	(void)state;
 	buffer_init(&b, 4);
 	assert_int_equal(buffer_append(&b, "abcd", 4), 0);
 	buffer_release(&b);
@@ -136,12 +124,11 @@ static void a_released_buffer_can_be_used_again(void **state)
 	buffer_release(&b);
 }
 
-static void what_a_file_has_is_read_to_its_end(void **state)
+TEST(what_a_file_has_is_read_to_its_end)
 {
 	struct buffer b;
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(write(ends[1], "and more", 8), 8);
 	close(ends[1]);
@@ -157,21 +144,4 @@ static void what_a_file_has_is_read_to_its_end(void **state)
 	buffer_init(&b, BUFFER_READ_BYTES - 1);
 	assert_int_equal(buffer_read_all(&b, ends[0]), -ENOBUFS);
 	buffer_release(&b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_empty_buffer_holds_nothing),
-	    cmocka_unit_test(bytes_come_out_in_the_order_they_went_in),
-	    cmocka_unit_test(the_limit_can_be_reached_but_not_passed),
-	    cmocka_unit_test(a_size_near_the_end_of_the_address_space_is_refused),
-	    cmocka_unit_test(consumed_space_is_used_again),
-	    cmocka_unit_test(reserved_bytes_count_only_once_committed),
-	    cmocka_unit_test(a_cleared_buffer_keeps_its_memory),
-	    cmocka_unit_test(what_a_file_has_is_read_to_its_end),
-	    cmocka_unit_test(a_released_buffer_can_be_used_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -47,9 +43,8 @@ static int limit(void)
 	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_KILL, 0, 0) == 0 ? 0 : 4;
 }
 
-static void what_is_not_in_the_mask_is_gone_for_good(void **state)
+TEST(what_is_not_in_the_mask_is_gone_for_good)
 {
-	(void)state;
 	in_a_child(limit);
 }
 
@@ -64,17 +59,15 @@ static int inherit(void)
 	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_SYS_PTRACE, 0, 0) == 0 ? 0 : 3;
 }
 
-static void programs_inherit_what_is_left_when_they_are_to(void **state)
+TEST(programs_inherit_what_is_left_when_they_are_to)
 {
-	(void)state;
 	in_a_child(inherit);
 }
 
-static void capabilities_have_names(void **state)
+TEST(capabilities_have_names)
 {
 	char text[CAPABILITIES_TEXT_BYTES];
 
-	(void)state;
 	assert_string_equal(capabilities_text(0, text), "");
 	assert_string_equal(capabilities_text(CAPABILITY(CAP_SYS_PTRACE), text), "CAP_SYS_PTRACE");
 	assert_string_equal(
@@ -103,9 +96,8 @@ static int limit_bounding(void)
 	return capabilities_limit_bounding(CAPABILITY(CAP_KILL), &err) == 0 ? 0 : 5;
 }
 
-static void the_bounding_set_shrinks_and_the_others_stay(void **state)
+TEST(the_bounding_set_shrinks_and_the_others_stay)
 {
-	(void)state;
 	in_a_child(limit_bounding);
 }
 
@@ -120,21 +112,7 @@ static int limit_bounding_without(void)
 	return err.message[0] ? 0 : 3;
 }
 
-static void without_the_capability_the_bounding_set_cannot_shrink(void **state)
+TEST(without_the_capability_the_bounding_set_cannot_shrink)
 {
-	(void)state;
 	in_a_child(limit_bounding_without);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(capabilities_have_names),
-	    cmocka_unit_test(what_is_not_in_the_mask_is_gone_for_good),
-	    cmocka_unit_test(programs_inherit_what_is_left_when_they_are_to),
-	    cmocka_unit_test(the_bounding_set_shrinks_and_the_others_stay),
-	    cmocka_unit_test(without_the_capability_the_bounding_set_cannot_shrink),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -52,7 +48,7 @@ static size_t open_descriptors(void)
 	return count;
 }
 
-static void bytes_and_descriptors_arrive_together(void **state)
+TEST(bytes_and_descriptors_arrive_together, setup, teardown)
 {
 	struct pair *p = *state;
 	int sent[2] = {open("/dev/null", O_RDONLY), open("/dev/zero", O_RDONLY)};
@@ -72,7 +68,7 @@ static void bytes_and_descriptors_arrive_together(void **state)
 	fd_close_all(got, 2);
 }
 
-static void the_sender_keeps_its_descriptors(void **state)
+TEST(the_sender_keeps_its_descriptors, setup, teardown)
 {
 	struct pair *p = *state;
 	int sent = open("/dev/null", O_RDONLY);
@@ -82,7 +78,7 @@ static void the_sender_keeps_its_descriptors(void **state)
 	fd_close_all(&sent, 1);
 }
 
-static void descriptors_nobody_asked_for_are_refused_and_closed(void **state)
+TEST(descriptors_nobody_asked_for_are_refused_and_closed, setup, teardown)
 {
 	struct pair *p = *state;
 	int sent[3] = {open("/dev/null", O_RDONLY), open("/dev/null", O_RDONLY),
@@ -98,7 +94,7 @@ static void descriptors_nobody_asked_for_are_refused_and_closed(void **state)
 	fd_close_all(sent, 3);
 }
 
-static void without_room_for_descriptors_the_kernel_drops_them(void **state)
+TEST(without_room_for_descriptors_the_kernel_drops_them, setup, teardown)
 {
 	struct pair *p = *state;
 	int pipe_ends[2];
@@ -114,7 +110,7 @@ static void without_room_for_descriptors_the_kernel_drops_them(void **state)
 }
 
 /* What a security module's refusal looks like, too: the kernel says MSG_CTRUNC for both. */
-static void descriptors_that_are_not_permitted_are_missing_and_the_bytes_arrive(void **state)
+TEST(descriptors_that_are_not_permitted_are_missing_and_the_bytes_arrive, setup, teardown)
 {
 	struct pair *p = *state;
 	int sent[2] = {open("/dev/null", O_RDONLY), open("/dev/null", O_RDONLY)}, got[2];
@@ -139,7 +135,7 @@ static void descriptors_that_are_not_permitted_are_missing_and_the_bytes_arrive(
 }
 
 /* SCM_RIGHTS as a hostile peer may send it: more than the control buffer of fd_recv holds. */
-static void more_descriptors_than_fit_are_refused_and_closed(void **state)
+TEST(more_descriptors_than_fit_are_refused_and_closed, setup, teardown)
 {
 	enum { COUNT = 2 * FD_PASS_MAX };
 	struct pair *p = *state;
@@ -170,7 +166,7 @@ static void more_descriptors_than_fit_are_refused_and_closed(void **state)
 	fd_close_all(sent, COUNT);
 }
 
-static void a_closed_peer_reads_as_the_end_and_writes_as_an_error(void **state)
+TEST(a_closed_peer_reads_as_the_end_and_writes_as_an_error, setup, teardown)
 {
 	struct pair *p = *state;
 	size_t count = 0;
@@ -182,7 +178,7 @@ static void a_closed_peer_reads_as_the_end_and_writes_as_an_error(void **state)
 	assert_int_equal(fd_send(p->ends[1], "x", 1, NULL, 0), -EPIPE);
 }
 
-static void non_blocking_can_be_turned_on_and_off(void **state)
+TEST(non_blocking_can_be_turned_on_and_off, setup, teardown)
 {
 	struct pair *p = *state;
 	size_t count = 0;
@@ -195,19 +191,18 @@ static void non_blocking_can_be_turned_on_and_off(void **state)
 	assert_int_equal(fd_set_nonblocking(-1, true), -EBADF);
 }
 
-static void closing_all_marks_them_closed(void **state)
+TEST(closing_all_marks_them_closed)
 {
 	int fds[3] = {open("/dev/null", O_RDONLY), -1, open("/dev/null", O_RDONLY)};
 	int copy = fds[0];
 
-	(void)state;
 	fd_close_all(fds, 3);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(fds[i], -1);
 	assert_int_equal(fcntl(copy, F_GETFD), -1);
 }
 
-static void everything_is_written_also_past_the_socket_buffer(void **state)
+TEST(everything_is_written_also_past_the_socket_buffer, setup, teardown)
 {
 	enum { SIZE = 4 << 20 };
 	struct pair *p = *state;
@@ -231,21 +226,19 @@ static void everything_is_written_also_past_the_socket_buffer(void **state)
 	free(bytes);
 }
 
-static void a_descriptor_that_cannot_be_written_is_an_error(void **state)
+TEST(a_descriptor_that_cannot_be_written_is_an_error)
 {
 	int fd = open("/dev/null", O_RDONLY);
 
-	(void)state;
 	assert_int_equal(fd_write_all(fd, "x", 1), -EBADF);
 	fd_close_all(&fd, 1);
 }
 
-static void text_is_read_to_its_end_or_until_there_is_no_room(void **state)
+TEST(text_is_read_to_its_end_or_until_there_is_no_room)
 {
 	char text[6] = "xxxxx";
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(fd_write_all(ends[1], "one", 3), 0);
 	assert_int_equal(fd_write_all(ends[1], "twothree", 8), 0);
@@ -262,7 +255,7 @@ static void text_is_read_to_its_end_or_until_there_is_no_room(void **state)
 	assert_int_equal(fd_read_text(-1, text, sizeof(text)), -EBADF);
 }
 
-static void a_connection_can_be_dropped_without_a_descriptor_to_spare(void **state)
+TEST(a_connection_can_be_dropped_without_a_descriptor_to_spare)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int listener = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -271,7 +264,6 @@ static void a_connection_can_be_dropped_without_a_descriptor_to_spare(void **sta
 	int spare = fd_spare();
 	char byte;
 
-	(void)state;
 	/* A name that the kernel chooses. */
 	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(sa_family_t)), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
@@ -290,32 +282,4 @@ static void a_connection_can_be_dropped_without_a_descriptor_to_spare(void **sta
 	(void)close(spare);
 	(void)close(client);
 	(void)close(listener);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(bytes_and_descriptors_arrive_together, setup, teardown),
-	    cmocka_unit_test_setup_teardown(the_sender_keeps_its_descriptors, setup, teardown),
-	    cmocka_unit_test_setup_teardown(descriptors_nobody_asked_for_are_refused_and_closed,
-					    setup, teardown),
-	    cmocka_unit_test_setup_teardown(without_room_for_descriptors_the_kernel_drops_them,
-					    setup, teardown),
-	    cmocka_unit_test_setup_teardown(
-		descriptors_that_are_not_permitted_are_missing_and_the_bytes_arrive, setup,
-		teardown),
-	    cmocka_unit_test_setup_teardown(more_descriptors_than_fit_are_refused_and_closed, setup,
-					    teardown),
-	    cmocka_unit_test_setup_teardown(a_closed_peer_reads_as_the_end_and_writes_as_an_error,
-					    setup, teardown),
-	    cmocka_unit_test_setup_teardown(non_blocking_can_be_turned_on_and_off, setup, teardown),
-	    cmocka_unit_test(closing_all_marks_them_closed),
-	    cmocka_unit_test_setup_teardown(everything_is_written_also_past_the_socket_buffer,
-					    setup, teardown),
-	    cmocka_unit_test(a_descriptor_that_cannot_be_written_is_an_error),
-	    cmocka_unit_test(a_connection_can_be_dropped_without_a_descriptor_to_spare),
-	    cmocka_unit_test(text_is_read_to_its_end_or_until_there_is_no_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

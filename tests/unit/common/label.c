@@ -1,21 +1,16 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
 #include "common/label.h"
 
-static void of_all_bytes_so_many_may_be_in_a_label(void **state)
+TEST(of_all_bytes_so_many_may_be_in_a_label)
 {
 	static const char all[] =
 	    "-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 	char found[256];
 	size_t count = 0;
 
-	(void)state;
 	for (int c = 0; c < 256; c++)
 		if (label_may_have((char)c))
 			found[count++] = (char)c;
@@ -23,9 +18,8 @@ static void of_all_bytes_so_many_may_be_in_a_label(void **state)
 	assert_string_equal(found, all);
 }
 
-static void a_label_is_valid_to_its_length(void **state)
+TEST(a_label_is_valid_to_its_length)
 {
-	(void)state;
 	assert_true(label_is_valid("web-shop_2.1", 12));
 	assert_true(label_is_valid("", 0));
 	assert_true(label_is_valid("shop{x}", 4));
@@ -33,14 +27,4 @@ static void a_label_is_valid_to_its_length(void **state)
 	assert_false(label_is_valid("a b", 3));
 	assert_false(label_is_valid("gr\xc3\xb6", 4));
 	assert_false(label_is_valid("a\0b", 3));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(of_all_bytes_so_many_may_be_in_a_label),
-	    cmocka_unit_test(a_label_is_valid_to_its_length),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

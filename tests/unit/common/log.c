@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,9 +42,8 @@ static void log_each(void)
 	log_debug("d");
 }
 
-static void people_read_the_name_and_the_level(void **state)
+TEST(people_read_the_name_and_the_level)
 {
-	(void)state;
 	assert_int_equal(unsetenv("JOURNAL_STREAM"), 0);
 	log_init("me", true);
 	listen();
@@ -56,9 +51,8 @@ static void people_read_the_name_and_the_level(void **state)
 	assert_string_equal(said(), "me: error: a 1\nme: warning: b\nme: c\nme: debug: d\n");
 }
 
-static void the_journal_reads_priorities(void **state)
+TEST(the_journal_reads_priorities)
 {
-	(void)state;
 	assert_int_equal(setenv("JOURNAL_STREAM", "8:1", 1), 0);
 	log_init("me", true);
 	listen();
@@ -67,21 +61,19 @@ static void the_journal_reads_priorities(void **state)
 	assert_int_equal(unsetenv("JOURNAL_STREAM"), 0);
 }
 
-static void details_are_for_those_who_ask(void **state)
+TEST(details_are_for_those_who_ask)
 {
-	(void)state;
 	log_init("me", false);
 	listen();
 	log_each();
 	assert_null(strstr(said(), "debug"));
 }
 
-static void a_long_line_is_cut_and_ends(void **state)
+TEST(a_long_line_is_cut_and_ends)
 {
 	static char word[4096];
 	const char *line;
 
-	(void)state;
 	memset(word, 'x', sizeof(word) - 1);
 	log_init("me", false);
 	listen();
@@ -92,11 +84,10 @@ static void a_long_line_is_cut_and_ends(void **state)
 	assert_in_range(strcspn(line, "\n"), 1000, 1023);
 }
 
-static void errno_survives_a_stderr_that_is_closed(void **state)
+TEST(errno_survives_a_stderr_that_is_closed)
 {
 	int r;
 
-	(void)state;
 	log_init("me", false);
 	listen();
 	(void)close(STDERR_FILENO);
@@ -107,28 +98,13 @@ static void errno_survives_a_stderr_that_is_closed(void **state)
 	assert_int_equal(r, ENOENT);
 }
 
-static void texts_of_others_are_quoted(void **state)
+TEST(texts_of_others_are_quoted)
 {
 	char quoted[16];
 
-	(void)state;
 	assert_int_equal(log_quote(quoted, sizeof(quoted), "a \"b\" \\"), 12);
 	assert_string_equal(quoted, "\"a \\\"b\\\" \\\\\"");
 	/* Cut before a character that does not fit, with its last quote. */
 	(void)log_quote(quoted, sizeof(quoted), "0123456789\xe2\x82\xac\xe2\x82\xac");
 	assert_string_equal(quoted, "\"0123456789\"");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(people_read_the_name_and_the_level),
-	    cmocka_unit_test(the_journal_reads_priorities),
-	    cmocka_unit_test(details_are_for_those_who_ask),
-	    cmocka_unit_test(a_long_line_is_cut_and_ends),
-	    cmocka_unit_test(errno_survives_a_stderr_that_is_closed),
-	    cmocka_unit_test(texts_of_others_are_quoted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,37 +32,33 @@ static pid_t dead_pid(void)
 	return pid;
 }
 
-static void a_file_is_read_whole_and_terminated(void **state)
+TEST(a_file_is_read_whole_and_terminated)
 {
 	char text[64];
 
-	(void)state;
 	assert_int_equal(proc_read("/proc/sys/kernel/ostype", text, sizeof(text)), 6);
 	assert_string_equal(text, "Linux\n");
 }
 
-static void a_longer_file_is_cut(void **state)
+TEST(a_longer_file_is_cut)
 {
 	char text[4];
 
-	(void)state;
 	assert_int_equal(proc_read("/proc/sys/kernel/ostype", text, sizeof(text)), 3);
 	assert_string_equal(text, "Lin");
 }
 
-static void a_file_that_is_not_there_is_an_error(void **state)
+TEST(a_file_that_is_not_there_is_an_error)
 {
 	char text[4];
 
-	(void)state;
 	assert_int_equal(proc_read("/proc/self/no-such-file", text, sizeof(text)), -ENOENT);
 }
 
-static void our_own_status_is_what_the_system_calls_say(void **state)
+TEST(our_own_status_is_what_the_system_calls_say)
 {
 	struct proc_status s;
 
-	(void)state;
 	assert_int_equal(proc_read_status(getpid(), 0, &s), 0);
 	assert_int_equal(s.effective_uid, geteuid());
 	assert_int_equal(s.effective_gid, getegid());
@@ -80,11 +72,10 @@ static void on_signal(int number)
 	(void)number;
 }
 
-static void a_caught_signal_is_told_from_others(void **state)
+TEST(a_caught_signal_is_told_from_others)
 {
 	struct proc_status s;
 
-	(void)state;
 	assert_ptr_not_equal(signal(SIGQUIT, on_signal), SIG_ERR);
 	assert_int_equal(proc_read_status(getpid(), 0, &s), 0);
 	assert_true(proc_catches_signal(&s, SIGQUIT));
@@ -94,13 +85,12 @@ static void a_caught_signal_is_told_from_others(void **state)
 	assert_false(proc_catches_signal(&s, SIGQUIT));
 }
 
-static void a_pending_signal_of_a_thread_is_seen(void **state)
+TEST(a_pending_signal_of_a_thread_is_seen)
 {
 	struct proc_status s;
 	sigset_t set;
 	int taken;
 
-	(void)state;
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	assert_int_equal(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
@@ -111,13 +101,12 @@ static void a_pending_signal_of_a_thread_is_seen(void **state)
 	assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &set, NULL), 0);
 }
 
-static void a_process_that_is_gone_is_enoent_and_changes_nothing(void **state)
+TEST(a_process_that_is_gone_is_enoent_and_changes_nothing)
 {
 	struct proc_status s = {.namespace_tgid = 7};
 	uint64_t value = 7;
 	pid_t pid = dead_pid();
 
-	(void)state;
 	assert_int_equal(proc_read_status(pid, 0, &s), -ENOENT);
 	assert_int_equal(s.namespace_tgid, 7);
 	assert_int_equal(proc_start_time(pid, &value), -ENOENT);
@@ -125,22 +114,20 @@ static void a_process_that_is_gone_is_enoent_and_changes_nothing(void **state)
 }
 
 /* The name may hold everything that separates the fields of /proc/PID/stat. */
-static void a_command_name_of_parentheses_and_blanks_does_not_confuse(void **state)
+TEST(a_command_name_of_parentheses_and_blanks_does_not_confuse)
 {
 	uint64_t ticks, again;
 
-	(void)state;
 	assert_int_equal(proc_start_time(getpid(), &ticks), 0);
 	assert_int_equal(prctl(PR_SET_NAME, ") R 1 (2) 3"), 0);
 	assert_int_equal(proc_start_time(getpid(), &again), 0);
 	assert_true(again == ticks);
 }
 
-static void the_cpu_time_is_that_of_the_whole_process(void **state)
+TEST(the_cpu_time_is_that_of_the_whole_process)
 {
 	uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID), ns;
 
-	(void)state;
 	assert_int_equal(proc_cpu_time(getpid(), &ns), 0);
 	/* In clock ticks. */
 	assert_true(ns + NS_PER_S / 10 >= before);
@@ -148,22 +135,20 @@ static void the_cpu_time_is_that_of_the_whole_process(void **state)
 	assert_int_equal(proc_cpu_time(INT_MAX, &ns), -ENOENT);
 }
 
-static void a_process_is_in_its_group(void **state)
+TEST(a_process_is_in_its_group)
 {
 	pid_t group = 0;
 
-	(void)state;
 	assert_int_equal(proc_group(getpid(), &group), 0);
 	assert_int_equal(group, getpgrp());
 	assert_int_equal(proc_group(0x3fffff, &group), -ENOENT);
 }
 
-static void the_start_time_tells_processes_apart(void **state)
+TEST(the_start_time_tells_processes_apart)
 {
 	uint64_t ours, childs;
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(usleep((useconds_t)(2 * TICK_NS / 1000)), 0);
 	child = fork();
 	if (child == 0)
@@ -176,9 +161,8 @@ static void the_start_time_tells_processes_apart(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-static void our_own_thread_is_found_under_its_number(void **state)
+TEST(our_own_thread_is_found_under_its_number)
 {
-	(void)state;
 	assert_int_equal(proc_find_thread(getpid(), gettid()), gettid());
 	assert_int_equal(proc_find_thread(getpid(), dead_pid()), -ESRCH);
 }
@@ -209,12 +193,11 @@ static pid_t fork_into_namespace(void)
 	return inner;
 }
 
-static void a_process_in_a_namespace_has_two_numbers(void **state)
+TEST(a_process_in_a_namespace_has_two_numbers)
 {
 	struct proc_status s;
 	pid_t inner;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip(); /* Needs a namespace, which takes root. */
 	inner = fork_into_namespace();
@@ -231,13 +214,12 @@ static void a_process_in_a_namespace_has_two_numbers(void **state)
 	assert_int_equal(kill(inner, SIGKILL), 0);
 }
 
-static void the_processes_are_found_in_order_of_pid(void **state)
+TEST(the_processes_are_found_in_order_of_pid)
 {
 	pid_t *pids = NULL;
 	size_t count;
 	bool self = false;
 
-	(void)state;
 	assert_int_equal(proc_pids(&pids, &count), 0);
 	for (size_t i = 0; i < count; i++) {
 		self |= pids[i] == getpid();
@@ -247,11 +229,10 @@ static void the_processes_are_found_in_order_of_pid(void **state)
 	free(pids);
 }
 
-static void a_process_is_called_what_its_first_thread_is(void **state)
+TEST(a_process_is_called_what_its_first_thread_is)
 {
 	char name[PROC_NAME_BYTES], before[PROC_NAME_BYTES] = "";
 
-	(void)state;
 	assert_int_equal(prctl(PR_GET_NAME, before), 0);
 	assert_int_equal(prctl(PR_SET_NAME, "fifteen letters"), 0);
 	assert_int_equal(proc_name(getpid(), name), 0);
@@ -272,12 +253,11 @@ static void *spin(void *arg)
 }
 
 /* Not the other way round: others may keep the machine busy. */
-static void more_runnable_threads_than_processors_are_a_busy_machine(void **state)
+TEST(more_runnable_threads_than_processors_are_a_busy_machine)
 {
 	pthread_t threads[65];
 	long count = sysconf(_SC_NPROCESSORS_ONLN) + 1;
 
-	(void)state;
 	if (count > 65)
 		skip();
 	atomic_store(&spinning, true);
@@ -290,12 +270,11 @@ static void more_runnable_threads_than_processors_are_a_busy_machine(void **stat
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
 }
 
-static void a_process_of_another_user_is_as_good_as_none(void **state)
+TEST(a_process_of_another_user_is_as_good_as_none)
 {
 	struct err mine, absent;
 	pid_t dead = dead_pid();
 
-	(void)state;
 	assert_int_equal(proc_check_owner(getpid(), geteuid(), NULL), 0);
 	assert_int_equal(proc_check_owner(getpid(), PROC_ANY_UID, NULL), 0);
 	assert_int_equal(proc_check_owner(dead, PROC_ANY_UID, NULL), -ESRCH);
@@ -305,14 +284,13 @@ static void a_process_of_another_user_is_as_good_as_none(void **state)
 }
 
 /* Its user could have it run something with the rights that it can take back. */
-static void a_process_that_can_become_another_user_is_nobodys(void **state)
+TEST(a_process_that_can_become_another_user_is_nobodys)
 {
 	struct proc_identity identity;
 	int ready[2];
 	char byte;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("# SKIP needs root\n");
 		skip();
@@ -337,7 +315,7 @@ static void a_process_that_can_become_another_user_is_nobodys(void **state)
 	(void)close(ready[1]);
 }
 
-static void a_process_that_changes_its_user_is_not_what_it_was(void **state)
+TEST(a_process_that_changes_its_user_is_not_what_it_was)
 {
 	struct proc_status status;
 	uint64_t start;
@@ -345,7 +323,6 @@ static void a_process_that_changes_its_user_is_not_what_it_was(void **state)
 	char byte;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("# SKIP needs root\n");
 		skip();
@@ -407,12 +384,11 @@ static int in_child(int flags, bool mount_anew)
 	return WEXITSTATUS(status);
 }
 
-static void the_numbers_of_another_namespace_are_not_ours(void **state)
+TEST(the_numbers_of_another_namespace_are_not_ours)
 {
 	struct err err = {""};
 	int other;
 
-	(void)state;
 	assert_int_equal(proc_check_numbers(&err), 0);
 	assert_string_equal(err.message, "");
 	other = in_child(CLONE_NEWPID | CLONE_NEWNS, false);
@@ -422,32 +398,4 @@ static void the_numbers_of_another_namespace_are_not_ours(void **state)
 	}
 	assert_int_equal(other, 1);
 	assert_int_equal(in_child(CLONE_NEWPID | CLONE_NEWNS, true), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_file_is_read_whole_and_terminated),
-	    cmocka_unit_test(a_longer_file_is_cut),
-	    cmocka_unit_test(a_file_that_is_not_there_is_an_error),
-	    cmocka_unit_test(the_cpu_time_is_that_of_the_whole_process),
-	    cmocka_unit_test(our_own_status_is_what_the_system_calls_say),
-	    cmocka_unit_test(a_caught_signal_is_told_from_others),
-	    cmocka_unit_test(a_pending_signal_of_a_thread_is_seen),
-	    cmocka_unit_test(a_process_that_is_gone_is_enoent_and_changes_nothing),
-	    cmocka_unit_test(a_command_name_of_parentheses_and_blanks_does_not_confuse),
-	    cmocka_unit_test(a_process_is_in_its_group),
-	    cmocka_unit_test(the_start_time_tells_processes_apart),
-	    cmocka_unit_test(our_own_thread_is_found_under_its_number),
-	    cmocka_unit_test(a_process_in_a_namespace_has_two_numbers),
-	    cmocka_unit_test(the_processes_are_found_in_order_of_pid),
-	    cmocka_unit_test(more_runnable_threads_than_processors_are_a_busy_machine),
-	    cmocka_unit_test(a_process_is_called_what_its_first_thread_is),
-	    cmocka_unit_test(a_process_of_another_user_is_as_good_as_none),
-	    cmocka_unit_test(a_process_that_can_become_another_user_is_nobodys),
-	    cmocka_unit_test(a_process_that_changes_its_user_is_not_what_it_was),
-	    cmocka_unit_test(the_numbers_of_another_namespace_are_not_ours),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

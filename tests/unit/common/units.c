@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,9 +16,8 @@ static void assert_duration(const char *text, uint64_t expected)
 	assert_true(ns == expected);
 }
 
-static void durations_take_every_unit(void **state)
+TEST(durations_take_every_unit)
 {
-	(void)state;
 	assert_duration("100ns", 100);
 	assert_duration("500us", 500000);
 	assert_duration("5ms", 5000000);
@@ -32,9 +27,8 @@ static void durations_take_every_unit(void **state)
 	assert_duration("30d", 2592000000000000);
 }
 
-static void durations_may_have_a_fraction(void **state)
+TEST(durations_may_have_a_fraction)
 {
-	(void)state;
 	assert_duration("1.5s", 1500000000);
 	assert_duration("0.001ms", 1000);
 }
@@ -48,9 +42,8 @@ static void assert_fraction(const char *text, double expected)
 	assert_true(fraction == expected);
 }
 
-static void shares_are_percentages_or_fractions(void **state)
+TEST(shares_are_percentages_or_fractions)
 {
-	(void)state;
 	assert_fraction("1%", 0.01);
 	assert_fraction("2.5%", 0.025);
 	assert_fraction("100%", 1);
@@ -66,9 +59,8 @@ static void assert_size(const char *text, uint64_t expected)
 	assert_true(bytes == expected);
 }
 
-static void sizes_are_bytes_or_binary_multiples(void **state)
+TEST(sizes_are_bytes_or_binary_multiples)
 {
-	(void)state;
 	assert_size("0", 0);
 	assert_size("4096", 4096);
 	assert_size("512B", 512);
@@ -84,7 +76,7 @@ static void assert_refused(int r, const char *text, const struct err *err)
 		fail_msg("'%s' does not quote '%s'", err->message, text);
 }
 
-static void wrong_durations_are_quoted(void **state)
+TEST(wrong_durations_are_quoted)
 {
 	static const char *const wrong[] = {"",
 					    "s",
@@ -106,70 +98,48 @@ static void wrong_durations_are_quoted(void **state)
 	uint64_t ns = UNCHANGED;
 	struct err err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_refused(units_duration(wrong[i], &ns, &err), wrong[i], &err);
 	assert_int_equal(ns, UNCHANGED);
 }
 
-static void no_time_at_all_is_refused(void **state)
+TEST(no_time_at_all_is_refused)
 {
 	uint64_t ns = UNCHANGED;
 	struct err err;
 
-	(void)state;
 	assert_refused(units_duration("0s", &ns, &err), "0s", &err);
 	assert_refused(units_duration("0.5ns", &ns, &err), "0.5ns", &err);
 	assert_int_equal(ns, UNCHANGED);
 }
 
-static void wrong_shares_are_quoted(void **state)
+TEST(wrong_shares_are_quoted)
 {
 	static const char *const wrong[] = {"", "%", "0%", "0", "0.0", "101%", "-1%", "1%%", "one"};
 	double fraction = UNCHANGED;
 	struct err err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_refused(units_fraction(wrong[i], &fraction, &err), wrong[i], &err);
 	assert_true(fraction == UNCHANGED);
 }
 
-static void a_bare_one_is_ambiguous(void **state)
+TEST(a_bare_one_is_ambiguous)
 {
 	double fraction = UNCHANGED;
 	struct err err;
 
-	(void)state;
 	assert_refused(units_fraction("1", &fraction, &err), "'1' is ambiguous", &err);
 	assert_refused(units_fraction("5", &fraction, &err), "'5' is ambiguous", &err);
 }
 
-static void wrong_sizes_are_quoted(void **state)
+TEST(wrong_sizes_are_quoted)
 {
 	static const char *const wrong[] = {"", "KiB", "1kb", "1K", "-1", "1 KiB", "9999999999GiB"};
 	uint64_t bytes = UNCHANGED;
 	struct err err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_refused(units_size(wrong[i], &bytes, &err), wrong[i], &err);
 	assert_int_equal(bytes, UNCHANGED);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(durations_take_every_unit),
-	    cmocka_unit_test(durations_may_have_a_fraction),
-	    cmocka_unit_test(shares_are_percentages_or_fractions),
-	    cmocka_unit_test(sizes_are_bytes_or_binary_multiples),
-	    cmocka_unit_test(wrong_durations_are_quoted),
-	    cmocka_unit_test(no_time_at_all_is_refused),
-	    cmocka_unit_test(wrong_shares_are_quoted),
-	    cmocka_unit_test(a_bare_one_is_ambiguous),
-	    cmocka_unit_test(wrong_sizes_are_quoted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

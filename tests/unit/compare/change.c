@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 
@@ -19,7 +15,7 @@ static void of_ticks(struct compare_sums *part, struct change_whole *whole, doub
 	*part = (struct compare_sums){ticks, ticks, ticks};
 }
 
-static void ticks_are_two_proportions(void **state)
+TEST(ticks_are_two_proportions)
 {
 	struct change_whole whole[2];
 	struct compare_sums part[2];
@@ -27,7 +23,6 @@ static void ticks_are_two_proportions(void **state)
 	double half = 3 * sqrt(pa * (1 - pa) / 1002 + pb * (1 - pb) / 1002);
 	struct change c;
 
-	(void)state;
 	of_ticks(&part[0], &whole[0], 1000, 300);
 	of_ticks(&part[1], &whole[1], 1000, 200);
 	c = change_of(part, whole, &one, 3);
@@ -38,13 +33,12 @@ static void ticks_are_two_proportions(void **state)
 }
 
 /* Each observation being ten ticks, ten times less is known. */
-static void heavy_observations_say_less(void **state)
+TEST(heavy_observations_say_less)
 {
 	struct change_whole whole[2];
 	struct compare_sums part[2];
 	struct change light, heavy;
 
-	(void)state;
 	of_ticks(&part[0], &whole[0], 1000, 300);
 	of_ticks(&part[1], &whole[1], 1000, 200);
 	light = change_of(part, whole, &one, 2);
@@ -58,12 +52,11 @@ static void heavy_observations_say_less(void **state)
 	assert_false(heavy.shown);
 }
 
-static void what_was_never_seen_on_a_side_is_not_certain_there(void **state)
+TEST(what_was_never_seen_on_a_side_is_not_certain_there)
 {
 	struct change_whole whole[2];
 	struct compare_sums part[2];
 
-	(void)state;
 	of_ticks(&part[0], &whole[0], 1000, 0);
 	of_ticks(&part[1], &whole[1], 1000, 6);
 	assert_false(change_of(part, whole, &one, change_quantile(100)).shown);
@@ -71,20 +64,18 @@ static void what_was_never_seen_on_a_side_is_not_certain_there(void **state)
 	assert_true(change_of(part, whole, &one, change_quantile(100)).shown);
 }
 
-static void more_that_is_looked_at_has_wider_intervals(void **state)
+TEST(more_that_is_looked_at_has_wider_intervals)
 {
-	(void)state;
 	assert_float_equal(change_quantile(1), 2.8070, 1e-3);
 	assert_float_equal(change_quantile(100), 4.0556, 1e-3);
 }
 
-static void shown_is_what_excludes_zero(void **state)
+TEST(shown_is_what_excludes_zero)
 {
 	struct change_whole whole[2];
 	struct compare_sums part[2];
 	unsigned shown = 0;
 
-	(void)state;
 	for (int a = 0; a <= 1000; a += 25)
 		for (int b = 0; b <= 1000; b += 25) {
 			struct change c;
@@ -100,30 +91,15 @@ static void shown_is_what_excludes_zero(void **state)
 	assert_true(shown > 100 && shown < 1600);
 }
 
-static void bs_time_is_for_the_same_work(void **state)
+TEST(bs_time_is_for_the_same_work)
 {
 	struct change_whole whole[2];
 	struct compare_sums part[2];
 	struct change c;
 
-	(void)state;
 	of_ticks(&part[0], &whole[0], 1000, 300);
 	of_ticks(&part[1], &whole[1], 1000, 600); /* of half the time */
 	c = change_of(part, whole, &(struct change_factor){0.5, 0.01}, 2);
 	assert_float_equal(c.share[1], 0.3, 1e-12);
 	assert_false(c.shown);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(ticks_are_two_proportions),
-	    cmocka_unit_test(heavy_observations_say_less),
-	    cmocka_unit_test(what_was_never_seen_on_a_side_is_not_certain_there),
-	    cmocka_unit_test(more_that_is_looked_at_has_wider_intervals),
-	    cmocka_unit_test(shown_is_what_excludes_zero),
-	    cmocka_unit_test(bs_time_is_for_the_same_work),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

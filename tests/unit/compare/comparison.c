@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -81,13 +77,12 @@ static const struct comparison_row *row_of(const struct comparison *c, const cha
 	return NULL;
 }
 
-static void what_was_repaired_comes_first_and_the_rest_is_unchanged(void **state)
+TEST(what_was_repaired_comes_first_and_the_rest_is_unchanged)
 {
 	struct compare_side sides[2];
 	char line[COMPARE_HEADLINE_BYTES];
 	struct comparison c;
 
-	(void)state;
 	repaired(sides);
 	compare(&c, sides, NULL);
 	assert_int_equal(c.work.basis, COMPARE_BY_METHODS);
@@ -106,13 +101,12 @@ static void what_was_repaired_comes_first_and_the_rest_is_unchanged(void **state
 	release(&c, sides);
 }
 
-static void what_was_made_worse_fails_the_gate(void **state)
+TEST(what_was_made_worse_fails_the_gate)
 {
 	struct compare_side sides[2], turned[2];
 	struct compare_gate gate;
 	struct comparison c;
 
-	(void)state;
 	repaired(sides);
 	turned[0] = sides[1];
 	turned[1] = sides[0];
@@ -125,13 +119,12 @@ static void what_was_made_worse_fails_the_gate(void **state)
 	release(&c, turned);
 }
 
-static void the_problem_that_went_is_named(void **state)
+TEST(the_problem_that_went_is_named)
 {
 	struct compare_side sides[2];
 	char line[COMPARE_HEADLINE_BYTES];
 	struct comparison c;
 
-	(void)state;
 	repaired(sides);
 	name_problem(&sides[0], "find goes over a list again", "find");
 	name_problem(&sides[1], "main is slow", "main");
@@ -148,12 +141,11 @@ static void the_problem_that_went_is_named(void **state)
 }
 
 /* The first problem is of all that main does; the second one is find's own. */
-static void who_does_it_is_named_before_who_calls_it(void **state)
+TEST(who_does_it_is_named_before_who_calls_it)
 {
 	struct compare_side sides[2];
 	struct comparison c;
 
-	(void)state;
 	repaired(sides);
 	name_problem(&sides[0], "main looks twice", "main");
 	sides[0].problems = realloc(sides[0].problems, 2 * sizeof(*sides[0].problems));
@@ -170,7 +162,7 @@ static void who_does_it_is_named_before_who_calls_it(void **state)
 	release(&c, sides);
 }
 
-static void a_comparison_is_written(void **state)
+TEST(a_comparison_is_written)
 {
 	struct compare_side sides[2];
 	struct compare_gate gate;
@@ -181,7 +173,6 @@ static void a_comparison_is_written(void **state)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	repaired(sides);
 	name_problem(&sides[0], "find goes over a list again", "find");
 	compare(&c, sides, NULL);
@@ -198,13 +189,12 @@ static void a_comparison_is_written(void **state)
 }
 
 /* Of two methods nobody knows which one has changed. */
-static void shares_alone_say_nothing_of_the_work(void **state)
+TEST(shares_alone_say_nothing_of_the_work)
 {
 	struct compare_side sides[2] = {side_of(1, 2000), side_of(2, 2000)};
 	char line[COMPARE_HEADLINE_BYTES];
 	struct comparison c;
 
-	(void)state;
 	side_ticks(&sides[0], "main a", 1200);
 	side_ticks(&sides[0], "main b", 800);
 	side_ticks(&sides[1], "main a", 600);
@@ -225,12 +215,11 @@ static void shares_alone_say_nothing_of_the_work(void **state)
 }
 
 /* As when it is renamed, or when what it did is told as another one's. */
-static void what_has_moved_below_its_caller_fails_no_gate(void **state)
+TEST(what_has_moved_below_its_caller_fails_no_gate)
 {
 	struct compare_side sides[2];
 	struct comparison c;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		sides[i] = side_of((unsigned)i + 1, 2000);
 		side_ticks(&sides[i], i == 0 ? "main step old" : "main step new", 600);
@@ -250,13 +239,12 @@ static void what_has_moved_below_its_caller_fails_no_gate(void **state)
 
 /* What step did is a method of its own now, and takes twice the time: that it has moved hides no
  * rise of step with what it calls. */
-static void what_was_taken_out_and_got_slower_fails_the_gate(void **state)
+TEST(what_was_taken_out_and_got_slower_fails_the_gate)
 {
 	struct compare_side sides[2];
 	struct comparison c;
 	char line[COMPARE_HEADLINE_BYTES];
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		sides[i] = side_of((unsigned)i + 1, i == 0 ? 10000 : 10700);
 		side_ticks(&sides[i], i == 0 ? "main step" : "main step new", i == 0 ? 900 : 1600);
@@ -274,12 +262,11 @@ static void what_was_taken_out_and_got_slower_fails_the_gate(void **state)
 	release(&c, sides);
 }
 
-static void spills_come_last_and_compilers_are_left_out(void **state)
+TEST(spills_come_last_and_compilers_are_left_out)
 {
 	struct compare_side sides[2];
 	struct comparison c;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		sides[i] = side_of((unsigned)i + 1, i == 0 ? 4010 : 4120 + 4000);
 		side_ticks(&sides[i], "main write", 1000);
@@ -315,7 +302,7 @@ static void fewer_wasted(struct compare_side sides[2])
 	}
 }
 
-static void without_cpu_time_parts_of_checked_bytes_are_compared(void **state)
+TEST(without_cpu_time_parts_of_checked_bytes_are_compared)
 {
 	struct compare_side sides[2], turned[2];
 	struct compare_gate gate;
@@ -324,7 +311,6 @@ static void without_cpu_time_parts_of_checked_bytes_are_compared(void **state)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	fewer_wasted(sides);
 	compare(&c, sides, NULL);
 	assert_int_equal(c.shown_count, 1);
@@ -360,11 +346,10 @@ static void assert_not_compared(struct compare_side sides[2], const double *oper
 	compare_side_release(&sides[1]);
 }
 
-static void what_has_no_unit_in_common_is_refused(void **state)
+TEST(what_has_no_unit_in_common_is_refused)
 {
 	struct compare_side sides[2] = {side_of(1, 2000), side_of(2, 2000)};
 
-	(void)state;
 	side_checked(&sides[1], DEAD, 100);
 	assert_not_compared(sides, NULL, ENODATA, "'1.json' has CPU time and '2.json' has none");
 	sides[0] = side_of(1, 1);
@@ -377,12 +362,11 @@ static void what_has_no_unit_in_common_is_refused(void **state)
 }
 
 /* A tick of recursion counts once. */
-static void recursion_counts_once(void **state)
+TEST(recursion_counts_once)
 {
 	struct compare_side sides[2];
 	struct comparison c;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		sides[i] = side_of((unsigned)i + 1, 1000);
 		side_ticks(&sides[i], "main walk walk visit walk", 400);
@@ -435,11 +419,10 @@ static struct compare_side drawn(unsigned number, double first, uint64_t *seed)
 }
 
 /* The level is one in a hundred comparisons. */
-static void a_program_rarely_differs_from_itself(void **state)
+TEST(a_program_rarely_differs_from_itself)
 {
 	static const double firsts[] = {1, 12}; /* 25% of the time, and 80% */
 
-	(void)state;
 	for (int k = 0; k < 2; k++) {
 		unsigned different = 0, factors = 0;
 		uint64_t seed = 1;
@@ -458,25 +441,4 @@ static void a_program_rarely_differs_from_itself(void **state)
 		assert_true(different <= 10);
 		assert_true(factors <= 5);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_was_repaired_comes_first_and_the_rest_is_unchanged),
-	    cmocka_unit_test(what_was_made_worse_fails_the_gate),
-	    cmocka_unit_test(the_problem_that_went_is_named),
-	    cmocka_unit_test(who_does_it_is_named_before_who_calls_it),
-	    cmocka_unit_test(a_comparison_is_written),
-	    cmocka_unit_test(shares_alone_say_nothing_of_the_work),
-	    cmocka_unit_test(what_has_moved_below_its_caller_fails_no_gate),
-	    cmocka_unit_test(what_was_taken_out_and_got_slower_fails_the_gate),
-	    cmocka_unit_test(spills_come_last_and_compilers_are_left_out),
-	    cmocka_unit_test(without_cpu_time_parts_of_checked_bytes_are_compared),
-	    cmocka_unit_test(what_has_no_unit_in_common_is_refused),
-	    cmocka_unit_test(recursion_counts_once),
-	    cmocka_unit_test(a_program_rarely_differs_from_itself),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <sys/resource.h>
 
@@ -37,13 +33,12 @@ static struct compare_side sample(void)
 	return s;
 }
 
-static void a_side_is_read_as_it_was_written(void **state)
+TEST(a_side_is_read_as_it_was_written)
 {
 	_cleanup_(compare_side_release) struct compare_side from = sample(), to = {.pid = 0};
 	_cleanup_free_ char *text = report(compare_side_json(&from));
 	struct err err = {""};
 
-	(void)state;
 	assert_int_equal(compare_side_read(&to, "a.json", text, strlen(text), &err), 0);
 	assert_string_equal(to.name, "a.json");
 	assert_string_equal(to.id, "w7");
@@ -69,7 +64,7 @@ static void a_side_is_read_as_it_was_written(void **state)
 	assert_true(to.waste[1].at.spill);
 }
 
-static void problems_are_those_that_the_report_names(void **state)
+TEST(problems_are_those_that_the_report_names)
 {
 	static const char *const text =
 	    "{\"schema\": 1, \"window\": {\"duration_s\": 2}, \"comparison\": {\"unit\": \"cpu\", "
@@ -83,7 +78,6 @@ static void problems_are_those_that_the_report_names(void **state)
 	_cleanup_(compare_side_release) struct compare_side to = {.pid = 0};
 	struct err err = {""};
 
-	(void)state;
 	assert_int_equal(compare_side_read(&to, "a.json", text, strlen(text), &err), 0);
 	assert_int_equal(to.problem_count, 1);
 	assert_string_equal(to.problems[0].sentence, "Main.sum adds");
@@ -92,13 +86,12 @@ static void problems_are_those_that_the_report_names(void **state)
 	assert_string_equal(to.problems[0].methods[2], "a.B$$Lambda$.run");
 }
 
-static void a_side_of_checked_bytes_is_read_as_it_was_written(void **state)
+TEST(a_side_of_checked_bytes_is_read_as_it_was_written)
 {
 	_cleanup_(compare_side_release) struct compare_side from = side_of(1, 1), to = {.pid = 0};
 	_cleanup_free_ char *text = NULL;
 	struct err err = {""};
 
-	(void)state;
 	side_checked(&from, JXP__KIND__KIND_DEAD_STORE, 50);
 	side_waste(&from, JXP__KIND__KIND_DEAD_STORE, "find", "org.example.Main.next", false, 40);
 	text = report(compare_side_json(&from));
@@ -111,14 +104,13 @@ static void a_side_of_checked_bytes_is_read_as_it_was_written(void **state)
 	assert_string_equal(compare_side_method(&to, to.waste[0].at.method), "find");
 }
 
-static void a_report_without_a_unit_is_of_cpu_time(void **state)
+TEST(a_report_without_a_unit_is_of_cpu_time)
 {
 	_cleanup_(compare_side_release) struct compare_side from = sample(), to = {.pid = 0};
 	json_t *comparison = compare_side_json(&from);
 	_cleanup_free_ char *text = NULL;
 	struct err err = {""};
 
-	(void)state;
 	assert_int_equal(json_object_del(comparison, "unit"), 0);
 	text = report(comparison);
 	assert_int_equal(compare_side_read(&to, "a.json", text, strlen(text), &err), 0);
@@ -143,12 +135,11 @@ static void refused(const char *text, int code, const char *words)
 	assert_refused(text, strlen(text), code, words);
 }
 
-static void what_is_no_report_is_refused_with_the_reason(void **state)
+TEST(what_is_no_report_is_refused_with_the_reason)
 {
 	_cleanup_(compare_side_release) struct compare_side from = sample();
 	_cleanup_free_ char *text = report(compare_side_json(&from));
 
-	(void)state;
 	assert_refused(NULL, 0, EBADMSG, "it is empty");
 	assert_refused(text, strlen(text) / 2, EBADMSG, "ends in the middle");
 	assert_refused(text, COMPARE_REPORT_MAX + 1, EBADMSG, "more than 64 MiB");
@@ -167,7 +158,7 @@ static void what_is_no_report_is_refused_with_the_reason(void **state)
 }
 
 /* A member that nobody asked for takes no room, and one that has too much is not parsed. */
-static void empty_objects_by_the_million_are_not_parsed(void **state)
+TEST(empty_objects_by_the_million_are_not_parsed)
 {
 	static const struct {
 		const char *member;
@@ -176,7 +167,6 @@ static void empty_objects_by_the_million_are_not_parsed(void **state)
 	} cases[] = {{"pairs", ENODATA, "nothing to compare"},
 		     {"comparison", EBADMSG, "'comparison' has more than 524288 values"}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		_cleanup_free_ char *text = NULL;
 		size_t size;
@@ -215,9 +205,8 @@ static void assert_lie(const char *object, const char *array, size_t index, json
 	refused(text, EBADMSG, "figures");
 }
 
-static void figures_that_cannot_be_are_refused(void **state)
+TEST(figures_that_cannot_be_are_refused)
 {
-	(void)state;
 	assert_lie(NULL, "cpu_ns", 0, json_real(0));
 	assert_lie(NULL, "cpu_ns", 0, json_real(1e300));
 	assert_lie(NULL, "ticks", 0, json_real(-1));
@@ -248,13 +237,12 @@ static json_t *bytes_of(double bytes, double squares, double count)
 }
 
 /* Of 50 pairs of 8 bytes, of which 40 are wasteful. */
-static void bytes_that_cannot_be_are_refused(void **state)
+TEST(bytes_that_cannot_be_are_refused)
 {
 	json_t *const lies[] = {bytes_of(1e-320, 1e-320, 50), bytes_of(400, 5e-324, 50),
 				bytes_of(400, 1e30, 50), bytes_of(200, 1600, 25),
 				bytes_of(400, 0, 50)};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
 		_cleanup_(compare_side_release) struct compare_side from = side_of(1, 1);
 		_cleanup_free_ char *text = NULL;
@@ -273,9 +261,8 @@ static void bytes_that_cannot_be_are_refused(void **state)
 }
 
 /* As deep as contexts are, and one deeper. */
-static void contexts_that_are_too_deep_are_refused(void **state)
+TEST(contexts_that_are_too_deep_are_refused)
 {
-	(void)state;
 	for (unsigned depth = COMPARE_DEPTH_MAX; depth <= COMPARE_DEPTH_MAX + 1; depth++) {
 		_cleanup_(compare_side_release) struct compare_side from = sample(),
 								    to = {.pid = 0};
@@ -295,21 +282,4 @@ static void contexts_that_are_too_deep_are_refused(void **state)
 			assert_int_equal(compare_side_read(&to, "a.json", text, strlen(text), &err),
 					 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_side_is_read_as_it_was_written),
-	    cmocka_unit_test(problems_are_those_that_the_report_names),
-	    cmocka_unit_test(a_side_of_checked_bytes_is_read_as_it_was_written),
-	    cmocka_unit_test(a_report_without_a_unit_is_of_cpu_time),
-	    cmocka_unit_test(empty_objects_by_the_million_are_not_parsed),
-	    cmocka_unit_test(what_is_no_report_is_refused_with_the_reason),
-	    cmocka_unit_test(figures_that_cannot_be_are_refused),
-	    cmocka_unit_test(bytes_that_cannot_be_are_refused),
-	    cmocka_unit_test(contexts_that_are_too_deep_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

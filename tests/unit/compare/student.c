@@ -1,14 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 
 #include "compare/student.h"
 
-static void quantiles_are_those_of_the_tables(void **state)
+TEST(quantiles_are_those_of_the_tables)
 {
 	/* Two-sided 5% and 1% (Fisher and Yates, table III). */
 	static const struct {
@@ -17,18 +13,16 @@ static void quantiles_are_those_of_the_tables(void **state)
 		    {15, 2.131, 2.947},  {30, 2.042, 2.750},      {120, 1.980, 2.617},
 		    {1e5, 1.960, 2.576}, {INFINITY, 1.960, 2.576}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_float_equal(student_quantile(0.05, rows[i].df), rows[i].five, 6e-4);
 		assert_float_equal(student_quantile(0.01, rows[i].df), rows[i].one, 6e-4);
 	}
 }
 
-static void a_quantile_has_its_probability(void **state)
+TEST(a_quantile_has_its_probability)
 {
 	static const double df[] = {1, 3.7, 15, 1499, 1e5, 1e7};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(df) / sizeof(df[0]); i++)
 		for (int decimals = 1; decimals < 10; decimals++) {
 			double p = pow(10, -decimals), t = student_quantile(p, df[i]);
@@ -37,22 +31,10 @@ static void a_quantile_has_its_probability(void **state)
 		}
 }
 
-static void at_the_ends_it_is_certain(void **state)
+TEST(at_the_ends_it_is_certain)
 {
-	(void)state;
 	assert_float_equal(student_two_sided(0, 3), 1, 0);
 	assert_float_equal(student_two_sided(-2, 3), student_two_sided(2, 3), 0);
 	assert_float_equal(student_two_sided(1e200, 3), 0, 1e-100);
 	assert_true(student_two_sided(40, 20) > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(quantiles_are_those_of_the_tables),
-	    cmocka_unit_test(a_quantile_has_its_probability),
-	    cmocka_unit_test(at_the_ends_it_is_certain),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

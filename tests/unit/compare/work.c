@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 #include <time.h>
@@ -37,13 +33,12 @@ static struct compare_work work_of(const double (*ticks)[2], unsigned count)
 	return work_of_all(ticks, count, 2000);
 }
 
-static void methods_that_rise_alike_say_that_the_work_takes_less(void **state)
+TEST(methods_that_rise_alike_say_that_the_work_takes_less)
 {
 	static const double ticks[][2] = {
 	    {1000, 0}, {400, 800}, {300, 600}, {200, 400}, {100, 200}};
 	struct compare_work w = work_of(ticks, 5);
 
-	(void)state;
 	assert_int_equal(w.basis, COMPARE_BY_METHODS);
 	assert_float_equal(w.estimate, 0.5, 1e-9);
 	assert_true(w.shown && w.high < 0.65 && w.low > 0.38);
@@ -53,7 +48,7 @@ static void methods_that_rise_alike_say_that_the_work_takes_less(void **state)
 }
 
 /* It may be the one that has changed, or all the others. */
-static void one_method_with_most_of_the_time_does_not_decide(void **state)
+TEST(one_method_with_most_of_the_time_does_not_decide)
 {
 	double ticks[15][2] = {{1580, 1160}};
 	struct compare_work w;
@@ -63,19 +58,17 @@ static void one_method_with_most_of_the_time_does_not_decide(void **state)
 		ticks[i][1] = 60;
 	}
 	w = work_of(ticks, 15);
-	(void)state;
 	assert_int_equal(w.basis, COMPARE_BY_METHODS);
 	assert_float_equal(w.estimate, 0.5, 0.02);
 	assert_int_equal(w.methods, 14);
 }
 
 /* By what its share drifts from window to window, all others' shares have another ratio. */
-static void a_drift_of_the_method_with_most_of_the_time_is_no_change_of_the_work(void **state)
+TEST(a_drift_of_the_method_with_most_of_the_time_is_no_change_of_the_work)
 {
 	double ticks[33][2] = {{64000, 67200}};
 	struct compare_work w;
 
-	(void)state;
 	for (int i = 1; i < 33; i++) {
 		ticks[i][0] = 500;
 		ticks[i][1] = 400;
@@ -88,7 +81,7 @@ static void a_drift_of_the_method_with_most_of_the_time_is_no_change_of_the_work
 }
 
 /* As many as reports have; the search was quadratic once. */
-static void many_methods_are_compared_in_no_time(void **state)
+TEST(many_methods_are_compared_in_no_time)
 {
 	enum { MANY = 40960 };
 	struct compare_method *methods = calloc(MANY + 1, sizeof(*methods));
@@ -98,7 +91,6 @@ static void many_methods_are_compared_in_no_time(void **state)
 	struct compare_work w;
 	clock_t begin = clock();
 
-	(void)state;
 	methods[0].name = COMPARE_UNKNOWN;
 	for (size_t i = 1; i <= MANY; i++) {
 		double ticks[2] = {100, i % 4 == 0 ? 25 : 125};
@@ -114,37 +106,34 @@ static void many_methods_are_compared_in_no_time(void **state)
 	free(methods);
 }
 
-static void where_methods_do_not_agree_nothing_is_said(void **state)
+TEST(where_methods_do_not_agree_nothing_is_said)
 {
 	static const double ticks[][2] = {{400, 200}, {400, 200}, {400, 200}, {200, 400},
 					  {200, 400}, {200, 400}, {200, 200}};
 	struct compare_work w = work_of(ticks, 7);
 
-	(void)state;
 	assert_int_equal(w.basis, COMPARE_BY_SHARES);
 	assert_false(w.shown);
 	assert_float_equal(w.factor.factor, 1, 0);
 	assert_float_equal(w.factor.error, 0, 0);
 }
 
-static void two_methods_are_too_few(void **state)
+TEST(two_methods_are_too_few)
 {
 	static const double ticks[][2] = {{1500, 1000}, {250, 500}, {250, 500}};
 	struct compare_work w = work_of(ticks, 3);
 
-	(void)state;
 	assert_int_equal(w.basis, COMPARE_BY_SHARES);
 	assert_float_equal(w.low, 0, 0);
 	assert_true(isinf(w.high));
 }
 
-static void a_program_that_does_not_change_has_factor_one_exactly(void **state)
+TEST(a_program_that_does_not_change_has_factor_one_exactly)
 {
 	static const double ticks[][2] = {
 	    {1000, 960}, {400, 420}, {300, 330}, {200, 190}, {100, 100}};
 	struct compare_work w = work_of(ticks, 5);
 
-	(void)state;
 	assert_int_equal(w.basis, COMPARE_BY_METHODS);
 	assert_false(w.shown);
 	assert_float_equal(w.factor.factor, 1, 0);
@@ -152,14 +141,13 @@ static void a_program_that_does_not_change_has_factor_one_exactly(void **state)
 	assert_true(w.low < 1 && w.high > 1);
 }
 
-static void operations_say_what_one_takes(void **state)
+TEST(operations_say_what_one_takes)
 {
 	struct change_whole whole[2] = {{8e9, 1600, 1}, {6e9, 1200, 1}};
 	struct compare_work w =
 	    compare_work_of_operations(whole, (const double[]){10, 10}, (const double[]){100, 150});
 	double half = exp(2.8070 * WORK_OPERATIONS_DRIFT * sqrt(2));
 
-	(void)state;
 	assert_int_equal(w.basis, COMPARE_BY_OPERATIONS);
 	assert_float_equal(w.estimate, 0.5, 1e-9);
 	assert_float_equal(w.high, 0.5 * half, 1e-3);
@@ -168,20 +156,4 @@ static void operations_say_what_one_takes(void **state)
 	w = compare_work_of_operations(whole, (const double[]){10, 10}, (const double[]){100, 76});
 	assert_float_equal(w.estimate, 0.987, 1e-3);
 	assert_true(w.shown);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(methods_that_rise_alike_say_that_the_work_takes_less),
-	    cmocka_unit_test(one_method_with_most_of_the_time_does_not_decide),
-	    cmocka_unit_test(a_drift_of_the_method_with_most_of_the_time_is_no_change_of_the_work),
-	    cmocka_unit_test(many_methods_are_compared_in_no_time),
-	    cmocka_unit_test(where_methods_do_not_agree_nothing_is_said),
-	    cmocka_unit_test(two_methods_are_too_few),
-	    cmocka_unit_test(a_program_that_does_not_change_has_factor_one_exactly),
-	    cmocka_unit_test(operations_say_what_one_takes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <signal.h>
 
@@ -46,11 +42,10 @@ static void storm(struct host *h)
 	loop_settle(&h->loop);
 }
 
-static void the_first_one_is_heard_at_once(void **state)
+TEST(the_first_one_is_heard_at_once)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h);
 	assert_int_equal(raise(SIGHUP), 0);
 	loop_settle(&h.loop);
@@ -58,11 +53,10 @@ static void the_first_one_is_heard_at_once(void **state)
 	tear_down(&h);
 }
 
-static void a_storm_is_one_reading_in_its_time_and_one_after_it(void **state)
+TEST(a_storm_is_one_reading_in_its_time_and_one_after_it)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h);
 	storm(&h);
 	assert_int_equal(h.readings, 1);
@@ -71,11 +65,10 @@ static void a_storm_is_one_reading_in_its_time_and_one_after_it(void **state)
 	tear_down(&h);
 }
 
-static void one_that_comes_later_is_heard_at_once_again(void **state)
+TEST(one_that_comes_later_is_heard_at_once_again)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h);
 	storm(&h);
 	loop_until(&h.loop, &h.again);
@@ -86,15 +79,4 @@ static void one_that_comes_later_is_heard_at_once_again(void **state)
 	loop_settle(&h.loop);
 	assert_int_equal(h.readings, 1);
 	tear_down(&h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_first_one_is_heard_at_once),
-	    cmocka_unit_test(a_storm_is_one_reading_in_its_time_and_one_after_it),
-	    cmocka_unit_test(one_that_comes_later_is_heard_at_once_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

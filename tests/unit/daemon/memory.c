@@ -1,10 +1,6 @@
 /* What the engine may take at most fits in what the unit lets it have. docs/security.md, "Memory of
  * the daemon", has the same sum. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +36,7 @@ static size_t permitted(const char *path, const char *format)
 	return found;
 }
 
-static void all_that_is_bounded_fits_in_what_the_unit_permits(void **state)
+TEST(all_that_is_bounded_fits_in_what_the_unit_permits)
 {
 	size_t kept = HISTORY_BYTES_MAX;
 	size_t written = 2 * KEEPER_WAITING_BYTES + KEEPER_COPIES_BYTES;
@@ -50,16 +46,6 @@ static void all_that_is_bounded_fits_in_what_the_unit_permits(void **state)
 		       CONTROL_CONNECTIONS_MAX * (size_t)CONNECTION_SMALL_REPLY_BYTES;
 	size_t sum = ENGINE_RUNNING_BYTES_MAX + kept + written + shown + REST_BYTES;
 
-	(void)state;
 	assert_in_range(sum, 0, permitted(UNIT, "MemoryMax=%zu%c"));
 	assert_in_range(sum, 0, permitted(POD, " limits: { cpu: 500m, memory: %zu%ci"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(all_that_is_bounded_fits_in_what_the_unit_permits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

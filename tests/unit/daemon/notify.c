@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,20 +10,18 @@
 
 #include "daemon/notify.h"
 
-static void without_a_manager_nothing_is_sent(void **state)
+TEST(without_a_manager_nothing_is_sent)
 {
-	(void)state;
 	assert_int_equal(unsetenv("NOTIFY_SOCKET"), 0);
 	assert_int_equal(notify_send("READY=1"), 0);
 }
 
-static void the_manager_receives_the_state(void **state)
+TEST(the_manager_receives_the_state)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	char text[32] = {0}, name[64];
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	(void)state;
 	(void)snprintf(name, sizeof(name), "@jxperf-test-%d", (int)getpid());
 	memcpy(address.sun_path, name, strlen(name));
 	address.sun_path[0] = '\0';
@@ -41,20 +35,8 @@ static void the_manager_receives_the_state(void **state)
 	(void)close(fd);
 }
 
-static void a_manager_that_is_not_there_is_an_error(void **state)
+TEST(a_manager_that_is_not_there_is_an_error)
 {
-	(void)state;
 	assert_int_equal(setenv("NOTIFY_SOCKET", "/nonexistent/notify", 1), 0);
 	assert_int_equal(notify_send("READY=1"), -ENOENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(without_a_manager_nothing_is_sent),
-	    cmocka_unit_test(the_manager_receives_the_state),
-	    cmocka_unit_test(a_manager_that_is_not_there_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

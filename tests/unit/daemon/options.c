@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,9 +44,8 @@ static const char *config_file(const char *text)
 	return path;
 }
 
-static void defaults_are_those_of_a_service(void **state)
+TEST(defaults_are_those_of_a_service)
 {
-	(void)state;
 	assert_int_equal(parse(NULL), 0);
 	assert_false(options.version || options.help || options.check_config);
 	assert_string_equal(options.socket, "/run/jxperf/control.sock");
@@ -60,9 +55,8 @@ static void defaults_are_those_of_a_service(void **state)
 	assert_int_equal(options.client_fd, -1);
 }
 
-static void the_command_line_sets_what_it_names(void **state)
+TEST(the_command_line_sets_what_it_names)
 {
-	(void)state;
 	assert_int_equal(parse("--socket", "/x/s", "--http", "[::1]:80", "--bundle=/b",
 			       "--state-dir", "/st", "--verbose", "--broker-fd", "7", NULL),
 			 0);
@@ -74,9 +68,8 @@ static void the_command_line_sets_what_it_names(void **state)
 	assert_int_equal(options.broker_fd, 7);
 }
 
-static void actions_are_recognised(void **state)
+TEST(actions_are_recognised)
 {
-	(void)state;
 	assert_int_equal(parse("--version", NULL), 0);
 	assert_true(options.version);
 	assert_int_equal(parse("--help", NULL), 0);
@@ -85,18 +78,16 @@ static void actions_are_recognised(void **state)
 	assert_true(options.check_config);
 }
 
-static void a_private_daemon_serves_no_http(void **state)
+TEST(a_private_daemon_serves_no_http)
 {
-	(void)state;
 	assert_int_equal(parse("--client-fd", "3", "--http", "127.0.0.1:1", NULL), 0);
 	assert_string_equal(options.http, "");
 	assert_int_equal(parse("--http", "none", NULL), 0);
 	assert_string_equal(options.http, "");
 }
 
-static void wrong_words_are_quoted_in_the_error(void **state)
+TEST(wrong_words_are_quoted_in_the_error)
 {
-	(void)state;
 	assert_int_equal(parse("--frobnicate", NULL), -EINVAL);
 	assert_non_null(strstr(err.message, "'--frobnicate'"));
 	assert_int_equal(parse("--socket", NULL), -EINVAL);
@@ -108,12 +99,11 @@ static void wrong_words_are_quoted_in_the_error(void **state)
 	assert_non_null(strstr(err.message, "'nowhere'"));
 }
 
-static void the_file_sets_keys_and_the_command_line_wins(void **state)
+TEST(the_file_sets_keys_and_the_command_line_wins)
 {
 	const char *path = config_file("# settings\n\nsocket: /from/file\nverbose: true\n"
 				       "state-dir: /var/x\nwindows-at-once: 9\n");
 
-	(void)state;
 	assert_int_equal(parse("--socket", "/from/line", "--config", path, NULL), 0);
 	assert_string_equal(options.socket, "/from/line");
 	assert_string_equal(options.state_dir, "/var/x");
@@ -123,12 +113,11 @@ static void the_file_sets_keys_and_the_command_line_wins(void **state)
 	config_release(&config);
 }
 
-static void a_wrong_file_is_named_with_the_place(void **state)
+TEST(a_wrong_file_is_named_with_the_place)
 {
 	const char *path = config_file("\nsockte: /x\n");
 	char expected[ERR_MESSAGE_MAX];
 
-	(void)state;
 	(void)snprintf(expected, sizeof(expected),
 		       "%s:2:1: sockte: there is no such key: see jxperfd.yaml(5)", path);
 	assert_int_equal(parse("--config", path, NULL), -EINVAL);
@@ -137,9 +126,8 @@ static void a_wrong_file_is_named_with_the_place(void **state)
 	assert_int_equal(parse("--config", path, NULL), -ENOENT);
 }
 
-static void a_broker_is_had_or_been(void **state)
+TEST(a_broker_is_had_or_been)
 {
-	(void)state;
 	assert_int_equal(parse(NULL), 0);
 	assert_string_equal(options.broker, "");
 	assert_null(options.broker_for);
@@ -147,20 +135,4 @@ static void a_broker_is_had_or_been(void **state)
 	assert_string_equal(options.broker, "/run/b.sock");
 	assert_int_equal(parse("--broker-for", "jxperf", NULL), 0);
 	assert_string_equal(options.broker_for, "jxperf");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_broker_is_had_or_been),
-	    cmocka_unit_test(defaults_are_those_of_a_service),
-	    cmocka_unit_test(the_command_line_sets_what_it_names),
-	    cmocka_unit_test(actions_are_recognised),
-	    cmocka_unit_test(a_private_daemon_serves_no_http),
-	    cmocka_unit_test(wrong_words_are_quoted_in_the_error),
-	    cmocka_unit_test(the_file_sets_keys_and_the_command_line_wins),
-	    cmocka_unit_test(a_wrong_file_is_named_with_the_place),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

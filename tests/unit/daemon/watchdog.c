@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,14 +35,13 @@ static int manager(void)
 	return fd;
 }
 
-static void it_is_heard_of_only_while_the_loop_turns(void **state)
+TEST(it_is_heard_of_only_while_the_loop_turns)
 {
 	char text[32] = {0};
 	uv_timer_t timer;
 	uv_loop_t loop;
 	int fd = manager();
 
-	(void)state;
 	set_environment("20000", getpid());
 	assert_int_equal(uv_loop_init(&loop), 0);
 	assert_int_equal(uv_timer_init(&loop, &timer), 0);
@@ -66,9 +61,8 @@ static void it_is_heard_of_only_while_the_loop_turns(void **state)
 	(void)close(fd);
 }
 
-static void the_watchdog_of_another_process_is_none_of_ours(void **state)
+TEST(the_watchdog_of_another_process_is_none_of_ours)
 {
-	(void)state;
 	set_environment("20000", getpid());
 	assert_int_equal(watchdog_period_ms(), 20);
 	set_environment("20000", getppid());
@@ -76,14 +70,4 @@ static void the_watchdog_of_another_process_is_none_of_ours(void **state)
 	assert_int_equal(unsetenv("WATCHDOG_PID"), 0);
 	assert_int_equal(unsetenv("WATCHDOG_USEC"), 0);
 	assert_int_equal(watchdog_period_ms(), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(it_is_heard_of_only_while_the_loop_turns),
-	    cmocka_unit_test(the_watchdog_of_another_process_is_none_of_ours),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,23 +20,21 @@ static struct draw some(void)
 			     .jitter = 0.1};
 }
 
-static void epochs_are_the_same_everywhere(void **state)
+TEST(epochs_are_the_same_everywhere)
 {
 	struct draw d = some();
 
-	(void)state;
 	assert_true(draw_epoch(&d, 1200 * NS_PER_S) == 2);
 	assert_true(draw_epoch(&d, 1200 * NS_PER_S - 1) == 1);
 	assert_true(draw_epoch_start(&d, 2) == 1200 * NS_PER_S);
 }
 
 /* Frequencies are within five standard errors of the probabilities. */
-static void draws_have_their_probabilities(void **state)
+TEST(draws_have_their_probabilities)
 {
 	struct draw d = some();
 	double hosts = 0, jvms = 0, both = 0;
 
-	(void)state;
 	for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
 		hosts += draw_takes_host(&d, epoch);
 		jvms += draw_takes_jvm(&d, epoch, "1:1");
@@ -51,11 +45,10 @@ static void draws_have_their_probabilities(void **state)
 	assert_true(fabs(both / EPOCHS - 0.06) < 5 * sqrt(0.06 * 0.94 / EPOCHS));
 }
 
-static void all_and_the_same_again(void **state)
+TEST(all_and_the_same_again)
 {
 	struct draw d = some();
 
-	(void)state;
 	for (uint64_t epoch = 0; epoch < 1000; epoch++) {
 		bool host = draw_takes_host(&d, epoch);
 
@@ -67,12 +60,11 @@ static void all_and_the_same_again(void **state)
 }
 
 /* Two hosts, schedules, salts or JVMs agree no more often than by chance. */
-static void draws_are_independent(void **state)
+TEST(draws_are_independent)
 {
 	struct draw a = some(), others[3] = {some(), some(), some()};
 	double agreed[4] = {0}, chance = 0.3 * 0.3 + 0.7 * 0.7, jvm_chance = 0.2 * 0.2 + 0.8 * 0.8;
 
-	(void)state;
 	others[0].host = "h2";
 	others[1].schedule = "some";
 	others[2].salt = "sugar";
@@ -90,12 +82,11 @@ static void draws_are_independent(void **state)
 }
 
 /* "a" "bc" is not "ab" "c". */
-static void parts_are_kept_apart(void **state)
+TEST(parts_are_kept_apart)
 {
 	struct draw a = some(), b = some();
 	unsigned differ = 0;
 
-	(void)state;
 	a.salt = "ab";
 	a.schedule = "c";
 	b.salt = "a";
@@ -105,11 +96,10 @@ static void parts_are_kept_apart(void **state)
 	assert_true(differ > 0);
 }
 
-static void windows_lie_within_their_epoch(void **state)
+TEST(windows_lie_within_their_epoch)
 {
 	struct draw d = some();
 
-	(void)state;
 	for (unsigned jitter = 0; jitter <= 10; jitter++) {
 		d.jitter = jitter / 10.0;
 		for (uint64_t epoch = 0; epoch < 2000; epoch++) {
@@ -122,12 +112,11 @@ static void windows_lie_within_their_epoch(void **state)
 }
 
 /* A JVM's own place moves by the jitter only; places of many JVMs cover the epoch. */
-static void starts_spread(void **state)
+TEST(starts_spread)
 {
 	struct draw d = some();
 	unsigned parts[10] = {0};
 
-	(void)state;
 	d.jitter = 0;
 	for (unsigned j = 0; j < 10000; j++) {
 		char jvm[16];
@@ -142,28 +131,11 @@ static void starts_spread(void **state)
 		assert_in_range(parts[i], 850, 1150); /* Five standard deviations. */
 }
 
-static void a_window_stands_for_the_time_and_those_left_out(void **state)
+TEST(a_window_stands_for_the_time_and_those_left_out)
 {
 	struct draw d = some();
 
-	(void)state;
 	assert_true(fabs(draw_weight_s(&d) - 600 / 0.06) < 1e-6);
 	d.host_fraction = d.jvm_fraction = 1;
 	assert_true(draw_weight_s(&d) == 600);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(epochs_are_the_same_everywhere),
-	    cmocka_unit_test(draws_have_their_probabilities),
-	    cmocka_unit_test(all_and_the_same_again),
-	    cmocka_unit_test(draws_are_independent),
-	    cmocka_unit_test(parts_are_kept_apart),
-	    cmocka_unit_test(windows_lie_within_their_epoch),
-	    cmocka_unit_test(starts_spread),
-	    cmocka_unit_test(a_window_stands_for_the_time_and_those_left_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,11 +11,10 @@ static int parse(struct fleet_hosts *h, const char *text, struct err *err)
 	return fleet_hosts_parse(h, "hosts", text, strlen(text), err);
 }
 
-static void a_line_is_a_host_an_application_and_a_number(void **state)
+TEST(a_line_is_a_host_an_application_and_a_number)
 {
 	struct fleet_hosts h;
 
-	(void)state;
 	assert_int_equal(parse(&h, "# HOST APP COUNT\n\n web-1\tshop  3 \r\nweb-1 cart 1", NULL),
 			 0);
 	assert_int_equal(h.count, 2);
@@ -34,11 +29,10 @@ static void a_line_is_a_host_an_application_and_a_number(void **state)
 	fleet_hosts_release(&h);
 }
 
-static void groups_are_sorted_and_the_same_once_more_adds_up(void **state)
+TEST(groups_are_sorted_and_the_same_once_more_adds_up)
 {
 	struct fleet_hosts h;
 
-	(void)state;
 	assert_int_equal(parse(&h, "b shop 1\na shop 2\nb cart 4\nb shop 8\n", NULL), 0);
 	assert_int_equal(h.count, 3);
 	assert_string_equal(h.groups[0].host, "a");
@@ -52,7 +46,7 @@ static void groups_are_sorted_and_the_same_once_more_adds_up(void **state)
 	fleet_hosts_release(&h);
 }
 
-static void what_is_wrong_is_named_with_its_line(void **state)
+TEST(what_is_wrong_is_named_with_its_line)
 {
 	static const struct {
 		const char *text;
@@ -74,7 +68,6 @@ static void what_is_wrong_is_named_with_its_line(void **state)
 	struct fleet_hosts h = {.count = 7}, before = h;
 	struct err err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(parse(&h, cases[i].text, &err), -EINVAL);
 		if (!strstr(err.message, cases[i].words) || strchr(err.message, '\n'))
@@ -83,13 +76,12 @@ static void what_is_wrong_is_named_with_its_line(void **state)
 	}
 }
 
-static void names_are_short_and_without_nuls(void **state)
+TEST(names_are_short_and_without_nuls)
 {
 	char line[600];
 	struct fleet_hosts h;
 	struct err err;
 
-	(void)state;
 	(void)snprintf(line, sizeof(line), "%0255d shop 1", 0);
 	assert_int_equal(parse(&h, line, &err), 0);
 	fleet_hosts_release(&h);
@@ -101,26 +93,12 @@ static void names_are_short_and_without_nuls(void **state)
 	assert_non_null(strstr(err.message, "not a text"));
 }
 
-static void a_file_that_is_not_there_is_named(void **state)
+TEST(a_file_that_is_not_there_is_named)
 {
 	struct fleet_hosts h;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(fleet_hosts_load(&h, "/nonexistent/hosts", &err), -ENOENT);
 	assert_non_null(strstr(err.message, "/nonexistent/hosts"));
 	assert_true(fleet_hosts_load(&h, "/", &err) < 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_line_is_a_host_an_application_and_a_number),
-	    cmocka_unit_test(groups_are_sorted_and_the_same_once_more_adds_up),
-	    cmocka_unit_test(what_is_wrong_is_named_with_its_line),
-	    cmocka_unit_test(names_are_short_and_without_nuls),
-	    cmocka_unit_test(a_file_that_is_not_there_is_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
@@ -36,7 +32,7 @@ static const char *name(const char *template)
 	return app;
 }
 
-static void the_first_rule_that_matches_names_it(void **state)
+TEST(the_first_rule_that_matches_names_it)
 {
 	struct config_app apps[] = {
 	    {.match = {.user = "web"}, .app = "web"},
@@ -46,7 +42,6 @@ static void the_first_rule_that_matches_names_it(void **state)
 	struct config c = {.apps = apps, .app_count = 3};
 	char app[NAMING_BYTES] = "as it was";
 
-	(void)state;
 	assert_true(naming_app(&c, &jvm, app));
 	assert_string_equal(app, "pay");
 	c.app_count = 1;
@@ -55,29 +50,26 @@ static void the_first_rule_that_matches_names_it(void **state)
 	assert_string_equal(app, "as it was");
 }
 
-static void main_classes_of_one_name_are_told_apart_by_their_packages(void **state)
+TEST(main_classes_of_one_name_are_told_apart_by_their_packages)
 {
-	(void)state;
 	assert_string_equal(name("{main-class}"), "payments.Main");
 	jvm.main_class = "orders.Main";
 	assert_string_equal(name("{main-class}"), "orders.Main");
 	jvm.main_class = "payments.Main";
 }
 
-static void a_name_comes_from_label_image_unit_and_environment(void **state)
+TEST(a_name_comes_from_label_image_unit_and_environment)
 {
-	(void)state;
 	assert_string_equal(name("{label:app.kubernetes.io/name}"), "payments");
 	assert_string_equal(name("{image}"), "pay-api");
 	assert_string_equal(name("{unit}"), "payments_blue");
 	assert_string_equal(name("shop-{image}.{env:REGION}"), "shop-pay-api.eu-west");
 }
 
-static void what_is_said_of_a_jvm_is_made_fit_for_a_label(void **state)
+TEST(what_is_said_of_a_jvm_is_made_fit_for_a_label)
 {
 	char longest[512];
 
-	(void)state;
 	assert_string_equal(name("{label:app}"), "pay_ments__");
 	jvm.main_class = "M\303\266\303\266";
 	assert_string_equal(name("{main-class}"), "M____");
@@ -89,7 +81,7 @@ static void what_is_said_of_a_jvm_is_made_fit_for_a_label(void **state)
 	jvm.main_class = "payments.Main";
 }
 
-static void a_rule_that_lacks_a_value_gives_way_to_the_next(void **state)
+TEST(a_rule_that_lacks_a_value_gives_way_to_the_next)
 {
 	struct config_app apps[] = {
 	    {.app = "a-{label:none}"}, {.app = "{label:tier}"}, {.app = "{env:NONE}"},
@@ -98,19 +90,17 @@ static void a_rule_that_lacks_a_value_gives_way_to_the_next(void **state)
 	const struct config c = {.apps = apps, .app_count = 5};
 	char app[NAMING_BYTES];
 
-	(void)state;
 	assert_true(naming_app(&c, &jvm, app));
 	assert_string_equal(app, "pay-api");
 }
 
-static void an_image_or_group_without_a_name_gives_none(void **state)
+TEST(an_image_or_group_without_a_name_gives_none)
 {
 	static const char *const images[] = {NULL, "", "sha256:0123", "@sha256:01", "registry/"};
 	static const char *const groups[] = {
 	    NULL, "", "/", "/user.slice/session-1.scope", "/a/.service", "/service", "/.service"};
 	const struct jvm_facts before = jvm;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
 		jvm.image = images[i];
 		assert_string_equal(name("{image}"), "");
@@ -123,7 +113,7 @@ static void an_image_or_group_without_a_name_gives_none(void **state)
 }
 
 /* Whoever runs it could have it called like any service. */
-static void what_users_and_services_make_themselves_is_no_unit(void **state)
+TEST(what_users_and_services_make_themselves_is_no_unit)
 {
 	static const char *const made[] = {
 	    "/user.slice/user-1000.slice/user@1000.service/app.slice/payments.service",
@@ -134,7 +124,6 @@ static void what_users_and_services_make_themselves_is_no_unit(void **state)
 	};
 	const struct jvm_facts before = jvm;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
 		jvm.cgroup = made[i];
 		assert_string_equal(name("{unit}"), "");
@@ -142,19 +131,4 @@ static void what_users_and_services_make_themselves_is_no_unit(void **state)
 	jvm.cgroup = "/system.slice/batch.service/payments.service";
 	assert_string_equal(name("{unit}"), "batch");
 	jvm = before;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_first_rule_that_matches_names_it),
-	    cmocka_unit_test(main_classes_of_one_name_are_told_apart_by_their_packages),
-	    cmocka_unit_test(a_name_comes_from_label_image_unit_and_environment),
-	    cmocka_unit_test(what_is_said_of_a_jvm_is_made_fit_for_a_label),
-	    cmocka_unit_test(a_rule_that_lacks_a_value_gives_way_to_the_next),
-	    cmocka_unit_test(an_image_or_group_without_a_name_gives_none),
-	    cmocka_unit_test(what_users_and_services_make_themselves_is_no_unit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +52,7 @@ static struct fleet_plan *plan_of(struct fixture *f)
 	return p;
 }
 
-static void without_fractions_everybody_is_profiled_in_every_epoch(void **state)
+TEST(without_fractions_everybody_is_profiled_in_every_epoch, set_up, tear_down)
 {
 	struct fleet_plan *p = plan_of(*state);
 	struct fleet_epoch e;
@@ -74,7 +70,7 @@ static void without_fractions_everybody_is_profiled_in_every_epoch(void **state)
 	fleet_plan_free(p);
 }
 
-static void windows_begin_where_the_draws_say(void **state)
+TEST(windows_begin_where_the_draws_say, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct draw d = schedule_draw(&f->schedule, SALT, "h1");
@@ -109,7 +105,7 @@ static size_t most_at_once(const struct fleet_epoch *e, const char *host, uint64
 	return most;
 }
 
-static void concurrency_is_that_of_the_windows(void **state)
+TEST(concurrency_is_that_of_the_windows, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct fleet_plan *p = plan_of(f);
@@ -131,7 +127,7 @@ static void concurrency_is_that_of_the_windows(void **state)
 	fleet_plan_free(p);
 }
 
-static void windows_as_long_as_the_epoch_all_run_at_once(void **state)
+TEST(windows_as_long_as_the_epoch_all_run_at_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct fleet_plan *p;
@@ -145,7 +141,7 @@ static void windows_as_long_as_the_epoch_all_run_at_once(void **state)
 	fleet_plan_free(p);
 }
 
-static void coverage_grows_with_the_epochs_and_forgets_nobody(void **state)
+TEST(coverage_grows_with_the_epochs_and_forgets_nobody, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct fleet_plan *p;
@@ -171,7 +167,7 @@ static void coverage_grows_with_the_epochs_and_forgets_nobody(void **state)
 	fleet_plan_free(p);
 }
 
-static void only_applications_that_match_are_profiled(void **state)
+TEST(only_applications_that_match_are_profiled, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct fleet_outlook o;
@@ -192,7 +188,7 @@ static void only_applications_that_match_are_profiled(void **state)
 	f->schedule.match = (struct config_match){0};
 }
 
-static void the_cost_is_the_budget_while_windows_run(void **state)
+TEST(the_cost_is_the_budget_while_windows_run, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct fleet_outlook o;
@@ -214,7 +210,7 @@ static void the_cost_is_the_budget_while_windows_run(void **state)
 	fleet_plan_free(p);
 }
 
-static void outside_its_hours_a_schedule_does_nothing(void **state)
+TEST(outside_its_hours_a_schedule_does_nothing, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct fleet_plan *p;
@@ -236,22 +232,4 @@ static void outside_its_hours_a_schedule_does_nothing(void **state)
 	}
 	assert_int_equal(windows, 60);
 	fleet_plan_free(p);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(without_fractions_everybody_is_profiled_in_every_epoch),
-	    TEST(windows_begin_where_the_draws_say),
-	    TEST(concurrency_is_that_of_the_windows),
-	    TEST(windows_as_long_as_the_epoch_all_run_at_once),
-	    TEST(coverage_grows_with_the_epochs_and_forgets_nobody),
-	    TEST(only_applications_that_match_are_profiled),
-	    TEST(the_cost_is_the_budget_while_windows_run),
-	    TEST(outside_its_hours_a_schedule_does_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

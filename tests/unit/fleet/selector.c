@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
@@ -20,20 +16,18 @@ static const struct jvm_facts h2 = {
     .environment_count = 2,
 };
 
-static void no_pattern_matches_everything(void **state)
+TEST(no_pattern_matches_everything)
 {
 	const struct config_match any = {0};
 
-	(void)state;
 	assert_true(selector_matches(&any, &h2));
 	assert_true(selector_matches(&any, &(struct jvm_facts){0}));
 }
 
-static void every_pattern_has_to_match(void **state)
+TEST(every_pattern_has_to_match)
 {
 	struct config_match m = {.user = "db", .main_class = "org.h2.*"};
 
-	(void)state;
 	assert_true(selector_matches(&m, &h2));
 	m.user = "web";
 	assert_false(selector_matches(&m, &h2));
@@ -47,22 +41,20 @@ static void every_pattern_has_to_match(void **state)
 	assert_false(selector_matches(&m, &h2));
 }
 
-static void what_is_not_known_matches_no_pattern(void **state)
+TEST(what_is_not_known_matches_no_pattern)
 {
 	const struct config_match in_container = {.container = "*"}, in_pod = {.pod = "*"};
 
-	(void)state;
 	assert_false(selector_matches(&in_container, &h2));
 	assert_false(selector_matches(&in_pod, &h2));
 }
 
-static void variables_are_found_by_their_whole_names(void **state)
+TEST(variables_are_found_by_their_whole_names)
 {
 	char *region[] = {"REGION=eu-*"}, *other[] = {"REGION=us-*"}, *shorter[] = {"REG=*"},
 	     *empty[] = {"EMPTY="}, *both[] = {"REGION=*", "EMPTY=x"};
 	struct config_match m = {.environment = region, .environment_count = 1};
 
-	(void)state;
 	assert_true(selector_matches(&m, &h2));
 	m.environment = other;
 	assert_false(selector_matches(&m, &h2));
@@ -72,16 +64,4 @@ static void variables_are_found_by_their_whole_names(void **state)
 	assert_true(selector_matches(&m, &h2));
 	m = (struct config_match){.environment = both, .environment_count = 2};
 	assert_false(selector_matches(&m, &h2));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(no_pattern_matches_everything),
-	    cmocka_unit_test(every_pattern_has_to_match),
-	    cmocka_unit_test(what_is_not_known_matches_no_pattern),
-	    cmocka_unit_test(variables_are_found_by_their_whole_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

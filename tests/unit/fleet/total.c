@@ -1,19 +1,14 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 #include <stdbool.h>
 
 #include "fleet/total.h"
 
-static void all_of_them_are_the_total(void **state)
+TEST(all_of_them_are_the_total)
 {
 	struct fleet_total t = {0};
 
-	(void)state;
 	fleet_total_add(&t, 3, 1);
 	fleet_total_add(&t, 4, 1);
 	fleet_total_end_host(&t, 1);
@@ -24,11 +19,10 @@ static void all_of_them_are_the_total(void **state)
 	assert_int_equal(t.jvms, 2);
 }
 
-static void each_stands_for_those_left_out(void **state)
+TEST(each_stands_for_those_left_out)
 {
 	struct fleet_total t = {0};
 
-	(void)state;
 	fleet_total_add(&t, 3, 0.5);
 	fleet_total_end_host(&t, 0.25);
 	assert_true(t.estimate == 24);
@@ -39,13 +33,12 @@ static void each_stands_for_those_left_out(void **state)
 
 /* Two hosts of two JVMs: over all 64 samples, with their probabilities, estimate and variance
  * are right on average. */
-static void nothing_is_biased(void **state)
+TEST(nothing_is_biased)
 {
 	static const double y[2][2] = {{1, 2}, {3, 5}};
 	const double p_host = 0.4, p_jvm = 0.3, truth = 11;
 	double mean = 0, spread = 0, estimated = 0;
 
-	(void)state;
 	for (unsigned sample = 0; sample < 64; sample++) {
 		struct fleet_total t = {0};
 		double probability = 1;
@@ -69,15 +62,4 @@ static void nothing_is_biased(void **state)
 	}
 	assert_true(fabs(mean - truth) < 1e-9);
 	assert_true(fabs(estimated - spread) < 1e-9);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(all_of_them_are_the_total),
-	    cmocka_unit_test(each_stands_for_those_left_out),
-	    cmocka_unit_test(nothing_is_biased),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -10,11 +6,10 @@
 #include "proto/counters.h"
 
 /* As many rows as counters is checked where the table is made; so none has two. */
-static void every_counter_has_a_row_and_its_name_of_the_protocol(void **state)
+TEST(every_counter_has_a_row_and_its_name_of_the_protocol)
 {
 	const ProtobufCEnumDescriptor *known = &jxp__counter__descriptor;
 
-	(void)state;
 	for (unsigned i = 0; i < known->n_values; i++) {
 		Jxp__Counter counter = (Jxp__Counter)known->values[i].value;
 		char name[64] = "";
@@ -28,18 +23,16 @@ static void every_counter_has_a_row_and_its_name_of_the_protocol(void **state)
 	}
 }
 
-static void what_is_no_counter_is_unknown(void **state)
+TEST(what_is_no_counter_is_unknown)
 {
-	(void)state;
 	assert_string_equal(counter_name(JXP__COUNTER__COUNTER_MAX), "unknown");
 	assert_string_equal(counter_name((Jxp__Counter)-1), "unknown");
 }
 
-static void stages_have_one_counter_each_and_no_gap(void **state)
+TEST(stages_have_one_counter_each_and_no_gap)
 {
 	unsigned stages = 0;
 
-	(void)state;
 	for (unsigned place = 1; place <= COUNTER_STAGES; place++)
 		assert_non_null(counter_of_stage(place));
 	assert_null(counter_of_stage(0));
@@ -49,9 +42,8 @@ static void stages_have_one_counter_each_and_no_gap(void **state)
 	assert_int_equal(stages, COUNTER_STAGES);
 }
 
-static void a_stage_is_named_after_its_counter(void **state)
+TEST(a_stage_is_named_after_its_counter)
 {
-	(void)state;
 	for (unsigned place = 1; place <= COUNTER_STAGES; place++) {
 		const struct counter *c = counter_of_stage(place);
 		const char *label = c->stage.label;
@@ -62,23 +54,9 @@ static void a_stage_is_named_after_its_counter(void **state)
 	}
 }
 
-static void what_is_lost_is_told_to_people_and_is_a_stage(void **state)
+TEST(what_is_lost_is_told_to_people_and_is_a_stage)
 {
-	(void)state;
 	for (int i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
 		if (counter_table[i].lost)
 			assert_true(counter_table[i].sentence && counter_table[i].stage.label);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_counter_has_a_row_and_its_name_of_the_protocol),
-	    cmocka_unit_test(what_is_no_counter_is_unknown),
-	    cmocka_unit_test(stages_have_one_counter_each_and_no_gap),
-	    cmocka_unit_test(a_stage_is_named_after_its_counter),
-	    cmocka_unit_test(what_is_lost_is_told_to_people_and_is_a_stage),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

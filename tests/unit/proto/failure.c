@@ -1,20 +1,15 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "proto/failure.h"
 #include "proto/limits.h"
 
-static void a_failure_arrives_as_it_was_said(void **state)
+TEST(a_failure_arrives_as_it_was_said)
 {
 	struct failure_reply f;
 	uint8_t bytes[256];
 	Jxp__ControlReply *reply;
 	size_t size;
 
-	(void)state;
 	failure_reply_init(&f, "'x' is not a pid", true);
 	size = jxp__control_reply__get_packed_size(&f.reply);
 	assert_true(size <= sizeof(bytes));
@@ -25,13 +20,4 @@ static void a_failure_arrives_as_it_was_said(void **state)
 	assert_string_equal(reply->failure->message, "'x' is not a pid");
 	assert_true(reply->failure->usage);
 	jxp__control_reply__free_unpacked(reply, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_failure_arrives_as_it_was_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

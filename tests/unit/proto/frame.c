@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -42,7 +38,7 @@ static void append_header(struct buffer *b, uint32_t length)
 	assert_int_equal(buffer_append(b, header, sizeof(header)), 0);
 }
 
-static void what_was_framed_is_unpacked_again(void **state)
+TEST(what_was_framed_is_unpacked_again, setup, teardown)
 {
 	struct buffer *b = *state;
 	Jxp__DetachRequest message, *copy;
@@ -61,7 +57,7 @@ static void what_was_framed_is_unpacked_again(void **state)
 	assert_int_equal(buffer_length(b), 0);
 }
 
-static void the_length_is_little_endian(void **state)
+TEST(the_length_is_little_endian, setup, teardown)
 {
 	struct buffer *b = *state;
 	Jxp__DetachRequest message;
@@ -71,7 +67,7 @@ static void the_length_is_little_endian(void **state)
 	assert_memory_equal(buffer_head(b), "\x02\x00\x00\x00\x08\x01", 6);
 }
 
-static void a_frame_that_arrives_byte_by_byte_is_waited_for(void **state)
+TEST(a_frame_that_arrives_byte_by_byte_is_waited_for, setup, teardown)
 {
 	struct buffer *b = *state;
 	static const char bytes[] = "\x03\x00\x00\x00xyz";
@@ -86,7 +82,7 @@ static void a_frame_that_arrives_byte_by_byte_is_waited_for(void **state)
 	assert_memory_equal(payload, "xyz", 3);
 }
 
-static void frames_are_taken_one_after_the_other(void **state)
+TEST(frames_are_taken_one_after_the_other, setup, teardown)
 {
 	struct buffer *b = *state;
 	const uint8_t *payload;
@@ -104,7 +100,7 @@ static void frames_are_taken_one_after_the_other(void **state)
 	assert_int_equal(frame_peek(b, LIMIT, &payload), 0);
 }
 
-static void an_empty_frame_is_an_error(void **state)
+TEST(an_empty_frame_is_an_error, setup, teardown)
 {
 	const uint8_t *payload;
 
@@ -112,7 +108,7 @@ static void an_empty_frame_is_an_error(void **state)
 	assert_int_equal(frame_peek(*state, LIMIT, &payload), -EMSGSIZE);
 }
 
-static void a_length_above_the_limit_is_an_error_before_its_bytes_come(void **state)
+TEST(a_length_above_the_limit_is_an_error_before_its_bytes_come, setup, teardown)
 {
 	const uint8_t *payload;
 
@@ -126,7 +122,7 @@ static void a_length_above_the_limit_is_an_error_before_its_bytes_come(void **st
 	assert_int_equal(frame_peek(*state, LIMIT, &payload), 0);
 }
 
-static void a_message_above_the_limit_is_not_appended(void **state)
+TEST(a_message_above_the_limit_is_not_appended, setup, teardown)
 {
 	Jxp__DetachRequest message;
 
@@ -136,7 +132,7 @@ static void a_message_above_the_limit_is_not_appended(void **state)
 }
 
 /* proto3 packs an all-default message into nothing, which a frame cannot carry. */
-static void an_empty_message_is_not_appended(void **state)
+TEST(an_empty_message_is_not_appended, setup, teardown)
 {
 	Jxp__DetachRequest message;
 
@@ -145,34 +141,14 @@ static void an_empty_message_is_not_appended(void **state)
 	assert_int_equal(buffer_length(*state), 0);
 }
 
-static void a_message_beyond_the_buffer_is_not_appended(void **state)
+TEST(a_message_beyond_the_buffer_is_not_appended)
 {
 	Jxp__DetachRequest message;
 	struct buffer small;
 
-	(void)state;
 	buffer_init(&small, 5);
 	make_message(&message, 1);
 	assert_int_equal(frame_append(&small, &message.base, LIMIT), -ENOBUFS);
 	assert_int_equal(buffer_length(&small), 0);
 	buffer_release(&small);
-}
-
-#define WITH_BUFFER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    WITH_BUFFER(what_was_framed_is_unpacked_again),
-	    WITH_BUFFER(the_length_is_little_endian),
-	    WITH_BUFFER(a_frame_that_arrives_byte_by_byte_is_waited_for),
-	    WITH_BUFFER(frames_are_taken_one_after_the_other),
-	    WITH_BUFFER(an_empty_frame_is_an_error),
-	    WITH_BUFFER(a_length_above_the_limit_is_an_error_before_its_bytes_come),
-	    WITH_BUFFER(a_message_above_the_limit_is_not_appended),
-	    WITH_BUFFER(an_empty_message_is_not_appended),
-	    cmocka_unit_test(a_message_beyond_the_buffer_is_not_appended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

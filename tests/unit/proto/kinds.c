@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,15 +6,15 @@
 #include "proto/kinds.h"
 
 /* Values of Kind that somebody may add to jxperf.proto and to no table. */
-static void every_value_has_one_row(void **state)
+TEST(every_value_has_one_row)
 {
 	const ProtobufCEnumDescriptor *kinds = &jxp__kind__descriptor;
 
-	(void)state;
 	assert_int_equal(kinds->n_values, 1 + PAIR_KINDS + SUBJECT_KINDS); /* KIND_NONE */
 	for (unsigned i = 0; i < kinds->n_values; i++) {
 		Jxp__Kind kind = (Jxp__Kind)kinds->values[i].value;
-		int rows = (pair_kind_find(kind) != NULL) + kind_is_subject(kind);
+		bool set[KIND_VALUES] = {false};
+		int rows = kinds_add(set, kind);
 
 		assert_in_range(kind, 0, KIND_VALUES - 1);
 		if (rows != (kind != JXP__KIND__KIND_NONE))
@@ -26,9 +22,8 @@ static void every_value_has_one_row(void **state)
 	}
 }
 
-static void a_row_is_whole(void **state)
+TEST(a_row_is_whole)
 {
-	(void)state;
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		const struct pair_kind *k = &pair_kinds[i];
 		char option[64];
@@ -43,9 +38,8 @@ static void a_row_is_whole(void **state)
 	}
 }
 
-static void a_register_traps_on_what_ends_its_wait(void **state)
+TEST(a_register_traps_on_what_ends_its_wait)
 {
-	(void)state;
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		const struct pair_kind *k = &pair_kinds[i];
 
@@ -58,11 +52,10 @@ static void a_register_traps_on_what_ends_its_wait(void **state)
 
 /* One register waits for the pairs of all kinds that sample the same access: what ends those of the
  * second ends those of the first, and a store ends either. */
-static void kinds_that_sample_the_same_share_a_register(void **state)
+TEST(kinds_that_sample_the_same_share_a_register)
 {
 	const enum pair_access types[] = {PAIR_LOAD, PAIR_STORE};
 
-	(void)state;
 	for (size_t type = 0; type < 2; type++) {
 		const struct pair_kind *of[PAIR_KINDS];
 		unsigned count = 0;
@@ -79,23 +72,32 @@ static void kinds_that_sample_the_same_share_a_register(void **state)
 	}
 }
 
-static void what_is_no_kind_has_no_row(void **state)
+TEST(what_is_no_kind_has_no_row)
 {
-	(void)state;
 	assert_null(pair_kind_find(JXP__KIND__KIND_NONE));
 	assert_null(pair_kind_find(JXP__KIND__KIND_OBJECTS));
 	assert_null(pair_kind_find((Jxp__Kind)99));
 	assert_null(pair_kind_find((Jxp__Kind)-1));
-	assert_false(kind_is_subject(JXP__KIND__KIND_SILENT_LOAD));
 	assert_string_equal(kind_option(JXP__KIND__KIND_NONE), "none");
 	assert_string_equal(kind_option((Jxp__Kind)99), "none");
 }
 
-static void options_lead_to_their_kinds_and_back(void **state)
+TEST(a_kind_comes_with_what_it_needs)
+{
+	bool set[KIND_VALUES] = {false};
+	Jxp__Kind list[PAIR_KINDS + SUBJECT_KINDS];
+
+	assert_true(kinds_add(set, JXP__KIND__KIND_LOOPS));
+	assert_false(kinds_add(set, (Jxp__Kind)99));
+	assert_int_equal(kinds_list(set, list), 2);
+	assert_int_equal(list[0], JXP__KIND__KIND_CPU);
+	assert_int_equal(list[1], JXP__KIND__KIND_LOOPS);
+}
+
+TEST(options_lead_to_their_kinds_and_back)
 {
 	static const Jxp__Kind kinds[] = {JXP__KIND__KIND_SILENT_STORE, JXP__KIND__KIND_NUMA};
 
-	(void)state;
 	assert_string_equal(kind_option(kinds[0]), "silent-store");
 	assert_string_equal(kind_option(kinds[1]), "numa");
 	for (size_t i = 0; i < 2; i++) {
@@ -108,12 +110,11 @@ static void options_lead_to_their_kinds_and_back(void **state)
 	assert_int_equal(kind_of_option("", 0), JXP__KIND__KIND_NONE);
 }
 
-static void the_list_names_every_option(void **state)
+TEST(the_list_names_every_option)
 {
 	const char *first = pair_kinds[0].option, *last = subject_kinds[SUBJECT_KINDS - 1].option;
 	char text[KIND_OPTIONS_BYTES], end[32];
 
-	(void)state;
 	(void)kind_options(text, " or ");
 	(void)snprintf(end, sizeof(end), " or %s", last);
 	assert_int_equal(strncmp(text, first, strlen(first)), 0);
@@ -122,19 +123,4 @@ static void the_list_names_every_option(void **state)
 		assert_non_null(strstr(text, pair_kinds[i].option));
 	for (size_t i = 0; i < SUBJECT_KINDS; i++)
 		assert_non_null(strstr(text, subject_kinds[i].option));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_value_has_one_row),
-	    cmocka_unit_test(a_row_is_whole),
-	    cmocka_unit_test(a_register_traps_on_what_ends_its_wait),
-	    cmocka_unit_test(kinds_that_sample_the_same_share_a_register),
-	    cmocka_unit_test(what_is_no_kind_has_no_row),
-	    cmocka_unit_test(options_lead_to_their_kinds_and_back),
-	    cmocka_unit_test(the_list_names_every_option),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

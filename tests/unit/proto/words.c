@@ -1,14 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "proto/words.h"
 
-static void every_value_has_its_word(void **state)
+TEST(every_value_has_its_word)
 {
-	(void)state;
 	assert_string_equal(name_of_region(JXP__REGION__REGION_STACK), "stack");
 	assert_string_equal(name_of_tier(JXP__TIER__TIER_INTERPRETED), "interpreted");
 	assert_string_equal(name_of_sampler(JXP__SAMPLER__SAMPLER_IBS), "ibs");
@@ -18,19 +13,8 @@ static void every_value_has_its_word(void **state)
 	assert_string_equal(name_of_location(JXP__LOCATION__KIND__ELEMENT), "element");
 }
 
-static void values_out_of_range_are_unknown(void **state)
+TEST(values_out_of_range_are_unknown)
 {
-	(void)state;
 	assert_string_equal(name_of_sampler((Jxp__Sampler)99), "unknown");
 	assert_string_equal(name_of_tier((Jxp__Tier)-1), "unknown");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_value_has_its_word),
-	    cmocka_unit_test(values_out_of_range_are_unknown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

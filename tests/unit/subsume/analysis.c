@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +16,7 @@
 
 /* ---------------------------------------------------------------- the paper's example */
 
-static void example_1_is_that_of_the_paper(void **state)
+TEST(example_1_is_that_of_the_paper)
 {
 	static const struct {
 		unsigned height, distance, dominator;
@@ -29,7 +25,6 @@ static void example_1_is_that_of_the_paper(void **state)
 		     {1, 1, B, 6, 24},    {0, 2, B, 36, 36},   {0, 1, A, 10, 10}};
 	struct subsume_analysis a;
 
-	(void)state;
 	assert_int_equal(subsume_analyse(&example, &example_bounds, &a), 0);
 	for (size_t m = 0; m < EXAMPLE_METHODS; m++) {
 		assert_int_equal(a.methods[m].height, table[m].height);
@@ -51,13 +46,12 @@ static void example_1_is_that_of_the_paper(void **state)
 	subsume_analysis_release(&a);
 }
 
-static void what_is_always_subsumed_is(void **state)
+TEST(what_is_always_subsumed_is)
 {
 	struct subsume_method methods[EXAMPLE_METHODS];
 	struct subsume_tree tree = example;
 	struct subsume_analysis a;
 
-	(void)state;
 	memcpy(methods, example_methods, sizeof(methods));
 	methods[B].always_subsumed = true;
 	tree.methods = methods;
@@ -67,7 +61,7 @@ static void what_is_always_subsumed_is(void **state)
 	subsume_analysis_release(&a);
 }
 
-static void trees_that_cannot_be_are_refused(void **state)
+TEST(trees_that_cannot_be_are_refused)
 {
 	static const struct {
 		size_t at;
@@ -80,7 +74,6 @@ static void trees_that_cannot_be_are_refused(void **state)
 	struct subsume_tree tree = example;
 	struct subsume_analysis a;
 
-	(void)state;
 	assert_int_equal(subsume_analyse(&tree, &bounds, &a), -EINVAL);
 	bounds.distance = 1;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -216,13 +209,12 @@ static void assert_same(const struct subsume_tree *tree, const struct subsume_an
 	assert_int_equal(sum, a->total);
 }
 
-static void our_pass_and_the_listings_agree(void **state)
+TEST(our_pass_and_the_listings_agree)
 {
 	static struct stack stacks[PATHS_MAX];
 	unsigned far = 0, subsuming = 0;
 	struct random r;
 
-	(void)state;
 	random_seed(&r, 14);
 	for (unsigned i = 0; i < TREES; i++) {
 		struct subsume_bounds bounds = {random_below(&r, 6), random_below(&r, 6)};
@@ -259,13 +251,12 @@ static void grow_long(struct random *r, struct stack *s, size_t depth, size_t pe
 					   : s->methods[s->count - period];
 }
 
-static void long_periods_agree_too(void **state)
+TEST(long_periods_agree_too)
 {
 	static struct stack stacks[4];
 	unsigned folded = 0;
 	struct random r;
 
-	(void)state;
 	random_seed(&r, 42);
 	for (unsigned i = 0; i < 100; i++) {
 		size_t period = 10 + random_below(&r, 40);
@@ -294,7 +285,7 @@ static void long_periods_agree_too(void **state)
 	assert_true(folded > 20);
 }
 
-static void the_deepest_recursion_is_one_call_deep(void **state)
+TEST(the_deepest_recursion_is_one_call_deep)
 {
 	struct subsume_builder *b = subsume_builder_new();
 	static uint32_t path[SUBSUME_DEPTH_MAX];
@@ -302,7 +293,6 @@ static void the_deepest_recursion_is_one_call_deep(void **state)
 	struct subsume_tree tree;
 	uint32_t method;
 
-	(void)state;
 	assert_int_equal(subsume_builder_method(b, "a", 1, &method), 0);
 	for (size_t i = 0; i < SUBSUME_DEPTH_MAX; i++)
 		path[i] = method;
@@ -319,13 +309,12 @@ static void the_deepest_recursion_is_one_call_deep(void **state)
 	subsume_tree_release(&tree);
 }
 
-static void what_subsumes_in_a_sampled_tree_subsumes_in_the_whole(void **state)
+TEST(what_subsumes_in_a_sampled_tree_subsumes_in_the_whole)
 {
 	static struct stack stacks[PATHS_MAX];
 	unsigned found = 0;
 	struct random r;
 
-	(void)state;
 	random_seed(&r, 2015);
 	for (unsigned i = 0; i < TREES; i++) {
 		struct subsume_bounds bounds = {random_below(&r, 4), random_below(&r, 4)};
@@ -350,14 +339,13 @@ static void what_subsumes_in_a_sampled_tree_subsumes_in_the_whole(void **state)
 	assert_true(found > TREES / 10);
 }
 
-static void new_bounds_find_what_a_new_analysis_finds(void **state)
+TEST(new_bounds_find_what_a_new_analysis_finds)
 {
 	static struct stack stacks[PATHS_MAX];
 	struct subsume_analysis a, anew;
 	struct subsume_tree tree;
 	struct random r;
 
-	(void)state;
 	random_seed(&r, 3);
 	make_tree(stacks, random_stacks(&r, stacks, 12), 12, NULL, &tree);
 	assert_int_equal(subsume_analyse(&tree, &(struct subsume_bounds){0, 0}, &a), 0);
@@ -378,20 +366,4 @@ static void new_bounds_find_what_a_new_analysis_finds(void **state)
 	}
 	subsume_analysis_release(&a);
 	subsume_tree_release(&tree);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(example_1_is_that_of_the_paper),
-	    cmocka_unit_test(what_is_always_subsumed_is),
-	    cmocka_unit_test(trees_that_cannot_be_are_refused),
-	    cmocka_unit_test(our_pass_and_the_listings_agree),
-	    cmocka_unit_test(long_periods_agree_too),
-	    cmocka_unit_test(the_deepest_recursion_is_one_call_deep),
-	    cmocka_unit_test(what_subsumes_in_a_sampled_tree_subsumes_in_the_whole),
-	    cmocka_unit_test(new_bounds_find_what_a_new_analysis_finds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "subsume/label.h"
 
-static void labels_are_written_as_in_a_source_file(void **state)
+TEST(labels_are_written_as_in_a_source_file)
 {
 	static const char *const rows[][2] = {
 	    {"java.util.HashMap.get(Ljava/lang/Object;)Ljava/lang/Object;",
@@ -27,7 +23,6 @@ static void labels_are_written_as_in_a_source_file(void **state)
 	    {"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char text[128] = "";
 		FILE *out = fmemopen(text, sizeof(text), "w");
@@ -39,7 +34,7 @@ static void labels_are_written_as_in_a_source_file(void **state)
 	}
 }
 
-static void labels_have_a_class_a_method_and_a_descriptor(void **state)
+TEST(labels_have_a_class_a_method_and_a_descriptor)
 {
 	static const char *const rows[][4] = {
 	    {"java.util.HashMap.get(Ljava/lang/Object;)", "java.util.HashMap", "get",
@@ -53,7 +48,6 @@ static void labels_have_a_class_a_method_and_a_descriptor(void **state)
 	    {"", "", "", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct label_parts p = subsume_label_parts(rows[i][0]);
 
@@ -63,14 +57,4 @@ static void labels_have_a_class_a_method_and_a_descriptor(void **state)
 		assert_memory_equal(p.method, rows[i][2], p.method_length);
 		assert_string_equal(p.descriptor, rows[i][3]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(labels_are_written_as_in_a_source_file),
-	    cmocka_unit_test(labels_have_a_class_a_method_and_a_descriptor),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
 #include "common/random.h"
 #include "subsume/names.h"
 
-static void numbers_of_classes_are_left_out(void **state)
+TEST(numbers_of_classes_are_left_out)
 {
 	static const char *const rows[][2] = {
 	    {"org.example.Foo$$Lambda$14/0x00007f8d1c0a1000.run()V",
@@ -40,7 +36,6 @@ static void numbers_of_classes_are_left_out(void **state)
 	    {"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char out[256], in_place[256];
 		size_t length = subsume_name_normalise(rows[i][0], strlen(rows[i][0]), out);
@@ -56,7 +51,7 @@ static void numbers_of_classes_are_left_out(void **state)
 }
 
 /* What has been normalised is found by its name alone (subsume_builder_method). */
-static void normalising_twice_changes_nothing(void **state)
+TEST(normalising_twice_changes_nothing)
 {
 	static const char *const tokens[] = {"$$Lambda",
 					     "$Proxy",
@@ -76,7 +71,6 @@ static void normalising_twice_changes_nothing(void **state)
 					     ";"};
 	struct random r;
 
-	(void)state;
 	random_seed(&r, 9);
 	for (unsigned i = 0; i < 200000; i++) {
 		char name[256] = "", again[256];
@@ -91,7 +85,7 @@ static void normalising_twice_changes_nothing(void **state)
 	}
 }
 
-static void reflection_and_lambda_forms_are_always_subsumed(void **state)
+TEST(reflection_and_lambda_forms_are_always_subsumed)
 {
 	static const struct {
 		const char *name;
@@ -118,19 +112,7 @@ static void reflection_and_lambda_forms_are_always_subsumed(void **state)
 	    {"", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(subsume_name_always_subsumed(rows[i].name, strlen(rows[i].name)),
 				 rows[i].always);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(numbers_of_classes_are_left_out),
-	    cmocka_unit_test(normalising_twice_changes_nothing),
-	    cmocka_unit_test(reflection_and_lambda_forms_are_always_subsumed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

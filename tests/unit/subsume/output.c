@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,11 +124,10 @@ static void assert_outputs(const struct subsume_tree *tree, const struct subsume
 	subsume_analysis_release(&a);
 }
 
-static void a_sampled_server_is_shown(void **state)
+TEST(a_sampled_server_is_shown)
 {
 	struct subsume_tree tree;
 
-	(void)state;
 	make_server(&tree);
 	assert_outputs(&tree,
 		       &(struct subsume_bounds){SUBSUME_HEIGHT_DEFAULT, SUBSUME_DISTANCE_DEFAULT},
@@ -141,31 +136,18 @@ static void a_sampled_server_is_shown(void **state)
 }
 
 /* Counted costs have no intervals. */
-static void the_papers_example_is_shown(void **state)
+TEST(the_papers_example_is_shown)
 {
-	(void)state;
 	assert_outputs(&example, &example_bounds, "example");
 }
 
-static void a_tree_of_nothing_is_shown(void **state)
+TEST(a_tree_of_nothing_is_shown)
 {
 	struct subsume_builder *b = subsume_builder_new();
 	struct subsume_tree tree;
 
-	(void)state;
 	assert_int_equal(subsume_builder_finish(b, 0, "samples", &tree), 0);
 	subsume_builder_free(b);
 	assert_outputs(&tree, &example_bounds, "nothing");
 	subsume_tree_release(&tree);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_sampled_server_is_shown),
-	    cmocka_unit_test(the_papers_example_is_shown),
-	    cmocka_unit_test(a_tree_of_nothing_is_shown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

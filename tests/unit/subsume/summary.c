@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,13 +17,12 @@ static void assert_part(const struct subsume_part *part, uint32_t method, double
 	assert_near(part->fraction, fraction);
 }
 
-static void rows_say_who_calls_and_what_it_is_made_of(void **state)
+TEST(rows_say_who_calls_and_what_it_is_made_of)
 {
 	struct subsume_analysis a;
 	struct subsume_summary s;
 	const struct subsume_row *b;
 
-	(void)state;
 	assert_int_equal(subsume_analyse(&example, &example_bounds, &a), 0);
 	assert_int_equal(subsume_summarise(&example, &a, SUBSUME_TOP_DEFAULT, &s), 0);
 	assert_int_equal(s.by_induced_count, 2);
@@ -62,12 +57,11 @@ static void rows_say_who_calls_and_what_it_is_made_of(void **state)
 	subsume_analysis_release(&a);
 }
 
-static void other_lists_are_as_long_as_the_rows(void **state)
+TEST(other_lists_are_as_long_as_the_rows)
 {
 	struct subsume_analysis a;
 	struct subsume_summary s;
 
-	(void)state;
 	assert_int_equal(subsume_analyse(&example, &example_bounds, &a), 0);
 	/* x has 36, b 12; b has 54, a 50. */
 	assert_int_equal(subsume_summarise(&example, &a, 1, &s), 0);
@@ -85,7 +79,7 @@ static void other_lists_are_as_long_as_the_rows(void **state)
 	subsume_analysis_release(&a);
 }
 
-static void a_recursive_call_is_no_caller_of_the_first(void **state)
+TEST(a_recursive_call_is_no_caller_of_the_first)
 {
 	enum { R = 1, Q };
 	static struct subsume_method methods[] = {{"(root)", false}, {"r", false}, {"q", false}};
@@ -101,7 +95,6 @@ static void a_recursive_call_is_no_caller_of_the_first(void **state)
 	struct subsume_analysis a;
 	struct subsume_summary s;
 
-	(void)state;
 	assert_int_equal(subsume_analyse(&tree, &(struct subsume_bounds){0, 0}, &a), 0);
 	assert_int_equal(subsume_summarise(&tree, &a, 3, &s), 0);
 	assert_int_equal(s.by_inclusive[0].method, R);
@@ -115,13 +108,12 @@ static void a_recursive_call_is_no_caller_of_the_first(void **state)
 	subsume_analysis_release(&a);
 }
 
-static void samples_have_intervals_and_a_coverage(void **state)
+TEST(samples_have_intervals_and_a_coverage)
 {
 	struct subsume_tree tree = example;
 	struct subsume_analysis a;
 	struct subsume_summary s;
 
-	(void)state;
 	tree.samples = 71;
 	assert_int_equal(subsume_analyse(&tree, &example_bounds, &a), 0);
 	assert_int_equal(subsume_summarise(&tree, &a, 2, &s), 0);
@@ -150,7 +142,7 @@ static void add_stack(struct subsume_builder *b, const char *letters, uint64_t c
 	assert_int_equal(subsume_builder_add(b, path, count, cost), 0);
 }
 
-static void the_way_by_which_most_comes_is_followed(void **state)
+TEST(the_way_by_which_most_comes_is_followed)
 {
 	struct subsume_builder *b = subsume_builder_new();
 	struct subsume_bounds bounds = {0, 2};
@@ -159,7 +151,6 @@ static void the_way_by_which_most_comes_is_followed(void **state)
 	struct subsume_tree tree;
 	const struct subsume_row *row;
 
-	(void)state;
 	/* m is called by k in 9 of 10, k there by p in 6 and by q in 3, p by r or s. */
 	add_stack(b, "trpkm", 0);
 	add_stack(b, "trpkmx", 3);
@@ -185,7 +176,7 @@ static void the_way_by_which_most_comes_is_followed(void **state)
 }
 
 /* More callers than are named: the largest, and equal ones by name. */
-static void the_largest_parts_are_named(void **state)
+TEST(the_largest_parts_are_named)
 {
 	struct subsume_builder *b = subsume_builder_new();
 	const char *names[] = {"m", "g", "f", "e", "d", "c", "b", "leaf"};
@@ -194,7 +185,6 @@ static void the_largest_parts_are_named(void **state)
 	struct subsume_summary s;
 	struct subsume_tree tree;
 
-	(void)state;
 	for (size_t i = 0; i < 8; i++)
 		assert_int_equal(subsume_builder_method(b, names[i], strlen(names[i]), &numbers[i]),
 				 0);
@@ -216,18 +206,4 @@ static void the_largest_parts_are_named(void **state)
 	subsume_summary_release(&s);
 	subsume_analysis_release(&a);
 	subsume_tree_release(&tree);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(rows_say_who_calls_and_what_it_is_made_of),
-	    cmocka_unit_test(other_lists_are_as_long_as_the_rows),
-	    cmocka_unit_test(a_recursive_call_is_no_caller_of_the_first),
-	    cmocka_unit_test(samples_have_intervals_and_a_coverage),
-	    cmocka_unit_test(the_way_by_which_most_comes_is_followed),
-	    cmocka_unit_test(the_largest_parts_are_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,13 +15,12 @@ static uint32_t method(struct subsume_builder *b, const char *name)
 	return m;
 }
 
-static void children_are_in_preorder_as_they_came_first(void **state)
+TEST(children_are_in_preorder_as_they_came_first)
 {
 	struct subsume_builder *b = subsume_builder_new();
 	struct subsume_tree t;
 	uint32_t a, c, d;
 
-	(void)state;
 	assert_non_null(b);
 	a = method(b, "a");
 	c = method(b, "c");
@@ -55,13 +50,12 @@ static void children_are_in_preorder_as_they_came_first(void **state)
 	assert_null(t.method);
 }
 
-static void lambdas_of_one_line_are_one_method(void **state)
+TEST(lambdas_of_one_line_are_one_method)
 {
 	struct subsume_builder *b = subsume_builder_new();
 	struct subsume_tree t;
 	uint32_t first;
 
-	(void)state;
 	first = method(b, "Foo$$Lambda$1/0x00007f0000001000.run");
 	assert_int_equal(method(b, "Foo$$Lambda$2/0x00007f0000002000.run"), first);
 	(void)method(b, "java.lang.reflect.Method.invoke");
@@ -77,7 +71,7 @@ static void lambdas_of_one_line_are_one_method(void **state)
 	subsume_tree_release(&t);
 }
 
-static void methods_are_told_apart_by_more_than_what_is_shown(void **state)
+TEST(methods_are_told_apart_by_more_than_what_is_shown)
 {
 	static const struct {
 		const char *name;
@@ -98,7 +92,6 @@ static void methods_are_told_apart_by_more_than_what_is_shown(void **state)
 	struct subsume_tree t;
 	uint32_t m;
 
-	(void)state;
 	for (uint32_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
 		assert_int_equal(subsume_builder_method(b, names[k].name, names[k].length, &m), 0);
 		assert_int_equal(m, k + 1);
@@ -112,7 +105,7 @@ static void methods_are_told_apart_by_more_than_what_is_shown(void **state)
 	subsume_tree_release(&t);
 }
 
-static void what_is_too_large_is_refused(void **state)
+TEST(what_is_too_large_is_refused)
 {
 	struct subsume_builder *b = subsume_builder_new();
 	static uint32_t path[SUBSUME_DEPTH_MAX + 1];
@@ -120,7 +113,6 @@ static void what_is_too_large_is_refused(void **state)
 	struct subsume_tree t;
 	uint32_t m;
 
-	(void)state;
 	m = method(b, "a");
 	for (size_t i = 0; i <= SUBSUME_DEPTH_MAX; i++)
 		path[i] = m;
@@ -141,7 +133,7 @@ static void what_is_too_large_is_refused(void **state)
 }
 
 /* Against paths that are kept as they are, in an order without any. */
-static void many_paths_are_all_there(void **state)
+TEST(many_paths_are_all_there)
 {
 	enum { METHODS = 700, PATHS = 5000, DEPTH = 6 };
 	struct subsume_builder *b = subsume_builder_new();
@@ -150,7 +142,6 @@ static void many_paths_are_all_there(void **state)
 	struct subsume_tree t;
 	size_t met = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < METHODS; i++) {
 		char name[16];
 
@@ -187,17 +178,4 @@ static void many_paths_are_all_there(void **state)
 	}
 	assert_true(met > METHODS);
 	subsume_tree_release(&t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(children_are_in_preorder_as_they_came_first),
-	    cmocka_unit_test(lambdas_of_one_line_are_one_method),
-	    cmocka_unit_test(methods_are_told_apart_by_more_than_what_is_shown),
-	    cmocka_unit_test(what_is_too_large_is_refused),
-	    cmocka_unit_test(many_paths_are_all_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 #include "tests/unit/support/broker_fixture.h"
+#include "tests/unit/support/test.h"
 
 #include "common/fd.h"
 #include "daemon/broker/broker.h"
@@ -187,7 +188,8 @@ static int inspect(int fd, const char *bundle, int argc, char **argv)
 	return inspector_main(fd, &question, &startup, &reasons);
 }
 
-void broker_fixture_main(int argc, char **argv)
+/* Never returns in a process that is to be broker, helper, worker, inspector or watcher. */
+static void be_what_was_asked_for(int argc, char **argv)
 {
 	const char *bundle = option(argc, argv, "--bundle");
 	const char *broker_fd = option(argc, argv, "--broker-fd");
@@ -275,4 +277,14 @@ void broker_fixture_end_target(pid_t pid)
 {
 	(void)kill(pid, SIGKILL);
 	(void)waitpid(pid, NULL, 0);
+}
+
+int broker_fixture_tests(int argc, char **argv)
+{
+	int failed;
+
+	be_what_was_asked_for(argc, argv);
+	failed = tests_run(NULL, NULL);
+	broker_fixture_remove();
+	return failed;
 }

@@ -1,5 +1,5 @@
 /*
- * For tests of the broker: a test program that calls broker_fixture_main first can be exec'd as the
+ * For tests of the broker: a test program whose main is broker_fixture_tests can be exec'd as the
  * broker itself and, through a link in a bundle directory, as the attach helper. What the stand-in
  * helper does is the name of the bundle directory:
  *   ok       sends a connected socket on which "agent" can be read
@@ -27,8 +27,11 @@
 
 #define BROKER_FIXTURE_STUCK_S 3
 
-/* Runs another role than the test's and exits, when argv asks for one. */
-void broker_fixture_main(int argc, char **argv);
+/*
+ * Runs another role than the test's and exits, when argv asks for one; else runs the tests of the
+ * program and removes all bundle directories. Returns how many tests failed.
+ */
+int broker_fixture_tests(int argc, char **argv);
 
 /* The path of a bundle directory whose helper behaves as said. */
 const char *broker_fixture_bundle(const char *behaviour);

@@ -1,10 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "tests/unit/support/broker_peer.h"
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <signal.h>

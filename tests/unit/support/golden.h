@@ -1,9 +1,11 @@
 /*
  * Texts that are compared with files. UPDATE_GOLDEN=1 writes them anew: read the difference before
- * it is committed. Tests run from the top of the source tree. After cmocka.h.
+ * it is committed. Tests run from the top of the source tree.
  */
 #ifndef JXPERF_TESTS_UNIT_SUPPORT_GOLDEN_H
 #define JXPERF_TESTS_UNIT_SUPPORT_GOLDEN_H
+
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -83,7 +83,7 @@ static inline struct window_result *random_program_window(const struct random_pr
 	struct window_result *w = sample_window_empty(number, "org.example.Main");
 	uint32_t watch[PROGRAM_PAIRS_MAX] = {0}, trap[PROGRAM_PAIRS_MAX] = {0};
 
-	w->request.objects = w->request.numa = false;
+	w->request.kinds[JXP__KIND__KIND_OBJECTS] = w->request.kinds[JXP__KIND__KIND_NUMA] = false;
 	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = observations;
 	for (unsigned i = 0; i < p->pairs; i++) /* Ids in another order in each window. */
 		random_program_nodes(w, (i + number) % p->pairs, line,

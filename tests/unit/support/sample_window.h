@@ -85,8 +85,8 @@ static inline void sample_window_pairs(struct window_result *w, Jxp__Kind kind, 
 static inline struct window_result *sample_window_empty(unsigned number, const char *app)
 {
 	struct window_request request = {.kinds = {false, true, true, true},
-					 .objects = true,
-					 .numa = true,
+					 .kinds[JXP__KIND__KIND_OBJECTS] = true,
+					 .kinds[JXP__KIND__KIND_NUMA] = true,
 					 .duration_ns = 12 * NS_PER_S,
 					 .budget = 0.01,
 					 .registers = 4,
@@ -234,7 +234,7 @@ static inline void sample_window_thread(struct window_result *w, uint32_t tid, c
 static inline void sample_window_cpu(struct window_result *w, uint32_t main, uint32_t fill,
 				     uint32_t sum)
 {
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	sample_window_ticks(w, sum, JXP__CPU_SAMPLE__STATE__COMPILED, 1000);
 	sample_window_ticks(w, fill, JXP__CPU_SAMPLE__STATE__COMPILED, 600);
 	sample_window_ticks(w, fill, JXP__CPU_SAMPLE__STATE__INTERPRETED, 50);
@@ -318,7 +318,7 @@ static inline void sample_window_loops(struct window_result *w, uint32_t main)
 	struct loop_row *row;
 	uint32_t at;
 
-	w->request.loops = true;
+	w->request.kinds[JXP__KIND__KIND_LOOPS] = true;
 	row = sample_window_loop(w, 2, 4, 22, main, LOOP_LAST, 600);
 	sample_window_bursts(row, &row->results, 90, 3);
 	sample_window_bursts(row, &row->entries, 90, 3);

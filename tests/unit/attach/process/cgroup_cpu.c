@@ -1,17 +1,12 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
 #include "attach/process/cgroup_cpu.h"
 #include "tests/unit/support/machine_tree.h"
 
-static void the_tightest_level_of_version_2_counts(void **state)
+TEST(the_tightest_level_of_version_2_counts, machine_set_up, machine_tear_down)
 {
-	(void)state;
 	machine_make(MOUNT_V2, "0::/a/b/c\n");
 	tree_add_directory("cg2");
 	machine_add_group("cg2/a", 512, 1, "");
@@ -23,9 +18,8 @@ static void the_tightest_level_of_version_2_counts(void **state)
 	assert_true(cgroup_cpu_limit(root, PID) == 0.5);
 }
 
-static void version_1_is_read_with_its_names(void **state)
+TEST(version_1_is_read_with_its_names, machine_set_up, machine_tear_down)
 {
-	(void)state;
 	machine_make(MOUNT_V2 "31 24 0:27 / /cg1 rw - cgroup cgroup rw,cpuacct,cpu\n",
 		     "4:cpuacct,cpu:/x/y\n0::/\n");
 	tree_add_directory("cg2");
@@ -39,13 +33,12 @@ static void version_1_is_read_with_its_names(void **state)
 	assert_true(cgroup_cpu_limit(root, PID) == 1.5);
 }
 
-static void what_cannot_be_read_is_no_limit(void **state)
+TEST(what_cannot_be_read_is_no_limit, machine_set_up, machine_tear_down)
 {
 	static const char *const texts[] = {
 	    "", "max 100000\n", "5\n", "0 100000\n", "-1 100000\n", "5 0\n", "x y\n"};
 	char path[64] = "cg2";
 
-	(void)state;
 	machine_make(MOUNT_V2, "0::/a0/a1/a2/a3/a4/a5/a6\n");
 	tree_add_directory("cg2");
 	assert_true(cgroup_cpu_limit(root, PID) == 0);
@@ -59,17 +52,4 @@ static void what_cannot_be_read_is_no_limit(void **state)
 		assert_true(cgroup_cpu_limit(root, PID) == 0);
 	}
 	assert_true(cgroup_cpu_limit(root, PID + 1) == 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, machine_set_up, machine_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(the_tightest_level_of_version_2_counts),
-	    TEST(version_1_is_read_with_its_names),
-	    TEST(what_cannot_be_read_is_no_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

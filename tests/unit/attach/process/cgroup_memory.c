@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,11 +6,10 @@
 #include "attach/process/cgroup_memory.h"
 #include "tests/unit/support/machine_tree.h"
 
-static void the_level_that_leaves_least_counts(void **state)
+TEST(the_level_that_leaves_least_counts, machine_set_up, machine_tear_down)
 {
 	struct cgroup_memory found;
 
-	(void)state;
 	machine_make(MOUNT_CPU MOUNT_V2, "1:cpu:/other\n0::/a/b/c\n");
 	tree_add_directory("cg2");
 	machine_add_group("cg2/a", 512, 505, "");
@@ -29,11 +24,10 @@ static void the_level_that_leaves_least_counts(void **state)
 	assert_string_equal(found.file, "memory.max");
 }
 
-static void page_cache_that_can_be_dropped_counts_as_left(void **state)
+TEST(page_cache_that_can_be_dropped_counts_as_left, machine_set_up, machine_tear_down)
 {
 	struct cgroup_memory found;
 
-	(void)state;
 	machine_make(MOUNT_V2, "0::/a\n");
 	tree_add_directory("cg2");
 	/* 20 MiB not used for long, of which 4 are to be written first; 12 MiB in use. */
@@ -45,11 +39,10 @@ static void page_cache_that_can_be_dropped_counts_as_left(void **state)
 	assert_int_equal(found.left_bytes, 22 * MIB);
 }
 
-static void version_1_is_read_with_its_names(void **state)
+TEST(version_1_is_read_with_its_names, machine_set_up, machine_tear_down)
 {
 	struct cgroup_memory found;
 
-	(void)state;
 	machine_make(MOUNT_V2 MOUNT_V1, "4:cpuset,memory:/x\n0::/y\n");
 	tree_add_directory("cg2");
 	tree_add_directory("cg2/y");
@@ -70,11 +63,10 @@ static void version_1_is_read_with_its_names(void **state)
 	assert_string_equal(found.file, "memory.memsw.limit_in_bytes");
 }
 
-static void only_what_is_mounted_is_looked_at(void **state)
+TEST(only_what_is_mounted_is_looked_at, machine_set_up, machine_tear_down)
 {
 	struct cgroup_memory found;
 
-	(void)state;
 	machine_make("31 1 0:2 /pods/p1 /cg2 rw - cgroup2 cgroup2 rw\n", "0::/pods/p1/c\n");
 	tree_add_directory("cg2");
 	machine_add_group("cg2/c", 100, 90, "");
@@ -83,18 +75,17 @@ static void only_what_is_mounted_is_looked_at(void **state)
 	assert_string_equal(found.group, "/pods/p1/c");
 }
 
-static void a_group_that_is_not_visible_here_has_no_known_limit(void **state)
+TEST(a_group_that_is_not_visible_here_has_no_known_limit, machine_set_up, machine_tear_down)
 {
 	struct cgroup_memory found = {.left_bytes = 7};
 
-	(void)state;
 	machine_make(MOUNT_V2, "0::/../elsewhere\n");
 	tree_add_directory("cg2");
 	assert_int_equal(cgroup_memory_left(root, PID, &found), -ENOENT);
 	assert_int_equal(found.left_bytes, 7);
 }
 
-static void a_long_path_shows_its_end(void **state)
+TEST(a_long_path_shows_its_end, machine_set_up, machine_tear_down)
 {
 	static const char group[] =
 	    "/kubepods.slice/kubepods-burstable.slice/"
@@ -103,7 +94,6 @@ static void a_long_path_shows_its_end(void **state)
 	char line[300], path[300];
 	struct cgroup_memory found;
 
-	(void)state;
 	(void)snprintf(line, sizeof(line), "0::%s\n", group);
 	machine_make(MOUNT_V2, line);
 	tree_add_directory("cg2");
@@ -119,20 +109,4 @@ static void a_long_path_shows_its_end(void **state)
 	assert_int_equal(strlen(found.group), CGROUP_GROUP_BYTES - 1);
 	assert_memory_equal(found.group, "...", 3);
 	assert_non_null(strstr(found.group, "0123456789.scope"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, machine_set_up, machine_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(the_level_that_leaves_least_counts),
-	    TEST(page_cache_that_can_be_dropped_counts_as_left),
-	    TEST(version_1_is_read_with_its_names),
-	    TEST(only_what_is_mounted_is_looked_at),
-	    TEST(a_group_that_is_not_visible_here_has_no_known_limit),
-	    TEST(a_long_path_shows_its_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

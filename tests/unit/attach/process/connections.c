@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/process/connections.h"
 
@@ -17,11 +13,10 @@ static const char text[] =
     "0000000000000000: 00000003 00000000 00000000 0001 03 40006\n"
     "0000000000000000: 00000003 00000000 00000000 0001 03 40007 /tmp/.java_pid42.tmp.old\n";
 
-static void those_of_the_jvms_socket_are_counted(void **state)
+TEST(those_of_the_jvms_socket_are_counted)
 {
 	struct connections c = connections_in(text, 42);
 
-	(void)state;
 	assert_int_equal(c.served, 1);
 	assert_int_equal(c.waiting, 2);
 	c = connections_in(text, 421);
@@ -29,25 +24,14 @@ static void those_of_the_jvms_socket_are_counted(void **state)
 	assert_int_equal(c.waiting, 0);
 }
 
-static void what_is_no_such_text_has_none(void **state)
+TEST(what_is_no_such_text_has_none)
 {
 	static const char *const texts[] = {"", "\n\n", "Num", "0: 1 2 3",
 					    "x: y z w 1 3 5 /tmp/.java_pid42"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct connections c = connections_in(texts[i], 42);
 
 		assert_int_equal(c.served + c.waiting, 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(those_of_the_jvms_socket_are_counted),
-	    cmocka_unit_test(what_is_no_such_text_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

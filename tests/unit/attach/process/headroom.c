@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,9 +16,8 @@ static int set_up(void **state)
 	return machine_set_up(state);
 }
 
-static void a_full_cgroup_is_refused_in_one_line(void **state)
+TEST(a_full_cgroup_is_refused_in_one_line, set_up, machine_tear_down)
 {
-	(void)state;
 	machine_make(MOUNT_V2, "0::/a\n");
 	tree_add_directory("cg2");
 	machine_add_group("cg2/a", 256, 250, "");
@@ -35,9 +30,8 @@ static void a_full_cgroup_is_refused_in_one_line(void **state)
 	assert_string_equal(text, "");
 }
 
-static void what_is_just_enough_is_enough(void **state)
+TEST(what_is_just_enough_is_enough, set_up, machine_tear_down)
 {
-	(void)state;
 	machine_make(MOUNT_V2, "0::/a\n");
 	tree_add_directory("cg2");
 	machine_add_group("cg2/a", 256, 228, "");
@@ -47,9 +41,8 @@ static void what_is_just_enough_is_enough(void **state)
 			    "threads); 28 MiB of 256 are left by memory.max of its cgroup '/a'");
 }
 
-static void a_limited_address_space_is_refused(void **state)
+TEST(a_limited_address_space_is_refused, set_up, machine_tear_down)
 {
-	(void)state;
 	tree_add_file("proc/42/status", STATUS);
 	/* 2 GiB are in use. */
 	tree_add_file(
@@ -61,18 +54,16 @@ static void a_limited_address_space_is_refused(void **state)
 	assert_non_null(strstr(err.message, "--force"));
 }
 
-static void without_a_visible_cgroup_it_says_so(void **state)
+TEST(without_a_visible_cgroup_it_says_so, set_up, machine_tear_down)
 {
-	(void)state;
 	machine_make(MOUNT_V2, "0::/../elsewhere\n");
 	tree_add_directory("cg2");
 	assert_int_equal(headroom_check(root, PID, text, &err), 0);
 	assert_non_null(strstr(text, "no limit of a cgroup is visible"));
 }
 
-static void an_unlimited_address_space_is_enough(void **state)
+TEST(an_unlimited_address_space_is_enough, set_up, machine_tear_down)
 {
-	(void)state;
 	tree_add_file("proc/42/status", STATUS);
 	tree_add_file(
 	    "proc/42/limits", LIMITS_HEAD
@@ -80,37 +71,18 @@ static void an_unlimited_address_space_is_enough(void **state)
 	assert_int_equal(headroom_check(root, PID, text, &err), 0);
 }
 
-static void a_machine_without_free_memory_is_refused(void **state)
+TEST(a_machine_without_free_memory_is_refused, set_up, machine_tear_down)
 {
-	(void)state;
 	tree_add_file("proc/meminfo", "MemTotal: 8388608 kB\nMemAvailable: 10240 kB\n");
 	assert_int_equal(headroom_check(root, PID, text, &err), -ENOMEM);
 	assert_non_null(strstr(err.message, "10 MiB of 8192 are left by the machine's memory"));
 }
 
-static void strict_overcommit_is_a_limit(void **state)
+TEST(strict_overcommit_is_a_limit, set_up, machine_tear_down)
 {
-	(void)state;
 	tree_add_file("proc/meminfo",
 		      MEMINFO "CommitLimit: 1048576 kB\nCommitted_AS: 1044480 kB\n");
 	tree_add_file("proc/sys/vm/overcommit_memory", "2\n");
 	assert_int_equal(headroom_check(root, PID, text, &err), -ENOMEM);
 	assert_non_null(strstr(err.message, "4 MiB of 1024 are left by the machine's CommitLimit"));
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, machine_tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_full_cgroup_is_refused_in_one_line),
-	    TEST(what_is_just_enough_is_enough),
-	    TEST(a_limited_address_space_is_refused),
-	    TEST(without_a_visible_cgroup_it_says_so),
-	    TEST(an_unlimited_address_space_is_enough),
-	    TEST(a_machine_without_free_memory_is_refused),
-	    TEST(strict_overcommit_is_a_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +30,11 @@ static bool lookup(const struct perfdata_file *f, size_t size, const char *name,
 	return found;
 }
 
-static void strings_are_found_by_name(void **state)
+TEST(strings_are_found_by_name)
 {
 	char value[64];
 	struct perfdata_file f;
 
-	(void)state;
 	make_sample(&f);
 	assert_true(lookup(&f, f.size, "sun.rt.javaCommand", value, sizeof(value)));
 	assert_string_equal(value, "Main one two");
@@ -49,12 +44,11 @@ static void strings_are_found_by_name(void **state)
 	assert_string_equal(value, "");
 }
 
-static void what_is_absent_or_no_string_is_not_found(void **state)
+TEST(what_is_absent_or_no_string_is_not_found)
 {
 	char value[64] = "before";
 	struct perfdata_file f;
 
-	(void)state;
 	make_sample(&f);
 	assert_false(lookup(&f, f.size, "sun.rt.uptime", value, sizeof(value)));
 	assert_false(lookup(&f, f.size, "java.rt", value, sizeof(value)));
@@ -75,13 +69,12 @@ static size_t look_for_number(const struct perfdata_file *f, size_t size, const 
 	return offset;
 }
 
-static void numbers_are_found_by_name(void **state)
+TEST(numbers_are_found_by_name)
 {
 	uint64_t number;
 	struct perfdata_file f;
 	size_t offset;
 
-	(void)state;
 	make_sample(&f);
 	offset = look_for_number(&f, f.size, "sun.rt.uptime");
 	assert_int_not_equal(offset, 0);
@@ -91,14 +84,13 @@ static void numbers_are_found_by_name(void **state)
 	assert_int_equal(look_for_number(&f, f.size, "sun.rt"), 0);
 }
 
-static void numbers_outside_of_their_entry_or_the_file_are_refused(void **state)
+TEST(numbers_outside_of_their_entry_or_the_file_are_refused)
 {
 	static const uint32_t absurd[] = {0x7fffffff, 0xffffffff, 4096, 64, 33};
 	uint64_t number = 42;
 	struct perfdata_file f;
 	uint8_t *e;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
 		perfdata_file_init(&f);
 		e = perfdata_file_add(&f, "a", 'J', &number, 0);
@@ -112,24 +104,22 @@ static void numbers_outside_of_their_entry_or_the_file_are_refused(void **state)
 		assert_int_equal(look_for_number(&f, n, "last"), 0);
 }
 
-static void a_long_value_is_cut_to_the_room(void **state)
+TEST(a_long_value_is_cut_to_the_room)
 {
 	char value[5];
 	struct perfdata_file f;
 
-	(void)state;
 	make_sample(&f);
 	assert_true(lookup(&f, f.size, "sun.rt.javaCommand", value, sizeof(value)));
 	assert_string_equal(value, "Main");
 }
 
-static void other_formats_are_refused(void **state)
+TEST(other_formats_are_refused)
 {
 	static const size_t fields[] = {0, 4, 5};
 	char value[64];
 	struct perfdata_file f;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
 		make_sample(&f);
 		f.bytes[fields[i]] ^= 3;
@@ -137,13 +127,12 @@ static void other_formats_are_refused(void **state)
 	}
 }
 
-static void offsets_outside_of_the_entry_are_refused(void **state)
+TEST(offsets_outside_of_the_entry_are_refused)
 {
 	static const uint32_t absurd[] = {0x7fffffff, 0xffffffff, 4096, 64};
 	char value[64];
 	struct perfdata_file f;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
 		uint8_t *e;
 
@@ -163,13 +152,12 @@ static void offsets_outside_of_the_entry_are_refused(void **state)
 	}
 }
 
-static void absurd_entry_lengths_end_the_search(void **state)
+TEST(absurd_entry_lengths_end_the_search)
 {
 	static const uint32_t absurd[] = {0, 1, 19, 4097, 0xffffffff};
 	char value[64];
 	struct perfdata_file f;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(absurd) / sizeof(absurd[0]); i++) {
 		make_sample(&f);
 		put32(f.bytes + 32, absurd[i]);
@@ -177,43 +165,23 @@ static void absurd_entry_lengths_end_the_search(void **state)
 	}
 }
 
-static void an_absurd_number_of_entries_does_not_matter(void **state)
+TEST(an_absurd_number_of_entries_does_not_matter)
 {
 	char value[64];
 	struct perfdata_file f;
 
-	(void)state;
 	make_sample(&f);
 	put32(f.bytes + 28, 0xffffffff);
 	assert_true(lookup(&f, f.size, "sun.rt.javaCommand", value, sizeof(value)));
 	assert_false(lookup(&f, f.size, "none", value, sizeof(value)));
 }
 
-static void cut_files_are_read_only_inside_their_bounds(void **state)
+TEST(cut_files_are_read_only_inside_their_bounds)
 {
 	char value[64];
 	struct perfdata_file f;
 
-	(void)state;
 	make_sample(&f);
 	for (size_t n = 0; n < f.size; n++)
 		assert_false(lookup(&f, n, "java.rt.vmFlags", value, sizeof(value)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(strings_are_found_by_name),
-	    cmocka_unit_test(what_is_absent_or_no_string_is_not_found),
-	    cmocka_unit_test(numbers_are_found_by_name),
-	    cmocka_unit_test(numbers_outside_of_their_entry_or_the_file_are_refused),
-	    cmocka_unit_test(a_long_value_is_cut_to_the_room),
-	    cmocka_unit_test(other_formats_are_refused),
-	    cmocka_unit_test(offsets_outside_of_the_entry_are_refused),
-	    cmocka_unit_test(absurd_entry_lengths_end_the_search),
-	    cmocka_unit_test(an_absurd_number_of_entries_does_not_matter),
-	    cmocka_unit_test(cut_files_are_read_only_inside_their_bounds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,11 +73,10 @@ static void assert_obstacle(enum jvm_obstacle obstacle, const char *words)
 	assert_non_null(strstr(info.reason, words));
 }
 
-static void a_jvm_is_described(void **state)
+TEST(a_jvm_is_described, setup, teardown)
 {
 	struct passwd *user = getpwuid(geteuid());
 
-	(void)state;
 	tree_add_file("release", "JAVA_VERSION=\"17.0.15\"\n");
 	inspect("-XX:+UseZGC", NULL, NULL);
 	assert_int_equal(info.obstacle, JVM_ATTACHABLE);
@@ -97,19 +92,17 @@ static void a_jvm_is_described(void **state)
 		assert_string_equal(info.user, user->pw_name);
 }
 
-static void a_process_without_libjvm_is_no_jvm(void **state)
+TEST(a_process_without_libjvm_is_no_jvm, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(jvm_inspect(getpid(), PROC_ANY_UID, &info, &err), 0);
 	assert_obstacle(JVM_NOT_A_JVM, "is not a JVM");
 }
 
-static void openj9_is_not_hotspot(void **state)
+TEST(openj9_is_not_hotspot, setup, teardown)
 {
 	struct fake_jvm jvm = {.options = {"Main"}};
 	pid_t pid;
 
-	(void)state;
 	tree_add_file("lib/libj9vm29.so", "x");
 	jvm.libraries[0] = tree_path("lib/server/libjvm.so");
 	jvm.libraries[1] = tree_path("lib/libj9vm29.so");
@@ -219,14 +212,13 @@ static const unsigned char elf32[] = {
 };
 
 /* The program itself is called libjvm.so, so it has one mapped. */
-static void a_32_bit_jvm_is_refused(void **state)
+TEST(a_32_bit_jvm_is_refused, setup, teardown)
 {
 	char path[256], byte;
 	int ready[2], fd, r;
 	bool runs;
 	pid_t pid;
 
-	(void)state;
 	strcpy(path, tree_path("lib/libjvm.so"));
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
 	assert_int_equal(write(fd, elf32, sizeof(elf32)), sizeof(elf32));
@@ -250,28 +242,25 @@ static void a_32_bit_jvm_is_refused(void **state)
 	assert_obstacle(JVM_32_BIT, "32-bit");
 }
 
-static void an_old_jdk_is_refused_by_its_version(void **state)
+TEST(an_old_jdk_is_refused_by_its_version, setup, teardown)
 {
-	(void)state;
 	tree_add_file("release", "JAVA_VERSION=\"10.0.2\"\n");
 	inspect(NULL, NULL, NULL);
 	assert_obstacle(JVM_TOO_OLD, "runs JDK 10.0.2: the agent needs JDK 11");
 }
 
-static void a_jdk_between_two_that_can_be_read_is_refused(void **state)
+TEST(a_jdk_between_two_that_can_be_read_is_refused, setup, teardown)
 {
-	(void)state;
 	tree_add_file("release", "JAVA_VERSION=\"24.0.1\"\n");
 	inspect(NULL, NULL, NULL);
 	assert_obstacle(JVM_UNREAD_RELEASE, "runs JDK 24.0.1, whose debug information");
 }
 
-static void jdk_8_is_told_by_its_directories(void **state)
+TEST(jdk_8_is_told_by_its_directories, setup, teardown)
 {
 	struct fake_jvm jvm = {.options = {"Main"}};
 	pid_t pid;
 
-	(void)state;
 	tree_add_directory("lib/amd64");
 	tree_add_directory("lib/amd64/server");
 	tree_add_file("lib/amd64/server/libjvm.so", "x");
@@ -282,17 +271,15 @@ static void jdk_8_is_told_by_its_directories(void **state)
 	fake_jvm_end(pid);
 }
 
-static void an_unknown_version_is_tried(void **state)
+TEST(an_unknown_version_is_tried, setup, teardown)
 {
-	(void)state;
 	inspect(NULL, NULL, NULL);
 	assert_int_equal(info.obstacle, JVM_ATTACHABLE);
 	assert_string_equal(info.jdk, "");
 }
 
-static void disabled_attaching_is_seen_wherever_it_is_said(void **state)
+TEST(disabled_attaching_is_seen_wherever_it_is_said, setup, teardown)
 {
-	(void)state;
 	inspect("-XX:+DisableAttachMechanism", NULL, NULL);
 	assert_obstacle(JVM_ATTACH_DISABLED, "-XX:+DisableAttachMechanism");
 	inspect("-XX:-EnableDynamicAgentLoading", NULL, NULL);
@@ -306,12 +293,11 @@ static void disabled_attaching_is_seen_wherever_it_is_said(void **state)
 }
 
 /* Another's file, and a link to it, do not say which JDK a user's JVM is. */
-static void the_release_file_is_read_as_the_jvms_user(void **state)
+TEST(the_release_file_is_read_as_the_jvms_user, setup, teardown)
 {
 	struct fake_jvm jvm = {.options = {"Main"}, .as_nobody = true};
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("# SKIP needs root\n");
 		skip();
@@ -330,14 +316,13 @@ static void the_release_file_is_read_as_the_jvms_user(void **state)
 	fake_jvm_end(pid);
 }
 
-static void a_jvm_of_another_owner_is_none(void **state)
+TEST(a_jvm_of_another_owner_is_none, setup, teardown)
 {
 	struct fake_jvm jvm = {.libraries = {tree_path("lib/server/libjvm.so")},
 			       .options = {"Main"}};
 	struct err absent;
 	pid_t pid = fake_jvm_start(&jvm);
 
-	(void)state;
 	(void)proc_absent(pid, &absent);
 	assert_int_equal(jvm_inspect(pid, geteuid() + 1, &info, &err), -ESRCH);
 	assert_string_equal(err.message, absent.message);
@@ -349,11 +334,10 @@ static void a_jvm_of_another_owner_is_none(void **state)
 	fake_jvm_end(pid);
 }
 
-static void option_files_are_read_through_the_targets_root(void **state)
+TEST(option_files_are_read_through_the_targets_root, setup, teardown)
 {
 	char option[256];
 
-	(void)state;
 	tree_add_file("flags", "+DisableAttachMechanism\n");
 	(void)snprintf(option, sizeof(option), "-XX:Flags=%s", tree_path("flags"));
 	inspect(option, NULL, NULL);
@@ -364,13 +348,12 @@ static void option_files_are_read_through_the_targets_root(void **state)
 	assert_obstacle(JVM_ATTACH_DISABLED, "restart it");
 }
 
-static void an_option_file_that_its_user_may_not_read_is_not_read_for_it(void **state)
+TEST(an_option_file_that_its_user_may_not_read_is_not_read_for_it, setup, teardown)
 {
 	struct fake_jvm jvm = {.libraries = {tree_path("lib/server/libjvm.so")}, .as_nobody = true};
 	char option[256];
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip(); /* Only root may read what others may not. */
 	tree_add_file("secret", "root:hash");
@@ -385,13 +368,12 @@ static void an_option_file_that_its_user_may_not_read_is_not_read_for_it(void **
 	fake_jvm_end(pid);
 }
 
-static void an_option_file_that_its_user_cannot_reach_is_not_read_for_it(void **state)
+TEST(an_option_file_that_its_user_cannot_reach_is_not_read_for_it, setup, teardown)
 {
 	struct fake_jvm jvm = {.as_nobody = true};
 	char option[256];
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip(); /* Only root may go where others may not. */
 	tree_add_directory("closed");
@@ -408,7 +390,7 @@ static void an_option_file_that_its_user_cannot_reach_is_not_read_for_it(void **
 	fake_jvm_end(pid);
 }
 
-static void a_process_that_would_die_of_sigquit_is_refused(void **state)
+TEST(a_process_that_would_die_of_sigquit_is_refused, setup, teardown)
 {
 	struct fake_jvm jvm = {
 	    .libraries = {tree_path("lib/server/libjvm.so")},
@@ -417,13 +399,12 @@ static void a_process_that_would_die_of_sigquit_is_refused(void **state)
 	};
 	pid_t pid = fake_jvm_start(&jvm);
 
-	(void)state;
 	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
 	assert_obstacle(JVM_SIGQUIT_NOT_CAUGHT, "does not catch SIGQUIT");
 	fake_jvm_end(pid);
 }
 
-static void with_an_attach_socket_no_signal_is_needed(void **state)
+TEST(with_an_attach_socket_no_signal_is_needed, setup, teardown)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct fake_jvm jvm = {
@@ -434,7 +415,6 @@ static void with_an_attach_socket_no_signal_is_needed(void **state)
 	pid_t pid = fake_jvm_start(&jvm);
 	int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	(void)state;
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/.java_pid%d", pid);
 	assert_int_equal(bind(s, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
@@ -445,7 +425,7 @@ static void with_an_attach_socket_no_signal_is_needed(void **state)
 	fake_jvm_end(pid);
 }
 
-static void a_stopped_process_is_refused(void **state)
+TEST(a_stopped_process_is_refused, setup, teardown)
 {
 	struct fake_jvm jvm = {
 	    .libraries = {tree_path("lib/server/libjvm.so")},
@@ -453,7 +433,6 @@ static void a_stopped_process_is_refused(void **state)
 	};
 	pid_t pid = fake_jvm_start(&jvm);
 
-	(void)state;
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
 	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
@@ -461,13 +440,12 @@ static void a_stopped_process_is_refused(void **state)
 	fake_jvm_end(pid);
 }
 
-static void the_agent_is_found_where_it_was_loaded_from(void **state)
+TEST(the_agent_is_found_where_it_was_loaded_from, setup, teardown)
 {
 	struct fake_jvm jvm = {.options = {"Main"}};
 	char path[256];
 	pid_t pid;
 
-	(void)state;
 	tree_add_file("libjxperf-agent.so", "x");
 	strcpy(path, tree_path("libjxperf-agent.so"));
 	jvm.libraries[0] = tree_path("lib/server/libjvm.so");
@@ -479,12 +457,11 @@ static void the_agent_is_found_where_it_was_loaded_from(void **state)
 	fake_jvm_end(pid);
 }
 
-static void what_is_no_process_is_an_error_and_changes_nothing(void **state)
+TEST(what_is_no_process_is_an_error_and_changes_nothing, setup, teardown)
 {
 	struct fake_jvm jvm = {.options = {"Main"}};
 	pid_t pid = fake_jvm_start(&jvm);
 
-	(void)state;
 	info.pid = 77;
 	assert_int_equal(jvm_inspect(0, PROC_ANY_UID, &info, &err), -EINVAL);
 	assert_int_equal(jvm_inspect(-5, PROC_ANY_UID, &info, &err), -EINVAL);
@@ -503,12 +480,11 @@ static void *inspect_self(void *arg)
 	return NULL;
 }
 
-static void a_thread_is_not_a_process(void **state)
+TEST(a_thread_is_not_a_process, setup, teardown)
 {
 	pthread_t thread;
 	int r = 0;
 
-	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, inspect_self, &r), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(r, -ESRCH);
@@ -517,43 +493,16 @@ static void a_thread_is_not_a_process(void **state)
 
 /* ---------------------------------------------------------------- all of them */
 
-static void an_obstacle_is_listed_and_another_program_is_not(void **state)
+TEST(an_obstacle_is_listed_and_another_program_is_not, setup, teardown)
 {
-	(void)state;
 	inspect("-XX:+DisableAttachMechanism", NULL, NULL);
 	assert_true(jvm_is_listed(&info));
 	assert_int_equal(jvm_inspect(getpid(), PROC_ANY_UID, &info, &err), 0);
 	assert_false(jvm_is_listed(&info));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(a_jvm_is_described),
-	    TEST(a_process_without_libjvm_is_no_jvm),
-	    TEST(openj9_is_not_hotspot),
-	    TEST(a_32_bit_jvm_is_refused),
-	    TEST(an_old_jdk_is_refused_by_its_version),
-	    TEST(a_jdk_between_two_that_can_be_read_is_refused),
-	    TEST(jdk_8_is_told_by_its_directories),
-	    TEST(an_unknown_version_is_tried),
-	    TEST(the_release_file_is_read_as_the_jvms_user),
-	    TEST(a_jvm_of_another_owner_is_none),
-	    TEST(disabled_attaching_is_seen_wherever_it_is_said),
-	    TEST(option_files_are_read_through_the_targets_root),
-	    TEST(an_option_file_that_its_user_may_not_read_is_not_read_for_it),
-	    TEST(an_option_file_that_its_user_cannot_reach_is_not_read_for_it),
-	    TEST(a_process_that_would_die_of_sigquit_is_refused),
-	    TEST(with_an_attach_socket_no_signal_is_needed),
-	    TEST(a_stopped_process_is_refused),
-	    TEST(the_agent_is_found_where_it_was_loaded_from),
-	    TEST(what_is_no_process_is_an_error_and_changes_nothing),
-	    TEST(a_thread_is_not_a_process),
-	    TEST(an_obstacle_is_listed_and_another_program_is_not),
-	};
-
 	fake_jvm_main();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,17 +45,15 @@ static void cmdline(const char *text, size_t size, const char *launcher_options)
 			      sizeof(main_class));
 }
 
-static void by_default_a_jvm_can_be_attached_to(void **state)
+TEST(by_default_a_jvm_can_be_attached_to, setup)
 {
-	(void)state;
 	assert_false(jvm_flags_attach_disabled(&flags));
 	assert_false(jvm_flags_dynamic_loading_disabled(&flags));
 	assert_string_equal(jvm_flags_gc(&flags), "");
 }
 
-static void the_last_occurrence_wins(void **state)
+TEST(the_last_occurrence_wins, setup)
 {
-	(void)state;
 	jvm_flags_add(&flags, "-XX:+DisableAttachMechanism", NULL);
 	assert_true(jvm_flags_attach_disabled(&flags));
 	jvm_flags_add(&flags, "-XX:-DisableAttachMechanism", NULL);
@@ -71,7 +65,7 @@ static void the_last_occurrence_wins(void **state)
 	assert_true(jvm_flags_dynamic_loading_disabled(&flags));
 }
 
-static void only_the_exact_flag_counts(void **state)
+TEST(only_the_exact_flag_counts, setup)
 {
 	static const char *const others[] = {
 	    "-XX:DisableAttachMechanism",
@@ -83,13 +77,12 @@ static void only_the_exact_flag_counts(void **state)
 	    "",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		jvm_flags_add(&flags, others[i], &reader);
 	assert_false(jvm_flags_attach_disabled(&flags));
 }
 
-static void the_collector_asked_for_is_named(void **state)
+TEST(the_collector_asked_for_is_named, setup)
 {
 	static const char *const options[][2] = {
 	    {"-XX:+UseSerialGC", "Serial"},   {"-XX:+UseParallelGC", "Parallel"},
@@ -97,7 +90,6 @@ static void the_collector_asked_for_is_named(void **state)
 	    {"-XX:+UseEpsilonGC", "Epsilon"}, {"-XX:+UseShenandoahGC", "Shenandoah"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		jvm_flags_init(&flags);
 		jvm_flags_add(&flags, options[i][0], NULL);
@@ -107,9 +99,8 @@ static void the_collector_asked_for_is_named(void **state)
 	assert_string_equal(jvm_flags_gc(&flags), "");
 }
 
-static void quoted_white_space_stays_in_an_option(void **state)
+TEST(quoted_white_space_stays_in_an_option, setup)
 {
-	(void)state;
 	jvm_flags_add_text(&flags, " -Da='x -XX:+DisableAttachMechanism'\t\"-XX:+UseZGC\"\n", NULL);
 	assert_false(jvm_flags_attach_disabled(&flags));
 	assert_string_equal(jvm_flags_gc(&flags), "ZGC");
@@ -117,26 +108,23 @@ static void quoted_white_space_stays_in_an_option(void **state)
 	assert_true(jvm_flags_attach_disabled(&flags));
 }
 
-static void an_option_wins_over_a_flags_file_wherever_it_stands(void **state)
+TEST(an_option_wins_over_a_flags_file_wherever_it_stands, setup)
 {
-	(void)state;
 	jvm_flags_add(&flags, "-XX:-DisableAttachMechanism", &reader);
 	jvm_flags_add(&flags, "-XX:Flags=/flags", &reader);
 	assert_false(jvm_flags_attach_disabled(&flags));
 	assert_true(jvm_flags_dynamic_loading_disabled(&flags));
 }
 
-static void an_options_file_is_read_and_names_no_other(void **state)
+TEST(an_options_file_is_read_and_names_no_other, setup)
 {
-	(void)state;
 	jvm_flags_add(&flags, "-XX:VMOptionsFile=vmoptions", &reader);
 	assert_true(jvm_flags_dynamic_loading_disabled(&flags));
 	assert_false(jvm_flags_attach_disabled(&flags));
 }
 
-static void files_that_cannot_be_read_have_no_effect(void **state)
+TEST(files_that_cannot_be_read_have_no_effect, setup)
 {
-	(void)state;
 	jvm_flags_add(&flags, "-XX:Flags=/absent", &reader);
 	jvm_flags_add(&flags, "-XX:VMOptionsFile=vmoptions", NULL);
 	cmdline(CMDLINE("java\0@absent\0Main"), "");
@@ -145,9 +133,8 @@ static void files_that_cannot_be_read_have_no_effect(void **state)
 	assert_string_equal(main_class, "Main");
 }
 
-static void options_end_at_the_main_class(void **state)
+TEST(options_end_at_the_main_class, setup)
 {
-	(void)state;
 	cmdline(CMDLINE("/usr/bin/java\0-XX:+UseZGC\0-cp\0-XX:+DisableAttachMechanism\0pkg.Main\0"
 			"-XX:+DisableAttachMechanism"),
 		"");
@@ -156,9 +143,8 @@ static void options_end_at_the_main_class(void **state)
 	assert_string_equal(main_class, "pkg.Main");
 }
 
-static void jars_and_modules_are_main_too(void **state)
+TEST(jars_and_modules_are_main_too, setup)
 {
-	(void)state;
 	cmdline(CMDLINE("java\0-jar\0/srv/a b.jar\0-jar\0other"), "");
 	assert_string_equal(main_class, "/srv/a b.jar");
 	cmdline(CMDLINE("java\0-p\0mods\0-m\0mod/pkg.Main\0-m\0other"), "");
@@ -167,18 +153,16 @@ static void jars_and_modules_are_main_too(void **state)
 	assert_string_equal(main_class, "mod");
 }
 
-static void argument_files_are_expanded(void **state)
+TEST(argument_files_are_expanded, setup)
 {
-	(void)state;
 	cmdline(CMDLINE("java\0@args\0-XX:-DisableAttachMechanism"), "");
 	assert_true(jvm_flags_attach_disabled(&flags));
 	assert_string_equal(jvm_flags_gc(&flags), "");
 	assert_string_equal(main_class, "Main");
 }
 
-static void argument_files_can_be_switched_off(void **state)
+TEST(argument_files_can_be_switched_off, setup)
 {
-	(void)state;
 	cmdline(CMDLINE("java\0--disable-@files\0@args\0Main"), "");
 	assert_false(jvm_flags_attach_disabled(&flags));
 	assert_string_equal(main_class, "@args");
@@ -187,28 +171,25 @@ static void argument_files_can_be_switched_off(void **state)
 	assert_false(jvm_flags_attach_disabled(&flags));
 }
 
-static void the_launchers_own_variable_comes_before_the_command_line(void **state)
+TEST(the_launchers_own_variable_comes_before_the_command_line, setup)
 {
-	(void)state;
 	cmdline(CMDLINE("java\0-XX:-DisableAttachMechanism\0Main"),
 		"-XX:+DisableAttachMechanism -XX:-EnableDynamicAgentLoading");
 	assert_false(jvm_flags_attach_disabled(&flags));
 	assert_true(jvm_flags_dynamic_loading_disabled(&flags));
 }
 
-static void tools_hand_on_what_follows_j(void **state)
+TEST(tools_hand_on_what_follows_j, setup)
 {
-	(void)state;
 	cmdline(CMDLINE("jshell\0-J-XX:+DisableAttachMechanism"), "");
 	assert_true(jvm_flags_attach_disabled(&flags));
 	assert_string_equal(main_class, "");
 }
 
-static void odd_command_lines_are_survived(void **state)
+TEST(odd_command_lines_are_survived, setup)
 {
 	static char wide[8192];
 
-	(void)state;
 	cmdline("", 0, "");
 	assert_string_equal(main_class, "");
 	cmdline("java", 4, ""); /* No NUL: the process has overwritten it. */
@@ -220,27 +201,4 @@ static void odd_command_lines_are_survived(void **state)
 	memcpy(wide + 7001, "Main\0", 5);
 	cmdline(wide, sizeof(wide), "");
 	assert_string_equal(main_class, "Main");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(by_default_a_jvm_can_be_attached_to, setup),
-	    cmocka_unit_test_setup(the_last_occurrence_wins, setup),
-	    cmocka_unit_test_setup(only_the_exact_flag_counts, setup),
-	    cmocka_unit_test_setup(the_collector_asked_for_is_named, setup),
-	    cmocka_unit_test_setup(quoted_white_space_stays_in_an_option, setup),
-	    cmocka_unit_test_setup(an_option_wins_over_a_flags_file_wherever_it_stands, setup),
-	    cmocka_unit_test_setup(an_options_file_is_read_and_names_no_other, setup),
-	    cmocka_unit_test_setup(files_that_cannot_be_read_have_no_effect, setup),
-	    cmocka_unit_test_setup(options_end_at_the_main_class, setup),
-	    cmocka_unit_test_setup(jars_and_modules_are_main_too, setup),
-	    cmocka_unit_test_setup(argument_files_are_expanded, setup),
-	    cmocka_unit_test_setup(argument_files_can_be_switched_off, setup),
-	    cmocka_unit_test_setup(the_launchers_own_variable_comes_before_the_command_line, setup),
-	    cmocka_unit_test_setup(tools_hand_on_what_follows_j, setup),
-	    cmocka_unit_test_setup(odd_command_lines_are_survived, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
 #include "attach/process/jvm_step.h"
 
-static void a_step_is_cut_to_its_room(void **state)
+TEST(a_step_is_cut_to_its_room)
 {
 	char step[JVM_STEP_BYTES + 1], name[2 * JVM_STEP_BYTES];
 
-	(void)state;
 	memset(name, 'x', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	step[JVM_STEP_BYTES] = '!';
@@ -24,18 +19,7 @@ static void a_step_is_cut_to_its_room(void **state)
 	assert_int_equal(step[JVM_STEP_BYTES], '!');
 }
 
-static void nobody_need_want_to_know(void **state)
+TEST(nobody_need_want_to_know)
 {
-	(void)state;
 	jvm_step(NULL, "its file '%s'", "/tmp/1");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_step_is_cut_to_its_room),
-	    cmocka_unit_test(nobody_need_want_to_know),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

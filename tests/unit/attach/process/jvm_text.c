@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
@@ -10,7 +6,7 @@
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void container_runtimes_groups_give_the_id(void **state)
+TEST(container_runtimes_groups_give_the_id)
 {
 	static const char *const groups[] = {
 	    "0::/system.slice/docker-" ID ".scope\n",
@@ -22,14 +18,13 @@ static void container_runtimes_groups_give_the_id(void **state)
 	};
 	char id[JVM_CONTAINER_BYTES];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		jvm_text_container(id, groups[i]);
 		assert_string_equal(id, "0123456789ab");
 	}
 }
 
-static void other_groups_give_none(void **state)
+TEST(other_groups_give_none)
 {
 	static const char *const groups[] = {
 	    "",
@@ -45,7 +40,6 @@ static void other_groups_give_none(void **state)
 	};
 	char id[JVM_CONTAINER_BYTES];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		strcpy(id, "before");
 		jvm_text_container(id, groups[i]);
@@ -53,9 +47,8 @@ static void other_groups_give_none(void **state)
 	}
 }
 
-static void below_the_slice_of_users_is_below_it_in_any_hierarchy(void **state)
+TEST(below_the_slice_of_users_is_below_it_in_any_hierarchy)
 {
-	(void)state;
 	assert_true(jvm_text_is_in_user_slice("0::/user.slice/user-1.slice/docker-" ID "\n"));
 	assert_true(
 	    jvm_text_is_in_user_slice("2:cpu:/docker/" ID "\n1:name=systemd:/user.slice/a\n"));
@@ -64,7 +57,7 @@ static void below_the_slice_of_users_is_below_it_in_any_hierarchy(void **state)
 	assert_false(jvm_text_is_in_user_slice(""));
 }
 
-static void a_control_group_is_that_of_the_unified_hierarchy_or_another(void **state)
+TEST(a_control_group_is_that_of_the_unified_hierarchy_or_another)
 {
 	static const struct {
 		const char *text, *path;
@@ -79,7 +72,6 @@ static void a_control_group_is_that_of_the_unified_hierarchy_or_another(void **s
 	    {"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		char path[JVM_CGROUP_BYTES];
 
@@ -91,7 +83,7 @@ static void a_control_group_is_that_of_the_unified_hierarchy_or_another(void **s
 #define UID "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 #define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void a_pod_is_found_in_each_form_of_its_groups(void **state)
+TEST(a_pod_is_found_in_each_form_of_its_groups)
 {
 	static const struct {
 		const char *path, *pod;
@@ -115,7 +107,6 @@ static void a_pod_is_found_in_each_form_of_its_groups(void **state)
 	    {"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		char pod[JVM_POD_BYTES];
 
@@ -124,11 +115,10 @@ static void a_pod_is_found_in_each_form_of_its_groups(void **state)
 	}
 }
 
-static void environment_variables_are_found_by_their_whole_name(void **state)
+TEST(environment_variables_are_found_by_their_whole_name)
 {
 	static const char environ[] = "XHOME=no\0HOME=/root\0HOMER=no\0EMPTY=\0NOVALUE\0";
 
-	(void)state;
 	assert_string_equal(jvm_text_environ(environ, sizeof(environ) - 1, "HOME"), "/root");
 	assert_string_equal(jvm_text_environ(environ, sizeof(environ) - 1, "EMPTY"), "");
 	assert_null(jvm_text_environ(environ, sizeof(environ) - 1, "NOVALUE"));
@@ -136,9 +126,8 @@ static void environment_variables_are_found_by_their_whole_name(void **state)
 	assert_null(jvm_text_environ("", 0, "HOME"));
 }
 
-static void a_version_gives_its_feature_release(void **state)
+TEST(a_version_gives_its_feature_release)
 {
-	(void)state;
 	assert_int_equal(jvm_text_release("1.8.0_392"), 8);
 	assert_int_equal(jvm_text_release("17.0.15"), 17);
 	assert_int_equal(jvm_text_release("25"), 25);
@@ -148,11 +137,10 @@ static void a_version_gives_its_feature_release(void **state)
 	assert_int_equal(jvm_text_release("-3"), 0);
 }
 
-static void the_release_file_names_the_version(void **state)
+TEST(the_release_file_names_the_version)
 {
 	char version[16];
 
-	(void)state;
 	jvm_text_release_file(version, sizeof(version),
 			      "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"21.0.4\"\nOS_ARCH=\"x86_64\"\n");
 	assert_string_equal(version, "21.0.4");
@@ -169,7 +157,7 @@ static void the_release_file_names_the_version(void **state)
 }
 
 /* The names are those of JDK 17's and 25's sun.gc counters. */
-static void counters_tell_the_collector(void **state)
+TEST(counters_tell_the_collector)
 {
 	static const char *const names[][2] = {
 	    {"Copy:MSC", "Serial"},
@@ -182,14 +170,12 @@ static void counters_tell_the_collector(void **state)
 	    {"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_string_equal(jvm_text_collector(names[i][0]), names[i][1]);
 }
 
-static void applications_are_called_without_directories(void **state)
+TEST(applications_are_called_without_directories)
 {
-	(void)state;
 	assert_string_equal(jvm_text_application("/srv/app.jar"), "app.jar");
 	assert_string_equal(jvm_text_application("lib/app.jar"), "app.jar");
 	assert_string_equal(jvm_text_application("src/Main.java"), "Main.java");
@@ -198,12 +184,11 @@ static void applications_are_called_without_directories(void **state)
 	assert_string_equal(jvm_text_application(""), "");
 }
 
-static void the_labels_of_a_pod_are_what_labels_can_be(void **state)
+TEST(the_labels_of_a_pod_are_what_labels_can_be)
 {
 	char label[JVM_LABEL_BYTES], text[1024];
 	const char *rest;
 
-	(void)state;
 	rest = jvm_text_next_label(
 	    label, "app=\"pay\"\nno label\nb=c\nd=\"e\\\"f\"\ng=\"h\nk8s.io/n=\"\"");
 	assert_string_equal(label, "app=pay");
@@ -216,23 +201,4 @@ static void the_labels_of_a_pod_are_what_labels_can_be(void **state)
 	assert_null(jvm_text_next_label(label, text)); /* One byte too long. */
 	assert_non_null(jvm_text_next_label(label, text + 1));
 	assert_int_equal(strlen(label), JVM_LABEL_BYTES - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(container_runtimes_groups_give_the_id),
-	    cmocka_unit_test(the_labels_of_a_pod_are_what_labels_can_be),
-	    cmocka_unit_test(other_groups_give_none),
-	    cmocka_unit_test(below_the_slice_of_users_is_below_it_in_any_hierarchy),
-	    cmocka_unit_test(a_control_group_is_that_of_the_unified_hierarchy_or_another),
-	    cmocka_unit_test(a_pod_is_found_in_each_form_of_its_groups),
-	    cmocka_unit_test(environment_variables_are_found_by_their_whole_name),
-	    cmocka_unit_test(a_version_gives_its_feature_release),
-	    cmocka_unit_test(the_release_file_names_the_version),
-	    cmocka_unit_test(counters_tell_the_collector),
-	    cmocka_unit_test(applications_are_called_without_directories),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

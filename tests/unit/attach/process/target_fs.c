@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,9 +41,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void a_file_is_read_and_terminated(void **state)
+TEST(a_file_is_read_and_terminated, setup, teardown)
 {
-	(void)state;
 	tree_add_file("f", "hello");
 	assert_int_equal(target_fs_read(&root, "/f", text, sizeof(text)), 5);
 	assert_string_equal(text, "hello");
@@ -55,12 +50,11 @@ static void a_file_is_read_and_terminated(void **state)
 	assert_string_equal(text, "he");
 }
 
-static void no_path_leads_out_of_the_root(void **state)
+TEST(no_path_leads_out_of_the_root, setup, teardown)
 {
 	static const char *const ways_out[] = {"/../../etc/passwd", "../../../../etc/passwd", "up",
 					       "absolute", "directory/passwd"};
 
-	(void)state;
 	assert_int_equal(symlink("../../../../../etc/passwd", tree_path("up")), 0);
 	assert_int_equal(symlink("/etc/passwd", tree_path("absolute")), 0);
 	assert_int_equal(symlink("/etc", tree_path("directory")), 0);
@@ -73,12 +67,11 @@ static void no_path_leads_out_of_the_root(void **state)
 		assert_int_equal(target_fs_read(&root, ways_out[i], text, sizeof(text)), 4);
 }
 
-static void what_is_no_file_is_not_read_and_does_not_block(void **state)
+TEST(what_is_no_file_is_not_read_and_does_not_block, setup, teardown)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	(void)state;
 	assert_int_equal(mkfifo(tree_path("fifo"), 0644), 0);
 	assert_int_equal(target_fs_read(&root, "fifo", text, sizeof(text)), -EINVAL);
 	tree_add_directory("directory");
@@ -90,12 +83,11 @@ static void what_is_no_file_is_not_read_and_does_not_block(void **state)
 	assert_string_equal(text, "before");
 }
 
-static void what_is_no_file_is_not_even_opened(void **state)
+TEST(what_is_no_file_is_not_even_opened, setup, teardown)
 {
 	int events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
 
-	(void)state;
 	assert_int_equal(mkfifo(tree_path("fifo"), 0644), 0);
 	assert_true(inotify_add_watch(events, tree_path("fifo"), IN_OPEN) >= 0);
 	assert_int_equal(target_fs_read(&root, "fifo", text, sizeof(text)), -EINVAL);
@@ -104,12 +96,11 @@ static void what_is_no_file_is_not_even_opened(void **state)
 	(void)close(events);
 }
 
-static void a_path_is_the_one_below_the_root(void **state)
+TEST(a_path_is_the_one_below_the_root, setup, teardown)
 {
 	char path[64] = "before";
 	int fd;
 
-	(void)state;
 	tree_add_directory("a");
 	tree_add_directory("a/b");
 	assert_int_equal(symlink("/a/b", tree_path("link")), 0);
@@ -127,12 +118,11 @@ static void a_path_is_the_one_below_the_root(void **state)
 	(void)close(fd);
 }
 
-static void what_is_deleted_or_outside_has_no_path(void **state)
+TEST(what_is_deleted_or_outside_has_no_path, setup, teardown)
 {
 	char path[64] = "before";
 	int fd, outside = open("/proc/self", O_PATH | O_CLOEXEC);
 
-	(void)state;
 	tree_add_directory("a");
 	fd = target_fs_open(&root, "a", O_PATH);
 	assert_int_equal(rmdir(tree_path("a")), 0);
@@ -145,12 +135,11 @@ static void what_is_deleted_or_outside_has_no_path(void **state)
 	(void)close(outside);
 }
 
-static void only_the_whole_root_is_taken_off_a_path(void **state)
+TEST(only_the_whole_root_is_taken_off_a_path, setup, teardown)
 {
 	char path[128], inside[64];
 	const char *self = tree_path("");
 
-	(void)state;
 	(void)snprintf(path, sizeof(path), "%s", self);
 	path[strlen(path) - 1] = '\0';
 	assert_int_equal(target_fs_inside_root(root.fd, path, inside, sizeof(inside)), 0);
@@ -163,11 +152,10 @@ static void only_the_whole_root_is_taken_off_a_path(void **state)
 	assert_string_equal(inside, path);
 }
 
-static void sameness_is_that_of_the_object(void **state)
+TEST(sameness_is_that_of_the_object, setup, teardown)
 {
 	int a, b, c;
 
-	(void)state;
 	tree_add_file("a", "same");
 	tree_add_file("c", "same");
 	assert_int_equal(link(tree_path("a"), tree_path("b")), 0);
@@ -184,12 +172,11 @@ static void sameness_is_that_of_the_object(void **state)
 
 /* What only root may read, and what nobody may, is not there for another user, whatever this
  * process may and whichever groups it is in. */
-static void files_are_opened_with_the_rights_of_the_user(void **state)
+TEST(files_are_opened_with_the_rights_of_the_user, setup, teardown)
 {
 	struct target_dir theirs = {.fd = root.fd, .uid = 65534, .gid = 65534};
 	gid_t groups[4] = {0}, after[4] = {0};
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("# SKIP needs root\n");
 		skip();
@@ -219,13 +206,12 @@ static void files_are_opened_with_the_rights_of_the_user(void **state)
 }
 
 /* The change of users says nothing when it fails, and would leave root's rights. */
-static void rights_that_cannot_be_had_open_nothing(void **state)
+TEST(rights_that_cannot_be_had_open_nothing, setup, teardown)
 {
 	struct target_dir theirs = {.fd = root.fd, .uid = 65534, .gid = 65534};
 	int status;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("# SKIP needs root\n");
 		skip();
@@ -244,11 +230,10 @@ static void rights_that_cannot_be_had_open_nothing(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void a_link_on_the_way_is_one_too_many_where_none_is_wanted(void **state)
+TEST(a_link_on_the_way_is_one_too_many_where_none_is_wanted, setup, teardown)
 {
 	int fd;
 
-	(void)state;
 	tree_add_directory("real");
 	tree_add_file("real/f", "hello");
 	assert_int_equal(symlink("real", tree_path("link")), 0);
@@ -257,25 +242,4 @@ static void a_link_on_the_way_is_one_too_many_where_none_is_wanted(void **state)
 	fd = target_fs_open_file(&root, "real/f", O_NOFOLLOW);
 	assert_true(fd >= 0);
 	(void)close(fd);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_file_is_read_and_terminated),
-	    TEST(no_path_leads_out_of_the_root),
-	    TEST(what_is_no_file_is_not_read_and_does_not_block),
-	    TEST(what_is_no_file_is_not_even_opened),
-	    TEST(a_path_is_the_one_below_the_root),
-	    TEST(what_is_deleted_or_outside_has_no_path),
-	    TEST(only_the_whole_root_is_taken_off_a_path),
-	    TEST(sameness_is_that_of_the_object),
-	    TEST(files_are_opened_with_the_rights_of_the_user),
-	    TEST(rights_that_cannot_be_had_open_nothing),
-	    TEST(a_link_on_the_way_is_one_too_many_where_none_is_wanted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,11 +41,10 @@ static int run(const char *operands, const char *word, char said[128])
 	return status;
 }
 
-static void a_command_gets_its_operand(void **state)
+TEST(a_command_gets_its_operand)
 {
 	char said[128];
 
-	(void)state;
 	result = 0;
 	assert_int_equal(run("PID", "42", said), EXIT_SUCCESS);
 	assert_string_equal(seen, "42");
@@ -57,11 +53,10 @@ static void a_command_gets_its_operand(void **state)
 	assert_string_equal(said, "");
 }
 
-static void wrong_usage_is_told_apart_from_failure(void **state)
+TEST(wrong_usage_is_told_apart_from_failure)
 {
 	char said[128];
 
-	(void)state;
 	result = -ESRCH;
 	assert_int_equal(run("PID", "42", said), EXIT_FAILURE);
 	assert_string_equal(said, "jxperfctl: not today\n");
@@ -69,11 +64,10 @@ static void wrong_usage_is_told_apart_from_failure(void **state)
 	assert_int_equal(run("PID", "42", said), EXIT_USAGE);
 }
 
-static void without_what_it_needs_a_command_is_not_run(void **state)
+TEST(without_what_it_needs_a_command_is_not_run)
 {
 	char said[128];
 
-	(void)state;
 	assert_int_equal(run("PID", NULL, said), EXIT_USAGE);
 	assert_string_equal(said, "jxperfctl: 'cmd' needs PID: see 'jxperfctl --help'\n");
 	assert_string_equal(seen, "nothing");
@@ -82,13 +76,59 @@ static void without_what_it_needs_a_command_is_not_run(void **state)
 	assert_string_equal(seen, "nothing");
 }
 
-int main(void)
+/* What is told of a window that ended so, on stderr, into said; returns the exit status. */
+static int tell(Jxp__Document__End end, bool interrupted, char said[256])
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_command_gets_its_operand),
-	    cmocka_unit_test(wrong_usage_is_told_apart_from_failure),
-	    cmocka_unit_test(without_what_it_needs_a_command_is_not_run),
-	};
+	Jxp__Document document = JXP__DOCUMENT__INIT;
+	int ends[2], status, kept = dup(STDERR_FILENO);
+	ssize_t n;
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	document.window = (char *)"w7";
+	document.end = end;
+	document.reason = (char *)"it was detached on request";
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
+	(void)close(ends[1]);
+	status = command_tell_end(&document, interrupted);
+	(void)fflush(stderr);
+	assert_true(dup2(kept, STDERR_FILENO) >= 0);
+	(void)close(kept);
+	n = read(ends[0], said, 255);
+	(void)close(ends[0]);
+	assert_true(n >= 0);
+	said[n] = '\0';
+	return status;
+}
+
+TEST(a_whole_window_is_a_success_without_words)
+{
+	char said[256];
+
+	assert_int_equal(tell(JXP__DOCUMENT__END__AS_PLANNED, false, said), 0);
+	assert_string_equal(said, "");
+}
+
+TEST(an_early_end_is_3_and_says_why)
+{
+	char said[256];
+
+	assert_int_equal(tell(JXP__DOCUMENT__END__EARLY, false, said), 3);
+	assert_string_equal(said, "jxperfctl: window w7 ended early: it was detached on request\n");
+}
+
+TEST(an_interrupt_is_an_early_end_by_the_user)
+{
+	char said[256];
+
+	assert_int_equal(tell(JXP__DOCUMENT__END__EARLY, true, said), 3);
+	assert_string_equal(said, "jxperfctl: window w7 ended early: interrupted\n");
+}
+
+TEST(a_target_that_ended_is_4_whatever_the_user_did)
+{
+	char said[256];
+
+	assert_int_equal(tell(JXP__DOCUMENT__END__TARGET_ENDED, true, said), 4);
+	assert_string_equal(
+	    said, "jxperfctl: window w7 ended with its target: it was detached on request\n");
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,21 +11,19 @@
 
 /* ---------------------------------------------------------------- what is understood */
 
-static void pids_are_positive_integers(void **state)
+TEST(pids_are_positive_integers)
 {
 	struct err err;
 	uint32_t pid;
 
-	(void)state;
 	assert_int_equal(parse_pid("1", &pid, &err), 0);
 	assert_int_equal(pid, 1);
 	assert_int_equal(parse_pid("2147483647", &pid, &err), 0);
 	assert_int_equal(pid, 2147483647);
 }
 
-static void a_number_is_told_from_a_name(void **state)
+TEST(a_number_is_told_from_a_name)
 {
-	(void)state;
 	assert_true(parse_is_number("123"));
 	assert_false(parse_is_number(""));
 	assert_false(parse_is_number("12a"));
@@ -37,13 +31,12 @@ static void a_number_is_told_from_a_name(void **state)
 	assert_false(parse_is_number("app.jar"));
 }
 
-static void kinds_are_a_list(void **state)
+TEST(kinds_are_a_list)
 {
 	Jxp__Kind kinds[PARSE_KINDS_MAX];
 	struct err err;
 	size_t count;
 
-	(void)state;
 	assert_int_equal(parse_kinds("silent-load,dead-store", kinds, &count, &err), 0);
 	assert_int_equal(count, 2);
 	assert_int_equal(kinds[0], JXP__KIND__KIND_SILENT_LOAD);
@@ -54,12 +47,11 @@ static void kinds_are_a_list(void **state)
 }
 
 /* Whether the manual explains every kind. Tests run from the top of the source tree. */
-static void every_kind_is_in_the_manual(void **state)
+TEST(every_kind_is_in_the_manual)
 {
 	static char manual[65536];
 	FILE *file = fopen("docs/man/jxperfctl.1", "re");
 
-	(void)state;
 	assert_non_null(file);
 	manual[fread(manual, 1, sizeof(manual) - 1, file)] = '\0';
 	assert_int_equal(fclose(file), 0);
@@ -77,26 +69,24 @@ static void every_kind_is_in_the_manual(void **state)
 	}
 }
 
-static void a_repeated_kind_counts_once(void **state)
+TEST(a_repeated_kind_counts_once)
 {
 	Jxp__Kind kinds[PARSE_KINDS_MAX];
 	struct err err;
 	size_t count;
 
-	(void)state;
 	assert_int_equal(parse_kinds("dead-store,dead-store,dead-store,dead-store,silent-load",
 				     kinds, &count, &err),
 			 0);
 	assert_int_equal(count, 2);
 }
 
-static void samplers_and_formats_are_known_by_name(void **state)
+TEST(samplers_and_formats_are_known_by_name)
 {
 	Jxp__Sampler sampler;
 	Jxp__Format format;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(parse_sampler("ibs", &sampler, &err), 0);
 	assert_int_equal(sampler, JXP__SAMPLER__SAMPLER_IBS);
 	assert_int_equal(parse_format("collapsed", &format, &err), 0);
@@ -115,7 +105,7 @@ static void assert_refused(int r, const char *text, const struct err *err)
 		fail_msg("'%s' does not quote '%s'", err->message, text);
 }
 
-static void wrong_pids_are_quoted(void **state)
+TEST(wrong_pids_are_quoted)
 {
 	static const char *const wrong[] = {
 	    "",     "0",  "-1", "+1",         "1.0",
@@ -123,18 +113,16 @@ static void wrong_pids_are_quoted(void **state)
 	uint32_t pid = UNCHANGED;
 	struct err err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_refused(parse_pid(wrong[i], &pid, &err), wrong[i], &err);
 	assert_int_equal(pid, UNCHANGED);
 }
 
-static void counts_have_a_range(void **state)
+TEST(counts_have_a_range)
 {
 	uint32_t count = UNCHANGED;
 	struct err err;
 
-	(void)state;
 	assert_refused(parse_count("0", &count, &err), "0", &err);
 	assert_refused(parse_count("1000001", &count, &err), "1000001", &err);
 	assert_int_equal(count, UNCHANGED);
@@ -142,13 +130,12 @@ static void counts_have_a_range(void **state)
 	assert_int_equal(count, 1000000);
 }
 
-static void unknown_kinds_are_quoted_alone(void **state)
+TEST(unknown_kinds_are_quoted_alone)
 {
 	Jxp__Kind kinds[PARSE_KINDS_MAX];
 	size_t count = UNCHANGED;
 	struct err err;
 
-	(void)state;
 	assert_refused(parse_kinds("dead-store,foo,bar", kinds, &count, &err), "'foo'", &err);
 	assert_refused(parse_kinds("", kinds, &count, &err), "''", &err);
 	assert_refused(parse_kinds("dead-store,", kinds, &count, &err), "''", &err);
@@ -158,64 +145,60 @@ static void unknown_kinds_are_quoted_alone(void **state)
 	assert_int_equal(count, UNCHANGED);
 }
 
-static void kinds_of_objects_are_known(void **state)
+TEST(kinds_of_objects_are_known)
 {
 	Jxp__Kind kinds[PARSE_KINDS_MAX];
 	struct err err;
 	size_t count;
 
-	(void)state;
 	assert_int_equal(parse_kinds("numa,objects", kinds, &count, &err), 0);
 	assert_int_equal(count, 2);
 	assert_int_equal(kinds[0], JXP__KIND__KIND_NUMA);
 	assert_int_equal(kinds[1], JXP__KIND__KIND_OBJECTS);
 }
 
-static void views_and_regions_are_known_by_name(void **state)
+TEST(views_and_regions_are_known_by_name)
 {
-	struct parse_regions regions = {{JXP__REGION__REGION_OTHER}, 0};
+	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
 	Jxp__View view;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(parse_view("fields", &view, &err), 0);
 	assert_int_equal(view, JXP__VIEW__VIEW_FIELDS);
 	assert_int_equal(parse_view("subsuming", &view, &err), 0);
 	assert_int_equal(view, JXP__VIEW__VIEW_SUBSUMING);
 	assert_int_equal(parse_view("all", &view, &err), 0);
 	assert_int_equal(view, JXP__VIEW__VIEW_ALL);
-	assert_int_equal(parse_regions("stack", &regions, &err), 0);
-	assert_int_equal(regions.count, 1);
-	assert_int_equal(regions.region[0], JXP__REGION__REGION_STACK);
-	assert_int_equal(parse_regions("all", &regions, &err), 0);
-	assert_int_equal(regions.count, 0);
+	assert_int_equal(parse_regions("stack", &report, &err), 0);
+	assert_int_equal(report.n_regions, 1);
+	assert_int_equal(report.regions[0], JXP__REGION__REGION_STACK);
+	assert_int_equal(parse_regions("all", &report, &err), 0);
+	assert_int_equal(report.n_regions, 0);
 	assert_refused(parse_view("unknown", &view, &err), "'unknown'", &err);
 	assert_refused(parse_view("", &view, &err), "''", &err);
 	/* Its pairs are not listed. */
-	assert_refused(parse_regions("jvm", &regions, &err), "'jvm'", &err);
-	assert_refused(parse_regions("heap,stack", &regions, &err), "'heap,stack'", &err);
+	assert_refused(parse_regions("jvm", &report, &err), "'jvm'", &err);
+	assert_refused(parse_regions("heap,stack", &report, &err), "'heap,stack'", &err);
 }
 
-static void unknown_samplers_and_formats_are_quoted(void **state)
+TEST(unknown_samplers_and_formats_are_quoted)
 {
 	Jxp__Sampler sampler;
 	Jxp__Format format;
 	struct err err;
 
-	(void)state;
 	assert_refused(parse_sampler("perf", &sampler, &err), "'perf'", &err);
 	assert_refused(parse_sampler("", &sampler, &err), "''", &err);
 	assert_refused(parse_format("xml", &format, &err), "'xml'", &err);
 	assert_refused(parse_format("jso", &format, &err), "'jso'", &err);
 }
 
-static void a_period_begins_and_ends_with_times(void **state)
+TEST(a_period_begins_and_ends_with_times)
 {
 	const uint64_t hour = 3600 * NS_PER_S, now = 1000 * hour;
 	uint64_t since = 1, until = 1;
 	struct err err;
 
-	(void)state;
 	assert_true(parse_is_period("24h..") && !parse_is_period("w7"));
 	assert_int_equal(parse_period("48h..24h", now, &since, &until, &err), 0);
 	assert_int_equal(since, now - 48 * hour);
@@ -231,25 +214,4 @@ static void a_period_begins_and_ends_with_times(void **state)
 	assert_refused(parse_period("24h", now, &since, &until, &err), "'24h'", &err);
 	assert_refused(parse_period("soon..24h", now, &since, &until, &err), "'soon'", &err);
 	assert_true(since == 1 && until == 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(pids_are_positive_integers),
-	    cmocka_unit_test(a_number_is_told_from_a_name),
-	    cmocka_unit_test(kinds_are_a_list),
-	    cmocka_unit_test(every_kind_is_in_the_manual),
-	    cmocka_unit_test(a_repeated_kind_counts_once),
-	    cmocka_unit_test(samplers_and_formats_are_known_by_name),
-	    cmocka_unit_test(wrong_pids_are_quoted),
-	    cmocka_unit_test(counts_have_a_range),
-	    cmocka_unit_test(unknown_kinds_are_quoted_alone),
-	    cmocka_unit_test(kinds_of_objects_are_known),
-	    cmocka_unit_test(views_and_regions_are_known_by_name),
-	    cmocka_unit_test(unknown_samplers_and_formats_are_quoted),
-	    cmocka_unit_test(a_period_begins_and_ends_with_times),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

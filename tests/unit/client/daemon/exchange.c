@@ -1,9 +1,5 @@
 /* The client against a server that says what a test tells it to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -91,13 +87,10 @@ static void add_failure(struct fixture *f, const char *message, bool usage)
 static int begin(struct fixture *f, struct exchange *x, int *server)
 {
 	Jxp__StatusRequest status = JXP__STATUS_REQUEST__INIT;
-	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	struct err err;
 	int fd, r;
 
-	request.body_case = JXP__CONTROL_REQUEST__BODY_STATUS;
-	request.status = &status;
-	r = exchange_begin(x, &f->client, &request, &err);
+	r = exchange_begin(x, &f->client, JXP__CONTROL_REQUEST__BODY_STATUS, &status, &err);
 	if (r < 0)
 		return r;
 	fd = accept(f->listener, NULL, NULL);
@@ -120,7 +113,7 @@ static int ask(struct fixture *f, Jxp__ControlReply **reply, struct err *err)
 	return exchange_next(&x, &f->client, 5000, reply, err);
 }
 
-static void a_reply_is_unpacked(void **state)
+TEST(a_reply_is_unpacked, setup, teardown)
 {
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct err err;
@@ -131,7 +124,7 @@ static void a_reply_is_unpacked(void **state)
 	assert_string_equal(reply->done->message, "well");
 }
 
-static void the_request_arrives_with_our_protocol(void **state)
+TEST(the_request_arrives_with_our_protocol, setup, teardown)
 {
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
 	Jxp__ControlRequest *request;
@@ -151,7 +144,7 @@ static void the_request_arrives_with_our_protocol(void **state)
 	close(fd);
 }
 
-static void replies_come_one_after_the_other(void **state)
+TEST(replies_come_one_after_the_other, setup, teardown)
 {
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
 	struct fixture *f = *state;
@@ -168,7 +161,7 @@ static void replies_come_one_after_the_other(void **state)
 	}
 }
 
-static void a_large_document_arrives_whole(void **state)
+TEST(a_large_document_arrives_whole, setup, teardown)
 {
 	enum { SIZE = 150000 };
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
@@ -190,7 +183,7 @@ static void a_large_document_arrives_whole(void **state)
 	free(text);
 }
 
-static void a_failure_is_an_error_in_its_own_words(void **state)
+TEST(a_failure_is_an_error_in_its_own_words, setup, teardown)
 {
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct err err;
@@ -201,7 +194,7 @@ static void a_failure_is_an_error_in_its_own_words(void **state)
 	assert_null(reply);
 }
 
-static void a_failure_for_wrong_usage_is_told_apart(void **state)
+TEST(a_failure_for_wrong_usage_is_told_apart, setup, teardown)
 {
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct err err;
@@ -210,7 +203,7 @@ static void a_failure_for_wrong_usage_is_told_apart(void **state)
 	assert_int_equal(ask(*state, &reply, &err), -EINVAL);
 }
 
-static void another_protocol_is_refused(void **state)
+TEST(another_protocol_is_refused, setup, teardown)
 {
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct fixture *f = *state;
@@ -226,7 +219,7 @@ static void another_protocol_is_refused(void **state)
 	assert_non_null(strstr(err.message, "the daemon speaks protocol"));
 }
 
-static void garbage_is_malformed(void **state)
+TEST(garbage_is_malformed, setup, teardown)
 {
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct fixture *f = *state;
@@ -237,7 +230,7 @@ static void garbage_is_malformed(void **state)
 	assert_string_equal(err.message, "the daemon's reply is malformed");
 }
 
-static void a_length_outside_the_limits_is_refused_at_once(void **state)
+TEST(a_length_outside_the_limits_is_refused_at_once, setup, teardown)
 {
 	static const char *const headers[] = {"\x00\x00\x00\x00", "\x01\x00\x00\x04"};
 	struct fixture *f = *state;
@@ -253,7 +246,7 @@ static void a_length_outside_the_limits_is_refused_at_once(void **state)
 	}
 }
 
-static void a_daemon_that_leaves_is_noticed(void **state)
+TEST(a_daemon_that_leaves_is_noticed, setup, teardown)
 {
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct err err;
@@ -262,7 +255,7 @@ static void a_daemon_that_leaves_is_noticed(void **state)
 	assert_non_null(strstr(err.message, "closed the connection"));
 }
 
-static void a_reply_that_is_cut_short_is_no_reply(void **state)
+TEST(a_reply_that_is_cut_short_is_no_reply, setup, teardown)
 {
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct fixture *f = *state;
@@ -273,7 +266,7 @@ static void a_reply_that_is_cut_short_is_no_reply(void **state)
 	assert_int_equal(ask(f, &reply, &err), -ECONNRESET);
 }
 
-static void a_silent_daemon_is_not_waited_for_for_ever(void **state)
+TEST(a_silent_daemon_is_not_waited_for_for_ever, setup, teardown)
 {
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
@@ -286,7 +279,7 @@ static void a_silent_daemon_is_not_waited_for_for_ever(void **state)
 	close(fd);
 }
 
-static void a_signal_ends_the_wait_and_the_exchange_goes_on(void **state)
+TEST(a_signal_ends_the_wait_and_the_exchange_goes_on, setup, teardown)
 {
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
@@ -307,7 +300,7 @@ static void a_signal_ends_the_wait_and_the_exchange_goes_on(void **state)
 	close(fd);
 }
 
-static void no_daemon_is_said_with_the_path(void **state)
+TEST(no_daemon_is_said_with_the_path, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct err err;
@@ -322,7 +315,7 @@ static void no_daemon_is_said_with_the_path(void **state)
 	assert_non_null(strstr(err.message, f->path));
 }
 
-static void a_socket_path_that_is_too_long_is_wrong_usage(void **state)
+TEST(a_socket_path_that_is_too_long_is_wrong_usage, setup, teardown)
 {
 	struct fixture *f = *state;
 	char path[200];
@@ -332,29 +325,4 @@ static void a_socket_path_that_is_too_long_is_wrong_usage(void **state)
 	path[sizeof(path) - 1] = '\0';
 	f->client.socket = path;
 	assert_int_equal(client_connect(&f->client, &err), -EINVAL);
-}
-
-#define WITH_SERVER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    WITH_SERVER(a_reply_is_unpacked),
-	    WITH_SERVER(the_request_arrives_with_our_protocol),
-	    WITH_SERVER(replies_come_one_after_the_other),
-	    WITH_SERVER(a_large_document_arrives_whole),
-	    WITH_SERVER(a_failure_is_an_error_in_its_own_words),
-	    WITH_SERVER(a_failure_for_wrong_usage_is_told_apart),
-	    WITH_SERVER(another_protocol_is_refused),
-	    WITH_SERVER(garbage_is_malformed),
-	    WITH_SERVER(a_length_outside_the_limits_is_refused_at_once),
-	    WITH_SERVER(a_daemon_that_leaves_is_noticed),
-	    WITH_SERVER(a_reply_that_is_cut_short_is_no_reply),
-	    WITH_SERVER(a_silent_daemon_is_not_waited_for_for_ever),
-	    WITH_SERVER(a_signal_ends_the_wait_and_the_exchange_goes_on),
-	    WITH_SERVER(no_daemon_is_said_with_the_path),
-	    WITH_SERVER(a_socket_path_that_is_too_long_is_wrong_usage),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

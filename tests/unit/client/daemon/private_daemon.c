@@ -1,9 +1,5 @@
 /* Starts daemons that are shell scripts, found on PATH since none lies beside this program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -76,7 +72,7 @@ static void write_daemon(const struct fixture *f, const char *script)
 	assert_int_equal(chmod(f->program, 0755), 0);
 }
 
-static void a_daemon_that_says_ready_is_started_and_stopped(void **state)
+TEST(a_daemon_that_says_ready_is_started_and_stopped, setup, teardown)
 {
 	struct private_daemon *d = NULL;
 	struct fixture *f = *state;
@@ -91,7 +87,7 @@ static void a_daemon_that_says_ready_is_started_and_stopped(void **state)
 	assert_int_equal(leftovers(f), 0);
 }
 
-static void a_daemon_that_ends_gives_its_reason(void **state)
+TEST(a_daemon_that_ends_gives_its_reason, setup, teardown)
 {
 	struct private_daemon *d = NULL;
 	struct fixture *f = *state;
@@ -104,7 +100,7 @@ static void a_daemon_that_ends_gives_its_reason(void **state)
 	assert_int_equal(leftovers(f), 0);
 }
 
-static void a_daemon_that_is_not_there_is_said(void **state)
+TEST(a_daemon_that_is_not_there_is_said, setup, teardown)
 {
 	struct private_daemon *d = NULL;
 	struct fixture *f = *state;
@@ -115,7 +111,7 @@ static void a_daemon_that_is_not_there_is_said(void **state)
 	assert_int_equal(leftovers(f), 0);
 }
 
-static void a_signal_ends_the_wait_for_readiness(void **state)
+TEST(a_signal_ends_the_wait_for_readiness, setup, teardown)
 {
 	struct private_daemon *d = NULL;
 	struct fixture *f = *state;
@@ -127,7 +123,7 @@ static void a_signal_ends_the_wait_for_readiness(void **state)
 	assert_int_equal(leftovers(f), 0);
 }
 
-static void a_daemon_that_will_not_end_is_killed_at_the_second_signal(void **state)
+TEST(a_daemon_that_will_not_end_is_killed_at_the_second_signal, setup, teardown)
 {
 	struct private_daemon *d = NULL;
 	struct fixture *f = *state;
@@ -145,7 +141,7 @@ static void a_daemon_that_will_not_end_is_killed_at_the_second_signal(void **sta
 	assert_int_equal(leftovers(f), 0);
 }
 
-static void a_connection_is_handed_to_the_daemon(void **state)
+TEST(a_connection_is_handed_to_the_daemon, setup, teardown)
 {
 	struct private_daemon *d = NULL;
 	struct fixture *f = *state;
@@ -167,7 +163,7 @@ static void a_connection_is_handed_to_the_daemon(void **state)
 	private_daemon_stop(d, &f->interrupt);
 }
 
-static void a_connection_to_a_daemon_that_is_gone_is_refused_with_its_last_words(void **state)
+TEST(a_connection_to_a_daemon_that_is_gone_is_refused_with_its_last_words, setup, teardown)
 {
 	struct private_daemon *d = NULL;
 	struct fixture *f = *state;
@@ -181,21 +177,4 @@ static void a_connection_to_a_daemon_that_is_gone_is_refused_with_its_last_words
 	assert_int_equal(fd, -ECHILD);
 	assert_string_equal(err.message, "the private daemon ended: goodbye");
 	private_daemon_stop(d, &f->interrupt);
-}
-
-#define WITH_PATH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    WITH_PATH(a_daemon_that_says_ready_is_started_and_stopped),
-	    WITH_PATH(a_daemon_that_ends_gives_its_reason),
-	    WITH_PATH(a_daemon_that_is_not_there_is_said),
-	    WITH_PATH(a_signal_ends_the_wait_for_readiness),
-	    WITH_PATH(a_daemon_that_will_not_end_is_killed_at_the_second_signal),
-	    WITH_PATH(a_connection_is_handed_to_the_daemon),
-	    WITH_PATH(a_connection_to_a_daemon_that_is_gone_is_refused_with_its_last_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

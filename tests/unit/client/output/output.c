@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +66,7 @@ static void assert_content(const char *path, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void a_new_file_appears_on_commit_and_alone(void **state)
+TEST(a_new_file_appears_on_commit_and_alone, setup, teardown)
 {
 	struct scene *p = *state;
 	struct output o;
@@ -84,7 +80,7 @@ static void a_new_file_appears_on_commit_and_alone(void **state)
 	assert_int_equal(entries(p), 1);
 }
 
-static void a_new_file_has_the_usual_mode(void **state)
+TEST(a_new_file_has_the_usual_mode, setup, teardown)
 {
 	struct scene *p = *state;
 	mode_t mask = umask(0027);
@@ -100,7 +96,7 @@ static void a_new_file_has_the_usual_mode(void **state)
 	assert_int_equal(st.st_mode & 07777, 0640);
 }
 
-static void without_commit_nothing_changes(void **state)
+TEST(without_commit_nothing_changes, setup, teardown)
 {
 	struct scene *p = *state;
 	struct output o;
@@ -113,7 +109,7 @@ static void without_commit_nothing_changes(void **state)
 	assert_int_equal(entries(p), 1);
 }
 
-static void an_old_file_is_replaced_and_its_mode_is_not_kept(void **state)
+TEST(an_old_file_is_replaced_and_its_mode_is_not_kept, setup, teardown)
 {
 	struct scene *p = *state;
 	mode_t mask = umask(0022);
@@ -133,7 +129,7 @@ static void an_old_file_is_replaced_and_its_mode_is_not_kept(void **state)
 	assert_int_equal(entries(p), 1);
 }
 
-static void a_file_that_is_not_committed_has_no_name(void **state)
+TEST(a_file_that_is_not_committed_has_no_name, setup, teardown)
 {
 	struct scene *p = *state;
 	struct output o;
@@ -144,7 +140,7 @@ static void a_file_that_is_not_committed_has_no_name(void **state)
 	output_release(&o);
 }
 
-static void where_files_need_names_a_temporary_one_is_used(void **state)
+TEST(where_files_need_names_a_temporary_one_is_used, setup, teardown)
 {
 	struct scene *p = *state;
 	struct output o;
@@ -163,7 +159,7 @@ static void where_files_need_names_a_temporary_one_is_used(void **state)
 	assert_int_equal(entries(p), 1);
 }
 
-static void the_directory_is_the_one_that_was_looked_at(void **state)
+TEST(the_directory_is_the_one_that_was_looked_at, setup, teardown)
 {
 	struct scene *p = *state;
 	char inner[128], moved[128], file[160];
@@ -185,14 +181,13 @@ static void the_directory_is_the_one_that_was_looked_at(void **state)
 	assert_int_equal(rmdir(moved), 0);
 }
 
-static void a_dash_and_a_descriptor_are_what_they_stand_for(void **state)
+TEST(a_dash_and_a_descriptor_are_what_they_stand_for)
 {
 	char path[64], text[8] = "";
 	struct output o;
 	struct err err;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(output_open(&o, "-", &err), 0);
 	assert_int_equal(o.fd, -1);
 	output_release(&o);
@@ -207,7 +202,7 @@ static void a_dash_and_a_descriptor_are_what_they_stand_for(void **state)
 }
 
 /* Opened anew, the file would be written from its beginning. */
-static void a_descriptor_of_a_file_is_written_where_it_stands(void **state)
+TEST(a_descriptor_of_a_file_is_written_where_it_stands, setup, teardown)
 {
 	struct scene *p = *state;
 	struct output o;
@@ -226,7 +221,7 @@ static void a_descriptor_of_a_file_is_written_where_it_stands(void **state)
 	assert_content(p->report, "oldnew");
 }
 
-static void a_pipe_that_nobody_reads_is_said_and_not_waited_for(void **state)
+TEST(a_pipe_that_nobody_reads_is_said_and_not_waited_for, setup, teardown)
 {
 	struct scene *p = *state;
 	struct output o;
@@ -238,7 +233,7 @@ static void a_pipe_that_nobody_reads_is_said_and_not_waited_for(void **state)
 	output_release(&o);
 }
 
-static void a_link_stays_and_its_file_is_replaced(void **state)
+TEST(a_link_stays_and_its_file_is_replaced, setup, teardown)
 {
 	struct scene *p = *state;
 	char link[128];
@@ -257,13 +252,12 @@ static void a_link_stays_and_its_file_is_replaced(void **state)
 	assert_content(p->report, "new");
 }
 
-static void a_device_is_written_in_place(void **state)
+TEST(a_device_is_written_in_place)
 {
 	struct output o;
 	struct stat st;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(output_open(&o, "/dev/null", &err), 0);
 	assert_int_equal(output_commit(&o, "x", 1, &err), 0);
 	output_release(&o);
@@ -271,19 +265,18 @@ static void a_device_is_written_in_place(void **state)
 	assert_true(S_ISCHR(st.st_mode));
 }
 
-static void a_full_device_is_an_error(void **state)
+TEST(a_full_device_is_an_error)
 {
 	struct output o;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(output_open(&o, "/dev/full", &err), 0);
 	assert_int_equal(output_commit(&o, "x", 1, &err), -ENOSPC);
 	assert_string_equal(err.message, "cannot write '/dev/full': No space left on device");
 	output_release(&o);
 }
 
-static void paths_that_cannot_be_written_are_found_out_at_once(void **state)
+TEST(paths_that_cannot_be_written_are_found_out_at_once, setup, teardown)
 {
 	struct scene *p = *state;
 	char deep[128];
@@ -303,7 +296,7 @@ static void paths_that_cannot_be_written_are_found_out_at_once(void **state)
 	assert_int_equal(entries(p), 1);
 }
 
-static void what_is_binary_is_not_written_to_a_terminal(void **state)
+TEST(what_is_binary_is_not_written_to_a_terminal, setup, teardown)
 {
 	const struct scene *p = *state;
 	int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -315,37 +308,12 @@ static void what_is_binary_is_not_written_to_a_terminal(void **state)
 	assert_int_equal(grantpt(terminal), 0);
 	assert_int_equal(unlockpt(terminal), 0);
 	assert_int_equal(ptsname_r(terminal, path, sizeof(path)), 0);
-	assert_int_equal(output_open_binary(&o, path, &err), -EINVAL);
+	assert_int_equal(output_open_report(&o, path, JXP__FORMAT__FORMAT_PPROF, &err), -EINVAL);
 	assert_non_null(strstr(err.message, "-o FILE"));
 	output_release(&o);
-	assert_int_equal(output_open_binary(&o, p->report, &err), 0);
+	assert_int_equal(output_open_report(&o, p->report, JXP__FORMAT__FORMAT_PPROF, &err), 0);
 	assert_int_equal(output_commit(&o, "\0\1", 2, &err), 0);
 	output_release(&o);
 	assert_int_equal(entries(p), 1);
 	(void)close(terminal);
-}
-
-#define IN_A_PLACE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    IN_A_PLACE(a_new_file_appears_on_commit_and_alone),
-	    IN_A_PLACE(a_new_file_has_the_usual_mode),
-	    IN_A_PLACE(without_commit_nothing_changes),
-	    IN_A_PLACE(an_old_file_is_replaced_and_its_mode_is_not_kept),
-	    IN_A_PLACE(a_file_that_is_not_committed_has_no_name),
-	    IN_A_PLACE(where_files_need_names_a_temporary_one_is_used),
-	    IN_A_PLACE(the_directory_is_the_one_that_was_looked_at),
-	    cmocka_unit_test(a_dash_and_a_descriptor_are_what_they_stand_for),
-	    IN_A_PLACE(a_descriptor_of_a_file_is_written_where_it_stands),
-	    IN_A_PLACE(a_pipe_that_nobody_reads_is_said_and_not_waited_for),
-	    IN_A_PLACE(a_link_stays_and_its_file_is_replaced),
-	    cmocka_unit_test(a_device_is_written_in_place),
-	    cmocka_unit_test(a_full_device_is_an_error),
-	    IN_A_PLACE(paths_that_cannot_be_written_are_found_out_at_once),
-	    IN_A_PLACE(what_is_binary_is_not_written_to_a_terminal),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

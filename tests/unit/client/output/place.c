@@ -1,9 +1,5 @@
 /* Other users' files and directories are made by root: without it, only our own are tested. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +73,7 @@ static int kind_of(const char *path)
 	return kind;
 }
 
-static void what_is_there_is_told(void **state)
+TEST(what_is_there_is_told, set_up, tear_down)
 {
 	const struct scene *s = *state;
 	char path[160];
@@ -102,7 +98,7 @@ static void what_is_there_is_told(void **state)
 	assert_int_equal(kind_of(path), PLACE_FILE);
 }
 
-static void links_of_our_own_are_followed_wherever_they_lead(void **state)
+TEST(links_of_our_own_are_followed_wherever_they_lead, set_up, tear_down)
 {
 	const struct scene *s = *state;
 	char path[160];
@@ -123,11 +119,10 @@ static void links_of_our_own_are_followed_wherever_they_lead(void **state)
 	assert_int_equal(kind_of(s->link), -ELOOP);
 }
 
-static void a_name_that_is_too_long_is_refused(void **state)
+TEST(a_name_that_is_too_long_is_refused)
 {
 	char path[PATH_MAX + 16];
 
-	(void)state;
 	memset(path, 'x', sizeof(path));
 	path[sizeof(path) - 1] = '\0';
 	assert_int_equal(kind_of(path), -ENAMETOOLONG);
@@ -137,7 +132,7 @@ static void a_name_that_is_too_long_is_refused(void **state)
 	assert_int_equal(kind_of(path), PLACE_FREE);
 }
 
-static void in_a_sticky_directory_links_of_others_are_not_followed(void **state)
+TEST(in_a_sticky_directory_links_of_others_are_not_followed, set_up, tear_down)
 {
 	const struct scene *s = *state;
 
@@ -151,7 +146,7 @@ static void in_a_sticky_directory_links_of_others_are_not_followed(void **state)
 	assert_int_equal(kind_of(s->link), -EPERM);
 }
 
-static void where_others_may_rename_no_link_is_followed(void **state)
+TEST(where_others_may_rename_no_link_is_followed, set_up, tear_down)
 {
 	const struct scene *s = *state;
 
@@ -164,7 +159,7 @@ static void where_others_may_rename_no_link_is_followed(void **state)
 	assert_int_equal(kind_of(s->link), -EPERM);
 }
 
-static void a_directory_of_ours_below_one_of_theirs_may_be_another(void **state)
+TEST(a_directory_of_ours_below_one_of_theirs_may_be_another, set_up, tear_down)
 {
 	const struct scene *s = *state;
 	char path[160];
@@ -178,7 +173,7 @@ static void a_directory_of_ours_below_one_of_theirs_may_be_another(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-static void what_others_put_where_they_may_is_not_replaced(void **state)
+TEST(what_others_put_where_they_may_is_not_replaced, set_up, tear_down)
 {
 	const struct scene *s = *state;
 
@@ -200,7 +195,7 @@ static void what_others_put_where_they_may_is_not_replaced(void **state)
 	assert_int_equal(kind_of(s->file), -EPERM);
 }
 
-static void a_file_that_came_meanwhile_is_asked_about_again(void **state)
+TEST(a_file_that_came_meanwhile_is_asked_about_again, set_up, tear_down)
 {
 	const struct scene *s = *state;
 	struct place p = PLACE_NONE;
@@ -216,22 +211,4 @@ static void a_file_that_came_meanwhile_is_asked_about_again(void **state)
 		assert_int_equal(place_check_file(&p, s->file, &err), -EPERM);
 	}
 	place_release(&p);
-}
-
-#define IN_A_SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    IN_A_SCENE(what_is_there_is_told),
-	    IN_A_SCENE(links_of_our_own_are_followed_wherever_they_lead),
-	    cmocka_unit_test(a_name_that_is_too_long_is_refused),
-	    IN_A_SCENE(in_a_sticky_directory_links_of_others_are_not_followed),
-	    IN_A_SCENE(where_others_may_rename_no_link_is_followed),
-	    IN_A_SCENE(a_directory_of_ours_below_one_of_theirs_may_be_another),
-	    IN_A_SCENE(what_others_put_where_they_may_is_not_replaced),
-	    IN_A_SCENE(a_file_that_came_meanwhile_is_asked_about_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,21 +21,19 @@ static void assert_printed(const struct table *t, const char *expected)
 	free(text);
 }
 
-static void an_empty_table_is_its_headings(void **state)
+TEST(an_empty_table_is_its_headings)
 {
 	struct table t;
 
-	(void)state;
 	table_init(&t, headings);
 	assert_printed(&t, "PID  NAME  STATE\n");
 	table_release(&t);
 }
 
-static void columns_are_as_wide_as_their_widest_cell(void **state)
+TEST(columns_are_as_wide_as_their_widest_cell)
 {
 	struct table t;
 
-	(void)state;
 	table_init(&t, headings);
 	table_cell(&t, "%d", 1);
 	table_cell(&t, "%s", "Application");
@@ -53,11 +47,10 @@ static void columns_are_as_wide_as_their_widest_cell(void **state)
 	table_release(&t);
 }
 
-static void width_counts_characters_and_not_bytes(void **state)
+TEST(width_counts_characters_and_not_bytes)
 {
 	struct table t;
 
-	(void)state;
 	table_init(&t, headings);
 	table_cell(&t, "1");
 	table_cell(&t, "Gr\xc3\xb6\xc3\x9f"
@@ -68,11 +61,10 @@ static void width_counts_characters_and_not_bytes(void **state)
 	table_release(&t);
 }
 
-static void control_characters_do_not_reach_the_terminal(void **state)
+TEST(control_characters_do_not_reach_the_terminal)
 {
 	struct table t;
 
-	(void)state;
 	table_init(&t, headings);
 	table_cell(&t, "1");
 	table_cell(&t, "%s", "a\x1b[2Jb\n\x7f");
@@ -81,14 +73,13 @@ static void control_characters_do_not_reach_the_terminal(void **state)
 	table_release(&t);
 }
 
-static void many_rows_fit(void **state)
+TEST(many_rows_fit)
 {
 	char *text = NULL;
 	size_t size, lines = 0;
 	struct table t;
 	FILE *out;
 
-	(void)state;
 	table_init(&t, headings);
 	for (int i = 0; i < 3 * 1000; i++)
 		table_cell(&t, "%d", i);
@@ -103,11 +94,10 @@ static void many_rows_fit(void **state)
 	table_release(&t);
 }
 
-static void text_that_is_not_utf8_is_still_a_json_string(void **state)
+TEST(text_that_is_not_utf8_is_still_a_json_string)
 {
 	json_t *value = json_text("a\xff\xc3\xb6");
 
-	(void)state;
 	assert_string_equal(json_string_value(value), "a???");
 	json_decref(value);
 	value = json_text("Gr\xc3\xb6\xc3\x9f"
@@ -117,30 +107,14 @@ static void text_that_is_not_utf8_is_still_a_json_string(void **state)
 	json_decref(value);
 }
 
-static void a_failed_json_value_spoils_its_container(void **state)
+TEST(a_failed_json_value_spoils_its_container)
 {
 	json_t *object = json_object(), *array = json_array();
 
-	(void)state;
 	json_put(&object, "key", NULL);
 	assert_null(object);
 	json_put(&object, "key", json_integer(1));
 	assert_null(object);
 	json_push(&array, object);
 	assert_null(array);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_empty_table_is_its_headings),
-	    cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
-	    cmocka_unit_test(width_counts_characters_and_not_bytes),
-	    cmocka_unit_test(control_characters_do_not_reach_the_terminal),
-	    cmocka_unit_test(many_rows_fit),
-	    cmocka_unit_test(text_that_is_not_utf8_is_still_a_json_string),
-	    cmocka_unit_test(a_failed_json_value_spoils_its_container),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

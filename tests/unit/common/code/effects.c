@@ -1,9 +1,5 @@
 /* What instructions do to registers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "common/code/effects.h"
 
@@ -21,11 +17,10 @@ static struct effects decode(const char *bytes, size_t size)
 #define RCX           EFFECT_GENERAL(1)
 #define RDX           EFFECT_GENERAL(2)
 
-static void a_move_is_a_copy(void **state)
+TEST(a_move_is_a_copy)
 {
 	struct effects e = DECODE("\x48\x89\xc8"); /* mov rax, rcx */
 
-	(void)state;
 	assert_int_equal(e.kind, EFFECT_COPY);
 	assert_int_equal(e.reads, RCX);
 	assert_int_equal(e.writes, RAX);
@@ -38,11 +33,10 @@ static void a_move_is_a_copy(void **state)
 	assert_int_equal(e.reads, 0);
 }
 
-static void adding_a_constant_is_a_step(void **state)
+TEST(adding_a_constant_is_a_step)
 {
 	struct effects e = DECODE("\x83\xe8\x08"); /* sub eax, 8 */
 
-	(void)state;
 	assert_int_equal(e.kind, EFFECT_STEP);
 	assert_int_equal(e.immediate, -8);
 	assert_int_equal(e.reads, RAX);
@@ -61,11 +55,10 @@ static void adding_a_constant_is_a_step(void **state)
 	assert_int_equal(e.reads, RAX | RCX);
 }
 
-static void a_register_with_itself_is_zero_or_compared_with_it(void **state)
+TEST(a_register_with_itself_is_zero_or_compared_with_it)
 {
 	struct effects e = DECODE("\x31\xc0"); /* xor eax, eax */
 
-	(void)state;
 	assert_int_equal(e.kind, EFFECT_CONSTANT);
 	assert_int_equal(e.reads, 0);
 	e = DECODE("\x85\xc0"); /* test eax, eax */
@@ -77,11 +70,10 @@ static void a_register_with_itself_is_zero_or_compared_with_it(void **state)
 	assert_false(e.tests_null);
 }
 
-static void parts_of_registers_keep_the_rest(void **state)
+TEST(parts_of_registers_keep_the_rest)
 {
 	struct effects e = DECODE("\x88\xc8"); /* mov al, cl */
 
-	(void)state;
 	assert_int_equal(e.reads, RAX | RCX);
 	e = DECODE("\x0f\x44\xc1"); /* cmove eax, ecx */
 	assert_int_equal(e.kind, EFFECT_SELECT);
@@ -89,11 +81,10 @@ static void parts_of_registers_keep_the_rest(void **state)
 	assert_true(e.reads & EFFECT_FLAGS);
 }
 
-static void memory_is_named_loaded_and_stored(void **state)
+TEST(memory_is_named_loaded_and_stored)
 {
 	struct effects e = DECODE("\x89\x44\x8a\x10"); /* mov [rdx + rcx * 4 + 16], eax */
 
-	(void)state;
 	assert_true(e.memory.stores && !e.memory.loads);
 	assert_int_equal(e.memory.base, 2);
 	assert_int_equal(e.memory.index, 1);
@@ -113,34 +104,17 @@ static void memory_is_named_loaded_and_stored(void **state)
 	assert_true(e.writes & EFFECT_GENERAL(EFFECT_RSP));
 }
 
-static void what_spins_says_so(void **state)
+TEST(what_spins_says_so)
 {
 	struct effects e = DECODE("\xf3\x90");
 
-	(void)state;
 	assert_int_equal(e.kind, EFFECT_PAUSE);
 }
 
-static void what_is_cut_off_is_none(void **state)
+TEST(what_is_cut_off_is_none)
 {
 	struct effects e;
 
-	(void)state;
 	assert_false(effects_decode((const uint8_t *)"\x48\x89", 2, &e));
 	assert_false(effects_decode((const uint8_t *)"", 0, &e));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_move_is_a_copy),
-	    cmocka_unit_test(adding_a_constant_is_a_step),
-	    cmocka_unit_test(a_register_with_itself_is_zero_or_compared_with_it),
-	    cmocka_unit_test(parts_of_registers_keep_the_rest),
-	    cmocka_unit_test(memory_is_named_loaded_and_stored),
-	    cmocka_unit_test(what_spins_says_so),
-	    cmocka_unit_test(what_is_cut_off_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

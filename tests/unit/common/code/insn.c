@@ -1,9 +1,5 @@
 /* What one instruction accesses and where it goes next. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "common/code/insn.h"
@@ -21,12 +17,11 @@ static struct insn decode(const char *bytes, size_t size)
 }
 #define DECODE(bytes) decode(bytes, sizeof(bytes) - 1)
 
-static void a_load_reads_its_operand(void **state)
+TEST(a_load_reads_its_operand)
 {
 	gregset_t regs = {[REG_RBX] = 0x1000, [REG_RDI] = 3};
 	struct insn in = DECODE("\x48\x63\x54\xbb\x10"); /* movsxd rdx, dword [rbx+rdi*4+0x10] */
 
-	(void)state;
 	assert_true(in.has_memory && in.memory.reads && !in.memory.writes);
 	assert_int_equal(in.memory.size, 4);
 	assert_int_equal(insn_effective_address(&in, regs), 0x1000 + 3 * 4 + 0x10);
@@ -34,47 +29,42 @@ static void a_load_reads_its_operand(void **state)
 	assert_false(in.written_registers & (1u << REG_RBX));
 }
 
-static void a_store_writes_its_operand(void **state)
+TEST(a_store_writes_its_operand)
 {
 	struct insn in = DECODE("\x44\x89\x44\x24\x10"); /* mov [rsp+0x10], r8d */
 
-	(void)state;
 	assert_true(in.has_memory && in.memory.writes && !in.memory.reads);
 	assert_int_equal(in.memory.base, REG_RSP);
 	assert_int_equal(in.written_registers, 0);
 }
 
-static void a_read_modify_write_does_both(void **state)
+TEST(a_read_modify_write_does_both)
 {
 	struct insn in = DECODE("\x01\x43\x08"); /* add [rbx+8], eax */
 
-	(void)state;
 	assert_true(in.memory.reads && in.memory.writes);
 	assert_true(in.writes_flags);
 }
 
-static void a_rip_relative_operand_is_an_address(void **state)
+TEST(a_rip_relative_operand_is_an_address)
 {
 	gregset_t regs = {0};
 	struct insn in = DECODE("\x48\x8b\x05\x00\x01\x00\x00"); /* mov rax, [rip+0x100] */
 
-	(void)state;
 	assert_int_equal(insn_effective_address(&in, regs), IP + 7 + 0x100);
 }
 
-static void a_vector_store_is_as_wide_as_its_register(void **state)
+TEST(a_vector_store_is_as_wide_as_its_register)
 {
 	struct insn in =
 	    DECODE("\xc5\xfe\x7f\x44\x8b\x10"); /* vmovdqu ymmword [rbx+rcx*4+0x10], ymm0 */
 
-	(void)state;
 	assert_true(in.memory.writes);
 	assert_int_equal(in.memory.size, 32);
 }
 
-static void floating_point_operands_are_known_as_such(void **state)
+TEST(floating_point_operands_are_known_as_such)
 {
-	(void)state;
 	assert_int_equal(DECODE("\xf2\x0f\x10\x03").memory.element,
 			 ELEMENT_FLOAT64); /* movsd xmm0,[rbx] */
 	assert_int_equal(DECODE("\xf3\x0f\x58\x03").memory.element,
@@ -82,20 +72,18 @@ static void floating_point_operands_are_known_as_such(void **state)
 	assert_int_equal(DECODE("\x8b\x03").memory.element, ELEMENT_INTEGER);
 }
 
-static void address_computation_and_nops_access_nothing(void **state)
+TEST(address_computation_and_nops_access_nothing)
 {
-	(void)state;
 	assert_false(DECODE("\x48\x8d\x44\x24\x10").has_memory); /* lea rax, [rsp+0x10] */
 	assert_false(DECODE("\x0f\x1f\x44\x00\x00").has_memory); /* nop dword [rax+rax] */
 	assert_false(DECODE("\x0f\x18\x0b").has_memory);         /* prefetcht0 [rbx] */
 	assert_false(DECODE("\x66\x66\x0f\x1f\x84\x00\x00\x00\x00\x00").has_memory);
 }
 
-static void thread_local_and_gathered_operands_are_not_evaluated(void **state)
+TEST(thread_local_and_gathered_operands_are_not_evaluated)
 {
 	struct insn in = DECODE("\x64\x48\x8b\x04\x25\x00\x00\x00\x00"); /* mov rax, fs:[0] */
 
-	(void)state;
 	assert_false(in.has_memory);
 	assert_true(in.unsupported);
 	in = DECODE("\xc4\xe2\x6d\x90\x04\x88"); /* vpgatherdd ymm0, [rax+ymm1*4], ymm2 */
@@ -103,9 +91,8 @@ static void thread_local_and_gathered_operands_are_not_evaluated(void **state)
 	assert_true(in.unsupported);
 }
 
-static void implicit_stack_traffic_is_described_apart(void **state)
+TEST(implicit_stack_traffic_is_described_apart)
 {
-	(void)state;
 	assert_int_equal(DECODE("\x55").stack_delta, -8); /* push rbp */
 	assert_false(DECODE("\x55").has_memory);
 	assert_int_equal(DECODE("\x5d").stack_delta, 8); /* pop rbp */
@@ -113,11 +100,10 @@ static void implicit_stack_traffic_is_described_apart(void **state)
 	assert_int_equal(DECODE("\xe8\x00\x01\x00\x00").stack_delta, -8);
 }
 
-static void string_instructions_name_rsi_and_rdi(void **state)
+TEST(string_instructions_name_rsi_and_rdi)
 {
 	struct insn in = DECODE("\xf3\x48\xab"); /* rep stosq */
 
-	(void)state;
 	assert_true(in.repeats && in.string && in.string_writes && !in.string_reads);
 	assert_int_equal(in.string_size, 8);
 	in = DECODE("\xf3\xa4"); /* rep movsb */
@@ -125,11 +111,10 @@ static void string_instructions_name_rsi_and_rdi(void **state)
 	assert_false(in.has_memory);
 }
 
-static void branches_know_their_targets(void **state)
+TEST(branches_know_their_targets)
 {
 	struct insn in = DECODE("\x7c\xf0"); /* jl -16 */
 
-	(void)state;
 	assert_int_equal(in.flow, FLOW_CONDITIONAL);
 	assert_true(in.target_direct);
 	assert_int_equal(in.target, IP + 2 - 16);
@@ -151,7 +136,7 @@ struct condition {
 	bool taken;
 };
 
-static void conditions_follow_the_flags(void **state)
+TEST(conditions_follow_the_flags)
 {
 	static const struct condition conditions[] = {
 	    {"\x72\x00", 0x001, true}, {"\x72\x00", 0, false},     /* jb: CF */
@@ -166,7 +151,6 @@ static void conditions_follow_the_flags(void **state)
 	    {"\x7a\x00", 0x004, true}, {"\x7b\x00", 0x004, false}, /* jp, jnp */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(conditions) / sizeof(conditions[0]); i++) {
 		gregset_t regs = {[REG_EFL] = conditions[i].flags};
 		struct insn in = decode(conditions[i].bytes, 2);
@@ -177,41 +161,37 @@ static void conditions_follow_the_flags(void **state)
 	}
 }
 
-static void loops_count_rcx(void **state)
+TEST(loops_count_rcx)
 {
 	struct insn in = DECODE("\xe2\xf0"); /* loop */
 	gregset_t regs = {[REG_RCX] = 2};
 	bool known;
 
-	(void)state;
 	assert_true(insn_branch_taken(&in, regs, &known) && known);
 	regs[REG_RCX] = 1;
 	assert_false(insn_branch_taken(&in, regs, &known));
 }
 
-static void bytes_that_are_no_instruction_are_refused(void **state)
+TEST(bytes_that_are_no_instruction_are_refused)
 {
 	struct insn in;
 
-	(void)state;
 	assert_false(insn_decode((const uint8_t *)"\x06", 1, IP, &in));
 	assert_false(insn_decode((const uint8_t *)"\x48\x8b", 2, IP, &in)); /* cut short */
 	assert_int_equal(insn_length((const uint8_t *)"\x48\x8b", 2), 0);
 }
 
-static void a_safepoint_poll_is_a_test_of_memory(void **state)
+TEST(a_safepoint_poll_is_a_test_of_memory)
 {
-	(void)state;
 	assert_true(DECODE("\x41\x85\x00").tests_memory); /* test [r8], eax */
 	assert_false(DECODE("\x85\xc0").tests_memory);    /* test eax, eax */
 	assert_false(DECODE("\x39\x03").tests_memory);    /* cmp [rbx], eax */
 }
 
-static void text_does_not_depend_on_the_address(void **state)
+TEST(text_does_not_depend_on_the_address)
 {
 	char text[128];
 
-	(void)state;
 	insn_format((const uint8_t *)"\x48\x8b\x05\x00\x01\x00\x00", 7, text, sizeof(text));
 	assert_non_null(strstr(text, "rip+0x100"));
 	insn_format((const uint8_t *)"\x06", 1, text, sizeof(text));
@@ -224,9 +204,8 @@ static uint64_t jump_target(const char *bytes, size_t size)
 }
 #define JUMP_TARGET(bytes) jump_target(bytes, sizeof(bytes) - 1)
 
-static void the_target_of_a_direct_jump_is_told_without_decoding(void **state)
+TEST(the_target_of_a_direct_jump_is_told_without_decoding)
 {
-	(void)state;
 	assert_int_equal(JUMP_TARGET("\x75\xf0"), IP + 2 - 16);                  /* jne */
 	assert_int_equal(JUMP_TARGET("\xeb\x10"), IP + 2 + 16);                  /* jmp */
 	assert_int_equal(JUMP_TARGET("\xe9\x00\xff\xff\xff"), IP + 5 - 256);     /* jmp */
@@ -236,13 +215,12 @@ static void the_target_of_a_direct_jump_is_told_without_decoding(void **state)
 	assert_int_equal(JUMP_TARGET("\xe9\x00\xff\xff"), 0);                    /* cut off */
 }
 
-static void an_instruction_may_overwrite_what_an_operand_is_made_of(void **state)
+TEST(an_instruction_may_overwrite_what_an_operand_is_made_of)
 {
 	const struct insn chase = DECODE("\x48\x8b\x00");    /* mov rax, [rax] */
 	const struct insn load = DECODE("\x48\x8b\x04\xbb"); /* mov rax, [rbx+rdi*4] */
 	const struct insn other = DECODE("\x48\x89\xcf");    /* mov rdi, rcx */
 
-	(void)state;
 	assert_true(insn_overwrites(&chase, &chase.memory));
 	assert_false(insn_overwrites(&load, &load.memory));
 	assert_true(insn_overwrites(&other, &load.memory));
@@ -265,14 +243,13 @@ static void assert_plain_is_right(const uint8_t *bytes, size_t size, unsigned *p
 }
 
 /* Every opcode of one and two bytes, with prefixes, and with every ModRM byte. */
-static void what_is_plain_at_once_is_plain_when_decoded(void **state)
+TEST(what_is_plain_at_once_is_plain_when_decoded)
 {
 	static const uint8_t prefixes[][2] = {
 	    {0x90, 0x90}, {0x48, 0x90}, {0x41, 0x90}, {0x44, 0x90}, {0x4f, 0x90}, {0x66, 0x90},
 	    {0xf2, 0x90}, {0xf3, 0x90}, {0x66, 0x48}, {0xf0, 0x48}, {0xf3, 0x44}, {0xf2, 0x49}};
 	unsigned plain = 0;
 
-	(void)state;
 	for (size_t p = 0; p < sizeof(prefixes) / sizeof(prefixes[0]); p++) {
 		for (unsigned i = 0; i < 2 * 65536; i++) {
 			uint8_t bytes[INSN_MAX_BYTES] = {0};
@@ -291,9 +268,8 @@ static void what_is_plain_at_once_is_plain_when_decoded(void **state)
 	assert_true(plain > 100000);
 }
 
-static void moves_and_arithmetic_are_plain(void **state)
+TEST(moves_and_arithmetic_are_plain)
 {
-	(void)state;
 	assert_int_equal(insn_plain_length((const uint8_t *)"\x48\x8b\x07", 3), 3);
 	assert_int_equal(insn_plain_length((const uint8_t *)"\x83\xc0\x01", 3), 3);
 	assert_int_equal(insn_plain_length((const uint8_t *)"\x0f\xb6\xc0", 3), 3);
@@ -301,32 +277,4 @@ static void moves_and_arithmetic_are_plain(void **state)
 	assert_int_equal(insn_plain_length((const uint8_t *)"\xc3", 1), 0);
 	assert_int_equal(insn_plain_length((const uint8_t *)"\xe8\0\0\0\0", 5), 0);
 	assert_int_equal(insn_plain_length((const uint8_t *)"\x5d", 1), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_load_reads_its_operand),
-	    cmocka_unit_test(a_store_writes_its_operand),
-	    cmocka_unit_test(a_read_modify_write_does_both),
-	    cmocka_unit_test(a_rip_relative_operand_is_an_address),
-	    cmocka_unit_test(a_vector_store_is_as_wide_as_its_register),
-	    cmocka_unit_test(floating_point_operands_are_known_as_such),
-	    cmocka_unit_test(address_computation_and_nops_access_nothing),
-	    cmocka_unit_test(thread_local_and_gathered_operands_are_not_evaluated),
-	    cmocka_unit_test(implicit_stack_traffic_is_described_apart),
-	    cmocka_unit_test(string_instructions_name_rsi_and_rdi),
-	    cmocka_unit_test(branches_know_their_targets),
-	    cmocka_unit_test(conditions_follow_the_flags),
-	    cmocka_unit_test(loops_count_rcx),
-	    cmocka_unit_test(the_target_of_a_direct_jump_is_told_without_decoding),
-	    cmocka_unit_test(an_instruction_may_overwrite_what_an_operand_is_made_of),
-	    cmocka_unit_test(bytes_that_are_no_instruction_are_refused),
-	    cmocka_unit_test(a_safepoint_poll_is_a_test_of_memory),
-	    cmocka_unit_test(what_is_plain_at_once_is_plain_when_decoded),
-	    cmocka_unit_test(moves_and_arithmetic_are_plain),
-	    cmocka_unit_test(text_does_not_depend_on_the_address),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

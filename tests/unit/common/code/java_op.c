@@ -1,9 +1,5 @@
 /* How long instructions of Java are, and where they lead. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "common/code/java_op.h"
 
@@ -16,7 +12,7 @@ static void assert_leads(const uint8_t *code, uint32_t size, uint32_t bci, uint3
 		assert_int_equal(java_op_target(code, bci, i), targets[i]);
 }
 
-static void a_branch_leads_to_one_place(void **state)
+TEST(a_branch_leads_to_one_place)
 {
 	/* 0 nop; 1 goto -1; 4 ifeq 0x105; 7 jsr 10; 10 ifnonnull 7; 13 goto_w 0; 18 jsr_w 65555 */
 	static const uint8_t code[] = {0x00, 0xa7, 0xff, 0xfe, 0x99, 0x01, 0x01, 0xa8,
@@ -28,14 +24,13 @@ static void a_branch_leads_to_one_place(void **state)
 	} expected[] = {{1, 3, -1}, {4, 3, 0x105}, {7, 3, 10},
 			{10, 3, 7}, {13, 5, 0},    {18, 5, 65555}};
 
-	(void)state;
 	assert_leads(code, sizeof(code), 0, 1, 0, NULL);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		assert_leads(code, sizeof(code), expected[i].bci, expected[i].length, 1,
 			     &expected[i].target);
 }
 
-static void a_switch_leads_to_its_default_and_its_cases(void **state)
+TEST(a_switch_leads_to_its_default_and_its_cases)
 {
 	/* 0 nop; 1 tableswitch 7 to 8: 100, 200, -1; 24 nop */
 	static const uint8_t table[] = {0x00, 0xaa, 0, 0, 0, 0, 0,   99,   0,    0,    0,    7,   0,
@@ -45,14 +40,13 @@ static void a_switch_leads_to_its_default_and_its_cases(void **state)
 					 0,    1, 0, 0, 0, 5, 0, 0,   0, 200};
 	static const int64_t of_table[] = {100, 200, -1}, of_lookup[] = {100, 200};
 
-	(void)state;
 	assert_leads(table, sizeof(table), 1, 23, 3, of_table);
 	assert_int_equal(java_op_length(table, 23, 1), 0); /* It does not fit. */
 	assert_leads(lookup, sizeof(lookup), 0, 20, 2, of_lookup);
 	assert_int_equal(java_switch_cases(lookup, 19, 0), -1);
 }
 
-static void returns_throws_gotos_and_switches_end(void **state)
+TEST(returns_throws_gotos_and_switches_end)
 {
 	static const uint8_t end[] = {JAVA_GOTO,        JAVA_GOTO_W,       JAVA_RET,
 				      JAVA_TABLESWITCH, JAVA_LOOKUPSWITCH, JAVA_IRETURN,
@@ -60,7 +54,6 @@ static void returns_throws_gotos_and_switches_end(void **state)
 	static const uint8_t go_on[] = {0x00,           JAVA_IFEQ,      JAVA_IF_ACMPNE, JAVA_IFNULL,
 					JAVA_IFNONNULL, JAVA_GETSTATIC, JAVA_JSR,       JAVA_JSR_W};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(end); i++)
 		assert_true(java_op_ends(end[i]));
 	for (size_t i = 0; i < sizeof(go_on); i++)
@@ -69,25 +62,12 @@ static void returns_throws_gotos_and_switches_end(void **state)
 	assert_false(java_op_is_jsr(JAVA_GOTO));
 }
 
-static void what_does_not_fit_has_no_length(void **state)
+TEST(what_does_not_fit_has_no_length)
 {
 	static const uint8_t wide[] = {0xc4, 0x84, 0, 1, 0, 2}, none[] = {0xca};
 
-	(void)state;
 	assert_int_equal(java_op_length(wide, 6, 0), 6);
 	assert_int_equal(java_op_length(wide, 5, 0), 0);
 	assert_int_equal(java_op_length(wide, 1, 0), 0);
 	assert_int_equal(java_op_length(none, 1, 0), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_branch_leads_to_one_place),
-	    cmocka_unit_test(a_switch_leads_to_its_default_and_its_cases),
-	    cmocka_unit_test(returns_throws_gotos_and_switches_end),
-	    cmocka_unit_test(what_does_not_fit_has_no_length),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Does taking instructions apart agree with the whole decoder? */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,12 +55,11 @@ static void print_bytes(const uint8_t *bytes)
 	(void)fprintf(stderr, "\n");
 }
 
-static void random_bytes_have_the_decoder_s_lengths(void **state)
+TEST(random_bytes_have_the_decoder_s_lengths)
 {
 	struct random random = {.state = 7};
 	unsigned unknown = 0, wrong = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < SAMPLES; i++) {
 		uint8_t bytes[INSN_MAX_BYTES];
 
@@ -78,12 +73,11 @@ static void random_bytes_have_the_decoder_s_lengths(void **state)
 }
 
 /* The C library's own code, at every byte of it, so also in the middle of instructions. */
-static void compiled_code_has_the_decoder_s_lengths(void **state)
+TEST(compiled_code_has_the_decoder_s_lengths)
 {
 	uint64_t at = (uint64_t)(uintptr_t)&qsort & ~UINT64_C(0xfff);
 	unsigned unknown = 0, wrong = 0;
 
-	(void)state;
 	for (uint64_t i = 0; i < UINT64_C(128) * 1024; i++) {
 		const uint8_t *bytes = (const uint8_t *)(uintptr_t)(at + i);
 
@@ -94,14 +88,13 @@ static void compiled_code_has_the_decoder_s_lengths(void **state)
 	assert_true(unknown < 128 * 1024 / 50);
 }
 
-static void operands_are_taken_apart(void **state)
+TEST(operands_are_taken_apart)
 {
 	static const uint8_t lea[] = {0x4a, 0x8d, 0x44, 0xe5, 0xf8}; /* lea rax, [rbp+r12*8-8] */
 	static const uint8_t rip[] = {0x8b, 0x0d, 0x10, 0, 0, 0};    /* mov ecx, [rip+16] */
 	static const uint8_t imm[] = {0x66, 0x81, 0xfb, 0xff, 0xff}; /* cmp bx, -1 */
 	struct opcode o;
 
-	(void)state;
 	assert_true(opcode_read(lea, sizeof(lea), &o));
 	assert_true(o.has_memory && o.base == 5 && o.index == 12 && o.scale == 8);
 	assert_int_equal(o.displacement, -8);
@@ -112,15 +105,4 @@ static void operands_are_taken_apart(void **state)
 	assert_true(!o.has_memory && o.operand16 && o.immediate == -1 && o.length == 5);
 	for (unsigned n = 0; n < sizeof(lea); n++)
 		assert_true(!opcode_read(lea, n, &o));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(operands_are_taken_apart),
-	    cmocka_unit_test(random_bytes_have_the_decoder_s_lengths),
-	    cmocka_unit_test(compiled_code_has_the_decoder_s_lengths),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

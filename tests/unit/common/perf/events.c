@@ -1,9 +1,5 @@
 /* Opens real events on this thread; where the machine forbids them the tests say SKIP. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,12 +60,11 @@ static void busy_for(uint64_t ns)
 			;
 }
 
-static void the_clock_fires_in_cpu_time_with_its_data(void **state)
+TEST(the_clock_fires_in_cpu_time_with_its_data, setup)
 {
 	struct perf_event_attr attr;
 	int fd;
 
-	(void)state;
 	perf_attr_clock(&attr, NS_PER_MS, 0x1234567890);
 	fd = open_or_skip(&attr);
 	busy_for(5 * NS_PER_MS);
@@ -84,12 +79,11 @@ static void the_clock_fires_in_cpu_time_with_its_data(void **state)
 	close(fd);
 }
 
-static void a_disabled_event_is_silent(void **state)
+TEST(a_disabled_event_is_silent, setup)
 {
 	struct perf_event_attr attr;
 	int fd, seen;
 
-	(void)state;
 	perf_attr_clock(&attr, NS_PER_MS, 0);
 	fd = open_or_skip(&attr);
 	assert_int_equal(perf_enable(fd), 0);
@@ -101,12 +95,11 @@ static void a_disabled_event_is_silent(void **state)
 	close(fd);
 }
 
-static void a_longer_period_fires_less(void **state)
+TEST(a_longer_period_fires_less, setup)
 {
 	struct perf_event_attr attr;
 	int fd, fast;
 
-	(void)state;
 	perf_attr_clock(&attr, NS_PER_MS, 0);
 	fd = open_or_skip(&attr);
 	assert_int_equal(perf_enable(fd), 0);
@@ -120,12 +113,11 @@ static void a_longer_period_fires_less(void **state)
 	close(fd);
 }
 
-static void a_write_watchpoint_traps_on_writes_only(void **state)
+TEST(a_write_watchpoint_traps_on_writes_only, setup)
 {
 	struct perf_event_attr attr;
 	int fd;
 
-	(void)state;
 	perf_attr_breakpoint(&attr, HW_BREAKPOINT_W, (uintptr_t)&watched, 8, 42);
 	fd = open_or_skip(&attr);
 	assert_int_equal(perf_enable(fd), 0);
@@ -138,12 +130,11 @@ static void a_write_watchpoint_traps_on_writes_only(void **state)
 	close(fd);
 }
 
-static void a_read_write_watchpoint_traps_on_both(void **state)
+TEST(a_read_write_watchpoint_traps_on_both, setup)
 {
 	struct perf_event_attr attr;
 	int fd;
 
-	(void)state;
 	perf_attr_breakpoint(&attr, HW_BREAKPOINT_RW, (uintptr_t)&watched, 8, 0);
 	fd = open_or_skip(&attr);
 	assert_int_equal(perf_enable(fd), 0);
@@ -161,12 +152,11 @@ __attribute__((noinline)) static void target_function(void)
 }
 
 /* The way a register goes from an execution breakpoint to the watchpoint of what it found. */
-static void one_event_changes_from_execution_to_data(void **state)
+TEST(one_event_changes_from_execution_to_data, setup)
 {
 	struct perf_event_attr attr;
 	int fd;
 
-	(void)state;
 	perf_attr_breakpoint(&attr, HW_BREAKPOINT_X, (uintptr_t)target_function, 0, 7);
 	fd = open_or_skip(&attr);
 	assert_int_equal(perf_enable(fd), 0);
@@ -183,13 +173,12 @@ static void one_event_changes_from_execution_to_data(void **state)
 	close(fd);
 }
 
-static void every_debug_register_can_be_had(void **state)
+TEST(every_debug_register_can_be_had, setup)
 {
 	static volatile uint64_t words[PERF_DEBUG_REGISTERS];
 	int fds[PERF_DEBUG_REGISTERS];
 	struct perf_event_attr attr;
 
-	(void)state;
 	for (int i = 0; i < PERF_DEBUG_REGISTERS; i++) {
 		perf_attr_breakpoint(&attr, HW_BREAKPOINT_W, (uintptr_t)&words[i], 8, (uint64_t)i);
 		fds[i] = open_or_skip(&attr);
@@ -204,43 +193,22 @@ static void every_debug_register_can_be_had(void **state)
 		close(fds[i]);
 }
 
-static void descriptors_are_closed_on_exec(void **state)
+TEST(descriptors_are_closed_on_exec, setup)
 {
 	struct perf_event_attr attr;
 	int fd;
 
-	(void)state;
 	perf_attr_clock(&attr, NS_PER_MS, 0);
 	fd = open_or_skip(&attr);
 	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 	close(fd);
 }
 
-static void a_thread_that_is_gone_cannot_be_watched(void **state)
+TEST(a_thread_that_is_gone_cannot_be_watched, setup)
 {
 	struct perf_event_attr attr;
 
-	(void)state;
 	perf_attr_clock(&attr, NS_PER_MS, 0);
 	/* Above the kernel's largest pid, PID_MAX_LIMIT. */
 	assert_int_equal(perf_open(&attr, 4194305), -ESRCH);
-}
-
-#define WITH_HANDLER(test) cmocka_unit_test_setup(test, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    WITH_HANDLER(the_clock_fires_in_cpu_time_with_its_data),
-	    WITH_HANDLER(a_disabled_event_is_silent),
-	    WITH_HANDLER(a_longer_period_fires_less),
-	    WITH_HANDLER(a_write_watchpoint_traps_on_writes_only),
-	    WITH_HANDLER(a_read_write_watchpoint_traps_on_both),
-	    WITH_HANDLER(one_event_changes_from_execution_to_data),
-	    WITH_HANDLER(every_debug_register_can_be_had),
-	    WITH_HANDLER(descriptors_are_closed_on_exec),
-	    WITH_HANDLER(a_thread_that_is_gone_cannot_be_watched),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

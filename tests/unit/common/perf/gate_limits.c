@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "common/clock.h"
 #include "common/perf/gate_limits.h"
@@ -25,44 +21,40 @@ static unsigned passing(const struct gate_limits *limits, unsigned offered)
 	return passed;
 }
 
-static void what_the_period_allows_all_cpus_passes(void **state)
+TEST(what_the_period_allows_all_cpus_passes)
 {
 	struct gate_limits limits;
 
-	(void)state;
 	gate_limits_for(&limits, END_NS, PERIOD_NS, false, 4);
 	assert_int_equal(limits.window_end_ns, END_NS);
 	assert_int_equal(passing(&limits, 1600), 1600);
 	assert_int_equal(passing(&limits, 16000), 3200);
 }
 
-static void a_second_of_ticks_may_come_at_once(void **state)
+TEST(a_second_of_ticks_may_come_at_once)
 {
 	struct gate g = {0};
 	unsigned passed = 0;
 
-	(void)state;
 	gate_limits_for(&g.limits, UINT64_MAX, PERIOD_NS, false, 1);
 	while (gate_admit(&g, NS_PER_S) == GATE_PASSED)
 		passed++;
 	assert_int_equal(passed, 800);
 }
 
-static void a_period_of_operations_allows_what_the_fastest_cpu_retires(void **state)
+TEST(a_period_of_operations_allows_what_the_fastest_cpu_retires)
 {
 	struct gate_limits limits;
 
-	(void)state;
 	gate_limits_for(&limits, END_NS, 5000000, true, 1);
 	assert_int_equal(passing(&limits, 4000), 4000);
 	assert_int_equal(passing(&limits, 16000), 8000);
 }
 
-static void every_period_gives_limits_that_a_gate_takes(void **state)
+TEST(every_period_gives_limits_that_a_gate_takes)
 {
 	static const uint64_t periods[] = {1, 2, 1000, NS_PER_S, UINT64_MAX};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++)
 		for (unsigned cpus = 0; cpus < 1000; cpus += 333) {
 			struct gate_limits limits;
@@ -73,11 +65,10 @@ static void every_period_gives_limits_that_a_gate_takes(void **state)
 		}
 }
 
-static void a_target_that_may_use_less_gets_less(void **state)
+TEST(a_target_that_may_use_less_gets_less)
 {
 	struct gate_limits whole, half;
 
-	(void)state;
 	assert_true(gate_cpus(0) >= 1);
 	assert_true(gate_cpus(0.5) == 0.5);
 	assert_true(gate_cpus(1e9) == gate_cpus(0));
@@ -86,17 +77,4 @@ static void a_target_that_may_use_less_gets_less(void **state)
 	assert_true(half.interval_ns == 2 * whole.interval_ns);
 	gate_limits_for(&half, END_NS, PERIOD_NS, false, 1e-300);
 	assert_true(half.interval_ns == GATE_TIME_MAX_NS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_target_that_may_use_less_gets_less),
-	    cmocka_unit_test(what_the_period_allows_all_cpus_passes),
-	    cmocka_unit_test(a_second_of_ticks_may_come_at_once),
-	    cmocka_unit_test(a_period_of_operations_allows_what_the_fastest_cpu_retires),
-	    cmocka_unit_test(every_period_gives_limits_that_a_gate_takes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* The reader of perf rings: on rings that are built byte for byte from the layout in
  * include/uapi/linux/perf_event.h, and on one that the kernel fills. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
@@ -102,11 +98,10 @@ static void expect_none(void)
 	assert_true(control.data_tail == control.data_head);
 }
 
-static void an_exact_instruction_is_told_from_one_nearby(void **state)
+TEST(an_exact_instruction_is_told_from_one_nearby, empty_ring)
 {
 	struct perf_ring_sample s;
 
-	(void)state;
 	put_sample(1);
 	assert_true(perf_ring_newest(&ring, &s, &counts));
 	assert_false(s.exact);
@@ -117,24 +112,21 @@ static void an_exact_instruction_is_told_from_one_nearby(void **state)
 	assert_true(s.exact);
 }
 
-static void an_empty_ring_has_no_sample(void **state)
+TEST(an_empty_ring_has_no_sample, empty_ring)
 {
-	(void)state;
 	expect_none();
 	assert_int_equal(counts.malformed, 0);
 }
 
-static void every_field_of_a_sample_is_read(void **state)
+TEST(every_field_of_a_sample_is_read, empty_ring)
 {
-	(void)state;
 	put_sample(0x400000);
 	expect_sample(0x400000);
 	assert_int_equal(counts.samples, 1);
 }
 
-static void the_newest_of_several_samples_is_given(void **state)
+TEST(the_newest_of_several_samples_is_given, empty_ring)
 {
-	(void)state;
 	for (uint64_t ip = 1; ip <= 5; ip++)
 		put_sample(ip);
 	expect_sample(5);
@@ -142,9 +134,8 @@ static void the_newest_of_several_samples_is_given(void **state)
 	expect_none();
 }
 
-static void a_record_may_wrap_around_at_any_of_its_words(void **state)
+TEST(a_record_may_wrap_around_at_any_of_its_words, empty_ring)
 {
-	(void)state;
 	for (uint64_t before = 0; before <= 64; before += 8) {
 		(void)empty_ring(NULL);
 		start_at(7 * RING_BYTES - before);
@@ -154,9 +145,8 @@ static void a_record_may_wrap_around_at_any_of_its_words(void **state)
 	assert_int_equal(counts.malformed, 0);
 }
 
-static void a_full_ring_is_read_to_its_end(void **state)
+TEST(a_full_ring_is_read_to_its_end, empty_ring)
 {
-	(void)state;
 	start_at(24);
 	for (uint64_t ip = 0; ip < RING_BYTES / 64; ip++)
 		put_sample(ip);
@@ -164,9 +154,8 @@ static void a_full_ring_is_read_to_its_end(void **state)
 	assert_int_equal(counts.samples, RING_BYTES / 64);
 }
 
-static void positions_beyond_32_bits_are_no_trouble(void **state)
+TEST(positions_beyond_32_bits_are_no_trouble, empty_ring)
 {
-	(void)state;
 	start_at((UINT64_C(1) << 40) - 8);
 	put_sample(1);
 	expect_sample(1);
@@ -175,11 +164,10 @@ static void positions_beyond_32_bits_are_no_trouble(void **state)
 	expect_sample(2);
 }
 
-static void optional_fields_are_found_in_the_order_of_the_layout(void **state)
+TEST(optional_fields_are_found_in_the_order_of_the_layout, empty_ring)
 {
 	struct perf_ring_sample s;
 
-	(void)state;
 	assert_int_equal(perf_ring_init(&ring, &control, memory, sizeof(memory),
 					PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR |
 					    PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
@@ -205,9 +193,8 @@ static void optional_fields_are_found_in_the_order_of_the_layout(void **state)
 	assert_int_equal(s.weight, 0);
 }
 
-static void fields_behind_the_known_ones_are_passed_over(void **state)
+TEST(fields_behind_the_known_ones_are_passed_over, empty_ring)
 {
-	(void)state;
 	put_header(PERF_RECORD_SAMPLE, 8 + 17 * 8);
 	put64(7);
 	put32(100);
@@ -224,9 +211,8 @@ static void fields_behind_the_known_ones_are_passed_over(void **state)
 	assert_int_equal(counts.malformed, 0);
 }
 
-static void lost_samples_are_counted(void **state)
+TEST(lost_samples_are_counted, empty_ring)
 {
-	(void)state;
 	put_header(PERF_RECORD_LOST, 8 + 16);
 	put64(77); /* id */
 	put64(1000);
@@ -237,9 +223,8 @@ static void lost_samples_are_counted(void **state)
 	assert_int_equal(counts.lost, 1005);
 }
 
-static void throttling_is_counted_and_its_end_is_not(void **state)
+TEST(throttling_is_counted_and_its_end_is_not, empty_ring)
 {
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		put_header(i ? PERF_RECORD_UNTHROTTLE : PERF_RECORD_THROTTLE, 8 + 24);
 		put64(1); /* time, id, stream_id */
@@ -251,9 +236,8 @@ static void throttling_is_counted_and_its_end_is_not(void **state)
 	assert_int_equal(counts.skipped, 1);
 }
 
-static void unknown_records_are_skipped_by_their_size(void **state)
+TEST(unknown_records_are_skipped_by_their_size, empty_ring)
 {
-	(void)state;
 	put_header(4242, 8 + 40);
 	for (unsigned i = 0; i < 5; i++)
 		put64(UINT64_MAX);
@@ -274,20 +258,18 @@ static void expect_resynchronised(uint64_t before)
 	assert_int_equal(counts.malformed, 1);
 }
 
-static void a_size_of_0_is_malformed(void **state)
+TEST(a_size_of_0_is_malformed, empty_ring)
 {
-	(void)state;
 	put_sample(1);
 	put_header(PERF_RECORD_SAMPLE, 0);
 	put_sample(2);
 	expect_resynchronised(1);
 }
 
-static void a_size_shorter_than_the_header_or_unaligned_is_malformed(void **state)
+TEST(a_size_shorter_than_the_header_or_unaligned_is_malformed, empty_ring)
 {
 	static const uint16_t sizes[] = {1, 7, 9, 63};
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		(void)empty_ring(NULL);
 		put_sample(1);
@@ -297,27 +279,24 @@ static void a_size_shorter_than_the_header_or_unaligned_is_malformed(void **stat
 	}
 }
 
-static void a_size_beyond_the_head_is_malformed(void **state)
+TEST(a_size_beyond_the_head_is_malformed, empty_ring)
 {
-	(void)state;
 	put_sample(1);
 	put_header(PERF_RECORD_SAMPLE, 64);
 	put64(1);
 	expect_resynchronised(1);
 }
 
-static void half_a_header_is_malformed(void **state)
+TEST(half_a_header_is_malformed, empty_ring)
 {
-	(void)state;
 	put_sample(1);
 	put32(PERF_RECORD_SAMPLE);
 	expect_sample(1);
 	assert_int_equal(counts.malformed, 1);
 }
 
-static void records_truncated_for_their_type_are_malformed(void **state)
+TEST(records_truncated_for_their_type_are_malformed, empty_ring)
 {
-	(void)state;
 	put_sample(1);
 	put_header(PERF_RECORD_SAMPLE, 8 + 6 * 8); /* data_src is missing */
 	for (unsigned i = 0; i < 6; i++)
@@ -332,9 +311,8 @@ static void records_truncated_for_their_type_are_malformed(void **state)
 	assert_int_equal(counts.lost, 0);
 }
 
-static void a_head_further_than_the_ring_is_malformed(void **state)
+TEST(a_head_further_than_the_ring_is_malformed, empty_ring)
 {
-	(void)state;
 	control.data_head = RING_BYTES + 8;
 	expect_none();
 	assert_int_equal(counts.malformed, 1);
@@ -344,9 +322,8 @@ static void a_head_further_than_the_ring_is_malformed(void **state)
 	assert_int_equal(counts.malformed, 2);
 }
 
-static void layouts_that_the_reader_does_not_know_are_refused(void **state)
+TEST(layouts_that_the_reader_does_not_know_are_refused, empty_ring)
 {
-	(void)state;
 	assert_int_equal(perf_ring_init(&ring, &control, memory, 1000, PERF_SAMPLE_IP), -EINVAL);
 	assert_int_equal(perf_ring_init(&ring, &control, memory, 4, PERF_SAMPLE_IP), -EINVAL);
 	assert_int_equal(
@@ -362,7 +339,7 @@ static __attribute__((noinline)) void store(uint64_t value)
 }
 
 /* No PMU is needed for this one: a breakpoint's records have the same layout. */
-static void records_of_a_real_event_are_read(void **state)
+TEST(records_of_a_real_event_are_read, empty_ring)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr),
 				       .type = PERF_TYPE_BREAKPOINT,
@@ -377,7 +354,6 @@ static void records_of_a_real_event_are_read(void **state)
 	struct perf_ring real = {0};
 	int fd = perf_open(&attr, 0);
 
-	(void)state;
 	if (fd < 0) {
 		print_message("this machine has no breakpoint events: %s\n", strerror(-fd));
 		skip();
@@ -397,34 +373,4 @@ static void records_of_a_real_event_are_read(void **state)
 	perf_ring_unmap(&real);
 	assert_null(real.control);
 	(void)close(fd);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, empty_ring)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(an_empty_ring_has_no_sample),
-	    TEST(every_field_of_a_sample_is_read),
-	    TEST(an_exact_instruction_is_told_from_one_nearby),
-	    TEST(the_newest_of_several_samples_is_given),
-	    TEST(a_record_may_wrap_around_at_any_of_its_words),
-	    TEST(a_full_ring_is_read_to_its_end),
-	    TEST(positions_beyond_32_bits_are_no_trouble),
-	    TEST(optional_fields_are_found_in_the_order_of_the_layout),
-	    TEST(fields_behind_the_known_ones_are_passed_over),
-	    TEST(lost_samples_are_counted),
-	    TEST(throttling_is_counted_and_its_end_is_not),
-	    TEST(unknown_records_are_skipped_by_their_size),
-	    TEST(a_size_of_0_is_malformed),
-	    TEST(a_size_shorter_than_the_header_or_unaligned_is_malformed),
-	    TEST(a_size_beyond_the_head_is_malformed),
-	    TEST(half_a_header_is_malformed),
-	    TEST(records_truncated_for_their_type_are_malformed),
-	    TEST(a_head_further_than_the_ring_is_malformed),
-	    TEST(layouts_that_the_reader_does_not_know_are_refused),
-	    TEST(records_of_a_real_event_are_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

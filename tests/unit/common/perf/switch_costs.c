@@ -1,9 +1,5 @@
 /* What events cost at context switches, on the machine at hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <dirent.h>
 #include <sched.h>
@@ -23,13 +19,12 @@ static unsigned entries(const char *path)
 }
 
 /* More than none and less than a signal: some tenths of a microsecond as a rule. */
-static void they_are_measured_and_nothing_is_left(void **state)
+TEST(they_are_measured_and_nothing_is_left)
 {
 	unsigned fds, threads;
 	struct switch_costs costs;
 	cpu_set_t before, after;
 
-	(void)state;
 	/* ThreadSanitizer has a thread of its own from the first on. */
 	assert_int_equal(switch_costs_measure(&costs), 0);
 	fds = entries("/proc/self/fd");
@@ -44,13 +39,4 @@ static void they_are_measured_and_nothing_is_left(void **state)
 	assert_true(costs.held_ns >= 0 && costs.held_ns < 20000);
 	assert_true(costs.armed_ns >= 0 && costs.armed_ns < 20000);
 	assert_true(costs.clock_ns + costs.held_ns + costs.armed_ns > 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(they_are_measured_and_nothing_is_left),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -159,7 +155,7 @@ static void await(const struct outcome *o)
 		(void)uv_run(&f.loop, UV_RUN_ONCE);
 }
 
-static void the_report_is_the_one_that_the_loop_would_have_written(void **state)
+TEST(the_report_is_the_one_that_the_loop_would_have_written, set_up, tear_down)
 {
 	struct window_result *w = finished_window(3);
 	struct outcome *o = ask(0, w, 3);
@@ -167,7 +163,6 @@ static void the_report_is_the_one_that_the_loop_would_have_written(void **state)
 	char *text;
 	size_t size;
 
-	(void)state;
 	assert_false(o->done); /* Never from inside the call. */
 	await(o);
 	assert_int_equal(
@@ -183,14 +178,13 @@ static void count_turn(uv_timer_t *timer)
 	(*(unsigned *)timer->data)++;
 }
 
-static void the_loop_turns_while_a_large_report_is_written(void **state)
+TEST(the_loop_turns_while_a_large_report_is_written, set_up, tear_down)
 {
 	struct window_result *w = finished_window(1);
 	struct outcome *o = ask(0, w, PAIRS);
 	unsigned turns = 0;
 	uv_timer_t timer;
 
-	(void)state;
 	assert_int_equal(uv_timer_init(&f.loop, &timer), 0);
 	timer.data = &turns;
 	assert_int_equal(uv_timer_start(&timer, count_turn, 1, 1), 0);
@@ -242,12 +236,11 @@ static void ask_turn(struct turn *turn, size_t i, uid_t user)
 }
 
 /* One user asks for four, then another and root for one each. */
-static void a_user_has_one_report_written_at_a_time_and_root_is_next(void **state)
+TEST(a_user_has_one_report_written_at_a_time_and_root_is_next, set_up, tear_down)
 {
 	atomic_uint begun = 0;
 	struct turn turns[ASKED];
 
-	(void)state;
 	for (size_t i = 0; i < ASKED; i++) {
 		const uid_t users[ASKED] = {1000, 1000, 1000, 1000, 1001, SHARES_ADMINS};
 
@@ -262,12 +255,11 @@ static void a_user_has_one_report_written_at_a_time_and_root_is_next(void **stat
 	assert_int_equal(turns[3].number, ASKED);
 }
 
-static void a_window_may_leave_the_history_while_its_report_is_written(void **state)
+TEST(a_window_may_leave_the_history_while_its_report_is_written, set_up, tear_down)
 {
 	struct history history = {0};
 	struct outcome *o;
 
-	(void)state;
 	history_add(&history, finished_window(1));
 	o = ask(0, history.windows[0], PAIRS);
 	history_release(&history);
@@ -276,13 +268,12 @@ static void a_window_may_leave_the_history_while_its_report_is_written(void **st
 	assert_non_null(strstr(o->text, "xxx"));
 }
 
-static void the_report_of_a_window_that_runs_is_of_one_moment(void **state)
+TEST(the_report_of_a_window_that_runs_is_of_one_moment, set_up, tear_down)
 {
 	struct window_result *w = large_window(1);
 	struct outcome *o = ask(0, w, PAIRS);
 	uint32_t id;
 
-	(void)state;
 	/* What comes meanwhile: it may move every array. */
 	for (int32_t i = 1; i <= 5000 && !o->done; i++) {
 		char name[32];
@@ -301,11 +292,10 @@ static void the_report_of_a_window_that_runs_is_of_one_moment(void **state)
 	window_result_free(w);
 }
 
-static void a_few_are_written_at_a_time_and_the_others_in_their_order(void **state)
+TEST(a_few_are_written_at_a_time_and_the_others_in_their_order, set_up, tear_down)
 {
 	struct window_result *w = finished_window(1);
 
-	(void)state;
 	/* The last one is the shortest. */
 	for (size_t i = 0; i < ASKED; i++)
 		(void)ask(i, w, i + 1 < ASKED ? PAIRS / 4 : 1);
@@ -317,11 +307,10 @@ static void a_few_are_written_at_a_time_and_the_others_in_their_order(void **sta
 	window_result_free(w);
 }
 
-static void nobody_hears_of_a_report_that_is_cancelled(void **state)
+TEST(nobody_hears_of_a_report_that_is_cancelled, set_up, tear_down)
 {
 	struct window_result *w = finished_window(1);
 
-	(void)state;
 	for (size_t i = 0; i < ASKED; i++)
 		(void)ask(i, w, PAIRS);
 	window_result_free(w); /* The client went, and the window. */
@@ -335,11 +324,10 @@ static void nobody_hears_of_a_report_that_is_cancelled(void **state)
 	assert_int_equal(f.ends, 2);
 }
 
-static void everything_may_go_while_reports_are_written(void **state)
+TEST(everything_may_go_while_reports_are_written, set_up, tear_down)
 {
 	struct window_result *w = finished_window(1);
 
-	(void)state;
 	for (size_t i = 0; i < ASKED; i++)
 		(void)ask(i, w, PAIRS);
 	window_result_free(w);
@@ -349,12 +337,11 @@ static void everything_may_go_while_reports_are_written(void **state)
 	assert_int_equal(f.ends, 0);
 }
 
-static void reports_wait_while_clients_do_not_read_theirs(void **state)
+TEST(reports_wait_while_clients_do_not_read_theirs, set_up, tear_down)
 {
 	struct window_result *w = finished_window(1);
 	struct outcome *o;
 
-	(void)state;
 	assert_int_equal(renders_queued(f.renders, SHARES_ADMINS, RENDERS_UNREAD_MAX_BYTES), 0);
 	o = ask(0, w, 1);
 	loop_settle(&f.loop);
@@ -366,14 +353,13 @@ static void reports_wait_while_clients_do_not_read_theirs(void **state)
 }
 
 /* Three users who do not read, two of them the longest reports that there are for them. */
-static void what_others_do_not_read_is_in_nobodys_way(void **state)
+TEST(what_others_do_not_read_is_in_nobodys_way, set_up, tear_down)
 {
 	struct window_result *w = finished_window(1);
 	const size_t share = RENDERS_UNREAD_OF_USER_BYTES;
 	struct outcome *theirs, *mine;
 	struct err err;
 
-	(void)state;
 	for (uid_t user = 1000; user < 1002; user++) {
 		assert_int_equal(renders_take(f.renders, user, share - 1, &err), 0);
 		assert_int_equal(renders_queued(f.renders, user, share), 0);
@@ -388,12 +374,11 @@ static void what_others_do_not_read_is_in_nobodys_way(void **state)
 	window_result_free(w);
 }
 
-static void a_users_report_is_no_longer_than_the_users_share(void **state)
+TEST(a_users_report_is_no_longer_than_the_users_share, set_up, tear_down)
 {
 	struct window_result *w = large_window(1);
 	struct outcome *users, *admins;
 
-	(void)state;
 	for (int32_t i = 1; i <= 2 * PAIRS; i++)
 		add_pair(&w->profile, DEPTH, PAIRS + i);
 	window_result_end(w, NULL);
@@ -405,25 +390,4 @@ static void a_users_report_is_no_longer_than_the_users_share(void **state)
 	assert_in_range(strlen(users->text), 1, RENDERS_UNREAD_OF_USER_BYTES);
 	assert_true(strlen(admins->text) > RENDERS_UNREAD_OF_USER_BYTES);
 	window_result_free(w);
-}
-
-#define RENDER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    RENDER_TEST(the_report_is_the_one_that_the_loop_would_have_written),
-	    RENDER_TEST(a_user_has_one_report_written_at_a_time_and_root_is_next),
-	    RENDER_TEST(the_loop_turns_while_a_large_report_is_written),
-	    RENDER_TEST(a_window_may_leave_the_history_while_its_report_is_written),
-	    RENDER_TEST(the_report_of_a_window_that_runs_is_of_one_moment),
-	    RENDER_TEST(a_few_are_written_at_a_time_and_the_others_in_their_order),
-	    RENDER_TEST(nobody_hears_of_a_report_that_is_cancelled),
-	    RENDER_TEST(everything_may_go_while_reports_are_written),
-	    RENDER_TEST(reports_wait_while_clients_do_not_read_theirs),
-	    RENDER_TEST(what_others_do_not_read_is_in_nobodys_way),
-	    RENDER_TEST(a_users_report_is_no_longer_than_the_users_share),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

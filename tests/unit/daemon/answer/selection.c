@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -96,11 +92,10 @@ static int load(struct fixture *f)
 	return selection_load(&f->s, &f->cancelled, &f->found, &f->err);
 }
 
-static void an_id_is_a_number(void **state)
+TEST(an_id_is_a_number, set_up, tear_down)
 {
 	unsigned number = 0;
 
-	(void)state;
 	assert_true(selection_number("w7", &number));
 	assert_int_equal(number, 7);
 	assert_false(selection_number("w0", &number) || selection_number("7", &number) ||
@@ -108,7 +103,7 @@ static void an_id_is_a_number(void **state)
 	assert_int_equal(number, 7);
 }
 
-static void one_window_is_taken_from_memory_before_the_store(void **state)
+TEST(one_window_is_taken_from_memory_before_the_store, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = sample_window(7, "shop", 10);
@@ -121,7 +116,7 @@ static void one_window_is_taken_from_memory_before_the_store(void **state)
 	assert_ptr_equal(f->found, f->s.held[0]);
 }
 
-static void one_window_of_the_store_is_its_owners(void **state)
+TEST(one_window_of_the_store_is_its_owners, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -135,7 +130,7 @@ static void one_window_of_the_store_is_its_owners(void **state)
 	assert_int_equal(f->found->number, 7);
 }
 
-static void without_a_store_there_is_what_is_in_memory(void **state)
+TEST(without_a_store_there_is_what_is_in_memory, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -146,7 +141,7 @@ static void without_a_store_there_is_what_is_in_memory(void **state)
 	assert_int_equal(f->found->merged->windows, 1);
 }
 
-static void those_of_an_application_and_a_time_are_merged(void **state)
+TEST(those_of_an_application_and_a_time_are_merged, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *in_memory = sample_window(4, "shop", 20);
@@ -165,7 +160,7 @@ static void those_of_an_application_and_a_time_are_merged(void **state)
 	assert_int_equal(f->found->merged->skipped, 0);
 }
 
-static void windows_of_others_are_not_in_a_merge(void **state)
+TEST(windows_of_others_are_not_in_a_merge, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *theirs = sample_window(1, "shop", 20);
@@ -179,7 +174,7 @@ static void windows_of_others_are_not_in_a_merge(void **state)
 	assert_int_equal(f->found->merged->skipped, 0);
 }
 
-static void what_cannot_be_read_is_left_out_and_said(void **state)
+TEST(what_cannot_be_read_is_left_out_and_said, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -191,7 +186,7 @@ static void what_cannot_be_read_is_left_out_and_said(void **state)
 	assert_int_equal(f->found->merged->notes[MERGED_UNREADABLE].first, 2);
 }
 
-static void a_window_that_runs_is_told_from_one_that_was_cut_short(void **state)
+TEST(a_window_that_runs_is_told_from_one_that_was_cut_short, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = sample_window(1, "shop", 20);
@@ -203,7 +198,7 @@ static void a_window_that_runs_is_told_from_one_that_was_cut_short(void **state)
 	assert_int_equal(f->found->merged->notes[MERGED_CUT_SHORT].windows, 0);
 }
 
-static void the_newest_are_merged_and_the_others_counted(void **state)
+TEST(the_newest_are_merged_and_the_others_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	unsigned most = SELECTION_WINDOWS_MAX + 10;
@@ -222,7 +217,7 @@ static void the_newest_are_merged_and_the_others_counted(void **state)
 }
 
 /* The clock was ahead when they were taken, or is behind now. */
-static void windows_of_the_future_are_in_no_merge(void **state)
+TEST(windows_of_the_future_are_in_no_merge, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -239,7 +234,7 @@ static void windows_of_the_future_are_in_no_merge(void **state)
 	assert_int_equal(f->found->merged->notes[MERGED_OLDER].windows, 0);
 }
 
-static void where_all_are_of_the_future_it_is_said_which(void **state)
+TEST(where_all_are_of_the_future_it_is_said_which, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -251,33 +246,11 @@ static void where_all_are_of_the_future_it_is_said_which(void **state)
 	assert_int_equal(load(f), 0);
 }
 
-static void who_leaves_ends_a_merge(void **state)
+TEST(who_leaves_ends_a_merge, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
 	keep(f, sample_window(1, "shop", 20));
 	atomic_store(&f->cancelled, true);
 	assert_int_equal(load(f), -ECANCELED);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(an_id_is_a_number),
-	    TEST(one_window_is_taken_from_memory_before_the_store),
-	    TEST(one_window_of_the_store_is_its_owners),
-	    TEST(without_a_store_there_is_what_is_in_memory),
-	    TEST(those_of_an_application_and_a_time_are_merged),
-	    TEST(windows_of_others_are_not_in_a_merge),
-	    TEST(what_cannot_be_read_is_left_out_and_said),
-	    TEST(a_window_that_runs_is_told_from_one_that_was_cut_short),
-	    TEST(the_newest_are_merged_and_the_others_counted),
-	    TEST(windows_of_the_future_are_in_no_merge),
-	    TEST(where_all_are_of_the_future_it_is_said_which),
-	    TEST(who_leaves_ends_a_merge),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* What machine code tells of an access, and which bytecodes can have become one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/attribution/access_shape.h"
 #include "tests/unit/support/code_file.h"
@@ -40,9 +36,8 @@ static void assert_shape(const char *hex, unsigned size, int displacement, bool 
 	assert_int_equal(s.indexed, indexed);
 }
 
-static void an_access_has_a_size_and_a_place(void **state)
+TEST(an_access_has_a_size_and_a_place)
 {
-	(void)state;
 	assert_shape("8b460c", 4, 0xc, false, false);          /* mov eax, [rsi+0xc] */
 	assert_shape("488b4610", 8, 0x10, false, false);       /* mov rax, [rsi+0x10] */
 	assert_shape("0fb6460c", 1, 0xc, false, false);        /* movzx eax, byte [rsi+0xc] */
@@ -53,7 +48,7 @@ static void an_access_has_a_size_and_a_place(void **state)
 	assert_shape("8b86f0feffff", 4, -0x110, false, false); /* mov eax, [rsi-0x110] */
 }
 
-static void what_is_no_object_s_has_none(void **state)
+TEST(what_is_no_object_s_has_none)
 {
 	static const char *const none[] = {
 	    "01c8",           /* add eax, ecx */
@@ -67,7 +62,6 @@ static void what_is_no_object_s_has_none(void **state)
 	    "e800010000",     /* call */
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		if (shape_of(none[i]).size != 0)
 			fail_msg("%s has a shape", none[i]);
@@ -98,12 +92,11 @@ static bool is_field(uint32_t bci, struct access_shape shape)
 	return access_shape_fits(fields(), 0, bci, &shape) == ACCESS_FIT;
 }
 
-static void a_field_has_the_size_of_its_type(void **state)
+TEST(a_field_has_the_size_of_its_type)
 {
 	const struct access_shape byte = {1, 0xc, false, false}, two = {2, 0xc, false, false},
 				  four = {4, 0xc, false, false}, eight = {8, 0x10, false, false};
 
-	(void)state;
 	assert_true(is_field(0, byte));
 	assert_false(is_field(0, two));
 	assert_true(is_field(6, two));
@@ -117,19 +110,17 @@ static void a_field_has_the_size_of_its_type(void **state)
 	assert_true(is_field(24, four)); /* getstatic */
 }
 
-static void a_field_is_no_element_and_not_in_the_mark(void **state)
+TEST(a_field_is_no_element_and_not_in_the_mark)
 {
-	(void)state;
 	assert_false(is_field(12, (struct access_shape){4, 0xc, false, true}));
 	assert_false(is_field(12, (struct access_shape){4, 4, false, false}));
 	assert_true(is_field(12, (struct access_shape){4, 8, false, false})); /* compact headers */
 }
 
-static void loads_are_not_stores(void **state)
+TEST(loads_are_not_stores)
 {
 	const struct access_shape store = {4, 0xc, true, false}, load = {4, 0xc, false, false};
 
-	(void)state;
 	assert_true(is_field(15, store));
 	assert_false(is_field(15, load));
 	assert_false(is_field(12, store));
@@ -154,7 +145,7 @@ static enum access_fit fit_of(const char *hex, struct access_shape shape)
 #define STORE(size, at)   ((struct access_shape){size, at, true, false})
 #define INDEXED(size, st) ((struct access_shape){size, 0x10, st, true})
 
-static void an_element_has_the_size_of_its_type(void **state)
+TEST(an_element_has_the_size_of_its_type)
 {
 	static const struct {
 		const char *load, *store;
@@ -162,7 +153,6 @@ static void an_element_has_the_size_of_its_type(void **state)
 	} ops[] = {{"2e", "4f", 4}, {"2f", "50", 8}, {"30", "51", 4}, {"31", "52", 8},
 		   {"32", "53", 4}, {"33", "54", 1}, {"34", "55", 2}, {"35", "56", 2}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
 		uint16_t size = ops[i].size, other = size == 2 ? 1 : 2;
 
@@ -178,9 +168,8 @@ static void an_element_has_the_size_of_its_type(void **state)
 	assert_int_equal(fit_of("2e", LOAD(4, 8)), ACCESS_FIT_NONE);
 }
 
-static void lengths_and_classes_have_places(void **state)
+TEST(lengths_and_classes_have_places)
 {
-	(void)state;
 	assert_int_equal(fit_of("be", LOAD(4, 12)), ACCESS_FIT);
 	assert_int_equal(fit_of("be", LOAD(4, 16)), ACCESS_FIT); /* Of large class pointers. */
 	assert_int_equal(fit_of("be", LOAD(8, 16)), ACCESS_FIT_NONE);
@@ -193,9 +182,8 @@ static void lengths_and_classes_have_places(void **state)
 	assert_int_equal(fit_of("b80001", LOAD(4, 8)), ACCESS_FIT_NONE); /* invokestatic */
 }
 
-static void what_makes_objects_may_store_anything(void **state)
+TEST(what_makes_objects_may_store_anything)
 {
-	(void)state;
 	assert_int_equal(fit_of("bb0001", STORE(8, 0)), ACCESS_FIT_PERHAPS);
 	assert_int_equal(fit_of("bc0a", STORE(32, 0x10)), ACCESS_FIT_PERHAPS);
 	assert_int_equal(fit_of("bb0001", LOAD(8, 0)), ACCESS_FIT_NONE);
@@ -213,16 +201,5 @@ static int release_fields(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_access_has_a_size_and_a_place),
-	    cmocka_unit_test(what_is_no_object_s_has_none),
-	    cmocka_unit_test(a_field_has_the_size_of_its_type),
-	    cmocka_unit_test(a_field_is_no_element_and_not_in_the_mark),
-	    cmocka_unit_test(loads_are_not_stores),
-	    cmocka_unit_test(an_element_has_the_size_of_its_type),
-	    cmocka_unit_test(lengths_and_classes_have_places),
-	    cmocka_unit_test(what_makes_objects_may_store_anything),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, release_fields);
+	return tests_run(NULL, release_fields);
 }

@@ -2,11 +2,7 @@
  * The types of arrays that bytecodes access, of methods that nobody compiled: by descriptors,
  * variables, the stack, and where ways meet.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/attribution/access_bytecodes.h"
 #include "daemon/attribution/array_types.h"
@@ -38,11 +34,10 @@ static uint16_t type_of(const char *descriptor, const char *code, const char *mo
 	return type;
 }
 
-static void parameters_have_types(void **state)
+TEST(parameters_have_types)
 {
 	struct code_image image;
 
-	(void)state;
 	/* aload_0, iload_1, baload, ireturn */
 	assert_int_equal(type_of("([BI)I", "2a1b33ac", "", 2), BYTES);
 	assert_int_equal(type_of("([ZI)I", "2a1b33ac", "", 2), BOOLEANS);
@@ -58,12 +53,11 @@ static void parameters_have_types(void **state)
 	code_image_release(&image);
 }
 
-static void fields_and_results_have_types(void **state)
+TEST(fields_and_results_have_types)
 {
 	const char *names = "member X f [Z -\nmember X - (JL;[I)[B -\nreference 0 1 0\n"
 			    "reference 0 4 1\nreference 0 8 0\n";
 
-	(void)state;
 	/* aload_0, getfield f; aload_0, iconst_0, baload */
 	assert_int_equal(
 	    type_of("(LX;)I", "2ab400010333ac", "member X f [Z -\nreference 0 1 0\n", 5), BOOLEANS);
@@ -79,9 +73,8 @@ static void fields_and_results_have_types(void **state)
 	assert_int_equal(type_of("([Z)I", "ba000100002a0333ac", "", 7), BOOLEANS);
 }
 
-static void arrays_that_are_made_have_types(void **state)
+TEST(arrays_that_are_made_have_types)
 {
-	(void)state;
 	/* iconst_1, newarray boolean, astore_0, aload_0, iconst_0, iconst_1, bastore */
 	assert_int_equal(type_of("()V", "04bc044b2a030454b1", "", 7), BOOLEANS);
 	assert_int_equal(type_of("()V", "04bd00014b2a030153b1", "", 8), STRINGS);
@@ -94,9 +87,8 @@ static void arrays_that_are_made_have_types(void **state)
 	assert_int_equal(type_of("([LX;)V", "2a03320333b1", "", 4), ARRAY_TYPE_UNKNOWN);
 }
 
-static void the_stack_is_followed(void **state)
+TEST(the_stack_is_followed)
 {
-	(void)state;
 	/* a[i] |= 1: aload_0, iload_1, dup2, baload, iconst_1, ior, i2b, bastore */
 	assert_int_equal(type_of("([ZI)V", "2a1b5c3304809154b1", "", 3), BOOLEANS);
 	assert_int_equal(type_of("([ZI)V", "2a1b5c3304809154b1", "", 7), BOOLEANS);
@@ -108,9 +100,8 @@ static void the_stack_is_followed(void **state)
 	assert_int_equal(type_of("([J)V", "2a030950b1", "", 3), ARRAY_TYPE(1, 'J'));
 }
 
-static void where_ways_meet_what_differs_is_not_known(void **state)
+TEST(where_ways_meet_what_differs_is_not_known)
 {
-	(void)state;
 	/* iload_2, ifeq 8: aload_0, goto 9; 8: aload_1; 9: iconst_0, baload */
 	assert_int_equal(type_of("([Z[BI)I", "1c9900072aa700042b0333ac", "", 10),
 			 ARRAY_TYPE_UNKNOWN);
@@ -146,9 +137,8 @@ static void where_ways_meet_what_differs_is_not_known(void **state)
 			 BOOLEANS);
 }
 
-static void what_does_not_fit_together_harms_nobody(void **state)
+TEST(what_does_not_fit_together_harms_nobody)
 {
-	(void)state;
 	assert_int_equal(type_of("([Z", "2abe", "", 1), BOOLEANS);
 	assert_int_equal(type_of("(Q[Z)V", "2abeb1", "", 1), BOOLEANS);
 	assert_int_equal(type_of("([Lx", "2abeb1", "", 1), STRINGS);
@@ -159,9 +149,8 @@ static void what_does_not_fit_together_harms_nobody(void **state)
 	assert_int_equal(type_of("([Z)V", "2abea7", "", 1), ARRAY_TYPE_UNKNOWN);
 }
 
-static void a_type_is_held_against_classes(void **state)
+TEST(a_type_is_held_against_classes)
 {
-	(void)state;
 	assert_true(array_type_may_be(ARRAY_TYPE_UNKNOWN, "int[]"));
 	assert_true(array_type_may_be(BYTES, "byte[]"));
 	assert_false(array_type_may_be(BYTES, "boolean[]"));
@@ -174,13 +163,12 @@ static void a_type_is_held_against_classes(void **state)
 }
 
 /* Bytecodes of bytes and booleans are the same, and so are those of lengths. */
-static void bytecodes_fit_arrays_of_their_type(void **state)
+TEST(bytecodes_fit_arrays_of_their_type)
 {
 	struct attribution_access a = {
 	    JXP__LOCATION__KIND__ELEMENT, "byte[]", "", "", "byte", true, false};
 	struct code_image i;
 
-	(void)state;
 	read_types(&i,
 		   "image 10000 1 0\nbytes c3\nmethod 0 m 2abe2a0333b1\ndescriptor 0 1 ([Z)V\n");
 	assert_int_equal(access_bytecode_fits(&i, 0, 4, &a), ACCESS_FIT_NONE);
@@ -196,20 +184,4 @@ static void bytecodes_fit_arrays_of_their_type(void **state)
 	a.class_name = ""; /* nobody said */
 	assert_int_equal(access_bytecode_fits(&i, 0, 1, &a), ACCESS_FIT);
 	code_image_release(&i);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(parameters_have_types),
-	    cmocka_unit_test(fields_and_results_have_types),
-	    cmocka_unit_test(arrays_that_are_made_have_types),
-	    cmocka_unit_test(the_stack_is_followed),
-	    cmocka_unit_test(where_ways_meet_what_differs_is_not_known),
-	    cmocka_unit_test(what_does_not_fit_together_harms_nobody),
-	    cmocka_unit_test(a_type_is_held_against_classes),
-	    cmocka_unit_test(bytecodes_fit_arrays_of_their_type),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

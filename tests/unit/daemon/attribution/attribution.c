@@ -1,11 +1,7 @@
 /*
  * Who makes an access, of code that nobody compiled: what a rule decides by is put in one by one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 
 #include "daemon/attribution/attribution.h"
@@ -90,11 +86,10 @@ static void assert_made(const struct attribution *a, uint32_t offset,
 	assert_int_equal(answer.calls[answer.count - 1].bci, bci);
 }
 
-static void the_only_bytecode_that_can_is_the_one(void **state)
+TEST(the_only_bytecode_that_can_is_the_one)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE METHODS RECORDS);
 	assert_made(&a, 11, &store_g, CERTAINTY_CHECKED, 0, 12);
 	attribution_release(&a);
@@ -111,12 +106,11 @@ static void assert_ticks(const struct attribution *a, uint32_t offset, uint32_t 
 	assert_int_equal(answer.calls[answer.count - 1].bci, bci);
 }
 
-static void a_tick_is_told_by_the_access_before_it(void **state)
+TEST(a_tick_is_told_by_the_access_before_it)
 {
 	struct attribution_answer answer;
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE METHODS RECORDS);
 	assert_ticks(&a, 0, 1, 1);  /* Nothing is before it. */
 	assert_ticks(&a, 3, 1, 1);  /* At the call, it is the getter's before it, */
@@ -129,11 +123,10 @@ static void a_tick_is_told_by_the_access_before_it(void **state)
 	attribution_release(&a);
 }
 
-static void a_tick_by_no_access_to_an_object_is_told_by_what_is_near(void **state)
+TEST(a_tick_by_no_access_to_an_object_is_told_by_what_is_near)
 {
 	struct attribution a;
 
-	(void)state;
 	/* mov eax, [rsp+8]; add eax, ecx; test [r10], eax; ret */
 	make(&a, "image 10000 10 0\n"
 		 "bytes 8b44240801c8418502c3\n" METHODS "record 6 3:1 0:9\n");
@@ -142,11 +135,10 @@ static void a_tick_by_no_access_to_an_object_is_told_by_what_is_near(void **stat
 	attribution_release(&a);
 }
 
-static void callees_that_left_no_record_are_told_by_what_is_before_and_behind(void **state)
+TEST(callees_that_left_no_record_are_told_by_what_is_before_and_behind)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE METHODS RECORDS);
 	assert_made(&a, 0, &load_f, CERTAINTY_INFERRED, 1, 1);
 	assert_made(&a, 8, &load_f, CERTAINTY_INFERRED, 3, 1);
@@ -156,11 +148,10 @@ static void callees_that_left_no_record_are_told_by_what_is_before_and_behind(vo
 /* mov eax, [rsi+0xc]; mov ecx, [base+0xc]; mov [rbp+0x10], ecx; a poll at 9; ret */
 #define TWO_LOADS(second) "image 10000 13 0\nbytes 8b460c8b" second "0c894d10418502c3\n"
 
-static void the_same_field_of_different_objects_is_of_bytecodes_in_their_order(void **state)
+TEST(the_same_field_of_different_objects_is_of_bytecodes_in_their_order)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, TWO_LOADS("4d") METHODS "record 9 0:13\n");
 	assert_made(&a, 0, &load_f, CERTAINTY_INFERRED, 2, 1);
 	assert_made(&a, 3, &load_f, CERTAINTY_INFERRED, 3, 1);
@@ -172,22 +163,20 @@ static void the_same_field_of_different_objects_is_of_bytecodes_in_their_order(v
 	attribution_release(&a);
 }
 
-static void what_is_called_for_real_is_not_inlined_there(void **state)
+TEST(what_is_called_for_real_is_not_inlined_there)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE METHODS RECORDS);
 	for (size_t i = 0; i < a.instances.count; i++)
 		assert_int_not_equal(a.instances.list[i].method, 2);
 	attribution_release(&a);
 }
 
-static void a_null_check_that_names_a_bytecode_that_can_is_exact(void **state)
+TEST(a_null_check_that_names_a_bytecode_that_can_is_exact)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE METHODS "record 8 0:5\nrecord 14 0:13\nrecord 28 1:1 0:1\nnull 8 18\n");
 	assert_made(&a, 8, &load_f, CERTAINTY_EXACT, 1, 1);
 	attribution_release(&a);
@@ -197,24 +186,22 @@ static void a_null_check_that_names_a_bytecode_that_can_is_exact(void **state)
 	attribution_release(&a);
 }
 
-static void a_null_check_that_names_a_call_leaves_what_is_called_there(void **state)
+TEST(a_null_check_that_names_a_call_leaves_what_is_called_there)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE METHODS "record 8 0:5\nrecord 14 0:13\nrecord 28 0:1\nnull 8 18\n");
 	assert_made(&a, 8, &load_f, CERTAINTY_INFERRED, 1, 1);
 	attribution_release(&a);
 }
 
-static void where_none_can_it_is_inlined_somewhere_in_the_method(void **state)
+TEST(where_none_can_it_is_inlined_somewhere_in_the_method)
 {
 	static const struct attribution_access other = {
 	    JXP__LOCATION__KIND__FIELD, "Y", "f", "Y", "int", true, false};
 	struct attribution_answer answer;
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE METHODS RECORDS);
 	assert_int_equal(
 	    attribution_find(&a, 11,
@@ -232,25 +219,23 @@ static void where_none_can_it_is_inlined_somewhere_in_the_method(void **state)
 	attribution_release(&a);
 }
 
-static void what_no_bytecode_tells_is_unknown(void **state)
+TEST(what_no_bytecode_tells_is_unknown)
 {
 	static const struct attribution_access spill = {
 	    JXP__LOCATION__KIND__SPILL, "", "", "", "", true, false};
 	struct attribution_answer answer;
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE METHODS RECORDS);
 	assert_int_equal(attribution_find(&a, 0, &spill, &answer), 0);
 	assert_int_equal(answer.certainty, CERTAINTY_UNKNOWN);
 	attribution_release(&a);
 }
 
-static void what_the_flow_does_not_lead_to_is_told_by_the_next_record(void **state)
+TEST(what_the_flow_does_not_lead_to_is_told_by_the_next_record)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE METHODS RECORDS);
 	assert_made(&a, 1, &load_f, CERTAINTY_INFERRED, 1, 1);
 	assert_made(&a, 9, &load_f, CERTAINTY_INFERRED, 3, 1);
@@ -258,14 +243,13 @@ static void what_the_flow_does_not_lead_to_is_told_by_the_next_record(void **sta
 	attribution_release(&a);
 }
 
-static void the_calls_of_a_record_are_found_on_a_path(void **state)
+TEST(the_calls_of_a_record_are_found_on_a_path)
 {
 	const struct instance_call inlined[] = {{11, 1}, {10, 1}, {99, 7}};
 	const struct instance_call edge[] = {{10, 0}, {99, 7}};
 	const struct instance_call other[] = {{12, 1}, {99, 7}};
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE METHODS "record 8 0:5\nrecord 14 0:13\nrecord 28 1:1 0:1\n");
 	for (uint32_t i = 0; i < a.image.method_count; i++)
 		a.image.methods[i].name = 10 + i;
@@ -277,11 +261,10 @@ static void the_calls_of_a_record_are_found_on_a_path(void **state)
 }
 
 /* A method that may call itself at three places: what may be inlined is bounded. */
-static void recursion_ends(void **state)
+TEST(recursion_ends)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE "method 0 self 2ab600012ab600012ab60001b40000ac\n"
 		      "member X self ()I -\nmember X f I -\n"
 		      "reference 0 1 0 0\nreference 0 5 0 0\nreference 0 9 0 0\nreference 0 12 1\n"
@@ -326,11 +309,10 @@ static enum certainty certainty_of(const struct attribution *a, uint32_t offset,
 	return answer.certainty;
 }
 
-static void a_stub_stands_for_a_loop_that_fills_an_array(void **state)
+TEST(a_stub_stands_for_a_loop_that_fills_an_array)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, STUB "member X native ()V -\nrecord 14 0:9\n");
 	assert_made(&a, CALL_OF_STUB, &store_byte, CERTAINTY_CHECKED, 1, 3);
 	assert_int_equal(certainty_of(&a, CALL_OF_STUB, &load_byte), CERTAINTY_METHOD);
@@ -339,21 +321,19 @@ static void a_stub_stands_for_a_loop_that_fills_an_array(void **state)
 	attribution_release(&a);
 }
 
-static void a_stub_stands_for_a_call_that_copies(void **state)
+TEST(a_stub_stands_for_a_call_that_copies)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, STUB "member java.lang.System arraycopy ()V -\nrecord 14 0:9\n");
 	assert_made(&a, CALL_OF_STUB, &load_byte, CERTAINTY_CHECKED, 0, 6);
 	attribution_release(&a);
 }
 
-static void of_a_call_of_the_run_time_the_record_tells(void **state)
+TEST(of_a_call_of_the_run_time_the_record_tells)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, STUB "member java.lang.System arraycopy ()V -\nrecord 8 0:6\nrecord 14 0:9\n");
 	assert_made(&a, CALL_OF_STUB, &load_byte, CERTAINTY_EXACT, 0, 6);
 	attribution_release(&a);
@@ -373,23 +353,21 @@ static void of_a_call_of_the_run_time_the_record_tells(void **state)
 	     "reference 0 1 0 1\n"         \
 	     "reference 1 1 1\n"
 
-static void of_calls_that_may_make_it_the_innermost_counts(void **state)
+TEST(of_calls_that_may_make_it_the_innermost_counts)
 {
 	static const struct attribution_access mark = {
 	    JXP__LOCATION__KIND__HEADER, "X", "mark", "", "", true, false};
 	struct attribution a;
 
-	(void)state;
 	make(&a, CALLS "member X inner ()V -\nmember X native ()V -\n");
 	assert_made(&a, 0, &mark, CERTAINTY_CHECKED, 1, 1);
 	attribution_release(&a);
 }
 
-static void of_calls_of_unsafe_the_outermost_counts(void **state)
+TEST(of_calls_of_unsafe_the_outermost_counts)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, CALLS "member jdk.internal.misc.Unsafe getInt ()I -\n"
 		       "member jdk.internal.misc.Unsafe getIntRaw ()I -\n");
 	assert_made(&a, 0, &load_f, CERTAINTY_CHECKED, 0, 1);
@@ -397,12 +375,11 @@ static void of_calls_of_unsafe_the_outermost_counts(void **state)
 }
 
 /* 0 calls a variable handle: 1 is what that was linked to, which calls what does the work, 2. */
-static void what_does_a_handles_work_is_called_by_its_adapter(void **state)
+TEST(what_does_a_handles_work_is_called_by_its_adapter)
 {
 	struct attribution_answer answer;
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE "method 0 outer 2ab60001b1\n"
 		      "method 1 adapter 2ab60001b80001b1\n"
 		      "method 2 get 2ab40001ac\n"
@@ -425,7 +402,7 @@ static void what_does_a_handles_work_is_called_by_its_adapter(void **state)
 
 /* Of a method that calls others and itself as often as there is room for: some thousand candidates,
  * which are not held against each other. */
-static void of_many_calls_the_innermost_are_found_at_once(void **state)
+TEST(of_many_calls_the_innermost_are_found_at_once)
 {
 	static const struct attribution_access word = {
 	    JXP__LOCATION__KIND__HEADER, "X", "class", "", "", true, false};
@@ -433,7 +410,6 @@ static void of_many_calls_the_innermost_are_found_at_once(void **state)
 	size_t at = (size_t)snprintf(text, sizeof(text), "%s", CODE "member X self ()V -\n");
 	struct attribution a;
 
-	(void)state;
 	for (unsigned m = 0; m < 4; m++) {
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "method %u m ", m);
 		for (unsigned i = 0; i < 100; i++)
@@ -456,24 +432,22 @@ static void of_many_calls_the_innermost_are_found_at_once(void **state)
 	attribution_release(&a);
 }
 
-static void a_record_without_calls_is_nobodys(void **state)
+TEST(a_record_without_calls_is_nobodys)
 {
 	struct attribution a;
 
-	(void)state;
 	make(&a, CODE METHODS "record 8\nrecord 14 0:13\n");
 	assert_int_equal(a.instances.records[0].instance, INSTANCE_NONE);
 	assert_made(&a, 11, &store_g, CERTAINTY_CHECKED, 0, 12);
 	attribution_release(&a);
 }
 
-static void code_that_cannot_be_taken_apart_leaves_its_image(void **state)
+TEST(code_that_cannot_be_taken_apart_leaves_its_image)
 {
 	const struct attribution_options options = {0};
 	struct code_image image;
 	struct attribution a;
 
-	(void)state;
 	assert_true(code_file_read_text(&image, "image 10000 0 0\nmethod 0 outer b1\n"));
 	assert_int_equal(attribution_make(&a, &image, &options), -E2BIG);
 	assert_non_null(image.methods);
@@ -502,7 +476,7 @@ static enum access_fit fit_of_call(const char *member, Jxp__Location__Kind kind,
 	return fit;
 }
 
-static void of_calls_those_with_code_of_the_jvms_own_access_what_they_are_given(void **state)
+TEST(of_calls_those_with_code_of_the_jvms_own_access_what_they_are_given)
 {
 	const Jxp__Location__Kind field = JXP__LOCATION__KIND__FIELD,
 				  element = JXP__LOCATION__KIND__ELEMENT;
@@ -552,7 +526,6 @@ static void of_calls_those_with_code_of_the_jvms_own_access_what_they_are_given(
 	    {"U setMemory0 (L;JJB)V -", element, "byte[]", "byte", true, ACCESS_FIT_UNSAFE},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bool is_unsafe = cases[i].member[0] == 'U';
 		char member[256];
@@ -589,7 +562,7 @@ static enum access_fit fit(const struct code_image *image, uint32_t bci, Jxp__Lo
 	return access_bytecode_fits(image, 0, bci, &access);
 }
 
-static void bytecodes_fit_what_they_access(void **state)
+TEST(bytecodes_fit_what_they_access)
 {
 	const Jxp__Location__Kind field = JXP__LOCATION__KIND__FIELD,
 				  statics = JXP__LOCATION__KIND__STATIC,
@@ -598,7 +571,6 @@ static void bytecodes_fit_what_they_access(void **state)
 	const char *strings = "java.lang.String[]";
 	struct code_image i;
 
-	(void)state;
 	assert_true(code_file_read_text(&i, OPS));
 	/* Fields, by the class that declares them, and by their type. */
 	assert_int_equal(fit(&i, 4, field, "X", "f", strings, false), ACCESS_FIT);
@@ -643,36 +615,4 @@ static void bytecodes_fit_what_they_access(void **state)
 	/* A call that is no intrinsic has bytecodes of its own. */
 	assert_int_equal(fit(&i, 10, element, "int[]", "", "int", false), ACCESS_FIT_NONE);
 	code_image_release(&i);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_only_bytecode_that_can_is_the_one),
-	    cmocka_unit_test(a_tick_is_told_by_the_access_before_it),
-	    cmocka_unit_test(a_tick_by_no_access_to_an_object_is_told_by_what_is_near),
-	    cmocka_unit_test(callees_that_left_no_record_are_told_by_what_is_before_and_behind),
-	    cmocka_unit_test(the_same_field_of_different_objects_is_of_bytecodes_in_their_order),
-	    cmocka_unit_test(what_is_called_for_real_is_not_inlined_there),
-	    cmocka_unit_test(a_null_check_that_names_a_bytecode_that_can_is_exact),
-	    cmocka_unit_test(a_null_check_that_names_a_call_leaves_what_is_called_there),
-	    cmocka_unit_test(where_none_can_it_is_inlined_somewhere_in_the_method),
-	    cmocka_unit_test(what_no_bytecode_tells_is_unknown),
-	    cmocka_unit_test(what_the_flow_does_not_lead_to_is_told_by_the_next_record),
-	    cmocka_unit_test(the_calls_of_a_record_are_found_on_a_path),
-	    cmocka_unit_test(recursion_ends),
-	    cmocka_unit_test(a_stub_stands_for_a_loop_that_fills_an_array),
-	    cmocka_unit_test(a_stub_stands_for_a_call_that_copies),
-	    cmocka_unit_test(of_a_call_of_the_run_time_the_record_tells),
-	    cmocka_unit_test(of_calls_that_may_make_it_the_innermost_counts),
-	    cmocka_unit_test(of_calls_of_unsafe_the_outermost_counts),
-	    cmocka_unit_test(what_does_a_handles_work_is_called_by_its_adapter),
-	    cmocka_unit_test(of_many_calls_the_innermost_are_found_at_once),
-	    cmocka_unit_test(a_record_without_calls_is_nobodys),
-	    cmocka_unit_test(code_that_cannot_be_taken_apart_leaves_its_image),
-	    cmocka_unit_test(of_calls_those_with_code_of_the_jvms_own_access_what_they_are_given),
-	    cmocka_unit_test(bytecodes_fit_what_they_access),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

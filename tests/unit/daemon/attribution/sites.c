@@ -1,9 +1,5 @@
 /* Which bytecodes may access memory, of methods that nobody compiled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/attribution/sites.h"
 #include "tests/unit/support/code_file.h"
@@ -29,12 +25,11 @@ static void assert_sites(const struct sites *s, uint32_t method, const char *bci
 	assert_string_equal(found, bcis);
 }
 
-static void they_are_of_elements_fields_classes_calls_and_what_makes_objects(void **state)
+TEST(they_are_of_elements_fields_classes_calls_and_what_makes_objects)
 {
 	struct code_image image;
 	struct sites s;
 
-	(void)state;
 	/* 0: aload_0, getfield, iconst_0, iaload, pop; aload_0, invokevirtual, new, pop, return.
 	 * 1: iload_0, iload_1, iadd, ifeq, ireturn. 2: iaload, saload, iastore, sastore;
 	 * pop and isub, which stand beside them. */
@@ -56,12 +51,11 @@ static void they_are_of_elements_fields_classes_calls_and_what_makes_objects(voi
 }
 
 /* What looks like an instruction there is an operand. */
-static void operands_are_none(void **state)
+TEST(operands_are_none)
 {
 	struct code_image image;
 	struct sites s;
 
-	(void)state;
 	/* bipush 0x2e; sipush 0xb4b4; tableswitch 0 to 0; aaload */
 	make(&s, &image, "method 0 a 102e11b4b4aa0000000000b40000000000000000000000b432\n");
 	assert_sites(&s, 0, " 24");
@@ -69,12 +63,11 @@ static void operands_are_none(void **state)
 	code_image_release(&image);
 }
 
-static void a_method_ends_where_an_instruction_does_not_fit(void **state)
+TEST(a_method_ends_where_an_instruction_does_not_fit)
 {
 	struct code_image image;
 	struct sites s;
 
-	(void)state;
 	/* iaload, then getfield without its operands. The next method is whole, and so is one
 	 * without bytecodes. */
 	make(&s, &image, "method 0 a 2eb400\nmethod 1 b -\nmethod 2 c 2e\n");
@@ -85,15 +78,4 @@ static void a_method_ends_where_an_instruction_does_not_fit(void **state)
 	sites_release(&s);
 	assert_int_equal(sites_memory_bytes(&s, 3), 0);
 	code_image_release(&image);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(they_are_of_elements_fields_classes_calls_and_what_makes_objects),
-	    cmocka_unit_test(operands_are_none),
-	    cmocka_unit_test(a_method_ends_where_an_instruction_does_not_fit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

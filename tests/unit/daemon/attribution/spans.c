@@ -1,10 +1,6 @@
 /* By which access instructions are told, of code that nobody compiled: what each does itself is put
  * in by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/attribution/spans.h"
 #include "tests/unit/support/code_file.h"
@@ -63,35 +59,31 @@ static void assert_spans(const char *text, const char *anchors, const char *plac
 /* So many nops, and ret. */
 #define FIVE "image 10000 6 0\nbytes 9090909090c3\nmethod 0 m b1\n"
 
-static void an_instruction_is_told_by_the_one_before_it(void **state)
+TEST(an_instruction_is_told_by_the_one_before_it)
 {
-	(void)state;
 	assert_spans(FIVE, "01234-", "001234");
 }
 
-static void where_that_makes_no_access_the_nearest_tells(void **state)
+TEST(where_that_makes_no_access_the_nearest_tells)
 {
-	(void)state;
 	/* Of two that are as near, the one that comes before. */
 	assert_spans(FIVE, "0----5", "000055");
 	assert_spans(FIVE, "--2---", "222222");
 	assert_spans(FIVE, "------", "------");
 }
 
-static void accesses_to_objects_tell_before_others(void **state)
+TEST(accesses_to_objects_tell_before_others)
 {
-	(void)state;
 	assert_spans(FIVE, "012a45", "aaaaaa");
 	assert_spans(FIVE, "a1---b", "aaaabb");
 }
 
 /* nop; call; nop; nop; ret: behind a call begins what it does not tell. */
-static void nothing_is_told_across_a_call(void **state)
+TEST(nothing_is_told_across_a_call)
 {
 	const char *text =
 	    "image 10000 9 0\nbytes 90e8000100009090c3\ncall 1 JAVA\nmethod 0 m b1\n";
 
-	(void)state;
 	assert_spans(text, "0---4", "000000444");
 	assert_spans(text, "0----", "000000---");
 	assert_spans(text, "---3-", "------333");
@@ -112,30 +104,27 @@ static void nothing_is_told_across_a_call(void **state)
  */
 #define BRANCH "image 10000 10 0\nbytes 9085c074039090c390c3\nmethod 0 m b1\n"
 
-static void a_block_without_any_is_told_by_the_end_of_the_only_one_before_it(void **state)
+TEST(a_block_without_any_is_told_by_the_end_of_the_only_one_before_it)
 {
-	(void)state;
 	assert_spans(BRANCH, "0-------", "0000000000");
 	assert_spans(BRANCH, "-1--4---", "1111144411");
 	assert_spans(BRANCH, "------6-", "--------66");
 }
 
 /* 0 nop; 1 test eax, eax; 3 je 6; 5 nop; 6 nop; 7 ret: two ways lead to 6. */
-static void where_ways_meet_none_of_them_tells(void **state)
+TEST(where_ways_meet_none_of_them_tells)
 {
-	(void)state;
 	assert_spans("image 10000 8 0\nbytes 9085c074019090c3\nmethod 0 m b1\n", "0-----",
 		     "000000--");
 }
 
 /* Far away it is something else: code is followed for so many instructions. */
-static void what_is_far_away_tells_nothing(void **state)
+TEST(what_is_far_away_tells_nothing)
 {
 	char text[2 * INSNS_MAX + 128], anchors[INSNS_MAX];
 	struct spans s;
 	int at = snprintf(text, sizeof(text), "image 10000 200 0\nbytes ");
 
-	(void)state;
 	memset(anchors, '-', 200);
 	anchors[0] = '7';
 	anchors[200] = '\0';
@@ -148,19 +137,4 @@ static void what_is_far_away_tells_nothing(void **state)
 	assert_int_equal(spans_at(&s, 199), SPAN_NO_PLACE);
 	assert_int_equal(s.count, 2); /* What is told alike is one. */
 	spans_release(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_instruction_is_told_by_the_one_before_it),
-	    cmocka_unit_test(where_that_makes_no_access_the_nearest_tells),
-	    cmocka_unit_test(accesses_to_objects_tell_before_others),
-	    cmocka_unit_test(nothing_is_told_across_a_call),
-	    cmocka_unit_test(a_block_without_any_is_told_by_the_end_of_the_only_one_before_it),
-	    cmocka_unit_test(where_ways_meet_none_of_them_tells),
-	    cmocka_unit_test(what_is_far_away_tells_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,13 +17,12 @@
 #include "daemon/broker/outbox.h"
 #include "tests/unit/support/broker_peer.h"
 
-static void messages_of_another_size_are_refused(void **state)
+TEST(messages_of_another_size_are_refused, peer_set_up, peer_tear_down)
 {
 	static const size_t sizes[] = {1, sizeof(struct broker_request) - 1,
 				       sizeof(struct broker_request) + 1, 4096};
 	char bytes[4096] = {BROKER_ATTACH};
 
-	(void)state;
 	peer_start("ok");
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		assert_int_equal(send(peer.socket, bytes, sizes[i], 0), sizes[i]);
@@ -36,22 +31,20 @@ static void messages_of_another_size_are_refused(void **state)
 	assert_int_equal(peer_attach(), 0);
 }
 
-static void requests_with_descriptors_are_refused(void **state)
+TEST(requests_with_descriptors_are_refused, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_request(BROKER_ATTACH);
 	int fd = STDERR_FILENO;
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(fd_send(peer.socket, &r, sizeof(r), &fd, 1), sizeof(r));
 	assert_int_equal(peer_receive(), EMSGSIZE);
 }
 
-static void unknown_operations_are_refused(void **state)
+TEST(unknown_operations_are_refused, peer_set_up, peer_tear_down)
 {
 	static const uint32_t operations[] = {0, 1000, 0xffffffff};
 
-	(void)state;
 	peer_start("ok");
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
 		struct broker_request r = peer_request(operations[i]);
@@ -60,11 +53,10 @@ static void unknown_operations_are_refused(void **state)
 	}
 }
 
-static void fields_that_an_operation_does_not_use_must_be_zero(void **state)
+TEST(fields_that_an_operation_does_not_use_must_be_zero, peer_set_up, peer_tear_down)
 {
 	struct broker_request bad[13];
 
-	(void)state;
 	peer_start("ok");
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		bad[i] = peer_request(BROKER_ATTACH);
@@ -89,12 +81,11 @@ static void fields_that_an_operation_does_not_use_must_be_zero(void **state)
 		assert_int_equal(peer_ask(&bad[i]), EINVAL);
 }
 
-static void absurd_pids_are_refused(void **state)
+TEST(absurd_pids_are_refused, peer_set_up, peer_tear_down)
 {
 	static const int32_t pids[] = {0, -1, INT_MIN};
 	struct broker_request r = peer_request(BROKER_ATTACH);
 
-	(void)state;
 	peer_start("ok");
 	for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++) {
 		r.pid = pids[i];
@@ -105,11 +96,10 @@ static void absurd_pids_are_refused(void **state)
 }
 
 /* end_broker waits for it, so a broker that waited for the helper would not return. */
-static void the_end_of_the_engine_ends_broker_and_helpers(void **state)
+TEST(the_end_of_the_engine_ends_broker_and_helpers, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_request(BROKER_ATTACH);
 
-	(void)state;
 	peer_start("wait");
 	peer_submit(&r);
 	assert_int_equal(peer_attach(), EBUSY); /* The helper runs. */
@@ -140,19 +130,17 @@ static uint32_t submit_until_full(void)
 	return sent;
 }
 
-static void an_engine_that_takes_no_reply_is_cut_off(void **state)
+TEST(an_engine_that_takes_no_reply_is_cut_off, peer_set_up, peer_tear_down)
 {
-	(void)state;
 	peer_start("ok");
 	assert_true(submit_until_full() > 0);
 	assert_true(broker_ends(4 * BROKER_REPLIES_LATE_MS));
 }
 
-static void an_engine_that_is_slow_has_every_reply(void **state)
+TEST(an_engine_that_is_slow_has_every_reply, peer_set_up, peer_tear_down)
 {
 	uint32_t sent;
 
-	(void)state;
 	peer_start("ok");
 	sent = submit_until_full();
 	assert_true(sent > 0);
@@ -179,11 +167,10 @@ static bool read_children(char *text, size_t size)
 	return true;
 }
 
-static void helpers_and_workers_that_are_done_are_reaped(void **state)
+TEST(helpers_and_workers_that_are_done_are_reaped, peer_set_up, peer_tear_down)
 {
 	char children[64] = "";
 
-	(void)state;
 	peer_start("refuse");
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(peer_attach(), EPERM);
@@ -210,13 +197,12 @@ static uint64_t broker_status(const char *field)
 	return value;
 }
 
-static void the_broker_keeps_only_the_privileges_it_needs(void **state)
+TEST(the_broker_keeps_only_the_privileges_it_needs, peer_set_up, peer_tear_down)
 {
 	static const int needed[] = {CAP_SETUID,          CAP_SETGID, CAP_SYS_PTRACE,
 				     CAP_DAC_READ_SEARCH, CAP_KILL,   38 /* CAP_PERFMON */};
 	uint64_t mask = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		mask |= UINT64_C(1) << needed[i];
 	peer_start("ok");
@@ -255,23 +241,21 @@ static int open_gate(void)
 	return program;
 }
 
-static void the_gates_program_is_passed_once(void **state)
+TEST(the_gates_program_is_passed_once, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = gate_request();
 	int program = open_gate();
 
-	(void)state;
 	(void)close(program);
 	assert_int_equal(peer_ask(&r), 0);
 	assert_int_equal(peer.reply.fds, 0);
 }
 
-static void sampling_events_come_with_the_gate_and_breakpoints_without(void **state)
+TEST(sampling_events_come_with_the_gate_and_breakpoints_without, peer_set_up, peer_tear_down)
 {
 	struct broker_request clock = peer_clock_request(), breakpoint = peer_breakpoint_request(1);
 	int program = open_gate();
 
-	(void)state;
 	peer_require_events(peer_ask(&clock));
 	assert_int_equal(perf_set_gate(peer.fds[0], program), -EEXIST);
 	assert_int_equal(peer_ask(&breakpoint), 0);
@@ -279,77 +263,48 @@ static void sampling_events_come_with_the_gate_and_breakpoints_without(void **st
 	(void)close(program);
 }
 
-static void without_a_gate_events_come_without_its_program(void **state)
+TEST(without_a_gate_events_come_without_its_program, peer_set_up, peer_tear_down)
 {
 	struct broker_request clock = peer_clock_request(), remove = peer_request(BROKER_GATE);
 	int program = open_gate();
 
-	(void)state;
 	assert_int_equal(peer_ask(&remove), 0);
 	peer_require_events(peer_ask(&clock));
 	assert_int_equal(perf_set_gate(peer.fds[0], program), 0);
 	(void)close(program);
 }
 
-static void a_gate_can_be_removed_once_also_of_a_target_that_ended(void **state)
+TEST(a_gate_can_be_removed_once_also_of_a_target_that_ended, peer_set_up, peer_tear_down)
 {
 	struct broker_request remove = peer_request(BROKER_GATE);
 	int program = open_gate();
 
-	(void)state;
 	(void)close(program);
 	broker_fixture_end_target(peer.target);
 	assert_int_equal(peer_ask(&remove), 0);
 	assert_int_equal(peer_ask(&remove), ENOENT);
 }
 
-static void a_gate_takes_only_limits_in_range(void **state)
+TEST(a_gate_takes_only_limits_in_range, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = gate_request();
 	int program = open_gate();
 
-	(void)state;
 	(void)close(program);
 	r.gate.interval_ns = 0;
 	assert_int_equal(peer_ask(&r), EINVAL);
 }
 
-static void a_process_that_was_never_attached_to_gets_no_gate(void **state)
+TEST(a_process_that_was_never_attached_to_gets_no_gate, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = gate_request(), remove = peer_request(BROKER_GATE);
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_ask(&r), EPERM);
 	assert_int_equal(peer_ask(&remove), EPERM);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, peer_set_up, peer_tear_down)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(messages_of_another_size_are_refused),
-	    TEST(requests_with_descriptors_are_refused),
-	    TEST(unknown_operations_are_refused),
-	    TEST(fields_that_an_operation_does_not_use_must_be_zero),
-	    TEST(absurd_pids_are_refused),
-	    TEST(the_end_of_the_engine_ends_broker_and_helpers),
-	    TEST(an_engine_that_takes_no_reply_is_cut_off),
-	    TEST(an_engine_that_is_slow_has_every_reply),
-	    TEST(helpers_and_workers_that_are_done_are_reaped),
-	    TEST(the_broker_keeps_only_the_privileges_it_needs),
-	    TEST(the_gates_program_is_passed_once),
-	    TEST(sampling_events_come_with_the_gate_and_breakpoints_without),
-	    TEST(without_a_gate_events_come_without_its_program),
-	    TEST(a_gate_can_be_removed_once_also_of_a_target_that_ended),
-	    TEST(a_gate_takes_only_limits_in_range),
-	    TEST(a_process_that_was_never_attached_to_gets_no_gate),
-	};
-	int r;
-
-	broker_fixture_main(argc, argv);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	broker_fixture_remove();
-	return r;
+	return broker_fixture_tests(argc, argv);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -133,11 +129,10 @@ static int attach(struct seen *to)
 	return broker_client_attach(client, &what, on_reply, to);
 }
 
-static void an_attach_gives_the_agents_socket(void **state)
+TEST(an_attach_gives_the_agents_socket, setup, teardown)
 {
 	char bytes[8];
 
-	(void)state;
 	start("ok");
 	seen.take = true;
 	assert_true(attach(&seen) > 0);
@@ -149,9 +144,8 @@ static void an_attach_gives_the_agents_socket(void **state)
 	assert_memory_equal(bytes, "agent", 5);
 }
 
-static void a_refusal_comes_with_its_reason(void **state)
+TEST(a_refusal_comes_with_its_reason, setup, teardown)
 {
-	(void)state;
 	start("refuse");
 	assert_true(attach(&seen) > 0);
 	wait_for_replies(1);
@@ -167,11 +161,10 @@ static int highest_fd(void)
 	return fd;
 }
 
-static void descriptors_that_are_not_taken_are_closed(void **state)
+TEST(descriptors_that_are_not_taken_are_closed, setup, teardown)
 {
 	int before;
 
-	(void)state;
 	start("ok");
 	before = highest_fd();
 	assert_true(attach(&seen) > 0);
@@ -180,11 +173,10 @@ static void descriptors_that_are_not_taken_are_closed(void **state)
 	assert_int_equal(highest_fd(), before);
 }
 
-static void requests_of_a_process_not_attached_to_are_answered_with_the_reason(void **state)
+TEST(requests_of_a_process_not_attached_to_are_answered_with_the_reason, setup, teardown)
 {
 	Jxp__PerfOpenRequest asked = JXP__PERF_OPEN_REQUEST__INIT;
 
-	(void)state;
 	start("ok");
 	asked.tid = (uint32_t)target;
 	asked.breakpoints = 4;
@@ -194,12 +186,11 @@ static void requests_of_a_process_not_attached_to_are_answered_with_the_reason(v
 	assert_true(strlen(seen.message) > 0);
 }
 
-static void a_forgotten_request_calls_nobody(void **state)
+TEST(a_forgotten_request_calls_nobody, setup, teardown)
 {
 	struct seen other = {.fd = -1};
 	int before, id;
 
-	(void)state;
 	start("ok");
 	before = highest_fd();
 	id = attach(&other);
@@ -217,9 +208,8 @@ static void a_forgotten_request_calls_nobody(void **state)
 	assert_int_equal(highest_fd(), before);
 }
 
-static void release_cancels_a_running_attach(void **state)
+TEST(release_cancels_a_running_attach, setup, teardown)
 {
-	(void)state;
 	start("wait");
 	assert_true(attach(&seen) > 0);
 	assert_int_equal(broker_client_release(client, target), 0);
@@ -227,12 +217,11 @@ static void release_cancels_a_running_attach(void **state)
 	assert_int_equal(seen.error, ECANCELED);
 }
 
-static void pending_requests_are_bounded(void **state)
+TEST(pending_requests_are_bounded, setup, teardown)
 {
 	Jxp__PerfOpenRequest asked = JXP__PERF_OPEN_REQUEST__INIT;
 	int sent = 0;
 
-	(void)state;
 	start("ok");
 	asked.tid = (uint32_t)target;
 	asked.clock_period_ns = 1000000;
@@ -248,9 +237,8 @@ static void pending_requests_are_bounded(void **state)
 	assert_int_equal(seen.error, 0);
 }
 
-static void the_brokers_death_answers_everything_and_is_told_once(void **state)
+TEST(the_brokers_death_answers_everything_and_is_told_once, setup, teardown)
 {
-	(void)state;
 	start("wait");
 	assert_true(attach(&seen) > 0);
 	assert_int_equal(kill(broker_client_pid(client), SIGKILL), 0);
@@ -264,11 +252,10 @@ static void the_brokers_death_answers_everything_and_is_told_once(void **state)
 	assert_int_equal(seen.replies, 1);
 }
 
-static void free_ends_the_broker_and_calls_nobody(void **state)
+TEST(free_ends_the_broker_and_calls_nobody, setup, teardown)
 {
 	pid_t broker;
 
-	(void)state;
 	start("wait");
 	broker = broker_client_pid(client);
 	assert_true(attach(&seen) > 0);
@@ -282,9 +269,8 @@ static void free_ends_the_broker_and_calls_nobody(void **state)
 	assert_int_equal(errno, ESRCH);
 }
 
-static void what_the_broker_says_unasked_is_handed_on(void **state)
+TEST(what_the_broker_says_unasked_is_handed_on, setup, teardown)
 {
-	(void)state;
 	start("event");
 	while (!seen.events)
 		(void)uv_run(&loop, UV_RUN_ONCE);
@@ -294,21 +280,19 @@ static void what_the_broker_says_unasked_is_handed_on(void **state)
 	assert_int_equal(seen.deaths, 0);
 }
 
-static void a_broker_with_events_of_an_unknown_kind_is_ended(void **state)
+TEST(a_broker_with_events_of_an_unknown_kind_is_ended, setup, teardown)
 {
-	(void)state;
 	start("strange-event");
 	wait_for_death();
 	assert_int_equal(seen.events, 0);
 	assert_non_null(strstr(seen.reason, "unexpected message"));
 }
 
-static void a_broker_that_cannot_be_started_is_an_error(void **state)
+TEST(a_broker_that_cannot_be_started_is_an_error, setup, teardown)
 {
 	const struct startup startup = {.agent = {"/", ""}, .environment = "", .pod_labels = ""};
 	struct err err = {""};
 
-	(void)state;
 	assert_int_equal(
 	    broker_client_new(&client, &loop, "/nonexistent/jxperfd", &startup, &callbacks, &err),
 	    -ENOENT);
@@ -316,28 +300,7 @@ static void a_broker_that_cannot_be_started_is_an_error(void **state)
 	assert_non_null(strstr(err.message, "/nonexistent/jxperfd"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(an_attach_gives_the_agents_socket),
-	    TEST(a_refusal_comes_with_its_reason),
-	    TEST(descriptors_that_are_not_taken_are_closed),
-	    TEST(requests_of_a_process_not_attached_to_are_answered_with_the_reason),
-	    TEST(a_forgotten_request_calls_nobody),
-	    TEST(release_cancels_a_running_attach),
-	    TEST(pending_requests_are_bounded),
-	    TEST(the_brokers_death_answers_everything_and_is_told_once),
-	    TEST(free_ends_the_broker_and_calls_nobody),
-	    TEST(what_the_broker_says_unasked_is_handed_on),
-	    TEST(a_broker_with_events_of_an_unknown_kind_is_ended),
-	    TEST(a_broker_that_cannot_be_started_is_an_error),
-	};
-	int r;
-
-	broker_fixture_main(argc, argv);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	broker_fixture_remove();
-	return r;
+	return broker_fixture_tests(argc, argv);
 }

@@ -1,9 +1,5 @@
 /* The engine's side of a broker that listens, which the test is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -169,11 +165,10 @@ static void answer(void)
 	assert_int_equal(fd_send(broker, &reply, sizeof(reply), NULL, 0), sizeof(reply));
 }
 
-static void requests_wait_for_the_hello(void **state)
+TEST(requests_wait_for_the_hello, setup, teardown)
 {
 	struct broker_request request;
 
-	(void)state;
 	ask();
 	start_listening();
 	accept_engine();
@@ -189,9 +184,8 @@ static void requests_wait_for_the_hello(void **state)
 	}
 }
 
-static void without_a_broker_requests_are_answered_from_the_loop(void **state)
+TEST(without_a_broker_requests_are_answered_from_the_loop, setup, teardown)
 {
-	(void)state;
 	wait_for(&seen.deaths, 1);
 	ask();
 	assert_int_equal(seen.replies, 0);
@@ -202,9 +196,8 @@ static void without_a_broker_requests_are_answered_from_the_loop(void **state)
 	assert_int_equal(seen.deaths, 1);                       /* Told once. */
 }
 
-static void it_connects_again_when_the_broker_is_back(void **state)
+TEST(it_connects_again_when_the_broker_is_back, setup, teardown)
 {
-	(void)state;
 	for (int i = 1; i <= 3; i++) {
 		serve();
 		ask();
@@ -221,9 +214,8 @@ static void it_connects_again_when_the_broker_is_back(void **state)
 	}
 }
 
-static void another_reason_why_it_is_away_is_told_too(void **state)
+TEST(another_reason_why_it_is_away_is_told_too, setup, teardown)
 {
-	(void)state;
 	serve();
 	fd_close_all(&broker, 1);
 	stop_listening();
@@ -239,9 +231,8 @@ static void another_reason_why_it_is_away_is_told_too(void **state)
 	assert_non_null(strstr(seen.reason, "another jxperfd"));
 }
 
-static void a_broker_that_refuses_is_named_with_its_reason(void **state)
+TEST(a_broker_that_refuses_is_named_with_its_reason, setup, teardown)
 {
-	(void)state;
 	start_listening();
 	accept_engine();
 	say_hello(EBUSY, "the broker serves another jxperfd already");
@@ -253,9 +244,8 @@ static void a_broker_that_refuses_is_named_with_its_reason(void **state)
 	assert_int_equal(seen.arrivals, 0);
 }
 
-static void a_broker_of_another_version_is_none(void **state)
+TEST(a_broker_of_another_version_is_none, setup, teardown)
 {
-	(void)state;
 	start_listening();
 	accept_engine();
 	say_hello(0, "0.0.9");
@@ -264,20 +254,4 @@ static void a_broker_of_another_version_is_none(void **state)
 		wait_for(&seen.replies, seen.replies + 1);
 	}
 	assert_int_equal(seen.arrivals, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(requests_wait_for_the_hello),
-	    TEST(without_a_broker_requests_are_answered_from_the_loop),
-	    TEST(it_connects_again_when_the_broker_is_back),
-	    TEST(another_reason_why_it_is_away_is_told_too),
-	    TEST(a_broker_that_refuses_is_named_with_its_reason),
-	    TEST(a_broker_of_another_version_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

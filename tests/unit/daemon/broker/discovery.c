@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -128,9 +124,8 @@ static bool has_missed(void)
 	return told.missed > 0;
 }
 
-static void a_process_with_threads_is_told_of_and_again_later(void **state)
+TEST(a_process_with_threads_is_told_of_and_again_later, set_up, tear_down)
 {
-	(void)state;
 	need_discovery();
 	told.pid = run("4");
 	tend(has_started, SOON_S * 1000);
@@ -142,9 +137,8 @@ static void a_process_with_threads_is_told_of_and_again_later(void **state)
 	end(told.pid);
 }
 
-static void a_process_without_threads_is_not(void **state)
+TEST(a_process_without_threads_is_not, set_up, tear_down)
 {
-	(void)state;
 	need_discovery();
 	told.pid = run("0");
 	tend(NULL, 1200);
@@ -152,9 +146,8 @@ static void a_process_without_threads_is_not(void **state)
 	end(told.pid);
 }
 
-static void what_is_over_at_once_is_not_either(void **state)
+TEST(what_is_over_at_once_is_not_either, set_up, tear_down)
 {
-	(void)state;
 	need_discovery();
 	told.pid = run("4");
 	(void)usleep(50000);
@@ -163,11 +156,10 @@ static void what_is_over_at_once_is_not_either(void **state)
 	assert_int_equal(told.started + told.ended, 0);
 }
 
-static void the_end_of_one_that_is_followed_is_told_at_once(void **state)
+TEST(the_end_of_one_that_is_followed_is_told_at_once, set_up, tear_down)
 {
 	uint64_t began_ns;
 
-	(void)state;
 	need_discovery();
 	told.pid = run("0");
 	broker_discovery_follow(discovery, told.pid);
@@ -181,9 +173,8 @@ static void the_end_of_one_that_is_followed_is_told_at_once(void **state)
 	assert_true(clock_monotonic_ns() - began_ns < 400 * NS_PER_MS);
 }
 
-static void one_that_has_ended_before_is_told_of_at_once(void **state)
+TEST(one_that_has_ended_before_is_told_of_at_once, set_up, tear_down)
 {
-	(void)state;
 	need_discovery();
 	told.pid = run("0");
 	end(told.pid);
@@ -191,11 +182,10 @@ static void one_that_has_ended_before_is_told_of_at_once(void **state)
 	assert_int_equal(told.ended, 1);
 }
 
-static void what_does_not_fit_is_counted_and_told(void **state)
+TEST(what_does_not_fit_is_counted_and_told, set_up, tear_down)
 {
 	static pid_t children[CHILDREN_MAX];
 
-	(void)state;
 	need_discovery();
 	for (size_t i = 0; i < CHILDREN_MAX; i++) {
 		children[i] = fork();
@@ -214,9 +204,8 @@ static void what_does_not_fit_is_counted_and_told(void **state)
 			CHILDREN_MAX - PROCESSES_RING_BYTES / 16 + 8);
 }
 
-static void switched_off_it_says_nothing_and_forgets(void **state)
+TEST(switched_off_it_says_nothing_and_forgets, set_up, tear_down)
 {
-	(void)state;
 	need_discovery();
 	told.pid = run("4");
 	tend(NULL, 100); /* posix_spawn(3) returns before the tracepoint. */
@@ -230,9 +219,8 @@ static void switched_off_it_says_nothing_and_forgets(void **state)
 	assert_int_equal(told.started + told.ended, 0);
 }
 
-static void a_trial_says_that_it_works_and_leaves_it_off(void **state)
+TEST(a_trial_says_that_it_works_and_leaves_it_off, set_up, tear_down)
 {
-	(void)state;
 	need_discovery();
 	assert_int_equal(broker_discovery_set(discovery, false, NULL), 0);
 	assert_int_equal(broker_discovery_trial(discovery, &why_not), 0);
@@ -261,22 +249,9 @@ static int be_a_child(unsigned threads)
 	return 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(a_process_with_threads_is_told_of_and_again_later),
-	    TEST(a_process_without_threads_is_not),
-	    TEST(what_is_over_at_once_is_not_either),
-	    TEST(the_end_of_one_that_is_followed_is_told_at_once),
-	    TEST(one_that_has_ended_before_is_told_of_at_once),
-	    TEST(what_does_not_fit_is_counted_and_told),
-	    TEST(switched_off_it_says_nothing_and_forgets),
-	    TEST(a_trial_says_that_it_works_and_leaves_it_off),
-	};
-
 	if (argc == 2)
 		return be_a_child((unsigned)argv[1][0] - '0');
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

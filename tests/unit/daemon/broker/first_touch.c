@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -53,12 +49,11 @@ static volatile char *fresh_pages(void)
 	return p;
 }
 
-static void the_first_touch_of_a_page_has_its_node(void **state)
+TEST(the_first_touch_of_a_page_has_its_node)
 {
 	volatile char *pages = fresh_pages();
 	uint64_t seen, lost;
 
-	(void)state;
 	need_touch();
 	assert_int_equal(broker_touch_node(touch, getpid(), (uintptr_t)pages), -1);
 	assert_int_equal(broker_touch_trace(touch, getpid(), NULL), 0);
@@ -74,11 +69,10 @@ static void the_first_touch_of_a_page_has_its_node(void **state)
 	(void)munmap((void *)pages, PAGES * PAGE_BYTES);
 }
 
-static void pages_touched_before_are_unknown(void **state)
+TEST(pages_touched_before_are_unknown)
 {
 	volatile char *pages = fresh_pages();
 
-	(void)state;
 	need_touch();
 	pages[0] = 1;
 	assert_int_equal(broker_touch_trace(touch, getpid(), NULL), 0);
@@ -88,12 +82,11 @@ static void pages_touched_before_are_unknown(void **state)
 	(void)munmap((void *)pages, PAGES * PAGE_BYTES);
 }
 
-static void what_is_forgotten_leaves_nothing(void **state)
+TEST(what_is_forgotten_leaves_nothing)
 {
 	volatile char *pages = fresh_pages();
 	uint64_t seen, lost;
 
-	(void)state;
 	need_touch();
 	assert_int_equal(broker_touch_trace(touch, getpid(), NULL), 0);
 	assert_int_equal(broker_touch_trace(touch, getpid(), NULL), 0); /* Twice is once. */
@@ -108,12 +101,11 @@ static void what_is_forgotten_leaves_nothing(void **state)
 }
 
 /* As in the broker, whose privileges are reduced in between. */
-static void tracing_takes_no_privilege_that_the_broker_gives_up(void **state)
+TEST(tracing_takes_no_privilege_that_the_broker_gives_up)
 {
 	int status;
 	pid_t pid;
 
-	(void)state;
 	need_touch();
 	pid = fork();
 	assert_true(pid >= 0);
@@ -128,11 +120,10 @@ static void tracing_takes_no_privilege_that_the_broker_gives_up(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void what_others_have_is_left_when_one_is_forgotten(void **state)
+TEST(what_others_have_is_left_when_one_is_forgotten)
 {
 	volatile char *pages = fresh_pages();
 
-	(void)state;
 	need_touch();
 	assert_int_equal(broker_touch_trace(touch, getpid(), NULL), 0);
 	pages[0] = 1;
@@ -145,13 +136,5 @@ static void what_others_have_is_left_when_one_is_forgotten(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_first_touch_of_a_page_has_its_node),
-	    cmocka_unit_test(pages_touched_before_are_unknown),
-	    cmocka_unit_test(what_is_forgotten_leaves_nothing),
-	    cmocka_unit_test(what_others_have_is_left_when_one_is_forgotten),
-	    cmocka_unit_test(tracing_takes_no_privilege_that_the_broker_gives_up),
-	};
-
-	return cmocka_run_group_tests(tests, open_touch, free_touch);
+	return tests_run(open_touch, free_touch);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -158,12 +154,11 @@ static uint64_t sum(const struct gate_counts *c)
 
 /* ---------------------------------------------------------------- tests */
 
-static void ticks_pass_while_the_window_lasts_and_not_after(void **state)
+TEST(ticks_pass_while_the_window_lasts_and_not_after, NULL, close_event)
 {
 	struct gate_counts after;
 	int passed;
 
-	(void)state;
 	need_gate();
 	limit(FOREVER_NS, 1, NS_PER_S);
 	open_ticks();
@@ -179,11 +174,10 @@ static void ticks_pass_while_the_window_lasts_and_not_after(void **state)
 	assert_int_equal(after.samples[GATE_BUDGET_SPENT], 0);
 }
 
-static void the_window_ends_by_itself(void **state)
+TEST(the_window_ends_by_itself, NULL, close_event)
 {
 	uint64_t end = clock_monotonic_ns() + SPIN_NS;
 
-	(void)state;
 	need_gate();
 	limit(end, 1, NS_PER_S);
 	open_ticks();
@@ -193,11 +187,10 @@ static void the_window_ends_by_itself(void **state)
 	assert_true(counts().samples[GATE_WINDOW_OVER] > 0);
 }
 
-static void a_burst_passes_and_then_nothing(void **state)
+TEST(a_burst_passes_and_then_nothing, NULL, close_event)
 {
 	struct gate_counts c;
 
-	(void)state;
 	need_gate();
 	limit(FOREVER_NS, LONG_NS, SHORT_BURST * LONG_NS);
 	open_faults();
@@ -212,9 +205,8 @@ static void a_burst_passes_and_then_nothing(void **state)
 	assert_int_equal(sum(&c), SHORT_BURST + c.samples[GATE_BUDGET_SPENT]);
 }
 
-static void a_spent_budget_comes_back_in_time(void **state)
+TEST(a_spent_budget_comes_back_in_time, NULL, close_event)
 {
-	(void)state;
 	need_gate();
 	limit(FOREVER_NS, REFILL_NS, REFILL_NS);
 	open_faults();
@@ -224,9 +216,8 @@ static void a_spent_budget_comes_back_in_time(void **state)
 	assert_int_equal(fault(), 1);
 }
 
-static void new_limits_keep_what_was_spent(void **state)
+TEST(new_limits_keep_what_was_spent, NULL, close_event)
 {
-	(void)state;
 	need_gate();
 	limit(FOREVER_NS, LONG_NS, LONG_NS);
 	open_faults();
@@ -235,9 +226,8 @@ static void new_limits_keep_what_was_spent(void **state)
 	assert_int_equal(fault(), 0);
 }
 
-static void faster_limits_are_not_held_up_by_what_slower_ones_let_pass(void **state)
+TEST(faster_limits_are_not_held_up_by_what_slower_ones_let_pass, NULL, close_event)
 {
-	(void)state;
 	need_gate();
 	limit(FOREVER_NS, LONG_NS, LONG_NS);
 	open_faults();
@@ -247,12 +237,11 @@ static void faster_limits_are_not_held_up_by_what_slower_ones_let_pass(void **st
 	assert_int_equal(fault(), 1);
 }
 
-static void a_process_without_a_gate_has_its_samples_dropped_and_counted(void **state)
+TEST(a_process_without_a_gate_has_its_samples_dropped_and_counted, NULL, close_event)
 {
 	const struct gate_limits limits = {FOREVER_NS, 1, NS_PER_S};
 	struct gate_counts before, after;
 
-	(void)state;
 	need_gate();
 	assert_int_equal(broker_gate_set(gate, getppid(), &limits), 0);
 	assert_int_equal(broker_gate_counts(gate, getppid(), &before), 0);
@@ -264,11 +253,10 @@ static void a_process_without_a_gate_has_its_samples_dropped_and_counted(void **
 	assert_int_equal(sum(&after), 0);
 }
 
-static void removing_a_gate_gives_its_counts_and_closes_it(void **state)
+TEST(removing_a_gate_gives_its_counts_and_closes_it, NULL, close_event)
 {
 	struct gate_counts c;
 
-	(void)state;
 	need_gate();
 	limit(FOREVER_NS, 1, NS_PER_S);
 	open_faults();
@@ -279,14 +267,13 @@ static void removing_a_gate_gives_its_counts_and_closes_it(void **state)
 	assert_int_equal(broker_gate_counts(gate, getpid(), &c), -ENOENT);
 }
 
-static void freeing_the_gate_closes_it_for_events_that_go_on(void **state)
+TEST(freeing_the_gate_closes_it_for_events_that_go_on, NULL, close_event)
 {
 	struct broker_gate *other = NULL;
 	const struct gate_limits limits = {FOREVER_NS, 1, NS_PER_S};
 	struct perf_event_attr attr;
 	struct err err;
 
-	(void)state;
 	need_gate();
 	assert_int_equal(broker_gate_open(&other, &err), 0);
 	assert_int_equal(broker_gate_set(other, getpid(), &limits), 0);
@@ -301,21 +288,19 @@ static void freeing_the_gate_closes_it_for_events_that_go_on(void **state)
 	assert_int_equal(fault(), 0);
 }
 
-static void an_event_takes_the_program_once(void **state)
+TEST(an_event_takes_the_program_once, NULL, close_event)
 {
-	(void)state;
 	need_gate();
 	open_event(PERF_COUNT_SW_PAGE_FAULTS, 1);
 	assert_int_equal(broker_gate_attach(gate, event), -EEXIST);
 }
 
-static void the_trial_leaves_no_gate_behind(void **state)
+TEST(the_trial_leaves_no_gate_behind, NULL, close_event)
 {
 	struct broker_gate *tried = NULL;
 	struct gate_counts counts;
 	struct err err;
 
-	(void)state;
 	need_gate();
 	assert_int_equal(broker_gate_open(&tried, &err), 0);
 	assert_int_equal(broker_gate_trial(tried, &err), 0);
@@ -323,7 +308,7 @@ static void the_trial_leaves_no_gate_behind(void **state)
 	broker_gate_free(tried);
 }
 
-static void limits_out_of_range_are_refused(void **state)
+TEST(limits_out_of_range_are_refused, NULL, close_event)
 {
 	static const struct gate_limits wrong[] = {
 	    {FOREVER_NS, 0, NS_PER_S},
@@ -331,17 +316,15 @@ static void limits_out_of_range_are_refused(void **state)
 	    {FOREVER_NS, 1, GATE_TIME_MAX_NS + 1},
 	};
 
-	(void)state;
 	need_gate();
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_int_equal(broker_gate_set(gate, getpid(), &wrong[i]), -EINVAL);
 }
 
-static void one_more_process_than_there_is_room_for_is_refused(void **state)
+TEST(one_more_process_than_there_is_room_for_is_refused, NULL, close_event)
 {
 	const struct gate_limits limits = {FOREVER_NS, 1, NS_PER_S};
 
-	(void)state;
 	need_gate();
 	for (int i = 0; i < GATE_TARGETS_MAX; i++)
 		assert_int_equal(broker_gate_set(gate, 1000000 + i, &limits), 0);
@@ -350,14 +333,13 @@ static void one_more_process_than_there_is_room_for_is_refused(void **state)
 		broker_gate_remove(gate, 1000000 + i, NULL);
 }
 
-static void without_permission_the_reason_says_what_to_do(void **state)
+TEST(without_permission_the_reason_says_what_to_do, NULL, close_event)
 {
 	struct broker_gate *none = NULL;
 	struct err err = {""};
 	int status;
 	pid_t child;
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("# not root: permission cannot be given up\n");
 		skip();
@@ -375,26 +357,7 @@ static void without_permission_the_reason_says_what_to_do(void **state)
 	assert_int_equal(status, 0);
 }
 
-#define TEST(f) cmocka_unit_test_teardown(f, close_event)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(ticks_pass_while_the_window_lasts_and_not_after),
-	    TEST(the_window_ends_by_itself),
-	    TEST(a_burst_passes_and_then_nothing),
-	    TEST(a_spent_budget_comes_back_in_time),
-	    TEST(new_limits_keep_what_was_spent),
-	    TEST(faster_limits_are_not_held_up_by_what_slower_ones_let_pass),
-	    TEST(a_process_without_a_gate_has_its_samples_dropped_and_counted),
-	    TEST(removing_a_gate_gives_its_counts_and_closes_it),
-	    TEST(freeing_the_gate_closes_it_for_events_that_go_on),
-	    TEST(an_event_takes_the_program_once),
-	    TEST(the_trial_leaves_no_gate_behind),
-	    TEST(limits_out_of_range_are_refused),
-	    TEST(one_more_process_than_there_is_room_for_is_refused),
-	    TEST(without_permission_the_reason_says_what_to_do),
-	};
-
-	return cmocka_run_group_tests(tests, open_gate, free_gate);
+	return tests_run(open_gate, free_gate);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -34,11 +30,10 @@ static Jxp__ControlReply *inspect(int pid, uid_t owner)
 	return answer;
 }
 
-static void a_question_is_answered_on_a_socket_of_its_own(void **state)
+TEST(a_question_is_answered_on_a_socket_of_its_own, peer_set_up, peer_tear_down)
 {
 	Jxp__ControlReply *answer;
 
-	(void)state;
 	peer_start("ok");
 	answer = inspect(INSPECTOR_MACHINE, geteuid() + 1); /* The machine is everybody's. */
 	assert_int_equal(answer->body_case, JXP__CONTROL_REPLY__BODY_CHECK);
@@ -46,12 +41,11 @@ static void a_question_is_answered_on_a_socket_of_its_own(void **state)
 	jxp__control_reply__free_unpacked(answer, NULL);
 }
 
-static void a_process_of_another_user_is_answered_as_if_it_were_not_there(void **state)
+TEST(a_process_of_another_user_is_answered_as_if_it_were_not_there, peer_set_up, peer_tear_down)
 {
 	Jxp__ControlReply *answer;
 	struct err err;
 
-	(void)state;
 	peer_start("ok");
 	answer = inspect(peer.target, geteuid() + 1);
 	assert_int_equal(answer->body_case, JXP__CONTROL_REPLY__BODY_FAILURE);
@@ -63,28 +57,15 @@ static void a_process_of_another_user_is_answered_as_if_it_were_not_there(void *
 	jxp__control_reply__free_unpacked(answer, NULL);
 }
 
-static void a_question_about_no_process_is_refused(void **state)
+TEST(a_question_about_no_process_is_refused, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECTOR_LIST - 1};
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_ask(&r), EINVAL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, peer_set_up, peer_tear_down)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(a_question_is_answered_on_a_socket_of_its_own),
-	    TEST(a_process_of_another_user_is_answered_as_if_it_were_not_there),
-	    TEST(a_question_about_no_process_is_refused),
-	};
-	int r;
-
-	broker_fixture_main(argc, argv);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	broker_fixture_remove();
-	return r;
+	return broker_fixture_tests(argc, argv);
 }

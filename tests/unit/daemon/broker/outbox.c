@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,13 +15,12 @@ static struct broker_event receive(int socket)
 	return message.event;
 }
 
-static void an_event_says_what_happened_to_whom(void **state)
+TEST(an_event_says_what_happened_to_whom)
 {
 	struct broker_outbox outbox = {0};
 	struct broker_event event;
 	int pair[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	outbox.socket = pair[0];
 	broker_outbox_event(&outbox, BROKER_EVENT_WORKER_GIVEN_UP, 42, 0);
@@ -38,13 +33,12 @@ static void an_event_says_what_happened_to_whom(void **state)
 }
 
 /* Were it waited for, this test would not end. */
-static void events_that_nobody_reads_are_lost_and_counted(void **state)
+TEST(events_that_nobody_reads_are_lost_and_counted)
 {
 	struct broker_outbox outbox = {0};
 	char byte;
 	int pair[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	outbox.socket = pair[0];
 	while (outbox.lost < 3)
@@ -55,14 +49,4 @@ static void events_that_nobody_reads_are_lost_and_counted(void **state)
 	assert_int_equal(receive(pair[1]).lost, 3);
 	(void)close(pair[0]);
 	(void)close(pair[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_event_says_what_happened_to_whom),
-	    cmocka_unit_test(events_that_nobody_reads_are_lost_and_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

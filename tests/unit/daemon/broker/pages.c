@@ -1,18 +1,13 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 
 #include "tests/unit/support/broker_peer.h"
 
-static void pages_of_an_attached_process_are_found(void **state)
+TEST(pages_of_an_attached_process_are_found, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_request(BROKER_PAGES);
 
-	(void)state;
 	r.page_count = 2;
 	r.pages[0] = (uint64_t)(uintptr_t)&peer + 1; /* The target is a copy of us. */
 	r.pages[1] = 0;
@@ -29,17 +24,7 @@ static void pages_of_an_attached_process_are_found(void **state)
 	assert_int_equal(peer_ask(&r), EINVAL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, peer_set_up, peer_tear_down)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(pages_of_an_attached_process_are_found),
-	};
-	int r;
-
-	broker_fixture_main(argc, argv);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	broker_fixture_remove();
-	return r;
+	return broker_fixture_tests(argc, argv);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,20 +7,18 @@
 
 #include "tests/unit/support/broker_peer.h"
 
-static void events_of_a_process_that_was_never_attached_to_are_refused(void **state)
+TEST(events_of_a_process_that_was_never_attached_to_are_refused, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_clock_request();
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_ask(&r), EPERM);
 }
 
-static void events_out_of_range_are_refused(void **state)
+TEST(events_out_of_range_are_refused, peer_set_up, peer_tear_down)
 {
 	struct broker_request bad[11];
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_attach(), 0);
 	for (size_t i = 0; i < 3; i++)
@@ -50,11 +44,10 @@ static void events_out_of_range_are_refused(void **state)
 		assert_int_equal(peer_ask(&bad[i]), EINVAL);
 }
 
-static void threads_of_other_processes_are_refused(void **state)
+TEST(threads_of_other_processes_are_refused, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_clock_request();
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_attach(), 0);
 	r.namespace_tid = getpid();
@@ -73,11 +66,10 @@ static void assert_is_event(int fd)
 	assert_string_equal(name, "anon_inode:[perf_event]");
 }
 
-static void the_clock_event_comes_alone(void **state)
+TEST(the_clock_event_comes_alone, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_clock_request();
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_attach(), 0);
 	peer_require_events(peer_ask(&r));
@@ -85,11 +77,10 @@ static void the_clock_event_comes_alone(void **state)
 	assert_is_event(peer.fds[0]);
 }
 
-static void breakpoints_come_together(void **state)
+TEST(breakpoints_come_together, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_breakpoint_request(3);
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_attach(), 0);
 	peer_require_events(peer_ask(&r));
@@ -98,12 +89,11 @@ static void breakpoints_come_together(void **state)
 		assert_is_event(peer.fds[i]);
 }
 
-static void too_many_breakpoints_leave_none_open(void **state)
+TEST(too_many_breakpoints_leave_none_open, peer_set_up, peer_tear_down)
 {
 	struct broker_request one = peer_breakpoint_request(1), four = peer_breakpoint_request(4);
 	int kept;
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_attach(), 0);
 	peer_require_events(peer_ask(&one));
@@ -117,47 +107,28 @@ static void too_many_breakpoints_leave_none_open(void **state)
 	assert_int_equal(peer.reply.fds, 4);
 }
 
-static void after_release_there_are_no_more_events(void **state)
+TEST(after_release_there_are_no_more_events, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_clock_request();
 	struct broker_request release = peer_request(BROKER_RELEASE);
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_attach(), 0);
 	peer_submit(&release);
 	assert_int_equal(peer_ask(&r), EPERM);
 }
 
-static void a_target_that_ended_has_no_more_events(void **state)
+TEST(a_target_that_ended_has_no_more_events, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_clock_request();
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_attach(), 0);
 	broker_fixture_end_target(peer.target);
 	assert_int_equal(peer_ask(&r), ESRCH);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, peer_set_up, peer_tear_down)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(events_of_a_process_that_was_never_attached_to_are_refused),
-	    TEST(events_out_of_range_are_refused),
-	    TEST(threads_of_other_processes_are_refused),
-	    TEST(the_clock_event_comes_alone),
-	    TEST(breakpoints_come_together),
-	    TEST(too_many_breakpoints_leave_none_open),
-	    TEST(after_release_there_are_no_more_events),
-	    TEST(a_target_that_ended_has_no_more_events),
-	};
-	int r;
-
-	broker_fixture_main(argc, argv);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	broker_fixture_remove();
-	return r;
+	return broker_fixture_tests(argc, argv);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,13 +24,12 @@ static int start(const char *program)
 	return broker_start(&process, &process_fd, &connection, program, &startup, &err);
 }
 
-static void a_broker_serves_until_its_socket_is_closed(void **state)
+TEST(a_broker_serves_until_its_socket_is_closed)
 {
 	struct pollfd p;
 	char byte;
 	int status;
 
-	(void)state;
 	assert_int_equal(start("/proc/self/exe"), 0);
 	assert_int_equal(read(connection, &byte, 1), -1); /* It does not block. */
 	assert_int_equal(errno, EAGAIN);
@@ -56,17 +51,15 @@ static void assert_nothing_is_left(void)
 	assert_int_equal(errno, ECHILD);
 }
 
-static void a_program_that_is_not_there_is_named(void **state)
+TEST(a_program_that_is_not_there_is_named)
 {
-	(void)state;
 	assert_int_equal(start("/nonexistent/jxperfd"), -ENOENT);
 	assert_non_null(strstr(err.message, "'/nonexistent/jxperfd'"));
 	assert_nothing_is_left();
 }
 
-static void a_program_that_does_not_say_hello_is_none(void **state)
+TEST(a_program_that_does_not_say_hello_is_none)
 {
-	(void)state;
 	assert_int_equal(start("/bin/true"), -EPROTO);
 	assert_non_null(strstr(err.message, "does not start"));
 	assert_nothing_is_left();
@@ -74,15 +67,5 @@ static void a_program_that_does_not_say_hello_is_none(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_broker_serves_until_its_socket_is_closed),
-	    cmocka_unit_test(a_program_that_is_not_there_is_named),
-	    cmocka_unit_test(a_program_that_does_not_say_hello_is_none),
-	};
-	int r;
-
-	broker_fixture_main(argc, argv);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	broker_fixture_remove();
-	return r;
+	return broker_fixture_tests(argc, argv);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,11 +11,10 @@
 #include "tests/unit/support/broker_peer.h"
 #include "tests/unit/support/fuse_fixture.h"
 
-static void the_helpers_descriptor_is_handed_on(void **state)
+TEST(the_helpers_descriptor_is_handed_on, peer_set_up, peer_tear_down)
 {
 	char bytes[8];
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_attach(), 0);
 	assert_int_equal(peer.reply.fds, 1);
@@ -28,29 +23,27 @@ static void the_helpers_descriptor_is_handed_on(void **state)
 	assert_string_equal(peer.reply.message, "shop.jar");
 }
 
-static void the_helpers_refusal_is_handed_on(void **state)
+TEST(the_helpers_refusal_is_handed_on, peer_set_up, peer_tear_down)
 {
-	(void)state;
 	peer_start("refuse");
 	assert_int_equal(peer_attach(), EPERM);
 	assert_string_equal(peer.reply.message, "not today");
 	assert_int_equal(peer_attach(), EPERM); /* It is not taken for attached. */
 }
 
-static void a_helper_that_crashes_is_reported_as_such(void **state)
+TEST(a_helper_that_crashes_is_reported_as_such, peer_set_up, peer_tear_down)
 {
-	(void)state;
 	peer_start("crash");
 	assert_int_equal(peer_attach(), EIO);
 	assert_true(peer_says("killed by signal 9"));
 }
 
 /* As one in a file system of the target that never answers. */
-static void a_helper_that_cannot_be_killed_stops_neither_broker_nor_later_attaches(void **state)
+TEST(a_helper_that_cannot_be_killed_stops_neither_broker_nor_later_attaches, peer_set_up,
+     peer_tear_down)
 {
 	struct broker_request r = peer_request(BROKER_ATTACH);
 
-	(void)state;
 	peer_start("stuck");
 	assert_int_equal(peer_attach(), ETIMEDOUT);
 	assert_true(peer_says("cannot be killed"));
@@ -61,17 +54,15 @@ static void a_helper_that_cannot_be_killed_stops_neither_broker_nor_later_attach
 	assert_int_equal(peer_receive(), ETIMEDOUT);
 }
 
-static void a_helper_without_a_result_is_reported_as_such(void **state)
+TEST(a_helper_without_a_result_is_reported_as_such, peer_set_up, peer_tear_down)
 {
-	(void)state;
 	peer_start("silent");
 	assert_int_equal(peer_attach(), EIO);
 	assert_true(peer_says("without a result (exit status 7)"));
 }
 
-static void a_helper_that_talks_nonsense_is_reported_as_such(void **state)
+TEST(a_helper_that_talks_nonsense_is_reported_as_such, peer_set_up, peer_tear_down)
 {
-	(void)state;
 	peer_start("garbage");
 	assert_int_equal(peer_attach(), EPROTO);
 	peer_end();
@@ -79,11 +70,10 @@ static void a_helper_that_talks_nonsense_is_reported_as_such(void **state)
 	assert_int_equal(peer_attach(), EPROTO);
 }
 
-static void a_bundle_without_helper_is_reported_as_such(void **state)
+TEST(a_bundle_without_helper_is_reported_as_such, peer_set_up, peer_tear_down)
 {
 	char name[PATH_MAX];
 
-	(void)state;
 	peer_start("ok");
 	(void)snprintf(name, sizeof(name), "%s/jxperf-attach", broker_fixture_bundle("ok"));
 	assert_int_equal(unlink(name), 0);
@@ -93,12 +83,11 @@ static void a_bundle_without_helper_is_reported_as_such(void **state)
 }
 
 /* There is no helper that could be run, so whoever tries to says something else. */
-static void a_kernel_that_would_kill_the_target_is_refused_before_the_helper(void **state)
+TEST(a_kernel_that_would_kill_the_target_is_refused_before_the_helper, peer_set_up, peer_tear_down)
 {
 	struct broker_request events = peer_clock_request();
 	char name[PATH_MAX];
 
-	(void)state;
 	peer_start("old-kernel");
 	(void)snprintf(name, sizeof(name), "%s/jxperf-attach", broker_fixture_bundle("old-kernel"));
 	assert_int_equal(unlink(name), 0);
@@ -112,12 +101,11 @@ static void a_kernel_that_would_kill_the_target_is_refused_before_the_helper(voi
 	broker_fixture_remove();                    /* Made anew by the next test. */
 }
 
-static void a_process_is_attached_to_once(void **state)
+TEST(a_process_is_attached_to_once, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_request(BROKER_ATTACH);
 	struct broker_request release = peer_request(BROKER_RELEASE);
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_attach(), 0);
 	assert_int_equal(peer_attach(), EBUSY);
@@ -129,14 +117,13 @@ static void a_process_is_attached_to_once(void **state)
 	assert_int_equal(peer_attach(), EBUSY);
 }
 
-static void a_waiting_helper_holds_up_nobody_else(void **state)
+TEST(a_waiting_helper_holds_up_nobody_else, peer_set_up, peer_tear_down)
 {
 	pid_t other = broker_fixture_start_target();
 	struct broker_request r = peer_request(BROKER_ATTACH);
 	struct broker_request release = peer_request(BROKER_RELEASE);
 	struct broker_request events = peer_clock_request();
 
-	(void)state;
 	peer_start("wait");
 	peer_submit(&r);
 	assert_int_equal(peer_ask(&events), EPERM);
@@ -150,12 +137,11 @@ static void a_waiting_helper_holds_up_nobody_else(void **state)
 	broker_fixture_end_target(other);
 }
 
-static void a_released_attach_is_cancelled(void **state)
+TEST(a_released_attach_is_cancelled, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_request(BROKER_ATTACH);
 	struct broker_request release = peer_request(BROKER_RELEASE);
 
-	(void)state;
 	peer_start("wait");
 	peer_submit(&r);
 	peer_submit(&release);
@@ -163,11 +149,10 @@ static void a_released_attach_is_cancelled(void **state)
 	assert_int_equal(peer.reply.id, r.id);
 }
 
-static void release_of_a_stranger_is_ignored(void **state)
+TEST(release_of_a_stranger_is_ignored, peer_set_up, peer_tear_down)
 {
 	struct broker_request release = peer_request(BROKER_RELEASE);
 
-	(void)state;
 	peer_start("ok");
 	peer_submit(&release);
 	assert_int_equal(peer_attach(), 0);
@@ -188,11 +173,10 @@ static int stop_fuse(void **state)
 	return peer_tear_down(state);
 }
 
-static void a_helper_that_cannot_be_killed_holds_up_nobody_meanwhile(void **state)
+TEST(a_helper_that_cannot_be_killed_holds_up_nobody_meanwhile, peer_set_up, stop_fuse)
 {
 	char page[PATH_MAX];
 
-	(void)state;
 	if (geteuid() != 0 || !fuse_fixture_start()) {
 		print_message("# SKIP needs root and /dev/fuse\n");
 		skip();
@@ -215,12 +199,11 @@ static void a_helper_that_cannot_be_killed_holds_up_nobody_meanwhile(void **stat
 	assert_int_equal(unlink(page), 0);
 }
 
-static void a_process_of_another_user_is_answered_as_if_it_were_not_there(void **state)
+TEST(a_process_of_another_user_is_answered_as_if_it_were_not_there, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_request(BROKER_ATTACH);
 	struct err absent;
 
-	(void)state;
 	peer_start("ok");
 	(void)proc_absent(r.pid, &absent); /* Only its text is wanted. */
 	for (int i = 0; i < 2; i++) {      /* The second time it is being profiled. */
@@ -232,12 +215,11 @@ static void a_process_of_another_user_is_answered_as_if_it_were_not_there(void *
 	}
 }
 
-static void another_process_that_has_the_pid_is_not_attached_to(void **state)
+TEST(another_process_that_has_the_pid_is_not_attached_to, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_request(BROKER_ATTACH);
 	uint64_t start_ticks;
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(proc_start_time(r.pid, &start_ticks), 0);
 	r.start_ticks = start_ticks - 1;
@@ -247,9 +229,8 @@ static void another_process_that_has_the_pid_is_not_attached_to(void **state)
 	assert_int_equal(peer_ask(&r), 0);
 }
 
-static void the_reply_says_whose_the_process_is(void **state)
+TEST(the_reply_says_whose_the_process_is, peer_set_up, peer_tear_down)
 {
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_attach(), 0);
 	assert_int_equal(peer.reply.owner, geteuid());
@@ -284,7 +265,7 @@ static void on_attached(void *arg, uint32_t request_id, int fd, uid_t owner, dou
 }
 
 /* It became another user's program after the broker had looked and before its worker did. */
-static void a_process_that_turns_out_to_be_another_users_is_not_attached_to(void **state)
+TEST(a_process_that_turns_out_to_be_another_users_is_not_attached_to, peer_set_up, peer_tear_down)
 {
 	static struct broker_targets t;
 	struct broker_request r = peer_request(BROKER_ATTACH);
@@ -296,7 +277,6 @@ static void a_process_that_turns_out_to_be_another_users_is_not_attached_to(void
 	struct attached attached = {0};
 	struct err err;
 
-	(void)state;
 	broker_targets_init(&t);
 	t.agent = &agent;
 	t.workers = &workers;
@@ -316,12 +296,11 @@ static void a_process_that_turns_out_to_be_another_users_is_not_attached_to(void
 }
 
 /* Of a user whose attempts cannot be ended no more are begun, whoever asks; others' are. */
-static void of_a_users_attempts_that_hang_few_are_left_behind(void **state)
+TEST(of_a_users_attempts_that_hang_few_are_left_behind, peer_set_up, peer_tear_down)
 {
 	pid_t others[BROKER_STUCK_OF_USER];
 	struct broker_request r = peer_request(BROKER_ATTACH);
 
-	(void)state;
 	peer_start("stuck");
 	for (unsigned i = 0; i < BROKER_STUCK_OF_USER; i++) {
 		r.pid = others[i] = broker_fixture_start_target();
@@ -335,35 +314,7 @@ static void of_a_users_attempts_that_hang_few_are_left_behind(void **state)
 		broker_fixture_end_target(others[i]);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, peer_set_up, peer_tear_down)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(the_helpers_descriptor_is_handed_on),
-	    TEST(the_helpers_refusal_is_handed_on),
-	    TEST(a_helper_that_crashes_is_reported_as_such),
-	    TEST(a_helper_that_cannot_be_killed_stops_neither_broker_nor_later_attaches),
-	    TEST(of_a_users_attempts_that_hang_few_are_left_behind),
-	    TEST(a_helper_without_a_result_is_reported_as_such),
-	    TEST(a_helper_that_talks_nonsense_is_reported_as_such),
-	    TEST(a_bundle_without_helper_is_reported_as_such),
-	    TEST(a_kernel_that_would_kill_the_target_is_refused_before_the_helper),
-	    TEST(a_process_is_attached_to_once),
-	    TEST(a_waiting_helper_holds_up_nobody_else),
-	    TEST(a_released_attach_is_cancelled),
-	    TEST(release_of_a_stranger_is_ignored),
-	    TEST(a_process_of_another_user_is_answered_as_if_it_were_not_there),
-	    TEST(another_process_that_has_the_pid_is_not_attached_to),
-	    TEST(the_reply_says_whose_the_process_is),
-	    TEST(a_process_that_turns_out_to_be_another_users_is_not_attached_to),
-	    cmocka_unit_test_setup_teardown(
-		a_helper_that_cannot_be_killed_holds_up_nobody_meanwhile, peer_set_up, stop_fuse),
-	};
-	int r;
-
-	broker_fixture_main(argc, argv);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	broker_fixture_remove();
-	return r;
+	return broker_fixture_tests(argc, argv);
 }

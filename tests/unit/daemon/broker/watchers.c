@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,13 +9,12 @@
 #include "proto/jxperf.pb-c.h"
 #include "tests/unit/support/broker_peer.h"
 
-static void a_process_is_watched_until_it_is_released(void **state)
+TEST(a_process_is_watched_until_it_is_released, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_request(BROKER_WATCH);
 	uint8_t bytes[1024];
 	ssize_t n;
 
-	(void)state;
 	peer_start("ok");
 	assert_int_equal(peer_ask(&r), 0);
 	assert_int_equal(peer.reply.fds, 1);
@@ -44,12 +39,11 @@ static void a_process_is_watched_until_it_is_released(void **state)
 	assert_int_equal(n, 0);
 }
 
-static void a_watcher_of_a_process_that_does_not_exist_ends(void **state)
+TEST(a_watcher_of_a_process_that_does_not_exist_ends, peer_set_up, peer_tear_down)
 {
 	struct broker_request r = peer_request(BROKER_WATCH);
 	char byte;
 
-	(void)state;
 	peer_start("ok");
 	r.pid = 0x3fffff;
 	assert_int_equal(peer_ask(&r), 0);
@@ -58,18 +52,7 @@ static void a_watcher_of_a_process_that_does_not_exist_ends(void **state)
 	assert_int_equal(peer_ask(&r), EINVAL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, peer_set_up, peer_tear_down)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(a_process_is_watched_until_it_is_released),
-	    TEST(a_watcher_of_a_process_that_does_not_exist_ends),
-	};
-	int r;
-
-	broker_fixture_main(argc, argv);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	broker_fixture_remove();
-	return r;
+	return broker_fixture_tests(argc, argv);
 }

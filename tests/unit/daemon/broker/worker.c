@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -64,25 +60,23 @@ static struct worker_answer ask(const struct worker_question *q)
 	return a;
 }
 
-static void it_says_which_process_it_is(void **state)
+TEST(it_says_which_process_it_is, start, end)
 {
 	const struct worker_question q = question(BROKER_ATTACH);
 	struct proc_identity identity;
 	struct worker_answer a = ask(&q);
 
-	(void)state;
 	assert_int_equal(a.reply.error, 0);
 	assert_int_equal(proc_identify(getpid(), &identity), 0);
 	assert_int_equal(a.identity.start_ticks, identity.start_ticks);
 	assert_int_equal(a.identity.effective_uid, geteuid());
 }
 
-static void nobodys_pid_is_an_error_and_the_next_question_is_answered(void **state)
+TEST(nobodys_pid_is_an_error_and_the_next_question_is_answered, start, end)
 {
 	struct worker_question q = question(BROKER_ATTACH);
 	struct worker_answer a;
 
-	(void)state;
 	q.request.pid = 0x3fffff;
 	a = ask(&q);
 	assert_int_equal(a.reply.error, ESRCH);
@@ -91,12 +85,11 @@ static void nobodys_pid_is_an_error_and_the_next_question_is_answered(void **sta
 	assert_int_equal(ask(&q).reply.error, 0);
 }
 
-static void another_process_with_the_pid_is_not_touched(void **state)
+TEST(another_process_with_the_pid_is_not_touched, start, end)
 {
 	struct worker_question q = question(BROKER_PAGES);
 	struct worker_answer a;
 
-	(void)state;
 	assert_int_equal(proc_identify(getpid(), &q.identity), 0);
 	q.identity.start_ticks--;
 	q.known = 1;
@@ -107,24 +100,9 @@ static void another_process_with_the_pid_is_not_touched(void **state)
 	assert_non_null(strstr(a.reply.message, "has ended"));
 }
 
-static void other_operations_are_none_of_its(void **state)
+TEST(other_operations_are_none_of_its, start, end)
 {
 	const struct worker_question q = question(BROKER_WATCH);
 
-	(void)state;
 	assert_int_equal(ask(&q).reply.error, EINVAL);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(it_says_which_process_it_is),
-	    TEST(nobodys_pid_is_an_error_and_the_next_question_is_answered),
-	    TEST(another_process_with_the_pid_is_not_touched),
-	    TEST(other_operations_are_none_of_its),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

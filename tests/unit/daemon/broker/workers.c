@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -160,9 +156,8 @@ static void begin(void (*hang)(void *page))
 
 /* ---------------------------------------------------------------- tests */
 
-static void a_target_that_hangs_in_exec_holds_up_its_own_events_only(void **state)
+TEST(a_target_that_hangs_in_exec_holds_up_its_own_events_only, set_up, tear_down)
 {
-	(void)state;
 	begin(hang_in_exec);
 	submit(BROKER_PERF_OPEN, hostile, 2);
 	submit(BROKER_PERF_OPEN, peer.target, 3);
@@ -185,9 +180,8 @@ static void a_target_that_hangs_in_exec_holds_up_its_own_events_only(void **stat
 	assert_int_equal(peer.reply.error, 0);
 }
 
-static void a_target_that_hangs_in_mmap_holds_up_its_own_pages_only(void **state)
+TEST(a_target_that_hangs_in_mmap_holds_up_its_own_pages_only, set_up, tear_down)
 {
-	(void)state;
 	begin(hang_in_mmap);
 	submit(BROKER_PAGES, hostile, 2);
 	submit(BROKER_PAGES, peer.target, 3);
@@ -215,9 +209,8 @@ static unsigned children_of_broker(void)
 	return count;
 }
 
-static void workers_that_cannot_be_killed_are_limited_and_reaped_in_the_end(void **state)
+TEST(workers_that_cannot_be_killed_are_limited_and_reaped_in_the_end, set_up, tear_down)
 {
-	(void)state;
 	begin(hang_in_mmap);
 	for (uint32_t id = 0; id <= BROKER_WORKERS_LOST_MAX; id++) {
 		submit(BROKER_PAGES, hostile, id);
@@ -231,9 +224,8 @@ static void workers_that_cannot_be_killed_are_limited_and_reaped_in_the_end(void
 		; /* Until the test's time limit. */
 }
 
-static void a_release_answers_what_hangs_and_lets_the_target_go(void **state)
+TEST(a_release_answers_what_hangs_and_lets_the_target_go, set_up, tear_down)
 {
-	(void)state;
 	begin(hang_in_exec);
 	submit(BROKER_PERF_OPEN, hostile, 2);
 	submit(BROKER_RELEASE, hostile, 3);
@@ -245,23 +237,10 @@ static void a_release_answers_what_hangs_and_lets_the_target_go(void **state)
 	assert_int_equal(peer.reply.error, EPERM);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(a_target_that_hangs_in_exec_holds_up_its_own_events_only),
-	    TEST(a_target_that_hangs_in_mmap_holds_up_its_own_pages_only),
-	    TEST(workers_that_cannot_be_killed_are_limited_and_reaped_in_the_end),
-	    TEST(a_release_answers_what_hangs_and_lets_the_target_go),
-	};
-	int r;
-
 	if (argc == 2 && strcmp(argv[1], "--wait") == 0)
 		for (;;)
 			(void)pause();
-	broker_fixture_main(argc, argv);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	broker_fixture_remove();
-	return r;
+	return broker_fixture_tests(argc, argv);
 }

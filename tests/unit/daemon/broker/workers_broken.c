@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -93,9 +89,8 @@ static void be(const char *name)
 	assert_int_equal(prctl(PR_SET_NAME, name), 0);
 }
 
-static void those_that_end_by_themselves_are_put_off_longer_and_longer(void **state)
+TEST(those_that_end_by_themselves_are_put_off_longer_and_longer, set_up, tear_down)
 {
-	(void)state;
 	be(BAD);
 	run_for(2000);
 	/* Two at once, then after 100, 200, 400 and 800 ms, and by then no more; a slow machine
@@ -106,9 +101,8 @@ static void those_that_end_by_themselves_are_put_off_longer_and_longer(void **st
 	assert_int_equal(last_error, EIO);
 }
 
-static void one_that_answers_ends_that(void **state)
+TEST(one_that_answers_ends_that, set_up, tear_down)
 {
-	(void)state;
 	be(BAD);
 	run_for(300);
 	be(GOOD);
@@ -134,16 +128,9 @@ static bool parent_is(const char *name)
 	return strcmp(text, name) == 0;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(those_that_end_by_themselves_are_put_off_longer_and_longer),
-	    TEST(one_that_answers_ends_that),
-	};
-
 	if (argc == 3 && strcmp(argv[1], WORKER_OPTION_FD) == 0)
 		return parent_is(GOOD) ? worker_main(atoi(argv[2])) : EXIT_FAILURE;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -42,12 +38,11 @@ static void wait_until_done(void)
 	} while (!attach_helper_advance(&helper));
 }
 
-static void a_result_gives_the_descriptor(void **state)
+TEST(a_result_gives_the_descriptor)
 {
 	char bytes[8];
 	int fd;
 
-	(void)state;
 	start("ok");
 	wait_until_done();
 	fd = attach_helper_finish(&helper, name, &err);
@@ -57,11 +52,10 @@ static void a_result_gives_the_descriptor(void **state)
 	(void)close(fd);
 }
 
-static void a_late_helper_is_killed_and_called_late(void **state)
+TEST(a_late_helper_is_killed_and_called_late)
 {
 	pid_t pid;
 
-	(void)state;
 	start("wait");
 	helper.patient = false;
 	pid = helper.pid;
@@ -74,11 +68,10 @@ static void a_late_helper_is_killed_and_called_late(void **state)
 	assert_int_equal(errno, ESRCH);
 }
 
-static void a_late_helper_on_an_overloaded_machine_has_more_time_once(void **state)
+TEST(a_late_helper_on_an_overloaded_machine_has_more_time_once)
 {
 	uint64_t due_ns;
 
-	(void)state;
 	start("wait");
 	due_ns = helper.due_ns;
 	busy_machine_begin();
@@ -91,9 +84,8 @@ static void a_late_helper_on_an_overloaded_machine_has_more_time_once(void **sta
 	assert_int_equal(attach_helper_finish(&helper, name, &err), -ETIMEDOUT);
 }
 
-static void a_cancelled_helper_ends_by_itself(void **state)
+TEST(a_cancelled_helper_ends_by_itself)
 {
-	(void)state;
 	start("wait");
 	attach_helper_cancel(&helper);
 	assert_true(helper.cancelled);
@@ -101,12 +93,11 @@ static void a_cancelled_helper_ends_by_itself(void **state)
 	assert_true(attach_helper_finish(&helper, name, &err) < 0);
 }
 
-static void a_probe_gives_the_helpers_sentence(void **state)
+TEST(a_probe_gives_the_helpers_sentence)
 {
 	char text[ERR_MESSAGE_MAX] = "before";
 	bool unasked;
 
-	(void)state;
 	/* A success without descriptor, which is right for a probe alone. */
 	assert_int_equal(
 	    attach_helper_probe(getpid(), PROC_ANY_UID,
@@ -125,17 +116,5 @@ static void a_probe_gives_the_helpers_sentence(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_result_gives_the_descriptor),
-	    cmocka_unit_test(a_late_helper_is_killed_and_called_late),
-	    cmocka_unit_test(a_late_helper_on_an_overloaded_machine_has_more_time_once),
-	    cmocka_unit_test(a_cancelled_helper_ends_by_itself),
-	    cmocka_unit_test(a_probe_gives_the_helpers_sentence),
-	};
-	int r;
-
-	broker_fixture_main(argc, argv);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	broker_fixture_remove();
-	return r;
+	return broker_fixture_tests(argc, argv);
 }

@@ -1,9 +1,5 @@
 /* Looking at processes that may not answer. What "hangs" here is a look that never returns. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -96,11 +92,10 @@ static int look_at_pids(size_t count, size_t *passed_over)
 
 /* ---------------------------------------------------------------- */
 
-static void one_child_looks_at_all_that_answer(void **state)
+TEST(one_child_looks_at_all_that_answer, setup, teardown)
 {
 	size_t passed_over = 1, changes = 0;
 
-	(void)state;
 	assert_int_equal(look_at_pids(PIDS, &passed_over), 0);
 	assert_int_equal(seen.answers, PIDS);
 	assert_int_equal(seen.hangs, 0);
@@ -115,11 +110,10 @@ static void one_child_looks_at_all_that_answer(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* Nobody is left. */
 }
 
-static void who_does_not_answer_is_given_up_and_the_others_are_seen(void **state)
+TEST(who_does_not_answer_is_given_up_and_the_others_are_seen, setup, teardown)
 {
 	size_t passed_over;
 
-	(void)state;
 	hanging_from = FIRST_PID + 5;
 	hanging_to = FIRST_PID + 7;
 	assert_int_equal(look_at_pids(PIDS, &passed_over), 0);
@@ -138,14 +132,13 @@ static size_t die(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_B
 	return look(arg, pid, step, answer);
 }
 
-static void a_child_that_dies_is_a_process_that_does_not_answer(void **state)
+TEST(a_child_that_dies_is_a_process_that_does_not_answer, setup, teardown)
 {
 	struct look_task dying = task;
 	pid_t pids[] = {FIRST_PID + 3, FIRST_PID + 4};
 	size_t passed_over;
 	struct err err;
 
-	(void)state;
 	dying.look = die;
 	assert_int_equal(look_at_all(&dying, pids, 2, &passed_over, &err), 0);
 	assert_int_equal(seen.hangs, 1);
@@ -165,7 +158,7 @@ __attribute__((noreturn)) static size_t hang(void *arg, pid_t pid, char *step,
 }
 
 /* Real processes of one user, ourselves: the number of those that hang is bounded. */
-static void when_many_of_a_user_hang_the_others_of_that_user_are_passed_over(void **state)
+TEST(when_many_of_a_user_hang_the_others_of_that_user_are_passed_over, setup, teardown)
 {
 	pid_t pids[LOOK_HANGING_PER_USER + 6];
 	size_t count = sizeof(pids) / sizeof(pids[0]), passed_over = 0;
@@ -173,7 +166,6 @@ static void when_many_of_a_user_hang_the_others_of_that_user_are_passed_over(voi
 	struct err err;
 	uint64_t before = clock_monotonic_ns();
 
-	(void)state;
 	hanging.look = hang;
 	sleepers_start(pids, count);
 	assert_int_equal(look_at_all(&hanging, pids, count, &passed_over, &err), 0);
@@ -183,14 +175,13 @@ static void when_many_of_a_user_hang_the_others_of_that_user_are_passed_over(voi
 	sleepers_end(pids, count);
 }
 
-static void what_an_earlier_look_hangs_on_is_not_looked_at_again(void **state)
+TEST(what_an_earlier_look_hangs_on_is_not_looked_at_again, setup, teardown)
 {
 	struct look_task hanging = task;
 	pid_t pids[2], left;
 	size_t passed_over;
 	struct err err;
 
-	(void)state;
 	sleepers_start(pids, 2);
 	left = sleepers_leave_behind(pids[0]);
 	hanging.look = hang;
@@ -200,19 +191,4 @@ static void what_an_earlier_look_hangs_on_is_not_looked_at_again(void **state)
 	assert_non_null(strstr(seen.step, "earlier look"));
 	assert_int_equal(kill(left, SIGKILL), 0);
 	sleepers_end(pids, 2);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(one_child_looks_at_all_that_answer),
-	    TEST(who_does_not_answer_is_given_up_and_the_others_are_seen),
-	    TEST(a_child_that_dies_is_a_process_that_does_not_answer),
-	    TEST(when_many_of_a_user_hang_the_others_of_that_user_are_passed_over),
-	    TEST(what_an_earlier_look_hangs_on_is_not_looked_at_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,14 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 
 #include "daemon/child/look_left.h"
 #include "tests/unit/support/sleepers.h"
 
-static void who_is_left_behind_tells_what_it_hangs_on(void **state)
+TEST(who_is_left_behind_tells_what_it_hangs_on)
 {
 	pid_t target, left, found[2] = {0};
 
-	(void)state;
 	sleepers_start(&target, 1);
 	left = sleepers_leave_behind(target);
 	assert_int_equal(look_left_find(&left, 1, found, 2), 1);
@@ -23,11 +18,10 @@ static void who_is_left_behind_tells_what_it_hangs_on(void **state)
 }
 
 /* Its pid may be another's by now. */
-static void a_target_that_has_ended_is_nobody_and_counts(void **state)
+TEST(a_target_that_has_ended_is_nobody_and_counts)
 {
 	pid_t target, left, found[2] = {7, 7};
 
-	(void)state;
 	sleepers_start(&target, 1);
 	left = sleepers_leave_behind(target);
 	sleepers_end(&target, 1);
@@ -37,13 +31,12 @@ static void a_target_that_has_ended_is_nobody_and_counts(void **state)
 }
 
 /* As a child of an inspector that waits for it: of a group whose leader still runs. */
-static void who_is_still_waited_for_is_not_left_behind(void **state)
+TEST(who_is_still_waited_for_is_not_left_behind)
 {
 	pid_t pids[2], found[2];
 	int ready[2];
 	char byte;
 
-	(void)state;
 	sleepers_start(pids, 1);
 	assert_int_equal(setpgid(0, 0), 0);
 	assert_int_equal(pipe(ready), 0);
@@ -67,12 +60,11 @@ static void who_is_still_waited_for_is_not_left_behind(void **state)
 }
 
 /* Anybody can have a program of that name. */
-static void only_our_own_program_counts_as_left_behind(void **state)
+TEST(only_our_own_program_counts_as_left_behind)
 {
 	char name[64];
 	pid_t target, other, pids[2], found[2];
 
-	(void)state;
 	sleepers_start(&target, 1);
 	(void)snprintf(name, sizeof(name), "/tmp/" LOOK_LEFT_NAME " %d", target);
 	(void)unlink(name);
@@ -88,16 +80,4 @@ static void only_our_own_program_counts_as_left_behind(void **state)
 	assert_int_equal(look_left_find(pids, 2, found, 2), 0);
 	(void)unlink(name);
 	sleepers_end(pids, 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(who_is_left_behind_tells_what_it_hangs_on),
-	    cmocka_unit_test(a_target_that_has_ended_is_nobody_and_counts),
-	    cmocka_unit_test(who_is_still_waited_for_is_not_left_behind),
-	    cmocka_unit_test(only_our_own_program_counts_as_left_behind),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

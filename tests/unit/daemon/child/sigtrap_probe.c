@@ -1,9 +1,5 @@
 /* The real trial runs on this machine's kernel; for the others there are stand-ins. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -31,11 +27,10 @@ static int teardown(void **state)
 	return waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD ? 0 : -1;
 }
 
-static void on_this_kernel_a_blocked_sigtrap_waits(void **state)
+TEST(on_this_kernel_a_blocked_sigtrap_waits, setup, teardown)
 {
 	enum sigtrap_verdict verdict = sigtrap_probe(sigtrap_trial, &error);
 
-	(void)state;
 	if (verdict == SIGTRAP_UNKNOWN) {
 		print_message("# a watchpoint cannot be tried: %s\n", strerror(-error));
 		skip();
@@ -49,9 +44,8 @@ static int trapped(void)
 	return raise(SIGTRAP);
 }
 
-static void a_child_that_sigtrap_kills_tells_of_a_kernel_that_kills(void **state)
+TEST(a_child_that_sigtrap_kills_tells_of_a_kernel_that_kills, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(sigtrap_probe(trapped, &error), SIGTRAP_KILLS);
 	assert_int_equal(error, 0);
 }
@@ -61,9 +55,8 @@ static int untold(void)
 	return SIGTRAP_TRIAL_UNTOLD;
 }
 
-static void a_signal_that_does_not_say_it_waited_is_as_bad(void **state)
+TEST(a_signal_that_does_not_say_it_waited_is_as_bad, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(sigtrap_probe(untold, &error), SIGTRAP_KILLS);
 }
 
@@ -77,9 +70,8 @@ static int killed(void)
 	return raise(SIGKILL);
 }
 
-static void what_cannot_be_tried_is_unknown_for_a_reason(void **state)
+TEST(what_cannot_be_tried_is_unknown_for_a_reason, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(sigtrap_probe(not_permitted, &error), SIGTRAP_UNKNOWN);
 	assert_int_equal(error, -EACCES);
 	assert_int_equal(sigtrap_probe(killed, &error), SIGTRAP_UNKNOWN);
@@ -93,11 +85,10 @@ static int hanging(void)
 	return 0;
 }
 
-static void a_child_that_hangs_is_killed(void **state)
+TEST(a_child_that_hangs_is_killed, setup, teardown)
 {
 	uint64_t start = clock_monotonic_ns();
 
-	(void)state;
 	assert_int_equal(sigtrap_probe(hanging, &error), SIGTRAP_UNKNOWN);
 	assert_int_equal(error, -ETIMEDOUT);
 	assert_true(clock_monotonic_ns() - start < 20 * NS_PER_S);
@@ -108,18 +99,16 @@ static int dumpable(void)
 	return prctl(PR_GET_DUMPABLE);
 }
 
-static void the_child_cannot_leave_a_core_file(void **state)
+TEST(the_child_cannot_leave_a_core_file, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(sigtrap_probe(dumpable, &error), SIGTRAP_WAITS);
 }
 
-static void other_children_are_left_to_the_caller(void **state)
+TEST(other_children_are_left_to_the_caller, setup, teardown)
 {
 	pid_t other = fork();
 	int status;
 
-	(void)state;
 	assert_true(other >= 0);
 	if (other == 0)
 		_exit(7);
@@ -127,21 +116,4 @@ static void other_children_are_left_to_the_caller(void **state)
 	assert_int_equal(waitpid(other, &status, 0), other);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 7);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(on_this_kernel_a_blocked_sigtrap_waits),
-	    TEST(a_child_that_sigtrap_kills_tells_of_a_kernel_that_kills),
-	    TEST(a_signal_that_does_not_say_it_waited_is_as_bad),
-	    TEST(what_cannot_be_tried_is_unknown_for_a_reason),
-	    TEST(a_child_that_hangs_is_killed),
-	    TEST(the_child_cannot_leave_a_core_file),
-	    TEST(other_children_are_left_to_the_caller),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

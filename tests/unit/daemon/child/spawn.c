@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -36,27 +32,24 @@ static const char *run(const char *script)
 	return text;
 }
 
-static void a_child_talks_on_its_socket(void **state)
+TEST(a_child_talks_on_its_socket)
 {
-	(void)state;
 	assert_string_equal(run("echo hello >&" CHILD_FD_TEXT), "hello\n");
 	assert_int_equal(strtol(CHILD_FD_TEXT, NULL, 10), CHILD_FD);
 }
 
-static void a_child_inherits_no_environment(void **state)
+TEST(a_child_inherits_no_environment)
 {
-	(void)state;
 	assert_int_equal(setenv("JXPERF_TEST_SECRET", "x", 1), 0);
 	assert_string_equal(run("echo \"<$JXPERF_TEST_SECRET>\" >&" CHILD_FD_TEXT), "<>\n");
 	assert_int_equal(unsetenv("JXPERF_TEST_SECRET"), 0);
 }
 
-static void a_child_has_signals_as_they_are_by_default(void **state)
+TEST(a_child_has_signals_as_they_are_by_default)
 {
 	unsigned long blocked, ignored;
 	sigset_t set;
 
-	(void)state;
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
@@ -73,24 +66,22 @@ static void a_child_has_signals_as_they_are_by_default(void **state)
 	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static void a_child_leads_a_process_group_of_its_own(void **state)
+TEST(a_child_leads_a_process_group_of_its_own)
 {
 	char group[32];
 	const char *text = run("read -r pid name state parent group rest </proc/self/stat; "
 			       "echo $group $$ >&" CHILD_FD_TEXT);
 
-	(void)state;
 	assert_int_equal(sscanf(text, "%31s", group), 1);
 	assert_string_equal(strchr(text, ' ') + 1, strcat(group, "\n"));
 }
 
-static void a_program_that_is_not_there_is_an_error_and_leaves_nothing(void **state)
+TEST(a_program_that_is_not_there_is_an_error_and_leaves_nothing)
 {
 	char *const argv[] = {(char *)"nobody", NULL};
 	int pidfd = -1, socket = -1, before = dup(0);
 	pid_t pid = 0;
 
-	(void)state;
 	(void)close(before);
 	assert_int_equal(
 	    child_spawn(&pid, &pidfd, &socket, SOCK_STREAM, "/nonexistent/program", argv), -ENOENT);
@@ -98,17 +89,4 @@ static void a_program_that_is_not_there_is_an_error_and_leaves_nothing(void **st
 	assert_int_equal(socket, -1);
 	assert_int_equal(dup(0), before);
 	(void)close(before);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_child_talks_on_its_socket),
-	    cmocka_unit_test(a_child_inherits_no_environment),
-	    cmocka_unit_test(a_child_has_signals_as_they_are_by_default),
-	    cmocka_unit_test(a_child_leads_a_process_group_of_its_own),
-	    cmocka_unit_test(a_program_that_is_not_there_is_an_error_and_leaves_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

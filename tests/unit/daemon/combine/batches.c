@@ -1,21 +1,16 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 
 #include "daemon/combine/batches.h"
 
-static void batches_are_of_windows_that_follow_each_other(void **state)
+TEST(batches_are_of_windows_that_follow_each_other)
 {
 	struct batch_clock clock = {0};
 	double sums[MERGED_BATCHES] = {0};
 	unsigned batch = 0;
 	bool fold;
 
-	(void)state;
 	assert_int_equal(batch_count(&clock), 0);
 	for (unsigned i = 0; i < 1000; i++) {
 		unsigned before = batch;
@@ -35,12 +30,11 @@ static void batches_are_of_windows_that_follow_each_other(void **state)
 	assert_float_equal(sums[15], 40, 0);
 }
 
-static void equal_batches_have_the_textbooks_variance(void **state)
+TEST(equal_batches_have_the_textbooks_variance)
 {
 	double part[MERGED_BATCHES], whole[MERGED_BATCHES], mean = 0, squares = 0;
 	const unsigned n = 10;
 
-	(void)state;
 	for (unsigned i = 0; i < n; i++) {
 		whole[i] = 300;
 		part[i] = 30 + 7 * (i % 3);
@@ -52,11 +46,10 @@ static void equal_batches_have_the_textbooks_variance(void **state)
 			   n / (n - 1.0) * squares / (3000. * 3000), 1e-12);
 }
 
-static void a_large_batch_is_not_taken_for_certain(void **state)
+TEST(a_large_batch_is_not_taken_for_certain)
 {
 	double part[MERGED_BATCHES] = {900}, whole[MERGED_BATCHES] = {3000};
 
-	(void)state;
 	for (unsigned i = 1; i < 8; i++) {
 		whole[i] = 100;
 		part[i] = 10 + 5 * (i % 2);
@@ -65,33 +58,18 @@ static void a_large_batch_is_not_taken_for_certain(void **state)
 	assert_true(sqrt(batches_variance(part, whole, 8)) > 0.1);
 }
 
-static void few_batches_say_nothing(void **state)
+TEST(few_batches_say_nothing)
 {
 	double part[MERGED_BATCHES] = {1, 2, 3, 4, 5, 6, 7},
 	       whole[MERGED_BATCHES] = {9, 9, 9, 9, 9, 9, 9};
 
-	(void)state;
 	assert_float_equal(batches_variance(part, whole, 7), 0, 0);
 	assert_float_equal(batches_variance(part, whole, 16), 0, 0); /* The rest are empty. */
 	assert_float_equal(batches_variance(part, whole, 0), 0, 0);
 }
 
-static void few_batches_need_a_wider_interval(void **state)
+TEST(few_batches_need_a_wider_interval)
 {
-	(void)state;
 	assert_float_equal(sqrt(batches_inflation(8)), 2.365 / 1.960, 1e-3);
 	assert_float_equal(sqrt(batches_inflation(16)), 2.131 / 1.960, 1e-3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(batches_are_of_windows_that_follow_each_other),
-	    cmocka_unit_test(equal_batches_have_the_textbooks_variance),
-	    cmocka_unit_test(a_large_batch_is_not_taken_for_certain),
-	    cmocka_unit_test(few_batches_say_nothing),
-	    cmocka_unit_test(few_batches_need_a_wider_interval),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

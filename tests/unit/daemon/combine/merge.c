@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -59,7 +55,8 @@ static struct window_result *ticks_window(unsigned number, const char *method, u
 	struct window_result *w = sample_window_empty(number, "shop");
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 
-	w->request = (struct window_request){.cpu = true, .duration_ns = 12 * NS_PER_S};
+	w->request = (struct window_request){.kinds[JXP__KIND__KIND_CPU] = true,
+					     .duration_ns = 12 * NS_PER_S};
 	if (number % 2) /* Ids in another order. */
 		(void)sample_window_node(w, main, "none", 1);
 	sample_window_ticks(w, sample_window_node(w, main, method, 20),
@@ -80,14 +77,13 @@ static void set_weight(struct window_result *w, double windows)
 }
 
 /* Of two windows with as many ticks one stands for three times the CPU time. */
-static void ticks_weigh_what_their_windows_stand_for(void **state)
+TEST(ticks_weigh_what_their_windows_stand_for)
 {
 	struct window_result *windows[] = {ticks_window(1, "few", 100, 1),
 					   ticks_window(2, "much", 100, 1)};
 	struct window_result *w;
 	const struct cpu_context *c;
 
-	(void)state;
 	set_weight(windows[1], 3);
 	w = merged(windows, 2);
 	c = w->cpu.contexts;
@@ -101,19 +97,18 @@ static void ticks_weigh_what_their_windows_stand_for(void **state)
 	assert_int_equal(w->cpu.beside.span_ns, 24 * NS_PER_S);
 	assert_float_equal(w->cpu.beside.gc_ns, 0.5e9, 1);
 	assert_float_equal(window_result_whole_ns(w), 2e9, 1);
-	assert_true(w->request.cpu);
+	assert_true(w->request.kinds[JXP__KIND__KIND_CPU]);
 	free_all(windows, 2);
 	window_result_free(w);
 }
 
 /* 0.5 of 1 s, and 0.5 of 3 s: what ticks do not tell is not theirs. */
-static void ticks_are_parts_of_all_cpu_time_of_their_windows(void **state)
+TEST(ticks_are_parts_of_all_cpu_time_of_their_windows)
 {
 	struct window_result *windows[] = {ticks_window(1, "few", 100, 1),
 					   ticks_window(2, "much", 100, 3)};
 	struct window_result *w = merged(windows, 2);
 
-	(void)state;
 	assert_float_equal(w->cpu.contexts[0].code[0].ns, 0.5e9, 1);
 	assert_float_equal(w->cpu.contexts[1].code[0].ns, 0.5e9, 1);
 	assert_float_equal(window_result_whole_ns(w), 4e9, 1);
@@ -122,14 +117,13 @@ static void ticks_are_parts_of_all_cpu_time_of_their_windows(void **state)
 }
 
 /* By method, though its id is another one; bursts are added up, time is weighted. */
-static void the_same_loop_of_two_windows_is_one(void **state)
+TEST(the_same_loop_of_two_windows_is_one)
 {
 	struct window_result *windows[] = {ticks_window(1, "sum", 100, 1),
 					   ticks_window(2, "sum", 100, 1)};
 	struct window_result *w;
 	struct loop_row *row;
 
-	(void)state;
 	set_weight(windows[1], 3);
 	for (unsigned i = 0; i < 2; i++) {
 		row = sample_window_loop(windows[i], i == 0 ? 3 : 2, 4, 22, 1, LOOP_LAST, 50);
@@ -143,10 +137,10 @@ static void the_same_loop_of_two_windows_is_one(void **state)
 						.low = 90,
 						.high = 1e4};
 		row->lengths = (struct loop_lengths){.read = 5, .turns = 500, .left = i};
-		windows[i]->request.loops = true;
+		windows[i]->request.kinds[JXP__KIND__KIND_LOOPS] = true;
 	}
 	w = merged(windows, 2);
-	assert_true(w->request.loops);
+	assert_true(w->request.kinds[JXP__KIND__KIND_LOOPS]);
 	assert_int_equal(w->loops.row_count, 1);
 	row = w->loops.rows;
 	assert_string_equal(
@@ -172,14 +166,13 @@ static void the_same_loop_of_two_windows_is_one(void **state)
 	window_result_free(w);
 }
 
-static void contexts_are_met_by_their_names(void **state)
+TEST(contexts_are_met_by_their_names)
 {
 	uint64_t seed = 11;
 	struct random_program p = random_program_new(&seed, 4);
 	struct window_result *windows[3], *w;
 	uint64_t counts = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		windows[i] = random_program_window(&p, &seed, i + 1, 400, 10);
 	w = merged(windows, 3);
@@ -215,13 +208,12 @@ static void assert_same_totals(const struct window_result *a, const struct windo
 			   1e-9 * y->application.cpu.squares);
 }
 
-static void one_window_alone_is_merged_into_itself(void **state)
+TEST(one_window_alone_is_merged_into_itself)
 {
 	struct window_result *one = sample_window(7, "org.example.Main", 40);
 	struct window_result *w = merged(&one, 1);
 	const struct object_site *site = &w->objects.sites[0], *own = &one->objects.sites[0];
 
-	(void)state;
 	assert_int_equal(w->profile.pair_count, one->profile.pair_count);
 	for (size_t i = 0; i < w->profile.pair_count; i++)
 		assert_memory_equal(&w->profile.pairs[i].count, &one->profile.pairs[i].count,
@@ -254,14 +246,13 @@ static const struct class_field *field_of(const struct window_result *w, const c
 	return NULL;
 }
 
-static void classes_are_met_by_names(void **state)
+TEST(classes_are_met_by_names)
 {
 	struct window_result *windows[2] = {sample_window(1, "a", 40), sample_window(2, "a", 25)};
 	struct window_result *w;
 	const struct class_field *f;
 	struct location l;
 
-	(void)state;
 	/* In another order, so that ids are others. */
 	sample_window_older(windows[1], "org.example.New", "size", 1, 3);
 	sample_window_older(windows[1], "org.example.Cache", "hits", 1, 8);
@@ -296,12 +287,11 @@ static struct window_result *kept(struct window_result *w)
 	return back;
 }
 
-static void windows_that_were_kept_merge_as_those_that_ran(void **state)
+TEST(windows_that_were_kept_merge_as_those_that_ran)
 {
 	struct window_result *ran[2] = {sample_window(1, "a", 40), sample_window(2, "a", 25)};
 	struct window_result *w = merged(ran, 2), *from_store;
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++)
 		ran[i] = kept(ran[i]);
 	from_store = merged(ran, 2);
@@ -320,13 +310,12 @@ static void windows_that_were_kept_merge_as_those_that_ran(void **state)
 	window_result_free(from_store);
 }
 
-static void lambdas_of_two_runs_are_the_same(void **state)
+TEST(lambdas_of_two_runs_are_the_same)
 {
 	static const char *const names[] = {"a.Main$$Lambda$14/0x00007f00",
 					    "a.Main$$Lambda$9/0x71"};
 	struct window_result *windows[2], *w;
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct cct_node node = {.bci = 1, .line = 3};
 		struct cct_method m = {0};
@@ -346,14 +335,13 @@ static void lambdas_of_two_runs_are_the_same(void **state)
 	window_result_free(w);
 }
 
-static void what_lives_is_an_average_and_what_was_allocated_a_sum(void **state)
+TEST(what_lives_is_an_average_and_what_was_allocated_a_sum)
 {
 	struct window_result *windows[2] = {sample_window(1, "a", 40), sample_window(2, "a", 40)};
 	struct window_result *w;
 	double live = windows[0]->objects.sites[1].live_bytes;
 	double allocated = windows[0]->objects.sites[1].alloc_bytes;
 
-	(void)state;
 	w = merged(windows, 2);
 	assert_float_equal(w->objects.sites[1].live_bytes, live, 1e-6);
 	assert_float_equal(w->objects.sites[1].alloc_bytes, 2 * allocated, 1e-6);
@@ -364,17 +352,16 @@ static void what_lives_is_an_average_and_what_was_allocated_a_sum(void **state)
 	window_result_free(w);
 }
 
-static void what_cannot_be_merged_is_counted_and_what_differs_is_said(void **state)
+TEST(what_cannot_be_merged_is_counted_and_what_differs_is_said)
 {
 	struct window_result *windows[7], *w;
 
-	(void)state;
 	for (unsigned i = 0; i < 7; i++)
 		windows[i] = sample_window(i + 1, "a", 40);
 	windows[0]->state = WINDOW_FAILED;
 	windows[2]->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
 	windows[3]->request.kinds[DEAD] = false;
-	windows[6]->request.cpu = false;
+	windows[6]->request.kinds[JXP__KIND__KIND_CPU] = false;
 	windows[4]->cpu_ns = 0;
 	windows[5]->pid = 4243;
 	(void)snprintf(windows[5]->jdk, sizeof(windows[5]->jdk), "21.0.1+12");
@@ -396,13 +383,12 @@ static void what_cannot_be_merged_is_counted_and_what_differs_is_said(void **sta
 	window_result_free(w);
 }
 
-static void nothing_to_merge_is_an_error(void **state)
+TEST(nothing_to_merge_is_an_error)
 {
 	struct window_result *failed = sample_window(1, "a", 40), *w = NULL;
 	struct merge m = {0};
 	struct err err = {""};
 
-	(void)state;
 	assert_int_equal(merge_finish(&m, &w, &err), -ENODATA);
 	failed->state = WINDOW_FAILED;
 	assert_int_equal(merge_add(&m, failed), 0);
@@ -423,14 +409,13 @@ static struct window_result *plain_window(unsigned number, unsigned observations
 	return random_program_window(&p, &seed, number, observations, 10);
 }
 
-static void an_observation_counts_the_cpu_time_that_it_stands_for(void **state)
+TEST(an_observation_counts_the_cpu_time_that_it_stands_for)
 {
 	/* Half of the CPU time is wasteful, and was sampled four times as often. */
 	struct window_result *windows[2] = {plain_window(1, 8000, 1), plain_window(2, 2000, 0)};
 	struct window_result *w = merged(windows, 2);
 	const struct totals *t = &w->profile.kinds[DEAD].application;
 
-	(void)state;
 	assert_float_equal(fraction_of(w), 0.5, 0.02);
 	/* So many observations of unequal weights are as good as fewer equal ones. */
 	assert_true((double)t->checked_bytes * (double)t->checked_bytes / (double)t->sum_squares <
@@ -481,7 +466,7 @@ static struct window_result *window_of_ticks(unsigned number, uint64_t cpu_s, ui
 }
 
 /* 20% of 10 s, sampled every 5 ms, and 40% of 30 s, every 15 ms: 35% of 40 s. */
-static void a_share_of_cpu_time_is_that_of_all_windows_cpu_time(void **state)
+TEST(a_share_of_cpu_time_is_that_of_all_windows_cpu_time)
 {
 	struct window_result *windows[2] = {window_of_ticks(1, 10, 5 * NS_PER_MS, 400, "next"),
 					    window_of_ticks(2, 30, 15 * NS_PER_MS, 800, "next")};
@@ -490,7 +475,6 @@ static void a_share_of_cpu_time_is_that_of_all_windows_cpu_time(void **state)
 	const struct pair *pair = &w->profile.pairs[0];
 	struct location l = locations_get(&w->profile.locations, pair->location);
 
-	(void)state;
 	assert_true(both.known);
 	assert_float_equal(both.share, 0.35, 1e-6);
 	assert_true(both.ci95.low < 0.35 && both.ci95.high > 0.35);
@@ -503,24 +487,22 @@ static void a_share_of_cpu_time_is_that_of_all_windows_cpu_time(void **state)
 	window_result_free(w);
 }
 
-static void windows_without_ticks_have_no_part_in_shares_of_cpu_time(void **state)
+TEST(windows_without_ticks_have_no_part_in_shares_of_cpu_time)
 {
 	struct window_result *windows[2] = {window_of_ticks(1, 10, 5 * NS_PER_MS, 400, "next"),
 					    plain_window(2, 2000, 0)};
 	struct window_result *w = merged(windows, 2);
 
-	(void)state;
 	assert_float_equal(cpu_share_of(w).share, 0.2, 1e-6);
 	free_all(windows, 2);
 	window_result_free(w);
 }
 
-static void windows_that_differ_widen_the_interval_of_a_share_of_cpu_time(void **state)
+TEST(windows_that_differ_widen_the_interval_of_a_share_of_cpu_time)
 {
 	struct window_result *windows[16], *w;
 	double half;
 
-	(void)state;
 	for (unsigned i = 0; i < 16; i++)
 		windows[i] = window_of_ticks(i + 1, 10, 5 * NS_PER_MS, i % 2 ? 100 : 700, "next");
 	w = merged(windows, 16);
@@ -540,7 +522,7 @@ static double effect_of_windows_that_differ(uint64_t taken_ns)
 
 	for (unsigned i = 0; i < 16; i++) {
 		windows[i] = window_of_ticks(i + 1, 10, 5 * NS_PER_MS, i % 2 ? 100 : 700, "next");
-		windows[i]->request.cpu = true;
+		windows[i]->request.kinds[JXP__KIND__KIND_CPU] = true;
 		windows[i]->overhead_ns = taken_ns;
 		sample_window_ticks(windows[i], 1, JXP__CPU_SAMPLE__STATE__COMPILED, 2000);
 	}
@@ -551,21 +533,19 @@ static double effect_of_windows_that_differ(uint64_t taken_ns)
 	return effect;
 }
 
-static void what_profiling_took_is_no_difference_of_windows(void **state)
+TEST(what_profiling_took_is_no_difference_of_windows)
 {
 	double effect = effect_of_windows_that_differ(0);
 
-	(void)state;
 	assert_true(effect > 100);
 	assert_float_equal(effect_of_windows_that_differ(5 * NS_PER_S), effect, 1e-6 * effect);
 }
 
-static void a_scheduled_window_counts_what_it_stands_for(void **state)
+TEST(a_scheduled_window_counts_what_it_stands_for)
 {
 	struct window_result *windows[2] = {plain_window(1, 3000, 1), plain_window(2, 3000, 0)};
 	struct window_result *w;
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++)
 		windows[i]->request.schedule =
 		    (struct window_schedule){.name = "often", .weight_s = i == 0 ? 600 : 1800};
@@ -576,12 +556,11 @@ static void a_scheduled_window_counts_what_it_stands_for(void **state)
 	window_result_free(w);
 }
 
-static void a_window_that_was_cut_short_does_not_outweigh_others(void **state)
+TEST(a_window_that_was_cut_short_does_not_outweigh_others)
 {
 	struct window_result *windows[2] = {plain_window(1, 50, 1), plain_window(2, 3000, 0)};
 	struct window_result *w;
 
-	(void)state;
 	windows[0]->state = WINDOW_ENDED_EARLY;
 	windows[0]->end_ns = windows[0]->start_ns + NS_PER_S / 5;
 	windows[0]->cpu_ns = 11 * NS_PER_S / 60;
@@ -621,12 +600,11 @@ static void assert_covers(const struct coverage *c, double low, double high)
 			 c->runs, error);
 }
 
-static void five_windows_say_what_one_of_five_times_the_length_says(void **state)
+TEST(five_windows_say_what_one_of_five_times_the_length_says)
 {
 	struct coverage one = {0}, five = {0};
 	uint64_t seed = 20261122;
 
-	(void)state;
 	for (unsigned run = 0; run < 1000; run++) {
 		struct random_program p = random_program_new(&seed, 8);
 		double truth = random_program_fraction(&p);
@@ -669,20 +647,18 @@ static void assert_covers_windows_that_differ(uint64_t seed, unsigned count, uns
 	assert_covers(&c, 0.92, 0.98);
 }
 
-static void intervals_cover_windows_that_differ(void **state)
+TEST(intervals_cover_windows_that_differ)
 {
-	(void)state;
 	assert_covers_windows_that_differ(1, 10, 600);
 	assert_covers_windows_that_differ(2, 16, 400);
 	assert_covers_windows_that_differ(3, 40, 300);
 }
 
-static void a_site_covers_windows_that_differ(void **state)
+TEST(a_site_covers_windows_that_differ)
 {
 	unsigned held = 0, runs = 300;
 	uint64_t seed = 5;
 
-	(void)state;
 	for (unsigned run = 0; run < runs; run++) {
 		struct window_result *windows[12], *w;
 		struct site_share share;
@@ -729,7 +705,7 @@ static struct window_result *large_window(unsigned number)
 {
 	struct window_result *w = sample_window_empty(number, "a");
 
-	w->request.objects = w->request.numa = false;
+	w->request.kinds[JXP__KIND__KIND_OBJECTS] = w->request.kinds[JXP__KIND__KIND_NUMA] = false;
 	for (unsigned i = 0; i < 300; i++) {
 		char name[32];
 		uint32_t node = sample_window_node(w, 0, "main", 10);
@@ -750,14 +726,13 @@ static struct window_result *large_window(unsigned number)
 #define MERGE_LIMIT_NS (2 * NS_PER_S)
 #endif
 
-static void a_thousand_windows_take_no_long(void **state)
+TEST(a_thousand_windows_take_no_long)
 {
 	struct window_result *w = large_window(1), *sum = NULL;
 	struct merge m = {0};
 	struct err err;
 	uint64_t begin_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID), took_ns;
 
-	(void)state;
 	for (unsigned i = 0; i < 1000; i++)
 		assert_int_equal(merge_add(&m, w), 0);
 	assert_int_equal(merge_finish(&m, &sum, &err), 0);
@@ -771,34 +746,4 @@ static void a_thousand_windows_take_no_long(void **state)
 	assert_int_equal(sum->profile.pairs[0].count, 1000 * w->profile.pairs[0].count);
 	window_result_free(sum);
 	window_result_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(contexts_are_met_by_their_names),
-	    cmocka_unit_test(ticks_weigh_what_their_windows_stand_for),
-	    cmocka_unit_test(ticks_are_parts_of_all_cpu_time_of_their_windows),
-	    cmocka_unit_test(the_same_loop_of_two_windows_is_one),
-	    cmocka_unit_test(one_window_alone_is_merged_into_itself),
-	    cmocka_unit_test(classes_are_met_by_names),
-	    cmocka_unit_test(windows_that_were_kept_merge_as_those_that_ran),
-	    cmocka_unit_test(lambdas_of_two_runs_are_the_same),
-	    cmocka_unit_test(what_lives_is_an_average_and_what_was_allocated_a_sum),
-	    cmocka_unit_test(what_cannot_be_merged_is_counted_and_what_differs_is_said),
-	    cmocka_unit_test(nothing_to_merge_is_an_error),
-	    cmocka_unit_test(an_observation_counts_the_cpu_time_that_it_stands_for),
-	    cmocka_unit_test(a_share_of_cpu_time_is_that_of_all_windows_cpu_time),
-	    cmocka_unit_test(windows_without_ticks_have_no_part_in_shares_of_cpu_time),
-	    cmocka_unit_test(windows_that_differ_widen_the_interval_of_a_share_of_cpu_time),
-	    cmocka_unit_test(what_profiling_took_is_no_difference_of_windows),
-	    cmocka_unit_test(a_scheduled_window_counts_what_it_stands_for),
-	    cmocka_unit_test(a_window_that_was_cut_short_does_not_outweigh_others),
-	    cmocka_unit_test(five_windows_say_what_one_of_five_times_the_length_says),
-	    cmocka_unit_test(intervals_cover_windows_that_differ),
-	    cmocka_unit_test(a_site_covers_windows_that_differ),
-	    cmocka_unit_test(a_thousand_windows_take_no_long),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 
@@ -40,7 +36,7 @@ static const struct compare_node *node_of(const struct compare_side *s, const ch
 	return NULL;
 }
 
-static void contexts_are_paths_of_methods_whatever_their_lines(void **state)
+TEST(contexts_are_paths_of_methods_whatever_their_lines)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
 	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
@@ -49,8 +45,7 @@ static void contexts_are_paths_of_methods_whatever_their_lines(void **state)
 	uint32_t fill = sample_window_node(w, main, "fill", 20);
 	uint32_t fill2 = sample_window_node(w, again, "fill", 21);
 
-	(void)state;
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	sample_window_ticks(w, fill, COMPILED, 300);
 	sample_window_ticks(w, fill2, JXP__CPU_SAMPLE__STATE__INTERPRETED, 100);
 	sample_window_ticks(w, main, COMPILED, 50);
@@ -66,7 +61,7 @@ static void contexts_are_paths_of_methods_whatever_their_lines(void **state)
 	assert_float_equal(s.whole_ns, 1e9 * window_result_whole_s(w), 1);
 }
 
-static void waste_is_that_of_the_access_that_could_go(void **state)
+TEST(waste_is_that_of_the_access_that_could_go)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
 	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
@@ -74,8 +69,7 @@ static void waste_is_that_of_the_access_that_could_go(void **state)
 	uint32_t second = sample_window_node(w, 0, "second", 6);
 	uint32_t line = sample_window_node(w, 0, "second", 7);
 
-	(void)state;
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	sample_window_ticks(w, first, COMPILED, 300);
 	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, first, second, 30, true);
 	sample_window_pairs(w, JXP__KIND__KIND_SILENT_LOAD, first, second, 20, true);
@@ -99,20 +93,19 @@ static void waste_is_that_of_the_access_that_could_go(void **state)
 	assert_true(s.kinds[JXP__KIND__KIND_SILENT_STORE].asked);
 }
 
-static void a_window_without_ticks_has_nothing_to_compare(void **state)
+TEST(a_window_without_ticks_has_nothing_to_compare)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
 	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
 
-	(void)state;
 	make(&s, w);
 	assert_true(compare_side_is_empty(&s));
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	make(&s, w);
 	assert_true(compare_side_is_empty(&s));
 }
 
-static void a_window_without_kind_cpu_is_compared_by_checked_bytes(void **state)
+TEST(a_window_without_kind_cpu_is_compared_by_checked_bytes)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
 	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
@@ -120,8 +113,7 @@ static void a_window_without_kind_cpu_is_compared_by_checked_bytes(void **state)
 	uint32_t second = sample_window_node(w, 0, "second", 6);
 	const struct totals *t = &w->profile.kinds[JXP__KIND__KIND_DEAD_STORE].application;
 
-	(void)state;
-	w->request.cpu = false;
+	w->request.kinds[JXP__KIND__KIND_CPU] = false;
 	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, first, second, 30, true);
 	sample_window_pairs(w, JXP__KIND__KIND_DEAD_STORE, first, second, 70, false);
 	make(&s, w);
@@ -140,15 +132,14 @@ static void a_window_without_kind_cpu_is_compared_by_checked_bytes(void **state)
 }
 
 /* By how much windows of a merge differ is in the squares. */
-static void a_merge_has_observations_as_large_as_its_windows_differ(void **state)
+TEST(a_merge_has_observations_as_large_as_its_windows_differ)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0}, one = {.pid = 0};
 	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
 	uint32_t node = sample_window_node(w, 0, "first", 5);
 	Jxp__Kind kind = JXP__KIND__KIND_DEAD_STORE;
 
-	(void)state;
-	w->request.cpu = false;
+	w->request.kinds[JXP__KIND__KIND_CPU] = false;
 	sample_window_pairs(w, kind, node, node, 30, true);
 	make(&one, w);
 	w->merged = window_merged_new();
@@ -164,7 +155,7 @@ static void a_merge_has_observations_as_large_as_its_windows_differ(void **state
 }
 
 /* The time of what there is no room for is its callers'. */
-static void a_tree_that_is_too_large_loses_its_smallest_leaves(void **state)
+TEST(a_tree_that_is_too_large_loses_its_smallest_leaves)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
 	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
@@ -172,8 +163,7 @@ static void a_tree_that_is_too_large_loses_its_smallest_leaves(void **state)
 	double ticks = 0;
 	char name[32];
 
-	(void)state;
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	hot = sample_window_node(w, main, "hot", 1);
 	sample_window_ticks(w, hot, COMPILED, 50);
 	for (unsigned i = 0; i < 40000; i++) {
@@ -193,14 +183,13 @@ static void a_tree_that_is_too_large_loses_its_smallest_leaves(void **state)
 }
 
 /* More of them than a reader takes. */
-static void methods_of_waste_that_there_is_no_room_for_are_not_named(void **state)
+TEST(methods_of_waste_that_there_is_no_room_for_are_not_named)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
 	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
 	char name[32];
 
-	(void)state;
-	w->request.cpu = false;
+	w->request.kinds[JXP__KIND__KIND_CPU] = false;
 	for (unsigned i = 0; i < COMPARE_NODES_MAX + COMPARE_WASTE_MAX + 10; i++) {
 		uint32_t node;
 
@@ -215,19 +204,4 @@ static void methods_of_waste_that_there_is_no_room_for_are_not_named(void **stat
 	assert_int_equal(s.method_count, COMPARE_WASTE_MAX);
 	assert_string_equal(compare_side_method(&s, s.waste[0].at.method),
 			    "org.example.Main.m40000");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(contexts_are_paths_of_methods_whatever_their_lines),
-	    cmocka_unit_test(waste_is_that_of_the_access_that_could_go),
-	    cmocka_unit_test(a_window_without_ticks_has_nothing_to_compare),
-	    cmocka_unit_test(a_window_without_kind_cpu_is_compared_by_checked_bytes),
-	    cmocka_unit_test(a_merge_has_observations_as_large_as_its_windows_differ),
-	    cmocka_unit_test(methods_of_waste_that_there_is_no_room_for_are_not_named),
-	    cmocka_unit_test(a_tree_that_is_too_large_loses_its_smallest_leaves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

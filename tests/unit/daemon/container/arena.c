@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdalign.h>
 #include <string.h>
@@ -32,7 +28,7 @@ static void *allocate(struct arena *a, size_t size)
 	return a->allocator.alloc(a->allocator.allocator_data, size);
 }
 
-static void pieces_are_aligned_and_apart(void **state)
+TEST(pieces_are_aligned_and_apart, set_up, tear_down)
 {
 	unsigned char *pieces[1000];
 
@@ -47,7 +43,7 @@ static void pieces_are_aligned_and_apart(void **state)
 			assert_int_equal(pieces[i][j], i % 256);
 }
 
-static void no_more_than_the_limit_is_given(void **state)
+TEST(no_more_than_the_limit_is_given, set_up, tear_down)
 {
 	struct arena *a = *state;
 	size_t given = 0;
@@ -60,7 +56,7 @@ static void no_more_than_the_limit_is_given(void **state)
 	assert_true(a->total <= LIMIT);
 }
 
-static void what_was_given_can_be_given_again_after_a_reset(void **state)
+TEST(what_was_given_can_be_given_again_after_a_reset, set_up, tear_down)
 {
 	struct arena *a = *state;
 
@@ -72,7 +68,7 @@ static void what_was_given_can_be_given_again_after_a_reset(void **state)
 	}
 }
 
-static void a_frame_of_very_many_empty_messages_is_not_decoded(void **state)
+TEST(a_frame_of_very_many_empty_messages_is_not_decoded, set_up, tear_down)
 {
 	/* AgentFrame{batch: 200000 empty nodes}: two bytes each, some sixty decoded. */
 	enum { NODES = 200000 };
@@ -95,18 +91,4 @@ static void a_frame_of_very_many_empty_messages_is_not_decoded(void **state)
 	assert_int_equal(frame->batch->n_nodes, NODES);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 	assert_true(a->total <= LIMIT);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(pieces_are_aligned_and_apart),
-	    TEST(no_more_than_the_limit_is_given),
-	    TEST(what_was_given_can_be_given_again_after_a_reset),
-	    TEST(a_frame_of_very_many_empty_messages_is_not_decoded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/container/hash_index.h"
 
@@ -45,46 +41,42 @@ static void expect_all(const struct hash_index *index, const uint32_t *keys, uin
 	}
 }
 
-static void an_empty_one_has_nothing(void **state)
+TEST(an_empty_one_has_nothing)
 {
 	struct hash_index index = {0};
 	uint32_t key = 1, position;
 
-	(void)state;
 	assert_false(hash_index_find(&index, 0, matches, NULL, &key, &position));
 	hash_index_release(&index);
 }
 
-static void what_was_inserted_is_found_as_it_grows(void **state)
+TEST(what_was_inserted_is_found_as_it_grows)
 {
 	static uint32_t keys[KEYS];
 	struct hash_index index = {0};
 
-	(void)state;
 	fill(&index, keys, UINT32_MAX);
 	expect_all(&index, keys, UINT32_MAX);
 	hash_index_release(&index);
 	assert_int_equal(index.capacity, 0);
 }
 
-static void keys_of_one_hash_are_told_apart(void **state)
+TEST(keys_of_one_hash_are_told_apart)
 {
 	static uint32_t keys[KEYS];
 	struct hash_index index = {0};
 
-	(void)state;
 	fill(&index, keys, 100);
 	expect_all(&index, keys, 100);
 	hash_index_release(&index);
 }
 
-static void a_copy_is_on_its_own(void **state)
+TEST(a_copy_is_on_its_own)
 {
 	static uint32_t keys[KEYS];
 	struct hash_index index = {0}, copy;
 	uint32_t one = 2, position;
 
-	(void)state;
 	fill(&index, keys, UINT32_MAX);
 	assert_int_equal(hash_index_copy(&copy, &index), 0);
 	hash_index_release(&index);
@@ -96,16 +88,4 @@ static void a_copy_is_on_its_own(void **state)
 	    hash_index_find(&index, hash_of(one, UINT32_MAX), matches, keys, &one, &position));
 	hash_index_release(&copy);
 	hash_index_release(&index);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_empty_one_has_nothing),
-	    cmocka_unit_test(what_was_inserted_is_found_as_it_grows),
-	    cmocka_unit_test(keys_of_one_hash_are_told_apart),
-	    cmocka_unit_test(a_copy_is_on_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

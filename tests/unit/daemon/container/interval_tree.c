@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "common/cleanup.h"
 #include "tests/unit/support/interval_model.h"
@@ -35,13 +31,12 @@ static void on_evicted(void *context, uint32_t object)
 
 /* ---------------------------------------------------------------- one behaviour each */
 
-static void an_interval_contains_its_first_and_last_byte_and_no_other(void **state)
+TEST(an_interval_contains_its_first_and_last_byte_and_no_other)
 {
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	const struct interval_node *n;
 	uint32_t node;
 
-	(void)state;
 	interval_tree_init(&t, 10, NULL, NULL);
 	assert_null(interval_tree_stab(&t, 0));
 	assert_int_equal(interval_tree_insert(&t, 1000, 16, OBJECT, &node), 0);
@@ -54,12 +49,11 @@ static void an_interval_contains_its_first_and_last_byte_and_no_other(void **sta
 	assert_ptr_equal(interval_tree_get(&t, node), n);
 }
 
-static void both_ends_of_the_address_space_can_be_covered(void **state)
+TEST(both_ends_of_the_address_space_can_be_covered)
 {
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t node;
 
-	(void)state;
 	interval_tree_init(&t, 10, NULL, NULL);
 	assert_int_equal(interval_tree_insert(&t, 0, 1, 1, &node), 0);
 	assert_int_equal(interval_tree_insert(&t, UINT64_MAX, 1, 2, &node), 0);
@@ -73,13 +67,12 @@ static void both_ends_of_the_address_space_can_be_covered(void **state)
 	assert_int_equal(interval_tree_stab(&t, UINT64_MAX)->object, 3);
 }
 
-static void an_empty_or_wrapping_interval_is_refused_and_changes_nothing(void **state)
+TEST(an_empty_or_wrapping_interval_is_refused_and_changes_nothing)
 {
 	struct evictions e = {0};
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t node = 5;
 
-	(void)state;
 	interval_tree_init(&t, 10, on_evicted, &e);
 	assert_int_equal(interval_tree_insert(&t, 100, 8, OBJECT, &node), 0);
 	node = 5;
@@ -92,13 +85,12 @@ static void an_empty_or_wrapping_interval_is_refused_and_changes_nothing(void **
 	assert_int_equal(t.count, 1);
 }
 
-static void a_new_interval_evicts_all_that_it_overlaps_and_reports_each(void **state)
+TEST(a_new_interval_evicts_all_that_it_overlaps_and_reports_each)
 {
 	struct evictions e = {0};
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t node[5];
 
-	(void)state;
 	interval_tree_init(&t, 10, on_evicted, &e);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(interval_tree_insert(&t, 100 + 10 * i, 10, i, &node[i]), 0);
@@ -113,13 +105,12 @@ static void a_new_interval_evicts_all_that_it_overlaps_and_reports_each(void **s
 	assert_int_equal(interval_tree_stab(&t, 130)->object, 3);
 }
 
-static void above_the_limit_an_interval_is_refused_but_what_it_overlaps_is_stale(void **state)
+TEST(above_the_limit_an_interval_is_refused_but_what_it_overlaps_is_stale)
 {
 	struct evictions e = {0};
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t node = 0;
 
-	(void)state;
 	interval_tree_init(&t, 2, on_evicted, &e);
 	assert_int_equal(interval_tree_insert(&t, 100, 10, 0, &node), 0);
 	assert_int_equal(interval_tree_insert(&t, 200, 10, 1, &node), 0);
@@ -135,12 +126,11 @@ static void above_the_limit_an_interval_is_refused_but_what_it_overlaps_is_stale
 	assert_null(t.nodes);
 }
 
-static void ids_of_no_node_are_refused(void **state)
+TEST(ids_of_no_node_are_refused)
 {
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t node;
 
-	(void)state;
 	interval_tree_init(&t, 10, NULL, NULL);
 	assert_int_equal(interval_tree_remove(&t, INTERVAL_NONE), -ENOENT);
 	assert_int_equal(interval_tree_remove(&t, 1), -ENOENT);
@@ -154,13 +144,12 @@ static void ids_of_no_node_are_refused(void **state)
 }
 
 /* A sliding compaction: each object moves to where the one before it was. */
-static void objects_may_move_to_where_others_were(void **state)
+TEST(objects_may_move_to_where_others_were)
 {
 	enum { COUNTS = 3, OBJECTS_MAX = 300 };
 	static const uint32_t counts[COUNTS] = {2, 20, OBJECTS_MAX}; /* One by one, and rebuilt. */
 	struct interval_move moves[OBJECTS_MAX];
 
-	(void)state;
 	for (uint32_t c = 0; c < COUNTS; c++) {
 		struct interval_model m;
 
@@ -181,13 +170,12 @@ static void objects_may_move_to_where_others_were(void **state)
 	}
 }
 
-static void a_large_batch_leaves_a_perfectly_balanced_tree(void **state)
+TEST(a_large_batch_leaves_a_perfectly_balanced_tree)
 {
 	enum { OBJECTS = 1000, PERFECT_DEPTH = 10 };
 	struct interval_move moves[OBJECTS];
 	struct interval_model m;
 
-	(void)state;
 	model_init(&m, OBJECTS, OBJECTS);
 	for (uint32_t i = 0; i < OBJECTS; i++)
 		assert_int_equal(model_insert(&m, 8 + UINT64_C(8) * i, 8), 0);
@@ -201,13 +189,12 @@ static void a_large_batch_leaves_a_perfectly_balanced_tree(void **state)
 }
 
 /* Only the first one is not on a multiple of 16, and the second one is the lowest. */
-static void nodes_are_put_in_order_by_all_bits_in_which_addresses_differ(void **state)
+TEST(nodes_are_put_in_order_by_all_bits_in_which_addresses_differ)
 {
 	enum { OBJECTS = 1000, PERFECT_DEPTH = 10 };
 	struct interval_move moves[OBJECTS];
 	struct interval_model m;
 
-	(void)state;
 	model_init(&m, OBJECTS, OBJECTS);
 	for (uint32_t i = 0; i < OBJECTS; i++) {
 		assert_int_equal(model_insert(&m, 8 + UINT64_C(8) * i, 8), 0);
@@ -222,13 +209,12 @@ static void nodes_are_put_in_order_by_all_bits_in_which_addresses_differ(void **
 	model_release(&m);
 }
 
-static void the_dead_are_gone_and_not_reported_even_if_they_also_moved(void **state)
+TEST(the_dead_are_gone_and_not_reported_even_if_they_also_moved)
 {
 	enum { OBJECTS = 200 };
 	struct interval_move moves[OBJECTS];
 	uint32_t dead[OBJECTS];
 
-	(void)state;
 	for (uint32_t count = 10; count <= OBJECTS; count += OBJECTS - 10) {
 		struct interval_model m;
 
@@ -247,12 +233,11 @@ static void the_dead_are_gone_and_not_reported_even_if_they_also_moved(void **st
 	}
 }
 
-static void of_moves_to_one_place_the_last_wins(void **state)
+TEST(of_moves_to_one_place_the_last_wins)
 {
 	enum { OBJECTS = 200 };
 	struct interval_move moves[OBJECTS];
 
-	(void)state;
 	for (uint32_t count = 10; count <= OBJECTS; count += OBJECTS - 10) {
 		struct interval_model m;
 
@@ -270,12 +255,11 @@ static void of_moves_to_one_place_the_last_wins(void **state)
 	}
 }
 
-static void a_move_beyond_the_address_space_evicts(void **state)
+TEST(a_move_beyond_the_address_space_evicts)
 {
 	enum { OBJECTS = 200 };
 	struct interval_move moves[OBJECTS];
 
-	(void)state;
 	for (uint32_t count = 10; count <= OBJECTS; count += OBJECTS - 10) {
 		struct interval_model m;
 
@@ -307,12 +291,11 @@ static void fill_row(struct interval_tree *t, uint32_t *nodes)
 		(void)interval_tree_stab(t, at);
 }
 
-static void what_was_found_is_not_found_once_it_is_removed(void **state)
+TEST(what_was_found_is_not_found_once_it_is_removed)
 {
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t nodes[ROW];
 
-	(void)state;
 	fill_row(&t, nodes);
 	for (uint32_t i = 0; i < ROW; i += 2)
 		assert_int_equal(interval_tree_remove(&t, nodes[i]), 0);
@@ -321,12 +304,11 @@ static void what_was_found_is_not_found_once_it_is_removed(void **state)
 				 (at / PITCH - 1) % 2 == 1 && at % PITCH < SIZE);
 }
 
-static void an_id_that_is_used_again_does_not_answer_for_the_old_place(void **state)
+TEST(an_id_that_is_used_again_does_not_answer_for_the_old_place)
 {
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t nodes[ROW], again;
 
-	(void)state;
 	fill_row(&t, nodes);
 	assert_int_equal(interval_tree_remove(&t, nodes[7]), 0);
 	assert_int_equal(interval_tree_insert(&t, 1 << 20, SIZE, OBJECT, &again), 0);
@@ -335,12 +317,11 @@ static void an_id_that_is_used_again_does_not_answer_for_the_old_place(void **st
 	assert_int_equal(interval_tree_stab(&t, 1 << 20)->object, OBJECT);
 }
 
-static void an_interval_is_found_where_nothing_was_found_before(void **state)
+TEST(an_interval_is_found_where_nothing_was_found_before)
 {
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t nodes[ROW], node;
 
-	(void)state;
 	fill_row(&t, nodes);
 	/* Inside gaps that are noted, at one of their ends and all over them. */
 	assert_int_equal(interval_tree_insert(&t, PITCH * 10 + SIZE + 8, 8, OBJECT, &node), 0);
@@ -377,20 +358,18 @@ static void move_and_look_again(uint32_t count)
 	}
 }
 
-static void objects_that_moved_are_found_where_they_are(void **state)
+TEST(objects_that_moved_are_found_where_they_are)
 {
-	(void)state;
 	move_and_look_again(5);   /* One by one. */
 	move_and_look_again(ROW); /* By rebuilding. */
 }
 
-static void a_gap_of_gigabytes_is_empty_to_its_end(void **state)
+TEST(a_gap_of_gigabytes_is_empty_to_its_end)
 {
 	const uint64_t far = UINT64_C(1) << 40;
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t node;
 
-	(void)state;
 	interval_tree_init(&t, 10, NULL, NULL);
 	assert_int_equal(interval_tree_insert(&t, 16, 16, 1, &node), 0);
 	assert_int_equal(interval_tree_insert(&t, far, 16, 2, &node), 0);
@@ -466,12 +445,11 @@ static void random_operation(struct interval_model *m, uint64_t space, unsigned 
 	}
 }
 
-static void any_sequence_of_operations_does_what_a_list_does(void **state)
+TEST(any_sequence_of_operations_does_what_a_list_does)
 {
 	enum { SEEDS = 60, OPERATIONS = 4000 };
 	static const uint64_t spaces[] = {64, 1000, 20000, UINT64_C(1) << 40};
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		struct interval_model m;
 
@@ -490,13 +468,12 @@ static void any_sequence_of_operations_does_what_a_list_does(void **state)
 /* ---------------------------------------------------------------- what a lying JVM may try */
 
 /* A million intervals in order make a tree a million deep; whoever recursed would need a stack. */
-static void a_tree_as_deep_as_it_has_nodes_needs_no_stack(void **state)
+TEST(a_tree_as_deep_as_it_has_nodes_needs_no_stack)
 {
 	enum { NODES = 1000000 };
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t node;
 
-	(void)state;
 	interval_tree_init(&t, NODES, NULL, NULL);
 	for (uint32_t i = 0; i < NODES; i++)
 		assert_int_equal(interval_tree_insert(&t, UINT64_C(16) * i, 16, i, &node), 0);
@@ -505,13 +482,12 @@ static void a_tree_as_deep_as_it_has_nodes_needs_no_stack(void **state)
 		assert_int_equal(interval_tree_stab(&t, UINT64_C(16) * i + 3)->object, i);
 }
 
-static void ten_million_allocations_stay_within_the_limit(void **state)
+TEST(ten_million_allocations_stay_within_the_limit)
 {
 	enum { LIMIT = 10000, ALLOCATIONS = 10000000 };
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t node, refused = 0;
 
-	(void)state;
 	interval_tree_init(&t, LIMIT, NULL, NULL);
 	for (uint32_t i = 0; i < ALLOCATIONS; i++) {
 		int r = interval_tree_insert(&t, UINT64_C(24) * i, 24, i, &node);
@@ -524,14 +500,13 @@ static void ten_million_allocations_stay_within_the_limit(void **state)
 	assert_int_equal(t.capacity, LIMIT + 1);
 }
 
-static void a_million_overlapping_intervals_evict_each_other(void **state)
+TEST(a_million_overlapping_intervals_evict_each_other)
 {
 	enum { LIMIT = 10000, ALLOCATIONS = 1000000 };
 	struct evictions e = {0};
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t node;
 
-	(void)state;
 	interval_tree_init(&t, LIMIT, on_evicted, &e);
 	random_state = 3;
 	for (uint32_t i = 0; i < ALLOCATIONS; i++)
@@ -541,13 +516,12 @@ static void a_million_overlapping_intervals_evict_each_other(void **state)
 	assert_true(t.capacity <= LIMIT + 1);
 }
 
-static void a_million_intervals_take_at_most_76_bytes_each(void **state)
+TEST(a_million_intervals_take_at_most_76_bytes_each)
 {
 	enum { NODES = 1000000, SCRATCH_BYTES = 16, BYTES_MAX = 76 };
 	_cleanup_(interval_tree_release) struct interval_tree t;
 	uint32_t node;
 
-	(void)state;
 	interval_tree_init(&t, UINT32_MAX, NULL, NULL);
 	for (uint32_t i = 0; i < NODES; i++) {
 		assert_int_equal(interval_tree_insert(&t, UINT64_C(16) * i, 16, i, &node), 0);
@@ -555,34 +529,4 @@ static void a_million_intervals_take_at_most_76_bytes_each(void **state)
 			assert_true(interval_tree_memory_bytes(&t) / t.count + SCRATCH_BYTES <=
 				    BYTES_MAX);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_interval_contains_its_first_and_last_byte_and_no_other),
-	    cmocka_unit_test(both_ends_of_the_address_space_can_be_covered),
-	    cmocka_unit_test(an_empty_or_wrapping_interval_is_refused_and_changes_nothing),
-	    cmocka_unit_test(a_new_interval_evicts_all_that_it_overlaps_and_reports_each),
-	    cmocka_unit_test(above_the_limit_an_interval_is_refused_but_what_it_overlaps_is_stale),
-	    cmocka_unit_test(ids_of_no_node_are_refused),
-	    cmocka_unit_test(objects_may_move_to_where_others_were),
-	    cmocka_unit_test(a_large_batch_leaves_a_perfectly_balanced_tree),
-	    cmocka_unit_test(nodes_are_put_in_order_by_all_bits_in_which_addresses_differ),
-	    cmocka_unit_test(the_dead_are_gone_and_not_reported_even_if_they_also_moved),
-	    cmocka_unit_test(of_moves_to_one_place_the_last_wins),
-	    cmocka_unit_test(a_move_beyond_the_address_space_evicts),
-	    cmocka_unit_test(what_was_found_is_not_found_once_it_is_removed),
-	    cmocka_unit_test(an_id_that_is_used_again_does_not_answer_for_the_old_place),
-	    cmocka_unit_test(an_interval_is_found_where_nothing_was_found_before),
-	    cmocka_unit_test(objects_that_moved_are_found_where_they_are),
-	    cmocka_unit_test(a_gap_of_gigabytes_is_empty_to_its_end),
-	    cmocka_unit_test(any_sequence_of_operations_does_what_a_list_does),
-	    cmocka_unit_test(a_tree_as_deep_as_it_has_nodes_needs_no_stack),
-	    cmocka_unit_test(ten_million_allocations_stay_within_the_limit),
-	    cmocka_unit_test(a_million_overlapping_intervals_evict_each_other),
-	    cmocka_unit_test(a_million_intervals_take_at_most_76_bytes_each),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/container/radix_sort.h"
 
@@ -20,11 +16,10 @@ static void assert_sorted(uint32_t count)
 	}
 }
 
-static void keys_of_any_width_are_sorted_stably(void **state)
+TEST(keys_of_any_width_are_sorted_stably)
 {
 	uint32_t random = 1;
 
-	(void)state;
 	for (unsigned int shift = 0; shift < 32; shift++) {
 		uint64_t before = 0, after = 0;
 
@@ -41,9 +36,8 @@ static void keys_of_any_width_are_sorted_stably(void **state)
 	}
 }
 
-static void an_odd_number_of_digits_ends_in_the_callers_array(void **state)
+TEST(an_odd_number_of_digits_ends_in_the_callers_array)
 {
-	(void)state;
 	items[0] = (struct radix_item){.key = 2, .value = 0};
 	items[1] = (struct radix_item){.key = 1, .value = 1};
 	radix_sort(items, scratch, 2);
@@ -51,23 +45,11 @@ static void an_odd_number_of_digits_ends_in_the_callers_array(void **state)
 	assert_int_equal(items[1].value, 0);
 }
 
-static void nothing_and_one_are_sorted_already(void **state)
+TEST(nothing_and_one_are_sorted_already)
 {
-	(void)state;
 	radix_sort(NULL, NULL, 0);
 	items[0] = (struct radix_item){.key = 7, .value = 3};
 	radix_sort(items, scratch, 1);
 	assert_int_equal(items[0].key, 7);
 	assert_int_equal(items[0].value, 3);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(keys_of_any_width_are_sorted_stably),
-	    cmocka_unit_test(an_odd_number_of_digits_ends_in_the_callers_array),
-	    cmocka_unit_test(nothing_and_one_are_sorted_already),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

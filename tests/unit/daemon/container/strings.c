@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,12 +8,11 @@
 #include "daemon/container/strings.h"
 #include "proto/limits.h"
 
-static void the_same_text_has_one_id(void **state)
+TEST(the_same_text_has_one_id)
 {
 	struct strings s = {0};
 	uint32_t a, b, c;
 
-	(void)state;
 	assert_int_equal(strings_intern(&s, "first", &a), 0);
 	assert_int_equal(strings_intern(&s, "second", &b), 0);
 	assert_int_equal(strings_intern(&s, "first", &c), 0);
@@ -28,24 +23,22 @@ static void the_same_text_has_one_id(void **state)
 	strings_release(&s);
 }
 
-static void the_empty_string_is_id_0_also_of_an_empty_table(void **state)
+TEST(the_empty_string_is_id_0_also_of_an_empty_table)
 {
 	struct strings s = {0};
 	uint32_t id = 7;
 
-	(void)state;
 	assert_string_equal(strings_get(&s, 0), "");
 	assert_int_equal(strings_intern(&s, "", &id), 0);
 	assert_int_equal(id, 0);
 }
 
-static void many_strings_survive_growth(void **state)
+TEST(many_strings_survive_growth)
 {
 	struct strings s = {0};
 	uint32_t ids[5000];
 	char text[32];
 
-	(void)state;
 	for (int i = 0; i < 5000; i++) {
 		(void)snprintf(text, sizeof(text), "name-%d", i);
 		assert_int_equal(strings_intern(&s, text, &ids[i]), 0);
@@ -57,13 +50,12 @@ static void many_strings_survive_growth(void **state)
 	strings_release(&s);
 }
 
-static void long_text_is_cut_at_the_limit(void **state)
+TEST(long_text_is_cut_at_the_limit)
 {
 	char *text = malloc(3 * LIMIT_STRING_BYTES);
 	struct strings s = {0};
 	uint32_t id;
 
-	(void)state;
 	memset(text, 'x', 3 * LIMIT_STRING_BYTES - 1);
 	text[3 * LIMIT_STRING_BYTES - 1] = '\0';
 	assert_int_equal(strings_intern(&s, text, &id), 0);
@@ -72,14 +64,13 @@ static void long_text_is_cut_at_the_limit(void **state)
 	free(text);
 }
 
-static void a_full_table_refuses_new_text_and_still_finds_old(void **state)
+TEST(a_full_table_refuses_new_text_and_still_finds_old)
 {
 	char text[LIMIT_STRING_BYTES];
 	struct strings s = {0};
 	uint32_t first, id = 0;
 	int r = 0;
 
-	(void)state;
 	assert_int_equal(strings_intern(&s, "first", &first), 0);
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
@@ -93,17 +84,4 @@ static void a_full_table_refuses_new_text_and_still_finds_old(void **state)
 	assert_int_equal(strings_intern(&s, "first", &id), 0);
 	assert_int_equal(id, first);
 	strings_release(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_same_text_has_one_id),
-	    cmocka_unit_test(the_empty_string_is_id_0_also_of_an_empty_table),
-	    cmocka_unit_test(many_strings_survive_growth),
-	    cmocka_unit_test(long_text_is_cut_at_the_limit),
-	    cmocka_unit_test(a_full_table_refuses_new_text_and_still_finds_old),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

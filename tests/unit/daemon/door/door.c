@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,11 +133,10 @@ static void assert_served(int fd)
 	assert_string_equal(reply.message, JXPERF_VERSION);
 }
 
-static void an_engine_has_a_broker_that_serves(void **state)
+TEST(an_engine_has_a_broker_that_serves, setup, teardown)
 {
 	int engine;
 
-	(void)state;
 	start(me(), "ok");
 	engine = connect_engine();
 	assert_served(engine);
@@ -150,9 +145,8 @@ static void an_engine_has_a_broker_that_serves(void **state)
 	assert_int_equal(stop(), 0);
 }
 
-static void the_next_engine_finds_nothing_of_the_last_one(void **state)
+TEST(the_next_engine_finds_nothing_of_the_last_one, setup, teardown)
 {
-	(void)state;
 	start(me(), "ok");
 	for (int i = 0; i < 3; i++) {
 		int engine = connect_engine(); /* At once: it waits until the last one's is gone. */
@@ -165,11 +159,10 @@ static void the_next_engine_finds_nothing_of_the_last_one(void **state)
 	assert_int_equal(stop(), 0);
 }
 
-static void a_second_engine_is_told_so_and_changes_nothing(void **state)
+TEST(a_second_engine_is_told_so_and_changes_nothing, setup, teardown)
 {
 	int first, second;
 
-	(void)state;
 	start(me(), "ok");
 	first = connect_engine();
 	assert_served(first);
@@ -184,11 +177,10 @@ static void a_second_engine_is_told_so_and_changes_nothing(void **state)
 	assert_int_equal(stop(), 0);
 }
 
-static void another_user_is_told_so_and_changes_nothing(void **state)
+TEST(another_user_is_told_so_and_changes_nothing, setup, teardown)
 {
 	int other;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip(); /* Nobody else would be this user. */
 	start("nobody", "ok");
@@ -216,11 +208,10 @@ static unsigned count_said(const char *word)
 	return count;
 }
 
-static void of_many_connections_a_few_are_logged(void **state)
+TEST(of_many_connections_a_few_are_logged, setup, teardown)
 {
 	int first, other;
 
-	(void)state;
 	said = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	assert_true(said >= 0);
 	start(me(), "ok");
@@ -239,11 +230,10 @@ static void of_many_connections_a_few_are_logged(void **state)
 	said = -1;
 }
 
-static void its_end_is_the_brokers_and_seen_by_the_engine(void **state)
+TEST(its_end_is_the_brokers_and_seen_by_the_engine, setup, teardown)
 {
 	int engine;
 
-	(void)state;
 	start(me(), "wait"); /* A helper that has to be ended in order. */
 	engine = connect_engine();
 	assert_served(engine);
@@ -268,11 +258,10 @@ static pid_t child_of(pid_t parent)
 	return child;
 }
 
-static void a_broker_that_is_killed_is_another_one_the_next_time(void **state)
+TEST(a_broker_that_is_killed_is_another_one_the_next_time, setup, teardown)
 {
 	int engine;
 
-	(void)state;
 	start(me(), "ok");
 	engine = connect_engine();
 	assert_served(engine);
@@ -285,11 +274,10 @@ static void a_broker_that_is_killed_is_another_one_the_next_time(void **state)
 	assert_int_equal(stop(), 0);
 }
 
-static void without_a_socket_of_the_service_manager_it_does_not_start(void **state)
+TEST(without_a_socket_of_the_service_manager_it_does_not_start, setup, teardown)
 {
 	int status;
 
-	(void)state;
 	(void)unsetenv("LISTEN_PID");
 	door = fork();
 	assert_true(door >= 0);
@@ -303,24 +291,7 @@ static void without_a_socket_of_the_service_manager_it_does_not_start(void **sta
 	assert_int_equal(WEXITSTATUS(status), 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(an_engine_has_a_broker_that_serves),
-	    TEST(the_next_engine_finds_nothing_of_the_last_one),
-	    TEST(a_second_engine_is_told_so_and_changes_nothing),
-	    TEST(another_user_is_told_so_and_changes_nothing),
-	    TEST(of_many_connections_a_few_are_logged),
-	    TEST(its_end_is_the_brokers_and_seen_by_the_engine),
-	    TEST(a_broker_that_is_killed_is_another_one_the_next_time),
-	    TEST(without_a_socket_of_the_service_manager_it_does_not_start),
-	};
-	int r;
-
-	broker_fixture_main(argc, argv);
-	r = cmocka_run_group_tests(tests, NULL, NULL);
-	broker_fixture_remove();
-	return r;
+	return broker_fixture_tests(argc, argv);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
@@ -16,18 +12,16 @@ static void assert_app(const char *program, const char *expected)
 	assert_string_equal(label, expected);
 }
 
-static void a_main_class_is_its_simple_name(void **state)
+TEST(a_main_class_is_its_simple_name)
 {
-	(void)state;
 	assert_app("org.example.Main", "Main");
 	assert_app("Main", "Main");
 	assert_app("jdk.compiler/com.sun.tools.javac.Main", "Main");
 	assert_app("org.example.Outer$Inner", "Outer_Inner");
 }
 
-static void a_jar_is_its_base_name_without_version(void **state)
+TEST(a_jar_is_its_base_name_without_version)
 {
-	(void)state;
 	assert_app("/opt/app/shop-server-1.4.2-SNAPSHOT.jar", "shop-server");
 	assert_app("tool_2.13.jar", "tool");
 	assert_app("service.jar", "service");
@@ -37,40 +31,24 @@ static void a_jar_is_its_base_name_without_version(void **state)
 	assert_app("log4j2-bench.jar", "log4j2-bench");
 }
 
-static void without_a_usable_name_it_is_unknown(void **state)
+TEST(without_a_usable_name_it_is_unknown)
 {
-	(void)state;
 	assert_app("", "unknown");
 	assert_app(".jar", "unknown");
 }
 
-static void characters_that_labels_do_not_need_become_underscores(void **state)
+TEST(characters_that_labels_do_not_need_become_underscores)
 {
-	(void)state;
 	assert_app("org.example.Gr\xc3\xb6sse", "Gr__sse");
 	assert_app("a\"b\\c\nd", "a_b_c_d");
 }
 
-static void a_long_name_is_cut(void **state)
+TEST(a_long_name_is_cut)
 {
 	char command[300], label[128];
 
-	(void)state;
 	memset(command, 'a', sizeof(command) - 1);
 	command[sizeof(command) - 1] = '\0';
 	app_name_of(label, sizeof(label), command);
 	assert_int_equal(strlen(label), APP_NAME_BYTES - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_main_class_is_its_simple_name),
-	    cmocka_unit_test(a_jar_is_its_base_name_without_version),
-	    cmocka_unit_test(without_a_usable_name_it_is_unknown),
-	    cmocka_unit_test(characters_that_labels_do_not_need_become_underscores),
-	    cmocka_unit_test(a_long_name_is_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,16 +25,15 @@ static int check(const Jxp__AttachRequest *r)
 	return attach_request_check(r, &request, &err);
 }
 
-static void what_is_not_said_has_the_documented_default(void **state)
+TEST(what_is_not_said_has_the_documented_default)
 {
 	Jxp__AttachRequest r = good();
 
-	(void)state;
 	assert_int_equal(check(&r), 0);
 	for (size_t i = 0; i < PAIR_KINDS; i++)
 		assert_true(request.kinds[pair_kinds[i].kind]);
-	assert_true(request.objects);
-	assert_true(request.cpu && request.cpu_optional);
+	assert_true(request.kinds[JXP__KIND__KIND_OBJECTS]);
+	assert_true(request.kinds[JXP__KIND__KIND_CPU] && request.cpu_optional);
 	assert_int_equal(request.object_min_size, 1024);
 	assert_int_equal(request.sampler, JXP__SAMPLER__SAMPLER_AUTO);
 	assert_int_equal(request.period_ns, 0);
@@ -47,12 +42,11 @@ static void what_is_not_said_has_the_documented_default(void **state)
 	assert_int_equal(request.max_frames, 1024);
 }
 
-static void what_is_said_is_kept(void **state)
+TEST(what_is_said_is_kept)
 {
 	Jxp__AttachRequest r = good();
 	Jxp__Kind kinds[] = {JXP__KIND__KIND_SILENT_LOAD, JXP__KIND__KIND_SILENT_LOAD};
 
-	(void)state;
 	r.kinds = kinds;
 	r.n_kinds = 2;
 	r.period_ns = NS_PER_MS;
@@ -66,18 +60,17 @@ static void what_is_said_is_kept(void **state)
 	assert_true(request.open_through_daemon);
 }
 
-static void pids_that_cannot_be_are_refused(void **state)
+TEST(pids_that_cannot_be_are_refused)
 {
 	Jxp__AttachRequest r = good();
 
-	(void)state;
 	r.pid = 0;
 	assert_int_equal(check(&r), -EINVAL);
 	r.pid = UINT32_MAX;
 	assert_int_equal(check(&r), -EINVAL);
 }
 
-static void the_time_for_the_attach_has_bounds(void **state)
+TEST(the_time_for_the_attach_has_bounds)
 {
 	static const struct {
 		uint32_t ms;
@@ -86,7 +79,6 @@ static void the_time_for_the_attach_has_bounds(void **state)
 		     {600000, 0}, {600001, -EINVAL}, {UINT32_MAX, -EINVAL}};
 	Jxp__AttachRequest r = good();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		r.timeout_ms = times[i].ms;
 		assert_int_equal(check(&r), times[i].result);
@@ -97,12 +89,11 @@ static void the_time_for_the_attach_has_bounds(void **state)
 	}
 }
 
-static void an_unknown_kind_is_refused_with_the_known_ones(void **state)
+TEST(an_unknown_kind_is_refused_with_the_known_ones)
 {
 	Jxp__AttachRequest r = good();
 	Jxp__Kind kind = (Jxp__Kind)9;
 
-	(void)state;
 	r.kinds = &kind;
 	r.n_kinds = 1;
 	assert_int_equal(check(&r), -EINVAL);
@@ -113,17 +104,16 @@ static void an_unknown_kind_is_refused_with_the_known_ones(void **state)
 	assert_int_equal(check(&r), -EINVAL);
 }
 
-static void objects_have_a_smallest_size_that_may_be_0(void **state)
+TEST(objects_have_a_smallest_size_that_may_be_0)
 {
 	Jxp__AttachRequest r = good();
 	Jxp__Kind kind = JXP__KIND__KIND_OBJECTS;
 
-	(void)state;
 	r.kinds = &kind;
 	r.n_kinds = 1;
 	assert_int_equal(check(&r), 0);
-	assert_true(request.objects);
-	assert_false(request.numa);
+	assert_true(request.kinds[JXP__KIND__KIND_OBJECTS]);
+	assert_false(request.kinds[JXP__KIND__KIND_NUMA]);
 	assert_false(request.kinds[JXP__KIND__KIND_DEAD_STORE]);
 	assert_int_equal(request.object_min_size, 1024);
 	assert_true(request.object_min_size_adapts);
@@ -134,63 +124,59 @@ static void objects_have_a_smallest_size_that_may_be_0(void **state)
 	assert_false(request.object_min_size_adapts);
 	kind = JXP__KIND__KIND_NUMA;
 	assert_int_equal(check(&r), 0);
-	assert_true(request.numa); /* On one node it needs no objects. */
+	assert_true(request.kinds[JXP__KIND__KIND_NUMA]); /* On one node it needs no objects. */
 	kind = JXP__KIND__KIND_DEAD_STORE;
 	assert_int_equal(check(&r), 0);
 	assert_int_equal(request.objects_max, 0);
 }
 
-static void ticks_alone_need_neither_pairs_nor_objects(void **state)
+TEST(ticks_alone_need_neither_pairs_nor_objects)
 {
 	Jxp__AttachRequest r = good();
 	Jxp__Kind kind = JXP__KIND__KIND_CPU;
 
-	(void)state;
 	r.kinds = &kind;
 	r.n_kinds = 1;
 	assert_int_equal(check(&r), 0);
-	assert_true(request.cpu);
+	assert_true(request.kinds[JXP__KIND__KIND_CPU]);
 	assert_false(request.cpu_optional);
 	assert_false(window_request_samples_pairs(&request));
 	assert_int_equal(request.objects_max, 0);
 }
 
-static void loops_take_ticks(void **state)
+TEST(loops_take_ticks)
 {
 	Jxp__AttachRequest r = good();
 	Jxp__Kind kind = JXP__KIND__KIND_LOOPS;
 
-	(void)state;
 	assert_int_equal(check(&r), 0);
-	assert_false(request.loops); /* Nobody has asked. */
+	assert_false(request.kinds[JXP__KIND__KIND_LOOPS]); /* Nobody has asked. */
 	r.kinds = &kind;
 	r.n_kinds = 1;
 	assert_int_equal(check(&r), 0);
-	assert_true(request.loops && request.cpu);
+	assert_true(request.kinds[JXP__KIND__KIND_LOOPS] && request.kinds[JXP__KIND__KIND_CPU]);
 	assert_false(request.cpu_optional);
 	assert_false(window_request_samples_pairs(&request));
 }
 
-static void an_event_has_no_ticks(void **state)
+TEST(an_event_has_no_ticks)
 {
 	Jxp__AttachRequest r = good();
 	Jxp__Kind kinds[] = {JXP__KIND__KIND_OBJECTS, JXP__KIND__KIND_CPU};
 
-	(void)state;
 	r.event = (char *)"MEM_LOAD_RETIRED:L1_MISS";
 	assert_int_equal(check(&r), 0);
-	assert_false(request.cpu);
+	assert_false(request.kinds[JXP__KIND__KIND_CPU]);
 	r.kinds = kinds;
 	r.n_kinds = 2;
 	assert_int_equal(check(&r), -EINVAL);
 }
 
-static void an_event_cannot_sample_pairs(void **state)
+TEST(an_event_cannot_sample_pairs)
 {
 	Jxp__AttachRequest r = good();
 	Jxp__Kind kinds[] = {JXP__KIND__KIND_OBJECTS, JXP__KIND__KIND_SILENT_LOAD};
 
-	(void)state;
 	r.event = (char *)"MEM_LOAD_RETIRED:L1_MISS";
 	r.kinds = kinds;
 	r.n_kinds = 2;
@@ -198,13 +184,12 @@ static void an_event_cannot_sample_pairs(void **state)
 	assert_non_null(strstr(err.message, "--kinds objects"));
 }
 
-static void a_name_that_no_event_has_is_refused(void **state)
+TEST(a_name_that_no_event_has_is_refused)
 {
 	char name[WINDOW_EVENT_BYTES + 1];
 	Jxp__AttachRequest r = good();
 	Jxp__Kind pairs = JXP__KIND__KIND_DEAD_STORE;
 
-	(void)state;
 	memset(name, 'A', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	r.event = name;
@@ -218,11 +203,10 @@ static void a_name_that_no_event_has_is_refused(void **state)
 	assert_null(strchr(err.message, '\x1b'));
 }
 
-static void durations_are_above_0_and_at_most_a_day(void **state)
+TEST(durations_are_above_0_and_at_most_a_day)
 {
 	Jxp__AttachRequest r = good();
 
-	(void)state;
 	r.duration_ns = 0;
 	assert_int_equal(check(&r), -EINVAL);
 	r.duration_ns = 86400 * NS_PER_S;
@@ -231,11 +215,10 @@ static void durations_are_above_0_and_at_most_a_day(void **state)
 	assert_int_equal(check(&r), -EINVAL);
 }
 
-static void periods_are_100us_to_10s(void **state)
+TEST(periods_are_100us_to_10s)
 {
 	Jxp__AttachRequest r = good();
 
-	(void)state;
 	r.period_ns = 100000;
 	assert_int_equal(check(&r), 0);
 	r.period_ns = 99999;
@@ -244,36 +227,13 @@ static void periods_are_100us_to_10s(void **state)
 	assert_int_equal(check(&r), -EINVAL);
 }
 
-static void budgets_are_above_0_and_at_most_1(void **state)
+TEST(budgets_are_above_0_and_at_most_1)
 {
 	static const double bad[] = {-0.1, 1.1, NAN, INFINITY, -INFINITY};
 	Jxp__AttachRequest r = good();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		r.budget = bad[i];
 		assert_int_equal(check(&r), -EINVAL);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_is_not_said_has_the_documented_default),
-	    cmocka_unit_test(what_is_said_is_kept),
-	    cmocka_unit_test(pids_that_cannot_be_are_refused),
-	    cmocka_unit_test(the_time_for_the_attach_has_bounds),
-	    cmocka_unit_test(an_unknown_kind_is_refused_with_the_known_ones),
-	    cmocka_unit_test(objects_have_a_smallest_size_that_may_be_0),
-	    cmocka_unit_test(ticks_alone_need_neither_pairs_nor_objects),
-	    cmocka_unit_test(loops_take_ticks),
-	    cmocka_unit_test(an_event_has_no_ticks),
-	    cmocka_unit_test(an_event_cannot_sample_pairs),
-	    cmocka_unit_test(a_name_that_no_event_has_is_refused),
-	    cmocka_unit_test(durations_are_above_0_and_at_most_a_day),
-	    cmocka_unit_test(periods_are_100us_to_10s),
-	    cmocka_unit_test(budgets_are_above_0_and_at_most_1),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

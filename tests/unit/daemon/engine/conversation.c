@@ -1,9 +1,5 @@
 /* The wire to an agent: frames both ways, and its questions about events one by one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +100,7 @@ static int tear_down(void **state)
 
 /* ---------------------------------------------------------------- frames */
 
-static void frames_are_handed_on_in_whatever_order_they_come(void **state)
+TEST(frames_are_handed_on_in_whatever_order_they_come, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -117,7 +113,7 @@ static void frames_are_handed_on_in_whatever_order_they_come(void **state)
 	assert_false(f->ended);
 }
 
-static void what_is_no_frame_ends_it(void **state)
+TEST(what_is_no_frame_ends_it, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -126,7 +122,7 @@ static void what_is_no_frame_ends_it(void **state)
 	assert_non_null(strstr(f->reason, "malformed"));
 }
 
-static void the_agents_end_has_no_reason(void **state)
+TEST(the_agents_end_has_no_reason, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -136,7 +132,7 @@ static void the_agents_end_has_no_reason(void **state)
 	assert_string_equal(f->reason, "closed");
 }
 
-static void each_order_is_one_frame(void **state)
+TEST(each_order_is_one_frame, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -152,7 +148,7 @@ static void each_order_is_one_frame(void **state)
 }
 
 /* Of two plans one is to be counted. */
-static void what_is_to_be_counted_reaches_the_agent(void **state)
+TEST(what_is_to_be_counted_reaches_the_agent, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_loop loop = {.header = 0x40};
@@ -188,7 +184,7 @@ static void what_is_to_be_counted_reaches_the_agent(void **state)
 }
 
 /* Of two loops: the instances of the one, and the turns of the other, which is a method. */
-static void what_is_to_be_compared_reaches_the_agent(void **state)
+TEST(what_is_to_be_compared_reaches_the_agent, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_input inputs[] = {
@@ -242,7 +238,7 @@ static void what_is_to_be_compared_reaches_the_agent(void **state)
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
 
-static void an_agent_that_reads_nothing_breaks_it(void **state)
+TEST(an_agent_that_reads_nothing_breaks_it, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int r = 0;
@@ -254,7 +250,7 @@ static void an_agent_that_reads_nothing_breaks_it(void **state)
 	assert_string_equal(f->reason, "the agent stopped reading what it was sent");
 }
 
-static void what_is_said_after_the_close_goes_nowhere(void **state)
+TEST(what_is_said_after_the_close_goes_nowhere, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -285,11 +281,11 @@ static Jxp__EngineFrame *start_of(struct fixture *f, const struct window_request
 	return frame;
 }
 
-static void what_was_asked_of_objects_reaches_the_agent(void **state)
+TEST(what_was_asked_of_objects_reaches_the_agent, set_up, tear_down)
 {
 	const struct window_request request = {.kinds = {false, true},
-					       .objects = true,
-					       .numa = true,
+					       .kinds[JXP__KIND__KIND_OBJECTS] = true,
+					       .kinds[JXP__KIND__KIND_NUMA] = true,
 					       .object_min_size = 4096,
 					       .object_min_size_adapts = true,
 					       .objects_max = 77};
@@ -313,9 +309,10 @@ static void what_was_asked_of_objects_reaches_the_agent(void **state)
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
 
-static void one_node_is_not_measured(void **state)
+TEST(one_node_is_not_measured, set_up, tear_down)
 {
-	const struct window_request request = {.objects = true, .numa = true};
+	const struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+					       .kinds[JXP__KIND__KIND_NUMA] = true};
 	struct fixture *f = *state;
 	Jxp__EngineFrame *frame;
 	size_t passed;
@@ -330,9 +327,10 @@ static void one_node_is_not_measured(void **state)
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
 
-static void loops_are_asked_for_with_ticks(void **state)
+TEST(loops_are_asked_for_with_ticks, set_up, tear_down)
 {
-	const struct window_request request = {.cpu = true, .loops = true};
+	const struct window_request request = {.kinds[JXP__KIND__KIND_CPU] = true,
+					       .kinds[JXP__KIND__KIND_LOOPS] = true};
 	struct fixture *f = *state;
 	Jxp__EngineFrame *frame;
 	size_t passed;
@@ -345,7 +343,7 @@ static void loops_are_asked_for_with_ticks(void **state)
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
 
-static void the_hardware_events_and_their_period_reach_the_agent(void **state)
+TEST(the_hardware_events_and_their_period_reach_the_agent, set_up, tear_down)
 {
 	const struct window_findings findings = {
 	    .sampler = JXP__SAMPLER__SAMPLER_PEBS,
@@ -370,7 +368,7 @@ static void the_hardware_events_and_their_period_reach_the_agent(void **state)
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
 
-static void the_gates_program_goes_with_the_start(void **state)
+TEST(the_gates_program_goes_with_the_start, set_up, tear_down)
 {
 	const struct window_request request = {.kinds = {false, true}};
 	int program = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -387,7 +385,7 @@ static void the_gates_program_goes_with_the_start(void **state)
 
 /* ---------------------------------------------------------------- questions about events */
 
-static void events_are_passed_in_the_order_they_were_asked_for(void **state)
+TEST(events_are_passed_in_the_order_they_were_asked_for, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int fds[FD_PASS_MAX];
@@ -420,7 +418,7 @@ static void events_are_passed_in_the_order_they_were_asked_for(void **state)
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
 
-static void a_thousand_questions_that_came_together_are_all_answered(void **state)
+TEST(a_thousand_questions_that_came_together_are_all_answered, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -454,7 +452,7 @@ static unsigned answer_all(struct fixture *f, unsigned answered)
 	return answered;
 }
 
-static void an_agent_that_does_not_read_leaves_few_descriptors_on_their_way(void **state)
+TEST(an_agent_that_does_not_read_leaves_few_descriptors_on_their_way, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int fds[FD_PASS_MAX];
@@ -489,7 +487,7 @@ static void ask_for_threads(struct fixture *f, uint32_t count)
 	}
 }
 
-static void an_agent_that_invents_threads_is_answered_without_a_search(void **state)
+TEST(an_agent_that_invents_threads_is_answered_without_a_search, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	unsigned searched;
@@ -506,7 +504,7 @@ static void an_agent_that_invents_threads_is_answered_without_a_search(void **st
 	assert_true(f->questions >= searched + 100);
 }
 
-static void an_answer_after_the_end_closes_its_descriptors(void **state)
+TEST(an_answer_after_the_end_closes_its_descriptors, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int ends[2];
@@ -518,7 +516,7 @@ static void an_answer_after_the_end_closes_its_descriptors(void **state)
 	(void)close(ends[0]);
 }
 
-static void a_question_too_many_is_refused(void **state)
+TEST(a_question_too_many_is_refused, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -528,33 +526,4 @@ static void a_question_too_many_is_refused(void **state)
 	}
 	assert_int_equal(f->ask_error, -ENOBUFS);
 	assert_int_equal(f->questions, 1); /* It was not answered. */
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(frames_are_handed_on_in_whatever_order_they_come),
-	    TEST(what_is_no_frame_ends_it),
-	    TEST(the_agents_end_has_no_reason),
-	    TEST(each_order_is_one_frame),
-	    TEST(what_is_to_be_counted_reaches_the_agent),
-	    TEST(what_is_to_be_compared_reaches_the_agent),
-	    TEST(an_agent_that_reads_nothing_breaks_it),
-	    TEST(what_is_said_after_the_close_goes_nowhere),
-	    TEST(what_was_asked_of_objects_reaches_the_agent),
-	    TEST(one_node_is_not_measured),
-	    TEST(loops_are_asked_for_with_ticks),
-	    TEST(the_hardware_events_and_their_period_reach_the_agent),
-	    TEST(the_gates_program_goes_with_the_start),
-	    TEST(events_are_passed_in_the_order_they_were_asked_for),
-	    TEST(a_thousand_questions_that_came_together_are_all_answered),
-	    TEST(an_agent_that_does_not_read_leaves_few_descriptors_on_their_way),
-	    TEST(an_agent_that_invents_threads_is_answered_without_a_search),
-	    TEST(an_answer_after_the_end_closes_its_descriptors),
-	    TEST(a_question_too_many_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

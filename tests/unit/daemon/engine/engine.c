@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +7,7 @@
 #include "tests/unit/support/engine_fixture.h"
 #include "tests/unit/support/sample_batch.h"
 
-static void a_window_runs_from_attach_to_history(void **state)
+TEST(a_window_runs_from_attach_to_history, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct sample_batch sample;
@@ -35,7 +31,7 @@ static void a_window_runs_from_attach_to_history(void **state)
 	assert_int_equal(engine_windows_total(f->engine), 1);
 }
 
-static void a_second_attach_names_the_window_and_the_way_out(void **state)
+TEST(a_second_attach_names_the_window_and_the_way_out, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -49,7 +45,7 @@ static void a_second_attach_names_the_window_and_the_way_out(void **state)
 	assert_string_equal(f->id, "w2");
 }
 
-static void a_failed_attach_is_told_and_keeps_its_number(void **state)
+TEST(a_failed_attach_is_told_and_keeps_its_number, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -68,7 +64,7 @@ static void a_failed_attach_is_told_and_keeps_its_number(void **state)
 	assert_string_equal(f->id, "w2");
 }
 
-static void a_broker_that_refuses_fails_the_call(void **state)
+TEST(a_broker_that_refuses_fails_the_call, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -86,7 +82,7 @@ static void send_pair(int agent)
 	agent_send_batch(agent, &sample.batch);
 }
 
-static void a_window_that_takes_too_much_memory_ends_whatever_its_agent_does(void **state)
+TEST(a_window_that_takes_too_much_memory_ends_whatever_its_agent_does, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct window_result *w;
@@ -104,7 +100,7 @@ static void a_window_that_takes_too_much_memory_ends_whatever_its_agent_does(voi
 }
 
 /* 43 has said nothing yet. */
-static void where_all_take_too_much_together_the_largest_ends(void **state)
+TEST(where_all_take_too_much_together_the_largest_ends, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int other, agent = start(f);
@@ -129,7 +125,7 @@ static void where_all_take_too_much_together_the_largest_ends(void **state)
 	(void)close(other);
 }
 
-static void detaching_ends_the_window_early_with_its_reason(void **state)
+TEST(detaching_ends_the_window_early_with_its_reason, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start(f);
@@ -146,7 +142,7 @@ static void detaching_ends_the_window_early_with_its_reason(void **state)
 			    "it was detached on request");
 }
 
-static void detaching_what_is_not_profiled_is_refused(void **state)
+TEST(detaching_what_is_not_profiled_is_refused, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char id[WINDOW_ID_BYTES];
@@ -155,7 +151,7 @@ static void detaching_what_is_not_profiled_is_refused(void **state)
 	assert_non_null(strstr(f->err.message, "pid 42"));
 }
 
-static void detaching_while_the_helper_works_cancels_it(void **state)
+TEST(detaching_while_the_helper_works_cancels_it, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char id[WINDOW_ID_BYTES];
@@ -171,7 +167,7 @@ static void detaching_while_the_helper_works_cancels_it(void **state)
 	assert_false(engine_is_profiled(f->engine, 42));
 }
 
-static void an_agent_that_comes_after_a_cancel_is_sent_away(void **state)
+TEST(an_agent_that_comes_after_a_cancel_is_sent_away, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char id[WINDOW_ID_BYTES], byte;
@@ -186,7 +182,7 @@ static void an_agent_that_comes_after_a_cancel_is_sent_away(void **state)
 	(void)close(agent);
 }
 
-static void a_client_that_leaves_ends_its_window_and_hears_nothing(void **state)
+TEST(a_client_that_leaves_ends_its_window_and_hears_nothing, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start(f);
@@ -201,7 +197,7 @@ static void a_client_that_leaves_ends_its_window_and_hears_nothing(void **state)
 	assert_non_null(strstr(engine_find_window(f->engine, "w1")->reason, "client"));
 }
 
-static void a_sink_hears_of_windows_that_nobody_waits_for(void **state)
+TEST(a_sink_hears_of_windows_that_nobody_waits_for, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct listener l = {0};
@@ -226,7 +222,7 @@ static void a_sink_hears_of_windows_that_nobody_waits_for(void **state)
 	assert_false(f->started || f->ended || f->failed);
 }
 
-static void a_sink_hears_of_every_attach_that_failed(void **state)
+TEST(a_sink_hears_of_every_attach_that_failed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct listener l = {0};
@@ -243,7 +239,7 @@ static void a_sink_hears_of_every_attach_that_failed(void **state)
 	assert_int_equal(l.finished, 0);
 }
 
-static void events_are_asked_of_the_broker_and_passed_on(void **state)
+TEST(events_are_asked_of_the_broker_and_passed_on, set_up, tear_down)
 {
 	struct broker_reply reply = {.operation = BROKER_PERF_OPEN, .fds = 1};
 	struct fixture *f = *state;
@@ -266,7 +262,7 @@ static void events_are_asked_of_the_broker_and_passed_on(void **state)
 	(void)close(agent);
 }
 
-static void a_broker_that_has_no_room_is_an_answer_too(void **state)
+TEST(a_broker_that_has_no_room_is_an_answer_too, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start(f), fds[FD_PASS_MAX];
@@ -282,7 +278,7 @@ static void a_broker_that_has_no_room_is_an_answer_too(void **state)
 	(void)close(agent);
 }
 
-static void an_open_question_to_the_broker_is_forgotten_with_the_session(void **state)
+TEST(an_open_question_to_the_broker_is_forgotten_with_the_session, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start(f);
@@ -295,7 +291,7 @@ static void an_open_question_to_the_broker_is_forgotten_with_the_session(void **
 	assert_int_equal(fake_broker.perf_id, 0);
 }
 
-static void stopping_waits_for_the_windows_to_end(void **state)
+TEST(stopping_waits_for_the_windows_to_end, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start(f);
@@ -309,7 +305,7 @@ static void stopping_waits_for_the_windows_to_end(void **state)
 	assert_true(f->ended);
 }
 
-static void stopping_an_idle_engine_is_immediate(void **state)
+TEST(stopping_an_idle_engine_is_immediate, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -317,7 +313,7 @@ static void stopping_an_idle_engine_is_immediate(void **state)
 	assert_true(f->stopped);
 }
 
-static void too_many_windows_are_refused(void **state)
+TEST(too_many_windows_are_refused, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -327,7 +323,7 @@ static void too_many_windows_are_refused(void **state)
 	assert_non_null(strstr(f->err.message, "limit"));
 }
 
-static void an_attach_that_is_never_answered_fails_in_time(void **state)
+TEST(an_attach_that_is_never_answered_fails_in_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -340,7 +336,7 @@ static void an_attach_that_is_never_answered_fails_in_time(void **state)
 	assert_false(engine_is_profiled(f->engine, 42));
 }
 
-static void stopping_does_not_wait_for_an_attach_that_is_never_answered(void **state)
+TEST(stopping_does_not_wait_for_an_attach_that_is_never_answered, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -349,35 +345,4 @@ static void stopping_does_not_wait_for_an_attach_that_is_never_answered(void **s
 	engine_stop(f->engine, on_stopped, f);
 	loop_until(&f->loop, &f->stopped);
 	assert_string_equal(f->message, "the daemon was stopped");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_window_runs_from_attach_to_history),
-	    TEST(a_second_attach_names_the_window_and_the_way_out),
-	    TEST(a_failed_attach_is_told_and_keeps_its_number),
-	    TEST(a_broker_that_refuses_fails_the_call),
-	    TEST(a_window_that_takes_too_much_memory_ends_whatever_its_agent_does),
-	    TEST(where_all_take_too_much_together_the_largest_ends),
-	    TEST(detaching_ends_the_window_early_with_its_reason),
-	    TEST(detaching_what_is_not_profiled_is_refused),
-	    TEST(detaching_while_the_helper_works_cancels_it),
-	    TEST(an_agent_that_comes_after_a_cancel_is_sent_away),
-	    TEST(a_client_that_leaves_ends_its_window_and_hears_nothing),
-	    TEST(a_sink_hears_of_windows_that_nobody_waits_for),
-	    TEST(a_sink_hears_of_every_attach_that_failed),
-	    TEST(events_are_asked_of_the_broker_and_passed_on),
-	    TEST(a_broker_that_has_no_room_is_an_answer_too),
-	    TEST(an_open_question_to_the_broker_is_forgotten_with_the_session),
-	    TEST(stopping_waits_for_the_windows_to_end),
-	    TEST(stopping_an_idle_engine_is_immediate),
-	    TEST(too_many_windows_are_refused),
-	    TEST(an_attach_that_is_never_answered_fails_in_time),
-	    TEST(stopping_does_not_wait_for_an_attach_that_is_never_answered),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #include "tests/unit/support/engine_fixture.h"
 
-static void the_broker_is_told_whose_the_process_has_to_be(void **state)
+TEST(the_broker_is_told_whose_the_process_has_to_be, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -20,7 +16,7 @@ static void the_broker_is_told_whose_the_process_has_to_be(void **state)
 	assert_int_equal(fake_broker.attach_owner, PROC_ANY_UID);
 }
 
-static void a_window_is_of_whom_the_broker_says(void **state)
+TEST(a_window_is_of_whom_the_broker_says, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct window_result *w;
@@ -38,7 +34,7 @@ static void a_window_is_of_whom_the_broker_says(void **state)
 	(void)close(agent);
 }
 
-static void who_may_see_a_window_is_told_of_it_and_others_as_if_there_were_no_process(void **state)
+TEST(who_may_see_a_window_is_told_of_it_and_others_as_if_there_were_no_process, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start(f);
@@ -56,7 +52,7 @@ static void who_may_see_a_window_is_told_of_it_and_others_as_if_there_were_no_pr
 
 /* Numbers and the list of windows are the same whether another user's JVM is being profiled or
  * there is no such process. */
-static void a_hidden_window_leaves_the_trace_of_a_pid_that_nobody_has(void **state)
+TEST(a_hidden_window_leaves_the_trace_of_a_pid_that_nobody_has, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start(f);
@@ -76,7 +72,7 @@ static void a_hidden_window_leaves_the_trace_of_a_pid_that_nobody_has(void **sta
 	(void)close(agent);
 }
 
-static void one_user_has_a_limit_of_windows_and_others_have_room(void **state)
+TEST(one_user_has_a_limit_of_windows_and_others_have_room, set_up, tear_down)
 {
 	const struct window_asker one = {.uid = 77, .pid = 1, .sees = 77},
 				  other = {.uid = 78, .pid = 1, .sees = 78};
@@ -101,7 +97,7 @@ static void one_user_has_a_limit_of_windows_and_others_have_room(void **state)
 				 0);
 }
 
-static void users_leave_administrators_and_schedules_some_windows(void **state)
+TEST(users_leave_administrators_and_schedules_some_windows, set_up, tear_down)
 {
 	const int most = ENGINE_RUNNING_MAX - ENGINE_RUNNING_RESERVED;
 	struct fixture *f = *state;
@@ -120,21 +116,4 @@ static void users_leave_administrators_and_schedules_some_windows(void **state)
 	assert_int_equal(engine_attach(f->engine, &everybodys, 42, &request, &sample_findings, NULL,
 				       id, &f->err),
 			 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(one_user_has_a_limit_of_windows_and_others_have_room,
-					    set_up, tear_down),
-	    TEST(users_leave_administrators_and_schedules_some_windows),
-	    TEST(the_broker_is_told_whose_the_process_has_to_be),
-	    TEST(a_window_is_of_whom_the_broker_says),
-	    TEST(who_may_see_a_window_is_told_of_it_and_others_as_if_there_were_no_process),
-	    TEST(a_hidden_window_leaves_the_trace_of_a_pid_that_nobody_has),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -41,7 +37,7 @@ static void open_gate(struct fixture *f, int agent)
 	fd_close_all(fds, count);
 }
 
-static void a_window_starts_when_its_gate_is_open(void **state)
+TEST(a_window_starts_when_its_gate_is_open, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start_gated(f);
@@ -54,7 +50,7 @@ static void a_window_starts_when_its_gate_is_open(void **state)
 	(void)close(agent);
 }
 
-static void without_a_gate_the_window_says_why_and_starts(void **state)
+TEST(without_a_gate_the_window_says_why_and_starts, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start_gated(f);
@@ -66,7 +62,7 @@ static void without_a_gate_the_window_says_why_and_starts(void **state)
 	(void)close(agent);
 }
 
-static void a_window_has_the_gates_last_counts(void **state)
+TEST(a_window_has_the_gates_last_counts, set_up, tear_down)
 {
 	struct gate_counts counts = {
 	    .samples = {[GATE_PASSED] = 7, [GATE_BUDGET_SPENT] = 3, [GATE_UNKNOWN] = 5}};
@@ -92,7 +88,7 @@ static void a_window_has_the_gates_last_counts(void **state)
 	assert_int_equal(l.strangers, 5);
 }
 
-static void detaching_shuts_the_gate_at_once(void **state)
+TEST(detaching_shuts_the_gate_at_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start_gated(f);
@@ -120,7 +116,7 @@ static void end_up_to_the_last_counts(struct fixture *f)
 	assert_false(f->ended);
 }
 
-static void a_detach_that_comes_while_the_last_counts_are_awaited_loses_nothing(void **state)
+TEST(a_detach_that_comes_while_the_last_counts_are_awaited_loses_nothing, set_up, tear_down)
 {
 	struct gate_counts counts = {.samples = {[GATE_PASSED] = 7}};
 	struct fixture *f = *state;
@@ -138,7 +134,7 @@ static void a_detach_that_comes_while_the_last_counts_are_awaited_loses_nothing(
 	assert_int_equal(attach(f, 42), 0);
 }
 
-static void a_client_that_leaves_while_the_last_counts_are_awaited_strands_nothing(void **state)
+TEST(a_client_that_leaves_while_the_last_counts_are_awaited_strands_nothing, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -150,7 +146,7 @@ static void a_client_that_leaves_while_the_last_counts_are_awaited_strands_nothi
 	assert_non_null(engine_find_window(f->engine, "w1")); /* and it is there. */
 }
 
-static void stopping_while_the_last_counts_are_awaited_comes_to_an_end(void **state)
+TEST(stopping_while_the_last_counts_are_awaited_comes_to_an_end, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -162,7 +158,7 @@ static void stopping_while_the_last_counts_are_awaited_comes_to_an_end(void **st
 	assert_true(f->stopped);
 }
 
-static void last_counts_that_never_come_do_not_hold_the_window_up(void **state)
+TEST(last_counts_that_never_come_do_not_hold_the_window_up, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -174,7 +170,7 @@ static void last_counts_that_never_come_do_not_hold_the_window_up(void **state)
 	assert_int_equal(engine_find_window(f->engine, "w1")->state, WINDOW_ENDED_EARLY);
 }
 
-static void the_gate_follows_the_period_that_the_budget_leads_to(void **state)
+TEST(the_gate_follows_the_period_that_the_budget_leads_to, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__Batch batch = JXP__BATCH__INIT;
@@ -191,23 +187,4 @@ static void the_gate_follows_the_period_that_the_budget_leads_to(void **state)
 	} while (fake_broker.gate_id == 0);
 	assert_int_equal(fake_broker.gate_limits.interval_ns, 10 * interval_ns);
 	(void)close(agent);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_window_starts_when_its_gate_is_open),
-	    TEST(without_a_gate_the_window_says_why_and_starts),
-	    TEST(a_window_has_the_gates_last_counts),
-	    TEST(detaching_shuts_the_gate_at_once),
-	    TEST(a_detach_that_comes_while_the_last_counts_are_awaited_loses_nothing),
-	    TEST(a_client_that_leaves_while_the_last_counts_are_awaited_strands_nothing),
-	    TEST(stopping_while_the_last_counts_are_awaited_comes_to_an_end),
-	    TEST(last_counts_that_never_come_do_not_hold_the_window_up),
-	    TEST(the_gate_follows_the_period_that_the_budget_leads_to),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

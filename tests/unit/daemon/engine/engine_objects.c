@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -71,14 +67,14 @@ static struct window_request with_objects(bool pairs)
 {
 	struct window_request s = request;
 
-	s.objects = true;
+	s.kinds[JXP__KIND__KIND_OBJECTS] = true;
 	s.objects_max = 100;
 	for (size_t i = 0; i < PAIR_KINDS; i++)
 		s.kinds[pair_kinds[i].kind] = pairs;
 	return s;
 }
 
-static void objects_are_switched_off_in_mid_window_when_collections_rise(void **state)
+TEST(objects_are_switched_off_in_mid_window_when_collections_rise, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_request wanted = with_objects(true);
@@ -100,7 +96,7 @@ static void objects_are_switched_off_in_mid_window_when_collections_rise(void **
 	(void)close(watcher);
 }
 
-static void a_window_for_objects_alone_then_ends_early_and_says_why(void **state)
+TEST(a_window_for_objects_alone_then_ends_early_and_says_why, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_request wanted = with_objects(false);
@@ -117,7 +113,7 @@ static void a_window_for_objects_alone_then_ends_early_and_says_why(void **state
 	(void)close(watcher);
 }
 
-static void a_broker_without_watchers_leaves_objects_without_a_baseline(void **state)
+TEST(a_broker_without_watchers_leaves_objects_without_a_baseline, set_up, tear_down)
 {
 	const struct broker_reply refusal = {
 	    .operation = BROKER_WATCH, .error = EAGAIN, .message = "80 processes are watched"};
@@ -134,17 +130,4 @@ static void a_broker_without_watchers_leaves_objects_without_a_baseline(void **s
 	assert_int_equal(w->objects_from_ns, 0);
 	assert_string_equal(w->side_effects.reason, "80 processes are watched");
 	(void)close(agent);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(objects_are_switched_off_in_mid_window_when_collections_rise),
-	    TEST(a_window_for_objects_alone_then_ends_early_and_says_why),
-	    TEST(a_broker_without_watchers_leaves_objects_without_a_baseline),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

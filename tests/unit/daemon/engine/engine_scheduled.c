@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
@@ -19,7 +15,7 @@ static int begin_scheduled(struct fixture *f)
 			     &f->err);
 }
 
-static void a_scheduled_window_gives_way_to_one_that_somebody_asks_for(void **state)
+TEST(a_scheduled_window_gives_way_to_one_that_somebody_asks_for, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int first;
@@ -45,7 +41,7 @@ static void a_scheduled_window_gives_way_to_one_that_somebody_asks_for(void **st
 	assert_string_equal(f->message, "not today");
 }
 
-static void a_scheduled_window_that_attaches_gives_way_to_the_jvms_owner(void **state)
+TEST(a_scheduled_window_that_attaches_gives_way_to_the_jvms_owner, set_up, tear_down)
 {
 	const struct window_asker owner = {.uid = FAKE_OWNER, .pid = 1, .sees = FAKE_OWNER},
 				  other = {.uid = 77, .pid = 1, .sees = 77};
@@ -73,7 +69,7 @@ static void a_scheduled_window_that_attaches_gives_way_to_the_jvms_owner(void **
 	assert_string_equal(engine_find_running(f->engine, 42)->id, id);
 }
 
-static void a_window_that_waits_may_be_detached(void **state)
+TEST(a_window_that_waits_may_be_detached, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char id[WINDOW_ID_BYTES];
@@ -91,7 +87,7 @@ static void a_window_that_waits_may_be_detached(void **state)
 	assert_false(engine_is_profiled(f->engine, 42));
 }
 
-static void a_window_that_waits_fails_when_the_broker_does(void **state)
+TEST(a_window_that_waits_fails_when_the_broker_does, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -103,7 +99,7 @@ static void a_window_that_waits_fails_when_the_broker_does(void **state)
 	assert_false(engine_is_profiled(f->engine, 42));
 }
 
-static void a_window_that_waits_ends_with_the_daemon(void **state)
+TEST(a_window_that_waits_ends_with_the_daemon, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -114,19 +110,4 @@ static void a_window_that_waits_ends_with_the_daemon(void **state)
 	fake_broker_fail_attach(ECANCELED, "cancelled");
 	assert_true(f->stopped);
 	assert_true(f->failed);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_scheduled_window_gives_way_to_one_that_somebody_asks_for),
-	    TEST(a_scheduled_window_that_attaches_gives_way_to_the_jvms_owner),
-	    TEST(a_window_that_waits_may_be_detached),
-	    TEST(a_window_that_waits_fails_when_the_broker_does),
-	    TEST(a_window_that_waits_ends_with_the_daemon),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -65,7 +61,7 @@ static uint64_t passed(const struct fixture *f)
 	return f->window->counters[JXP__COUNTER__COUNTER_GATE_PASSED];
 }
 
-static void a_gate_that_opens_is_found_and_ends_when_it_was_told(void **state)
+TEST(a_gate_that_opens_is_found_and_ends_when_it_was_told, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -75,7 +71,7 @@ static void a_gate_that_opens_is_found_and_ends_when_it_was_told(void **state)
 	assert_int_equal(fake_broker.gate_limits.window_end_ns, f->end_ns);
 }
 
-static void a_gate_that_is_not_to_be_had_says_why_and_is_let_be(void **state)
+TEST(a_gate_that_is_not_to_be_had_says_why_and_is_let_be, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -90,7 +86,7 @@ static void a_gate_that_is_not_to_be_had_says_why_and_is_let_be(void **state)
 	assert_int_equal(gate_control_close(&f->gate, on_closed, f), -ENOENT);
 }
 
-static void a_broker_that_cannot_be_asked_is_a_reason_too(void **state)
+TEST(a_broker_that_cannot_be_asked_is_a_reason_too, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -102,7 +98,7 @@ static void a_broker_that_cannot_be_asked_is_a_reason_too(void **state)
 	assert_int_equal(gate_control_close(&f->gate, on_closed, f), -ENOENT);
 }
 
-static void the_kernels_counts_come_on_top_of_the_agents_and_once(void **state)
+TEST(the_kernels_counts_come_on_top_of_the_agents_and_once, set_up, tear_down)
 {
 	struct gate_counts counts = {.samples = {[GATE_PASSED] = 7, [GATE_UNKNOWN] = 3}};
 	struct fixture *f = *state;
@@ -120,7 +116,7 @@ static void the_kernels_counts_come_on_top_of_the_agents_and_once(void **state)
 	assert_int_equal(passed(f), 109);
 }
 
-static void an_error_changes_no_count(void **state)
+TEST(an_error_changes_no_count, set_up, tear_down)
 {
 	struct gate_counts counts = {.samples = {[GATE_PASSED] = 7}};
 	struct fixture *f = *state;
@@ -131,7 +127,7 @@ static void an_error_changes_no_count(void **state)
 	assert_int_equal(passed(f), 0);
 }
 
-static void limits_follow_the_period_but_not_below_what_was_asked(void **state)
+TEST(limits_follow_the_period_but_not_below_what_was_asked, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t interval_ns;
@@ -148,7 +144,7 @@ static void limits_follow_the_period_but_not_below_what_was_asked(void **state)
 	assert_int_equal(fake_broker.gate_limits.interval_ns, 10 * interval_ns);
 }
 
-static void limits_are_set_twice_a_second_and_one_request_at_a_time(void **state)
+TEST(limits_are_set_twice_a_second_and_one_request_at_a_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int asked;
@@ -165,7 +161,7 @@ static void limits_are_set_twice_a_second_and_one_request_at_a_time(void **state
 	assert_int_equal(fake_broker.last_id, asked);
 }
 
-static void a_gate_that_was_shut_is_not_opened_again(void **state)
+TEST(a_gate_that_was_shut_is_not_opened_again, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int asked;
@@ -184,7 +180,7 @@ static void a_gate_that_was_shut_is_not_opened_again(void **state)
 	assert_true(fake_broker.gate_removed);
 }
 
-static void nothing_is_asked_after_the_last_counts_were(void **state)
+TEST(nothing_is_asked_after_the_last_counts_were, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -197,23 +193,4 @@ static void nothing_is_asked_after_the_last_counts_were(void **state)
 	gate_control_release(&f->gate);
 	assert_int_equal(fake_broker.gate_id, 0); /* forgotten */
 	assert_false(f->closed);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_gate_that_opens_is_found_and_ends_when_it_was_told),
-	    TEST(a_gate_that_is_not_to_be_had_says_why_and_is_let_be),
-	    TEST(a_broker_that_cannot_be_asked_is_a_reason_too),
-	    TEST(the_kernels_counts_come_on_top_of_the_agents_and_once),
-	    TEST(an_error_changes_no_count),
-	    TEST(limits_follow_the_period_but_not_below_what_was_asked),
-	    TEST(limits_are_set_twice_a_second_and_one_request_at_a_time),
-	    TEST(a_gate_that_was_shut_is_not_opened_again),
-	    TEST(nothing_is_asked_after_the_last_counts_were),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +37,7 @@ static void on_alarm(void *arg, const char *line)
 static int set_up(void **state)
 {
 	static const struct window_request request = {
-	    .kinds = {false, true}, .objects = true, .objects_max = 100};
+	    .kinds = {false, true}, .kinds[JXP__KIND__KIND_OBJECTS] = true, .objects_max = 100};
 	static struct fixture f;
 
 	fake_broker = (struct fake_broker){0};
@@ -103,7 +99,7 @@ static const char *reason(const struct fixture *f)
 	return f->window->side_effects.reason;
 }
 
-static void what_is_seen_is_the_windows(void **state)
+TEST(what_is_seen_is_the_windows, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -117,7 +113,7 @@ static void what_is_seen_is_the_windows(void **state)
 	assert_string_equal(reason(f), "the JVM has no performance data");
 }
 
-static void a_rise_is_told_once(void **state)
+TEST(a_rise_is_told_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -129,11 +125,11 @@ static void a_rise_is_told_once(void **state)
 	assert_non_null(strstr(f->line, "collections rose from 8.0 to "));
 }
 
-static void a_window_without_objects_is_not_disturbed(void **state)
+TEST(a_window_without_objects_is_not_disturbed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->window->request.objects = false;
+	f->window->request.kinds[JXP__KIND__KIND_OBJECTS] = false;
 	watch(f);
 	say(f, 52, 8);
 	say(f, 40, 80);
@@ -141,7 +137,7 @@ static void a_window_without_objects_is_not_disturbed(void **state)
 	assert_true(f->window->side_effects.rose[EFFECT_COLLECTIONS]);
 }
 
-static void a_window_that_has_ended_takes_no_more(void **state)
+TEST(a_window_that_has_ended_takes_no_more, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -152,7 +148,7 @@ static void a_window_that_has_ended_takes_no_more(void **state)
 	assert_int_equal(f->window->side_effects.count, 2);
 }
 
-static void a_watcher_that_cannot_be_asked_for_is_no_guard(void **state)
+TEST(a_watcher_that_cannot_be_asked_for_is_no_guard, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -162,7 +158,7 @@ static void a_watcher_that_cannot_be_asked_for_is_no_guard(void **state)
 	assert_non_null(strstr(reason(f), "the broker could not be asked: "));
 }
 
-static void a_watcher_that_is_not_to_be_had_is_told(void **state)
+TEST(a_watcher_that_is_not_to_be_had_is_told, set_up, tear_down)
 {
 	const struct broker_reply refusal = {
 	    .operation = BROKER_WATCH, .error = EAGAIN, .message = "80 processes are watched"};
@@ -174,7 +170,7 @@ static void a_watcher_that_is_not_to_be_had_is_told(void **state)
 	assert_string_equal(reason(f), "80 processes are watched");
 }
 
-static void a_watcher_that_lies_is_heard_no_more(void **state)
+TEST(a_watcher_that_lies_is_heard_no_more, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -186,7 +182,7 @@ static void a_watcher_that_lies_is_heard_no_more(void **state)
 	assert_int_equal(f->window->side_effects.count, 2);
 }
 
-static void a_watcher_that_dies_ends_nothing_and_is_told(void **state)
+TEST(a_watcher_that_dies_ends_nothing_and_is_told, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -199,7 +195,7 @@ static void a_watcher_that_dies_ends_nothing_and_is_told(void **state)
 	assert_int_equal(f->window->state, WINDOW_RUNNING);
 }
 
-static void an_open_question_is_forgotten_with_the_guard(void **state)
+TEST(an_open_question_is_forgotten_with_the_guard, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -208,23 +204,4 @@ static void an_open_question_is_forgotten_with_the_guard(void **state)
 	guard_free(f->guard);
 	f->guard = NULL;
 	assert_int_equal(fake_broker.watch_id, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(what_is_seen_is_the_windows),
-	    TEST(a_rise_is_told_once),
-	    TEST(a_window_without_objects_is_not_disturbed),
-	    TEST(a_window_that_has_ended_takes_no_more),
-	    TEST(a_watcher_that_cannot_be_asked_for_is_no_guard),
-	    TEST(a_watcher_that_is_not_to_be_had_is_told),
-	    TEST(a_watcher_that_lies_is_heard_no_more),
-	    TEST(a_watcher_that_dies_ends_nothing_and_is_told),
-	    TEST(an_open_question_is_forgotten_with_the_guard),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +9,10 @@
 
 static const struct window_request request = {.kinds = {false, true, true, true}};
 
-static void the_oldest_finished_window_makes_room(void **state)
+TEST(the_oldest_finished_window_makes_room)
 {
 	struct history h = {0};
 
-	(void)state;
 	for (unsigned i = 1; i <= HISTORY_WINDOWS_MAX + 2; i++)
 		history_add(&h, window_result_new(i, 42, &request, &sample_findings));
 	assert_int_equal(h.count, HISTORY_WINDOWS_MAX);
@@ -26,12 +21,11 @@ static void the_oldest_finished_window_makes_room(void **state)
 	history_release(&h);
 }
 
-static void windows_that_failed_make_no_others_leave(void **state)
+TEST(windows_that_failed_make_no_others_leave)
 {
 	struct history h = {0};
 	struct window_result *w;
 
-	(void)state;
 	history_add(&h, window_result_new(1, 42, &request, &sample_findings));
 	for (unsigned i = 2; i <= HISTORY_FAILED_MAX + 3; i++) {
 		w = window_result_new(i, 42, &request, &sample_findings);
@@ -52,12 +46,11 @@ static struct window_result *window_of(uid_t owner, unsigned number)
 	return w;
 }
 
-static void one_users_windows_make_no_others_leave(void **state)
+TEST(one_users_windows_make_no_others_leave)
 {
 	struct history h = {0};
 	struct window_result *w;
 
-	(void)state;
 	history_add(&h, window_of(1000, 1));
 	w = window_of(1000, 2);
 	window_result_fail(w, "it was too old");
@@ -74,13 +67,12 @@ static void one_users_windows_make_no_others_leave(void **state)
 	history_release(&h);
 }
 
-static void a_kept_window_outlives_the_history(void **state)
+TEST(a_kept_window_outlives_the_history)
 {
 	struct history h = {0};
 	struct window_result *kept =
 	    window_result_keep(window_result_new(1, 42, &request, &sample_findings));
 
-	(void)state;
 	history_add(&h, kept);
 	history_release(&h);
 	assert_string_equal(kept->id, "w1");
@@ -104,11 +96,10 @@ static struct window_result *large_window(unsigned number)
 	return w;
 }
 
-static void large_windows_leave_room_for_fewer(void **state)
+TEST(large_windows_leave_room_for_fewer)
 {
 	struct history h = {0};
 
-	(void)state;
 	for (unsigned i = 1; i <= 12; i++)
 		history_add(&h, large_window(i));
 	assert_in_range(h.count, 1, 2);
@@ -116,14 +107,13 @@ static void large_windows_leave_room_for_fewer(void **state)
 	history_release(&h);
 }
 
-static void as_a_sink_it_has_what_finished_and_what_failed_with_a_number(void **state)
+TEST(as_a_sink_it_has_what_finished_and_what_failed_with_a_number)
 {
 	struct history h = {0};
 	struct window_sink sink = history_sink(&h);
 	struct window_result *done = window_result_new(1, 42, &request, &sample_findings);
 	struct window_result *failed = window_result_new(2, 42, &request, &sample_findings);
 
-	(void)state;
 	window_result_fail(failed, "it was too old");
 	sink.finished(sink.arg, done);
 	sink.failed(sink.arg, failed, EOPNOTSUPP, "it was too old");
@@ -134,18 +124,4 @@ static void as_a_sink_it_has_what_finished_and_what_failed_with_a_number(void **
 	assert_string_equal(h.windows[0]->id, "w1");
 	assert_string_equal(h.windows[1]->reason, "it was too old");
 	history_release(&h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_oldest_finished_window_makes_room),
-	    cmocka_unit_test(windows_that_failed_make_no_others_leave),
-	    cmocka_unit_test(one_users_windows_make_no_others_leave),
-	    cmocka_unit_test(a_kept_window_outlives_the_history),
-	    cmocka_unit_test(large_windows_leave_room_for_fewer),
-	    cmocka_unit_test(as_a_sink_it_has_what_finished_and_what_failed_with_a_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

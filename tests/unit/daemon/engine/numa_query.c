@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
@@ -57,16 +53,14 @@ static void answer(int16_t node, int error)
 	fake_broker.pages_fn(fake_broker.pages_arg, &reply, NULL);
 }
 
-static void nothing_is_asked_when_nothing_waits(void **state)
+TEST(nothing_is_asked_when_nothing_waits, set_up, tear_down)
 {
-	(void)state;
 	numa_query_pump(&query);
 	assert_int_equal(fake_broker.last_id, 0);
 }
 
-static void answers_place_accesses_and_ask_for_the_next(void **state)
+TEST(answers_place_accesses_and_ask_for_the_next, set_up, tear_down)
 {
-	(void)state;
 	add_accesses(BROKER_PAGES_MAX + 2);
 	numa_query_pump(&query);
 	assert_int_equal(fake_broker.page_count, BROKER_PAGES_MAX);
@@ -81,9 +75,8 @@ static void answers_place_accesses_and_ask_for_the_next(void **state)
 	assert_int_equal(fake_broker.pages_id, 0);
 }
 
-static void pages_without_a_node_and_failures_are_unplaced(void **state)
+TEST(pages_without_a_node_and_failures_are_unplaced, set_up, tear_down)
 {
-	(void)state;
 	add_accesses(1);
 	numa_query_pump(&query);
 	answer(-1, 0);
@@ -99,26 +92,11 @@ static void pages_without_a_node_and_failures_are_unplaced(void **state)
 	assert_int_equal(profile.samples, 0);
 }
 
-static void an_open_question_at_the_end_is_forgotten(void **state)
+TEST(an_open_question_at_the_end_is_forgotten, set_up, tear_down)
 {
-	(void)state;
 	add_accesses(3);
 	numa_query_pump(&query);
 	numa_query_release(&query);
 	assert_int_equal(fake_broker.pages_id, 0);
 	assert_int_equal(profile.unplaced, 3);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(nothing_is_asked_when_nothing_waits),
-	    TEST(answers_place_accesses_and_ask_for_the_next),
-	    TEST(pages_without_a_node_and_failures_are_unplaced),
-	    TEST(an_open_question_at_the_end_is_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,7 +161,7 @@ static void assert_failed(struct fixture *f, const char *why)
 	assert_non_null(strstr(f->window->reason, why));
 }
 
-static void hello_is_answered_and_the_window_starts_as_asked(void **state)
+TEST(hello_is_answered_and_the_window_starts_as_asked, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int fds[FD_PASS_MAX];
@@ -195,7 +191,7 @@ static void hello_is_answered_and_the_window_starts_as_asked(void **state)
 	assert_int_equal(f->window->state, WINDOW_RUNNING);
 }
 
-static void another_protocol_is_refused_in_words_to_both_sides(void **state)
+TEST(another_protocol_is_refused_in_words_to_both_sides, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int fds[FD_PASS_MAX];
@@ -211,7 +207,7 @@ static void another_protocol_is_refused_in_words_to_both_sides(void **state)
 	assert_false(f->started);
 }
 
-static void a_stopped_window_is_done_when_the_agent_says_so(void **state)
+TEST(a_stopped_window_is_done_when_the_agent_says_so, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -229,7 +225,7 @@ static void a_stopped_window_is_done_when_the_agent_says_so(void **state)
 	assert_int_equal(f->window->profile.pair_count, 1);
 }
 
-static void batches_after_the_stop_still_count(void **state)
+TEST(batches_after_the_stop_still_count, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -241,7 +237,7 @@ static void batches_after_the_stop_still_count(void **state)
 	assert_int_equal(f->window->profile.pair_count, 1);
 }
 
-static void an_agent_that_ends_by_itself_at_its_deadline_is_done(void **state)
+TEST(an_agent_that_ends_by_itself_at_its_deadline_is_done, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct timespec duration = {.tv_nsec = 20 * (long)NS_PER_MS};
@@ -254,7 +250,7 @@ static void an_agent_that_ends_by_itself_at_its_deadline_is_done(void **state)
 	assert_int_equal(f->window->state, WINDOW_DONE);
 }
 
-static void an_agent_that_ends_before_its_deadline_ends_early(void **state)
+TEST(an_agent_that_ends_before_its_deadline_ends_early, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -266,7 +262,7 @@ static void an_agent_that_ends_before_its_deadline_ends_early(void **state)
 	assert_int_equal(f->window->profile.pair_count, 1);
 }
 
-static void the_end_is_told_when_the_agent_has_left(void **state)
+TEST(the_end_is_told_when_the_agent_has_left, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -282,7 +278,7 @@ static void the_end_is_told_when_the_agent_has_left(void **state)
 	assert_true(f->ended);
 }
 
-static void an_agent_that_does_not_leave_is_not_waited_for_long(void **state)
+TEST(an_agent_that_does_not_leave_is_not_waited_for_long, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -294,7 +290,7 @@ static void an_agent_that_does_not_leave_is_not_waited_for_long(void **state)
 	assert_int_equal(f->window->state, WINDOW_DONE);
 }
 
-static void the_window_is_stopped_when_its_time_is_over(void **state)
+TEST(the_window_is_stopped_when_its_time_is_over, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char byte;
@@ -307,7 +303,7 @@ static void the_window_is_stopped_when_its_time_is_over(void **state)
 	assert_false(f->ended);
 }
 
-static void a_target_that_dies_leaves_what_had_arrived(void **state)
+TEST(a_target_that_dies_leaves_what_had_arrived, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -319,7 +315,7 @@ static void a_target_that_dies_leaves_what_had_arrived(void **state)
 	assert_int_equal(f->window->profile.pair_count, 1);
 }
 
-static void a_window_that_cannot_run_fails_with_the_agents_reason(void **state)
+TEST(a_window_that_cannot_run_fails_with_the_agents_reason, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -328,7 +324,7 @@ static void a_window_that_cannot_run_fails_with_the_agents_reason(void **state)
 	assert_failed(f, "no perf event may be opened");
 }
 
-static void an_agent_error_after_the_first_tick_ends_early(void **state)
+TEST(an_agent_error_after_the_first_tick_ends_early, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -339,7 +335,7 @@ static void an_agent_error_after_the_first_tick_ends_early(void **state)
 	assert_false(f->window->target_ended);
 }
 
-static void an_agent_that_closes_before_hello_fails(void **state)
+TEST(an_agent_that_closes_before_hello_fails, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -347,7 +343,7 @@ static void an_agent_that_closes_before_hello_fails(void **state)
 	assert_failed(f, "exited or was killed");
 }
 
-static void stopping_before_hello_fails_at_once(void **state)
+TEST(stopping_before_hello_fails_at_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -356,7 +352,7 @@ static void stopping_before_hello_fails_at_once(void **state)
 	assert_failed(f, "detached on request");
 }
 
-static void a_malformed_frame_ends_the_window(void **state)
+TEST(a_malformed_frame_ends_the_window, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -367,7 +363,7 @@ static void a_malformed_frame_ends_the_window(void **state)
 	assert_int_equal(f->window->profile.pair_count, 1);
 }
 
-static void a_frame_of_an_absurd_length_ends_the_window(void **state)
+TEST(a_frame_of_an_absurd_length_ends_the_window, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -376,7 +372,7 @@ static void a_frame_of_an_absurd_length_ends_the_window(void **state)
 	assert_ended_early(f, "limits");
 }
 
-static void an_unknown_frame_ends_the_window(void **state)
+TEST(an_unknown_frame_ends_the_window, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -385,7 +381,7 @@ static void an_unknown_frame_ends_the_window(void **state)
 	assert_ended_early(f, "unknown kind");
 }
 
-static void a_second_hello_ends_the_window(void **state)
+TEST(a_second_hello_ends_the_window, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -394,7 +390,7 @@ static void a_second_hello_ends_the_window(void **state)
 	assert_ended_early(f, "hello out of turn");
 }
 
-static void nothing_is_accepted_before_hello(void **state)
+TEST(nothing_is_accepted_before_hello, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -405,7 +401,7 @@ static void nothing_is_accepted_before_hello(void **state)
 
 /* ---------------------------------------------------------------- questions about events */
 
-static void events_are_asked_of_the_broker_and_passed_on(void **state)
+TEST(events_are_asked_of_the_broker_and_passed_on, set_up, tear_down)
 {
 	struct broker_reply reply = {.operation = BROKER_PERF_OPEN, .error = EACCES};
 	struct fixture *f = *state;
@@ -424,7 +420,7 @@ static void events_are_asked_of_the_broker_and_passed_on(void **state)
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
 
-static void an_agent_that_does_not_read_is_cut_off(void **state)
+TEST(an_agent_that_does_not_read_is_cut_off, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -439,7 +435,7 @@ static void an_agent_that_does_not_read_is_cut_off(void **state)
 
 /* ---------------------------------------------------------------- before the agent is there */
 
-static void a_refused_attach_fails_with_the_brokers_words(void **state)
+TEST(a_refused_attach_fails_with_the_brokers_words, set_up_attaching, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -450,7 +446,7 @@ static void a_refused_attach_fails_with_the_brokers_words(void **state)
 	assert_int_equal(fake_broker.released, 42);
 }
 
-static void a_stop_before_the_agent_is_there_waits_for_the_brokers_answer(void **state)
+TEST(a_stop_before_the_agent_is_there_waits_for_the_brokers_answer, set_up_attaching, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -464,7 +460,7 @@ static void a_stop_before_the_agent_is_there_waits_for_the_brokers_answer(void *
 	assert_string_equal(f->message, "the daemon was stopped");
 }
 
-static void a_stop_while_the_gate_is_opened_does_too(void **state)
+TEST(a_stop_while_the_gate_is_opened_does_too, set_up_attaching, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -478,7 +474,7 @@ static void a_stop_while_the_gate_is_opened_does_too(void **state)
 	assert_int_equal(f->error, ECANCELED);
 }
 
-static void a_broker_that_never_answers_is_given_up(void **state)
+TEST(a_broker_that_never_answers_is_given_up, set_up_attaching, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -489,7 +485,7 @@ static void a_broker_that_never_answers_is_given_up(void **state)
 	assert_string_equal(f->message, "it was detached on request");
 }
 
-static void an_open_gate_that_is_never_heard_of_fails_the_run(void **state)
+TEST(an_open_gate_that_is_never_heard_of_fails_the_run, set_up_attaching, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -502,7 +498,7 @@ static void an_open_gate_that_is_never_heard_of_fails_the_run(void **state)
 	assert_int_equal(fake_broker.gate_id, 0);
 }
 
-static void an_agent_without_a_processor_has_more_time_to_say_hello(void **state)
+TEST(an_agent_without_a_processor_has_more_time_to_say_hello, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t until = clock_monotonic_ns() + (RUN_GREETING_MS + 500) * NS_PER_MS;
@@ -519,7 +515,7 @@ static void an_agent_without_a_processor_has_more_time_to_say_hello(void **state
 
 /* ---------------------------------------------------------------- the gate's last counts */
 
-static void the_last_counts_are_awaited_and_nothing_disturbs_them(void **state)
+TEST(the_last_counts_are_awaited_and_nothing_disturbs_them, set_up_attaching, tear_down)
 {
 	struct gate_counts counts = {.samples = {[GATE_PASSED] = 7}};
 	struct fixture *f = *state;
@@ -543,7 +539,7 @@ static void the_last_counts_are_awaited_and_nothing_disturbs_them(void **state)
 
 /* ---------------------------------------------------------------- stopping */
 
-static void a_stop_is_the_first_ones_whatever_comes_later(void **state)
+TEST(a_stop_is_the_first_ones_whatever_comes_later, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -560,7 +556,7 @@ static void a_stop_is_the_first_ones_whatever_comes_later(void **state)
 	assert_ended_early(f, "detached on request");
 }
 
-static void events_after_the_end_are_out_of_turn(void **state)
+TEST(events_after_the_end_are_out_of_turn, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -572,13 +568,13 @@ static void events_after_the_end_are_out_of_turn(void **state)
 	assert_int_equal(f->window->profile.pair_count, 0);
 }
 
-static void numa_alone_on_one_node_is_done_at_once(void **state)
+TEST(numa_alone_on_one_node_is_done_at_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
 	f->window->request.kinds[JXP__KIND__KIND_DEAD_STORE] = false;
 	f->window->request.kinds[JXP__KIND__KIND_SILENT_LOAD] = false;
-	f->window->request.numa = true;
+	f->window->request.kinds[JXP__KIND__KIND_NUMA] = true;
 	agent_send_hello(f->agent, PROTOCOL_VERSION);
 	loop_until(&f->loop, &f->ended);
 	assert_true(f->started);
@@ -586,7 +582,7 @@ static void numa_alone_on_one_node_is_done_at_once(void **state)
 	assert_int_equal(f->window->state, WINDOW_DONE);
 }
 
-static void threads_are_known_while_the_agent_talks(void **state)
+TEST(threads_are_known_while_the_agent_talks, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -616,14 +612,15 @@ static void send_ticks(struct fixture *f, unsigned count)
 }
 
 /* Whatever comes of its code, the window goes on. */
-static void code_that_ticks_are_in_is_asked_for_and_analysed(void **state)
+TEST(code_that_ticks_are_in_is_asked_for_and_analysed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint8_t ret = 0xc3;
 	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT, *images[] = {&image};
 	struct sample_batch sample;
 
-	f->window->request.cpu = f->window->request.loops = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] =
+	    f->window->request.kinds[JXP__KIND__KIND_LOOPS] = true;
 	start(f);
 	send_ticks(f, 50);
 	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_CODE_REQUEST);
@@ -643,14 +640,15 @@ static void code_that_ticks_are_in_is_asked_for_and_analysed(void **state)
 }
 
 /* The analysis may still be at work. */
-static void an_agent_may_leave_while_its_code_is_analysed(void **state)
+TEST(an_agent_may_leave_while_its_code_is_analysed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	static uint8_t nops[LIMIT_CODE_BYTES];
 	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT, *images[] = {&image};
 	struct sample_batch sample;
 
-	f->window->request.cpu = f->window->request.loops = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] =
+	    f->window->request.kinds[JXP__KIND__KIND_LOOPS] = true;
 	start(f);
 	send_ticks(f, 50);
 	memset(nops, 0x90, sizeof(nops));
@@ -664,49 +662,4 @@ static void an_agent_may_leave_while_its_code_is_analysed(void **state)
 	leave(f, "");
 	loop_until(&f->loop, &f->ended);
 	assert_int_equal(f->error, 0);
-}
-
-#define TEST(name)      cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-#define ATTACHING(name) cmocka_unit_test_setup_teardown(name, set_up_attaching, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(hello_is_answered_and_the_window_starts_as_asked),
-	    TEST(an_agent_without_a_processor_has_more_time_to_say_hello),
-	    TEST(another_protocol_is_refused_in_words_to_both_sides),
-	    TEST(a_stopped_window_is_done_when_the_agent_says_so),
-	    TEST(batches_after_the_stop_still_count),
-	    TEST(an_agent_that_ends_by_itself_at_its_deadline_is_done),
-	    TEST(an_agent_that_ends_before_its_deadline_ends_early),
-	    TEST(the_end_is_told_when_the_agent_has_left),
-	    TEST(an_agent_that_does_not_leave_is_not_waited_for_long),
-	    TEST(the_window_is_stopped_when_its_time_is_over),
-	    TEST(a_target_that_dies_leaves_what_had_arrived),
-	    TEST(a_window_that_cannot_run_fails_with_the_agents_reason),
-	    TEST(an_agent_error_after_the_first_tick_ends_early),
-	    TEST(an_agent_that_closes_before_hello_fails),
-	    TEST(stopping_before_hello_fails_at_once),
-	    TEST(a_malformed_frame_ends_the_window),
-	    TEST(a_frame_of_an_absurd_length_ends_the_window),
-	    TEST(an_unknown_frame_ends_the_window),
-	    TEST(a_second_hello_ends_the_window),
-	    TEST(nothing_is_accepted_before_hello),
-	    TEST(events_are_asked_of_the_broker_and_passed_on),
-	    TEST(an_agent_that_does_not_read_is_cut_off),
-	    ATTACHING(a_refused_attach_fails_with_the_brokers_words),
-	    ATTACHING(a_stop_before_the_agent_is_there_waits_for_the_brokers_answer),
-	    ATTACHING(a_stop_while_the_gate_is_opened_does_too),
-	    ATTACHING(a_broker_that_never_answers_is_given_up),
-	    ATTACHING(an_open_gate_that_is_never_heard_of_fails_the_run),
-	    ATTACHING(the_last_counts_are_awaited_and_nothing_disturbs_them),
-	    TEST(a_stop_is_the_first_ones_whatever_comes_later),
-	    TEST(events_after_the_end_are_out_of_turn),
-	    TEST(numa_alone_on_one_node_is_done_at_once),
-	    TEST(threads_are_known_while_the_agent_talks),
-	    TEST(code_that_ticks_are_in_is_asked_for_and_analysed),
-	    TEST(an_agent_may_leave_while_its_code_is_analysed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Every pair of states, legal or not, against the picture in docs/architecture.md; and every limit.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/engine/run_state.h"
 
@@ -44,9 +40,8 @@ static bool is_legal(enum run_state from, enum run_state to)
 	return false;
 }
 
-static void every_transition_is_legal_or_not_as_drawn(void **state)
+TEST(every_transition_is_legal_or_not_as_drawn)
 {
-	(void)state;
 	for (int from = 0; from < RUN_STATES; from++)
 		for (int to = 0; to < RUN_STATES; to++)
 			if (run_state_may_follow((enum run_state)from, (enum run_state)to) !=
@@ -72,13 +67,12 @@ static int lost_ways(enum run_state from, unsigned seen)
 	return lost + end;
 }
 
-static void every_way_leads_to_the_end(void **state)
+TEST(every_way_leads_to_the_end)
 {
-	(void)state;
 	assert_int_equal(lost_ways(RUN_WAITING, 0), 0);
 }
 
-static void every_state_but_the_last_has_a_limit(void **state)
+TEST(every_state_but_the_last_has_a_limit)
 {
 	static const struct run_limits limits = {
 	    .patience_ms = 30, .attach_ms = 9, .duration_ms = 7};
@@ -91,28 +85,14 @@ static void every_state_but_the_last_has_a_limit(void **state)
 	    [RUN_ENDED] = RUN_NO_LIMIT,
 	};
 
-	(void)state;
 	for (int s = 0; s < RUN_STATES; s++)
 		assert_int_equal(run_state_limit_ms((enum run_state)s, &limits), expected[s]);
 }
 
-static void the_broker_is_awaited_where_it_was_asked(void **state)
+TEST(the_broker_is_awaited_where_it_was_asked)
 {
-	(void)state;
 	for (int s = 0; s < RUN_STATES; s++)
 		assert_int_equal(run_state_awaits_broker((enum run_state)s),
 				 s == RUN_ATTACHING || s == RUN_OPENING_GATE ||
 				     s == RUN_CLOSING_GATE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_transition_is_legal_or_not_as_drawn),
-	    cmocka_unit_test(every_way_leads_to_the_end),
-	    cmocka_unit_test(every_state_but_the_last_has_a_limit),
-	    cmocka_unit_test(the_broker_is_awaited_where_it_was_asked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -104,7 +100,7 @@ static void tell_all(struct fixture *f)
 	sinks_failed(&f->sinks, f->first, ESRCH, "it is gone");
 }
 
-static void every_sink_hears_what_concerns_it(void **state)
+TEST(every_sink_hears_what_concerns_it, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -114,7 +110,7 @@ static void every_sink_hears_what_concerns_it(void **state)
 	assert_string_equal(f->one.heard, "started w2;progressed w2;finished w2;");
 }
 
-static void what_is_of_no_window_concerns_the_sinks_of_all(void **state)
+TEST(what_is_of_no_window_concerns_the_sinks_of_all, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -124,7 +120,7 @@ static void what_is_of_no_window_concerns_the_sinks_of_all(void **state)
 	assert_string_equal(f->one.heard, "");
 }
 
-static void what_a_sink_does_not_want_to_hear_it_is_not_told(void **state)
+TEST(what_a_sink_does_not_want_to_hear_it_is_not_told, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct listener deaf = {""};
@@ -136,7 +132,7 @@ static void what_a_sink_does_not_want_to_hear_it_is_not_told(void **state)
 	assert_string_equal(deaf.heard, "finished w2;");
 }
 
-static void who_is_forgotten_hears_nothing_and_the_others_go_on(void **state)
+TEST(who_is_forgotten_hears_nothing_and_the_others_go_on, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -149,7 +145,7 @@ static void who_is_forgotten_hears_nothing_and_the_others_go_on(void **state)
 	assert_string_equal(f->all.heard, "started w2;");
 }
 
-static void a_window_that_is_over_takes_its_own_sinks_along(void **state)
+TEST(a_window_that_is_over_takes_its_own_sinks_along, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -161,7 +157,7 @@ static void a_window_that_is_over_takes_its_own_sinks_along(void **state)
 	assert_string_equal(f->all.heard, "started w2;");
 }
 
-static void watchers_leave_room_for_windows(void **state)
+TEST(watchers_leave_room_for_windows, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_sink sink = {.arg = f};
@@ -174,20 +170,4 @@ static void watchers_leave_room_for_windows(void **state)
 		sinks_add(&f->sinks, &sink, f->second);
 	sinks_forget_window(&f->sinks, f->first);
 	assert_true(sinks_can_watch(&f->sinks));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(every_sink_hears_what_concerns_it),
-	    TEST(what_is_of_no_window_concerns_the_sinks_of_all),
-	    TEST(what_a_sink_does_not_want_to_hear_it_is_not_told),
-	    TEST(who_is_forgotten_hears_nothing_and_the_others_go_on),
-	    TEST(a_window_that_is_over_takes_its_own_sinks_along),
-	    TEST(watchers_leave_room_for_windows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/http/accept.h"
 
@@ -11,9 +7,8 @@ static unsigned quality(const char *accept)
 	return accept_quality(accept, "application/openmetrics-text");
 }
 
-static void a_type_that_is_named_is_wanted_as_much_as_is_said(void **state)
+TEST(a_type_that_is_named_is_wanted_as_much_as_is_said)
 {
-	(void)state;
 	assert_int_equal(quality("application/openmetrics-text"), 1000);
 	assert_int_equal(quality("Application/OpenMetrics-Text ; version=1.0.0 ; Q=0.25"), 250);
 	assert_int_equal(quality("text/plain;q=1,application/openmetrics-text;q=0.5;x=1"), 500);
@@ -22,33 +17,20 @@ static void a_type_that_is_named_is_wanted_as_much_as_is_said(void **state)
 	assert_int_equal(quality("text/*, application/openmetrics-text;q=2.5"), 1000);
 }
 
-static void q_0_is_not_at_all(void **state)
+TEST(q_0_is_not_at_all)
 {
-	(void)state;
 	assert_int_equal(quality("application/openmetrics-text;q=0"), 0);
 	assert_int_equal(quality("application/openmetrics-text; q=0.000, */*"), 0);
 	assert_int_equal(quality("text/plain, application/openmetrics-text;version=1.0.0; q=0.0"),
 			 0);
 }
 
-static void what_is_not_named_is_not_wanted(void **state)
+TEST(what_is_not_named_is_not_wanted)
 {
-	(void)state;
 	assert_int_equal(quality(NULL), 0);
 	assert_int_equal(quality(""), 0);
 	assert_int_equal(quality(",,;q=1"), 0);
 	assert_int_equal(quality("*/*"), 0);
 	assert_int_equal(quality("application/openmetrics-text2"), 0);
 	assert_int_equal(quality("text/plain;note=application/openmetrics-text"), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_type_that_is_named_is_wanted_as_much_as_is_said),
-	    cmocka_unit_test(q_0_is_not_at_all),
-	    cmocka_unit_test(what_is_not_named_is_not_wanted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +19,13 @@ static char *written(const struct broker_metrics *m, bool openmetrics)
 	return text;
 }
 
-static void events_are_counted(void **state)
+TEST(events_are_counted)
 {
 	const struct broker_event event = {
 	    .operation = BROKER_EVENT, .kind = BROKER_EVENT_WORKER_GIVEN_UP, .lost = 3};
 	struct broker_metrics m = {0};
 	char *text;
 
-	(void)state;
 	broker_metrics_take(&m, &event);
 	broker_metrics_take(&m, &event);
 	text = written(&m, false);
@@ -40,13 +35,12 @@ static void events_are_counted(void **state)
 	free(text);
 }
 
-static void what_brokers_lost_adds_up_and_whether_there_is_one_is_said(void **state)
+TEST(what_brokers_lost_adds_up_and_whether_there_is_one_is_said)
 {
 	struct broker_event event = {.operation = BROKER_EVENT, .lost = 3};
 	struct broker_metrics m = {0};
 	char *text = written(&m, false);
 
-	(void)state;
 	assert_non_null(strstr(text, "\n# TYPE jxperf_broker_connected gauge\n"
 				     "jxperf_broker_connected 0\n"));
 	free(text);
@@ -62,24 +56,12 @@ static void what_brokers_lost_adds_up_and_whether_there_is_one_is_said(void **st
 	free(text);
 }
 
-static void openmetrics_names_the_family_without_total(void **state)
+TEST(openmetrics_names_the_family_without_total)
 {
 	struct broker_metrics m = {0};
 	char *text = written(&m, true);
 
-	(void)state;
 	assert_non_null(strstr(text, "\n# TYPE jxperf_workers_given_up counter\n"
 				     "jxperf_workers_given_up_total 0\n"));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(events_are_counted),
-	    cmocka_unit_test(what_brokers_lost_adds_up_and_whether_there_is_one_is_said),
-	    cmocka_unit_test(openmetrics_names_the_family_without_total),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

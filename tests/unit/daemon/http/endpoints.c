@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/http/broker_metrics.h"
 #include "daemon/http/endpoints.h"
@@ -45,7 +41,7 @@ static const char *ask(struct fixture *f, const char *request)
 	return http_client_ask(&f->loop, endpoints_address(f->endpoints), request);
 }
 
-static void metrics_are_prometheus_text_by_default(void **state)
+TEST(metrics_are_prometheus_text_by_default, set_up, tear_down)
 {
 	const char *answer = ask(*state, GET("/metrics", ""));
 
@@ -58,7 +54,7 @@ static void metrics_are_prometheus_text_by_default(void **state)
 	assert_non_null(strstr(answer, "\njxperf_http_connections_refused_total{reason="));
 }
 
-static void metrics_are_openmetrics_when_asked(void **state)
+TEST(metrics_are_openmetrics_when_asked, set_up, tear_down)
 {
 	const char *answer =
 	    ask(*state, GET("/metrics", "Accept: application/openmetrics-text;version=1.0.0\r\n"));
@@ -74,7 +70,7 @@ static void metrics_are_openmetrics_when_asked(void **state)
 	assert_non_null(strstr(answer, "Content-Type: text/plain; version=0.0.4"));
 }
 
-static void healthy_is_always_so_and_ready_when_it_was_said(void **state)
+TEST(healthy_is_always_so_and_ready_when_it_was_said, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -84,17 +80,4 @@ static void healthy_is_always_so_and_ready_when_it_was_said(void **state)
 	assert_non_null(strstr(ask(f, GET("/-/ready", "")), "HTTP/1.1 200"));
 	endpoints_set_ready(f->endpoints, false);
 	assert_non_null(strstr(ask(f, GET("/-/ready", "")), "HTTP/1.1 503"));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(metrics_are_prometheus_text_by_default),
-	    TEST(metrics_are_openmetrics_when_asked),
-	    TEST(healthy_is_always_so_and_ready_when_it_was_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

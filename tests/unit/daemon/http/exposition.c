@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +29,8 @@ static const char *written(void)
 	return text;
 }
 
-static void a_counters_family_has_its_units_name_in_openmetrics_only(void **state)
+TEST(a_counters_family_has_its_units_name_in_openmetrics_only, set_up, tear_down)
 {
-	(void)state;
 	exposition_counter(out, true, "x_bytes", "Help.", 3);
 	exposition_counter(out, false, "x_bytes", "Help.", 3);
 	assert_string_equal(written(), "# HELP x_bytes Help.\n# TYPE x_bytes counter\n"
@@ -44,40 +39,23 @@ static void a_counters_family_has_its_units_name_in_openmetrics_only(void **stat
 				       "x_bytes_total 3\n");
 }
 
-static void a_name_that_only_contains_a_unit_has_none(void **state)
+TEST(a_name_that_only_contains_a_unit_has_none, set_up, tear_down)
 {
-	(void)state;
 	exposition_gauge(out, true, "x_bytes_free", "Help.", 0.5);
 	assert_string_equal(written(), "# HELP x_bytes_free Help.\n# TYPE x_bytes_free gauge\n"
 				       "x_bytes_free 0.5\n");
 }
 
-static void large_gauges_are_whole(void **state)
+TEST(large_gauges_are_whole, set_up, tear_down)
 {
-	(void)state;
 	exposition_gauge(out, false, "x", "Help.", 123456789012345.0);
 	assert_non_null(strstr(written(), "\nx 123456789012345\n"));
 }
 
-static void exemplars_are_for_openmetrics_and_of_a_window(void **state)
+TEST(exemplars_are_for_openmetrics_and_of_a_window, set_up, tear_down)
 {
-	(void)state;
 	exposition_end_line(out, true, 7, 8, 1795248000.5);
 	exposition_end_line(out, false, 7, 8, 1795248000.5);
 	exposition_end_line(out, true, 0, 8, 1795248000.5);
 	assert_string_equal(written(), " # {window_id=\"w7\"} 8 1795248000.500\n\n\n");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_counters_family_has_its_units_name_in_openmetrics_only),
-	    TEST(a_name_that_only_contains_a_unit_has_none),
-	    TEST(large_gauges_are_whole),
-	    TEST(exemplars_are_for_openmetrics_and_of_a_window),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -82,7 +78,7 @@ static const char *ask(struct fixture *f, const char *request)
 	return http_client_ask(&f->loop, http_address(f->http), request);
 }
 
-static void a_path_is_answered_by_its_route(void **state)
+TEST(a_path_is_answered_by_its_route, set_up, tear_down)
 {
 	const char *answer = ask(*state, GET("/hello", ""));
 
@@ -92,12 +88,12 @@ static void a_path_is_answered_by_its_route(void **state)
 	assert_non_null(strstr(ask(*state, GET("/bye?now=1", "")), "\r\n\r\nbye stranger\n"));
 }
 
-static void a_route_sees_the_headers_of_the_request(void **state)
+TEST(a_route_sees_the_headers_of_the_request, set_up, tear_down)
 {
 	assert_non_null(strstr(ask(*state, GET("/hello", "X-Name: you\r\n")), "hello you\n"));
 }
 
-static void a_route_chooses_status_and_type(void **state)
+TEST(a_route_chooses_status_and_type, set_up, tear_down)
 {
 	const char *answer = ask(*state, GET("/refuse", ""));
 
@@ -105,13 +101,13 @@ static void a_route_chooses_status_and_type(void **state)
 	assert_non_null(strstr(answer, "Content-Type: text/html"));
 }
 
-static void another_path_is_not_found(void **state)
+TEST(another_path_is_not_found, set_up, tear_down)
 {
 	assert_non_null(strstr(ask(*state, GET("/", "")), "HTTP/1.1 404"));
 	assert_non_null(strstr(ask(*state, GET("/hellox", "")), "HTTP/1.1 404"));
 }
 
-static void head_has_no_body(void **state)
+TEST(head_has_no_body, set_up, tear_down)
 {
 	const char *answer =
 	    ask(*state, "HEAD /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -120,7 +116,7 @@ static void head_has_no_body(void **state)
 	assert_null(strstr(answer, "hello"));
 }
 
-static void posting_is_not_allowed(void **state)
+TEST(posting_is_not_allowed, set_up, tear_down)
 {
 	const char *answer = ask(*state, "POST /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
 					 "Content-Length: 5\r\n\r\nhello");
@@ -130,7 +126,7 @@ static void posting_is_not_allowed(void **state)
 }
 
 /* As many as there may be, several times over, and none says a word. */
-static void connections_that_ask_nothing_keep_nobody_out(void **state)
+TEST(connections_that_ask_nothing_keep_nobody_out, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int idle[200];
@@ -148,7 +144,7 @@ static void connections_that_ask_nothing_keep_nobody_out(void **state)
 	assert_non_null(strstr(ask(f, GET("/hello", "")), "HTTP/1.1 200"));
 }
 
-static void one_connection_may_ask_many_times(void **state)
+TEST(one_connection_may_ask_many_times, set_up, tear_down)
 {
 	static const char request[] = "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n";
 	struct fixture *f = *state;
@@ -171,7 +167,7 @@ static void one_connection_may_ask_many_times(void **state)
 }
 
 /* A connection that waits in the kernel would make the loop turn for ever. */
-static void a_connection_for_which_no_descriptor_is_left_is_counted(void **state)
+TEST(a_connection_for_which_no_descriptor_is_left_is_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct rlimit before, few;
@@ -193,7 +189,7 @@ static void a_connection_for_which_no_descriptor_is_left_is_counted(void **state
 		   "\njxperf_http_connections_refused_total{reason=\"descriptors\"} 1\n"));
 }
 
-static void an_address_in_use_is_refused_with_its_name(void **state)
+TEST(an_address_in_use_is_refused_with_its_name, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct http *second = NULL;
@@ -203,24 +199,4 @@ static void an_address_in_use_is_refused_with_its_name(void **state)
 			 -EADDRINUSE);
 	assert_non_null(strstr(err.message, http_address(f->http)));
 	assert_null(second);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_path_is_answered_by_its_route),
-	    TEST(a_route_sees_the_headers_of_the_request),
-	    TEST(a_route_chooses_status_and_type),
-	    TEST(another_path_is_not_found),
-	    TEST(head_has_no_body),
-	    TEST(posting_is_not_allowed),
-	    TEST(connections_that_ask_nothing_keep_nobody_out),
-	    TEST(one_connection_may_ask_many_times),
-	    TEST(a_connection_for_which_no_descriptor_is_left_is_counted),
-	    TEST(an_address_in_use_is_refused_with_its_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

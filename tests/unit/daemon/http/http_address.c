@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,14 +6,13 @@
 
 #include "daemon/http/http_address.h"
 
-static void addresses_that_are_not_numeric_are_refused(void **state)
+TEST(addresses_that_are_not_numeric_are_refused)
 {
 	static const char *const bad[] = {
 	    "",        "127.0.0.1",       ":80",   "127.0.0.1:", "host:80",    "1.2.3:x",
 	    "[::1:80", "127.0.0.1:99999", "[]:80", "[:80",       "300.1.1.1:1"};
 	struct err err;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (http_address_check(bad[i], &err) != -EINVAL)
 			fail_msg("'%s' was accepted", bad[i]);
@@ -26,13 +21,12 @@ static void addresses_that_are_not_numeric_are_refused(void **state)
 	assert_int_equal(http_address_check("localhost:9779", &err), 0);
 }
 
-static void port_0_is_shown_as_the_one_that_was_found(void **state)
+TEST(port_0_is_shown_as_the_one_that_was_found)
 {
 	char text[HTTP_ADDRESS_BYTES], again[HTTP_ADDRESS_BYTES];
 	struct err err;
 	int fd = http_address_listen("localhost:0", &err);
 
-	(void)state;
 	assert_true(fd >= 0);
 	http_address_of(fd, text);
 	assert_int_equal(strncmp(text, "127.0.0.1:", strlen("127.0.0.1:")), 0);
@@ -44,14 +38,4 @@ static void port_0_is_shown_as_the_one_that_was_found(void **state)
 	http_address_of(fd, again);
 	assert_string_equal(again, text);
 	(void)close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(addresses_that_are_not_numeric_are_refused),
-	    cmocka_unit_test(port_0_is_shown_as_the_one_that_was_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -71,7 +67,7 @@ static bool is_over(const struct fixture *f, size_t i)
 	return read(f->ends[i][1], &byte, 1) == 0;
 }
 
-static void of_one_address_the_longest_waiting_makes_way(void **state)
+TEST(of_one_address_the_longest_waiting_makes_way, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct http_client *first = add(f, "192.0.2.1");
@@ -88,7 +84,7 @@ static void of_one_address_the_longest_waiting_makes_way(void **state)
 	assert_int_equal(f->clients.refused[HTTP_REFUSED_ADDRESS], 1);
 }
 
-static void of_all_one_of_the_address_that_has_most_makes_way(void **state)
+TEST(of_all_one_of_the_address_that_has_most_makes_way, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char address[32];
@@ -109,7 +105,7 @@ static void of_all_one_of_the_address_that_has_most_makes_way(void **state)
 	assert_true(is_over(f, 0));
 }
 
-static void addresses_of_one_host_are_one(void **state)
+TEST(addresses_of_one_host_are_one, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char address[64];
@@ -131,7 +127,7 @@ static void addresses_of_one_host_are_one(void **state)
 	assert_int_equal(f->clients.refused[HTTP_REFUSED_ADDRESS], 2);
 }
 
-static void those_that_are_not_closed_yet_are_bounded_too(void **state)
+TEST(those_that_are_not_closed_yet_are_bounded_too, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -143,7 +139,7 @@ static void those_that_are_not_closed_yet_are_bounded_too(void **state)
 	assert_non_null(add(f, "192.0.2.2"));
 }
 
-static void a_request_has_its_time_and_no_more(void **state)
+TEST(a_request_has_its_time_and_no_more, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct http_client *slow = add(f, "192.0.2.1"), *asks = add(f, "192.0.2.1");
@@ -163,7 +159,7 @@ static void a_request_has_its_time_and_no_more(void **state)
 	assert_int_equal(f->clients.refused[HTTP_REFUSED_TIME], 1);
 }
 
-static void what_was_refused_is_told(void **state)
+TEST(what_was_refused_is_told, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char *text = NULL;
@@ -183,7 +179,7 @@ static void what_was_refused_is_told(void **state)
 	free(text);
 }
 
-static void the_log_is_told_what_is_new(void **state)
+TEST(the_log_is_told_what_is_new, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char text[HTTP_CLIENTS_TEXT_BYTES] = "";
@@ -199,7 +195,7 @@ static void the_log_is_told_what_is_new(void **state)
 	assert_string_equal(text, "1 address");
 }
 
-static void the_longest_text_fits(void **state)
+TEST(the_longest_text_fits, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char text[HTTP_CLIENTS_TEXT_BYTES] = "";
@@ -208,22 +204,4 @@ static void the_longest_text_fits(void **state)
 		f->clients.refused[i] = UINT64_MAX;
 	assert_true(http_clients_tell(&f->clients, text));
 	assert_non_null(strstr(text, "18446744073709551615 descriptors"));
-}
-
-#define WITH_CLIENTS(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    WITH_CLIENTS(of_one_address_the_longest_waiting_makes_way),
-	    WITH_CLIENTS(of_all_one_of_the_address_that_has_most_makes_way),
-	    WITH_CLIENTS(addresses_of_one_host_are_one),
-	    WITH_CLIENTS(those_that_are_not_closed_yet_are_bounded_too),
-	    WITH_CLIENTS(a_request_has_its_time_and_no_more),
-	    WITH_CLIENTS(what_was_refused_is_told),
-	    WITH_CLIENTS(the_log_is_told_what_is_new),
-	    WITH_CLIENTS(the_longest_text_fits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,13 +60,12 @@ static void assert_absent(const struct metrics *m, const char *words)
 	free(text);
 }
 
-static void a_running_window_is_added_once_however_often_it_is_accounted(void **state)
+TEST(a_running_window_is_added_once_however_often_it_is_accounted)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
 	struct window_result *w = running_window("Shop");
 
-	(void)state;
 	observe(w, 8, true);
 	metrics_account(m, w, &cursor);
 	metrics_account(m, w, &cursor);
@@ -85,12 +80,11 @@ static void a_running_window_is_added_once_however_often_it_is_accounted(void **
 	metrics_free(m);
 }
 
-static void an_application_that_is_known_has_zeros_of_all_kinds(void **state)
+TEST(an_application_that_is_known_has_zeros_of_all_kinds)
 {
 	struct metrics *m = metrics_new();
 	struct window_result *w = running_window("Shop");
 
-	(void)state;
 	assert_absent(m, "Shop");
 	(void)metrics_window_started(m, w);
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
@@ -115,12 +109,11 @@ static void start_after(struct metrics *m, struct window_result *w, double secon
 	(void)metrics_window_started(m, w);
 }
 
-static void attach_times_are_in_the_buckets_above_them(void **state)
+TEST(attach_times_are_in_the_buckets_above_them)
 {
 	struct metrics *m = metrics_new();
 	struct window_result *w = running_window("Shop");
 
-	(void)state;
 	start_after(m, w, 0.25);
 	start_after(m, w, 0.3);
 	start_after(m, w, 31);
@@ -144,13 +137,12 @@ static void assert_openmetrics_line(const struct metrics *m, const char *line)
 	free(text);
 }
 
-static void a_counter_names_the_window_that_brought_the_last_of_it(void **state)
+TEST(a_counter_names_the_window_that_brought_the_last_of_it)
 {
 	struct metrics *m = metrics_new();
 	struct window_result *wasteful = running_window("Shop"), *good = running_window("Shop");
 	struct metrics_cursor first = {0}, second = {0};
 
-	(void)state;
 	wasteful->number = 7;
 	good->number = 8;
 	observe(wasteful, 8, true);
@@ -176,11 +168,10 @@ static void a_counter_names_the_window_that_brought_the_last_of_it(void **state)
 	metrics_free(m);
 }
 
-static void windows_of_one_application_add_up_and_the_last_sets_the_ratio(void **state)
+TEST(windows_of_one_application_add_up_and_the_last_sets_the_ratio)
 {
 	struct metrics *m = metrics_new();
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct metrics_cursor cursor = {0};
 		struct window_result *w = running_window("Shop");
@@ -200,13 +191,12 @@ static void windows_of_one_application_add_up_and_the_last_sets_the_ratio(void *
 	metrics_free(m);
 }
 
-static void windows_that_end_early_are_counted_among_the_others(void **state)
+TEST(windows_that_end_early_are_counted_among_the_others)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor first = {0}, second = {0};
 	struct window_result *planned = running_window("Shop"), *early = running_window("Shop");
 
-	(void)state;
 	window_result_end(planned, NULL);
 	window_result_end(early, "the target was killed");
 	metrics_window_ended(m, planned, &first);
@@ -220,7 +210,7 @@ static void windows_that_end_early_are_counted_among_the_others(void **state)
 	metrics_free(m);
 }
 
-static void the_virtual_machines_own_bytes_are_not_the_applications(void **state)
+TEST(the_virtual_machines_own_bytes_are_not_the_applications)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
@@ -230,7 +220,6 @@ static void the_virtual_machines_own_bytes_are_not_the_applications(void **state
 				.checked_bytes = 8,
 				.wasteful = true};
 
-	(void)state;
 	assert_int_equal(profile_add(&w->profile, &o), 0);
 	metrics_account(m, w, &cursor);
 	assert_line(m, "jxperf_checked_bytes_total{app=\"Shop\",kind=\"dead_store\"} 0");
@@ -238,12 +227,11 @@ static void the_virtual_machines_own_bytes_are_not_the_applications(void **state
 	metrics_free(m);
 }
 
-static void applications_beyond_the_limit_share_other_and_are_counted(void **state)
+TEST(applications_beyond_the_limit_share_other_and_are_counted)
 {
 	struct metrics *m = metrics_new();
 	char app[16];
 
-	(void)state;
 	for (int i = 0; i < METRICS_APPS_MAX + 3; i++) {
 		struct metrics_cursor cursor = {0};
 		struct window_result *w;
@@ -262,13 +250,12 @@ static void applications_beyond_the_limit_share_other_and_are_counted(void **sta
 	metrics_free(m);
 }
 
-static void an_application_of_long_ago_makes_room_when_there_is_none(void **state)
+TEST(an_application_of_long_ago_makes_room_when_there_is_none)
 {
 	struct metrics *m = metrics_new();
 	const double later_s = 1795248000;
 	struct window_result *w;
 
-	(void)state;
 	for (int i = 0; i < METRICS_APPS_MAX; i++) {
 		char app[16];
 
@@ -313,11 +300,10 @@ static void start_many(struct metrics *m, const char *prefix, uid_t owner, const
 	}
 }
 
-static void who_has_most_labels_makes_room_for_another_owners_applications(void **state)
+TEST(who_has_most_labels_makes_room_for_another_owners_applications)
 {
 	struct metrics *m = metrics_new();
 
-	(void)state;
 	start_many(m, "Evil", 1000, "");
 	assert_true(start_of(m, "Shop", 1001, ""));
 	assert_line(m, "jxperf_windows_total{app=\"Shop\"} 0");
@@ -329,11 +315,10 @@ static void who_has_most_labels_makes_room_for_another_owners_applications(void 
 	metrics_free(m);
 }
 
-static void what_a_schedule_wants_has_a_label_before_what_is_asked_for(void **state)
+TEST(what_a_schedule_wants_has_a_label_before_what_is_asked_for)
 {
 	struct metrics *m = metrics_new();
 
-	(void)state;
 	start_many(m, "Evil", 1000, "");
 	start_many(m, "Shop", 1001, "everything");
 	assert_line(m, "jxperf_windows_total{app=\"Shop63\"} 0");
@@ -344,13 +329,12 @@ static void what_a_schedule_wants_has_a_label_before_what_is_asked_for(void **st
 	metrics_free(m);
 }
 
-static void what_was_dropped_is_shown_by_stage(void **state)
+TEST(what_was_dropped_is_shown_by_stage)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
 	struct window_result *w = running_window("Shop");
 
-	(void)state;
 	w->counters[JXP__COUNTER__COUNTER_RING_FULL] = 5;
 	w->losses[LOSS_PAIRS] = 2;
 	metrics_account(m, w, &cursor);
@@ -367,11 +351,10 @@ static void what_was_dropped_is_shown_by_stage(void **state)
 	metrics_free(m);
 }
 
-static void counts_near_their_limit_stay_there_and_never_fall(void **state)
+TEST(counts_near_their_limit_stay_there_and_never_fall)
 {
 	struct metrics *m = metrics_new();
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct metrics_cursor cursor = {0};
 		struct window_result *w = running_window("Shop");
@@ -392,11 +375,10 @@ static void counts_near_their_limit_stay_there_and_never_fall(void **state)
 	metrics_free(m);
 }
 
-static void attach_failures_have_a_bounded_reason(void **state)
+TEST(attach_failures_have_a_bounded_reason)
 {
 	struct metrics *m = metrics_new();
 
-	(void)state;
 	metrics_attach_failed(m, EPERM);
 	metrics_attach_failed(m, EACCES);
 	metrics_attach_failed(m, ESRCH);
@@ -408,14 +390,13 @@ static void attach_failures_have_a_bounded_reason(void **state)
 	metrics_free(m);
 }
 
-static void every_sample_follows_the_help_and_type_of_its_family(void **state)
+TEST(every_sample_follows_the_help_and_type_of_its_family)
 {
 	struct metrics *m = metrics_new();
 	struct metrics_cursor cursor = {0};
 	struct window_result *w = running_window("Shop");
 	char *text, *save, type[128] = "";
 
-	(void)state;
 	observe(w, 8, true);
 	w->cpu_ns = 1000;
 	window_result_end(w, NULL);
@@ -432,13 +413,12 @@ static void every_sample_follows_the_help_and_type_of_its_family(void **state)
 	metrics_free(m);
 }
 
-static void openmetrics_names_counter_families_without_total_and_ends_with_eof(void **state)
+TEST(openmetrics_names_counter_families_without_total_and_ends_with_eof)
 {
 	struct metrics *m = metrics_new();
 	char *text = exposition(m, true);
 	size_t size = strlen(text);
 
-	(void)state;
 	assert_non_null(strstr(text, "# TYPE jxperf_attach_failures counter\n"));
 	assert_null(strstr(text, "# TYPE jxperf_attach_failures_total"));
 	assert_non_null(strstr(text, "\njxperf_attach_failures_total{reason=\"other\"} 0\n"));
@@ -486,12 +466,11 @@ static struct metrics *metrics_of_everything(void)
 	return m;
 }
 
-static void sums_that_are_added_to_none_show_as_they_were(void **state)
+TEST(sums_that_are_added_to_none_show_as_they_were)
 {
 	struct metrics *earlier = metrics_of_everything(), *m = metrics_new();
 	char *expected = exposition(earlier, false), *text;
 
-	(void)state;
 	metrics_add(m, earlier);
 	text = exposition(m, false);
 	assert_string_equal(text, expected);
@@ -501,13 +480,12 @@ static void sums_that_are_added_to_none_show_as_they_were(void **state)
 	metrics_free(earlier);
 }
 
-static void earlier_sums_are_added_and_the_last_window_stays_the_last(void **state)
+TEST(earlier_sums_are_added_and_the_last_window_stays_the_last)
 {
 	struct metrics *earlier = metrics_of_everything(), *m = metrics_new();
 	struct metrics_cursor cursor = {0};
 	struct window_result *w = running_window("Shop");
 
-	(void)state;
 	assert_line(earlier, "jxperf_checked_bytes_total{app=\"Shop\",kind=\"dead_store\"} 6");
 	assert_line(earlier,
 		    "jxperf_window_inefficiency_ratio{app=\"Shop\",kind=\"dead_store\"} 0.5");
@@ -532,13 +510,12 @@ static void earlier_sums_are_added_and_the_last_window_stays_the_last(void **sta
 }
 
 /* Both forms, one behind the other, without the version. */
-static void the_exposition_is_as_agreed(void **state)
+TEST(the_exposition_is_as_agreed)
 {
 	static char text[GOLDEN_SIZE];
 	struct metrics *m = metrics_of_everything();
 	size_t used = 0;
 
-	(void)state;
 	for (int openmetrics = 0; openmetrics < 2; openmetrics++) {
 		char *part = exposition(m, openmetrics), *line, *save;
 
@@ -550,31 +527,4 @@ static void the_exposition_is_as_agreed(void **state)
 	}
 	assert_golden("metrics.txt", text);
 	metrics_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_running_window_is_added_once_however_often_it_is_accounted),
-	    cmocka_unit_test(an_application_that_is_known_has_zeros_of_all_kinds),
-	    cmocka_unit_test(attach_times_are_in_the_buckets_above_them),
-	    cmocka_unit_test(a_counter_names_the_window_that_brought_the_last_of_it),
-	    cmocka_unit_test(windows_of_one_application_add_up_and_the_last_sets_the_ratio),
-	    cmocka_unit_test(windows_that_end_early_are_counted_among_the_others),
-	    cmocka_unit_test(the_virtual_machines_own_bytes_are_not_the_applications),
-	    cmocka_unit_test(applications_beyond_the_limit_share_other_and_are_counted),
-	    cmocka_unit_test(an_application_of_long_ago_makes_room_when_there_is_none),
-	    cmocka_unit_test(who_has_most_labels_makes_room_for_another_owners_applications),
-	    cmocka_unit_test(what_a_schedule_wants_has_a_label_before_what_is_asked_for),
-	    cmocka_unit_test(what_was_dropped_is_shown_by_stage),
-	    cmocka_unit_test(counts_near_their_limit_stay_there_and_never_fall),
-	    cmocka_unit_test(attach_failures_have_a_bounded_reason),
-	    cmocka_unit_test(every_sample_follows_the_help_and_type_of_its_family),
-	    cmocka_unit_test(openmetrics_names_counter_families_without_total_and_ends_with_eof),
-	    cmocka_unit_test(sums_that_are_added_to_none_show_as_they_were),
-	    cmocka_unit_test(earlier_sums_are_added_and_the_last_window_stays_the_last),
-	    cmocka_unit_test(the_exposition_is_as_agreed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -132,7 +128,7 @@ static unsigned on_disk(struct fixture *f)
 	return value;
 }
 
-static void nothing_is_shown_that_is_not_on_the_disk(void **state)
+TEST(nothing_is_shown_that_is_not_on_the_disk, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -144,7 +140,7 @@ static void nothing_is_shown_that_is_not_on_the_disk(void **state)
 	}
 }
 
-static void a_later_daemon_goes_on_with_what_was_kept(void **state)
+TEST(a_later_daemon_goes_on_with_what_was_kept, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -157,11 +153,10 @@ static void a_later_daemon_goes_on_with_what_was_kept(void **state)
 	turn_until_shown(f, 3);
 }
 
-static void without_a_keeper_all_is_shown_at_once(void **state)
+TEST(without_a_keeper_all_is_shown_at_once, set_up, tear_down)
 {
 	struct metrics_kept kept = {.live = metrics_new()};
 
-	(void)state;
 	metrics_attach_failed(kept.live, EBUSY);
 	assert_int_equal(failures_in(metrics_kept_shown(&kept)), 1);
 	metrics_kept_release(&kept);
@@ -169,7 +164,7 @@ static void without_a_keeper_all_is_shown_at_once(void **state)
 }
 
 /* Another's lock is in the way of writing. */
-static void while_nothing_can_be_written_all_is_shown_and_never_falls_after(void **state)
+TEST(while_nothing_can_be_written_all_is_shown_and_never_falls_after, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	unsigned before = 0;
@@ -203,7 +198,7 @@ static void while_nothing_can_be_written_all_is_shown_and_never_falls_after(void
 	assert_int_equal(on_disk(f), before);
 }
 
-static void what_a_start_could_not_read_is_added_when_it_can(void **state)
+TEST(what_a_start_could_not_read_is_added_when_it_can, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct sqlite3 *other = NULL;
@@ -225,7 +220,7 @@ static void what_a_start_could_not_read_is_added_when_it_can(void **state)
 	assert_int_equal(on_disk(f), 3);
 }
 
-static void damaged_metrics_begin_at_zero_and_are_said(void **state)
+TEST(damaged_metrics_begin_at_zero_and_are_said, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct sqlite3 *db = NULL;
@@ -250,20 +245,4 @@ static void damaged_metrics_begin_at_zero_and_are_said(void **state)
 	assert_int_equal(shown(f), 0);
 	count_one(f);
 	turn_until_shown(f, 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(nothing_is_shown_that_is_not_on_the_disk),
-	    TEST(a_later_daemon_goes_on_with_what_was_kept),
-	    TEST(without_a_keeper_all_is_shown_at_once),
-	    TEST(while_nothing_can_be_written_all_is_shown_and_never_falls_after),
-	    TEST(what_a_start_could_not_read_is_added_when_it_can),
-	    TEST(damaged_metrics_begin_at_zero_and_are_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -86,21 +82,19 @@ static void assert_same(const struct metrics *a, const struct metrics *b)
 	free(texts[1]);
 }
 
-static void what_was_counted_comes_back(void **state)
+TEST(what_was_counted_comes_back)
 {
 	struct metrics *m = sample(), *again = decode(m);
 
-	(void)state;
 	assert_same(m, again);
 	metrics_free(m);
 	metrics_free(again);
 }
 
-static void a_new_daemons_gate_adds_to_what_was_dropped_before(void **state)
+TEST(a_new_daemons_gate_adds_to_what_was_dropped_before)
 {
 	struct metrics *m = metrics_new(), *again;
 
-	(void)state;
 	metrics_strangers(m, 40);
 	again = decode(m);
 	metrics_strangers(again, 3);
@@ -160,7 +154,7 @@ static void assert_refused(const struct one_app *o)
 	assert_null(out);
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
 	static const char too_long[] = "0123456789012345678901234567890123456789"
 				       "0123456789012345678901234567890123456789";
@@ -169,7 +163,6 @@ static void what_cannot_be_is_refused(void **state)
 	struct metrics *out = NULL;
 	uint64_t failure = 1;
 
-	(void)state;
 	set_one_app(&o);
 	assert_int_equal(decode_message(&o.message, &out), 0);
 	assert_int_equal(out->apps[0].kinds[JXP__KIND__KIND_DEAD_STORE].checked_bytes, 8);
@@ -196,7 +189,7 @@ static void what_cannot_be_is_refused(void **state)
 	assert_refused(&o);
 }
 
-static void a_later_versions_reason_is_other_and_its_buckets_are_not_ours(void **state)
+TEST(a_later_versions_reason_is_other_and_its_buckets_are_not_ours)
 {
 	Jxp__StoredMetrics message = JXP__STORED_METRICS__INIT;
 	char *reason = (char *)"a_reason_of_tomorrow";
@@ -204,7 +197,6 @@ static void a_later_versions_reason_is_other_and_its_buckets_are_not_ours(void *
 	double bounds[METRICS_LATENCIES - 1] = {0.125};
 	struct metrics *out = NULL;
 
-	(void)state;
 	message.n_failure_reasons = message.n_failures = 1;
 	message.failure_reasons = &reason;
 	message.failures = &failures;
@@ -218,13 +210,12 @@ static void a_later_versions_reason_is_other_and_its_buckets_are_not_ours(void *
 	metrics_free(out);
 }
 
-static void every_damaged_byte_is_noticed(void **state)
+TEST(every_damaged_byte_is_noticed)
 {
 	struct metrics *m = sample(), *out = NULL;
 	uint8_t *bytes = NULL;
 	size_t size = 0, taken = 0;
 
-	(void)state;
 	assert_int_equal(metrics_encode(m, &bytes, &size), 0);
 	for (size_t i = 0; i < size; i++) {
 		bytes[i] ^= 0x10;
@@ -239,17 +230,4 @@ static void every_damaged_byte_is_noticed(void **state)
 	assert_true(taken < size / 20);
 	free(bytes);
 	metrics_free(m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_was_counted_comes_back),
-	    cmocka_unit_test(a_new_daemons_gate_adds_to_what_was_dropped_before),
-	    cmocka_unit_test(what_cannot_be_is_refused),
-	    cmocka_unit_test(a_later_versions_reason_is_other_and_its_buckets_are_not_ours),
-	    cmocka_unit_test(every_damaged_byte_is_noticed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

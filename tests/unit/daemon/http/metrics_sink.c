@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -61,7 +57,7 @@ static void assert_shown(const struct fixture *f, const char *line)
 	free(text);
 }
 
-static void windows_side_by_side_are_each_added_once(void **state)
+TEST(windows_side_by_side_are_each_added_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *first = running_window(1, 3), *second = running_window(2, 40);
@@ -82,7 +78,7 @@ static void windows_side_by_side_are_each_added_once(void **state)
 	window_result_free(second);
 }
 
-static void a_window_that_was_not_heard_of_before_is_added_whole_at_its_end(void **state)
+TEST(a_window_that_was_not_heard_of_before_is_added_whole_at_its_end, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = running_window(1, 3);
@@ -93,7 +89,7 @@ static void a_window_that_was_not_heard_of_before_is_added_whole_at_its_end(void
 	window_result_free(w);
 }
 
-static void failures_are_counted_with_a_window_and_without(void **state)
+TEST(failures_are_counted_with_a_window_and_without, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = running_window(1, 0);
@@ -107,7 +103,7 @@ static void failures_are_counted_with_a_window_and_without(void **state)
 	window_result_free(w);
 }
 
-static void strangers_are_a_total(void **state)
+TEST(strangers_are_a_total, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -116,7 +112,7 @@ static void strangers_are_a_total(void **state)
 	assert_shown(f, "\njxperf_dropped_events_total{stage=\"gate_unknown\"} 4\n");
 }
 
-static void names_that_share_a_label_are_told_once_each(void **state)
+TEST(names_that_share_a_label_are_told_once_each, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -131,19 +127,4 @@ static void names_that_share_a_label_are_told_once_each(void **state)
 	assert_int_equal(f->own.told_count, 2);
 	assert_string_equal(f->own.told[0], "App64");
 	assert_string_equal(f->own.told[1], "App65");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(windows_side_by_side_are_each_added_once),
-	    TEST(a_window_that_was_not_heard_of_before_is_added_whole_at_its_end),
-	    TEST(failures_are_counted_with_a_window_and_without),
-	    TEST(strangers_are_a_total),
-	    TEST(names_that_share_a_label_are_told_once_each),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

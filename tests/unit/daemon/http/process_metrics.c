@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -39,25 +35,23 @@ static double process_value(const char *name)
 	return value;
 }
 
-static void a_descriptor_more_is_counted(void **state)
+TEST(a_descriptor_more_is_counted)
 {
 	double before = process_value("process_open_fds");
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_true(process_value("process_open_fds") == before + 1);
 	assert_int_equal(close(fd), 0);
 	assert_true(process_value("process_max_fds") >= before);
 }
 
-static void memory_that_is_touched_is_resident(void **state)
+TEST(memory_that_is_touched_is_resident)
 {
 	const size_t bytes = (size_t)64 << 20;
 	double before = process_value("process_resident_memory_bytes");
 	char *memory = malloc(bytes);
 
-	(void)state;
 	assert_non_null(memory);
 	memset(memory, 1, bytes);
 	assert_true(process_value("process_resident_memory_bytes") >= before + (double)bytes / 2);
@@ -65,28 +59,26 @@ static void memory_that_is_touched_is_resident(void **state)
 	free(memory);
 }
 
-static void the_start_is_a_moment_ago_and_cpu_time_grows(void **state)
+TEST(the_start_is_a_moment_ago_and_cpu_time_grows)
 {
 	double now_s = (double)clock_ns(CLOCK_REALTIME) / (double)NS_PER_S;
 	double start_s = process_metrics_start(),
 	       cpu_s = process_value("process_cpu_seconds_total");
 	uint64_t end = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 50 * NS_PER_MS;
 
-	(void)state;
 	assert_true(start_s <= now_s + 0.05 && start_s > now_s - 60);
 	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end)
 		;
 	assert_true(process_value("process_cpu_seconds_total") >= cpu_s + 0.03);
 }
 
-static void what_the_store_says_is_told(void **state)
+TEST(what_the_store_says_is_told)
 {
 	const struct keeper_stats stats = {.written = 2, .failing = true, .last_write_s = 0.25};
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	store_metrics_write(out, &stats, false);
 	assert_int_equal(fclose(out), 0);
 	assert_true(value_in(text, "jxperf_store_available") == 1);
@@ -94,16 +86,4 @@ static void what_the_store_says_is_told(void **state)
 	assert_true(value_in(text, "jxperf_store_last_write_seconds") == 0.25);
 	assert_true(value_in(text, "jxperf_store_windows_written_total") == 2);
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_descriptor_more_is_counted),
-	    cmocka_unit_test(memory_that_is_touched_is_resident),
-	    cmocka_unit_test(the_start_is_a_moment_ago_and_cpu_time_grows),
-	    cmocka_unit_test(what_the_store_says_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

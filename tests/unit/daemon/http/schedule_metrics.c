@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +64,11 @@ static void expect(const struct planner *p, const char *line)
 	free(text);
 }
 
-static void nothing_is_said_where_there_is_no_schedule(void **state)
+TEST(nothing_is_said_where_there_is_no_schedule)
 {
 	struct planner *p;
 	char *text;
 
-	(void)state;
 	config.schedule_count = 0;
 	p = planner_new(&config, "host");
 	text = written(p, false);
@@ -82,12 +77,11 @@ static void nothing_is_said_where_there_is_no_schedule(void **state)
 	planner_free(p);
 }
 
-static void windows_are_counted_by_how_they_ended(void **state)
+TEST(windows_are_counted_by_how_they_ended)
 {
 	uint64_t now_ns = START_NS;
 	struct planner *p;
 
-	(void)state;
 	config.schedule_count = 1;
 	p = planner_new(&config, "host");
 	window(p, &now_ns, OUTCOME_RAN);
@@ -107,12 +101,11 @@ static void windows_are_counted_by_how_they_ended(void **state)
 	planner_free(p);
 }
 
-static void openmetrics_names_counters_without_total(void **state)
+TEST(openmetrics_names_counters_without_total)
 {
 	struct planner *p;
 	char *text;
 
-	(void)state;
 	config.schedule_count = 1;
 	p = planner_new(&config, "host");
 	text = written(p, true);
@@ -136,13 +129,12 @@ static char *written_discovery(const struct newcomers *d, bool openmetrics)
 	return text;
 }
 
-static void what_discovery_does_is_counted(void **state)
+TEST(what_discovery_does_is_counted)
 {
 	const struct newcomers d = {
 	    .works = true, .started = 1, .ended = 2, .missed = 3, .looks = 4, .rounds = 5};
 	char *text = written_discovery(&d, false);
 
-	(void)state;
 	assert_non_null(strstr(text, "\njxperf_discovery_bpf 1\n"));
 	assert_non_null(strstr(text, "\n# TYPE jxperf_discovery_started_total counter\n"
 				     "jxperf_discovery_started_total 1\n"));
@@ -153,27 +145,13 @@ static void what_discovery_does_is_counted(void **state)
 	free(text);
 }
 
-static void openmetrics_names_families_of_discovery_without_total(void **state)
+TEST(openmetrics_names_families_of_discovery_without_total)
 {
 	const struct newcomers d = {0};
 	char *text = written_discovery(&d, true);
 
-	(void)state;
 	assert_non_null(strstr(text, "\njxperf_discovery_bpf 0\n"));
 	assert_non_null(strstr(text, "\n# TYPE jxperf_discovery_looks counter\n"
 				     "jxperf_discovery_looks_total 0\n"));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_discovery_does_is_counted),
-	    cmocka_unit_test(openmetrics_names_families_of_discovery_without_total),
-	    cmocka_unit_test(nothing_is_said_where_there_is_no_schedule),
-	    cmocka_unit_test(windows_are_counted_by_how_they_ended),
-	    cmocka_unit_test(openmetrics_names_counters_without_total),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

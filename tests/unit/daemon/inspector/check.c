@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -76,7 +72,7 @@ static void check_fake(const char *option)
 	fake_jvm_end(pid);
 }
 
-static void the_machine_is_checked_line_by_line(void **state)
+TEST(the_machine_is_checked_line_by_line, setup, teardown)
 {
 	static const char *const names[] = {"kernel",
 					    "architecture",
@@ -94,56 +90,49 @@ static void the_machine_is_checked_line_by_line(void **state)
 					    "numa",
 					    "first touches"};
 
-	(void)state;
 	assert_int_equal(check_machine(&result, tree_path(""), &all_there, &err), 0);
 	assert_one_line_each();
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_non_null(item(names[i]));
 }
 
-static void the_gate_is_the_agents_where_the_broker_says_why(void **state)
+TEST(the_gate_is_the_agents_where_the_broker_says_why, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(check_machine(&result, tree_path(""), &no_gate, &err), 0);
 	assert_item("sampling gate", JXP__CHECK_ITEM__RESULT__WARNING, "in the agent");
 	assert_item("sampling gate", JXP__CHECK_ITEM__RESULT__WARNING, "not today");
 }
 
-static void a_bundle_without_helper_and_agent_fails(void **state)
+TEST(a_bundle_without_helper_and_agent_fails, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(check_machine(&result, tree_path(""), &all_there, &err), 0);
 	assert_item("attach helper", JXP__CHECK_ITEM__RESULT__FAILED, "reinstall");
 	assert_item("agent", JXP__CHECK_ITEM__RESULT__FAILED, "reinstall");
 }
 
-static void an_agent_that_cannot_be_loaded_fails(void **state)
+TEST(an_agent_that_cannot_be_loaded_fails, setup, teardown)
 {
-	(void)state;
 	tree_add_file(AGENT_LIBRARY, "no ELF file");
 	assert_int_equal(check_machine(&result, tree_path(""), &all_there, &err), 0);
 	assert_item("agent", JXP__CHECK_ITEM__RESULT__FAILED, "cannot be loaded");
 }
 
-static void a_missing_bundle_fails(void **state)
+TEST(a_missing_bundle_fails, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(check_machine(&result, "/nonexistent", &all_there, &err), 0);
 	assert_item("agent", JXP__CHECK_ITEM__RESULT__FAILED, "/nonexistent");
 }
 
-static void what_is_no_process_is_an_error(void **state)
+TEST(what_is_no_process_is_an_error, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(check_jvm(&result, INT_MAX, PROC_ANY_UID,
 				   &(struct agent_files){tree_path(""), ""}, NULL, &err),
 			 -ESRCH);
 	assert_null(result);
 }
 
-static void the_first_obstacle_is_the_last_line(void **state)
+TEST(the_first_obstacle_is_the_last_line, setup, teardown)
 {
-	(void)state;
 	assert_int_equal(check_jvm(&result, getpid(), PROC_ANY_UID,
 				   &(struct agent_files){tree_path(""), ""}, NULL, &err),
 			 0);
@@ -158,9 +147,8 @@ static void the_first_obstacle_is_the_last_line(void **state)
 	assert_one_line_each();
 }
 
-static void an_attachable_jvm_is_checked_to_the_end(void **state)
+TEST(an_attachable_jvm_is_checked_to_the_end, setup, teardown)
 {
-	(void)state;
 	check_fake("-XX:+UseG1GC");
 	assert_one_line_each();
 	assert_item("JDK", JXP__CHECK_ITEM__RESULT__OK,
@@ -173,13 +161,12 @@ static void an_attachable_jvm_is_checked_to_the_end(void **state)
 	assert_non_null(item("events"));
 }
 
-static void too_low_a_descriptor_limit_is_a_warning_with_the_remedy(void **state)
+TEST(too_low_a_descriptor_limit_is_a_warning_with_the_remedy, setup, teardown)
 {
 	struct fake_jvm fake = {.libraries = {tree_path("libjvm.so")}, .options = {"Main"}};
 	pid_t pid = fake_jvm_start(&fake);
 	struct rlimit limit;
 
-	(void)state;
 	assert_int_equal(prlimit(pid, RLIMIT_NOFILE, NULL, &limit), 0);
 	limit.rlim_cur = 8;
 	assert_int_equal(prlimit(pid, RLIMIT_NOFILE, &limit, NULL), 0);
@@ -191,22 +178,8 @@ static void too_low_a_descriptor_limit_is_a_warning_with_the_remedy(void **state
 	assert_item("descriptors", JXP__CHECK_ITEM__RESULT__WARNING, "prlimit --pid");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(the_machine_is_checked_line_by_line),
-	    TEST(the_gate_is_the_agents_where_the_broker_says_why),
-	    TEST(a_bundle_without_helper_and_agent_fails),
-	    TEST(an_agent_that_cannot_be_loaded_fails),
-	    TEST(a_missing_bundle_fails),
-	    TEST(what_is_no_process_is_an_error),
-	    TEST(the_first_obstacle_is_the_last_line),
-	    TEST(an_attachable_jvm_is_checked_to_the_end),
-	    TEST(too_low_a_descriptor_limit_is_a_warning_with_the_remedy),
-	};
-
 	fake_jvm_main();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

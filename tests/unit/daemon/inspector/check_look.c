@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,12 +13,11 @@
 /* What a check says comes from a child; that a process which hangs is named is shown by
  * tests/e2e/hostile_looks.py, since it takes a file system that does not answer. */
 
-static void what_the_child_found_is_handed_on(void **state)
+TEST(what_the_child_found_is_handed_on)
 {
 	Jxp__CheckResult *result = NULL;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(check_look(&result, getpid(), PROC_ANY_UID,
 				    &(struct agent_files){"/nonexistent", ""}, &err),
 			 0);
@@ -36,25 +31,14 @@ static void what_the_child_found_is_handed_on(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
-static void the_childs_error_comes_with_its_number_and_words(void **state)
+TEST(the_childs_error_comes_with_its_number_and_words)
 {
 	Jxp__CheckResult *result = NULL;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(check_look(&result, INT_MAX, PROC_ANY_UID,
 				    &(struct agent_files){"/nonexistent", ""}, &err),
 			 -ESRCH);
 	assert_non_null(strstr(err.message, "no process has the pid"));
 	assert_null(result);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_the_child_found_is_handed_on),
-	    cmocka_unit_test(the_childs_error_comes_with_its_number_and_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

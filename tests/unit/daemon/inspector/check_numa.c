@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
@@ -28,26 +24,14 @@ static void assert_items(unsigned nodes, const char *touch_reason, const char *n
 	jxp__check_result__free_unpacked(result, NULL);
 }
 
-static void on_one_node_there_is_nothing_to_trace(void **state)
+TEST(on_one_node_there_is_nothing_to_trace)
 {
-	(void)state;
 	assert_items(1, "there is one NUMA node", "one node", JXP__CHECK_ITEM__RESULT__OK,
 		     "not traced");
 }
 
-static void first_touches_are_traced_or_there_is_a_reason(void **state)
+TEST(first_touches_are_traced_or_there_is_a_reason)
 {
-	(void)state;
 	assert_items(2, "", "2 nodes", JXP__CHECK_ITEM__RESULT__OK, "BPF");
 	assert_items(2, "not today", "2 nodes", JXP__CHECK_ITEM__RESULT__WARNING, "not today");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(on_one_node_there_is_nothing_to_trace),
-	    cmocka_unit_test(first_touches_are_traced_or_there_is_a_reason),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

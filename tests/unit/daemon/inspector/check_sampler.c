@@ -1,10 +1,6 @@
 /* The samplers' self-test. Page faults stand in for a PMU's event where there is none: the kernel
  * gives their records the instruction and the address too. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 
 #include "daemon/inspector/check_sampler.h"
@@ -23,11 +19,10 @@ static bool is_refused(int error)
 	return error == -EACCES || error == -EPERM || error == -ENOSYS;
 }
 
-static void records_of_the_loop_are_recognised(void **state)
+TEST(records_of_the_loop_are_recognised)
 {
 	struct sampler_trial trial;
 
-	(void)state;
 	sampler_trial_run(&page_faults, 1, &trial);
 	if (is_refused(trial.error))
 		skip();
@@ -39,12 +34,11 @@ static void records_of_the_loop_are_recognised(void **state)
 	assert_in_range(trial.right, trial.accesses - FAULTS_ELSEWHERE_MAX, trial.accesses);
 }
 
-static void records_that_say_nothing_of_loads_or_stores_are_no_accesses(void **state)
+TEST(records_that_say_nothing_of_loads_or_stores_are_no_accesses)
 {
 	struct perf_hardware_event event = page_faults;
 	struct sampler_trial trial;
 
-	(void)state;
 	event.access = PERF_ACCESS_ANY;
 	sampler_trial_run(&event, 1, &trial);
 	if (is_refused(trial.error))
@@ -54,23 +48,21 @@ static void records_that_say_nothing_of_loads_or_stores_are_no_accesses(void **s
 	assert_int_equal(trial.accesses, 0);
 }
 
-static void an_event_that_is_not_there_is_an_error(void **state)
+TEST(an_event_that_is_not_there_is_an_error)
 {
 	const struct perf_hardware_event event = {.type = UINT32_MAX, .user_only = true};
 	struct sampler_trial trial;
 
-	(void)state;
 	sampler_trial_run(&event, 1000, &trial);
 	assert_true(trial.error < 0);
 	assert_int_equal(trial.records, 0);
 }
 
-static void the_result_says_what_there_is(void **state)
+TEST(the_result_says_what_there_is)
 {
 	struct check_items items;
 	Jxp__CheckResult *result;
 
-	(void)state;
 	check_items_init(&items);
 	check_sampler(&items);
 	result = check_items_take(&items);
@@ -85,16 +77,4 @@ static void the_result_says_what_there_is(void **state)
 		assert_memory_equal(result->items[2]->detail, "not run: ", 9);
 	}
 	jxp__check_result__free_unpacked(result, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(records_of_the_loop_are_recognised),
-	    cmocka_unit_test(records_that_say_nothing_of_loads_or_stores_are_no_accesses),
-	    cmocka_unit_test(an_event_that_is_not_there_is_an_error),
-	    cmocka_unit_test(the_result_says_what_there_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

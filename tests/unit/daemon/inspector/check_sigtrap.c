@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -30,7 +26,7 @@ static int never_fired(void)
 	return ENODATA;
 }
 
-static void each_outcome_has_a_line_that_says_what_to_do(void **state)
+TEST(each_outcome_has_a_line_that_says_what_to_do)
 {
 	static const struct {
 		sigtrap_trial_fn trial;
@@ -43,7 +39,6 @@ static void each_outcome_has_a_line_that_says_what_to_do(void **state)
 	    {never_fired, CHECK_WARNING, "did not fire"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct check_items c;
 		Jxp__CheckResult *result;
@@ -58,13 +53,4 @@ static void each_outcome_has_a_line_that_says_what_to_do(void **state)
 		assert_non_null(strstr(result->items[0]->detail, cases[i].words));
 		jxp__check_result__free_unpacked(result, NULL);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(each_outcome_has_a_line_that_says_what_to_do),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

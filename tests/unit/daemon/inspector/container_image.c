@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/inspector/container_image.h"
 #include "tests/unit/support/tree_fixture.h"
@@ -36,38 +32,35 @@ static const char *find(void)
 	return image;
 }
 
-static void dockers_own_file_has_it(void **state)
+TEST(dockers_own_file_has_it, NULL, teardown)
 {
 	char path[] = "var/lib/docker/containers/" ID "/config.v2.json";
 
-	(void)state;
 	(void)tree_make();
 	assert_string_equal(find(), "");
 	add(path, "{\"Image\": \"sha256:01\", \"Config\": {\"Image\": \"team/pay:1\"}}");
 	assert_string_equal(find(), "team/pay:1");
 }
 
-static void containerds_annotation_has_it(void **state)
+TEST(containerds_annotation_has_it, NULL, teardown)
 {
 	char path[] = "run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json";
 
-	(void)state;
 	(void)tree_make();
 	add(path, "{\"annotations\": {\"io.kubernetes.cri.image-name\": \"r.io/pay:2\"}}");
 	assert_string_equal(find(), "r.io/pay:2");
 }
 
-static void cri_os_annotation_has_it(void **state)
+TEST(cri_os_annotation_has_it, NULL, teardown)
 {
 	char path[] = "run/containers/storage/overlay-containers/" ID "/userdata/config.json";
 
-	(void)state;
 	(void)tree_make();
 	add(path, "{\"annotations\": {\"io.kubernetes.cri-o.ImageName\": \"r.io/pay:3\"}}");
 	assert_string_equal(find(), "r.io/pay:3");
 }
 
-static void a_file_that_says_something_else_gives_none(void **state)
+TEST(a_file_that_says_something_else_gives_none, NULL, teardown)
 {
 	static const char *const texts[] = {"",
 					    "{",
@@ -76,7 +69,6 @@ static void a_file_that_says_something_else_gives_none(void **state)
 					    "{\"Config\": {\"Image\": [1]}}",
 					    "{\"Config\": {\"Image\": \"xxxxxxxxxxxxxxxx\"}}"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		char path[] = "var/lib/docker/containers/" ID "/config.v2.json";
 
@@ -86,18 +78,4 @@ static void a_file_that_says_something_else_gives_none(void **state)
 		tree_remove();
 	}
 	(void)tree_make();
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(dockers_own_file_has_it),
-	    TEST(containerds_annotation_has_it),
-	    TEST(cri_os_annotation_has_it),
-	    TEST(a_file_that_says_something_else_gives_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

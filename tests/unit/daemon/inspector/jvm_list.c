@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,13 +43,12 @@ static const Jxp__Jvm *find(const Jxp__JvmList *list)
 	return NULL;
 }
 
-static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
+TEST(a_jvm_is_listed_with_what_is_known_of_it, setup, teardown)
 {
 	const Jxp__Jvm *found;
 	Jxp__JvmList *list;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", &with_variables, &err), 0);
 	found = find(list);
 	assert_non_null(found);
@@ -68,14 +63,13 @@ static void a_jvm_is_listed_with_what_is_known_of_it(void **state)
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
-static void a_jvm_is_listed_with_what_selectors_tell_it_by(void **state)
+TEST(a_jvm_is_listed_with_what_selectors_tell_it_by, setup, teardown)
 {
 	const Jxp__Jvm *found;
 	Jxp__JvmList *list;
 	uint64_t ticks;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", &with_variables, &err), 0);
 	found = find(list);
 	assert_non_null(found);
@@ -88,13 +82,12 @@ static void a_jvm_is_listed_with_what_selectors_tell_it_by(void **state)
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
-static void no_variable_is_shown_that_may_not_be_looked_at(void **state)
+TEST(no_variable_is_shown_that_may_not_be_looked_at, setup, teardown)
 {
 	const Jxp__Jvm *found;
 	Jxp__JvmList *list;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, "", &without_variables, &err), 0);
 	found = find(list);
 	assert_non_null(found);
@@ -102,12 +95,11 @@ static void no_variable_is_shown_that_may_not_be_looked_at(void **state)
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
-static void the_list_of_a_user_has_that_users_processes_only(void **state)
+TEST(the_list_of_a_user_has_that_users_processes_only, setup, teardown)
 {
 	Jxp__JvmList *list;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(jvm_list_new(&list, geteuid(), "", &without_variables, &err), 0);
 	assert_non_null(find(list));
 	for (size_t i = 0; i < list->n_jvms; i++)
@@ -118,15 +110,12 @@ static void the_list_of_a_user_has_that_users_processes_only(void **state)
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-static void a_list_of_some_has_no_others(void **state)
+TEST(a_list_of_some_has_no_others, setup, teardown)
 {
 	char only[64];
 	Jxp__JvmList *list;
 	struct err err;
 
-	(void)state;
 	(void)snprintf(only, sizeof(only), "%d,%d", (int)getpid(), (int)jvm);
 	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, only, &without_variables, &err), 0);
 	assert_int_equal(list->n_jvms, 1);
@@ -137,14 +126,13 @@ static void a_list_of_some_has_no_others(void **state)
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
-static void jvms_that_there_is_no_room_for_are_counted(void **state)
+TEST(jvms_that_there_is_no_room_for_are_counted, setup, teardown)
 {
 	static char same[(JVM_LIST_MAX + 3) * sizeof("2147483647,")];
 	char *end = same;
 	Jxp__JvmList *list;
 	struct err err;
 
-	(void)state;
 	for (int i = 0; i < JVM_LIST_MAX + 3; i++)
 		end += sprintf(end, "%s%d", i ? "," : "", jvm);
 	assert_int_equal(jvm_list_new(&list, PROC_ANY_UID, same, &without_variables, &err), 0);
@@ -155,15 +143,6 @@ static void jvms_that_there_is_no_room_for_are_counted(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(a_jvm_is_listed_with_what_is_known_of_it),
-	    TEST(the_list_of_a_user_has_that_users_processes_only),
-	    TEST(a_jvm_is_listed_with_what_selectors_tell_it_by),
-	    TEST(no_variable_is_shown_that_may_not_be_looked_at),
-	    TEST(a_list_of_some_has_no_others),
-	    TEST(jvms_that_there_is_no_room_for_are_counted),
-	};
-
 	fake_jvm_main();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -70,13 +66,12 @@ static void look_at(struct jvm_traits *t, char *const environment[], const char 
 	end(pid);
 }
 
-static void only_variables_that_were_asked_for_are_there(void **state)
+TEST(only_variables_that_were_asked_for_are_there)
 {
 	static struct jvm_traits t;
 	char *const environment[] = {(char *)"TEAM=web", (char *)"TEAMS=all", (char *)"SECRET=1",
 				     (char *)"REGION=eu=1", NULL};
 
-	(void)state;
 	look_at(&t, environment, "REGION,TEAM,ABSENT");
 	assert_int_equal(t.environment_count, 2);
 	assert_string_equal(t.environment[0], "REGION=eu=1");
@@ -85,23 +80,21 @@ static void only_variables_that_were_asked_for_are_there(void **state)
 	assert_int_equal(t.environment_count, 0);
 }
 
-static void without_names_there_is_none(void **state)
+TEST(without_names_there_is_none)
 {
 	static struct jvm_traits t;
 	char *const environment[] = {(char *)"TEAM=web", (char *)"=odd", NULL};
 
-	(void)state;
 	look_at(&t, environment, "");
 	assert_int_equal(t.environment_count, 0);
 }
 
-static void a_value_is_whole_or_missing(void **state)
+TEST(a_value_is_whole_or_missing)
 {
 	static struct jvm_traits t;
 	char fits[JVM_VARIABLE_BYTES], longer[JVM_VARIABLE_BYTES + 1];
 	char *const environment[] = {fits, longer, NULL};
 
-	(void)state;
 	memset(fits, 'x', sizeof(fits));
 	memcpy(fits, "FITS=", 5);
 	fits[sizeof(fits) - 1] = '\0';
@@ -113,7 +106,7 @@ static void a_value_is_whole_or_missing(void **state)
 	assert_string_equal(t.environment[0], fits);
 }
 
-static void what_is_cut_where_reading_ends_is_missing(void **state)
+TEST(what_is_cut_where_reading_ends_is_missing)
 {
 	static struct jvm_traits t;
 	static char filler[PIECES][PIECE_BYTES];
@@ -121,7 +114,6 @@ static void what_is_cut_where_reading_ends_is_missing(void **state)
 	char *environment[PIECES + 3] = {(char *)before};
 	size_t room = JVM_ENVIRON_READ - 1 - sizeof(before) - strlen("REGION=eu");
 
-	(void)state;
 	for (size_t i = 0; i < PIECES; i++) {
 		size_t bytes = room < PIECE_BYTES ? room : PIECE_BYTES;
 
@@ -136,34 +128,31 @@ static void what_is_cut_where_reading_ends_is_missing(void **state)
 	assert_string_equal(t.environment[0], before);
 }
 
-static void control_characters_are_not_shown(void **state)
+TEST(control_characters_are_not_shown)
 {
 	static struct jvm_traits t;
 	char *const environment[] = {(char *)"TEAM=a\nb\033[2J", NULL};
 
-	(void)state;
 	look_at(&t, environment, "TEAM");
 	assert_int_equal(t.environment_count, 1);
 	assert_null(strpbrk(t.environment[0], "\n\033"));
 }
 
-static void the_words_of_the_command_line_are_told_by_spaces(void **state)
+TEST(the_words_of_the_command_line_are_told_by_spaces)
 {
 	static struct jvm_traits t;
 	char *const environment[] = {NULL};
 
-	(void)state;
 	look_at(&t, environment, "");
 	assert_string_equal(t.command, "cat - a b");
 }
 
-static void nothing_is_known_of_a_process_that_has_ended(void **state)
+TEST(nothing_is_known_of_a_process_that_has_ended)
 {
 	static struct jvm_traits t;
 	char *const environment[] = {NULL};
 	pid_t pid = start(environment);
 
-	(void)state;
 	end(pid);
 	memset(&t, 0xff, sizeof(t));
 	read_traits(&t, pid, "TEAM");
@@ -171,19 +160,4 @@ static void nothing_is_known_of_a_process_that_has_ended(void **state)
 	assert_string_equal(t.command, "");
 	assert_string_equal(t.cgroup, "");
 	assert_int_equal(t.environment_count, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(only_variables_that_were_asked_for_are_there),
-	    cmocka_unit_test(without_names_there_is_none),
-	    cmocka_unit_test(a_value_is_whole_or_missing),
-	    cmocka_unit_test(what_is_cut_where_reading_ends_is_missing),
-	    cmocka_unit_test(control_characters_are_not_shown),
-	    cmocka_unit_test(the_words_of_the_command_line_are_told_by_spaces),
-	    cmocka_unit_test(nothing_is_known_of_a_process_that_has_ended),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/intake/agent_ids.h"
 
-static void an_unknown_key_is_not_found(void **state)
+TEST(an_unknown_key_is_not_found)
 {
 	struct agent_ids m = {0};
 	uint32_t value = 5;
 
-	(void)state;
 	assert_false(agent_ids_get(&m, 1, &value));
 	assert_int_equal(agent_ids_add(&m, 1, 10), 0);
 	assert_false(agent_ids_get(&m, 2, &value));
@@ -19,12 +14,11 @@ static void an_unknown_key_is_not_found(void **state)
 	agent_ids_release(&m);
 }
 
-static void sparse_keys_keep_their_values_through_growth(void **state)
+TEST(sparse_keys_keep_their_values_through_growth)
 {
 	struct agent_ids m = {0};
 	uint32_t value;
 
-	(void)state;
 	for (uint32_t i = 1; i <= 20000; i++)
 		assert_int_equal(agent_ids_add(&m, i * UINT32_C(2654435761), i), 0);
 	for (uint32_t i = 1; i <= 20000; i++) {
@@ -33,14 +27,4 @@ static void sparse_keys_keep_their_values_through_growth(void **state)
 	}
 	assert_int_equal(m.count, 20000);
 	agent_ids_release(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_unknown_key_is_not_found),
-	    cmocka_unit_test(sparse_keys_keep_their_values_through_growth),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -190,7 +186,7 @@ static void assert_as_it_was(const struct fixture *f, size_t count)
 
 /* ---------------------------------------------------------------- what waits */
 
-static void an_access_waits_until_its_code_is_analysed(void **state)
+TEST(an_access_waits_until_its_code_is_analysed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -206,7 +202,7 @@ static void an_access_waits_until_its_code_is_analysed(void **state)
 	assert_lost(f, LOSS_CODE, 0);
 }
 
-static void who_asks_for_more_than_any_program_is_told_no_more(void **state)
+TEST(who_asks_for_more_than_any_program_is_told_no_more, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct attribution_query query;
@@ -230,7 +226,7 @@ static void who_asks_for_more_than_any_program_is_told_no_more(void **state)
 	assert_int_equal(f->in.window->attributed[CERTAINTY_METHOD], 1);
 }
 
-static void two_accesses_of_one_code_cause_one_request(void **state)
+TEST(two_accesses_of_one_code_cause_one_request, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -246,7 +242,7 @@ static void two_accesses_of_one_code_cause_one_request(void **state)
 	assert_corrected(f, 3);
 }
 
-static void a_pair_waits_for_the_code_of_both(void **state)
+TEST(a_pair_waits_for_the_code_of_both, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct attribution_held pair = {.is_pair = true};
@@ -270,7 +266,7 @@ static void a_pair_waits_for_the_code_of_both(void **state)
 	assert_int_equal(f->in.window->attributed[CERTAINTY_UNKNOWN], 1);
 }
 
-static void at_the_end_what_waits_is_applied(void **state)
+TEST(at_the_end_what_waits_is_applied, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -280,7 +276,7 @@ static void at_the_end_what_waits_is_applied(void **state)
 	assert_as_it_was(f, 1);
 }
 
-static void at_the_end_code_that_came_is_analysed(void **state)
+TEST(at_the_end_code_that_came_is_analysed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -291,7 +287,7 @@ static void at_the_end_code_that_came_is_analysed(void **state)
 	assert_corrected(f, 1);
 }
 
-static void no_more_wait_than_there_is_room_for(void **state)
+TEST(no_more_wait_than_there_is_room_for, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -311,7 +307,7 @@ static void no_more_wait_than_there_is_room_for(void **state)
 
 /* ---------------------------------------------------------------- code that never comes */
 
-static void what_is_in_no_code_does_not_wait(void **state)
+TEST(what_is_in_no_code_does_not_wait, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct attribution_query query = load_at(f, 0, 0);
@@ -325,7 +321,7 @@ static void what_is_in_no_code_does_not_wait(void **state)
 }
 
 /* Its methods may have been compiled when they were named. */
-static void what_was_interpreted_is_told_whatever_the_method_is_now(void **state)
+TEST(what_was_interpreted_is_told_whatever_the_method_is_now, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -336,7 +332,7 @@ static void what_was_interpreted_is_told_whatever_the_method_is_now(void **state
 	assert_asks_for_nothing(f);
 }
 
-static void of_the_interpreter_the_jvm_tells_the_bytecode(void **state)
+TEST(of_the_interpreter_the_jvm_tells_the_bytecode, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct attribution_query query = load_at(f, 0, 0);
@@ -350,7 +346,7 @@ static void of_the_interpreter_the_jvm_tells_the_bytecode(void **state)
 	assert_asks_for_nothing(f);
 }
 
-static void what_has_no_context_is_counted_nowhere(void **state)
+TEST(what_has_no_context_is_counted_nowhere, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct attribution_query query = load_at(f, CODE, READS);
@@ -362,7 +358,7 @@ static void what_has_no_context_is_counted_nowhere(void **state)
 	assert_asks_for_nothing(f);
 }
 
-static void code_that_is_refused_leaves_accesses_as_they_are(void **state)
+TEST(code_that_is_refused_leaves_accesses_as_they_are, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -377,7 +373,7 @@ static void code_that_is_refused_leaves_accesses_as_they_are(void **state)
 }
 
 /* Main.sum is inlined in Main.fill by what the JVM says: nobody knows whether it is Main.sum's. */
-static void without_its_code_an_access_is_the_compiled_methods(void **state)
+TEST(without_its_code_an_access_is_the_compiled_methods, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct attribution_query query = load_at(f, CODE, READS);
@@ -399,7 +395,7 @@ static void without_its_code_an_access_is_the_compiled_methods(void **state)
 	assert_int_equal(f->in.window->attributed[CERTAINTY_METHOD], 1);
 }
 
-static void what_no_bytecode_tells_waits_for_no_code(void **state)
+TEST(what_no_bytecode_tells_waits_for_no_code, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct attribution_query query = load_at(f, CODE, READS);
@@ -411,7 +407,7 @@ static void what_no_bytecode_tells_waits_for_no_code(void **state)
 	assert_int_equal(f->in.window->attributed[CERTAINTY_UNKNOWN], 1);
 }
 
-static void an_image_of_no_known_method_leaves_accesses_as_they_are(void **state)
+TEST(an_image_of_no_known_method_leaves_accesses_as_they_are, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -424,7 +420,7 @@ static void an_image_of_no_known_method_leaves_accesses_as_they_are(void **state
 	assert_lost(f, LOSS_CODE, 1);
 }
 
-static void code_that_is_too_tangled_leaves_accesses_as_they_are(void **state)
+TEST(code_that_is_too_tangled_leaves_accesses_as_they_are, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -438,7 +434,7 @@ static void code_that_is_too_tangled_leaves_accesses_as_they_are(void **state)
 	assert_lost(f, LOSS_CODE, 1);
 }
 
-static void an_offset_that_the_flow_does_not_lead_to_is_told_by_bytecodes(void **state)
+TEST(an_offset_that_the_flow_does_not_lead_to_is_told_by_bytecodes, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -449,7 +445,7 @@ static void an_offset_that_the_flow_does_not_lead_to_is_told_by_bytecodes(void *
 	assert_corrected(f, 1);
 }
 
-static void code_that_nobody_asked_for_is_not_taken(void **state)
+TEST(code_that_nobody_asked_for_is_not_taken, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int error;
@@ -466,7 +462,7 @@ static void code_that_nobody_asked_for_is_not_taken(void **state)
 
 /* ---------------------------------------------------------------- how much is asked for */
 
-static void code_is_asked_for_in_turns(void **state)
+TEST(code_is_asked_for_in_turns, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t codes[ATTRIBUTION_OPEN_MAX];
@@ -490,7 +486,7 @@ static void code_is_asked_for_in_turns(void **state)
 	assert_int_equal(f->in.window->attributed[CERTAINTY_UNKNOWN], 1);
 }
 
-static void what_will_not_be_asked_for_is_not_waited_for(void **state)
+TEST(what_will_not_be_asked_for_is_not_waited_for, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -505,7 +501,7 @@ static void what_will_not_be_asked_for_is_not_waited_for(void **state)
 	assert_as_it_was(f, ATTRIBUTION_ASKED_MAX + 2);
 }
 
-static void code_that_few_wait_for_is_not_asked_for(void **state)
+TEST(code_that_few_wait_for_is_not_asked_for, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -521,7 +517,7 @@ static void code_that_few_wait_for_is_not_asked_for(void **state)
 	assert_int_equal(f->applied, ATTRIBUTION_WAITING_MIN + 1);
 }
 
-static void code_that_most_wait_for_is_asked_for_first(void **state)
+TEST(code_that_most_wait_for_is_asked_for_first, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t codes[ATTRIBUTION_OPEN_MAX];
@@ -535,7 +531,7 @@ static void code_that_most_wait_for_is_asked_for_first(void **state)
 }
 
 /* An image has cost 2 ms: five take a fifth of 50 ms. */
-static void images_take_a_part_of_the_budget(void **state)
+TEST(images_take_a_part_of_the_budget, set_up, tear_down)
 {
 	const uint64_t image_ns = 2000000, cpu_ns = 100000000;
 	struct fixture *f = *state;
@@ -587,7 +583,7 @@ static uint64_t fill_room(struct fixture *f)
 	return count;
 }
 
-static void code_that_was_needed_longest_ago_makes_room(void **state)
+TEST(code_that_was_needed_longest_ago_makes_room, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t count = fill_room(f);
@@ -601,7 +597,7 @@ static void code_that_was_needed_longest_ago_makes_room(void **state)
 }
 
 /* What nobody asks about need not come back: it would only drive out others. */
-static void code_that_made_room_is_asked_for_when_it_is_needed(void **state)
+TEST(code_that_made_room_is_asked_for_when_it_is_needed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t count = fill_room(f);
@@ -622,7 +618,7 @@ static void code_that_made_room_is_asked_for_when_it_is_needed(void **state)
 
 /* ---------------------------------------------------------------- offered */
 
-static void an_image_that_is_offered_is_taken_once(void **state)
+TEST(an_image_that_is_offered_is_taken_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -635,40 +631,4 @@ static void an_image_that_is_offered_is_taken_once(void **state)
 	/* Accesses have it, too. */
 	add_load(f, CODE);
 	assert_corrected(f, 1);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(an_access_waits_until_its_code_is_analysed),
-	    TEST(who_asks_for_more_than_any_program_is_told_no_more),
-	    TEST(two_accesses_of_one_code_cause_one_request),
-	    TEST(a_pair_waits_for_the_code_of_both),
-	    TEST(at_the_end_what_waits_is_applied),
-	    TEST(at_the_end_code_that_came_is_analysed),
-	    TEST(no_more_wait_than_there_is_room_for),
-	    TEST(what_is_in_no_code_does_not_wait),
-	    TEST(what_was_interpreted_is_told_whatever_the_method_is_now),
-	    TEST(of_the_interpreter_the_jvm_tells_the_bytecode),
-	    TEST(what_has_no_context_is_counted_nowhere),
-	    TEST(code_that_is_refused_leaves_accesses_as_they_are),
-	    TEST(without_its_code_an_access_is_the_compiled_methods),
-	    TEST(what_no_bytecode_tells_waits_for_no_code),
-	    TEST(an_image_of_no_known_method_leaves_accesses_as_they_are),
-	    TEST(code_that_is_too_tangled_leaves_accesses_as_they_are),
-	    TEST(an_offset_that_the_flow_does_not_lead_to_is_told_by_bytecodes),
-	    TEST(code_that_nobody_asked_for_is_not_taken),
-	    TEST(code_is_asked_for_in_turns),
-	    TEST(what_will_not_be_asked_for_is_not_waited_for),
-	    TEST(code_that_few_wait_for_is_not_asked_for),
-	    TEST(code_that_most_wait_for_is_asked_for_first),
-	    TEST(images_take_a_part_of_the_budget),
-	    TEST(code_that_was_needed_longest_ago_makes_room),
-	    TEST(code_that_made_room_is_asked_for_when_it_is_needed),
-	    TEST(an_image_that_is_offered_is_taken_once),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

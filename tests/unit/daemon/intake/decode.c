@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "tests/unit/support/decoded_frame.h"
 
@@ -106,7 +102,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void any_batch_is_what_protobuf_decodes(void **state)
+TEST(any_batch_is_what_protobuf_decodes, set_up, tear_down)
 {
 	for (int i = 0; i < 2000; i++) {
 		struct sample s;
@@ -120,7 +116,7 @@ static void any_batch_is_what_protobuf_decodes(void **state)
 	}
 }
 
-static void a_batch_cut_anywhere_is_judged_as_protobuf_does(void **state)
+TEST(a_batch_cut_anywhere_is_judged_as_protobuf_does, set_up, tear_down)
 {
 	struct sample s;
 	uint8_t *bytes;
@@ -141,7 +137,7 @@ static void a_batch_cut_anywhere_is_judged_as_protobuf_does(void **state)
 	free(bytes);
 }
 
-static void a_batch_with_any_byte_changed_is_judged_as_protobuf_does(void **state)
+TEST(a_batch_with_any_byte_changed_is_judged_as_protobuf_does, set_up, tear_down)
 {
 	size_t well_formed = 0, malformed = 0;
 
@@ -168,7 +164,7 @@ static void a_batch_with_any_byte_changed_is_judged_as_protobuf_does(void **stat
 	assert_true(well_formed > 1000 && malformed > 1000);
 }
 
-static void what_no_encoder_writes_is_judged_as_protobuf_does(void **state)
+TEST(what_no_encoder_writes_is_judged_as_protobuf_does, set_up, tear_down)
 {
 	static const struct {
 		const char *bytes;
@@ -195,7 +191,7 @@ static void what_no_encoder_writes_is_judged_as_protobuf_does(void **state)
 					   frames[i].size);
 }
 
-static void what_needs_more_than_the_arena_gives_is_refused(void **state)
+TEST(what_needs_more_than_the_arena_gives_is_refused, set_up, tear_down)
 {
 	/* Each of two bytes, and of more than a hundred when it is decoded. */
 	enum { ACCESSES = 100000 };
@@ -212,19 +208,4 @@ static void what_needs_more_than_the_arena_gives_is_refused(void **state)
 	}
 	assert_null(decode_agent_frame(*state, bytes, used));
 	assert_true(((struct arena *)*state)->total <= ARENA_BYTES);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(any_batch_is_what_protobuf_decodes),
-	    TEST(a_batch_cut_anywhere_is_judged_as_protobuf_does),
-	    TEST(a_batch_with_any_byte_changed_is_judged_as_protobuf_does),
-	    TEST(what_no_encoder_writes_is_judged_as_protobuf_does),
-	    TEST(what_needs_more_than_the_arena_gives_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

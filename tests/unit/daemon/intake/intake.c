@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 
@@ -52,7 +48,7 @@ static uint64_t lost(const struct fixture *f, enum loss loss)
 	return f->window->losses[loss];
 }
 
-static void a_pair_arrives_with_its_contexts_and_lines(void **state)
+TEST(a_pair_arrives_with_its_contexts_and_lines, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct profile *p = &f->window->profile;
@@ -72,7 +68,7 @@ static void a_pair_arrives_with_its_contexts_and_lines(void **state)
 		assert_int_equal(lost(f, (enum loss)i), 0);
 }
 
-static void the_same_context_under_two_ids_is_one_pair(void **state)
+TEST(the_same_context_under_two_ids_is_one_pair, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -86,7 +82,7 @@ static void the_same_context_under_two_ids_is_one_pair(void **state)
 	assert_int_equal(f->window->profile.pairs[0].count, 2);
 }
 
-static void a_line_comes_from_the_last_entry_at_or_before_the_bci(void **state)
+TEST(a_line_comes_from_the_last_entry_at_or_before_the_bci, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__LineEntry entries[3] = {JXP__LINE_ENTRY__INIT, JXP__LINE_ENTRY__INIT,
@@ -105,7 +101,7 @@ static void a_line_comes_from_the_last_entry_at_or_before_the_bci(void **state)
 	assert_int_equal(cct_node(&f->window->profile.cct, 1)->line, 8);
 }
 
-static void line_tables_count_as_memory(void **state)
+TEST(line_tables_count_as_memory, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__LineEntry entry = JXP__LINE_ENTRY__INIT, *pointers[1000];
@@ -118,7 +114,7 @@ static void line_tables_count_as_memory(void **state)
 	assert_true(intake_memory_bytes(&f->intake) >= 1000 * sizeof(struct line));
 }
 
-static void a_frame_without_a_bci_has_no_line(void **state)
+TEST(a_frame_without_a_bci_has_no_line, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -128,7 +124,7 @@ static void a_frame_without_a_bci_has_no_line(void **state)
 	assert_int_equal(cct_node(&f->window->profile.cct, 1)->bci, -1);
 }
 
-static void a_node_before_its_parent_is_dropped_and_counted(void **state)
+TEST(a_node_before_its_parent_is_dropped_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -138,7 +134,7 @@ static void a_node_before_its_parent_is_dropped_and_counted(void **state)
 	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 3);
 }
 
-static void a_repeated_id_keeps_its_first_meaning(void **state)
+TEST(a_repeated_id_keeps_its_first_meaning, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -154,7 +150,7 @@ static void a_repeated_id_keeps_its_first_meaning(void **state)
 			 2);
 }
 
-static void a_pair_with_unknown_contexts_still_counts(void **state)
+TEST(a_pair_with_unknown_contexts_still_counts, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct profile *p = &f->window->profile;
@@ -166,7 +162,7 @@ static void a_pair_with_unknown_contexts_still_counts(void **state)
 	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 1);
 }
 
-static void a_pair_arrives_with_its_place_and_its_cpu_time(void **state)
+TEST(a_pair_arrives_with_its_place_and_its_cpu_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct profile *p = &f->window->profile;
@@ -184,7 +180,7 @@ static void a_pair_arrives_with_its_place_and_its_cpu_time(void **state)
 	assert_true(p->kinds[DEAD].regions[t->region].wasteful_cpu.ns == p->pairs[0].cpu.ns);
 }
 
-static void an_unknown_place_is_none_and_counted(void **state)
+TEST(an_unknown_place_is_none_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -194,7 +190,7 @@ static void an_unknown_place_is_none_and_counted(void **state)
 	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 1);
 }
 
-static void only_the_clock_counts_cpu_time(void **state)
+TEST(only_the_clock_counts_cpu_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -204,7 +200,7 @@ static void only_the_clock_counts_cpu_time(void **state)
 	assert_true(f->window->profile.pairs[0].cpu.ns == 0);
 }
 
-static void id_0_is_no_definition(void **state)
+TEST(id_0_is_no_definition, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -215,7 +211,7 @@ static void id_0_is_no_definition(void **state)
 	assert_int_equal(lost(f, LOSS_INVALID), 3);
 }
 
-static void transitions_out_of_range_are_dropped_and_counted(void **state)
+TEST(transitions_out_of_range_are_dropped_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__Transition *armed_elsewhere;
@@ -242,7 +238,7 @@ static void transitions_out_of_range_are_dropped_and_counted(void **state)
 	assert_int_equal(f->window->profile.pair_count, 0);
 }
 
-static void a_kind_that_was_not_asked_for_is_dropped(void **state)
+TEST(a_kind_that_was_not_asked_for_is_dropped, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -252,7 +248,7 @@ static void a_kind_that_was_not_asked_for_is_dropped(void **state)
 	assert_int_equal(lost(f, LOSS_INVALID), 1);
 }
 
-static void cumulative_counters_never_fall(void **state)
+TEST(cumulative_counters_never_fall, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -267,7 +263,7 @@ static void cumulative_counters_never_fall(void **state)
 	assert_float_equal(window_result_overhead_fraction(f->window), 0.01, 0.000001F);
 }
 
-static void counts_that_cannot_be_are_not_believed(void **state)
+TEST(counts_that_cannot_be_are_not_believed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -289,7 +285,7 @@ static void counts_that_cannot_be_are_not_believed(void **state)
 	assert_int_equal(lost(f, LOSS_INVALID), 4);
 }
 
-static void counters_this_engine_does_not_know_are_ignored(void **state)
+TEST(counters_this_engine_does_not_know_are_ignored, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX + 50];
@@ -303,7 +299,7 @@ static void counters_this_engine_does_not_know_are_ignored(void **state)
 			 JXP__COUNTER__COUNTER_MAX);
 }
 
-static void nodes_deeper_than_the_limit_are_dropped_and_counted(void **state)
+TEST(nodes_deeper_than_the_limit_are_dropped_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__Node *node = &f->sample.nodes[0];
@@ -340,13 +336,13 @@ static Jxp__CpuSample *tick(struct fixture *f, Jxp__CpuSample__State state, uint
 	return t;
 }
 
-static void ticks_arrive_with_their_contexts(void **state)
+TEST(ticks_arrive_with_their_contexts, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct cpu_profile *c = &f->window->cpu;
 	const struct watched_thread *threads;
 
-	f->window->request.cpu = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] = true;
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 2);
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__NATIVE, 2);
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__NO_JAVA, 0);
@@ -367,11 +363,11 @@ static void ticks_arrive_with_their_contexts(void **state)
 	assert_int_equal(lost(f, LOSS_INVALID), 0);
 }
 
-static void ticks_of_unknown_contexts_are_in_none(void **state)
+TEST(ticks_of_unknown_contexts_are_in_none, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->window->request.cpu = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] = true;
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 77);
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 0);
 	apply(f);
@@ -380,11 +376,11 @@ static void ticks_of_unknown_contexts_are_in_none(void **state)
 	assert_int_equal(lost(f, LOSS_UNKNOWN_IDS), 1);
 }
 
-static void ticks_that_cannot_be_are_dropped_and_counted(void **state)
+TEST(ticks_that_cannot_be_are_dropped_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->window->request.cpu = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] = true;
 	(void)tick(f, (Jxp__CpuSample__State)CPU_STATES, 0);
 	(void)tick(f, (Jxp__CpuSample__State)-1, 0);
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__NO_JAVA, 2);
@@ -396,11 +392,11 @@ static void ticks_that_cannot_be_are_dropped_and_counted(void **state)
 }
 
 /* It is finished when the target has stopped, and again when its connection is closed. */
-static void what_nobody_can_tell_is_counted_once(void **state)
+TEST(what_nobody_can_tell_is_counted_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->window->request.cpu = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] = true;
 	tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 2)->code = 7;
 	apply(f);
 	assert_int_equal(intake_finish(&f->intake), 0);
@@ -408,63 +404,15 @@ static void what_nobody_can_tell_is_counted_once(void **state)
 	assert_int_equal(f->window->ticks_attributed[CERTAINTY_UNKNOWN], 1);
 }
 
-static void ticks_that_nobody_asked_for_are_dropped(void **state)
+TEST(ticks_that_nobody_asked_for_are_dropped, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
 	(void)tick(f, JXP__CPU_SAMPLE__STATE__COMPILED, 2);
 	apply(f);
-	f->window->request.cpu = true;
+	f->window->request.kinds[JXP__KIND__KIND_CPU] = true;
 	f->window->findings.sampler = JXP__SAMPLER__SAMPLER_IBS;
 	apply(f);
 	assert_int_equal(cpu_profile_all(&f->window->cpu).samples, 0);
 	assert_int_equal(lost(f, LOSS_INVALID), 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(a_pair_arrives_with_its_contexts_and_lines, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(the_same_context_under_two_ids_is_one_pair, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(a_line_comes_from_the_last_entry_at_or_before_the_bci,
-					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(line_tables_count_as_memory, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_frame_without_a_bci_has_no_line, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_node_before_its_parent_is_dropped_and_counted, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(a_repeated_id_keeps_its_first_meaning, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(a_pair_with_unknown_contexts_still_counts, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(a_pair_arrives_with_its_place_and_its_cpu_time, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(an_unknown_place_is_none_and_counted, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(only_the_clock_counts_cpu_time, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(id_0_is_no_definition, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(transitions_out_of_range_are_dropped_and_counted,
-					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_kind_that_was_not_asked_for_is_dropped, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(cumulative_counters_never_fall, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(counts_that_cannot_be_are_not_believed, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(counters_this_engine_does_not_know_are_ignored, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(nodes_deeper_than_the_limit_are_dropped_and_counted,
-					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(ticks_arrive_with_their_contexts, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(ticks_of_unknown_contexts_are_in_none, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(ticks_that_cannot_be_are_dropped_and_counted, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(what_nobody_can_tell_is_counted_once, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(ticks_that_nobody_asked_for_are_dropped, set_up,
-					    tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Loops that call what takes the CPU time: Main.main calls Main.fill, where all ticks come. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 
@@ -24,7 +20,8 @@ struct fixture {
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_request request = {.cpu = true, .loops = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_CPU] = true,
+					 .kinds[JXP__KIND__KIND_LOOPS] = true};
 
 	f = (struct fixture){0};
 	sample_intake_begin(&f.in, &request);
@@ -98,7 +95,7 @@ static void known(struct fixture *f, enum loop_type type, int32_t latch_bci)
 	assert_int_equal(loop_callers_rows(&f->in.intake.loops), 0);
 }
 
-static void compiled_callers_are_asked_for_once(void **state)
+TEST(compiled_callers_are_asked_for_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t method;
@@ -114,7 +111,7 @@ static void compiled_callers_are_asked_for_once(void **state)
 	assert_int_equal(asked(f, &method), 0);
 }
 
-static void interpreted_callers_are_not_asked_for(void **state)
+TEST(interpreted_callers_are_not_asked_for, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t method;
@@ -125,7 +122,7 @@ static void interpreted_callers_are_not_asked_for(void **state)
 	assert_int_equal(asked(f, &method), 0);
 }
 
-static void a_method_with_time_of_its_own_calls_nothing(void **state)
+TEST(a_method_with_time_of_its_own_calls_nothing, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t method;
@@ -136,7 +133,7 @@ static void a_method_with_time_of_its_own_calls_nothing(void **state)
 	assert_int_equal(asked(f, &method), 0);
 }
 
-static void it_is_looked_at_again_when_there_are_more_ticks(void **state)
+TEST(it_is_looked_at_again_when_there_are_more_ticks, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t methods[LOOP_CODES_OPEN_MAX];
@@ -154,7 +151,7 @@ static void it_is_looked_at_again_when_there_are_more_ticks(void **state)
 	assert_true(looked);
 }
 
-static void a_method_without_code_is_answered_and_no_loss(void **state)
+TEST(a_method_without_code_is_answered_and_no_loss, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_image image;
@@ -173,7 +170,7 @@ static void a_method_without_code_is_answered_and_no_loss(void **state)
 	assert_int_equal(f->in.window->losses[LOSS_INVALID], 1);
 }
 
-static void code_that_is_known_by_its_number_is_not_taken_twice(void **state)
+TEST(code_that_is_known_by_its_number_is_not_taken_twice, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t codes[LOOP_CODES_OPEN_MAX];
@@ -194,7 +191,7 @@ static void code_that_is_known_by_its_number_is_not_taken_twice(void **state)
 	assert_int_equal(f->in.window->losses[LOSS_INVALID], 0);
 }
 
-static void a_loop_that_calls_what_takes_the_time_has_a_row_with_its_type(void **state)
+TEST(a_loop_that_calls_what_takes_the_time_has_a_row_with_its_type, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_profile *p = &f->in.window->loops;
@@ -213,28 +210,10 @@ static void a_loop_that_calls_what_takes_the_time_has_a_row_with_its_type(void *
 	assert_float_equal(p->rows[0].type_ns[LOOP_SOME], 200 * 5e6, 1);
 }
 
-static void a_loop_beside_the_call_has_none(void **state)
+TEST(a_loop_beside_the_call_has_none, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
 	known(f, LOOP_SOME, 3);
 	assert_int_equal(f->in.window->loops.row_count, 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(compiled_callers_are_asked_for_once),
-	    TEST(interpreted_callers_are_not_asked_for),
-	    TEST(a_method_with_time_of_its_own_calls_nothing),
-	    TEST(it_is_looked_at_again_when_there_are_more_ticks),
-	    TEST(a_method_without_code_is_answered_and_no_loss),
-	    TEST(code_that_is_known_by_its_number_is_not_taken_twice),
-	    TEST(a_loop_that_calls_what_takes_the_time_has_a_row_with_its_type),
-	    TEST(a_loop_beside_the_call_has_none),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -115,7 +111,8 @@ static void sample_image_init(struct sample_image *s)
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_request request = {.cpu = true, .loops = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_CPU] = true,
+					 .kinds[JXP__KIND__KIND_LOOPS] = true};
 
 	f = (struct fixture){0};
 	sample_intake_begin(&f.in, &request);
@@ -229,7 +226,7 @@ static uint64_t lost(const struct fixture *f, enum loss loss)
 
 /* ---------------------------------------------------------------- code */
 
-static void code_is_asked_for_when_it_has_a_share_of_the_ticks(void **state)
+TEST(code_is_asked_for_when_it_has_a_share_of_the_ticks, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t codes[LOOP_CODES_OPEN_MAX];
@@ -244,7 +241,7 @@ static void code_is_asked_for_when_it_has_a_share_of_the_ticks(void **state)
 	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 0);
 }
 
-static void only_a_few_codes_are_open_at_a_time(void **state)
+TEST(only_a_few_codes_are_open_at_a_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t codes[LOOP_CODES_OPEN_MAX];
@@ -259,7 +256,7 @@ static void only_a_few_codes_are_open_at_a_time(void **state)
 	assert_int_equal(codes[0], CODE + LOOP_CODES_OPEN_MAX);
 }
 
-static void an_image_comes_with_the_windows_methods(void **state)
+TEST(an_image_comes_with_the_windows_methods, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_image image;
@@ -280,7 +277,7 @@ static void an_image_comes_with_the_windows_methods(void **state)
 	code_image_release(&image);
 }
 
-static void what_cannot_be_in_an_image_is_dropped(void **state)
+TEST(what_cannot_be_in_an_image_is_dropped, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_image image;
@@ -301,7 +298,7 @@ static void what_cannot_be_in_an_image_is_dropped(void **state)
 	code_image_release(&image);
 }
 
-static void bytecodes_come_with_what_they_name(void **state)
+TEST(bytecodes_come_with_what_they_name, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct code_reference *reference;
@@ -334,7 +331,7 @@ static void bytecodes_come_with_what_they_name(void **state)
 	code_image_release(&image);
 }
 
-static void what_bytecodes_cannot_name_is_dropped(void **state)
+TEST(what_bytecodes_cannot_name_is_dropped, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_image image;
@@ -355,7 +352,7 @@ static void what_bytecodes_cannot_name_is_dropped(void **state)
 	code_image_release(&image);
 }
 
-static void names_that_are_too_long_leave_the_others(void **state)
+TEST(names_that_are_too_long_leave_the_others, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char *text = malloc(LIMIT_CODE_TEXT + 1);
@@ -377,7 +374,7 @@ static void names_that_are_too_long_leave_the_others(void **state)
 	free(text);
 }
 
-static void code_that_nobody_asked_for_is_not_taken(void **state)
+TEST(code_that_nobody_asked_for_is_not_taken, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_image image;
@@ -390,7 +387,7 @@ static void code_that_nobody_asked_for_is_not_taken(void **state)
 	assert_int_equal(lost(f, LOSS_INVALID), 1);
 }
 
-static void an_image_without_its_method_is_none(void **state)
+TEST(an_image_without_its_method_is_none, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t codes[LOOP_CODES_OPEN_MAX];
@@ -409,7 +406,7 @@ static void an_image_without_its_method_is_none(void **state)
 
 /* ---------------------------------------------------------------- ticks */
 
-static void ticks_go_to_their_loop_once_it_is_known(void **state)
+TEST(ticks_go_to_their_loop_once_it_is_known, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_profile *p = &f->in.window->loops;
@@ -437,7 +434,7 @@ static void ticks_go_to_their_loop_once_it_is_known(void **state)
 	assert_int_equal(p->contexts[0].sum.samples, 115);
 }
 
-static void loops_that_are_not_mapped_are_told_by_their_offset(void **state)
+TEST(loops_that_are_not_mapped_are_told_by_their_offset, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_analysis analysis;
@@ -459,7 +456,7 @@ static void loops_that_are_not_mapped_are_told_by_their_offset(void **state)
 	assert_int_equal(f->in.window->loops.rows[1].within.samples, 100);
 }
 
-static void code_that_cannot_be_told_keeps_its_ticks_in_the_sums(void **state)
+TEST(code_that_cannot_be_told_keeps_its_ticks_in_the_sums, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_analysis none = {0};
@@ -477,11 +474,11 @@ static void code_that_cannot_be_told_keeps_its_ticks_in_the_sums(void **state)
 	assert_int_equal(lost(f, LOSS_CODE), 1);
 }
 
-static void windows_without_loops_take_no_code(void **state)
+TEST(windows_without_loops_take_no_code, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->in.window->request.loops = false;
+	f->in.window->request.kinds[JXP__KIND__KIND_LOOPS] = false;
 	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 30);
 	send_image(f);
@@ -492,7 +489,7 @@ static void windows_without_loops_take_no_code(void **state)
 
 /* ---------------------------------------------------------------- plans and bursts */
 
-static void a_hot_loop_gets_one_plan(void **state)
+TEST(a_hot_loop_gets_one_plan, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_plan *plan = &f->in.intake.loops.plans[0];
@@ -510,7 +507,7 @@ static void a_hot_loop_gets_one_plan(void **state)
 	assert_false(more);
 }
 
-static void what_needs_no_counting_is_not_counted(void **state)
+TEST(what_needs_no_counting_is_not_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	bool more = true;
@@ -523,7 +520,7 @@ static void what_needs_no_counting_is_not_counted(void **state)
 }
 
 /* As where the JVM has mined strips. */
-static void what_lies_around_itself_is_not_counted(void **state)
+TEST(what_lies_around_itself_is_not_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_intake *loops = &f->in.intake.loops;
@@ -538,7 +535,7 @@ static void what_lies_around_itself_is_not_counted(void **state)
 	assert_int_equal(loops->plans[0].loop, 0);
 }
 
-static void places_are_drawn_where_there_are_too_many(void **state)
+TEST(places_are_drawn_where_there_are_too_many, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_plan *plan = &f->in.intake.loops.plans[0];
@@ -553,7 +550,7 @@ static void places_are_drawn_where_there_are_too_many(void **state)
 		assert_true(plan->offsets[i] > plan->offsets[i - 1]);
 }
 
-static void a_burst_stands_for_the_places_that_were_not_counted(void **state)
+TEST(a_burst_stands_for_the_places_that_were_not_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_row *row;
@@ -574,7 +571,7 @@ static void a_burst_stands_for_the_places_that_were_not_counted(void **state)
 	assert_int_equal(f->in.window->loops.places[0].counted, 3);
 }
 
-static void a_walk_has_its_result_where_it_ends(void **state)
+TEST(a_walk_has_its_result_where_it_ends, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_row *row;
@@ -591,7 +588,7 @@ static void a_walk_has_its_result_where_it_ends(void **state)
 }
 
 /* The first turns and the last ones are another copy's. */
-static void instances_are_counted_in_the_copy_with_most_of_the_time(void **state)
+TEST(instances_are_counted_in_the_copy_with_most_of_the_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_intake *loops = &f->in.intake.loops;
@@ -612,7 +609,7 @@ static void instances_are_counted_in_the_copy_with_most_of_the_time(void **state
 }
 
 /* Of two loops; the first one's bursts have come with results often. */
-static void what_is_known_waits_for_what_is_not(void **state)
+TEST(what_is_known_waits_for_what_is_not, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_intake *loops = &f->in.intake.loops;
@@ -636,7 +633,7 @@ static void what_is_known_waits_for_what_is_not(void **state)
 }
 
 /* Its ticks come in the loop inside it, which bursts are for while more is to be known of that. */
-static void a_loop_around_a_hot_one_waits_for_it(void **state)
+TEST(a_loop_around_a_hot_one_waits_for_it, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_intake *loops = &f->in.intake.loops;
@@ -661,7 +658,7 @@ static void a_loop_around_a_hot_one_waits_for_it(void **state)
 	assert_true(loops->plans[1].counted);
 }
 
-static void bursts_of_no_plan_are_not_believed(void **state)
+TEST(bursts_of_no_plan_are_not_believed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	bool more;
@@ -709,7 +706,7 @@ static void reading(struct fixture *f, uint32_t end, int32_t stepped, bool left)
 	f->in.sample.batch.n_readings = 0;
 }
 
-static void readings_are_turns_of_instances(void **state)
+TEST(readings_are_turns_of_instances, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_lengths *lengths;
@@ -733,7 +730,7 @@ static void readings_are_turns_of_instances(void **state)
 	assert_int_equal(lost(f, LOSS_INVALID), 0);
 }
 
-static void readings_that_cannot_be_are_not_believed(void **state)
+TEST(readings_that_cannot_be_are_not_believed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -748,7 +745,7 @@ static void readings_that_cannot_be_are_not_believed(void **state)
 	assert_int_equal(f->in.window->loops.rows[0].lengths.read, 1);
 }
 
-static void a_counter_is_read_so_often_and_no_more(void **state)
+TEST(a_counter_is_read_so_often_and_no_more, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	bool changed;
@@ -762,40 +759,4 @@ static void a_counter_is_read_so_often_and_no_more(void **state)
 	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &changed), 0);
 	assert_true(changed);
 	assert_false(f->in.intake.loops.plans[0].read);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(code_is_asked_for_when_it_has_a_share_of_the_ticks),
-	    TEST(only_a_few_codes_are_open_at_a_time),
-	    TEST(an_image_comes_with_the_windows_methods),
-	    TEST(what_cannot_be_in_an_image_is_dropped),
-	    TEST(bytecodes_come_with_what_they_name),
-	    TEST(what_bytecodes_cannot_name_is_dropped),
-	    TEST(names_that_are_too_long_leave_the_others),
-	    TEST(code_that_nobody_asked_for_is_not_taken),
-	    TEST(an_image_without_its_method_is_none),
-	    TEST(ticks_go_to_their_loop_once_it_is_known),
-	    TEST(loops_that_are_not_mapped_are_told_by_their_offset),
-	    TEST(code_that_cannot_be_told_keeps_its_ticks_in_the_sums),
-	    TEST(windows_without_loops_take_no_code),
-	    TEST(a_hot_loop_gets_one_plan),
-	    TEST(what_needs_no_counting_is_not_counted),
-	    TEST(what_lies_around_itself_is_not_counted),
-	    TEST(places_are_drawn_where_there_are_too_many),
-	    TEST(a_burst_stands_for_the_places_that_were_not_counted),
-	    TEST(a_walk_has_its_result_where_it_ends),
-	    TEST(instances_are_counted_in_the_copy_with_most_of_the_time),
-	    TEST(what_is_known_waits_for_what_is_not),
-	    TEST(a_loop_around_a_hot_one_waits_for_it),
-	    TEST(bursts_of_no_plan_are_not_believed),
-	    TEST(readings_are_turns_of_instances),
-	    TEST(readings_that_cannot_be_are_not_believed),
-	    TEST(a_counter_is_read_so_often_and_no_more),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

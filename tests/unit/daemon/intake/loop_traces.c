@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +60,8 @@ static void begin_analysis(struct fixture *f)
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_request request = {.cpu = true, .loops = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_CPU] = true,
+					 .kinds[JXP__KIND__KIND_LOOPS] = true};
 
 	f = (struct fixture){0};
 	sample_intake_begin(&f.in, &request);
@@ -179,7 +176,7 @@ static uint64_t invalid(const struct fixture *f)
 
 /* ---------------------------------------------------------------- plans */
 
-static void a_loop_with_loads_has_its_instances_compared(void **state)
+TEST(a_loop_with_loads_has_its_instances_compared, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_plan *p = &f->loops->plans[0];
@@ -201,7 +198,7 @@ static void a_loop_with_loads_has_its_instances_compared(void **state)
 	assert_false(plan(f));
 }
 
-static void loads_are_drawn_where_there_are_too_many(void **state)
+TEST(loads_are_drawn_where_there_are_too_many, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_plan *p = &f->loops->plans[0];
@@ -214,7 +211,7 @@ static void loads_are_drawn_where_there_are_too_many(void **state)
 }
 
 /* What is told first is known first. */
-static void a_loop_that_is_counted_is_compared_afterwards(void **state)
+TEST(a_loop_that_is_counted_is_compared_afterwards, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_plan *p = &f->loops->plans[0];
@@ -245,7 +242,7 @@ static void a_loop_that_is_counted_is_compared_afterwards(void **state)
 	assert_false(p->counted); /* Until what is compared is known, too. */
 }
 
-static void instances_are_not_compared_without_one_entry(void **state)
+TEST(instances_are_not_compared_without_one_entry, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -255,7 +252,7 @@ static void instances_are_not_compared_without_one_entry(void **state)
 	assert_int_equal(f->loops->plan_count, 0);
 }
 
-static void instances_are_not_compared_where_not_all_entries_are_known(void **state)
+TEST(instances_are_not_compared_where_not_all_entries_are_known, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -265,7 +262,7 @@ static void instances_are_not_compared_where_not_all_entries_are_known(void **st
 	assert_int_equal(f->loops->plan_count, 0);
 }
 
-static void loops_that_wait_are_left_out(void **state)
+TEST(loops_that_wait_are_left_out, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -276,7 +273,7 @@ static void loops_that_wait_are_left_out(void **state)
 	assert_int_equal(f->loops->plan_count, 0);
 }
 
-static void what_is_known_is_compared_no_more(void **state)
+TEST(what_is_known_is_compared_no_more, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_plan *p = &f->loops->plans[0];
@@ -296,7 +293,7 @@ static void what_is_known_is_compared_no_more(void **state)
 	assert_true(p->turns_compared);
 }
 
-static void what_stays_unclear_is_compared_some_longer(void **state)
+TEST(what_stays_unclear_is_compared_some_longer, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -314,7 +311,7 @@ static void what_stays_unclear_is_compared_some_longer(void **state)
 
 /* ---------------------------------------------------------------- instances */
 
-static void each_load_and_each_scalar_counts_once(void **state)
+TEST(each_load_and_each_scalar_counts_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_profile *p = &f->in.window->loops;
@@ -347,7 +344,7 @@ static void each_load_and_each_scalar_counts_once(void **state)
 }
 
 /* As many as the compiler has unrolled turns, one of them told by debug information. */
-static void copies_that_are_not_told_are_one_load(void **state)
+TEST(copies_that_are_not_told_are_one_load, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_profile *p = &f->in.window->loops;
@@ -377,7 +374,7 @@ static void copies_that_are_not_told_are_one_load(void **state)
 }
 
 /* An instance in which the load did not come. */
-static void what_is_in_one_instance_alone_is_not_there_again(void **state)
+TEST(what_is_in_one_instance_alone_is_not_there_again, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__LoopTrace *t;
@@ -400,7 +397,7 @@ static void what_is_in_one_instance_alone_is_not_there_again(void **state)
 
 /* ---------------------------------------------------------------- turns */
 
-static void turns_are_told_by_their_order(void **state)
+TEST(turns_are_told_by_their_order, set_up, tear_down)
 {
 	static const uint32_t places[] = {1, 0, 1, 0, 1, 1, 0}, values[] = {5, 8, 9, 8, 9, 9, 8};
 	struct fixture *f = *state;
@@ -417,7 +414,7 @@ static void turns_are_told_by_their_order(void **state)
 	assert_float_equal(row(f)->turns.turns, 0.5e9 / 250, 1e-3);
 }
 
-static void traces_of_turns_have_an_end(void **state)
+TEST(traces_of_turns_have_an_end, set_up, tear_down)
 {
 	static const uint32_t places[LIMIT_TRACE_VALUES] = {0};
 	struct fixture *f = *state;
@@ -438,7 +435,7 @@ static void traces_of_turns_have_an_end(void **state)
 	assert_int_equal(invalid(f), 0);
 }
 
-static void more_time_is_more_turns(void **state)
+TEST(more_time_is_more_turns, set_up, tear_down)
 {
 	static const uint32_t places[] = {0, 0}, values[] = {1, 1};
 	struct fixture *f = *state;
@@ -455,7 +452,7 @@ static void more_time_is_more_turns(void **state)
 
 /* ---------------------------------------------------------------- recursions */
 
-static void a_method_that_calls_itself_has_all_ticks_of_its_code(void **state)
+TEST(a_method_that_calls_itself_has_all_ticks_of_its_code, set_up, tear_down)
 {
 	static const uint32_t places[] = {0, 0, 0}, values[] = {1, 2, 1};
 	struct fixture *f = *state;
@@ -501,7 +498,7 @@ static void assert_not_taken(struct fixture *f)
 	assert_int_equal(f->loops->turns_count, 0);
 }
 
-static void what_no_agent_says_of_instances_is_dropped(void **state)
+TEST(what_no_agent_says_of_instances_is_dropped, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -528,7 +525,7 @@ static void what_no_agent_says_of_instances_is_dropped(void **state)
 	assert_not_taken(f);
 }
 
-static void what_no_agent_says_of_turns_is_dropped(void **state)
+TEST(what_no_agent_says_of_turns_is_dropped, set_up, tear_down)
 {
 	static const uint32_t places[LIMIT_TRACE_VALUES + 1] = {0}, wrong[] = {0, 2};
 	struct fixture *f = *state;
@@ -547,40 +544,12 @@ static void what_no_agent_says_of_turns_is_dropped(void **state)
 	assert_not_taken(f);
 }
 
-static void windows_without_loops_take_no_traces(void **state)
+TEST(windows_without_loops_take_no_traces, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->in.window->request.loops = false;
+	f->in.window->request.kinds[JXP__KIND__KIND_LOOPS] = false;
 	(void)instances(f, 4, 4, 0);
 	apply(f);
 	assert_int_equal(invalid(f), 1);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(a_loop_with_loads_has_its_instances_compared),
-	    TEST(loads_are_drawn_where_there_are_too_many),
-	    TEST(a_loop_that_is_counted_is_compared_afterwards),
-	    TEST(instances_are_not_compared_without_one_entry),
-	    TEST(instances_are_not_compared_where_not_all_entries_are_known),
-	    TEST(loops_that_wait_are_left_out),
-	    TEST(what_is_known_is_compared_no_more),
-	    TEST(what_stays_unclear_is_compared_some_longer),
-	    TEST(each_load_and_each_scalar_counts_once),
-	    TEST(copies_that_are_not_told_are_one_load),
-	    TEST(what_is_in_one_instance_alone_is_not_there_again),
-	    TEST(turns_are_told_by_their_order),
-	    TEST(traces_of_turns_have_an_end),
-	    TEST(more_time_is_more_turns),
-	    TEST(a_method_that_calls_itself_has_all_ticks_of_its_code),
-	    TEST(what_no_agent_says_of_instances_is_dropped),
-	    TEST(what_no_agent_says_of_turns_is_dropped),
-	    TEST(windows_without_loops_take_no_traces),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 
@@ -24,7 +20,8 @@ struct fixture {
 static int set_up(void **state)
 {
 	static struct fixture f;
-	struct window_request request = {.objects = true, .objects_max = TRACKED_MAX};
+	struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+					 .objects_max = TRACKED_MAX};
 
 	f.window = window_result_new(1, 42, &request, &sample_findings);
 	window_result_start(f.window);
@@ -69,7 +66,7 @@ static uint64_t untracked_heap(const struct fixture *f)
 	return objects_of(f)->untracked[JXP__REGION__REGION_HEAP].samples;
 }
 
-static void an_access_counts_for_the_site_of_the_object_that_it_meets(void **state)
+TEST(an_access_counts_for_the_site_of_the_object_that_it_meets, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct object_site *site;
@@ -91,7 +88,7 @@ static void an_access_counts_for_the_site_of_the_object_that_it_meets(void **sta
 		assert_int_equal(lost(f, (enum loss)i), 0);
 }
 
-static void an_access_that_arrives_before_its_allocation_meets_the_object(void **state)
+TEST(an_access_that_arrives_before_its_allocation_meets_the_object, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -104,7 +101,7 @@ static void an_access_that_arrives_before_its_allocation_meets_the_object(void *
 	assert_int_equal(objects_of(f)->attributed.samples, 1);
 }
 
-static void accesses_follow_an_object_through_collections(void **state)
+TEST(accesses_follow_an_object_through_collections, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -119,7 +116,7 @@ static void accesses_follow_an_object_through_collections(void **state)
 	assert_int_equal(untracked_heap(f), 1);
 }
 
-static void a_dead_object_is_met_no_more_and_its_bytes_are_not_live(void **state)
+TEST(a_dead_object_is_met_no_more_and_its_bytes_are_not_live, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -134,7 +131,7 @@ static void a_dead_object_is_met_no_more_and_its_bytes_are_not_live(void **state
 }
 
 /* A young collection of generational ZGC finds nothing dead that is tracked, whatever it is. */
-static void what_no_collection_has_judged_is_not_yet_collected(void **state)
+TEST(what_no_collection_has_judged_is_not_yet_collected, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct object_profile *l = objects_of(f);
@@ -160,7 +157,7 @@ static void what_no_collection_has_judged_is_not_yet_collected(void **state)
 	assert_float_equal(l->sites[0].live_bytes, 100, 0);
 }
 
-static void accesses_of_an_epoch_that_was_overtaken_are_not_attributed(void **state)
+TEST(accesses_of_an_epoch_that_was_overtaken_are_not_attributed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -177,7 +174,7 @@ static void accesses_of_an_epoch_that_was_overtaken_are_not_attributed(void **st
 	assert_int_equal(objects_of(f)->attributed.samples, 2);
 }
 
-static void what_waits_at_the_end_is_applied_or_counted(void **state)
+TEST(what_waits_at_the_end_is_applied_or_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -191,7 +188,7 @@ static void what_waits_at_the_end_is_applied_or_counted(void **state)
 	assert_int_equal(objects_of(f)->unsettled.samples, 1);
 }
 
-static void objects_beyond_what_is_tracked_are_counted_all_the_same(void **state)
+TEST(objects_beyond_what_is_tracked_are_counted_all_the_same, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -204,7 +201,7 @@ static void objects_beyond_what_is_tracked_are_counted_all_the_same(void **state
 	assert_float_equal(objects_of(f)->sites[0].live_count, TRACKED_MAX, 0);
 }
 
-static void numbers_out_of_range_are_dropped_and_counted(void **state)
+TEST(numbers_out_of_range_are_dropped_and_counted, set_up, tear_down)
 {
 	static const double weights[] = {NAN, -1, 0, 0.5, INFINITY, 1e300, LIMIT_OBJECT_WEIGHT * 2};
 	struct fixture *f = *state;
@@ -227,7 +224,7 @@ static void numbers_out_of_range_are_dropped_and_counted(void **state)
 	assert_int_equal(object_profile_samples(objects_of(f)), 0);
 }
 
-static void an_object_that_cannot_lie_there_is_refused(void **state)
+TEST(an_object_that_cannot_lie_there_is_refused, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -239,7 +236,7 @@ static void an_object_that_cannot_lie_there_is_refused(void **state)
 	assert_int_equal(untracked_heap(f), 2);
 }
 
-static void a_repeated_object_or_class_is_dropped_and_counted(void **state)
+TEST(a_repeated_object_or_class_is_dropped_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -251,7 +248,7 @@ static void a_repeated_object_or_class_is_dropped_and_counted(void **state)
 	assert_float_equal(objects_of(f)->sites[0].alloc_count, 1, 0);
 }
 
-static void unknown_classes_and_contexts_are_counted_and_shown_as_none(void **state)
+TEST(unknown_classes_and_contexts_are_counted_and_shown_as_none, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -265,18 +262,18 @@ static void unknown_classes_and_contexts_are_counted_and_shown_as_none(void **st
 	assert_int_equal(objects_of(f)->accesses[0].node, 0);
 }
 
-static void objects_that_nobody_asked_for_are_dropped_and_counted(void **state)
+TEST(objects_that_nobody_asked_for_are_dropped_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->window->request.objects = false;
+	f->window->request.kinds[JXP__KIND__KIND_OBJECTS] = false;
 	(void)sample_allocation(&f->objects, 1, 0, 10, 0x1000);
 	apply(f, 100);
 	assert_int_equal(lost(f, LOSS_INVALID), 1);
 	assert_int_equal(objects_of(f)->site_count, 0);
 }
 
-static void why_an_agent_tracks_no_objects_is_kept(void **state)
+TEST(why_an_agent_tracks_no_objects_is_kept, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -287,7 +284,7 @@ static void why_an_agent_tracks_no_objects_is_kept(void **state)
 	assert_string_equal(f->window->objects_refused, "another agent? samples allocations");
 }
 
-static void positions_and_deaths_of_what_never_was_are_counted(void **state)
+TEST(positions_and_deaths_of_what_never_was_are_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -305,7 +302,7 @@ static uint64_t next_random(uint64_t *random)
 }
 
 /* Allocations, accesses and passes with numbers that fit nothing, by the million. */
-static void a_jvm_that_lies_does_not_grow_the_engine_past_its_limits(void **state)
+TEST(a_jvm_that_lies_does_not_grow_the_engine_past_its_limits, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t random = 7;
@@ -338,14 +335,12 @@ static void a_jvm_that_lies_does_not_grow_the_engine_past_its_limits(void **stat
 	assert_int_equal(f->intake.objects.order.heap_count, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 static const char *class_of_field(const struct fixture *f, const struct class_field *field)
 {
 	return strings_get(&f->window->profile.strings, field->class_name);
 }
 
-static void accesses_are_counted_by_what_they_touch_whatever_they_meet(void **state)
+TEST(accesses_are_counted_by_what_they_touch_whatever_they_meet, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct class_profile *c = &objects_of(f)->classes;
@@ -376,7 +371,7 @@ static void accesses_are_counted_by_what_they_touch_whatever_they_meet(void **st
 	assert_int_equal(c->access_count, 3);
 }
 
-static void sizes_that_cannot_be_and_unknown_places_are_counted_and_left_out(void **state)
+TEST(sizes_that_cannot_be_and_unknown_places_are_counted_and_left_out, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__MemoryAccess *a = sample_access(&f->objects, 0, 20, 0x9000);
@@ -389,7 +384,7 @@ static void sizes_that_cannot_be_and_unknown_places_are_counted_and_left_out(voi
 	assert_int_equal(objects_of(f)->classes.fields[0].sum.samples, 1);
 }
 
-static void what_is_beyond_the_limits_of_classes_is_counted(void **state)
+TEST(what_is_beyond_the_limits_of_classes_is_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -400,7 +395,7 @@ static void what_is_beyond_the_limits_of_classes_is_counted(void **state)
 	assert_int_equal(lost(f, LOSS_STRATA), 6);
 }
 
-static void the_smallest_size_in_force_is_the_agents(void **state)
+TEST(the_smallest_size_in_force_is_the_agents, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -411,32 +406,4 @@ static void the_smallest_size_in_force_is_the_agents(void **state)
 	assert_int_equal(window_result_object_min_size(f->window), 256);
 	f->window->request.object_min_size_adapts = false;
 	assert_int_equal(window_result_object_min_size(f->window), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(an_access_counts_for_the_site_of_the_object_that_it_meets),
-	    TEST(an_access_that_arrives_before_its_allocation_meets_the_object),
-	    TEST(accesses_follow_an_object_through_collections),
-	    TEST(a_dead_object_is_met_no_more_and_its_bytes_are_not_live),
-	    TEST(what_no_collection_has_judged_is_not_yet_collected),
-	    TEST(accesses_of_an_epoch_that_was_overtaken_are_not_attributed),
-	    TEST(what_waits_at_the_end_is_applied_or_counted),
-	    TEST(objects_beyond_what_is_tracked_are_counted_all_the_same),
-	    TEST(numbers_out_of_range_are_dropped_and_counted),
-	    TEST(an_object_that_cannot_lie_there_is_refused),
-	    TEST(a_repeated_object_or_class_is_dropped_and_counted),
-	    TEST(unknown_classes_and_contexts_are_counted_and_shown_as_none),
-	    TEST(objects_that_nobody_asked_for_are_dropped_and_counted),
-	    TEST(why_an_agent_tracks_no_objects_is_kept),
-	    TEST(positions_and_deaths_of_what_never_was_are_counted),
-	    TEST(a_jvm_that_lies_does_not_grow_the_engine_past_its_limits),
-	    TEST(accesses_are_counted_by_what_they_touch_whatever_they_meet),
-	    TEST(sizes_that_cannot_be_and_unknown_places_are_counted_and_left_out),
-	    TEST(what_is_beyond_the_limits_of_classes_is_counted),
-	    TEST(the_smallest_size_in_force_is_the_agents),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

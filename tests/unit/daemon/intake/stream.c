@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -131,7 +127,7 @@ static int send_text(struct fixture *f, size_t size, const int *fds, size_t coun
 	return stream_send(f->stream, &frame.base, fds, count);
 }
 
-static void a_frame_that_comes_in_pieces_is_delivered_once(void **state)
+TEST(a_frame_that_comes_in_pieces_is_delivered_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -146,7 +142,7 @@ static void a_frame_that_comes_in_pieces_is_delivered_once(void **state)
 	assert_int_equal(f->last_size, 5);
 }
 
-static void frames_that_come_together_are_all_delivered(void **state)
+TEST(frames_that_come_together_are_all_delivered, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -156,7 +152,7 @@ static void frames_that_come_together_are_all_delivered(void **state)
 	assert_int_equal(f->last_size, 3);
 }
 
-static void a_length_above_the_limit_ends_the_stream_at_once(void **state)
+TEST(a_length_above_the_limit_ends_the_stream_at_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -166,7 +162,7 @@ static void a_length_above_the_limit_ends_the_stream_at_once(void **state)
 	assert_int_equal(f->frames, 0);
 }
 
-static void a_length_of_0_ends_the_stream(void **state)
+TEST(a_length_of_0_ends_the_stream, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -175,7 +171,7 @@ static void a_length_of_0_ends_the_stream(void **state)
 	assert_non_null(strstr(f->reason, "limits"));
 }
 
-static void an_end_between_frames_is_clean(void **state)
+TEST(an_end_between_frames_is_clean, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -186,7 +182,7 @@ static void an_end_between_frames_is_clean(void **state)
 	assert_string_equal(f->reason, "(clean)");
 }
 
-static void an_end_inside_a_frame_has_a_reason(void **state)
+TEST(an_end_inside_a_frame_has_a_reason, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -196,7 +192,7 @@ static void an_end_inside_a_frame_has_a_reason(void **state)
 	assert_non_null(strstr(f->reason, "inside a frame"));
 }
 
-static void an_end_with_our_frame_unread_is_clean_too(void **state)
+TEST(an_end_with_our_frame_unread_is_clean_too, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -210,7 +206,7 @@ static void an_end_with_our_frame_unread_is_clean_too(void **state)
 }
 
 /* As an agent does that is done while it is told something: what it said counts. */
-static void a_peer_that_has_left_is_read_to_its_end(void **state)
+TEST(a_peer_that_has_left_is_read_to_its_end, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const size_t many = 20;
@@ -226,7 +222,7 @@ static void a_peer_that_has_left_is_read_to_its_end(void **state)
 }
 
 /* The socket is neither readable nor writable then. */
-static void what_was_read_of_a_peer_that_does_not_read_is_delivered(void **state)
+TEST(what_was_read_of_a_peer_that_does_not_read_is_delivered, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const size_t many = 20;
@@ -243,7 +239,7 @@ static void what_was_read_of_a_peer_that_does_not_read_is_delivered(void **state
 }
 
 /* A kernel that can refuses them to the sender; none of them may become ours to close. */
-static void descriptors_nobody_asked_for_end_the_stream_or_are_not_sent(void **state)
+TEST(descriptors_nobody_asked_for_end_the_stream_or_are_not_sent, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	ssize_t sent = fd_send(f->peer, "\1\0\0\0a", 5, (int[]){STDIN_FILENO}, 1);
@@ -261,7 +257,7 @@ static void descriptors_nobody_asked_for_end_the_stream_or_are_not_sent(void **s
 	assert_int_equal(f->frames, 0);
 }
 
-static void a_callback_may_free_the_stream(void **state)
+TEST(a_callback_may_free_the_stream, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -295,7 +291,7 @@ static void peer_read_frame(struct fixture *f, int *fds, size_t *count)
 			 bytes[0]);
 }
 
-static void descriptors_arrive_with_the_first_byte_of_their_frame(void **state)
+TEST(descriptors_arrive_with_the_first_byte_of_their_frame, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int first[2], second[2], got[FD_PASS_MAX];
@@ -324,7 +320,7 @@ static void descriptors_arrive_with_the_first_byte_of_their_frame(void **state)
 	fd_close_all(second, 2);
 }
 
-static void freeing_closes_descriptors_that_were_not_sent(void **state)
+TEST(freeing_closes_descriptors_that_were_not_sent, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int ends[2];
@@ -338,7 +334,7 @@ static void freeing_closes_descriptors_that_were_not_sent(void **state)
 	(void)close(ends[0]);
 }
 
-static void a_peer_that_does_not_read_meets_the_queue_limit(void **state)
+TEST(a_peer_that_does_not_read_meets_the_queue_limit, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int r = 0;
@@ -351,7 +347,7 @@ static void a_peer_that_does_not_read_meets_the_queue_limit(void **state)
 	assert_false(f->ended);
 }
 
-static void descriptors_that_are_not_taken_away_meet_a_limit(void **state)
+TEST(descriptors_that_are_not_taken_away_meet_a_limit, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int fd, r;
@@ -364,7 +360,7 @@ static void descriptors_that_are_not_taken_away_meet_a_limit(void **state)
 	assert_int_equal(close(fd), 0); /* It is still ours. */
 }
 
-static void an_owner_can_wait_until_the_peer_has_read(void **state)
+TEST(an_owner_can_wait_until_the_peer_has_read, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int smallest = 1, none[1];
@@ -439,12 +435,12 @@ static void send_while_there_is_no_room(struct fixture *f)
 	assert_false(f->ended);
 }
 
-static void descriptors_wait_while_the_kernel_has_no_room_for_them(void **state)
+TEST(descriptors_wait_while_the_kernel_has_no_room_for_them, set_up, tear_down)
 {
 	assert_int_equal(in_an_ordinary_process(send_while_there_is_no_room, *state), 0);
 }
 
-static void finish_flushes_a_large_queue_to_a_slow_reader(void **state)
+TEST(finish_flushes_a_large_queue_to_a_slow_reader, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	static char bytes[64 << 10];
@@ -464,7 +460,7 @@ static void finish_flushes_a_large_queue_to_a_slow_reader(void **state)
 	assert_true(received > 1000000);
 }
 
-static void finish_towards_a_closed_peer_is_over_at_once(void **state)
+TEST(finish_towards_a_closed_peer_is_over_at_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -475,7 +471,7 @@ static void finish_towards_a_closed_peer_is_over_at_once(void **state)
 	assert_false(f->ended);
 }
 
-static void a_last_word_can_be_sent_after_a_bad_frame(void **state)
+TEST(a_last_word_can_be_sent_after_a_bad_frame, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char bytes[64];
@@ -488,7 +484,7 @@ static void a_last_word_can_be_sent_after_a_bad_frame(void **state)
 	assert_true(read(f->peer, bytes, sizeof(bytes)) > 10);
 }
 
-static void a_flood_of_frames_leaves_the_other_streams_their_turn(void **state)
+TEST(a_flood_of_frames_leaves_the_other_streams_their_turn, set_up, tear_down)
 {
 	enum { FRAMES = 200 };
 	struct fixture *f = *state, other = {0};
@@ -521,50 +517,4 @@ static void a_flood_of_frames_leaves_the_other_streams_their_turn(void **state)
 	assert_string_equal(f->reason, "(clean)");
 	stream_free(other.stream);
 	(void)close(pair[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(a_flood_of_frames_leaves_the_other_streams_their_turn,
-					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_frame_that_comes_in_pieces_is_delivered_once, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(frames_that_come_together_are_all_delivered, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(a_length_above_the_limit_ends_the_stream_at_once,
-					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_length_of_0_ends_the_stream, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(an_end_between_frames_is_clean, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(an_end_inside_a_frame_has_a_reason, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_peer_that_has_left_is_read_to_its_end, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(what_was_read_of_a_peer_that_does_not_read_is_delivered,
-					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(an_end_with_our_frame_unread_is_clean_too, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(
-		descriptors_nobody_asked_for_end_the_stream_or_are_not_sent, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_callback_may_free_the_stream, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(descriptors_arrive_with_the_first_byte_of_their_frame,
-					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(freeing_closes_descriptors_that_were_not_sent, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(a_peer_that_does_not_read_meets_the_queue_limit, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(an_owner_can_wait_until_the_peer_has_read, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(descriptors_wait_while_the_kernel_has_no_room_for_them,
-					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(descriptors_that_are_not_taken_away_meet_a_limit,
-					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(finish_flushes_a_large_queue_to_a_slow_reader, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(finish_towards_a_closed_peer_is_over_at_once, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(a_last_word_can_be_sent_after_a_bad_frame, set_up,
-					    tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

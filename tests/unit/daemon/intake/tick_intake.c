@@ -1,9 +1,5 @@
 /* Ticks in compiled code, before and after it is known who made them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 
@@ -121,7 +117,7 @@ static uint32_t right_node(const struct fixture *f)
 	return tick_intake_node(&f->ticks, CODE, READS, FILL);
 }
 
-static void ticks_are_those_of_the_method_once_its_code_is_known(void **state)
+TEST(ticks_are_those_of_the_method_once_its_code_is_known, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t codes[ATTRIBUTION_OPEN_MAX];
@@ -151,7 +147,7 @@ static void ticks_are_those_of_the_method_once_its_code_is_known(void **state)
 		assert_int_equal(f->in.window->attributed[i], 0);
 }
 
-static void places_are_told_once(void **state)
+TEST(places_are_told_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -165,7 +161,7 @@ static void places_are_told_once(void **state)
 }
 
 /* The window may have had the code for the first time in its last batch. */
-static void at_the_end_places_of_known_code_are_told(void **state)
+TEST(at_the_end_places_of_known_code_are_told, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -195,7 +191,7 @@ static void sample_total(struct fixture *f)
 	assert_int_equal(attribution_intake_add(&f->makers, &load), 0);
 }
 
-static void of_loads_that_look_alike_sampled_accesses_tell(void **state)
+TEST(of_loads_that_look_alike_sampled_accesses_tell, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t by_shape;
@@ -218,7 +214,7 @@ static void of_loads_that_look_alike_sampled_accesses_tell(void **state)
 }
 
 /* None of this instruction was. */
-static void without_accesses_the_shape_tells(void **state)
+TEST(without_accesses_the_shape_tells, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -231,7 +227,7 @@ static void without_accesses_the_shape_tells(void **state)
 }
 
 /* The field's load, told by its image; at another place no access is known. */
-static void ticks_in_stubs_are_those_of_the_method_that_accesses_memory_there(void **state)
+TEST(ticks_in_stubs_are_those_of_the_method_that_accesses_memory_there, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -249,7 +245,7 @@ static void ticks_in_stubs_are_those_of_the_method_that_accesses_memory_there(vo
 	assert_attributed(f, CERTAINTY_UNKNOWN, 1);
 }
 
-static void ticks_whose_code_never_comes_stay(void **state)
+TEST(ticks_whose_code_never_comes_stay, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -262,7 +258,7 @@ static void ticks_whose_code_never_comes_stay(void **state)
 	assert_attributed(f, CERTAINTY_UNKNOWN, 2);
 }
 
-static void ticks_that_ask_for_more_than_any_program_stay(void **state)
+TEST(ticks_that_ask_for_more_than_any_program_stay, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -275,7 +271,7 @@ static void ticks_that_ask_for_more_than_any_program_stay(void **state)
 	assert_int_equal(f->makers.work, 0);
 }
 
-static void what_no_place_is_left_for_stays_and_is_counted(void **state)
+TEST(what_no_place_is_left_for_stays_and_is_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -292,23 +288,4 @@ static void what_no_place_is_left_for_stays_and_is_counted(void **state)
 		    LIMIT_LOOP_TICKS * sizeof(struct tick_place));
 	finish(f);
 	assert_attributed(f, CERTAINTY_UNKNOWN, LIMIT_LOOP_TICKS + 2);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(ticks_are_those_of_the_method_once_its_code_is_known),
-	    TEST(places_are_told_once),
-	    TEST(at_the_end_places_of_known_code_are_told),
-	    TEST(of_loads_that_look_alike_sampled_accesses_tell),
-	    TEST(without_accesses_the_shape_tells),
-	    TEST(ticks_in_stubs_are_those_of_the_method_that_accesses_memory_there),
-	    TEST(ticks_whose_code_never_comes_stay),
-	    TEST(ticks_that_ask_for_more_than_any_program_stay),
-	    TEST(what_no_place_is_left_for_stays_and_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

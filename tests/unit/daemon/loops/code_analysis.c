@@ -2,11 +2,7 @@
  * Loops of code that JVMs compiled (tests/unit/daemon/loops/codes: the method, the JDK, the
  * collector; the programs beside them), and of some that nobody did.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 #include <time.h>
 
@@ -62,9 +58,8 @@ static void assert_loop(const struct expected *e)
 
 /* ---------------------------------------------------------------- types */
 
-static void a_search_has_a_result_in_its_last_turn(void **state)
+TEST(a_search_has_a_result_in_its_last_turn)
 {
-	(void)state;
 	ASSERT_LOOPS({"indexOf-17-g1", 0, 2, 20, LOOP_LAST, 8},
 		     {"indexOf-25-parallel", 0, 2, 20, LOOP_LAST, 8},
 		     {"find-25-parallel", 0, 0, 19, LOOP_LAST, 1},
@@ -72,22 +67,19 @@ static void a_search_has_a_result_in_its_last_turn(void **state)
 		     {"tree-25-g1", 0, 0, 37, LOOP_LAST, 1});
 }
 
-static void a_walk_has_one_where_it_ends(void **state)
+TEST(a_walk_has_one_where_it_ends)
 {
-	(void)state;
 	ASSERT_LOOPS({"get-17-g1", 0, 2, 15, LOOP_LAST, 8});
 }
 
-static void a_count_has_one_in_each_turn(void **state)
+TEST(a_count_has_one_in_each_turn)
 {
-	(void)state;
 	ASSERT_LOOPS({"length-25-parallel", 0, 2, 14, LOOP_EVERY, 1},
 		     {"collatz-17-parallel", 0, 2, 33, LOOP_EVERY, 1});
 }
 
-static void a_sum_has_one_in_each_turn(void **state)
+TEST(a_sum_has_one_in_each_turn)
 {
-	(void)state;
 	ASSERT_LOOPS({"sum-25-g1", 0, 4, 19, LOOP_EVERY, 16},
 		     {"keySum-25-parallel", 0, 2, 18, LOOP_EVERY, 1},
 		     {"whileEvery2-17-g1", 0, 4, 19, LOOP_EVERY, 16},
@@ -97,17 +89,15 @@ static void a_sum_has_one_in_each_turn(void **state)
 		     {"longLoop-17-parallel", 0, 5, 26, LOOP_EVERY, 8});
 }
 
-static void stores_in_each_turn_are_results(void **state)
+TEST(stores_in_each_turn_are_results)
 {
-	(void)state;
 	ASSERT_LOOPS({"fill-25-g1", 0, 2, 17, LOOP_EVERY, 16},
 		     {"objStore-17-g1", 0, 2, 15, LOOP_EVERY, 1},
 		     {"build-25-parallel", 0, 4, 22, LOOP_EVERY, 4});
 }
 
-static void what_a_branch_leads_to_is_one_in_some_turns(void **state)
+TEST(what_a_branch_leads_to_is_one_in_some_turns)
 {
-	(void)state;
 	ASSERT_LOOPS({"rareStore-17-g1", 0, 2, 23, LOOP_SOME, 4},
 		     {"rareCount-25-parallel", 0, 4, 29, LOOP_SOME, 16},
 		     {"zero-25-g1", 0, 4, 22, LOOP_SOME, 8},
@@ -117,9 +107,8 @@ static void what_a_branch_leads_to_is_one_in_some_turns(void **state)
 
 /* Of tests/loops/programs/Searches.java: what says whether it is found is a method, inlined, whose
  * branch is a trap. */
-static void a_search_that_never_found_has_its_type_from_the_bytecodes(void **state)
+TEST(a_search_that_never_found_has_its_type_from_the_bytecodes)
 {
-	(void)state;
 	ASSERT_LOOPS({"missCall-17-g1", 2, 2, 21, LOOP_LAST, 1},
 		     {"missEquals-17-g1", 2, 2, 23, LOOP_LAST, 4},
 		     {"missFlag-17-g1", 2, 4, 27, LOOP_LAST, 1});
@@ -127,12 +116,11 @@ static void a_search_that_never_found_has_its_type_from_the_bytecodes(void **sta
 
 /* It never found anything: what it would do then is a trap. So is what a branch in the loop leads
  * to. */
-static void a_branch_that_was_never_taken_is_still_one(void **state)
+TEST(a_branch_that_was_never_taken_is_still_one)
 {
 	struct analysed x;
 	const struct code_loop *l;
 
-	(void)state;
 	ASSERT_LOOPS({"countPositives-25-parallel", 0, 7, 28, LOOP_LAST, 4},
 		     {"strlen-17-g1", 0, 4, 32, LOOP_SOME, 8});
 	analyse(&x, "strlen-17-g1");
@@ -143,11 +131,10 @@ static void a_branch_that_was_never_taken_is_still_one(void **state)
 	release(&x);
 }
 
-static void a_conditional_move_cannot_be_counted(void **state)
+TEST(a_conditional_move_cannot_be_counted)
 {
 	struct analysed x;
 
-	(void)state;
 	ASSERT_LOOPS({"mathMax-25-g1", 0, 5, 22, LOOP_SOME, 16});
 	analyse(&x, "mathMax-25-g1");
 	for (size_t i = 0; i < x.a.loop_count; i++) {
@@ -158,13 +145,12 @@ static void a_conditional_move_cannot_be_counted(void **state)
 }
 
 /* Its copies go on from each other's counter, and where it has found nothing none is used. */
-static void a_search_for_a_place_adds_nothing_up(void **state)
+TEST(a_search_for_a_place_adds_nothing_up)
 {
 	static const char *const names[] = {"indexOf-17-g1", "indexOf-25-parallel",
 					    "find-25-parallel"};
 	struct analysed x;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		analyse(&x, names[i]);
 		for (size_t loop = 0; loop < x.a.loop_count; loop++) {
@@ -177,12 +163,11 @@ static void a_search_for_a_place_adds_nothing_up(void **state)
 }
 
 /* Where it ends the next one begins: its counter is used. But its bytecodes add nothing up. */
-static void a_loop_that_only_counts_adds_nothing_up(void **state)
+TEST(a_loop_that_only_counts_adds_nothing_up)
 {
 	struct analysed x;
 	unsigned found = 0;
 
-	(void)state;
 	analyse(&x, "stores-17-g1");
 	for (size_t loop = 0; loop < x.a.loop_count; loop++) {
 		if (x.a.loops[loop].method != 4)
@@ -195,12 +180,11 @@ static void a_loop_that_only_counts_adds_nothing_up(void **state)
 	release(&x);
 }
 
-static void a_loop_that_spins_waits(void **state)
+TEST(a_loop_that_spins_waits)
 {
 	static const char *const names[] = {"spin-25-parallel", "spinPause-25-parallel"};
 	struct analysed x;
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		analyse(&x, names[i]);
 		assert_int_equal(x.a.loop_count, 1);
@@ -214,9 +198,8 @@ static void a_loop_that_spins_waits(void **state)
 
 /* ---------------------------------------------------------------- mapping */
 
-static void nested_loops_are_nested_loops(void **state)
+TEST(nested_loops_are_nested_loops)
 {
-	(void)state;
 	ASSERT_LOOPS({"nested-25-parallel", 0, 13, 39, LOOP_LAST, 8},
 		     {"nested-25-parallel", 0, 4, 45, LOOP_NEVER, 1},
 		     {"three-25-parallel", 0, 21, 46, LOOP_EVERY, 4},
@@ -226,9 +209,8 @@ static void nested_loops_are_nested_loops(void **state)
 		     {"matrix-25-parallel", 0, 4, 37, LOOP_SOME, 1});
 }
 
-static void loops_in_a_row_are_told_by_their_order(void **state)
+TEST(loops_in_a_row_are_told_by_their_order)
 {
-	(void)state;
 	ASSERT_LOOPS({"two-17-parallel", 0, 4, 19, LOOP_EVERY, 16},
 		     {"two-17-parallel", 0, 24, 39, LOOP_EVERY, 16},
 		     {"two-25-g1", 0, 4, 19, LOOP_EVERY, 16},
@@ -238,9 +220,8 @@ static void loops_in_a_row_are_told_by_their_order(void **state)
 		     {"threeInARow-17-parallel", 0, 58, 73, LOOP_EVERY, 16});
 }
 
-static void an_inlined_loop_is_its_own_method_s(void **state)
+TEST(an_inlined_loop_is_its_own_method_s)
 {
-	(void)state;
 	ASSERT_LOOPS({"inlinedTwice-17-parallel", 1, 2, 20, LOOP_LAST, 8});
 }
 
@@ -267,11 +248,10 @@ static void assert_type(const struct analysed *x, uint32_t offset, enum loop_typ
 
 /* What both have in common, the caller's loop, is the loop around them, and neither of them. What
  * may be either of them is none. */
-static void loops_of_an_inlined_method_are_beside_each_other(void **state)
+TEST(loops_of_an_inlined_method_are_beside_each_other)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "linkedList-17-g1");
 	assert_mapped(&x, 0xa0, 1, 17);
 	assert_mapped(&x, 0x163, 1, 47);
@@ -284,11 +264,10 @@ static void loops_of_an_inlined_method_are_beside_each_other(void **state)
 
 /* Some turns go on along a list, some to the next place of the table. What is spilled for a while
  * is no result. */
-static void an_iterator_over_a_table_of_lists_is_progress(void **state)
+TEST(an_iterator_over_a_table_of_lists_is_progress)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "maps-17-g1");
 	assert_type(&x, 0x138, LOOP_LAST);
 	release(&x);
@@ -298,11 +277,10 @@ static void an_iterator_over_a_table_of_lists_is_progress(void **state)
 }
 
 /* Dense debug information, in which load barriers have the record of something else. */
-static void records_of_load_barriers_tell_nothing(void **state)
+TEST(records_of_load_barriers_tell_nothing)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "retain-11-zgc");
 	assert_mapped(&x, 0x38b, 14, 42);
 	assert_mapped(&x, 0x581, 14, 42);
@@ -311,11 +289,10 @@ static void records_of_load_barriers_tell_nothing(void **state)
 }
 
 /* What was peeled off, and tests that were taken out, lie in the loop around. */
-static void what_lies_around_a_loop_for_it_is_its(void **state)
+TEST(what_lies_around_a_loop_for_it_is_its)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "maps-25-g1");
 	assert_mapped(&x, 0xd0, 8, 68);
 	assert_mapped(&x, 0xe6, 8, 68);
@@ -324,11 +301,10 @@ static void what_lies_around_a_loop_for_it_is_its(void **state)
 }
 
 /* The branch in front of the unrolled copy may lead to the one that makes the last turns. */
-static void a_loop_that_may_be_passed_by_for_its_last_copy_is_entered(void **state)
+TEST(a_loop_that_may_be_passed_by_for_its_last_copy_is_entered)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "linkedList-17-g1");
 	for (unsigned i = 0; i < 2; i++) {
 		uint32_t loop = code_analysis_loop_at(&x.a, i == 0 ? 0x149 : 0x79);
@@ -340,11 +316,10 @@ static void a_loop_that_may_be_passed_by_for_its_last_copy_is_entered(void **sta
 	release(&x);
 }
 
-static void loops_without_records_are_told_by_the_way_they_count(void **state)
+TEST(loops_without_records_are_told_by_the_way_they_count)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "linkedList-17-parallel");
 	assert_mapped(&x, 0x140, 4, 17);
 	assert_mapped(&x, 0x170, 4, 17);
@@ -356,11 +331,10 @@ static void loops_without_records_are_told_by_the_way_they_count(void **state)
 }
 
 /* Two callees are inlined that no record knows of. */
-static void the_only_loop_known_is_not_what_it_calls(void **state)
+TEST(the_only_loop_known_is_not_what_it_calls)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "times-17-parallel");
 	assert_mapped(&x, 0x19b, 0, 4);
 	assert_mapped(&x, 0x6d, -1, -1);
@@ -368,11 +342,10 @@ static void the_only_loop_known_is_not_what_it_calls(void **state)
 	release(&x);
 }
 
-static void loops_without_records_are_told_by_whether_they_fill(void **state)
+TEST(loops_without_records_are_told_by_whether_they_fill)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "different-17-parallel");
 	assert_mapped(&x, 0x80, 1, 5);
 	assert_mapped(&x, 0x20d, 3, 4);
@@ -380,11 +353,10 @@ static void loops_without_records_are_told_by_whether_they_fill(void **state)
 }
 
 /* What polled around it turned once: the poll lies behind. */
-static void a_loop_is_told_by_the_poll_behind_it(void **state)
+TEST(a_loop_is_told_by_the_poll_behind_it)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "different-17-g1");
 	assert_mapped(&x, 0x22d, 3, 4);
 	assert_mapped(&x, 0x33d, 3, 4);
@@ -393,11 +365,10 @@ static void a_loop_is_told_by_the_poll_behind_it(void **state)
 }
 
 /* Two loops have one header: what is in it is in the inner one. */
-static void a_loop_is_in_the_inner_one_of_those_with_one_header(void **state)
+TEST(a_loop_is_in_the_inner_one_of_those_with_one_header)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "rare-21-parallel");
 	assert_mapped(&x, 0xa8, 1, 2);
 	assert_mapped(&x, 0x108, 1, 2);
@@ -406,12 +377,11 @@ static void a_loop_is_in_the_inner_one_of_those_with_one_header(void **state)
 }
 
 /* G1's long loops poll once in a while, in a loop around them. */
-static void what_polls_around_a_loop_is_not_counted(void **state)
+TEST(what_polls_around_a_loop_is_not_counted)
 {
 	struct analysed x;
 	const struct code_loop *inner, *outer;
 
-	(void)state;
 	analyse(&x, "get-17-g1");
 	inner = &x.a.loops[code_analysis_loop_at(&x.a, 0x60)];
 	assert_int_equal(inner->header, 0x60);
@@ -425,11 +395,10 @@ static void what_polls_around_a_loop_is_not_counted(void **state)
 }
 
 /* ... by its poll, where what else lies in it is the caller's. */
-static void what_polls_around_an_inlined_loop_is_not_the_caller_s(void **state)
+TEST(what_polls_around_an_inlined_loop_is_not_the_caller_s)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "maps-17-g1");
 	assert_mapped(&x, 0x1c0, 9, 68);
 	assert_mapped(&x, 0x1b8, 9, 68);
@@ -439,11 +408,10 @@ static void what_polls_around_an_inlined_loop_is_not_the_caller_s(void **state)
 }
 
 /* Some of its records are of places in the loop around it: moved there. */
-static void a_loop_that_records_are_too_far_out_of_is_between_others(void **state)
+TEST(a_loop_that_records_are_too_far_out_of_is_between_others)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "maps-25-g1");
 	assert_mapped(&x, 0x110, 8, 68);
 	assert_mapped(&x, 0x10a, 8, 68);
@@ -452,11 +420,10 @@ static void a_loop_that_records_are_too_far_out_of_is_between_others(void **stat
 	release(&x);
 }
 
-static void nothing_is_mapped_without_records_where_there_are_two_loops(void **state)
+TEST(nothing_is_mapped_without_records_where_there_are_two_loops)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "threeInARow-17-parallel");
 	code_analysis_release(&x.a);
 	x.image.record_count = 0;
@@ -471,11 +438,10 @@ static void nothing_is_mapped_without_records_where_there_are_two_loops(void **s
 	release(&x);
 }
 
-static void the_only_loop_is_found_without_records(void **state)
+TEST(the_only_loop_is_found_without_records)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "sum-25-g1");
 	code_analysis_release(&x.a);
 	x.image.record_count = 0;
@@ -488,11 +454,10 @@ static void the_only_loop_is_found_without_records(void **state)
 }
 
 /* An agent that does not know what is called: traps are told by their requests. */
-static void traps_are_told_without_their_callees(void **state)
+TEST(traps_are_told_without_their_callees)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "strlen-17-g1");
 	for (size_t i = 0; i < x.image.call_count; i++)
 		x.image.calls[i].target = JXP__CODE_IMAGE__CALL__TARGET__OTHER;
@@ -509,12 +474,11 @@ static void traps_are_told_without_their_callees(void **state)
 /* ---------------------------------------------------------------- places */
 
 /* The rare store of each of four copies of the body; the card mark beside none. */
-static void each_copy_of_the_body_has_its_site(void **state)
+TEST(each_copy_of_the_body_has_its_site)
 {
 	struct analysed x;
 	const struct code_loop *l;
 
-	(void)state;
 	analyse(&x, "rareStore-17-g1");
 	l = &x.a.loops[code_analysis_loop_at(&x.a, 0x7a)];
 	assert_int_equal(l->unroll, 4);
@@ -528,11 +492,10 @@ static void each_copy_of_the_body_has_its_site(void **state)
 	release(&x);
 }
 
-static void an_early_exit_is_where_it_leads(void **state)
+TEST(an_early_exit_is_where_it_leads)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "find-25-parallel");
 	assert_int_equal(x.a.loops[0].site_count, 1);
 	assert_int_equal(x.a.sites[0].result, LOOP_RESULT_EXIT);
@@ -541,12 +504,11 @@ static void an_early_exit_is_where_it_leads(void **state)
 }
 
 /* Storing references is one result a turn: not the queue of the barrier, nor its calls. */
-static void barriers_are_no_results(void **state)
+TEST(barriers_are_no_results)
 {
 	struct analysed x;
 	const struct code_loop *l;
 
-	(void)state;
 	analyse(&x, "objStore-17-g1");
 	l = &x.a.loops[code_analysis_loop_at(&x.a, 0xa9)];
 	assert_int_equal(l->site_count, 1);
@@ -554,12 +516,11 @@ static void barriers_are_no_results(void **state)
 	release(&x);
 }
 
-static void entries_lead_into_the_header(void **state)
+TEST(entries_lead_into_the_header)
 {
 	struct analysed x;
 	const struct code_loop *l;
 
-	(void)state;
 	analyse(&x, "two-17-parallel");
 	if (!x.a.loops) {
 		fail();
@@ -573,11 +534,10 @@ static void entries_lead_into_the_header(void **state)
 	release(&x);
 }
 
-static void parts_ascend_and_hold_their_loops(void **state)
+TEST(parts_ascend_and_hold_their_loops)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "three-25-parallel");
 	assert_int_equal(code_analysis_loop_at(&x.a, 0), LOOP_NO_PARENT);
 	for (size_t i = 0; i < x.a.part_count; i++) {
@@ -594,13 +554,12 @@ static void parts_ascend_and_hold_their_loops(void **state)
 
 /* ---------------------------------------------------------------- hostile code */
 
-static void code_without_loops_has_none(void **state)
+TEST(code_without_loops_has_none)
 {
 	uint8_t ret = 0xc3;
 	struct code_image image = {.bytes = &ret, .size = 1};
 	struct code_analysis a;
 
-	(void)state;
 	assert_int_equal(code_analysis_make(&a, &image), 0);
 	assert_int_equal(a.loop_count, 0);
 	assert_int_equal(code_analysis_loop_at(&a, 0), LOOP_NO_PARENT);
@@ -660,13 +619,12 @@ static void put_row(unsigned gap)
 	}
 }
 
-static void the_largest_code_takes_its_time_and_no_more(void **state)
+TEST(the_largest_code_takes_its_time_and_no_more)
 {
 	struct code_image image = {.bytes = largest, .size = LARGEST};
 	size_t loops = 0;
 	double worst = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 24; i++) {
 		struct timespec before, after;
 		struct code_analysis a;
@@ -692,7 +650,7 @@ static void the_largest_code_takes_its_time_and_no_more(void **state)
 	assert_true(worst < 3000); /* ThreadSanitizer is slow. */
 }
 
-static void random_bytes_are_told_or_refused(void **state)
+TEST(random_bytes_are_told_or_refused)
 {
 	enum { SIZE = 4096 };
 	static uint8_t bytes[SIZE];
@@ -700,7 +658,6 @@ static void random_bytes_are_told_or_refused(void **state)
 	struct random seed;
 	struct code_analysis a;
 
-	(void)state;
 	random_seed(&seed, 42);
 	for (unsigned n = 0; n < 200; n++) {
 		for (unsigned i = 0; i < SIZE; i++)
@@ -708,51 +665,4 @@ static void random_bytes_are_told_or_refused(void **state)
 		(void)code_analysis_make(&a, &image);
 		code_analysis_release(&a);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_search_has_a_result_in_its_last_turn),
-	    cmocka_unit_test(a_walk_has_one_where_it_ends),
-	    cmocka_unit_test(a_loop_that_may_be_passed_by_for_its_last_copy_is_entered),
-	    cmocka_unit_test(records_of_load_barriers_tell_nothing),
-	    cmocka_unit_test(what_lies_around_a_loop_for_it_is_its),
-	    cmocka_unit_test(an_iterator_over_a_table_of_lists_is_progress),
-	    cmocka_unit_test(a_count_has_one_in_each_turn),
-	    cmocka_unit_test(a_sum_has_one_in_each_turn),
-	    cmocka_unit_test(stores_in_each_turn_are_results),
-	    cmocka_unit_test(what_a_branch_leads_to_is_one_in_some_turns),
-	    cmocka_unit_test(a_search_that_never_found_has_its_type_from_the_bytecodes),
-	    cmocka_unit_test(a_branch_that_was_never_taken_is_still_one),
-	    cmocka_unit_test(a_conditional_move_cannot_be_counted),
-	    cmocka_unit_test(a_search_for_a_place_adds_nothing_up),
-	    cmocka_unit_test(a_loop_that_only_counts_adds_nothing_up),
-	    cmocka_unit_test(a_loop_that_spins_waits),
-	    cmocka_unit_test(nested_loops_are_nested_loops),
-	    cmocka_unit_test(loops_in_a_row_are_told_by_their_order),
-	    cmocka_unit_test(an_inlined_loop_is_its_own_method_s),
-	    cmocka_unit_test(loops_of_an_inlined_method_are_beside_each_other),
-	    cmocka_unit_test(a_loop_is_in_the_inner_one_of_those_with_one_header),
-	    cmocka_unit_test(what_polls_around_a_loop_is_not_counted),
-	    cmocka_unit_test(loops_without_records_are_told_by_the_way_they_count),
-	    cmocka_unit_test(loops_without_records_are_told_by_whether_they_fill),
-	    cmocka_unit_test(the_only_loop_known_is_not_what_it_calls),
-	    cmocka_unit_test(a_loop_is_told_by_the_poll_behind_it),
-	    cmocka_unit_test(what_polls_around_an_inlined_loop_is_not_the_caller_s),
-	    cmocka_unit_test(a_loop_that_records_are_too_far_out_of_is_between_others),
-	    cmocka_unit_test(nothing_is_mapped_without_records_where_there_are_two_loops),
-	    cmocka_unit_test(the_only_loop_is_found_without_records),
-	    cmocka_unit_test(traps_are_told_without_their_callees),
-	    cmocka_unit_test(each_copy_of_the_body_has_its_site),
-	    cmocka_unit_test(an_early_exit_is_where_it_leads),
-	    cmocka_unit_test(barriers_are_no_results),
-	    cmocka_unit_test(entries_lead_into_the_header),
-	    cmocka_unit_test(parts_ascend_and_hold_their_loops),
-	    cmocka_unit_test(code_without_loops_has_none),
-	    cmocka_unit_test(the_largest_code_takes_its_time_and_no_more),
-	    cmocka_unit_test(random_bytes_are_told_or_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,11 +2,7 @@
  * What the turns of loops go by, in code that JVMs compiled (tests/unit/daemon/loops/codes: the
  * method, the JDK, the collector; the programs beside them and in tests/loops/programs).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "tests/unit/support/analysed_code.h"
 
@@ -99,9 +95,8 @@ static void assert_elements(const char *name, uint32_t header, uint32_t count)
 	release(&x);
 }
 
-static void each_copy_of_the_body_loads_its_element(void **state)
+TEST(each_copy_of_the_body_loads_its_element)
 {
-	(void)state;
 	assert_elements("scanSame-17-g1", 0x3d, 16);
 	assert_elements("scanSame-17-g1", 0x13b, 1);
 	assert_elements("scanHalf-25-g1", 0x27e, 16);
@@ -111,16 +106,14 @@ static void each_copy_of_the_body_loads_its_element(void **state)
 }
 
 /* What only counts how many there are is the length of an array, and no input. */
-static void what_limits_a_loop_is_no_load(void **state)
+TEST(what_limits_a_loop_is_no_load)
 {
-	(void)state;
 	LOADS("scanSame-17-g1", 0x16e, {0x180, 4, 0});
 	LOADS("scanHalf-25-g1", 0x93, NOTHING);
 }
 
-static void a_pointer_along_a_list_is_none(void **state)
+TEST(a_pointer_along_a_list_is_none)
 {
-	(void)state;
 	LOADS("get-17-g1", 0x60, NOTHING);
 	LOADS("length-25-parallel", 0x35, NOTHING);
 	LOADS("find-25-parallel", 0x33, {0x33, 4, 0});
@@ -129,23 +122,20 @@ static void a_pointer_along_a_list_is_none(void **state)
 }
 
 /* ... but where the loop asks which element it is. */
-static void a_pointer_that_is_compared_is_one(void **state)
+TEST(a_pointer_that_is_compared_is_one)
 {
-	(void)state;
 	LOADS("siblings-17-g1", 0x43, {0x43, 4, 0});
 	LOADS("siblings-25-parallel", 0x33, {0x33, 4, 0});
 }
 
-static void where_a_store_goes_to_is_one(void **state)
+TEST(where_a_store_goes_to_is_one)
 {
-	(void)state;
 	LOADS("histogram-25-g1", 0x33, {0x33, 4, 0}, {0x36, 4, 0});
 }
 
 /* Counters, sums and the places of queues that the loop keeps there. */
-static void what_the_loop_keeps_in_memory_is_none(void **state)
+TEST(what_the_loop_keeps_in_memory_is_none)
 {
-	(void)state;
 	LOADS("kept-17-g1", 0x23, {0x2d, 4, 0});
 	LOADS("drained-17-parallel", 0x81, {0x81, 4, 0});
 	LOADS("drained-25-g1", 0xa9, {0xa9, 4, 0});
@@ -153,9 +143,8 @@ static void what_the_loop_keeps_in_memory_is_none(void **state)
 }
 
 /* What they load, and ask the JVM's thread; what color references have; objects' classes. */
-static void barriers_are_none(void **state)
+TEST(barriers_are_none)
 {
-	(void)state;
 	LOADS("objStore-17-g1", 0xa9, NOTHING);
 	LOADS("allocs-17-g1", 0x9b, NOTHING);
 	LOADS("allocs-25-g1", 0xbe, NOTHING);
@@ -164,11 +153,10 @@ static void barriers_are_none(void **state)
 }
 
 /* What all elements are summed with is in a vector there, and in a general register beside. */
-static void what_is_alike_in_vectors_cannot_be_compared(void **state)
+TEST(what_is_alike_in_vectors_cannot_be_compared)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "fillFrom-17-g1");
 	assert_int_equal(loop_with_header(&x, 0x180)->load_count, 0);
 	assert_int_equal(loop_with_header(&x, 0xdc)->load_count, 1);
@@ -177,12 +165,11 @@ static void what_is_alike_in_vectors_cannot_be_compared(void **state)
 }
 
 /* Dense: where it ends. */
-static void debug_information_names_a_load(void **state)
+TEST(debug_information_names_a_load)
 {
 	struct analysed x;
 	const struct code_loop *l;
 
-	(void)state;
 	analyse(&x, "siblings-17-g1");
 	l = loop_with_header(&x, 0x43);
 	assert_int_equal(x.a.inputs[l->first_load].method, 3 + 1);
@@ -190,12 +177,11 @@ static void debug_information_names_a_load(void **state)
 	release(&x);
 }
 
-static void copies_of_a_load_have_one_name(void **state)
+TEST(copies_of_a_load_have_one_name)
 {
 	struct analysed x;
 	const struct code_loop *l;
 
-	(void)state;
 	analyse(&x, "nestedSearch-25-g1");
 	l = loop_with_header(&x, 0x100);
 	assert_int_equal(l->load_count, 8);
@@ -226,21 +212,19 @@ static void assert_scalar(const char *name, uint32_t header, struct loop_scalar 
 	release(&x);
 }
 
-static void what_all_elements_are_compared_with_is_a_scalar(void **state)
+TEST(what_all_elements_are_compared_with_is_a_scalar)
 {
-	(void)state;
 	assert_scalar("nestedSearch-25-g1", 0x100, (struct loop_scalar){.reg = RDX, .bytes = 4});
 	assert_scalar("nestedSearch-25-g1", 0x1a0, (struct loop_scalar){.reg = RDX, .bytes = 4});
 	assert_scalar("find-25-parallel", 0x33, (struct loop_scalar){.reg = RDX, .bytes = 4});
 }
 
-static void what_all_calls_are_handed_is_one(void **state)
+TEST(what_all_calls_are_handed_is_one)
 {
-	(void)state;
 	assert_scalar("called-17-parallel", 0x2c, (struct loop_scalar){.reg = RBP, .bytes = 8});
 }
 
-static void what_limits_a_loop_is_no_scalar(void **state)
+TEST(what_limits_a_loop_is_no_scalar)
 {
 	static const struct {
 		const char *name;
@@ -250,7 +234,6 @@ static void what_limits_a_loop_is_no_scalar(void **state)
 		     {"linked-17-g1", 0x25},
 		     {"histogram-25-g1", 0x33}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++) {
 		struct analysed x;
 
@@ -262,9 +245,8 @@ static void what_limits_a_loop_is_no_scalar(void **state)
 
 /* ---------------------------------------------------------------- turns */
 
-static void turns_along_a_list_are_told_by_what_they_load(void **state)
+TEST(turns_along_a_list_are_told_by_what_they_load)
 {
-	(void)state;
 	TURNS("linked-17-g1", 0x25, {0x2f, 4, 0});
 	TURNS("linked-25-parallel", 0x35, {0x3c, 4, 0});
 	TURNS("linked-25c1-g1", 0x5c, {0x20, 4, 0});
@@ -275,23 +257,20 @@ static void turns_along_a_list_are_told_by_what_they_load(void **state)
 }
 
 /* A load that is handed on is the same. */
-static void turns_are_told_by_what_calls_are_handed(void **state)
+TEST(turns_are_told_by_what_calls_are_handed)
 {
-	(void)state;
 	TURNS("called-17-parallel", 0x2c, {0x31, 4, 0});
 	TURNS("calledWith-25-g1", 0x37, {0x3b, 0, RSI});
 	TURNS("calledWith-25-z", 0x34, {0x3b, 0, RSI});
 }
 
-static void turns_are_told_by_what_calls_give_that_are_handed_nothing(void **state)
+TEST(turns_are_told_by_what_calls_give_that_are_handed_nothing)
 {
-	(void)state;
 	TURNS("asked-25-parallel", 0x56, {0xd0, 0, RAX});
 }
 
-static void turns_that_are_counted_are_not_compared(void **state)
+TEST(turns_that_are_counted_are_not_compared)
 {
-	(void)state;
 	TURNS("numbered-17-g1", 0x48, NOTHING);
 	TURNS("scanSame-17-g1", 0x13b, NOTHING);
 	TURNS("keySum-25-parallel", 0x33, NOTHING);
@@ -299,32 +278,28 @@ static void turns_that_are_counted_are_not_compared(void **state)
 }
 
 /* Looking up what it is would take as long. */
-static void turns_that_do_little_are_not_compared(void **state)
+TEST(turns_that_do_little_are_not_compared)
 {
-	(void)state;
 	LOADS("little-25-g1", 0x24, {0x24, 4, 0});
 	TURNS("little-25-g1", 0x24, NOTHING);
 	TURNS("siblings-17-g1", 0x43, NOTHING);
 	TURNS("find-25-parallel", 0x33, NOTHING);
 }
 
-static void turns_with_loops_in_them_are_not_compared(void **state)
+TEST(turns_with_loops_in_them_are_not_compared)
 {
-	(void)state;
 	TURNS("siblings-17-g1", 0x79, NOTHING);
 	TURNS("nestedSearch-25-g1", 0xc0, NOTHING);
 }
 
 /* Of tests/loops/programs/Repeats.java: as long as the key says, and by nothing else. */
-static void a_loop_inside_that_reads_nothing_goes_by_what_the_turn_has_loaded(void **state)
+TEST(a_loop_inside_that_reads_nothing_goes_by_what_the_turn_has_loaded)
 {
-	(void)state;
 	TURNS("longQueue-17-g1", 0x1c0, {0x1c0, 4, 0});
 }
 
-static void waiting_is_not_compared(void **state)
+TEST(waiting_is_not_compared)
 {
-	(void)state;
 	TURNS("spin-25-parallel", 0x31, NOTHING);
 	TURNS("spinPause-25-parallel", 0x31, NOTHING);
 }
@@ -343,9 +318,8 @@ static void assert_effect(const char *name, uint32_t header, enum loop_effect ef
 	release(&x);
 }
 
-static void sums_and_exits_are_as_much_whatever_the_turns(void **state)
+TEST(sums_and_exits_are_as_much_whatever_the_turns)
 {
-	(void)state;
 	assert_effect("scanSame-17-g1", 0x3d, LOOP_EFFECT_CONSTANT);
 	assert_effect("nestedSearch-25-g1", 0x100, LOOP_EFFECT_CONSTANT);
 	assert_effect("nestedSearch-25-g1", 0xe1, LOOP_EFFECT_CONSTANT);
@@ -353,19 +327,17 @@ static void sums_and_exits_are_as_much_whatever_the_turns(void **state)
 	assert_effect("kept-17-g1", 0x23, LOOP_EFFECT_CONSTANT);
 }
 
-static void stores_along_an_array_are_more_with_each_turn(void **state)
+TEST(stores_along_an_array_are_more_with_each_turn)
 {
-	(void)state;
 	assert_effect("fill-25-g1", 0x54, LOOP_EFFECT_GROWS);
 	assert_effect("histogram-25-g1", 0x33, LOOP_EFFECT_GROWS);
 	assert_effect("called-17-parallel", 0x2c, LOOP_EFFECT_GROWS);
 }
 
-static void output_in_each_turn_is_told(void **state)
+TEST(output_in_each_turn_is_told)
 {
 	struct analysed x;
 
-	(void)state;
 	assert_effect("written-25-g1", 0x47, LOOP_EFFECT_IO);
 	analyse(&x, "written-25-g1");
 	code_analysis_release(&x.a);
@@ -422,25 +394,23 @@ static void assert_recursion(const char *name, uint32_t entry, uint32_t count,
 	release(&x);
 }
 
-static void a_method_that_calls_itself_is_a_loop_of_its_calls(void **state)
+TEST(a_method_that_calls_itself_is_a_loop_of_its_calls)
 {
 	static const uint8_t one[] = {RSI}, two[] = {RSI, RDX};
 
-	(void)state;
 	assert_recursion("fib-17-g1", 0, 1, one);
 	assert_recursion("fib-25-parallel", 0, 1, one);
 	assert_recursion("binomial-17-g1", 0, 2, two);
 }
 
 /* A number's is told by the number; a tree's depth by what lies in the tree. */
-static void a_recursion_may_read_more_than_it_is_handed(void **state)
+TEST(a_recursion_may_read_more_than_it_is_handed)
 {
 	static const struct {
 		const char *name;
 		bool reads;
 	} expected[] = {{"fib-17-g1", false}, {"fib-25-parallel", false}, {"depth-25-g1", true}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		struct analysed x;
 
@@ -452,27 +422,24 @@ static void a_recursion_may_read_more_than_it_is_handed(void **state)
 }
 
 /* Behind the check of what class the receiver has, for calls that think they know it. */
-static void a_virtual_method_begins_behind_its_check(void **state)
+TEST(a_virtual_method_begins_behind_its_check)
 {
 	static const uint8_t registers[] = {RSI, RDX};
 
-	(void)state;
 	assert_recursion("depth-17c1-g1", 0x20, 2, registers);
 	assert_recursion("depth-25-g1", 0x10, 2, registers);
 }
 
-static void what_is_in_vectors_tells_no_call_from_another(void **state)
+TEST(what_is_in_vectors_tells_no_call_from_another)
 {
-	(void)state;
 	assert_recursion("power-25-g1", 0, 0, NULL);
 }
 
 /* The handler of exceptions calls the next instruction, to have its address. */
-static void a_method_that_does_not_call_itself_is_none(void **state)
+TEST(a_method_that_does_not_call_itself_is_none)
 {
 	static const char *const names[] = {"little-25-g1", "linked-17-g1", "called-17-parallel"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct analysed x;
 
@@ -480,41 +447,4 @@ static void a_method_that_does_not_call_itself_is_none(void **state)
 		assert_null(recursion_of(&x));
 		release(&x);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(each_copy_of_the_body_loads_its_element),
-	    cmocka_unit_test(what_limits_a_loop_is_no_load),
-	    cmocka_unit_test(a_pointer_along_a_list_is_none),
-	    cmocka_unit_test(a_pointer_that_is_compared_is_one),
-	    cmocka_unit_test(where_a_store_goes_to_is_one),
-	    cmocka_unit_test(what_the_loop_keeps_in_memory_is_none),
-	    cmocka_unit_test(barriers_are_none),
-	    cmocka_unit_test(what_is_alike_in_vectors_cannot_be_compared),
-	    cmocka_unit_test(debug_information_names_a_load),
-	    cmocka_unit_test(copies_of_a_load_have_one_name),
-	    cmocka_unit_test(what_all_elements_are_compared_with_is_a_scalar),
-	    cmocka_unit_test(what_all_calls_are_handed_is_one),
-	    cmocka_unit_test(what_limits_a_loop_is_no_scalar),
-	    cmocka_unit_test(turns_along_a_list_are_told_by_what_they_load),
-	    cmocka_unit_test(turns_are_told_by_what_calls_are_handed),
-	    cmocka_unit_test(turns_are_told_by_what_calls_give_that_are_handed_nothing),
-	    cmocka_unit_test(turns_that_are_counted_are_not_compared),
-	    cmocka_unit_test(turns_that_do_little_are_not_compared),
-	    cmocka_unit_test(turns_with_loops_in_them_are_not_compared),
-	    cmocka_unit_test(a_loop_inside_that_reads_nothing_goes_by_what_the_turn_has_loaded),
-	    cmocka_unit_test(waiting_is_not_compared),
-	    cmocka_unit_test(sums_and_exits_are_as_much_whatever_the_turns),
-	    cmocka_unit_test(stores_along_an_array_are_more_with_each_turn),
-	    cmocka_unit_test(output_in_each_turn_is_told),
-	    cmocka_unit_test(a_method_that_calls_itself_is_a_loop_of_its_calls),
-	    cmocka_unit_test(a_recursion_may_read_more_than_it_is_handed),
-	    cmocka_unit_test(a_virtual_method_begins_behind_its_check),
-	    cmocka_unit_test(what_is_in_vectors_tells_no_call_from_another),
-	    cmocka_unit_test(a_method_that_does_not_call_itself_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

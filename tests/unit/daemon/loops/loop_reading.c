@@ -1,9 +1,5 @@
 /* Where counters tell the turns of an instance, in code that JVMs compiled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "tests/unit/support/analysed_code.h"
 
@@ -18,12 +14,11 @@ static const struct loop_reading *reading_of(const struct analysed *x, uint32_t 
 	return NULL;
 }
 
-static void all_copies_are_read_together(void **state)
+TEST(all_copies_are_read_together)
 {
 	static const uint32_t headers[] = {0xf0, 0x7a, 0xc9};
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "rareStore-17-g1");
 	for (unsigned i = 0; i < 3; i++) {
 		const struct loop_reading *r = reading_of(&x, headers[i]);
@@ -42,12 +37,11 @@ static void all_copies_are_read_together(void **state)
 	release(&x);
 }
 
-static void a_turn_may_step_the_counter_by_more_than_one(void **state)
+TEST(a_turn_may_step_the_counter_by_more_than_one)
 {
 	const struct loop_reading *r;
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "whileEvery2-17-g1");
 	r = reading_of(&x, 0x90); /* By 32 in 16 turns. */
 	assert_non_null(r);
@@ -55,12 +49,11 @@ static void a_turn_may_step_the_counter_by_more_than_one(void **state)
 	release(&x);
 }
 
-static void a_counter_that_goes_down_is_one(void **state)
+TEST(a_counter_that_goes_down_is_one)
 {
 	const struct loop_reading *r;
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "linkedList-17-g1");
 	r = reading_of(&x, 0x163);
 	assert_non_null(r);
@@ -69,12 +62,11 @@ static void a_counter_that_goes_down_is_one(void **state)
 }
 
 /* It is set from a vector register by the last instruction in front of the loop. */
-static void it_is_read_where_it_can_be(void **state)
+TEST(it_is_read_where_it_can_be)
 {
 	const struct loop_reading *r;
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "marked-17-g1");
 	r = reading_of(&x, 0x67);
 	assert_non_null(r);
@@ -92,36 +84,20 @@ static void it_is_read_where_it_can_be(void **state)
 }
 
 /* The compiler has made the place of what is found of the counter, another one at each way out. */
-static void a_counter_that_is_changed_behind_the_loop_is_none(void **state)
+TEST(a_counter_that_is_changed_behind_the_loop_is_none)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "indexOf-17-g1");
 	assert_null(reading_of(&x, 0x70));
 	release(&x);
 }
 
-static void a_walk_along_a_list_has_no_counter(void **state)
+TEST(a_walk_along_a_list_has_no_counter)
 {
 	struct analysed x;
 
-	(void)state;
 	analyse(&x, "find-25-parallel");
 	assert_null(reading_of(&x, 0x33));
 	release(&x);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(all_copies_are_read_together),
-	    cmocka_unit_test(a_turn_may_step_the_counter_by_more_than_one),
-	    cmocka_unit_test(a_counter_that_goes_down_is_one),
-	    cmocka_unit_test(it_is_read_where_it_can_be),
-	    cmocka_unit_test(a_counter_that_is_changed_behind_the_loop_is_none),
-	    cmocka_unit_test(a_walk_along_a_list_has_no_counter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Event selection, on machines that are directories, with libpfm4's own tables for their
  * processors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,23 +92,21 @@ static void expect_pebs(const char *loads_name)
 	assert_non_null(strstr(s.reason, loads_name));
 }
 
-static void skylake_and_newer_have_the_new_names(void **state)
+TEST(skylake_and_newer_have_the_new_names, empty_machine, remove_machine)
 {
 	static const struct {
 		const char *pmu_name, *libpfm_name;
 	} machines[] = {
 	    {"skylake", "skl"}, {"skylake", "skx"}, {"icelake", "icx"}, {"sapphire_rapids", "spr"}};
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		add_intel(machines[i].pmu_name, machines[i].libpfm_name);
 		expect_pebs("MEM_INST_RETIRED:ALL_LOADS");
 	}
 }
 
-static void haswell_and_broadwell_have_the_old_names(void **state)
+TEST(haswell_and_broadwell_have_the_old_names, empty_machine, remove_machine)
 {
-	(void)state;
 	add_intel("haswell", "hsw");
 	expect_pebs("MEM_UOPS_RETIRED:ALL_LOADS");
 	add_intel("broadwell", "bdw");
@@ -129,21 +123,19 @@ static void expect_none(const char *reason)
 	assert_non_null(strstr(s.reason, reason));
 }
 
-static void sandy_bridge_has_the_names_and_no_addresses(void **state)
+TEST(sandy_bridge_has_the_names_and_no_addresses, empty_machine, remove_machine)
 {
 	struct perf_event_attr attr;
 
-	(void)state;
 	add_intel("sandybridge", "snb");
 	assert_int_equal(encode("MEM_UOPS_RETIRED:ALL_LOADS", &attr), 0);
 	expect_none("with data addresses");
 }
 
-static void an_event_is_taken_by_its_name(void **state)
+TEST(an_event_is_taken_by_its_name, empty_machine, remove_machine)
 {
 	struct perf_hardware_event event = {0};
 
-	(void)state;
 	add_intel("skylake", "skl");
 	assert_int_equal(pmu_access_event(&host, "MEM_LOAD_RETIRED:L1_MISS", &event), 0);
 	assert_int_equal(event.config, 0x08d1); /* Intel SDM, volume 3, event D1H, umask 08H. */
@@ -152,35 +144,31 @@ static void an_event_is_taken_by_its_name(void **state)
 	assert_int_equal(pmu_access_event(&host, "NO_SUCH_EVENT", &event), -ENOENT);
 }
 
-static void an_imprecise_pmu_is_not_used(void **state)
+TEST(an_imprecise_pmu_is_not_used, empty_machine, remove_machine)
 {
-	(void)state;
 	add_intel("skylake", "skl");
 	add_file("cpu/caps/max_precise", "0\n");
 	expect_none("virtual machines");
 }
 
-static void a_processor_with_two_kinds_of_cores_is_not_used(void **state)
+TEST(a_processor_with_two_kinds_of_cores_is_not_used, empty_machine, remove_machine)
 {
-	(void)state;
 	add_intel("alderlake_hybrid", "adl_glc");
 	add_file("cpu_core/type", "4\n");
 	add_file("cpu_atom/type", "10\n");
 	expect_none("two kinds");
 }
 
-static void a_machine_without_a_pmu_says_so(void **state)
+TEST(a_machine_without_a_pmu_says_so, empty_machine, remove_machine)
 {
-	(void)state;
 	add_file("software/type", "1\n");
 	expect_none("virtual machines");
 }
 
-static void ibs_is_described_by_its_directory(void **state)
+TEST(ibs_is_described_by_its_directory, empty_machine, remove_machine)
 {
 	struct pmu_selection s;
 
-	(void)state;
 	add_file("cpu/type", "4\n"); /* the AMD core PMU has nothing precise */
 	add_file("cpu/caps/max_precise", "0\n");
 	add_file("ibs_op/type", "11\n");
@@ -200,11 +188,10 @@ static void ibs_is_described_by_its_directory(void **state)
 	assert_string_equal(s.reason, "AMD IBS: ibs_op counting operations");
 }
 
-static void an_older_ibs_driver_counts_the_kernel_too(void **state)
+TEST(an_older_ibs_driver_counts_the_kernel_too, empty_machine, remove_machine)
 {
 	struct pmu_selection s;
 
-	(void)state;
 	add_file("ibs_op/type", "9\n");
 	add_file("ibs_op/format/cnt_ctl", "config:19\n");
 	pmu_select(&host, &s);
@@ -214,12 +201,11 @@ static void an_older_ibs_driver_counts_the_kernel_too(void **state)
 	assert_non_null(strstr(s.reason, "kernel's own"));
 }
 
-static void an_ibs_that_cannot_count_operations_is_not_used(void **state)
+TEST(an_ibs_that_cannot_count_operations_is_not_used, empty_machine, remove_machine)
 {
 	static const char *const bad[] = {"config:64\n", "config3:0\n", "config\n", "",
 					  "event:3\n"};
 
-	(void)state;
 	add_file("ibs_op/type", "9\n");
 	expect_none("counts cycles only");
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -228,33 +214,16 @@ static void an_ibs_that_cannot_count_operations_is_not_used(void **state)
 	}
 }
 
-static void pebs_comes_before_ibs(void **state)
+TEST(pebs_comes_before_ibs, empty_machine, remove_machine)
 {
-	(void)state;
 	add_intel("skylake", "skl");
 	add_file("ibs_op/type", "11\n");
 	expect_pebs("MEM_INST_RETIRED:ALL_LOADS");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, empty_machine, remove_machine)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(skylake_and_newer_have_the_new_names),
-	    TEST(haswell_and_broadwell_have_the_old_names),
-	    TEST(sandy_bridge_has_the_names_and_no_addresses),
-	    TEST(an_event_is_taken_by_its_name),
-	    TEST(an_imprecise_pmu_is_not_used),
-	    TEST(a_processor_with_two_kinds_of_cores_is_not_used),
-	    TEST(a_machine_without_a_pmu_says_so),
-	    TEST(ibs_is_described_by_its_directory),
-	    TEST(an_older_ibs_driver_counts_the_kernel_too),
-	    TEST(an_ibs_that_cannot_count_operations_is_not_used),
-	    TEST(pebs_comes_before_ibs),
-	};
-
 	if (setenv("LIBPFM_ENCODE_INACTIVE", "1", 1) < 0)
 		return EXIT_FAILURE;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Which sampler a window gets, and why. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 #include <string.h>
 
@@ -41,28 +37,25 @@ static void expect(Jxp__Sampler sampler, const struct pmu_selection *hardware, c
 	assert_string_equal(choice.reason, reason);
 }
 
-static void auto_takes_the_hardware_that_works(void **state)
+TEST(auto_takes_the_hardware_that_works)
 {
-	(void)state;
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &pebs, 0), 0);
 	expect(JXP__SAMPLER__SAMPLER_PEBS, &pebs, "Intel PEBS: A and B");
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &ibs, 0), 0);
 	expect(JXP__SAMPLER__SAMPLER_IBS, &ibs, "AMD IBS: ibs_op");
 }
 
-static void auto_takes_no_hardware_without_events_whoever_says_that_it_works(void **state)
+TEST(auto_takes_no_hardware_without_events_whoever_says_that_it_works)
 {
-	(void)state;
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &none, 0), 0);
 	expect(JXP__SAMPLER__SAMPLER_CLOCK, NULL, "no PMU");
 }
 
 /* No kernel has this type of events. */
-static void an_event_that_a_service_cannot_try_is_refused_with_what_to_do(void **state)
+TEST(an_event_that_a_service_cannot_try_is_refused_with_what_to_do)
 {
 	static const struct perf_hardware_event event = {.type = 0x7fffffff};
 
-	(void)state;
 	assert_true(sampler_try_event("A:B", &event, 1000, &err) < 0);
 	assert_non_null(strstr(err.message, "event 'A:B' cannot be opened: "));
 	sampler_tried(0);
@@ -71,11 +64,10 @@ static void an_event_that_a_service_cannot_try_is_refused_with_what_to_do(void *
 	assert_non_null(strstr(err.message, "leave out --event"));
 }
 
-static void what_samples_the_kernel_has_to_be_asked_for(void **state)
+TEST(what_samples_the_kernel_has_to_be_asked_for)
 {
 	struct pmu_selection old = ibs;
 
-	(void)state;
 	old.events[0].user_only = false;
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &old, 0), 0);
 	assert_int_equal(choice.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
@@ -84,9 +76,8 @@ static void what_samples_the_kernel_has_to_be_asked_for(void **state)
 	expect(JXP__SAMPLER__SAMPLER_IBS, &old, "AMD IBS: ibs_op");
 }
 
-static void auto_is_the_clock_where_nothing_better_works(void **state)
+TEST(auto_is_the_clock_where_nothing_better_works)
 {
-	(void)state;
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &none, -ENOENT), 0);
 	expect(JXP__SAMPLER__SAMPLER_CLOCK, NULL, "no PMU");
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, false, &pebs, -EACCES), 0);
@@ -94,9 +85,8 @@ static void auto_is_the_clock_where_nothing_better_works(void **state)
 	       "Intel PEBS: A and B cannot be opened (Permission denied)");
 }
 
-static void a_period_in_time_needs_the_clock(void **state)
+TEST(a_period_in_time_needs_the_clock)
 {
-	(void)state;
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_AUTO, true, &pebs, 0), 0);
 	assert_int_equal(choice.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
 	assert_non_null(strstr(choice.reason, "period in time"));
@@ -104,9 +94,8 @@ static void a_period_in_time_needs_the_clock(void **state)
 	assert_non_null(strstr(err.message, "--period"));
 }
 
-static void what_is_asked_for_is_taken_or_refused(void **state)
+TEST(what_is_asked_for_is_taken_or_refused)
 {
-	(void)state;
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_CLOCK, false, &pebs, 0), 0);
 	expect(JXP__SAMPLER__SAMPLER_CLOCK, NULL, "it was asked for");
 	assert_int_equal(choose(JXP__SAMPLER__SAMPLER_PEBS, false, &pebs, 0), 0);
@@ -118,35 +107,16 @@ static void what_is_asked_for_is_taken_or_refused(void **state)
 	assert_int_equal(choice.reason[0], '\0'); /* unchanged on failure */
 }
 
-static void a_machine_without_events_has_nothing_to_try(void **state)
+TEST(a_machine_without_events_has_nothing_to_try)
 {
-	(void)state;
 	assert_int_equal(sampler_try(&none), -ENOENT);
 }
 
-static void every_sampler_says_what_its_fractions_are_weighted_by(void **state)
+TEST(every_sampler_says_what_its_fractions_are_weighted_by)
 {
-	(void)state;
 	assert_non_null(strstr(sampler_note(JXP__SAMPLER__SAMPLER_CLOCK), "weighted by time"));
 	assert_non_null(strstr(sampler_note(JXP__SAMPLER__SAMPLER_PEBS), "by access count"));
 	assert_non_null(strstr(sampler_note(JXP__SAMPLER__SAMPLER_IBS), "by access count"));
 	assert_null(sampler_note(JXP__SAMPLER__SAMPLER_AUTO));
 	assert_null(sampler_note((Jxp__Sampler)12));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(auto_takes_the_hardware_that_works),
-	    cmocka_unit_test(what_samples_the_kernel_has_to_be_asked_for),
-	    cmocka_unit_test(auto_is_the_clock_where_nothing_better_works),
-	    cmocka_unit_test(a_period_in_time_needs_the_clock),
-	    cmocka_unit_test(what_is_asked_for_is_taken_or_refused),
-	    cmocka_unit_test(a_machine_without_events_has_nothing_to_try),
-	    cmocka_unit_test(auto_takes_no_hardware_without_events_whoever_says_that_it_works),
-	    cmocka_unit_test(an_event_that_a_service_cannot_try_is_refused_with_what_to_do),
-	    cmocka_unit_test(every_sampler_says_what_its_fractions_are_weighted_by),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,12 +15,11 @@ static uint32_t add(struct cct *t, uint32_t parent, uint32_t method, int32_t bci
 	return id;
 }
 
-static void the_same_path_is_one_node(void **state)
+TEST(the_same_path_is_one_node)
 {
 	struct cct t = {0};
 	uint32_t a = add(&t, 0, 0, 1), b = add(&t, a, 0, 2);
 
-	(void)state;
 	assert_int_equal(add(&t, 0, 0, 1), a);
 	assert_int_equal(add(&t, a, 0, 2), b);
 	assert_int_not_equal(add(&t, b, 0, 2), b);
@@ -32,26 +27,24 @@ static void the_same_path_is_one_node(void **state)
 	cct_release(&t);
 }
 
-static void overloads_with_different_lines_stay_apart(void **state)
+TEST(overloads_with_different_lines_stay_apart)
 {
 	struct cct_node one = {.bci = 3, .line = 10}, other = {.bci = 3, .line = 20};
 	struct cct t = {0};
 	uint32_t a, b;
 
-	(void)state;
 	assert_int_equal(cct_add_node(&t, &one, &a), 0);
 	assert_int_equal(cct_add_node(&t, &other, &b), 0);
 	assert_int_not_equal(a, b);
 	cct_release(&t);
 }
 
-static void methods_are_interned_by_class_name_and_file(void **state)
+TEST(methods_are_interned_by_class_name_and_file)
 {
 	struct cct_method one = {1, 2, 3}, other = {1, 2, 4};
 	struct cct t = {0};
 	uint32_t a, b, c;
 
-	(void)state;
 	assert_int_equal(cct_add_method(&t, &one, &a), 0);
 	assert_int_equal(cct_add_method(&t, &other, &b), 0);
 	assert_int_equal(cct_add_method(&t, &one, &c), 0);
@@ -61,13 +54,12 @@ static void methods_are_interned_by_class_name_and_file(void **state)
 	cct_release(&t);
 }
 
-static void lines_are_equal_whatever_called_them_and_however_they_ran(void **state)
+TEST(lines_are_equal_whatever_called_them_and_however_they_ran)
 {
 	struct cct_node node = {.method = 0, .bci = 4, .line = 10, .tier = JXP__TIER__TIER_JIT};
 	struct cct t = {0};
 	uint32_t root = add(&t, 0, 0, 1), ids[4], *lines;
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		node.parent = i % 2 ? root : 0;
 		node.bci = 4 + (int32_t)i; /* Of one line. */
@@ -85,13 +77,12 @@ static void lines_are_equal_whatever_called_them_and_however_they_ran(void **sta
 	cct_release(&t);
 }
 
-static void depth_counts_frames_and_is_limited(void **state)
+TEST(depth_counts_frames_and_is_limited)
 {
 	struct cct_node node = {.bci = 1, .line = -1};
 	struct cct t = {0};
 	uint32_t id = 0;
 
-	(void)state;
 	assert_int_equal(cct_depth(&t, 0), 0);
 	for (unsigned i = 0; i < MAX_FRAMES_LIMIT; i++)
 		id = add(&t, id, 0, 1);
@@ -102,30 +93,15 @@ static void depth_counts_frames_and_is_limited(void **state)
 	cct_release(&t);
 }
 
-static void a_full_tree_refuses_new_nodes_and_still_finds_old(void **state)
+TEST(a_full_tree_refuses_new_nodes_and_still_finds_old)
 {
 	struct cct_node node = {.bci = (int32_t)LIMIT_NODES, .line = -1};
 	struct cct t = {0};
 	uint32_t id;
 
-	(void)state;
 	for (uint32_t i = 0; i < LIMIT_NODES; i++)
 		(void)add(&t, 0, 0, (int32_t)i);
 	assert_int_equal(cct_add_node(&t, &node, &id), -ENOSPC);
 	assert_int_equal(add(&t, 0, 0, 17), 18);
 	cct_release(&t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_same_path_is_one_node),
-	    cmocka_unit_test(overloads_with_different_lines_stay_apart),
-	    cmocka_unit_test(methods_are_interned_by_class_name_and_file),
-	    cmocka_unit_test(lines_are_equal_whatever_called_them_and_however_they_ran),
-	    cmocka_unit_test(depth_counts_frames_and_is_limited),
-	    cmocka_unit_test(a_full_tree_refuses_new_nodes_and_still_finds_old),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

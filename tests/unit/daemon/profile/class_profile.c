@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/profile/class_profile.h"
 #include "proto/limits.h"
@@ -30,7 +26,7 @@ static uint32_t field_of(struct class_profile *c, uint32_t class_name, uint32_t 
 	return field;
 }
 
-static void a_class_and_a_location_make_a_field(void **state)
+TEST(a_class_and_a_location_make_a_field, set_up, tear_down)
 {
 	struct class_profile *c = *state;
 	uint32_t a = field_of(c, 1, 1), b = field_of(c, 1, 2), other = field_of(c, 2, 1);
@@ -41,7 +37,7 @@ static void a_class_and_a_location_make_a_field(void **state)
 	assert_int_equal(c->field_count, 4);
 }
 
-static void accesses_are_added_up_by_context(void **state)
+TEST(accesses_are_added_up_by_context, set_up, tear_down)
 {
 	struct class_profile *c = *state;
 	uint32_t field = field_of(c, 1, 1);
@@ -56,7 +52,7 @@ static void accesses_are_added_up_by_context(void **state)
 	assert_int_equal(c->fields[field].tracked.samples, 1);
 }
 
-static void what_does_not_fit_is_in_the_sums_and_counted(void **state)
+TEST(what_does_not_fit_is_in_the_sums_and_counted, set_up, tear_down)
 {
 	struct class_profile *c = *state;
 	uint32_t field;
@@ -74,7 +70,7 @@ static void what_does_not_fit_is_in_the_sums_and_counted(void **state)
 	assert_true(class_profile_memory_bytes(c) < 24u << 20);
 }
 
-static void a_copy_has_what_reports_need(void **state)
+TEST(a_copy_has_what_reports_need, set_up, tear_down)
 {
 	struct class_profile *c = *state, copy;
 
@@ -84,18 +80,4 @@ static void a_copy_has_what_reports_need(void **state)
 	assert_float_equal(copy.fields[1].sum.metric, 10, 0);
 	assert_int_equal(copy.accesses[0].node, 7);
 	class_profile_release(&copy);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_class_and_a_location_make_a_field),
-	    TEST(accesses_are_added_up_by_context),
-	    TEST(what_does_not_fit_is_in_the_sums_and_counted),
-	    TEST(a_copy_has_what_reports_need),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 
 #include "common/clock.h"
@@ -31,7 +27,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void ticks_are_added_up_by_context_and_code(void **state)
+TEST(ticks_are_added_up_by_context_and_code, set_up, tear_down)
 {
 	struct cpu_profile *c = *state;
 
@@ -50,7 +46,7 @@ static void ticks_are_added_up_by_context_and_code(void **state)
 	assert_float_equal(cpu_profile_code(c).ns, 18, 0);
 }
 
-static void ticks_in_the_kernel_are_of_the_context_that_called_it(void **state)
+TEST(ticks_in_the_kernel_are_of_the_context_that_called_it, set_up, tear_down)
 {
 	struct cpu_profile *c = *state;
 
@@ -68,7 +64,7 @@ static void ticks_in_the_kernel_are_of_the_context_that_called_it(void **state)
 	assert_float_equal(cpu_profile_all(c).ns, 17, 0);
 }
 
-static void what_has_no_whole_context_is_in_none(void **state)
+TEST(what_has_no_whole_context_is_in_none, set_up, tear_down)
 {
 	struct cpu_profile *c = *state;
 
@@ -85,7 +81,7 @@ static void what_has_no_whole_context_is_in_none(void **state)
 	assert_int_equal(cpu_profile_code(c).samples, 2);
 }
 
-static void contexts_beyond_the_limit_are_in_the_sums_and_counted(void **state)
+TEST(contexts_beyond_the_limit_are_in_the_sums_and_counted, set_up, tear_down)
 {
 	struct cpu_profile *c = *state;
 
@@ -100,7 +96,7 @@ static void contexts_beyond_the_limit_are_in_the_sums_and_counted(void **state)
 	assert_true(cpu_profile_memory_bytes(c) < 16u << 20);
 }
 
-static void where_there_is_no_room_ticks_are_not_moved(void **state)
+TEST(where_there_is_no_room_ticks_are_not_moved, set_up, tear_down)
 {
 	const struct cpu_sum one = {.samples = 1, .ns = 1};
 	struct cpu_profile *c = *state;
@@ -113,7 +109,7 @@ static void where_there_is_no_room_ticks_are_not_moved(void **state)
 	assert_int_equal(c->context_count, LIMIT_CPU_CONTEXTS);
 }
 
-static void a_copy_has_what_there_was(void **state)
+TEST(a_copy_has_what_there_was, set_up, tear_down)
 {
 	struct cpu_profile *c = *state, copy;
 
@@ -137,7 +133,7 @@ static void watch(struct cpu_profile *c, uint64_t time_ns, uint64_t gc_ns, uint6
 	cpu_profile_watch(c, &record, running);
 }
 
-static void the_jvms_own_threads_count_from_when_the_window_began(void **state)
+TEST(the_jvms_own_threads_count_from_when_the_window_began, set_up, tear_down)
 {
 	struct cpu_profile *c = *state;
 
@@ -151,7 +147,7 @@ static void the_jvms_own_threads_count_from_when_the_window_began(void **state)
 	assert_float_equal(c->beside.jit_ns, 30, 0);
 }
 
-static void sums_that_fall_are_passed_over(void **state)
+TEST(sums_that_fall_are_passed_over, set_up, tear_down)
 {
 	struct cpu_profile *c = *state;
 
@@ -163,7 +159,7 @@ static void sums_that_fall_are_passed_over(void **state)
 	assert_int_equal(c->beside.span_ns, 2000);
 }
 
-static void ticks_are_moved_to_another_context(void **state)
+TEST(ticks_are_moved_to_another_context, set_up, tear_down)
 {
 	const struct cpu_sum two = {.samples = 2, .ns = 15}, one = {.samples = 1, .ns = 1};
 	struct cpu_profile *c = *state;
@@ -185,22 +181,4 @@ static void ticks_are_moved_to_another_context(void **state)
 	/* They are found. */
 	assert_int_equal(cpu_profile_add(c, COMPILED, 9, false, 5), 0);
 	assert_int_equal(c->context_count, 2);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(ticks_are_added_up_by_context_and_code),
-	    TEST(ticks_in_the_kernel_are_of_the_context_that_called_it),
-	    TEST(what_has_no_whole_context_is_in_none),
-	    TEST(contexts_beyond_the_limit_are_in_the_sums_and_counted),
-	    TEST(a_copy_has_what_there_was),
-	    TEST(the_jvms_own_threads_count_from_when_the_window_began),
-	    TEST(sums_that_fall_are_passed_over),
-	    TEST(where_there_is_no_room_ticks_are_not_moved),
-	    TEST(ticks_are_moved_to_another_context),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

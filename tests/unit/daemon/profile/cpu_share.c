@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,14 +18,13 @@ static struct cpu_whole whole_of(double ticks)
 	return (struct cpu_whole){.ns = ticks * PERIOD_NS, .ticks = ticks, .design_effect = 1};
 }
 
-static void equal_weights_give_wilsons_interval_of_a_proportion(void **state)
+TEST(equal_weights_give_wilsons_interval_of_a_proportion)
 {
 	struct cpu_whole whole = whole_of(2000);
 	struct cpu_sums part = {0};
 	struct interval wilson = estimate_ci95(60, 2000, 2000);
 	struct cpu_share s;
 
-	(void)state;
 	for (int i = 0; i < 60; i++) {
 		add(&part, PERIOD_NS);
 		add(&whole.cpu, PERIOD_NS);
@@ -41,13 +36,12 @@ static void equal_weights_give_wilsons_interval_of_a_proportion(void **state)
 	assert_true(fabs(s.ci95.high - wilson.high) < 1e-12);
 }
 
-static void nothing_wasteful_has_an_upper_limit_by_what_others_weighed(void **state)
+TEST(nothing_wasteful_has_an_upper_limit_by_what_others_weighed)
 {
 	struct cpu_whole light = whole_of(2000), heavy = whole_of(2000);
 	struct cpu_sums none = {0};
 	struct cpu_share s, t;
 
-	(void)state;
 	add(&light.cpu, PERIOD_NS);
 	add(&heavy.cpu, 10 * PERIOD_NS);
 	s = cpu_share_estimate(&none, 0, &light);
@@ -57,34 +51,31 @@ static void nothing_wasteful_has_an_upper_limit_by_what_others_weighed(void **st
 	assert_true(fabs(t.ci95.high - 10 * s.ci95.high) < 1e-12);
 }
 
-static void without_any_pair_nothing_is_known_of_the_interval(void **state)
+TEST(without_any_pair_nothing_is_known_of_the_interval)
 {
 	struct cpu_whole whole = whole_of(2000);
 	struct cpu_sums none = {0};
 	struct cpu_share s = cpu_share_estimate(&none, 0, &whole);
 
-	(void)state;
 	assert_true(s.known && s.share == 0 && s.ci95.low == 0 && s.ci95.high == 1);
 }
 
-static void without_ticks_there_is_no_share(void **state)
+TEST(without_ticks_there_is_no_share)
 {
 	struct cpu_whole whole = {.design_effect = 1};
 	struct cpu_sums part = {PERIOD_NS, PERIOD_NS * PERIOD_NS};
 	struct cpu_share s = cpu_share_estimate(&part, 1, &whole);
 
-	(void)state;
 	assert_false(s.known);
 	assert_true(s.share == 0 && s.ci95.low == 0 && s.ci95.high == 1);
 }
 
-static void a_share_never_exceeds_one(void **state)
+TEST(a_share_never_exceeds_one)
 {
 	struct cpu_whole whole = whole_of(100);
 	struct cpu_sums part = {0};
 	struct cpu_share s;
 
-	(void)state;
 	for (int i = 0; i < 40; i++)
 		add(&part, 3 * PERIOD_NS); /* Of 100 ticks 33 were expected. */
 	whole.cpu = part;
@@ -97,13 +88,12 @@ static void a_share_never_exceeds_one(void **state)
 	assert_true(s.share == 1 && s.ci95.low >= 0 && s.ci95.low <= 1 && s.ci95.high == 1);
 }
 
-static void a_design_effect_widens_the_interval(void **state)
+TEST(a_design_effect_widens_the_interval)
 {
 	struct cpu_whole whole = whole_of(2000), clustered;
 	struct cpu_sums part = {60 * PERIOD_NS, 60 * PERIOD_NS * PERIOD_NS};
 	struct cpu_share s, t;
 
-	(void)state;
 	whole.cpu = part;
 	clustered = whole;
 	clustered.design_effect = 4;
@@ -175,7 +165,7 @@ static struct cpu_share window(const struct population *p, uint64_t *state)
 	return cpu_share_estimate(&part, count, &whole);
 }
 
-static void intervals_hold_the_truth_in_92_to_98_of_100_windows(void **state)
+TEST(intervals_hold_the_truth_in_92_to_98_of_100_windows)
 {
 	static const struct population populations[] = {
 	    {0.005, 6000, 1, &at_once, 1}, {0.005, 6000, 3, &at_once, 1},
@@ -190,7 +180,6 @@ static void intervals_hold_the_truth_in_92_to_98_of_100_windows(void **state)
 	};
 	uint64_t random = 12;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(populations) / sizeof(populations[0]); i++) {
 		const struct population *p = &populations[i];
 		unsigned held = 0, runs = 1000;
@@ -207,19 +196,4 @@ static void intervals_hold_the_truth_in_92_to_98_of_100_windows(void **state)
 		assert_true(fabs(mean - p->share) < 0.03 * p->share + 0.0003);
 		assert_in_range(held, 920, 980);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(equal_weights_give_wilsons_interval_of_a_proportion),
-	    cmocka_unit_test(nothing_wasteful_has_an_upper_limit_by_what_others_weighed),
-	    cmocka_unit_test(without_any_pair_nothing_is_known_of_the_interval),
-	    cmocka_unit_test(without_ticks_there_is_no_share),
-	    cmocka_unit_test(a_share_never_exceeds_one),
-	    cmocka_unit_test(a_design_effect_widens_the_interval),
-	    cmocka_unit_test(intervals_hold_the_truth_in_92_to_98_of_100_windows),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 
@@ -19,12 +15,11 @@ static uint32_t add(struct locations *l, uint32_t kind, uint32_t class_name, uin
 	return id;
 }
 
-static void a_location_is_known_by_all_that_it_has(void **state)
+TEST(a_location_is_known_by_all_that_it_has)
 {
 	struct locations l = {0};
 	uint32_t a = add(&l, JXP__LOCATION__KIND__FIELD, 1, 2, 3);
 
-	(void)state;
 	assert_int_equal(add(&l, JXP__LOCATION__KIND__FIELD, 1, 2, 3), a);
 	assert_int_not_equal(add(&l, JXP__LOCATION__KIND__FIELD, 1, 2, 4), a);
 	assert_int_not_equal(add(&l, JXP__LOCATION__KIND__STATIC, 1, 2, 3), a);
@@ -34,7 +29,7 @@ static void a_location_is_known_by_all_that_it_has(void **state)
 	locations_release(&l);
 }
 
-static void a_field_is_that_of_its_class_whatever_the_object_is(void **state)
+TEST(a_field_is_that_of_its_class_whatever_the_object_is)
 {
 	struct locations l = {0};
 	uint32_t first = add(&l, JXP__LOCATION__KIND__FIELD, 10, 2, 9);
@@ -44,7 +39,6 @@ static void a_field_is_that_of_its_class_whatever_the_object_is(void **state)
 	uint32_t others = add(&l, JXP__LOCATION__KIND__ELEMENT, 11, 0, 0);
 	uint32_t *fields = NULL;
 
-	(void)state;
 	assert_int_equal(locations_fields(&l, &fields), 0);
 	assert_int_equal(fields[0], 0);
 	assert_int_equal(fields[first], first);
@@ -54,14 +48,4 @@ static void a_field_is_that_of_its_class_whatever_the_object_is(void **state)
 	assert_int_equal(fields[others], others);
 	free(fields);
 	locations_release(&l);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_location_is_known_by_all_that_it_has),
-	    cmocka_unit_test(a_field_is_that_of_its_class_whatever_the_object_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 
@@ -34,23 +30,21 @@ static void pairs(struct repeat_sum *sum, unsigned count, double part)
 		repeat_sum_add(sum, part);
 }
 
-static void a_method_is_another_loop_than_the_one_at_its_beginning(void **state)
+TEST(a_method_is_another_loop_than_the_one_at_its_beginning)
 {
 	struct loop_profile p = {0};
 	uint32_t loop = add_row(&p, 0, false), method = add_row(&p, 0, true);
 
-	(void)state;
 	assert_int_not_equal(loop, method);
 	assert_int_equal(add_row(&p, 0, true), method);
 	loop_profile_release(&p);
 }
 
-static void inputs_are_of_one_loop(void **state)
+TEST(inputs_are_of_one_loop)
 {
 	struct loop_profile p = {0}, copy;
 	uint32_t one = add_row(&p, 4, false), other = add_row(&p, 9, false);
 
-	(void)state;
 	pairs(input(&p, one, 12, false), 10, 1);
 	pairs(input(&p, other, 12, false), 10, 0);
 	pairs(input(&p, one, 15, false), 10, 0.5);
@@ -65,12 +59,11 @@ static void inputs_are_of_one_loop(void **state)
 }
 
 /* One pair in code that was replaced is no reason to know nothing. */
-static void loads_that_hardly_come_are_left_out(void **state)
+TEST(loads_that_hardly_come_are_left_out)
 {
 	struct loop_profile p = {0};
 	uint32_t row = add_row(&p, 4, false);
 
-	(void)state;
 	pairs(input(&p, row, 12, false), 59, 0);
 	pairs(input(&p, row, 15, false), 2, 1);
 	assert_true(loop_profile_instances(&p, &p.rows[row], 1).rate < 0.5);
@@ -80,28 +73,15 @@ static void loads_that_hardly_come_are_left_out(void **state)
 	loop_profile_release(&p);
 }
 
-static void inputs_have_a_limit(void **state)
+TEST(inputs_have_a_limit)
 {
 	struct loop_profile p = {0};
 	struct loop_compared like = {.loop = add_row(&p, 4, false), .bci = -1};
 	uint32_t position;
 
-	(void)state;
 	for (; like.at < LIMIT_LOOP_INPUTS; like.at++)
 		assert_int_equal(loop_profile_input(&p, &like, &position), 0);
 	assert_int_equal(loop_profile_input(&p, &like, &position), -ENOSPC);
 	assert_int_equal(p.refused, 1);
 	loop_profile_release(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_method_is_another_loop_than_the_one_at_its_beginning),
-	    cmocka_unit_test(inputs_are_of_one_loop),
-	    cmocka_unit_test(loads_that_hardly_come_are_left_out),
-	    cmocka_unit_test(inputs_have_a_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
@@ -12,12 +8,11 @@
 
 /* ---------------------------------------------------------------- topology */
 
-static void nodes_with_gaps_are_counted_and_found(void **state)
+TEST(nodes_with_gaps_are_counted_and_found)
 {
 	static struct numa_topology t;
 	const char *directory = tree_make();
 
-	(void)state;
 	tree_add_directory("node8");
 	tree_add_file("node8/cpulist", "4-5,7\n");
 	tree_add_directory("node0");
@@ -36,22 +31,20 @@ static void nodes_with_gaps_are_counted_and_found(void **state)
 	tree_remove();
 }
 
-static void a_kernel_without_numa_has_one_node(void **state)
+TEST(a_kernel_without_numa_has_one_node)
 {
 	static struct numa_topology t;
 
-	(void)state;
 	numa_topology_read(&t, "/nonexistent");
 	assert_int_equal(t.node_count, 1);
 	assert_int_equal(numa_topology_node_of_cpu(&t, 3), 0);
 }
 
-static void a_node_without_cpus_is_a_node(void **state)
+TEST(a_node_without_cpus_is_a_node)
 {
 	static struct numa_topology t;
 	const char *directory = tree_make();
 
-	(void)state;
 	tree_add_directory("node0");
 	tree_add_file("node0/cpulist", "0-1\n");
 	tree_add_directory("node1");
@@ -79,11 +72,10 @@ static void place(struct numa_profile *p, struct numa_access access, uint8_t pag
 	assert_int_equal(numa_profile_place(p, &access, page, NUMA_NONE), 0);
 }
 
-static void the_remote_fraction_weighs_accesses(void **state)
+TEST(the_remote_fraction_weighs_accesses)
 {
 	struct numa_profile p = {0};
 
-	(void)state;
 	assert_true(numa_remote_fraction(&p) == 0);
 	place(&p, access_of(NUMA_NO_SITE, 0, 30), 0);
 	place(&p, access_of(NUMA_NO_SITE, 0, 10), 1);
@@ -95,13 +87,12 @@ static void the_remote_fraction_weighs_accesses(void **state)
 	numa_profile_release(&p);
 }
 
-static void a_site_has_its_own_sums(void **state)
+TEST(a_site_has_its_own_sums)
 {
 	struct numa_profile p = {0};
 	const struct numa_site *s;
 	double share;
 
-	(void)state;
 	place(&p, access_of(7, 1, 60), 0);
 	place(&p, access_of(7, 0, 20), 0);
 	place(&p, access_of(9, 0, 20), 1);
@@ -116,11 +107,10 @@ static void a_site_has_its_own_sums(void **state)
 	numa_profile_release(&p);
 }
 
-static void what_has_no_node_is_unplaced(void **state)
+TEST(what_has_no_node_is_unplaced)
 {
 	struct numa_profile p = {0};
 
-	(void)state;
 	place(&p, access_of(7, 1, 60), NUMA_NONE);
 	place(&p, access_of(7, NUMA_NONE, 60), 0);
 	assert_int_equal(p.unplaced, 2);
@@ -129,12 +119,11 @@ static void what_has_no_node_is_unplaced(void **state)
 	numa_profile_release(&p);
 }
 
-static void accesses_wait_in_order_and_only_so_many(void **state)
+TEST(accesses_wait_in_order_and_only_so_many)
 {
 	struct numa_profile p = {0};
 	struct numa_access out[2];
 
-	(void)state;
 	for (uint32_t i = 0; i < NUMA_WAITING_MAX + 3; i++) {
 		struct numa_access a = access_of(i, 0, 1);
 
@@ -150,11 +139,10 @@ static void accesses_wait_in_order_and_only_so_many(void **state)
 	numa_profile_release(&p);
 }
 
-static void sites_beyond_the_limit_are_counted(void **state)
+TEST(sites_beyond_the_limit_are_counted)
 {
 	struct numa_profile p = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < NUMA_SITES_MAX + 5; i++)
 		place(&p, access_of(i, 0, 1), 0);
 	assert_int_equal(p.site_count, NUMA_SITES_MAX);
@@ -170,7 +158,7 @@ static struct numa_topology two_nodes(void)
 	return (struct numa_topology){.node_count = 2, .node_id = {0, 4}};
 }
 
-static void one_node_s_data_used_by_another_is_for_its_users_to_initialise(void **state)
+TEST(one_node_s_data_used_by_another_is_for_its_users_to_initialise)
 {
 	const struct numa_topology t = two_nodes();
 	const struct numa_site s = {.samples = 100,
@@ -181,12 +169,11 @@ static void one_node_s_data_used_by_another_is_for_its_users_to_initialise(void 
 				    .accessed_from = {5, 95}};
 	char text[NUMA_ADVICE_BYTES];
 
-	(void)state;
 	assert_true(numa_advice(&s, &t, false, text));
 	assert_non_null(strstr(text, "initialised on node 0, accessed from node 4"));
 }
 
-static void data_that_many_nodes_use_is_to_be_spread(void **state)
+TEST(data_that_many_nodes_use_is_to_be_spread)
 {
 	const struct numa_topology t = two_nodes();
 	const struct numa_site s = {.samples = 100,
@@ -197,12 +184,11 @@ static void data_that_many_nodes_use_is_to_be_spread(void **state)
 				    .accessed_from = {50, 50}};
 	char text[NUMA_ADVICE_BYTES];
 
-	(void)state;
 	assert_true(numa_advice(&s, &t, false, text));
 	assert_non_null(strstr(text, "interleave"));
 }
 
-static void pages_that_the_user_s_own_allocation_got_elsewhere_are_the_collector_s(void **state)
+TEST(pages_that_the_user_s_own_allocation_got_elsewhere_are_the_collector_s)
 {
 	const struct numa_topology t = two_nodes();
 	const struct numa_site s = {.samples = 100,
@@ -212,43 +198,20 @@ static void pages_that_the_user_s_own_allocation_got_elsewhere_are_the_collector
 				    .accessed_from = {0, 100}};
 	char text[NUMA_ADVICE_BYTES];
 
-	(void)state;
 	assert_true(numa_advice(&s, &t, false, text));
 	assert_non_null(strstr(text, "by the collector"));
 	assert_true(numa_advice(&s, &t, true, text));
 	assert_non_null(strstr(text, "AlwaysPreTouch"));
 }
 
-static void little_evidence_gives_no_advice(void **state)
+TEST(little_evidence_gives_no_advice)
 {
 	const struct numa_topology t = two_nodes();
 	struct numa_site s = {.samples = 5, .remote = 5, .page_on = {5}, .accessed_from = {0, 5}};
 	char text[NUMA_ADVICE_BYTES];
 
-	(void)state;
 	assert_false(numa_advice(&s, &t, false, text));
 	s = (struct numa_site){
 	    .samples = 100, .remote = 10, .local = 90, .page_on = {100}, .accessed_from = {90, 10}};
 	assert_false(numa_advice(&s, &t, false, text));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(nodes_with_gaps_are_counted_and_found),
-	    cmocka_unit_test(a_kernel_without_numa_has_one_node),
-	    cmocka_unit_test(a_node_without_cpus_is_a_node),
-	    cmocka_unit_test(the_remote_fraction_weighs_accesses),
-	    cmocka_unit_test(a_site_has_its_own_sums),
-	    cmocka_unit_test(what_has_no_node_is_unplaced),
-	    cmocka_unit_test(accesses_wait_in_order_and_only_so_many),
-	    cmocka_unit_test(sites_beyond_the_limit_are_counted),
-	    cmocka_unit_test(one_node_s_data_used_by_another_is_for_its_users_to_initialise),
-	    cmocka_unit_test(data_that_many_nodes_use_is_to_be_spread),
-	    cmocka_unit_test(
-		pages_that_the_user_s_own_allocation_got_elsewhere_are_the_collector_s),
-	    cmocka_unit_test(little_evidence_gives_no_advice),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 
@@ -85,7 +81,7 @@ static void assert_pass(struct fixture *f, uint32_t epoch)
 	assert_int_equal(f->pass->epoch, epoch);
 }
 
-static void events_of_a_settled_epoch_leave_by_time(void **state)
+TEST(events_of_a_settled_epoch_leave_by_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -99,7 +95,7 @@ static void events_of_a_settled_epoch_leave_by_time(void **state)
 	assert_int_equal(next(f), ORDER_NOTHING);
 }
 
-static void an_event_waits_while_an_earlier_one_may_still_come(void **state)
+TEST(an_event_waits_while_an_earlier_one_may_still_come, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -113,7 +109,7 @@ static void an_event_waits_while_an_earlier_one_may_still_come(void **state)
 	assert_event(f, ORDER_SETTLED, 30);
 }
 
-static void events_wait_for_the_pass_that_settles_their_epoch(void **state)
+TEST(events_wait_for_the_pass_that_settles_their_epoch, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -125,7 +121,7 @@ static void events_wait_for_the_pass_that_settles_their_epoch(void **state)
 	assert_event(f, ORDER_SETTLED, 50);
 }
 
-static void a_pass_waits_for_the_events_of_earlier_epochs(void **state)
+TEST(a_pass_waits_for_the_events_of_earlier_epochs, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -140,7 +136,7 @@ static void a_pass_waits_for_the_events_of_earlier_epochs(void **state)
 	assert_event(f, ORDER_SETTLED, 50);
 }
 
-static void events_of_an_overtaken_epoch_leave_before_the_next_pass_as_unsettled(void **state)
+TEST(events_of_an_overtaken_epoch_leave_before_the_next_pass_as_unsettled, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -153,7 +149,7 @@ static void events_of_an_overtaken_epoch_leave_before_the_next_pass_as_unsettled
 	assert_event(f, ORDER_SETTLED, 70);
 }
 
-static void an_event_of_an_epoch_that_has_passed_is_unsettled(void **state)
+TEST(an_event_of_an_epoch_that_has_passed_is_unsettled, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -164,7 +160,7 @@ static void an_event_of_an_epoch_that_has_passed_is_unsettled(void **state)
 	assert_event(f, ORDER_UNSETTLED, 50);
 }
 
-static void without_tracked_objects_every_epoch_is_settled(void **state)
+TEST(without_tracked_objects_every_epoch_is_settled, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -175,7 +171,7 @@ static void without_tracked_objects_every_epoch_is_settled(void **state)
 	assert_int_equal(f->order.epoch, 14);
 }
 
-static void an_allocation_without_address_comes_before_the_pass_that_tells_it(void **state)
+TEST(an_allocation_without_address_comes_before_the_pass_that_tells_it, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -188,7 +184,7 @@ static void an_allocation_without_address_comes_before_the_pass_that_tells_it(vo
 	assert_event(f, ORDER_SETTLED, 40);
 }
 
-static void parts_of_an_overtaken_pass_belong_to_the_next_one(void **state)
+TEST(parts_of_an_overtaken_pass_belong_to_the_next_one, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -200,7 +196,7 @@ static void parts_of_an_overtaken_pass_belong_to_the_next_one(void **state)
 	assert_int_equal(f->dropped, 0);
 }
 
-static void positions_that_are_late_or_contradictory_are_dropped_and_counted(void **state)
+TEST(positions_that_are_late_or_contradictory_are_dropped_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__Positions p = JXP__POSITIONS__INIT;
@@ -216,7 +212,7 @@ static void positions_that_are_late_or_contradictory_are_dropped_and_counted(voi
 	assert_int_equal(f->dropped, 5);
 }
 
-static void a_pass_holds_no_more_positions_than_there_can_be_objects(void **state)
+TEST(a_pass_holds_no_more_positions_than_there_can_be_objects, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -228,7 +224,7 @@ static void a_pass_holds_no_more_positions_than_there_can_be_objects(void **stat
 	assert_int_equal(f->pass->move_count, LIMIT);
 }
 
-static void passes_that_are_never_due_are_applied_when_too_many_wait(void **state)
+TEST(passes_that_are_never_due_are_applied_when_too_many_wait, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -241,7 +237,7 @@ static void passes_that_are_never_due_are_applied_when_too_many_wait(void **stat
 	assert_int_equal(f->dropped, 0);
 }
 
-static void more_events_than_may_wait_are_refused_until_one_is_taken_out(void **state)
+TEST(more_events_than_may_wait_are_refused_until_one_is_taken_out, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct object_event e = {.type = OBJECT_ACCESS, .epoch = 2, .time_ns = 9};
@@ -257,7 +253,7 @@ static void more_events_than_may_wait_are_refused_until_one_is_taken_out(void **
 	assert_true(object_order_memory_bytes(&f->order) < 16u << 20);
 }
 
-static void many_events_in_any_order_leave_in_one(void **state)
+TEST(many_events_in_any_order_leave_in_one, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t random = 1, last = 0;
@@ -276,28 +272,4 @@ static void many_events_in_any_order_leave_in_one(void **state)
 		count++;
 	}
 	assert_int_equal(count, 5000);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(events_of_a_settled_epoch_leave_by_time),
-	    TEST(an_event_waits_while_an_earlier_one_may_still_come),
-	    TEST(events_wait_for_the_pass_that_settles_their_epoch),
-	    TEST(a_pass_waits_for_the_events_of_earlier_epochs),
-	    TEST(events_of_an_overtaken_epoch_leave_before_the_next_pass_as_unsettled),
-	    TEST(an_event_of_an_epoch_that_has_passed_is_unsettled),
-	    TEST(without_tracked_objects_every_epoch_is_settled),
-	    TEST(an_allocation_without_address_comes_before_the_pass_that_tells_it),
-	    TEST(parts_of_an_overtaken_pass_belong_to_the_next_one),
-	    TEST(positions_that_are_late_or_contradictory_are_dropped_and_counted),
-	    TEST(a_pass_holds_no_more_positions_than_there_can_be_objects),
-	    TEST(passes_that_are_never_due_are_applied_when_too_many_wait),
-	    TEST(more_events_than_may_wait_are_refused_until_one_is_taken_out),
-	    TEST(many_events_in_any_order_leave_in_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,7 +15,7 @@ static uint32_t site_of(struct object_profile *l, uint32_t node)
 	return site;
 }
 
-static void a_class_and_a_context_make_a_site(void **state)
+TEST(a_class_and_a_context_make_a_site, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t a, b, c, again;
@@ -34,7 +30,7 @@ static void a_class_and_a_context_make_a_site(void **state)
 	assert_int_equal(l->site_count, 3);
 }
 
-static void counts_and_bytes_are_those_of_all_objects_that_a_sample_stands_for(void **state)
+TEST(counts_and_bytes_are_those_of_all_objects_that_a_sample_stands_for, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 5);
@@ -49,7 +45,7 @@ static void counts_and_bytes_are_those_of_all_objects_that_a_sample_stands_for(v
 	assert_float_equal(l->sites[site].live_bytes, 2000, 0);
 }
 
-static void a_concurrent_collection_has_judged_what_was_there_when_it_began(void **state)
+TEST(a_concurrent_collection_has_judged_what_was_there_when_it_began, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 5);
@@ -71,7 +67,7 @@ static void a_concurrent_collection_has_judged_what_was_there_when_it_began(void
 	assert_int_equal(object_profile_judged_ns(l), 20);
 }
 
-static void accesses_of_one_context_are_added_up(void **state)
+TEST(accesses_of_one_context_are_added_up, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 5);
@@ -90,7 +86,7 @@ static void accesses_of_one_context_are_added_up(void **state)
 	assert_float_equal(l->accesses[0].metric, 30, 0);
 }
 
-static void sites_and_contexts_beyond_their_limits_are_refused(void **state)
+TEST(sites_and_contexts_beyond_their_limits_are_refused, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t site;
@@ -109,19 +105,4 @@ static void sites_and_contexts_beyond_their_limits_are_refused(void **state)
 	    -ENOSPC);
 	assert_int_equal(l->sites[0].samples, LIMIT_SITE_ACCESSES + 1);
 	assert_true(object_profile_memory_bytes(l) < 64u << 20);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_class_and_a_context_make_a_site),
-	    TEST(counts_and_bytes_are_those_of_all_objects_that_a_sample_stands_for),
-	    TEST(a_concurrent_collection_has_judged_what_was_there_when_it_began),
-	    TEST(accesses_of_one_context_are_added_up),
-	    TEST(sites_and_contexts_beyond_their_limits_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

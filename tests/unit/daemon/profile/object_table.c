@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 
@@ -66,7 +62,7 @@ static uint32_t at(struct fixture *f, uint64_t address)
 	return object ? object->id : 0;
 }
 
-static void an_object_is_found_at_each_of_its_bytes_and_nowhere_else(void **state)
+TEST(an_object_is_found_at_each_of_its_bytes_and_nowhere_else, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -77,7 +73,7 @@ static void an_object_is_found_at_each_of_its_bytes_and_nowhere_else(void **stat
 	assert_int_equal(at(f, 0x1100), 0);
 }
 
-static void a_number_that_is_known_is_refused(void **state)
+TEST(a_number_that_is_known_is_refused, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -86,7 +82,7 @@ static void a_number_that_is_known_is_refused(void **state)
 	assert_int_equal(at(f, 0x5000), 0);
 }
 
-static void objects_beyond_the_limit_are_refused_until_one_dies(void **state)
+TEST(objects_beyond_the_limit_are_refused_until_one_dies, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t dead = 5;
@@ -102,7 +98,7 @@ static void objects_beyond_the_limit_are_refused_until_one_dies(void **state)
 	assert_int_equal(f->table.used, LIMIT);
 }
 
-static void objects_that_swap_places_are_found_at_their_new_ones(void **state)
+TEST(objects_that_swap_places_are_found_at_their_new_ones, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct object_move moves[] = {{0x2000, 1}, {0x1000, 2}};
@@ -115,7 +111,7 @@ static void objects_that_swap_places_are_found_at_their_new_ones(void **state)
 	assert_int_equal(f->table.evicted, 0);
 }
 
-static void an_object_that_waits_is_placed_where_the_pass_says_or_where_it_was(void **state)
+TEST(an_object_that_waits_is_placed_where_the_pass_says_or_where_it_was, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct object_move moves[] = {{0x7000, 1}};
@@ -130,7 +126,7 @@ static void an_object_that_waits_is_placed_where_the_pass_says_or_where_it_was(v
 	assert_int_equal(f->table.tree.count, 2);
 }
 
-static void a_newer_object_evicts_what_it_overlaps(void **state)
+TEST(a_newer_object_evicts_what_it_overlaps, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct object_move moves[] = {{0x9000, 1}};
@@ -144,7 +140,7 @@ static void a_newer_object_evicts_what_it_overlaps(void **state)
 	assert_int_equal(at(f, 0x9000), 1);
 }
 
-static void positions_of_unknown_objects_are_counted(void **state)
+TEST(positions_of_unknown_objects_are_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct object_move moves[] = {{0x1000, 9}, {0x1000, 0}};
@@ -157,7 +153,7 @@ static void positions_of_unknown_objects_are_counted(void **state)
 	assert_int_equal(f->table.count, 0);
 }
 
-static void addresses_at_both_ends_of_memory_are_no_trouble(void **state)
+TEST(addresses_at_both_ends_of_memory_are_no_trouble, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct object_move moves[] = {{UINT64_MAX, 1}};
@@ -171,7 +167,7 @@ static void addresses_at_both_ends_of_memory_are_no_trouble(void **state)
 }
 
 /* Against a plain array: numbers come and go in any order. */
-static void many_objects_come_and_go(void **state)
+TEST(many_objects_come_and_go, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	static bool alive[500];
@@ -194,23 +190,4 @@ static void many_objects_come_and_go(void **state)
 	for (uint32_t id = 1; id < 500; id++)
 		assert_int_equal(at(f, 0x1000 * (uint64_t)id), alive[id] ? id : 0);
 	assert_int_equal(f->unknown, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(an_object_is_found_at_each_of_its_bytes_and_nowhere_else),
-	    TEST(a_number_that_is_known_is_refused),
-	    TEST(objects_beyond_the_limit_are_refused_until_one_dies),
-	    TEST(objects_that_swap_places_are_found_at_their_new_ones),
-	    TEST(an_object_that_waits_is_placed_where_the_pass_says_or_where_it_was),
-	    TEST(a_newer_object_evicts_what_it_overlaps),
-	    TEST(positions_of_unknown_objects_are_counted),
-	    TEST(addresses_at_both_ends_of_memory_are_no_trouble),
-	    TEST(many_objects_come_and_go),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

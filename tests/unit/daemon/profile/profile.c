@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 
@@ -19,12 +15,11 @@ static struct observation silent_load(uint32_t trap_node, bool wasteful, uint32_
 				    .trap_node = trap_node};
 }
 
-static void equal_pairs_are_added_up(void **state)
+TEST(equal_pairs_are_added_up)
 {
 	struct observation wasteful = silent_load(2, true, 8), useful = silent_load(2, false, 4);
 	struct profile p = {0};
 
-	(void)state;
 	assert_int_equal(profile_add(&p, &wasteful), 0);
 	assert_int_equal(profile_add(&p, &wasteful), 0);
 	assert_int_equal(profile_add(&p, &useful), 0);
@@ -36,12 +31,11 @@ static void equal_pairs_are_added_up(void **state)
 	profile_release(&p);
 }
 
-static void every_part_of_the_key_makes_another_pair(void **state)
+TEST(every_part_of_the_key_makes_another_pair)
 {
 	struct observation base = silent_load(2, true, 8), o;
 	struct profile p = {0};
 
-	(void)state;
 	assert_int_equal(profile_add(&p, &base), 0);
 	o = base, o.trap_node = 3;
 	assert_int_equal(profile_add(&p, &o), 0);
@@ -61,13 +55,12 @@ static void every_part_of_the_key_makes_another_pair(void **state)
 	profile_release(&p);
 }
 
-static void the_virtual_machines_own_accesses_are_kept_apart(void **state)
+TEST(the_virtual_machines_own_accesses_are_kept_apart)
 {
 	struct observation region = silent_load(2, true, 8), access = silent_load(2, true, 4);
 	const struct kind_totals *totals;
 	struct profile p = {0};
 
-	(void)state;
 	region.region = JXP__REGION__REGION_JVM;
 	access.jvm_access = true;
 	assert_int_equal(profile_add(&p, &region), 0);
@@ -80,13 +73,12 @@ static void the_virtual_machines_own_accesses_are_kept_apart(void **state)
 	profile_release(&p);
 }
 
-static void totals_carry_what_the_interval_needs(void **state)
+TEST(totals_carry_what_the_interval_needs)
 {
 	struct observation eight = silent_load(2, true, 8), two = silent_load(3, false, 2);
 	const struct totals *t;
 	struct profile p = {0};
 
-	(void)state;
 	assert_int_equal(profile_add(&p, &eight), 0);
 	assert_int_equal(profile_add(&p, &two), 0);
 	t = &p.kinds[JXP__KIND__KIND_SILENT_LOAD].application;
@@ -98,13 +90,12 @@ static void totals_carry_what_the_interval_needs(void **state)
 	profile_release(&p);
 }
 
-static void cpu_time_is_summed_of_what_is_wasteful_and_of_all(void **state)
+TEST(cpu_time_is_summed_of_what_is_wasteful_and_of_all)
 {
 	struct observation waste = silent_load(2, true, 8), use = silent_load(2, false, 8);
 	const struct totals *t;
 	struct profile p = {0};
 
-	(void)state;
 	waste.cpu_ns = 3;
 	use.cpu_ns = 4;
 	assert_int_equal(profile_add(&p, &waste), 0);
@@ -117,13 +108,12 @@ static void cpu_time_is_summed_of_what_is_wasteful_and_of_all(void **state)
 	profile_release(&p);
 }
 
-static void regions_add_up_to_the_applications_totals(void **state)
+TEST(regions_add_up_to_the_applications_totals)
 {
 	struct observation o = silent_load(2, true, 8);
 	const struct kind_totals *k;
 	struct profile p = {0};
 
-	(void)state;
 	assert_int_equal(profile_add(&p, &o), 0);
 	o.region = JXP__REGION__REGION_STACK, o.checked_bytes = 4, o.wasteful = false;
 	assert_int_equal(profile_add(&p, &o), 0);
@@ -138,12 +128,11 @@ static void regions_add_up_to_the_applications_totals(void **state)
 	profile_release(&p);
 }
 
-static void a_full_pair_table_still_counts_in_the_totals(void **state)
+TEST(a_full_pair_table_still_counts_in_the_totals)
 {
 	struct observation o;
 	struct profile p = {0};
 
-	(void)state;
 	for (uint32_t i = 0; i < LIMIT_PAIRS; i++) {
 		o = silent_load(i, true, 1);
 		assert_int_equal(profile_add(&p, &o), 0);
@@ -154,19 +143,4 @@ static void a_full_pair_table_still_counts_in_the_totals(void **state)
 	assert_int_equal(p.kinds[JXP__KIND__KIND_SILENT_LOAD].application.count, LIMIT_PAIRS + 1);
 	assert_true(profile_memory_bytes(&p) >= LIMIT_PAIRS * sizeof(struct pair));
 	profile_release(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(equal_pairs_are_added_up),
-	    cmocka_unit_test(every_part_of_the_key_makes_another_pair),
-	    cmocka_unit_test(the_virtual_machines_own_accesses_are_kept_apart),
-	    cmocka_unit_test(totals_carry_what_the_interval_needs),
-	    cmocka_unit_test(cpu_time_is_summed_of_what_is_wasteful_and_of_all),
-	    cmocka_unit_test(regions_add_up_to_the_applications_totals),
-	    cmocka_unit_test(a_full_pair_table_still_counts_in_the_totals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -96,23 +92,21 @@ static int alarm_at(struct jvm *j, const struct pace *then)
 	return jvm_run(j, then, 20);
 }
 
-static void what_goes_on_as_before_is_no_alarm(void **state)
+TEST(what_goes_on_as_before_is_no_alarm)
 {
 	struct jvm j;
 
-	(void)state;
 	assert_int_equal(alarm_at(&j, &usual), -1);
 	for (int e = 0; e < EFFECT_MAX; e++)
 		assert_false(j.s.rose[e]);
 }
 
-static void more_than_three_times_the_collections_are_noticed_after_four_seconds(void **state)
+TEST(more_than_three_times_the_collections_are_noticed_after_four_seconds)
 {
 	struct pace more = usual;
 	char line[SIDE_EFFECTS_LINE_BYTES];
 	struct jvm j;
 
-	(void)state;
 	more.collections = 24;
 	assert_in_range(alarm_at(&j, &more), 12, 18);
 	side_effects_alarm_line(&j.s, line);
@@ -120,22 +114,20 @@ static void more_than_three_times_the_collections_are_noticed_after_four_seconds
 }
 
 /* Seven to thirteen in each second, as a program's pace varies. */
-static void twice_the_collections_are_noise(void **state)
+TEST(twice_the_collections_are_noise)
 {
 	struct pace more = usual;
 	struct jvm j;
 
-	(void)state;
 	more.collections = 13;
 	assert_int_equal(alarm_at(&j, &more), -1);
 }
 
-static void a_burst_of_two_seconds_is_noise(void **state)
+TEST(a_burst_of_two_seconds_is_noise)
 {
 	struct pace more = usual;
 	struct jvm j;
 
-	(void)state;
 	more.collections = 60;
 	more.gc_time_s = 0.5;
 	jvm_init(&j, &usual);
@@ -148,13 +140,12 @@ static void a_burst_of_two_seconds_is_noise(void **state)
 }
 
 /* An idle JVM that gets something to do does more of everything. */
-static void a_rise_that_the_application_s_own_work_explains_is_none(void **state)
+TEST(a_rise_that_the_application_s_own_work_explains_is_none)
 {
 	const struct pace idle = {0.06, 0.001, 20, 0.4, 0.002, 20 * MIB};
 	const struct pace busy = {1.5, 0.03, 500, 10, 0.05, 20 * MIB};
 	struct jvm j;
 
-	(void)state;
 	jvm_init(&j, &idle);
 	(void)jvm_run(&j, &idle, 2);
 	begin(&j);
@@ -162,50 +153,46 @@ static void a_rise_that_the_application_s_own_work_explains_is_none(void **state
 }
 
 /* It computes and allocates in turns, and computed while it was looked at before. */
-static void what_the_jvm_has_done_in_its_life_on_average_is_no_rise(void **state)
+TEST(what_the_jvm_has_done_in_its_life_on_average_is_no_rise)
 {
 	const struct pace computing = {1, 0, 10, 0, 0, 0};
 	const struct pace allocating = {1, 0.04, 600, 14, 0.06, 20 * MIB};
 	struct jvm j;
 
-	(void)state;
 	jvm_init(&j, &usual); /* half of allocating */
 	(void)jvm_run(&j, &computing, 2);
 	begin(&j);
 	assert_int_equal(jvm_run(&j, &allocating, 20), -1);
 }
 
-static void longer_pauses_are_noticed_where_they_take_a_part_of_the_time_that_matters(void **state)
+TEST(longer_pauses_are_noticed_where_they_take_a_part_of_the_time_that_matters)
 {
 	struct pace more = usual;
 	struct jvm j;
 
-	(void)state;
 	more.gc_time_s = 0.12;
 	assert_in_range(alarm_at(&j, &more), 12, 18);
 	assert_true(j.s.rose[EFFECT_GC_TIME]);
 	assert_false(j.s.rose[EFFECT_COLLECTIONS]);
 }
 
-static void a_heap_that_holds_far_more_after_collections_is_noticed(void **state)
+TEST(a_heap_that_holds_far_more_after_collections_is_noticed)
 {
 	struct pace more = usual;
 	char line[SIDE_EFFECTS_LINE_BYTES];
 	struct jvm j;
 
-	(void)state;
 	more.heap_bytes = 790 * MIB;
 	assert_in_range(alarm_at(&j, &more), 12, 18);
 	side_effects_alarm_line(&j.s, line);
 	assert_string_equal(line, "the heap after a collection rose from 20.0 to 790.0 MiB");
 }
 
-static void a_heap_that_grows_on_as_it_did_before_is_no_rise(void **state)
+TEST(a_heap_that_grows_on_as_it_did_before_is_no_rise)
 {
 	struct pace pace = usual;
 	struct jvm j;
 
-	(void)state;
 	jvm_init(&j, &usual);
 	for (unsigned i = 0; i < 80; i++) {
 		if (i == 12)
@@ -216,12 +203,11 @@ static void a_heap_that_grows_on_as_it_did_before_is_no_rise(void **state)
 	}
 }
 
-static void a_collector_that_works_and_page_faults_alone_are_told_and_no_alarm(void **state)
+TEST(a_collector_that_works_and_page_faults_alone_are_told_and_no_alarm)
 {
 	struct pace more = usual;
 	struct jvm j;
 
-	(void)state;
 	more.gc_cpu_s = 0.9;
 	more.cpu_s = 1.9;
 	more.faults = 40000;
@@ -230,13 +216,12 @@ static void a_collector_that_works_and_page_faults_alone_are_told_and_no_alarm(v
 	assert_true(j.s.rose[EFFECT_FAULTS]);
 }
 
-static void without_performance_data_these_two_together_are_an_alarm(void **state)
+TEST(without_performance_data_these_two_together_are_an_alarm)
 {
 	static char none[] = "none";
 	struct pace more = usual;
 	struct jvm j;
 
-	(void)state;
 	jvm_init(&j, &usual);
 	j.record.no_data = none;
 	(void)jvm_run(&j, &usual, 2);
@@ -251,12 +236,11 @@ static void without_performance_data_these_two_together_are_an_alarm(void **stat
 }
 
 /* With nothing seen before, the life's average is what there is. */
-static void a_window_that_began_at_once_is_compared_with_the_life(void **state)
+TEST(a_window_that_began_at_once_is_compared_with_the_life)
 {
 	struct pace more = usual;
 	struct jvm j;
 
-	(void)state;
 	jvm_init(&j, &usual);
 	begin(&j);
 	assert_int_equal(jvm_run(&j, &usual, 10), -1);
@@ -265,12 +249,11 @@ static void a_window_that_began_at_once_is_compared_with_the_life(void **state)
 	assert_true(j.s.rose[EFFECT_COLLECTIONS]);
 }
 
-static void a_young_jvm_has_to_rise_by_more(void **state)
+TEST(a_young_jvm_has_to_rise_by_more)
 {
 	struct pace more = usual;
 	struct jvm j;
 
-	(void)state;
 	more.collections = 24;
 	jvm_init(&j, &usual);
 	j.record.uptime_ns = 1;
@@ -283,12 +266,11 @@ static void a_young_jvm_has_to_rise_by_more(void **state)
 	assert_true(jvm_run(&j, &more, 5) > 0);
 }
 
-static void averages_are_of_their_own_time(void **state)
+TEST(averages_are_of_their_own_time)
 {
 	struct pace more = usual;
 	struct jvm j;
 
-	(void)state;
 	more.collections = 24;
 	more.faults = 1300;
 	(void)alarm_at(&j, &more);
@@ -304,11 +286,10 @@ static void averages_are_of_their_own_time(void **state)
 	assert_float_equal(side_effects_seconds(&j.s, EFFECT_IN), 19.75, 1e-6);
 }
 
-static void what_cannot_be_true_is_not_taken(void **state)
+TEST(what_cannot_be_true_is_not_taken)
 {
 	struct jvm j;
 
-	(void)state;
 	jvm_init(&j, &usual);
 	(void)jvm_run(&j, &usual, 1);
 	assert_false(side_effects_add(&j.s, &j.record)); /* the same time again */
@@ -324,9 +305,8 @@ static void what_cannot_be_true_is_not_taken(void **state)
 	assert_true(side_effects_add(&j.s, &j.record));
 }
 
-static void a_window_goes_without_objects_for_an_eighth_of_its_time(void **state)
+TEST(a_window_goes_without_objects_for_an_eighth_of_its_time)
 {
-	(void)state;
 	assert_int_equal(side_effects_baseline_ns(1 * NS_PER_S), 0);
 	assert_int_equal(side_effects_baseline_ns(4 * NS_PER_S), 500 * NS_PER_MS);
 	assert_int_equal(side_effects_baseline_ns(10 * NS_PER_S), 1250 * NS_PER_MS);
@@ -378,52 +358,23 @@ static long replay(const char *name)
 	return alarm_ms;
 }
 
-static void tracking_that_kept_humongous_garbage_is_noticed_in_seconds(void **state)
+TEST(tracking_that_kept_humongous_garbage_is_noticed_in_seconds)
 {
-	(void)state;
 	assert_in_range(replay("growth17"), 3000, 9000);
 	assert_in_range(replay("growth25"), 3000, 9000);
 }
 
-static void ordinary_programs_raise_no_alarm(void **state)
+TEST(ordinary_programs_raise_no_alarm)
 {
 	static const char *const names[] = {"H2Queries",     "JythonScript", "BatikPaint",
 					    "ChartTimeline", "ListSubtract", "BagRetain",
 					    "warmup17",      "warmup25",     "warmupchart",
 					    "phases55",      "phases37"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		long alarm_ms = replay(names[i]);
 
 		if (alarm_ms != -1)
 			fail_msg("%s: after %ld ms", names[i], alarm_ms);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_goes_on_as_before_is_no_alarm),
-	    cmocka_unit_test(more_than_three_times_the_collections_are_noticed_after_four_seconds),
-	    cmocka_unit_test(twice_the_collections_are_noise),
-	    cmocka_unit_test(a_burst_of_two_seconds_is_noise),
-	    cmocka_unit_test(a_rise_that_the_application_s_own_work_explains_is_none),
-	    cmocka_unit_test(what_the_jvm_has_done_in_its_life_on_average_is_no_rise),
-	    cmocka_unit_test(
-		longer_pauses_are_noticed_where_they_take_a_part_of_the_time_that_matters),
-	    cmocka_unit_test(a_heap_that_holds_far_more_after_collections_is_noticed),
-	    cmocka_unit_test(a_heap_that_grows_on_as_it_did_before_is_no_rise),
-	    cmocka_unit_test(a_collector_that_works_and_page_faults_alone_are_told_and_no_alarm),
-	    cmocka_unit_test(without_performance_data_these_two_together_are_an_alarm),
-	    cmocka_unit_test(a_window_that_began_at_once_is_compared_with_the_life),
-	    cmocka_unit_test(a_young_jvm_has_to_rise_by_more),
-	    cmocka_unit_test(averages_are_of_their_own_time),
-	    cmocka_unit_test(what_cannot_be_true_is_not_taken),
-	    cmocka_unit_test(a_window_goes_without_objects_for_an_eighth_of_its_time),
-	    cmocka_unit_test(tracking_that_kept_humongous_garbage_is_noticed_in_seconds),
-	    cmocka_unit_test(ordinary_programs_raise_no_alarm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

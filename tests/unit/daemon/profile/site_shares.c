@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -80,7 +76,7 @@ static double width(struct interval i)
 	return i.high - i.low;
 }
 
-static void a_share_is_of_all_accesses_to_the_heap(void **state)
+TEST(a_share_is_of_all_accesses_to_the_heap, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	struct object_access stack = {.weight = 1000}, moving = {.weight = 20};
@@ -96,7 +92,7 @@ static void a_share_is_of_all_accesses_to_the_heap(void **state)
 }
 
 /* That no access went to a class is known as well as the accesses are many. */
-static void a_class_that_no_access_went_to_may_have_some_share(void **state)
+TEST(a_class_that_no_access_went_to_may_have_some_share, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 2, 5);
@@ -108,7 +104,7 @@ static void a_class_that_no_access_went_to_may_have_some_share(void **state)
 	assert_true(share_of(l, site).ci95.high < 0.01);
 }
 
-static void shares_and_rests_add_up_to_one(void **state)
+TEST(shares_and_rests_add_up_to_one, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t a = site_of(l, 1, 5), b = site_of(l, 1, 6), c = site_of(l, 2, 5);
@@ -129,7 +125,7 @@ static void shares_and_rests_add_up_to_one(void **state)
 	assert_float_equal(own, 0.2, 1e-12);
 }
 
-static void a_site_has_no_share_of_other_classes(void **state)
+TEST(a_site_has_no_share_of_other_classes, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 1, 5);
@@ -141,7 +137,7 @@ static void a_site_has_no_share_of_other_classes(void **state)
 	assert_true(share_of(l, site).ci95.high < 0.02);
 }
 
-static void with_weights_of_1_the_interval_is_that_of_a_plain_sample(void **state)
+TEST(with_weights_of_1_the_interval_is_that_of_a_plain_sample, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 0, 5);
@@ -155,7 +151,7 @@ static void with_weights_of_1_the_interval_is_that_of_a_plain_sample(void **stat
 	assert_float_equal(ci.high, plain.high, 1e-9);
 }
 
-static void accesses_to_one_object_of_many_say_less_than_accesses_to_many(void **state)
+TEST(accesses_to_one_object_of_many_say_less_than_accesses_to_many, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t one = site_of(l, 0, 5), many = site_of(l, 0, 6);
@@ -168,7 +164,7 @@ static void accesses_to_one_object_of_many_say_less_than_accesses_to_many(void *
 	assert_true(width(share_of(l, one).ci95) > 2 * width(share_of(l, many).ci95));
 }
 
-static void a_site_without_accesses_may_have_had_some_unseen(void **state)
+TEST(a_site_without_accesses_may_have_had_some_unseen, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t heavy = site_of(l, 0, 5), light = site_of(l, 0, 6);
@@ -180,7 +176,7 @@ static void a_site_without_accesses_may_have_had_some_unseen(void **state)
 	assert_true(share_of(l, heavy).ci95.high > 0.5);
 }
 
-static void without_accesses_nothing_is_known(void **state)
+TEST(without_accesses_nothing_is_known, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 1, 5);
@@ -397,11 +393,10 @@ static const struct population populations[] = {
      .crowds = {{.4, 10, 1, 6, 1, 4000}, {.6, 10, 2, 6, 2, 4000}}},
 };
 
-static void estimates_are_close_and_intervals_cover_the_truth(void **state)
+TEST(estimates_are_close_and_intervals_cover_the_truth, set_up, tear_down)
 {
 	enum { RUNS = 400 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(populations) / sizeof(populations[0]); i++) {
 		const struct population *p = &populations[i];
 		struct outcome known = simulate(p, true, RUNS), unknown = simulate(p, false, RUNS);
@@ -443,12 +438,11 @@ static struct site_share dominant(double weight, struct interval *of_class)
 	return share;
 }
 
-static void what_nearly_all_accesses_go_to_is_known_from_250_of_them(void **state)
+TEST(what_nearly_all_accesses_go_to_is_known_from_250_of_them, set_up, tear_down)
 {
 	struct interval of_class;
 	struct site_share many = dominant(1.05, &of_class), few;
 
-	(void)state;
 	assert_true(width(of_class) < 0.16 && of_class.low > 0.85);
 	assert_true(width(many.ci95) < 0.16 && many.ci95.low > 0.8);
 	/* About nine of them met a tracked object: most of the rest may be older. That cannot be
@@ -463,24 +457,4 @@ static void what_nearly_all_accesses_go_to_is_known_from_250_of_them(void **stat
 	/* That all that did went to this site is known better. */
 	assert_float_equal(few.of_class, 1, 1e-9);
 	assert_true(few.of_class_ci95.low > 0.6);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_share_is_of_all_accesses_to_the_heap),
-	    TEST(a_class_that_no_access_went_to_may_have_some_share),
-	    TEST(shares_and_rests_add_up_to_one),
-	    TEST(a_site_has_no_share_of_other_classes),
-	    TEST(with_weights_of_1_the_interval_is_that_of_a_plain_sample),
-	    TEST(accesses_to_one_object_of_many_say_less_than_accesses_to_many),
-	    TEST(a_site_without_accesses_may_have_had_some_unseen),
-	    TEST(without_accesses_nothing_is_known),
-	    TEST(estimates_are_close_and_intervals_cover_the_truth),
-	    TEST(what_nearly_all_accesses_go_to_is_known_from_250_of_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

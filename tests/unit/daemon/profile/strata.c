@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/profile/strata.h"
 #include "proto/limits.h"
@@ -30,7 +26,7 @@ static uint32_t now(struct strata *s, uint32_t class_name, uint64_t bytes)
 	return stratum;
 }
 
-static void sizes_are_told_apart_by_powers_of_two(void **state)
+TEST(sizes_are_told_apart_by_powers_of_two, set_up, tear_down)
 {
 	struct strata *s = *state;
 
@@ -44,7 +40,7 @@ static void sizes_are_told_apart_by_powers_of_two(void **state)
 	assert_int_equal(now(s, 0, 16), 0);
 }
 
-static void accesses_are_told_apart_by_what_objects_weigh_at_the_time(void **state)
+TEST(accesses_are_told_apart_by_what_objects_weigh_at_the_time, set_up, tear_down)
 {
 	struct strata *s = *state;
 	uint32_t before = now(s, 1, 16), one, many;
@@ -65,7 +61,7 @@ static void accesses_are_told_apart_by_what_objects_weigh_at_the_time(void **sta
 	assert_int_equal(now(s, 1, 16), one);
 }
 
-static void a_sites_part_is_in_the_stratum_too(void **state)
+TEST(a_sites_part_is_in_the_stratum_too, set_up, tear_down)
 {
 	struct strata *s = *state;
 	struct tracked_sums sums = {1, 10, 100, 20};
@@ -80,7 +76,7 @@ static void a_sites_part_is_in_the_stratum_too(void **state)
 	assert_int_equal(s->list[stratum].tracked.samples, 3);
 }
 
-static void what_does_not_fit_is_of_the_first_stratum_and_counted(void **state)
+TEST(what_does_not_fit_is_of_the_first_stratum_and_counted, set_up, tear_down)
 {
 	struct strata *s = *state;
 
@@ -102,11 +98,10 @@ static void touch(struct accessed_sizes *a, uint64_t bytes, unsigned count, doub
 		accessed_sizes_add(a, bytes, weight);
 }
 
-static void the_size_that_most_accesses_reach_is_told(void **state)
+TEST(the_size_that_most_accesses_reach_is_told, set_up, tear_down)
 {
 	struct accessed_sizes a = {0};
 
-	(void)state;
 	touch(&a, 5000, 9, 10);
 	assert_int_equal(accessed_sizes_most(&a, 0.9, 10), 0); /* Too few. */
 	touch(&a, 40, 10, 1);
@@ -116,19 +111,4 @@ static void the_size_that_most_accesses_reach_is_told(void **state)
 	assert_int_equal(accessed_sizes_most(&a, 0.9, 10), 32);
 	touch(&a, 24, 1, 1000);
 	assert_int_equal(accessed_sizes_most(&a, 0.9, 10), 16);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(sizes_are_told_apart_by_powers_of_two),
-	    TEST(accesses_are_told_apart_by_what_objects_weigh_at_the_time),
-	    TEST(a_sites_part_is_in_the_stratum_too),
-	    TEST(the_size_that_most_accesses_reach_is_told),
-	    TEST(what_does_not_fit_is_of_the_first_stratum_and_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

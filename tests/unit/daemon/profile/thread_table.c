@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -24,13 +20,12 @@ static Jxp__Transition change(Jxp__Transition__Type type, uint32_t tid, uint32_t
 	return t;
 }
 
-static void arming_fills_a_register_and_a_trap_frees_it(void **state)
+TEST(arming_fills_a_register_and_a_trap_frees_it)
 {
 	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 2);
 	Jxp__Transition trap = change(JXP__TRANSITION__TYPE__TRAPPED, 42, 2);
 	struct thread_table t = {0};
 
-	(void)state;
 	assert_int_equal(thread_table_transition(&t, &arm), 0);
 	assert_int_equal(t.count, 1);
 	assert_int_equal(t.threads[0].tid, 42);
@@ -45,7 +40,7 @@ static void arming_fills_a_register_and_a_trap_frees_it(void **state)
 	thread_table_release(&t);
 }
 
-static void every_way_to_lose_a_watchpoint_frees_its_register(void **state)
+TEST(every_way_to_lose_a_watchpoint_frees_its_register)
 {
 	static const Jxp__Transition__Type losses[] = {
 	    JXP__TRANSITION__TYPE__REPLACED, JXP__TRANSITION__TYPE__EXPIRED_GC,
@@ -53,7 +48,6 @@ static void every_way_to_lose_a_watchpoint_frees_its_register(void **state)
 	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
 	struct thread_table t = {0};
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		Jxp__Transition loss = change(losses[i], 42, 0);
 
@@ -65,12 +59,11 @@ static void every_way_to_lose_a_watchpoint_frees_its_register(void **state)
 	thread_table_release(&t);
 }
 
-static void an_ended_thread_watches_nothing_and_keeps_its_name(void **state)
+TEST(an_ended_thread_watches_nothing_and_keeps_its_name)
 {
 	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
 	struct thread_table t = {0};
 
-	(void)state;
 	assert_int_equal(thread_table_update(&t, 42, "worker", false), 0);
 	assert_int_equal(thread_table_transition(&t, &arm), 0);
 	assert_int_equal(thread_table_update(&t, 42, "", true), 0);
@@ -80,12 +73,11 @@ static void an_ended_thread_watches_nothing_and_keeps_its_name(void **state)
 	thread_table_release(&t);
 }
 
-static void a_long_name_is_cut(void **state)
+TEST(a_long_name_is_cut)
 {
 	struct thread_table t = {0};
 	char name[500];
 
-	(void)state;
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	assert_int_equal(thread_table_update(&t, 1, name, false), 0);
@@ -93,12 +85,11 @@ static void a_long_name_is_cut(void **state)
 	thread_table_release(&t);
 }
 
-static void threads_beyond_the_limit_are_refused(void **state)
+TEST(threads_beyond_the_limit_are_refused)
 {
 	Jxp__CpuSample tick = JXP__CPU_SAMPLE__INIT;
 	struct thread_table t = {0};
 
-	(void)state;
 	for (uint32_t tid = 1; tid <= LIMIT_THREADS; tid++)
 		assert_int_equal(thread_table_update(&t, tid, "", false), 0);
 	assert_int_equal(thread_table_update(&t, LIMIT_THREADS + 1, "", false), -ENOSPC);
@@ -110,17 +101,4 @@ static void threads_beyond_the_limit_are_refused(void **state)
 	assert_true(thread_table_memory_bytes(&t) < 4u << 20);
 	assert_int_equal(thread_table_update(&t, 7, "", true), 0);
 	thread_table_release(&t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(arming_fills_a_register_and_a_trap_frees_it),
-	    cmocka_unit_test(every_way_to_lose_a_watchpoint_frees_its_register),
-	    cmocka_unit_test(an_ended_thread_watches_nothing_and_keeps_its_name),
-	    cmocka_unit_test(a_long_name_is_cut),
-	    cmocka_unit_test(threads_beyond_the_limit_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

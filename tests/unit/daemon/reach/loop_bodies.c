@@ -1,9 +1,5 @@
 /* Loops of one method that calls itself, and others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 
@@ -82,7 +78,7 @@ static int found(struct fixture *f, uint32_t method, int32_t bci, int32_t line)
 	return body ? (int)body->id : -1;
 }
 
-static void the_innermost_loop_is_found(void **state)
+TEST(the_innermost_loop_is_found, set_up, tear_down)
 {
 	static const int32_t places[][3] = {{10, 60, 20}, {20, 50, 22}, {24, 40, 22}, {0, 9, 5}};
 	struct fixture *f = *state;
@@ -101,7 +97,7 @@ static void the_innermost_loop_is_found(void **state)
 	assert_int_equal(found(f, 0, 5, 7), -1);
 }
 
-static void overloads_are_told_apart_by_lines(void **state)
+TEST(overloads_are_told_apart_by_lines, set_up, tear_down)
 {
 	static const int32_t places[][3] = {{10, 60, 20}, {12, 62, 120}, {0, 1, 1}};
 	struct fixture *f = *state;
@@ -113,7 +109,7 @@ static void overloads_are_told_apart_by_lines(void **state)
 	assert_int_equal(found(f, WORK, 30, 12), -1);
 }
 
-static void time_is_that_of_the_loop_and_of_what_it_calls(void **state)
+TEST(time_is_that_of_the_loop_and_of_what_it_calls, set_up, tear_down)
 {
 	static const int32_t places[][3] = {{10, 60, 20}, {20, 50, 22}, {0, 9, 5}};
 	struct fixture *f = *state;
@@ -138,7 +134,7 @@ static void time_is_that_of_the_loop_and_of_what_it_calls(void **state)
 	assert_float_equal(f->reach[2].nearest.ns, 30000, 0);
 }
 
-static void a_method_that_calls_itself_has_its_time_once(void **state)
+TEST(a_method_that_calls_itself_has_its_time_once, set_up, tear_down)
 {
 	static const int32_t places[][3] = {{10, 60, 20}, {0, 9, 5}};
 	struct fixture *f = *state;
@@ -156,7 +152,7 @@ static void a_method_that_calls_itself_has_its_time_once(void **state)
 	assert_int_equal(f->reach[0].nearest.samples, 6);
 }
 
-static void what_is_called_is_worth_less_the_further_it_is(void **state)
+TEST(what_is_called_is_worth_less_the_further_it_is, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t a = frame(f, 0, WORK, 12, 21), b = frame(f, a, GET, 1, 1);
@@ -172,19 +168,4 @@ static void what_is_called_is_worth_less_the_further_it_is(void **state)
 	assert_float_equal(called[b - 1].ns, 8000, 0);
 	assert_float_equal(called[c - 1].ns, 0, 0);
 	free(called);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(the_innermost_loop_is_found),
-	    TEST(overloads_are_told_apart_by_lines),
-	    TEST(time_is_that_of_the_loop_and_of_what_it_calls),
-	    TEST(a_method_that_calls_itself_has_its_time_once),
-	    TEST(what_is_called_is_worth_less_the_further_it_is),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 
@@ -76,12 +72,11 @@ static void check(struct random *random, double part, bool at_once, unsigned loa
 	assert_true(held >= HELD_MIN);
 }
 
-static void intervals_hold(void **state)
+TEST(intervals_hold)
 {
 	static const double parts[] = {0, 0.1, 0.3, 0.5, 0.9, 0.99, 1};
 	struct random random;
 
-	(void)state;
 	random_seed(&random, 7);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		for (unsigned pairs = 30; pairs <= 120; pairs *= 2) {
@@ -94,12 +89,11 @@ static void intervals_hold(void **state)
 		}
 }
 
-static void each_input_counts_once(void **state)
+TEST(each_input_counts_once)
 {
 	struct sums s = {0};
 	struct repeat_rate r;
 
-	(void)state;
 	for (int i = 0; i < 90; i++) {
 		repeat_sum_add(&s.loads[0], 1);
 		repeat_sum_add(&s.scalars[0], 0.5);
@@ -112,11 +106,10 @@ static void each_input_counts_once(void **state)
 	assert_float_equal(r.traces, 100, 0);
 }
 
-static void few_pairs_that_are_alike_are_not_certain(void **state)
+TEST(few_pairs_that_are_alike_are_not_certain)
 {
 	struct sums s = {0};
 
-	(void)state;
 	assert_false(rate_of(&s, 1).known);
 	repeat_sum_add(&s.loads[0], 1);
 	assert_true(rate_of(&s, 1).ci95.low < 0.25);
@@ -126,15 +119,4 @@ static void few_pairs_that_are_alike_are_not_certain(void **state)
 	assert_true(rate_of(&s, 4).ci95.low > 0.96);
 	repeat_sum_add(&s.loads[1], 1); /* Of another one next to nothing is known. */
 	assert_true(rate_of(&s, 1).ci95.low < 0.6);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(intervals_hold),
-	    cmocka_unit_test(each_input_counts_once),
-	    cmocka_unit_test(few_pairs_that_are_alike_are_not_certain),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

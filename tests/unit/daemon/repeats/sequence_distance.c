@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "common/random.h"
 #include "daemon/repeats/sequence_distance.h"
@@ -33,11 +29,10 @@ static size_t draw(struct random *random, uint32_t *values)
 	return count;
 }
 
-static void distances_are_as_defined(void **state)
+TEST(distances_are_as_defined)
 {
 	struct random random;
 
-	(void)state;
 	random_seed(&random, 5);
 	for (int i = 0; i < 2000; i++) {
 		uint32_t a[NAIVE_MAX], b[NAIVE_MAX];
@@ -51,36 +46,33 @@ static void distances_are_as_defined(void **state)
 	}
 }
 
-static void what_has_grown_is_all_there_again(void **state)
+TEST(what_has_grown_is_all_there_again)
 {
 	static const uint32_t before[] = {1, 2, 3, 4}, after[] = {1, 2, 3, 4, 5, 6},
 			      half[] = {1, 2, 8, 9};
 
-	(void)state;
 	assert_float_equal(sequence_repeated(before, 4, after, 6), 1, 0);
 	assert_float_equal(sequence_repeated(after, 6, before, 4), 1, 0);
 	assert_float_equal(sequence_repeated(before, 4, half, 4), 0.5, 1e-12);
 	assert_float_equal(sequence_repeated(before, 2, half + 2, 2), 0, 0);
 }
 
-static void a_sequence_of_nothing_is_only_in_another_one_of_nothing(void **state)
+TEST(a_sequence_of_nothing_is_only_in_another_one_of_nothing)
 {
 	static const uint32_t one[] = {1};
 
-	(void)state;
 	assert_float_equal(sequence_repeated(one, 0, one, 0), 1, 0);
 	assert_float_equal(sequence_repeated(one, 1, one, 0), 0, 0);
 	assert_float_equal(sequence_repeated(one, 0, one, 1), 0, 0);
 }
 
-static void few_values_are_there_again_by_chance(void **state)
+TEST(few_values_are_there_again_by_chance)
 {
 	enum { N = LIMIT_TRACE_VALUES, TIMES = 1000 };
 	uint32_t a[N], b[N];
 	struct random random;
 	double part, sum = 0;
 
-	(void)state;
 	random_seed(&random, 7);
 	for (int i = 0; i < TIMES; i++) {
 		for (unsigned k = 0; k < N; k++) {
@@ -104,13 +96,12 @@ static void few_values_are_there_again_by_chance(void **state)
 	assert_float_equal(part, 0.5, 0.05);
 }
 
-static void values_that_are_all_alike_say_nothing(void **state)
+TEST(values_that_are_all_alike_say_nothing)
 {
 	static const uint32_t alike[] = {7, 7, 7, 7, 7, 7, 7, 7},
 			      others[] = {8, 8, 8, 8, 8, 8, 8, 8};
 	double part;
 
-	(void)state;
 	assert_false(sequence_repeated_beyond_chance(alike, 8, alike, 8, &part));
 	assert_true(sequence_repeated_beyond_chance(alike, 8, others, 8, &part));
 	assert_float_equal(part, 0, 0);
@@ -121,28 +112,13 @@ static void values_that_are_all_alike_say_nothing(void **state)
 	assert_float_equal(part, 0, 0);
 }
 
-static void the_longest_fit(void **state)
+TEST(the_longest_fit)
 {
 	uint32_t a[LIMIT_TRACE_VALUES], b[LIMIT_TRACE_VALUES];
 
-	(void)state;
 	for (uint32_t i = 0; i < LIMIT_TRACE_VALUES; i++) {
 		a[i] = i;
 		b[i] = i + 1;
 	}
 	assert_int_equal(sequence_distance(a, LIMIT_TRACE_VALUES, b, LIMIT_TRACE_VALUES), 2);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(distances_are_as_defined),
-	    cmocka_unit_test(what_has_grown_is_all_there_again),
-	    cmocka_unit_test(a_sequence_of_nothing_is_only_in_another_one_of_nothing),
-	    cmocka_unit_test(few_values_are_there_again_by_chance),
-	    cmocka_unit_test(values_that_are_all_alike_say_nothing),
-	    cmocka_unit_test(the_longest_fit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

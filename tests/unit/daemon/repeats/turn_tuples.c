@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -166,33 +162,30 @@ static void check(unsigned traces, unsigned near_min)
 	}
 }
 
-static void intervals_hold(void **state)
+TEST(intervals_hold)
 {
-	(void)state;
 	check(30, 40);
 	check(60, 50);
 	check(128, 57);
 }
 
-static void what_is_sampled_alone_would_say_little(void **state)
+TEST(what_is_sampled_alone_would_say_little)
 {
 	struct random random;
 	struct repeat_rate r;
 
-	(void)state;
 	random_seed(&random, 3);
 	r = window(&random, often, TURN_TRACES_MAX);
 	assert_float_equal(r.rate, 0.99, 0.005);
 }
 
-static void there_are_no_fewer_turns_than_were_seen(void **state)
+TEST(there_are_no_fewer_turns_than_were_seen)
 {
 	static const uint64_t tuples[] = {1, 2, 1, 3};
 	struct turn_tuples *t = calloc(1, sizeof(*t));
 	struct turn_counts counts;
 	struct turn_sums sums;
 
-	(void)state;
 	assert_non_null(t);
 	assert_true(turn_tuples_add(t, tuples, 4, 0));
 	assert_true(turn_tuples_add(t, tuples, 0, 50));
@@ -207,13 +200,12 @@ static void there_are_no_fewer_turns_than_were_seen(void **state)
 	free(t);
 }
 
-static void of_nothing_nothing_is_known(void **state)
+TEST(of_nothing_nothing_is_known)
 {
 	struct turn_tuples *t = calloc(1, sizeof(*t));
 	struct turn_counts counts;
 	struct turn_sums sums;
 
-	(void)state;
 	assert_non_null(t);
 	assert_int_equal(turn_tuples_count(t, &counts), 0);
 	sums = turn_counts_sums(&counts, 1e9);
@@ -221,12 +213,11 @@ static void of_nothing_nothing_is_known(void **state)
 	free(t);
 }
 
-static void no_more_traces_are_kept_than_there_is_room_for(void **state)
+TEST(no_more_traces_are_kept_than_there_is_room_for)
 {
 	struct turn_tuples *t = calloc(1, sizeof(*t));
 	uint64_t tuples[LIMIT_TRACE_VALUES] = {0};
 
-	(void)state;
 	assert_non_null(t);
 	for (unsigned i = 0; i < TURN_TRACES_MAX; i++)
 		assert_true(turn_tuples_add(t, tuples, LIMIT_TRACE_VALUES, 1));
@@ -235,7 +226,7 @@ static void no_more_traces_are_kept_than_there_is_room_for(void **state)
 }
 
 /* Of each window its own turns are known, and not which of them another one has, too. */
-static void windows_are_added_up(void **state)
+TEST(windows_are_added_up)
 {
 	struct turn_sums sum = {0}, one = {.traces = 40,
 					   .tuples = 1000,
@@ -245,25 +236,10 @@ static void windows_are_added_up(void **state)
 					   .low = 5e4,
 					   .high = 2e5};
 
-	(void)state;
 	turn_sums_merge(&sum, &one);
 	turn_sums_merge(&sum, &one);
 	assert_float_equal(turn_sums_rate(&sum).rate, 0.9, 1e-12);
 	assert_float_equal(turn_sums_rate(&sum).ci95.low, 0.8, 1e-12);
 	assert_float_equal(turn_sums_rate(&sum).ci95.high, 0.95, 1e-12);
 	assert_float_equal(turn_sums_rate(&sum).traces, 80, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(intervals_hold),
-	    cmocka_unit_test(what_is_sampled_alone_would_say_little),
-	    cmocka_unit_test(there_are_no_fewer_turns_than_were_seen),
-	    cmocka_unit_test(of_nothing_nothing_is_known),
-	    cmocka_unit_test(no_more_traces_are_kept_than_there_is_room_for),
-	    cmocka_unit_test(windows_are_added_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +23,7 @@ static struct window_result *build(unsigned number, int32_t line, unsigned fille
 	uint32_t sum = sample_window_node(w, main, "sum", 30 + line);
 	uint32_t site = 0;
 
-	w->request.numa = false;
+	w->request.kinds[JXP__KIND__KIND_NUMA] = false;
 	sample_window_pairs(w, DEAD, fill, fill, filled, true);
 	sample_window_pairs(w, DEAD, fill2, fill2, filled / 3, true);
 	sample_window_pairs(w, DEAD, sum, fill, 30, true);
@@ -68,7 +64,7 @@ static struct window_result *merge_of(unsigned first, unsigned count, unsigned f
 	return merged;
 }
 
-static void a_merge_is_reported_as_any_window_is(void **state)
+TEST(a_merge_is_reported_as_any_window_is)
 {
 	static const struct {
 		Jxp__Format format;
@@ -80,7 +76,6 @@ static void a_merge_is_reported_as_any_window_is(void **state)
 	};
 	struct window_result *w = merge_of(1, 12, 450);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		struct err err = {""};
 		size_t size;
@@ -94,26 +89,15 @@ static void a_merge_is_reported_as_any_window_is(void **state)
 	window_result_free(w);
 }
 
-static void a_merge_of_few_windows_says_what_its_intervals_are(void **state)
+TEST(a_merge_of_few_windows_says_what_its_intervals_are)
 {
 	struct window_result *w = merge_of(1, 4, 450);
 	struct err err = {""};
 	size_t size;
 	char *text;
 
-	(void)state;
 	assert_int_equal(report_new(w, JXP__FORMAT__FORMAT_TEXT, 0, ENOUGH, &text, &size, &err), 0);
 	assert_non_null(strstr(text, "intervals are those of sampling: 3 windows are too few"));
 	free(text);
 	window_result_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_merge_is_reported_as_any_window_is),
-	    cmocka_unit_test(a_merge_of_few_windows_says_what_its_intervals_are),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

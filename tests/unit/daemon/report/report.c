@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -163,8 +159,8 @@ static void place_pages(struct numa_profile *p)
 
 static struct window_result *objects_window(const struct numa_topology *topology)
 {
-	struct window_request request = {.objects = true,
-					 .numa = topology != NULL,
+	struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+					 .kinds[JXP__KIND__KIND_NUMA] = topology != NULL,
 					 .duration_ns = 30 * NS_PER_S,
 					 .budget = 0.01,
 					 .registers = 4,
@@ -216,26 +212,24 @@ static char *report_of(const struct window_result *w, Jxp__Format format, size_t
 	return text;
 }
 
-static void the_text_report_is_as_agreed(void **state)
+TEST(the_text_report_is_as_agreed)
 {
 	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
 
-	(void)state;
 	assert_golden("report.txt", text);
 	free(text);
 	window_result_free(w);
 }
 
 /* As a window that began its objects a minute ago, and switched them off after four seconds. */
-static void what_rose_and_what_was_switched_off_is_said(void **state)
+TEST(what_rose_and_what_was_switched_off_is_said)
 {
 	struct window_result *w = crafted_window();
 	struct side_effects *s = &w->side_effects;
 	char *text;
 
-	(void)state;
-	w->request.objects = true;
+	w->request.kinds[JXP__KIND__KIND_OBJECTS] = true;
 	s->count = s->counts[EFFECT_IN] = 17;
 	s->rose[EFFECT_COLLECTIONS] = true;
 	s->from[EFFECT_COLLECTIONS] = 7.1;
@@ -267,13 +261,12 @@ static char *part_of(const struct window_result *w, const struct report_wanted *
 	return text;
 }
 
-static void a_view_has_its_part_of_the_report_only(void **state)
+TEST(a_view_has_its_part_of_the_report_only)
 {
 	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_FIELDS};
 	struct window_result *w = crafted_window();
 	char *text = part_of(w, &wanted);
 
-	(void)state;
 	assert_non_null(strstr(text, "field or other place"));
 	assert_null(strstr(text, "Whole calling contexts"));
 	assert_null(strstr(text, "Quality"));
@@ -290,7 +283,7 @@ static void a_view_has_its_part_of_the_report_only(void **state)
 	window_result_free(w);
 }
 
-static void without_evidence_the_first_line_says_how_long_a_window_would_have_to_be(void **state)
+TEST(without_evidence_the_first_line_says_how_long_a_window_would_have_to_be)
 {
 	struct window_request request = {.kinds = {false, true, true, true}, .budget = 0.01};
 	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
@@ -298,7 +291,6 @@ static void without_evidence_the_first_line_says_how_long_a_window_would_have_to
 	    .kind = DEAD, .region = JXP__REGION__REGION_HEAP, .wasteful = true, .checked_bytes = 8};
 	char *text;
 
-	(void)state;
 	w->start_ns = NS_PER_S;
 	w->end_ns = 13 * NS_PER_S;
 	for (int i = 0; i < 2; i++)
@@ -318,12 +310,11 @@ static void without_evidence_the_first_line_says_how_long_a_window_would_have_to
 }
 
 /* A sampler of operations knows of no time, and says nothing of it. */
-static void hardware_samplers_have_no_share_of_cpu_time(void **state)
+TEST(hardware_samplers_have_no_share_of_cpu_time)
 {
 	struct window_result *w = crafted_window();
 	char *text;
 
-	(void)state;
 	w->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
 	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	assert_non_null(strstr(text, "\"cpu_share\": null"));
@@ -336,23 +327,21 @@ static void hardware_samplers_have_no_share_of_cpu_time(void **state)
 	window_result_free(w);
 }
 
-static void the_json_report_is_as_agreed(void **state)
+TEST(the_json_report_is_as_agreed)
 {
 	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 
-	(void)state;
 	assert_golden("report.json", text);
 	free(text);
 	window_result_free(w);
 }
 
-static void a_scheduled_window_says_what_it_stands_for(void **state)
+TEST(a_scheduled_window_says_what_it_stands_for)
 {
 	struct window_result *w = crafted_window();
 	char *text;
 
-	(void)state;
 	w->request.schedule =
 	    (struct window_schedule){.name = "often", .epoch = 1234567, .weight_s = 86400};
 	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
@@ -363,12 +352,11 @@ static void a_scheduled_window_says_what_it_stands_for(void **state)
 	window_result_free(w);
 }
 
-static void the_collapsed_report_is_as_agreed(void **state)
+TEST(the_collapsed_report_is_as_agreed)
 {
 	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_COLLAPSED, 0);
 
-	(void)state;
 	assert_golden("report.collapsed", text);
 	free(text);
 	window_result_free(w);
@@ -389,7 +377,7 @@ static struct window_result *ticks_window(void)
 	return w;
 }
 
-static void tick_reports_are_as_agreed(void **state)
+TEST(tick_reports_are_as_agreed)
 {
 	static const struct {
 		struct report_wanted wanted;
@@ -404,7 +392,6 @@ static void tick_reports_are_as_agreed(void **state)
 	};
 	struct window_result *w = ticks_window();
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		char *text = part_of(w, &parts[i].wanted);
 
@@ -414,7 +401,7 @@ static void tick_reports_are_as_agreed(void **state)
 	window_result_free(w);
 }
 
-static void loop_reports_are_as_agreed(void **state)
+TEST(loop_reports_are_as_agreed)
 {
 	static const struct {
 		struct report_wanted wanted;
@@ -425,7 +412,6 @@ static void loop_reports_are_as_agreed(void **state)
 	};
 	struct window_result *w = ticks_window();
 
-	(void)state;
 	sample_window_loops(w, 1);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		char *text = part_of(w, &parts[i].wanted);
@@ -436,13 +422,12 @@ static void loop_reports_are_as_agreed(void **state)
 	window_result_free(w);
 }
 
-static void problems_of_a_window_without_pairs_come_first(void **state)
+TEST(problems_of_a_window_without_pairs_come_first)
 {
 	struct report_wanted all = {.view = JXP__VIEW__VIEW_ALL};
 	struct window_result *w = ticks_window();
 	char *text;
 
-	(void)state;
 	sample_window_loops(w, 1);
 	text = part_of(w, &all);
 	assert_ptr_equal(strstr(text, "Work in vain"), text);
@@ -452,7 +437,7 @@ static void problems_of_a_window_without_pairs_come_first(void **state)
 }
 
 /* The second loop took as much in the baseline, the third less, the first more. */
-static void loops_are_compared_with_a_baseline(void **state)
+TEST(loops_are_compared_with_a_baseline)
 {
 	struct window_result *w = ticks_window(), *before = ticks_window();
 	struct report_wanted parts[] = {
@@ -460,7 +445,6 @@ static void loops_are_compared_with_a_baseline(void **state)
 	    {.view = JXP__VIEW__VIEW_LOOPS, .format = JXP__FORMAT__FORMAT_JSON, .baseline = before},
 	};
 
-	(void)state;
 	sample_window_loops(w, 1);
 	sample_window_loops(before, 1);
 	(void)snprintf(before->id, sizeof(before->id), "w3");
@@ -477,7 +461,7 @@ static void loops_are_compared_with_a_baseline(void **state)
 }
 
 /* Silent loads of a loop, of what it calls and of a loop and what is in none. */
-static void pairs_are_said_to_be_in_loops(void **state)
+TEST(pairs_are_said_to_be_in_loops)
 {
 	static const struct {
 		struct report_wanted wanted;
@@ -493,7 +477,6 @@ static void pairs_are_said_to_be_in_loops(void **state)
 	uint32_t get = sample_window_node(w, sum, "get", 51);
 	char *text;
 
-	(void)state;
 	sample_window_loops(w, 1);
 	w->request.kinds[SILENT_LOAD] = true;
 	w->counters[JXP__COUNTER__COUNTER_SAMPLES] = 2000;
@@ -517,25 +500,23 @@ static void pairs_are_said_to_be_in_loops(void **state)
 	window_result_free(w);
 }
 
-static void a_window_without_loops_says_so(void **state)
+TEST(a_window_without_loops_says_so)
 {
 	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_LOOPS};
 	struct window_result *w = ticks_window();
 	char *text = part_of(w, &wanted);
 
-	(void)state;
 	assert_non_null(strstr(text, "not for loops (kind loops)"));
 	free(text);
 	window_result_free(w);
 }
 
-static void a_window_without_ticks_says_so(void **state)
+TEST(a_window_without_ticks_says_so)
 {
 	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_SUBSUMING};
 	struct window_result *w = crafted_window();
 	char *text = part_of(w, &wanted);
 
-	(void)state;
 	assert_non_null(strstr(text, "No ticks were taken (kind cpu)"));
 	free(text);
 	wanted.view = JXP__VIEW__VIEW_CPU;
@@ -550,13 +531,12 @@ static void a_window_without_ticks_says_so(void **state)
 }
 
 /* Beside others the first frame tells what a line is of. */
-static void ticks_are_one_kind_of_stacks_among_others(void **state)
+TEST(ticks_are_one_kind_of_stacks_among_others)
 {
 	struct report_wanted wanted = {.format = JXP__FORMAT__FORMAT_COLLAPSED};
 	struct window_result *w = sample_window(6, "shop", 45);
 	char *text = part_of(w, &wanted);
 
-	(void)state;
 	assert_non_null(strstr(text, "\ncpu;org.example.Main.main;org.example.Main.sum 1000\n"));
 	assert_non_null(strstr(text, "dead_store;"));
 	free(text);
@@ -572,7 +552,7 @@ static void ticks_are_one_kind_of_stacks_among_others(void **state)
 	window_result_free(w);
 }
 
-static void object_reports_are_as_agreed(void **state)
+TEST(object_reports_are_as_agreed)
 {
 	static const struct {
 		Jxp__Format format;
@@ -584,7 +564,6 @@ static void object_reports_are_as_agreed(void **state)
 	};
 	struct window_result *w = objects_window(NULL);
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		char *text = report_of(w, formats[i].format, 0);
 
@@ -594,12 +573,11 @@ static void object_reports_are_as_agreed(void **state)
 	window_result_free(w);
 }
 
-static void numa_reports_are_as_agreed(void **state)
+TEST(numa_reports_are_as_agreed)
 {
 	struct window_result *w = objects_window(two_nodes());
 	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
 
-	(void)state;
 	assert_golden("numa.txt", text);
 	free(text);
 	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
@@ -608,13 +586,12 @@ static void numa_reports_are_as_agreed(void **state)
 	window_result_free(w);
 }
 
-static void one_node_is_nothing_to_measure(void **state)
+TEST(one_node_is_nothing_to_measure)
 {
 	struct numa_topology one = {.node_count = 1};
 	struct window_result *w = objects_window(&one);
 	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 
-	(void)state;
 	assert_int_equal(w->numa.samples, 0);
 	assert_null(w->numa.waiting);
 	assert_non_null(strstr(text, "there is nothing to measure"));
@@ -630,7 +607,7 @@ static void one_node_is_nothing_to_measure(void **state)
 static struct window_result *counting_window(int counter, uint64_t n)
 {
 	struct window_request request = {.kinds = {false, true, true, true},
-					 .objects = true,
+					 .kinds[JXP__KIND__KIND_OBJECTS] = true,
 					 .object_min_size = 1024,
 					 .objects_max = 16};
 	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
@@ -666,9 +643,8 @@ static bool counter_is_shown(int counter, Jxp__Format format, Jxp__View view)
 
 /* Every way in which a sample or a pair can be lost, and every figure that says how good a window
  * was, is for the user to see: a new counter needs a sentence. */
-static void every_counter_is_shown_in_text_and_json(void **state)
+TEST(every_counter_is_shown_in_text_and_json)
 {
-	(void)state;
 	for (int counter = 0; counter < JXP__COUNTER__COUNTER_MAX; counter++) {
 		const char *name = counter_name((Jxp__Counter)counter);
 
@@ -684,7 +660,8 @@ static void every_counter_is_shown_in_text_and_json(void **state)
 /* Ticks in so many states, and what the compilers used beside them. */
 static char *report_of_cpu(uint64_t compiled, uint64_t interpreted, uint64_t jit_ns)
 {
-	struct window_request request = {.kinds = {false, true}, .cpu = true};
+	struct window_request request = {.kinds = {false, true},
+					 .kinds[JXP__KIND__KIND_CPU] = true};
 	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
 	char *text;
 
@@ -702,11 +679,10 @@ static char *report_of_cpu(uint64_t compiled, uint64_t interpreted, uint64_t jit
 	return text;
 }
 
-static void where_memory_is_not_the_story_what_is_comes_first(void **state)
+TEST(where_memory_is_not_the_story_what_is_comes_first)
 {
 	char *text = report_of_cpu(300, 100, 600 * NS_PER_MS);
 
-	(void)state;
 	assert_ptr_equal(strstr(text,
 				"Most of the CPU time (70%) is not in compiled Java code, the only "
 				"code that is looked at here:\n"
@@ -719,9 +695,8 @@ static void where_memory_is_not_the_story_what_is_comes_first(void **state)
 	free(text);
 }
 
-static void every_loss_of_the_daemon_is_shown_in_text_and_json(void **state)
+TEST(every_loss_of_the_daemon_is_shown_in_text_and_json)
 {
-	(void)state;
 	for (int loss = 0; loss < LOSS_MAX; loss++) {
 		struct window_result *w = counting_window(0, 0);
 		char *text, *json;
@@ -739,12 +714,11 @@ static void every_loss_of_the_daemon_is_shown_in_text_and_json(void **state)
 
 /* An idle JVM's few milliseconds against ours, as a percentage, would alarm somebody for nothing.
  */
-static void the_overhead_in_an_idle_jvm_is_said_in_seconds(void **state)
+TEST(the_overhead_in_an_idle_jvm_is_said_in_seconds)
 {
 	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
 
-	(void)state;
 	assert_non_null(strstr(text, "overhead 0.80%: 0.232 s of the JVM's 29.0 s of CPU time"));
 	free(text);
 	w->cpu_ns = 30 * NS_PER_MS;
@@ -763,7 +737,7 @@ static json_t *kind_of(json_t *report, size_t index)
 	return json_array_get(json_object_get(report, "inefficiency"), index);
 }
 
-static void fractions_are_equations_1_and_2(void **state)
+TEST(fractions_are_equations_1_and_2)
 {
 	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
@@ -771,7 +745,6 @@ static void fractions_are_equations_1_and_2(void **state)
 	json_t *dead = kind_of(report, 0);
 	json_t *pairs = json_object_get(dead, "pairs");
 
-	(void)state;
 	/* 3 * 8 + 4 + 4 of 4 * 8 + 4 + 4 bytes were dead; the first pair of contexts has 28 of
 	 * them. */
 	assert_float_equal(json_real_value(json_object_get(dead, "fraction")), 32.0 / 40,
@@ -784,14 +757,13 @@ static void fractions_are_equations_1_and_2(void **state)
 	window_result_free(w);
 }
 
-static void a_pair_is_identified_by_its_contexts_alone(void **state)
+TEST(a_pair_is_identified_by_its_contexts_alone)
 {
 	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	json_t *report = json_loads(text, 0, NULL);
 	json_t *first = json_array_get(json_object_get(kind_of(report, 0), "pairs"), 0);
 
-	(void)state;
 	/* Three pairs on the heap and one on the stack, in the same contexts: one entry, shown with
 	 * what wasted most. */
 	assert_int_equal(json_integer_value(json_object_get(first, "variants")), 2);
@@ -803,14 +775,13 @@ static void a_pair_is_identified_by_its_contexts_alone(void **state)
 	window_result_free(w);
 }
 
-static void pairs_beyond_the_limit_are_counted_as_omitted(void **state)
+TEST(pairs_beyond_the_limit_are_counted_as_omitted)
 {
 	struct window_result *w = crafted_window();
 	char *text = report_of(w, JXP__FORMAT__FORMAT_JSON, 1);
 	json_t *report = json_loads(text, 0, NULL);
 	json_t *dead = kind_of(report, 0);
 
-	(void)state;
 	assert_int_equal(json_array_size(json_object_get(dead, "pairs")), 1);
 	assert_int_equal(json_integer_value(json_object_get(dead, "pairs_total")), 2);
 	assert_int_equal(json_integer_value(json_object_get(dead, "pairs_omitted")), 1);
@@ -819,13 +790,12 @@ static void pairs_beyond_the_limit_are_counted_as_omitted(void **state)
 	window_result_free(w);
 }
 
-static void only_the_kinds_that_were_asked_for_are_reported(void **state)
+TEST(only_the_kinds_that_were_asked_for_are_reported)
 {
 	struct window_result *w = crafted_window();
 	json_t *report;
 	char *text;
 
-	(void)state;
 	w->request.kinds[DEAD] = w->request.kinds[SILENT_LOAD] = false;
 	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	report = json_loads(text, 0, NULL);
@@ -837,7 +807,7 @@ static void only_the_kinds_that_were_asked_for_are_reported(void **state)
 	window_result_free(w);
 }
 
-static void an_empty_window_is_a_report_that_says_nothing_was_found(void **state)
+TEST(an_empty_window_is_a_report_that_says_nothing_was_found)
 {
 	struct window_request request = {.kinds = {false, true, true, true}};
 	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
@@ -845,7 +815,6 @@ static void an_empty_window_is_a_report_that_says_nothing_was_found(void **state
 	char *json = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
 	json_t *report = json_loads(json, 0, NULL);
 
-	(void)state;
 	assert_non_null(strstr(text, "none found"));
 	assert_non_null(strstr(text, "Nothing can be said of waste: no pair"));
 	assert_non_null(report);
@@ -855,14 +824,13 @@ static void an_empty_window_is_a_report_that_says_nothing_was_found(void **state
 	window_result_free(w);
 }
 
-static void a_report_above_the_size_limit_loses_pairs_instead(void **state)
+TEST(a_report_above_the_size_limit_loses_pairs_instead)
 {
 	struct window_result *w = crafted_window();
 	char *whole = report_of(w, JXP__FORMAT__FORMAT_JSON, 0), *text;
 	struct err err;
 	size_t size;
 
-	(void)state;
 	assert_int_equal(
 	    report_new(w, JXP__FORMAT__FORMAT_JSON, 0, strlen(whole) - 1, &text, &size, &err), 0);
 	assert_true(size < strlen(whole));
@@ -899,7 +867,7 @@ static uint32_t deep_context_with_long_names(struct profile *p)
 #endif
 
 /* Every format, at the limit that a reply has: 400 pairs would be 800 MiB of names. */
-static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **state)
+TEST(hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory)
 {
 	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON,
 					      JXP__FORMAT__FORMAT_COLLAPSED,
@@ -911,7 +879,6 @@ static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **
 	char *text;
 	size_t size;
 
-	(void)state;
 	o.watch_node = o.trap_node = deep_context_with_long_names(&w->profile);
 	for (uint32_t i = 0; i < 400; i++) {
 		struct cct_node leaf = {.parent = o.watch_node, .line = (int32_t)i + 1};
@@ -934,18 +901,17 @@ static void hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory(void **
 	window_result_free(w);
 }
 
-static void unknown_formats_are_refused_in_one_line(void **state)
+TEST(unknown_formats_are_refused_in_one_line)
 {
 	struct err err;
 
-	(void)state;
 	assert_int_equal(report_check_format((Jxp__Format)77, &err), -EOPNOTSUPP);
 	assert_non_null(strstr(err.message, "pprof"));
 	assert_int_equal(report_check_format((Jxp__Format)-1, &err), -EOPNOTSUPP);
 	assert_int_equal(report_check_format(JXP__FORMAT__FORMAT_JSON, NULL), 0);
 }
 
-static void text_that_json_cannot_hold_never_reaches_it(void **state)
+TEST(text_that_json_cannot_hold_never_reaches_it)
 {
 	struct window_result *w = crafted_window();
 	struct sample_batch sample;
@@ -953,7 +919,6 @@ static void text_that_json_cannot_hold_never_reaches_it(void **state)
 	json_t *report;
 	char *text;
 
-	(void)state;
 	w->state = WINDOW_RUNNING;
 	sample_batch_init(&sample);
 	sample.methods[1].class_name = (char *)"bad\xed\xa0\x80\xff\n\"name\"";
@@ -968,45 +933,4 @@ static void text_that_json_cannot_hold_never_reaches_it(void **state)
 	free(text);
 	intake_release(&intake);
 	window_result_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_text_report_is_as_agreed),
-	    cmocka_unit_test(what_rose_and_what_was_switched_off_is_said),
-	    cmocka_unit_test(a_view_has_its_part_of_the_report_only),
-	    cmocka_unit_test(
-		without_evidence_the_first_line_says_how_long_a_window_would_have_to_be),
-	    cmocka_unit_test(hardware_samplers_have_no_share_of_cpu_time),
-	    cmocka_unit_test(the_json_report_is_as_agreed),
-	    cmocka_unit_test(a_scheduled_window_says_what_it_stands_for),
-	    cmocka_unit_test(the_collapsed_report_is_as_agreed),
-	    cmocka_unit_test(tick_reports_are_as_agreed),
-	    cmocka_unit_test(loop_reports_are_as_agreed),
-	    cmocka_unit_test(pairs_are_said_to_be_in_loops),
-	    cmocka_unit_test(problems_of_a_window_without_pairs_come_first),
-	    cmocka_unit_test(loops_are_compared_with_a_baseline),
-	    cmocka_unit_test(a_window_without_loops_says_so),
-	    cmocka_unit_test(a_window_without_ticks_says_so),
-	    cmocka_unit_test(ticks_are_one_kind_of_stacks_among_others),
-	    cmocka_unit_test(object_reports_are_as_agreed),
-	    cmocka_unit_test(numa_reports_are_as_agreed),
-	    cmocka_unit_test(one_node_is_nothing_to_measure),
-	    cmocka_unit_test(every_counter_is_shown_in_text_and_json),
-	    cmocka_unit_test(where_memory_is_not_the_story_what_is_comes_first),
-	    cmocka_unit_test(every_loss_of_the_daemon_is_shown_in_text_and_json),
-	    cmocka_unit_test(the_overhead_in_an_idle_jvm_is_said_in_seconds),
-	    cmocka_unit_test(fractions_are_equations_1_and_2),
-	    cmocka_unit_test(a_pair_is_identified_by_its_contexts_alone),
-	    cmocka_unit_test(pairs_beyond_the_limit_are_counted_as_omitted),
-	    cmocka_unit_test(only_the_kinds_that_were_asked_for_are_reported),
-	    cmocka_unit_test(an_empty_window_is_a_report_that_says_nothing_was_found),
-	    cmocka_unit_test(a_report_above_the_size_limit_loses_pairs_instead),
-	    cmocka_unit_test(hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory),
-	    cmocka_unit_test(unknown_formats_are_refused_in_one_line),
-	    cmocka_unit_test(text_that_json_cannot_hold_never_reaches_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,11 +117,10 @@ static bool says(size_t rank, const char *part)
 	return found;
 }
 
-static void figures_are_named_and_so_are_callers(void **state)
+TEST(figures_are_named_and_so_are_callers, set_up, tear_down)
 {
 	char *text_of;
 
-	(void)state;
 	costs(&m.problems.list[0]);
 	text_of = said(0);
 	assert_string_equal(
@@ -148,11 +143,10 @@ static void figures_are_named_and_so_are_callers(void **state)
 	assert_true(says(0, "removing only the first store saves next to nothing\n"));
 }
 
-static void what_a_caller_allocates_is_said_once(void **state)
+TEST(what_a_caller_allocates_is_said_once, set_up, tear_down)
 {
 	struct problem *second = &m.problems.list[m.problems.count++];
 
-	(void)state;
 	m.problems.list[0].allocated = arrays(m.problems.list[0].callers[0].method);
 	*second = a_copy();
 	second->method = method("org.example.Name", "copyValues");
@@ -170,11 +164,10 @@ static void what_a_caller_allocates_is_said_once(void **state)
 	    says(0, "   the same operation allocates 98% of all bytes (97 to 99%): int[]\n"));
 }
 
-static void what_is_allocated_has_words_of_its_own(void **state)
+TEST(what_is_allocated_has_words_of_its_own, set_up, tear_down)
 {
 	struct problem *problem = &m.problems.list[0];
 
-	(void)state;
 	problem->kind = PROBLEM_ALLOCATED;
 	problem->largest = NULL;
 	problem->evidence = 0;
@@ -185,11 +178,10 @@ static void what_is_allocated_has_words_of_its_own(void **state)
 }
 
 /* Of a search in the JDK it is the caller that people can change. */
-static void callers_of_basic_code_come_first(void **state)
+TEST(callers_of_basic_code_come_first, set_up, tear_down)
 {
 	struct problem *problem = &m.problems.list[0];
 
-	(void)state;
 	problem->kind = PROBLEM_SEARCHED;
 	problem->pairs_kind = LOAD;
 	problem->method = method("java.util.Arrays", "binarySearch");
@@ -203,19 +195,4 @@ static void callers_of_basic_code_come_first(void **state)
 			    "   mostly loaded in"));
 	problem->pairs[DEAD].count = 5;
 	assert_true(says(0, "99% of its sampled accesses (98 to 100%) are in vain\n"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(figures_are_named_and_so_are_callers, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(what_a_caller_allocates_is_said_once, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(what_is_allocated_has_words_of_its_own, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(callers_of_basic_code_come_first, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "common/clock.h"
 #include "daemon/schedule/newcomers.h"
@@ -28,9 +24,8 @@ static void take(enum broker_event_kind kind, pid_t pid, uint32_t count, bool is
 	newcomers_take(&d, &event, is_known, NOW_NS);
 }
 
-static void what_starts_at_about_the_same_time_has_one_look(void **state)
+TEST(what_starts_at_about_the_same_time_has_one_look, set_up)
 {
-	(void)state;
 	assert_true(newcomers_due_ns(&d) == UINT64_MAX);
 	for (pid_t pid = 1; pid <= 3; pid++)
 		take(BROKER_EVENT_STARTED, pid, 0, false);
@@ -42,18 +37,16 @@ static void what_starts_at_about_the_same_time_has_one_look(void **state)
 	assert_int_equal(d.looks, 1);
 }
 
-static void looks_keep_their_distance(void **state)
+TEST(looks_keep_their_distance, set_up)
 {
-	(void)state;
 	take(BROKER_EVENT_STARTED, 1, 0, false);
 	(void)newcomers_begin_look(&d, pids, NOW_NS);
 	take(BROKER_EVENT_STARTED, 2, 0, false);
 	assert_true(newcomers_due_ns(&d) == NOW_NS + NEWCOMERS_PACE_MS * NS_PER_MS);
 }
 
-static void what_has_ended_is_not_looked_at(void **state)
+TEST(what_has_ended_is_not_looked_at, set_up)
 {
-	(void)state;
 	take(BROKER_EVENT_STARTED, 1, 0, false);
 	take(BROKER_EVENT_STARTED, 2, 0, false);
 	take(BROKER_EVENT_ENDED, 1, 0, false);
@@ -62,18 +55,16 @@ static void what_has_ended_is_not_looked_at(void **state)
 	assert_int_equal(d.ended, 1);
 }
 
-static void a_known_jvm_is_looked_at_once_for_each_program_that_it_runs(void **state)
+TEST(a_known_jvm_is_looked_at_once_for_each_program_that_it_runs, set_up)
 {
-	(void)state;
 	take(BROKER_EVENT_STARTED, 1, 1, true);
 	assert_true(newcomers_due_ns(&d) == UINT64_MAX);
 	take(BROKER_EVENT_STARTED, 1, 0, true);
 	assert_int_equal(newcomers_begin_look(&d, pids, NOW_NS), 1);
 }
 
-static void more_than_there_is_room_for_is_left_to_a_round(void **state)
+TEST(more_than_there_is_room_for_is_left_to_a_round, set_up)
 {
-	(void)state;
 	for (pid_t pid = 1; pid <= BROKER_PIDS_MAX; pid++)
 		take(BROKER_EVENT_STARTED, pid, 0, false);
 	assert_false(d.behind);
@@ -85,39 +76,20 @@ static void more_than_there_is_room_for_is_left_to_a_round(void **state)
 	assert_false(d.behind);
 }
 
-static void what_the_broker_missed_is_left_to_a_round(void **state)
+TEST(what_the_broker_missed_is_left_to_a_round, set_up)
 {
-	(void)state;
 	take(BROKER_EVENT_MISSED, 0, 7, false);
 	assert_true(d.behind);
 	assert_int_equal(d.missed, 7);
 }
 
-static void what_is_lost_on_the_way_is_left_to_a_round(void **state)
+TEST(what_is_lost_on_the_way_is_left_to_a_round, set_up)
 {
 	const struct broker_event event = {
 	    .operation = BROKER_EVENT, .kind = BROKER_EVENT_WORKER_GIVEN_UP, .lost = 3};
 
-	(void)state;
 	newcomers_take(&d, &event, false, NOW_NS);
 	newcomers_take(&d, &event, false, NOW_NS);
 	assert_true(d.behind);
 	assert_int_equal(d.missed, 3);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(what_starts_at_about_the_same_time_has_one_look),
-	    TEST(looks_keep_their_distance),
-	    TEST(what_has_ended_is_not_looked_at),
-	    TEST(a_known_jvm_is_looked_at_once_for_each_program_that_it_runs),
-	    TEST(more_than_there_is_room_for_is_left_to_a_round),
-	    TEST(what_the_broker_missed_is_left_to_a_round),
-	    TEST(what_is_lost_on_the_way_is_left_to_a_round),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "common/clock.h"
 #include "daemon/schedule/plan.h"
@@ -55,21 +51,19 @@ static void pass_all(struct history *h, uint64_t first, uint64_t last)
 		pass(h, epoch);
 }
 
-static void every_epoch_has_one(void **state)
+TEST(every_epoch_has_one)
 {
 	struct history h = {0};
 
-	(void)state;
 	pass_all(&h, NOON, NOON + 9);
 	assert_int_equal(h.run, 10);
 	assert_int_equal(h.missed, 0);
 }
 
-static void a_clock_that_is_set_back_runs_nothing_twice(void **state)
+TEST(a_clock_that_is_set_back_runs_nothing_twice)
 {
 	struct history h = {0};
 
-	(void)state;
 	pass_all(&h, NOON, NOON + 9);
 	/* By a little, by hours, and to where it never was. */
 	pass_all(&h, NOON + 9, NOON + 9);
@@ -82,11 +76,10 @@ static void a_clock_that_is_set_back_runs_nothing_twice(void **state)
 	assert_int_equal(h.missed, 0);
 }
 
-static void a_clock_that_is_set_ahead_and_back_runs_nothing_twice(void **state)
+TEST(a_clock_that_is_set_ahead_and_back_runs_nothing_twice)
 {
 	struct history h = {0};
 
-	(void)state;
 	pass_all(&h, NOON, NOON + 4);
 	pass_all(&h, NOON + 100, NOON + 104);
 	pass_all(&h, NOON + 4, NOON + 8);
@@ -97,11 +90,10 @@ static void a_clock_that_is_set_ahead_and_back_runs_nothing_twice(void **state)
 	assert_int_equal(h.missed, 0);
 }
 
-static void what_waits_when_the_clock_is_set_is_missed_once(void **state)
+TEST(what_waits_when_the_clock_is_set_is_missed_once)
 {
 	struct history h = {0};
 
-	(void)state;
 	pass_all(&h, NOON, NOON + 1);
 	look_at(&h, (NOON + 2) * EVERY_NS);
 	assert_int_equal(h.plan.state, PLAN_DUE);
@@ -117,11 +109,10 @@ static void what_waits_when_the_clock_is_set_is_missed_once(void **state)
 	assert_int_equal(h.run, 3);
 }
 
-static void what_waits_when_the_clock_comes_back_is_missed(void **state)
+TEST(what_waits_when_the_clock_comes_back_is_missed)
 {
 	struct history h = {0};
 
-	(void)state;
 	pass_all(&h, NOON, NOON + 1);
 	look_at(&h, (NOON - 50) * EVERY_NS);
 	assert_int_equal(h.plan.state, PLAN_DUE);
@@ -130,28 +121,13 @@ static void what_waits_when_the_clock_comes_back_is_missed(void **state)
 	assert_int_equal(h.plan.state, PLAN_DONE);
 }
 
-static void one_that_is_found_after_its_time_was_never_planned(void **state)
+TEST(one_that_is_found_after_its_time_was_never_planned)
 {
 	struct history h = {0};
 
-	(void)state;
 	look_at(&h, (NOON + 1) * EVERY_NS - 1);
 	assert_int_equal(h.plan.state, PLAN_NONE);
 	pass(&h, NOON + 1);
 	assert_int_equal(h.run, 1);
 	assert_int_equal(h.missed, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_epoch_has_one),
-	    cmocka_unit_test(a_clock_that_is_set_back_runs_nothing_twice),
-	    cmocka_unit_test(a_clock_that_is_set_ahead_and_back_runs_nothing_twice),
-	    cmocka_unit_test(what_waits_when_the_clock_is_set_is_missed_once),
-	    cmocka_unit_test(what_waits_when_the_clock_comes_back_is_missed),
-	    cmocka_unit_test(one_that_is_found_after_its_time_was_never_planned),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,11 +134,10 @@ static uint64_t missed(const struct host *h, enum miss why)
 
 /* ---------------------------------------------------------------- tests */
 
-static void every_jvm_has_one_window_an_epoch(void **state)
+TEST(every_jvm_has_one_window_an_epoch)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h,
 	       "windows-at-once: 64\n"
 	       "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n",
@@ -155,11 +150,10 @@ static void every_jvm_has_one_window_an_epoch(void **state)
 	tear_down(&h);
 }
 
-static void limits_are_kept_and_what_they_cost_is_counted(void **state)
+TEST(limits_are_kept_and_what_they_cost_is_counted)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h,
 	       "windows-at-once: 2\n"
 	       "schedules: [{name: all, match: {}, every: 10m, window: 30s}]\n",
@@ -172,11 +166,10 @@ static void limits_are_kept_and_what_they_cost_is_counted(void **state)
 	tear_down(&h);
 }
 
-static void the_hosts_budget_is_shared(void **state)
+TEST(the_hosts_budget_is_shared)
 {
 	struct host h;
 
-	(void)state;
 	/* A window costs 1% of a 64th; the host has as much as 3. */
 	set_up(&h,
 	       "windows-at-once: 64\nhost-budget: 0.047%\n"
@@ -189,13 +182,12 @@ static void the_hosts_budget_is_shared(void **state)
 	tear_down(&h);
 }
 
-static void windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget(void **state)
+TEST(windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget)
 {
 	const struct planner_other others[] = {{1, 0.01, true}, {2, 0.01, true}};
 	const struct planner_other unknown = {12345, 0.01, true};
 	struct host h;
 
-	(void)state;
 	set_up(&h,
 	       "windows-at-once: 64\nhost-budget: 0.047%\n"
 	       "schedules: [{name: all, match: {}, every: 10m, window: 60s}]\n",
@@ -217,13 +209,12 @@ static void windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget(v
 	tear_down(&h);
 }
 
-static void users_windows_leave_schedules_half_of_the_hosts_budget(void **state)
+TEST(users_windows_leave_schedules_half_of_the_hosts_budget)
 {
 	const struct planner_other users[] = {{1, 1, false}, {2, 1, false}};
 	const struct planner_other unknown = {12345, 1, false};
 	struct host h;
 
-	(void)state;
 	set_up(&h,
 	       "windows-at-once: 64\nhost-budget: 0.064%\n"
 	       "schedules: [{name: all, match: {}, every: 10m, window: 60s}]\n",
@@ -238,11 +229,10 @@ static void users_windows_leave_schedules_half_of_the_hosts_budget(void **state)
 	tear_down(&h);
 }
 
-static void somebody_elses_window_wins(void **state)
+TEST(somebody_elses_window_wins)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 2);
 	h.foreign[1] = true;
 	run_for(&h, 60 * MINUTE);
@@ -252,11 +242,10 @@ static void somebody_elses_window_wins(void **state)
 	tear_down(&h);
 }
 
-static void nothing_begins_while_the_broker_is_away(void **state)
+TEST(nothing_begins_while_the_broker_is_away)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 1);
 	planner_hold(h.planner, true);
 	run_for(&h, 60 * MINUTE);
@@ -269,11 +258,10 @@ static void nothing_begins_while_the_broker_is_away(void **state)
 	tear_down(&h);
 }
 
-static void a_window_that_was_not_tried_says_nothing_of_the_schedule(void **state)
+TEST(a_window_that_was_not_tried_says_nothing_of_the_schedule)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s, failures: 2}]\n",
 	       1);
 	h.outcome = OUTCOME_UNTRIED;
@@ -285,11 +273,10 @@ static void a_window_that_was_not_tried_says_nothing_of_the_schedule(void **stat
 	tear_down(&h);
 }
 
-static void a_young_jvm_is_left_alone(void **state)
+TEST(a_young_jvm_is_left_alone)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {}, every: 1m, window: 5s, warm-up: 30m}]\n", 1);
 	h.born_ns = h.now_ns;
 	for (unsigned minute = 0; minute < 29; minute++) {
@@ -306,12 +293,11 @@ static void a_young_jvm_is_left_alone(void **state)
 	tear_down(&h);
 }
 
-static void windows_begin_at_their_time_of_day(void **state)
+TEST(windows_begin_at_their_time_of_day)
 {
 	struct host h;
 	unsigned before;
 
-	(void)state;
 	/* START_NS is at noon or midnight UTC: go to 21:00. */
 	set_up(&h,
 	       "schedules: [{name: night, match: {}, every: 10m, window: 10s, "
@@ -331,11 +317,10 @@ static void windows_begin_at_their_time_of_day(void **state)
 	tear_down(&h);
 }
 
-static void a_schedule_that_fails_stops_itself(void **state)
+TEST(a_schedule_that_fails_stops_itself)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {}, every: 1m, window: 5s, failures: 3}]\n", 1);
 	h.outcome = OUTCOME_COSTLY;
 	run_for(&h, 20 * MINUTE);
@@ -353,11 +338,10 @@ static void a_schedule_that_fails_stops_itself(void **state)
 	tear_down(&h);
 }
 
-static void a_jvm_that_ends_is_no_failure(void **state)
+TEST(a_jvm_that_ends_is_no_failure)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {}, every: 1m, window: 5s, failures: 3}]\n", 1);
 	h.outcome = OUTCOME_GONE;
 	run_for(&h, 20 * MINUTE);
@@ -367,11 +351,10 @@ static void a_jvm_that_ends_is_no_failure(void **state)
 
 /* Configurations come all the time: nothing is run twice, and windows that run are not forgotten.
  */
-static void a_storm_of_configurations_changes_nothing(void **state)
+TEST(a_storm_of_configurations_changes_nothing)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 30s}]\n", 4);
 	for (unsigned i = 0; i < 3600; i++) {
 		assert_int_equal(planner_configure(h.planner, &h.config, "host"), 0);
@@ -383,12 +366,11 @@ static void a_storm_of_configurations_changes_nothing(void **state)
 	tear_down(&h);
 }
 
-static void clocks_may_jump(void **state)
+TEST(clocks_may_jump)
 {
 	struct host h;
 	unsigned before;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 4);
 	run_for(&h, 60 * MINUTE);
 	/* Back and forth by five minutes: each epoch's window was or will be run once. */
@@ -414,11 +396,10 @@ static void clocks_may_jump(void **state)
 	tear_down(&h);
 }
 
-static void what_cannot_be_begun_is_missed(void **state)
+TEST(what_cannot_be_begun_is_missed)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 1);
 	h.refuse = true;
 	run_for(&h, 60 * MINUTE);
@@ -435,12 +416,11 @@ static unsigned look_ahead(struct host *h)
 	return 1000000 - draws;
 }
 
-static void a_schedule_takes_those_that_it_matches(void **state)
+TEST(a_schedule_takes_those_that_it_matches)
 {
 	struct host h;
 	struct planner_view view;
 
-	(void)state;
 	set_up(&h,
 	       "apps: [{match: {user: nobody}, app: x}]\n"
 	       "schedules: [{name: odd, match: {app: odd}, every: 10m, window: 10s}]\n",
@@ -461,14 +441,13 @@ static void a_schedule_takes_those_that_it_matches(void **state)
 	tear_down(&h);
 }
 
-static void the_next_window_is_found_with_a_draw_an_epoch(void **state)
+TEST(the_next_window_is_found_with_a_draw_an_epoch)
 {
 	const unsigned epochs = 5000;
 	struct planner_view view;
 	unsigned first, later = 0, known = 0;
 	struct host h;
 
-	(void)state;
 	set_up(&h,
 	       "schedules: [{name: rare, match: {}, every: 10m, window: 10s, "
 	       "jvm-fraction: 0.01}]\n",
@@ -488,13 +467,12 @@ static void the_next_window_is_found_with_a_draw_an_epoch(void **state)
 	tear_down(&h);
 }
 
-static void looking_ahead_stops_where_it_is_told_and_goes_on_there(void **state)
+TEST(looking_ahead_stops_where_it_is_told_and_goes_on_there)
 {
 	unsigned draws, turns = 1;
 	struct planner_view view;
 	struct host h;
 
-	(void)state;
 	set_up(&h,
 	       "schedules: [{name: never, match: {}, every: 10m, window: 10s, "
 	       "jvm-fraction: 0.0000001}]\n",
@@ -533,11 +511,10 @@ static size_t known(const struct host *h, unsigned first, unsigned count)
 	return n;
 }
 
-static void what_no_schedule_matches_keeps_out_nobody(void **state)
+TEST(what_no_schedule_matches_keeps_out_nobody)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {app: shop}, every: 10m, window: 10s}]\n", 0);
 	crowd(&h, 1000, "evil", 1, PLANNER_JVMS_MAX + 50);
 	crowd(&h, 1000, "shop", 5000, 10);
@@ -548,11 +525,10 @@ static void what_no_schedule_matches_keeps_out_nobody(void **state)
 	tear_down(&h);
 }
 
-static void one_users_jvms_keep_out_nobody_elses(void **state)
+TEST(one_users_jvms_keep_out_nobody_elses)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 0);
 	for (int round = 1; round <= 2; round++) {
 		planner_begin_round(h.planner);
@@ -565,11 +541,10 @@ static void one_users_jvms_keep_out_nobody_elses(void **state)
 	tear_down(&h);
 }
 
-static void there_may_be_too_many(void **state)
+TEST(there_may_be_too_many)
 {
 	struct host h;
 
-	(void)state;
 	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 0);
 	planner_begin_round(h.planner);
 	for (unsigned i = 1; i <= PLANNER_JVMS_MAX + 7; i++)
@@ -582,33 +557,4 @@ static void there_may_be_too_many(void **state)
 	found(&h, 1);
 	assert_int_equal(planner_jvms_over_limit(h.planner), 7);
 	tear_down(&h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_jvm_has_one_window_an_epoch),
-	    cmocka_unit_test(limits_are_kept_and_what_they_cost_is_counted),
-	    cmocka_unit_test(the_hosts_budget_is_shared),
-	    cmocka_unit_test(windows_that_somebody_asks_for_have_their_part_of_the_hosts_budget),
-	    cmocka_unit_test(users_windows_leave_schedules_half_of_the_hosts_budget),
-	    cmocka_unit_test(somebody_elses_window_wins),
-	    cmocka_unit_test(nothing_begins_while_the_broker_is_away),
-	    cmocka_unit_test(a_window_that_was_not_tried_says_nothing_of_the_schedule),
-	    cmocka_unit_test(a_young_jvm_is_left_alone),
-	    cmocka_unit_test(windows_begin_at_their_time_of_day),
-	    cmocka_unit_test(a_schedule_that_fails_stops_itself),
-	    cmocka_unit_test(a_jvm_that_ends_is_no_failure),
-	    cmocka_unit_test(a_storm_of_configurations_changes_nothing),
-	    cmocka_unit_test(clocks_may_jump),
-	    cmocka_unit_test(what_cannot_be_begun_is_missed),
-	    cmocka_unit_test(a_schedule_takes_those_that_it_matches),
-	    cmocka_unit_test(the_next_window_is_found_with_a_draw_an_epoch),
-	    cmocka_unit_test(looking_ahead_stops_where_it_is_told_and_goes_on_there),
-	    cmocka_unit_test(there_may_be_too_many),
-	    cmocka_unit_test(what_no_schedule_matches_keeps_out_nobody),
-	    cmocka_unit_test(one_users_jvms_keep_out_nobody_elses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -217,22 +213,20 @@ static const struct planner_schedule *often(void)
 
 /* ---------------------------------------------------------------- tests */
 
-static void without_a_schedule_nothing_runs(void **state)
+TEST(without_a_schedule_nothing_runs, set_up, tear_down)
 {
-	(void)state;
 	f.config.schedule_count = 0;
 	start();
 	assert_false(turn(is_round, EVERY_MS));
 	assert_false(scheduler_has_schedules(f.scheduler));
 }
 
-static void a_jvm_that_a_round_finds_has_its_window(void **state)
+TEST(a_jvm_that_a_round_finds_has_its_window, set_up, tear_down)
 {
 	const struct window_result *w;
 	struct planner_view view;
 	int agent;
 
-	(void)state;
 	start();
 	answer_round("app");
 	agent = begin_window();
@@ -254,11 +248,10 @@ static void a_jvm_that_a_round_finds_has_its_window(void **state)
 	wait_until(is_attaching);
 }
 
-static void a_jvm_that_does_not_match_is_left_alone(void **state)
+TEST(a_jvm_that_does_not_match_is_left_alone, set_up, tear_down)
 {
 	struct planner_view view;
 
-	(void)state;
 	start();
 	answer_round("other");
 	assert_false(turn(is_attaching, 3 * EVERY_MS));
@@ -267,9 +260,8 @@ static void a_jvm_that_does_not_match_is_left_alone(void **state)
 	assert_false(scheduler_view(f.scheduler, 43, &view));
 }
 
-static void a_round_without_an_answer_is_given_up_and_the_next_one_tried(void **state)
+TEST(a_round_without_an_answer_is_given_up_and_the_next_one_tried, set_up, tear_down)
 {
-	(void)state;
 	start();
 	scheduler_set_pace(f.scheduler, 20, 20, 20);
 	wait_until(is_round);
@@ -284,11 +276,10 @@ static void a_round_without_an_answer_is_given_up_and_the_next_one_tried(void **
 	wait_until(is_attaching);
 }
 
-static void a_broker_that_does_not_answer_is_asked_once_at_a_time(void **state)
+TEST(a_broker_that_does_not_answer_is_asked_once_at_a_time, set_up, tear_down)
 {
 	int first;
 
-	(void)state;
 	start();
 	scheduler_set_pace(f.scheduler, 20, 20, 100);
 	wait_until(is_round);
@@ -299,9 +290,8 @@ static void a_broker_that_does_not_answer_is_asked_once_at_a_time(void **state)
 	assert_true(fake_broker.last_id > first);
 }
 
-static void a_broker_that_refuses_is_asked_again(void **state)
+TEST(a_broker_that_refuses_is_asked_again, set_up, tear_down)
 {
-	(void)state;
 	fake_broker.refuse = EAGAIN;
 	start();
 	scheduler_set_pace(f.scheduler, 20, 20, 20);
@@ -315,9 +305,8 @@ static bool is_refused(void)
 	return often()->missed[MISS_REFUSED] > 0;
 }
 
-static void a_window_that_cannot_be_begun_is_missed(void **state)
+TEST(a_window_that_cannot_be_begun_is_missed, set_up, tear_down)
 {
-	(void)state;
 	start();
 	answer_round("app");
 	(void)turn(is_refused, 20);
@@ -332,14 +321,13 @@ static bool is_over_budget(void)
 	return often()->missed[MISS_BUDGET] > 0;
 }
 
-static void a_window_that_somebody_asks_for_takes_of_the_hosts_budget(void **state)
+TEST(a_window_that_somebody_asks_for_takes_of_the_hosts_budget, set_up, tear_down)
 {
 	static const struct window_request request = {
 	    .kinds = {false, true}, .duration_ns = UINT64_C(60000000000), .budget = 1};
 	static const struct window_asker asker = {.sees = PROC_ANY_UID};
 	char id[WINDOW_ID_BYTES];
 
-	(void)state;
 	start();
 	assert_int_equal(
 	    engine_attach(f.engine, &asker, 43, &request, &sample_findings, NULL, id, &f.err), 0);
@@ -353,9 +341,8 @@ static bool is_missed(void)
 	return often()->missed[MISS_BROKER] > 0;
 }
 
-static void a_broker_that_goes_while_it_attaches_is_no_fault_of_the_schedule(void **state)
+TEST(a_broker_that_goes_while_it_attaches_is_no_fault_of_the_schedule, set_up, tear_down)
 {
-	(void)state;
 	start();
 	answer_round("app");
 	wait_until(is_attaching);
@@ -367,9 +354,8 @@ static void a_broker_that_goes_while_it_attaches_is_no_fault_of_the_schedule(voi
 	assert_string_equal(often()->stopped, "");
 }
 
-static void an_attach_that_breaks_has_failed_while_the_broker_is_there(void **state)
+TEST(an_attach_that_breaks_has_failed_while_the_broker_is_there, set_up, tear_down)
 {
-	(void)state;
 	start();
 	answer_round("app");
 	wait_until(is_attaching);
@@ -378,9 +364,8 @@ static void an_attach_that_breaks_has_failed_while_the_broker_is_there(void **st
 	assert_int_equal(often()->failed, 1);
 }
 
-static void nothing_is_asked_or_begun_until_the_broker_is_back(void **state)
+TEST(nothing_is_asked_or_begun_until_the_broker_is_back, set_up, tear_down)
 {
-	(void)state;
 	start();
 	answer_round("app");
 	wait_until(is_attaching);
@@ -396,11 +381,10 @@ static void nothing_is_asked_or_begun_until_the_broker_is_back(void **state)
 	wait_until(is_attaching);
 }
 
-static void a_round_that_the_broker_left_is_given_up_at_once(void **state)
+TEST(a_round_that_the_broker_left_is_given_up_at_once, set_up, tear_down)
 {
 	int inspector;
 
-	(void)state;
 	start();
 	wait_until(is_round);
 	inspector = fake_broker_connect_inspector();
@@ -426,27 +410,24 @@ static void run_window(uint64_t cpu_ns, uint64_t overhead_ns)
 	end_window(agent);
 }
 
-static void what_every_window_costs_stops_no_schedule_of_programs_with_little_to_do(void **state)
+TEST(what_every_window_costs_stops_no_schedule_of_programs_with_little_to_do, set_up, tear_down)
 {
-	(void)state;
 	run_window(1500 * NS_PER_MS, 45 * NS_PER_MS); /* 3% */
 	assert_int_equal(often()->windows, 1);
 	assert_int_equal(often()->costly, 0);
 	assert_string_equal(often()->stopped, "");
 }
 
-static void a_window_above_its_budget_stops_the_schedule(void **state)
+TEST(a_window_above_its_budget_stops_the_schedule, set_up, tear_down)
 {
-	(void)state;
 	run_window(100 * NS_PER_S, 2 * NS_PER_S);
 	assert_int_equal(often()->costly, 1);
 	assert_non_null(strstr(often()->stopped, "cost 2.00%"));
 	assert_false(turn(is_attaching, 3 * EVERY_MS));
 }
 
-static void a_window_that_cannot_run_has_failed(void **state)
+TEST(a_window_that_cannot_run_has_failed, set_up, tear_down)
 {
-	(void)state;
 	start();
 	answer_round("app");
 	wait_until(is_attaching);
@@ -456,9 +437,8 @@ static void a_window_that_cannot_run_has_failed(void **state)
 	assert_non_null(strstr(often()->stopped, "not today"));
 }
 
-static void a_jvm_that_has_ended_says_nothing_of_the_schedule(void **state)
+TEST(a_jvm_that_has_ended_says_nothing_of_the_schedule, set_up, tear_down)
 {
-	(void)state;
 	start();
 	answer_round("app");
 	wait_until(is_attaching);
@@ -468,12 +448,11 @@ static void a_jvm_that_has_ended_says_nothing_of_the_schedule(void **state)
 	assert_string_equal(often()->stopped, "");
 }
 
-static void a_window_that_somebody_ends_says_nothing_of_the_schedule(void **state)
+TEST(a_window_that_somebody_ends_says_nothing_of_the_schedule, set_up, tear_down)
 {
 	char id[WINDOW_ID_BYTES];
 	int agent;
 
-	(void)state;
 	start();
 	answer_round("app");
 	agent = begin_window();
@@ -484,11 +463,10 @@ static void a_window_that_somebody_ends_says_nothing_of_the_schedule(void **stat
 	assert_string_equal(often()->stopped, "");
 }
 
-static void a_configuration_without_schedules_ends_all_of_it(void **state)
+TEST(a_configuration_without_schedules_ends_all_of_it, set_up, tear_down)
 {
 	struct config none;
 
-	(void)state;
 	start();
 	answer_round("app");
 	wait_until(is_attaching);
@@ -504,9 +482,8 @@ static void a_configuration_without_schedules_ends_all_of_it(void **state)
 	wait_until(is_attaching);
 }
 
-static void nothing_begins_once_it_is_stopped(void **state)
+TEST(nothing_begins_once_it_is_stopped, set_up, tear_down)
 {
-	(void)state;
 	start();
 	answer_round("app");
 	wait_until(is_attaching);
@@ -557,9 +534,8 @@ static void start_with_events(void)
 	assert_false(turn(is_round, 50));
 }
 
-static void a_jvm_that_starts_is_looked_at_alone(void **state)
+TEST(a_jvm_that_starts_is_looked_at_alone, set_up, tear_down)
 {
-	(void)state;
 	start_with_events();
 	say(BROKER_EVENT_STARTED, 42);
 	wait_until(is_look);
@@ -572,9 +548,8 @@ static void a_jvm_that_starts_is_looked_at_alone(void **state)
 	assert_int_equal(scheduler_newcomers(f.scheduler)->rounds, 1);
 }
 
-static void a_jvm_that_ends_is_forgotten_at_once(void **state)
+TEST(a_jvm_that_ends_is_forgotten_at_once, set_up, tear_down)
 {
-	(void)state;
 	start();
 	fake_broker_answer_discover(0);
 	answer_round("app");
@@ -584,9 +559,8 @@ static void a_jvm_that_ends_is_forgotten_at_once(void **state)
 	assert_false(is_known());
 }
 
-static void a_look_that_fails_is_made_up_for_by_a_round(void **state)
+TEST(a_look_that_fails_is_made_up_for_by_a_round, set_up, tear_down)
 {
-	(void)state;
 	start_with_events();
 	scheduler_set_pace(f.scheduler, 20, 60000, 100);
 	say(BROKER_EVENT_STARTED, 42);
@@ -595,12 +569,11 @@ static void a_look_that_fails_is_made_up_for_by_a_round(void **state)
 	wait_until(begins_round);
 }
 
-static void what_was_missed_is_made_up_for_by_a_round(void **state)
+TEST(what_was_missed_is_made_up_for_by_a_round, set_up, tear_down)
 {
 	const struct broker_event event = {
 	    .operation = BROKER_EVENT, .kind = BROKER_EVENT_MISSED, .count = 9};
 
-	(void)state;
 	start_with_events();
 	scheduler_set_pace(f.scheduler, 20, 60000, 100);
 	assert_false(turn(is_round, 100));
@@ -612,12 +585,11 @@ static void what_was_missed_is_made_up_for_by_a_round(void **state)
 	assert_false(turn(is_round, 100));
 }
 
-static void another_broker_counts_what_is_lost_anew(void **state)
+TEST(another_broker_counts_what_is_lost_anew, set_up, tear_down)
 {
 	struct broker_event event = {
 	    .operation = BROKER_EVENT, .kind = BROKER_EVENT_WORKER_GIVEN_UP, .lost = 1000};
 
-	(void)state;
 	start_with_events();
 	scheduler_take_event(f.scheduler, &event);
 	assert_int_equal(scheduler_newcomers(f.scheduler)->missed, 1000);
@@ -629,9 +601,8 @@ static void another_broker_counts_what_is_lost_anew(void **state)
 	assert_int_equal(scheduler_newcomers(f.scheduler)->missed, 1001);
 }
 
-static void without_the_kernel_there_are_rounds(void **state)
+TEST(without_the_kernel_there_are_rounds, set_up, tear_down)
 {
-	(void)state;
 	start();
 	scheduler_set_pace(f.scheduler, 20, 60000, 100);
 	fake_broker_answer_discover(EPERM);
@@ -642,11 +613,10 @@ static void without_the_kernel_there_are_rounds(void **state)
 	assert_false(turn(is_look, NEWCOMERS_WAIT_MS + 100));
 }
 
-static void the_broker_is_told_when_there_is_nothing_left_to_find(void **state)
+TEST(the_broker_is_told_when_there_is_nothing_left_to_find, set_up, tear_down)
 {
 	static struct config empty;
 
-	(void)state;
 	start_with_events();
 	config_defaults(&empty);
 	assert_int_equal(scheduler_configure(f.scheduler, &empty, &f.err), 0);
@@ -657,40 +627,4 @@ static void the_broker_is_told_when_there_is_nothing_left_to_find(void **state)
 	assert_int_equal(scheduler_configure(f.scheduler, &f.config, &f.err), 0);
 	assert_true(fake_broker.discover_on);
 	wait_until(is_round);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(without_a_schedule_nothing_runs),
-	    TEST(a_jvm_that_a_round_finds_has_its_window),
-	    TEST(a_jvm_that_does_not_match_is_left_alone),
-	    TEST(a_round_without_an_answer_is_given_up_and_the_next_one_tried),
-	    TEST(a_broker_that_does_not_answer_is_asked_once_at_a_time),
-	    TEST(a_broker_that_refuses_is_asked_again),
-	    TEST(a_window_that_cannot_be_begun_is_missed),
-	    TEST(a_window_that_somebody_asks_for_takes_of_the_hosts_budget),
-	    TEST(a_broker_that_goes_while_it_attaches_is_no_fault_of_the_schedule),
-	    TEST(an_attach_that_breaks_has_failed_while_the_broker_is_there),
-	    TEST(nothing_is_asked_or_begun_until_the_broker_is_back),
-	    TEST(a_round_that_the_broker_left_is_given_up_at_once),
-	    TEST(what_every_window_costs_stops_no_schedule_of_programs_with_little_to_do),
-	    TEST(a_window_above_its_budget_stops_the_schedule),
-	    TEST(a_window_that_cannot_run_has_failed),
-	    TEST(a_jvm_that_has_ended_says_nothing_of_the_schedule),
-	    TEST(a_window_that_somebody_ends_says_nothing_of_the_schedule),
-	    TEST(a_configuration_without_schedules_ends_all_of_it),
-	    TEST(nothing_begins_once_it_is_stopped),
-	    TEST(a_jvm_that_starts_is_looked_at_alone),
-	    TEST(a_jvm_that_ends_is_forgotten_at_once),
-	    TEST(a_look_that_fails_is_made_up_for_by_a_round),
-	    TEST(what_was_missed_is_made_up_for_by_a_round),
-	    TEST(another_broker_counts_what_is_lost_anew),
-	    TEST(without_the_kernel_there_are_rounds),
-	    TEST(the_broker_is_told_when_there_is_nothing_left_to_find),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

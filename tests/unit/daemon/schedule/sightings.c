@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <unistd.h>
 
@@ -82,42 +78,37 @@ static double budget(void)
 	return 0;
 }
 
-static void a_share_is_that_of_its_life_at_first(void **state)
+TEST(a_share_is_that_of_its_life_at_first, set_up, tear_down)
 {
-	(void)state;
 	tell(0.5, 100, 200);
 	assert_float_equal(budget(), 0.02, 1e-6);
 }
 
-static void a_share_is_that_of_the_time_since_the_last_round(void **state)
+TEST(a_share_is_that_of_the_time_since_the_last_round, set_up, tear_down)
 {
-	(void)state;
 	tell(1, 100, 200);
 	tell(1, 100 + 5, 210);
 	assert_float_equal(budget(), 0.02, 1e-6);
 }
 
-static void a_clock_that_went_back_makes_it_a_whole_machine(void **state)
+TEST(a_clock_that_went_back_makes_it_a_whole_machine, set_up, tear_down)
 {
-	(void)state;
 	tell(0.1, 100, 200);
 	tell(0.05, 100, 210);
 	/* 1% of the JVM is less than half of what the schedule wants. */
 	assert_float_equal(budget(), 0, 1e-6);
 }
 
-static void a_share_is_at_most_what_its_cgroups_let_it_have(void **state)
+TEST(a_share_is_at_most_what_its_cgroups_let_it_have, set_up, tear_down)
 {
-	(void)state;
 	cpu_limit = 0.5 * (double)sysconf(_SC_NPROCESSORS_ONLN);
 	tell(0.1, 100, 200);
 	tell(0.05, 100, 210); /* The clock went back. */
 	assert_float_equal(budget(), 0.02, 1e-6);
 }
 
-static void the_age_is_counted_from_its_start(void **state)
+TEST(the_age_is_counted_from_its_start, set_up, tear_down)
 {
-	(void)state;
 	schedule.warm_up_ns = 60 * NS_PER_S;
 	tell(0, 0, 159);
 	assert_float_equal(budget(), 0, 1e-6);
@@ -125,21 +116,19 @@ static void the_age_is_counted_from_its_start(void **state)
 	assert_float_equal(budget(), 0.03, 1e-6);
 }
 
-static void what_a_list_had_no_room_for_is_counted(void **state)
+TEST(what_a_list_had_no_room_for_is_counted, set_up, tear_down)
 {
 	Jxp__JvmList list = JXP__JVM_LIST__INIT;
 
-	(void)state;
 	list.left_out = 3;
 	assert_int_equal(sightings_tell(&sightings, &list, NS_PER_S, planner), 0);
 	assert_int_equal(planner_jvms_over_limit(planner), 3);
 }
 
-static void it_is_called_by_its_main_class(void **state)
+TEST(it_is_called_by_its_main_class, set_up, tear_down)
 {
 	struct planner_view view;
 
-	(void)state;
 	tell(0, 0, 200);
 	assert_true(planner_view(planner, 42, START_NS, &view));
 	assert_string_equal(view.app, "Main");
@@ -153,13 +142,12 @@ static void look_at_42(const Jxp__JvmList *list, uint64_t boot_s)
 			 0);
 }
 
-static void a_look_finds_one_and_leaves_the_others(void **state)
+TEST(a_look_finds_one_and_leaves_the_others, set_up, tear_down)
 {
 	Jxp__Jvm other = JXP__JVM__INIT, jvm = JXP__JVM__INIT, *jvms[] = {&jvm, &other};
 	Jxp__JvmList list = JXP__JVM_LIST__INIT;
 	struct planner_view view;
 
-	(void)state;
 	tell(0, 0, 200);
 	jvm.pid = 41;
 	jvm.name = (char *)"First";
@@ -180,25 +168,23 @@ static void a_look_finds_one_and_leaves_the_others(void **state)
 	assert_true(sightings_know(&sightings, 41) && sightings_know(&sightings, 43));
 }
 
-static void a_look_that_finds_no_jvm_forgets_it(void **state)
+TEST(a_look_that_finds_no_jvm_forgets_it, set_up, tear_down)
 {
 	const Jxp__JvmList none = JXP__JVM_LIST__INIT;
 	struct planner_view view;
 
-	(void)state;
 	tell(0, 0, 200);
 	look_at_42(&none, 201);
 	assert_false(sightings_know(&sightings, 42));
 	assert_false(planner_view(planner, 42, START_NS, &view));
 }
 
-static void another_process_with_the_pid_is_another_jvm(void **state)
+TEST(another_process_with_the_pid_is_another_jvm, set_up, tear_down)
 {
 	Jxp__Jvm jvm = JXP__JVM__INIT, *jvms[] = {&jvm};
 	Jxp__JvmList list = JXP__JVM_LIST__INIT;
 	struct planner_view view;
 
-	(void)state;
 	tell(0, 0, 200);
 	jvm.pid = 42;
 	jvm.start_ticks = 7;
@@ -210,24 +196,4 @@ static void another_process_with_the_pid_is_another_jvm(void **state)
 	assert_string_equal(view.app, "Next");
 	planner_lost(planner, 42);
 	assert_false(planner_view(planner, 42, START_NS, &view));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_share_is_that_of_its_life_at_first),
-	    TEST(a_share_is_that_of_the_time_since_the_last_round),
-	    TEST(a_clock_that_went_back_makes_it_a_whole_machine),
-	    TEST(a_share_is_at_most_what_its_cgroups_let_it_have),
-	    TEST(the_age_is_counted_from_its_start),
-	    TEST(what_a_list_had_no_room_for_is_counted),
-	    TEST(it_is_called_by_its_main_class),
-	    TEST(a_look_finds_one_and_leaves_the_others),
-	    TEST(a_look_that_finds_no_jvm_forgets_it),
-	    TEST(another_process_with_the_pid_is_another_jvm),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -28,36 +24,32 @@ static uid_t what_sees(const struct access_rules *rules, uid_t uid, gid_t gid, g
 	return asker.sees;
 }
 
-static void root_and_the_daemons_own_user_see_everything(void **state)
+TEST(root_and_the_daemons_own_user_see_everything)
 {
-	(void)state;
 	assert_int_equal(what_sees(&no_admins, 0, 0, 0), PROC_ANY_UID);
 	assert_int_equal(what_sees(&no_admins, OWN, 1, 1), PROC_ANY_UID);
 }
 
-static void anybody_else_sees_what_is_theirs(void **state)
+TEST(anybody_else_sees_what_is_theirs)
 {
-	(void)state;
 	assert_int_equal(what_sees(&no_admins, OTHER, 1, 1), OTHER);
 	assert_int_equal(what_sees(&admins, OTHER, 1, 1), OTHER);
 	/* Root's group is not root, nor are all members of no group. */
 	assert_int_equal(what_sees(&no_admins, OTHER, 0, 0), OTHER);
 }
 
-static void members_of_the_admin_group_see_everything(void **state)
+TEST(members_of_the_admin_group_see_everything)
 {
-	(void)state;
 	assert_int_equal(what_sees(&admins, OTHER, ADMINS, 1), PROC_ANY_UID);
 	assert_int_equal(what_sees(&admins, OTHER, 1, ADMINS), PROC_ANY_UID);
 	assert_int_equal(what_sees(&no_admins, OTHER, ADMINS, ADMINS), OTHER);
 }
 
-static void a_group_that_is_none_changes_nothing(void **state)
+TEST(a_group_that_is_none_changes_nothing)
 {
 	struct access_rules rules = admins;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(access_rules_set(&rules, "jxperf-no-such-group", &err), -ENOENT);
 	assert_string_equal(err.message, "there is no group 'jxperf-no-such-group': create it, or "
 					 "name another admin-group");
@@ -90,12 +82,11 @@ static struct window_asker peer_of(uid_t uid, size_t group_count, const gid_t *g
 	return asker;
 }
 
-static void the_kernel_says_who_connects_and_in_which_groups(void **state)
+TEST(the_kernel_says_who_connects_and_in_which_groups)
 {
 	static const gid_t many[] = {7, 8, ADMINS, 9};
 	struct window_asker asker;
 
-	(void)state;
 	if (geteuid() != 0) {
 		print_message("# SKIP needs root\n");
 		skip();
@@ -109,30 +100,15 @@ static void the_kernel_says_who_connects_and_in_which_groups(void **state)
 	assert_int_equal(peer_of(0, 0, NULL).sees, PROC_ANY_UID);
 }
 
-static void who_cannot_be_told_is_turned_away(void **state)
+TEST(who_cannot_be_told_is_turned_away)
 {
 	struct window_asker asker;
 	struct err err;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(access_of_peer(&admins, fds[0], &asker, &err), -ENOTSOCK);
 	assert_non_null(strstr(err.message, "cannot tell who connects"));
 	(void)close(fds[0]);
 	(void)close(fds[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(root_and_the_daemons_own_user_see_everything),
-	    cmocka_unit_test(anybody_else_sees_what_is_theirs),
-	    cmocka_unit_test(members_of_the_admin_group_see_everything),
-	    cmocka_unit_test(a_group_that_is_none_changes_nothing),
-	    cmocka_unit_test(the_kernel_says_who_connects_and_in_which_groups),
-	    cmocka_unit_test(who_cannot_be_told_is_turned_away),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

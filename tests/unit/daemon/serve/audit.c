@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
@@ -18,41 +14,37 @@ static void expect(const struct audit_entry *entry, const char *wanted)
 	assert_string_equal(line, wanted);
 }
 
-static void what_was_done_says_who_what_and_which(void **state)
+TEST(what_was_done_says_who_what_and_which)
 {
 	const struct audit_entry attach = {
 	    .action = "attach", .who = &somebody, .pid = 815, .window = "w7"};
 
-	(void)state;
 	expect(&attach, "audit: action=attach uid=1000 peer-pid=4711 pid=815 window=w7 outcome=ok");
 }
 
-static void what_was_refused_says_why(void **state)
+TEST(what_was_refused_says_why)
 {
 	const struct audit_entry attach = {
 	    .action = "attach", .who = &somebody, .pid = 815, .reason = "it is \"busy\""};
 
-	(void)state;
 	expect(&attach, "audit: action=attach uid=1000 peer-pid=4711 pid=815 outcome=refused "
 			"reason=\"it is \\\"busy\\\"\"");
 }
 
-static void what_nobody_asked_for_names_nobody(void **state)
+TEST(what_nobody_asked_for_names_nobody)
 {
 	const struct audit_entry configure = {.action = "configure"};
 
-	(void)state;
 	expect(&configure, "audit: action=configure outcome=ok");
 }
 
-static void what_a_client_sends_can_neither_end_the_line_nor_begin_a_field(void **state)
+TEST(what_a_client_sends_can_neither_end_the_line_nor_begin_a_field)
 {
 	const struct audit_entry report = {.action = "report",
 					   .who = &somebody,
 					   .window = "w1 outcome=ok\naudit: x\x1b[2J\\\"",
 					   .reason = "no window 'w1\r\n\xc2\x85\xff'"};
 
-	(void)state;
 	expect(&report, "audit: action=report uid=1000 peer-pid=4711 "
 			"window=\"w1 outcome=ok?audit: x?[2J\\\\\\\"\" outcome=refused "
 			"reason=\"no window 'w1?????"
@@ -60,14 +52,13 @@ static void what_a_client_sends_can_neither_end_the_line_nor_begin_a_field(void 
 }
 
 /* Every byte of it takes two, and the line is shorter than that. */
-static void a_long_text_is_cut_and_its_quote_closed(void **state)
+TEST(a_long_text_is_cut_and_its_quote_closed)
 {
 	char reason[2000], window[2000], line[AUDIT_LINE_BYTES];
 	const struct audit_entry report = {
 	    .action = "report", .who = &somebody, .window = window, .reason = reason};
 	size_t length;
 
-	(void)state;
 	memset(reason, '"', sizeof(reason) - 1);
 	memset(window, '\\', sizeof(window) - 1);
 	reason[sizeof(reason) - 1] = window[sizeof(window) - 1] = '\0';
@@ -78,12 +69,11 @@ static void a_long_text_is_cut_and_its_quote_closed(void **state)
 	assert_string_equal(line + length - 3, "\\\"\"");
 }
 
-static void a_character_is_cut_as_a_whole(void **state)
+TEST(a_character_is_cut_as_a_whole)
 {
 	char reason[2000], line[AUDIT_LINE_BYTES];
 	const struct audit_entry report = {.action = "report", .who = &somebody, .reason = reason};
 
-	(void)state;
 	for (size_t shift = 0; shift < 4; shift++) {
 		size_t used = shift;
 
@@ -96,18 +86,4 @@ static void a_character_is_cut_as_a_whole(void **state)
 		audit_format(line, &report);
 		assert_memory_equal(line + strlen(line) - 5, "\xf0\x9f\x98\x80\"", 5);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_was_done_says_who_what_and_which),
-	    cmocka_unit_test(what_was_refused_says_why),
-	    cmocka_unit_test(what_nobody_asked_for_names_nobody),
-	    cmocka_unit_test(what_a_client_sends_can_neither_end_the_line_nor_begin_a_field),
-	    cmocka_unit_test(a_long_text_is_cut_and_its_quote_closed),
-	    cmocka_unit_test(a_character_is_cut_as_a_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/serve/connection.h"
 #include "tests/unit/support/control_fixture.h"
 #include "tests/unit/support/sample_batch.h"
 
-static void an_attach_ends_with_its_report(void **state)
+TEST(an_attach_ends_with_its_report, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -30,7 +26,7 @@ static void an_attach_ends_with_its_report(void **state)
 	(void)close(client);
 }
 
-static void progress_comes_while_the_window_runs(void **state)
+TEST(progress_comes_while_the_window_runs, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -43,7 +39,7 @@ static void progress_comes_while_the_window_runs(void **state)
 	(void)close(agent);
 }
 
-static void a_failed_attach_is_a_failure_in_the_brokers_words(void **state)
+TEST(a_failed_attach_is_a_failure_in_the_brokers_words, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f);
@@ -55,7 +51,7 @@ static void a_failed_attach_is_a_failure_in_the_brokers_words(void **state)
 	expect_failure(f, client, false, "no process has the pid 42");
 }
 
-static void a_jvm_that_is_being_profiled_is_listed_as_such(void **state)
+TEST(a_jvm_that_is_being_profiled_is_listed_as_such, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -73,7 +69,7 @@ static void a_jvm_that_is_being_profiled_is_listed_as_such(void **state)
 	(void)close(agent);
 }
 
-static void an_inspector_that_ends_without_an_answer_is_a_failure(void **state)
+TEST(an_inspector_that_ends_without_an_answer_is_a_failure, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), inspector = start_list(f, client);
@@ -82,7 +78,7 @@ static void an_inspector_that_ends_without_an_answer_is_a_failure(void **state)
 	expect_failure(f, client, false, "looking at processes");
 }
 
-static void a_client_may_leave_before_the_inspector_answers(void **state)
+TEST(a_client_may_leave_before_the_inspector_answers, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), inspector = start_list(f, client);
@@ -95,7 +91,7 @@ static void a_client_may_leave_before_the_inspector_answers(void **state)
 	(void)close(inspector);
 }
 
-static void wrong_arguments_are_usage_errors(void **state)
+TEST(wrong_arguments_are_usage_errors, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f);
@@ -108,7 +104,7 @@ static void wrong_arguments_are_usage_errors(void **state)
 	assert_int_equal(fake_broker.last_id, 0); /* Nothing was done to any target. */
 }
 
-static void detaching_on_another_connection_still_gives_the_report(void **state)
+TEST(detaching_on_another_connection_still_gives_the_report, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -130,7 +126,7 @@ static void detaching_on_another_connection_still_gives_the_report(void **state)
 	(void)close(other);
 }
 
-static void a_client_that_leaves_ends_the_window(void **state)
+TEST(a_client_that_leaves_ends_the_window, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -150,7 +146,7 @@ static void a_client_that_leaves_ends_the_window(void **state)
 	(void)close(client);
 }
 
-static void a_format_that_is_not_there_is_refused_before_the_attach(void **state)
+TEST(a_format_that_is_not_there_is_refused_before_the_attach, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__AttachRequest attach = JXP__ATTACH_REQUEST__INIT;
@@ -167,7 +163,7 @@ static void a_format_that_is_not_there_is_refused_before_the_attach(void **state
 	assert_int_equal(fake_broker.attach_id, 0);
 }
 
-static void a_second_attach_is_refused_in_one_line(void **state)
+TEST(a_second_attach_is_refused_in_one_line, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -179,7 +175,7 @@ static void a_second_attach_is_refused_in_one_line(void **state)
 	(void)close(agent);
 }
 
-static void a_window_that_is_not_there_has_no_report(void **state)
+TEST(a_window_that_is_not_there_has_no_report, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f);
@@ -188,7 +184,7 @@ static void a_window_that_is_not_there_has_no_report(void **state)
 	expect_failure(f, client, false, "no window 'w9?'");
 }
 
-static void threads_show_what_each_register_watches(void **state)
+TEST(threads_show_what_each_register_watches, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -225,7 +221,7 @@ static void threads_show_what_each_register_watches(void **state)
 	(void)close(agent);
 }
 
-static void status_and_windows_tell_what_runs(void **state)
+TEST(status_and_windows_tell_what_runs, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -258,7 +254,7 @@ static void status_and_windows_tell_what_runs(void **state)
 	(void)close(other);
 }
 
-static void a_window_that_failed_says_why_it_has_no_report(void **state)
+TEST(a_window_that_failed_says_why_it_has_no_report, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f);
@@ -280,29 +276,4 @@ static void a_window_that_failed_says_why_it_has_no_report(void **state)
 	client = connect_client(f);
 	send_report(client, "w1", JXP__FORMAT__FORMAT_TEXT);
 	expect_failure(f, client, false, "it could not run: no process has the pid 42");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(an_attach_ends_with_its_report),
-	    TEST(progress_comes_while_the_window_runs),
-	    TEST(a_failed_attach_is_a_failure_in_the_brokers_words),
-	    TEST(a_jvm_that_is_being_profiled_is_listed_as_such),
-	    TEST(an_inspector_that_ends_without_an_answer_is_a_failure),
-	    TEST(a_client_may_leave_before_the_inspector_answers),
-	    TEST(wrong_arguments_are_usage_errors),
-	    TEST(detaching_on_another_connection_still_gives_the_report),
-	    TEST(a_client_that_leaves_ends_the_window),
-	    TEST(a_format_that_is_not_there_is_refused_before_the_attach),
-	    TEST(a_second_attach_is_refused_in_one_line),
-	    TEST(a_window_that_is_not_there_has_no_report),
-	    TEST(threads_show_what_each_register_watches),
-	    TEST(status_and_windows_tell_what_runs),
-	    TEST(a_window_that_failed_says_why_it_has_no_report),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

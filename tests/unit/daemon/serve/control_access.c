@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <grp.h>
 
@@ -62,7 +58,7 @@ static void expect_windows(struct fixture *f, uid_t uid, size_t running, size_t 
 	(void)close(client);
 }
 
-static void windows_of_others_do_not_exist(void **state)
+TEST(windows_of_others_do_not_exist, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client, root, agent;
@@ -91,7 +87,7 @@ static void windows_of_others_do_not_exist(void **state)
 }
 
 /* Whoever asked for it: root's window of a JVM is its owner's, too. */
-static void the_owner_of_a_jvm_may_do_everything_with_its_windows(void **state)
+TEST(the_owner_of_a_jvm_may_do_everything_with_its_windows, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__ControlReply *reply;
@@ -122,7 +118,7 @@ static void the_owner_of_a_jvm_may_do_everything_with_its_windows(void **state)
 	(void)close(agent);
 }
 
-static void the_broker_is_asked_for_the_clients_own_processes_only(void **state)
+TEST(the_broker_is_asked_for_the_clients_own_processes_only, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client, inspector;
@@ -148,7 +144,7 @@ static void the_broker_is_asked_for_the_clients_own_processes_only(void **state)
 	(void)close(inspector);
 }
 
-static void members_of_the_admin_group_see_everything_from_then_on(void **state)
+TEST(members_of_the_admin_group_see_everything_from_then_on, set_up, tear_down)
 {
 	static const gid_t group = 0; /* "root", which is there everywhere */
 	struct fixture *f = *state;
@@ -173,7 +169,7 @@ static void members_of_the_admin_group_see_everything_from_then_on(void **state)
 }
 
 /* As a private daemon's client is. */
-static void who_is_handed_to_us_sees_everything(void **state)
+TEST(who_is_handed_to_us_sees_everything, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int root, agent, pair[2];
@@ -196,7 +192,7 @@ static void who_is_handed_to_us_sees_everything(void **state)
 	(void)close(agent);
 }
 
-static void an_admin_group_that_is_none_keeps_the_daemon_from_starting(void **state)
+TEST(an_admin_group_that_is_none_keeps_the_daemon_from_starting, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct control_settings settings = {
@@ -207,20 +203,4 @@ static void an_admin_group_that_is_none_keeps_the_daemon_from_starting(void **st
 	assert_int_equal(control_new(&control, &f->loop, f->engine, &settings, &err), -ENOENT);
 	assert_non_null(strstr(err.message, "there is no group 'jxperf-none'"));
 	assert_null(control);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(windows_of_others_do_not_exist),
-	    TEST(the_owner_of_a_jvm_may_do_everything_with_its_windows),
-	    TEST(the_broker_is_asked_for_the_clients_own_processes_only),
-	    TEST(members_of_the_admin_group_see_everything_from_then_on),
-	    TEST(who_is_handed_to_us_sees_everything),
-	    TEST(an_admin_group_that_is_none_keeps_the_daemon_from_starting),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

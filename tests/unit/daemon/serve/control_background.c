@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "tests/unit/support/control_fixture.h"
 
@@ -83,7 +79,7 @@ static int start_background(struct fixture *f)
 	return agent;
 }
 
-static void a_window_in_the_background_is_told_when_it_has_started(void **state)
+TEST(a_window_in_the_background_is_told_when_it_has_started, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start_background(f), client;
@@ -97,7 +93,7 @@ static void a_window_in_the_background_is_told_when_it_has_started(void **state)
 	(void)close(client);
 }
 
-static void a_client_that_leaves_before_the_start_ends_nothing_in_the_background(void **state)
+TEST(a_client_that_leaves_before_the_start_ends_nothing_in_the_background, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = ask_for_background(f), agent;
@@ -111,7 +107,7 @@ static void a_client_that_leaves_before_the_start_ends_nothing_in_the_background
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
 }
 
-static void an_attach_in_the_background_that_fails_says_so(void **state)
+TEST(an_attach_in_the_background_that_fails_says_so, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = ask_for_background(f);
@@ -120,7 +116,7 @@ static void an_attach_in_the_background_that_fails_says_so(void **state)
 	expect_failure(f, client, false, "no process has the pid 42");
 }
 
-static void waiting_ends_with_the_window_for_everybody(void **state)
+TEST(waiting_ends_with_the_window_for_everybody, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int agent = start_background(f), first = connect_client(f), second = connect_client(f);
@@ -136,7 +132,7 @@ static void waiting_ends_with_the_window_for_everybody(void **state)
 	expect_end(f, first, JXP__DOCUMENT__END__TARGET_ENDED);
 }
 
-static void who_waits_no_longer_ends_nothing(void **state)
+TEST(who_waits_no_longer_ends_nothing, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -155,7 +151,7 @@ static void who_waits_no_longer_ends_nothing(void **state)
 	(void)close(client);
 }
 
-static void who_waits_makes_room_and_is_told_to_ask_again(void **state)
+TEST(who_waits_makes_room_and_is_told_to_ask_again, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -192,7 +188,7 @@ static void who_waits_makes_room_and_is_told_to_ask_again(void **state)
 	loop_settle(&f->loop);
 }
 
-static void waiting_for_a_window_that_failed_or_is_not_there_is_refused(void **state)
+TEST(waiting_for_a_window_that_failed_or_is_not_there_is_refused, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = ask_for_background(f), waiting = connect_client(f);
@@ -208,21 +204,4 @@ static void waiting_for_a_window_that_failed_or_is_not_there_is_refused(void **s
 	client = connect_client(f);
 	send_wait(client, "w2");
 	expect_failure(f, client, false, "no window 'w2'");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_window_in_the_background_is_told_when_it_has_started),
-	    TEST(a_client_that_leaves_before_the_start_ends_nothing_in_the_background),
-	    TEST(an_attach_in_the_background_that_fails_says_so),
-	    TEST(waiting_ends_with_the_window_for_everybody),
-	    TEST(who_waits_no_longer_ends_nothing),
-	    TEST(waiting_for_a_window_that_failed_or_is_not_there_is_refused),
-	    TEST(who_waits_makes_room_and_is_told_to_ask_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <sys/wait.h>
 
 #include "daemon/serve/connection.h"
 #include "tests/unit/support/control_fixture.h"
 
-static void garbage_is_answered_and_the_connection_closed(void **state)
+TEST(garbage_is_answered_and_the_connection_closed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f);
@@ -24,7 +20,7 @@ static void garbage_is_answered_and_the_connection_closed(void **state)
 	expect_failure(f, client, true, "unknown kind");
 }
 
-static void a_truncated_request_is_answered_and_closed(void **state)
+TEST(a_truncated_request_is_answered_and_closed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f);
@@ -34,7 +30,7 @@ static void a_truncated_request_is_answered_and_closed(void **state)
 	expect_failure(f, client, true, "inside a frame");
 }
 
-static void another_protocol_is_refused_in_words(void **state)
+TEST(another_protocol_is_refused_in_words, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__WindowsRequest windows = JXP__WINDOWS_REQUEST__INIT;
@@ -48,7 +44,7 @@ static void another_protocol_is_refused_in_words(void **state)
 	expect_failure(f, client, true, "protocol 4 and this daemon 3");
 }
 
-static void connections_beyond_the_limit_are_told_so(void **state)
+TEST(connections_beyond_the_limit_are_told_so, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int clients[CONTROL_CONNECTIONS_MAX], refused;
@@ -113,7 +109,7 @@ static pid_t other_users_connections(struct fixture *f, uid_t uid, size_t count,
 	return pid;
 }
 
-static void users_who_fill_their_places_keep_out_neither_root_nor_others(void **state)
+TEST(users_who_fill_their_places_keep_out_neither_root_nor_others, set_up, tear_down)
 {
 	static const uid_t users[] = {54321, 54322, 54323, 54324, 54325, 54326};
 	enum { USERS = sizeof(users) / sizeof(users[0]) };
@@ -140,7 +136,7 @@ static void users_who_fill_their_places_keep_out_neither_root_nor_others(void **
 	loop_settle(&f->loop);
 }
 
-static void a_client_may_leave_while_its_report_is_written(void **state)
+TEST(a_client_may_leave_while_its_report_is_written, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -158,7 +154,7 @@ static void on_drained(void *arg)
 	*(bool *)arg = true;
 }
 
-static void draining_lets_a_report_be_read_and_closes_the_rest(void **state)
+TEST(draining_lets_a_report_be_read_and_closes_the_rest, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int client = connect_client(f), agent = start_window(f, client, 60 * NS_PER_S);
@@ -180,7 +176,7 @@ static void draining_lets_a_report_be_read_and_closes_the_rest(void **state)
 	(void)close(waiting);
 }
 
-static void a_socket_file_that_is_not_ours_is_left_alone(void **state)
+TEST(a_socket_file_that_is_not_ours_is_left_alone, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char moved[128];
@@ -193,22 +189,4 @@ static void a_socket_file_that_is_not_ours_is_left_alone(void **state)
 	assert_int_equal(access(f->path, F_OK), 0);
 	assert_int_equal(unlink(f->path), 0);
 	assert_int_equal(unlink(moved), 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(garbage_is_answered_and_the_connection_closed),
-	    TEST(a_truncated_request_is_answered_and_closed),
-	    TEST(another_protocol_is_refused_in_words),
-	    TEST(connections_beyond_the_limit_are_told_so),
-	    TEST(users_who_fill_their_places_keep_out_neither_root_nor_others),
-	    TEST(a_client_may_leave_while_its_report_is_written),
-	    TEST(draining_lets_a_report_be_read_and_closes_the_rest),
-	    TEST(a_socket_file_that_is_not_ours_is_left_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

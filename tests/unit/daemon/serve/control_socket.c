@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +34,7 @@ static int tear_down(void **state)
 	return rmdir(f->directory);
 }
 
-static void a_new_socket_is_for_owner_and_group_only(void **state)
+TEST(a_new_socket_is_for_owner_and_group_only, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct err err;
@@ -52,7 +48,7 @@ static void a_new_socket_is_for_owner_and_group_only(void **state)
 	(void)close(fd);
 }
 
-static void a_users_socket_is_not_for_its_group(void **state)
+TEST(a_users_socket_is_not_for_its_group, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct err err;
@@ -71,7 +67,7 @@ static void a_users_socket_is_not_for_its_group(void **state)
 	(void)close(fd);
 }
 
-static void a_socket_that_somebody_answers_on_is_left_alone(void **state)
+TEST(a_socket_that_somebody_answers_on_is_left_alone, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct err err;
@@ -84,7 +80,7 @@ static void a_socket_that_somebody_answers_on_is_left_alone(void **state)
 	(void)close(first);
 }
 
-static void a_stale_socket_is_replaced(void **state)
+TEST(a_stale_socket_is_replaced, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct err err;
@@ -98,7 +94,7 @@ static void a_stale_socket_is_replaced(void **state)
 	(void)close(fd);
 }
 
-static void a_file_that_is_no_socket_is_never_removed(void **state)
+TEST(a_file_that_is_no_socket_is_never_removed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct err err;
@@ -111,33 +107,14 @@ static void a_file_that_is_no_socket_is_never_removed(void **state)
 	assert_int_equal(access(f->path, F_OK), 0);
 }
 
-static void paths_that_cannot_be_bound_are_named(void **state)
+TEST(paths_that_cannot_be_bound_are_named, set_up, tear_down)
 {
 	struct err err;
 	char path[200];
 
-	(void)state;
 	assert_int_equal(control_socket_listen("/nonexistent/s", true, &err), -ENOENT);
 	assert_non_null(strstr(err.message, "'/nonexistent/s'"));
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
 	assert_int_equal(control_socket_listen(path, true, &err), -ENAMETOOLONG);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(a_new_socket_is_for_owner_and_group_only, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(a_users_socket_is_not_for_its_group, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_socket_that_somebody_answers_on_is_left_alone, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(a_stale_socket_is_replaced, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_file_that_is_no_socket_is_never_removed, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(paths_that_cannot_be_bound_are_named, set_up,
-					    tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

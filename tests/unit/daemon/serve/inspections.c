@@ -1,13 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-#include "daemon/broker/inspectors.h"
+#include "daemon/broker/children.h"
 #include "daemon/serve/inspections.h"
 #include "tests/unit/support/fake_broker.h"
 #include "tests/unit/support/loop_helper.h"
@@ -60,13 +56,12 @@ static void end_inspector(int inspector)
 	loop_settle(&loop);
 }
 
-static void a_user_has_one_answered_at_a_time(void **state)
+TEST(a_user_has_one_answered_at_a_time, set_up, tear_down)
 {
 	bool first_done = false, second_done = false, other_done = false;
 	struct inspection *first, *second, *other;
 	int a = ask(&alice, &first_done, &first), b;
 
-	(void)state;
 	assert_true(a >= 0);
 	assert_int_equal(ask(&alice, &second_done, &second), -1);
 	b = ask(&bob, &other_done, &other);
@@ -81,13 +76,12 @@ static void a_user_has_one_answered_at_a_time(void **state)
 	assert_true(other_done);
 }
 
-static void one_place_is_left_for_whoever_is_no_client(void **state)
+TEST(one_place_is_left_for_whoever_is_no_client, set_up, tear_down)
 {
 	bool done[INSPECTIONS_MAX + 1] = {false};
 	struct inspection *of[INSPECTIONS_MAX + 1];
 	int inspectors[INSPECTIONS_MAX];
 
-	(void)state;
 	for (int i = 0; i < INSPECTIONS_MAX; i++) {
 		inspectors[i] = ask(&root, &done[i], &of[i]);
 		assert_true(inspectors[i] >= 0);
@@ -102,13 +96,12 @@ static void one_place_is_left_for_whoever_is_no_client(void **state)
 		assert_true(done[i]);
 }
 
-static void who_leaves_gets_no_other_place_before_the_inspector_ends(void **state)
+TEST(who_leaves_gets_no_other_place_before_the_inspector_ends, set_up, tear_down)
 {
 	bool left = false, waited = false, last = false;
 	struct inspection *i;
 	int a = ask(&alice, &left, &i);
 
-	(void)state;
 	inspection_forget(i);
 	assert_int_equal(ask(&alice, &waited, &i), -1);
 	inspection_forget(i); /* One that waits is gone at once. */
@@ -118,30 +111,15 @@ static void who_leaves_gets_no_other_place_before_the_inspector_ends(void **stat
 	assert_true(!left && !waited && last);
 }
 
-static void what_cannot_be_asked_fails_and_the_next_is_tried(void **state)
+TEST(what_cannot_be_asked_fails_and_the_next_is_tried, set_up, tear_down)
 {
 	bool first = false, second = false;
 	struct inspection *i;
 
-	(void)state;
 	fake_broker.refuse = EAGAIN;
 	assert_int_equal(ask(&alice, &first, &i), -1);
 	assert_true(first);
 	fake_broker.refuse = 0;
 	end_inspector(ask(&alice, &second, &i));
 	assert_true(second);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_user_has_one_answered_at_a_time),
-	    TEST(one_place_is_left_for_whoever_is_no_client),
-	    TEST(who_leaves_gets_no_other_place_before_the_inspector_ends),
-	    TEST(what_cannot_be_asked_fails_and_the_next_is_tried),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,12 +58,11 @@ static Jxp__JvmList *unpacked_list(void)
 	return unpacked;
 }
 
-static void what_only_selectors_need_does_not_leave_the_engine(void **state)
+TEST(what_only_selectors_need_does_not_leave_the_engine, set_up, tear_down)
 {
 	Jxp__JvmList *list = unpacked_list();
 	const Jxp__Jvm *jvm = list->jvms[0];
 
-	(void)state;
 	listed_jvms_complete(list, engine, NULL);
 	assert_string_equal(jvm->name, "org.shop.Main");
 	assert_string_equal(jvm->state, "attachable");
@@ -82,7 +77,7 @@ static void what_only_selectors_need_does_not_leave_the_engine(void **state)
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
-static void a_jvm_with_a_window_is_profiled(void **state)
+TEST(a_jvm_with_a_window_is_profiled, set_up, tear_down)
 {
 	static const struct window_request request = {
 	    .kinds = {false, true}, .duration_ns = UINT64_C(60000000000), .budget = 0.01};
@@ -90,7 +85,6 @@ static void a_jvm_with_a_window_is_profiled(void **state)
 	char id[WINDOW_ID_BYTES];
 	struct err err;
 
-	(void)state;
 	assert_int_equal(engine_attach(engine, &(struct window_asker){.sees = PROC_ANY_UID}, 42,
 				       &request, &sample_findings, NULL, id, &err),
 			 0);
@@ -120,12 +114,11 @@ static struct scheduler *scheduler_that_knows(uint64_t start_ticks)
 	return scheduler;
 }
 
-static void what_schedules_know_is_of_the_process_not_of_its_pid(void **state)
+TEST(what_schedules_know_is_of_the_process_not_of_its_pid, set_up, tear_down)
 {
 	struct scheduler *scheduler = scheduler_that_knows(100);
 	Jxp__JvmList *list = unpacked_list();
 
-	(void)state;
 	list->jvms[0]->start_ticks = 101;
 	listed_jvms_complete(list, engine, scheduler);
 	assert_string_equal(list->jvms[0]->app, "Main"); /* As it calls itself. */
@@ -146,29 +139,14 @@ static const char *name_for(uid_t sees, uint64_t start_ticks, const struct sched
 	return asked.app;
 }
 
-static void a_window_has_the_name_of_its_jvm_for_one_who_may_know_it(void **state)
+TEST(a_window_has_the_name_of_its_jvm_for_one_who_may_know_it, set_up, tear_down)
 {
 	struct scheduler *scheduler = scheduler_that_knows(100);
 
-	(void)state;
 	assert_string_equal(name_for(PROC_ANY_UID, 100, scheduler), "shop");
 	assert_string_equal(name_for(7, 0, scheduler), "shop");
 	assert_string_equal(name_for(7, 101, scheduler), "");
 	assert_string_equal(name_for(8, 0, scheduler), "");
 	assert_string_equal(name_for(7, 0, NULL), "");
 	scheduler_free(scheduler);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(what_only_selectors_need_does_not_leave_the_engine),
-	    TEST(a_jvm_with_a_window_is_profiled),
-	    TEST(what_schedules_know_is_of_the_process_not_of_its_pid),
-	    TEST(a_window_has_the_name_of_its_jvm_for_one_who_may_know_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -61,7 +57,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void a_descriptor_that_is_sent_is_a_connection(void **state)
+TEST(a_descriptor_that_is_sent_is_a_connection, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	int ends[2];
@@ -75,7 +71,7 @@ static void a_descriptor_that_is_sent_is_a_connection(void **state)
 	fd_close_all(ends, 2);
 }
 
-static void the_client_is_told_that_connections_are_served(void **state)
+TEST(the_client_is_told_that_connections_are_served, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char byte;
@@ -84,7 +80,7 @@ static void the_client_is_told_that_connections_are_served(void **state)
 	assert_int_equal(read(f->client, &byte, 1), 1);
 }
 
-static void the_end_of_the_client_is_told_once(void **state)
+TEST(the_end_of_the_client_is_told_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -98,7 +94,7 @@ static void the_end_of_the_client_is_told_once(void **state)
 	assert_false(f->gone);
 }
 
-static void a_descriptor_that_is_no_socket_is_refused(void **state)
+TEST(a_descriptor_that_is_no_socket_is_refused, set_up, tear_down)
 {
 	const struct private_link_callbacks none = {.arg = NULL};
 	struct private_link *link = NULL;
@@ -107,19 +103,4 @@ static void a_descriptor_that_is_no_socket_is_refused(void **state)
 
 	assert_true(private_link_new(&link, &f->loop, -1, &none, &err) < 0);
 	assert_null(link);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(a_descriptor_that_is_sent_is_a_connection, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(the_client_is_told_that_connections_are_served, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(the_end_of_the_client_is_told_once, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_descriptor_that_is_no_socket_is_refused, set_up,
-					    tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

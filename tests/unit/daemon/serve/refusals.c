@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 
@@ -41,9 +37,8 @@ static void refuse(uid_t user, bool connection, unsigned times)
 		refusals_note(&r, &entry, connection);
 }
 
-static void of_a_users_requests_some_are_lines_and_the_others_are_counted(void **state)
+TEST(of_a_users_requests_some_are_lines_and_the_others_are_counted, set_up, tear_down)
 {
-	(void)state;
 	refuse(1000, false, REFUSALS_OF_USER + 5);
 	assert_int_equal(shares_of(&r.requests, 1000), REFUSALS_OF_USER);
 	assert_int_equal(shares_of(&r.more, 1000), 5);
@@ -54,9 +49,8 @@ static void of_a_users_requests_some_are_lines_and_the_others_are_counted(void *
 	assert_int_equal(r.more.held, 5);
 }
 
-static void connections_are_one_line_and_take_none_of_those_for_requests(void **state)
+TEST(connections_are_one_line_and_take_none_of_those_for_requests, set_up, tear_down)
 {
-	(void)state;
 	refuse(1000, true, 100);
 	assert_int_equal(shares_of(&r.connections, 1000), 1);
 	assert_int_equal(shares_of(&r.more, 1000), 99);
@@ -64,9 +58,8 @@ static void connections_are_one_line_and_take_none_of_those_for_requests(void **
 	assert_int_equal(shares_of(&r.requests, 1000), 1);
 }
 
-static void users_together_leave_administrators_their_lines(void **state)
+TEST(users_together_leave_administrators_their_lines, set_up, tear_down)
 {
-	(void)state;
 	for (uid_t user = 1000; user < 1000 + REFUSALS_ALL / REFUSALS_OF_USER; user++)
 		refuse(user, false, REFUSALS_OF_USER);
 	refuse(SHARES_ADMINS, false, REFUSALS_RESERVED);
@@ -74,16 +67,13 @@ static void users_together_leave_administrators_their_lines(void **state)
 	assert_int_equal(r.requests.held, REFUSALS_ALL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 /* A user whose attaches fail as fast as they are asked for. */
-static void windows_that_cannot_run_are_refusals_like_any(void **state)
+TEST(windows_that_cannot_run_are_refusals_like_any, set_up, tear_down)
 {
 	static const struct window_request request = {.kinds = {false, true}};
 	struct window_sink sink = refusals_sink(&r);
 	struct window_result *w = window_result_new(1, 42, &request, &sample_findings);
 
-	(void)state;
 	w->asker = (struct window_asker){.uid = 1000, .pid = 1, .sees = 1000};
 	for (int i = 0; i < REFUSALS_OF_USER + 7; i++)
 		sink.failed(sink.arg, w, ESRCH, "no process has the pid 42");
@@ -91,16 +81,4 @@ static void windows_that_cannot_run_are_refusals_like_any(void **state)
 	assert_int_equal(shares_of(&r.requests, 1000), REFUSALS_OF_USER);
 	assert_int_equal(shares_of(&r.more, 1000), 7);
 	window_result_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(of_a_users_requests_some_are_lines_and_the_others_are_counted),
-	    TEST(connections_are_one_line_and_take_none_of_those_for_requests),
-	    TEST(users_together_leave_administrators_their_lines),
-	    TEST(windows_that_cannot_run_are_refusals_like_any),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

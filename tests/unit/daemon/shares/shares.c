@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 
@@ -15,12 +11,11 @@
 static const struct share_limits ten = {
     .things = "seats", .advice = "wait until one is free", .all = 10, .reserved = 3, .of_user = 4};
 
-static void a_user_has_no_more_than_a_share(void **state)
+TEST(a_user_has_no_more_than_a_share)
 {
 	struct shares s;
 	struct err err;
 
-	(void)state;
 	shares_init(&s, &ten);
 	assert_int_equal(shares_take(&s, ANN, 4, &err), 0);
 	assert_int_equal(shares_take(&s, ANN, 1, &err), -EDQUOT);
@@ -34,12 +29,11 @@ static void a_user_has_no_more_than_a_share(void **state)
 	shares_release(&s);
 }
 
-static void all_users_together_leave_administrators_their_part(void **state)
+TEST(all_users_together_leave_administrators_their_part)
 {
 	struct shares s;
 	struct err err;
 
-	(void)state;
 	shares_init(&s, &ten);
 	assert_int_equal(shares_take(&s, ANN, 4, &err), 0);
 	assert_int_equal(shares_take(&s, BEN, 3, &err), 0);
@@ -54,11 +48,10 @@ static void all_users_together_leave_administrators_their_part(void **state)
 	shares_release(&s);
 }
 
-static void what_passes_is_forgotten_by_halves(void **state)
+TEST(what_passes_is_forgotten_by_halves)
 {
 	struct shares s;
 
-	(void)state;
 	shares_init(&s, &ten);
 	assert_int_equal(shares_add(&s, ANN, 9), 0);
 	assert_int_equal(shares_add(&s, BEN, 1), 0);
@@ -70,13 +63,12 @@ static void what_passes_is_forgotten_by_halves(void **state)
 	shares_release(&s);
 }
 
-static void amounts_near_the_largest_do_not_wrap(void **state)
+TEST(amounts_near_the_largest_do_not_wrap)
 {
 	struct share_limits limits = ten;
 	struct shares s;
 	struct err err;
 
-	(void)state;
 	limits.all = limits.of_user = UINT64_MAX;
 	shares_init(&s, &limits);
 	assert_int_equal(shares_take(&s, ANN, UINT64_MAX - 8, &err), 0);
@@ -85,11 +77,10 @@ static void amounts_near_the_largest_do_not_wrap(void **state)
 	shares_release(&s);
 }
 
-static void who_has_more_makes_way_until_both_have_as_much(void **state)
+TEST(who_has_more_makes_way_until_both_have_as_much)
 {
 	struct shares s = {0};
 
-	(void)state;
 	assert_false(shares_makes_way(&s, ANN, BEN)); /* There is none of ANN's. */
 	assert_int_equal(shares_add(&s, ANN, 4), 0);
 	assert_true(shares_makes_way(&s, ANN, BEN));
@@ -99,17 +90,4 @@ static void who_has_more_makes_way_until_both_have_as_much(void **state)
 	assert_int_equal(shares_add(&s, BEN, 1), 0);
 	assert_false(shares_makes_way(&s, ANN, BEN));
 	shares_release(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_user_has_no_more_than_a_share),
-	    cmocka_unit_test(all_users_together_leave_administrators_their_part),
-	    cmocka_unit_test(what_passes_is_forgotten_by_halves),
-	    cmocka_unit_test(amounts_near_the_largest_do_not_wrap),
-	    cmocka_unit_test(who_has_more_makes_way_until_both_have_as_much),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 #include <sys/syscall.h>
@@ -72,9 +68,8 @@ static void begin_trusted(void)
 	assert_true(clock_trust_is_trusted(&trust));
 }
 
-static void a_clock_that_nothing_is_kept_of_is_trusted(void **state)
+TEST(a_clock_that_nothing_is_kept_of_is_trusted, set_up)
 {
-	(void)state;
 	assert_false(clock_trust_is_trusted(&trust));
 	begin_trusted();
 	pass(5);
@@ -82,9 +77,8 @@ static void a_clock_that_nothing_is_kept_of_is_trusted(void **state)
 	assert_true(clock_trust_is_trusted(&trust));
 }
 
-static void windows_of_an_unknown_clock_wait_for_a_day(void **state)
+TEST(windows_of_an_unknown_clock_wait_for_a_day, set_up)
 {
-	(void)state;
 	assert_int_equal(look(), CLOCK_UNKNOWN);
 	assert_false(clock_trust_is_trusted(&trust));
 	pass(DAY_S - 1);
@@ -96,11 +90,10 @@ static void windows_of_an_unknown_clock_wait_for_a_day(void **state)
 	assert_int_equal(look(), CLOCK_EVEN);
 }
 
-static void a_clock_that_is_set_while_the_daemon_runs_is_doubted(void **state)
+TEST(a_clock_that_is_set_while_the_daemon_runs_is_doubted, set_up)
 {
 	static const time_t steps[] = {60 * DAY_S, -60 * DAY_S, 2 * HOUR_S, -2 * HOUR_S};
 
-	(void)state;
 	begin_trusted();
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		pass(5);
@@ -114,9 +107,8 @@ static void a_clock_that_is_set_while_the_daemon_runs_is_doubted(void **state)
 	}
 }
 
-static void a_clock_that_was_set_between_two_daemons_is_doubted_by_each(void **state)
+TEST(a_clock_that_was_set_between_two_daemons_is_doubted_by_each, set_up)
 {
-	(void)state;
 	begin_trusted();
 	pass(HOUR_S);
 	unix_time.tv_sec += 60 * DAY_S;
@@ -133,9 +125,8 @@ static void a_clock_that_was_set_between_two_daemons_is_doubted_by_each(void **s
 	assert_int_equal(look(), CLOCK_TRUSTED);
 }
 
-static void time_without_a_daemon_passes_evenly(void **state)
+TEST(time_without_a_daemon_passes_evenly, set_up)
 {
-	(void)state;
 	begin_trusted();
 	pass(60 * DAY_S);
 	restart();
@@ -143,9 +134,8 @@ static void time_without_a_daemon_passes_evenly(void **state)
 	assert_true(clock_trust_is_trusted(&trust));
 }
 
-static void a_start_of_the_machine_may_have_taken_minutes(void **state)
+TEST(a_start_of_the_machine_may_have_taken_minutes, set_up)
 {
-	(void)state;
 	begin_trusted();
 	pass(600);
 	boot();
@@ -154,9 +144,8 @@ static void a_start_of_the_machine_may_have_taken_minutes(void **state)
 	assert_true(clock_trust_is_trusted(&trust));
 }
 
-static void after_days_without_the_machine_the_clock_is_doubted(void **state)
+TEST(after_days_without_the_machine_the_clock_is_doubted, set_up)
 {
-	(void)state;
 	begin_trusted();
 	unix_time.tv_sec += 60 * DAY_S;
 	boot();
@@ -169,11 +158,10 @@ static void after_days_without_the_machine_the_clock_is_doubted(void **state)
 	assert_int_equal(look(), CLOCK_WAS_SET);
 }
 
-static void many_small_steps_are_one(void **state)
+TEST(many_small_steps_are_one, set_up)
 {
 	enum clock_verdict verdict = CLOCK_EVEN;
 
-	(void)state;
 	begin_trusted();
 	for (int i = 0; i < 13 && verdict == CLOCK_EVEN; i++) {
 		pass(5);
@@ -183,34 +171,14 @@ static void many_small_steps_are_one(void **state)
 	assert_int_equal(verdict, CLOCK_WAS_SET);
 }
 
-static void what_is_no_note_is_not_taken(void **state)
+TEST(what_is_no_note_is_not_taken, set_up)
 {
 	static const char *const notes[] = {"", "sums", "a 1 2 3", "a 1 2 3 x"};
 	char large[2 * CLOCK_NOTE_BYTES];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
 		assert_false(clock_trust_restore(&trust, notes[i], strlen(notes[i])));
 	memset(large, '1', sizeof(large));
 	assert_false(clock_trust_restore(&trust, large, sizeof(large)));
 	assert_false(trust.known);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_clock_that_nothing_is_kept_of_is_trusted),
-	    TEST(windows_of_an_unknown_clock_wait_for_a_day),
-	    TEST(a_clock_that_is_set_while_the_daemon_runs_is_doubted),
-	    TEST(a_clock_that_was_set_between_two_daemons_is_doubted_by_each),
-	    TEST(time_without_a_daemon_passes_evenly),
-	    TEST(a_start_of_the_machine_may_have_taken_minutes),
-	    TEST(after_days_without_the_machine_the_clock_is_doubted),
-	    TEST(many_small_steps_are_one),
-	    TEST(what_is_no_note_is_not_taken),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -83,7 +79,7 @@ static size_t list(struct fixture *f, uid_t owner, const char *app, struct datab
 	return count;
 }
 
-static void a_window_is_there_after_the_file_was_closed(void **state)
+TEST(a_window_is_there_after_the_file_was_closed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = NULL;
@@ -100,7 +96,7 @@ static void a_window_is_there_after_the_file_was_closed(void **state)
 	assert_int_equal(highest, 5);
 }
 
-static void lists_are_newest_first_and_by_owner_and_application(void **state)
+TEST(lists_are_newest_first_and_by_owner_and_application, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_row rows[ROOM];
@@ -120,7 +116,7 @@ static void lists_are_newest_first_and_by_owner_and_application(void **state)
 	assert_int_equal(list(f, 1001, "", rows, &all), 0);
 }
 
-static void lists_are_of_a_time_and_say_how_many_there_are(void **state)
+TEST(lists_are_of_a_time_and_say_how_many_there_are, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_filter filter = {.owner = PROC_ANY_UID,
@@ -139,7 +135,7 @@ static void lists_are_of_a_time_and_say_how_many_there_are(void **state)
 	assert_int_equal(rows[0].number, 8);
 }
 
-static void what_is_not_there_is_not_found(void **state)
+TEST(what_is_not_there_is_not_found, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = NULL;
@@ -151,7 +147,7 @@ static void what_is_not_there_is_not_found(void **state)
 	assert_string_equal(f->err.message, "no window 'w1': see 'jxperfctl windows'");
 }
 
-static void a_window_that_could_not_run_says_why(void **state)
+TEST(a_window_that_could_not_run_says_why, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = sample_window_empty(3, "shop"), *back = NULL;
@@ -166,7 +162,7 @@ static void a_window_that_could_not_run_says_why(void **state)
 	    "window w3 of pid 4242 has no report, it could not run: it is not a JVM");
 }
 
-static void windows_that_were_cut_off_are_salvaged_or_have_failed(void **state)
+TEST(windows_that_were_cut_off_are_salvaged_or_have_failed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *running = sample_window(1, "shop", 30);
@@ -197,7 +193,7 @@ static void windows_that_were_cut_off_are_salvaged_or_have_failed(void **state)
 	window_result_free(begun);
 }
 
-static void what_was_kept_while_a_window_ran_is_replaced_at_its_end(void **state)
+TEST(what_was_kept_while_a_window_ran_is_replaced_at_its_end, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *early = sample_window(1, "shop", 30), *w = NULL;
@@ -211,7 +207,7 @@ static void what_was_kept_while_a_window_ran_is_replaced_at_its_end(void **state
 	window_result_free(w);
 }
 
-static void what_is_rolled_back_was_never_there(void **state)
+TEST(what_is_rolled_back_was_never_there, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_row rows[ROOM];
@@ -231,7 +227,7 @@ static unsigned retire(struct fixture *f, struct database_limits limits, uint64_
 	return count;
 }
 
-static void old_windows_go_by_age(void **state)
+TEST(old_windows_go_by_age, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_limits limits = {.age_ns = 20 * NS_PER_S};
@@ -246,7 +242,7 @@ static void old_windows_go_by_age(void **state)
 	assert_int_equal(rows[4].number, 6);
 }
 
-static void windows_that_begin_later_than_a_time_are_counted(void **state)
+TEST(windows_that_begin_later_than_a_time_are_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_filter filter = {.owner = PROC_ANY_UID, .app = "shop"};
@@ -270,7 +266,7 @@ static void windows_that_begin_later_than_a_time_are_counted(void **state)
 	assert_int_equal(count, 1);
 }
 
-static void the_oldest_windows_of_an_application_go_by_number(void **state)
+TEST(the_oldest_windows_of_an_application_go_by_number, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_limits limits = {.per_app = 3};
@@ -285,7 +281,7 @@ static void the_oldest_windows_of_an_application_go_by_number(void **state)
 	assert_int_equal(rows[2].number, 8);
 }
 
-static void the_oldest_windows_go_by_size_and_the_file_shrinks(void **state)
+TEST(the_oldest_windows_go_by_size_and_the_file_shrinks, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t before = 0, after = 0, windows = 0;
@@ -322,7 +318,7 @@ static uint64_t count_of(struct fixture *f, uid_t owner)
 }
 
 /* One has few windows, the oldest; another many, and goes on. */
-static void one_users_windows_drive_out_no_others(void **state)
+TEST(one_users_windows_drive_out_no_others, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t before = 0, windows = 0;
@@ -347,7 +343,7 @@ static void one_users_windows_drive_out_no_others(void **state)
 	assert_int_equal(count_of(f, 1001), 10);
 }
 
-static void a_window_that_runs_is_not_deleted(void **state)
+TEST(a_window_that_runs_is_not_deleted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = sample_window(1, "shop", 30);
@@ -362,7 +358,7 @@ static void a_window_that_runs_is_not_deleted(void **state)
 	assert_int_equal(retire(f, limits, SAMPLE_WINDOW_START_NS + NS_PER_S * 1000), 0);
 }
 
-static void a_deleted_window_takes_its_record_along(void **state)
+TEST(a_deleted_window_takes_its_record_along, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = NULL;
@@ -379,7 +375,7 @@ static void a_deleted_window_takes_its_record_along(void **state)
 	assert_int_equal(database_load(f->db, PROC_ANY_UID, 1, &w, &f->err), -ECANCELED);
 }
 
-static void notes_are_kept(void **state)
+TEST(notes_are_kept, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	_cleanup_free_ void *value = NULL;
@@ -405,7 +401,7 @@ static void execute(const char *path, const char *sql)
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static void a_file_of_a_later_version_is_left_alone(void **state)
+TEST(a_file_of_a_later_version_is_left_alone, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database *db = NULL;
@@ -435,7 +431,7 @@ static void assert_same_totals(const struct window_result *now, const struct win
 }
 
 /* A file that version 1 wrote: two applications' windows, one cut off, one that could not run. */
-static void a_file_of_version_1_is_read_as_it_was_meant(void **state)
+TEST(a_file_of_version_1_is_read_as_it_was_meant, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_row rows[ROOM];
@@ -470,7 +466,7 @@ static void a_file_of_version_1_is_read_as_it_was_meant(void **state)
 	assert_memory_equal(value, "sums", 4);
 }
 
-static void somebody_elses_file_is_left_alone(void **state)
+TEST(somebody_elses_file_is_left_alone, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database *db = NULL;
@@ -479,7 +475,7 @@ static void somebody_elses_file_is_left_alone(void **state)
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &db, &f->err), -EBADMSG);
 }
 
-static void what_is_no_database_is_said_to_be_damaged(void **state)
+TEST(what_is_no_database_is_said_to_be_damaged, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	char path[96];
@@ -497,33 +493,4 @@ static void what_is_no_database_is_said_to_be_damaged(void **state)
 		assert_int_equal(database_open(path, DATABASE_WRITE, &db, &f->err), -EBADMSG);
 	}
 	assert_int_equal(unlink(path), 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(a_window_is_there_after_the_file_was_closed),
-	    TEST(lists_are_newest_first_and_by_owner_and_application),
-	    TEST(lists_are_of_a_time_and_say_how_many_there_are),
-	    TEST(what_is_not_there_is_not_found),
-	    TEST(a_window_that_could_not_run_says_why),
-	    TEST(windows_that_were_cut_off_are_salvaged_or_have_failed),
-	    TEST(what_was_kept_while_a_window_ran_is_replaced_at_its_end),
-	    TEST(what_is_rolled_back_was_never_there),
-	    TEST(old_windows_go_by_age),
-	    TEST(windows_that_begin_later_than_a_time_are_counted),
-	    TEST(the_oldest_windows_of_an_application_go_by_number),
-	    TEST(the_oldest_windows_go_by_size_and_the_file_shrinks),
-	    TEST(one_users_windows_drive_out_no_others),
-	    TEST(a_window_that_runs_is_not_deleted),
-	    TEST(a_deleted_window_takes_its_record_along),
-	    TEST(notes_are_kept),
-	    TEST(a_file_of_a_later_version_is_left_alone),
-	    TEST(a_file_of_version_1_is_read_as_it_was_meant),
-	    TEST(somebody_elses_file_is_left_alone),
-	    TEST(what_is_no_database_is_said_to_be_damaged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

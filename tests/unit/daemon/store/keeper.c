@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -155,7 +151,7 @@ static enum window_state state_in_database(struct fixture *f, unsigned number)
 	return row.state;
 }
 
-static void a_finished_window_is_written_at_once(void **state)
+TEST(a_finished_window_is_written_at_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = begin(f, 1);
@@ -166,7 +162,7 @@ static void a_finished_window_is_written_at_once(void **state)
 	assert_int_equal(state_in_database(f, 1), WINDOW_DONE);
 }
 
-static void a_window_has_a_row_from_its_beginning(void **state)
+TEST(a_window_has_a_row_from_its_beginning, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = begin(f, 1);
@@ -207,7 +203,7 @@ static unsigned count_large(struct fixture *f, struct database *db, unsigned num
 	return count;
 }
 
-static void large_windows_that_run_are_written_one_after_the_other(void **state)
+TEST(large_windows_that_run_are_written_one_after_the_other, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w[2];
@@ -245,7 +241,7 @@ static void large_windows_that_run_are_written_one_after_the_other(void **state)
 	}
 }
 
-static void a_running_window_is_written_again_as_it_grows(void **state)
+TEST(a_running_window_is_written_again_as_it_grows, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = begin(f, 1), *kept = NULL;
@@ -275,7 +271,7 @@ static void a_running_window_is_written_again_as_it_grows(void **state)
 }
 
 /* Nobody tells that it has changed, so nothing of it is seen. */
-static void a_window_that_does_not_change_is_not_written_again(void **state)
+TEST(a_window_that_does_not_change_is_not_written_again, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = begin(f, 1);
@@ -303,7 +299,7 @@ static void a_window_that_does_not_change_is_not_written_again(void **state)
 	window_result_free(w);
 }
 
-static void all_that_waits_is_written_at_the_end(void **state)
+TEST(all_that_waits_is_written_at_the_end, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -329,7 +325,7 @@ static void copy_directory(const struct fixture *f, struct fixture *copy)
 	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
 }
 
-static void after_a_loss_of_power_what_ran_is_salvaged_and_numbers_go_on(void **state)
+TEST(after_a_loss_of_power_what_ran_is_salvaged_and_numbers_go_on, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct fixture copy = {.loop = {0}};
@@ -366,7 +362,7 @@ static void unlock_database(sqlite3 *db)
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static void what_a_start_cannot_write_is_written_later(void **state)
+TEST(what_a_start_cannot_write_is_written_later, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct fixture copy = {.loop = {0}};
@@ -395,7 +391,7 @@ static void what_a_start_cannot_write_is_written_later(void **state)
 	window_result_free(running);
 }
 
-static void a_second_daemon_is_refused(void **state)
+TEST(a_second_daemon_is_refused, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct keeper_settings settings = {.directory = f->directory};
@@ -405,7 +401,7 @@ static void a_second_daemon_is_refused(void **state)
 	assert_non_null(strstr(f->err.message, "another jxperfd uses the state directory"));
 }
 
-static void what_cannot_be_written_is_written_later(void **state)
+TEST(what_cannot_be_written_is_written_later, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct window_result *w = begin(f, 1);
@@ -424,7 +420,7 @@ static void what_cannot_be_written_is_written_later(void **state)
 	assert_int_equal(keeper_stats(f->keeper).lost, 0);
 }
 
-static void what_waits_is_bounded_and_the_oldest_is_lost(void **state)
+TEST(what_waits_is_bounded_and_the_oldest_is_lost, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	sqlite3 *locked = lock_database(f);
@@ -476,7 +472,7 @@ static void leave_windows(struct fixture *f, unsigned count)
 	database_close(db);
 }
 
-static void a_lower_limit_is_reached_without_another_window(void **state)
+TEST(a_lower_limit_is_reached_without_another_window, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -488,7 +484,7 @@ static void a_lower_limit_is_reached_without_another_window(void **state)
 	assert_int_equal(keeper_stats(f->keeper).windows, 100);
 }
 
-static void metrics_are_kept_with_windows_and_come_back(void **state)
+TEST(metrics_are_kept_with_windows_and_come_back, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct keeper_metrics metrics = {.arg = f, .encode = encode_count, .kept = on_kept};
@@ -522,7 +518,7 @@ static uint64_t keep_some(struct fixture *f, unsigned first)
 	return keeper_stats(f->keeper).retired;
 }
 
-static void windows_are_not_deleted_for_an_age_that_the_clock_made_up(void **state)
+TEST(windows_are_not_deleted_for_an_age_that_the_clock_made_up, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_limits limits = {.age_ns = 3650 * 86400 * NS_PER_S};
@@ -550,7 +546,7 @@ static void windows_are_not_deleted_for_an_age_that_the_clock_made_up(void **sta
 }
 
 /* All that is kept would be gone before anybody could set the clock right. */
-static void a_daemon_that_starts_with_its_clock_ahead_deletes_nothing(void **state)
+TEST(a_daemon_that_starts_with_its_clock_ahead_deletes_nothing, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_limits limits = {.age_ns = 3650 * 86400 * NS_PER_S};
@@ -600,7 +596,7 @@ static void flip(struct fixture *f, uint64_t random)
 
 /* Whatever bit flips: the daemon starts, keeps windows, and what it then has of the old ones is as
  * it was. */
-static void a_database_with_flipped_bits_is_salvaged_or_set_aside(void **state)
+TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t random = 20261122;
@@ -645,7 +641,7 @@ static void a_database_with_flipped_bits_is_salvaged_or_set_aside(void **state)
 	assert_in_range(readable, 700, 900);
 }
 
-static void a_directory_of_a_later_version_is_left_alone(void **state)
+TEST(a_directory_of_a_later_version_is_left_alone, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct keeper_settings settings = {.directory = f->directory};
@@ -662,30 +658,4 @@ static void a_directory_of_a_later_version_is_left_alone(void **state)
 	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	open_keeper(f);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(a_finished_window_is_written_at_once),
-	    TEST(a_window_has_a_row_from_its_beginning),
-	    TEST(large_windows_that_run_are_written_one_after_the_other),
-	    TEST(a_running_window_is_written_again_as_it_grows),
-	    TEST(a_window_that_does_not_change_is_not_written_again),
-	    TEST(all_that_waits_is_written_at_the_end),
-	    TEST(after_a_loss_of_power_what_ran_is_salvaged_and_numbers_go_on),
-	    TEST(what_a_start_cannot_write_is_written_later),
-	    TEST(a_second_daemon_is_refused),
-	    TEST(what_cannot_be_written_is_written_later),
-	    TEST(what_waits_is_bounded_and_the_oldest_is_lost),
-	    TEST(a_lower_limit_is_reached_without_another_window),
-	    TEST(metrics_are_kept_with_windows_and_come_back),
-	    TEST(windows_are_not_deleted_for_an_age_that_the_clock_made_up),
-	    TEST(a_daemon_that_starts_with_its_clock_ahead_deletes_nothing),
-	    TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside),
-	    TEST(a_directory_of_a_later_version_is_left_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -53,11 +49,10 @@ static void assert_same_reports(const struct window_result *w)
 	window_result_free(back);
 }
 
-static void a_window_makes_the_same_reports_after_it_was_kept(void **state)
+TEST(a_window_makes_the_same_reports_after_it_was_kept)
 {
 	struct window_result *w = sample_window(7, "shop", 45);
 
-	(void)state;
 	assert_same_reports(w);
 	w->objects.concurrent_gc = true;
 	assert_same_reports(w);
@@ -66,21 +61,19 @@ static void a_window_makes_the_same_reports_after_it_was_kept(void **state)
 	window_result_free(w);
 }
 
-static void an_empty_window_makes_the_same_reports_after_it_was_kept(void **state)
+TEST(an_empty_window_makes_the_same_reports_after_it_was_kept)
 {
 	struct window_result *w = sample_window_empty(1, "");
 
-	(void)state;
 	assert_same_reports(w);
 	window_result_free(w);
 }
 
-static void a_window_that_runs_is_kept_as_it_is(void **state)
+TEST(a_window_that_runs_is_kept_as_it_is)
 {
 	struct window_result *w = sample_window(8, "shop", 45);
 	struct window_result *snapshot, *back;
 
-	(void)state;
 	w->state = WINDOW_RUNNING;
 	w->finished = false;
 	w->end_ns = w->end_unix_ns = 0;
@@ -93,14 +86,13 @@ static void a_window_that_runs_is_kept_as_it_is(void **state)
 	window_result_free(w);
 }
 
-static void bits_that_flip_are_noticed(void **state)
+TEST(bits_that_flip_are_noticed)
 {
 	struct window_result *w = sample_window(7, "shop", 45);
 	_cleanup_free_ uint8_t *bytes = NULL;
 	_cleanup_free_ char *before = report_of(w, JXP__FORMAT__FORMAT_JSON);
 	size_t size = 0, harmless = 0;
 
-	(void)state;
 	assert_int_equal(record_encode(w, &bytes, &size), 0);
 	for (size_t bit = 0; bit < size * 8; bit += 7) {
 		struct window_result *back = NULL;
@@ -125,14 +117,13 @@ static void bits_that_flip_are_noticed(void **state)
 	window_result_free(w);
 }
 
-static void part_of_a_record_is_none(void **state)
+TEST(part_of_a_record_is_none)
 {
 	struct window_result *w = sample_window(7, "shop", 45), *back = NULL;
 	_cleanup_free_ uint8_t *bytes = NULL;
 	size_t size = 0;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(record_encode(w, &bytes, &size), 0);
 	for (size_t part = 0; part < size; part++)
 		assert_int_equal(record_decode(bytes, part, 7, &back, &err), -EBADMSG);
@@ -154,7 +145,7 @@ static void strip_classes(Jxp__StoredObjects *m)
 	m->n_field_access_metric = 0;
 }
 
-static void a_record_of_before_has_one_stratum_and_no_classes(void **state)
+TEST(a_record_of_before_has_one_stratum_and_no_classes)
 {
 	struct window_result *w = sample_window(7, "shop", 45);
 	struct object_profile back = {0};
@@ -162,7 +153,6 @@ static void a_record_of_before_has_one_stratum_and_no_classes(void **state)
 	struct arena arena = {0};
 	const struct stratum *s;
 
-	(void)state;
 	arena_init(&arena, 1 << 20);
 	assert_int_equal(record_pack_objects(&arena, &w->objects, &message), 0);
 	strip_classes(&message);
@@ -180,7 +170,7 @@ static void a_record_of_before_has_one_stratum_and_no_classes(void **state)
 	window_result_free(w);
 }
 
-static void columns_that_do_not_match_are_no_record(void **state)
+TEST(columns_that_do_not_match_are_no_record)
 {
 	struct window_result *w = sample_window(7, "shop", 45);
 	Jxp__StoredObjects message;
@@ -189,7 +179,6 @@ static void columns_that_do_not_match_are_no_record(void **state)
 				  &message.n_field_samples, &message.n_field_access_node,
 				  &message.n_access_location};
 
-	(void)state;
 	arena_init(&arena, 1 << 20);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct object_profile back = {0};
@@ -204,23 +193,21 @@ static void columns_that_do_not_match_are_no_record(void **state)
 	window_result_free(w);
 }
 
-static void a_record_of_before_has_no_ticks(void **state)
+TEST(a_record_of_before_has_no_ticks)
 {
 	struct cpu_profile back = {0};
 
-	(void)state;
 	assert_int_equal(record_unpack_cpu(NULL, &(struct profile){0}, &back), 0);
 	assert_int_equal(cpu_profile_all(&back).samples, 0);
 }
 
-static void a_record_of_before_has_no_ticks_in_the_kernel(void **state)
+TEST(a_record_of_before_has_no_ticks_in_the_kernel)
 {
 	struct window_result *w = sample_window(7, "shop", 45);
 	_cleanup_(arena_release) struct arena arena;
 	struct cpu_profile back = {0};
 	Jxp__StoredCpu m;
 
-	(void)state;
 	arena_init(&arena, ENOUGH);
 	assert_int_equal(record_pack_cpu(&arena, &w->cpu, &m), 0);
 	m.n_kernel_samples = m.n_kernel_ns = 0;
@@ -235,14 +222,13 @@ static void a_record_of_before_has_no_ticks_in_the_kernel(void **state)
 	window_result_free(w);
 }
 
-static void threads_that_cannot_be_are_no_record(void **state)
+TEST(threads_that_cannot_be_are_no_record)
 {
 	struct window_result *w = sample_window(7, "shop", 45);
 	_cleanup_(arena_release) struct arena arena;
 	struct thread_table back = {0};
 	Jxp__StoredCpu m;
 
-	(void)state;
 	arena_init(&arena, ENOUGH);
 	assert_int_equal(record_pack_cpu(&arena, &w->cpu, &m), 0);
 	assert_int_equal(record_pack_threads(&arena, &w->threads, &m), 0);
@@ -264,13 +250,12 @@ static void assert_no_ticks(struct window_result *w, const Jxp__StoredCpu *m)
 	cpu_profile_release(&back);
 }
 
-static void ticks_that_do_not_fit_together_are_no_record(void **state)
+TEST(ticks_that_do_not_fit_together_are_no_record)
 {
 	struct window_result *w = sample_window(7, "shop", 45);
 	Jxp__StoredCpu m;
 	struct arena arena = {0};
 
-	(void)state;
 	arena_init(&arena, 1 << 20);
 	assert_int_equal(record_pack_cpu(&arena, &w->cpu, &m), 0);
 	m.n_native_ns++;
@@ -302,13 +287,12 @@ static void assert_no_loops(const struct window_result *w, const Jxp__StoredLoop
 	loop_profile_release(&back);
 }
 
-static void loops_that_do_not_fit_together_are_no_record(void **state)
+TEST(loops_that_do_not_fit_together_are_no_record)
 {
 	struct window_result *w = sample_window(7, "shop", 45);
 	_cleanup_(arena_release) struct arena arena;
 	Jxp__StoredLoops m;
 
-	(void)state;
 	sample_window_loops(w, 1);
 	arena_init(&arena, ENOUGH);
 	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
@@ -341,7 +325,7 @@ static void loops_that_do_not_fit_together_are_no_record(void **state)
 	window_result_free(w);
 }
 
-static void lengths_of_instances_are_stored(void **state)
+TEST(lengths_of_instances_are_stored)
 {
 	static const struct loop_lengths lengths = {20, 81920, 335544320, 3.5, 2, 1};
 	struct window_result *w = sample_window(7, "shop", 45);
@@ -349,7 +333,6 @@ static void lengths_of_instances_are_stored(void **state)
 	_cleanup_(arena_release) struct arena arena;
 	Jxp__StoredLoops m;
 
-	(void)state;
 	sample_window_loops(w, 1);
 	w->loops.rows[2].lengths = lengths;
 	arena_init(&arena, ENOUGH);
@@ -364,14 +347,13 @@ static void lengths_of_instances_are_stored(void **state)
 	window_result_free(w);
 }
 
-static void a_record_of_before_has_no_traces(void **state)
+TEST(a_record_of_before_has_no_traces)
 {
 	struct window_result *w = sample_window(7, "shop", 45);
 	struct loop_profile back = {0};
 	_cleanup_(arena_release) struct arena arena;
 	Jxp__StoredLoops m;
 
-	(void)state;
 	sample_window_loops(w, 1);
 	arena_init(&arena, ENOUGH);
 	assert_int_equal(record_pack_loops(&arena, &w->loops, &m), 0);
@@ -387,26 +369,4 @@ static void a_record_of_before_has_no_traces(void **state)
 	assert_false(turn_sums_rate(&back.rows[6].turns).known);
 	loop_profile_release(&back);
 	window_result_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_window_makes_the_same_reports_after_it_was_kept),
-	    cmocka_unit_test(an_empty_window_makes_the_same_reports_after_it_was_kept),
-	    cmocka_unit_test(a_window_that_runs_is_kept_as_it_is),
-	    cmocka_unit_test(bits_that_flip_are_noticed),
-	    cmocka_unit_test(part_of_a_record_is_none),
-	    cmocka_unit_test(a_record_of_before_has_one_stratum_and_no_classes),
-	    cmocka_unit_test(columns_that_do_not_match_are_no_record),
-	    cmocka_unit_test(a_record_of_before_has_no_ticks),
-	    cmocka_unit_test(a_record_of_before_has_no_ticks_in_the_kernel),
-	    cmocka_unit_test(threads_that_cannot_be_are_no_record),
-	    cmocka_unit_test(ticks_that_do_not_fit_together_are_no_record),
-	    cmocka_unit_test(loops_that_do_not_fit_together_are_no_record),
-	    cmocka_unit_test(a_record_of_before_has_no_traces),
-	    cmocka_unit_test(lengths_of_instances_are_stored),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -95,13 +91,12 @@ static int poll_at(struct watcher_perfdata *p, uint64_t now_ns)
 	return r;
 }
 
-static void collections_and_their_time_are_read(void **state)
+TEST(collections_and_their_time_are_read)
 {
 	Jxp__WatchRecord r = JXP__WATCH_RECORD__INIT;
 	struct watcher_perfdata p;
 	struct g1 g;
 
-	(void)state;
 	g1_init(&g);
 	assert_int_equal(watcher_perfdata_init(&p, g.f.fd), 0);
 	assert_int_equal(poll_at(&p, 1000), 0);
@@ -118,14 +113,13 @@ static void collections_and_their_time_are_read(void **state)
 }
 
 /* What was added since the collection is not what that left. */
-static void the_heap_counts_when_it_is_seen_soon_after_a_collection_or_unchanged(void **state)
+TEST(the_heap_counts_when_it_is_seen_soon_after_a_collection_or_unchanged)
 {
 	Jxp__WatchRecord r = JXP__WATCH_RECORD__INIT;
 	struct watcher_perfdata p;
 	uint64_t now = 1000 * NS_PER_S;
 	struct g1 g;
 
-	(void)state;
 	g1_init(&g);
 	assert_int_equal(watcher_perfdata_init(&p, g.f.fd), 0);
 	/* The JVM's clock is 999 s behind; each is seen a millisecond later. */
@@ -162,13 +156,12 @@ static void the_heap_counts_when_it_is_seen_soon_after_a_collection_or_unchanged
 }
 
 /* ZGC's and Shenandoah's spaces hold garbage when their pauses end. */
-static void a_collector_without_eden_does_not_tell_what_it_left(void **state)
+TEST(a_collector_without_eden_does_not_tell_what_it_left)
 {
 	Jxp__WatchRecord r = JXP__WATCH_RECORD__INIT;
 	struct watcher_perfdata p;
 	struct file f;
 
-	(void)state;
 	file_init(&f);
 	(void)add_number(&f, "sun.os.hrt.frequency", 1000000000);
 	(void)add_number(&f, "sun.gc.collector.2.invocations", 9);
@@ -184,12 +177,11 @@ static void a_collector_without_eden_does_not_tell_what_it_left(void **state)
 	watcher_perfdata_release(&p);
 }
 
-static void a_file_without_collectors_is_tried_again(void **state)
+TEST(a_file_without_collectors_is_tried_again)
 {
 	struct watcher_perfdata p;
 	struct file f;
 
-	(void)state;
 	file_init(&f);
 	file_write(&f);
 	assert_int_equal(watcher_perfdata_init(&p, f.fd), -EAGAIN);
@@ -199,28 +191,14 @@ static void a_file_without_collectors_is_tried_again(void **state)
 	watcher_perfdata_release(&p);
 }
 
-static void a_file_that_its_owner_truncates_is_an_error(void **state)
+TEST(a_file_that_its_owner_truncates_is_an_error)
 {
 	struct watcher_perfdata p;
 	struct g1 g;
 
-	(void)state;
 	g1_init(&g);
 	assert_int_equal(watcher_perfdata_init(&p, g.f.fd), 0);
 	assert_int_equal(ftruncate(g.f.fd, 100), 0);
 	assert_int_equal(poll_at(&p, 1000), -ENODATA);
 	watcher_perfdata_release(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(collections_and_their_time_are_read),
-	    cmocka_unit_test(the_heap_counts_when_it_is_seen_soon_after_a_collection_or_unchanged),
-	    cmocka_unit_test(a_collector_without_eden_does_not_tell_what_it_left),
-	    cmocka_unit_test(a_file_without_collectors_is_tried_again),
-	    cmocka_unit_test(a_file_that_its_owner_truncates_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 #include <sys/prctl.h>
@@ -12,7 +8,7 @@
 #include "daemon/watcher/threads.h"
 
 /* As they were in /proc/PID/task/TID/comm of JDK 17 and 25. */
-static void the_collectors_threads_are_told_by_their_names(void **state)
+TEST(the_collectors_threads_are_told_by_their_names)
 {
 	static const char *const collectors[] = {
 	    "GC Thread#0", "G1 Main Marker",  "G1 Conc#0",       "G1 Refine#0",    "G1 Service",
@@ -30,16 +26,14 @@ static void the_collectors_threads_are_told_by_their_names(void **state)
 					     "main",
 					     ""};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(collectors) / sizeof(collectors[0]); i++)
 		assert_true(watcher_is_gc_thread(collectors[i]));
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		assert_false(watcher_is_gc_thread(others[i]));
 }
 
-static void the_compilers_threads_are_told_by_their_names(void **state)
+TEST(the_compilers_threads_are_told_by_their_names)
 {
-	(void)state;
 	assert_true(watcher_is_jit_thread("C1 CompilerThre"));
 	assert_true(watcher_is_jit_thread("C2 CompilerThre"));
 	assert_true(watcher_is_jit_thread("JVMCI CompilerT"));
@@ -74,20 +68,8 @@ static void assert_cpu_time_of(const char *thread, enum watcher_group group)
 	assert_int_equal(prctl(PR_SET_NAME, name), 0);
 }
 
-static void their_cpu_time_is_added_up(void **state)
+TEST(their_cpu_time_is_added_up)
 {
-	(void)state;
 	assert_cpu_time_of("GC Thread#0", WATCHER_GC);
 	assert_cpu_time_of("C2 CompilerThre", WATCHER_JIT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_collectors_threads_are_told_by_their_names),
-	    cmocka_unit_test(the_compilers_threads_are_told_by_their_names),
-	    cmocka_unit_test(their_cpu_time_is_added_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

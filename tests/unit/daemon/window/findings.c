@@ -1,9 +1,5 @@
 /* What this machine offers; that of others is tests/unit/daemon/machine/sampler_choice.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,11 +18,10 @@ static int find(const struct window_request *r)
 	return window_findings_here(r, &findings, &err);
 }
 
-static void the_best_sampler_is_found_with_its_period_and_nodes(void **state)
+TEST(the_best_sampler_is_found_with_its_period_and_nodes)
 {
-	struct window_request r = {.objects = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 
-	(void)state;
 	assert_int_equal(find(&r), 0);
 	assert_int_not_equal(findings.sampler, JXP__SAMPLER__SAMPLER_AUTO);
 	assert_true(findings.sampler_reason[0]);
@@ -36,11 +31,10 @@ static void the_best_sampler_is_found_with_its_period_and_nodes(void **state)
 	assert_false(findings.kernel_gate); /* Nobody has asked for it yet. */
 }
 
-static void the_clock_has_the_period_asked_for_or_its_own(void **state)
+TEST(the_clock_has_the_period_asked_for_or_its_own)
 {
 	struct window_request r = {.sampler = JXP__SAMPLER__SAMPLER_CLOCK};
 
-	(void)state;
 	assert_int_equal(find(&r), 0);
 	assert_int_equal(findings.period, WINDOW_PERIOD_DEFAULT_NS);
 	assert_int_equal(findings.event_count, 0);
@@ -52,11 +46,11 @@ static void the_clock_has_the_period_asked_for_or_its_own(void **state)
 	assert_int_equal(findings.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
 }
 
-static void an_event_needs_a_hardware_sampler(void **state)
+TEST(an_event_needs_a_hardware_sampler)
 {
-	struct window_request r = {.objects = true, .sampler = JXP__SAMPLER__SAMPLER_CLOCK};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+				   .sampler = JXP__SAMPLER__SAMPLER_CLOCK};
 
-	(void)state;
 	(void)snprintf(r.event, sizeof(r.event), "MEM_LOAD_RETIRED:L1_MISS");
 	assert_int_equal(find(&r), -EOPNOTSUPP);
 	assert_non_null(strstr(err.message, "'MEM_LOAD_RETIRED:L1_MISS' needs pebs or ibs"));
@@ -64,11 +58,11 @@ static void an_event_needs_a_hardware_sampler(void **state)
 	assert_int_equal(findings.numa.node_count, 0); /* unchanged on failure */
 }
 
-static void samplers_of_other_machines_are_refused_with_the_one_that_works(void **state)
+TEST(samplers_of_other_machines_are_refused_with_the_one_that_works)
 {
-	struct window_request r = {.objects = true, .sampler = JXP__SAMPLER__SAMPLER_PEBS};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+				   .sampler = JXP__SAMPLER__SAMPLER_PEBS};
 
-	(void)state;
 	if (find(&r) == 0) /* No machine has both. */
 		r.sampler = JXP__SAMPLER__SAMPLER_IBS;
 	assert_int_equal(find(&r), -EOPNOTSUPP);
@@ -79,12 +73,11 @@ static void samplers_of_other_machines_are_refused_with_the_one_that_works(void 
 }
 
 /* Where the machine has no other sampler this says nothing. */
-static void ticks_that_were_asked_for_need_the_clock(void **state)
+TEST(ticks_that_were_asked_for_need_the_clock)
 {
-	struct window_request r = {.cpu = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_CPU] = true};
 	int found;
 
-	(void)state;
 	found = find(&r);
 	if (found == 0) {
 		assert_int_equal(findings.sampler, JXP__SAMPLER__SAMPLER_CLOCK);
@@ -92,38 +85,23 @@ static void ticks_that_were_asked_for_need_the_clock(void **state)
 		assert_int_equal(found, -EOPNOTSUPP);
 		assert_non_null(strstr(err.message, "kind cpu needs the ticks of the clock"));
 	}
-	r.loops = true;
+	r.kinds[JXP__KIND__KIND_LOOPS] = true;
 	assert_int_equal(find(&r), found);
 	if (found < 0)
 		assert_non_null(strstr(err.message, "kind loops needs the ticks of the clock"));
-	r.loops = false;
+	r.kinds[JXP__KIND__KIND_LOOPS] = false;
 	r.cpu_optional = true;
 	assert_int_equal(find(&r), 0);
 }
 
 /* The broker may see more of the machine than we do. */
-static void a_broker_that_can_open_events_does_not_make_up_for_knowing_none(void **state)
+TEST(a_broker_that_can_open_events_does_not_make_up_for_knowing_none)
 {
-	struct window_request r = {.objects = true};
+	struct window_request r = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 
-	(void)state;
 	sampler_tried(0);
 	assert_int_equal(find(&r), 0);
 	assert_int_not_equal(findings.sampler, JXP__SAMPLER__SAMPLER_AUTO);
 	assert_int_equal(findings.event_count > 0, findings.sampler != JXP__SAMPLER__SAMPLER_CLOCK);
 	assert_int_not_equal(findings.period, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_best_sampler_is_found_with_its_period_and_nodes),
-	    cmocka_unit_test(the_clock_has_the_period_asked_for_or_its_own),
-	    cmocka_unit_test(an_event_needs_a_hardware_sampler),
-	    cmocka_unit_test(samplers_of_other_machines_are_refused_with_the_one_that_works),
-	    cmocka_unit_test(ticks_that_were_asked_for_need_the_clock),
-	    cmocka_unit_test(a_broker_that_can_open_events_does_not_make_up_for_knowing_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
 #include "daemon/window/loss.h"
 
-static void every_loss_has_a_name_of_its_own_and_a_sentence(void **state)
+TEST(every_loss_has_a_name_of_its_own_and_a_sentence)
 {
-	(void)state;
 	for (int i = 0; i < LOSS_MAX; i++) {
 		assert_non_null(loss_words[i].name);
 		assert_non_null(loss_words[i].sentence);
@@ -19,21 +14,10 @@ static void every_loss_has_a_name_of_its_own_and_a_sentence(void **state)
 	}
 }
 
-static void events_that_cannot_be_used_are_lost_and_names_are_not(void **state)
+TEST(events_that_cannot_be_used_are_lost_and_names_are_not)
 {
-	(void)state;
 	assert_true(loss_words[LOSS_INVALID].lost);
 	assert_true(loss_words[LOSS_OBJECT_ORDER].lost);
 	assert_false(loss_words[LOSS_METHODS].lost);
 	assert_false(loss_words[LOSS_PAIRS].lost); /* In the totals. */
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_loss_has_a_name_of_its_own_and_a_sentence),
-	    cmocka_unit_test(events_that_cannot_be_used_are_lost_and_names_are_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

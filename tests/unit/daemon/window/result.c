@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "common/clock.h"
 #include "daemon/window/result.h"
@@ -10,11 +6,10 @@
 
 static const struct window_request request = {.kinds = {false, true, true, true}};
 
-static void a_window_goes_from_attaching_to_done(void **state)
+TEST(a_window_goes_from_attaching_to_done)
 {
 	struct window_result *w = window_result_new(7, 42, &request, &sample_findings);
 
-	(void)state;
 	assert_string_equal(w->id, "w7");
 	assert_string_equal(window_result_state_name(w), "attaching");
 	assert_int_equal(window_result_elapsed_ns(w), 0);
@@ -27,11 +22,10 @@ static void a_window_goes_from_attaching_to_done(void **state)
 	window_result_free(w);
 }
 
-static void only_the_first_end_counts(void **state)
+TEST(only_the_first_end_counts)
 {
 	struct window_result *w = window_result_new(1, 42, &request, &sample_findings);
 
-	(void)state;
 	window_result_start(w);
 	window_result_end(w, "first");
 	window_result_end(w, NULL);
@@ -41,11 +35,10 @@ static void only_the_first_end_counts(void **state)
 	window_result_free(w);
 }
 
-static void a_window_that_never_started_failed(void **state)
+TEST(a_window_that_never_started_failed)
 {
 	struct window_result *w = window_result_new(1, 42, &request, &sample_findings);
 
-	(void)state;
 	window_result_end(w, "no such process");
 	assert_string_equal(window_result_state_name(w), "failed");
 	window_result_free(w);
@@ -65,14 +58,13 @@ static struct window_result *counted_window(void)
 	return w;
 }
 
-static void a_snapshot_is_final_and_is_of_its_moment(void **state)
+TEST(a_snapshot_is_final_and_is_of_its_moment)
 {
 	struct window_result *w = counted_window(), *copy = window_result_snapshot(w);
 	struct observation o = {.kind = JXP__KIND__KIND_SILENT_LOAD,
 				.region = JXP__REGION__REGION_HEAP,
 				.checked_bytes = 8};
 
-	(void)state;
 	assert_true(copy->finished);
 	assert_string_equal(window_result_state_name(copy), "running");
 	assert_int_not_equal(window_result_elapsed_ns(copy), 0);
@@ -86,27 +78,25 @@ static void a_snapshot_is_final_and_is_of_its_moment(void **state)
 	window_result_free(copy);
 }
 
-static void every_keeper_frees_once(void **state)
+TEST(every_keeper_frees_once)
 {
 	struct window_result *w = counted_window(), *kept = window_result_keep(w);
 
-	(void)state;
 	window_result_free(w);
 	assert_string_equal(kept->id, "w1"); /* Under a sanitizer this would be seen. */
 	window_result_free(kept);
 	window_result_free(NULL);
 }
 
-static void numa_is_measured_where_it_was_asked_for_and_there_are_nodes(void **state)
+TEST(numa_is_measured_where_it_was_asked_for_and_there_are_nodes)
 {
 	struct window_result *w = window_result_new(1, 42, &request, &sample_findings);
 
-	(void)state;
 	assert_true(window_result_samples_pairs(w));
 	assert_false(window_result_tracks_objects(w));
 	w->findings.numa.node_count = 2;
 	assert_false(window_result_measures_numa(w));
-	w->request.numa = true;
+	w->request.kinds[JXP__KIND__KIND_NUMA] = true;
 	assert_true(window_result_measures_numa(w));
 	assert_true(window_result_tracks_objects(w));
 	w->findings.numa.node_count = 1;
@@ -116,12 +106,11 @@ static void numa_is_measured_where_it_was_asked_for_and_there_are_nodes(void **s
 }
 
 /* 4 s of ticks, 8 s of CPU time: what a tick stands for stays, and what pairs stand for, too. */
-static void ticks_are_scaled_to_all_cpu_time_of_the_process(void **state)
+TEST(ticks_are_scaled_to_all_cpu_time_of_the_process)
 {
 	struct window_result *w = counted_window();
 	struct cpu_whole whole;
 
-	(void)state;
 	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
 	w->cpu_ns = 8 * NS_PER_S;
 	assert_false(window_result_cpu_whole(w, JXP__KIND__KIND_DEAD_STORE).ns > 0);
@@ -141,15 +130,14 @@ static void ticks_are_scaled_to_all_cpu_time_of_the_process(void **state)
 
 /* 10 s, of which the session took 0.2, handlers 0.5 and the kernel for them 0.3: ticks of kind cpu
  * stand for the handlers' time, too, those of pairs for the kernel's besides. */
-static void what_profiling_took_is_no_part_of_the_whole(void **state)
+TEST(what_profiling_took_is_no_part_of_the_whole)
 {
 	struct window_result *w = counted_window();
 	const struct cct_node n = {.bci = 1, .line = 1};
 	uint32_t node;
 
-	(void)state;
 	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	w->cpu_ns = 10 * NS_PER_S;
 	w->overhead_ns = NS_PER_S;
 	w->counters[JXP__COUNTER__COUNTER_SESSION_NS] = 200 * NS_PER_MS;
@@ -175,15 +163,14 @@ static void what_profiling_took_is_no_part_of_the_whole(void **state)
 
 /* Handlers run for ticks in the kernel, too: a program that is there most of the time has its whole
  * as much longer as they ran, and not by their part of the little that is left. */
-static void handlers_of_ticks_in_the_kernel_are_no_larger_part(void **state)
+TEST(handlers_of_ticks_in_the_kernel_are_no_larger_part)
 {
 	struct window_result *w = counted_window();
 	const struct cct_node n = {.bci = 1, .line = 1};
 	uint32_t node;
 
-	(void)state;
 	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	w->cpu_ns = 10 * NS_PER_S;
 	w->overhead_ns = 100 * NS_PER_MS;
 	w->counters[JXP__COUNTER__COUNTER_HANDLER_NS] = 100 * NS_PER_MS;
@@ -197,21 +184,4 @@ static void handlers_of_ticks_in_the_kernel_are_no_larger_part(void **state)
 	assert_float_equal(window_result_whole_s(w), 9.9, 1e-6);
 	assert_float_equal(window_result_whole_ns(w), 10e9, 1);
 	window_result_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_window_goes_from_attaching_to_done),
-	    cmocka_unit_test(only_the_first_end_counts),
-	    cmocka_unit_test(a_window_that_never_started_failed),
-	    cmocka_unit_test(a_snapshot_is_final_and_is_of_its_moment),
-	    cmocka_unit_test(every_keeper_frees_once),
-	    cmocka_unit_test(ticks_are_scaled_to_all_cpu_time_of_the_process),
-	    cmocka_unit_test(what_profiling_took_is_no_part_of_the_whole),
-	    cmocka_unit_test(handlers_of_ticks_in_the_kernel_are_no_larger_part),
-	    cmocka_unit_test(numa_is_measured_where_it_was_asked_for_and_there_are_nodes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,11 +30,10 @@ static void assert_refused(const char *text, const char *message)
 		assert_int_equal(((unsigned char *)&c)[i], 0x5a);
 }
 
-static void an_empty_file_has_the_defaults(void **state)
+TEST(an_empty_file_has_the_defaults)
 {
 	static const char *const texts[] = {"", "\n", "# nothing\n", "---\n", "{}\n"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		struct config c;
 
@@ -51,20 +46,18 @@ static void an_empty_file_has_the_defaults(void **state)
 	}
 }
 
-static void a_file_of_something_else_is_no_empty_one(void **state)
+TEST(a_file_of_something_else_is_no_empty_one)
 {
-	(void)state;
 	assert_refused("web-1 shop 3\nweb-2 shop 4\n",
 		       "j.yaml:1:1: keys and their values belong here");
 	assert_refused("# hosts\n[]\n", "j.yaml:2:1: keys and their values belong here");
 	assert_refused("~", "j.yaml:1:1: keys and their values belong here");
 }
 
-static void every_key_is_taken(void **state)
+TEST(every_key_is_taken)
 {
 	struct config c;
 
-	(void)state;
 	load(&c,
 	     "socket: /run/x.sock\n"
 	     "http: 127.0.0.1:9779\n"
@@ -141,11 +134,10 @@ static void every_key_is_taken(void **state)
 	config_release(&c);
 }
 
-static void a_schedule_has_defaults(void **state)
+TEST(a_schedule_has_defaults)
 {
 	struct config c;
 
-	(void)state;
 	load(&c, "schedules: [{name: all, match: {}, every: 10m}]\n");
 	assert_true(c.schedules[0].window_ns == 30 * NS_PER_S);
 	assert_int_equal(c.schedules[0].kind_count, 0);
@@ -156,11 +148,10 @@ static void a_schedule_has_defaults(void **state)
 	config_release(&c);
 }
 
-static void a_name_has_placeholders_that_there_are(void **state)
+TEST(a_name_has_placeholders_that_there_are)
 {
 	struct config c;
 
-	(void)state;
 	load(&c, "pod-labels: /etc/podinfo/labels\nenvironment: [A]\napps:\n"
 		 "- {match: {}, app: "
 		 "\"{label:app.kubernetes.io/name}-{env:A}.{main-class}{unit}{image}\"}\n");
@@ -190,11 +181,10 @@ static void a_name_has_placeholders_that_there_are(void **state)
 }
 
 /* Each goes into a label of metrics; one that broke it would cost the whole scrape. */
-static void a_schedules_name_is_fit_for_a_label(void **state)
+TEST(a_schedules_name_is_fit_for_a_label)
 {
 	static const char *const wrong[] = {"'a\"b\\\\c'", "'a b'", "\"a\\nb\"", "'\303\266'"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		char text[128];
 
@@ -205,9 +195,8 @@ static void a_schedules_name_is_fit_for_a_label(void **state)
 	}
 }
 
-static void the_agent_of_images_has_its_name(void **state)
+TEST(the_agent_of_images_has_its_name)
 {
-	(void)state;
 	assert_refused(
 	    "agent-path: opt/libjxperf-agent.so\n",
 	    "j.yaml:1:1: agent-path: 'opt/libjxperf-agent.so' is not an absolute path that ends in "
@@ -217,9 +206,8 @@ static void the_agent_of_images_has_its_name(void **state)
 		       "'/libjxperf-agent.so'");
 }
 
-static void what_is_wrong_is_named_with_its_place(void **state)
+TEST(what_is_wrong_is_named_with_its_place)
 {
-	(void)state;
 	assert_refused("socket: /x\nsokket: /y\n",
 		       "j.yaml:2:1: sokket: there is no such key: see jxperfd.yaml(5)");
 	assert_refused("schedules:\n  - name: a\n    every: 10m\n    matsh: {}\n",
@@ -241,9 +229,8 @@ static void what_is_wrong_is_named_with_its_place(void **state)
 		       "j.yaml:1:1: schedules: Expecting SEQUENCE, got event: SCALAR");
 }
 
-static void what_contradicts_itself_is_refused(void **state)
+TEST(what_contradicts_itself_is_refused)
 {
-	(void)state;
 	assert_refused("schedules: [{name: a, match: {}, every: 1s}]\n",
 		       "j.yaml:1:34: schedules[0].every: use 10s or more");
 	assert_refused("schedules: [{name: a, match: {}, every: 3651d}]\n",
@@ -267,11 +254,10 @@ static void what_contradicts_itself_is_refused(void **state)
 		       "'environment' at the top");
 }
 
-static void a_list_of_variables_that_is_too_long_is_refused_where_it_is(void **state)
+TEST(a_list_of_variables_that_is_too_long_is_refused_where_it_is)
 {
 	char yaml[2048], name[601];
 
-	(void)state;
 	memset(name, 'A', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	(void)snprintf(yaml, sizeof(yaml), "environment:\n  - %s\n  - %s\n", name, name);
@@ -281,13 +267,12 @@ static void a_list_of_variables_that_is_too_long_is_refused_where_it_is(void **s
 		       "j.yaml:1:15: environment[0]: 'A,B' is not the name of a variable");
 }
 
-static void what_is_no_yaml_is_refused(void **state)
+TEST(what_is_no_yaml_is_refused)
 {
 	struct config c;
 	struct err err;
 	char nested[256] = "socket: ";
 
-	(void)state;
 	assert_int_equal(config_parse(&c, "j.yaml", "a: [b\nc", 7, &err), -EINVAL);
 	assert_non_null(strstr(err.message, "j.yaml:"));
 	assert_int_equal(config_parse(&c, "j.yaml", "a: b\n\tc: d\n", 11, &err), -EINVAL);
@@ -300,12 +285,11 @@ static void what_is_no_yaml_is_refused(void **state)
 	assert_non_null(strstr(err.message, "nested too deeply"));
 }
 
-static void a_file_that_is_not_there_is_named(void **state)
+TEST(a_file_that_is_not_there_is_named)
 {
 	struct config c;
 	struct err err;
 
-	(void)state;
 	assert_int_equal(config_load(&c, "/nonexistent/j.yaml", &err), -ENOENT);
 	assert_non_null(strstr(err.message, "/nonexistent/j.yaml"));
 }
@@ -323,12 +307,11 @@ static char *read_text(const char *path)
 }
 
 /* As it is shipped, and with every line in force. */
-static void the_example_is_right(void **state)
+TEST(the_example_is_right)
 {
 	char *text = read_text("systemd/jxperfd.yaml");
 	struct config c;
 
-	(void)state;
 	load(&c, text);
 	assert_int_equal(c.schedule_count, 0);
 	config_release(&c);
@@ -363,37 +346,14 @@ static void assert_named(const cyaml_schema_field_t *field, const char *text, co
 	}
 }
 
-static void example_and_manual_have_every_key(void **state)
+TEST(example_and_manual_have_every_key)
 {
 	static const char *const paths[] = {"systemd/jxperfd.yaml", "docs/man/jxperfd.yaml.5"};
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		char *text = read_text(paths[i]);
 
 		assert_named(schema_file.mapping.fields, text, paths[i]);
 		free(text);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_empty_file_has_the_defaults),
-	    cmocka_unit_test(a_file_of_something_else_is_no_empty_one),
-	    cmocka_unit_test(every_key_is_taken),
-	    cmocka_unit_test(a_schedule_has_defaults),
-	    cmocka_unit_test(a_name_has_placeholders_that_there_are),
-	    cmocka_unit_test(a_schedules_name_is_fit_for_a_label),
-	    cmocka_unit_test(the_agent_of_images_has_its_name),
-	    cmocka_unit_test(what_is_wrong_is_named_with_its_place),
-	    cmocka_unit_test(what_contradicts_itself_is_refused),
-	    cmocka_unit_test(a_list_of_variables_that_is_too_long_is_refused_where_it_is),
-	    cmocka_unit_test(what_is_no_yaml_is_refused),
-	    cmocka_unit_test(a_file_that_is_not_there_is_named),
-	    cmocka_unit_test(the_example_is_right),
-	    cmocka_unit_test(example_and_manual_have_every_key),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

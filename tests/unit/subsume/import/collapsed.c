@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,35 +15,31 @@ static struct imported text(const char *lines)
 	return imported_from(lines, strlen(lines), &collapsed);
 }
 
-static void stacks_are_added_up(void **state)
+TEST(stacks_are_added_up)
 {
 	struct imported i = text("a;b;c 5\na;b 1\na;b;c 2\nd 3\na;b;cd 4\n");
 
-	(void)state;
 	assert_string_equal(i.text, "a;b 1\na;b;c 7\na;b;cd 4\nd 3\n");
 	assert_int_equal(i.samples, 15);
 	assert_string_equal(i.unit, "samples");
 }
 
-static void a_frame_that_begins_like_the_one_before_is_another(void **state)
+TEST(a_frame_that_begins_like_the_one_before_is_another)
 {
-	(void)state;
 	assert_string_equal(text("a;bb;c 1\na;b;c 2\na;bb 3\na;bbb;c 4").text,
 			    "a;bb 3\na;bb;c 1\na;b;c 2\na;bbb;c 4\n");
 }
 
-static void annotations_are_taken_off(void **state)
+TEST(annotations_are_taken_off)
 {
-	(void)state;
 	assert_string_equal(text("main_[0];Main.run_[j];Main.go_[i];write_[k] 1").text,
 			    "main;Main.run;Main.go;write 1\n");
 	assert_string_equal(text("dead-store;Main.fill_[movq_%rax,_8(%rdi)];--;[byte[]] 9").text,
 			    "dead-store;Main.fill;--;[byte[]] 9\n");
 }
 
-static void classes_are_written_with_points(void **state)
+TEST(classes_are_written_with_points)
 {
-	(void)state;
 	assert_string_equal(text("java/util/HashMap.get 1").text, "java.util.HashMap.get 1\n");
 	assert_string_equal(text("Ljava/util/HashMap:::get 1").text, "java.util.HashMap.get 1\n");
 	assert_string_equal(text("a/B$$Lambda$1/0x0000000800c03000.run 1").text,
@@ -56,23 +48,21 @@ static void classes_are_written_with_points(void **state)
 			    "/usr/lib/libc.so.6 1\nopen a/b.c 2\n");
 }
 
-static void blank_lines_and_carriage_returns_are_nothing(void **state)
+TEST(blank_lines_and_carriage_returns_are_nothing)
 {
-	(void)state;
 	assert_string_equal(text("\r\na;b 1\r\n\n;;a;;b 2 \n").text, "a;b 3\n");
 }
 
-static void numbers_that_are_not_samples_have_no_intervals(void **state)
+TEST(numbers_that_are_not_samples_have_no_intervals)
 {
 	struct import_options options = {.sample_type = "bytes"};
 	struct imported i = imported_from("a 5\n", 4, &options);
 
-	(void)state;
 	assert_int_equal(i.samples, 0);
 	assert_string_equal(i.unit, "bytes");
 }
 
-static void what_is_no_stack_is_counted_by_line(void **state)
+TEST(what_is_no_stack_is_counted_by_line)
 {
 	static const struct {
 		const char *lines, *stacks, *notes;
@@ -92,7 +82,6 @@ static void what_is_no_stack_is_counted_by_line(void **state)
 	     "the last one is the count"},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(files) / sizeof(files[0]); k++) {
 		struct imported i = text(files[k].lines);
 
@@ -101,7 +90,7 @@ static void what_is_no_stack_is_counted_by_line(void **state)
 	}
 }
 
-static void a_file_of_other_things_is_refused(void **state)
+TEST(a_file_of_other_things_is_refused)
 {
 	static const struct {
 		const char *lines;
@@ -123,7 +112,6 @@ static void a_file_of_other_things_is_refused(void **state)
 	    {"", -ENODATA, "it is empty"},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
 		struct imported i = text(bad[k].lines);
 
@@ -133,7 +121,7 @@ static void a_file_of_other_things_is_refused(void **state)
 }
 
 /* Of differential files with threads, too, some stacks are of one frame. */
-static void first_numbers_are_of_names_where_that_is_shown(void **state)
+TEST(first_numbers_are_of_names_where_that_is_shown)
 {
 	static const struct {
 		const char *lines;
@@ -148,19 +136,17 @@ static void first_numbers_are_of_names_where_that_is_shown(void **state)
 	    {"main;a 0 90\n", true},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(files) / sizeof(files[0]); k++)
 		assert_int_equal(text(files[k].lines).r, files[k].differential ? -EBADMSG : 0);
 }
 
-static void a_name_of_a_mebibyte_is_left_out(void **state)
+TEST(a_name_of_a_mebibyte_is_left_out)
 {
 	static const char behind[] = {' ', '1', '\n', 'b', ' ', '2', '\n'};
 	size_t size = (size_t)1 << 20;
 	char *line = malloc(size);
 	struct imported i;
 
-	(void)state;
 	assert_non_null(line);
 	memset(line, 'a', size);
 	memcpy(line + size - sizeof(behind), behind, sizeof(behind));
@@ -171,13 +157,12 @@ static void a_name_of_a_mebibyte_is_left_out(void **state)
 	assert_string_equal(i.notes, "1 line has a name of more than 65536 bytes (line 1)");
 }
 
-static void a_stack_that_is_too_deep_is_counted(void **state)
+TEST(a_stack_that_is_too_deep_is_counted)
 {
 	size_t depth = SUBSUME_DEPTH_MAX + 1, size = 2 * depth + 2;
 	char *line = malloc(size);
 	struct imported i;
 
-	(void)state;
 	assert_non_null(line);
 	memset(line, ';', size);
 	for (size_t d = 0; d < depth; d++)
@@ -196,43 +181,20 @@ static void a_stack_that_is_too_deep_is_counted(void **state)
 	free(line);
 }
 
-static void formats_are_told_by_their_first_bytes(void **state)
+TEST(formats_are_told_by_their_first_bytes)
 {
 	static const uint8_t pprof[] = {0x0a, 4, 8, 1, 16, 2}, other[] = {0, 1, 2, 3};
 
-	(void)state;
 	assert_int_equal(import_detect((const uint8_t *)"FLR\0\0\2", 6), IMPORT_JFR);
 	assert_int_equal(import_detect(pprof, sizeof(pprof)), IMPORT_PPROF);
 	assert_int_equal(import_detect((const uint8_t *)"\na;b 1", 6), IMPORT_COLLAPSED);
 	assert_int_equal(imported_from(other, sizeof(other), &automatic).r, -EBADMSG);
 }
 
-static void a_file_beyond_the_limit_is_not_read(void **state)
+TEST(a_file_beyond_the_limit_is_not_read)
 {
 	struct import_options options = {.bytes_max = 3};
 
-	(void)state;
 	assert_int_equal(imported_from("a 1\n", 4, &options).r, -EFBIG);
 	assert_int_equal(imported_from("a 1", 3, &options).r, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(stacks_are_added_up),
-	    cmocka_unit_test(a_frame_that_begins_like_the_one_before_is_another),
-	    cmocka_unit_test(annotations_are_taken_off),
-	    cmocka_unit_test(classes_are_written_with_points),
-	    cmocka_unit_test(blank_lines_and_carriage_returns_are_nothing),
-	    cmocka_unit_test(numbers_that_are_not_samples_have_no_intervals),
-	    cmocka_unit_test(what_is_no_stack_is_counted_by_line),
-	    cmocka_unit_test(a_file_of_other_things_is_refused),
-	    cmocka_unit_test(first_numbers_are_of_names_where_that_is_shown),
-	    cmocka_unit_test(a_name_of_a_mebibyte_is_left_out),
-	    cmocka_unit_test(a_stack_that_is_too_deep_is_counted),
-	    cmocka_unit_test(formats_are_told_by_their_first_bytes),
-	    cmocka_unit_test(a_file_beyond_the_limit_is_not_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

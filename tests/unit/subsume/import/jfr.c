@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +37,7 @@ static void add_chunk(struct jfr_file *f)
 	jfr_file_end(f);
 }
 
-static void chunks_and_their_checkpoints_are_added_up(void **state)
+TEST(chunks_and_their_checkpoints_are_added_up)
 {
 	static const char expected[] =
 	    "pkg.Class0.m0(I);pkg.Class1.m1(I);pkg.Class2.m2(I) 4\n"
@@ -49,7 +45,6 @@ static void chunks_and_their_checkpoints_are_added_up(void **state)
 	struct jfr_file f = {0};
 	struct imported i;
 
-	(void)state;
 	add_chunk(&f);
 	add_chunk(&f);
 	i = read_back(&f);
@@ -60,7 +55,7 @@ static void chunks_and_their_checkpoints_are_added_up(void **state)
 	assert_string_equal(i.unit, "samples");
 }
 
-static void stacks_without_their_roots_are_counted(void **state)
+TEST(stacks_without_their_roots_are_counted)
 {
 	struct jfr_file_stack stacks[] = {
 	    {.id = 1, .methods = three, .depth = 3},
@@ -70,7 +65,6 @@ static void stacks_without_their_roots_are_counted(void **state)
 	struct jfr_file f = {0};
 	struct imported i;
 
-	(void)state;
 	jfr_file_begin(&f);
 	jfr_file_metadata(&f);
 	for (uint64_t id = 0; id <= 4; id++)
@@ -102,7 +96,7 @@ static struct imported with(size_t place, uint64_t value, size_t bytes)
 	return i;
 }
 
-static void a_header_that_lies_is_refused(void **state)
+TEST(a_header_that_lies_is_refused)
 {
 	static const struct {
 		size_t place, bytes;
@@ -120,7 +114,6 @@ static void a_header_that_lies_is_refused(void **state)
 	    {64, 4, 0, "at byte 0: the chunk's numbers are not compressed"},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
 		struct imported i = with(bad[k].place, bad[k].value, bad[k].bytes);
 
@@ -131,11 +124,10 @@ static void a_header_that_lies_is_refused(void **state)
 
 /* Wherever it is cut, and whichever byte is another, it is read or refused in a line that says
  * where. */
-static void damage_is_met_anywhere(void **state)
+TEST(damage_is_met_anywhere)
 {
 	struct jfr_file f = {0};
 
-	(void)state;
 	add_chunk(&f);
 	for (size_t size = 4; size < f.size; size++) {
 		struct imported i = imported_from(f.bytes, size, &automatic);
@@ -160,13 +152,12 @@ static void damage_is_met_anywhere(void **state)
 }
 
 /* A checkpoint that is before itself would be read for ever. */
-static void checkpoints_do_not_go_round_in_circles(void **state)
+TEST(checkpoints_do_not_go_round_in_circles)
 {
 	struct jfr_file f = {0};
 	struct imported i;
 	size_t event;
 
-	(void)state;
 	jfr_file_begin(&f);
 	jfr_file_metadata(&f);
 	jfr_file_sample(&f, 1);
@@ -211,7 +202,7 @@ static struct imported with_pool(uint64_t type, uint64_t count, const uint8_t *b
 	return i;
 }
 
-static void counts_and_lengths_that_lie_are_refused(void **state)
+TEST(counts_and_lengths_that_lie_are_refused)
 {
 	static const struct {
 		uint64_t type, count;
@@ -229,7 +220,6 @@ static void counts_and_lengths_that_lie_are_refused(void **state)
 	     "a constant: more elements than there is room for"},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
 		struct imported i = with_pool(bad[k].type, bad[k].count, bad[k].bytes, 10);
 
@@ -240,13 +230,12 @@ static void counts_and_lengths_that_lie_are_refused(void **state)
 	}
 }
 
-static void events_that_are_wanted_have_a_stack(void **state)
+TEST(events_that_are_wanted_have_a_stack)
 {
 	struct import_options options = {.sample_type = "jdk.Other"};
 	struct jfr_file f = {0};
 	struct imported i;
 
-	(void)state;
 	add_chunk(&f);
 	i = imported_from(f.bytes, f.size, &options);
 	free(f.bytes);
@@ -270,7 +259,7 @@ static struct imported with_more(const struct jfr_file *more, size_t cut)
 	return i;
 }
 
-static void one_bad_chunk_loses_no_other(void **state)
+TEST(one_bad_chunk_loses_no_other)
 {
 	static const char once[] =
 	    "pkg.Class0.m0(I);pkg.Class1.m1(I);pkg.Class2.m2(I) 2\n"
@@ -278,7 +267,6 @@ static void one_bad_chunk_loses_no_other(void **state)
 	struct jfr_file second = {0}, third = {0};
 	struct imported i;
 
-	(void)state;
 	add_chunk(&second);
 	for (size_t cut = 1; cut < second.size; cut++) {
 		i = with_more(&second, cut);
@@ -313,13 +301,12 @@ static void add_copy(struct jfr_file *f)
 	memcpy(f->bytes + begin, f->bytes + f->chunk, 68);
 }
 
-static void what_was_flushed_of_a_cut_chunk_is_read(void **state)
+TEST(what_was_flushed_of_a_cut_chunk_is_read)
 {
 	static const struct jfr_file_stack stack = {.id = 7, .methods = three, .depth = 3};
 	struct jfr_file f = {0};
 	size_t flushed;
 
-	(void)state;
 	jfr_file_begin(&f);
 	jfr_file_metadata(&f);
 	jfr_file_sample(&f, 7);
@@ -363,7 +350,7 @@ static struct imported weighed(const char *type, const char *field, const char *
 	return i;
 }
 
-static void events_are_added_up_by_their_weight(void **state)
+TEST(events_are_added_up_by_their_weight)
 {
 	static const struct {
 		const char *type, *field;
@@ -393,7 +380,6 @@ static void events_are_added_up_by_their_weight(void **state)
 	     "events", 0},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(events) / sizeof(events[0]); k++) {
 		struct imported i =
 		    weighed(events[k].type, events[k].field, events[k].type, events[k].ticks);
@@ -405,11 +391,10 @@ static void events_are_added_up_by_their_weight(void **state)
 	}
 }
 
-static void the_obvious_type_is_taken_and_said(void **state)
+TEST(the_obvious_type_is_taken_and_said)
 {
 	struct imported i = weighed("jdk.NativeMethodSample", "state", NULL, 0);
 
-	(void)state;
 	assert_int_equal(i.samples, 30);
 	assert_string_equal(i.notes, "events with a stack are jdk.ExecutionSample (1), "
 				     "jdk.NativeMethodSample (30): jdk.NativeMethodSample is taken "
@@ -417,23 +402,4 @@ static void the_obvious_type_is_taken_and_said(void **state)
 	i = weighed("jdk.ThreadPark", "duration", NULL, 0);
 	assert_int_equal(i.samples, 1);
 	assert_string_equal(i.notes, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(chunks_and_their_checkpoints_are_added_up),
-	    cmocka_unit_test(stacks_without_their_roots_are_counted),
-	    cmocka_unit_test(a_header_that_lies_is_refused),
-	    cmocka_unit_test(damage_is_met_anywhere),
-	    cmocka_unit_test(checkpoints_do_not_go_round_in_circles),
-	    cmocka_unit_test(counts_and_lengths_that_lie_are_refused),
-	    cmocka_unit_test(events_that_are_wanted_have_a_stack),
-	    cmocka_unit_test(one_bad_chunk_loses_no_other),
-	    cmocka_unit_test(what_was_flushed_of_a_cut_chunk_is_read),
-	    cmocka_unit_test(events_are_added_up_by_their_weight),
-	    cmocka_unit_test(the_obvious_type_is_taken_and_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -112,24 +108,22 @@ static size_t compress_profile(const struct message *m, uint8_t *to, size_t size
 
 static const char expected[] = "main;a.B.c;inlined 30\nmain;0x1003 10\n";
 
-static void inlined_frames_are_innermost(void **state)
+TEST(inlined_frames_are_innermost)
 {
 	struct message m = profile();
 	struct imported i = read_back(&m);
 
-	(void)state;
 	assert_string_equal(i.text, expected);
 	assert_string_equal(i.unit, "nanoseconds");
 	assert_int_equal(i.samples, 4);
 }
 
-static void gzipped_ones_are_the_same(void **state)
+TEST(gzipped_ones_are_the_same)
 {
 	struct message m = profile();
 	uint8_t gzipped[2048];
 	size_t size = compress_profile(&m, gzipped, sizeof(gzipped));
 
-	(void)state;
 	assert_string_equal(imported_from(gzipped, size, &automatic).text, expected);
 	for (size_t cut = 2; cut < size; cut++) {
 		struct imported i = imported_from(gzipped, cut, &automatic);
@@ -141,14 +135,13 @@ static void gzipped_ones_are_the_same(void **state)
 	assert_int_equal(imported_from(gzipped, size, &automatic).r, -EBADMSG);
 }
 
-static void what_it_decompresses_to_has_a_limit(void **state)
+TEST(what_it_decompresses_to_has_a_limit)
 {
 	struct message m = profile();
 	struct import_options options;
 	uint8_t gzipped[2048], comment[500] = {0};
 	size_t size;
 
-	(void)state;
 	bytes(&m, 6, comment, sizeof(comment));
 	options = (struct import_options){.bytes_max = m.size - 1};
 	size = compress_profile(&m, gzipped, sizeof(gzipped));
@@ -156,13 +149,12 @@ static void what_it_decompresses_to_has_a_limit(void **state)
 	assert_int_equal(imported_from(gzipped, size, &options).r, -EFBIG);
 }
 
-static void the_type_of_samples_can_be_chosen(void **state)
+TEST(the_type_of_samples_can_be_chosen)
 {
 	struct import_options options = {.sample_type = "samples"};
 	struct message m = profile();
 	struct imported i = imported_from(m.bytes, m.size, &options);
 
-	(void)state;
 	assert_string_equal(i.text, "main;a.B.c;inlined 3\nmain;0x1003 1\n");
 	assert_string_equal(i.unit, "samples");
 	options.sample_type = "bytes";
@@ -278,7 +270,7 @@ static void without_a_stack(struct message *m)
 	NUMBERS(m, 2, {2, 2}, {2, 5});
 }
 
-static void what_is_wrong_with_a_sample_is_its_own(void **state)
+TEST(what_is_wrong_with_a_sample_is_its_own)
 {
 	static const struct {
 		void (*add)(struct message *m);
@@ -295,7 +287,6 @@ static void what_is_wrong_with_a_sample_is_its_own(void **state)
 	    {longer_than_its_message, "a field is longer than what it is in)"},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(files) / sizeof(files[0]); k++) {
 		struct imported i = with(files[k].add);
 
@@ -305,7 +296,7 @@ static void what_is_wrong_with_a_sample_is_its_own(void **state)
 	}
 }
 
-static void what_is_wrong_with_all_is_refused(void **state)
+TEST(what_is_wrong_with_all_is_refused)
 {
 	static const struct {
 		void (*add)(struct message *m);
@@ -320,7 +311,6 @@ static void what_is_wrong_with_all_is_refused(void **state)
 	    {endless_number, "a number of more than 10 bytes: the file is cut or damaged"},
 	};
 
-	(void)state;
 	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
 		struct imported i = with(bad[k].add);
 
@@ -331,12 +321,11 @@ static void what_is_wrong_with_all_is_refused(void **state)
 	}
 }
 
-static void most_samples_have_to_be_samples(void **state)
+TEST(most_samples_have_to_be_samples)
 {
 	struct message m = profile();
 	struct imported i;
 
-	(void)state;
 	for (unsigned k = 0; k < 3; k++)
 		negative(&m);
 	i = read_back(&m);
@@ -352,23 +341,21 @@ static void most_samples_have_to_be_samples(void **state)
 }
 
 /* Intervals are those of samples, and not of what has another share of the cost than of them. */
-static void costs_out_of_proportion_have_no_samples(void **state)
+TEST(costs_out_of_proportion_have_no_samples)
 {
 	struct message m = profile();
 
-	(void)state;
 	NUMBERS(&m, 2, {1, 1}, {2, 1}, {2, 10});
 	assert_int_equal(read_back(&m).samples, 5);
 	NUMBERS(&m, 2, {1, 1}, {2, 1}, {2, 500});
 	assert_int_equal(read_back(&m).samples, 0);
 }
 
-static void functions_of_one_name_are_several(void **state)
+TEST(functions_of_one_name_are_several)
 {
 	struct message m = profile();
 	struct imported i;
 
-	(void)state;
 	NUMBERS(&m, 5, {1, 11}, {2, 5}, {4, 6}); /* a main of another file */
 	add_location(&m, 11, 11, 0);
 	NUMBERS(&m, 2, {1, 11}, {2, 1}, {2, 10});
@@ -376,7 +363,7 @@ static void functions_of_one_name_are_several(void **state)
 	assert_string_equal(i.text, "main;a.B.c;inlined 30\nmain;0x1003 10\nmain#2 10\n");
 }
 
-static void a_name_of_a_mebibyte_is_left_out_where_it_is_used(void **state)
+TEST(a_name_of_a_mebibyte_is_left_out_where_it_is_used)
 {
 	size_t long_name = (size_t)1 << 20;
 	struct message m = profile(), tail = {.size = 0};
@@ -384,7 +371,6 @@ static void a_name_of_a_mebibyte_is_left_out_where_it_is_used(void **state)
 	struct imported i;
 	size_t size;
 
-	(void)state;
 	assert_non_null(file);
 	varint(&m, 6 << 3 | 2);
 	varint(&m, long_name);
@@ -401,22 +387,4 @@ static void a_name_of_a_mebibyte_is_left_out_where_it_is_used(void **state)
 	free(file);
 	assert_string_equal(i.text, expected);
 	assert_non_null(strstr(i.notes, "a function's name is longer than 65536 bytes"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(inlined_frames_are_innermost),
-	    cmocka_unit_test(gzipped_ones_are_the_same),
-	    cmocka_unit_test(what_it_decompresses_to_has_a_limit),
-	    cmocka_unit_test(the_type_of_samples_can_be_chosen),
-	    cmocka_unit_test(what_is_wrong_with_a_sample_is_its_own),
-	    cmocka_unit_test(what_is_wrong_with_all_is_refused),
-	    cmocka_unit_test(most_samples_have_to_be_samples),
-	    cmocka_unit_test(costs_out_of_proportion_have_no_samples),
-	    cmocka_unit_test(functions_of_one_name_are_several),
-	    cmocka_unit_test(a_name_of_a_mebibyte_is_left_out_where_it_is_used),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Where the instructions of a method begin. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/code/boundaries.h"
 #include "common/code/insn.h"
@@ -35,11 +31,10 @@ static void assert_pattern_at(const struct code_blob *blob, unsigned repetition)
 	assert_int_equal(boundaries_length(blob, start + 13), 10);
 }
 
-static void instructions_are_told_from_where_their_block_begins(void **state)
+TEST(instructions_are_told_from_where_their_block_begins, code_setup)
 {
 	struct code_blob blob;
 
-	(void)state;
 	place_large(NULL, 0, &blob);
 	assert_pattern_at(&blob, 0);
 	assert_pattern_at(&blob, 50);
@@ -48,7 +43,7 @@ static void instructions_are_told_from_where_their_block_begins(void **state)
 	assert_int_equal(boundaries_length(&blob, blob.start + 50 * sizeof(pattern) + 7), 0);
 }
 
-static void a_block_begins_behind_a_jump_however_long_the_method_is(void **state)
+TEST(a_block_begins_behind_a_jump_however_long_the_method_is, code_setup)
 {
 	/* L: jmp L, over one of the long instructions */
 	static const uint8_t jump[] = {0x89, 0x0b, 0x90, 0xeb, 0xfe, 0x90, 0x90,
@@ -56,30 +51,27 @@ static void a_block_begins_behind_a_jump_however_long_the_method_is(void **state
 	unsigned last = (REPETITIONS - 20) * sizeof(pattern);
 	struct code_blob blob;
 
-	(void)state;
 	place_large(NULL, 0, &blob);
 	memcpy(code_area + last, jump, sizeof(jump));
 	assert_pattern_at(&blob, REPETITIONS - 10);
 	assert_int_equal(boundaries_length(&blob, blob.start + last + 5), 2);
 }
 
-static void far_into_a_long_block_an_instruction_that_the_jvm_named_is_near_enough(void **state)
+TEST(far_into_a_long_block_an_instruction_that_the_jvm_named_is_near_enough, code_setup)
 {
 	static const uint32_t named[] = {900 * sizeof(pattern)};
 	struct code_blob blob;
 
-	(void)state;
 	place_large(named, 1, &blob);
 	assert_pattern_at(&blob, 910);
 	assert_int_equal(boundaries_length(&blob, blob.start + 600 * sizeof(pattern)), 0);
 }
 
-static void what_precedes_is_listed_nearest_first(void **state)
+TEST(what_precedes_is_listed_nearest_first, code_setup)
 {
 	struct code_blob blob;
 	uint64_t starts[4], at;
 
-	(void)state;
 	place_large(NULL, 0, &blob);
 	at = blob.start + 20 * sizeof(pattern);
 	assert_int_equal(boundaries_before(&blob, at, starts, 4), 4);
@@ -91,14 +83,13 @@ static void what_precedes_is_listed_nearest_first(void **state)
 	assert_int_equal(starts[1], blob.start);
 }
 
-static void what_precedes_goes_on_in_the_blocks_before(void **state)
+TEST(what_precedes_goes_on_in_the_blocks_before, code_setup)
 {
 	/* inc ecx; jnz +0; inc edx; jmp +0; mov [rbx], ecx; nop */
 	uint64_t start = CODE(0, "\xff\xc1\x75\x00\xff\xc2\xeb\x00\x89\x0b\x90"), starts[8];
 	static const unsigned expected[] = {10, 8, 6, 4, 2, 0};
 	struct code_blob blob;
 
-	(void)state;
 	assert_true(codemap_find(start, &blob));
 	assert_int_equal(boundaries_before(&blob, start + 11, starts, 8), 6);
 	for (unsigned i = 0; i < 6; i++)
@@ -106,7 +97,7 @@ static void what_precedes_goes_on_in_the_blocks_before(void **state)
 	assert_int_equal(boundaries_before(&blob, start + 11, starts, 3), 3);
 }
 
-static void what_cannot_be_decoded_is_passed_over(void **state)
+TEST(what_cannot_be_decoded_is_passed_over, code_setup)
 {
 	/* jmp over what is left of the method's first instruction; then mov [rbx], ecx */
 	static const uint8_t bytes[] = {0xe9, 1, 2, 3, 4, 0xfe, 0xff, 0x89, 0x0b, 0x90};
@@ -114,18 +105,16 @@ static void what_cannot_be_decoded_is_passed_over(void **state)
 	uint64_t start = (uintptr_t)code_area;
 	struct code_blob blob;
 
-	(void)state;
 	memcpy(code_area, bytes, sizeof(bytes));
 	add_compiled(start, 10, 1, named, 1);
 	assert_true(codemap_find(start, &blob));
 	assert_int_equal(boundaries_length(&blob, start + 9), 2);
 }
 
-static void code_in_the_place_of_other_code_has_its_own_boundaries(void **state)
+TEST(code_in_the_place_of_other_code_has_its_own_boundaries, code_setup)
 {
 	struct code_blob blob;
 
-	(void)state;
 	place_large(NULL, 0, &blob);
 	assert_int_equal(boundaries_length(&blob, blob.start + 2), 2);
 	remove_code(blob.start);
@@ -133,20 +122,4 @@ static void code_in_the_place_of_other_code_has_its_own_boundaries(void **state)
 	add_compiled(blob.start, LARGE_BYTES, 1, NULL, 0);
 	assert_true(codemap_find(blob.start, &blob));
 	assert_int_equal(boundaries_length(&blob, blob.start + 2), 1);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup(name, code_setup)
-	const struct CMUnitTest tests[] = {
-	    T(instructions_are_told_from_where_their_block_begins),
-	    T(a_block_begins_behind_a_jump_however_long_the_method_is),
-	    T(far_into_a_long_block_an_instruction_that_the_jvm_named_is_near_enough),
-	    T(what_precedes_is_listed_nearest_first),
-	    T(what_precedes_goes_on_in_the_blocks_before),
-	    T(what_cannot_be_decoded_is_passed_over),
-	    T(code_in_the_place_of_other_code_has_its_own_boundaries),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* A code heap that is made up: blocks of blobs, in segments of 128 bytes. The
  * real ones are read in tests/e2e/installed_code.py. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/code/code_heap.h"
@@ -103,11 +99,10 @@ static struct seen see_all(void)
 	return seen;
 }
 
-static void blobs_are_found_one_after_the_other(void **state)
+TEST(blobs_are_found_one_after_the_other, setup)
 {
 	struct seen seen = see_all();
 
-	(void)state;
 	assert_int_equal(seen.count, 4);
 	assert_int_equal(seen.blobs[0], blob_at(0));
 	assert_int_equal(seen.blobs[2], blob_at(5));
@@ -115,11 +110,10 @@ static void blobs_are_found_one_after_the_other(void **state)
 	assert_int_equal(see_all().count, 3);
 }
 
-static void a_place_finds_its_blob(void **state)
+TEST(a_place_finds_its_blob, setup)
 {
 	struct code_heap_blob found;
 
-	(void)state;
 	assert_true(code_heap_find(&layout, blob_at(8) + 5, &found));
 	assert_int_equal(found.start, blob_at(5));
 	assert_int_equal(found.id, 9);
@@ -130,12 +124,11 @@ static void a_place_finds_its_blob(void **state)
 }
 
 /* The map is committed in pages, and its zeros reach beyond the code's memory. */
-static void nothing_is_read_that_is_not_committed(void **state)
+TEST(nothing_is_read_that_is_not_committed, setup)
 {
 	struct code_heap_content content;
 	struct code_heap_blob found;
 
-	(void)state;
 	memset(segments + 10, 0, SEGMENTS - 10);
 	for (unsigned i = 10; i < SEGMENTS; i++)
 		put_blob(i, 1, COMPILED, 11);
@@ -150,11 +143,10 @@ static void nothing_is_read_that_is_not_committed(void **state)
 	assert_false(code_heap_read(&layout, 64, &content));
 }
 
-static void a_blob_that_takes_anothers_place_has_another_tie(void **state)
+TEST(a_blob_that_takes_anothers_place_has_another_tie, setup)
 {
 	uint64_t tie = code_heap_tie(&layout, blob_at(0), true);
 
-	(void)state;
 	put_blob(0, 2, COMPILED, 7);
 	assert_int_equal(code_heap_tie(&layout, blob_at(0), true), tie);
 	put_blob(0, 2, COMPILED, 12); /* compiled again */
@@ -167,11 +159,10 @@ static void a_blob_that_takes_anothers_place_has_another_tie(void **state)
 	assert_int_equal(code_heap_tie(&layout, blob_at(2), false), tie);
 }
 
-static void instructions_lie_within(void **state)
+TEST(instructions_lie_within, setup)
 {
 	struct code_heap_content content;
 
-	(void)state;
 	assert_true(code_heap_read(&layout, blob_at(0), &content));
 	assert_int_equal(content.name, COMPILED);
 	assert_int_equal(content.begin, blob_at(0) + BLOB_BYTES);
@@ -185,19 +176,4 @@ static void instructions_lie_within(void **state)
 	assert_false(code_heap_read(&layout, blob_at(9), &content));
 	put(blob_at(5) + CODE_END, UINT64_MAX);
 	assert_false(code_heap_read(&layout, blob_at(5), &content));
-}
-
-#define TEST(f) cmocka_unit_test_setup(f, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(blobs_are_found_one_after_the_other),
-	    TEST(a_place_finds_its_blob),
-	    TEST(nothing_is_read_that_is_not_committed),
-	    TEST(a_blob_that_takes_anothers_place_has_another_tie),
-	    TEST(instructions_lie_within),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Which code an address belongs to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -24,11 +20,10 @@ static int fresh_map(void **state)
 	return codemap_init(LOW, HIGH, NULL);
 }
 
-static void an_address_finds_its_method(void **state)
+TEST(an_address_finds_its_method, fresh_map)
 {
 	struct code_blob blob;
 
-	(void)state;
 	add_compiled(LOW + 0x1000, 300, 42, NULL, 0);
 	assert_true(codemap_find(LOW + 0x1000, &blob));
 	assert_int_equal(blob.start, LOW + 0x1000);
@@ -40,11 +35,10 @@ static void an_address_finds_its_method(void **state)
 	assert_false(codemap_find(LOW + 0xfff, &blob));
 }
 
-static void addresses_outside_the_cache_belong_to_nothing(void **state)
+TEST(addresses_outside_the_cache_belong_to_nothing, fresh_map)
 {
 	struct code_blob blob;
 
-	(void)state;
 	add_compiled(HIGH + 0x1000, 64, 1, NULL, 0); /* ignored */
 	assert_false(codemap_find(HIGH + 0x1000, &blob));
 	assert_false(codemap_find(0, &blob));
@@ -53,21 +47,19 @@ static void addresses_outside_the_cache_belong_to_nothing(void **state)
 	assert_true(codemap_covers(LOW));
 }
 
-static void a_blob_that_overruns_the_cache_is_cut(void **state)
+TEST(a_blob_that_overruns_the_cache_is_cut, fresh_map)
 {
 	struct code_blob blob;
 
-	(void)state;
 	add_compiled(HIGH - 64, 4096, 1, NULL, 0);
 	assert_true(codemap_find(HIGH - 1, &blob));
 	assert_false(codemap_find(HIGH, &blob));
 }
 
-static void removed_code_is_forgotten_and_its_place_used_again(void **state)
+TEST(removed_code_is_forgotten_and_its_place_used_again, fresh_map)
 {
 	struct code_blob blob;
 
-	(void)state;
 	add_compiled(LOW + 0x2000, 128, 1, NULL, 0);
 	remove_code(LOW + 0x2000);
 	assert_false(codemap_find(LOW + 0x2000, &blob));
@@ -76,12 +68,11 @@ static void removed_code_is_forgotten_and_its_place_used_again(void **state)
 	assert_int_equal(blob.method, 2);
 }
 
-static void code_takes_the_place_of_what_it_overlaps(void **state)
+TEST(code_takes_the_place_of_what_it_overlaps, fresh_map)
 {
 	static const uint32_t places[] = {4, 20, 300};
 	struct code_blob blob;
 
-	(void)state;
 	add_compiled(LOW + 0x3000, 8192, 1, NULL, 0);
 	add_compiled(LOW + 0x6000, 64, 2, NULL, 0);
 	add_dense(LOW + 0x3080, 400, 4, places, 3); /* in the midst of it */
@@ -155,12 +146,11 @@ static void add_from_heap(unsigned block, uint64_t method)
 	codemap_add(&blob, code_heap_tie(&heap.layout, blob_of(block), true), NULL, 0);
 }
 
-static void what_the_heap_has_not_is_unknown_and_noted(void **state)
+TEST(what_the_heap_has_not_is_unknown_and_noted, fresh_heap)
 {
 	uint64_t met[CODEMAP_MET_MAX], serial;
 	struct code_blob blob;
 
-	(void)state;
 	put_blob(3, 1000, 7);
 	assert_false(codemap_find(blob_of(3) + 40, &blob));
 	assert_false(codemap_find(blob_of(3) + 48, &blob));
@@ -192,22 +182,20 @@ static void what_the_heap_has_not_is_unknown_and_noted(void **state)
 }
 
 /* What lies where an nmethod has its number may be what is left of another one. */
-static void one_name_is_not_enough_for_an_nmethod(void **state)
+TEST(one_name_is_not_enough_for_an_nmethod, fresh_heap)
 {
 	struct code_blob blob;
 
-	(void)state;
 	put_blob(5, 1000, 7);
 	add_from_heap(5, 42);
 	put_blob(5, 2000, 7);
 	assert_false(codemap_find(blob_of(5) + 40, &blob));
 }
 
-static void slots_of_code_that_went_are_used_again(void **state)
+TEST(slots_of_code_that_went_are_used_again, fresh_heap)
 {
 	struct code_blob blob;
 
-	(void)state;
 	for (unsigned i = 0; i < CODEMAP_BLOBS_MAX; i++) {
 		unsigned block = i % BLOCKS;
 
@@ -220,13 +208,12 @@ static void slots_of_code_that_went_are_used_again(void **state)
 	assert_int_equal(codemap_dropped(), 0);
 }
 
-static void what_is_met_is_noted_once_and_counted_when_full(void **state)
+TEST(what_is_met_is_noted_once_and_counted_when_full, fresh_heap)
 {
 	uint64_t met[CODEMAP_MET_MAX], lost;
 	struct code_blob blob;
 	unsigned taken;
 
-	(void)state;
 	for (unsigned i = 0; i < BLOCKS; i++) {
 		put_blob(i, 1000, i);
 		assert_false(codemap_find(blob_of(i) + 40, &blob));
@@ -238,18 +225,16 @@ static void what_is_met_is_noted_once_and_counted_when_full(void **state)
 	assert_int_equal(codemap_take_met(met), 0);
 }
 
-static void a_cache_larger_than_hotspot_allows_is_refused(void **state)
+TEST(a_cache_larger_than_hotspot_allows_is_refused)
 {
-	(void)state;
 	assert_true(codemap_init(LOW, LOW + (UINT64_C(3) << 30), NULL) < 0);
 	assert_true(codemap_init(HIGH, LOW, NULL) < 0);
 }
 
-static void stubs_that_lie_close_together_are_told_apart(void **state)
+TEST(stubs_that_lie_close_together_are_told_apart, fresh_map)
 {
 	struct code_blob blob;
 
-	(void)state;
 	for (uint64_t a = LOW + 0x6000; a < LOW + 0x6000 + 4096; a += 32)
 		add_stub(a, 24, CODE_STUB);
 	for (uint64_t a = LOW + 0x6000; a < LOW + 0x6000 + 4096; a += 32) {
@@ -260,11 +245,10 @@ static void stubs_that_lie_close_together_are_told_apart(void **state)
 	assert_int_equal(codemap_dropped(), 0);
 }
 
-static void a_method_replaces_the_stubs_whose_space_it_uses(void **state)
+TEST(a_method_replaces_the_stubs_whose_space_it_uses, fresh_map)
 {
 	struct code_blob blob;
 
-	(void)state;
 	add_stub(LOW + 0x8000, 64, CODE_STUB);
 	add_stub(LOW + 0x9ff0, 64, CODE_STUB);
 	add_compiled(LOW + 0x7f00, 3 * 4096, 5, NULL, 0);
@@ -274,12 +258,11 @@ static void a_method_replaces_the_stubs_whose_space_it_uses(void **state)
 	assert_int_equal(blob.method, 5);
 }
 
-static void the_largest_code_cache_is_covered_to_its_end(void **state)
+TEST(the_largest_code_cache_is_covered_to_its_end)
 {
 	uint64_t high = LOW + (UINT64_C(2) << 30);
 	struct code_blob blob;
 
-	(void)state;
 	assert_int_equal(codemap_init(LOW, high, NULL), 0);
 	add_compiled(high - 100000, 100000, 7, NULL, 0);
 	assert_true(codemap_find(high - 1, &blob));
@@ -288,12 +271,11 @@ static void the_largest_code_cache_is_covered_to_its_end(void **state)
 	assert_false(codemap_find(high - 1, &blob));
 }
 
-static void debug_information_beyond_64_kib_of_a_method_is_counted(void **state)
+TEST(debug_information_beyond_64_kib_of_a_method_is_counted, fresh_map)
 {
 	const uint32_t pcs[] = {70000, 8, 65535, 4};
 	struct code_blob blob;
 
-	(void)state;
 	add_compiled(LOW, 80000, 1, pcs, 4);
 	assert_true(codemap_find(LOW + 79999, &blob));
 	assert_int_equal(blob.debug_pc_count, 3);
@@ -302,12 +284,11 @@ static void debug_information_beyond_64_kib_of_a_method_is_counted(void **state)
 	assert_int_equal(codemap_dropped(), 1);
 }
 
-static void where_debug_information_is_dense_is_kept(void **state)
+TEST(where_debug_information_is_dense_is_kept, fresh_map)
 {
 	const uint32_t pcs[] = {8, 4};
 	struct code_blob blob;
 
-	(void)state;
 	add_dense(LOW, 64, 1, pcs, 2);
 	add_compiled(LOW + 64, 64, 2, pcs, 2);
 	assert_true(codemap_find(LOW + 1, &blob));
@@ -319,11 +300,10 @@ static void where_debug_information_is_dense_is_kept(void **state)
 	assert_false(blob.dense);
 }
 
-static void blobs_beyond_the_table_are_counted(void **state)
+TEST(blobs_beyond_the_table_are_counted, fresh_map)
 {
 	struct code_blob blob;
 
-	(void)state;
 	for (uint64_t i = 0; i < CODEMAP_BLOBS_MAX + 10; i++)
 		add_stub(LOW + i * 64, 64, CODE_STUB);
 	assert_int_equal(codemap_dropped(), 10);
@@ -347,13 +327,12 @@ static void *churn(void *arg)
 	return NULL;
 }
 
-static void readers_never_see_a_mixture(void **state)
+TEST(readers_never_see_a_mixture, fresh_map)
 {
 	struct code_blob blob;
 	pthread_t writer;
 	uint64_t found = 0;
 
-	(void)state;
 	atomic_store(&done, false);
 	assert_int_equal(pthread_create(&writer, NULL, churn, NULL), 0);
 	while (found < 100000) {
@@ -484,14 +463,13 @@ static bool read_and_replace(unsigned first, unsigned second)
 
 /* Code that is compiled again may come to lie where it was, and in the map, too: everything changes
  * but the start. */
-static void a_reader_that_waits_anywhere_never_mixes_old_and_new(void **state)
+TEST(a_reader_that_waits_anywhere_never_mixes_old_and_new, fresh_map)
 {
 	struct sigaction step = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
 	struct sigaction fault = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 	struct sigaction old_step, old_fault;
 	unsigned first = 0, second;
 
-	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	skip(); /* They know nothing of such stacks. */
 #endif
@@ -510,12 +488,11 @@ static void a_reader_that_waits_anywhere_never_mixes_old_and_new(void **state)
 	assert_int_equal(munmap(offsets, PAGE_BYTES), 0);
 }
 
-static void debug_information_is_found_from_any_offset_on(void **state)
+TEST(debug_information_is_found_from_any_offset_on, fresh_map)
 {
 	const uint32_t pcs[] = {0x40, 0x10, 0x80};
 	struct code_blob blob;
 
-	(void)state;
 	add_compiled(LOW, 0x100, 1, pcs, 3);
 	add_compiled(LOW + 0x1000, 0x100, 2, NULL, 0);
 	assert_true(codemap_find(LOW, &blob));
@@ -529,11 +506,10 @@ static void debug_information_is_found_from_any_offset_on(void **state)
 	assert_int_equal(codemap_debug_pc_from(&blob, 0), 0);
 }
 
-static void the_code_of_a_method_that_likely_runs_is_found(void **state)
+TEST(the_code_of_a_method_that_likely_runs_is_found, fresh_map)
 {
 	struct code_blob blob;
 
-	(void)state;
 	add_compiled(LOW + 0x3000, 128, 42, NULL, 0);
 	add_compiled(LOW + 0x1000, 64, 42, NULL, 0);
 	add_compiled(LOW + 0x2000, 64, 43, NULL, 0);
@@ -545,33 +521,4 @@ static void the_code_of_a_method_that_likely_runs_is_found(void **state)
 	remove_code(LOW + 0x1000);
 	assert_false(codemap_find_method(42, &blob));
 	assert_false(codemap_find_method(44, &blob));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(an_address_finds_its_method, fresh_map),
-	    cmocka_unit_test_setup(addresses_outside_the_cache_belong_to_nothing, fresh_map),
-	    cmocka_unit_test_setup(a_blob_that_overruns_the_cache_is_cut, fresh_map),
-	    cmocka_unit_test_setup(removed_code_is_forgotten_and_its_place_used_again, fresh_map),
-	    cmocka_unit_test_setup(code_takes_the_place_of_what_it_overlaps, fresh_map),
-	    cmocka_unit_test_setup(what_the_heap_has_not_is_unknown_and_noted, fresh_heap),
-	    cmocka_unit_test_setup(one_name_is_not_enough_for_an_nmethod, fresh_heap),
-	    cmocka_unit_test_setup(slots_of_code_that_went_are_used_again, fresh_heap),
-	    cmocka_unit_test_setup(what_is_met_is_noted_once_and_counted_when_full, fresh_heap),
-	    cmocka_unit_test_setup(stubs_that_lie_close_together_are_told_apart, fresh_map),
-	    cmocka_unit_test_setup(a_method_replaces_the_stubs_whose_space_it_uses, fresh_map),
-	    cmocka_unit_test(the_largest_code_cache_is_covered_to_its_end),
-	    cmocka_unit_test_setup(debug_information_beyond_64_kib_of_a_method_is_counted,
-				   fresh_map),
-	    cmocka_unit_test_setup(where_debug_information_is_dense_is_kept, fresh_map),
-	    cmocka_unit_test_setup(debug_information_is_found_from_any_offset_on, fresh_map),
-	    cmocka_unit_test_setup(the_code_of_a_method_that_likely_runs_is_found, fresh_map),
-	    cmocka_unit_test_setup(blobs_beyond_the_table_are_counted, fresh_map),
-	    cmocka_unit_test_setup(readers_never_see_a_mixture, fresh_map),
-	    cmocka_unit_test_setup(a_reader_that_waits_anywhere_never_mixes_old_and_new, fresh_map),
-	    cmocka_unit_test(a_cache_larger_than_hotspot_allows_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Which bytes an access touches; masks come from the frames of real signals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <signal.h>
 #include <string.h>
 
@@ -62,12 +58,11 @@ __attribute__((target("avx512bw"))) static void trap_with_opmask(uint64_t mask)
 	__asm__ volatile("kmovq %0, %%k2; int3" : : "r"(mask) : "k2", "memory");
 }
 
-static void lanes_whose_highest_bit_is_set_are_active(void **state)
+TEST(lanes_whose_highest_bit_is_set_are_active, handle_traps)
 {
 	static const uint32_t mask[8] = {0, 0x80000000, 0x7fffffff, 0xffffffff,
 					 0, 0,          0,          0x80000001};
 
-	(void)state;
 	if (!__builtin_cpu_supports("avx2"))
 		skip();
 	seen.insn = INSN("\xc4\xe2\x55\x8e\x07");        /* vpmaskmovd [rdi], ymm5, ymm0 */
@@ -80,9 +75,8 @@ static void lanes_whose_highest_bit_is_set_are_active(void **state)
 	assert_int_equal(seen.overwriting_result, EXTENT_UNKNOWN);
 }
 
-static void lanes_whose_bit_is_set_in_the_opmask_are_active(void **state)
+TEST(lanes_whose_bit_is_set_in_the_opmask_are_active, handle_traps)
 {
-	(void)state;
 	if (!__builtin_cpu_supports("avx512bw"))
 		skip();
 	seen.insn = INSN("\x62\xe1\x7e\xca\x6f\x0f"); /* vmovdqu32 zmm17{k2}{z}, [rdi] */
@@ -94,17 +88,16 @@ static void lanes_whose_bit_is_set_in_the_opmask_are_active(void **state)
 	assert_int_equal(seen.result, EXTENT_NOTHING);
 }
 
-static void a_mask_that_cannot_be_read_is_not_guessed(void **state)
+TEST(a_mask_that_cannot_be_read_is_not_guessed)
 {
 	struct insn in = INSN("\xc4\xe2\x55\x8e\x07");
 	struct extent e;
 	ucontext_t uc = {0};
 
-	(void)state;
 	assert_int_equal(extent_of_operand(&in, &uc, 0x5000, false, &e), EXTENT_UNKNOWN);
 }
 
-static void gathers_scatters_and_masked_arithmetic_are_accesses_not_evaluated(void **state)
+TEST(gathers_scatters_and_masked_arithmetic_are_accesses_not_evaluated)
 {
 	struct insn scatter = INSN("\x62\xf2\x7d\x49\xa0\x0c\x97"), /* vpscatterdd */
 	    gather = INSN("\xc4\xe2\x75\x90\x04\x97"),              /* vpgatherdd */
@@ -114,7 +107,6 @@ static void gathers_scatters_and_masked_arithmetic_are_accesses_not_evaluated(vo
 	struct extent e;
 	ucontext_t uc = {0};
 
-	(void)state;
 	assert_true(scatter.stores && gather.loads && compress.stores && add.loads && bytes.stores);
 	assert_true(search_is_access(&scatter, ACCESS_STORE));
 	assert_false(search_is_access(&scatter, ACCESS_LOAD));
@@ -125,7 +117,7 @@ static void gathers_scatters_and_masked_arithmetic_are_accesses_not_evaluated(vo
 	assert_int_equal(extent_of_next(&bytes, &uc, ACCESS_STORE, NULL, &e), EXTENT_UNKNOWN);
 }
 
-static void an_element_of_a_repeated_store_is_chosen_at_random(void **state)
+TEST(an_element_of_a_repeated_store_is_chosen_at_random)
 {
 	struct insn in = INSN("\xf3\x48\xab"); /* rep stosq */
 	bool chosen[4] = {false};
@@ -133,7 +125,6 @@ static void an_element_of_a_repeated_store_is_chosen_at_random(void **state)
 	struct extent e;
 	ucontext_t uc = {0};
 
-	(void)state;
 	random_seed(&random, 7);
 	uc.uc_mcontext.gregs[REG_RDI] = 0x5000;
 	uc.uc_mcontext.gregs[REG_RCX] = 4;
@@ -152,14 +143,13 @@ static void an_element_of_a_repeated_store_is_chosen_at_random(void **state)
 	assert_int_equal(e.width, 64);
 }
 
-static void a_repeated_move_loads_from_one_side_and_stores_to_the_other(void **state)
+TEST(a_repeated_move_loads_from_one_side_and_stores_to_the_other)
 {
 	struct insn in = INSN("\xf3\xa4"); /* rep movsb */
 	struct random random;
 	struct extent e;
 	ucontext_t uc = {0};
 
-	(void)state;
 	random_seed(&random, 7);
 	uc.uc_mcontext.gregs[REG_RSI] = 0x5000;
 	uc.uc_mcontext.gregs[REG_RDI] = 0x9000;
@@ -173,14 +163,13 @@ static void a_repeated_move_loads_from_one_side_and_stores_to_the_other(void **s
 	assert_int_equal(extent_of_next(&in, &uc, ACCESS_STORE, &random, &e), EXTENT_NOTHING);
 }
 
-static void of_a_repeated_comparison_the_first_element_is_taken(void **state)
+TEST(of_a_repeated_comparison_the_first_element_is_taken)
 {
 	struct insn in = INSN("\xf2\x48\xaf"); /* repne scasq */
 	struct random random;
 	struct extent e;
 	ucontext_t uc = {0};
 
-	(void)state;
 	random_seed(&random, 7);
 	uc.uc_mcontext.gregs[REG_RDI] = 0x9000;
 	uc.uc_mcontext.gregs[REG_RCX] = 100;
@@ -188,19 +177,4 @@ static void of_a_repeated_comparison_the_first_element_is_taken(void **state)
 		assert_int_equal(extent_of_next(&in, &uc, ACCESS_LOAD, &random, &e), EXTENT_KNOWN);
 		assert_int_equal(e.address, 0x9000);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(lanes_whose_highest_bit_is_set_are_active, handle_traps),
-	    cmocka_unit_test_setup(lanes_whose_bit_is_set_in_the_opmask_are_active, handle_traps),
-	    cmocka_unit_test(a_mask_that_cannot_be_read_is_not_guessed),
-	    cmocka_unit_test(gathers_scatters_and_masked_arithmetic_are_accesses_not_evaluated),
-	    cmocka_unit_test(an_element_of_a_repeated_store_is_chosen_at_random),
-	    cmocka_unit_test(a_repeated_move_loads_from_one_side_and_stores_to_the_other),
-	    cmocka_unit_test(of_a_repeated_comparison_the_first_element_is_taken),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* The loops of hand-written code, and of random flow graphs beside what the definitions say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/code/loops.h"
 #include "common/code/flow_graph.h"
@@ -44,18 +40,17 @@ static unsigned loop_of(uint64_t ip)
 
 /* ---------------------------------------------------------------- hand-written code */
 
-static void a_loop_ends_behind_its_jump_back(void **state)
+TEST(a_loop_ends_behind_its_jump_back, code_setup)
 {
 	/* 0: inc eax; 2: dec ecx; 4: jnz 2; 6: ret */
 	uint64_t ip = CODE(0, "\xff\xc0\xff\xc9\x75\xfc\xc3");
 
-	(void)state;
 	LOOPS(ip, {0, -1}, {2, 2}, {4, 2}, {5, 2}, {6, -1});
 	assert_int_equal(loop_at(nest_of(ip), ip - 1), LOOP_NONE);
 	assert_int_equal(loop_at(nest_of(ip), ip + 7), LOOP_NONE);
 }
 
-static void loops_nest(void **state)
+TEST(loops_nest, code_setup)
 {
 	/* 0: inc eax; 2: inc ebx; 4: dec ecx; 6: jnz 4; 8: dec edx; a: jnz 2; c: dec esi; e: jnz 0;
 	 * 10: ret */
@@ -63,7 +58,6 @@ static void loops_nest(void **state)
 			      "\xc3");
 	const struct loop_nest *nest = nest_of(ip);
 
-	(void)state;
 	LOOPS(ip, {0, 0}, {2, 2}, {4, 4}, {6, 4}, {8, 2}, {12, 0}, {16, -1});
 	assert_true(loop_has_around(nest, loop_at(nest, ip + 4), ip));
 	assert_true(loop_has_around(nest, loop_at(nest, ip + 4), ip + 2));
@@ -72,14 +66,13 @@ static void loops_nest(void **state)
 	assert_false(loop_has_around(nest, LOOP_NONE, ip));
 }
 
-static void a_loop_covers_what_lies_in_it_at_any_depth(void **state)
+TEST(a_loop_covers_what_lies_in_it_at_any_depth, code_setup)
 {
 	/* 0: nop; 1: inc eax; 3: dec ecx; 5: jnz 3; 7: dec edx; 9: jnz 1; b: ret; then another */
 	uint64_t ip = CODE(0, "\x90\xff\xc0\xff\xc9\x75\xfc\xff\xca\x75\xf6\xc3");
 	uint64_t other = CODE(64, "\xff\xc9\x75\xfc\xc3");
 	struct code_blob blob;
 
-	(void)state;
 	assert_true(codemap_find(ip, &blob));
 	assert_true(loop_covers(&blob, ip + 1, ip + 1));
 	assert_true(loop_covers(&blob, ip + 1, ip + 3));
@@ -91,46 +84,42 @@ static void a_loop_covers_what_lies_in_it_at_any_depth(void **state)
 	assert_false(loop_covers(&blob, other, other));
 }
 
-static void loops_lie_side_by_side(void **state)
+TEST(loops_lie_side_by_side, code_setup)
 {
 	/* 0: dec ecx; 2: jnz 0; 4: dec edx; 6: jnz 4; 8: ret */
 	uint64_t ip = CODE(0, "\xff\xc9\x75\xfc\xff\xca\x75\xfc\xc3");
 	const struct loop_nest *nest = nest_of(ip);
 
-	(void)state;
 	LOOPS(ip, {0, 0}, {2, 0}, {4, 4}, {6, 4}, {8, -1});
 	assert_false(loop_has_around(nest, loop_at(nest, ip + 4), ip));
 }
 
-static void two_jumps_back_to_one_place_make_one_loop(void **state)
+TEST(two_jumps_back_to_one_place_make_one_loop, code_setup)
 {
 	/* 0: dec ecx; 2: jnz 0; 4: dec edx; 6: jnz 0; 8: ret */
 	uint64_t ip = CODE(0, "\xff\xc9\x75\xfc\xff\xca\x75\xf8\xc3");
 
-	(void)state;
 	LOOPS(ip, {0, 0}, {4, 0}, {6, 0}, {8, -1});
 }
 
-static void a_loop_may_be_entered_at_its_test(void **state)
+TEST(a_loop_may_be_entered_at_its_test, code_setup)
 {
 	/* 0: jmp 4; 2: inc eax; 4: dec ecx; 6: jnz 2; 8: ret */
 	uint64_t ip = CODE(0, "\xeb\x02\xff\xc0\xff\xc9\x75\xfa\xc3");
 
-	(void)state;
 	LOOPS(ip, {0, -1}, {2, 4}, {4, 4}, {6, 4}, {8, -1});
 }
 
-static void cold_code_far_behind_that_jumps_back_belongs_to_the_loop(void **state)
+TEST(cold_code_far_behind_that_jumps_back_belongs_to_the_loop, code_setup)
 {
 	/* 0: dec ecx; 2: jz 8; 4: inc eax; 6: jnz 0; 8: ret; 9: inc ebx (none leads there); and
 	 * with 4: js 9: 0: dec ecx; 2: js 7; 4: jnz 0; 6: ret; 7: inc ebx; 9: jmp 0 */
 	uint64_t ip = CODE(0, "\xff\xc9\x78\x03\x75\xfa\xc3\xff\xc3\xeb\xf5");
 
-	(void)state;
 	LOOPS(ip, {0, 0}, {2, 0}, {4, 0}, {6, -1}, {7, 0}, {9, 0});
 }
 
-static void padding_in_front_of_a_loop_is_on_no_way_into_it(void **state)
+TEST(padding_in_front_of_a_loop_is_on_no_way_into_it, code_setup)
 {
 	/* A latch in front of the header, and padding behind its jump:
 	 * 0: jmp 8; 2: inc eax; 4: jmp 8; 6: nop; 7: nop; 8: dec ecx; a: jnz 2; c: ret */
@@ -138,21 +127,19 @@ static void padding_in_front_of_a_loop_is_on_no_way_into_it(void **state)
 	/* Of the long kind: 0: jmp 8; 2: jmp 8; 4: nop dword [rax]; 8: dec ecx ... */
 	uint64_t wide = CODE(64, "\xeb\x06\xeb\x04\x0f\x1f\x40\x00\xff\xc9\x75\xf6\xc3");
 
-	(void)state;
 	LOOPS(ip, {0, -1}, {2, 8}, {4, 8}, {6, -1}, {7, -1}, {8, 8}, {10, 8}, {12, -1});
 	LOOPS(wide, {0, -1}, {2, 8}, {4, -1}, {8, 8}, {12, -1});
 }
 
-static void padding_that_runs_belongs_to_its_loop(void **state)
+TEST(padding_that_runs_belongs_to_its_loop, code_setup)
 {
 	/* 0: inc eax; 2: nop; 3: dec ecx; 5: jnz 3; 7: nop; 8: dec edx; a: jnz 0; c: ret */
 	uint64_t ip = CODE(0, "\xff\xc0\x90\xff\xc9\x75\xfc\x90\xff\xca\x75\xf4\xc3");
 
-	(void)state;
 	LOOPS(ip, {0, 0}, {2, 0}, {3, 3}, {7, 0}, {8, 0}, {12, -1});
 }
 
-static void nothing_comes_behind_an_uncommon_trap(void **state)
+TEST(nothing_comes_behind_an_uncommon_trap, code_setup)
 {
 	/* 0: jz 7; 2: dec ecx; 4: jnz 0; 6: ret; 7: mov esi, -12; c: call 0x1011; 11: jmp 2: what
 	 * is behind the call is led to by nothing, and is in no loop. */
@@ -161,20 +148,18 @@ static void nothing_comes_behind_an_uncommon_trap(void **state)
 	uint64_t back = CODE(64, "\x74\x05\xff\xc9\x75\xfa\xc3\xbe\xf4\xff\xff\xff\xe8\x00\x10\x00"
 				 "\x00\xeb\xef");
 
-	(void)state;
 	LOOPS(ip, {0, 0}, {2, 0}, {6, -1}, {7, -1}, {12, -1});
 	LOOPS(back, {0, 0}, {2, 0}, {7, -1}, {17, -1});
 	assert_false(loop_calls(nest_of(ip), loop_of(ip)));
 }
 
-static void a_call_that_comes_back_is_passed(void **state)
+TEST(a_call_that_comes_back_is_passed, code_setup)
 {
 	/* 0: mov esi, 12; 5: call 0x100a; a: dec ecx; c: jnz 0; e: ret; then with -12 */
 	uint64_t ip = CODE(0, "\xbe\x0c\x00\x00\x00\xe8\x00\x10\x00\x00\xff\xc9\x75\xf2\xc3");
 	uint64_t negative =
 	    CODE(64, "\xbe\xf4\xff\xff\xff\xe8\x00\x10\x00\x00\xff\xc9\x75\xf2\xc3");
 
-	(void)state;
 	LOOPS(ip, {0, 0}, {5, 0}, {10, 0}, {14, -1});
 	assert_true(loop_calls(nest_of(ip), loop_of(ip)));
 	/* What is known to return does, whatever its first argument. */
@@ -183,74 +168,67 @@ static void a_call_that_comes_back_is_passed(void **state)
 	assert_true(loop_calls(nest_of(negative), loop_of(negative)));
 }
 
-static void a_stub_that_does_not_return_ends_the_way(void **state)
+TEST(a_stub_that_does_not_return_ends_the_way, code_setup)
 {
 	/* 0: call 1024; 5: dec ecx; 7: jnz 0; 9: ret */
 	uint64_t ip = CODE(0, "\xe8\xfb\x03\x00\x00\xff\xc9\x75\xf7\xc3");
 
-	(void)state;
 	add_stub(ip + 1024, 16, CODE_NO_RETURN);
 	/* What is behind it hangs on the method, so the loop has two entries. */
 	LOOPS(ip, {0, -1}, {5, -1}, {9, -1});
 }
 
-static void what_a_negative_request_was_for_is_over_with_the_call(void **state)
+TEST(what_a_negative_request_was_for_is_over_with_the_call, code_setup)
 {
 	/* 0: mov esi, -12; 5: call rax; 7: call 0x100c; c: dec ecx; e: jnz 0; 10: ret */
 	uint64_t ip = CODE(0, "\xbe\xf4\xff\xff\xff\xff\xd0\xe8\x00\x10\x00\x00\xff\xc9\x75\xf0"
 			      "\xc3");
 
-	(void)state;
 	LOOPS(ip, {0, 0}, {7, 0}, {12, 0}, {16, -1});
 }
 
-static void a_switch_in_a_loop_is_in_it_with_its_cases(void **state)
+TEST(a_switch_in_a_loop_is_in_it_with_its_cases, code_setup)
 {
 	/* 0: inc eax; 2: jmp [rbx]; 4: inc ecx; 6: jmp a; 8: inc edx; a: dec esi; c: jnz 2; e: ret
 	 */
 	uint64_t ip = CODE(0, "\xff\xc0\xff\x23\xff\xc1\xeb\x02\xff\xc2\xff\xce\x75\xf4\xc3");
 
-	(void)state;
 	LOOPS(ip, {0, -1}, {2, 2}, {4, 2}, {8, 2}, {10, 2}, {12, 2}, {14, -1});
 }
 
-static void a_handler_that_nothing_leads_to_is_a_way_of_its_own(void **state)
+TEST(a_handler_that_nothing_leads_to_is_a_way_of_its_own, code_setup)
 {
 	/* 0: dec ecx; 2: jnz 0; 4: ret; 5: dec edx; 7: jnz 5... would be a cycle by itself: so
 	 * 5: inc eax; 7: dec edx; 9: jnz 7; b: ret */
 	uint64_t ip = CODE(0, "\xff\xc9\x75\xfc\xc3\xff\xc0\xff\xca\x75\xfc\xc3");
 
-	(void)state;
 	LOOPS(ip, {0, 0}, {4, -1}, {5, -1}, {7, 7}, {9, 7}, {11, -1});
 }
 
-static void a_handler_that_goes_back_into_a_loop_does_not_matter(void **state)
+TEST(a_handler_that_goes_back_into_a_loop_does_not_matter, code_setup)
 {
 	/* 0: inc eax; 2: dec ecx; 4: jnz 0; 6: ret; 7: inc edx; 9: jmp 2: it is not from there that
 	 * the loop is entered. Into its first instruction it is. */
 	uint64_t middle = CODE(0, "\xff\xc0\xff\xc9\x75\xfa\xc3\xff\xc2\xeb\xf7");
 	uint64_t first = CODE(64, "\xff\xc0\xff\xc9\x75\xfa\xc3\xff\xc2\xeb\xf5");
 
-	(void)state;
 	LOOPS(middle, {0, 0}, {2, 0}, {7, -1});
 	LOOPS(first, {0, 0}, {2, 0}, {7, -1});
 }
 
-static void what_cannot_be_told_is_not(void **state)
+TEST(what_cannot_be_told_is_not, code_setup)
 {
 	static const uint8_t area[256 * 1024 + 1];
 	struct code_blob large = {.start = (uintptr_t)area, .size = sizeof(area), .serial = 99};
 
-	(void)state;
 	assert_null(loops_of(&large));
 }
 
-static void data_at_a_methods_end_does_not_matter(void **state)
+TEST(data_at_a_methods_end_does_not_matter, code_setup)
 {
 	/* 0: dec ecx; 2: jnz 0; 4: ret; then no instruction */
 	uint64_t ip = CODE(0, "\xff\xc9\x75\xfc\xc3\x06\x06\x06\x06");
 
-	(void)state;
 	LOOPS(ip, {0, 0}, {4, -1}, {5, -1});
 }
 
@@ -259,12 +237,11 @@ static void data_at_a_methods_end_does_not_matter(void **state)
 /* 0: dec ecx; 2: jnz 0; 4: ret */
 #define COUNTS_DOWN "\xff\xc9\x75\xfc\xc3"
 
-static void a_nest_counts_for_the_next_window_if_the_code_is_the_same(void **state)
+TEST(a_nest_counts_for_the_next_window_if_the_code_is_the_same, code_setup)
 {
 	uint64_t ip = CODE(0, COUNTS_DOWN);
 	const struct loop_nest *nest = nest_of(ip);
 
-	(void)state;
 	loops_release();
 	assert_int_equal(loops_init(), 0);
 	remove_code(ip);
@@ -276,25 +253,23 @@ static void a_nest_counts_for_the_next_window_if_the_code_is_the_same(void **sta
 	LOOPS(ip, {0, -1}, {4, -1});
 }
 
-static void nests_whose_memory_was_taken_are_made_again(void **state)
+TEST(nests_whose_memory_was_taken_are_made_again, code_setup)
 {
 	uint64_t ip = CODE(0, COUNTS_DOWN);
 	struct loop_nest *nest = (struct loop_nest *)(uintptr_t)nest_of(ip);
 
-	(void)state;
 	loops_release();
 	memset(nest, 0, 64); /* As the kernel leaves what it was lent. */
 	assert_int_equal(loops_init(), 0);
 	LOOPS(ip, {0, 0}, {4, -1});
 }
 
-static void a_block_begins_where_a_jump_leads_or_another_one_ends(void **state)
+TEST(a_block_begins_where_a_jump_leads_or_another_one_ends, code_setup)
 {
 	/* 0: inc eax; 2: dec ecx; 4: jnz 2; 6: inc edx; 8: ret */
 	uint64_t ip = CODE(0, "\xff\xc0\xff\xc9\x75\xfc\xff\xc2\xc3");
 	static const unsigned begins[] = {0, 0, 2, 2, 2, 2, 6, 6, 6};
 
-	(void)state;
 	for (unsigned i = 0; i < 9; i++)
 		assert_int_equal(loop_block(nest_of(ip), ip + i) - ip, begins[i]);
 	assert_int_equal(loop_block(nest_of(ip), ip + 9), 0);
@@ -302,7 +277,7 @@ static void a_block_begins_where_a_jump_leads_or_another_one_ends(void **state)
 
 /* ---------------------------------------------------------------- what loops do */
 
-static void the_first_access_by_address_is_a_loops_own(void **state)
+TEST(the_first_access_by_address_is_a_loops_own, code_setup)
 {
 	/* 0: mov eax, [rbx]; 2: mov [rsi], eax; 4: dec ecx; 6: jnz 2; 8: mov [rdi], ecx; a: dec
 	 * edx; c: jnz 0; e: mov [rsi], edx; 10: ret */
@@ -311,7 +286,6 @@ static void the_first_access_by_address_is_a_loops_own(void **state)
 	const struct loop_nest *nest = nest_of(ip);
 	unsigned outer = loop_at(nest, ip), inner = loop_at(nest, ip + 2);
 
-	(void)state;
 	assert_int_equal(loop_access(nest, outer, ACCESS_LOAD), ip);
 	assert_int_equal(loop_access(nest, outer, ACCESS_STORE), ip + 8);
 	assert_int_equal(loop_access(nest, inner, ACCESS_STORE), ip + 2);
@@ -333,9 +307,8 @@ static bool counts(const char *bytes, size_t size, enum access_type type)
 
 #define COUNTS(bytes, type) counts(bytes, sizeof(bytes) - 1, type)
 
-static void what_the_jvm_does_for_itself_does_not_count(void **state)
+TEST(what_the_jvm_does_for_itself_does_not_count, code_setup)
 {
-	(void)state;
 	assert_true(COUNTS("\x8b\x03", ACCESS_LOAD));                       /* mov eax, [rbx] */
 	assert_false(COUNTS("\x8b\x03", ACCESS_STORE));                     /* a load */
 	assert_true(COUNTS("\x01\x03", ACCESS_STORE));                      /* add [rbx], eax */
@@ -349,9 +322,8 @@ static void what_the_jvm_does_for_itself_does_not_count(void **state)
 	assert_false(COUNTS("\x50", ACCESS_STORE));                         /* push rax */
 }
 
-static void only_a_negative_request_is_a_traps(void **state)
+TEST(only_a_negative_request_is_a_traps, code_setup)
 {
-	(void)state;
 	assert_true(flow_is_trap_request((const uint8_t *)"\xbe\xf4\xff\xff\xff", 5));
 	assert_false(flow_is_trap_request((const uint8_t *)"\xbe\x0c\x00\x00\x00", 5));
 	assert_false(flow_is_trap_request((const uint8_t *)"\xbf\xf4\xff\xff\xff", 5));
@@ -599,13 +571,12 @@ static void print(const struct graph *g)
 /* A cycle that can be entered in two places is no loop of its own, since none of its blocks
  * dominates the others: what is in it belongs to the natural loop around it, or to none. What only
  * a cycle leads to that nothing leads into is in no loop. */
-static void random_graphs_have_the_loops_that_definitions_say(void **state)
+TEST(random_graphs_have_the_loops_that_definitions_say, code_setup)
 {
 	struct random random = {.state = 11};
 	unsigned irreducible = 0, loops = 0, padded = 0;
 	struct graph g;
 
-	(void)state;
 	for (unsigned i = 0; i < GRAPHS; i++) {
 		struct code_blob blob = {
 		    .start = (uintptr_t)code_area, .serial = i + 1, .type = CODE_COMPILED};
@@ -633,42 +604,4 @@ static void random_graphs_have_the_loops_that_definitions_say(void **state)
 	print_message("%u irreducible, %u loops, %u padding\n", irreducible, loops, padded);
 	assert_true(irreducible > GRAPHS / 10 && irreducible < GRAPHS * 9 / 10);
 	assert_true(loops > GRAPHS && padded > GRAPHS / 20);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(a_loop_ends_behind_its_jump_back, code_setup),
-	    cmocka_unit_test_setup(loops_nest, code_setup),
-	    cmocka_unit_test_setup(a_loop_covers_what_lies_in_it_at_any_depth, code_setup),
-	    cmocka_unit_test_setup(loops_lie_side_by_side, code_setup),
-	    cmocka_unit_test_setup(two_jumps_back_to_one_place_make_one_loop, code_setup),
-	    cmocka_unit_test_setup(a_loop_may_be_entered_at_its_test, code_setup),
-	    cmocka_unit_test_setup(cold_code_far_behind_that_jumps_back_belongs_to_the_loop,
-				   code_setup),
-	    cmocka_unit_test_setup(padding_in_front_of_a_loop_is_on_no_way_into_it, code_setup),
-	    cmocka_unit_test_setup(padding_that_runs_belongs_to_its_loop, code_setup),
-	    cmocka_unit_test_setup(nothing_comes_behind_an_uncommon_trap, code_setup),
-	    cmocka_unit_test_setup(a_call_that_comes_back_is_passed, code_setup),
-	    cmocka_unit_test_setup(a_stub_that_does_not_return_ends_the_way, code_setup),
-	    cmocka_unit_test_setup(what_a_negative_request_was_for_is_over_with_the_call,
-				   code_setup),
-	    cmocka_unit_test_setup(a_switch_in_a_loop_is_in_it_with_its_cases, code_setup),
-	    cmocka_unit_test_setup(a_handler_that_nothing_leads_to_is_a_way_of_its_own, code_setup),
-	    cmocka_unit_test_setup(a_handler_that_goes_back_into_a_loop_does_not_matter,
-				   code_setup),
-	    cmocka_unit_test_setup(what_cannot_be_told_is_not, code_setup),
-	    cmocka_unit_test_setup(data_at_a_methods_end_does_not_matter, code_setup),
-	    cmocka_unit_test_setup(a_nest_counts_for_the_next_window_if_the_code_is_the_same,
-				   code_setup),
-	    cmocka_unit_test_setup(nests_whose_memory_was_taken_are_made_again, code_setup),
-	    cmocka_unit_test_setup(a_block_begins_where_a_jump_leads_or_another_one_ends,
-				   code_setup),
-	    cmocka_unit_test_setup(the_first_access_by_address_is_a_loops_own, code_setup),
-	    cmocka_unit_test_setup(what_the_jvm_does_for_itself_does_not_count, code_setup),
-	    cmocka_unit_test_setup(only_a_negative_request_is_a_traps, code_setup),
-	    cmocka_unit_test_setup(random_graphs_have_the_loops_that_definitions_say, code_setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Reads by the page of memory that may be gone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 #include <sys/mman.h>
 
@@ -40,7 +36,7 @@ static int setup_with_sets(void **state)
 	return r;
 }
 
-static void bytes_across_pages_come_in_one_piece(void **state)
+TEST(bytes_across_pages_come_in_one_piece, setup)
 {
 	uint8_t to[100];
 
@@ -49,7 +45,7 @@ static void bytes_across_pages_come_in_one_piece(void **state)
 	assert_memory_equal(to, pages + PAGE - 40, sizeof(to));
 }
 
-static void what_cannot_be_read_ends_it(void **state)
+TEST(what_cannot_be_read_ends_it, setup)
 {
 	uint8_t to[100];
 
@@ -61,7 +57,7 @@ static void what_cannot_be_read_ends_it(void **state)
 	assert_false(page_read(&reader, 8, to, 1));
 }
 
-static void copies_stay_until_they_are_forgotten(void **state)
+TEST(copies_stay_until_they_are_forgotten, setup)
 {
 	uint8_t byte;
 
@@ -76,7 +72,7 @@ static void copies_stay_until_they_are_forgotten(void **state)
 }
 
 /* There are more parts than places. */
-static void a_set_gives_up_its_oldest(void **state)
+TEST(a_set_gives_up_its_oldest, setup_with_sets)
 {
 	uint8_t byte;
 
@@ -88,17 +84,17 @@ static void a_set_gives_up_its_oldest(void **state)
 		}
 }
 
-int main(void)
+TEST(with_sets_bytes_across_pages_come_in_one_piece, setup_with_sets)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(bytes_across_pages_come_in_one_piece, setup),
-	    cmocka_unit_test_setup(what_cannot_be_read_ends_it, setup),
-	    cmocka_unit_test_setup(copies_stay_until_they_are_forgotten, setup),
-	    cmocka_unit_test_setup(bytes_across_pages_come_in_one_piece, setup_with_sets),
-	    cmocka_unit_test_setup(what_cannot_be_read_ends_it, setup_with_sets),
-	    cmocka_unit_test_setup(copies_stay_until_they_are_forgotten, setup_with_sets),
-	    cmocka_unit_test_setup(a_set_gives_up_its_oldest, setup_with_sets),
-	};
+	bytes_across_pages_come_in_one_piece(state);
+}
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+TEST(with_sets_what_cannot_be_read_ends_it, setup_with_sets)
+{
+	what_cannot_be_read_ends_it(state);
+}
+
+TEST(with_sets_copies_stay_until_they_are_forgotten, setup_with_sets)
+{
+	copies_stay_until_they_are_forgotten(state);
 }

@@ -1,10 +1,5 @@
 /* Threads that wait to be profiled until they work. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -71,12 +66,11 @@ static void stop(struct worker *w)
 		(void)usleep(100); /* The kernel lets the joiner go a moment before. */
 }
 
-static void a_thread_is_awake_once_it_has_used_cpu_time_and_the_busiest_comes_first(void **state)
+TEST(a_thread_is_awake_once_it_has_used_cpu_time_and_the_busiest_comes_first)
 {
 	static struct worker idle, busy, busier;
 	struct dormant d = {0};
 
-	(void)state;
 	start(&idle);
 	start(&busy);
 	start(&busier);
@@ -95,12 +89,11 @@ static void a_thread_is_awake_once_it_has_used_cpu_time_and_the_busiest_comes_fi
 	dormant_release(&d);
 }
 
-static void cpu_time_from_before_counts_only_where_it_is_asked_for(void **state)
+TEST(cpu_time_from_before_counts_only_where_it_is_asked_for)
 {
 	static struct worker w;
 	struct dormant whole = {0}, since = {0};
 
-	(void)state;
 	start(&w);
 	use(&w, 5 * DORMANT_AWAKE_NS);
 	assert_int_equal(dormant_add(&whole, w.tid, true), 0);
@@ -114,12 +107,11 @@ static void cpu_time_from_before_counts_only_where_it_is_asked_for(void **state)
 	dormant_release(&since);
 }
 
-static void a_thread_that_has_ended_is_forgotten(void **state)
+TEST(a_thread_that_has_ended_is_forgotten)
 {
 	static struct worker ends, stays;
 	struct dormant d = {0};
 
-	(void)state;
 	start(&ends);
 	start(&stays);
 	assert_int_equal(dormant_add(&d, ends.tid, true), 0);
@@ -133,21 +125,19 @@ static void a_thread_that_has_ended_is_forgotten(void **state)
 	dormant_release(&d);
 }
 
-static void a_thread_of_another_process_is_none_of_ours(void **state)
+TEST(a_thread_of_another_process_is_none_of_ours)
 {
 	struct dormant d = {0};
 
-	(void)state;
 	assert_int_equal(dormant_add(&d, 1, true), -ESRCH);
 	assert_int_equal(d.count, 0);
 }
 
-static void what_is_noted_is_found_after_sorting(void **state)
+TEST(what_is_noted_is_found_after_sorting)
 {
 	static struct worker w[5];
 	struct dormant d = {0};
 
-	(void)state;
 	for (int i = 0; i < 5; i++)
 		start(&w[i]);
 	for (int i = 4; i >= 0; i--)
@@ -160,18 +150,4 @@ static void what_is_noted_is_found_after_sorting(void **state)
 	for (int i = 0; i < 5; i++)
 		stop(&w[i]);
 	dormant_release(&d);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(
-		a_thread_is_awake_once_it_has_used_cpu_time_and_the_busiest_comes_first),
-	    cmocka_unit_test(cpu_time_from_before_counts_only_where_it_is_asked_for),
-	    cmocka_unit_test(a_thread_that_has_ended_is_forgotten),
-	    cmocka_unit_test(a_thread_of_another_process_is_none_of_ours),
-	    cmocka_unit_test(what_is_noted_is_found_after_sorting),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

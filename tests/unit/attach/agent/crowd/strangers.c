@@ -1,9 +1,5 @@
 /* The CPU time of threads that are none of Java's, by real threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -64,11 +60,10 @@ static void look(struct strangers *s)
 	strangers_look(s, is_java, NULL);
 }
 
-static void what_strangers_use_from_then_on_is_known(void **state)
+TEST(what_strangers_use_from_then_on_is_known)
 {
 	struct strangers s = {0};
 
-	(void)state;
 	look(&s);
 	assert_true(strangers_ns(&s) < WORK_NS);
 	use(WORK_NS);
@@ -77,13 +72,12 @@ static void what_strangers_use_from_then_on_is_known(void **state)
 	strangers_release(&s);
 }
 
-static void all_is_known_of_one_that_begins_and_ends(void **state)
+TEST(all_is_known_of_one_that_begins_and_ends)
 {
 	struct strangers s = {0};
 	_Atomic pid_t tid;
 	pthread_t thread;
 
-	(void)state;
 	look(&s);
 	thread = start(&tid);
 	look(&s);
@@ -94,13 +88,12 @@ static void all_is_known_of_one_that_begins_and_ends(void **state)
 	strangers_release(&s);
 }
 
-static void who_is_java_s_is_none(void **state)
+TEST(who_is_java_s_is_none)
 {
 	struct strangers s = {0};
 	_Atomic pid_t tid;
 	pthread_t thread;
 
-	(void)state;
 	look(&s);
 	thread = start(&tid);
 	look(&s); /* It is not known yet whose it is. */
@@ -111,15 +104,4 @@ static void who_is_java_s_is_none(void **state)
 	end(thread);
 	atomic_store(&java_tid, 0);
 	strangers_release(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_strangers_use_from_then_on_is_known),
-	    cmocka_unit_test(all_is_known_of_one_that_begins_and_ends),
-	    cmocka_unit_test(who_is_java_s_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

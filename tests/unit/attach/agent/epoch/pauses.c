@@ -1,9 +1,5 @@
 /* The JVM's count of pauses, found in performance data as HotSpot writes it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/epoch/pauses.h"
@@ -17,13 +13,12 @@ static uint64_t start(void)
 	return (uintptr_t)data.bytes;
 }
 
-static void the_epoch_is_what_the_counter_says_at_the_moment(void **state)
+TEST(the_epoch_is_what_the_counter_says_at_the_moment)
 {
 	struct pauses p;
 	uint64_t more = 8000;
 	size_t at;
 
-	(void)state;
 	perfdata_file_init(&data);
 	(void)perfdata_file_add_number(&data, "sun.rt.safepoints", 3);
 	at = perfdata_file_add_number(&data, "sun.rt.safepointSyncTime", 7000);
@@ -34,12 +29,11 @@ static void the_epoch_is_what_the_counter_says_at_the_moment(void **state)
 	assert_int_equal(pauses_epoch(&p), 8000);
 }
 
-static void what_is_no_such_counter_is_not_known(void **state)
+TEST(what_is_no_such_counter_is_not_known)
 {
 	static const uint8_t text[] = "text";
 	struct pauses p = {.stopping_ns = (const _Atomic uint64_t *)(uintptr_t)data.bytes};
 
-	(void)state;
 	perfdata_file_init(&data);
 	(void)perfdata_file_add_number(&data, "sun.rt.safepointTime", 7000);
 	(void)perfdata_file_add(&data, "sun.rt.safepointSyncTime", 'B', text, sizeof(text));
@@ -47,11 +41,10 @@ static void what_is_no_such_counter_is_not_known(void **state)
 	assert_false(pauses_are_known(&p));
 }
 
-static void a_jvm_without_performance_data_has_none(void **state)
+TEST(a_jvm_without_performance_data_has_none)
 {
 	struct pauses p;
 
-	(void)state;
 	assert_false(pauses_find(&p, 0, 0));
 	assert_false(pauses_are_known(&p));
 	/* Nothing is mapped there. */
@@ -60,13 +53,7 @@ static void a_jvm_without_performance_data_has_none(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_epoch_is_what_the_counter_says_at_the_moment),
-	    cmocka_unit_test(what_is_no_such_counter_is_not_known),
-	    cmocka_unit_test(a_jvm_without_performance_data_has_none),
-	};
-
 	if (safe_read_init() < 0)
 		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/handler/account.h"
@@ -33,12 +29,11 @@ static void outer(struct thread *t)
 	pass_cycles(100000);
 }
 
-static void a_part_within_another_counts_once(void **state)
+TEST(a_part_within_another_counts_once)
 {
 	static struct thread t;
 	uint64_t ns[ACCOUNT_PARTS], sum = 0;
 
-	(void)state;
 	account_begin(&t.account);
 	outer(&t);
 	account_end(&t.account, CPU_NS, ns);
@@ -50,38 +45,25 @@ static void a_part_within_another_counts_once(void **state)
 	assert_int_equal(ns[ACCOUNT_PLACES], 0);
 }
 
-static void time_that_nobody_names_is_the_rest(void **state)
+TEST(time_that_nobody_names_is_the_rest)
 {
 	static struct thread t;
 	uint64_t ns[ACCOUNT_PARTS];
 
-	(void)state;
 	account_begin(&t.account);
 	pass_cycles(1000);
 	account_end(&t.account, CPU_NS, ns);
 	assert_in_range(ns[ACCOUNT_REST], CPU_NS - 1, CPU_NS);
 }
 
-static void a_counter_that_runs_backward_takes_nothing_away(void **state)
+TEST(a_counter_that_runs_backward_takes_nothing_away)
 {
 	static struct thread t;
 	uint64_t ns[ACCOUNT_PARTS];
 
-	(void)state;
 	account_begin(&t.account);
 	t.account.since = UINT64_MAX;
 	account_end(&t.account, CPU_NS, ns);
 	for (unsigned i = 0; i < ACCOUNT_PARTS; i++)
 		assert_int_equal(ns[i], 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_part_within_another_counts_once),
-	    cmocka_unit_test(time_that_nobody_names_is_the_rest),
-	    cmocka_unit_test(a_counter_that_runs_backward_takes_nothing_away),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

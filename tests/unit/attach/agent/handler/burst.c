@@ -1,9 +1,5 @@
 /* Bursts with real registers, of a loop of machine code that the test runs itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -141,7 +137,7 @@ static uint32_t turns_in_burst(unsigned all)
 	return turns;
 }
 
-static void a_burst_counts_whole_turns_until_a_signal_ends_it(void **state)
+TEST(a_burst_counts_whole_turns_until_a_signal_ends_it, set_up, tear_down)
 {
 	uint32_t turns = turns_in_burst(1000);
 	struct record r;
@@ -167,7 +163,7 @@ static void a_burst_counts_whole_turns_until_a_signal_ends_it(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SIGNALS_SEARCHES), 2 * BURST_SIGNALS);
 }
 
-static void where_nothing_comes_up_the_header_ends_a_burst(void **state)
+TEST(where_nothing_comes_up_the_header_ends_a_burst, set_up, tear_down)
 {
 	uint32_t turns = burst_periods(handlers.burst_hit_ns, 1).header;
 	struct record r;
@@ -185,7 +181,7 @@ static void where_nothing_comes_up_the_header_ends_a_burst(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURST_HITS), 2 * turns);
 }
 
-static void a_loop_that_was_left_is_closed_by_a_later_tick(void **state)
+TEST(a_loop_that_was_left_is_closed_by_a_later_tick, set_up, tear_down)
 {
 	struct record r;
 
@@ -211,7 +207,7 @@ static void a_loop_that_was_left_is_closed_by_a_later_tick(void **state)
 	assert_int_equal(recorded().headers, turns_in_burst(1000));
 }
 
-static void a_header_that_is_not_reached_begins_none(void **state)
+TEST(a_header_that_is_not_reached_begins_none, set_up, tear_down)
 {
 	struct record r;
 
@@ -230,7 +226,7 @@ static void a_header_that_is_not_reached_begins_none(void **state)
 	assert_false(ring_pop(&t->memory->ring, &r));
 }
 
-static void what_goes_on_at_the_end_is_closed_with_what_it_has(void **state)
+TEST(what_goes_on_at_the_end_is_closed_with_what_it_has, set_up, tear_down)
 {
 	struct record r;
 
@@ -250,7 +246,7 @@ static void what_goes_on_at_the_end_is_closed_with_what_it_has(void **state)
 	assert_false(ring_pop(&t->memory->ring, &r));
 }
 
-static void of_code_that_was_replaced_nothing_is_told(void **state)
+TEST(of_code_that_was_replaced_nothing_is_told, set_up, tear_down)
 {
 	struct record r;
 
@@ -268,7 +264,7 @@ static void of_code_that_was_replaced_nothing_is_told(void **state)
 	assert_false(t->burst.active);
 }
 
-static void ticks_elsewhere_begin_none(void **state)
+TEST(ticks_elsewhere_begin_none, set_up, tear_down)
 {
 	need_registers(state);
 	tick_at((uintptr_t)area + HEADER); /* no plan */
@@ -307,7 +303,7 @@ static unsigned bursts_of(const struct loop_plan *plan, unsigned ticks, unsigned
 	return bursts;
 }
 
-static void bursts_and_traces_have_equal_chance(void **state)
+TEST(bursts_and_traces_have_equal_chance, set_up, tear_down)
 {
 	struct loop_plan plan = {.code = code,
 				 .start = (uintptr_t)area,
@@ -331,7 +327,7 @@ static void bursts_and_traces_have_equal_chance(void **state)
 	assert_int_equal(bursts_of(&plan, 20, &traces), 20);
 }
 
-static void what_is_traced_in_vain_is_counted_instead(void **state)
+TEST(what_is_traced_in_vain_is_counted_instead, set_up, tear_down)
 {
 	struct loop_plan plan = {.code = code,
 				 .start = (uintptr_t)area,
@@ -355,7 +351,7 @@ static void what_is_traced_in_vain_is_counted_instead(void **state)
 	assert_in_range(bursts, 370, 400);
 }
 
-static void a_tick_anywhere_in_its_code_begins_a_trace_of_a_recursion(void **state)
+TEST(a_tick_anywhere_in_its_code_begins_a_trace_of_a_recursion, set_up, tear_down)
 {
 	struct loop_plan plan = {.code = code,
 				 .start = (uintptr_t)area,
@@ -383,9 +379,8 @@ static void assert_periods(uint64_t hit_ns, unsigned others, uint32_t header, ui
 	assert_int_equal(p.others, each);
 }
 
-static void the_hits_of_a_burst_are_within_its_time(void **state)
+TEST(the_hits_of_a_burst_are_within_its_time)
 {
-	(void)state;
 	assert_periods(1000, 1, BURST_PERIOD_MAX, BURST_PERIOD_MAX);
 	assert_periods(2500, 3, BURST_PERIOD_MAX, 48);
 	assert_periods(10000, 0, 100, BURST_PERIOD_MIN);
@@ -393,25 +388,4 @@ static void the_hits_of_a_burst_are_within_its_time(void **state)
 	assert_periods(10000, 2, 84, BURST_PERIOD_MIN);
 	assert_periods(1000000, 2, BURST_PERIOD_MIN, BURST_PERIOD_MIN);
 	assert_periods(0, 2, BURST_PERIOD_MAX, BURST_PERIOD_MAX);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_burst_counts_whole_turns_until_a_signal_ends_it),
-	    TEST(a_header_that_is_not_reached_begins_none),
-	    TEST(where_nothing_comes_up_the_header_ends_a_burst),
-	    TEST(a_loop_that_was_left_is_closed_by_a_later_tick),
-	    TEST(what_goes_on_at_the_end_is_closed_with_what_it_has),
-	    TEST(of_code_that_was_replaced_nothing_is_told),
-	    TEST(ticks_elsewhere_begin_none),
-	    TEST(bursts_and_traces_have_equal_chance),
-	    TEST(what_is_traced_in_vain_is_counted_instead),
-	    TEST(a_tick_anywhere_in_its_code_begins_a_trace_of_a_recursion),
-	    cmocka_unit_test(the_hits_of_a_burst_are_within_its_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

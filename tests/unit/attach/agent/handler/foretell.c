@@ -1,10 +1,6 @@
 /* Pairs that are told in advance: recorded as if both accesses had trapped, but for some that are
  * left to a watchpoint. No register is used. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <unistd.h>
 
 #include "attach/agent/code/xstate.h"
@@ -110,13 +106,12 @@ static bool is_wasteful(const struct record *r)
 	return r->wasteful_as & 1u << ELEMENT_INTEGER;
 }
 
-static void a_silent_load_is_recorded_at_once(void **state)
+TEST(a_silent_load_is_recorded_at_once, fresh_thread, drop_thread)
 {
 	/* mov rax, [rbx]; mov rcx, [rbx]; ret */
 	uint64_t ip = CODE(0, "\x48\x8b\x03\x48\x8b\x0b\xc3");
 	struct record r = record_of(ip, JXP__KIND__KIND_SILENT_LOAD);
 
-	(void)state;
 	assert_true(is_wasteful(&r));
 	assert_int_equal(r.address, (uintptr_t)data);
 	assert_int_equal(r.length, 8);
@@ -128,44 +123,40 @@ static void a_silent_load_is_recorded_at_once(void **state)
 	assert_false(r.jvm_access);
 }
 
-static void a_load_of_what_was_changed_is_no_silent_one(void **state)
+TEST(a_load_of_what_was_changed_is_no_silent_one, fresh_thread, drop_thread)
 {
 	/* mov rax, [rbx]; mov [rbx], rdx; mov rcx, [rbx]; ret */
 	uint64_t ip = CODE(0, "\x48\x8b\x03\x48\x89\x13\x48\x8b\x0b\xc3");
 	struct record r = record_of(ip, JXP__KIND__KIND_SILENT_LOAD);
 
-	(void)state;
 	assert_false(is_wasteful(&r));
 }
 
-static void what_a_read_modify_write_loads_counts(void **state)
+TEST(what_a_read_modify_write_loads_counts, fresh_thread, drop_thread)
 {
 	/* mov rax, [rbx]; add [rbx], rdx; ret */
 	uint64_t ip = CODE(0, "\x48\x8b\x03\x48\x01\x13\xc3");
 	struct record r = record_of(ip, JXP__KIND__KIND_SILENT_LOAD);
 
-	(void)state;
 	assert_true(is_wasteful(&r));
 }
 
-static void a_dead_store_is_recorded_at_once(void **state)
+TEST(a_dead_store_is_recorded_at_once, fresh_thread, drop_thread)
 {
 	/* mov [rbx], rdx; mov [rbx], rax; ret */
 	uint64_t ip = CODE(0, "\x48\x89\x13\x48\x89\x03\xc3");
 	struct record r = record_of(ip, JXP__KIND__KIND_DEAD_STORE);
 
-	(void)state;
 	assert_true(is_wasteful(&r));
 }
 
-static void both_kinds_of_stores_are_told_at_once(void **state)
+TEST(both_kinds_of_stores_are_told_at_once, fresh_thread, drop_thread)
 {
 	/* mov [rbx], rdx; mov rcx, [rbx]; mov [rbx], rdx; ret */
 	uint64_t ip = CODE(0, "\x48\x89\x13\x48\x8b\x0b\x48\x89\x13\xc3");
 	struct record r = {0};
 	uint64_t before;
 
-	(void)state;
 	do { /* One of both may be left to a watchpoint. */
 		while (ring_pop(&t->memory->ring, &r))
 			;
@@ -182,12 +173,11 @@ static void both_kinds_of_stores_are_told_at_once(void **state)
 	assert_true(is_wasteful(&r));
 }
 
-static void what_is_told_of_one_kind_alone_leaves_the_other(void **state)
+TEST(what_is_told_of_one_kind_alone_leaves_the_other, fresh_thread, drop_thread)
 {
 	/* mov [rbx], rdx; mov rcx, [rbx]; ret */
 	uint64_t ip = CODE(0, "\x48\x89\x13\x48\x8b\x0b\xc3");
 
-	(void)state;
 	while (counted(JXP__COUNTER__COUNTER_FORETOLD) == 0) {
 		tick(ip, JXP__KIND__KIND_DEAD_STORE);
 		w.then = JXP__KIND__KIND_SILENT_STORE;
@@ -197,56 +187,51 @@ static void what_is_told_of_one_kind_alone_leaves_the_other(void **state)
 	assert_int_equal(w.foretold, 0);
 }
 
-static void a_store_that_is_loaded_is_not_dead(void **state)
+TEST(a_store_that_is_loaded_is_not_dead, fresh_thread, drop_thread)
 {
 	/* mov [rbx], rdx; mov rcx, [rbx]; mov [rbx], rax; ret */
 	uint64_t ip = CODE(0, "\x48\x89\x13\x48\x8b\x0b\x48\x89\x03\xc3");
 	struct record r = record_of(ip, JXP__KIND__KIND_DEAD_STORE);
 
-	(void)state;
 	assert_false(is_wasteful(&r));
 	assert_memory_equal(r.trap_code.bytes, "\x48\x8b\x0b", 3);
 }
 
-static void a_silent_store_is_recorded_at_once(void **state)
+TEST(a_silent_store_is_recorded_at_once, fresh_thread, drop_thread)
 {
 	/* mov [rbx], rdx; mov rcx, [rbx]; mov [rbx], rdx; ret */
 	uint64_t same = CODE(0, "\x48\x89\x13\x48\x8b\x0b\x48\x89\x13\xc3");
 	struct record r = record_of(same, JXP__KIND__KIND_SILENT_STORE);
 
-	(void)state;
 	assert_true(is_wasteful(&r));
 	assert_memory_equal(r.trap_code.bytes, "\x48\x89\x13", 3);
 }
 
-static void a_store_of_another_value_is_no_silent_one(void **state)
+TEST(a_store_of_another_value_is_no_silent_one, fresh_thread, drop_thread)
 {
 	/* mov [rbx], rdx; mov [rbx], rax; ret */
 	uint64_t ip = CODE(0, "\x48\x89\x13\x48\x89\x03\xc3");
 	struct record r = record_of(ip, JXP__KIND__KIND_SILENT_STORE);
 
-	(void)state;
 	assert_false(is_wasteful(&r));
 }
 
-static void a_part_of_the_bytes_stands_for_a_part_of_the_time(void **state)
+TEST(a_part_of_the_bytes_stands_for_a_part_of_the_time, fresh_thread, drop_thread)
 {
 	/* mov [rbx], rdx; mov [rbx], ax; ret */
 	uint64_t ip = CODE(0, "\x48\x89\x13\x66\x89\x03\xc3");
 	struct record r = record_of(ip, JXP__KIND__KIND_DEAD_STORE);
 
-	(void)state;
 	assert_int_equal(r.checked_bytes, 2);
 	assert_int_equal(r.cpu_ns, 250);
 }
 
-static void one_of_so_many_is_left_to_a_watchpoint(void **state)
+TEST(one_of_so_many_is_left_to_a_watchpoint, fresh_thread, drop_thread)
 {
 	/* mov rax, [rbx]; mov rcx, [rbx]; ret */
 	uint64_t ip = CODE(0, "\x48\x8b\x03\x48\x8b\x0b\xc3");
 	unsigned left = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < TRIES; i++) {
 		struct record r;
 
@@ -264,26 +249,24 @@ static void one_of_so_many_is_left_to_a_watchpoint(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_ARMED), 0);
 }
 
-static void what_cannot_be_told_leaves_nothing_behind(void **state)
+TEST(what_cannot_be_told_leaves_nothing_behind, fresh_thread, drop_thread)
 {
 	/* mov [rbx], rdx; call rax */
 	uint64_t ip = CODE(0, "\x48\x89\x13\xff\xd0");
 	struct record r;
 
-	(void)state;
 	assert_false(foretold(ip, JXP__KIND__KIND_DEAD_STORE));
 	assert_int_equal(w.foretold, 0);
 	assert_false(ring_pop(&t->memory->ring, &r));
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_FORETOLD), 0);
 }
 
-static void a_pair_without_calling_context_is_lost_and_counted(void **state)
+TEST(a_pair_without_calling_context_is_lost_and_counted, fresh_thread, drop_thread)
 {
 	/* mov rax, [rbx]; mov rcx, [rbx]; ret */
 	uint64_t ip = CODE(0, "\x48\x8b\x03\x48\x8b\x0b\xc3");
 	struct record r;
 
-	(void)state;
 	one_frame_result = STACK_UNWALKABLE;
 	while (!foretold(ip, JXP__KIND__KIND_SILENT_LOAD))
 		assert_int_equal(w.foretold, ip + 3);
@@ -292,11 +275,10 @@ static void a_pair_without_calling_context_is_lost_and_counted(void **state)
 	assert_false(ring_pop(&t->memory->ring, &r));
 }
 
-static void watched_bytes_are_no_memory_at_hand(void **state)
+TEST(watched_bytes_are_no_memory_at_hand, fresh_thread, drop_thread)
 {
 	struct machine_view view;
 
-	(void)state;
 	t->watchpoints[1] =
 	    (struct watchpoint){.state = WATCH_ARMED, .address = (uintptr_t)&data[1], .length = 4};
 	t->watchpoints[2] = (struct watchpoint){
@@ -311,26 +293,7 @@ static void watched_bytes_are_no_memory_at_hand(void **state)
 	memset(t->watchpoints, 0, sizeof(t->watchpoints));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh_thread, drop_thread)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(a_silent_load_is_recorded_at_once),
-	    TEST(a_load_of_what_was_changed_is_no_silent_one),
-	    TEST(what_a_read_modify_write_loads_counts),
-	    TEST(a_dead_store_is_recorded_at_once),
-	    TEST(both_kinds_of_stores_are_told_at_once),
-	    TEST(what_is_told_of_one_kind_alone_leaves_the_other),
-	    TEST(a_store_that_is_loaded_is_not_dead),
-	    TEST(a_silent_store_is_recorded_at_once),
-	    TEST(a_store_of_another_value_is_no_silent_one),
-	    TEST(a_part_of_the_bytes_stands_for_a_part_of_the_time),
-	    TEST(one_of_so_many_is_left_to_a_watchpoint),
-	    TEST(what_cannot_be_told_leaves_nothing_behind),
-	    TEST(a_pair_without_calling_context_is_lost_and_counted),
-	    TEST(watched_bytes_are_no_memory_at_hand),
-	};
-
-	return cmocka_run_group_tests(tests, set_up_process, NULL);
+	return tests_run(set_up_process, NULL);
 }

@@ -1,16 +1,11 @@
 /* What handlers look at: the epoch that pauses of the collector count up, and the table of
  * contexts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/handler/handlers.h"
 
-static void the_epoch_is_odd_during_a_pause_and_rises(void **state)
+TEST(the_epoch_is_odd_during_a_pause_and_rises)
 {
-	(void)state;
 	atomic_store(&handlers.epoch, 4);
 	handlers_gc_started();
 	assert_int_equal(atomic_load(&handlers.epoch), 5);
@@ -18,9 +13,8 @@ static void the_epoch_is_odd_during_a_pause_and_rises(void **state)
 	assert_int_equal(atomic_load(&handlers.epoch), 6);
 }
 
-static void a_collection_inside_another_is_one_pause(void **state)
+TEST(a_collection_inside_another_is_one_pause)
 {
-	(void)state;
 	atomic_store(&handlers.epoch, 4);
 	handlers_gc_started();
 	handlers_gc_started();
@@ -32,20 +26,18 @@ static void a_collection_inside_another_is_one_pause(void **state)
 	assert_int_equal(atomic_load(&handlers.epoch), 8);
 }
 
-static void a_pause_whose_beginning_was_not_heard_ends_an_epoch(void **state)
+TEST(a_pause_whose_beginning_was_not_heard_ends_an_epoch)
 {
-	(void)state;
 	atomic_store(&handlers.epoch, 4);
 	handlers_gc_finished();
 	assert_int_equal(atomic_load(&handlers.epoch), 6);
 }
 
-static void the_table_of_contexts_stays_where_it_is_and_is_emptied(void **state)
+TEST(the_table_of_contexts_stays_where_it_is_and_is_emptied)
 {
 	struct context_table *table;
 	uint32_t id;
 
-	(void)state;
 	assert_int_equal(handlers_init(), 0);
 	table = handlers.contexts;
 	id = context_intern(table, 0, (struct call){.method = 12, .bci = 7});
@@ -57,16 +49,4 @@ static void the_table_of_contexts_stays_where_it_is_and_is_emptied(void **state)
 	assert_int_equal(handlers_init(), 0);
 	assert_ptr_equal(handlers.contexts, table);
 	assert_int_equal(context_node(table, id)->bci, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_epoch_is_odd_during_a_pause_and_rises),
-	    cmocka_unit_test(a_collection_inside_another_is_one_pause),
-	    cmocka_unit_test(a_pause_whose_beginning_was_not_heard_ends_an_epoch),
-	    cmocka_unit_test(the_table_of_contexts_stays_where_it_is_and_is_emptied),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Readings with real registers, of loops of machine code that the test runs itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -146,7 +142,7 @@ static void expect_the_end(uint64_t left)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_READINGS_LEFT), left);
 }
 
-static void an_instance_has_as_many_turns_as_its_counter_goes_on(void **state)
+TEST(an_instance_has_as_many_turns_as_its_counter_goes_on, set_up, tear_down)
 {
 	struct loop_plan plan = plan_to(END);
 
@@ -159,7 +155,7 @@ static void an_instance_has_as_many_turns_as_its_counter_goes_on(void **state)
 	expect_the_end(0);
 }
 
-static void those_within_it_are_passed_over(void **state)
+TEST(those_within_it_are_passed_over, set_up, tear_down)
 {
 	struct loop_plan plan = plan_to(END);
 
@@ -170,7 +166,7 @@ static void those_within_it_are_passed_over(void **state)
 	expect_the_end(0);
 }
 
-static void one_with_many_within_it_is_given_up(void **state)
+TEST(one_with_many_within_it_is_given_up, set_up, tear_down)
 {
 	struct loop_plan plan = plan_to(END);
 
@@ -181,7 +177,7 @@ static void one_with_many_within_it_is_given_up(void **state)
 	expect_the_end(1);
 }
 
-static void one_that_was_left_another_way_is_not_the_next_one(void **state)
+TEST(one_that_was_left_another_way_is_not_the_next_one, set_up, tear_down)
 {
 	struct loop_plan plan = plan_to(NEVER);
 
@@ -196,7 +192,7 @@ static void one_that_was_left_another_way_is_not_the_next_one(void **state)
 	expect_the_end(2);
 }
 
-static void a_tick_in_a_caller_ends_it(void **state)
+TEST(a_tick_in_a_caller_ends_it, set_up, tear_down)
 {
 	struct loop_plan plan = plan_to(NEVER);
 
@@ -213,7 +209,7 @@ static void a_tick_in_a_caller_ends_it(void **state)
 	expect_the_end(1);
 }
 
-static void of_code_that_was_replaced_nothing_is_told(void **state)
+TEST(of_code_that_was_replaced_nothing_is_told, set_up, tear_down)
 {
 	struct loop_plan plan = plan_to(END);
 
@@ -225,7 +221,7 @@ static void of_code_that_was_replaced_nothing_is_told(void **state)
 	expect_the_end(1);
 }
 
-static void one_that_had_not_begun_is_not_told(void **state)
+TEST(one_that_had_not_begun_is_not_told, set_up, tear_down)
 {
 	struct loop_plan plan = plan_to(END);
 
@@ -238,11 +234,10 @@ static void one_that_had_not_begun_is_not_told(void **state)
 	expect_the_end(1);
 }
 
-static void a_register_is_needed_for_each_place(void **state)
+TEST(a_register_is_needed_for_each_place, set_up, tear_down)
 {
 	struct loop_plan plan = plan_to(END);
 
-	(void)state;
 	plan.end_count = 3;
 	assert_true(reading_fits(t, &plan));
 	burst_own(t, 0, 3);
@@ -251,7 +246,7 @@ static void a_register_is_needed_for_each_place(void **state)
 	assert_false(reading_fits(t, &plan));
 }
 
-static void readings_in_vain_become_seldom(void **state)
+TEST(readings_in_vain_become_seldom, set_up, tear_down)
 {
 	struct loop_plan plan = plan_to(END);
 	unsigned begun = 0;
@@ -267,23 +262,4 @@ static void readings_in_vain_become_seldom(void **state)
 	run(9, 0);
 	expect(9, false);
 	assert_true(reading_begin(t, &plan)); /* One has come to something. */
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(an_instance_has_as_many_turns_as_its_counter_goes_on),
-	    TEST(those_within_it_are_passed_over),
-	    TEST(one_with_many_within_it_is_given_up),
-	    TEST(one_that_was_left_another_way_is_not_the_next_one),
-	    TEST(a_tick_in_a_caller_ends_it),
-	    TEST(of_code_that_was_replaced_nothing_is_told),
-	    TEST(one_that_had_not_begun_is_not_told),
-	    TEST(a_register_is_needed_for_each_place),
-	    TEST(readings_in_vain_become_seldom),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* How the calling context of a sample was told, or why it was not: counted once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -76,9 +72,8 @@ static void expect(bool captured, const Jxp__Counter *expected)
 #define EXPECT(captured, ...) expect(captured, (const Jxp__Counter[]){__VA_ARGS__, 0})
 #define C(name)               JXP__COUNTER__COUNTER_##name
 
-static void a_context_is_told(void **state)
+TEST(a_context_is_told, set_up, tear_down)
 {
-	(void)state;
 	EXPECT(true, C(CONTEXTS_RECOGNISED));
 	one_frame_result = STACK_TRUNCATED;
 	EXPECT(true, C(CONTEXTS_RECOGNISED), C(TRUNCATED));
@@ -87,16 +82,14 @@ static void a_context_is_told(void **state)
 	EXPECT(false, C(CONTEXTS_RECOGNISED), C(CONTEXTS_FULL));
 }
 
-static void a_thread_without_java_frames_has_none_that_is_told(void **state)
+TEST(a_thread_without_java_frames_has_none_that_is_told, set_up, tear_down)
 {
-	(void)state;
 	one_frame_result = STACK_NO_JAVA;
 	EXPECT(false, C(UNWALKABLE));
 }
 
-static void a_cut_is_counted_by_its_reason(void **state)
+TEST(a_cut_is_counted_by_its_reason, set_up, tear_down)
 {
-	(void)state;
 	one_frame_result = STACK_UNWALKABLE;
 	one_frame_cut = CUT_INTERPRETER;
 	EXPECT(false, C(UNWALKABLE), C(CUT_INTERPRETER));
@@ -114,25 +107,10 @@ static void a_cut_is_counted_by_its_reason(void **state)
 	EXPECT(false, C(UNWALKABLE), C(CUT_OTHER));
 }
 
-static void what_the_jvm_was_asked_for_as_well_is_counted_beside(void **state)
+TEST(what_the_jvm_was_asked_for_as_well_is_counted_beside, set_up, tear_down)
 {
-	(void)state;
 	one_frame_witness = WITNESS_AGREES;
 	EXPECT(true, C(CONTEXTS_RECOGNISED), C(CONTEXTS_WALKED));
 	one_frame_witness = WITNESS_DIFFERS;
 	EXPECT(true, C(CONTEXTS_RECOGNISED), C(CONTEXTS_WALKED), C(CONTEXTS_DIFFER));
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_context_is_told),
-	    TEST(a_thread_without_java_frames_has_none_that_is_told),
-	    TEST(a_cut_is_counted_by_its_reason),
-	    TEST(what_the_jvm_was_asked_for_as_well_is_counted_beside),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

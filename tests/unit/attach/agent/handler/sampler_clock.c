@@ -1,9 +1,5 @@
 /* When a timer's signal is a tick: by what the scheduler has counted of this thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <signal.h>
 #include <sys/syscall.h>
@@ -47,9 +43,8 @@ static void run_for(unsigned ticks)
 	while (now.user_ns + now.kernel_ns < begin + ticks * handlers.scheduler_tick_ns);
 }
 
-static void a_tick_behind_another_is_taken(void **state)
+TEST(a_tick_behind_another_is_taken, set_up, tear_down)
 {
-	(void)state;
 	run_for(3);
 	assert_true(sampler_clock.on_stop(t));
 	run_for(1);
@@ -59,11 +54,10 @@ static void a_tick_behind_another_is_taken(void **state)
 }
 
 /* As where each waits for the end of a system call that lasts for some. */
-static void ticks_that_never_come_alone_are_taken_in_the_end(void **state)
+TEST(ticks_that_never_come_alone_are_taken_in_the_end, set_up, tear_down)
 {
 	unsigned taken = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 9; i++) {
 		run_for(3);
 		taken += !sampler_clock.on_stop(t);
@@ -71,24 +65,10 @@ static void ticks_that_never_come_alone_are_taken_in_the_end(void **state)
 	assert_int_equal(taken, 3);
 }
 
-static void a_perf_clock_s_signals_are_ticks_at_once(void **state)
+TEST(a_perf_clock_s_signals_are_ticks_at_once, set_up, tear_down)
 {
-	(void)state;
 	t->clock_on = true;
 	run_for(3);
 	assert_false(sampler_clock.on_stop(t));
 	assert_int_equal(t->side, CPU_UNKNOWN);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_tick_behind_another_is_taken),
-	    TEST(ticks_that_never_come_alone_are_taken_in_the_end),
-	    TEST(a_perf_clock_s_signals_are_ticks_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* The hardware samplers' handler, given records in rings of the test's own. What it arms are real
  * debug registers of the test's thread; nothing touches what they watch while they are armed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <linux/hw_breakpoint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -166,12 +162,11 @@ static const struct watchpoint *armed(void)
 	return found;
 }
 
-static void a_sampled_load_is_armed_with_its_value(void **state)
+TEST(a_sampled_load_is_armed_with_its_value, fresh_thread, drop_thread)
 {
 	const uint64_t value = 0x1122334455667788;
 	const struct watchpoint *w;
 
-	(void)state;
 	data[0] = value;
 	sample(0, LOAD_AT, &data[0]);
 	w = armed();
@@ -186,11 +181,10 @@ static void a_sampled_load_is_armed_with_its_value(void **state)
 	assert_true(control[0].data_tail == control[0].data_head);
 }
 
-static void a_sampled_store_is_armed_for_a_kind_of_stores(void **state)
+TEST(a_sampled_store_is_armed_for_a_kind_of_stores, fresh_thread, drop_thread)
 {
 	const struct watchpoint *w;
 
-	(void)state;
 	sample(1, STORE_AT, &data[1]);
 	w = armed();
 	assert_non_null(w);
@@ -199,13 +193,12 @@ static void a_sampled_store_is_armed_for_a_kind_of_stores(void **state)
 	    ((const uintmax_t[]){JXP__KIND__KIND_DEAD_STORE, JXP__KIND__KIND_SILENT_STORE}), 2);
 }
 
-static void of_two_rings_the_newest_record_is_taken(void **state)
+TEST(of_two_rings_the_newest_record_is_taken, fresh_thread, drop_thread)
 {
 	struct record_words load = record_at(LOAD_AT, &data[0]),
 			    store = record_at(STORE_AT, &data[1]);
 	const struct watchpoint *w;
 
-	(void)state;
 	load.time = 2;
 	store.time = 1;
 	put(0, &load);
@@ -216,11 +209,10 @@ static void of_two_rings_the_newest_record_is_taken(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_OVERTAKEN), 1);
 }
 
-static void ibs_records_are_told_apart_by_their_data_source(void **state)
+TEST(ibs_records_are_told_apart_by_their_data_source, fresh_thread, drop_thread)
 {
 	struct record_words r = record_at(STORE_AT, &data[1]);
 
-	(void)state;
 	handlers.sampling.event_count = 1;
 	handlers.sampling.events[0].access = PERF_ACCESS_ANY;
 	r.data_source = PERF_MEM_S(OP, STORE);
@@ -233,11 +225,10 @@ static void ibs_records_are_told_apart_by_their_data_source(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_UNUSABLE), 1);
 }
 
-static void records_that_cannot_be_used_are_counted(void **state)
+TEST(records_that_cannot_be_used_are_counted, fresh_thread, drop_thread)
 {
 	struct record_words inexact = record_at(LOAD_AT, &data[0]);
 
-	(void)state;
 	sample(0, LOAD_AT, NULL);
 	sample(0, ADD_AT, &data[0]);
 	sample(0, STORE_AT, &data[0]);  /* not a load */
@@ -251,18 +242,16 @@ static void records_that_cannot_be_used_are_counted(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_TICKS), 6);
 }
 
-static void accesses_that_no_kind_samples_are_counted(void **state)
+TEST(accesses_that_no_kind_samples_are_counted, fresh_thread, drop_thread)
 {
-	(void)state;
 	handlers.sampling.kind_count = 1; /* dead stores */
 	sample(0, LOAD_AT, &data[0]);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_UNWANTED), 1);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SAMPLES), 0);
 }
 
-static void an_event_that_no_kind_needs_is_not_wanted(void **state)
+TEST(an_event_that_no_kind_needs_is_not_wanted, fresh_thread, drop_thread)
 {
-	(void)state;
 	assert_true(sampler_wants_event(0, false));
 	assert_true(sampler_wants_event(1, false));
 	handlers.sampling.kind_count = 2; /* stores */
@@ -277,9 +266,8 @@ static void an_event_that_no_kind_needs_is_not_wanted(void **state)
 	assert_true(sampler_wants_event(0, false));
 }
 
-static void a_thread_that_left_the_method_gives_no_context(void **state)
+TEST(a_thread_that_left_the_method_gives_no_context, fresh_thread, drop_thread)
 {
-	(void)state;
 	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(code + OTHER_AT);
 	sample(0, LOAD_AT, &data[0]);
 	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)fire;
@@ -288,19 +276,17 @@ static void a_thread_that_left_the_method_gives_no_context(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SAMPLES), 0);
 }
 
-static void code_that_is_not_java_gives_no_sample(void **state)
+TEST(code_that_is_not_java_gives_no_sample, fresh_thread, drop_thread)
 {
-	(void)state;
 	sample(0, (uintptr_t)fire - (uintptr_t)code, &data[0]);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_TICKS_OUTSIDE), 1);
 }
 
-static void an_access_for_objects_is_recorded_and_watches_nothing(void **state)
+TEST(an_access_for_objects_is_recorded_and_watches_nothing, fresh_thread, drop_thread)
 {
 	struct record_words r = record_at(MODIFY_AT, &data[2]);
 	struct record got = {0};
 
-	(void)state;
 	handlers.sampling.kind_count = 0;
 	handlers.objects_on = true;
 	handlers.period = 1000;
@@ -320,12 +306,11 @@ static void an_access_for_objects_is_recorded_and_watches_nothing(void **state)
 		assert_int_equal(t->watchpoints[i].state, WATCH_FREE);
 }
 
-static void an_access_stands_for_the_kinds_it_was_drawn_from(void **state)
+TEST(an_access_stands_for_the_kinds_it_was_drawn_from, fresh_thread, drop_thread)
 {
 	struct record got = {0};
 	unsigned accesses = 0;
 
-	(void)state;
 	handlers.sampling.kind_count = 1;
 	handlers.sampling.kinds[0] = JXP__KIND__KIND_SILENT_LOAD;
 	handlers.objects_on = true;
@@ -345,18 +330,16 @@ static void an_access_stands_for_the_kinds_it_was_drawn_from(void **state)
 	assert_in_range(accesses, 12, 52);
 }
 
-static void a_signal_without_a_record_is_counted(void **state)
+TEST(a_signal_without_a_record_is_counted, fresh_thread, drop_thread)
 {
-	(void)state;
 	fire();
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_MISSING), 1);
 }
 
-static void what_the_kernel_lost_is_counted(void **state)
+TEST(what_the_kernel_lost_is_counted, fresh_thread, drop_thread)
 {
 	static const uint64_t lost[] = {PERF_RECORD_LOST | UINT64_C(24) << 48, 1, 17};
 
-	(void)state;
 	memcpy(memory[0], lost, sizeof(lost));
 	control[0].data_head = sizeof(lost);
 	memset(memory[1], 0, 8); /* a size of 0 */
@@ -366,9 +349,8 @@ static void what_the_kernel_lost_is_counted(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_MALFORMED), 1);
 }
 
-static void a_thread_without_rings_and_registers_asks_for_them_in_java_code(void **state)
+TEST(a_thread_without_rings_and_registers_asks_for_them_in_java_code, fresh_thread, drop_thread)
 {
-	(void)state;
 	memset(t->sampling_ring, 0, sizeof(t->sampling_ring));
 	atomic_store(&t->state, THREAD_CLOCK);
 	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)fire;
@@ -382,26 +364,7 @@ static void a_thread_without_rings_and_registers_asks_for_them_in_java_code(void
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_RECORDS_MISSING), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh_thread, drop_thread)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(a_sampled_load_is_armed_with_its_value),
-	    TEST(a_sampled_store_is_armed_for_a_kind_of_stores),
-	    TEST(of_two_rings_the_newest_record_is_taken),
-	    TEST(ibs_records_are_told_apart_by_their_data_source),
-	    TEST(records_that_cannot_be_used_are_counted),
-	    TEST(accesses_that_no_kind_samples_are_counted),
-	    TEST(an_event_that_no_kind_needs_is_not_wanted),
-	    TEST(a_thread_that_left_the_method_gives_no_context),
-	    TEST(code_that_is_not_java_gives_no_sample),
-	    TEST(an_access_for_objects_is_recorded_and_watches_nothing),
-	    TEST(an_access_stands_for_the_kinds_it_was_drawn_from),
-	    TEST(a_signal_without_a_record_is_counted),
-	    TEST(what_the_kernel_lost_is_counted),
-	    TEST(a_thread_without_rings_and_registers_asks_for_them_in_java_code),
-	};
-
-	return cmocka_run_group_tests(tests, set_up_process, NULL);
+	return tests_run(set_up_process, NULL);
 }

@@ -1,10 +1,6 @@
 /* The limits of a window, kept by the agent itself. The BPF program's:
  * tests/unit/daemon/broker/gate.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -50,9 +46,8 @@ static uint64_t period(void)
 	return NS_PER_S * GATE_SLACK * (unsigned)gate_cpus(0) / BURST;
 }
 
-static void a_second_of_ticks_passes_at_once_and_no_more(void **state)
+TEST(a_second_of_ticks_passes_at_once_and_no_more, take_thread, stop)
 {
-	(void)state;
 	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, period(), false, 0);
 	for (int i = 0; i < BURST; i++)
 		assert_true(sampling_gate_passes(thread));
@@ -61,26 +56,23 @@ static void a_second_of_ticks_passes_at_once_and_no_more(void **state)
 	assert_int_equal(counter(JXP__COUNTER__COUNTER_GATE_WINDOW_OVER), 0);
 }
 
-static void nothing_passes_after_the_deadline(void **state)
+TEST(nothing_passes_after_the_deadline, take_thread, stop)
 {
-	(void)state;
 	sampling_gate_start(&gate, NO_PROGRAM, false, clock_monotonic_ns(), period(), false, 0);
 	assert_false(sampling_gate_passes(thread));
 	assert_int_equal(counter(JXP__COUNTER__COUNTER_GATE_WINDOW_OVER), 1);
 }
 
-static void a_longer_period_gives_fewer_tokens(void **state)
+TEST(a_longer_period_gives_fewer_tokens, take_thread, stop)
 {
-	(void)state;
 	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, period() / 100, false, 0);
 	sampling_gate_set_period(&gate, PERIOD_NS);
 	assert_true(sampling_gate_passes(thread));
 	assert_false(sampling_gate_passes(thread));
 }
 
-static void a_window_starts_with_all_its_tokens(void **state)
+TEST(a_window_starts_with_all_its_tokens, take_thread, stop)
 {
-	(void)state;
 	for (int window = 0; window < 2; window++) {
 		sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false, 0);
 		assert_true(sampling_gate_passes(thread));
@@ -88,19 +80,17 @@ static void a_window_starts_with_all_its_tokens(void **state)
 	}
 }
 
-static void with_the_kernels_gate_everything_that_comes_passes(void **state)
+TEST(with_the_kernels_gate_everything_that_comes_passes, take_thread, stop)
 {
-	(void)state;
 	sampling_gate_start(&gate, open("/dev/null", O_RDONLY | O_CLOEXEC), true,
 			    clock_monotonic_ns(), PERIOD_NS, false, 0);
 	for (int i = 0; i < BURST; i++)
 		assert_true(sampling_gate_passes(thread));
 }
 
-static void
-an_event_that_does_not_take_the_kernels_gate_makes_the_agent_keep_the_limits(void **state)
+TEST(an_event_that_does_not_take_the_kernels_gate_makes_the_agent_keep_the_limits, take_thread,
+     stop)
 {
-	(void)state;
 	sampling_gate_start(&gate, open("/dev/null", O_RDONLY | O_CLOEXEC), true, FOREVER_NS,
 			    PERIOD_NS, false, 0);
 	assert_false(sampling_gate_attach(&gate, NOT_AN_FD));
@@ -108,47 +98,25 @@ an_event_that_does_not_take_the_kernels_gate_makes_the_agent_keep_the_limits(voi
 	assert_false(sampling_gate_passes(thread));
 }
 
-static void without_a_program_there_is_nothing_to_attach(void **state)
+TEST(without_a_program_there_is_nothing_to_attach, take_thread, stop)
 {
-	(void)state;
 	sampling_gate_start(&gate, NO_PROGRAM, false, FOREVER_NS, PERIOD_NS, false, 0);
 	assert_true(sampling_gate_attach(&gate, NOT_AN_FD));
 }
 
-static void an_event_without_the_program_that_was_sent_is_told(void **state)
+TEST(an_event_without_the_program_that_was_sent_is_told, take_thread, stop)
 {
-	(void)state;
 	sampling_gate_start(&gate, NO_PROGRAM, true, FOREVER_NS, PERIOD_NS, false, 0);
 	assert_false(sampling_gate_attach(&gate, NOT_AN_FD));
 	assert_true(sampling_gate_passes(thread));
 	assert_false(sampling_gate_passes(thread));
 }
 
-static void the_end_of_a_window_closes_the_program(void **state)
+TEST(the_end_of_a_window_closes_the_program, take_thread, stop)
 {
 	int program = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	sampling_gate_start(&gate, program, true, FOREVER_NS, PERIOD_NS, false, 0);
 	sampling_gate_stop(&gate);
 	assert_int_equal(fcntl(program, F_GETFD), -1);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, take_thread, stop)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_second_of_ticks_passes_at_once_and_no_more),
-	    TEST(nothing_passes_after_the_deadline),
-	    TEST(a_longer_period_gives_fewer_tokens),
-	    TEST(a_window_starts_with_all_its_tokens),
-	    TEST(with_the_kernels_gate_everything_that_comes_passes),
-	    TEST(an_event_that_does_not_take_the_kernels_gate_makes_the_agent_keep_the_limits),
-	    TEST(without_a_program_there_is_nothing_to_attach),
-	    TEST(an_event_without_the_program_that_was_sent_is_told),
-	    TEST(the_end_of_a_window_closes_the_program),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

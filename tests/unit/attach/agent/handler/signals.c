@@ -1,10 +1,6 @@
 /* The handler under signals that it causes itself. Registers and signals are real; what would be
  * done with them is not of interest here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <pthread.h>
@@ -137,7 +133,7 @@ static void watch(unsigned reg, uint64_t address)
 }
 
 /* As after a method has returned whose spills are watched. */
-static void what_the_handler_itself_touches_is_given_up(void **state)
+TEST(what_the_handler_itself_touches_is_given_up, set_up, tear_down)
 {
 	uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 
@@ -170,9 +166,8 @@ static void send_trap(int code)
 			   errno);
 }
 
-static void traps_without_a_cause_go_no_further(void **state)
+TEST(traps_without_a_cause_go_no_further, set_up, tear_down)
 {
-	(void)state;
 	send_trap(TRAP_BRKPT);
 	send_trap(TRAP_HWBKPT);
 	assert_int_equal(signals_stale(), 2);
@@ -180,9 +175,8 @@ static void traps_without_a_cause_go_no_further(void **state)
 	assert_int_equal(passed_on, 0);
 }
 
-static void traps_of_the_application_are_passed_on(void **state)
+TEST(traps_of_the_application_are_passed_on, set_up, tear_down)
 {
-	(void)state;
 	__asm__ volatile(".byte 0xf1"); /* INT1 */
 	__asm__ volatile("int3");
 	assert_int_equal(raise(SIGTRAP), 0);
@@ -197,7 +191,7 @@ static void trap(void)
 }
 
 /* The kernel forces such a one on the thread, and ends the process where SIGTRAP is blocked. */
-static void a_trap_within_a_handler_ends_nothing(void **state)
+TEST(a_trap_within_a_handler_ends_nothing, set_up, tear_down)
 {
 	unsigned before = triggered;
 
@@ -222,7 +216,7 @@ static void touch(void)
 		touched++;
 }
 
-static void what_a_handler_touches_traps_once_and_is_given_up(void **state)
+TEST(what_a_handler_touches_traps_once_and_is_given_up, set_up, tear_down)
 {
 	unsigned before = triggered;
 
@@ -248,7 +242,7 @@ static uint64_t sum(const Jxp__Counter *counters, size_t count)
 	return all;
 }
 
-static void signals_and_their_time_are_accounted_for(void **state)
+TEST(signals_and_their_time_are_accounted_for, set_up, tear_down)
 {
 	static const Jxp__Counter roles[] = {
 	    JXP__COUNTER__COUNTER_SIGNALS_TICKS, JXP__COUNTER__COUNTER_SIGNALS_SEARCHES,
@@ -308,9 +302,8 @@ static void set_timer(uint64_t sig_data)
 	assert_int_equal(cpu_timer_set(t->timer, 1), 0);
 }
 
-static void a_timer_s_signal_reaches_the_sampler(void **state)
+TEST(a_timer_s_signal_reaches_the_sampler, set_up, tear_down)
 {
-	(void)state;
 	set_timer(thread_sig_data(t, THREAD_ROLE_SAMPLING));
 	burn_until(&events);
 	assert_int_equal(events, 1); /* It was not set again. */
@@ -319,9 +312,8 @@ static void a_timer_s_signal_reaches_the_sampler(void **state)
 	assert_false(atomic_load(&t->timer_spent));
 }
 
-static void a_timer_of_the_application_is_passed_on(void **state)
+TEST(a_timer_of_the_application_is_passed_on, set_up, tear_down)
 {
-	(void)state;
 	set_timer((uintptr_t)&trigger);
 	burn_until(&passed_on);
 	assert_int_equal(passed_on, 1);
@@ -329,11 +321,10 @@ static void a_timer_of_the_application_is_passed_on(void **state)
 	assert_int_equal(events, 0);
 }
 
-static void a_timer_s_signal_that_is_late_is_ignored(void **state)
+TEST(a_timer_s_signal_that_is_late_is_ignored, set_up, tear_down)
 {
 	uint64_t sig_data = thread_sig_data(t, THREAD_ROLE_SAMPLING);
 
-	(void)state;
 	atomic_fetch_add(&t->generation, 1); /* As where the entry is another thread's by now. */
 	send_timer(sig_data);
 	assert_int_equal(events, 0);
@@ -342,9 +333,8 @@ static void a_timer_s_signal_that_is_late_is_ignored(void **state)
 }
 
 /* Whoever may send signals to the process may send this one. */
-static void no_timer_s_signal_is_about_a_register(void **state)
+TEST(no_timer_s_signal_is_about_a_register, set_up, tear_down)
 {
-	(void)state;
 	t->watchpoints[TRIGGER].state = WATCH_SEEKING;
 	send_timer(thread_sig_data(t, THREAD_ROLE_REGISTER + TRIGGER));
 	assert_int_equal(atomic_load(&t->counters[JXP__COUNTER__COUNTER_SIGNALS]), 0);
@@ -353,11 +343,10 @@ static void no_timer_s_signal_is_about_a_register(void **state)
 	t->watchpoints[TRIGGER].state = WATCH_FREE;
 }
 
-static void a_thread_that_is_held_has_no_handlers(void **state)
+TEST(a_thread_that_is_held_has_no_handlers, set_up, tear_down)
 {
 	uint64_t sig_data = thread_sig_data(t, THREAD_ROLE_SAMPLING);
 
-	(void)state;
 	assert_true(thread_hold(t));
 	send_timer(sig_data);
 	assert_int_equal(events, 0);
@@ -372,7 +361,7 @@ static void hold_refused(void)
 	assert_false(thread_hold(t));
 }
 
-static void a_thread_is_not_held_while_its_handler_is_at_work(void **state)
+TEST(a_thread_is_not_held_while_its_handler_is_at_work, set_up, tear_down)
 {
 	need_registers(state);
 	during = hold_refused;
@@ -386,7 +375,7 @@ static void a_thread_is_not_held_while_its_handler_is_at_work(void **state)
 }
 
 /* Else the next access would be taken for it. */
-static void what_traps_while_its_thread_is_held_is_given_up(void **state)
+TEST(what_traps_while_its_thread_is_held_is_given_up, set_up, tear_down)
 {
 	need_registers(state);
 	triggered = 0;
@@ -410,12 +399,11 @@ static void *burn_until_told(void *stop)
 }
 
 /* With a handler of ours that is gone too soon the signal would be the application's. */
-static void no_timer_s_signal_comes_after_the_handler_is_gone(void **state)
+TEST(no_timer_s_signal_comes_after_the_handler_is_gone, set_up, tear_down)
 {
 	_Atomic bool stop = false;
 	pthread_t busy;
 
-	(void)state;
 	assert_int_equal(pthread_create(&busy, NULL, burn_until_told, &stop), 0);
 	for (uint64_t end = clock_monotonic_ns() + NS_PER_S; clock_monotonic_ns() < end;) {
 		assert_int_equal(signals_install(&sampler), 0);
@@ -432,33 +420,4 @@ static void no_timer_s_signal_comes_after_the_handler_is_gone(void **state)
 	assert_int_equal(pthread_join(busy, NULL), 0);
 	assert_true(events > 0);
 	assert_int_equal(passed_on, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(what_the_handler_itself_touches_is_given_up, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(traps_without_a_cause_go_no_further, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(traps_of_the_application_are_passed_on, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(a_trap_within_a_handler_ends_nothing, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(what_a_handler_touches_traps_once_and_is_given_up,
-					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(signals_and_their_time_are_accounted_for, set_up,
-					    tear_down),
-	    TEST(a_timer_s_signal_reaches_the_sampler),
-	    TEST(a_timer_of_the_application_is_passed_on),
-	    TEST(a_timer_s_signal_that_is_late_is_ignored),
-	    TEST(no_timer_s_signal_is_about_a_register),
-	    TEST(a_thread_that_is_held_has_no_handlers),
-	    TEST(a_thread_is_not_held_while_its_handler_is_at_work),
-	    TEST(what_traps_while_its_thread_is_held_is_given_up),
-	    TEST(no_timer_s_signal_comes_after_the_handler_is_gone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Entries that change hands or are given up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -12,13 +8,12 @@
 
 #define NO_THREAD ((1 << 22) + 1) /* above the largest pid there is (PID_MAX_LIMIT) */
 
-static void an_abandoned_entry_keeps_its_memory_for_its_handler(void **state)
+TEST(an_abandoned_entry_keeps_its_memory_for_its_handler)
 {
 	struct thread *t, *other;
 	unsigned role;
 	uint64_t sig_data;
 
-	(void)state;
 	assert_int_equal(threads_init(), 0);
 	t = thread_take(1);
 	assert_int_equal(thread_allocate(t, 4), 0);
@@ -41,11 +36,10 @@ static void an_abandoned_entry_keeps_its_memory_for_its_handler(void **state)
 static const struct place_remembered an_array = {
     .address = 0x1000, .bytes = 64, .place = {.klass = 7, .kind = PLACE_OBJECT}};
 
-static void an_entry_taken_again_knows_no_places_of_the_window_before(void **state)
+TEST(an_entry_taken_again_knows_no_places_of_the_window_before)
 {
 	struct thread *t;
 
-	(void)state;
 	assert_int_equal(threads_init(), 0);
 	t = thread_take(1);
 	t->places.objects[0] = an_array;
@@ -57,11 +51,10 @@ static void an_entry_taken_again_knows_no_places_of_the_window_before(void **sta
 	thread_recycle(t);
 }
 
-static void places_are_forgotten_with_their_epoch(void **state)
+TEST(places_are_forgotten_with_their_epoch)
 {
 	struct thread *t;
 
-	(void)state;
 	assert_int_equal(threads_init(), 0);
 	t = thread_take(1);
 	thread_enter_epoch(t, 4);
@@ -74,11 +67,10 @@ static void places_are_forgotten_with_their_epoch(void **state)
 	thread_recycle(t);
 }
 
-static void a_thread_that_has_ended_is_found_without_being_told(void **state)
+TEST(a_thread_that_has_ended_is_found_without_being_told)
 {
 	struct thread *gone, *here;
 
-	(void)state;
 	assert_int_equal(threads_init(), 0);
 	here = thread_take(getpid());
 	gone = thread_take(NO_THREAD);
@@ -90,11 +82,10 @@ static void a_thread_that_has_ended_is_found_without_being_told(void **state)
 	thread_recycle(gone);
 }
 
-static void a_thread_is_held_unless_a_handler_of_it_is_at_work(void **state)
+TEST(a_thread_is_held_unless_a_handler_of_it_is_at_work)
 {
 	struct thread *t;
 
-	(void)state;
 	assert_int_equal(threads_init(), 0);
 	t = thread_take(1);
 	atomic_store(&t->in_handler, 1);
@@ -130,13 +121,12 @@ static void *enter(void *arg)
 	return NULL;
 }
 
-static void handlers_keep_out_while_it_is_held(void **state)
+TEST(handlers_keep_out_while_it_is_held)
 {
 	unsigned held = 0;
 	struct thread *t;
 	pthread_t handler;
 
-	(void)state;
 	assert_int_equal(threads_init(), 0);
 	t = thread_take(1);
 	assert_int_equal(pthread_create(&handler, NULL, enter, t), 0);
@@ -154,18 +144,4 @@ static void handlers_keep_out_while_it_is_held(void **state)
 	atomic_store(&stop, true);
 	assert_int_equal(pthread_join(handler, NULL), 0);
 	thread_recycle(t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_abandoned_entry_keeps_its_memory_for_its_handler),
-	    cmocka_unit_test(an_entry_taken_again_knows_no_places_of_the_window_before),
-	    cmocka_unit_test(places_are_forgotten_with_their_epoch),
-	    cmocka_unit_test(a_thread_that_has_ended_is_found_without_being_told),
-	    cmocka_unit_test(a_thread_is_held_unless_a_handler_of_it_is_at_work),
-	    cmocka_unit_test(handlers_keep_out_while_it_is_held),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

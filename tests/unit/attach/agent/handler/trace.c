@@ -1,9 +1,5 @@
 /* Traces with real registers, of loops of machine code that the test runs itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <linux/hw_breakpoint.h>
 #include <string.h>
 #include <unistd.h>
@@ -203,7 +199,7 @@ static void expect_the_end(Jxp__Counter why, uint64_t count)
 	assert_false(ring_pop(&t->memory->ring, &r));
 }
 
-static void two_instances_of_the_same_are_alike(void **state)
+TEST(two_instances_of_the_same_are_alike, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers, others};
 	const unsigned counts[] = {6, 6, 1};
@@ -230,7 +226,7 @@ static void two_instances_of_the_same_are_alike(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 0);
 }
 
-static void two_instances_of_others_are_not(void **state)
+TEST(two_instances_of_others_are_not, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, others, numbers};
 	const unsigned counts[] = {9, 3, 1};
@@ -251,7 +247,7 @@ static void two_instances_of_others_are_not(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 0);
 }
 
-static void another_key_makes_other_hashes_of_the_same(void **state)
+TEST(another_key_makes_other_hashes_of_the_same, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers, numbers};
 	const unsigned counts[] = {1, 1, 1};
@@ -269,7 +265,7 @@ static void another_key_makes_other_hashes_of_the_same(void **state)
 	assert_int_not_equal(one.scalars[0][0], other.scalars[0][0]);
 }
 
-static void long_instances_are_cut(void **state)
+TEST(long_instances_are_cut, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers};
 	const unsigned counts[] = {60, 61};
@@ -287,7 +283,7 @@ static void long_instances_are_cut(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 0);
 }
 
-static void where_signals_are_dear_there_are_fewer_values(void **state)
+TEST(where_signals_are_dear_there_are_fewer_values, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers, numbers};
 	const unsigned counts[] = {20, 4, 1};
@@ -305,7 +301,7 @@ static void where_signals_are_dear_there_are_fewer_values(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 0);
 }
 
-static void the_second_instance_is_over_when_the_thread_has_left_it(void **state)
+TEST(the_second_instance_is_over_when_the_thread_has_left_it, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers};
 	const unsigned counts[] = {5, 2};
@@ -335,7 +331,7 @@ static void the_second_instance_is_over_when_the_thread_has_left_it(void **state
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 0);
 }
 
-static void one_that_does_not_come_to_its_end_is_dropped(void **state)
+TEST(one_that_does_not_come_to_its_end_is_dropped, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers};
 	const unsigned counts[] = {5, 2};
@@ -355,7 +351,7 @@ static void one_that_does_not_come_to_its_end_is_dropped(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 2);
 }
 
-static void one_that_has_all_its_values_needs_no_end(void **state)
+TEST(one_that_has_all_its_values_needs_no_end, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers};
 	const unsigned counts[] = {5, LIMIT_TRACE_VALUES};
@@ -372,7 +368,7 @@ static void one_that_has_all_its_values_needs_no_end(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 0);
 }
 
-static void an_instance_that_calls_itself_is_one(void **state)
+TEST(an_instance_that_calls_itself_is_one, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_sum();
 	struct trace_told told;
@@ -407,7 +403,7 @@ static struct loop_plan plan_of_turns(void)
 	return plan;
 }
 
-static void turns_are_told_one_behind_the_other(void **state)
+TEST(turns_are_told_one_behind_the_other, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_turns();
 	struct trace_told told;
@@ -430,7 +426,7 @@ static void turns_are_told_one_behind_the_other(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 0);
 }
 
-static void two_values_of_one_instruction_have_one_breakpoint(void **state)
+TEST(two_values_of_one_instruction_have_one_breakpoint, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_turns();
 	struct trace_told told;
@@ -449,7 +445,7 @@ static void two_values_of_one_instruction_have_one_breakpoint(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 0);
 }
 
-static void turns_that_were_left_are_told_as_they_are(void **state)
+TEST(turns_that_were_left_are_told_as_they_are, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_turns();
 
@@ -475,7 +471,7 @@ static void turns_that_were_left_are_told_as_they_are(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 1);
 }
 
-static void the_turns_of_a_recursion_are_its_calls(void **state)
+TEST(the_turns_of_a_recursion_are_its_calls, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_sum();
 	struct trace_told told;
@@ -500,7 +496,7 @@ static void the_turns_of_a_recursion_are_its_calls(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 0);
 }
 
-static void values_of_two_epochs_are_not_compared(void **state)
+TEST(values_of_two_epochs_are_not_compared, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers, numbers};
 	const unsigned counts[] = {5, 5, 5};
@@ -527,7 +523,7 @@ static void values_of_two_epochs_are_not_compared(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_MOVED, 2);
 }
 
-static void of_code_that_was_replaced_nothing_is_told(void **state)
+TEST(of_code_that_was_replaced_nothing_is_told, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers};
 	const unsigned counts[] = {5};
@@ -549,7 +545,7 @@ static void of_code_that_was_replaced_nothing_is_told(void **state)
 	}
 }
 
-static void what_cannot_be_read_ends_a_trace(void **state)
+TEST(what_cannot_be_read_ends_a_trace, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_instances();
 
@@ -585,7 +581,7 @@ static void watch_third_number(bool known)
 						.length = 4};
 }
 
-static void what_is_watched_is_read_through_the_kernel(void **state)
+TEST(what_is_watched_is_read_through_the_kernel, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers, numbers};
 	const unsigned counts[] = {5, 5, 1};
@@ -619,7 +615,7 @@ static void close_registers(void)
 	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
 }
 
-static void the_end_of_the_window_ends_it(void **state)
+TEST(the_end_of_the_window_ends_it, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers};
 	const unsigned counts[] = {5, 5};
@@ -634,7 +630,7 @@ static void the_end_of_the_window_ends_it(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 1);
 }
 
-static void turns_at_the_end_of_the_window_are_told(void **state)
+TEST(turns_at_the_end_of_the_window_are_told, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_turns();
 
@@ -647,11 +643,10 @@ static void turns_at_the_end_of_the_window_are_told(void **state)
 	expect_the_end(JXP__COUNTER__COUNTER_TRACES_LEFT, 0);
 }
 
-static void a_plan_needs_its_registers(void **state)
+TEST(a_plan_needs_its_registers, set_up, tear_down)
 {
 	struct loop_plan instances = plan_of_instances(), turns = plan_of_turns();
 
-	(void)state;
 	burst_own(t, 2, 2);
 	assert_true(trace_fits(t, &instances));
 	assert_false(trace_fits(t, &turns));
@@ -667,7 +662,7 @@ static void a_plan_needs_its_registers(void **state)
 	assert_false(trace_fits(t, &turns));
 }
 
-static void what_is_wanted_is_drawn_with_equal_chance(void **state)
+TEST(what_is_wanted_is_drawn_with_equal_chance, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_turns();
 	unsigned turns = 0, second = 0;
@@ -687,7 +682,7 @@ static void what_is_wanted_is_drawn_with_equal_chance(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_TRACES), 400);
 }
 
-static void traces_in_vain_become_seldom(void **state)
+TEST(traces_in_vain_become_seldom, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers, numbers};
 	const unsigned counts[] = {1, 1, 1};
@@ -710,46 +705,12 @@ static void traces_in_vain_become_seldom(void **state)
 	assert_true(trace_begin(t, &plan)); /* One has come to something. */
 }
 
-static void the_signals_of_a_trace_are_within_its_time(void **state)
+TEST(the_signals_of_a_trace_are_within_its_time)
 {
-	(void)state;
 	assert_int_equal(trace_signals_max(0), TRACE_SIGNALS_MAX);
 	assert_int_equal(trace_signals_max(20000), 50);
 	assert_int_equal(trace_signals_max(1000000), TRACE_SIGNALS_MIN);
 	assert_int_equal(trace_values_max(TRACE_SIGNALS_MAX), LIMIT_TRACE_VALUES);
 	assert_int_equal(trace_values_max(50), 22);
 	assert_int_equal(trace_values_max(TRACE_SIGNALS_MIN), TRACE_VALUES_MIN);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(two_instances_of_the_same_are_alike),
-	    TEST(two_instances_of_others_are_not),
-	    TEST(another_key_makes_other_hashes_of_the_same),
-	    TEST(long_instances_are_cut),
-	    TEST(where_signals_are_dear_there_are_fewer_values),
-	    TEST(the_second_instance_is_over_when_the_thread_has_left_it),
-	    TEST(one_that_does_not_come_to_its_end_is_dropped),
-	    TEST(one_that_has_all_its_values_needs_no_end),
-	    TEST(an_instance_that_calls_itself_is_one),
-	    TEST(turns_are_told_one_behind_the_other),
-	    TEST(two_values_of_one_instruction_have_one_breakpoint),
-	    TEST(turns_that_were_left_are_told_as_they_are),
-	    TEST(the_turns_of_a_recursion_are_its_calls),
-	    TEST(values_of_two_epochs_are_not_compared),
-	    TEST(of_code_that_was_replaced_nothing_is_told),
-	    TEST(what_cannot_be_read_ends_a_trace),
-	    TEST(what_is_watched_is_read_through_the_kernel),
-	    TEST(the_end_of_the_window_ends_it),
-	    TEST(turns_at_the_end_of_the_window_are_told),
-	    TEST(a_plan_needs_its_registers),
-	    TEST(what_is_wanted_is_drawn_with_equal_chance),
-	    TEST(traces_in_vain_become_seldom),
-	    cmocka_unit_test(the_signals_of_a_trace_are_within_its_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

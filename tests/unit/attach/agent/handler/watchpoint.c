@@ -1,10 +1,6 @@
 /* A debug register's life: every way out of it, and what its pairs weigh. What is armed here are
  * real registers of the test's thread; traps are made up, and nothing touches what is watched. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <linux/hw_breakpoint.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -140,7 +136,7 @@ static void assert_closed_with(enum record_type type)
 	assert_false(ring_pop(&t->memory->ring, &r));
 }
 
-static void a_pair_closes_its_register(void **state)
+TEST(a_pair_closes_its_register, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
@@ -148,7 +144,7 @@ static void a_pair_closes_its_register(void **state)
 	assert_closed_with(RECORD_TRAPPED);
 }
 
-static void a_trap_that_nothing_explains_closes_its_register(void **state)
+TEST(a_trap_that_nothing_explains_closes_its_register, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
@@ -157,7 +153,7 @@ static void a_trap_that_nothing_explains_closes_its_register(void **state)
 	assert_closed_with(RECORD_ABANDONED);
 }
 
-static void a_second_access_without_context_closes_its_register(void **state)
+TEST(a_second_access_without_context_closes_its_register, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
@@ -169,7 +165,7 @@ static void a_second_access_without_context_closes_its_register(void **state)
 	assert_closed_with(RECORD_ABANDONED);
 }
 
-static void too_many_ignored_stores_close_a_register(void **state)
+TEST(too_many_ignored_stores_close_a_register, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_SILENT_LOAD, data, 8);
@@ -178,7 +174,7 @@ static void too_many_ignored_stores_close_a_register(void **state)
 	assert_closed_with(RECORD_ABANDONED);
 }
 
-static void a_collection_closes_all_registers(void **state)
+TEST(a_collection_closes_all_registers, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
@@ -187,7 +183,7 @@ static void a_collection_closes_all_registers(void **state)
 	assert_closed_with(RECORD_EXPIRED_GC);
 }
 
-static void an_impatient_thread_gives_up_what_waits(void **state)
+TEST(an_impatient_thread_gives_up_what_waits, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
@@ -198,7 +194,7 @@ static void an_impatient_thread_gives_up_what_waits(void **state)
 	assert_closed_with(RECORD_REPLACED);
 }
 
-static void what_a_patient_thread_waits_for_stands_for_what_was_given_up(void **state)
+TEST(what_a_patient_thread_waits_for_stands_for_what_was_given_up, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
@@ -212,7 +208,7 @@ static void what_a_patient_thread_waits_for_stands_for_what_was_given_up(void **
 	assert_closed_with(RECORD_TRAPPED);
 }
 
-static void the_end_of_the_window_closes_all_registers(void **state)
+TEST(the_end_of_the_window_closes_all_registers, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_DEAD_STORE, data, 8);
@@ -223,7 +219,7 @@ static void the_end_of_the_window_closes_all_registers(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_EVENT_ERRORS), 0);
 }
 
-static void a_replaced_sample_closes_its_register(void **state)
+TEST(a_replaced_sample_closes_its_register, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	reservoir_init(&t->reservoir, 1);
@@ -259,7 +255,7 @@ static enum outcome outcome(void)
 	return r.wasteful_as >> r.element & 1 ? WASTEFUL : USEFUL;
 }
 
-static void second_accesses_are_judged_as_the_kinds_row_says(void **state)
+TEST(second_accesses_are_judged_as_the_kinds_row_says, fresh_thread, drop_thread)
 {
 	const struct {
 		Jxp__Kind kind;
@@ -308,7 +304,7 @@ static void assert_next(enum record_type type, Jxp__Kind kind, bool wasteful)
 		assert_int_equal(r.wasteful_as >> r.element & 1, wasteful);
 }
 
-static void a_store_completes_the_pairs_of_both_kinds(void **state)
+TEST(a_store_completes_the_pairs_of_both_kinds, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	set_data(1);
@@ -325,7 +321,7 @@ static void a_store_completes_the_pairs_of_both_kinds(void **state)
 	assert_next(RECORD_TRAPPED, JXP__KIND__KIND_SILENT_STORE, false);
 }
 
-static void behind_a_load_the_register_waits_for_the_next_store(void **state)
+TEST(behind_a_load_the_register_waits_for_the_next_store, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	set_data(1);
@@ -343,7 +339,7 @@ static void behind_a_load_the_register_waits_for_the_next_store(void **state)
 }
 
 /* The kernel delivers the signal of one. */
-static void one_instruction_traps_all_that_watch_what_it_touches(void **state)
+TEST(one_instruction_traps_all_that_watch_what_it_touches, fresh_thread, drop_thread)
 {
 	uint64_t wide = CODE(256, "\xc5\xfe\x7f\x07\x90"); /* vmovdqu [rdi], ymm0 */
 	unsigned beside;
@@ -361,7 +357,7 @@ static void one_instruction_traps_all_that_watch_what_it_touches(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_EXPIRED_GC), 1);
 }
 
-static void what_loads_is_no_trap_where_stores_are_watched(void **state)
+TEST(what_loads_is_no_trap_where_stores_are_watched, fresh_thread, drop_thread)
 {
 	uint64_t wide = CODE(256, "\xc5\xfe\x6f\x07\x90"); /* vmovdqu ymm0, [rdi] */
 	unsigned beside;
@@ -376,7 +372,7 @@ static void what_loads_is_no_trap_where_stores_are_watched(void **state)
 }
 
 /* Of three samples of the same bytes one is watched, any of them as often, and it weighs three. */
-static void of_what_watches_the_same_bytes_one_stands_for_all(void **state)
+TEST(of_what_watches_the_same_bytes_one_stands_for_all, fresh_thread, drop_thread)
 {
 	enum { TIMES = 3000, SAMPLES = 3 };
 	unsigned kept[SAMPLES] = {0};
@@ -404,7 +400,7 @@ static void of_what_watches_the_same_bytes_one_stands_for_all(void **state)
 		assert_in_range(kept[i], TIMES / SAMPLES - 130, TIMES / SAMPLES + 130);
 }
 
-static void two_searches_share_a_breakpoint(void **state)
+TEST(two_searches_share_a_breakpoint, fresh_thread, drop_thread)
 {
 	unsigned first, second;
 
@@ -425,7 +421,7 @@ static void two_searches_share_a_breakpoint(void **state)
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_EVENT_ERRORS), 0);
 }
 
-static void a_failed_swap_is_no_store(void **state)
+TEST(a_failed_swap_is_no_store, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_SILENT_STORE, data, 8);
@@ -436,7 +432,7 @@ static void a_failed_swap_is_no_store(void **state)
 	assert_closed_with(RECORD_TRAPPED);
 }
 
-static void a_failed_swap_loads(void **state)
+TEST(a_failed_swap_loads, fresh_thread, drop_thread)
 {
 	need_registers(state);
 	arm(JXP__KIND__KIND_SILENT_LOAD, data, 8);
@@ -444,7 +440,7 @@ static void a_failed_swap_loads(void **state)
 	assert_closed_with(RECORD_TRAPPED);
 }
 
-static void a_sampled_swap_that_fails_is_not_armed(void **state)
+TEST(a_sampled_swap_that_fails_is_not_armed, fresh_thread, drop_thread)
 {
 	struct sample s = {.extent = extent_whole((uintptr_t)data, 8)};
 
@@ -459,7 +455,7 @@ static void a_sampled_swap_that_fails_is_not_armed(void **state)
 }
 
 /* What a masked store leaves out is not accessed, even where the processor says so. */
-static void a_masked_store_beside_the_watched_bytes_ends_nothing(void **state)
+TEST(a_masked_store_beside_the_watched_bytes_ends_nothing, fresh_thread, drop_thread)
 {
 	static struct xsave_frame frame;
 	uint64_t masked = CODE(256, "\xc4\xe2\x55\x8e\x07\x90"); /* vpmaskmovd [rdi], ymm5, ymm0 */
@@ -478,7 +474,7 @@ static void a_masked_store_beside_the_watched_bytes_ends_nothing(void **state)
 	assert_closed_with(RECORD_TRAPPED);
 }
 
-static void a_part_stands_for_its_whole_access(void **state)
+TEST(a_part_stands_for_its_whole_access, fresh_thread, drop_thread)
 {
 	struct record r = {0};
 
@@ -491,7 +487,7 @@ static void a_part_stands_for_its_whole_access(void **state)
 	assert_int_equal(r.checked_bytes, 32);
 }
 
-static void a_pair_is_where_both_accesses_meet(void **state)
+TEST(a_pair_is_where_both_accesses_meet, fresh_thread, drop_thread)
 {
 	struct record r = {0};
 
@@ -504,12 +500,11 @@ static void a_pair_is_where_both_accesses_meet(void **state)
 	assert_int_equal(r.place.offset, 74);
 }
 
-static void weights_are_right_on_average(void **state)
+TEST(weights_are_right_on_average)
 {
 	struct random random;
 	unsigned sum = 0;
 
-	(void)state;
 	random_seed(&random, 1);
 	assert_int_equal(sample_weight(4, 8, 32, &random), 16);
 	assert_int_equal(sample_weight(1, 1, 1, &random), 1);
@@ -518,11 +513,8 @@ static void weights_are_right_on_average(void **state)
 	assert_in_range(sum, 24700, 25300);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh_thread, drop_thread)
-
-static void the_watched_part_is_aligned_inside_the_access_and_holds_the_byte(void **state)
+TEST(the_watched_part_is_aligned_inside_the_access_and_holds_the_byte)
 {
-	(void)state;
 	for (uint64_t address = 0x1000; address < 0x1010; address++) {
 		for (uint32_t size = 1; size <= 64; size++) {
 			for (uint32_t offset = 0; offset < size; offset++) {
@@ -541,25 +533,23 @@ static void the_watched_part_is_aligned_inside_the_access_and_holds_the_byte(voi
 	}
 }
 
-static void an_aligned_access_of_up_to_eight_bytes_is_watched_whole(void **state)
+TEST(an_aligned_access_of_up_to_eight_bytes_is_watched_whole)
 {
 	struct extent whole = extent_whole(0x1008, 8), half = extent_whole(0x1004, 4),
 		      quarter = extent_whole(0x1002, 2);
 	uint64_t start;
 
-	(void)state;
 	assert_int_equal(sample_part(&whole, 5, &start), 8);
 	assert_int_equal(start, 0x1008);
 	assert_int_equal(sample_part(&half, 3, &start), 4);
 	assert_int_equal(sample_part(&quarter, 0, &start), 2);
 }
 
-static void bytes_that_are_masked_out_are_not_watched(void **state)
+TEST(bytes_that_are_masked_out_are_not_watched)
 {
 	struct extent e = extent_whole(0x1000, 32);
 	uint64_t start;
 
-	(void)state;
 	e.active = 0xfff0; /* 4 to 15 */
 	assert_int_equal(sample_part(&e, 5, &start), 4);
 	assert_int_equal(start, 0x1004);
@@ -569,34 +559,5 @@ static void bytes_that_are_masked_out_are_not_watched(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(a_pair_closes_its_register),
-	    TEST(a_trap_that_nothing_explains_closes_its_register),
-	    TEST(a_second_access_without_context_closes_its_register),
-	    TEST(too_many_ignored_stores_close_a_register),
-	    TEST(a_collection_closes_all_registers),
-	    TEST(an_impatient_thread_gives_up_what_waits),
-	    TEST(what_a_patient_thread_waits_for_stands_for_what_was_given_up),
-	    TEST(the_end_of_the_window_closes_all_registers),
-	    TEST(a_replaced_sample_closes_its_register),
-	    TEST(second_accesses_are_judged_as_the_kinds_row_says),
-	    TEST(a_store_completes_the_pairs_of_both_kinds),
-	    TEST(behind_a_load_the_register_waits_for_the_next_store),
-	    TEST(one_instruction_traps_all_that_watch_what_it_touches),
-	    TEST(what_loads_is_no_trap_where_stores_are_watched),
-	    TEST(of_what_watches_the_same_bytes_one_stands_for_all),
-	    TEST(two_searches_share_a_breakpoint),
-	    TEST(a_failed_swap_is_no_store),
-	    TEST(a_failed_swap_loads),
-	    TEST(a_sampled_swap_that_fails_is_not_armed),
-	    TEST(a_masked_store_beside_the_watched_bytes_ends_nothing),
-	    TEST(a_part_stands_for_its_whole_access),
-	    TEST(a_pair_is_where_both_accesses_meet),
-	    cmocka_unit_test(weights_are_right_on_average),
-	    cmocka_unit_test(the_watched_part_is_aligned_inside_the_access_and_holds_the_byte),
-	    cmocka_unit_test(an_aligned_access_of_up_to_eight_bytes_is_watched_whole),
-	    cmocka_unit_test(bytes_that_are_masked_out_are_not_watched),
-	};
-
-	return cmocka_run_group_tests(tests, set_up_process, NULL);
+	return tests_run(set_up_process, NULL);
 }

@@ -1,9 +1,5 @@
 /* Java's threads, from the JVM's list. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <pthread.h>
 
@@ -53,11 +49,10 @@ static void assert_three_seen(void)
 }
 
 /* Before anything else: what is found once stays. */
-static void nothing_is_believed_until_a_known_thread_is_found(void **state)
+TEST(nothing_is_believed_until_a_known_thread_is_found, set_up)
 {
 	struct java_threads facts;
 
-	(void)state;
 	fake_threads_as_array();
 	assert_false(java_threads_facts(&facts)); /* No thread was noted. */
 	java_threads_note();
@@ -68,11 +63,10 @@ static void nothing_is_believed_until_a_known_thread_is_found(void **state)
 	assert_int_equal(seen_count, 0);
 }
 
-static void facts_are_those_of_the_known_thread(void **state)
+TEST(facts_are_those_of_the_known_thread, set_up)
 {
 	struct java_threads facts;
 
-	(void)state;
 	fake_threads_as_array();
 	assert_int_equal(prctl(PR_SET_NAME, "Reference Handler"), 0);
 	java_threads_note();
@@ -101,27 +95,24 @@ static uint64_t own_of_another(struct fake_thread *thread)
 	return (uintptr_t)own;
 }
 
-static void a_thread_s_own_is_found_without_asking(void **state)
+TEST(a_thread_s_own_is_found_without_asking, set_up)
 {
 	struct java_threads facts;
 
-	(void)state;
 	assert_true(java_threads_facts(&facts));
 	assert_int_equal(own_word_read(&facts.own), (uintptr_t)&fake_threads[0]);
 	assert_int_equal(own_of_another(&fake_threads[1]), (uintptr_t)&fake_threads[1]);
 	assert_int_equal(own_of_another(NULL), 0);
 }
 
-static void threads_of_java_are_told_from_the_jvms_list(void **state)
+TEST(threads_of_java_are_told_from_the_jvms_list, set_up)
 {
-	(void)state;
 	fake_threads_as_array();
 	assert_three_seen();
 }
 
-static void threads_of_java_are_told_from_a_chain(void **state)
+TEST(threads_of_java_are_told_from_a_chain, set_up)
 {
-	(void)state;
 	as_chain();
 	assert_three_seen();
 	/* One more or less has been counted than the chain has. */
@@ -131,17 +122,4 @@ static void threads_of_java_are_told_from_a_chain(void **state)
 	count = COUNT - 1;
 	assert_false(java_threads_each(see, NULL));
 	assert_int_equal(seen_count, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(nothing_is_believed_until_a_known_thread_is_found, set_up),
-	    cmocka_unit_test_setup(facts_are_those_of_the_known_thread, set_up),
-	    cmocka_unit_test_setup(a_thread_s_own_is_found_without_asking, set_up),
-	    cmocka_unit_test_setup(threads_of_java_are_told_from_the_jvms_list, set_up),
-	    cmocka_unit_test_setup(threads_of_java_are_told_from_a_chain, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Names of fields, from lists as HotSpot has them before and since JDK 21. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 
@@ -42,37 +38,33 @@ static void assert_these_fields(void)
 	assert_false(field_at(fake_klass, 8, false, 4, &f));
 }
 
-static void fields_of_an_array_of_numbers_are_found_by_offset(void **state)
+TEST(fields_of_an_array_of_numbers_are_found_by_offset, fake_fields_setup)
 {
-	(void)state;
 	fake_list_as_before_21();
 	assert_these_fields();
 }
 
-static void fields_of_a_compressed_stream_are_found_by_offset(void **state)
+TEST(fields_of_a_compressed_stream_are_found_by_offset, fake_fields_setup)
 {
-	(void)state;
 	fake_list_as_since_21();
 	assert_these_fields();
 }
 
-static void numbers_above_a_byte_are_put_together(void **state)
+TEST(numbers_above_a_byte_are_put_together, fake_fields_setup)
 {
 	/* 300 = 191 + 45 + 1 * 64: a byte above 191, then one of the next six bits. */
 	static const uint8_t fields[] = {2, 1, 2, 3, 1 + 191 + 45, 1 + 1, 1, 1};
 
-	(void)state;
 	fake_list_as_since_21();
 	memcpy(fake_bytes.data, fields, sizeof(fields));
 	fake_bytes.length = sizeof(fields);
 	assert_field(300, false, "x", "D");
 }
 
-static void lists_that_make_no_sense_name_nothing(void **state)
+TEST(lists_that_make_no_sense_name_nothing, fake_fields_setup)
 {
 	struct klass_field f;
 
-	(void)state;
 	fake_list_as_since_21();
 	fake_bytes.data[6] = 33; /* Flags of a later release. */
 	assert_false(field_at(fake_klass, 12, false, 4, &f));
@@ -86,11 +78,10 @@ static void lists_that_make_no_sense_name_nothing(void **state)
 	assert_false(field_at(fake_klass, 16, false, 4, &f));
 }
 
-static void names_are_bounded_by_their_pool(void **state)
+TEST(names_are_bounded_by_their_pool, fake_fields_setup)
 {
 	struct klass_field f;
 
-	(void)state;
 	fake_list_as_before_21();
 	fake_shorts.data[1] = 7; /* One behind the end. */
 	assert_false(field_at(fake_klass, 16, false, 4, &f));
@@ -100,11 +91,10 @@ static void names_are_bounded_by_their_pool(void **state)
 	assert_false(field_at(fake_klass, 112, true, 4, &f));
 }
 
-static void a_class_says_its_name_and_its_superclass(void **state)
+TEST(a_class_says_its_name_and_its_superclass, fake_fields_setup)
 {
 	char *name;
 
-	(void)state;
 	fake_list_as_before_21();
 	klass_fields_look_anew();
 	name = klass_symbol(fake_klass);
@@ -117,30 +107,13 @@ static void a_class_says_its_name_and_its_superclass(void **state)
 	assert_null(klass_symbol(16));
 }
 
-static void a_jvm_that_does_not_say_is_not_read(void **state)
+TEST(a_jvm_that_does_not_say_is_not_read, fake_fields_setup)
 {
 	struct klass_field f;
 
-	(void)state;
 	fake_vmstructs_reset();
 	assert_false(klass_fields_init());
 	assert_null(klass_symbol(fake_klass));
 	assert_int_equal(klass_super(fake_klass), 0);
 	assert_false(field_at(fake_klass, 16, false, 4, &f));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup(name, fake_fields_setup)
-	const struct CMUnitTest tests[] = {
-	    TEST(fields_of_an_array_of_numbers_are_found_by_offset),
-	    TEST(fields_of_a_compressed_stream_are_found_by_offset),
-	    TEST(numbers_above_a_byte_are_put_together),
-	    TEST(lists_that_make_no_sense_name_nothing),
-	    TEST(names_are_bounded_by_their_pool),
-	    TEST(a_class_says_its_name_and_its_superclass),
-	    TEST(a_jvm_that_does_not_say_is_not_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Classes that every JVM has, found in its tables and in the boot loader's list. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/known_classes.h"
@@ -60,11 +56,10 @@ static int set_up(void **state)
 	return safe_read_init();
 }
 
-static void both_tables_name_classes(void **state)
+TEST(both_tables_name_classes, set_up)
 {
 	static uint64_t old = 16, new = 32;
 
-	(void)state;
 	assert_int_equal(known_class("String"), 0);
 	fake_static("SystemDictionary", "_well_known_klasses[SystemDictionary::String_klass_knum]",
 		    &old);
@@ -73,11 +68,10 @@ static void both_tables_name_classes(void **state)
 	assert_int_equal(known_class("String"), 32);
 }
 
-static void the_boot_loader_s_list_has_the_others(void **state)
+TEST(the_boot_loader_s_list_has_the_others, set_up)
 {
 	struct known_classes known;
 
-	(void)state;
 	tell();
 	fake_static("vmClasses", "_klasses[static_cast<int>(vmClassID::Object_klass_knum)]",
 		    &object);
@@ -90,14 +84,4 @@ static void the_boot_loader_s_list_has_the_others(void **state)
 	assert_int_equal(known.primitives[0], (uintptr_t)&list[4]);
 	assert_int_equal(known.primitives[4], (uintptr_t)&list[1]);
 	assert_int_equal(known.primitives[1], 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(both_tables_name_classes, set_up),
-	    cmocka_unit_test_setup(the_boot_loader_s_list_has_the_others, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

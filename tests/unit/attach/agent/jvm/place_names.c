@@ -1,9 +1,5 @@
 /* What places are called. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/jvm/place_names.h"
 #include "tests/unit/support/agent/fake_fields.h"
@@ -52,11 +48,10 @@ static void assert_name(Jxp__Location__Kind kind, const char *class_name, const 
 		assert_null(name.type);
 }
 
-static void fields_have_class_name_and_type(void **state)
+TEST(fields_have_class_name_and_type, set_up, tear_down)
 {
 	struct place p = {.kind = PLACE_OBJECT, .offset = 16};
 
-	(void)state;
 	fake_list_as_since_21();
 	p.klass = met(fake_klass);
 	assert_true(resolve(&p));
@@ -70,12 +65,11 @@ static void fields_have_class_name_and_type(void **state)
 	assert_int_equal(name.element, ELEMENT_INTEGER);
 }
 
-static void a_superclass_declares_its_fields(void **state)
+TEST(a_superclass_declares_its_fields, set_up, tear_down)
 {
 	struct place p = {.kind = PLACE_OBJECT, .offset = 16};
 	uint64_t subclass;
 
-	(void)state;
 	fake_list_as_since_21();
 	subclass = fake_klass_add(FAKE_INSTANCE(40), 0x200);
 	fake_name(0, "org/Point3");
@@ -87,11 +81,10 @@ static void a_superclass_declares_its_fields(void **state)
 	assert_string_equal(name.declared_in, "org.Point");
 }
 
-static void headers_have_parts(void **state)
+TEST(headers_have_parts, set_up, tear_down)
 {
 	struct place p = {.kind = PLACE_OBJECT};
 
-	(void)state;
 	fake_list_as_since_21();
 	p.klass = met(fake_klass);
 	assert_true(resolve(&p));
@@ -101,12 +94,11 @@ static void headers_have_parts(void **state)
 	assert_name(JXP__LOCATION__KIND__HEADER, "org.Point", "class", NULL);
 }
 
-static void arrays_have_elements_and_a_length(void **state)
+TEST(arrays_have_elements_and_a_length, set_up, tear_down)
 {
 	struct place p = {.kind = PLACE_OBJECT, .offset = 800, .element = true};
 	uint64_t doubles;
 
-	(void)state;
 	fake_list_as_since_21();
 	doubles = fake_klass_add(FAKE_ARRAY(16, FAKE_T_DOUBLE, 3), 0x200);
 	fake_name(0, "[D");
@@ -121,12 +113,11 @@ static void arrays_have_elements_and_a_length(void **state)
 	assert_name(JXP__LOCATION__KIND__HEADER, "double[]", "length", NULL);
 }
 
-static void static_fields_belong_to_the_class_that_a_mirror_stands_for(void **state)
+TEST(static_fields_belong_to_the_class_that_a_mirror_stands_for, set_up, tear_down)
 {
 	struct place p = {.kind = PLACE_OBJECT, .offset = 112};
 	uint64_t mirrors;
 
-	(void)state;
 	fake_list_as_since_21();
 	mirrors = fake_klass_add(FAKE_INSTANCE(96), 0x200);
 	fake_name(0, "java/lang/Class");
@@ -137,11 +128,10 @@ static void static_fields_belong_to_the_class_that_a_mirror_stands_for(void **st
 	assert_name(JXP__LOCATION__KIND__STATIC, "org.Point", "count", "long");
 }
 
-static void what_has_no_name_has_its_class(void **state)
+TEST(what_has_no_name_has_its_class, set_up, tear_down)
 {
 	struct place p = {.kind = PLACE_OBJECT, .offset = 28};
 
-	(void)state;
 	fake_list_as_since_21();
 	p.klass = met(fake_klass);
 	assert_true(resolve(&p));
@@ -149,11 +139,10 @@ static void what_has_no_name_has_its_class(void **state)
 	assert_false(name.typed);
 }
 
-static void hidden_classes_are_named_as_elsewhere(void **state)
+TEST(hidden_classes_are_named_as_elsewhere, set_up, tear_down)
 {
 	struct place p = {.kind = PLACE_OBJECT, .offset = 16};
 
-	(void)state;
 	fake_list_as_since_21();
 	fake_name(7, "A$$Lambda+0x00007f3c");
 	p.klass = met(fake_klass);
@@ -161,32 +150,14 @@ static void hidden_classes_are_named_as_elsewhere(void **state)
 	assert_string_equal(name.class_name, "A$$Lambda.0x00007f3c");
 }
 
-static void a_class_that_has_gone_has_no_name(void **state)
+TEST(a_class_that_has_gone_has_no_name, set_up, tear_down)
 {
 	struct place p = {.kind = PLACE_OBJECT, .offset = 16};
 
-	(void)state;
 	fake_list_as_since_21();
 	p.klass = met(fake_klass);
 	memset(fake_heap, 0, FAKE_HEAP_BYTES); /* And its mirror. */
 	assert_false(resolve(&p));
 	memset(fake_class_space, 0, FAKE_KLASS_BYTES);
 	assert_false(resolve(&p));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(fields_have_class_name_and_type),
-	    TEST(a_superclass_declares_its_fields),
-	    TEST(headers_have_parts),
-	    TEST(arrays_have_elements_and_a_length),
-	    TEST(static_fields_belong_to_the_class_that_a_mirror_stands_for),
-	    TEST(what_has_no_name_has_its_class),
-	    TEST(hidden_classes_are_named_as_elsewhere),
-	    TEST(a_class_that_has_gone_has_no_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Which JVM this is, from its tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/vm_version.h"
@@ -18,9 +14,8 @@ static int set_up(void **state)
 	return safe_read_init();
 }
 
-static void a_jvm_that_does_not_say_is_not_known(void **state)
+TEST(a_jvm_that_does_not_say_is_not_known, set_up)
 {
-	(void)state;
 	assert_int_equal(vm_release(), 0);
 	assert_false(vm_version(text));
 	assert_string_equal(text, "");
@@ -28,13 +23,12 @@ static void a_jvm_that_does_not_say_is_not_known(void **state)
 	assert_int_equal(vm_argument_number("-Djxperf.x=", 7), 7);
 }
 
-static void release_version_and_name_are_read(void **state)
+TEST(release_version_and_name_are_read, set_up)
 {
 	static const int32_t major[2] = {25, -1};
 	static const char *version = "25.0.1+8-LTS";
 	static const char *all = "OpenJDK 64-Bit Server VM (25.0.1+8-LTS) for linux-amd64 JRE";
 
-	(void)state;
 	fake_static("Abstract_VM_Version", "_vm_major_version", (void *)major);
 	fake_static("Abstract_VM_Version", "_s_vm_release", &version);
 	fake_static("Abstract_VM_Version", "_s_internal_vm_info_string", &all);
@@ -45,29 +39,15 @@ static void release_version_and_name_are_read(void **state)
 	assert_string_equal(text, "OpenJDK 64-Bit Server VM");
 }
 
-static void the_last_argument_counts(void **state)
+TEST(the_last_argument_counts, set_up)
 {
 	static const char *arguments[] = {"-Xmx1g", "-Djxperf.x=3", "-Djxperf.xy=4", "-Djxperf.x=5",
 					  "-Djxperf.x=6"};
 	static const char **array = arguments;
 	static const int32_t count[2] = {4, -1};
 
-	(void)state;
 	fake_static("Arguments", "_jvm_args_array", &array);
 	fake_static("Arguments", "_num_jvm_args", (void *)count);
 	assert_int_equal(vm_argument_number("-Djxperf.x=", 7), 5);
 	assert_int_equal(vm_argument_number("-Djxperf.z=", 7), 7);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_jvm_that_does_not_say_is_not_known),
-	    TEST(release_version_and_name_are_read),
-	    TEST(the_last_argument_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

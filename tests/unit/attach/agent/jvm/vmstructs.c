@@ -1,9 +1,5 @@
 /* What the JVM's own tables tell of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/vmstructs.h"
@@ -19,12 +15,11 @@ static int set_up(void **state)
 	return safe_read_init();
 }
 
-static void a_jvm_without_the_tables_rows_tells_nothing(void **state)
+TEST(a_jvm_without_the_tables_rows_tells_nothing, set_up)
 {
 	uint64_t low = 77, high = 77;
 	int32_t value = 77;
 
-	(void)state;
 	assert_false(vmstructs_available());
 	assert_false(vmstructs_code_cache(&low, &high));
 	assert_false(vmstructs_offset("Universe", "_heap", &low));
@@ -37,31 +32,28 @@ static void a_jvm_without_the_tables_rows_tells_nothing(void **state)
 	assert_false(vmstructs_always_pretouch());
 }
 
-static void the_collector_is_the_one_whose_flag_is_set(void **state)
+TEST(the_collector_is_the_one_whose_flag_is_set, set_up)
 {
-	(void)state;
 	fake_flag("UseG1GC", &off);
 	fake_flag("UseSerialGC", &on);
 	assert_string_equal(vmstructs_gc(), "Serial");
 }
 
-static void flags_have_values(void **state)
+TEST(flags_have_values, set_up)
 {
 	static uint64_t heap = UINT64_C(3) << 30;
 
-	(void)state;
 	fake_flag("MaxHeapSize", &heap);
 	fake_flag("AlwaysPreTouch", &on);
 	assert_int_equal(vmstructs_max_heap(), heap);
 	assert_true(vmstructs_always_pretouch());
 }
 
-static void a_code_cache_ends_behind_its_beginning(void **state)
+TEST(a_code_cache_ends_behind_its_beginning, set_up)
 {
 	static uint64_t bounds[2] = {0x7f0000000000, 0x7f0000100000};
 	uint64_t low, high;
 
-	(void)state;
 	fake_static("CodeCache", "_low_bound", &bounds[0]);
 	fake_static("CodeCache", "_high_bound", &bounds[1]);
 	assert_true(vmstructs_code_cache(&low, &high));
@@ -71,7 +63,7 @@ static void a_code_cache_ends_behind_its_beginning(void **state)
 	assert_false(vmstructs_code_cache(&low, &high));
 }
 
-static void heap_code_cache_and_card_table_are_regions(void **state)
+TEST(heap_code_cache_and_card_table_are_regions, set_up)
 {
 	static uint64_t bounds[2] = {0x7f0000000000, 0x7f0000100000};
 	static struct {
@@ -87,7 +79,6 @@ static void heap_code_cache_and_card_table_are_regions(void **state)
 	static void *heap_at = &heap, *barrier_set_at = barrier_set;
 	struct region_map map;
 
-	(void)state;
 	fake_flag("UseSerialGC", &on);
 	fake_static("CodeCache", "_low_bound", &bounds[0]);
 	fake_static("CodeCache", "_high_bound", &bounds[1]);
@@ -107,11 +98,10 @@ static void heap_code_cache_and_card_table_are_regions(void **state)
 	assert_int_equal(region_find(&map, cards.map), JXP__REGION__REGION_JVM);
 }
 
-static void an_object_of_zgc_without_generations_has_several_addresses(void **state)
+TEST(an_object_of_zgc_without_generations_has_several_addresses, set_up)
 {
 	struct region_map map;
 
-	(void)state;
 	fake_flag("UseZGC", &on);
 	fake_flag("ZGenerational", &off);
 	assert_false(vmstructs_zgc_is_generational());
@@ -125,20 +115,4 @@ static void an_object_of_zgc_without_generations_has_several_addresses(void **st
 	vmstructs_regions(&map);
 	assert_int_equal(region_canonical(&map, (UINT64_C(1) << 43) | 0x1238),
 			 (UINT64_C(1) << 43) | 0x1238);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_jvm_without_the_tables_rows_tells_nothing),
-	    TEST(the_collector_is_the_one_whose_flag_is_set),
-	    TEST(flags_have_values),
-	    TEST(a_code_cache_ends_behind_its_beginning),
-	    TEST(heap_code_cache_and_card_table_are_regions),
-	    TEST(an_object_of_zgc_without_generations_has_several_addresses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

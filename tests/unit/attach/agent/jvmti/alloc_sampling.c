@@ -1,9 +1,5 @@
 /* The JVM's sampling of allocations, on, off, and refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 #include <string.h>
 
@@ -27,9 +23,8 @@ static int set_up(void **state)
 	return safe_read_init();
 }
 
-static void allocations_are_sampled_at_the_interval(void **state)
+TEST(allocations_are_sampled_at_the_interval, set_up)
 {
-	(void)state;
 	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), 0);
 	assert_true(fake_jvmti_sampling);
 	assert_int_equal(fake_jvmti_interval, 4096);
@@ -38,27 +33,24 @@ static void allocations_are_sampled_at_the_interval(void **state)
 	alloc_sampling_stop(&vm);
 }
 
-static void afterwards_the_jvm_is_as_before(void **state)
+TEST(afterwards_the_jvm_is_as_before, set_up)
 {
-	(void)state;
 	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), 0);
 	alloc_sampling_stop(&vm);
 	assert_false(fake_jvmti_sampling || fake_jvmti_capable);
 	assert_int_equal(fake_jvmti_interval, ALLOC_SAMPLING_DEFAULT);
 }
 
-static void where_another_agent_samples_we_do_not(void **state)
+TEST(where_another_agent_samples_we_do_not, set_up)
 {
-	(void)state;
 	fake_jvmti_taken = true;
 	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), -EBUSY);
 	assert_non_null(strstr(err.message, "another agent"));
 	assert_false(fake_jvmti_sampling);
 }
 
-static void a_release_that_must_not_be_asked_is_not(void **state)
+TEST(a_release_that_must_not_be_asked_is_not, set_up)
 {
-	(void)state;
 	fake_static("Abstract_VM_Version", "_s_vm_release", &version);
 	version = "24.0.1+9";
 	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), -EOPNOTSUPP);
@@ -66,18 +58,4 @@ static void a_release_that_must_not_be_asked_is_not(void **state)
 	assert_false(fake_jvmti_capable || fake_jvmti_sampling);
 	version = "25+36";
 	assert_int_equal(alloc_sampling_start(&vm, 4096, &err), 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(allocations_are_sampled_at_the_interval),
-	    TEST(afterwards_the_jvm_is_as_before),
-	    TEST(where_another_agent_samples_we_do_not),
-	    TEST(a_release_that_must_not_be_asked_is_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Instructions as the JVM interprets them become those of class files, or are refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/method/bytecodes.h"
@@ -26,43 +22,39 @@ static int ops(void **state)
 	return 0;
 }
 
-static void the_jvm_s_own_become_java_s(void **state)
+TEST(the_jvm_s_own_become_java_s)
 {
 	uint8_t code[] = {ILOAD_OWN, 210, GETFIELD_OWN, 7, 9, LDC_OWN, 211, 0xba, 1, 2,
 			  3,         4,   0xb9,         5, 6, 2,       0,   0xb1};
 	const uint8_t expected[] = {JAVA_ILOAD, 210, JAVA_GETFIELD, 0, 0, JAVA_LDC, 0, 0xba, 0, 0,
 				    0,          0,   0xb9,          0, 0, 2,        0, 0xb1};
 
-	(void)state;
 	assert_true(bytecodes_restore(java_op, code, sizeof(code)));
 	assert_memory_equal(code, expected, sizeof(code));
 }
 
-static void switches_keep_their_cases(void **state)
+TEST(switches_keep_their_cases)
 {
 	uint8_t code[] = {0, SWITCH_OWN, 0, 0, 0,   0, 0, 20, 0,  0,   0,
 			  1, 0,          0, 0, 210, 0, 0, 0,  19, 0xb1};
 	uint8_t expected[sizeof(code)];
 
-	(void)state;
 	memcpy(expected, code, sizeof(code));
 	expected[1] = JAVA_LOOKUPSWITCH;
 	assert_true(bytecodes_restore(java_op, code, sizeof(code)));
 	assert_memory_equal(code, expected, sizeof(code));
 }
 
-static void what_is_not_known_is_refused(void **state)
+TEST(what_is_not_known_is_refused)
 {
 	uint8_t breakpoint[] = {0, 202, 0xb1}, short_one[] = {0, GETFIELD_OWN, 1};
 
-	(void)state;
 	assert_false(bytecodes_restore(java_op, breakpoint, sizeof(breakpoint)));
 	assert_false(bytecodes_restore(java_op, short_one, sizeof(short_one)));
 }
 
-static void names_of_own_instructions_are_known(void **state)
+TEST(names_of_own_instructions_are_known)
 {
-	(void)state;
 	assert_int_equal(bytecodes_op_of("fast_agetfield"), JAVA_GETFIELD);
 	assert_int_equal(bytecodes_op_of("fast_zputfield"), JAVA_PUTFIELD);
 	assert_int_equal(bytecodes_op_of("fast_iaccess_0"), JAVA_ALOAD_0);
@@ -77,12 +69,5 @@ static void names_of_own_instructions_are_known(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_jvm_s_own_become_java_s),
-	    cmocka_unit_test(switches_keep_their_cases),
-	    cmocka_unit_test(what_is_not_known_is_refused),
-	    cmocka_unit_test(names_of_own_instructions_are_known),
-	};
-
-	return cmocka_run_group_tests(tests, ops, NULL);
+	return tests_run(ops, NULL);
 }

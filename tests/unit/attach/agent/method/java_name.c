@@ -1,9 +1,5 @@
 /* Names of classes as people write them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <stdlib.h>
 
 #include "attach/agent/method/java_name.h"
@@ -17,25 +13,22 @@ static void assert_name(const char *signature, const char *expected)
 	free(name);
 }
 
-static void classes_have_dots(void **state)
+TEST(classes_have_dots)
 {
-	(void)state;
 	assert_name("Ljava/util/Map;", "java.util.Map");
 	assert_name("LMain$Inner;", "Main$Inner");
 }
 
-static void arrays_have_brackets_behind_their_elements(void **state)
+TEST(arrays_have_brackets_behind_their_elements)
 {
-	(void)state;
 	assert_name("[Ljava/util/Map;", "java.util.Map[]");
 	assert_name("[[I", "int[][]");
 	assert_name("[J", "long[]");
 	assert_name("[Z", "boolean[]");
 }
 
-static void what_is_no_signature_is_named_all_the_same(void **state)
+TEST(what_is_no_signature_is_named_all_the_same)
 {
-	(void)state;
 	assert_name("", "?");
 	assert_name("[", "?[]");
 	assert_name("[Q", "?[]");
@@ -51,23 +44,10 @@ static void assert_symbol(const char *symbol, const char *expected)
 	free(name);
 }
 
-static void names_that_the_jvm_keeps_are_the_same(void **state)
+TEST(names_that_the_jvm_keeps_are_the_same)
 {
-	(void)state;
 	assert_symbol("java/util/Map", "java.util.Map");
 	assert_symbol("[Ljava/util/Map;", "java.util.Map[]");
 	assert_symbol("p/A$$Lambda+0x00007f0000001000", "p.A$$Lambda.0x00007f0000001000");
 	assert_symbol("p/a+b", "p.a+b");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(classes_have_dots),
-	    cmocka_unit_test(arrays_have_brackets_behind_their_elements),
-	    cmocka_unit_test(what_is_no_signature_is_named_all_the_same),
-	    cmocka_unit_test(names_that_the_jvm_keeps_are_the_same),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

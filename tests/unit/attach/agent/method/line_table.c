@@ -1,9 +1,5 @@
 /* Line tables as the JVM writes them: pairs in one byte, in two numbers, and where they end. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/method/line_table.h"
 
@@ -61,9 +57,8 @@ static struct written written(uint8_t base)
 	return w;
 }
 
-static void pairs_are_read_as_they_were_written(void **state)
+TEST(pairs_are_read_as_they_were_written)
 {
-	(void)state;
 	for (uint8_t base = 0; base <= 1; base++) {
 		struct written w = written(base);
 		struct line_table t = line_table_of(w.bytes, sizeof(w.bytes), base);
@@ -78,9 +73,8 @@ static void pairs_are_read_as_they_were_written(void **state)
 	}
 }
 
-static void a_scan_ends_where_the_table_does(void **state)
+TEST(a_scan_ends_where_the_table_does)
 {
-	(void)state;
 	for (uint8_t base = 0; base <= 1; base++) {
 		struct written w = written(base);
 		struct line_scan s = {0};
@@ -93,11 +87,10 @@ static void a_scan_ends_where_the_table_does(void **state)
 }
 
 /* Wherever it is cut off, what was read is right, and nothing behind it is looked at. */
-static void a_table_that_is_cut_off_ends_there(void **state)
+TEST(a_table_that_is_cut_off_ends_there)
 {
 	struct written w = written(0);
 
-	(void)state;
 	for (size_t size = 0; size < w.size; size++) {
 		struct line_table t = line_table_of(w.bytes, size, 0);
 		size_t count = 0;
@@ -118,11 +111,10 @@ static int32_t line_at(const struct written *w, int32_t bci)
 	return line_table_find(&t, bci);
 }
 
-static void a_line_holds_from_its_index_on(void **state)
+TEST(a_line_holds_from_its_index_on)
 {
 	struct written w = {.base = 1};
 
-	(void)state;
 	write_pair(&w, 2, 10);
 	write_pair(&w, 9, 11);
 	write_pair(&w, 5, 12);
@@ -135,16 +127,4 @@ static void a_line_holds_from_its_index_on(void **state)
 	assert_int_equal(line_at(&w, 8), 12);
 	assert_int_equal(line_at(&w, 9), 11);
 	assert_int_equal(line_at(&w, 65535), 11);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(pairs_are_read_as_they_were_written),
-	    cmocka_unit_test(a_scan_ends_where_the_table_does),
-	    cmocka_unit_test(a_table_that_is_cut_off_ends_there),
-	    cmocka_unit_test(a_line_holds_from_its_index_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Methods in memory that looks like a JVM's: told from one another, read whole or not at all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +44,7 @@ static const char *text_of(uint32_t number, enum method_part part)
 	return method_copy_text(method_of_number(method_table(), number), part);
 }
 
-static void a_method_is_what_it_leads_to(void **state)
+TEST(a_method_is_what_it_leads_to, begin, end)
 {
 	struct fake_world *w = *state;
 	const struct method_copy *c;
@@ -67,7 +63,7 @@ static void a_method_is_what_it_leads_to(void **state)
 	assert_int_equal(number_of(w, 0), 1);
 }
 
-static void file_and_lines_may_be_absent(void **state)
+TEST(file_and_lines_may_be_absent, begin, end)
 {
 	struct fake_world *w = *state;
 
@@ -84,7 +80,7 @@ static bool is_of(const struct fake_world *w, const char *class_name)
 }
 
 /* As method handles' own methods have it: the index is one of another pool. */
-static void a_file_beyond_the_pool_is_none(void **state)
+TEST(a_file_beyond_the_pool_is_none, begin, end)
 {
 	struct fake_world *w = *state;
 
@@ -94,7 +90,7 @@ static void a_file_beyond_the_pool_is_none(void **state)
 	assert_true(is_of(w, "p/A"));
 }
 
-static void the_file_may_be_the_class_s(void **state)
+TEST(the_file_may_be_the_class_s, begin, end)
 {
 	struct {
 		struct fake_class klass;
@@ -119,7 +115,7 @@ static void the_file_may_be_the_class_s(void **state)
 }
 
 /* Whatever of it changes, and what is known already does not. */
-static void another_in_its_place_is_another(void **state)
+TEST(another_in_its_place_is_another, begin, end)
 {
 	struct fake_world *w = *state;
 	struct fake_const_method twin = w->const_method;
@@ -147,7 +143,7 @@ static void another_in_its_place_is_another(void **state)
 	assert_int_equal(number_of(w, 0), 7);
 }
 
-static void in_an_epoch_it_is_looked_at_once(void **state)
+TEST(in_an_epoch_it_is_looked_at_once, begin, end)
 {
 	struct fake_world *w = *state;
 
@@ -163,7 +159,7 @@ static void in_an_epoch_it_is_looked_at_once(void **state)
 	assert_int_equal(number_of(w, 0), 2);
 }
 
-static void long_texts_and_tables_are_whole(void **state)
+TEST(long_texts_and_tables_are_whole, begin, end)
 {
 	struct fake_world *w = *state;
 	static char text[METHOD_TEXT_MAX + 8];
@@ -197,7 +193,7 @@ static void assert_unread(struct fake_world *w)
 		(place) = before_it;                   \
 	} while (0)
 
-static void what_is_no_method_has_no_number(void **state)
+TEST(what_is_no_method_has_no_number, begin, end)
 {
 	struct fake_world *w = *state;
 	struct method_layout unknown = fake_method_layout;
@@ -231,7 +227,7 @@ static void what_is_no_method_has_no_number(void **state)
 	(void)munmap(gone, 4096);
 }
 
-static void the_class_of_a_method_is_told_without_a_copy(void **state)
+TEST(the_class_of_a_method_is_told_without_a_copy, begin, end)
 {
 	struct fake_world *w = *state;
 	struct method_layout unknown = fake_method_layout;
@@ -258,7 +254,7 @@ static void the_class_of_a_method_is_told_without_a_copy(void **state)
 	assert_int_equal(method_table()->unread, 0);
 }
 
-static void compiled_is_what_was_met_so_at_least_once(void **state)
+TEST(compiled_is_what_was_met_so_at_least_once, begin, end)
 {
 	struct fake_world *w = *state;
 
@@ -272,7 +268,7 @@ static void compiled_is_what_was_met_so_at_least_once(void **state)
 	assert_false(method_is_compiled(method_table(), 2));
 }
 
-static void a_window_begins_with_an_empty_table(void **state)
+TEST(a_window_begins_with_an_empty_table, begin, end)
 {
 	assert_int_equal(number_of(*state, 3), 1); /* by a handler that was late */
 	assert_int_equal(method_table_init(), 0);
@@ -281,7 +277,7 @@ static void a_window_begins_with_an_empty_table(void **state)
 }
 
 /* Up to the page's last byte there are reads, and none behind it. */
-static void nothing_behind_what_is_there_is_needed(void **state)
+TEST(nothing_behind_what_is_there_is_needed, begin, end)
 {
 	struct fake_world *w = *state;
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -300,7 +296,7 @@ static void nothing_behind_what_is_there_is_needed(void **state)
 	(void)munmap(pages, 8192);
 }
 
-static void more_methods_than_numbers_are_counted(void **state)
+TEST(more_methods_than_numbers_are_counted, begin, end)
 {
 	struct fake_world *w = *state;
 	struct fake_method *methods = calloc(METHODS_MAX + 10, sizeof(*methods));
@@ -319,7 +315,7 @@ static void more_methods_than_numbers_are_counted(void **state)
 	free(methods);
 }
 
-static void more_than_the_arena_holds_is_counted(void **state)
+TEST(more_than_the_arena_holds_is_counted, begin, end)
 {
 	struct fake_world *w = *state;
 	struct fake_method *methods = calloc(METHODS_MAX, sizeof(*methods));
@@ -344,7 +340,7 @@ static void more_than_the_arena_holds_is_counted(void **state)
 	free(methods);
 }
 
-static void after_a_window_nothing_is_left(void **state)
+TEST(after_a_window_nothing_is_left, begin, end)
 {
 	assert_int_equal(number_of(*state, 3), 1);
 	method_table_release();
@@ -367,7 +363,7 @@ static void *meet_all(void *arg)
 	return NULL;
 }
 
-static void threads_that_meet_one_agree_on_its_number(void **state)
+TEST(threads_that_meet_one_agree_on_its_number, begin, end)
 {
 	static uint32_t numbers[4][SHARED];
 	struct fake_world *w = *state;
@@ -406,7 +402,7 @@ static void *change(void *arg)
 }
 
 /* What is another at each look is read as one or as the other, or not. */
-static void what_changes_is_never_mixed(void **state)
+TEST(what_changes_is_never_mixed, begin, end)
 {
 	struct changing c = {.one = *state, .other = new_world("p/Another", "walk")};
 	pthread_t thread;
@@ -429,30 +425,4 @@ static void what_changes_is_never_mixed(void **state)
 	(void)pthread_join(thread, NULL);
 	assert_in_range(method_table()->count, 1, 2);
 	free(c.other);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(a_method_is_what_it_leads_to, begin, end),
-	    cmocka_unit_test_setup_teardown(file_and_lines_may_be_absent, begin, end),
-	    cmocka_unit_test_setup_teardown(a_file_beyond_the_pool_is_none, begin, end),
-	    cmocka_unit_test_setup_teardown(the_file_may_be_the_class_s, begin, end),
-	    cmocka_unit_test_setup_teardown(another_in_its_place_is_another, begin, end),
-	    cmocka_unit_test_setup_teardown(in_an_epoch_it_is_looked_at_once, begin, end),
-	    cmocka_unit_test_setup_teardown(long_texts_and_tables_are_whole, begin, end),
-	    cmocka_unit_test_setup_teardown(what_is_no_method_has_no_number, begin, end),
-	    cmocka_unit_test_setup_teardown(the_class_of_a_method_is_told_without_a_copy, begin,
-					    end),
-	    cmocka_unit_test_setup_teardown(compiled_is_what_was_met_so_at_least_once, begin, end),
-	    cmocka_unit_test_setup_teardown(a_window_begins_with_an_empty_table, begin, end),
-	    cmocka_unit_test_setup_teardown(nothing_behind_what_is_there_is_needed, begin, end),
-	    cmocka_unit_test_setup_teardown(more_methods_than_numbers_are_counted, begin, end),
-	    cmocka_unit_test_setup_teardown(more_than_the_arena_holds_is_counted, begin, end),
-	    cmocka_unit_test_setup_teardown(after_a_window_nothing_is_left, begin, end),
-	    cmocka_unit_test_setup_teardown(threads_that_meet_one_agree_on_its_number, begin, end),
-	    cmocka_unit_test_setup_teardown(what_changes_is_never_mixed, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

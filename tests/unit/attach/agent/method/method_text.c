@@ -1,9 +1,5 @@
 /* Names and descriptors, and what only looks like some. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/method/method_text.h"
@@ -23,9 +19,8 @@ static bool is_descriptor(const char *text)
 	return text_is_descriptor(text, strlen(text));
 }
 
-static void names_of_classes_have_parts(void **state)
+TEST(names_of_classes_have_parts)
 {
-	(void)state;
 	assert_true(is_class("A"));
 	assert_true(is_class("java/lang/String"));
 	assert_true(is_class("p/A$$Lambda+0x00007f0000001000"));
@@ -41,9 +36,8 @@ static void names_of_classes_have_parts(void **state)
 	assert_false(text_is_class_name("a\0b", 3));
 }
 
-static void names_of_methods_have_none(void **state)
+TEST(names_of_methods_have_none)
 {
-	(void)state;
 	assert_true(is_method("indexOf"));
 	assert_true(is_method("lambda$main$0"));
 	assert_true(is_method("<init>"));
@@ -57,9 +51,8 @@ static void names_of_methods_have_none(void **state)
 	assert_false(text_is_method_name("\0", 1));
 }
 
-static void descriptors_are_types(void **state)
+TEST(descriptors_are_types)
 {
-	(void)state;
 	assert_true(is_descriptor("()V"));
 	assert_true(is_descriptor("(BCDFIJSZ)I"));
 	assert_true(is_descriptor("(I[[Ljava/lang/Object;[J)[Ljava/lang/String;"));
@@ -76,15 +69,4 @@ static void descriptors_are_types(void **state)
 	assert_false(is_descriptor("()["));
 	assert_false(is_descriptor("(I"));
 	assert_false(text_is_descriptor("(\0)V", 4));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(names_of_classes_have_parts),
-	    cmocka_unit_test(names_of_methods_have_none),
-	    cmocka_unit_test(descriptors_are_types),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

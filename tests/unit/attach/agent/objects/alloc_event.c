@@ -1,9 +1,5 @@
 /* What sampled allocations weigh. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <math.h>
 
 #include "attach/agent/objects/alloc_event.h"
@@ -15,32 +11,28 @@ static void assert_near(double a, double b, double relative)
 		fail_msg("%g is not within %g of %g", a, relative, b);
 }
 
-static void an_object_much_larger_than_the_interval_stands_for_itself(void **state)
+TEST(an_object_much_larger_than_the_interval_stands_for_itself)
 {
-	(void)state;
 	assert_near(alloc_weight(100u << 20, 512u << 10), 1, 1e-9);
 }
 
-static void an_object_of_one_interval_is_hit_in_63_percent(void **state)
+TEST(an_object_of_one_interval_is_hit_in_63_percent)
 {
-	(void)state;
 	assert_near(alloc_weight(512u << 10, 512u << 10), 1 / 0.632120559, 1e-6);
 }
 
-static void a_small_object_stands_for_the_interval(void **state)
+TEST(a_small_object_stands_for_the_interval)
 {
-	(void)state;
 	assert_near(alloc_weight(16, 512u << 10) * 16, 512u << 10, 1e-4);
 }
 
-static void without_an_interval_every_object_is_sampled(void **state)
+TEST(without_an_interval_every_object_is_sampled)
 {
-	(void)state;
 	assert_near(alloc_weight(16, 0), 1, 0);
 }
 
 /* Points of a Poisson process in the allocated bytes, as HotSpot draws them. */
-static void weights_of_sampled_objects_add_up_to_those_allocated(void **state)
+TEST(weights_of_sampled_objects_add_up_to_those_allocated)
 {
 	const uint32_t interval = 16384;
 	const uint64_t sizes[] = {1024, 4096, 40000};
@@ -48,7 +40,6 @@ static void weights_of_sampled_objects_add_up_to_those_allocated(void **state)
 	struct random random;
 	unsigned rounds = 200000;
 
-	(void)state;
 	random_seed(&random, 1);
 	until = -log((random_next(&random) + 1.0) / 4294967296.0) * interval;
 	for (unsigned i = 0; i < 3 * rounds; i++) {
@@ -63,17 +54,4 @@ static void weights_of_sampled_objects_add_up_to_those_allocated(void **state)
 	}
 	for (unsigned i = 0; i < 3; i++)
 		assert_near(sums[i], rounds, 0.03);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_object_much_larger_than_the_interval_stands_for_itself),
-	    cmocka_unit_test(an_object_of_one_interval_is_hit_in_63_percent),
-	    cmocka_unit_test(a_small_object_stands_for_the_interval),
-	    cmocka_unit_test(without_an_interval_every_object_is_sampled),
-	    cmocka_unit_test(weights_of_sampled_objects_add_up_to_those_allocated),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* How small an object may be and still be tracked. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/objects/alloc_floor.h"
 
-static void where_most_allocations_are_small_small_ones_are_tracked(void **state)
+TEST(where_most_allocations_are_small_small_ones_are_tracked)
 {
 	struct alloc_floor f;
 
-	(void)state;
 	alloc_floor_init(&f, 1024, true);
 	assert_int_equal(alloc_floor_next(&f, 100, 51, true), 256);
 	assert_int_equal(alloc_floor_next(&f, 200, 151, true), 64);
@@ -19,32 +14,29 @@ static void where_most_allocations_are_small_small_ones_are_tracked(void **state
 	assert_int_equal(alloc_floor_next(&f, 400, 251, true), 0);
 }
 
-static void where_half_of_them_are_large_nothing_changes(void **state)
+TEST(where_half_of_them_are_large_nothing_changes)
 {
 	struct alloc_floor f;
 
-	(void)state;
 	alloc_floor_init(&f, 1024, true);
 	assert_int_equal(alloc_floor_next(&f, 100, 50, true), 1024);
 	/* Since the last decision, not since the window began. */
 	assert_int_equal(alloc_floor_next(&f, 200, 101, true), 256);
 }
 
-static void few_allocations_decide_nothing(void **state)
+TEST(few_allocations_decide_nothing)
 {
 	struct alloc_floor f;
 
-	(void)state;
 	alloc_floor_init(&f, 1024, true);
 	assert_int_equal(alloc_floor_next(&f, ALLOC_FLOOR_SAMPLES - 1, 19, true), 1024);
 	assert_int_equal(alloc_floor_next(&f, ALLOC_FLOOR_SAMPLES, 19, true), 256);
 }
 
-static void where_accesses_go_to_smaller_objects_these_are_tracked(void **state)
+TEST(where_accesses_go_to_smaller_objects_these_are_tracked)
 {
 	struct alloc_floor f;
 
-	(void)state;
 	alloc_floor_init(&f, 1024, true);
 	assert_int_equal(alloc_floor_accessed(&f, 0, true), 1024); /* Nobody knows. */
 	assert_int_equal(alloc_floor_accessed(&f, 4096, true), 1024);
@@ -56,34 +48,18 @@ static void where_accesses_go_to_smaller_objects_these_are_tracked(void **state)
 	assert_int_equal(alloc_floor_accessed(&f, 32, true), 1024);
 }
 
-static void a_size_that_was_asked_for_stays(void **state)
+TEST(a_size_that_was_asked_for_stays)
 {
 	struct alloc_floor f;
 
-	(void)state;
 	alloc_floor_init(&f, 1024, false);
 	assert_int_equal(alloc_floor_next(&f, 1000, 1000, true), 1024);
 }
 
-static void without_room_for_objects_it_stays(void **state)
+TEST(without_room_for_objects_it_stays)
 {
 	struct alloc_floor f;
 
-	(void)state;
 	alloc_floor_init(&f, 1024, true);
 	assert_int_equal(alloc_floor_next(&f, 1000, 1000, false), 1024);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(where_most_allocations_are_small_small_ones_are_tracked),
-	    cmocka_unit_test(where_half_of_them_are_large_nothing_changes),
-	    cmocka_unit_test(few_allocations_decide_nothing),
-	    cmocka_unit_test(where_accesses_go_to_smaller_objects_these_are_tracked),
-	    cmocka_unit_test(a_size_that_was_asked_for_stays),
-	    cmocka_unit_test(without_room_for_objects_it_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

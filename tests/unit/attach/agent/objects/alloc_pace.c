@@ -1,21 +1,16 @@
 /* How densely allocations are sampled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/jvmti/alloc_sampling.h"
 #include "attach/agent/objects/alloc_pace.h"
 
 #define MS UINT64_C(1000000)
 
-static void cheap_sampling_gets_denser_to_a_limit(void **state)
+TEST(cheap_sampling_gets_denser_to_a_limit)
 {
 	struct alloc_pace p;
 	uint32_t interval = 0;
 
-	(void)state;
 	alloc_pace_init(&p, 0.0025);
 	assert_int_equal(p.interval, ALLOC_SAMPLING_DEFAULT);
 	assert_int_equal(alloc_pace_next(&p, 0, 100 * MS, true), ALLOC_SAMPLING_DEFAULT / 2);
@@ -24,11 +19,10 @@ static void cheap_sampling_gets_denser_to_a_limit(void **state)
 	assert_int_equal(interval, ALLOC_INTERVAL_MIN);
 }
 
-static void dear_sampling_gets_thinner(void **state)
+TEST(dear_sampling_gets_thinner)
 {
 	struct alloc_pace p;
 
-	(void)state;
 	alloc_pace_init(&p, 0.0025);
 	/* 1% of the CPU time, where a quarter of 1% is allowed. */
 	assert_int_equal(alloc_pace_next(&p, 1 * MS, 100 * MS, true), 4 * ALLOC_SAMPLING_DEFAULT);
@@ -37,21 +31,19 @@ static void dear_sampling_gets_thinner(void **state)
 			 8 * ALLOC_SAMPLING_DEFAULT);
 }
 
-static void so_few_samples_that_they_say_little_make_it_thinner_by_steps(void **state)
+TEST(so_few_samples_that_they_say_little_make_it_thinner_by_steps)
 {
 	struct alloc_pace p;
 
-	(void)state;
 	alloc_pace_init(&p, 0.00001);
 	assert_int_equal(alloc_pace_next(&p, MS / 4, 100 * MS, true), 8 * ALLOC_SAMPLING_DEFAULT);
 }
 
-static void a_cost_that_tells_by_itself_is_not_waited_with(void **state)
+TEST(a_cost_that_tells_by_itself_is_not_waited_with)
 {
 	struct alloc_pace p;
 	uint64_t dear;
 
-	(void)state;
 	alloc_pace_init(&p, 0.0025);
 	dear = alloc_pace_dear_ns(&p);
 	/* 4 of the first 16 ms, which is a hundred times what is allowed. */
@@ -65,35 +57,19 @@ static void a_cost_that_tells_by_itself_is_not_waited_with(void **state)
 			 128 * ALLOC_SAMPLING_DEFAULT);
 }
 
-static void only_the_cost_since_the_last_change_counts(void **state)
+TEST(only_the_cost_since_the_last_change_counts)
 {
 	struct alloc_pace p;
 
-	(void)state;
 	alloc_pace_init(&p, 0.0025);
 	(void)alloc_pace_next(&p, 1 * MS, 100 * MS, true);
 	assert_int_equal(alloc_pace_next(&p, 1 * MS, 200 * MS, true), 2 * ALLOC_SAMPLING_DEFAULT);
 }
 
-static void without_room_for_objects_sampling_does_not_get_denser(void **state)
+TEST(without_room_for_objects_sampling_does_not_get_denser)
 {
 	struct alloc_pace p;
 
-	(void)state;
 	alloc_pace_init(&p, 0.0025);
 	assert_int_equal(alloc_pace_next(&p, 0, 100 * MS, false), ALLOC_SAMPLING_DEFAULT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(cheap_sampling_gets_denser_to_a_limit),
-	    cmocka_unit_test(dear_sampling_gets_thinner),
-	    cmocka_unit_test(so_few_samples_that_they_say_little_make_it_thinner_by_steps),
-	    cmocka_unit_test(a_cost_that_tells_by_itself_is_not_waited_with),
-	    cmocka_unit_test(only_the_cost_since_the_last_change_counts),
-	    cmocka_unit_test(without_room_for_objects_sampling_does_not_get_denser),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* What part of the budget allocations get, by what they bring. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/objects/alloc_share.h"
 
@@ -12,31 +8,28 @@ static double after(struct alloc_share *s, uint64_t accesses, uint64_t met)
 	return alloc_share_next(s, s->last_accesses + accesses, s->last_met + met);
 }
 
-static void objects_alone_have_the_largest_share_whatever_they_bring(void **state)
+TEST(objects_alone_have_the_largest_share_whatever_they_bring)
 {
 	struct alloc_share s;
 
-	(void)state;
 	alloc_share_init(&s, true);
 	assert_true(s.share == ALLOC_SHARE_MOST);
 	assert_true(after(&s, 10000, 0) == ALLOC_SHARE_MOST);
 }
 
-static void beside_pairs_they_begin_with_a_third_of_it(void **state)
+TEST(beside_pairs_they_begin_with_a_third_of_it)
 {
 	struct alloc_share s;
 
-	(void)state;
 	alloc_share_init(&s, false);
 	assert_float_equal(s.share, ALLOC_SHARE_MOST / 3, 0.001);
 }
 
-static void accesses_that_meet_nothing_take_it_down_to_the_least(void **state)
+TEST(accesses_that_meet_nothing_take_it_down_to_the_least)
 {
 	struct alloc_share s;
 	double before;
 
-	(void)state;
 	alloc_share_init(&s, false);
 	before = s.share;
 	assert_true(after(&s, 100, 0) < 0.6 * before);
@@ -45,22 +38,20 @@ static void accesses_that_meet_nothing_take_it_down_to_the_least(void **state)
 	assert_true(s.share == ALLOC_SHARE_LEAST);
 }
 
-static void accesses_that_meet_objects_raise_it_to_the_largest(void **state)
+TEST(accesses_that_meet_objects_raise_it_to_the_largest)
 {
 	struct alloc_share s;
 
-	(void)state;
 	alloc_share_init(&s, false);
 	assert_true(after(&s, 30, 1) > 0.8 * ALLOC_SHARE_MOST);
 	assert_true(after(&s, 100, 5) == ALLOC_SHARE_MOST);
 }
 
 /* At the least share one in 200 would be one in 24 at the largest. */
-static void a_small_share_is_no_reason_for_a_small_share(void **state)
+TEST(a_small_share_is_no_reason_for_a_small_share)
 {
 	struct alloc_share s;
 
-	(void)state;
 	alloc_share_init(&s, false);
 	for (unsigned i = 0; i < 50; i++)
 		(void)after(&s, 100, 0);
@@ -70,11 +61,10 @@ static void a_small_share_is_no_reason_for_a_small_share(void **state)
 	assert_true(s.share > 2 * ALLOC_SHARE_LEAST);
 }
 
-static void what_was_long_ago_is_forgotten(void **state)
+TEST(what_was_long_ago_is_forgotten)
 {
 	struct alloc_share s;
 
-	(void)state;
 	alloc_share_init(&s, false);
 	(void)after(&s, 100000, 50000);
 	assert_true(s.share == ALLOC_SHARE_MOST);
@@ -83,12 +73,11 @@ static void what_was_long_ago_is_forgotten(void **state)
 	assert_true(s.share == ALLOC_SHARE_LEAST);
 }
 
-static void what_cannot_be_totals_changes_nothing(void **state)
+TEST(what_cannot_be_totals_changes_nothing)
 {
 	struct alloc_share s;
 	double before;
 
-	(void)state;
 	alloc_share_init(&s, false);
 	before = alloc_share_next(&s, 100, 1);
 	assert_true(alloc_share_next(&s, 100, 1) == before);
@@ -97,19 +86,4 @@ static void what_cannot_be_totals_changes_nothing(void **state)
 	assert_true(alloc_share_next(&s, 101, 50) == before);
 	assert_true(alloc_share_next(&s, UINT64_MAX, UINT64_MAX) == before);
 	assert_int_equal(s.last_accesses, 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(objects_alone_have_the_largest_share_whatever_they_bring),
-	    cmocka_unit_test(beside_pairs_they_begin_with_a_third_of_it),
-	    cmocka_unit_test(accesses_that_meet_nothing_take_it_down_to_the_least),
-	    cmocka_unit_test(accesses_that_meet_objects_raise_it_to_the_largest),
-	    cmocka_unit_test(a_small_share_is_no_reason_for_a_small_share),
-	    cmocka_unit_test(what_was_long_ago_is_forgotten),
-	    cmocka_unit_test(what_cannot_be_totals_changes_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

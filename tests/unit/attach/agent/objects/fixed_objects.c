@@ -1,9 +1,5 @@
 /* Objects that are known by their address alone, and the pauses that find them dead. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -25,11 +21,10 @@ static int set_up(void **state)
 	return 0;
 }
 
-static void an_object_lives_as_long_as_its_region_is_humongous(void **state)
+TEST(an_object_lives_as_long_as_its_region_is_humongous, set_up)
 {
 	void *a = fixed_object_add(0x1000, &tags[0]), *b = fixed_object_add(0x2000, &tags[1]);
 
-	(void)state;
 	fixed_objects_pause_ends();
 	assert_int_equal(fixed_object_address(a), 0x1000);
 	atomic_store(&tags[0], REUSED);
@@ -39,11 +34,10 @@ static void an_object_lives_as_long_as_its_region_is_humongous(void **state)
 	assert_int_equal(fixed_object_address(b), 0x2000);
 }
 
-static void a_dead_object_stays_dead_when_its_region_has_another(void **state)
+TEST(a_dead_object_stays_dead_when_its_region_has_another, set_up)
 {
 	void *a = fixed_object_add(0x1000, &tags[0]);
 
-	(void)state;
 	atomic_store(&tags[0], REUSED);
 	fixed_objects_pause_ends();
 	atomic_store(&tags[0], HUMONGOUS);
@@ -51,21 +45,19 @@ static void a_dead_object_stays_dead_when_its_region_has_another(void **state)
 	assert_int_equal(fixed_object_address(a), 0);
 }
 
-static void a_reference_is_told_from_a_weak_one(void **state)
+TEST(a_reference_is_told_from_a_weak_one, set_up)
 {
 	uint64_t slot = 0;
 
-	(void)state;
 	assert_true(fixed_object_is(fixed_object_add(0x1000, &tags[0])));
 	assert_false(fixed_object_is((void *)((uintptr_t)&slot | 1)));
 	assert_false(fixed_object_is(NULL));
 }
 
-static void a_full_table_takes_no_more_until_one_is_released(void **state)
+TEST(a_full_table_takes_no_more_until_one_is_released, set_up)
 {
 	void *refs[FIXED_OBJECTS_MAX];
 
-	(void)state;
 	for (unsigned i = 0; i < FIXED_OBJECTS_MAX; i++)
 		assert_non_null(refs[i] = fixed_object_add(0x1000 + i, &tags[i]));
 	assert_null(fixed_object_add(1, &tags[0]));
@@ -86,11 +78,10 @@ static void *pauses(void *arg)
 
 /* Entries change hands while pauses look at them: of each two objects in turn, one is dead by its
  * region when it is released, and the other must never be taken for it. */
-static void a_pause_never_takes_one_object_for_the_next(void **state)
+TEST(a_pause_never_takes_one_object_for_the_next, set_up)
 {
 	pthread_t thread;
 
-	(void)state;
 	atomic_store(&tags[0], REUSED);
 	atomic_store(&ended, false);
 	assert_int_equal(pthread_create(&thread, NULL, pauses, NULL), 0);
@@ -107,24 +98,9 @@ static void a_pause_never_takes_one_object_for_the_next(void **state)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-static void without_g1_no_object_is_humongous(void **state)
+TEST(without_g1_no_object_is_humongous)
 {
-	(void)state;
 	assert_false(g1_regions_init());
 	assert_int_equal(g1_humongous_min_bytes(), UINT64_MAX);
 	assert_null(g1_humongous_tag(0x1000));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(an_object_lives_as_long_as_its_region_is_humongous, set_up),
-	    cmocka_unit_test_setup(a_dead_object_stays_dead_when_its_region_has_another, set_up),
-	    cmocka_unit_test_setup(a_reference_is_told_from_a_weak_one, set_up),
-	    cmocka_unit_test_setup(a_full_table_takes_no_more_until_one_is_released, set_up),
-	    cmocka_unit_test_setup(a_pause_never_takes_one_object_for_the_next, set_up),
-	    cmocka_unit_test(without_g1_no_object_is_humongous),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

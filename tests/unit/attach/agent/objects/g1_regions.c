@@ -1,9 +1,5 @@
 /* The regions of G1's heap, of every release's names and shapes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/objects/g1_regions.h"
@@ -27,30 +23,26 @@ static void assert_regions_are_read(void)
 	assert_false(g1_tag_is_humongous(tag));
 }
 
-static void a_humongous_object_begins_its_region(void **state)
+TEST(a_humongous_object_begins_its_region)
 {
-	(void)state;
 	FAKE_G1("G1", false);
 	assert_regions_are_read();
 }
 
-static void older_releases_have_other_names(void **state)
+TEST(older_releases_have_other_names)
 {
-	(void)state;
 	FAKE_G1("", false);
 	assert_regions_are_read();
 }
 
-static void and_some_a_pointer_to_the_manager(void **state)
+TEST(and_some_a_pointer_to_the_manager)
 {
-	(void)state;
 	FAKE_G1("", true);
 	assert_regions_are_read();
 }
 
-static void regions_of_another_size_than_the_table_says_are_not_believed(void **state)
+TEST(regions_of_another_size_than_the_table_says_are_not_believed)
 {
-	(void)state;
 	FAKE_G1("G1", false);
 	fake_g1_grain *= 2;
 	assert_false(g1_regions_init());
@@ -58,17 +50,15 @@ static void regions_of_another_size_than_the_table_says_are_not_believed(void **
 	assert_null(g1_humongous_tag(fake_g1_bottom(2)));
 }
 
-static void where_regions_cannot_be_read_the_smallest_there_are_count(void **state)
+TEST(where_regions_cannot_be_read_the_smallest_there_are_count)
 {
-	(void)state;
 	fake_g1_set_up();
 	assert_false(g1_regions_init());
 	assert_int_equal(g1_humongous_min_bytes(), (1u << 20) / 2 + 8);
 }
 
-static void other_collectors_have_no_humongous_objects(void **state)
+TEST(other_collectors_have_no_humongous_objects)
 {
-	(void)state;
 	FAKE_G1("G1", false);
 	fake_g1_on = false;
 	assert_false(g1_regions_init());
@@ -83,14 +73,5 @@ static int set_up_process(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_humongous_object_begins_its_region),
-	    cmocka_unit_test(older_releases_have_other_names),
-	    cmocka_unit_test(and_some_a_pointer_to_the_manager),
-	    cmocka_unit_test(regions_of_another_size_than_the_table_says_are_not_believed),
-	    cmocka_unit_test(where_regions_cannot_be_read_the_smallest_there_are_count),
-	    cmocka_unit_test(other_collectors_have_no_humongous_objects),
-	};
-
-	return cmocka_run_group_tests(tests, set_up_process, NULL);
+	return tests_run(set_up_process, NULL);
 }

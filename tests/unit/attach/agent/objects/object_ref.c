@@ -1,9 +1,5 @@
 /* How a tracked object is referred to, by what its collector does with references. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/objects/fixed_objects.h"
@@ -36,14 +32,13 @@ static void use_collector(const char *flag)
 	fake_flag("MaxHeapSize", &heap_bytes);
 }
 
-static void an_object_is_followed_where_it_goes_until_it_dies(void **state)
+TEST(an_object_is_followed_where_it_goes_until_it_dies, set_up)
 {
 	struct object_refs_effect effect;
 	uint64_t kept = 77;
 	jobject object;
 	void *ref;
 
-	(void)state;
 	use_collector("UseParallelGC");
 	effect = object_refs_init(&fake_jni, 0.01);
 	assert_int_equal(effect.kept_bytes_max, UINT64_MAX);
@@ -60,13 +55,12 @@ static void an_object_is_followed_where_it_goes_until_it_dies(void **state)
 	assert_int_equal(fake_jni_weak_count, 0);
 }
 
-static void a_humongous_object_of_g1_has_no_weak_reference(void **state)
+TEST(a_humongous_object_of_g1_has_no_weak_reference, set_up)
 {
 	uint64_t kept;
 	jobject object;
 	void *ref;
 
-	(void)state;
 	FAKE_G1("G1", false);
 	(void)object_refs_init(&fake_jni, 0.01);
 	atomic_store(&fake_g1_region[1].type.tag, FAKE_G1_STARTS);
@@ -81,11 +75,10 @@ static void a_humongous_object_of_g1_has_no_weak_reference(void **state)
 	object_ref_delete(&fake_jni, ref);
 }
 
-static void a_humongous_object_that_cannot_be_followed_is_left_alone(void **state)
+TEST(a_humongous_object_that_cannot_be_followed_is_left_alone, set_up)
 {
 	uint64_t kept;
 
-	(void)state;
 	fake_g1_set_up(); /* Nothing that tells of regions. */
 	(void)object_refs_init(&fake_jni, 0.01);
 	assert_null(object_ref_new(&fake_jni, fake_jni_new(fake_g1_bottom(1)), LARGE, &kept));
@@ -94,12 +87,11 @@ static void a_humongous_object_that_cannot_be_followed_is_left_alone(void **stat
 	assert_int_equal(fake_jni_weak_count, 1);
 }
 
-static void what_an_unknown_collector_may_keep_is_bounded(void **state)
+TEST(what_an_unknown_collector_may_keep_is_bounded, set_up)
 {
 	struct object_refs_effect effect;
 	uint64_t kept = 0;
 
-	(void)state;
 	use_collector("UseSomethingNew");
 	effect = object_refs_init(&fake_jni, 0.01);
 	assert_int_equal(effect.kept_bytes_max, heap_bytes / 64);
@@ -107,13 +99,12 @@ static void what_an_unknown_collector_may_keep_is_bounded(void **state)
 	assert_int_equal(kept, SMALL);
 }
 
-static void zgc_keeps_what_is_referred_to_at_a_price(void **state)
+TEST(zgc_keeps_what_is_referred_to_at_a_price, set_up)
 {
 	static bool generational = true;
 	struct object_refs_effect effect;
 	uint64_t kept = 0;
 
-	(void)state;
 	use_collector("UseZGC");
 	fake_flag("ZGenerational", &generational);
 	effect = object_refs_init(&fake_jni, 0.01);
@@ -124,31 +115,14 @@ static void zgc_keeps_what_is_referred_to_at_a_price(void **state)
 	assert_int_equal(kept, SMALL);
 }
 
-static void a_jvm_without_memory_throws_nothing_at_the_application(void **state)
+TEST(a_jvm_without_memory_throws_nothing_at_the_application, set_up)
 {
 	uint64_t kept = 77;
 
-	(void)state;
 	use_collector("UseSerialGC");
 	(void)object_refs_init(&fake_jni, 0.01);
 	fake_jni_out_of_memory = true;
 	assert_null(object_ref_new(&fake_jni, fake_jni_new(0x20000), SMALL, &kept));
 	assert_false(fake_jni_pending);
 	assert_int_equal(kept, 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(an_object_is_followed_where_it_goes_until_it_dies),
-	    TEST(a_humongous_object_of_g1_has_no_weak_reference),
-	    TEST(a_humongous_object_that_cannot_be_followed_is_left_alone),
-	    TEST(what_an_unknown_collector_may_keep_is_bounded),
-	    TEST(zgc_keeps_what_is_referred_to_at_a_price),
-	    TEST(a_jvm_without_memory_throws_nothing_at_the_application),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

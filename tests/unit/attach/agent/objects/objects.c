@@ -1,9 +1,5 @@
 /* The table of tracked objects and its passes, on a heap that the test moves itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/objects/objects.h"
@@ -85,17 +81,15 @@ static void report(void)
 	objects_report(&objects, note, NULL);
 }
 
-static void the_first_pass_settles_an_epoch_without_objects(void **state)
+TEST(the_first_pass_settles_an_epoch_without_objects, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(objects_pass(&objects, &epoch, 1), PASS_DONE);
 	assert_int_equal(objects.settled_epoch, 2);
 	assert_int_equal(objects_pass(&objects, &epoch, 1), PASS_NONE);
 }
 
-static void only_objects_that_moved_or_died_are_reported(void **state)
+TEST(only_objects_that_moved_or_died_are_reported, set_up, tear_down)
 {
-	(void)state;
 	track(3);
 	heap[1] = 0x9000;
 	heap[2] = 0;
@@ -110,9 +104,8 @@ static void only_objects_that_moved_or_died_are_reported(void **state)
 	assert_int_equal(objects.died, 1);
 }
 
-static void a_change_is_reported_once(void **state)
+TEST(a_change_is_reported_once, set_up, tear_down)
 {
-	(void)state;
 	track(2);
 	heap[0] = 0x9000;
 	(void)whole_pass();
@@ -123,9 +116,8 @@ static void a_change_is_reported_once(void **state)
 	assert_int_equal(reported_count, 0);
 }
 
-static void the_place_of_a_dead_object_is_used_again_under_a_new_number(void **state)
+TEST(the_place_of_a_dead_object_is_used_again_under_a_new_number, set_up, tear_down)
 {
-	(void)state;
 	track(CELLS);
 	assert_int_equal(objects_add(&objects, &heap[0], 1, 2), 0);
 	heap[5] = 0;
@@ -135,18 +127,16 @@ static void the_place_of_a_dead_object_is_used_again_under_a_new_number(void **s
 	assert_int_equal(objects_add(&objects, &heap[0], 1, 2), CELLS + 1);
 }
 
-static void no_pass_is_made_while_the_application_is_stopped(void **state)
+TEST(no_pass_is_made_while_the_application_is_stopped, set_up, tear_down)
 {
-	(void)state;
 	atomic_store(&epoch, 3);
 	track(1);
 	assert_int_equal(objects_pass(&objects, &epoch, CELLS), PASS_NONE);
 	assert_int_equal(reads, 0);
 }
 
-static void a_pass_that_is_overtaken_begins_again_and_reports_nothing_of_the_first(void **state)
+TEST(a_pass_that_is_overtaken_begins_again_and_reports_nothing_of_the_first, set_up, tear_down)
 {
-	(void)state;
 	track(1000);
 	epoch_changes_at = 600;
 	heap[0] = 0x9000; /* found by the first pass, moved back before the second */
@@ -161,18 +151,16 @@ static void a_pass_that_is_overtaken_begins_again_and_reports_nothing_of_the_fir
 	assert_int_equal(reported_count, 0);
 }
 
-static void a_pause_that_begins_with_the_last_object_leaves_the_epoch_unsettled(void **state)
+TEST(a_pause_that_begins_with_the_last_object_leaves_the_epoch_unsettled, set_up, tear_down)
 {
-	(void)state;
 	track(10);
 	epoch_changes_at = 10;
 	assert_int_equal(objects_pass(&objects, &epoch, 1), PASS_MORE);
 	assert_false(objects.settled);
 }
 
-static void a_pass_is_made_in_portions(void **state)
+TEST(a_pass_is_made_in_portions, set_up, tear_down)
 {
-	(void)state;
 	track(1000);
 	assert_int_equal(objects_pass(&objects, &epoch, 256), PASS_MORE);
 	assert_int_equal(reads, 256);
@@ -182,9 +170,8 @@ static void a_pass_is_made_in_portions(void **state)
 	assert_int_equal(reads, 1000);
 }
 
-static void an_object_that_is_added_during_a_pass_is_part_of_it(void **state)
+TEST(an_object_that_is_added_during_a_pass_is_part_of_it, set_up, tear_down)
 {
-	(void)state;
 	track(300);
 	assert_int_equal(objects_pass(&objects, &epoch, 256), PASS_MORE);
 	heap[300] = 0x9000;
@@ -195,9 +182,8 @@ static void an_object_that_is_added_during_a_pass_is_part_of_it(void **state)
 	assert_int_equal(reported[0].id, 301);
 }
 
-static void an_object_of_an_older_epoch_is_late_once_the_present_one_is_settled(void **state)
+TEST(an_object_of_an_older_epoch_is_late_once_the_present_one_is_settled, set_up, tear_down)
 {
-	(void)state;
 	assert_false(objects_is_late(&objects, 0, 0x1000, 2));
 	(void)whole_pass();
 	assert_true(objects_is_late(&objects, 0, 0x1000, 2));
@@ -206,9 +192,8 @@ static void an_object_of_an_older_epoch_is_late_once_the_present_one_is_settled(
 	assert_false(objects_is_late(&objects, 2, 0x1000, 4));
 }
 
-static void an_object_whose_address_was_not_known_is_reported_by_the_next_pass(void **state)
+TEST(an_object_whose_address_was_not_known_is_reported_by_the_next_pass, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(objects_add(&objects, &heap[0], 0, 2), 1);
 	(void)whole_pass();
 	report();
@@ -216,41 +201,17 @@ static void an_object_whose_address_was_not_known_is_reported_by_the_next_pass(v
 	assert_int_equal(reported[0].address, heap[0]);
 }
 
-static void all_references_are_released_in_the_end(void **state)
+TEST(all_references_are_released_in_the_end, set_up, tear_down)
 {
-	(void)state;
 	track(7);
 	objects_release(&objects);
 	assert_int_equal(released, 7);
 }
 
-static void nothing_is_asked_of_a_jvm_that_has_died(void **state)
+TEST(nothing_is_asked_of_a_jvm_that_has_died, set_up, tear_down)
 {
-	(void)state;
 	track(7);
 	objects_clear(&objects);
 	objects_release(&objects);
 	assert_int_equal(released, 0);
-}
-
-int main(void)
-{
-#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    T(the_first_pass_settles_an_epoch_without_objects),
-	    T(only_objects_that_moved_or_died_are_reported),
-	    T(a_change_is_reported_once),
-	    T(the_place_of_a_dead_object_is_used_again_under_a_new_number),
-	    T(no_pass_is_made_while_the_application_is_stopped),
-	    T(a_pass_that_is_overtaken_begins_again_and_reports_nothing_of_the_first),
-	    T(a_pause_that_begins_with_the_last_object_leaves_the_epoch_unsettled),
-	    T(a_pass_is_made_in_portions),
-	    T(an_object_that_is_added_during_a_pass_is_part_of_it),
-	    T(an_object_of_an_older_epoch_is_late_once_the_present_one_is_settled),
-	    T(an_object_whose_address_was_not_known_is_reported_by_the_next_pass),
-	    T(all_references_are_released_in_the_end),
-	    T(nothing_is_asked_of_a_jvm_that_has_died),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Room for tracked objects that is used up gradually, without bias. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <math.h>
 
 #include "attach/agent/objects/track_room.h"
@@ -28,13 +24,12 @@ static struct track_room empty_room(void)
 	return r;
 }
 
-static void while_half_is_free_every_object_is_taken(void **state)
+TEST(while_half_is_free_every_object_is_taken)
 {
 	struct track_room r = empty_room();
 	struct random random = seeded(1);
 	uint32_t stands_for = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < REFS / 2; i++) {
 		assert_true(track_room_draw(&r, &random, 8, &stands_for));
 		assert_int_equal(stands_for, 1);
@@ -42,11 +37,10 @@ static void while_half_is_free_every_object_is_taken(void **state)
 	}
 }
 
-static void both_limits_hold(void **state)
+TEST(both_limits_hold)
 {
 	struct track_room r = empty_room();
 
-	(void)state;
 	assert_true(track_room_take_words(&r, WORDS));
 	assert_false(track_room_take_words(&r, 1));
 	for (unsigned i = 0; i < REFS; i++)
@@ -82,26 +76,23 @@ static void what_is_taken_stands_for_what_was_offered(uint32_t words)
 			 half);
 }
 
-static void objects_taken_stand_for_those_offered_as_references_run_out(void **state)
+TEST(objects_taken_stand_for_those_offered_as_references_run_out)
 {
-	(void)state;
 	what_is_taken_stands_for_what_was_offered(1);
 }
 
-static void objects_taken_stand_for_those_offered_as_bytes_run_out(void **state)
+TEST(objects_taken_stand_for_those_offered_as_bytes_run_out)
 {
-	(void)state;
 	what_is_taken_stands_for_what_was_offered(WORDS / 700);
 }
 
-static void large_objects_are_taken_less_often_and_stand_for_more(void **state)
+TEST(large_objects_are_taken_less_often_and_stand_for_more)
 {
 	struct track_room r = empty_room();
 	struct random random = seeded(3);
 	double sum = 0;
 	unsigned taken = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 100000; i++) {
 		uint32_t stands_for;
 
@@ -113,17 +104,4 @@ static void large_objects_are_taken_less_often_and_stand_for_more(void **state)
 	}
 	if (fabs(sum / 100000 - 1) > 0.05)
 		fail_msg("%u of 100000 stand for %g", taken, sum);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(while_half_is_free_every_object_is_taken),
-	    cmocka_unit_test(both_limits_hold),
-	    cmocka_unit_test(large_objects_are_taken_less_often_and_stand_for_more),
-	    cmocka_unit_test(objects_taken_stand_for_those_offered_as_references_run_out),
-	    cmocka_unit_test(objects_taken_stand_for_those_offered_as_bytes_run_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Which debug information describes an instruction. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/path/debug_info.h"
 #include "tests/unit/support/agent/code.h"
@@ -16,13 +12,12 @@ static int setup(void **state)
 
 /* 0: nop (record); 1: mov eax, [rbx]; 3: nop (record); 4: jnz 1; 6: test [r10], eax (record: a
  * poll); 9: ret */
-static void of_records_at_safepoints_the_next_by_address_is_used(void **state)
+TEST(of_records_at_safepoints_the_next_by_address_is_used, setup)
 {
 	static const char counted[] = "\x90\x8b\x03\x90\x75\xfb\x41\x85\x02\xc3";
 	static const uint32_t records[] = {0, 3, 6};
 	uint64_t start = (uintptr_t)code_area;
 
-	(void)state;
 	memcpy(code_area, counted, sizeof(counted) - 1);
 	add_compiled(start, sizeof(counted) - 1, 1, records, 3);
 	for (int again = 0; again < 2; again++) { /* the second time from the cache */
@@ -41,11 +36,10 @@ static const char everywhere[] =
     "\xe8\x00\x10\x00\x00\x8b\x03\x8b\x0e\x8b\x03\x8b\x0e\x41\x85\x02\x75\xf5\xc3";
 static const uint32_t runs[] = {13, 7, 5, 11};
 
-static void of_dense_records_the_next_by_address_is_used(void **state)
+TEST(of_dense_records_the_next_by_address_is_used, setup)
 {
 	uint64_t start = (uintptr_t)code_area;
 
-	(void)state;
 	memcpy(code_area, everywhere, sizeof(everywhere) - 1);
 	add_dense(start, sizeof(everywhere) - 1, 1, runs, 4);
 	for (int again = 0; again < 2; again++) {
@@ -61,14 +55,13 @@ static void of_dense_records_the_next_by_address_is_used(void **state)
 
 /* Two loops: 0: mov eax, [rbx] (record) 2: mov ecx, [rsi] (record) 4: nop 5: jnz 2 7: mov eax,
  * [rbx] 9: mov ecx, [rsi] (record) 11: jz 13 13: nop 14: nop (record) 15: jmp 9 17: nop (record) */
-static void the_end_of_a_dense_loop_belongs_to_it(void **state)
+TEST(the_end_of_a_dense_loop_belongs_to_it, setup)
 {
 	static const char two[] =
 	    "\x8b\x03\x8b\x0e\x90\x75\xfb\x8b\x03\x8b\x0e\x74\x00\x90\x90\xeb\xf8\x90";
 	static const uint32_t records[] = {0, 2, 9, 14, 17};
 	uint64_t start = (uintptr_t)code_area;
 
-	(void)state;
 	memcpy(code_area, two, sizeof(two) - 1);
 	add_dense(start, sizeof(two) - 1, 1, records, 5);
 	for (int again = 0; again < 2; again++) {
@@ -81,14 +74,13 @@ static void the_end_of_a_dense_loop_belongs_to_it(void **state)
 	}
 }
 
-static void the_first_record_is_left_alone(void **state)
+TEST(the_first_record_is_left_alone, setup)
 {
 	/* 0: push rbp; 1: mov eax, [rbx] (record); 3: mov ecx, [rsi] (record) */
 	static const char body[] = "\x55\x8b\x03\x8b\x0e\xc3";
 	static const uint32_t records[] = {1, 3};
 	uint64_t start = (uintptr_t)code_area;
 
-	(void)state;
 	memcpy(code_area, body, sizeof(body) - 1);
 	add_dense(start, sizeof(body) - 1, 1, records, 2);
 	assert_int_equal(debug_info_ip(start + 1), start + 1);
@@ -101,24 +93,22 @@ static bool is_dense(const uint32_t *records, uint32_t count)
 				   count);
 }
 
-static void records_at_safepoints_are_sparse(void **state)
+TEST(records_at_safepoints_are_sparse, setup)
 {
 	static const char indirect[] = "\x41\xff\xd2\x85\x05\x00\x00\x00\x00"; /* call r10; poll */
 	static const uint32_t safepoints[] = {5, 13};
 	static const uint32_t both[] = {3};
 
-	(void)state;
 	assert_false(is_dense(safepoints, 2));
 	assert_false(is_dense(NULL, 0));
 	assert_false(debug_info_is_dense((const uint8_t *)indirect, 9, both, 1));
 }
 
-static void records_elsewhere_are_dense(void **state)
+TEST(records_elsewhere_are_dense, setup)
 {
 	static const uint32_t one[] = {5, 13, 5, 13, 5, 13, 5, 9, 13};
 	static const uint32_t ends[] = {0, 19};
 
-	(void)state;
 	assert_true(is_dense(runs, 4));
 	assert_true(is_dense(ends, 2)); /* nothing beyond the code is read */
 	/* One among many is a safepoint that was not recognised. */
@@ -126,23 +116,7 @@ static void records_elsewhere_are_dense(void **state)
 	assert_true(is_dense(one + 5, 4));
 }
 
-static void code_that_is_not_known_is_left_alone(void **state)
+TEST(code_that_is_not_known_is_left_alone, setup)
 {
-	(void)state;
 	assert_int_equal(debug_info_ip(0x1234), 0x1234);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(of_records_at_safepoints_the_next_by_address_is_used, setup),
-	    cmocka_unit_test_setup(of_dense_records_the_next_by_address_is_used, setup),
-	    cmocka_unit_test_setup(the_end_of_a_dense_loop_belongs_to_it, setup),
-	    cmocka_unit_test_setup(the_first_record_is_left_alone, setup),
-	    cmocka_unit_test_setup(records_at_safepoints_are_sparse, setup),
-	    cmocka_unit_test_setup(records_elsewhere_are_dense, setup),
-	    cmocka_unit_test_setup(code_that_is_not_known_is_left_alone, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

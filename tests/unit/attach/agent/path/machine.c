@@ -1,9 +1,5 @@
 /* What the interpreter says of instructions is what the processor does with them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -549,11 +545,10 @@ static bool compare(const struct code *c, bool forgetful, bool all, unsigned *di
 	return passed;
 }
 
-static void single_instructions_do_what_the_processor_does(void **state)
+TEST(single_instructions_do_what_the_processor_does, machine_setup)
 {
 	unsigned differences = 0, compared = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < INSTANCES; i++) {
 		struct code c = {0};
 		struct insn in;
@@ -569,11 +564,10 @@ static void single_instructions_do_what_the_processor_does(void **state)
 }
 
 /* Values go from one to the next through registers, flags and memory. */
-static void instructions_in_a_row_do_what_the_processor_does(void **state)
+TEST(instructions_in_a_row_do_what_the_processor_does, machine_setup)
 {
 	unsigned differences = 0, compared = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < INSTANCES / 2; i++) {
 		struct code c = {0};
 		bool goes_on = true;
@@ -621,9 +615,8 @@ static void begin(void)
 	machine_init(&machine, NULL, 0x1000, regs);
 }
 
-static void stores_are_seen_by_later_loads_and_by_nobody_else(void **state)
+TEST(stores_are_seen_by_later_loads_and_by_nobody_else, machine_setup)
 {
-	(void)state;
 	begin();
 	PASS("\xc7\x07\x44\x33\x22\x11"); /* mov dword [rdi], 0x11223344 */
 	PASS("\x8b\x07");                 /* mov eax, [rdi] */
@@ -641,9 +634,8 @@ static void stores_are_seen_by_later_loads_and_by_nobody_else(void **state)
 	assert_true(machine_memory(&machine, (uintptr_t)memory + DATA + 1, 2).known);
 }
 
-static void a_store_to_an_unknown_place_makes_all_but_the_frame_unknown(void **state)
+TEST(a_store_to_an_unknown_place_makes_all_but_the_frame_unknown, machine_setup)
 {
-	(void)state;
 	begin();
 	machine.regs[3].known = false;
 	PASS("\x89\x03"); /* mov [rbx], eax */
@@ -659,12 +651,11 @@ static void a_store_to_an_unknown_place_makes_all_but_the_frame_unknown(void **s
 
 #define MIB (1024u * 1024u)
 
-static void too_many_stores_make_memory_unknown(void **state)
+TEST(too_many_stores_make_memory_unknown, machine_setup)
 {
 	/* What lies close below the stack is taken for left frames. */
 	void *far = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	(void)state;
 	begin();
 	machine.regs[7].bits = (uintptr_t)far;
 	for (unsigned i = 0; i < 2 * MACHINE_STORES; i++)
@@ -686,18 +677,16 @@ static void too_many_stores_make_memory_unknown(void **state)
 	assert_int_equal(munmap(far, MIB), 0);
 }
 
-static void a_load_that_would_fault_stops(void **state)
+TEST(a_load_that_would_fault_stops, machine_setup)
 {
-	(void)state;
 	begin();
 	assert_int_equal(STEP("\x8b\x40\x08"), MACHINE_STOPPED); /* mov eax, [rax+8] */
 	assert_true(machine.faulted);
 	assert_int_equal(machine.ip, 0x1000);
 }
 
-static void calls_and_returns_go_over_the_stack(void **state)
+TEST(calls_and_returns_go_over_the_stack, machine_setup)
 {
-	(void)state;
 	begin();
 	PASS("\xe8\x10\x00\x00\x00"); /* call 0x1015 */
 	assert_true(effect.called && !effect.returned);
@@ -713,9 +702,8 @@ static void calls_and_returns_go_over_the_stack(void **state)
 	assert_int_equal(machine_stack(&machine).bits, (uintptr_t)memory + STACK + 24);
 }
 
-static void jumps_need_what_they_go_by(void **state)
+TEST(jumps_need_what_they_go_by, machine_setup)
 {
-	(void)state;
 	begin();
 	memcpy(memory + DATA, &(uint64_t){0x3000}, 8);
 	PASS("\xff\x27"); /* jmp [rdi] */
@@ -733,9 +721,8 @@ static void jumps_need_what_they_go_by(void **state)
 	assert_int_equal(STEP("\xe3\x02"), MACHINE_UNDECIDED); /* jrcxz */
 }
 
-static void what_leaves_the_code_stops(void **state)
+TEST(what_leaves_the_code_stops, machine_setup)
 {
-	(void)state;
 	begin();
 	assert_int_equal(STEP("\x0f\x05"), MACHINE_STOPPED); /* syscall */
 	assert_int_equal(STEP("\x0f\x0b"), MACHINE_STOPPED); /* ud2 */
@@ -744,33 +731,12 @@ static void what_leaves_the_code_stops(void **state)
 	assert_int_equal(STEP("\x48\x8b"), MACHINE_STOPPED); /* half of one */
 }
 
-static void zero_is_known_whatever_was_there(void **state)
+TEST(zero_is_known_whatever_was_there, machine_setup)
 {
-	(void)state;
 	begin();
 	machine.regs[0].known = false;
 	PASS("\x31\xc0"); /* xor eax, eax */
 	assert_true(machine.regs[0].known && machine.regs[0].bits == 0);
 	assert_int_equal(machine.flags_known, MACHINE_FLAGS);
 	assert_true(machine.flags & MACHINE_ZERO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(single_instructions_do_what_the_processor_does, machine_setup),
-	    cmocka_unit_test_setup(instructions_in_a_row_do_what_the_processor_does, machine_setup),
-	    cmocka_unit_test_setup(stores_are_seen_by_later_loads_and_by_nobody_else,
-				   machine_setup),
-	    cmocka_unit_test_setup(a_store_to_an_unknown_place_makes_all_but_the_frame_unknown,
-				   machine_setup),
-	    cmocka_unit_test_setup(too_many_stores_make_memory_unknown, machine_setup),
-	    cmocka_unit_test_setup(a_load_that_would_fault_stops, machine_setup),
-	    cmocka_unit_test_setup(calls_and_returns_go_over_the_stack, machine_setup),
-	    cmocka_unit_test_setup(jumps_need_what_they_go_by, machine_setup),
-	    cmocka_unit_test_setup(what_leaves_the_code_stops, machine_setup),
-	    cmocka_unit_test_setup(zero_is_known_whatever_was_there, machine_setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

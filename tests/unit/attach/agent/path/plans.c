@@ -1,9 +1,5 @@
 /* Plans as handlers find them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -25,12 +21,11 @@ static struct loop_plan plan_of(uint64_t code)
 	return plan;
 }
 
-static void a_plan_is_found_by_the_number_of_its_code(void **state)
+TEST(a_plan_is_found_by_the_number_of_its_code, forget)
 {
 	const struct loop_plan plans[] = {plan_of(7), plan_of(9)};
 	struct loop_plan found;
 
-	(void)state;
 	plans_set(plans, 2);
 	assert_int_equal(plans_count(), 2);
 	assert_false(plans_read(0, 9, &found));
@@ -40,11 +35,10 @@ static void a_plan_is_found_by_the_number_of_its_code(void **state)
 	assert_int_equal(plans_count(), 0);
 }
 
-static void a_plan_of_more_than_there_is_room_for_is_none(void **state)
+TEST(a_plan_of_more_than_there_is_room_for_is_none, forget)
 {
 	struct loop_plan plan = plan_of(7), found;
 
-	(void)state;
 	plan.load_count = LIMIT_PLAN_LOADS;
 	plan.scalar_count = LIMIT_PLAN_SCALARS;
 	plan.turn_input_count = LIMIT_PLAN_TURN_INPUTS;
@@ -62,11 +56,10 @@ static void a_plan_of_more_than_there_is_room_for_is_none(void **state)
 #define FITS(code, bytes) \
 	plan_input_fits((const uint8_t *)(code), sizeof(code) - 1, 0x1000, bytes, &insn)
 
-static void an_input_is_what_an_instruction_loads(void **state)
+TEST(an_input_is_what_an_instruction_loads)
 {
 	struct insn insn;
 
-	(void)state;
 	assert_true(FITS("\x03\x04\x8f", 4)); /* add eax, [rdi + 4 * rcx] */
 	assert_false(FITS("\x03\x04\x8f", 8));
 	assert_false(FITS("\x03\x04", 4));                     /* cut short */
@@ -100,12 +93,11 @@ static void *replace(void *arg)
 	return NULL;
 }
 
-static void a_plan_is_read_whole_or_not_at_all(void **state)
+TEST(a_plan_is_read_whole_or_not_at_all, forget)
 {
 	unsigned read = 0;
 	pthread_t writer;
 
-	(void)state;
 	atomic_store(&over, false);
 	assert_int_equal(pthread_create(&writer, NULL, replace, NULL), 0);
 	while (read < 10000) {
@@ -119,16 +111,4 @@ static void a_plan_is_read_whole_or_not_at_all(void **state)
 	}
 	atomic_store(&over, true);
 	assert_int_equal(pthread_join(writer, NULL), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(a_plan_is_found_by_the_number_of_its_code, forget),
-	    cmocka_unit_test_setup(a_plan_of_more_than_there_is_room_for_is_none, forget),
-	    cmocka_unit_test(an_input_is_what_an_instruction_loads),
-	    cmocka_unit_test_setup(a_plan_is_read_whole_or_not_at_all, forget),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

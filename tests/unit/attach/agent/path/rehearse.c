@@ -1,9 +1,5 @@
 /* The second access of a pair, told in advance: where all on the way is known, and nowhere else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/path/ahead.h"
 #include "attach/agent/code/loops.h"
@@ -62,12 +58,11 @@ static void assert_bytes(const uint8_t *bytes, uint32_t expected)
 	assert_memory_equal(bytes, &expected, sizeof(expected));
 }
 
-static void a_second_load_is_told_with_its_value(void **state)
+TEST(a_second_load_is_told_with_its_value, setup)
 {
 	/* mov eax, [rbx]; add eax, edx; mov ecx, [rbx]; ret */
 	uint64_t ip = CODE(0, "\x8b\x03\x01\xd0\x8b\x0b\xc3");
 
-	(void)state;
 	assert_true(is_told(ip, ACCESS_LOAD, silent_load));
 	assert_int_equal(told.insn.ip, ip + 4);
 	assert_true(told.reads && !told.writes);
@@ -79,12 +74,11 @@ static void a_second_load_is_told_with_its_value(void **state)
 	assert_int_equal(walk.machine.ip, ip + 6); /* behind it */
 }
 
-static void a_load_sees_what_was_stored_in_between(void **state)
+TEST(a_load_sees_what_was_stored_in_between, setup)
 {
 	/* mov eax, [rbx]; mov [rbx], edx; mov ecx, [rbx]; ret */
 	uint64_t ip = CODE(0, "\x8b\x03\x89\x13\x8b\x0b\xc3");
 
-	(void)state;
 	assert_true(is_told(ip, ACCESS_LOAD, silent_load));
 	assert_int_equal(told.insn.ip, ip + 4);
 	assert_bytes(told.first, 0x11111111);
@@ -92,24 +86,22 @@ static void a_load_sees_what_was_stored_in_between(void **state)
 	assert_int_equal((uint32_t)words[0], 0x11111111); /* It has not happened yet. */
 }
 
-static void a_read_modify_write_has_a_value_before_and_one_after(void **state)
+TEST(a_read_modify_write_has_a_value_before_and_one_after, setup)
 {
 	/* mov eax, [rbx]; inc dword [rbx]; ret */
 	uint64_t ip = CODE(0, "\x8b\x03\xff\x03\xc3");
 
-	(void)state;
 	assert_true(is_told(ip, ACCESS_LOAD, silent_load));
 	assert_true(told.reads && told.writes);
 	assert_bytes(told.before, 0x11111111);
 	assert_bytes(told.after, 0x11111112);
 }
 
-static void a_store_over_a_store_is_told(void **state)
+TEST(a_store_over_a_store_is_told, setup)
 {
 	/* mov [rbx], edx; mov ecx, [rbx+4]; mov [rbx], eax; ret */
 	uint64_t ip = CODE(0, "\x89\x13\x8b\x4b\x04\x89\x03\xc3");
 
-	(void)state;
 	assert_true(is_told(ip, ACCESS_STORE, dead_store));
 	assert_int_equal(told.insn.ip, ip + 5);
 	assert_true(told.writes && !told.reads);
@@ -117,12 +109,11 @@ static void a_store_over_a_store_is_told(void **state)
 	assert_bytes(told.after, 0);
 }
 
-static void what_loads_a_store_comes_before_the_next_store(void **state)
+TEST(what_loads_a_store_comes_before_the_next_store, setup)
 {
 	/* mov [rbx], edx; mov ecx, [rbx]; mov [rbx], edx; ret */
 	uint64_t ip = CODE(0, "\x89\x13\x8b\x0b\x89\x13\xc3");
 
-	(void)state;
 	assert_true(is_told(ip, ACCESS_STORE, dead_store));
 	assert_int_equal(told.insn.ip, ip + 2);
 	assert_true(told.reads && !told.writes);
@@ -133,12 +124,11 @@ static void what_loads_a_store_comes_before_the_next_store(void **state)
 	assert_bytes(told.after, 0x33333333);
 }
 
-static void the_next_round_of_a_loop_is_told(void **state)
+TEST(the_next_round_of_a_loop_is_told, setup)
 {
 	/* mov eax, [rbx]; dec edx; jnz 0; ret */
 	uint64_t ip = CODE(0, "\x8b\x03\xff\xca\x75\xfa\xc3");
 
-	(void)state;
 	assert_true(is_told(ip, ACCESS_LOAD, silent_load));
 	assert_int_equal(told.insn.ip, ip);
 	/* The last one is not followed by any. */
@@ -146,19 +136,18 @@ static void the_next_round_of_a_loop_is_told(void **state)
 	assert_false(is_told(ip, ACCESS_LOAD, silent_load));
 }
 
-static void bytes_beside_the_watched_ones_are_others(void **state)
+TEST(bytes_beside_the_watched_ones_are_others, setup)
 {
 	/* mov eax, [rbx]; mov ecx, [rbx+4]; mov cl, [rbx+3]; ret */
 	uint64_t ip = CODE(0, "\x8b\x03\x8b\x4b\x04\x8a\x4b\x03\xc3");
 
-	(void)state;
 	assert_true(is_told(ip, ACCESS_LOAD, silent_load));
 	assert_int_equal(told.insn.ip, ip + 5);
 	assert_int_equal(told.extent.address, (uintptr_t)words + 3);
 	assert_int_equal(told.extent.size, 1);
 }
 
-static void wide_accesses_are_told_by_their_parts(void **state)
+TEST(wide_accesses_are_told_by_their_parts, setup)
 {
 	/* movups xmm0, [rbx]; movups xmm1, [rbx]; ret */
 	uint64_t loads = CODE(0, "\x0f\x10\x03\x0f\x10\x0b\xc3");
@@ -166,7 +155,6 @@ static void wide_accesses_are_told_by_their_parts(void **state)
 	uint64_t stores = CODE(64, "\x0f\x11\x03\x0f\x11\x0b\xc3");
 	struct rehearse_watch load = silent_load, dead = dead_store, same = silent_store;
 
-	(void)state;
 	load.address = dead.address = same.address = 8; /* the second of two blocks */
 	load.length = dead.length = same.length = 8;
 	assert_true(is_told(loads, ACCESS_LOAD, load));
@@ -179,38 +167,35 @@ static void wide_accesses_are_told_by_their_parts(void **state)
 	assert_false(is_told(stores, ACCESS_STORE, same));
 }
 
-static void what_is_stored_must_be_known_where_values_count(void **state)
+TEST(what_is_stored_must_be_known_where_values_count, setup)
 {
 	/* bsf rdx, rsi; mov [rbx], edx; mov [rbx], eax; ret */
 	uint64_t ip = CODE(0, "\x48\x0f\xbc\xd6\x89\x13\x89\x03\xc3");
 
-	(void)state;
 	assert_false(is_told(ip, ACCESS_STORE, silent_store));
 	assert_true(is_told(ip, ACCESS_STORE, dead_store));
 }
 
-static void nothing_is_told_behind_an_access_of_unknown_address(void **state)
+TEST(nothing_is_told_behind_an_access_of_unknown_address, setup)
 {
 	/* bsf rsi, rdi; mov [rbx], edx; mov [rsi], eax; mov [rbx], eax; ret; the same with a load
 	 */
 	uint64_t store = CODE(0, "\x48\x0f\xbc\xf7\x89\x13\x89\x06\x89\x03\xc3");
 	uint64_t load = CODE(64, "\x48\x0f\xbc\xf7\x89\x13\x8b\x06\x89\x03\xc3");
 
-	(void)state;
 	assert_false(is_told(store, ACCESS_STORE, dead_store));
 	assert_false(is_told(load, ACCESS_STORE, dead_store));
 }
 
-static void nothing_is_told_behind_a_branch_that_is_not_known(void **state)
+TEST(nothing_is_told_behind_a_branch_that_is_not_known, setup)
 {
 	/* mov [rbx], edx; bsf eax, ecx; jz +0; mov [rbx], eax; ret */
 	uint64_t ip = CODE(0, "\x89\x13\x0f\xbc\xc1\x74\x00\x89\x03\xc3");
 
-	(void)state;
 	assert_false(is_told(ip, ACCESS_STORE, dead_store));
 }
 
-static void nothing_is_told_of_another_method(void **state)
+TEST(nothing_is_told_of_another_method, setup)
 {
 	/* mov [rbx], edx; call 1024; mov [rbx], eax; ret */
 	uint64_t caller = CODE(0, "\x89\x13\xe8\xf9\x03\x00\x00\x89\x03\xc3");
@@ -219,7 +204,6 @@ static void nothing_is_told_of_another_method(void **state)
 	/* mov [rbx], edx; jmp 4096 */
 	uint64_t leaver = CODE(3072, "\x89\x13\xe9\xf9\x03\x00\x00");
 
-	(void)state;
 	(void)CODE(1024, "\x89\x03\xc3");
 	(void)CODE(4096, "\x89\x03\xc3");
 	stack[4] = caller + 7;
@@ -228,32 +212,30 @@ static void nothing_is_told_of_another_method(void **state)
 	assert_false(is_told(leaver, ACCESS_STORE, dead_store));
 }
 
-static void nothing_is_told_on_another_stack(void **state)
+TEST(nothing_is_told_on_another_stack, setup)
 {
 	/* mov [rbx], edx; push rax; mov [rbx], eax; pop rax; ret; and with the access behind both
 	 */
 	uint64_t pushed = CODE(0, "\x89\x13\x50\x89\x03\x58\xc3");
 	uint64_t popped = CODE(64, "\x89\x13\x50\x58\x89\x03\xc3");
 
-	(void)state;
 	assert_false(is_told(pushed, ACCESS_STORE, dead_store));
 	assert_true(is_told(popped, ACCESS_STORE, dead_store));
 }
 
-static void what_pushes_and_pops_the_watched_bytes_is_not_told(void **state)
+TEST(what_pushes_and_pops_the_watched_bytes_is_not_told, setup)
 {
 	/* mov [rbx], edx; pop rcx; push rcx; mov [rbx], edx; ret, with rbx = rsp */
 	uint64_t ip = CODE(0, "\x89\x13\x59\x51\x89\x13\xc3");
 	struct rehearse_watch watch = dead_store;
 
-	(void)state;
 	regs[REG_RBX] = regs[REG_RSP];
 	walk_to(ip, ACCESS_STORE);
 	watch.address = (uintptr_t)&stack[4];
 	assert_false(rehearse(&walk, &watch, &told));
 }
 
-static void swaps_strings_and_masked_accesses_are_not_told(void **state)
+TEST(swaps_strings_and_masked_accesses_are_not_told, setup)
 {
 	/* mov [rbx], edx; lock cmpxchg [rbx], ecx; ret */
 	uint64_t swap = CODE(0, "\x89\x13\xf0\x0f\xb1\x0b\xc3");
@@ -262,19 +244,17 @@ static void swaps_strings_and_masked_accesses_are_not_told(void **state)
 	/* mov [rbx], edx; vpmaskmovd [rbx], ymm5, ymm0; ret */
 	uint64_t masked = CODE(128, "\x89\x13\xc4\xe2\x55\x8e\x03\xc3");
 
-	(void)state;
 	regs[REG_RDI] = regs[REG_RBX];
 	assert_false(is_told(swap, ACCESS_STORE, dead_store));
 	assert_false(is_told(string, ACCESS_STORE, dead_store));
 	assert_false(is_told(masked, ACCESS_STORE, dead_store));
 }
 
-static void what_lies_too_far_away_is_not_told(void **state)
+TEST(what_lies_too_far_away_is_not_told, setup)
 {
 	/* mov [rbx], edx; dec ecx; jnz 2; mov [rbx], eax; ret */
 	uint64_t ip = CODE(0, "\x89\x13\xff\xc9\x75\xfc\x89\x03\xc3");
 
-	(void)state;
 	regs[REG_RCX] = 50;
 	assert_true(is_told(ip, ACCESS_STORE, dead_store));
 	regs[REG_RCX] = 1000;
@@ -282,14 +262,13 @@ static void what_lies_too_far_away_is_not_told(void **state)
 }
 
 /* A load of it in place would trap as the program's own does: here it would end the test. */
-static void watched_bytes_are_read_through_the_kernel(void **state)
+TEST(watched_bytes_are_read_through_the_kernel, setup)
 {
 	static const uint64_t page_bytes = 4096;
 	uint8_t *page = mmap(NULL, page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct machine_view view = {.watched_count = 1};
 	uint64_t stop, ip = CODE(0, "\x8b\x44\x24\x08\xc3"); /* mov eax, [rsp+8]; ret */
 
-	(void)state;
 	assert_ptr_not_equal(page, MAP_FAILED);
 	/* As the stack, its memory is at hand. */
 	view.stack_high = (uintptr_t)page + page_bytes;
@@ -300,29 +279,4 @@ static void watched_bytes_are_read_through_the_kernel(void **state)
 	assert_int_equal(walk_on(&walk, &scope, &view, ip, regs, &first, &stop), WALK_ACCESS);
 	assert_true(walk.machine.faulted && !first.passed);
 	(void)munmap(page, page_bytes);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(a_second_load_is_told_with_its_value, setup),
-	    cmocka_unit_test_setup(a_load_sees_what_was_stored_in_between, setup),
-	    cmocka_unit_test_setup(a_read_modify_write_has_a_value_before_and_one_after, setup),
-	    cmocka_unit_test_setup(a_store_over_a_store_is_told, setup),
-	    cmocka_unit_test_setup(what_loads_a_store_comes_before_the_next_store, setup),
-	    cmocka_unit_test_setup(the_next_round_of_a_loop_is_told, setup),
-	    cmocka_unit_test_setup(bytes_beside_the_watched_ones_are_others, setup),
-	    cmocka_unit_test_setup(wide_accesses_are_told_by_their_parts, setup),
-	    cmocka_unit_test_setup(what_is_stored_must_be_known_where_values_count, setup),
-	    cmocka_unit_test_setup(nothing_is_told_behind_an_access_of_unknown_address, setup),
-	    cmocka_unit_test_setup(nothing_is_told_behind_a_branch_that_is_not_known, setup),
-	    cmocka_unit_test_setup(nothing_is_told_of_another_method, setup),
-	    cmocka_unit_test_setup(nothing_is_told_on_another_stack, setup),
-	    cmocka_unit_test_setup(what_pushes_and_pops_the_watched_bytes_is_not_told, setup),
-	    cmocka_unit_test_setup(swaps_strings_and_masked_accesses_are_not_told, setup),
-	    cmocka_unit_test_setup(what_lies_too_far_away_is_not_told, setup),
-	    cmocka_unit_test_setup(watched_bytes_are_read_through_the_kernel, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

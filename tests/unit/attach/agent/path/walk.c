@@ -1,9 +1,5 @@
 /* From a tick to the access of its own loop: followed, waited for, or given up, never guessed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/path/ahead.h"
 #include "attach/agent/code/loops.h"
@@ -63,12 +59,11 @@ static void assert_stop(uint64_t ip, const gregset_t regs, enum access_type type
 
 /* ---------------------------------------------------------------- flat code */
 
-static void the_access_at_the_start_is_found_here(void **state)
+TEST(the_access_at_the_start_is_found_here, setup)
 {
 	uint64_t word = 7, ip = CODE(0, "\x8b\x03\xc3"); /* mov eax, [rbx]; ret */
 	gregset_t regs = {[REG_RBX] = (greg_t)(uintptr_t)&word};
 
-	(void)state;
 	assert_access(ip, regs, ACCESS_LOAD, ip);
 	assert_true(access_found.here && access_found.plain && access_found.predicted);
 	assert_true(access_found.passed && access_found.framed);
@@ -77,29 +72,27 @@ static void the_access_at_the_start_is_found_here(void **state)
 	assert_int_equal(walk.machine.regs[0].bits, 7);
 }
 
-static void an_access_further_on_is_found_with_its_address(void **state)
+TEST(an_access_further_on_is_found_with_its_address, setup)
 {
 	/* inc eax; lea rbx, [rsi+8]; mov [rbx], eax; ret */
 	uint64_t ip = CODE(0, "\xff\xc0\x48\x8d\x5e\x08\x89\x03\xc3");
 	gregset_t regs = {[REG_RSI] = 0x1000};
 
-	(void)state;
 	assert_access(ip, regs, ACCESS_STORE, ip + 6);
 	assert_true(!access_found.here && access_found.plain && access_found.predicted);
 	assert_int_equal(access_found.address, 0x1008);
 }
 
-static void an_address_that_is_not_known_is_not_predicted(void **state)
+TEST(an_address_that_is_not_known_is_not_predicted, setup)
 {
 	/* bsf rbx, rsi; mov [rbx], eax; ret */
 	uint64_t ip = CODE(0, "\x48\x0f\xbc\xde\x89\x03\xc3");
 
-	(void)state;
 	assert_access(ip, zero, ACCESS_STORE, ip + 4);
 	assert_false(access_found.predicted);
 }
 
-static void bytes_that_are_touched_on_the_way_are_not_predicted(void **state)
+TEST(bytes_that_are_touched_on_the_way_are_not_predicted, setup)
 {
 	uint64_t words[2] = {0};
 	/* mov eax, [rbx]; mov [rbx+disp], ecx; ret */
@@ -107,24 +100,22 @@ static void bytes_that_are_touched_on_the_way_are_not_predicted(void **state)
 	uint64_t beside = CODE(64, "\x8b\x03\x89\x4b\x04\xc3");
 	gregset_t regs = {[REG_RBX] = (greg_t)(uintptr_t)words};
 
-	(void)state;
 	assert_access(same, regs, ACCESS_STORE, same + 2);
 	assert_false(access_found.predicted);
 	assert_access(beside, regs, ACCESS_STORE, beside + 2);
 	assert_true(access_found.predicted);
 }
 
-static void accesses_of_the_other_type_are_passed(void **state)
+TEST(accesses_of_the_other_type_are_passed, setup)
 {
 	uint64_t word = 0,
 		 ip = CODE(0, "\x8b\x03\x89\x0b\xc3"); /* mov eax, [rbx]; mov [rbx], ecx */
 	gregset_t regs = {[REG_RBX] = (greg_t)(uintptr_t)&word};
 
-	(void)state;
 	assert_access(ip, regs, ACCESS_STORE, ip + 2);
 }
 
-static void what_the_jvm_accesses_for_itself_is_passed(void **state)
+TEST(what_the_jvm_accesses_for_itself_is_passed, setup)
 {
 	uint64_t word = 0;
 	/* mov [rsp-0x14000], eax; mov rax, [r15+0x10]; test [rax], eax; mov ecx, [rbx]; ret */
@@ -134,50 +125,45 @@ static void what_the_jvm_accesses_for_itself_is_passed(void **state)
 			  [REG_R15] = (greg_t)(uintptr_t)thread,
 			  [REG_RSP] = (greg_t)(uintptr_t)&word};
 
-	(void)state;
 	assert_access(ip, regs, ACCESS_LOAD, ip + 13);
 }
 
-static void branches_are_followed_by_what_is_known(void **state)
+TEST(branches_are_followed_by_what_is_known, setup)
 {
 	/* test eax, eax; jz +2; mov [rbx], ecx; mov [rsi], ecx; ret */
 	uint64_t ip = CODE(0, "\x85\xc0\x74\x02\x89\x0b\x89\x0e\xc3");
 	gregset_t one = {[REG_RAX] = 1};
 
-	(void)state;
 	assert_access(ip, zero, ACCESS_STORE, ip + 6);
 	assert_access(ip, one, ACCESS_STORE, ip + 4);
 }
 
-static void a_branch_that_is_not_known_is_waited_for(void **state)
+TEST(a_branch_that_is_not_known_is_waited_for, setup)
 {
 	/* bsf eax, ecx; jz +2; mov [rbx], ecx; mov [rsi], ecx; ret */
 	uint64_t ip = CODE(0, "\x0f\xbc\xc1\x74\x02\x89\x0b\x89\x0e\xc3");
 	gregset_t taken = {[REG_EFL] = ZF};
 	uint64_t stop;
 
-	(void)state;
 	assert_stop(ip, zero, ACCESS_STORE, ip + 3);
 	assert_int_equal(go_on(ip + 3, taken, &stop), WALK_ACCESS);
 	assert_int_equal(access_found.insn.ip, ip + 7);
 }
 
-static void where_branches_do_not_matter_the_access_is_waited_for(void **state)
+TEST(where_branches_do_not_matter_the_access_is_waited_for, setup)
 {
 	/* bsf eax, ecx; jz +2; inc edx; mov [rbx], ecx; ret */
 	uint64_t ip = CODE(0, "\x0f\xbc\xc1\x74\x02\xff\xc2\x89\x0b\xc3");
 
-	(void)state;
 	assert_stop(ip, zero, ACCESS_STORE, ip + 7);
 }
 
-static void accesses_to_skip_are_passed_over(void **state)
+TEST(accesses_to_skip_are_passed_over, setup)
 {
 	/* mov eax, [rbx]; mov ecx, [rbx]; mov edx, [rbx]; ret */
 	uint64_t word = 0, stop, ip = CODE(0, "\x8b\x03\x8b\x0b\x8b\x13\xc3");
 	gregset_t regs = {[REG_RBX] = (greg_t)(uintptr_t)&word};
 
-	(void)state;
 	walk_begin(&scope, ACCESS_LOAD, 2, ip);
 	assert_int_equal(scope.skip, 0); /* Flat code may make no more than one. */
 	scope.skip = 2;
@@ -186,13 +172,12 @@ static void accesses_to_skip_are_passed_over(void **state)
 	assert_int_equal(scope.skip, 0);
 }
 
-static void what_is_left_to_skip_is_remembered_across_a_stop(void **state)
+TEST(what_is_left_to_skip_is_remembered_across_a_stop, setup)
 {
 	/* mov eax, [rbx]; bsf eax, ecx; jz +2; mov ecx, [rbx]; ret */
 	uint64_t word = 0, stop, ip = CODE(0, "\x8b\x03\x0f\xbc\xc1\x74\x02\x8b\x0b\xc3");
 	gregset_t regs = {[REG_RBX] = (greg_t)(uintptr_t)&word};
 
-	(void)state;
 	walk_begin(&scope, ACCESS_LOAD, 0, ip);
 	scope.skip = 3;
 	assert_int_equal(go_on(ip, regs, &stop), WALK_STOP);
@@ -200,11 +185,10 @@ static void what_is_left_to_skip_is_remembered_across_a_stop(void **state)
 	assert_int_equal(scope.skip, 2);
 }
 
-static void code_that_cannot_be_followed_fails(void **state)
+TEST(code_that_cannot_be_followed_fails, setup)
 {
 	gregset_t regs = {[REG_RAX] = 0x1234};
 
-	(void)state;
 	assert_end(CODE(0, "\xff\xe0"), regs, ACCESS_LOAD, WALK_FAILED); /* jmp rax */
 	assert_end(0x1234, regs, ACCESS_LOAD, WALK_FAILED);
 	assert_end(CODE(64, "\x0f\x05"), regs, ACCESS_LOAD, WALK_FAILED); /* syscall */
@@ -212,46 +196,42 @@ static void code_that_cannot_be_followed_fails(void **state)
 	assert_end(CODE(128, "\x48\x8b"), regs, ACCESS_LOAD, WALK_FAILED);
 }
 
-static void flat_code_ends_where_a_loop_is_entered(void **state)
+TEST(flat_code_ends_where_a_loop_is_entered, setup)
 {
 	/* 0: inc eax; 2: mov [rbx], eax; 4: dec ecx; 6: jnz 2; 8: ret */
 	uint64_t ip = CODE(0, "\xff\xc0\x89\x03\xff\xc9\x75\xfa\xc3");
 
-	(void)state;
 	assert_end(ip, zero, ACCESS_STORE, WALK_NONE);
 }
 
 /* ---------------------------------------------------------------- loops */
 
-static void a_loops_next_access_may_lie_before_the_tick(void **state)
+TEST(a_loops_next_access_may_lie_before_the_tick, setup)
 {
 	/* 0: mov [rbx], eax; 2: dec ecx; 4: jnz 0; 6: mov [rsi], eax; 8: ret */
 	uint64_t ip = CODE(0, "\x89\x03\xff\xc9\x75\xfa\x89\x06\xc3");
 	gregset_t regs = {[REG_RCX] = 5};
 
-	(void)state;
 	assert_access(ip + 2, regs, ACCESS_STORE, ip);
 	assert_false(access_found.plain);
 }
 
-static void a_loop_that_is_left_is_waited_for(void **state)
+TEST(a_loop_that_is_left_is_waited_for, setup)
 {
 	/* 0: mov [rbx], eax; 2: dec ecx; 4: jnz 0; 6: mov [rsi], eax; 8: ret */
 	uint64_t ip = CODE(0, "\x89\x03\xff\xc9\x75\xfa\x89\x06\xc3");
 	gregset_t regs = {[REG_RCX] = 1};
 
-	(void)state;
 	assert_stop(ip + 2, regs, ACCESS_STORE, ip);
 }
 
-static void a_loop_without_an_access_has_none(void **state)
+TEST(a_loop_without_an_access_has_none, setup)
 {
 	/* 0: dec ecx; 2: jnz 0; 4: mov [rsi], eax; 6: ret */
 	uint64_t stop, ip = CODE(0, "\xff\xc9\x75\xfc\x89\x06\xc3");
 	gregset_t regs = {[REG_RCX] = 5};
 	bool known;
 
-	(void)state;
 	assert_end(ip, regs, ACCESS_STORE, WALK_NONE);
 	assert_false(walk_come_round(&scope, &stop));
 	assert_int_equal(walk_types(ip, &known), 0);
@@ -261,36 +241,33 @@ static void a_loop_without_an_access_has_none(void **state)
 
 static uint64_t frame[4];
 
-static void what_the_compiler_spills_does_not_count_beside_other_accesses(void **state)
+TEST(what_the_compiler_spills_does_not_count_beside_other_accesses, setup)
 {
 	/* mov ecx, [rsp+8]; mov eax, [rbx]; dec edx; jnz to the start; ret */
 	uint64_t word = 0, ip = CODE(0, "\x8b\x4c\x24\x08\x8b\x03\xff\xca\x75\xf6\xc3");
 	gregset_t regs = {
 	    [REG_RBX] = (greg_t)(uintptr_t)&word, [REG_RSP] = (greg_t)(uintptr_t)frame};
 
-	(void)state;
 	assert_access(ip, regs, ACCESS_LOAD, ip + 4);
 }
 
-static void where_a_loop_makes_no_others_spills_count(void **state)
+TEST(where_a_loop_makes_no_others_spills_count, setup)
 {
 	/* mov ecx, [rsp+8]; dec edx; jnz to the start; ret */
 	uint64_t ip = CODE(0, "\x8b\x4c\x24\x08\xff\xca\x75\xf8\xc3");
 	gregset_t regs = {[REG_RSP] = (greg_t)(uintptr_t)frame};
 
-	(void)state;
 	assert_access(ip, regs, ACCESS_LOAD, ip);
 }
 
 /* As of a loop whose only other access is on a path that it does not take. */
-static void who_comes_round_takes_the_spill_that_was_met(void **state)
+TEST(who_comes_round_takes_the_spill_that_was_met, setup)
 {
 	/* mov ecx, [rsp+8]; test edi, edi; jz over the next; mov eax, [rbx]; dec edx; jnz to the
 	 * start; ret */
 	uint64_t stop, ip = CODE(0, "\x8b\x4c\x24\x08\x85\xff\x74\x02\x8b\x03\xff\xca\x75\xf2\xc3");
 	gregset_t regs = {[REG_RSP] = (greg_t)(uintptr_t)frame, [REG_RDX] = 2};
 
-	(void)state;
 	assert_stop(ip, regs, ACCESS_LOAD, ip + 8);
 	assert_true(walk_come_round(&scope, &stop));
 	assert_int_equal(stop, ip);
@@ -299,7 +276,7 @@ static void who_comes_round_takes_the_spill_that_was_met(void **state)
 	assert_false(walk_come_round(&scope, &stop));
 }
 
-static void a_loop_in_the_loop_is_passed_through(void **state)
+TEST(a_loop_in_the_loop_is_passed_through, setup)
 {
 	/* 0: mov [rbx], eax; 2: mov [rsi], eax; 4: dec ecx; 6: jnz 2; 8: dec edx; a: jnz 0; c: ret
 	 */
@@ -311,7 +288,6 @@ static void a_loop_in_the_loop_is_passed_through(void **state)
 			  [REG_RSI] = (greg_t)(uintptr_t)&words[1]};
 	uint64_t stop;
 
-	(void)state;
 	/* The tick is the outer loop's own: the inner one's stores do not count. */
 	walk_begin(&scope, ACCESS_STORE, 1, ip);
 	assert_int_equal(go_on(ip, regs, &stop), WALK_ACCESS);
@@ -320,7 +296,7 @@ static void a_loop_in_the_loop_is_passed_through(void **state)
 	assert_access(ip + 4, regs, ACCESS_STORE, ip + 2);
 }
 
-static void a_long_way_through_a_loop_ends_in_a_stop_behind_it(void **state)
+TEST(a_long_way_through_a_loop_ends_in_a_stop_behind_it, setup)
 {
 	/* 0: mov [rbx], eax; 2: dec ecx; 4: jnz 2; 6: dec edx; 8: jnz 0; a: ret */
 	uint64_t ip = CODE(0, "\x89\x03\xff\xc9\x75\xfc\xff\xca\x75\xf6\xc3");
@@ -328,20 +304,18 @@ static void a_long_way_through_a_loop_ends_in_a_stop_behind_it(void **state)
 	gregset_t regs = {[REG_RCX] = 100000, [REG_RDX] = 3, [REG_RBX] = (greg_t)(uintptr_t)&word};
 	uint64_t stop;
 
-	(void)state;
 	walk_begin(&scope, ACCESS_STORE, 1, ip);
 	assert_int_equal(go_on(ip, regs, &stop), WALK_STOP);
 	assert_int_equal(stop, ip); /* Wherever the paths go, they come to it. */
 }
 
-static void only_what_a_loop_makes_may_be_asked_for(void **state)
+TEST(only_what_a_loop_makes_may_be_asked_for, setup)
 {
 	/* 0: mov [rbx], eax; 2: dec ecx; 4: jnz 0; 6: ret; and with a call in it */
 	uint64_t ip = CODE(0, "\x89\x03\xff\xc9\x75\xfa\xc3");
 	uint64_t calls = CODE(64, "\xe8\xbb\x03\x00\x00\xff\xc9\x75\xf7\xc3");
 	bool known;
 
-	(void)state;
 	assert_int_equal(walk_types(ip, &known), 1u << ACCESS_STORE);
 	assert_true(known);
 	assert_int_equal(walk_types(calls, &known), 1u << ACCESS_LOAD | 1u << ACCESS_STORE);
@@ -351,49 +325,45 @@ static void only_what_a_loop_makes_may_be_asked_for(void **state)
 
 /* ---------------------------------------------------------------- calls and returns */
 
-static void what_a_callee_does_outside_of_its_loops_counts(void **state)
+TEST(what_a_callee_does_outside_of_its_loops_counts, setup)
 {
 	uint64_t ip = CODE(0, "\xe8\xfb\x03\x00\x00\x89\x03\xc3"); /* call 1024; mov [rbx], eax */
 	uint64_t callee = CODE(1024, "\x89\x06\xc3");              /* mov [rsi], eax; ret */
 	uint64_t stack[4];
 	gregset_t regs = {[REG_RSP] = (greg_t)(uintptr_t)&stack[3]};
 
-	(void)state;
 	assert_access(ip, regs, ACCESS_STORE, callee);
 	assert_int_equal(scope.depth, 1);
 	assert_false(access_found.framed);
 }
 
-static void a_callees_loop_is_passed_over_to_the_return(void **state)
+TEST(a_callees_loop_is_passed_over_to_the_return, setup)
 {
 	uint64_t ip = CODE(0, "\xe8\xfb\x03\x00\x00\x89\x03\xc3"); /* call 1024; mov [rbx], eax */
 	uint64_t stack[4];
 	gregset_t regs = {[REG_RSP] = (greg_t)(uintptr_t)&stack[3], [REG_RCX] = 3};
 
-	(void)state;
 	/* 0: mov [rsi], eax; 2: dec ecx; 4: jnz 0; 6: ret */
 	(void)CODE(1024, "\x89\x06\xff\xc9\x75\xfa\xc3");
 	assert_stop(ip, regs, ACCESS_STORE, ip + 5);
 	assert_int_equal(scope.depth, 0);
 }
 
-static void a_call_out_of_java_is_passed_over(void **state)
+TEST(a_call_out_of_java_is_passed_over, setup)
 {
 	uint64_t ip = CODE(0, "\xff\xd0\x89\x03\xc3"); /* call rax; mov [rbx], eax; ret */
 	uint64_t stack[4];
 	gregset_t regs = {[REG_RSP] = (greg_t)(uintptr_t)&stack[3], [REG_RAX] = 0x1234};
 
-	(void)state;
 	assert_stop(ip, regs, ACCESS_STORE, ip + 2);
 	assert_int_equal(scope.depth, 0);
 }
 
-static void calls_are_followed_to_a_depth(void **state)
+TEST(calls_are_followed_to_a_depth, setup)
 {
 	uint64_t stack[8], last, stop;
 	gregset_t regs = {[REG_RSP] = (greg_t)(uintptr_t)&stack[7]};
 
-	(void)state;
 	/* Each calls the one 1,024 bytes on. */
 	for (unsigned i = 0; i < 4; i++)
 		(void)CODE(1024 * i, "\xe8\xfb\x03\x00\x00\xc3");
@@ -403,7 +373,7 @@ static void calls_are_followed_to_a_depth(void **state)
 	assert_int_equal(scope.depth, WALK_CALLS_MAX);
 }
 
-static void a_return_leads_into_the_loop_around_the_call(void **state)
+TEST(a_return_leads_into_the_loop_around_the_call, setup)
 {
 	/* 0: mov [rbx], eax; 2: dec ecx; 4: jnz 0; 6: ret; the callee: inc eax; ret */
 	uint64_t caller = CODE(1024, "\x89\x03\xff\xc9\x75\xfa\xc3");
@@ -411,44 +381,7 @@ static void a_return_leads_into_the_loop_around_the_call(void **state)
 	uint64_t stack[1] = {caller + 2};
 	gregset_t regs = {[REG_RSP] = (greg_t)(uintptr_t)stack, [REG_RCX] = 5};
 
-	(void)state;
 	assert_access(ip, regs, ACCESS_STORE, caller);
 	assert_int_equal(scope.header[0], caller);
 	assert_false(access_found.framed);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(the_access_at_the_start_is_found_here, setup),
-	    cmocka_unit_test_setup(an_access_further_on_is_found_with_its_address, setup),
-	    cmocka_unit_test_setup(an_address_that_is_not_known_is_not_predicted, setup),
-	    cmocka_unit_test_setup(bytes_that_are_touched_on_the_way_are_not_predicted, setup),
-	    cmocka_unit_test_setup(accesses_of_the_other_type_are_passed, setup),
-	    cmocka_unit_test_setup(what_the_jvm_accesses_for_itself_is_passed, setup),
-	    cmocka_unit_test_setup(branches_are_followed_by_what_is_known, setup),
-	    cmocka_unit_test_setup(a_branch_that_is_not_known_is_waited_for, setup),
-	    cmocka_unit_test_setup(where_branches_do_not_matter_the_access_is_waited_for, setup),
-	    cmocka_unit_test_setup(accesses_to_skip_are_passed_over, setup),
-	    cmocka_unit_test_setup(what_is_left_to_skip_is_remembered_across_a_stop, setup),
-	    cmocka_unit_test_setup(code_that_cannot_be_followed_fails, setup),
-	    cmocka_unit_test_setup(flat_code_ends_where_a_loop_is_entered, setup),
-	    cmocka_unit_test_setup(a_loops_next_access_may_lie_before_the_tick, setup),
-	    cmocka_unit_test_setup(a_loop_that_is_left_is_waited_for, setup),
-	    cmocka_unit_test_setup(a_loop_without_an_access_has_none, setup),
-	    cmocka_unit_test_setup(what_the_compiler_spills_does_not_count_beside_other_accesses,
-				   setup),
-	    cmocka_unit_test_setup(where_a_loop_makes_no_others_spills_count, setup),
-	    cmocka_unit_test_setup(who_comes_round_takes_the_spill_that_was_met, setup),
-	    cmocka_unit_test_setup(a_loop_in_the_loop_is_passed_through, setup),
-	    cmocka_unit_test_setup(a_long_way_through_a_loop_ends_in_a_stop_behind_it, setup),
-	    cmocka_unit_test_setup(only_what_a_loop_makes_may_be_asked_for, setup),
-	    cmocka_unit_test_setup(what_a_callee_does_outside_of_its_loops_counts, setup),
-	    cmocka_unit_test_setup(a_callees_loop_is_passed_over_to_the_return, setup),
-	    cmocka_unit_test_setup(a_call_out_of_java_is_passed_over, setup),
-	    cmocka_unit_test_setup(calls_are_followed_to_a_depth, setup),
-	    cmocka_unit_test_setup(a_return_leads_into_the_loop_around_the_call, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Which addresses are classes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "tests/unit/support/agent/fake_heap.h"
 
@@ -12,13 +8,12 @@ static enum klass_found find(uint64_t address, struct klass *out)
 	return klass_find(&fake_layout, &fake_regions, address, out);
 }
 
-static void a_class_is_what_its_mirror_names(void **state)
+TEST(a_class_is_what_its_mirror_names, fake_heap_setup)
 {
 	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100);
 	uint64_t b = fake_klass_add(FAKE_ARRAY(16, FAKE_T_LONG, 3), 0x200);
 	struct klass first, again, other;
 
-	(void)state;
 	assert_false(klass_is_met(a));
 	assert_int_equal(find(a, &first), KLASS_FOUND);
 	assert_int_equal(find(b, &other), KLASS_FOUND);
@@ -34,12 +29,11 @@ static void a_class_is_what_its_mirror_names(void **state)
 	assert_int_equal(klass_element_type(other.layout_helper), FAKE_T_LONG);
 }
 
-static void what_no_mirror_names_is_none(void **state)
+TEST(what_no_mirror_names_is_none, fake_heap_setup)
 {
 	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100);
 	struct klass k;
 
-	(void)state;
 	memset(fake_heap + 0x100, 0, 64); /* It stands for another one. */
 	assert_int_equal(find(a, &k), KLASS_NONE);
 	assert_int_equal(find(a + 4, &k), KLASS_NONE);
@@ -49,14 +43,13 @@ static void what_no_mirror_names_is_none(void **state)
 }
 
 /* From JDK 28 on: of arrays of references, beside the one that the mirror names. */
-static void an_array_class_may_share_the_mirror_of_another_one(void **state)
+TEST(an_array_class_may_share_the_mirror_of_another_one, fake_heap_setup)
 {
 	uint64_t named = fake_klass_add(FAKE_ARRAY(16, FAKE_T_LONG, 2), 0x100);
 	uint64_t refined = fake_klass_add(FAKE_ARRAY(16, FAKE_T_LONG, 2), 0x200);
 	uint64_t instance = fake_klass_add(FAKE_INSTANCE(32), 0x300);
 	struct klass k;
 
-	(void)state;
 	memset(fake_heap + 0x200, 0, 64);
 	assert_int_equal(find(refined, &k), KLASS_NONE);
 	fake_handles[1] = fake_at(0x100);
@@ -71,24 +64,22 @@ static void an_array_class_may_share_the_mirror_of_another_one(void **state)
 	assert_int_equal(find(named, &k), KLASS_FOUND);
 }
 
-static void a_mirror_outside_of_the_heap_does_not_count(void **state)
+TEST(a_mirror_outside_of_the_heap_does_not_count, fake_heap_setup)
 {
 	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100);
 	uint64_t elsewhere[8] = {[2] = a};
 	struct klass k;
 
-	(void)state;
 	fake_handles[0] = (uintptr_t)elsewhere;
 	assert_int_equal(find(a, &k), KLASS_NONE);
 }
 
 /* An instance class is vouched for without its mirror, which collectors move. */
-static void a_class_is_what_its_constant_pool_names(void **state)
+TEST(a_class_is_what_its_constant_pool_names, fake_heap_setup)
 {
 	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100), pool[4] = {[3] = a};
 	struct klass k;
 
-	(void)state;
 	memset(fake_heap + 0x100, 0, 64);
 	fake_layout.klass_constants = offsetof(struct fake_klass, constants);
 	fake_layout.pool_holder = 3 * sizeof(pool[0]);
@@ -97,26 +88,24 @@ static void a_class_is_what_its_constant_pool_names(void **state)
 	assert_int_equal(find(a, &k), KLASS_FOUND);
 }
 
-static void layout_helpers_that_none_has_are_refused(void **state)
+TEST(layout_helpers_that_none_has_are_refused, fake_heap_setup)
 {
 	const int32_t wrong[] = {0, 4, FAKE_ARRAY(16, FAKE_T_LONG, 9),
 				 FAKE_ARRAY(4, FAKE_T_LONG, 3), FAKE_ARRAY(16, 200, 3)};
 	struct klass k;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_int_equal(find(fake_klass_add(wrong[i], 0x100), &k), KLASS_NONE);
 }
 
 /* ZGC: a handle may have to be brought up to date by a load barrier, which is not ours to run. */
-static void a_coloured_handle_that_is_not_up_to_date_is_not_read(void **state)
+TEST(a_coloured_handle_that_is_not_up_to_date_is_not_read, fake_heap_setup)
 {
 	static uint64_t bad = 0x1, shift = 4;
 	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100);
 	uint64_t b = fake_klass_add(FAKE_INSTANCE(48), 0x200);
 	struct klass k;
 
-	(void)state;
 	fake_layout.handle_bad = &bad;
 	fake_layout.handle_shift = &shift;
 	fake_klass_of(b)->table = 0x2000;
@@ -129,31 +118,13 @@ static void a_coloured_handle_that_is_not_up_to_date_is_not_read(void **state)
 	assert_int_equal(find(b, &k), KLASS_FOUND);
 }
 
-static void a_class_that_took_anothers_place_says_its_own_size(void **state)
+TEST(a_class_that_took_anothers_place_says_its_own_size, fake_heap_setup)
 {
 	uint64_t a = fake_klass_add(FAKE_INSTANCE(32), 0x100);
 	struct klass k;
 
-	(void)state;
 	assert_int_equal(find(a, &k), KLASS_FOUND);
 	fake_klass_of(a)->layout_helper = FAKE_INSTANCE(64);
 	assert_int_equal(find(a, &k), KLASS_FOUND);
 	assert_int_equal(klass_instance_bytes(k.layout_helper), 64);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup(name, fake_heap_setup)
-	const struct CMUnitTest tests[] = {
-	    TEST(a_class_is_what_its_mirror_names),
-	    TEST(what_no_mirror_names_is_none),
-	    TEST(an_array_class_may_share_the_mirror_of_another_one),
-	    TEST(a_mirror_outside_of_the_heap_does_not_count),
-	    TEST(a_class_is_what_its_constant_pool_names),
-	    TEST(layout_helpers_that_none_has_are_refused),
-	    TEST(a_coloured_handle_that_is_not_up_to_date_is_not_read),
-	    TEST(a_class_that_took_anothers_place_says_its_own_size),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

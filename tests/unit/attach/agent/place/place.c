@@ -1,9 +1,5 @@
 /* Which object an access touches, by what the thread has in its hands. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/place/place.h"
 #include "tests/unit/support/agent/fake_heap.h"
@@ -48,12 +44,11 @@ static void assert_in(const struct place *p, uint64_t klass, unsigned offset, un
 	assert_int_equal(p->words, words);
 }
 
-static void the_base_register_names_the_object(void **state)
+TEST(the_base_register_names_the_object, set_up)
 {
 	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
 	struct place p;
 
-	(void)state;
 	hold(REG_RBX, object);
 	assert_int_equal(find(object + 24, REG_RBX, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 24, 5);
@@ -62,24 +57,22 @@ static void the_base_register_names_the_object(void **state)
 	assert_int_equal(find(object + 40, REG_RBX, -1, &p), PLACE_NO_OBJECT);
 }
 
-static void an_index_register_may_be_a_narrow_pointer(void **state)
+TEST(an_index_register_may_be_a_narrow_pointer, set_up)
 {
 	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
 	struct place p;
 
-	(void)state;
 	hold(REG_R12, fake_at(0));
 	regs[REG_RDX] = 0x1000 >> 3;
 	assert_int_equal(find(object + 16, REG_R12, REG_RDX, &p), PLACE_FOUND);
 	assert_in(&p, point, 16, 5);
 }
 
-static void an_array_is_as_long_as_it_says(void **state)
+TEST(an_array_is_as_long_as_it_says, set_up)
 {
 	uint64_t array = fake_array_add(longs, 0x2000, 10);
 	struct place p;
 
-	(void)state;
 	hold(REG_RSI, array);
 	assert_int_equal(find(array + 16 + 9 * 8, REG_RSI, REG_RCX, &p), PLACE_FOUND);
 	assert_in(&p, longs, 16 + 9 * 8, 12);
@@ -89,12 +82,11 @@ static void an_array_is_as_long_as_it_says(void **state)
 	assert_int_equal(find(array + 16 + 10 * 8, REG_RSI, REG_RCX, &p), PLACE_NO_OBJECT);
 }
 
-static void a_pointer_into_an_array_leaves_it_to_other_registers(void **state)
+TEST(a_pointer_into_an_array_leaves_it_to_other_registers, set_up)
 {
 	uint64_t array = fake_array_add(longs, 0x2000, 1000);
 	struct place p;
 
-	(void)state;
 	hold(REG_RSI, array + 4000);
 	assert_int_equal(find(array + 4064, REG_RSI, -1, &p), PLACE_NO_OBJECT); /* Not met yet. */
 	regs[REG_R9] = 0x2000 >> 3;                                             /* narrow */
@@ -102,12 +94,11 @@ static void a_pointer_into_an_array_leaves_it_to_other_registers(void **state)
 	assert_in(&p, longs, 4064, 1002);
 }
 
-static void a_frame_may_have_the_pointer(void **state)
+TEST(a_frame_may_have_the_pointer, set_up)
 {
 	uint64_t array = fake_array_add(longs, 0x2000, 1000);
 	struct place p;
 
-	(void)state;
 	hold(REG_RSI, array + 4000);
 	frame[100] = array;
 	assert_int_equal(find(array + 4000, REG_RSI, -1, &p), PLACE_FOUND);
@@ -118,12 +109,11 @@ static void a_frame_may_have_the_pointer(void **state)
 }
 
 /* G1 since JDK 24 stores by a pointer to the field. */
-static void a_pointer_to_a_field_leads_to_the_header_before_it(void **state)
+TEST(a_pointer_to_a_field_leads_to_the_header_before_it, set_up)
 {
 	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
 	struct place p;
 
-	(void)state;
 	hold(REG_R9, object);
 	assert_int_equal(find(object + 8, REG_R9, -1, &p), PLACE_FOUND); /* So the class is met. */
 	hold(REG_R9, object + 32);
@@ -131,12 +121,11 @@ static void a_pointer_to_a_field_leads_to_the_header_before_it(void **state)
 	assert_in(&p, point, 32, 5);
 }
 
-static void a_stub_fills_an_array_whose_header_lies_far_before(void **state)
+TEST(a_stub_fills_an_array_whose_header_lies_far_before, set_up)
 {
 	uint64_t array = fake_array_add(longs, 0x2000, 40000);
 	struct place p;
 
-	(void)state;
 	hold(REG_RDI, array + 100000);
 	assert_int_equal(find(array + 100000, REG_RDI, -1, &p), PLACE_NO_OBJECT);
 	hold(REG_RDI, array);
@@ -155,13 +144,12 @@ static void a_stub_fills_an_array_whose_header_lies_far_before(void **state)
 	assert_int_equal(find(array + 200000, REG_RDI, -1, &p), PLACE_NO_OBJECT);
 }
 
-static void looking_far_in_vain_is_not_done_again_at_once(void **state)
+TEST(looking_far_in_vain_is_not_done_again_at_once, set_up)
 {
 	uint64_t array = fake_array_add(longs, 0x2000, 40000);
 	struct place p;
 	unsigned tries = 0;
 
-	(void)state;
 	hold(REG_RDI, fake_at(0x80000));
 	for (unsigned i = 0; i < 20; i++)
 		assert_int_equal(find(fake_at(0x80000), REG_RDI, -1, &p), PLACE_NO_OBJECT);
@@ -174,26 +162,24 @@ static void looking_far_in_vain_is_not_done_again_at_once(void **state)
 	assert_true(tries > 0);
 }
 
-static void an_instance_does_not_begin_far_before(void **state)
+TEST(an_instance_does_not_begin_far_before, set_up)
 {
 	uint64_t large = fake_klass_add(FAKE_INSTANCE(4096), 0x300);
 	uint64_t object = fake_object_add(large, 0x2000, FAKE_UNLOCKED);
 	struct place p;
 
-	(void)state;
 	hold(REG_RBX, object);
 	assert_int_equal(find(object + 16, REG_RBX, -1, &p), PLACE_FOUND);
 	hold(REG_RBX, object + 2000);
 	assert_int_equal(find(object + 2000, REG_RBX, -1, &p), PLACE_NO_OBJECT);
 }
 
-static void the_nearest_of_several_holds_the_access(void **state)
+TEST(the_nearest_of_several_holds_the_access, set_up)
 {
 	uint64_t stale = fake_array_add(longs, 0x2000, 1000);
 	uint64_t object = fake_object_add(point, 0x2800, FAKE_UNLOCKED);
 	struct place p;
 
-	(void)state;
 	/* What the array was lies around what is there now. */
 	hold(REG_R8, stale);
 	hold(REG_R9, object);
@@ -202,13 +188,12 @@ static void the_nearest_of_several_holds_the_access(void **state)
 	assert_in(&p, point, 24, 5);
 }
 
-static void headers_that_none_has_are_refused(void **state)
+TEST(headers_that_none_has_are_refused, set_up)
 {
 	const uint64_t marks[] = {0, MARKED, 0x80 | FAKE_UNLOCKED,
 				  UINT64_C(1) << 50 | FAKE_UNLOCKED};
 	struct place p;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		hold(REG_RBX, fake_object_add(point, 0x1000, marks[i]));
 		assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_NO_OBJECT);
@@ -230,25 +215,23 @@ static enum place_result find_store(uint64_t address, int base, struct place *ou
 }
 
 /* Of what was there before, as long as the new header is not written. */
-static void a_store_that_makes_a_header_is_not_told(void **state)
+TEST(a_store_that_makes_a_header_is_not_told, set_up)
 {
 	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
 	struct place p;
 
-	(void)state;
 	hold(REG_RAX, object);
 	assert_int_equal(find_store(object, REG_RAX, &p), PLACE_FRESH);
 	assert_int_equal(find_store(object + 8, REG_RAX, &p), PLACE_FRESH);
 	assert_int_equal(find_store(object + 16, REG_RAX, &p), PLACE_FOUND);
 }
 
-static void in_the_allocation_buffer_a_store_may_be_the_first(void **state)
+TEST(in_the_allocation_buffer_a_store_may_be_the_first, set_up)
 {
 	uint64_t stale = fake_array_add(longs, 0x2000, 100);
 	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
 	struct place p;
 
-	(void)state;
 	hold(REG_R15, (uintptr_t)thread);
 	fake_layout.tlab_start = 0;
 	fake_layout.tlab_end = sizeof(thread[0]);
@@ -262,14 +245,13 @@ static void in_the_allocation_buffer_a_store_may_be_the_first(void **state)
 }
 
 /* G1's pointer to the field names nothing, but its barrier says that the object is there. */
-static void a_store_to_what_is_made_is_told_in_the_allocation_buffer(void **state)
+TEST(a_store_to_what_is_made_is_told_in_the_allocation_buffer, set_up)
 {
 	uint64_t object = fake_object_add(point, 0x2000, FAKE_UNLOCKED);
 	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
 	struct place_operand operand = {.base = REG_R9, .index = -1, .plain_store = true};
 	struct place p;
 
-	(void)state;
 	hold(REG_R15, (uintptr_t)thread);
 	fake_layout.tlab_end = sizeof(thread[0]);
 	hold(REG_RBX, object);
@@ -284,14 +266,13 @@ static void a_store_to_what_is_made_is_told_in_the_allocation_buffer(void **stat
 	assert_in(&p, point, 24, 5);
 }
 
-static void a_loop_that_clears_backward_leaves_an_old_header_for_last(void **state)
+TEST(a_loop_that_clears_backward_leaves_an_old_header_for_last, set_up)
 {
 	uint64_t array = fake_array_add(longs, 0x2000, 20);
 	uint64_t stale = fake_object_add(point, 0x2010, FAKE_UNLOCKED);
 	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
 	struct place p;
 
-	(void)state;
 	hold(REG_R15, (uintptr_t)thread);
 	fake_layout.tlab_end = sizeof(thread[0]);
 	hold(REG_RDI, stale);
@@ -300,7 +281,7 @@ static void a_loop_that_clears_backward_leaves_an_old_header_for_last(void **sta
 	assert_int_equal(array + 16, stale);
 }
 
-static void what_a_string_instruction_clears_begins_before_it(void **state)
+TEST(what_a_string_instruction_clears_begins_before_it, set_up)
 {
 	uint64_t array = fake_array_add(longs, 0x2000, 20);
 	const struct place_operand stos = {
@@ -308,7 +289,6 @@ static void what_a_string_instruction_clears_begins_before_it(void **state)
 	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
 	struct place p;
 
-	(void)state;
 	hold(REG_R15, (uintptr_t)thread);
 	fake_layout.tlab_end = sizeof(thread[0]);
 	hold(REG_RBX, array);
@@ -321,12 +301,11 @@ static void what_a_string_instruction_clears_begins_before_it(void **state)
 	assert_in(&p, longs, 96, 22);
 }
 
-static void what_was_found_is_there_until_its_header_is_anothers(void **state)
+TEST(what_was_found_is_there_until_its_header_is_anothers, set_up)
 {
 	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
 	struct place p;
 
-	(void)state;
 	hold(REG_RBX, object);
 	assert_int_equal(find(object + 24, REG_RBX, -1, &p), PLACE_FOUND);
 	assert_true(place_holds(&fake_layout, &fake_regions, object + 24, &p));
@@ -334,33 +313,30 @@ static void what_was_found_is_there_until_its_header_is_anothers(void **state)
 	assert_false(place_holds(&fake_layout, &fake_regions, object + 24, &p));
 }
 
-static void no_object_is_larger_than_the_heap(void **state)
+TEST(no_object_is_larger_than_the_heap, set_up)
 {
 	uint64_t array = fake_array_add(longs, 0x2000, 1 << 20);
 	struct place p;
 
-	(void)state;
 	hold(REG_RBX, array);
 	fake_layout.heap_max = FAKE_HEAP_BYTES;
 	assert_int_equal(find(array + 64, REG_RBX, -1, &p), PLACE_NO_OBJECT);
 }
 
-static void a_class_that_is_none_is_told_apart(void **state)
+TEST(a_class_that_is_none_is_told_apart, set_up)
 {
 	struct place p;
 
-	(void)state;
 	regs[REG_RBX] =
 	    (greg_t)fake_object_add(point + 5 * FAKE_KLASS_BYTES, 0x1000, FAKE_UNLOCKED);
 	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_NO_CLASS);
 }
 
-static void a_mirror_says_what_it_stands_for_and_how_long_it_is(void **state)
+TEST(a_mirror_says_what_it_stands_for_and_how_long_it_is, set_up)
 {
 	uint64_t class_class = fake_klass_add(FAKE_INSTANCE(48), 0x300);
 	struct place p;
 
-	(void)state;
 	fake_layout.mirror_class = class_class;
 	(void)fake_object_add(class_class, 0x100, FAKE_UNLOCKED); /* that of point */
 	hold(REG_R10, fake_at(0x100));
@@ -369,12 +345,11 @@ static void a_mirror_says_what_it_stands_for_and_how_long_it_is(void **state)
 	assert_int_equal(klass_address(p.subject), point);
 }
 
-static void compact_headers_have_the_class_in_the_mark_word(void **state)
+TEST(compact_headers_have_the_class_in_the_mark_word, set_up)
 {
 	uint64_t object;
 	struct place p;
 
-	(void)state;
 	fake_layout.class_word = CLASS_WORD_COMPACT;
 	fake_layout.compact_shift = 42;
 	fake_layout.hash_shift = 11;
@@ -391,12 +366,11 @@ static void compact_headers_have_the_class_in_the_mark_word(void **state)
 	assert_int_equal(find(object + 8, REG_RBX, -1, &p), PLACE_NO_OBJECT);
 }
 
-static void full_class_pointers_are_read_whole(void **state)
+TEST(full_class_pointers_are_read_whole, set_up)
 {
 	uint64_t array;
 	struct place p;
 
-	(void)state;
 	fake_layout.class_word = CLASS_WORD_FULL;
 	fake_layout.array_length = 16;
 	array = fake_array_add(longs, 0x2000, 4);
@@ -406,48 +380,15 @@ static void full_class_pointers_are_read_whole(void **state)
 }
 
 /* ZGC before its generations: a pointer's state lies in its address. */
-static void views_of_the_heap_are_one(void **state)
+TEST(views_of_the_heap_are_one, set_up)
 {
 	uint64_t view = UINT64_C(1) << 46, object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
 	struct place p;
 
-	(void)state;
 	fake_regions.offset_mask = view - 1;
 	fake_regions.view = fake_at(0) & view;
 	(void)region_add_heap(&fake_regions, fake_at(0) ^ view, fake_at(FAKE_HEAP_BYTES) ^ view);
 	hold(REG_RBX, object ^ view);
 	assert_int_equal(find((object + 24) ^ view, REG_RBX, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 24, 5);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-	const struct CMUnitTest tests[] = {
-	    TEST(the_base_register_names_the_object),
-	    TEST(an_index_register_may_be_a_narrow_pointer),
-	    TEST(an_array_is_as_long_as_it_says),
-	    TEST(a_pointer_into_an_array_leaves_it_to_other_registers),
-	    TEST(a_frame_may_have_the_pointer),
-	    TEST(a_pointer_to_a_field_leads_to_the_header_before_it),
-	    TEST(a_stub_fills_an_array_whose_header_lies_far_before),
-	    TEST(looking_far_in_vain_is_not_done_again_at_once),
-	    TEST(an_instance_does_not_begin_far_before),
-	    TEST(the_nearest_of_several_holds_the_access),
-	    TEST(headers_that_none_has_are_refused),
-	    TEST(a_store_that_makes_a_header_is_not_told),
-	    TEST(in_the_allocation_buffer_a_store_may_be_the_first),
-	    TEST(a_store_to_what_is_made_is_told_in_the_allocation_buffer),
-	    TEST(a_loop_that_clears_backward_leaves_an_old_header_for_last),
-	    TEST(what_a_string_instruction_clears_begins_before_it),
-	    TEST(what_was_found_is_there_until_its_header_is_anothers),
-	    TEST(no_object_is_larger_than_the_heap),
-	    TEST(a_class_that_is_none_is_told_apart),
-	    TEST(a_mirror_says_what_it_stands_for_and_how_long_it_is),
-	    TEST(compact_headers_have_the_class_in_the_mark_word),
-	    TEST(full_class_pointers_are_read_whole),
-	    TEST(views_of_the_heap_are_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* The record ring, with its two threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <pthread.h>
 
 #include "attach/agent/record/ring.h"
@@ -17,11 +13,10 @@ static int empty_ring(void **state)
 	return 0;
 }
 
-static void records_come_out_in_order(void **state)
+TEST(records_come_out_in_order, empty_ring)
 {
 	struct record r = {0};
 
-	(void)state;
 	for (uint64_t i = 0; i < 10; i++) {
 		r.address = i;
 		assert_true(ring_push(&ring, &r));
@@ -33,11 +28,10 @@ static void records_come_out_in_order(void **state)
 	assert_false(ring_pop(&ring, &r));
 }
 
-static void a_full_ring_refuses_and_keeps_what_it_has(void **state)
+TEST(a_full_ring_refuses_and_keeps_what_it_has, empty_ring)
 {
 	struct record r = {0};
 
-	(void)state;
 	for (unsigned i = 0; i < RING_RECORDS; i++) {
 		r.address = i;
 		assert_true(ring_push(&ring, &r));
@@ -48,11 +42,10 @@ static void a_full_ring_refuses_and_keeps_what_it_has(void **state)
 	assert_int_equal(r.address, 0);
 }
 
-static void records_that_belong_together_are_stored_all_or_not_at_all(void **state)
+TEST(records_that_belong_together_are_stored_all_or_not_at_all, empty_ring)
 {
 	struct record some[9] = {0}, r = {0};
 
-	(void)state;
 	for (unsigned i = 0; i < 9; i++)
 		some[i].address = i;
 	for (unsigned i = 0; i < RING_RECORDS - 8; i++)
@@ -88,13 +81,12 @@ static void *produce(void *arg)
 	return NULL;
 }
 
-static void nothing_is_torn_or_lost_between_threads(void **state)
+TEST(nothing_is_torn_or_lost_between_threads, empty_ring)
 {
 	uint64_t expected = 0, refused = 0;
 	pthread_t producer;
 	struct record r;
 
-	(void)state;
 	assert_int_equal(pthread_create(&producer, NULL, produce, &refused), 0);
 	while (expected < RECORDS) {
 		if (!ring_pop(&ring, &r))
@@ -104,17 +96,4 @@ static void nothing_is_torn_or_lost_between_threads(void **state)
 		expected++;
 	}
 	assert_int_equal(pthread_join(producer, NULL), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(records_come_out_in_order, empty_ring),
-	    cmocka_unit_test_setup(a_full_ring_refuses_and_keeps_what_it_has, empty_ring),
-	    cmocka_unit_test_setup(records_that_belong_together_are_stored_all_or_not_at_all,
-				   empty_ring),
-	    cmocka_unit_test_setup(nothing_is_torn_or_lost_between_threads, empty_ring),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,31 +1,25 @@
 /* Phases of patience: how much of the time they are, and that nothing of what pairs stand for is
  * lost by them. Fixed seeds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/reservoir/patience.h"
 #include "attach/agent/reservoir/reservoir.h"
 
 #define SHARE 0.1
 
-static void a_slowdown_has_the_share_that_comes_to_what_may_be_lost(void **state)
+TEST(a_slowdown_has_the_share_that_comes_to_what_may_be_lost)
 {
-	(void)state;
 	assert_float_equal(patience_share(0.005, 0.05), 0.1, 1e-9);
 	assert_float_equal(patience_share(0.005, 0.004), 1, 0);
 	assert_float_equal(patience_share(0.005, 0), 1, 0);
 }
 
-static void phases_are_their_share_however_far_ticks_are_apart(void **state)
+TEST(phases_are_their_share_however_far_ticks_are_apart)
 {
 	uint64_t cpu_ns = 0, patient_ns = 0;
 	struct random random;
 	struct patience p;
 
-	(void)state;
 	random_seed(&random, 1);
 	patience_init(&p);
 	for (unsigned i = 0; i < 2000000; i++) {
@@ -39,12 +33,11 @@ static void phases_are_their_share_however_far_ticks_are_apart(void **state)
 	assert_float_equal((double)patient_ns / (double)cpu_ns, SHARE, 0.005);
 }
 
-static void the_first_tick_is_as_patient_as_any(void **state)
+TEST(the_first_tick_is_as_patient_as_any)
 {
 	unsigned patient = 0;
 	struct random random;
 
-	(void)state;
 	random_seed(&random, 2);
 	for (unsigned i = 0; i < 20000; i++) {
 		struct patience p;
@@ -56,12 +49,11 @@ static void the_first_tick_is_as_patient_as_any(void **state)
 	assert_in_range(patient, 1850, 2150); /* 3.5 standard deviations */
 }
 
-static void who_is_patient_all_the_time_gives_nothing_up(void **state)
+TEST(who_is_patient_all_the_time_gives_nothing_up)
 {
 	struct random random;
 	struct patience p;
 
-	(void)state;
 	random_seed(&random, 3);
 	patience_init(&p);
 	for (unsigned i = 0; i < 1000; i++) {
@@ -192,11 +184,10 @@ static struct outcome run(double (*share)(uint64_t now_ns), uint64_t late_ns, un
 
 #define TICKS 1000000u
 
-static void late_pairs_stand_for_those_that_were_given_up(void **state)
+TEST(late_pairs_stand_for_those_that_were_given_up)
 {
 	static const uint64_t late_ms[] = {1, 3, 30, 100};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(late_ms) / sizeof(late_ms[0]); i++) {
 		uint64_t cpu_ns;
 
@@ -210,30 +201,13 @@ static void late_pairs_stand_for_those_that_were_given_up(void **state)
 	}
 }
 
-static void
-what_is_never_accessed_again_keeps_registers_on_for_little_more_than_phases(void **state)
+TEST(what_is_never_accessed_again_keeps_registers_on_for_little_more_than_phases)
 {
 	uint64_t cpu_ns;
 	struct outcome o = run(steady, 100000 * NS_PER_S, 100000, &cpu_ns);
 	double on = (double)o.on_ns / (double)cpu_ns;
 
-	(void)state;
 	/* In phases from the first sample on; outside half of the ticks leave a wait of
 	 * PATIENCE_NS. */
 	assert_true(on > SHARE / 2 && on < SHARE + (1 - SHARE) * 0.5 * 2 / 40);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_slowdown_has_the_share_that_comes_to_what_may_be_lost),
-	    cmocka_unit_test(phases_are_their_share_however_far_ticks_are_apart),
-	    cmocka_unit_test(the_first_tick_is_as_patient_as_any),
-	    cmocka_unit_test(who_is_patient_all_the_time_gives_nothing_up),
-	    cmocka_unit_test(late_pairs_stand_for_those_that_were_given_up),
-	    cmocka_unit_test(
-		what_is_never_accessed_again_keeps_registers_on_for_little_more_than_phases),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

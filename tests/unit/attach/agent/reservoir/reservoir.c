@@ -1,21 +1,16 @@
 /* Uniform survival, with fixed seeds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/reservoir/reservoir.h"
 
-static void free_registers_are_taken_first(void **state)
+TEST(free_registers_are_taken_first)
 {
 	struct random random;
 	struct reservoir r;
 	unsigned seen = 0;
 	bool replaced;
 
-	(void)state;
 	random_seed(&random, 1);
 	reservoir_init(&r, 4);
 	for (unsigned i = 0; i < 4; i++) {
@@ -28,13 +23,12 @@ static void free_registers_are_taken_first(void **state)
 	assert_int_equal(seen, 0xf);
 }
 
-static void a_freed_register_is_certain_for_the_next_sample(void **state)
+TEST(a_freed_register_is_certain_for_the_next_sample)
 {
 	struct random random;
 	struct reservoir r;
 	bool replaced;
 
-	(void)state;
 	random_seed(&random, 2);
 	reservoir_init(&r, 2);
 	for (unsigned i = 0; i < 100; i++)
@@ -45,12 +39,11 @@ static void a_freed_register_is_certain_for_the_next_sample(void **state)
 	assert_int_equal(r.offered[1], 1);
 }
 
-static void the_second_sample_replaces_with_probability_one_half(void **state)
+TEST(the_second_sample_replaces_with_probability_one_half)
 {
 	struct random random;
 	unsigned kept = 0;
 
-	(void)state;
 	random_seed(&random, 3);
 	for (unsigned i = 0; i < 10000; i++) {
 		struct reservoir r;
@@ -69,13 +62,12 @@ static void the_second_sample_replaces_with_probability_one_half(void **state)
 #define SAMPLES 20u
 #define TRIALS  40000u
 
-static void survival_is_uniform_over_time(void **state)
+TEST(survival_is_uniform_over_time)
 {
 	unsigned held[SAMPLES] = {0};
 	double chi_square = 0, expected = (double)TRIALS / SAMPLES;
 	struct random random;
 
-	(void)state;
 	random_seed(&random, 4);
 	for (unsigned trial = 0; trial < TRIALS; trial++) {
 		struct reservoir r;
@@ -94,14 +86,13 @@ static void survival_is_uniform_over_time(void **state)
 	assert_true(chi_square < 43.8);
 }
 
-static void no_register_is_favoured(void **state)
+TEST(no_register_is_favoured)
 {
 	unsigned taken[4] = {0};
 	struct random random;
 	struct reservoir r;
 	double chi_square = 0, expected = 0;
 
-	(void)state;
 	random_seed(&random, 5);
 	for (unsigned trial = 0; trial < 20000; trial++) {
 		bool replaced;
@@ -121,13 +112,12 @@ static void no_register_is_favoured(void **state)
 	assert_true(chi_square < 16.3); /* 3 degrees of freedom, probability 0.001 */
 }
 
-static void clearing_frees_all(void **state)
+TEST(clearing_frees_all)
 {
 	struct random random;
 	struct reservoir r;
 	bool replaced;
 
-	(void)state;
 	random_seed(&random, 6);
 	reservoir_init(&r, 3);
 	for (unsigned i = 0; i < 50; i++)
@@ -170,12 +160,11 @@ static unsigned pairs_of_listing_2(struct random *random, bool replace_oldest)
 	return pairs;
 }
 
-static void silent_loads_of_long_distance_are_detected(void **state)
+TEST(silent_loads_of_long_distance_are_detected)
 {
 	unsigned by_reservoir = 0, by_oldest = 0;
 	struct random random;
 
-	(void)state;
 	random_seed(&random, 7);
 	for (unsigned trial = 0; trial < 100; trial++) {
 		by_reservoir += pairs_of_listing_2(&random, false);
@@ -190,14 +179,13 @@ static void silent_loads_of_long_distance_are_detected(void **state)
  * must be found equally often. */
 #define LATE 30u
 
-static void weights_make_up_for_pairs_that_lost_their_register(void **state)
+TEST(weights_make_up_for_pairs_that_lost_their_register)
 {
 	double at_once = 0, late = 0;
 	unsigned late_count = 0, due[4] = {0};
 	struct random random;
 	struct reservoir r;
 
-	(void)state;
 	random_seed(&random, 8);
 	reservoir_init(&r, 4);
 	for (unsigned sample = 0; sample < 200000; sample++) {
@@ -227,34 +215,16 @@ static void weights_make_up_for_pairs_that_lost_their_register(void **state)
 	assert_in_range((unsigned)late, 97000, 103000);
 }
 
-static void a_sample_that_found_a_register_free_stands_for_itself(void **state)
+TEST(a_sample_that_found_a_register_free_stands_for_itself)
 {
 	struct random random;
 	struct reservoir r;
 	bool replaced;
 
-	(void)state;
 	random_seed(&random, 9);
 	reservoir_init(&r, 2);
 	assert_int_equal(reservoir_offer(&r, &random, &replaced), 0);
 	assert_int_equal(reservoir_offer(&r, &random, &replaced), 1);
 	assert_true(reservoir_weight(&r, 0) == 1);
 	assert_true(reservoir_weight(&r, 1) == 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(free_registers_are_taken_first),
-	    cmocka_unit_test(a_freed_register_is_certain_for_the_next_sample),
-	    cmocka_unit_test(the_second_sample_replaces_with_probability_one_half),
-	    cmocka_unit_test(survival_is_uniform_over_time),
-	    cmocka_unit_test(no_register_is_favoured),
-	    cmocka_unit_test(clearing_frees_all),
-	    cmocka_unit_test(silent_loads_of_long_distance_are_detected),
-	    cmocka_unit_test(weights_make_up_for_pairs_that_lost_their_register),
-	    cmocka_unit_test(a_sample_that_found_a_register_free_stands_for_itself),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

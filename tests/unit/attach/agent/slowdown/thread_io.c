@@ -1,9 +1,5 @@
 /* What the kernel tells of a thread's reads and writes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -16,16 +12,15 @@ static bool parse(const char *text, uint64_t *bytes)
 	return thread_io_parse(text, strlen(text), bytes);
 }
 
-static void reads_and_writes_are_added_up(void **state)
+TEST(reads_and_writes_are_added_up)
 {
 	uint64_t bytes;
 
-	(void)state;
 	assert_true(parse("rchar: 4292\nwchar: 8\nsyscr: 1\n", &bytes));
 	assert_int_equal(bytes, 4300);
 }
 
-static void what_is_cut_off_or_another_file_tells_nothing(void **state)
+TEST(what_is_cut_off_or_another_file_tells_nothing)
 {
 	static const char *const texts[] = {"",
 					    "rchar: ",
@@ -37,19 +32,17 @@ static void what_is_cut_off_or_another_file_tells_nothing(void **state)
 					    "wchar: 3\nrchar: 12\n"};
 	uint64_t bytes;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_false(parse(texts[i], &bytes));
 }
 
-static void what_the_thread_reads_is_in_it(void **state)
+TEST(what_the_thread_reads_is_in_it)
 {
 	enum { CHUNK = 100000 };
 	static char chunk[CHUNK];
 	uint64_t before, after;
 	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	if (!thread_io_bytes(&before))
 		skip(); /* A kernel without CONFIG_TASK_IO_ACCOUNTING. */
 	assert_true(fd >= 0);
@@ -57,15 +50,4 @@ static void what_the_thread_reads_is_in_it(void **state)
 	(void)close(fd);
 	assert_true(thread_io_bytes(&after));
 	assert_in_range(after - before, CHUNK, CHUNK + 4096);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(reads_and_writes_are_added_up),
-	    cmocka_unit_test(what_is_cut_off_or_another_file_tells_nothing),
-	    cmocka_unit_test(what_the_thread_reads_is_in_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

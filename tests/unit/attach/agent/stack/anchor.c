@@ -1,9 +1,5 @@
 /* What a thread's anchor says, in a JavaThread that is made up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/stack/anchor.h"
 
@@ -25,11 +21,10 @@ static const struct anchor_layout layout = {
     .in_java = IN_JAVA,
 };
 
-static void an_anchor_is_read_where_the_thread_has_it(void **state)
+TEST(an_anchor_is_read_where_the_thread_has_it)
 {
 	struct anchor a;
 
-	(void)state;
 	thread.sp = 1000;
 	thread.fp = 2000;
 	thread.pc = 3000;
@@ -44,13 +39,4 @@ static void an_anchor_is_read_where_the_thread_has_it(void **state)
 	a = anchor_of(&layout, (uintptr_t)&thread);
 	assert_int_equal(a.sp, 0);
 	assert_true(a.in_java);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_anchor_is_read_where_the_thread_has_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* A compiled method as it is copied: bytes, and where its calls lead. The debug information is
  * scopes' (scopes.c). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +31,7 @@ static uint64_t serial_at(uint64_t address)
 	return blob.serial;
 }
 
-static void calls_are_told_by_where_they_lead(void **state)
+TEST(calls_are_told_by_where_they_lead, code_setup)
 {
 	static const struct copied_call expected[] = {
 	    {1, JXP__CODE_IMAGE__CALL__TARGET__JAVA, CALLEE + 1},
@@ -50,7 +46,6 @@ static void calls_are_told_by_where_they_lead(void **state)
 	struct code_copy *copy;
 	uint64_t start;
 
-	(void)state;
 	put_call(bytes, 1, CALLEE);
 	put_call(bytes, 6, STUBS);
 	put_call(bytes, 11, STUBS + 64);
@@ -81,12 +76,11 @@ static void calls_are_told_by_where_they_lead(void **state)
 	free(copy);
 }
 
-static void what_is_gone_or_not_compiled_or_too_large_is_refused(void **state)
+TEST(what_is_gone_or_not_compiled_or_too_large_is_refused, code_setup)
 {
 	uint64_t start = CODE(CALLER, "\xc3"), serial = serial_at(start);
 	struct code_copy *copy;
 
-	(void)state;
 	add_compiled(start, 1, 7, NULL, 0); /* in its place */
 	assert_int_equal(code_copy_take(&copy, &unknown, serial), -ENOENT);
 	assert_null(copy);
@@ -97,25 +91,23 @@ static void what_is_gone_or_not_compiled_or_too_large_is_refused(void **state)
 	assert_int_equal(code_copy_take(&copy, &unknown, serial_at(start)), -E2BIG);
 }
 
-static void bytes_that_are_no_instructions_have_no_calls_behind_them(void **state)
+TEST(bytes_that_are_no_instructions_have_no_calls_behind_them, code_setup)
 {
 	/* 06 is none in 64-bit mode. */
 	uint64_t start = CODE(CALLER, "\xe8\x00\x00\x00\x00\x06\xe8\x00\x00\x00\x00");
 	struct code_copy *copy;
 
-	(void)state;
 	assert_int_equal(code_copy_take(&copy, &unknown, serial_at(start)), 0);
 	assert_int_equal(copy->call_count, 1);
 	free(copy);
 }
 
-static void a_place_is_in_code_while_what_was_there_is(void **state)
+TEST(a_place_is_in_code_while_what_was_there_is, code_setup)
 {
 	uint64_t start = CODE(CALLER, "\x90\x8b\x06\xe8\x10\x00\x00\x00\x41\xff\xd2\x90");
 	const uint8_t load[] = {0x8b, 0x06};
 	uint32_t offset = 0;
 
-	(void)state;
 	assert_int_equal(code_copy_place(codemap_place(start + 1, 0), load, 2, &offset),
 			 serial_at(start));
 	assert_int_equal(offset, 1);
@@ -130,18 +122,4 @@ static void a_place_is_in_code_while_what_was_there_is(void **state)
 	assert_int_equal(code_copy_place(codemap_place(0, start + 12), load, 2, &offset), 0);
 	assert_int_equal(code_copy_place(0, load, 2, &offset), 0);
 	assert_int_equal(offset, 10);
-}
-
-#define TEST(f) cmocka_unit_test_setup(f, code_setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(calls_are_told_by_where_they_lead),
-	    TEST(what_is_gone_or_not_compiled_or_too_large_is_refused),
-	    TEST(bytes_that_are_no_instructions_have_no_calls_behind_them),
-	    TEST(a_place_is_in_code_while_what_was_there_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* The calling context table, alone and with several threads at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -21,7 +17,7 @@ static int free_table(void **state)
 	return 0;
 }
 
-static void equal_contexts_have_equal_ids(void **state)
+TEST(equal_contexts_have_equal_ids, new_table, free_table)
 {
 	uint32_t root = context_intern(*state, 0, (struct call){100, 1});
 	uint32_t leaf = context_intern(*state, root, (struct call){200, 2});
@@ -34,7 +30,7 @@ static void equal_contexts_have_equal_ids(void **state)
 	assert_int_equal(context_node(*state, leaf)->bci, 2);
 }
 
-static void parent_method_and_bci_all_distinguish(void **state)
+TEST(parent_method_and_bci_all_distinguish, new_table, free_table)
 {
 	uint32_t a = context_intern(*state, 0, (struct call){100, 1});
 
@@ -43,7 +39,7 @@ static void parent_method_and_bci_all_distinguish(void **state)
 	assert_int_not_equal(context_intern(*state, a, (struct call){100, 1}), a);
 }
 
-static void a_full_table_gives_no_id_and_keeps_its_content(void **state)
+TEST(a_full_table_gives_no_id_and_keeps_its_content, new_table, free_table)
 {
 	uint32_t first = context_intern(*state, 0, (struct call){1, 0});
 	unsigned refused = 0;
@@ -55,7 +51,7 @@ static void a_full_table_gives_no_id_and_keeps_its_content(void **state)
 }
 
 /* Random walks over a small tree, deeper than what is remembered at times. */
-static void a_context_has_the_same_id_with_the_last_one_remembered(void **state)
+TEST(a_context_has_the_same_id_with_the_last_one_remembered, new_table, free_table)
 {
 	static struct context_path path;
 	static struct call calls[CONTEXT_PATH_MAX + 40];
@@ -101,7 +97,7 @@ static void *insert_paths(void *arg)
 }
 
 /* Twins may arise, wrong content may not. */
-static void threads_agree_on_the_content_of_every_path(void **state)
+TEST(threads_agree_on_the_content_of_every_path, new_table, free_table)
 {
 	static struct inserter in[THREADS];
 
@@ -125,21 +121,4 @@ static void threads_agree_on_the_content_of_every_path(void **state)
 			assert_int_equal(id, 0);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(equal_contexts_have_equal_ids, new_table, free_table),
-	    cmocka_unit_test_setup_teardown(parent_method_and_bci_all_distinguish, new_table,
-					    free_table),
-	    cmocka_unit_test_setup_teardown(a_full_table_gives_no_id_and_keeps_its_content,
-					    new_table, free_table),
-	    cmocka_unit_test_setup_teardown(a_context_has_the_same_id_with_the_last_one_remembered,
-					    new_table, free_table),
-	    cmocka_unit_test_setup_teardown(threads_agree_on_the_content_of_every_path, new_table,
-					    free_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

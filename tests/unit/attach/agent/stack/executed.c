@@ -1,9 +1,5 @@
 /* Instructions that have been executed, in a code heap that is made up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/code/safe_read.h"
@@ -54,11 +50,10 @@ static struct executed executed(const char *bytes, size_t size, uint64_t rip)
 	return executed_at(&layout, HERE, rip, SP);
 }
 
-static void behind_an_instruction_the_stack_is_as_there(void **state)
+TEST(behind_an_instruction_the_stack_is_as_there, setup)
 {
 	struct executed e = executed("\x55", 1, HERE + 1); /* push rbp */
 
-	(void)state;
 	assert_int_equal(e.ip, HERE + 1);
 	assert_int_equal(e.sp, SP);
 	e = executed("\x55", 1, HERE); /* not yet */
@@ -70,11 +65,10 @@ static void behind_an_instruction_the_stack_is_as_there(void **state)
 	assert_int_equal(e.sp, SP);
 }
 
-static void calls_and_returns_are_taken_back(void **state)
+TEST(calls_and_returns_are_taken_back, setup)
 {
 	struct executed e;
 
-	(void)state;
 	stack[1] = HERE + 5;
 	e = executed("\xe8\0\0\0\0", 5, THERE);
 	assert_int_equal(e.ip, HERE);
@@ -89,11 +83,10 @@ static void calls_and_returns_are_taken_back(void **state)
 	assert_int_equal(e.sp, SP - 8);
 }
 
-static void what_is_to_come_is_not_taken_back(void **state)
+TEST(what_is_to_come_is_not_taken_back, setup)
 {
 	struct executed e = executed("\xff\x53\x10", 3, HERE - 50);
 
-	(void)state;
 	assert_int_equal(e.ip, HERE - 50);
 	assert_int_equal(e.sp, SP);
 	e = executed("\xc3", 1, HERE - 50);
@@ -101,23 +94,10 @@ static void what_is_to_come_is_not_taken_back(void **state)
 	assert_int_equal(e.sp, SP);
 }
 
-static void in_other_code_the_registers_count(void **state)
+TEST(in_other_code_the_registers_count, setup)
 {
 	struct executed e = executed_at(&layout, 0x1000, 0x1001, SP);
 
-	(void)state;
 	assert_int_equal(e.ip, 0x1001);
 	assert_int_equal(e.sp, SP);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(behind_an_instruction_the_stack_is_as_there, setup),
-	    cmocka_unit_test_setup(what_is_to_come_is_not_taken_back, setup),
-	    cmocka_unit_test_setup(in_other_code_the_registers_count, setup),
-	    cmocka_unit_test_setup(calls_and_returns_are_taken_back, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Entries and exits as C1 and C2 of several JDKs make them, byte for byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/stack/frame_edge.h"
 
@@ -33,7 +29,7 @@ static void check(const uint8_t *code, size_t size, uint32_t complete, const str
 		assert_int_equal(words, e->words);
 }
 
-static void an_entry_of_jdk_17_has_a_class_check_and_a_bang(void **state)
+TEST(an_entry_of_jdk_17_has_a_class_check_and_a_bang)
 {
 	static const uint8_t code[] = {
 	    0x44, 0x8b, 0x56, 0x08,                            /*  0 mov r10d, [rsi+8] */
@@ -48,13 +44,12 @@ static void an_entry_of_jdk_17_has_a_class_check_and_a_bang(void **state)
 	    0x90,                                              /* 41 */
 	};
 
-	(void)state;
 	CHECK(code, 41, {0, FRAME_ENTERED, 1}, {4, FRAME_ENTERED, 1}, {20, FRAME_ENTERED, 1},
 	      {29, FRAME_ENTERED, 1}, {36, FRAME_ENTERED, 1}, {37, FRAME_ENTERED, 2},
 	      {41, FRAME_STANDS, 0}, {38, FRAME_STANDS, 0} /* inside an instruction */);
 }
 
-static void a_small_frame_is_taken_at_once(void **state)
+TEST(a_small_frame_is_taken_at_once)
 {
 	static const uint8_t code[] = {
 	    0x48, 0x83, 0xec, 0x18,       /* 0 sub rsp, 24 */
@@ -62,13 +57,12 @@ static void a_small_frame_is_taken_at_once(void **state)
 	    0x90,                         /* 9 */
 	};
 
-	(void)state;
 	/* Between the two the caller's rbp is not where it is looked for. */
 	CHECK(code, 9, {0, FRAME_ENTERED, 1}, {4, FRAME_STANDS, 0}, {9, FRAME_STANDS, 0});
 	CHECK(code, 10, {9, FRAME_ENTERED, 4});
 }
 
-static void an_exit_of_jdk_17_polls_behind_the_frame(void **state)
+TEST(an_exit_of_jdk_17_polls_behind_the_frame)
 {
 	static const uint8_t code[] = {
 	    0x48, 0x83, 0xc4, 0x30,             /*  0 add rsp, 48 */
@@ -79,12 +73,11 @@ static void an_exit_of_jdk_17_polls_behind_the_frame(void **state)
 	    0x90,
 	};
 
-	(void)state;
 	CHECK(code, 0, {0, FRAME_STANDS, 0}, {4, FRAME_LEFT, 2}, {5, FRAME_LEFT, 1},
 	      {12, FRAME_LEFT, 1}, {18, FRAME_LEFT, 1}, {19, FRAME_STANDS, 0});
 }
 
-static void an_exit_of_jdk_11_reads_the_page_to_poll(void **state)
+TEST(an_exit_of_jdk_11_reads_the_page_to_poll)
 {
 	static const uint8_t code[] = {
 	    0x5d,                                     /*  0 pop rbp */
@@ -93,19 +86,17 @@ static void an_exit_of_jdk_11_reads_the_page_to_poll(void **state)
 	    0xc3,                                     /* 11 ret */
 	};
 
-	(void)state;
 	CHECK(code, 0, {0, FRAME_LEFT, 2}, {1, FRAME_LEFT, 1}, {8, FRAME_LEFT, 1},
 	      {11, FRAME_LEFT, 1});
 }
 
-static void other_code_is_no_edge(void **state)
+TEST(other_code_is_no_edge)
 {
 	static const uint8_t call[] = {0xe8, 0, 0, 0, 0, 0xc3};        /* call, ret */
 	static const uint8_t moved[] = {0x48, 0x8d, 0x65, 0xf8, 0xc3}; /* lea rsp, [rbp-8] */
 	static const uint8_t endless[] = {0x90, 0x90, 0x90};
 	static const uint8_t nothing[] = {0x06, 0x06};
 
-	(void)state;
 	CHECK(call, 0, {0, FRAME_STANDS, 0});
 	CHECK(call, 5, {5, FRAME_LEFT, 1}, {0, FRAME_ENTERED, 1});
 	CHECK(moved, 5, {4, FRAME_STANDS, 0});
@@ -113,17 +104,4 @@ static void other_code_is_no_edge(void **state)
 	CHECK(endless, 0, {0, FRAME_STANDS, 0});
 	CHECK(nothing, 2, {1, FRAME_STANDS, 0});
 	CHECK(nothing, 0, {0, FRAME_STANDS, 0}, {2, FRAME_STANDS, 0});
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_entry_of_jdk_17_has_a_class_check_and_a_bang),
-	    cmocka_unit_test(a_small_frame_is_taken_at_once),
-	    cmocka_unit_test(an_exit_of_jdk_17_polls_behind_the_frame),
-	    cmocka_unit_test(an_exit_of_jdk_11_reads_the_page_to_poll),
-	    cmocka_unit_test(other_code_is_no_edge),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* What is known of frames: found by all that it is known by, and by nothing less. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -21,7 +17,7 @@ static int free_table(void **state)
 	return 0;
 }
 
-static void a_frame_is_found_by_pc_blob_and_compilation(void **state)
+TEST(a_frame_is_found_by_pc_blob_and_compilation, new_table, free_table)
 {
 	const struct call calls[] = {{.bci = 3, .method = 16384}, {.bci = -1, .method = 0x20}};
 	const struct frame_key key = {.key = 0x1001, .tie = 0x800, .id = 7};
@@ -49,7 +45,7 @@ static void a_frame_is_found_by_pc_blob_and_compilation(void **state)
 }
 
 /* Code that was unloaded leaves its frames behind; others come to stand at the same pc. */
-static void frames_at_one_pc_are_told_apart(void **state)
+TEST(frames_at_one_pc_are_told_apart, new_table, free_table)
 {
 	for (uint32_t id = 1; id <= 5; id++) {
 		const struct call call = {.bci = (int32_t)id, .method = id};
@@ -66,7 +62,7 @@ static void frames_at_one_pc_are_told_apart(void **state)
 	}
 }
 
-static void a_full_table_refuses_and_keeps_its_content(void **state)
+TEST(a_full_table_refuses_and_keeps_its_content, new_table, free_table)
 {
 	const struct call call = {.bci = 1, .method = 1};
 	const struct frame_key first = {2, 1, 1};
@@ -79,7 +75,7 @@ static void a_full_table_refuses_and_keeps_its_content(void **state)
 	assert_non_null(frame_find(*state, &first));
 }
 
-static void too_many_calls_are_refused(void **state)
+TEST(too_many_calls_are_refused, new_table, free_table)
 {
 	struct call calls[FRAME_CALLS_MAX + 1] = {{0}};
 	const struct frame_key key = {2, 1, 1};
@@ -109,7 +105,7 @@ static void *learn_all(void *table)
 	return NULL;
 }
 
-static void threads_that_learn_at_once_find_what_they_learnt(void **state)
+TEST(threads_that_learn_at_once_find_what_they_learnt, new_table, free_table)
 {
 	pthread_t threads[THREADS];
 	void *failed;
@@ -120,19 +116,4 @@ static void threads_that_learn_at_once_find_what_they_learnt(void **state)
 		assert_int_equal(pthread_join(threads[i], &failed), 0);
 		assert_null(failed);
 	}
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, new_table, free_table)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_frame_is_found_by_pc_blob_and_compilation),
-	    TEST(frames_at_one_pc_are_told_apart),
-	    TEST(a_full_table_refuses_and_keeps_its_content),
-	    TEST(too_many_calls_are_refused),
-	    TEST(threads_that_learn_at_once_find_what_they_learnt),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

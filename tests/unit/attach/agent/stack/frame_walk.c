@@ -1,9 +1,5 @@
 /* Walks of stacks that are made up: which calls they are told to have, and what ends them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/stack/frame_walk.h"
@@ -84,9 +80,8 @@ static void two_methods(const struct fake_world *inlined)
 	fake_entry(20, 30, 0, 0, 0);
 }
 
-static void a_stack_is_told_with_what_is_inlined(void **state)
+TEST(a_stack_is_told_with_what_is_inlined, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(&fake_methods[2]);
 	go(a + 5);
 	ASSERT_CALLS({"inlined", 9}, {"a", 8}, {"inlined", 9}, {"b", 8});
@@ -103,11 +98,10 @@ static void a_stack_is_told_with_what_is_inlined(void **state)
 	assert_int_equal(walk.better, 1);
 }
 
-static void frames_are_read_once(void **state)
+TEST(frames_are_read_once, fake_stack_setup, fake_stack_teardown)
 {
 	uint32_t used;
 
-	(void)state;
 	two_methods(&fake_methods[2]);
 	go(a + 5);
 	used = fake_tables.frames->calls_used;
@@ -122,9 +116,8 @@ static void frames_are_read_once(void **state)
 	assert_cut(CUT_EDGE, 2);
 }
 
-static void a_full_table_of_frames_ends_no_walk(void **state)
+TEST(a_full_table_of_frames_ends_no_walk, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(NULL);
 	fake_tables.frames->calls_used = FRAME_CALLS;
 	for (unsigned i = 0; i < 2; i++) {
@@ -133,9 +126,8 @@ static void a_full_table_of_frames_ends_no_walk(void **state)
 	}
 }
 
-static void methods_that_were_met_in_compiled_code_are_marked(void **state)
+TEST(methods_that_were_met_in_compiled_code_are_marked, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(&fake_methods[2]);
 	fake_frame(4, 6, INTERPRETER + 8, fake_at(24));
 	fake_interpreted(24, fake_address(&fake_methods[3]), fake_bytecode(&fake_methods[3], 2), 0,
@@ -148,9 +140,8 @@ static void methods_that_were_met_in_compiled_code_are_marked(void **state)
 	assert_false(method_is_compiled(fake_tables.methods, calls[4].method));
 }
 
-static void code_that_was_replaced_is_not_taken_for_what_it_was(void **state)
+TEST(code_that_was_replaced_is_not_taken_for_what_it_was, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(NULL);
 	go(a + 5);
 	ASSERT_CALLS({"a", 8}, {"b", 8});
@@ -163,9 +154,8 @@ static void code_that_was_replaced_is_not_taken_for_what_it_was(void **state)
 	assert_cut(CUT_CODE, 1);
 }
 
-static void a_prologue_that_is_not_understood_ends_a_walk(void **state)
+TEST(a_prologue_that_is_not_understood_ends_a_walk, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(NULL);
 	memcpy((void *)(uintptr_t)a, "\x48\x83\xe4\xf0", 4); /* and rsp, -16 */
 	go(a + 3);
@@ -173,9 +163,8 @@ static void a_prologue_that_is_not_understood_ends_a_walk(void **state)
 }
 
 /* Its frame has all of its words already, but the caller's rbp is in the register yet. */
-static void an_entry_that_has_not_saved_rbp_leaves_it_to_the_caller(void **state)
+TEST(an_entry_that_has_not_saved_rbp_leaves_it_to_the_caller, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(NULL);
 	memcpy((void *)(uintptr_t)a, "\x48\x83\xec\x18", 4); /* sub rsp, 24 */
 	fake_blob(0)->complete = 9;
@@ -184,9 +173,8 @@ static void an_entry_that_has_not_saved_rbp_leaves_it_to_the_caller(void **state
 	assert_true(walk.at_edge);
 }
 
-static void what_inlined_code_has_pushed_lies_below_the_frame(void **state)
+TEST(what_inlined_code_has_pushed_lies_below_the_frame, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(NULL);
 	memcpy((void *)(uintptr_t)(b + 3), "\xe8\0\0\0\0", 5); /* of Java code */
 	memmove(fake_stack + 2, fake_stack, 20 * sizeof(fake_stack[0]));
@@ -203,12 +191,11 @@ static void what_inlined_code_has_pushed_lies_below_the_frame(void **state)
 }
 
 /* b is to be deoptimised when a returns: its word 1 has where it would have returned to. */
-static void a_frame_that_is_to_be_deoptimised_has_the_place_itself(void **state)
+TEST(a_frame_that_is_to_be_deoptimised_has_the_place_itself, fake_stack_setup, fake_stack_teardown)
 {
 	struct code_layout *code = &fake_layout.code;
 	uint64_t handler;
 
-	(void)state;
 	two_methods(NULL);
 	code->deopt_count = 1;
 	code->deopt[0] = offsetof(struct fake_blob, deopt);
@@ -228,11 +215,10 @@ static void a_frame_that_is_to_be_deoptimised_has_the_place_itself(void **state)
 	assert_cut(CUT_EDGE, 1);
 }
 
-static void a_virtual_threads_stack_ends_with_its_first_method(void **state)
+TEST(a_virtual_threads_stack_ends_with_its_first_method, fake_stack_setup, fake_stack_teardown)
 {
 	uint64_t return_pc;
 
-	(void)state;
 	two_methods(NULL);
 	return_pc = b + 8;
 	fake_layout.continuation.return_pc = &return_pc;
@@ -247,9 +233,8 @@ static void a_virtual_threads_stack_ends_with_its_first_method(void **state)
 	assert_true(walk.fiber);
 }
 
-static void frames_that_are_frozen_are_not_missed(void **state)
+TEST(frames_that_are_frozen_are_not_missed, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(NULL);
 	fake_name(4, fake_stub_name);
 	fake_layout.code.name_thaw = (uintptr_t)fake_stub_name;
@@ -258,9 +243,8 @@ static void frames_that_are_frozen_are_not_missed(void **state)
 	assert_true(walk.fiber);
 }
 
-static void a_return_into_something_else_ends_a_walk(void **state)
+TEST(a_return_into_something_else_ends_a_walk, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(NULL);
 	fake_frame(4, 6, CALL_STUB + 1, fake_at(20));
 	go(a + 5);
@@ -273,9 +257,8 @@ static void a_return_into_something_else_ends_a_walk(void **state)
 	assert_cut(CUT_STACK, 2);
 }
 
-static void a_caller_stands_where_there_is_debug_information(void **state)
+TEST(a_caller_stands_where_there_is_debug_information, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(NULL);
 	fake_frame(0, 4, b + 9, 0);
 	go(a + 5);
@@ -287,11 +270,10 @@ static void a_caller_stands_where_there_is_debug_information(void **state)
 	assert_cut(CUT_EDGE, 1);
 }
 
-static void stacks_that_are_none_are_not_read(void **state)
+TEST(stacks_that_are_none_are_not_read, fake_stack_setup, fake_stack_teardown)
 {
 	struct walk_start start;
 
-	(void)state;
 	two_methods(NULL);
 	start = start_at(a + 5, 0, 0);
 	start.sp += 4;
@@ -307,12 +289,11 @@ static void stacks_that_are_none_are_not_read(void **state)
 }
 
 /* The innermost calls are those that count: as many as there is room for. */
-static void a_walk_ends_where_there_is_no_more_room(void **state)
+TEST(a_walk_ends_where_there_is_no_more_room, fake_stack_setup, fake_stack_teardown)
 {
 	const struct expected expected[] = {{"inlined", 9}, {"a", 8}, {"inlined", 9}, {"b", 8}};
 	struct walk_start start;
 
-	(void)state;
 	two_methods(&fake_methods[2]);
 	start = start_at(a + 5, 0, 0);
 	for (unsigned round = 0; round < 2; round++) { /* new frames, then known ones */
@@ -328,9 +309,9 @@ static void a_walk_ends_where_there_is_no_more_room(void **state)
 	}
 }
 
-static void java_code_called_by_native_code_called_by_java_code_is_one_stack(void **state)
+TEST(java_code_called_by_native_code_called_by_java_code_is_one_stack, fake_stack_setup,
+     fake_stack_teardown)
 {
-	(void)state;
 	two_methods(NULL); /* b is a native method's code; it is left by the anchor of the entry */
 	fake_name(4, fake_native_name);
 	fake_frame(0, 4, CALL_STUB, fake_at(20));
@@ -350,11 +331,10 @@ static void java_code_called_by_native_code_called_by_java_code_is_one_stack(voi
 }
 
 /* What stands for the tick's instruction may lie within another one, whose bytes mean nothing. */
-static void edges_are_where_the_thread_stands(void **state)
+TEST(edges_are_where_the_thread_stands, fake_stack_setup, fake_stack_teardown)
 {
 	struct walk_start start;
 
-	(void)state;
 	two_methods(NULL);
 	*(uint8_t *)(uintptr_t)(a + 9) = 0xc3;
 	start = start_at(a + 9, 0, 0);
@@ -376,9 +356,8 @@ static void edges_are_where_the_thread_stands(void **state)
 
 /* ---------------------------------------------------------------- methods that cannot be named */
 
-static void a_method_that_cannot_be_read_ends_a_walk(void **state)
+TEST(a_method_that_cannot_be_read_ends_a_walk, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(&fake_methods[2]);
 	fake_methods[1].class.users = 0;
 	go(a + 5);
@@ -394,9 +373,8 @@ static void a_method_that_cannot_be_read_ends_a_walk(void **state)
 	assert_cut(CUT_METHOD, 0);
 }
 
-static void a_method_without_room_for_its_name_ends_a_walk(void **state)
+TEST(a_method_without_room_for_its_name_ends_a_walk, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(NULL);
 	fake_tables.methods->count = METHODS_MAX - 1;
 	go(a + 5);
@@ -405,9 +383,8 @@ static void a_method_without_room_for_its_name_ends_a_walk(void **state)
 	assert_int_equal(calls[0].method, METHODS_MAX);
 }
 
-static void an_interpreted_method_that_cannot_be_read_ends_a_walk(void **state)
+TEST(an_interpreted_method_that_cannot_be_read_ends_a_walk, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	two_methods(NULL);
 	fake_frame(0, 4, INTERPRETER + 8, fake_at(20));
 	fake_interpreted(20, 64, fake_bytecode(&fake_methods[3], 2), 0, CALL_STUB, fake_at(50));
@@ -447,9 +424,8 @@ static void go_interpreted(uint64_t pc, unsigned sp, uint64_t bcp)
 	go_from(&start, ROOM);
 }
 
-static void an_interpreted_method_tells_its_place_by_what_it_does(void **state)
+TEST(an_interpreted_method_tells_its_place_by_what_it_does, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	interpreted(3, bytecode(3), 0);
 	go_interpreted(BYTECODE + 4, 4, bytecode(4));
 	ASSERT_CALLS({"interpreted", 4});
@@ -467,9 +443,9 @@ static void an_interpreted_method_tells_its_place_by_what_it_does(void **state)
 	ASSERT_CALLS({"interpreted", 3});
 }
 
-static void an_interpreted_method_in_a_state_that_tells_nothing_ends_a_walk(void **state)
+TEST(an_interpreted_method_in_a_state_that_tells_nothing_ends_a_walk, fake_stack_setup,
+     fake_stack_teardown)
 {
-	(void)state;
 	interpreted(3, bytecode(3), fake_at(4));
 	/* Another frame than the one that runs: that has called. */
 	go_interpreted(BYTECODE + 4, 4, bytecode(4));
@@ -488,9 +464,8 @@ static void an_interpreted_method_in_a_state_that_tells_nothing_ends_a_walk(void
 	assert_cut(CUT_INTERPRETER, 0);
 }
 
-static void a_place_outside_its_bytecodes_ends_a_walk(void **state)
+TEST(a_place_outside_its_bytecodes_ends_a_walk, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	interpreted(3, bytecode(3), 0);
 	go_interpreted(BYTECODE + 4, 4, bytecode(0));
 	ASSERT_CALLS({"interpreted", 0});
@@ -513,9 +488,8 @@ static void a_place_outside_its_bytecodes_ends_a_walk(void **state)
 	assert_cut(CUT_INTERPRETER, 1);
 }
 
-static void a_native_method_that_is_interpreted_has_no_bytecodes(void **state)
+TEST(a_native_method_that_is_interpreted_has_no_bytecodes, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	fake_methods[3].method.flags = FAKE_NATIVE;
 	interpreted(3, 0, 0);
 	go_interpreted(ENTRY + 4, 4, 0);
@@ -525,11 +499,10 @@ static void a_native_method_that_is_interpreted_has_no_bytecodes(void **state)
 	assert_cut(CUT_INTERPRETER, 0);
 }
 
-static void an_interpreted_method_is_looked_at_once_in_an_epoch(void **state)
+TEST(an_interpreted_method_is_looked_at_once_in_an_epoch, fake_stack_setup, fake_stack_teardown)
 {
 	struct walk_start start = start_at(INTERPRETER + BYTECODE + 4, 4, fake_at(20));
 
-	(void)state;
 	interpreted(3, bytecode(3), 0);
 	start.bcp = bytecode(4);
 	go_from(&start, ROOM); /* epoch 0 is one, too */
@@ -544,9 +517,8 @@ static void an_interpreted_method_is_looked_at_once_in_an_epoch(void **state)
 
 /* ---------------------------------------------------------------- other code */
 
-static void a_native_methods_code_is_that_method(void **state)
+TEST(a_native_methods_code_is_that_method, fake_stack_setup, fake_stack_teardown)
 {
-	(void)state;
 	a = fake_compiled(0, 4, 1, &fake_methods[0]);
 	fake_name(0, fake_native_name);
 	fake_frame(0, 4, CALL_STUB, fake_at(20));
@@ -556,11 +528,10 @@ static void a_native_methods_code_is_that_method(void **state)
 }
 
 /* As the JVM notes where a thread left Java code: in a stub that a compiled method called. */
-static void a_stub_that_has_called_stands_for_no_call(void **state)
+TEST(a_stub_that_has_called_stands_for_no_call, fake_stack_setup, fake_stack_teardown)
 {
 	struct walk_start start;
 
-	(void)state;
 	two_methods(NULL);
 	fake_name(0, fake_stub_name);
 	fake_name(4, fake_native_name);
@@ -576,11 +547,10 @@ static void a_stub_that_has_called_stands_for_no_call(void **state)
 }
 
 /* Where a stub returns to need be no place of the JVM's: then the next one counts. */
-static void behind_a_stub_the_next_place_counts(void **state)
+TEST(behind_a_stub_the_next_place_counts, fake_stack_setup, fake_stack_teardown)
 {
 	struct walk_start start;
 
-	(void)state;
 	two_methods(&fake_methods[2]);
 	fake_name(0, fake_stub_name);
 	fake_frame(0, 4, b + 9, 0);
@@ -590,42 +560,4 @@ static void behind_a_stub_the_next_place_counts(void **state)
 	ASSERT_CALLS({"inlined", 13}, {"b", 12});
 	assert_int_equal(walk.better, 2);
 	assert_int_equal(walk.called_behind, b + 9);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, fake_stack_setup, fake_stack_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_stack_is_told_with_what_is_inlined),
-	    TEST(frames_are_read_once),
-	    TEST(a_full_table_of_frames_ends_no_walk),
-	    TEST(methods_that_were_met_in_compiled_code_are_marked),
-	    TEST(code_that_was_replaced_is_not_taken_for_what_it_was),
-	    TEST(a_prologue_that_is_not_understood_ends_a_walk),
-	    TEST(an_entry_that_has_not_saved_rbp_leaves_it_to_the_caller),
-	    TEST(what_inlined_code_has_pushed_lies_below_the_frame),
-	    TEST(a_frame_that_is_to_be_deoptimised_has_the_place_itself),
-	    TEST(a_virtual_threads_stack_ends_with_its_first_method),
-	    TEST(frames_that_are_frozen_are_not_missed),
-	    TEST(a_return_into_something_else_ends_a_walk),
-	    TEST(a_caller_stands_where_there_is_debug_information),
-	    TEST(stacks_that_are_none_are_not_read),
-	    TEST(a_walk_ends_where_there_is_no_more_room),
-	    TEST(java_code_called_by_native_code_called_by_java_code_is_one_stack),
-	    TEST(edges_are_where_the_thread_stands),
-	    TEST(a_method_that_cannot_be_read_ends_a_walk),
-	    TEST(a_method_without_room_for_its_name_ends_a_walk),
-	    TEST(an_interpreted_method_that_cannot_be_read_ends_a_walk),
-	    TEST(an_interpreted_method_tells_its_place_by_what_it_does),
-	    TEST(an_interpreted_method_in_a_state_that_tells_nothing_ends_a_walk),
-	    TEST(a_place_outside_its_bytecodes_ends_a_walk),
-	    TEST(a_native_method_that_is_interpreted_has_no_bytecodes),
-	    TEST(an_interpreted_method_is_looked_at_once_in_an_epoch),
-	    TEST(a_native_methods_code_is_that_method),
-	    TEST(a_stub_that_has_called_stands_for_no_call),
-	    TEST(behind_a_stub_the_next_place_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* C code that compiled code called, in a code heap that is made up. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/code/safe_read.h"
@@ -99,12 +95,11 @@ static bool leave(const uint8_t *pc, unsigned sp, uint64_t fp, struct stub_frame
 	return leaf_call_leave(&layout, at(WORDS), f);
 }
 
-static void a_function_that_begins_has_the_address_on_top(void **state)
+TEST(a_function_that_begins_has_the_address_on_top, setup)
 {
 	static const uint8_t begins[] = {0x90, 0x55, 0x48, 0x89, 0xe5, 0x90, 0x90, 0x90};
 	struct stub_frame f;
 
-	(void)state;
 	stack[3] = library_call(0, 100);
 	assert_true(leave(begins + 1, 3, 7, &f));
 	assert_int_equal(f.pc, stack[3]);
@@ -120,11 +115,10 @@ static void a_function_that_begins_has_the_address_on_top(void **state)
 	assert_false(leave(begins + 2, 2, 7, &f));
 }
 
-static void frame_pointers_lead_to_the_call(void **state)
+TEST(frame_pointers_lead_to_the_call, setup)
 {
 	struct stub_frame f;
 
-	(void)state;
 	stack[1] = library_call(1, 150); /* left by an earlier call */
 	stack[4] = at(8);
 	stack[5] = (uintptr_t)library + 2;
@@ -137,21 +131,19 @@ static void frame_pointers_lead_to_the_call(void **state)
 }
 
 /* rbp is an interpreted frame's: its return address is that of another call. */
-static void frame_pointers_that_lead_past_the_call_are_none(void **state)
+TEST(frame_pointers_that_lead_past_the_call_are_none, setup)
 {
 	struct stub_frame f;
 
-	(void)state;
 	stack[20] = at(30);
 	stack[21] = java_call(1, 100);
 	assert_false(leave(library + 1, 0, at(20), &f));
 }
 
-static void without_frame_pointers_it_is_the_only_such_address(void **state)
+TEST(without_frame_pointers_it_is_the_only_such_address, setup)
 {
 	struct stub_frame f;
 
-	(void)state;
 	stack[3] = library_call(0, 100);
 	stack[7] = java_call(1, 100); /* behind four words */
 	assert_true(leave(library + 1, 0, 5, &f));
@@ -170,13 +162,12 @@ static void without_frame_pointers_it_is_the_only_such_address(void **state)
 	assert_false(leave(library + 1, 0, 5, &f));
 }
 
-static void a_stub_whose_frame_nobody_knows_is_left_likewise(void **state)
+TEST(a_stub_whose_frame_nobody_knows_is_left_likewise, setup)
 {
 	struct stub_frame f = {.pc = blob_at(1) + 60, .sp = at(0), .fp = 5};
 	uint8_t *call = (uint8_t *)(uintptr_t)(blob_at(0) + 100);
 	int32_t distance = (int32_t)(blob_at(1) + 50 - (blob_at(0) + 105));
 
-	(void)state;
 	call[0] = 0xe8;
 	memcpy(call + 1, &distance, sizeof(distance));
 	stack[3] = (uintptr_t)call + 5;
@@ -191,17 +182,4 @@ static void a_stub_whose_frame_nobody_knows_is_left_likewise(void **state)
 	stack[5] = stack[3];
 	stack[9] = stack[7];
 	assert_false(leaf_call_leave_stub(&layout, blob_at(1), at(WORDS), &f));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(a_function_that_begins_has_the_address_on_top, setup),
-	    cmocka_unit_test_setup(frame_pointers_lead_to_the_call, setup),
-	    cmocka_unit_test_setup(frame_pointers_that_lead_past_the_call_are_none, setup),
-	    cmocka_unit_test_setup(a_stub_whose_frame_nobody_knows_is_left_likewise, setup),
-	    cmocka_unit_test_setup(without_frame_pointers_it_is_the_only_such_address, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

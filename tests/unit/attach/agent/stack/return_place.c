@@ -1,10 +1,6 @@
 /* Adapters and entries of methods as several JDKs make them, byte for byte, but for what they load
  * and store meanwhile. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/stack/return_place.h"
 
@@ -39,7 +35,7 @@ static void check(struct return_place p, const struct expected *e)
 		assert_int_equal(p.pushed, e->pushed);
 }
 
-static void an_adapter_of_jdk_17_keeps_the_address_in_rax_for_a_while(void **state)
+TEST(an_adapter_of_jdk_17_keeps_the_address_in_rax_for_a_while)
 {
 	static const uint8_t code[] = {
 	    0x48, 0x8b, 0x04, 0x24,                /*  0 mov rax, [rsp] */
@@ -67,7 +63,6 @@ static void an_adapter_of_jdk_17_keeps_the_address_in_rax_for_a_while(void **sta
 	    0xff, 0xe1,                            /* 84 jmp rcx */
 	};
 
-	(void)state;
 	CHECK(return_place_in_adapter, code, {0, RETURN_ON_TOP, -1, 0}, {7, RETURN_ON_TOP, -1, 0},
 	      {11, RETURN_IN_RAX, R13, 0}, {12, RETURN_ON_TOP, R13, 0}, {15, RETURN_ON_TOP, R13, 0},
 	      {18, RETURN_ON_TOP, -1, 0}, {32, RETURN_ON_TOP, -1, 0}, {35, RETURN_LOST, 0, 0},
@@ -77,7 +72,7 @@ static void an_adapter_of_jdk_17_keeps_the_address_in_rax_for_a_while(void **sta
 	      {5, RETURN_LOST, 0, 0} /* inside an instruction */);
 }
 
-static void an_adapter_of_jdk_25_asks_its_collector_before(void **state)
+TEST(an_adapter_of_jdk_25_asks_its_collector_before)
 {
 	static const uint8_t code[] = {
 	    0x4c, 0x8b, 0xdc,                   /*  0 mov r11, rsp */
@@ -99,7 +94,6 @@ static void an_adapter_of_jdk_25_asks_its_collector_before(void **state)
 	    0xff, 0xe1,                         /* 58 jmp rcx */
 	};
 
-	(void)state;
 	CHECK(return_place_in_adapter, code, {3, RETURN_ON_TOP, -1, 0}, {4, RETURN_IN_RAX, -1, 0},
 	      {8, RETURN_IN_RAX, R13, 0}, {9, RETURN_ON_TOP, R13, 0}, {12, RETURN_ON_TOP, -1, 0},
 	      {19, RETURN_LOST, 0, 0}, {36, RETURN_LOST, 0, 0}, {47, RETURN_ON_TOP, -1, 0},
@@ -107,7 +101,7 @@ static void an_adapter_of_jdk_25_asks_its_collector_before(void **state)
 	      {58, RETURN_ON_TOP, R13, 0});
 }
 
-static void an_entry_takes_the_address_off_to_make_room_for_locals(void **state)
+TEST(an_entry_takes_the_address_off_to_make_room_for_locals)
 {
 	static const uint8_t code[] = {
 	    0x48, 0x3b, 0xe0,          /*  0 cmp rsp, rax */
@@ -130,7 +124,6 @@ static void an_entry_takes_the_address_off_to_make_room_for_locals(void **state)
 	    0x90,                      /* 44 */
 	};
 
-	(void)state;
 	CHECK(return_place_in_entry, code, {0, RETURN_ON_TOP, R13, 0}, {9, RETURN_ON_TOP, R13, 0},
 	      {10, RETURN_IN_RAX, R13, 0}, {14, RETURN_ON_TOP, R13, 0}, {19, RETURN_ON_TOP, R13, 0},
 	      {20, RETURN_IN_RAX, R13, 0}, {22, RETURN_IN_RAX, R13, 0}, {31, RETURN_IN_RAX, R13, 0},
@@ -140,7 +133,7 @@ static void an_entry_takes_the_address_off_to_make_room_for_locals(void **state)
 	      {23, RETURN_LOST, 0, 0});
 }
 
-static void what_an_entry_calls_without_a_frame_is_not_followed(void **state)
+TEST(what_an_entry_calls_without_a_frame_is_not_followed)
 {
 	static const uint8_t code[] = {
 	    0x48, 0x83, 0xec, 0x08,    /* 0 sub rsp, 8 */
@@ -148,7 +141,6 @@ static void what_an_entry_calls_without_a_frame_is_not_followed(void **state)
 	    0x90,                      /* 9 */
 	};
 
-	(void)state;
 	CHECK(return_place_in_entry, code, {0, RETURN_ON_TOP, R13, 0}, {4, RETURN_LOST, 0, 0},
 	      {9, RETURN_LOST, 0, 0});
 }
@@ -159,7 +151,7 @@ static struct return_place at_exit(uint64_t begin, uint64_t end, uint64_t pc)
 	return return_place_at_exit(end, pc);
 }
 
-static void a_return_has_left_its_frame_where_a_jump_to_the_address_is_next(void **state)
+TEST(a_return_has_left_its_frame_where_a_jump_to_the_address_is_next)
 {
 	static const uint8_t code[] = {
 	    0x48, 0x8b, 0x5d, 0xf8,                /*  0 mov rbx, [rbp-8] */
@@ -174,21 +166,7 @@ static void a_return_has_left_its_frame_where_a_jump_to_the_address_is_next(void
 	    0x41, 0xff, 0x24, 0xda,                /* 35 jmp [r10+rbx*8] */
 	};
 
-	(void)state;
 	CHECK(at_exit, code, {0, RETURN_LOST, 0, 0}, {4, RETURN_LOST, 0, 0},
 	      {5, RETURN_ON_TOP, RBX, 0}, {13, RETURN_ON_TOP, RBX, 0}, {14, RETURN_IN_RAX, RBX, 0},
 	      {17, RETURN_IN_RAX, -1, 0}, {33, RETURN_IN_RAX, -1, 0}, {35, RETURN_LOST, 0, 0});
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(an_adapter_of_jdk_17_keeps_the_address_in_rax_for_a_while),
-	    cmocka_unit_test(an_adapter_of_jdk_25_asks_its_collector_before),
-	    cmocka_unit_test(an_entry_takes_the_address_off_to_make_room_for_locals),
-	    cmocka_unit_test(what_an_entry_calls_without_a_frame_is_not_followed),
-	    cmocka_unit_test(a_return_has_left_its_frame_where_a_jump_to_the_address_is_next),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

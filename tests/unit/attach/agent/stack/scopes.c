@@ -1,10 +1,6 @@
 /* Debug information that is made up: two calls inlined at one place of a method, none at another.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/code/safe_read.h"
@@ -77,11 +73,10 @@ static unsigned look(uint64_t offset, bool innermost, struct scope_call *calls)
 			 calls);
 }
 
-static void what_is_inlined_comes_first(void **state)
+TEST(what_is_inlined_comes_first, setup)
 {
 	struct scope_call calls[SCOPES_MAX];
 
-	(void)state;
 	for (uint8_t base = 0; base < 2; base++) {
 		make(base);
 		assert_int_equal(look(32, false, calls), 2);
@@ -93,11 +88,10 @@ static void what_is_inlined_comes_first(void **state)
 	}
 }
 
-static void a_caller_stands_where_there_is_some_and_the_innermost_before_it(void **state)
+TEST(a_caller_stands_where_there_is_some_and_the_innermost_before_it, setup)
 {
 	struct scope_call calls[SCOPES_MAX];
 
-	(void)state;
 	assert_int_equal(look(17, false, calls), 0);
 	assert_int_equal(look(17, true, calls), 2);
 	assert_int_equal(look(16, true, calls), 2); /* as the JVM: behind the pc */
@@ -111,21 +105,19 @@ static void a_caller_stands_where_there_is_some_and_the_innermost_before_it(void
 	assert_int_equal(look(48, false, calls), 0);
 }
 
-static void the_last_call_is_of_the_method_that_was_compiled(void **state)
+TEST(the_last_call_is_of_the_method_that_was_compiled, setup)
 {
 	struct scope_call calls[SCOPES_MAX];
 
-	(void)state;
 	assert_int_equal(
 	    scopes_at(&layout, (uintptr_t)&nmethod, BEGIN, BEGIN + 32, false, INLINED, calls), 0);
 }
 
-static void a_scope_of_no_method_or_without_an_end_is_no_answer(void **state)
+TEST(a_scope_of_no_method_or_without_an_end_is_no_answer, setup)
 {
 	struct scope_call calls[SCOPES_MAX];
 	uint32_t inner = (uint32_t)nmethod.descs[2][1];
 
-	(void)state;
 	(void)fake_scope(nmethod.bytes + inner, 1, 0, 5, 1);
 	assert_int_equal(look(32, false, calls), 0);
 	(void)fake_scope(nmethod.bytes + inner, inner, 2, 5, 1); /* its own caller */
@@ -147,11 +139,10 @@ static void put_apart(void)
 	layout.mutable_data = offset_in_nmethod(&nmethod.mutable);
 }
 
-static void memory_that_is_not_there_is_no_answer(void **state)
+TEST(memory_that_is_not_there_is_no_answer, setup)
 {
 	struct scope_call calls[SCOPES_MAX];
 
-	(void)state;
 	put_apart();
 	assert_int_equal(look(32, false, calls), 2);
 	assert_int_equal(calls[0].method, INLINED);
@@ -189,11 +180,10 @@ static struct visited visit_all(uint32_t size, unsigned most)
 	return v;
 }
 
-static void all_places_are_visited_by_offset(void **state)
+TEST(all_places_are_visited_by_offset, setup)
 {
 	struct visited v;
 
-	(void)state;
 	for (uint8_t base = 0; base < 2; base++) {
 		make(base);
 		v = visit_all(1000, 8);
@@ -210,11 +200,10 @@ static void all_places_are_visited_by_offset(void **state)
 	assert_int_equal(visit_all(32, 8).count, 1); /* code that is no longer */
 }
 
-static void places_that_do_not_end_with_the_method_are_left_out(void **state)
+TEST(places_that_do_not_end_with_the_method_are_left_out, setup)
 {
 	struct visited v;
 
-	(void)state;
 	(void)fake_scope(nmethod.bytes + nmethod.descs[2][1], 0, 2, 5, 1);
 	v = visit_all(1000, 8);
 	assert_int_equal(v.count, 1);
@@ -224,9 +213,8 @@ static void places_that_do_not_end_with_the_method_are_left_out(void **state)
 	assert_int_equal(visit_all(1000, 8).count, 0);
 }
 
-static void places_of_an_nmethod_that_is_gone_are_none(void **state)
+TEST(places_of_an_nmethod_that_is_gone_are_none, setup)
 {
-	(void)state;
 	nmethod.data = 64;
 	assert_int_equal(visit_all(1000, 8).count, 0);
 	nmethod.pcs = 0;
@@ -243,11 +231,10 @@ static uint32_t offsets_below(uint32_t size, uint32_t *offsets, uint32_t max)
 			   offsets, max);
 }
 
-static void an_nmethod_is_read_as_a_whole(void **state)
+TEST(an_nmethod_is_read_as_a_whole, setup)
 {
 	uint32_t offsets[8];
 
-	(void)state;
 	for (uint8_t base = 0; base < 2; base++) {
 		make(base);
 		assert_int_equal(offsets_below(1000, offsets, 8), 2);
@@ -260,11 +247,10 @@ static void an_nmethod_is_read_as_a_whole(void **state)
 }
 
 /* It may be half made, or half of another one. */
-static void what_an_nmethod_says_of_itself_is_not_believed(void **state)
+TEST(what_an_nmethod_says_of_itself_is_not_believed, setup)
 {
 	uint32_t offsets[8], good = nmethod.pcs_end;
 
-	(void)state;
 	nmethod.pcs_end = INT32_MAX;
 	assert_int_equal(offsets_below(1000, offsets, 8), 0);
 	nmethod.pcs_end = good;
@@ -282,11 +268,10 @@ static void what_an_nmethod_says_of_itself_is_not_believed(void **state)
 	assert_int_equal(offsets[0], 32);
 }
 
-static void debug_information_that_is_apart_is_read_safely(void **state)
+TEST(debug_information_that_is_apart_is_read_safely, setup)
 {
 	uint32_t offsets[8];
 
-	(void)state;
 	put_apart();
 	assert_int_equal(offsets_below(1000, offsets, 8), 2);
 	assert_int_equal(offsets[1], 32);
@@ -328,11 +313,10 @@ static struct scope_layout checks_layout(bool apart)
 	return l;
 }
 
-static void null_checks_are_copied_wherever_they_lie(void **state)
+TEST(null_checks_are_copied_wherever_they_lie, setup)
 {
 	struct null_check checks[4];
 
-	(void)state;
 	for (int apart = 0; apart < 2; apart++) {
 		struct scope_layout l = checks_layout(apart);
 
@@ -345,12 +329,11 @@ static void null_checks_are_copied_wherever_they_lie(void **state)
 	}
 }
 
-static void a_table_of_null_checks_that_cannot_be_is_none(void **state)
+TEST(a_table_of_null_checks_that_cannot_be_is_none, setup)
 {
 	struct scope_layout l = checks_layout(false);
 	struct null_check checks[4];
 
-	(void)state;
 	checked.table[0] = 3; /* More than there is room for. */
 	assert_int_equal(scopes_null_checks(&l, (uintptr_t)&checked, checks, 4), 0);
 	checked.table[0] = UINT32_MAX;
@@ -364,27 +347,4 @@ static void a_table_of_null_checks_that_cannot_be_is_none(void **state)
 	l = checks_layout(false);
 	l.checks_known = false;
 	assert_int_equal(scopes_null_checks(&l, (uintptr_t)&checked, checks, 4), 0);
-}
-
-#define TEST(f) cmocka_unit_test_setup(f, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(what_is_inlined_comes_first),
-	    TEST(a_caller_stands_where_there_is_some_and_the_innermost_before_it),
-	    TEST(the_last_call_is_of_the_method_that_was_compiled),
-	    TEST(a_scope_of_no_method_or_without_an_end_is_no_answer),
-	    TEST(memory_that_is_not_there_is_no_answer),
-	    TEST(all_places_are_visited_by_offset),
-	    TEST(places_that_do_not_end_with_the_method_are_left_out),
-	    TEST(places_of_an_nmethod_that_is_gone_are_none),
-	    TEST(an_nmethod_is_read_as_a_whole),
-	    TEST(what_an_nmethod_says_of_itself_is_not_believed),
-	    TEST(debug_information_that_is_apart_is_read_safely),
-	    TEST(null_checks_are_copied_wherever_they_lie),
-	    TEST(a_table_of_null_checks_that_cannot_be_is_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

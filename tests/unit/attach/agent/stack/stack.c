@@ -1,10 +1,6 @@
 /* Calling contexts of stacks that are made up: from where a thread stands, or from where it has
  * left Java code, into the table of contexts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <stdlib.h>
 
 #include "attach/agent/stack/stack.h"
@@ -119,11 +115,10 @@ static void assert_context(const char *const *names, unsigned count)
 		assert_context(names, sizeof(names) / sizeof(*names)); \
 	} while (0)
 
-static void a_stack_is_a_context_with_the_root_on_top(void **state)
+TEST(a_stack_is_a_context_with_the_root_on_top, set_up, tear_down)
 {
 	uint32_t first;
 
-	(void)state;
 	assert_int_equal(capture(a + 6), STACK_OK);
 	ASSERT_CONTEXT("inlined", "a", "b");
 	assert_int_equal(context_node(table, outcome.context)->bci, 9);
@@ -134,19 +129,17 @@ static void a_stack_is_a_context_with_the_root_on_top(void **state)
 	assert_int_equal(outcome.context, first);
 }
 
-static void root_frames_that_have_no_room_are_missing(void **state)
+TEST(root_frames_that_have_no_room_are_missing, set_up, tear_down)
 {
 	struct stack_place place = place_at(a + 6);
 
-	(void)state;
 	place.max_frames = 2;
 	assert_int_equal(stack_capture(&walker, &place, table, &outcome), STACK_TRUNCATED);
 	ASSERT_CONTEXT("inlined", "a");
 }
 
-static void a_walk_that_is_cut_is_no_context_and_says_why(void **state)
+TEST(a_walk_that_is_cut_is_no_context_and_says_why, set_up, tear_down)
 {
-	(void)state;
 	fake_methods[1].class.users = 0;
 	assert_int_equal(capture(a + 6), STACK_UNWALKABLE);
 	assert_int_equal(outcome.cut, CUT_METHOD);
@@ -156,11 +149,10 @@ static void a_walk_that_is_cut_is_no_context_and_says_why(void **state)
 	assert_int_equal(outcome.cut, CUT_CODE);
 }
 
-static void a_stack_that_is_not_the_threads_is_not_read(void **state)
+TEST(a_stack_that_is_not_the_threads_is_not_read, set_up, tear_down)
 {
 	struct stack_place place = place_at(a + 6);
 
-	(void)state;
 	place.stack_low = fake_at(1); /* it stands below */
 	assert_int_equal(stack_capture(&walker, &place, table, &outcome), STACK_UNWALKABLE);
 	assert_int_equal(outcome.cut, CUT_STACK);
@@ -170,9 +162,8 @@ static void a_stack_that_is_not_the_threads_is_not_read(void **state)
 	assert_int_equal(outcome.cut, CUT_STACK);
 }
 
-static void a_full_table_has_no_context(void **state)
+TEST(a_full_table_has_no_context, set_up, tear_down)
 {
-	(void)state;
 	for (uint32_t m = 1; m < 2 * CONTEXT_NODES; m++)
 		(void)context_intern(table, 0, (struct call){m + METHODS_MAX, 0});
 	assert_int_equal(capture(a + 6), STACK_TABLE_FULL);
@@ -180,9 +171,8 @@ static void a_full_table_has_no_context(void **state)
 }
 
 /* b has called native code, or the JVM, which runs on the stack below. */
-static void from_outside_of_java_the_anchor_leads_to_it(void **state)
+TEST(from_outside_of_java_the_anchor_leads_to_it, set_up, tear_down)
 {
-	(void)state;
 	java_thread.state = 4;
 	java_thread.sp = fake_at(4);
 	java_thread.pc = b + 8;
@@ -198,9 +188,8 @@ static void from_outside_of_java_the_anchor_leads_to_it(void **state)
 	assert_int_equal(outcome.cut, CUT_CODE);
 }
 
-static void a_thread_without_java_frames_has_no_context(void **state)
+TEST(a_thread_without_java_frames_has_no_context, set_up, tear_down)
 {
-	(void)state;
 	java_thread.state = 4;
 	assert_int_equal(capture(a + 6), STACK_NO_JAVA);
 	own = NULL;
@@ -225,9 +214,8 @@ static enum stack_witness witness(const struct stack_walker *w, const struct sta
 	return says;
 }
 
-static void a_witness_changes_nothing(void **state)
+TEST(a_witness_changes_nothing, set_up, tear_down)
 {
-	(void)state;
 	walker.witness = witness;
 	for (says = WITNESS_NONE; says <= WITNESS_DIFFERS; says++) {
 		assert_int_equal(capture(a + 6), STACK_OK);
@@ -238,22 +226,4 @@ static void a_witness_changes_nothing(void **state)
 	fake_frame(0, 4, 64, 0);
 	assert_int_equal(capture(a + 6), STACK_UNWALKABLE);
 	assert_int_equal(outcome.witnessed, WITNESS_NONE);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_stack_is_a_context_with_the_root_on_top),
-	    TEST(root_frames_that_have_no_room_are_missing),
-	    TEST(a_walk_that_is_cut_is_no_context_and_says_why),
-	    TEST(a_stack_that_is_not_the_threads_is_not_read),
-	    TEST(a_full_table_has_no_context),
-	    TEST(from_outside_of_java_the_anchor_leads_to_it),
-	    TEST(a_thread_without_java_frames_has_no_context),
-	    TEST(a_witness_changes_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Stubs as C1 and C2 of several JDKs make them, byte for byte, but for what they load and store. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/stack/stub_depth.h"
 
@@ -33,7 +29,7 @@ static void check(const uint8_t *code, size_t size, const struct expected *e)
 		assert_int_equal(d.to_fp, e->to_fp);
 }
 
-static void a_stub_of_c2_has_a_small_frame(void **state)
+TEST(a_stub_of_c2_has_a_small_frame)
 {
 	static const uint8_t code[] = {
 	    0x89, 0x84, 0x24, 0,    0xc0, 0xfe, 0xff, /*  0 mov [rsp-81920], eax */
@@ -47,12 +43,11 @@ static void a_stub_of_c2_has_a_small_frame(void **state)
 	    0xe9, 0,    0,    0,    0,                /* 25 jmp */
 	};
 
-	(void)state;
 	CHECK(code, {0, 0, -1}, {7, 0, -1}, {8, 8, 0}, {12, 24, 16}, {17, 24, 16}, {21, 8, 0},
 	      {22, 0, -1}, {24, 0, -1}, {25, 0, -1});
 }
 
-static void a_stub_that_saves_rbp_by_a_store(void **state)
+TEST(a_stub_that_saves_rbp_by_a_store)
 {
 	static const uint8_t code[] = {
 	    0x48, 0x83, 0xec, 0x18,       /*  0 sub rsp, 24 */
@@ -61,11 +56,10 @@ static void a_stub_that_saves_rbp_by_a_store(void **state)
 	    0x90,                         /* 13 */
 	};
 
-	(void)state;
 	CHECK(code, {4, 24, -1}, {9, 24, 16}, {13, 24, 16});
 }
 
-static void a_stub_of_c1_pushes_and_returns_on_two_ways(void **state)
+TEST(a_stub_of_c1_pushes_and_returns_on_two_ways)
 {
 	static const uint8_t code[] = {
 	    0x57,                   /*  0 push rdi */
@@ -84,12 +78,11 @@ static void a_stub_of_c1_pushes_and_returns_on_two_ways(void **state)
 	    0xc3,                   /* 21 ret */
 	};
 
-	(void)state;
 	CHECK(code, {1, 8, -1}, {5, 16, -1}, {8, 8, -1}, {9, 0, -1}, {10, 16, -1}, {12, 0, -1},
 	      {13, 8, 0}, {16, 8, 0}, {20, 40, 32}, {21, 0, -1});
 }
 
-static void what_is_not_understood_tells_nothing(void **state)
+TEST(what_is_not_understood_tells_nothing)
 {
 	static const uint8_t code[] = {
 	    0x48, 0x83, 0xe4, 0xf0, /* 0 and rsp, -16 */
@@ -98,20 +91,7 @@ static void what_is_not_understood_tells_nothing(void **state)
 	uint64_t begin = (uintptr_t)code;
 	struct stub_depth d;
 
-	(void)state;
 	assert_false(stub_depth_at(begin, begin + sizeof(code), begin + 4, &d));
 	assert_false(stub_depth_at(begin, begin + sizeof(code), begin + 1, &d));
 	assert_false(stub_depth_at(begin, begin + sizeof(code), begin - 1, &d));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_stub_of_c2_has_a_small_frame),
-	    cmocka_unit_test(a_stub_that_saves_rbp_by_a_store),
-	    cmocka_unit_test(a_stub_of_c1_pushes_and_returns_on_two_ways),
-	    cmocka_unit_test(what_is_not_understood_tells_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

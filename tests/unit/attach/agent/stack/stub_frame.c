@@ -1,9 +1,5 @@
 /* Stubs in a code heap that is made up, and who called them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/stack/stub_frame.h"
@@ -82,11 +78,10 @@ static bool leave(struct stub_frame *f, unsigned sp, uint64_t fp)
 	return stub_frame_leave(&layout, STUB, at(WORDS), f);
 }
 
-static void a_stub_without_a_frame_has_the_return_address_on_top(void **state)
+TEST(a_stub_without_a_frame_has_the_return_address_on_top, setup)
 {
 	struct stub_frame f;
 
-	(void)state;
 	stack[3] = near_call(STUB + 50);
 	assert_true(leave(&f, 3, 7));
 	assert_int_equal(f.pc, CALLER + 105);
@@ -97,11 +92,10 @@ static void a_stub_without_a_frame_has_the_return_address_on_top(void **state)
 	assert_int_equal(f.pc, CALLER + 213);
 }
 
-static void a_stub_with_a_frame_pointer_has_it_behind_that(void **state)
+TEST(a_stub_with_a_frame_pointer_has_it_behind_that, setup)
 {
 	struct stub_frame f;
 
-	(void)state;
 	stack[3] = near_call(STUB + 50);
 	stack[4] = 1234;
 	stack[5] = far_call(STUB + 50);
@@ -112,11 +106,10 @@ static void a_stub_with_a_frame_pointer_has_it_behind_that(void **state)
 	assert_int_equal(f.fp, 1234);
 }
 
-static void what_no_call_of_the_stub_stands_before_is_no_return_address(void **state)
+TEST(what_no_call_of_the_stub_stands_before_is_no_return_address, setup)
 {
 	struct stub_frame f;
 
-	(void)state;
 	stack[3] = near_call(CALLER + 50); /* of something else */
 	assert_false(leave(&f, 3, 0));
 	stack[3] = CALLER + 110; /* no call */
@@ -127,11 +120,10 @@ static void what_no_call_of_the_stub_stands_before_is_no_return_address(void **s
 	assert_false(leave(&f, 3, 0));
 }
 
-static void what_lies_beyond_the_stack_is_not_read(void **state)
+TEST(what_lies_beyond_the_stack_is_not_read, setup)
 {
 	struct stub_frame f;
 
-	(void)state;
 	stack[WORDS - 1] = near_call(STUB + 50);
 	assert_false(leave(&f, WORDS - 1, 0));
 	assert_false(leave(&f, WORDS - 3, at(WORDS - 2)));
@@ -140,18 +132,4 @@ static void what_lies_beyond_the_stack_is_not_read(void **state)
 	assert_false(leave(&f, 3, at(389)));
 	assert_false(leave(&f, 3, at(2)));
 	assert_false(leave(&f, 3, at(100) + 4));
-}
-
-#define TEST(f) cmocka_unit_test_setup(f, setup)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_stub_without_a_frame_has_the_return_address_on_top),
-	    TEST(a_stub_with_a_frame_pointer_has_it_behind_that),
-	    TEST(what_no_call_of_the_stub_stands_before_is_no_return_address),
-	    TEST(what_lies_beyond_the_stack_is_not_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

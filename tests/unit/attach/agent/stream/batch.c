@@ -1,9 +1,5 @@
 /* A batch under construction: what is added to it is what the engine unpacks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,12 +23,11 @@ static Jxp__Batch *received(const struct batch *b)
 	return copy;
 }
 
-static void parts_arrive_in_order_however_many_there_are(void **state)
+TEST(parts_arrive_in_order_however_many_there_are)
 {
 	struct batch b;
 	Jxp__Batch *m;
 
-	(void)state;
 	batch_init(&b);
 	for (uint32_t i = 1; i <= 100; i++) {
 		batch_node(&b)->id = i;
@@ -55,14 +50,13 @@ static void parts_arrive_in_order_however_many_there_are(void **state)
 	batch_clear(&b);
 }
 
-static void names_are_copied_and_cut(void **state)
+TEST(names_are_copied_and_cut)
 {
 	char name[2 * LIMIT_STRING_BYTES];
 	static struct fake_world w;
 	struct batch b;
 	Jxp__Batch *m;
 
-	(void)state;
 	memset(name, 'x', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	fake_world_init(&w, name, "main");
@@ -95,12 +89,11 @@ static void names_are_copied_and_cut(void **state)
 	batch_clear(&b);
 }
 
-static void a_full_batch_still_fits_a_frame_with_its_largest_part(void **state)
+TEST(a_full_batch_still_fits_a_frame_with_its_largest_part)
 {
 	struct batch b;
 	Jxp__Batch *m;
 
-	(void)state;
 	batch_init(&b);
 	while (!batch_is_full(&b))
 		batch_transition(&b)->address = UINT64_MAX;
@@ -118,15 +111,4 @@ static void a_full_batch_still_fits_a_frame_with_its_largest_part(void **state)
 	batch_clear(&b);
 	assert_false(batch_is_full(&b));
 	assert_int_equal(b.message.n_transitions, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(parts_arrive_in_order_however_many_there_are),
-	    cmocka_unit_test(names_are_copied_and_cut),
-	    cmocka_unit_test(a_full_batch_still_fits_a_frame_with_its_largest_part),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* What is read once in a window, and when it is read anew. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <string.h>
 
 #include "attach/agent/code/safe_read.h"
@@ -50,9 +46,8 @@ static bool read_methods(uint32_t count)
 	return true;
 }
 
-static void a_method_is_read_once(void **state)
+TEST(a_method_is_read_once, set_up, tear_down)
 {
-	(void)state;
 	assert_true(read_methods(1));
 	fake_set(&world.name, "ran"); /* It cannot be read any more. */
 	assert_true(code_bytecodes_begin(bytecodes, NULL, 0));
@@ -62,9 +57,8 @@ static void a_method_is_read_once(void **state)
 	assert_false(code_bytecodes_cut(bytecodes));
 }
 
-static void what_is_forgotten_is_read_anew(void **state)
+TEST(what_is_forgotten_is_read_anew, set_up, tear_down)
 {
-	(void)state;
 	assert_true(read_methods(1));
 	assert_false(code_bytecodes_forget(bytecodes)); /* It was of this image. */
 	assert_true(read_methods(1));
@@ -75,26 +69,12 @@ static void what_is_forgotten_is_read_anew(void **state)
 }
 
 /* The next image may have room for what this one had not. */
-static void what_an_image_has_no_room_for_is_kept_for_none(void **state)
+TEST(what_an_image_has_no_room_for_is_kept_for_none, set_up, tear_down)
 {
-	(void)state;
 	assert_false(read_methods(CODE_METHODS_READ + 1));
 	assert_true(code_bytecodes_cut(bytecodes));
 	fake_set(&world.name, "ran");
 	assert_true(code_bytecodes_begin(bytecodes, NULL, 0));
 	assert_false(code_bytecodes_cut(bytecodes));
 	assert_false(read_methods(1));
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_method_is_read_once),
-	    TEST(what_is_forgotten_is_read_anew),
-	    TEST(what_an_image_has_no_room_for_is_kept_for_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Images as large as they come, and what has no room in them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,12 +102,11 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void the_largest_image_fits_a_frame(void **state)
+TEST(the_largest_image_fits_a_frame, set_up, tear_down)
 {
 	struct code_message *m = new_message();
 	const Jxp__CodeImage *image = image_of(m);
 
-	(void)state;
 	assert_int_equal(image->n_records, COPIED_RECORDS_MAX);
 	assert_int_equal(image->n_calls, COPIED_CALLS_MAX);
 	assert_int_equal(image->n_null_checks, COPIED_CHECKS_MAX);
@@ -125,12 +120,11 @@ static void the_largest_image_fits_a_frame(void **state)
 	code_message_free(m);
 }
 
-static void frames_without_a_number_are_left_out(void **state)
+TEST(frames_without_a_number_are_left_out, set_up, tear_down)
 {
 	struct code_message *m = new_message();
 	const Jxp__CodeImage *image;
 
-	(void)state;
 	unnumbered = METHOD + 8;
 	image = image_of(m);
 	assert_int_equal(image->records[0]->n_frames, 4); /* 0 to 4, but 1 */
@@ -139,14 +133,13 @@ static void frames_without_a_number_are_left_out(void **state)
 	code_message_free(m);
 }
 
-static void methods_beyond_the_limit_are_left_out(void **state)
+TEST(methods_beyond_the_limit_are_left_out, set_up, tear_down)
 {
 	struct code_message *m = new_message();
 	const Jxp__CodeImage *image;
 	size_t frames = 0;
 
 	free(copy);
-	(void)state;
 	assert_int_equal(fill(2 * LIMIT_CODE_METHODS), 0);
 	image = image_of(m);
 	for (size_t i = 0; i < image->n_records; i++)
@@ -164,12 +157,11 @@ static void know_bytecodes(void)
 		layout.java_op[i] = (uint8_t)i;
 }
 
-static void bytecodes_are_those_of_methods_that_are_still_there(void **state)
+TEST(bytecodes_are_those_of_methods_that_are_still_there, set_up, tear_down)
 {
 	struct code_message *m = new_message();
 	const Jxp__CodeImage *image;
 
-	(void)state;
 	assert_int_equal(image_of(m)->n_bytecodes, 0); /* How is not known. */
 	know_bytecodes();
 	image = image_of(m);
@@ -189,13 +181,12 @@ static void bytecodes_are_those_of_methods_that_are_still_there(void **state)
 }
 
 /* A number is that of one method for good. */
-static void bytecodes_are_read_once(void **state)
+TEST(bytecodes_are_read_once, set_up, tear_down)
 {
 	uint8_t code[FAKE_CODE_SIZE];
 	struct code_message *m = new_message();
 	const Jxp__CodeImage *image;
 
-	(void)state;
 	know_bytecodes();
 	memcpy(code, world.const_method.bytes, sizeof(code));
 	assert_int_equal(image_of(m)->n_bytecodes, LIMIT_CODE_METHODS);
@@ -209,12 +200,11 @@ static void bytecodes_are_read_once(void **state)
 	code_message_free(m);
 }
 
-static void images_before_take_no_room(void **state)
+TEST(images_before_take_no_room, set_up, tear_down)
 {
 	struct code_message *m = new_message();
 	const unsigned room = CODE_METHODS_READ / LIMIT_CODE_METHODS;
 
-	(void)state;
 	know_bytecodes();
 	for (unsigned i = 0; i <= 2 * room; i++) {
 		const Jxp__CodeImage *image;
@@ -227,20 +217,4 @@ static void images_before_take_no_room(void **state)
 		assert_false(code_message_cut(m));
 	}
 	code_message_free(m);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(the_largest_image_fits_a_frame),
-	    TEST(frames_without_a_number_are_left_out),
-	    TEST(methods_beyond_the_limit_are_left_out),
-	    TEST(bytecodes_are_those_of_methods_that_are_still_there),
-	    TEST(bytecodes_are_read_once),
-	    TEST(images_before_take_no_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

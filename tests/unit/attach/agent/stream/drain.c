@@ -1,9 +1,5 @@
 /* From rings to the socket: what the engine receives of what handlers recorded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +128,7 @@ static void record(struct fixture *f, struct record r)
 	thread_record(f->thread, &r);
 }
 
-static void what_a_record_names_comes_with_it_once(void **state)
+TEST(what_a_record_names_comes_with_it_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t root = context_of(f, 0, &one, 1);
@@ -173,7 +169,7 @@ static void what_a_record_names_comes_with_it_once(void **state)
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
-static void accesses_are_told_from_transitions(void **state)
+TEST(accesses_are_told_from_transitions, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__AgentFrame *frame;
@@ -199,7 +195,7 @@ static void accesses_are_told_from_transitions(void **state)
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
-static void readings_say_how_far_the_counter_went(void **state)
+TEST(readings_say_how_far_the_counter_went, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__AgentFrame *frame;
@@ -221,7 +217,7 @@ static void readings_say_how_far_the_counter_went(void **state)
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
-static void ticks_have_their_place_in_code_and_bursts_what_they_counted(void **state)
+TEST(ticks_have_their_place_in_code_and_bursts_what_they_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const Jxp__LoopBurst *burst;
@@ -287,7 +283,7 @@ static struct trace_told told_of(uint32_t plan, uint8_t first, uint8_t second, u
 	return told;
 }
 
-static void a_trace_is_put_together_of_its_parts(void **state)
+TEST(a_trace_is_put_together_of_its_parts, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct trace_told instances = told_of(4, LIMIT_TRACE_VALUES, 5, 0);
@@ -335,7 +331,7 @@ static void a_trace_is_put_together_of_its_parts(void **state)
 	assert_int_equal(drain_records_lost(f->drain), 0);
 }
 
-static void parts_that_do_not_go_together_are_no_trace(void **state)
+TEST(parts_that_do_not_go_together_are_no_trace, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct trace_told told = told_of(4, 3, 3, 0), absurd = told_of(5, 3, 255, 0);
@@ -381,7 +377,7 @@ static struct code_copy *copied_code(void)
 	return copy;
 }
 
-static void an_image_comes_with_the_methods_that_it_names(void **state)
+TEST(an_image_comes_with_the_methods_that_it_names, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_copy *copy = copied_code();
@@ -427,7 +423,7 @@ static void an_image_comes_with_the_methods_that_it_names(void **state)
 	free(copy);
 }
 
-static void code_that_there_is_none_of_has_a_reason(void **state)
+TEST(code_that_there_is_none_of_has_a_reason, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__AgentFrame *frame;
@@ -441,7 +437,7 @@ static void code_that_there_is_none_of_has_a_reason(void **state)
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
-static void a_method_that_is_gone_has_no_part_in_an_image(void **state)
+TEST(a_method_that_is_gone_has_no_part_in_an_image, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct code_copy *copy = copied_code();
@@ -466,7 +462,7 @@ static void a_method_that_is_gone_has_no_part_in_an_image(void **state)
 	free(copy);
 }
 
-static void only_methods_that_the_engine_was_told_of_lead_to_code(void **state)
+TEST(only_methods_that_the_engine_was_told_of_lead_to_code, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t node = context_of(f, 0, &one, 1), unnamed = number_of(&other);
@@ -483,7 +479,7 @@ static void only_methods_that_the_engine_was_told_of_lead_to_code(void **state)
 	assert_int_equal(drain_method_of(f->drain, UINT32_MAX), 0);
 }
 
-static void the_last_number_is_one_that_can_be_named(void **state)
+TEST(the_last_number_is_one_that_can_be_named, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct tracked_allocation a = {.object = 1, .context = context_of(f, 0, &one, 1)};
@@ -497,7 +493,7 @@ static void the_last_number_is_one_that_can_be_named(void **state)
 	assert_int_equal(drain_method_of(f->drain, METHODS_MAX - 1), 0);
 }
 
-static void a_method_is_what_it_was_met_as(void **state)
+TEST(a_method_is_what_it_was_met_as, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t interpreted = context_of(f, 0, &one, 1);
@@ -524,7 +520,7 @@ static void a_method_is_what_it_was_met_as(void **state)
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
-static void nothing_gathered_is_not_sent_but_counters_are(void **state)
+TEST(nothing_gathered_is_not_sent_but_counters_are, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {0};
@@ -545,7 +541,7 @@ static void nothing_gathered_is_not_sent_but_counters_are(void **state)
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
-static void a_batch_that_is_full_goes_out_by_itself(void **state)
+TEST(a_batch_that_is_full_goes_out_by_itself, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	size_t sent = 0, arrived = 0;
@@ -567,7 +563,7 @@ static void a_batch_that_is_full_goes_out_by_itself(void **state)
 	}
 }
 
-static void positions_come_in_parts_of_which_the_last_settles_the_epoch(void **state)
+TEST(positions_come_in_parts_of_which_the_last_settles_the_epoch, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__AgentFrame *frame;
@@ -600,7 +596,7 @@ static void positions_come_in_parts_of_which_the_last_settles_the_epoch(void **s
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
-static void what_holds_until_changed_is_in_every_batch(void **state)
+TEST(what_holds_until_changed_is_in_every_batch, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__AgentFrame *frame;
@@ -625,30 +621,4 @@ static void what_holds_until_changed_is_in_every_batch(void **state)
 		assert_null(strchr(frame->batch->threads[0]->name, '\n'));
 		jxp__agent_frame__free_unpacked(frame, NULL);
 	}
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(what_a_record_names_comes_with_it_once),
-	    TEST(accesses_are_told_from_transitions),
-	    TEST(ticks_have_their_place_in_code_and_bursts_what_they_counted),
-	    TEST(readings_say_how_far_the_counter_went),
-	    TEST(a_trace_is_put_together_of_its_parts),
-	    TEST(parts_that_do_not_go_together_are_no_trace),
-	    TEST(an_image_comes_with_the_methods_that_it_names),
-	    TEST(code_that_there_is_none_of_has_a_reason),
-	    TEST(a_method_that_is_gone_has_no_part_in_an_image),
-	    TEST(only_methods_that_the_engine_was_told_of_lead_to_code),
-	    TEST(the_last_number_is_one_that_can_be_named),
-	    TEST(a_method_is_what_it_was_met_as),
-	    TEST(nothing_gathered_is_not_sent_but_counters_are),
-	    TEST(a_batch_that_is_full_goes_out_by_itself),
-	    TEST(positions_come_in_parts_of_which_the_last_settles_the_epoch),
-	    TEST(what_holds_until_changed_is_in_every_batch),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* The agent's end of the session socket, where it may not have the descriptor that comes with a
  * frame. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -34,12 +30,11 @@ static void assert_start_received(struct ends *e)
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
 
-static void a_descriptor_comes_with_its_frame(void **state)
+TEST(a_descriptor_comes_with_its_frame)
 {
 	int sent = open("/dev/null", O_RDONLY | O_CLOEXEC), got = -1;
 	struct ends e;
 
-	(void)state;
 	connect_ends(&e);
 	send_start(&e, &sent, 1);
 	assert_start_received(&e);
@@ -49,13 +44,12 @@ static void a_descriptor_comes_with_its_frame(void **state)
 	close_ends(&e);
 }
 
-static void a_frame_whose_descriptor_is_refused_arrives_without(void **state)
+TEST(a_frame_whose_descriptor_is_refused_arrives_without)
 {
 	int sent = open("/dev/null", O_RDONLY | O_CLOEXEC), got = -1;
 	struct rlimit limit, none;
 	struct ends e;
 
-	(void)state;
 	connect_ends(&e);
 	send_start(&e, &sent, 1);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -105,7 +99,7 @@ static void take_what_is_there(const struct ends *e, struct buffer *in)
 }
 
 /* As when the engine was stuck for longer than the time limit, and then goes on. */
-static void what_follows_a_frame_cut_by_the_time_limit_is_not_read_as_its_rest(void **state)
+TEST(what_follows_a_frame_cut_by_the_time_limit_is_not_read_as_its_rest)
 {
 	const struct timeval limit = {.tv_usec = 10000};
 	Jxp__AgentFrame ended = JXP__AGENT_FRAME__INIT, *got = NULL;
@@ -114,7 +108,6 @@ static void what_follows_a_frame_cut_by_the_time_limit_is_not_read_as_its_rest(v
 	struct ends e;
 	int sent = 0, r;
 
-	(void)state;
 	connect_ends(&e);
 	buffer_init(&in, FRAME_MAX_AGENT);
 	assert_int_equal(setsockopt(e.link.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)), 0);
@@ -146,15 +139,4 @@ static void what_follows_a_frame_cut_by_the_time_limit_is_not_read_as_its_rest(v
 	jxp__agent_frame__free_unpacked(got, NULL);
 	buffer_release(&in);
 	close_ends(&e);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_descriptor_comes_with_its_frame),
-	    cmocka_unit_test(a_frame_whose_descriptor_is_refused_arrives_without),
-	    cmocka_unit_test(what_follows_a_frame_cut_by_the_time_limit_is_not_read_as_its_rest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

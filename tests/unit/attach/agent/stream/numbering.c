@@ -1,18 +1,13 @@
 /* Numbers that are given out in order, once for each key. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/stream/numbering.h"
 
-static void ids_count_up_and_are_kept_while_the_map_grows(void **state)
+TEST(ids_count_up_and_are_kept_while_the_map_grows)
 {
 	struct numbering map;
 	bool added;
 
-	(void)state;
 	numbering_init(&map);
 	for (uint64_t i = 1; i <= 10000; i++) {
 		assert_int_equal(numbering_intern(&map, (struct numbering_key){i, i * 7}, &added),
@@ -27,12 +22,11 @@ static void ids_count_up_and_are_kept_while_the_map_grows(void **state)
 	numbering_release(&map);
 }
 
-static void keys_differ_in_either_half(void **state)
+TEST(keys_differ_in_either_half)
 {
 	struct numbering map;
 	bool added;
 
-	(void)state;
 	numbering_init(&map);
 	assert_int_equal(numbering_intern(&map, (struct numbering_key){1, 1}, &added), 1);
 	assert_int_equal(numbering_intern(&map, (struct numbering_key){1, 2}, &added), 2);
@@ -40,12 +34,11 @@ static void keys_differ_in_either_half(void **state)
 	numbering_release(&map);
 }
 
-static void a_full_map_gives_no_more_numbers_and_keeps_those_it_gave(void **state)
+TEST(a_full_map_gives_no_more_numbers_and_keeps_those_it_gave)
 {
 	struct numbering map;
 	bool added;
 
-	(void)state;
 	numbering_init(&map);
 	for (uint64_t i = 1; i <= NUMBERING_MAX; i++)
 		assert_int_equal(numbering_intern(&map, (struct numbering_key){i, 1}, &added), i);
@@ -55,15 +48,4 @@ static void a_full_map_gives_no_more_numbers_and_keeps_those_it_gave(void **stat
 	assert_int_equal(numbering_intern(&map, (struct numbering_key){7, 1}, &added), 7);
 	assert_int_equal(map.capacity, NUMBERING_CAPACITY_MAX);
 	numbering_release(&map);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(ids_count_up_and_are_kept_while_the_map_grows),
-	    cmocka_unit_test(keys_differ_in_either_half),
-	    cmocka_unit_test(a_full_map_gives_no_more_numbers_and_keeps_those_it_gave),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Timers on CPU clocks, by the kernel's own: what they bring, and where it finds a thread. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,33 +99,29 @@ static void run_until_many(void (*work)(void))
 	assert_true(user + kernel >= MANY);
 }
 
-static void user_time_is_told(void **state)
+TEST(user_time_is_told, set_up, tear_down)
 {
-	(void)state;
 	run_until_many(in_user_mode);
 	assert_true(user > 4 * kernel);
 	assert_true(returning * 4 < user);
 }
 
-static void time_in_system_calls_is_told_and_seen_at_their_return(void **state)
+TEST(time_in_system_calls_is_told_and_seen_at_their_return, set_up, tear_down)
 {
-	(void)state;
 	run_until_many(in_a_system_call);
 	assert_true(kernel > 4 * user);
 	assert_true(returning > kernel / 2);
 }
 
 /* Nothing in the registers says so. */
-static void time_in_page_faults_is_told(void **state)
+TEST(time_in_page_faults_is_told, set_up, tear_down)
 {
-	(void)state;
 	run_until_many(in_page_faults);
 	assert_true(kernel > user);
 }
 
-static void a_timer_that_is_off_brings_nothing(void **state)
+TEST(a_timer_that_is_off_brings_nothing, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(cpu_timer_set(timer, 1), 0);
 	assert_int_equal(cpu_timer_set(timer, 0), 0);
 	for (uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 3 * scheduler_tick_ns;
@@ -138,9 +130,8 @@ static void a_timer_that_is_off_brings_nothing(void **state)
 	assert_int_equal(signals, 0);
 }
 
-static void no_system_call_is_cut_short(void **state)
+TEST(no_system_call_is_cut_short, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(cpu_timer_set(timer, 1), 0);
 	while (signals < MANY) {
 		/* poll is never restarted by the kernel. */
@@ -149,24 +140,7 @@ static void no_system_call_is_cut_short(void **state)
 	}
 }
 
-static void a_thread_that_is_not_there_is_refused(void **state)
+TEST(a_thread_that_is_not_there_is_refused, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(cpu_timer_create(1, SIG_DATA), -EINVAL);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(user_time_is_told),
-	    TEST(time_in_system_calls_is_told_and_seen_at_their_return),
-	    TEST(time_in_page_faults_is_told),
-	    TEST(a_timer_that_is_off_brings_nothing),
-	    TEST(no_system_call_is_cut_short),
-	    TEST(a_thread_that_is_not_there_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* When ticks are due, what they stand for, and when their event comes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/reservoir/patience.h"
 #include "attach/agent/ticks/tick_plan.h"
@@ -19,12 +15,11 @@ static int seed(void **state)
 	return 0;
 }
 
-static void ticks_are_a_period_apart_on_average_and_never_alike_for_long(void **state)
+TEST(ticks_are_a_period_apart_on_average_and_never_alike_for_long)
 {
 	uint64_t last, sum = 0, least = UINT64_MAX, most = 0;
 	struct tick_plan p;
 
-	(void)state;
 	tick_plan_begin(&p, &generator, PERIOD_NS, 0);
 	last = p.due_ns;
 	for (unsigned i = 0; i < 40000; i++) {
@@ -43,12 +38,11 @@ static void ticks_are_a_period_apart_on_average_and_never_alike_for_long(void **
 }
 
 /* Also those of threads that end before their first tick. */
-static void threads_that_live_for_less_than_a_period_are_told_by_some(void **state)
+TEST(threads_that_live_for_less_than_a_period_are_told_by_some)
 {
 	const uint64_t life = PERIOD_NS / 4;
 	double told = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 40000; i++) {
 		struct tick_plan p;
 
@@ -60,12 +54,11 @@ static void threads_that_live_for_less_than_a_period_are_told_by_some(void **sta
 }
 
 /* However late they come, and however often the period changes. */
-static void what_ticks_stand_for_is_the_cpu_time(void **state)
+TEST(what_ticks_stand_for_is_the_cpu_time)
 {
 	uint64_t told = 0, now = NS_PER_S;
 	struct tick_plan p;
 
-	(void)state;
 	tick_plan_begin(&p, &generator, PERIOD_NS, now);
 	for (unsigned i = 0; i < 20000; i++) {
 		now += PERIOD_NS * random_below(&generator, 1u << 16) >> (i % 50 ? 14 : 9);
@@ -74,12 +67,11 @@ static void what_ticks_stand_for_is_the_cpu_time(void **state)
 	assert_float_equal((double)told, (double)(now - NS_PER_S), 0.01 * (double)now);
 }
 
-static void an_event_that_comes_long_before_the_tick_is_none(void **state)
+TEST(an_event_that_comes_long_before_the_tick_is_none)
 {
 	struct tick_plan p;
 	uint64_t due;
 
-	(void)state;
 	tick_plan_begin(&p, &generator, PERIOD_NS, 0);
 	(void)tick_plan_tick(&p, &generator, PERIOD_NS, p.due_ns);
 	due = p.due_ns;
@@ -94,12 +86,11 @@ static struct tick_plan due_at(uint64_t ns)
 	return (struct tick_plan){.due_ns = ns, .length_ns = PERIOD_NS, .period_ns = PERIOD_NS};
 }
 
-static void a_look_comes_first_and_the_tick_when_it_would_have(void **state)
+TEST(a_look_comes_first_and_the_tick_when_it_would_have)
 {
 	struct tick_plan p = due_at(NS_PER_S + PERIOD_NS);
 	uint64_t now = NS_PER_S;
 
-	(void)state;
 	assert_int_equal(tick_plan_next(&p, now, true), now + PATIENCE_NS);
 	now += PATIENCE_NS + 5000;
 	assert_true(tick_plan_is_look(&p, now));
@@ -107,45 +98,31 @@ static void a_look_comes_first_and_the_tick_when_it_would_have(void **state)
 	assert_false(tick_plan_is_look(&p, now));
 }
 
-static void a_look_that_comes_late_is_the_tick(void **state)
+TEST(a_look_that_comes_late_is_the_tick)
 {
 	struct tick_plan p = due_at(NS_PER_S + PERIOD_NS);
 
-	(void)state;
 	(void)tick_plan_next(&p, NS_PER_S, true);
 	assert_false(tick_plan_is_look(&p, p.due_ns));
 	assert_false(tick_plan_is_look(&p, p.due_ns + PERIOD_NS * 5));
 }
 
-static void ticks_that_are_near_look_themselves(void **state)
+TEST(ticks_that_are_near_look_themselves)
 {
 	struct tick_plan p = due_at(NS_PER_S + PATIENCE_NS);
 
-	(void)state;
 	assert_int_equal(tick_plan_next(&p, NS_PER_S, true), p.due_ns);
 	assert_false(p.look);
 }
 
-static void a_tick_that_was_due_comes_at_once(void **state)
+TEST(a_tick_that_was_due_comes_at_once)
 {
 	struct tick_plan p = due_at(NS_PER_S);
 
-	(void)state;
 	assert_int_equal(tick_plan_next(&p, NS_PER_S + 7, false), NS_PER_S + 7);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(ticks_are_a_period_apart_on_average_and_never_alike_for_long),
-	    cmocka_unit_test(threads_that_live_for_less_than_a_period_are_told_by_some),
-	    cmocka_unit_test(what_ticks_stand_for_is_the_cpu_time),
-	    cmocka_unit_test(an_event_that_comes_long_before_the_tick_is_none),
-	    cmocka_unit_test(a_look_comes_first_and_the_tick_when_it_would_have),
-	    cmocka_unit_test(a_look_that_comes_late_is_the_tick),
-	    cmocka_unit_test(ticks_that_are_near_look_themselves),
-	    cmocka_unit_test(a_tick_that_was_due_comes_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, seed, NULL);
+	return tests_run(seed, NULL);
 }

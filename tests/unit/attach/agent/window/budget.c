@@ -1,9 +1,5 @@
 /* The period that a budget allows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "attach/agent/window/budget.h"
 #include "common/clock.h"
@@ -14,22 +10,19 @@
 static const struct signal_costs free_signals;
 static const struct signal_costs signals_of_12_us = {.trap_ns = 12000, .tick_ns = 12000};
 
-static void a_tick_of_80_us_within_one_percent_needs_8_ms(void **state)
+TEST(a_tick_of_80_us_within_one_percent_needs_8_ms)
 {
-	(void)state;
 	assert_in_range(budget_period_for(80e3, 0.01, 1 * MS), 8 * MS - 1, 8 * MS + 1);
 }
 
-static void the_period_is_never_shorter_than_asked_for(void **state)
+TEST(the_period_is_never_shorter_than_asked_for)
 {
-	(void)state;
 	assert_int_equal(budget_period_for(80e3, 1.0, 5 * MS), 5 * MS);
 	assert_int_equal(budget_period_for(0, 0.01, 5 * MS), 5 * MS);
 }
 
-static void what_the_beginning_took_is_due_over_the_window(void **state)
+TEST(what_the_beginning_took_is_due_over_the_window)
 {
-	(void)state;
 	assert_int_equal(budget_setup_due(20 * MS, 1000 * MS, 5000 * MS, 1000 * MS), 0);
 	assert_int_equal(budget_setup_due(20 * MS, 1000 * MS, 5000 * MS, 2000 * MS), 5 * MS);
 	assert_int_equal(budget_setup_due(20 * MS, 1000 * MS, 5000 * MS, 9000 * MS), 20 * MS);
@@ -50,27 +43,24 @@ static uint64_t period_after(uint64_t overhead_ns, uint64_t setup_ns)
 	return budget_period(&b, counters, &cost);
 }
 
-static void a_costly_beginning_leaves_less_for_samples(void **state)
+TEST(a_costly_beginning_leaves_less_for_samples)
 {
-	(void)state;
 	assert_in_range(period_after(10 * MS, 0), 20 * MS - 10, 20 * MS + 10);
 	assert_in_range(period_after(6 * MS, 4 * MS), 33 * MS, 34 * MS);
 }
 
-static void what_was_left_is_spent_later_a_quarter_at_most(void **state)
+TEST(what_was_left_is_spent_later_a_quarter_at_most)
 {
-	(void)state;
 	assert_in_range(period_after(9 * MS, 0), 18 * MS, 19 * MS);
 	assert_in_range(period_after(1 * MS, 0), 16 * MS - 10, 16 * MS + 10);
 }
 
-static void what_events_cost_at_switches_is_overhead_and_not_the_period_s(void **state)
+TEST(what_events_cost_at_switches_is_overhead_and_not_the_period_s)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {0};
 	struct window_cost without, with;
 	struct budget b;
 
-	(void)state;
 	budget_start(&b, 0.01, 10 * MS, &free_signals, false, 0);
 	counters[JXP__COUNTER__COUNTER_HANDLER_NS] = 3 * MS;
 	budget_cost(&b, counters, &without);
@@ -92,12 +82,11 @@ static void burn(void)
 		;
 }
 
-static void cpu_time_counts_from_when_it_begins_until_it_ends(void **state)
+TEST(cpu_time_counts_from_when_it_begins_until_it_ends)
 {
 	uint64_t before, at_end;
 	struct budget b;
 
-	(void)state;
 	budget_start(&b, 0.01, 10 * MS, &free_signals, false, 0);
 	burn();
 	before = budget_cpu_ns(&b);
@@ -111,11 +100,10 @@ static void cpu_time_counts_from_when_it_begins_until_it_ends(void **state)
 	assert_int_equal(budget_cpu_ns(&b), at_end);
 }
 
-static void the_first_ticks_cost_little_of_a_small_budget(void **state)
+TEST(the_first_ticks_cost_little_of_a_small_budget)
 {
 	struct budget b;
 
-	(void)state;
 	budget_start(&b, 0.01, 5 * MS, &signals_of_12_us, false, UINT64_MAX);
 	assert_in_range(budget_first_period(&b), 20 * MS - 1, 20 * MS + 1);
 	assert_in_range(b.period, 20 * MS - 1, 20 * MS + 1);
@@ -125,26 +113,24 @@ static void the_first_ticks_cost_little_of_a_small_budget(void **state)
 	assert_int_equal(budget_first_period(&b), 100000);
 }
 
-static void the_period_is_bounded(void **state)
+TEST(the_period_is_bounded)
 {
-	(void)state;
 	assert_int_equal(budget_period_for(1e9, 0.0001, 5 * MS), BUDGET_PERIOD_MAX_NS);
 	assert_int_equal(budget_period_for(1e9, 0.0001, 5000 * MS), 5000 * MS);
 }
 
-static void a_few_ticks_change_nothing(void **state)
+TEST(a_few_ticks_change_nothing)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {
 	    [JXP__COUNTER__COUNTER_TICKS] = 9, [JXP__COUNTER__COUNTER_HANDLER_NS] = 1000 * MS};
 	struct window_cost cost = {.cpu_ns = 1000 * MS};
 	struct budget b;
 
-	(void)state;
 	budget_start(&b, 0.01, 2 * MS, &signals_of_12_us, false, UINT64_MAX);
 	assert_int_equal(budget_period(&b, counters, &cost), 2 * MS);
 }
 
-static void an_expensive_window_slows_down_and_recovers(void **state)
+TEST(an_expensive_window_slows_down_and_recovers)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 500,
 							[JXP__COUNTER__COUNTER_SIGNALS] = 5000,
@@ -153,7 +139,6 @@ static void an_expensive_window_slows_down_and_recovers(void **state)
 	struct window_cost cost = {.cpu_ns = 1000 * MS, .overhead_ns = 10 * MS};
 	struct budget b;
 
-	(void)state;
 	budget_start(&b, 0.01, 2 * MS, &signals_of_12_us, false, UINT64_MAX);
 	/* 40 ms of handlers and 60 ms of traps in 500 ticks: 200 us each. */
 	assert_in_range(budget_period(&b, counters, &cost), 20 * MS - 10, 20 * MS + 10);
@@ -162,9 +147,8 @@ static void an_expensive_window_slows_down_and_recovers(void **state)
 	assert_int_equal(budget_period(&b, counters, &cost), 2 * MS);
 }
 
-static void what_brings_no_ticks_leaves_its_part_to_what_does(void **state)
+TEST(what_brings_no_ticks_leaves_its_part_to_what_does)
 {
-	(void)state;
 	assert_float_equal(budget_density(100, 200, 10, 20), 0.5, 1e-9);
 	assert_float_equal(budget_density(100, 200, 12, 20), 0.5, 1e-9); /* may be chance */
 	assert_float_equal(budget_density(100, 200, 100, 100), 0.9, 1e-9);
@@ -200,36 +184,32 @@ static double spent(double first, double later, unsigned from_quarter)
 }
 
 /* The first ticks come at the period that was asked for. */
-static void a_window_uses_its_budget_whatever_part_brings_ticks(void **state)
+TEST(a_window_uses_its_budget_whatever_part_brings_ticks)
 {
 	const double parts[] = {1, 0.7, 0.4, 0.25};
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++)
 		assert_float_equal(spent(parts[i], parts[i], 0), 1, 0.1);
 	/* Not made up for. */
 	assert_true(spent(0.1, 0.1, 0) < 0.6);
 }
 
-static void a_program_that_turns_to_something_else_stays_within_the_budget(void **state)
+TEST(a_program_that_turns_to_something_else_stays_within_the_budget)
 {
-	(void)state;
 	for (unsigned quarter = 4; quarter < 36; quarter++)
 		for (unsigned first = 0; first <= 10; first++)
 			for (unsigned later = 0; later <= 10; later++)
 				assert_true(spent(first / 10.0, later / 10.0, quarter) < 1.1);
 }
 
-static void operations_are_scaled_by_what_they_cost(void **state)
+TEST(operations_are_scaled_by_what_they_cost)
 {
-	(void)state;
 	assert_int_equal(budget_operations_for(5000000, 0.02, 0.01, 5000000), 10000000);
 	assert_int_equal(budget_operations_for(40000000, 0.005, 0.01, 5000000), 20000000);
 }
 
-static void a_period_in_operations_is_bounded_as_are_its_steps(void **state)
+TEST(a_period_in_operations_is_bounded_as_are_its_steps)
 {
-	(void)state;
 	assert_int_equal(budget_operations_for(5000000, 0, 0.01, 5000000), 5000000);
 	assert_int_equal(budget_operations_for(5000000, 0.9, 0.01, 5000000), 40000000);
 	assert_int_equal(budget_operations_for(40000000, 0, 0.01, 1000000), 5000000);
@@ -237,14 +217,13 @@ static void a_period_in_operations_is_bounded_as_are_its_steps(void **state)
 			 1000000 * (uint64_t)BUDGET_OPERATIONS_MAX);
 }
 
-static void operations_follow_the_cost_since_the_last_change(void **state)
+TEST(operations_follow_the_cost_since_the_last_change)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {
 	    [JXP__COUNTER__COUNTER_TICKS] = 100, [JXP__COUNTER__COUNTER_HANDLER_NS] = 40 * MS};
 	struct window_cost cost = {.cpu_ns = 1000 * MS, .overhead_ns = 10 * MS};
 	struct budget b;
 
-	(void)state;
 	budget_start(&b, 0.01, 5000000, &free_signals, true, UINT64_MAX);
 	assert_int_equal(budget_period(&b, counters, &cost), 20000000); /* 4% of 1% */
 	b.next_change_ns = 0;
@@ -252,29 +231,4 @@ static void operations_follow_the_cost_since_the_last_change(void **state)
 	cost.overhead_ns += 10 * MS;
 	counters[JXP__COUNTER__COUNTER_HANDLER_NS] += 5 * MS; /* now 0.5%: the 4% are past */
 	assert_int_equal(budget_period(&b, counters, &cost), 10000000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_tick_of_80_us_within_one_percent_needs_8_ms),
-	    cmocka_unit_test(the_period_is_never_shorter_than_asked_for),
-	    cmocka_unit_test(what_the_beginning_took_is_due_over_the_window),
-	    cmocka_unit_test(a_costly_beginning_leaves_less_for_samples),
-	    cmocka_unit_test(what_events_cost_at_switches_is_overhead_and_not_the_period_s),
-	    cmocka_unit_test(cpu_time_counts_from_when_it_begins_until_it_ends),
-	    cmocka_unit_test(what_was_left_is_spent_later_a_quarter_at_most),
-	    cmocka_unit_test(the_first_ticks_cost_little_of_a_small_budget),
-	    cmocka_unit_test(the_period_is_bounded),
-	    cmocka_unit_test(a_few_ticks_change_nothing),
-	    cmocka_unit_test(an_expensive_window_slows_down_and_recovers),
-	    cmocka_unit_test(what_brings_no_ticks_leaves_its_part_to_what_does),
-	    cmocka_unit_test(a_window_uses_its_budget_whatever_part_brings_ticks),
-	    cmocka_unit_test(a_program_that_turns_to_something_else_stays_within_the_budget),
-	    cmocka_unit_test(operations_are_scaled_by_what_they_cost),
-	    cmocka_unit_test(a_period_in_operations_is_bounded_as_are_its_steps),
-	    cmocka_unit_test(operations_follow_the_cost_since_the_last_change),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* What is measured when a window begins, in a thread that blocks all signals as the session thread
  * does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <signal.h>
 
@@ -14,12 +10,11 @@
 #include "attach/agent/window/calibrate.h"
 #include "tests/unit/support/agent/registers.h"
 
-static void a_signal_is_measured_and_none_is_left_pending(void **state)
+TEST(a_signal_is_measured_and_none_is_left_pending)
 {
 	struct calibration machine = {0};
 	sigset_t all, now;
 
-	(void)state;
 	assert_int_equal(threads_init(), 0);
 	assert_int_equal(signals_install(&sampler_clock), 0);
 	atomic_store(&handlers.stopping, false);
@@ -33,13 +28,4 @@ static void a_signal_is_measured_and_none_is_left_pending(void **state)
 	assert_true(sigismember(&now, SIGTRAP));
 	assert_int_equal(threads_in_use(), 0);
 	assert_int_equal(registers_take_handler_away(), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_signal_is_measured_and_none_is_left_pending),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Which threads wait until they use CPU time, who is left waiting when there is no room, and when
  * it is looked for threads that have started. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -100,7 +96,7 @@ static uint64_t counted(const struct fixture *f, Jxp__Counter counter)
 	return counters[counter];
 }
 
-static void a_thread_that_starts_waits_where_there_is_no_room(void **state)
+TEST(a_thread_that_starts_waits_where_there_is_no_room, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	pid_t tid = atomic_load(&worker_tid);
@@ -114,7 +110,7 @@ static void a_thread_that_starts_waits_where_there_is_no_room(void **state)
 	assert_false(census_is_dormant(&f->census, gettid()));
 }
 
-static void a_thread_that_has_ended_is_not_noted(void **state)
+TEST(a_thread_that_has_ended_is_not_noted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -124,7 +120,7 @@ static void a_thread_that_has_ended_is_not_noted(void **state)
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_OVER_LIMIT), 0);
 }
 
-static void a_busy_thread_without_room_is_counted_once(void **state)
+TEST(a_busy_thread_without_room_is_counted_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -136,7 +132,7 @@ static void a_busy_thread_without_room_is_counted_once(void **state)
 	}
 }
 
-static void a_scan_that_is_not_due_does_nothing(void **state)
+TEST(a_scan_that_is_not_due_does_nothing, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -151,7 +147,7 @@ static void a_scan_that_is_not_due_does_nothing(void **state)
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS), 1);
 }
 
-static void scans_become_rarer_and_pay_for_themselves(void **state)
+TEST(scans_become_rarer_and_pay_for_themselves, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t before = clock_monotonic_ns();
@@ -166,7 +162,7 @@ static void scans_become_rarer_and_pay_for_themselves(void **state)
 	assert_int_equal(f->census.interval_ns, 250 * NS_PER_MS);
 }
 
-static void threads_are_listed_when_another_one_has_started(void **state)
+TEST(threads_are_listed_when_another_one_has_started, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -182,7 +178,7 @@ static void threads_are_listed_when_another_one_has_started(void **state)
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_IDLE), 1);
 }
 
-static void a_jvm_that_counts_no_starts_is_asked_at_each_scan(void **state)
+TEST(a_jvm_that_counts_no_starts_is_asked_at_each_scan, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -194,7 +190,7 @@ static void a_jvm_that_counts_no_starts_is_asked_at_each_scan(void **state)
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_IDLE), 1);
 }
 
-static void while_threads_start_it_is_looked_for_more_before_long(void **state)
+TEST(while_threads_start_it_is_looked_for_more_before_long, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t now = clock_monotonic_ns();
@@ -208,30 +204,11 @@ static void while_threads_start_it_is_looked_for_more_before_long(void **state)
 	assert_int_equal(census_next_ns(&f->census, true), UINT64_MAX);
 }
 
-static void a_list_that_cannot_be_read_is_an_error_at_the_beginning_alone(void **state)
+TEST(a_list_that_cannot_be_read_is_an_error_at_the_beginning_alone, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
 	fake_list_at = 8;
 	scan(f);
 	assert_int_equal(census_start(&f->census, NULL), -EOPNOTSUPP);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_thread_that_starts_waits_where_there_is_no_room),
-	    TEST(a_thread_that_has_ended_is_not_noted),
-	    TEST(a_busy_thread_without_room_is_counted_once),
-	    TEST(a_scan_that_is_not_due_does_nothing),
-	    TEST(scans_become_rarer_and_pay_for_themselves),
-	    TEST(threads_are_listed_when_another_one_has_started),
-	    TEST(a_jvm_that_counts_no_starts_is_asked_at_each_scan),
-	    TEST(while_threads_start_it_is_looked_for_more_before_long),
-	    TEST(a_list_that_cannot_be_read_is_an_error_at_the_beginning_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

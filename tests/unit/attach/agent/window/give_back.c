@@ -1,9 +1,5 @@
 /* What a thread has freed goes back to the kernel. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -86,11 +82,10 @@ static struct outcome keep_every(unsigned pieces)
 	return o;
 }
 
-static void what_a_thread_has_freed_is_no_longer_resident(void **state)
+TEST(what_a_thread_has_freed_is_no_longer_resident)
 {
 	struct outcome o;
 
-	(void)state;
 	need_glibc();
 	o = keep_every(PIECES / 2);
 	assert_true(o.freed > o.before + 1500);
@@ -98,35 +93,22 @@ static void what_a_thread_has_freed_is_no_longer_resident(void **state)
 }
 
 /* As chunks are that HotSpot keeps for its next arenas. */
-static void nor_is_what_lies_between_pieces_in_use(void **state)
+TEST(nor_is_what_lies_between_pieces_in_use)
 {
 	struct outcome o;
 
-	(void)state;
 	need_glibc();
 	o = keep_every(12);
 	assert_true(o.freed > o.before + 1500);
 	assert_true(o.after < o.before + 1000);
 }
 
-static void it_takes_nothing_where_nothing_was_freed(void **state)
+TEST(it_takes_nothing_where_nothing_was_freed)
 {
 	size_t before = anonymous_kib();
 
-	(void)state;
 	need_glibc();
 	give_back_freed();
 	give_back_freed();
 	assert_true(anonymous_kib() < before + 200);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_a_thread_has_freed_is_no_longer_resident),
-	    cmocka_unit_test(nor_is_what_lies_between_pieces_in_use),
-	    cmocka_unit_test(it_takes_nothing_where_nothing_was_freed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Guests by real threads and the process's timer: whose ticks they are, what one stands for, and
  * that nothing stays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -216,7 +212,7 @@ static void run_for_ticks(struct fixture *f, uint64_t ticks)
 	}
 }
 
-static void ticks_stand_for_the_cpu_time_of_the_process(void **state)
+TEST(ticks_stand_for_the_cpu_time_of_the_process, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t begin = clock_ns(CLOCK_PROCESS_CPUTIME_ID), used;
@@ -227,7 +223,7 @@ static void ticks_stand_for_the_cpu_time_of_the_process(void **state)
 	assert_true(counted(JXP__COUNTER__COUNTER_GUESTS) >= 20);
 }
 
-static void their_thread_is_told_once(void **state)
+TEST(their_thread_is_told_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	Jxp__AgentFrame *frame;
@@ -254,7 +250,7 @@ static void their_thread_is_told_once(void **state)
 }
 
 /* As a collection between two ticks leaves them. */
-static void what_one_has_met_is_nothing_to_the_next_of_another_epoch(void **state)
+TEST(what_one_has_met_is_nothing_to_the_next_of_another_epoch, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	unsigned kept = 0, forgotten = 0;
@@ -276,9 +272,8 @@ static void what_one_has_met_is_nothing_to_the_next_of_another_epoch(void **stat
 	assert_true(forgotten > 0);
 }
 
-static void who_is_not_java_s_or_has_ticks_of_its_own_is_no_guest(void **state)
+TEST(who_is_not_java_s_or_has_ticks_of_its_own_is_no_guest, set_up, tear_down)
 {
-	(void)state;
 	run(works, NULL);
 	fake_threads[1].functions = FAKE_FUNCTIONS + 1; /* One of the JVM's own. */
 	run(works, &fake_threads[1]);
@@ -289,7 +284,7 @@ static void who_is_not_java_s_or_has_ticks_of_its_own_is_no_guest(void **state)
 	assert_int_equal(guests_cost_ns(1000), 1000 * guests_cost_ns(1));
 }
 
-static void clocks_say_how_much_their_ticks_stand_for(void **state)
+TEST(clocks_say_how_much_their_ticks_stand_for, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t begin, used;
@@ -305,7 +300,7 @@ static void clocks_say_how_much_their_ticks_stand_for(void **state)
 	assert_in_range(f->totals[JXP__COUNTER__COUNTER_TICK_NS], used * 3 / 2, used * 7 / 2);
 }
 
-static void more_than_there_are_entries_for_are_missed_and_stood_for(void **state)
+TEST(more_than_there_are_entries_for_are_missed_and_stood_for, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t begin = clock_ns(CLOCK_PROCESS_CPUTIME_ID), used;
@@ -321,7 +316,7 @@ static void more_than_there_are_entries_for_are_missed_and_stood_for(void **stat
 	assert_true(f->totals[JXP__COUNTER__COUNTER_TICK_NS] > 10 * used);
 }
 
-static void a_timer_that_nobody_has_set_again_is(void **state)
+TEST(a_timer_that_nobody_has_set_again_is, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -334,7 +329,7 @@ static void a_timer_that_nobody_has_set_again_is(void **state)
 	run_for_ticks(f, 1);
 }
 
-static void nothing_is_left_when_it_ends_under_way(void **state)
+TEST(nothing_is_left_when_it_ends_under_way, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	pthread_t threads[4];
@@ -356,21 +351,8 @@ static void nothing_is_left_when_it_ends_under_way(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-	    TEST(ticks_stand_for_the_cpu_time_of_the_process),
-	    TEST(their_thread_is_told_once),
-	    TEST(what_one_has_met_is_nothing_to_the_next_of_another_epoch),
-	    TEST(who_is_not_java_s_or_has_ticks_of_its_own_is_no_guest),
-	    TEST(clocks_say_how_much_their_ticks_stand_for),
-	    TEST(more_than_there_are_entries_for_are_missed_and_stood_for),
-	    TEST(a_timer_that_nobody_has_set_again_is),
-	    TEST(nothing_is_left_when_it_ends_under_way),
-	};
-
 	fake_threads_known(2);
 	handlers.scheduler_tick_ns = cpu_timer_scheduler_tick_ns();
 	assert(threads_init() == 0);
@@ -378,5 +360,5 @@ int main(void)
 		print_message("SKIP: before Linux 6.4 such ticks do not come to who runs\n");
 		return 0;
 	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return tests_run(NULL, NULL);
 }

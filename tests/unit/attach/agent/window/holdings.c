@@ -1,10 +1,6 @@
 /* What threads of the clock have open, by what they do. The daemon opens the events: any
  * descriptors do. Timers are the kernel's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -192,7 +188,7 @@ static struct thread *begin_phase(struct fixture *f)
 
 /* ---------------------------------------------------------------- ticks */
 
-static void a_thread_takes_a_timer_and_no_descriptor(void **state)
+TEST(a_thread_takes_a_timer_and_no_descriptor, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -209,7 +205,7 @@ static void a_thread_takes_a_timer_and_no_descriptor(void **state)
 	assert_false(is_set(f->t));
 }
 
-static void where_no_timer_is_left_a_perf_clock_does(void **state)
+TEST(where_no_timer_is_left_a_perf_clock_does, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct rlimit none = {0, f->timers.rlim_max};
@@ -227,7 +223,7 @@ static void where_no_timer_is_left_a_perf_clock_does(void **state)
 	assert_true(f->t->clock_on);
 }
 
-static void some_of_the_user_s_timers_are_left_alone(void **state)
+TEST(some_of_the_user_s_timers_are_left_alone, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -239,7 +235,7 @@ static void some_of_the_user_s_timers_are_left_alone(void **state)
 	f->holdings.timers_left = TIMERS;
 }
 
-static void with_neither_it_cannot_be_opened(void **state)
+TEST(with_neither_it_cannot_be_opened, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct rlimit none = {0, f->timers.rlim_max};
@@ -251,7 +247,7 @@ static void with_neither_it_cannot_be_opened(void **state)
 	f->holdings.fds_left = FDS;
 }
 
-static void a_thread_that_has_ended_has_none(void **state)
+TEST(a_thread_that_has_ended_has_none, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -275,7 +271,7 @@ static void *be_other(void *end)
 }
 
 /* The number of one that nobody told of the end of may be another thread's by now. */
-static void a_thread_is_gone_though_another_has_its_number(void **state)
+TEST(a_thread_is_gone_though_another_has_its_number, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	_Atomic bool end = false;
@@ -302,7 +298,7 @@ static void a_thread_is_gone_though_another_has_its_number(void **state)
 	assert_true(holdings_is_gone(f->t));
 }
 
-static void a_timer_that_a_handler_could_not_set_is_set(void **state)
+TEST(a_timer_that_a_handler_could_not_set_is_set, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin(f, SELDOM);
@@ -318,7 +314,7 @@ static void a_timer_that_a_handler_could_not_set_is_set(void **state)
 	assert_false(atomic_load(&t->timer_spent));
 }
 
-static void a_thread_that_seldom_switches_gets_a_clock_in_place_of_its_timer(void **state)
+TEST(a_thread_that_seldom_switches_gets_a_clock_in_place_of_its_timer, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin_holding(f, SELDOM);
@@ -342,7 +338,7 @@ static void a_thread_that_seldom_switches_gets_a_clock_in_place_of_its_timer(voi
 	assert_int_equal(f->holdings.fds_left, FDS - 4);
 }
 
-static void a_clock_that_is_refused_is_not_asked_for_again(void **state)
+TEST(a_clock_that_is_refused_is_not_asked_for_again, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin_holding(f, SELDOM);
@@ -360,7 +356,7 @@ static void a_clock_that_is_refused_is_not_asked_for_again(void **state)
 
 /* ---------------------------------------------------------------- registers */
 
-static void registers_are_held_where_that_costs_little(void **state)
+TEST(registers_are_held_where_that_costs_little, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin_holding(f, RATHER_SELDOM);
@@ -385,7 +381,7 @@ static void registers_are_held_where_that_costs_little(void **state)
 	assert_int_equal(t->registers, REGISTERS_HELD);
 }
 
-static void nothing_changes_while_a_handler_is_at_work(void **state)
+TEST(nothing_changes_while_a_handler_is_at_work, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin_holding(f, SELDOM);
@@ -400,7 +396,7 @@ static void nothing_changes_while_a_handler_is_at_work(void **state)
 	assert_false(atomic_load(&t->held));
 }
 
-static void a_thread_that_switches_often_holds_nothing(void **state)
+TEST(a_thread_that_switches_often_holds_nothing, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin(f, VERY_OFTEN);
@@ -411,7 +407,7 @@ static void a_thread_that_switches_often_holds_nothing(void **state)
 	assert_nothing_asked(f);
 }
 
-static void phases_cost_their_part_of_the_budget(void **state)
+TEST(phases_cost_their_part_of_the_budget, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin(f, VERY_OFTEN);
@@ -425,7 +421,7 @@ static void phases_cost_their_part_of_the_budget(void **state)
 	assert_in_range(atomic_load(&t->phase_period), NS_PER_S, UINT64_MAX >> 17);
 }
 
-static void without_descriptors_its_ticks_go_on_and_it_is_counted_once(void **state)
+TEST(without_descriptors_its_ticks_go_on_and_it_is_counted_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin(f, SELDOM);
@@ -445,7 +441,7 @@ static void without_descriptors_its_ticks_go_on_and_it_is_counted_once(void **st
 	f->holdings.fds_left = FDS;
 }
 
-static void what_was_refused_is_not_asked_for_at_once(void **state)
+TEST(what_was_refused_is_not_asked_for_at_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin_holding(f, SELDOM);
@@ -468,7 +464,7 @@ static void what_was_refused_is_not_asked_for_at_once(void **state)
 
 /* ---------------------------------------------------------------- phases */
 
-static void a_phase_opens_registers_and_ends_when_it_is_done(void **state)
+TEST(a_phase_opens_registers_and_ends_when_it_is_done, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin_phase(f);
@@ -490,7 +486,7 @@ static void a_phase_opens_registers_and_ends_when_it_is_done(void **state)
 	assert_nothing_asked(f);
 }
 
-static void a_phase_that_no_tick_came_in_is_missed(void **state)
+TEST(a_phase_that_no_tick_came_in_is_missed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin_phase(f);
@@ -503,7 +499,7 @@ static void a_phase_that_no_tick_came_in_is_missed(void **state)
 	assert_int_equal(f->totals[JXP__COUNTER__COUNTER_PHASES_MISSED], 1);
 }
 
-static void a_phase_whose_sample_waits_is_not_late(void **state)
+TEST(a_phase_whose_sample_waits_is_not_late, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin_phase(f);
@@ -515,7 +511,7 @@ static void a_phase_whose_sample_waits_is_not_late(void **state)
 	assert_int_equal(fds_open(t), 4);
 }
 
-static void a_phase_that_cannot_be_opened_is_missed(void **state)
+TEST(a_phase_that_cannot_be_opened_is_missed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin(f, VERY_OFTEN);
@@ -531,7 +527,7 @@ static void a_phase_that_cannot_be_opened_is_missed(void **state)
 }
 
 /* The session thread wakes while the handler that asked is at its end. */
-static void a_phase_that_is_asked_for_while_the_handler_is_at_work_is_put_off(void **state)
+TEST(a_phase_that_is_asked_for_while_the_handler_is_at_work_is_put_off, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin(f, VERY_OFTEN);
@@ -547,7 +543,7 @@ static void a_phase_that_is_asked_for_while_the_handler_is_at_work_is_put_off(vo
 }
 
 /* Or its own would be lost, and go on. */
-static void in_a_phase_no_registers_are_held(void **state)
+TEST(in_a_phase_no_registers_are_held, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin_phase(f);
@@ -564,7 +560,7 @@ static void in_a_phase_no_registers_are_held(void **state)
 }
 
 /* Where its end was not told, and its number is another thread's by now. */
-static void a_phase_of_a_thread_that_is_another_costs_nothing(void **state)
+TEST(a_phase_of_a_thread_that_is_another_costs_nothing, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t = begin_phase(f);
@@ -573,36 +569,4 @@ static void a_phase_of_a_thread_that_is_another_costs_nothing(void **state)
 	atomic_store(&t->registers, REGISTERS_DONE);
 	assert_int_equal(holdings_phase(&f->holdings, t), 0);
 	assert_int_equal(f->totals[JXP__COUNTER__COUNTER_SWITCHES_NS], 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_thread_takes_a_timer_and_no_descriptor),
-	    TEST(where_no_timer_is_left_a_perf_clock_does),
-	    TEST(some_of_the_user_s_timers_are_left_alone),
-	    TEST(with_neither_it_cannot_be_opened),
-	    TEST(a_thread_that_has_ended_has_none),
-	    TEST(a_thread_is_gone_though_another_has_its_number),
-	    TEST(a_timer_that_a_handler_could_not_set_is_set),
-	    TEST(a_thread_that_seldom_switches_gets_a_clock_in_place_of_its_timer),
-	    TEST(a_clock_that_is_refused_is_not_asked_for_again),
-	    TEST(registers_are_held_where_that_costs_little),
-	    TEST(nothing_changes_while_a_handler_is_at_work),
-	    TEST(a_thread_that_switches_often_holds_nothing),
-	    TEST(phases_cost_their_part_of_the_budget),
-	    TEST(without_descriptors_its_ticks_go_on_and_it_is_counted_once),
-	    TEST(what_was_refused_is_not_asked_for_at_once),
-	    TEST(a_phase_opens_registers_and_ends_when_it_is_done),
-	    TEST(a_phase_that_no_tick_came_in_is_missed),
-	    TEST(a_phase_whose_sample_waits_is_not_late),
-	    TEST(a_phase_that_cannot_be_opened_is_missed),
-	    TEST(a_phase_that_is_asked_for_while_the_handler_is_at_work_is_put_off),
-	    TEST(in_a_phase_no_registers_are_held),
-	    TEST(a_phase_of_a_thread_that_is_another_costs_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Plans of loops, checked against the code that they are about, and how often bursts begin. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <stdatomic.h>
 
 #include "attach/agent/handler/burst.h"
@@ -74,11 +70,10 @@ static void order(uint32_t plan, uint64_t code, uint32_t header, uint32_t place)
 	send_order(&one);
 }
 
-static void a_plan_that_fits_its_code_is_taken_up(void **state)
+TEST(a_plan_that_fits_its_code_is_taken_up, set_up)
 {
 	struct loop_plan found;
 
-	(void)state;
 	order(3, number_of_code(), HEADER, PLACE);
 	assert_int_equal(plans_count(), 1);
 	assert_true(plans_read(0, number_of_code(), &found));
@@ -90,11 +85,10 @@ static void a_plan_that_fits_its_code_is_taken_up(void **state)
 	assert_int_equal(loops.plans_refused, 0);
 }
 
-static void a_plan_that_does_not_is_refused_and_counted_once(void **state)
+TEST(a_plan_that_does_not_is_refused_and_counted_once, set_up)
 {
 	uint64_t code = number_of_code();
 
-	(void)state;
 	order(1, code + 1, HEADER, PLACE); /* other code */
 	order(2, code, HEADER + 1, PLACE); /* the middle of an instruction */
 	order(3, code, HEADER, PLACE + 1);
@@ -107,11 +101,10 @@ static void a_plan_that_does_not_is_refused_and_counted_once(void **state)
 	assert_int_equal(loops.plans_refused, 6);
 }
 
-static void a_plan_whose_code_went_later_was_not_refused(void **state)
+TEST(a_plan_whose_code_went_later_was_not_refused, set_up)
 {
 	uint64_t code = number_of_code();
 
-	(void)state;
 	order(1, code, HEADER, PLACE);
 	remove_code(start);
 	order(1, code, HEADER, PLACE);
@@ -172,12 +165,11 @@ static Jxp__LoopPlan *trace_order(void)
 	return &traced.plan;
 }
 
-static void a_plan_of_traces_is_taken_up_as_it_is(void **state)
+TEST(a_plan_of_traces_is_taken_up_as_it_is, set_up)
 {
 	struct loop_plan found;
 	Jxp__LoopPlan *plan = trace_order();
 
-	(void)state;
 	plan->n_loads = LIMIT_PLAN_LOADS;
 	plan->n_scalars = LIMIT_PLAN_SCALARS;
 	plan->n_turn_inputs = LIMIT_PLAN_TURN_INPUTS;
@@ -198,11 +190,10 @@ static void a_plan_of_traces_is_taken_up_as_it_is(void **state)
 	assert_int_equal(found.turn_inputs[0].bytes, 0);
 }
 
-static void a_recursion_needs_no_loop(void **state)
+TEST(a_recursion_needs_no_loop, set_up)
 {
 	Jxp__LoopPlan *plan = trace_order();
 
-	(void)state;
 	plan->header = 0;
 	send_order(plan);
 	assert_int_equal(plans_count(), 0);
@@ -237,12 +228,11 @@ static Jxp__LoopPlan *reading_order(Jxp__LoopCounterPlace places[2], Jxp__LoopCo
 	return plan;
 }
 
-static void a_plan_of_readings_is_taken_up_as_it_is(void **state)
+TEST(a_plan_of_readings_is_taken_up_as_it_is, set_up)
 {
 	Jxp__LoopCounterPlace places[2], *ends[LIMIT_PLAN_ENDS + 1];
 	struct loop_plan found;
 
-	(void)state;
 	send_order(reading_order(places, ends));
 	assert_int_equal(loops.plans_refused, 0);
 	assert_true(plans_read(0, number_of_code(), &found));
@@ -253,12 +243,11 @@ static void a_plan_of_readings_is_taken_up_as_it_is(void **state)
 	assert_int_equal(found.ends[0].at.bytes, 8);
 }
 
-static void a_plan_of_readings_that_does_not_fit_is_refused(void **state)
+TEST(a_plan_of_readings_that_does_not_fit_is_refused, set_up)
 {
 	Jxp__LoopCounterPlace places[2], *ends[LIMIT_PLAN_ENDS + 1];
 	Jxp__LoopPlan *plan;
 
-	(void)state;
 	for (unsigned i = 0; i < 6; i++) {
 		plan = reading_order(places, ends);
 		if (i == 0)
@@ -374,7 +363,7 @@ static void too_many_turn_inputs(void)
 	traced.plan.n_turn_inputs = LIMIT_PLAN_TURN_INPUTS + 1;
 }
 
-static void a_plan_of_traces_that_does_not_fit_is_refused(void **state)
+TEST(a_plan_of_traces_that_does_not_fit_is_refused, set_up)
 {
 	static void (*const spoil[])(void) = {
 	    nobody,
@@ -397,7 +386,6 @@ static void a_plan_of_traces_that_does_not_fit_is_refused(void **state)
 	    too_many_turn_inputs,
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(spoil) / sizeof(spoil[0]); i++) {
 		Jxp__LoopPlan *plan = trace_order();
 
@@ -408,13 +396,12 @@ static void a_plan_of_traces_that_does_not_fit_is_refused(void **state)
 	}
 }
 
-static void plans_beyond_the_limits_are_refused(void **state)
+TEST(plans_beyond_the_limits_are_refused, set_up)
 {
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 	Jxp__LoopPlans plans = JXP__LOOP_PLANS__INIT;
 	Jxp__LoopPlan many[LIMIT_PLANS + 1], *list[LIMIT_PLANS + 1];
 
-	(void)state;
 	for (unsigned i = 0; i <= LIMIT_PLANS; i++) {
 		jxp__loop_plan__init(&many[i]);
 		many[i].plan = i + 1;
@@ -433,12 +420,11 @@ static void plans_beyond_the_limits_are_refused(void **state)
 	assert_int_equal(loops.plans_refused, 1);
 }
 
-static void so_many_requests_of_code_wait_and_no_more(void **state)
+TEST(so_many_requests_of_code_wait_and_no_more, set_up)
 {
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 	Jxp__CodeRequest request = JXP__CODE_REQUEST__INIT;
 
-	(void)state;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_CODE_REQUEST;
 	frame.code_request = &request;
 	for (unsigned i = 0; i < LIMIT_CODES_OPEN + 3; i++) {
@@ -451,9 +437,8 @@ static void so_many_requests_of_code_wait_and_no_more(void **state)
 
 #define MS 1e6
 
-static void bursts_spend_what_is_left_at_the_pace_of_the_ticks(void **state)
+TEST(bursts_spend_what_is_left_at_the_pace_of_the_ticks, set_up)
 {
-	(void)state;
 	/* 4 ms are left, a burst takes one, 40 ticks come. */
 	assert_int_equal(loop_phase_chance(10 * MS, 6 * MS, 20 * MS, MS, 40),
 			 BURST_CHANCE_ONE / 10);
@@ -467,12 +452,11 @@ static void bursts_spend_what_is_left_at_the_pace_of_the_ticks(void **state)
 			 BURST_CHANCE_ONE / 2);
 }
 
-static void bursts_have_their_part_of_the_budget(void **state)
+TEST(bursts_have_their_part_of_the_budget, set_up)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100};
 	struct window_cost cost = {.cpu_ns = 1000000000};
 
-	(void)state;
 	handlers.burst_hit_ns = 10000;
 	loops.plans_changed = true;
 	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
@@ -487,12 +471,11 @@ static void bursts_have_their_part_of_the_budget(void **state)
 	assert_int_equal(atomic_load(&handlers.burst_chance), 0);
 }
 
-static void what_traces_take_is_in_it(void **state)
+TEST(what_traces_take_is_in_it, set_up)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100};
 	struct window_cost cost = {.cpu_ns = 1000};
 
-	(void)state;
 	handlers.burst_hit_ns = 10000;
 	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
 	assert_in_range(atomic_load(&handlers.trace_signal_ns), 10001, 20000);
@@ -513,11 +496,10 @@ static void what_traces_take_is_in_it(void **state)
 	assert_int_equal(atomic_load(&handlers.burst_chance), 0);
 }
 
-static void each_window_has_its_own_key(void **state)
+TEST(each_window_has_its_own_key, set_up)
 {
 	uint64_t before[2] = {0};
 
-	(void)state;
 	atomic_store(&handlers.trace_signals, 5);
 	for (unsigned i = 0; i < 3; i++) {
 		loop_phase_start(&loops, false, &orders, NULL);
@@ -530,12 +512,11 @@ static void each_window_has_its_own_key(void **state)
 	assert_int_equal(atomic_load(&handlers.trace_signals), 0);
 }
 
-static void they_go_to_those_ticks_that_come_in_planned_loops(void **state)
+TEST(they_go_to_those_ticks_that_come_in_planned_loops, set_up)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100};
 	struct window_cost cost = {.cpu_ns = 1000000000};
 
-	(void)state;
 	handlers.burst_hit_ns = 10000;
 	atomic_store(&handlers.burst_ticks, 20);
 	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
@@ -552,29 +533,4 @@ static void they_go_to_those_ticks_that_come_in_planned_loops(void **state)
 	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
 	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE * 8 / 25 - 1,
 			BURST_CHANCE_ONE * 8 / 25);
-}
-
-#define TEST(f) cmocka_unit_test_setup(f, set_up)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_plan_that_fits_its_code_is_taken_up),
-	    TEST(a_plan_that_does_not_is_refused_and_counted_once),
-	    TEST(a_plan_whose_code_went_later_was_not_refused),
-	    TEST(a_plan_of_traces_is_taken_up_as_it_is),
-	    TEST(a_plan_of_readings_is_taken_up_as_it_is),
-	    TEST(a_plan_of_readings_that_does_not_fit_is_refused),
-	    TEST(a_recursion_needs_no_loop),
-	    TEST(a_plan_of_traces_that_does_not_fit_is_refused),
-	    TEST(plans_beyond_the_limits_are_refused),
-	    TEST(so_many_requests_of_code_wait_and_no_more),
-	    TEST(bursts_spend_what_is_left_at_the_pace_of_the_ticks),
-	    TEST(bursts_have_their_part_of_the_budget),
-	    TEST(what_traces_take_is_in_it),
-	    TEST(each_window_has_its_own_key),
-	    TEST(they_go_to_those_ticks_that_come_in_planned_loops),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

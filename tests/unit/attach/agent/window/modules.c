@@ -1,9 +1,5 @@
 /* What a window leaves in the agent's modules is gone before the next one, and its memory is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 
 #include "attach/agent/code/codemap.h"
@@ -69,9 +65,8 @@ static void assert_empty(void)
 	assert_false(context_is_sent(handlers.contexts, context()));
 }
 
-static void a_window_finds_nothing_of_the_one_before(void **state)
+TEST(a_window_finds_nothing_of_the_one_before, set_up)
 {
-	(void)state;
 	prepare();
 	fill();
 	prepare();
@@ -80,11 +75,10 @@ static void a_window_finds_nothing_of_the_one_before(void **state)
 		assert_non_null(fixed_object_add(0x1000, &tag));
 }
 
-static void a_handler_that_is_late_still_finds_memory(void **state)
+TEST(a_handler_that_is_late_still_finds_memory, set_up)
 {
 	struct code_blob blob;
 
-	(void)state;
 	prepare();
 	fill();
 	modules_release();
@@ -94,23 +88,11 @@ static void a_handler_that_is_late_still_finds_memory(void **state)
 	assert_non_null(thread_at(0));
 }
 
-static void without_a_code_cache_there_is_no_window(void **state)
+TEST(without_a_code_cache_there_is_no_window, set_up)
 {
 	struct err err = {0};
 
-	(void)state;
 	fake_vmstructs_reset();
 	assert_int_equal(modules_prepare(&err), -EOPNOTSUPP);
 	assert_int_not_equal(err.message[0], '\0');
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(a_window_finds_nothing_of_the_one_before, set_up),
-	    cmocka_unit_test_setup(a_handler_that_is_late_still_finds_memory, set_up),
-	    cmocka_unit_test_setup(without_a_code_cache_there_is_no_window, set_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Taking threads on, or not, and what is counted of it. The daemon opens the events: any
  * descriptors do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,7 +76,7 @@ static uint64_t counted(const struct fixture *f, Jxp__Counter counter)
 	return counters[counter];
 }
 
-static void a_thread_takes_a_descriptor_and_keeps_one_for_a_register(void **state)
+TEST(a_thread_takes_a_descriptor_and_keeps_one_for_a_register, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	unsigned before = f->monitor.holdings.fds_left;
@@ -96,7 +92,7 @@ static void a_thread_takes_a_descriptor_and_keeps_one_for_a_register(void **stat
 	assert_int_equal(f->monitor.holdings.fds_left, before);
 }
 
-static void a_thread_that_cannot_be_opened_is_counted_by_its_reason(void **state)
+TEST(a_thread_that_cannot_be_opened_is_counted_by_its_reason, set_up, tear_down)
 {
 	static const struct {
 		int error;
@@ -118,7 +114,7 @@ static void a_thread_that_cannot_be_opened_is_counted_by_its_reason(void **state
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS), 0);
 }
 
-static void a_thread_that_has_ended_is_not_missed(void **state)
+TEST(a_thread_that_has_ended_is_not_missed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -128,7 +124,7 @@ static void a_thread_that_has_ended_is_not_missed(void **state)
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_THREADS_NO_DESCRIPTORS), 0);
 }
 
-static void a_session_that_is_over_is_an_error(void **state)
+TEST(a_session_that_is_over_is_an_error, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -137,7 +133,7 @@ static void a_session_that_is_over_is_an_error(void **state)
 	assert_null(thread_find(f->tid));
 }
 
-static void room_is_for_each_event_and_a_register(void **state)
+TEST(room_is_for_each_event_and_a_register, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -151,7 +147,7 @@ static void room_is_for_each_event_and_a_register(void **state)
 	assert_int_equal(monitor_room(&f->monitor), THREADS_MAX - threads_in_use());
 }
 
-static void threads_of_the_clock_need_a_timer_or_a_descriptor(void **state)
+TEST(threads_of_the_clock_need_a_timer_or_a_descriptor, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -166,7 +162,7 @@ static void threads_of_the_clock_need_a_timer_or_a_descriptor(void **state)
 	f->settings.sampling.event_count = 1;
 }
 
-static void without_room_nothing_is_asked_and_it_is_counted(void **state)
+TEST(without_room_nothing_is_asked_and_it_is_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint8_t byte;
@@ -179,7 +175,7 @@ static void without_room_nothing_is_asked_and_it_is_counted(void **state)
 }
 
 /* It may set what was switched off when it goes on: the process's SIGTRAP handler has to stay. */
-static void events_are_not_closed_while_a_handler_may_set_them(void **state)
+TEST(events_are_not_closed_while_a_handler_may_set_them, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t;
@@ -196,7 +192,7 @@ static void events_are_not_closed_while_a_handler_may_set_them(void **state)
 	assert_int_equal(t->sampling_fd[0], -1);
 }
 
-static void a_phase_that_is_put_off_is_looked_at_again(void **state)
+TEST(a_phase_that_is_put_off_is_looked_at_again, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct thread *t;
@@ -216,23 +212,4 @@ static void a_phase_that_is_put_off_is_looked_at_again(void **state)
 	assert_int_equal(monitor_phases(&f->monitor), 0);
 	assert_int_equal(counted(f, JXP__COUNTER__COUNTER_PHASES), 1);
 	assert_false(monitor_has_phases(&f->monitor));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_thread_takes_a_descriptor_and_keeps_one_for_a_register),
-	    TEST(a_thread_that_cannot_be_opened_is_counted_by_its_reason),
-	    TEST(a_thread_that_has_ended_is_not_missed),
-	    TEST(a_session_that_is_over_is_an_error),
-	    TEST(room_is_for_each_event_and_a_register),
-	    TEST(threads_of_the_clock_need_a_timer_or_a_descriptor),
-	    TEST(without_room_nothing_is_asked_and_it_is_counted),
-	    TEST(events_are_not_closed_while_a_handler_may_set_them),
-	    TEST(a_phase_that_is_put_off_is_looked_at_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* The objects part of a window: later than the window, refused, ended early. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 
 #include "attach/agent/code/safe_read.h"
@@ -47,9 +43,8 @@ static int start(bool alone)
 	return object_phase_start(&phase, &settings, alone, &vm, drain, &err);
 }
 
-static void a_window_for_pairs_alone_samples_no_allocations(void **state)
+TEST(a_window_for_pairs_alone_samples_no_allocations, set_up, tear_down)
 {
-	(void)state;
 	settings.max = 0;
 	assert_int_equal(start(false), 0);
 	assert_int_equal(phase.state, OBJECTS_NONE);
@@ -58,18 +53,16 @@ static void a_window_for_pairs_alone_samples_no_allocations(void **state)
 	assert_false(object_phase_is_wanted(&phase));
 }
 
-static void objects_begin_with_the_window(void **state)
+TEST(objects_begin_with_the_window, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(start(false), 0);
 	assert_int_equal(phase.state, OBJECTS_TRACKED);
 	assert_true(fake_jvmti_sampling && handlers.objects_on);
 	assert_true(object_phase_is_wanted(&phase));
 }
 
-static void or_later_when_their_time_has_come(void **state)
+TEST(or_later_when_their_time_has_come, set_up, tear_down)
 {
-	(void)state;
 	settings.from_ns = clock_monotonic_ns() + 3600 * NS_PER_S;
 	assert_int_equal(start(false), 0);
 	assert_int_equal(phase.state, OBJECTS_WAITING);
@@ -83,9 +76,8 @@ static void or_later_when_their_time_has_come(void **state)
 	assert_true(fake_jvmti_sampling && handlers.objects_on);
 }
 
-static void where_they_are_refused_the_window_goes_on_without(void **state)
+TEST(where_they_are_refused_the_window_goes_on_without, set_up, tear_down)
 {
-	(void)state;
 	fake_jvmti_taken = true;
 	assert_int_equal(start(false), 0);
 	assert_int_equal(phase.state, OBJECTS_NONE);
@@ -93,25 +85,22 @@ static void where_they_are_refused_the_window_goes_on_without(void **state)
 	assert_int_equal(err.message[0], '\0');
 }
 
-static void a_window_for_nothing_else_ends_with_the_reason(void **state)
+TEST(a_window_for_nothing_else_ends_with_the_reason, set_up, tear_down)
 {
-	(void)state;
 	fake_jvmti_taken = true;
 	assert_int_equal(start(true), -EBUSY);
 	assert_int_not_equal(err.message[0], '\0');
 }
 
-static void a_refusal_is_known_before_their_time_has_come(void **state)
+TEST(a_refusal_is_known_before_their_time_has_come, set_up, tear_down)
 {
-	(void)state;
 	settings.from_ns = clock_monotonic_ns() + 3600 * NS_PER_S;
 	fake_jvmti_taken = true;
 	assert_int_equal(start(true), -EBUSY);
 }
 
-static void what_changes_while_they_wait_may_refuse_them_all_the_same(void **state)
+TEST(what_changes_while_they_wait_may_refuse_them_all_the_same, set_up, tear_down)
 {
-	(void)state;
 	settings.from_ns = clock_monotonic_ns() + 3600 * NS_PER_S;
 	assert_int_equal(start(false), 0);
 	fake_jvmti_taken = true;
@@ -120,9 +109,8 @@ static void what_changes_while_they_wait_may_refuse_them_all_the_same(void **sta
 	assert_int_equal(phase.state, OBJECTS_NONE);
 }
 
-static void once_ended_they_do_not_begin_again(void **state)
+TEST(once_ended_they_do_not_begin_again, set_up, tear_down)
 {
-	(void)state;
 	assert_int_equal(start(false), 0);
 	assert_int_equal(object_phase_end(&phase), 0);
 	assert_int_equal(phase.state, OBJECTS_ENDED);
@@ -133,9 +121,8 @@ static void once_ended_they_do_not_begin_again(void **state)
 	assert_true(object_phase_is_wanted(&phase));
 }
 
-static void they_may_end_before_they_have_begun(void **state)
+TEST(they_may_end_before_they_have_begun, set_up, tear_down)
 {
-	(void)state;
 	settings.from_ns = clock_monotonic_ns() + 3600 * NS_PER_S;
 	assert_int_equal(start(false), 0);
 	assert_int_equal(object_phase_end(&phase), 0);
@@ -143,23 +130,4 @@ static void they_may_end_before_they_have_begun(void **state)
 	assert_int_equal(object_phase_update(&phase, &err), 0);
 	assert_int_equal(phase.state, OBJECTS_ENDED);
 	assert_false(fake_jvmti_sampling);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(a_window_for_pairs_alone_samples_no_allocations),
-	    TEST(objects_begin_with_the_window),
-	    TEST(or_later_when_their_time_has_come),
-	    TEST(where_they_are_refused_the_window_goes_on_without),
-	    TEST(a_window_for_nothing_else_ends_with_the_reason),
-	    TEST(a_refusal_is_known_before_their_time_has_come),
-	    TEST(what_changes_while_they_wait_may_refuse_them_all_the_same),
-	    TEST(once_ended_they_do_not_begin_again),
-	    TEST(they_may_end_before_they_have_begun),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

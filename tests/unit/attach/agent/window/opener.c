@@ -1,9 +1,5 @@
 /* Events that the daemon opens, where the JVM may not have their descriptors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -38,14 +34,13 @@ static void answer(const struct ends *e, uint32_t count, int error)
 	fd_close_all(fds, count);
 }
 
-static void descriptors_that_do_not_arrive_are_a_shortage_and_the_session_goes_on(void **state)
+TEST(descriptors_that_do_not_arrive_are_a_shortage_and_the_session_goes_on)
 {
 	struct rlimit limit, none;
 	int fds[EVENTS] = {-1, -1, -1, -1};
 	struct opener o = {.through_daemon = true};
 	struct ends e;
 
-	(void)state;
 	connect_ends(&e);
 	o.link = &e.link;
 	answer(&e, EVENTS, 0);
@@ -65,13 +60,12 @@ static void descriptors_that_do_not_arrive_are_a_shortage_and_the_session_goes_o
 	close_ends(&e);
 }
 
-static void another_number_of_descriptors_than_asked_for_ends_the_session(void **state)
+TEST(another_number_of_descriptors_than_asked_for_ends_the_session)
 {
 	int fds[EVENTS] = {-1, -1, -1, -1};
 	struct opener o = {.through_daemon = true};
 	struct ends e;
 
-	(void)state;
 	connect_ends(&e);
 	o.link = &e.link;
 	answer(&e, EVENTS - 1, 0);
@@ -79,13 +73,12 @@ static void another_number_of_descriptors_than_asked_for_ends_the_session(void *
 	close_ends(&e);
 }
 
-static void the_daemons_error_is_the_result(void **state)
+TEST(the_daemons_error_is_the_result)
 {
 	int fds[EVENTS] = {-1, -1, -1, -1};
 	struct opener o = {.through_daemon = true};
 	struct ends e;
 
-	(void)state;
 	connect_ends(&e);
 	o.link = &e.link;
 	answer(&e, 0, ESRCH);
@@ -93,7 +86,7 @@ static void the_daemons_error_is_the_result(void **state)
 	close_ends(&e);
 }
 
-static void an_order_that_comes_before_the_reply_is_noted(void **state)
+TEST(an_order_that_comes_before_the_reply_is_noted)
 {
 	int fds[EVENTS] = {-1, -1, -1, -1};
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
@@ -102,7 +95,6 @@ static void an_order_that_comes_before_the_reply_is_noted(void **state)
 	struct opener o = {.through_daemon = true, .orders = &orders};
 	struct ends e;
 
-	(void)state;
 	connect_ends(&e);
 	o.link = &e.link;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_STOP_OBJECTS;
@@ -114,16 +106,4 @@ static void an_order_that_comes_before_the_reply_is_noted(void **state)
 	assert_false(orders.stop);
 	fd_close_all(fds, EVENTS);
 	close_ends(&e);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(descriptors_that_do_not_arrive_are_a_shortage_and_the_session_goes_on),
-	    cmocka_unit_test(another_number_of_descriptors_than_asked_for_ends_the_session),
-	    cmocka_unit_test(the_daemons_error_is_the_result),
-	    cmocka_unit_test(an_order_that_comes_before_the_reply_is_noted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* What the agent takes from WindowStart, and what it refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 #include <math.h>
 
@@ -51,13 +47,12 @@ static void hardware_order(struct order *o, unsigned events)
 	o->start.n_events = events;
 }
 
-static void what_the_daemon_asked_for_is_taken_over(void **state)
+TEST(what_the_daemon_asked_for_is_taken_over)
 {
 	struct settings s;
 	struct err err = {0};
 	struct order o;
 
-	(void)state;
 	clock_order(&o);
 	o.start.open_through_daemon = true;
 	o.start.kernel_gate = true;
@@ -75,13 +70,12 @@ static void what_the_daemon_asked_for_is_taken_over(void **state)
 	assert_int_equal(s.objects.max, 0);
 }
 
-static void hardware_events_come_with_a_period_in_operations(void **state)
+TEST(hardware_events_come_with_a_period_in_operations)
 {
 	struct settings s;
 	struct err err = {0};
 	struct order o;
 
-	(void)state;
 	hardware_order(&o, 2);
 	o.events[0].access = JXP__HARDWARE_EVENT__ACCESS__LOADS;
 	o.events[1].access = JXP__HARDWARE_EVENT__ACCESS__STORES;
@@ -94,13 +88,12 @@ static void hardware_events_come_with_a_period_in_operations(void **state)
 	assert_int_equal(s.sampling.events[1].precise_ip, 2);
 }
 
-static void objects_and_numa_are_one_and_no_pairs(void **state)
+TEST(objects_and_numa_are_one_and_no_pairs)
 {
 	struct settings s;
 	struct err err = {0};
 	struct order o;
 
-	(void)state;
 	clock_order(&o);
 	o.kinds[0] = JXP__KIND__KIND_OBJECTS;
 	o.kinds[1] = JXP__KIND__KIND_NUMA;
@@ -118,13 +111,12 @@ static void objects_and_numa_are_one_and_no_pairs(void **state)
 	assert_true(s.objects.budget > 0.0099 && s.objects.budget < 0.0101);
 }
 
-static void loops_take_every_tick_and_are_no_objects(void **state)
+TEST(loops_take_every_tick_and_are_no_objects)
 {
 	struct settings s;
 	struct err err = {0};
 	struct order o;
 
-	(void)state;
 	clock_order(&o);
 	o.kinds[0] = JXP__KIND__KIND_LOOPS;
 	o.kinds[1] = JXP__KIND__KIND_SILENT_LOAD;
@@ -138,13 +130,12 @@ static void loops_take_every_tick_and_are_no_objects(void **state)
 	assert_false(s.sampling.loops);
 }
 
-static void without_their_kind_there_are_no_objects(void **state)
+TEST(without_their_kind_there_are_no_objects)
 {
 	struct settings s;
 	struct err err = {0};
 	struct order o;
 
-	(void)state;
 	clock_order(&o);
 	o.start.objects_max = 1000;
 	assert_int_equal(settings_from_start(&o.start, &s, &err), 0);
@@ -162,11 +153,10 @@ static void assert_refused(const struct order *o)
 	assert_true(err.message[0] != '\0');
 }
 
-static void what_is_beyond_the_limits_is_refused(void **state)
+TEST(what_is_beyond_the_limits_is_refused)
 {
 	struct order o;
 
-	(void)state;
 	clock_order(&o);
 	o.start.registers = 0;
 	assert_refused(&o);
@@ -182,12 +172,11 @@ static void what_is_beyond_the_limits_is_refused(void **state)
 	assert_refused(&o);
 }
 
-static void a_budget_is_a_part_of_the_whole(void **state)
+TEST(a_budget_is_a_part_of_the_whole)
 {
 	const double none[] = {0, -0.1, 1.1, NAN};
 	struct order o;
 
-	(void)state;
 	clock_order(&o);
 	for (unsigned i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
 		o.start.budget = none[i];
@@ -195,11 +184,10 @@ static void a_budget_is_a_part_of_the_whole(void **state)
 	}
 }
 
-static void kinds_that_are_unknown_or_too_many_are_refused(void **state)
+TEST(kinds_that_are_unknown_or_too_many_are_refused)
 {
 	struct order o;
 
-	(void)state;
 	clock_order(&o);
 	o.kinds[1] = JXP__KIND__KIND_NONE;
 	assert_refused(&o);
@@ -211,21 +199,19 @@ static void kinds_that_are_unknown_or_too_many_are_refused(void **state)
 	assert_refused(&o);
 }
 
-static void objects_without_room_for_one_are_refused(void **state)
+TEST(objects_without_room_for_one_are_refused)
 {
 	struct order o;
 
-	(void)state;
 	clock_order(&o);
 	o.kinds[1] = JXP__KIND__KIND_OBJECTS;
 	assert_refused(&o);
 }
 
-static void a_sampler_has_what_it_needs_and_nothing_else(void **state)
+TEST(a_sampler_has_what_it_needs_and_nothing_else)
 {
 	struct order o;
 
-	(void)state;
 	clock_order(&o);
 	o.start.sampler = JXP__SAMPLER__SAMPLER_AUTO;
 	assert_refused(&o);
@@ -240,22 +226,4 @@ static void a_sampler_has_what_it_needs_and_nothing_else(void **state)
 	o.start.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
 	o.start.period_ns = 5000000;
 	assert_refused(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(what_the_daemon_asked_for_is_taken_over),
-	    cmocka_unit_test(hardware_events_come_with_a_period_in_operations),
-	    cmocka_unit_test(objects_and_numa_are_one_and_no_pairs),
-	    cmocka_unit_test(loops_take_every_tick_and_are_no_objects),
-	    cmocka_unit_test(without_their_kind_there_are_no_objects),
-	    cmocka_unit_test(what_is_beyond_the_limits_is_refused),
-	    cmocka_unit_test(a_budget_is_a_part_of_the_whole),
-	    cmocka_unit_test(kinds_that_are_unknown_or_too_many_are_refused),
-	    cmocka_unit_test(objects_without_room_for_one_are_refused),
-	    cmocka_unit_test(a_sampler_has_what_it_needs_and_nothing_else),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /* How many timers are left for us, by what the kernel says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <limits.h>
 #include <sys/resource.h>
 
 #include "attach/agent/window/timer_allowance.h"
 
-static void half_of_what_is_left_is_ours(void **state)
+TEST(half_of_what_is_left_is_ours)
 {
-	(void)state;
 	assert_int_equal(timer_allowance_of("Threads:\t1\nSigQ:\t100/3900\nSigPnd:\t0\n"), 1900);
 	assert_int_equal(timer_allowance_of("Threads:\t1\nSigQ:\t3900/3900\nSigPnd:\t0\n"), 0);
 	/* Others of the user may have had a higher limit. */
@@ -21,18 +16,16 @@ static void half_of_what_is_left_is_ours(void **state)
 			 UINT_MAX);
 }
 
-static void what_cannot_be_told_is_none(void **state)
+TEST(what_cannot_be_told_is_none)
 {
-	(void)state;
 	assert_int_equal(timer_allowance_of(""), 0);
 	assert_int_equal(timer_allowance_of("Threads:\t1\nSigQ:\tmany\n"), 0);
 }
 
-static void the_kernel_s_own_words_are_understood(void **state)
+TEST(the_kernel_s_own_words_are_understood)
 {
 	struct rlimit limit, less;
 
-	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_SIGPENDING, &limit), 0);
 	less = (struct rlimit){1, limit.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_SIGPENDING, &less), 0);
@@ -41,15 +34,4 @@ static void the_kernel_s_own_words_are_understood(void **state)
 	assert_int_equal(setrlimit(RLIMIT_SIGPENDING, &less), 0);
 	assert_true(timer_allowance() > 0);
 	assert_int_equal(setrlimit(RLIMIT_SIGPENDING, &limit), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(half_of_what_is_left_is_ours),
-	    cmocka_unit_test(what_cannot_be_told_is_none),
-	    cmocka_unit_test(the_kernel_s_own_words_are_understood),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

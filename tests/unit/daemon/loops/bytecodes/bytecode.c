@@ -1,9 +1,5 @@
 /* Loops of bytecodes, as javac lays them out and as others do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <errno.h>
 #include <string.h>
 
@@ -32,11 +28,10 @@ static void assert_one_loop(struct bytecode *b, int32_t header, int32_t latch)
  */
 #define SUM "\x03\x3c\x03\x3d\x1c\x1a\xa2\x00\x0d\x1b\x1c\x60\x3c\x84\x02\x01\xa7\xff\xf4\x1b\xac"
 
-static void a_condition_at_the_top_has_its_jump_back_at_the_end(void **state)
+TEST(a_condition_at_the_top_has_its_jump_back_at_the_end)
 {
 	struct bytecode b = READ(SUM);
 
-	(void)state;
 	assert_one_loop(&b, 4, 16);
 	assert_int_equal(bytecode_loop_at(&b, 3), BYTECODE_NO_LOOP);
 	assert_int_equal(bytecode_loop_at(&b, 4), 0);
@@ -48,23 +43,21 @@ static void a_condition_at_the_top_has_its_jump_back_at_the_end(void **state)
 	bytecode_release(&b);
 }
 
-static void a_jsr_comes_back_to_its_loop(void **state)
+TEST(a_jsr_comes_back_to_its_loop)
 {
 	/* 0: jsr 6; 3: goto 0; 6: astore_0, ret 0 */
 	struct bytecode b = READ("\xa8\x00\x06\xa7\xff\xfd\x4b\xa9\x00");
 
-	(void)state;
 	assert_one_loop(&b, 0, 3);
 	assert_int_equal(bytecode_loop_at(&b, 6), BYTECODE_NO_LOOP);
 	bytecode_release(&b);
 }
 
 /* What each turn adds, and a sum's what it is not: iadd of a variable. */
-static void counters_have_steps(void **state)
+TEST(counters_have_steps)
 {
 	struct bytecode b = READ(SUM);
 
-	(void)state;
 	assert_int_equal(b.loops[0].step_count, 1);
 	assert_int_equal(b.loops[0].steps[0], 1);
 	assert_true(b.loops[0].up && !b.loops[0].down);
@@ -84,11 +77,10 @@ static void counters_have_steps(void **state)
 	bytecode_release(&b);
 }
 
-static void the_only_variable_that_changes_is_told(void **state)
+TEST(the_only_variable_that_changes_is_told)
 {
 	struct bytecode b = READ(SUM);
 
-	(void)state;
 	assert_int_equal(b.loops[0].variable, BYTECODE_MANY_VARIABLES);
 	assert_false(b.loops[0].calls);
 	bytecode_release(&b);
@@ -112,22 +104,20 @@ static void the_only_variable_that_changes_is_told(void **state)
 }
 
 /* 0: iload_0, 1: ifeq 7, 4: iinc 1 1, 7: iinc 2 4, 10: goto 0 */
-static void a_branch_s_counter_is_no_turn_s(void **state)
+TEST(a_branch_s_counter_is_no_turn_s)
 {
 	struct bytecode b = READ("\x1a\x99\x00\x06\x84\x01\x01\x84\x02\x04\xa7\xff\xf6");
 
-	(void)state;
 	assert_int_equal(b.loops[0].step_count, 1);
 	assert_int_equal(b.loops[0].steps[0], 4);
 	bytecode_release(&b);
 }
 
 /* 0: goto 6, 3: iinc 0 1, 6: iload_0, iload_1, 8: if_icmplt 3, 11: return */
-static void a_condition_at_the_end_is_in_the_loop(void **state)
+TEST(a_condition_at_the_end_is_in_the_loop)
 {
 	struct bytecode b = READ("\xa7\x00\x06\x84\x00\x01\x1a\x1b\xa1\xff\xfb\xb1");
 
-	(void)state;
 	assert_one_loop(&b, 3, 8);
 	assert_int_equal(bytecode_loop_at(&b, 0), BYTECODE_NO_LOOP);
 	assert_int_equal(bytecode_loop_at(&b, 6), 0);
@@ -136,11 +126,10 @@ static void a_condition_at_the_end_is_in_the_loop(void **state)
 }
 
 /* 0: iload_0, 1: ifeq 14, 4: iload_1, 5: ifeq 11, 8: goto 4, 11: goto 0, 14: return */
-static void loops_lie_in_loops(void **state)
+TEST(loops_lie_in_loops)
 {
 	struct bytecode b = READ("\x1a\x99\x00\x0d\x1b\x99\x00\x06\xa7\xff\xfc\xa7\xff\xf5\xb1");
 
-	(void)state;
 	assert_int_equal(b.loop_count, 2);
 	assert_int_equal(b.loops[0].header_bci, 0);
 	assert_int_equal(b.loops[0].latch_bci, 11);
@@ -152,12 +141,11 @@ static void loops_lie_in_loops(void **state)
 	bytecode_release(&b);
 }
 
-static void a_handler_between_is_the_loop_s(void **state)
+TEST(a_handler_between_is_the_loop_s)
 {
 	/* 0: iload_0, 1: ifeq 12, 4: goto 9, 7: pop, 8: nop, 9: goto 0, 12: return */
 	struct bytecode b = READ("\x1a\x99\x00\x0b\xa7\x00\x05\x57\x00\xa7\xff\xf7\xb1");
 
-	(void)state;
 	assert_one_loop(&b, 0, 9);
 	assert_int_equal(bytecode_loop_at(&b, 7), 0);
 	bytecode_release(&b);
@@ -165,14 +153,13 @@ static void a_handler_between_is_the_loop_s(void **state)
 
 /* 0: iload_0, tableswitch of 0 and 1: 28 and 24, default 32; 24: goto 0; 28: iastore, goto 0; 32:
  * return */
-static void switches_lead_to_all_their_targets(void **state)
+TEST(switches_lead_to_all_their_targets)
 {
 	struct bytecode b = READ("\x1a\xaa\0\0\0\0\0\x1f\0\0\0\0\0\0\0\x01\0\0\0\x1b\0\0\0\x17"
 				 "\xa7\xff\xe8\x00\x4f\xa7\xff\xe3\xb1");
 	struct bytecode lookup = READ("\x1a\xab\0\0\0\0\0\x13\0\0\0\x01\0\0\0\x05\xff\xff\xff\xff"
 				      "\xb1");
 
-	(void)state;
 	assert_int_equal(b.loop_count, 1);
 	assert_int_equal(bytecode_loop_at(&b, 28), 0);
 	assert_int_equal(bytecode_loop_at(&b, 24), 0);
@@ -185,7 +172,7 @@ static void switches_lead_to_all_their_targets(void **state)
 	bytecode_release(&lookup);
 }
 
-static void what_is_no_code_is_refused(void **state)
+TEST(what_is_no_code_is_refused)
 {
 	static const struct {
 		const char *code;
@@ -202,7 +189,6 @@ static void what_is_no_code_is_refused(void **state)
 	};
 	struct bytecode b;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(bytecode_read(&b, (const uint8_t *)bad[i].code, bad[i].size),
 				 -EBADMSG);
@@ -211,13 +197,12 @@ static void what_is_no_code_is_refused(void **state)
 }
 
 /* A thousand branches to themselves. */
-static void too_many_loops_are_refused(void **state)
+TEST(too_many_loops_are_refused)
 {
 	static const uint8_t branch[] = {0x99, 0x00, 0x00}, end[] = {0xb1, 0x00, 0xb1};
 	static uint8_t code[3 * 1000];
 	struct bytecode b;
 
-	(void)state;
 	for (size_t i = 0; i < 1000; i++)
 		memcpy(code + 3 * i, branch, sizeof(branch));
 	memcpy(code + sizeof(code) - sizeof(end), end, sizeof(end));
@@ -244,18 +229,16 @@ static bool invoked_leaves(const char *code, size_t size, int32_t bci)
 	return leaves;
 }
 
-static void what_is_invoked_may_have_a_search_left(void **state)
+TEST(what_is_invoked_may_have_a_search_left)
 {
-	(void)state;
 	assert_true(invoked_leaves(SEARCH, sizeof(SEARCH) - 1, 8));
 	assert_false(invoked_leaves(SEARCH, sizeof(SEARCH) - 1, 17)); /* A field. */
 	assert_false(invoked_leaves(SEARCH, sizeof(SEARCH) - 1, 24)); /* In no loop. */
 	assert_false(invoked_leaves(SEARCH, sizeof(SEARCH) - 1, 100));
 }
 
-static void what_says_how_far_a_loop_goes_is_no_match(void **state)
+TEST(what_says_how_far_a_loop_goes_is_no_match)
 {
-	(void)state;
 	assert_false(invoked_leaves(WALK, sizeof(WALK) - 1, 0)); /* Its only way out. */
 	assert_false(
 	    invoked_leaves(WALK, sizeof(WALK) - 1, 6)); /* Another comes before a branch. */
@@ -270,12 +253,11 @@ static void what_says_how_far_a_loop_goes_is_no_match(void **state)
 	"\x2d"                                                                                     \
 	"\xb4\x00\x00\x4e\xa7\xff\xe9\x1c\xac"
 
-static void a_flag_that_the_loop_goes_by_has_it_left(void **state)
+TEST(a_flag_that_the_loop_goes_by_has_it_left)
 {
 	char code[] = FLAG;
 	struct bytecode b = READ(FLAG);
 
-	(void)state;
 	assert_true(bytecode_branch_leaves(&b, (const uint8_t *)code, 17));
 	assert_true(bytecode_branch_leaves(&b, (const uint8_t *)code, 5));
 	code[20] = 0x03; /* It is set to false. */
@@ -283,26 +265,4 @@ static void a_flag_that_the_loop_goes_by_has_it_left(void **state)
 	code[20] = 0x1b; /* To what is not known. */
 	assert_false(bytecode_branch_leaves(&b, (const uint8_t *)code, 17));
 	bytecode_release(&b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_condition_at_the_top_has_its_jump_back_at_the_end),
-	    cmocka_unit_test(the_only_variable_that_changes_is_told),
-	    cmocka_unit_test(a_jsr_comes_back_to_its_loop),
-	    cmocka_unit_test(counters_have_steps),
-	    cmocka_unit_test(a_branch_s_counter_is_no_turn_s),
-	    cmocka_unit_test(a_condition_at_the_end_is_in_the_loop),
-	    cmocka_unit_test(loops_lie_in_loops),
-	    cmocka_unit_test(a_handler_between_is_the_loop_s),
-	    cmocka_unit_test(switches_lead_to_all_their_targets),
-	    cmocka_unit_test(what_is_invoked_may_have_a_search_left),
-	    cmocka_unit_test(what_says_how_far_a_loop_goes_is_no_match),
-	    cmocka_unit_test(a_flag_that_the_loop_goes_by_has_it_left),
-	    cmocka_unit_test(what_is_no_code_is_refused),
-	    cmocka_unit_test(too_many_loops_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/report/content/model.h"
 #include "tests/unit/support/sample_findings.h"
@@ -12,7 +8,7 @@
 
 static int set_up(void **state)
 {
-	struct window_request request = {.objects = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 
 	*state = window_result_new(1, 42, &request, &sample_findings);
 	return *state ? 0 : -1;
@@ -70,7 +66,7 @@ static int32_t line_of(const struct report_model *m, const struct origin_site *s
 	return cct_node(&m->window->profile.cct, node)->line;
 }
 
-static void without_tracked_accesses_the_sampled_allocations_of_the_class_say_it(void **state)
+TEST(without_tracked_accesses_the_sampled_allocations_of_the_class_say_it, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	uint32_t few = add_site(w, NODES, 7), many = add_site(w, NODES, 8);
@@ -96,7 +92,7 @@ static void without_tracked_accesses_the_sampled_allocations_of_the_class_say_it
 }
 
 /* A sample stands for as many bytes as sampling was sparse when it was drawn. */
-static void samples_that_stand_for_more_make_the_interval_wider(void **state)
+TEST(samples_that_stand_for_more_make_the_interval_wider, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	uint32_t even = add_site(w, NODES, 7), other = add_site(w, NODES, 8);
@@ -121,7 +117,7 @@ static void samples_that_stand_for_more_make_the_interval_wider(void **state)
 	report_model_release(&m);
 }
 
-static void accesses_to_tracked_objects_say_it_where_there_are_some(void **state)
+TEST(accesses_to_tracked_objects_say_it_where_there_are_some, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	uint32_t cold = add_site(w, NODES, 7), hot = add_site(w, NODES, 8);
@@ -139,7 +135,7 @@ static void accesses_to_tracked_objects_say_it_where_there_are_some(void **state
 	report_model_release(&m);
 }
 
-static void a_handful_of_tracked_accesses_is_too_few(void **state)
+TEST(a_handful_of_tracked_accesses_is_too_few, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	uint32_t cold = add_site(w, NODES, 7), hot = add_site(w, NODES, 8);
@@ -154,7 +150,7 @@ static void a_handful_of_tracked_accesses_is_too_few(void **state)
 	report_model_release(&m);
 }
 
-static void of_a_class_that_was_not_seen_allocated_nothing_is_said(void **state)
+TEST(of_a_class_that_was_not_seen_allocated_nothing_is_said, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	struct report_model m;
@@ -166,19 +162,4 @@ static void of_a_class_that_was_not_seen_allocated_nothing_is_said(void **state)
 	assert_int_equal(m.objects.origins.list[0].basis, ORIGIN_UNKNOWN);
 	assert_int_equal(m.objects.origins.list[0].count, 0);
 	report_model_release(&m);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(without_tracked_accesses_the_sampled_allocations_of_the_class_say_it),
-	    TEST(samples_that_stand_for_more_make_the_interval_wider),
-	    TEST(accesses_to_tracked_objects_say_it_where_there_are_some),
-	    TEST(a_handful_of_tracked_accesses_is_too_few),
-	    TEST(of_a_class_that_was_not_seen_allocated_nothing_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/report/content/model.h"
 #include "tests/unit/support/sample_findings.h"
 
 static int set_up(void **state)
 {
-	struct window_request request = {.objects = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 
 	*state = window_result_new(1, 42, &request, &sample_findings);
 	return *state ? 0 : -1;
@@ -44,7 +40,7 @@ static void touch(struct window_result *w, uint32_t class_name, uint32_t locatio
 		    object_profile_untracked(&w->objects, JXP__REGION__REGION_HEAP, &a), 0);
 }
 
-static void what_certainly_has_most_comes_first(void **state)
+TEST(what_certainly_has_most_comes_first, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	struct report_model m;
@@ -65,7 +61,7 @@ static void what_certainly_has_most_comes_first(void **state)
 	report_model_release(&m);
 }
 
-static void a_class_has_its_fields_and_these_their_paths(void **state)
+TEST(a_class_has_its_fields_and_these_their_paths, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	uint32_t jit = add_node(w, 7, JXP__TIER__TIER_JIT);
@@ -95,7 +91,7 @@ static void a_class_has_its_fields_and_these_their_paths(void **state)
 	report_model_release(&m);
 }
 
-static void without_accesses_there_is_nothing(void **state)
+TEST(without_accesses_there_is_nothing, set_up, tear_down)
 {
 	struct report_model m;
 
@@ -103,17 +99,4 @@ static void without_accesses_there_is_nothing(void **state)
 	assert_int_equal(m.objects.classes.count, 0);
 	assert_int_equal(m.objects.classes.unknown.sum.samples, 0);
 	report_model_release(&m);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(what_certainly_has_most_comes_first),
-	    TEST(a_class_has_its_fields_and_these_their_paths),
-	    TEST(without_accesses_there_is_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

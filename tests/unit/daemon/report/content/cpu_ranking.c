@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/report/content/cpu_findings.h"
 #include "tests/unit/support/sample_window.h"
@@ -13,7 +9,7 @@ static struct window_result *ticks_window(void)
 {
 	struct window_result *w = sample_window_empty(1, "shop");
 
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	return w;
 }
 
@@ -22,7 +18,7 @@ static const char *name_of(const struct window_result *w, uint32_t method)
 	return strings_get(&w->profile.strings, cct_method(&w->profile.cct, method)->name);
 }
 
-static void a_method_that_calls_itself_counts_once(void **state)
+TEST(a_method_that_calls_itself_counts_once)
 {
 	struct window_result *w = ticks_window();
 	uint32_t main = sample_window_node(w, 0, "main", 10);
@@ -30,7 +26,6 @@ static void a_method_that_calls_itself_counts_once(void **state)
 	uint32_t again = sample_window_node(w, walk, "walk", 20);
 	struct cpu_ranking r;
 
-	(void)state;
 	sample_window_ticks(w, main, COMPILED, 1);
 	sample_window_ticks(w, again, COMPILED, 3);
 	assert_int_equal(cpu_ranking_init(&r, w), 0);
@@ -47,14 +42,13 @@ static void a_method_that_calls_itself_counts_once(void **state)
 	window_result_free(w);
 }
 
-static void interpreted_and_compiled_frames_are_one_path(void **state)
+TEST(interpreted_and_compiled_frames_are_one_path)
 {
 	struct window_result *w = ticks_window();
 	uint32_t main = sample_window_node(w, 0, "main", 10), other = 0;
 	struct cct_node node = *cct_node(&w->profile.cct, main);
 	struct cpu_ranking r;
 
-	(void)state;
 	node.tier = JXP__TIER__TIER_INTERPRETED;
 	assert_int_equal(cct_add_node(&w->profile.cct, &node, &other), 0);
 	sample_window_ticks(w, main, COMPILED, 1);
@@ -67,14 +61,13 @@ static void interpreted_and_compiled_frames_are_one_path(void **state)
 	window_result_free(w);
 }
 
-static void kernel_ticks_are_own_time_of_the_method_that_called(void **state)
+TEST(kernel_ticks_are_own_time_of_the_method_that_called)
 {
 	struct window_result *w = ticks_window();
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 	uint32_t read = sample_window_node(w, main, "read", 20);
 	struct cpu_ranking r;
 
-	(void)state;
 	sample_window_ticks(w, main, COMPILED, 2);
 	sample_window_ticks(w, read, JXP__CPU_SAMPLE__STATE__KERNEL, 3);
 	assert_int_equal(cpu_ranking_init(&r, w), 0);
@@ -85,12 +78,11 @@ static void kernel_ticks_are_own_time_of_the_method_that_called(void **state)
 	window_result_free(w);
 }
 
-static void threads_with_ticks_are_ranked_by_their_time(void **state)
+TEST(threads_with_ticks_are_ranked_by_their_time)
 {
 	struct window_result *w = ticks_window();
 	struct cpu_ranking r;
 
-	(void)state;
 	sample_window_thread(w, 7, "idle", COMPILED, 0);
 	sample_window_thread(w, 8, "some", COMPILED, 2);
 	sample_window_thread(w, 9, "most", COMPILED, 3);
@@ -103,13 +95,12 @@ static void threads_with_ticks_are_ranked_by_their_time(void **state)
 }
 
 /* 12 s, of which the JVM's own threads were watched for 6: with them, ticks tell of 5 s. */
-static void fractions_are_of_all_cpu_time_and_add_up(void **state)
+TEST(fractions_are_of_all_cpu_time_and_add_up)
 {
 	struct window_result *w = ticks_window();
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 	struct report_cpu c;
 
-	(void)state;
 	w->cpu_ns = 7 * NS_PER_S;
 	w->overhead_ns = 750 * NS_PER_MS;
 	w->counters[JXP__COUNTER__COUNTER_SESSION_NS] = w->overhead_ns;
@@ -137,12 +128,11 @@ static void fractions_are_of_all_cpu_time_and_add_up(void **state)
 	window_result_free(w);
 }
 
-static void the_whole_is_never_less_than_its_parts(void **state)
+TEST(the_whole_is_never_less_than_its_parts)
 {
 	struct window_result *w = ticks_window();
 	struct report_cpu c;
 
-	(void)state;
 	w->cpu_ns = 2 * NS_PER_S;
 	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 0;
 	sample_window_ticks(w, sample_window_node(w, 0, "main", 10), COMPILED, 400);
@@ -155,30 +145,14 @@ static void the_whole_is_never_less_than_its_parts(void **state)
 	window_result_free(w);
 }
 
-static void a_window_without_ticks_has_no_such_part(void **state)
+TEST(a_window_without_ticks_has_no_such_part)
 {
 	struct window_result *w = ticks_window();
 	struct report_cpu c;
 
-	(void)state;
 	w->cpu.beside = (struct cpu_beside){.span_ns = 1, .gc_ns = 1};
 	assert_int_equal(report_cpu_init(&c, w), 0);
 	assert_false(c.taken);
 	report_cpu_release(&c);
 	window_result_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_method_that_calls_itself_counts_once),
-	    cmocka_unit_test(interpreted_and_compiled_frames_are_one_path),
-	    cmocka_unit_test(kernel_ticks_are_own_time_of_the_method_that_called),
-	    cmocka_unit_test(threads_with_ticks_are_ranked_by_their_time),
-	    cmocka_unit_test(fractions_are_of_all_cpu_time_and_add_up),
-	    cmocka_unit_test(the_whole_is_never_less_than_its_parts),
-	    cmocka_unit_test(a_window_without_ticks_has_no_such_part),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -21,7 +17,7 @@ static struct window_result *ticks_window(void)
 {
 	struct window_result *w = sample_window_empty(1, "shop");
 
-	w->request = (struct window_request){.cpu = true};
+	w->request = (struct window_request){.kinds[JXP__KIND__KIND_CPU] = true};
 	return w;
 }
 
@@ -30,7 +26,7 @@ static const char *label_of(const struct subsume_tree *t, size_t node)
 	return t->methods[t->method[node]].label;
 }
 
-static void contexts_are_met_by_their_methods(void **state)
+TEST(contexts_are_met_by_their_methods)
 {
 	struct window_result *w = ticks_window();
 	uint32_t main = sample_window_node(w, 0, "main", 10);
@@ -38,7 +34,6 @@ static void contexts_are_met_by_their_methods(void **state)
 	uint32_t other = sample_window_node(w, main, "fill", 22);
 	struct subsume_tree t = {0};
 
-	(void)state;
 	sample_window_ticks(w, one, COMPILED, 3);
 	sample_window_ticks(w, other, INTERPRETED, 4);
 	sample_window_ticks(w, main, COMPILED, 1);
@@ -54,12 +49,11 @@ static void contexts_are_met_by_their_methods(void **state)
 	window_result_free(w);
 }
 
-static void names_that_are_shown_alike_are_told_apart(void **state)
+TEST(names_that_are_shown_alike_are_told_apart)
 {
 	struct window_result *w = ticks_window();
 	struct subsume_tree t = {0};
 
-	(void)state;
 	sample_window_ticks(w, sample_window_node(w, 0, "of it", 10), COMPILED, 3);
 	sample_window_ticks(w, sample_window_node(w, 0, "of_it", 10), COMPILED, 4);
 	assert_int_equal(cpu_tree_init(&t, w), 0);
@@ -70,13 +64,12 @@ static void names_that_are_shown_alike_are_told_apart(void **state)
 	window_result_free(w);
 }
 
-static void the_jvms_own_threads_are_roots_and_cut_stacks_are_in_no_node(void **state)
+TEST(the_jvms_own_threads_are_roots_and_cut_stacks_are_in_no_node)
 {
 	struct window_result *w = ticks_window();
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 	struct subsume_tree t = {0};
 
-	(void)state;
 	sample_window_ticks(w, main, COMPILED, 10); /* of 5 ms each */
 	assert_int_equal(cpu_profile_add(&w->cpu, COMPILED, main, true, 5 * NS_PER_MS), 0);
 	w->cpu.beside = (struct cpu_beside){
@@ -92,12 +85,11 @@ static void the_jvms_own_threads_are_roots_and_cut_stacks_are_in_no_node(void **
 	window_result_free(w);
 }
 
-static void a_window_without_ticks_is_a_root(void **state)
+TEST(a_window_without_ticks_is_a_root)
 {
 	struct window_result *w = ticks_window();
 	struct subsume_tree t = {0};
 
-	(void)state;
 	assert_int_equal(cpu_tree_init(&t, w), 0);
 	assert_int_equal(t.node_count, 1);
 	assert_int_equal(t.samples, 0);
@@ -182,13 +174,12 @@ static void assert_same_trees(const struct subsume_tree *a, const struct subsume
 	}
 }
 
-static void collapsed_stacks_make_the_same_tree_again(void **state)
+TEST(collapsed_stacks_make_the_same_tree_again)
 {
 	struct window_result *w = ticks_window();
 	struct subsume_tree t = {0}, again = {0};
 	char *text, *list, *list_again;
 
-	(void)state;
 	grow(w);
 	w->cpu.beside = (struct cpu_beside){.span_ns = NS_PER_S, .gc_ns = 0.1 * NS_PER_S};
 	assert_int_equal(cpu_tree_init(&t, w), 0);
@@ -205,17 +196,4 @@ static void collapsed_stacks_make_the_same_tree_again(void **state)
 	subsume_tree_release(&again);
 	subsume_tree_release(&t);
 	window_result_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(contexts_are_met_by_their_methods),
-	    cmocka_unit_test(names_that_are_shown_alike_are_told_apart),
-	    cmocka_unit_test(the_jvms_own_threads_are_roots_and_cut_stacks_are_in_no_node),
-	    cmocka_unit_test(a_window_without_ticks_is_a_root),
-	    cmocka_unit_test(collapsed_stacks_make_the_same_tree_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

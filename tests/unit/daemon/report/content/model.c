@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -39,13 +35,12 @@ static void observe(struct window_result *w, Jxp__Kind kind, uint32_t bytes, boo
 	assert_int_equal(profile_add(&w->profile, &o), 0);
 }
 
-static void kinds_that_were_asked_for_have_a_fraction_with_its_interval(void **state)
+TEST(kinds_that_were_asked_for_have_a_fraction_with_its_interval)
 {
 	struct window_request request = {.kinds = {[DEAD] = true, [SILENT_LOAD] = true}};
 	struct window_result *w = window_of(&request);
 	struct report_model m;
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		observe(w, DEAD, 8, i == 0, false);
 	observe(w, DEAD, 100, true, true);
@@ -95,12 +90,11 @@ static struct window_result *window_of_dead_stores(void)
 	return w;
 }
 
-static void without_evidence_a_longer_window_is_told(void **state)
+TEST(without_evidence_a_longer_window_is_told)
 {
 	struct window_result *w = window_of_dead_stores();
 	struct report_model m;
 
-	(void)state;
 	waste(w, 6, JXP__REGION__REGION_STACK, 200);
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_int_equal(m.problems.count, 0);
@@ -115,13 +109,12 @@ static void without_evidence_a_longer_window_is_told(void **state)
 	window_result_free(w);
 }
 
-static void regions_have_fractions_of_their_own(void **state)
+TEST(regions_have_fractions_of_their_own)
 {
 	struct window_result *w = window_of_dead_stores();
 	struct report_model m;
 	const struct report_region *r;
 
-	(void)state;
 	waste(w, 1, JXP__REGION__REGION_HEAP, 30);
 	waste(w, 2, JXP__REGION__REGION_STACK, 10);
 	observe(w, DEAD, 80, false, false);
@@ -139,16 +132,17 @@ static void regions_have_fractions_of_their_own(void **state)
 	window_result_free(w);
 }
 
-static void only_what_is_wanted_is_there(void **state)
+TEST(only_what_is_wanted_is_there)
 {
 	static const Jxp__Region stack = JXP__REGION__REGION_STACK;
-	struct window_request request = {.kinds = {[DEAD] = true}, .objects = true, .numa = true};
+	struct window_request request = {.kinds = {[DEAD] = true},
+					 .kinds[JXP__KIND__KIND_OBJECTS] = true,
+					 .kinds[JXP__KIND__KIND_NUMA] = true};
 	struct window_result *w = window_of(&request);
 	struct report_wanted wanted;
 	struct report_model m;
 	struct err err;
 
-	(void)state;
 	waste(w, 1, JXP__REGION__REGION_HEAP, 6);
 	waste(w, 2, JXP__REGION__REGION_STACK, 6);
 	assert_int_equal(report_wanted_set(&wanted, JXP__FORMAT__FORMAT_TEXT, 0,
@@ -169,13 +163,12 @@ static void only_what_is_wanted_is_there(void **state)
 	window_result_free(w);
 }
 
-static void what_is_no_view_or_region_is_refused(void **state)
+TEST(what_is_no_view_or_region_is_refused)
 {
 	static const Jxp__Region regions[] = {JXP__REGION__REGION_JVM, (Jxp__Region)-1};
 	struct report_wanted wanted = {.pairs = 7};
 	struct err err;
 
-	(void)state;
 	assert_int_equal(
 	    report_wanted_set(&wanted, JXP__FORMAT__FORMAT_TEXT, 0, (Jxp__View)99, NULL, 0, &err),
 	    -EINVAL);
@@ -187,13 +180,12 @@ static void what_is_no_view_or_region_is_refused(void **state)
 	assert_int_equal(wanted.pairs, 7);
 }
 
-static void the_period_is_the_clocks_or_the_events(void **state)
+TEST(the_period_is_the_clocks_or_the_events)
 {
 	struct window_request request = {0};
 	struct window_result *w = window_of(&request);
 	struct report_model m;
 
-	(void)state;
 	w->effective_period = 7000000;
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_false(m.period.operations);
@@ -209,14 +201,13 @@ static void the_period_is_the_clocks_or_the_events(void **state)
 	window_result_free(w);
 }
 
-static void objects_are_counted_in_time_operations_or_an_event(void **state)
+TEST(objects_are_counted_in_time_operations_or_an_event)
 {
-	struct window_request request = {.objects = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 	struct window_result *w = window_of(&request);
 	struct report_model m;
 	uint32_t cheap, dear;
 
-	(void)state;
 	assert_int_equal(object_profile_site(&w->objects, 0, 0, &cheap), 0);
 	assert_int_equal(object_profile_site(&w->objects, 1, 0, &dear), 0);
 	assert_int_equal(object_profile_access(&w->objects, cheap,
@@ -249,13 +240,12 @@ static void objects_are_counted_in_time_operations_or_an_event(void **state)
 	window_result_free(w);
 }
 
-static void numa_is_measured_where_there_is_more_than_one_node(void **state)
+TEST(numa_is_measured_where_there_is_more_than_one_node)
 {
-	struct window_request request = {.numa = true};
+	struct window_request request = {.kinds[JXP__KIND__KIND_NUMA] = true};
 	struct window_result *w = window_of(&request);
 	struct report_model m;
 
-	(void)state;
 	w->findings.numa = two_nodes;
 	w->numa.matrix[0][1] = 30;
 	w->numa.matrix[1][1] = 10;
@@ -274,13 +264,12 @@ static void numa_is_measured_where_there_is_more_than_one_node(void **state)
 	window_result_free(w);
 }
 
-static void quality_says_what_was_dropped_and_what_it_cost(void **state)
+TEST(quality_says_what_was_dropped_and_what_it_cost)
 {
 	struct window_request request = {.kinds = {[DEAD] = true}};
 	struct window_result *w = window_of(&request);
 	struct report_model m;
 
-	(void)state;
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_false(m.quality.overhead_known);
 	assert_true(m.quality.target_idle);
@@ -301,14 +290,13 @@ static void quality_says_what_was_dropped_and_what_it_cost(void **state)
 	window_result_free(w);
 }
 
-static void side_effects_are_compared_with_before_or_else_with_the_jvms_life(void **state)
+TEST(side_effects_are_compared_with_before_or_else_with_the_jvms_life)
 {
 	struct window_request request = {.kinds = {[DEAD] = true}};
 	struct window_result *w = window_of(&request);
 	struct side_effects *s = &w->side_effects;
 	struct report_model m;
 
-	(void)state;
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_int_equal(m.quality.effects.baseline, EFFECT_LIFETIME);
 	assert_true(isnan(m.quality.effects.figures[EFFECT_IN][EFFECT_COLLECTIONS]));
@@ -321,22 +309,4 @@ static void side_effects_are_compared_with_before_or_else_with_the_jvms_life(voi
 	assert_float_equal(m.quality.effects.seconds[EFFECT_BEFORE], 2, 1e-9);
 	report_model_release(&m);
 	window_result_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(kinds_that_were_asked_for_have_a_fraction_with_its_interval),
-	    cmocka_unit_test(without_evidence_a_longer_window_is_told),
-	    cmocka_unit_test(regions_have_fractions_of_their_own),
-	    cmocka_unit_test(only_what_is_wanted_is_there),
-	    cmocka_unit_test(what_is_no_view_or_region_is_refused),
-	    cmocka_unit_test(the_period_is_the_clocks_or_the_events),
-	    cmocka_unit_test(objects_are_counted_in_time_operations_or_an_event),
-	    cmocka_unit_test(numa_is_measured_where_there_is_more_than_one_node),
-	    cmocka_unit_test(quality_says_what_was_dropped_and_what_it_cost),
-	    cmocka_unit_test(side_effects_are_compared_with_before_or_else_with_the_jvms_life),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

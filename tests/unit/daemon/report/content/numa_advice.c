@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
@@ -28,11 +24,10 @@ static void expect(const struct numa_site *site, bool pretouched, const char *wo
 	assert_non_null(strstr(text, words));
 }
 
-static void too_little_is_no_reason_to_advise(void **state)
+TEST(too_little_is_no_reason_to_advise)
 {
 	struct numa_site site = remote;
 
-	(void)state;
 	site.samples = 19;
 	assert_false(numa_advice(&site, &topology, false, text));
 	site.samples = 20;
@@ -43,18 +38,16 @@ static void too_little_is_no_reason_to_advise(void **state)
 	assert_true(numa_advice(&site, &topology, false, text));
 }
 
-static void who_initialises_is_not_who_uses(void **state)
+TEST(who_initialises_is_not_who_uses)
 {
-	(void)state;
 	expect(&remote, false, "initialised on node 0, accessed from node 2: ");
 	assert_non_null(strstr(text, "or keep them on node 0"));
 }
 
-static void pages_on_several_nodes(void **state)
+TEST(pages_on_several_nodes)
 {
 	struct numa_site site = remote;
 
-	(void)state;
 	site.page_on[0] = 79;
 	site.page_on[2] = 21;
 	expect(&site, false, "pages lie on several nodes");
@@ -63,21 +56,19 @@ static void pages_on_several_nodes(void **state)
 	expect(&site, false, "initialised on node 0");
 }
 
-static void accesses_from_several_nodes(void **state)
+TEST(accesses_from_several_nodes)
 {
 	struct numa_site site = remote;
 
-	(void)state;
 	site.accessed_from[1] = 60;
 	site.accessed_from[2] = 40;
 	expect(&site, false, "all pages lie on node 0, and threads of several nodes");
 }
 
-static void pages_that_were_touched_before_the_objects_came(void **state)
+TEST(pages_that_were_touched_before_the_objects_came)
 {
 	struct numa_site site = remote;
 
-	(void)state;
 	expect(&site, true, "(AlwaysPreTouch)");
 	site.allocated_on[0] = 0;
 	site.allocated_on[1] = 100; /* by those who use them */
@@ -89,25 +80,10 @@ static void pages_that_were_touched_before_the_objects_came(void **state)
 	expect(&site, false, "initialised on node 0");
 }
 
-static void what_is_not_known_is_no_evidence(void **state)
+TEST(what_is_not_known_is_no_evidence)
 {
 	struct numa_site site = remote;
 
-	(void)state;
 	memset(site.page_on, 0, sizeof(site.page_on));
 	assert_false(numa_advice(&site, &topology, false, text));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(too_little_is_no_reason_to_advise),
-	    cmocka_unit_test(who_initialises_is_not_who_uses),
-	    cmocka_unit_test(pages_on_several_nodes),
-	    cmocka_unit_test(accesses_from_several_nodes),
-	    cmocka_unit_test(pages_that_were_touched_before_the_objects_came),
-	    cmocka_unit_test(what_is_not_known_is_no_evidence),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

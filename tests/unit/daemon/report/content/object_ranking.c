@@ -1,13 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/report/content/object_ranking.h"
 #include "tests/unit/support/sample_findings.h"
 
-static const struct window_request request = {.objects = true};
+static const struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true};
 
 static uint32_t add_node(struct window_result *w, int32_t line, Jxp__Tier tier)
 {
@@ -34,7 +30,7 @@ static void add_access(struct window_result *w, uint32_t site, uint32_t node, do
 	    0);
 }
 
-static void the_most_expensive_site_and_its_dearest_context_come_first(void **state)
+TEST(the_most_expensive_site_and_its_dearest_context_come_first)
 {
 	struct window_result *w = window_result_new(1, 42, &request, &sample_findings);
 	uint32_t here = add_node(w, 1, JXP__TIER__TIER_JIT);
@@ -43,7 +39,6 @@ static void the_most_expensive_site_and_its_dearest_context_come_first(void **st
 	const struct ranked_access *accesses;
 	struct object_ranking r;
 
-	(void)state;
 	add_access(w, cheap, here, 20);
 	add_access(w, dear, here, 30);
 	add_access(w, dear, there, 50);
@@ -62,7 +57,7 @@ static void the_most_expensive_site_and_its_dearest_context_come_first(void **st
 }
 
 /* A method that was interpreted first, and compiled later. */
-static void a_path_that_was_compiled_meanwhile_is_one_site(void **state)
+TEST(a_path_that_was_compiled_meanwhile_is_one_site)
 {
 	struct window_result *w = window_result_new(1, 42, &request, &sample_findings);
 	uint32_t interpreted = add_node(w, 1, JXP__TIER__TIER_INTERPRETED);
@@ -70,7 +65,6 @@ static void a_path_that_was_compiled_meanwhile_is_one_site(void **state)
 	uint32_t first = add_site(w, 1, interpreted), second = add_site(w, 1, compiled);
 	struct object_ranking r;
 
-	(void)state;
 	object_profile_allocated(&w->objects, first, 2, 100);
 	object_profile_allocated(&w->objects, second, 3, 100);
 	add_access(w, first, interpreted, 10);
@@ -86,25 +80,13 @@ static void a_path_that_was_compiled_meanwhile_is_one_site(void **state)
 	window_result_free(w);
 }
 
-static void without_sites_there_is_nothing_to_rank(void **state)
+TEST(without_sites_there_is_nothing_to_rank)
 {
 	struct window_result *w = window_result_new(1, 42, &request, &sample_findings);
 	struct object_ranking r;
 
-	(void)state;
 	assert_int_equal(object_ranking_init(&r, w), 0);
 	assert_int_equal(r.count, 0);
 	object_ranking_release(&r);
 	window_result_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_most_expensive_site_and_its_dearest_context_come_first),
-	    cmocka_unit_test(a_path_that_was_compiled_meanwhile_is_one_site),
-	    cmocka_unit_test(without_sites_there_is_nothing_to_rank),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

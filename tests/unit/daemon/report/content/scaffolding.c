@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +13,8 @@ static void assert_group(const char *class_name, const char *method, const char 
 	assert_string_equal(found ? found->group : "none", group);
 }
 
-static void frames_that_only_call_are_scaffolding(void **state)
+TEST(frames_that_only_call_are_scaffolding)
 {
-	(void)state;
 	assert_group("java.lang.Thread", "run", "thread entry");
 	assert_group("java.lang.Thread", "runWith", "thread entry");
 	assert_group("java.lang.VirtualThread$VThreadContinuation$1", "run", "thread entry");
@@ -38,9 +33,8 @@ static void frames_that_only_call_are_scaffolding(void **state)
 	assert_group("org.example.Main$$Lambda$14/0x00007f2a0c0", "apply", "lambdas");
 }
 
-static void what_does_something_is_none(void **state)
+TEST(what_does_something_is_none)
 {
-	(void)state;
 	assert_null(scaffolding_find("java.lang.Thread", "sleep"));
 	assert_null(scaffolding_find("java.lang.ThreadLocal", "get"));
 	assert_null(scaffolding_find("java.util.concurrent.ConcurrentHashMap", "putVal"));
@@ -49,13 +43,12 @@ static void what_does_something_is_none(void **state)
 }
 
 /* The list that docs/architecture.md has for people. */
-static void the_list_is_documented(void **state)
+TEST(the_list_is_documented)
 {
 	static char text[1u << 20];
 	FILE *file = fopen("docs/architecture.md", "re");
 	size_t size;
 
-	(void)state;
 	assert_non_null(file);
 	size = fread(text, 1, sizeof(text) - 1, file);
 	text[size] = '\0';
@@ -69,15 +62,4 @@ static void the_list_is_documented(void **state)
 		if (!strstr(text, words))
 			fail_msg("docs/architecture.md does not have %s", words);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(frames_that_only_call_are_scaffolding),
-	    cmocka_unit_test(what_does_something_is_none),
-	    cmocka_unit_test(the_list_is_documented),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

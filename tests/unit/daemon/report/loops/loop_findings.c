@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +18,8 @@ static int set_up(void **state)
 	struct window_result *w = sample_window_empty(5, "shop");
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 
-	w->request = (struct window_request){.loops = true, .duration_ns = 12 * NS_PER_S};
+	w->request = (struct window_request){.kinds[JXP__KIND__KIND_LOOPS] = true,
+					     .duration_ns = 12 * NS_PER_S};
 	sample_window_cpu(w, main, sample_window_node(w, main, "fill", 21),
 			  sample_window_node(w, main, "sum", 31));
 	f = (struct fixture){.window = w,
@@ -64,7 +61,7 @@ static void assert_verdict(struct fixture *f, enum loop_verdict verdict)
 	assert_string_equal(loop_verdict_name(judged(f)->verdict), loop_verdict_name(verdict));
 }
 
-static void types_without_counts(void **state)
+TEST(types_without_counts, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -87,7 +84,7 @@ static void types_without_counts(void **state)
 	assert_float_equal(judged(f)->needs_s, 0, 0); /* At what pace? */
 }
 
-static void the_type_is_that_of_most_of_the_time(void **state)
+TEST(the_type_is_that_of_most_of_the_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -96,7 +93,7 @@ static void the_type_is_that_of_most_of_the_time(void **state)
 	assert_int_equal(judged(f)->type, LOOP_SOME);
 }
 
-static void few_results_are_resultless_and_many_are_not(void **state)
+TEST(few_results_are_resultless_and_many_are_not, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -109,7 +106,7 @@ static void few_results_are_resultless_and_many_are_not(void **state)
 	assert_null(judged(f)->advice[0]);
 }
 
-static void few_bursts_or_turns_do_not_suffice(void **state)
+TEST(few_bursts_or_turns_do_not_suffice, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -124,7 +121,7 @@ static void few_bursts_or_turns_do_not_suffice(void **state)
 	assert_verdict(f, LOOP_RESULTLESS);
 }
 
-static void a_rate_near_the_threshold_stays_undecided(void **state)
+TEST(a_rate_near_the_threshold_stays_undecided, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -136,7 +133,7 @@ static void a_rate_near_the_threshold_stays_undecided(void **state)
 	assert_true(judged(f)->needs_s > 60 || judged(f)->needs_s == 0);
 }
 
-static void a_search_is_bounded_by_its_entries(void **state)
+TEST(a_search_is_bounded_by_its_entries, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -156,7 +153,7 @@ static void a_search_is_bounded_by_its_entries(void **state)
 	assert_verdict(f, LOOP_VERDICT_NONE);
 }
 
-static void entries_say_nothing_of_a_loop_with_some_results(void **state)
+TEST(entries_say_nothing_of_a_loop_with_some_results, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -164,7 +161,7 @@ static void entries_say_nothing_of_a_loop_with_some_results(void **state)
 	assert_verdict(f, LOOP_UNDECIDED);
 }
 
-static void results_that_cannot_all_be_counted_make_no_loop_resultless(void **state)
+TEST(results_that_cannot_all_be_counted_make_no_loop_resultless, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -176,7 +173,7 @@ static void results_that_cannot_all_be_counted_make_no_loop_resultless(void **st
 	assert_verdict(f, LOOP_VERDICT_NONE);
 }
 
-static void turns_that_may_be_more_make_no_loop_harmless(void **state)
+TEST(turns_that_may_be_more_make_no_loop_harmless, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -190,7 +187,7 @@ static void turns_that_may_be_more_make_no_loop_harmless(void **state)
 	assert_verdict(f, LOOP_RESULTLESS);
 }
 
-static void copies_that_were_not_counted_make_no_doubt(void **state)
+TEST(copies_that_were_not_counted_make_no_doubt, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -202,7 +199,7 @@ static void copies_that_were_not_counted_make_no_doubt(void **state)
 	assert_int_equal(judged(f)->doubts, 0);
 }
 
-static void minor_loops_are_not_judged(void **state)
+TEST(minor_loops_are_not_judged, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -214,7 +211,7 @@ static void minor_loops_are_not_judged(void **state)
 }
 
 /* As of a queue whose work is in a loop of what is inlined. */
-static void a_loop_around_those_that_take_the_time_is_judged(void **state)
+TEST(a_loop_around_those_that_take_the_time_is_judged, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -226,7 +223,7 @@ static void a_loop_around_those_that_take_the_time_is_judged(void **state)
 	assert_true(judged(f)->inclusive_fraction > LOOP_CPU_MIN);
 }
 
-static void loops_that_wait_are_said_to(void **state)
+TEST(loops_that_wait_are_said_to, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -280,7 +277,7 @@ static void assert_advice(struct fixture *f, const char *first, const char *seco
 		assert_string_equal(l->advice[1]->strategy, second);
 }
 
-static void instances_that_are_alike_are_redundant(void **state)
+TEST(instances_that_are_alike_are_redundant, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -296,7 +293,7 @@ static void instances_that_are_alike_are_redundant(void **state)
 }
 
 /* As a scan of the same table. */
-static void instances_for_another_key_are_not_redundant(void **state)
+TEST(instances_for_another_key_are_not_redundant, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_profile *p = &f->window->loops;
@@ -320,7 +317,7 @@ static void instances_for_another_key_are_not_redundant(void **state)
 }
 
 /* As an expression that is matched with another text: most of its loads are of the expression. */
-static void instances_with_other_data_are_not_redundant(void **state)
+TEST(instances_with_other_data_are_not_redundant, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_profile *p = &f->window->loops;
@@ -343,7 +340,7 @@ static void instances_with_other_data_are_not_redundant(void **state)
 	assert_verdict(f, LOOP_REDUNDANT_INSTANCES);
 }
 
-static void few_comparisons_do_not_suffice(void **state)
+TEST(few_comparisons_do_not_suffice, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -367,7 +364,7 @@ static void few_comparisons_do_not_suffice(void **state)
 	assert_verdict(f, LOOP_VERDICT_NONE);
 }
 
-static void turns_that_are_alike_are_redundant(void **state)
+TEST(turns_that_are_alike_are_redundant, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -388,7 +385,7 @@ static void turns_that_are_alike_are_redundant(void **state)
 }
 
 /* The instances first: that is the larger part. */
-static void a_loop_may_be_redundant_twice(void **state)
+TEST(a_loop_may_be_redundant_twice, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -403,7 +400,7 @@ static void a_loop_may_be_redundant_twice(void **state)
 	assert_verdict(f, LOOP_REDUNDANT_INSTANCES);
 }
 
-static void a_resultless_loop_is_told_first(void **state)
+TEST(a_resultless_loop_is_told_first, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -417,7 +414,7 @@ static void a_resultless_loop_is_told_first(void **state)
 	assert_advice(f, "data_structure", NULL);
 }
 
-static void redundant_is_more_than_undecided(void **state)
+TEST(redundant_is_more_than_undecided, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -431,7 +428,7 @@ static void redundant_is_more_than_undecided(void **state)
 	assert_verdict(f, LOOP_REDUNDANT_ITERATIONS);
 }
 
-static void input_and_output_in_each_turn_is_for_a_batch(void **state)
+TEST(input_and_output_in_each_turn_is_for_a_batch, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -449,7 +446,7 @@ static void input_and_output_in_each_turn_is_for_a_batch(void **state)
 	assert_advice(f, NULL, NULL);
 }
 
-static void loops_that_wait_are_not_redundant(void **state)
+TEST(loops_that_wait_are_not_redundant, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -460,7 +457,7 @@ static void loops_that_wait_are_not_redundant(void **state)
 	assert_advice(f, NULL, NULL);
 }
 
-static void a_recursion_is_told_by_its_calls_alone(void **state)
+TEST(a_recursion_is_told_by_its_calls_alone, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -475,7 +472,7 @@ static void a_recursion_is_told_by_its_calls_alone(void **state)
 }
 
 /* An evaluator of an expression, on another row each time. */
-static void what_reads_more_than_was_compared_gets_no_advice_to_keep_it(void **state)
+TEST(what_reads_more_than_was_compared_gets_no_advice_to_keep_it, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -507,7 +504,7 @@ static struct loop_row *add_calling_loop(struct fixture *f)
 	return row;
 }
 
-static void a_loop_that_calls_what_takes_the_time_is_told_behind_the_others(void **state)
+TEST(a_loop_that_calls_what_takes_the_time_is_told_behind_the_others, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_row *row = add_calling_loop(f);
@@ -525,7 +522,7 @@ static void a_loop_that_calls_what_takes_the_time_is_told_behind_the_others(void
 	assert_false(f->found.rows[0].calls);
 }
 
-static void one_that_calls_and_never_has_results_itself_is_not_judged(void **state)
+TEST(one_that_calls_and_never_has_results_itself_is_not_judged, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_row *row = add_calling_loop(f);
@@ -536,7 +533,7 @@ static void one_that_calls_and_never_has_results_itself_is_not_judged(void **sta
 	assert_int_equal(f->found.rows[1].verdict, LOOP_UNDECIDED);
 }
 
-static void of_one_that_calls_instances_that_load_the_same_say_little(void **state)
+TEST(of_one_that_calls_instances_that_load_the_same_say_little, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -548,7 +545,7 @@ static void of_one_that_calls_instances_that_load_the_same_say_little(void **sta
 	assert_int_equal(f->found.rows[1].advice_count, 0);
 }
 
-static void one_without_ticks_around_little_is_left_out(void **state)
+TEST(one_without_ticks_around_little_is_left_out, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_row *row = add_calling_loop(f);
@@ -556,43 +553,4 @@ static void one_without_ticks_around_little_is_left_out(void **state)
 	row->latch_bci = 3; /* Its frames are at 4. */
 	assert_int_equal(report_loops_init(&f->found, f->window), 0);
 	assert_int_equal(f->found.count, 1);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(types_without_counts),
-	    TEST(the_type_is_that_of_most_of_the_time),
-	    TEST(few_results_are_resultless_and_many_are_not),
-	    TEST(few_bursts_or_turns_do_not_suffice),
-	    TEST(a_rate_near_the_threshold_stays_undecided),
-	    TEST(a_search_is_bounded_by_its_entries),
-	    TEST(entries_say_nothing_of_a_loop_with_some_results),
-	    TEST(results_that_cannot_all_be_counted_make_no_loop_resultless),
-	    TEST(turns_that_may_be_more_make_no_loop_harmless),
-	    TEST(copies_that_were_not_counted_make_no_doubt),
-	    TEST(minor_loops_are_not_judged),
-	    TEST(a_loop_around_those_that_take_the_time_is_judged),
-	    TEST(loops_that_wait_are_said_to),
-	    TEST(instances_that_are_alike_are_redundant),
-	    TEST(instances_for_another_key_are_not_redundant),
-	    TEST(instances_with_other_data_are_not_redundant),
-	    TEST(few_comparisons_do_not_suffice),
-	    TEST(turns_that_are_alike_are_redundant),
-	    TEST(a_loop_may_be_redundant_twice),
-	    TEST(a_resultless_loop_is_told_first),
-	    TEST(redundant_is_more_than_undecided),
-	    TEST(input_and_output_in_each_turn_is_for_a_batch),
-	    TEST(loops_that_wait_are_not_redundant),
-	    TEST(a_recursion_is_told_by_its_calls_alone),
-	    TEST(what_reads_more_than_was_compared_gets_no_advice_to_keep_it),
-	    TEST(a_loop_that_calls_what_takes_the_time_is_told_behind_the_others),
-	    TEST(one_that_calls_and_never_has_results_itself_is_not_judged),
-	    TEST(of_one_that_calls_instances_that_load_the_same_say_little),
-	    TEST(one_without_ticks_around_little_is_left_out),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

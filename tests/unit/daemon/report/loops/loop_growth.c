@@ -1,9 +1,5 @@
 /* A window with loops of 600 and 200 of its ticks, compared with one of before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/report/loops/loop_growth.h"
 #include "tests/unit/support/sample_window.h"
@@ -24,7 +20,7 @@ static struct window_result *window_of(unsigned number)
 	if (number == 3) /* Its ids are others. */
 		(void)sample_window_node(w, 0, "other", 7);
 	main = sample_window_node(w, 0, "main", 10);
-	w->request.loops = true;
+	w->request.kinds[JXP__KIND__KIND_LOOPS] = true;
 	sample_window_cpu(w, main, main, sample_window_node(w, main, "sum", 31));
 	return w;
 }
@@ -65,7 +61,7 @@ static void before(struct fixture *f, uint32_t header, int32_t line, unsigned ti
 	(void)sample_window_loop(f->before, SUM + 1, header, line, 0, LOOP_EVERY, ticks);
 }
 
-static void one_that_has_grown_comes_first(void **state)
+TEST(one_that_has_grown_comes_first, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct report_loop *first;
@@ -82,7 +78,7 @@ static void one_that_has_grown_comes_first(void **state)
 	assert_float_equal(f->found.rows[1].growth.growth, 0, 1e-9);
 }
 
-static void the_interval_over_all_loops_decides(void **state)
+TEST(the_interval_over_all_loops_decides, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_growth *growth;
@@ -97,7 +93,7 @@ static void the_interval_over_all_loops_decides(void **state)
 }
 
 /* Windows vary; an average of many varies less. */
-static void a_baseline_of_many_windows_says_more(void **state)
+TEST(a_baseline_of_many_windows_says_more, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	double one, many;
@@ -113,7 +109,7 @@ static void a_baseline_of_many_windows_says_more(void **state)
 	assert_true(many < 0.99 * one);
 }
 
-static void one_that_takes_less_keeps_its_place(void **state)
+TEST(one_that_takes_less_keeps_its_place, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -124,7 +120,7 @@ static void one_that_takes_less_keeps_its_place(void **state)
 	assert_true(compared(f, 0)->growth.growth < 0);
 }
 
-static void one_that_was_not_known_has_to_be_well_above_what_is_looked_at(void **state)
+TEST(one_that_was_not_known_has_to_be_well_above_what_is_looked_at, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -137,7 +133,7 @@ static void one_that_was_not_known_has_to_be_well_above_what_is_looked_at(void *
 	assert_false(compared(f, 1)->growth.significant);
 }
 
-static void overloads_are_told_apart_where_lines_are_the_same(void **state)
+TEST(overloads_are_told_apart_where_lines_are_the_same, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
@@ -149,7 +145,7 @@ static void overloads_are_told_apart_where_lines_are_the_same(void **state)
 	assert_float_equal(compared(f, 1)->growth.growth, 0, 1e-9);
 }
 
-static void one_that_calls_is_compared_with_what_it_calls(void **state)
+TEST(one_that_calls_is_compared_with_what_it_calls, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct cpu_context *context = &f->before->cpu.contexts[0];
@@ -167,21 +163,4 @@ static void one_that_calls_is_compared_with_what_it_calls(void **state)
 	context->code[0] = (struct cpu_sum){100, 100 * 5e6};
 	assert_int_equal(compared(f, 0)->row->key.method, MAIN);
 	assert_true(compared(f, 0)->growth.significant);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(one_that_has_grown_comes_first),
-	    TEST(the_interval_over_all_loops_decides),
-	    TEST(a_baseline_of_many_windows_says_more),
-	    TEST(one_that_takes_less_keeps_its_place),
-	    TEST(one_that_was_not_known_has_to_be_well_above_what_is_looked_at),
-	    TEST(overloads_are_told_apart_where_lines_are_the_same),
-	    TEST(one_that_calls_is_compared_with_what_it_calls),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

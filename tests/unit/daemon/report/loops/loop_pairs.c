@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "daemon/report/loops/loop_pairs.h"
 #include "tests/unit/support/sample_window.h"
@@ -21,7 +17,7 @@ static int set_up(void **state)
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 	uint32_t find = sample_window_node(w, main, "find", 22);
 
-	w->request.loops = true;
+	w->request.kinds[JXP__KIND__KIND_LOOPS] = true;
 	sample_window_cpu(w, main, find, find);
 	f = (struct fixture){.window = w, .method = cct_node(&w->profile.cct, find)->method};
 	*state = &f;
@@ -60,7 +56,7 @@ static void find_loops(struct fixture *f)
 	assert_int_equal(loop_pairs_init(&f->pairs, &f->loops, f->window), 0);
 }
 
-static void a_loop_calls_what_is_in_none_itself(void **state)
+TEST(a_loop_calls_what_is_in_none_itself, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct cct *t = &f->window->profile.cct;
@@ -81,7 +77,7 @@ static void a_loop_calls_what_is_in_none_itself(void **state)
 	assert_null(loop_pairs_context(&f->pairs, t, 0).loop);
 }
 
-static void pairs_are_counted_where_the_first_access_is(void **state)
+TEST(pairs_are_counted_where_the_first_access_is, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t in = frame(f, 0, 30, 23), out = frame(f, 0, 70, 30);
@@ -100,16 +96,4 @@ static void pairs_are_counted_where_the_first_access_is(void **state)
 	assert_float_equal(waste->fraction, 0.5, 0);
 	assert_true(waste->ci95.low > 0.3 && waste->ci95.high < 0.7);
 	assert_null(loop_pairs_waste(&f->pairs, 0, 0));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-	const struct CMUnitTest tests[] = {
-	    TEST(a_loop_calls_what_is_in_none_itself),
-	    TEST(pairs_are_counted_where_the_first_access_is),
-	};
-#undef TEST
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

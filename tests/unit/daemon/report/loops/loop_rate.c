@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <math.h>
 
@@ -47,23 +43,21 @@ static double coverage(double rate, unsigned bursts, double factor)
 	return (double)held / runs;
 }
 
-static void the_interval_holds_as_often_as_it_says(void **state)
+TEST(the_interval_holds_as_often_as_it_says)
 {
 	static const double rates[] = {5e-5, 1.0 / 4096, 1.0 / 64, 0.25};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		assert_true(coverage(rates[i], 40, 0) >= 0.92);
 		assert_true(coverage(rates[i], 40, 1) >= 0.92);
 	}
 }
 
-static void without_a_result_the_bound_is_what_chance_allows(void **state)
+TEST(without_a_result_the_bound_is_what_chance_allows)
 {
 	struct loop_counts c = {0};
 	struct loop_rate r;
 
-	(void)state;
 	for (int i = 0; i < 30; i++)
 		loop_counts_burst(&c, 2048, 0, 1, 8);
 	r = loop_rate_of(&c, 1);
@@ -75,12 +69,11 @@ static void without_a_result_the_bound_is_what_chance_allows(void **state)
 	assert_true(loop_rate_of(&c, 2).ci95.high < r.ci95.high);
 }
 
-static void a_rate_of_one_has_a_narrow_interval(void **state)
+TEST(a_rate_of_one_has_a_narrow_interval)
 {
 	struct loop_counts c = {0};
 	struct loop_rate r;
 
-	(void)state;
 	for (int i = 0; i < 30; i++)
 		loop_counts_burst(&c, 256, 256, 1, 1);
 	r = loop_rate_of(&c, 1);
@@ -88,23 +81,21 @@ static void a_rate_of_one_has_a_narrow_interval(void **state)
 	assert_true(r.ci95.low > 0.99 && r.ci95.high < 1.01);
 }
 
-static void one_burst_says_little(void **state)
+TEST(one_burst_says_little)
 {
 	struct loop_counts c = {0};
 	struct loop_rate r;
 
-	(void)state;
 	assert_false(loop_rate_of(&c, 1).known);
 	loop_counts_burst(&c, 256, 16, 1, 1);
 	r = loop_rate_of(&c, 1);
 	assert_true(r.ci95.low < 0.02 && r.ci95.high > 0.5);
 }
 
-static void bursts_that_counted_no_place_are_none(void **state)
+TEST(bursts_that_counted_no_place_are_none)
 {
 	struct loop_counts c = {0};
 
-	(void)state;
 	loop_counts_burst(&c, 256, 0, 0, 3);
 	assert_false(loop_rate_of(&c, 1).known);
 }
@@ -123,47 +114,43 @@ static struct loop_lengths read_lengths(unsigned count, double turns, double oth
 	return l;
 }
 
-static void instances_that_are_all_alike_leave_but_a_peeled_turn_open(void **state)
+TEST(instances_that_are_all_alike_leave_but_a_peeled_turn_open)
 {
 	struct loop_lengths l = read_lengths(20, 4095, 4095);
 	struct loop_length length = loop_length_of(&l);
 
-	(void)state;
 	assert_true(length.known);
 	assert_float_equal(length.turns, 4095, 1e-6);
 	assert_float_equal(length.ci95.low, 4095, 1e-6);
 	assert_float_equal(length.ci95.high, 4096, 1e-6);
 }
 
-static void instances_that_differ_have_students_interval(void **state)
+TEST(instances_that_differ_have_students_interval)
 {
 	struct loop_lengths l = read_lengths(16, 90, 110);
 	struct loop_length length = loop_length_of(&l);
 
-	(void)state;
 	assert_float_equal(length.turns, 100, 1e-9);
 	/* A deviation of 10.3, 2.13 times a quarter of it. */
 	assert_float_equal(length.ci95.low, 100 - 5.5, 0.05);
 	assert_float_equal(length.ci95.high, 101 + 5.5, 0.05);
 }
 
-static void what_a_reading_leaves_open_widens_it(void **state)
+TEST(what_a_reading_leaves_open_widens_it)
 {
 	struct loop_lengths l = read_lengths(10, 100, 100);
 	struct loop_length length;
 
-	(void)state;
 	l.unsure = 10 * 3.5;
 	length = loop_length_of(&l);
 	assert_float_equal(length.ci95.low, 96.5, 1e-6);
 	assert_float_equal(length.ci95.high, 104.5, 1e-6);
 }
 
-static void few_instances_or_many_that_were_not_told_say_nothing(void **state)
+TEST(few_instances_or_many_that_were_not_told_say_nothing)
 {
 	struct loop_lengths l = read_lengths(LOOP_LENGTHS_MIN - 1, 100, 100);
 
-	(void)state;
 	assert_false(loop_length_of(&l).known);
 	l = read_lengths(18, 100, 100);
 	l.left = 1;
@@ -171,21 +158,4 @@ static void few_instances_or_many_that_were_not_told_say_nothing(void **state)
 	assert_true(loop_length_of(&l).known);
 	l.left = 2;
 	assert_false(loop_length_of(&l).known);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_interval_holds_as_often_as_it_says),
-	    cmocka_unit_test(without_a_result_the_bound_is_what_chance_allows),
-	    cmocka_unit_test(a_rate_of_one_has_a_narrow_interval),
-	    cmocka_unit_test(one_burst_says_little),
-	    cmocka_unit_test(bursts_that_counted_no_place_are_none),
-	    cmocka_unit_test(instances_that_are_all_alike_leave_but_a_peeled_turn_open),
-	    cmocka_unit_test(instances_that_differ_have_students_interval),
-	    cmocka_unit_test(what_a_reading_leaves_open_widens_it),
-	    cmocka_unit_test(few_instances_or_many_that_were_not_told_say_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

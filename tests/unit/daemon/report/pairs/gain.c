@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <stdlib.h>
 
 #include "common/clock.h"
@@ -19,7 +15,7 @@ static int set_up(void **state)
 	static struct window_result w;
 
 	w = (struct window_result){.findings = {.sampler = JXP__SAMPLER__SAMPLER_CLOCK},
-				   .request = {.cpu = true}};
+				   .request = {.kinds[JXP__KIND__KIND_CPU] = true}};
 	w.counters[JXP__COUNTER__COUNTER_TICKS] = 1000;
 	w.counters[JXP__COUNTER__COUNTER_TICK_NS] = 1000 * 5 * NS_PER_MS;
 	for (int32_t line = FIRST; line <= OTHER; line++) {
@@ -83,7 +79,7 @@ static struct cpu_share gain_of(const struct window_result *w, Jxp__Kind kind)
 }
 
 /* The first load misses, the second one hits: what it costs is what can be saved. */
-static void of_a_silent_load_it_is_the_second_ones_time(void **state)
+TEST(of_a_silent_load_it_is_the_second_ones_time, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	struct cpu_share gain;
@@ -97,7 +93,7 @@ static void of_a_silent_load_it_is_the_second_ones_time(void **state)
 	assert_true(gain.ci95.low > 0.001 && gain.ci95.high < 0.015);
 }
 
-static void of_a_dead_store_it_is_the_first_ones_time(void **state)
+TEST(of_a_dead_store_it_is_the_first_ones_time, set_up, tear_down)
 {
 	struct window_result *w = *state;
 
@@ -108,7 +104,7 @@ static void of_a_dead_store_it_is_the_first_ones_time(void **state)
 }
 
 /* Half of what the second access reads has changed. */
-static void what_is_not_in_vain_cannot_be_saved(void **state)
+TEST(what_is_not_in_vain_cannot_be_saved, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	struct cpu_share all, half;
@@ -124,7 +120,7 @@ static void what_is_not_in_vain_cannot_be_saved(void **state)
 
 /* Two loads of one loop, of which one waits three times as long: each has the time of its own
  * ticks, whatever the other has, and however often each was sampled. */
-static void a_hit_and_a_miss_have_each_their_own_time(void **state)
+TEST(a_hit_and_a_miss_have_each_their_own_time, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	struct cpu_share miss, hit;
@@ -142,7 +138,7 @@ static void a_hit_and_a_miss_have_each_their_own_time(void **state)
 }
 
 /* All of five pairs are wasteful: that says little of all. */
-static void few_pairs_make_it_less_sure(void **state)
+TEST(few_pairs_make_it_less_sure, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	struct cpu_share few, many;
@@ -159,7 +155,7 @@ static void few_pairs_make_it_less_sure(void **state)
 }
 
 /* Ticks that never came say that it is little, not that it is nothing. */
-static void without_ticks_there_it_is_small(void **state)
+TEST(without_ticks_there_it_is_small, set_up, tear_down)
 {
 	struct window_result *w = *state;
 	struct cpu_share gain;
@@ -172,7 +168,7 @@ static void without_ticks_there_it_is_small(void **state)
 	assert_true(gain.ci95.high > 0.001 && gain.ci95.high < 0.02);
 }
 
-static void it_is_not_known_of_accesses_that_nobody_can_tell(void **state)
+TEST(it_is_not_known_of_accesses_that_nobody_can_tell, set_up, tear_down)
 {
 	struct window_result *w = *state;
 
@@ -182,29 +178,11 @@ static void it_is_not_known_of_accesses_that_nobody_can_tell(void **state)
 	assert_false(gain_of(w, LOAD).known);
 }
 
-static void it_is_not_known_without_ticks_of_their_own(void **state)
+TEST(it_is_not_known_without_ticks_of_their_own, set_up, tear_down)
 {
 	struct window_result *w = *state;
 
 	observe(w, LOAD, FIRST, SECOND, true, 10);
-	w->request.cpu = false;
+	w->request.kinds[JXP__KIND__KIND_CPU] = false;
 	assert_false(gain_of(w, LOAD).known);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    TEST(of_a_silent_load_it_is_the_second_ones_time),
-	    TEST(of_a_dead_store_it_is_the_first_ones_time),
-	    TEST(what_is_not_in_vain_cannot_be_saved),
-	    TEST(a_hit_and_a_miss_have_each_their_own_time),
-	    TEST(few_pairs_make_it_less_sure),
-	    TEST(without_ticks_there_it_is_small),
-	    TEST(it_is_not_known_of_accesses_that_nobody_can_tell),
-	    TEST(it_is_not_known_without_ticks_of_their_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include "common/clock.h"
 #include "daemon/report/pairs/pair_ranking.h"
@@ -78,12 +74,11 @@ static void rank(struct pair_ranking *r, const struct window_result *w, enum pai
 	rank_regions(r, w, DEAD, view, NULL);
 }
 
-static void the_most_wasteful_pair_comes_first_where_there_is_no_clock(void **state)
+TEST(the_most_wasteful_pair_comes_first_where_there_is_no_clock)
 {
 	struct window_result w;
 	struct pair_ranking r;
 
-	(void)state;
 	setup(&w);
 	w.findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
 	observe_instruction(&w, 1, 1, 0, 8, true);
@@ -101,12 +96,11 @@ static void the_most_wasteful_pair_comes_first_where_there_is_no_clock(void **st
 	profile_release(&w.profile);
 }
 
-static void pairs_that_wasted_nothing_are_left_out(void **state)
+TEST(pairs_that_wasted_nothing_are_left_out)
 {
 	struct window_result w;
 	struct pair_ranking r;
 
-	(void)state;
 	setup(&w);
 	observe_instruction(&w, 1, 1, 0, 8, false);
 	observe_instruction(&w, 2, 1, 0, 8, true);
@@ -122,12 +116,11 @@ static void pairs_that_wasted_nothing_are_left_out(void **state)
 	profile_release(&w.profile);
 }
 
-static void the_same_contexts_are_one_pair_shown_as_what_wasted_most(void **state)
+TEST(the_same_contexts_are_one_pair_shown_as_what_wasted_most)
 {
 	struct window_result w;
 	struct pair_ranking r;
 
-	(void)state;
 	setup(&w);
 	observe_instruction(&w, 1, 2, 10, 4, true);
 	observe_instruction(&w, 1, 2, 11, 8, true);
@@ -144,7 +137,7 @@ static void the_same_contexts_are_one_pair_shown_as_what_wasted_most(void **stat
 	profile_release(&w.profile);
 }
 
-static void a_path_is_one_be_it_interpreted_or_compiled(void **state)
+TEST(a_path_is_one_be_it_interpreted_or_compiled)
 {
 	struct cct_node n = {.bci = 1, .line = 1, .tier = JXP__TIER__TIER_INTERPRETED};
 	struct observation o = of(1, 2, 8);
@@ -152,7 +145,6 @@ static void a_path_is_one_be_it_interpreted_or_compiled(void **state)
 	struct pair_ranking r;
 	uint32_t interpreted;
 
-	(void)state;
 	setup(&w);
 	assert_int_equal(cct_add_node(&w.profile.cct, &n, &interpreted), 0);
 	observe(&w, &o, 3);
@@ -167,13 +159,12 @@ static void a_path_is_one_be_it_interpreted_or_compiled(void **state)
 }
 
 /* Twenty light observations say more than one that stands for as much. */
-static void the_lower_bound_of_cpu_time_ranks_not_the_estimate(void **state)
+TEST(the_lower_bound_of_cpu_time_ranks_not_the_estimate)
 {
 	struct observation light = of(1, 1, 8), heavy = of(2, 1, 8);
 	struct window_result w;
 	struct pair_ranking r;
 
-	(void)state;
 	setup(&w);
 	light.cpu_ns = 5 * NS_PER_MS;
 	heavy.cpu_ns = 125 * NS_PER_MS;
@@ -189,14 +180,13 @@ static void the_lower_bound_of_cpu_time_ranks_not_the_estimate(void **state)
 	profile_release(&w.profile);
 }
 
-static void the_heap_comes_before_stacks(void **state)
+TEST(the_heap_comes_before_stacks)
 {
 	static const bool stacks[PROFILE_REGIONS] = {[JXP__REGION__REGION_STACK] = true};
 	struct observation stack = of(1, 1, 8), heap = of(2, 1, 8), other = of(3, 1, 8);
 	struct window_result w;
 	struct pair_ranking r;
 
-	(void)state;
 	setup(&w);
 	stack.region = JXP__REGION__REGION_STACK;
 	other.region = JXP__REGION__REGION_OTHER;
@@ -220,13 +210,12 @@ static void the_heap_comes_before_stacks(void **state)
 }
 
 /* A method that calls itself, 1 to 40 deep, each depth seen once. */
-static void contexts_that_differ_by_the_depth_of_recursion_are_one_row(void **state)
+TEST(contexts_that_differ_by_the_depth_of_recursion_are_one_row)
 {
 	struct window_result w;
 	struct pair_ranking r;
 	uint32_t parent = 2;
 
-	(void)state;
 	setup(&w);
 	for (unsigned depth = 1; depth <= 40; depth++) {
 		struct cct_node even = {.parent = parent, .bci = 1, .line = 10};
@@ -250,13 +239,12 @@ static void contexts_that_differ_by_the_depth_of_recursion_are_one_row(void **st
 }
 
 /* Else spills would lead the heap by a few pairs of a field that their contexts have, too. */
-static void a_context_is_named_after_its_largest_part_whatever_that_is(void **state)
+TEST(a_context_is_named_after_its_largest_part_whatever_that_is)
 {
 	struct observation spill = of(1, 1, 8), field = of(1, 1, 8), heap = of(2, 1, 8);
 	struct window_result w;
 	struct pair_ranking r;
 
-	(void)state;
 	setup(&w);
 	spill.region = JXP__REGION__REGION_STACK;
 	spill.watch_instruction = 2;
@@ -275,13 +263,12 @@ static void a_context_is_named_after_its_largest_part_whatever_that_is(void **st
 }
 
 /* The same field of objects of two classes, from three lines; and another one of its class. */
-static void a_field_adds_up_whatever_the_object_and_the_lines_are(void **state)
+TEST(a_field_adds_up_whatever_the_object_and_the_lines_are)
 {
 	struct observation o = of(1, 2, 8);
 	struct window_result w;
 	struct pair_ranking r;
 
-	(void)state;
 	setup(&w);
 	o.location = place(&w, JXP__LOCATION__KIND__FIELD, 10, 20, 12);
 	observe(&w, &o, 2);
@@ -306,13 +293,12 @@ static void a_field_adds_up_whatever_the_object_and_the_lines_are(void **state)
 }
 
 /* A row is named after the part that is most of it, not after the largest entry. */
-static void a_row_is_named_after_its_largest_part(void **state)
+TEST(a_row_is_named_after_its_largest_part)
 {
 	struct observation o = of(1, 1, 8);
 	struct window_result w;
 	struct pair_ranking r;
 
-	(void)state;
 	setup(&w);
 	o.location = place(&w, JXP__LOCATION__KIND__ELEMENT, 10, 0, 0);
 	observe(&w, &o, 4);
@@ -330,13 +316,12 @@ static void a_row_is_named_after_its_largest_part(void **state)
 	profile_release(&w.profile);
 }
 
-static void what_is_no_evidence_is_one_row(void **state)
+TEST(what_is_no_evidence_is_one_row)
 {
 	struct observation o = of(1, 1, 8);
 	struct window_result w;
 	struct pair_ranking r;
 
-	(void)state;
 	setup(&w);
 	o.cpu_ns = 5 * NS_PER_MS;
 	observe(&w, &o, PAIRS_EVIDENCE);
@@ -360,14 +345,13 @@ static void what_is_no_evidence_is_one_row(void **state)
 	profile_release(&w.profile);
 }
 
-static void spills_are_added_up(void **state)
+TEST(spills_are_added_up)
 {
 	struct observation o = of(1, 1, 8);
 	struct pair_scope scope;
 	struct ranked_pair sum;
 	struct window_result w;
 
-	(void)state;
 	setup(&w);
 	observe(&w, &o, 30);
 	o.region = JXP__REGION__REGION_STACK;
@@ -381,36 +365,14 @@ static void spills_are_added_up(void **state)
 	profile_release(&w.profile);
 }
 
-static void a_profile_without_pairs_has_an_empty_ranking(void **state)
+TEST(a_profile_without_pairs_has_an_empty_ranking)
 {
 	struct window_result w;
 	struct pair_ranking r;
 
-	(void)state;
 	setup(&w);
 	rank(&r, &w, PAIRS_BY_CONTEXTS);
 	assert_int_equal(r.count, 0);
 	pair_ranking_release(&r);
 	profile_release(&w.profile);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(the_most_wasteful_pair_comes_first_where_there_is_no_clock),
-	    cmocka_unit_test(pairs_that_wasted_nothing_are_left_out),
-	    cmocka_unit_test(the_same_contexts_are_one_pair_shown_as_what_wasted_most),
-	    cmocka_unit_test(a_path_is_one_be_it_interpreted_or_compiled),
-	    cmocka_unit_test(the_lower_bound_of_cpu_time_ranks_not_the_estimate),
-	    cmocka_unit_test(the_heap_comes_before_stacks),
-	    cmocka_unit_test(contexts_that_differ_by_the_depth_of_recursion_are_one_row),
-	    cmocka_unit_test(a_context_is_named_after_its_largest_part_whatever_that_is),
-	    cmocka_unit_test(a_field_adds_up_whatever_the_object_and_the_lines_are),
-	    cmocka_unit_test(a_row_is_named_after_its_largest_part),
-	    cmocka_unit_test(what_is_no_evidence_is_one_row),
-	    cmocka_unit_test(spills_are_added_up),
-	    cmocka_unit_test(a_profile_without_pairs_has_an_empty_ranking),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -63,7 +59,7 @@ static void add_objects(struct sample_objects *s)
 static struct window_result *window_of(const struct window_findings *findings)
 {
 	struct window_request request = {.kinds = {[DEAD] = true, [SILENT_LOAD] = true},
-					 .objects = true,
+					 .kinds[JXP__KIND__KIND_OBJECTS] = true,
 					 .duration_ns = 30 * NS_PER_S,
 					 .objects_max = 16};
 	struct window_result *w = window_result_new(3, 4242, &request, findings);
@@ -253,12 +249,11 @@ static void release(profile_t *p, struct window_result *w)
 
 /* ---------------------------------------------------------------- tests */
 
-static void a_profile_says_which_window_it_is_of(void **state)
+TEST(a_profile_says_which_window_it_is_of)
 {
 	struct window_result *w = crafted_window();
 	profile_t *p = profile_of(w);
 
-	(void)state;
 	assert_int_equal(p->time_nanos, w->start_unix_ns);
 	assert_int_equal(p->duration_nanos, 30 * NS_PER_S);
 	assert_int_equal(p->period, 8 * NS_PER_MS);
@@ -271,7 +266,7 @@ static void a_profile_says_which_window_it_is_of(void **state)
 	release(p, w);
 }
 
-static void each_metric_has_a_type_that_sums_up_to_the_windows(void **state)
+TEST(each_metric_has_a_type_that_sums_up_to_the_windows)
 {
 	static const struct {
 		const char *type, *unit;
@@ -284,7 +279,6 @@ static void each_metric_has_a_type_that_sums_up_to_the_windows(void **state)
 	struct window_result *w = crafted_window();
 	profile_t *p = profile_of(w);
 
-	(void)state;
 	assert_int_equal(p->n_sample_type, sizeof(expected) / sizeof(expected[0]));
 	for (size_t i = 0; i < p->n_sample_type; i++) {
 		assert_string_equal(text_at(p, p->sample_type[i]->type), expected[i].type);
@@ -299,13 +293,12 @@ static void each_metric_has_a_type_that_sums_up_to_the_windows(void **state)
 	release(p, w);
 }
 
-static void the_wasteful_access_is_the_leaf_below_the_other_one(void **state)
+TEST(the_wasteful_access_is_the_leaf_below_the_other_one)
 {
 	struct window_result *w = crafted_window();
 	profile_t *p = profile_of(w);
 	const sample_t *dead = of_kind(p, "dead_store"), *load = of_kind(p, "silent_load");
 
-	(void)state;
 	assert_int_equal(dead->n_location_id, 5);
 	assert_string_equal(frame(p, dead, 0), "org.example.Main.fill:21");
 	assert_string_equal(frame(p, dead, 1), "org.example.Main.main:10");
@@ -324,14 +317,13 @@ static void the_wasteful_access_is_the_leaf_below_the_other_one(void **state)
 	release(p, w);
 }
 
-static void samples_have_their_kind_region_and_field(void **state)
+TEST(samples_have_their_kind_region_and_field)
 {
 	struct window_result *w = crafted_window();
 	profile_t *p = profile_of(w);
 	const sample_t *dead = of_kind(p, "dead_store"), *load = of_kind(p, "silent_load");
 	const sample_t *site = of_kind(p, "objects");
 
-	(void)state;
 	assert_string_equal(label(p, dead, "region"), "heap");
 	assert_string_equal(label(p, dead, "field"), "org.example.Main$Base.total");
 	assert_string_equal(label(p, load, "field"), "element of long[]");
@@ -342,13 +334,12 @@ static void samples_have_their_kind_region_and_field(void **state)
 	release(p, w);
 }
 
-static void a_context_that_is_not_known_is_a_frame_that_says_so(void **state)
+TEST(a_context_that_is_not_known_is_a_frame_that_says_so)
 {
 	struct window_result *w = crafted_window();
 	profile_t *p = profile_of(w);
 	const sample_t *last = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < p->n_sample; i++)
 		if (strcmp(label(p, p->sample[i], "region"), "other") == 0)
 			last = p->sample[i];
@@ -362,14 +353,13 @@ static void a_context_that_is_not_known_is_a_frame_that_says_so(void **state)
 	release(p, w);
 }
 
-static void a_view_has_its_types_and_samples_only(void **state)
+TEST(a_view_has_its_types_and_samples_only)
 {
 	struct window_result *w = crafted_window();
 	struct report_wanted wanted = {.view = JXP__VIEW__VIEW_OBJECTS};
 	profile_t *p = profile_wanted(w, wanted);
 	struct err err;
 
-	(void)state;
 	assert_int_equal(p->n_sample_type, 2);
 	assert_int_equal(p->n_sample, 2);
 	assert_string_equal(text_at(p, p->default_sample_type), "object_accesses");
@@ -387,15 +377,14 @@ static void a_view_has_its_types_and_samples_only(void **state)
 	release(p, w);
 }
 
-static void ticks_have_their_contexts_and_what_has_none_is_beside(void **state)
+TEST(ticks_have_their_contexts_and_what_has_none_is_beside)
 {
 	struct window_result *w = crafted_window();
 	struct cpu_profile *c = &w->cpu;
 	const sample_t *first, *collector = NULL;
 	profile_t *p;
 
-	(void)state;
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(
 		    cpu_profile_add(c, JXP__CPU_SAMPLE__STATE__COMPILED, 2, false, 4 * NS_PER_MS),
@@ -429,13 +418,12 @@ static void ticks_have_their_contexts_and_what_has_none_is_beside(void **state)
 	release(p, w);
 }
 
-static void all_samples_are_in_one_profile_with_zeros_where_they_are_not_meant(void **state)
+TEST(all_samples_are_in_one_profile_with_zeros_where_they_are_not_meant)
 {
 	struct window_result *w = crafted_window();
 	profile_t *p;
 
-	(void)state;
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	assert_int_equal(
 	    cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, 2, false, 4 * NS_PER_MS), 0);
 	p = profile_of(w);
@@ -457,13 +445,12 @@ static void all_samples_are_in_one_profile_with_zeros_where_they_are_not_meant(v
 	release(p, w);
 }
 
-static void hardware_samplers_have_no_cpu_time(void **state)
+TEST(hardware_samplers_have_no_cpu_time)
 {
 	struct window_findings findings = sample_findings;
 	struct window_result *w;
 	profile_t *p;
 
-	(void)state;
 	findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
 	findings.event_count = 1;
 	w = window_of(&findings);
@@ -477,12 +464,11 @@ static void hardware_samplers_have_no_cpu_time(void **state)
 	release(p, w);
 }
 
-static void rows_that_are_left_out_are_told(void **state)
+TEST(rows_that_are_left_out_are_told)
 {
 	struct window_result *w = crafted_window();
 	profile_t *p = profile_wanted(w, (struct report_wanted){.pairs = 1});
 
-	(void)state;
 	assert_int_equal(p->n_sample, 3);
 	assert_true(has_comment(p, "1 of 2 pairs of silent loads are not in this profile"));
 	assert_true(has_comment(p, "1 of 2 allocation sites are not in this profile"));
@@ -490,7 +476,7 @@ static void rows_that_are_left_out_are_told(void **state)
 	release(p, w);
 }
 
-static void a_profile_that_is_too_long_or_not_wanted_any_more_is_none(void **state)
+TEST(a_profile_that_is_too_long_or_not_wanted_any_more_is_none)
 {
 	struct report_wanted wanted = {.format = JXP__FORMAT__FORMAT_PPROF};
 	struct window_result *w = crafted_window();
@@ -499,20 +485,18 @@ static void a_profile_that_is_too_long_or_not_wanted_any_more_is_none(void **sta
 	char *bytes;
 	size_t size;
 
-	(void)state;
 	assert_int_equal(report_new_unless(NULL, w, &wanted, 100, &bytes, &size, &err), -EMSGSIZE);
 	assert_int_equal(report_new_unless(&cancelled, w, &wanted, ENOUGH, &bytes, &size, &err),
 			 -ECANCELED);
 	window_result_free(w);
 }
 
-static void a_window_without_a_sample_is_a_profile(void **state)
+TEST(a_window_without_a_sample_is_a_profile)
 {
 	struct window_request request = {.kinds = {[DEAD] = true}};
 	struct window_result *w = window_result_new(1, 1, &request, &sample_findings);
 	profile_t *p = profile_of(w);
 
-	(void)state;
 	assert_int_equal(p->n_sample, 0);
 	assert_int_equal(p->n_sample_type, 1);
 	assert_int_equal(p->default_sample_type, 0);
@@ -520,7 +504,7 @@ static void a_window_without_a_sample_is_a_profile(void **state)
 }
 
 /* Names that are put together from two take more than those of the profile. */
-static void names_beyond_the_limit_are_left_out_and_that_is_told(void **state)
+TEST(names_beyond_the_limit_are_left_out_and_that_is_told)
 {
 	struct window_result *w = crafted_window();
 	struct observation o = {
@@ -529,7 +513,6 @@ static void names_beyond_the_limit_are_left_out_and_that_is_told(void **state)
 	char name[2048];
 	profile_t *p;
 
-	(void)state;
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	assert_int_equal(strings_intern(&w->profile.strings, name, &method.class_name), 0);
@@ -548,25 +531,4 @@ static void names_beyond_the_limit_are_left_out_and_that_is_told(void **state)
 	assert_int_equal(total(p, "dead_store_bytes"), 24 + 10000 * 8);
 	assert_true(has_comment(p, "left out"));
 	release(p, w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_profile_says_which_window_it_is_of),
-	    cmocka_unit_test(each_metric_has_a_type_that_sums_up_to_the_windows),
-	    cmocka_unit_test(the_wasteful_access_is_the_leaf_below_the_other_one),
-	    cmocka_unit_test(samples_have_their_kind_region_and_field),
-	    cmocka_unit_test(a_context_that_is_not_known_is_a_frame_that_says_so),
-	    cmocka_unit_test(a_view_has_its_types_and_samples_only),
-	    cmocka_unit_test(ticks_have_their_contexts_and_what_has_none_is_beside),
-	    cmocka_unit_test(all_samples_are_in_one_profile_with_zeros_where_they_are_not_meant),
-	    cmocka_unit_test(hardware_samplers_have_no_cpu_time),
-	    cmocka_unit_test(rows_that_are_left_out_are_told),
-	    cmocka_unit_test(a_profile_that_is_too_long_or_not_wanted_any_more_is_none),
-	    cmocka_unit_test(a_window_without_a_sample_is_a_profile),
-	    cmocka_unit_test(names_beyond_the_limit_are_left_out_and_that_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

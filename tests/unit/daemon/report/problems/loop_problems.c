@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <stdlib.h>
 
 #include "common/clock.h"
@@ -41,11 +37,10 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void a_loop_that_no_problem_has_is_one(void **state)
+TEST(a_loop_that_no_problem_has_is_one, set_up, tear_down)
 {
 	struct problems problems = {.count = 1};
 
-	(void)state;
 	problems.list[0] =
 	    (struct problem){.method = 99, .saved = {.known = true, .ci95.low = 0.01}};
 	problems_take_loops(&problems, &loops, w);
@@ -59,11 +54,10 @@ static void a_loop_that_no_problem_has_is_one(void **state)
 	assert_null(problems.list[1].loop);
 }
 
-static void a_loop_without_results_is_a_search(void **state)
+TEST(a_loop_without_results_is_a_search, set_up, tear_down)
 {
 	struct problems problems = {.count = 0};
 
-	(void)state;
 	loop.verdict = LOOP_RESULTLESS;
 	loop.results = (struct loop_rate){.known = true, .ci95 = {.high = 0.001}};
 	problems_take_loops(&problems, &loops, w);
@@ -72,33 +66,30 @@ static void a_loop_without_results_is_a_search(void **state)
 	assert_float_equal(problems.list[0].saved.share, 0.1, 1e-9);
 }
 
-static void a_loop_of_a_problems_operation_is_its_evidence(void **state)
+TEST(a_loop_of_a_problems_operation_is_its_evidence, set_up, tear_down)
 {
 	struct problems problems = {.count = 1};
 
-	(void)state;
 	problems.list[0].method = row.key.method;
 	problems_take_loops(&problems, &loops, w);
 	assert_int_equal(problems.count, 1);
 	assert_ptr_equal(problems.list[0].loop, &loop);
 }
 
-static void loops_that_are_not_judged_say_nothing(void **state)
+TEST(loops_that_are_not_judged_say_nothing, set_up, tear_down)
 {
 	struct problems problems = {.count = 0};
 
-	(void)state;
 	loop.verdict = LOOP_UNDECIDED;
 	problems_take_loops(&problems, &loops, w);
 	assert_int_equal(problems.count, 0);
 }
 
 /* The one that could save least goes. */
-static void there_are_never_too_many(void **state)
+TEST(there_are_never_too_many, set_up, tear_down)
 {
 	struct problems problems = {.count = PROBLEMS_MAX};
 
-	(void)state;
 	for (uint32_t i = 0; i < PROBLEMS_MAX; i++)
 		problems.list[i] = (struct problem){
 		    .method = 90 + i, .saved = {.known = true, .ci95.low = 0.5 - 0.05 * i}};
@@ -108,19 +99,4 @@ static void there_are_never_too_many(void **state)
 	problems.list[4].saved.ci95.low = 0.001;
 	problems_take_loops(&problems, &loops, w);
 	assert_ptr_equal(problems.list[PROBLEMS_MAX - 1].loop, &loop);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(a_loop_that_no_problem_has_is_one, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_loop_without_results_is_a_search, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_loop_of_a_problems_operation_is_its_evidence, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(loops_that_are_not_judged_say_nothing, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(there_are_never_too_many, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +20,7 @@ static int set_up(void **state)
 	(void)state;
 	w = calloc(1, sizeof(*w));
 	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
-	w->request.cpu = true;
+	w->request.kinds[JXP__KIND__KIND_CPU] = true;
 	w->counters[JXP__COUNTER__COUNTER_TICKS] = 10000;
 	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 10000 * 5 * NS_PER_MS;
 	return 0;
@@ -130,13 +126,12 @@ static const char *method(uint32_t id)
 }
 
 /* Three fields of one copy, and the work that it is done for, which is not in vain. */
-static void a_copy_is_one_problem_whatever_fields_it_has(void **state)
+TEST(a_copy_is_one_problem_whatever_fields_it_has, set_up, tear_down)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t copy = frame(main, "Table", "getEntry", 2);
 	struct problems found;
 
-	(void)state;
 	observe(DEAD, copy, copy, place(FIELD, "Entry", "name", "Name"), true, 30);
 	observe(DEAD, copy, copy, place(FIELD, "Entry", "key", "Key"), true, 20);
 	observe(DEAD, copy, copy, place(FIELD, "Entry", "value", "Value"), true, 10);
@@ -162,13 +157,12 @@ static void a_copy_is_one_problem_whatever_fields_it_has(void **state)
 }
 
 /* A store that is both overwritten unread and has the same value goes once. */
-static void what_could_go_by_two_kinds_is_gained_once(void **state)
+TEST(what_could_go_by_two_kinds_is_gained_once, set_up, tear_down)
 {
 	uint32_t store = frame(0, "Main", "put", 1);
 	uint32_t field = place(FIELD, "Main", "last", "int");
 	struct problems found;
 
-	(void)state;
 	observe(DEAD, store, store, field, true, 60);
 	observe(DEAD, store, store, field, false, 40);
 	observe(STORE, store, store, field, true, 80);
@@ -183,13 +177,12 @@ static void what_could_go_by_two_kinds_is_gained_once(void **state)
 }
 
 /* Twice as much of the time, and a tenth of it in vain: that is less. */
-static void what_could_be_saved_decides(void **state)
+TEST(what_could_be_saved_decides, set_up, tear_down)
 {
 	uint32_t often = frame(0, "Main", "often", 1), rarely = frame(0, "Main", "rarely", 2);
 	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
 	struct problems found;
 
-	(void)state;
 	observe(LOAD, rarely, rarely, bytes, true, 40);
 	observe(LOAD, rarely, rarely, bytes, false, 360);
 	observe(LOAD, often, often, bytes, true, 30);
@@ -203,13 +196,12 @@ static void what_could_be_saved_decides(void **state)
 	assert_float_equal(found.list[1].saved.share, 0.02, 1e-9);
 }
 
-static void loads_that_a_walk_makes_are_no_problem(void **state)
+TEST(loads_that_a_walk_makes_are_no_problem, set_up, tear_down)
 {
 	uint32_t get = frame(0, "Map", "get", 1), again = frame(0, "Map", "get", 5);
 	uint32_t next = place(FIELD, "Map$Node", "next", "Map$Node");
 	struct problems found;
 
-	(void)state;
 	observe(LOAD, get, get, next, true, 50);
 	observe(LOAD, get, get, place(FIELD, "Map$Node", "key", "Key"), true, 50);
 	observe(LOAD, get, get, place(FIELD, "Map", "table", "Map$Node[]"), true, 50);
@@ -226,11 +218,10 @@ static void loads_that_a_walk_makes_are_no_problem(void **state)
 	assert_float_equal(found.list[0].fraction, 1. / 6, 1e-9);
 }
 
-static void stacks_and_spills_are_no_problem(void **state)
+TEST(stacks_and_spills_are_no_problem, set_up, tear_down)
 {
 	uint32_t node = frame(0, "Main", "run", 1);
 
-	(void)state;
 	observe(STORE, node, node, place(JXP__LOCATION__KIND__SPILL, "", "", ""), true, 50);
 	observe(STORE, node, node, place(JXP__LOCATION__KIND__STACK, "", "", ""), true, 50);
 	tick(node, 1000);
@@ -238,7 +229,7 @@ static void stacks_and_spills_are_no_problem(void **state)
 }
 
 /* All of get's waste is scan's doing. */
-static void a_step_is_part_of_the_operation_that_takes_it(void **state)
+TEST(a_step_is_part_of_the_operation_that_takes_it, set_up, tear_down)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t scan = frame(main, "Reader", "scan", 2), get = frame(scan, "Buffer", "get", 3);
@@ -246,7 +237,6 @@ static void a_step_is_part_of_the_operation_that_takes_it(void **state)
 	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
 	struct problems found;
 
-	(void)state;
 	observe(LOAD, scan, scan, bytes, true, 20);
 	observe(LOAD, get, get, place(FIELD, "Buffer", "limit", "int"), true, 30);
 	observe(LOAD, other, other, bytes, true, 10);
@@ -262,7 +252,7 @@ static void a_step_is_part_of_the_operation_that_takes_it(void **state)
 }
 
 /* A driver clears a table, and has marks set that are set. */
-static void stores_of_two_natures_are_two_problems(void **state)
+TEST(stores_of_two_natures_are_two_problems, set_up, tear_down)
 {
 	uint32_t rounds = frame(0, "Main", "rounds", 1);
 	uint32_t clear = frame(rounds, "Main", "clear", 2), fill = frame(rounds, "Main", "fill", 3);
@@ -271,7 +261,6 @@ static void stores_of_two_natures_are_two_problems(void **state)
 	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
 	struct problems found;
 
-	(void)state;
 	observe(DEAD, clear, fill, ints, true, 30);
 	observe(DEAD, mark, mark, bytes, true, 25);
 	observe(STORE, mark, mark, bytes, true, 25);
@@ -286,7 +275,7 @@ static void stores_of_two_natures_are_two_problems(void **state)
 }
 
 /* A driver looks through a table, and calls what copies. */
-static void who_calls_most_of_a_problem_is_said(void **state)
+TEST(who_calls_most_of_a_problem_is_said, set_up, tear_down)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t rounds = frame(main, "Main", "rounds", 2), copy = frame(rounds, "Main", "copy", 3);
@@ -295,7 +284,6 @@ static void who_calls_most_of_a_problem_is_said(void **state)
 	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
 	struct problems found;
 
-	(void)state;
 	observe(LOAD, rounds, rounds, bytes, true, 30);
 	observe(DEAD, copy, copy, place(FIELD, "Entry", "key", "Key"), true, 30);
 	observe(LOAD, other, other, bytes, true, 12);
@@ -315,7 +303,7 @@ static void who_calls_most_of_a_problem_is_said(void **state)
 }
 
 /* Two loads in methods that one method calls, and a caller of code in java.util. */
-static void whose_doing_it_is(void **state)
+TEST(whose_doing_it_is, set_up, tear_down)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t check = frame(main, "Form", "check", 2),
@@ -328,7 +316,6 @@ static void whose_doing_it_is(void **state)
 	uint32_t equals = frame(jdk, "java.lang.Integer", "equals", 4);
 	struct problems found;
 
-	(void)state;
 	observe(LOAD, first, second, place(FIELD, "Form", "text", "String"), true, 20);
 	observe(LOAD, equals, equals, place(FIELD, "java.lang.Integer", "value", "int"), true, 20);
 	observe(LOAD, remove, remove, place(ELEMENT, "Object[]", "", "Object"), true, 20);
@@ -347,13 +334,12 @@ static void whose_doing_it_is(void **state)
 }
 
 /* By halving, or of nothing but fields. */
-static void who_does_not_look_through_many_gets_no_set(void **state)
+TEST(who_does_not_look_through_many_gets_no_set, set_up, tear_down)
 {
 	uint32_t halves = frame(0, "Table", "binarySearchOf", 1),
 		 find = frame(0, "Node", "find", 2);
 	struct problems found;
 
-	(void)state;
 	observe(LOAD, halves, halves, place(ELEMENT, "Object[]", "", "Object"), true, 20);
 	observe(LOAD, find, find, place(FIELD, "Node", "size", "int"), true, 20);
 	tick(halves, 1000);
@@ -366,13 +352,12 @@ static void who_does_not_look_through_many_gets_no_set(void **state)
 	}
 }
 
-static void too_little_evidence_or_time_is_no_problem(void **state)
+TEST(too_little_evidence_or_time_is_no_problem, set_up, tear_down)
 {
 	uint32_t four = frame(0, "Main", "four", 1), small = frame(0, "Main", "small", 2);
 	uint32_t unsure = frame(0, "Main", "unsure", 3);
 	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
 
-	(void)state;
 	observe(LOAD, four, four, bytes, true, 4);
 	observe(LOAD, small, small, bytes, true, 40);
 	tick(four, 1000);
@@ -403,12 +388,11 @@ static uint32_t numbers_are_added_up(unsigned dead)
 	return plus;
 }
 
-static void what_an_operation_allocates_is_a_problem(void **state)
+TEST(what_an_operation_allocates_is_a_problem, set_up, tear_down)
 {
 	const struct problem_allocation *what;
 	struct problems found;
 
-	(void)state;
 	(void)numbers_are_added_up(40);
 	found = problems();
 	assert_int_equal(found.count, 2);
@@ -436,7 +420,7 @@ static void what_an_operation_allocates_is_a_problem(void **state)
 }
 
 /* Whose class nobody knows either. */
-static void a_frame_that_nobody_can_name_is_no_objects(void **state)
+TEST(a_frame_that_nobody_can_name_is_no_objects, set_up, tear_down)
 {
 	struct cct_node unknown = {.parent =
 				       cct_node(&w->profile.cct, numbers_are_added_up(40))->parent,
@@ -446,7 +430,6 @@ static void a_frame_that_nobody_can_name_is_no_objects(void **state)
 	struct problems found;
 	uint32_t id;
 
-	(void)state;
 	assert_int_equal(cct_add_node(&w->profile.cct, &unknown, &id), 0);
 	tick(id, 500);
 	found = problems();
@@ -455,20 +438,18 @@ static void a_frame_that_nobody_can_name_is_no_objects(void **state)
 	assert_float_equal(found.list[0].inclusive, 7.5 / 55, 1e-9);
 }
 
-static void what_is_kept_is_no_problem(void **state)
+TEST(what_is_kept_is_no_problem, set_up, tear_down)
 {
-	(void)state;
 	(void)numbers_are_added_up(19);
 	for (size_t i = 0; i < problems().count; i++)
 		assert_string_not_equal(method(problems().list[i].method), "add");
 }
 
-static void what_allocates_and_accesses_in_vain_is_one_problem(void **state)
+TEST(what_allocates_and_accesses_in_vain_is_one_problem, set_up, tear_down)
 {
 	uint32_t plus = numbers_are_added_up(40);
 	struct problems found;
 
-	(void)state;
 	observe(LOAD, plus, plus, place(FIELD, "Number", "scale", "int"), true, 30);
 	found = problems();
 	assert_int_equal(found.count, 2);
@@ -487,13 +468,12 @@ static void allocate_below(uint32_t node, const char *class_name, unsigned depth
 	tick(node, 100);
 }
 
-static void recursion_hides_callers_that_are_far_away(void **state)
+TEST(recursion_hides_callers_that_are_far_away, set_up, tear_down)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t shallow = frame(main, "Main", "shallow", 2), deep = frame(main, "Main", "deep", 3);
 	struct problems found;
 
-	(void)state;
 	allocate_below(shallow, "Left", 60);
 	allocate_below(shallow, "Right", 60);
 	allocate_below(deep, "Up", 70);
@@ -505,25 +485,23 @@ static void recursion_hides_callers_that_are_far_away(void **state)
 }
 
 /* A few lists, and what is done with them. */
-static void work_that_is_not_for_the_objects_is_no_problem_of_theirs(void **state)
+TEST(work_that_is_not_for_the_objects_is_no_problem_of_theirs, set_up, tear_down)
 {
 	uint32_t subtract = frame(0, "Main", "subtract", 1);
 
-	(void)state;
 	allocate(subtract, "List", 1, 80, 80);
 	tick(frame(subtract, "List", "indexOf", 1), 1000);
 	assert_int_equal(problems().count, 0);
 }
 
 /* 100 ms of CPU time in ten seconds, and in the first of these objects for 44 ms. */
-static void objects_that_were_tracked_for_a_part_are_as_many_in_the_rest(void **state)
+TEST(objects_that_were_tracked_for_a_part_are_as_many_in_the_rest, set_up, tear_down)
 {
 	uint32_t split = frame(0, "Main", "split", 1);
 
-	(void)state;
 	allocate(split, "Part", 1e3, 40, 40);
 	tick(split, 20);
-	w->request.objects = true;
+	w->request.kinds[JXP__KIND__KIND_OBJECTS] = true;
 	w->start_ns = NS_PER_S;
 	w->end_ns = 11 * NS_PER_S;
 	assert_int_equal(problems().count, 0);
@@ -532,12 +510,11 @@ static void objects_that_were_tracked_for_a_part_are_as_many_in_the_rest(void **
 }
 
 /* Ticks that were lost, cut, or had no room may all be the operation's; our own are not. */
-static void ticks_that_nobody_can_place_may_be_its(void **state)
+TEST(ticks_that_nobody_can_place_may_be_its, set_up, tear_down)
 {
 	uint32_t put = frame(0, "Main", "put", 1), other = frame(0, "Main", "other", 2);
 	double high;
 
-	(void)state;
 	observe(STORE, put, put, place(FIELD, "Main", "last", "int"), true, 60);
 	tick(put, 1000);
 	high = problems().list[0].saved_bounds.high;
@@ -555,13 +532,12 @@ static void ticks_that_nobody_can_place_may_be_its(void **state)
 }
 
 /* Each has less of the waste than a step has at least. */
-static void no_more_is_saved_than_can_be_at_most(void **state)
+TEST(no_more_is_saved_than_can_be_at_most, set_up, tear_down)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t field = place(FIELD, "Main", "last", "int");
 	struct problems found;
 
-	(void)state;
 	observe(STORE, main, main, field, true, 10);
 	tick(main, 40);
 	for (int i = 0; i < 24; i++) {
@@ -579,15 +555,14 @@ static void no_more_is_saved_than_can_be_at_most(void **state)
 }
 
 /* Without CPU time the part of the accesses decides. */
-static void operations_samplers_rank_by_accesses(void **state)
+TEST(operations_samplers_rank_by_accesses, set_up, tear_down)
 {
 	uint32_t some = frame(0, "Main", "some", 1), all = frame(0, "Main", "all", 2);
 	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
 	struct problems found;
 
-	(void)state;
 	w->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
-	w->request.cpu = false;
+	w->request.kinds[JXP__KIND__KIND_CPU] = false;
 	observe(LOAD, some, some, bytes, true, 50);
 	observe(LOAD, some, some, bytes, false, 50);
 	observe(LOAD, all, all, bytes, true, 50);
@@ -595,49 +570,4 @@ static void operations_samplers_rank_by_accesses(void **state)
 	assert_int_equal(found.count, 2);
 	assert_string_equal(method(found.list[0].method), "all");
 	assert_false(found.list[0].saved.known || found.list[0].gain.known);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup_teardown(a_copy_is_one_problem_whatever_fields_it_has, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(what_could_go_by_two_kinds_is_gained_once, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(what_could_be_saved_decides, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(loads_that_a_walk_makes_are_no_problem, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(stacks_and_spills_are_no_problem, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(a_step_is_part_of_the_operation_that_takes_it, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(stores_of_two_natures_are_two_problems, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(whose_doing_it_is, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(who_does_not_look_through_many_gets_no_set, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(who_calls_most_of_a_problem_is_said, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(too_little_evidence_or_time_is_no_problem, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(what_an_operation_allocates_is_a_problem, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(a_frame_that_nobody_can_name_is_no_objects, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(what_is_kept_is_no_problem, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(what_allocates_and_accesses_in_vain_is_one_problem,
-					    set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(recursion_hides_callers_that_are_far_away, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(
-		work_that_is_not_for_the_objects_is_no_problem_of_theirs, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(
-		objects_that_were_tracked_for_a_part_are_as_many_in_the_rest, set_up, tear_down),
-	    cmocka_unit_test_setup_teardown(ticks_that_nobody_can_place_may_be_its, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(no_more_is_saved_than_can_be_at_most, set_up,
-					    tear_down),
-	    cmocka_unit_test_setup_teardown(operations_samplers_rank_by_accesses, set_up,
-					    tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

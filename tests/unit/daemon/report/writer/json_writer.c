@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <string.h>
 
@@ -26,7 +22,7 @@ static struct window_result *window_with_a_path(uint32_t *leaf)
 	return w;
 }
 
-static void frames_are_leaf_first_and_shared(void **state)
+TEST(frames_are_leaf_first_and_shared)
 {
 	_cleanup_(json_writer_release) struct json_writer writer = {0};
 	_cleanup_json_ json_t *frames = NULL;
@@ -36,7 +32,6 @@ static void frames_are_leaf_first_and_shared(void **state)
 	uint32_t leaf;
 	struct window_result *w = window_with_a_path(&leaf);
 
-	(void)state;
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_int_equal(json_writer_init(&writer, &m), 0);
 	frames = report_json_frames(&writer, leaf);
@@ -52,7 +47,7 @@ static void frames_are_leaf_first_and_shared(void **state)
 	window_result_free(w);
 }
 
-static void contexts_are_taken_from_what_the_document_may_hold(void **state)
+TEST(contexts_are_taken_from_what_the_document_may_hold)
 {
 	_cleanup_(json_writer_release) struct json_writer writer = {0};
 	struct report_model m;
@@ -60,7 +55,6 @@ static void contexts_are_taken_from_what_the_document_may_hold(void **state)
 	struct window_result *w = window_with_a_path(&leaf);
 	size_t names = 3 * 3 * strlen("a.B");
 
-	(void)state;
 	assert_int_equal(report_model_init(&m, w), 0);
 	assert_int_equal(json_writer_init(&writer, &m), 0);
 	writer.frames_left = 10;
@@ -81,7 +75,7 @@ static void contexts_are_taken_from_what_the_document_may_hold(void **state)
 	window_result_free(w);
 }
 
-static void a_location_says_what_was_touched_and_is_of_what_the_document_may_hold(void **state)
+TEST(a_location_says_what_was_touched_and_is_of_what_the_document_may_hold)
 {
 	_cleanup_(json_writer_release) struct json_writer writer = {0};
 	_cleanup_json_ json_t *node = NULL;
@@ -92,7 +86,6 @@ static void a_location_says_what_was_touched_and_is_of_what_the_document_may_hol
 	struct window_result *w = window_with_a_path(&leaf);
 	struct location location = {.kind = JXP__LOCATION__KIND__FIELD};
 
-	(void)state;
 	assert_int_equal(strings_intern(&w->profile.strings, "a.B", &location.class_name), 0);
 	assert_int_equal(strings_intern(&w->profile.strings, "next", &location.field), 0);
 	assert_int_equal(locations_add(&w->profile.locations, &location, &id), 0);
@@ -112,15 +105,4 @@ static void a_location_says_what_was_touched_and_is_of_what_the_document_may_hol
 	json_writer_release(&writer);
 	report_model_release(&m);
 	window_result_free(w);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(frames_are_leaf_first_and_shared),
-	    cmocka_unit_test(contexts_are_taken_from_what_the_document_may_hold),
-	    cmocka_unit_test(a_location_says_what_was_touched_and_is_of_what_the_document_may_hold),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

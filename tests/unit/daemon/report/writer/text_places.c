@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +34,8 @@ static void assert_place(uint32_t kind, const char *class_name, const char *fiel
 	profile_release(&p);
 }
 
-static void places_are_named_without_packages(void **state)
+TEST(places_are_named_without_packages)
 {
-	(void)state;
 	assert_place(JXP__LOCATION__KIND__FIELD, "java.util.HashMap$KeyIterator", "current",
 		     "java.util.HashMap$HashIterator", HEAP, "HashMap$HashIterator.current");
 	assert_place(JXP__LOCATION__KIND__FIELD, "a.B", "c", "", HEAP, "B.c");
@@ -57,21 +52,10 @@ static void places_are_named_without_packages(void **state)
 		     "B$$Lambda/0x00007f.1.arg$1");
 }
 
-static void places_without_a_name_are_their_regions(void **state)
+TEST(places_without_a_name_are_their_regions)
 {
-	(void)state;
 	assert_place(0, "", "", "", HEAP, "heap memory");
 	assert_place(0, "a.B", "", "", HEAP, "a place in B");
 	assert_place(0, "", "", "", JXP__REGION__REGION_STACK, "the stack");
 	assert_place(0, "", "", "", JXP__REGION__REGION_OTHER, "memory outside the heap");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(places_are_named_without_packages),
-	    cmocka_unit_test(places_without_a_name_are_their_regions),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

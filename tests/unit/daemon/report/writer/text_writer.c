@@ -1,13 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/report/writer/text_places.h"
 #include "daemon/report/writer/text_writer.h"
 
 /* What has been written so far; the stream is closed, and the text is to be freed. */
@@ -53,12 +50,11 @@ static uint32_t add_node(struct profile *p, uint32_t parent, uint32_t method, in
 	return id;
 }
 
-static void a_rule_has_its_title_in_the_middle(void **state)
+TEST(a_rule_has_its_title_in_the_middle)
 {
 	struct page p;
 	const char *at;
 
-	(void)state;
 	page_open(&p);
 	report_text_rule(p.out, "REDUNDANT WITH");
 	report_text_rule(p.out, NULL);
@@ -72,12 +68,11 @@ static void a_rule_has_its_title_in_the_middle(void **state)
 	free(p.text);
 }
 
-static void long_text_is_broken_at_blanks(void **state)
+TEST(long_text_is_broken_at_blanks)
 {
 	char word[61], text[200];
 	struct page p;
 
-	(void)state;
 	memset(word, 'x', sizeof(word) - 1);
 	word[60] = '\0';
 	(void)snprintf(text, sizeof(text), "%s short %s", word, word);
@@ -87,14 +82,13 @@ static void long_text_is_broken_at_blanks(void **state)
 	assert_page(&p, text);
 }
 
-static void a_frame_says_where_it_is_as_far_as_it_is_known(void **state)
+TEST(a_frame_says_where_it_is_as_far_as_it_is_known)
 {
 	struct profile profile = {0};
 	uint32_t named = add_method(&profile, "run", "B.java"),
 		 bare = add_method(&profile, "go", "");
 	struct page p;
 
-	(void)state;
 	page_open(&p);
 	report_text_frame(p.out, &profile, add_node(&profile, 0, named, 7));
 	fputc('\n', p.out);
@@ -104,11 +98,11 @@ static void a_frame_says_where_it_is_as_far_as_it_is_known(void **state)
 	fputc('\n', p.out);
 	report_text_frame(p.out, &profile, add_node(&profile, 0, 0, 0));
 	assert_page(&p, "a.B.run(B.java:7)\na.B.run(B.java)\na.B.go(Unknown Source:7)\n"
-			"[frame without a name]");
+			"[unknown]");
 	profile_release(&profile);
 }
 
-static void a_path_is_root_first_with_its_label_before_the_leaf(void **state)
+TEST(a_path_is_root_first_with_its_label_before_the_leaf)
 {
 	struct profile profile = {0};
 	uint32_t method = add_method(&profile, "run", "B.java");
@@ -116,7 +110,6 @@ static void a_path_is_root_first_with_its_label_before_the_leaf(void **state)
 	uint32_t leaf = add_node(&profile, root, method, 2);
 	struct page p;
 
-	(void)state;
 	page_open(&p);
 	report_text_path(p.out, &profile, leaf, "mov");
 	report_text_path(p.out, &profile, 0, NULL);
@@ -137,13 +130,12 @@ static uint32_t add_frame(struct profile *p, uint32_t parent, const char *class_
 	return add_node(p, parent, id, 7);
 }
 
-static void scaffolding_is_one_line_and_the_leaf_is_never_folded(void **state)
+TEST(scaffolding_is_one_line_and_the_leaf_is_never_folded)
 {
 	struct profile p = {0};
 	struct page page;
 	uint32_t node;
 
-	(void)state;
 	node = add_frame(&p, 0, "java.lang.Thread", "run");
 	node = add_frame(&p, node, "java.util.concurrent.ThreadPoolExecutor$Worker", "run");
 	node = add_frame(&p, node, "java.util.concurrent.ThreadPoolExecutor", "runWorker");
@@ -162,7 +154,7 @@ static void scaffolding_is_one_line_and_the_leaf_is_never_folded(void **state)
 }
 
 /* One method that calls itself from two lines by turns, one from one line, and a leaf of it. */
-static void recursion_is_written_once_with_how_often(void **state)
+TEST(recursion_is_written_once_with_how_often)
 {
 	struct profile p = {0};
 	uint32_t main_method = add_method(&p, "main", "B.java"),
@@ -171,7 +163,6 @@ static void recursion_is_written_once_with_how_often(void **state)
 	uint32_t node = add_node(&p, 0, main_method, 1);
 	struct page page;
 
-	(void)state;
 	for (unsigned i = 0; i < 41; i++)
 		node = add_node(&p, add_node(&p, node, even, 2), odd, 3);
 	node = add_node(&p, node, even, 2);
@@ -195,14 +186,13 @@ static void recursion_is_written_once_with_how_often(void **state)
 	profile_release(&p);
 }
 
-static void a_location_is_told_in_the_words_of_a_java_developer(void **state)
+TEST(a_location_is_told_in_the_words_of_a_java_developer)
 {
 	struct profile p = {0};
 	struct location l = {.kind = JXP__LOCATION__KIND__FIELD};
 	struct page page;
 	uint32_t own, inherited, element, nothing;
 
-	(void)state;
 	assert_int_equal(strings_intern(&p.strings, "a.B", &l.class_name), 0);
 	assert_int_equal(strings_intern(&p.strings, "next", &l.field), 0);
 	l.declared_in = l.class_name;
@@ -226,19 +216,4 @@ static void a_location_is_told_in_the_words_of_a_java_developer(void **state)
 			   "element of long[]\n"
 			   "memory whose object is not known");
 	profile_release(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_rule_has_its_title_in_the_middle),
-	    cmocka_unit_test(long_text_is_broken_at_blanks),
-	    cmocka_unit_test(a_frame_says_where_it_is_as_far_as_it_is_known),
-	    cmocka_unit_test(a_path_is_root_first_with_its_label_before_the_leaf),
-	    cmocka_unit_test(scaffolding_is_one_line_and_the_leaf_is_never_folded),
-	    cmocka_unit_test(recursion_is_written_once_with_how_often),
-	    cmocka_unit_test(a_location_is_told_in_the_words_of_a_java_developer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

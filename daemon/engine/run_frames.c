@@ -1,4 +1,4 @@
-#include "daemon/engine/run_agent.h"
+#include "daemon/engine/run_frames.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,7 +6,6 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/utf8.h"
-#include "daemon/engine/run_core.h"
 #include "daemon/intake/loop_callers.h"
 #include "daemon/intake/loop_hunt.h"
 #include "proto/limits.h"
@@ -370,7 +369,7 @@ static void on_question(void *arg, const Jxp__PerfOpenRequest *request)
 
 /* ---------------------------------------------------------------- the beginning */
 
-void run_agent_greet(struct run *r)
+void run_greet(struct run *r)
 {
 	const struct conversation_callbacks callbacks = {.arg = r,
 							 .frame = on_frame,

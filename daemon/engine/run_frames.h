@@ -1,17 +1,17 @@
 /*
- * A run from inside (daemon/engine/run.h): what it holds, how its state changes, how long each
- * state may last, and how it ends. For run.c and run_agent.c only.
+ * A run from inside (daemon/engine/run.h), and what it hears from its agent: the window begins,
+ * grows and ends by it; its questions about events go to the broker. For run.c and run_frames.c
+ * only.
  */
-#ifndef JXPERF_DAEMON_ENGINE_RUN_CORE_H
-#define JXPERF_DAEMON_ENGINE_RUN_CORE_H
+#ifndef JXPERF_DAEMON_ENGINE_RUN_FRAMES_H
+#define JXPERF_DAEMON_ENGINE_RUN_FRAMES_H
 
 #include "daemon/engine/code_work.h"
 #include "daemon/engine/conversation.h"
 #include "daemon/engine/gate_control.h"
 #include "daemon/engine/guard.h"
 #include "daemon/engine/numa_query.h"
-#include "daemon/engine/run_owner.h"
-#include "daemon/engine/run_state.h"
+#include "daemon/engine/run.h"
 #include "daemon/intake/intake.h"
 
 struct run {
@@ -41,20 +41,8 @@ struct run {
 	uint64_t accessed_bytes_told;
 };
 
-/* The limit of the state begins now. */
-void run_start_limit(struct run *r);
-
 /* The one place where the state changes; to what may follow it. */
 void run_move(struct run *r, enum run_state to);
-
-/* Why it is to end before its time; may be cut. */
-void run_set_reason(struct run *r, const char *reason);
-
-/* The target is not ours any more: tells the broker, which answers nothing. */
-void run_release_target(struct run *r);
-
-/* Tells the agent to end the window; where that cannot be sent the conversation breaks off. */
-void run_tell_to_stop(struct run *r);
 
 /* The run could not be: an errno value above 0, and why. Frees it. */
 void run_fail(struct run *r, int error, const char *message);
@@ -68,5 +56,9 @@ void run_hang_up(struct run *r, const char *reason);
 
 /* The same from inside a call of somebody else's: it is done when the loop comes round. */
 void run_break_off(struct run *r, const char *reason);
+
+/* The agent is connected and the gate is open, or there is none: waits for its hello. May fail and
+ * so free the run. */
+void run_greet(struct run *r);
 
 #endif
