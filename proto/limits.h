@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define JXPERF_VERSION "0.1.0"
+#define JXPERF_VERSION "0.2.0"
 
 /* Changed when an older peer would misread a newer one; compared in both hellos. */
 #define PROTOCOL_VERSION 3
