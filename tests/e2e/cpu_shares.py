@@ -9,11 +9,10 @@ told apart by the scheduler's ticks, and so have an error of that sort of their 
 # Estimates: shares of CPU time.
 import math
 import os
-import time
 
-from lib import HANG_S, add_test, jdks, make_directory, note, run, wait_until
-from support.cpu_time import TICK_NS, ProcessTime, Spent, tick_phase_ns
-from support.profile import Daemon, Workload, attach_options, report_of
+from lib import add_test, jdks, make_directory, note, run
+from support.cpu_time import TICK_NS, Spent, tick_phase_ns, two_processors, window_with_account
+from support.profile import Daemon, Workload
 
 PROGRAM = "CpuShares"
 WINDOW_S = 4
@@ -201,20 +200,9 @@ CASES = (
 ON_NEWER_JDK = ("reads", "ring", "faults")
 
 
-def two_processors():
-    return ["taskset", "--cpu-list", ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))]
-
-
 def window(daemon, pid, seconds):
-    """A window, and the account from its beginning to its end."""
-    options = attach_options(f"{seconds}s", ("--kinds", "cpu", "--budget", BUDGET))
-    client = daemon.start_ctl("attach", str(pid), *options)
-    wait_until(lambda: daemon.running() or client.child.poll() is not None, "the window's beginning")
-    before = ProcessTime(pid)
-    time.sleep(seconds - 0.2)
-    wait_until(lambda: not daemon.running(), "the window's end", HANG_S)
-    after = ProcessTime(pid)
-    return Comparison(Spent(before, after), report_of(client.finish()))
+    report, before, after = window_with_account(daemon, pid, seconds, BUDGET)
+    return Comparison(Spent(before, after), report)
 
 
 def measure(daemon, pid):
@@ -228,8 +216,7 @@ def measure(daemon, pid):
     return compared
 
 
-def shares_are_the_kernels(jdk, program, arguments, judge):
-    daemon = Daemon()
+def shares_are_the_kernels(daemon, jdk, program, arguments, judge):
     jvm = Workload(jdk, PROGRAM, arguments=[program, *arguments()], prefix=two_processors())
     try:
         compared = measure(daemon, jvm.pid)
@@ -240,16 +227,15 @@ def shares_are_the_kernels(jdk, program, arguments, judge):
         compared.finish()
     finally:
         jvm.stop()
-        daemon.stop()
 
 
 def main():
-    found = jdks()
+    daemon, found = Daemon(), jdks()
     baseline = next((j for j in found if j.release == 17), found[0])
     for jdk in {baseline.release: baseline, found[-1].release: found[-1]}.values():
         for name, program, arguments, judge in CASES:
             if jdk is baseline or program in ON_NEWER_JDK:
-                case = (jdk, program, arguments, judge)
+                case = (daemon, jdk, program, arguments, judge)
                 add_test(f"{name} ({jdk})", lambda case=case: shares_are_the_kernels(*case))
     run()
 

@@ -132,7 +132,7 @@ def main():
     add_test("silent loads are said to be in their loop", lambda: pairs_are_in_their_loop(baseline))
     add_test("a loop that takes more than in the baseline comes first", lambda: grown_loop_comes_first(baseline))
     add_test("a baseline that is none is refused before the attach", lambda: wrong_baselines_are_refused_before_the_attach(baseline))
-    run()
+    run(at_once=2)
 
 
 main()

@@ -7,13 +7,12 @@ so many ticks as there were in it.
 # Takes two places: its program uses both processors.
 # Estimates: shares of CPU time.
 import math
-import os
 import re
 import time
 
-from lib import HANG_S, add_test, jdks, note, run, wait_until
-from support.cpu_time import ProcessTime, Spent
-from support.profile import Daemon, Workload, attach_options, report_of
+from lib import add_test, jdks, note, run
+from support.cpu_time import Spent, two_processors, window_with_account
+from support.profile import Daemon, Workload
 
 PROGRAM = "ShortLived"
 WINDOW_S = 10
@@ -32,18 +31,8 @@ def served_ns(output, at_s):
     return s0 + (s1 - s0) * (at_s * 1e9 - t0) / (t1 - t0)
 
 
-def two_processors():
-    return ["taskset", "--cpu-list", ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))]
-
-
 def window(daemon, jvm):
-    options = attach_options(f"{WINDOW_S}s", ("--kinds", "cpu", "--budget", BUDGET))
-    client = daemon.start_ctl("attach", str(jvm.pid), *options)
-    wait_until(lambda: daemon.running() or client.child.poll() is not None, "the window's beginning")
-    before = ProcessTime(jvm.pid)
-    wait_until(lambda: not daemon.running(), "the window's end", HANG_S)
-    after = ProcessTime(jvm.pid)
-    report = report_of(client.finish())
+    report, before, after = window_with_account(daemon, jvm.pid, WINDOW_S, BUDGET)
     time.sleep(0.2)  # Its lines of the end.
     served = served_ns(jvm.output(), after.at) - served_ns(jvm.output(), before.at)
     return report, Spent(before, after), served / 1e9
@@ -69,23 +58,21 @@ class Shares:
                 and abs(self.steady_found - self.steady) < ALLOWED)
 
 
-def shares_are_right(jdk, together):
-    daemon = Daemon()
+def shares_are_right(daemon, jdk, together):
     jvm = Workload(jdk, PROGRAM, arguments=[str(together)], prefix=two_processors())
     try:
         daemon.attach(jvm.pid, "--kinds", "cpu", duration="500ms")  # The first of all costs what others do not.
         assert any(Shares(*window(daemon, jvm)).are_right() for _ in range(TRIES)), "no window is right"
     finally:
         jvm.stop()
-        daemon.stop()
 
 
 def main():
-    found = jdks()
+    daemon, found = Daemon(), jdks()
     baseline = next((j for j in found if j.release == 17), found[0])
     for jdk, together in ((baseline, 1), (baseline, 8), (found[-1], 1)):
         add_test(f"threads of tens of microseconds, {together} at a time ({jdk})",
-                 lambda case=(jdk, together): shares_are_right(*case))
+                 lambda case=(daemon, jdk, together): shares_are_right(*case))
     run()
 
 

@@ -2,6 +2,9 @@
 import os
 import time
 
+from lib import HANG_S, wait_until
+from .profile import attach_options, report_of
+
 CLOCK_MONOTONIC_COARSE = 6
 # The scheduler's tick, at which the kernel looks whether a thread is in user code; utime and stime are of such looks.
 TICK_NS = round(time.clock_getres(CLOCK_MONOTONIC_COARSE) * 1e9)
@@ -77,3 +80,19 @@ def tick_phase_ns():
             last = now
     around = sorted((s - seen[0] + TICK_NS // 2) % TICK_NS - TICK_NS // 2 for s in seen)
     return (seen[0] + around[len(around) // 2]) % TICK_NS
+
+
+def two_processors():
+    """What runs a program on two processors, wherever there are more."""
+    return ["taskset", "--cpu-list", ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))]
+
+
+def window_with_account(daemon, pid, seconds, budget):
+    """The report of a window of kind cpu, and what the kernel accounted for at its beginning and at its end."""
+    client = daemon.start_ctl("attach", str(pid), *attach_options(f"{seconds}s", ("--kinds", "cpu", "--budget", budget)))
+    wait_until(lambda: daemon.running() or client.child.poll() is not None, "the window's beginning")
+    before = ProcessTime(pid)
+    time.sleep(seconds - 0.2)
+    wait_until(lambda: not daemon.running(), "the window's end", HANG_S)
+    after = ProcessTime(pid)
+    return report_of(client.finish()), before, after

@@ -1,3 +1,4 @@
+/* Takes half a place: it waits most of the time (what is refused has its seconds). */
 #include "tests/unit/support/test.h"
 
 #include <errno.h>

@@ -4,30 +4,13 @@
 #include <string.h>
 
 #include "daemon/report/text_parts.h"
+#include "tests/unit/support/clock_window.h"
 
 #define DEAD JXP__KIND__KIND_DEAD_STORE
 #define LOAD JXP__KIND__KIND_SILENT_LOAD
 
-static struct window_result *w;
 static struct report_model m;
 static struct pair pair;
-
-static uint32_t text(const char *name)
-{
-	uint32_t id;
-
-	assert_int_equal(strings_intern(&w->profile.strings, name, &id), 0);
-	return id;
-}
-
-static uint32_t method(const char *class_name, const char *name)
-{
-	struct cct_method of = {.class_name = text(class_name), .name = text(name)};
-	uint32_t id;
-
-	assert_int_equal(cct_add_method(&w->profile.cct, &of, &id), 0);
-	return id;
-}
 
 /* "Name.setValues", which is called from two methods, and copies a field. */
 static struct problem a_copy(void)
@@ -38,7 +21,7 @@ static struct problem a_copy(void)
 			     .field = text("prefix")};
 	struct problem problem = {.kind = PROBLEM_COPIED,
 				  .pairs_kind = DEAD,
-				  .method = method("org.example.Name", "setValues"),
+				  .method = method_of("org.example.Name", "setValues"),
 				  .advice = "reading the original",
 				  .largest = &pair,
 				  .place_count = 1,
@@ -50,8 +33,8 @@ static struct problem a_copy(void)
 
 	assert_int_equal(locations_add(&w->profile.locations, &l, &problem.places[0]), 0);
 	problem.pairs[DEAD] = (struct problem_pairs){.wasteful = 50, .count = 51};
-	problem.callers[0] = (struct problem_caller){method("Main", "first"), 0.45};
-	problem.callers[1] = (struct problem_caller){method("Main", "second"), 0.38};
+	problem.callers[0] = (struct problem_caller){method_of("Main", "first"), 0.45};
+	problem.callers[1] = (struct problem_caller){method_of("Main", "second"), 0.38};
 	return problem;
 }
 
@@ -81,18 +64,9 @@ static struct problem_allocation arrays(uint32_t operation)
 static int set_up(void **state)
 {
 	(void)state;
-	w = calloc(1, sizeof(*w));
-	assert_non_null(w);
+	clock_window_new(0);
 	m = (struct report_model){.window = w};
 	m.problems.list[m.problems.count++] = a_copy();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	profile_release(&w->profile);
-	free(w);
 	return 0;
 }
 
@@ -117,7 +91,7 @@ static bool says(size_t rank, const char *part)
 	return found;
 }
 
-TEST(figures_are_named_and_so_are_callers, set_up, tear_down)
+TEST(figures_are_named_and_so_are_callers, set_up, clock_window_free)
 {
 	char *text_of;
 
@@ -143,13 +117,13 @@ TEST(figures_are_named_and_so_are_callers, set_up, tear_down)
 	assert_true(says(0, "removing only the first store saves next to nothing\n"));
 }
 
-TEST(what_a_caller_allocates_is_said_once, set_up, tear_down)
+TEST(what_a_caller_allocates_is_said_once, set_up, clock_window_free)
 {
 	struct problem *second = &m.problems.list[m.problems.count++];
 
 	m.problems.list[0].allocated = arrays(m.problems.list[0].callers[0].method);
 	*second = a_copy();
-	second->method = method("org.example.Name", "copyValues");
+	second->method = method_of("org.example.Name", "copyValues");
 	second->allocated = m.problems.list[0].allocated;
 	second->part_of = (struct problem_caller){m.problems.list[0].method, 0.99};
 	assert_true(says(0, "   on behalf of Main.first, which calls it, 98% of all bytes are "
@@ -164,7 +138,7 @@ TEST(what_a_caller_allocates_is_said_once, set_up, tear_down)
 	    says(0, "   the same operation allocates 98% of all bytes (97 to 99%): int[]\n"));
 }
 
-TEST(what_is_allocated_has_words_of_its_own, set_up, tear_down)
+TEST(what_is_allocated_has_words_of_its_own, set_up, clock_window_free)
 {
 	struct problem *problem = &m.problems.list[0];
 
@@ -178,13 +152,13 @@ TEST(what_is_allocated_has_words_of_its_own, set_up, tear_down)
 }
 
 /* Of a search in the JDK it is the caller that people can change. */
-TEST(callers_of_basic_code_come_first, set_up, tear_down)
+TEST(callers_of_basic_code_come_first, set_up, clock_window_free)
 {
 	struct problem *problem = &m.problems.list[0];
 
 	problem->kind = PROBLEM_SEARCHED;
 	problem->pairs_kind = LOAD;
-	problem->method = method("java.util.Arrays", "binarySearch");
+	problem->method = method_of("java.util.Arrays", "binarySearch");
 	problem->basic = true;
 	problem->callers[0].part = 0.9;
 	memset(problem->pairs, 0, sizeof(problem->pairs));

@@ -11,12 +11,11 @@
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/stack/frame_walk.h"
 #include "tests/unit/support/agent/code.h"
+#include "tests/unit/support/agent/code_segments.h"
 #include "tests/unit/support/agent/fake_methods.h"
 #include "tests/unit/support/agent/fake_scopes.h"
 
-#define SEGMENT_SHIFT 7u
 #define SEGMENTS      (CODE_BYTES >> SEGMENT_SHIFT)
-#define BLOCK_BYTES   16u
 #define BLOB_SEGMENTS 4u
 #define STACK_WORDS   64u
 #define CALL_STUB     UINT64_C(0x777000)
@@ -51,8 +50,6 @@ struct fake_debug {
 /* Methods that are there; what is compiled is by segments. */
 static struct fake_world fake_methods[4];
 static struct fake_debug fake_debugs[3];
-static uint8_t fake_segments[SEGMENTS];
-static uint64_t fake_segments_end, fake_committed_end;
 static uint64_t fake_stack[STACK_WORDS];
 static struct frame_layout fake_layout;
 static struct walk_tables fake_tables;
@@ -104,9 +101,8 @@ static uint64_t fake_inlining(unsigned segment, int32_t words, int32_t id,
 
 	for (uint32_t i = 0; i < FAKE_PLACES; i++)
 		pcs[i] = 4 * (i + 1);
-	code_area[(segment << SEGMENT_SHIFT) + 8] = 1;
-	for (unsigned i = 0; i < BLOB_SEGMENTS; i++)
-		fake_segments[segment + i] = (uint8_t)i;
+	code_area[(segment << SEGMENT_SHIFT) + BLOCK_USED] = 1;
+	code_segments_take(segment, BLOB_SEGMENTS);
 	fake_debug_init(debug, own, inlined);
 	*blob = (struct fake_blob){.frame_size = words,
 				   .complete = 4,
@@ -150,20 +146,12 @@ static int fake_stack_setup(void **state)
 
 	if (code_setup(state) < 0 || method_table_init() < 0)
 		return -1;
-	memset(fake_segments, 0xff, sizeof(fake_segments));
 	memset(fake_stack, 0, sizeof(fake_stack));
-	fake_segments_end = (uintptr_t)fake_segments + SEGMENTS;
-	fake_committed_end = (uintptr_t)code_area + CODE_BYTES;
 	fake_layout = (struct frame_layout){
 	    .code = {.heap_count = 1,
-		     .heaps = {{.low = (uintptr_t)code_area,
-				.high = (uintptr_t)code_area + CODE_BYTES,
-				.segments = (uintptr_t)fake_segments,
-				.segments_end = &fake_segments_end,
-				.committed_end = &fake_committed_end,
-				.segment_shift = SEGMENT_SHIFT}},
+		     .heaps = {code_segments_init(code_area, CODE_BYTES)},
 		     .block_bytes = BLOCK_BYTES,
-		     .block_used = 8,
+		     .block_used = BLOCK_USED,
 		     .frame_size = offsetof(struct fake_blob, frame_size),
 		     .frame_complete = offsetof(struct fake_blob, complete),
 		     .code_begin = offsetof(struct fake_blob, code_begin),

@@ -13,15 +13,16 @@
 #include "common/perf/events.h"
 
 /* Opens all of them, disabled; false where there are none. */
-static inline bool registers_open(struct thread *t, uint32_t type, const volatile void *address)
+static inline bool registers_open(struct thread *thread, uint32_t type,
+				  const volatile void *address)
 {
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++) {
 		struct perf_event_attr attr;
 
 		perf_attr_breakpoint(&attr, type, (uintptr_t)address, 8,
-				     thread_sig_data(t, THREAD_ROLE_REGISTER + i));
-		t->register_fd[i] = perf_open(&attr, 0);
-		if (t->register_fd[i] < 0)
+				     thread_sig_data(thread, THREAD_ROLE_REGISTER + i));
+		thread->register_fd[i] = perf_open(&attr, 0);
+		if (thread->register_fd[i] < 0)
 			return false;
 	}
 	return true;
@@ -37,10 +38,10 @@ static inline void need_registers(void **state)
 }
 
 /* Closes them, and gives the entry back. */
-static inline void registers_close(struct thread *t)
+static inline void registers_close(struct thread *thread)
 {
-	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
-	thread_recycle(t);
+	fd_close_all(thread->register_fd, PERF_DEBUG_REGISTERS);
+	thread_recycle(thread);
 }
 
 static inline bool registers_spare_nobody(const void *arg, pid_t tid)

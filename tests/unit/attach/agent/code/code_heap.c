@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "attach/agent/code/code_heap.h"
+#include "tests/unit/support/agent/code_segments.h"
 
-#define SEGMENT_SHIFT 7u
-#define SEGMENTS      32u
-#define BLOCK_BYTES   16u
-#define USED          8u
+#define SEGMENTS 32u
 
 /* Offsets in a blob. */
 enum { NAME = 0, CODE_BEGIN = 8, CODE_END = 16, SIZE = 20, ID = 24, BLOB_BYTES = 32 };
@@ -17,8 +15,6 @@ enum { NAME = 0, CODE_BEGIN = 8, CODE_END = 16, SIZE = 20, ID = 24, BLOB_BYTES =
 #define STUB     2000u
 
 static _Alignas(128) uint8_t memory[SEGMENTS << SEGMENT_SHIFT];
-static uint8_t segments[SEGMENTS];
-static uint64_t segments_end, committed_end;
 static struct code_layout layout;
 
 struct seen {
@@ -38,9 +34,8 @@ static void put(uint64_t address, uint64_t value)
 
 static void block(unsigned segment, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++)
-		segments[segment + i] = (uint8_t)i;
-	memory[(segment << SEGMENT_SHIFT) + USED] = 1;
+	code_segments_take(segment, count);
+	memory[(segment << SEGMENT_SHIFT) + BLOCK_USED] = 1;
 }
 
 /* A blob whose instructions fill the block behind its fields. */
@@ -59,24 +54,16 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(memory, 0, sizeof(memory));
-	memset(segments, 0xff, sizeof(segments));
-	segments_end = (uintptr_t)(segments + SEGMENTS);
-	committed_end = (uintptr_t)(memory + sizeof(memory));
 	layout = (struct code_layout){.heap_count = 1,
+				      .heaps = {code_segments_init(memory, sizeof(memory))},
 				      .block_bytes = BLOCK_BYTES,
-				      .block_used = USED,
+				      .block_used = BLOCK_USED,
 				      .code_begin = CODE_BEGIN,
 				      .compile_id = ID,
 				      .blob_bytes = BLOB_BYTES,
 				      .name = NAME,
 				      .size = SIZE,
 				      .code_end = CODE_END};
-	layout.heaps[0] = (struct code_heap){.low = (uintptr_t)memory,
-					     .high = (uintptr_t)(memory + sizeof(memory)),
-					     .segments = (uintptr_t)segments,
-					     .segments_end = &segments_end,
-					     .committed_end = &committed_end,
-					     .segment_shift = SEGMENT_SHIFT};
 	put_blob(0, 2, COMPILED, 7);
 	put_blob(2, 1, STUB, 8);
 	put_blob(5, 4, COMPILED, 9); /* Segments 3 and 4 are nobody's. */
@@ -106,7 +93,7 @@ TEST(blobs_are_found_one_after_the_other, setup)
 	assert_int_equal(seen.count, 4);
 	assert_int_equal(seen.blobs[0], blob_at(0));
 	assert_int_equal(seen.blobs[2], blob_at(5));
-	memory[(5u << SEGMENT_SHIFT) + USED] = 0; /* free */
+	memory[(5u << SEGMENT_SHIFT) + BLOCK_USED] = 0; /* free */
 	assert_int_equal(see_all().count, 3);
 }
 
@@ -119,7 +106,7 @@ TEST(a_place_finds_its_blob, setup)
 	assert_int_equal(found.id, 9);
 	assert_false(code_heap_find(&layout, blob_at(3), &found));
 	assert_false(code_heap_find(&layout, (uintptr_t)(memory + sizeof(memory)), &found));
-	memory[(5u << SEGMENT_SHIFT) + USED] = 0;
+	memory[(5u << SEGMENT_SHIFT) + BLOCK_USED] = 0;
 	assert_false(code_heap_find(&layout, blob_at(8) + 5, &found));
 }
 

@@ -33,17 +33,13 @@ static const uint8_t loop_code[] = {
 
 typedef void loop_function(unsigned turns, unsigned *to);
 
-static struct thread *t;
-static uint8_t *area;
 static uint64_t code;
-static ucontext_t uc;
 
 static int set_up(void **state)
 {
 	struct code_blob blob;
 
-	area = loop_area_new();
-	if (!area)
+	if (loop_area_new() < 0)
 		return -1;
 	memcpy(area, loop_code, sizeof(loop_code));
 	if (codemap_init((uintptr_t)area, (uintptr_t)area + AREA_BYTES, NULL) < 0)
@@ -52,8 +48,7 @@ static int set_up(void **state)
 	if (!codemap_find((uintptr_t)area, &blob))
 		return -1;
 	code = blob.serial;
-	t = loop_thread_new(state, 2, 2);
-	if (!t)
+	if (loop_thread_new(state, 2, 2) < 0)
 		return -1;
 	atomic_store(&handlers.burst_chance, BURST_CHANCE_ONE);
 	handlers.burst_hit_ns = 10000;
@@ -64,7 +59,7 @@ static int tear_down(void **state)
 {
 	(void)state;
 	plans_clear();
-	return loop_thread_free(t, area);
+	return loop_thread_free();
 }
 
 static void plan_place(uint32_t place)
@@ -98,11 +93,6 @@ static void run_turns(unsigned turns)
 
 	memcpy(&loop, &area, sizeof(loop));
 	loop(turns, &to);
-}
-
-static uint64_t counted(Jxp__Counter counter)
-{
-	return atomic_load(&t->counters[counter]);
 }
 
 static struct record recorded(void)

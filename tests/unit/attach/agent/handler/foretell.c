@@ -13,12 +13,10 @@
 #include "attach/agent/code/loops.h"
 #include "tests/unit/support/agent/code.h"
 #include "tests/unit/support/agent/one_frame.h"
+#include "tests/unit/support/agent/own_thread.h"
 
-#define MAX_FRAMES 8u
-#define TRIES      4000u
+#define TRIES 4000u
 
-static struct thread *t;
-static ucontext_t uc;
 static uint64_t data[4] __attribute__((aligned(64)));
 static uint64_t stack[8];
 static struct watchpoint w;
@@ -28,27 +26,23 @@ static struct walk_access first;
 static int set_up_process(void **state)
 {
 	(void)state;
-	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	xstate_init();
-	return handlers.contexts == MAP_FAILED || threads_init() < 0 || loops_init() < 0 ? -1 : 0;
+	return own_process_init() < 0 || loops_init() < 0 ? -1 : 0;
 }
 
 static int fresh_thread(void **state)
 {
-	if (code_setup(state) < 0)
+	if (code_setup(state) < 0 || own_thread_init() < 0)
 		return -1;
 	ahead_clear();
 	loops_clear();
 	one_frame_result = STACK_OK;
 	memset(data, 0, sizeof(data));
 	data[0] = 0x1111;
-	memset(&uc, 0, sizeof(uc));
 	uc.uc_mcontext.gregs[REG_RBX] = (greg_t)(uintptr_t)data;
 	uc.uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)&stack[4];
 	uc.uc_mcontext.gregs[REG_RDX] = 0x2222;
-	t = thread_take(getpid());
-	return t && thread_allocate(t, MAX_FRAMES) == 0 ? 0 : -1;
+	return 0;
 }
 
 static int drop_thread(void **state)
@@ -56,11 +50,6 @@ static int drop_thread(void **state)
 	(void)state;
 	thread_recycle(t);
 	return 0;
-}
-
-static uint64_t counted(Jxp__Counter counter)
-{
-	return atomic_load(&t->counters[counter]);
 }
 
 /* A tick at ip, of which the walk comes to an access whose bytes are chosen. */

@@ -38,10 +38,6 @@ static const uint8_t count_code[] = {
 
 typedef void count_function(unsigned count, unsigned deep);
 
-static struct thread *t;
-static uint8_t *area;
-static ucontext_t uc;
-
 static uint64_t code(void)
 {
 	struct code_blob blob;
@@ -60,20 +56,15 @@ static int map_code(void)
 
 static int set_up(void **state)
 {
-	area = loop_area_new();
-	if (!area || map_code() < 0)
+	if (loop_area_new() < 0 || map_code() < 0 || loop_thread_new(state, 0, 4) < 0)
 		return -1;
-	t = loop_thread_new(state, 0, 4);
-	if (!t)
-		return -1;
-	uc.uc_mcontext.gregs[REG_RSP] = 0;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	return loop_thread_free(t, area);
+	return loop_thread_free();
 }
 
 static struct loop_plan plan_to(uint32_t end)
@@ -110,11 +101,6 @@ static void run_all(unsigned times, unsigned count)
 {
 	for (unsigned i = 0; i < times; i++)
 		run(count + i, 0);
-}
-
-static uint64_t counted(Jxp__Counter counter)
-{
-	return atomic_load(&t->counters[counter]);
 }
 
 static void expect(int32_t stepped, bool left)

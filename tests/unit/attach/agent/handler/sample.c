@@ -8,22 +8,14 @@
 #include "attach/agent/handler/sample.h"
 #include "attach/agent/handler/thread.h"
 #include "tests/unit/support/agent/one_frame.h"
-
-static struct thread *t;
-static ucontext_t uc;
+#include "tests/unit/support/agent/own_thread.h"
 
 static int set_up(void **state)
 {
 	(void)state;
-	if (!handlers.contexts)
-		handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
-					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	one_frame_result = STACK_OK;
 	one_frame_witness = WITNESS_NONE;
-	if (handlers.contexts == MAP_FAILED || threads_init() < 0)
-		return -1;
-	t = thread_take(getpid());
-	return t && thread_allocate(t, 8) == 0 ? 0 : -1;
+	return (handlers.contexts ? 0 : own_process_init()) < 0 || own_thread_init() < 0 ? -1 : 0;
 }
 
 static int tear_down(void **state)

@@ -13,10 +13,9 @@
 #include "attach/agent/handler/thread.h"
 #include "common/fd.h"
 #include "tests/unit/support/agent/one_frame.h"
+#include "tests/unit/support/agent/own_thread.h"
 #include "tests/unit/support/agent/registers.h"
 #include "tests/unit/support/agent/blobs.h"
-
-#define MAX_FRAMES 8u
 
 #define CODE_BYTES 4096u
 #define LOAD_AT    0u  /* mov (%rdi),%rax */
@@ -27,8 +26,6 @@
 
 static uint8_t *code;
 static uint64_t data[8] __attribute__((aligned(64)));
-static struct thread *t;
-static ucontext_t uc;
 static bool have_registers;
 
 static struct perf_event_mmap_page control[2];
@@ -53,11 +50,7 @@ static int set_up_process(void **state)
 {
 	(void)state;
 	code = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (code == MAP_FAILED || handlers.contexts == MAP_FAILED)
-		return -1;
-	return safe_read_init() < 0 || threads_init() < 0 ? -1 : 0;
+	return code == MAP_FAILED || safe_read_init() < 0 || own_process_init() < 0 ? -1 : 0;
 }
 
 /* The events of PEBS, and of every kind. */
@@ -79,8 +72,7 @@ static int fresh_thread(void **state)
 	if (codemap_init((uintptr_t)code, (uintptr_t)code + CODE_BYTES, NULL) < 0)
 		return -1;
 	put_code();
-	t = thread_take(getpid());
-	if (!t || thread_allocate(t, MAX_FRAMES) < 0)
+	if (own_thread_init() < 0)
 		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
 	have_registers = registers_open(t, HW_BREAKPOINT_RW, &data[7]);
@@ -90,7 +82,6 @@ static int fresh_thread(void **state)
 				   PERF_HARDWARE_SAMPLE_TYPE) < 0)
 			return -1;
 	atomic_store(&t->state, THREAD_READY);
-	memset(&uc, 0, sizeof(uc));
 	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)(code + 60);
 	return 0;
 }
@@ -136,11 +127,6 @@ static void sample(unsigned ring, uint64_t offset, const void *address)
 
 	put(ring, &r);
 	fire();
-}
-
-static uint64_t counted(Jxp__Counter counter)
-{
-	return atomic_load(&t->counters[counter]);
 }
 
 /* The watchpoint that is armed, the only one. */

@@ -52,9 +52,6 @@ static const uint8_t nested_code[] = {
 
 typedef unsigned sum_function(const uint32_t *numbers, unsigned count, unsigned deep);
 
-static struct thread *t;
-static uint8_t *area;
-static ucontext_t uc;
 static uint32_t numbers[64], others[64];
 
 static uint64_t code_at(unsigned offset)
@@ -77,11 +74,7 @@ static int map_code(void)
 
 static int set_up(void **state)
 {
-	area = loop_area_new();
-	if (!area || map_code() < 0)
-		return -1;
-	t = loop_thread_new(state, 0, 4);
-	if (!t)
+	if (loop_area_new() < 0 || map_code() < 0 || loop_thread_new(state, 0, 4) < 0)
 		return -1;
 	atomic_store(&handlers.trace_signal_ns, 10000);
 	handlers.trace_key[0] = 17;
@@ -89,14 +82,13 @@ static int set_up(void **state)
 		numbers[i] = 1000 + i % 8;
 		others[i] = 2000 + i;
 	}
-	uc.uc_mcontext.gregs[REG_RSP] = 0;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	return loop_thread_free(t, area);
+	return loop_thread_free();
 }
 
 static struct loop_plan plan_of_sum(void)
@@ -159,11 +151,6 @@ static void tick_at(uint64_t ip, uint64_t sp)
 	uc.uc_mcontext.gregs[REG_RIP] = (greg_t)ip;
 	uc.uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
 	trace_tick(t, &uc);
-}
-
-static uint64_t counted(Jxp__Counter counter)
-{
-	return atomic_load(&t->counters[counter]);
 }
 
 static struct trace_told recorded(void)

@@ -13,27 +13,22 @@
 #include "common/fd.h"
 #include "tests/unit/support/agent/code.h"
 #include "tests/unit/support/agent/one_frame.h"
+#include "tests/unit/support/agent/own_thread.h"
 #include "tests/unit/support/agent/registers.h"
 
-#define MAX_FRAMES 8u
-
-static struct thread *t;
-static ucontext_t uc;
 static uint64_t data[16] __attribute__((aligned(64)));
 static uint64_t load, store, swap, add; /* instruction pointers */
 
 static int set_up_process(void **state)
 {
 	(void)state;
-	handlers.contexts = mmap(NULL, sizeof(struct context_table), PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	xstate_init();
-	return handlers.contexts == MAP_FAILED || threads_init() < 0 ? -1 : 0;
+	return own_process_init();
 }
 
 static int fresh_thread(void **state)
 {
-	if (code_setup(state) < 0)
+	if (code_setup(state) < 0 || own_thread_init() < 0)
 		return -1;
 	load = CODE(0, "\x48\x8b\x07\x90");           /* mov rax, [rdi] */
 	store = CODE(64, "\x48\x89\x07\x90");         /* mov [rdi], rax */
@@ -41,10 +36,6 @@ static int fresh_thread(void **state)
 	add = CODE(192, "\x48\x83\x07\x01\x90");      /* add qword [rdi], 1 */
 	one_frame_result = STACK_OK;
 	memset(data, 0, sizeof(data));
-	memset(&uc, 0, sizeof(uc));
-	t = thread_take(getpid());
-	if (!t || thread_allocate(t, MAX_FRAMES) < 0)
-		return -1;
 	reservoir_init(&t->reservoir, PERF_DEBUG_REGISTERS);
 	*state = registers_open(t, HW_BREAKPOINT_RW, &data[15]) ? t : NULL;
 	return 0;
@@ -55,11 +46,6 @@ static int drop_thread(void **state)
 	(void)state;
 	registers_close(t);
 	return 0;
-}
-
-static uint64_t counted(Jxp__Counter counter)
-{
-	return atomic_load(&t->counters[counter]);
 }
 
 /* Arms the next free register as if a hardware sampler had sampled the access of these bytes. */

@@ -4,17 +4,14 @@
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/stack/executed.h"
+#include "tests/unit/support/agent/code_segments.h"
 
-#define SEGMENT_SHIFT 7u
-#define SEGMENTS      8u
-#define BLOCK_BYTES   16u
+#define SEGMENTS 8u
 
 static uint64_t stack[4];
 #define SP ((uint64_t)(uintptr_t)(stack + 1))
 
 static uint8_t code[SEGMENTS << SEGMENT_SHIFT] __attribute__((aligned(128)));
-static uint8_t segments[SEGMENTS];
-static uint64_t segments_end, committed_end;
 static struct code_layout layout;
 
 /* Two blobs of four segments. */
@@ -25,19 +22,12 @@ static int setup(void **state)
 		return -1;
 	memset(stack, 0, sizeof(stack));
 	memset(code, 0x90, sizeof(code));
-	for (unsigned i = 0; i < SEGMENTS; i++)
-		segments[i] = (uint8_t)(i % 4);
-	segments_end = (uintptr_t)(segments + SEGMENTS);
-	committed_end = (uintptr_t)(code + sizeof(code));
 	layout = (struct code_layout){.heap_count = 1,
-				      .heaps = {{.low = (uintptr_t)code,
-						 .high = (uintptr_t)(code + sizeof(code)),
-						 .segments = (uintptr_t)segments,
-						 .segments_end = &segments_end,
-						 .committed_end = &committed_end,
-						 .segment_shift = SEGMENT_SHIFT}},
+				      .heaps = {code_segments_init(code, sizeof(code))},
 				      .block_bytes = BLOCK_BYTES,
-				      .block_used = 8};
+				      .block_used = BLOCK_USED};
+	code_segments_take(0, SEGMENTS / 2);
+	code_segments_take(SEGMENTS / 2, SEGMENTS / 2);
 	return 0;
 }
 

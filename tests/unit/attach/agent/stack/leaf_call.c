@@ -4,17 +4,15 @@
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/stack/leaf_call.h"
+#include "tests/unit/support/agent/code_segments.h"
 
-#define SEGMENT_SHIFT 7u
-#define SEGMENTS      8u
-#define BLOCK_BYTES   16u
-#define WORDS         700u
+#define SEGMENTS 8u
+#define WORDS    700u
 
 enum { FRAME_SIZE = 0, ID = 8, NAME = 16 }; /* offsets in a blob */
 
 static uint8_t code[SEGMENTS << SEGMENT_SHIFT] __attribute__((aligned(128)));
-static uint8_t segments[SEGMENTS];
-static uint64_t segments_end, committed_end, stack[WORDS];
+static uint64_t stack[WORDS];
 static struct code_layout layout;
 static const char name[] = "nmethod";
 
@@ -39,8 +37,6 @@ static int setup(void **state)
 		return -1;
 	memset(code, 0x90, sizeof(code));
 	memset(stack, 0, sizeof(stack));
-	for (unsigned i = 0; i < SEGMENTS; i++)
-		segments[i] = (uint8_t)(i % 4);
 	for (unsigned i = 0; i < 2; i++) {
 		const uint32_t words = 4;
 		uint64_t address = (uintptr_t)name;
@@ -48,22 +44,17 @@ static int setup(void **state)
 		memcpy((void *)(uintptr_t)(blob_at(i) + FRAME_SIZE), &words, sizeof(words));
 		memcpy((void *)(uintptr_t)(blob_at(i) + NAME), &address, sizeof(address));
 	}
-	segments_end = (uintptr_t)(segments + SEGMENTS);
-	committed_end = (uintptr_t)(code + sizeof(code));
 	layout = (struct code_layout){.heap_count = 1,
-				      .heaps = {{.low = (uintptr_t)code,
-						 .high = (uintptr_t)(code + sizeof(code)),
-						 .segments = (uintptr_t)segments,
-						 .segments_end = &segments_end,
-						 .committed_end = &committed_end,
-						 .segment_shift = SEGMENT_SHIFT}},
+				      .heaps = {code_segments_init(code, sizeof(code))},
 				      .block_bytes = BLOCK_BYTES,
-				      .block_used = 8,
+				      .block_used = BLOCK_USED,
 				      .frame_size = FRAME_SIZE,
 				      .compile_id = ID,
 				      .name = NAME,
 				      .name_compiled = (uintptr_t)name,
 				      .name_native = 1};
+	code_segments_take(0, SEGMENTS / 2);
+	code_segments_take(SEGMENTS / 2, SEGMENTS / 2);
 	return 0;
 }
 

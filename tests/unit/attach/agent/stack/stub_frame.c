@@ -3,16 +3,14 @@
 #include <string.h>
 
 #include "attach/agent/stack/stub_frame.h"
+#include "tests/unit/support/agent/code_segments.h"
 
-#define SEGMENT_SHIFT 7u
 #define SEGMENTS      16u
-#define BLOCK_BYTES   16u
 #define BLOB_SEGMENTS 4u
 #define WORDS         400u
 
 static uint8_t code[SEGMENTS << SEGMENT_SHIFT] __attribute__((aligned(128)));
-static uint8_t segments[SEGMENTS];
-static uint64_t segments_end, committed_end, stack[WORDS];
+static uint64_t stack[WORDS];
 static struct code_layout layout;
 
 static uint64_t blob_at(unsigned segment)
@@ -31,19 +29,12 @@ static int setup(void **state)
 	(void)state;
 	memset(code, 0x90, sizeof(code));
 	memset(stack, 0, sizeof(stack));
-	for (unsigned i = 0; i < SEGMENTS; i++)
-		segments[i] = i < 2 * BLOB_SEGMENTS ? (uint8_t)(i % BLOB_SEGMENTS) : 0xff;
-	segments_end = (uintptr_t)(segments + SEGMENTS);
-	committed_end = (uintptr_t)(code + sizeof(code));
 	layout = (struct code_layout){.heap_count = 1,
-				      .heaps = {{.low = (uintptr_t)code,
-						 .high = (uintptr_t)(code + sizeof(code)),
-						 .segments = (uintptr_t)segments,
-						 .segments_end = &segments_end,
-						 .committed_end = &committed_end,
-						 .segment_shift = SEGMENT_SHIFT}},
+				      .heaps = {code_segments_init(code, sizeof(code))},
 				      .block_bytes = BLOCK_BYTES,
-				      .block_used = 8};
+				      .block_used = BLOCK_USED};
+	code_segments_take(0, BLOB_SEGMENTS);
+	code_segments_take(BLOB_SEGMENTS, BLOB_SEGMENTS);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 #include "tests/unit/support/test.h"
 #include <stdlib.h>
 
-#include "common/clock.h"
 #include "daemon/report/pairs/pair_ranking.h"
+#include "tests/unit/support/clock_window.h"
 
 #define DEAD JXP__KIND__KIND_DEAD_STORE
 #define LOAD JXP__KIND__KIND_SILENT_LOAD
@@ -12,58 +12,18 @@ enum { FIRST = 1, SECOND, OTHER }; /* nodes, of which all accesses are told */
 /* 1,000 ticks of 5 ms. */
 static int set_up(void **state)
 {
-	static struct window_result w;
-
-	w = (struct window_result){.findings = {.sampler = JXP__SAMPLER__SAMPLER_CLOCK},
-				   .request = {.kinds[JXP__KIND__KIND_CPU] = true}};
-	w.counters[JXP__COUNTER__COUNTER_TICKS] = 1000;
-	w.counters[JXP__COUNTER__COUNTER_TICK_NS] = 1000 * 5 * NS_PER_MS;
+	(void)state;
+	clock_window_new(1000);
 	for (int32_t line = FIRST; line <= OTHER; line++) {
 		struct cct_node n = {.bci = 1, .line = line, .tier = JXP__TIER__TIER_JIT};
-		uint32_t id;
 
-		assert_int_equal(cct_add_node(&w.profile.cct, &n, &id), 0);
-		assert_int_equal(id, line);
-		cct_mark(&w.profile.cct, id, CERTAINTY_CHECKED);
+		assert_int_equal(context_of(&n), line);
 	}
-	*state = &w;
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct window_result *w = *state;
-
-	profile_release(&w->profile);
-	cpu_profile_release(&w->cpu);
-	return 0;
-}
-
-static void tick(struct window_result *w, uint32_t node, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		assert_int_equal(cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, node,
-						 false, 5 * NS_PER_MS),
-				 0);
-}
-
-static void observe(struct window_result *w, Jxp__Kind kind, uint32_t watch, uint32_t trap,
-		    bool wasteful, unsigned count)
-{
-	const struct observation o = {.kind = kind,
-				      .region = JXP__REGION__REGION_HEAP,
-				      .wasteful = wasteful,
-				      .checked_bytes = 8,
-				      .watch_node = watch,
-				      .trap_node = trap,
-				      .cpu_ns = 5 * NS_PER_MS};
-
-	for (unsigned i = 0; i < count; i++)
-		assert_int_equal(profile_add(&w->profile, &o), 0);
 }
 
 /* Of the only row of a kind. */
-static struct cpu_share gain_of(const struct window_result *w, Jxp__Kind kind)
+static struct cpu_share gain_of(Jxp__Kind kind)
 {
 	struct pair_ranking r;
 	struct pair_scope scope;
@@ -79,58 +39,53 @@ static struct cpu_share gain_of(const struct window_result *w, Jxp__Kind kind)
 }
 
 /* The first load misses, the second one hits: what it costs is what can be saved. */
-TEST(of_a_silent_load_it_is_the_second_ones_time, set_up, tear_down)
+TEST(of_a_silent_load_it_is_the_second_ones_time, set_up, clock_window_free)
 {
-	struct window_result *w = *state;
 	struct cpu_share gain;
 
-	observe(w, LOAD, FIRST, SECOND, true, 100);
-	tick(w, FIRST, 100);
-	tick(w, SECOND, 4);
-	gain = gain_of(w, LOAD);
+	observe(LOAD, FIRST, SECOND, 0, true, 100);
+	tick(FIRST, 100);
+	tick(SECOND, 4);
+	gain = gain_of(LOAD);
 	assert_true(gain.known);
 	assert_float_equal(gain.share, 0.004, 1e-9);
 	assert_true(gain.ci95.low > 0.001 && gain.ci95.high < 0.015);
 }
 
-TEST(of_a_dead_store_it_is_the_first_ones_time, set_up, tear_down)
+TEST(of_a_dead_store_it_is_the_first_ones_time, set_up, clock_window_free)
 {
-	struct window_result *w = *state;
-
-	observe(w, DEAD, FIRST, SECOND, true, 10);
-	tick(w, FIRST, 10);
-	tick(w, SECOND, 100);
-	assert_float_equal(gain_of(w, DEAD).share, 0.01, 1e-9);
+	observe(DEAD, FIRST, SECOND, 0, true, 10);
+	tick(FIRST, 10);
+	tick(SECOND, 100);
+	assert_float_equal(gain_of(DEAD).share, 0.01, 1e-9);
 }
 
 /* Half of what the second access reads has changed. */
-TEST(what_is_not_in_vain_cannot_be_saved, set_up, tear_down)
+TEST(what_is_not_in_vain_cannot_be_saved, set_up, clock_window_free)
 {
-	struct window_result *w = *state;
 	struct cpu_share all, half;
 
-	tick(w, SECOND, 20);
-	observe(w, LOAD, FIRST, SECOND, true, 50);
-	all = gain_of(w, LOAD);
-	observe(w, LOAD, OTHER, SECOND, false, 50);
-	half = gain_of(w, LOAD);
+	tick(SECOND, 20);
+	observe(LOAD, FIRST, SECOND, 0, true, 50);
+	all = gain_of(LOAD);
+	observe(LOAD, OTHER, SECOND, 0, false, 50);
+	half = gain_of(LOAD);
 	assert_float_equal(all.share, 0.02, 1e-9);
 	assert_float_equal(half.share, 0.01, 1e-9);
 }
 
 /* Two loads of one loop, of which one waits three times as long: each has the time of its own
  * ticks, whatever the other has, and however often each was sampled. */
-TEST(a_hit_and_a_miss_have_each_their_own_time, set_up, tear_down)
+TEST(a_hit_and_a_miss_have_each_their_own_time, set_up, clock_window_free)
 {
-	struct window_result *w = *state;
 	struct cpu_share miss, hit;
 
-	tick(w, FIRST, 300);
-	tick(w, SECOND, 100);
-	observe(w, LOAD, OTHER, FIRST, true, 200);
-	miss = gain_of(w, LOAD);
-	observe(w, DEAD, SECOND, OTHER, true, 200);
-	hit = gain_of(w, DEAD);
+	tick(FIRST, 300);
+	tick(SECOND, 100);
+	observe(LOAD, OTHER, FIRST, 0, true, 200);
+	miss = gain_of(LOAD);
+	observe(DEAD, SECOND, OTHER, 0, true, 200);
+	hit = gain_of(DEAD);
 	assert_float_equal(miss.share, 0.3, 1e-9);
 	assert_float_equal(hit.share, 0.1, 1e-9);
 	assert_true(miss.ci95.low > 0.27 && miss.ci95.high < 0.33);
@@ -138,16 +93,15 @@ TEST(a_hit_and_a_miss_have_each_their_own_time, set_up, tear_down)
 }
 
 /* All of five pairs are wasteful: that says little of all. */
-TEST(few_pairs_make_it_less_sure, set_up, tear_down)
+TEST(few_pairs_make_it_less_sure, set_up, clock_window_free)
 {
-	struct window_result *w = *state;
 	struct cpu_share few, many;
 
-	tick(w, SECOND, 340);
-	observe(w, LOAD, FIRST, SECOND, true, 5);
-	few = gain_of(w, LOAD);
-	observe(w, LOAD, FIRST, SECOND, true, 95);
-	many = gain_of(w, LOAD);
+	tick(SECOND, 340);
+	observe(LOAD, FIRST, SECOND, 0, true, 5);
+	few = gain_of(LOAD);
+	observe(LOAD, FIRST, SECOND, 0, true, 95);
+	many = gain_of(LOAD);
 	assert_float_equal(few.share, 0.34, 1e-9);
 	assert_float_equal(many.share, 0.34, 1e-9);
 	assert_true(few.ci95.low < 0.28);
@@ -155,34 +109,29 @@ TEST(few_pairs_make_it_less_sure, set_up, tear_down)
 }
 
 /* Ticks that never came say that it is little, not that it is nothing. */
-TEST(without_ticks_there_it_is_small, set_up, tear_down)
+TEST(without_ticks_there_it_is_small, set_up, clock_window_free)
 {
-	struct window_result *w = *state;
 	struct cpu_share gain;
 
-	observe(w, LOAD, FIRST, SECOND, true, 100);
-	tick(w, FIRST, 100);
-	gain = gain_of(w, LOAD);
+	observe(LOAD, FIRST, SECOND, 0, true, 100);
+	tick(FIRST, 100);
+	gain = gain_of(LOAD);
 	assert_true(gain.known);
 	assert_float_equal(gain.share, 0, 1e-9);
 	assert_true(gain.ci95.high > 0.001 && gain.ci95.high < 0.02);
 }
 
-TEST(it_is_not_known_of_accesses_that_nobody_can_tell, set_up, tear_down)
+TEST(it_is_not_known_of_accesses_that_nobody_can_tell, set_up, clock_window_free)
 {
-	struct window_result *w = *state;
-
-	observe(w, LOAD, FIRST, SECOND, true, 10);
-	tick(w, SECOND, 10);
+	observe(LOAD, FIRST, SECOND, 0, true, 10);
+	tick(SECOND, 10);
 	cct_mark(&w->profile.cct, SECOND, CERTAINTY_METHOD);
-	assert_false(gain_of(w, LOAD).known);
+	assert_false(gain_of(LOAD).known);
 }
 
-TEST(it_is_not_known_without_ticks_of_their_own, set_up, tear_down)
+TEST(it_is_not_known_without_ticks_of_their_own, set_up, clock_window_free)
 {
-	struct window_result *w = *state;
-
-	observe(w, LOAD, FIRST, SECOND, true, 10);
+	observe(LOAD, FIRST, SECOND, 0, true, 10);
 	w->request.kinds[JXP__KIND__KIND_CPU] = false;
-	assert_false(gain_of(w, LOAD).known);
+	assert_false(gain_of(LOAD).known);
 }

@@ -3,8 +3,8 @@
 
 #include "common/clock.h"
 #include "daemon/report/problems/loop_problems.h"
+#include "tests/unit/support/clock_window.h"
 
-static struct window_result *w;
 static struct loop_row row;
 static struct report_loop loop;
 static struct report_loops loops;
@@ -15,10 +15,7 @@ static int set_up(void **state)
 	struct cct_method m = {.name = 0};
 
 	(void)state;
-	w = calloc(1, sizeof(*w));
-	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
-	w->counters[JXP__COUNTER__COUNTER_TICKS] = 10000;
-	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 10000 * 5 * NS_PER_MS;
+	clock_window_new(10000);
 	row = (struct loop_row){.within = {.samples = 1000, .ns = 5e9}, .bursts = 100};
 	assert_int_equal(cct_add_method(&w->profile.cct, &m, &row.key.method), 0);
 	loop = (struct report_loop){
@@ -29,15 +26,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	profile_release(&w->profile);
-	free(w);
-	return 0;
-}
-
-TEST(a_loop_that_no_problem_has_is_one, set_up, tear_down)
+TEST(a_loop_that_no_problem_has_is_one, set_up, clock_window_free)
 {
 	struct problems problems = {.count = 1};
 
@@ -54,7 +43,7 @@ TEST(a_loop_that_no_problem_has_is_one, set_up, tear_down)
 	assert_null(problems.list[1].loop);
 }
 
-TEST(a_loop_without_results_is_a_search, set_up, tear_down)
+TEST(a_loop_without_results_is_a_search, set_up, clock_window_free)
 {
 	struct problems problems = {.count = 0};
 
@@ -66,7 +55,7 @@ TEST(a_loop_without_results_is_a_search, set_up, tear_down)
 	assert_float_equal(problems.list[0].saved.share, 0.1, 1e-9);
 }
 
-TEST(a_loop_of_a_problems_operation_is_its_evidence, set_up, tear_down)
+TEST(a_loop_of_a_problems_operation_is_its_evidence, set_up, clock_window_free)
 {
 	struct problems problems = {.count = 1};
 
@@ -76,7 +65,7 @@ TEST(a_loop_of_a_problems_operation_is_its_evidence, set_up, tear_down)
 	assert_ptr_equal(problems.list[0].loop, &loop);
 }
 
-TEST(loops_that_are_not_judged_say_nothing, set_up, tear_down)
+TEST(loops_that_are_not_judged_say_nothing, set_up, clock_window_free)
 {
 	struct problems problems = {.count = 0};
 
@@ -86,7 +75,7 @@ TEST(loops_that_are_not_judged_say_nothing, set_up, tear_down)
 }
 
 /* The one that could save least goes. */
-TEST(there_are_never_too_many, set_up, tear_down)
+TEST(there_are_never_too_many, set_up, clock_window_free)
 {
 	struct problems problems = {.count = PROBLEMS_MAX};
 

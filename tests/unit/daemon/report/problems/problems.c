@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "daemon/report/problems/problems.h"
+#include "tests/unit/support/clock_window.h"
 
 #define DEAD  JXP__KIND__KIND_DEAD_STORE
 #define STORE JXP__KIND__KIND_SILENT_STORE
@@ -12,87 +12,32 @@
 #define FIELD   JXP__LOCATION__KIND__FIELD
 #define ELEMENT JXP__LOCATION__KIND__ELEMENT
 
-static struct window_result *w;
-
-/* 10,000 ticks of 5 ms. */
 static int set_up(void **state)
 {
 	(void)state;
-	w = calloc(1, sizeof(*w));
-	w->findings.sampler = JXP__SAMPLER__SAMPLER_CLOCK;
-	w->request.kinds[JXP__KIND__KIND_CPU] = true;
-	w->counters[JXP__COUNTER__COUNTER_TICKS] = 10000;
-	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 10000 * 5 * NS_PER_MS;
+	clock_window_new(10000);
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	profile_release(&w->profile);
-	cpu_profile_release(&w->cpu);
-	object_profile_release(&w->objects);
-	free(w);
-	return 0;
-}
-
-static uint32_t text(const char *name)
-{
-	uint32_t id;
-
-	assert_int_equal(strings_intern(&w->profile.strings, name, &id), 0);
-	return id;
 }
 
 /* "Class.name" at a bytecode, below a caller. */
 static uint32_t frame(uint32_t parent, const char *class_name, const char *name, int32_t bci)
 {
-	struct cct_method m = {.class_name = text(class_name), .name = text(name)};
-	struct cct_node n = {
-	    .parent = parent, .bci = bci, .line = 10 + bci, .tier = JXP__TIER__TIER_JIT};
-	uint32_t id;
-
-	assert_int_equal(cct_add_method(&w->profile.cct, &m, &n.method), 0);
-	assert_int_equal(cct_add_node(&w->profile.cct, &n, &id), 0);
-	cct_mark(&w->profile.cct, id, CERTAINTY_CHECKED);
-	return id;
+	return context_of(&(struct cct_node){.parent = parent,
+					     .method = method_of(class_name, name),
+					     .bci = bci,
+					     .line = 10 + bci,
+					     .tier = JXP__TIER__TIER_JIT});
 }
 
 static uint32_t place(Jxp__Location__Kind kind, const char *class_name, const char *field,
 		      const char *type)
 {
 	struct location l = {.kind = kind, .class_name = text(class_name)};
-	uint32_t id;
 
 	l.declared_in = kind == FIELD ? l.class_name : 0;
 	l.field = text(field);
 	l.type = text(type);
-	assert_int_equal(locations_add(&w->profile.locations, &l, &id), 0);
-	return id;
-}
-
-static void observe(Jxp__Kind kind, uint32_t watch, uint32_t trap, uint32_t location, bool wasteful,
-		    unsigned count)
-{
-	const struct observation o = {.kind = kind,
-				      .region = JXP__REGION__REGION_HEAP,
-				      .location = location,
-				      .wasteful = wasteful,
-				      .checked_bytes = 8,
-				      .watch_node = watch,
-				      .trap_node = trap,
-				      .cpu_ns = 5 * NS_PER_MS};
-
-	for (unsigned i = 0; i < count; i++)
-		assert_int_equal(profile_add(&w->profile, &o), 0);
-}
-
-static void tick(uint32_t node, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		assert_int_equal(cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, node,
-						 false, 5 * NS_PER_MS),
-				 0);
+	return location_of(&l);
 }
 
 /* Objects of 100 bytes, each of which stands for others; as many of them die. */
@@ -126,7 +71,7 @@ static const char *method(uint32_t id)
 }
 
 /* Three fields of one copy, and the work that it is done for, which is not in vain. */
-TEST(a_copy_is_one_problem_whatever_fields_it_has, set_up, tear_down)
+TEST(a_copy_is_one_problem_whatever_fields_it_has, set_up, clock_window_free)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t copy = frame(main, "Table", "getEntry", 2);
@@ -157,7 +102,7 @@ TEST(a_copy_is_one_problem_whatever_fields_it_has, set_up, tear_down)
 }
 
 /* A store that is both overwritten unread and has the same value goes once. */
-TEST(what_could_go_by_two_kinds_is_gained_once, set_up, tear_down)
+TEST(what_could_go_by_two_kinds_is_gained_once, set_up, clock_window_free)
 {
 	uint32_t store = frame(0, "Main", "put", 1);
 	uint32_t field = place(FIELD, "Main", "last", "int");
@@ -177,7 +122,7 @@ TEST(what_could_go_by_two_kinds_is_gained_once, set_up, tear_down)
 }
 
 /* Twice as much of the time, and a tenth of it in vain: that is less. */
-TEST(what_could_be_saved_decides, set_up, tear_down)
+TEST(what_could_be_saved_decides, set_up, clock_window_free)
 {
 	uint32_t often = frame(0, "Main", "often", 1), rarely = frame(0, "Main", "rarely", 2);
 	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
@@ -196,7 +141,7 @@ TEST(what_could_be_saved_decides, set_up, tear_down)
 	assert_float_equal(found.list[1].saved.share, 0.02, 1e-9);
 }
 
-TEST(loads_that_a_walk_makes_are_no_problem, set_up, tear_down)
+TEST(loads_that_a_walk_makes_are_no_problem, set_up, clock_window_free)
 {
 	uint32_t get = frame(0, "Map", "get", 1), again = frame(0, "Map", "get", 5);
 	uint32_t next = place(FIELD, "Map$Node", "next", "Map$Node");
@@ -218,7 +163,7 @@ TEST(loads_that_a_walk_makes_are_no_problem, set_up, tear_down)
 	assert_float_equal(found.list[0].fraction, 1. / 6, 1e-9);
 }
 
-TEST(stacks_and_spills_are_no_problem, set_up, tear_down)
+TEST(stacks_and_spills_are_no_problem, set_up, clock_window_free)
 {
 	uint32_t node = frame(0, "Main", "run", 1);
 
@@ -229,7 +174,7 @@ TEST(stacks_and_spills_are_no_problem, set_up, tear_down)
 }
 
 /* All of get's waste is scan's doing. */
-TEST(a_step_is_part_of_the_operation_that_takes_it, set_up, tear_down)
+TEST(a_step_is_part_of_the_operation_that_takes_it, set_up, clock_window_free)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t scan = frame(main, "Reader", "scan", 2), get = frame(scan, "Buffer", "get", 3);
@@ -252,7 +197,7 @@ TEST(a_step_is_part_of_the_operation_that_takes_it, set_up, tear_down)
 }
 
 /* A driver clears a table, and has marks set that are set. */
-TEST(stores_of_two_natures_are_two_problems, set_up, tear_down)
+TEST(stores_of_two_natures_are_two_problems, set_up, clock_window_free)
 {
 	uint32_t rounds = frame(0, "Main", "rounds", 1);
 	uint32_t clear = frame(rounds, "Main", "clear", 2), fill = frame(rounds, "Main", "fill", 3);
@@ -275,7 +220,7 @@ TEST(stores_of_two_natures_are_two_problems, set_up, tear_down)
 }
 
 /* A driver looks through a table, and calls what copies. */
-TEST(who_calls_most_of_a_problem_is_said, set_up, tear_down)
+TEST(who_calls_most_of_a_problem_is_said, set_up, clock_window_free)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t rounds = frame(main, "Main", "rounds", 2), copy = frame(rounds, "Main", "copy", 3);
@@ -303,7 +248,7 @@ TEST(who_calls_most_of_a_problem_is_said, set_up, tear_down)
 }
 
 /* Two loads in methods that one method calls, and a caller of code in java.util. */
-TEST(whose_doing_it_is, set_up, tear_down)
+TEST(whose_doing_it_is, set_up, clock_window_free)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t check = frame(main, "Form", "check", 2),
@@ -334,7 +279,7 @@ TEST(whose_doing_it_is, set_up, tear_down)
 }
 
 /* By halving, or of nothing but fields. */
-TEST(who_does_not_look_through_many_gets_no_set, set_up, tear_down)
+TEST(who_does_not_look_through_many_gets_no_set, set_up, clock_window_free)
 {
 	uint32_t halves = frame(0, "Table", "binarySearchOf", 1),
 		 find = frame(0, "Node", "find", 2);
@@ -352,7 +297,7 @@ TEST(who_does_not_look_through_many_gets_no_set, set_up, tear_down)
 	}
 }
 
-TEST(too_little_evidence_or_time_is_no_problem, set_up, tear_down)
+TEST(too_little_evidence_or_time_is_no_problem, set_up, clock_window_free)
 {
 	uint32_t four = frame(0, "Main", "four", 1), small = frame(0, "Main", "small", 2);
 	uint32_t unsure = frame(0, "Main", "unsure", 3);
@@ -388,7 +333,7 @@ static uint32_t numbers_are_added_up(unsigned dead)
 	return plus;
 }
 
-TEST(what_an_operation_allocates_is_a_problem, set_up, tear_down)
+TEST(what_an_operation_allocates_is_a_problem, set_up, clock_window_free)
 {
 	const struct problem_allocation *what;
 	struct problems found;
@@ -420,7 +365,7 @@ TEST(what_an_operation_allocates_is_a_problem, set_up, tear_down)
 }
 
 /* Whose class nobody knows either. */
-TEST(a_frame_that_nobody_can_name_is_no_objects, set_up, tear_down)
+TEST(a_frame_that_nobody_can_name_is_no_objects, set_up, clock_window_free)
 {
 	struct cct_node unknown = {.parent =
 				       cct_node(&w->profile.cct, numbers_are_added_up(40))->parent,
@@ -438,14 +383,14 @@ TEST(a_frame_that_nobody_can_name_is_no_objects, set_up, tear_down)
 	assert_float_equal(found.list[0].inclusive, 7.5 / 55, 1e-9);
 }
 
-TEST(what_is_kept_is_no_problem, set_up, tear_down)
+TEST(what_is_kept_is_no_problem, set_up, clock_window_free)
 {
 	(void)numbers_are_added_up(19);
 	for (size_t i = 0; i < problems().count; i++)
 		assert_string_not_equal(method(problems().list[i].method), "add");
 }
 
-TEST(what_allocates_and_accesses_in_vain_is_one_problem, set_up, tear_down)
+TEST(what_allocates_and_accesses_in_vain_is_one_problem, set_up, clock_window_free)
 {
 	uint32_t plus = numbers_are_added_up(40);
 	struct problems found;
@@ -468,7 +413,7 @@ static void allocate_below(uint32_t node, const char *class_name, unsigned depth
 	tick(node, 100);
 }
 
-TEST(recursion_hides_callers_that_are_far_away, set_up, tear_down)
+TEST(recursion_hides_callers_that_are_far_away, set_up, clock_window_free)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t shallow = frame(main, "Main", "shallow", 2), deep = frame(main, "Main", "deep", 3);
@@ -485,7 +430,7 @@ TEST(recursion_hides_callers_that_are_far_away, set_up, tear_down)
 }
 
 /* A few lists, and what is done with them. */
-TEST(work_that_is_not_for_the_objects_is_no_problem_of_theirs, set_up, tear_down)
+TEST(work_that_is_not_for_the_objects_is_no_problem_of_theirs, set_up, clock_window_free)
 {
 	uint32_t subtract = frame(0, "Main", "subtract", 1);
 
@@ -495,7 +440,7 @@ TEST(work_that_is_not_for_the_objects_is_no_problem_of_theirs, set_up, tear_down
 }
 
 /* 100 ms of CPU time in ten seconds, and in the first of these objects for 44 ms. */
-TEST(objects_that_were_tracked_for_a_part_are_as_many_in_the_rest, set_up, tear_down)
+TEST(objects_that_were_tracked_for_a_part_are_as_many_in_the_rest, set_up, clock_window_free)
 {
 	uint32_t split = frame(0, "Main", "split", 1);
 
@@ -510,7 +455,7 @@ TEST(objects_that_were_tracked_for_a_part_are_as_many_in_the_rest, set_up, tear_
 }
 
 /* Ticks that were lost, cut, or had no room may all be the operation's; our own are not. */
-TEST(ticks_that_nobody_can_place_may_be_its, set_up, tear_down)
+TEST(ticks_that_nobody_can_place_may_be_its, set_up, clock_window_free)
 {
 	uint32_t put = frame(0, "Main", "put", 1), other = frame(0, "Main", "other", 2);
 	double high;
@@ -532,7 +477,7 @@ TEST(ticks_that_nobody_can_place_may_be_its, set_up, tear_down)
 }
 
 /* Each has less of the waste than a step has at least. */
-TEST(no_more_is_saved_than_can_be_at_most, set_up, tear_down)
+TEST(no_more_is_saved_than_can_be_at_most, set_up, clock_window_free)
 {
 	uint32_t main = frame(0, "Main", "main", 1);
 	uint32_t field = place(FIELD, "Main", "last", "int");
@@ -555,7 +500,7 @@ TEST(no_more_is_saved_than_can_be_at_most, set_up, tear_down)
 }
 
 /* Without CPU time the part of the accesses decides. */
-TEST(operations_samplers_rank_by_accesses, set_up, tear_down)
+TEST(operations_samplers_rank_by_accesses, set_up, clock_window_free)
 {
 	uint32_t some = frame(0, "Main", "some", 1), all = frame(0, "Main", "all", 2);
 	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
