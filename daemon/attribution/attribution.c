@@ -7,6 +7,7 @@
 
 #include "common/array.h"
 #include "common/code/opcode.h"
+#include "common/search.h"
 #include "daemon/attribution/array_types.h"
 #include "daemon/loops/native_code.h"
 
@@ -19,19 +20,9 @@ static struct instance_place dense_place(const struct native_code *n, const stru
 					 uint32_t offset)
 {
 	const struct code_image *image = n->image;
-	size_t low = 0, high = image->record_count;
+	size_t at = SEARCH_FIRST(i, image->record_count, image->records[i].offset > offset);
 
-	if (!n->dense)
-		return no_place;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (image->records[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < image->record_count ? s->records[low] : no_place;
+	return n->dense && at < image->record_count ? s->records[at] : no_place;
 }
 
 /* The record of a call of the run time: that of stubs that are called like C is elsewhere. */
@@ -386,21 +377,11 @@ static int find_candidates(const struct attribution *a, const struct wanted *w,
 /* While they are in order: by instances, then by bytecodes. */
 static struct candidate *find_at(const struct candidates *c, struct instance_place place)
 {
-	size_t low = 0, high = c->count;
+	size_t at =
+	    SEARCH_FIRST(i, c->count, instance_places_order(&c->list[i].place, &place) >= 0);
+	bool found = at < c->count && instance_places_order(&c->list[at].place, &place) == 0;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const struct instance_place *p = &c->list[middle].place;
-
-		if (p->instance == place.instance && p->bci == place.bci)
-			return &c->list[middle];
-		if (p->instance < place.instance ||
-		    (p->instance == place.instance && p->bci < place.bci))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return found ? &c->list[at] : NULL;
 }
 
 /* The candidate that calls an instance; NULL: none does. */
@@ -597,19 +578,9 @@ static const struct candidate *nearest(const struct attribution *a,
 
 static const struct attribution_place *place_at(const struct attribution *a, uint32_t offset)
 {
-	size_t low = 0, high = a->place_count;
+	size_t at = SEARCH_FIRST(i, a->place_count, a->places[i].offset >= offset);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (a->places[middle].offset == offset)
-			return &a->places[middle];
-		if (a->places[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < a->place_count && a->places[at].offset == offset ? &a->places[at] : NULL;
 }
 
 static void choose(const struct attribution *a, const struct attribution_place *p,

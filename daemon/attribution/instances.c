@@ -86,7 +86,7 @@ static int add_seen(struct instances *s, const struct code_image *image, const b
 
 /* ---------------------------------------------------------------- callees without a record */
 
-static int compare_places(const void *a, const void *b)
+int instance_places_order(const void *a, const void *b)
 {
 	const struct instance_place *x = a, *y = b;
 
@@ -104,7 +104,7 @@ static struct instance_place *list_calls(const struct instances *s, size_t recor
 		if (called[i] && s->records[i].instance != INSTANCE_NONE)
 			calls[(*count)++] = s->records[i];
 	if (calls)
-		qsort(calls, *count, sizeof(*calls), compare_places);
+		qsort(calls, *count, sizeof(*calls), instance_places_order);
 	return calls;
 }
 
@@ -187,7 +187,7 @@ static int add_callees(struct instances *s, const struct code_image *image, uint
 		const struct instance_place place = {caller, (int32_t)ref->bci};
 
 		if (ref->target_count == 0 || !is_invoke(image, m, ref->bci) ||
-		    bsearch(&place, calls, call_count, sizeof(*calls), compare_places))
+		    bsearch(&place, calls, call_count, sizeof(*calls), instance_places_order))
 			continue;
 		r = add_targets(s, image, ref, place);
 	}

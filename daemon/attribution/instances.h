@@ -38,6 +38,9 @@ struct instance_place {
 	int32_t bci;
 };
 
+/* By instance, then by bytecode: of two struct instance_place, for qsort. */
+int instance_places_order(const void *a, const void *b);
+
 struct instances {
 	struct instance *list; /* the compiled method is the first */
 	size_t count, capacity;

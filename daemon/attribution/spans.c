@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "common/search.h"
 
 /* Further away it tells nothing, and code may be made to be slow. */
 #define STEPS_MAX 64u
@@ -114,15 +115,7 @@ void spans_release(struct spans *s)
 
 uint32_t spans_at(const struct spans *s, uint32_t offset)
 {
-	size_t low = 0, high = s->count;
+	size_t behind = SEARCH_FIRST(i, s->count, s->list[i].first > offset);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (s->list[middle].first <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? s->list[low - 1].place : SPAN_NO_PLACE;
+	return behind > 0 ? s->list[behind - 1].place : SPAN_NO_PLACE;
 }

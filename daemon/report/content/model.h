@@ -20,7 +20,6 @@
 #include <stdint.h>
 
 #include "daemon/profile/estimate.h"
-#include "daemon/report/content/class_origins.h"
 #include "daemon/report/content/class_ranking.h"
 #include "daemon/report/content/cpu_findings.h"
 #include "daemon/report/pairs/kind_findings.h"

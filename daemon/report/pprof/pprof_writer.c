@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/search.h"
 #include "daemon/report/writer/names.h"
 
 #define GZIP_HEADER 16 /* added to the bits of the window (deflateInit2) */
@@ -104,17 +105,7 @@ int pprof_writer_finish(struct pprof_writer *w)
 /* The position of a text that is in the table: places grow, so that it is found by halving. */
 static int64_t position_of(const struct pprof_writer *w, uint32_t place)
 {
-	size_t low = 0, high = w->place_count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (w->places[middle] <= place)
-			low = middle;
-		else
-			high = middle;
-	}
-	return (int64_t)low + 1;
+	return (int64_t)SEARCH_FIRST(i, w->place_count, w->places[i] >= place) + 1;
 }
 
 static int64_t add_text(struct pprof_writer *w, uint32_t place)
