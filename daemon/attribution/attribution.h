@@ -36,7 +36,7 @@ struct attribution_options {
 /* What is kept of an instruction that accesses memory, or of a call of a stub that does. */
 struct attribution_place {
 	uint32_t offset; /* of a call's last byte */
-	struct nearby before, behind;
+	struct nearby_points before, behind;
 	struct twins twins;
 	struct access_shape shape;
 	struct instance_place null_check, dense; /* INSTANCE_NONE: it has none */

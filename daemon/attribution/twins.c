@@ -24,13 +24,13 @@ static bool same_word(const struct effect_memory *a, const struct effect_memory 
 }
 
 /* A way from an instruction, on which objects are told by the registers that lead to them. */
-struct way {
+struct twin_way {
 	const struct native_insn *from;
 	uint64_t met; /* registers of objects whose same word was accessed */
 	uint8_t count;
 };
 
-static void meet(struct way *w, const struct native_insn *insn)
+static void meet(struct twin_way *w, const struct native_insn *insn)
 {
 	int of = object_register(insn);
 
@@ -48,7 +48,7 @@ static bool ends_way(const struct native_insn *insn)
 
 static uint8_t count_back(const struct native_code *n, size_t at, size_t first)
 {
-	struct way w = {&n->insns[at], EFFECT_GENERAL(object_register(&n->insns[at])), 0};
+	struct twin_way w = {&n->insns[at], EFFECT_GENERAL(object_register(&n->insns[at])), 0};
 
 	for (unsigned steps = 0; at-- > first && steps < TWINS_STEPS_MAX; steps++) {
 		if (ends_way(&n->insns[at]))
@@ -62,7 +62,7 @@ static uint8_t count_back(const struct native_code *n, size_t at, size_t first)
 
 static uint8_t count_on(const struct native_code *n, size_t at, size_t end)
 {
-	struct way w = {&n->insns[at], EFFECT_GENERAL(object_register(&n->insns[at])), 0};
+	struct twin_way w = {&n->insns[at], EFFECT_GENERAL(object_register(&n->insns[at])), 0};
 
 	w.met &= ~n->insns[at].does.writes;
 	for (unsigned steps = 0; ++at < end && steps < TWINS_STEPS_MAX; steps++) {

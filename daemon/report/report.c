@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <time.h>
 
-#include "daemon/report/writer/bounded_text.h"
+#include "common/clock.h"
 #include "daemon/report/formats.h"
+#include "daemon/report/writer/bounded_text.h"
 #include "daemon/report/pprof/pprof.h"
 #include "proto/limits.h"
 
@@ -69,7 +71,7 @@ int report_new_unless(const atomic_bool *cancelled, const struct window_result *
 		return report_check_format(wanted->format, err);
 	if (pairs == 0)
 		pairs = found->default_pairs;
-	r = report_model_init_wanted(&model, w, wanted);
+	r = report_model_init(&model, w, wanted);
 	if (r == 0) {
 		r = bounded_text_new(cancelled, write_model,
 				     &(struct model_writer){&model, found->write}, pairs, max_bytes,
@@ -77,4 +79,16 @@ int report_new_unless(const atomic_bool *cancelled, const struct window_result *
 		report_model_release(&model);
 	}
 	return bounded_text_result(r, err);
+}
+
+void report_time(char text[REPORT_TIME_BYTES], uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / NS_PER_S);
+	unsigned ms = (unsigned)(unix_ns % NS_PER_S / NS_PER_MS);
+	struct tm utc = {0};
+	size_t used;
+
+	(void)gmtime_r(&seconds, &utc); /* Fails only for years beyond an int. */
+	used = strftime(text, REPORT_TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &utc);
+	(void)snprintf(text + used, REPORT_TIME_BYTES - used, ".%03uZ", ms);
 }

@@ -227,16 +227,14 @@ static int loops_init(struct report_model *m, const struct window_result *baseli
 	return loop_pairs_init(&m->loop_pairs, &m->loops, m->window);
 }
 
-int report_model_init(struct report_model *m, const struct window_result *w)
+int report_model_init(struct report_model *m, const struct window_result *w,
+		      const struct report_wanted *wanted)
 {
-	return report_model_init_wanted(m, w, &(struct report_wanted){0});
-}
-
-int report_model_init_wanted(struct report_model *m, const struct window_result *w,
-			     const struct report_wanted *wanted)
-{
+	static const struct report_wanted everything = {0};
 	int r;
 
+	if (!wanted)
+		wanted = &everything;
 	*m = (struct report_model){.window = w,
 				   .shown = shown_of(wanted),
 				   .elapsed_ns = window_result_elapsed_ns(w),

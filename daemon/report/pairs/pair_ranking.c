@@ -41,15 +41,15 @@ void pair_scope_release(struct pair_scope *s)
 /* ---------------------------------------------------------------- grouping */
 
 /* A pair of the profile, where it belongs in the view, and to which part of its row. */
-struct entry {
+struct pair_entry {
 	uint32_t key[3];
 	uint32_t part[3];
 	double size; /* parts and entries are compared by it */
 	const struct pair *pair;
 };
 
-static struct entry entry_of(const struct pair_scope *s, enum pair_view view,
-			     const struct pair *pair)
+static struct pair_entry entry_of(const struct pair_scope *s, enum pair_view view,
+				  const struct pair *pair)
 {
 	bool stack = pair->region == JXP__REGION__REGION_STACK;
 	uint32_t place[3] = {s->fields[pair->location], pair->region};
@@ -61,8 +61,8 @@ static struct entry entry_of(const struct pair_scope *s, enum pair_view view,
 			      : view == PAIRS_BY_TURNS  ? turns
 							: paths;
 	const uint32_t *part = view == PAIRS_BY_LOCATION ? lines : place;
-	struct entry e = {.size = pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes,
-			  .pair = pair};
+	struct pair_entry e = {
+	    .size = pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes, .pair = pair};
 
 	memcpy(e.key, key, sizeof(e.key));
 	memcpy(e.part, part, sizeof(e.part));
@@ -80,7 +80,7 @@ static int compare_numbers(const uint32_t a[3], const uint32_t b[3])
 /* Rows, their parts, and of a part the largest first, then in the order of arrival. */
 static int compare_entries(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct pair_entry *x = a, *y = b;
 
 	return ORDER(compare_numbers(x->key, y->key), compare_numbers(x->part, y->part),
 		     DESCENDING(x->size, y->size), ASCENDING(x->pair, y->pair));
@@ -119,7 +119,7 @@ static void name_after(struct pair *sum, const struct pair *like)
 /* One row of entries that follow each other, named after its largest part; returns how many these
  * are. */
 static size_t take_row(struct ranked_pair *row, const struct pair_scope *s,
-		       const struct entry *entries, size_t count)
+		       const struct pair_entry *entries, size_t count)
 {
 	double best = -1, size = 0;
 	size_t i, part = 0;
@@ -237,7 +237,7 @@ static void shrink(struct pair_ranking *r)
 }
 
 /* The kind's pairs in the regions that are shown; returns how many. */
-static size_t collect(struct entry *entries, const struct pair_scope *s, Jxp__Kind kind,
+static size_t collect(struct pair_entry *entries, const struct pair_scope *s, Jxp__Kind kind,
 		      enum pair_view view)
 {
 	const struct profile *p = &s->window->profile;
@@ -254,7 +254,7 @@ int pair_ranking_init(struct pair_ranking *r, const struct pair_scope *s, Jxp__K
 		      enum pair_view view)
 {
 	size_t most = s->window->profile.pair_count, count;
-	_cleanup_free_ struct entry *entries = NULL;
+	_cleanup_free_ struct pair_entry *entries = NULL;
 
 	*r = (struct pair_ranking){0};
 	if (most == 0)
