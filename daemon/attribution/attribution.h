@@ -23,7 +23,6 @@
 #include "daemon/attribution/nearby.h"
 #include "daemon/attribution/sites.h"
 #include "daemon/attribution/spans.h"
-#include "daemon/attribution/twins.h"
 #include "daemon/loops/code_image.h"
 #include "daemon/profile/certainty.h"
 
