@@ -93,8 +93,8 @@ static int pairs_init(struct report_model *m, const struct report_wanted *wanted
 	if (r < 0)
 		return r;
 	if (m->problems.count == 0)
-		m->evidence_s = report_evidence_needed(m->kinds, m->kind_count) *
-				(double)m->elapsed_ns / (double)NS_PER_S;
+		m->evidence_s =
+		    report_evidence_needed(m->kinds, m->kind_count) * clock_s(m->elapsed_ns);
 	return 0;
 }
 
@@ -181,8 +181,7 @@ static void quality_init(struct report_quality *q, const struct window_result *w
 				     .overhead_fraction = window_result_overhead_fraction(w),
 				     .own_ns = window_result_own_ns(w),
 				     .target_idle = window_result_target_was_idle(w),
-				     .tracked_s =
-					 (double)window_result_objects_ns(w) / (double)NS_PER_S};
+				     .tracked_s = clock_s(window_result_objects_ns(w))};
 	effects_init(&q->effects, &w->side_effects);
 }
 

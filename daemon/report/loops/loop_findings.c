@@ -445,8 +445,7 @@ static int find_reach(struct report_loops *l, const struct window_result *w)
 static void judge_all(struct report_loops *l, const struct window_result *w)
 {
 	for (size_t i = 0; i < l->count; i++)
-		judge(&l->rows[i], &w->loops,
-		      (double)window_result_elapsed_ns(w) / (double)NS_PER_S);
+		judge(&l->rows[i], &w->loops, clock_s(window_result_elapsed_ns(w)));
 }
 
 /* Of those without ticks of their own the first that call what takes CPU time stay. */
