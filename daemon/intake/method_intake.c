@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "common/array.h"
-#include "common/search.h"
 #include "proto/limits.h"
 
 void method_intake_init(struct method_intake *in, struct window_result *result)

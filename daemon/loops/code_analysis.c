@@ -6,7 +6,6 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "common/search.h"
 #include "daemon/loops/arguments.h"
 #include "daemon/loops/loop_effect.h"
 #include "daemon/loops/loop_inputs.h"

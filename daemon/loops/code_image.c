@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "common/search.h"
+#include "common/array.h"
 
 void code_image_release(struct code_image *image)
 {

@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/code/opcode.h"
-#include "common/search.h"
 
 #define PASSES_MAX 12u
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/code/opcode.h"
-#include "common/search.h"
 
 /* ---------------------------------------------------------------- calls */
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
-#include "common/search.h"
 
 /* Strata that are taken together, in the order of classes. */
 struct group {

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
-#include "common/search.h"
 
 /* Loops looked at, for frames: some tenths of a second. Usual windows take a thousandth of it. */
 #define STEPS_MAX (UINT64_C(1) << 27)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "attach/agent/code/reserved.h"
+#include "common/array.h"
 #include "common/mix.h"
-#include "common/search.h"
 
 /* The largest ReservedCodeCacheSize HotSpot accepts is 2 GiB. */
 #define CODE_CACHE_MAX (UINT64_C(2) << 30)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/search.h"
+#include "common/array.h"
 
 static bool begins_with(const char *name, const char *with)
 {

@@ -8,8 +8,6 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "common/order.h"
-#include "common/search.h"
 
 /* A doubt about less of a loop's time is none. */
 #define DOUBT_MIN 0.05

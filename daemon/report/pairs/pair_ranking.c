@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
-#include "common/order.h"
 #include "common/saturate.h"
 
 int pair_scope_init(struct pair_scope *s, const struct window_result *w, const bool *regions)

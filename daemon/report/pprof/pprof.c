@@ -7,7 +7,7 @@
 
 #include "common/cleanup.h"
 #include "daemon/report/pprof/pprof_writer.h"
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 #include "proto/words.h"
 
 /* Of all samples together: 4 bytes each before they are compressed, and 8 in who reads them. */

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "common/array.h"
-#include "common/search.h"
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 
 /* Writes a part of the profile that has one of a repeated member alone: the variable's value. */
 #define PUT_ONE(w, member, variable)                                                             \
