@@ -11,6 +11,11 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S  UINT64_C(1000000000)
 
+static inline double clock_s(uint64_t ns)
+{
+	return (double)ns / (double)NS_PER_S;
+}
+
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec ts;

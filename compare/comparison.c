@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "common/order.h"
 
 /* Rows that are held against each other, and of which it is said where they are called: more are
  * shown to differ only in two different programs. */

@@ -6,12 +6,12 @@
 
 #include "common/utf8.h"
 
-struct line {
+struct headline {
 	char *text;
 	size_t used;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct headline *l, const char *fmt, ...)
 {
 	va_list args;
 	int n;
@@ -24,7 +24,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *l, const char
 }
 
 /* "38.2% less (34.1 to 42.0)". */
-static void add_percent(struct line *l, const struct compare_work *w)
+static void add_percent(struct headline *l, const struct compare_work *w)
 {
 	if (w->estimate < 1)
 		add(l, "%.1f%% less (%.1f to %.1f)", 100 * (1 - w->estimate), 100 * (1 - w->high),
@@ -49,13 +49,14 @@ static const struct comparison_row *first_row(const struct comparison *c)
 }
 
 /* From what to what it went. */
-static void add_change(struct line *l, const char *what, const struct change *c)
+static void add_change(struct headline *l, const char *what, const struct change *c)
 {
 	add(l, "%.300s %s from %.1f%% to %.1f%%", what, direction(c->difference), 100 * c->share[0],
 	    100 * c->share[1]);
 }
 
-static void add_row(struct line *l, const struct comparison *c, const struct comparison_row *row)
+static void add_row(struct headline *l, const struct comparison *c,
+		    const struct comparison_row *row)
 {
 	const char *method = c->tree.methods[row->at.method].name;
 
@@ -66,13 +67,13 @@ static void add_row(struct line *l, const struct comparison *c, const struct com
 }
 
 /* The problem that went with it, if its report named one. */
-static void add_problem(struct line *l, const struct comparison_row *row)
+static void add_problem(struct headline *l, const struct comparison_row *row)
 {
 	if (row && row->problem[0] && !row->problem[1] && row->change.difference < 0)
 		add(l, "; not among B's first five problems: %.300s", row->problem[0]);
 }
 
-static void add_work(struct line *l, const struct comparison *c)
+static void add_work(struct headline *l, const struct comparison *c)
 {
 	const struct compare_work *w = &c->work;
 	bool operations = w->basis == COMPARE_BY_OPERATIONS;
@@ -100,7 +101,8 @@ static const struct pair_kind *first_kind(const struct comparison *c)
 }
 
 /* Without an idea of what the same work takes. */
-static void add_shares(struct line *l, const struct comparison *c, const struct comparison_row *row)
+static void add_shares(struct headline *l, const struct comparison *c,
+		       const struct comparison_row *row)
 {
 	const struct pair_kind *kind = first_kind(c);
 	const char *unit = comparison_unit(c);
@@ -116,7 +118,8 @@ static void add_shares(struct line *l, const struct comparison *c, const struct 
 		add(l, "; what the same work takes is not known");
 }
 
-static void add_known(struct line *l, const struct comparison *c, const struct comparison_row *row)
+static void add_known(struct headline *l, const struct comparison *c,
+		      const struct comparison_row *row)
 {
 	if (c->work.shown) {
 		add_work(l, c);
@@ -136,7 +139,7 @@ void compare_headline(const struct comparison *c, char line[COMPARE_HEADLINE_BYT
 {
 	const struct comparison_row *row = first_row(c);
 	char text[COMPARE_HEADLINE_BYTES] = "";
-	struct line l = {text, 0};
+	struct headline l = {text, 0};
 
 	if (c->work.basis == COMPARE_BY_SHARES)
 		add_shares(&l, c, row);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/order.h"
+#include "common/array.h"
 
 /* The parts of a class's name behind which a JVM puts a number of its own: lambdas (the address of
  * the class in memory follows), proxies, reflection. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/mix.h"
 
 void compare_tree_release(struct compare_tree *t)
 {
@@ -56,22 +57,15 @@ static int name_methods(struct compare_tree *t, const struct compare_side sides[
 /* ---------------------------------------------------------------- contexts of both */
 
 /* Open addressing, at most half full: nodes by parent and method. */
-struct places {
+struct node_index {
 	uint32_t *slots;
 	size_t mask;
 };
 
-static size_t hash(uint32_t parent, uint32_t method)
+static uint32_t find_or_add(struct compare_tree *t, const struct node_index *places,
+			    uint32_t parent, uint32_t method)
 {
-	uint64_t key = ((uint64_t)parent << 32 | method) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (size_t)(key >> 29);
-}
-
-static uint32_t find_or_add(struct compare_tree *t, const struct places *places, uint32_t parent,
-			    uint32_t method)
-{
-	size_t at = hash(parent, method) & places->mask;
+	size_t at = mix((uint64_t)parent << 32 | method) & places->mask;
 
 	for (; places->slots[at]; at = (at + 1) & places->mask) {
 		const struct compare_tree_node *n = &t->nodes[places->slots[at]];
@@ -92,7 +86,7 @@ static struct compare_sums sums_of(const struct compare_node *n)
 				     .count = n->ticks};
 }
 
-static int add_side(struct compare_tree *t, const struct places *places,
+static int add_side(struct compare_tree *t, const struct node_index *places,
 		    const struct compare_side *side, int number)
 {
 	_cleanup_free_ uint32_t *nodes = calloc(side->node_count + 1, sizeof(*nodes));
@@ -114,7 +108,7 @@ static int add_nodes(struct compare_tree *t, const struct compare_side sides[2])
 {
 	size_t count = sides[0].node_count + sides[1].node_count + 1, room = 16;
 	_cleanup_free_ uint32_t *slots = NULL;
-	struct places places;
+	struct node_index places;
 	int r = 0;
 
 	while (room < 2 * count)
@@ -123,7 +117,7 @@ static int add_nodes(struct compare_tree *t, const struct compare_side sides[2])
 	t->nodes = calloc(count, sizeof(*t->nodes));
 	if (!slots || !t->nodes)
 		return -ENOMEM;
-	places = (struct places){slots, room - 1};
+	places = (struct node_index){slots, room - 1};
 	t->node_count = 1;
 	for (int i = 0; i < 2 && r == 0; i++)
 		r = add_side(t, &places, &sides[i], i);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
-#include "common/order.h"
 
 /* Two ratios are one if they differ by less than so many standard errors. */
 #define ALIKE 2.0

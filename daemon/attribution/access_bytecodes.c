@@ -5,6 +5,13 @@
 #include "common/code/java_op.h"
 #include "daemon/attribution/array_types.h"
 
+/* A bytecode of one of a code's methods. */
+struct bytecode {
+	const struct code_image *image;
+	uint32_t method, bci;
+	uint8_t op;
+};
+
 static bool makes_array(uint8_t op)
 {
 	return op == JAVA_NEWARRAY || op == JAVA_ANEWARRAY || op == JAVA_MULTIANEWARRAY;
@@ -105,19 +112,18 @@ struct own_code {
 	bool leads; /* it has bytecodes in the image */
 };
 
-static bool has_own_code(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op,
-			 struct own_code *c)
+static bool has_own_code(const struct bytecode *b, struct own_code *c)
 {
 	const struct code_reference *r =
-	    java_op_calls(op) ? code_image_reference(image, method, bci) : NULL;
-	const struct code_member *m = r ? &image->members[r->member] : NULL;
+	    java_op_calls(b->op) ? code_image_reference(b->image, b->method, b->bci) : NULL;
+	const struct code_member *m = r ? &b->image->members[r->member] : NULL;
 
-	if (!m || !code_image_text(image, m->name)[0])
+	if (!m || !code_image_text(b->image, m->name)[0])
 		return false;
 	*c = (struct own_code){
-	    .owner = code_image_text(image, m->declared_in ? m->declared_in : m->class_name),
-	    .name = code_image_text(image, m->name),
-	    .descriptor = code_image_text(image, m->descriptor),
+	    .owner = code_image_text(b->image, m->declared_in ? m->declared_in : m->class_name),
+	    .name = code_image_text(b->image, m->name),
+	    .descriptor = code_image_text(b->image, m->descriptor),
 	    .leads = r->target_count > 0};
 	return true;
 }
@@ -211,12 +217,11 @@ static bool accesses(const struct own_code *c, const struct attribution_access *
 }
 
 /* A call that the compiler may have code of its own for, which makes such an access. */
-static enum access_fit fits_call(const struct code_image *image, uint32_t method, uint32_t bci,
-				 uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_call(const struct bytecode *b, const struct attribution_access *a)
 {
 	struct own_code c;
 
-	if (!has_own_code(image, method, bci, op, &c))
+	if (!has_own_code(b, &c))
 		return ACCESS_FIT_NONE;
 	if (strstr(c.owner, ".misc.Unsafe"))
 		return unsafe_accesses(c.name, a) ? ACCESS_FIT_UNSAFE : ACCESS_FIT_NONE;
@@ -224,50 +229,46 @@ static enum access_fit fits_call(const struct code_image *image, uint32_t method
 }
 
 /* A call that looks at the arrays that it is given. */
-static bool calls_for_arrays(const struct code_image *image, uint32_t method, uint32_t bci,
-			     uint8_t op, const struct attribution_access *a)
+static bool calls_for_arrays(const struct bytecode *b, const struct attribution_access *a)
 {
 	struct own_code c;
 
-	return has_own_code(image, method, bci, op, &c) && accesses_array(&c, a);
+	return has_own_code(b, &c) && accesses_array(&c, a);
 }
 
 /* ---------------------------------------------------------------- fields */
 
 /* Does it make an array of that type, as far as it says so? */
-static bool makes_array_of(const struct code_image *image, uint32_t method, uint32_t bci,
-			   uint8_t op, const struct attribution_access *a)
+static bool makes_array_of(const struct bytecode *b, const struct attribution_access *a)
 {
 	/* JVMS, newarray: T_BOOLEAN to T_LONG. */
 	static const char *const types[] = {"boolean", "char",  "float", "double",
 					    "byte",    "short", "int",   "long"};
-	const struct code_method *m = &image->methods[method];
+	const struct code_method *m = &b->image->methods[b->method];
 	uint8_t type;
 
-	if (op != JAVA_NEWARRAY || bci + 1 >= m->bytecode_bytes)
-		return op == JAVA_MULTIANEWARRAY ||
-		       (op == JAVA_ANEWARRAY && array_of(a->class_name) == REFERENCES);
-	type = image->bytecodes[m->bytecode + bci + 1];
+	if (b->op != JAVA_NEWARRAY || b->bci + 1 >= m->bytecode_bytes)
+		return b->op == JAVA_MULTIANEWARRAY ||
+		       (b->op == JAVA_ANEWARRAY && array_of(a->class_name) == REFERENCES);
+	type = b->image->bytecodes[m->bytecode + b->bci + 1];
 	return type >= 4 && type <= 11 && a->class_name[0] &&
 	       strlen(types[type - 4]) + 2 == strlen(a->class_name) &&
 	       begins(a->class_name, types[type - 4]);
 }
 
 /* Does it make such an object, whose header is written then? */
-static bool makes(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op,
-		  const struct attribution_access *a)
+static bool makes(const struct bytecode *b, const struct attribution_access *a)
 {
 	bool array = strchr(a->class_name, ']');
 
-	if (op != JAVA_NEW && !makes_array(op))
+	if (b->op != JAVA_NEW && !makes_array(b->op))
 		return false;
 	if (a->class_name[0] == '\0')
 		return true;
-	return op == JAVA_NEW ? !array : array && makes_array_of(image, method, bci, op, a);
+	return b->op == JAVA_NEW ? !array : array && makes_array_of(b, a);
 }
 
-static enum access_fit fits_field(const struct code_image *image, uint32_t method, uint32_t bci,
-				  uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_field(const struct bytecode *b, const struct attribution_access *a)
 {
 	bool is_static = a->kind == JXP__LOCATION__KIND__STATIC;
 	uint8_t get = is_static ? JAVA_GETSTATIC : JAVA_GETFIELD, put = get + 1;
@@ -275,104 +276,98 @@ static enum access_fit fits_field(const struct code_image *image, uint32_t metho
 	const struct code_member *m;
 	const char *descriptor;
 
-	if (op != get && op != put)
-		return fits_call(image, method, bci, op, a);
-	r = code_image_reference(image, method, bci);
+	if (b->op != get && b->op != put)
+		return fits_call(b, a);
+	r = code_image_reference(b->image, b->method, b->bci);
 	if (!r)
 		return ACCESS_FIT_NONE;
-	m = &image->members[r->member];
-	descriptor = code_image_text(image, m->descriptor);
-	if (strcmp(code_image_text(image, m->name), a->field) != 0 ||
+	m = &b->image->members[r->member];
+	descriptor = code_image_text(b->image, m->descriptor);
+	if (strcmp(code_image_text(b->image, m->name), a->field) != 0 ||
 	    (a->type[0] && descriptor[0] && !is_type(descriptor, a->type)) ||
-	    !is_declared_in(image, m, a))
+	    !is_declared_in(b->image, m, a))
 		return ACCESS_FIT_NONE;
-	if (op == get ? !a->loads : !a->stores)
-		return op == put && !is_primitive(descriptor) ? ACCESS_FIT_BARRIER
-							      : ACCESS_FIT_NONE;
+	if (b->op == get ? !a->loads : !a->stores)
+		return b->op == put && !is_primitive(descriptor) ? ACCESS_FIT_BARRIER
+								 : ACCESS_FIT_NONE;
 	return ACCESS_FIT;
 }
 
 /* ---------------------------------------------------------------- arrays and headers */
 
-static enum access_fit fits_element(const struct code_image *image, uint32_t method, uint32_t bci,
-				    uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_element(const struct bytecode *b, const struct attribution_access *a)
 {
 	uint8_t array = array_of(a->class_name);
 
-	if ((java_op_loads_element(op) || java_op_stores_element(op)) &&
-	    !array_type_may_be(array_type_at(image, method, bci), a->class_name))
+	if ((java_op_loads_element(b->op) || java_op_stores_element(b->op)) &&
+	    !array_type_may_be(array_type_at(b->image, b->method, b->bci), a->class_name))
 		return ACCESS_FIT_NONE;
-	if (op == JAVA_IALOAD + array)
+	if (b->op == JAVA_IALOAD + array)
 		return a->loads ? ACCESS_FIT : ACCESS_FIT_NONE;
-	if (op == JAVA_IASTORE + array && a->stores)
+	if (b->op == JAVA_IASTORE + array && a->stores)
 		return ACCESS_FIT;
-	if (op == JAVA_AASTORE && array == REFERENCES)
+	if (b->op == JAVA_AASTORE && array == REFERENCES)
 		return ACCESS_FIT_BARRIER;
-	if (makes_array(op))
-		return a->stores && makes_array_of(image, method, bci, op, a) ? ACCESS_FIT_PERHAPS
-									      : ACCESS_FIT_NONE;
-	return fits_call(image, method, bci, op, a);
+	if (makes_array(b->op))
+		return a->stores && makes_array_of(b, a) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	return fits_call(b, a);
 }
 
 /* Reads it the length of such an array? Accesses to elements do, too. */
-static bool reads_length(const struct code_image *image, uint32_t method, uint32_t bci, uint8_t op,
-			 const struct attribution_access *a)
+static bool reads_length(const struct bytecode *b, const struct attribution_access *a)
 {
 	uint8_t array = array_of(a->class_name);
 
-	if (op != JAVA_ARRAYLENGTH && !java_op_loads_element(op) && !java_op_stores_element(op))
+	if (b->op != JAVA_ARRAYLENGTH && !java_op_loads_element(b->op) &&
+	    !java_op_stores_element(b->op))
 		return false;
 	return a->class_name[0] == '\0' ||
-	       ((op == JAVA_ARRAYLENGTH || op == JAVA_IALOAD + array ||
-		 op == JAVA_IASTORE + array) &&
-		array_type_may_be(array_type_at(image, method, bci), a->class_name));
+	       ((b->op == JAVA_ARRAYLENGTH || b->op == JAVA_IALOAD + array ||
+		 b->op == JAVA_IASTORE + array) &&
+		array_type_may_be(array_type_at(b->image, b->method, b->bci), a->class_name));
 }
 
-static enum access_fit fits_length(const struct code_image *image, uint32_t method, uint32_t bci,
-				   uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_length(const struct bytecode *b, const struct attribution_access *a)
 {
-	if (makes(image, method, bci, op, a))
+	if (makes(b, a))
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	if (!a->loads)
 		return ACCESS_FIT_NONE;
-	if (reads_length(image, method, bci, op, a))
+	if (reads_length(b, a))
 		return ACCESS_FIT;
-	return calls_for_arrays(image, method, bci, op, a) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	return calls_for_arrays(b, a) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }
 
-static enum access_fit fits_class(const struct code_image *image, uint32_t method, uint32_t bci,
-				  uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_class(const struct bytecode *b, const struct attribution_access *a)
 {
-	if (makes(image, method, bci, op, a))
+	if (makes(b, a))
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	if (!a->loads)
 		return ACCESS_FIT_NONE;
-	if (op == JAVA_INVOKEVIRTUAL || op == JAVA_INVOKEINTERFACE || op == JAVA_CHECKCAST ||
-	    op == JAVA_INSTANCEOF || op == JAVA_AASTORE)
+	if (b->op == JAVA_INVOKEVIRTUAL || b->op == JAVA_INVOKEINTERFACE ||
+	    b->op == JAVA_CHECKCAST || b->op == JAVA_INSTANCEOF || b->op == JAVA_AASTORE)
 		return ACCESS_FIT;
-	return java_op_calls(op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
+	return java_op_calls(b->op) ? ACCESS_FIT_PERHAPS : ACCESS_FIT_NONE;
 }
 
-static enum access_fit fits_mark(const struct code_image *image, uint32_t method, uint32_t bci,
-				 uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_mark(const struct bytecode *b, const struct attribution_access *a)
 {
-	if (op == JAVA_MONITORENTER || op == JAVA_MONITOREXIT)
+	if (b->op == JAVA_MONITORENTER || b->op == JAVA_MONITOREXIT)
 		return ACCESS_FIT;
-	if (makes(image, method, bci, op, a))
+	if (makes(b, a))
 		return a->stores ? ACCESS_FIT : ACCESS_FIT_NONE;
 	/* The receiver's word is touched to see that there is one, or for its identity. */
-	return a->loads && java_op_calls(op) && op != JAVA_INVOKEDYNAMIC && op != JAVA_INVOKESTATIC
+	return a->loads && java_op_calls(b->op) && b->op != JAVA_INVOKEDYNAMIC &&
+		       b->op != JAVA_INVOKESTATIC
 		   ? ACCESS_FIT_PERHAPS
 		   : ACCESS_FIT_NONE;
 }
 
-static enum access_fit fits_header(const struct code_image *image, uint32_t method, uint32_t bci,
-				   uint8_t op, const struct attribution_access *a)
+static enum access_fit fits_header(const struct bytecode *b, const struct attribution_access *a)
 {
 	if (strcmp(a->field, "length") == 0)
-		return fits_length(image, method, bci, op, a);
-	return strcmp(a->field, "class") == 0 ? fits_class(image, method, bci, op, a)
-					      : fits_mark(image, method, bci, op, a);
+		return fits_length(b, a);
+	return strcmp(a->field, "class") == 0 ? fits_class(b, a) : fits_mark(b, a);
 }
 
 bool access_bytecodes_tell(const struct attribution_access *a)
@@ -393,19 +388,19 @@ enum access_fit access_bytecode_fits(const struct code_image *image, uint32_t me
 				     const struct attribution_access *a)
 {
 	const struct code_method *m = &image->methods[method];
-	uint8_t op;
+	struct bytecode b = {image, method, bci, 0};
 
 	if (bci >= m->bytecode_bytes)
 		return ACCESS_FIT_NONE;
-	op = image->bytecodes[m->bytecode + bci];
+	b.op = image->bytecodes[m->bytecode + bci];
 	switch (a->kind) {
 	case JXP__LOCATION__KIND__FIELD:
 	case JXP__LOCATION__KIND__STATIC:
-		return fits_field(image, method, bci, op, a);
+		return fits_field(&b, a);
 	case JXP__LOCATION__KIND__ELEMENT:
-		return fits_element(image, method, bci, op, a);
+		return fits_element(&b, a);
 	case JXP__LOCATION__KIND__HEADER:
-		return fits_header(image, method, bci, op, a);
+		return fits_header(&b, a);
 	default:
 		return ACCESS_FIT_NONE;
 	}

@@ -18,7 +18,7 @@
 
 /* What is known at one place. Below depth nothing is known of the stack, not even how deep it is.
  */
-struct frame {
+struct typed_frame {
 	uint16_t locals[LOCALS_MAX];
 	uint16_t stack[STACK_MAX]; /* the top is the last of depth */
 	uint8_t depth;
@@ -30,11 +30,11 @@ struct following {
 	uint32_t method;
 	const uint8_t *code;
 	uint32_t size;
-	uint16_t *types;      /* by bci */
-	uint16_t *block_at;   /* by bci: index of blocks, + 1; 0: none begins there */
-	struct frame *blocks; /* where branches lead to, and behind what leads nowhere */
+	uint16_t *types;            /* by bci */
+	uint16_t *block_at;         /* by bci: index of blocks, + 1; 0: none begins there */
+	struct typed_frame *blocks; /* where branches lead to, and behind what leads nowhere */
 	uint32_t block_count;
-	struct frame now;
+	struct typed_frame now;
 	uint32_t bci;
 	bool again; /* something that was passed has changed */
 };
@@ -84,7 +84,7 @@ bool array_type_may_be(uint16_t type, const char *class_name)
 
 /* ---------------------------------------------------------------- stack and variables */
 
-static void push(struct frame *f, uint16_t type)
+static void push(struct typed_frame *f, uint16_t type)
 {
 	if (f->depth == STACK_MAX) {
 		memmove(f->stack, f->stack + 1, (STACK_MAX - 1) * sizeof(f->stack[0]));
@@ -93,24 +93,24 @@ static void push(struct frame *f, uint16_t type)
 	f->stack[f->depth++] = type;
 }
 
-static void push_slots(struct frame *f, unsigned slots)
+static void push_slots(struct typed_frame *f, unsigned slots)
 {
 	while (slots-- > 0)
 		push(f, ARRAY_TYPE_UNKNOWN);
 }
 
-static void pop(struct frame *f, unsigned slots)
+static void pop(struct typed_frame *f, unsigned slots)
 {
 	f->depth = f->depth > slots ? (uint8_t)(f->depth - slots) : 0;
 }
 
 /* Below the top by so many slots. */
-static uint16_t peek(const struct frame *f, unsigned below)
+static uint16_t peek(const struct typed_frame *f, unsigned below)
 {
 	return below < f->depth ? f->stack[f->depth - 1 - below] : ARRAY_TYPE_UNKNOWN;
 }
 
-static void set_local(struct frame *f, unsigned local, uint16_t type, unsigned slots)
+static void set_local(struct typed_frame *f, unsigned local, uint16_t type, unsigned slots)
 {
 	for (unsigned i = local; i < local + slots && i < LOCALS_MAX; i++)
 		f->locals[i] = type;
@@ -129,7 +129,7 @@ static bool merge_types(uint16_t *to, const uint16_t *from, unsigned count)
 	return changed;
 }
 
-static bool merge(struct frame *to, const struct frame *from)
+static bool merge(struct typed_frame *to, const struct typed_frame *from)
 {
 	unsigned depth = from->depth < to->depth ? from->depth : to->depth;
 	bool changed = depth < to->depth;
@@ -168,7 +168,7 @@ static const char effects[][3] = {
 _Static_assert(sizeof(effects) / sizeof(effects[0]) == JAVA_OPS, "of all instructions");
 
 /* Those that copy what lies on the stack: how many slots, and how far below themselves. */
-static void copy_on_stack(struct frame *f, uint8_t op)
+static void copy_on_stack(struct typed_frame *f, uint8_t op)
 {
 	static const uint8_t counts[] = {1, 1, 1, 2, 2, 2}, belows[] = {0, 1, 2, 0, 1, 2};
 	uint16_t moved[4];
@@ -183,7 +183,7 @@ static void copy_on_stack(struct frame *f, uint8_t op)
 		push(f, moved[i]);
 }
 
-static void swap(struct frame *f)
+static void swap(struct typed_frame *f)
 {
 	uint16_t top = peek(f, 0), below = peek(f, 1);
 
@@ -403,7 +403,7 @@ static void enter(struct following *w)
 	const char *at = code_image_text(w->image, m->descriptor);
 	unsigned local = m->is_static ? 0 : 1, slots;
 
-	w->now = (struct frame){.set = true};
+	w->now = (struct typed_frame){.set = true};
 	if (*at++ != '(')
 		return;
 	while (*at && *at != ')') {
@@ -420,7 +420,7 @@ static void pass(struct following *w)
 	enter(w);
 	for (w->bci = 0; w->bci < w->size; w->bci += java_op_length(w->code, w->size, w->bci)) {
 		if (w->block_at[w->bci]) {
-			struct frame *block = &w->blocks[w->block_at[w->bci] - 1];
+			struct typed_frame *block = &w->blocks[w->block_at[w->bci] - 1];
 
 			if (w->now.set)
 				(void)merge(block, &w->now);
@@ -442,7 +442,7 @@ static bool open_rest(struct following *w)
 
 	for (uint32_t i = 0; i < w->block_count; i++)
 		if (!w->blocks[i].set) {
-			w->blocks[i] = (struct frame){.set = true};
+			w->blocks[i] = (struct typed_frame){.set = true};
 			any = true;
 		}
 	return any;

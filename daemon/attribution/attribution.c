@@ -243,8 +243,8 @@ static double distance(const struct instance_call *c, unsigned c_count,
 	return cost;
 }
 
-static double distances(const struct attribution *a, const struct nearby *points, bool behind,
-			const struct instance_call *c, unsigned count)
+static double distances(const struct attribution *a, const struct nearby_points *points,
+			bool behind, const struct instance_call *c, unsigned count)
 {
 	struct instance_call p[INSTANCE_DEPTH_MAX];
 	double cost = 0;
@@ -266,14 +266,14 @@ static double unseen(const struct attribution *a, const struct instance *i)
 
 /* ---------------------------------------------------------------- candidates */
 
-struct candidate {
+struct access_candidate {
 	struct instance_place place;
 	enum access_fit fit;
 	double cost; /* once it is known how near it is */
 };
 
-struct candidates {
-	struct candidate *list;
+struct access_candidates {
+	struct access_candidate *list;
 	size_t count, capacity;
 };
 
@@ -342,8 +342,8 @@ static int fit_methods(struct fittings *f, const struct attribution *a, const st
 	return r;
 }
 
-static int add_candidates(struct candidates *c, const struct fittings *f, const struct instances *s,
-			  uint32_t instance)
+static int add_candidates(struct access_candidates *c, const struct fittings *f,
+			  const struct instances *s, uint32_t instance)
 {
 	uint32_t method = s->list[instance].method;
 	size_t count = f->first[method + 1] - f->first[method];
@@ -355,13 +355,13 @@ static int add_candidates(struct candidates *c, const struct fittings *f, const 
 	if (r < 0)
 		return r;
 	for (uint32_t i = f->first[method]; i < f->first[method + 1]; i++)
-		c->list[c->count++] =
-		    (struct candidate){{instance, (int32_t)f->list[i].bci}, f->list[i].fit, 0};
+		c->list[c->count++] = (struct access_candidate){
+		    {instance, (int32_t)f->list[i].bci}, f->list[i].fit, 0};
 	return r;
 }
 
 static int find_candidates(const struct attribution *a, const struct wanted *w,
-			   struct candidates *c)
+			   struct access_candidates *c)
 {
 	struct fittings f = {0};
 	int r = fit_methods(&f, a, w);
@@ -375,7 +375,8 @@ static int find_candidates(const struct attribution *a, const struct wanted *w,
 }
 
 /* While they are in order: by instances, then by bytecodes. */
-static struct candidate *find_at(const struct candidates *c, struct instance_place place)
+static struct access_candidate *find_at(const struct access_candidates *c,
+					struct instance_place place)
 {
 	size_t at =
 	    SEARCH_FIRST(i, c->count, instance_places_order(&c->list[i].place, &place) >= 0);
@@ -385,8 +386,8 @@ static struct candidate *find_at(const struct candidates *c, struct instance_pla
 }
 
 /* The candidate that calls an instance; NULL: none does. */
-static struct candidate *call_of(const struct instances *s, const struct candidates *c,
-				 size_t instance)
+static struct access_candidate *call_of(const struct instances *s,
+					const struct access_candidates *c, size_t instance)
 {
 	const struct instance *i = &s->list[instance];
 
@@ -395,7 +396,7 @@ static struct candidate *call_of(const struct instances *s, const struct candida
 
 /* Of calls that may stand for what the compiler has code of its own for, those that lead to
  * something that fits. */
-static void drop_leading(const struct instances *s, struct candidates *c)
+static void drop_leading(const struct instances *s, struct access_candidates *c)
 {
 	bool leads[INSTANCES_MAX] = {false};
 
@@ -403,7 +404,7 @@ static void drop_leading(const struct instances *s, struct candidates *c)
 		leads[c->list[i].place.instance] = true;
 	/* Callers stand before what they call. */
 	for (size_t i = s->count; i-- > 1;) {
-		struct candidate *call = leads[i] ? call_of(s, c, i) : NULL;
+		struct access_candidate *call = leads[i] ? call_of(s, c, i) : NULL;
 
 		if (call && call->fit == ACCESS_FIT_PERHAPS)
 			call->fit = ACCESS_FIT_NONE;
@@ -412,12 +413,12 @@ static void drop_leading(const struct instances *s, struct candidates *c)
 }
 
 /* What Unsafe's calls lead to. */
-static void drop_below_unsafe(const struct instances *s, struct candidates *c)
+static void drop_below_unsafe(const struct instances *s, struct access_candidates *c)
 {
 	bool below[INSTANCES_MAX] = {false};
 
 	for (size_t i = 1; i < s->count; i++) {
-		const struct candidate *call = call_of(s, c, i);
+		const struct access_candidate *call = call_of(s, c, i);
 
 		below[i] = below[s->list[i].caller] || (call && call->fit == ACCESS_FIT_UNSAFE);
 	}
@@ -428,7 +429,7 @@ static void drop_below_unsafe(const struct instances *s, struct candidates *c)
 
 /* Of calls that may stand for what the compiler has code of its own for, and what is called there,
  * the innermost ones count; of Unsafe's the outermost ones. */
-static void drop_callers(const struct instances *s, struct candidates *c)
+static void drop_callers(const struct instances *s, struct access_candidates *c)
 {
 	size_t kept = 0;
 
@@ -442,7 +443,7 @@ static void drop_callers(const struct instances *s, struct candidates *c)
 
 /* Those that are no bytecodes for it, but calls with code of the compiler's own: Unsafe's, where
  * there are any. */
-static void keep_calls(struct candidates *c)
+static void keep_calls(struct access_candidates *c)
 {
 	enum access_fit best = ACCESS_FIT_NONE;
 	size_t kept = 0;
@@ -457,14 +458,15 @@ static void keep_calls(struct candidates *c)
 		c->count = kept;
 }
 
-static void keep_below(const struct instances *s, struct instance_place call, struct candidates *c)
+static void keep_below(const struct instances *s, struct instance_place call,
+		       struct access_candidates *c)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->count; i++)
 		if (instances_is_below(s, c->list[i].place.instance, call)) {
 			/* The others are kept, too, behind these. */
-			struct candidate other = c->list[kept];
+			struct access_candidate other = c->list[kept];
 
 			c->list[kept++] = c->list[i];
 			c->list[i] = other;
@@ -474,7 +476,7 @@ static void keep_below(const struct instances *s, struct instance_place call, st
 }
 
 /* Is what was found the only one that fits, but for other bytecodes of its call? */
-static bool is_alone(const struct candidates *c, const struct candidate *found)
+static bool is_alone(const struct access_candidates *c, const struct access_candidate *found)
 {
 	for (size_t i = 0; i < c->count; i++)
 		if (c->list[i].fit >= found->fit &&
@@ -502,13 +504,13 @@ static bool comes_before(const struct instances *s, struct instance_place a,
 
 /* The count that cost least of those that fit as well as best and cost about the same. False:
  * there are not as many. */
-static bool find_cheapest(const struct candidates *c, const struct candidate *best,
-			  const struct candidate *cheapest[TWINS_MAX], unsigned count)
+static bool find_cheapest(const struct access_candidates *c, const struct access_candidate *best,
+			  const struct access_candidate *cheapest[TWINS_MAX], unsigned count)
 {
 	unsigned found = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
-		const struct candidate *of = &c->list[i];
+		const struct access_candidate *of = &c->list[i];
 		unsigned at = found;
 
 		if (of->fit != best->fit || of->cost > best->cost + TWIN_COST)
@@ -527,10 +529,11 @@ static bool find_cheapest(const struct candidates *c, const struct candidate *be
 
 /* Of an access with twins, each of which has a candidate of its own: those that are nearest, in the
  * order of execution. NULL: there are not as many. */
-static const struct candidate *among_twins(const struct instances *s, struct twins twins,
-					   const struct candidates *c, const struct candidate *best)
+static const struct access_candidate *among_twins(const struct instances *s, struct twins twins,
+						  const struct access_candidates *c,
+						  const struct access_candidate *best)
 {
-	const struct candidate *near[TWINS_MAX];
+	const struct access_candidate *near[TWINS_MAX];
 	unsigned before[TWINS_MAX] = {0};
 
 	if (twins.count < 2 || twins.count > TWINS_MAX ||
@@ -550,15 +553,15 @@ static const struct candidate *among_twins(const struct instances *s, struct twi
 	return NULL;
 }
 
-static const struct candidate *nearest(const struct attribution *a,
-				       const struct attribution_place *p, bool field,
-				       struct candidates *c)
+static const struct access_candidate *nearest(const struct attribution *a,
+					      const struct attribution_place *p, bool field,
+					      struct access_candidates *c)
 {
-	const struct candidate *best = NULL, *twin;
+	const struct access_candidate *best = NULL, *twin;
 
 	for (size_t i = 0; i < c->count; i++) {
 		struct instance_call calls[INSTANCE_DEPTH_MAX];
-		struct candidate *of = &c->list[i];
+		struct access_candidate *of = &c->list[i];
 		unsigned count = instances_chain(&a->instances, of->place, calls);
 
 		of->cost = unseen(a, &a->instances.list[of->place.instance]) +
@@ -584,11 +587,11 @@ static const struct attribution_place *place_at(const struct attribution *a, uin
 }
 
 static void choose(const struct attribution *a, const struct attribution_place *p,
-		   Jxp__Location__Kind kind, struct candidates *c,
+		   Jxp__Location__Kind kind, struct access_candidates *c,
 		   struct attribution_answer *answer)
 {
-	const struct candidate *found = NULL;
-	struct candidates all;
+	const struct access_candidate *found = NULL;
+	struct access_candidates all;
 
 	if (p->null_check.instance != INSTANCE_NONE)
 		found = find_at(c, p->null_check);
@@ -624,7 +627,7 @@ static struct attribution_place without_flow(const struct attribution *a, uint32
 }
 
 /* Of a call of the run time the JVM tells which bytecode it is of. */
-static bool is_elsewhere(const struct attribution_place *p, const struct candidates *c)
+static bool is_elsewhere(const struct attribution_place *p, const struct access_candidates *c)
 {
 	return p->called && p->dense.instance != INSTANCE_NONE && !find_at(c, p->dense);
 }
@@ -639,7 +642,7 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 {
 	const struct attribution_place *p = place_at(a, offset);
 	struct attribution_place without;
-	struct candidates c = {0};
+	struct access_candidates c = {0};
 	int r = 0;
 
 	answer->certainty = CERTAINTY_UNKNOWN;
@@ -667,7 +670,8 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 
 /* Of a tick that is told by the access at p. INSTANCE_NONE: nothing tells it. */
 static struct instance_place choose_of_tick(const struct attribution *a,
-					    const struct attribution_place *p, struct candidates *c)
+					    const struct attribution_place *p,
+					    struct access_candidates *c)
 {
 	if (p->null_check.instance != INSTANCE_NONE && find_at(c, p->null_check))
 		return p->null_check;
@@ -695,7 +699,7 @@ int attribution_find_tick(const struct attribution *a, uint32_t offset,
 	uint32_t at = spans_at(&a->spans, offset);
 	const struct attribution_place *p = at == SPAN_NO_PLACE ? NULL : &a->places[at];
 	struct instance_place found = no_place;
-	struct candidates c = {0};
+	struct access_candidates c = {0};
 	int r = 0;
 
 	*answer =

@@ -23,7 +23,6 @@
 #include "daemon/attribution/nearby.h"
 #include "daemon/attribution/sites.h"
 #include "daemon/attribution/spans.h"
-#include "daemon/attribution/twins.h"
 #include "daemon/loops/code_image.h"
 #include "daemon/profile/certainty.h"
 
@@ -36,7 +35,7 @@ struct attribution_options {
 /* What is kept of an instruction that accesses memory, or of a call of a stub that does. */
 struct attribution_place {
 	uint32_t offset; /* of a call's last byte */
-	struct nearby before, behind;
+	struct nearby_points before, behind;
 	struct twins twins;
 	struct access_shape shape;
 	struct instance_place null_check, dense; /* INSTANCE_NONE: it has none */

@@ -6,7 +6,6 @@
 
 #include "common/array.h"
 #include "common/code/java_op.h"
-#include "common/order.h"
 #include "daemon/container/hash.h"
 
 struct key {

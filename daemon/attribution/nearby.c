@@ -210,7 +210,7 @@ static void go_on(struct nearby_search *w, uint16_t b, uint32_t at)
 			go_to(w, w->n->first_insn[next]);
 }
 
-static void search(struct nearby_search *w, size_t from, struct nearby *found,
+static void search(struct nearby_search *w, size_t from, struct nearby_points *found,
 		   void (*step)(struct nearby_search *, uint16_t, uint32_t))
 {
 	w->head = w->tail = 0;
@@ -225,12 +225,13 @@ static void search(struct nearby_search *w, size_t from, struct nearby *found,
 	}
 }
 
-void nearby_find(struct nearby_search *w, size_t at, struct nearby *before, struct nearby *behind)
+void nearby_find(struct nearby_search *w, size_t at, struct nearby_points *before,
+		 struct nearby_points *behind)
 {
 	uint32_t offset = w->n->insns[at].offset;
 
 	w->cold = w->n->cold[w->blocks[at]];
-	*before = *behind = (struct nearby){0};
+	*before = *behind = (struct nearby_points){0};
 	if (nearby_null_check(w->n, w->s, offset, &before->points[0]))
 		before->count++;
 	search(w, at, before, go_back);

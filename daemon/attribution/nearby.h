@@ -19,7 +19,7 @@
 #define NEARBY_STEPS_MAX 250u
 
 /* Points on the way to an instruction, or from it on, the nearest first. */
-struct nearby {
+struct nearby_points {
 	struct instance_place points[NEARBY_POINTS];
 	unsigned count;
 };
@@ -33,7 +33,8 @@ void nearby_search_free(struct nearby_search *w); /* NULL is fine */
 
 /* Those before the instruction at index at, with its own null check, and those behind it; never in
  * uncommon traps. */
-void nearby_find(struct nearby_search *w, size_t at, struct nearby *before, struct nearby *behind);
+void nearby_find(struct nearby_search *w, size_t at, struct nearby_points *before,
+		 struct nearby_points *behind);
 
 /* The record of the null check that an instruction is: that of the trap that it goes on to. */
 bool nearby_null_check(const struct native_code *n, const struct instances *s, uint32_t offset,

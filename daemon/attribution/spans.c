@@ -9,13 +9,13 @@
 #define STEPS_MAX 64u
 
 /* What is known while they are made. */
-struct maker {
+struct span_maker {
 	struct spans *spans;
 	const struct native_code *n;
 	const struct span_anchor *anchors;
 };
 
-static int add(struct maker *m, uint32_t first, uint32_t place)
+static int add(struct span_maker *m, uint32_t first, uint32_t place)
 {
 	struct spans *s = m->spans;
 	int r;
@@ -24,11 +24,11 @@ static int add(struct maker *m, uint32_t first, uint32_t place)
 		return 0;
 	r = array_reserve(&s->list, &s->capacity, s->count + 1, sizeof(*s->list));
 	if (r == 0)
-		s->list[s->count++] = (struct span){first, place};
+		s->list[s->count++] = (struct code_span){first, place};
 	return r;
 }
 
-static bool tells(const struct maker *m, size_t at, bool of_objects)
+static bool tells(const struct span_maker *m, size_t at, bool of_objects)
 {
 	const struct span_anchor *a = &m->anchors[at];
 
@@ -36,7 +36,8 @@ static bool tells(const struct maker *m, size_t at, bool of_objects)
 }
 
 /* The nearest of [first, end), those before at first; end: there is none. */
-static size_t nearest(const struct maker *m, size_t first, size_t end, size_t at, bool of_objects)
+static size_t nearest(const struct span_maker *m, size_t first, size_t end, size_t at,
+		      bool of_objects)
 {
 	for (size_t d = 0; d < end - first && d <= STEPS_MAX; d++) {
 		if (at >= first + d && at - d < end && tells(m, at - d, of_objects))
@@ -48,7 +49,7 @@ static size_t nearest(const struct maker *m, size_t first, size_t end, size_t at
 }
 
 /* What tells of the end of the only block that leads to b, which comes before it. */
-static uint32_t place_before(const struct maker *m, uint16_t b)
+static uint32_t place_before(const struct span_maker *m, uint16_t b)
 {
 	uint16_t source = native_only_source(m->n, b);
 	size_t end;
@@ -63,7 +64,7 @@ static uint32_t place_before(const struct maker *m, uint16_t b)
 
 /* Of instructions with no call among them but the last; before: what tells where nothing else does.
  */
-static int add_run(struct maker *m, size_t first, size_t end, uint32_t before)
+static int add_run(struct span_maker *m, size_t first, size_t end, uint32_t before)
 {
 	bool of_objects = false;
 	int r = 0;
@@ -79,7 +80,7 @@ static int add_run(struct maker *m, size_t first, size_t end, uint32_t before)
 	return r;
 }
 
-static int add_block(struct maker *m, uint16_t b)
+static int add_block(struct span_maker *m, uint16_t b)
 {
 	size_t first = m->n->first_insn[b], end = m->n->first_insn[b + 1];
 	uint32_t before = place_before(m, b);
@@ -96,7 +97,7 @@ static int add_block(struct maker *m, uint16_t b)
 
 int spans_make(struct spans *s, const struct native_code *n, const struct span_anchor *anchors)
 {
-	struct maker m = {.spans = s, .n = n, .anchors = anchors};
+	struct span_maker m = {.spans = s, .n = n, .anchors = anchors};
 	int r = 0;
 
 	*s = (struct spans){0};

@@ -23,13 +23,13 @@ struct span_anchor {
 };
 
 /* Of instructions from an offset on, to where the next span begins. */
-struct span {
+struct code_span {
 	uint32_t first;
 	uint32_t place; /* or SPAN_NO_PLACE */
 };
 
 struct spans {
-	struct span *list; /* ascending */
+	struct code_span *list; /* ascending */
 	size_t count, capacity;
 };
 

@@ -121,19 +121,9 @@ int32_t method_intake_line(const struct method_intake *in, uint32_t position, in
 {
 	const struct intake_method *m = &in->announced[position];
 	const struct line *lines = in->lines + m->first_line;
-	size_t low = 0, high = m->line_count;
+	size_t behind = bci < 0 ? 0 : SEARCH_FIRST(i, m->line_count, lines[i].bci > bci);
 
-	if (bci < 0)
-		return -1;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines[middle].bci <= bci)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && lines[low - 1].line > 0 ? lines[low - 1].line : -1;
+	return behind > 0 && lines[behind - 1].line > 0 ? lines[behind - 1].line : -1;
 }
 
 size_t method_intake_memory_bytes(const struct method_intake *in)

@@ -805,18 +805,10 @@ void code_analysis_release(struct code_analysis *a)
 
 uint32_t code_analysis_loop_at(const struct code_analysis *a, uint32_t offset)
 {
-	size_t low = 0, high = a->part_count;
+	size_t at = SEARCH_FIRST(i, a->part_count, a->parts[i].end > offset);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (a->parts[middle].end <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < a->part_count && a->parts[low].start <= offset ? a->parts[low].loop
-								    : LOOP_NO_PARENT;
+	return at < a->part_count && a->parts[at].start <= offset ? a->parts[at].loop
+								  : LOOP_NO_PARENT;
 }
 
 size_t code_analysis_memory_bytes(const struct code_analysis *a)

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/array.h"
+
 void code_image_release(struct code_image *image)
 {
 	free(image->bytes);
@@ -36,19 +38,10 @@ const struct code_reference *code_image_reference(const struct code_image *image
 						  uint32_t bci)
 {
 	const struct code_method *m = &image->methods[method];
-	uint32_t low = m->first_reference, high = low + m->reference_count;
+	const struct code_reference *own = image->references + m->first_reference;
+	size_t at = SEARCH_FIRST(i, m->reference_count, own[i].bci >= bci);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (image->references[middle].bci == bci)
-			return &image->references[middle];
-		if (image->references[middle].bci < bci)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < m->reference_count && own[at].bci == bci ? &own[at] : NULL;
 }
 
 const char *code_image_text(const struct code_image *image, uint32_t text)
@@ -58,17 +51,8 @@ const char *code_image_text(const struct code_image *image, uint32_t text)
 
 const struct code_null_check *code_image_null_check(const struct code_image *image, uint32_t offset)
 {
-	size_t low = 0, high = image->null_check_count;
+	const struct code_null_check *checks = image->null_checks;
+	size_t at = SEARCH_FIRST(i, image->null_check_count, checks[i].offset >= offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (image->null_checks[middle].offset == offset)
-			return &image->null_checks[middle];
-		if (image->null_checks[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < image->null_check_count && checks[at].offset == offset ? &checks[at] : NULL;
 }

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/code/opcode.h"
 
 #define PASSES_MAX 12u
@@ -103,17 +104,9 @@ static bool is_jvm_load(const struct native_code *n, const struct native_insn *i
 
 int load_flow_index(const struct load_flow *f, const struct native_insn *insn)
 {
-	unsigned low = 0, high = f->load_count;
+	size_t at = SEARCH_FIRST(i, f->load_count, f->loads[i]->offset >= insn->offset);
 
-	while (low < high) {
-		unsigned middle = (low + high) / 2;
-
-		if (f->loads[middle]->offset < insn->offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < f->load_count && f->loads[low] == insn ? (int)low : -1;
+	return at < f->load_count && f->loads[at] == insn ? (int)at : -1;
 }
 
 /* ... that may give something back. */

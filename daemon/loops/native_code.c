@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/code/opcode.h"
 
 /* ---------------------------------------------------------------- calls */
@@ -46,18 +47,10 @@ static int find_callees(struct callees *c, const struct code_image *image)
 static bool call_ends(const void *arg, uint64_t callee, bool trap_request)
 {
 	const struct callees *c = arg;
-	size_t low = 0, high = c->count;
+	size_t at = SEARCH_FIRST(i, c->count, c->known[i] >= callee << 1);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (c->known[middle] < callee << 1)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < c->count && c->known[low] >> 1 == (callee & UINT64_MAX >> 1))
-		return c->known[low] & 1;
+	if (at < c->count && c->known[at] >> 1 == (callee & UINT64_MAX >> 1))
+		return c->known[at] & 1;
 	return trap_request;
 }
 

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/mix.h"
 
 #define PASSES_MAX 12u
@@ -412,17 +413,9 @@ bool loop_location_leads_on(const struct loop_values *v, unsigned location)
 unsigned loop_values_index(const struct loop_values *v, uint16_t block)
 {
 	const uint16_t *rank = v->native->graph->rank;
-	unsigned low = 0, high = v->block_count;
+	size_t at = SEARCH_FIRST(i, v->block_count, rank[v->blocks[i]] >= rank[block]);
 
-	while (low < high) {
-		unsigned middle = (low + high) / 2;
-
-		if (rank[v->blocks[middle]] < rank[block])
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < v->block_count && v->blocks[low] == block ? low : UINT_MAX;
+	return at < v->block_count && v->blocks[at] == block ? (unsigned)at : UINT_MAX;
 }
 
 static void begin_turn(struct value_state *state)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 
 /* Strata that are taken together, in the order of classes. */
@@ -349,17 +350,7 @@ static void finish_total(const struct estimation *e, const struct total *t,
 /* The first group of a class, or the position where it would be. */
 static size_t first_group(const struct estimation *e, uint32_t class_name)
 {
-	size_t low = 0, high = e->group_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (e->groups[middle].sum.class_name < class_name)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH_FIRST(i, e->group_count, e->groups[i].sum.class_name >= class_name);
 }
 
 static bool has_cell(const struct cell *cells, size_t count, uint32_t group)
@@ -455,18 +446,10 @@ static int make_rests(const struct estimation *e, struct class_rests *rests)
 
 struct class_rest class_rests_find(const struct class_rests *rests, uint32_t class_name)
 {
-	size_t low = 0, high = rests->count;
+	size_t at = SEARCH_FIRST(i, rests->count, rests->list[i].class_name >= class_name);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rests->list[middle].class_name < class_name)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < rests->count && rests->list[low].class_name == class_name)
-		return rests->list[low];
+	if (at < rests->count && rests->list[at].class_name == class_name)
+		return rests->list[at];
 	return (struct class_rest){.class_name = class_name};
 }
 

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 
 /* Loops looked at, for frames: some tenths of a second. Usual windows take a thousandth of it. */
@@ -34,17 +35,7 @@ void loop_bodies_release(struct loop_bodies *b)
 /* The first of a method's. */
 static size_t first_of(const struct loop_bodies *b, uint32_t method)
 {
-	size_t low = 0, high = b->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (b->bodies[middle].method < method)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH_FIRST(i, b->count, b->bodies[i].method >= method);
 }
 
 static bool holds(const struct loop_body *body, const struct cct_node *n)

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "common/student.h"
+#include "common/wilson.h"
 
 #define Z2 (WILSON_Z95 * WILSON_Z95)
 

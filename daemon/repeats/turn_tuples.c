@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
-#include "common/student.h"
+#include "common/wilson.h"
 
 #define Z2 (WILSON_Z95 * WILSON_Z95)
 

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/label.h"
-#include "common/order.h"
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 #include "proto/limits.h"
 #include "subsume/output.h"
 

@@ -64,10 +64,9 @@ static json_t *window_json(const struct report_model *m)
 	    "{s:s, s:i, s:s, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:f, "
 	    "s:i, s:s, s:b, s:s, s:s, s:s*, s:s, s:s}",
 	    "id", w->id, "pid", (int)w->pid, "app", w->app, "start", time_or_null(w->start_unix_ns),
-	    "end", time_or_null(w->end_unix_ns), "duration_s",
-	    (double)m->elapsed_ns / (double)NS_PER_S, "requested_duration_s",
-	    (double)w->request.duration_ns / (double)NS_PER_S, "jdk", w->jdk, "vm", w->vm, "gc",
-	    w->gc, "sampler", name_of_sampler(w->findings.sampler), "period",
+	    "end", time_or_null(w->end_unix_ns), "duration_s", clock_s(m->elapsed_ns),
+	    "requested_duration_s", clock_s(w->request.duration_ns), "jdk", w->jdk, "vm", w->vm,
+	    "gc", w->gc, "sampler", name_of_sampler(w->findings.sampler), "period",
 	    (json_int_t)period->asked, "period_unit", period->operations ? "operations" : "ns",
 	    "effective_period", (json_int_t)period->effective, "budget", w->request.budget,
 	    "registers", (int)w->request.registers, "state", window_result_state_name(w),

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 
 #define THREADS_SHOWN 64
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 
 #define CONTEXTS_MAX 10 /* of a loop */
 #define PLACES_MAX   32

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 #include "proto/words.h"
 
 /* ---------------------------------------------------------------- places and lines */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "daemon/report/text_parts.h"
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 #include "proto/kinds.h"
 
 /* The sentence of the text report. */

@@ -67,11 +67,6 @@ static json_t *attribution_json(const uint64_t counts[CERTAINTY_VALUES])
 	return all;
 }
 
-static double seconds(uint64_t ns)
-{
-	return (double)ns / (double)NS_PER_S;
-}
-
 json_t *report_json_quality(const struct report_model *m)
 {
 	const struct report_quality *q = &m->quality;
@@ -90,9 +85,9 @@ json_t *report_json_quality(const struct report_model *m)
 	    quality,
 	    json_pack("{s:I, s:I, s:I, s:f, s:f, s:f, s:b, s:o, s:i, s:o, s:o, s:o}", "dropped",
 		      (json_int_t)q->dropped, "cpu_ns", (json_int_t)w->cpu_ns, "overhead_ns",
-		      (json_int_t)w->overhead_ns, "target_cpu_s", seconds(w->cpu_ns),
-		      "overhead_cpu_s", seconds(w->overhead_ns), "setup_cpu_s",
-		      seconds(w->setup_ns), "target_idle", (int)q->target_idle, "overhead_fraction",
+		      (json_int_t)w->overhead_ns, "target_cpu_s", clock_s(w->cpu_ns),
+		      "overhead_cpu_s", clock_s(w->overhead_ns), "setup_cpu_s",
+		      clock_s(w->setup_ns), "target_idle", (int)q->target_idle, "overhead_fraction",
 		      json_known(q->overhead_known, q->overhead_fraction), "objects_switched_off",
 		      w->objects_off_ns != 0, "attribution", attribution_json(w->attributed),
 		      "tick_attribution", attribution_json(w->ticks_attributed), "side_effects",

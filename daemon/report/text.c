@@ -24,11 +24,6 @@ static void period(FILE *out, const struct report_period *p)
 			(double)p->effective / scale, unit);
 }
 
-static double seconds(uint64_t ns)
-{
-	return (double)ns / (double)NS_PER_S;
-}
-
 /* In seconds, and as a fraction where the target did enough for one to mean something. */
 static void overhead(FILE *out, const struct report_model *m)
 {
@@ -39,11 +34,11 @@ static void overhead(FILE *out, const struct report_model *m)
 		fputs("overhead not known", out);
 	else if (q->target_idle)
 		fprintf(out, "overhead %.3f s of CPU time; the JVM was idle, it used %.3f s itself",
-			seconds(w->overhead_ns), seconds(q->own_ns));
+			clock_s(w->overhead_ns), clock_s(q->own_ns));
 	else
 		fprintf(out, "overhead %.2f%%: %.3f s of the JVM's %.1f s of CPU time",
-			q->overhead_fraction * 100, seconds(w->overhead_ns), seconds(w->cpu_ns));
-	fprintf(out, " (and %.3f s to begin)\n", seconds(w->setup_ns));
+			q->overhead_fraction * 100, clock_s(w->overhead_ns), clock_s(w->cpu_ns));
+	fprintf(out, " (and %.3f s to begin)\n", clock_s(w->setup_ns));
 }
 
 /* Whose the window is, when it was, and how it ended. */
@@ -55,8 +50,8 @@ static void one_window(FILE *out, const struct report_model *m)
 	report_time(start, w->start_unix_ns);
 	fprintf(out, "window %s: %s (pid %d), %s %s, %s collector\n", w->id, w->app, (int)w->pid,
 		w->vm[0] ? w->vm : "JVM", w->jdk, w->gc[0] ? w->gc : "unknown");
-	fprintf(out, "began %s, %.1f s of %.1f s, %s%s%s\n", start, seconds(m->elapsed_ns),
-		seconds(w->request.duration_ns), window_result_state_name(w),
+	fprintf(out, "began %s, %.1f s of %.1f s, %s%s%s\n", start, clock_s(m->elapsed_ns),
+		clock_s(w->request.duration_ns), window_result_state_name(w),
 		w->reason[0] ? ": " : "", w->reason);
 }
 
@@ -85,7 +80,7 @@ static void merged_windows(FILE *out, const struct window_result *w)
 		m->processes == 1 ? "" : "es", w->app, w->vm[0] ? w->vm : "JVM", w->jdk,
 		w->gc[0] ? w->gc : "unknown");
 	fprintf(out, "began %s, ended %s, %.1f s in all\n", start, end,
-		seconds(window_result_elapsed_ns(w)));
+		clock_s(window_result_elapsed_ns(w)));
 	for (int i = 0; i < MERGED_NOTES; i++)
 		if (m->notes[i].windows > 0)
 			difference(out, (enum merged_note)i, &m->notes[i]);

@@ -46,7 +46,7 @@ static double rounded_up(double seconds)
 static void too_little(FILE *out, const struct report_model *m, uint64_t all, uint64_t wasteful)
 {
 	double budget = m->window->request.budget;
-	double elapsed_s = (double)m->elapsed_ns / (double)NS_PER_S;
+	double elapsed_s = clock_s(m->elapsed_ns);
 	double advised_s = m->evidence_s * budget / BUDGET_ADVISED;
 
 	fprintf(out,

@@ -53,8 +53,7 @@ static void figures(FILE *out, const uint64_t *counters, const char *title,
 		uint64_t n = counters[list[i].counter];
 
 		if (seconds)
-			fprintf(out, "%s %.3f s %s", before, (double)n / (double)NS_PER_S,
-				list[i].words);
+			fprintf(out, "%s %.3f s %s", before, clock_s(n), list[i].words);
 		else
 			fprintf(out, "%s %" PRIu64 " %s", before, n, list[i].words);
 		before = ",";
@@ -233,14 +232,13 @@ void report_text_quality_whole(FILE *out, const struct report_model *m)
 	const uint64_t *counters = w->counters;
 
 	fputs("Quality\n", out);
-	fprintf(out,
-		"%10" PRIu64 " sampling ticks, of %.1f s of CPU time, led to %" PRIu64
-		" signals, %" PRIu64
-		" breakpoints on the way to an access and %.3f s in handlers\n",
-		counters[JXP__COUNTER__COUNTER_TICKS],
-		(double)counters[JXP__COUNTER__COUNTER_TICK_NS] / (double)NS_PER_S,
-		counters[JXP__COUNTER__COUNTER_SIGNALS], counters[JXP__COUNTER__COUNTER_HOPS],
-		(double)counters[JXP__COUNTER__COUNTER_HANDLER_NS] / (double)NS_PER_S);
+	fprintf(
+	    out,
+	    "%10" PRIu64 " sampling ticks, of %.1f s of CPU time, led to %" PRIu64
+	    " signals, %" PRIu64 " breakpoints on the way to an access and %.3f s in handlers\n",
+	    counters[JXP__COUNTER__COUNTER_TICKS], clock_s(counters[JXP__COUNTER__COUNTER_TICK_NS]),
+	    counters[JXP__COUNTER__COUNTER_SIGNALS], counters[JXP__COUNTER__COUNTER_HOPS],
+	    clock_s(counters[JXP__COUNTER__COUNTER_HANDLER_NS]));
 	account(out, counters);
 	if (attributed(w) > 0)
 		attribution(out, w);

@@ -393,8 +393,7 @@ void window_result_switch_off_objects(struct window_result *w, const char *line)
 	side_effects_switch_off(&w->side_effects, w->objects_off_ns);
 	(void)snprintf(w->objects_refused, sizeof(w->objects_refused),
 		       "objects were switched off after %.1f s: %s while they were tracked",
-		       (double)window_result_objects_ns(w) / (double)NS_PER_S,
-		       line); /* May be cut. */
+		       clock_s(window_result_objects_ns(w)), line); /* May be cut. */
 }
 
 double window_result_overhead_fraction(const struct window_result *w)

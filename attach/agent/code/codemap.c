@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attach/agent/code/reserved.h"
+#include "common/array.h"
 #include "common/mix.h"
 
 /* The largest ReservedCodeCacheSize HotSpot accepts is 2 GiB. */
@@ -505,17 +506,7 @@ bool codemap_find_method(uint64_t method, struct code_blob *out)
 
 uint32_t codemap_debug_pc_from(const struct code_blob *blob, uint64_t offset)
 {
-	uint32_t low = 0, high = blob->debug_pc_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (blob->debug_pcs[middle] < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)SEARCH_FIRST(i, blob->debug_pc_count, blob->debug_pcs[i] >= offset);
 }
 
 uint64_t codemap_dropped(void)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/array.h"
+
 static bool begins_with(const char *name, const char *with)
 {
 	return strncmp(name, with, strlen(with)) == 0;
@@ -50,17 +52,8 @@ bool interpreter_add(struct interpreter *in, const char *name, uint32_t bytes)
 static unsigned part_around(const struct interpreter *in, uint64_t pc)
 {
 	uint64_t offset = pc - in->low;
-	unsigned low = 0, high = in->part_count;
 
-	while (low < high) {
-		unsigned middle = low + (high - low) / 2;
-
-		if (in->part_end[middle] <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (unsigned)SEARCH_FIRST(i, in->part_count, in->part_end[i] > offset);
 }
 
 enum interpreter_part interpreter_part_at(const struct interpreter *in, uint64_t pc)

@@ -3,9 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
-#include "common/order.h"
-#include "common/search.h"
 
 /* What makes an order of shares. */
 struct rank_key {

@@ -6,7 +6,6 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "common/order.h"
 #include "daemon/profile/estimate.h"
 
 /* ---------------------------------------------------------------- order */

@@ -8,7 +8,7 @@
 
 #include "common/cleanup.h"
 #include "common/label.h"
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 #include "proto/limits.h"
 
 #define GC_ROOT  "[garbage collector]"

@@ -93,8 +93,8 @@ static int pairs_init(struct report_model *m, const struct report_wanted *wanted
 	if (r < 0)
 		return r;
 	if (m->problems.count == 0)
-		m->evidence_s = report_evidence_needed(m->kinds, m->kind_count) *
-				(double)m->elapsed_ns / (double)NS_PER_S;
+		m->evidence_s =
+		    report_evidence_needed(m->kinds, m->kind_count) * clock_s(m->elapsed_ns);
 	return 0;
 }
 
@@ -182,8 +182,7 @@ static void quality_init(struct report_quality *q, const struct window_result *w
 				     .overhead_fraction = window_result_overhead_fraction(w),
 				     .own_ns = window_result_own_ns(w),
 				     .target_idle = window_result_target_was_idle(w),
-				     .tracked_s =
-					 (double)window_result_objects_ns(w) / (double)NS_PER_S};
+				     .tracked_s = clock_s(window_result_objects_ns(w))};
 	effects_init(&q->effects, &w->side_effects);
 }
 
@@ -228,16 +227,14 @@ static int loops_init(struct report_model *m, const struct window_result *baseli
 	return loop_pairs_init(&m->loop_pairs, &m->loops, m->window);
 }
 
-int report_model_init(struct report_model *m, const struct window_result *w)
+int report_model_init(struct report_model *m, const struct window_result *w,
+		      const struct report_wanted *wanted)
 {
-	return report_model_init_wanted(m, w, &(struct report_wanted){0});
-}
-
-int report_model_init_wanted(struct report_model *m, const struct window_result *w,
-			     const struct report_wanted *wanted)
-{
+	static const struct report_wanted everything = {0};
 	int r;
 
+	if (!wanted)
+		wanted = &everything;
 	*m = (struct report_model){.window = w,
 				   .shown = shown_of(wanted),
 				   .elapsed_ns = window_result_elapsed_ns(w),

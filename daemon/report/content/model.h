@@ -22,11 +22,10 @@
 #include "daemon/profile/estimate.h"
 #include "daemon/report/content/class_ranking.h"
 #include "daemon/report/content/cpu_findings.h"
-#include "daemon/report/pairs/kind_findings.h"
+#include "daemon/report/pairs/pair_ranking.h"
 #include "daemon/report/loops/loop_findings.h"
 #include "daemon/report/loops/loop_pairs.h"
 #include "daemon/report/content/object_ranking.h"
-#include "daemon/report/pairs/pair_ranking.h"
 #include "daemon/report/content/wanted.h"
 #include "daemon/report/problems/problems.h"
 #include "daemon/window/result.h"
@@ -127,12 +126,10 @@ struct report_model {
 	struct report_quality quality;
 };
 
-/* Nothing may change w until the model is released, nor may m be moved. 0 or -ENOMEM, and then
- * nothing is held. */
-int report_model_init(struct report_model *m, const struct window_result *w);
-/* The same of some of its parts. */
-int report_model_init_wanted(struct report_model *m, const struct window_result *w,
-			     const struct report_wanted *wanted);
+/* wanted NULL: everything. Nothing may change w until the model is released, nor may m be moved. 0
+ * or -ENOMEM, and then nothing is held. */
+int report_model_init(struct report_model *m, const struct window_result *w,
+		      const struct report_wanted *wanted);
 void report_model_release(struct report_model *m);
 
 #endif

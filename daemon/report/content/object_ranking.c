@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
-#include "common/order.h"
 #include "common/saturate.h"
 
 static int compare_keys(const void *a, const void *b)

@@ -8,7 +8,6 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "common/order.h"
 
 /* A doubt about less of a loop's time is none. */
 #define DOUBT_MIN 0.05
@@ -340,23 +339,29 @@ static int by_input(const void *x, const void *y)
 		     ASCENDING(a->at, b->at), ASCENDING(a->method, b->method));
 }
 
+/* A list of the profile's in another order. */
+static int copy_sorted(void *to, const void *from, size_t count, size_t size,
+		       int (*compare)(const void *, const void *))
+{
+	int r = array_copy(to, from, count, size);
+
+	if (r == 0 && count)
+		qsort(*(void **)to, count, size, compare);
+	return r;
+}
+
 static int copy_lists(struct report_loops *l, const struct loop_profile *p)
 {
-	int r = array_copy(&l->contexts, p->contexts, p->context_count, sizeof(*p->contexts));
+	int r = copy_sorted(&l->contexts, p->contexts, p->context_count, sizeof(*p->contexts),
+			    by_context);
 
 	if (r == 0)
-		r = array_copy(&l->places, p->places, p->place_count, sizeof(*p->places));
+		r = copy_sorted(&l->places, p->places, p->place_count, sizeof(*p->places),
+				by_place);
 	if (r == 0)
-		r = array_copy(&l->inputs, p->inputs, p->input_count, sizeof(*p->inputs));
-	if (r < 0)
-		return r;
-	if (p->input_count)
-		qsort(l->inputs, p->input_count, sizeof(*l->inputs), by_input);
-	if (p->context_count)
-		qsort(l->contexts, p->context_count, sizeof(*l->contexts), by_context);
-	if (p->place_count)
-		qsort(l->places, p->place_count, sizeof(*l->places), by_place);
-	return 0;
+		r = copy_sorted(&l->inputs, p->inputs, p->input_count, sizeof(*p->inputs),
+				by_input);
+	return r;
 }
 
 /* The rows still are in the profile's order. */
@@ -368,16 +373,13 @@ static void assign_lists(struct report_loops *l, const struct loop_profile *p)
 		struct report_loop *row = &l->rows[i];
 
 		row->first_context = context;
-		while (context < p->context_count && l->contexts[context].loop == i)
-			context++;
+		context = SEARCH_FIRST(k, p->context_count, l->contexts[k].loop > i);
 		row->context_count = context - row->first_context;
 		row->first_place = place;
-		while (place < p->place_count && l->places[place].loop == i)
-			place++;
+		place = SEARCH_FIRST(k, p->place_count, l->places[k].loop > i);
 		row->place_count = place - row->first_place;
 		row->first_input = input;
-		while (input < p->input_count && l->inputs[input].loop == i)
-			input++;
+		input = SEARCH_FIRST(k, p->input_count, l->inputs[k].loop > i);
 		row->input_count = input - row->first_input;
 	}
 }
@@ -441,8 +443,7 @@ static int find_reach(struct report_loops *l, const struct window_result *w)
 static void judge_all(struct report_loops *l, const struct window_result *w)
 {
 	for (size_t i = 0; i < l->count; i++)
-		judge(&l->rows[i], &w->loops,
-		      (double)window_result_elapsed_ns(w) / (double)NS_PER_S);
+		judge(&l->rows[i], &w->loops, clock_s(window_result_elapsed_ns(w)));
 }
 
 /* Of those without ticks of their own the first that call what takes CPU time stay. */

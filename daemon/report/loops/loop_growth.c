@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
-#include "common/order.h"
 #include "common/wilson.h"
 #include "compare/change.h"
 #include "daemon/combine/names.h"

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "common/student.h"
+#include "common/wilson.h"
 
 /* Of the ratio r, as large as makes a normal quantile right. */
 static double variance(const struct loop_counts *c, double r, double times)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
-#include "common/order.h"
 #include "common/saturate.h"
 
 int pair_scope_init(struct pair_scope *s, const struct window_result *w, const bool *regions)
@@ -41,15 +41,15 @@ void pair_scope_release(struct pair_scope *s)
 /* ---------------------------------------------------------------- grouping */
 
 /* A pair of the profile, where it belongs in the view, and to which part of its row. */
-struct entry {
+struct pair_entry {
 	uint32_t key[3];
 	uint32_t part[3];
 	double size; /* parts and entries are compared by it */
 	const struct pair *pair;
 };
 
-static struct entry entry_of(const struct pair_scope *s, enum pair_view view,
-			     const struct pair *pair)
+static struct pair_entry entry_of(const struct pair_scope *s, enum pair_view view,
+				  const struct pair *pair)
 {
 	bool stack = pair->region == JXP__REGION__REGION_STACK;
 	uint32_t place[3] = {s->fields[pair->location], pair->region};
@@ -61,8 +61,8 @@ static struct entry entry_of(const struct pair_scope *s, enum pair_view view,
 			      : view == PAIRS_BY_TURNS  ? turns
 							: paths;
 	const uint32_t *part = view == PAIRS_BY_LOCATION ? lines : place;
-	struct entry e = {.size = pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes,
-			  .pair = pair};
+	struct pair_entry e = {
+	    .size = pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes, .pair = pair};
 
 	memcpy(e.key, key, sizeof(e.key));
 	memcpy(e.part, part, sizeof(e.part));
@@ -80,7 +80,7 @@ static int compare_numbers(const uint32_t a[3], const uint32_t b[3])
 /* Rows, their parts, and of a part the largest first, then in the order of arrival. */
 static int compare_entries(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct pair_entry *x = a, *y = b;
 
 	return ORDER(compare_numbers(x->key, y->key), compare_numbers(x->part, y->part),
 		     DESCENDING(x->size, y->size), ASCENDING(x->pair, y->pair));
@@ -119,7 +119,7 @@ static void name_after(struct pair *sum, const struct pair *like)
 /* One row of entries that follow each other, named after its largest part; returns how many these
  * are. */
 static size_t take_row(struct ranked_pair *row, const struct pair_scope *s,
-		       const struct entry *entries, size_t count)
+		       const struct pair_entry *entries, size_t count)
 {
 	double best = -1, size = 0;
 	size_t i, part = 0;
@@ -164,7 +164,8 @@ bool ranked_pair_is_evidence(const struct ranked_pair *row)
 	return row->sum.wasteful_count >= PAIRS_EVIDENCE;
 }
 
-double ranked_pair_lower_bound(const struct ranked_pair *row)
+/* What rows are ranked by. */
+static double lower_bound(const struct ranked_pair *row)
 {
 	return row->cpu.known ? row->cpu.ci95.low : row->ci95.low;
 }
@@ -183,8 +184,7 @@ static int compare_rows(const void *a, const void *b)
 	const struct ranked_pair *x = a, *y = b;
 
 	/* qsort is not stable: contexts decide at last. */
-	return ORDER(region_rank(x) - region_rank(y),
-		     DESCENDING(ranked_pair_lower_bound(x), ranked_pair_lower_bound(y)),
+	return ORDER(region_rank(x) - region_rank(y), DESCENDING(lower_bound(x), lower_bound(y)),
 		     DESCENDING(x->sum.wasteful_bytes, y->sum.wasteful_bytes),
 		     DESCENDING(x->sum.checked_bytes, y->sum.checked_bytes),
 		     ASCENDING(x->sum.watch_node, y->sum.watch_node),
@@ -238,7 +238,7 @@ static void shrink(struct pair_ranking *r)
 }
 
 /* The kind's pairs in the regions that are shown; returns how many. */
-static size_t collect(struct entry *entries, const struct pair_scope *s, Jxp__Kind kind,
+static size_t collect(struct pair_entry *entries, const struct pair_scope *s, Jxp__Kind kind,
 		      enum pair_view view)
 {
 	const struct profile *p = &s->window->profile;
@@ -255,7 +255,7 @@ int pair_ranking_init(struct pair_ranking *r, const struct pair_scope *s, Jxp__K
 		      enum pair_view view)
 {
 	size_t most = s->window->profile.pair_count, count;
-	_cleanup_free_ struct entry *entries = NULL;
+	_cleanup_free_ struct pair_entry *entries = NULL;
 
 	*r = (struct pair_ranking){0};
 	if (most == 0)
@@ -299,4 +299,94 @@ void ranked_pair_of_places(struct ranked_pair *sum, const struct pair_scope *s, 
 		    locations_get(&p->locations, p->pairs[i].location).kind == place)
 			add_pair(sum, s, &p->pairs[i]);
 	estimate(sum, s->window, kind);
+}
+
+/* ---------------------------------------------------------------- each kind */
+
+static void regions_init(struct report_kind *k, const struct window_result *w)
+{
+	static const Jxp__Region order[PROFILE_REGIONS] = {
+	    JXP__REGION__REGION_HEAP, JXP__REGION__REGION_STACK, JXP__REGION__REGION_OTHER};
+	Jxp__Kind kind = k->kind->kind;
+	double effect = window_result_design_effect(w, kind);
+
+	for (size_t i = 0; i < PROFILE_REGIONS; i++) {
+		const struct totals *t = &w->profile.kinds[kind].regions[order[i]];
+		double wasteful = (double)t->wasteful_bytes, checked = (double)t->checked_bytes;
+
+		k->regions[i] = (struct report_region){
+		    .region = order[i],
+		    .totals = t,
+		    .fraction = estimate_fraction(wasteful, checked),
+		    .ci95 = estimate_ci95(wasteful, checked, effect * (double)t->sum_squares)};
+	}
+}
+
+static int rankings_init(struct report_kind *k, const struct pair_scope *s)
+{
+	Jxp__Kind kind = k->kind->kind;
+	int r = pair_ranking_init(&k->by_location, s, kind, PAIRS_BY_LOCATION);
+
+	if (r == 0)
+		r = pair_ranking_init(&k->by_lines, s, kind, PAIRS_BY_LINES);
+	if (r == 0)
+		r = pair_ranking_init(&k->pairs, s, kind, PAIRS_BY_CONTEXTS);
+	if (r == 0)
+		r = pair_ranking_init(&k->by_turns, s, kind, PAIRS_BY_TURNS);
+	return r;
+}
+
+static int kind_init(struct report_kind *k, const struct pair_scope *s,
+		     const struct pair_kind *kind)
+{
+	const struct window_result *w = s->window;
+	const struct totals *t = &w->profile.kinds[kind->kind].application;
+	struct cpu_whole whole = window_result_cpu_whole(w, kind->kind);
+
+	*k = (struct report_kind){
+	    .kind = kind,
+	    .application = t,
+	    .jvm = &w->profile.kinds[kind->kind].jvm,
+	    .fraction = estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes),
+	    .ci95 = window_result_fraction_ci95(w, kind->kind),
+	    .cpu = cpu_share_estimate(&t->wasteful_cpu, t->wasteful_count, &whole)};
+	regions_init(k, w);
+	ranked_pair_of_places(&k->spills, s, kind->kind, JXP__LOCATION__KIND__SPILL);
+	return rankings_init(k, s);
+}
+
+int report_kinds_init(struct report_kind kinds[PAIR_KINDS], size_t *count,
+		      const struct pair_scope *scope)
+{
+	int r = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < PAIR_KINDS && r == 0; i++)
+		if (scope->window->request.kinds[pair_kinds[i].kind])
+			r = kind_init(&kinds[(*count)++], scope, &pair_kinds[i]);
+	return r;
+}
+
+void report_kinds_release(struct report_kind *kinds, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		pair_ranking_release(&kinds[i].by_location);
+		pair_ranking_release(&kinds[i].by_lines);
+		pair_ranking_release(&kinds[i].pairs);
+		pair_ranking_release(&kinds[i].by_turns);
+	}
+}
+
+/* From the row that has been seen most often: none of places or lines has evidence. */
+double report_evidence_needed(const struct report_kind *kinds, size_t count)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (kinds[i].by_location.folded_most > most)
+			most = kinds[i].by_location.folded_most;
+		if (kinds[i].by_lines.folded_most > most)
+			most = kinds[i].by_lines.folded_most;
+	}
+	return most ? (double)PAIRS_EVIDENCE / (double)most : 0;
 }

@@ -7,7 +7,7 @@
 
 #include "common/cleanup.h"
 #include "daemon/report/pprof/pprof_writer.h"
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 #include "proto/words.h"
 
 /* Of all samples together: 4 bytes each before they are compressed, and 8 in who reads them. */
@@ -25,7 +25,7 @@ static const char *const between[] = {
     [PAIR_WASTE_SAME_VALUE] = "[and then the same value again by]",
 };
 
-struct pprof {
+struct pprof_report {
 	struct pprof_writer writer;
 	const struct report_model *model;
 	size_t rows; /* of each list at most */
@@ -33,7 +33,7 @@ struct pprof {
 	size_t types;
 };
 
-static void cleanup_writer(struct pprof *p)
+static void cleanup_writer(struct pprof_report *p)
 {
 	pprof_writer_release(&p->writer);
 }
@@ -46,14 +46,14 @@ static int64_t value_of(double estimate)
 }
 
 /* The type's place among the values. */
-static size_t add_type(struct pprof *p, const char *type, const char *unit)
+static size_t add_type(struct pprof_report *p, const char *type, const char *unit)
 {
 	pprof_writer_type(&p->writer, type, unit);
 	return p->types++;
 }
 
 /* False when the sample is one too many. */
-static bool take_frames(struct pprof *p, uint32_t leaf, uint32_t other)
+static bool take_frames(struct pprof_report *p, uint32_t leaf, uint32_t other)
 {
 	const struct cct *cct = &p->model->window->profile.cct;
 	size_t frames = cct_depth(cct, leaf) + cct_depth(cct, other) + 1;
@@ -64,7 +64,7 @@ static bool take_frames(struct pprof *p, uint32_t leaf, uint32_t other)
 	return true;
 }
 
-static void tell_left_out(struct pprof *p, size_t shown, size_t all, const char *what)
+static void tell_left_out(struct pprof_report *p, size_t shown, size_t all, const char *what)
 {
 	char text[COMMENT_BYTES];
 
@@ -105,7 +105,7 @@ static void field_of(char text[FIELD_BYTES], const struct profile *p, uint32_t l
 	}
 }
 
-static void put_pair(struct pprof *p, const struct report_kind *k, const struct pair *pair,
+static void put_pair(struct pprof_report *p, const struct report_kind *k, const struct pair *pair,
 		     size_t type, uint64_t frame)
 {
 	bool first = k->kind->waste == PAIR_WASTE_OVERWRITTEN;
@@ -126,7 +126,7 @@ static void put_pair(struct pprof *p, const struct report_kind *k, const struct 
 	pprof_writer_sample(w, &sample, p->types);
 }
 
-static void put_pairs(struct pprof *p, const struct report_kind *k, size_t type)
+static void put_pairs(struct pprof_report *p, const struct report_kind *k, size_t type)
 {
 	const struct pair_ranking *ranking = &k->pairs;
 	char what[64];
@@ -147,7 +147,7 @@ static void put_pairs(struct pprof *p, const struct report_kind *k, size_t type)
 }
 
 /* The type of its bytes; behind it is that of CPU time, where that is known. */
-static size_t add_kind_types(struct pprof *p, const struct report_kind *k)
+static size_t add_kind_types(struct pprof_report *p, const struct report_kind *k)
 {
 	char type[64];
 	size_t first;
@@ -163,7 +163,7 @@ static size_t add_kind_types(struct pprof *p, const struct report_kind *k)
 /* ---------------------------------------------------------------- objects */
 
 /* Where they are allocated. */
-static void put_sites(struct pprof *p, size_t type)
+static void put_sites(struct pprof_report *p, size_t type)
 {
 	const struct object_ranking *ranking = &p->model->objects.ranking;
 	const struct profile *profile = &p->model->window->profile;
@@ -187,7 +187,7 @@ static void put_sites(struct pprof *p, size_t type)
 	tell_left_out(p, i, ranking->count, "allocation sites");
 }
 
-static size_t add_object_types(struct pprof *p)
+static size_t add_object_types(struct pprof_report *p)
 {
 	const char *unit = p->model->objects.unit;
 	size_t first =
@@ -201,7 +201,7 @@ static size_t add_object_types(struct pprof *p)
 
 /* The JVM's own threads have no ticks: they get as many as their CPU time would have made, as in
  * collapsed stacks. */
-static void put_beside(struct pprof *p, size_t type, const char *name, double seen_ns)
+static void put_beside(struct pprof_report *p, size_t type, const char *name, double seen_ns)
 {
 	const struct window_result *w = p->model->window;
 	double ns = window_result_beside_ns(w, seen_ns);
@@ -217,7 +217,7 @@ static void put_beside(struct pprof *p, size_t type, const char *name, double se
 }
 
 /* One sample for each sort of code that the leaf was in. */
-static void put_context(struct pprof *p, const struct cpu_context *c, size_t type)
+static void put_context(struct pprof_report *p, const struct cpu_context *c, size_t type)
 {
 	static const char *const code[CPU_CODES] = {[CPU_COMPILED] = "compiled",
 						    [CPU_INTERPRETED] = "interpreted",
@@ -241,7 +241,7 @@ static void put_context(struct pprof *p, const struct cpu_context *c, size_t typ
 	}
 }
 
-static void tell_without_context(struct pprof *p)
+static void tell_without_context(struct pprof_report *p)
 {
 	const struct cpu_profile *c = &p->model->window->cpu;
 	char text[COMMENT_BYTES];
@@ -257,7 +257,7 @@ static void tell_without_context(struct pprof *p)
 	pprof_writer_comment(&p->writer, text);
 }
 
-static void put_ticks(struct pprof *p, size_t type)
+static void put_ticks(struct pprof_report *p, size_t type)
 {
 	const struct cpu_ranking *ranking = &p->model->cpu.ranking;
 	const struct cpu_beside *beside = &p->model->window->cpu.beside;
@@ -276,7 +276,7 @@ static void put_ticks(struct pprof *p, size_t type)
 
 /* As profiles of CPU time that Go programs write are called, so that readers know which number is a
  * count of samples. */
-static size_t add_tick_types(struct pprof *p)
+static size_t add_tick_types(struct pprof_report *p)
 {
 	size_t first = add_type(p, "samples", "count");
 
@@ -301,7 +301,7 @@ static const char *default_type(char type[64], const struct report_model *m)
 }
 
 /* What a sample of the window is, and how long it lasted. */
-static void put_window(struct pprof *p)
+static void put_window(struct pprof_report *p)
 {
 	const struct report_model *m = p->model;
 	const struct window_result *w = m->window;
@@ -330,7 +330,7 @@ static void put_window(struct pprof *p)
 	pprof_writer_put(&p->writer, &part);
 }
 
-static void comment_window(struct pprof *p)
+static void comment_window(struct pprof_report *p)
 {
 	const struct window_result *w = p->model->window;
 	char text[COMMENT_BYTES];
@@ -351,7 +351,7 @@ static void comment_window(struct pprof *p)
 }
 
 /* All types come before the first sample. */
-static void write_samples(struct pprof *p)
+static void write_samples(struct pprof_report *p)
 {
 	const struct report_model *m = p->model;
 	size_t kinds[PAIR_KINDS] = {0}, objects = 0, ticks = 0;
@@ -374,7 +374,7 @@ static void write_samples(struct pprof *p)
 int report_pprof_write(FILE *out, const struct report_model *m, size_t rows)
 {
 	const struct profile *profile = &m->window->profile;
-	_cleanup_(cleanup_writer) struct pprof p = {
+	_cleanup_(cleanup_writer) struct pprof_report p = {
 	    .model = m, .rows = rows, .frames_left = FRAMES_MAX};
 
 	if (pprof_writer_init(&p.writer, out, &profile->strings, &profile->cct) < 0)

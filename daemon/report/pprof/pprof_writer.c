@@ -5,8 +5,15 @@
 #include <string.h>
 
 #include "common/array.h"
-#include "common/search.h"
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
+
+/* Writes a part of the profile that has one of a repeated member alone: the variable's value. */
+#define PUT_ONE(w, member, variable)                                                             \
+	pprof_writer_put(                                                                        \
+	    (w), &(Perftools__Profiles__Profile){                                                \
+		     .base = PROTOBUF_C_MESSAGE_INIT(&perftools__profiles__profile__descriptor), \
+		     .n_##member = 1,                                                            \
+		     .member = &(variable)})
 
 #define GZIP_HEADER 16 /* added to the bits of the window (deflateInit2) */
 
@@ -49,7 +56,6 @@ static void append(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
 int pprof_writer_init(struct pprof_writer *w, FILE *out, const struct strings *strings,
 		      const struct cct *cct)
 {
-	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	char *empty = (char *)"";
 
 	*w = (struct pprof_writer){
@@ -61,9 +67,7 @@ int pprof_writer_init(struct pprof_writer *w, FILE *out, const struct strings *s
 			 MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
 		return w->error = -ENOMEM;
 	w->open = true;
-	part.n_string_table = 1;
-	part.string_table = &empty;
-	pprof_writer_put(w, &part);
+	PUT_ONE(w, string_table, empty);
 	w->left_out = pprof_writer_text(w, "[left out]");
 	return w->error;
 }
@@ -110,7 +114,6 @@ static int64_t position_of(const struct pprof_writer *w, uint32_t place)
 
 static int64_t add_text(struct pprof_writer *w, uint32_t place)
 {
-	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	char *text = (char *)strings_get(&w->names, place);
 
 	w->error =
@@ -118,9 +121,7 @@ static int64_t add_text(struct pprof_writer *w, uint32_t place)
 	if (w->error < 0)
 		return 0;
 	w->places[w->place_count++] = place;
-	part.n_string_table = 1;
-	part.string_table = &text;
-	pprof_writer_put(w, &part);
+	PUT_ONE(w, string_table, text);
 	return (int64_t)w->place_count;
 }
 
@@ -149,46 +150,36 @@ int64_t pprof_writer_text(struct pprof_writer *w, const char *text)
 
 void pprof_writer_type(struct pprof_writer *w, const char *type, const char *unit)
 {
-	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__ValueType value = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
 	Perftools__Profiles__ValueType *values = &value;
 
 	value.type = pprof_writer_text(w, type);
 	value.unit = pprof_writer_text(w, unit);
-	part.n_sample_type = 1;
-	part.sample_type = &values;
-	pprof_writer_put(w, &part);
+	PUT_ONE(w, sample_type, values);
 }
 
 void pprof_writer_comment(struct pprof_writer *w, const char *text)
 {
-	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	int64_t position = pprof_writer_text(w, text);
 
-	part.n_comment = 1;
-	part.comment = &position;
-	pprof_writer_put(w, &part);
+	PUT_ONE(w, comment, position);
 }
 
 /* ---------------------------------------------------------------- frames */
 
 static void put_function(struct pprof_writer *w, uint64_t id, const char *name, const char *file)
 {
-	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
 	Perftools__Profiles__Function *functions = &function;
 
 	function.id = id;
 	function.name = function.system_name = pprof_writer_text(w, name);
 	function.filename = pprof_writer_text(w, file);
-	part.n_function = 1;
-	part.function = &functions;
-	pprof_writer_put(w, &part);
+	PUT_ONE(w, function, functions);
 }
 
 static void put_location(struct pprof_writer *w, uint64_t id, uint64_t function, int64_t number)
 {
-	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Location location = PERFTOOLS__PROFILES__LOCATION__INIT;
 	Perftools__Profiles__Location *locations = &location;
 	Perftools__Profiles__Line line = PERFTOOLS__PROFILES__LINE__INIT;
@@ -200,9 +191,7 @@ static void put_location(struct pprof_writer *w, uint64_t id, uint64_t function,
 	location.mapping_id = PPROF_MAPPING_ID;
 	location.n_line = 1;
 	location.line = &lines;
-	part.n_location = 1;
-	part.location = &locations;
-	pprof_writer_put(w, &part);
+	PUT_ONE(w, location, locations);
 }
 
 /* "java.util.HashMap.get", as in collapsed stacks. */
@@ -283,7 +272,6 @@ void pprof_writer_label(struct pprof_writer *w, struct pprof_sample *sample, con
 
 void pprof_writer_sample(struct pprof_writer *w, struct pprof_sample *sample, size_t values)
 {
-	Perftools__Profiles__Profile part = PERFTOOLS__PROFILES__PROFILE__INIT;
 	Perftools__Profiles__Sample message = PERFTOOLS__PROFILES__SAMPLE__INIT;
 	Perftools__Profiles__Sample *messages = &message;
 	Perftools__Profiles__Label *labels[PPROF_LABELS_MAX];
@@ -296,7 +284,5 @@ void pprof_writer_sample(struct pprof_writer *w, struct pprof_sample *sample, si
 	message.value = sample->values;
 	message.n_label = sample->label_count;
 	message.label = labels;
-	part.n_sample = 1;
-	part.sample = &messages;
-	pprof_writer_put(w, &part);
+	PUT_ONE(w, sample, messages);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/profile/certainty.h"
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 #include "proto/words.h"
 
 /* Frames of one document, over all its pairs: about 200 bytes each as text. Pairs beyond it are

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/profile/certainty.h"
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 
 /* Behind the package of a class's name. That of a lambda has an address behind a slash, and hidden
  * ones digits behind a dot, which are no package. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/report/content/scaffolding.h"
-#include "daemon/report/writer/names.h"
+#include "daemon/report/content/names.h"
 #include "daemon/report/writer/text_places.h"
 #include "proto/limits.h"
 

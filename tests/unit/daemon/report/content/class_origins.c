@@ -77,7 +77,7 @@ TEST(without_tracked_accesses_the_sampled_allocations_of_the_class_say_it, set_u
 	allocate(w, many, 75, 1000);
 	allocate(w, add_site(w, ARRAYS, 9), 500, 1000); /* Of another class: no part of this one. */
 	miss(w, NODES, 50);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	o = &m.objects.origins.list[0];
 	assert_int_equal(o->basis, ORIGIN_INFERRED);
 	assert_int_equal(o->allocations, 100);
@@ -108,7 +108,7 @@ TEST(samples_that_stand_for_more_make_the_interval_wider, set_up, tear_down)
 	allocate(w, another, 50, 2);
 	miss(w, NODES, 20);
 	miss(w, ARRAYS, 10);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	list = m.objects.origins.list;
 	nodes = list[0].sites[0].ci95;
 	arrays = list[1].sites[0].ci95;
@@ -127,7 +127,7 @@ TEST(accesses_to_tracked_objects_say_it_where_there_are_some, set_up, tear_down)
 	allocate(w, cold, 900, 1);
 	allocate(w, hot, 100, 1);
 	meet(w, hot, NODES, 20);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	o = &m.objects.origins.list[0];
 	assert_int_equal(o->basis, ORIGIN_TRACKED);
 	assert_int_equal(line_of(&m, &o->sites[0]), 8);
@@ -144,7 +144,7 @@ TEST(a_handful_of_tracked_accesses_is_too_few, set_up, tear_down)
 	allocate(w, cold, 900, 1);
 	allocate(w, hot, 100, 1);
 	meet(w, hot, NODES, CLASS_ORIGINS_TRACKED - 1);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_int_equal(m.objects.origins.list[0].basis, ORIGIN_INFERRED);
 	assert_int_equal(line_of(&m, &m.objects.origins.list[0].sites[0]), 7);
 	report_model_release(&m);
@@ -157,7 +157,7 @@ TEST(of_a_class_that_was_not_seen_allocated_nothing_is_said, set_up, tear_down)
 
 	allocate(w, add_site(w, ARRAYS, 9), 10, 1);
 	miss(w, NODES, 50);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_int_equal(m.objects.origins.count, 1);
 	assert_int_equal(m.objects.origins.list[0].basis, ORIGIN_UNKNOWN);
 	assert_int_equal(m.objects.origins.list[0].count, 0);

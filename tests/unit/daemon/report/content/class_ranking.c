@@ -49,7 +49,7 @@ TEST(what_certainly_has_most_comes_first, set_up, tear_down)
 	touch(w, 1, 1, 0, 1, 45); /* One sample, that weighs most. */
 	touch(w, 2, 2, 0, 40, 1);
 	touch(w, 0, 0, 0, 15, 1);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_int_equal(r->count, 2);
 	assert_int_equal(r->classes[0].class_name, 2);
 	assert_float_equal(r->classes[0].fraction, 0.4, 1e-9);
@@ -76,7 +76,7 @@ TEST(a_class_has_its_fields_and_these_their_paths, set_up, tear_down)
 	touch(w, 1, 2, jit, 15, 1);
 	touch(w, 1, 2, interpreted, 15, 1);
 	touch(w, 2, 3, jit, 40, 1);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_int_equal(m.objects.classes.classes[0].class_name, 1);
 	assert_int_equal(m.objects.classes.classes[0].field_count, 2);
 	fields = class_ranking_fields(&m.objects.classes, &m.objects.classes.classes[0]);
@@ -95,7 +95,7 @@ TEST(without_accesses_there_is_nothing, set_up, tear_down)
 {
 	struct report_model m;
 
-	assert_int_equal(report_model_init(&m, *state), 0);
+	assert_int_equal(report_model_init(&m, *state, NULL), 0);
 	assert_int_equal(m.objects.classes.count, 0);
 	assert_int_equal(m.objects.classes.unknown.sum.samples, 0);
 	report_model_release(&m);

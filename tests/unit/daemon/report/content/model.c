@@ -45,7 +45,7 @@ TEST(kinds_that_were_asked_for_have_a_fraction_with_its_interval)
 		observe(w, DEAD, 8, i == 0, false);
 	observe(w, DEAD, 100, true, true);
 	observe(w, JXP__KIND__KIND_SILENT_STORE, 8, true, false);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_int_equal(m.kind_count, 2);
 	assert_int_equal(m.kinds[0].kind->kind, DEAD);
 	assert_int_equal(m.kinds[1].kind->kind, SILENT_LOAD);
@@ -96,12 +96,12 @@ TEST(without_evidence_a_longer_window_is_told)
 	struct report_model m;
 
 	waste(w, 6, JXP__REGION__REGION_STACK, 200);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_int_equal(m.problems.count, 0);
 	assert_float_equal(m.evidence_s, 0, 0);
 	report_model_release(&m);
 	waste(w, 1, JXP__REGION__REGION_HEAP, 2);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_int_equal(m.problems.count, 0);
 	/* Two in ten seconds: five in 25. */
 	assert_float_equal(m.evidence_s, 25, 1e-9);
@@ -118,7 +118,7 @@ TEST(regions_have_fractions_of_their_own)
 	waste(w, 1, JXP__REGION__REGION_HEAP, 30);
 	waste(w, 2, JXP__REGION__REGION_STACK, 10);
 	observe(w, DEAD, 80, false, false);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	r = m.kinds[0].regions;
 	assert_int_equal(r[0].region, JXP__REGION__REGION_HEAP);
 	assert_float_equal(r[0].fraction, 0.75, 1e-9);
@@ -148,13 +148,13 @@ TEST(only_what_is_wanted_is_there)
 	assert_int_equal(report_wanted_set(&wanted, JXP__FORMAT__FORMAT_TEXT, 0,
 					   JXP__VIEW__VIEW_OBJECTS, NULL, 0, &err),
 			 0);
-	assert_int_equal(report_model_init_wanted(&m, w, &wanted), 0);
+	assert_int_equal(report_model_init(&m, w, &wanted), 0);
 	assert_true(m.objects.tracked && m.kind_count == 0 && !m.numa.asked);
 	report_model_release(&m);
 	assert_int_equal(report_wanted_set(&wanted, JXP__FORMAT__FORMAT_TEXT, 0,
 					   JXP__VIEW__VIEW_FIELDS, &stack, 1, &err),
 			 0);
-	assert_int_equal(report_model_init_wanted(&m, w, &wanted), 0);
+	assert_int_equal(report_model_init(&m, w, &wanted), 0);
 	assert_true(!m.objects.tracked && m.kind_count == 1 && m.shown.fields);
 	assert_false(m.shown.lines || m.shown.pairs || m.shown.findings);
 	assert_int_equal(m.kinds[0].by_location.count, 1);
@@ -187,14 +187,14 @@ TEST(the_period_is_the_clocks_or_the_events)
 	struct report_model m;
 
 	w->effective_period = 7000000;
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_false(m.period.operations);
 	assert_int_equal(m.period.asked, 5000000);
 	assert_int_equal(m.period.effective, 7000000);
 	report_model_release(&m);
 	w->findings.event_count = 1;
 	w->findings.period = 100000;
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_true(m.period.operations);
 	assert_int_equal(m.period.asked, 100000);
 	report_model_release(&m);
@@ -218,7 +218,7 @@ TEST(objects_are_counted_in_time_operations_or_an_event)
 					       &(struct object_access){.node = 0, .weight = 30}, 1,
 					       0),
 			 0);
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_true(m.objects.tracked);
 	assert_string_equal(m.objects.metric, "CPU time");
 	assert_string_equal(m.objects.unit, "ns");
@@ -228,12 +228,12 @@ TEST(objects_are_counted_in_time_operations_or_an_event)
 	assert_float_equal(m.objects.attributed_fraction, 1, 1e-9);
 	report_model_release(&m);
 	w->findings.sampler = JXP__SAMPLER__SAMPLER_IBS;
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_string_equal(m.objects.metric, "memory operations");
 	assert_string_equal(m.objects.unit, "operations");
 	report_model_release(&m);
 	(void)strcpy(w->request.event, "MEM_LOAD_RETIRED:L1_MISS");
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_string_equal(m.objects.metric, "MEM_LOAD_RETIRED:L1_MISS");
 	assert_string_equal(m.objects.unit, "events");
 	report_model_release(&m);
@@ -249,7 +249,7 @@ TEST(numa_is_measured_where_there_is_more_than_one_node)
 	w->findings.numa = two_nodes;
 	w->numa.matrix[0][1] = 30;
 	w->numa.matrix[1][1] = 10;
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_true(m.numa.asked && m.numa.measured);
 	assert_float_equal(m.numa.matrix[0][1], 0.75, 1e-9);
 	assert_float_equal(m.numa.matrix[1][1], 0.25, 1e-9);
@@ -257,7 +257,7 @@ TEST(numa_is_measured_where_there_is_more_than_one_node)
 	window_result_free(w);
 	w = window_of(&request);
 	w->findings.numa = one_node;
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_true(m.numa.asked && !m.numa.measured);
 	assert_false(m.objects.tracked); /* Nothing was sampled for it. */
 	report_model_release(&m);
@@ -270,7 +270,7 @@ TEST(quality_says_what_was_dropped_and_what_it_cost)
 	struct window_result *w = window_of(&request);
 	struct report_model m;
 
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_false(m.quality.overhead_known);
 	assert_true(m.quality.target_idle);
 	report_model_release(&m);
@@ -279,7 +279,7 @@ TEST(quality_says_what_was_dropped_and_what_it_cost)
 	w->losses[LOSS_INVALID] = 4;
 	w->cpu_ns = 5 * NS_PER_S;
 	w->overhead_ns = NS_PER_S / 20;
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_int_equal(m.elapsed_ns, 10 * NS_PER_S);
 	assert_int_equal(m.quality.dropped, 7);
 	assert_true(m.quality.overhead_known);
@@ -297,14 +297,14 @@ TEST(side_effects_are_compared_with_before_or_else_with_the_jvms_life)
 	struct side_effects *s = &w->side_effects;
 	struct report_model m;
 
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_int_equal(m.quality.effects.baseline, EFFECT_LIFETIME);
 	assert_true(isnan(m.quality.effects.figures[EFFECT_IN][EFFECT_COLLECTIONS]));
 	report_model_release(&m);
 	s->counts[EFFECT_BEFORE] = 2;
 	s->first[EFFECT_BEFORE] = (struct effect_record){.time_ns = NS_PER_S};
 	s->last[EFFECT_BEFORE] = (struct effect_record){.time_ns = 3 * NS_PER_S};
-	assert_int_equal(report_model_init(&m, w), 0);
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
 	assert_int_equal(m.quality.effects.baseline, EFFECT_BEFORE);
 	assert_float_equal(m.quality.effects.seconds[EFFECT_BEFORE], 2, 1e-9);
 	report_model_release(&m);

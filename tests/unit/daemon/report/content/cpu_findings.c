@@ -24,21 +24,21 @@ TEST(a_method_that_calls_itself_counts_once)
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 	uint32_t walk = sample_window_node(w, main, "walk", 20);
 	uint32_t again = sample_window_node(w, walk, "walk", 20);
-	struct cpu_ranking r;
+	struct report_cpu c;
 
 	sample_window_ticks(w, main, COMPILED, 1);
 	sample_window_ticks(w, again, COMPILED, 3);
-	assert_int_equal(cpu_ranking_init(&r, w), 0);
-	assert_int_equal(r.by_own_count, 2);
-	assert_string_equal(name_of(w, r.by_own[0].method), "walk");
-	assert_int_equal(r.by_own[0].own.samples, 3);
-	assert_int_equal(r.by_own[0].total.samples, 3);
-	assert_int_equal(r.by_total_count, 2);
-	assert_string_equal(name_of(w, r.by_total[0].method), "main");
-	assert_int_equal(r.by_total[0].total.samples, 4);
-	assert_int_equal(r.context_count, 2);
-	assert_int_equal(r.contexts[0].node, again);
-	cpu_ranking_release(&r);
+	assert_int_equal(report_cpu_init(&c, w), 0);
+	assert_int_equal(c.ranking.by_own_count, 2);
+	assert_string_equal(name_of(w, c.ranking.by_own[0].method), "walk");
+	assert_int_equal(c.ranking.by_own[0].own.samples, 3);
+	assert_int_equal(c.ranking.by_own[0].total.samples, 3);
+	assert_int_equal(c.ranking.by_total_count, 2);
+	assert_string_equal(name_of(w, c.ranking.by_total[0].method), "main");
+	assert_int_equal(c.ranking.by_total[0].total.samples, 4);
+	assert_int_equal(c.ranking.context_count, 2);
+	assert_int_equal(c.ranking.contexts[0].node, again);
+	report_cpu_release(&c);
 	window_result_free(w);
 }
 
@@ -47,17 +47,17 @@ TEST(interpreted_and_compiled_frames_are_one_path)
 	struct window_result *w = ticks_window();
 	uint32_t main = sample_window_node(w, 0, "main", 10), other = 0;
 	struct cct_node node = *cct_node(&w->profile.cct, main);
-	struct cpu_ranking r;
+	struct report_cpu c;
 
 	node.tier = JXP__TIER__TIER_INTERPRETED;
 	assert_int_equal(cct_add_node(&w->profile.cct, &node, &other), 0);
 	sample_window_ticks(w, main, COMPILED, 1);
 	sample_window_ticks(w, other, JXP__CPU_SAMPLE__STATE__INTERPRETED, 2);
-	assert_int_equal(cpu_ranking_init(&r, w), 0);
-	assert_int_equal(r.context_count, 1);
-	assert_int_equal(r.contexts[0].code[0].samples, 1);
-	assert_int_equal(r.contexts[0].code[1].samples, 2);
-	cpu_ranking_release(&r);
+	assert_int_equal(report_cpu_init(&c, w), 0);
+	assert_int_equal(c.ranking.context_count, 1);
+	assert_int_equal(c.ranking.contexts[0].code[0].samples, 1);
+	assert_int_equal(c.ranking.contexts[0].code[1].samples, 2);
+	report_cpu_release(&c);
 	window_result_free(w);
 }
 
@@ -66,31 +66,32 @@ TEST(kernel_ticks_are_own_time_of_the_method_that_called)
 	struct window_result *w = ticks_window();
 	uint32_t main = sample_window_node(w, 0, "main", 10);
 	uint32_t read = sample_window_node(w, main, "read", 20);
-	struct cpu_ranking r;
+	struct report_cpu c;
 
 	sample_window_ticks(w, main, COMPILED, 2);
 	sample_window_ticks(w, read, JXP__CPU_SAMPLE__STATE__KERNEL, 3);
-	assert_int_equal(cpu_ranking_init(&r, w), 0);
-	assert_string_equal(name_of(w, r.by_own[0].method), "read");
-	assert_int_equal(r.by_own[0].own.samples, 3);
-	assert_int_equal(r.by_total[0].total.samples, 5);
-	cpu_ranking_release(&r);
+	assert_int_equal(report_cpu_init(&c, w), 0);
+	assert_string_equal(name_of(w, c.ranking.by_own[0].method), "read");
+	assert_int_equal(c.ranking.by_own[0].own.samples, 3);
+	assert_int_equal(c.ranking.by_total[0].total.samples, 5);
+	report_cpu_release(&c);
 	window_result_free(w);
 }
 
 TEST(threads_with_ticks_are_ranked_by_their_time)
 {
 	struct window_result *w = ticks_window();
-	struct cpu_ranking r;
+	struct report_cpu c;
 
+	sample_window_ticks(w, sample_window_node(w, 0, "main", 10), COMPILED, 5);
 	sample_window_thread(w, 7, "idle", COMPILED, 0);
 	sample_window_thread(w, 8, "some", COMPILED, 2);
 	sample_window_thread(w, 9, "most", COMPILED, 3);
-	assert_int_equal(cpu_ranking_init(&r, w), 0);
-	assert_int_equal(r.thread_count, 2);
-	assert_string_equal(r.threads[0].name, "most");
-	assert_int_equal(r.threads[1].tid, 8);
-	cpu_ranking_release(&r);
+	assert_int_equal(report_cpu_init(&c, w), 0);
+	assert_int_equal(c.ranking.thread_count, 2);
+	assert_string_equal(c.ranking.threads[0].name, "most");
+	assert_int_equal(c.ranking.threads[1].tid, 8);
+	report_cpu_release(&c);
 	window_result_free(w);
 }
 

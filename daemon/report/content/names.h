@@ -1,8 +1,8 @@
 /*
  * The names of a profile's methods and of places in memory. A name that is not known is "".
  */
-#ifndef JXPERF_DAEMON_REPORT_WRITER_NAMES_H
-#define JXPERF_DAEMON_REPORT_WRITER_NAMES_H
+#ifndef JXPERF_DAEMON_REPORT_CONTENT_NAMES_H
+#define JXPERF_DAEMON_REPORT_CONTENT_NAMES_H
 
 #include "daemon/profile/profile.h"
 
