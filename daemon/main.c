@@ -24,7 +24,7 @@
 #include "daemon/options.h"
 #include "daemon/schedule/scheduler.h"
 #include "daemon/serve/audit.h"
-#include "daemon/http/broker_metrics.h"
+#include "daemon/http/own_metrics.h"
 #include "daemon/serve/control.h"
 #include "daemon/http/endpoints.h"
 #include "daemon/http/metrics_kept.h"
