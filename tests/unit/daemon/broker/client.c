@@ -128,9 +128,18 @@ static void wait_for_death(void)
 
 static int attach(struct seen *to)
 {
-	const struct broker_attach what = {.pid = target, .owner = PROC_ANY_UID};
+	const struct broker_request what = {
+	    .operation = BROKER_ATTACH, .pid = target, .owner = PROC_ANY_UID};
 
-	return broker_client_attach(client, &what, on_reply, to);
+	return broker_client_ask(client, &what, on_reply, to);
+}
+
+/* Its id, or -errno. */
+static int release(void)
+{
+	const struct broker_request what = {.operation = BROKER_RELEASE, .pid = target};
+
+	return broker_client_ask(client, &what, NULL, NULL);
 }
 
 static void an_attach_gives_the_agents_socket(void **state)
@@ -182,13 +191,13 @@ static void descriptors_that_are_not_taken_are_closed(void **state)
 
 static void requests_of_a_process_not_attached_to_are_answered_with_the_reason(void **state)
 {
-	Jxp__PerfOpenRequest asked = JXP__PERF_OPEN_REQUEST__INIT;
+	struct broker_request asked = {.operation = BROKER_PERF_OPEN, .pid = target};
 
 	(void)state;
 	start("ok");
-	asked.tid = (uint32_t)target;
+	asked.namespace_tid = target;
 	asked.breakpoints = 4;
-	assert_true(broker_client_perf_open(client, target, &asked, on_reply, &seen) > 0);
+	assert_true(broker_client_ask(client, &asked, on_reply, &seen) > 0);
 	wait_for_replies(1);
 	assert_int_equal(seen.error, EPERM);
 	assert_true(strlen(seen.message) > 0);
@@ -222,25 +231,25 @@ static void release_cancels_a_running_attach(void **state)
 	(void)state;
 	start("wait");
 	assert_true(attach(&seen) > 0);
-	assert_int_equal(broker_client_release(client, target), 0);
+	assert_true(release() > 0);
 	wait_for_replies(1);
 	assert_int_equal(seen.error, ECANCELED);
 }
 
 static void pending_requests_are_bounded(void **state)
 {
-	Jxp__PerfOpenRequest asked = JXP__PERF_OPEN_REQUEST__INIT;
+	struct broker_request asked = {.operation = BROKER_PERF_OPEN, .pid = target};
 	int sent = 0;
 
 	(void)state;
 	start("ok");
-	asked.tid = (uint32_t)target;
+	asked.namespace_tid = target;
 	asked.clock_period_ns = 1000000;
-	while (broker_client_perf_open(client, target, &asked, on_reply, &seen) > 0)
+	while (broker_client_ask(client, &asked, on_reply, &seen) > 0)
 		sent++;
 	assert_int_equal(sent, BROKER_PENDING_MAX);
 	assert_int_equal(attach(&seen), -EAGAIN);
-	assert_int_equal(broker_client_release(client, target), 0);
+	assert_true(release() > 0);
 	wait_for_replies(sent);
 	assert_int_equal(seen.replies, sent);
 	assert_true(attach(&seen) > 0);
@@ -260,7 +269,7 @@ static void the_brokers_death_answers_everything_and_is_told_once(void **state)
 	assert_int_equal(seen.error, EPIPE);
 	assert_non_null(strstr(seen.reason, "signal 9"));
 	assert_int_equal(attach(&seen), -EPIPE);
-	assert_int_equal(broker_client_release(client, target), -EPIPE);
+	assert_int_equal(release(), -EPIPE);
 	assert_int_equal(seen.replies, 1);
 }
 
