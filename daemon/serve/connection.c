@@ -11,7 +11,6 @@
 #include "daemon/serve/audit.h"
 #include "daemon/serve/inspections.h"
 #include "daemon/serve/listed_jvms.h"
-#include "daemon/serve/reports.h"
 #include "daemon/answer/render.h"
 #include "proto/counters.h"
 #include "proto/failure.h"
@@ -248,7 +247,7 @@ static void on_finished(void *arg, const struct window_result *w)
 {
 	struct connection *c = arg;
 
-	reports_send_window(c, w, &c->wanted);
+	c->context->report(c, w, &c->wanted);
 }
 
 static void on_failed(void *arg, const struct window_result *w, int error, const char *message)

@@ -13,7 +13,7 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/answer/render.h"
-#include "daemon/report/content/wanted.h"
+#include "daemon/report/report.h"
 #include "daemon/serve/audit.h"
 #include "daemon/store/reading.h"
 #include "daemon/window/asker.h"
@@ -38,6 +38,10 @@ struct scheduler;
 struct control_context {
 	/* Answers request on c, or starts what will: request_handle (daemon/serve/request.h). */
 	void (*handle)(struct connection *c, const Jxp__ControlRequest *request);
+	/* Answers with the report of a window that has ended: reports_send_window
+	 * (daemon/serve/reports.h). */
+	void (*report)(struct connection *c, const struct window_result *w,
+		       const struct report_wanted *wanted);
 	/* A request was refused, or a connection that named none. */
 	void (*refused)(void *arg, const struct audit_entry *entry, bool connection);
 	void *refused_arg;

@@ -21,6 +21,7 @@
 #include "daemon/serve/connection.h"
 #include "daemon/answer/render.h"
 #include "daemon/serve/inspections.h"
+#include "daemon/serve/reports.h"
 #include "daemon/serve/request.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
@@ -122,6 +123,7 @@ static void feed(struct harness *h, int fd, struct buffer *stream)
 static void run(struct harness *h, struct buffer *stream)
 {
 	struct control_context context = {.handle = request_handle,
+					  .report = reports_send_window,
 					  .refused = on_refused,
 					  .loop = &h->loop,
 					  .inspections = inspections_new(&h->loop, NULL),
