@@ -49,8 +49,15 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all demo check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean tests unit-tests workloads
+.PHONY: all help demo check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean tests unit-tests workloads
+# Everything that is installed.
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
+
+# What can be made, a line each: of the comment above a target the first line.
+help:
+	$(Q)awk '/^# / { if (!words && !/^# ---/) words = substr($$0, 3); next } \
+		/^[a-z][a-z -]*:([^=]|$$)/ && words { split($$0, name, ":"); printf "%-26s %s\n", name[1], words } \
+		{ words = "" }' Makefile
 
 # What a failing rule half made is not taken for made.
 .DELETE_ON_ERROR:
@@ -223,9 +230,11 @@ $(NUMA)/initramfs.cpio: tests/numa/initramfs tests/numa/init $(NUMA)/jdk/release
 	$(call say,CPIO,$@)
 	$(Q)tests/numa/initramfs $@ $(B) $(NUMA)/jdk $(NUMA)/classes
 
+# Builds the unit tests.
 unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
 workloads: $(B)/workloads/.built
 WITNESS := $(B)/tests/witness
+# Builds the tests, without running them.
 tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/code/check.so $(B)/tests/methods/check.so \
 	$(WITNESS)/lib/jxperf/libjxperf-agent.so
 # What a profile in a file is read as, for the end-to-end test to hold against the JDK's own reader.
@@ -277,7 +286,8 @@ $(B)/pprof: tests/pprof/fetch
 	$(call say,FETCH,$@)
 	$(Q)SUDO=$(SUDO) tests/pprof/fetch $@ && touch $@ || echo "  the tests with pprof will be skipped"
 
-# A second make, so that what the parse saw missing is there after deps. T=unit/frame runs one test.
+# Builds and runs every test; T=unit/frame runs one. A second make, so that what the parse saw missing is there
+# after deps.
 check: deps
 	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
@@ -301,7 +311,7 @@ check-install:
 	$(Q)$(MAKE) --no-print-directory deb
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/production/run.py
 
-# The variables that choose what is run are described in tests/truth/run.py.
+# Programs whose waste is known, and what is said of it; variables: tests/truth/run.py.
 truth: deps
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 tests/truth/run.py
@@ -393,6 +403,7 @@ $(B)/tests/subsume/libcall_tree.so: tests/subsume/call_tree.c
 $(B)/tests/subsume/exact: $(B)/obj/tests/subsume/exact.o $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
+# Subsuming methods of random trees, beside their definition.
 subsume-trees:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory $(B)/workloads/.bench $(B)/tests/subsume/libcall_tree.so $(B)/tests/subsume/exact
@@ -400,6 +411,7 @@ subsume-trees:
 
 # Half an hour again, with an agent that has AddressSanitizer, in JVMs that load its run time first.
 ASAN_AGENT := $(B)/asan-agent/lib/jxperf
+# Half an hour again, with an agent that has AddressSanitizer.
 soak-asan:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
@@ -414,6 +426,7 @@ soak-asan:
 asan: deps
 	$(Q)$(MAKE) --no-print-directory tests B=$(B)/asan SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 	$(Q)JXPERF_BUILD=$(B)/asan ASAN_OPTIONS=allocator_may_return_null=1 tests/run $(T)
+# ThreadSanitizer on the same.
 tsan: deps
 	$(Q)$(MAKE) --no-print-directory unit-tests B=$(B)/tsan SANITIZE=-fsanitize=thread
 	$(Q)JXPERF_BUILD=$(B)/tsan TSAN_OPTIONS=allocator_may_return_null=1 tests/run $(or $(T),unit)
@@ -422,6 +435,7 @@ tsan: deps
 FUZZ_SECONDS ?= 30
 FUZZERS	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+# Each fuzzer for FUZZ_SECONDS.
 fuzz: deps
 	$(Q)$(MAKE) --no-print-directory fuzzers B=$(B)/fuzz CC=$(CLANG) SANITIZE="$(FUZZ_SANITIZE)"
 	$(Q)set -o pipefail; for f in $(FUZZERS); do echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $(B)/fuzz/corpus/$$f; \
@@ -443,6 +457,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
 SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+# Formatting, clang-tidy, the rooms of the includes, scripts and man pages.
 lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)tests/rights
@@ -455,6 +470,7 @@ lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
 # The picture of the rooms in docs/map.md.
 map:
 	$(Q)tests/rooms --draw
+# Formats the sources.
 format:
 	$(Q)clang-format -i $(C_FILES)
 
@@ -471,6 +487,7 @@ $(B)/bench/replay $(B)/bench/fill_store: $(B)/bench/%: $(B)/obj/bench/%.o $(CORE
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 bench-replay: $(B)/bench/replay
 	$(Q)$(B)/bench/replay
+# The table of performance figures.
 bench:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench $(B)/bench/subsume $(B)/bench/import
@@ -494,6 +511,7 @@ EVIDENCE_TREE	:= $(B)/baseline
 $(EVIDENCE_TREE)/Makefile:
 	$(call say,FETCH,$(@D))
 	$(Q)git worktree prune && git worktree add --quiet --detach $(@D) $(EVIDENCE_COMMIT)
+# What windows find beside an earlier commit, at the same cost.
 bench-evidence:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES) tomcat10-user tomcat10-examples"
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/workloads/.bench
@@ -505,6 +523,7 @@ bench-evidence:
 $(B)/fleet-sim: $(B)/obj/tests/fleet/simulate.o $(CORE)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lm
+# Draws of a fleet on paper, beside what they are to come to.
 fleet-sim: $(B)/fleet-sim
 	$(Q)$(B)/fleet-sim
 
@@ -513,6 +532,7 @@ bench-memory:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/memory.py
+# The interval tree alone.
 bench-tree:
 	$(Q)$(MAKE) --no-print-directory $(B)/bench/interval_tree
 	$(Q)$(B)/bench/interval_tree
@@ -532,6 +552,7 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $< $(CORE) -lm
 
 # ---------------------------------------------------------------- demo, install
+# Runs the daemon on the workload of a real library, and prints the report.
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all workloads
 	$(Q)JXPERF_BUILD=$(B) tests/demo
@@ -572,5 +593,6 @@ deb:
 
 -include $(shell find $(B)/obj $(B)/pic -name '*.d' -type f 2>/dev/null)
 
+# Removes what was built.
 clean:
 	rm -rf $(B)

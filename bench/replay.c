@@ -311,8 +311,9 @@ static double cpu_seconds(void)
 
 static void receive(int fd, struct result *result)
 {
-	static const struct window_request request = {
-	    .objects = true, .duration_ns = 3600 * NS_PER_S, .objects_max = LIMIT_OBJECTS};
+	static const struct window_request request = {.kinds[JXP__KIND__KIND_OBJECTS] = true,
+						      .duration_ns = 3600 * NS_PER_S,
+						      .objects_max = LIMIT_OBJECTS};
 	struct window_result *window = window_result_new(1, 1, &request, &sample_findings);
 	struct receiver receiver = {0};
 	const struct conversation_callbacks callbacks = {.arg = &receiver,

@@ -9,30 +9,10 @@
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
-static const struct command {
-	const char *name;
-	int (*run)(struct client *c, int argc, char **argv);
-	const char *arguments;
-	const char *help;
-} commands[] = {
-    {"check", cmd_check, "[PID|NAME]", "what works on this machine, or for one JVM"},
-    {"list", cmd_list, "", "the JVMs of this machine"},
-    {"attach", cmd_attach, "PID|NAME [option...]", "profile a JVM and print the report"},
-    {"wait", cmd_wait, "WINDOW", "wait until a window has ended"},
-    {"detach", cmd_detach, "PID|NAME", "end a window early"},
-    {"status", cmd_status, "", "the daemon and what it does now"},
-    {"threads", cmd_threads, "PID|NAME", "profiled threads and what they watch"},
-    {"windows", cmd_windows, "[option...]", "running and finished windows"},
-    {"report", cmd_report, "WINDOW|--app NAME [option...]",
-     "the report of a window, or of an application's windows as one"},
-    {"diff", cmd_diff, "A B [option...]",
-     "what takes more, or less, in B than in A: windows, periods like 48h..24h, or reports in "
-     "files, which need no daemon"},
-    {"reload", cmd_reload, "", "have the daemon read its configuration anew"},
-    {"fleet-plan", cmd_fleet_plan, "OPTION...",
-     "what schedules would do in a fleet; no daemon needed"},
-    {"subsume", cmd_subsume, "FILE [option...]",
-     "subsuming methods of a profile in a file; no daemon needed"},
+static const struct command *const commands[] = {
+    &cmd_check,  &cmd_list,       &cmd_attach,  &cmd_wait,   &cmd_detach,
+    &cmd_status, &cmd_threads,    &cmd_windows, &cmd_report, &cmd_diff,
+    &cmd_reload, &cmd_fleet_plan, &cmd_subsume,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -133,16 +113,16 @@ static void print_help(void)
 
 	(void)puts("usage: jxperfctl [--socket PATH] [--json] COMMAND [ARGUMENT...]\n");
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		(void)printf("  %-10s %-21s %s\n", commands[i].name, commands[i].arguments,
-			     commands[i].help);
+		(void)printf("  %-10s %-21s %s\n", commands[i]->name, commands[i]->arguments,
+			     commands[i]->help);
 	(void)printf(options_help, kind_options(kinds, ", "));
 }
 
 static const struct command *find_command(const char *name)
 {
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
+		if (strcmp(commands[i]->name, name) == 0)
+			return commands[i];
 	return NULL;
 }
 
@@ -177,7 +157,7 @@ static int run(struct client *c, int argc, char **argv)
 		return command_fail(
 		    err_set(&err, EINVAL, "unknown command '%s': see 'jxperfctl --help'", name),
 		    &err);
-	return command->run(c, argc - first, argv + first);
+	return command_run(command, c, argc - first, argv + first);
 }
 
 int main(int argc, char **argv)

@@ -24,7 +24,7 @@
 #include "daemon/options.h"
 #include "daemon/schedule/scheduler.h"
 #include "daemon/serve/audit.h"
-#include "daemon/http/broker_metrics.h"
+#include "daemon/http/own_metrics.h"
 #include "daemon/serve/control.h"
 #include "daemon/http/endpoints.h"
 #include "daemon/http/metrics_kept.h"
@@ -133,9 +133,10 @@ static void list_variables(const struct config *c, char text[CONFIG_ENVIRONMENT_
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (unsigned i = 0; i < c->environment_count; i++) /* They fit: fleet/config saw to it. */
+	for (unsigned i = 0; i < c->texts.environment_count;
+	     i++) /* They fit: fleet/config saw to it. */
 		used += (size_t)snprintf(text + used, CONFIG_ENVIRONMENT_BYTES - used, "%s%s",
-					 used > 0 ? "," : "", c->environment[i]);
+					 used > 0 ? "," : "", c->texts.environment[i]);
 }
 
 /* What the file says of these holds for the life of the process. */
@@ -145,13 +146,13 @@ static void warn_of_unused(const struct daemon *d, const struct config *next)
 	const struct {
 		const char *key, *before, *after;
 	} fixed[] = {
-	    {"socket", d->config->socket, next->socket},
-	    {"http", d->config->http, next->http},
-	    {"bundle", d->config->bundle, next->bundle},
-	    {"agent-path", d->config->agent_path, next->agent_path},
-	    {"user", d->config->user, next->user},
-	    {"state-dir", d->config->state_dir, next->state_dir},
-	    {"pod-labels", d->config->pod_labels, next->pod_labels},
+	    {"socket", d->config->texts.socket, next->texts.socket},
+	    {"http", d->config->texts.http, next->texts.http},
+	    {"bundle", d->config->texts.bundle, next->texts.bundle},
+	    {"agent-path", d->config->texts.agent_path, next->texts.agent_path},
+	    {"user", d->config->texts.user, next->texts.user},
+	    {"state-dir", d->config->texts.state_dir, next->texts.state_dir},
+	    {"pod-labels", d->config->texts.pod_labels, next->texts.pod_labels},
 	    {"environment", before, after},
 	};
 
@@ -168,7 +169,7 @@ static int take_admin_group(struct daemon *d, const struct config *next, struct 
 {
 	if (d->options.admin_group_given)
 		return 0;
-	return control_set_admin_group(d->control, next->admin_group, err);
+	return control_set_admin_group(d->control, next->texts.admin_group, err);
 }
 
 /* 0, or -errno with everything as it was. */
@@ -312,7 +313,7 @@ static struct startup configured_startup(const struct daemon *d,
 
 	list_variables(d->config, environment);
 	startup.environment = environment;
-	startup.pod_labels = d->config->pod_labels ? d->config->pod_labels : "";
+	startup.pod_labels = d->config->texts.pod_labels ? d->config->texts.pod_labels : "";
 	return startup;
 }
 

@@ -136,9 +136,13 @@ static int take_file(struct options *o, const struct config *c, struct err *err)
 		const char *name;
 		const char *value;
 	} settings[] = {
-	    {"socket", c->socket},         {"http", c->http}, {"state-dir", c->state_dir},
-	    {"bundle", c->bundle},         {"user", c->user}, {"admin-group", c->admin_group},
-	    {"agent-path", c->agent_path},
+	    {"socket", c->texts.socket},
+	    {"http", c->texts.http},
+	    {"state-dir", c->texts.state_dir},
+	    {"bundle", c->texts.bundle},
+	    {"user", c->texts.user},
+	    {"admin-group", c->texts.admin_group},
+	    {"agent-path", c->texts.agent_path},
 	};
 	struct err why;
 
@@ -147,8 +151,8 @@ static int take_file(struct options *o, const struct config *c, struct err *err)
 		    arguments_set(find_option(settings[i].name), o, settings[i].value, &why) < 0)
 			return err_set(err, EINVAL, "%s: %s: %s", o->config, settings[i].name,
 				       why.message);
-	if (c->verbose)
-		o->verbose = *c->verbose;
+	if (c->texts.verbose)
+		o->verbose = *c->texts.verbose;
 	return 0;
 }
 

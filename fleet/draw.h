@@ -8,7 +8,7 @@
  * (Google-Wide Profiling asks a coordinator: Ren et al., IEEE Micro 30(4), 2010).
  *
  * Since every probability is known and not 0, sums over the profiled JVMs, each weighted by the
- * inverse of its probability (fleet/total.h), estimate the whole fleet without bias.
+ * inverse of its probability (tests/fleet/simulate.c), estimate the whole fleet without bias.
  *
  * A window begins at a place of its epoch that is the JVM's own, from epoch to epoch off by up to
  * jitter of the epoch's length: all JVMs together cover the epoch evenly, and no JVM's window

@@ -92,6 +92,15 @@ static const struct argument_option attach_arguments[] = {
     {0},
 };
 
+static struct attach_options asked = {.window = JXP__ATTACH_REQUEST__INIT,
+				      .report = JXP__REPORT_REQUEST__INIT};
+
+static void set_defaults(const struct client *c)
+{
+	asked.window.duration_ns = DURATION_DEFAULT_NS;
+	asked.report.format = client_format(c);
+}
+
 /* The report at its end is shown as the other options say. */
 static void complete(struct attach_options *o)
 {
@@ -415,30 +424,25 @@ static int attach_in_background(struct client *c, struct attach_options *o, cons
 	return r < 0 ? r : print_window(c, reply->started->window, err);
 }
 
-int cmd_attach(struct client *c, int argc, char **argv)
+static int attach(struct client *c, struct command_call *call, struct err *err)
 {
-	static const struct argument_spec spec = {
-	    .program = "jxperfctl", .options = attach_arguments, .operands = "PID|NAME"};
-	struct attach_options o = {.window = JXP__ATTACH_REQUEST__INIT,
-				   .report = JXP__REPORT_REQUEST__INIT};
-	int r, status = EXIT_FAILURE;
-	const char *target;
-	struct err err;
+	const char *target = call->operands[0];
+	int r = 0;
 
-	o.window.duration_ns = DURATION_DEFAULT_NS;
-	o.report.format = client_format(c);
-	r = arguments_parse(&spec, argc, argv, &o, &target, NULL, &err);
-	complete(&o);
+	complete(&asked);
 	/* A number that is no pid is known to be wrong before anything is started. */
-	if (r == 0 && parse_is_number(target))
-		r = parse_pid(target, &(uint32_t){0}, &err);
+	if (parse_is_number(target))
+		r = parse_pid(target, &(uint32_t){0}, err);
 	if (r == 0)
-		r = check_options(&o, &err);
-	if (r == 0 && o.window.background) {
-		r = attach_in_background(c, &o, target, &err);
-		status = EXIT_SUCCESS;
-	} else if (r == 0) {
-		r = attach_and_report(c, &o, target, &status, &err);
-	}
-	return r < 0 ? command_fail(r, &err) : status;
+		r = check_options(&asked, err);
+	if (r < 0)
+		return r;
+	return asked.window.background
+		   ? attach_in_background(c, &asked, target, err)
+		   : attach_and_report(c, &asked, target, &call->exit_status, err);
 }
+
+const struct command cmd_attach = {
+    "attach",           "PID|NAME [option...]", "profile a JVM and print the report",
+    "PID|NAME",         .run = attach,          .options = attach_arguments,
+    .settings = &asked, .prepare = set_defaults};

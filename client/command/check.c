@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/command/parse.h"
 #include "client/command/which_jvm.h"
@@ -64,14 +63,17 @@ static bool all_work(const Jxp__CheckResult *result)
 	return true;
 }
 
-/* On success *works tells the exit status. */
-static int check(struct client *c, const char *target, bool *works, struct err *err)
+static int check(struct client *c, struct command_call *call, struct err *err)
 {
+	const char *target = call->operands[0];
 	Jxp__CheckRequest check = JXP__CHECK_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct which_jvm jvm = {0}; /* Without a target: the machine. */
 	int r;
 
+	/* A number that is no pid is known to be wrong before anything is started. */
+	if (target && parse_is_number(target) && (r = parse_pid(target, &jvm.pid, err)) < 0)
+		return r;
 	if ((r = client_allow_private(c, err)) < 0 ||
 	    (target && (r = which_jvm_find(c, target, &jvm, err)) < 0))
 		return r;
@@ -82,24 +84,11 @@ static int check(struct client *c, const char *target, bool *works, struct err *
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */
 	r = c->json ? print_json(reply->check, err) : print_table(reply->check, err);
-	if (r == 0)
-		*works = all_work(reply->check);
+	if (r == 0 && !all_work(reply->check))
+		call->exit_status = EXIT_FAILURE;
 	return r;
 }
 
-int cmd_check(struct client *c, int argc, char **argv)
-{
-	static const struct argument_spec spec = {.program = "jxperfctl", .operands = "[PID|NAME]"};
-	const char *target;
-	bool works = false;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, NULL, &target, NULL, &err);
-
-	if (r == 0 && target && parse_is_number(target))
-		r = parse_pid(target, &(uint32_t){0}, &err);
-	if (r == 0)
-		r = check(c, target, &works, &err);
-	if (r < 0)
-		return command_fail(r, &err);
-	return works ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+const struct command cmd_check = {"check", "[PID|NAME]",
+				  "what works on this machine, or for one JVM", "[PID|NAME]",
+				  .run = check};

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "common/arguments.h"
 #include "common/utf8.h"
 
 int command_fail(int r, const struct err *err)
@@ -16,17 +15,22 @@ int command_fail(int r, const struct err *err)
 	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
 }
 
-int command_run_plain(struct client *c, int argc, char **argv, const char *operands,
-		      command_plain_fn run)
+int command_run(const struct command *command, struct client *c, int argc, char **argv)
 {
-	const struct argument_spec spec = {.program = "jxperfctl", .operands = operands};
-	const char *operand;
+	const struct argument_spec spec = {.program = "jxperfctl",
+					   .options = command->options,
+					   .operands = command->operands,
+					   .operand_count = command->operand_count};
+	struct command_call call = {.exit_status = EXIT_SUCCESS};
 	struct err err;
-	int r = arguments_parse(&spec, argc, argv, NULL, &operand, NULL, &err);
+	int r;
 
+	if (command->prepare)
+		command->prepare(c);
+	r = arguments_parse(&spec, argc, argv, command->settings, call.operands, NULL, &err);
 	if (r == 0)
-		r = run(c, operand, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
+		r = command->run(c, &call, &err);
+	return r < 0 ? command_fail(r, &err) : call.exit_status;
 }
 
 int command_tell_end(const Jxp__Document *document, bool interrupted)

@@ -1,11 +1,10 @@
 /*
  * The subcommands of jxperfctl: each in a file of its own name here, all in client/main.c's table.
  *
- * A command gets its own arguments, argv[0] being its name, and returns the exit status: 0 ok,
- * 1 failed, 2 wrong usage; attach and wait also 3 when the window ended early, and 4 when it did
- * because its target had ended; there is a report of what had arrived then; diff 5 when CPU time
- * rose by more than was allowed. It prints its result to
- * stdout and, on failure, one line to stderr through command_fail.
+ * The exit status is 0 ok, 1 failed, 2 wrong usage; attach and wait also 3 when the window ended
+ * early, and 4 when it did because its target had ended; there is a report of what had arrived
+ * then; diff 5 when CPU time rose by more than was allowed. A command prints its result to stdout
+ * and, on failure, one line to stderr through command_fail.
  */
 #ifndef JXPERF_CLIENT_COMMAND_COMMAND_H
 #define JXPERF_CLIENT_COMMAND_COMMAND_H
@@ -13,6 +12,7 @@
 #include <stdlib.h> /* EXIT_SUCCESS, EXIT_FAILURE */
 
 #include "client/daemon/client.h"
+#include "common/arguments.h"
 #include "common/err.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -21,29 +21,33 @@
 #define EXIT_TARGET_ENDED 4
 #define EXIT_ROSE         5
 
-int cmd_attach(struct client *c, int argc, char **argv);
-int cmd_check(struct client *c, int argc, char **argv);
-int cmd_detach(struct client *c, int argc, char **argv);
-int cmd_diff(struct client *c, int argc, char **argv);
-int cmd_fleet_plan(struct client *c, int argc, char **argv);
-int cmd_list(struct client *c, int argc, char **argv);
-int cmd_reload(struct client *c, int argc, char **argv);
-int cmd_report(struct client *c, int argc, char **argv);
-int cmd_status(struct client *c, int argc, char **argv);
-int cmd_subsume(struct client *c, int argc, char **argv);
-int cmd_threads(struct client *c, int argc, char **argv);
-int cmd_wait(struct client *c, int argc, char **argv);
-int cmd_windows(struct client *c, int argc, char **argv);
+struct command_call {
+	const char *operands[ARGUMENT_OPERANDS_MAX]; /* NULL: it is not there */
+	int exit_status;                             /* for success: EXIT_SUCCESS at first */
+};
+
+struct command {
+	const char *name;
+	const char *arguments; /* as --help has them */
+	const char *help;
+	const char *operands; /* as in struct argument_spec */
+	int (*run)(struct client *c, struct command_call *call, struct err *err); /* 0 or -errno */
+	const struct argument_option *options; /* NULL: none of its own */
+	void *settings;                        /* what they set, with defaults */
+	unsigned operand_count;
+	/* Before the options are read: defaults that are not constant. NULL: there are none. */
+	void (*prepare)(const struct client *c);
+};
+
+extern const struct command cmd_attach, cmd_check, cmd_detach, cmd_diff, cmd_fleet_plan, cmd_list,
+    cmd_reload, cmd_report, cmd_status, cmd_subsume, cmd_threads, cmd_wait, cmd_windows;
+
+/* Runs a command with its own arguments, argv[0] being its name. Returns the exit status. */
+int command_run(const struct command *command, struct client *c, int argc, char **argv);
 
 /* Prints err as "jxperfctl: ..." and returns the exit status for the failure r: throughout client/,
  * -EINVAL means that the user asked for something wrong (2), any other code that it failed (1). */
 int command_fail(int r, const struct err *err);
-
-/* Runs a command without options of its own. operands as in struct argument_spec; operand is NULL
- * when there is none. Returns the exit status. */
-typedef int (*command_plain_fn)(struct client *c, const char *operand, struct err *err);
-int command_run_plain(struct client *c, int argc, char **argv, const char *operands,
-		      command_plain_fn run);
 
 /* Tells how a window that ran ended, on stderr, unless it ended as planned; interrupted: by a
  * signal of the user's. Returns the exit status of `attach` and `wait`. */

@@ -5,12 +5,12 @@
 #include "client/command/which_jvm.h"
 #include "client/daemon/exchange.h"
 
-static int detach(struct client *c, const char *target, struct err *err)
+static int detach(struct client *c, struct command_call *call, struct err *err)
 {
 	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct which_jvm jvm;
-	int r = which_jvm_find(c, target, &jvm, err);
+	int r = which_jvm_find(c, call->operands[0], &jvm, err);
 
 	if (r < 0)
 		return r;
@@ -22,7 +22,5 @@ static int detach(struct client *c, const char *target, struct err *err)
 	return r;
 }
 
-int cmd_detach(struct client *c, int argc, char **argv)
-{
-	return command_run_plain(c, argc, argv, "PID|NAME", detach);
-}
+const struct command cmd_detach = {"detach", "PID|NAME", "end a window early", "PID|NAME",
+				   .run = detach};

@@ -142,10 +142,17 @@ static int check(const struct diff_options *o, const struct diff_side sides[2], 
 	return 0;
 }
 
-/* *status is that to exit with when 0 is returned. */
-static int diff(struct client *c, const struct diff_options *o, const char *const texts[2],
-		int *status, struct err *err)
+static struct diff_options asked;
+
+static void prepare(const struct client *c)
 {
+	asked.format = client_format(c);
+}
+
+static int diff(struct client *c, struct command_call *call, struct err *err)
+{
+	const char *const *texts = call->operands;
+	const struct diff_options *o = &asked;
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_(found_release) struct found found = {.gate = {.above = 0}};
 	_cleanup_free_ char *text = NULL;
@@ -165,29 +172,23 @@ static int diff(struct client *c, const struct diff_options *o, const char *cons
 		r = output_commit(&output, text, size, err);
 	if (r < 0)
 		return r;
-	*status = EXIT_SUCCESS;
 	if (o->fail_above > 0 && found.gate.fails) {
 		(void)err_set(err, 1, "%s, and --fail-above allows %g%%", found.gate.reason,
 			      100 * o->fail_above);
 		(void)command_fail(-1, err);
-		*status = EXIT_ROSE;
+		call->exit_status = EXIT_ROSE;
 	}
 	return 0;
 }
 
-int cmd_diff(struct client *c, int argc, char **argv)
-{
-	static const struct argument_spec spec = {.program = "jxperfctl",
-						  .options = diff_arguments,
-						  .operands = "two windows, periods or files",
-						  .operand_count = 2};
-	struct diff_options o = {.format = client_format(c)};
-	const char *sides[2];
-	int status = EXIT_FAILURE;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, &o, sides, NULL, &err);
-
-	if (r == 0)
-		r = diff(c, &o, sides, &status, &err);
-	return r < 0 ? command_fail(r, &err) : status;
-}
+const struct command cmd_diff = {
+    "diff",
+    "A B [option...]",
+    "what takes more, or less, in B than in A: windows, periods like 48h..24h, or reports in "
+    "files, which need no daemon",
+    "two windows, periods or files",
+    .run = diff,
+    .options = diff_arguments,
+    .settings = &asked,
+    .operand_count = 2,
+    .prepare = prepare};

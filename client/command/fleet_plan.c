@@ -101,8 +101,17 @@ static int check_span(const struct plan_question *q, struct err *err)
 	return 0;
 }
 
-static int plan(struct client *c, const struct plan_options *o, struct err *err)
+static struct plan_options asked;
+
+static void begin_now(const struct client *c)
 {
+	(void)c;
+	asked.from_s = (uint64_t)time(NULL);
+}
+
+static int plan(struct client *c, struct command_call *call, struct err *err)
+{
+	const struct plan_options *o = &asked;
 	_cleanup_(config_release) struct config config = {0};
 	_cleanup_(fleet_hosts_release) struct fleet_hosts hosts = {0};
 	struct plan_question q = {.config = &config,
@@ -113,7 +122,9 @@ static int plan(struct client *c, const struct plan_options *o, struct err *err)
 	json_t *json;
 	int r;
 
-	if ((r = config_load(&config, o->config, err)) < 0 ||
+	(void)call;        /* There are no operands. */
+	client_release(c); /* No daemon is asked, and a large fleet may be interrupted. */
+	if ((r = check_options(o, err)) < 0 || (r = config_load(&config, o->config, err)) < 0 ||
 	    (r = find_schedule(&config, o, &q.schedule, err)) < 0 ||
 	    (r = check_span(&q, err)) < 0 || (r = fleet_hosts_load(&hosts, o->hosts, err)) < 0)
 		return r;
@@ -123,18 +134,11 @@ static int plan(struct client *c, const struct plan_options *o, struct err *err)
 	return json_print(json, err);
 }
 
-int cmd_fleet_plan(struct client *c, int argc, char **argv)
-{
-	static const struct argument_spec spec = {
-	    .program = "jxperfctl", .options = plan_arguments, .operands = ""};
-	struct plan_options o = {.from_s = (uint64_t)time(NULL)};
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, &o, NULL, NULL, &err);
-
-	client_release(c); /* No daemon is asked, and a large fleet may be interrupted. */
-	if (r == 0)
-		r = check_options(&o, &err);
-	if (r == 0)
-		r = plan(c, &o, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
-}
+const struct command cmd_fleet_plan = {"fleet-plan",
+				       "OPTION...",
+				       "what schedules would do in a fleet; no daemon needed",
+				       "",
+				       .run = plan,
+				       .options = plan_arguments,
+				       .settings = &asked,
+				       .prepare = begin_now};

@@ -92,12 +92,12 @@ static int print_table(const Jxp__JvmList *list, struct err *err)
 	return table_print(&t, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
 }
 
-static int list(struct client *c, const char *operand, struct err *err)
+static int list(struct client *c, struct command_call *call, struct err *err)
 {
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	int r;
 
-	(void)operand; /* There is none. */
+	(void)call; /* There are no operands. */
 	if ((r = client_allow_private(c, err)) < 0 || (r = which_jvm_list(c, &reply, err)) < 0)
 		return r;
 	if (reply->jvms->not_looked_at)
@@ -113,7 +113,4 @@ static int list(struct client *c, const char *operand, struct err *err)
 	return c->json ? print_json(reply->jvms, err) : print_table(reply->jvms, err);
 }
 
-int cmd_list(struct client *c, int argc, char **argv)
-{
-	return command_run_plain(c, argc, argv, "", list);
-}
+const struct command cmd_list = {"list", "", "the JVMs of this machine", "", .run = list};

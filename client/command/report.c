@@ -28,6 +28,13 @@ static const struct argument_option report_arguments[] = {
     {0},
 };
 
+static struct report_options asked = {JXP__REPORT_REQUEST__INIT, JXP__SELECTION__INIT, NULL};
+
+static void prepare(const struct client *c)
+{
+	asked.report.format = client_format(c);
+}
+
 /* Either a window, or those of an application. */
 static int check_subject(const struct report_options *o, const char *window, struct err *err)
 {
@@ -45,14 +52,19 @@ static int check_subject(const struct report_options *o, const char *window, str
 	return 0;
 }
 
-static int report(struct client *c, struct report_options *o, const char *window, struct err *err)
+static int report(struct client *c, struct command_call *call, struct err *err)
 {
+	struct report_options *o = &asked;
+	char *window = (char *)call->operands[0];
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	int r;
 
+	r = check_subject(o, window, err);
+	if (r < 0)
+		return r;
 	if (window)
-		o->report.window = (char *)window;
+		o->report.window = window;
 	else
 		o->report.merged = &o->merged;
 	if ((r = output_open_report(&output, o->output, o->report.format, err)) < 0 ||
@@ -63,20 +75,11 @@ static int report(struct client *c, struct report_options *o, const char *window
 	return output_commit(&output, reply->document->text.data, reply->document->text.len, err);
 }
 
-int cmd_report(struct client *c, int argc, char **argv)
-{
-	static const struct argument_spec spec = {
-	    .program = "jxperfctl", .options = report_arguments, .operands = "[WINDOW]"};
-	struct report_options o = {JXP__REPORT_REQUEST__INIT, JXP__SELECTION__INIT, NULL};
-	const char *window;
-	struct err err;
-	int r;
-
-	o.report.format = client_format(c);
-	r = arguments_parse(&spec, argc, argv, &o, &window, NULL, &err);
-	if (r == 0)
-		r = check_subject(&o, window, &err);
-	if (r == 0)
-		r = report(c, &o, window, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
-}
+const struct command cmd_report = {"report",
+				   "WINDOW|--app NAME [option...]",
+				   "the report of a window, or of an application's windows as one",
+				   "[WINDOW]",
+				   .run = report,
+				   .options = report_arguments,
+				   .settings = &asked,
+				   .prepare = prepare};

@@ -32,20 +32,18 @@ static int print_text(const Jxp__Status *s, struct err *err)
 	return s->n_running > 0 ? windows_print(s->running, s->n_running, err) : 0;
 }
 
-static int status(struct client *c, const char *operand, struct err *err)
+static int status(struct client *c, struct command_call *call, struct err *err)
 {
 	Jxp__StatusRequest status = JXP__STATUS_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_STATUS, &status,
 			      JXP__CONTROL_REPLY__BODY_STATUS, &reply, err);
 
-	(void)operand; /* There is none. */
+	(void)call; /* There are no operands. */
 	if (r < 0)
 		return r;
 	return c->json ? print_json(reply->status, err) : print_text(reply->status, err);
 }
 
-int cmd_status(struct client *c, int argc, char **argv)
-{
-	return command_run_plain(c, argc, argv, "", status);
-}
+const struct command cmd_status = {"status", "", "the daemon and what it does now", "",
+				   .run = status};

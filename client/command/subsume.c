@@ -83,6 +83,10 @@ static const struct argument_option subsume_arguments[] = {
     {0},
 };
 
+static struct subsume_options asked = {.height = SUBSUME_HEIGHT_DEFAULT,
+				       .distance = SUBSUME_DISTANCE_DEFAULT,
+				       .top = SUBSUME_TOP_DEFAULT};
+
 /* ---------------------------------------------------------------- the file */
 
 /* Its bytes: mapped, or, of a pipe, read. */
@@ -254,16 +258,22 @@ static void tell(const char *path, const struct import_notes *notes,
 		(void)fprintf(stderr, "jxperfctl: '%s': %s\n", name, line); /* Nowhere to tell. */
 }
 
-static int subsume(const struct subsume_options *o, const char *path, struct err *err)
+static int subsume(struct client *c, struct command_call *call, struct err *err)
 {
+	struct subsume_options *o = &asked;
+	const char *path = call->operands[0];
 	_cleanup_(subsume_tree_release) struct subsume_tree tree = {0};
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_free_ char *text = NULL;
 	struct import_notes notes = {.count = 0};
 	struct err why;
 	size_t size = 0;
-	int r = output_open(&output, o->output, err);
+	int r;
 
+	client_release(c); /* No daemon is asked, and a large profile may be interrupted. */
+	if ((c->json || o->json) && o->result == RESULT_TEXT)
+		o->result = RESULT_JSON;
+	r = output_open(&output, o->output, err);
 	if (r < 0)
 		return r;
 	r = load(o, path, &tree, &notes, &why);
@@ -276,21 +286,10 @@ static int subsume(const struct subsume_options *o, const char *path, struct err
 	return output_commit(&output, text, size, err);
 }
 
-int cmd_subsume(struct client *c, int argc, char **argv)
-{
-	static const struct argument_spec spec = {
-	    .program = "jxperfctl", .options = subsume_arguments, .operands = "FILE"};
-	struct subsume_options o = {.height = SUBSUME_HEIGHT_DEFAULT,
-				    .distance = SUBSUME_DISTANCE_DEFAULT,
-				    .top = SUBSUME_TOP_DEFAULT};
-	const char *path;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, &o, &path, NULL, &err);
-
-	client_release(c); /* No daemon is asked, and a large profile may be interrupted. */
-	if ((c->json || o.json) && o.result == RESULT_TEXT)
-		o.result = RESULT_JSON;
-	if (r == 0)
-		r = subsume(&o, path, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
-}
+const struct command cmd_subsume = {"subsume",
+				    "FILE [option...]",
+				    "subsuming methods of a profile in a file; no daemon needed",
+				    "FILE",
+				    .run = subsume,
+				    .options = subsume_arguments,
+				    .settings = &asked};

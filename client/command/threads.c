@@ -88,12 +88,12 @@ static int print_table(const Jxp__ThreadList *list, struct err *err)
 	return table_print(&t, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
 }
 
-static int threads(struct client *c, const char *target, struct err *err)
+static int threads(struct client *c, struct command_call *call, struct err *err)
 {
 	Jxp__ThreadsRequest threads = JXP__THREADS_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct which_jvm jvm;
-	int r = which_jvm_find(c, target, &jvm, err);
+	int r = which_jvm_find(c, call->operands[0], &jvm, err);
 
 	if (r < 0)
 		return r;
@@ -105,7 +105,5 @@ static int threads(struct client *c, const char *target, struct err *err)
 	return c->json ? print_json(reply->threads, err) : print_table(reply->threads, err);
 }
 
-int cmd_threads(struct client *c, int argc, char **argv)
-{
-	return command_run_plain(c, argc, argv, "PID|NAME", threads);
-}
+const struct command cmd_threads = {"threads", "PID|NAME", "profiled threads and what they watch",
+				    "PID|NAME", .run = threads};

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "common/arguments.h"
 #include "client/command/command.h"
 #include "client/daemon/exchange.h"
 
@@ -47,23 +46,22 @@ static int await_end(struct client *c, const char *window, Jxp__ControlReply **e
 	return r;
 }
 
-int cmd_wait(struct client *c, int argc, char **argv)
+static int wait_for(struct client *c, struct command_call *call, struct err *err)
 {
-	static const struct argument_spec spec = {.program = "jxperfctl", .operands = "WINDOW"};
 	_cleanup_reply_ Jxp__ControlReply *end = NULL;
-	const char *window;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, NULL, &window, NULL, &err);
+	int r = await_end(c, call->operands[0], &end, err);
 
-	if (r == 0)
-		r = await_end(c, window, &end, &err);
 	while (r == -EAGAIN) {
-		r = pause_before_asking_again(c, window, &err);
+		r = pause_before_asking_again(c, call->operands[0], err);
 		if (r == 0)
-			r = await_end(c, window, &end, &err);
+			r = await_end(c, call->operands[0], &end, err);
 	}
 	if (r < 0)
-		return command_fail(r, &err);
+		return r;
 	assert(end);
-	return command_tell_end(end->document, false);
+	call->exit_status = command_tell_end(end->document, false);
+	return 0;
 }
+
+const struct command cmd_wait = {"wait", "WINDOW", "wait until a window has ended", "WINDOW",
+				 .run = wait_for};

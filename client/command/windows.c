@@ -43,13 +43,16 @@ static void say_rest(const Jxp__WindowList *list)
 			      list->all - list->n_windows);
 }
 
-static int windows(struct client *c, Jxp__WindowsRequest *request, struct err *err)
+static Jxp__WindowsRequest asked = JXP__WINDOWS_REQUEST__INIT;
+
+static int windows(struct client *c, struct command_call *call, struct err *err)
 {
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	const Jxp__WindowList *list;
-	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_WINDOWS, request,
+	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_WINDOWS, &asked,
 			      JXP__CONTROL_REPLY__BODY_WINDOWS, &reply, err);
 
+	(void)call; /* There are no operands. */
 	if (r < 0)
 		return r;
 	list = reply->windows;
@@ -60,15 +63,10 @@ static int windows(struct client *c, Jxp__WindowsRequest *request, struct err *e
 	return r;
 }
 
-int cmd_windows(struct client *c, int argc, char **argv)
-{
-	static const struct argument_spec spec = {
-	    .program = "jxperfctl", .options = windows_arguments, .operands = ""};
-	Jxp__WindowsRequest request = JXP__WINDOWS_REQUEST__INIT;
-	struct err err;
-	int r = arguments_parse(&spec, argc, argv, &request, NULL, NULL, &err);
-
-	if (r == 0)
-		r = windows(c, &request, &err);
-	return r < 0 ? command_fail(r, &err) : EXIT_SUCCESS;
-}
+const struct command cmd_windows = {"windows",
+				    "[option...]",
+				    "running and finished windows",
+				    "",
+				    .run = windows,
+				    .options = windows_arguments,
+				    .settings = &asked};

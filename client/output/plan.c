@@ -31,7 +31,7 @@ static void free_plan(struct fleet_plan **p)
 static int new_plan(const struct plan_question *q, const struct config_schedule *s,
 		    struct fleet_plan **out, struct err *err)
 {
-	return fleet_plan_new(out, s, q->config->salt, q->hosts, err);
+	return fleet_plan_new(out, s, q->config->texts.salt, q->hosts, err);
 }
 
 static bool is_asked_for(const struct plan_question *q, const struct config_schedule *s)

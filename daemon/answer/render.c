@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
-#include "daemon/report/report.h"
 #include "daemon/shares/shares.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
@@ -205,8 +204,8 @@ static void start_next(struct renders *r)
 	}
 }
 
-int render_start_job(struct render **out, struct renders *r, uid_t user,
-		     const struct render_job *job, render_done_fn done, void *arg)
+int render_start(struct render **out, struct renders *r, uid_t user, const struct render_job *job,
+		 render_done_fn done, void *arg)
 {
 	struct render *render = calloc(1, sizeof(*render));
 
@@ -227,61 +226,6 @@ int render_start_job(struct render **out, struct renders *r, uid_t user,
 	*out = render;
 	start_next(r);
 	return 0;
-}
-
-/* ---------------------------------------------------------------- a window that is here */
-
-struct window_report {
-	struct window_result *window; /* kept */
-	struct report_wanted wanted;
-};
-
-/* One that runs goes on changing: its report is that of this moment. */
-static int begin_report(void *arg, struct err *err)
-{
-	struct window_report *report = arg;
-	struct window_result *still = window_result_still(report->window);
-
-	if (!still)
-		return err_set(err, ENOMEM, "out of memory for the report");
-	window_result_free(report->window);
-	report->window = still;
-	return 0;
-}
-
-static int write_report(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
-			size_t *size, const struct window_result **about, struct err *err)
-{
-	const struct window_report *report = arg;
-
-	*about = report->window;
-	return report_new_unless(cancelled, report->window, &report->wanted, max_bytes, text, size,
-				 err);
-}
-
-static void release_report(void *arg)
-{
-	struct window_report *report = arg;
-
-	window_result_free(report->window);
-	free(report);
-}
-
-int render_start(struct render **out, struct renders *r, uid_t user, const struct window_result *w,
-		 const struct report_wanted *wanted, render_done_fn done, void *arg)
-{
-	struct window_report *report = calloc(1, sizeof(*report));
-	const struct render_job job = {
-	    .arg = report, .begin = begin_report, .write = write_report, .release = release_report};
-	int status;
-
-	if (!report)
-		return -ENOMEM;
-	*report = (struct window_report){window_result_keep(w), *wanted};
-	status = render_start_job(out, r, user, &job, done, arg);
-	if (status < 0)
-		release_report(report);
-	return status;
 }
 
 /* ---------------------------------------------------------------- its end */

@@ -4,9 +4,9 @@
  *
  * A report is written on libuv's thread pool, from a window that nothing changes: one that is
  * finished, which is kept meanwhile (evicting it from the history does not free it), or a snapshot
- * of one that runs, taken when its turn comes. RENDERS_MAX are written at a time, others wait in
- * order, also while their users do not read what they have been sent. The pool's other threads are
- * for questions to the store (daemon/store/reading.h).
+ * of one that runs, which the job takes when its turn comes. RENDERS_MAX are written at a time,
+ * others wait in order, also while their users do not read what they have been sent. The pool's
+ * other threads are for questions to the store (daemon/store/reading.h).
  *
  * Loop thread only; what runs on the pool is inside. done runs once, from the loop, unless the
  * render was cancelled before. A render that is cancelled while it is written is left to end by
@@ -22,7 +22,6 @@
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "common/err.h"
-#include "daemon/report/content/wanted.h"
 #include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -45,7 +44,7 @@ struct render;
  * (stream_send_packed). Or NULL with the reason in error. */
 typedef void (*render_done_fn)(void *arg, struct buffer *frame, const char *error);
 
-/* What is written on the pool: report_new's of a window that is elsewhere, or of several. */
+/* What is written on the pool. */
 struct render_job {
 	void *arg;
 	/* On the loop, when its turn comes: takes what only the loop may touch. 0, or -errno with a
@@ -67,15 +66,11 @@ struct renders *renders_new(uv_loop_t *loop);
  * free(NULL) is safe. */
 void renders_free(struct renders *r);
 
-/* Has the report of w written, as wanted, for a user (daemon/shares/shares.h). Administrators come
- * first; then who had least written lately, one at a time each. 0 with the handle, valid until done
- * or render_cancel, in *out; or -ENOMEM. */
-int render_start(struct render **out, struct renders *r, uid_t user, const struct window_result *w,
-		 const struct report_wanted *wanted, render_done_fn done, void *arg);
-
-/* The same of what a job writes. On failure arg is the caller's still. */
-int render_start_job(struct render **out, struct renders *r, uid_t user,
-		     const struct render_job *job, render_done_fn done, void *arg);
+/* Has a job's report written for a user (daemon/shares/shares.h). Administrators come first; then
+ * who had least written lately, one at a time each. 0 with the handle, valid until done or
+ * render_cancel, in *out; or -ENOMEM, and the job's arg is the caller's still. */
+int render_start(struct render **out, struct renders *r, uid_t user, const struct render_job *job,
+		 render_done_fn done, void *arg);
 
 /* How w ended, into document; the reason stays w's. */
 void render_describe_end(Jxp__Document *document, const struct window_result *w);

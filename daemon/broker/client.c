@@ -2,10 +2,8 @@
 
 #include "common/cleanup.h"
 #include "common/fd.h"
-#include "common/proc.h"
 #include "daemon/broker/pending.h"
 #include "daemon/broker/start.h"
-#include "daemon/inspector/inspector.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -474,8 +472,8 @@ pid_t broker_client_pid(const struct broker_client *c)
 
 /* ---------------------------------------------------------------- requests */
 
-static int submit(struct broker_client *c, const struct broker_request *request, broker_reply_fn fn,
-		  void *arg)
+int broker_client_ask(struct broker_client *c, const struct broker_request *request,
+		      broker_reply_fn fn, void *arg)
 {
 	int id = c->state == LINK_ENDED ? -EPIPE : pendings_add(&c->pendings, request, fn, arg);
 
@@ -488,113 +486,10 @@ static int submit(struct broker_client *c, const struct broker_request *request,
 	return id;
 }
 
-int broker_client_attach(struct broker_client *c, const struct broker_attach *attach,
-			 broker_reply_fn fn, void *arg)
-{
-	struct broker_request request = {.operation = BROKER_ATTACH,
-					 .pid = attach->pid,
-					 .owner = attach->owner,
-					 .attach_flags = attach->flags,
-					 .timeout_ms = attach->timeout_ms,
-					 .start_ticks = attach->start_ticks};
-
-	return submit(c, &request, fn, arg);
-}
-
-int broker_client_perf_open(struct broker_client *c, pid_t pid, const Jxp__PerfOpenRequest *asked,
-			    broker_reply_fn fn, void *arg)
-{
-	struct broker_request request = {
-	    .operation = BROKER_PERF_OPEN,
-	    .pid = pid,
-	    .namespace_tid = (pid_t)asked->tid,
-	    .breakpoints = asked->breakpoints,
-	    .hardware_event = asked->hardware_event,
-	    .clock_period_ns = asked->clock_period_ns,
-	    .event_period = asked->event_period,
-	    .sig_data = asked->sig_data,
-	};
-
-	return submit(c, &request, fn, arg);
-}
-
-int broker_client_inspect(struct broker_client *c, int pid, uid_t owner, broker_reply_fn fn,
-			  void *arg)
-{
-	struct broker_request request = {.operation = BROKER_INSPECT, .pid = pid, .owner = owner};
-
-	return submit(c, &request, fn, arg);
-}
-
-int broker_client_inspect_some(struct broker_client *c, const pid_t *pids, size_t count,
-			       broker_reply_fn fn, void *arg)
-{
-	struct broker_request request = {.operation = BROKER_INSPECT,
-					 .pid = INSPECTOR_LIST,
-					 .owner = PROC_ANY_UID,
-					 .pid_count = (uint32_t)count};
-
-	memcpy(request.pids, pids, count * sizeof(*pids));
-	return submit(c, &request, fn, arg);
-}
-
-int broker_client_discover(struct broker_client *c, bool on, broker_reply_fn fn, void *arg)
-{
-	struct broker_request request = {.operation = BROKER_DISCOVER, .switch_on = on};
-
-	return submit(c, &request, fn, arg);
-}
-
-int broker_client_follow(struct broker_client *c, const pid_t *pids, size_t count)
-{
-	struct broker_request request = {.operation = BROKER_FOLLOW, .pid_count = (uint32_t)count};
-	int r;
-
-	memcpy(request.pids, pids, count * sizeof(*pids));
-	r = submit(c, &request, NULL, NULL);
-	return r < 0 ? r : 0;
-}
-
-int broker_client_watch(struct broker_client *c, pid_t pid, uid_t owner, broker_reply_fn fn,
-			void *arg)
-{
-	struct broker_request request = {.operation = BROKER_WATCH, .pid = pid, .owner = owner};
-
-	return submit(c, &request, fn, arg);
-}
-
-int broker_client_pages(struct broker_client *c, pid_t pid, const uint64_t *pages, size_t count,
-			broker_reply_fn fn, void *arg)
-{
-	struct broker_request request = {
-	    .operation = BROKER_PAGES, .pid = pid, .page_count = (uint32_t)count};
-
-	memcpy(request.pages, pages, count * sizeof(*pages));
-	return submit(c, &request, fn, arg);
-}
-
-int broker_client_gate(struct broker_client *c, pid_t pid, const struct gate_limits *limits,
-		       broker_reply_fn fn, void *arg)
-{
-	struct broker_request request = {.operation = BROKER_GATE, .pid = pid};
-
-	if (limits)
-		request.gate = *limits;
-	return submit(c, &request, fn, arg);
-}
-
 void broker_client_forget(struct broker_client *c, int id)
 {
 	struct pending **at = pendings_find(&c->pendings, (uint32_t)id);
 
 	if (at)
 		(*at)->fn = NULL;
-}
-
-int broker_client_release(struct broker_client *c, pid_t pid)
-{
-	struct broker_request request = {.operation = BROKER_RELEASE, .pid = pid};
-	int r = submit(c, &request, NULL, NULL);
-
-	return r < 0 ? r : 0;
 }

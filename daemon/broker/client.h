@@ -24,7 +24,6 @@
 #include "common/err.h"
 #include "daemon/broker/pending.h"
 #include "daemon/broker/proto.h"
-#include "proto/jxperf.pb-c.h"
 
 struct startup;
 
@@ -62,66 +61,13 @@ bool broker_client_serves(const struct broker_client *client);
 /* The process id of a broker of our own, for tests, which end it. */
 pid_t broker_client_pid(const struct broker_client *client);
 
-/* What is to be attached to, and how. */
-struct broker_attach {
-	pid_t pid;
-	uint64_t start_ticks; /* it has to have started then; 0: whenever */
-	uid_t owner;         /* whose it has to be, else it is not there; PROC_ANY_UID: anybody's */
-	uint32_t flags;      /* BROKER_ATTACH_* */
-	uint32_t timeout_ms; /* 0: the usual (proto/helper.h) */
-};
-
-/* Runs the attach helper on a process. On success the reply says whose it is and carries one
- * descriptor: the agent's connected, blocking SOCK_STREAM socket. From then on until
- * broker_client_release, events may be opened for pid. Each call returns the request's id (above 0)
- * or -errno, in which case fn will not be called. */
-int broker_client_attach(struct broker_client *client, const struct broker_attach *attach,
-			 broker_reply_fn fn, void *arg);
-
-/* Opens what an agent asked for, for one thread of an attached process: the clock event, one
- * hardware event (one descriptor) or 1 to 4 breakpoints (as many): all or nothing. */
-int broker_client_perf_open(struct broker_client *client, pid_t pid,
-			    const Jxp__PerfOpenRequest *asked, broker_reply_fn fn, void *arg);
-
-/* Asks for a look at a process, at all of them or at the machine (daemon/inspector/inspector.h), as
- * if there were no processes but those of owner (PROC_ANY_UID: all). On success the reply carries
- * the socket on which the answer will come. */
-int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, broker_reply_fn fn,
-			  void *arg);
-
-/* A list as if there were only these processes, 1 to BROKER_PIDS_MAX. */
-int broker_client_inspect_some(struct broker_client *client, const pid_t *pids, size_t count,
-			       broker_reply_fn fn, void *arg);
-
-/* Has the broker say from now on which processes start, or no more. The reply's error says why that
- * cannot be. */
-int broker_client_discover(struct broker_client *client, bool on, broker_reply_fn fn, void *arg);
-
-/* Has it say when these processes end, 1 to BROKER_PIDS_MAX, where it says which start. 0 or
- * -errno. */
-int broker_client_follow(struct broker_client *client, const pid_t *pids, size_t count);
-
-/* Has pid watched from outside until it is released. On success the reply carries the socket on
- * which the records will come (daemon/watcher/watcher.h). */
-int broker_client_watch(struct broker_client *client, pid_t pid, uid_t owner, broker_reply_fn fn,
-			void *arg);
-
-/* Sets the limits of pid's gate in the kernel, or removes it (limits NULL). The reply carries its
- * counts and, when the gate is new, one descriptor: the program, for events that the agent opens.
- * Its error says why there is no gate: then the agent has to apply the limits. */
-int broker_client_gate(struct broker_client *client, pid_t pid, const struct gate_limits *limits,
-		       broker_reply_fn fn, void *arg);
-
-/* Asks on which NUMA nodes count pages of an attached process are, 1 to BROKER_PAGES_MAX. */
-int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
-			size_t count, broker_reply_fn fn, void *arg);
+/* Asks what a request says (daemon/broker/proto.h); its id is filled in. Returns that id (above 0),
+ * or -errno, in which case fn will not be called. fn NULL: of what has no reply. */
+int broker_client_ask(struct broker_client *client, const struct broker_request *request,
+		      broker_reply_fn fn, void *arg);
 
 /* The callback of request id will not run; descriptors that come for it are closed. An id that is
  * not pending is ignored. */
 void broker_client_forget(struct broker_client *client, int id);
-
-/* Forgets pid: no more events for it, and an attach of it that is still running is ended (its
- * callback gets ECANCELED). Safe for a pid that was never attached. 0 or -errno. */
-int broker_client_release(struct broker_client *client, pid_t pid);
 
 #endif

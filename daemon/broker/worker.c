@@ -6,17 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "attach/process/cgroup_cpu.h"
-#include "attach/process/pages.h"
 #include "common/fd.h"
 #include "common/log.h"
 #include "common/perf/events.h"
 #include "daemon/broker/perf.h"
 #include "daemon/broker/privilege.h"
-
-_Static_assert(BROKER_PAGES_MAX == PAGES_MAX, "a request's pages are one question");
 
 /* wanted NULL: whichever it is. */
 static int identify(pid_t pid, const struct proc_identity *wanted, struct proc_identity *out,
@@ -25,6 +23,26 @@ static int identify(pid_t pid, const struct proc_identity *wanted, struct proc_i
 	if (proc_identify(pid, out) == 0 && (!wanted || proc_identity_equal(out, wanted)))
 		return 0;
 	return wanted ? err_set(err, ESRCH, "process %d has ended", pid) : proc_absent(pid, err);
+}
+
+/* The node of the page at each of the addresses, or -1 for one that is not present. No page is
+ * moved: move_pages(2) with no nodes only asks; it takes the right to ptrace the process, and may
+ * wait for the lock of its address space. 0 or -errno. */
+static int find_nodes(pid_t pid, const uint64_t *addresses, size_t count, int16_t *nodes,
+		      struct err *err)
+{
+	const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	void *pages[BROKER_PAGES_MAX];
+	int status[BROKER_PAGES_MAX];
+
+	for (size_t i = 0; i < count; i++)
+		pages[i] = (void *)(uintptr_t)(addresses[i] & ~(page_bytes - 1));
+	if (syscall(SYS_move_pages, pid, (unsigned long)count, pages, NULL, status, 0) < 0)
+		return err_set_errno(err, errno, "cannot tell where pages of process %d are",
+				     (int)pid);
+	for (size_t i = 0; i < count; i++)
+		nodes[i] = status[i] >= 0 && status[i] <= INT16_MAX ? (int16_t)status[i] : -1;
+	return 0;
 }
 
 /* Returns how many descriptors are in fds, or -errno. */
@@ -38,8 +56,8 @@ static int call(const struct broker_request *request, struct worker_answer *a, i
 	case BROKER_PERF_OPEN:
 		return broker_perf_open(request, fds, err);
 	case BROKER_PAGES:
-		return pages_nodes(request->pid, request->pages, request->page_count,
-				   a->reply.nodes, err);
+		return find_nodes(request->pid, request->pages, request->page_count, a->reply.nodes,
+				  err);
 	default:
 		return err_set(err, EINVAL, "operation %u is none of a worker's",
 			       request->operation);

@@ -57,6 +57,16 @@ static void on_opened(void *arg, const struct broker_reply *reply, int *fds)
 	g->opened(g->arg, g->result->findings.kernel_gate ? &fds[0] : &none);
 }
 
+/* limits NULL: the gate is removed. */
+static int ask(struct gate_control *g, const struct gate_limits *limits, broker_reply_fn fn)
+{
+	struct broker_request request = {.operation = BROKER_GATE, .pid = g->result->pid};
+
+	if (limits)
+		request.gate = *limits;
+	return broker_client_ask(g->broker, &request, fn, g);
+}
+
 int gate_control_open(struct gate_control *g, struct broker_client *broker,
 		      struct window_result *result, uint64_t end_ns,
 		      void (*opened)(void *arg, int *program), void *arg)
@@ -66,7 +76,7 @@ int gate_control_open(struct gate_control *g, struct broker_client *broker,
 	*g =
 	    (struct gate_control){.broker = broker, .result = result, .opened = opened, .arg = arg};
 	g->limits = wanted_limits(g, end_ns);
-	r = broker_client_gate(broker, result->pid, &g->limits, on_opened, g);
+	r = ask(g, &g->limits, on_opened);
 	if (r < 0) {
 		(void)snprintf(result->findings.gate_reason, sizeof(result->findings.gate_reason),
 			       "the broker could not be asked for it: %s", strerror(-r));
@@ -89,7 +99,7 @@ static void on_followed(void *arg, const struct broker_reply *reply, int *fds)
 
 static void set(struct gate_control *g, const struct gate_limits *limits)
 {
-	int r = broker_client_gate(g->broker, g->result->pid, limits, on_followed, g);
+	int r = ask(g, limits, on_followed);
 
 	if (r < 0)
 		return; /* The broker is busy or gone: the limits in force stay, with their end. */
@@ -141,7 +151,7 @@ int gate_control_close(struct gate_control *g, void (*closed)(void *arg), void *
 	g->stage = GATE_IS_CLOSED;
 	g->closed = closed;
 	g->arg = arg;
-	r = broker_client_gate(g->broker, g->result->pid, NULL, on_closed, g);
+	r = ask(g, NULL, on_closed);
 	if (r < 0)
 		return r;
 	g->request = r;

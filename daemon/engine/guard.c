@@ -103,6 +103,8 @@ static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 struct guard *guard_new(uv_loop_t *loop, struct broker_client *broker, struct window_result *result,
 			guard_alarm_fn alarm, void *arg)
 {
+	const struct broker_request request = {
+	    .operation = BROKER_WATCH, .pid = result->pid, .owner = result->asker.sees};
 	struct guard *g = calloc(1, sizeof(*g));
 	int r;
 
@@ -113,7 +115,7 @@ struct guard *guard_new(uv_loop_t *loop, struct broker_client *broker, struct wi
 	}
 	*g = (struct guard){
 	    .loop = loop, .broker = broker, .result = result, .alarm = alarm, .arg = arg};
-	r = broker_client_watch(broker, result->pid, result->asker.sees, on_reply, g);
+	r = broker_client_ask(broker, &request, on_reply, g);
 	if (r < 0) {
 		(void)snprintf(result->side_effects.reason, sizeof(result->side_effects.reason),
 			       "the broker could not be asked: %s", strerror(-r));

@@ -79,50 +79,26 @@ static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 		fds[0] = -1; /* The stream's now. */
 }
 
-static struct inspector_answer *make(uv_loop_t *loop, struct broker_client *broker,
-				     inspector_answer_done_fn done, void *arg)
-{
-	struct inspector_answer *i = calloc(1, sizeof(*i));
-
-	if (i)
-		*i = (struct inspector_answer){
-		    .loop = loop, .broker = broker, .done = done, .arg = arg};
-	return i;
-}
-
-/* request: what the broker's client gave. Takes i in any case. */
-static int hand_out(struct inspector_answer **out, struct inspector_answer *i, int request,
-		    struct err *err)
-{
-	if (request < 0) {
-		free(i);
-		return err_set_errno(err, -request, "cannot ask the privileged half of jxperfd");
-	}
-	i->request = request;
-	*out = i;
-	return 0;
-}
-
 int inspector_answer_new(struct inspector_answer **out, uv_loop_t *loop,
-			 struct broker_client *broker, int pid, uid_t owner,
+			 struct broker_client *broker, const struct broker_request *question,
 			 inspector_answer_done_fn done, void *arg, struct err *err)
 {
-	struct inspector_answer *i = make(loop, broker, done, arg);
+	struct inspector_answer *i = calloc(1, sizeof(*i));
+	struct broker_request request = *question;
+	int r;
 
 	if (!i)
 		return err_set(err, ENOMEM, "out of memory");
-	return hand_out(out, i, broker_client_inspect(broker, pid, owner, on_reply, i), err);
-}
-
-int inspector_answer_of_some(struct inspector_answer **out, uv_loop_t *loop,
-			     struct broker_client *broker, const pid_t *pids, size_t count,
-			     inspector_answer_done_fn done, void *arg, struct err *err)
-{
-	struct inspector_answer *i = make(loop, broker, done, arg);
-
-	if (!i)
-		return err_set(err, ENOMEM, "out of memory");
-	return hand_out(out, i, broker_client_inspect_some(broker, pids, count, on_reply, i), err);
+	*i = (struct inspector_answer){.loop = loop, .broker = broker, .done = done, .arg = arg};
+	request.operation = BROKER_INSPECT;
+	r = broker_client_ask(broker, &request, on_reply, i);
+	if (r < 0) {
+		free(i);
+		return err_set_errno(err, -r, "cannot ask the privileged half of jxperfd");
+	}
+	i->request = r;
+	*out = i;
+	return 0;
 }
 
 void inspector_answer_free(struct inspector_answer *i)

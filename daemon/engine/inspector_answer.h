@@ -19,17 +19,13 @@ struct inspector_answer;
  */
 typedef void (*inspector_answer_done_fn)(void *arg, Jxp__ControlReply *answer);
 
-/* pid: of a process, INSPECTOR_MACHINE or INSPECTOR_LIST; there are only processes of owner
- * (PROC_ANY_UID: of all users). On success *out is to be freed with
- * inspector_answer_free. 0 or -errno. */
+/* question: a BROKER_INSPECT, of which pid (of a process, INSPECTOR_MACHINE or INSPECTOR_LIST),
+ * owner (there are only processes of owner; PROC_ANY_UID: of all users) and, for a list as if there
+ * were only these processes, pids count. On success *out is to be freed with inspector_answer_free.
+ * 0 or -errno. */
 int inspector_answer_new(struct inspector_answer **out, uv_loop_t *loop,
-			 struct broker_client *broker, int pid, uid_t owner,
+			 struct broker_client *broker, const struct broker_request *question,
 			 inspector_answer_done_fn done, void *arg, struct err *err);
-
-/* The same for a list as if there were only these processes, 1 to BROKER_PIDS_MAX, of any user. */
-int inspector_answer_of_some(struct inspector_answer **out, uv_loop_t *loop,
-			     struct broker_client *broker, const pid_t *pids, size_t count,
-			     inspector_answer_done_fn done, void *arg, struct err *err);
 
 /* At any time; an inspector that still runs is not waited for. free(NULL) is safe. */
 void inspector_answer_free(struct inspector_answer *i);

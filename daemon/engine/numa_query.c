@@ -42,14 +42,15 @@ static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 
 void numa_query_pump(struct numa_query *q)
 {
-	uint64_t pages[BROKER_PAGES_MAX];
+	struct broker_request request = {.operation = BROKER_PAGES, .pid = q->pid};
 
 	if (!q->broker || q->request > 0 || q->profile->waiting_count == 0)
 		return;
 	q->asked_count = numa_profile_take(q->profile, q->asked, BROKER_PAGES_MAX);
 	for (size_t i = 0; i < q->asked_count; i++)
-		pages[i] = q->asked[i].address;
-	q->request = broker_client_pages(q->broker, q->pid, pages, q->asked_count, on_reply, q);
+		request.pages[i] = q->asked[i].address;
+	request.page_count = (uint32_t)q->asked_count;
+	q->request = broker_client_ask(q->broker, &request, on_reply, q);
 	if (q->request < 0) {
 		q->request = 0;
 		q->profile->unplaced += q->asked_count;

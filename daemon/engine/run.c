@@ -49,7 +49,9 @@ static void set_reason(struct run *r, const char *reason)
 /* If the broker is dead, the engine hears of that elsewhere. */
 static void release_target(struct run *r)
 {
-	(void)broker_client_release(r->context.broker, r->result->pid);
+	const struct broker_request request = {.operation = BROKER_RELEASE, .pid = r->result->pid};
+
+	(void)broker_client_ask(r->context.broker, &request, NULL, NULL);
 }
 
 static void end(struct run *r, int error, const char *message)
@@ -320,12 +322,13 @@ int run_new(struct run **out, const struct run_context *context, struct window_r
 int run_begin(struct run *r, struct err *err)
 {
 	struct window_result *w = r->result;
-	const struct broker_attach attach = {.pid = w->pid,
-					     .start_ticks = w->request.start_ticks,
-					     .owner = w->asker.sees,
-					     .flags = attach_flags(w),
-					     .timeout_ms = w->request.timeout_ms};
-	int id = broker_client_attach(r->context.broker, &attach, on_attached, r);
+	const struct broker_request request = {.operation = BROKER_ATTACH,
+					       .pid = w->pid,
+					       .start_ticks = w->request.start_ticks,
+					       .owner = w->asker.sees,
+					       .attach_flags = attach_flags(w),
+					       .timeout_ms = w->request.timeout_ms};
+	int id = broker_client_ask(r->context.broker, &request, on_attached, r);
 
 	if (id < 0)
 		return err_set_errno(err, -id, "cannot ask the broker to attach to pid %d",

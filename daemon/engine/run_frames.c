@@ -353,17 +353,24 @@ static void on_events_opened(void *arg, const struct broker_reply *reply, int *f
 		fds[i] = -1; /* The conversation owns them. */
 }
 
-static void on_question(void *arg, const Jxp__PerfOpenRequest *request)
+static void on_question(void *arg, const Jxp__PerfOpenRequest *asked)
 {
 	struct run *r = arg;
-	int id = broker_client_perf_open(r->context.broker, r->result->pid, request,
-					 on_events_opened, r);
+	const struct broker_request request = {.operation = BROKER_PERF_OPEN,
+					       .pid = r->result->pid,
+					       .namespace_tid = (pid_t)asked->tid,
+					       .breakpoints = asked->breakpoints,
+					       .hardware_event = asked->hardware_event,
+					       .clock_period_ns = asked->clock_period_ns,
+					       .event_period = asked->event_period,
+					       .sig_data = asked->sig_data};
+	int id = broker_client_ask(r->context.broker, &request, on_events_opened, r);
 
 	if (id < 0) {
-		conversation_answer(r->conversation, request->tid, -id, NULL, 0);
+		conversation_answer(r->conversation, asked->tid, -id, NULL, 0);
 		return;
 	}
-	r->event_tid = request->tid;
+	r->event_tid = asked->tid;
 	r->event_request = id;
 }
 

@@ -11,7 +11,8 @@
 #include "daemon/engine/gate_control.h"
 #include "daemon/engine/guard.h"
 #include "daemon/engine/numa_query.h"
-#include "daemon/engine/run.h"
+#include "daemon/engine/run_owner.h"
+#include "daemon/engine/run_state.h"
 #include "daemon/intake/intake.h"
 
 struct run {

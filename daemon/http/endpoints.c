@@ -6,13 +6,9 @@
 
 #include "common/cleanup.h"
 #include "daemon/http/accept.h"
-#include "daemon/http/broker_metrics.h"
-#include "daemon/http/engine_metrics.h"
+#include "daemon/http/own_metrics.h"
 #include "daemon/http/http.h"
 #include "daemon/http/metrics_kept.h"
-#include "daemon/http/process_metrics.h"
-#include "daemon/http/schedule_metrics.h"
-#include "daemon/http/store_metrics.h"
 #include "daemon/schedule/scheduler.h"
 
 #define TYPE_TEXT        "text/plain; version=0.0.4; charset=utf-8"

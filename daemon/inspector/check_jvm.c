@@ -1,9 +1,9 @@
 #include "daemon/inspector/check.h"
 
+#include "proto/helper.h"
 #include "attach/process/cgroup_cpu.h"
 #include "attach/process/headroom.h"
 #include "attach/process/jvm.h"
-#include "attach/process/session.h"
 #include "common/cleanup.h"
 #include "common/perf/events.h"
 #include "common/proc.h"
@@ -95,6 +95,23 @@ static void check_place(struct check_items *c, const struct jvm_info *info,
 		check_items_add(c, "agent files", CHECK_OK, "%s", text);
 	else if (!unasked)
 		check_items_add(c, "agent files", CHECK_FAILED, "%s", err.message);
+}
+
+static bool is_agents(pid_t pid, pid_t tid, const void *arg)
+{
+	char name[PROC_NAME_BYTES];
+
+	(void)pid, (void)arg;
+	/* /proc has an entry for each thread, which it does not list. */
+	return proc_name(tid, name) == 0 && strcmp(name, AGENT_THREAD_NAME) == 0;
+}
+
+/* Is it being profiled? Told from outside, by the name that the agent's thread has while a session
+ * lasts, whichever daemon's it is. What a thread is called is the process's own word: one that lies
+ * is not profiled, and nobody else's. False also where its threads cannot be seen. */
+static bool session_runs(pid_t pid)
+{
+	return proc_search_threads(pid, is_agents, NULL) > 0;
 }
 
 /* Only where there is one. */

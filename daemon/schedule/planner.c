@@ -294,12 +294,13 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 		jvm->plans[i].matches = selector_matches(&p->config->schedules[i].match, &facts);
 }
 
-void planner_end_round(struct planner *p)
+/* Those that were not found in this round, or have the pid. */
+static void forget_some(struct planner *p, bool not_found, pid_t pid)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->jvm_count; i++) {
-		if (p->jvms[i].found)
+		if (not_found ? p->jvms[i].found : p->jvms[i].pid != pid)
 			p->jvms[kept++] = p->jvms[i];
 		else
 			forget_jvm(p, &p->jvms[i]);
@@ -307,17 +308,14 @@ void planner_end_round(struct planner *p)
 	p->jvm_count = kept;
 }
 
+void planner_end_round(struct planner *p)
+{
+	forget_some(p, true, 0);
+}
+
 void planner_lost(struct planner *p, pid_t pid)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < p->jvm_count; i++) {
-		if (p->jvms[i].pid != pid)
-			p->jvms[kept++] = p->jvms[i];
-		else
-			forget_jvm(p, &p->jvms[i]);
-	}
-	p->jvm_count = kept;
+	forget_some(p, false, pid);
 }
 
 void planner_pass_time(struct planner *p, uint64_t ns)
@@ -330,7 +328,7 @@ void planner_pass_time(struct planner *p, uint64_t ns)
 
 static struct draw draw_of(const struct planner *p, const struct config_schedule *s)
 {
-	return schedule_draw(s, p->config->salt, p->host);
+	return schedule_draw(s, p->config->texts.salt, p->host);
 }
 
 static void miss(struct planner_schedule *s, struct plan *plan, enum miss why)

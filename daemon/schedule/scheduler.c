@@ -283,10 +283,10 @@ static void on_survey_changed(void *arg)
 /* Which host this is in the draws. */
 static void name_host(const struct config *config, char host[HOST_BYTES])
 {
-	ssize_t n = config->host_id ? 0 : proc_read(MACHINE_ID, host, HOST_BYTES);
+	ssize_t n = config->texts.host_id ? 0 : proc_read(MACHINE_ID, host, HOST_BYTES);
 
-	if (config->host_id)
-		(void)snprintf(host, HOST_BYTES, "%s", config->host_id); /* May be cut. */
+	if (config->texts.host_id)
+		(void)snprintf(host, HOST_BYTES, "%s", config->texts.host_id); /* May be cut. */
 	else if (n <= 0 && gethostname(host, HOST_BYTES) < 0)
 		host[0] = '\0';
 	host[HOST_BYTES - 1] = '\0';

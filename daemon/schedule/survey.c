@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/err.h"
@@ -99,15 +100,15 @@ static void question_failed(struct survey *s, const char *reason)
 /* Has the broker say when they end. What cannot be asked a round finds out. */
 static void follow(struct survey *s, const Jxp__JvmList *list)
 {
-	pid_t pids[BROKER_PIDS_MAX];
-	size_t count = 0;
+	struct broker_request request = {.operation = BROKER_FOLLOW};
+	uint32_t *count = &request.pid_count;
 
 	for (size_t i = 0; s->newcomers.works && i < list->n_jvms; i++) {
 		if (list->jvms[i]->pid - 1 < INT_MAX) /* An inspector's word, so it is checked. */
-			pids[count++] = (pid_t)list->jvms[i]->pid;
-		if (count > 0 && (count == BROKER_PIDS_MAX || i + 1 == list->n_jvms)) {
-			(void)broker_client_follow(s->broker, pids, count);
-			count = 0;
+			request.pids[(*count)++] = (pid_t)list->jvms[i]->pid;
+		if (*count > 0 && (*count == BROKER_PIDS_MAX || i + 1 == list->n_jvms)) {
+			(void)broker_client_ask(s->broker, &request, NULL, NULL);
+			*count = 0;
 		}
 	}
 }
@@ -158,10 +159,17 @@ static void on_answer(void *arg, Jxp__ControlReply *answer)
 	s->changed(s->arg);
 }
 
-static void began(struct survey *s, int r, const char *reason)
+/* Of all processes, or those that are looked at. */
+static void ask(struct survey *s)
 {
-	if (r < 0) {
-		question_failed(s, reason);
+	struct broker_request question = {
+	    .pid = INSPECTOR_LIST, .owner = PROC_ANY_UID, .pid_count = (uint32_t)s->look_count};
+	struct err err;
+
+	memcpy(question.pids, s->looked_at, s->look_count * sizeof(*s->looked_at));
+	if (inspector_answer_new(&s->answer, s->loop, s->broker, &question, on_answer, s, &err) <
+	    0) {
+		question_failed(s, err.message);
 		end_question(s);
 	} else {
 		s->give_up_ns = clock_monotonic_ns() + s->patience_ms * NS_PER_MS;
@@ -170,24 +178,14 @@ static void began(struct survey *s, int r, const char *reason)
 
 static void begin_round(struct survey *s)
 {
-	struct err err = {""};
-
 	newcomers_begin_round(&s->newcomers);
-	began(s,
-	      inspector_answer_new(&s->answer, s->loop, s->broker, INSPECTOR_LIST, PROC_ANY_UID,
-				   on_answer, s, &err),
-	      err.message);
+	ask(s);
 }
 
 static void begin_look(struct survey *s)
 {
-	struct err err = {""};
-
 	s->look_count = newcomers_begin_look(&s->newcomers, s->looked_at, clock_monotonic_ns());
-	began(s,
-	      inspector_answer_of_some(&s->answer, s->loop, s->broker, s->looked_at, s->look_count,
-				       on_answer, s, &err),
-	      err.message);
+	ask(s);
 }
 
 void survey_turn(struct survey *s)
@@ -243,12 +241,13 @@ static void on_switched_off(void *arg, const struct broker_reply *reply, int *fd
  * ends the daemon, or is asked when it is back. */
 static void discover(struct survey *s, bool on)
 {
+	const struct broker_request request = {.operation = BROKER_DISCOVER, .switch_on = on};
 	int r;
 
 	if (s->discover_request > 0)
 		broker_client_forget(s->broker, s->discover_request);
 	newcomers_set(&s->newcomers, false);
-	r = broker_client_discover(s->broker, on, on ? on_discover : on_switched_off, s);
+	r = broker_client_ask(s->broker, &request, on ? on_discover : on_switched_off, s);
 	s->discover_request = r > 0 ? r : 0;
 }
 

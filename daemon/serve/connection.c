@@ -156,11 +156,15 @@ void connection_fail(struct connection *c, bool usage, const char *message)
 	send_failure(c, usage, message);
 }
 
-void connection_reply(struct connection *c, Jxp__ControlReply *reply)
+void connection_reply(struct connection *c, Jxp__ControlReply__BodyCase what, void *body)
 {
-	size_t bytes = protobuf_c_message_get_packed_size(&reply->base);
+	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	struct err err;
+	size_t bytes;
 
+	reply.body_case = what;
+	reply.failure = body; /* All bodies are pointers in one union. */
+	bytes = protobuf_c_message_get_packed_size(&reply.base);
 	if (bytes > CONNECTION_SMALL_REPLY_BYTES) {
 		if (renders_take(c->context->renders, c->asker.sees, bytes, &err) < 0) {
 			connection_fail(c, false, err.message);
@@ -168,7 +172,7 @@ void connection_reply(struct connection *c, Jxp__ControlReply *reply)
 		}
 		c->unread_bytes = bytes;
 	}
-	finish(c, send_reply(c, reply));
+	finish(c, send_reply(c, &reply));
 }
 
 static void on_rendered(void *arg, struct buffer *frame, const char *error)
@@ -188,22 +192,9 @@ static void on_rendered(void *arg, struct buffer *frame, const char *error)
 	finish(c, stream_send_packed(c->stream, frame));
 }
 
-void connection_send_report(struct connection *c, const struct window_result *w,
-			    const struct report_wanted *wanted)
-{
-	if (render_start(&c->render, c->context->renders, c->asker.sees, w, wanted, on_rendered,
-			 c) < 0) {
-		connection_fail(c, false, "out of memory for the report");
-		return;
-	}
-	c->state = RENDERING;
-	set_timer(c, CONNECTION_REPORT_TIMEOUT_MS, 0);
-}
-
 void connection_send_job(struct connection *c, const struct render_job *job)
 {
-	if (render_start_job(&c->render, c->context->renders, c->asker.sees, job, on_rendered, c) <
-	    0) {
+	if (render_start(&c->render, c->context->renders, c->asker.sees, job, on_rendered, c) < 0) {
 		job->release(job->arg);
 		connection_fail(c, false, "out of memory for the report");
 		return;
@@ -256,7 +247,7 @@ static void on_finished(void *arg, const struct window_result *w)
 {
 	struct connection *c = arg;
 
-	connection_send_report(c, w, &c->wanted);
+	c->context->report(c, w, &c->wanted);
 }
 
 static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
@@ -278,12 +269,9 @@ static void on_background_started(void *arg, const struct window_result *w)
 static void send_started(struct connection *c, const struct window_result *w)
 {
 	Jxp__Started started = JXP__STARTED__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 
 	started.window = (char *)w->id;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_STARTED;
-	reply.started = &started;
-	connection_reply(c, &reply);
+	connection_reply(c, JXP__CONTROL_REPLY__BODY_STARTED, &started);
 }
 
 static void leave_alone(struct connection *c)
@@ -301,7 +289,6 @@ static void on_background_finished(void *arg, const struct window_result *w)
 void connection_send_end(struct connection *c, const struct window_result *w)
 {
 	Jxp__Document document = JXP__DOCUMENT__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 
 	if (w->state == WINDOW_FAILED) {
 		connection_fail(c, false, w->reason);
@@ -309,9 +296,7 @@ void connection_send_end(struct connection *c, const struct window_result *w)
 	}
 	document.window = (char *)w->id;
 	render_describe_end(&document, w);
-	reply.body_case = JXP__CONTROL_REPLY__BODY_DOCUMENT;
-	reply.document = &document;
-	connection_reply(c, &reply);
+	connection_reply(c, JXP__CONTROL_REPLY__BODY_DOCUMENT, &document);
 }
 
 static void on_watched_end(void *arg, const struct window_result *w)
@@ -410,7 +395,7 @@ static void on_inspected(void *arg, Jxp__ControlReply *answer)
 		drop_others(&c->asker, answer->jvms);
 		listed_jvms_complete(answer->jvms, c->context->engine, c->context->scheduler);
 	}
-	connection_reply(c, answer);
+	connection_reply(c, answer->body_case, answer->jvms);
 }
 
 void connection_inspect(struct connection *c, int pid)

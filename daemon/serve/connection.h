@@ -13,6 +13,7 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/answer/render.h"
+#include "daemon/report/report.h"
 #include "daemon/serve/audit.h"
 #include "daemon/store/reading.h"
 #include "daemon/window/asker.h"
@@ -37,6 +38,10 @@ struct scheduler;
 struct control_context {
 	/* Answers request on c, or starts what will: request_handle (daemon/serve/request.h). */
 	void (*handle)(struct connection *c, const Jxp__ControlRequest *request);
+	/* Answers with the report of a window that has ended: reports_send_window
+	 * (daemon/serve/reports.h). */
+	void (*report)(struct connection *c, const struct window_result *w,
+		       const struct report_wanted *wanted);
 	/* A request was refused, or a connection that named none. */
 	void (*refused)(void *arg, const struct audit_entry *entry, bool connection);
 	void *refused_arg;
@@ -85,17 +90,14 @@ const struct window_asker *connection_asker(const struct connection *c);
 void connection_name_request(struct connection *c, const char *action, uint32_t pid,
 			     const char *window);
 
-/* Sends the last reply of the connection, or why it cannot be had while others are not read. */
-void connection_reply(struct connection *c, Jxp__ControlReply *reply);
+/* Sends the last reply of the connection, body being the message that what names, or why it cannot
+ * be had while others are not read. */
+void connection_reply(struct connection *c, Jxp__ControlReply__BodyCase what, void *body);
 
 /* Sends a Failure as the last reply; usage: the request itself was wrong. */
 void connection_fail(struct connection *c, bool usage, const char *message);
 
-/* Has the report of w written and sends it as the last reply. */
-void connection_send_report(struct connection *c, const struct window_result *w,
-			    const struct report_wanted *wanted);
-
-/* The same of what a job writes; it is released in any case. */
+/* Has a job's report written and sends it as the last reply; the job is released in any case. */
 void connection_send_job(struct connection *c, const struct render_job *job);
 
 /* Asks the store, and leaves the answer to the question, which gets c; it is released in any case,

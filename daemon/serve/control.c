@@ -18,6 +18,7 @@
 #include "daemon/answer/render.h"
 #include "daemon/serve/inspections.h"
 #include "daemon/serve/refusals.h"
+#include "daemon/serve/reports.h"
 #include "daemon/serve/request.h"
 #include "daemon/shares/shares.h"
 #include "proto/failure.h"
@@ -279,6 +280,7 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 	if (r < 0)
 		return r;
 	c->context = (struct control_context){.handle = request_handle,
+					      .report = reports_send_window,
 					      .refused = refuse,
 					      .refused_arg = c,
 					      .loop = loop,

@@ -54,12 +54,13 @@ static void on_answer(void *arg, Jxp__ControlReply *answer)
 
 static void begin(struct inspection *i)
 {
+	const struct broker_request question = {.pid = i->pid, .owner = i->asker.sees};
 	struct failure_reply failure;
 	struct err err;
 
 	i->begun = true;
-	if (inspector_answer_new(&i->answer, i->all->loop, i->all->broker, i->pid, i->asker.sees,
-				 on_answer, i, &err) == 0)
+	if (inspector_answer_new(&i->answer, i->all->loop, i->all->broker, &question, on_answer, i,
+				 &err) == 0)
 		return;
 	failure_reply_init(&failure, err.message, false);
 	on_answer(i, &failure.reply);

@@ -210,3 +210,21 @@ void reports_send_report(struct connection *c, const Jxp__ReportRequest *request
 		r = add_baseline(a, c, request, &err);
 	send_job(c, a, a->sides == 2 ? write_compared : write_report, r, &err);
 }
+
+void reports_send_window(struct connection *c, const struct window_result *w,
+			 const struct report_wanted *wanted)
+{
+	struct asked *a = new_asked(c);
+
+	if (!a)
+		return;
+	a->wanted = *wanted;
+	a->sides = 1;
+	a->side[0].number = w->number;
+	if (selection_hold(&a->side[0], w) < 0) {
+		connection_fail(c, false, "out of memory for the report");
+		release(a);
+		return;
+	}
+	send_job(c, a, write_report, 0, NULL);
+}

@@ -10,4 +10,8 @@
 /* Answers the request of the connection, at once or when the text is there. */
 void reports_send_report(struct connection *c, const Jxp__ReportRequest *request);
 
+/* Answers with the report of w, which is in memory and final. */
+void reports_send_window(struct connection *c, const struct window_result *w,
+			 const struct report_wanted *wanted);
+
 #endif

@@ -9,11 +9,11 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "daemon/answer/selection.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/report/report.h"
 #include "daemon/serve/audit.h"
 #include "daemon/serve/reports.h"
-#include "daemon/serve/stored_end.h"
 #include "daemon/serve/window_list.h"
 #include "proto/limits.h"
 
@@ -72,7 +72,6 @@ static void handle_attach(struct connection *c, const Jxp__ControlRequest *reque
 static void handle_detach(struct connection *c, const Jxp__ControlRequest *request)
 {
 	Jxp__Done done = JXP__DONE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	char id[WINDOW_ID_BYTES], message[ERR_MESSAGE_MAX];
 	uint32_t pid = request->detach->pid;
 
@@ -86,16 +85,13 @@ static void handle_detach(struct connection *c, const Jxp__ControlRequest *reque
 	    .action = "detach", .who = connection_asker(c), .pid = pid, .window = id});
 	(void)snprintf(message, sizeof(message), "window %s of pid %u is ending", id, pid);
 	done.message = message;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_DONE;
-	reply.done = &done;
-	connection_reply(c, &reply);
+	connection_reply(c, JXP__CONTROL_REPLY__BODY_DONE, &done);
 }
 
 static void handle_reload(struct connection *c, const Jxp__ControlRequest *request)
 {
 	const struct control_context *context = connection_context(c);
 	Jxp__Done done = JXP__DONE__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	struct err err;
 
 	(void)request; /* It has no fields. */
@@ -112,9 +108,7 @@ static void handle_reload(struct connection *c, const Jxp__ControlRequest *reque
 	}
 	audit_configuration(connection_asker(c), NULL);
 	done.message = (char *)"the configuration was read";
-	reply.body_case = JXP__CONTROL_REPLY__BODY_DONE;
-	reply.done = &done;
-	connection_reply(c, &reply);
+	connection_reply(c, JXP__CONTROL_REPLY__BODY_DONE, &done);
 }
 
 /* As many as can run. */
@@ -144,7 +138,6 @@ static void handle_status(struct connection *c, const Jxp__ControlRequest *reque
 {
 	const struct control_context *context = connection_context(c);
 	Jxp__Status status = JXP__STATUS__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	struct window_infos all;
 
 	(void)request; /* It has no fields. */
@@ -158,9 +151,7 @@ static void handle_status(struct connection *c, const Jxp__ControlRequest *reque
 	status.n_running = all.count;
 	status.windows_total = engine_windows_total(context->engine);
 	status.attach_failures = engine_attach_failures(context->engine);
-	reply.body_case = JXP__CONTROL_REPLY__BODY_STATUS;
-	reply.status = &status;
-	connection_reply(c, &reply);
+	connection_reply(c, JXP__CONTROL_REPLY__BODY_STATUS, &status);
 }
 
 static void handle_windows(struct connection *c, const Jxp__ControlRequest *request)
@@ -169,14 +160,76 @@ static void handle_windows(struct connection *c, const Jxp__ControlRequest *requ
 	window_list_answer(c, request->windows);
 }
 
+/* What is asked of the store, and where its answer goes. */
+struct stored_end {
+	struct connection *connection;
+	uid_t owner; /* whose windows there are for the asker */
+	unsigned number;
+	struct window_result *window; /* what the answer is */
+};
+
+/* What is there of a window that could not run, or that cannot be read any more, is its row. */
+static int load_stored_end(void *arg, struct database *db, struct err *err)
+{
+	struct stored_end *s = arg;
+	struct err ignored;
+
+	if (database_load(db, s->owner, s->number, &s->window, &ignored) == 0)
+		return 0;
+	return database_load_row(db, s->owner, s->number, &s->window, err);
+}
+
+static void on_stored_end(void *arg, int result, const char *message)
+{
+	struct stored_end *s = arg;
+
+	if (result < 0)
+		connection_fail(s->connection, false, message);
+	else
+		connection_send_end(s->connection, s->window);
+}
+
+static void release_stored_end(void *arg)
+{
+	struct stored_end *s = arg;
+
+	window_result_free(s->window);
+	free(s);
+}
+
+/* May a window that is not in memory be kept? */
+static bool is_stored(const struct connection *c, const char *id)
+{
+	unsigned number;
+
+	return connection_context(c)->store && selection_number(id, &number) &&
+	       !engine_find_window(connection_context(c)->engine, id);
+}
+
+static void send_stored_end(struct connection *c, const char *id)
+{
+	struct stored_end *s = calloc(1, sizeof(*s));
+	const struct reading_question question = {
+	    .arg = s, .ask = load_stored_end, .done = on_stored_end, .release = release_stored_end};
+
+	if (!s) {
+		connection_fail(c, false, "out of memory");
+		return;
+	}
+	s->connection = c;
+	s->owner = connection_asker(c)->sees;
+	(void)selection_number(id, &s->number); /* It is one: the caller has looked. */
+	connection_read(c, &question);
+}
+
 static void handle_wait(struct connection *c, const Jxp__ControlRequest *request)
 {
 	const char *id = request->wait->window;
 	const struct window_result *w;
 
 	connection_name_request(c, "wait", 0, id);
-	if (stored_end_may_be(c, id)) {
-		stored_end_send(c, id);
+	if (is_stored(c, id)) {
+		send_stored_end(c, id);
 		return;
 	}
 	w = find_window(c, id);
@@ -226,7 +279,6 @@ struct thread_reply {
 static void send_threads(struct connection *c, const struct thread_table *table)
 {
 	Jxp__ThreadList list = JXP__THREAD_LIST__INIT;
-	Jxp__ControlReply reply = JXP__CONTROL_REPLY__INIT;
 	_cleanup_free_ struct thread_reply *threads = calloc(table->count + 1, sizeof(*threads));
 	_cleanup_free_ Jxp__ThreadState **states =
 	    calloc(table->count + 1, sizeof(Jxp__ThreadState *));
@@ -244,9 +296,7 @@ static void send_threads(struct connection *c, const struct thread_table *table)
 		states[list.n_threads++] = &t->state;
 	}
 	list.threads = states;
-	reply.body_case = JXP__CONTROL_REPLY__BODY_THREADS;
-	reply.threads = &list;
-	connection_reply(c, &reply);
+	connection_reply(c, JXP__CONTROL_REPLY__BODY_THREADS, &list);
 }
 
 static void handle_threads(struct connection *c, const Jxp__ControlRequest *request)

@@ -188,7 +188,6 @@ static void reply(const struct stored_list *s)
 {
 	_cleanup_(list_release) struct list l;
 	Jxp__WindowList list = JXP__WINDOW_LIST__INIT;
-	Jxp__ControlReply answer = JXP__CONTROL_REPLY__INIT;
 	char first[WINDOW_ID_BYTES];
 	size_t skipped;
 
@@ -205,9 +204,7 @@ static void reply(const struct stored_list *s)
 		window_id(first, s->first_future);
 		list.first_future = first;
 	}
-	answer.body_case = JXP__CONTROL_REPLY__BODY_WINDOWS;
-	answer.windows = &list;
-	connection_reply(s->connection, &answer);
+	connection_reply(s->connection, JXP__CONTROL_REPLY__BODY_WINDOWS, &list);
 }
 
 /* ---------------------------------------------------------------- the store's part */

@@ -237,9 +237,9 @@ static int take_kinds(struct reading *r, const char *path, const struct schema_s
 /* Is the variable one that may be looked at? */
 static bool is_allowed(const struct config *c, const char *name, size_t length)
 {
-	for (unsigned i = 0; i < c->environment_count; i++)
-		if (strlen(c->environment[i]) == length &&
-		    strncmp(c->environment[i], name, length) == 0)
+	for (unsigned i = 0; i < c->texts.environment_count; i++)
+		if (strlen(c->texts.environment[i]) == length &&
+		    strncmp(c->texts.environment[i], name, length) == 0)
 			return true;
 	return false;
 }
@@ -280,7 +280,7 @@ static int check_name(struct reading *r, const struct config *c, const char *pat
 		if (part.kind == TEMPLATE_ENV && !is_allowed(c, part.text, part.length))
 			return wrong(r, at, "'%.*s' is not in the list 'environment' at the top",
 				     (int)part.length, part.text);
-		if (part.kind == TEMPLATE_LABEL && !c->pod_labels)
+		if (part.kind == TEMPLATE_LABEL && !c->texts.pod_labels)
 			return wrong(r, at, "'pod-labels' at the top has to say where labels are");
 	} while (part.kind != TEMPLATE_END);
 	return length > CONFIG_NAME_MAX
@@ -401,12 +401,10 @@ static int take_store(struct reading *r, const struct schema_store *from, struct
 }
 
 /* The list is passed on in an argument, its names between commas. */
-static int take_environment(struct reading *r, const struct schema_file *file, struct config *c)
+static int check_environment(struct reading *r, const struct config_texts *c)
 {
 	size_t bytes = 1;
 
-	c->environment = file->environment;
-	c->environment_count = file->environment_count;
 	for (unsigned i = 0; i < c->environment_count; i++) {
 		const char *name = c->environment[i];
 		char at[PLACE_PATH_BYTES];
@@ -439,24 +437,14 @@ static int take_file(struct reading *r, const struct schema_file *file, struct c
 {
 	int e;
 
-	c->socket = file->socket;
-	c->http = file->http;
-	c->state_dir = file->state_dir;
-	c->bundle = file->bundle;
-	c->agent_path = file->agent_path;
-	c->user = file->user;
-	c->verbose = file->verbose;
-	c->admin_group = file->admin_group;
-	c->salt = file->salt;
-	c->host_id = file->host_id;
-	c->pod_labels = file->pod_labels;
-	if ((e = take_environment(r, file, c)) < 0 ||
+	c->texts = file->texts;
+	if ((e = check_environment(r, &c->texts)) < 0 ||
 	    (e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||
 	    (e = take_count(r, "", "windows-at-once", file->windows_at_once, WINDOWS_AT_ONCE_MAX,
 			    &c->windows_at_once)) < 0 ||
 	    (e = take_count(r, "", "windows-per-user", file->windows_per_user, WINDOWS_AT_ONCE_MAX,
 			    &c->windows_per_user)) < 0 ||
-	    (e = check_agent_path(r, c->agent_path)) < 0 ||
+	    (e = check_agent_path(r, c->texts.agent_path)) < 0 ||
 	    (e = take_store(r, file->store, &c->store)) < 0 || (e = take_apps(r, file, c)) < 0)
 		return e;
 	return take_schedules(r, file, c);

@@ -52,23 +52,10 @@ struct config_store {
 };
 
 struct config {
-	/* NULL where the file says nothing; the command line's come first. */
-	char *socket;
-	char *http;
-	char *state_dir;
-	char *bundle;
-	char *agent_path; /* the agent's library in images of containers */
-	char *user;
-	const bool *verbose;
-	char *admin_group;
-	char *salt;         /* of the draws; the same on all hosts of a fleet */
-	char *host_id;      /* NULL: the machine's */
+	struct config_texts texts;
 	double host_budget; /* of the CPU time of all processors, for all windows together */
 	uint32_t windows_at_once;
 	uint32_t windows_per_user; /* at a time, of one who is no administrator */
-	char *pod_labels;          /* the file of a pod's labels as its JVMs see it; NULL: none */
-	char **environment;        /* names of variables that may be looked at */
-	unsigned environment_count;
 	struct config_store store;
 	struct config_app *apps;
 	size_t app_count;

@@ -4,6 +4,8 @@
 #ifndef JXPERF_FLEET_CONFIG_RULES_H
 #define JXPERF_FLEET_CONFIG_RULES_H
 
+#include <stdbool.h>
+
 /* Longest name of an application or a schedule, which are labels in metrics. */
 #define CONFIG_NAME_MAX 63
 
@@ -25,6 +27,24 @@ struct config_match {
 struct config_app {
 	struct config_match match;
 	char *app; /* fleet/config/template.h */
+};
+
+/* What is taken as it is written; NULL where the file says nothing, and the command line's come
+ * first. */
+struct config_texts {
+	char *socket;
+	char *http;
+	char *state_dir;
+	char *bundle;
+	char *agent_path; /* the agent's library in images of containers */
+	char *user;
+	bool *verbose;
+	char *admin_group;
+	char *salt;         /* of the draws; the same on all hosts of a fleet */
+	char *host_id;      /* NULL: the machine's */
+	char *pod_labels;   /* the file of a pod's labels as its JVMs see it; NULL: none */
+	char **environment; /* names of variables that may be looked at */
+	unsigned environment_count;
 };
 
 #endif

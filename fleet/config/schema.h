@@ -38,22 +38,10 @@ struct schema_store {
 };
 
 struct schema_file {
-	char *socket;
-	char *http;
-	char *state_dir;
-	char *bundle;
-	char *agent_path;
-	char *user;
-	bool *verbose;
-	char *admin_group;
-	char *salt;
-	char *host_id;
+	struct config_texts texts;
 	char *host_budget;
 	char *windows_at_once;
 	char *windows_per_user;
-	char *pod_labels;
-	char **environment;
-	unsigned environment_count;
 	struct schema_store *store;
 	struct config_app *apps;
 	unsigned apps_count;

@@ -17,7 +17,6 @@
 
 #include "common/clock.h"
 #include "fleet/draw.h"
-#include "fleet/total.h"
 
 #define HOSTS           10000
 #define JVMS            20
@@ -92,8 +91,65 @@ struct tally {
 	unsigned covered_after; /* epochs until each application was seen, or 0 */
 };
 
+/* ---------------------------------------------------------------- totals */
+
+/*
+ * What a fleet's total is, from those of its JVMs that were profiled.
+ *
+ * Sampling has two stages, hosts and the JVMs of each, both independent draws with known
+ * probabilities (fleet/draw.h). The estimate is Horvitz and Thompson's; its variance is that of two
+ * stages of Poisson sampling (Sarndal, Swensson, Wretman, "Model Assisted Survey Sampling",
+ * sections 3.5 and 4.3), estimated without bias from the sample itself: with y_j a JVM's value and
+ * Y_h = sum of y_j / p_j over the profiled JVMs of host h,
+ *
+ *   V = sum over hosts of (1 - p_h) / p_h^2 Y_h^2 + 1 / p_h sum of (1 - p_j) / p_j^2 y_j^2
+ *
+ * Hosts are independent of each other, JVMs of one host are not: so values are added host by host.
+ * All zero is an empty one.
+ */
+struct total {
+	double estimate; /* of the hosts that are complete */
+	double variance;
+	uint64_t hosts; /* of which some JVM was profiled */
+	uint64_t jvms;
+	/* The host that values are added to. */
+	double host_sum;
+	double host_variance;
+	uint64_t host_jvms;
+};
+
+/* One profiled JVM's value; jvm_fraction is the probability of its draw within its host. */
+static void total_add(struct total *t, double value, double jvm_fraction)
+{
+	t->host_sum += value / jvm_fraction;
+	t->host_variance += (1 - jvm_fraction) / (jvm_fraction * jvm_fraction) * value * value;
+	t->host_jvms++;
+}
+
+/* No more of this host, whose probability was host_fraction. */
+static void total_end_host(struct total *t, double host_fraction)
+{
+	double factor = (1 - host_fraction) / (host_fraction * host_fraction);
+
+	if (t->host_jvms == 0)
+		return;
+	t->estimate += t->host_sum / host_fraction;
+	t->variance += factor * t->host_sum * t->host_sum + t->host_variance / host_fraction;
+	t->hosts++;
+	t->jvms += t->host_jvms;
+	t->host_sum = 0;
+	t->host_variance = 0;
+	t->host_jvms = 0;
+}
+
+/* 95% interval: estimate plus and minus this. Good from some tens of hosts on. */
+static double total_error95(const struct total *t)
+{
+	return 1.959964 * sqrt(t->variance);
+}
+
 static void sample_host(const struct fleet *f, const struct draw *d, uint64_t epoch, unsigned h,
-			struct fleet_total *total, struct tally *t)
+			struct total *total, struct tally *t)
 {
 	for (unsigned j = 0; j < JVMS; j++) {
 		uint64_t offset;
@@ -101,10 +157,10 @@ static void sample_host(const struct fleet *f, const struct draw *d, uint64_t ep
 		if (!draw_takes_jvm(d, epoch, f->jvm[j]))
 			continue;
 		/* Its window's rate, and what that says of the epoch. */
-		fleet_total_add(total,
-				f->rate[h][j] * (1 + MEASURING_ERROR * world_normal()) *
-				    (double)d->every_ns / NS_PER_S,
-				d->jvm_fraction);
+		total_add(total,
+			  f->rate[h][j] * (1 + MEASURING_ERROR * world_normal()) *
+			      (double)d->every_ns / NS_PER_S,
+			  d->jvm_fraction);
 		offset = draw_start(d, epoch, f->jvm[j]) - draw_epoch_start(d, epoch);
 		t->starts[offset * PLACES / d->every_ns]++;
 		t->windows++;
@@ -114,13 +170,13 @@ static void sample_host(const struct fleet *f, const struct draw *d, uint64_t ep
 				t->covered_after = t->runs + 1;
 		}
 	}
-	fleet_total_end_host(total, d->host_fraction);
+	total_end_host(total, d->host_fraction);
 }
 
 static void run(struct fleet *f, struct draw *d, struct tally *t)
 {
 	double truth = begin_epoch(f) * (double)d->every_ns / NS_PER_S;
-	struct fleet_total total = {0};
+	struct total total = {0};
 	unsigned hosts = 0;
 	uint64_t epoch = 1000 + t->runs;
 	double error;
@@ -135,7 +191,7 @@ static void run(struct fleet *f, struct draw *d, struct tally *t)
 	error = total.estimate / truth - 1;
 	t->error_sum += error;
 	t->error_squares += error * error;
-	t->covered += fabs(total.estimate - truth) <= fleet_total_error95(&total);
+	t->covered += fabs(total.estimate - truth) <= total_error95(&total);
 	t->most_hosts = hosts > t->most_hosts ? hosts : t->most_hosts;
 	t->least_hosts = t->runs == 0 || hosts < t->least_hosts ? hosts : t->least_hosts;
 	t->runs++;

@@ -64,71 +64,21 @@ __attribute__((destructor)) static void tell(void)
 
 /* ---------------------------------------------------------------- the broker */
 
-int broker_client_attach(struct broker_client *client, const struct broker_attach *attach,
-			 broker_reply_fn fn, void *arg)
+int broker_client_ask(struct broker_client *client, const struct broker_request *request,
+		      broker_reply_fn fn, void *arg)
 {
 	(void)client;
-	(void)attach;
+	if (request->operation != BROKER_ATTACH)
+		return -EAGAIN;
 	harness.attached = fn;
 	harness.attached_arg = arg;
 	return 1;
-}
-
-int broker_client_perf_open(struct broker_client *client, pid_t pid,
-			    const Jxp__PerfOpenRequest *asked, broker_reply_fn fn, void *arg)
-{
-	(void)client;
-	(void)pid;
-	(void)asked;
-	(void)fn;
-	(void)arg;
-	return -EAGAIN;
-}
-
-int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, broker_reply_fn fn,
-			  void *arg)
-{
-	(void)client;
-	(void)owner;
-	(void)pid;
-	(void)fn;
-	(void)arg;
-	return -EAGAIN;
-}
-
-int broker_client_watch(struct broker_client *client, pid_t pid, uid_t owner, broker_reply_fn fn,
-			void *arg)
-{
-	(void)owner;
-	return broker_client_inspect(client, pid, PROC_ANY_UID, fn, arg);
-}
-
-int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
-			size_t count, broker_reply_fn fn, void *arg)
-{
-	(void)pages;
-	(void)count;
-	return broker_client_inspect(client, pid, PROC_ANY_UID, fn, arg);
-}
-
-int broker_client_gate(struct broker_client *client, pid_t pid, const struct gate_limits *limits,
-		       broker_reply_fn fn, void *arg)
-{
-	(void)limits;
-	return broker_client_inspect(client, pid, PROC_ANY_UID, fn, arg);
 }
 
 void broker_client_forget(struct broker_client *client, int id)
 {
 	(void)client;
 	(void)id;
-}
-
-int broker_client_release(struct broker_client *client, pid_t pid)
-{
-	(void)client;
-	(void)pid;
-	return 0;
 }
 
 /* ---------------------------------------------------------------- the pool */

@@ -36,7 +36,7 @@ static void require_fraction(double f)
 static void check_schedule(const struct config *c, const struct config_schedule *s)
 {
 	const struct jvm_facts jvm = {.app = "shop", .user = "web", .command = "java Main"};
-	struct draw d = schedule_draw(s, c->salt, "h1");
+	struct draw d = schedule_draw(s, c->texts.salt, "h1");
 	uint64_t start = draw_start(&d, 7, "42:4711");
 
 	require(s->name && s->name[0]);

@@ -21,6 +21,7 @@
 #include "daemon/serve/connection.h"
 #include "daemon/answer/render.h"
 #include "daemon/serve/inspections.h"
+#include "daemon/serve/reports.h"
 #include "daemon/serve/request.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
@@ -45,92 +46,13 @@ static int wait_for_broker(broker_reply_fn fn, void *arg)
 	return 1;
 }
 
-int broker_client_attach(struct broker_client *client, const struct broker_attach *attach,
-			 broker_reply_fn fn, void *arg)
+int broker_client_ask(struct broker_client *client, const struct broker_request *request,
+		      broker_reply_fn fn, void *arg)
 {
 	(void)client;
-	(void)attach;
+	if (request->operation != BROKER_ATTACH && request->operation != BROKER_INSPECT)
+		return -EAGAIN;
 	return wait_for_broker(fn, arg);
-}
-
-int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, broker_reply_fn fn,
-			  void *arg)
-{
-	(void)client;
-	(void)owner;
-	(void)pid;
-	return wait_for_broker(fn, arg);
-}
-
-int broker_client_inspect_some(struct broker_client *client, const pid_t *pids, size_t count,
-			       broker_reply_fn fn, void *arg)
-{
-	(void)client;
-	(void)pids;
-	(void)count;
-	return wait_for_broker(fn, arg);
-}
-
-int broker_client_discover(struct broker_client *client, bool on, broker_reply_fn fn, void *arg)
-{
-	(void)client;
-	(void)on;
-	(void)fn;
-	(void)arg;
-	return -EAGAIN;
-}
-
-int broker_client_follow(struct broker_client *client, const pid_t *pids, size_t count)
-{
-	(void)client;
-	(void)pids;
-	(void)count;
-	return -EAGAIN;
-}
-
-int broker_client_watch(struct broker_client *client, pid_t pid, uid_t owner, broker_reply_fn fn,
-			void *arg)
-{
-	(void)owner;
-	(void)client;
-	(void)pid;
-	(void)fn;
-	(void)arg;
-	return -EAGAIN;
-}
-
-int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
-			size_t count, broker_reply_fn fn, void *arg)
-{
-	(void)client;
-	(void)pid;
-	(void)pages;
-	(void)count;
-	(void)fn;
-	(void)arg;
-	return -EPIPE;
-}
-
-int broker_client_gate(struct broker_client *client, pid_t pid, const struct gate_limits *limits,
-		       broker_reply_fn fn, void *arg)
-{
-	(void)client;
-	(void)pid;
-	(void)limits;
-	(void)fn;
-	(void)arg;
-	return -EPIPE;
-}
-
-int broker_client_perf_open(struct broker_client *client, pid_t pid,
-			    const Jxp__PerfOpenRequest *asked, broker_reply_fn fn, void *arg)
-{
-	(void)client;
-	(void)pid;
-	(void)asked;
-	(void)fn;
-	(void)arg;
-	return -EPIPE;
 }
 
 bool broker_client_serves(const struct broker_client *client)
@@ -144,13 +66,6 @@ void broker_client_forget(struct broker_client *client, int id)
 	(void)client;
 	if (id == 1)
 		harness.waiting_fn = NULL;
-}
-
-int broker_client_release(struct broker_client *client, pid_t pid)
-{
-	(void)client;
-	(void)pid;
-	return 0;
 }
 
 static void on_closed(void *arg, struct connection *connection)
@@ -208,6 +123,7 @@ static void feed(struct harness *h, int fd, struct buffer *stream)
 static void run(struct harness *h, struct buffer *stream)
 {
 	struct control_context context = {.handle = request_handle,
+					  .report = reports_send_window,
 					  .refused = on_refused,
 					  .loop = &h->loop,
 					  .inspections = inspections_new(&h->loop, NULL),

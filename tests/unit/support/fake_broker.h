@@ -72,127 +72,106 @@ bool broker_client_serves(const struct broker_client *client)
 	return !fake_broker.away;
 }
 
-int broker_client_attach(struct broker_client *client, const struct broker_attach *attach,
-			 broker_reply_fn fn, void *arg)
+/* Remembers who waits for a reply. */
+static int fake_broker_await(int *id, broker_reply_fn *to, void **to_arg, broker_reply_fn fn,
+			     void *arg)
 {
-	(void)client;
-	fake_broker.attach_start_ticks = attach->start_ticks;
-	fake_broker.attach_timeout_ms = attach->timeout_ms;
-	if (fake_broker.refuse)
-		return -fake_broker.refuse;
-	fake_broker.attach_id = ++fake_broker.last_id;
-	fake_broker.attach_pid = attach->pid;
-	fake_broker.attach_owner = attach->owner;
-	fake_broker.attach_fn = fn;
-	fake_broker.attach_arg = arg;
-	return fake_broker.attach_id;
+	*id = ++fake_broker.last_id;
+	*to = fn;
+	*to_arg = arg;
+	return *id;
 }
 
-int broker_client_perf_open(struct broker_client *client, pid_t pid,
-			    const Jxp__PerfOpenRequest *asked, broker_reply_fn fn, void *arg)
+static int fake_broker_attach(const struct broker_request *request, broker_reply_fn fn, void *arg)
 {
-	(void)client;
-	(void)pid;
-	if (fake_broker.refuse)
-		return -fake_broker.refuse;
-	fake_broker.perf_id = ++fake_broker.last_id;
-	fake_broker.perf_tid = (pid_t)asked->tid;
-	fake_broker.perf_fn = fn;
-	fake_broker.perf_arg = arg;
-	return fake_broker.perf_id;
+	struct fake_broker *f = &fake_broker;
+
+	f->attach_start_ticks = request->start_ticks;
+	f->attach_timeout_ms = request->timeout_ms;
+	if (f->refuse)
+		return -f->refuse;
+	f->attach_pid = request->pid;
+	f->attach_owner = request->owner;
+	return fake_broker_await(&f->attach_id, &f->attach_fn, &f->attach_arg, fn, arg);
 }
 
-int broker_client_inspect(struct broker_client *client, int pid, uid_t owner, broker_reply_fn fn,
-			  void *arg)
+static int fake_broker_inspect(const struct broker_request *request, broker_reply_fn fn, void *arg)
 {
-	(void)client;
-	if (fake_broker.refuse)
-		return -fake_broker.refuse;
-	fake_broker.inspect_id = ++fake_broker.last_id;
-	fake_broker.inspect_pid = pid;
-	fake_broker.inspect_owner = owner;
-	fake_broker.inspect_fn = fn;
-	fake_broker.inspect_arg = arg;
-	return fake_broker.inspect_id;
+	struct fake_broker *f = &fake_broker;
+
+	if (f->refuse)
+		return -f->refuse;
+	f->inspect_pid = request->pid;
+	f->inspect_owner = request->owner;
+	if (request->pid_count == 0)
+		return fake_broker_await(&f->inspect_id, &f->inspect_fn, &f->inspect_arg, fn, arg);
+	memcpy(f->some, request->pids, sizeof(f->some));
+	f->some_count = request->pid_count;
+	return fake_broker_await(&f->some_id, &f->inspect_fn, &f->inspect_arg, fn, arg);
 }
 
-int broker_client_inspect_some(struct broker_client *client, const pid_t *pids, size_t count,
-			       broker_reply_fn fn, void *arg)
+/* Tests count the other ids. */
+static int fake_broker_discover(const struct broker_request *request, broker_reply_fn fn, void *arg)
 {
-	(void)client;
-	if (fake_broker.refuse)
-		return -fake_broker.refuse;
-	fake_broker.some_id = ++fake_broker.last_id;
-	memcpy(fake_broker.some, pids, count * sizeof(*pids));
-	fake_broker.some_count = count;
-	fake_broker.inspect_fn = fn;
-	fake_broker.inspect_arg = arg;
-	return fake_broker.some_id;
-}
-
-int broker_client_discover(struct broker_client *client, bool on, broker_reply_fn fn, void *arg)
-{
-	(void)client;
-	fake_broker.discover_id = FAKE_DISCOVER_ID; /* Tests count the others. */
-	fake_broker.discover_on = on;
+	fake_broker.discover_id = FAKE_DISCOVER_ID;
+	fake_broker.discover_on = request->switch_on;
 	fake_broker.discover_fn = fn;
 	fake_broker.discover_arg = arg;
 	return fake_broker.discover_id;
 }
 
-int broker_client_follow(struct broker_client *client, const pid_t *pids, size_t count)
-{
-	(void)client;
-	assert_true(count <= BROKER_PIDS_MAX);
-	memcpy(fake_broker.followed, pids, count * sizeof(*pids));
-	fake_broker.followed_count = count;
-	return 0;
-}
-
-int broker_client_watch(struct broker_client *client, pid_t pid, uid_t owner, broker_reply_fn fn,
-			void *arg)
-{
-	(void)owner;
-	(void)client;
-	(void)pid;
-	if (fake_broker.refuse)
-		return -fake_broker.refuse;
-	fake_broker.watch_id = ++fake_broker.last_id;
-	fake_broker.watch_fn = fn;
-	fake_broker.watch_arg = arg;
-	return fake_broker.watch_id;
-}
-
-int broker_client_pages(struct broker_client *client, pid_t pid, const uint64_t *pages,
-			size_t count, broker_reply_fn fn, void *arg)
-{
-	(void)client;
-	(void)pid;
-	if (fake_broker.refuse)
-		return -fake_broker.refuse;
-	memcpy(fake_broker.pages, pages, count * sizeof(*pages));
-	fake_broker.page_count = count;
-	fake_broker.pages_id = ++fake_broker.last_id;
-	fake_broker.pages_fn = fn;
-	fake_broker.pages_arg = arg;
-	return fake_broker.pages_id;
-}
-
 /* Without fake_broker.gate the kernel has no gate. */
-int broker_client_gate(struct broker_client *client, pid_t pid, const struct gate_limits *limits,
-		       broker_reply_fn fn, void *arg)
+static int fake_broker_gate(const struct broker_request *request, broker_reply_fn fn, void *arg)
 {
-	(void)client;
-	(void)pid;
-	if (!fake_broker.gate)
+	struct fake_broker *f = &fake_broker;
+
+	if (!f->gate)
 		return -EOPNOTSUPP;
-	fake_broker.gate_id = ++fake_broker.last_id;
-	fake_broker.gate_removed = !limits;
-	if (limits)
-		fake_broker.gate_limits = *limits;
-	fake_broker.gate_fn = fn;
-	fake_broker.gate_arg = arg;
-	return fake_broker.gate_id;
+	f->gate_removed = request->gate.window_end_ns == 0;
+	if (!f->gate_removed)
+		f->gate_limits = request->gate;
+	return fake_broker_await(&f->gate_id, &f->gate_fn, &f->gate_arg, fn, arg);
+}
+
+int broker_client_ask(struct broker_client *client, const struct broker_request *request,
+		      broker_reply_fn fn, void *arg)
+{
+	struct fake_broker *f = &fake_broker;
+
+	(void)client;
+	switch (request->operation) {
+	case BROKER_ATTACH:
+		return fake_broker_attach(request, fn, arg);
+	case BROKER_INSPECT:
+		return fake_broker_inspect(request, fn, arg);
+	case BROKER_DISCOVER:
+		return fake_broker_discover(request, fn, arg);
+	case BROKER_GATE:
+		return fake_broker_gate(request, fn, arg);
+	case BROKER_FOLLOW:
+		memcpy(f->followed, request->pids, sizeof(f->followed));
+		f->followed_count = request->pid_count;
+		return 1;
+	case BROKER_RELEASE:
+		f->released = request->pid;
+		f->releases++;
+		return 1;
+	}
+	if (f->refuse)
+		return -f->refuse;
+	switch (request->operation) {
+	case BROKER_PERF_OPEN:
+		f->perf_tid = request->namespace_tid;
+		return fake_broker_await(&f->perf_id, &f->perf_fn, &f->perf_arg, fn, arg);
+	case BROKER_WATCH:
+		return fake_broker_await(&f->watch_id, &f->watch_fn, &f->watch_arg, fn, arg);
+	case BROKER_PAGES:
+		memcpy(f->pages, request->pages, sizeof(f->pages));
+		f->page_count = request->page_count;
+		return fake_broker_await(&f->pages_id, &f->pages_fn, &f->pages_arg, fn, arg);
+	default:
+		return -EINVAL;
+	}
 }
 
 void broker_client_forget(struct broker_client *client, int id)
@@ -214,14 +193,6 @@ void broker_client_forget(struct broker_client *client, int id)
 		fake_broker.pages_id = 0;
 	if (id == fake_broker.gate_id)
 		fake_broker.gate_id = 0;
-}
-
-int broker_client_release(struct broker_client *client, pid_t pid)
-{
-	(void)client;
-	fake_broker.released = pid;
-	fake_broker.releases++;
-	return 0;
 }
 
 /* Answers the pending attach as the broker would: an error, or a connection whose other end, the

@@ -12,16 +12,18 @@ static struct client client;
 static const char *seen; /* the operand that the command got */
 static int result;       /* of the command */
 
-static int command(struct client *c, const char *operand, struct err *err)
+static int command(struct client *c, struct command_call *call, struct err *err)
 {
 	assert_ptr_equal(c, &client);
-	seen = operand;
+	assert_int_equal(call->exit_status, EXIT_SUCCESS);
+	seen = call->operands[0];
 	return result < 0 ? err_set(err, -result, "not today") : 0;
 }
 
 /* Runs `cmd WORD`, without the word when it is NULL. What it says on stderr goes to said. */
 static int run(const char *operands, const char *word, char said[128])
 {
+	const struct command plain = {.name = "cmd", .operands = operands, .run = command};
 	char *argv[] = {(char *)"cmd", (char *)word, NULL};
 	FILE *file = tmpfile();
 	int status, kept = dup(STDERR_FILENO);
@@ -30,7 +32,7 @@ static int run(const char *operands, const char *word, char said[128])
 	seen = "nothing";
 	(void)fflush(stderr);
 	assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
-	status = command_run_plain(&client, word ? 2 : 1, argv, operands, command);
+	status = command_run(&plain, &client, word ? 2 : 1, argv);
 	(void)fflush(stderr);
 	assert_true(dup2(kept, STDERR_FILENO) >= 0);
 	(void)close(kept);

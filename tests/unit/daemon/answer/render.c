@@ -131,15 +131,53 @@ static void on_done(void *arg, struct buffer *frame, const char *error)
 	jxp__control_reply__free_unpacked(reply, NULL);
 }
 
+struct window_report {
+	struct window_result *window; /* kept */
+	struct report_wanted wanted;
+};
+
+/* One that runs goes on changing: its report is that of this moment. */
+static int begin_report(void *arg, struct err *err)
+{
+	struct window_report *report = arg;
+	struct window_result *still = window_result_still(report->window);
+
+	if (!still)
+		return err_set(err, ENOMEM, "out of memory for the report");
+	window_result_free(report->window);
+	report->window = still;
+	return 0;
+}
+
+static int write_report(void *arg, const atomic_bool *cancelled, size_t max_bytes, char **text,
+			size_t *size, const struct window_result **about, struct err *err)
+{
+	const struct window_report *report = arg;
+
+	*about = report->window;
+	return report_new_unless(cancelled, report->window, &report->wanted, max_bytes, text, size,
+				 err);
+}
+
+static void release_report(void *arg)
+{
+	struct window_report *report = arg;
+
+	window_result_free(report->window);
+	free(report);
+}
+
 static struct outcome *ask_as(uid_t user, size_t i, const struct window_result *w, uint32_t pairs)
 {
 	struct outcome *o = &f.outcomes[i];
+	struct window_report *report = calloc(1, sizeof(*report));
+	const struct render_job job = {
+	    .arg = report, .begin = begin_report, .write = write_report, .release = release_report};
 
-	assert_int_equal(render_start(&o->render, f.renders, user, w,
-				      &(struct report_wanted){.format = JXP__FORMAT__FORMAT_JSON,
-							      .pairs = pairs},
-				      on_done, o),
-			 0);
+	assert_non_null(report);
+	*report = (struct window_report){window_result_keep(w),
+					 {.format = JXP__FORMAT__FORMAT_JSON, .pairs = pairs}};
+	assert_int_equal(render_start(&o->render, f.renders, user, &job, on_done, o), 0);
 	return o;
 }
 
@@ -231,8 +269,7 @@ static void ask_turn(struct turn *turn, size_t i, uid_t user)
 
 	turn->outcome = &f.outcomes[i];
 	assert_int_equal(
-	    render_start_job(&turn->outcome->render, f.renders, user, &job, on_done, turn->outcome),
-	    0);
+	    render_start(&turn->outcome->render, f.renders, user, &job, on_done, turn->outcome), 0);
 }
 
 /* One user asks for four, then another and root for one each. */

@@ -124,9 +124,18 @@ static void wait_for_death(void)
 
 static int attach(struct seen *to)
 {
-	const struct broker_attach what = {.pid = target, .owner = PROC_ANY_UID};
+	const struct broker_request what = {
+	    .operation = BROKER_ATTACH, .pid = target, .owner = PROC_ANY_UID};
 
-	return broker_client_attach(client, &what, on_reply, to);
+	return broker_client_ask(client, &what, on_reply, to);
+}
+
+/* Its id, or -errno. */
+static int release(void)
+{
+	const struct broker_request what = {.operation = BROKER_RELEASE, .pid = target};
+
+	return broker_client_ask(client, &what, NULL, NULL);
 }
 
 TEST(an_attach_gives_the_agents_socket, setup, teardown)
@@ -175,12 +184,12 @@ TEST(descriptors_that_are_not_taken_are_closed, setup, teardown)
 
 TEST(requests_of_a_process_not_attached_to_are_answered_with_the_reason, setup, teardown)
 {
-	Jxp__PerfOpenRequest asked = JXP__PERF_OPEN_REQUEST__INIT;
+	struct broker_request asked = {.operation = BROKER_PERF_OPEN, .pid = target};
 
 	start("ok");
-	asked.tid = (uint32_t)target;
+	asked.namespace_tid = target;
 	asked.breakpoints = 4;
-	assert_true(broker_client_perf_open(client, target, &asked, on_reply, &seen) > 0);
+	assert_true(broker_client_ask(client, &asked, on_reply, &seen) > 0);
 	wait_for_replies(1);
 	assert_int_equal(seen.error, EPERM);
 	assert_true(strlen(seen.message) > 0);
@@ -212,24 +221,24 @@ TEST(release_cancels_a_running_attach, setup, teardown)
 {
 	start("wait");
 	assert_true(attach(&seen) > 0);
-	assert_int_equal(broker_client_release(client, target), 0);
+	assert_true(release() > 0);
 	wait_for_replies(1);
 	assert_int_equal(seen.error, ECANCELED);
 }
 
 TEST(pending_requests_are_bounded, setup, teardown)
 {
-	Jxp__PerfOpenRequest asked = JXP__PERF_OPEN_REQUEST__INIT;
+	struct broker_request asked = {.operation = BROKER_PERF_OPEN, .pid = target};
 	int sent = 0;
 
 	start("ok");
-	asked.tid = (uint32_t)target;
+	asked.namespace_tid = target;
 	asked.clock_period_ns = 1000000;
-	while (broker_client_perf_open(client, target, &asked, on_reply, &seen) > 0)
+	while (broker_client_ask(client, &asked, on_reply, &seen) > 0)
 		sent++;
 	assert_int_equal(sent, BROKER_PENDING_MAX);
 	assert_int_equal(attach(&seen), -EAGAIN);
-	assert_int_equal(broker_client_release(client, target), 0);
+	assert_true(release() > 0);
 	wait_for_replies(sent);
 	assert_int_equal(seen.replies, sent);
 	assert_true(attach(&seen) > 0);
@@ -248,7 +257,7 @@ TEST(the_brokers_death_answers_everything_and_is_told_once, setup, teardown)
 	assert_int_equal(seen.error, EPIPE);
 	assert_non_null(strstr(seen.reason, "signal 9"));
 	assert_int_equal(attach(&seen), -EPIPE);
-	assert_int_equal(broker_client_release(client, target), -EPIPE);
+	assert_int_equal(release(), -EPIPE);
 	assert_int_equal(seen.replies, 1);
 }
 

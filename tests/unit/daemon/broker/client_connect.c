@@ -149,9 +149,10 @@ static void serve(void)
 
 static void ask(void)
 {
-	const struct broker_attach attach = {.pid = 42, .owner = PROC_ANY_UID};
+	const struct broker_request attach = {
+	    .operation = BROKER_ATTACH, .pid = 42, .owner = PROC_ANY_UID};
 
-	assert_true(broker_client_attach(client, &attach, on_reply, NULL) > 0);
+	assert_true(broker_client_ask(client, &attach, on_reply, NULL) > 0);
 }
 
 /* Receives the request that waits, and answers it. */
@@ -187,14 +188,17 @@ TEST(requests_wait_for_the_hello, setup, teardown)
 
 TEST(without_a_broker_requests_are_answered_from_the_loop, setup, teardown)
 {
+	const struct broker_request release = {.operation = BROKER_RELEASE, .pid = 42};
+
 	wait_for(&seen.deaths, 1);
 	ask();
 	assert_int_equal(seen.replies, 0);
 	wait_for(&seen.replies, 1);
 	assert_int_equal(seen.error, EPIPE);
 	assert_non_null(strstr(seen.message, address.sun_path));
-	assert_int_equal(broker_client_release(client, 42), 0); /* There is nothing of it. */
-	assert_int_equal(seen.deaths, 1);                       /* Told once. */
+	assert_true(broker_client_ask(client, &release, NULL, NULL) >
+		    0);                   /* There is nothing of it. */
+	assert_int_equal(seen.deaths, 1); /* Told once. */
 }
 
 TEST(it_connects_again_when_the_broker_is_back, setup, teardown)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/broker/proto.h"
-#include "daemon/http/broker_metrics.h"
+#include "daemon/http/own_metrics.h"
 
 /* To be freed. */
 static char *written(const struct broker_metrics *m, bool openmetrics)

@@ -1,6 +1,6 @@
 #include "tests/unit/support/test.h"
 
-#include "daemon/http/broker_metrics.h"
+#include "daemon/http/own_metrics.h"
 #include "daemon/http/endpoints.h"
 #include "daemon/http/metrics_kept.h"
 #include "tests/unit/support/http_client.h"

@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "daemon/http/process_metrics.h"
-#include "daemon/http/store_metrics.h"
+#include "daemon/http/own_metrics.h"
 #include "daemon/store/keeper.h"
 
 static double value_in(const char *text, const char *name)

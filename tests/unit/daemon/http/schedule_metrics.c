@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/planner.h"
-#include "daemon/http/schedule_metrics.h"
+#include "daemon/http/own_metrics.h"
 
 #define START_NS (UINT64_C(1795996800) * NS_PER_S)
 

@@ -38,7 +38,7 @@ TEST(an_empty_file_has_the_defaults)
 		struct config c;
 
 		load(&c, texts[i]);
-		assert_null(c.socket);
+		assert_null(c.texts.socket);
 		assert_int_equal(c.windows_at_once, 4);
 		assert_true(c.host_budget == 0.02);
 		assert_int_equal(c.schedule_count, 0);
@@ -92,21 +92,21 @@ TEST(every_key_is_taken)
 	     "    from: \"22:30\"\n"
 	     "    until: \"06:00\"\n"
 	     "    failures: 3\n");
-	assert_string_equal(c.socket, "/run/x.sock");
-	assert_string_equal(c.http, "127.0.0.1:9779");
-	assert_string_equal(c.state_dir, "/var/lib/jxperf");
-	assert_string_equal(c.bundle, "/opt/jxperf");
-	assert_string_equal(c.agent_path, "/opt/agent/libjxperf-agent.so");
-	assert_string_equal(c.pod_labels, "/etc/podinfo/labels");
-	assert_string_equal(c.user, "jxperf");
-	assert_true(c.verbose && *c.verbose);
-	assert_string_equal(c.admin_group, "jxperf-admin");
-	assert_string_equal(c.salt, "pepper");
-	assert_string_equal(c.host_id, "h1");
+	assert_string_equal(c.texts.socket, "/run/x.sock");
+	assert_string_equal(c.texts.http, "127.0.0.1:9779");
+	assert_string_equal(c.texts.state_dir, "/var/lib/jxperf");
+	assert_string_equal(c.texts.bundle, "/opt/jxperf");
+	assert_string_equal(c.texts.agent_path, "/opt/agent/libjxperf-agent.so");
+	assert_string_equal(c.texts.pod_labels, "/etc/podinfo/labels");
+	assert_string_equal(c.texts.user, "jxperf");
+	assert_true(c.texts.verbose && *c.texts.verbose);
+	assert_string_equal(c.texts.admin_group, "jxperf-admin");
+	assert_string_equal(c.texts.salt, "pepper");
+	assert_string_equal(c.texts.host_id, "h1");
 	assert_true(c.host_budget == 0.05);
 	assert_int_equal(c.windows_at_once, 7);
 	assert_int_equal(c.windows_per_user, 3);
-	assert_int_equal(c.environment_count, 2);
+	assert_int_equal(c.texts.environment_count, 2);
 	assert_true(c.store.keep_ns == 7 * 86400 * NS_PER_S);
 	assert_true(c.store.bytes == 64 << 20);
 	assert_int_equal(c.store.windows_per_app, 500);

@@ -1,0 +1,34 @@
+/*
+ * What a run (daemon/engine/run.h) has of its owner: where it lives, and whom it tells.
+ */
+#ifndef JXPERF_DAEMON_ENGINE_RUN_OWNER_H
+#define JXPERF_DAEMON_ENGINE_RUN_OWNER_H
+
+#include <stdint.h>
+#include <uv.h>
+
+#include "daemon/broker/client.h"
+
+struct run;
+
+struct run_callbacks {
+	void *arg;
+	/* The agent said hello and was told to start. */
+	void (*started)(void *arg, const struct run *r);
+	/* Events were added to the window. */
+	void (*progressed)(void *arg, const struct run *r);
+	/* The last one: the window is final. error 0: it ran; or an errno value above 0 and why it
+	 * could not. The callee frees the run. */
+	void (*ended)(void *arg, struct run *r, int error, const char *message);
+};
+
+/* Loop and broker are borrowed. */
+struct run_context {
+	uv_loop_t *loop;
+	struct broker_client *broker;
+	uint64_t patience_ms; /* for each answer of the broker */
+	uint64_t tell_ns;     /* at least, between two messages to the agent that its batches give
+			       * reason for; 0: every batch may bring one, as fuzzing needs it */
+};
+
+#endif
