@@ -151,13 +151,19 @@ void allocation_groups_release(struct allocation_groups *g)
 
 /* ---------------------------------------------------------------- what it comes to */
 
-/* Of the allocations that were sampled, those that have a site. */
+/* Of the allocations that were sampled, those that have a site. In windows of before small ones
+ * have none. */
 static double known_part(const struct window_result *w)
 {
 	double sampled = (double)w->counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED];
 	double small = (double)w->counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL];
+	bool told = false;
 
-	return window_result_object_min_size(w) > 0 && sampled > small ? 1 - small / sampled : 1;
+	for (size_t i = 0; i < w->objects.site_count && !told; i++)
+		told = w->objects.sites[i].untracked > 0;
+	return !told && window_result_object_min_size(w) > 0 && sampled > small
+		   ? 1 - small / sampled
+		   : 1;
 }
 
 static void part_of_all(struct problem_allocation *out, const struct window_result *w, double bytes,
@@ -199,7 +205,7 @@ int problem_allocation_init(struct problem_allocation *out, const struct window_
 			    const uint32_t *frames, const uint32_t *sites, size_t count)
 {
 	_cleanup_free_ struct weighed *classes = calloc(count + 1, sizeof(*classes));
-	double bytes = 0, squares = 0, objects = 0, live = 0;
+	double bytes = 0, squares = 0, objects = 0, tracked = 0, live = 0;
 
 	*out = (struct problem_allocation){0};
 	if (!classes)
@@ -211,6 +217,7 @@ int problem_allocation_init(struct problem_allocation *out, const struct window_
 		bytes += site->alloc_bytes;
 		squares += site->alloc_squares;
 		objects += site->alloc_count;
+		tracked += site->alloc_bytes - site->untracked_bytes;
 		live += site->live_bytes;
 		classes[i] =
 		    (struct weighed){.what = site->class_name, .weight = site->alloc_bytes};
@@ -222,7 +229,7 @@ int problem_allocation_init(struct problem_allocation *out, const struct window_
 	out->objects = objects;
 	out->per_s =
 	    estimate_fraction(objects * (double)NS_PER_S, (double)window_result_objects_ns(w));
-	out->garbage = fmax(0, 1 - live / bytes);
+	out->garbage = tracked > 0 ? fmax(0, 1 - live / tracked) : 0;
 	out->class_count = weighed_add_up(classes, count);
 	for (size_t i = 0; i < out->class_count && i < PROBLEM_CLASSES_MAX; i++)
 		out->classes[i] = (struct problem_class){.name = classes[i].what,

@@ -8,8 +8,8 @@
  * counts ALLOCATION_DISTANT less for each of these methods between: else all would be the drivers'
  * doing.
  *
- * A sampled allocation stands for as many bytes as any other. So where small objects are not
- * tracked, what is known is the part of the samples that are tracked.
+ * A sampled allocation stands for as many bytes as any other, be its object tracked or too small
+ * for it. What of them is garbage only tracked ones tell.
  */
 #ifndef JXPERF_DAEMON_REPORT_PROBLEMS_ALLOCATIONS_H
 #define JXPERF_DAEMON_REPORT_PROBLEMS_ALLOCATIONS_H

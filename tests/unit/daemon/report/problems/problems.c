@@ -463,6 +463,29 @@ static void what_is_kept_is_no_problem(void **state)
 		assert_string_not_equal(method(problems().list[i].method), "add");
 }
 
+/* Of small objects nobody knows what becomes of them: what the tracked ones tell is taken. */
+static void objects_that_are_not_tracked_are_made_for_somebody_too(void **state)
+{
+	struct object_profile *o = &w->objects;
+	uint32_t site, node = frame(0, "Sum", "add", 2);
+	struct problems found;
+
+	(void)state;
+	assert_int_equal(object_profile_site(o, text("Number"), node, &site), 0);
+	for (unsigned i = 0; i < 60; i++)
+		object_profile_told(o, site, 1e6, 100);
+	tick(node, 1000);
+	w->start_ns = NS_PER_S;
+	w->end_ns = 6 * NS_PER_S;
+	assert_int_equal(problems().count, 0);
+	allocate(node, "Number", 1e6, 20, 15);
+	found = problems();
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.list[0].allocated.samples, 80);
+	assert_float_equal(found.list[0].allocated.garbage, 0.75, 1e-9);
+	assert_float_equal(found.list[0].allocated.bytes, 8e9, 1);
+}
+
 static void what_allocates_and_accesses_in_vain_is_one_problem(void **state)
 {
 	uint32_t plus = numbers_are_added_up(40);
@@ -623,6 +646,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(a_frame_that_nobody_can_name_is_no_objects, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(what_is_kept_is_no_problem, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(objects_that_are_not_tracked_are_made_for_somebody_too,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(what_allocates_and_accesses_in_vain_is_one_problem,
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(recursion_hides_callers_that_are_far_away, set_up,
