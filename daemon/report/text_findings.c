@@ -149,7 +149,11 @@ void report_text_findings(FILE *out, const struct report_model *m)
 			: "Work in vain, by the part of the accesses that is in vain; CPU time is "
 			  "not known\n",
 		    out);
-	for (size_t i = 0; i < m->problems.count; i++)
+	for (size_t i = 0; i < m->problems.count; i++) {
+		if (!m->problems.list[i].sure && (i == 0 || m->problems.list[i - 1].sure))
+			fputs("Less sure: told by little, so that another window may show others\n",
+			      out);
 		report_text_problem(out, m, i);
+	}
 	fputc('\n', out);
 }

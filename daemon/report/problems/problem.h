@@ -112,6 +112,7 @@ struct problem {
 	struct problem_allocation allocated;
 	const struct report_loop *loop; /* the window's finding of a loop there; or NULL */
 	uint64_t evidence; /* wasteful pairs: loads, and stores by the larger of their two kinds */
+	bool sure;         /* another such window would most likely have it, too (problems.h) */
 };
 
 #endif

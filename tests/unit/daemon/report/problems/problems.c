@@ -383,6 +383,50 @@ static void too_little_evidence_or_time_is_no_problem(void **state)
 	assert_int_equal(problems().small, 2);
 }
 
+/* Who saves more comes later where another window might not show it. */
+static void what_is_sure_comes_first(void **state)
+{
+	uint32_t often = frame(0, "Main", "often", 1), large = frame(0, "Main", "large", 2);
+	uint32_t close = frame(0, "Main", "close", 3);
+	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
+	struct problems found;
+
+	(void)state;
+	observe(LOAD, large, large, bytes, true, PROBLEM_SURE - 1);
+	observe(LOAD, often, often, bytes, true, PROBLEM_SURE);
+	observe(LOAD, close, close, bytes, true, 40);
+	tick(large, 4000);
+	tick(often, 400);
+	tick(close, 20); /* 0.2%, and little more than 0.1% at least. */
+	found = problems();
+	assert_int_equal(found.count, 3);
+	assert_string_equal(method(found.list[0].method), "often");
+	assert_true(found.list[0].sure);
+	assert_string_equal(method(found.list[1].method), "large");
+	assert_false(found.list[1].sure);
+	assert_string_equal(method(found.list[2].method), "close");
+	assert_false(found.list[2].sure);
+}
+
+/* A hash is made of what is then compared. */
+static void who_goes_on_with_what_another_one_loads_is_one_problem_with_it(void **state)
+{
+	uint32_t find = frame(0, "Table", "find", 1), hash = frame(find, "Key", "hash", 2);
+	uint32_t same = frame(frame(find, "Key", "equals", 3), "Arrays", "same", 4);
+	uint32_t name = frame(frame(0, "Main", "main", 5), "Path", "name", 6);
+	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
+	struct problems found;
+
+	(void)state;
+	observe(LOAD, name, hash, bytes, true, 30);
+	observe(LOAD, hash, same, bytes, true, 20);
+	tick(hash, 1000);
+	tick(same, 500);
+	found = problems();
+	for (size_t i = 1; i < found.count; i++)
+		assert_int_not_equal(found.list[i].kind, found.list[0].kind);
+}
+
 /* A sum of numbers that are objects: of what makes them, and not of who calls it. */
 static uint32_t numbers_are_added_up(unsigned dead)
 {
@@ -641,6 +685,9 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(who_calls_most_of_a_problem_is_said, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(too_little_evidence_or_time_is_no_problem, set_up,
 					    tear_down),
+	    cmocka_unit_test_setup_teardown(what_is_sure_comes_first, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(
+		who_goes_on_with_what_another_one_loads_is_one_problem_with_it, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(what_an_operation_allocates_is_a_problem, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(a_frame_that_nobody_can_name_is_no_objects, set_up,
