@@ -26,7 +26,7 @@
 #define BYTE_NS   1
 
 /* Problems of this kind: that something is in vain is sure of the others alone. */
-#define ALLOCATED_MAX 2
+#define ALLOCATED_MAX 3
 
 /* ---------------------------------------------------------------- counts */
 

@@ -507,6 +507,30 @@ static void what_is_kept_is_no_problem(void **state)
 		assert_string_not_equal(method(problems().list[i].method), "add");
 }
 
+/* What is called has a little more in one window, and who calls it in the next. */
+static void of_neighbours_that_allocate_as_much_it_is_the_outer_one(void **state)
+{
+	uint32_t main = frame(0, "Main", "main", 1), open = frame(main, "Heap", "open", 2);
+	uint32_t get = frame(open, "Cache", "get", 3);
+	struct problems found;
+
+	(void)state;
+	allocate(get, "Container", 1e6, 30, 30);
+	allocate(open, "Heap", 1e6, 9, 9); /* 0.75 of 30, and 9, are 31.5, */
+	tick(open, 500);
+	tick(get, 500);
+	w->start_ns = NS_PER_S;
+	w->end_ns = 6 * NS_PER_S;
+	found = problems();
+	assert_string_equal(method(found.list[0].method), "open");
+	allocate(get, "Container", 1e6, 8, 8); /* and of 38 37.5. */
+	found = problems();
+	assert_string_equal(method(found.list[0].method), "open");
+	allocate(get, "Container", 1e6, 30, 30);
+	found = problems();
+	assert_string_equal(method(found.list[0].method), "get");
+}
+
 /* Of small objects nobody knows what becomes of them: what the tracked ones tell is taken. */
 static void objects_that_are_not_tracked_are_made_for_somebody_too(void **state)
 {
@@ -566,9 +590,10 @@ static void recursion_hides_callers_that_are_far_away(void **state)
 	allocate_below(deep, "Up", 70);
 	allocate_below(deep, "Down", 70);
 	found = problems();
-	assert_int_equal(found.count, 2);
+	assert_int_equal(found.count, 3);
 	assert_string_equal(method(found.list[0].method), "shallow");
 	assert_string_equal(method(found.list[1].method), "visit");
+	assert_string_equal(method(found.list[2].method), "visit");
 }
 
 /* A few lists, and what is done with them. */
@@ -693,6 +718,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(a_frame_that_nobody_can_name_is_no_objects, set_up,
 					    tear_down),
 	    cmocka_unit_test_setup_teardown(what_is_kept_is_no_problem, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(of_neighbours_that_allocate_as_much_it_is_the_outer_one,
+					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(objects_that_are_not_tracked_are_made_for_somebody_too,
 					    set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(what_allocates_and_accesses_in_vain_is_one_problem,
