@@ -265,9 +265,26 @@ static void find_part_of(struct problems *out, const struct candidate *listed,
 		}
 }
 
-static bool is_called_by(const struct problem *x, const struct problem *y)
+static bool is_called_by(const struct problem *x, const struct problem *y, double part)
 {
-	return x->callers[0].method == y->method && x->callers[0].part >= MERGED_PART;
+	return x->callers[0].method == y->method && x->callers[0].part >= part;
+}
+
+static bool have_a_place_in_common(const struct problem *x, const struct problem *y)
+{
+	for (size_t i = 0; i < x->place_count && i < PROBLEM_PLACES_MAX; i++)
+		for (size_t j = 0; j < y->place_count && j < PROBLEM_PLACES_MAX; j++)
+			if (x->places[i] == y->places[j])
+				return true;
+	return false;
+}
+
+/* One kind of thing, of which one operation does all for the other one; or what one has the other
+ * do with the same. */
+static bool is_done_for(const struct problem *x, const struct problem *y)
+{
+	return (x->kind == y->kind && is_called_by(x, y, MERGED_PART)) ||
+	       (is_called_by(x, y, PROBLEM_CALLER_MIN) && have_a_place_in_common(x, y));
 }
 
 /* Does one load, or store, again what the other one has just loaded, or stored? */
@@ -278,8 +295,8 @@ static bool goes_on(const struct problem *x, const struct problem *y, const stru
 		   cct_node_method(t, y->largest->watch_node);
 }
 
-/* One kind of thing, of which one operation does all for the other one, or goes on with it; or what
- * is allocated, and accesses, of which most of one is the other's doing. */
+/* Is one done for the other, or does it go on with that? Of what is allocated, and accessed, most
+ * of one may be the other's doing. */
 static bool is_one(const struct candidate *a, const struct candidate *b,
 		   const struct window_result *w)
 {
@@ -289,8 +306,8 @@ static bool is_one(const struct candidate *a, const struct candidate *b,
 	if (a->sites || b->sites)
 		return part_near(a, w, y->method) >= MERGED_PART ||
 		       part_near(b, w, x->method) >= MERGED_PART;
-	return x->kind == y->kind &&
-	       (is_called_by(x, y) || is_called_by(y, x) || goes_on(x, y, t) || goes_on(y, x, t));
+	return is_done_for(x, y) || is_done_for(y, x) ||
+	       (x->kind == y->kind && (goes_on(x, y, t) || goes_on(y, x, t)));
 }
 
 /* Takes over the evidence of one that is the same problem. What somebody has allocated who calls
