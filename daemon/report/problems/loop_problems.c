@@ -67,7 +67,7 @@ static struct problem problem_of_loop(const struct report_loop *loop, const stru
 	out.saved = cpu_share_estimate(&saved.cpu, (uint64_t)ceil(saved.ticks), &whole);
 	out.saved_bounds = (struct interval){
 	    .low = out.saved.ci95.low, .high = fmax(out.saved.ci95.high, loop->inclusive_fraction)};
-	out.sure = problem_is_sure(&out, (double)loop->row->bursts);
+	out.sure = problem_is_sure(&out, loop->row->bursts >= PROBLEM_SURE);
 	return out;
 }
 

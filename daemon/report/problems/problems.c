@@ -175,13 +175,13 @@ double problem_rank(const struct problem *problem)
 	return problem->saved.known ? problem->saved.ci95.low : problem->fraction_ci95.low;
 }
 
-bool problem_is_sure(const struct problem *problem, double observations)
+bool problem_is_sure(const struct problem *problem, bool enough)
 {
 	const struct cpu_share *saved = &problem->saved;
 
-	return observations >= PROBLEM_SURE &&
-	       (!saved->known ||
-		saved->ci95.low * saved->ci95.low >= PROBLEM_SHARE_MIN * saved->share);
+	return enough &&
+	       (!saved->known || (saved->ci95.high < 1 && saved->ci95.low * saved->ci95.low >=
+							      PROBLEM_SHARE_MIN * saved->share));
 }
 
 bool problem_is_before(const struct problem *a, const struct problem *b)
@@ -378,7 +378,8 @@ static int problem_of(struct candidate *c, const struct pair_scope *s, const str
 	if (candidate_estimate(c, s) < 0)
 		return -ENOMEM;
 	out->sure = problem_is_sure(
-	    out, (double)out->evidence / window_result_design_effect(s->window, out->pairs_kind));
+	    out, (double)out->evidence >=
+		     PROBLEM_SURE * window_result_design_effect(s->window, out->pairs_kind));
 	return 1;
 }
 
@@ -409,7 +410,7 @@ static int problem_of_allocations(struct candidate *c, const struct pair_scope *
 		return -ENOMEM;
 	out->basic = operation_method_is_basic(&s->window->profile, g->method);
 	out->advice = problem_advice(&s->window->profile, out);
-	out->sure = problem_is_sure(out, (double)out->allocated.samples);
+	out->sure = problem_is_sure(out, out->allocated.samples >= PROBLEM_SURE_ALLOCATIONS);
 	return out->allocated.samples >= PAIRS_EVIDENCE && is_made_of_objects(out, s->window) &&
 	       out->allocated.fraction_ci95.low >= ALLOCATED_MIN &&
 	       out->allocated.garbage >= GARBAGE_MIN;

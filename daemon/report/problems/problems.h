@@ -13,21 +13,22 @@
  * making them takes (cost.h). What may save less than PROBLEM_SHARE_MIN, by the lower end, is none.
  * Where CPU time is not known, problems are ranked by the part of the accesses.
  *
- * A problem is sure where another window of the same length, of a program that does the same, would
- * find it again in 95 of 100 cases. What n observations told is told by n' in the other window,
- * whose difference has the variance 2 n: of PROBLEM_SURE there are PAIRS_EVIDENCE again, which is
- * what it takes. And what could be saved has to be PROBLEM_SHARE_MIN there, too: by the lower end,
- * which lies below the estimate as far there as here. Sure ones come first; of the others chance
- * decides which are shown.
+ * A problem is sure where PROBLEM_SURE wasteful pairs tell of it, or PROBLEM_SURE_ALLOCATIONS,
+ * since these are divided among more operations; and where what could be saved would be
+ * PROBLEM_SHARE_MIN in another window, too, whose lower end lies below its estimate as far as here.
+ * As many observations were measured to be what makes a problem come again in nine of ten further
+ * windows (docs/problems.md); by their count alone half of them would do, but which of two
+ * operations one is told at, and which of many are shown, is chance as well. Sure ones come first.
  */
 #ifndef JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
 #define JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
 
 #include "daemon/report/problems/problem.h"
 
-#define PROBLEMS_MAX      5u
-#define PROBLEM_SHARE_MIN 0.001
-#define PROBLEM_SURE      14u
+#define PROBLEMS_MAX             5u
+#define PROBLEM_SHARE_MIN        0.001
+#define PROBLEM_SURE             25u
+#define PROBLEM_SURE_ALLOCATIONS 40u
 
 struct problems {
 	struct problem
@@ -40,8 +41,8 @@ struct problems {
  * vain. */
 double problem_rank(const struct problem *problem);
 
-/* Is what so many observations of a problem tell sure? */
-bool problem_is_sure(const struct problem *problem, double observations);
+/* Is what enough observations tell of a problem sure? */
+bool problem_is_sure(const struct problem *problem, bool enough);
 
 /* Does one come before another one? */
 bool problem_is_before(const struct problem *a, const struct problem *b);

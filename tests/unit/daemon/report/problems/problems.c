@@ -329,7 +329,7 @@ static void whose_doing_it_is(void **state)
 	struct problems found;
 
 	(void)state;
-	observe(LOAD, first, second, place(FIELD, "Form", "text", "String"), true, 20);
+	observe(LOAD, first, second, place(FIELD, "Form", "text", "String"), true, 30);
 	observe(LOAD, equals, equals, place(FIELD, "java.lang.Integer", "value", "int"), true, 20);
 	observe(LOAD, remove, remove, place(ELEMENT, "Object[]", "", "Object"), true, 20);
 	tick(second, 1000);
