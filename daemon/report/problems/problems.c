@@ -279,12 +279,18 @@ static bool have_a_place_in_common(const struct problem *x, const struct problem
 	return false;
 }
 
+static bool is_of_loads(const struct problem *x)
+{
+	return x->pairs_kind == JXP__KIND__KIND_SILENT_LOAD;
+}
+
 /* One kind of thing, of which one operation does all for the other one; or what one has the other
- * do with the same. */
+ * load, or store, as it does itself. */
 static bool is_done_for(const struct problem *x, const struct problem *y)
 {
 	return (x->kind == y->kind && is_called_by(x, y, MERGED_PART)) ||
-	       (is_called_by(x, y, PROBLEM_CALLER_MIN) && have_a_place_in_common(x, y));
+	       (is_called_by(x, y, PROBLEM_CALLER_MIN) && is_of_loads(x) == is_of_loads(y) &&
+		have_a_place_in_common(x, y));
 }
 
 /* Does one load, or store, again what the other one has just loaded, or stored? */
