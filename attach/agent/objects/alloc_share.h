@@ -23,9 +23,8 @@
 #include <stdint.h>
 
 /* The largest share, which allocations have in windows for objects alone, and the least: enough to
- * tell in half a minute which operations allocate most. With 0.03, and 20 to 40 us for each, there
- * were 80 to 280 in windows of 30 s of six programs: four operations that allocate as much had 20
- * each, and which three of them led was chance. */
+ * tell which operations allocate most. With 0.03 windows of 30 s of ten programs had 80 to 430 of
+ * them, so that operations which allocate as much had 20 each, and which of them led was chance. */
 #define ALLOC_SHARE_MOST  0.25
 #define ALLOC_SHARE_LEAST 0.08
 
