@@ -62,6 +62,8 @@ static int add_site(struct object_merge *m, const struct addition *a, const stru
 	site->alloc_count += s->alloc_count;
 	site->alloc_bytes += s->alloc_bytes;
 	site->alloc_squares += s->alloc_squares;
+	saturate_add(&site->untracked, s->untracked);
+	site->untracked_bytes += s->untracked_bytes;
 	site->live_count += a->stands_for_s * s->live_count;
 	site->live_bytes += a->stands_for_s * s->live_bytes;
 	m->sites[*position].count +=

@@ -264,6 +264,19 @@ static uint32_t translate(struct object_intake *in, const struct agent_ids *map,
 	return value;
 }
 
+/* Nothing that comes later is about it, so it waits for nothing. */
+static int add_untracked(struct object_intake *in, const struct object_event *e)
+{
+	struct object_profile *o = &in->result->objects;
+	uint32_t site;
+	int r = object_profile_site(o, e->class_name, e->node, &site);
+
+	if (r < 0)
+		return lost_or_failed(in, r, LOSS_SITES);
+	object_profile_told(o, site, e->object_weight, e->size_bytes);
+	return 0;
+}
+
 static int add_allocation(struct object_intake *in, const Jxp__Allocation *a)
 {
 	struct object_event e = {.time_ns = a->time_ns,
@@ -277,14 +290,15 @@ static int add_allocation(struct object_intake *in, const Jxp__Allocation *a)
 				 .object_weight = a->weight};
 
 	/* The comparison of the weight also refuses NaN. */
-	if (a->object == 0 || a->size_bytes == 0 || a->size_bytes > LIMIT_OBJECT_BYTES ||
+	if ((a->object == 0 && a->address != 0) || a->size_bytes == 0 ||
+	    a->size_bytes > LIMIT_OBJECT_BYTES ||
 	    !(a->weight >= 1 && a->weight <= LIMIT_OBJECT_WEIGHT)) {
 		lose(in, LOSS_INVALID, 1);
 		return 0;
 	}
 	e.class_name = translate(in, &in->classes, a->class_id);
 	e.node = translate(in, in->nodes, a->node);
-	return queue(in, &e);
+	return e.object ? queue(in, &e) : add_untracked(in, &e);
 }
 
 static int add_access(struct object_intake *in, const Jxp__MemoryAccess *a)

@@ -1,6 +1,7 @@
 #include "daemon/profile/object_profile.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,25 @@ int object_profile_site(struct object_profile *o, uint32_t class_name, uint32_t 
 	return 0;
 }
 
+static void add_allocation(struct object_site *s, double weight, double bytes)
+{
+	s->allocations++;
+	s->alloc_count += weight;
+	s->alloc_bytes += bytes;
+	s->alloc_squares += bytes * bytes;
+}
+
+void object_profile_told(struct object_profile *o, uint32_t site, double weight,
+			 uint64_t size_bytes)
+{
+	struct object_site *s = &o->sites[site];
+	double bytes = weight * (double)size_bytes;
+
+	add_allocation(s, weight, bytes);
+	s->untracked++;
+	s->untracked_bytes += bytes;
+}
+
 void object_profile_allocated(struct object_profile *o, uint32_t site, double weight,
 			      uint64_t size_bytes)
 {
@@ -101,16 +121,22 @@ void object_profile_allocated(struct object_profile *o, uint32_t site, double we
 	struct fresh_objects *f = &s->fresh[o->judgement % OBJECT_PROFILE_FRESH];
 	double bytes = weight * (double)size_bytes;
 
-	s->allocations++;
-	s->alloc_count += weight;
-	s->alloc_bytes += bytes;
-	s->alloc_squares += bytes * bytes;
+	add_allocation(s, weight, bytes);
 	s->live_count += weight;
 	s->live_bytes += bytes;
 	if (f->judgement != o->judgement)
 		*f = (struct fresh_objects){.judgement = o->judgement};
 	f->count += weight;
 	f->bytes += bytes;
+}
+
+double object_site_weight(const struct object_site *site)
+{
+	if (site->allocations == 0)
+		return 1;
+	return site->untracked < site->allocations
+		   ? site->alloc_count / (double)(site->allocations - site->untracked)
+		   : INFINITY;
 }
 
 void object_profile_died(struct object_profile *o, uint32_t site, double weight,

@@ -27,11 +27,13 @@
 struct object_site {
 	uint32_t class_name;  /* a string of the profile */
 	uint32_t node;        /* of its tree: where objects are allocated */
-	uint64_t allocations; /* sampled ones */
+	uint64_t allocations; /* sampled ones, */
+	uint64_t untracked;   /* and those of them whose objects are too small to be tracked */
 	double alloc_count;   /* estimates */
 	double alloc_bytes;
-	double alloc_squares; /* of the bytes that each sampled one stands for */
-	double live_count;    /* not known to be dead */
+	double alloc_squares;   /* of the bytes that each sampled one stands for */
+	double untracked_bytes; /* of alloc_bytes, those of objects that are not tracked */
+	double live_count;      /* of those tracked: not known to be dead */
 	double live_bytes;
 	/* Of these, the last ones allocated: [judgement % OBJECT_PROFILE_FRESH], see
 	 * object_profile_judged. */
@@ -104,6 +106,11 @@ int object_profile_site(struct object_profile *o, uint32_t class_name, uint32_t 
 
 void object_profile_allocated(struct object_profile *o, uint32_t site, double weight,
 			      uint64_t size_bytes);
+/* The same, of an object that is not tracked: nobody will tell of its death. */
+void object_profile_told(struct object_profile *o, uint32_t site, double weight,
+			 uint64_t size_bytes);
+/* How many of its objects one that is tracked stands for; infinite where none is. */
+double object_site_weight(const struct object_site *site);
 /* judgement: the profile's when the object was allocated. */
 void object_profile_died(struct object_profile *o, uint32_t site, double weight,
 			 uint64_t size_bytes, uint32_t judgement);

@@ -241,7 +241,7 @@ static struct part unseen_part(const struct group *g, double object_weight)
 	const struct access_moments *m = &g->sum.seen;
 	double q;
 
-	if (!(m->metric > 0) || !(m->squares > 0))
+	if (!(m->metric > 0) || !(m->squares > 0) || !isfinite(object_weight))
 		return (struct part){0, {0, 1}};
 	q = m->squares / (m->metric * m->metric);
 	return (struct part){0, {0, score_interval(0, object_weight * q, q).high}};

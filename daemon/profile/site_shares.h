@@ -51,8 +51,10 @@
 struct site_share {
 	/* In: */
 	uint32_t class_name;
-	double object_weight; /* of its objects, on average: what an unseen access would have had */
-	double between;       /* variance of the share from how windows differ, or 0 */
+	/* Of its objects, on average: what an unseen access would have had. Infinite: none is
+	 * tracked, and none would have been seen. */
+	double object_weight;
+	double between; /* variance of the share from how windows differ, or 0 */
 	/* Out: */
 	double fraction; /* of all accesses to the heap */
 	struct interval ci95;

@@ -54,15 +54,16 @@ static json_t *site_json(struct json_writer *writer, const struct ranked_site *r
 		return json_null();
 	list = accesses_json(writer, ranked);
 	return json_pack(
-	    "{s:s, s:f, s:[f,f], s:f, s:[f,f], s:I, s:f, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
-	    "s:I, s:I, s:o, s:o}",
+	    "{s:s, s:f, s:[f,f], s:f, s:[f,f], s:I, s:f, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
+	    "s:o, s:I, s:I, s:o, s:o}",
 	    "class", strings_get(&m->window->profile.strings, site->class_name), "fraction",
 	    ranked->fraction, "fraction_ci95", ranked->ci95.low, ranked->ci95.high,
 	    "class_fraction", ranked->of_class, "class_fraction_ci95", ranked->of_class_ci95.low,
 	    ranked->of_class_ci95.high, "samples", (json_int_t)site->samples, "metric",
 	    site->metric, "alloc_count", count_json(site->alloc_count), "alloc_samples",
-	    (json_int_t)site->allocations, "alloc_bytes", count_json(site->alloc_bytes),
-	    "live_count", count_json(site->live_count), "live_bytes", count_json(site->live_bytes),
+	    (json_int_t)site->allocations, "alloc_samples_untracked", (json_int_t)site->untracked,
+	    "alloc_bytes", count_json(site->alloc_bytes), "live_count",
+	    count_json(site->live_count), "live_bytes", count_json(site->live_bytes),
 	    "uncollected_count", count_json(object_profile_uncollected_count(l, site)),
 	    "uncollected_bytes", count_json(object_profile_uncollected_bytes(l, site)),
 	    "alloc_frames", report_json_frames(writer, site->node), "accesses_total",

@@ -119,7 +119,7 @@ static json_t *problem_json(struct json_writer *writer, const struct problem *pr
 	size_t part_of = problems_rank(&writer->model->problems, problem->part_of.method);
 	json_t *object = json_pack(
 	    "{s:s, s:o, s:s, s:o, s:o, s:f, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:f, s:[f,f], "
-	    "s:o, s:I, s:I, s:o, s:o, s:o}",
+	    "s:o, s:I, s:I, s:o, s:o, s:o, s:b}",
 	    "kind", problem_words[problem->kind].name, "sentence", sentence_json(p, problem),
 	    "advice", problem->advice, "operation", method_json(p, problem->method), "caller",
 	    method_json(p, caller ? problem->callers[0].method : 0), "caller_fraction",
@@ -135,7 +135,8 @@ static json_t *problem_json(struct json_writer *writer, const struct problem *pr
 	    json_known(problem->own.known, problem->inclusive), "wasteful_count",
 	    (json_int_t)problem->evidence, "told_count", (json_int_t)problem->told, "saved_bounds",
 	    problem->saved.known ? json_interval(bounds->low, bounds->high) : json_null(),
-	    "allocated", allocation_json(p, problem), "loop", loop_json(p, problem->loop));
+	    "allocated", allocation_json(p, problem), "loop", loop_json(p, problem->loop), "sure",
+	    problem->sure);
 
 	object = report_json_with_share(object, "own_share", "own_share_ci95", &problem->own);
 	object = report_json_with_share(object, "saved_share", "saved_share_ci95", &problem->saved);

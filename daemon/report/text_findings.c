@@ -149,7 +149,13 @@ void report_text_findings(FILE *out, const struct report_model *m)
 			: "Work in vain, by the part of the accesses that is in vain; CPU time is "
 			  "not known\n",
 		    out);
-	for (size_t i = 0; i < m->problems.count; i++)
+	for (size_t i = 0; i < m->problems.count; i++) {
+		if (!m->problems.list[i].sure && (i == 0 || m->problems.list[i - 1].sure))
+			fprintf(out,
+				"Less sure, by fewer than %u wasteful pairs or %u allocations: "
+				"another window may show others, a longer one more\n",
+				PROBLEM_SURE, PROBLEM_SURE_ALLOCATIONS);
 		report_text_problem(out, m, i);
+	}
 	fputc('\n', out);
 }

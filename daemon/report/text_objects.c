@@ -82,7 +82,8 @@ static void hints(FILE *out, const struct report_model *m)
 		fprintf(out,
 			"hint: %" PRIu64 " of %" PRIu64
 			" sampled allocations were of objects below %s, too small to be tracked%s: "
-			"--object-min-size 0\ntracks all from the beginning\n\n",
+			"where these are\nallocated is known, and not what accesses to them cost; "
+			"--object-min-size 0 tracks all from the beginning\n\n",
 			small, sampled, bytes_text(size, (double)w->request.object_min_size),
 			w->request.object_min_size_adapts ? " then" : "");
 	else if (o->classes.field_count > 0 && o->whole > 0 &&
@@ -124,12 +125,14 @@ static void row(FILE *out, const struct profile *p, const struct ranked_site *ra
 {
 	const struct object_site *site = &ranked->sum;
 	char interval[NUMBER_BYTES], allocated[NUMBER_BYTES], live[NUMBER_BYTES];
+	bool tracked = site->untracked < site->allocations || site->allocations == 0;
 
 	(void)snprintf(interval, sizeof(interval), "%.1f%% to %.1f%%", 100 * ranked->ci95.low,
 		       100 * ranked->ci95.high);
 	fprintf(out, "%5.1f%%  %-16s %8" PRIu64 " %12.0f %12s %12s  %s ", 100 * ranked->fraction,
 		interval, site->samples, site->alloc_count,
-		bytes_text(allocated, site->alloc_bytes), bytes_text(live, site->live_bytes),
+		bytes_text(allocated, site->alloc_bytes),
+		tracked ? bytes_text(live, site->live_bytes) : "not known",
 		strings_get(&p->strings, site->class_name));
 	if (site->node)
 		report_text_frame(out, p, site->node);

@@ -17,6 +17,8 @@ static int pack_sites(struct arena *a, const struct object_profile *o, Jxp__Stor
 	    !RECORD_COLUMN(a, m, site_alloc_count, count) ||
 	    !RECORD_COLUMN(a, m, site_alloc_bytes, count) ||
 	    !RECORD_COLUMN(a, m, site_alloc_squares, count) ||
+	    !RECORD_COLUMN(a, m, site_untracked, count) ||
+	    !RECORD_COLUMN(a, m, site_untracked_bytes, count) ||
 	    !RECORD_COLUMN(a, m, site_live_count, count) ||
 	    !RECORD_COLUMN(a, m, site_live_bytes, count) ||
 	    !RECORD_COLUMN(a, m, site_uncollected_count, count) ||
@@ -34,6 +36,8 @@ static int pack_sites(struct arena *a, const struct object_profile *o, Jxp__Stor
 		m->site_alloc_count[i] = s->alloc_count;
 		m->site_alloc_bytes[i] = s->alloc_bytes;
 		m->site_alloc_squares[i] = s->alloc_squares;
+		m->site_untracked[i] = s->untracked;
+		m->site_untracked_bytes[i] = s->untracked_bytes;
 		m->site_live_count[i] = s->live_count;
 		m->site_live_bytes[i] = s->live_bytes;
 		m->site_uncollected_count[i] = object_profile_uncollected_count(o, s);
@@ -105,7 +109,9 @@ static bool site_columns_match(const Jxp__StoredObjects *m)
 	       m->n_site_uncollected_count == count && m->n_site_uncollected_bytes == count &&
 	       m->n_site_samples == count && m->n_site_metric == count &&
 	       m->n_site_variance == count && m->n_site_covariance == count &&
-	       (m->n_site_alloc_squares == 0 || m->n_site_alloc_squares == count);
+	       (m->n_site_alloc_squares == 0 || m->n_site_alloc_squares == count) &&
+	       (m->n_site_untracked == 0 || m->n_site_untracked == count) &&
+	       m->n_site_untracked_bytes == m->n_site_untracked;
 }
 
 /* What lives can come out a little below 0, as a difference of sums. */
@@ -113,7 +119,8 @@ static bool site_is_valid(const struct object_site *s, double uncollected_count,
 			  double uncollected_bytes)
 {
 	return record_is_sum(s->alloc_count) && record_is_sum(s->alloc_bytes) &&
-	       record_is_sum(s->alloc_squares) && isfinite(s->live_count) &&
+	       record_is_sum(s->alloc_squares) && s->untracked <= s->allocations &&
+	       record_is_sum(s->untracked_bytes) && isfinite(s->live_count) &&
 	       isfinite(s->live_bytes) && isfinite(uncollected_count) &&
 	       isfinite(uncollected_bytes) && record_is_sum(s->metric) && isfinite(s->variance) &&
 	       isfinite(s->covariance);
@@ -127,19 +134,21 @@ static int unpack_sites(const Jxp__StoredObjects *m, const struct profile *p,
 	if (!site_columns_match(m))
 		return -EBADMSG;
 	for (size_t i = 0; i < m->n_site_class && r == 0; i++) {
-		struct object_site s = {.class_name = m->site_class[i],
-					.node = m->site_node[i],
-					.allocations = m->site_allocations[i],
-					.alloc_count = m->site_alloc_count[i],
-					.alloc_bytes = m->site_alloc_bytes[i],
-					.alloc_squares =
-					    m->n_site_alloc_squares ? m->site_alloc_squares[i] : 0,
-					.live_count = m->site_live_count[i],
-					.live_bytes = m->site_live_bytes[i],
-					.samples = m->site_samples[i],
-					.metric = m->site_metric[i],
-					.variance = m->site_variance[i],
-					.covariance = m->site_covariance[i]};
+		struct object_site s = {
+		    .class_name = m->site_class[i],
+		    .node = m->site_node[i],
+		    .allocations = m->site_allocations[i],
+		    .alloc_count = m->site_alloc_count[i],
+		    .alloc_bytes = m->site_alloc_bytes[i],
+		    .alloc_squares = m->n_site_alloc_squares ? m->site_alloc_squares[i] : 0,
+		    .untracked = m->n_site_untracked ? m->site_untracked[i] : 0,
+		    .untracked_bytes = m->n_site_untracked ? m->site_untracked_bytes[i] : 0,
+		    .live_count = m->site_live_count[i],
+		    .live_bytes = m->site_live_bytes[i],
+		    .samples = m->site_samples[i],
+		    .metric = m->site_metric[i],
+		    .variance = m->site_variance[i],
+		    .covariance = m->site_covariance[i]};
 		uint32_t site = 0;
 
 		if (!record_has_text(p, s.class_name) || !record_has_node(p, s.node) ||

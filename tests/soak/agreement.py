@@ -1,9 +1,11 @@
 """First screens of ten programs: two windows of each, one after the other. Do their problems agree, and is each of them a problem?
 
-  agree    the first four problems of two windows have three in common, by the operation; of two or three all but one. Two screens
-           without a problem say nothing, and do not agree
-  twice    two of a window's problems may be one: they have an access in common, or one's operation is the other's caller and both
-           touch the same
+  one      two problems are taken for one where they have the operation in common, or an access, or where one's operation is the
+           other's caller and both touch the same
+  agree    of the first four problems that a window calls sure the other one's screen has three; of two or three all but one. That
+           holds for both. A screen without a sure problem says nothing, and does not agree
+  by name  how many operations the first four of both have in common, sure or not
+  twice    two of a window's problems are taken for one
   spill    a problem of what lies on a stack, or has no class
 
 Prints the table, and every problem's sentence for somebody to read: whether two are one, or one is a walk, only they can say.
@@ -85,12 +87,26 @@ def faults(problems):
     return found + [f"spill: #{i + 1}" for i, p in enumerate(problems) if _is_spill(p)]
 
 
+def by_name(screens):
+    first = [{operation(p) for p in problems[:FIRST]} for problems in screens]
+    return len(first[0] & first[1])
+
+
+def found_again(problems, other):
+    """Of a window's first sure problems: how many there are, and how many of them another screen has, each once."""
+    first, left = [p for p in problems if p["sure"]][:FIRST], list(other)
+    for problem in first:
+        again = next((p for p in left if operation(p) == operation(problem)), None) or \
+            next((p for p in left if _may_be_one(p, problem)), None)
+        if again:
+            left.remove(again)
+    return len(first), len(other) - len(left)
+
+
 def same(screens):
-    """How many of the first ones two screens have in common, and whether these are enough."""
-    first = [[operation(p) for p in problems[:FIRST]] for problems in screens]
-    common = len(set(first[0]) & set(first[1]))
-    most = max(len(f) for f in first)
-    return common, common >= (SAME_LEAST if most == FIRST else max(1, most - 1))
+    """What each finds again of the other's, and whether that is enough."""
+    found = [found_again(screens[0], screens[1]), found_again(screens[1], screens[0])]
+    return found, all(again >= (SAME_LEAST if first == FIRST else max(1, first - 1)) for first, again in found)
 
 
 # ---------------------------------------------------------------- windows
@@ -116,15 +132,16 @@ def screens_of(daemon, name, jdk):
     for number, report in enumerate(reports, 1):
         keep(name, number, report)
     screens = [report["problems"][:SCREEN] for report in reports]
-    common, agree = same(screens)
+    again, agree = same(screens)
     wanted = ("traps", "samples", "target_cpu_s", "overhead_fraction")
-    return {"program": name, "common": common, "agree": agree, "faults": [faults(s) for s in screens], "screens": screens,
+    return {"program": name, "again": again, "by_name": by_name(screens), "agree": agree, "faults": [faults(s) for s in screens], "screens": screens,
             "quality": [{w: report["quality"][w] for w in wanted} for report in reports]}
 
 
 # ---------------------------------------------------------------- the table
 
-HEADER = f"{'program':<8} {'problems':>8} {'in common':>9} {'agree':>5} {'pairs':>12} {'CPU s':>11} {'overhead %':>11}  what may be none"
+HEADER = (f"{'program':<8} {'problems':>8} {'sure, found again':>18} {'by name':>7} {'agree':>5} {'pairs':>12} {'CPU s':>11} "
+          f"{'overhead %':>11}  what may be none")
 
 
 def two(form, values):
@@ -134,7 +151,8 @@ def two(form, values):
 def line(row):
     quality = row["quality"]
     doubtful = "; ".join(f"window {number}: {', '.join(found)}" for number, found in enumerate(row["faults"], 1) if found)
-    return (f"{row['program']:<8} {two('{}', map(len, row['screens'])):>8} {row['common']:>9} {'yes' if row['agree'] else 'NO':>5} "
+    again = two("{0[1]} of {0[0]}", row["again"])
+    return (f"{row['program']:<8} {two('{}', map(len, row['screens'])):>8} {again:>18} {row['by_name']:>7} {'yes' if row['agree'] else 'NO':>5} "
             f"{two('{}', (q['traps'] for q in quality)):>12} {two('{:.1f}', (q['target_cpu_s'] for q in quality)):>11} "
             f"{two('{:.2f}', (100 * q['overhead_fraction'] for q in quality)):>11}  {doubtful or '-'}")
 
@@ -143,7 +161,8 @@ def sentences(row):
     for number, problems in enumerate(row["screens"], 1):
         for rank, problem in enumerate(problems, 1):
             saved = problem.get("saved_share")
-            yield (f"{row['program']}, window {number}, #{rank} {problem['kind']}, {'-' if saved is None else f'{100 * saved:.1f}%'}: "
+            yield (f"{row['program']}, window {number}, #{rank} {problem['kind']}, {'' if problem['sure'] else 'less sure, '}"
+                   f"{'-' if saved is None else f'{100 * saved:.1f}%'}: "
                    f"{problem['sentence']}")
 
 

@@ -246,6 +246,17 @@ static void track(const struct allocation *a, struct alloc_event *e)
 	}
 }
 
+/* The object is too small to be tracked; where it is allocated counts. */
+static void tell(const struct allocation *a, struct alloc_event *e)
+{
+	count(&small);
+	e->stands_for = 1;
+	e->context = capture();
+	e->class_id = class_of(a->jvmti, a->class);
+	if (!put(e))
+		count(&dropped);
+}
+
 static void know_this_thread(void)
 {
 	if (own.tid != 0)
@@ -270,14 +281,14 @@ static void take(const struct allocation *a, uint64_t size_bytes)
 
 	count(&sampled);
 	know_this_thread();
+	e.tid = own.tid;
 	if (e.size_bytes < atomic_load_explicit(&min_size_bytes, memory_order_relaxed)) {
-		count(&small);
+		tell(a, &e);
 	} else if (!is_drawn(&e)) {
 		return;
 	} else if (!track_room_take_ref(&room)) {
 		count(&untracked);
 	} else {
-		e.tid = own.tid;
 		track(a, &e);
 	}
 }

@@ -3,9 +3,10 @@
  * thread to the session thread.
  *
  * The callback takes a reference that keeps nothing alive, address, calling context and class, and
- * queues them; the queue has a fixed size, and what it has no room for is counted. The mutexes
- * inside are held for a few instructions and are taken by no signal handler, so one that interrupts
- * a callback goes on.
+ * queues them; the queue has a fixed size, and what it has no room for is counted. Of an object
+ * below the smallest size it takes no reference: what it does to the collector is nothing, and
+ * where it was allocated is known all the same. The mutexes inside are held for a few instructions
+ * and are taken by no signal handler, so one that interrupts a callback goes on.
  *
  * How likely an object was to be sampled. Each thread counts down the bytes that it allocates
  * (HotSpot's threadHeapSampler.cpp, memAllocator.cpp; JDK 11 to 25). Where the count reaches zero
@@ -43,7 +44,7 @@ struct alloc_event {
 	uint64_t time_ns;
 	uint64_t address; /* 0: not known in this epoch */
 	uint64_t size_bytes;
-	void *ref;           /* of object_ref.h */
+	void *ref;           /* of object_ref.h; NULL: the object is too small to be tracked */
 	uint32_t kept_words; /* of 8 bytes that it may keep from being reclaimed */
 	uint32_t stands_for; /* offered objects, itself included (track_room.h) */
 	uint32_t interval;   /* with which its sample point was drawn, bytes */
@@ -63,8 +64,9 @@ void alloc_events_start(const struct object_settings *settings, unsigned max_ref
  * did not return in time; it will find that it is not wanted. Then the queue holds what is left. */
 bool alloc_events_stop(unsigned timeout_ms);
 
-/* Session thread: the next of the queue, whose reference is the caller's now; false when it is
- * empty. Every event that is queued after a call that gave false has a later time than the call. */
+/* Session thread: the next of the queue, whose reference, if any, is the caller's now; false when
+ * it is empty. Every event that is queued after a call that gave false has a later time than the
+ * call. */
 bool alloc_events_take(struct alloc_event *out);
 
 /* A reference that came with an event, and with these kept_words, has been deleted. */

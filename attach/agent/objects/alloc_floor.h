@@ -11,9 +11,10 @@
  * are left out at random (track_room.h).
  *
  * An object that is below the smallest size when it is allocated is not of the population that is
- * tracked, whatever the size is later. That changes no other object's probability, so weights stay
- * what they are: estimates are of the objects that were large enough at their time, and what was
- * accessed of the others is among what is "older, or not tracked".
+ * tracked, whatever the size is later; where it was allocated is told (alloc_event.h). That changes
+ * no other object's probability, so weights stay what they are: estimates are of the objects that
+ * were large enough at their time, and what was accessed of the others is among what is "older, or
+ * not tracked".
  *
  * Pure; session thread.
  */

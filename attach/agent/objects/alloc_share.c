@@ -5,8 +5,7 @@
 #define PART_ENOUGH 0.04
 
 /* What is taken for known before anything is: as if of so many accesses so many had met an object.
- * A third of enough, so that a hundred accesses which meet nothing nearly halve the share, and an
- * early one that does gives nearly all. */
+ * A third of enough, so that an early access that meets one gives nearly all. */
 #define PRIOR_ACCESSES 30.0
 #define PRIOR_MET      0.4
 

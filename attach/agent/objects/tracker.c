@@ -118,6 +118,10 @@ static int take_allocations(struct tracker *t)
 			t->settled_ns = before;
 			break;
 		}
+		if (!e.ref) {
+			r = tell(t, 0, &e);
+			continue;
+		}
 		refresh(t, &e);
 		id = objects_add(&t->objects, e.ref, e.address, e.kept_words);
 		if (id == 0)
@@ -229,7 +233,7 @@ int tracker_stop(struct tracker *t, bool vm_alive)
 		objects_clear(&t->objects);
 	}
 	while (alloc_events_take(&e))
-		if (vm_alive)
+		if (vm_alive && e.ref)
 			let_go(t, e.ref, e.kept_words);
 	return r;
 }

@@ -31,9 +31,9 @@ int drain_announce(struct drain *d, const struct thread *t, bool ended);
 #define THREAD_NAME_BYTES 32
 int drain_announce_as(struct drain *d, const struct thread *t, const char *name, bool ended);
 
-/* A sampled allocation whose object is kept track of from now on. */
+/* A sampled allocation, whose object is kept track of from now on. */
 struct tracked_allocation {
-	uint32_t object;   /* its number */
+	uint32_t object;   /* its number; 0: it is too small to be tracked, and has no address */
 	uint32_t class_id; /* of class_table, 0: none */
 	uint64_t size_bytes;
 	double weight; /* inverse of the probability with which it was sampled and tracked */

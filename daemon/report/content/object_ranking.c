@@ -90,6 +90,8 @@ static void add_site(struct object_site *to, const struct object_site *site)
 	to->alloc_count += site->alloc_count;
 	to->alloc_bytes += site->alloc_bytes;
 	to->alloc_squares += site->alloc_squares;
+	to->untracked += site->untracked;
+	to->untracked_bytes += site->untracked_bytes;
 	to->live_count += site->live_count;
 	to->live_bytes += site->live_bytes;
 	to->samples += site->samples;
@@ -132,10 +134,9 @@ static int estimate_shares(struct object_ranking *r, const struct object_profile
 	for (uint32_t i = 0; i < count; i++) {
 		const struct object_site *s = &sites[i].sum;
 
-		shares[i] = (struct site_share){
-		    .class_name = s->class_name,
-		    .object_weight = s->allocations ? s->alloc_count / (double)s->allocations : 1,
-		    .between = s->between};
+		shares[i] = (struct site_share){.class_name = s->class_name,
+						.object_weight = object_site_weight(s),
+						.between = s->between};
 		places[sites[i].position] = i;
 	}
 	for (size_t i = 0; i < l->site_count; i++)

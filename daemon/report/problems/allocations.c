@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "daemon/report/problems/grouping.h"
 #include "daemon/report/problems/operation.h"
 #include "daemon/report/problems/weighed.h"
 
@@ -88,14 +89,50 @@ static void add_up(double *sums, const struct window_result *w, const uint32_t *
 	}
 }
 
-/* 0: nothing is left. Clears the sums. */
-static uint32_t choose(double *sums, size_t methods)
+/* The next method on the way out that has most of what is left of a method's allocated; 0: none. */
+static uint32_t next_out(const struct window_result *w, const uint32_t *frames, const bool *taken,
+			 uint32_t method, struct weighed *scratch)
 {
-	uint32_t best = 0;
+	const struct object_profile *o = &w->objects;
+	double all = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < o->site_count; i++) {
+		struct nearby n = nearby_of(&w->profile, frames, taken[i] ? 0 : o->sites[i].node);
+
+		for (size_t j = 0; j < n.count; j++) {
+			if (n.methods[j] != method)
+				continue;
+			all += o->sites[i].alloc_bytes;
+			if (j + 1 < n.count)
+				scratch[count++] = (struct weighed){
+				    .what = n.methods[j + 1], .weight = o->sites[i].alloc_bytes};
+		}
+	}
+	count = weighed_add_up(scratch, count);
+	return count > 0 && scratch[0].weight >= MERGED_PART * all ? scratch[0].what : 0;
+}
+
+/* The method for which most is left, or one further out that has as much: which of the two has a
+ * little more is chance, and what is further out has the other one's as well. 0: nothing is left.
+ * Clears the sums. */
+static uint32_t choose(double *sums, const struct window_result *w, const uint32_t *frames,
+		       const bool *taken, struct weighed *scratch)
+{
+	size_t methods = w->profile.cct.method_count;
+	uint32_t best = 0, out;
 
 	for (uint32_t m = 1; m <= methods; m++)
 		if (sums[m] > (best ? sums[best] : 0))
 			best = m;
+	out = best ? next_out(w, frames, taken, best, scratch) : 0;
+	/* Recursion may lead back. */
+	for (unsigned i = 0; out && i < ALLOCATION_CALLERS; i++) {
+		if (sums[out] < ALLOCATION_TIE * sums[best])
+			break;
+		best = out;
+		out = next_out(w, frames, taken, best, scratch);
+	}
 	for (size_t m = 1; m <= methods; m++)
 		sums[m] = 0;
 	return best;
@@ -123,16 +160,18 @@ int allocation_groups_init(struct allocation_groups *g, const struct window_resu
 	size_t methods = w->profile.cct.method_count, used = 0;
 	_cleanup_free_ double *sums = calloc(methods + 1, sizeof(*sums));
 	_cleanup_free_ bool *taken = calloc(w->objects.site_count + 1, sizeof(*taken));
+	_cleanup_free_ struct weighed *scratch =
+	    calloc(w->objects.site_count + 1, sizeof(*scratch));
 
 	*g = (struct allocation_groups){.sites =
 					    calloc(w->objects.site_count + 1, sizeof(*g->sites))};
-	if (!sums || !taken || !g->sites)
+	if (!sums || !taken || !scratch || !g->sites)
 		return -ENOMEM;
 	while (g->count < ALLOCATION_GROUPS) {
 		struct allocation_group *group = &g->list[g->count];
 
 		add_up(sums, w, frames, taken);
-		group->method = choose(sums, methods);
+		group->method = choose(sums, w, frames, taken, scratch);
 		if (!group->method)
 			break;
 		group->sites = &g->sites[used];
@@ -151,13 +190,19 @@ void allocation_groups_release(struct allocation_groups *g)
 
 /* ---------------------------------------------------------------- what it comes to */
 
-/* Of the allocations that were sampled, those that have a site. */
+/* Of the allocations that were sampled, those that have a site. In windows of before small ones
+ * have none. */
 static double known_part(const struct window_result *w)
 {
 	double sampled = (double)w->counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED];
 	double small = (double)w->counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL];
+	bool told = false;
 
-	return window_result_object_min_size(w) > 0 && sampled > small ? 1 - small / sampled : 1;
+	for (size_t i = 0; i < w->objects.site_count && !told; i++)
+		told = w->objects.sites[i].untracked > 0;
+	return !told && window_result_object_min_size(w) > 0 && sampled > small
+		   ? 1 - small / sampled
+		   : 1;
 }
 
 static void part_of_all(struct problem_allocation *out, const struct window_result *w, double bytes,
@@ -199,7 +244,7 @@ int problem_allocation_init(struct problem_allocation *out, const struct window_
 			    const uint32_t *frames, const uint32_t *sites, size_t count)
 {
 	_cleanup_free_ struct weighed *classes = calloc(count + 1, sizeof(*classes));
-	double bytes = 0, squares = 0, objects = 0, live = 0;
+	double bytes = 0, squares = 0, objects = 0, tracked = 0, live = 0;
 
 	*out = (struct problem_allocation){0};
 	if (!classes)
@@ -211,6 +256,7 @@ int problem_allocation_init(struct problem_allocation *out, const struct window_
 		bytes += site->alloc_bytes;
 		squares += site->alloc_squares;
 		objects += site->alloc_count;
+		tracked += site->alloc_bytes - site->untracked_bytes;
 		live += site->live_bytes;
 		classes[i] =
 		    (struct weighed){.what = site->class_name, .weight = site->alloc_bytes};
@@ -222,7 +268,7 @@ int problem_allocation_init(struct problem_allocation *out, const struct window_
 	out->objects = objects;
 	out->per_s =
 	    estimate_fraction(objects * (double)NS_PER_S, (double)window_result_objects_ns(w));
-	out->garbage = fmax(0, 1 - live / bytes);
+	out->garbage = tracked > 0 ? fmax(0, 1 - live / tracked) : 0;
 	out->class_count = weighed_add_up(classes, count);
 	for (size_t i = 0; i < out->class_count && i < PROBLEM_CLASSES_MAX; i++)
 		out->classes[i] = (struct problem_class){.name = classes[i].what,

@@ -6,10 +6,11 @@
  * ALLOCATION_FRAMES such frames away. The method for which most bytes are
  * allocated is an operation and takes its sites; then the one for which most of the rest is. A byte
  * counts ALLOCATION_DISTANT less for each of these methods between: else all would be the drivers'
- * doing.
+ * doing. A method that has most of this one's allocated, and comes to ALLOCATION_TIE of what it
+ * comes to, is the operation in its place.
  *
- * A sampled allocation stands for as many bytes as any other. So where small objects are not
- * tracked, what is known is the part of the samples that are tracked.
+ * A sampled allocation stands for as many bytes as any other, be its object tracked or too small
+ * for it. What of them is garbage only tracked ones tell.
  */
 #ifndef JXPERF_DAEMON_REPORT_PROBLEMS_ALLOCATIONS_H
 #define JXPERF_DAEMON_REPORT_PROBLEMS_ALLOCATIONS_H
@@ -24,6 +25,7 @@
 #define ALLOCATION_CALLERS 4u
 #define ALLOCATION_FRAMES  64
 #define ALLOCATION_DISTANT 0.25
+#define ALLOCATION_TIE     0.9
 #define ALLOCATION_GROUPS  8u
 
 struct allocation_group {

@@ -139,13 +139,28 @@ static enum nature nature_of(const struct waste *w)
 		   : NATURE_REWRITTEN;
 }
 
-/* way: all that comes to one step from one caller. */
+/* What an operation wastes of one nature. */
+static double waste_of(const struct waste *w, enum nature nature)
+{
+	switch (nature) {
+	case NATURE_LOADS:
+		return w->kinds[JXP__KIND__KIND_SILENT_LOAD];
+	case NATURE_OVERWRITTEN:
+		return w->kinds[JXP__KIND__KIND_DEAD_STORE];
+	case NATURE_REWRITTEN:
+		return w->kinds[JXP__KIND__KIND_SILENT_STORE];
+	}
+	return 0;
+}
+
+/* way: all that comes to one step from one caller. Which nature most of the caller's waste is of
+ * does not count: that is chance where it has two. */
 static void join(uint32_t *part_of, const struct waste *wastes, const struct way *way)
 {
 	const struct waste *step = &wastes[way->step], *caller = &wastes[way->caller];
 
 	if (way->caller && way->weight >= MERGED_PART * step->all &&
-	    caller->all >= MERGED_WASTE * step->all && nature_of(step) == nature_of(caller))
+	    waste_of(caller, nature_of(step)) >= MERGED_WASTE * step->all)
 		part_of[way->step] = way->caller;
 }
 

@@ -67,6 +67,7 @@ static struct problem problem_of_loop(const struct report_loop *loop, const stru
 	out.saved = cpu_share_estimate(&saved.cpu, (uint64_t)ceil(saved.ticks), &whole);
 	out.saved_bounds = (struct interval){
 	    .low = out.saved.ci95.low, .high = fmax(out.saved.ci95.high, loop->inclusive_fraction)};
+	out.sure = problem_is_sure(&out, loop->row->bursts >= PROBLEM_SURE);
 	return out;
 }
 
@@ -75,7 +76,7 @@ static void insert(struct problems *problems, const struct problem *problem)
 {
 	size_t at = problems->count;
 
-	while (at > 0 && problem_rank(&problems->list[at - 1]) < problem_rank(problem))
+	while (at > 0 && problem_is_before(problem, &problems->list[at - 1]))
 		at--;
 	if (at == PROBLEMS_MAX)
 		return;

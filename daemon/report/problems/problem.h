@@ -72,7 +72,7 @@ struct problem_allocation {
 	double fraction; /* of all bytes that are allocated */
 	struct interval fraction_ci95;
 	double bytes, objects, per_s; /* estimates; objects a second */
-	double garbage;               /* of its bytes, those known to be before the window ended */
+	double garbage; /* of its tracked bytes, those known to be before the window ended */
 	struct problem_class classes[PROBLEM_CLASSES_MAX]; /* the most bytes first */
 	size_t class_count;                                /* all of them */
 	uint32_t maker;    /* the method that makes most of it, or has the JDK make it, */
@@ -112,6 +112,7 @@ struct problem {
 	struct problem_allocation allocated;
 	const struct report_loop *loop; /* the window's finding of a loop there; or NULL */
 	uint64_t evidence; /* wasteful pairs: loads, and stores by the larger of their two kinds */
+	bool sure;         /* another such window would most likely have it, too (problems.h) */
 };
 
 #endif

@@ -26,7 +26,7 @@
 #define BYTE_NS   1
 
 /* Problems of this kind: that something is in vain is sure of the others alone. */
-#define ALLOCATED_MAX 2
+#define ALLOCATED_MAX 3
 
 /* ---------------------------------------------------------------- counts */
 
@@ -175,12 +175,28 @@ double problem_rank(const struct problem *problem)
 	return problem->saved.known ? problem->saved.ci95.low : problem->fraction_ci95.low;
 }
 
+bool problem_is_sure(const struct problem *problem, bool enough)
+{
+	const struct cpu_share *saved = &problem->saved;
+
+	return enough &&
+	       (!saved->known || (saved->ci95.high < 1 && saved->ci95.low * saved->ci95.low >=
+							      PROBLEM_SHARE_MIN * saved->share));
+}
+
+bool problem_is_before(const struct problem *a, const struct problem *b)
+{
+	return a->sure != b->sure ? a->sure : problem_rank(a) > problem_rank(b);
+}
+
 static int compare_ranks(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
 
-	if (problem_rank(&x->problem) != problem_rank(&y->problem))
-		return problem_rank(&x->problem) > problem_rank(&y->problem) ? -1 : 1;
+	if (problem_is_before(&x->problem, &y->problem))
+		return -1;
+	if (problem_is_before(&y->problem, &x->problem))
+		return 1;
 	return x->problem.method < y->problem.method ? -1 : x->problem.method > y->problem.method;
 }
 
@@ -249,22 +265,55 @@ static void find_part_of(struct problems *out, const struct candidate *listed,
 		}
 }
 
-static bool is_called_by(const struct problem *x, const struct problem *y)
+static bool is_called_by(const struct problem *x, const struct problem *y, double part)
 {
-	return x->callers[0].method == y->method && x->callers[0].part >= MERGED_PART;
+	return x->callers[0].method == y->method && x->callers[0].part >= part;
 }
 
-/* One kind of thing, of which one operation does all for the other one; or what is allocated, and
- * accesses, of which most of one is the other's doing. */
+static bool have_a_place_in_common(const struct problem *x, const struct problem *y)
+{
+	for (size_t i = 0; i < x->place_count && i < PROBLEM_PLACES_MAX; i++)
+		for (size_t j = 0; j < y->place_count && j < PROBLEM_PLACES_MAX; j++)
+			if (x->places[i] == y->places[j])
+				return true;
+	return false;
+}
+
+static bool is_of_loads(const struct problem *x)
+{
+	return x->pairs_kind == JXP__KIND__KIND_SILENT_LOAD;
+}
+
+/* One kind of thing, of which one operation does all for the other one; or what one has the other
+ * load, or store, as it does itself. */
+static bool is_done_for(const struct problem *x, const struct problem *y)
+{
+	return (x->kind == y->kind && is_called_by(x, y, MERGED_PART)) ||
+	       (is_called_by(x, y, PROBLEM_CALLER_MIN) && is_of_loads(x) == is_of_loads(y) &&
+		have_a_place_in_common(x, y));
+}
+
+/* Does one load, or store, again what the other one has just loaded, or stored? */
+static bool goes_on(const struct problem *x, const struct problem *y, const struct cct *t)
+{
+	return x->largest && y->largest && x->places[0] == y->places[0] &&
+	       cct_node_method(t, x->largest->trap_node) ==
+		   cct_node_method(t, y->largest->watch_node);
+}
+
+/* Is one done for the other, or does it go on with that? Of what is allocated, and accessed, most
+ * of one may be the other's doing. */
 static bool is_one(const struct candidate *a, const struct candidate *b,
 		   const struct window_result *w)
 {
 	const struct problem *x = &a->problem, *y = &b->problem;
+	const struct cct *t = &w->profile.cct;
 
 	if (a->sites || b->sites)
 		return part_near(a, w, y->method) >= MERGED_PART ||
 		       part_near(b, w, x->method) >= MERGED_PART;
-	return x->kind == y->kind && (is_called_by(x, y) || is_called_by(y, x));
+	return is_done_for(x, y) || is_done_for(y, x) ||
+	       (x->kind == y->kind && (goes_on(x, y, t) || goes_on(y, x, t)));
 }
 
 /* Takes over the evidence of one that is the same problem. What somebody has allocated who calls
@@ -281,6 +330,7 @@ static void absorb(struct problem *to, const struct candidate *from, const struc
 			to->saved_bounds.high =
 			    fmin(1, to->saved_bounds.high + more->saved.ci95.high);
 	}
+	to->sure |= more->sure;
 	if (to->evidence > 0)
 		return;
 	memcpy(to->pairs, more->pairs, sizeof(to->pairs));
@@ -331,7 +381,12 @@ static int problem_of(struct candidate *c, const struct pair_scope *s, const str
 	find_caller(out, p, g, scratch);
 	out->basic = operation_method_is_basic(p, g->method);
 	out->advice = problem_advice(p, out);
-	return candidate_estimate(c, s) < 0 ? -ENOMEM : 1;
+	if (candidate_estimate(c, s) < 0)
+		return -ENOMEM;
+	out->sure = problem_is_sure(
+	    out, (double)out->evidence >=
+		     PROBLEM_SURE * window_result_design_effect(s->window, out->pairs_kind));
+	return 1;
 }
 
 /* Not one that has a few lists of its own to do something else with. CPU time is the whole
@@ -361,6 +416,7 @@ static int problem_of_allocations(struct candidate *c, const struct pair_scope *
 		return -ENOMEM;
 	out->basic = operation_method_is_basic(&s->window->profile, g->method);
 	out->advice = problem_advice(&s->window->profile, out);
+	out->sure = problem_is_sure(out, out->allocated.samples >= PROBLEM_SURE_ALLOCATIONS);
 	return out->allocated.samples >= PAIRS_EVIDENCE && is_made_of_objects(out, s->window) &&
 	       out->allocated.fraction_ci95.low >= ALLOCATED_MIN &&
 	       out->allocated.garbage >= GARBAGE_MIN;

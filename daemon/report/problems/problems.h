@@ -12,17 +12,27 @@
  * again would save that. It has the intervals of both. Where objects are garbage soon it is what
  * making them takes (cost.h). What may save less than PROBLEM_SHARE_MIN, by the lower end, is none.
  * Where CPU time is not known, problems are ranked by the part of the accesses.
+ *
+ * A problem is sure where PROBLEM_SURE wasteful pairs tell of it, or PROBLEM_SURE_ALLOCATIONS,
+ * since these are divided among more operations; and where what could be saved would be
+ * PROBLEM_SHARE_MIN in another window, too, whose lower end lies below its estimate as far as here.
+ * As many observations were measured to be what makes a problem come again in nine of ten further
+ * windows (docs/problems.md); by their count alone half of them would do, but which of two
+ * operations one is told at, and which of many are shown, is chance as well. Sure ones come first.
  */
 #ifndef JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
 #define JXPERF_DAEMON_REPORT_PROBLEMS_PROBLEMS_H
 
 #include "daemon/report/problems/problem.h"
 
-#define PROBLEMS_MAX      5u
-#define PROBLEM_SHARE_MIN 0.001
+#define PROBLEMS_MAX             5u
+#define PROBLEM_SHARE_MIN        0.001
+#define PROBLEM_SURE             25u
+#define PROBLEM_SURE_ALLOCATIONS 40u
 
 struct problems {
-	struct problem list[PROBLEMS_MAX]; /* they point into the window's profile */
+	struct problem
+	    list[PROBLEMS_MAX]; /* sure ones first; they point into the window's profile */
 	size_t count;
 	size_t small; /* operations with evidence that would save too little */
 };
@@ -30,6 +40,12 @@ struct problems {
 /* Larger ones come first: what is saved at least; where that is not known, the part of accesses in
  * vain. */
 double problem_rank(const struct problem *problem);
+
+/* Is what enough observations tell of a problem sure? */
+bool problem_is_sure(const struct problem *problem, bool enough);
+
+/* Does one come before another one? */
+bool problem_is_before(const struct problem *a, const struct problem *b);
 
 /* 0 or -ENOMEM, and then it is empty. */
 int problems_init(struct problems *out, const struct pair_scope *s);

@@ -130,6 +130,33 @@ TEST(a_dead_object_is_met_no_more_and_its_bytes_are_not_live, set_up, tear_down)
 	assert_float_equal(objects_of(f)->sites[0].live_bytes, 100, 0);
 }
 
+static void an_object_that_is_too_small_counts_at_its_site_at_once(void **state)
+{
+	struct fixture *f = *state;
+	const struct object_site *site;
+
+	sample_allocation(&f->objects, 0, 0, 10, 0)->weight = 3;
+	(void)sample_access(&f->objects, 0, 20, 0x1008);
+	apply(f, 5); /* Nothing is settled yet. */
+	assert_int_equal(objects_of(f)->site_count, 1);
+	site = &objects_of(f)->sites[0];
+	assert_int_equal(site->allocations, 1);
+	assert_int_equal(site->untracked, 1);
+	assert_float_equal(site->alloc_bytes, 300, 0);
+	assert_float_equal(site->untracked_bytes, 300, 0);
+	assert_float_equal(site->live_bytes, 0, 0);
+	apply(f, 100);
+	assert_int_equal(untracked_heap(f), 1);
+	assert_int_equal(f->intake.objects.table.count, 0);
+	(void)sample_allocation(&f->objects, 1, 0, 110, 0x1000);
+	apply(f, 200);
+	assert_int_equal(site->allocations, 2);
+	assert_int_equal(site->untracked, 1);
+	assert_float_equal(site->live_bytes, 100, 0);
+	for (int i = 0; i < LOSS_MAX; i++)
+		assert_int_equal(lost(f, (enum loss)i), 0);
+}
+
 /* A young collection of generational ZGC finds nothing dead that is tracked, whatever it is. */
 TEST(what_no_collection_has_judged_is_not_yet_collected, set_up, tear_down)
 {

@@ -28,8 +28,7 @@ static struct site_share share_of(const struct object_profile *l, uint32_t site)
 
 		rank[i] = i;
 		shares[i].class_name = s->class_name;
-		shares[i].object_weight =
-		    s->allocations ? s->alloc_count / (double)s->allocations : 1;
+		shares[i].object_weight = object_site_weight(s);
 	}
 	assert_int_equal(site_shares_estimate(&l->strata, rank, shares, l->site_count, NULL), 0);
 	share = shares[site];
@@ -74,6 +73,23 @@ static void missed(struct object_profile *l, uint32_t class_name, double weight,
 static double width(struct interval i)
 {
 	return i.high - i.low;
+}
+
+/* Of one site nobody would have seen an access. */
+TEST(what_is_not_tracked_may_have_all_that_its_class_has, set_up, tear_down)
+{
+	struct object_profile *l = *state;
+	uint32_t told = site_of(l, 5, 5), allocated = site_of(l, 5, 6);
+
+	object_profile_told(l, told, 2, 64);
+	object_profile_allocated(l, allocated, 2, 64);
+	missed(l, 5, 10, 500);
+	missed(l, 6, 10, 500);
+	assert_true(share_of(l, told).ci95.high > 0.45);
+	assert_true(share_of(l, allocated).ci95.high < 0.05);
+	/* One of two is tracked: half of the accesses would have been seen. */
+	object_profile_told(l, allocated, 2, 64);
+	assert_float_equal(object_site_weight(&l->sites[allocated]), 4, 0);
 }
 
 TEST(a_share_is_of_all_accesses_to_the_heap, set_up, tear_down)

@@ -145,6 +145,30 @@ static void strip_classes(Jxp__StoredObjects *m)
 	m->n_field_access_metric = 0;
 }
 
+/* A record of before knows of no others. */
+TEST(allocations_that_were_not_tracked_are_kept)
+{
+	struct window_result *w = sample_window(7, "shop", 45);
+	struct object_profile back = {0}, before = {0};
+	Jxp__StoredObjects message;
+	struct arena arena = {0};
+
+	object_profile_told(&w->objects, 1, 3, 16);
+	arena_init(&arena, 1 << 20);
+	assert_int_equal(record_pack_objects(&arena, &w->objects, &message), 0);
+	assert_int_equal(record_unpack_objects(&message, &w->profile, &back), 0);
+	assert_int_equal(back.sites[1].allocations, w->objects.sites[1].allocations);
+	assert_int_equal(back.sites[1].untracked, 1);
+	assert_float_equal(back.sites[1].untracked_bytes, 48, 0);
+	message.n_site_untracked = message.n_site_untracked_bytes = 0;
+	assert_int_equal(record_unpack_objects(&message, &w->profile, &before), 0);
+	assert_int_equal(before.sites[1].untracked, 0);
+	object_profile_release(&before);
+	object_profile_release(&back);
+	arena_release(&arena);
+	window_result_free(w);
+}
+
 TEST(a_record_of_before_has_one_stratum_and_no_classes)
 {
 	struct window_result *w = sample_window(7, "shop", 45);

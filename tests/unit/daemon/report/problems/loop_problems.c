@@ -80,12 +80,19 @@ TEST(there_are_never_too_many, set_up, clock_window_free)
 	struct problems problems = {.count = PROBLEMS_MAX};
 
 	for (uint32_t i = 0; i < PROBLEMS_MAX; i++)
-		problems.list[i] = (struct problem){
-		    .method = 90 + i, .saved = {.known = true, .ci95.low = 0.5 - 0.05 * i}};
+		problems.list[i] =
+		    (struct problem){.method = 90 + i,
+				     .saved = {.known = true, .ci95.low = 0.5 - 0.05 * i},
+				     .sure = true};
 	problems_take_loops(&problems, &loops, w);
 	assert_int_equal(problems.count, PROBLEMS_MAX);
 	assert_int_equal(problems.list[PROBLEMS_MAX - 1].method, 94);
+	/* Nor where it is told by little, and the other one is sure. */
+	row.bursts = PROBLEM_SURE - 1;
 	problems.list[4].saved.ci95.low = 0.001;
+	problems_take_loops(&problems, &loops, w);
+	assert_int_equal(problems.list[PROBLEMS_MAX - 1].method, 94);
+	row.bursts = PROBLEM_SURE;
 	problems_take_loops(&problems, &loops, w);
 	assert_ptr_equal(problems.list[PROBLEMS_MAX - 1].loop, &loop);
 }

@@ -261,7 +261,7 @@ TEST(whose_doing_it_is, set_up, clock_window_free)
 	uint32_t equals = frame(jdk, "java.lang.Integer", "equals", 4);
 	struct problems found;
 
-	observe(LOAD, first, second, place(FIELD, "Form", "text", "String"), true, 20);
+	observe(LOAD, first, second, place(FIELD, "Form", "text", "String"), true, 30);
 	observe(LOAD, equals, equals, place(FIELD, "java.lang.Integer", "value", "int"), true, 20);
 	observe(LOAD, remove, remove, place(ELEMENT, "Object[]", "", "Object"), true, 20);
 	tick(second, 1000);
@@ -311,6 +311,68 @@ TEST(too_little_evidence_or_time_is_no_problem, set_up, clock_window_free)
 	tick(unsure, 14);
 	assert_int_equal(problems().count, 0);
 	assert_int_equal(problems().small, 2);
+}
+
+/* Who saves more comes later where another window might not show it. */
+TEST(what_is_sure_comes_first, set_up, clock_window_free)
+{
+	uint32_t often = frame(0, "Main", "often", 1), large = frame(0, "Main", "large", 2);
+	uint32_t close = frame(0, "Main", "close", 3);
+	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
+	struct problems found;
+
+	observe(LOAD, large, large, bytes, true, PROBLEM_SURE - 1);
+	observe(LOAD, often, often, bytes, true, PROBLEM_SURE);
+	observe(LOAD, close, close, bytes, true, 40);
+	tick(large, 4000);
+	tick(often, 400);
+	tick(close, 20); /* 0.2%, and little more than 0.1% at least. */
+	found = problems();
+	assert_int_equal(found.count, 3);
+	assert_string_equal(method(found.list[0].method), "often");
+	assert_true(found.list[0].sure);
+	assert_string_equal(method(found.list[1].method), "large");
+	assert_false(found.list[1].sure);
+	assert_string_equal(method(found.list[2].method), "close");
+	assert_false(found.list[2].sure);
+}
+
+/* A hash is made of what is then compared. */
+TEST(who_goes_on_with_what_another_one_loads_is_one_problem_with_it, set_up, clock_window_free)
+{
+	uint32_t find = frame(0, "Table", "find", 1), hash = frame(find, "Key", "hash", 2);
+	uint32_t same = frame(frame(find, "Key", "equals", 3), "Arrays", "same", 4);
+	uint32_t name = frame(frame(0, "Main", "main", 5), "Path", "name", 6);
+	uint32_t bytes = place(ELEMENT, "byte[]", "", "byte");
+	struct problems found;
+
+	observe(LOAD, name, hash, bytes, true, 30);
+	observe(LOAD, hash, same, bytes, true, 20);
+	tick(hash, 1000);
+	tick(same, 500);
+	found = problems();
+	for (size_t i = 1; i < found.count; i++)
+		assert_int_not_equal(found.list[i].kind, found.list[0].kind);
+}
+
+/* A table's fields are asked for by what is called, too: "bookkeeping" there, "repeated" here. */
+TEST(what_is_loaded_again_for_a_caller_that_loads_it_is_one_problem_with_it, set_up,
+     clock_window_free)
+{
+	uint32_t main = frame(0, "Main", "main", 1), next = frame(main, "Scanner", "next", 1);
+	uint32_t limit = frame(next, "Reader", "limit", 2);
+	uint32_t other = frame(frame(main, "Main", "more", 2), "Reader", "limit", 2);
+	uint32_t length = place(FIELD, "Reader", "length", "int");
+
+	observe(LOAD, limit, limit, length, true, 30);
+	observe(LOAD, other, other, length, true, 10);
+	observe(LOAD, next, next, length, true, 20);
+	tick(limit, 1000);
+	tick(next, 500);
+	assert_int_equal(problems().count, 1);
+	/* To store it is another matter. */
+	observe(DEAD, next, next, length, true, 30);
+	assert_int_equal(problems().count, 2);
 }
 
 /* A sum of numbers that are objects: of what makes them, and not of who calls it. */
@@ -390,6 +452,51 @@ TEST(what_is_kept_is_no_problem, set_up, clock_window_free)
 		assert_string_not_equal(method(problems().list[i].method), "add");
 }
 
+/* What is called has a little more in one window, and who calls it in the next. */
+TEST(of_neighbours_that_allocate_as_much_it_is_the_outer_one, set_up, clock_window_free)
+{
+	uint32_t main = frame(0, "Main", "main", 1), open = frame(main, "Heap", "open", 2);
+	uint32_t get = frame(open, "Cache", "get", 3);
+	struct problems found;
+
+	allocate(get, "Container", 1e6, 30, 30);
+	allocate(open, "Heap", 1e6, 9, 9); /* 0.75 of 30, and 9, are 31.5, */
+	tick(open, 500);
+	tick(get, 500);
+	w->start_ns = NS_PER_S;
+	w->end_ns = 6 * NS_PER_S;
+	found = problems();
+	assert_string_equal(method(found.list[0].method), "open");
+	allocate(get, "Container", 1e6, 8, 8); /* and of 38 37.5. */
+	found = problems();
+	assert_string_equal(method(found.list[0].method), "open");
+	allocate(get, "Container", 1e6, 30, 30);
+	found = problems();
+	assert_string_equal(method(found.list[0].method), "get");
+}
+
+/* Of small objects nobody knows what becomes of them: what the tracked ones tell is taken. */
+TEST(objects_that_are_not_tracked_are_made_for_somebody_too, set_up, clock_window_free)
+{
+	struct object_profile *o = &w->objects;
+	uint32_t site, node = frame(0, "Sum", "add", 2);
+	struct problems found;
+
+	assert_int_equal(object_profile_site(o, text("Number"), node, &site), 0);
+	for (unsigned i = 0; i < 60; i++)
+		object_profile_told(o, site, 1e6, 100);
+	tick(node, 1000);
+	w->start_ns = NS_PER_S;
+	w->end_ns = 6 * NS_PER_S;
+	assert_int_equal(problems().count, 0);
+	allocate(node, "Number", 1e6, 20, 15);
+	found = problems();
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.list[0].allocated.samples, 80);
+	assert_float_equal(found.list[0].allocated.garbage, 0.75, 1e-9);
+	assert_float_equal(found.list[0].allocated.bytes, 8e9, 1);
+}
+
 TEST(what_allocates_and_accesses_in_vain_is_one_problem, set_up, clock_window_free)
 {
 	uint32_t plus = numbers_are_added_up(40);
@@ -424,9 +531,10 @@ TEST(recursion_hides_callers_that_are_far_away, set_up, clock_window_free)
 	allocate_below(deep, "Up", 70);
 	allocate_below(deep, "Down", 70);
 	found = problems();
-	assert_int_equal(found.count, 2);
+	assert_int_equal(found.count, 3);
 	assert_string_equal(method(found.list[0].method), "shallow");
 	assert_string_equal(method(found.list[1].method), "visit");
+	assert_string_equal(method(found.list[2].method), "visit");
 }
 
 /* A few lists, and what is done with them. */
