@@ -10,7 +10,7 @@
 #define JXPERF_VERSION "0.1.0"
 
 /* Changed when an older peer would misread a newer one; compared in both hellos. */
-#define PROTOCOL_VERSION 3
+#define PROTOCOL_VERSION 4
 
 /* Largest payload of one frame, by direction. A batch is cut by the agent well below its limit; a
  * report is the one large message. */

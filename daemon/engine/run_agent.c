@@ -224,6 +224,7 @@ static void hunt_loops(struct run *r)
 {
 	uint64_t codes[LOOP_CODES_OPEN_MAX], now = clock_monotonic_ns();
 	struct loop_intake *loops = &r->intake.loops;
+	struct loop_plan plans[LIMIT_PLANS];
 	size_t count;
 	bool changed;
 
@@ -238,7 +239,8 @@ static void hunt_loops(struct run *r)
 	if (hunt_callers(r) < 0 || loop_hunt_plans(loops, &changed) < 0)
 		run_break_off(r, "out of memory");
 	else if (changed)
-		(void)conversation_send_loop_plans(r->conversation, loops);
+		(void)conversation_send_loop_plans(r->conversation, plans,
+						   loop_hunt_orders(loops, plans));
 }
 
 static void on_batch(struct run *r, const Jxp__AgentFrame *frame)

@@ -27,4 +27,7 @@ size_t loop_hunt_codes(struct loop_intake *in, uint64_t codes[LOOP_CODES_OPEN_MA
  * *changed: others than before. 0 or -ENOMEM. */
 int loop_hunt_plans(struct loop_intake *in, bool *changed);
 
+/* What of all plans the agent is to do now; how many there are. */
+size_t loop_hunt_orders(const struct loop_intake *in, struct loop_plan orders[LIMIT_PLANS]);
+
 #endif

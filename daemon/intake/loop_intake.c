@@ -416,7 +416,7 @@ int loop_intake_analysed(struct loop_intake *in, uint32_t position, int error,
 /* Are its places some of the plan's, each once? */
 static bool valid_burst(const struct loop_intake *in, const Jxp__LoopBurst *b)
 {
-	const struct loop_plan *plan;
+	const struct planned_loop *plan;
 	uint32_t seen = 0;
 
 	if (b->plan == 0 || b->plan > in->plan_count || b->n_places != b->n_counts ||
@@ -444,13 +444,13 @@ static void count_place(struct loop_profile *p, uint32_t place, uint32_t count)
 /* Is it the copy with most of the loop's time, of those in its code whose entries are counted? An
  * instance passes through several copies: one ratio of all their turns to all their entries would
  * be that of none. The others' turns, the first and the last ones, are left out. */
-static bool counts_instances(const struct loop_intake *in, const struct loop_plan *plan)
+static bool counts_instances(const struct loop_intake *in, const struct planned_loop *plan)
 {
 	const struct loop_code *code = &in->codes[plan->code];
 	const struct native_loop *loop = &code->loops[plan->loop];
 
 	for (size_t i = 0; i < in->plan_count; i++) {
-		const struct loop_plan *other = &in->plans[i];
+		const struct planned_loop *other = &in->plans[i];
 
 		if (other->code == plan->code && other->all_entries > 0 &&
 		    code->loops[other->loop].row == loop->row &&
@@ -462,7 +462,7 @@ static bool counts_instances(const struct loop_intake *in, const struct loop_pla
 
 static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 {
-	const struct loop_plan *plan;
+	const struct planned_loop *plan;
 	const struct loop_code *code;
 	unsigned sites = 0, entries = 0;
 	double results = 0, entered = 0, turns;
@@ -499,7 +499,7 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 /* What cannot be is dropped: a counter that went the wrong way, or not by whole turns. */
 static void add_reading(struct loop_intake *in, const Jxp__LoopReading *m)
 {
-	const struct loop_plan *plan =
+	const struct planned_loop *plan =
 	    m->plan > 0 && m->plan <= in->plan_count ? &in->plans[m->plan - 1] : NULL;
 	const struct loop_code *code = plan ? &in->codes[plan->code] : NULL;
 	const struct loop_reading *reading = NULL;

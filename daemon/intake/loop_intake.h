@@ -73,25 +73,20 @@ struct loop_code {
 			     */
 };
 
-/* What the agent was told to count, and to compare. */
-struct loop_plan {
-	uint32_t code, loop;             /* positions */
-	uint32_t all_sites, all_entries; /* of the loop, */
-	uint32_t sites, entries;         /* and those in places, in this order */
-	bool entries_ahead;              /* one of these is counted in each burst */
-	bool ends_with_result;           /* where it has no sites: by its limit, always */
-	bool countable;                  /* bursts would tell something */
-	bool around;                     /* ticks come in loops inside it, hardly any in it */
-	bool counted;                    /* the agent is to count it, */
-	bool compared, turns_compared;   /* to compare instances, turns, */
-	bool readable,
-	    read; /* its counter tells how many turns instances have; the agent is to read it */
-	uint32_t offsets[LIMIT_PLAN_PLACES];
+/* A loop of which the agent was told what to count, to compare and to read. */
+struct planned_loop {
+	uint32_t code, loop;              /* positions */
+	uint32_t all_sites, all_entries;  /* of the loop, */
+	uint32_t sites, entries;          /* and those in places, in this order */
+	bool entries_ahead;               /* one of these is counted in each burst */
+	bool ends_with_result;            /* where it has no sites: by its limit, always */
+	bool countable;                   /* bursts would tell something */
+	bool around;                      /* ticks come in loops inside it, hardly any in it */
+	bool compared, turns_compared;    /* the agent is to compare instances, turns, */
+	bool read;                        /* to read its counter */
 	uint32_t rows[LIMIT_PLAN_PLACES]; /* of sites: the profile's places, or LOOP_NO_ROW */
-	uint32_t entry;                   /* where there are loads: an offset */
-	uint32_t loads[LIMIT_PLAN_LOADS]; /* of the analysis's inputs */
-	uint32_t load_count, scalar_count;
-	uint32_t turn_input_count;
+	uint32_t loads[LIMIT_PLAN_LOADS]; /* of the analysis's inputs, in the order's order */
+	struct loop_plan order;           /* all that it may be asked; counted as it is now */
 };
 
 /* The turns of a loop that traces have read. */
@@ -124,8 +119,8 @@ struct loop_intake {
 	struct hash_index tick_index;
 	struct code_image images[LOOP_CODES_OPEN_MAX]; /* that wait to be analysed */
 	size_t image_count;
-	unsigned asked, open;                /* codes: in all, and without an analysis */
-	struct loop_plan plans[LIMIT_PLANS]; /* plan N is plans[N - 1] */
+	unsigned asked, open;                   /* codes: in all, and without an analysis */
+	struct planned_loop plans[LIMIT_PLANS]; /* plan N is plans[N - 1] */
 	size_t plan_count;
 	struct loop_turns turns[LIMIT_PLANS];
 	size_t turns_count;

@@ -69,8 +69,9 @@ struct code_analysis {
 	struct loop_part *parts; /* ascending, with none where there is no loop */
 	struct loop_site *sites;
 	uint32_t *entries;
-	struct loop_input *inputs; /* loads and turn inputs */
-	struct loop_scalar *scalars;
+	struct loop_input *inputs;   /* loads and turn inputs */
+	struct plan_scalar *scalars; /* what is alike in all turns of an instance, and is compared
+				      * or computed with; not how far the loop goes */
 	struct loop_reading *readings;
 	size_t loop_count, part_count, site_count, entry_count, input_count, scalar_count,
 	    reading_count;

@@ -495,7 +495,7 @@ static void windows_without_loops_take_no_code(void **state)
 static void a_hot_loop_gets_one_plan(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *plan = &f->in.intake.loops.plans[0];
+	const struct planned_loop *plan = &f->in.intake.loops.plans[0];
 	bool more = false;
 
 	(void)known(f, LOOP_LAST, 2);
@@ -504,8 +504,8 @@ static void a_hot_loop_gets_one_plan(void **state)
 	assert_int_equal(f->in.intake.loops.plan_count, 1);
 	assert_int_equal(plan->sites, 2);
 	assert_int_equal(plan->entries, 1);
-	assert_int_equal(plan->offsets[0], 0x44);
-	assert_int_equal(plan->offsets[2], 0x10);
+	assert_int_equal(plan->order.places[0], 0x44);
+	assert_int_equal(plan->order.places[2], 0x10);
 	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &more), 0);
 	assert_false(more);
 }
@@ -541,7 +541,7 @@ static void what_lies_around_itself_is_not_counted(void **state)
 static void places_are_drawn_where_there_are_too_many(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *plan = &f->in.intake.loops.plans[0];
+	const struct planned_loop *plan = &f->in.intake.loops.plans[0];
 	bool more;
 
 	(void)known(f, LOOP_LAST, 50);
@@ -550,7 +550,7 @@ static void places_are_drawn_where_there_are_too_many(void **state)
 	assert_int_equal(plan->entries, 1);
 	assert_int_equal(plan->all_sites, 50);
 	for (uint32_t i = 1; i < plan->sites; i++)
-		assert_true(plan->offsets[i] > plan->offsets[i - 1]);
+		assert_true(plan->order.places[i] > plan->order.places[i - 1]);
 }
 
 static void a_burst_stands_for_the_places_that_were_not_counted(void **state)
@@ -624,15 +624,15 @@ static void what_is_known_waits_for_what_is_not(void **state)
 		burst(f, 1, 256, 0, 64);
 	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
 	assert_false(changed); /* There is no other one. */
-	assert_true(loops->plans[0].counted);
+	assert_true(loops->plans[0].order.counted);
 	tick(f, CODE, 0x24, 100);
 	loops->codes[0].analysis.loops[1].site_count = 1;
 	loops->codes[0].loops[1].row = LOOP_NO_ROW;
 	loops->codes[0].analysis.loops[1].mapped = false;
 	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
 	assert_true(changed);
-	assert_false(loops->plans[0].counted);
-	assert_true(loops->plans[1].counted);
+	assert_false(loops->plans[0].order.counted);
+	assert_true(loops->plans[1].order.counted);
 }
 
 /* Its ticks come in the loop inside it, which bursts are for while more is to be known of that. */
@@ -651,14 +651,14 @@ static void a_loop_around_a_hot_one_waits_for_it(void **state)
 	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
 	assert_int_equal(loops->plan_count, 2);
 	assert_false(loops->plans[0].around);
-	assert_true(loops->plans[0].counted);
+	assert_true(loops->plans[0].order.counted);
 	assert_true(loops->plans[1].around);
-	assert_false(loops->plans[1].counted);
+	assert_false(loops->plans[1].order.counted);
 	for (int i = 0; i < 100; i++)
 		burst(f, 1, 256, 0, 64);
 	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
-	assert_false(loops->plans[0].counted);
-	assert_true(loops->plans[1].counted);
+	assert_false(loops->plans[0].order.counted);
+	assert_true(loops->plans[1].order.counted);
 }
 
 static void bursts_of_no_plan_are_not_believed(void **state)
@@ -685,7 +685,7 @@ static void read_loop(struct fixture *f)
 	bool more;
 
 	assert_non_null(r);
-	*r = (struct loop_reading){.begin = 0x10, .step = -2, .end_count = 2};
+	*r = (struct loop_reading){.begin = {.offset = 0x10}, .step = -2, .end_count = 2};
 	r->ends[1].low = 1;
 	r->ends[1].high = 4;
 	code->analysis.readings = r;
@@ -717,7 +717,7 @@ static void readings_are_turns_of_instances(void **state)
 	read_loop(f);
 	assert_int_equal(f->in.intake.loops.plan_count, 1);
 	assert_true(f->in.intake.loops.plans[0].read);
-	assert_false(f->in.intake.loops.plans[0].counted);
+	assert_false(f->in.intake.loops.plans[0].order.counted);
 	reading(f, 0, -200, false);
 	reading(f, 1, -200, false); /* 101 to 104. */
 	reading(f, 0, 0, false);

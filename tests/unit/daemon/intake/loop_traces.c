@@ -58,7 +58,7 @@ static void begin_analysis(struct fixture *f)
 	a->entries[0] = 0x10;
 	for (uint32_t i = 0; i < INPUTS_MAX; i++)
 		a->inputs[i] = (struct loop_input){
-		    .offset = 0x50 + i, .bytes = 4, .method = 1, .bci = 4 + (int32_t)i};
+		    .use = {.offset = 0x50 + i, .bytes = 4}, .method = 1, .bci = 4 + (int32_t)i};
 }
 
 static int set_up(void **state)
@@ -182,7 +182,7 @@ static uint64_t invalid(const struct fixture *f)
 static void a_loop_with_loads_has_its_instances_compared(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *p = &f->loops->plans[0];
+	const struct planned_loop *p = &f->loops->plans[0];
 
 	f->analysis.loops[0].first_load = 1;
 	f->analysis.loops[0].load_count = 3;
@@ -190,13 +190,13 @@ static void a_loop_with_loads_has_its_instances_compared(void **state)
 	analysed(f, 0x50);
 	assert_int_equal(f->loops->plan_count, 1);
 	assert_true(p->compared);
-	assert_false(p->countable || p->counted || p->turns_compared);
+	assert_false(p->countable || p->order.counted || p->turns_compared);
 	assert_int_equal(p->sites + p->entries, 0);
-	assert_int_equal(p->entry, 0x10);
-	assert_int_equal(p->load_count, 3);
+	assert_int_equal(p->order.entry, 0x10);
+	assert_int_equal(p->order.load_count, 3);
 	assert_int_equal(p->loads[0], 1);
 	assert_int_equal(p->loads[2], 3);
-	assert_int_equal(p->scalar_count, LIMIT_PLAN_SCALARS);
+	assert_int_equal(p->order.scalar_count, LIMIT_PLAN_SCALARS);
 	assert_float_equal(row(f)->effect_ns[LOOP_EFFECT_GROWS], 100 * 5e6, 1);
 	assert_false(plan(f));
 }
@@ -204,20 +204,50 @@ static void a_loop_with_loads_has_its_instances_compared(void **state)
 static void loads_are_drawn_where_there_are_too_many(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *p = &f->loops->plans[0];
+	const struct planned_loop *p = &f->loops->plans[0];
 
 	f->analysis.loops[0].load_count = INPUTS_MAX;
 	analysed(f, 0x50);
-	assert_int_equal(p->load_count, LIMIT_PLAN_LOADS);
-	for (uint32_t i = 1; i < p->load_count; i++)
+	assert_int_equal(p->order.load_count, LIMIT_PLAN_LOADS);
+	for (uint32_t i = 1; i < p->order.load_count; i++)
 		assert_true(p->loads[i] > p->loads[i - 1] && p->loads[i] < INPUTS_MAX);
+}
+
+/* What a plan could ask for is sent only while more of it is to be known. */
+static void the_agent_is_asked_for_what_is_compared_now(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_plan orders[LIMIT_PLANS];
+
+	f->analysis.loops[0].load_count = 2;
+	f->analysis.loops[0].scalar_count = 1;
+	f->analysis.loops[0].first_turn_input = 3;
+	f->analysis.loops[0].turn_input_count = 1;
+	analysed(f, 0x50);
+	f->loops->plans[0].turns_compared = false;
+	assert_int_equal(loop_hunt_orders(f->loops, orders), 1);
+	assert_int_equal(orders[0].plan, 1);
+	assert_int_equal(orders[0].code, CODE);
+	assert_int_equal(orders[0].header, 0x40);
+	assert_int_equal(orders[0].load_count, 2);
+	assert_int_equal(orders[0].loads[1].offset, 0x51);
+	assert_int_equal(orders[0].scalar_count, 1);
+	assert_int_equal(orders[0].turn_input_count, 0);
+	f->loops->plans[0].turns_compared = true;
+	f->loops->plans[0].compared = false;
+	assert_int_equal(loop_hunt_orders(f->loops, orders), 1);
+	assert_int_equal(orders[0].load_count + orders[0].scalar_count, 0);
+	assert_int_equal(orders[0].turn_input_count, 1);
+	assert_int_equal(orders[0].turn_inputs[0].offset, 0x53);
+	f->loops->plans[0].turns_compared = false;
+	assert_int_equal(loop_hunt_orders(f->loops, orders), 0);
 }
 
 /* What is told first is known first. */
 static void a_loop_that_is_counted_is_compared_afterwards(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *p = &f->loops->plans[0];
+	const struct planned_loop *p = &f->loops->plans[0];
 	struct loop_row *r;
 
 	f->analysis.loops[0].type = LOOP_LAST;
@@ -227,14 +257,14 @@ static void a_loop_that_is_counted_is_compared_afterwards(void **state)
 	assert_int_equal(f->loops->plan_count, 1);
 	assert_int_equal(p->sites, 1);
 	assert_int_equal(p->entries, 1);
-	assert_true(p->counted);
+	assert_true(p->order.counted);
 	assert_false(p->compared || p->turns_compared);
 	r = &f->in.window->loops.rows[0];
 	r->bursts = 59;
 	assert_false(plan(f));
 	r->bursts = 60;
 	assert_true(plan(f));
-	assert_true(p->counted && p->compared && p->turns_compared);
+	assert_true(p->order.counted && p->compared && p->turns_compared);
 	r->bursts = 1;
 	assert_true(plan(f));
 	assert_false(p->compared);
@@ -242,7 +272,7 @@ static void a_loop_that_is_counted_is_compared_afterwards(void **state)
 		loop_counts_burst(&r->results, 256, 20, 1, 1);
 	assert_true(plan(f));
 	assert_true(p->compared && p->turns_compared);
-	assert_false(p->counted); /* Until what is compared is known, too. */
+	assert_false(p->order.counted); /* Until what is compared is known, too. */
 }
 
 static void instances_are_not_compared_without_one_entry(void **state)
@@ -279,7 +309,7 @@ static void loops_that_wait_are_left_out(void **state)
 static void what_is_known_is_compared_no_more(void **state)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *p = &f->loops->plans[0];
+	const struct planned_loop *p = &f->loops->plans[0];
 
 	f->analysis.loops[0].load_count = 1;
 	f->analysis.loops[0].turn_input_count = 1;
@@ -356,7 +386,7 @@ static void copies_that_are_not_told_are_one_load(void **state)
 	f->analysis.loops[0].unroll = 4;
 	for (int i = 0; i < 4; i++)
 		f->analysis.inputs[i].method = i == 2;
-	f->analysis.inputs[4].bytes = 8; /* Another one, */
+	f->analysis.inputs[4].use.bytes = 8; /* Another one, */
 	f->analysis.inputs[4].method = 0;
 	analysed(f, 0x50);
 	for (uint32_t load = 0; load < 5; load++) {
@@ -563,6 +593,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_loop_with_loads_has_its_instances_compared),
 	    TEST(loads_are_drawn_where_there_are_too_many),
+	    TEST(the_agent_is_asked_for_what_is_compared_now),
 	    TEST(a_loop_that_is_counted_is_compared_afterwards),
 	    TEST(instances_are_not_compared_without_one_entry),
 	    TEST(instances_are_not_compared_where_not_all_entries_are_known),
