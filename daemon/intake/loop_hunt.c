@@ -1,4 +1,4 @@
-#include "daemon/intake/loop_hunt.h"
+#include "daemon/intake/loop_session.h"
 
 #include <errno.h>
 
@@ -25,14 +25,14 @@
 /* Readings of a loop. */
 #define ENOUGH_READINGS 64
 
-static bool is_hot(const struct loop_intake *in, uint64_t samples)
+static bool is_hot(const struct loop_session *in, uint64_t samples)
 {
 	double all = (double)cpu_profile_all(&in->result->cpu).samples;
 
 	return samples >= LOOP_HUNT_SAMPLES && (double)samples >= LOOP_HUNT_SHARE * all;
 }
 
-size_t loop_hunt_codes(struct loop_intake *in, uint64_t codes[LOOP_CODES_OPEN_MAX])
+size_t loop_hunt_codes(struct loop_session *in, uint64_t codes[LOOP_CODES_OPEN_MAX])
 {
 	size_t count = 0;
 
@@ -56,10 +56,10 @@ size_t loop_hunt_codes(struct loop_intake *in, uint64_t codes[LOOP_CODES_OPEN_MA
  * it is entered where the source's is. NULL where there are ways into it that cannot be counted. */
 static const struct code_loop *entered_loop(const struct loop_code *code, uint32_t loop)
 {
-	uint32_t row = code->loops[loop].row, parent;
+	uint32_t row = code->analysis.loops[loop].row, parent;
 
 	while ((parent = code->analysis.loops[loop].parent) != LOOP_NO_PARENT &&
-	       code->loops[parent].row == row)
+	       code->analysis.loops[parent].row == row)
 		loop = parent;
 	return code->analysis.loops[loop].doubts & LOOP_DOUBT_ENTRY ? NULL
 								    : &code->analysis.loops[loop];
@@ -70,20 +70,21 @@ static bool is_around_itself(const struct loop_code *code, uint32_t loop)
 {
 	for (uint32_t i = 0; i < loop; i++)
 		if (code->analysis.loops[i].parent == loop &&
-		    code->loops[i].row == code->loops[loop].row)
+		    code->analysis.loops[i].row == code->analysis.loops[loop].row)
 			return true;
 	return false;
 }
 
 /* Is there a plan for a copy of the loop whose turns are known? */
-static bool has_better_plan(const struct loop_intake *in, const struct loop_code *code,
+static bool has_better_plan(const struct loop_session *in, const struct loop_code *code,
 			    uint32_t loop)
 {
 	for (size_t i = 0; i < in->plan_count; i++) {
 		const struct planned_loop *plan = &in->plans[i];
 		const struct loop_code *other = &in->codes[plan->code];
 
-		if (plan->countable && other->loops[plan->loop].row == code->loops[loop].row &&
+		if (plan->countable &&
+		    other->analysis.loops[plan->loop].row == code->analysis.loops[loop].row &&
 		    !(other->analysis.loops[plan->loop].doubts & LOOP_DOUBT_UNROLL))
 			return true;
 	}
@@ -92,7 +93,7 @@ static bool has_better_plan(const struct loop_intake *in, const struct loop_code
 
 /* Where several turns may be made for each time the header is come to, there are at least as many
  * as are counted, which says enough of a search that has no other copy. */
-static bool is_worth_counting(const struct loop_intake *in, const struct loop_code *code,
+static bool is_worth_counting(const struct loop_session *in, const struct loop_code *code,
 			      uint32_t loop)
 {
 	const struct code_loop *l = &code->analysis.loops[loop];
@@ -105,7 +106,7 @@ static bool is_worth_counting(const struct loop_intake *in, const struct loop_co
 }
 
 /* The profile's place of a site, whether it will be counted or not. */
-static int place_of(struct loop_intake *in, const struct loop_code *code, uint32_t row,
+static int place_of(struct loop_session *in, const struct loop_code *code, uint32_t row,
 		    const struct loop_site *site, uint32_t *place)
 {
 	struct loop_place like = {
@@ -159,7 +160,7 @@ static bool has_turns_to_compare(const struct loop_code *code, uint32_t loop)
 	       l->turn_input_count <= LIMIT_PLAN_TURN_INPUTS;
 }
 
-static void plan_instances(struct loop_intake *in, const struct loop_code *code,
+static void plan_instances(struct loop_session *in, const struct loop_code *code,
 			   struct planned_loop *plan)
 {
 	const struct code_loop *l = &code->analysis.loops[plan->loop];
@@ -208,7 +209,7 @@ static void plan_reading(const struct loop_code *code, struct planned_loop *plan
 		order->ends[i] = reading->ends[i].place;
 }
 
-static int plan_counts(struct loop_intake *in, const struct loop_code *code,
+static int plan_counts(struct loop_session *in, const struct loop_code *code,
 		       struct planned_loop *plan)
 {
 	uint32_t loop = plan->loop, drawn[LIMIT_PLAN_PLACES] = {0};
@@ -232,7 +233,7 @@ static int plan_counts(struct loop_intake *in, const struct loop_code *code,
 		const struct loop_site *site = &code->analysis.sites[l->first_site + drawn[i]];
 
 		plan->order.places[i] = site->offset;
-		r = place_of(in, code, code->loops[loop].row, site, &plan->rows[i]);
+		r = place_of(in, code, code->analysis.loops[loop].row, site, &plan->rows[i]);
 	}
 	draw(&in->random, entries, plan->entries, drawn);
 	for (uint32_t i = 0; entered && i < plan->entries; i++)
@@ -241,16 +242,16 @@ static int plan_counts(struct loop_intake *in, const struct loop_code *code,
 	return r;
 }
 
-static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loop)
+static int consider(struct loop_session *in, struct loop_code *code, uint32_t loop)
 {
 	const struct code_loop *l = &code->analysis.loops[loop];
 	struct planned_loop *plan;
 	uint32_t row, place;
-	int r = loop_intake_row(in, code, loop, &row);
+	int r = loop_session_row(in, code, loop, &row);
 
 	if (r < 0 || row == LOOP_NO_ROW)
 		return r;
-	code->loops[loop].considered = true;
+	code->analysis.loops[loop].considered = true;
 	for (uint32_t i = 0; r == 0 && i < l->site_count; i++)
 		r = place_of(in, code, row, &code->analysis.sites[l->first_site + i], &place);
 	if (r < 0 || in->plan_count >= LIMIT_PLANS)
@@ -258,7 +259,7 @@ static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loo
 	plan = &in->plans[in->plan_count];
 	*plan = (struct planned_loop){.code = (uint32_t)(code - in->codes),
 				      .loop = loop,
-				      .around = !is_hot(in, code->loops[loop].samples),
+				      .around = !is_hot(in, code->analysis.loops[loop].samples),
 				      .order = {.plan = (uint32_t)in->plan_count + 1,
 						.code = code->number,
 						.header = l->header,
@@ -274,9 +275,9 @@ static int consider(struct loop_intake *in, struct loop_code *code, uint32_t loo
 	return 0;
 }
 
-static const struct loop_row *row_of(const struct loop_intake *in, const struct planned_loop *plan)
+static const struct loop_row *row_of(const struct loop_session *in, const struct planned_loop *plan)
 {
-	return &in->result->loops.rows[in->codes[plan->code].loops[plan->loop].row];
+	return &in->result->loops.rows[in->codes[plan->code].analysis.loops[plan->loop].row];
 }
 
 /* Are more bursts unlikely to change what is said of it? Either it has many results, or in so many
@@ -302,14 +303,14 @@ static bool is_inside(const struct loop_code *code, uint32_t inner, uint32_t loo
 	return inner == loop;
 }
 
-static bool needs_counts(const struct loop_intake *in, const struct planned_loop *plan)
+static bool needs_counts(const struct loop_session *in, const struct planned_loop *plan)
 {
 	return plan->countable && !is_known_enough(plan, row_of(in, plan));
 }
 
 /* Bursts and traces of a loop begin with ticks anywhere in it. Those of one whose ticks come in
  * loops inside it would be lost to these: it waits until they are counted. */
-static bool waits_for_inner(const struct loop_intake *in, const struct planned_loop *plan)
+static bool waits_for_inner(const struct loop_session *in, const struct planned_loop *plan)
 {
 	for (size_t i = 0; plan->around && i < in->plan_count; i++) {
 		const struct planned_loop *other = &in->plans[i];
@@ -323,7 +324,7 @@ static bool waits_for_inner(const struct loop_intake *in, const struct planned_l
 
 /* Counts those of which more is to be known; all, if there are none, and nothing is compared. True
  * where that changed. */
-static bool choose_counted(struct loop_intake *in)
+static bool choose_counted(struct loop_session *in)
 {
 	bool wanted[LIMIT_PLANS], any = false, changed = false;
 
@@ -356,7 +357,7 @@ static bool is_rate_known_enough(const struct repeat_rate *r)
 
 /* Compares those of which more is to be known: traces cost more than bursts, so no others. True
  * where that changed. */
-static bool choose_compared(struct loop_intake *in)
+static bool choose_compared(struct loop_session *in)
 {
 	bool changed = false;
 
@@ -381,7 +382,7 @@ static bool choose_compared(struct loop_intake *in)
 }
 
 /* Likewise reads counters, however few have come of it. */
-static bool choose_read(struct loop_intake *in)
+static bool choose_read(struct loop_session *in)
 {
 	bool changed = false;
 
@@ -398,15 +399,15 @@ static bool choose_read(struct loop_intake *in)
 }
 
 /* In it, in loops inside it, or in what it calls. */
-static bool has_time(const struct loop_intake *in, const struct loop_code *code, uint32_t loop)
+static bool has_time(const struct loop_session *in, const struct loop_code *code, uint32_t loop)
 {
-	const struct native_loop *l = &code->loops[loop];
+	const struct code_loop *l = &code->analysis.loops[loop];
 
 	return l->calls || is_hot(in, l->samples) ||
 	       (is_hot(in, l->within) && !is_around_itself(code, loop));
 }
 
-int loop_hunt_plans(struct loop_intake *in, bool *changed)
+int loop_hunt_plans(struct loop_session *in, bool *changed)
 {
 	int r = 0;
 
@@ -417,7 +418,7 @@ int loop_hunt_plans(struct loop_intake *in, bool *changed)
 		if (code->state != LOOP_CODE_KNOWN)
 			continue;
 		for (uint32_t j = 0; r == 0 && j < code->analysis.loop_count; j++)
-			if (!code->loops[j].considered && has_time(in, code, j))
+			if (!code->analysis.loops[j].considered && has_time(in, code, j))
 				r = consider(in, code, j);
 	}
 	if (r == 0) {
@@ -428,7 +429,7 @@ int loop_hunt_plans(struct loop_intake *in, bool *changed)
 	return r;
 }
 
-size_t loop_hunt_orders(const struct loop_intake *in, struct loop_plan orders[LIMIT_PLANS])
+size_t loop_hunt_orders(const struct loop_session *in, struct loop_plan orders[LIMIT_PLANS])
 {
 	size_t count = 0;
 

@@ -1,4 +1,4 @@
-#include "daemon/intake/loop_traces.h"
+#include "daemon/intake/loop_session.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 #include "common/clock.h"
 #include "daemon/repeats/sequence_distance.h"
 
-static uint32_t row_of(const struct loop_intake *in, const struct planned_loop *plan)
+static uint32_t row_of(const struct loop_session *in, const struct planned_loop *plan)
 {
-	return in->codes[plan->code].loops[plan->loop].row;
+	return in->codes[plan->code].analysis.loops[plan->loop].row;
 }
 
 /* ---------------------------------------------------------------- what can be */
@@ -40,7 +40,7 @@ static bool valid_turns(const struct planned_loop *plan, const Jxp__LoopTrace *t
 /* ---------------------------------------------------------------- instances */
 
 /* 0; with *position LOOP_NO_ROW where there is no room for it; or -ENOMEM. */
-static int input_of(struct loop_intake *in, const struct loop_compared *like, uint32_t *position)
+static int input_of(struct loop_session *in, const struct loop_compared *like, uint32_t *position)
 {
 	int r = loop_profile_input(&in->result->loops, like, position);
 
@@ -50,7 +50,7 @@ static int input_of(struct loop_intake *in, const struct loop_compared *like, ui
 	return r == -ENOSPC ? 0 : r;
 }
 
-static void add_part(struct loop_intake *in, uint32_t position, double part)
+static void add_part(struct loop_session *in, uint32_t position, double part)
 {
 	if (position != LOOP_NO_ROW)
 		repeat_sum_add(&in->result->loops.inputs[position].same, part);
@@ -89,7 +89,7 @@ static const struct loop_input *copied_load(const struct loop_code *code,
 }
 
 /* part: of the load's values that were there again. */
-static int add_load(struct loop_intake *in, const struct planned_loop *plan,
+static int add_load(struct loop_session *in, const struct planned_loop *plan,
 		    const Jxp__LoopTrace *t, double part)
 {
 	const struct loop_code *code = &in->codes[plan->code];
@@ -116,7 +116,7 @@ static int add_load(struct loop_intake *in, const struct planned_loop *plan,
 	return r;
 }
 
-static int add_scalars(struct loop_intake *in, const struct planned_loop *plan,
+static int add_scalars(struct loop_session *in, const struct planned_loop *plan,
 		       const Jxp__LoopTrace *t)
 {
 	struct loop_compared like = {
@@ -141,7 +141,7 @@ static int add_scalars(struct loop_intake *in, const struct planned_loop *plan,
 
 /* An instance in which the load did not come, and the next one neither, say nothing of it, and as
  * little do values that are the same whichever way round. */
-static int add_instances(struct loop_intake *in, const struct planned_loop *plan,
+static int add_instances(struct loop_session *in, const struct planned_loop *plan,
 			 const Jxp__LoopTrace *t)
 {
 	struct loop_row *row = &in->result->loops.rows[row_of(in, plan)];
@@ -161,7 +161,7 @@ static int add_instances(struct loop_intake *in, const struct planned_loop *plan
 /* ---------------------------------------------------------------- turns */
 
 /* NULL without memory, or with all taken. */
-static struct loop_turns *turns_of(struct loop_intake *in, uint32_t row)
+static struct loop_turns *turns_of(struct loop_session *in, uint32_t row)
 {
 	struct loop_turns *t;
 
@@ -199,7 +199,7 @@ static size_t group(const Jxp__LoopTrace *t, uint64_t *tuples)
 	return count;
 }
 
-static int add_turns(struct loop_intake *in, const struct planned_loop *plan,
+static int add_turns(struct loop_session *in, const struct planned_loop *plan,
 		     const Jxp__LoopTrace *t)
 {
 	uint64_t tuples[LIMIT_TRACE_VALUES];
@@ -218,7 +218,7 @@ static int add_turns(struct loop_intake *in, const struct planned_loop *plan,
 	return 0;
 }
 
-static int add(struct loop_intake *in, const Jxp__LoopTrace *t)
+static int add(struct loop_session *in, const Jxp__LoopTrace *t)
 {
 	bool known = t->plan > 0 && t->plan <= in->plan_count;
 	const struct planned_loop *plan = known ? &in->plans[t->plan - 1] : NULL;
@@ -231,7 +231,7 @@ static int add(struct loop_intake *in, const Jxp__LoopTrace *t)
 	return 0;
 }
 
-int loop_traces_settle(struct loop_intake *in)
+int loop_traces_settle(struct loop_session *in)
 {
 	for (size_t i = 0; i < in->turns_count; i++) {
 		struct loop_turns *t = &in->turns[i];
@@ -246,14 +246,10 @@ int loop_traces_settle(struct loop_intake *in)
 	return 0;
 }
 
-int loop_traces_batch(struct loop_intake *in, const Jxp__Batch *batch)
+int loop_traces_batch(struct loop_session *in, const Jxp__Batch *batch)
 {
 	int r = 0;
 
-	if (!window_result_profiles_loops(in->result)) {
-		in->result->losses[LOSS_INVALID] += batch->n_traces;
-		return 0;
-	}
 	for (size_t i = 0; r == 0 && i < batch->n_traces; i++)
 		r = add(in, batch->traces[i]);
 	return r < 0 ? r : loop_traces_settle(in);

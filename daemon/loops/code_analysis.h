@@ -39,6 +39,7 @@ struct loop_part {
 };
 
 #define LOOP_NO_PARENT UINT32_MAX
+#define LOOP_NO_ROW    UINT32_MAX
 
 struct code_loop {
 	uint32_t header; /* offset of its first instruction */
@@ -62,6 +63,13 @@ struct code_loop {
 	enum loop_effect effect;
 	bool recursion; /* no loop, but the method, which calls itself: header is its entry. Parent
 			 * of none, and in no part */
+	/* What ticks say of it (daemon/intake/loop_session.h): */
+	uint32_t row;     /* of the window's profile; LOOP_NO_ROW: none yet */
+	uint64_t samples; /* ticks in it, and in none inside it, */
+	uint64_t within;  /* and with those */
+	bool calls;       /* much CPU time is in what it calls */
+	bool considered;  /* it was hot: its places are known, and there is a plan where it needs
+			   * one */
 };
 
 struct code_analysis {

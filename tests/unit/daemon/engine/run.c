@@ -203,10 +203,10 @@ static void another_protocol_is_refused_in_words_to_both_sides(void **state)
 	size_t count;
 
 	agent_send_hello(f->agent, PROTOCOL_VERSION + 1);
-	assert_failed(f, "protocol 4 and this daemon 3");
+	assert_failed(f, "protocol 5 and this daemon 4");
 	frame = agent_receive(f->agent, fds, &count);
 	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_HELLO);
-	assert_non_null(strstr(frame->hello->refusal, "protocol 4 and this daemon 3"));
+	assert_non_null(strstr(frame->hello->refusal, "protocol 5 and this daemon 4"));
 	jxp__engine_frame__free_unpacked(frame, NULL);
 	assert_false(f->started);
 }

@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-#include "daemon/intake/loop_callers.h"
-#include "daemon/intake/loop_hunt.h"
+#include "daemon/intake/loop_session.h"
 #include "tests/unit/support/sample_intake.h"
 
 #define CODE UINT64_C(0x7000000001)
@@ -81,7 +80,7 @@ static void known(struct fixture *f, enum loop_type type, int32_t latch_bci)
 	assert_int_equal(asked(f, &method), 1);
 	assert_int_equal(method, MAIN);
 	send_image(f);
-	assert_true(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_true(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	code_image_release(&image);
 	analysis.loops[0] = (struct code_loop){.header = 0x40,
 					       .parent = LOOP_NO_PARENT,
@@ -93,7 +92,7 @@ static void known(struct fixture *f, enum loop_type type, int32_t latch_bci)
 					       .effect = LOOP_EFFECT_IO,
 					       .unroll = 1};
 	analysis.parts[0] = (struct loop_part){0x40, 0x80, 0};
-	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
+	assert_int_equal(loop_session_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
 	assert_int_equal(f->in.intake.loops.open, 0);
 	assert_int_equal(loop_callers_rows(&f->in.intake.loops), 0);
 }
@@ -166,7 +165,7 @@ static void a_method_without_code_is_answered_and_no_loss(void **state)
 	f->image.code = 0;
 	f->image.error = (char *)"it is not compiled";
 	send_image(f);
-	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_false(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	assert_int_equal(f->in.intake.loops.open, 0);
 	assert_int_equal(f->in.window->losses[LOSS_INVALID], 0);
 	send_image(f);
@@ -187,9 +186,9 @@ static void code_that_is_known_by_its_number_is_not_taken_twice(void **state)
 	f->image.code = CODE;
 	send_image(f);
 	send_image(f);
-	assert_true(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_true(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	code_image_release(&image);
-	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_false(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	assert_int_equal(f->in.intake.loops.open, 1);
 	assert_int_equal(f->in.window->losses[LOSS_INVALID], 0);
 }

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/intake/loop_hunt.h"
-#include "daemon/intake/loop_traces.h"
+#include "daemon/intake/loop_session.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_intake.h"
 
@@ -20,7 +19,7 @@
 
 struct fixture {
 	struct sample_intake in;
-	struct loop_intake *loops;
+	struct loop_session *loops;
 	struct code_analysis analysis; /* until it is taken */
 	Jxp__LoopTrace trace, *trace_list[1];
 	uint32_t first[LIMIT_TRACE_VALUES + 1], second[LIMIT_TRACE_VALUES + 1];
@@ -86,8 +85,7 @@ static int tear_down(void **state)
 
 static void ticks(struct fixture *f, uint32_t offset, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++)
-		assert_int_equal(loop_intake_tick(f->loops, CODE, offset, FILL, 5000000), 0);
+	sample_intake_ticks(&f->in, FILL, CODE, offset, count);
 }
 
 static bool plan(struct fixture *f)
@@ -104,12 +102,6 @@ static void analysed(struct fixture *f, uint32_t offset)
 	uint64_t codes[LOOP_CODES_OPEN_MAX];
 	struct loop_code *code;
 
-	/* The window's CPU time is that of its cpu profile. */
-	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(cpu_profile_add(&f->in.window->cpu,
-						 JXP__CPU_SAMPLE__STATE__COMPILED, FILL, false,
-						 5000000),
-				 0);
 	ticks(f, offset, 100);
 	assert_int_equal(loop_hunt_codes(f->loops, codes), 1);
 	code = &f->loops->codes[0];
@@ -117,7 +109,7 @@ static void analysed(struct fixture *f, uint32_t offset)
 	code->names = calloc(1, sizeof(*code->names));
 	assert_true(method_intake_find(f->loops->methods, FILL, &code->announced[0]));
 	code->names[0] = method_intake_name(f->loops->methods, code->announced[0]);
-	assert_int_equal(loop_intake_analysed(f->loops, 0, 0, &f->analysis), 0);
+	assert_int_equal(loop_session_analysed(f->loops, 0, 0, &f->analysis), 0);
 	(void)plan(f);
 }
 

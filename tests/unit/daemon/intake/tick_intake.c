@@ -73,7 +73,8 @@ static void add_tick_as(struct fixture *f, uint64_t code, uint32_t offset, bool 
 	const Jxp__CpuSample tick = {
 	    .code = code, .offset = offset, .cpu_ns = 10, .called = called};
 
-	assert_int_equal(tick_intake_add(&f->ticks, &tick, FILL), 0);
+	assert_true(tick_intake_add(&f->ticks, &tick, FILL, called ? TICK_CALLED : TICK_IN_CODE) >=
+		    0);
 }
 
 static void cpu_tick(struct fixture *f)

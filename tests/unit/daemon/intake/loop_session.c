@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/intake/loop_hunt.h"
+#include "daemon/intake/loop_session.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_intake.h"
 
@@ -151,7 +151,7 @@ static uint32_t ask_and_take(struct fixture *f, struct code_image *image)
 	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 1);
 	assert_int_equal(codes[0], CODE);
 	send_image(f);
-	assert_true(loop_intake_take_image(&f->in.intake.loops, image, &code));
+	assert_true(loop_session_take_image(&f->in.intake.loops, image, &code));
 	return code;
 }
 
@@ -201,7 +201,7 @@ static uint32_t known(struct fixture *f, enum loop_type type, uint32_t sites)
 	code = ask_and_take(f, &image);
 	code_image_release(&image);
 	analyse(&analysis, type, sites);
-	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
+	assert_int_equal(loop_session_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
 	return code;
 }
 
@@ -386,7 +386,7 @@ static void code_that_nobody_asked_for_is_not_taken(void **state)
 	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 30);
 	send_image(f);
-	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_false(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	assert_int_equal(lost(f, LOSS_INVALID), 1);
 }
 
@@ -402,7 +402,7 @@ static void an_image_without_its_method_is_none(void **state)
 	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 1);
 	f->image.image.method = 77;
 	send_image(f);
-	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_false(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	assert_int_equal(lost(f, LOSS_CODE), 1);
 	assert_int_equal(f->in.intake.loops.open, 0);
 }
@@ -450,7 +450,7 @@ static void loops_that_are_not_mapped_are_told_by_their_offset(void **state)
 	code_image_release(&image);
 	analyse(&analysis, LOOP_LAST, 1);
 	analysis.loops[0].mapped = false;
-	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
+	assert_int_equal(loop_session_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
 	assert_int_equal(f->in.window->loops.row_count, 2);
 	assert_false(f->in.window->loops.rows[0].key.mapped);
 	assert_int_equal(f->in.window->loops.rows[0].key.header, HEADER);
@@ -470,7 +470,7 @@ static void code_that_cannot_be_told_keeps_its_ticks_in_the_sums(void **state)
 	tick(f, CODE, 0x50, 30);
 	code = ask_and_take(f, &image);
 	code_image_release(&image);
-	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, -E2BIG, &none), 0);
+	assert_int_equal(loop_session_analysed(&f->in.intake.loops, code, -E2BIG, &none), 0);
 	tick(f, CODE, 0x50, 30);
 	assert_int_equal(f->in.window->loops.compiled.samples, 60);
 	assert_int_equal(f->in.window->loops.looked_at.samples, 0);
@@ -526,7 +526,7 @@ static void what_needs_no_counting_is_not_counted(void **state)
 static void what_lies_around_itself_is_not_counted(void **state)
 {
 	struct fixture *f = *state;
-	struct loop_intake *loops = &f->in.intake.loops;
+	struct loop_session *loops = &f->in.intake.loops;
 	bool changed;
 
 	(void)known(f, LOOP_LAST, 1);
@@ -594,7 +594,7 @@ static void a_walk_has_its_result_where_it_ends(void **state)
 static void instances_are_counted_in_the_copy_with_most_of_the_time(void **state)
 {
 	struct fixture *f = *state;
-	struct loop_intake *loops = &f->in.intake.loops;
+	struct loop_session *loops = &f->in.intake.loops;
 	const struct loop_row *row;
 	bool changed;
 
@@ -615,7 +615,7 @@ static void instances_are_counted_in_the_copy_with_most_of_the_time(void **state
 static void what_is_known_waits_for_what_is_not(void **state)
 {
 	struct fixture *f = *state;
-	struct loop_intake *loops = &f->in.intake.loops;
+	struct loop_session *loops = &f->in.intake.loops;
 	bool changed;
 
 	(void)known(f, LOOP_SOME, 1);
@@ -627,7 +627,7 @@ static void what_is_known_waits_for_what_is_not(void **state)
 	assert_true(loops->plans[0].order.counted);
 	tick(f, CODE, 0x24, 100);
 	loops->codes[0].analysis.loops[1].site_count = 1;
-	loops->codes[0].loops[1].row = LOOP_NO_ROW;
+	loops->codes[0].analysis.loops[1].row = LOOP_NO_ROW;
 	loops->codes[0].analysis.loops[1].mapped = false;
 	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
 	assert_true(changed);
@@ -639,15 +639,15 @@ static void what_is_known_waits_for_what_is_not(void **state)
 static void a_loop_around_a_hot_one_waits_for_it(void **state)
 {
 	struct fixture *f = *state;
-	struct loop_intake *loops = &f->in.intake.loops;
+	struct loop_session *loops = &f->in.intake.loops;
 	bool changed;
 
 	(void)known(f, LOOP_SOME, 1);
 	loops->codes[0].analysis.loops[1].site_count = 1;
 	loops->codes[0].analysis.loops[1].mapped = false;
-	loops->codes[0].loops[1].row = LOOP_NO_ROW;
+	loops->codes[0].analysis.loops[1].row = LOOP_NO_ROW;
 	tick(f, CODE, 0x50, 100);
-	assert_int_equal(loops->codes[0].loops[1].samples, 0);
+	assert_int_equal(loops->codes[0].analysis.loops[1].samples, 0);
 	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
 	assert_int_equal(loops->plan_count, 2);
 	assert_false(loops->plans[0].around);
