@@ -123,18 +123,16 @@ static bool is_plain_move(ZydisMnemonic m)
 	}
 }
 
-/* Behind the v of AVX. */
-static bool selects(const ZydisDecodedInstruction *in)
+/* Does the mnemonic, behind the v of AVX, begin with one of the list, whose last one is NULL? */
+static bool begins_with_one_of(const ZydisDecodedInstruction *in, const char *const *list)
 {
-	static const char *const beginnings[] = {"cmov", "min",   "max",   "pmin",
-						 "pmax", "blend", "pblend"};
 	const char *name = ZydisMnemonicGetString(in->mnemonic);
 
 	if (!name)
 		return false;
 	name += *name == 'v';
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
-		const char *a = name, *b = beginnings[i];
+	for (; *list; list++) {
+		const char *a = name, *b = *list;
 
 		while (*b && *a == *b) {
 			a++;
@@ -144,6 +142,60 @@ static bool selects(const ZydisDecodedInstruction *in)
 			return true;
 	}
 	return false;
+}
+
+static bool selects(const ZydisDecodedInstruction *in)
+{
+	static const char *const names[] = {"cmov", "min",   "max",    "pmin",
+					    "pmax", "blend", "pblend", NULL};
+
+	return begins_with_one_of(in, names);
+}
+
+/* Of instructions that say what their elements are; those of integers begin with p. */
+static bool says_floats(const ZydisDecodedInstruction *in)
+{
+	static const char *const names[] = {
+	    "add",   "sub",   "mul",     "div",        "sqrt",    "min",   "max",
+	    "fmadd", "fmsub", "fnmad",   "fnmsu",      "cvt",     "round", "rndsc",
+	    "cmp",   "comis", "ucomis",  "rcp",        "rsqrt",   "hadd",  "hsub",
+	    "dpp",   "scale", "getexp",  "getmant",    "fixupim", "range", "reduc",
+	    "movss", "movsd", "movddup", "broadcasts", "permilp", NULL};
+
+	return begins_with_one_of(in, names);
+}
+
+static bool says_integers(const ZydisDecodedInstruction *in)
+{
+	static const char *const names[] = {"padd",   "psub",  "pmul",  "pmadd", "pmin",   "pmax",
+					    "pcmp",   "pabs",  "pavg",  "psra",  "pack",   "pmovsx",
+					    "pmovzx", "phadd", "phsub", "psad",  "popcnt", NULL};
+
+	return begins_with_one_of(in, names);
+}
+
+static void take_elements(struct effects *out, const ZydisDecodedInstruction *in,
+			  const ZydisDecodedOperand *ops)
+{
+	bool floats, integers;
+
+	if (!((out->reads | out->writes) & EFFECT_VECTORS))
+		return;
+	floats = says_floats(in);
+	integers = says_integers(in);
+	for (unsigned i = 0; (floats || integers) && i < in->operand_count; i++) {
+		ZydisElementType type = ops[i].element_type;
+		uint64_t set = ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER
+				   ? set_of(ops[i].reg.value) & EFFECT_VECTORS
+				   : 0;
+
+		if (integers || type == ZYDIS_ELEMENT_TYPE_INT || type == ZYDIS_ELEMENT_TYPE_UINT)
+			out->integer |= set;
+		else if (type == ZYDIS_ELEMENT_TYPE_FLOAT32)
+			out->float32 |= set;
+		else if (type == ZYDIS_ELEMENT_TYPE_FLOAT64)
+			out->float64 |= set;
+	}
 }
 
 static bool is_immediate(const ZydisDecodedOperand *op)
@@ -288,6 +340,7 @@ bool effects_decode(const uint8_t *bytes, size_t available, struct effects *out)
 		else if (ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			take_memory(out, &in, &ops[i]);
 	}
+	take_elements(out, &in, ops);
 	take_kind(out, &in, ops);
 	return true;
 }
