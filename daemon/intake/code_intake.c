@@ -6,7 +6,6 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "daemon/intake/io_methods.h"
 #include "proto/limits.h"
 
 #define FRAMES_MAX 64u   /* of one record */
@@ -31,13 +30,50 @@ static void making_release(struct making *k)
 	free(k->announced);
 }
 
+/* How names begin; "" for all. */
+static const struct {
+	const char *class_name;
+	const char *name;
+} io_methods[] = {
+    {"java.io.FileInputStream", "read"},
+    {"java.io.FileOutputStream", "write"},
+    {"java.io.FileDescriptor", "sync"},
+    {"java.io.RandomAccessFile", "read"},
+    {"java.io.RandomAccessFile", "write"},
+    {"java.io.Console", "read"},
+    {"java.net.Socket", ""}, /* SocketInputStream, SocketOutputStream, ... */
+    {"java.net.DatagramSocket", "receive"},
+    {"java.net.DatagramSocket", "send"},
+    {"java.nio.channels.", "read"}, /* FileChannel, SocketChannel, Channels, ... */
+    {"java.nio.channels.", "write"},
+    {"sun.nio.ch.", ""}, /* what implements them, and sockets since JDK 13 */
+    {"sun.security.ssl.SSLSocketImpl", ""},
+};
+
+/* java.sql.Statement and those who implement it are named like it (PgPreparedStatement,
+ * StatementImpl); what they do is all in these. */
+static bool runs_statement(const char *class_name, const char *name)
+{
+	return strstr(class_name, "Statement") && strncmp(name, "execute", strlen("execute")) == 0;
+}
+
+bool code_intake_is_io(const char *class_name, const char *name)
+{
+	for (size_t i = 0; i < sizeof(io_methods) / sizeof(io_methods[0]); i++)
+		if (strncmp(class_name, io_methods[i].class_name,
+			    strlen(io_methods[i].class_name)) == 0 &&
+		    strncmp(name, io_methods[i].name, strlen(io_methods[i].name)) == 0)
+			return true;
+	return runs_statement(class_name, name);
+}
+
 static bool is_io(const struct method_intake *methods, uint32_t position)
 {
 	const struct profile *p = &methods->result->profile;
 	const struct cct_method *m = cct_method(&p->cct, method_intake_name(methods, position));
 
-	return m && io_method(strings_get(&p->strings, m->class_name),
-			      strings_get(&p->strings, m->name));
+	return m && code_intake_is_io(strings_get(&p->strings, m->class_name),
+				      strings_get(&p->strings, m->name));
 }
 
 /* 0; -ENOENT where the method is not known, or one too many; -ENOMEM. */

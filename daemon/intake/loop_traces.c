@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "daemon/repeats/sequence_distance.h"
+#include "daemon/repeats/repeat_rate.h"
 
 static uint32_t row_of(const struct loop_session *in, const struct planned_loop *plan)
 {

@@ -67,7 +67,7 @@ struct code_method {
 	uint32_t reference_count;
 	uint32_t descriptor; /* as class files have it, where it has arrays */
 	bool is_static;      /* told where it has a descriptor */
-	bool io;             /* input or output (daemon/intake/io_methods.h) */
+	bool io;             /* input or output (daemon/intake/code_intake.h) */
 };
 
 struct code_image {

@@ -1,14 +1,22 @@
-/* How many timers are left for us, by what the kernel says. */
+/* How many descriptors, and timers, may be taken from the target. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-
-#include <limits.h>
 #include <sys/resource.h>
+#include <limits.h>
 
-#include "attach/agent/window/timer_allowance.h"
+#include "attach/agent/window/allowance.h"
+
+static void half_of_the_free_descriptors_may_be_taken(void **state)
+{
+	(void)state;
+	assert_int_equal(fd_allowance_of(1024, 24), 500);
+	assert_int_equal(fd_allowance_of(20, 30), 0);
+	assert_int_equal(fd_allowance_of(ULONG_MAX, 0), UINT_MAX);
+	assert_true(fd_allowance() > 0);
+}
 
 static void half_of_what_is_left_is_ours(void **state)
 {
@@ -46,6 +54,7 @@ static void the_kernel_s_own_words_are_understood(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(half_of_the_free_descriptors_may_be_taken),
 	    cmocka_unit_test(half_of_what_is_left_is_ours),
 	    cmocka_unit_test(what_cannot_be_told_is_none),
 	    cmocka_unit_test(the_kernel_s_own_words_are_understood),
