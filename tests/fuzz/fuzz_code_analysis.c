@@ -90,7 +90,7 @@ static void take_records(struct code_image *image, struct input *in)
 	for (size_t i = 0; i < image->record_count; i += 2)
 		image->calls[image->call_count++] = (struct code_call){
 		    .offset = image->records[i].offset,
-		    .target = (Jxp__CodeImage__Call__Target)(image->records[i].offset % 4),
+		    .target = image->records[i].offset % 4,
 		    .method = image->records[i].frame_count};
 }
 

@@ -620,6 +620,7 @@ static void code_that_ticks_are_in_is_asked_for_and_analysed(void **state)
 {
 	struct fixture *f = *state;
 	uint8_t ret = 0xc3;
+	struct code_method method = {.name = 2};
 	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT, *images[] = {&image};
 	struct sample_batch sample;
 
@@ -629,7 +630,8 @@ static void code_that_ticks_are_in_is_asked_for_and_analysed(void **state)
 	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_CODE_REQUEST);
 	sample_batch_init(&sample);
 	image.code = 77;
-	image.method = 2;
+	image.method = method.name;
+	image.methods = (ProtobufCBinaryData){sizeof(method), (uint8_t *)&method};
 	image.bytes = (ProtobufCBinaryData){1, &ret};
 	sample.batch.codes = images;
 	sample.batch.n_codes = 1;
@@ -647,6 +649,7 @@ static void an_agent_may_leave_while_its_code_is_analysed(void **state)
 {
 	struct fixture *f = *state;
 	static uint8_t nops[LIMIT_CODE_BYTES];
+	struct code_method method = {.name = 2};
 	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT, *images[] = {&image};
 	struct sample_batch sample;
 
@@ -656,7 +659,8 @@ static void an_agent_may_leave_while_its_code_is_analysed(void **state)
 	memset(nops, 0x90, sizeof(nops));
 	sample_batch_init(&sample);
 	image.code = 77;
-	image.method = 2;
+	image.method = method.name;
+	image.methods = (ProtobufCBinaryData){sizeof(method), (uint8_t *)&method};
 	image.bytes = (ProtobufCBinaryData){sizeof(nops), nops};
 	sample.batch.codes = images;
 	sample.batch.n_codes = 1;

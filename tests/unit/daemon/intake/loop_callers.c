@@ -17,6 +17,7 @@
 struct fixture {
 	struct sample_intake in;
 	Jxp__CodeImage image, *image_pointer;
+	struct code_method method;
 	uint8_t bytes[256];
 };
 
@@ -30,7 +31,8 @@ static int set_up(void **state)
 	jxp__code_image__init(&f.image);
 	f.image_pointer = &f.image;
 	f.image.code = CODE + 7;
-	f.image.method = MAIN;
+	f.image.method = f.method.name = MAIN;
+	f.image.methods = (ProtobufCBinaryData){sizeof(f.method), (uint8_t *)&f.method};
 	f.image.bytes = (ProtobufCBinaryData){sizeof(f.bytes), f.bytes};
 	*state = &f;
 	return 0;

@@ -330,7 +330,7 @@ static struct scope_layout checks_layout(bool apart)
 
 static void null_checks_are_copied_wherever_they_lie(void **state)
 {
-	struct null_check checks[4];
+	struct code_null_check checks[4];
 
 	(void)state;
 	for (int apart = 0; apart < 2; apart++) {
@@ -348,7 +348,7 @@ static void null_checks_are_copied_wherever_they_lie(void **state)
 static void a_table_of_null_checks_that_cannot_be_is_none(void **state)
 {
 	struct scope_layout l = checks_layout(false);
-	struct null_check checks[4];
+	struct code_null_check checks[4];
 
 	(void)state;
 	checked.table[0] = 3; /* More than there is room for. */
