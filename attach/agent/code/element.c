@@ -64,7 +64,7 @@ static bool decode_at(struct look *l, uint64_t ip, struct moves *out)
 	if (!l->left || !l->left-- || ip < blob->start || offset >= blob->size ||
 	    !effects_decode(code, (size_t)(blob->size - offset), &out->does))
 		return false;
-	if (opcode_read(code, (size_t)(blob->size - offset), &o))
+	if (opcode_read_at(ip, blob->start + blob->size, &o))
 		flow = opcode_flow(&o);
 	out->reads = out->does.reads & EFFECT_VECTORS;
 	out->writes = out->does.writes & EFFECT_VECTORS;
@@ -136,6 +136,18 @@ static enum verdict made_as(struct look *l, uint64_t ip, uint64_t carriers, uint
 	return NOTHING_YET;
 }
 
+/* Where a direct jump leads, conditional or not; 0 for any other instruction. */
+static uint64_t jump_target(uint64_t ip, uint64_t end)
+{
+	enum opcode_flow flow;
+	struct opcode o;
+
+	if (!opcode_read_at(ip, end, &o))
+		return 0;
+	flow = opcode_flow(&o);
+	return flow == OPCODE_BRANCH || flow == OPCODE_JUMP ? opcode_target(&o, ip) : 0;
+}
+
 /* The straight line to ip begins at barrier, so execution jumps into it: C2 puts the loop that does
  * the rest of a vector loop's work before it. The lines that lead to such jumps, near enough, go
  * on. */
@@ -152,10 +164,7 @@ static enum verdict made_before_jumps(struct look *l, uint64_t barrier, uint64_t
 		end = blob->start + blob->size;
 	count = boundaries_before(blob, end, starts, LOOK_BACK);
 	for (size_t i = 0; i < count && verdict == NOTHING_YET && jumps < LOOK_JUMPS; i++) {
-		const uint8_t *code = (const uint8_t *)(uintptr_t)starts[i];
-		uint64_t target = insn_jump_target(
-		    code, (size_t)(blob->start + blob->size - starts[i]), starts[i]);
-		uint64_t ignored;
+		uint64_t target = jump_target(starts[i], blob->start + blob->size), ignored;
 
 		if (target < barrier || target > ip || (starts[i] >= barrier && starts[i] <= ip))
 			continue;

@@ -89,13 +89,6 @@ void report_text_owner(FILE *out, const struct profile *p, uint32_t location)
 	fputs(place_of(p, location).owner, out);
 }
 
-bool report_place_is_plural(const struct profile *p, uint32_t location)
-{
-	uint32_t kind = locations_get(&p->locations, location).kind;
-
-	return kind == JXP__LOCATION__KIND__ELEMENT || kind == JXP__LOCATION__KIND__SPILL;
-}
-
 void report_text_method(FILE *out, const struct profile *p, uint32_t method)
 {
 	const struct cct_method *m = cct_method(&p->cct, method);

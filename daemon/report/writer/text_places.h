@@ -20,9 +20,6 @@ void report_text_class(FILE *out, const struct profile *p, uint32_t class_name);
 /* The class that declares a field, without its package. */
 void report_text_owner(FILE *out, const struct profile *p, uint32_t location);
 
-/* Does the word for it take "are"? */
-bool report_place_is_plural(const struct profile *p, uint32_t location);
-
 /* "HashMap.putVal", without its package; 0: unknown. */
 void report_text_method(FILE *out, const struct profile *p, uint32_t method);
 

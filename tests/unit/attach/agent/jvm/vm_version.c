@@ -25,7 +25,6 @@ static void a_jvm_that_does_not_say_is_not_known(void **state)
 	assert_false(vm_version(text));
 	assert_string_equal(text, "");
 	assert_false(vm_name(text));
-	assert_int_equal(vm_argument_number("-Djxperf.x=", 7), 7);
 }
 
 static void release_version_and_name_are_read(void **state)
@@ -45,20 +44,6 @@ static void release_version_and_name_are_read(void **state)
 	assert_string_equal(text, "OpenJDK 64-Bit Server VM");
 }
 
-static void the_last_argument_counts(void **state)
-{
-	static const char *arguments[] = {"-Xmx1g", "-Djxperf.x=3", "-Djxperf.xy=4", "-Djxperf.x=5",
-					  "-Djxperf.x=6"};
-	static const char **array = arguments;
-	static const int32_t count[2] = {4, -1};
-
-	(void)state;
-	fake_static("Arguments", "_jvm_args_array", &array);
-	fake_static("Arguments", "_num_jvm_args", (void *)count);
-	assert_int_equal(vm_argument_number("-Djxperf.x=", 7), 5);
-	assert_int_equal(vm_argument_number("-Djxperf.z=", 7), 7);
-}
-
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -66,7 +51,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(a_jvm_that_does_not_say_is_not_known),
 	    TEST(release_version_and_name_are_read),
-	    TEST(the_last_argument_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
