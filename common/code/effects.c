@@ -2,19 +2,9 @@
 
 #include "common/code/zydis.h"
 
-/* -1 for what is no general purpose register. */
-static int8_t general(ZydisRegister reg)
-{
-	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-
-	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
-		return -1;
-	return (int8_t)(whole - ZYDIS_REGISTER_RAX);
-}
-
 static uint64_t set_of(ZydisRegister reg)
 {
-	int8_t number = general(reg);
+	int number = zydis_general(reg);
 
 	if (number >= 0)
 		return EFFECT_GENERAL(number);
@@ -36,7 +26,7 @@ static uint64_t set_of(ZydisRegister reg)
 static bool keeps_the_rest(const ZydisDecodedOperand *op)
 {
 	return (op->actions & ZYDIS_OPERAND_ACTION_CONDWRITE) ||
-	       (general(op->reg.value) >= 0 && op->size < 32);
+	       (zydis_general(op->reg.value) >= 0 && op->size < 32);
 }
 
 static void take_register(struct effects *out, const ZydisDecodedOperand *op)
@@ -52,32 +42,20 @@ static void take_register(struct effects *out, const ZydisDecodedOperand *op)
 	}
 }
 
-static bool names_only(const ZydisDecodedInstruction *in)
-{
-	switch (in->meta.category) {
-	case ZYDIS_CATEGORY_NOP:
-	case ZYDIS_CATEGORY_WIDENOP:
-	case ZYDIS_CATEGORY_PREFETCH:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void take_memory(struct effects *out, const ZydisDecodedInstruction *in,
 			const ZydisDecodedOperand *op)
 {
 	struct effect_memory *m = &out->memory;
 	bool seen = m->loads || m->stores;
 
-	if (names_only(in))
+	if (zydis_names_memory_only(in))
 		return;
 	out->reads |= set_of(op->mem.base) | set_of(op->mem.index);
 	/* What push, pop, call and ret do to the stack is nobody's data. */
 	if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && op->mem.base == ZYDIS_REGISTER_RSP)
 		return;
-	m->base = general(op->mem.base);
-	m->index = general(op->mem.index);
+	m->base = (int8_t)zydis_general(op->mem.base);
+	m->index = (int8_t)zydis_general(op->mem.index);
 	m->scale = op->mem.scale;
 	m->rip_relative = op->mem.base == ZYDIS_REGISTER_RIP;
 	m->displacement = op->mem.disp.has_displacement ? op->mem.disp.value : 0;

@@ -13,14 +13,11 @@ const int8_t insn_gregs[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_
 /* -1 for no register, -2 for one that is not a general purpose register. */
 static int greg(ZydisRegister reg)
 {
-	ZydisRegister whole;
+	int number = zydis_general(reg);
 
 	if (reg == ZYDIS_REGISTER_NONE)
 		return -1;
-	whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
-		return -2;
-	return insn_gregs[whole - ZYDIS_REGISTER_RAX];
+	return number >= 0 ? insn_gregs[number] : -2;
 }
 
 static bool is_high_byte(ZydisRegister reg)
@@ -35,22 +32,6 @@ static enum insn_element element_of(const ZydisDecodedOperand *op)
 	if (op->element_type == ZYDIS_ELEMENT_TYPE_FLOAT64)
 		return ELEMENT_FLOAT64;
 	return ELEMENT_INTEGER;
-}
-
-/* Prefetches, cache control and multi-byte nops name memory and do not access it; fences and
- * XSAVE-like instructions are never what we look for. */
-static bool names_memory_only(const ZydisDecodedInstruction *in)
-{
-	switch (in->meta.category) {
-	case ZYDIS_CATEGORY_NOP:
-	case ZYDIS_CATEGORY_WIDENOP:
-	case ZYDIS_CATEGORY_PREFETCH:
-	case ZYDIS_CATEGORY_CLFLUSHOPT:
-	case ZYDIS_CATEGORY_CLWB:
-		return true;
-	default:
-		return in->mnemonic == ZYDIS_MNEMONIC_CLFLUSH;
-	}
 }
 
 static bool is_compare_and_swap(const ZydisDecodedInstruction *in)
@@ -268,7 +249,7 @@ static void take_operands(struct insn *out, const ZydisDecodedInstruction *in,
 		}
 		if (op->type != ZYDIS_OPERAND_TYPE_MEMORY)
 			continue;
-		if (op->mem.type == ZYDIS_MEMOP_TYPE_AGEN || names_memory_only(in))
+		if (op->mem.type == ZYDIS_MEMOP_TYPE_AGEN || zydis_names_memory_only(in))
 			continue;
 		if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN ||
 		    is_string(in->meta.category))
