@@ -10,7 +10,7 @@
 #define JXPERF_VERSION "0.2.0"
 
 /* Changed when an older peer would misread a newer one; compared in both hellos. */
-#define PROTOCOL_VERSION 3
+#define PROTOCOL_VERSION 4
 
 /* Largest payload of one frame, by direction. A batch is cut by the agent well below its limit; a
  * report is the one large message. */
@@ -41,6 +41,7 @@
 #define LIMIT_CODES_OPEN       64u        /* asked for, and not answered yet */
 #define LIMIT_CODE_BYTES       (64u << 10)
 #define LIMIT_CODE_RECORDS     4096u
+#define LIMIT_CODE_FRAMES      (1u << 15)
 #define LIMIT_CODE_METHODS     1024u /* with bytecodes of 256 KiB together */
 #define LIMIT_CODE_BYTECODES   (256u << 10)
 #define LIMIT_CODE_REFERENCES  (1u << 15) /* of their bytecodes */

@@ -2,19 +2,9 @@
 
 #include "common/code/zydis.h"
 
-/* -1 for what is no general purpose register. */
-static int8_t general(ZydisRegister reg)
-{
-	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-
-	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
-		return -1;
-	return (int8_t)(whole - ZYDIS_REGISTER_RAX);
-}
-
 static uint64_t set_of(ZydisRegister reg)
 {
-	int8_t number = general(reg);
+	int number = zydis_general(reg);
 
 	if (number >= 0)
 		return EFFECT_GENERAL(number);
@@ -36,7 +26,7 @@ static uint64_t set_of(ZydisRegister reg)
 static bool keeps_the_rest(const ZydisDecodedOperand *op)
 {
 	return (op->actions & ZYDIS_OPERAND_ACTION_CONDWRITE) ||
-	       (general(op->reg.value) >= 0 && op->size < 32);
+	       (zydis_general(op->reg.value) >= 0 && op->size < 32);
 }
 
 static void take_register(struct effects *out, const ZydisDecodedOperand *op)
@@ -52,32 +42,20 @@ static void take_register(struct effects *out, const ZydisDecodedOperand *op)
 	}
 }
 
-static bool names_only(const ZydisDecodedInstruction *in)
-{
-	switch (in->meta.category) {
-	case ZYDIS_CATEGORY_NOP:
-	case ZYDIS_CATEGORY_WIDENOP:
-	case ZYDIS_CATEGORY_PREFETCH:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void take_memory(struct effects *out, const ZydisDecodedInstruction *in,
 			const ZydisDecodedOperand *op)
 {
 	struct effect_memory *m = &out->memory;
 	bool seen = m->loads || m->stores;
 
-	if (names_only(in))
+	if (zydis_names_memory_only(in))
 		return;
 	out->reads |= set_of(op->mem.base) | set_of(op->mem.index);
 	/* What push, pop, call and ret do to the stack is nobody's data. */
 	if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && op->mem.base == ZYDIS_REGISTER_RSP)
 		return;
-	m->base = general(op->mem.base);
-	m->index = general(op->mem.index);
+	m->base = (int8_t)zydis_general(op->mem.base);
+	m->index = (int8_t)zydis_general(op->mem.index);
 	m->scale = op->mem.scale;
 	m->rip_relative = op->mem.base == ZYDIS_REGISTER_RIP;
 	m->displacement = op->mem.disp.has_displacement ? op->mem.disp.value : 0;
@@ -123,18 +101,16 @@ static bool is_plain_move(ZydisMnemonic m)
 	}
 }
 
-/* Behind the v of AVX. */
-static bool selects(const ZydisDecodedInstruction *in)
+/* Does the mnemonic, behind the v of AVX, begin with one of the list, whose last one is NULL? */
+static bool begins_with_one_of(const ZydisDecodedInstruction *in, const char *const *list)
 {
-	static const char *const beginnings[] = {"cmov", "min",   "max",   "pmin",
-						 "pmax", "blend", "pblend"};
 	const char *name = ZydisMnemonicGetString(in->mnemonic);
 
 	if (!name)
 		return false;
 	name += *name == 'v';
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
-		const char *a = name, *b = beginnings[i];
+	for (; *list; list++) {
+		const char *a = name, *b = *list;
 
 		while (*b && *a == *b) {
 			a++;
@@ -144,6 +120,60 @@ static bool selects(const ZydisDecodedInstruction *in)
 			return true;
 	}
 	return false;
+}
+
+static bool selects(const ZydisDecodedInstruction *in)
+{
+	static const char *const names[] = {"cmov", "min",   "max",    "pmin",
+					    "pmax", "blend", "pblend", NULL};
+
+	return begins_with_one_of(in, names);
+}
+
+/* Of instructions that say what their elements are; those of integers begin with p. */
+static bool says_floats(const ZydisDecodedInstruction *in)
+{
+	static const char *const names[] = {
+	    "add",   "sub",   "mul",     "div",        "sqrt",    "min",   "max",
+	    "fmadd", "fmsub", "fnmad",   "fnmsu",      "cvt",     "round", "rndsc",
+	    "cmp",   "comis", "ucomis",  "rcp",        "rsqrt",   "hadd",  "hsub",
+	    "dpp",   "scale", "getexp",  "getmant",    "fixupim", "range", "reduc",
+	    "movss", "movsd", "movddup", "broadcasts", "permilp", NULL};
+
+	return begins_with_one_of(in, names);
+}
+
+static bool says_integers(const ZydisDecodedInstruction *in)
+{
+	static const char *const names[] = {"padd",   "psub",  "pmul",  "pmadd", "pmin",   "pmax",
+					    "pcmp",   "pabs",  "pavg",  "psra",  "pack",   "pmovsx",
+					    "pmovzx", "phadd", "phsub", "psad",  "popcnt", NULL};
+
+	return begins_with_one_of(in, names);
+}
+
+static void take_elements(struct effects *out, const ZydisDecodedInstruction *in,
+			  const ZydisDecodedOperand *ops)
+{
+	bool floats, integers;
+
+	if (!((out->reads | out->writes) & EFFECT_VECTORS))
+		return;
+	floats = says_floats(in);
+	integers = says_integers(in);
+	for (unsigned i = 0; (floats || integers) && i < in->operand_count; i++) {
+		ZydisElementType type = ops[i].element_type;
+		uint64_t set = ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER
+				   ? set_of(ops[i].reg.value) & EFFECT_VECTORS
+				   : 0;
+
+		if (integers || type == ZYDIS_ELEMENT_TYPE_INT || type == ZYDIS_ELEMENT_TYPE_UINT)
+			out->integer |= set;
+		else if (type == ZYDIS_ELEMENT_TYPE_FLOAT32)
+			out->float32 |= set;
+		else if (type == ZYDIS_ELEMENT_TYPE_FLOAT64)
+			out->float64 |= set;
+	}
 }
 
 static bool is_immediate(const ZydisDecodedOperand *op)
@@ -288,6 +318,7 @@ bool effects_decode(const uint8_t *bytes, size_t available, struct effects *out)
 		else if (ops[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			take_memory(out, &in, &ops[i]);
 	}
+	take_elements(out, &in, ops);
 	take_kind(out, &in, ops);
 	return true;
 }

@@ -3,8 +3,8 @@
  * registers it reads and writes, all of them, and whether what it writes is a copy, a constant, or
  * what was there and some.
  *
- * Pure functions of bytes. Zydis does the work, some 200 ns an instruction: not for walks in
- * handlers.
+ * Pure functions of bytes; async-signal-safe. Zydis does the work, some 200 ns an instruction: not
+ * for walks in handlers.
  */
 #ifndef JXPERF_COMMON_CODE_EFFECTS_H
 #define JXPERF_COMMON_CODE_EFFECTS_H
@@ -66,9 +66,13 @@ struct effects {
 	uint8_t length;
 	uint8_t kind; /* enum effect_kind */
 	bool shifts_right;
-	bool tests_null;   /* compares with 0: test of a register with itself, cmp with 0 */
-	uint64_t reads;    /* for addresses too */
-	uint64_t writes;   /* ... parts of a register are both read and written */
+	bool tests_null; /* compares with 0: test of a register with itself, cmp with 0 */
+	uint64_t reads;  /* for addresses too */
+	uint64_t writes; /* ... parts of a register are both read and written */
+	/* Of these, vectors that are operands of arithmetic, conversions, comparisons and
+	 * broadcasts that say what their elements are. Moves, logic, shuffles and blends do not:
+	 * compilers use those of the integers for floats and the other way round. */
+	uint64_t float32, float64, integer;
 	int64_t immediate; /* of EFFECT_STEP; of a shift or and, its constant */
 	struct effect_memory memory;
 };

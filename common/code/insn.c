@@ -13,14 +13,11 @@ const int8_t insn_gregs[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_
 /* -1 for no register, -2 for one that is not a general purpose register. */
 static int greg(ZydisRegister reg)
 {
-	ZydisRegister whole;
+	int number = zydis_general(reg);
 
 	if (reg == ZYDIS_REGISTER_NONE)
 		return -1;
-	whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-	if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15)
-		return -2;
-	return insn_gregs[whole - ZYDIS_REGISTER_RAX];
+	return number >= 0 ? insn_gregs[number] : -2;
 }
 
 static bool is_high_byte(ZydisRegister reg)
@@ -35,22 +32,6 @@ static enum insn_element element_of(const ZydisDecodedOperand *op)
 	if (op->element_type == ZYDIS_ELEMENT_TYPE_FLOAT64)
 		return ELEMENT_FLOAT64;
 	return ELEMENT_INTEGER;
-}
-
-/* Prefetches, cache control and multi-byte nops name memory and do not access it; fences and
- * XSAVE-like instructions are never what we look for. */
-static bool names_memory_only(const ZydisDecodedInstruction *in)
-{
-	switch (in->meta.category) {
-	case ZYDIS_CATEGORY_NOP:
-	case ZYDIS_CATEGORY_WIDENOP:
-	case ZYDIS_CATEGORY_PREFETCH:
-	case ZYDIS_CATEGORY_CLFLUSHOPT:
-	case ZYDIS_CATEGORY_CLWB:
-		return true;
-	default:
-		return in->mnemonic == ZYDIS_MNEMONIC_CLFLUSH;
-	}
 }
 
 static bool is_compare_and_swap(const ZydisDecodedInstruction *in)
@@ -268,7 +249,7 @@ static void take_operands(struct insn *out, const ZydisDecodedInstruction *in,
 		}
 		if (op->type != ZYDIS_OPERAND_TYPE_MEMORY)
 			continue;
-		if (op->mem.type == ZYDIS_MEMOP_TYPE_AGEN || names_memory_only(in))
+		if (op->mem.type == ZYDIS_MEMOP_TYPE_AGEN || zydis_names_memory_only(in))
 			continue;
 		if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN ||
 		    is_string(in->meta.category))
@@ -374,104 +355,6 @@ unsigned insn_length(const uint8_t *bytes, size_t available)
 	    ZYAN_FAILED(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, available, &in)))
 		return 0;
 	return in.length;
-}
-
-/* Opcodes of one byte: arithmetic, moves, lea, test, shifts. */
-static bool is_plain_opcode(unsigned opcode, unsigned extension)
-{
-	if (opcode < 0x40)
-		return (opcode & 7) < 6;
-	switch (opcode) {
-	case 0x63:
-	case 0x69:
-	case 0x6b:
-	case 0x80:
-	case 0x81:
-	case 0x83 ... 0x8b:
-	case 0x8d:
-	case 0x90:
-	case 0x98:
-	case 0x99:
-	case 0xa8:
-	case 0xa9:
-	case 0xb8 ... 0xbf:
-	case 0xc0:
-	case 0xc1:
-	case 0xd0 ... 0xd3:
-	case 0xf6:
-	case 0xf7:
-		return true;
-	case 0xc6:
-	case 0xc7:
-		return extension == 0;
-	case 0xfe:
-	case 0xff:
-		return extension < 2;
-	default:
-		return false;
-	}
-}
-
-/* Behind 0f: vector moves and arithmetic, conditional moves, extensions. */
-static bool is_plain_opcode_0f(unsigned opcode)
-{
-	switch (opcode) {
-	case 0x10 ... 0x17:
-	case 0x28 ... 0x2f:
-	case 0x40 ... 0x76:
-	case 0x90 ... 0x9f:
-	case 0xaf:
-	case 0xb6:
-	case 0xb7:
-	case 0xbe:
-	case 0xbf:
-	case 0xd0 ... 0xfe:
-		return true;
-	default:
-		return false;
-	}
-}
-
-#define REGISTER_SP 4u /* as an instruction names it, without REX */
-
-/* Can one of its register operands be the stack pointer? */
-static bool may_name_sp(const struct opcode *o)
-{
-	if (o->map == OPCODE_ONE_BYTE && o->code >= 0xb8 && o->code <= 0xbf)
-		return (o->code & 7u) == REGISTER_SP && !(o->rex & OPCODE_REX_B);
-	return o->has_modrm &&
-	       (opcode_reg(o) == REGISTER_SP || (!o->has_memory && opcode_rm(o) == REGISTER_SP));
-}
-
-unsigned insn_plain_length(const uint8_t *bytes, size_t available)
-{
-	struct opcode o;
-	bool plain;
-
-	if (!opcode_read(bytes, available, &o) || o.vex || may_name_sp(&o))
-		return 0;
-	if (o.map == OPCODE_ONE_BYTE)
-		plain = is_plain_opcode(o.code, opcode_group(&o));
-	else
-		plain = o.map == OPCODE_0F && is_plain_opcode_0f(o.code);
-	return plain ? o.length : 0;
-}
-
-uint64_t insn_jump_target(const uint8_t *code, size_t available, uint64_t ip)
-{
-	int32_t distance;
-
-	if (available >= 2 && ((code[0] & 0xf0) == 0x70 || code[0] == 0xeb))
-		return ip + 2 + (uint64_t)(int64_t)(int8_t)code[1];
-	if (available >= 5 && code[0] == 0xe9) {
-		memcpy(&distance, code + 1, sizeof(distance));
-		return ip + 5 + (uint64_t)(int64_t)distance;
-	}
-	if (available >= 6 && code[0] == 0x0f && (code[1] & 0xf0) == 0x80) {
-		memcpy(&distance, code + 2, sizeof(distance));
-		return ip + 6 + (uint64_t)(int64_t)distance;
-	}
-	return 0;
 }
 
 bool insn_overwrites(const struct insn *insn, const struct insn_memory *operand)

@@ -101,16 +101,6 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 /* Length alone, several times faster; 0 when there is no instruction. */
 unsigned insn_length(const uint8_t *bytes, size_t available);
 
-/* The same of an instruction that does nothing but go on to the next one and leaves the stack
- * pointer alone, as far as opcode and registers tell at once; 0 for every other one, and for some
- * that do no more either. */
-unsigned insn_plain_length(const uint8_t *bytes, size_t available);
-
-/* Where the instruction at code, which stands at ip, jumps to: of a direct jump, conditional or
- * not, as compilers make them (no prefixes); 0 for any other instruction. Much faster than
- * decoding. */
-uint64_t insn_jump_target(const uint8_t *code, size_t available, uint64_t ip);
-
 /* The address its memory operand names with these registers. The instruction must have one. */
 uint64_t insn_effective_address(const struct insn *insn, const gregset_t regs);
 

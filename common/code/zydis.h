@@ -17,4 +17,12 @@ bool zydis_init(ZydisDecoder *decoder);
 bool zydis_decode(const uint8_t *bytes, size_t available, ZydisDecodedInstruction *in,
 		  ZydisDecodedOperand *ops);
 
+/* The number of a general purpose register, or of the one that it is a part of, in encoding order;
+ * -1: it is none. */
+int zydis_general(ZydisRegister reg);
+
+/* Prefetches, cache control and multi-byte nops name memory and do not access it; fences and
+ * XSAVE-like instructions are never what we look for. */
+bool zydis_names_memory_only(const ZydisDecodedInstruction *in);
+
 #endif

@@ -18,8 +18,9 @@
 /* A frame decodes to some four times its size; one that needs more than this is not ours. */
 #define DECODED_MAX_BYTES ((size_t)32 << 20)
 
-/* What may wait for the agent to read it: a few small frames; PerfOpened is 20 bytes. */
-#define OUT_QUEUE_BYTES (64u << 10)
+/* What may wait for the agent to read it: two times all plans of loops, and small frames; PerfOpened
+ * is 20 bytes. */
+#define OUT_QUEUE_BYTES (2u * LIMIT_PLANS * (unsigned)sizeof(struct loop_plan) + (64u << 10))
 
 /* So much of it the kernel keeps at the most: its smallest send buffer, of which two or three
  * small messages are more than a quarter. The descriptors that are on their way to all agents count
@@ -205,140 +206,13 @@ int conversation_send_code_request(struct conversation *c, uint64_t code, uint32
 	return send_frame(c, &frame, NULL, 0);
 }
 
-/* What a plan points to. */
-struct plan_parts {
-	uint32_t offsets[LIMIT_PLAN_PLACES];
-	Jxp__LoopInput inputs[LIMIT_PLAN_LOADS + LIMIT_PLAN_TURN_INPUTS];
-	Jxp__LoopInput *loads[LIMIT_PLAN_LOADS], *turn_inputs[LIMIT_PLAN_TURN_INPUTS];
-	Jxp__LoopScalar scalars[LIMIT_PLAN_SCALARS], *scalar_list[LIMIT_PLAN_SCALARS];
-	Jxp__LoopCounterPlace begin, ends[LIMIT_PLAN_ENDS], *end_list[LIMIT_PLAN_ENDS];
-	Jxp__LoopScalar counters[1 + LIMIT_PLAN_ENDS];
-};
-
-static void describe_input(const struct loop_input *input, Jxp__LoopInput *m)
+int conversation_send_loop_plans(struct conversation *c, const struct loop_plan *plans,
+				 size_t count)
 {
-	jxp__loop_input__init(m);
-	m->offset = input->offset;
-	m->bytes = input->bytes;
-	m->reg = input->bytes ? 0 : input->reg;
-}
-
-static void describe_scalar(const struct loop_scalar *scalar, Jxp__LoopScalar *m)
-{
-	jxp__loop_scalar__init(m);
-	m->reg = scalar->reg;
-	m->slot = scalar->slot;
-	m->displacement = scalar->displacement;
-	m->bytes = scalar->bytes;
-}
-
-/* How two instances are compared. */
-static void describe_instances(const struct loop_code *code, const struct loop_plan *plan,
-			       Jxp__LoopPlan *m, struct plan_parts *parts)
-{
-	const struct code_loop *loop = &code->analysis.loops[plan->loop];
-
-	m->entry = plan->entry;
-	for (uint32_t i = 0; i < plan->load_count; i++) {
-		describe_input(&code->analysis.inputs[plan->loads[i]], &parts->inputs[i]);
-		parts->loads[i] = &parts->inputs[i];
-	}
-	for (uint32_t i = 0; i < plan->scalar_count; i++) {
-		describe_scalar(&code->analysis.scalars[loop->first_scalar + i],
-				&parts->scalars[i]);
-		parts->scalar_list[i] = &parts->scalars[i];
-	}
-	m->loads = parts->loads;
-	m->n_loads = plan->load_count;
-	m->scalars = parts->scalar_list;
-	m->n_scalars = plan->scalar_count;
-}
-
-static void describe_turns(const struct loop_code *code, const struct loop_plan *plan,
-			   Jxp__LoopPlan *m, struct plan_parts *parts)
-{
-	const struct code_loop *loop = &code->analysis.loops[plan->loop];
-
-	for (uint32_t i = 0; i < plan->turn_input_count; i++) {
-		Jxp__LoopInput *input = &parts->inputs[LIMIT_PLAN_LOADS + i];
-
-		describe_input(&code->analysis.inputs[loop->first_turn_input + i], input);
-		parts->turn_inputs[i] = input;
-	}
-	m->turn_inputs = parts->turn_inputs;
-	m->n_turn_inputs = plan->turn_input_count;
-}
-
-static void describe_counter(uint32_t offset, const struct loop_scalar *at,
-			     Jxp__LoopCounterPlace *m, Jxp__LoopScalar *scalar)
-{
-	jxp__loop_counter_place__init(m);
-	describe_scalar(at, scalar);
-	m->offset = offset;
-	m->at = scalar;
-}
-
-/* How a counter is read. */
-static void describe_reading(const struct loop_code *code, const struct loop_plan *plan,
-			     Jxp__LoopPlan *m, struct plan_parts *parts)
-{
-	const struct loop_reading *reading =
-	    &code->analysis.readings[code->analysis.loops[plan->loop].reading - 1];
-
-	describe_counter(reading->begin, &reading->at, &parts->begin, &parts->counters[0]);
-	m->begin = &parts->begin;
-	for (unsigned i = 0; i < reading->end_count; i++) {
-		describe_counter(reading->ends[i].offset, &reading->ends[i].at, &parts->ends[i],
-				 &parts->counters[1 + i]);
-		parts->end_list[i] = &parts->ends[i];
-	}
-	m->ends = parts->end_list;
-	m->n_ends = reading->end_count;
-}
-
-static void describe_plan(const struct loop_intake *loops, size_t i, Jxp__LoopPlan *m,
-			  struct plan_parts *parts)
-{
-	const struct loop_plan *plan = &loops->plans[i];
-	const struct loop_code *code = &loops->codes[plan->code];
-
-	jxp__loop_plan__init(m);
-	m->plan = (uint32_t)i + 1;
-	m->code = code->number;
-	m->header = code->analysis.loops[plan->loop].header;
-	m->recursion = code->analysis.loops[plan->loop].recursion;
-	m->counted = plan->counted;
-	m->places = parts->offsets;
-	m->n_places = plan->sites + plan->entries;
-	m->ahead = plan->entries_ahead ? plan->entries : 0;
-	memcpy(parts->offsets, plan->offsets, m->n_places * sizeof(*parts->offsets));
-	if (plan->compared)
-		describe_instances(code, plan, m, parts);
-	if (plan->turns_compared)
-		describe_turns(code, plan, m, parts);
-	if (plan->read)
-		describe_reading(code, plan, m, parts);
-}
-
-int conversation_send_loop_plans(struct conversation *c, const struct loop_intake *loops)
-{
-	_cleanup_free_ struct plan_parts *parts = calloc(loops->plan_count + 1, sizeof(*parts));
-	Jxp__LoopPlan plans[LIMIT_PLANS], *list[LIMIT_PLANS];
 	Jxp__LoopPlans all = JXP__LOOP_PLANS__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 
-	if (!parts) {
-		c->callbacks.broken(c->callbacks.arg, "out of memory");
-		return -ENOMEM;
-	}
-	all.plans = list;
-	for (size_t i = 0; i < loops->plan_count; i++) {
-		const struct loop_plan *plan = &loops->plans[i];
-
-		describe_plan(loops, i, &plans[i], &parts[i]);
-		if (plan->counted || plan->compared || plan->turns_compared || plan->read)
-			list[all.n_plans++] = &plans[i];
-	}
+	all.plans = (ProtobufCBinaryData){.data = (uint8_t *)plans, .len = count * sizeof(*plans)};
 	frame.body_case = JXP__ENGINE_FRAME__BODY_LOOP_PLANS;
 	frame.loop_plans = &all;
 	return send_frame(c, &frame, NULL, 0);

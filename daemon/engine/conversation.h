@@ -14,9 +14,9 @@
 #include <uv.h>
 
 #include "common/err.h"
-#include "daemon/intake/loop_intake.h"
 #include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
+#include "proto/loop_plan.h"
 
 struct conversation;
 
@@ -58,8 +58,9 @@ int conversation_send_objects_met(struct conversation *c, uint64_t accesses, uin
 				  uint64_t accessed_bytes);
 /* code, or 0 and the agent's id of a method. */
 int conversation_send_code_request(struct conversation *c, uint64_t code, uint32_t method);
-/* The plans of the window that are to be counted; number N is plans[N - 1]. */
-int conversation_send_loop_plans(struct conversation *c, const struct loop_intake *loops);
+/* All that is wanted of loops from now on. */
+int conversation_send_loop_plans(struct conversation *c, const struct loop_plan *plans,
+				 size_t count);
 
 /* Has a question of the agent's put, after those before it. 0; -ENOBUFS for one too many, or
  * -ENOMEM. */

@@ -6,8 +6,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/utf8.h"
-#include "daemon/intake/loop_callers.h"
-#include "daemon/intake/loop_hunt.h"
+#include "daemon/intake/loop_session.h"
 #include "proto/limits.h"
 
 static void begin(struct run *r)
@@ -110,7 +109,7 @@ static void on_code_analysed(void *arg, uint32_t code, int error, void *analysis
 {
 	struct run *r = arg;
 
-	if (loop_intake_analysed(&r->intake.loops, code, error, analysis) < 0)
+	if (loop_session_analysed(&r->intake.loops, code, error, analysis) < 0)
 		run_hang_up(r, "out of memory");
 	else
 		analyse_code(r);
@@ -123,7 +122,7 @@ static void analyse_code(struct run *r)
 	uint32_t code;
 	int error;
 
-	if (r->code.job || !loop_intake_take_image(&r->intake.loops, &image, &code))
+	if (r->code.job || !loop_session_take_image(&r->intake.loops, &image, &code))
 		return;
 	error = code_work_start(&r->code, r->context.loop, &analysis_product, &image, code,
 				on_code_analysed, r);
@@ -131,7 +130,7 @@ static void analyse_code(struct run *r)
 		struct code_analysis none = {0};
 
 		code_image_release(&image);
-		(void)loop_intake_analysed(&r->intake.loops, code, error, &none); /* It is not. */
+		(void)loop_session_analysed(&r->intake.loops, code, error, &none); /* It is not. */
 	}
 }
 
@@ -202,42 +201,30 @@ static void attribute_code(struct run *r)
 
 /* ---------------------------------------------------------------- loops, asked for */
 
-/* Asks for the code of what calls that which ticks come in, and makes rows of the loops there. 0 or
- * -ENOMEM. */
-static int hunt_callers(struct run *r)
-{
-	uint32_t methods[LOOP_CODES_OPEN_MAX];
-	bool looked;
-	int count = loop_callers_ask(&r->intake.loops, methods, &looked);
-
-	for (int i = 0; i < count; i++)
-		if (conversation_send_code_request(r->conversation, 0, methods[i]) < 0)
-			return 0;
-	if (count < 0 || !looked)
-		return count;
-	return loop_callers_rows(&r->intake.loops);
-}
-
-/* Asks for the code that ticks come in, and has its loops counted. Sending breaks off by itself. */
+/* Asks for the code that ticks come in, and for what calls that, and has loops counted. Sending
+ * breaks off by itself. */
 static void hunt_loops(struct run *r)
 {
-	uint64_t codes[LOOP_CODES_OPEN_MAX], now = clock_monotonic_ns();
-	struct loop_intake *loops = &r->intake.loops;
-	size_t count;
-	bool changed;
+	uint64_t now = clock_monotonic_ns();
+	struct loop_requests wanted;
 
 	if (r->state != RUN_RUNNING || !window_result_profiles_loops(r->result) ||
 	    now < r->hunted_ns + r->context.tell_ns)
 		return;
 	r->hunted_ns = now;
-	count = loop_hunt_codes(loops, codes);
-	for (size_t i = 0; i < count; i++)
-		if (conversation_send_code_request(r->conversation, codes[i], 0) < 0)
-			return;
-	if (hunt_callers(r) < 0 || loop_hunt_plans(loops, &changed) < 0)
+	if (loop_session_hunt(&r->intake.loops, &wanted) < 0) {
 		run_break_off(r, "out of memory");
-	else if (changed)
-		(void)conversation_send_loop_plans(r->conversation, loops);
+		return;
+	}
+	for (size_t i = 0; i < wanted.code_count; i++)
+		if (conversation_send_code_request(r->conversation, wanted.codes[i], 0) < 0)
+			return;
+	for (size_t i = 0; i < wanted.method_count; i++)
+		if (conversation_send_code_request(r->conversation, 0, wanted.methods[i]) < 0)
+			return;
+	if (wanted.planned)
+		(void)conversation_send_loop_plans(r->conversation, wanted.plans,
+						   wanted.plan_count);
 }
 
 static void on_batch(struct run *r, const Jxp__AgentFrame *frame)

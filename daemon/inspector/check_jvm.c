@@ -21,7 +21,7 @@
 #define ATTACH_REQUEST  "attach request"
 #define EVENTS_A_THREAD (PERF_DEBUG_REGISTERS + 1)
 #define AGENT_SHARE \
-	2 /* it takes one part in so many of what is left (attach/agent/window/fd_allowance.h) */
+	2 /* it takes one part in so many of what is left (attach/agent/window/allowance.h) */
 
 /* In the order in which jvm_inspect judges: what comes before the obstacle holds. */
 static const struct {

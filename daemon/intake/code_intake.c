@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/array.h"
 #include "common/cleanup.h"
-#include "daemon/intake/io_methods.h"
 #include "proto/limits.h"
 
 #define FRAMES_MAX 64u   /* of one record */
@@ -16,19 +14,51 @@
 struct making {
 	const struct method_intake *methods; /* borrowed */
 	struct code_image image;
-	struct agent_ids indices; /* agent's id -> index of the image's methods */
-	uint32_t *announced;      /* by index */
-	size_t method_capacity, announced_capacity, frame_capacity;
-	size_t reference_capacity, target_capacity;
-	size_t text_room; /* of the image's texts */
+	uint32_t *announced; /* by index of the image's methods */
 	uint64_t dropped;
 };
 
 static void making_release(struct making *k)
 {
 	code_image_release(&k->image);
-	agent_ids_release(&k->indices);
 	free(k->announced);
+}
+
+/* How names begin; "" for all. */
+static const struct {
+	const char *class_name;
+	const char *name;
+} io_methods[] = {
+    {"java.io.FileInputStream", "read"},
+    {"java.io.FileOutputStream", "write"},
+    {"java.io.FileDescriptor", "sync"},
+    {"java.io.RandomAccessFile", "read"},
+    {"java.io.RandomAccessFile", "write"},
+    {"java.io.Console", "read"},
+    {"java.net.Socket", ""}, /* SocketInputStream, SocketOutputStream, ... */
+    {"java.net.DatagramSocket", "receive"},
+    {"java.net.DatagramSocket", "send"},
+    {"java.nio.channels.", "read"}, /* FileChannel, SocketChannel, Channels, ... */
+    {"java.nio.channels.", "write"},
+    {"sun.nio.ch.", ""}, /* what implements them, and sockets since JDK 13 */
+    {"sun.security.ssl.SSLSocketImpl", ""},
+};
+
+/* java.sql.Statement and those who implement it are named like it (PgPreparedStatement,
+ * StatementImpl); what they do is all in these. */
+static bool runs_statement(const char *class_name, const char *name)
+{
+	return strstr(class_name, "Statement") && strncmp(name, "execute", strlen("execute")) == 0;
+}
+
+bool code_intake_is_io(const char *class_name, const char *name)
+{
+	for (size_t i = 0; i < sizeof(io_methods) / sizeof(io_methods[0]); i++)
+		if (strncmp(class_name, io_methods[i].class_name,
+			    strlen(io_methods[i].class_name)) == 0 &&
+		    strncmp(name, io_methods[i].name, strlen(io_methods[i].name)) == 0)
+			return true;
+	return runs_statement(class_name, name);
 }
 
 static bool is_io(const struct method_intake *methods, uint32_t position)
@@ -36,333 +66,225 @@ static bool is_io(const struct method_intake *methods, uint32_t position)
 	const struct profile *p = &methods->result->profile;
 	const struct cct_method *m = cct_method(&p->cct, method_intake_name(methods, position));
 
-	return m && io_method(strings_get(&p->strings, m->class_name),
-			      strings_get(&p->strings, m->name));
+	return m && code_intake_is_io(strings_get(&p->strings, m->class_name),
+				      strings_get(&p->strings, m->name));
 }
 
-/* 0; -ENOENT where the method is not known, or one too many; -ENOMEM. */
-static int method_index(struct making *k, uint32_t id, uint32_t *index)
+/* Copies what comes as bytes: an array of items, no more than a limit. 0; -ENOMEM. */
+static int copy_array(struct making *k, const ProtobufCBinaryData *from, size_t item, size_t limit,
+		      void *items, size_t *count)
 {
-	struct code_image *image = &k->image;
-	uint32_t position;
-	int r;
+	size_t all = from->len / item;
+	void *copy;
 
-	if (agent_ids_get(&k->indices, id, index))
-		return 0;
-	if (!method_intake_find(k->methods, id, &position) ||
-	    image->method_count >= LIMIT_CODE_METHODS)
-		return -ENOENT;
-	r = array_reserve(&image->methods, &k->method_capacity, image->method_count + 1,
-			  sizeof(*image->methods));
-	if (r == 0)
-		r = array_reserve(&k->announced, &k->announced_capacity, image->method_count + 1,
-				  sizeof(*k->announced));
-	if (r == 0)
-		r = agent_ids_add(&k->indices, id, (uint32_t)image->method_count);
-	if (r < 0)
-		return r;
-	image->methods[image->method_count] = (struct code_method){
-	    .name = method_intake_name(k->methods, position), .io = is_io(k->methods, position)};
-	k->announced[image->method_count] = position;
-	*index = (uint32_t)image->method_count++;
+	*count = all < limit ? all : limit;
+	k->dropped += all - *count + (from->len % item != 0);
+	copy = calloc(*count + 1, item);
+	if (!copy)
+		return -ENOMEM;
+	if (*count > 0)
+		memcpy(copy, from->data, *count * item);
+	*(void **)items = copy;
 	return 0;
 }
 
-/* Drops what a limit or an unknown id is the matter with. */
-static int dropped_or_failed(struct making *k, int r)
+/* Drops the items of an array that are not good. before: the last one that was, or NULL. */
+static void keep_good(struct making *k, void *items, size_t *count, size_t item,
+		      bool (*is_good)(struct making *k, void *one, const void *before))
 {
-	if (r == -ENOMEM)
-		return r;
-	k->dropped += r < 0;
-	return 0;
+	char *array = items, *kept = NULL;
+	size_t good = 0;
+
+	for (size_t i = 0; i < *count; i++) {
+		if (!is_good(k, array + i * item, kept)) {
+			k->dropped++;
+			continue;
+		}
+		kept = array + good++ * item;
+		memmove(kept, array + i * item, item);
+	}
+	*count = good;
 }
 
-/* ---------------------------------------------------------------- what bytecodes name */
-
-static size_t text_bytes(const char *text)
+static bool is_known(const struct code_image *image, uint32_t method)
 {
-	return text[0] ? strlen(text) + 1 : 0;
+	return method < image->method_count && image->methods[method].name != 0;
 }
 
-static size_t member_bytes(const Jxp__CodeImage__Member *m)
+/* ---------------------------------------------------------------- methods, and what they name */
+
+/* What begins elsewhere becomes "". */
+static void check_text(struct making *k, uint32_t *text)
 {
-	return text_bytes(m->class_name) + text_bytes(m->name) + text_bytes(m->descriptor) +
-	       text_bytes(m->declared_in);
+	if (*text < k->image.text_bytes)
+		return;
+	k->dropped++;
+	*text = 0;
 }
 
-/* There is room for it. */
-static uint32_t add_text(struct code_image *image, const char *text)
+static void check_members(struct making *k)
 {
-	size_t bytes = text_bytes(text), at = image->text_bytes;
+	for (size_t i = 0; i < k->image.member_count; i++) {
+		struct code_member *m = &k->image.members[i];
 
-	if (bytes == 0)
-		return 0;
-	memcpy(image->texts + at, text, bytes);
-	image->text_bytes += bytes;
-	return (uint32_t)at;
+		check_text(k, &m->class_name);
+		check_text(k, &m->name);
+		check_text(k, &m->descriptor);
+		check_text(k, &m->declared_in);
+	}
 }
 
-/* One that there is no room for has no names: the others keep their places. */
-static void add_member(struct making *k, const Jxp__CodeImage__Member *m)
+/* One whose targets are not all known is kept, without them. */
+static bool check_reference(struct making *k, const struct code_method *method,
+			    struct code_reference *r, const struct code_reference *before)
 {
 	struct code_image *image = &k->image;
-	struct code_member *member = &image->members[image->member_count++];
+	bool known = r->target_count <= LIMIT_CODE_TARGETS &&
+		     r->first_target <= image->target_count &&
+		     r->target_count <= image->target_count - r->first_target;
 
-	if (image->text_bytes + member_bytes(m) > k->text_room) {
-		k->dropped++;
+	for (uint32_t i = 0; known && i < r->target_count; i++)
+		known = is_known(image, image->targets[r->first_target + i]);
+	k->dropped += !known;
+	if (!known)
+		r->first_target = r->target_count = 0;
+	return r->bci < method->bytecode_bytes && r->member < image->member_count &&
+	       (!before || r->bci > before->bci);
+}
+
+/* Moves those that are good to where those of the methods before end. */
+static void check_references(struct making *k, struct code_method *method, size_t all, size_t *kept)
+{
+	struct code_image *image = &k->image;
+	uint32_t first = method->first_reference, count = method->reference_count;
+
+	method->first_reference = (uint32_t)*kept;
+	method->reference_count = 0;
+	if (first < *kept || first > all || count > all - first) {
+		k->dropped += count > 0;
 		return;
 	}
-	member->class_name = add_text(image, m->class_name);
-	member->name = add_text(image, m->name);
-	member->descriptor = add_text(image, m->descriptor);
-	member->declared_in = add_text(image, m->declared_in);
+	for (uint32_t i = first; i < first + count; i++) {
+		struct code_reference r = image->references[i];
+
+		if (!check_reference(k, method, &r,
+				     method->reference_count ? &image->references[*kept - 1]
+							     : NULL)) {
+			k->dropped++;
+			continue;
+		}
+		image->references[(*kept)++] = r;
+		method->reference_count++;
+	}
 }
 
-static int add_members(struct making *k, const Jxp__CodeImage *m)
+static void check_bytecodes(struct making *k, struct code_method *method)
 {
-	size_t count = m->n_members < LIMIT_CODE_MEMBERS ? m->n_members : LIMIT_CODE_MEMBERS;
-	size_t room = 1; /* "" is the first. */
+	const struct code_image *image = &k->image;
 
-	k->dropped += m->n_members - count;
-	for (size_t i = 0; i < m->n_bytecodes && room < LIMIT_CODE_TEXT; i++)
-		room += text_bytes(m->bytecodes[i]->descriptor);
-	for (size_t i = 0; i < count && room < LIMIT_CODE_TEXT; i++)
-		room += member_bytes(m->members[i]);
-	if (room > LIMIT_CODE_TEXT)
-		room = LIMIT_CODE_TEXT;
-	k->image.members = calloc(count + 1, sizeof(*k->image.members));
-	k->image.texts = calloc(room, 1);
-	if (!k->image.members || !k->image.texts)
+	if (method->bytecode_bytes <= BCI_MAX && method->bytecode <= image->bytecode_bytes &&
+	    method->bytecode_bytes <= image->bytecode_bytes - method->bytecode)
+		return;
+	k->dropped++;
+	method->bytecode = method->bytecode_bytes = 0;
+}
+
+/* The number becomes the window's name: 0 of a method that was never announced. */
+static void check_method(struct making *k, uint32_t index)
+{
+	struct code_method *method = &k->image.methods[index];
+	bool found = method_intake_find(k->methods, method->name, &k->announced[index]);
+
+	k->dropped += !found;
+	method->name = found ? method_intake_name(k->methods, k->announced[index]) : 0;
+	method->io = found && is_io(k->methods, k->announced[index]);
+	method->is_static = method->is_static != 0;
+	check_text(k, &method->descriptor);
+	check_bytecodes(k, method);
+}
+
+static int add_methods(struct making *k, const Jxp__CodeImage *m)
+{
+	struct code_image *image = &k->image;
+	size_t kept = 0;
+
+	k->announced = calloc(image->method_count + 1, sizeof(*k->announced));
+	if (!k->announced)
 		return -ENOMEM;
-	k->image.text_bytes = 1;
-	k->text_room = room;
-	for (size_t i = 0; i < count; i++)
-		add_member(k, m->members[i]);
+	if (image->method_count == 0 || image->methods[0].name != m->method)
+		return -EBADMSG;
+	for (uint32_t i = 0; i < image->method_count; i++)
+		check_method(k, i);
+	if (!is_known(image, 0))
+		return -EBADMSG;
+	check_members(k);
+	for (uint32_t i = 0; i < image->method_count; i++)
+		check_references(k, &image->methods[i], image->reference_count, &kept);
+	image->reference_count = kept;
 	return 0;
 }
 
-/* Those that are not known are dropped, the reference stays. */
-static int add_targets(struct making *k, const Jxp__CodeImage__Reference *m,
-		       struct code_reference *reference)
+/* ---------------------------------------------------------------- places */
+
+/* A bci that is none of its method's becomes -1. */
+static void check_frames(struct making *k)
 {
 	struct code_image *image = &k->image;
-	size_t count = m->n_targets < LIMIT_CODE_TARGETS ? m->n_targets : LIMIT_CODE_TARGETS;
-	int r = array_reserve(&image->targets, &k->target_capacity, image->target_count + count,
-			      sizeof(*image->targets));
 
-	k->dropped += m->n_targets - count;
-	reference->first_target = (uint32_t)image->target_count;
-	for (size_t i = 0; r == 0 && i < count; i++) {
-		uint32_t index;
-		int known = method_index(k, m->targets[i], &index);
+	for (size_t i = 0; i < image->frame_count; i++) {
+		struct code_frame *f = &image->frames[i];
+		uint32_t size =
+		    is_known(image, f->method) ? image->methods[f->method].bytecode_bytes : 0;
 
-		if (known == 0)
-			image->targets[image->target_count++] = index;
-		r = dropped_or_failed(k, known);
+		if (f->bci < 0 || (uint32_t)f->bci >= (size ? size : BCI_MAX))
+			f->bci = -1;
 	}
-	reference->target_count = (uint32_t)image->target_count - reference->first_target;
-	return r;
 }
 
-/* Of the method whose references are the last ones. */
-static int add_reference(struct making *k, uint32_t index, const Jxp__CodeImage__Reference *m)
+static bool is_good_record(struct making *k, void *one, const void *before)
 {
-	struct code_image *image = &k->image;
-	struct code_method *method = &image->methods[index];
-	struct code_reference reference = {.bci = (uint32_t)m->bci, .member = m->member};
-	int r;
+	const struct code_image *image = &k->image;
+	const struct code_record *r = one, *last = before;
 
-	if (m->bci < 0 || (uint32_t)m->bci >= method->bytecode_bytes ||
-	    m->member >= image->member_count || image->reference_count == LIMIT_CODE_REFERENCES ||
-	    (method->reference_count > 0 &&
-	     image->references[image->reference_count - 1].bci >= reference.bci))
-		return -EINVAL;
-	r = array_reserve(&image->references, &k->reference_capacity, image->reference_count + 1,
-			  sizeof(*image->references));
-	if (r == 0)
-		r = add_targets(k, m, &reference);
-	if (r < 0)
-		return r;
-	image->references[image->reference_count++] = reference;
-	image->methods[index].reference_count++; /* The array may have moved. */
-	return 0;
-}
-
-static int add_references(struct making *k, uint32_t index, const Jxp__CodeImage__Bytecodes *b)
-{
-	int r = 0;
-
-	k->image.methods[index].first_reference = (uint32_t)k->image.reference_count;
-	for (size_t i = 0; r == 0 && i < b->n_references; i++)
-		r = dropped_or_failed(k, add_reference(k, index, b->references[i]));
-	return r;
-}
-
-/* ---------------------------------------------------------------- bytecodes */
-
-static int add_bytecodes(struct making *k, const Jxp__CodeImage__Bytecodes *b)
-{
-	struct code_image *image = &k->image;
-	struct code_method *method;
-	uint32_t index;
-	int r = method_index(k, b->method, &index);
-
-	if (r < 0)
-		return r;
-	method = &image->methods[index];
-	if (b->code.len == 0 || b->code.len > BCI_MAX || method->bytecode_bytes > 0 ||
-	    image->bytecode_bytes + b->code.len > LIMIT_CODE_BYTECODES)
-		return -EINVAL;
-	method->bytecode = (uint32_t)image->bytecode_bytes;
-	method->bytecode_bytes = (uint32_t)b->code.len;
-	memcpy(image->bytecodes + image->bytecode_bytes, b->code.data, b->code.len);
-	image->bytecode_bytes += b->code.len;
-	method->is_static = b->is_static;
-	if (image->text_bytes + text_bytes(b->descriptor) <= k->text_room)
-		method->descriptor = add_text(image, b->descriptor);
-	else
-		k->dropped++;
-	return add_references(k, index, b);
-}
-
-static int add_all_bytecodes(struct making *k, const Jxp__CodeImage *m)
-{
-	size_t size = 0;
-	int r = 0;
-
-	for (size_t i = 0; i < m->n_bytecodes && size < LIMIT_CODE_BYTECODES; i++)
-		size += m->bytecodes[i]->code.len;
-	k->image.bytecodes = malloc(size < LIMIT_CODE_BYTECODES ? size + 1 : LIMIT_CODE_BYTECODES);
-	if (!k->image.bytecodes)
-		return -ENOMEM;
-	for (size_t i = 0; r == 0 && i < m->n_bytecodes; i++)
-		r = dropped_or_failed(k, add_bytecodes(k, m->bytecodes[i]));
-	return r;
-}
-
-/* -1 where it is none of its method's. */
-static int32_t checked_bci(const struct code_method *method, int32_t bci)
-{
-	int32_t end = method->bytecode_bytes ? (int32_t)method->bytecode_bytes : BCI_MAX;
-
-	return bci >= 0 && bci < end ? bci : -1;
-}
-
-static int add_frames(struct making *k, const Jxp__CodeImage__Record *m, struct code_record *record)
-{
-	struct code_image *image = &k->image;
-	int r = array_reserve(&image->frames, &k->frame_capacity, image->frame_count + m->n_frames,
-			      sizeof(*image->frames));
-
-	record->first_frame = (uint32_t)image->frame_count;
-	record->frame_count = (uint32_t)m->n_frames;
-	for (size_t i = 0; r == 0 && i < m->n_frames; i++) {
-		struct code_frame *frame = &image->frames[image->frame_count + i];
-
-		r = method_index(k, m->frames[i]->method, &frame->method);
-		if (r == 0)
-			frame->bci = checked_bci(&image->methods[frame->method], m->frames[i]->bci);
-	}
-	if (r == 0)
-		image->frame_count += m->n_frames;
-	return r;
-}
-
-static int add_record(struct making *k, const Jxp__CodeImage__Record *m)
-{
-	struct code_image *image = &k->image;
-	struct code_record *record = &image->records[image->record_count];
-	int r;
-
-	if (m->offset >= image->size || m->n_frames == 0 || m->n_frames > FRAMES_MAX ||
-	    (image->record_count > 0 && m->offset <= record[-1].offset))
-		return -EINVAL;
-	record->offset = m->offset;
-	r = add_frames(k, m, record);
-	if (r == 0)
-		image->record_count++;
-	return r;
-}
-
-static int add_records(struct making *k, const Jxp__CodeImage *m)
-{
-	size_t count = m->n_records < LIMIT_CODE_RECORDS ? m->n_records : LIMIT_CODE_RECORDS;
-	int r = 0;
-
-	k->dropped += m->n_records - count;
-	k->image.records = calloc(count + 1, sizeof(*k->image.records));
-	if (!k->image.records)
-		return -ENOMEM;
-	for (size_t i = 0; r == 0 && i < count; i++)
-		r = dropped_or_failed(k, add_record(k, m->records[i]));
-	return r;
+	if (r->offset >= image->size || (last && r->offset <= last->offset) ||
+	    r->frame_count == 0 || r->frame_count > FRAMES_MAX ||
+	    r->first_frame > image->frame_count ||
+	    r->frame_count > image->frame_count - r->first_frame)
+		return false;
+	for (uint32_t i = 0; i < r->frame_count; i++)
+		if (!is_known(image, image->frames[r->first_frame + i].method))
+			return false;
+	return true;
 }
 
 /* One whose callee is not known is still a call. */
-static int add_call(struct making *k, const Jxp__CodeImage__Call *m)
+static bool is_good_call(struct making *k, void *one, const void *before)
 {
-	struct code_image *image = &k->image;
-	struct code_call *call = &image->calls[image->call_count];
-	uint32_t index;
-	int r = 0;
+	struct code_call *call = one;
+	const struct code_call *last = before;
 
-	if (m->offset >= image->size || (image->call_count > 0 && m->offset <= call[-1].offset))
-		return -EINVAL;
-	*call = (struct code_call){.offset = m->offset};
-	if ((unsigned)m->target <= JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN)
-		call->target = m->target;
-	if (m->method && (r = method_index(k, m->method, &index)) == 0)
-		call->method = index + 1;
-	image->call_count++;
-	return r;
+	if (call->offset >= k->image.size || (last && call->offset <= last->offset))
+		return false;
+	if (call->target > CODE_TARGET_NO_RETURN)
+		call->target = CODE_TARGET_OTHER;
+	if (call->method && !is_known(&k->image, call->method - 1)) {
+		k->dropped++;
+		call->method = 0;
+	}
+	return true;
 }
 
-static int add_calls(struct making *k, const Jxp__CodeImage *m)
+static bool is_good_null_check(struct making *k, void *one, const void *before)
 {
-	size_t count = m->n_calls < LIMIT_CODE_RECORDS ? m->n_calls : LIMIT_CODE_RECORDS;
-	int r = 0;
+	const struct code_null_check *check = one, *last = before;
 
-	k->dropped += m->n_calls - count;
-	k->image.calls = calloc(count + 1, sizeof(*k->image.calls));
-	if (!k->image.calls)
-		return -ENOMEM;
-	for (size_t i = 0; r == 0 && i < count; i++)
-		r = dropped_or_failed(k, add_call(k, m->calls[i]));
-	return r;
-}
-
-static int add_null_check(struct making *k, const Jxp__CodeImage__NullCheck *m)
-{
-	struct code_image *image = &k->image;
-	struct code_null_check *check = &image->null_checks[image->null_check_count];
-
-	if (m->offset >= image->size || m->continuation >= image->size ||
-	    (image->null_check_count > 0 && m->offset <= check[-1].offset))
-		return -EINVAL;
-	*check = (struct code_null_check){m->offset, m->continuation};
-	image->null_check_count++;
-	return 0;
-}
-
-static int add_null_checks(struct making *k, const Jxp__CodeImage *m)
-{
-	size_t count =
-	    m->n_null_checks < LIMIT_CODE_RECORDS ? m->n_null_checks : LIMIT_CODE_RECORDS;
-	int r = 0;
-
-	k->dropped += m->n_null_checks - count;
-	k->image.null_checks = calloc(count + 1, sizeof(*k->image.null_checks));
-	if (!k->image.null_checks)
-		return -ENOMEM;
-	for (size_t i = 0; r == 0 && i < count; i++)
-		r = dropped_or_failed(k, add_null_check(k, m->null_checks[i]));
-	return r;
+	return check->offset < k->image.size && check->continuation < k->image.size &&
+	       (!last || check->offset > last->offset);
 }
 
 static int add_code(struct making *k, const Jxp__CodeImage *m)
 {
 	struct code_image *image = &k->image;
-	int r;
 
 	if (m->bytes.len == 0 || m->bytes.len > LIMIT_CODE_BYTES)
 		return -EBADMSG;
@@ -374,27 +296,66 @@ static int add_code(struct making *k, const Jxp__CodeImage *m)
 	if (!image->bytes)
 		return -ENOMEM;
 	memcpy(image->bytes, m->bytes.data, image->size);
-	r = method_index(k, m->method, &image->method);
-	return r == -ENOENT ? -EBADMSG : r;
+	return 0;
+}
+
+static int add_arrays(struct making *k, const Jxp__CodeImage *m)
+{
+	struct code_image *i = &k->image;
+#define ARRAY(field, items, count, limit)                                 \
+	{                                                                 \
+		&m->field, sizeof(*i->items), limit, &i->items, &i->count \
+	}
+	const struct {
+		const ProtobufCBinaryData *from;
+		size_t item, limit;
+		void *items;
+		size_t *count;
+	} arrays[] = {
+	    ARRAY(methods, methods, method_count, LIMIT_CODE_METHODS),
+	    ARRAY(records, records, record_count, LIMIT_CODE_RECORDS),
+	    ARRAY(frames, frames, frame_count, LIMIT_CODE_FRAMES),
+	    ARRAY(calls, calls, call_count, LIMIT_CODE_RECORDS),
+	    ARRAY(null_checks, null_checks, null_check_count, LIMIT_CODE_RECORDS),
+	    ARRAY(members, members, member_count, LIMIT_CODE_MEMBERS),
+	    ARRAY(references, references, reference_count, LIMIT_CODE_REFERENCES),
+	    ARRAY(targets, targets, target_count, LIMIT_CODE_REFERENCES * LIMIT_CODE_TARGETS),
+	    ARRAY(bytecodes, bytecodes, bytecode_bytes, LIMIT_CODE_BYTECODES),
+	    ARRAY(texts, texts, text_bytes, LIMIT_CODE_TEXT),
+	};
+#undef ARRAY
+	int r = 0;
+
+	for (size_t j = 0; r == 0 && j < sizeof(arrays) / sizeof(arrays[0]); j++)
+		r = copy_array(k, arrays[j].from, arrays[j].item, arrays[j].limit, arrays[j].items,
+			       arrays[j].count);
+	if (r < 0)
+		return r;
+	/* The first text is "", and the last one ends. The copy has one byte more. */
+	i->text_bytes += i->text_bytes == 0;
+	i->texts[0] = i->texts[i->text_bytes - 1] = '\0';
+	return 0;
 }
 
 int code_intake_image(const struct method_intake *methods, const Jxp__CodeImage *m,
 		      struct code_image *out, uint32_t **announced, uint64_t *dropped)
 {
 	_cleanup_(making_release) struct making k = {.methods = methods};
+	struct code_image *i = &k.image;
 	int r = add_code(&k, m);
 
 	if (r == 0)
-		r = add_members(&k, m);
+		r = add_arrays(&k, m);
 	if (r == 0)
-		r = add_all_bytecodes(&k, m);
-	if (r == 0)
-		r = add_records(&k, m);
-	if (r == 0)
-		r = add_calls(&k, m);
-	if (r == 0)
-		r = add_null_checks(&k, m);
-	*dropped += k.dropped;
+		r = add_methods(&k, m);
+	if (r == 0) {
+		check_frames(&k);
+		keep_good(&k, i->records, &i->record_count, sizeof(*i->records), is_good_record);
+		keep_good(&k, i->calls, &i->call_count, sizeof(*i->calls), is_good_call);
+		keep_good(&k, i->null_checks, &i->null_check_count, sizeof(*i->null_checks),
+			  is_good_null_check);
+	}
+	*dropped += r == -EBADMSG ? 0 : k.dropped;
 	if (r < 0)
 		return r;
 	*out = k.image;

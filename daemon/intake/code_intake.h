@@ -18,4 +18,9 @@
 int code_intake_image(const struct method_intake *methods, const Jxp__CodeImage *m,
 		      struct code_image *out, uint32_t **announced, uint64_t *dropped);
 
+/* Is a method of the JDK, or of a database driver, input or output: what many small ones of would
+ * better be few large ones of? A reviewed list, no more; who only fills a buffer is none.
+ * class_name: as Java has it, with dots. */
+bool code_intake_is_io(const char *class_name, const char *name);
+
 #endif

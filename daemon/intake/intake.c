@@ -2,8 +2,6 @@
 
 #include <errno.h>
 
-#include "daemon/intake/loop_callers.h"
-#include "daemon/intake/loop_traces.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
@@ -16,7 +14,7 @@ void intake_init(struct intake *in, struct window_result *result)
 	attribution_intake_init(&in->attribution, result, &in->methods, apply_held, in);
 	object_intake_init(&in->objects, result, &in->nodes, &in->locations, &in->attribution);
 	tick_intake_init(&in->ticks, result, &in->attribution);
-	loop_intake_init(&in->loops, result, &in->methods, &in->ticks);
+	loop_session_init(&in->loops, result, &in->methods, &in->ticks);
 }
 
 void intake_release(struct intake *in)
@@ -28,7 +26,7 @@ void intake_release(struct intake *in)
 	object_intake_release(&in->objects);
 	attribution_intake_release(&in->attribution);
 	tick_intake_release(&in->ticks);
-	loop_intake_release(&in->loops);
+	loop_session_release(&in->loops);
 	intake_init(in, in->result);
 }
 
@@ -109,7 +107,7 @@ static int add_node(struct intake *in, const Jxp__Node *n)
 	if (r < 0)
 		return lost_or_failed(in, r, LOSS_NODES);
 	if (window_result_profiles_loops(in->result) &&
-	    (r = loop_callers_node(&in->loops, id, n->method)) < 0)
+	    (r = loop_session_node(&in->loops, id, n->method)) < 0)
 		return r;
 	return agent_ids_add(&in->nodes, n->id, id);
 }
@@ -247,6 +245,24 @@ static bool valid_cpu_sample(const struct intake *in, const Jxp__CpuSample *s)
 	       (cpu_code_of(s->state, &code) || (s->node == 0 && !s->truncated));
 }
 
+static int add_tick_in_code(struct intake *in, const Jxp__CpuSample *s, uint32_t node)
+{
+	bool of_loops = !s->called && window_result_profiles_loops(in->result);
+	enum tick_kind kind = s->called ? TICK_CALLED : TICK_IN_CODE;
+	int kept;
+
+	if (s->truncated)
+		node = 0;
+	if (node == 0 || s->state != JXP__CPU_SAMPLE__STATE__COMPILED)
+		kind = TICK_OF_NOBODY;
+	if (kind == TICK_OF_NOBODY && !of_loops)
+		return 0;
+	kept = tick_intake_add(&in->ticks, s, node, kind);
+	if (kept < 0 || !of_loops)
+		return kept < 0 ? kept : 0;
+	return loop_session_tick(&in->loops, s, node, kept > 0);
+}
+
 static int add_cpu_sample(struct intake *in, const Jxp__CpuSample *s)
 {
 	struct cpu_profile *c = &in->result->cpu;
@@ -262,12 +278,7 @@ static int add_cpu_sample(struct intake *in, const Jxp__CpuSample *s)
 	in->result->losses[LOSS_CPU_CONTEXTS] = c->refused;
 	if (r == 0)
 		r = lost_or_failed(in, thread_table_tick(&in->result->threads, s), LOSS_THREADS);
-	if (r == 0 && s->code != 0 && node != 0 && !s->truncated &&
-	    s->state == JXP__CPU_SAMPLE__STATE__COMPILED)
-		r = tick_intake_add(&in->ticks, s, node);
-	if (r < 0 || s->code == 0 || s->called || !window_result_profiles_loops(in->result))
-		return r;
-	return loop_intake_tick(&in->loops, s->code, s->offset, s->truncated ? 0 : node, s->cpu_ns);
+	return r < 0 || s->code == 0 ? r : add_tick_in_code(in, s, node);
 }
 
 /* Counts are cumulative: one that falls is not believed, nor is one that cannot be. */
@@ -300,7 +311,7 @@ size_t intake_memory_bytes(const struct intake *in)
 {
 	return method_intake_memory_bytes(&in->methods) + agent_ids_memory_bytes(&in->nodes) +
 	       agent_ids_memory_bytes(&in->locations) + agent_ids_memory_bytes(&in->instructions) +
-	       object_intake_memory_bytes(&in->objects) + loop_intake_memory_bytes(&in->loops) +
+	       object_intake_memory_bytes(&in->objects) + loop_session_memory_bytes(&in->loops) +
 	       attribution_intake_memory_bytes(&in->attribution) +
 	       tick_intake_memory_bytes(&in->ticks);
 }
@@ -312,7 +323,7 @@ static int add_image(struct intake *in, const Jxp__CodeImage *m)
 
 	if (attribution_intake_image(&in->attribution, m, &error))
 		return error;
-	error = loop_intake_image(&in->loops, m);
+	error = loop_session_image(&in->loops, m);
 	return error < 0 ? error : attribution_intake_offer(&in->attribution, m);
 }
 
@@ -345,9 +356,7 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	if (r == 0)
 		r = object_intake_batch(&in->objects, batch);
 	if (r == 0)
-		r = loop_intake_batch(&in->loops, batch);
-	if (r == 0)
-		r = loop_traces_batch(&in->loops, batch);
+		r = loop_session_batch(&in->loops, batch);
 	if (r == 0)
 		take_counters(in, batch);
 	return r;
@@ -366,8 +375,6 @@ int intake_finish(struct intake *in)
 	if (r == 0)
 		r = tick_intake_finish(&in->ticks);
 	if (r == 0)
-		r = loop_intake_finish(&in->loops);
-	if (r == 0)
-		r = loop_callers_rows(&in->loops);
-	return r < 0 ? r : loop_traces_settle(&in->loops);
+		r = loop_session_finish(&in->loops);
+	return r;
 }

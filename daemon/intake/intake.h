@@ -2,7 +2,7 @@
  * What an agent's batches mean for a window: maps the agent's ids to the window's interned methods,
  * nodes and instructions, applies transitions to the thread table and the profile, and hands what
  * belongs to objects to daemon/intake/object_intake.h, what belongs to loops to
- * daemon/intake/loop_intake.h.
+ * daemon/intake/loop_session.h.
  *
  * A batch is untrusted. Nothing in it can be wrong enough to stop the run: an entry that refers
  * to something unknown, repeats an id, is out of range or beyond a limit is dropped (or shown
@@ -21,7 +21,7 @@
 
 #include "daemon/intake/agent_ids.h"
 #include "daemon/intake/attribution_intake.h"
-#include "daemon/intake/loop_intake.h"
+#include "daemon/intake/loop_session.h"
 #include "daemon/intake/method_intake.h"
 #include "daemon/intake/object_intake.h"
 #include "daemon/intake/tick_intake.h"
@@ -37,7 +37,7 @@ struct intake {
 	struct attribution_intake attribution;
 	struct tick_intake ticks;
 	struct object_intake objects;
-	struct loop_intake loops;
+	struct loop_session loops;
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX]; /* what the agent said last of each */
 	bool finished;
 };

@@ -1,4 +1,4 @@
-#include "daemon/intake/loop_callers.h"
+#include "daemon/intake/loop_session.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "daemon/intake/loop_hunt.h"
 #include "daemon/reach/loop_bodies.h"
 
 /* Before so many ticks contexts say little. */
@@ -16,7 +15,7 @@
  * those that do the work, and all of them call what takes all of the time. */
 #define FURTHER 0.75
 
-int loop_callers_node(struct loop_intake *in, uint32_t node, uint32_t method)
+int loop_session_node(struct loop_session *in, uint32_t node, uint32_t method)
 {
 	int r;
 
@@ -56,7 +55,7 @@ static void candidates_release(struct candidates *c)
 	free(c->near);
 }
 
-static void add_nodes(const struct loop_intake *in, struct candidates *c)
+static void add_nodes(const struct loop_session *in, struct candidates *c)
 {
 	const struct cct *t = &in->result->profile.cct;
 
@@ -72,7 +71,7 @@ static void add_nodes(const struct loop_intake *in, struct candidates *c)
 	}
 }
 
-static bool is_known(const struct loop_intake *in, uint32_t method, uint32_t position)
+static bool is_known(const struct loop_session *in, uint32_t method, uint32_t position)
 {
 	for (size_t i = 0; i < in->caller_count; i++)
 		if (in->callers[i].method == method)
@@ -87,7 +86,7 @@ static bool is_known(const struct loop_intake *in, uint32_t method, uint32_t pos
 }
 
 /* The one with the highest score that may be asked for; NULL: none. */
-static struct candidate *best_of(const struct loop_intake *in, const struct candidates *c)
+static struct candidate *best_of(const struct loop_session *in, const struct candidates *c)
 {
 	double all_ns = cpu_profile_all(&in->result->cpu).ns;
 	struct candidate *best = NULL;
@@ -103,13 +102,13 @@ static struct candidate *best_of(const struct loop_intake *in, const struct cand
 	return best;
 }
 
-static bool may_ask(const struct loop_intake *in)
+static bool may_ask(const struct loop_session *in)
 {
 	return in->caller_count < LOOP_CALLERS_MAX && in->caller_images < LOOP_CALLER_IMAGES_MAX &&
 	       in->open < LOOP_CODES_OPEN_MAX && in->asked < LIMIT_CODES;
 }
 
-static int ask(struct loop_intake *in, uint32_t methods[LOOP_CODES_OPEN_MAX])
+static int ask(struct loop_session *in, uint32_t methods[LOOP_CODES_OPEN_MAX])
 {
 	const struct cct *t = &in->result->profile.cct;
 	_cleanup_(candidates_release) struct candidates c = {0};
@@ -131,7 +130,7 @@ static int ask(struct loop_intake *in, uint32_t methods[LOOP_CODES_OPEN_MAX])
 	return count;
 }
 
-int loop_callers_ask(struct loop_intake *in, uint32_t methods[LOOP_CODES_OPEN_MAX], bool *looked)
+int loop_callers_ask(struct loop_session *in, uint32_t methods[LOOP_CODES_OPEN_MAX], bool *looked)
 {
 	uint64_t samples = cpu_profile_all(&in->result->cpu).samples;
 
@@ -160,7 +159,7 @@ static int by_number(const void *x, const void *y)
 }
 
 /* Those that are mapped, older code first; an array to be freed, NULL without memory. */
-static struct native *find_natives(struct loop_intake *in, size_t *count)
+static struct native *find_natives(struct loop_session *in, size_t *count)
 {
 	struct native *list;
 	size_t all = 0;
@@ -183,7 +182,7 @@ static struct native *find_natives(struct loop_intake *in, size_t *count)
 	return list;
 }
 
-static struct loop_body body_of(const struct loop_intake *in, const struct native *n, uint32_t id)
+static struct loop_body body_of(const struct loop_session *in, const struct native *n, uint32_t id)
 {
 	const struct code_loop *l = &n->code->analysis.loops[n->loop];
 
@@ -211,17 +210,17 @@ static void set_type(struct loop_row *row, const struct code_loop *l, double ns)
 }
 
 /* By the CPU time in what it calls. */
-static int add_row(struct loop_intake *in, const struct native *n, const struct cpu_sum *called)
+static int add_row(struct loop_session *in, const struct native *n, const struct cpu_sum *called)
 {
 	const struct cpu_sum all = cpu_profile_all(&in->result->cpu);
-	struct native_loop *loop = &n->code->loops[n->loop];
+	struct code_loop *loop = &n->code->analysis.loops[n->loop];
 	double within = loop->row == LOOP_NO_ROW ? 0 : in->result->loops.rows[loop->row].within.ns;
 	uint32_t row;
 	int r;
 
 	if (called->samples < LOOP_HUNT_SAMPLES || called->ns - within < LOOP_HUNT_SHARE * all.ns)
 		return 0;
-	r = loop_intake_row(in, n->code, n->loop, &row);
+	r = loop_session_row(in, n->code, n->loop, &row);
 	if (r < 0 || row == LOOP_NO_ROW)
 		return r;
 	loop->calls = true;
@@ -230,7 +229,7 @@ static int add_row(struct loop_intake *in, const struct native *n, const struct 
 }
 
 /* bodies: with indices of natives. */
-static int find_bodies(const struct loop_intake *in, const struct native *natives, size_t count,
+static int find_bodies(const struct loop_session *in, const struct native *natives, size_t count,
 		       struct loop_bodies *bodies)
 {
 	struct loop_body *list = calloc(count + 1, sizeof(*list));
@@ -246,7 +245,7 @@ static int find_bodies(const struct loop_intake *in, const struct native *native
 	return 0;
 }
 
-int loop_callers_rows(struct loop_intake *in)
+int loop_callers_rows(struct loop_session *in)
 {
 	size_t count;
 	_cleanup_free_ struct native *natives = find_natives(in, &count);

@@ -1,38 +1,38 @@
-#include "daemon/intake/loop_traces.h"
+#include "daemon/intake/loop_session.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "daemon/repeats/sequence_distance.h"
+#include "daemon/repeats/repeat_rate.h"
 
-static uint32_t row_of(const struct loop_intake *in, const struct loop_plan *plan)
+static uint32_t row_of(const struct loop_session *in, const struct planned_loop *plan)
 {
-	return in->codes[plan->code].loops[plan->loop].row;
+	return in->codes[plan->code].analysis.loops[plan->loop].row;
 }
 
 /* ---------------------------------------------------------------- what can be */
 
-static bool valid_scalars(const struct loop_plan *plan, size_t count)
+static bool valid_scalars(const struct planned_loop *plan, size_t count)
 {
-	return count == 0 || count == plan->scalar_count;
+	return count == 0 || count == plan->order.scalar_count;
 }
 
-static bool valid_instances(const struct loop_plan *plan, const Jxp__LoopTrace *t)
+static bool valid_instances(const struct planned_loop *plan, const Jxp__LoopTrace *t)
 {
-	return t->load < plan->load_count && t->n_first <= LIMIT_TRACE_VALUES &&
+	return t->load < plan->order.load_count && t->n_first <= LIMIT_TRACE_VALUES &&
 	       t->n_second <= LIMIT_TRACE_VALUES && valid_scalars(plan, t->n_first_scalars) &&
 	       valid_scalars(plan, t->n_second_scalars);
 }
 
-static bool valid_turns(const struct loop_plan *plan, const Jxp__LoopTrace *t)
+static bool valid_turns(const struct planned_loop *plan, const Jxp__LoopTrace *t)
 {
 	if (t->n_first || t->n_second || t->n_first_scalars || t->n_second_scalars ||
 	    t->n_places != t->n_values || t->n_places > LIMIT_TRACE_VALUES ||
 	    t->elapsed_ns > WINDOW_MAX_S * NS_PER_S)
 		return false;
 	for (size_t i = 0; i < t->n_places; i++)
-		if (t->places[i] >= plan->turn_input_count)
+		if (t->places[i] >= plan->order.turn_input_count)
 			return false;
 	return true;
 }
@@ -40,7 +40,7 @@ static bool valid_turns(const struct loop_plan *plan, const Jxp__LoopTrace *t)
 /* ---------------------------------------------------------------- instances */
 
 /* 0; with *position LOOP_NO_ROW where there is no room for it; or -ENOMEM. */
-static int input_of(struct loop_intake *in, const struct loop_compared *like, uint32_t *position)
+static int input_of(struct loop_session *in, const struct loop_compared *like, uint32_t *position)
 {
 	int r = loop_profile_input(&in->result->loops, like, position);
 
@@ -50,7 +50,7 @@ static int input_of(struct loop_intake *in, const struct loop_compared *like, ui
 	return r == -ENOSPC ? 0 : r;
 }
 
-static void add_part(struct loop_intake *in, uint32_t position, double part)
+static void add_part(struct loop_session *in, uint32_t position, double part)
 {
 	if (position != LOOP_NO_ROW)
 		repeat_sum_add(&in->result->loops.inputs[position].same, part);
@@ -74,7 +74,7 @@ static const struct loop_input *copied_load(const struct loop_code *code,
 	if (loop->doubts & LOOP_DOUBT_UNROLL || loop->unroll < 2)
 		return NULL;
 	for (uint32_t i = 0; i < loop->load_count; i++) {
-		if (inputs[i].bytes != load->bytes)
+		if (inputs[i].use.bytes != load->use.bytes)
 			continue;
 		alike++;
 		if (!is_named(&inputs[i]))
@@ -89,15 +89,15 @@ static const struct loop_input *copied_load(const struct loop_code *code,
 }
 
 /* part: of the load's values that were there again. */
-static int add_load(struct loop_intake *in, const struct loop_plan *plan, const Jxp__LoopTrace *t,
-		    double part)
+static int add_load(struct loop_session *in, const struct planned_loop *plan,
+		    const Jxp__LoopTrace *t, double part)
 {
 	const struct loop_code *code = &in->codes[plan->code];
 	const struct code_loop *loop = &code->analysis.loops[plan->loop];
 	const struct loop_input *load = &code->analysis.inputs[plan->loads[t->load]];
 	const struct loop_input *copied = copied_load(code, loop, load);
 	struct loop_compared like = {.loop = row_of(in, plan), .bci = -1, .line = -1};
-	uint32_t position, offset = load->offset;
+	uint32_t position, offset = load->use.offset;
 	int r;
 
 	if (copied)
@@ -116,7 +116,7 @@ static int add_load(struct loop_intake *in, const struct loop_plan *plan, const 
 	return r;
 }
 
-static int add_scalars(struct loop_intake *in, const struct loop_plan *plan,
+static int add_scalars(struct loop_session *in, const struct planned_loop *plan,
 		       const Jxp__LoopTrace *t)
 {
 	struct loop_compared like = {
@@ -141,7 +141,7 @@ static int add_scalars(struct loop_intake *in, const struct loop_plan *plan,
 
 /* An instance in which the load did not come, and the next one neither, say nothing of it, and as
  * little do values that are the same whichever way round. */
-static int add_instances(struct loop_intake *in, const struct loop_plan *plan,
+static int add_instances(struct loop_session *in, const struct planned_loop *plan,
 			 const Jxp__LoopTrace *t)
 {
 	struct loop_row *row = &in->result->loops.rows[row_of(in, plan)];
@@ -161,7 +161,7 @@ static int add_instances(struct loop_intake *in, const struct loop_plan *plan,
 /* ---------------------------------------------------------------- turns */
 
 /* NULL without memory, or with all taken. */
-static struct loop_turns *turns_of(struct loop_intake *in, uint32_t row)
+static struct loop_turns *turns_of(struct loop_session *in, uint32_t row)
 {
 	struct loop_turns *t;
 
@@ -199,7 +199,8 @@ static size_t group(const Jxp__LoopTrace *t, uint64_t *tuples)
 	return count;
 }
 
-static int add_turns(struct loop_intake *in, const struct loop_plan *plan, const Jxp__LoopTrace *t)
+static int add_turns(struct loop_session *in, const struct planned_loop *plan,
+		     const Jxp__LoopTrace *t)
 {
 	uint64_t tuples[LIMIT_TRACE_VALUES];
 	size_t count = group(t, tuples), first = 0;
@@ -208,7 +209,7 @@ static int add_turns(struct loop_intake *in, const struct loop_plan *plan, const
 
 	if (!turns)
 		return -ENOMEM;
-	if (plan->turn_input_count > 1) {
+	if (plan->order.turn_input_count > 1) {
 		first = 1;
 		count = count > 2 ? count - 2 : 0;
 	}
@@ -217,10 +218,10 @@ static int add_turns(struct loop_intake *in, const struct loop_plan *plan, const
 	return 0;
 }
 
-static int add(struct loop_intake *in, const Jxp__LoopTrace *t)
+static int add(struct loop_session *in, const Jxp__LoopTrace *t)
 {
 	bool known = t->plan > 0 && t->plan <= in->plan_count;
-	const struct loop_plan *plan = known ? &in->plans[t->plan - 1] : NULL;
+	const struct planned_loop *plan = known ? &in->plans[t->plan - 1] : NULL;
 
 	if (known && (t->n_places || t->n_values) && valid_turns(plan, t))
 		return add_turns(in, plan, t);
@@ -230,7 +231,7 @@ static int add(struct loop_intake *in, const Jxp__LoopTrace *t)
 	return 0;
 }
 
-int loop_traces_settle(struct loop_intake *in)
+int loop_traces_settle(struct loop_session *in)
 {
 	for (size_t i = 0; i < in->turns_count; i++) {
 		struct loop_turns *t = &in->turns[i];
@@ -245,14 +246,10 @@ int loop_traces_settle(struct loop_intake *in)
 	return 0;
 }
 
-int loop_traces_batch(struct loop_intake *in, const Jxp__Batch *batch)
+int loop_traces_batch(struct loop_session *in, const Jxp__Batch *batch)
 {
 	int r = 0;
 
-	if (!window_result_profiles_loops(in->result)) {
-		in->result->losses[LOSS_INVALID] += batch->n_traces;
-		return 0;
-	}
 	for (size_t i = 0; r == 0 && i < batch->n_traces; i++)
 		r = add(in, batch->traces[i]);
 	return r < 0 ? r : loop_traces_settle(in);

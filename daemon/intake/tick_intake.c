@@ -88,9 +88,10 @@ static int take_back(struct tick_intake *in, struct tick_place *p)
 static int tell(struct tick_intake *in, struct tick_place *p)
 {
 	struct attribution_told told;
-	int r = p->key.called ? 0
-			      : attribution_intake_tick(in->makers, p->key.code, p->key.offset,
-							p->key.node, &told);
+	int r = p->key.kind == TICK_IN_CODE
+		    ? attribution_intake_tick(in->makers, p->key.code, p->key.offset, p->key.node,
+					      &told)
+		    : 0;
 
 	if (r <= 0)
 		return r;
@@ -99,10 +100,11 @@ static int tell(struct tick_intake *in, struct tick_place *p)
 	return apply(in, p, &p->sum);
 }
 
-int tick_intake_add(struct tick_intake *in, const Jxp__CpuSample *tick, uint32_t node)
+int tick_intake_add(struct tick_intake *in, const Jxp__CpuSample *tick, uint32_t node,
+		    enum tick_kind kind)
 {
 	const struct tick_key key = {
-	    .code = tick->code, .offset = tick->offset, .node = node, .called = tick->called};
+	    .code = tick->code, .offset = tick->offset, .node = node, .kind = kind};
 	const struct cpu_sum sum = {.samples = 1, .ns = (double)tick->cpu_ns};
 	struct tick_place *place;
 	int r = find_or_add(in, &key, &place);
@@ -110,11 +112,13 @@ int tick_intake_add(struct tick_intake *in, const Jxp__CpuSample *tick, uint32_t
 	if (r < 0)
 		return r;
 	if (!place) {
-		in->result->ticks_attributed[CERTAINTY_UNKNOWN]++;
+		in->result->ticks_attributed[CERTAINTY_UNKNOWN] += kind != TICK_OF_NOBODY;
 		return 0;
 	}
 	cpu_sum_add(&place->sum, &sum, 1);
-	return place->certainty == CERTAINTY_NONE ? tell(in, place) : apply(in, place, &sum);
+	if (kind != TICK_OF_NOBODY)
+		r = place->certainty == CERTAINTY_NONE ? tell(in, place) : apply(in, place, &sum);
+	return r < 0 ? r : 1;
 }
 
 static int tell_all(struct tick_intake *in)
@@ -151,7 +155,7 @@ static int tell_by_access(struct tick_intake *in, struct tick_place *p)
 {
 	struct attribution_told told;
 	int r = attribution_intake_tick_by_access(in->makers, p->key.code, p->key.offset,
-						  p->key.called, p->key.node, &told);
+						  p->key.kind == TICK_CALLED, p->key.node, &told);
 
 	if (r <= 0)
 		return r;
@@ -169,12 +173,14 @@ int tick_intake_finish(struct tick_intake *in)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < in->place_count; i++)
-		r = tell_by_access(in, &in->places[i]);
+		if (in->places[i].key.kind != TICK_OF_NOBODY)
+			r = tell_by_access(in, &in->places[i]);
 	if (r == 0)
 		r = tell_all(in);
 
 	for (size_t i = 0; i < in->place_count; i++)
-		if (in->places[i].certainty == CERTAINTY_NONE)
+		if (in->places[i].certainty == CERTAINTY_NONE &&
+		    in->places[i].key.kind != TICK_OF_NOBODY)
 			in->result->ticks_attributed[CERTAINTY_UNKNOWN] +=
 			    in->places[i].sum.samples;
 	return r < 0 ? r : cpu_profile_settle(&in->result->cpu);

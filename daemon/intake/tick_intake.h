@@ -19,13 +19,19 @@
 #include "daemon/intake/attribution_intake.h"
 #include "daemon/window/result.h"
 
+enum tick_kind {
+	TICK_IN_CODE,
+	TICK_CALLED,    /* in a stub that is called there */
+	TICK_OF_NOBODY, /* whose context is not to be told: loops alone want to know of it */
+};
+
 /* Ticks of one place, in one context. */
 struct tick_place {
 	struct tick_key {
 		uint64_t code; /* the agent's number */
 		uint32_t offset;
-		uint32_t node;   /* of the window's tree, as the JVM has it */
-		uint64_t called; /* 1: in a stub that is called there */
+		uint32_t node; /* of the window's tree, as the JVM has it */
+		uint64_t kind; /* enum tick_kind */
 	} key;
 	uint32_t told;     /* the right node, once certainty is not NONE */
 	uint8_t certainty; /* enum certainty */
@@ -45,9 +51,10 @@ void tick_intake_init(struct tick_intake *in, struct window_result *result,
 		      struct attribution_intake *makers);
 void tick_intake_release(struct tick_intake *in);
 
-/* A tick in compiled code that is in the profile with its node. Moves it to the right one, or
- * remembers it. 0 or -ENOMEM. */
-int tick_intake_add(struct tick_intake *in, const Jxp__CpuSample *tick, uint32_t node);
+/* A tick in compiled code that is in the profile with its node. Moves it to the right one, and
+ * remembers it. 1; 0: there is no room; or -ENOMEM. */
+int tick_intake_add(struct tick_intake *in, const Jxp__CpuSample *tick, uint32_t node,
+		    enum tick_kind kind);
 
 /* Moves ticks of code that is known since the last time. 0 or -ENOMEM. */
 int tick_intake_settle(struct tick_intake *in);

@@ -542,7 +542,7 @@ static int find_results(struct making *m)
 /* What the debug information says of an instruction that may fault, or of a call. */
 static void name_input(const struct native_code *n, struct loop_input *input)
 {
-	const struct native_insn *insn = native_insn_at(n, input->offset);
+	const struct native_insn *insn = native_insn_at(n, input->use.offset);
 	const struct code_frame *frame;
 	const struct code_record *r;
 
@@ -643,8 +643,8 @@ static int take_arguments(struct making *m, struct code_loop *l)
 		return rc;
 	for (unsigned i = 0; i < sizeof(order); i++)
 		if (registers >> order[i] & 1)
-			inputs[l->turn_input_count++] =
-			    (struct loop_input){.offset = l->header, .reg = order[i], .bci = -1};
+			inputs[l->turn_input_count++] = (struct loop_input){
+			    .use = {.offset = l->header, .reg = order[i]}, .bci = -1};
 	return add_inputs(m, inputs, l->turn_input_count, &l->first_turn_input);
 }
 

@@ -39,6 +39,7 @@ struct loop_part {
 };
 
 #define LOOP_NO_PARENT UINT32_MAX
+#define LOOP_NO_ROW    UINT32_MAX
 
 struct code_loop {
 	uint32_t header; /* offset of its first instruction */
@@ -62,6 +63,13 @@ struct code_loop {
 	enum loop_effect effect;
 	bool recursion; /* no loop, but the method, which calls itself: header is its entry. Parent
 			 * of none, and in no part */
+	/* What ticks say of it (daemon/intake/loop_session.h): */
+	uint32_t row;     /* of the window's profile; LOOP_NO_ROW: none yet */
+	uint64_t samples; /* ticks in it, and in none inside it, */
+	uint64_t within;  /* and with those */
+	bool calls;       /* much CPU time is in what it calls */
+	bool considered;  /* it was hot: its places are known, and there is a plan where it needs
+			   * one */
 };
 
 struct code_analysis {
@@ -69,8 +77,9 @@ struct code_analysis {
 	struct loop_part *parts; /* ascending, with none where there is no loop */
 	struct loop_site *sites;
 	uint32_t *entries;
-	struct loop_input *inputs; /* loads and turn inputs */
-	struct loop_scalar *scalars;
+	struct loop_input *inputs;   /* loads and turn inputs */
+	struct plan_scalar *scalars; /* what is alike in all turns of an instance, and is compared
+				      * or computed with; not how far the loop goes */
 	struct loop_reading *readings;
 	size_t loop_count, part_count, site_count, entry_count, input_count, scalar_count,
 	    reading_count;

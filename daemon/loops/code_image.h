@@ -14,61 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/jxperf.pb-c.h"
-
-/* An inlined call, or the method itself. */
-struct code_frame {
-	uint32_t method; /* index of methods */
-	int32_t bci;
-};
-
-/* What is known of one place. */
-struct code_record {
-	uint32_t offset;
-	uint32_t first_frame; /* of frames, innermost first */
-	uint32_t frame_count;
-};
-
-/* A call out of the code. */
-struct code_call {
-	uint32_t offset; /* of the instruction */
-	Jxp__CodeImage__Call__Target target;
-	uint32_t method; /* index of methods + 1, or 0 */
-};
-
-/* An instruction that may fault where a reference is null: it goes on at continuation then. */
-struct code_null_check {
-	uint32_t offset;
-	uint32_t continuation;
-};
-
-/* What a bytecode names: a field, or a method, of which little is told. Where each text
- * begins in the image's texts; 0 is "". */
-struct code_member {
-	uint32_t class_name;  /* Java name with dots, arrays as long[] */
-	uint32_t name;        /* of a method: where the JVM has code of its own for it, or "" */
-	uint32_t descriptor;  /* as class files have it; of a method without names of classes */
-	uint32_t declared_in; /* where that is known and not class_name */
-};
-
-/* One bytecode that names something. */
-struct code_reference {
-	uint32_t bci;
-	uint32_t member;       /* index of members */
-	uint32_t first_target; /* of targets: methods that it may lead to */
-	uint32_t target_count; /* at most LIMIT_CODE_TARGETS */
-};
-
-struct code_method {
-	uint32_t name;           /* method of the window's tree (profile/cct.h) */
-	uint32_t bytecode;       /* where its code begins in bytecodes */
-	uint32_t bytecode_bytes; /* 0: not known */
-	uint32_t first_reference;
-	uint32_t reference_count;
-	uint32_t descriptor; /* as class files have it, where it has arrays */
-	bool is_static;      /* told where it has a descriptor */
-	bool io;             /* input or output (daemon/intake/io_methods.h) */
-};
+#include "proto/code_image.h"
 
 struct code_image {
 	uint64_t code;  /* the agent's number */

@@ -1,9 +1,7 @@
-#include "daemon/loops/loop_copies.h"
+#include "daemon/loops/loop_mapping.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "daemon/loops/loop_path.h"
 
 #define COPIES_MAX 48u /* loops beside each other; more are not looked at */
 

@@ -1,6 +1,6 @@
 #include "daemon/loops/loop_effect.h"
 
-#include "daemon/loops/bytecodes/reads.h"
+#include "daemon/loops/bytecodes/bytecode.h"
 
 static bool has_site(const struct result_sites *r, uint32_t offset)
 {

@@ -1,7 +1,4 @@
-#include "daemon/loops/loop_inference.h"
-
-#include "daemon/loops/loop_copies.h"
-#include "daemon/loops/loop_path.h"
+#include "daemon/loops/loop_mapping.h"
 
 /* How deep loops lie in the loop l of the bytecodes; 0: they branch. */
 static unsigned depth_below(const struct bytecode *b, uint32_t l)

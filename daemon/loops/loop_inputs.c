@@ -92,7 +92,7 @@ static unsigned scalar_location(const struct search *s, const struct value *valu
 
 static void add_scalar(struct search *s, unsigned location, unsigned bytes)
 {
-	struct loop_scalar scalar = {.reg = (uint8_t)location, .bytes = (uint8_t)bytes};
+	struct plan_scalar scalar = {.reg = (uint16_t)location, .bytes = (uint8_t)bytes};
 
 	if (location >= NATIVE_REGISTERS) {
 		unsigned slot = location - NATIVE_REGISTERS;
@@ -100,13 +100,13 @@ static void add_scalar(struct search *s, unsigned location, unsigned bytes)
 
 		if (at > INT32_MAX || s->slot_bytes[slot] == 0 || s->slot_bytes[slot] > 8)
 			return;
-		scalar = (struct loop_scalar){.reg = EFFECT_RSP,
+		scalar = (struct plan_scalar){.reg = EFFECT_RSP,
 					      .slot = true,
 					      .displacement = (int32_t)at,
 					      .bytes = s->slot_bytes[slot]};
 	}
 	for (unsigned i = 0; i < s->in->scalar_count; i++) {
-		struct loop_scalar *known = &s->in->scalars[i];
+		struct plan_scalar *known = &s->in->scalars[i];
 
 		if (known->reg != scalar.reg || known->slot != scalar.slot ||
 		    known->displacement != scalar.displacement)
@@ -574,7 +574,7 @@ static void take_load(struct search *s, unsigned load, unsigned *taken)
 		like++;
 	in->copy_of[at] = (uint8_t)like;
 	in->loads[at] = (struct loop_input){
-	    .offset = insn->offset, .bytes = (uint8_t)insn->does.memory.size, .bci = -1};
+	    .use = {.offset = insn->offset, .bytes = insn->does.memory.size}, .bci = -1};
 }
 
 /* Those that the loop keeps for itself, or that are lengths, are none. */

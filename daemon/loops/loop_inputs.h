@@ -22,7 +22,7 @@ struct loop_inputs {
 	unsigned load_count, scalar_count, turn_input_count;
 	struct loop_input loads[LOOP_LOADS_MAX]; /* ascending; methods are not told yet */
 	uint8_t copy_of[LOOP_LOADS_MAX]; /* of these, the first that looks like it; or itself */
-	struct loop_scalar scalars[LOOP_SCALARS_MAX];
+	struct plan_scalar scalars[LOOP_SCALARS_MAX];
 	struct loop_input turn_inputs[LIMIT_PLAN_TURN_INPUTS];
 };
 

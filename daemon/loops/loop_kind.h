@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/limits.h"
+#include "proto/loop_plan.h"
 
 /* By which turns have results (LDoctor, section 2.1.1); the better finding is the larger. */
 enum loop_type {
@@ -42,35 +42,22 @@ enum loop_doubt {
  * inlined. Neither what only leads to other values (the address of an object whose fields are
  * loaded) nor what says how far the loop is. */
 struct loop_input {
-	uint32_t offset;
-	uint8_t bytes;   /* of its memory operand; 0: register reg */
-	uint8_t reg;     /* as in machine code */
+	struct plan_input use;
 	uint32_t method; /* index of the image's methods, + 1; 0: not known */
 	int32_t bci;
-};
-
-/* What is the same in all turns of an instance, and is compared or computed with; not how far the
- * loop goes. */
-struct loop_scalar {
-	uint8_t reg; /* holds it, or for a slot is what the frame is told by */
-	bool slot;
-	int32_t displacement;
-	uint8_t bytes;
 };
 
 /* Where the loop is left: what holds its counter there, and how many turns are made that are not in
  * it. */
 struct loop_reading_end {
-	uint32_t offset;
-	struct loop_scalar at;
+	struct plan_counter_place place;
 	int32_t low, high;
 };
 
 /* How many turns an instance has is told by its counter (daemon/loops/loop_reading.h): what that is
  * when an instruction in front of the loop is come to, and where the loop is left. */
 struct loop_reading {
-	uint32_t begin; /* offset */
-	struct loop_scalar at;
+	struct plan_counter_place begin;
 	int32_t step; /* of the counter, for one turn; not 0 */
 	unsigned end_count;
 	struct loop_reading_end ends[LIMIT_PLAN_ENDS];

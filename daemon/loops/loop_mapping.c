@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "common/mix.h"
-#include "daemon/loops/loop_inference.h"
 
 /* ---------------------------------------------------------------- paths */
 

@@ -1,4 +1,4 @@
-#include "daemon/loops/loop_path.h"
+#include "daemon/loops/loop_mapping.h"
 
 #include <limits.h>
 

@@ -402,13 +402,13 @@ static bool can_be_read(unsigned location)
 }
 
 /* The low half is all that is read: no instance makes so many turns while it is waited for. */
-static bool scalar_at(const struct search *s, unsigned location, struct loop_scalar *out)
+static bool scalar_at(const struct search *s, unsigned location, struct plan_scalar *out)
 {
 	int64_t slot;
 
 	if (!can_be_read(location))
 		return false;
-	*out = (struct loop_scalar){.reg = (uint8_t)location, .bytes = sizeof(uint32_t)};
+	*out = (struct plan_scalar){.reg = (uint16_t)location, .bytes = sizeof(uint32_t)};
 	if (location < NATIVE_REGISTERS)
 		return true;
 	slot = s->n->slots[location - NATIVE_REGISTERS];
@@ -418,7 +418,7 @@ static bool scalar_at(const struct search *s, unsigned location, struct loop_sca
 	return slot >= 0 && slot <= INT32_MAX;
 }
 
-static bool holds(const struct search *s, unsigned location, uint16_t b, struct loop_scalar *out)
+static bool holds(const struct search *s, unsigned location, uint16_t b, struct plan_scalar *out)
 {
 	return s->in[b].at[location] == 0 && scalar_at(s, location, out);
 }
@@ -427,12 +427,12 @@ static bool holds(const struct search *s, unsigned location, uint16_t b, struct 
 static bool place_at(const struct search *s, uint16_t b, struct loop_reading_end *end)
 {
 	*end = (struct loop_reading_end){
-	    .offset = s->g->starts[b], .low = s->in[b].low, .high = s->in[b].high};
+	    .place = {.offset = s->g->starts[b]}, .low = s->in[b].low, .high = s->in[b].high};
 	for (unsigned i = 1; i < s->g->loop_count; i++)
-		if (s->members[i] && holds(s, (unsigned)counter_of(s, i), b, &end->at))
+		if (s->members[i] && holds(s, (unsigned)counter_of(s, i), b, &end->place.at))
 			return true;
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
-		if (holds(s, i, b, &end->at))
+		if (holds(s, i, b, &end->place.at))
 			return true;
 	return false;
 }
@@ -444,7 +444,7 @@ static bool take_ends(const struct search *s, struct loop_reading *out)
 		if (s->role[b] != EXIT)
 			continue;
 		if (out->end_count == LIMIT_PLAN_ENDS || !s->in[b].reached ||
-		    s->g->starts[b] == out->begin ||
+		    s->g->starts[b] == out->begin.offset ||
 		    !place_at(s, (uint16_t)b, &out->ends[out->end_count]))
 			return false;
 		out->end_count++;
@@ -466,8 +466,8 @@ static int begin_in(const struct search *s, uint16_t b, unsigned *location,
 			if (insn->does.kind != EFFECT_COPY || *location == UINT_MAX)
 				return -1;
 		}
-		if (scalar_at(s, *location, &out->at)) {
-			out->begin = insn->offset;
+		if (scalar_at(s, *location, &out->begin.at)) {
+			out->begin.offset = insn->offset;
 			return 1;
 		}
 	}

@@ -34,10 +34,10 @@ static int find_callees(struct callees *c, const struct code_image *image)
 		if (call->offset >= image->size ||
 		    !opcode_read(image->bytes + call->offset, image->size - call->offset, &o) ||
 		    opcode_flow(&o) != OPCODE_CALL ||
-		    call->target == JXP__CODE_IMAGE__CALL__TARGET__OTHER)
+		    call->target == CODE_TARGET_OTHER)
 			continue;
 		c->known[c->count++] = opcode_target(&o, image->start + call->offset) << 1 |
-				       (call->target == JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN);
+				       (call->target == CODE_TARGET_NO_RETURN);
 	}
 	qsort(c->known, c->count, sizeof(c->known[0]), compare);
 	return 0;
@@ -91,11 +91,11 @@ static enum native_call kind_of_call(const struct code_image *image, uint32_t of
 {
 	const struct code_call *call = call_at(image, offset);
 
-	if (call && call->target == JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN)
+	if (call && call->target == CODE_TARGET_NO_RETURN)
 		return NATIVE_CALL_ENDS;
-	if (call && call->target == JXP__CODE_IMAGE__CALL__TARGET__STUB)
+	if (call && call->target == CODE_TARGET_STUB)
 		return NATIVE_CALL_LEAF;
-	if (call && call->target == JXP__CODE_IMAGE__CALL__TARGET__JAVA)
+	if (call && call->target == CODE_TARGET_JAVA)
 		return NATIVE_CALL;
 	return by_register ? NATIVE_CALL_LEAF : NATIVE_CALL;
 }
@@ -514,7 +514,7 @@ uint32_t native_callee(const struct native_code *n, uint32_t offset)
 {
 	const struct code_call *call = call_at(n->image, offset);
 
-	return call && call->target == JXP__CODE_IMAGE__CALL__TARGET__JAVA ? call->method : 0;
+	return call && call->target == CODE_TARGET_JAVA ? call->method : 0;
 }
 
 bool native_polls(const struct native_code *n, const struct native_insn *insn)
@@ -528,7 +528,7 @@ bool native_calls_stub(const struct native_code *n, const struct native_insn *in
 {
 	const struct code_call *call = insn->call ? call_at(n->image, insn->offset) : NULL;
 
-	return call && call->target == JXP__CODE_IMAGE__CALL__TARGET__STUB;
+	return call && call->target == CODE_TARGET_STUB;
 }
 
 bool native_calls_jvm(const struct native_code *n, const struct native_insn *insn)
@@ -536,7 +536,7 @@ bool native_calls_jvm(const struct native_code *n, const struct native_insn *ins
 	const struct code_call *call = insn->call ? call_at(n->image, insn->offset) : NULL;
 	struct opcode o;
 
-	return insn->call && (!call || call->target == JXP__CODE_IMAGE__CALL__TARGET__OTHER) &&
+	return insn->call && (!call || call->target == CODE_TARGET_OTHER) &&
 	       opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
 	       opcode_flow(&o) == OPCODE_CALL;
 }
@@ -597,7 +597,7 @@ bool native_own_entry(const struct native_code *n, uint32_t *entry)
 		const struct code_call *call = &image->calls[i];
 		uint32_t to;
 
-		if (call->target != JXP__CODE_IMAGE__CALL__TARGET__JAVA ||
+		if (call->target != CODE_TARGET_JAVA ||
 		    call->method != image->method + 1 || call->offset >= image->size)
 			continue;
 		to = target_of(image, call->offset);

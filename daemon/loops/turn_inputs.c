@@ -177,7 +177,7 @@ static bool add(struct turn_inputs *t, uint32_t offset, unsigned bytes, unsigned
 	if (t->count == LIMIT_PLAN_TURN_INPUTS)
 		return false;
 	t->inputs[t->count++] = (struct loop_input){
-	    .offset = offset, .bytes = (uint8_t)bytes, .reg = (uint8_t)reg, .bci = -1};
+	    .use = {.offset = offset, .bytes = (uint16_t)bytes, .reg = (uint16_t)reg}, .bci = -1};
 	return true;
 }
 

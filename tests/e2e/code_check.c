@@ -146,7 +146,7 @@ static bool may_fault(const uint8_t *bytes, size_t available, uint64_t ip)
 /* Each is at an instruction that may fault, and goes on in the code. */
 static void look_at_checks(const struct code_blob *blob)
 {
-	static struct null_check checks[CHECKS_MAX];
+	static struct code_null_check checks[CHECKS_MAX];
 	const uint8_t *bytes = (const uint8_t *)(uintptr_t)blob->start;
 	struct code_heap_blob in;
 	uint32_t count;

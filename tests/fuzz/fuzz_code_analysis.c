@@ -90,7 +90,7 @@ static void take_records(struct code_image *image, struct input *in)
 	for (size_t i = 0; i < image->record_count; i += 2)
 		image->calls[image->call_count++] = (struct code_call){
 		    .offset = image->records[i].offset,
-		    .target = (Jxp__CodeImage__Call__Target)(image->records[i].offset % 4),
+		    .target = image->records[i].offset % 4,
 		    .method = image->records[i].frame_count};
 }
 
@@ -166,7 +166,7 @@ static void take_names(struct code_image *image, struct input *in)
 
 static void check_input(const struct loop_input *input, const struct code_image *image)
 {
-	if (input->offset >= image->size || input->bytes > 64 || input->reg > 15 ||
+	if (input->use.offset >= image->size || input->use.bytes > 64 || input->use.reg > 15 ||
 	    input->method > image->method_count)
 		abort();
 }
@@ -181,13 +181,13 @@ static void check_inputs(const struct code_analysis *a, const struct code_loop *
 		abort();
 	for (uint32_t i = 0; i < l->load_count; i++) {
 		check_input(&a->inputs[l->first_load + i], image);
-		if (a->inputs[l->first_load + i].bytes == 0)
+		if (a->inputs[l->first_load + i].use.bytes == 0)
 			abort();
 	}
 	for (uint32_t i = 0; i < l->turn_input_count; i++)
 		check_input(&a->inputs[l->first_turn_input + i], image);
 	for (uint32_t i = 0; i < l->scalar_count; i++) {
-		const struct loop_scalar *s = &a->scalars[l->first_scalar + i];
+		const struct plan_scalar *s = &a->scalars[l->first_scalar + i];
 
 		if (s->reg > 15 || s->bytes == 0 || s->bytes > 8)
 			abort();

@@ -5,7 +5,8 @@
 #include "attach/agent/code/boundaries.h"
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/loops.h"
-#include "common/code/insn_vector.h"
+#include "common/code/effects.h"
+#include "common/code/opcode.h"
 
 /* Instructions decoded in all for one answer: some 50 microseconds, once for an instruction. */
 #define LOOK_MAX 256u
@@ -45,17 +46,33 @@ static uint64_t hash_of(uint64_t ip, uint64_t serial)
 	return (h * UINT64_C(0xbf58476d1ce4e5b9)) >> 2;
 }
 
-static bool decode_at(struct look *l, uint64_t ip, struct insn_vector *out)
+/* What an instruction does with vectors. */
+struct moves {
+	struct effects does;
+	uint64_t reads, writes; /* vectors alone */
+	bool goes_on;           /* to the next instruction, if no condition is true */
+};
+
+static bool decode_at(struct look *l, uint64_t ip, struct moves *out)
 {
 	const struct code_blob *blob = l->blob;
 	uint64_t offset = ip - blob->start;
+	const uint8_t *code = (const uint8_t *)(uintptr_t)ip;
+	enum opcode_flow flow = OPCODE_NEXT;
+	struct opcode o;
 
-	return l->left && l->left-- && ip >= blob->start && offset < blob->size &&
-	       insn_vector_decode((const uint8_t *)(uintptr_t)ip, (size_t)(blob->size - offset),
-				  out);
+	if (!l->left || !l->left-- || ip < blob->start || offset >= blob->size ||
+	    !effects_decode(code, (size_t)(blob->size - offset), &out->does))
+		return false;
+	if (opcode_read_at(ip, blob->start + blob->size, &o))
+		flow = opcode_flow(&o);
+	out->reads = out->does.reads & EFFECT_VECTORS;
+	out->writes = out->does.writes & EFFECT_VECTORS;
+	out->goes_on = flow == OPCODE_NEXT || flow == OPCODE_BRANCH;
+	return true;
 }
 
-static enum verdict verdict_of(const struct insn_vector *v, uint32_t registers)
+static enum verdict verdict_of(const struct effects *v, uint64_t registers)
 {
 	if (v->float32 & registers)
 		return IS_FLOAT32;
@@ -66,22 +83,22 @@ static enum verdict verdict_of(const struct insn_vector *v, uint32_t registers)
 
 /* What are the values in these registers used as, from ip on? Loops are followed as far as the
  * first jump; a conditional one is taken not to be taken. */
-static enum verdict used_as(struct look *l, uint64_t ip, uint32_t carriers)
+static enum verdict used_as(struct look *l, uint64_t ip, uint64_t carriers)
 {
 	for (unsigned i = 0; i < LOOK_AHEAD && carriers; i++) {
-		struct insn_vector v;
+		struct moves v;
 		enum verdict verdict;
 
 		if (!decode_at(l, ip, &v))
 			break;
-		verdict = verdict_of(&v, carriers & v.reads);
+		verdict = verdict_of(&v.does, carriers & v.reads);
 		if (verdict != NOTHING_YET)
 			return verdict;
-		if (v.flow != FLOW_NEXT && v.flow != FLOW_CONDITIONAL)
+		if (!v.goes_on)
 			break;
 		/* Copies, shuffles and the like pass the value on. */
 		carriers = v.reads & carriers ? carriers | v.writes : carriers & ~v.writes;
-		ip += v.length;
+		ip += v.does.length;
 	}
 	return NOTHING_YET;
 }
@@ -89,28 +106,28 @@ static enum verdict used_as(struct look *l, uint64_t ip, uint32_t carriers)
 /* What were the values in these registers produced as, or used as, on the straight line that leads
  * to ip? *barrier is where that begins: behind a jump or a call, or 0 when the look back ends
  * before. */
-static enum verdict made_as(struct look *l, uint64_t ip, uint32_t carriers, uint64_t *barrier)
+static enum verdict made_as(struct look *l, uint64_t ip, uint64_t carriers, uint64_t *barrier)
 {
 	uint64_t starts[LOOK_BACK];
 	size_t count = boundaries_before(l->blob, ip, starts, LOOK_BACK);
 
 	*barrier = 0;
 	for (size_t i = 0; i < count && carriers; i++) {
-		struct insn_vector v;
+		struct moves v;
 		enum verdict verdict;
-		uint32_t written;
+		uint64_t written;
 
 		if (!decode_at(l, starts[i], &v))
 			break;
-		if (v.flow != FLOW_NEXT && v.flow != FLOW_CONDITIONAL) {
-			*barrier = starts[i] + v.length;
+		if (!v.goes_on) {
+			*barrier = starts[i] + v.does.length;
 			break;
 		}
-		verdict = verdict_of(&v, carriers & (v.reads | v.writes));
+		verdict = verdict_of(&v.does, carriers & (v.reads | v.writes));
 		written = carriers & v.writes;
 		/* What was loaded as it is may have been used otherwise, too. */
-		if (verdict == NOTHING_YET && written && v.reads_memory)
-			verdict = used_as(l, starts[i] + v.length, written);
+		if (verdict == NOTHING_YET && written && v.does.memory.loads)
+			verdict = used_as(l, starts[i] + v.does.length, written);
 		if (verdict != NOTHING_YET)
 			return verdict;
 		if (written)
@@ -119,11 +136,23 @@ static enum verdict made_as(struct look *l, uint64_t ip, uint32_t carriers, uint
 	return NOTHING_YET;
 }
 
+/* Where a direct jump leads, conditional or not; 0 for any other instruction. */
+static uint64_t jump_target(uint64_t ip, uint64_t end)
+{
+	enum opcode_flow flow;
+	struct opcode o;
+
+	if (!opcode_read_at(ip, end, &o))
+		return 0;
+	flow = opcode_flow(&o);
+	return flow == OPCODE_BRANCH || flow == OPCODE_JUMP ? opcode_target(&o, ip) : 0;
+}
+
 /* The straight line to ip begins at barrier, so execution jumps into it: C2 puts the loop that does
  * the rest of a vector loop's work before it. The lines that lead to such jumps, near enough, go
  * on. */
 static enum verdict made_before_jumps(struct look *l, uint64_t barrier, uint64_t ip,
-				      uint32_t carriers)
+				      uint64_t carriers)
 {
 	const struct code_blob *blob = l->blob;
 	uint64_t starts[LOOK_BACK], end = ip + LOOK_JUMPS_BYTES;
@@ -135,10 +164,7 @@ static enum verdict made_before_jumps(struct look *l, uint64_t barrier, uint64_t
 		end = blob->start + blob->size;
 	count = boundaries_before(blob, end, starts, LOOK_BACK);
 	for (size_t i = 0; i < count && verdict == NOTHING_YET && jumps < LOOK_JUMPS; i++) {
-		const uint8_t *code = (const uint8_t *)(uintptr_t)starts[i];
-		uint64_t target = insn_jump_target(
-		    code, (size_t)(blob->start + blob->size - starts[i]), starts[i]);
-		uint64_t ignored;
+		uint64_t target = jump_target(starts[i], blob->start + blob->size), ignored;
 
 		if (target < barrier || target > ip || (starts[i] >= barrier && starts[i] <= ip))
 			continue;
@@ -152,7 +178,7 @@ static enum verdict infer(struct look *l, const struct insn *in)
 {
 	uint64_t after = in->ip + in->length, barrier = 0;
 	enum verdict verdict = NOTHING_YET;
-	struct insn_vector v;
+	struct moves v;
 
 	if (!decode_at(l, in->ip, &v))
 		return NOTHING_YET;

@@ -1,14 +1,10 @@
 #include "attach/agent/jvm/vm_version.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/jvm/vmstructs.h"
-
-/* More than a command line has. */
-#define ARGUMENTS_MAX 65536u
 
 #define PARTS "Abstract_VM_Version"
 
@@ -51,21 +47,4 @@ bool vm_name(char text[VM_TEXT_BYTES])
 	if (end)
 		*end = '\0';
 	return true;
-}
-
-unsigned vm_argument_number(const char *argument, unsigned otherwise)
-{
-	size_t length = strlen(argument);
-	char text[VM_TEXT_BYTES];
-	uint64_t array, count, address;
-
-	if (!vmstructs_static_word("Arguments", "_jvm_args_array", &array) ||
-	    !vmstructs_static_word("Arguments", "_num_jvm_args", &count))
-		return otherwise;
-	count = (uint32_t)count; /* An int. */
-	for (uint64_t i = 0; i < count && i < ARGUMENTS_MAX; i++)
-		if (safe_read(array + i * sizeof(address), &address, sizeof(address)) &&
-		    read_text(address, text) && strncmp(text, argument, length) == 0)
-			otherwise = (unsigned)strtoul(text + length, NULL, 10);
-	return otherwise;
 }

@@ -19,8 +19,4 @@ unsigned vm_release(void);
 bool vm_version(char text[VM_TEXT_BYTES]);
 bool vm_name(char text[VM_TEXT_BYTES]);
 
-/* The number that an argument of the JVM sets, such as "-Djxperf.x=1" for "-Djxperf.x=", the last
- * of them; else otherwise. */
-unsigned vm_argument_number(const char *argument, unsigned otherwise);
-
 #endif

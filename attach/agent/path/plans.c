@@ -8,8 +8,6 @@
 
 #define PLAN_WORDS (sizeof(struct loop_plan) / sizeof(uint64_t))
 
-_Static_assert(sizeof(struct loop_plan) % sizeof(uint64_t) == 0, "copied by words");
-
 /* Global because handlers get nothing of ours. */
 static struct {
 	_Atomic uint32_t version; /* odd: it is being replaced */
@@ -61,9 +59,7 @@ bool plans_read(unsigned i, uint64_t code, struct loop_plan *out)
 	if (atomic_load_explicit(&table.version, memory_order_relaxed) != version)
 		return false;
 	memcpy(out, words, sizeof(words));
-	return out->count <= LIMIT_PLAN_PLACES && out->ahead <= out->count &&
-	       out->load_count <= LIMIT_PLAN_LOADS && out->scalar_count <= LIMIT_PLAN_SCALARS &&
-	       out->turn_input_count <= LIMIT_PLAN_TURN_INPUTS && out->end_count <= LIMIT_PLAN_ENDS;
+	return loop_plan_fits(out);
 }
 
 bool plan_input_fits(const uint8_t *code, size_t available, uint64_t ip, unsigned bytes,

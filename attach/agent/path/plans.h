@@ -14,49 +14,7 @@
 #include <stdint.h>
 
 #include "common/code/insn.h"
-#include "proto/limits.h"
-
-/* A value that an instruction is about to use. */
-struct plan_input {
-	uint32_t offset;
-	uint16_t bytes; /* that its memory operand loads; 0: what is in a register */
-	uint16_t reg;   /* as in machine code */
-};
-
-/* One that is alike in all turns of an instance: a register's low bytes, or those that lie at so
- * much from where it points. */
-struct plan_scalar {
-	int32_t displacement;
-	uint16_t reg;
-	uint8_t bytes;
-	bool slot;
-};
-
-/* Where a loop's counter is read. */
-struct plan_counter_place {
-	uint32_t offset;
-	struct plan_scalar at;
-};
-
-/* LoopPlan (jxperf.proto). */
-struct loop_plan {
-	uint64_t code;  /* its number in the code map, and there */
-	uint64_t start; /* its first instruction */
-	uint32_t plan;  /* the engine's number */
-	uint32_t header;
-	uint32_t count; /* of places, */
-	uint32_t ahead; /* of which the last so many are drawn first, one of them */
-	uint32_t places[LIMIT_PLAN_PLACES];
-	uint32_t entry;
-	uint8_t load_count, scalar_count, turn_input_count;
-	uint8_t end_count; /* 0: its counter is not read */
-	bool counted;
-	bool recursion;
-	struct plan_input loads[LIMIT_PLAN_LOADS];
-	struct plan_scalar scalars[LIMIT_PLAN_SCALARS];
-	struct plan_input turn_inputs[LIMIT_PLAN_TURN_INPUTS];
-	struct plan_counter_place begin, ends[LIMIT_PLAN_ENDS];
-};
+#include "proto/loop_plan.h"
 
 #define PLANS_BYTES (LIMIT_PLANS * sizeof(struct loop_plan) + 64u)
 

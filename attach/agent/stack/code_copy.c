@@ -84,27 +84,27 @@ static void classify(const struct code_layout *layout, const struct code_blob *f
 {
 	struct code_blob to;
 
-	call->target = JXP__CODE_IMAGE__CALL__TARGET__OTHER;
+	call->target = CODE_TARGET_OTHER;
 	call->method = 0;
 	if (!codemap_find(target, &to)) {
 		if (is_own_stub(layout, from, target))
-			call->target = JXP__CODE_IMAGE__CALL__TARGET__JAVA;
+			call->target = CODE_TARGET_JAVA;
 		return;
 	}
 	switch (to.type) {
 	case CODE_COMPILED:
-		call->target = JXP__CODE_IMAGE__CALL__TARGET__JAVA;
+		call->target = CODE_TARGET_JAVA;
 		call->method = target - to.start <= ENTRY_BYTES ? to.method : 0;
 		break;
 	case CODE_TO_JAVA:
 	case CODE_INTERPRETER:
-		call->target = JXP__CODE_IMAGE__CALL__TARGET__JAVA;
+		call->target = CODE_TARGET_JAVA;
 		break;
 	case CODE_STUB:
-		call->target = JXP__CODE_IMAGE__CALL__TARGET__STUB;
+		call->target = CODE_TARGET_STUB;
 		break;
 	case CODE_NO_RETURN:
-		call->target = JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN;
+		call->target = CODE_TARGET_NO_RETURN;
 		break;
 	case CODE_NONE:
 		break;
@@ -137,7 +137,7 @@ static void find_calls(const struct code_layout *layout, struct code_copy *c)
 
 static int by_offset(const void *a, const void *b)
 {
-	const struct null_check *x = a, *y = b;
+	const struct code_null_check *x = a, *y = b;
 
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
@@ -149,7 +149,7 @@ static void copy_checks(struct code_copy *c, const struct scope_layout *layout, 
 
 	qsort(c->checks, count, sizeof(c->checks[0]), by_offset);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct null_check *check = &c->checks[i];
+		const struct code_null_check *check = &c->checks[i];
 
 		if (check->offset < c->blob.size && check->continuation < c->blob.size &&
 		    (c->check_count == 0 || check->offset > c->checks[c->check_count - 1].offset))

@@ -19,7 +19,7 @@
 
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/stack/frame_layout.h"
-#include "proto/jxperf.pb-c.h"
+#include "proto/code_image.h"
 #include "proto/limits.h"
 
 /* What is kept of one method; an image of it fits a frame of the session's. Most calls inlined at
@@ -42,7 +42,7 @@ struct copied_record {
 
 struct copied_call {
 	uint32_t offset;
-	Jxp__CodeImage__Call__Target target;
+	enum code_target target;
 	uint64_t method; /* address of the Method, or 0 */
 };
 
@@ -57,7 +57,7 @@ struct code_copy {
 	struct scope_call frames[COPIED_FRAMES_MAX];
 	uint16_t frame_table[2 * COPIED_FRAMES_MAX]; /* by hash: index + 1 */
 	struct copied_call calls[COPIED_CALLS_MAX];
-	struct null_check checks[COPIED_CHECKS_MAX]; /* ascending, in the code */
+	struct code_null_check checks[COPIED_CHECKS_MAX]; /* ascending, in the code */
 	uint64_t metadata[COPIED_METADATA_MAX];      /* addresses that the code names */
 };
 

@@ -303,7 +303,7 @@ static uint16_t short_in(uint64_t blob, uint32_t offset)
 }
 
 uint32_t scopes_null_checks(const struct scope_layout *layout, uint64_t blob,
-			    struct null_check *out, uint32_t max)
+			    struct code_null_check *out, uint32_t max)
 {
 	uint64_t begin, end;
 	uint32_t count;

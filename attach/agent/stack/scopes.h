@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "attach/agent/code/page_reader.h"
+#include "proto/code_image.h"
 
 /* Deeper inlining is not followed. */
 #define SCOPES_MAX 64u
@@ -68,17 +69,10 @@ void scopes_each(const struct scope_layout *layout, uint64_t blob, uint32_t size
 uint32_t scopes_list(const struct scope_layout *layout, struct page_reader *reader, uint64_t blob,
 		     uint64_t end, uint32_t size, uint32_t *offsets, uint32_t max);
 
-/* An instruction that may fault where a reference is null, and where execution goes on then:
- * offsets from the nmethod's first instruction. */
-struct null_check {
-	uint32_t offset;
-	uint32_t continuation;
-};
-
-/* Copies the nmethod's table of them (ImplicitExceptionTable), as it lies there; returns how many,
- * at most max. Reads safely, as scopes_each does. */
+/* Copies the nmethod's table of null checks (ImplicitExceptionTable), as it lies there: offsets
+ * from the first instruction. Returns how many, at most max. Reads safely, as scopes_each does. */
 uint32_t scopes_null_checks(const struct scope_layout *layout, uint64_t blob,
-			    struct null_check *out, uint32_t max);
+			    struct code_null_check *out, uint32_t max);
 
 /* Writes likewise the addresses of the JVM's structures that its code and its debug information
  * name: Methods, Klasses and what belongs to them. */

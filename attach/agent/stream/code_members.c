@@ -13,7 +13,7 @@
 #define MEMBER_SLOTS (2u * CODE_MEMBERS_MAX)
 
 struct named_member {
-	Jxp__CodeImage__Member message;
+	struct code_member text; /* of what is kept of texts */
 	int32_t pool;
 	struct reference first; /* that named it; of a field, with no op */
 	bool looked, selected;  /* its targets: by classes that the image's code names */
@@ -52,8 +52,9 @@ struct code_members {
 	struct symbol symbols[SYMBOL_SLOTS]; /* of this image */
 	char texts[CODE_MEMBERS_TEXT];
 	uint32_t count, pool_count, symbol_count, text_bytes;
-	Jxp__CodeImage__Member *list[CODE_MEMBERS_MAX]; /* of this image */
-	uint32_t image, list_count, wire_bytes;
+	struct code_member list[CODE_MEMBERS_MAX]; /* of this image, */
+	char image_texts[CODE_MEMBER_BYTES];       /* and what is sent of texts */
+	uint32_t image, list_count, image_text_bytes;
 	bool cut;
 };
 
@@ -85,7 +86,8 @@ void code_members_forget(struct code_members *m)
 	memset(m->symbols, 0, sizeof(m->symbols));
 	m->count = m->pool_count = m->symbol_count = 0;
 	m->text_bytes = 1; /* "" */
-	m->list_count = m->wire_bytes = 0;
+	m->list_count = 0;
+	m->image_text_bytes = 1;
 	m->cut = false;
 }
 
@@ -94,7 +96,8 @@ bool code_members_begin(struct code_members *m, const uint64_t *names, size_t co
 {
 	page_reader_forget(&m->reader);
 	memset(m->symbols, 0, sizeof(m->symbols));
-	m->symbol_count = m->list_count = m->wire_bytes = 0;
+	m->symbol_count = m->list_count = 0;
+	m->image_text_bytes = 1;
 	m->cut = false;
 	m->image++;
 	free(m->classes);
@@ -161,7 +164,7 @@ static uint32_t read_text(struct code_members *m, uint64_t symbol, enum text_kin
 }
 
 /* Each Symbol is read once. */
-static char *text_of(struct code_members *m, uint64_t symbol, enum text_kind kind)
+static uint32_t text_of(struct code_members *m, uint64_t symbol, enum text_kind kind)
 {
 	uint64_t key = symbol | kind, hash = mix(key);
 
@@ -169,16 +172,16 @@ static char *text_of(struct code_members *m, uint64_t symbol, enum text_kind kin
 		struct symbol *s = &m->symbols[hash % SYMBOL_SLOTS];
 
 		if (s->address == key)
-			return m->texts + s->text;
+			return s->text;
 		if (s->address)
 			continue;
 		if (m->symbol_count == CODE_MEMBERS_SYMBOLS) {
 			m->cut = true;
-			return m->texts;
+			return 0;
 		}
 		*s = (struct symbol){key, read_text(m, symbol, kind)};
 		m->symbol_count++;
-		return m->texts + s->text;
+		return s->text;
 	}
 }
 
@@ -208,12 +211,11 @@ int32_t code_members_pool(struct code_members *m, const struct method_copy *meth
 /* ---------------------------------------------------------------- members */
 
 /* False where a text is missing. */
-static bool make_message(struct code_members *m, const struct member_look *look,
-			 const struct reference *r, bool is_field, Jxp__CodeImage__Member *to)
+static bool name_member(struct code_members *m, const struct member_look *look,
+			const struct reference *r, bool is_field, struct code_member *to)
 {
 	uint64_t declares = r->klass, declaring;
 
-	jxp__code_image__member__init(to);
 	to->class_name = text_of(m, look->class_name, TEXT_CLASS);
 	/* Of a method that has bytecodes and nothing else nobody needs the name. */
 	if (is_field || targets_own_code(&m->pools, look, r, &declares))
@@ -222,7 +224,7 @@ static bool make_message(struct code_members *m, const struct member_look *look,
 	declaring = declares ? reference_class_name(&m->pools, declares) : 0;
 	if (declaring && declaring != look->class_name)
 		to->declared_in = text_of(m, declaring, TEXT_CLASS);
-	return *to->class_name && (!is_field || (*to->name && *to->descriptor));
+	return to->class_name && (!is_field || (to->name && to->descriptor));
 }
 
 /* -1: it is none, or has no room. */
@@ -238,7 +240,7 @@ static int32_t add(struct code_members *m, int32_t pool, const struct reference 
 	*member = (struct named_member){.pool = pool, .first = *r};
 	member->first.op = op;
 	if (!reference_look(&m->pools, m->known[pool].address, r->entry, &look) ||
-	    !make_message(m, &look, r, !op, &member->message))
+	    !name_member(m, &look, r, !op, &member->text))
 		return -1;
 	return (int32_t)m->count++;
 }
@@ -266,28 +268,47 @@ int32_t code_members_find(struct code_members *m, int32_t pool, const struct ref
 	}
 }
 
+uint32_t code_members_text(struct code_members *m, const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	uint32_t at = m->image_text_bytes;
+
+	if (!*text)
+		return 0;
+	if (bytes > CODE_MEMBER_BYTES - at) {
+		m->cut = true;
+		return 0;
+	}
+	memcpy(m->image_texts + at, text, bytes);
+	m->image_text_bytes += (uint32_t)bytes;
+	return at;
+}
+
 int32_t code_members_use(struct code_members *m, uint32_t index)
 {
 	struct named_member *member = &m->members[index];
-	const Jxp__CodeImage__Member *text = &member->message;
+	const struct code_member *text = &member->text;
 	size_t bytes;
 
 	if (member->image == m->image)
 		return (int32_t)member->place;
-	bytes = strlen(text->class_name) + strlen(text->name) + strlen(text->descriptor) +
-		strlen(text->declared_in);
-	if (m->wire_bytes + bytes > CODE_MEMBER_BYTES) {
+	bytes = strlen(m->texts + text->class_name) + strlen(m->texts + text->name) +
+		strlen(m->texts + text->descriptor) + strlen(m->texts + text->declared_in) + 4;
+	if (bytes > CODE_MEMBER_BYTES - m->image_text_bytes) {
 		m->cut = true;
 		return -1;
 	}
-	m->wire_bytes += (uint32_t)bytes;
 	if (member->selected) {
 		member->looked = member->selected = false;
 		member->targets = (struct member_targets){0};
 	}
 	member->image = m->image;
 	member->place = m->list_count;
-	m->list[m->list_count++] = &member->message;
+	m->list[m->list_count++] =
+	    (struct code_member){.class_name = code_members_text(m, m->texts + text->class_name),
+				 .name = code_members_text(m, m->texts + text->name),
+				 .descriptor = code_members_text(m, m->texts + text->descriptor),
+				 .declared_in = code_members_text(m, m->texts + text->declared_in)};
 	return (int32_t)member->place;
 }
 
@@ -309,7 +330,8 @@ struct member_targets *code_members_targets(struct code_members *m, uint32_t ind
 
 bool code_members_is_handle(const struct code_members *m, uint32_t index)
 {
-	return strcmp(m->members[index].message.class_name, "java.lang.invoke.VarHandle") == 0;
+	return strcmp(m->texts + m->members[index].text.class_name, "java.lang.invoke.VarHandle") ==
+	       0;
 }
 
 bool code_members_cut(const struct code_members *m)
@@ -317,8 +339,10 @@ bool code_members_cut(const struct code_members *m)
 	return m->cut;
 }
 
-Jxp__CodeImage__Member **code_members_list(struct code_members *m, size_t *count)
+void code_members_send(const struct code_members *m, Jxp__CodeImage *image)
 {
-	*count = m->list_count;
-	return m->list;
+	image->members = (ProtobufCBinaryData){m->list_count * sizeof(m->list[0]),
+					       (uint8_t *)(uintptr_t)m->list};
+	image->texts =
+	    (ProtobufCBinaryData){m->image_text_bytes, (uint8_t *)(uintptr_t)m->image_texts};
 }

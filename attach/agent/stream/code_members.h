@@ -10,6 +10,7 @@
 
 #include "attach/agent/method/references.h"
 #include "attach/agent/method/targets.h"
+#include "proto/code_image.h"
 #include "proto/jxperf.pb-c.h"
 
 /* What is kept at a time; one image has room for all of it. */
@@ -21,7 +22,7 @@
 #define CODE_MEMBERS_PAGES   128u /* sets of parts of pages */
 
 /* What one takes. */
-#define CODE_MEMBERS_BYTES (1372u << 10)
+#define CODE_MEMBERS_BYTES (1468u << 10)
 
 struct code_members;
 
@@ -64,7 +65,10 @@ bool code_members_is_handle(const struct code_members *m, uint32_t index);
 /* Was there something that there was no room for, in this image? */
 bool code_members_cut(const struct code_members *m);
 
-/* For the message: those of the image. */
-Jxp__CodeImage__Member **code_members_list(struct code_members *m, size_t *count);
+/* Puts a text among those of the image: where it begins. 0 for "", and where it has no room. */
+uint32_t code_members_text(struct code_members *m, const char *text);
+
+/* Gives the message the image's members and texts. */
+void code_members_send(const struct code_members *m, Jxp__CodeImage *image);
 
 #endif

@@ -19,17 +19,12 @@
 #define CODE_TARGETS_DEPTH  3u
 #define CODE_LEADS_ON_BYTES 48u
 
-/* What one takes, with the copy: protobuf-c has a struct and a pointer for each part. */
-#define CODE_MESSAGE_BYTES                                                              \
-	(sizeof(struct code_copy) + COPIED_FRAMES_MAX * sizeof(Jxp__CodeImage__Frame) + \
-	 COPIED_STACKS_MAX * sizeof(void *) +                                           \
-	 COPIED_RECORDS_MAX * (sizeof(Jxp__CodeImage__Record) + sizeof(void *)) +       \
-	 COPIED_CALLS_MAX * (sizeof(Jxp__CodeImage__Call) + sizeof(void *)) +           \
-	 COPIED_CHECKS_MAX * (sizeof(Jxp__CodeImage__NullCheck) + sizeof(void *)) +     \
-	 CODE_MESSAGE_LISTS_BYTES + CODE_BYTECODES_BYTES)
+/* What one takes, with the copy. */
+#define CODE_MESSAGE_BYTES \
+	(sizeof(struct code_copy) + CODE_MESSAGE_LISTS_BYTES + CODE_BYTECODES_BYTES)
 
-/* Of these, all methods and what their bytecodes name. */
-#define CODE_MESSAGE_LISTS_BYTES (628u << 10)
+/* Of these, all that is sent but members and texts. */
+#define CODE_MESSAGE_LISTS_BYTES (848u << 10)
 
 struct code_methods {
 	const struct method_table *table;

@@ -6,7 +6,7 @@
  * and sends the signal on the way back to user mode (CONFIG_POSIX_CPU_TIMERS_TASK_WORK, which x86
  * has since 5.10; kernel/time/posix-cpu-timers.c): no system call is cut short. It is gone with the
  * thread, is not inherited by fork and does not survive exec. Each takes one of the user's
- * RLIMIT_SIGPENDING (attach/agent/window/timer_allowance.h).
+ * RLIMIT_SIGPENDING (attach/agent/window/allowance.h).
  *
  * A timer fires once and is set again by the handler that it brought. Plain system calls: glibc's
  * functions allocate.

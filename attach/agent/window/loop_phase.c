@@ -233,9 +233,7 @@ static enum plan_check check_plan(const struct loop_plan *order, struct instruct
 	uint64_t header;
 
 	if (!codemap_find_serial(order->code, &blob) || blob.type != CODE_COMPILED ||
-	    !find_starts(s, &blob) || !check_places(order, s, blob.start) ||
-	    (!order->counted && order->load_count == 0 && order->turn_input_count == 0 &&
-	     order->end_count == 0))
+	    !find_starts(s, &blob) || !check_places(order, s, blob.start) || !loop_plan_asks(order))
 		return PLAN_REFUSED;
 	nest = loops_of(&blob);
 	if (!nest)

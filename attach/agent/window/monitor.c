@@ -14,9 +14,8 @@
 #include "attach/agent/handler/reading.h"
 #include "attach/agent/handler/trace.h"
 #include "attach/agent/handler/watchpoint.h"
-#include "attach/agent/window/fd_allowance.h"
+#include "attach/agent/window/allowance.h"
 #include "attach/agent/window/guests.h"
-#include "attach/agent/window/timer_allowance.h"
 #include "common/clock.h"
 
 void monitor_init(struct monitor *m, const struct settings *settings, struct opener *opener,

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "attach/agent/path/plans.h"
 #include "proto/jxperf.pb-c.h"
@@ -35,75 +36,24 @@ struct orders {
 	bool plans_new;     /* until somebody has looked */
 };
 
-/* What a field of a message has no room for becomes what fits no instruction. */
-static inline struct plan_input orders_input(const Jxp__LoopInput *from)
+/* What is no whole number of plans has one that is cut. */
+static inline void orders_note_plans(struct orders *o, const ProtobufCBinaryData *from)
 {
-	return (struct plan_input){
-	    .offset = from->offset,
-	    .bytes = from->bytes < UINT16_MAX ? (uint16_t)from->bytes : UINT16_MAX,
-	    .reg = from->reg < UINT16_MAX ? (uint16_t)from->reg : UINT16_MAX};
-}
+	const size_t size = sizeof(o->plans[0]);
 
-static inline struct plan_scalar orders_scalar(const Jxp__LoopScalar *from)
-{
-	return (struct plan_scalar){
-	    .displacement = from->displacement,
-	    .reg = from->reg < UINT16_MAX ? (uint16_t)from->reg : UINT16_MAX,
-	    .bytes = from->bytes < UINT8_MAX ? (uint8_t)from->bytes : UINT8_MAX,
-	    .slot = from->slot};
-}
-
-/* What is not told is what fits no instruction. */
-static inline struct plan_counter_place orders_counter_place(const Jxp__LoopCounterPlace *from)
-{
-	return from && from->at ? (struct plan_counter_place){.offset = from->offset,
-							      .at = orders_scalar(from->at)}
-				: (struct plan_counter_place){.offset = UINT32_MAX};
-}
-
-/* False when it has more of anything than a plan may. */
-static inline bool orders_plan(const Jxp__LoopPlan *from, struct loop_plan *to)
-{
-	if (from->n_places > LIMIT_PLAN_PLACES || from->ahead > from->n_places ||
-	    from->n_loads > LIMIT_PLAN_LOADS || from->n_scalars > LIMIT_PLAN_SCALARS ||
-	    from->n_turn_inputs > LIMIT_PLAN_TURN_INPUTS || from->n_ends > LIMIT_PLAN_ENDS)
-		return false;
-	*to = (struct loop_plan){.plan = from->plan,
-				 .code = from->code,
-				 .header = from->header,
-				 .count = (uint32_t)from->n_places,
-				 .ahead = from->ahead,
-				 .entry = from->entry,
-				 .load_count = (uint8_t)from->n_loads,
-				 .scalar_count = (uint8_t)from->n_scalars,
-				 .turn_input_count = (uint8_t)from->n_turn_inputs,
-				 .end_count = (uint8_t)from->n_ends,
-				 .counted = from->counted,
-				 .recursion = from->recursion};
-	for (uint32_t i = 0; i < to->count; i++)
-		to->places[i] = from->places[i];
-	for (unsigned i = 0; i < to->load_count; i++)
-		to->loads[i] = orders_input(from->loads[i]);
-	for (unsigned i = 0; i < to->scalar_count; i++)
-		to->scalars[i] = orders_scalar(from->scalars[i]);
-	for (unsigned i = 0; i < to->turn_input_count; i++)
-		to->turn_inputs[i] = orders_input(from->turn_inputs[i]);
-	to->begin = orders_counter_place(from->begin);
-	for (unsigned i = 0; i < to->end_count; i++)
-		to->ends[i] = orders_counter_place(from->ends[i]);
-	return true;
-}
-
-static inline void orders_note_plans(struct orders *o, const Jxp__LoopPlans *from)
-{
-	o->plan_count = o->plans_cut = 0;
+	o->plan_count = 0;
+	o->plans_cut = from->len % size != 0;
 	o->plans_new = true;
-	for (size_t i = 0; i < from->n_plans; i++) {
-		if (o->plan_count < LIMIT_PLANS &&
-		    orders_plan(from->plans[i], &o->plans[o->plan_count]))
-			o->plan_count++;
-		else
+	for (size_t at = 0; at + size <= from->len; at += size) {
+		struct loop_plan *plan = &o->plans[o->plan_count];
+
+		if (o->plan_count < LIMIT_PLANS) {
+			memcpy(plan, from->data + at, size);
+			o->plan_count += loop_plan_fits(plan);
+			o->plans_cut += !loop_plan_fits(plan);
+		} else {
 			o->plans_cut++;
+		}
 	}
 }
 
@@ -122,7 +72,7 @@ static inline void orders_note(struct orders *o, const Jxp__EngineFrame *frame)
 		o->codes[o->codes_asked++ % LIMIT_CODES_OPEN] =
 		    (struct code_order){frame->code_request->code, frame->code_request->method};
 	if (frame->body_case == JXP__ENGINE_FRAME__BODY_LOOP_PLANS)
-		orders_note_plans(o, frame->loop_plans);
+		orders_note_plans(o, &frame->loop_plans->plans);
 }
 
 #endif

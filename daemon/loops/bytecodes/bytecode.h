@@ -62,4 +62,13 @@ bool bytecode_branch_leaves(const struct bytecode *b, const uint8_t *code, int32
  * as far as a few instructions tell. */
 bool bytecode_invoked_leaves(const struct bytecode *b, const uint8_t *code, int32_t bci);
 
+/* Does what the bytecode at bci invokes? */
+typedef bool bytecode_invoked_reads(void *context, uint32_t bci);
+
+/* Does what a method gives depend on more than what it is handed? It does where its bytecodes load
+ * what may be another value the next time, a field or an element, or lock, or invoke what does.
+ * Constants, classes and the lengths of arrays stay. True also for what is no code. */
+bool bytecode_reads(const uint8_t *code, size_t size, bytecode_invoked_reads *invoked,
+		    void *context);
+
 #endif

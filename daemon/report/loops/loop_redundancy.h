@@ -6,7 +6,7 @@
  * Above a half, by the lower end of its 95% interval, of 30 traces at least. The paper's threshold
  * is the same; it found the same bugs with any from 0.1 to 0.66 (section 4.5). Where the interval
  * leaves it open, and more traces would come of a longer window, it is open; with as many as are
- * taken of one loop (daemon/intake/loop_hunt.h) and a rate below a half there is nothing.
+ * taken of one loop (daemon/intake/loop_session.h) and a rate below a half there is nothing.
  *
  * Where a load, or a value that instances begin with, is another one each time, they do not compute
  * the same, however much else is: a scan of the same table for another key, an expression that is

@@ -66,7 +66,7 @@ static void code_file_call(struct code_image *image, const char *line)
 		call->method = method + 1;
 	for (unsigned i = 0; i < 4; i++)
 		if (strcmp(name, names[i]) == 0)
-			call->target = (Jxp__CodeImage__Call__Target)i;
+			call->target = i;
 }
 
 static void code_file_method(struct code_image *image, const char *line)

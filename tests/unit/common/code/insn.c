@@ -198,23 +198,6 @@ TEST(text_does_not_depend_on_the_address)
 	assert_string_equal(text, "?");
 }
 
-static uint64_t jump_target(const char *bytes, size_t size)
-{
-	return insn_jump_target((const uint8_t *)bytes, size, IP);
-}
-#define JUMP_TARGET(bytes) jump_target(bytes, sizeof(bytes) - 1)
-
-TEST(the_target_of_a_direct_jump_is_told_without_decoding)
-{
-	assert_int_equal(JUMP_TARGET("\x75\xf0"), IP + 2 - 16);                  /* jne */
-	assert_int_equal(JUMP_TARGET("\xeb\x10"), IP + 2 + 16);                  /* jmp */
-	assert_int_equal(JUMP_TARGET("\xe9\x00\xff\xff\xff"), IP + 5 - 256);     /* jmp */
-	assert_int_equal(JUMP_TARGET("\x0f\x84\x00\x01\x00\x00"), IP + 6 + 256); /* je */
-	assert_int_equal(JUMP_TARGET("\xe8\x00\x01\x00\x00"), 0);                /* call */
-	assert_int_equal(JUMP_TARGET("\xff\xe0"), 0);                            /* jmp rax */
-	assert_int_equal(JUMP_TARGET("\xe9\x00\xff\xff"), 0);                    /* cut off */
-}
-
 TEST(an_instruction_may_overwrite_what_an_operand_is_made_of)
 {
 	const struct insn chase = DECODE("\x48\x8b\x00");    /* mov rax, [rax] */
@@ -225,56 +208,4 @@ TEST(an_instruction_may_overwrite_what_an_operand_is_made_of)
 	assert_false(insn_overwrites(&load, &load.memory));
 	assert_true(insn_overwrites(&other, &load.memory));
 	assert_false(insn_overwrites(&other, &chase.memory));
-}
-
-static void assert_plain_is_right(const uint8_t *bytes, size_t size, unsigned *plain)
-{
-	unsigned length = insn_plain_length(bytes, size);
-	struct insn in;
-
-	/* What is no instruction does not run. */
-	if (length == 0 || !insn_decode(bytes, size, 0x1000, &in))
-		return;
-	assert_int_equal(in.length, length);
-	assert_int_equal(in.flow, FLOW_NEXT);
-	assert_int_equal(in.stack_delta, 0);
-	assert_false(in.written_registers & (1u << REG_RSP));
-	++*plain;
-}
-
-/* Every opcode of one and two bytes, with prefixes, and with every ModRM byte. */
-TEST(what_is_plain_at_once_is_plain_when_decoded)
-{
-	static const uint8_t prefixes[][2] = {
-	    {0x90, 0x90}, {0x48, 0x90}, {0x41, 0x90}, {0x44, 0x90}, {0x4f, 0x90}, {0x66, 0x90},
-	    {0xf2, 0x90}, {0xf3, 0x90}, {0x66, 0x48}, {0xf0, 0x48}, {0xf3, 0x44}, {0xf2, 0x49}};
-	unsigned plain = 0;
-
-	for (size_t p = 0; p < sizeof(prefixes) / sizeof(prefixes[0]); p++) {
-		for (unsigned i = 0; i < 2 * 65536; i++) {
-			uint8_t bytes[INSN_MAX_BYTES] = {0};
-			size_t at = 0;
-
-			for (unsigned j = 0; j < 2; j++)
-				if (prefixes[p][j] != 0x90)
-					bytes[at++] = prefixes[p][j];
-			if (i & 65536)
-				bytes[at++] = 0x0f;
-			bytes[at++] = (uint8_t)(i >> 8);
-			bytes[at] = (uint8_t)i;
-			assert_plain_is_right(bytes, sizeof(bytes), &plain);
-		}
-	}
-	assert_true(plain > 100000);
-}
-
-TEST(moves_and_arithmetic_are_plain)
-{
-	assert_int_equal(insn_plain_length((const uint8_t *)"\x48\x8b\x07", 3), 3);
-	assert_int_equal(insn_plain_length((const uint8_t *)"\x83\xc0\x01", 3), 3);
-	assert_int_equal(insn_plain_length((const uint8_t *)"\x0f\xb6\xc0", 3), 3);
-	assert_int_equal(insn_plain_length((const uint8_t *)"\x48\x83\xc4\x10", 4), 0);
-	assert_int_equal(insn_plain_length((const uint8_t *)"\xc3", 1), 0);
-	assert_int_equal(insn_plain_length((const uint8_t *)"\xe8\0\0\0\0", 5), 0);
-	assert_int_equal(insn_plain_length((const uint8_t *)"\x5d", 1), 0);
 }

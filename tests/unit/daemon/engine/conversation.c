@@ -147,23 +147,18 @@ TEST(each_order_is_one_frame, set_up, tear_down)
 	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_STOP);
 }
 
-/* Of two plans one is to be counted. */
-TEST(what_is_to_be_counted_reaches_the_agent, set_up, tear_down)
+TEST(what_is_wanted_of_loops_reaches_the_agent, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	struct code_loop loop = {.header = 0x40};
-	struct loop_code code = {
-	    .number = 77, .state = LOOP_CODE_KNOWN, .analysis = {.loops = &loop, .loop_count = 1}};
-	struct loop_intake loops = {.codes = &code, .code_count = 1, .plan_count = 2};
-	const Jxp__LoopPlan *plan;
+	const struct loop_plan plans[2] = {
+	    {.plan = 2, .code = 77, .header = 0x40, .count = 3, .places = {1, 5, 9}},
+	    {.plan = 3, .code = 78, .load_count = 1, .loads = {{.offset = 0x48, .bytes = 8}}}};
 	Jxp__EngineFrame *frame;
 	int fds[FD_PASS_MAX];
 	size_t passed;
 
-	loops.plans[1] = (struct loop_plan){
-	    .sites = 2, .entries = 1, .entries_ahead = true, .counted = true, .offsets = {1, 5, 9}};
 	assert_int_equal(conversation_send_code_request(f->conversation, 77, 6), 0);
-	assert_int_equal(conversation_send_loop_plans(f->conversation, &loops), 0);
+	assert_int_equal(conversation_send_loop_plans(f->conversation, plans, 2), 0);
 	loop_settle(&f->loop);
 	frame = agent_receive(f->agent, fds, &passed);
 	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_CODE_REQUEST);
@@ -172,69 +167,8 @@ TEST(what_is_to_be_counted_reaches_the_agent, set_up, tear_down)
 	jxp__engine_frame__free_unpacked(frame, NULL);
 	frame = agent_receive(f->agent, fds, &passed);
 	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_LOOP_PLANS);
-	assert_int_equal(frame->loop_plans->n_plans, 1);
-	plan = frame->loop_plans->plans[0];
-	assert_int_equal(plan->plan, 2);
-	assert_int_equal(plan->code, 77);
-	assert_int_equal(plan->header, 0x40);
-	assert_int_equal(plan->n_places, 3);
-	assert_int_equal(plan->places[2], 9);
-	assert_int_equal(plan->ahead, 1);
-	jxp__engine_frame__free_unpacked(frame, NULL);
-}
-
-/* Of two loops: the instances of the one, and the turns of the other, which is a method. */
-TEST(what_is_to_be_compared_reaches_the_agent, set_up, tear_down)
-{
-	struct fixture *f = *state;
-	struct loop_input inputs[] = {
-	    {.offset = 0x44, .bytes = 4, .reg = 7}, {.offset = 0x48, .bytes = 8}, {.reg = 6}};
-	struct loop_scalar scalars[] = {{0},
-					{.reg = 3, .slot = true, .displacement = -8, .bytes = 8}};
-	struct code_loop code_loops[] = {
-	    {.header = 0x40, .load_count = 2, .first_scalar = 1, .scalar_count = 1},
-	    {.first_turn_input = 2, .turn_input_count = 1, .recursion = true}};
-	struct loop_code code = {.number = 77,
-				 .state = LOOP_CODE_KNOWN,
-				 .analysis = {.loops = code_loops,
-					      .inputs = inputs,
-					      .scalars = scalars,
-					      .loop_count = 2,
-					      .input_count = 3,
-					      .scalar_count = 2}};
-	struct loop_intake loops = {.codes = &code, .code_count = 1, .plan_count = 2};
-	const Jxp__LoopPlan *plan;
-	Jxp__EngineFrame *frame;
-	int fds[FD_PASS_MAX];
-	size_t passed;
-
-	loops.plans[0] = (struct loop_plan){.entry = 0x30,
-					    .load_count = 1,
-					    .loads = {1},
-					    .scalar_count = 1,
-					    .turn_input_count = 1,
-					    .compared = true};
-	loops.plans[1] =
-	    (struct loop_plan){.loop = 1, .turn_input_count = 1, .turns_compared = true};
-	assert_int_equal(conversation_send_loop_plans(f->conversation, &loops), 0);
-	loop_settle(&f->loop);
-	frame = agent_receive(f->agent, fds, &passed);
-	assert_int_equal(frame->loop_plans->n_plans, 2);
-	plan = frame->loop_plans->plans[0];
-	assert_false(plan->counted || plan->recursion);
-	assert_int_equal(plan->entry, 0x30);
-	assert_int_equal(plan->n_loads, 1);
-	assert_int_equal(plan->loads[0]->offset, 0x48);
-	assert_int_equal(plan->loads[0]->bytes, 8);
-	assert_int_equal(plan->n_scalars, 1);
-	assert_int_equal(plan->scalars[0]->displacement, -8);
-	assert_true(plan->scalars[0]->slot);
-	assert_int_equal(plan->n_turn_inputs, 0);
-	plan = frame->loop_plans->plans[1];
-	assert_true(plan->recursion);
-	assert_int_equal(plan->n_loads + plan->n_scalars, 0);
-	assert_int_equal(plan->n_turn_inputs, 1);
-	assert_int_equal(plan->turn_inputs[0]->reg, 6);
+	assert_int_equal(frame->loop_plans->plans.len, sizeof(plans));
+	assert_memory_equal(frame->loop_plans->plans.data, plans, sizeof(plans));
 	jxp__engine_frame__free_unpacked(frame, NULL);
 }
 

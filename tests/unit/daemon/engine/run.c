@@ -199,10 +199,10 @@ TEST(another_protocol_is_refused_in_words_to_both_sides, set_up, tear_down)
 	size_t count;
 
 	agent_send_hello(f->agent, PROTOCOL_VERSION + 1);
-	assert_failed(f, "protocol 4 and this daemon 3");
+	assert_failed(f, "protocol 5 and this daemon 4");
 	frame = agent_receive(f->agent, fds, &count);
 	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_HELLO);
-	assert_non_null(strstr(frame->hello->refusal, "protocol 4 and this daemon 3"));
+	assert_non_null(strstr(frame->hello->refusal, "protocol 5 and this daemon 4"));
 	jxp__engine_frame__free_unpacked(frame, NULL);
 	assert_false(f->started);
 }
@@ -616,6 +616,7 @@ TEST(code_that_ticks_are_in_is_asked_for_and_analysed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint8_t ret = 0xc3;
+	struct code_method method = {.name = 2};
 	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT, *images[] = {&image};
 	struct sample_batch sample;
 
@@ -626,7 +627,8 @@ TEST(code_that_ticks_are_in_is_asked_for_and_analysed, set_up, tear_down)
 	agent_expect(f->agent, JXP__ENGINE_FRAME__BODY_CODE_REQUEST);
 	sample_batch_init(&sample);
 	image.code = 77;
-	image.method = 2;
+	image.method = method.name;
+	image.methods = (ProtobufCBinaryData){sizeof(method), (uint8_t *)&method};
 	image.bytes = (ProtobufCBinaryData){1, &ret};
 	sample.batch.codes = images;
 	sample.batch.n_codes = 1;
@@ -644,6 +646,7 @@ TEST(an_agent_may_leave_while_its_code_is_analysed, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	static uint8_t nops[LIMIT_CODE_BYTES];
+	struct code_method method = {.name = 2};
 	Jxp__CodeImage image = JXP__CODE_IMAGE__INIT, *images[] = {&image};
 	struct sample_batch sample;
 
@@ -654,7 +657,8 @@ TEST(an_agent_may_leave_while_its_code_is_analysed, set_up, tear_down)
 	memset(nops, 0x90, sizeof(nops));
 	sample_batch_init(&sample);
 	image.code = 77;
-	image.method = 2;
+	image.method = method.name;
+	image.methods = (ProtobufCBinaryData){sizeof(method), (uint8_t *)&method};
 	image.bytes = (ProtobufCBinaryData){sizeof(nops), nops};
 	sample.batch.codes = images;
 	sample.batch.n_codes = 1;

@@ -557,10 +557,10 @@ TEST(images_take_a_part_of_the_budget, set_up, tear_down)
 /* Code is needed for the first time, with a name that takes as much as names may. */
 static void know_large(struct fixture *f, uint64_t code)
 {
-	static char name[LIMIT_CODE_TEXT - 1024];
+	static char texts[LIMIT_CODE_TEXT];
 
-	memset(name, 'a', sizeof(name) - 1);
-	f->image.members[1].name = name;
+	memcpy(texts, SAMPLE_TEXTS, sizeof(SAMPLE_TEXTS));
+	f->image.image.texts = SENT(texts);
 	add_load(f, code);
 	assert_asks_for(f, code);
 	send_image(f, code);

@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-#include "daemon/intake/loop_callers.h"
-#include "daemon/intake/loop_hunt.h"
+#include "daemon/intake/loop_session.h"
 #include "tests/unit/support/sample_intake.h"
 
 #define CODE UINT64_C(0x7000000001)
@@ -14,6 +13,7 @@
 struct fixture {
 	struct sample_intake in;
 	Jxp__CodeImage image, *image_pointer;
+	struct code_method method;
 	uint8_t bytes[256];
 };
 
@@ -28,7 +28,8 @@ static int set_up(void **state)
 	jxp__code_image__init(&f.image);
 	f.image_pointer = &f.image;
 	f.image.code = CODE + 7;
-	f.image.method = MAIN;
+	f.image.method = f.method.name = MAIN;
+	f.image.methods = (ProtobufCBinaryData){sizeof(f.method), (uint8_t *)&f.method};
 	f.image.bytes = (ProtobufCBinaryData){sizeof(f.bytes), f.bytes};
 	*state = &f;
 	return 0;
@@ -78,7 +79,7 @@ static void known(struct fixture *f, enum loop_type type, int32_t latch_bci)
 	assert_int_equal(asked(f, &method), 1);
 	assert_int_equal(method, MAIN);
 	send_image(f);
-	assert_true(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_true(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	code_image_release(&image);
 	analysis.loops[0] = (struct code_loop){.header = 0x40,
 					       .parent = LOOP_NO_PARENT,
@@ -90,7 +91,7 @@ static void known(struct fixture *f, enum loop_type type, int32_t latch_bci)
 					       .effect = LOOP_EFFECT_IO,
 					       .unroll = 1};
 	analysis.parts[0] = (struct loop_part){0x40, 0x80, 0};
-	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
+	assert_int_equal(loop_session_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
 	assert_int_equal(f->in.intake.loops.open, 0);
 	assert_int_equal(loop_callers_rows(&f->in.intake.loops), 0);
 }
@@ -163,7 +164,7 @@ TEST(a_method_without_code_is_answered_and_no_loss, set_up, tear_down)
 	f->image.code = 0;
 	f->image.error = (char *)"it is not compiled";
 	send_image(f);
-	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_false(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	assert_int_equal(f->in.intake.loops.open, 0);
 	assert_int_equal(f->in.window->losses[LOSS_INVALID], 0);
 	send_image(f);
@@ -184,9 +185,9 @@ TEST(code_that_is_known_by_its_number_is_not_taken_twice, set_up, tear_down)
 	f->image.code = CODE;
 	send_image(f);
 	send_image(f);
-	assert_true(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_true(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	code_image_release(&image);
-	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_false(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	assert_int_equal(f->in.intake.loops.open, 1);
 	assert_int_equal(f->in.window->losses[LOSS_INVALID], 0);
 }

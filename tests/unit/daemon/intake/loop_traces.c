@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/intake/loop_hunt.h"
-#include "daemon/intake/loop_traces.h"
+#include "daemon/intake/loop_session.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_intake.h"
 
@@ -16,7 +15,7 @@
 
 struct fixture {
 	struct sample_intake in;
-	struct loop_intake *loops;
+	struct loop_session *loops;
 	struct code_analysis analysis; /* until it is taken */
 	Jxp__LoopTrace trace, *trace_list[1];
 	uint32_t first[LIMIT_TRACE_VALUES + 1], second[LIMIT_TRACE_VALUES + 1];
@@ -54,7 +53,7 @@ static void begin_analysis(struct fixture *f)
 	a->entries[0] = 0x10;
 	for (uint32_t i = 0; i < INPUTS_MAX; i++)
 		a->inputs[i] = (struct loop_input){
-		    .offset = 0x50 + i, .bytes = 4, .method = 1, .bci = 4 + (int32_t)i};
+		    .use = {.offset = 0x50 + i, .bytes = 4}, .method = 1, .bci = 4 + (int32_t)i};
 }
 
 static int set_up(void **state)
@@ -83,8 +82,7 @@ static int tear_down(void **state)
 
 static void ticks(struct fixture *f, uint32_t offset, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++)
-		assert_int_equal(loop_intake_tick(f->loops, CODE, offset, FILL, 5000000), 0);
+	sample_intake_ticks(&f->in, FILL, CODE, offset, count);
 }
 
 static bool plan(struct fixture *f)
@@ -101,12 +99,6 @@ static void analysed(struct fixture *f, uint32_t offset)
 	uint64_t codes[LOOP_CODES_OPEN_MAX];
 	struct loop_code *code;
 
-	/* The window's CPU time is that of its cpu profile. */
-	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(cpu_profile_add(&f->in.window->cpu,
-						 JXP__CPU_SAMPLE__STATE__COMPILED, FILL, false,
-						 5000000),
-				 0);
 	ticks(f, offset, 100);
 	assert_int_equal(loop_hunt_codes(f->loops, codes), 1);
 	code = &f->loops->codes[0];
@@ -114,7 +106,7 @@ static void analysed(struct fixture *f, uint32_t offset)
 	code->names = calloc(1, sizeof(*code->names));
 	assert_true(method_intake_find(f->loops->methods, FILL, &code->announced[0]));
 	code->names[0] = method_intake_name(f->loops->methods, code->announced[0]);
-	assert_int_equal(loop_intake_analysed(f->loops, 0, 0, &f->analysis), 0);
+	assert_int_equal(loop_session_analysed(f->loops, 0, 0, &f->analysis), 0);
 	(void)plan(f);
 }
 
@@ -179,7 +171,7 @@ static uint64_t invalid(const struct fixture *f)
 TEST(a_loop_with_loads_has_its_instances_compared, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *p = &f->loops->plans[0];
+	const struct planned_loop *p = &f->loops->plans[0];
 
 	f->analysis.loops[0].first_load = 1;
 	f->analysis.loops[0].load_count = 3;
@@ -187,13 +179,13 @@ TEST(a_loop_with_loads_has_its_instances_compared, set_up, tear_down)
 	analysed(f, 0x50);
 	assert_int_equal(f->loops->plan_count, 1);
 	assert_true(p->compared);
-	assert_false(p->countable || p->counted || p->turns_compared);
+	assert_false(p->countable || p->order.counted || p->turns_compared);
 	assert_int_equal(p->sites + p->entries, 0);
-	assert_int_equal(p->entry, 0x10);
-	assert_int_equal(p->load_count, 3);
+	assert_int_equal(p->order.entry, 0x10);
+	assert_int_equal(p->order.load_count, 3);
 	assert_int_equal(p->loads[0], 1);
 	assert_int_equal(p->loads[2], 3);
-	assert_int_equal(p->scalar_count, LIMIT_PLAN_SCALARS);
+	assert_int_equal(p->order.scalar_count, LIMIT_PLAN_SCALARS);
 	assert_float_equal(row(f)->effect_ns[LOOP_EFFECT_GROWS], 100 * 5e6, 1);
 	assert_false(plan(f));
 }
@@ -201,20 +193,50 @@ TEST(a_loop_with_loads_has_its_instances_compared, set_up, tear_down)
 TEST(loads_are_drawn_where_there_are_too_many, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *p = &f->loops->plans[0];
+	const struct planned_loop *p = &f->loops->plans[0];
 
 	f->analysis.loops[0].load_count = INPUTS_MAX;
 	analysed(f, 0x50);
-	assert_int_equal(p->load_count, LIMIT_PLAN_LOADS);
-	for (uint32_t i = 1; i < p->load_count; i++)
+	assert_int_equal(p->order.load_count, LIMIT_PLAN_LOADS);
+	for (uint32_t i = 1; i < p->order.load_count; i++)
 		assert_true(p->loads[i] > p->loads[i - 1] && p->loads[i] < INPUTS_MAX);
+}
+
+/* What a plan could ask for is sent only while more of it is to be known. */
+static void the_agent_is_asked_for_what_is_compared_now(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_plan orders[LIMIT_PLANS];
+
+	f->analysis.loops[0].load_count = 2;
+	f->analysis.loops[0].scalar_count = 1;
+	f->analysis.loops[0].first_turn_input = 3;
+	f->analysis.loops[0].turn_input_count = 1;
+	analysed(f, 0x50);
+	f->loops->plans[0].turns_compared = false;
+	assert_int_equal(loop_hunt_orders(f->loops, orders), 1);
+	assert_int_equal(orders[0].plan, 1);
+	assert_int_equal(orders[0].code, CODE);
+	assert_int_equal(orders[0].header, 0x40);
+	assert_int_equal(orders[0].load_count, 2);
+	assert_int_equal(orders[0].loads[1].offset, 0x51);
+	assert_int_equal(orders[0].scalar_count, 1);
+	assert_int_equal(orders[0].turn_input_count, 0);
+	f->loops->plans[0].turns_compared = true;
+	f->loops->plans[0].compared = false;
+	assert_int_equal(loop_hunt_orders(f->loops, orders), 1);
+	assert_int_equal(orders[0].load_count + orders[0].scalar_count, 0);
+	assert_int_equal(orders[0].turn_input_count, 1);
+	assert_int_equal(orders[0].turn_inputs[0].offset, 0x53);
+	f->loops->plans[0].turns_compared = false;
+	assert_int_equal(loop_hunt_orders(f->loops, orders), 0);
 }
 
 /* What is told first is known first. */
 TEST(a_loop_that_is_counted_is_compared_afterwards, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *p = &f->loops->plans[0];
+	const struct planned_loop *p = &f->loops->plans[0];
 	struct loop_row *r;
 
 	f->analysis.loops[0].type = LOOP_LAST;
@@ -224,14 +246,14 @@ TEST(a_loop_that_is_counted_is_compared_afterwards, set_up, tear_down)
 	assert_int_equal(f->loops->plan_count, 1);
 	assert_int_equal(p->sites, 1);
 	assert_int_equal(p->entries, 1);
-	assert_true(p->counted);
+	assert_true(p->order.counted);
 	assert_false(p->compared || p->turns_compared);
 	r = &f->in.window->loops.rows[0];
 	r->bursts = 59;
 	assert_false(plan(f));
 	r->bursts = 60;
 	assert_true(plan(f));
-	assert_true(p->counted && p->compared && p->turns_compared);
+	assert_true(p->order.counted && p->compared && p->turns_compared);
 	r->bursts = 1;
 	assert_true(plan(f));
 	assert_false(p->compared);
@@ -239,7 +261,7 @@ TEST(a_loop_that_is_counted_is_compared_afterwards, set_up, tear_down)
 		loop_counts_burst(&r->results, 256, 20, 1, 1);
 	assert_true(plan(f));
 	assert_true(p->compared && p->turns_compared);
-	assert_false(p->counted); /* Until what is compared is known, too. */
+	assert_false(p->order.counted); /* Until what is compared is known, too. */
 }
 
 TEST(instances_are_not_compared_without_one_entry, set_up, tear_down)
@@ -276,7 +298,7 @@ TEST(loops_that_wait_are_left_out, set_up, tear_down)
 TEST(what_is_known_is_compared_no_more, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *p = &f->loops->plans[0];
+	const struct planned_loop *p = &f->loops->plans[0];
 
 	f->analysis.loops[0].load_count = 1;
 	f->analysis.loops[0].turn_input_count = 1;
@@ -353,7 +375,7 @@ TEST(copies_that_are_not_told_are_one_load, set_up, tear_down)
 	f->analysis.loops[0].unroll = 4;
 	for (int i = 0; i < 4; i++)
 		f->analysis.inputs[i].method = i == 2;
-	f->analysis.inputs[4].bytes = 8; /* Another one, */
+	f->analysis.inputs[4].use.bytes = 8; /* Another one, */
 	f->analysis.inputs[4].method = 0;
 	analysed(f, 0x50);
 	for (uint32_t load = 0; load < 5; load++) {

@@ -460,7 +460,7 @@ TEST(traps_are_told_without_their_callees)
 
 	analyse(&x, "strlen-17-g1");
 	for (size_t i = 0; i < x.image.call_count; i++)
-		x.image.calls[i].target = JXP__CODE_IMAGE__CALL__TARGET__OTHER;
+		x.image.calls[i].target = CODE_TARGET_OTHER;
 	for (unsigned listed = 0; listed < 2; listed++) {
 		code_analysis_release(&x.a);
 		assert_int_equal(code_analysis_make(&x.a, &x.image), 0);

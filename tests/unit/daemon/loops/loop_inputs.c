@@ -33,10 +33,11 @@ static void assert_inputs(const struct analysed *x, const char *what, uint32_t f
 	for (; i < count && (expected[i].bytes || expected[i].reg || expected[i].offset); i++) {
 		const struct loop_input *input = &x->a.inputs[first + i];
 
-		if (input->offset != expected[i].offset || input->bytes != expected[i].bytes ||
-		    input->reg != expected[i].reg)
+		if (input->use.offset != expected[i].offset ||
+		    input->use.bytes != expected[i].bytes || input->use.reg != expected[i].reg)
 			fail_msg("%s %u is at %#x, %u bytes, register %u, not at %#x", what, i,
-				 input->offset, input->bytes, input->reg, expected[i].offset);
+				 input->use.offset, input->use.bytes, input->use.reg,
+				 expected[i].offset);
 	}
 	if (i < count || expected[i].offset)
 		fail_msg("there are %u %s", count, what);
@@ -88,9 +89,9 @@ static void assert_elements(const char *name, uint32_t header, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct loop_input *load = &x.a.inputs[l->first_load + i];
 
-		assert_int_equal(load->bytes, 4);
-		assert_int_equal(code_analysis_loop_at(&x.a, load->offset), l - x.a.loops);
-		assert_true(i == 0 || load->offset > load[-1].offset);
+		assert_int_equal(load->use.bytes, 4);
+		assert_int_equal(code_analysis_loop_at(&x.a, load->use.offset), l - x.a.loops);
+		assert_true(i == 0 || load->use.offset > load[-1].use.offset);
 	}
 	release(&x);
 }
@@ -194,11 +195,11 @@ TEST(copies_of_a_load_have_one_name)
 
 /* ---------------------------------------------------------------- scalars */
 
-static void assert_scalar(const char *name, uint32_t header, struct loop_scalar expected)
+static void assert_scalar(const char *name, uint32_t header, struct plan_scalar expected)
 {
 	struct analysed x;
 	const struct code_loop *l;
-	const struct loop_scalar *s;
+	const struct plan_scalar *s;
 
 	analyse(&x, name);
 	l = loop_with_header(&x, header);
@@ -214,14 +215,14 @@ static void assert_scalar(const char *name, uint32_t header, struct loop_scalar 
 
 TEST(what_all_elements_are_compared_with_is_a_scalar)
 {
-	assert_scalar("nestedSearch-25-g1", 0x100, (struct loop_scalar){.reg = RDX, .bytes = 4});
-	assert_scalar("nestedSearch-25-g1", 0x1a0, (struct loop_scalar){.reg = RDX, .bytes = 4});
-	assert_scalar("find-25-parallel", 0x33, (struct loop_scalar){.reg = RDX, .bytes = 4});
+	assert_scalar("nestedSearch-25-g1", 0x100, (struct plan_scalar){.reg = RDX, .bytes = 4});
+	assert_scalar("nestedSearch-25-g1", 0x1a0, (struct plan_scalar){.reg = RDX, .bytes = 4});
+	assert_scalar("find-25-parallel", 0x33, (struct plan_scalar){.reg = RDX, .bytes = 4});
 }
 
 TEST(what_all_calls_are_handed_is_one)
 {
-	assert_scalar("called-17-parallel", 0x2c, (struct loop_scalar){.reg = RBP, .bytes = 8});
+	assert_scalar("called-17-parallel", 0x2c, (struct plan_scalar){.reg = RBP, .bytes = 8});
 }
 
 TEST(what_limits_a_loop_is_no_scalar)
@@ -387,9 +388,9 @@ static void assert_recursion(const char *name, uint32_t entry, uint32_t count,
 	for (uint32_t i = 0; i < count; i++) {
 		const struct loop_input *input = &x.a.inputs[l->first_turn_input + i];
 
-		assert_int_equal(input->offset, entry);
-		assert_int_equal(input->bytes, 0);
-		assert_int_equal(input->reg, registers[i]);
+		assert_int_equal(input->use.offset, entry);
+		assert_int_equal(input->use.bytes, 0);
+		assert_int_equal(input->use.reg, registers[i]);
 	}
 	release(&x);
 }

@@ -24,13 +24,14 @@ TEST(all_copies_are_read_together)
 		const struct loop_reading *r = reading_of(&x, headers[i]);
 
 		assert_non_null(r);
-		assert_int_equal(r->begin, 0x56); /* In front of the main one and the last one. */
-		assert_int_equal(r->at.reg, 9);
-		assert_false(r->at.slot);
+		assert_int_equal(r->begin.offset,
+				 0x56); /* In front of the main one and the last one. */
+		assert_int_equal(r->begin.at.reg, 9);
+		assert_false(r->begin.at.slot);
 		assert_int_equal(r->step, 1);
 		assert_int_equal(r->end_count, 1);
-		assert_int_equal(r->ends[0].offset, 0xff);
-		assert_int_equal(r->ends[0].at.reg, 9);
+		assert_int_equal(r->ends[0].place.offset, 0xff);
+		assert_int_equal(r->ends[0].place.at.reg, 9);
 		assert_int_equal(r->ends[0].low, 0);
 		assert_int_equal(r->ends[0].high, 0);
 	}
@@ -70,16 +71,16 @@ TEST(it_is_read_where_it_can_be)
 	analyse(&x, "marked-17-g1");
 	r = reading_of(&x, 0x67);
 	assert_non_null(r);
-	assert_int_equal(r->begin, 0x198);
-	assert_int_equal(r->at.reg, 9);
-	assert_int_equal(r->ends[0].offset, 0x12b);
-	assert_int_equal(r->ends[0].at.reg, 1);
+	assert_int_equal(r->begin.offset, 0x198);
+	assert_int_equal(r->begin.at.reg, 9);
+	assert_int_equal(r->ends[0].place.offset, 0x12b);
+	assert_int_equal(r->ends[0].place.at.reg, 1);
 	release(&x);
 	analyse(&x, "markedAll-17-g1"); /* ... in the block before that one. */
 	r = reading_of(&x, 0x120);
 	assert_non_null(r);
-	assert_int_equal(r->begin, 0x78);
-	assert_int_equal(r->at.reg, 11);
+	assert_int_equal(r->begin.offset, 0x78);
+	assert_int_equal(r->begin.at.reg, 11);
 	release(&x);
 }
 

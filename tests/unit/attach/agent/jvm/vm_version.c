@@ -20,7 +20,6 @@ TEST(a_jvm_that_does_not_say_is_not_known, set_up)
 	assert_false(vm_version(text));
 	assert_string_equal(text, "");
 	assert_false(vm_name(text));
-	assert_int_equal(vm_argument_number("-Djxperf.x=", 7), 7);
 }
 
 TEST(release_version_and_name_are_read, set_up)
@@ -37,17 +36,4 @@ TEST(release_version_and_name_are_read, set_up)
 	assert_string_equal(text, "25.0.1+8-LTS");
 	assert_true(vm_name(text));
 	assert_string_equal(text, "OpenJDK 64-Bit Server VM");
-}
-
-TEST(the_last_argument_counts, set_up)
-{
-	static const char *arguments[] = {"-Xmx1g", "-Djxperf.x=3", "-Djxperf.xy=4", "-Djxperf.x=5",
-					  "-Djxperf.x=6"};
-	static const char **array = arguments;
-	static const int32_t count[2] = {4, -1};
-
-	fake_static("Arguments", "_jvm_args_array", &array);
-	fake_static("Arguments", "_num_jvm_args", (void *)count);
-	assert_int_equal(vm_argument_number("-Djxperf.x=", 7), 5);
-	assert_int_equal(vm_argument_number("-Djxperf.z=", 7), 7);
 }

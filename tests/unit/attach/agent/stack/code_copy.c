@@ -34,13 +34,13 @@ static uint64_t serial_at(uint64_t address)
 TEST(calls_are_told_by_where_they_lead, code_setup)
 {
 	static const struct copied_call expected[] = {
-	    {1, JXP__CODE_IMAGE__CALL__TARGET__JAVA, CALLEE + 1},
-	    {6, JXP__CODE_IMAGE__CALL__TARGET__STUB, 0},
-	    {11, JXP__CODE_IMAGE__CALL__TARGET__NO_RETURN, 0},
-	    {16, JXP__CODE_IMAGE__CALL__TARGET__JAVA, 0},
-	    {21, JXP__CODE_IMAGE__CALL__TARGET__OTHER, 0},
-	    {26, JXP__CODE_IMAGE__CALL__TARGET__OTHER, 0},
-	    {28, JXP__CODE_IMAGE__CALL__TARGET__JAVA, 0},
+	    {1, CODE_TARGET_JAVA, CALLEE + 1},
+	    {6, CODE_TARGET_STUB, 0},
+	    {11, CODE_TARGET_NO_RETURN, 0},
+	    {16, CODE_TARGET_JAVA, 0},
+	    {21, CODE_TARGET_OTHER, 0},
+	    {26, CODE_TARGET_OTHER, 0},
+	    {28, CODE_TARGET_JAVA, 0},
 	};
 	uint8_t bytes[34] = {0x90};
 	struct code_copy *copy;

@@ -315,7 +315,7 @@ static struct scope_layout checks_layout(bool apart)
 
 TEST(null_checks_are_copied_wherever_they_lie, setup)
 {
-	struct null_check checks[4];
+	struct code_null_check checks[4];
 
 	for (int apart = 0; apart < 2; apart++) {
 		struct scope_layout l = checks_layout(apart);
@@ -332,7 +332,7 @@ TEST(null_checks_are_copied_wherever_they_lie, setup)
 TEST(a_table_of_null_checks_that_cannot_be_is_none, setup)
 {
 	struct scope_layout l = checks_layout(false);
-	struct null_check checks[4];
+	struct code_null_check checks[4];
 
 	checked.table[0] = 3; /* More than there is room for. */
 	assert_int_equal(scopes_null_checks(&l, (uintptr_t)&checked, checks, 4), 0);

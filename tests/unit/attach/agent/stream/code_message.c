@@ -10,6 +10,10 @@
 
 #define METHOD UINT64_C(0x7000)
 
+/* Of an image's arrays. */
+#define COUNT(image, array, type) ((image)->array.len / sizeof(type))
+#define AT(image, array, type, i) (((const type *)(image)->array.data)[i])
+
 /* As large as the agent's numbers become. */
 #define NUMBER (METHODS_MAX - 2 * LIMIT_CODE_METHODS)
 
@@ -71,7 +75,7 @@ static int fill(unsigned methods)
 	copy->call_count = COPIED_CALLS_MAX;
 	copy->check_count = COPIED_CHECKS_MAX;
 	for (uint32_t i = 0; i < COPIED_CHECKS_MAX; i++)
-		copy->checks[i] = (struct null_check){16 * i, LIMIT_CODE_BYTES - 1};
+		copy->checks[i] = (struct code_null_check){16 * i, LIMIT_CODE_BYTES - 1};
 	for (uint32_t i = 0; i < COPIED_FRAMES_MAX; i++)
 		copy->frames[i] = (struct scope_call){METHOD + 8 * (i % methods), -1};
 	for (uint32_t i = 0; i < COPIED_STACKS_MAX; i++)
@@ -79,8 +83,8 @@ static int fill(unsigned methods)
 	for (uint32_t i = 0; i < COPIED_RECORDS_MAX; i++)
 		copy->records[i] = (struct copied_record){21 * i, (uint16_t)(5 * i), 5};
 	for (uint32_t i = 0; i < COPIED_CALLS_MAX; i++)
-		copy->calls[i] = (struct copied_call){31 * i, JXP__CODE_IMAGE__CALL__TARGET__JAVA,
-						      METHOD + 8 * (i % methods)};
+		copy->calls[i] =
+		    (struct copied_call){31 * i, CODE_TARGET_JAVA, METHOD + 8 * (i % methods)};
 	unnumbered = 0;
 	first_number = NUMBER;
 	return 0;
@@ -107,15 +111,14 @@ TEST(the_largest_image_fits_a_frame, set_up, tear_down)
 	struct code_message *m = new_message();
 	const Jxp__CodeImage *image = image_of(m);
 
-	assert_int_equal(image->n_records, COPIED_RECORDS_MAX);
-	assert_int_equal(image->n_calls, COPIED_CALLS_MAX);
-	assert_int_equal(image->n_null_checks, COPIED_CHECKS_MAX);
-	/* With all the bytecodes that it may have, and all that they may name: of a reference a
-	 * tag, a length, a bci, a member and three targets; of a member five tags and lengths. */
+	assert_int_equal(COUNT(image, records, struct code_record), COPIED_RECORDS_MAX);
+	assert_int_equal(COUNT(image, calls, struct code_call), COPIED_CALLS_MAX);
+	assert_int_equal(COUNT(image, null_checks, struct code_null_check), COPIED_CHECKS_MAX);
+	/* With all the bytecodes that it may have, and all that they may name. */
 	assert_true(jxp__code_image__get_packed_size(image) + CODE_BYTECODES_MAX +
-			LIMIT_CODE_METHODS * 16 +
-			CODE_REFERENCES_MAX * (2 + 4 + 3 + 2 + TARGETS_MAX * 3) +
-			CODE_MEMBER_BYTES + CODE_MEMBERS_MAX * 5 * 3 <
+			CODE_REFERENCES_MAX *
+			    (sizeof(struct code_reference) + TARGETS_MAX * sizeof(uint32_t)) +
+			CODE_MEMBER_BYTES + CODE_MEMBERS_MAX * sizeof(struct code_member) <
 		    FRAME_MAX_AGENT);
 	code_message_free(m);
 }
@@ -127,9 +130,10 @@ TEST(frames_without_a_number_are_left_out, set_up, tear_down)
 
 	unnumbered = METHOD + 8;
 	image = image_of(m);
-	assert_int_equal(image->records[0]->n_frames, 4); /* 0 to 4, but 1 */
-	assert_int_equal(image->records[1]->n_frames, 5);
-	assert_int_equal(image->calls[1]->method, 0);
+	assert_int_equal(AT(image, records, struct code_record, 0).frame_count,
+			 4); /* 0 to 4, but 1 */
+	assert_int_equal(AT(image, records, struct code_record, 1).frame_count, 5);
+	assert_int_equal(AT(image, calls, struct code_call, 1).method, 0);
 	code_message_free(m);
 }
 
@@ -137,15 +141,15 @@ TEST(methods_beyond_the_limit_are_left_out, set_up, tear_down)
 {
 	struct code_message *m = new_message();
 	const Jxp__CodeImage *image;
-	size_t frames = 0;
+	size_t frames;
 
 	free(copy);
 	assert_int_equal(fill(2 * LIMIT_CODE_METHODS), 0);
 	image = image_of(m);
-	for (size_t i = 0; i < image->n_records; i++)
-		for (size_t j = 0; j < image->records[i]->n_frames; j++, frames++)
-			assert_true(image->records[i]->frames[j]->method <
-				    NUMBER + LIMIT_CODE_METHODS);
+	assert_int_equal(COUNT(image, methods, struct code_method), LIMIT_CODE_METHODS);
+	frames = COUNT(image, frames, struct code_frame);
+	for (size_t i = 0; i < frames; i++)
+		assert_true(AT(image, frames, struct code_frame, i).method < LIMIT_CODE_METHODS);
 	assert_in_range(frames, 1, COPIED_STACKS_MAX - 1);
 	code_message_free(m);
 }
@@ -162,21 +166,20 @@ TEST(bytecodes_are_those_of_methods_that_are_still_there, set_up, tear_down)
 	struct code_message *m = new_message();
 	const Jxp__CodeImage *image;
 
-	assert_int_equal(image_of(m)->n_bytecodes, 0); /* How is not known. */
+	assert_int_equal(image_of(m)->bytecodes.len, 0); /* How is not known. */
 	know_bytecodes();
 	image = image_of(m);
-	assert_int_equal(image->n_bytecodes, LIMIT_CODE_METHODS);
-	assert_int_equal(image->bytecodes[0]->method, NUMBER);
-	assert_int_equal(image->bytecodes[0]->code.len, FAKE_CODE_SIZE);
-	assert_memory_equal(image->bytecodes[0]->code.data, world.const_method.bytes,
-			    FAKE_CODE_SIZE);
+	assert_int_equal(image->bytecodes.len, LIMIT_CODE_METHODS * FAKE_CODE_SIZE);
+	assert_int_equal(AT(image, methods, struct code_method, 0).name, NUMBER);
+	assert_int_equal(AT(image, methods, struct code_method, 0).bytecode_bytes, FAKE_CODE_SIZE);
+	assert_memory_equal(image->bytecodes.data, world.const_method.bytes, FAKE_CODE_SIZE);
 	code_message_free(m);
 	/* Another method has come to lie there. */
 	fake_set(&world.name, "ran");
 	m = new_message();
 	image = image_of(m);
-	assert_int_equal(image->n_bytecodes, 0);
-	assert_int_equal(image->n_records, COPIED_RECORDS_MAX);
+	assert_int_equal(image->bytecodes.len, 0);
+	assert_int_equal(COUNT(image, records, struct code_record), COPIED_RECORDS_MAX);
 	code_message_free(m);
 }
 
@@ -189,12 +192,12 @@ TEST(bytecodes_are_read_once, set_up, tear_down)
 
 	know_bytecodes();
 	memcpy(code, world.const_method.bytes, sizeof(code));
-	assert_int_equal(image_of(m)->n_bytecodes, LIMIT_CODE_METHODS);
+	assert_int_equal(image_of(m)->bytecodes.len, LIMIT_CODE_METHODS * FAKE_CODE_SIZE);
 	fake_set(&world.name, "ran");
 	memset(world.const_method.bytes, 0, FAKE_CODE_SIZE);
 	image = image_of(m);
-	assert_int_equal(image->n_bytecodes, LIMIT_CODE_METHODS);
-	assert_memory_equal(image->bytecodes[LIMIT_CODE_METHODS - 1]->code.data, code,
+	assert_int_equal(image->bytecodes.len, LIMIT_CODE_METHODS * FAKE_CODE_SIZE);
+	assert_memory_equal(image->bytecodes.data + image->bytecodes.len - sizeof(code), code,
 			    sizeof(code));
 	assert_false(code_message_cut(m));
 	code_message_free(m);
@@ -212,8 +215,8 @@ TEST(images_before_take_no_room, set_up, tear_down)
 		/* Others than before. */
 		first_number = NUMBER - i * LIMIT_CODE_METHODS;
 		image = image_of(m);
-		assert_int_equal(image->n_bytecodes, LIMIT_CODE_METHODS);
-		assert_int_equal(image->bytecodes[0]->method, first_number);
+		assert_int_equal(image->bytecodes.len, LIMIT_CODE_METHODS * FAKE_CODE_SIZE);
+		assert_int_equal(AT(image, methods, struct code_method, 0).name, first_number);
 		assert_false(code_message_cut(m));
 	}
 	code_message_free(m);

@@ -371,10 +371,23 @@ static struct code_copy *copied_code(void)
 	copy->records[0] = (struct copied_record){.offset = 0, .first = 0, .count = 2};
 	copy->records[1] = (struct copied_record){.offset = 2, .first = 2, .count = 1};
 	copy->record_count = 2;
-	copy->calls[0] =
-	    (struct copied_call){1, JXP__CODE_IMAGE__CALL__TARGET__JAVA, fake_address(&other)};
+	copy->calls[0] = (struct copied_call){1, CODE_TARGET_JAVA, fake_address(&other)};
 	copy->call_count = 1;
 	return copy;
+}
+
+struct image_arrays {
+	const struct code_method *methods;
+	const struct code_record *records;
+	const struct code_frame *frames;
+	const struct code_call *calls;
+};
+
+static struct image_arrays arrays_of(const Jxp__CodeImage *image)
+{
+	return (struct image_arrays){
+	    (const void *)image->methods.data, (const void *)image->records.data,
+	    (const void *)image->frames.data, (const void *)image->calls.data};
 }
 
 TEST(an_image_comes_with_the_methods_that_it_names, set_up, tear_down)
@@ -382,6 +395,7 @@ TEST(an_image_comes_with_the_methods_that_it_names, set_up, tear_down)
 	struct fixture *f = *state;
 	struct code_copy *copy = copied_code();
 	const Jxp__CodeImage *image;
+	struct image_arrays arrays;
 	Jxp__AgentFrame *frame;
 	uint32_t root, inlined;
 
@@ -403,21 +417,24 @@ TEST(an_image_comes_with_the_methods_that_it_names, set_up, tear_down)
 	assert_memory_equal(image->bytes.data, copy->bytes, 3);
 	assert_int_equal(image->method, root);
 	assert_int_equal(drain_method_of(f->drain, root), copy->blob.method);
-	assert_int_equal(image->n_records, 2);
-	assert_int_equal(image->records[0]->n_frames, 2);
-	assert_int_equal(image->records[0]->frames[0]->method, inlined);
-	assert_int_equal(image->records[0]->frames[0]->bci, 3);
-	assert_int_equal(image->records[0]->frames[1]->method, root);
-	assert_int_equal(image->records[1]->offset, 2);
-	assert_int_equal(image->records[1]->n_frames, 1);
-	assert_int_equal(image->records[1]->frames[0]->bci, 40);
-	assert_int_equal(image->n_calls, 1);
-	assert_int_equal(image->calls[0]->method, inlined);
-	assert_int_equal(image->n_bytecodes, 2);
-	assert_int_equal(image->bytecodes[0]->method, root);
-	assert_int_equal(image->bytecodes[0]->code.len, FAKE_CODE_SIZE);
-	assert_memory_equal(image->bytecodes[0]->code.data, one.const_method.bytes, FAKE_CODE_SIZE);
-	assert_int_equal(image->bytecodes[1]->method, inlined);
+	arrays = arrays_of(image);
+	assert_int_equal(image->methods.len, 2 * sizeof(arrays.methods[0]));
+	assert_int_equal(arrays.methods[0].name, root);
+	assert_int_equal(arrays.methods[1].name, inlined);
+	assert_int_equal(image->records.len, 2 * sizeof(arrays.records[0]));
+	assert_int_equal(arrays.records[0].frame_count, 2);
+	assert_int_equal(arrays.frames[0].method, 1);
+	assert_int_equal(arrays.frames[0].bci, 3);
+	assert_int_equal(arrays.frames[1].method, 0);
+	assert_int_equal(arrays.records[1].offset, 2);
+	assert_int_equal(arrays.records[1].frame_count, 1);
+	assert_int_equal(arrays.frames[arrays.records[1].first_frame].bci, 40);
+	assert_int_equal(image->calls.len, sizeof(arrays.calls[0]));
+	assert_int_equal(arrays.calls[0].method, 2);
+	assert_int_equal(arrays.methods[0].bytecode_bytes, FAKE_CODE_SIZE);
+	assert_memory_equal(image->bytecodes.data + arrays.methods[0].bytecode,
+			    one.const_method.bytes, FAKE_CODE_SIZE);
+	assert_int_equal(arrays.methods[1].bytecode_bytes, FAKE_CODE_SIZE);
 	assert_string_equal(image->error, "");
 	jxp__agent_frame__free_unpacked(frame, NULL);
 	free(copy);
@@ -442,6 +459,7 @@ TEST(a_method_that_is_gone_has_no_part_in_an_image, set_up, tear_down)
 	struct fixture *f = *state;
 	struct code_copy *copy = copied_code();
 	const Jxp__CodeImage *image;
+	struct image_arrays arrays;
 	Jxp__AgentFrame *frame;
 
 	other.class.users = 0;
@@ -451,11 +469,13 @@ TEST(a_method_that_is_gone_has_no_part_in_an_image, set_up, tear_down)
 	jxp__agent_frame__free_unpacked(frame, NULL);
 	frame = received(f);
 	image = frame->batch->codes[0];
-	assert_int_equal(image->n_records, 2);
-	assert_int_equal(image->records[0]->n_frames, 1);
-	assert_int_equal(image->records[0]->frames[0]->method, image->method);
-	assert_int_equal(image->calls[0]->method, 0);
-	assert_int_equal(image->n_bytecodes, 1);
+	arrays = arrays_of(image);
+	assert_int_equal(image->records.len, 2 * sizeof(arrays.records[0]));
+	assert_int_equal(arrays.records[0].frame_count, 1);
+	assert_int_equal(arrays.methods[0].name, image->method);
+	assert_int_equal(arrays.frames[0].method, 0);
+	assert_int_equal(arrays.calls[0].method, 0);
+	assert_int_equal(image->bytecodes.len, FAKE_CODE_SIZE);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 	assert_int_equal(drain_names_lost(f->drain),
 			 1); /* A frame and a call name it; it is asked about once. */

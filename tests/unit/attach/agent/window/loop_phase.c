@@ -42,31 +42,33 @@ static uint64_t number_of_code(void)
 	return blob.serial;
 }
 
-static void send_order(Jxp__LoopPlan *one)
+static void send_bytes(const void *plans, size_t size)
 {
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
-	Jxp__LoopPlans plans = JXP__LOOP_PLANS__INIT;
-	Jxp__LoopPlan *list = one;
+	Jxp__LoopPlans all = JXP__LOOP_PLANS__INIT;
 
-	plans.plans = &list;
-	plans.n_plans = 1;
+	all.plans = (ProtobufCBinaryData){.data = (uint8_t *)plans, .len = size};
 	frame.body_case = JXP__ENGINE_FRAME__BODY_LOOP_PLANS;
-	frame.loop_plans = &plans;
+	frame.loop_plans = &all;
 	orders_note(&orders, &frame);
 	loop_phase_plan(&loops);
 	assert_false(orders.plans_new);
 }
 
+static void send_order(const struct loop_plan *one)
+{
+	send_bytes(one, sizeof(*one));
+}
+
 static void order(uint32_t plan, uint64_t code, uint32_t header, uint32_t place)
 {
-	Jxp__LoopPlan one = JXP__LOOP_PLAN__INIT;
+	const struct loop_plan one = {.plan = plan,
+				      .counted = true,
+				      .code = code,
+				      .header = header,
+				      .count = 1,
+				      .places = {place}};
 
-	one.plan = plan;
-	one.counted = true;
-	one.code = code;
-	one.header = header;
-	one.places = &place;
-	one.n_places = 1;
 	send_order(&one);
 }
 
@@ -113,13 +115,7 @@ TEST(a_plan_whose_code_went_later_was_not_refused, set_up)
 }
 
 /* A plan of traces alone, each time with something of it as one test wants it. */
-static struct {
-	Jxp__LoopPlan plan;
-	Jxp__LoopInput load, turn_input;
-	Jxp__LoopScalar scalar;
-	Jxp__LoopInput *loads[LIMIT_PLAN_LOADS + 1], *turn_inputs[LIMIT_PLAN_TURN_INPUTS + 1];
-	Jxp__LoopScalar *scalars[LIMIT_PLAN_SCALARS + 1];
-} traced;
+static struct loop_plan traced;
 
 /* mov ecx, edi; header: mov eax, [rsi]; dec ecx; nop; jnz header; ret */
 #define READER "\x89\xf9\x8b\x06\xff\xc9\x90\x75\xf9\xc3"
@@ -127,53 +123,37 @@ static struct {
 #define NEXT   4u
 #define BEHIND 9u
 
-static Jxp__LoopPlan *trace_order(void)
+static void trace_order(void)
 {
 	static uint32_t number;
 	uint64_t code;
 
 	start = CODE(64, READER);
 	code = number_of_code();
-	jxp__loop_plan__init(&traced.plan);
-	jxp__loop_input__init(&traced.load);
-	jxp__loop_input__init(&traced.turn_input);
-	jxp__loop_scalar__init(&traced.scalar);
-	for (unsigned i = 0; i <= LIMIT_PLAN_LOADS; i++)
-		traced.loads[i] = &traced.load;
-	for (unsigned i = 0; i <= LIMIT_PLAN_TURN_INPUTS; i++)
-		traced.turn_inputs[i] = &traced.turn_input;
-	for (unsigned i = 0; i <= LIMIT_PLAN_SCALARS; i++)
-		traced.scalars[i] = &traced.scalar;
-	traced.plan.plan = ++number;
-	traced.plan.code = code;
-	traced.plan.header = HEADER;
-	traced.plan.entry = 0;
-	traced.plan.loads = traced.loads;
-	traced.plan.n_loads = 1;
-	traced.plan.scalars = traced.scalars;
-	traced.plan.n_scalars = 1;
-	traced.plan.turn_inputs = traced.turn_inputs;
-	traced.plan.n_turn_inputs = 1;
-	traced.load.offset = LOAD;
-	traced.load.bytes = 4;
-	traced.scalar.reg = 4;
-	traced.scalar.slot = true;
-	traced.scalar.displacement = -8;
-	traced.scalar.bytes = 8;
-	traced.turn_input.offset = NEXT;
-	traced.turn_input.reg = 15;
-	return &traced.plan;
+	traced = (struct loop_plan){.plan = ++number,
+				    .code = code,
+				    .header = HEADER,
+				    .load_count = 1,
+				    .scalar_count = 1,
+				    .turn_input_count = 1};
+	for (unsigned i = 0; i < LIMIT_PLAN_LOADS; i++)
+		traced.loads[i] = (struct plan_input){.offset = LOAD, .bytes = 4};
+	for (unsigned i = 0; i < LIMIT_PLAN_TURN_INPUTS; i++)
+		traced.turn_inputs[i] = (struct plan_input){.offset = NEXT, .reg = 15};
+	for (unsigned i = 0; i < LIMIT_PLAN_SCALARS; i++)
+		traced.scalars[i] =
+		    (struct plan_scalar){.reg = 4, .slot = true, .displacement = -8, .bytes = 8};
 }
 
 TEST(a_plan_of_traces_is_taken_up_as_it_is, set_up)
 {
 	struct loop_plan found;
-	Jxp__LoopPlan *plan = trace_order();
 
-	plan->n_loads = LIMIT_PLAN_LOADS;
-	plan->n_scalars = LIMIT_PLAN_SCALARS;
-	plan->n_turn_inputs = LIMIT_PLAN_TURN_INPUTS;
-	send_order(plan);
+	trace_order();
+	traced.load_count = LIMIT_PLAN_LOADS;
+	traced.scalar_count = LIMIT_PLAN_SCALARS;
+	traced.turn_input_count = LIMIT_PLAN_TURN_INPUTS;
+	send_order(&traced);
 	assert_int_equal(loops.plans_refused, 0);
 	assert_true(plans_read(0, number_of_code(), &found));
 	assert_false(found.counted || found.recursion);
@@ -192,48 +172,40 @@ TEST(a_plan_of_traces_is_taken_up_as_it_is, set_up)
 
 TEST(a_recursion_needs_no_loop, set_up)
 {
-	Jxp__LoopPlan *plan = trace_order();
-
-	plan->header = 0;
-	send_order(plan);
+	trace_order();
+	traced.header = 0;
+	send_order(&traced);
 	assert_int_equal(plans_count(), 0);
-	plan = trace_order();
-	plan->header = 0;
-	plan->recursion = true;
-	send_order(plan);
+	trace_order();
+	traced.header = 0;
+	traced.recursion = true;
+	send_order(&traced);
 	assert_int_equal(plans_count(), 1);
-	plan = trace_order();
-	plan->header = 1;
-	plan->recursion = true;
-	send_order(plan);
+	trace_order();
+	traced.header = 1;
+	traced.recursion = true;
+	send_order(&traced);
 	assert_int_equal(plans_count(), 0);
 }
 
 /* Reads ecx in front of the loop, and behind it. */
-static Jxp__LoopPlan *reading_order(Jxp__LoopCounterPlace places[2], Jxp__LoopCounterPlace **ends)
+static void reading_order(void)
 {
-	Jxp__LoopPlan *plan = trace_order();
-
-	for (unsigned i = 0; i < 2; i++) {
-		jxp__loop_counter_place__init(&places[i]);
-		places[i].at = &traced.scalar;
-	}
-	places[1].offset = BEHIND;
-	plan->n_loads = plan->n_turn_inputs = 0;
-	plan->begin = &places[0];
-	for (unsigned i = 0; i <= LIMIT_PLAN_ENDS; i++)
-		ends[i] = &places[1];
-	plan->ends = ends;
-	plan->n_ends = 1;
-	return plan;
+	trace_order();
+	traced.load_count = traced.turn_input_count = 0;
+	traced.begin = (struct plan_counter_place){.at = traced.scalars[0]};
+	for (unsigned i = 0; i < LIMIT_PLAN_ENDS; i++)
+		traced.ends[i] =
+		    (struct plan_counter_place){.offset = BEHIND, .at = traced.scalars[0]};
+	traced.end_count = 1;
 }
 
 TEST(a_plan_of_readings_is_taken_up_as_it_is, set_up)
 {
-	Jxp__LoopCounterPlace places[2], *ends[LIMIT_PLAN_ENDS + 1];
 	struct loop_plan found;
 
-	send_order(reading_order(places, ends));
+	reading_order();
+	send_order(&traced);
 	assert_int_equal(loops.plans_refused, 0);
 	assert_true(plans_read(0, number_of_code(), &found));
 	assert_int_equal(found.end_count, 1);
@@ -245,122 +217,98 @@ TEST(a_plan_of_readings_is_taken_up_as_it_is, set_up)
 
 TEST(a_plan_of_readings_that_does_not_fit_is_refused, set_up)
 {
-	Jxp__LoopCounterPlace places[2], *ends[LIMIT_PLAN_ENDS + 1];
-	Jxp__LoopPlan *plan;
-
 	for (unsigned i = 0; i < 6; i++) {
-		plan = reading_order(places, ends);
+		reading_order();
 		if (i == 0)
-			places[0].offset = 1; /* No instruction. */
+			traced.begin.offset = 1; /* No instruction. */
 		else if (i == 1)
-			places[1].offset = 1000;
+			traced.ends[0].offset = 1000;
 		else if (i == 2)
-			places[1].offset = 0; /* Where it begins. */
+			traced.ends[0].offset = 0; /* Where it begins. */
 		else if (i == 3)
-			plan->n_ends = 2; /* The same place. */
+			traced.end_count = 2; /* The same place. */
 		else if (i == 4)
-			plan->begin = NULL;
+			traced.ends[0].at.reg = 16;
 		else
-			plan->n_ends = LIMIT_PLAN_ENDS + 1;
-		send_order(plan);
+			traced.end_count = LIMIT_PLAN_ENDS + 1;
+		send_order(&traced);
 		assert_int_equal(plans_count(), 0);
 	}
-	plan = reading_order(places, ends);
-	traced.scalar.reg = 16;
-	send_order(plan);
-	assert_int_equal(plans_count(), 0);
-	traced.plan.begin = NULL;
-	traced.plan.n_ends = 0;
 }
 
 static void nobody(void)
 {
-	traced.plan.n_loads = traced.plan.n_turn_inputs = 0;
+	traced.load_count = traced.turn_input_count = 0;
 }
 
 static void no_instruction_at_entry(void)
 {
-	traced.plan.entry = 1;
+	traced.entry = 1;
 }
 
 static void entry_beyond_the_end(void)
 {
-	traced.plan.entry = 1000;
+	traced.entry = 1000;
 }
 
 static void load_where_it_is_entered(void)
 {
-	traced.plan.entry = LOAD;
+	traced.entry = LOAD;
 }
 
 static void no_instruction_at_load(void)
 {
-	traced.load.offset = LOAD + 1;
+	traced.loads[0].offset = LOAD + 1;
 }
 
 static void load_of_another_width(void)
 {
-	traced.load.bytes = 8;
-}
-
-static void load_of_no_width_there_is(void)
-{
-	traced.load.bytes = 0x10000 + 4;
+	traced.loads[0].bytes = 8;
 }
 
 static void no_load_there(void)
 {
-	traced.load.offset = NEXT;
+	traced.loads[0].offset = NEXT;
 }
 
 static void no_such_register(void)
 {
-	traced.turn_input.reg = 16;
-}
-
-static void no_register_by_far(void)
-{
-	traced.turn_input.reg = 0x10000;
+	traced.turn_inputs[0].reg = 16;
 }
 
 static void no_instruction_at_turn_input(void)
 {
-	traced.turn_input.offset = NEXT + 1;
+	traced.turn_inputs[0].offset = NEXT + 1;
 }
 
 static void no_register_of_scalar(void)
 {
-	traced.scalar.reg = 16;
+	traced.scalars[0].reg = 16;
 }
 
 static void scalar_too_wide(void)
 {
-	traced.scalar.bytes = 9;
-}
-
-static void scalar_far_too_wide(void)
-{
-	traced.scalar.bytes = 256 + 8;
+	traced.scalars[0].bytes = 9;
 }
 
 static void scalar_of_nothing(void)
 {
-	traced.scalar.bytes = 0;
+	traced.scalars[0].bytes = 0;
 }
 
 static void too_many_loads(void)
 {
-	traced.plan.n_loads = LIMIT_PLAN_LOADS + 1;
+	traced.load_count = LIMIT_PLAN_LOADS + 1;
 }
 
 static void too_many_scalars(void)
 {
-	traced.plan.n_scalars = LIMIT_PLAN_SCALARS + 1;
+	traced.scalar_count = LIMIT_PLAN_SCALARS + 1;
 }
 
 static void too_many_turn_inputs(void)
 {
-	traced.plan.n_turn_inputs = LIMIT_PLAN_TURN_INPUTS + 1;
+	traced.turn_input_count = LIMIT_PLAN_TURN_INPUTS + 1;
 }
 
 TEST(a_plan_of_traces_that_does_not_fit_is_refused, set_up)
@@ -372,14 +320,11 @@ TEST(a_plan_of_traces_that_does_not_fit_is_refused, set_up)
 	    load_where_it_is_entered,
 	    no_instruction_at_load,
 	    load_of_another_width,
-	    load_of_no_width_there_is,
 	    no_load_there,
 	    no_such_register,
-	    no_register_by_far,
 	    no_instruction_at_turn_input,
 	    no_register_of_scalar,
 	    scalar_too_wide,
-	    scalar_far_too_wide,
 	    scalar_of_nothing,
 	    too_many_loads,
 	    too_many_scalars,
@@ -387,10 +332,9 @@ TEST(a_plan_of_traces_that_does_not_fit_is_refused, set_up)
 	};
 
 	for (unsigned i = 0; i < sizeof(spoil) / sizeof(spoil[0]); i++) {
-		Jxp__LoopPlan *plan = trace_order();
-
+		trace_order();
 		spoil[i]();
-		send_order(plan);
+		send_order(&traced);
 		assert_int_equal(plans_count(), 0);
 		assert_int_equal(loops.plans_refused, i + 1);
 	}
@@ -398,25 +342,21 @@ TEST(a_plan_of_traces_that_does_not_fit_is_refused, set_up)
 
 TEST(plans_beyond_the_limits_are_refused, set_up)
 {
-	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
-	Jxp__LoopPlans plans = JXP__LOOP_PLANS__INIT;
-	Jxp__LoopPlan many[LIMIT_PLANS + 1], *list[LIMIT_PLANS + 1];
+	struct loop_plan many[LIMIT_PLANS + 1];
 
-	for (unsigned i = 0; i <= LIMIT_PLANS; i++) {
-		jxp__loop_plan__init(&many[i]);
-		many[i].plan = i + 1;
-		many[i].counted = true;
-		many[i].code = number_of_code();
-		many[i].header = HEADER;
-		list[i] = &many[i];
-	}
-	plans.plans = list;
-	plans.n_plans = LIMIT_PLANS + 1;
-	frame.body_case = JXP__ENGINE_FRAME__BODY_LOOP_PLANS;
-	frame.loop_plans = &plans;
-	orders_note(&orders, &frame);
-	loop_phase_plan(&loops);
+	for (unsigned i = 0; i <= LIMIT_PLANS; i++)
+		many[i] = (struct loop_plan){
+		    .plan = i + 1, .counted = true, .code = number_of_code(), .header = HEADER};
+	send_bytes(many, sizeof(many));
 	assert_int_equal(plans_count(), LIMIT_PLANS);
+	assert_int_equal(loops.plans_refused, 1);
+}
+
+TEST(half_a_plan_is_refused, set_up)
+{
+	trace_order();
+	send_bytes(&traced, sizeof(traced) - 1);
+	assert_int_equal(plans_count(), 0);
 	assert_int_equal(loops.plans_refused, 1);
 }
 

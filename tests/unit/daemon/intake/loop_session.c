@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/intake/loop_hunt.h"
+#include "daemon/intake/loop_session.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_intake.h"
 
@@ -12,19 +12,33 @@
 #define FILL   2u /* method, and node */
 #define HEADER 0x40u
 
+#define SENT(array) ((ProtobufCBinaryData){sizeof(array), (uint8_t *)(array)})
+
+/* Texts, and where they begin. */
+#define TEXTS "\0Main\0count\0rows\0I\0Base\0([B)V"
+enum {
+	TEXT_MAIN = 1,
+	TEXT_COUNT = 6,
+	TEXT_ROWS = 12,
+	TEXT_INT = 17,
+	TEXT_BASE = 19,
+	TEXT_FILL = 24
+};
+
 /* The code of Main.fill, with a record and bytecodes of two methods. */
 struct sample_image {
 	Jxp__CodeImage image;
 	Jxp__CodeImage *pointer;
-	Jxp__CodeImage__Frame frames[2], *frame_list[2];
-	Jxp__CodeImage__Record records[3], *record_list[3];
-	Jxp__CodeImage__Call calls[2], *call_list[2];
-	Jxp__CodeImage__Bytecodes bytecodes, *bytecode_list[1];
-	Jxp__CodeImage__Reference references[3], *reference_list[3];
-	Jxp__CodeImage__Member members[2], *member_list[2];
-	Jxp__CodeImage__NullCheck null_checks[2], *null_check_list[2];
-	uint32_t targets[2];
+	struct code_method methods[2];
+	struct code_frame frames[2];
+	struct code_record records[3];
+	struct code_call calls[2];
+	struct code_reference references[3];
+	struct code_member members[2];
+	struct code_null_check null_checks[2];
+	uint32_t targets[1];
 	uint8_t bytes[256], code[16];
+	char texts[sizeof(TEXTS)];
 };
 
 struct fixture {
@@ -34,78 +48,44 @@ struct fixture {
 	uint32_t places[4], counts[4];
 };
 
-/* Reads a field of its own class at 1 and one of another at 5, and calls itself at 9. */
-static void sample_image_names(struct sample_image *s)
-{
-	s->targets[0] = s->targets[1] = FILL;
-	for (uint32_t i = 0; i < 3; i++) {
-		jxp__code_image__reference__init(&s->references[i]);
-		s->references[i].bci = (int32_t)(4 * i + 1);
-		s->references[i].member = i % 2;
-		s->reference_list[i] = &s->references[i];
-	}
-	s->references[2].targets = s->targets;
-	s->references[2].n_targets = 1;
-	for (uint32_t i = 0; i < 2; i++) {
-		jxp__code_image__member__init(&s->members[i]);
-		s->members[i].class_name = (char *)"Main";
-		s->members[i].name = (char *)(i ? "rows" : "count");
-		s->members[i].descriptor = (char *)"I";
-		s->member_list[i] = &s->members[i];
-		jxp__code_image__null_check__init(&s->null_checks[i]);
-		s->null_checks[i].offset = 16 * i;
-		s->null_checks[i].continuation = 200;
-		s->null_check_list[i] = &s->null_checks[i];
-	}
-	s->members[1].declared_in = (char *)"Base";
-	s->bytecodes.references = s->reference_list;
-	s->bytecodes.n_references = 3;
-	s->image.members = s->member_list;
-	s->image.null_checks = s->null_check_list;
-	s->image.n_members = s->image.n_null_checks = 2;
-}
-
+/* Main.fill reads a field of its own class at 1 and one of another at 5, and calls itself at 9. */
 static void sample_image_init(struct sample_image *s)
 {
-	*s = (struct sample_image){0};
+	*s = (struct sample_image){
+	    .methods = {{.name = FILL,
+			 .bytecode_bytes = sizeof(s->code),
+			 .reference_count = 3,
+			 .descriptor = TEXT_FILL,
+			 .is_static = true},
+			{.name = FILL - 1}},
+	    .frames = {{.method = 0, .bci = 4}, {.method = 1, .bci = 4}},
+	    .records = {{0, 0, 2}, {10, 0, 2}, {20, 0, 2}},
+	    .calls = {{0, CODE_TARGET_JAVA, 1}, {10, CODE_TARGET_JAVA, 1}},
+	    .references = {{.bci = 1, .member = 0},
+			   {.bci = 5, .member = 1},
+			   {.bci = 9, .member = 0, .target_count = 1}},
+	    .members = {{.class_name = TEXT_MAIN, .name = TEXT_COUNT, .descriptor = TEXT_INT},
+			{.class_name = TEXT_MAIN,
+			 .name = TEXT_ROWS,
+			 .descriptor = TEXT_INT,
+			 .declared_in = TEXT_BASE}},
+	    .null_checks = {{0, 200}, {16, 200}},
+	    .texts = TEXTS};
 	jxp__code_image__init(&s->image);
 	s->pointer = &s->image;
-	for (int i = 0; i < 2; i++) {
-		jxp__code_image__frame__init(&s->frames[i]);
-		s->frames[i].method = FILL - (uint32_t)i;
-		s->frames[i].bci = 4;
-		s->frame_list[i] = &s->frames[i];
-	}
-	for (uint32_t i = 0; i < 3; i++) {
-		jxp__code_image__record__init(&s->records[i]);
-		s->records[i].offset = 10 * i;
-		s->records[i].frames = s->frame_list;
-		s->records[i].n_frames = 2;
-		s->record_list[i] = &s->records[i];
-	}
-	for (uint32_t i = 0; i < 2; i++) {
-		jxp__code_image__call__init(&s->calls[i]);
-		s->calls[i].offset = 10 * i;
-		s->calls[i].target = JXP__CODE_IMAGE__CALL__TARGET__JAVA;
-		s->calls[i].method = FILL;
-		s->call_list[i] = &s->calls[i];
-	}
-	jxp__code_image__bytecodes__init(&s->bytecodes);
-	s->bytecodes.method = FILL;
-	s->bytecodes.code = (ProtobufCBinaryData){sizeof(s->code), s->code};
-	s->bytecodes.descriptor = (char *)"([B)V";
-	s->bytecodes.is_static = true;
-	s->bytecode_list[0] = &s->bytecodes;
 	s->image.code = CODE;
-	s->image.bytes = (ProtobufCBinaryData){sizeof(s->bytes), s->bytes};
 	s->image.method = FILL;
-	s->image.records = s->record_list;
-	s->image.n_records = 3;
-	s->image.calls = s->call_list;
-	s->image.n_calls = 2;
-	s->image.bytecodes = s->bytecode_list;
-	s->image.n_bytecodes = 1;
-	sample_image_names(s);
+	s->image.bytes = SENT(s->bytes);
+	s->image.methods = SENT(s->methods);
+	s->image.frames = SENT(s->frames);
+	s->image.records = SENT(s->records);
+	s->image.calls = SENT(s->calls);
+	s->image.references = SENT(s->references);
+	s->image.members = SENT(s->members);
+	s->image.null_checks = SENT(s->null_checks);
+	s->image.targets = SENT(s->targets);
+	s->image.bytecodes = SENT(s->code);
+	s->image.texts = SENT(s->texts);
 }
 
 static int set_up(void **state)
@@ -148,7 +128,7 @@ static uint32_t ask_and_take(struct fixture *f, struct code_image *image)
 	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 1);
 	assert_int_equal(codes[0], CODE);
 	send_image(f);
-	assert_true(loop_intake_take_image(&f->in.intake.loops, image, &code));
+	assert_true(loop_session_take_image(&f->in.intake.loops, image, &code));
 	return code;
 }
 
@@ -198,7 +178,7 @@ static uint32_t known(struct fixture *f, enum loop_type type, uint32_t sites)
 	code = ask_and_take(f, &image);
 	code_image_release(&image);
 	analyse(&analysis, type, sites);
-	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
+	assert_int_equal(loop_session_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
 	return code;
 }
 
@@ -269,8 +249,8 @@ TEST(an_image_comes_with_the_windows_methods, set_up, tear_down)
 	assert_int_equal(image.methods[image.method].name, FILL);
 	assert_int_equal(image.methods[0].bytecode_bytes, 16);
 	assert_int_equal(image.record_count, 3);
-	assert_int_equal(image.records[2].first_frame, 4);
-	assert_int_equal(image.frames[5].method, 1);
+	assert_int_equal(image.records[2].frame_count, 2);
+	assert_int_equal(image.frames[1].method, 1);
 	assert_int_equal(image.call_count, 2);
 	assert_int_equal(image.calls[1].method, 1);
 	assert_int_equal(lost(f, LOSS_CODE), 0);
@@ -286,7 +266,7 @@ TEST(what_cannot_be_in_an_image_is_dropped, set_up, tear_down)
 	tick(f, CODE, 0x50, 30);
 	f->image.records[1].offset = 0;   /* Not behind the one before. */
 	f->image.records[2].offset = 256; /* Not in the code. */
-	f->image.calls[0].method = 77;    /* Never announced; still a call. */
+	f->image.calls[0].method = 3;     /* There are two; still a call. */
 	f->image.calls[1].offset = 1000;
 	f->image.frames[0].bci = 16; /* Of 0 to 15. */
 	(void)ask_and_take(f, &image);
@@ -340,7 +320,7 @@ TEST(what_bytecodes_cannot_name_is_dropped, set_up, tear_down)
 	tick(f, CODE, 0x50, 30);
 	f->image.references[0].bci = 16;   /* Of 0 to 15. */
 	f->image.references[1].member = 2; /* Of 0 and 1. */
-	f->image.targets[0] = 77;          /* Never announced; still a reference. */
+	f->image.targets[0] = 2;           /* Of 0 and 1; still a reference. */
 	f->image.null_checks[0].offset = 256;
 	f->image.null_checks[1].continuation = 256;
 	(void)ask_and_take(f, &image);
@@ -352,26 +332,49 @@ TEST(what_bytecodes_cannot_name_is_dropped, set_up, tear_down)
 	code_image_release(&image);
 }
 
-TEST(names_that_are_too_long_leave_the_others, set_up, tear_down)
+TEST(what_has_no_end_or_begins_nowhere_is_no_text, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	char *text = malloc(LIMIT_CODE_TEXT + 1);
 	struct code_image image;
 
-	assert_non_null(text);
-	memset(text, 'a', LIMIT_CODE_TEXT);
-	text[LIMIT_CODE_TEXT] = '\0';
 	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 30);
-	f->image.members[0].name = text;
+	f->image.texts[0] = f->image.texts[sizeof(TEXTS) - 1] = 'x';
+	f->image.members[0].name = sizeof(TEXTS);
+	f->image.members[1].name = sizeof(TEXTS) - 1;
 	f->image.references[2].bci = 5; /* Not behind the one before. */
 	(void)ask_and_take(f, &image);
+	assert_string_equal(code_image_text(&image, 0), "");
 	assert_string_equal(code_image_text(&image, image.members[0].name), "");
-	assert_string_equal(code_image_text(&image, image.members[1].name), "rows");
+	assert_string_equal(code_image_text(&image, image.members[1].name), "");
+	assert_string_equal(code_image_text(&image, image.members[1].declared_in), "Base");
 	assert_int_equal(image.reference_count, 2);
 	assert_int_equal(lost(f, LOSS_CODE), 2);
 	code_image_release(&image);
-	free(text);
+}
+
+/* Whose arrays are not whole, or lead beyond each other. */
+TEST(what_leads_out_of_an_image_is_dropped, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	struct code_image image;
+
+	sample_intake_apply(&f->in);
+	tick(f, CODE, 0x50, 30);
+	f->image.image.null_checks.len--;
+	f->image.methods[0].reference_count = 4;
+	f->image.methods[1].name = 77;    /* Never announced: its records go, too. */
+	f->image.methods[1].bytecode = 1; /* With those behind the end. */
+	f->image.methods[1].bytecode_bytes = sizeof(f->image.code);
+	f->image.records[0].frame_count = 1;
+	f->image.records[1].first_frame = 1;
+	(void)ask_and_take(f, &image);
+	assert_int_equal(image.null_check_count, 1);
+	assert_int_equal(image.reference_count, 0);
+	assert_int_equal(image.methods[1].bytecode_bytes, 0);
+	assert_int_equal(image.record_count, 1);
+	assert_int_equal(lost(f, LOSS_CODE), 6);
+	code_image_release(&image);
 }
 
 TEST(code_that_nobody_asked_for_is_not_taken, set_up, tear_down)
@@ -383,7 +386,7 @@ TEST(code_that_nobody_asked_for_is_not_taken, set_up, tear_down)
 	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, 30);
 	send_image(f);
-	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_false(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	assert_int_equal(lost(f, LOSS_INVALID), 1);
 }
 
@@ -399,7 +402,7 @@ TEST(an_image_without_its_method_is_none, set_up, tear_down)
 	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 1);
 	f->image.image.method = 77;
 	send_image(f);
-	assert_false(loop_intake_take_image(&f->in.intake.loops, &image, &code));
+	assert_false(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	assert_int_equal(lost(f, LOSS_CODE), 1);
 	assert_int_equal(f->in.intake.loops.open, 0);
 }
@@ -447,7 +450,7 @@ TEST(loops_that_are_not_mapped_are_told_by_their_offset, set_up, tear_down)
 	code_image_release(&image);
 	analyse(&analysis, LOOP_LAST, 1);
 	analysis.loops[0].mapped = false;
-	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
+	assert_int_equal(loop_session_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
 	assert_int_equal(f->in.window->loops.row_count, 2);
 	assert_false(f->in.window->loops.rows[0].key.mapped);
 	assert_int_equal(f->in.window->loops.rows[0].key.header, HEADER);
@@ -467,7 +470,7 @@ TEST(code_that_cannot_be_told_keeps_its_ticks_in_the_sums, set_up, tear_down)
 	tick(f, CODE, 0x50, 30);
 	code = ask_and_take(f, &image);
 	code_image_release(&image);
-	assert_int_equal(loop_intake_analysed(&f->in.intake.loops, code, -E2BIG, &none), 0);
+	assert_int_equal(loop_session_analysed(&f->in.intake.loops, code, -E2BIG, &none), 0);
 	tick(f, CODE, 0x50, 30);
 	assert_int_equal(f->in.window->loops.compiled.samples, 60);
 	assert_int_equal(f->in.window->loops.looked_at.samples, 0);
@@ -492,7 +495,7 @@ TEST(windows_without_loops_take_no_code, set_up, tear_down)
 TEST(a_hot_loop_gets_one_plan, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *plan = &f->in.intake.loops.plans[0];
+	const struct planned_loop *plan = &f->in.intake.loops.plans[0];
 	bool more = false;
 
 	(void)known(f, LOOP_LAST, 2);
@@ -501,8 +504,8 @@ TEST(a_hot_loop_gets_one_plan, set_up, tear_down)
 	assert_int_equal(f->in.intake.loops.plan_count, 1);
 	assert_int_equal(plan->sites, 2);
 	assert_int_equal(plan->entries, 1);
-	assert_int_equal(plan->offsets[0], 0x44);
-	assert_int_equal(plan->offsets[2], 0x10);
+	assert_int_equal(plan->order.places[0], 0x44);
+	assert_int_equal(plan->order.places[2], 0x10);
 	assert_int_equal(loop_hunt_plans(&f->in.intake.loops, &more), 0);
 	assert_false(more);
 }
@@ -523,7 +526,7 @@ TEST(what_needs_no_counting_is_not_counted, set_up, tear_down)
 TEST(what_lies_around_itself_is_not_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	struct loop_intake *loops = &f->in.intake.loops;
+	struct loop_session *loops = &f->in.intake.loops;
 	bool changed;
 
 	(void)known(f, LOOP_LAST, 1);
@@ -538,7 +541,7 @@ TEST(what_lies_around_itself_is_not_counted, set_up, tear_down)
 TEST(places_are_drawn_where_there_are_too_many, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	const struct loop_plan *plan = &f->in.intake.loops.plans[0];
+	const struct planned_loop *plan = &f->in.intake.loops.plans[0];
 	bool more;
 
 	(void)known(f, LOOP_LAST, 50);
@@ -547,7 +550,7 @@ TEST(places_are_drawn_where_there_are_too_many, set_up, tear_down)
 	assert_int_equal(plan->entries, 1);
 	assert_int_equal(plan->all_sites, 50);
 	for (uint32_t i = 1; i < plan->sites; i++)
-		assert_true(plan->offsets[i] > plan->offsets[i - 1]);
+		assert_true(plan->order.places[i] > plan->order.places[i - 1]);
 }
 
 TEST(a_burst_stands_for_the_places_that_were_not_counted, set_up, tear_down)
@@ -591,7 +594,7 @@ TEST(a_walk_has_its_result_where_it_ends, set_up, tear_down)
 TEST(instances_are_counted_in_the_copy_with_most_of_the_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	struct loop_intake *loops = &f->in.intake.loops;
+	struct loop_session *loops = &f->in.intake.loops;
 	const struct loop_row *row;
 	bool changed;
 
@@ -612,7 +615,7 @@ TEST(instances_are_counted_in_the_copy_with_most_of_the_time, set_up, tear_down)
 TEST(what_is_known_waits_for_what_is_not, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	struct loop_intake *loops = &f->in.intake.loops;
+	struct loop_session *loops = &f->in.intake.loops;
 	bool changed;
 
 	(void)known(f, LOOP_SOME, 1);
@@ -621,41 +624,41 @@ TEST(what_is_known_waits_for_what_is_not, set_up, tear_down)
 		burst(f, 1, 256, 0, 64);
 	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
 	assert_false(changed); /* There is no other one. */
-	assert_true(loops->plans[0].counted);
+	assert_true(loops->plans[0].order.counted);
 	tick(f, CODE, 0x24, 100);
 	loops->codes[0].analysis.loops[1].site_count = 1;
-	loops->codes[0].loops[1].row = LOOP_NO_ROW;
+	loops->codes[0].analysis.loops[1].row = LOOP_NO_ROW;
 	loops->codes[0].analysis.loops[1].mapped = false;
 	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
 	assert_true(changed);
-	assert_false(loops->plans[0].counted);
-	assert_true(loops->plans[1].counted);
+	assert_false(loops->plans[0].order.counted);
+	assert_true(loops->plans[1].order.counted);
 }
 
 /* Its ticks come in the loop inside it, which bursts are for while more is to be known of that. */
 TEST(a_loop_around_a_hot_one_waits_for_it, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	struct loop_intake *loops = &f->in.intake.loops;
+	struct loop_session *loops = &f->in.intake.loops;
 	bool changed;
 
 	(void)known(f, LOOP_SOME, 1);
 	loops->codes[0].analysis.loops[1].site_count = 1;
 	loops->codes[0].analysis.loops[1].mapped = false;
-	loops->codes[0].loops[1].row = LOOP_NO_ROW;
+	loops->codes[0].analysis.loops[1].row = LOOP_NO_ROW;
 	tick(f, CODE, 0x50, 100);
-	assert_int_equal(loops->codes[0].loops[1].samples, 0);
+	assert_int_equal(loops->codes[0].analysis.loops[1].samples, 0);
 	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
 	assert_int_equal(loops->plan_count, 2);
 	assert_false(loops->plans[0].around);
-	assert_true(loops->plans[0].counted);
+	assert_true(loops->plans[0].order.counted);
 	assert_true(loops->plans[1].around);
-	assert_false(loops->plans[1].counted);
+	assert_false(loops->plans[1].order.counted);
 	for (int i = 0; i < 100; i++)
 		burst(f, 1, 256, 0, 64);
 	assert_int_equal(loop_hunt_plans(loops, &changed), 0);
-	assert_false(loops->plans[0].counted);
-	assert_true(loops->plans[1].counted);
+	assert_false(loops->plans[0].order.counted);
+	assert_true(loops->plans[1].order.counted);
 }
 
 TEST(bursts_of_no_plan_are_not_believed, set_up, tear_down)
@@ -682,7 +685,7 @@ static void read_loop(struct fixture *f)
 	bool more;
 
 	assert_non_null(r);
-	*r = (struct loop_reading){.begin = 0x10, .step = -2, .end_count = 2};
+	*r = (struct loop_reading){.begin = {.offset = 0x10}, .step = -2, .end_count = 2};
 	r->ends[1].low = 1;
 	r->ends[1].high = 4;
 	code->analysis.readings = r;
@@ -714,7 +717,7 @@ TEST(readings_are_turns_of_instances, set_up, tear_down)
 	read_loop(f);
 	assert_int_equal(f->in.intake.loops.plan_count, 1);
 	assert_true(f->in.intake.loops.plans[0].read);
-	assert_false(f->in.intake.loops.plans[0].counted);
+	assert_false(f->in.intake.loops.plans[0].order.counted);
 	reading(f, 0, -200, false);
 	reading(f, 1, -200, false); /* 101 to 104. */
 	reading(f, 0, 0, false);

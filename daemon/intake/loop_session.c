@@ -1,4 +1,4 @@
-#include "daemon/intake/loop_intake.h"
+#include "daemon/intake/loop_session.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 /* Loops around a tick that it counts for; nobody nests more. */
 #define NESTED_MAX 32u
 
-void loop_intake_init(struct loop_intake *in, struct window_result *result,
-		      const struct method_intake *methods, const struct tick_intake *right)
+void loop_session_init(struct loop_session *in, struct window_result *result,
+		       const struct method_intake *methods, const struct tick_intake *ticks)
 {
-	*in = (struct loop_intake){.result = result, .methods = methods, .right = right};
+	*in = (struct loop_session){.result = result, .methods = methods, .ticks = ticks};
 	random_seed(&in->random, clock_monotonic_ns());
 }
 
@@ -22,12 +22,11 @@ static void code_release(struct loop_code *c)
 {
 	free(c->announced);
 	free(c->names);
-	free(c->loops);
 	if (c->state == LOOP_CODE_KNOWN)
 		code_analysis_release(&c->analysis);
 }
 
-void loop_intake_release(struct loop_intake *in)
+void loop_session_release(struct loop_session *in)
 {
 	for (size_t i = 0; i < in->code_count; i++)
 		code_release(&in->codes[i]);
@@ -36,26 +35,24 @@ void loop_intake_release(struct loop_intake *in)
 	for (size_t i = 0; i < in->turns_count; i++)
 		free(in->turns[i].tuples);
 	free(in->codes);
-	free(in->ticks);
 	free(in->node_methods);
 	hash_index_release(&in->code_index);
-	hash_index_release(&in->tick_index);
-	loop_intake_init(in, in->result, in->methods, in->right);
+	loop_session_init(in, in->result, in->methods, in->ticks);
 }
 
-static void lose(struct loop_intake *in, enum loss loss, uint64_t count)
+static void lose(struct loop_session *in, enum loss loss, uint64_t count)
 {
 	in->result->losses[loss] += count;
 }
 
 /* What there is no room for has been counted in the profile. */
-static int refused_or_failed(struct loop_intake *in, int r)
+static int refused_or_failed(struct loop_session *in, int r)
 {
 	in->result->losses[LOSS_LOOPS] = in->result->loops.refused;
 	return r == -ENOSPC ? 0 : r;
 }
 
-/* ---------------------------------------------------------------- ticks that wait */
+/* ---------------------------------------------------------------- codes */
 
 static bool code_matches(const void *table, uint32_t position, const void *key)
 {
@@ -64,13 +61,13 @@ static bool code_matches(const void *table, uint32_t position, const void *key)
 	return codes[position].number == *(const uint64_t *)key;
 }
 
-static bool find_code(const struct loop_intake *in, uint64_t number, uint32_t *position)
+static bool find_code(const struct loop_session *in, uint64_t number, uint32_t *position)
 {
 	return hash_index_find(&in->code_index, hash_ids(&number, 2), code_matches, in->codes,
 			       &number, position);
 }
 
-int loop_intake_code(struct loop_intake *in, uint64_t number, uint32_t *position)
+int loop_session_code(struct loop_session *in, uint64_t number, uint32_t *position)
 {
 	int r;
 
@@ -89,37 +86,9 @@ int loop_intake_code(struct loop_intake *in, uint64_t number, uint32_t *position
 	return 0;
 }
 
-static bool tick_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct loop_tick *ticks = table, *a = &ticks[position];
-	const uint32_t *ids = key;
-
-	return a->code == ids[0] && a->offset == ids[1] && a->node == ids[2];
-}
-
-static int add_waiting(struct loop_intake *in, const struct loop_tick *tick)
-{
-	uint32_t ids[] = {tick->code, tick->offset, tick->node};
-	uint32_t hash = hash_ids(ids, 3), position;
-	int r;
-
-	if (hash_index_find(&in->tick_index, hash, tick_matches, in->ticks, ids, &position)) {
-		cpu_sum_add(&in->ticks[position].sum, &tick->sum, 1);
-		return 0;
-	}
-	if (in->tick_count >= LIMIT_LOOP_TICKS)
-		return -ENOSPC;
-	r = array_reserve(&in->ticks, &in->tick_capacity, in->tick_count + 1, sizeof(*in->ticks));
-	if (r == 0)
-		r = hash_index_insert(&in->tick_index, hash, (uint32_t)in->tick_count);
-	if (r == 0)
-		in->ticks[in->tick_count++] = *tick;
-	return r;
-}
-
 /* ---------------------------------------------------------------- ticks of known code */
 
-int loop_intake_row(struct loop_intake *in, struct loop_code *code, uint32_t loop, uint32_t *row)
+int loop_session_row(struct loop_session *in, struct loop_code *code, uint32_t loop, uint32_t *row)
 {
 	const struct code_loop *l = &code->analysis.loops[loop];
 	uint32_t method = l->mapped ? l->method : code->method;
@@ -131,7 +100,7 @@ int loop_intake_row(struct loop_intake *in, struct loop_code *code, uint32_t loo
 	struct loop_row *made;
 	int r;
 
-	*row = code->loops[loop].row;
+	*row = code->analysis.loops[loop].row;
 	if (*row != LOOP_NO_ROW)
 		return 0;
 	if (l->mapped)
@@ -141,7 +110,7 @@ int loop_intake_row(struct loop_intake *in, struct loop_code *code, uint32_t loo
 		*row = LOOP_NO_ROW;
 		return refused_or_failed(in, r);
 	}
-	code->loops[loop].row = *row;
+	code->analysis.loops[loop].row = *row;
 	made = &in->result->loops.rows[*row];
 	if (l->mapped && l->latch_bci > made->latch_bci)
 		made->latch_bci = l->latch_bci;
@@ -166,7 +135,7 @@ static void add_within(struct loop_row *row, const struct code_loop *l, const st
 
 /* The loop and those around it, each once: its copies may lie in each other, as where the JVM has
  * mined strips. */
-static int add_nested(struct loop_intake *in, struct loop_code *code, uint32_t loop,
+static int add_nested(struct loop_session *in, struct loop_code *code, uint32_t loop,
 		      const struct cpu_sum *sum)
 {
 	uint32_t seen[NESTED_MAX];
@@ -176,11 +145,11 @@ static int add_nested(struct loop_intake *in, struct loop_code *code, uint32_t l
 	     i = code->analysis.loops[i].parent) {
 		bool again = false;
 		uint32_t row;
-		int r = loop_intake_row(in, code, i, &row);
+		int r = loop_session_row(in, code, i, &row);
 
 		if (r < 0)
 			return r;
-		code->loops[i].within += sum->samples;
+		code->analysis.loops[i].within += sum->samples;
 		if (row == LOOP_NO_ROW)
 			continue;
 		for (unsigned j = 0; j < count; j++)
@@ -194,7 +163,7 @@ static int add_nested(struct loop_intake *in, struct loop_code *code, uint32_t l
 
 /* From where the method that has the loop was called: *node, 0 for a thread's first. Of a
  * recursion, where it began. False where the method is not in the context. */
-static bool caller_of(const struct loop_intake *in, const struct loop_key *key, uint32_t *node)
+static bool caller_of(const struct loop_session *in, const struct loop_key *key, uint32_t *node)
 {
 	const struct cct *t = &in->result->profile.cct;
 	uint32_t at = *node;
@@ -212,11 +181,11 @@ static bool caller_of(const struct loop_intake *in, const struct loop_key *key, 
 	return found;
 }
 
-static int add_context(struct loop_intake *in, uint32_t row, const struct loop_tick *tick)
+static int add_context(struct loop_session *in, uint32_t row, const struct tick_place *tick)
 {
 	struct loop_profile *p = &in->result->loops;
-	uint32_t position, node = tick_intake_node(in->right, in->codes[tick->code].number,
-						   tick->offset, tick->node);
+	uint32_t position,
+	    node = tick_intake_node(in->ticks, tick->key.code, tick->key.offset, tick->key.node);
 	int r;
 
 	if (!caller_of(in, &p->rows[row].key, &node))
@@ -229,29 +198,29 @@ static int add_context(struct loop_intake *in, uint32_t row, const struct loop_t
 }
 
 /* Code of a method that calls itself: all of it is the recursion's. */
-static int add_recursion(struct loop_intake *in, struct loop_code *code,
-			 const struct loop_tick *tick, bool own)
+static int add_recursion(struct loop_session *in, struct loop_code *code,
+			 const struct tick_place *tick, bool own)
 {
+	struct code_loop *recursion = &code->analysis.loops[code->recursion];
 	struct loop_row *rows;
 	uint32_t row;
-	int r = loop_intake_row(in, code, code->recursion, &row);
+	int r = loop_session_row(in, code, code->recursion, &row);
 
 	if (r < 0 || row == LOOP_NO_ROW)
 		return r;
 	rows = in->result->loops.rows;
-	add_within(&rows[row], &code->analysis.loops[code->recursion], &tick->sum);
+	add_within(&rows[row], recursion, &tick->sum);
 	if (!own)
 		return 0;
-	code->loops[code->recursion].samples += tick->sum.samples;
+	recursion->samples += tick->sum.samples;
 	cpu_sum_add(&rows[row].own, &tick->sum, 1);
 	return add_context(in, row, tick);
 }
 
-static int add_known(struct loop_intake *in, const struct loop_tick *tick)
+static int add_known(struct loop_session *in, struct loop_code *code, const struct tick_place *tick)
 {
-	struct loop_code *code = &in->codes[tick->code];
 	struct loop_profile *p = &in->result->loops;
-	uint32_t loop = code_analysis_loop_at(&code->analysis, tick->offset), row;
+	uint32_t loop = code_analysis_loop_at(&code->analysis, tick->key.offset), row;
 	int r = 0;
 
 	cpu_sum_add(&p->looked_at, &tick->sum, 1);
@@ -259,11 +228,11 @@ static int add_known(struct loop_intake *in, const struct loop_tick *tick)
 		r = add_recursion(in, code, tick, loop == LOOP_NO_PARENT);
 	if (r < 0 || loop == LOOP_NO_PARENT)
 		return r;
-	code->loops[loop].samples += tick->sum.samples;
+	code->analysis.loops[loop].samples += tick->sum.samples;
 	cpu_sum_add(&p->in_loops, &tick->sum, 1);
 	if (code->analysis.loops[loop].mapped)
 		cpu_sum_add(&p->mapped, &tick->sum, 1);
-	r = loop_intake_row(in, code, loop, &row);
+	r = loop_session_row(in, code, loop, &row);
 	if (r < 0 || row == LOOP_NO_ROW)
 		return r;
 	cpu_sum_add(&p->rows[row].own, &tick->sum, 1);
@@ -271,18 +240,35 @@ static int add_known(struct loop_intake *in, const struct loop_tick *tick)
 	return r < 0 ? r : add_context(in, row, tick);
 }
 
-int loop_intake_tick(struct loop_intake *in, uint64_t code, uint32_t offset, uint32_t node,
-		     uint64_t cpu_ns)
+/* Those that came before it was known what code they are in. */
+static int add_earlier(struct loop_session *in, struct loop_code *code)
 {
-	struct loop_tick tick = {
-	    .offset = offset, .node = node, .sum = {.samples = 1, .ns = (double)cpu_ns}};
-	int r = loop_intake_code(in, code, &tick.code);
+	int r = 0;
 
-	cpu_sum_add(&in->result->loops.compiled, &tick.sum, 1);
+	for (size_t i = 0; r == 0 && i < in->ticks->place_count; i++) {
+		const struct tick_place *tick = &in->ticks->places[i];
+
+		if (tick->key.code == code->number && tick->key.kind != TICK_CALLED)
+			r = add_known(in, code, tick);
+	}
+	return r;
+}
+
+int loop_session_tick(struct loop_session *in, const Jxp__CpuSample *tick, uint32_t node, bool kept)
+{
+	const struct tick_place one = {
+	    .key = {.code = tick->code, .offset = tick->offset, .node = node},
+	    .sum = {.samples = 1, .ns = (double)tick->cpu_ns}};
+	uint32_t position;
+	int r = loop_session_code(in, tick->code, &position);
+
+	cpu_sum_add(&in->result->loops.compiled, &one.sum, 1);
 	if (r == 0) {
-		in->codes[tick.code].samples++;
-		r = in->codes[tick.code].state == LOOP_CODE_KNOWN ? add_known(in, &tick)
-								  : add_waiting(in, &tick);
+		in->codes[position].samples++;
+		if (in->codes[position].state == LOOP_CODE_KNOWN)
+			r = add_known(in, &in->codes[position], &one);
+		else if (!kept)
+			r = -ENOSPC;
 	}
 	if (r != -ENOSPC)
 		return r;
@@ -292,13 +278,13 @@ int loop_intake_tick(struct loop_intake *in, uint64_t code, uint32_t offset, uin
 
 /* ---------------------------------------------------------------- code */
 
-static void give_up(struct loop_intake *in, struct loop_code *code)
+static void give_up(struct loop_session *in, struct loop_code *code)
 {
 	code->state = LOOP_CODE_GONE;
 	in->open--;
 }
 
-static int name_methods(struct loop_intake *in, struct loop_code *code,
+static int name_methods(struct loop_session *in, struct loop_code *code,
 			const struct code_image *image)
 {
 	code->names = calloc(image->method_count, sizeof(*code->names));
@@ -310,7 +296,7 @@ static int name_methods(struct loop_intake *in, struct loop_code *code,
 	return 0;
 }
 
-static struct loop_caller *find_open_caller(struct loop_intake *in, uint32_t method)
+static struct loop_caller *find_open_caller(struct loop_session *in, uint32_t method)
 {
 	for (size_t i = 0; i < in->caller_count; i++)
 		if (in->callers[i].open && in->callers[i].method == method)
@@ -320,10 +306,10 @@ static struct loop_caller *find_open_caller(struct loop_intake *in, uint32_t met
 
 /* What a method was answered with: 1 with the position of its code, which counts as asked for now;
  * 0 where there is none, or it is known already; -ENOMEM. */
-static int take_callers_code(struct loop_intake *in, struct loop_caller *caller,
+static int take_callers_code(struct loop_session *in, struct loop_caller *caller,
 			     const Jxp__CodeImage *m, uint32_t *position)
 {
-	int r = m->error[0] ? -ENOSPC : loop_intake_code(in, m->code, position);
+	int r = m->error[0] ? -ENOSPC : loop_session_code(in, m->code, position);
 
 	caller->open = false;
 	if (r < 0 || in->codes[*position].state != LOOP_CODE_TICKED) {
@@ -335,7 +321,7 @@ static int take_callers_code(struct loop_intake *in, struct loop_caller *caller,
 	return 1;
 }
 
-int loop_intake_image(struct loop_intake *in, const Jxp__CodeImage *m)
+int loop_session_image(struct loop_session *in, const Jxp__CodeImage *m)
 {
 	struct code_image *image = &in->images[in->image_count];
 	struct loop_code *code;
@@ -367,7 +353,7 @@ int loop_intake_image(struct loop_intake *in, const Jxp__CodeImage *m)
 	return name_methods(in, code, image);
 }
 
-bool loop_intake_take_image(struct loop_intake *in, struct code_image *image, uint32_t *code)
+bool loop_session_take_image(struct loop_session *in, struct code_image *image, uint32_t *code)
 {
 	if (in->image_count == 0 || !find_code(in, in->images[0].code, code))
 		return false;
@@ -378,45 +364,35 @@ bool loop_intake_take_image(struct loop_intake *in, struct code_image *image, ui
 	return true;
 }
 
-int loop_intake_analysed(struct loop_intake *in, uint32_t position, int error,
-			 struct code_analysis *analysis)
+int loop_session_analysed(struct loop_session *in, uint32_t position, int error,
+			  struct code_analysis *analysis)
 {
 	struct loop_code *code = &in->codes[position];
-	int r = 0;
 
 	if (error < 0) {
 		lose(in, LOSS_CODE, error == -E2BIG);
 		give_up(in, code);
 		return error == -ENOMEM ? error : 0;
 	}
-	code->loops = calloc(analysis->loop_count + 1, sizeof(*code->loops));
-	if (!code->loops) {
-		code_analysis_release(analysis);
-		give_up(in, code);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < analysis->loop_count; i++)
-		code->loops[i].row = LOOP_NO_ROW;
 	code->recursion = LOOP_NO_PARENT;
-	for (uint32_t i = 0; i < analysis->loop_count; i++)
+	for (uint32_t i = 0; i < analysis->loop_count; i++) {
+		analysis->loops[i].row = LOOP_NO_ROW;
 		if (analysis->loops[i].recursion)
 			code->recursion = i;
+	}
 	code->analysis = *analysis;
 	*analysis = (struct code_analysis){0};
 	code->state = LOOP_CODE_KNOWN;
 	in->open--;
-	for (size_t i = 0; r == 0 && i < in->tick_count; i++)
-		if (in->ticks[i].code == position)
-			r = add_known(in, &in->ticks[i]);
-	return r;
+	return add_earlier(in, code);
 }
 
 /* ---------------------------------------------------------------- bursts */
 
 /* Are its places some of the plan's, each once? */
-static bool valid_burst(const struct loop_intake *in, const Jxp__LoopBurst *b)
+static bool valid_burst(const struct loop_session *in, const Jxp__LoopBurst *b)
 {
-	const struct loop_plan *plan;
+	const struct planned_loop *plan;
 	uint32_t seen = 0;
 
 	if (b->plan == 0 || b->plan > in->plan_count || b->n_places != b->n_counts ||
@@ -444,25 +420,25 @@ static void count_place(struct loop_profile *p, uint32_t place, uint32_t count)
 /* Is it the copy with most of the loop's time, of those in its code whose entries are counted? An
  * instance passes through several copies: one ratio of all their turns to all their entries would
  * be that of none. The others' turns, the first and the last ones, are left out. */
-static bool counts_instances(const struct loop_intake *in, const struct loop_plan *plan)
+static bool counts_instances(const struct loop_session *in, const struct planned_loop *plan)
 {
 	const struct loop_code *code = &in->codes[plan->code];
-	const struct native_loop *loop = &code->loops[plan->loop];
+	const struct code_loop *loop = &code->analysis.loops[plan->loop];
 
 	for (size_t i = 0; i < in->plan_count; i++) {
-		const struct loop_plan *other = &in->plans[i];
+		const struct planned_loop *other = &in->plans[i];
 
 		if (other->code == plan->code && other->all_entries > 0 &&
-		    code->loops[other->loop].row == loop->row &&
-		    code->loops[other->loop].samples > loop->samples)
+		    code->analysis.loops[other->loop].row == loop->row &&
+		    code->analysis.loops[other->loop].samples > loop->samples)
 			return false;
 	}
 	return true;
 }
 
-static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
+static void add_burst(struct loop_session *in, const Jxp__LoopBurst *b)
 {
-	const struct loop_plan *plan;
+	const struct planned_loop *plan;
 	const struct loop_code *code;
 	unsigned sites = 0, entries = 0;
 	double results = 0, entered = 0, turns;
@@ -474,7 +450,7 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 	}
 	plan = &in->plans[b->plan - 1];
 	code = &in->codes[plan->code];
-	row = &in->result->loops.rows[code->loops[plan->loop].row];
+	row = &in->result->loops.rows[code->analysis.loops[plan->loop].row];
 	for (size_t i = 0; i < b->n_places; i++) {
 		bool site = b->places[i] < plan->sites;
 
@@ -497,9 +473,9 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 }
 
 /* What cannot be is dropped: a counter that went the wrong way, or not by whole turns. */
-static void add_reading(struct loop_intake *in, const Jxp__LoopReading *m)
+static void add_reading(struct loop_session *in, const Jxp__LoopReading *m)
 {
-	const struct loop_plan *plan =
+	const struct planned_loop *plan =
 	    m->plan > 0 && m->plan <= in->plan_count ? &in->plans[m->plan - 1] : NULL;
 	const struct loop_code *code = plan ? &in->codes[plan->code] : NULL;
 	const struct loop_reading *reading = NULL;
@@ -514,7 +490,7 @@ static void add_reading(struct loop_intake *in, const Jxp__LoopReading *m)
 		lose(in, LOSS_INVALID, 1);
 		return;
 	}
-	lengths = &in->result->loops.rows[code->loops[plan->loop].row].lengths;
+	lengths = &in->result->loops.rows[code->analysis.loops[plan->loop].row].lengths;
 	end = &reading->ends[m->end];
 	turns = (double)m->stepped / reading->step;
 	if (m->left) {
@@ -532,49 +508,66 @@ static void add_reading(struct loop_intake *in, const Jxp__LoopReading *m)
 	lengths->unsure += (end->high - end->low) / 2.0;
 }
 
-int loop_intake_batch(struct loop_intake *in, const Jxp__Batch *batch)
+int loop_session_batch(struct loop_session *in, const Jxp__Batch *batch)
 {
-	int r = 0;
-
 	if (!window_result_profiles_loops(in->result)) {
-		lose(in, LOSS_INVALID, batch->n_bursts + batch->n_readings);
+		lose(in, LOSS_INVALID, batch->n_bursts + batch->n_readings + batch->n_traces);
 		return 0;
 	}
-	for (size_t i = 0; r == 0 && i < batch->n_bursts; i++)
+	for (size_t i = 0; i < batch->n_bursts; i++)
 		add_burst(in, batch->bursts[i]);
-	for (size_t i = 0; r == 0 && i < batch->n_readings; i++)
+	for (size_t i = 0; i < batch->n_readings; i++)
 		add_reading(in, batch->readings[i]);
+	return loop_traces_batch(in, batch);
+}
+
+int loop_session_hunt(struct loop_session *in, struct loop_requests *out)
+{
+	bool looked;
+	int r;
+
+	*out = (struct loop_requests){0};
+	out->code_count = loop_hunt_codes(in, out->codes);
+	r = loop_callers_ask(in, out->methods, &looked);
+	if (r < 0)
+		return r;
+	out->method_count = (size_t)r;
+	r = looked ? loop_callers_rows(in) : 0;
+	if (r == 0)
+		r = loop_hunt_plans(in, &out->planned);
+	if (r == 0 && out->planned)
+		out->plan_count = loop_hunt_orders(in, out->plans);
 	return r;
 }
 
-int loop_intake_finish(struct loop_intake *in)
+int loop_session_finish(struct loop_session *in)
 {
 	struct code_image image;
 	uint32_t code;
 	int r = 0;
 
-	while (r == 0 && loop_intake_take_image(in, &image, &code)) {
+	while (r == 0 && loop_session_take_image(in, &image, &code)) {
 		struct code_analysis analysis = {0};
 
-		r = loop_intake_analysed(in, code, code_analysis_make(&analysis, &image),
-					 &analysis);
+		r = loop_session_analysed(in, code, code_analysis_make(&analysis, &image),
+					  &analysis);
 		code_image_release(&image);
 	}
-	return r;
+	if (r == 0)
+		r = loop_callers_rows(in);
+	return r < 0 ? r : loop_traces_settle(in);
 }
 
-size_t loop_intake_memory_bytes(const struct loop_intake *in)
+size_t loop_session_memory_bytes(const struct loop_session *in)
 {
-	size_t bytes =
-	    in->node_method_capacity * sizeof(*in->node_methods) +
-	    in->code_capacity * sizeof(*in->codes) + in->tick_capacity * sizeof(*in->ticks) +
-	    (in->code_index.capacity + in->tick_index.capacity) * sizeof(struct hash_slot);
+	size_t bytes = in->node_method_capacity * sizeof(*in->node_methods) +
+		       in->code_capacity * sizeof(*in->codes) +
+		       in->code_index.capacity * sizeof(struct hash_slot);
 
 	for (size_t i = 0; i < in->image_count; i++)
 		bytes += code_image_memory_bytes(&in->images[i]);
 	for (size_t i = 0; i < in->code_count; i++)
 		if (in->codes[i].state == LOOP_CODE_KNOWN)
-			bytes += code_analysis_memory_bytes(&in->codes[i].analysis) +
-				 in->codes[i].analysis.loop_count * sizeof(struct native_loop);
+			bytes += code_analysis_memory_bytes(&in->codes[i].analysis);
 	return bytes + in->turns_count * sizeof(struct turn_tuples);
 }
