@@ -38,6 +38,7 @@
  * own agent has 16 MiB for all that it says. */
 #define WINDOW_BYTES_MAX ((size_t)64 << 20)
 
+/* Their numbers are in the store. */
 enum window_state {
 	WINDOW_ATTACHING,
 	WINDOW_RUNNING,
@@ -45,9 +46,11 @@ enum window_state {
 	WINDOW_ENDED_EARLY, /* reason says why; the profile holds what arrived */
 	WINDOW_FAILED,      /* reason says why there was nothing to profile */
 	WINDOW_SALVAGED,    /* its daemon died; what it had kept until then */
+	WINDOW_STATES,
 };
 
-/* Memory of its own that is added here has to be copied in window_result_snapshot. */
+/* Memory of its own that is added here has to be a row of window_tables (daemon/window/tables.h), or
+ * copied in window_result_snapshot. */
 struct window_result {
 	unsigned keepers;
 	bool finished;            /* it is final: set by its owner, after the end */

@@ -97,7 +97,7 @@ static void contexts_beyond_the_limit_are_in_the_sums_and_counted(void **state)
 	assert_int_equal(c->context_count, LIMIT_CPU_CONTEXTS);
 	assert_int_equal(c->refused, 1);
 	assert_int_equal(cpu_profile_all(c).samples, LIMIT_CPU_CONTEXTS + 2);
-	assert_true(cpu_profile_memory_bytes(c) < 16u << 20);
+	assert_true(row_table_memory_bytes(&c->context_table, &cpu_context_layout) < 16u << 20);
 }
 
 static void where_there_is_no_room_ticks_are_not_moved(void **state)
@@ -111,19 +111,6 @@ static void where_there_is_no_room_ticks_are_not_moved(void **state)
 			 -ENOSPC);
 	assert_int_equal(cpu_profile_settle(c), 0);
 	assert_int_equal(c->context_count, LIMIT_CPU_CONTEXTS);
-}
-
-static void a_copy_has_what_there_was(void **state)
-{
-	struct cpu_profile *c = *state, copy;
-
-	assert_int_equal(cpu_profile_add(c, COMPILED, 7, false, 10), 0);
-	assert_int_equal(cpu_profile_copy(&copy, c), 0);
-	assert_int_equal(cpu_profile_add(c, COMPILED, 7, false, 10), 0);
-	assert_int_equal(copy.context_count, 1);
-	assert_int_equal(copy.contexts[0].code[0].samples, 1);
-	assert_int_equal(cpu_profile_all(&copy).samples, 1);
-	cpu_profile_release(&copy);
 }
 
 static void watch(struct cpu_profile *c, uint64_t time_ns, uint64_t gc_ns, uint64_t jit_ns,
@@ -195,7 +182,6 @@ int main(void)
 	    TEST(ticks_in_the_kernel_are_of_the_context_that_called_it),
 	    TEST(what_has_no_whole_context_is_in_none),
 	    TEST(contexts_beyond_the_limit_are_in_the_sums_and_counted),
-	    TEST(a_copy_has_what_there_was),
 	    TEST(the_jvms_own_threads_count_from_when_the_window_began),
 	    TEST(sums_that_fall_are_passed_over),
 	    TEST(where_there_is_no_room_ticks_are_not_moved),
