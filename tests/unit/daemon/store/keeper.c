@@ -659,9 +659,26 @@ static void a_directory_of_a_later_version_is_left_alone(void **state)
 	assert_int_equal(keeper_new(&later, &f->loop, &settings, &f->err), -EPROTONOSUPPORT);
 	(void)uv_run(&f->loop, UV_RUN_NOWAIT);
 	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 3", NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	open_keeper(f);
+}
+
+/* Versions 1 and 2, of 0.1.0. */
+static void a_database_of_an_earlier_version_is_set_aside_as_it_is(void **state)
+{
+	struct fixture *f = *state;
+	char command[512];
+
+	close_keeper(f);
+	(void)snprintf(command, sizeof(command), "rm -f %s* && cp tests/data/store-version-1.db %s",
+		       f->path, f->path);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
+	open_keeper(f);
+	assert_int_equal(keeper_stats(f->keeper).damages, 0);
+	(void)snprintf(command, sizeof(command), "cmp tests/data/store-version-1.db %s.earlier-*",
+		       f->path);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
 }
 
 int main(void)
@@ -685,6 +702,7 @@ int main(void)
 	    TEST(a_daemon_that_starts_with_its_clock_ahead_deletes_nothing),
 	    TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside),
 	    TEST(a_directory_of_a_later_version_is_left_alone),
+	    TEST(a_database_of_an_earlier_version_is_set_aside_as_it_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
