@@ -291,11 +291,3 @@ void loop_counts_burst(struct loop_counts *c, double turns, double counted, unsi
 	c->products += turns * events;
 	c->seen += turns * counted_places / all_places;
 }
-
-void loop_row_add(struct loop_row *to, const struct loop_row *from, double weight)
-{
-	const double weights[PROFILE_WEIGHTS] = {
-	    [WEIGHT_NONE] = 1, [WEIGHT_CPU] = weight, [WEIGHT_ACCESS] = 1, [WEIGHT_TIME] = 1};
-
-	table_row_add(&loop_row_layout, to, from, weights);
-}

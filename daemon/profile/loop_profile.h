@@ -157,9 +157,6 @@ int loop_profile_input(struct loop_profile *p, const struct loop_compared *like,
 void loop_counts_burst(struct loop_counts *c, double turns, double counted, unsigned counted_places,
 		       unsigned all_places);
 
-/* Adds what a row holds of CPU time, times weight, of bursts and of traces; not its inputs. */
-void loop_row_add(struct loop_row *to, const struct loop_row *from, double weight);
-
 /* How much of what an instance computes the one before has computed, were there times as many
  * pairs. Loads that hardly any are of are left out. */
 struct repeat_rate loop_profile_instances(const struct loop_profile *p, const struct loop_row *row,

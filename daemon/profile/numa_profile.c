@@ -101,17 +101,6 @@ void numa_profile_finish(struct numa_profile *p)
 
 /* ---------------------------------------------------------------- sums */
 
-/* NULL, with *status 0, beyond NUMA_SITES_MAX. */
-static struct numa_site *site_of(struct numa_profile *p, uint32_t site, int *status)
-{
-	uint32_t position;
-	int r = row_table_add(&p->site_table, &numa_site_layout, &site, &position);
-
-	p->sites_dropped += r == -ENOSPC;
-	*status = r == -ENOMEM ? r : 0;
-	return r < 0 ? NULL : &p->sites[position];
-}
-
 static void add_to_site(struct numa_site *s, const struct numa_access *access, uint8_t page_node,
 			uint8_t first_touch)
 {
@@ -133,7 +122,7 @@ static void add_to_site(struct numa_site *s, const struct numa_access *access, u
 int numa_profile_place(struct numa_profile *p, const struct numa_access *access, uint8_t page_node,
 		       uint8_t first_touch)
 {
-	struct numa_site *site;
+	uint32_t position;
 	int r;
 
 	if (page_node == NUMA_NONE || access->from == NUMA_NONE) {
@@ -145,20 +134,11 @@ int numa_profile_place(struct numa_profile *p, const struct numa_access *access,
 	p->matrix[access->from][page_node] += access->weight;
 	if (access->site == NUMA_NO_SITE)
 		return 0;
-	site = site_of(p, access->site, &r);
-	if (site)
-		add_to_site(site, access, page_node, first_touch);
-	return r;
-}
-
-int numa_profile_add_site(struct numa_profile *p, const struct numa_site *from)
-{
-	int r;
-	struct numa_site *site = site_of(p, from->site, &r);
-
-	if (site)
-		numa_site_add(site, from);
-	return r;
+	r = row_table_add(&p->site_table, &numa_site_layout, &access->site, &position);
+	if (r >= 0)
+		add_to_site(&p->sites[position], access, page_node, first_touch);
+	p->sites_dropped += r == -ENOSPC;
+	return r == -ENOMEM ? r : 0;
 }
 
 /* ---------------------------------------------------------------- questions */

@@ -81,10 +81,6 @@ size_t numa_profile_take(struct numa_profile *p, struct numa_access *out, size_t
 int numa_profile_place(struct numa_profile *p, const struct numa_access *access, uint8_t page_node,
 		       uint8_t first_touch);
 
-/* Adds what was counted elsewhere of a site of this window's; not to the sums over all. 0, also
- * beyond NUMA_SITES_MAX, or -ENOMEM. */
-int numa_profile_add_site(struct numa_profile *p, const struct numa_site *site);
-
 /* Nothing more will be placed. */
 void numa_profile_finish(struct numa_profile *p);
 

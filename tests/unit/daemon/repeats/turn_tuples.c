@@ -234,26 +234,6 @@ static void no_more_traces_are_kept_than_there_is_room_for(void **state)
 	free(t);
 }
 
-/* Of each window its own turns are known, and not which of them another one has, too. */
-static void windows_are_added_up(void **state)
-{
-	struct turn_sums sum = {0}, one = {.traces = 40,
-					   .tuples = 1000,
-					   .distinct = 10,
-					   .turns = 1e6,
-					   .estimated = 1e5,
-					   .low = 5e4,
-					   .high = 2e5};
-
-	(void)state;
-	turn_sums_merge(&sum, &one);
-	turn_sums_merge(&sum, &one);
-	assert_float_equal(turn_sums_rate(&sum).rate, 0.9, 1e-12);
-	assert_float_equal(turn_sums_rate(&sum).ci95.low, 0.8, 1e-12);
-	assert_float_equal(turn_sums_rate(&sum).ci95.high, 0.95, 1e-12);
-	assert_float_equal(turn_sums_rate(&sum).traces, 80, 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,7 +242,6 @@ int main(void)
 	    cmocka_unit_test(there_are_no_fewer_turns_than_were_seen),
 	    cmocka_unit_test(of_nothing_nothing_is_known),
 	    cmocka_unit_test(no_more_traces_are_kept_than_there_is_room_for),
-	    cmocka_unit_test(windows_are_added_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
