@@ -1,7 +1,7 @@
 /*
- * Of the allocation sites of a merge what is not added up by itself (daemon/combine/row_merge.h): how
- * windows differ, and what lives at the end of a window. That is no sum: it is averaged over the
- * time that the windows stand for.
+ * Of the allocation sites of a merge what is not added up by itself (daemon/combine/row_merge.h):
+ * how windows differ, and what lives at the end of a window. That is no sum: it is averaged over
+ * the time that the windows stand for.
  */
 #ifndef JXPERF_DAEMON_COMBINE_OBJECT_MERGE_H
 #define JXPERF_DAEMON_COMBINE_OBJECT_MERGE_H
@@ -33,7 +33,8 @@ int object_merge_add(struct object_merge *m, const struct row_merge *rows, doubl
 /* The batches became half as many. */
 void object_merge_fold(struct object_merge *m, struct window_merged *facts, size_t sites);
 
-/* By what weights are multiplied so that their mean is 1, and what lives so that it is an average. */
+/* By what weights are multiplied so that their mean is 1, and what lives so that it is an average.
+ */
 double object_merge_scale(const struct object_merge *m);
 double object_merge_share(const struct object_merge *m);
 

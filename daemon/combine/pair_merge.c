@@ -63,8 +63,7 @@ int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
 		const struct totals *totals = &from->kinds[kind].application;
 
 		add_kind(&m->kinds[kind], &from->kinds[kind], weights->observation);
-		facts->checked[kind][batch] +=
-		    weights->observation * (double)totals->checked_bytes;
+		facts->checked[kind][batch] += weights->observation * (double)totals->checked_bytes;
 		facts->wasteful[kind][batch] +=
 		    weights->observation * (double)totals->wasteful_bytes;
 		facts->cpu[kind][batch] += weights->cpu * totals->wasteful_cpu.ns;

@@ -44,8 +44,8 @@ int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
 /* The batches of facts became half as many. */
 void pair_merge_fold(struct window_merged *facts);
 
-/* Everything into the profile of to and its facts, times scale. The counters of to are final, and its
- * rows were multiplied by the scale of CPU time. */
+/* Everything into the profile of to and its facts, times scale. The counters of to are final, and
+ * its rows were multiplied by the scale of CPU time. */
 void pair_merge_finish(struct pair_merge *m, struct window_result *to,
 		       const struct pair_weights *scale);
 

@@ -102,7 +102,8 @@ static uint32_t map_id(const struct row_merge *m, const struct column *c, uint32
 	}
 }
 
-/* Makes of a key of from, in *key, that of to. 1; 0 where to has no room for what it is of; -ENOMEM.
+/* Makes of a key of from, in *key, that of to. 1; 0 where to has no room for what it is of;
+ * -ENOMEM.
  */
 static int map_key(struct row_merge *m, size_t number, void *key)
 {
@@ -165,9 +166,8 @@ static int find(struct row_merge *m, size_t number, const void *row, uint32_t *p
 	r = map_key(m, number, key);
 	if (r <= 0)
 		return r;
-	r = ways[number].find
-		? ways[number].find(m->to, key, position)
-		: row_table_add(window_table_of(m->to, number), l, key, position);
+	r = ways[number].find ? ways[number].find(m->to, key, position)
+			      : row_table_add(window_table_of(m->to, number), l, key, position);
 	if (r == -ENOSPC) {
 		*position = ROW_MERGE_NONE;
 		refuse(m, number, row);

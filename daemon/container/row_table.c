@@ -42,12 +42,13 @@ static bool find(const struct row_table *t, const struct table_layout *l, uint32
 }
 
 bool row_table_find(const struct row_table *t, const struct table_layout *l, const void *key,
-		uint32_t *position)
+		    uint32_t *position)
 {
 	return find(t, l, hash_ids(key, l->key_words), key, position);
 }
 
-int row_table_add(struct row_table *t, const struct table_layout *l, const void *key, uint32_t *position)
+int row_table_add(struct row_table *t, const struct table_layout *l, const void *key,
+		  uint32_t *position)
 {
 	uint32_t hash = hash_ids(key, l->key_words);
 	int r;

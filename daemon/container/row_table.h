@@ -8,8 +8,8 @@
  * (daemon/container/table_codec.h). So a column that counts something is one line of a layout,
  * beside whoever counts.
  *
- * Nothing is removed from a table, but by row_table_index_again. Bounded by the layout's limit; what is
- * beyond it is refused, and counted by the caller.
+ * Nothing is removed from a table, but by row_table_index_again. Bounded by the layout's limit;
+ * what is beyond it is refused, and counted by the caller.
  */
 #ifndef JXPERF_DAEMON_CONTAINER_ROW_TABLE_H
 #define JXPERF_DAEMON_CONTAINER_ROW_TABLE_H
@@ -59,7 +59,7 @@ struct column {
 	bool any_sign;   /* it may be below 0: a difference, or an estimate */
 };
 
-#define COLUMN_TYPE_OF(value)              \
+#define COLUMN_TYPE_OF(value) \
 	_Generic((value),                  \
 	    bool: COLUMN_BOOL,             \
 	    uint8_t: COLUMN_U8,            \
@@ -70,22 +70,22 @@ struct column {
 	    double: COLUMN_DOUBLE,         \
 	    char *: COLUMN_TEXT)
 
-#define COLUMN_MEMBER(row, member)                                             \
-	.name = #member, .offset = (uint32_t)offsetof(row, member),            \
+#define COLUMN_MEMBER(row, member)                                  \
+	.name = #member, .offset = (uint32_t)offsetof(row, member), \
 	.size = sizeof(((row *)0)->member), .type = COLUMN_TYPE_OF(((row *)0)->member)
 
 /* A column; what follows are further members of struct column. */
-#define COLUMN(row, member, ...) \
-	{                                                       \
-		COLUMN_MEMBER(row, member), __VA_ARGS__         \
+#define COLUMN(row, member, ...)                        \
+	{                                               \
+		COLUMN_MEMBER(row, member), __VA_ARGS__ \
 	}
 
 /* One for each element of an array of the row: element is array[0], or a member of that. */
-#define COLUMNS(row, array, element, ...)                                           \
-	{                                                                           \
-		COLUMN_MEMBER(row, element),                                        \
+#define COLUMNS(row, array, element, ...)                                               \
+	{                                                                               \
+		COLUMN_MEMBER(row, element),                                            \
 		    .repeat = sizeof(((row *)0)->array) / sizeof(((row *)0)->array[0]), \
-		    .stride = sizeof(((row *)0)->array[0]), __VA_ARGS__             \
+		    .stride = sizeof(((row *)0)->array[0]), __VA_ARGS__                 \
 	}
 
 struct table_layout {
@@ -114,7 +114,7 @@ struct row_table {
 /* A table as a member of another struct, whose rows and their number have names and a type, too. */
 #define TABLE_OF(type, rows_name, count_name, table_name) \
 	union {                                           \
-		struct row_table table_name;                  \
+		struct row_table table_name;              \
 		struct {                                  \
 			type *rows_name;                  \
 			size_t count_name;                \
@@ -125,11 +125,12 @@ void row_table_release(struct row_table *t);
 
 /* The position of the row with the key. */
 bool row_table_find(const struct row_table *t, const struct table_layout *l, const void *key,
-		uint32_t *position);
+		    uint32_t *position);
 
 /* The position of the row with the key, known (0) or new (1), and then all 0 but for its key.
  * -ENOSPC at the limit, -ENOMEM. */
-int row_table_add(struct row_table *t, const struct table_layout *l, const void *key, uint32_t *position);
+int row_table_add(struct row_table *t, const struct table_layout *l, const void *key,
+		  uint32_t *position);
 
 /* Rows were written where they lie: the first count of them are the table's, and found from now on.
  * 0; -EEXIST where two have one key; -ENOMEM. */
@@ -137,7 +138,8 @@ int row_table_index_again(struct row_table *t, const struct table_layout *l, siz
 
 /* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
  * then. */
-int row_table_copy(struct row_table *to, const struct table_layout *l, const struct row_table *from);
+int row_table_copy(struct row_table *to, const struct table_layout *l,
+		   const struct row_table *from);
 
 /* Heap bytes held. */
 size_t row_table_memory_bytes(const struct row_table *t, const struct table_layout *l);

@@ -73,6 +73,5 @@ const char *strings_get(const struct strings *s, uint32_t id)
 
 bool strings_has(const struct strings *s, uint32_t id)
 {
-	return id == 0 ||
-	       (id < s->used && s->bytes[id - 1] == '\0' && s->bytes[id] != '\0');
+	return id == 0 || (id < s->used && s->bytes[id - 1] == '\0' && s->bytes[id] != '\0');
 }

@@ -83,8 +83,8 @@ static int pack_values(struct buffer *out, const struct kept_rows *k, const stru
 	if (c->type == COLUMN_TEXT) {
 		for (size_t i = 0; r == 0 && i < k->count; i++)
 			if (is_kept(k, i))
-				r = pack_text(out, c,
-					      column_at(c, k->rows + i * k->layout->row_size, value));
+				r = pack_text(
+				    out, c, column_at(c, k->rows + i * k->layout->row_size, value));
 		return r;
 	}
 	for (size_t i = 0; i < k->count; i++) {
@@ -165,8 +165,8 @@ static bool refers(const struct table_reader *r, const struct column *c, uint64_
 	switch ((enum column_role)c->role) {
 	case COLUMN_NAME:
 	case COLUMN_CLASS:
-		return id == 0 || (id <= UINT32_MAX && r->strings &&
-				   strings_has(r->strings, (uint32_t)id));
+		return id == 0 ||
+		       (id <= UINT32_MAX && r->strings && strings_has(r->strings, (uint32_t)id));
 	case COLUMN_ID:
 		return id <= r->counts[c->table];
 	case COLUMN_OLDER:

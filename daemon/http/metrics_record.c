@@ -16,7 +16,8 @@
 
 #define APPS (METRICS_APPS_MAX + 1)
 
-/* The tables, in this order. What has a label is named by it, since another version may have others.
+/* The tables, in this order. What has a label is named by it, since another version may have
+ * others.
  */
 enum { SUMS_TABLE, APPS_TABLE, FAILURES_TABLE, STAGES_TABLE, LATENCIES_TABLE };
 

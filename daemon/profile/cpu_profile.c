@@ -63,11 +63,8 @@ static bool context_is_valid(const void *row)
 }
 
 const struct table_layout cpu_context_layout = {
-    TABLE_COLUMNS(context_columns),
-    .row_size = sizeof(struct cpu_context),
-    .key_words = 1,
-    .limit = LIMIT_CPU_CONTEXTS,
-    .is_valid = context_is_valid,
+    TABLE_COLUMNS(context_columns), .row_size = sizeof(struct cpu_context), .key_words = 1,
+    .limit = LIMIT_CPU_CONTEXTS,    .is_valid = context_is_valid,
 };
 
 static const struct column sums_columns[] = {

@@ -5,18 +5,18 @@
 #include "daemon/profile/tables.h"
 #include "proto/limits.h"
 
-#define CPU_COLUMNS(row, sum)                              \
-	COLUMN(row, sum.samples, .role = COLUMN_COUNT),    \
+#define CPU_COLUMNS(row, sum)                           \
+	COLUMN(row, sum.samples, .role = COLUMN_COUNT), \
 	    COLUMN(row, sum.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU)
 
 /* What is counted of turns is added up as it is. */
-#define COUNTS_COLUMNS(counts)                                                    \
-	COLUMN(struct loop_row, counts.bursts, .role = COLUMN_COUNT),             \
-	    COLUMN(struct loop_row, counts.turns, .role = COLUMN_SUM),            \
-	    COLUMN(struct loop_row, counts.events, .role = COLUMN_SUM),           \
-	    COLUMN(struct loop_row, counts.turns_squares, .role = COLUMN_SUM),    \
-	    COLUMN(struct loop_row, counts.events_squares, .role = COLUMN_SUM),   \
-	    COLUMN(struct loop_row, counts.products, .role = COLUMN_SUM),         \
+#define COUNTS_COLUMNS(counts)                                                  \
+	COLUMN(struct loop_row, counts.bursts, .role = COLUMN_COUNT),           \
+	    COLUMN(struct loop_row, counts.turns, .role = COLUMN_SUM),          \
+	    COLUMN(struct loop_row, counts.events, .role = COLUMN_SUM),         \
+	    COLUMN(struct loop_row, counts.turns_squares, .role = COLUMN_SUM),  \
+	    COLUMN(struct loop_row, counts.events_squares, .role = COLUMN_SUM), \
+	    COLUMN(struct loop_row, counts.products, .role = COLUMN_SUM),       \
 	    COLUMN(struct loop_row, counts.seen, .role = COLUMN_SUM)
 
 static const struct column row_columns[] = {
@@ -146,10 +146,8 @@ const struct table_layout loop_input_layout = {
 };
 
 static const struct column sums_columns[] = {
-    CPU_COLUMNS(struct loop_profile, compiled),
-    CPU_COLUMNS(struct loop_profile, looked_at),
-    CPU_COLUMNS(struct loop_profile, in_loops),
-    CPU_COLUMNS(struct loop_profile, mapped),
+    CPU_COLUMNS(struct loop_profile, compiled), CPU_COLUMNS(struct loop_profile, looked_at),
+    CPU_COLUMNS(struct loop_profile, in_loops), CPU_COLUMNS(struct loop_profile, mapped),
     COLUMN(struct loop_profile, refused),
 };
 

@@ -29,11 +29,8 @@ const struct table_layout numa_site_layout = {
 };
 
 static const struct column sums_columns[] = {
-    {COLUMN_MEMBER(struct numa_profile, matrix[0][0]),
-     .repeat = NUMA_NODES_MAX * NUMA_NODES_MAX,
-     .stride = sizeof(double),
-     .role = COLUMN_SUM,
-     .weight = WEIGHT_ACCESS},
+    {COLUMN_MEMBER(struct numa_profile, matrix[0][0]), .repeat = NUMA_NODES_MAX * NUMA_NODES_MAX,
+     .stride = sizeof(double), .role = COLUMN_SUM, .weight = WEIGHT_ACCESS},
     COLUMN(struct numa_profile, touch_traced, .role = COLUMN_MOST),
     COLUMN(struct numa_profile, samples, .role = COLUMN_COUNT),
     COLUMN(struct numa_profile, remote_samples, .role = COLUMN_COUNT),
@@ -160,8 +157,9 @@ const struct numa_site *numa_profile_site(const struct numa_profile *p, uint32_t
 {
 	uint32_t position;
 
-	return row_table_find(&p->site_table, &numa_site_layout, &site, &position) ? &p->sites[position]
-									       : NULL;
+	return row_table_find(&p->site_table, &numa_site_layout, &site, &position)
+		   ? &p->sites[position]
+		   : NULL;
 }
 
 void numa_site_add(struct numa_site *to, const struct numa_site *from)

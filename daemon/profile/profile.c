@@ -47,11 +47,8 @@ static bool pair_is_valid(const void *row)
 }
 
 const struct table_layout pair_layout = {
-    TABLE_COLUMNS(pair_columns),
-    .row_size = sizeof(struct pair),
-    .key_words = 6,
-    .limit = LIMIT_PAIRS,
-    .is_valid = pair_is_valid,
+    TABLE_COLUMNS(pair_columns), .row_size = sizeof(struct pair), .key_words = 6,
+    .limit = LIMIT_PAIRS,        .is_valid = pair_is_valid,
 };
 
 static const struct column totals_columns[] = {

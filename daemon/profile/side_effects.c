@@ -55,10 +55,8 @@ const struct table_layout side_effects_layout = {
 };
 
 static const struct column record_columns[] = {
-    COLUMN(struct effect_record, time_ns),
-    COLUMN(struct effect_record, uptime_ns),
-    COLUMNS(struct effect_record, sums, sums[0]),
-    COLUMN(struct effect_record, cpu_s),
+    COLUMN(struct effect_record, time_ns),        COLUMN(struct effect_record, uptime_ns),
+    COLUMNS(struct effect_record, sums, sums[0]), COLUMN(struct effect_record, cpu_s),
     COLUMN(struct effect_record, has_data),
 };
 

@@ -39,8 +39,8 @@ static const struct column site_columns[] = {
     COLUMN(struct stratum_site, tracked.metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
     COLUMN(struct stratum_site, tracked.variance, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS,
 	   .any_sign = true),
-    COLUMN(struct stratum_site, tracked.covariance, .role = COLUMN_SQUARES,
-	   .weight = WEIGHT_ACCESS, .any_sign = true),
+    COLUMN(struct stratum_site, tracked.covariance, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS,
+	   .any_sign = true),
 };
 
 const struct table_layout stratum_site_layout = {
@@ -120,12 +120,12 @@ int strata_find_now(struct strata *s, uint32_t class_name, uint64_t object_bytes
 	return weight_class ? strata_find(s, class_name, size_class, weight_class, stratum) : 0;
 }
 
-void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more, double weight)
+void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more)
 {
 	saturate_add(&to->samples, more->samples);
-	to->metric += weight * more->metric;
-	to->variance += weight * weight * more->variance;
-	to->covariance += weight * weight * more->covariance;
+	to->metric += more->metric;
+	to->variance += more->variance;
+	to->covariance += more->covariance;
 }
 
 int strata_add_tracked(struct strata *s, uint32_t stratum, uint32_t site,
@@ -139,8 +139,8 @@ int strata_add_tracked(struct strata *s, uint32_t stratum, uint32_t site,
 		saturate_add(&s->refused, more->samples);
 	if (r < 0)
 		return r == -ENOSPC ? 0 : r;
-	tracked_sums_add(&s->sites[position].tracked, more, 1);
-	tracked_sums_add(&s->list[stratum].tracked, more, 1);
+	tracked_sums_add(&s->sites[position].tracked, more);
+	tracked_sums_add(&s->list[stratum].tracked, more);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ struct access_moments strata_all(const struct strata *s)
 	struct access_moments sum = {0};
 
 	for (size_t i = 0; i < s->count; i++)
-		access_moments_add(&sum, &s->list[i].all, 1);
+		access_moments_add(&sum, &s->list[i].all);
 	return sum;
 }
 
@@ -164,7 +164,7 @@ uint64_t accessed_sizes_most(const struct accessed_sizes *a, double part, uint64
 	double reached = 0;
 
 	for (uint32_t size_class = 1; size_class < UINT64_WIDTH; size_class++)
-		access_moments_add(&all, &a->of[size_class], 1);
+		access_moments_add(&all, &a->of[size_class]);
 	if (all.samples < least || !(all.metric > 0))
 		return 0;
 	for (uint32_t size_class = UINT64_WIDTH - 1; size_class > 0; size_class--) {

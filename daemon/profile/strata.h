@@ -80,8 +80,7 @@ double strata_weight(uint32_t weight_class);
 int strata_add_tracked(struct strata *s, uint32_t stratum, uint32_t site,
 		       const struct tracked_sums *more);
 
-/* to grows by more, of accesses whose weights are all multiplied by weight. */
-void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more, double weight);
+void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more);
 
 /* Over all strata. */
 struct access_moments strata_all(const struct strata *s);

@@ -1,6 +1,6 @@
 /*
- * The tables of the database of windows (daemon/store/database.h), and the version of the file, which
- * is also that of the records in it: a file of another one is not read.
+ * The tables of the database of windows (daemon/store/database.h), and the version of the file,
+ * which is also that of the records in it: a file of another one is not read.
  */
 #ifndef JXPERF_DAEMON_STORE_SCHEMA_H
 #define JXPERF_DAEMON_STORE_SCHEMA_H
@@ -9,8 +9,8 @@
 
 #include "common/err.h"
 
-/* The file says which it has. Raised where a table of a record (daemon/container/table_codec.h) or of
- * the database becomes another one; not where columns are added to a record. */
+/* The file says which it has. Raised where a table of a record (daemon/container/table_codec.h) or
+ * of the database becomes another one; not where columns are added to a record. */
 #define DATABASE_VERSION 3
 
 enum database_use {

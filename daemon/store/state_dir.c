@@ -136,8 +136,7 @@ int state_dir_set_aside(const struct state_dir *d, const char *why, char to[STAT
 {
 	char aside[64];
 
-	(void)snprintf(aside, sizeof(aside), DATABASE ".%s-%lld", why,
-		       (long long)time(NULL));
+	(void)snprintf(aside, sizeof(aside), DATABASE ".%s-%lld", why, (long long)time(NULL));
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		char from[32], name[96];
 

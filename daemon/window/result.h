@@ -49,8 +49,8 @@ enum window_state {
 	WINDOW_STATES,
 };
 
-/* Memory of its own that is added here has to be a row of window_tables (daemon/window/tables.h), or
- * copied in window_result_snapshot. */
+/* Memory of its own that is added here has to be a row of window_tables (daemon/window/tables.h),
+ * or copied in window_result_snapshot. */
 struct window_result {
 	unsigned keepers;
 	bool finished;            /* it is final: set by its owner, after the end */

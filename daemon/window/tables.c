@@ -126,7 +126,7 @@ int window_tables_copy(struct window_result *to, const struct window_result *fro
 	for (size_t i = 0; r == 0 && i < PROFILE_TABLES; i++)
 		if (window_tables[i].rows == 0)
 			r = row_table_copy(window_table_of(to, i), window_tables[i].layout,
-				       window_table_of(from, i));
+					   window_table_of(from, i));
 	return r;
 }
 
@@ -136,6 +136,7 @@ size_t window_tables_bytes(const struct window_result *w)
 
 	for (size_t i = 0; i < PROFILE_TABLES; i++)
 		if (window_tables[i].rows == 0)
-			bytes += row_table_memory_bytes(window_table_of(w, i), window_tables[i].layout);
+			bytes +=
+			    row_table_memory_bytes(window_table_of(w, i), window_tables[i].layout);
 	return bytes;
 }

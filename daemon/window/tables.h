@@ -1,6 +1,6 @@
 /*
- * The tables of a window (daemon/profile/tables.h), each where it lies in it: what is done to all of
- * a window's data alike goes through them.
+ * The tables of a window (daemon/profile/tables.h), each where it lies in it: what is done to all
+ * of a window's data alike goes through them.
  */
 #ifndef JXPERF_DAEMON_WINDOW_TABLES_H
 #define JXPERF_DAEMON_WINDOW_TABLES_H
@@ -28,8 +28,8 @@ static inline void *window_rows_of(const struct window_result *w, size_t number)
 	return (char *)w + window_tables[number].offset;
 }
 
-/* All tables of from, as row_table_copy, in the place of those of to, which are nobody's. 0 or -ENOMEM;
- * to can be released even then. */
+/* All tables of from, as row_table_copy, in the place of those of to, which are nobody's. 0 or
+ * -ENOMEM; to can be released even then. */
 int window_tables_copy(struct window_result *to, const struct window_result *from);
 
 /* Heap bytes held. */

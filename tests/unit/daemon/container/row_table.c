@@ -49,8 +49,8 @@ static const struct column columns[] = {
 
 #define LIMIT 1000
 
-static const struct table_layout layout = {
-    TABLE_COLUMNS(columns), .row_size = sizeof(struct thing), .key_words = 2, .limit = LIMIT};
+static const struct table_layout layout = {TABLE_COLUMNS(columns), .row_size = sizeof(struct thing),
+					   .key_words = 2, .limit = LIMIT};
 
 struct things {
 	TABLE_OF(struct thing, list, count, table);
@@ -91,9 +91,10 @@ static void there_are_no_more_rows_than_the_limit(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < LIMIT; i++)
 		(void)add(&t, i, 0);
-	assert_int_equal(row_table_add(&t.table, &layout, &(struct thing){.first = LIMIT}, &position),
-			 -ENOSPC);
-	assert_int_equal(row_table_add(&t.table, &layout, &(struct thing){.first = 3}, &position), 0);
+	assert_int_equal(
+	    row_table_add(&t.table, &layout, &(struct thing){.first = LIMIT}, &position), -ENOSPC);
+	assert_int_equal(row_table_add(&t.table, &layout, &(struct thing){.first = 3}, &position),
+			 0);
 	assert_in_range(row_table_memory_bytes(&t.table, &layout), LIMIT * sizeof(struct thing),
 			LIMIT * (2 * sizeof(struct thing) + 4 * sizeof(struct hash_slot)));
 	row_table_release(&t.table);
@@ -199,8 +200,7 @@ static int there_and_back(const struct reading *from, struct reading *to, size_t
 	int r;
 
 	buffer_init(&b, 1 << 20);
-	assert_int_equal(
-	    table_pack(&b, 0, &layout, from->things.list, from->things.count), 0);
+	assert_int_equal(table_pack(&b, 0, &layout, from->things.list, from->things.count), 0);
 	reader.at = buffer_head(&b);
 	reader.end = reader.at + buffer_length(&b) - (cut < buffer_length(&b) ? cut : 0);
 	*to = (struct reading){0};

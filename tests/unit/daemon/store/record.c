@@ -223,7 +223,8 @@ static void sums_that_cannot_be_are_no_record(void **state)
 	w->loops.rows[1].results.turns = 1e-300;
 	assert_no_record(w);
 	w = sample();
-	w->loops.inputs[0].same.sum = (double)w->loops.inputs[0].same.pairs + 1; /* More than all. */
+	w->loops.inputs[0].same.sum =
+	    (double)w->loops.inputs[0].same.pairs + 1; /* More than all. */
 	assert_no_record(w);
 	w = sample();
 	w->loops.rows[6].turns.low = w->loops.rows[6].turns.high + 1;
