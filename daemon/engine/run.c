@@ -11,6 +11,7 @@
 #include "daemon/engine/app_name.h"
 #include "daemon/engine/run_agent.h"
 #include "daemon/engine/run_core.h"
+#include "daemon/window/tables.h"
 
 static void on_gate_opened(void *arg, int *program)
 {

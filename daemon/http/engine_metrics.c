@@ -2,6 +2,7 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/http/exposition.h"
+#include "daemon/window/tables.h"
 
 enum group { STARTING, RUNNING, HISTORY, GROUPS };
 

@@ -8,7 +8,6 @@
 #include "common/clock.h"
 #include "common/utf8.h"
 #include "daemon/profile/estimate.h"
-#include "daemon/window/tables.h"
 #include "proto/counters.h"
 
 /* Of one CPU. */
@@ -128,42 +127,6 @@ void window_result_free(struct window_result *w)
 	loop_profile_release(&w->loops);
 	window_merged_free(w->merged);
 	free(w);
-}
-
-struct window_result *window_result_snapshot(const struct window_result *w)
-{
-	struct window_result *copy = malloc(sizeof(*copy));
-	int r;
-
-	if (!copy)
-		return NULL;
-	*copy = *w;
-	copy->keepers = 1;
-	copy->finished = true;
-	copy->profile.strings = (struct strings){0};
-	copy->numa.waiting = NULL;
-	copy->merged = NULL; /* No merge runs. */
-	if (copy->end_ns == 0)
-		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
-	r = window_tables_copy(copy, w);
-	if (r == 0)
-		r = strings_copy(&copy->profile.strings, &w->profile.strings);
-	if (r < 0) {
-		window_result_free(copy);
-		return NULL;
-	}
-	return copy;
-}
-
-struct window_result *window_result_still(const struct window_result *w)
-{
-	return w->finished ? window_result_keep(w) : window_result_snapshot(w);
-}
-
-size_t window_result_memory_bytes(const struct window_result *w)
-{
-	return sizeof(*w) + window_tables_bytes(w) + strings_memory_bytes(&w->profile.strings) +
-	       numa_profile_waiting_bytes(&w->numa);
 }
 
 void window_result_start(struct window_result *w)

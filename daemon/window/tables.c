@@ -1,5 +1,9 @@
 #include "daemon/window/tables.h"
 
+#include <stdlib.h>
+
+#include "common/clock.h"
+
 /* A daemon has its number, what only it knows, and what is of one moment by itself. */
 static const struct column window_columns[] = {
     COLUMN(struct window_result, pid),
@@ -115,7 +119,9 @@ const struct window_table window_tables[PROFILE_TABLES] = {
     [TABLE_EFFECT_HEAPS] = {&effect_heap_layout, AT(side_effects.heap), EFFECT_TIMES},
 };
 
-int window_tables_copy(struct window_result *to, const struct window_result *from)
+/* All tables of from, as row_table_copy, in the place of those of to, which are nobody's. 0 or
+ * -ENOMEM; to can be released even then. */
+static int copy_tables(struct window_result *to, const struct window_result *from)
 {
 	int r = 0;
 
@@ -130,7 +136,7 @@ int window_tables_copy(struct window_result *to, const struct window_result *fro
 	return r;
 }
 
-size_t window_tables_bytes(const struct window_result *w)
+static size_t tables_bytes(const struct window_result *w)
 {
 	size_t bytes = 0;
 
@@ -139,4 +145,40 @@ size_t window_tables_bytes(const struct window_result *w)
 			bytes +=
 			    row_table_memory_bytes(window_table_of(w, i), window_tables[i].layout);
 	return bytes;
+}
+
+struct window_result *window_result_snapshot(const struct window_result *w)
+{
+	struct window_result *copy = malloc(sizeof(*copy));
+	int r;
+
+	if (!copy)
+		return NULL;
+	*copy = *w;
+	copy->keepers = 1;
+	copy->finished = true;
+	copy->profile.strings = (struct strings){0};
+	copy->numa.waiting = NULL;
+	copy->merged = NULL; /* No merge runs. */
+	if (copy->end_ns == 0)
+		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
+	r = copy_tables(copy, w);
+	if (r == 0)
+		r = strings_copy(&copy->profile.strings, &w->profile.strings);
+	if (r < 0) {
+		window_result_free(copy);
+		return NULL;
+	}
+	return copy;
+}
+
+struct window_result *window_result_still(const struct window_result *w)
+{
+	return w->finished ? window_result_keep(w) : window_result_snapshot(w);
+}
+
+size_t window_result_memory_bytes(const struct window_result *w)
+{
+	return sizeof(*w) + tables_bytes(w) + strings_memory_bytes(&w->profile.strings) +
+	       numa_profile_waiting_bytes(&w->numa);
 }

@@ -28,11 +28,15 @@ static inline void *window_rows_of(const struct window_result *w, size_t number)
 	return (char *)w + window_tables[number].offset;
 }
 
-/* All tables of from, as row_table_copy, in the place of those of to, which are nobody's. 0 or
- * -ENOMEM; to can be released even then. */
-int window_tables_copy(struct window_result *to, const struct window_result *from);
+/* A copy of what reports need of a window that runs, as it is now: at most WINDOW_BYTES_MAX. NULL
+ * without memory. */
+struct window_result *window_result_snapshot(const struct window_result *w);
 
-/* Heap bytes held. */
-size_t window_tables_bytes(const struct window_result *w);
+/* Of w what nothing changes any more, for the caller to free: w itself, kept, if it is finished,
+ * else a snapshot. NULL without memory. */
+struct window_result *window_result_still(const struct window_result *w);
+
+/* What it takes. */
+size_t window_result_memory_bytes(const struct window_result *w);
 
 #endif

@@ -334,7 +334,7 @@ static void a_jvm_that_lies_does_not_grow_the_engine_past_its_limits(void **stat
 	}
 	assert_int_equal(intake_finish(&f->intake), 0);
 	assert_true(most < 32u << 20);
-	assert_true(window_tables_bytes(f->window) < 1u << 20);
+	assert_true(window_result_memory_bytes(f->window) < 1u << 20);
 	assert_true(f->intake.objects.table.count <= TRACKED_MAX);
 	assert_int_equal(f->intake.objects.order.heap_count, 0);
 }

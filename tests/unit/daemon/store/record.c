@@ -11,6 +11,7 @@
 #include "common/cleanup.h"
 #include "daemon/report/report.h"
 #include "daemon/store/record.h"
+#include "daemon/window/tables.h"
 #include "tests/unit/support/long_up.h"
 #include "tests/unit/support/sample_window.h"
 

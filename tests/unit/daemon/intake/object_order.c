@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "daemon/profile/object_order.h"
+#include "daemon/intake/object_order.h"
 
 #define LIMIT 4
 

@@ -1,4 +1,4 @@
-#include "daemon/profile/object_order.h"
+#include "daemon/intake/object_order.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,15 +9,15 @@
  *
  * One thread.
  */
-#ifndef JXPERF_DAEMON_PROFILE_OBJECT_TABLE_H
-#define JXPERF_DAEMON_PROFILE_OBJECT_TABLE_H
+#ifndef JXPERF_DAEMON_INTAKE_OBJECT_TABLE_H
+#define JXPERF_DAEMON_INTAKE_OBJECT_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/container/interval_tree.h"
-#include "daemon/profile/object_order.h"
+#include "daemon/intake/object_order.h"
 
 struct tracked_object {
 	uint64_t address; /* last known, 0: none */

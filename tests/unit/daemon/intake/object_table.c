@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "daemon/profile/object_table.h"
+#include "daemon/intake/object_table.h"
 
 #define LIMIT 1000
 

@@ -17,8 +17,8 @@
  * in each wait; beyond that, the caller takes events out early (object_order_evict) and passes stop
  * waiting. Nothing an agent says is asserted on: times and epochs may be absurd.
  */
-#ifndef JXPERF_DAEMON_PROFILE_OBJECT_ORDER_H
-#define JXPERF_DAEMON_PROFILE_OBJECT_ORDER_H
+#ifndef JXPERF_DAEMON_INTAKE_OBJECT_ORDER_H
+#define JXPERF_DAEMON_INTAKE_OBJECT_ORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

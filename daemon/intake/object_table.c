@@ -1,4 +1,4 @@
-#include "daemon/profile/object_table.h"
+#include "daemon/intake/object_table.h"
 
 #include <assert.h>
 #include <errno.h>
