@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemon/window/makes_way.h"
+#include "daemon/window/tables.h"
 
 void history_release(struct history *h)
 {
