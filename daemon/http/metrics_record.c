@@ -207,9 +207,9 @@ static void set_latencies(struct metrics *out, const struct latency_count *from,
 static bool unpack(const uint8_t *plain, size_t size, struct rows *rows, struct metrics *out)
 {
 	struct table_reader r = {.at = plain, .end = plain + size};
-	int sums, apps, failures, stages, latencies;
+	int apps, failures, stages, latencies;
 
-	if ((sums = table_unpack_rows(&r, SUMS_TABLE, &sums_layout, out, 1)) < 0 ||
+	if (table_unpack_rows(&r, SUMS_TABLE, &sums_layout, out, 1) < 0 ||
 	    (apps = table_unpack_rows(&r, APPS_TABLE, &apps_layout, rows->apps, APPS)) < 0 ||
 	    (failures = table_unpack_rows(&r, FAILURES_TABLE, &named_layout, rows->failures,
 					  METRICS_FAILURES)) < 0 ||
