@@ -21,7 +21,7 @@ struct digest {
 	uint8_t bytes[SHA256_DIGEST_SIZE];
 };
 
-/* Of the first size bytes, which have to be there. 0 or -errno. */
+/* The digest of the first size bytes, which have to be there. 0 or -errno. */
 static int digest_of(int fd, off_t size, struct digest *out)
 {
 	static uint8_t chunk[CHUNK_BYTES]; /* The helper has one thread. */

@@ -107,7 +107,7 @@ static int try_connect(const struct target *t, struct watch *w, struct err *err)
 	}
 	if (fd == -ECONNREFUSED)
 		return -ENOENT;
-	/* Of root's, and mode 0600. The JVM cannot replace it where /tmp is sticky. */
+	/* It is root's, with mode 0600. The JVM cannot replace it where /tmp is sticky. */
 	if (fd == -EACCES && st.st_uid != t->jvm.euid)
 		return err_set(err, EACCES,
 			       "'%s' in the root of process %d is left from a process of root's "

@@ -96,7 +96,7 @@ static bool effective_id(const char *line, unsigned *id)
 	return line && sscanf(line, "%*u %u", id) == 1;
 }
 
-/* Of the four, are the first three one? The last one follows the effective id. */
+/* Are the first three of the four one? The last one follows the effective id. */
 static bool is_one_id(const char *line)
 {
 	unsigned real, effective, saved;

@@ -96,7 +96,7 @@ int proc_check_owner(pid_t pid, uid_t owner, struct err *err);
  * answer. */
 int proc_identify(pid_t pid, struct proc_identity *out);
 
-/* Of one pid: the same process, with the same program and rights? */
+/* Is one pid the same process, with the same program and rights? */
 bool proc_identity_equal(const struct proc_identity *a, const struct proc_identity *b);
 
 /* What the process's first thread is called, without asking anybody but the kernel: that of its
@@ -121,7 +121,7 @@ int proc_cpu_time(pid_t pid, uint64_t *ns);
 /* Its process group. 0 or -errno. */
 int proc_group(pid_t pid, pid_t *group);
 
-/* Of pid's threads, by the host's numbers, the first one that is wanted; -ESRCH when none is, or
+/* The first of pid's threads, by the host's numbers, that is wanted; -ESRCH when none is, or
  * another -errno. */
 typedef bool proc_thread_fn(pid_t pid, pid_t tid, const void *arg);
 pid_t proc_search_threads(pid_t pid, proc_thread_fn *is_wanted, const void *arg);

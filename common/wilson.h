@@ -14,7 +14,8 @@ struct wilson {
 	double high;
 };
 
-/* Of p among n observations; n above 0, and not a whole number where they have weights. */
+/* The interval of p among n observations; n above 0, and not a whole number where they have
+ * weights. */
 static inline struct wilson wilson_ci95(double p, double n)
 {
 	double z2 = WILSON_Z95 * WILSON_Z95;

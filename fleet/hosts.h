@@ -16,7 +16,7 @@
 
 #include "common/err.h"
 
-/* Of the file, of a name, and of the whole fleet. */
+/* Limits of the file, of a name, and of the whole fleet. */
 #define FLEET_BYTES_MAX      (64u << 20)
 #define FLEET_NAME_BYTES_MAX 255
 #define FLEET_JVMS_MAX       10000000

@@ -89,7 +89,7 @@ static int check_tree(const struct subsume_tree *tree)
 /* Methods of a path are the digits of a number, modulo 2^64: equal segments have equal hashes. */
 #define HASH_BASE UINT64_C(0x9e3779b97f4a7c15)
 
-/* Of places from + 1 .. to. */
+/* The hash of places from + 1 .. to. */
 static uint64_t segment_hash(const struct pass *p, unsigned from, unsigned to)
 {
 	return p->path[to].hash - p->path[from].hash * p->powers[to - from];
@@ -152,7 +152,7 @@ static void leave_place(struct pass *p, const struct frame *f)
 
 /* ---------------------------------------------------------------- dominators */
 
-/* Of a method's first node: all methods that are near above it. */
+/* Begins with a method's first node: all methods that are near above it. */
 static unsigned first_dominators(const struct pass *p, struct dominators *d, unsigned position)
 {
 	uint32_t own = p->path[position].method;
@@ -168,8 +168,8 @@ static unsigned first_dominators(const struct pass *p, struct dominators *d, uns
 	return left;
 }
 
-/* Of any other: those that are above this one, too. Farther ones than SUBSUME_DISTANCE_MAX are
- * given up: nobody is told how far they are. */
+/* Goes on with any other: those that are above this one, too. Farther ones than
+ * SUBSUME_DISTANCE_MAX are given up: nobody is told how far they are. */
 static unsigned keep_dominators(const struct pass *p, struct dominators *d, unsigned left,
 				unsigned position)
 {
@@ -200,7 +200,8 @@ static void dominate(struct pass *p, uint32_t method, unsigned position)
 		*left = (uint8_t)keep_dominators(p, d, *left, position);
 }
 
-/* Of several that are as near the first by name, which does not depend on the order of the tree. */
+/* Tells the first by name of several that are as near, which does not depend on the order of the
+ * tree. */
 static void tell_distance(const struct dominators *d, unsigned left,
 			  const struct subsume_method *methods, struct subsume_facts *f)
 {

@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------- text */
 
-/* Of callers and patterns; less than this is not worth a line's room. */
+/* Callers and patterns with less than this are not worth a line's room. */
 #define SHOWN_FRACTION 0.01
 #define SHOWN_STEPS    4u /* outwards */
 

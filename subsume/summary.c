@@ -60,8 +60,8 @@ static size_t rank(const struct subsume_tree *tree, const struct subsume_analysi
 
 /* ---------------------------------------------------------------- costs of pairs of methods */
 
-/* Of the inclusive cost of one method, what came by a caller; of the induced cost, what is the own
- * cost of a member. */
+/* The part of one method's inclusive cost that came by a caller; or the part of its induced cost
+ * that is the own cost of a member. */
 enum relation { CALLER = 1, MEMBER };
 
 struct pair {
@@ -383,7 +383,7 @@ static void mark_top(struct work *w, enum rank by, unsigned top, const struct su
 		w->row_of[w->methods[i]] = 0;
 }
 
-/* Of both lists' methods at once, where one caller has more than half. */
+/* For both lists' methods at once, where one caller has more than half. */
 static int find_caller_paths(struct work *w, const struct subsume_summary *s)
 {
 	size_t rows = s->by_induced_count + s->by_inclusive_count, count = 0;

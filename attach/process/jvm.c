@@ -399,7 +399,7 @@ static void fill(struct jvm_info *info, struct jvm_view *v)
 	jvm_step(v->step, "the name of user %u", info->euid);
 	describe_user(info);
 	judge_program(info, v);
-	(void)proc_name(info->pid, name); /* Likewise. */
+	(void)proc_name(info->pid, name); /* As above. */
 	(void)utf8_sanitize(info->name, sizeof(info->name),
 			    jvm_view_program(v)[0] ? jvm_view_program(v) : name);
 	if (info->obstacle == JVM_NOT_A_JVM)
@@ -441,7 +441,7 @@ int jvm_inspect(pid_t pid, uid_t owner, struct jvm_info *out, struct err *err)
 	return jvm_inspect_steps(pid, owner, NULL, out, err);
 }
 
-/* Of a process that may be looked at. */
+/* Looks at a process that may be looked at. */
 static int inspect(struct jvm_info *info, struct jvm_view *v, struct err *err)
 {
 	const struct proc_status *status = &v->status;
@@ -501,6 +501,6 @@ bool jvm_is_listed(const struct jvm_info *info)
 
 	if (info->obstacle != JVM_NO_PERMISSION)
 		return info->obstacle != JVM_NOT_A_JVM;
-	(void)proc_name(info->pid, name); /* Likewise. */
+	(void)proc_name(info->pid, name); /* As above. */
 	return strcmp(name, "java") == 0;
 }

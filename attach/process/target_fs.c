@@ -72,7 +72,8 @@ static int drop_dac(const struct own_rights *own)
 	return set_capabilities(less);
 }
 
-/* Of this thread alone, as the C library's call is not. -EPERM for who may not change them. */
+/* Drops those of this thread alone, as the C library's call does not. -EPERM for who may not change
+ * them. */
 static int drop_groups(struct own_rights *own)
 {
 	int count = getgroups(0, NULL);

@@ -157,7 +157,7 @@ static bool same_register(const ZydisDecodedOperand *a, const ZydisDecodedOperan
 	       a->reg.value == b->reg.value;
 }
 
-/* Of an instruction with itself: reads nothing, really. */
+/* An instruction of a register with itself reads nothing, really. */
 static bool zeroes(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops)
 {
 	unsigned last = in->operand_count_visible;

@@ -46,7 +46,7 @@ struct flow_transfer {
 	uint8_t ending;
 };
 
-/* Of its fields others read those up to the line. Block 0 is FLOW_ROOT, block i + 1 the i-th of the
+/* Others read its fields up to the line. Block 0 is FLOW_ROOT, block i + 1 the i-th of the
  * code. */
 struct flow_graph {
 	unsigned block_count, loop_count, ordered;

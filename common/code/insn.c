@@ -376,7 +376,7 @@ unsigned insn_length(const uint8_t *bytes, size_t available)
 	return in.length;
 }
 
-/* Of one byte: arithmetic, moves, lea, test, shifts. */
+/* Opcodes of one byte: arithmetic, moves, lea, test, shifts. */
 static bool is_plain_opcode(unsigned opcode, unsigned extension)
 {
 	if (opcode < 0x40)

@@ -17,7 +17,7 @@
 
 #define INSN_MAX_BYTES 15
 
-/* Of REG_EFL. */
+/* Bits of REG_EFL. */
 #define INSN_FLAG_ZERO      0x040u
 #define INSN_FLAG_DIRECTION 0x400u
 

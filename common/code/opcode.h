@@ -108,7 +108,8 @@ enum opcode_use {
 	OPCODE_USE_UNKNOWN = 4, /* ask the whole decoder */
 };
 
-/* Of an instruction with has_memory; known of what compiled code is mostly made of. */
+/* What an instruction with has_memory does with it; known of what compiled code is mostly made of.
+ */
 enum opcode_use opcode_use(const struct opcode *o);
 
 static inline unsigned opcode_reg(const struct opcode *o)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "daemon/window/makes_way.h"
+#include "daemon/shares/makes_way.h"
 #include "daemon/window/tables.h"
 
 void history_release(struct history *h)

@@ -10,7 +10,7 @@
 #include "daemon/store/salvage.h"
 #include "daemon/store/state_dir.h"
 #include "daemon/store/writer.h"
-#include "daemon/window/makes_way.h"
+#include "daemon/shares/makes_way.h"
 #include "daemon/window/tables.h"
 
 /* Windows that run at a time; one more is kept when it ends. */

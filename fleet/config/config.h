@@ -16,10 +16,10 @@
 #include "proto/jxperf.pb-c.h"
 #include "proto/kinds.h"
 
-/* Of the file. */
+/* The largest file. */
 #define CONFIG_BYTES_MAX (1u << 20)
 
-/* Of the names in `environment` as inspectors get them, "A,B", with a NUL. */
+/* The names in `environment` as inspectors get them, "A,B", with a NUL. */
 #define CONFIG_ENVIRONMENT_BYTES 1024
 
 /* Minutes of a day, and no time of day. */

@@ -23,7 +23,7 @@ static int add(struct places *p, const char *path, const yaml_mark_t *mark)
 		p->capacity = capacity;
 	}
 	place = &p->places[p->count++];
-	(void)snprintf(place->path, sizeof(place->path), "%s", path); /* Of the same size. */
+	(void)snprintf(place->path, sizeof(place->path), "%s", path); /* Both have the same size. */
 	place->line = (unsigned)mark->line + 1;
 	place->column = (unsigned)mark->column + 1;
 	return 0;

@@ -61,7 +61,7 @@ struct schema_file {
 	unsigned schedules_count;
 };
 
-/* Of a pointer to struct schema_file. */
+/* The schema of a pointer to struct schema_file. */
 extern const cyaml_schema_value_t schema_file;
 
 #endif

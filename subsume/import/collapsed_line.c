@@ -51,7 +51,7 @@ static size_t read_digits(const uint8_t *text, size_t length, size_t *at,
 		if (!is_digit(text[*at]))
 			break;
 		seen++;
-		/* Of what has no room the size is kept. */
+		/* Where a number has no room its size is kept. */
 		if (__builtin_mul_overflow(out->digits, UINT64_C(10), &next) ||
 		    __builtin_add_overflow(next, (uint64_t)(text[*at] - '0'), &next)) {
 			out->exponent += !behind;

@@ -24,7 +24,7 @@ static int (*const readers[])(const uint8_t *bytes, size_t size, struct import_s
     [IMPORT_JFR] = import_jfr,
 };
 
-/* Of the first bytes, how many no text has. */
+/* How many of the first bytes no text has. */
 static size_t controls(const uint8_t *bytes, size_t size)
 {
 	size_t count = 0;

@@ -37,7 +37,7 @@ struct import_options {
 	 * default "jdk.ExecutionSample", each event one. */
 	const char *sample_type;
 	uint64_t bytes_max; /* 0: IMPORT_BYTES_MAX */
-	/* Of collapsed stacks that end in two numbers, which is the count, as IMPORT_COLUMN_..;
+	/* Which of two numbers at the end of collapsed stacks is the count, as IMPORT_COLUMN_..;
 	 * by default they are refused where all do. */
 	unsigned column;
 };

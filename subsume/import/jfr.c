@@ -147,7 +147,7 @@ static int take_header(struct jfr *j, const uint8_t *header, struct chunk *chunk
 	return 0;
 }
 
-/* Of a chunk that cannot be read, end is where the next one begins, or begin where that is not
+/* Where a chunk cannot be read, end is where the next one begins, or begin where that is not
  * known. One that is cut is read as far as it was flushed, where it says so. */
 static int read_header(struct jfr *j, const uint8_t *begin, struct chunk *chunk)
 {

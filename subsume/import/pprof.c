@@ -195,7 +195,7 @@ static void compare_proportion(struct pprof *p, uint64_t cost, uint64_t samples)
 		p->in_proportion = false;
 }
 
-/* Of the sample whose frames and values are there. */
+/* Counts the sample whose frames and values are there. */
 static int count_sample(struct pprof *p, uint64_t offset)
 {
 	uint64_t cost = p->values[p->cost_type], samples = 0;

@@ -76,7 +76,7 @@ struct pprof_location *pprof_location(struct pprof_tables *t, uint64_t id);
 int pprof_line_method(struct pprof_tables *t, uint64_t offset, struct pprof_location *l,
 		      uint32_t line, uint32_t *method);
 
-/* Of a string's number; "" for one that is not there. */
+/* The string of a number; "" for one that is not there. */
 const char *pprof_string(const struct pprof_tables *t, uint64_t number, size_t *length);
 
 #endif

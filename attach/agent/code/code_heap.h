@@ -76,7 +76,7 @@ uint64_t code_heap_end(const struct code_layout *layout, uint64_t pc);
 /* The blob that pc lies in. False when there is none. */
 bool code_heap_find(const struct code_layout *layout, uint64_t pc, struct code_heap_blob *out);
 
-/* Of a blob that code_heap_find gave: its first instruction, what its frames take of the stack
+/* A blob that code_heap_find gave: its first instruction, what its frames take of the stack
  * (words, with return address and saved rbp; 0 or less: not fixed), and how far from its first
  * instruction the frame is not built yet (bytes; negative: it never is). */
 uint64_t code_heap_begin(const struct code_layout *layout, uint64_t blob);
@@ -93,7 +93,7 @@ enum code_kind {
 /* What a blob that code_heap_find gave is. */
 enum code_kind code_heap_kind(const struct code_layout *layout, uint64_t blob);
 
-/* Of an nmethod: is pc where its frames return to that are to be deoptimised? Then its frame, of so
+/* Is pc where an nmethod's frames return to that are to be deoptimised? Then its frame, of so
  * many words, has the pc that counts at *place, bytes from the stack pointer. */
 bool code_heap_original_pc(const struct code_layout *layout, uint64_t blob, uint64_t pc,
 			   uint32_t words, uint32_t *place);

@@ -25,7 +25,7 @@
  * its part back before the window ends. */
 #define DEBUG_PCS_MAX CODEMAP_DEBUG_PCS_MAX
 
-/* Of a slot's size_and_type, whose low byte they share with the type. */
+/* Bits of a slot's size_and_type, whose low byte they share with the type. */
 #define DENSE   0x80u
 #define NMETHOD 0x40u
 #define TYPE    0x3fu
@@ -314,7 +314,7 @@ static bool is_there(const struct slot *slot, uint64_t address)
 			     atomic_load_explicit(&slot->tie, memory_order_relaxed));
 }
 
-/* Of code that went nobody tells: its slots are taken back when none is left. */
+/* Nobody tells of code that went: its slots are taken back when none is left. */
 static void remove_gone(void)
 {
 	for (uint32_t i = 0; i < map.used; i++) {
@@ -378,7 +378,7 @@ void codemap_add(const struct code_blob *blob, uint64_t tie, const uint32_t *deb
 	set_covers(blob->start, blob->size, number);
 }
 
-/* Of what lies in the cache and is not known: the heap's blob, once. */
+/* Asks the heap, once, for a blob that lies in the cache and is not known. */
 static void note_met(uint64_t address)
 {
 	const struct code_layout *heap = atomic_load_explicit(&map.heap, memory_order_relaxed);

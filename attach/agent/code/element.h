@@ -21,10 +21,11 @@
 
 #include "common/code/insn.h"
 
-/* Of remembered answers, 4,096 of them. */
+/* For 4,096 remembered answers. */
 #define ELEMENT_BYTES (4096u * sizeof(uint64_t))
 
-/* Of the explicit memory operand of an instruction, whose ip counts; ELEMENT_INTEGER without one.
+/* The explicit memory operand of an instruction, whose ip counts, moves these; ELEMENT_INTEGER
+ * without one.
  */
 enum insn_element element_of_access(const struct insn *insn);
 

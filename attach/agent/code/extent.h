@@ -42,8 +42,8 @@ static inline bool extent_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint6
 /* All bytes of an operand. */
 struct extent extent_whole(uint64_t address, uint32_t size);
 
-/* Of an instruction's explicit memory operand, at address. after: it has run already, and may have
- * overwritten its mask. */
+/* The extent of an instruction's explicit memory operand, at address. after: it has run already,
+ * and may have overwritten its mask. */
 enum extent_result extent_of_operand(const struct insn *insn, const ucontext_t *uc,
 				     uint64_t address, bool after, struct extent *out);
 

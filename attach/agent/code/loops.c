@@ -441,7 +441,7 @@ bool loop_is_spill_at(const struct opcode *o)
 	return o->has_memory && o->base == 4;
 }
 
-/* Of one type: offset + 1 of the first one, 0 for none. */
+/* The first accesses of one type: offset + 1 each, 0 for none. */
 struct first {
 	uint32_t spill, other;
 };

@@ -31,8 +31,8 @@ struct own_memory own_memory_of(const void *address);
 /* Async-signal-safe, any thread: the word; 0 where the thread has no such memory yet. */
 uint64_t own_word_read(const struct own_word *word);
 
-/* Of another thread, by what pthread_self() gives in it: 0 where it has no such memory yet, or none
- * can be read. */
+/* The word of another thread, by what pthread_self() gives in it: 0 where it has no such memory
+ * yet, or none can be read. */
 uint64_t own_word_of(uint64_t pthread, const struct own_word *word);
 
 #endif

@@ -11,7 +11,7 @@
 
 #define PAGE_BYTES 4096u
 
-/* Of the process; handlers read with them. */
+/* The process's; handlers read with them. */
 static pid_t self;
 static int memory_fd = -1;
 static bool filtered; /* system calls are: only read(2) and its like are to be used */

@@ -19,8 +19,8 @@
 
 #define OPMASK_COUNT 8u
 
-/* Of the components in the area; 0 when the processor has none. A fact of the machine that handlers
- * need. */
+/* Offsets of the components in the area; 0 when the processor has none. A fact of the machine that
+ * handlers need. */
 static uint32_t avx_offset, opmask_offset;
 
 static uint32_t component_offset(unsigned component)

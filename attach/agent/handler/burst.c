@@ -242,7 +242,7 @@ static void start_counting(struct thread *t)
 	bool set;
 
 	stop_counting(t, 0); /* Its period is to be changed. */
-	/* Of all: traces have counted with the same registers since the last burst. */
+	/* Traces have counted with the same registers since the last burst. */
 	set = count_of(t, first, &b->before[0]);
 	for (unsigned i = 0; i < b->others && set; i++)
 		set = count_of(t, first + 1 + i, &b->before[1 + i]);

@@ -33,7 +33,7 @@
 /* CPU time that the hits of one burst may take. */
 #define BURST_NS_MAX UINT64_C(1000000)
 
-/* Of one burst. */
+/* One burst takes so many. */
 #define BURST_SIGNALS 2u
 
 /* Turns in one burst: no more than give a rate its interval in some bursts, and at least so many

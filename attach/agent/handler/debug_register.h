@@ -61,7 +61,7 @@ struct watchpoint {
 /* What is counted beside the header at a time. */
 #define BURST_OTHERS_MAX 2u
 
-/* Of a thread: what its registers that are kept for bursts count (attach/agent/handler/burst.h). */
+/* What a thread's registers that are kept for bursts count (attach/agent/handler/burst.h). */
 struct burst {
 	bool active;
 	bool seeks;                       /* the header is not reached yet */
@@ -77,7 +77,7 @@ struct burst {
 	uint64_t before[PERF_DEBUG_REGISTERS]; /* what each event had counted at the beginning */
 };
 
-/* Of a thread, in the same registers, when there is no burst: a trace
+/* A trace of a thread, in the same registers, when there is no burst
  * (attach/agent/handler/trace.h). */
 struct trace {
 	bool active;
@@ -108,7 +108,7 @@ struct trace {
 	struct trace_told told;
 };
 
-/* Likewise a reading (attach/agent/handler/reading.h). */
+/* A reading, in the same registers as well (attach/agent/handler/reading.h). */
 struct reading {
 	bool active;
 	bool begun;        /* value and stack_pointer are known, and the ends' events are on */

@@ -30,7 +30,7 @@ struct sampling {
 	unsigned kind_count;
 	bool cpu;   /* the clock's ticks, each with its calling context, wherever they come */
 	bool loops; /* and with its place in compiled code; some begin to count a loop's turns */
-	/* Of the hardware samplers; none: the clock. */
+	/* The hardware sampler's; none: it is the clock. */
 	struct perf_hardware_event events[PERF_HARDWARE_EVENTS];
 	unsigned event_count;
 };
@@ -40,8 +40,8 @@ struct handlers {
 	/* In force, in the sampler's unit: nanoseconds for the clock, else operations. Follows the
 	 * budget; session thread. */
 	_Atomic uint64_t period;
-	/* Of a thread's time, what may be lost to registers that are on; and what takes longer
-	 * then. */
+	/* The part of a thread's time that may be lost to registers that are on; and what takes
+	 * longer then. */
 	double slowdown_most;
 	struct slowdown_costs register_costs;
 	struct switch_costs switch_costs;

@@ -20,7 +20,7 @@
 
 struct thread;
 
-/* Of a watchpoint; only kinds of pairs are armed: the window refuses others when it begins. */
+/* A watchpoint's kind; only kinds of pairs are armed: the window refuses others when it begins. */
 const struct pair_kind *pair_kind_of(const struct watchpoint *w);
 
 /* Turns to the next kind that the sample is for: the pair of the one before is complete. False when

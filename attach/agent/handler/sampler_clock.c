@@ -497,7 +497,7 @@ static void take_access(struct thread *t, uint64_t ns, const ucontext_t *uc)
 	}
 }
 
-/* Of a thread that is not ready. */
+/* The thread is not ready: the session is asked for what it lacks. */
 static void ask_for_memory(struct thread *t, const ucontext_t *uc)
 {
 	if (handlers.sampling.cpu)

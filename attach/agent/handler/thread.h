@@ -132,7 +132,7 @@ struct thread {
 	uint64_t kernel_owed_ns; /* CPU time in the kernel that no tick has told yet: perf clock */
 	uint64_t event_ns; /* the period that its perf clock has, as far as the handler set it */
 	struct switching switching;
-	/* Of it, for the session thread: switches for each second of CPU time, and the part of that
+	/* For the session thread: switches for each second of CPU time, and the part of that
 	 * in the kernel, in thousandths. */
 	_Atomic uint32_t switches_per_s, kernel_permille;
 	struct reservoir reservoir;
@@ -207,7 +207,7 @@ bool thread_signal_is_ours(uint64_t sig_data);
 
 uint64_t thread_sig_data(const struct thread *t, unsigned role);
 
-/* Of ticks of the process. */
+/* Ticks of the process have this value. */
 uint64_t thread_process_sig_data(void);
 
 /* Session thread: a free entry for tid, prepared and with no event open, or NULL when the table is

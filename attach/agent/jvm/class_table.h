@@ -13,7 +13,7 @@
 /* Classes of one window. Those beyond share the number 0, and no name. */
 #define CLASSES_MAX 8192u
 
-/* Of their signatures together, with what malloc adds. */
+/* Their signatures together take no more, with what malloc adds. */
 #define CLASS_TEXT_BYTES (256u << 10)
 
 #define CLASS_TABLE_BYTES (CLASS_TEXT_BYTES + CLASSES_MAX * (sizeof(char *) + 2 * sizeof(uint16_t)))

@@ -14,7 +14,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/stack/frame_layout.h"
 
-/* Of memory, while it reads. */
+/* Memory that it takes while it reads. */
 #define INSTALLED_BYTES (160u << 10)
 
 /* Reads all that there is. layout is the one that the code map was given. 0 or -ENOMEM. */

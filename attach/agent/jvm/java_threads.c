@@ -16,7 +16,7 @@
 /* Times that the list is read anew because it changed meanwhile. */
 #define LIST_TRIES 16u
 
-/* Of a JavaThread, what is read of it at a time. */
+/* So much of a JavaThread is read at a time. */
 #define HEAD_BYTES 4096u
 
 /* The thread that the agent was called in last, before the session thread began; it stays. */
@@ -164,12 +164,12 @@ static bool is_called(pid_t tid, const struct kernel_name *name)
 	return strcmp(comm, name->before_26) == 0 || strcmp(comm, name->since) == 0;
 }
 
-/* Of the one of the JVM's own that runs an application's code, listeners to what the JVM notes of
- * memory and collections (NotificationThread, from JDK 14 on). */
+/* The one of the JVM's own threads that runs an application's code, listeners to what the JVM notes
+ * of memory and collections (NotificationThread, from JDK 14 on). */
 static const struct kernel_name notifies = {"Notification Th", "Notific..Thread"};
 
-/* Of one that each JVM has from its start to its end, and whose class is that of an application's:
- * java.lang.ref.Reference begins it. */
+/* A thread that each JVM has from its start to its end, and whose class is that of an
+ * application's: java.lang.ref.Reference begins it. */
 static const struct kernel_name example_name = {"Reference Handl", "Referen..andler"};
 
 /* Where the noted thread has its JavaThread. */

@@ -10,7 +10,7 @@
 #define NAME_BYTES_MAX   4096u
 #define FIELDS_BYTES_MAX (1u << 20)
 
-/* Of a field's access flags (JVMS table 4.5-A). */
+/* One of a field's access flags (JVMS table 4.5-A). */
 #define ACCESS_STATIC 0x0008u
 
 /* FieldInfo before JDK 21: six 16-bit numbers. The last two are the offset, shifted to make room
@@ -82,7 +82,7 @@ bool klass_fields_init(void)
 	return at.known;
 }
 
-/* Of the one thread that names things. */
+/* Only the one thread that names things uses it. */
 static struct page_reader reader;
 
 void klass_fields_look_anew(void)

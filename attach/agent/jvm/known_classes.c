@@ -18,7 +18,7 @@
 /* More than a boot loader has. */
 #define CLASSES_MAX 200000u
 
-/* Of a Klass, what is read of it. */
+/* So much of a Klass is read. */
 #define HEAD_BYTES 256u
 
 /* T_BOOLEAN, of BasicType (globalDefinitions.hpp). */

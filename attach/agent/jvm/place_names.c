@@ -73,7 +73,8 @@ static bool name_field(const struct object_layout *layout, uint64_t klass, uint3
 	return true; /* Padding, or one of the JVM's own. */
 }
 
-/* Of the object that stands for a class: its static fields lie in there, too. */
+/* Names a place in the object that stands for a class: the class's static fields lie in there, too.
+ */
 static bool name_static(const struct object_layout *layout, const struct place *p, uint64_t klass,
 			struct place_name *n)
 {

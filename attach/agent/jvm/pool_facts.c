@@ -22,8 +22,8 @@ static bool size_of(const char *type, uint32_t *out)
 	return true;
 }
 
-/* Of both, the JVM's own table says the index alone: before it are, in a field's, its class, an int
- * and 16 bits; in a method's the Method and a word (resolvedFieldEntry.hpp,
+/* The JVM's own table says the index alone of either: before it are, in a field's, its class, an
+ * int and 16 bits; in a method's the Method and a word (resolvedFieldEntry.hpp,
  * resolvedMethodEntry.hpp).
  */
 static bool read_split(struct pool_layout *l)

@@ -11,7 +11,7 @@
 
 #define VM_TEXT_BYTES 256u
 
-/* Of the JDK (17); 0 when it is not known. */
+/* The JDK's release (17); 0 when it is not known. */
 unsigned vm_release(void);
 
 /* Its version ("17.0.9+9-Ubuntu-122.04") and its name ("OpenJDK 64-Bit Server VM"), cut where they

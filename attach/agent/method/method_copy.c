@@ -19,7 +19,7 @@
 #define ACCESS_STATIC 0x0008u
 #define ACCESS_NATIVE 0x0100u
 
-/* Of what a Symbol has before its text. */
+/* A Symbol has no more before its text. */
 #define SYMBOL_HEAD_MAX 32u
 
 static uint16_t u2_in(const uint8_t *head, uint32_t offset)

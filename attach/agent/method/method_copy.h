@@ -24,10 +24,10 @@
 
 enum method_part { METHOD_CLASS, METHOD_NAME, METHOD_DESCRIPTOR, METHOD_FILE, METHOD_PARTS };
 
-/* Of one text; what is longer is cut. */
+/* The longest text; a longer one is cut. */
 #define METHOD_TEXT_MAX 4096u
 
-/* Of a line table; what is longer is left out. */
+/* The longest line table; a longer one is left out. */
 #define METHOD_LINES_MAX 65536u
 
 /* Where a method's parts lie, and how long they are. */

@@ -26,7 +26,7 @@
 #define METHODS_MAX  16384u
 #define METHOD_SLOTS (2u * METHODS_MAX)
 
-/* Of all copies together, in words of 8 bytes: some 200 bytes each. */
+/* All copies together, in words of 8 bytes: some 200 bytes each. */
 #define METHOD_ARENA_WORDS (384u << 10)
 
 struct known_method {

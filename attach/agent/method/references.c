@@ -5,10 +5,10 @@
 #include "attach/agent/method/bytecodes.h"
 #include "common/code/java_op.h"
 
-/* Of the constant pool's tags (JVMS table 4.4-A). */
+/* Some of the constant pool's tags (JVMS table 4.4-A). */
 enum { TAG_FIELD = 9, TAG_METHOD, TAG_INTERFACE_METHOD, TAG_NAME_AND_TYPE };
 
-/* Of an array of any kind; what is longer is nonsense. */
+/* The longest array of any kind; a longer one is nonsense. */
 #define ARRAY_MAX 65536u
 
 static bool read_at(const struct pool_reader *r, uint64_t address, void *to, size_t size)
@@ -145,7 +145,7 @@ static void keep_resolved(const struct reading *g, const struct resolved_layout 
 	if (word <= UINT16_MAX)
 		ref->index = (int32_t)word;
 	else if (ref->op != JAVA_INVOKESTATIC && ref->op != JAVA_INVOKESPECIAL)
-		ref->method = word; /* Of an interface's it is beside the class. */
+		ref->method = word; /* An interface's method stands beside the class. */
 }
 
 static void keep(void *arg, uint32_t bci, uint8_t op, uint16_t operand)

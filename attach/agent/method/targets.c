@@ -12,13 +12,13 @@ enum { FLAG_PRIVATE = 0x2, FLAG_FINAL = 0x10, FLAG_NATIVE = 0x100, FLAG_ABSTRACT
 #define METHODS_MAX_OF_CLASS 65535u
 #define SECONDARIES_MAX      256u
 
-/* Of one class, those of its subclasses that are looked at. */
+/* So many subclasses of one class are looked at. */
 #define SUBCLASSES_MAX 8u
 
-/* Of VarHandle there are more, of few methods each. */
+/* VarHandle has more, with few methods each. */
 #define HANDLE_CLASSES_MAX 64u
 
-/* Of a call of a VarHandle's; what is longer nobody looks for. */
+/* The longest descriptor of a VarHandle's call; nobody looks for a longer one. */
 #define DESCRIPTOR_MAX  256u
 #define VARIABLE_HANDLE "java/lang/invoke/VarHandle"
 #define OF_HANDLE       "(L" VARIABLE_HANDLE ";"
@@ -116,8 +116,8 @@ static void found(struct asking *a, uint64_t method)
 
 /* ---------------------------------------------------------------- classes */
 
-/* Of a class's own methods, which ascend by the addresses of their names. The first with that name
- * where no descriptor is asked for. */
+/* Searches a class's own methods, which ascend by the addresses of their names. The first with that
+ * name where no descriptor is asked for. */
 static uint64_t own_method(const struct asking *a, uint64_t klass)
 {
 	uint64_t list = word_at(a, klass + a->layout->klass_methods), first;
@@ -150,7 +150,7 @@ static uint64_t own_method(const struct asking *a, uint64_t klass)
 	return 0;
 }
 
-/* Likewise of its superclasses. */
+/* Searches those of its superclasses. */
 static uint64_t inherited_method(const struct asking *a, uint64_t klass)
 {
 	for (unsigned i = 0; klass && i < SUPERS_MAX; i++) {

@@ -47,7 +47,7 @@ static _Atomic uint64_t sampled, small, thinned, untracked, over_bytes, dropped,
 
 static uint64_t started_ns; /* CLOCK_BOOTTIME; before active is set */
 
-/* Of the allocating thread; touched in its callbacks only, never in a signal handler. */
+/* The allocating thread's; touched in its callbacks only, never in a signal handler. */
 static __thread struct {
 	uint32_t drawn; /* interval with which the pending sample point was drawn; 0: unknown */
 	uint32_t tid;

@@ -18,7 +18,7 @@
 
 #include "proto/limits.h"
 
-/* Of one window: 32 bytes each here, 2 MiB, and a word and a bit in the JVM. */
+/* One window has no more: 32 bytes each here, 2 MiB, and a word and a bit in the JVM. */
 #define OBJECTS_LIMIT LIMIT_OBJECTS
 
 struct tracked_object;

@@ -1,7 +1,7 @@
 #include "attach/agent/objects/track_room.h"
 
-/* Of the chance to be taken: one object in 128 is always taken. By then only the last 128th of the
- * room is left. */
+/* The chance to be taken is halved so often: one object in 128 is always taken. By then only the
+ * last 128th of the room is left. */
 #define HALVINGS_MAX 7u
 
 /* The chance by size is at least one in so many; times that by room it still fits 32 bits. */

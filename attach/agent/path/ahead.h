@@ -22,7 +22,7 @@
 
 #include "attach/agent/code/search.h"
 
-/* Of remembered answers, 4,096 of them. */
+/* For 4,096 remembered answers. */
 #define AHEAD_BYTES (4096u * sizeof(uint64_t))
 
 /* True with the instruction in *stop_ip: the access, which may be at ip itself, or a branch. header

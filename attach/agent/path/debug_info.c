@@ -88,9 +88,9 @@ static bool is_tail_of_block(const struct code_blob *blob, uint64_t last, uint64
 	return false;
 }
 
-/* Of dense records pc_desc_near finds the right one, that of the last instruction of a run, but for
- * that instruction itself, since it looks at the instruction pointer plus one. A call's record is
- * not that of the instruction behind. The last instructions of a block, comparison and branch,
+/* Among dense records pc_desc_near finds the right one, that of the last instruction of a run, but
+ * for that instruction itself, since it looks at the instruction pointer plus one. A call's record
+ * is not that of the instruction behind. The last instructions of a block, comparison and branch,
  * often belong to no bytecode; the next record may be another loop's, the one before is of the same
  * block. The first record is not used: one less may be in the prologue, without a frame. */
 static uint64_t dense_record(const struct code_blob *blob, uint64_t ip)

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of remembered answers, 8,192 of them. */
+/* For 8,192 remembered answers. */
 #define DEBUG_INFO_BYTES (8192u * sizeof(uint64_t))
 
 /* The instruction pointer at which pc_desc_near finds the frames for the instruction at ip, the

@@ -313,7 +313,7 @@ static void set_result_flags(struct machine *m, uint64_t result, unsigned size)
 	set_flag(m, MACHINE_PARITY, !(__builtin_popcount(result & 0xff) & 1));
 }
 
-/* Of ALU operations, by their number in opcodes. */
+/* ALU operations, by their number in opcodes. */
 enum alu { ALU_ADD, ALU_OR, ALU_ADC, ALU_SBB, ALU_AND, ALU_SUB, ALU_XOR, ALU_CMP };
 
 static struct machine_value logic(struct machine *m, uint64_t result, unsigned size)
@@ -649,7 +649,7 @@ static bool is_alu_row(uint8_t code)
 	return code < 0x40 && (code & 7) < 6;
 }
 
-/* Of one byte. False when it is not modelled. */
+/* Passes an instruction whose opcode is one byte. False when it is not modelled. */
 static bool pass_one_byte(struct pass *p)
 {
 	struct machine *m = p->m;

@@ -17,7 +17,7 @@
 
 #include "attach/agent/code/region.h"
 
-/* Of the flags register. */
+/* Bits of the flags register. */
 #define MACHINE_CARRY    0x001u
 #define MACHINE_PARITY   0x004u
 #define MACHINE_ZERO     0x040u

@@ -7,7 +7,8 @@
 #include "attach/agent/code/loops.h"
 #include "attach/agent/path/machine.h"
 
-/* Of one walk. A loop that is passed through is left by a breakpoint behind it sooner. */
+/* The most instructions of one walk. A loop that is passed through is left by a breakpoint behind
+ * it sooner. */
 #define INSNS_MAX 2048u
 
 static bool is_java(const struct code_blob *blob)
@@ -209,7 +210,7 @@ static bool enter_call(struct walk *w, uint64_t back)
 
 	if (s->depth == WALK_CALLS_MAX)
 		return false;
-	/* Of what is not Java's code the walk finds out when it is there. */
+	/* The walk finds out what is not Java's code when it is there. */
 	nest = nest_at(w->machine.ip, &blob);
 	if (nest ? loops_make(nest, (enum access_type)s->type) : is_java(&blob))
 		return false;

@@ -12,7 +12,7 @@
  * the CDS archive has copies of the virtual tables. */
 #define TABLES_MAX 32u
 
-/* Of Klass, what layout helper and mirror lie in. */
+/* The layout helper and the mirror lie in so much of a Klass. */
 #define HEAD_BYTES 256u
 
 /* Instances and array classes are at least this aligned. */

@@ -85,7 +85,8 @@ struct place_operand {
 	    stored_to; /* of one of many in one instruction: it has stored to what lies before */
 };
 
-/* Of an address in the heap. met: of the thread. out is unchanged unless found. */
+/* Which place an address in the heap is. met: what the thread has met. out is unchanged unless
+ * found. */
 enum place_result place_find(const struct object_layout *layout, const struct region_map *regions,
 			     uint64_t address, const struct place_operand *operand,
 			     const gregset_t regs, struct place_memory *met, struct place *out);

@@ -65,14 +65,14 @@ struct slowdown {
 struct slowdown_costs slowdown_costs_of(double split_ns, double off_ns, double on_ns,
 					double string_bytes);
 
-/* Of a thread that allocates so many bytes in so much CPU time, where such a store takes split_ns
- * longer: pure. */
+/* Slows down a thread that allocates so many bytes in so much CPU time, where such a store takes
+ * split_ns longer: pure. */
 double slowdown_by_splits(uint64_t bytes, uint64_t cpu_ns, double split_ns);
 
-/* Of a thread that was in strings in so many of its ticks with registers on: pure. */
+/* Slows down a thread that was in strings in so many of its ticks with registers on: pure. */
 double slowdown_by_strings(uint32_t string_ticks, uint32_t ticks, double string_lost);
 
-/* Of a thread that had so many bytes copied in so much CPU time without registers: pure. */
+/* Slows down a thread that had so many bytes copied in so much CPU time without registers: pure. */
 double slowdown_by_copies(uint64_t bytes, uint64_t cpu_ns, double byte_ns);
 
 /* Is it one of what is slow: a repeated string instruction that moves or stores? Pure. */

@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the calling thread since it began; false where the kernel does not tell, or no descriptor is
- * left. Async-signal-safe: some microseconds. */
+/* What the calling thread has read and written since it began; false where the kernel does not
+ * tell, or no descriptor is left. Async-signal-safe: some microseconds. */
 bool thread_io_bytes(uint64_t *bytes);
 
-/* Of what that file says: pure. */
+/* Reads the text of that file; pure. */
 bool thread_io_parse(const char *text, size_t length, uint64_t *bytes);
 
 #endif

@@ -38,7 +38,7 @@ struct context_table {
 	uint32_t sent[CONTEXT_NODES / 32]; /* the drain thread's marks */
 };
 
-/* Of a context's root frames, so many are remembered. */
+/* So many of a context's root frames are remembered. */
 #define CONTEXT_PATH_MAX 256u
 
 /* The context that a thread had last, from its root: the next one mostly begins with the same

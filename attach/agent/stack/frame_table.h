@@ -21,7 +21,7 @@
 #define FRAME_ENTRIES (1u << 14)
 #define FRAME_CALLS   (1u << 15)
 
-/* Of one frame; more are not taken in. */
+/* One frame stands for no more; others are not taken in. */
 #define FRAME_CALLS_MAX 255u
 
 struct frame_key {

@@ -223,7 +223,7 @@ static bool go_by_place(struct cursor *c, const struct return_place *p)
 	return go_to(c, pc, sender, fp);
 }
 
-/* Of the interpreted frame at fp. What a method handle leads through takes an argument from an
+/* Leaves the interpreted frame at fp. What a method handle leads through takes an argument from an
  * interpreted caller's stack and moves the return address up; of such a caller the frame pointer
  * tells all. */
 static bool go_to_sender(struct cursor *c, uint64_t fp, uint64_t sender)
@@ -380,7 +380,7 @@ static bool take_known(struct cursor *c, const struct frame_key *key, uint16_t *
 	return true;
 }
 
-/* Of a frame that does not stand, in the key's tie: no blob begins there. */
+/* In the key's tie, for a frame that does not stand: no blob begins there. */
 #define TIE_EDGE 1u
 
 /* Before its frame stands a method may have saved what it is called with, for a collector's barrier
@@ -431,7 +431,7 @@ static bool take_edge(struct cursor *c, const struct code_heap_blob *blob, enum 
 	return take_known(c, &key, &words) || take_new(c, &key, words, &call, 1);
 }
 
-/* Of a frame that is to be deoptimised: where it would have returned to. */
+/* Goes to where a frame that is to be deoptimised would have returned to. */
 static bool go_to_original_pc(struct cursor *c, uint64_t blob)
 {
 	const struct code_layout *code = &c->layout->code;
@@ -538,7 +538,7 @@ static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob)
 	c->cut = CUT_STACK;
 	if (c->high - c->sp <= bytes)
 		return false;
-	/* Of a frame that is the return address alone, the caller's rbp is where it was. */
+	/* Where a frame is the return address alone, the caller's rbp is where it was. */
 	return go_to(c, word(c->sp + bytes, -1), c->sp + bytes,
 		     words > 1 && !c->fp_found ? word(c->sp + bytes, -2) : c->fp);
 }

@@ -68,7 +68,7 @@ struct frame_walk {
 	 * code behind all that is known a method's begin. Their methods are the same, or at least
 	 * that of the last of them. */
 	unsigned better;
-	/* Of a stub that compiled code called, or of C: where it returns to there. 0: it is none.
+	/* Where a stub that compiled code called, or C, returns to there. 0: it is none.
 	 */
 	uint64_t called_behind;
 	unsigned compiled; /* calls, the innermost ones, that are of one frame of compiled code */

@@ -29,7 +29,7 @@ enum interpreter_part {
 struct interpreter {
 	uint64_t low; /* [low, high) is all of it */
 	uint64_t high;
-	/* Of those in order: where each ends, from low on. 0: they are not known. */
+	/* Where each of those in order ends, from low on. 0: they are not known. */
 	unsigned part_count;
 	uint32_t header_bytes; /* of each, before its code */
 	uint32_t part_end[INTERPRETER_PARTS_MAX];

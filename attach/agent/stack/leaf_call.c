@@ -37,7 +37,7 @@ static bool is_indirect_call(const uint8_t *behind)
 
 #define CALL_BYTES_MAX 13u
 
-/* Of what stands right before pc. */
+/* The kind of call that stands right before pc. */
 static enum call_kind call_before(const struct code_layout *code, uint64_t pc)
 {
 	struct code_heap_blob blob;

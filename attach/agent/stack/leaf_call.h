@@ -20,7 +20,7 @@
  * read. False when there is no telling. */
 bool leaf_call_leave(const struct code_layout *code, uint64_t high, struct stub_frame *at);
 
-/* Likewise, by the one address behind a call of the stub's blob, from a stub whose frame nobody
+/* The same, by the one address behind a call of the stub's blob, from a stub whose frame nobody
  * knows. */
 bool leaf_call_leave_stub(const struct code_layout *code, uint64_t stub, uint64_t high,
 			  struct stub_frame *at);

@@ -60,8 +60,8 @@ static int64_t added(const struct opcode *o)
 	return opcode_group(o) == 0 ? o->immediate : opcode_group(o) == 5 ? -o->immediate : 0;
 }
 
-/* Of the instructions that adapters and entries have, those that write the stack pointer by name:
- * what has it as an operand in a register, but for comparisons. */
+/* Is it one of the instructions of adapters and entries that write the stack pointer by name? That
+ * is what has it as an operand in a register, but for comparisons. */
 static bool moves_stack(const struct opcode *o)
 {
 	if (is_push(o) || opcode_register_of(o, 0x58) >= 0 || opcode_is(o, PUSHFQ) ||

@@ -61,7 +61,7 @@ typedef bool scopes_visit(void *arg, uint32_t offset, const struct scope_call *c
 void scopes_each(const struct scope_layout *layout, uint64_t blob, uint32_t size, uint64_t method,
 		 scopes_visit *visit, void *arg);
 
-/* Of an nmethod that may be changing, reading nothing of it at or behind end and all else with the
+/* For an nmethod that may be changing, reading nothing of it at or behind end and all else with the
  * reader, which is fresh: writes the offsets of the places that anything is known of, ascending,
  * none above size and as many as there is room for; returns how many. Where the layout does not
  * tell, or what the nmethod says of itself cannot be, there is nothing. */
@@ -80,8 +80,8 @@ struct null_check {
 uint32_t scopes_null_checks(const struct scope_layout *layout, uint64_t blob,
 			    struct null_check *out, uint32_t max);
 
-/* Likewise the addresses of the JVM's structures that its code and its debug information name:
- * Methods, Klasses and what belongs to them. */
+/* Writes likewise the addresses of the JVM's structures that its code and its debug information
+ * name: Methods, Klasses and what belongs to them. */
 uint32_t scopes_metadata(const struct scope_layout *layout, uint64_t blob, uint64_t *out,
 			 uint32_t max);
 

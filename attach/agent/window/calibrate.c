@@ -72,7 +72,7 @@ static int measure_trap(struct thread *t, int fd, struct calibration *c)
 	return 0;
 }
 
-/* Of one: it is over before the scheduler interrupts many. */
+/* Traps of one round: it is over before the scheduler interrupts many. */
 #define HITS 64u
 
 /* More than ever come. */

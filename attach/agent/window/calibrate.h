@@ -31,8 +31,8 @@ int calibrate_trap(struct opener *opener, struct calibration *c);
 int calibrate_hit(struct opener *opener, struct calibration *c);
 int calibrate_registers(struct opener *opener, struct calibration *c);
 
-/* Of a signal that no breakpoint sent, which takes a virtual machine a tenth of one that did. 0 or
- * -errno. */
+/* The cost of a signal that no breakpoint sent, which takes a virtual machine a tenth of one that
+ * did. 0 or -errno. */
 int calibrate_signal(struct calibration *c);
 
 #endif

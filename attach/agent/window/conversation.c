@@ -27,8 +27,8 @@ struct conversation {
 	struct link link;
 };
 
-/* Of the process: each Agent_OnAttach asks. NULL: there is none. What it points to stays while the
- * lock is held. */
+/* The process has one: each Agent_OnAttach asks. NULL: there is none. What it points to stays while
+ * the lock is held. */
 static struct conversation *active;
 static pthread_mutex_t active_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -193,6 +193,6 @@ int conversation_start(JavaVM *jvm, const char *socket_path)
 
 	(void)pthread_mutex_lock(&active_lock); /* Ours: cannot fail. */
 	r = start(jvm, socket_path);
-	(void)pthread_mutex_unlock(&active_lock); /* Likewise. */
+	(void)pthread_mutex_unlock(&active_lock); /* As above. */
 	return r;
 }

@@ -13,7 +13,7 @@
 #define BLOCK_BYTES     ((size_t)120 << 10)
 #define BLOCK_BYTES_MIN ((size_t)15 << 10)
 #define BLOCK_SIZES     4u /* each half of the one before */
-/* Of each size. */
+/* So many blocks of each size. */
 #define BLOCKS_MAX 128u
 
 /* So many blocks of a size in which nothing was resident: what follows is memory that was never

@@ -18,7 +18,7 @@
 /* Samples between two looks of the session thread. */
 #define GUESTS_MAX 64u
 
-/* Of the thread table there is more than that left, or there are no guests. */
+/* The thread table has more than that left, or there are no guests. */
 #define ROOM_MIN 256u
 
 /* What a tick takes, all in all. */

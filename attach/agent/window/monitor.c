@@ -162,7 +162,7 @@ static void take_counters(struct monitor *m, const struct thread *t)
 		m->totals[i] += atomic_load(&t->counters[i]);
 }
 
-/* Of a thread whose handler did not return only the counters are known: what they say was armed and
+/* Only the counters of a thread whose handler did not return are known: what they say was armed and
  * not closed is watched no more. */
 static void give_up(struct monitor *m, const struct thread *t)
 {
@@ -188,7 +188,7 @@ static int retire(struct monitor *m, struct thread *t)
 		return 0; /* At the next update. */
 	holdings_end(&m->holdings, t);
 	if (atomic_load(&t->in_handler))
-		return 0;              /* Likewise. */
+		return 0;              /* As above. */
 	r = drain_thread(m->drain, t); /* Makes room in the ring. */
 	watchpoint_expire(t, RECORD_EXPIRED_WINDOW);
 	burst_expire(t);

@@ -24,7 +24,7 @@ struct monitor {
 	/* At the last update: */
 	uint32_t fullest; /* records in the ring that had most */
 	bool newcomers;   /* threads asked for registers */
-	/* Of threads that were retired, and the set's own. */
+	/* Those of threads that were retired, and the set's own. */
 	uint64_t totals[JXP__COUNTER__COUNTER_MAX];
 };
 

@@ -32,7 +32,7 @@ struct opener {
  * -EPIPE or -EPROTO when the session is over. */
 int opener_clock(struct opener *o, pid_t tid, uint64_t period_ns, uint64_t sig_data);
 
-/* Likewise events[event], with a period in operations. */
+/* The same for events[event], with a period in operations. */
 int opener_hardware(struct opener *o, pid_t tid, unsigned event, uint64_t period,
 		    uint64_t sig_data);
 

@@ -53,7 +53,7 @@ static inline struct plan_scalar orders_scalar(const Jxp__LoopScalar *from)
 	    .slot = from->slot};
 }
 
-/* Of what is not told, what fits no instruction. */
+/* What is not told is what fits no instruction. */
 static inline struct plan_counter_place orders_counter_place(const Jxp__LoopCounterPlace *from)
 {
 	return from && from->at ? (struct plan_counter_place){.offset = from->offset,

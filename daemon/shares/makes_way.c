@@ -1,4 +1,4 @@
-#include "daemon/window/makes_way.h"
+#include "daemon/shares/makes_way.h"
 
 #include "common/cleanup.h"
 #include "daemon/shares/shares.h"

@@ -2,8 +2,8 @@
  * Which window goes where there are too many: the oldest of the owner who has most, so that what
  * one user has done drives out nothing of another's (daemon/shares/shares.h).
  */
-#ifndef JXPERF_DAEMON_WINDOW_MAKES_WAY_H
-#define JXPERF_DAEMON_WINDOW_MAKES_WAY_H
+#ifndef JXPERF_DAEMON_SHARES_MAKES_WAY_H
+#define JXPERF_DAEMON_SHARES_MAKES_WAY_H
 
 #include <stddef.h>
 
