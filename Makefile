@@ -88,15 +88,9 @@ PB_PIC	:= $(B)/pic/gen/jxperf.pb-c.o
 # What pprof reads.
 GEN_PROFILE := $(B)/gen/proto/profile.pb-c.c
 PROFILE_O := $(B)/obj/gen/profile.pb-c.o
-# What the store keeps; only the daemon reads it.
-GEN_STORE := $(B)/gen/proto/store.pb-c.c
-STORE_O	:= $(B)/obj/gen/store.pb-c.o
 
 # ---------------------------------------------------------------- generated
 $(GEN_PB) $(GEN_PB:.c=.h) &: proto/jxperf.proto
-	$(call say,PROTOC,$<)
-	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
-$(GEN_STORE) $(GEN_STORE:.c=.h) &: proto/store.proto proto/jxperf.proto
 	$(call say,PROTOC,$<)
 	$(Q)mkdir -p $(B)/gen && protoc-c --c_out=$(B)/gen $<
 $(GEN_PROFILE) $(GEN_PROFILE:.c=.h) &: proto/profile.proto
@@ -121,7 +115,7 @@ $(B)/obj/gen/%.o: $(B)/gen/proto/%.c
 $(B)/pic/gen/%.o: $(B)/gen/proto/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu17 $(CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
-$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
+$(B)/obj/%.o: %.c | $(GEN_PB) $(GEN_PROFILE) $(GEN_BPF)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) $(SANITIZE) $(DEPFLAGS) -c $< -o $@
 # The agent lives in somebody else's process: position independent, everything hidden, and never
@@ -133,7 +127,7 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 
 # ---------------------------------------------------------------- programs
 DAEMON_LIBS := -lZydis -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lz -lm
-$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
+$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O)
@@ -182,7 +176,7 @@ AGENT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter tests/unit/attach/agent/%,$(UNIT_S
 WORKLOADS	:= $(wildcard tests/workloads/*.java)
 WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
 
-$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(STORE_O) $(PROFILE_O)
+$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)
@@ -256,7 +250,7 @@ SCORE := $(B)/tests/score
 comma := ,
 SCORE_WRAPS := attribution_make attribution_find attribution_match attribution_intake_analysed tick_intake_finish array_reserve_within
 $(SCORE)/bin/jxperfd: $(call obj,tests/methods/score.c tests/methods/score_ticks.c daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) \
-		$(PB_O) $(STORE_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
+		$(PB_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) $(SCORE)/lib && $(CC) $(SANITIZE) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(SCORE_WRAPS)) -o $@ \
 		$(filter %.o,$^) $(DAEMON_LIBS)
@@ -458,7 +452,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 C_FILES	= $(shell git ls-files '*.c' '*.h')
 SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 # Formatting, clang-tidy, the rooms of the includes, scripts and man pages.
-lint: deps $(GEN_PB) $(GEN_STORE) $(GEN_PROFILE) $(GEN_BPF)
+lint: deps $(GEN_PB) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
 	$(Q)tests/rights
 	$(Q)tests/citations

@@ -7,7 +7,7 @@
 #include "common/clock.h"
 #include "common/proc.h"
 #include "common/utf8.h"
-#include "daemon/combine/loop_merge.h"
+#include "daemon/combine/row_merge.h"
 #include "common/saturate.h"
 
 /* ---------------------------------------------------------------- which windows */
@@ -170,21 +170,7 @@ static void add_facts(struct merge *m, const struct window_result *w)
 	to->always_pretouch |= w->always_pretouch;
 	to->object_interval = w->object_interval;
 	to->object_min_size = w->object_min_size;
-}
-
-static void add_counts(struct window_result *to, const struct window_result *w)
-{
-	for (size_t i = 0; i < JXP__COUNTER__COUNTER_MAX; i++)
-		saturate_add(&to->counters[i], w->counters[i]);
-	for (size_t i = 0; i < CERTAINTY_VALUES; i++) {
-		saturate_add(&to->attributed[i], w->attributed[i]);
-		saturate_add(&to->ticks_attributed[i], w->ticks_attributed[i]);
-	}
-	for (size_t i = 0; i < LOSS_MAX; i++)
-		saturate_add(&to->losses[i], w->losses[i]);
-	saturate_add(&to->cpu_ns, w->cpu_ns);
-	saturate_add(&to->overhead_ns, w->overhead_ns);
-	saturate_add(&to->setup_ns, w->setup_ns);
+	to->request.kinds[JXP__KIND__KIND_LOOPS] |= w->request.kinds[JXP__KIND__KIND_LOOPS];
 }
 
 /* Counts what w is of the whole. */
@@ -202,40 +188,27 @@ static struct pair_weights weigh(struct merge *m, const struct window_result *w,
 	return weights;
 }
 
-static int add_ticks(struct window_result *to, const struct window_result *w,
-		     const struct names_map *map, double weight)
+static int add_rows(struct merge *m, const struct row_merge *rows,
+		    const struct pair_weights *weights, unsigned batch)
 {
-	const struct cpu_profile *from = &w->cpu;
-	struct cpu_profile *c = &to->cpu;
-	int r = 0;
+	double stands_for_s = rows->weights[WEIGHT_TIME];
+	int r = pair_merge_add(&m->pairs, rows, weights, batch);
 
-	for (size_t i = 0; i < from->context_count && r == 0; i++) {
-		struct cpu_context context = from->contexts[i];
-		struct cpu_sum sum = cpu_context_sum(&context);
-
-		context.node = map->nodes[context.node];
-		if (context.node)
-			r = cpu_profile_add_context(c, &context, weight);
-		else
-			cpu_sum_add(&c->lost, &sum, weight);
-	}
-	for (size_t i = 0; i < CPU_STATES; i++)
-		cpu_sum_add(&c->states[i], &from->states[i], weight);
-	cpu_sum_add(&c->truncated, &from->truncated, weight);
-	cpu_sum_add(&c->lost, &from->lost, weight);
-	saturate_add(&c->beside.span_ns, from->beside.span_ns);
-	c->beside.gc_ns += weight * from->beside.gc_ns;
-	c->beside.jit_ns += weight * from->beside.jit_ns;
-	to->request.kinds[JXP__KIND__KIND_LOOPS] |= w->request.kinds[JXP__KIND__KIND_LOOPS];
-	return r < 0 ? r : loop_merge_add(&to->loops, &w->loops, map, weight);
+	return r < 0 ? r : object_merge_add(&m->objects, rows, stands_for_s, batch);
 }
 
 static int add_profiles(struct merge *m, const struct window_result *w)
 {
 	double time = time_weight(w);
 	struct pair_weights weights = weigh(m, w, time);
+	const double by[PROFILE_WEIGHTS] = {
+	    [WEIGHT_NONE] = 1,
+	    [WEIGHT_CPU] = weights.cpu,
+	    [WEIGHT_ACCESS] = time,
+	    [WEIGHT_TIME] = time * (double)window_result_objects_ns(w) / (double)NS_PER_S};
 	struct window_result *to = m->result;
 	struct names_map map;
+	struct row_merge rows = {.to = to, .from = w, .map = &map, .weights = by};
 	bool fold;
 	unsigned batch = batch_next(&m->clock, &fold);
 	int r;
@@ -247,13 +220,10 @@ static int add_profiles(struct merge *m, const struct window_result *w)
 	r = names_map_init(&map, &to->profile, &w->profile, NAMES_WITH_LINES, to->losses);
 	if (r < 0)
 		return r;
-	r = pair_merge_add(&m->pairs, to, w, &map, &weights, batch);
+	r = row_merge_add(&rows);
 	if (r == 0)
-		r = add_ticks(to, w, &map, weights.cpu);
-	if (r == 0)
-		r = object_merge_add(&m->objects, to, w, &map, time,
-				     time * (double)window_result_objects_ns(w) / (double)NS_PER_S,
-				     batch);
+		r = add_rows(m, &rows, &weights, batch);
+	row_merge_release(&rows);
 	names_map_release(&map);
 	return r;
 }
@@ -296,7 +266,6 @@ int merge_add(struct merge *m, const struct window_result *w)
 		return r;
 	note_differences(m->facts, m->result, w);
 	add_facts(m, w);
-	add_counts(m->result, w);
 	return add_profiles(m, w);
 }
 
@@ -317,27 +286,17 @@ static void set_times(struct merge *m)
 			       facts->notes[MERGED_NO_OBJECTS].detail);
 }
 
-static void scale_sum(struct cpu_sum *sum, double scale)
+static void finish_rows(struct merge *m, double cpu)
 {
-	sum->ns *= scale;
-}
+	const double scales[PROFILE_WEIGHTS] = {[WEIGHT_NONE] = 1,
+						[WEIGHT_CPU] = cpu,
+						[WEIGHT_ACCESS] = object_merge_scale(&m->objects),
+						[WEIGHT_TIME] = object_merge_share(&m->objects)};
+	struct window_result *w = m->result;
 
-static void finish_ticks(struct merge *m, double scale)
-{
-	struct cpu_profile *c = &m->result->cpu;
-
-	for (size_t i = 0; i < c->context_count; i++)
-		for (size_t code = 0; code < CPU_CODES; code++)
-			scale_sum(&c->contexts[i].code[code], scale);
-	for (size_t i = 0; i < CPU_STATES; i++)
-		scale_sum(&c->states[i], scale);
-	scale_sum(&c->truncated, scale);
-	scale_sum(&c->lost, scale);
-	c->beside.gc_ns *= scale;
-	c->beside.jit_ns *= scale;
-	saturate_add(&m->result->losses[LOSS_CPU_CONTEXTS], c->refused);
-	loop_merge_scale(&m->result->loops, scale);
-	saturate_add(&m->result->losses[LOSS_LOOPS], m->result->loops.refused);
+	row_merge_scale(w, scales);
+	saturate_add(&w->losses[LOSS_CPU_CONTEXTS], w->cpu.refused);
+	saturate_add(&w->losses[LOSS_LOOPS], w->loops.refused);
 }
 
 static int nothing_merged(const struct window_merged *facts, struct err *err)
@@ -363,7 +322,7 @@ int merge_finish(struct merge *m, struct window_result **w, struct err *err)
 		m->result->pid = 0;
 	m->facts->whole_ns = m->whole_ns;
 	set_times(m);
-	finish_ticks(m, scales.cpu);
+	finish_rows(m, scales.cpu);
 	pair_merge_finish(&m->pairs, m->result, &scales); /* Needs the whole. */
 	object_merge_finish(&m->objects, m->result);
 	*w = m->result;

@@ -1,14 +1,12 @@
 /*
- * The allocation sites of a merge, accesses to their objects, and NUMA nodes. Their sums are
- * doubles in a window, too, so these grow in the merge's own profiles.
- *
- * Counts and bytes of allocations are sums: what was allocated in these windows. What lives at the
- * end of a window is no sum: it is averaged over the time that the windows stand for.
+ * Of the allocation sites of a merge what is not added up by itself (daemon/combine/row_merge.h):
+ * how windows differ, and what lives at the end of a window. That is no sum: it is averaged over
+ * the time that the windows stand for.
  */
 #ifndef JXPERF_DAEMON_COMBINE_OBJECT_MERGE_H
 #define JXPERF_DAEMON_COMBINE_OBJECT_MERGE_H
 
-#include "daemon/combine/names.h"
+#include "daemon/combine/row_merge.h"
 #include "daemon/window/merged.h"
 #include "daemon/window/result.h"
 
@@ -28,16 +26,19 @@ struct object_merge {
 	double weighted;     /* and weighted */
 };
 
-/* Adds the sites of w to those of to, whose names map has. weight: of each access, beside its own;
- * stands_for_s: what w does. 0 or -ENOMEM. */
-int object_merge_add(struct object_merge *m, struct window_result *to,
-		     const struct window_result *w, const struct names_map *map, double weight,
-		     double stands_for_s, unsigned batch);
+/* Adds the sites of a window whose rows were. stands_for_s: what it does. 0 or -ENOMEM. */
+int object_merge_add(struct object_merge *m, const struct row_merge *rows, double stands_for_s,
+		     unsigned batch);
 
 /* The batches became half as many. */
 void object_merge_fold(struct object_merge *m, struct window_merged *facts, size_t sites);
 
-/* Weights so that their mean is 1, averages, and how windows differ. */
+/* By what weights are multiplied so that their mean is 1, and what lives so that it is an average.
+ */
+double object_merge_scale(const struct object_merge *m);
+double object_merge_share(const struct object_merge *m);
+
+/* Of the rows of to, which were multiplied by these: how windows differ. */
 void object_merge_finish(struct object_merge *m, struct window_result *to);
 
 void object_merge_release(struct object_merge *m);

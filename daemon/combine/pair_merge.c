@@ -1,13 +1,11 @@
 #include "daemon/combine/pair_merge.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/array.h"
 #include "daemon/combine/batches.h"
-#include "common/saturate.h"
 #include "daemon/profile/estimate.h"
 
 /* Room for the sums of the newest pair. */
@@ -22,93 +20,56 @@ static int reserve(struct pair_merge *m, size_t count)
 	return 0;
 }
 
-static void add_cpu(struct cpu_sums *to, const struct cpu_sums *from, double weight)
+static void add_bytes(struct pair_sums *sums, uint64_t checked, uint64_t wasteful, uint64_t squares,
+		      double weight)
 {
-	to->ns += weight * from->ns;
-	to->squares += weight * weight * from->squares;
+	sums->checked += weight * (double)checked;
+	sums->wasteful += weight * (double)wasteful;
+	sums->squares += weight * weight * (double)squares;
 }
 
-static int add_pair(struct pair_merge *m, struct window_result *to, const struct window_result *w,
-		    const struct names_map *map, const struct pair *pair,
-		    const struct pair_weights *weights)
+static void add_totals(struct pair_sums *sums, const struct totals *from, double weight)
 {
-	struct pair known = {.kind = pair->kind,
-			     .region = pair->region,
-			     .watch_node = map->nodes[pair->watch_node],
-			     .trap_node = map->nodes[pair->trap_node],
-			     .location = map->locations[pair->location]};
-	double weight = weights->observation;
-	uint32_t position = 0;
-	struct pair *added;
-	int r = names_text(&to->profile, &w->profile, pair->watch_instruction,
-			   &known.watch_instruction, to->losses);
+	add_bytes(sums, from->checked_bytes, from->wasteful_bytes, from->sum_squares, weight);
+}
 
-	if (r == 0)
-		r = names_text(&to->profile, &w->profile, pair->trap_instruction,
-			       &known.trap_instruction, to->losses);
-	if (r == 0)
-		r = profile_pair(&to->profile, &known, &position);
-	if (r == -ENOSPC) {
-		saturate_add(&to->losses[LOSS_PAIRS], pair->count);
-		return 0;
-	}
-	if (r == 0)
-		r = reserve(m, (size_t)position + 1);
+static void add_kind(struct kind_sums *sums, const struct kind_totals *from, double weight)
+{
+	add_totals(&sums->application, &from->application, weight);
+	for (size_t i = 0; i < PROFILE_REGIONS; i++)
+		add_totals(&sums->regions[i], &from->regions[i], weight);
+	add_totals(&sums->jvm, &from->jvm, weight);
+}
+
+int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
+		   const struct pair_weights *weights, unsigned batch)
+{
+	const struct profile *from = &rows->from->profile;
+	struct window_merged *facts = rows->to->merged;
+	int r = reserve(m, rows->to->profile.pair_count);
+
 	if (r < 0)
 		return r;
-	added = &to->profile.pairs[position];
-	saturate_add(&added->count, pair->count);
-	saturate_add(&added->wasteful_count, pair->wasteful_count);
-	add_cpu(&added->cpu, &pair->cpu, weights->cpu);
-	m->pairs[position].checked += weight * (double)pair->checked_bytes;
-	m->pairs[position].wasteful += weight * (double)pair->wasteful_bytes;
-	m->pairs[position].squares += weight * weight * (double)pair->wasteful_squares;
-	return 0;
-}
+	for (size_t i = 0; i < from->pair_count; i++) {
+		const struct pair *pair = &from->pairs[i];
+		uint32_t position = rows->positions[TABLE_PAIRS][i];
 
-static void add_totals(struct pair_sums *sums, struct totals *to, const struct totals *from,
-		       const struct pair_weights *weights)
-{
-	double weight = weights->observation;
-
-	saturate_add(&to->count, from->count);
-	saturate_add(&to->wasteful_count, from->wasteful_count);
-	sums->checked += weight * (double)from->checked_bytes;
-	sums->wasteful += weight * (double)from->wasteful_bytes;
-	sums->squares += weight * weight * (double)from->sum_squares;
-	add_cpu(&to->wasteful_cpu, &from->wasteful_cpu, weights->cpu);
-	add_cpu(&to->cpu, &from->cpu, weights->cpu);
-}
-
-static void add_kind(struct kind_sums *sums, struct kind_totals *to, const struct kind_totals *from,
-		     const struct pair_weights *weights)
-{
-	add_totals(&sums->application, &to->application, &from->application, weights);
-	for (size_t i = 0; i < PROFILE_REGIONS; i++)
-		add_totals(&sums->regions[i], &to->regions[i], &from->regions[i], weights);
-	add_totals(&sums->jvm, &to->jvm, &from->jvm, weights);
-}
-
-int pair_merge_add(struct pair_merge *m, struct window_result *to, const struct window_result *w,
-		   const struct names_map *map, const struct pair_weights *weights, unsigned batch)
-{
-	struct window_merged *facts = to->merged;
-	int r = 0;
-
-	for (size_t i = 0; i < w->profile.pair_count && r == 0; i++)
-		r = add_pair(m, to, w, map, &w->profile.pairs[i], weights);
+		if (position != ROW_MERGE_NONE)
+			add_bytes(&m->pairs[position], pair->checked_bytes, pair->wasteful_bytes,
+				  pair->wasteful_squares, weights->observation);
+	}
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		Jxp__Kind kind = pair_kinds[i].kind;
-		const struct totals *from = &w->profile.kinds[kind].application;
+		const struct totals *totals = &from->kinds[kind].application;
 
-		add_kind(&m->kinds[kind], &to->profile.kinds[kind], &w->profile.kinds[kind],
-			 weights);
-		facts->checked[kind][batch] += weights->observation * (double)from->checked_bytes;
-		facts->wasteful[kind][batch] += weights->observation * (double)from->wasteful_bytes;
-		facts->cpu[kind][batch] += weights->cpu * from->wasteful_cpu.ns;
+		add_kind(&m->kinds[kind], &from->kinds[kind], weights->observation);
+		facts->checked[kind][batch] += weights->observation * (double)totals->checked_bytes;
+		facts->wasteful[kind][batch] +=
+		    weights->observation * (double)totals->wasteful_bytes;
+		facts->cpu[kind][batch] += weights->cpu * totals->wasteful_cpu.ns;
 	}
-	facts->wholes[batch] += weights->cpu * window_result_whole_ns(w);
-	return r;
+	facts->wholes[batch] += weights->cpu * window_result_whole_ns(rows->from);
+	return 0;
 }
 
 void pair_merge_fold(struct window_merged *facts)
@@ -126,19 +87,8 @@ static uint64_t rounded(double sum)
 	return sum < 0x1p64 ? (uint64_t)rint(sum) : UINT64_MAX;
 }
 
-static void scale_cpu(struct cpu_sums *cpu, double scale)
+static void finish_totals(const struct pair_sums *sums, struct totals *t, double scale)
 {
-	cpu->ns *= scale;
-	cpu->squares *= scale * scale;
-}
-
-static void finish_totals(const struct pair_sums *sums, struct totals *t,
-			  const struct pair_weights *scales)
-{
-	double scale = scales->observation;
-
-	scale_cpu(&t->wasteful_cpu, scales->cpu);
-	scale_cpu(&t->cpu, scales->cpu);
 	t->checked_bytes = rounded(scale * sums->checked);
 	t->wasteful_bytes = rounded(scale * sums->wasteful);
 	t->sum_squares = rounded(ceil(scale * scale * sums->squares)); /* 0 with none only. */
@@ -188,10 +138,10 @@ static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kin
 	struct window_merged *facts = to->merged;
 	double variance;
 
-	finish_totals(&m->kinds[kind].application, &totals->application, scale);
+	finish_totals(&m->kinds[kind].application, &totals->application, scale->observation);
 	for (size_t i = 0; i < PROFILE_REGIONS; i++)
-		finish_totals(&m->kinds[kind].regions[i], &totals->regions[i], scale);
-	finish_totals(&m->kinds[kind].jvm, &totals->jvm, scale);
+		finish_totals(&m->kinds[kind].regions[i], &totals->regions[i], scale->observation);
+	finish_totals(&m->kinds[kind].jvm, &totals->jvm, scale->observation);
 	scale_batches(facts->checked[kind], scale->observation);
 	scale_batches(facts->wasteful[kind], scale->observation);
 	scale_batches(facts->cpu[kind], scale->cpu);
@@ -213,7 +163,6 @@ void pair_merge_finish(struct pair_merge *m, struct window_result *to,
 	for (size_t i = 0; i < to->profile.pair_count; i++) {
 		struct pair *pair = &to->profile.pairs[i];
 
-		scale_cpu(&pair->cpu, scales->cpu);
 		pair->checked_bytes = rounded(scale * m->pairs[i].checked);
 		pair->wasteful_bytes = rounded(scale * m->pairs[i].wasteful);
 		pair->wasteful_squares = rounded(scale * scale * m->pairs[i].squares);

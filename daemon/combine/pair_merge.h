@@ -1,11 +1,12 @@
 /*
- * The pairs and totals of a merge: weighted sums as they grow, in doubles, which become the
- * integers of a profile once, at the end. CPU time is doubles there, too, and grows in its place.
+ * The bytes of a merge's pairs and totals: weighted sums as they grow, in doubles, which become the
+ * integers of a profile once, at the end. What is counted of them, and their CPU time, grows in its
+ * place (daemon/combine/row_merge.h).
  */
 #ifndef JXPERF_DAEMON_COMBINE_PAIR_MERGE_H
 #define JXPERF_DAEMON_COMBINE_PAIR_MERGE_H
 
-#include "daemon/combine/names.h"
+#include "daemon/combine/row_merge.h"
 #include "daemon/window/merged.h"
 #include "daemon/window/result.h"
 
@@ -35,15 +36,16 @@ struct pair_merge {
 	struct kind_sums kinds[KIND_VALUES];
 };
 
-/* Adds the pairs of w to those of to, whose names map has; batch: of w (daemon/combine/batches.h).
- * 0 or -ENOMEM. */
-int pair_merge_add(struct pair_merge *m, struct window_result *to, const struct window_result *w,
-		   const struct names_map *map, const struct pair_weights *weights, unsigned batch);
+/* Adds the pairs of a window whose rows were; batch: its own (daemon/combine/batches.h). 0 or
+ * -ENOMEM. */
+int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
+		   const struct pair_weights *weights, unsigned batch);
 
 /* The batches of facts became half as many. */
 void pair_merge_fold(struct window_merged *facts);
 
-/* Everything into the profile of to and its facts, times scale. The counters of to are final. */
+/* Everything into the profile of to and its facts, times scale. The counters of to are final, and
+ * its rows were multiplied by the scale of CPU time. */
 void pair_merge_finish(struct pair_merge *m, struct window_result *to,
 		       const struct pair_weights *scale);
 

@@ -30,7 +30,7 @@ uint32_t hash_bytes(const void *bytes, size_t size)
 	return (uint32_t)(digest ^ digest >> 32);
 }
 
-struct hash_id_tables hash_id_tables; /* 12 KiB */
+struct hash_id_tables hash_id_tables; /* 24 KiB */
 atomic_bool hash_id_tables_drawn;
 
 /* SipHash of counters, with the process's key, gives as many random numbers as are needed. */

@@ -25,7 +25,7 @@ uint32_t hash_bytes(const void *bytes, size_t size);
  * hashing", J. ACM 59(3), 2012), of which an agent sees nothing. Not for strings: their tables
  * would be large. Agrees with hash_bytes in nothing.
  */
-#define HASH_IDS_MAX 3
+#define HASH_IDS_MAX 6
 
 /* Private to hash_ids. */
 struct hash_id_tables {

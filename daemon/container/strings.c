@@ -17,6 +17,17 @@ void strings_release(struct strings *s)
 	*s = (struct strings){0};
 }
 
+int strings_copy(struct strings *to, const struct strings *from)
+{
+	*to = (struct strings){.used = from->used, .capacity = from->used};
+	return array_copy(&to->bytes, from->bytes, from->used, 1);
+}
+
+size_t strings_memory_bytes(const struct strings *s)
+{
+	return s->capacity + s->index.capacity * sizeof(*s->index.slots);
+}
+
 static bool matches(const void *table, uint32_t position, const void *key)
 {
 	const struct strings *s = table;
@@ -58,4 +69,9 @@ const char *strings_get(const struct strings *s, uint32_t id)
 {
 	assert(id == 0 || id < s->used);
 	return id == 0 ? "" : s->bytes + id;
+}
+
+bool strings_has(const struct strings *s, uint32_t id)
+{
+	return id == 0 || (id < s->used && s->bytes[id - 1] == '\0' && s->bytes[id] != '\0');
 }

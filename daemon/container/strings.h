@@ -7,6 +7,7 @@
 #ifndef JXPERF_DAEMON_CONTAINER_STRINGS_H
 #define JXPERF_DAEMON_CONTAINER_STRINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,10 +26,19 @@ struct strings {
 
 void strings_release(struct strings *s);
 
+/* The texts of from: none can be added to them. 0 or -ENOMEM; to can be released even then. */
+int strings_copy(struct strings *to, const struct strings *from);
+
+/* Heap bytes held. */
+size_t strings_memory_bytes(const struct strings *s);
+
 /* 0 with *id set, -ENOSPC when the table is full, or -ENOMEM. */
 int strings_intern(struct strings *s, const char *text, uint32_t *id);
 
 /* Valid until the next strings_intern. id must come from strings_intern, or be 0. */
 const char *strings_get(const struct strings *s, uint32_t id);
+
+/* Is that the id of a text there, from wherever? */
+bool strings_has(const struct strings *s, uint32_t id);
 
 #endif

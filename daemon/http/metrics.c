@@ -133,7 +133,7 @@ static void make_room(struct metrics *m, const struct app_metrics *newcomer, dou
 
 /* ---------------------------------------------------------------- adding */
 
-void app_counts_add(struct app_counts *sum, const struct app_counts *more)
+static void app_counts_add(struct app_counts *sum, const struct app_counts *more)
 {
 	saturate_add(&sum->numa_samples, more->numa_samples);
 	saturate_add(&sum->numa_remote_samples, more->numa_remote_samples);
@@ -143,7 +143,8 @@ void app_counts_add(struct app_counts *sum, const struct app_counts *more)
 	saturate_add(&sum->switched_off, more->switched_off);
 }
 
-void metrics_totals_add(struct totals *sum, const struct totals *more)
+/* Of totals the squares are nobody's here. */
+static void totals_add(struct totals *sum, const struct totals *more)
 {
 	saturate_add(&sum->count, more->count);
 	saturate_add(&sum->wasteful_count, more->wasteful_count);
@@ -151,10 +152,10 @@ void metrics_totals_add(struct totals *sum, const struct totals *more)
 	saturate_add(&sum->wasteful_bytes, more->wasteful_bytes);
 }
 
-static void add_app(struct app_metrics *to, const struct app_metrics *from)
+void metrics_add_app(struct app_metrics *to, const struct app_metrics *from)
 {
 	for (size_t i = 0; i < KIND_VALUES; i++)
-		metrics_totals_add(&to->kinds[i], &from->kinds[i]);
+		totals_add(&to->kinds[i], &from->kinds[i]);
 	app_counts_add(&to->counts, &from->counts);
 	to->wanted |= from->wanted;
 	if (from->seen_s > to->seen_s) {
@@ -174,9 +175,10 @@ static void add_app(struct app_metrics *to, const struct app_metrics *from)
 void metrics_add(struct metrics *m, const struct metrics *earlier)
 {
 	for (size_t i = 0; i < earlier->app_count; i++)
-		add_app(metrics_find_app(m, earlier->apps[i].app), &earlier->apps[i]);
+		metrics_add_app(metrics_find_app(m, earlier->apps[i].app), &earlier->apps[i]);
 	if (earlier->other_used)
-		add_app(metrics_find_app(m, METRICS_OTHER_APPS), &earlier->apps[METRICS_APPS_MAX]);
+		metrics_add_app(metrics_find_app(m, METRICS_OTHER_APPS),
+				&earlier->apps[METRICS_APPS_MAX]);
 	saturate_add(&m->windows_over_limit, earlier->windows_over_limit);
 	for (size_t i = 0; i < METRICS_FAILURES; i++)
 		saturate_add(&m->failures[i], earlier->failures[i]);

@@ -1,8 +1,8 @@
 /*
  * The sums of metrics as bytes and back: what a later daemon goes on with.
  *
- * The bytes are a StoredMetrics (proto/store.proto), packed (daemon/store/packed.h). They come from
- * a file, so reading them trusts nothing. Exemplars are not kept.
+ * The bytes are tables (daemon/container/table_codec.h), packed (daemon/store/packed.h). They come
+ * from a file, so reading them trusts nothing. Exemplars are not kept.
  *
  * Pure functions of their arguments; any thread.
  */

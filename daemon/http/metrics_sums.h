@@ -95,9 +95,8 @@ struct metrics {
 	double latency_brought_s[METRICS_LATENCIES];
 };
 
-/* Add to sums, which saturate; of totals the squares are nobody's here. */
-void app_counts_add(struct app_counts *sum, const struct app_counts *more);
-void metrics_totals_add(struct totals *sum, const struct totals *more);
+/* What was counted of an application before, or of one that has become "other". */
+void metrics_add_app(struct app_metrics *to, const struct app_metrics *from);
 
 /* The application's own sums, or those of the rest; nobody makes room. */
 struct app_metrics *metrics_find_app(struct metrics *m, const char *app);

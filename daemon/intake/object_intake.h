@@ -1,7 +1,7 @@
 /*
  * What an agent's batches mean for the object profile: checks allocations, positions and accesses,
- * brings them into order (daemon/profile/object_order.h), keeps the tracked objects
- * (daemon/profile/object_table.h) and adds what accesses cost to the window's object profile.
+ * brings them into order (daemon/intake/object_order.h), keeps the tracked objects
+ * (daemon/intake/object_table.h) and adds what accesses cost to the window's object profile.
  *
  * As in daemon/intake/intake.h, nothing in a batch can be wrong enough to stop the run: what is
  * out of range, unknown, repeated or beyond a limit is dropped and counted in the window's losses.
@@ -15,8 +15,8 @@
 
 #include "daemon/intake/agent_ids.h"
 #include "daemon/intake/attribution_intake.h"
-#include "daemon/profile/object_order.h"
-#include "daemon/profile/object_table.h"
+#include "daemon/intake/object_order.h"
+#include "daemon/intake/object_table.h"
 #include "daemon/window/result.h"
 #include "proto/jxperf.pb-c.h"
 

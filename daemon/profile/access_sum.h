@@ -28,13 +28,11 @@ static inline void access_moments_count(struct access_moments *m, double weight)
 	m->squares += weight * weight;
 }
 
-/* Adds those of accesses whose weights are all multiplied by weight. */
-static inline void access_moments_add(struct access_moments *m, const struct access_moments *more,
-				      double weight)
+static inline void access_moments_add(struct access_moments *m, const struct access_moments *more)
 {
 	saturate_add(&m->samples, more->samples);
-	m->metric += weight * more->metric;
-	m->squares += weight * weight * more->squares;
+	m->metric += more->metric;
+	m->squares += more->squares;
 }
 
 #endif

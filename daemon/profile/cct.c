@@ -5,105 +5,88 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/array.h"
 #include "common/cleanup.h"
 #include "daemon/container/hash.h"
 #include "daemon/profile/certainty.h"
+#include "daemon/profile/tables.h"
 #include "proto/limits.h"
+
+static const struct column method_columns[] = {
+    COLUMN(struct cct_method, class_name, .role = COLUMN_CLASS),
+    COLUMN(struct cct_method, name, .role = COLUMN_NAME),
+    COLUMN(struct cct_method, file, .role = COLUMN_NAME),
+};
+
+const struct table_layout cct_method_layout = {
+    TABLE_COLUMNS(method_columns),
+    .row_size = sizeof(struct cct_method),
+    .key_words = 3,
+    .limit = LIMIT_METHODS,
+};
+
+static const struct column node_columns[] = {
+    COLUMN(struct cct_node, parent, .role = COLUMN_OLDER),
+    COLUMN(struct cct_node, method, .role = COLUMN_ID, .table = TABLE_METHODS),
+    COLUMN(struct cct_node, bci),
+    COLUMN(struct cct_node, line),
+    COLUMN(struct cct_node, tier, .below = JXP__TIER__TIER_NATIVE + 1),
+    COLUMN(struct cct_node, certainty, .role = COLUMN_MOST, .below = CERTAINTY_VALUES),
+};
+
+const struct table_layout cct_node_layout = {
+    TABLE_COLUMNS(node_columns),
+    .row_size = sizeof(struct cct_node),
+    .key_words = 5,
+    .limit = LIMIT_NODES,
+};
 
 void cct_release(struct cct *t)
 {
-	free(t->nodes);
-	free(t->methods);
-	hash_index_release(&t->node_index);
-	hash_index_release(&t->method_index);
-	*t = (struct cct){0};
-}
-
-static bool method_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct cct *t = table;
-
-	return memcmp(&t->methods[position], key, sizeof(struct cct_method)) == 0;
+	row_table_release(&t->node_table);
+	row_table_release(&t->method_table);
 }
 
 int cct_add_method(struct cct *t, const struct cct_method *method, uint32_t *id)
 {
-	uint32_t hash = hash_bytes(method, sizeof(*method));
 	uint32_t position;
-	int r;
+	int r = row_table_add(&t->method_table, &cct_method_layout, method, &position);
 
-	if (hash_index_find(&t->method_index, hash, method_matches, t, method, &position)) {
-		*id = position + 1;
-		return 0;
-	}
-	if (t->method_count >= LIMIT_METHODS)
-		return -ENOSPC;
-	r = array_reserve(&t->methods, &t->method_capacity, t->method_count + 1,
-			  sizeof(*t->methods));
 	if (r < 0)
 		return r;
-	r = hash_index_insert(&t->method_index, hash, (uint32_t)t->method_count);
-	if (r < 0)
-		return r;
-	t->methods[t->method_count++] = *method;
-	*id = (uint32_t)t->method_count;
+	*id = position + 1;
 	return 0;
-}
-
-/* The fields that make a node's identity; no padding, so that it can be hashed as bytes. */
-struct node_key {
-	uint32_t parent;
-	uint32_t method;
-	int32_t bci;
-	int32_t line;
-	uint32_t tier;
-};
-
-static struct node_key node_key(const struct cct_node *node)
-{
-	return (struct node_key){.parent = node->parent,
-				 .method = node->method,
-				 .bci = node->bci,
-				 .line = node->line,
-				 .tier = node->tier};
-}
-
-static bool node_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct cct *t = table;
-	struct node_key own = node_key(&t->nodes[position]);
-
-	return memcmp(&own, key, sizeof(own)) == 0;
 }
 
 int cct_add_node(struct cct *t, const struct cct_node *node, uint32_t *id)
 {
-	struct node_key key = node_key(node);
-	uint32_t hash = hash_bytes(&key, sizeof(key));
 	size_t depth = cct_depth(t, node->parent) + 1;
 	uint32_t position;
 	int r;
 
 	assert(node->method <= t->method_count);
-	if (hash_index_find(&t->node_index, hash, node_matches, t, &key, &position)) {
-		*id = position + 1;
-		return 0;
-	}
 	if (depth > MAX_FRAMES_LIMIT)
 		return -E2BIG;
-	if (t->node_count >= LIMIT_NODES)
-		return -ENOSPC;
-	r = array_reserve(&t->nodes, &t->node_capacity, t->node_count + 1, sizeof(*t->nodes));
+	r = row_table_add(&t->node_table, &cct_node_layout, node, &position);
 	if (r < 0)
 		return r;
-	r = hash_index_insert(&t->node_index, hash, (uint32_t)t->node_count);
-	if (r < 0)
-		return r;
-	t->nodes[t->node_count] = *node;
-	t->nodes[t->node_count].depth = (uint16_t)depth;
-	*id = (uint32_t)++t->node_count;
+	if (r > 0) {
+		t->nodes[position].depth = (uint16_t)depth;
+		t->nodes[position].certainty = node->certainty;
+	}
+	*id = position + 1;
 	return 0;
+}
+
+bool cct_measure(struct cct *t)
+{
+	for (size_t i = 0; i < t->node_count; i++) {
+		size_t depth = cct_depth(t, t->nodes[i].parent) + 1;
+
+		if (depth > MAX_FRAMES_LIMIT)
+			return false;
+		t->nodes[i].depth = (uint16_t)depth;
+	}
+	return true;
 }
 
 void cct_mark(struct cct *t, uint32_t id, uint8_t certainty)
@@ -145,31 +128,38 @@ struct path_table {
 	const uint32_t *paths; /* NULL: by line */
 };
 
-static struct node_key path_key(const struct path_table *t, uint32_t id)
-{
-	struct node_key key = node_key(cct_node(t->cct, id));
+/* A node's identity for them: no padding, so that it can be hashed as bytes. */
+struct path_key {
+	uint32_t parent;
+	uint32_t method;
+	int32_t bci;
+	int32_t line;
+};
 
-	key.tier = 0;
-	key.parent = t->paths ? t->paths[key.parent] : 0;
-	if (!t->paths)
-		key.bci = 0;
-	return key;
+#define PATH_WORDS (sizeof(struct path_key) / sizeof(uint32_t))
+
+static struct path_key path_key(const struct path_table *t, uint32_t id)
+{
+	const struct cct_node *node = cct_node(t->cct, id);
+
+	return (struct path_key){.parent = t->paths ? t->paths[node->parent] : 0,
+				 .method = node->method,
+				 .bci = t->paths ? node->bci : 0,
+				 .line = node->line};
 }
 
 static bool path_matches(const void *table, uint32_t position, const void *key)
 {
-	struct node_key own = path_key(table, position + 1);
+	struct path_key own = path_key(table, position + 1);
 
 	return memcmp(&own, key, sizeof(own)) == 0;
 }
 
 static bool same_frame(const struct cct *t, uint32_t a, uint32_t b)
 {
-	struct node_key x = node_key(cct_node(t, a)), y = node_key(cct_node(t, b));
+	const struct cct_node *x = cct_node(t, a), *y = cct_node(t, b);
 
-	x.parent = y.parent = 0;
-	x.tier = y.tier = 0;
-	return memcmp(&x, &y, sizeof(x)) == 0;
+	return x->method == y->method && x->bci == y->bci && x->line == y->line;
 }
 
 /* If what was found for the node's parents and the node end in two turns that are the same: the end
@@ -203,8 +193,8 @@ static int find_equal(const struct cct *t, enum equal_by by, uint32_t **out)
 	if (!found)
 		return -ENOMEM;
 	for (uint32_t id = 1; id <= t->node_count; id++) {
-		struct node_key key = path_key(&table, id);
-		uint32_t hash = hash_bytes(&key, sizeof(key));
+		struct path_key key = path_key(&table, id);
+		uint32_t hash = hash_ids(&key, PATH_WORDS);
 		uint32_t position;
 
 		found[id] = by == BY_TURNS ? turn_before(&table, id) : 0;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/container/hash_index.h"
+#include "daemon/container/row_table.h"
 #include "proto/jxperf.pb-c.h"
 
 struct cct_method {
@@ -29,7 +29,7 @@ struct cct_node {
 	uint32_t method;
 	int32_t bci;   /* -1: unknown */
 	int32_t line;  /* -1: unknown */
-	uint16_t tier; /* Jxp__Tier */
+	uint32_t tier; /* Jxp__Tier; so far it is the key */
 	uint16_t depth;
 	uint8_t certainty; /* enum certainty: the least of accesses that are the node's; not of its
 			    * identity */
@@ -37,15 +37,11 @@ struct cct_node {
 
 /* All zero is an empty tree. */
 struct cct {
-	struct cct_node *nodes; /* node id N is nodes[N - 1] */
-	size_t node_count;
-	size_t node_capacity;
-	struct hash_index node_index;
-	struct cct_method *methods; /* likewise */
-	size_t method_count;
-	size_t method_capacity;
-	struct hash_index method_index;
+	TABLE_OF(struct cct_node, nodes, node_count, node_table); /* node id N is nodes[N - 1] */
+	TABLE_OF(struct cct_method, methods, method_count, method_table); /* likewise */
 };
+
+extern const struct table_layout cct_node_layout, cct_method_layout;
 
 void cct_release(struct cct *t);
 
@@ -55,6 +51,10 @@ int cct_add_method(struct cct *t, const struct cct_method *method, uint32_t *id)
 /* The node's id in *id, new or known; depth need not be set. parent and method must be 0 or ids of
  * this tree. 0, -ENOSPC above LIMIT_NODES, -E2BIG when the path would be too deep, or -ENOMEM. */
 int cct_add_node(struct cct *t, const struct cct_node *node, uint32_t *id);
+
+/* Of nodes that come from a file, parents before their children: sets their depths. False where a
+ * path is too deep. */
+bool cct_measure(struct cct *t);
 
 /* An access is said to be made there, so certainly (daemon/profile/certainty.h). */
 void cct_mark(struct cct *t, uint32_t id, uint8_t certainty);

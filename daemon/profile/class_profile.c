@@ -1,113 +1,80 @@
 #include "daemon/profile/class_profile.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <errno.h>
 
-#include "common/array.h"
-#include "daemon/container/hash.h"
+#include "daemon/profile/tables.h"
 #include "proto/limits.h"
+
+static const struct column field_columns[] = {
+    COLUMN(struct class_field, class_name, .role = COLUMN_CLASS),
+    COLUMN(struct class_field, location, .role = COLUMN_ID, .table = TABLE_LOCATIONS),
+    COLUMN(struct class_field, sum.samples, .role = COLUMN_COUNT),
+    COLUMN(struct class_field, sum.metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+    COLUMN(struct class_field, sum.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS),
+    COLUMN(struct class_field, tracked.samples, .role = COLUMN_COUNT),
+    COLUMN(struct class_field, tracked.metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+};
+
+const struct table_layout class_field_layout = {
+    TABLE_COLUMNS(field_columns),
+    .row_size = sizeof(struct class_field),
+    .key_words = 2,
+    .limit = LIMIT_CLASS_FIELDS,
+};
+
+static const struct column access_columns[] = {
+    COLUMN(struct class_access, field, .role = COLUMN_POSITION, .table = TABLE_CLASS_FIELDS),
+    COLUMN(struct class_access, node, .role = COLUMN_ID, .table = TABLE_NODES),
+    COLUMN(struct class_access, samples, .role = COLUMN_COUNT),
+    COLUMN(struct class_access, metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+};
+
+const struct table_layout class_access_layout = {
+    TABLE_COLUMNS(access_columns),
+    .row_size = sizeof(struct class_access),
+    .key_words = 2,
+    .limit = LIMIT_CLASS_ACCESSES,
+};
 
 void class_profile_release(struct class_profile *c)
 {
-	free(c->fields);
-	hash_index_release(&c->field_index);
-	free(c->accesses);
-	hash_index_release(&c->access_index);
+	row_table_release(&c->field_table);
+	row_table_release(&c->access_table);
 	*c = (struct class_profile){0};
 }
 
-int class_profile_copy(struct class_profile *to, const struct class_profile *from)
+/* 0 in *field where there is no room. */
+static int find_or_add_field(struct class_profile *c, const uint32_t key[2], uint32_t *field)
 {
-	int r;
+	int r = row_table_add(&c->field_table, &class_field_layout, key, field);
 
-	*to = (struct class_profile){.field_count = from->field_count,
-				     .field_capacity = from->field_count,
-				     .access_count = from->access_count,
-				     .access_capacity = from->access_count,
-				     .refused = from->refused};
-	r = array_copy(&to->fields, from->fields, from->field_count, sizeof(*from->fields));
-	if (r == 0)
-		r = array_copy(&to->accesses, from->accesses, from->access_count,
-			       sizeof(*from->accesses));
-	return r;
-}
-
-/* Two ids without padding, so that they can be hashed and compared in a row. */
-struct id_pair {
-	uint32_t first;
-	uint32_t second;
-};
-
-static bool field_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct class_profile *c = table;
-	struct id_pair own = {c->fields[position].class_name, c->fields[position].location};
-
-	return memcmp(&own, key, sizeof(own)) == 0;
-}
-
-static bool access_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct class_profile *c = table;
-	struct id_pair own = {c->accesses[position].field, c->accesses[position].node};
-
-	return memcmp(&own, key, sizeof(own)) == 0;
-}
-
-static int find_or_add_field(struct class_profile *c, const struct id_pair *key, uint32_t *field)
-{
-	uint32_t hash = hash_ids(key, 2);
-	int r;
-
-	if (hash_index_find(&c->field_index, hash, field_matches, c, key, field))
-		return 0;
-	if (c->field_count >= LIMIT_CLASS_FIELDS) {
+	if (r == -ENOSPC) {
 		saturate_add(&c->refused, 1);
 		*field = 0;
-		return 0;
 	}
-	r = array_reserve(&c->fields, &c->field_capacity, c->field_count + 1, sizeof(*c->fields));
-	if (r == 0)
-		r = hash_index_insert(&c->field_index, hash, (uint32_t)c->field_count);
-	if (r < 0)
-		return r;
-	c->fields[c->field_count] =
-	    (struct class_field){.class_name = key->first, .location = key->second};
-	*field = (uint32_t)c->field_count++;
-	return 0;
+	return r == -ENOMEM ? r : 0;
 }
 
 int class_profile_field(struct class_profile *c, uint32_t class_name, uint32_t location,
 			uint32_t *field)
 {
-	struct id_pair nothing = {0, 0}, key = {class_name, location};
-	int r = c->field_count == 0 ? find_or_add_field(c, &nothing, field) : 0;
+	const uint32_t nothing[2] = {0, 0}, key[2] = {class_name, location};
+	int r = c->field_count == 0 ? find_or_add_field(c, nothing, field) : 0;
 
-	return r < 0 ? r : find_or_add_field(c, &key, field);
+	return r < 0 ? r : find_or_add_field(c, key, field);
 }
 
 int class_profile_add_access(struct class_profile *c, const struct class_access *from)
 {
-	struct id_pair key = {from->field, from->node};
-	uint32_t hash = hash_ids(&key, 2), position;
-	int r;
+	uint32_t position;
+	int r = row_table_add(&c->access_table, &class_access_layout, from, &position);
 
-	if (hash_index_find(&c->access_index, hash, access_matches, c, &key, &position)) {
-		saturate_add(&c->accesses[position].samples, from->samples);
-		c->accesses[position].metric += from->metric;
-		return 0;
-	}
-	if (c->access_count >= LIMIT_CLASS_ACCESSES) {
+	if (r == -ENOSPC)
 		saturate_add(&c->refused, from->samples);
-		return 0;
-	}
-	r = array_reserve(&c->accesses, &c->access_capacity, c->access_count + 1,
-			  sizeof(*c->accesses));
-	if (r == 0)
-		r = hash_index_insert(&c->access_index, hash, (uint32_t)c->access_count);
 	if (r < 0)
-		return r;
-	c->accesses[c->access_count++] = *from;
+		return r == -ENOSPC ? 0 : r;
+	saturate_add(&c->accesses[position].samples, from->samples);
+	c->accesses[position].metric += from->metric;
 	return 0;
 }
 
@@ -123,10 +90,4 @@ int class_profile_add(struct class_profile *c, uint32_t field, uint32_t node, do
 		f->tracked.metric += weight;
 	}
 	return class_profile_add_access(c, &access);
-}
-
-size_t class_profile_memory_bytes(const struct class_profile *c)
-{
-	return c->field_capacity * sizeof(*c->fields) + c->access_capacity * sizeof(*c->accesses) +
-	       (c->field_index.capacity + c->access_index.capacity) * sizeof(struct hash_slot);
 }

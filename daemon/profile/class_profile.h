@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/container/hash_index.h"
+#include "daemon/container/row_table.h"
 #include "daemon/profile/access_sum.h"
 
 struct class_field {
@@ -37,22 +37,14 @@ struct class_access {
 
 /* All zero is an empty profile. */
 struct class_profile {
-	struct class_field *fields;
-	size_t field_count;
-	size_t field_capacity;
-	struct hash_index field_index;
-	struct class_access *accesses;
-	size_t access_count;
-	size_t access_capacity;
-	struct hash_index access_index;
+	TABLE_OF(struct class_field, fields, field_count, field_table);
+	TABLE_OF(struct class_access, accesses, access_count, access_table);
 	uint64_t refused;
 };
 
-void class_profile_release(struct class_profile *c);
+extern const struct table_layout class_field_layout, class_access_layout;
 
-/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
- * then. */
-int class_profile_copy(struct class_profile *to, const struct class_profile *from);
+void class_profile_release(struct class_profile *c);
 
 /* The position of a field, new or known; 0 where there is no room for it. 0 or -ENOMEM. */
 int class_profile_field(struct class_profile *c, uint32_t class_name, uint32_t location,
@@ -65,8 +57,5 @@ int class_profile_add(struct class_profile *c, uint32_t field, uint32_t node, do
 /* Adds what was counted elsewhere of accesses from a context to a field of this profile; not to the
  * field. 0 or -ENOMEM. */
 int class_profile_add_access(struct class_profile *c, const struct class_access *access);
-
-/* Heap bytes held. */
-size_t class_profile_memory_bytes(const struct class_profile *c);
 
 #endif

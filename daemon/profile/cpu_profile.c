@@ -4,9 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/array.h"
-#include "daemon/container/hash.h"
 #include "common/saturate.h"
+#include "daemon/profile/tables.h"
 #include "proto/limits.h"
 
 static const Jxp__CpuSample__State states_of[CPU_CODES] = {
@@ -33,20 +32,73 @@ bool cpu_state_in_kernel(Jxp__CpuSample__State state)
 	       state == JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL;
 }
 
-void cpu_profile_release(struct cpu_profile *c)
+static const struct column context_columns[] = {
+    COLUMN(struct cpu_context, node, .role = COLUMN_ID, .table = TABLE_NODES),
+    COLUMNS(struct cpu_context, code, code[0].samples, .role = COLUMN_COUNT),
+    COLUMNS(struct cpu_context, code, code[0].ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+};
+
+/* What no agent can have said, and of which still any sum is a number. */
+#define NS_MAX 0x1p100
+
+bool cpu_sum_is_valid(const struct cpu_sum *sum)
 {
-	free(c->contexts);
-	hash_index_release(&c->context_index);
-	*c = (struct cpu_profile){0};
+	return sum->ns < NS_MAX && (sum->samples > 0 || !(sum->ns > 0));
 }
 
-int cpu_profile_copy(struct cpu_profile *to, const struct cpu_profile *from)
+static bool are_valid(const struct cpu_sum *sums, size_t count)
 {
-	*to = *from;
-	to->context_capacity = from->context_count;
-	to->context_index = (struct hash_index){0};
-	return array_copy(&to->contexts, from->contexts, from->context_count,
-			  sizeof(*from->contexts));
+	bool valid = true;
+
+	for (size_t i = 0; i < count; i++)
+		valid &= cpu_sum_is_valid(&sums[i]);
+	return valid;
+}
+
+static bool context_is_valid(const void *row)
+{
+	const struct cpu_context *context = row;
+
+	return context->node != 0 && are_valid(context->code, CPU_CODES);
+}
+
+const struct table_layout cpu_context_layout = {
+    TABLE_COLUMNS(context_columns), .row_size = sizeof(struct cpu_context), .key_words = 1,
+    .limit = LIMIT_CPU_CONTEXTS,    .is_valid = context_is_valid,
+};
+
+static const struct column sums_columns[] = {
+    COLUMNS(struct cpu_profile, states, states[0].samples, .role = COLUMN_COUNT),
+    COLUMNS(struct cpu_profile, states, states[0].ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct cpu_profile, truncated.samples, .role = COLUMN_COUNT),
+    COLUMN(struct cpu_profile, truncated.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct cpu_profile, lost.samples, .role = COLUMN_COUNT),
+    COLUMN(struct cpu_profile, lost.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct cpu_profile, refused),
+    COLUMN(struct cpu_profile, beside.span_ns, .role = COLUMN_COUNT),
+    COLUMN(struct cpu_profile, beside.gc_ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct cpu_profile, beside.jit_ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+};
+
+static bool sums_are_valid(const void *row)
+{
+	const struct cpu_profile *c = row;
+
+	return are_valid(c->states, CPU_STATES) && are_valid(&c->truncated, 1) &&
+	       are_valid(&c->lost, 1) && c->beside.gc_ns < NS_MAX && c->beside.jit_ns < NS_MAX;
+}
+
+const struct table_layout cpu_sums_layout = {
+    TABLE_COLUMNS(sums_columns),
+    .row_size = sizeof(struct cpu_profile),
+    .limit = 1,
+    .is_valid = sums_are_valid,
+};
+
+void cpu_profile_release(struct cpu_profile *c)
+{
+	row_table_release(&c->context_table);
+	*c = (struct cpu_profile){0};
 }
 
 void cpu_sum_add(struct cpu_sum *to, const struct cpu_sum *from, double weight)
@@ -55,49 +107,17 @@ void cpu_sum_add(struct cpu_sum *to, const struct cpu_sum *from, double weight)
 	to->ns += weight * from->ns;
 }
 
-static bool context_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct cpu_context *contexts = table;
-
-	return contexts[position].node == *(const uint32_t *)key;
-}
-
-/* NULL in *out where there is no room for it. */
-static int find_or_add(struct cpu_profile *c, uint32_t node, struct cpu_context **out)
-{
-	uint32_t hash = hash_ids(&node, 1), position;
-	int r;
-
-	*out = NULL;
-	if (hash_index_find(&c->context_index, hash, context_matches, c->contexts, &node,
-			    &position)) {
-		*out = &c->contexts[position];
-		return 0;
-	}
-	if (c->context_count >= LIMIT_CPU_CONTEXTS)
-		return 0;
-	r = array_reserve(&c->contexts, &c->context_capacity, c->context_count + 1,
-			  sizeof(*c->contexts));
-	if (r == 0)
-		r = hash_index_insert(&c->context_index, hash, (uint32_t)c->context_count);
-	if (r < 0)
-		return r;
-	c->contexts[c->context_count] = (struct cpu_context){.node = node};
-	*out = &c->contexts[c->context_count++];
-	return 0;
-}
-
 int cpu_profile_add_context(struct cpu_profile *c, const struct cpu_context *from, double weight)
 {
-	struct cpu_context *to;
-	int r = find_or_add(c, from->node, &to);
+	uint32_t position;
+	int r = row_table_add(&c->context_table, &cpu_context_layout, from, &position);
 
-	if (r < 0)
-		return r;
-	if (!to)
+	if (r == -ENOSPC)
 		saturate_add(&c->refused, cpu_context_sum(from).samples);
-	for (size_t i = 0; to && i < CPU_CODES; i++)
-		cpu_sum_add(&to->code[i], &from->code[i], weight);
+	if (r < 0)
+		return r == -ENOSPC ? 0 : r;
+	for (size_t i = 0; i < CPU_CODES; i++)
+		cpu_sum_add(&c->contexts[position].code[i], &from->code[i], weight);
 	return 0;
 }
 
@@ -130,41 +150,30 @@ static void take_away(struct cpu_sum *from, const struct cpu_sum *sum)
 int cpu_profile_move(struct cpu_profile *c, uint32_t from, uint32_t to, enum cpu_code code,
 		     const struct cpu_sum *sum)
 {
-	struct cpu_context *source, *target;
-	uint32_t hash = hash_ids(&from, 1), position;
+	uint32_t source, target;
 	int r;
 
-	if (!hash_index_find(&c->context_index, hash, context_matches, c->contexts, &from,
-			     &position) ||
-	    c->contexts[position].code[code].samples < sum->samples)
+	if (!row_table_find(&c->context_table, &cpu_context_layout, &from, &source) ||
+	    c->contexts[source].code[code].samples < sum->samples)
 		return 0;
-	r = find_or_add(c, to, &target);
+	r = row_table_add(&c->context_table, &cpu_context_layout, &to, &target);
 	if (r < 0)
 		return r;
-	if (!target)
-		return -ENOSPC;
-	source = &c->contexts[position]; /* It may have been moved. */
-	take_away(&source->code[code], sum);
-	cpu_sum_add(&target->code[code], sum, 1);
+	take_away(&c->contexts[source].code[code], sum);
+	cpu_sum_add(&c->contexts[target].code[code], sum, 1);
 	return 0;
 }
 
 int cpu_profile_settle(struct cpu_profile *c)
 {
 	size_t kept = 0;
-	int r = 0;
 
 	for (size_t i = 0; i < c->context_count; i++)
 		if (cpu_context_sum(&c->contexts[i]).samples > 0)
 			c->contexts[kept++] = c->contexts[i];
-	if (kept == c->context_count)
-		return 0;
-	c->context_count = kept;
-	hash_index_release(&c->context_index);
-	for (size_t i = 0; r == 0 && i < kept; i++)
-		r = hash_index_insert(&c->context_index, hash_ids(&c->contexts[i].node, 1),
-				      (uint32_t)i);
-	return r;
+	return kept == c->context_count
+		   ? 0
+		   : row_table_index_again(&c->context_table, &cpu_context_layout, kept);
 }
 
 void cpu_profile_watch(struct cpu_profile *c, const Jxp__WatchRecord *record, bool running)
@@ -236,10 +245,4 @@ double cpu_profile_ticks_of(const struct cpu_profile *c, double ns)
 	struct cpu_sum all = cpu_profile_all(c);
 
 	return all.ns > 0 ? ns * (double)all.samples / all.ns : 0;
-}
-
-size_t cpu_profile_memory_bytes(const struct cpu_profile *c)
-{
-	return c->context_capacity * sizeof(*c->contexts) +
-	       c->context_index.capacity * sizeof(struct hash_slot);
 }

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/container/hash_index.h"
+#include "daemon/container/row_table.h"
 #include "proto/jxperf.pb-c.h"
 
 /* Values of CpuSample.State. */
@@ -35,7 +35,7 @@ enum cpu_code {
 	CPU_COMPILED,
 	CPU_INTERPRETED,
 	CPU_NATIVE,
-	CPU_KERNEL, /* the last: records of before do not have it (daemon/store/record_cpu.c) */
+	CPU_KERNEL,
 	CPU_CODES,
 };
 
@@ -58,10 +58,7 @@ struct cpu_beside {
 
 /* All zero is an empty profile. */
 struct cpu_profile {
-	struct cpu_context *contexts;
-	size_t context_count;
-	size_t context_capacity;
-	struct hash_index context_index;
+	TABLE_OF(struct cpu_context, contexts, context_count, context_table);
 	struct cpu_sum states[CPU_STATES]; /* by State: all ticks */
 	struct cpu_sum truncated;          /* of these, ones without their root frames, */
 	struct cpu_sum lost;               /* and ones with a context that is not known */
@@ -72,6 +69,12 @@ struct cpu_profile {
 	uint64_t watched_from_ns, gc_from_ns, jit_from_ns;
 };
 
+/* Of the contexts; of the sums, which are one row. */
+extern const struct table_layout cpu_context_layout, cpu_sums_layout;
+
+/* Time without ticks says that it is no sum of them. */
+bool cpu_sum_is_valid(const struct cpu_sum *sum);
+
 /* Has such a tick a Java context? Of which code, in *code. */
 bool cpu_code_of(Jxp__CpuSample__State state, enum cpu_code *code);
 
@@ -79,10 +82,6 @@ bool cpu_code_of(Jxp__CpuSample__State state, enum cpu_code *code);
 bool cpu_state_in_kernel(Jxp__CpuSample__State state);
 
 void cpu_profile_release(struct cpu_profile *c);
-
-/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
- * then. */
-int cpu_profile_copy(struct cpu_profile *to, const struct cpu_profile *from);
 
 /* One tick, of cpu_ns of CPU time. node: 0 where the state has a context and it is not known. 0 or
  * -ENOMEM. */
@@ -122,8 +121,5 @@ struct cpu_sum cpu_context_sum(const struct cpu_context *context);
 
 /* As many ticks as so much CPU time would have made; 0 where there were none. */
 double cpu_profile_ticks_of(const struct cpu_profile *c, double ns);
-
-/* Heap bytes held. */
-size_t cpu_profile_memory_bytes(const struct cpu_profile *c);
 
 #endif

@@ -4,45 +4,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/array.h"
 #include "common/cleanup.h"
 #include "daemon/container/hash.h"
 #include "proto/limits.h"
 
+static const struct column columns[] = {
+    COLUMN(struct location, kind, .below = JXP__LOCATION__KIND__STACK + 1),
+    COLUMN(struct location, class_name, .role = COLUMN_CLASS),
+    COLUMN(struct location, field, .role = COLUMN_NAME),
+    COLUMN(struct location, declared_in, .role = COLUMN_CLASS),
+    COLUMN(struct location, type, .role = COLUMN_CLASS),
+};
+
+const struct table_layout location_layout = {
+    TABLE_COLUMNS(columns),
+    .row_size = sizeof(struct location),
+    .key_words = 5,
+    .limit = LIMIT_LOCATIONS,
+};
+
 void locations_release(struct locations *l)
 {
-	free(l->list);
-	hash_index_release(&l->index);
-	*l = (struct locations){0};
-}
-
-static bool matches(const void *table, uint32_t position, const void *key)
-{
-	const struct locations *l = table;
-
-	return memcmp(&l->list[position], key, sizeof(struct location)) == 0;
+	row_table_release(&l->table);
 }
 
 int locations_add(struct locations *l, const struct location *location, uint32_t *id)
 {
-	uint32_t hash = hash_bytes(location, sizeof(*location));
 	uint32_t position;
-	int r;
+	int r = row_table_add(&l->table, &location_layout, location, &position);
 
-	if (hash_index_find(&l->index, hash, matches, l, location, &position)) {
-		*id = position + 1;
-		return 0;
-	}
-	if (l->count >= LIMIT_LOCATIONS)
-		return -ENOSPC;
-	r = array_reserve(&l->list, &l->capacity, l->count + 1, sizeof(*l->list));
 	if (r < 0)
 		return r;
-	r = hash_index_insert(&l->index, hash, (uint32_t)l->count);
-	if (r < 0)
-		return r;
-	l->list[l->count++] = *location;
-	*id = (uint32_t)l->count;
+	*id = position + 1;
 	return 0;
 }
 
@@ -76,7 +69,7 @@ int locations_fields(const struct locations *l, uint32_t **fields)
 		return -ENOMEM;
 	for (uint32_t id = 1; id <= l->count; id++) {
 		struct location place = place_in_source(l, id);
-		uint32_t hash = hash_bytes(&place, sizeof(place));
+		uint32_t hash = hash_ids(&place, location_layout.key_words);
 		uint32_t position;
 
 		found[id] = id;
@@ -87,9 +80,4 @@ int locations_fields(const struct locations *l, uint32_t **fields)
 	}
 	*fields = TAKE_PTR(found);
 	return 0;
-}
-
-size_t locations_memory_bytes(const struct locations *l)
-{
-	return l->capacity * sizeof(*l->list) + l->index.capacity * sizeof(*l->index.slots);
 }

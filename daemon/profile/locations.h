@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/container/hash_index.h"
+#include "daemon/container/row_table.h"
 #include "proto/jxperf.pb-c.h"
 
 /* Texts are strings of the profile, 0 where there is none. */
@@ -23,11 +23,10 @@ struct location {
 
 /* All zero is an empty table. */
 struct locations {
-	struct location *list; /* id N is list[N - 1] */
-	size_t count;
-	size_t capacity;
-	struct hash_index index;
+	TABLE_OF(struct location, list, count, table); /* id N is list[N - 1] */
 };
+
+extern const struct table_layout location_layout;
 
 void locations_release(struct locations *l);
 
@@ -41,8 +40,5 @@ struct location locations_get(const struct locations *l, uint32_t id);
  * whatever the object is. For each id the oldest such one, and 0 for 0, in an array to be freed. 0
  * or -ENOMEM. */
 int locations_fields(const struct locations *l, uint32_t **fields);
-
-/* Heap bytes held. */
-size_t locations_memory_bytes(const struct locations *l);
 
 #endif

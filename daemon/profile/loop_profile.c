@@ -1,205 +1,227 @@
 #include "daemon/profile/loop_profile.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#include "common/array.h"
-#include "daemon/container/hash.h"
-#include "common/saturate.h"
+#include "daemon/profile/tables.h"
 #include "proto/limits.h"
+
+#define CPU_COLUMNS(row, sum)                           \
+	COLUMN(row, sum.samples, .role = COLUMN_COUNT), \
+	    COLUMN(row, sum.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU)
+
+/* What is counted of turns is added up as it is. */
+#define COUNTS_COLUMNS(counts)                                                  \
+	COLUMN(struct loop_row, counts.bursts, .role = COLUMN_COUNT),           \
+	    COLUMN(struct loop_row, counts.turns, .role = COLUMN_SUM),          \
+	    COLUMN(struct loop_row, counts.events, .role = COLUMN_SUM),         \
+	    COLUMN(struct loop_row, counts.turns_squares, .role = COLUMN_SUM),  \
+	    COLUMN(struct loop_row, counts.events_squares, .role = COLUMN_SUM), \
+	    COLUMN(struct loop_row, counts.products, .role = COLUMN_SUM),       \
+	    COLUMN(struct loop_row, counts.seen, .role = COLUMN_SUM)
+
+static const struct column row_columns[] = {
+    COLUMN(struct loop_row, key.method, .role = COLUMN_ID, .table = TABLE_METHODS),
+    COLUMN(struct loop_row, key.header),
+    COLUMN(struct loop_row, key.line),
+    COLUMN(struct loop_row, key.mapped),
+    COLUMN(struct loop_row, key.recursion),
+    COLUMN(struct loop_row, latch_bci, .role = COLUMN_MOST),
+    CPU_COLUMNS(struct loop_row, own),
+    CPU_COLUMNS(struct loop_row, within),
+    COLUMNS(struct loop_row, type_ns, type_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMNS(struct loop_row, doubt_ns, doubt_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct loop_row, waits_ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMNS(struct loop_row, effect_ns, effect_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct loop_row, unroll, .role = COLUMN_MOST),
+    COLUMN(struct loop_row, bursts, .role = COLUMN_COUNT),
+    COLUMN(struct loop_row, bursts_left, .role = COLUMN_COUNT),
+    COLUMN(struct loop_row, bursts_least, .role = COLUMN_COUNT),
+    COUNTS_COLUMNS(results),
+    COUNTS_COLUMNS(entries),
+    COLUMN(struct loop_row, lengths.read, .role = COLUMN_COUNT),
+    COLUMN(struct loop_row, lengths.turns, .role = COLUMN_SUM),
+    COLUMN(struct loop_row, lengths.squares, .role = COLUMN_SUM),
+    COLUMN(struct loop_row, lengths.unsure, .role = COLUMN_SUM),
+    COLUMN(struct loop_row, lengths.empty, .role = COLUMN_COUNT),
+    COLUMN(struct loop_row, lengths.left, .role = COLUMN_COUNT),
+    COLUMN(struct loop_row, pairs, .role = COLUMN_COUNT),
+    COLUMN(struct loop_row, pairs_cut, .role = COLUMN_COUNT),
+    COLUMN(struct loop_row, together.pairs, .role = COLUMN_COUNT),
+    COLUMN(struct loop_row, together.sum, .role = COLUMN_SUM),
+    COLUMN(struct loop_row, together.squares, .role = COLUMN_SUM),
+    COLUMN(struct loop_row, turns.traces, .role = COLUMN_COUNT),
+    COLUMN(struct loop_row, turns.tuples, .role = COLUMN_COUNT),
+    COLUMN(struct loop_row, turns.distinct, .role = COLUMN_COUNT),
+    COLUMN(struct loop_row, turns.turns, .role = COLUMN_SUM),
+    COLUMN(struct loop_row, turns.estimated, .role = COLUMN_SUM),
+    COLUMN(struct loop_row, turns.low, .role = COLUMN_SUM),
+    COLUMN(struct loop_row, turns.high, .role = COLUMN_SUM),
+};
+
+/* What is counted is none, or at least one. */
+static bool is_count(double value)
+{
+	return value == 0 || value >= 1;
+}
+
+/* Of parts in 0..1. */
+static bool parts_are_valid(const struct repeat_sum *parts)
+{
+	return parts->sum <= (double)parts->pairs && parts->squares <= parts->sum;
+}
+
+static bool row_is_valid(const void *at)
+{
+	const struct loop_row *row = at;
+
+	return is_count(row->results.turns) && is_count(row->results.events) &&
+	       is_count(row->entries.turns) && is_count(row->entries.events) &&
+	       is_count(row->turns.turns) && row->turns.low <= row->turns.high &&
+	       parts_are_valid(&row->together);
+}
+
+const struct table_layout loop_row_layout = {
+    TABLE_COLUMNS(row_columns),
+    .row_size = sizeof(struct loop_row),
+    .key_words = sizeof(struct loop_key) / sizeof(uint32_t),
+    .limit = LIMIT_LOOPS,
+    .is_valid = row_is_valid,
+};
+
+static const struct column context_columns[] = {
+    COLUMN(struct loop_context, loop, .role = COLUMN_POSITION, .table = TABLE_LOOPS),
+    COLUMN(struct loop_context, node, .role = COLUMN_ID, .table = TABLE_NODES),
+    CPU_COLUMNS(struct loop_context, sum),
+};
+
+const struct table_layout loop_context_layout = {
+    TABLE_COLUMNS(context_columns),
+    .row_size = sizeof(struct loop_context),
+    .key_words = 2,
+    .limit = LIMIT_LOOP_CONTEXTS,
+};
+
+static const struct column place_columns[] = {
+    COLUMN(struct loop_place, loop, .role = COLUMN_POSITION, .table = TABLE_LOOPS),
+    COLUMN(struct loop_place, method, .role = COLUMN_ID, .table = TABLE_METHODS),
+    COLUMN(struct loop_place, bci),
+    COLUMN(struct loop_place, line),
+    COLUMN(struct loop_place, result, .below = LOOP_RESULTS),
+    COLUMN(struct loop_place, counted, .role = COLUMN_COUNT),
+    COLUMN(struct loop_place, bursts, .role = COLUMN_COUNT),
+};
+
+const struct table_layout loop_place_layout = {
+    TABLE_COLUMNS(place_columns),
+    .row_size = sizeof(struct loop_place),
+    .key_words = 5,
+    .limit = LIMIT_LOOP_PLACES,
+};
+
+static const struct column input_columns[] = {
+    COLUMN(struct loop_compared, loop, .role = COLUMN_POSITION, .table = TABLE_LOOPS),
+    COLUMN(struct loop_compared, method, .role = COLUMN_ID, .table = TABLE_METHODS),
+    COLUMN(struct loop_compared, bci),
+    COLUMN(struct loop_compared, line),
+    COLUMN(struct loop_compared, at),
+    COLUMN(struct loop_compared, scalar),
+    COLUMN(struct loop_compared, same.pairs, .role = COLUMN_COUNT),
+    COLUMN(struct loop_compared, same.sum, .role = COLUMN_SUM),
+    COLUMN(struct loop_compared, same.squares, .role = COLUMN_SUM),
+};
+
+static bool input_is_valid(const void *row)
+{
+	const struct loop_compared *input = row;
+
+	return parts_are_valid(&input->same);
+}
+
+const struct table_layout loop_input_layout = {
+    TABLE_COLUMNS(input_columns),
+    .row_size = sizeof(struct loop_compared),
+    .key_words = 6,
+    .limit = LIMIT_LOOP_INPUTS,
+    .is_valid = input_is_valid,
+};
+
+static const struct column sums_columns[] = {
+    CPU_COLUMNS(struct loop_profile, compiled), CPU_COLUMNS(struct loop_profile, looked_at),
+    CPU_COLUMNS(struct loop_profile, in_loops), CPU_COLUMNS(struct loop_profile, mapped),
+    COLUMN(struct loop_profile, refused),
+};
+
+const struct table_layout loop_sums_layout = {
+    TABLE_COLUMNS(sums_columns),
+    .row_size = sizeof(struct loop_profile),
+    .limit = 1,
+};
 
 void loop_profile_release(struct loop_profile *p)
 {
-	free(p->rows);
-	free(p->contexts);
-	free(p->places);
-	free(p->inputs);
-	hash_index_release(&p->row_index);
-	hash_index_release(&p->context_index);
-	hash_index_release(&p->place_index);
-	hash_index_release(&p->input_index);
+	row_table_release(&p->row_table);
+	row_table_release(&p->context_table);
+	row_table_release(&p->place_table);
+	row_table_release(&p->input_table);
 	*p = (struct loop_profile){0};
 }
 
-int loop_profile_copy(struct loop_profile *to, const struct loop_profile *from)
+/* As row_table_add; what is refused is counted. */
+static int find_or_add(struct loop_profile *p, struct row_table *t, const struct table_layout *l,
+		       const void *key, uint32_t *position)
 {
-	int r;
+	int r = row_table_add(t, l, key, position);
 
-	*to = *from;
-	to->row_capacity = from->row_count;
-	to->context_capacity = from->context_count;
-	to->place_capacity = from->place_count;
-	to->input_capacity = from->input_count;
-	to->row_index = to->context_index = to->place_index = to->input_index =
-	    (struct hash_index){0};
-	to->contexts = NULL;
-	to->places = NULL;
-	to->inputs = NULL;
-	r = array_copy(&to->rows, from->rows, from->row_count, sizeof(*from->rows));
-	if (r == 0)
-		r = array_copy(&to->contexts, from->contexts, from->context_count,
-			       sizeof(*from->contexts));
-	if (r == 0)
-		r = array_copy(&to->places, from->places, from->place_count, sizeof(*from->places));
-	if (r == 0)
-		r = array_copy(&to->inputs, from->inputs, from->input_count, sizeof(*from->inputs));
-	return r;
-}
-
-/* A table, and how its rows are found. */
-struct table {
-	void *items; /* address of the array */
-	size_t *count, *capacity;
-	struct hash_index *index;
-	size_t limit, item_size;
-	hash_index_match *matches;
-};
-
-/* *added is set where the item is new, and then its memory is not set. */
-static int find_or_add(const struct table *t, uint32_t hash, const void *key, uint32_t *position,
-		       bool *added)
-{
-	int r;
-
-	*added = false;
-	if (hash_index_find(t->index, hash, t->matches, *(void **)t->items, key, position))
-		return 0;
-	if (*t->count >= t->limit)
-		return -ENOSPC;
-	r = array_reserve(t->items, t->capacity, *t->count + 1, t->item_size);
-	if (r == 0)
-		r = hash_index_insert(t->index, hash, (uint32_t)*t->count);
-	if (r < 0)
-		return r;
-	*position = (uint32_t)(*t->count)++;
-	*added = true;
-	return 0;
-}
-
-static int refuse(struct loop_profile *p, int r)
-{
 	if (r == -ENOSPC)
 		p->refused++;
 	return r;
 }
 
-static bool row_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct loop_row *rows = table;
-	const struct loop_key *a = &rows[position].key, *b = key;
-
-	return a->method == b->method && a->mapped == b->mapped && a->header == b->header &&
-	       a->line == b->line && a->recursion == b->recursion;
-}
-
 int loop_profile_row(struct loop_profile *p, const struct loop_key *key, uint32_t *position)
 {
-	const struct table t = {.items = &p->rows,
-				.count = &p->row_count,
-				.capacity = &p->row_capacity,
-				.index = &p->row_index,
-				.limit = LIMIT_LOOPS,
-				.item_size = sizeof(*p->rows),
-				.matches = row_matches};
-	uint32_t ids[] = {key->method,
-			  key->header ^ (key->mapped ? 1u << 31 : 0) ^
-			      (key->recursion ? 1u << 30 : 0),
-			  (uint32_t)key->line};
-	bool added;
-	int r = find_or_add(&t, hash_ids(ids, 3), key, position, &added);
+	int r = find_or_add(p, &p->row_table, &loop_row_layout, key, position);
 
-	if (r == 0 && added)
-		p->rows[*position] = (struct loop_row){.key = *key, .latch_bci = -1};
-	return refuse(p, r);
-}
-
-static bool context_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct loop_context *contexts = table;
-	const uint32_t *ids = key;
-
-	return contexts[position].loop == ids[0] && contexts[position].node == ids[1];
+	if (r > 0)
+		p->rows[*position].latch_bci = -1;
+	return r < 0 ? r : 0;
 }
 
 int loop_profile_context(struct loop_profile *p, uint32_t loop, uint32_t node, uint32_t *position)
 {
-	const struct table t = {.items = &p->contexts,
-				.count = &p->context_count,
-				.capacity = &p->context_capacity,
-				.index = &p->context_index,
-				.limit = LIMIT_LOOP_CONTEXTS,
-				.item_size = sizeof(*p->contexts),
-				.matches = context_matches};
-	uint32_t ids[] = {loop, node};
-	bool added;
-	int r = find_or_add(&t, hash_ids(ids, 2), ids, position, &added);
+	const uint32_t key[2] = {loop, node};
+	int r = find_or_add(p, &p->context_table, &loop_context_layout, key, position);
 
-	if (r == 0 && added)
-		p->contexts[*position] = (struct loop_context){.loop = loop, .node = node};
-	return refuse(p, r);
-}
-
-static bool place_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct loop_place *places = table, *a = &places[position], *b = key;
-
-	return a->loop == b->loop && a->method == b->method && a->bci == b->bci &&
-	       a->line == b->line && a->result == b->result;
+	return r < 0 ? r : 0;
 }
 
 int loop_profile_place(struct loop_profile *p, const struct loop_place *like, uint32_t *position)
 {
-	const struct table t = {.items = &p->places,
-				.count = &p->place_count,
-				.capacity = &p->place_capacity,
-				.index = &p->place_index,
-				.limit = LIMIT_LOOP_PLACES,
-				.item_size = sizeof(*p->places),
-				.matches = place_matches};
-	uint32_t ids[] = {like->loop, like->method,
-			  (uint32_t)like->bci ^ (uint32_t)like->result << 28};
-	bool added;
-	int r = find_or_add(&t, hash_ids(ids, 3), like, position, &added);
+	int r = find_or_add(p, &p->place_table, &loop_place_layout, like, position);
 
-	if (r == 0 && added)
-		p->places[*position] = (struct loop_place){.loop = like->loop,
-							   .method = like->method,
-							   .bci = like->bci,
-							   .line = like->line,
-							   .result = like->result};
-	return refuse(p, r);
+	return r < 0 ? r : 0;
 }
 
-static bool input_matches(const void *table, uint32_t position, const void *key)
+static void link_input(struct loop_profile *p, uint32_t position)
 {
-	const struct loop_compared *inputs = table, *a = &inputs[position], *b = key;
+	struct loop_row *row = &p->rows[p->inputs[position].loop];
 
-	return a->loop == b->loop && a->scalar == b->scalar && a->method == b->method &&
-	       a->bci == b->bci && a->line == b->line && a->at == b->at;
+	p->inputs[position].next = row->first_input;
+	row->first_input = position + 1;
 }
 
 int loop_profile_input(struct loop_profile *p, const struct loop_compared *like, uint32_t *position)
 {
-	const struct table t = {.items = &p->inputs,
-				.count = &p->input_count,
-				.capacity = &p->input_capacity,
-				.index = &p->input_index,
-				.limit = LIMIT_LOOP_INPUTS,
-				.item_size = sizeof(*p->inputs),
-				.matches = input_matches};
-	uint32_t ids[] = {like->loop, like->method ^ (like->scalar ? 1u << 31 : 0),
-			  (uint32_t)like->bci ^ like->at << 16};
-	struct loop_row *row = &p->rows[like->loop];
-	bool added;
-	int r = find_or_add(&t, hash_ids(ids, 3), like, position, &added);
+	int r = find_or_add(p, &p->input_table, &loop_input_layout, like, position);
 
-	if (r == 0 && added) {
-		p->inputs[*position] = *like;
-		p->inputs[*position].same = (struct repeat_sum){0};
-		p->inputs[*position].next = row->first_input;
-		row->first_input = *position + 1;
-	}
-	return refuse(p, r);
+	if (r > 0)
+		link_input(p, *position);
+	return r < 0 ? r : 0;
+}
+
+void loop_profile_link(struct loop_profile *p)
+{
+	for (uint32_t i = 0; i < p->input_count; i++)
+		link_input(p, i);
 }
 
 /* Of the load with the most pairs, so many are of code that hardly runs any more, as when it was
@@ -266,65 +288,4 @@ void loop_counts_burst(struct loop_counts *c, double turns, double counted, unsi
 	c->events_squares += events * events;
 	c->products += turns * events;
 	c->seen += turns * counted_places / all_places;
-}
-
-void loop_counts_add(struct loop_counts *to, const struct loop_counts *from)
-{
-	saturate_add(&to->bursts, from->bursts);
-	to->turns += from->turns;
-	to->events += from->events;
-	to->turns_squares += from->turns_squares;
-	to->events_squares += from->events_squares;
-	to->products += from->products;
-	to->seen += from->seen;
-}
-
-void loop_lengths_add(struct loop_lengths *to, const struct loop_lengths *from)
-{
-	saturate_add(&to->read, from->read);
-	saturate_add(&to->empty, from->empty);
-	saturate_add(&to->left, from->left);
-	to->turns += from->turns;
-	to->squares += from->squares;
-	to->unsure += from->unsure;
-}
-
-void loop_row_add(struct loop_row *to, const struct loop_row *from, double weight)
-{
-	cpu_sum_add(&to->own, &from->own, weight);
-	cpu_sum_add(&to->within, &from->within, weight);
-	for (size_t i = 0; i < LOOP_TYPES; i++)
-		to->type_ns[i] += weight * from->type_ns[i];
-	for (size_t i = 0; i < LOOP_DOUBTS; i++)
-		to->doubt_ns[i] += weight * from->doubt_ns[i];
-	to->waits_ns += weight * from->waits_ns;
-	for (size_t i = 0; i < LOOP_EFFECTS; i++)
-		to->effect_ns[i] += weight * from->effect_ns[i];
-	if (from->latch_bci > to->latch_bci)
-		to->latch_bci = from->latch_bci;
-	if (from->unroll > to->unroll)
-		to->unroll = from->unroll;
-	saturate_add(&to->bursts, from->bursts);
-	saturate_add(&to->bursts_left, from->bursts_left);
-	saturate_add(&to->bursts_least, from->bursts_least);
-	loop_counts_add(&to->results, &from->results);
-	loop_counts_add(&to->entries, &from->entries);
-	loop_lengths_add(&to->lengths, &from->lengths);
-	saturate_add(&to->pairs, from->pairs);
-	saturate_add(&to->pairs_cut, from->pairs_cut);
-	repeat_sum_merge(&to->together, &from->together);
-	turn_sums_merge(&to->turns, &from->turns);
-}
-
-static size_t index_bytes(const struct hash_index *index)
-{
-	return index->capacity * sizeof(struct hash_slot);
-}
-
-size_t loop_profile_memory_bytes(const struct loop_profile *p)
-{
-	return p->row_capacity * sizeof(*p->rows) + p->context_capacity * sizeof(*p->contexts) +
-	       p->place_capacity * sizeof(*p->places) + p->input_capacity * sizeof(*p->inputs) +
-	       index_bytes(&p->row_index) + index_bytes(&p->context_index) +
-	       index_bytes(&p->place_index) + index_bytes(&p->input_index);
 }

@@ -31,7 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/container/hash_index.h"
+#include "daemon/container/row_table.h"
 #include "daemon/loops/code_analysis.h"
 #include "daemon/profile/cpu_profile.h"
 #include "daemon/repeats/repeat_rate.h"
@@ -62,10 +62,11 @@ struct loop_lengths {
 
 struct loop_key {
 	uint32_t method; /* of the window's tree */
-	bool mapped;
 	uint32_t header; /* bytecode index; not mapped: offset in the machine code */
 	int32_t line;    /* of the header, or -1: overloads of a method have the same names */
-	bool recursion;  /* no loop, but the method, which calls itself */
+	bool mapped;
+	bool recursion; /* no loop, but the method, which calls itself */
+	uint16_t zero;  /* a key has no padding */
 };
 
 struct loop_row {
@@ -109,11 +110,12 @@ struct loop_place {
 /* What its instances go by: of pairs that compared it, how much was there again. */
 struct loop_compared {
 	uint32_t loop;
-	bool scalar;
 	uint32_t method; /* of a load: of the window's tree, or 0 */
 	int32_t bci, line;
 	uint32_t at; /* a scalar's number; of a load whose bytecode is not known, its offset, or 0
 		      * for all that are copies of one */
+	bool scalar;
+	uint8_t zero[3]; /* so far it is the key, which has no padding */
 	struct repeat_sum same;
 	uint32_t next; /* + 1: of the same loop; 0: none */
 };
@@ -127,18 +129,10 @@ enum loop_sameness {
 
 /* All zero is an empty profile. */
 struct loop_profile {
-	struct loop_row *rows;
-	size_t row_count, row_capacity;
-	struct hash_index row_index;
-	struct loop_context *contexts;
-	size_t context_count, context_capacity;
-	struct hash_index context_index;
-	struct loop_place *places;
-	size_t place_count, place_capacity;
-	struct hash_index place_index;
-	struct loop_compared *inputs;
-	size_t input_count, input_capacity;
-	struct hash_index input_index;
+	TABLE_OF(struct loop_row, rows, row_count, row_table);
+	TABLE_OF(struct loop_context, contexts, context_count, context_table);
+	TABLE_OF(struct loop_place, places, place_count, place_table);
+	TABLE_OF(struct loop_compared, inputs, input_count, input_table);
 	struct cpu_sum compiled;  /* ticks in compiled code: all, */
 	struct cpu_sum looked_at; /* in code that was looked at, */
 	struct cpu_sum in_loops;  /* in a loop there, */
@@ -146,11 +140,11 @@ struct loop_profile {
 	uint64_t refused;
 };
 
-void loop_profile_release(struct loop_profile *p);
+/* Of sums over all ticks, which are one row. */
+extern const struct table_layout loop_row_layout, loop_context_layout, loop_place_layout,
+    loop_input_layout, loop_sums_layout;
 
-/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
- * then. */
-int loop_profile_copy(struct loop_profile *to, const struct loop_profile *from);
+void loop_profile_release(struct loop_profile *p);
 
 /* Positions of what is new or known. 0; -ENOSPC beyond the limit, counted; -ENOMEM. */
 int loop_profile_row(struct loop_profile *p, const struct loop_key *key, uint32_t *position);
@@ -162,11 +156,6 @@ int loop_profile_input(struct loop_profile *p, const struct loop_compared *like,
 /* One burst: so many turns, and counted events at some of all places. */
 void loop_counts_burst(struct loop_counts *c, double turns, double counted, unsigned counted_places,
 		       unsigned all_places);
-void loop_lengths_add(struct loop_lengths *to, const struct loop_lengths *from);
-void loop_counts_add(struct loop_counts *to, const struct loop_counts *from);
-
-/* Adds what a row holds of CPU time, times weight, of bursts and of traces; not its inputs. */
-void loop_row_add(struct loop_row *to, const struct loop_row *from, double weight);
 
 /* How much of what an instance computes the one before has computed, were there times as many
  * pairs. Loads that hardly any are of are left out. */
@@ -176,7 +165,7 @@ struct repeat_rate loop_profile_instances(const struct loop_profile *p, const st
 /* Each input of those by itself. */
 enum loop_sameness loop_profile_sameness(const struct loop_profile *p, const struct loop_row *row);
 
-/* Heap bytes held. */
-size_t loop_profile_memory_bytes(const struct loop_profile *p);
+/* Of inputs that come from a file: which are of one loop. */
+void loop_profile_link(struct loop_profile *p);
 
 #endif

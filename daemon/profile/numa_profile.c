@@ -3,28 +3,60 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/array.h"
-#include "daemon/container/hash.h"
 #include "daemon/profile/estimate.h"
+#include "daemon/profile/tables.h"
+
+static const struct column site_columns[] = {
+    COLUMN(struct numa_site, site, .role = COLUMN_POSITION, .table = TABLE_SITES),
+    COLUMN(struct numa_site, samples, .role = COLUMN_COUNT),
+    COLUMNS(struct numa_site, accessed_from, accessed_from[0], .role = COLUMN_SUM,
+	    .weight = WEIGHT_ACCESS),
+    COLUMNS(struct numa_site, page_on, page_on[0], .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+    COLUMNS(struct numa_site, allocated_on, allocated_on[0], .role = COLUMN_SUM,
+	    .weight = WEIGHT_ACCESS),
+    COLUMNS(struct numa_site, first_touch, first_touch[0], .role = COLUMN_SUM,
+	    .weight = WEIGHT_ACCESS),
+    COLUMN(struct numa_site, remote, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+    COLUMN(struct numa_site, local, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+};
+
+const struct table_layout numa_site_layout = {
+    TABLE_COLUMNS(site_columns),
+    .row_size = sizeof(struct numa_site),
+    .key_words = 1,
+    .limit = NUMA_SITES_MAX,
+    .copies_find = true,
+};
+
+static const struct column sums_columns[] = {
+    {COLUMN_MEMBER(struct numa_profile, matrix[0][0]), .repeat = NUMA_NODES_MAX * NUMA_NODES_MAX,
+     .stride = sizeof(double), .role = COLUMN_SUM, .weight = WEIGHT_ACCESS},
+    COLUMN(struct numa_profile, touch_traced, .role = COLUMN_MOST),
+    COLUMN(struct numa_profile, samples, .role = COLUMN_COUNT),
+    COLUMN(struct numa_profile, remote_samples, .role = COLUMN_COUNT),
+    COLUMN(struct numa_profile, unplaced, .role = COLUMN_COUNT),
+    COLUMN(struct numa_profile, sites_dropped, .role = COLUMN_COUNT),
+};
+
+static bool sums_are_valid(const void *row)
+{
+	const struct numa_profile *p = row;
+
+	return p->remote_samples <= p->samples;
+}
+
+const struct table_layout numa_sums_layout = {
+    TABLE_COLUMNS(sums_columns),
+    .row_size = sizeof(struct numa_profile),
+    .limit = 1,
+    .is_valid = sums_are_valid,
+};
 
 void numa_profile_release(struct numa_profile *p)
 {
-	free(p->sites);
+	row_table_release(&p->site_table);
 	free(p->waiting);
-	hash_index_release(&p->site_index);
 	*p = (struct numa_profile){0};
-}
-
-int numa_profile_copy(struct numa_profile *to, const struct numa_profile *from)
-{
-	int r;
-
-	*to = *from;
-	to->site_index = (struct hash_index){0};
-	to->waiting = NULL;
-	to->site_capacity = from->site_count;
-	r = array_copy(&to->sites, from->sites, from->site_count, sizeof(*from->sites));
-	return r < 0 ? r : hash_index_copy(&to->site_index, &from->site_index);
 }
 
 /* ---------------------------------------------------------------- waiting for an answer */
@@ -66,34 +98,6 @@ void numa_profile_finish(struct numa_profile *p)
 
 /* ---------------------------------------------------------------- sums */
 
-static bool site_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct numa_profile *p = table;
-
-	return p->sites[position].site == *(const uint32_t *)key;
-}
-
-/* NULL, with *status 0, beyond NUMA_SITES_MAX. */
-static struct numa_site *site_of(struct numa_profile *p, uint32_t site, int *status)
-{
-	uint32_t hash = hash_ids(&site, 1), position;
-
-	*status = 0;
-	if (hash_index_find(&p->site_index, hash, site_matches, p, &site, &position))
-		return &p->sites[position];
-	if (p->site_count == NUMA_SITES_MAX) {
-		p->sites_dropped++;
-		return NULL;
-	}
-	*status = array_reserve(&p->sites, &p->site_capacity, p->site_count + 1, sizeof(*p->sites));
-	if (*status == 0)
-		*status = hash_index_insert(&p->site_index, hash, (uint32_t)p->site_count);
-	if (*status < 0)
-		return NULL;
-	p->sites[p->site_count] = (struct numa_site){.site = site};
-	return &p->sites[p->site_count++];
-}
-
 static void add_to_site(struct numa_site *s, const struct numa_access *access, uint8_t page_node,
 			uint8_t first_touch)
 {
@@ -115,7 +119,7 @@ static void add_to_site(struct numa_site *s, const struct numa_access *access, u
 int numa_profile_place(struct numa_profile *p, const struct numa_access *access, uint8_t page_node,
 		       uint8_t first_touch)
 {
-	struct numa_site *site;
+	uint32_t position;
 	int r;
 
 	if (page_node == NUMA_NONE || access->from == NUMA_NONE) {
@@ -127,20 +131,11 @@ int numa_profile_place(struct numa_profile *p, const struct numa_access *access,
 	p->matrix[access->from][page_node] += access->weight;
 	if (access->site == NUMA_NO_SITE)
 		return 0;
-	site = site_of(p, access->site, &r);
-	if (site)
-		add_to_site(site, access, page_node, first_touch);
-	return r;
-}
-
-int numa_profile_add_site(struct numa_profile *p, const struct numa_site *from)
-{
-	int r;
-	struct numa_site *site = site_of(p, from->site, &r);
-
-	if (site)
-		numa_site_add(site, from);
-	return r;
+	r = row_table_add(&p->site_table, &numa_site_layout, &access->site, &position);
+	if (r >= 0)
+		add_to_site(&p->sites[position], access, page_node, first_touch);
+	p->sites_dropped += r == -ENOSPC;
+	return r == -ENOMEM ? r : 0;
 }
 
 /* ---------------------------------------------------------------- questions */
@@ -162,23 +157,14 @@ const struct numa_site *numa_profile_site(const struct numa_profile *p, uint32_t
 {
 	uint32_t position;
 
-	return hash_index_find(&p->site_index, hash_ids(&site, 1), site_matches, p, &site,
-			       &position)
+	return row_table_find(&p->site_table, &numa_site_layout, &site, &position)
 		   ? &p->sites[position]
 		   : NULL;
 }
 
 void numa_site_add(struct numa_site *to, const struct numa_site *from)
 {
-	to->samples += from->samples;
-	to->remote += from->remote;
-	to->local += from->local;
-	for (unsigned i = 0; i < NUMA_NODES_MAX; i++) {
-		to->accessed_from[i] += from->accessed_from[i];
-		to->page_on[i] += from->page_on[i];
-		to->allocated_on[i] += from->allocated_on[i];
-		to->first_touch[i] += from->first_touch[i];
-	}
+	table_row_add(&numa_site_layout, to, from, NULL);
 }
 
 double numa_site_remote_fraction(const struct numa_site *s)
@@ -202,9 +188,7 @@ uint8_t numa_largest(const double *sums, unsigned nodes, double *share)
 	return largest;
 }
 
-size_t numa_profile_memory_bytes(const struct numa_profile *p)
+size_t numa_profile_waiting_bytes(const struct numa_profile *p)
 {
-	return p->site_capacity * sizeof(*p->sites) +
-	       p->site_index.capacity * sizeof(struct hash_slot) +
-	       (p->waiting ? NUMA_WAITING_MAX * sizeof(*p->waiting) : 0);
+	return p->waiting ? NUMA_WAITING_MAX * sizeof(*p->waiting) : 0;
 }

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/container/hash_index.h"
+#include "daemon/container/row_table.h"
 #include "daemon/machine/numa_topology.h"
 
 /* Accesses that wait for their page's node: at 200 samples a second of 100 threads, some 0.2 s. */
@@ -57,22 +57,17 @@ struct numa_profile {
 	uint64_t remote_samples;
 	uint64_t
 	    unplaced; /* pages that the kernel knew no node of, or was not asked about in time */
-	struct numa_site *sites;
-	size_t site_count;
-	size_t site_capacity;
-	struct hash_index site_index;
+	TABLE_OF(struct numa_site, sites, site_count, site_table);
 	uint64_t sites_dropped;      /* accesses to sites beyond NUMA_SITES_MAX */
 	struct numa_access *waiting; /* a ring of NUMA_WAITING_MAX, allocated with the first */
 	size_t waiting_first;
 	size_t waiting_count;
 };
 
-void numa_profile_release(struct numa_profile *p);
+/* Of sums over all accesses, which are one row. */
+extern const struct table_layout numa_site_layout, numa_sums_layout;
 
-/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
- * then.
- */
-int numa_profile_copy(struct numa_profile *to, const struct numa_profile *from);
+void numa_profile_release(struct numa_profile *p);
 
 /* Has an access wait for its page's node; one that finds no room is counted as unplaced. 0 or
  * -ENOMEM. */
@@ -85,10 +80,6 @@ size_t numa_profile_take(struct numa_profile *p, struct numa_access *out, size_t
  * -ENOMEM. */
 int numa_profile_place(struct numa_profile *p, const struct numa_access *access, uint8_t page_node,
 		       uint8_t first_touch);
-
-/* Adds what was counted elsewhere of a site of this window's; not to the sums over all. 0, also
- * beyond NUMA_SITES_MAX, or -ENOMEM. */
-int numa_profile_add_site(struct numa_profile *p, const struct numa_site *site);
 
 /* Nothing more will be placed. */
 void numa_profile_finish(struct numa_profile *p);
@@ -107,6 +98,7 @@ double numa_site_remote_fraction(const struct numa_site *s);
 /* The node with the largest of nodes sums, and its share in *share; NUMA_NONE when all are 0. */
 uint8_t numa_largest(const double *sums, unsigned nodes, double *share);
 
-size_t numa_profile_memory_bytes(const struct numa_profile *p);
+/* Heap bytes held by accesses that wait. */
+size_t numa_profile_waiting_bytes(const struct numa_profile *p);
 
 #endif

@@ -3,96 +3,99 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/array.h"
-#include "daemon/container/hash.h"
 #include "common/saturate.h"
+#include "daemon/profile/tables.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
 
+/* What lives can come out a little below 0, as a difference of sums. */
+static const struct column site_columns[] = {
+    COLUMN(struct object_site, class_name, .role = COLUMN_CLASS),
+    COLUMN(struct object_site, node, .role = COLUMN_ID, .table = TABLE_NODES),
+    COLUMN(struct object_site, allocations, .role = COLUMN_COUNT),
+    COLUMN(struct object_site, alloc_count, .role = COLUMN_SUM),
+    COLUMN(struct object_site, alloc_bytes, .role = COLUMN_SUM),
+    COLUMN(struct object_site, alloc_squares, .role = COLUMN_SQUARES),
+    COLUMN(struct object_site, untracked, .role = COLUMN_COUNT),
+    COLUMN(struct object_site, untracked_bytes, .role = COLUMN_SUM),
+    COLUMN(struct object_site, live_count, .role = COLUMN_SUM, .weight = WEIGHT_TIME,
+	   .any_sign = true),
+    COLUMN(struct object_site, live_bytes, .role = COLUMN_SUM, .weight = WEIGHT_TIME,
+	   .any_sign = true),
+    COLUMNS(struct object_site, fresh, fresh[0].judgement),
+    COLUMNS(struct object_site, fresh, fresh[0].count, .any_sign = true),
+    COLUMNS(struct object_site, fresh, fresh[0].bytes, .any_sign = true),
+    COLUMN(struct object_site, samples, .role = COLUMN_COUNT),
+    COLUMN(struct object_site, metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+    COLUMN(struct object_site, variance, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS,
+	   .any_sign = true),
+    COLUMN(struct object_site, covariance, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS,
+	   .any_sign = true),
+};
+
+const struct table_layout object_site_layout = {
+    TABLE_COLUMNS(site_columns),
+    .row_size = sizeof(struct object_site),
+    .key_words = 2,
+    .limit = LIMIT_SITES,
+};
+
+static const struct column access_columns[] = {
+    COLUMN(struct site_access, site, .role = COLUMN_POSITION, .table = TABLE_SITES),
+    COLUMN(struct site_access, node, .role = COLUMN_ID, .table = TABLE_NODES),
+    COLUMN(struct site_access, location, .role = COLUMN_ID, .table = TABLE_LOCATIONS),
+    COLUMN(struct site_access, samples, .role = COLUMN_COUNT),
+    COLUMN(struct site_access, metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+};
+
+const struct table_layout site_access_layout = {
+    TABLE_COLUMNS(access_columns),
+    .row_size = sizeof(struct site_access),
+    .key_words = 3,
+    .limit = LIMIT_SITE_ACCESSES,
+};
+
+static const struct column sums_columns[] = {
+    COLUMN(struct object_profile, attributed.samples, .role = COLUMN_COUNT),
+    COLUMN(struct object_profile, attributed.metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+    COLUMNS(struct object_profile, untracked, untracked[0].samples, .role = COLUMN_COUNT),
+    COLUMNS(struct object_profile, untracked, untracked[0].metric, .role = COLUMN_SUM,
+	    .weight = WEIGHT_ACCESS),
+    COLUMN(struct object_profile, unsettled.samples, .role = COLUMN_COUNT),
+    COLUMN(struct object_profile, unsettled.metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+    COLUMN(struct object_profile, estimated, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+    COLUMN(struct object_profile, variance, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS,
+	   .any_sign = true),
+    COLUMN(struct object_profile, heap_squares, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS),
+    COLUMN(struct object_profile, judgement),
+    COLUMNS(struct object_profile, judged_ns, judged_ns[0]),
+    COLUMN(struct object_profile, concurrent_gc),
+};
+
+const struct table_layout object_sums_layout = {
+    TABLE_COLUMNS(sums_columns),
+    .row_size = sizeof(struct object_profile),
+    .limit = 1,
+};
+
 void object_profile_release(struct object_profile *o)
 {
-	free(o->sites);
-	hash_index_release(&o->site_index);
-	free(o->accesses);
-	hash_index_release(&o->access_index);
+	row_table_release(&o->site_table);
+	row_table_release(&o->access_table);
 	class_profile_release(&o->classes);
 	strata_release(&o->strata);
 	*o = (struct object_profile){0};
 }
 
-int object_profile_copy(struct object_profile *to, const struct object_profile *from)
-{
-	int r;
-
-	*to = *from;
-	to->site_index = to->access_index = (struct hash_index){0};
-	to->site_capacity = from->site_count;
-	to->access_capacity = from->access_count;
-	to->accesses = NULL;
-	to->classes = (struct class_profile){0};
-	to->strata = (struct strata){0};
-	r = array_copy(&to->sites, from->sites, from->site_count, sizeof(*from->sites));
-	if (r == 0)
-		r = array_copy(&to->accesses, from->accesses, from->access_count,
-			       sizeof(*from->accesses));
-	if (r == 0)
-		r = class_profile_copy(&to->classes, &from->classes);
-	if (r == 0)
-		r = strata_copy(&to->strata, &from->strata);
-	return r;
-}
-
-/* Ids without padding, so that they can be hashed and compared in a row. */
-struct id_pair {
-	uint32_t first;
-	uint32_t second;
-};
-
-struct access_key {
-	uint32_t site;
-	uint32_t node;
-	uint32_t location;
-};
-
-static bool site_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct object_profile *o = table;
-	struct id_pair own = {o->sites[position].class_name, o->sites[position].node};
-
-	return memcmp(&own, key, sizeof(own)) == 0;
-}
-
-static bool access_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct object_profile *o = table;
-	const struct site_access *a = &o->accesses[position];
-	struct access_key own = {a->site, a->node, a->location};
-
-	return memcmp(&own, key, sizeof(own)) == 0;
-}
-
 int object_profile_site(struct object_profile *o, uint32_t class_name, uint32_t node,
 			uint32_t *site)
 {
-	struct id_pair key = {class_name, node};
-	uint32_t hash = hash_ids(&key, 2);
-	int r;
+	const uint32_t key[2] = {class_name, node};
+	int r = row_table_add(&o->site_table, &object_site_layout, key, site);
 
-	if (hash_index_find(&o->site_index, hash, site_matches, o, &key, site))
-		return 0;
-	if (o->site_count >= LIMIT_SITES)
-		return -ENOSPC;
-	r = array_reserve(&o->sites, &o->site_capacity, o->site_count + 1, sizeof(*o->sites));
-	if (r == 0)
-		r = hash_index_insert(&o->site_index, hash, (uint32_t)o->site_count);
-	if (r < 0)
-		return r;
-	o->sites[o->site_count] = (struct object_site){.class_name = class_name, .node = node};
-	*site = (uint32_t)o->site_count++;
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 static void add_allocation(struct object_site *s, double weight, double bytes)
@@ -208,31 +211,6 @@ double object_profile_uncollected(const struct object_profile *o)
 	return bytes;
 }
 
-static int find_or_add_access(struct object_profile *o, const struct access_key *key,
-			      struct site_access **out)
-{
-	uint32_t hash = hash_ids(key, 3);
-	uint32_t position;
-	int r;
-
-	if (hash_index_find(&o->access_index, hash, access_matches, o, key, &position)) {
-		*out = &o->accesses[position];
-		return 0;
-	}
-	if (o->access_count >= LIMIT_SITE_ACCESSES)
-		return -ENOSPC;
-	r = array_reserve(&o->accesses, &o->access_capacity, o->access_count + 1,
-			  sizeof(*o->accesses));
-	if (r == 0)
-		r = hash_index_insert(&o->access_index, hash, (uint32_t)o->access_count);
-	if (r < 0)
-		return r;
-	o->accesses[o->access_count] =
-	    (struct site_access){.site = key->site, .node = key->node, .location = key->location};
-	*out = &o->accesses[o->access_count++];
-	return 0;
-}
-
 /* One access to the heap: where it belongs among classes and strata. */
 static int add_to_heap(struct object_profile *o, const struct object_access *a, uint32_t site_class,
 		       bool tracked, bool seen, uint32_t *stratum)
@@ -279,8 +257,7 @@ int object_profile_access(struct object_profile *o, uint32_t site, const struct 
 								      (object_weight - 1) *
 								      object_metric * a->weight,
 				    .covariance = metric * a->weight};
-	struct access_key key = {site, a->node, a->location};
-	struct site_access *access;
+	const struct site_access access = {site, a->node, a->location, 1, metric};
 	uint32_t stratum = 0;
 	int r;
 
@@ -288,25 +265,18 @@ int object_profile_access(struct object_profile *o, uint32_t site, const struct 
 	r = add_to_heap(o, a, o->sites[site].class_name, true, true, &stratum);
 	if (r == 0)
 		r = strata_add_tracked(&o->strata, stratum, site, &sums);
-	if (r == 0)
-		r = find_or_add_access(o, &key, &access);
-	if (r != 0)
-		return r;
-	access->samples++;
-	access->metric += metric;
-	return 0;
+	return r < 0 ? r : object_profile_add_access(o, &access);
 }
 
 int object_profile_add_access(struct object_profile *o, const struct site_access *from)
 {
-	struct access_key key = {from->site, from->node, from->location};
-	struct site_access *access;
-	int r = find_or_add_access(o, &key, &access);
+	uint32_t position;
+	int r = row_table_add(&o->access_table, &site_access_layout, from, &position);
 
 	if (r < 0)
 		return r;
-	saturate_add(&access->samples, from->samples);
-	access->metric += from->metric;
+	saturate_add(&o->accesses[position].samples, from->samples);
+	o->accesses[position].metric += from->metric;
 	return 0;
 }
 
@@ -373,11 +343,4 @@ double object_profile_whole(const struct object_profile *o)
 bool object_profile_is_overestimated(const struct object_profile *o)
 {
 	return heap_metric(o) < o->estimated;
-}
-
-size_t object_profile_memory_bytes(const struct object_profile *o)
-{
-	return o->site_capacity * sizeof(*o->sites) + o->access_capacity * sizeof(*o->accesses) +
-	       (o->site_index.capacity + o->access_index.capacity) * sizeof(struct hash_slot) +
-	       class_profile_memory_bytes(&o->classes) + strata_memory_bytes(&o->strata);
 }

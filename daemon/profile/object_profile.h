@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/container/hash_index.h"
+#include "daemon/container/row_table.h"
 #include "daemon/profile/class_profile.h"
 #include "daemon/profile/strata.h"
 
@@ -69,14 +69,8 @@ struct object_access {
 
 /* All zero is an empty profile. */
 struct object_profile {
-	struct object_site *sites;
-	size_t site_count;
-	size_t site_capacity;
-	struct hash_index site_index;
-	struct site_access *accesses;
-	size_t access_count;
-	size_t access_capacity;
-	struct hash_index access_index;
+	TABLE_OF(struct object_site, sites, site_count, site_table);
+	TABLE_OF(struct site_access, accesses, access_count, access_table);
 	struct access_sum
 	    attributed; /* accesses to tracked objects; metric without their weights */
 	struct access_sum
@@ -93,12 +87,10 @@ struct object_profile {
 	bool concurrent_gc;                       /* see object_profile_judged */
 };
 
-void object_profile_release(struct object_profile *o);
+/* Of sums over all accesses, which are one row. */
+extern const struct table_layout object_site_layout, site_access_layout, object_sums_layout;
 
-/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
- * then.
- */
-int object_profile_copy(struct object_profile *to, const struct object_profile *from);
+void object_profile_release(struct object_profile *o);
 
 /* The site's position in *site, new or known. 0, -ENOSPC or -ENOMEM. */
 int object_profile_site(struct object_profile *o, uint32_t class_name, uint32_t node,
@@ -169,7 +161,5 @@ bool object_profile_is_overestimated(const struct object_profile *o);
 
 /* Of all sites. */
 double object_profile_uncollected(const struct object_profile *o);
-
-size_t object_profile_memory_bytes(const struct object_profile *o);
 
 #endif

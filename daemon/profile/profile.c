@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/array.h"
-#include "daemon/container/hash.h"
 #include "common/saturate.h"
+#include "daemon/profile/tables.h"
 #include "proto/limits.h"
 
 uint32_t pair_removable_node(const struct pair *pair)
@@ -17,105 +16,83 @@ uint32_t pair_removable_node(const struct pair *pair)
 		   : pair->trap_node;
 }
 
+static const struct column pair_columns[] = {
+    COLUMN(struct pair, watch_node, .role = COLUMN_ID, .table = TABLE_NODES),
+    COLUMN(struct pair, trap_node, .role = COLUMN_ID, .table = TABLE_NODES),
+    COLUMN(struct pair, watch_instruction, .role = COLUMN_NAME),
+    COLUMN(struct pair, trap_instruction, .role = COLUMN_NAME),
+    COLUMN(struct pair, location, .role = COLUMN_ID, .table = TABLE_LOCATIONS),
+    COLUMN(struct pair, kind, .below = KIND_VALUES),
+    COLUMN(struct pair, region, .below = PROFILE_REGIONS),
+    COLUMN(struct pair, count, .role = COLUMN_COUNT),
+    COLUMN(struct pair, wasteful_count, .role = COLUMN_COUNT),
+    COLUMN(struct pair, checked_bytes), /* a merge weighs bytes by itself */
+    COLUMN(struct pair, wasteful_bytes),
+    COLUMN(struct pair, wasteful_squares),
+    COLUMN(struct pair, cpu.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct pair, cpu.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_CPU),
+};
+
+static bool cpu_is_valid(const struct cpu_sums *cpu)
+{
+	return (cpu->ns > 0) == (cpu->squares > 0);
+}
+
+static bool pair_is_valid(const void *row)
+{
+	const struct pair *pair = row;
+
+	return pair_kind_find((Jxp__Kind)pair->kind) && pair->wasteful_count <= pair->count &&
+	       pair->wasteful_bytes <= pair->checked_bytes && cpu_is_valid(&pair->cpu);
+}
+
+const struct table_layout pair_layout = {
+    TABLE_COLUMNS(pair_columns), .row_size = sizeof(struct pair), .key_words = 6,
+    .limit = LIMIT_PAIRS,        .is_valid = pair_is_valid,
+};
+
+static const struct column totals_columns[] = {
+    COLUMN(struct totals, count, .role = COLUMN_COUNT),
+    COLUMN(struct totals, wasteful_count, .role = COLUMN_COUNT),
+    COLUMN(struct totals, checked_bytes), /* a merge weighs bytes by itself */
+    COLUMN(struct totals, wasteful_bytes),
+    COLUMN(struct totals, sum_squares),
+    COLUMN(struct totals, wasteful_cpu.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct totals, wasteful_cpu.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_CPU),
+    COLUMN(struct totals, cpu.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct totals, cpu.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_CPU),
+};
+
+static bool totals_are_valid(const void *row)
+{
+	const struct totals *t = row;
+
+	return t->wasteful_count <= t->count && t->wasteful_bytes <= t->checked_bytes &&
+	       (t->checked_bytes > 0) == (t->sum_squares > 0) && cpu_is_valid(&t->wasteful_cpu) &&
+	       cpu_is_valid(&t->cpu);
+}
+
+const struct table_layout totals_layout = {
+    TABLE_COLUMNS(totals_columns),
+    .row_size = sizeof(struct totals),
+    .limit = PROFILE_TOTALS,
+    .is_valid = totals_are_valid,
+};
+
 void profile_release(struct profile *p)
 {
 	strings_release(&p->strings);
 	cct_release(&p->cct);
 	locations_release(&p->locations);
-	free(p->pairs);
-	hash_index_release(&p->pair_index);
+	row_table_release(&p->pair_table);
 	*p = (struct profile){0};
 }
 
-int profile_copy(struct profile *to, const struct profile *from)
+int profile_pair(struct profile *p, const struct pair *like, uint32_t *position)
 {
-	const struct strings *strings = &from->strings;
-	const struct cct *cct = &from->cct;
-	int r;
+	int r = row_table_add(&p->pair_table, &pair_layout, like, position);
 
-	*to = (struct profile){
-	    .strings = {.used = strings->used, .capacity = strings->used},
-	    .cct = {.node_count = cct->node_count,
-		    .node_capacity = cct->node_count,
-		    .method_count = cct->method_count,
-		    .method_capacity = cct->method_count},
-	    .locations = {.count = from->locations.count, .capacity = from->locations.count},
-	    .pair_count = from->pair_count,
-	    .pair_capacity = from->pair_count,
-	};
-	memcpy(to->kinds, from->kinds, sizeof(to->kinds));
-	r = array_copy(&to->strings.bytes, strings->bytes, strings->used, 1);
-	if (r == 0)
-		r = array_copy(&to->cct.nodes, cct->nodes, cct->node_count, sizeof(*cct->nodes));
-	if (r == 0)
-		r = array_copy(&to->cct.methods, cct->methods, cct->method_count,
-			       sizeof(*cct->methods));
-	if (r == 0)
-		r = array_copy(&to->locations.list, from->locations.list, from->locations.count,
-			       sizeof(*from->locations.list));
-	if (r == 0)
-		r = array_copy(&to->pairs, from->pairs, from->pair_count, sizeof(*from->pairs));
-	return r;
-}
-
-/* The fields that make a pair's identity; no padding, so that it can be hashed as bytes. */
-struct pair_key {
-	uint32_t watch_node;
-	uint32_t trap_node;
-	uint32_t watch_instruction;
-	uint32_t trap_instruction;
-	uint32_t location;
-	uint16_t kind;
-	uint16_t region;
-};
-
-static struct pair_key pair_key(const struct pair *p)
-{
-	return (struct pair_key){.watch_node = p->watch_node,
-				 .trap_node = p->trap_node,
-				 .watch_instruction = p->watch_instruction,
-				 .trap_instruction = p->trap_instruction,
-				 .location = p->location,
-				 .kind = p->kind,
-				 .region = p->region};
-}
-
-static bool pair_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct profile *profile = table;
-	const struct pair *p = &profile->pairs[position];
-	struct pair_key own = pair_key(p);
-
-	return memcmp(&own, key, sizeof(own)) == 0;
-}
-
-static int find_or_add_pair(struct profile *p, const struct pair_key *key, struct pair **out)
-{
-	uint32_t hash = hash_bytes(key, sizeof(*key));
-	uint32_t position;
-	int r;
-
-	if (hash_index_find(&p->pair_index, hash, pair_matches, p, key, &position)) {
-		*out = &p->pairs[position];
-		return 0;
-	}
-	if (p->pair_count >= LIMIT_PAIRS)
-		return -ENOSPC;
-	r = array_reserve(&p->pairs, &p->pair_capacity, p->pair_count + 1, sizeof(*p->pairs));
-	if (r < 0)
-		return r;
-	r = hash_index_insert(&p->pair_index, hash, (uint32_t)p->pair_count);
-	if (r < 0)
-		return r;
-	p->pairs[p->pair_count] = (struct pair){.watch_node = key->watch_node,
-						.trap_node = key->trap_node,
-						.watch_instruction = key->watch_instruction,
-						.trap_instruction = key->trap_instruction,
-						.location = key->location,
-						.kind = (uint8_t)key->kind,
-						.region = (uint8_t)key->region};
-	*out = &p->pairs[p->pair_count++];
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 static void cpu_add(struct cpu_sums *c, uint64_t ns)
@@ -152,14 +129,14 @@ static void pair_add(struct pair *pair, const struct observation *o)
 int profile_add(struct profile *p, const struct observation *o)
 {
 	bool jvm = o->jvm_access || o->region == JXP__REGION__REGION_JVM;
-	struct pair_key key = {.watch_node = o->watch_node,
-			       .trap_node = o->trap_node,
-			       .watch_instruction = o->watch_instruction,
-			       .trap_instruction = o->trap_instruction,
-			       .location = o->location,
-			       .kind = (uint16_t)o->kind,
-			       .region = (uint16_t)o->region};
-	struct pair *pair;
+	struct pair like = {.watch_node = o->watch_node,
+			    .trap_node = o->trap_node,
+			    .watch_instruction = o->watch_instruction,
+			    .trap_instruction = o->trap_instruction,
+			    .location = o->location,
+			    .kind = (uint16_t)o->kind,
+			    .region = (uint16_t)o->region};
+	uint32_t position;
 	int r;
 
 	assert(pair_kind_find(o->kind));
@@ -169,52 +146,8 @@ int profile_add(struct profile *p, const struct observation *o)
 	}
 	totals_add(&p->kinds[o->kind].application, o);
 	totals_add(&p->kinds[o->kind].regions[o->region], o);
-	r = find_or_add_pair(p, &key, &pair);
+	r = profile_pair(p, &like, &position);
 	if (r == 0)
-		pair_add(pair, o);
+		pair_add(&p->pairs[position], o);
 	return r;
-}
-
-int profile_pair(struct profile *p, const struct pair *like, uint32_t *position)
-{
-	struct pair_key key = pair_key(like);
-	struct pair *pair;
-	int r = find_or_add_pair(p, &key, &pair);
-
-	if (r == 0)
-		*position = (uint32_t)(pair - p->pairs);
-	return r;
-}
-
-int profile_add_pair(struct profile *p, const struct pair *from)
-{
-	struct pair *pair;
-	uint32_t position;
-	int r = profile_pair(p, from, &position);
-
-	if (r < 0)
-		return r;
-	pair = &p->pairs[position];
-	saturate_add(&pair->count, from->count);
-	saturate_add(&pair->wasteful_count, from->wasteful_count);
-	saturate_add(&pair->checked_bytes, from->checked_bytes);
-	saturate_add(&pair->wasteful_bytes, from->wasteful_bytes);
-	saturate_add(&pair->wasteful_squares, from->wasteful_squares);
-	pair->cpu.ns += from->cpu.ns;
-	pair->cpu.squares += from->cpu.squares;
-	return 0;
-}
-
-static size_t index_bytes(const struct hash_index *index)
-{
-	return index->capacity * sizeof(*index->slots);
-}
-
-size_t profile_memory_bytes(const struct profile *p)
-{
-	return p->strings.capacity + index_bytes(&p->strings.index) +
-	       p->cct.node_capacity * sizeof(*p->cct.nodes) + index_bytes(&p->cct.node_index) +
-	       p->cct.method_capacity * sizeof(*p->cct.methods) +
-	       index_bytes(&p->cct.method_index) + locations_memory_bytes(&p->locations) +
-	       p->pair_capacity * sizeof(*p->pairs) + index_bytes(&p->pair_index);
 }

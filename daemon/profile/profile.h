@@ -52,9 +52,9 @@ struct pair {
 	uint32_t watch_instruction;
 	uint32_t trap_instruction;
 	uint32_t location;
-	uint8_t kind;   /* Jxp__Kind */
-	uint8_t region; /* Jxp__Region, never REGION_JVM */
-	uint64_t count; /* observations, */
+	uint16_t kind;   /* Jxp__Kind */
+	uint16_t region; /* Jxp__Region, never REGION_JVM; so far it is the key */
+	uint64_t count;  /* observations, */
 	uint64_t wasteful_count;
 	uint64_t checked_bytes;
 	uint64_t wasteful_bytes;
@@ -87,23 +87,19 @@ struct profile {
 	struct strings strings;
 	struct cct cct;
 	struct locations locations;
-	struct pair *pairs;
-	size_t pair_count;
-	size_t pair_capacity;
-	struct hash_index pair_index;
+	TABLE_OF(struct pair, pairs, pair_count, pair_table);
 	struct kind_totals kinds[KIND_VALUES]; /* by Kind */
 };
+
+/* Of totals: those that a kind has, one behind the other. */
+extern const struct table_layout pair_layout, totals_layout;
+#define PROFILE_TOTALS (KIND_VALUES * sizeof(struct kind_totals) / sizeof(struct totals))
 
 /* The node of a pair's access that could go where it is wasteful: of a dead store the first one, of
  * others the second. */
 uint32_t pair_removable_node(const struct pair *pair);
 
 void profile_release(struct profile *p);
-
-/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
- * then.
- */
-int profile_copy(struct profile *to, const struct profile *from);
 
 /* Adds one observation, of a kind of pairs. 0; -ENOSPC or -ENOMEM when it is in the totals but its
  * pair could not be kept. */
@@ -112,12 +108,5 @@ int profile_add(struct profile *p, const struct observation *o);
 /* The position of the entry that a pair of this profile's contexts and instructions has, new (all
  * its sums 0) or known. 0, -ENOSPC or -ENOMEM. */
 int profile_pair(struct profile *p, const struct pair *like, uint32_t *position);
-
-/* Adds what was counted elsewhere of a pair of this profile's contexts and instructions; not to the
- * totals. 0, -ENOSPC or -ENOMEM. */
-int profile_add_pair(struct profile *p, const struct pair *pair);
-
-/* Heap bytes held. */
-size_t profile_memory_bytes(const struct profile *p);
 
 #endif

@@ -36,6 +36,47 @@ static const double margins[EFFECT_MAX] = {
 /* Records before, from the first: less than this says nothing of a second. */
 #define BEFORE_LEAST 2u
 
+static const struct column effect_columns[] = {
+    COLUMN(struct side_effects, watched),
+    COLUMN(struct side_effects, reason),
+    COLUMN(struct side_effects, count),
+    COLUMN(struct side_effects, begin_ns),
+    COLUMN(struct side_effects, off_ns),
+    COLUMNS(struct side_effects, counts, counts[0]),
+    COLUMNS(struct side_effects, rose, rose[0]),
+    COLUMNS(struct side_effects, from, from[0], .any_sign = true),
+    COLUMNS(struct side_effects, to, to[0], .any_sign = true),
+};
+
+const struct table_layout side_effects_layout = {
+    TABLE_COLUMNS(effect_columns),
+    .row_size = sizeof(struct side_effects),
+    .limit = 1,
+};
+
+static const struct column record_columns[] = {
+    COLUMN(struct effect_record, time_ns),        COLUMN(struct effect_record, uptime_ns),
+    COLUMNS(struct effect_record, sums, sums[0]), COLUMN(struct effect_record, cpu_s),
+    COLUMN(struct effect_record, has_data),
+};
+
+const struct table_layout effect_record_layout = {
+    TABLE_COLUMNS(record_columns),
+    .row_size = sizeof(struct effect_record),
+    .limit = EFFECT_TIMES,
+};
+
+static const struct column heap_columns[] = {
+    COLUMN(struct effect_heap, count),
+    COLUMN(struct effect_heap, sum),
+};
+
+const struct table_layout effect_heap_layout = {
+    TABLE_COLUMNS(heap_columns),
+    .row_size = sizeof(struct effect_heap),
+    .limit = EFFECT_TIMES,
+};
+
 uint64_t side_effects_baseline_ns(uint64_t duration_ns)
 {
 	uint64_t ns = duration_ns / SIDE_EFFECTS_BASELINE_SHARE;

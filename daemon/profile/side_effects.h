@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/container/row_table.h"
 #include "proto/jxperf.pb-c.h"
 
 #define SIDE_EFFECTS_REASON_BYTES 256
@@ -101,6 +102,9 @@ struct side_effects {
 	bool rose[EFFECT_MAX];         /* beyond noise, at any time; */
 	double from[EFFECT_MAX], to[EFFECT_MAX]; /* so, when that was noticed */
 };
+
+/* Of what the store keeps of it: side effects are one row, records and heaps one for each time. */
+extern const struct table_layout side_effects_layout, effect_record_layout, effect_heap_layout;
 
 /* How long a window of that duration goes without objects, ns. */
 uint64_t side_effects_baseline_ns(uint64_t duration_ns);

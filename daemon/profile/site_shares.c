@@ -54,11 +54,11 @@ static int compare_strata(const void *a, const void *b)
 /* What tells nothing counts in the stratum's share alone, unless nothing does. */
 static void add_stratum(struct stratum *to, const struct stratum *s, bool telling)
 {
-	access_moments_add(&to->all, &s->all, 1);
+	access_moments_add(&to->all, &s->all);
 	if (!telling)
 		return;
-	access_moments_add(&to->seen, &s->seen, 1);
-	tracked_sums_add(&to->tracked, &s->tracked, 1);
+	access_moments_add(&to->seen, &s->seen);
+	tracked_sums_add(&to->tracked, &s->tracked);
 }
 
 static bool is_large(const struct group *g)
@@ -110,8 +110,7 @@ static void look_at_class(const struct ordered *order, size_t count, struct evid
 
 	*evidence = (struct evidence){0};
 	for (size_t i = 0; i < count; i++)
-		access_moments_add(&seen[order[i].stratum->weight_class], &order[i].stratum->seen,
-				   1);
+		access_moments_add(&seen[order[i].stratum->weight_class], &order[i].stratum->seen);
 	/* Those that came before any such object was sampled say something only of a class that
 	 * is not allocated at all: what there is of it is older. */
 	for (uint32_t w = 1; w < STRATA_WEIGHT_CLASSES; w++) {
@@ -207,7 +206,7 @@ static int make_cells(struct estimation *e, const struct strata *s, const uint32
 	qsort(e->cells, count, sizeof(*e->cells), compare_cells);
 	for (size_t i = 0; i < count; i++) {
 		if (used > 0 && compare_cells(&e->cells[used - 1], &e->cells[i]) == 0)
-			tracked_sums_add(&e->cells[used - 1].tracked, &e->cells[i].tracked, 1);
+			tracked_sums_add(&e->cells[used - 1].tracked, &e->cells[i].tracked);
 		else
 			e->cells[used++] = e->cells[i];
 	}
@@ -381,10 +380,10 @@ static void divide_class(const struct estimation *e, const struct cell *cells, s
 
 	for (size_t i = first_group(e, share->class_name);
 	     i < e->group_count && e->groups[i].sum.class_name == share->class_name; i++)
-		tracked_sums_add(&all, &e->groups[i].sum.tracked, 1);
+		tracked_sums_add(&all, &e->groups[i].sum.tracked);
 	for (size_t i = 0; i < count; i++)
 		if (e->groups[cells[i].group].sum.class_name == share->class_name)
-			tracked_sums_add(&own, &cells[i].tracked, 1);
+			tracked_sums_add(&own, &cells[i].tracked);
 	share->of_class = estimate_fraction(own.metric, all.metric);
 	share->of_class_ci95 = estimate_ci95(own.metric, all.metric, all.variance);
 }

@@ -1,35 +1,60 @@
 #include "daemon/profile/strata.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/array.h"
-#include "daemon/container/hash.h"
+#include "daemon/profile/tables.h"
 #include "proto/limits.h"
+
+/* Of weight, what is allocated later is not told. */
+static const struct column columns[] = {
+    COLUMN(struct stratum, class_name, .role = COLUMN_CLASS),
+    COLUMN(struct stratum, size_class),
+    COLUMN(struct stratum, weight_class, .below = STRATA_WEIGHT_CLASSES),
+    COLUMN(struct stratum, all.samples, .role = COLUMN_COUNT),
+    COLUMN(struct stratum, all.metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+    COLUMN(struct stratum, all.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS),
+    COLUMN(struct stratum, seen.samples, .role = COLUMN_COUNT),
+    COLUMN(struct stratum, seen.metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+    COLUMN(struct stratum, seen.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS),
+    COLUMN(struct stratum, tracked.samples, .role = COLUMN_COUNT),
+    COLUMN(struct stratum, tracked.metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+    COLUMN(struct stratum, tracked.variance, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS,
+	   .any_sign = true),
+    COLUMN(struct stratum, tracked.covariance, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS,
+	   .any_sign = true),
+};
+
+const struct table_layout stratum_layout = {
+    TABLE_COLUMNS(columns),
+    .row_size = sizeof(struct stratum),
+    .key_words = 3,
+    .limit = LIMIT_STRATA,
+};
+
+static const struct column site_columns[] = {
+    COLUMN(struct stratum_site, stratum, .role = COLUMN_POSITION, .table = TABLE_STRATA),
+    COLUMN(struct stratum_site, site, .role = COLUMN_POSITION, .table = TABLE_SITES),
+    COLUMN(struct stratum_site, tracked.samples, .role = COLUMN_COUNT),
+    COLUMN(struct stratum_site, tracked.metric, .role = COLUMN_SUM, .weight = WEIGHT_ACCESS),
+    COLUMN(struct stratum_site, tracked.variance, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS,
+	   .any_sign = true),
+    COLUMN(struct stratum_site, tracked.covariance, .role = COLUMN_SQUARES, .weight = WEIGHT_ACCESS,
+	   .any_sign = true),
+};
+
+const struct table_layout stratum_site_layout = {
+    TABLE_COLUMNS(site_columns),
+    .row_size = sizeof(struct stratum_site),
+    .key_words = 2,
+    .limit = LIMIT_STRATUM_SITES,
+};
 
 void strata_release(struct strata *s)
 {
-	free(s->list);
-	hash_index_release(&s->index);
-	free(s->sites);
-	hash_index_release(&s->site_index);
+	row_table_release(&s->table);
+	row_table_release(&s->site_table);
 	*s = (struct strata){0};
-}
-
-int strata_copy(struct strata *to, const struct strata *from)
-{
-	int r;
-
-	*to = (struct strata){.count = from->count,
-			      .capacity = from->count,
-			      .site_count = from->site_count,
-			      .site_capacity = from->site_count,
-			      .refused = from->refused};
-	r = array_copy(&to->list, from->list, from->count, sizeof(*from->list));
-	if (r == 0)
-		r = array_copy(&to->sites, from->sites, from->site_count, sizeof(*from->sites));
-	return r;
 }
 
 uint32_t strata_size_class(uint64_t object_bytes)
@@ -37,67 +62,26 @@ uint32_t strata_size_class(uint64_t object_bytes)
 	return object_bytes ? 63u - (uint32_t)__builtin_clzll(object_bytes) : 0;
 }
 
-/* Ids without padding, so that they can be hashed and compared in a row. */
-struct id_pair {
-	uint32_t first;
-	uint32_t second;
-};
-
-struct stratum_key {
-	uint32_t class_name;
-	uint32_t size_class;
-	uint32_t weight_class;
-};
-
-static bool stratum_matches(const void *table, uint32_t position, const void *key)
+/* 0 in *stratum where there is no room. */
+static int find_or_add(struct strata *s, const uint32_t key[3], uint32_t *stratum)
 {
-	const struct strata *s = table;
-	const struct stratum *at = &s->list[position];
-	struct stratum_key own = {at->class_name, at->size_class, at->weight_class};
+	int r = row_table_add(&s->table, &stratum_layout, key, stratum);
 
-	return memcmp(&own, key, sizeof(own)) == 0;
-}
-
-static bool site_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct strata *s = table;
-	struct id_pair own = {s->sites[position].stratum, s->sites[position].site};
-
-	return memcmp(&own, key, sizeof(own)) == 0;
-}
-
-static int find_or_add(struct strata *s, const struct stratum_key *key, uint32_t *stratum)
-{
-	uint32_t hash = hash_ids(key, 3);
-	int r;
-
-	if (hash_index_find(&s->index, hash, stratum_matches, s, key, stratum))
-		return 0;
-	if (s->count >= LIMIT_STRATA) {
+	if (r == -ENOSPC) {
 		saturate_add(&s->refused, 1);
 		*stratum = 0;
-		return 0;
 	}
-	r = array_reserve(&s->list, &s->capacity, s->count + 1, sizeof(*s->list));
-	if (r == 0)
-		r = hash_index_insert(&s->index, hash, (uint32_t)s->count);
-	if (r < 0)
-		return r;
-	s->list[s->count] = (struct stratum){.class_name = key->class_name,
-					     .size_class = key->size_class,
-					     .weight_class = key->weight_class};
-	*stratum = (uint32_t)s->count++;
-	return 0;
+	return r == -ENOMEM ? r : 0;
 }
 
 int strata_find(struct strata *s, uint32_t class_name, uint32_t size_class, uint32_t weight_class,
 		uint32_t *stratum)
 {
-	struct stratum_key nothing = {0}, key = {class_name, size_class, weight_class};
-	int r = s->count == 0 ? find_or_add(s, &nothing, stratum) : 0;
+	const uint32_t nothing[3] = {0}, key[3] = {class_name, size_class, weight_class};
+	int r = s->count == 0 ? find_or_add(s, nothing, stratum) : 0;
 
 	if (r < 0 || class_name)
-		return r < 0 ? r : find_or_add(s, &key, stratum);
+		return r < 0 ? r : find_or_add(s, key, stratum);
 	*stratum = 0; /* Nothing is the first one. */
 	return 0;
 }
@@ -136,37 +120,27 @@ int strata_find_now(struct strata *s, uint32_t class_name, uint64_t object_bytes
 	return weight_class ? strata_find(s, class_name, size_class, weight_class, stratum) : 0;
 }
 
-void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more, double weight)
+void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more)
 {
 	saturate_add(&to->samples, more->samples);
-	to->metric += weight * more->metric;
-	to->variance += weight * weight * more->variance;
-	to->covariance += weight * weight * more->covariance;
+	to->metric += more->metric;
+	to->variance += more->variance;
+	to->covariance += more->covariance;
 }
 
 int strata_add_tracked(struct strata *s, uint32_t stratum, uint32_t site,
 		       const struct tracked_sums *more)
 {
-	struct id_pair key = {stratum, site};
-	uint32_t hash = hash_ids(&key, 2), position;
-	int r;
+	const uint32_t key[2] = {stratum, site};
+	uint32_t position;
+	int r = row_table_add(&s->site_table, &stratum_site_layout, key, &position);
 
-	if (!hash_index_find(&s->site_index, hash, site_matches, s, &key, &position)) {
-		if (s->site_count >= LIMIT_STRATUM_SITES) {
-			saturate_add(&s->refused, more->samples);
-			return 0;
-		}
-		r = array_reserve(&s->sites, &s->site_capacity, s->site_count + 1,
-				  sizeof(*s->sites));
-		if (r == 0)
-			r = hash_index_insert(&s->site_index, hash, (uint32_t)s->site_count);
-		if (r < 0)
-			return r;
-		position = (uint32_t)s->site_count++;
-		s->sites[position] = (struct stratum_site){.stratum = stratum, .site = site};
-	}
-	tracked_sums_add(&s->sites[position].tracked, more, 1);
-	tracked_sums_add(&s->list[stratum].tracked, more, 1);
+	if (r == -ENOSPC)
+		saturate_add(&s->refused, more->samples);
+	if (r < 0)
+		return r == -ENOSPC ? 0 : r;
+	tracked_sums_add(&s->sites[position].tracked, more);
+	tracked_sums_add(&s->list[stratum].tracked, more);
 	return 0;
 }
 
@@ -175,7 +149,7 @@ struct access_moments strata_all(const struct strata *s)
 	struct access_moments sum = {0};
 
 	for (size_t i = 0; i < s->count; i++)
-		access_moments_add(&sum, &s->list[i].all, 1);
+		access_moments_add(&sum, &s->list[i].all);
 	return sum;
 }
 
@@ -190,7 +164,7 @@ uint64_t accessed_sizes_most(const struct accessed_sizes *a, double part, uint64
 	double reached = 0;
 
 	for (uint32_t size_class = 1; size_class < UINT64_WIDTH; size_class++)
-		access_moments_add(&all, &a->of[size_class], 1);
+		access_moments_add(&all, &a->of[size_class]);
 	if (all.samples < least || !(all.metric > 0))
 		return 0;
 	for (uint32_t size_class = UINT64_WIDTH - 1; size_class > 0; size_class--) {
@@ -199,10 +173,4 @@ uint64_t accessed_sizes_most(const struct accessed_sizes *a, double part, uint64
 			return UINT64_C(1) << size_class;
 	}
 	return 1; /* Only by rounding. */
-}
-
-size_t strata_memory_bytes(const struct strata *s)
-{
-	return s->capacity * sizeof(*s->list) + s->site_capacity * sizeof(*s->sites) +
-	       (s->index.capacity + s->site_index.capacity) * sizeof(struct hash_slot);
 }

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/container/hash_index.h"
+#include "daemon/container/row_table.h"
 #include "daemon/profile/access_sum.h"
 
 /* Accesses to tracked objects. With access weights a and object weights w: */
@@ -50,22 +50,14 @@ struct stratum_site {
 
 /* All zero is empty. */
 struct strata {
-	struct stratum *list;
-	size_t count;
-	size_t capacity;
-	struct hash_index index;
-	struct stratum_site *sites;
-	size_t site_count;
-	size_t site_capacity;
-	struct hash_index site_index;
+	TABLE_OF(struct stratum, list, count, table);
+	TABLE_OF(struct stratum_site, sites, site_count, site_table);
 	uint64_t refused;
 };
 
-void strata_release(struct strata *s);
+extern const struct table_layout stratum_layout, stratum_site_layout;
 
-/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
- * then. */
-int strata_copy(struct strata *to, const struct strata *from);
+void strata_release(struct strata *s);
 
 /* Of an object of so many bytes; 0 where they are not known. */
 uint32_t strata_size_class(uint64_t object_bytes);
@@ -88,8 +80,7 @@ double strata_weight(uint32_t weight_class);
 int strata_add_tracked(struct strata *s, uint32_t stratum, uint32_t site,
 		       const struct tracked_sums *more);
 
-/* to grows by more, of accesses whose weights are all multiplied by weight. */
-void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more, double weight);
+void tracked_sums_add(struct tracked_sums *to, const struct tracked_sums *more);
 
 /* Over all strata. */
 struct access_moments strata_all(const struct strata *s);
@@ -105,8 +96,5 @@ void accessed_sizes_add(struct accessed_sizes *a, uint64_t object_bytes, double 
 /* The largest power of 2 such that objects of as many bytes or more have at least that part of the
  * accesses (by their weights) whose object's size is known; 0 where fewer than least are. */
 uint64_t accessed_sizes_most(const struct accessed_sizes *a, double part, uint64_t least);
-
-/* Heap bytes held. */
-size_t strata_memory_bytes(const struct strata *s);
 
 #endif

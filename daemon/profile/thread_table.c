@@ -1,59 +1,55 @@
 #include "daemon/profile/thread_table.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
 
-#include "common/array.h"
 #include "common/utf8.h"
-#include "daemon/container/hash.h"
 #include "proto/limits.h"
+
+static const struct column columns[] = {
+    COLUMN(struct watched_thread, tid),
+    COLUMN(struct watched_thread, name),
+    COLUMN(struct watched_thread, ticks.samples),
+    COLUMN(struct watched_thread, ticks.ns),
+    COLUMN(struct watched_thread, kernel.samples),
+    COLUMN(struct watched_thread, kernel.ns),
+};
+
+static bool thread_is_valid(const void *row)
+{
+	const struct watched_thread *thread = row;
+
+	return cpu_sum_is_valid(&thread->ticks) && cpu_sum_is_valid(&thread->kernel);
+}
+
+static bool has_ticks(const void *row)
+{
+	const struct watched_thread *thread = row;
+
+	return thread->ticks.samples > 0;
+}
+
+const struct table_layout watched_thread_layout = {
+    TABLE_COLUMNS(columns),
+    .row_size = sizeof(struct watched_thread),
+    .key_words = 1,
+    .limit = LIMIT_THREADS,
+    .is_valid = thread_is_valid,
+    .is_kept = has_ticks,
+};
 
 void thread_table_release(struct thread_table *t)
 {
-	free(t->threads);
-	hash_index_release(&t->index);
-	*t = (struct thread_table){0};
-}
-
-int thread_table_copy(struct thread_table *to, const struct thread_table *from)
-{
-	*to = (struct thread_table){.count = from->count, .capacity = from->count};
-	return array_copy(&to->threads, from->threads, from->count, sizeof(*from->threads));
-}
-
-size_t thread_table_memory_bytes(const struct thread_table *t)
-{
-	return t->capacity * sizeof(*t->threads) + t->index.capacity * sizeof(*t->index.slots);
-}
-
-static bool tid_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct thread_table *t = table;
-
-	return t->threads[position].tid == *(const uint32_t *)key;
+	row_table_release(&t->table);
 }
 
 static int find_or_add(struct thread_table *t, uint32_t tid, struct watched_thread **out)
 {
-	uint32_t hash = hash_ids(&tid, 1);
 	uint32_t position;
-	int r;
+	int r = row_table_add(&t->table, &watched_thread_layout, &tid, &position);
 
-	if (hash_index_find(&t->index, hash, tid_matches, t, &tid, &position)) {
-		*out = &t->threads[position];
-		return 0;
-	}
-	if (t->count >= LIMIT_THREADS)
-		return -ENOSPC;
-	r = array_reserve(&t->threads, &t->capacity, t->count + 1, sizeof(*t->threads));
 	if (r < 0)
 		return r;
-	r = hash_index_insert(&t->index, hash, (uint32_t)t->count);
-	if (r < 0)
-		return r;
-	*out = &t->threads[t->count++];
-	**out = (struct watched_thread){.tid = tid};
+	*out = &t->threads[position];
 	return 0;
 }
 

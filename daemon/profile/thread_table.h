@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/perf/events.h"
-#include "daemon/container/hash_index.h"
+#include "daemon/container/row_table.h"
 #include "daemon/profile/cpu_profile.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -43,20 +43,13 @@ struct watched_thread {
 
 /* All zero is an empty table. */
 struct thread_table {
-	struct watched_thread *threads;
-	size_t count;
-	size_t capacity;
-	struct hash_index index;
+	TABLE_OF(struct watched_thread, threads, count, table);
 };
 
+/* The store keeps those that ticks came in, with these alone. */
+extern const struct table_layout watched_thread_layout;
+
 void thread_table_release(struct thread_table *t);
-
-/* The threads of from: no event can be applied to it. 0 or -ENOMEM; to can be released even then.
- */
-int thread_table_copy(struct thread_table *to, const struct thread_table *from);
-
-/* Heap bytes held. */
-size_t thread_table_memory_bytes(const struct thread_table *t);
 
 /* A thread's name or its end. 0, -ENOSPC above LIMIT_THREADS, or -ENOMEM. */
 int thread_table_update(struct thread_table *t, uint32_t tid, const char *name, bool ended);

@@ -70,14 +70,6 @@ void repeat_sum_add(struct repeat_sum *sum, double part)
 	sum->squares += part * part;
 }
 
-void repeat_sum_merge(struct repeat_sum *to, const struct repeat_sum *from)
-{
-	if (__builtin_add_overflow(to->pairs, from->pairs, &to->pairs))
-		to->pairs = UINT64_MAX;
-	to->sum += from->sum;
-	to->squares += from->squares;
-}
-
 static double mean_of(const struct repeat_sum *sum)
 {
 	return fmin(1, sum->sum / (double)sum->pairs);

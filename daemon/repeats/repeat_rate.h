@@ -47,7 +47,6 @@ struct repeat_inputs {
 };
 
 void repeat_sum_add(struct repeat_sum *sum, double part);
-void repeat_sum_merge(struct repeat_sum *to, const struct repeat_sum *from);
 
 /* An input with pairs, were there times as many like them; one without is none. */
 void repeat_inputs_load(struct repeat_inputs *in, const struct repeat_sum *load, double times);

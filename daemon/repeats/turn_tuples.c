@@ -199,20 +199,6 @@ struct turn_sums turn_counts_sums(const struct turn_counts *c, double cpu_ns)
 	return s;
 }
 
-void turn_sums_merge(struct turn_sums *to, const struct turn_sums *from)
-{
-	if (__builtin_add_overflow(to->traces, from->traces, &to->traces))
-		to->traces = UINT64_MAX;
-	if (__builtin_add_overflow(to->tuples, from->tuples, &to->tuples))
-		to->tuples = UINT64_MAX;
-	if (__builtin_add_overflow(to->distinct, from->distinct, &to->distinct))
-		to->distinct = UINT64_MAX;
-	to->turns += from->turns;
-	to->estimated += from->estimated;
-	to->low += from->low;
-	to->high += from->high;
-}
-
 static double repeated(double different, double turns)
 {
 	return fmin(1, fmax(0, 1 - different / turns));

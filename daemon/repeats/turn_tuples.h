@@ -71,8 +71,6 @@ int turn_tuples_count(const struct turn_tuples *t, struct turn_counts *counts);
 /* Of so much CPU time of the loop; turns are no fewer than were seen. */
 struct turn_sums turn_counts_sums(const struct turn_counts *c, double cpu_ns);
 
-void turn_sums_merge(struct turn_sums *to, const struct turn_sums *from);
-
 /* 1 - different turns / turns. */
 struct repeat_rate turn_sums_rate(const struct turn_sums *s);
 

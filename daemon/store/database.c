@@ -11,7 +11,6 @@
 #include "daemon/store/record.h"
 #include "daemon/store/schema.h"
 #include "daemon/store/sql.h"
-#include "daemon/store/stored_state.h"
 #include "proto/counters.h"
 
 /* How long another process may hold the file before it counts as locked. */
@@ -102,7 +101,7 @@ static int put_row(struct database *db, const struct window_result *w, size_t re
 	sql_bind_text(s, 2, w->app);
 	sql_bind_number(s, 3, w->owner);
 	sql_bind_number(s, 4, (uint64_t)w->pid);
-	sql_bind_number(s, 5, stored_state(w->state));
+	sql_bind_number(s, 5, w->state);
 	sql_bind_text(s, 6, w->reason);
 	sql_bind_text(s, 7, w->request.schedule.name);
 	sql_bind_number(s, 8, (uint64_t)w->findings.sampler);
@@ -162,10 +161,10 @@ int database_salvage(struct database *db, unsigned below, unsigned *count, struc
 
 	if (r < 0)
 		return r;
-	sql_bind_number(s, 1, stored_state(WINDOW_SALVAGED));
-	sql_bind_number(s, 2, stored_state(WINDOW_FAILED));
-	sql_bind_number(s, 3, stored_state(WINDOW_ATTACHING));
-	sql_bind_number(s, 4, stored_state(WINDOW_RUNNING));
+	sql_bind_number(s, 1, WINDOW_SALVAGED);
+	sql_bind_number(s, 2, WINDOW_FAILED);
+	sql_bind_number(s, 3, WINDOW_ATTACHING);
+	sql_bind_number(s, 4, WINDOW_RUNNING);
 	sql_bind_number(s, 5, below);
 	r = sql_run(s, "mark windows that were cut off", err);
 	if (r == 0)
@@ -190,7 +189,8 @@ static void read_row(sqlite3_stmt *s, struct database_row *row)
 				     .duration_ns = sql_number_at(s, 9),
 				     .samples = sql_number_at(s, 10),
 				     .traps = sql_number_at(s, 11)};
-	(void)stored_state_read(sql_number_at(s, 4), &row->state);
+	if (sql_number_at(s, 4) < WINDOW_STATES)
+		row->state = (enum window_state)sql_number_at(s, 4);
 	sql_text_at(s, 1, row->app, sizeof(row->app));
 	sql_text_at(s, 5, row->reason, sizeof(row->reason));
 }

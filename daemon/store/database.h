@@ -24,8 +24,9 @@
 
 struct database;
 
-/* 0 with a connection of the caller's. -EPROTONOSUPPORT for a file of a later version, which is
- * left as it is; -EBADMSG for one that is none of ours, or damaged. */
+/* 0 with a connection of the caller's. -EPROTONOSUPPORT for a file of a later version, and
+ * -EPROTO of an earlier one, which are left as they are; -EBADMSG for one that is none of ours, or
+ * damaged. */
 int database_open(const char *path, enum database_use use, struct database **db, struct err *err);
 void database_close(struct database *db);
 

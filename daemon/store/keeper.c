@@ -11,6 +11,7 @@
 #include "daemon/store/state_dir.h"
 #include "daemon/store/writer.h"
 #include "daemon/shares/makes_way.h"
+#include "daemon/window/tables.h"
 
 /* Windows that run at a time; one more is kept when it ends. */
 #define RUNNING_MAX 64
@@ -175,8 +176,14 @@ static void keep_to_memory(struct keeper *k)
 		lose_one(k, k->waiting_count - 1, window_result_memory_bytes);
 }
 
-static void say_damage(const struct salvage_account *s)
+static void say_set_aside(struct keeper *k, const struct salvage_account *s)
 {
+	if (s->earlier)
+		log_warn("%s: it is set aside as '%s', and windows are kept in a new one",
+			 s->reason, s->aside);
+	if (!s->damaged)
+		return;
+	k->stats.damages++;
 	log_error("the database of windows was damaged (%s): %u windows were taken over, %u could "
 		  "not be read; the old one is '%s'",
 		  s->reason, s->kept, s->lost, s->aside);
@@ -245,10 +252,7 @@ static void take_result(struct keeper *k)
 {
 	const struct writer_batch *b = &k->batch;
 
-	if (b->salvage.damaged) {
-		k->stats.damages++;
-		say_damage(&b->salvage);
-	}
+	say_set_aside(k, &b->salvage);
 	say_clock(b);
 	set_failing(k, b->result < 0 ? b->err.message : NULL);
 	k->stats.errors += b->result < 0;
@@ -470,10 +474,7 @@ static int open_database(struct keeper *k, struct database **db, struct err *err
 	r = salvage_open(&k->dir, db, &salvage, err);
 	if (r == -EROFS) /* Also what SQLite says where no other file can be made. */
 		r = state_dir_has_room(&k->dir, err) ? r : -ENOSPC;
-	if (salvage.damaged) {
-		k->stats.damages++;
-		say_damage(&salvage);
-	}
+	say_set_aside(k, &salvage);
 	if (r == 0)
 		r = read_database(k, *db, &highest, err);
 	k->metrics_unknown = r < 0;

@@ -62,6 +62,14 @@ static void take_over_note(struct database *from, struct database *to, const cha
 		(void)database_put_note(to, name, value, size, &ignored);
 }
 
+static int begin_anew(const struct state_dir *d, const char *why, struct database **db,
+		      struct salvage_account *account, struct err *err)
+{
+	int r = state_dir_set_aside(d, why, account->aside, err);
+
+	return r == 0 ? database_open(d->database, DATABASE_WRITE, db, err) : r;
+}
+
 int salvage_again(const struct state_dir *d, const char *reason, struct database **db,
 		  struct salvage_account *account, struct err *err)
 {
@@ -73,9 +81,7 @@ int salvage_again(const struct state_dir *d, const char *reason, struct database
 	(void)snprintf(account->reason, sizeof(account->reason), "%s", reason);
 	database_close(*db);
 	*db = NULL;
-	r = state_dir_set_aside(d, account->aside, err);
-	if (r == 0)
-		r = database_open(d->database, DATABASE_WRITE, db, err);
+	r = begin_anew(d, "damaged", db, account, err);
 	if (r < 0)
 		return r;
 	if (database_open(account->aside, DATABASE_SALVAGE, &from, &ignored) == 0) {
@@ -105,6 +111,11 @@ int salvage_open(const struct state_dir *d, struct database **db, struct salvage
 		r = database_highest(*db, &highest, &why);
 	if (r == -EBADMSG)
 		return salvage_again(d, why.message, db, account, err);
+	if (r == -EPROTO) {
+		account->earlier = true;
+		(void)snprintf(account->reason, sizeof(account->reason), "%s", why.message);
+		return begin_anew(d, "earlier", db, account, err);
+	}
 	if (r < 0) {
 		database_close(*db);
 		*db = NULL;

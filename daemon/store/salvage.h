@@ -1,5 +1,9 @@
 /*
- * A database that has taken damage (bits that flipped, a file that was cut): it is set aside, as it
+ * What becomes of a database that cannot be used as it is.
+ *
+ * One of an earlier version is set aside, and a new one made.
+ *
+ * One that has taken damage (bits that flipped, a file that was cut): it is set aside, as it
  * is, and what can still be read of it goes into a new one. A window is taken over when its row and
  * its whole record can be read; records have a checksum, so what is taken over is as it was.
  */
@@ -11,7 +15,8 @@
 #include "daemon/store/state_dir.h"
 
 struct salvage_account {
-	bool damaged;  /* else nothing had to be done */
+	bool damaged;  /* it was, */
+	bool earlier;  /* or of an earlier version: nothing of it was read. Else it is as it was */
 	unsigned kept; /* windows that are in the new database, */
 	unsigned lost; /* and those that were seen in the old one, and could not be read */
 	char aside[STATE_DIR_PATH_BYTES]; /* where the old one is */

@@ -22,9 +22,7 @@ static const char file_settings[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 				    "PRAGMA journal_mode = WAL;"
 				    "PRAGMA journal_size_limit = 16777216;";
 
-/* From each version to the next; [0] makes the first. A step that has been released is not changed:
- * a new one is added. */
-static const char *const steps[DATABASE_VERSION] = {
+static const char tables[] =
     "CREATE TABLE windows ("
     " number INTEGER PRIMARY KEY,"
     " app TEXT NOT NULL,"
@@ -44,26 +42,25 @@ static const char *const steps[DATABASE_VERSION] = {
     "CREATE INDEX windows_by_app ON windows (app, start_unix_ns);"
     "CREATE INDEX windows_by_start ON windows (start_unix_ns);"
     "CREATE INDEX windows_unfinished ON windows (state) WHERE state IN (0, 1);"
+    /* Users have lists of their own windows, among many others'. */
+    "CREATE INDEX windows_by_owner ON windows (owner, start_unix_ns);"
     "CREATE TABLE records ("
     " number INTEGER PRIMARY KEY REFERENCES windows ON DELETE CASCADE"
     "  DEFERRABLE INITIALLY DEFERRED,"
     " record BLOB NOT NULL);"
-    "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;",
-    /* Users have lists of their own windows, among many others'. */
-    "CREATE INDEX windows_by_owner ON windows (owner, start_unix_ns);",
-};
+    "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;";
 
-static int take_step(sqlite3 *db, int version, struct err *err)
+/* In one transaction: a file has a version whole. */
+static int make_tables(sqlite3 *db, struct err *err)
 {
 	char numbers[96];
 	int r = sql_execute(db, "BEGIN IMMEDIATE", "write to the database of windows", err);
 
 	(void)snprintf(numbers, sizeof(numbers),
 		       "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
-		       APPLICATION_ID, version + 1);
+		       APPLICATION_ID, DATABASE_VERSION);
 	if (r == 0)
-		r = sql_execute(db, steps[version], "make the tables of the database of windows",
-				err);
+		r = sql_execute(db, tables, "make the tables of the database of windows", err);
 	if (r == 0)
 		r = sql_execute(db, numbers, "make the tables of the database of windows", err);
 	if (r < 0)
@@ -80,6 +77,11 @@ static int check_version(uint64_t id, uint64_t version, struct err *err)
 		return err_set(err, EPROTONOSUPPORT,
 			       "the database of windows has version %llu, made by a later jxperfd; "
 			       "this one knows %d",
+			       (unsigned long long)version, DATABASE_VERSION);
+	if (version != 0 && version < DATABASE_VERSION)
+		return err_set(err, EPROTO,
+			       "the database of windows has version %llu, made by an earlier "
+			       "jxperfd; this one knows %d",
 			       (unsigned long long)version, DATABASE_VERSION);
 	return 0;
 }
@@ -109,8 +111,8 @@ static int describe_new(char **text, struct err *err)
 		    ? 0
 		    : err_set(err, ENOMEM, "out of memory for a database");
 
-	for (int v = 0; v < DATABASE_VERSION && r == 0; v++)
-		r = sql_execute(db, steps[v], "make tables in memory", err);
+	if (r == 0)
+		r = sql_execute(db, tables, "make tables in memory", err);
 	if (r == 0)
 		r = describe(db, text, err);
 	(void)sqlite3_close(db); /* No statement is left, so it is not busy. */
@@ -151,7 +153,7 @@ int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 			   : err_set(err, EPROTONOSUPPORT,
 				     "the database of windows is not ours yet");
 	r = sql_execute(db, file_settings, "open the database of windows", err);
-	for (int v = (int)version; v < DATABASE_VERSION && r == 0; v++)
-		r = take_step(db, v, err);
+	if (r == 0 && version == 0)
+		r = make_tables(db, err);
 	return r == 0 ? check_tables(db, err) : r;
 }

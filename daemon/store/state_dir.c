@@ -131,11 +131,12 @@ bool state_dir_has_room(const struct state_dir *d, struct err *err)
 	return false;
 }
 
-int state_dir_set_aside(const struct state_dir *d, char to[STATE_DIR_PATH_BYTES], struct err *err)
+int state_dir_set_aside(const struct state_dir *d, const char *why, char to[STATE_DIR_PATH_BYTES],
+			struct err *err)
 {
 	char aside[64];
 
-	(void)snprintf(aside, sizeof(aside), DATABASE ".damaged-%lld", (long long)time(NULL));
+	(void)snprintf(aside, sizeof(aside), DATABASE ".%s-%lld", why, (long long)time(NULL));
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		char from[32], name[96];
 

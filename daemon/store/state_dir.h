@@ -6,6 +6,7 @@
  *   next-window   no window has this number or a higher one
  *   windows.db    the database of windows (daemon/store/database.h)
  *   windows.db.damaged-TIME   one that could not be read any more, whole or in part
+ *   windows.db.earlier-TIME   one whose records are of an earlier version
  *
  * Numbers are taken in blocks before they are given out, so that no window of a later daemon has
  * the number of an earlier one, whatever became of the database.
@@ -48,7 +49,8 @@ int state_dir_take_numbers(const struct state_dir *d, unsigned next, struct err 
 /* Can another file be made in it, as far as room goes? Else false with a line. Leaves none. */
 bool state_dir_has_room(const struct state_dir *d, struct err *err);
 
-/* Puts the database aside under a name that says when, in to. 0 or -errno. */
-int state_dir_set_aside(const struct state_dir *d, char to[STATE_DIR_PATH_BYTES], struct err *err);
+/* Puts the database aside under a name that says why, a word, and when, in to. 0 or -errno. */
+int state_dir_set_aside(const struct state_dir *d, const char *why, char to[STATE_DIR_PATH_BYTES],
+			struct err *err);
 
 #endif

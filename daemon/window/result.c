@@ -129,49 +129,6 @@ void window_result_free(struct window_result *w)
 	free(w);
 }
 
-struct window_result *window_result_snapshot(const struct window_result *w)
-{
-	struct window_result *copy = malloc(sizeof(*copy));
-
-	if (!copy)
-		return NULL;
-	*copy = *w;
-	copy->keepers = 1;
-	copy->finished = true;
-	copy->profile = (struct profile){0};
-	copy->objects = (struct object_profile){0};
-	copy->numa = (struct numa_profile){0};
-	copy->cpu = (struct cpu_profile){0};
-	copy->threads = (struct thread_table){0};
-	copy->loops = (struct loop_profile){0};
-	copy->merged = NULL; /* No merge runs. */
-	if (copy->end_ns == 0)
-		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
-	if (profile_copy(&copy->profile, &w->profile) < 0 ||
-	    object_profile_copy(&copy->objects, &w->objects) < 0 ||
-	    numa_profile_copy(&copy->numa, &w->numa) < 0 ||
-	    cpu_profile_copy(&copy->cpu, &w->cpu) < 0 ||
-	    thread_table_copy(&copy->threads, &w->threads) < 0 ||
-	    loop_profile_copy(&copy->loops, &w->loops) < 0) {
-		window_result_free(copy);
-		return NULL;
-	}
-	return copy;
-}
-
-struct window_result *window_result_still(const struct window_result *w)
-{
-	return w->finished ? window_result_keep(w) : window_result_snapshot(w);
-}
-
-size_t window_result_memory_bytes(const struct window_result *w)
-{
-	return sizeof(*w) + profile_memory_bytes(&w->profile) +
-	       object_profile_memory_bytes(&w->objects) + numa_profile_memory_bytes(&w->numa) +
-	       cpu_profile_memory_bytes(&w->cpu) + thread_table_memory_bytes(&w->threads) +
-	       loop_profile_memory_bytes(&w->loops);
-}
-
 void window_result_start(struct window_result *w)
 {
 	w->state = WINDOW_RUNNING;

@@ -38,6 +38,7 @@
  * own agent has 16 MiB for all that it says. */
 #define WINDOW_BYTES_MAX ((size_t)64 << 20)
 
+/* Their numbers are in the store. */
 enum window_state {
 	WINDOW_ATTACHING,
 	WINDOW_RUNNING,
@@ -45,9 +46,11 @@ enum window_state {
 	WINDOW_ENDED_EARLY, /* reason says why; the profile holds what arrived */
 	WINDOW_FAILED,      /* reason says why there was nothing to profile */
 	WINDOW_SALVAGED,    /* its daemon died; what it had kept until then */
+	WINDOW_STATES,
 };
 
-/* Memory of its own that is added here has to be copied in window_result_snapshot. */
+/* Memory of its own that is added here has to be a row of window_tables (daemon/window/tables.h),
+ * or copied in window_result_snapshot there. */
 struct window_result {
 	unsigned keepers;
 	bool finished;            /* it is final: set by its owner, after the end */
@@ -147,17 +150,6 @@ struct window_result *window_result_keep(const struct window_result *w);
 
 /* One owner less; the last one's call frees it. free(NULL) is safe. */
 void window_result_free(struct window_result *w);
-
-/* A copy of what reports need of a window that runs, as it is now: at most WINDOW_BYTES_MAX. NULL
- * without memory. */
-struct window_result *window_result_snapshot(const struct window_result *w);
-
-/* Of w what nothing changes any more, for the caller to free: w itself, kept, if it is finished,
- * else a snapshot. NULL without memory. */
-struct window_result *window_result_still(const struct window_result *w);
-
-/* What it takes. */
-size_t window_result_memory_bytes(const struct window_result *w);
 
 /* The target was told to start. */
 void window_result_start(struct window_result *w);

@@ -64,7 +64,7 @@ static size_t key_class(struct keyed_field *fields, size_t first, size_t count,
 	size_t end = first;
 
 	for (; end < count && fields[end].field.class_name == name; end++)
-		access_moments_add(&sum, &fields[end].field.sum, 1);
+		access_moments_add(&sum, &fields[end].field.sum);
 	set_share(&sum, whole, &key.fraction, &ci95);
 	/* What is not known comes last. */
 	key.low = name ? ci95.low : -1;
@@ -105,7 +105,7 @@ static struct keyed_field *ordered_fields(const struct class_profile *c,
 
 static void add_field(struct ranked_class *c, const struct keyed_field *f)
 {
-	access_moments_add(&c->sum, &f->field.sum, 1);
+	access_moments_add(&c->sum, &f->field.sum);
 	saturate_add(&c->tracked.samples, f->tracked.samples);
 	c->tracked.metric += f->tracked.metric;
 	c->field_count++;

@@ -8,9 +8,7 @@
 
 #include "daemon/http/metrics_record.h"
 #include "daemon/http/metrics_sums.h"
-#include "daemon/store/packed.h"
 #include "proto/kinds.h"
-#include "proto/store.pb-c.h"
 
 #define NOW_S 1795248000.0
 
@@ -103,111 +101,39 @@ TEST(a_new_daemons_gate_adds_to_what_was_dropped_before)
 	metrics_free(again);
 }
 
-/* Decodes a message that no version of ours writes. */
-static int decode_message(const Jxp__StoredMetrics *message, struct metrics **out)
-{
-	size_t plain_size = jxp__stored_metrics__get_packed_size(message), size = 0;
-	uint8_t *plain = malloc(plain_size ? plain_size : 1), *bytes = NULL;
-	int r;
-
-	assert_non_null(plain);
-	(void)jxp__stored_metrics__pack(message, plain);
-	assert_int_equal(packed_new(plain, plain_size, &bytes, &size), 0);
-	free(plain);
-	r = metrics_decode(bytes, size, out, NULL);
-	free(bytes);
-	return r;
-}
-
-/* A message with one application of one kind, to be spoilt. */
-struct one_app {
-	Jxp__StoredMetrics message;
-	Jxp__StoredAppMetrics app, *apps[1];
-	Jxp__StoredKindMetrics kind, *kinds[1];
-	Jxp__StoredTotals totals;
-};
-
-static void set_one_app(struct one_app *o)
-{
-	jxp__stored_metrics__init(&o->message);
-	jxp__stored_app_metrics__init(&o->app);
-	jxp__stored_kind_metrics__init(&o->kind);
-	jxp__stored_totals__init(&o->totals);
-	o->totals.kind = JXP__KIND__KIND_DEAD_STORE;
-	o->totals.checked_bytes = 8;
-	o->kind.totals = &o->totals;
-	o->kinds[0] = &o->kind;
-	o->app.app = (char *)"Shop";
-	o->app.seen_s = NOW_S;
-	o->app.n_kinds = 1;
-	o->app.kinds = o->kinds;
-	o->apps[0] = &o->app;
-	o->message.n_apps = 1;
-	o->message.apps = o->apps;
-}
-
-static void assert_refused(const struct one_app *o)
+static void assert_refused(const struct metrics *m)
 {
 	struct metrics *out = NULL;
+	uint8_t *bytes = NULL;
+	size_t size = 0;
 
-	assert_int_equal(decode_message(&o->message, &out), -EBADMSG);
+	assert_int_equal(metrics_encode(m, &bytes, &size), 0);
+	assert_int_equal(metrics_decode(bytes, size, &out, NULL), -EBADMSG);
 	assert_null(out);
+	free(bytes);
 }
 
 TEST(what_cannot_be_is_refused)
 {
-	static const char too_long[] = "0123456789012345678901234567890123456789"
-				       "0123456789012345678901234567890123456789";
-	static const char *const names[] = {"", "a\"b", "a b", "caf\xc3\xa9", too_long};
-	struct one_app o;
-	struct metrics *out = NULL;
-	uint64_t failure = 1;
+	static const char *const names[] = {"", "a\"b", "a b", "caf\xc3\xa9"};
+	struct metrics *m = sample();
+	struct app_metrics *app = &m->apps[0];
+	const struct app_metrics was = *app;
 
-	set_one_app(&o);
-	assert_int_equal(decode_message(&o.message, &out), 0);
-	assert_int_equal(out->apps[0].kinds[JXP__KIND__KIND_DEAD_STORE].checked_bytes, 8);
-	metrics_free(out);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		o.app.app = (char *)names[i];
-		assert_refused(&o);
+		(void)snprintf(app->app, sizeof(app->app), "%s", names[i]);
+		assert_refused(m);
 	}
-	set_one_app(&o);
-	o.totals.wasteful_bytes = 9; /* more than was checked */
-	assert_refused(&o);
-	set_one_app(&o);
-	o.kind.last_ratio = -1;
-	assert_refused(&o);
-	set_one_app(&o);
-	o.kind.totals = NULL;
-	assert_refused(&o);
-	set_one_app(&o);
-	o.app.last_end_s = (double)INFINITY;
-	assert_refused(&o);
-	set_one_app(&o);
-	o.message.n_failures = 1; /* of no reason */
-	o.message.failures = &failure;
-	assert_refused(&o);
-}
-
-TEST(a_later_versions_reason_is_other_and_its_buckets_are_not_ours)
-{
-	Jxp__StoredMetrics message = JXP__STORED_METRICS__INIT;
-	char *reason = (char *)"a_reason_of_tomorrow";
-	uint64_t failures = 3, latencies[METRICS_LATENCIES] = {1};
-	double bounds[METRICS_LATENCIES - 1] = {0.125};
-	struct metrics *out = NULL;
-
-	message.n_failure_reasons = message.n_failures = 1;
-	message.failure_reasons = &reason;
-	message.failures = &failures;
-	message.n_latencies = METRICS_LATENCIES;
-	message.latencies = latencies;
-	message.n_latency_bounds_s = METRICS_LATENCIES - 1;
-	message.latency_bounds_s = bounds;
-	assert_int_equal(decode_message(&message, &out), 0);
-	assert_int_equal(out->failures[0], 3);
-	assert_int_equal(out->latencies[0], 0);
-	metrics_free(out);
+	*app = was;
+	app->kinds[JXP__KIND__KIND_DEAD_STORE].wasteful_bytes = 103; /* more than was checked */
+	assert_refused(m);
+	*app = was;
+	app->last_ratio[JXP__KIND__KIND_DEAD_STORE] = -1;
+	assert_refused(m);
+	*app = was;
+	app->last_end_s = (double)INFINITY;
+	assert_refused(m);
+	metrics_free(m);
 }
 
 TEST(every_damaged_byte_is_noticed)

@@ -203,7 +203,7 @@ TEST(loads_are_drawn_where_there_are_too_many, set_up, tear_down)
 }
 
 /* What a plan could ask for is sent only while more of it is to be known. */
-static void the_agent_is_asked_for_what_is_compared_now(void **state)
+TEST(the_agent_is_asked_for_what_is_compared_now, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_plan orders[LIMIT_PLANS];

@@ -4,6 +4,7 @@
 
 #include "daemon/intake/intake.h"
 #include "proto/limits.h"
+#include "daemon/window/tables.h"
 #include "tests/unit/support/sample_batch.h"
 #include "tests/unit/support/sample_findings.h"
 #include "tests/unit/support/sample_objects.h"
@@ -130,7 +131,7 @@ TEST(a_dead_object_is_met_no_more_and_its_bytes_are_not_live, set_up, tear_down)
 	assert_float_equal(objects_of(f)->sites[0].live_bytes, 100, 0);
 }
 
-static void an_object_that_is_too_small_counts_at_its_site_at_once(void **state)
+TEST(an_object_that_is_too_small_counts_at_its_site_at_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct object_site *site;
@@ -357,7 +358,7 @@ TEST(a_jvm_that_lies_does_not_grow_the_engine_past_its_limits, set_up, tear_down
 	}
 	assert_int_equal(intake_finish(&f->intake), 0);
 	assert_true(most < 32u << 20);
-	assert_true(object_profile_memory_bytes(objects_of(f)) < 1u << 20);
+	assert_true(window_result_memory_bytes(f->window) < 1u << 20);
 	assert_true(f->intake.objects.table.count <= TRACKED_MAX);
 	assert_int_equal(f->intake.objects.order.heap_count, 0);
 }

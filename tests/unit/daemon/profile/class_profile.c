@@ -67,17 +67,5 @@ TEST(what_does_not_fit_is_in_the_sums_and_counted, set_up, tear_down)
 	assert_int_equal(c->access_count, LIMIT_CLASS_ACCESSES);
 	assert_int_equal(c->fields[field].sum.samples, LIMIT_CLASS_ACCESSES + 1);
 	assert_int_equal(c->refused, 2);
-	assert_true(class_profile_memory_bytes(c) < 24u << 20);
-}
-
-TEST(a_copy_has_what_reports_need, set_up, tear_down)
-{
-	struct class_profile *c = *state, copy;
-
-	assert_int_equal(class_profile_add(c, field_of(c, 1, 1), 7, 10, true), 0);
-	assert_int_equal(class_profile_copy(&copy, c), 0);
-	assert_int_equal(copy.field_count, 2);
-	assert_float_equal(copy.fields[1].sum.metric, 10, 0);
-	assert_int_equal(copy.accesses[0].node, 7);
-	class_profile_release(&copy);
+	assert_true(row_table_memory_bytes(&c->access_table, &class_access_layout) < 16u << 20);
 }

@@ -93,7 +93,7 @@ TEST(contexts_beyond_the_limit_are_in_the_sums_and_counted, set_up, tear_down)
 	assert_int_equal(c->context_count, LIMIT_CPU_CONTEXTS);
 	assert_int_equal(c->refused, 1);
 	assert_int_equal(cpu_profile_all(c).samples, LIMIT_CPU_CONTEXTS + 2);
-	assert_true(cpu_profile_memory_bytes(c) < 16u << 20);
+	assert_true(row_table_memory_bytes(&c->context_table, &cpu_context_layout) < 16u << 20);
 }
 
 TEST(where_there_is_no_room_ticks_are_not_moved, set_up, tear_down)
@@ -107,19 +107,6 @@ TEST(where_there_is_no_room_ticks_are_not_moved, set_up, tear_down)
 			 -ENOSPC);
 	assert_int_equal(cpu_profile_settle(c), 0);
 	assert_int_equal(c->context_count, LIMIT_CPU_CONTEXTS);
-}
-
-TEST(a_copy_has_what_there_was, set_up, tear_down)
-{
-	struct cpu_profile *c = *state, copy;
-
-	assert_int_equal(cpu_profile_add(c, COMPILED, 7, false, 10), 0);
-	assert_int_equal(cpu_profile_copy(&copy, c), 0);
-	assert_int_equal(cpu_profile_add(c, COMPILED, 7, false, 10), 0);
-	assert_int_equal(copy.context_count, 1);
-	assert_int_equal(copy.contexts[0].code[0].samples, 1);
-	assert_int_equal(cpu_profile_all(&copy).samples, 1);
-	cpu_profile_release(&copy);
 }
 
 static void watch(struct cpu_profile *c, uint64_t time_ns, uint64_t gc_ns, uint64_t jit_ns,

@@ -104,5 +104,5 @@ TEST(sites_and_contexts_beyond_their_limits_are_refused, set_up, tear_down)
 		l, 0, &(struct object_access){.node = LIMIT_SITE_ACCESSES, .weight = 1}, 1, 0),
 	    -ENOSPC);
 	assert_int_equal(l->sites[0].samples, LIMIT_SITE_ACCESSES + 1);
-	assert_true(object_profile_memory_bytes(l) < 64u << 20);
+	assert_true(row_table_memory_bytes(&l->access_table, &site_access_layout) < 32u << 20);
 }

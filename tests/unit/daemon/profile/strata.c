@@ -89,7 +89,7 @@ TEST(what_does_not_fit_is_of_the_first_stratum_and_counted, set_up, tear_down)
 				 0);
 	assert_int_equal(s->site_count, LIMIT_STRATUM_SITES);
 	assert_int_equal(s->refused, 2);
-	assert_true(strata_memory_bytes(s) < 16u << 20);
+	assert_true(row_table_memory_bytes(&s->site_table, &stratum_site_layout) < 16u << 20);
 }
 
 static void touch(struct accessed_sizes *a, uint64_t bytes, unsigned count, double weight)

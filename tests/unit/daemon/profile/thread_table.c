@@ -98,7 +98,7 @@ TEST(threads_beyond_the_limit_are_refused)
 	tick.tid = LIMIT_THREADS;
 	assert_int_equal(thread_table_tick(&t, &tick), 0);
 	assert_int_equal(t.threads[LIMIT_THREADS - 1].ticks.samples, 1);
-	assert_true(thread_table_memory_bytes(&t) < 4u << 20);
+	assert_true(row_table_memory_bytes(&t.table, &watched_thread_layout) < 4u << 20);
 	assert_int_equal(thread_table_update(&t, 7, "", true), 0);
 	thread_table_release(&t);
 }

@@ -224,22 +224,3 @@ TEST(no_more_traces_are_kept_than_there_is_room_for)
 	assert_false(turn_tuples_add(t, tuples, LIMIT_TRACE_VALUES, 1));
 	free(t);
 }
-
-/* Of each window its own turns are known, and not which of them another one has, too. */
-TEST(windows_are_added_up)
-{
-	struct turn_sums sum = {0}, one = {.traces = 40,
-					   .tuples = 1000,
-					   .distinct = 10,
-					   .turns = 1e6,
-					   .estimated = 1e5,
-					   .low = 5e4,
-					   .high = 2e5};
-
-	turn_sums_merge(&sum, &one);
-	turn_sums_merge(&sum, &one);
-	assert_float_equal(turn_sums_rate(&sum).rate, 0.9, 1e-12);
-	assert_float_equal(turn_sums_rate(&sum).ci95.low, 0.8, 1e-12);
-	assert_float_equal(turn_sums_rate(&sum).ci95.high, 0.95, 1e-12);
-	assert_float_equal(turn_sums_rate(&sum).traces, 80, 0);
-}

@@ -15,6 +15,7 @@
 #include "common/cleanup.h"
 #include "common/proc.h"
 #include "daemon/store/keeper.h"
+#include "daemon/window/tables.h"
 #include "tests/unit/support/sample_window.h"
 #include "tests/unit/support/tree_fixture.h"
 
@@ -655,7 +656,24 @@ TEST(a_directory_of_a_later_version_is_left_alone, set_up, tear_down)
 	assert_int_equal(keeper_new(&later, &f->loop, &settings, &f->err), -EPROTONOSUPPORT);
 	(void)uv_run(&f->loop, UV_RUN_NOWAIT);
 	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 3", NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	open_keeper(f);
+}
+
+/* Versions 1 and 2, of 0.1.0. */
+TEST(a_database_of_an_earlier_version_is_set_aside_as_it_is, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	char command[512];
+
+	close_keeper(f);
+	(void)snprintf(command, sizeof(command), "rm -f %s* && cp tests/data/store-version-1.db %s",
+		       f->path, f->path);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
+	open_keeper(f);
+	assert_int_equal(keeper_stats(f->keeper).damages, 0);
+	(void)snprintf(command, sizeof(command), "cmp tests/data/store-version-1.db %s.earlier-*",
+		       f->path);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
 }

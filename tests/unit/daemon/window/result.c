@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "daemon/window/result.h"
+#include "daemon/window/tables.h"
 #include "tests/unit/support/sample_findings.h"
 
 static const struct window_request request = {.kinds = {false, true, true, true}};
