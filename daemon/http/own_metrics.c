@@ -14,6 +14,7 @@
 #include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/planner.h"
 #include "daemon/store/keeper.h"
+#include "daemon/window/tables.h"
 
 /* Families of one sample without labels, in tables. */
 struct gauge {

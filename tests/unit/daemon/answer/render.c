@@ -10,6 +10,7 @@
 #include "daemon/shares/shares.h"
 #include "daemon/engine/history.h"
 #include "daemon/report/report.h"
+#include "daemon/window/tables.h"
 #include "daemon/answer/render.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
