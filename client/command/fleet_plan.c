@@ -56,14 +56,17 @@ static const struct argument_option plan_arguments[] = {
 
 static int check_options(const struct plan_options *o, struct err *err)
 {
-	const char *missing = !o->hosts    ? "--hosts FILE"
-			      : !o->config ? "--config FILE"
-			      : !o->epochs ? "--epochs N"
-					   : NULL;
+	const struct {
+		bool given;
+		const char *name;
+	} needed[] = {
+	    {o->hosts, "--hosts FILE"}, {o->config, "--config FILE"}, {o->epochs, "--epochs N"}};
 
-	if (!missing)
-		return 0;
-	return err_set(err, EINVAL, "'fleet-plan' needs %s: see 'jxperfctl --help'", missing);
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (!needed[i].given)
+			return err_set(err, EINVAL, "'fleet-plan' needs %s: see 'jxperfctl --help'",
+				       needed[i].name);
+	return 0;
 }
 
 /* The schedule that is asked for; NULL without a question. */

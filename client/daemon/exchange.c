@@ -103,12 +103,12 @@ static int decode(const uint8_t *payload, size_t size, Jxp__ControlReply **out, 
 			       "the daemon speaks protocol %u and this jxperfctl %u: use the "
 			       "jxperfctl of the daemon's version",
 			       reply->protocol, PROTOCOL_VERSION);
-	if (reply->body_case == JXP__CONTROL_REPLY__BODY_FAILURE)
-		return err_set(err,
-			       reply->failure->usage   ? EINVAL
-			       : reply->failure->again ? EAGAIN
-						       : EREMOTEIO,
-			       "%s", reply->failure->message);
+	if (reply->body_case == JXP__CONTROL_REPLY__BODY_FAILURE) {
+		int error = reply->failure->again ? EAGAIN : EREMOTEIO;
+
+		return err_set(err, reply->failure->usage ? EINVAL : error, "%s",
+			       reply->failure->message);
+	}
 	*out = TAKE_PTR(reply);
 	return 0;
 }

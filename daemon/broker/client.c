@@ -359,9 +359,9 @@ static void try_to_connect(uv_timer_t *timer)
 	struct broker_client *c = timer->data;
 	int fd = connect_to(c->path);
 
-	c->delay_ms = c->delay_ms == 0                 ? RETRY_FIRST_MS
-		      : 2 * c->delay_ms < RETRY_MAX_MS ? 2 * c->delay_ms
-						       : RETRY_MAX_MS;
+	c->delay_ms = c->delay_ms ? 2 * c->delay_ms : RETRY_FIRST_MS;
+	if (c->delay_ms > RETRY_MAX_MS)
+		c->delay_ms = RETRY_MAX_MS;
 	if (fd < 0) {
 		(void)snprintf(c->reason, sizeof(c->reason),
 			       "the privileged half of jxperfd cannot be reached at '%s': %s (see "

@@ -111,21 +111,19 @@ static int write_report(void *arg, const atomic_bool *cancelled, size_t max_byte
 static int check_baseline(const struct window_result *w, const struct window_result *baseline,
 			  struct err *err)
 {
-	const struct window_result *none = !baseline->request.kinds[JXP__KIND__KIND_LOOPS]
-					       ? baseline
-					   : !w->request.kinds[JXP__KIND__KIND_LOOPS] ? w
-										      : NULL;
+	const struct window_result *sides[] = {baseline, w};
 
 	if (baseline->start_unix_ns >= clock_future_unix_ns())
 		return err_set(err, EINVAL,
 			       "window %s began later than now, by a clock that was set since: it "
 			       "is no baseline",
 			       baseline->id);
-	if (none)
-		return err_set(err, EINVAL,
-			       "window %s knows no loops, so there is nothing to compare: use one "
-			       "of '--kinds loops'",
-			       none->id);
+	for (size_t i = 0; i < 2; i++)
+		if (!sides[i]->request.kinds[JXP__KIND__KIND_LOOPS])
+			return err_set(err, EINVAL,
+				       "window %s knows no loops, so there is nothing to compare: "
+				       "use one of '--kinds loops'",
+				       sides[i]->id);
 	if (strcmp(w->app, baseline->app) != 0)
 		return err_set(err, EINVAL,
 			       "window %s is of '%s' and %s of '%s': a baseline is a window of the "

@@ -5,7 +5,7 @@
  * helps.
  *
  * It is the daemon's program, run once more by the broker for each window
- * (daemon/broker/watchers.h), because what it opens takes privileges; it gives all of them up when
+ * (daemon/broker/children.h), because what it opens takes privileges; it gives all of them up when
  * that is open. It ends when the engine closes its socket and when the JVM ends. One that hangs, on
  * a file of the target, holds up nobody: there are no records, and the report says so.
  */
