@@ -1,8 +1,4 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/support/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,13 +61,12 @@ static struct thing *add(struct things *t, uint32_t first, int32_t second)
 	return &t->list[position];
 }
 
-static void a_row_is_found_by_its_key(void **state)
+TEST(a_row_is_found_by_its_key)
 {
 	struct things t = {0};
 	struct thing *row = add(&t, 1, -1);
 	uint32_t position;
 
-	(void)state;
 	row->count = 5;
 	assert_int_equal(add(&t, 1, -1)->count, 5);
 	assert_int_equal(add(&t, 1, 2)->count, 0);
@@ -83,12 +78,11 @@ static void a_row_is_found_by_its_key(void **state)
 	assert_int_equal(t.count, 0);
 }
 
-static void there_are_no_more_rows_than_the_limit(void **state)
+TEST(there_are_no_more_rows_than_the_limit)
 {
 	struct things t = {0};
 	uint32_t position;
 
-	(void)state;
 	for (uint32_t i = 0; i < LIMIT; i++)
 		(void)add(&t, i, 0);
 	assert_int_equal(
@@ -100,12 +94,11 @@ static void there_are_no_more_rows_than_the_limit(void **state)
 	row_table_release(&t.table);
 }
 
-static void what_is_left_of_rows_is_found_again(void **state)
+TEST(what_is_left_of_rows_is_found_again)
 {
 	struct things t = {0};
 	uint32_t position;
 
-	(void)state;
 	for (uint32_t i = 0; i < 10; i++)
 		(void)add(&t, i, 0);
 	t.list[0] = t.list[9];
@@ -118,11 +111,10 @@ static void what_is_left_of_rows_is_found_again(void **state)
 	row_table_release(&t.table);
 }
 
-static void a_copy_has_the_rows_of_its_moment(void **state)
+TEST(a_copy_has_the_rows_of_its_moment)
 {
 	struct things t = {0}, copy;
 
-	(void)state;
 	add(&t, 1, 1)->count = 7;
 	assert_int_equal(row_table_copy(&copy.table, &layout, &t.table), 0);
 	add(&t, 1, 1)->count = 8;
@@ -133,7 +125,7 @@ static void a_copy_has_the_rows_of_its_moment(void **state)
 	row_table_release(&t.table);
 }
 
-static void rows_add_up_by_the_roles_of_their_columns(void **state)
+TEST(rows_add_up_by_the_roles_of_their_columns)
 {
 	static const double weights[] = {[WEIGHT_A] = 1, [WEIGHT_B] = 3};
 	struct thing to = {.first = 1, .count = UINT64_MAX - 1, .sums = {1, 2, 3}, .most = 5};
@@ -145,7 +137,6 @@ static void rows_add_up_by_the_roles_of_their_columns(void **state)
 				   .level = 3,
 				   .change = 1};
 
-	(void)state;
 	table_row_add(&layout, &to, &more, weights);
 	assert_int_equal(to.first, 1);
 	assert_int_equal(to.count, UINT64_MAX);
@@ -216,12 +207,11 @@ static void release(struct reading *r)
 	row_table_release(&r->things.table);
 }
 
-static void every_column_comes_back(void **state)
+TEST(every_column_comes_back)
 {
 	struct reading from = {0}, to;
 	uint32_t position;
 
-	(void)state;
 	(void)sample(&from);
 	assert_int_equal(there_and_back(&from, &to, 0), 0);
 	assert_int_equal(to.things.count, 2);
@@ -235,14 +225,13 @@ static void every_column_comes_back(void **state)
 	release(&from);
 }
 
-static void texts_come_back_with_their_ids(void **state)
+TEST(texts_come_back_with_their_ids)
 {
 	_cleanup_(buffer_release) struct buffer b;
 	struct strings from = {0}, to = {0};
 	struct table_reader reader = {0};
 	uint32_t a, z;
 
-	(void)state;
 	buffer_init(&b, 1 << 20);
 	assert_int_equal(strings_intern(&from, "a", &a), 0);
 	assert_int_equal(strings_intern(&from, "zz", &z), 0);
@@ -267,11 +256,10 @@ static void assert_refused(struct reading *from)
 	*from = (struct reading){0};
 }
 
-static void values_out_of_their_range_are_refused(void **state)
+TEST(values_out_of_their_range_are_refused)
 {
 	struct reading from = {0};
 
-	(void)state;
 	sample(&from)->level = 4;
 	assert_refused(&from);
 	sample(&from)->sums[1] = -1;
@@ -291,7 +279,7 @@ static void values_out_of_their_range_are_refused(void **state)
 }
 
 /* A layout of before, and one of later. */
-static void columns_that_were_not_kept_are_0(void **state)
+TEST(columns_that_were_not_kept_are_0)
 {
 	struct table_layout before = layout;
 	_cleanup_(buffer_release) struct buffer b;
@@ -299,7 +287,6 @@ static void columns_that_were_not_kept_are_0(void **state)
 	struct things back = {0};
 	struct table_reader reader = {.counts = (const size_t[]){0, OTHERS}};
 
-	(void)state;
 	before.column_count = 3;
 	(void)sample(&from);
 	buffer_init(&b, 1 << 20);
@@ -317,21 +304,4 @@ static void columns_that_were_not_kept_are_0(void **state)
 	assert_int_equal(table_unpack(&reader, 0, &before, &back.table), -EBADMSG);
 	row_table_release(&back.table);
 	release(&from);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(a_row_is_found_by_its_key),
-	    cmocka_unit_test(there_are_no_more_rows_than_the_limit),
-	    cmocka_unit_test(what_is_left_of_rows_is_found_again),
-	    cmocka_unit_test(a_copy_has_the_rows_of_its_moment),
-	    cmocka_unit_test(rows_add_up_by_the_roles_of_their_columns),
-	    cmocka_unit_test(every_column_comes_back),
-	    cmocka_unit_test(texts_come_back_with_their_ids),
-	    cmocka_unit_test(values_out_of_their_range_are_refused),
-	    cmocka_unit_test(columns_that_were_not_kept_are_0),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
