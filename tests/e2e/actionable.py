@@ -131,6 +131,9 @@ PROGRAMS = [
     ("spills do not come first", "SetWalk", leads_with_no_spill, ["--kinds", "dead-store,silent-store,silent-load"]),
     ("lines of virtual threads are one row", "VirtualSum", adds_up_virtual_threads, ["--kinds", "silent-load"]),
 ]
+# What is spilled is the compiler's choice. How rows are ranked is not the JDK's: the others run on the newest, and that classes and
+# fields of JDK 17 are read right is for places.py and objects.py.
+ON_EACH = ("SetWalk",)
 
 
 def judge(judgement, result):
@@ -145,7 +148,7 @@ def main():
     found = [j for j in every if j.release == 17 or j is every[-1]]
     for sentence, program, judgement, options in PROGRAMS:
         for jdk in found:
-            if program == "VirtualSum" and jdk.release < VIRTUAL_SINCE:
+            if jdk is not every[-1] and program not in ON_EACH or program == "VirtualSum" and jdk.release < VIRTUAL_SINCE:
                 continue
             result = windows.ask(jdk, program, *options)
             add_test(f"{sentence} ({program}, {jdk})", lambda j=judgement, r=result: judge(j, r))
