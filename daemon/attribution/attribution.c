@@ -7,7 +7,6 @@
 
 #include "common/array.h"
 #include "common/code/opcode.h"
-#include "common/search.h"
 #include "daemon/attribution/array_types.h"
 #include "daemon/loops/native_code.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "common/array.h"
-#include "common/search.h"
 
 /* Further away it tells nothing, and code may be made to be slow. */
 #define STEPS_MAX 64u

@@ -16,7 +16,7 @@
  * A problem is sure where PROBLEM_SURE wasteful pairs tell of it, or PROBLEM_SURE_ALLOCATIONS,
  * since these are divided among more operations; and where what could be saved would be
  * PROBLEM_SHARE_MIN in another window, too, whose lower end lies below its estimate as far as here.
- * As many observations were measured to be what makes a problem come again in nine of ten further
+ * As many observations were measured to be what makes a problem come again in 86 of 100 further
  * windows (docs/problems.md); by their count alone half of them would do, but which of two
  * operations one is told at, and which of many are shown, is chance as well. Sure ones come first.
  */
