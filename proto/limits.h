@@ -10,7 +10,7 @@
 #define JXPERF_VERSION "0.1.0"
 
 /* Changed when an older peer would misread a newer one; compared in both hellos. */
-#define PROTOCOL_VERSION 3
+#define PROTOCOL_VERSION 4
 
 /* Largest payload of one frame, by direction. A batch is cut by the agent well below its limit; a
  * report is the one large message. */
@@ -69,15 +69,15 @@
 #define LIMIT_ACCESS_WEIGHT (UINT64_C(1) << 47) /* a day of CPU time is less */
 #define LIMIT_ACCESS_BYTES  64u                 /* the widest access */
 
-/* The most that one pair can stand for, and with it the largest Transition.checked_bytes: the
- * widest access times the weight of a sample that kept its register for thousands of others. The
- * square fits 64 bits with room for the sum of a window. */
+/* The most that one pair can stand for, and with it the largest checked_bytes of event_transition:
+ * the widest access times the weight of a sample that kept its register for thousands of others.
+ * The square fits 64 bits with room for the sum of a window. */
 #define LIMIT_PAIR_BYTES (1u << 20)
 
 /* Likewise the CPU time: more than a day's is a lie. */
 #define LIMIT_PAIR_CPU_NS (UINT64_C(1) << 47)
 
-/* And what a tick stands for (CpuSample.cpu_ns). */
+/* And what a tick stands for (event_tick.cpu_ns). */
 #define LIMIT_TICK_CPU_NS (UINT64_C(1) << 47)
 
 #define WINDOW_MAX_S     86400u

@@ -414,16 +414,16 @@ int loop_intake_analysed(struct loop_intake *in, uint32_t position, int error,
 /* ---------------------------------------------------------------- bursts */
 
 /* Are its places some of the plan's, each once? */
-static bool valid_burst(const struct loop_intake *in, const Jxp__LoopBurst *b)
+static bool valid_burst(const struct loop_intake *in, const struct event_burst *b)
 {
 	const struct loop_plan *plan;
 	uint32_t seen = 0;
 
-	if (b->plan == 0 || b->plan > in->plan_count || b->n_places != b->n_counts ||
-	    b->n_places > LIMIT_PLAN_PLACES)
+	if (!window_result_profiles_loops(in->result) || b->plan == 0 || b->plan > in->plan_count ||
+	    b->others > EVENT_BURST_PLACES)
 		return false;
 	plan = &in->plans[b->plan - 1];
-	for (size_t i = 0; i < b->n_places; i++) {
+	for (size_t i = 0; i < b->others; i++) {
 		if (b->places[i] >= plan->sites + plan->entries || seen >> b->places[i] & 1)
 			return false;
 		seen |= 1u << b->places[i];
@@ -460,7 +460,7 @@ static bool counts_instances(const struct loop_intake *in, const struct loop_pla
 	return true;
 }
 
-static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
+void loop_intake_burst(struct loop_intake *in, const struct event_burst *b)
 {
 	const struct loop_plan *plan;
 	const struct loop_code *code;
@@ -475,7 +475,7 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 	plan = &in->plans[b->plan - 1];
 	code = &in->codes[plan->code];
 	row = &in->result->loops.rows[code->loops[plan->loop].row];
-	for (size_t i = 0; i < b->n_places; i++) {
+	for (size_t i = 0; i < b->others; i++) {
 		bool site = b->places[i] < plan->sites;
 
 		*(site ? &results : &entered) += b->counts[i];
@@ -485,7 +485,7 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 	}
 	turns = (double)b->headers * code->analysis.loops[plan->loop].unroll;
 	row->bursts++;
-	row->bursts_left += b->left;
+	row->bursts_left += b->left != 0;
 	row->bursts_least += (code->analysis.loops[plan->loop].doubts & LOOP_DOUBT_UNROLL) != 0;
 	loop_counts_burst(&row->results, turns, results, sites, plan->all_sites);
 	if (!counts_instances(in, plan))
@@ -497,10 +497,12 @@ static void add_burst(struct loop_intake *in, const Jxp__LoopBurst *b)
 }
 
 /* What cannot be is dropped: a counter that went the wrong way, or not by whole turns. */
-static void add_reading(struct loop_intake *in, const Jxp__LoopReading *m)
+void loop_intake_reading(struct loop_intake *in, const struct event_reading *m)
 {
 	const struct loop_plan *plan =
-	    m->plan > 0 && m->plan <= in->plan_count ? &in->plans[m->plan - 1] : NULL;
+	    window_result_profiles_loops(in->result) && m->plan > 0 && m->plan <= in->plan_count
+		? &in->plans[m->plan - 1]
+		: NULL;
 	const struct loop_code *code = plan ? &in->codes[plan->code] : NULL;
 	const struct loop_reading *reading = NULL;
 	const struct loop_reading_end *end;
@@ -530,21 +532,6 @@ static void add_reading(struct loop_intake *in, const Jxp__LoopReading *m)
 	lengths->turns += turns;
 	lengths->squares += turns * turns;
 	lengths->unsure += (end->high - end->low) / 2.0;
-}
-
-int loop_intake_batch(struct loop_intake *in, const Jxp__Batch *batch)
-{
-	int r = 0;
-
-	if (!window_result_profiles_loops(in->result)) {
-		lose(in, LOSS_INVALID, batch->n_bursts + batch->n_readings);
-		return 0;
-	}
-	for (size_t i = 0; r == 0 && i < batch->n_bursts; i++)
-		add_burst(in, batch->bursts[i]);
-	for (size_t i = 0; r == 0 && i < batch->n_readings; i++)
-		add_reading(in, batch->readings[i]);
-	return r;
 }
 
 int loop_intake_finish(struct loop_intake *in)

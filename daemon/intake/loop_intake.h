@@ -24,6 +24,7 @@
 #include "daemon/loops/code_image.h"
 #include "daemon/repeats/turn_tuples.h"
 #include "daemon/window/result.h"
+#include "proto/events.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
 
@@ -150,8 +151,9 @@ int loop_intake_tick(struct loop_intake *in, uint64_t code, uint32_t offset, uin
 /* An image of code, whose methods are known already. 0 or -ENOMEM. */
 int loop_intake_image(struct loop_intake *in, const Jxp__CodeImage *m);
 
-/* The loops' part of a batch whose methods are known already, after its ticks. 0 or -ENOMEM. */
-int loop_intake_batch(struct loop_intake *in, const Jxp__Batch *batch);
+/* What came of a burst, and of a reading. */
+void loop_intake_burst(struct loop_intake *in, const struct event_burst *b);
+void loop_intake_reading(struct loop_intake *in, const struct event_reading *m);
 
 /* Takes an image that waits to be analysed, for the caller to release; *code is its position. */
 bool loop_intake_take_image(struct loop_intake *in, struct code_image *image, uint32_t *code);

@@ -1,6 +1,6 @@
 /*
- * What traces say of the loops of a window (LoopTrace): of two instances, one behind the other, how
- * much of what they go by is the same in both, and of turns which are different.
+ * What traces say of the loops of a window (struct event_trace): of two instances, one behind the
+ * other, how much of what they go by is the same in both, and of turns which are different.
  *
  * Turns are told from the order of what they go by: one begins where an input comes that is no
  * later than the one before. Where a turn has several inputs, the first and the last of a trace may
@@ -14,8 +14,8 @@
 
 #include "daemon/intake/loop_intake.h"
 
-/* The traces of a batch, after loop_intake_batch. 0 or -ENOMEM. */
-int loop_traces_batch(struct loop_intake *in, const Jxp__Batch *batch);
+/* One trace. 0 or -ENOMEM. */
+int loop_traces_add(struct loop_intake *in, const struct event_trace *t);
 
 /* Brings the window's estimates of turns up to date with its traces and its CPU time: after a
  * batch, and when code was analysed. 0 or -ENOMEM. */

@@ -99,10 +99,10 @@ static int tell(struct tick_intake *in, struct tick_place *p)
 	return apply(in, p, &p->sum);
 }
 
-int tick_intake_add(struct tick_intake *in, const Jxp__CpuSample *tick, uint32_t node)
+int tick_intake_add(struct tick_intake *in, const struct event_tick *tick, uint32_t node)
 {
 	const struct tick_key key = {
-	    .code = tick->code, .offset = tick->offset, .node = node, .called = tick->called};
+	    .code = tick->code, .offset = tick->offset, .node = node, .called = tick->called != 0};
 	const struct cpu_sum sum = {.samples = 1, .ns = (double)tick->cpu_ns};
 	struct tick_place *place;
 	int r = find_or_add(in, &key, &place);

@@ -18,6 +18,7 @@
 #include "daemon/container/hash_index.h"
 #include "daemon/intake/attribution_intake.h"
 #include "daemon/window/result.h"
+#include "proto/events.h"
 
 /* Ticks of one place, in one context. */
 struct tick_place {
@@ -47,7 +48,7 @@ void tick_intake_release(struct tick_intake *in);
 
 /* A tick in compiled code that is in the profile with its node. Moves it to the right one, or
  * remembers it. 0 or -ENOMEM. */
-int tick_intake_add(struct tick_intake *in, const Jxp__CpuSample *tick, uint32_t node);
+int tick_intake_add(struct tick_intake *in, const struct event_tick *tick, uint32_t node);
 
 /* Moves ticks of code that is known since the last time. 0 or -ENOMEM. */
 int tick_intake_settle(struct tick_intake *in);

@@ -70,26 +70,25 @@ class Tracked:
         self.taken += len(arrived)
         for batch in arrived:
             self.names.update((c.id, c.name) for c in batch.classes)
-            for a in batch.allocations:
+            for a in batch.of("event_allocation"):
                 assert a.object not in self.objects and a.weight >= 1 and a.epoch % 2 == 0, a
                 self.objects[a.object] = [a.address, a.size_bytes, self.names[a.class_id]]
                 self.births[a.object] = a.epoch
                 if a.address and self.names[a.class_id] == ARRAY:
                     self.known.setdefault(a.epoch, []).append((a.address, a.size_bytes, a.time_ns))
-            for access in batch.accesses:
+            for access in batch.of("event_access"):
                 if access.region == HEAP:
                     self.accesses[access.epoch].append(access)
-            for p in batch.positions:
-                assert len(p.moved) == len(p.address), p
-                for number, address in zip(p.moved, p.address):
-                    self.objects[number][0] = address
-                    self.survivors.add(number)
-                for number in p.died:
-                    del self.objects[number]
-                    self.survivors.discard(number)
-                self.moved += len(p.moved)
-                self.died += len(p.died)
-                if p.settled:
+            for p in batch.events:
+                if p.record == "event_position" and p.address:
+                    self.objects[p.object][0] = p.address
+                    self.survivors.add(p.object)
+                    self.moved += 1
+                elif p.record == "event_position":
+                    del self.objects[p.object]
+                    self.survivors.discard(p.object)
+                    self.died += 1
+                elif p.record == "event_settled":
                     assert self.epoch is None or p.epoch > self.epoch, (self.epoch, p.epoch)
                     self.epoch = p.epoch
                     self.settled.add(p.epoch)
@@ -297,7 +296,7 @@ def smaller_objects_than_asked_for_are_counted_and_not_sent(jdk):
     agent.start(min_size=4096)
     wait_until(lambda: agent.counter("small") > 20, "small objects", 60)
     assert agent.finish() == "", agent.ended
-    allocations = [a for b in agent.batches for a in b.allocations]
+    allocations = [a for b in agent.batches for a in b.of("event_allocation")]
     assert all(a.size_bytes >= 4096 for a in allocations), allocations
     assert agent.counter("sampled") == agent.counter("small") + len(allocations), (agent.latest, len(allocations))
     target.stop()

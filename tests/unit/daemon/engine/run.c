@@ -203,10 +203,10 @@ static void another_protocol_is_refused_in_words_to_both_sides(void **state)
 	size_t count;
 
 	agent_send_hello(f->agent, PROTOCOL_VERSION + 1);
-	assert_failed(f, "protocol 4 and this daemon 3");
+	assert_failed(f, "protocol 5 and this daemon 4");
 	frame = agent_receive(f->agent, fds, &count);
 	assert_int_equal(frame->body_case, JXP__ENGINE_FRAME__BODY_HELLO);
-	assert_non_null(strstr(frame->hello->refusal, "protocol 4 and this daemon 3"));
+	assert_non_null(strstr(frame->hello->refusal, "protocol 5 and this daemon 4"));
 	jxp__engine_frame__free_unpacked(frame, NULL);
 	assert_false(f->started);
 }
@@ -365,6 +365,41 @@ static void a_malformed_frame_ends_the_window(void **state)
 	assert_int_equal(fd_write_all(f->agent, "\3\0\0\0\xff\xff\xff", 7), 0);
 	assert_ended_early(f, "malformed");
 	assert_int_equal(f->window->profile.pair_count, 1);
+}
+
+/* Of a batch that has a whole record, and one more byte, or fewer. */
+static void expect_malformed(struct fixture *f, uint16_t type, uint16_t size, int more)
+{
+	static struct sample_events events;
+	Jxp__Batch batch = JXP__BATCH__INIT;
+	struct event_head *head = sample_event(&events, &batch, EVENT_TICK);
+
+	*head = (struct event_head){.type = type, .size = size};
+	batch.events.len += (size_t)more;
+	start(f);
+	agent_send_batch(f->agent, &batch);
+	assert_ended_early(f, "malformed");
+	assert_int_equal(f->window->cpu.context_count, 0);
+}
+
+static void events_of_an_unknown_type_end_the_window(void **state)
+{
+	expect_malformed(*state, EVENT_TYPES, sizeof(struct event_tick), 0);
+}
+
+static void events_of_another_size_end_the_window(void **state)
+{
+	expect_malformed(*state, EVENT_TICK, sizeof(struct event_tick) - 8, 0);
+}
+
+static void events_that_are_cut_off_end_the_window(void **state)
+{
+	expect_malformed(*state, EVENT_TICK, sizeof(struct event_tick), -1);
+}
+
+static void bytes_behind_the_events_end_the_window(void **state)
+{
+	expect_malformed(*state, EVENT_TICK, sizeof(struct event_tick), 1);
 }
 
 static void a_frame_of_an_absurd_length_ends_the_window(void **state)
@@ -599,17 +634,16 @@ static void threads_are_known_while_the_agent_talks(void **state)
 
 static void send_ticks(struct fixture *f, unsigned count)
 {
-	Jxp__CpuSample tick = JXP__CPU_SAMPLE__INIT, *ticks[64];
+	static struct sample_events events;
 	Jxp__Batch batch = JXP__BATCH__INIT;
 
-	assert_true(count <= 64);
-	tick.state = JXP__CPU_SAMPLE__STATE__COMPILED;
-	tick.cpu_ns = 5 * NS_PER_MS;
-	tick.code = 77;
-	for (unsigned i = 0; i < count; i++)
-		ticks[i] = &tick;
-	batch.cpu_samples = ticks;
-	batch.n_cpu_samples = count;
+	for (unsigned i = 0; i < count; i++) {
+		struct event_tick *tick = sample_event(&events, &batch, EVENT_TICK);
+
+		tick->state = JXP__CPU_SAMPLE__STATE__COMPILED;
+		tick->cpu_ns = 5 * NS_PER_MS;
+		tick->code = 77;
+	}
 	f->progressed = false;
 	agent_send_batch(f->agent, &batch);
 	loop_until(&f->loop, &f->progressed);
@@ -688,6 +722,10 @@ int main(void)
 	    TEST(an_agent_that_closes_before_hello_fails),
 	    TEST(stopping_before_hello_fails_at_once),
 	    TEST(a_malformed_frame_ends_the_window),
+	    TEST(events_of_an_unknown_type_end_the_window),
+	    TEST(events_of_another_size_end_the_window),
+	    TEST(events_that_are_cut_off_end_the_window),
+	    TEST(bytes_behind_the_events_end_the_window),
 	    TEST(a_frame_of_an_absurd_length_ends_the_window),
 	    TEST(an_unknown_frame_ends_the_window),
 	    TEST(a_second_hello_ends_the_window),

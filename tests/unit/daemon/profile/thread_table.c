@@ -10,9 +10,9 @@
 #include "daemon/profile/thread_table.h"
 #include "proto/limits.h"
 
-static Jxp__Transition change(Jxp__Transition__Type type, uint32_t tid, uint32_t reg)
+static struct event_transition change(Jxp__Transition__Type type, uint32_t tid, uint32_t reg)
 {
-	Jxp__Transition t = JXP__TRANSITION__INIT;
+	struct event_transition t = {0};
 
 	t.type = type;
 	t.tid = tid;
@@ -26,8 +26,8 @@ static Jxp__Transition change(Jxp__Transition__Type type, uint32_t tid, uint32_t
 
 static void arming_fills_a_register_and_a_trap_frees_it(void **state)
 {
-	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 2);
-	Jxp__Transition trap = change(JXP__TRANSITION__TYPE__TRAPPED, 42, 2);
+	struct event_transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 2);
+	struct event_transition trap = change(JXP__TRANSITION__TYPE__TRAPPED, 42, 2);
 	struct thread_table t = {0};
 
 	(void)state;
@@ -50,12 +50,12 @@ static void every_way_to_lose_a_watchpoint_frees_its_register(void **state)
 	static const Jxp__Transition__Type losses[] = {
 	    JXP__TRANSITION__TYPE__REPLACED, JXP__TRANSITION__TYPE__EXPIRED_GC,
 	    JXP__TRANSITION__TYPE__EXPIRED_WINDOW, JXP__TRANSITION__TYPE__ABANDONED};
-	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
+	struct event_transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
 	struct thread_table t = {0};
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
-		Jxp__Transition loss = change(losses[i], 42, 0);
+		struct event_transition loss = change(losses[i], 42, 0);
 
 		assert_int_equal(thread_table_transition(&t, &arm), 0);
 		assert_int_equal(thread_table_transition(&t, &loss), 0);
@@ -67,7 +67,7 @@ static void every_way_to_lose_a_watchpoint_frees_its_register(void **state)
 
 static void an_ended_thread_watches_nothing_and_keeps_its_name(void **state)
 {
-	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
+	struct event_transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
 	struct thread_table t = {0};
 
 	(void)state;
@@ -95,7 +95,7 @@ static void a_long_name_is_cut(void **state)
 
 static void threads_beyond_the_limit_are_refused(void **state)
 {
-	Jxp__CpuSample tick = JXP__CPU_SAMPLE__INIT;
+	struct event_tick tick = {0};
 	struct thread_table t = {0};
 
 	(void)state;

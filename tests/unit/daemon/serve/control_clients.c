@@ -20,7 +20,7 @@ static void garbage_is_answered_and_the_connection_closed(void **state)
 	assert_int_equal(fd_write_all(client, "\4\0\0\0\xff\xff\xff\xff", 8), 0);
 	expect_failure(f, client, true, "malformed");
 	client = connect_client(f);
-	assert_int_equal(fd_write_all(client, "\2\0\0\0\x78\3", 6), 0); /* the protocol, no body */
+	assert_int_equal(fd_write_all(client, "\2\0\0\0\x78\4", 6), 0); /* the protocol, no body */
 	expect_failure(f, client, true, "unknown kind");
 }
 
@@ -45,7 +45,7 @@ static void another_protocol_is_refused_in_words(void **state)
 	request.body_case = JXP__CONTROL_REQUEST__BODY_WINDOWS;
 	request.windows = &windows;
 	send_request(client, &request);
-	expect_failure(f, client, true, "protocol 4 and this daemon 3");
+	expect_failure(f, client, true, "protocol 5 and this daemon 4");
 }
 
 static void connections_beyond_the_limit_are_told_so(void **state)

@@ -170,9 +170,9 @@ static uint64_t counted(Jxp__Counter counter)
 	return atomic_load(&t->counters[counter]);
 }
 
-static struct trace_told recorded(void)
+static struct event_trace recorded(void)
 {
-	struct trace_told told = {0};
+	struct event_trace told = {0};
 
 	for (unsigned i = 0; i < RECORD_TRACE_PARTS; i++) {
 		size_t from = (size_t)i * RECORD_TRACE_BYTES, left = sizeof(told) - from;
@@ -207,7 +207,7 @@ static void two_instances_of_the_same_are_alike(void **state)
 {
 	const uint32_t *const from[] = {numbers, numbers, others};
 	const unsigned counts[] = {6, 6, 1};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	begin_instances();
@@ -234,7 +234,7 @@ static void two_instances_of_others_are_not(void **state)
 {
 	const uint32_t *const from[] = {numbers, others, numbers};
 	const unsigned counts[] = {9, 3, 1};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	begin_instances();
@@ -255,7 +255,7 @@ static void another_key_makes_other_hashes_of_the_same(void **state)
 {
 	const uint32_t *const from[] = {numbers, numbers, numbers};
 	const unsigned counts[] = {1, 1, 1};
-	struct trace_told one, other;
+	struct event_trace one, other;
 
 	need_registers(state);
 	begin_instances();
@@ -273,7 +273,7 @@ static void long_instances_are_cut(void **state)
 {
 	const uint32_t *const from[] = {numbers, numbers};
 	const unsigned counts[] = {60, 61};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	begin_instances();
@@ -291,7 +291,7 @@ static void where_signals_are_dear_there_are_fewer_values(void **state)
 {
 	const uint32_t *const from[] = {numbers, numbers, numbers};
 	const unsigned counts[] = {20, 4, 1};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	atomic_store(&handlers.trace_signal_ns, 200000);
@@ -313,7 +313,7 @@ static void the_second_instance_is_over_when_the_thread_has_left_it(void **state
 
 	need_registers(state);
 	for (unsigned i = 0; i < 2; i++) {
-		struct trace_told told;
+		struct event_trace told;
 
 		begin_instances();
 		run_all(2, from, counts);
@@ -359,7 +359,7 @@ static void one_that_has_all_its_values_needs_no_end(void **state)
 {
 	const uint32_t *const from[] = {numbers, numbers};
 	const unsigned counts[] = {5, LIMIT_TRACE_VALUES};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	begin_instances();
@@ -375,7 +375,7 @@ static void one_that_has_all_its_values_needs_no_end(void **state)
 static void an_instance_that_calls_itself_is_one(void **state)
 {
 	struct loop_plan plan = plan_of_sum();
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	plan.code = code_at(NESTED);
@@ -410,7 +410,7 @@ static struct loop_plan plan_of_turns(void)
 static void turns_are_told_one_behind_the_other(void **state)
 {
 	struct loop_plan plan = plan_of_turns();
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	begin(&plan);
@@ -433,7 +433,7 @@ static void turns_are_told_one_behind_the_other(void **state)
 static void two_values_of_one_instruction_have_one_breakpoint(void **state)
 {
 	struct loop_plan plan = plan_of_turns();
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	plan.turn_inputs[2].offset = NEXT;
@@ -478,7 +478,7 @@ static void turns_that_were_left_are_told_as_they_are(void **state)
 static void the_turns_of_a_recursion_are_its_calls(void **state)
 {
 	struct loop_plan plan = plan_of_sum();
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	plan.code = code_at(NESTED);
@@ -589,7 +589,7 @@ static void what_is_watched_is_read_through_the_kernel(void **state)
 {
 	const uint32_t *const from[] = {numbers, numbers, numbers};
 	const unsigned counts[] = {5, 5, 1};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	handlers.regions = (struct region_map){0};
