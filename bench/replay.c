@@ -28,6 +28,7 @@
 #include "daemon/intake/intake.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
+#include "tests/unit/support/sample_events.h"
 #include "tests/unit/support/sample_findings.h"
 
 #define EVENTS_DEFAULT 2000000
@@ -149,11 +150,10 @@ static void send_definitions(struct recorder *r)
 }
 
 /* The oldest object's place in the ring goes to a new one; it dies at the next pass. */
-static void allocate(struct recorder *r, Jxp__Allocation *a, uint32_t *dead)
+static void allocate(struct recorder *r, struct event_allocation *a, uint32_t *dead)
 {
 	uint32_t node = next_skewed(r, NODES);
 
-	jxp__allocation__init(a);
 	a->object = ++r->next_object;
 	a->tid = 1000 + next_random(r, 8);
 	a->cpu = next_random(r, 2);
@@ -171,57 +171,57 @@ static void allocate(struct recorder *r, Jxp__Allocation *a, uint32_t *dead)
 	r->next_address += OBJECT_BYTES;
 }
 
-static void access_memory(struct recorder *r, Jxp__MemoryAccess *a)
+static void access_memory(struct recorder *r, struct event_access *a)
 {
-	jxp__memory_access__init(a);
 	a->tid = 1000 + next_random(r, 8);
-	a->cpu = next_random(r, 2);
+	a->cpu = (uint16_t)next_random(r, 2);
 	a->epoch = r->epoch;
 	a->time_ns = r->time_ns + next_random(r, BATCH_NS);
 	a->address = r->live_address[(r->oldest + next_skewed(r, LIVE_OBJECTS)) % LIVE_OBJECTS] +
 		     8 * next_random(r, OBJECT_BYTES / 8);
 	a->length = 8;
-	a->store = next_random(r, 2);
+	a->store = (uint8_t)next_random(r, 2);
 	a->region = JXP__REGION__REGION_HEAP;
 	a->node = 1 + next_skewed(r, NODES);
-	a->instruction = 0;
 	a->weight = 5000000;
 }
 
-/* A collection between two batches: the dead go, some objects move. */
-static void send_pass(struct recorder *r, uint32_t *dead, size_t dead_count)
+static void tell_position(struct recorder *r, struct sample_events *events, Jxp__Batch *batch,
+			  uint32_t object, uint64_t address)
 {
-	uint32_t moved[PASS_MOVES];
-	uint64_t address[PASS_MOVES];
-	Jxp__Positions positions = JXP__POSITIONS__INIT, *pointer = &positions;
+	struct event_position *p = sample_event(events, batch, EVENT_POSITION);
+
+	p->epoch = r->epoch;
+	p->object = object;
+	p->address = address;
+}
+
+/* A collection between two batches: the dead go, some objects move. */
+static void send_pass(struct recorder *r, struct sample_events *events, const uint32_t *dead,
+		      size_t dead_count)
+{
 	Jxp__Batch batch = JXP__BATCH__INIT;
+	struct event_settled *settled;
 
 	r->epoch += 2;
 	for (size_t i = 0; i < PASS_MOVES; i++) {
 		size_t at = (r->oldest + LIVE_OBJECTS - 1 - i) % LIVE_OBJECTS;
 
-		moved[i] = r->live_id[at];
-		address[i] = r->live_address[at] = r->next_address;
+		r->live_address[at] = r->next_address;
 		r->next_address += OBJECT_BYTES;
+		tell_position(r, events, &batch, r->live_id[at], r->live_address[at]);
 	}
-	positions.epoch = r->epoch;
-	positions.moved = moved;
-	positions.address = address;
-	positions.n_moved = positions.n_address = PASS_MOVES;
-	positions.died = dead;
-	positions.n_died = dead_count;
-	positions.settled = 1;
-	batch.positions = &pointer;
-	batch.n_positions = 1;
+	for (size_t i = 0; i < dead_count; i++)
+		tell_position(r, events, &batch, dead[i], 0);
+	settled = sample_event(events, &batch, EVENT_SETTLED);
+	settled->epoch = r->epoch;
 	send_batch(r, &batch);
 	r->events += PASS_MOVES + dead_count;
 }
 
 static void record(struct recorder *r, size_t events)
 {
-	static Jxp__Allocation allocations[BATCH_ALLOCATIONS],
-	    *allocation_pointers[BATCH_ALLOCATIONS];
-	static Jxp__MemoryAccess accesses[BATCH_ACCESSES], *access_pointers[BATCH_ACCESSES];
+	static struct sample_events room;
 	static uint32_t dead[BATCHES_PER_PASS * BATCH_ALLOCATIONS];
 	size_t dead_count = 0;
 
@@ -231,23 +231,17 @@ static void record(struct recorder *r, size_t events)
 		Jxp__Batch batch = JXP__BATCH__INIT;
 
 		for (size_t i = 0; i < BATCH_ALLOCATIONS; i++) {
-			allocate(r, &allocations[i], &dead[dead_count]);
+			allocate(r, sample_event(&room, &batch, EVENT_ALLOCATION),
+				 &dead[dead_count]);
 			dead_count += dead[dead_count] != 0;
-			allocation_pointers[i] = &allocations[i];
 		}
-		for (size_t i = 0; i < BATCH_ACCESSES; i++) {
-			access_memory(r, &accesses[i]);
-			access_pointers[i] = &accesses[i];
-		}
-		batch.allocations = allocation_pointers;
-		batch.n_allocations = BATCH_ALLOCATIONS;
-		batch.accesses = access_pointers;
-		batch.n_accesses = BATCH_ACCESSES;
+		for (size_t i = 0; i < BATCH_ACCESSES; i++)
+			access_memory(r, sample_event(&room, &batch, EVENT_ACCESS));
 		r->time_ns += BATCH_NS;
 		send_batch(r, &batch);
 		r->events += BATCH_ALLOCATIONS + BATCH_ACCESSES;
 		if (n % BATCHES_PER_PASS == 0) {
-			send_pass(r, dead, dead_count);
+			send_pass(r, &room, dead, dead_count);
 			dead_count = 0;
 		}
 	}

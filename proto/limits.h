@@ -70,15 +70,15 @@
 #define LIMIT_ACCESS_WEIGHT (UINT64_C(1) << 47) /* a day of CPU time is less */
 #define LIMIT_ACCESS_BYTES  64u                 /* the widest access */
 
-/* The most that one pair can stand for, and with it the largest Transition.checked_bytes: the
- * widest access times the weight of a sample that kept its register for thousands of others. The
- * square fits 64 bits with room for the sum of a window. */
+/* The most that one pair can stand for, and with it the largest checked_bytes of event_transition:
+ * the widest access times the weight of a sample that kept its register for thousands of others.
+ * The square fits 64 bits with room for the sum of a window. */
 #define LIMIT_PAIR_BYTES (1u << 20)
 
 /* Likewise the CPU time: more than a day's is a lie. */
 #define LIMIT_PAIR_CPU_NS (UINT64_C(1) << 47)
 
-/* And what a tick stands for (CpuSample.cpu_ns). */
+/* And what a tick stands for (event_tick.cpu_ns). */
 #define LIMIT_TICK_CPU_NS (UINT64_C(1) << 47)
 
 #define WINDOW_MAX_S     86400u

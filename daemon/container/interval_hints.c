@@ -10,7 +10,7 @@ void interval_hints_release(struct interval_hints *h)
 
 void interval_hints_resize(struct interval_hints *h, uint32_t nodes)
 {
-	uint32_t bits = nodes ? 32 - (uint32_t)__builtin_clz(nodes) : 0;
+	uint32_t bits = nodes ? 33 - (uint32_t)__builtin_clz(nodes) : 0;
 	uint32_t shift = h->shift;
 
 	if (h->slots && h->bits == bits)

@@ -24,7 +24,8 @@ struct interval_hints {
 
 void interval_hints_release(struct interval_hints *h);
 
-/* Between one and two slots for each of nodes: intervals are not aligned, so most have two places.
+/* Between two and four slots for each of nodes: intervals are not aligned, so most have two places,
+ * and the gaps behind them have some.
  * If that is another number than before, all is forgotten. Without memory there are none. */
 void interval_hints_resize(struct interval_hints *h, uint32_t nodes);
 

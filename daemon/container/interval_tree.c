@@ -9,6 +9,9 @@
 
 #define FIRST_NODES 64u
 
+/* Most intervals with the gap behind them are in no more. */
+#define PLACES_NOTED 4u
+
 /* interval_node.state of a node in the tree: so many bytes behind its interval are known to be in
  * none; up to STATE_GAP_MAX. Of one that is not handed out: STATE_FREE. Otherwise STATE_MOVING plus
  * the place in the batch of the move that the node awaits. */
@@ -209,6 +212,21 @@ static bool in_gap(const struct interval_node *n, uint64_t address)
 	return n->state <= STATE_GAP_MAX && address - n->last - 1 < n->state;
 }
 
+/* Notes that the node answers for the places that it begins in, before anyone asks: an object is
+ * met a few times in its life, so its first time counts. Its interval and its gap are set. */
+static void note_places(struct interval_tree *t, uint32_t node)
+{
+	const struct interval_node *n = &t->nodes[node];
+	uint64_t end = n->last + n->state, address = n->start;
+
+	if (!t->hints.slots)
+		return;
+	for (unsigned i = 0; i < PLACES_NOTED && address <= end && address >= n->start; i++) {
+		*interval_hints_slot(&t->hints, address) = node;
+		address = ((address >> t->hints.shift) + 1) << t->hints.shift;
+	}
+}
+
 /* Splays, and notes in *hint, if that is not NULL, who can answer the next time. */
 static const struct interval_node *search(struct interval_tree *t, uint64_t address, uint32_t *hint)
 {
@@ -276,43 +294,32 @@ static void detach(struct interval_tree *t, uint32_t node)
 	detach_root(t);
 }
 
-/* Evicts what overlaps [low, high]. The root is then a neighbour of where that lies. Returns the
- * one below, or INTERVAL_NONE. */
-static uint32_t make_way(struct interval_tree *t, uint64_t low, uint64_t high)
+/* Evicts what overlaps [low, high]. The root is then a neighbour of where that lies. */
+static struct neighbours make_way(struct interval_tree *t, uint64_t low, uint64_t high)
 {
-	struct neighbours around;
+	struct neighbours around = {INTERVAL_NONE, INTERVAL_NONE};
 
 	while (t->root != INTERVAL_NONE) {
 		uint32_t root = splay(t->nodes, t->root, low, high, &around);
 
 		t->root = root;
 		if (!overlaps(&t->nodes[root], low, high))
-			return around.below;
+			return around;
 		detach_root(t);
 		evict(t, root);
 	}
-	return INTERVAL_NONE;
+	return (struct neighbours){INTERVAL_NONE, INTERVAL_NONE};
 }
 
-/* n comes to lie in the gap behind below, and has the rest of that gap, as far as it is known. */
-static void divide_gap(struct interval_node *below, struct interval_node *n)
-{
-	uint64_t end = below->last + below->state;
-
-	n->state = end > n->last ? (uint32_t)(end - n->last) : 0;
-	if (end >= n->start)
-		below->state = (uint32_t)(n->start - below->last - 1);
-}
-
-/* Puts the node, whose interval is set, into the tree, as its root. make_way was called before and
- * has returned below. */
-static void attach(struct interval_tree *t, uint32_t node, uint32_t below)
+/* Puts the node, whose interval is set, into the tree, as its root, between those that make_way has
+ * returned. */
+static void attach(struct interval_tree *t, uint32_t node, struct neighbours around)
 {
 	struct interval_node *n = &t->nodes[node], *root = &t->nodes[t->root];
 
-	n->state = 0;
-	if (below != INTERVAL_NONE)
-		divide_gap(&t->nodes[below], n);
+	n->state = gap_before(t, n, around.above);
+	if (around.below != INTERVAL_NONE)
+		t->nodes[around.below].state = gap_before(t, &t->nodes[around.below], node);
 	n->left = n->right = INTERVAL_NONE;
 	if (t->root != INTERVAL_NONE && n->start < root->start) {
 		n->left = root->left;
@@ -324,18 +331,20 @@ static void attach(struct interval_tree *t, uint32_t node, uint32_t below)
 		root->right = INTERVAL_NONE;
 	}
 	t->root = node;
+	note_places(t, node);
 }
 
 int interval_tree_insert(struct interval_tree *t, uint64_t start, uint64_t size_bytes,
 			 uint32_t object, uint32_t *node)
 {
 	uint64_t last = start + (size_bytes - 1);
-	uint32_t id, below;
+	struct neighbours around;
+	uint32_t id;
 	int r;
 
 	if (size_bytes == 0 || last < start)
 		return -EINVAL;
-	below = make_way(t, start, last);
+	around = make_way(t, start, last);
 	r = take_node(t, &id);
 	if (r < 0)
 		return r;
@@ -343,7 +352,7 @@ int interval_tree_insert(struct interval_tree *t, uint64_t start, uint64_t size_
 	t->nodes[id].last = last;
 	t->nodes[id].object = object;
 	t->size_bits += size_bits(&t->nodes[id]);
-	attach(t, id, below);
+	attach(t, id, around);
 	*node = id;
 	return 0;
 }
@@ -503,6 +512,7 @@ static void build(struct interval_tree *t, const struct radix_item *items, uint3
 		n = &t->nodes[items[middle].value];
 		n->state =
 		    gap_before(t, n, middle + 1 < count ? items[middle + 1].value : INTERVAL_NONE);
+		note_places(t, items[middle].value);
 		*work.link = items[middle].value;
 		todo[todo_count++] = (__typeof__(work)){middle + 1, work.to, &n->right};
 		todo[todo_count++] = (__typeof__(work)){work.from, middle, &n->left};

@@ -12,12 +12,13 @@
  * from there takes O(1) and leaves the tree as it is, so splaying, which writes all along its way,
  * is only for what is not answered there. Where nothing is tracked is answered too: most accesses
  * meet no tracked object. What a node says of the gap behind it may be less than the gap, never
- * more: insertion shortens it, and a look-up that found nothing renews it.
+ * more: insertion sets it, and a look-up that found nothing renews it. A node is noted where it
+ * comes to lie, too, since most objects are met a few times in their lives.
  *
  * Nodes live in one array that grows up to a limit, and are named by 32-bit ids, which stay the
  * same until the node is removed or evicted; the owner keeps the id with the object. 32 bytes a
- * node and at most 8 of hints, at most half as much again of room for growth, and 16 bytes more
- * while a large batch is applied: at most 76 bytes an interval in all, once there are some hundred.
+ * node and at most 16 of hints, at most half as much again of room for growth, and 16 bytes more
+ * while a large batch is applied: at most 88 bytes an interval in all, once there are some hundred.
  *
  * Nothing recurses: a tree may be as deep as it has nodes. One operation takes O(log n) amortised
  * over all of them, so a single one may be long, but no JVM can make them long on average: the

@@ -10,8 +10,8 @@
 #include "common/cleanup.h"
 #include "common/fd.h"
 #include "daemon/container/arena.h"
-#include "daemon/intake/decode.h"
 #include "daemon/intake/stream.h"
+#include "proto/events.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
@@ -308,12 +308,26 @@ static void on_idle(void *arg)
 
 /* ---------------------------------------------------------------- what comes */
 
+/* Is a batch's last record its last byte, and each of a type and size that there is? */
+static bool has_whole_events(const Jxp__AgentFrame *frame)
+{
+	const ProtobufCBinaryData *events;
+	size_t at = 0;
+
+	if (frame->body_case != JXP__AGENT_FRAME__BODY_BATCH)
+		return true;
+	events = &frame->batch->events;
+	while (event_next(events->data, events->len, &at))
+		;
+	return at == events->len;
+}
+
 static void on_frame(void *arg, const uint8_t *payload, size_t size)
 {
 	struct conversation *c = arg;
-	const Jxp__AgentFrame *frame = decode_agent_frame(&c->arena, payload, size);
+	const Jxp__AgentFrame *frame = jxp__agent_frame__unpack(&c->arena.allocator, size, payload);
 
-	if (frame)
+	if (frame && has_whole_events(frame))
 		c->callbacks.frame(c->callbacks.arg, frame);
 	else
 		c->callbacks.ended(c->callbacks.arg, "the agent sent a malformed frame");

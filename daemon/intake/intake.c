@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "proto/events.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
 
@@ -143,7 +144,7 @@ static int add_location(struct intake *in, const Jxp__Location *m)
 	return agent_ids_add(&in->locations, m->id, id);
 }
 
-static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
+static bool valid_transition(const struct intake *in, const struct event_transition *t)
 {
 	if (t->type <= JXP__TRANSITION__TYPE__NONE || t->type > JXP__TRANSITION__TYPE__ABANDONED)
 		return false;
@@ -151,9 +152,9 @@ static bool valid_transition(const struct intake *in, const Jxp__Transition *t)
 	if (t->reg >= PERF_DEBUG_REGISTERS + (t->type == JXP__TRANSITION__TYPE__TRAPPED) ||
 	    t->length < 1 || t->length > 8)
 		return false;
-	if (!pair_kind_find(t->kind) || !in->result->request.kinds[t->kind])
+	if (!pair_kind_find((Jxp__Kind)t->kind) || !in->result->request.kinds[t->kind])
 		return false;
-	if (t->region < JXP__REGION__REGION_OTHER || t->region > JXP__REGION__REGION_JVM)
+	if (t->region > JXP__REGION__REGION_JVM)
 		return false;
 	return t->type != JXP__TRANSITION__TYPE__TRAPPED ||
 	       (t->checked_bytes >= 1 && t->checked_bytes <= LIMIT_PAIR_BYTES &&
@@ -176,9 +177,9 @@ static int apply_held(void *arg, const struct attribution_held *held)
 
 /* The first access is of the type that is sampled, the second of one that ends the wait: where both
  * do, only a store overwrites what nobody has read. */
-static void ask_of_pair(const Jxp__Transition *t, struct attribution_held *held)
+static void ask_of_pair(const struct event_transition *t, struct attribution_held *held)
 {
-	const struct pair_kind *kind = pair_kind_find(t->kind);
+	const struct pair_kind *kind = pair_kind_find((Jxp__Kind)t->kind);
 	const struct observation *o = &held->pair;
 	bool either = kind->ends == PAIR_LOAD_OR_STORE;
 
@@ -199,14 +200,14 @@ static void ask_of_pair(const Jxp__Transition *t, struct attribution_held *held)
 				       .stores = either ? o->wasteful : kind->ends == PAIR_STORE};
 }
 
-static int add_pair(struct intake *in, const Jxp__Transition *t)
+static int add_pair(struct intake *in, const struct event_transition *t)
 {
 	bool clock = in->result->findings.sampler == JXP__SAMPLER__SAMPLER_CLOCK;
 	struct attribution_held held = {.is_pair = true};
 
 	held.pair = (struct observation){
-	    .kind = t->kind,
-	    .region = t->region,
+	    .kind = (Jxp__Kind)t->kind,
+	    .region = (Jxp__Region)t->region,
 	    .jvm_access = t->jvm_access,
 	    .wasteful = t->wasteful,
 	    .checked_bytes = t->checked_bytes,
@@ -221,8 +222,9 @@ static int add_pair(struct intake *in, const Jxp__Transition *t)
 	return attribution_intake_add(&in->attribution, &held);
 }
 
-static int apply_transition(struct intake *in, const Jxp__Transition *t)
+static int add_transition(struct intake *in, const void *event)
 {
+	const struct event_transition *t = event;
 	int r;
 
 	if (!valid_transition(in, t)) {
@@ -236,16 +238,17 @@ static int apply_transition(struct intake *in, const Jxp__Transition *t)
 	return add_pair(in, t);
 }
 
-static bool valid_cpu_sample(const struct intake *in, const Jxp__CpuSample *s)
+static bool valid_tick(const struct intake *in, const struct event_tick *s)
 {
 	enum cpu_code code;
 
-	return window_result_profiles_cpu(in->result) && (unsigned)s->state < CPU_STATES &&
+	return window_result_profiles_cpu(in->result) && s->state < CPU_STATES &&
 	       s->cpu_ns <= LIMIT_TICK_CPU_NS &&
-	       (cpu_code_of(s->state, &code) || (s->node == 0 && !s->truncated));
+	       (cpu_code_of((Jxp__CpuSample__State)s->state, &code) ||
+		(s->node == 0 && !s->truncated));
 }
 
-static int add_tick_in_code(struct intake *in, const Jxp__CpuSample *s, uint32_t node)
+static int add_tick_in_code(struct intake *in, const struct event_tick *s, uint32_t node)
 {
 	bool of_loops = !s->called && window_result_profiles_loops(in->result);
 	enum tick_kind kind = s->called ? TICK_CALLED : TICK_IN_CODE;
@@ -263,18 +266,19 @@ static int add_tick_in_code(struct intake *in, const Jxp__CpuSample *s, uint32_t
 	return loop_session_tick(&in->loops, s, node, kept > 0);
 }
 
-static int add_cpu_sample(struct intake *in, const Jxp__CpuSample *s)
+static int add_tick(struct intake *in, const void *event)
 {
+	const struct event_tick *s = event;
 	struct cpu_profile *c = &in->result->cpu;
 	uint32_t node;
 	int r;
 
-	if (!valid_cpu_sample(in, s)) {
+	if (!valid_tick(in, s)) {
 		lose(in, LOSS_INVALID);
 		return 0;
 	}
 	node = translate(in, &in->nodes, s->node);
-	r = cpu_profile_add(c, s->state, node, s->truncated, s->cpu_ns);
+	r = cpu_profile_add(c, (Jxp__CpuSample__State)s->state, node, s->truncated != 0, s->cpu_ns);
 	in->result->losses[LOSS_CPU_CONTEXTS] = c->refused;
 	if (r == 0)
 		r = lost_or_failed(in, thread_table_tick(&in->result->threads, s), LOSS_THREADS);
@@ -327,6 +331,64 @@ static int add_image(struct intake *in, const Jxp__CodeImage *m)
 	return error < 0 ? error : attribution_intake_offer(&in->attribution, m);
 }
 
+static int add_allocation(struct intake *in, const void *event)
+{
+	return object_intake_allocation(&in->objects, event);
+}
+
+static int add_position(struct intake *in, const void *event)
+{
+	return object_intake_position(&in->objects, event);
+}
+
+static int add_settled(struct intake *in, const void *event)
+{
+	return object_intake_settled(&in->objects, event);
+}
+
+static int add_access(struct intake *in, const void *event)
+{
+	return object_intake_access(&in->objects, event);
+}
+
+static int add_burst(struct intake *in, const void *event)
+{
+	loop_session_burst(&in->loops, event);
+	return 0;
+}
+
+static int add_trace(struct intake *in, const void *event)
+{
+	return loop_traces_add(&in->loops, event);
+}
+
+static int add_reading(struct intake *in, const void *event)
+{
+	loop_session_reading(&in->loops, event);
+	return 0;
+}
+
+/* In their order. What begins no record is counted once: nothing behind it can be found. */
+static int add_events(struct intake *in, const ProtobufCBinaryData *events)
+{
+	static int (*const add[EVENT_TYPES])(struct intake *, const void *) = {
+	    [EVENT_TRANSITION] = add_transition, [EVENT_ALLOCATION] = add_allocation,
+	    [EVENT_POSITION] = add_position,     [EVENT_SETTLED] = add_settled,
+	    [EVENT_ACCESS] = add_access,         [EVENT_TICK] = add_tick,
+	    [EVENT_BURST] = add_burst,           [EVENT_TRACE] = add_trace,
+	    [EVENT_READING] = add_reading,
+	};
+	const struct event_head *event;
+	size_t at = 0;
+	int r = 0;
+
+	while (r == 0 && (event = event_next(events->data, events->len, &at)))
+		r = add[event->type](in, event);
+	if (r == 0 && at < events->len)
+		lose(in, LOSS_INVALID);
+	return r;
+}
+
 int intake_batch(struct intake *in, const Jxp__Batch *batch)
 {
 	int r = 0;
@@ -345,18 +407,18 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 		r = thread_table_update(&in->result->threads, t->tid, t->name, t->ended);
 		r = lost_or_failed(in, r, LOSS_THREADS);
 	}
-	for (size_t i = 0; r == 0 && i < batch->n_transitions; i++)
-		r = apply_transition(in, batch->transitions[i]);
-	for (size_t i = 0; r == 0 && i < batch->n_cpu_samples; i++)
-		r = add_cpu_sample(in, batch->cpu_samples[i]);
+	if (r == 0)
+		r = object_intake_begin(&in->objects, batch);
+	if (r == 0)
+		r = add_events(in, &batch->events);
 	for (size_t i = 0; r == 0 && i < batch->n_codes; i++)
 		r = add_image(in, batch->codes[i]);
 	if (r == 0)
 		r = tick_intake_settle(&in->ticks);
 	if (r == 0)
-		r = object_intake_batch(&in->objects, batch);
+		r = object_intake_settle(&in->objects, batch->settled_ns);
 	if (r == 0)
-		r = loop_session_batch(&in->loops, batch);
+		r = loop_traces_settle(&in->loops);
 	if (r == 0)
 		take_counters(in, batch);
 	return r;

@@ -254,7 +254,7 @@ static int add_earlier(struct loop_session *in, struct loop_code *code)
 	return r;
 }
 
-int loop_session_tick(struct loop_session *in, const Jxp__CpuSample *tick, uint32_t node, bool kept)
+int loop_session_tick(struct loop_session *in, const struct event_tick *tick, uint32_t node, bool kept)
 {
 	const struct tick_place one = {
 	    .key = {.code = tick->code, .offset = tick->offset, .node = node},
@@ -390,16 +390,16 @@ int loop_session_analysed(struct loop_session *in, uint32_t position, int error,
 /* ---------------------------------------------------------------- bursts */
 
 /* Are its places some of the plan's, each once? */
-static bool valid_burst(const struct loop_session *in, const Jxp__LoopBurst *b)
+static bool valid_burst(const struct loop_session *in, const struct event_burst *b)
 {
 	const struct planned_loop *plan;
 	uint32_t seen = 0;
 
-	if (b->plan == 0 || b->plan > in->plan_count || b->n_places != b->n_counts ||
-	    b->n_places > LIMIT_PLAN_PLACES)
+	if (!window_result_profiles_loops(in->result) || b->plan == 0 || b->plan > in->plan_count ||
+	    b->others > EVENT_BURST_PLACES)
 		return false;
 	plan = &in->plans[b->plan - 1];
-	for (size_t i = 0; i < b->n_places; i++) {
+	for (size_t i = 0; i < b->others; i++) {
 		if (b->places[i] >= plan->sites + plan->entries || seen >> b->places[i] & 1)
 			return false;
 		seen |= 1u << b->places[i];
@@ -436,7 +436,7 @@ static bool counts_instances(const struct loop_session *in, const struct planned
 	return true;
 }
 
-static void add_burst(struct loop_session *in, const Jxp__LoopBurst *b)
+void loop_session_burst(struct loop_session *in, const struct event_burst *b)
 {
 	const struct planned_loop *plan;
 	const struct loop_code *code;
@@ -451,7 +451,7 @@ static void add_burst(struct loop_session *in, const Jxp__LoopBurst *b)
 	plan = &in->plans[b->plan - 1];
 	code = &in->codes[plan->code];
 	row = &in->result->loops.rows[code->analysis.loops[plan->loop].row];
-	for (size_t i = 0; i < b->n_places; i++) {
+	for (size_t i = 0; i < b->others; i++) {
 		bool site = b->places[i] < plan->sites;
 
 		*(site ? &results : &entered) += b->counts[i];
@@ -461,7 +461,7 @@ static void add_burst(struct loop_session *in, const Jxp__LoopBurst *b)
 	}
 	turns = (double)b->headers * code->analysis.loops[plan->loop].unroll;
 	row->bursts++;
-	row->bursts_left += b->left;
+	row->bursts_left += b->left != 0;
 	row->bursts_least += (code->analysis.loops[plan->loop].doubts & LOOP_DOUBT_UNROLL) != 0;
 	loop_counts_burst(&row->results, turns, results, sites, plan->all_sites);
 	if (!counts_instances(in, plan))
@@ -473,10 +473,12 @@ static void add_burst(struct loop_session *in, const Jxp__LoopBurst *b)
 }
 
 /* What cannot be is dropped: a counter that went the wrong way, or not by whole turns. */
-static void add_reading(struct loop_session *in, const Jxp__LoopReading *m)
+void loop_session_reading(struct loop_session *in, const struct event_reading *m)
 {
 	const struct planned_loop *plan =
-	    m->plan > 0 && m->plan <= in->plan_count ? &in->plans[m->plan - 1] : NULL;
+	    window_result_profiles_loops(in->result) && m->plan > 0 && m->plan <= in->plan_count
+		? &in->plans[m->plan - 1]
+		: NULL;
 	const struct loop_code *code = plan ? &in->codes[plan->code] : NULL;
 	const struct loop_reading *reading = NULL;
 	const struct loop_reading_end *end;
@@ -506,19 +508,6 @@ static void add_reading(struct loop_session *in, const Jxp__LoopReading *m)
 	lengths->turns += turns;
 	lengths->squares += turns * turns;
 	lengths->unsure += (end->high - end->low) / 2.0;
-}
-
-int loop_session_batch(struct loop_session *in, const Jxp__Batch *batch)
-{
-	if (!window_result_profiles_loops(in->result)) {
-		lose(in, LOSS_INVALID, batch->n_bursts + batch->n_readings + batch->n_traces);
-		return 0;
-	}
-	for (size_t i = 0; i < batch->n_bursts; i++)
-		add_burst(in, batch->bursts[i]);
-	for (size_t i = 0; i < batch->n_readings; i++)
-		add_reading(in, batch->readings[i]);
-	return loop_traces_batch(in, batch);
 }
 
 int loop_session_hunt(struct loop_session *in, struct loop_requests *out)

@@ -26,6 +26,7 @@
 #include "daemon/loops/code_image.h"
 #include "daemon/repeats/turn_tuples.h"
 #include "daemon/window/result.h"
+#include "proto/events.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
 
@@ -123,14 +124,15 @@ int loop_session_node(struct loop_session *in, uint32_t node, uint32_t method);
 
 /* A tick in compiled code, and in no stub that this called, whose context is node of the window's
  * tree, 0: not known. kept: it is among the ticks. 0 or -ENOMEM. */
-int loop_session_tick(struct loop_session *in, const Jxp__CpuSample *tick, uint32_t node,
+int loop_session_tick(struct loop_session *in, const struct event_tick *tick, uint32_t node,
 		      bool kept);
 
 /* An image of code, whose methods are known already. 0 or -ENOMEM. */
 int loop_session_image(struct loop_session *in, const Jxp__CodeImage *m);
 
-/* The loops' part of a batch whose methods are known already, after its ticks. 0 or -ENOMEM. */
-int loop_session_batch(struct loop_session *in, const Jxp__Batch *batch);
+/* What came of a burst, and of a reading. */
+void loop_session_burst(struct loop_session *in, const struct event_burst *b);
+void loop_session_reading(struct loop_session *in, const struct event_reading *m);
 
 /* Takes an image that waits to be analysed, for the caller to release; *code is its position. */
 bool loop_session_take_image(struct loop_session *in, struct code_image *image, uint32_t *code);
@@ -206,10 +208,10 @@ int loop_callers_rows(struct loop_session *in);
  * later than the one before. Where a turn has several inputs, the first and the last of a trace may
  * be part of one and are left out. Of a loop, TURN_TRACES_MAX traces of turns are kept; more are
  * not taken. 0 or -ENOMEM. */
-int loop_traces_batch(struct loop_session *in, const Jxp__Batch *batch);
+int loop_traces_add(struct loop_session *in, const struct event_trace *t);
 
-/* Brings the window's estimates of turns up to date with its traces and its CPU time. 0 or -ENOMEM.
- */
+/* Brings the window's estimates of turns up to date with its traces and its CPU time: after a
+ * batch, and when code was analysed. 0 or -ENOMEM. */
 int loop_traces_settle(struct loop_session *in);
 
 #endif

@@ -18,20 +18,19 @@ static bool valid_scalars(const struct planned_loop *plan, size_t count)
 	return count == 0 || count == plan->order.scalar_count;
 }
 
-static bool valid_instances(const struct planned_loop *plan, const Jxp__LoopTrace *t)
+static bool valid_instances(const struct planned_loop *plan, const struct event_trace *t)
 {
-	return t->load < plan->order.load_count && t->n_first <= LIMIT_TRACE_VALUES &&
-	       t->n_second <= LIMIT_TRACE_VALUES && valid_scalars(plan, t->n_first_scalars) &&
-	       valid_scalars(plan, t->n_second_scalars);
+	return t->load < plan->order.load_count && t->counts[0] <= LIMIT_TRACE_VALUES &&
+	       t->counts[1] <= LIMIT_TRACE_VALUES && valid_scalars(plan, t->scalar_counts[0]) &&
+	       valid_scalars(plan, t->scalar_counts[1]);
 }
 
-static bool valid_turns(const struct planned_loop *plan, const Jxp__LoopTrace *t)
+static bool valid_turns(const struct planned_loop *plan, const struct event_trace *t)
 {
-	if (t->n_first || t->n_second || t->n_first_scalars || t->n_second_scalars ||
-	    t->n_places != t->n_values || t->n_places > LIMIT_TRACE_VALUES ||
-	    t->elapsed_ns > WINDOW_MAX_S * NS_PER_S)
+	if (t->counts[0] || t->counts[1] || t->scalar_counts[0] || t->scalar_counts[1] ||
+	    t->turn_values > LIMIT_TRACE_VALUES || t->elapsed_ns > WINDOW_MAX_S * NS_PER_S)
 		return false;
-	for (size_t i = 0; i < t->n_places; i++)
+	for (size_t i = 0; i < t->turn_values; i++)
 		if (t->places[i] >= plan->order.turn_input_count)
 			return false;
 	return true;
@@ -90,7 +89,7 @@ static const struct loop_input *copied_load(const struct loop_code *code,
 
 /* part: of the load's values that were there again. */
 static int add_load(struct loop_session *in, const struct planned_loop *plan,
-		    const Jxp__LoopTrace *t, double part)
+		    const struct event_trace *t, double part)
 {
 	const struct loop_code *code = &in->codes[plan->code];
 	const struct code_loop *loop = &code->analysis.loops[plan->loop];
@@ -117,16 +116,16 @@ static int add_load(struct loop_session *in, const struct planned_loop *plan,
 }
 
 static int add_scalars(struct loop_session *in, const struct planned_loop *plan,
-		       const Jxp__LoopTrace *t)
+		       const struct event_trace *t)
 {
 	struct loop_compared like = {
 	    .loop = row_of(in, plan), .scalar = true, .bci = -1, .line = -1};
-	size_t count = t->n_first_scalars, same = 0;
+	size_t count = t->scalar_counts[0], same = 0;
 
-	if (count == 0 || t->n_second_scalars == 0)
+	if (count == 0 || t->scalar_counts[1] == 0)
 		return 0;
 	for (; like.at < count; like.at++) {
-		bool is_same = t->first_scalars[like.at] == t->second_scalars[like.at];
+		bool is_same = t->scalars[0][like.at] == t->scalars[1][like.at];
 		uint32_t position;
 		int r = input_of(in, &like, &position);
 
@@ -142,18 +141,19 @@ static int add_scalars(struct loop_session *in, const struct planned_loop *plan,
 /* An instance in which the load did not come, and the next one neither, say nothing of it, and as
  * little do values that are the same whichever way round. */
 static int add_instances(struct loop_session *in, const struct planned_loop *plan,
-			 const Jxp__LoopTrace *t)
+			 const struct event_trace *t)
 {
 	struct loop_row *row = &in->result->loops.rows[row_of(in, plan)];
 	double part;
 	int r;
 
-	if (t->n_first == 0 && t->n_second == 0)
+	if (t->counts[0] == 0 && t->counts[1] == 0)
 		return 0;
-	if (!sequence_repeated_beyond_chance(t->first, t->n_first, t->second, t->n_second, &part))
+	if (!sequence_repeated_beyond_chance(t->values[0], t->counts[0], t->values[1], t->counts[1],
+					     &part))
 		return 0;
 	row->pairs++;
-	row->pairs_cut += t->first_cut || t->second_cut;
+	row->pairs_cut += t->cut[0] || t->cut[1];
 	r = add_load(in, plan, t, part);
 	return r < 0 ? r : add_scalars(in, plan, t);
 }
@@ -186,21 +186,21 @@ static uint64_t mix(uint64_t x)
 }
 
 /* tuples has LIMIT_TRACE_VALUES. How many turns there are. */
-static size_t group(const Jxp__LoopTrace *t, uint64_t *tuples)
+static size_t group(const struct event_trace *t, uint64_t *tuples)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < t->n_places; i++) {
+	for (size_t i = 0; i < t->turn_values; i++) {
 		if (i == 0 || t->places[i] <= t->places[i - 1])
 			tuples[count++] = 0;
 		tuples[count - 1] =
-		    mix(tuples[count - 1] ^ ((uint64_t)t->places[i] << 32 | t->values[i]));
+		    mix(tuples[count - 1] ^ ((uint64_t)t->places[i] << 32 | t->values[0][i]));
 	}
 	return count;
 }
 
 static int add_turns(struct loop_session *in, const struct planned_loop *plan,
-		     const Jxp__LoopTrace *t)
+		     const struct event_trace *t)
 {
 	uint64_t tuples[LIMIT_TRACE_VALUES];
 	size_t count = group(t, tuples), first = 0;
@@ -218,14 +218,15 @@ static int add_turns(struct loop_session *in, const struct planned_loop *plan,
 	return 0;
 }
 
-static int add(struct loop_session *in, const Jxp__LoopTrace *t)
+int loop_traces_add(struct loop_session *in, const struct event_trace *t)
 {
-	bool known = t->plan > 0 && t->plan <= in->plan_count;
+	bool known =
+	    window_result_profiles_loops(in->result) && t->plan > 0 && t->plan <= in->plan_count;
 	const struct planned_loop *plan = known ? &in->plans[t->plan - 1] : NULL;
 
-	if (known && (t->n_places || t->n_values) && valid_turns(plan, t))
+	if (known && t->turn_values > 0 && valid_turns(plan, t))
 		return add_turns(in, plan, t);
-	if (known && !t->n_places && !t->n_values && valid_instances(plan, t))
+	if (known && t->turn_values == 0 && valid_instances(plan, t))
 		return add_instances(in, plan, t);
 	in->result->losses[LOSS_INVALID]++;
 	return 0;
@@ -244,13 +245,4 @@ int loop_traces_settle(struct loop_session *in)
 		row->turns = turn_counts_sums(&t->counts, row->own.ns);
 	}
 	return 0;
-}
-
-int loop_traces_batch(struct loop_session *in, const Jxp__Batch *batch)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < batch->n_traces; i++)
-		r = add(in, batch->traces[i]);
-	return r < 0 ? r : loop_traces_settle(in);
 }

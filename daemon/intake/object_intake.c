@@ -277,7 +277,16 @@ static int add_untracked(struct object_intake *in, const struct object_event *e)
 	return 0;
 }
 
-static int add_allocation(struct object_intake *in, const Jxp__Allocation *a)
+/* Is anything of objects to come in this window? */
+static bool expects_objects(struct object_intake *in)
+{
+	bool tracks = window_result_tracks_objects(in->result);
+
+	lose(in, LOSS_INVALID, !tracks);
+	return tracks;
+}
+
+int object_intake_allocation(struct object_intake *in, const struct event_allocation *a)
 {
 	struct object_event e = {.time_ns = a->time_ns,
 				 .address = a->address,
@@ -289,6 +298,8 @@ static int add_allocation(struct object_intake *in, const Jxp__Allocation *a)
 				 .size_bytes = a->size_bytes,
 				 .object_weight = a->weight};
 
+	if (!expects_objects(in))
+		return 0;
 	/* The comparison of the weight also refuses NaN. */
 	if ((a->object == 0 && a->address != 0) || a->size_bytes == 0 ||
 	    a->size_bytes > LIMIT_OBJECT_BYTES ||
@@ -301,7 +312,7 @@ static int add_allocation(struct object_intake *in, const Jxp__Allocation *a)
 	return e.object ? queue(in, &e) : add_untracked(in, &e);
 }
 
-static int add_access(struct object_intake *in, const Jxp__MemoryAccess *a)
+int object_intake_access(struct object_intake *in, const struct event_access *a)
 {
 	struct object_event e = {.time_ns = a->time_ns,
 				 .address = a->address,
@@ -309,20 +320,21 @@ static int add_access(struct object_intake *in, const Jxp__MemoryAccess *a)
 				 .tid = a->tid,
 				 .cpu = a->cpu,
 				 .type = OBJECT_ACCESS,
-				 .store = a->store,
+				 .store = a->store != 0,
 				 .code = a->code,
 				 .offset = a->offset,
 				 .calls = a->calls,
 				 .access_weight = a->weight};
 
+	if (!expects_objects(in))
+		return 0;
 	if (a->length < 1 || a->length > LIMIT_ACCESS_BYTES || a->weight == 0 ||
-	    a->weight > LIMIT_ACCESS_WEIGHT || a->region < JXP__REGION__REGION_OTHER ||
-	    a->region > JXP__REGION__REGION_JVM) {
+	    a->weight > LIMIT_ACCESS_WEIGHT || a->region > JXP__REGION__REGION_JVM) {
 		lose(in, LOSS_INVALID, 1);
 		return 0;
 	}
-	e.region = (uint8_t)a->region;
-	e.length_bytes = (uint8_t)a->length;
+	e.region = a->region;
+	e.length_bytes = a->length;
 	e.node = translate(in, in->nodes, a->node);
 	e.location = translate(in, in->locations, a->location);
 	e.class_name = locations_get(&in->result->profile.locations, e.location).class_name;
@@ -333,31 +345,37 @@ static int add_access(struct object_intake *in, const Jxp__MemoryAccess *a)
 	return queue(in, &e);
 }
 
-static int add_positions(struct object_intake *in, const Jxp__Positions *p, uint64_t ready_ns)
+int object_intake_position(struct object_intake *in, const struct event_position *p)
 {
-	uint64_t dropped = 0;
-	int r = object_order_positions(&in->order, p, ready_ns, &dropped);
+	bool known = true;
+	int r = 0;
 
-	lose(in, LOSS_POSITIONS, dropped);
-	/* Makes room for the next one. */
-	return r < 0 || !p->settled ? r : pump(in);
+	if (expects_objects(in))
+		r = object_order_position(&in->order, p, in->ready_ns, &known);
+	lose(in, LOSS_POSITIONS, !known);
+	return r;
+}
+
+int object_intake_settled(struct object_intake *in, const struct event_settled *s)
+{
+	if (!expects_objects(in))
+		return 0;
+	if (!object_order_settle(&in->order, s->epoch, in->ready_ns))
+		lose(in, LOSS_POSITIONS, 1);
+	return pump(in); /* Makes room for the next one. */
 }
 
 /* ---------------------------------------------------------------- batches */
 
-static bool has_objects(const Jxp__Batch *b)
-{
-	return b->n_classes || b->n_allocations || b->n_positions || b->n_accesses;
-}
-
-int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch)
+int object_intake_begin(struct object_intake *in, const Jxp__Batch *batch)
 {
 	int r = 0;
 
 	if (!window_result_tracks_objects(in->result)) {
-		lose(in, LOSS_INVALID, has_objects(batch));
+		lose(in, LOSS_INVALID, batch->n_classes > 0);
 		return 0;
 	}
+	in->ready_ns = batch->time_ns;
 	if (batch->objects_refused[0])
 		(void)utf8_sanitize(in->result->objects_refused,
 				    sizeof(in->result->objects_refused),
@@ -368,15 +386,14 @@ int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch)
 	}
 	for (size_t i = 0; r == 0 && i < batch->n_classes; i++)
 		r = add_class(in, batch->classes[i]);
-	for (size_t i = 0; r == 0 && i < batch->n_allocations; i++)
-		r = add_allocation(in, batch->allocations[i]);
-	for (size_t i = 0; r == 0 && i < batch->n_accesses; i++)
-		r = add_access(in, batch->accesses[i]);
-	for (size_t i = 0; r == 0 && i < batch->n_positions; i++)
-		r = add_positions(in, batch->positions[i], batch->time_ns);
-	if (r < 0)
-		return r;
-	object_order_settled_until(&in->order, batch->settled_ns);
+	return r;
+}
+
+int object_intake_settle(struct object_intake *in, uint64_t settled_ns)
+{
+	if (!window_result_tracks_objects(in->result))
+		return 0;
+	object_order_settled_until(&in->order, settled_ns);
 	return pump(in);
 }
 

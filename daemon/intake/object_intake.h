@@ -18,6 +18,7 @@
 #include "daemon/intake/object_order.h"
 #include "daemon/intake/object_table.h"
 #include "daemon/window/result.h"
+#include "proto/events.h"
 #include "proto/jxperf.pb-c.h"
 
 struct object_intake {
@@ -28,7 +29,8 @@ struct object_intake {
 	struct agent_ids classes;               /* agent's id -> string of the window's profile */
 	struct object_order order;
 	struct object_table table;
-	uint64_t evicted; /* of the table's, counted as losses so far */
+	uint64_t evicted;  /* of the table's, counted as losses so far */
+	uint64_t ready_ns; /* when the batch was sent */
 };
 
 void object_intake_init(struct object_intake *in, struct window_result *result,
@@ -36,8 +38,14 @@ void object_intake_init(struct object_intake *in, struct window_result *result,
 			struct attribution_intake *attribution);
 void object_intake_release(struct object_intake *in);
 
-/* Applies the object part of a batch whose nodes and locations are known already. 0 or -ENOMEM. */
-int object_intake_batch(struct object_intake *in, const Jxp__Batch *batch);
+/* Of each batch: what it says of objects beside its events, before these and after its nodes and
+ * locations; its events; and at last until when everything has been said. 0 or -ENOMEM. */
+int object_intake_begin(struct object_intake *in, const Jxp__Batch *batch);
+int object_intake_allocation(struct object_intake *in, const struct event_allocation *a);
+int object_intake_position(struct object_intake *in, const struct event_position *p);
+int object_intake_settled(struct object_intake *in, const struct event_settled *s);
+int object_intake_access(struct object_intake *in, const struct event_access *a);
+int object_intake_settle(struct object_intake *in, uint64_t settled_ns);
 
 /* An access whose maker is told. 0 or -ENOMEM. */
 int object_intake_attributed(struct object_intake *in, const struct attribution_held *held);

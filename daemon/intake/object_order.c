@@ -109,72 +109,64 @@ void object_order_settled_until(struct object_order *o, uint64_t settled_ns)
 
 /* ---------------------------------------------------------------- passes */
 
-static int add_moves(struct object_order *o, struct object_pass *pass, const Jxp__Positions *part,
-		     uint64_t *dropped)
-{
-	size_t count = part->n_moved, room = o->limit - pass->move_count;
-	int r;
-
-	if (part->n_address != part->n_moved) {
-		*dropped += part->n_moved;
-		return 0;
-	}
-	if (count > room) {
-		*dropped += count - room;
-		count = room;
-	}
-	r = array_reserve(&pass->moves, &pass->move_capacity, pass->move_count + count,
-			  sizeof(*pass->moves));
-	for (size_t i = 0; r == 0 && i < count; i++)
-		pass->moves[pass->move_count++] =
-		    (struct object_move){.address = part->address[i], .object = part->moved[i]};
-	return r;
-}
-
-static int add_dead(struct object_order *o, struct object_pass *pass, const Jxp__Positions *part,
-		    uint64_t *dropped)
-{
-	size_t count = part->n_died, room = o->limit - pass->dead_count;
-	int r;
-
-	if (count > room) {
-		*dropped += count - room;
-		count = room;
-	}
-	r = array_reserve(&pass->dead, &pass->dead_capacity, pass->dead_count + count,
-			  sizeof(*pass->dead));
-	if (r < 0 || count == 0)
-		return r;
-	memcpy(pass->dead + pass->dead_count, part->died, count * sizeof(*part->died));
-	pass->dead_count += count;
-	return 0;
-}
-
 /* The newest epoch that was settled, be it applied or waiting. */
 static uint32_t last_epoch(const struct object_order *o)
 {
 	return o->pass_count ? o->passes[o->pass_count - 1].epoch : o->epoch;
 }
 
-int object_order_positions(struct object_order *o, const Jxp__Positions *part, uint64_t ready_ns,
-			   uint64_t *dropped)
+/* The pass that gathers what is said of an epoch. NULL for one that was settled, or where as many
+ * as may wait do. The epoch that is settled already may be said to be so again, for nothing
+ * changed. */
+static struct object_pass *gathering(struct object_order *o, uint32_t epoch, uint64_t ready_ns)
 {
 	struct object_pass *pass = &o->passes[o->pass_count];
-	int r;
 
-	/* The epoch that is settled already may be said to be so again, for nothing changed. */
-	if (part->epoch < last_epoch(o) || o->pass_count == ORDER_PASSES_MAX) {
-		*dropped += part->n_moved + part->n_died + part->settled;
-		return 0;
-	}
-	pass->epoch = part->epoch;
+	if (epoch < last_epoch(o) || o->pass_count == ORDER_PASSES_MAX)
+		return NULL;
+	pass->epoch = epoch;
 	pass->ready_ns = ready_ns;
-	r = add_moves(o, pass, part, dropped);
+	return pass;
+}
+
+static int add_move(struct object_pass *pass, const struct event_position *p)
+{
+	int r = array_reserve(&pass->moves, &pass->move_capacity, pass->move_count + 1,
+			      sizeof(*pass->moves));
+
 	if (r == 0)
-		r = add_dead(o, pass, part, dropped);
-	if (r == 0 && part->settled)
-		o->pass_count++;
+		pass->moves[pass->move_count++] =
+		    (struct object_move){.address = p->address, .object = p->object};
 	return r;
+}
+
+static int add_dead(struct object_pass *pass, const struct event_position *p)
+{
+	int r = array_reserve(&pass->dead, &pass->dead_capacity, pass->dead_count + 1,
+			      sizeof(*pass->dead));
+
+	if (r == 0)
+		pass->dead[pass->dead_count++] = p->object;
+	return r;
+}
+
+int object_order_position(struct object_order *o, const struct event_position *p, uint64_t ready_ns,
+			  bool *taken)
+{
+	struct object_pass *pass = gathering(o, p->epoch, ready_ns);
+
+	*taken = pass && (p->address ? pass->move_count : pass->dead_count) < o->limit;
+	if (!*taken)
+		return 0;
+	return p->address ? add_move(pass, p) : add_dead(pass, p);
+}
+
+bool object_order_settle(struct object_order *o, uint32_t epoch, uint64_t ready_ns)
+{
+	bool taken = gathering(o, epoch, ready_ns) != NULL;
+
+	o->pass_count += taken;
+	return taken;
 }
 
 /* The oldest pass leaves; its memory serves a later one. */

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/jxperf.pb-c.h"
+#include "proto/events.h"
 
 /* A quarter of a second of a JVM that sends a million a second; 10 MiB. */
 #define ORDER_EVENTS_MAX (1u << 17)
@@ -118,11 +118,14 @@ void object_order_release(struct object_order *o);
 /* 0; -ENOSPC when ORDER_EVENTS_MAX wait: evict one; -ENOMEM. */
 int object_order_add(struct object_order *o, const struct object_event *event);
 
-/* Takes one part of a pass. ready_ns: a time after its epoch began. *dropped grows by the positions
- * that were contradictory, late or beyond the limit. Parts of a pass that was overtaken belong to
- * the next one: what moved then and is not mentioned again has not moved since. 0 or -ENOMEM. */
-int object_order_positions(struct object_order *o, const Jxp__Positions *part, uint64_t ready_ns,
-			   uint64_t *dropped);
+/* Takes one position of a pass. ready_ns: a time after its epoch began. *taken is false where it
+ * was late or beyond the limit. Those of a pass that was overtaken belong to the next one: what
+ * moved then and is not mentioned again has not moved since. 0 or -ENOMEM. */
+int object_order_position(struct object_order *o, const struct event_position *p, uint64_t ready_ns,
+			  bool *taken);
+
+/* The pass of this epoch is complete. False where that comes late, or as many as may wait do. */
+bool object_order_settle(struct object_order *o, uint32_t epoch, uint64_t ready_ns);
 
 /* No event of an earlier time will be added. A time before an earlier call's changes nothing. */
 void object_order_settled_until(struct object_order *o, uint64_t settled_ns);

@@ -100,7 +100,7 @@ static int tell(struct tick_intake *in, struct tick_place *p)
 	return apply(in, p, &p->sum);
 }
 
-int tick_intake_add(struct tick_intake *in, const Jxp__CpuSample *tick, uint32_t node,
+int tick_intake_add(struct tick_intake *in, const struct event_tick *tick, uint32_t node,
 		    enum tick_kind kind)
 {
 	const struct tick_key key = {

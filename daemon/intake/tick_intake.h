@@ -18,6 +18,7 @@
 #include "daemon/container/hash_index.h"
 #include "daemon/intake/attribution_intake.h"
 #include "daemon/window/result.h"
+#include "proto/events.h"
 
 enum tick_kind {
 	TICK_IN_CODE,
@@ -53,7 +54,7 @@ void tick_intake_release(struct tick_intake *in);
 
 /* A tick in compiled code that is in the profile with its node. Moves it to the right one, and
  * remembers it. 1; 0: there is no room; or -ENOMEM. */
-int tick_intake_add(struct tick_intake *in, const Jxp__CpuSample *tick, uint32_t node,
+int tick_intake_add(struct tick_intake *in, const struct event_tick *tick, uint32_t node,
 		    enum tick_kind kind);
 
 /* Moves ticks of code that is known since the last time. 0 or -ENOMEM. */

@@ -70,7 +70,7 @@ int thread_table_update(struct thread_table *t, uint32_t tid, const char *name, 
 	return 0;
 }
 
-int thread_table_transition(struct thread_table *t, const Jxp__Transition *change)
+int thread_table_transition(struct thread_table *t, const struct event_transition *change)
 {
 	struct watched_register *reg;
 	struct watched_thread *thread;
@@ -87,7 +87,7 @@ int thread_table_transition(struct thread_table *t, const Jxp__Transition *chang
 	reg = &thread->registers[change->reg];
 	if (change->type == JXP__TRANSITION__TYPE__ARMED) {
 		thread->armed++;
-		*reg = (struct watched_register){.kind = change->kind,
+		*reg = (struct watched_register){.kind = (Jxp__Kind)change->kind,
 						 .length_bytes = change->length,
 						 .address = change->address,
 						 .since_ns = change->time_ns};
@@ -99,7 +99,7 @@ int thread_table_transition(struct thread_table *t, const Jxp__Transition *chang
 	return 0;
 }
 
-int thread_table_tick(struct thread_table *t, const Jxp__CpuSample *tick)
+int thread_table_tick(struct thread_table *t, const struct event_tick *tick)
 {
 	const struct cpu_sum sum = {.samples = 1, .ns = (double)tick->cpu_ns};
 	struct watched_thread *thread;
@@ -108,7 +108,7 @@ int thread_table_tick(struct thread_table *t, const Jxp__CpuSample *tick)
 	if (r < 0)
 		return r;
 	cpu_sum_add(&thread->ticks, &sum, 1);
-	if (cpu_state_in_kernel(tick->state))
+	if (cpu_state_in_kernel((Jxp__CpuSample__State)tick->state))
 		cpu_sum_add(&thread->kernel, &sum, 1);
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include "common/perf/events.h"
 #include "daemon/container/row_table.h"
 #include "daemon/profile/cpu_profile.h"
+#include "proto/events.h"
 #include "proto/jxperf.pb-c.h"
 
 /* Longest thread name kept, with its NUL; Java allows any length. */
@@ -56,9 +57,9 @@ int thread_table_update(struct thread_table *t, uint32_t tid, const char *name, 
 
 /* Applies a change of a register whose fields were validated: reg below PERF_DEBUG_REGISTERS.
  * Creates the thread if need be; returns as thread_table_update. */
-int thread_table_transition(struct thread_table *t, const Jxp__Transition *change);
+int thread_table_transition(struct thread_table *t, const struct event_transition *change);
 
 /* A tick of a thread, likewise. */
-int thread_table_tick(struct thread_table *t, const Jxp__CpuSample *tick);
+int thread_table_tick(struct thread_table *t, const struct event_tick *tick);
 
 #endif

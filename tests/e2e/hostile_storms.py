@@ -17,10 +17,10 @@ import time
 
 from lib import Process, Stopwatch, jdks, make_directory, need_root, note, run, test, wait_until
 from support import footprint
-from support.agent import DEAD_STORE, HEAP, PROTOCOL, encode
+from support.agent import PROTOCOL, encode
 from support.attach import as_nobody
 from support.clock import SteppedClock
-from support.hostile import HonestWorkload, HostileDaemon, HostileJvm, batch, hello
+from support.hostile import HonestWorkload, HostileDaemon, HostileJvm, batch, hello, pair
 from support.profile import EARLY, Daemon, Workload, report_of, succeeded
 
 MIB = footprint.MIB
@@ -295,17 +295,12 @@ def an_http_request_of_a_byte_a_second_has_its_time_and_no_more():
 
 # ---------------------------------------------------------------- agents
 
-TRAPPED = 3
 FLOOD_S = 5
 
 
 def flood():
     """Pairs of contexts that exist and of such that do not, as many as fit a frame or so."""
-    def pair(leaf):
-        return 6, encode([(1, TRAPPED), (2, 1), (3, 0), (4, DEAD_STORE), (5, 1), (6, 4096), (7, 8), (8, HEAP),
-                          (9, leaf), (11, leaf), (13, 8), (14, 1)])
-
-    return batch(*[pair(1 + i % 50) for i in range(1000)])
+    return batch(records=[pair(1 + i % 50) for i in range(1000)])
 
 
 def names():

@@ -70,7 +70,7 @@ class Tracked:
         self.taken += len(arrived)
         for batch in arrived:
             self.names.update((c.id, c.name) for c in batch.classes)
-            for a in batch.allocations:
+            for a in batch.of("event_allocation"):
                 if a.object == 0:  # It is too small.
                     assert a.address == 0 and a.weight >= 1, a
                     continue
@@ -79,20 +79,19 @@ class Tracked:
                 self.births[a.object] = a.epoch
                 if a.address and self.names[a.class_id] == ARRAY:
                     self.known.setdefault(a.epoch, []).append((a.address, a.size_bytes, a.time_ns))
-            for access in batch.accesses:
+            for access in batch.of("event_access"):
                 if access.region == HEAP:
                     self.accesses[access.epoch].append(access)
-            for p in batch.positions:
-                assert len(p.moved) == len(p.address), p
-                for number, address in zip(p.moved, p.address):
-                    self.objects[number][0] = address
-                    self.survivors.add(number)
-                for number in p.died:
-                    del self.objects[number]
-                    self.survivors.discard(number)
-                self.moved += len(p.moved)
-                self.died += len(p.died)
-                if p.settled:
+            for p in batch.events:
+                if p.record == "event_position" and p.address:
+                    self.objects[p.object][0] = p.address
+                    self.survivors.add(p.object)
+                    self.moved += 1
+                elif p.record == "event_position":
+                    del self.objects[p.object]
+                    self.survivors.discard(p.object)
+                    self.died += 1
+                elif p.record == "event_settled":
                     assert self.epoch is None or p.epoch > self.epoch, (self.epoch, p.epoch)
                     self.epoch = p.epoch
                     self.settled.add(p.epoch)
@@ -300,7 +299,7 @@ def smaller_objects_than_asked_for_are_told_and_not_tracked(jdk):
     agent.start(min_size=4096)
     wait_until(lambda: agent.counter("small") > 20, "small objects", 60)
     assert agent.finish() == "", agent.ended
-    allocations = [a for b in agent.batches for a in b.allocations]
+    allocations = [a for b in agent.batches for a in b.of("event_allocation")]
     tracked, told = [a for a in allocations if a.object], [a for a in allocations if not a.object]
     assert all(a.size_bytes >= 4096 for a in tracked) and all(a.size_bytes < 4096 for a in told), allocations
     assert agent.counter("small") == len(told), (agent.latest, len(told))

@@ -15,7 +15,7 @@
 
 struct thread;
 
-/* Records an access that stands for weight (MemoryAccess in jxperf.proto) and was made on the
+/* Records an access that stands for weight (struct event_access) and was made on the
  * processor cpu. When its calling context is not to be had, it is counted and recorded without:
  * it counts for its object all the same. */
 void access_record(struct thread *t, const struct sample *s, bool store, uint64_t weight,

@@ -81,18 +81,19 @@ static void tell(struct thread *t, const uint64_t now[PERF_DEBUG_REGISTERS], boo
 {
 	struct burst *b = &t->burst;
 	struct record r = {.type = RECORD_BURST,
-			   .time_ns = clock_monotonic_ns(),
-			   .plan = b->plan,
-			   .headers = difference(now[0], b->before[0]) + within,
-			   .others = b->others,
-			   .left = left};
-	uint64_t hits = r.headers - within;
+			   .burst = {.head = event_head_of(EVENT_BURST),
+				     .time_ns = clock_monotonic_ns(),
+				     .plan = b->plan,
+				     .headers = difference(now[0], b->before[0]) + within,
+				     .others = b->others,
+				     .left = left}};
+	uint64_t hits = r.burst.headers - within;
 	struct code_blob blob;
 
 	for (unsigned i = 0; i < b->others; i++) {
-		r.places[i] = b->places[i];
-		r.counts[i] = difference(now[1 + i], b->before[1 + i]);
-		hits += r.counts[i];
+		r.burst.places[i] = b->places[i];
+		r.burst.counts[i] = difference(now[1 + i], b->before[1 + i]);
+		hits += r.burst.counts[i];
 	}
 	for (unsigned i = 0; i <= b->others; i++)
 		b->before[i] = now[i];

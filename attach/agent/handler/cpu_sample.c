@@ -17,14 +17,14 @@ static Jxp__CpuSample__State state_at(uint64_t ip)
 }
 
 /* Where in compiled code, for whoever looks for its loops, and for the method there. */
-static void note_place(struct record *r, uint64_t ip)
+static void note_place(struct event_tick *tick, uint64_t ip)
 {
 	struct code_blob blob;
 
 	if (!codemap_find(ip, &blob) || blob.type != CODE_COMPILED)
 		return;
-	r->code = blob.serial;
-	r->code_offset = (uint32_t)(ip - blob.start);
+	tick->code = blob.serial;
+	tick->offset = (uint32_t)(ip - blob.start);
 }
 
 enum cpu_side cpu_sample_side(const ucontext_t *uc)
@@ -38,9 +38,10 @@ enum cpu_side cpu_sample_side(const ucontext_t *uc)
 void cpu_sample_take_unseen(struct thread *t, uint64_t cpu_ns)
 {
 	const struct record r = {.type = RECORD_CPU,
-				 .time_ns = clock_monotonic_ns(),
-				 .state = JXP__CPU_SAMPLE__STATE__KERNEL,
-				 .tick_ns = cpu_ns};
+				 .tick = {.head = event_head_of(EVENT_TICK),
+					  .time_ns = clock_monotonic_ns(),
+					  .state = JXP__CPU_SAMPLE__STATE__KERNEL,
+					  .cpu_ns = cpu_ns}};
 
 	thread_count(t, JXP__COUNTER__COUNTER_CPU_SAMPLES, 1);
 	thread_record(t, &r);
@@ -50,39 +51,41 @@ void cpu_sample_take(struct thread *t, uint64_t cpu_ns, const ucontext_t *uc)
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
 	bool kernel = t->side == CPU_KERNEL;
-	struct record r = {.type = RECORD_CPU,
-			   .time_ns = clock_monotonic_ns(),
-			   .state =
-			       (uint8_t)(kernel ? JXP__CPU_SAMPLE__STATE__KERNEL : state_at(ip)),
-			   .tick_ns = cpu_ns};
+	struct record r = {
+	    .type = RECORD_CPU,
+	    .tick = {.head = event_head_of(EVENT_TICK),
+		     .time_ns = clock_monotonic_ns(),
+		     .state = (uint8_t)(kernel ? JXP__CPU_SAMPLE__STATE__KERNEL : state_at(ip)),
+		     .cpu_ns = cpu_ns}};
+	struct event_tick *tick = &r.tick;
 	struct sample_maker maker;
 	enum stack_result result;
 
 	thread_count(t, JXP__COUNTER__COUNTER_CPU_SAMPLES, 1);
-	note_place(&r, ip);
+	note_place(tick, ip);
 	result = sample_stack(t, uc, ip, &maker);
-	if (!r.code && maker.at & CODEMAP_CALLED) {
-		r.called = true;
-		note_place(&r, codemap_address(maker.at & ~CODEMAP_CALLED));
+	if (!tick->code && maker.at & CODEMAP_CALLED) {
+		tick->called = true;
+		note_place(tick, codemap_address(maker.at & ~CODEMAP_CALLED));
 	}
-	r.watch_context = maker.context;
+	tick->node = maker.context;
 	switch (result) {
 	case STACK_OK:
 		break;
 	case STACK_TRUNCATED:
-		r.truncated = true;
+		tick->truncated = true;
 		thread_count(t, JXP__COUNTER__COUNTER_CPU_TRUNCATED, 1);
 		break;
 	case STACK_NO_JAVA:
-		r.state = kernel ? JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL
-				 : JXP__CPU_SAMPLE__STATE__NO_JAVA;
+		tick->state = kernel ? JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL
+				     : JXP__CPU_SAMPLE__STATE__NO_JAVA;
 		break;
 	case STACK_TABLE_FULL:
-		r.state = JXP__CPU_SAMPLE__STATE__UNKNOWN;
+		tick->state = JXP__CPU_SAMPLE__STATE__UNKNOWN;
 		thread_count(t, JXP__COUNTER__COUNTER_CONTEXTS_FULL, 1);
 		break;
 	case STACK_UNWALKABLE:
-		r.state = JXP__CPU_SAMPLE__STATE__UNKNOWN;
+		tick->state = JXP__CPU_SAMPLE__STATE__UNKNOWN;
 		thread_count(t, JXP__COUNTER__COUNTER_CPU_UNWALKABLE, 1);
 		break;
 	}

@@ -105,7 +105,7 @@ struct trace {
 	uint64_t stack_pointer;                           /* and in the loop */
 	struct plan_input inputs[LIMIT_PLAN_TURN_INPUTS]; /* of instances one, the load */
 	struct plan_scalar scalars[LIMIT_PLAN_SCALARS];
-	struct trace_told told;
+	struct event_trace told;
 };
 
 /* A reading, in the same registers as well (attach/agent/handler/reading.h). */

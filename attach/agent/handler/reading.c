@@ -44,11 +44,12 @@ static uint8_t *in_vain(struct thread *t)
 static void tell(struct thread *t, uint8_t end, int32_t stepped, bool left)
 {
 	struct record r = {.type = RECORD_READING,
-			   .time_ns = clock_monotonic_ns(),
-			   .end = end,
-			   .unended = left,
-			   .read_plan = t->reading.plan,
-			   .stepped = stepped};
+			   .reading = {.head = event_head_of(EVENT_READING),
+				       .time_ns = clock_monotonic_ns(),
+				       .plan = t->reading.plan,
+				       .stepped = stepped,
+				       .end = end,
+				       .left = left}};
 
 	thread_record(t, &r);
 }

@@ -91,11 +91,11 @@ static void tell_trace(struct thread *t)
 
 	r->active = false;
 	*in_vain(t, r) = 0;
+	r->told.time_ns = clock_monotonic_ns();
 	for (unsigned i = 0; i < RECORD_TRACE_PARTS; i++) {
 		size_t from = (size_t)i * RECORD_TRACE_BYTES, left = sizeof(r->told) - from;
 
-		parts[i] = (struct record){
-		    .type = RECORD_TRACE, .time_ns = clock_monotonic_ns(), .part = (uint8_t)i};
+		parts[i] = (struct record){.type = RECORD_TRACE, .part = (uint8_t)i};
 		memcpy(parts[i].bytes, bytes + from,
 		       left < RECORD_TRACE_BYTES ? left : RECORD_TRACE_BYTES);
 	}
@@ -418,7 +418,7 @@ bool trace_begin(struct thread *t, const struct loop_plan *plan)
 			    .start = plan->start,
 			    .header = plan->start + plan->header,
 			    .since_ns = clock_monotonic_ns(),
-			    .told = {.plan = plan->plan}};
+			    .told = {.head = event_head_of(EVENT_TRACE), .plan = plan->plan}};
 	if (random_below(&t->random, 1u << *in_vain(t, r)) != 0)
 		return false;
 	r->active = true;

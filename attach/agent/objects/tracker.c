@@ -88,7 +88,8 @@ static void refresh(const struct tracker *t, struct alloc_event *e)
 
 static int tell(const struct tracker *t, uint32_t id, const struct alloc_event *e)
 {
-	const struct tracked_allocation allocation = {
+	const struct event_allocation allocation = {
+	    .head = event_head_of(EVENT_ALLOCATION),
 	    .object = id,
 	    .class_id = e->class_id,
 	    .size_bytes = e->size_bytes,
@@ -96,7 +97,7 @@ static int tell(const struct tracker *t, uint32_t id, const struct alloc_event *
 	    .time_ns = e->time_ns,
 	    .tid = e->tid,
 	    .cpu = e->cpu,
-	    .context = e->context,
+	    .node = e->context,
 	    .epoch = e->epoch,
 	    .address = e->address,
 	};

@@ -12,7 +12,7 @@
 
 #include "common/code/insn.h"
 #include "attach/agent/place/place.h"
-#include "proto/limits.h"
+#include "proto/events.h"
 
 enum record_type { /* values of Transition.Type */
 		   RECORD_ARMED = 1,
@@ -21,11 +21,11 @@ enum record_type { /* values of Transition.Type */
 		   RECORD_EXPIRED_GC = 4,
 		   RECORD_EXPIRED_WINDOW = 5,
 		   RECORD_ABANDONED = 6,
-		   RECORD_ACCESS = 100,  /* a MemoryAccess, no transition */
-		   RECORD_CPU = 101,     /* a CpuSample */
-		   RECORD_BURST = 102,   /* a LoopBurst */
-		   RECORD_TRACE = 103,   /* a part of a LoopTrace */
-		   RECORD_READING = 104, /* a LoopReading */
+		   RECORD_ACCESS = 100, /* an access, no transition */
+		   RECORD_CPU = 101,    /* this and the next three are whole but for the tid */
+		   RECORD_BURST = 102,
+		   RECORD_TRACE = 103, /* a part of an event_trace */
+		   RECORD_READING = 104,
 };
 
 /* An instruction's bytes; the drain thread formats and deduplicates them. */
@@ -34,24 +34,10 @@ struct code_bytes {
 	uint8_t bytes[INSN_MAX_BYTES];
 };
 
-/* What a trace has read: LoopTrace (jxperf.proto). */
-struct trace_told {
-	uint32_t plan;
-	uint8_t load;
-	uint8_t turn_values;      /* 0: of instances */
-	uint8_t counts[2];        /* of values, in the first instance and in the second */
-	uint8_t scalar_counts[2]; /* in either */
-	bool cut[2];
-	uint64_t elapsed_ns;
-	uint32_t scalars[2][LIMIT_PLAN_SCALARS];
-	uint8_t places[LIMIT_TRACE_VALUES];     /* of turns */
-	uint32_t values[2][LIMIT_TRACE_VALUES]; /* of either instance; of turns the first ones */
-};
-
 /* A trace goes through the ring in parts, one behind the other, each with so many of its bytes. */
 #define RECORD_TRACE_BYTES 96u
 #define RECORD_TRACE_PARTS \
-	((sizeof(struct trace_told) + RECORD_TRACE_BYTES - 1) / RECORD_TRACE_BYTES)
+	((sizeof(struct event_trace) + RECORD_TRACE_BYTES - 1) / RECORD_TRACE_BYTES)
 
 /* Who does something, and where. */
 struct sample_maker {
@@ -69,6 +55,9 @@ struct record {
 	uint32_t watch_context; /* context_table ids */
 	union {
 		uint8_t bytes[RECORD_TRACE_BYTES]; /* RECORD_TRACE */
+		struct event_tick tick;            /* RECORD_CPU */
+		struct event_burst burst;          /* RECORD_BURST */
+		struct event_reading reading;      /* RECORD_READING */
 		struct {
 			uint64_t address;
 			struct code_bytes watch_code;
@@ -103,29 +92,6 @@ struct record {
 					uint32_t access_at;
 					uint32_t epoch;
 					uint64_t weight;
-				};
-				struct {               /* RECORD_CPU */
-					uint8_t state; /* CpuSample.State */
-					bool truncated;
-					bool called;          /* as CpuSample.called */
-					uint32_t code_offset; /* in compiled code, */
-					uint64_t code; /* whose number this is in the code map; 0:
-							* none */
-					uint64_t tick_ns; /* of CPU time that it stands for */
-				};
-				struct {                /* RECORD_BURST */
-					uint8_t others; /* counted beside the header */
-					bool left;
-					uint8_t places[2]; /* by index in the plan */
-					uint32_t plan;
-					uint32_t headers;
-					uint32_t counts[2];
-				};
-				struct { /* RECORD_READING */
-					uint8_t end;
-					bool unended;
-					uint32_t read_plan;
-					int32_t stepped;
 				};
 			};
 		};

@@ -20,6 +20,7 @@
 void batch_init(struct batch *b)
 {
 	*b = (struct batch){.message = JXP__BATCH__INIT};
+	buffer_init(&b->events, FRAME_MAX_AGENT);
 }
 
 static void release_method(void *part)
@@ -60,35 +61,6 @@ static void release_class(void *part)
 	free(((Jxp__ObjectClass *)part)->name);
 }
 
-static void release_positions(void *part)
-{
-	Jxp__Positions *p = part;
-
-	free(p->moved);
-	free(p->address);
-	free(p->died);
-}
-
-static void release_burst(void *part)
-{
-	Jxp__LoopBurst *b = part;
-
-	free(b->places);
-	free(b->counts);
-}
-
-static void release_trace(void *part)
-{
-	Jxp__LoopTrace *t = part;
-
-	free(t->first);
-	free(t->second);
-	free(t->first_scalars);
-	free(t->second_scalars);
-	free(t->places);
-	free(t->values);
-}
-
 /* Frees a repeated field; release frees what a part of it owns, NULL when that is nothing. */
 static void free_parts(void *array_of_pointers, size_t count, void (*release)(void *part))
 {
@@ -111,15 +83,8 @@ void batch_clear(struct batch *b)
 	free_parts(m->instructions, m->n_instructions, release_instruction);
 	free_parts(m->locations, m->n_locations, release_location);
 	free_parts(m->threads, m->n_threads, release_thread);
-	free_parts(m->transitions, m->n_transitions, NULL);
 	free_parts(m->classes, m->n_classes, release_class);
-	free_parts(m->allocations, m->n_allocations, NULL);
-	free_parts(m->positions, m->n_positions, release_positions);
-	free_parts(m->accesses, m->n_accesses, NULL);
-	free_parts(m->cpu_samples, m->n_cpu_samples, NULL);
-	free_parts(m->bursts, m->n_bursts, release_burst);
-	free_parts(m->traces, m->n_traces, release_trace);
-	free_parts(m->readings, m->n_readings, NULL);
+	buffer_release(&b->events);
 	batch_init(b);
 }
 
@@ -164,96 +129,17 @@ static void *add(struct batch *b, const ProtobufCMessageDescriptor *type, void *
 #define ADD(b, type, field) \
 	add(b, &jxp__##type##__descriptor, &(b)->message.field, &(b)->message.n_##field)
 
-Jxp__Transition *batch_transition(struct batch *b)
-{
-	return ADD(b, transition, transitions);
-}
-
 Jxp__Node *batch_node(struct batch *b)
 {
 	return ADD(b, node, nodes);
 }
 
-Jxp__Allocation *batch_allocation(struct batch *b)
+void batch_add(struct batch *b, const struct event_head *event)
 {
-	return ADD(b, allocation, allocations);
-}
-
-Jxp__MemoryAccess *batch_access(struct batch *b)
-{
-	return ADD(b, memory_access, accesses);
-}
-
-Jxp__CpuSample *batch_cpu_sample(struct batch *b)
-{
-	return ADD(b, cpu_sample, cpu_samples);
-}
-
-Jxp__LoopReading *batch_reading(struct batch *b)
-{
-	return ADD(b, loop_reading, readings);
-}
-
-Jxp__LoopBurst *batch_burst(struct batch *b, unsigned others)
-{
-	Jxp__LoopBurst *m = ADD(b, loop_burst, bursts);
-
-	if (!m || others == 0)
-		return m;
-	m->places = calloc(others, sizeof(*m->places));
-	m->counts = calloc(others, sizeof(*m->counts));
-	if (!m->places || !m->counts) {
-		b->failed = true; /* What there is of it is freed with the batch. */
-		return NULL;
-	}
-	m->n_places = m->n_counts = others;
-	return m;
-}
-
-/* Room for so many numbers, of which none are there yet. NULL for none; b->failed when memory is
- * short. */
-static uint32_t *numbers(struct batch *b, size_t count, size_t *n)
-{
-	uint32_t *to = count > 0 ? calloc(count, sizeof(*to)) : NULL;
-
-	b->failed |= count > 0 && !to;
-	*n = to ? count : 0;
-	b->bytes += *n * sizeof(*to);
-	return to;
-}
-
-Jxp__LoopTrace *batch_trace(struct batch *b, const uint8_t counts[2],
-			    const uint8_t scalar_counts[2], uint8_t turn_values)
-{
-	Jxp__LoopTrace *m = ADD(b, loop_trace, traces);
-
-	if (!m)
-		return NULL;
-	m->first = numbers(b, counts[0], &m->n_first);
-	m->second = numbers(b, counts[1], &m->n_second);
-	m->first_scalars = numbers(b, scalar_counts[0], &m->n_first_scalars);
-	m->second_scalars = numbers(b, scalar_counts[1], &m->n_second_scalars);
-	m->places = numbers(b, turn_values, &m->n_places);
-	m->values = numbers(b, turn_values, &m->n_values);
-	return b->failed ? NULL : m; /* What there is of it is freed with the batch. */
-}
-
-Jxp__Positions *batch_positions(struct batch *b)
-{
-	Jxp__Positions *p = ADD(b, positions, positions);
-
-	if (!p)
-		return NULL;
-	p->moved = malloc(BATCH_POSITIONS_MAX * sizeof(*p->moved));
-	p->address = malloc(BATCH_POSITIONS_MAX * sizeof(*p->address));
-	p->died = malloc(BATCH_POSITIONS_MAX * sizeof(*p->died));
-	if (!p->moved || !p->address || !p->died) {
-		b->failed = true; /* What there is of it is freed with the batch. */
-		return NULL;
-	}
-	/* 5 and 10 packed bytes at most; taken at once, because it is filled from now on. */
-	b->bytes += BATCH_POSITIONS_MAX * 20;
-	return p;
+	if (b->failed || buffer_append(&b->events, event, event->size) < 0)
+		b->failed = true;
+	else
+		b->bytes += event->size;
 }
 
 /* A bounded copy; protobuf-c's empty string must not be freed, so empty is copied too. */
@@ -376,6 +262,8 @@ int batch_send(struct batch *b, struct link *link)
 	int r = -ENOMEM;
 
 	if (!b->failed) {
+		b->message.events.data = buffer_head(&b->events);
+		b->message.events.len = buffer_length(&b->events);
 		frame.body_case = JXP__AGENT_FRAME__BODY_BATCH;
 		frame.batch = &b->message;
 		r = link_send(link, &frame);

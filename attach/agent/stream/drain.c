@@ -30,10 +30,9 @@ struct drain {
 	uint64_t names_lost;
 	uint64_t records_lost;
 	bool vm_dead;
-	uint32_t classes_sent;     /* numbers of class_table up to this one */
-	Jxp__Positions *positions; /* of the batch: the part that is being filled, or NULL */
-	struct trace_told told;    /* the trace that is being put together, */
-	uint8_t told_parts;        /* of which so many parts are there */
+	uint32_t classes_sent;   /* numbers of class_table up to this one */
+	struct event_trace told; /* the trace that is being put together, */
+	uint8_t told_parts;      /* of which so many parts are there */
 	uint64_t settled_ns;
 	uint32_t object_interval;
 	uint64_t object_min_size;
@@ -168,163 +167,69 @@ static uint32_t place_id(struct drain *d, const struct place *place, uint8_t *el
 	return id;
 }
 
-static void add_record(struct drain *d, const struct thread *t, const struct record *r)
+static void add_transition(struct drain *d, const struct thread *t, const struct record *r)
 {
 	uint32_t watch_instruction = instruction_id(d, &r->watch_code);
 	uint32_t trap_instruction = instruction_id(d, &r->trap_code);
 	uint8_t element = r->element;
 	uint32_t location = place_id(d, &r->place, &element);
-	Jxp__Transition *m;
+	struct event_transition m = {.head = event_head_of(EVENT_TRANSITION),
+				     .tid = (uint32_t)t->tid,
+				     .time_ns = r->time_ns,
+				     .address = r->address,
+				     .cpu_ns = r->cpu_ns,
+				     .watch_node = r->watch_context,
+				     .trap_node = r->trap_context,
+				     .watch_instruction = watch_instruction,
+				     .trap_instruction = trap_instruction,
+				     .checked_bytes = r->checked_bytes,
+				     .location = location,
+				     .type = r->type,
+				     .reg = r->reg,
+				     .kind = r->kind,
+				     .region = r->region,
+				     .length = r->length,
+				     .wasteful = r->wasteful_as >> element & 1,
+				     .jvm_access = r->jvm_access};
 
 	send_context(d, r->watch_context);
 	send_context(d, r->trap_context);
-	m = batch_transition(&d->batch);
-	if (!m)
-		return;
-	m->type = (Jxp__Transition__Type)r->type;
-	m->tid = (uint32_t)t->tid;
-	m->reg = r->reg;
-	m->kind = (Jxp__Kind)r->kind;
-	m->time_ns = r->time_ns;
-	m->address = r->address;
-	m->length = r->length;
-	m->region = (Jxp__Region)r->region;
-	m->watch_node = r->watch_context;
-	m->watch_instruction = watch_instruction;
-	m->trap_node = r->trap_context;
-	m->trap_instruction = trap_instruction;
-	m->checked_bytes = r->checked_bytes;
-	m->wasteful = r->wasteful_as >> element & 1;
-	m->cpu_ns = r->cpu_ns;
-	m->location = location;
-	m->jvm_access = r->jvm_access;
-	if (r->type != RECORD_TRAPPED)
-		return;
-	m->watch_code = code_copy_place(r->watch_at, r->watch_code.bytes, r->watch_code.length,
-					&m->watch_offset);
-	m->watch_calls = r->watch_calls;
-	if (r->jvm_access)
-		return;
-	m->trap_calls = r->trap_calls;
-	m->trap_code =
-	    code_copy_place(r->trap_at, r->trap_code.bytes, r->trap_code.length, &m->trap_offset);
+	if (r->type == RECORD_TRAPPED) {
+		m.watch_calls = r->watch_calls;
+		m.watch_code = code_copy_place(r->watch_at, r->watch_code.bytes,
+					       r->watch_code.length, &m.watch_offset);
+	}
+	if (r->type == RECORD_TRAPPED && !r->jvm_access) {
+		m.trap_calls = r->trap_calls;
+		m.trap_code = code_copy_place(r->trap_at, r->trap_code.bytes, r->trap_code.length,
+					      &m.trap_offset);
+	}
+	batch_add(&d->batch, &m.head);
 }
 
 static void add_access(struct drain *d, const struct thread *t, const struct record *r)
 {
-	uint32_t instruction = instruction_id(d, &r->watch_code);
 	uint8_t element = 0;
 	uint32_t location = place_id(d, &r->place, &element);
-	Jxp__MemoryAccess *m;
+	struct event_access m = {.head = event_head_of(EVENT_ACCESS),
+				 .tid = (uint32_t)t->tid,
+				 .time_ns = r->time_ns,
+				 .address = r->address,
+				 .weight = r->weight,
+				 .object_bytes = (uint64_t)r->place.words * 8,
+				 .epoch = r->epoch,
+				 .node = r->watch_context,
+				 .location = location,
+				 .cpu = r->cpu,
+				 .length = r->length,
+				 .store = r->store,
+				 .region = r->region,
+				 .calls = r->access_calls};
 
 	send_context(d, r->watch_context);
-	m = batch_access(&d->batch);
-	if (!m)
-		return;
-	m->tid = (uint32_t)t->tid;
-	m->cpu = r->cpu;
-	m->epoch = r->epoch;
-	m->time_ns = r->time_ns;
-	m->address = r->address;
-	m->length = r->length;
-	m->store = r->store;
-	m->region = (Jxp__Region)r->region;
-	m->node = r->watch_context;
-	m->instruction = instruction;
-	m->weight = r->weight;
-	m->location = location;
-	m->object_bytes = (uint64_t)r->place.words * 8;
-	m->calls = r->access_calls;
-	m->code =
-	    code_copy_place(r->access_at, r->watch_code.bytes, r->watch_code.length, &m->offset);
-}
-
-static void add_cpu_sample(struct drain *d, const struct thread *t, const struct record *r)
-{
-	Jxp__CpuSample *m;
-
-	send_context(d, r->watch_context);
-	m = batch_cpu_sample(&d->batch);
-	if (!m)
-		return;
-	m->tid = (uint32_t)t->tid;
-	m->time_ns = r->time_ns;
-	m->state = (Jxp__CpuSample__State)r->state;
-	m->node = r->watch_context;
-	m->truncated = r->truncated;
-	m->cpu_ns = r->tick_ns;
-	m->code = r->code;
-	m->offset = r->code_offset;
-	m->called = r->called;
-}
-
-static void add_burst(struct drain *d, const struct thread *t, const struct record *r)
-{
-	Jxp__LoopBurst *m = batch_burst(&d->batch, r->others);
-
-	if (!m)
-		return;
-	m->plan = r->plan;
-	m->tid = (uint32_t)t->tid;
-	m->time_ns = r->time_ns;
-	m->headers = r->headers;
-	m->left = r->left;
-	for (unsigned i = 0; i < r->others; i++) {
-		m->places[i] = r->places[i];
-		m->counts[i] = r->counts[i];
-	}
-}
-
-static void add_reading(struct drain *d, const struct thread *t, const struct record *r)
-{
-	Jxp__LoopReading *m = batch_reading(&d->batch);
-
-	if (!m)
-		return;
-	m->plan = r->read_plan;
-	m->tid = (uint32_t)t->tid;
-	m->time_ns = r->time_ns;
-	m->end = r->end;
-	m->stepped = r->stepped;
-	m->left = r->unended;
-}
-
-static void copy_numbers(uint32_t *to, const uint32_t *from, size_t count)
-{
-	if (count > 0)
-		memcpy(to, from, count * sizeof(*to));
-}
-
-static bool is_sound(const struct trace_told *told)
-{
-	return told->counts[0] <= LIMIT_TRACE_VALUES && told->counts[1] <= LIMIT_TRACE_VALUES &&
-	       told->scalar_counts[0] <= LIMIT_PLAN_SCALARS &&
-	       told->scalar_counts[1] <= LIMIT_PLAN_SCALARS &&
-	       told->turn_values <= LIMIT_TRACE_VALUES;
-}
-
-static void add_trace(struct drain *d, const struct thread *t, uint64_t time_ns,
-		      const struct trace_told *told)
-{
-	Jxp__LoopTrace *m =
-	    batch_trace(&d->batch, told->counts, told->scalar_counts, told->turn_values);
-
-	if (!m)
-		return;
-	m->plan = told->plan;
-	m->tid = (uint32_t)t->tid;
-	m->time_ns = time_ns;
-	m->load = told->load;
-	m->first_cut = told->cut[0];
-	m->second_cut = told->cut[1];
-	m->elapsed_ns = told->elapsed_ns;
-	copy_numbers(m->first, told->values[0], m->n_first);
-	copy_numbers(m->second, told->values[1], m->n_second);
-	copy_numbers(m->first_scalars, told->scalars[0], m->n_first_scalars);
-	copy_numbers(m->second_scalars, told->scalars[1], m->n_second_scalars);
-	copy_numbers(m->values, told->values[0], m->n_values);
-	for (unsigned i = 0; i < m->n_places; i++)
-		m->places[i] = told->places[i];
+	m.code =
+	    code_copy_place(r->access_at, r->watch_code.bytes, r->watch_code.length, &m.offset);
+	batch_add(&d->batch, &m.head);
 }
 
 /* Puts a trace together. Its parts are in the ring all or not at all, one behind the other: what is
@@ -345,10 +250,36 @@ static void add_trace_part(struct drain *d, const struct thread *t, const struct
 	if (d->told_parts < RECORD_TRACE_PARTS)
 		return;
 	d->told_parts = 0;
-	if (is_sound(&d->told))
-		add_trace(d, t, r->time_ns, &d->told);
-	else
-		d->records_lost++;
+	d->told.tid = (uint32_t)t->tid;
+	batch_add(&d->batch, &d->told.head);
+}
+
+/* Names what the record refers to, and says whose it is. */
+static void add_record(struct drain *d, const struct thread *t, struct record *r)
+{
+	switch (r->type) {
+	case RECORD_ACCESS:
+		add_access(d, t, r);
+		break;
+	case RECORD_CPU:
+		send_context(d, r->tick.node);
+		r->tick.tid = (uint32_t)t->tid;
+		batch_add(&d->batch, &r->tick.head);
+		break;
+	case RECORD_BURST:
+		r->burst.tid = (uint32_t)t->tid;
+		batch_add(&d->batch, &r->burst.head);
+		break;
+	case RECORD_READING:
+		r->reading.tid = (uint32_t)t->tid;
+		batch_add(&d->batch, &r->reading.head);
+		break;
+	case RECORD_TRACE:
+		add_trace_part(d, t, r);
+		break;
+	default:
+		add_transition(d, t, r);
+	}
 }
 
 static int send_batch(struct drain *d)
@@ -360,7 +291,6 @@ static int send_batch(struct drain *d)
 	/* The batch does not own it, so it is cleared with the message. */
 	if (d->objects_refused[0])
 		d->batch.message.objects_refused = d->objects_refused;
-	d->positions = NULL;
 	return batch_send(&d->batch, d->link);
 }
 
@@ -378,18 +308,7 @@ int drain_thread(struct drain *d, struct thread *t)
 
 	d->told_parts = 0;
 	while (t->memory && result == 0 && ring_pop(&t->memory->ring, &r)) {
-		if (r.type == RECORD_ACCESS)
-			add_access(d, t, &r);
-		else if (r.type == RECORD_CPU)
-			add_cpu_sample(d, t, &r);
-		else if (r.type == RECORD_BURST)
-			add_burst(d, t, &r);
-		else if (r.type == RECORD_READING)
-			add_reading(d, t, &r);
-		else if (r.type == RECORD_TRACE)
-			add_trace_part(d, t, &r);
-		else
-			add_record(d, t, &r);
+		add_record(d, t, &r);
 		result = send_when_full(d);
 	}
 	return result;
@@ -411,68 +330,30 @@ static void send_classes(struct drain *d, uint32_t up_to)
 	}
 }
 
-int drain_allocation(struct drain *d, const struct tracked_allocation *a)
+int drain_allocation(struct drain *d, const struct event_allocation *a)
 {
-	Jxp__Allocation *m;
-
 	send_classes(d, a->class_id);
-	send_context(d, a->context);
-	m = batch_allocation(&d->batch);
-	if (m) {
-		m->object = a->object;
-		m->tid = a->tid;
-		m->cpu = a->cpu;
-		m->epoch = a->epoch;
-		m->time_ns = a->time_ns;
-		m->address = a->address;
-		m->size_bytes = a->size_bytes;
-		m->weight = a->weight;
-		m->class_id = a->class_id;
-		m->node = a->context;
-	}
+	send_context(d, a->node);
+	batch_add(&d->batch, &a->head);
 	return send_when_full(d);
-}
-
-/* A part with room for one more, or NULL with batch.failed set. */
-static Jxp__Positions *positions(struct drain *d, uint32_t epoch)
-{
-	Jxp__Positions *p = d->positions;
-
-	if (p && p->n_moved < BATCH_POSITIONS_MAX && p->n_died < BATCH_POSITIONS_MAX)
-		return p;
-	p = batch_positions(&d->batch);
-	if (p)
-		p->epoch = epoch;
-	d->positions = p;
-	return p;
 }
 
 int drain_position(struct drain *d, uint32_t epoch, uint32_t id, uint64_t address)
 {
-	Jxp__Positions *p;
-	int r = batch_is_full(&d->batch) || d->batch.failed ? send_when_full(d) : 0;
+	const struct event_position p = {.head = event_head_of(EVENT_POSITION),
+					 .epoch = epoch,
+					 .address = address,
+					 .object = id};
 
-	if (r < 0)
-		return r;
-	p = positions(d, epoch);
-	if (!p)
-		return -ENOMEM;
-	if (address == 0) {
-		p->died[p->n_died++] = id;
-		return 0;
-	}
-	p->address[p->n_address++] = address;
-	p->moved[p->n_moved++] = id;
-	return 0;
+	batch_add(&d->batch, &p.head);
+	return send_when_full(d);
 }
 
 int drain_settle(struct drain *d, uint32_t epoch)
 {
-	Jxp__Positions *p = positions(d, epoch);
+	const struct event_settled s = {.head = event_head_of(EVENT_SETTLED), .epoch = epoch};
 
-	if (p)
-		p->settled = true;
-	d->positions = NULL;
+	batch_add(&d->batch, &s.head);
 	return send_when_full(d);
 }
 

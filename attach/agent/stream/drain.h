@@ -31,20 +31,8 @@ int drain_announce(struct drain *d, const struct thread *t, bool ended);
 #define THREAD_NAME_BYTES 32
 int drain_announce_as(struct drain *d, const struct thread *t, const char *name, bool ended);
 
-/* A sampled allocation, whose object is kept track of from now on. */
-struct tracked_allocation {
-	uint32_t object;   /* its number; 0: it is too small to be tracked, and has no address */
-	uint32_t class_id; /* of class_table, 0: none */
-	uint64_t size_bytes;
-	double weight; /* inverse of the probability with which it was sampled and tracked */
-	uint64_t time_ns;
-	uint32_t tid;
-	uint32_t cpu;
-	uint32_t context; /* of the allocation, 0: none */
-	uint32_t epoch;   /* in which it was at */
-	uint64_t address; /* 0: not known */
-};
-int drain_allocation(struct drain *d, const struct tracked_allocation *a);
+/* A sampled allocation, whose class_id is of class_table. */
+int drain_allocation(struct drain *d, const struct event_allocation *a);
 
 /* Where an object is in the epoch, 0 when it has died. What is gathered so is complete, and the
  * epoch settled, with drain_settle. */

@@ -12,6 +12,7 @@ import threading
 import time
 
 from lib import BUNDLE, HANG_S, ROOT, make_directory, register, wait_until
+from support import events
 
 with open(os.path.join(ROOT, "proto/limits.h"), encoding="utf-8") as _limits:
     PROTOCOL = int(re.search(r"define PROTOCOL_VERSION (\d+)", _limits.read()).group(1))
@@ -41,8 +42,8 @@ COUNTERS = {
     "accesses": 48,
 }
 
-# Fields by message: number -> (name, type). Types: u (varint), d (double), s (string), a message's
-# name; a * before it: repeated.
+# Fields by message: number -> (name, type). Types: u (varint), d (double), s (string), e (records of
+# events.h), a message's name; a * before it: repeated.
 FIELDS = {
     "AgentFrame": {1: ("hello", "AgentHello"), 2: ("batch", "Batch"), 4: ("ended", "Ended")},
     "AgentHello": {1: ("protocol", "u"), 4: ("jdk", "s"), 6: ("gc", "s")},
@@ -57,49 +58,15 @@ FIELDS = {
         9: ("overhead_ns", "u"),
         10: ("period", "u"),
         11: ("classes", "*ObjectClass"),
-        12: ("allocations", "*Allocation"),
-        13: ("positions", "*Positions"),
-        14: ("accesses", "*MemoryAccess"),
         15: ("settled_ns", "u"),
         16: ("object_interval", "u"),
         18: ("objects_refused", "s"),
+        26: ("events", "e"),
     },
     "Method": {1: ("id", "u"), 2: ("class_name", "s"), 3: ("name", "s")},
     "Node": {1: ("id", "u"), 2: ("parent", "u"), 3: ("method", "u"), 4: ("bci", "u"), 5: ("tier", "u")},
     "Instruction": {1: ("id", "u"), 2: ("text", "s")},
     "ObjectClass": {1: ("id", "u"), 2: ("name", "s")},
-    "Allocation": {
-        1: ("object", "u"),
-        2: ("tid", "u"),
-        3: ("cpu", "u"),
-        4: ("epoch", "u"),
-        5: ("time_ns", "u"),
-        6: ("address", "u"),
-        7: ("size_bytes", "u"),
-        8: ("weight", "d"),
-        9: ("class_id", "u"),
-        10: ("node", "u"),
-    },
-    "Positions": {
-        1: ("epoch", "u"),
-        2: ("moved", "*u"),
-        3: ("address", "*u"),
-        4: ("died", "*u"),
-        5: ("settled", "u"),
-    },
-    "MemoryAccess": {
-        1: ("tid", "u"),
-        2: ("cpu", "u"),
-        3: ("epoch", "u"),
-        4: ("time_ns", "u"),
-        5: ("address", "u"),
-        6: ("length", "u"),
-        7: ("store", "u"),
-        8: ("region", "u"),
-        9: ("node", "u"),
-        10: ("instruction", "u"),
-        11: ("weight", "u"),
-    },
 }
 
 
@@ -110,11 +77,15 @@ class Message(dict):
         super().__init__()
         self.fields = {name: kind for name, kind in FIELDS[kind].values()}
 
+    def of(self, record):
+        """The events of a batch that are such records."""
+        return [e for e in self.events if e.record == record]
+
     def __getattr__(self, name):
         kind = self.fields[name]
         if name in self:
             return self[name]
-        return [] if kind[0] == "*" else "" if kind == "s" else 0 if kind in "ud" else None
+        return [] if kind[0] in "*e" else "" if kind == "s" else 0 if kind in "ud" else None
 
 
 def _varint(data, at):
@@ -131,6 +102,8 @@ def _varint(data, at):
 def _value(kind, data):
     if kind == "s":
         return data.decode(errors="replace")
+    if kind == "e":
+        return events.unpack(data)
     return decode(kind, data)
 
 

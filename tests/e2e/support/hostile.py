@@ -5,6 +5,7 @@ import struct
 import subprocess
 
 from lib import ROOT, jdks, made_once, make_directory
+from support import events
 from support.agent import DEAD_STORE, HEAP, LIBRARY, PROTOCOL, encode
 from support.attach import NOBODY, Jvm, as_user
 from support.profile import Daemon, Workload
@@ -83,8 +84,8 @@ def hello(command=b"org.example.Hostile"):
     return frame(1, [(1, PROTOCOL), (4, b"17"), (6, b"G1"), (7, command)])
 
 
-def batch(*fields):
-    return frame(2, list(fields))
+def batch(*fields, records=()):
+    return frame(2, [*fields, (26, b"".join(records))])
 
 
 def ask_for_clock_event(tid):
@@ -100,8 +101,8 @@ def node(number, parent, bci=0, method=1):
 
 
 def pair(leaf):
-    return 6, encode([(1, TRAPPED), (2, 1), (3, 0), (4, DEAD_STORE), (5, 1), (6, 4096), (7, 8), (8, HEAP),
-                      (9, leaf), (11, leaf), (13, 8), (14, 1)])
+    return events.pack("event_transition", type=TRAPPED, tid=1, kind=DEAD_STORE, time_ns=1, address=4096, length=8,
+                       region=HEAP, watch_node=leaf, trap_node=leaf, checked_bytes=8, wasteful=1)
 
 
 def large_profile():
@@ -111,6 +112,6 @@ def large_profile():
 
     def names(first):
         numbers = range(first, first + 100)
-        return batch(*map(method, numbers), *(node(n, 0, method=n) for n in numbers), *map(pair, numbers))
+        return batch(*map(method, numbers), *(node(n, 0, method=n) for n in numbers), records=map(pair, numbers))
 
     return [names(1 + 100 * i) for i in range(25)]

@@ -8,7 +8,10 @@
 #ifndef JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_BATCH_H
 #define JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_BATCH_H
 
+#include <stdbool.h>
+
 #include "proto/jxperf.pb-c.h"
+#include "tests/unit/support/sample_events.h"
 
 struct sample_batch {
 	Jxp__Batch batch;
@@ -24,8 +27,7 @@ struct sample_batch {
 	Jxp__Thread *thread_pointers[1];
 	Jxp__Location locations[3];
 	Jxp__Location *location_pointers[3];
-	Jxp__Transition transitions[64];
-	Jxp__Transition *transition_pointers[64];
+	struct sample_events events;
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
 };
 
@@ -114,30 +116,28 @@ static void sample_batch_init(struct sample_batch *s)
 	s->batch.n_locations = 3;
 	s->batch.threads = s->thread_pointers;
 	s->batch.n_threads = 1;
-	s->batch.transitions = s->transition_pointers;
 	s->batch.counters = s->counters;
 	s->batch.n_counters = JXP__COUNTER__COUNTER_MAX;
 }
 
 /* Adds a completed pair and returns it for changes. */
-static inline Jxp__Transition *sample_pair(struct sample_batch *s, Jxp__Kind kind, uint32_t watch,
-					   uint32_t trap, uint32_t bytes, int wasteful)
+static inline struct event_transition *sample_pair(struct sample_batch *s, Jxp__Kind kind,
+						   uint32_t watch, uint32_t trap, uint32_t bytes,
+						   bool wasteful)
 {
-	Jxp__Transition *t = &s->transitions[s->batch.n_transitions];
+	struct event_transition *t = sample_event(&s->events, &s->batch, EVENT_TRANSITION);
 
-	jxp__transition__init(t);
 	t->type = JXP__TRANSITION__TYPE__TRAPPED;
 	t->tid = 100;
-	t->kind = kind;
+	t->kind = (uint8_t)kind;
 	t->region = JXP__REGION__REGION_HEAP;
-	t->length = bytes;
+	t->length = (uint8_t)bytes;
 	t->checked_bytes = bytes;
 	t->wasteful = wasteful;
 	t->watch_node = watch;
 	t->trap_node = trap;
 	t->watch_instruction = kind == JXP__KIND__KIND_SILENT_LOAD ? 2 : 1;
 	t->trap_instruction = t->watch_instruction;
-	s->transition_pointers[s->batch.n_transitions++] = t;
 	return t;
 }
 

@@ -10,7 +10,6 @@ struct sample_intake {
 	struct window_result *window;
 	struct intake intake;
 	struct sample_batch sample;
-	Jxp__CpuSample ticks[256], *tick_list[256];
 };
 
 static inline void sample_intake_begin(struct sample_intake *s,
@@ -41,18 +40,15 @@ static inline void sample_intake_ticks(struct sample_intake *s, uint32_t node, u
 				       uint32_t offset, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		Jxp__CpuSample *tick = &s->ticks[i];
+		struct event_tick *tick =
+		    sample_event(&s->sample.events, &s->sample.batch, EVENT_TICK);
 
-		jxp__cpu_sample__init(tick);
 		tick->state = JXP__CPU_SAMPLE__STATE__COMPILED;
 		tick->node = node;
 		tick->cpu_ns = 5000000;
 		tick->code = code;
 		tick->offset = offset;
-		s->tick_list[i] = tick;
 	}
-	s->sample.batch.cpu_samples = s->tick_list;
-	s->sample.batch.n_cpu_samples = count;
 	sample_intake_apply(s);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "proto/jxperf.pb-c.h"
+#include "tests/unit/support/sample_events.h"
 
 #define SAMPLE_OBJECTS 64
 
@@ -15,15 +16,7 @@ struct sample_objects {
 	Jxp__Batch *batch;
 	Jxp__ObjectClass classes[2];
 	Jxp__ObjectClass *class_pointers[2];
-	Jxp__Allocation allocations[SAMPLE_OBJECTS];
-	Jxp__Allocation *allocation_pointers[SAMPLE_OBJECTS];
-	Jxp__MemoryAccess accesses[SAMPLE_OBJECTS];
-	Jxp__MemoryAccess *access_pointers[SAMPLE_OBJECTS];
-	Jxp__Positions positions[SAMPLE_OBJECTS];
-	Jxp__Positions *position_pointers[SAMPLE_OBJECTS];
-	uint32_t moved[SAMPLE_OBJECTS];
-	uint64_t addresses[SAMPLE_OBJECTS];
-	uint32_t dead[SAMPLE_OBJECTS];
+	struct sample_events events;
 	Jxp__Location locations[SAMPLE_OBJECTS];
 	Jxp__Location *location_pointers[SAMPLE_OBJECTS];
 };
@@ -42,9 +35,6 @@ static inline void sample_objects_init(struct sample_objects *s, Jxp__Batch *bat
 	}
 	batch->classes = s->class_pointers;
 	batch->n_classes = 2;
-	batch->allocations = s->allocation_pointers;
-	batch->accesses = s->access_pointers;
-	batch->positions = s->position_pointers;
 }
 
 /* One more location, behind those of the batch: what lies in an object of the class. */
@@ -74,17 +64,17 @@ static inline uint32_t sample_objects_location(struct sample_objects *s, Jxp__Lo
 /* The next batch of the same session: nothing is in it yet. */
 static inline void sample_objects_next(struct sample_objects *s)
 {
-	s->batch->n_classes = s->batch->n_allocations = 0;
-	s->batch->n_accesses = s->batch->n_positions = s->batch->n_locations = 0;
+	s->batch->n_classes = s->batch->n_locations = 0;
+	s->batch->events.len = 0;
 }
 
 /* An object of class 1 and 100 bytes, for itself alone, allocated in context 2. */
-static inline Jxp__Allocation *sample_allocation(struct sample_objects *s, uint32_t object,
-						 uint32_t epoch, uint64_t time_ns, uint64_t address)
+static inline struct event_allocation *sample_allocation(struct sample_objects *s, uint32_t object,
+							 uint32_t epoch, uint64_t time_ns,
+							 uint64_t address)
 {
-	Jxp__Allocation *a = &s->allocations[s->batch->n_allocations];
+	struct event_allocation *a = sample_event(&s->events, s->batch, EVENT_ALLOCATION);
 
-	jxp__allocation__init(a);
 	a->object = object;
 	a->tid = 100;
 	a->epoch = epoch;
@@ -94,17 +84,15 @@ static inline Jxp__Allocation *sample_allocation(struct sample_objects *s, uint3
 	a->weight = 1;
 	a->class_id = 1;
 	a->node = 2;
-	s->allocation_pointers[s->batch->n_allocations++] = a;
 	return a;
 }
 
 /* A load of 8 bytes from the heap in context 3, of weight 10. */
-static inline Jxp__MemoryAccess *sample_access(struct sample_objects *s, uint32_t epoch,
-					       uint64_t time_ns, uint64_t address)
+static inline struct event_access *sample_access(struct sample_objects *s, uint32_t epoch,
+						 uint64_t time_ns, uint64_t address)
 {
-	Jxp__MemoryAccess *a = &s->accesses[s->batch->n_accesses];
+	struct event_access *a = sample_event(&s->events, s->batch, EVENT_ACCESS);
 
-	jxp__memory_access__init(a);
 	a->tid = 100;
 	a->epoch = epoch;
 	a->time_ns = time_ns;
@@ -113,30 +101,27 @@ static inline Jxp__MemoryAccess *sample_access(struct sample_objects *s, uint32_
 	a->region = JXP__REGION__REGION_HEAP;
 	a->node = 3;
 	a->weight = 10;
-	s->access_pointers[s->batch->n_accesses++] = a;
 	return a;
 }
 
 /* A whole pass that settles an epoch; one object moved and one died, 0 for none. */
-static inline Jxp__Positions *sample_pass(struct sample_objects *s, uint32_t epoch, uint32_t moved,
-					  uint64_t address, uint32_t dead)
+static inline void sample_pass(struct sample_objects *s, uint32_t epoch, uint32_t moved,
+			       uint64_t address, uint32_t dead)
 {
-	size_t i = s->batch->n_positions;
-	Jxp__Positions *p = &s->positions[i];
+	struct event_settled *settled;
 
-	jxp__positions__init(p);
-	p->epoch = epoch;
-	s->moved[i] = moved;
-	s->addresses[i] = address;
-	s->dead[i] = dead;
-	p->moved = &s->moved[i];
-	p->address = &s->addresses[i];
-	p->died = &s->dead[i];
-	p->n_moved = p->n_address = moved != 0;
-	p->n_died = dead != 0;
-	p->settled = 1;
-	s->position_pointers[s->batch->n_positions++] = p;
-	return p;
+	for (unsigned died = 0; died < 2; died++) {
+		struct event_position *p;
+
+		if (!(died ? dead : moved))
+			continue;
+		p = sample_event(&s->events, s->batch, EVENT_POSITION);
+		p->epoch = epoch;
+		p->object = died ? dead : moved;
+		p->address = died ? 0 : address;
+	}
+	settled = sample_event(&s->events, s->batch, EVENT_SETTLED);
+	settled->epoch = epoch;
 }
 
 #endif

@@ -219,12 +219,9 @@ static inline void sample_window_ticks(struct window_result *w, uint32_t node,
 static inline void sample_window_thread(struct window_result *w, uint32_t tid, const char *name,
 					Jxp__CpuSample__State state, unsigned count)
 {
-	Jxp__CpuSample tick = JXP__CPU_SAMPLE__INIT;
+	struct event_tick tick = {.tid = tid, .cpu_ns = 5 * NS_PER_MS, .state = (uint8_t)state};
 	int r = thread_table_update(&w->threads, tid, name, false);
 
-	tick.tid = tid;
-	tick.state = state;
-	tick.cpu_ns = 5 * NS_PER_MS;
 	for (unsigned i = 0; i < count && r == 0; i++)
 		r = thread_table_tick(&w->threads, &tick);
 	assert(r == 0);

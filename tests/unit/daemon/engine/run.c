@@ -363,6 +363,41 @@ TEST(a_malformed_frame_ends_the_window, set_up, tear_down)
 	assert_int_equal(f->window->profile.pair_count, 1);
 }
 
+/* Of a batch that has a whole record, and one more byte, or fewer. */
+static void expect_malformed(struct fixture *f, uint16_t type, uint16_t size, int more)
+{
+	static struct sample_events events;
+	Jxp__Batch batch = JXP__BATCH__INIT;
+	struct event_head *head = sample_event(&events, &batch, EVENT_TICK);
+
+	*head = (struct event_head){.type = type, .size = size};
+	batch.events.len += (size_t)more;
+	start(f);
+	agent_send_batch(f->agent, &batch);
+	assert_ended_early(f, "malformed");
+	assert_int_equal(f->window->cpu.context_count, 0);
+}
+
+TEST(events_of_an_unknown_type_end_the_window, set_up, tear_down)
+{
+	expect_malformed(*state, EVENT_TYPES, sizeof(struct event_tick), 0);
+}
+
+TEST(events_of_another_size_end_the_window, set_up, tear_down)
+{
+	expect_malformed(*state, EVENT_TICK, sizeof(struct event_tick) - 8, 0);
+}
+
+TEST(events_that_are_cut_off_end_the_window, set_up, tear_down)
+{
+	expect_malformed(*state, EVENT_TICK, sizeof(struct event_tick), -1);
+}
+
+TEST(bytes_behind_the_events_end_the_window, set_up, tear_down)
+{
+	expect_malformed(*state, EVENT_TICK, sizeof(struct event_tick), 1);
+}
+
 TEST(a_frame_of_an_absurd_length_ends_the_window, set_up, tear_down)
 {
 	struct fixture *f = *state;
@@ -595,17 +630,16 @@ TEST(threads_are_known_while_the_agent_talks, set_up, tear_down)
 
 static void send_ticks(struct fixture *f, unsigned count)
 {
-	Jxp__CpuSample tick = JXP__CPU_SAMPLE__INIT, *ticks[64];
+	static struct sample_events events;
 	Jxp__Batch batch = JXP__BATCH__INIT;
 
-	assert_true(count <= 64);
-	tick.state = JXP__CPU_SAMPLE__STATE__COMPILED;
-	tick.cpu_ns = 5 * NS_PER_MS;
-	tick.code = 77;
-	for (unsigned i = 0; i < count; i++)
-		ticks[i] = &tick;
-	batch.cpu_samples = ticks;
-	batch.n_cpu_samples = count;
+	for (unsigned i = 0; i < count; i++) {
+		struct event_tick *tick = sample_event(&events, &batch, EVENT_TICK);
+
+		tick->state = JXP__CPU_SAMPLE__STATE__COMPILED;
+		tick->cpu_ns = 5 * NS_PER_MS;
+		tick->code = 77;
+	}
 	f->progressed = false;
 	agent_send_batch(f->agent, &batch);
 	loop_until(&f->loop, &f->progressed);

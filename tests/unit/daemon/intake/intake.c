@@ -73,10 +73,9 @@ TEST(the_same_context_under_two_ids_is_one_pair, set_up, tear_down)
 	struct fixture *f = *state;
 
 	(void)sample_pair(&f->sample, DEAD, 2, 3, 8, 1);
-	(void)sample_pair(&f->sample, DEAD, 2, 4, 8, 1);
+	sample_pair(&f->sample, DEAD, 2, 4, 8, 1)->trap_node = 3;
 	f->sample.nodes[0].id = 4; /* Known as 1 to other batches: here the ids are 4, 2 and 3. */
 	f->sample.nodes[1].parent = f->sample.nodes[2].parent = 4;
-	f->sample.transitions[1].trap_node = 3;
 	apply(f);
 	assert_int_equal(f->window->profile.pair_count, 1);
 	assert_int_equal(f->window->profile.pairs[0].count, 2);
@@ -166,7 +165,7 @@ TEST(a_pair_arrives_with_its_place_and_its_cpu_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct profile *p = &f->window->profile;
-	Jxp__Transition *t = sample_pair(&f->sample, DEAD, 2, 3, 8, 1);
+	struct event_transition *t = sample_pair(&f->sample, DEAD, 2, 3, 8, 1);
 	struct location l;
 
 	t->location = 1;
@@ -214,9 +213,9 @@ TEST(id_0_is_no_definition, set_up, tear_down)
 TEST(transitions_out_of_range_are_dropped_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	Jxp__Transition *armed_elsewhere;
+	struct event_transition *armed_elsewhere;
 
-	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->type = (Jxp__Transition__Type)99;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->type = 99;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->type = JXP__TRANSITION__TYPE__NONE;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->reg = 5; /* 4: a pair that needed none */
 	armed_elsewhere = sample_pair(&f->sample, DEAD, 2, 3, 8, 1);
@@ -227,8 +226,8 @@ TEST(transitions_out_of_range_are_dropped_and_counted, set_up, tear_down)
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->checked_bytes = 0;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->checked_bytes = 1u << 31;
 	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->cpu_ns = LIMIT_PAIR_CPU_NS + 1;
-	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->region = (Jxp__Region)-1;
-	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->region = (Jxp__Region)4;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->region = 255;
+	sample_pair(&f->sample, DEAD, 2, 3, 8, 1)->region = 4;
 	(void)sample_pair(&f->sample, (Jxp__Kind)0, 2, 3, 8, 1);
 	(void)sample_pair(&f->sample, (Jxp__Kind)-5, 2, 3, 8, 1);
 	(void)sample_pair(&f->sample, (Jxp__Kind)4, 2, 3, 8, 1);
@@ -318,21 +317,14 @@ TEST(nodes_deeper_than_the_limit_are_dropped_and_counted, set_up, tear_down)
 
 /* ---------------------------------------------------------------- ticks */
 
-static Jxp__CpuSample ticks[8];
-static Jxp__CpuSample *tick_pointers[8];
-
-static Jxp__CpuSample *tick(struct fixture *f, Jxp__CpuSample__State state, uint32_t node)
+static struct event_tick *tick(struct fixture *f, Jxp__CpuSample__State state, uint32_t node)
 {
-	Jxp__Batch *batch = &f->sample.batch;
-	Jxp__CpuSample *t = &ticks[batch->n_cpu_samples];
+	struct event_tick *t = sample_event(&f->sample.events, &f->sample.batch, EVENT_TICK);
 
-	jxp__cpu_sample__init(t);
-	t->state = state;
+	t->state = (uint8_t)state;
 	t->node = node;
 	t->cpu_ns = 5000000;
 	t->tid = 11;
-	tick_pointers[batch->n_cpu_samples++] = t;
-	batch->cpu_samples = tick_pointers;
 	return t;
 }
 

@@ -44,8 +44,6 @@ struct sample_image {
 struct fixture {
 	struct sample_intake in;
 	struct sample_image image;
-	Jxp__LoopBurst burst, *burst_list[1];
-	uint32_t places[4], counts[4];
 };
 
 /* Main.fill reads a field of its own class at 1 and one of another at 5, and calls itself at 9. */
@@ -182,20 +180,16 @@ static uint32_t known(struct fixture *f, enum loop_type type, uint32_t sites)
 	return code;
 }
 
-static void burst(struct fixture *f, uint32_t plan, uint32_t headers, uint32_t place,
-		  uint32_t count)
+static void burst(struct fixture *f, uint32_t plan, uint32_t headers, uint8_t place, uint32_t count)
 {
-	jxp__loop_burst__init(&f->burst);
-	f->burst.plan = plan;
-	f->burst.headers = headers;
-	f->places[0] = place;
-	f->counts[0] = count;
-	f->burst.places = f->places;
-	f->burst.counts = f->counts;
-	f->burst.n_places = f->burst.n_counts = 1;
-	f->burst_list[0] = &f->burst;
-	f->in.sample.batch.bursts = f->burst_list;
-	f->in.sample.batch.n_bursts = 1;
+	struct event_burst *b =
+	    sample_event(&f->in.sample.events, &f->in.sample.batch, EVENT_BURST);
+
+	b->plan = plan;
+	b->headers = headers;
+	b->places[0] = place;
+	b->counts[0] = count;
+	b->others = 1;
 	sample_intake_apply(&f->in);
 }
 
@@ -695,18 +689,16 @@ static void read_loop(struct fixture *f)
 	assert_true(more);
 }
 
-static void reading(struct fixture *f, uint32_t end, int32_t stepped, bool left)
+static void reading(struct fixture *f, uint8_t end, int32_t stepped, bool left)
 {
-	Jxp__LoopReading m = JXP__LOOP_READING__INIT, *list[] = {&m};
+	struct event_reading *m =
+	    sample_event(&f->in.sample.events, &f->in.sample.batch, EVENT_READING);
 
-	m.plan = 1;
-	m.end = end;
-	m.stepped = stepped;
-	m.left = left;
-	f->in.sample.batch.readings = list;
-	f->in.sample.batch.n_readings = 1;
+	m->plan = 1;
+	m->end = end;
+	m->stepped = stepped;
+	m->left = left;
 	sample_intake_apply(&f->in);
-	f->in.sample.batch.n_readings = 0;
 }
 
 TEST(readings_are_turns_of_instances, set_up, tear_down)

@@ -17,9 +17,7 @@ struct fixture {
 	struct sample_intake in;
 	struct loop_session *loops;
 	struct code_analysis analysis; /* until it is taken */
-	Jxp__LoopTrace trace, *trace_list[1];
-	uint32_t first[LIMIT_TRACE_VALUES + 1], second[LIMIT_TRACE_VALUES + 1];
-	uint32_t first_scalars[8], second_scalars[8];
+	struct event_trace trace;
 };
 
 /* A loop of Main.fill in [0x40, 0x80), entered at 0x10; nothing is known of what it goes by. */
@@ -111,47 +109,46 @@ static void analysed(struct fixture *f, uint32_t offset)
 }
 
 /* An empty one of plan 1. */
-static Jxp__LoopTrace *trace(struct fixture *f)
+static struct event_trace *trace(struct fixture *f)
 {
-	jxp__loop_trace__init(&f->trace);
-	f->trace.plan = 1;
+	f->trace = (struct event_trace){.head = event_head_of(EVENT_TRACE), .plan = 1};
 	return &f->trace;
 }
 
 static void apply(struct fixture *f)
 {
-	f->trace_list[0] = &f->trace;
-	f->in.sample.batch.traces = f->trace_list;
-	f->in.sample.batch.n_traces = 1;
+	struct event_trace *sent =
+	    sample_event(&f->in.sample.events, &f->in.sample.batch, EVENT_TRACE);
+
+	*sent = f->trace;
 	sample_intake_apply(&f->in);
 }
 
 /* Of values 100, 101, ... and of others that begin at 100 + later. */
-static Jxp__LoopTrace *instances(struct fixture *f, uint32_t count, uint32_t second, uint32_t later)
+static struct event_trace *instances(struct fixture *f, uint8_t count, uint8_t second,
+				     uint32_t later)
 {
-	Jxp__LoopTrace *t = trace(f);
+	struct event_trace *t = trace(f);
 
-	for (uint32_t i = 0; i < LIMIT_TRACE_VALUES + 1; i++) {
-		f->first[i] = 100 + i;
-		f->second[i] = 100 + i + later;
+	for (uint32_t i = 0; i < LIMIT_TRACE_VALUES; i++) {
+		t->values[0][i] = 100 + i;
+		t->values[1][i] = 100 + i + later;
 	}
-	t->first = f->first;
-	t->n_first = count;
-	t->second = f->second;
-	t->n_second = second;
+	t->counts[0] = count;
+	t->counts[1] = second;
 	return t;
 }
 
-static Jxp__LoopTrace *turns(struct fixture *f, size_t count, const uint32_t *places,
-			     const uint32_t *values)
+static struct event_trace *turns(struct fixture *f, uint8_t count, const uint8_t *places,
+				 const uint32_t *values)
 {
-	Jxp__LoopTrace *t = trace(f);
+	struct event_trace *t = trace(f);
 
-	memcpy(f->first, places, count * sizeof(*places));
-	memcpy(f->second, values, count * sizeof(*values));
-	t->places = f->first;
-	t->values = f->second;
-	t->n_places = t->n_values = count;
+	for (size_t i = 0; i < count && i < LIMIT_TRACE_VALUES; i++) {
+		t->places[i] = places[i];
+		t->values[0][i] = values[i];
+	}
+	t->turn_values = count;
 	t->elapsed_ns = 1000;
 	return t;
 }
@@ -337,20 +334,18 @@ TEST(each_load_and_each_scalar_counts_once, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_profile *p = &f->in.window->loops;
-	Jxp__LoopTrace *t;
+	struct event_trace *t;
 
 	f->analysis.loops[0].load_count = 3;
 	f->analysis.loops[0].scalar_count = 2;
 	f->analysis.inputs[1].bci = f->analysis.inputs[0].bci; /* A copy of the first. */
 	analysed(f, 0x50);
-	for (uint32_t load = 0; load < 3; load++) {
+	for (uint8_t load = 0; load < 3; load++) {
 		t = instances(f, 4, 4, load == 2); /* 1, 1, and half of it. */
 		t->load = load;
-		t->first_scalars = f->first_scalars;
-		t->second_scalars = f->second_scalars;
-		t->n_first_scalars = t->n_second_scalars = 2;
-		f->second_scalars[1] = 77; /* The second one differs. */
-		t->second_cut = load == 1;
+		t->scalar_counts[0] = t->scalar_counts[1] = 2;
+		t->scalars[1][1] = 77; /* The second one differs. */
+		t->cut[1] = load == 1;
 		apply(f);
 	}
 	assert_int_equal(row(f)->pairs, 3);
@@ -399,14 +394,13 @@ TEST(copies_that_are_not_told_are_one_load, set_up, tear_down)
 TEST(what_is_in_one_instance_alone_is_not_there_again, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	Jxp__LoopTrace *t;
+	struct event_trace *t;
 
 	f->analysis.loops[0].load_count = 1;
 	f->analysis.loops[0].scalar_count = 1;
 	analysed(f, 0x50);
 	t = instances(f, 4, 0, 0);
-	t->first_scalars = f->first_scalars;
-	t->n_first_scalars = 1;
+	t->scalar_counts[0] = 1;
 	apply(f);
 	assert_int_equal(row(f)->pairs, 1);
 	assert_int_equal(row(f)->together.pairs, 0);
@@ -421,7 +415,8 @@ TEST(what_is_in_one_instance_alone_is_not_there_again, set_up, tear_down)
 
 TEST(turns_are_told_by_their_order, set_up, tear_down)
 {
-	static const uint32_t places[] = {1, 0, 1, 0, 1, 1, 0}, values[] = {5, 8, 9, 8, 9, 9, 8};
+	static const uint8_t places[] = {1, 0, 1, 0, 1, 1, 0};
+	static const uint32_t values[] = {5, 8, 9, 8, 9, 9, 8};
 	struct fixture *f = *state;
 
 	f->analysis.loops[0].turn_input_count = 2;
@@ -438,7 +433,7 @@ TEST(turns_are_told_by_their_order, set_up, tear_down)
 
 TEST(traces_of_turns_have_an_end, set_up, tear_down)
 {
-	static const uint32_t places[LIMIT_TRACE_VALUES] = {0};
+	static const uint8_t places[LIMIT_TRACE_VALUES] = {0};
 	struct fixture *f = *state;
 	uint32_t values[LIMIT_TRACE_VALUES];
 
@@ -459,7 +454,8 @@ TEST(traces_of_turns_have_an_end, set_up, tear_down)
 
 TEST(more_time_is_more_turns, set_up, tear_down)
 {
-	static const uint32_t places[] = {0, 0}, values[] = {1, 1};
+	static const uint8_t places[] = {0, 0};
+	static const uint32_t values[] = {1, 1};
 	struct fixture *f = *state;
 
 	f->analysis.loops[0].turn_input_count = 1;
@@ -476,7 +472,8 @@ TEST(more_time_is_more_turns, set_up, tear_down)
 
 TEST(a_method_that_calls_itself_has_all_ticks_of_its_code, set_up, tear_down)
 {
-	static const uint32_t places[] = {0, 0, 0}, values[] = {1, 2, 1};
+	static const uint8_t places[] = {0, 0, 0};
+	static const uint32_t values[] = {1, 2, 1};
 	struct fixture *f = *state;
 	const struct loop_profile *p = &f->in.window->loops;
 	struct code_loop *loops = calloc(2, sizeof(*loops));
@@ -538,29 +535,26 @@ TEST(what_no_agent_says_of_instances_is_dropped, set_up, tear_down)
 	(void)instances(f, 4, LIMIT_TRACE_VALUES + 1, 0);
 	assert_not_taken(f);
 	(void)instances(f, 4, 4, 0);
-	f->trace.first_scalars = f->first_scalars;
-	f->trace.n_first_scalars = 3; /* Of two. */
+	f->trace.scalar_counts[0] = 3; /* Of two. */
 	assert_not_taken(f);
 	(void)instances(f, 4, 4, 0);
-	f->trace.places = f->trace.values = f->first;
-	f->trace.n_places = f->trace.n_values = 1; /* Of turns as well. */
+	f->trace.turn_values = 1; /* Of turns as well. */
 	assert_not_taken(f);
 }
 
 TEST(what_no_agent_says_of_turns_is_dropped, set_up, tear_down)
 {
-	static const uint32_t places[LIMIT_TRACE_VALUES + 1] = {0}, wrong[] = {0, 2};
+	static const uint8_t places[LIMIT_TRACE_VALUES] = {0}, wrong[] = {0, 2};
+	static const uint32_t values[LIMIT_TRACE_VALUES] = {0};
 	struct fixture *f = *state;
 
 	f->analysis.loops[0].turn_input_count = 2;
 	analysed(f, 0x50);
-	(void)turns(f, LIMIT_TRACE_VALUES + 1, places, places);
+	(void)turns(f, LIMIT_TRACE_VALUES + 1, places, values);
 	assert_not_taken(f);
-	(void)turns(f, 2, wrong, places);
+	(void)turns(f, 2, wrong, values);
 	assert_not_taken(f);
-	turns(f, 3, places, places)->n_values = 2;
-	assert_not_taken(f);
-	turns(f, 3, places, places)->elapsed_ns = UINT64_MAX;
+	turns(f, 3, places, values)->elapsed_ns = UINT64_MAX;
 	assert_not_taken(f);
 	(void)trace(f); /* Of instances, which are not compared. */
 	assert_not_taken(f);

@@ -66,7 +66,7 @@ static void know_code(struct fixture *f)
 /* A tick in Main.fill, as the JVM has it; called: in a stub that it calls. */
 static void add_tick_as(struct fixture *f, uint64_t code, uint32_t offset, bool called)
 {
-	const Jxp__CpuSample tick = {
+	const struct event_tick tick = {
 	    .code = code, .offset = offset, .cpu_ns = 10, .called = called};
 
 	assert_true(tick_intake_add(&f->ticks, &tick, FILL, called ? TICK_CALLED : TICK_IN_CODE) >=

@@ -6,9 +6,9 @@
 #include "daemon/profile/thread_table.h"
 #include "proto/limits.h"
 
-static Jxp__Transition change(Jxp__Transition__Type type, uint32_t tid, uint32_t reg)
+static struct event_transition change(Jxp__Transition__Type type, uint32_t tid, uint32_t reg)
 {
-	Jxp__Transition t = JXP__TRANSITION__INIT;
+	struct event_transition t = {0};
 
 	t.type = type;
 	t.tid = tid;
@@ -22,8 +22,8 @@ static Jxp__Transition change(Jxp__Transition__Type type, uint32_t tid, uint32_t
 
 TEST(arming_fills_a_register_and_a_trap_frees_it)
 {
-	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 2);
-	Jxp__Transition trap = change(JXP__TRANSITION__TYPE__TRAPPED, 42, 2);
+	struct event_transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 2);
+	struct event_transition trap = change(JXP__TRANSITION__TYPE__TRAPPED, 42, 2);
 	struct thread_table t = {0};
 
 	assert_int_equal(thread_table_transition(&t, &arm), 0);
@@ -45,11 +45,11 @@ TEST(every_way_to_lose_a_watchpoint_frees_its_register)
 	static const Jxp__Transition__Type losses[] = {
 	    JXP__TRANSITION__TYPE__REPLACED, JXP__TRANSITION__TYPE__EXPIRED_GC,
 	    JXP__TRANSITION__TYPE__EXPIRED_WINDOW, JXP__TRANSITION__TYPE__ABANDONED};
-	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
+	struct event_transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
 	struct thread_table t = {0};
 
 	for (size_t i = 0; i < 4; i++) {
-		Jxp__Transition loss = change(losses[i], 42, 0);
+		struct event_transition loss = change(losses[i], 42, 0);
 
 		assert_int_equal(thread_table_transition(&t, &arm), 0);
 		assert_int_equal(thread_table_transition(&t, &loss), 0);
@@ -61,7 +61,7 @@ TEST(every_way_to_lose_a_watchpoint_frees_its_register)
 
 TEST(an_ended_thread_watches_nothing_and_keeps_its_name)
 {
-	Jxp__Transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
+	struct event_transition arm = change(JXP__TRANSITION__TYPE__ARMED, 42, 0);
 	struct thread_table t = {0};
 
 	assert_int_equal(thread_table_update(&t, 42, "worker", false), 0);
@@ -87,7 +87,7 @@ TEST(a_long_name_is_cut)
 
 TEST(threads_beyond_the_limit_are_refused)
 {
-	Jxp__CpuSample tick = JXP__CPU_SAMPLE__INIT;
+	struct event_tick tick = {0};
 	struct thread_table t = {0};
 
 	for (uint32_t tid = 1; tid <= LIMIT_THREADS; tid++)

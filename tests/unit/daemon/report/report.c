@@ -31,7 +31,7 @@
 static void add_place_pairs(struct sample_batch *s, uint32_t location, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		Jxp__Transition *t = sample_pair(s, SILENT_LOAD, 3, 3, 8, 1);
+		struct event_transition *t = sample_pair(s, SILENT_LOAD, 3, 3, 8, 1);
 
 		t->location = location;
 		t->cpu_ns = (i % 2 ? 24 : 72) * NS_PER_MS;
@@ -96,7 +96,8 @@ static struct window_result *crafted_window(void)
 	return w;
 }
 
-static Jxp__MemoryAccess *touches(Jxp__MemoryAccess *a, uint32_t location, uint64_t object_bytes)
+static struct event_access *touches(struct event_access *a, uint32_t location,
+				    uint64_t object_bytes)
 {
 	a->location = location;
 	a->object_bytes = location ? object_bytes : 0;
@@ -111,12 +112,14 @@ static void add_objects(struct sample_objects *s)
 	uint32_t next =
 	    sample_objects_location(s, JXP__LOCATION__KIND__FIELD, "java.util.HashMap$Node", "next",
 				    "java.util.HashMap$Node");
+	struct event_allocation *many;
 
 	sample_allocation(s, 1, 0, 10, 0x10000)->weight = 4;
 	sample_allocation(s, 2, 0, 10, 0x20000)->node = 3;
-	sample_allocation(s, 3, 0, 10, 0x30000)->class_id = 2;
-	s->allocations[2].weight = 1000;
-	s->allocations[2].size_bytes = 4096;
+	many = sample_allocation(s, 3, 0, 10, 0x30000);
+	many->class_id = 2;
+	many->weight = 1000;
+	many->size_bytes = 4096;
 	for (uint64_t i = 0; i < 6; i++)
 		touches(sample_access(s, 0, 20 + i, 0x10000 + 8 * i), element, 100)->cpu = 2;
 	sample_access(s, 0, 30, 0x10008)->node = 2;
@@ -126,7 +129,7 @@ static void add_objects(struct sample_objects *s)
 		(void)touches(sample_access(s, 0, 50 + i, 0x90000), i < 24 ? next : 0, 32);
 	sample_access(s, 0, 90, 0x7fff0000)->region = JXP__REGION__REGION_STACK;
 	sample_access(s, 0, 91, 0x7fff0000)->region = JXP__REGION__REGION_JVM;
-	(void)sample_pass(s, 2, 0, 0, 2);
+	sample_pass(s, 2, 0, 0, 2);
 	(void)sample_access(s, 4, 200, 0x10000); /* Of an epoch that nothing settles. */
 	s->batch->time_ns = 100;
 	s->batch->settled_ns = 100;

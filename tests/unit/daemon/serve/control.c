@@ -192,7 +192,7 @@ TEST(threads_show_what_each_register_watches, set_up, tear_down)
 	Jxp__ThreadsRequest threads = JXP__THREADS_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
 	struct sample_batch sample;
-	Jxp__Transition *armed;
+	struct event_transition *armed;
 	Jxp__ControlReply *reply;
 
 	sample_batch_init(&sample);

@@ -101,7 +101,7 @@ static struct record recorded(void)
 
 	assert_true(ring_pop(&t->memory->ring, &r));
 	assert_int_equal(r.type, RECORD_BURST);
-	assert_int_equal(r.plan, 5);
+	assert_int_equal(r.burst.plan, 5);
 	return r;
 }
 
@@ -139,11 +139,11 @@ TEST(a_burst_counts_whole_turns_until_a_signal_ends_it, set_up, tear_down)
 		tick_at((uintptr_t)area + PLACE);
 		run_turns(1000);
 		r = recorded();
-		assert_int_equal(r.headers, turns);
-		assert_int_equal(r.others, 1);
-		assert_int_equal(r.places[0], 0);
-		assert_int_equal(r.counts[0], hits_in(1000, turns));
-		assert_false(r.left);
+		assert_int_equal(r.burst.headers, turns);
+		assert_int_equal(r.burst.others, 1);
+		assert_int_equal(r.burst.places[0], 0);
+		assert_int_equal(r.burst.counts[0], hits_in(1000, turns));
+		assert_false(r.burst.left);
 	}
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURSTS), 2);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURSTS_LEFT), 0);
@@ -164,9 +164,9 @@ TEST(where_nothing_comes_up_the_header_ends_a_burst, set_up, tear_down)
 		tick_at((uintptr_t)area + PLACE);
 		run_turns(1000);
 		r = recorded();
-		assert_int_equal(r.headers, turns);
-		assert_int_equal(r.counts[0], 0);
-		assert_false(r.left);
+		assert_int_equal(r.burst.headers, turns);
+		assert_int_equal(r.burst.counts[0], 0);
+		assert_false(r.burst.left);
 	}
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURST_HITS), 2 * turns);
 }
@@ -184,9 +184,9 @@ TEST(a_loop_that_was_left_is_closed_by_a_later_tick, set_up, tear_down)
 	assert_false(ring_pop(&t->memory->ring, &r));
 	tick_at((uintptr_t)area + BEHIND);
 	r = recorded();
-	assert_int_equal(r.headers, 3);
-	assert_int_equal(r.counts[0], 1);
-	assert_true(r.left);
+	assert_int_equal(r.burst.headers, 3);
+	assert_int_equal(r.burst.counts[0], 1);
+	assert_true(r.burst.left);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_BURSTS_LEFT), 1);
 	run_turns(1000); /* nothing is on any more */
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_SIGNALS), 1);
@@ -194,7 +194,7 @@ TEST(a_loop_that_was_left_is_closed_by_a_later_tick, set_up, tear_down)
 	/* What came in between is of no burst. */
 	tick_at((uintptr_t)area + HEADER);
 	run_turns(1000);
-	assert_int_equal(recorded().headers, turns_in_burst(1000));
+	assert_int_equal(recorded().burst.headers, turns_in_burst(1000));
 }
 
 TEST(a_header_that_is_not_reached_begins_none, set_up, tear_down)
@@ -230,8 +230,8 @@ TEST(what_goes_on_at_the_end_is_closed_with_what_it_has, set_up, tear_down)
 	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
 	burst_expire(t);
 	r = recorded();
-	assert_int_equal(r.headers, 2);
-	assert_true(r.left);
+	assert_int_equal(r.burst.headers, 2);
+	assert_true(r.burst.left);
 	burst_expire(t);
 	assert_false(ring_pop(&t->memory->ring, &r));
 }

@@ -109,10 +109,10 @@ static void expect(int32_t stepped, bool left)
 
 	assert_true(ring_pop(&t->memory->ring, &r));
 	assert_int_equal(r.type, RECORD_READING);
-	assert_int_equal(r.read_plan, 5);
-	assert_int_equal(r.end, 0);
-	assert_int_equal(r.stepped, stepped);
-	assert_int_equal(r.unended, left);
+	assert_int_equal(r.reading.plan, 5);
+	assert_int_equal(r.reading.end, 0);
+	assert_int_equal(r.reading.stepped, stepped);
+	assert_int_equal(r.reading.left, left);
 }
 
 /* Nothing more was told, and no breakpoint is on any more. */

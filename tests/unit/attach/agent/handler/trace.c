@@ -153,9 +153,14 @@ static void tick_at(uint64_t ip, uint64_t sp)
 	trace_tick(t, &uc);
 }
 
-static struct trace_told recorded(void)
+static uint64_t counted(Jxp__Counter counter)
 {
-	struct trace_told told = {0};
+	return atomic_load(&t->counters[counter]);
+}
+
+static struct event_trace recorded(void)
+{
+	struct event_trace told = {0};
 
 	for (unsigned i = 0; i < RECORD_TRACE_PARTS; i++) {
 		size_t from = (size_t)i * RECORD_TRACE_BYTES, left = sizeof(told) - from;
@@ -190,7 +195,7 @@ TEST(two_instances_of_the_same_are_alike, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers, others};
 	const unsigned counts[] = {6, 6, 1};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	begin_instances();
@@ -217,7 +222,7 @@ TEST(two_instances_of_others_are_not, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, others, numbers};
 	const unsigned counts[] = {9, 3, 1};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	begin_instances();
@@ -238,7 +243,7 @@ TEST(another_key_makes_other_hashes_of_the_same, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers, numbers};
 	const unsigned counts[] = {1, 1, 1};
-	struct trace_told one, other;
+	struct event_trace one, other;
 
 	need_registers(state);
 	begin_instances();
@@ -256,7 +261,7 @@ TEST(long_instances_are_cut, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers};
 	const unsigned counts[] = {60, 61};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	begin_instances();
@@ -274,7 +279,7 @@ TEST(where_signals_are_dear_there_are_fewer_values, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers, numbers};
 	const unsigned counts[] = {20, 4, 1};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	atomic_store(&handlers.trace_signal_ns, 200000);
@@ -296,7 +301,7 @@ TEST(the_second_instance_is_over_when_the_thread_has_left_it, set_up, tear_down)
 
 	need_registers(state);
 	for (unsigned i = 0; i < 2; i++) {
-		struct trace_told told;
+		struct event_trace told;
 
 		begin_instances();
 		run_all(2, from, counts);
@@ -342,7 +347,7 @@ TEST(one_that_has_all_its_values_needs_no_end, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers};
 	const unsigned counts[] = {5, LIMIT_TRACE_VALUES};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	begin_instances();
@@ -358,7 +363,7 @@ TEST(one_that_has_all_its_values_needs_no_end, set_up, tear_down)
 TEST(an_instance_that_calls_itself_is_one, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_sum();
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	plan.code = code_at(NESTED);
@@ -393,7 +398,7 @@ static struct loop_plan plan_of_turns(void)
 TEST(turns_are_told_one_behind_the_other, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_turns();
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	begin(&plan);
@@ -416,7 +421,7 @@ TEST(turns_are_told_one_behind_the_other, set_up, tear_down)
 TEST(two_values_of_one_instruction_have_one_breakpoint, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_turns();
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	plan.turn_inputs[2].offset = NEXT;
@@ -461,7 +466,7 @@ TEST(turns_that_were_left_are_told_as_they_are, set_up, tear_down)
 TEST(the_turns_of_a_recursion_are_its_calls, set_up, tear_down)
 {
 	struct loop_plan plan = plan_of_sum();
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	plan.code = code_at(NESTED);
@@ -572,7 +577,7 @@ TEST(what_is_watched_is_read_through_the_kernel, set_up, tear_down)
 {
 	const uint32_t *const from[] = {numbers, numbers, numbers};
 	const unsigned counts[] = {5, 5, 1};
-	struct trace_told told;
+	struct event_trace told;
 
 	need_registers(state);
 	handlers.regions = (struct region_map){0};

@@ -7,14 +7,19 @@
 #include "attach/agent/stream/batch.h"
 #include "proto/limits.h"
 #include "tests/unit/support/agent/fake_methods.h"
+#include "tests/unit/support/sample_events.h"
 
 /* As the engine gets it; to be freed with jxp__batch__free_unpacked. */
-static Jxp__Batch *received(const struct batch *b)
+static Jxp__Batch *received(struct batch *b)
 {
-	size_t size = jxp__batch__get_packed_size(&b->message);
-	uint8_t *bytes = malloc(size);
+	size_t size;
+	uint8_t *bytes;
 	Jxp__Batch *copy;
 
+	b->message.events.data = buffer_head(&b->events);
+	b->message.events.len = buffer_length(&b->events);
+	size = jxp__batch__get_packed_size(&b->message);
+	bytes = malloc(size);
 	assert_non_null(bytes);
 	assert_int_equal(jxp__batch__pack(&b->message, bytes), size);
 	copy = jxp__batch__unpack(NULL, size, bytes);
@@ -30,21 +35,24 @@ TEST(parts_arrive_in_order_however_many_there_are)
 
 	batch_init(&b);
 	for (uint32_t i = 1; i <= 100; i++) {
+		const struct event_tick tick = {.head = event_head_of(EVENT_TICK), .tid = i};
+		const struct event_settled settled = {.head = event_head_of(EVENT_SETTLED),
+						      .epoch = i};
+
 		batch_node(&b)->id = i;
-		batch_transition(&b)->tid = i;
-		batch_access(&b)->tid = i;
-		batch_allocation(&b)->object = i;
+		batch_add(&b, &tick.head);
+		batch_add(&b, &settled.head);
 	}
 	m = received(&b);
 	assert_int_equal(m->n_nodes, 100);
-	assert_int_equal(m->n_transitions, 100);
-	assert_int_equal(m->n_accesses, 100);
-	assert_int_equal(m->n_allocations, 100);
+	assert_int_equal(sample_events_count(m, EVENT_TICK), 100);
 	for (uint32_t i = 1; i <= 100; i++) {
+		const struct event_tick *tick = sample_events_get(m, EVENT_TICK, i - 1);
+		const struct event_settled *settled = sample_events_get(m, EVENT_SETTLED, i - 1);
+
 		assert_int_equal(m->nodes[i - 1]->id, i);
-		assert_int_equal(m->transitions[i - 1]->tid, i);
-		assert_int_equal(m->accesses[i - 1]->tid, i);
-		assert_int_equal(m->allocations[i - 1]->object, i);
+		assert_int_equal(tick->tid, i);
+		assert_int_equal(settled->epoch, i);
 	}
 	jxp__batch__free_unpacked(m, NULL);
 	batch_clear(&b);
@@ -91,24 +99,19 @@ TEST(names_are_copied_and_cut)
 
 TEST(a_full_batch_still_fits_a_frame_with_its_largest_part)
 {
+	const struct event_trace trace = {.head = event_head_of(EVENT_TRACE)};
 	struct batch b;
 	Jxp__Batch *m;
 
 	batch_init(&b);
 	while (!batch_is_full(&b))
-		batch_transition(&b)->address = UINT64_MAX;
-	for (uint32_t i = 0; i < BATCH_POSITIONS_MAX; i++) {
-		Jxp__Positions *p = i == 0 ? batch_positions(&b) : b.message.positions[0];
-
-		p->moved[p->n_moved++] = UINT32_MAX;
-		p->address[p->n_address++] = UINT64_MAX;
-		p->died[p->n_died++] = UINT32_MAX;
-	}
-	assert_true(jxp__batch__get_packed_size(&b.message) < FRAME_MAX_AGENT);
+		batch_add(&b, &trace.head);
 	m = received(&b);
-	assert_int_equal(m->positions[0]->n_died, BATCH_POSITIONS_MAX);
+	assert_true(jxp__batch__get_packed_size(m) < FRAME_MAX_AGENT);
 	jxp__batch__free_unpacked(m, NULL);
 	batch_clear(&b);
 	assert_false(batch_is_full(&b));
-	assert_int_equal(b.message.n_transitions, 0);
+	m = received(&b);
+	assert_int_equal(m->events.len, 0);
+	jxp__batch__free_unpacked(m, NULL);
 }

@@ -13,6 +13,7 @@
 #include "proto/limits.h"
 #include "tests/unit/support/agent/fake_methods.h"
 #include "tests/unit/support/agent/link_ends.h"
+#include "tests/unit/support/sample_events.h"
 
 /* Two methods in memory, and where they are; their bytecodes are what class files have. */
 static struct fake_world one, other;
@@ -67,6 +68,10 @@ static int tear_down(void **state)
 	close_ends(&f->ends);
 	return 0;
 }
+
+/* A record of a type that came with a batch. */
+#define EVENT(frame, type, record, index) \
+	((const struct record *)sample_events_get((frame)->batch, type, index))
 
 /* The next batch that was sent, to be freed with jxp__agent_frame__free_unpacked. */
 static Jxp__AgentFrame *received(struct fixture *f)
@@ -151,10 +156,10 @@ TEST(what_a_record_names_comes_with_it_once, set_up, tear_down)
 	assert_int_equal(frame->batch->nodes[1]->parent, root);
 	assert_int_equal(frame->batch->nodes[1]->bci, 7);
 	assert_int_equal(frame->batch->nodes[1]->method, frame->batch->methods[0]->id);
-	assert_int_equal(frame->batch->n_transitions, 1);
-	assert_int_equal(frame->batch->transitions[0]->tid, getpid());
-	assert_int_equal(frame->batch->transitions[0]->reg, 2);
-	assert_true(frame->batch->transitions[0]->wasteful);
+	assert_int_equal(sample_events_count(frame->batch, EVENT_TRANSITION), 1);
+	assert_int_equal(EVENT(frame, EVENT_TRANSITION, event_transition, 0)->tid, getpid());
+	assert_int_equal(EVENT(frame, EVENT_TRANSITION, event_transition, 0)->reg, 2);
+	assert_true(EVENT(frame, EVENT_TRANSITION, event_transition, 0)->wasteful);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 
 	record(f, trap_in(leaf, root));
@@ -164,8 +169,8 @@ TEST(what_a_record_names_comes_with_it_once, set_up, tear_down)
 	assert_int_equal(frame->batch->n_nodes, 0);
 	assert_int_equal(frame->batch->n_methods, 0);
 	assert_int_equal(frame->batch->n_instructions, 0);
-	assert_int_equal(frame->batch->transitions[0]->watch_node, leaf);
-	assert_int_equal(frame->batch->transitions[0]->watch_instruction, 1);
+	assert_int_equal(EVENT(frame, EVENT_TRANSITION, event_transition, 0)->watch_node, leaf);
+	assert_int_equal(EVENT(frame, EVENT_TRANSITION, event_transition, 0)->watch_instruction, 1);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
@@ -185,13 +190,12 @@ TEST(accesses_are_told_from_transitions, set_up, tear_down)
 	assert_int_equal(drain_thread(f->drain, f->thread), 0);
 	assert_int_equal(drain_send(f->drain), 0);
 	frame = received(f);
-	assert_int_equal(frame->batch->n_transitions, 0);
-	assert_int_equal(frame->batch->n_accesses, 1);
-	assert_int_equal(frame->batch->accesses[0]->cpu, 3);
-	assert_int_equal(frame->batch->accesses[0]->epoch, 6);
-	assert_int_equal(frame->batch->accesses[0]->weight, 1000);
-	assert_int_equal(frame->batch->accesses[0]->node, 0);
-	assert_int_equal(frame->batch->accesses[0]->instruction, 0);
+	assert_int_equal(sample_events_count(frame->batch, EVENT_TRANSITION), 0);
+	assert_int_equal(sample_events_count(frame->batch, EVENT_ACCESS), 1);
+	assert_int_equal(EVENT(frame, EVENT_ACCESS, event_access, 0)->cpu, 3);
+	assert_int_equal(EVENT(frame, EVENT_ACCESS, event_access, 0)->epoch, 6);
+	assert_int_equal(EVENT(frame, EVENT_ACCESS, event_access, 0)->weight, 1000);
+	assert_int_equal(EVENT(frame, EVENT_ACCESS, event_access, 0)->node, 0);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
@@ -200,67 +204,76 @@ TEST(readings_say_how_far_the_counter_went, set_up, tear_down)
 	struct fixture *f = *state;
 	Jxp__AgentFrame *frame;
 
-	record(f,
-	       (struct record){.type = RECORD_READING, .read_plan = 4, .end = 2, .stepped = -4096});
-	record(f, (struct record){.type = RECORD_READING, .read_plan = 5, .unended = true});
+	record(f, (struct record){.type = RECORD_READING,
+				  .reading = {.head = event_head_of(EVENT_READING),
+					      .plan = 4,
+					      .end = 2,
+					      .stepped = -4096}});
+	record(f, (struct record){
+		      .type = RECORD_READING,
+		      .reading = {.head = event_head_of(EVENT_READING), .plan = 5, .left = true}});
 	assert_int_equal(drain_thread(f->drain, f->thread), 0);
 	assert_int_equal(drain_send(f->drain), 0);
 	frame = received(f);
-	assert_int_equal(frame->batch->n_readings, 2);
-	assert_int_equal(frame->batch->readings[0]->plan, 4);
-	assert_int_equal(frame->batch->readings[0]->tid, getpid());
-	assert_int_equal(frame->batch->readings[0]->end, 2);
-	assert_int_equal(frame->batch->readings[0]->stepped, -4096);
-	assert_false(frame->batch->readings[0]->left);
-	assert_int_equal(frame->batch->readings[1]->plan, 5);
-	assert_true(frame->batch->readings[1]->left);
+	assert_int_equal(sample_events_count(frame->batch, EVENT_READING), 2);
+	assert_int_equal(EVENT(frame, EVENT_READING, event_reading, 0)->plan, 4);
+	assert_int_equal(EVENT(frame, EVENT_READING, event_reading, 0)->tid, getpid());
+	assert_int_equal(EVENT(frame, EVENT_READING, event_reading, 0)->end, 2);
+	assert_int_equal(EVENT(frame, EVENT_READING, event_reading, 0)->stepped, -4096);
+	assert_false(EVENT(frame, EVENT_READING, event_reading, 0)->left);
+	assert_int_equal(EVENT(frame, EVENT_READING, event_reading, 1)->plan, 5);
+	assert_true(EVENT(frame, EVENT_READING, event_reading, 1)->left);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
 TEST(ticks_have_their_place_in_code_and_bursts_what_they_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	const Jxp__LoopBurst *burst;
+	const struct event_burst *burst;
 	Jxp__AgentFrame *frame;
 
-	record(f, (struct record){.type = RECORD_CPU, .code = 77, .code_offset = 12});
+	record(f, (struct record){
+		      .type = RECORD_CPU,
+		      .tick = {.head = event_head_of(EVENT_TICK), .code = 77, .offset = 12}});
 	record(f, (struct record){.type = RECORD_BURST,
-				  .time_ns = 9,
-				  .plan = 4,
-				  .headers = 60,
-				  .others = 2,
-				  .places = {3, 1},
-				  .counts = {5, 0},
-				  .left = true});
-	record(f, (struct record){.type = RECORD_BURST, .plan = 5, .headers = 1});
+				  .burst = {.head = event_head_of(EVENT_BURST),
+					    .time_ns = 9,
+					    .plan = 4,
+					    .headers = 60,
+					    .others = 2,
+					    .places = {3, 1},
+					    .counts = {5, 0},
+					    .left = true}});
+	record(f, (struct record){
+		      .type = RECORD_BURST,
+		      .burst = {.head = event_head_of(EVENT_BURST), .plan = 5, .headers = 1}});
 	assert_int_equal(drain_thread(f->drain, f->thread), 0);
 	assert_int_equal(drain_send(f->drain), 0);
 	frame = received(f);
-	assert_int_equal(frame->batch->n_cpu_samples, 1);
-	assert_int_equal(frame->batch->cpu_samples[0]->code, 77);
-	assert_int_equal(frame->batch->cpu_samples[0]->offset, 12);
-	assert_int_equal(frame->batch->n_bursts, 2);
-	burst = frame->batch->bursts[0];
+	assert_int_equal(sample_events_count(frame->batch, EVENT_TICK), 1);
+	assert_int_equal(EVENT(frame, EVENT_TICK, event_tick, 0)->code, 77);
+	assert_int_equal(EVENT(frame, EVENT_TICK, event_tick, 0)->offset, 12);
+	assert_int_equal(sample_events_count(frame->batch, EVENT_BURST), 2);
+	burst = EVENT(frame, EVENT_BURST, event_burst, 0);
 	assert_int_equal(burst->plan, 4);
 	assert_int_equal(burst->tid, getpid());
 	assert_int_equal(burst->time_ns, 9);
 	assert_int_equal(burst->headers, 60);
-	assert_int_equal(burst->n_places, 2);
+	assert_int_equal(burst->others, 2);
 	assert_int_equal(burst->places[0], 3);
 	assert_int_equal(burst->places[1], 1);
-	assert_int_equal(burst->n_counts, 2);
 	assert_int_equal(burst->counts[0], 5);
 	assert_int_equal(burst->counts[1], 0);
 	assert_true(burst->left);
-	assert_int_equal(frame->batch->bursts[1]->n_places, 0);
-	assert_false(frame->batch->bursts[1]->left);
+	assert_int_equal(EVENT(frame, EVENT_BURST, event_burst, 1)->others, 0);
+	assert_false(EVENT(frame, EVENT_BURST, event_burst, 1)->left);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
-static void record_parts(struct fixture *f, const struct trace_told *told, unsigned missing)
+static void record_parts(struct fixture *f, const struct event_trace *told, unsigned missing)
 {
 	for (unsigned i = 0; i < RECORD_TRACE_PARTS; i++) {
-		struct record r = {.type = RECORD_TRACE, .time_ns = 9, .part = (uint8_t)i};
+		struct record r = {.type = RECORD_TRACE, .part = (uint8_t)i};
 		size_t from = (size_t)i * RECORD_TRACE_BYTES, left = sizeof(*told) - from;
 
 		memcpy(r.bytes, (const uint8_t *)told + from,
@@ -270,10 +283,14 @@ static void record_parts(struct fixture *f, const struct trace_told *told, unsig
 	}
 }
 
-static struct trace_told told_of(uint32_t plan, uint8_t first, uint8_t second, uint8_t turns)
+static struct event_trace told_of(uint32_t plan, uint8_t first, uint8_t second, uint8_t turns)
 {
-	struct trace_told told = {
-	    .plan = plan, .counts = {first, second}, .turn_values = turns, .elapsed_ns = 77};
+	struct event_trace told = {.head = event_head_of(EVENT_TRACE),
+				   .time_ns = 9,
+				   .plan = plan,
+				   .counts = {first, second},
+				   .turn_values = turns,
+				   .elapsed_ns = 77};
 
 	for (unsigned i = 0; i < LIMIT_TRACE_VALUES; i++) {
 		told.values[0][i] = 100 + i;
@@ -286,9 +303,9 @@ static struct trace_told told_of(uint32_t plan, uint8_t first, uint8_t second, u
 TEST(a_trace_is_put_together_of_its_parts, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	struct trace_told instances = told_of(4, LIMIT_TRACE_VALUES, 5, 0);
-	struct trace_told turns = told_of(6, 0, 0, 7);
-	const Jxp__LoopTrace *trace;
+	struct event_trace instances = told_of(4, LIMIT_TRACE_VALUES, 5, 0);
+	struct event_trace turns = told_of(6, 0, 0, 7);
+	const struct event_trace *trace;
 	Jxp__AgentFrame *frame;
 
 	instances.load = 2;
@@ -298,34 +315,33 @@ TEST(a_trace_is_put_together_of_its_parts, set_up, tear_down)
 	instances.scalars[0][3] = 31;
 	instances.scalars[1][0] = 32;
 	record_parts(f, &instances, RECORD_TRACE_PARTS);
-	record(f, (struct record){.type = RECORD_CPU, .code = 77});
+	record(f, (struct record){.type = RECORD_CPU,
+				  .tick = {.head = event_head_of(EVENT_TICK), .code = 77}});
 	record_parts(f, &turns, RECORD_TRACE_PARTS);
 	assert_int_equal(drain_thread(f->drain, f->thread), 0);
 	assert_int_equal(drain_send(f->drain), 0);
 	frame = received(f);
-	assert_int_equal(frame->batch->n_traces, 2);
-	trace = frame->batch->traces[0];
+	assert_int_equal(sample_events_count(frame->batch, EVENT_TRACE), 2);
+	trace = EVENT(frame, EVENT_TRACE, event_trace, 0);
 	assert_int_equal(trace->plan, 4);
 	assert_int_equal(trace->tid, getpid());
 	assert_int_equal(trace->time_ns, 9);
 	assert_int_equal(trace->load, 2);
-	assert_int_equal(trace->n_first, LIMIT_TRACE_VALUES);
-	assert_memory_equal(trace->first, instances.values[0], sizeof(instances.values[0]));
-	assert_int_equal(trace->n_second, 5);
-	assert_memory_equal(trace->second, instances.values[1], 5 * sizeof(uint32_t));
-	assert_true(trace->first_cut);
-	assert_false(trace->second_cut);
-	assert_int_equal(trace->n_first_scalars, LIMIT_PLAN_SCALARS);
-	assert_int_equal(trace->first_scalars[3], 31);
-	assert_int_equal(trace->n_second_scalars, 1);
-	assert_int_equal(trace->second_scalars[0], 32);
-	assert_int_equal(trace->n_places + trace->n_values, 0);
-	trace = frame->batch->traces[1];
-	assert_int_equal(trace->n_first + trace->n_second, 0);
-	assert_int_equal(trace->n_places, 7);
-	assert_int_equal(trace->n_values, 7);
+	assert_int_equal(trace->counts[0], LIMIT_TRACE_VALUES);
+	assert_int_equal(trace->counts[1], 5);
+	assert_memory_equal(trace->values, instances.values, sizeof(instances.values));
+	assert_true(trace->cut[0]);
+	assert_false(trace->cut[1]);
+	assert_int_equal(trace->scalar_counts[0], LIMIT_PLAN_SCALARS);
+	assert_int_equal(trace->scalars[0][3], 31);
+	assert_int_equal(trace->scalar_counts[1], 1);
+	assert_int_equal(trace->scalars[1][0], 32);
+	assert_int_equal(trace->turn_values, 0);
+	trace = EVENT(frame, EVENT_TRACE, event_trace, 1);
+	assert_int_equal(trace->counts[0] + trace->counts[1], 0);
+	assert_int_equal(trace->turn_values, 7);
 	assert_int_equal(trace->places[4], 1);
-	assert_int_equal(trace->values[6], 106);
+	assert_int_equal(trace->values[0][6], 106);
 	assert_int_equal(trace->elapsed_ns, 77);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 	assert_int_equal(drain_records_lost(f->drain), 0);
@@ -334,20 +350,19 @@ TEST(a_trace_is_put_together_of_its_parts, set_up, tear_down)
 TEST(parts_that_do_not_go_together_are_no_trace, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	struct trace_told told = told_of(4, 3, 3, 0), absurd = told_of(5, 3, 255, 0);
+	struct event_trace told = told_of(4, 3, 3, 0);
 	Jxp__AgentFrame *frame;
 
 	record_parts(f, &told, RECORD_TRACE_PARTS - 1);
 	record_parts(f, &told, 2);
 	record_parts(f, &told, 0);
-	record_parts(f, &absurd, RECORD_TRACE_PARTS);
 	record_parts(f, &told, RECORD_TRACE_PARTS);
 	assert_int_equal(drain_thread(f->drain, f->thread), 0);
 	assert_true(drain_records_lost(f->drain) > 0);
 	assert_int_equal(drain_send(f->drain), 0);
 	frame = received(f);
-	assert_int_equal(frame->batch->n_traces, 1);
-	assert_int_equal(frame->batch->traces[0]->n_second, 3);
+	assert_int_equal(sample_events_count(frame->batch, EVENT_TRACE), 1);
+	assert_int_equal(EVENT(frame, EVENT_TRACE, event_trace, 0)->counts[1], 3);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 
@@ -486,7 +501,8 @@ TEST(only_methods_that_the_engine_was_told_of_lead_to_code, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint32_t node = context_of(f, 0, &one, 1), unnamed = number_of(&other);
-	struct tracked_allocation a = {.object = 1, .context = node};
+	struct event_allocation a = {
+	    .head = event_head_of(EVENT_ALLOCATION), .object = 1, .node = node};
 
 	assert_int_equal(drain_method_of(f->drain, number_of(&one)), 0);
 	assert_int_equal(drain_allocation(f->drain, &a), 0);
@@ -502,8 +518,10 @@ TEST(only_methods_that_the_engine_was_told_of_lead_to_code, set_up, tear_down)
 TEST(the_last_number_is_one_that_can_be_named, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	struct tracked_allocation a = {.object = 1, .context = context_of(f, 0, &one, 1)};
-	struct context_node *node = context_node(f->contexts, a.context);
+	struct event_allocation a = {.head = event_head_of(EVENT_ALLOCATION),
+				     .object = 1,
+				     .node = context_of(f, 0, &one, 1)};
+	struct context_node *node = context_node(f->contexts, a.node);
 	struct method_table *t = method_table();
 
 	t->methods[METHODS_MAX - 1] = t->methods[number_of(&one) - 1];
@@ -569,7 +587,9 @@ TEST(a_batch_that_is_full_goes_out_by_itself, set_up, tear_down)
 
 	/* Until one has gone: there is something to read. */
 	while (recv(f->ends.engine, &(uint8_t){0}, 1, MSG_DONTWAIT | MSG_PEEK) < 0) {
-		struct tracked_allocation a = {.object = (uint32_t)++sent, .size_bytes = 64};
+		struct event_allocation a = {.head = event_head_of(EVENT_ALLOCATION),
+					     .object = (uint32_t)++sent,
+					     .size_bytes = 64};
 
 		assert_int_equal(drain_allocation(f->drain, &a), 0);
 		assert_true(sent < 1000000);
@@ -577,15 +597,17 @@ TEST(a_batch_that_is_full_goes_out_by_itself, set_up, tear_down)
 	assert_int_equal(drain_send(f->drain), 0);
 	while (arrived < sent) {
 		frame = received(f);
-		for (size_t i = 0; i < frame->batch->n_allocations; i++)
-			assert_int_equal(frame->batch->allocations[i]->object, ++arrived);
+		for (size_t i = 0; i < sample_events_count(frame->batch, EVENT_ALLOCATION); i++)
+			assert_int_equal(
+			    EVENT(frame, EVENT_ALLOCATION, event_allocation, i)->object, ++arrived);
 		jxp__agent_frame__free_unpacked(frame, NULL);
 	}
 }
 
-TEST(positions_come_in_parts_of_which_the_last_settles_the_epoch, set_up, tear_down)
+TEST(positions_come_in_order_and_the_last_word_settles_the_epoch, set_up, tear_down)
 {
 	struct fixture *f = *state;
+	const struct event_position *p;
 	Jxp__AgentFrame *frame;
 
 	for (uint32_t id = 1; id <= 1500; id++)
@@ -594,25 +616,16 @@ TEST(positions_come_in_parts_of_which_the_last_settles_the_epoch, set_up, tear_d
 	assert_int_equal(drain_position(f->drain, 5, 1, 0), 0);
 	assert_int_equal(drain_send(f->drain), 0);
 	frame = received(f);
-	assert_int_equal(frame->batch->n_positions, 2);
-	assert_int_equal(frame->batch->positions[0]->epoch, 4);
-	assert_int_equal(frame->batch->positions[0]->n_moved, 1000);
-	assert_int_equal(frame->batch->positions[0]->n_died, 500);
-	assert_int_equal(frame->batch->positions[0]->died[0], 3);
-	assert_true(frame->batch->positions[0]->settled);
-	assert_int_equal(frame->batch->positions[1]->epoch, 5);
-	assert_false(frame->batch->positions[1]->settled);
-	jxp__agent_frame__free_unpacked(frame, NULL);
-	for (uint32_t id = 1; id <= 2 * BATCH_POSITIONS_MAX; id++)
-		assert_int_equal(drain_position(f->drain, 6, id, 16), 0);
-	assert_int_equal(drain_settle(f->drain, 6), 0);
-	assert_int_equal(drain_send(f->drain), 0);
-	frame = received(f);
-	assert_int_equal(frame->batch->n_positions, 3); /* Two are full. */
-	assert_int_equal(frame->batch->positions[1]->n_moved, BATCH_POSITIONS_MAX);
-	assert_false(frame->batch->positions[1]->settled);
-	assert_int_equal(frame->batch->positions[2]->n_moved, 0);
-	assert_true(frame->batch->positions[2]->settled);
+	assert_int_equal(sample_events_count(frame->batch, EVENT_POSITION), 1501);
+	assert_int_equal(sample_events_count(frame->batch, EVENT_SETTLED), 1);
+	p = EVENT(frame, EVENT_POSITION, event_position, 2);
+	assert_int_equal(p->epoch, 4);
+	assert_int_equal(p->object, 3);
+	assert_int_equal(p->address, 0);
+	assert_int_equal(p[1].address, 64);
+	p = EVENT(frame, EVENT_POSITION, event_position, 1500);
+	assert_int_equal(p->epoch, 5);
+	assert_int_equal(EVENT(frame, EVENT_SETTLED, event_settled, 0)->epoch, 4);
 	jxp__agent_frame__free_unpacked(frame, NULL);
 }
 

@@ -33,7 +33,7 @@ typedef Perftools__Profiles__Function function_t;
 static void add_pairs(struct sample_batch *s)
 {
 	for (int i = 0; i < 3; i++) {
-		Jxp__Transition *t = sample_pair(s, DEAD, 2, 3, 8, 1);
+		struct event_transition *t = sample_pair(s, DEAD, 2, 3, 8, 1);
 
 		t->location = 1;
 		t->cpu_ns = 5 * NS_PER_MS;
@@ -50,7 +50,7 @@ static void add_objects(struct sample_objects *s)
 	sample_allocation(s, 2, 0, 10, 0x20000)->class_id = 2;
 	for (uint64_t i = 0; i < 6; i++)
 		sample_access(s, 0, 20 + i, 0x10000 + 8 * i)->cpu = 2;
-	(void)sample_pass(s, 2, 0, 0, 0);
+	sample_pass(s, 2, 0, 0, 0);
 	s->batch->time_ns = 100;
 	s->batch->settled_ns = 100;
 	s->batch->object_interval = 512 << 10;
