@@ -68,9 +68,10 @@ static const struct column window_columns[] = {
 static bool window_is_valid(const void *row)
 {
 	const struct window_result *w = row;
+	bool known[KIND_VALUES] = {false};
 
 	for (size_t i = 0; i < KIND_VALUES; i++)
-		if (w->request.kinds[i] && !pair_kind_find((Jxp__Kind)i))
+		if (w->request.kinds[i] && !kinds_add(known, (Jxp__Kind)i))
 			return false;
 	return w->findings.sampler != JXP__SAMPLER__SAMPLER_AUTO &&
 	       w->findings.numa.node_count > 0 && (w->end_ns == 0 || w->end_ns >= w->start_ns);

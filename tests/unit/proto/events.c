@@ -1,23 +1,18 @@
-#include <setjmp.h>
+#include "tests/unit/support/test.h"
 #include <stdalign.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/events.h"
 
-static void records_of_every_type_are_passed_in_their_order(void **state)
+TEST(records_of_every_type_are_passed_in_their_order)
 {
 	alignas(8) uint8_t bytes[4096] = {0};
 	const struct event_head *event;
 	size_t size = 0, at = 0;
 	unsigned expected = EVENT_NONE + 1;
 
-	(void)state;
 	for (unsigned type = expected; type < EVENT_TYPES; type++) {
 		*(struct event_head *)(bytes + size) = event_head_of(type);
 		size += event_sizes[type];
@@ -32,9 +27,8 @@ static void records_of_every_type_are_passed_in_their_order(void **state)
 
 /* Whatever stands where a record begins, and however little of it: nothing beyond the end is read
  * (the bytes are a block of their own, for builds that see to that). */
-static void what_is_no_whole_record_is_not_passed(void **state)
+TEST(what_is_no_whole_record_is_not_passed)
 {
-	(void)state;
 	for (unsigned type = 0; type <= UINT8_MAX; type++) {
 		for (size_t size = 0; size <= 400; size++) {
 			struct event_head head = {.type = (uint16_t)type, .size = (uint16_t)size};
@@ -52,14 +46,4 @@ static void what_is_no_whole_record_is_not_passed(void **state)
 			free(bytes);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(records_of_every_type_are_passed_in_their_order),
-	    cmocka_unit_test(what_is_no_whole_record_is_not_passed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

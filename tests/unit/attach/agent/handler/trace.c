@@ -153,11 +153,6 @@ static void tick_at(uint64_t ip, uint64_t sp)
 	trace_tick(t, &uc);
 }
 
-static uint64_t counted(Jxp__Counter counter)
-{
-	return atomic_load(&t->counters[counter]);
-}
-
 static struct event_trace recorded(void)
 {
 	struct event_trace told = {0};
