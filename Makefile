@@ -76,7 +76,7 @@ IMPORT	:= $(call sources,subsume/import)
 SUBSUME	:= $(filter-out $(IMPORT),$(call sources,subsume))
 ATTACH	:= $(filter-out attach/main.c attach/agent/%,$(call sources,attach))
 AGENT	:= $(call sources,attach/agent) attach/process/hsperfdata.c
-DAEMON	:= $(filter-out daemon/main.c,$(call sources,daemon))
+DAEMON	:= $(filter-out daemon/main.c,$(call sources,daemon profile report machine))
 CLIENT	:= $(filter-out client/main.c,$(call sources,client))
 COMPARE	:= $(call sources,compare)
 

@@ -28,7 +28,7 @@ const char *__asan_default_options(void)
 }
 #endif
 
-struct options {
+struct helper_options {
 	int pid;
 	int owner; /* PROC_ANY_UID is -1 */
 	struct agent_files agent;
@@ -38,9 +38,9 @@ struct options {
 	bool force;
 };
 
-#define FIELD(member) .field = offsetof(struct options, member)
+#define FIELD(member) .field = offsetof(struct helper_options, member)
 
-static bool parse_options(int argc, char **argv, struct options *o)
+static bool parse_options(int argc, char **argv, struct helper_options *o)
 {
 	static const struct argument_option options[] = {
 	    {.name = "pid", .type = ARGUMENT_NUMBER, FIELD(pid), .least = 1, .most = INT_MAX},
@@ -65,21 +65,21 @@ static bool parse_options(int argc, char **argv, struct options *o)
 	    .program = "jxperf-attach", .options = options, .operands = ""};
 	struct err err; /* Nobody types this line: the usage says enough. */
 
-	*o = (struct options){
+	*o = (struct helper_options){
 	    .owner = (int)PROC_ANY_UID, .agent = {.image_path = ""}, .result_fd = -1};
 	return arguments_parse(&spec, argc, argv, o, NULL, NULL, &err) == 0 && o->pid &&
 	       o->agent.bundle_dir;
 }
 
 /* What is told to whoever started us. */
-struct outcome {
+struct helper_outcome {
 	int agent; /* socket, or -errno */
 	bool unasked;
 	char text[ERR_MESSAGE_MAX];
 	char name[ATTACH_NAME_BYTES];
 };
 
-static void run(const struct options *o, struct outcome *out)
+static void run(const struct helper_options *o, struct helper_outcome *out)
 {
 	unsigned timeout_ms = (unsigned)o->timeout_ms;
 	uid_t owner = (uid_t)o->owner;
@@ -101,7 +101,7 @@ static void run(const struct options *o, struct outcome *out)
 		strcpy(out->text, err.message);
 }
 
-static int report(const struct options *o, const struct outcome *out)
+static int report(const struct helper_options *o, const struct helper_outcome *out)
 {
 	struct attach_result result = {.error = out->agent < 0 ? -out->agent : 0,
 				       .unasked = out->unasked};
@@ -116,9 +116,9 @@ static int report(const struct options *o, const struct outcome *out)
 
 int main(int argc, char **argv)
 {
-	struct outcome out = {.agent = -1};
+	struct helper_outcome out = {.agent = -1};
 	unsigned longest_ms;
-	struct options o;
+	struct helper_options o;
 
 	if (!parse_options(argc, argv, &o)) {
 		(void)fputs(USAGE, stderr);

@@ -27,7 +27,7 @@
 
 #include "bench/figures.h"
 #include "common/cleanup.h"
-#include "daemon/container/interval_tree.h"
+#include "profile/container/interval_tree.h"
 
 #define ROUNDS       5
 #define OPERATIONS   500000u

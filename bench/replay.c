@@ -25,7 +25,7 @@
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "daemon/engine/conversation.h"
-#include "daemon/intake/intake.h"
+#include "profile/intake/intake.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_events.h"

@@ -4,7 +4,7 @@
  * A part is a sum over observations that stand for CPU time, its share p that sum of the process's
  * CPU time, which n ticks are drawn from. An observation stands for a ticks (a = 1 for ticks
  * themselves, more for pairs), so each of the n makes one with the chance p / a
- * (daemon/profile/cpu_share.h). Of checked bytes n is the effective number of observations, and a
+ * (profile/cpu_share.h). Of checked bytes n is the effective number of observations, and a
  * of the part's by the mean of all. What is compared is CPU time for the same work: A's shares, and
  * B's times factor, the CPU time of B for the same work by that of A (compare/work.h; 1 where that
  * is not known).

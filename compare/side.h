@@ -4,7 +4,7 @@
  * which knows no CPU time, it is the bytes that were checked for each kind, and the part of them at
  * those accesses.
  *
- * The daemon makes it of a window (daemon/combine/window_side.h) and writes it into the JSON report
+ * The daemon makes it of a window (profile/combine/window_side.h) and writes it into the JSON report
  * as "comparison"; who compares reads it from there, so that a file is as good as a window
  * (compare/side_json.h). Contexts are paths of methods, each of a class and a name: without lines,
  * bytecodes and tiers, which another build has others of, and with frames that were inlined like

@@ -19,7 +19,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/hangups.h"
 #include "daemon/inspector/inspector.h"
-#include "daemon/machine/sampler_choice.h"
+#include "machine/sampler_choice.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
 #include "daemon/schedule/scheduler.h"

@@ -13,12 +13,12 @@
 #define COUNT_DIGITS 8 /* of FLEET_JVMS_MAX */
 
 /* Where something is wrong. */
-struct place {
+struct text_position {
 	const char *file;
 	size_t line;
 };
 
-static int wrong(const struct place *at, const char *what, struct err *err)
+static int wrong(const struct text_position *at, const char *what, struct err *err)
 {
 	return err_set(err, EINVAL, "%s:%zu: %s: a line is HOST APP COUNT", at->file, at->line,
 		       what);
@@ -40,7 +40,7 @@ static bool parse_count(const char *text, uint32_t *count)
 }
 
 /* 1 with a group, 0 for a line without one, or -EINVAL. Cuts line into its words. */
-static int parse_line(char *line, const struct place *at, struct fleet_group *group,
+static int parse_line(char *line, const struct text_position *at, struct fleet_group *group,
 		      struct err *err)
 {
 	char *rest = NULL;
@@ -65,7 +65,7 @@ static int parse_line(char *line, const struct place *at, struct fleet_group *gr
 
 static int parse_lines(struct fleet_hosts *h, const char *name, struct err *err)
 {
-	struct place at = {.file = name};
+	struct text_position at = {.file = name};
 	char *next = h->text, *line;
 
 	while ((line = strsep(&next, "\n"))) {

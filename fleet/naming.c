@@ -5,26 +5,27 @@
 #include "common/label.h"
 #include "fleet/config/template.h"
 
-struct slice {
+struct name_slice {
 	const char *text;
 	size_t length;
 };
 
-static struct slice whole(const char *text)
+static struct name_slice whole(const char *text)
 {
-	return (struct slice){text, text ? strlen(text) : 0};
+	return (struct name_slice){text, text ? strlen(text) : 0};
 }
 
 /* "NAME=" in "NAME=VALUE" texts: the value, or nothing. */
-static struct slice named(const char *const *all, size_t count, const struct template_part *part)
+static struct name_slice named(const char *const *all, size_t count,
+			       const struct template_part *part)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strncmp(all[i], part->text, part->length) == 0 && all[i][part->length] == '=')
 			return whole(all[i] + part->length + 1);
-	return (struct slice){0};
+	return (struct name_slice){0};
 }
 
-static bool ends_with(struct slice s, const char *suffix)
+static bool ends_with(struct name_slice s, const char *suffix)
 {
 	size_t length = strlen(suffix);
 
@@ -34,46 +35,46 @@ static bool ends_with(struct slice s, const char *suffix)
 /* The first part of a control group's path that is no slice, if it is a service:
  * "/system.slice/a.service/b" is a's. What is below it was made by a, and what is in user.slice by
  * users, whose units are not the system's: they may have any name. */
-static struct slice unit_of(const char *cgroup)
+static struct name_slice unit_of(const char *cgroup)
 {
 	const char *part = cgroup ? cgroup : "";
 
 	for (;;) {
-		struct slice s;
+		struct name_slice s;
 
 		part += strspn(part, "/");
-		s = (struct slice){part, strcspn(part, "/")};
+		s = (struct name_slice){part, strcspn(part, "/")};
 		if (ends_with(s, ".service"))
-			return (struct slice){s.text, s.length - strlen(".service")};
+			return (struct name_slice){s.text, s.length - strlen(".service")};
 		if (!ends_with(s, ".slice") || strncmp(part, "user.slice", s.length) == 0)
-			return (struct slice){0};
+			return (struct name_slice){0};
 		part += s.length;
 	}
 }
 
 /* "registry:5000/team/name:tag@sha256:digest" is "name"; one without a name, "sha256:digest", is
  * nothing. */
-static struct slice image_of(const char *image)
+static struct name_slice image_of(const char *image)
 {
-	struct slice s = {image, image ? strcspn(image, "@") : 0};
+	struct name_slice s = {image, image ? strcspn(image, "@") : 0};
 	const char *slash = s.length > 0 ? memrchr(s.text, '/', s.length) : NULL;
 	const char *colon;
 
 	if (s.length == 0 || strncmp(image, "sha256:", 7) == 0)
-		return (struct slice){0};
+		return (struct name_slice){0};
 	if (slash)
-		s = (struct slice){slash + 1, s.length - (size_t)(slash + 1 - s.text)};
+		s = (struct name_slice){slash + 1, s.length - (size_t)(slash + 1 - s.text)};
 	colon = memchr(s.text, ':', s.length);
 	if (colon)
 		s.length = (size_t)(colon - s.text);
 	return s;
 }
 
-static struct slice value_of(const struct template_part *part, const struct jvm_facts *jvm)
+static struct name_slice value_of(const struct template_part *part, const struct jvm_facts *jvm)
 {
 	switch (part->kind) {
 	case TEMPLATE_TEXT:
-		return (struct slice){part->text, part->length};
+		return (struct name_slice){part->text, part->length};
 	case TEMPLATE_MAIN_CLASS:
 		return whole(jvm->main_class);
 	case TEMPLATE_UNIT:
@@ -85,7 +86,7 @@ static struct slice value_of(const struct template_part *part, const struct jvm_
 	case TEMPLATE_ENV:
 		return named(jvm->environment, jvm->environment_count, part);
 	default:
-		return (struct slice){0};
+		return (struct name_slice){0};
 	}
 }
 
@@ -97,7 +98,7 @@ static bool fill(char app[NAMING_BYTES], const char *template, const struct jvm_
 	size_t used = 0;
 
 	while (template_next(&template, &part, NULL) == 0 && part.kind != TEMPLATE_END) {
-		struct slice value = value_of(&part, jvm);
+		struct name_slice value = value_of(&part, jvm);
 
 		if (value.length == 0)
 			return false;

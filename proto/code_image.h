@@ -4,7 +4,7 @@
  * Methods are told by their index there, texts by where they begin among them: each ends with a
  * zero, and 0 is "".
  *
- * Nobody vouches for any of it: daemon/intake/code_intake.h checks what comes.
+ * Nobody vouches for any of it: profile/intake/code_intake.h checks what comes.
  */
 #ifndef JXPERF_PROTO_CODE_IMAGE_H
 #define JXPERF_PROTO_CODE_IMAGE_H
@@ -76,7 +76,7 @@ struct code_method {
 	uint32_t reference_count;
 	uint32_t descriptor; /* as class files have it, where it has arrays */
 	uint8_t is_static;   /* told where it has a descriptor */
-	uint8_t io;          /* input or output: the engine's (daemon/intake/code_intake.h) */
+	uint8_t io;          /* input or output: the engine's (profile/intake/code_intake.h) */
 	uint8_t unused[2];
 };
 

@@ -24,7 +24,7 @@ struct dominators {
 };
 
 /* A place on the path of the adjusted tree (section 4.2). */
-struct place {
+struct adjusted_node {
 	uint64_t hash; /* of the methods up to here */
 	uint32_t method;
 	uint16_t previous; /* the last place before of the same method, or NONE */
@@ -33,8 +33,8 @@ struct place {
 
 /* A node on the path of the tree as it is. */
 struct frame {
-	struct place hidden; /* what was at its position */
-	uint64_t before;     /* all costs that came before its own */
+	struct adjusted_node hidden; /* what was at its position */
+	uint64_t before;             /* all costs that came before its own */
 	uint32_t method;
 	uint16_t position; /* on the adjusted path */
 	uint16_t top;      /* of its parent */
@@ -48,8 +48,8 @@ struct frame {
  * adjusted tree, it included; last[m] is the last of these places that is m's; what of path is
  * behind it is what its siblings' and its ancestors' siblings find again once it is left.
  */
-struct pass {
-	struct place path[SUBSUME_DEPTH_MAX + 1];
+struct dominance_pass {
+	struct adjusted_node path[SUBSUME_DEPTH_MAX + 1];
 	struct frame frames[SUBSUME_DEPTH_MAX + 1];
 	uint64_t powers[SUBSUME_DEPTH_MAX + 1];
 	uint64_t total; /* of the nodes so far */
@@ -90,7 +90,7 @@ static int check_tree(const struct subsume_tree *tree)
 #define HASH_BASE UINT64_C(0x9e3779b97f4a7c15)
 
 /* The hash of places from + 1 .. to. */
-static uint64_t segment_hash(const struct pass *p, unsigned from, unsigned to)
+static uint64_t segment_hash(const struct dominance_pass *p, unsigned from, unsigned to)
 {
 	return p->path[to].hash - p->path[from].hash * p->powers[to - from];
 }
@@ -99,7 +99,7 @@ static uint64_t segment_hash(const struct pass *p, unsigned from, unsigned to)
  * place top: listing 2. What lies between its last two places is compared with what has come since.
  * Only segments that are equal are looked at place by place, and few are: each takes as many new
  * nodes as it is long. */
-static bool begins_anew(const struct pass *p, unsigned at, unsigned top)
+static bool begins_anew(const struct dominance_pass *p, unsigned at, unsigned top)
 {
 	unsigned before = p->path[at].previous, length = top - at;
 
@@ -113,7 +113,7 @@ static bool begins_anew(const struct pass *p, unsigned at, unsigned top)
 }
 
 /* Takes a node whose parent's place is top to its own. */
-static void enter_place(struct pass *p, struct frame *f, unsigned depth, unsigned top)
+static void enter_place(struct dominance_pass *p, struct frame *f, unsigned depth, unsigned top)
 {
 	uint16_t at = p->last[f->method];
 
@@ -129,7 +129,7 @@ static void enter_place(struct pass *p, struct frame *f, unsigned depth, unsigne
 	}
 	f->position = (uint16_t)(top + 1);
 	f->hidden = p->path[top + 1];
-	p->path[top + 1] = (struct place){
+	p->path[top + 1] = (struct adjusted_node){
 	    .hash = p->path[top].hash * HASH_BASE + f->method,
 	    .method = f->method,
 	    .previous = at,
@@ -138,7 +138,7 @@ static void enter_place(struct pass *p, struct frame *f, unsigned depth, unsigne
 	p->last[f->method] = f->position;
 }
 
-static void leave_place(struct pass *p, const struct frame *f)
+static void leave_place(struct dominance_pass *p, const struct frame *f)
 {
 	if (!f->folds) {
 		p->last[f->method] = p->path[f->position].previous;
@@ -153,7 +153,8 @@ static void leave_place(struct pass *p, const struct frame *f)
 /* ---------------------------------------------------------------- dominators */
 
 /* Begins with a method's first node: all methods that are near above it. */
-static unsigned first_dominators(const struct pass *p, struct dominators *d, unsigned position)
+static unsigned first_dominators(const struct dominance_pass *p, struct dominators *d,
+				 unsigned position)
 {
 	uint32_t own = p->path[position].method;
 	unsigned left = 0;
@@ -170,7 +171,7 @@ static unsigned first_dominators(const struct pass *p, struct dominators *d, uns
 
 /* Goes on with any other: those that are above this one, too. Farther ones than
  * SUBSUME_DISTANCE_MAX are given up: nobody is told how far they are. */
-static unsigned keep_dominators(const struct pass *p, struct dominators *d, unsigned left,
+static unsigned keep_dominators(const struct dominance_pass *p, struct dominators *d, unsigned left,
 				unsigned position)
 {
 	unsigned kept = 0;
@@ -189,7 +190,7 @@ static unsigned keep_dominators(const struct pass *p, struct dominators *d, unsi
 	return kept;
 }
 
-static void dominate(struct pass *p, uint32_t method, unsigned position)
+static void dominate(struct dominance_pass *p, uint32_t method, unsigned position)
 {
 	struct dominators *d = &p->dominators[method];
 	uint8_t *left = &p->dominators_left[method];
@@ -218,7 +219,7 @@ static void tell_distance(const struct dominators *d, unsigned left,
 	}
 }
 
-static void tell_distances(struct pass *p, const struct subsume_tree *tree)
+static void tell_distances(struct dominance_pass *p, const struct subsume_tree *tree)
 {
 	for (size_t m = 1; m < tree->method_count; m++) {
 		struct subsume_facts *f = &p->facts[m];
@@ -230,7 +231,7 @@ static void tell_distances(struct pass *p, const struct subsume_tree *tree)
 
 /* ---------------------------------------------------------------- the pass */
 
-static void enter(struct pass *p, unsigned depth, uint32_t method, uint64_t cost)
+static void enter(struct dominance_pass *p, unsigned depth, uint32_t method, uint64_t cost)
 {
 	struct frame *f = &p->frames[depth];
 	struct subsume_facts *facts = &p->facts[method];
@@ -247,7 +248,7 @@ static void enter(struct pass *p, unsigned depth, uint32_t method, uint64_t cost
 	facts->occurrences++;
 }
 
-static void leave(struct pass *p, unsigned depth)
+static void leave(struct dominance_pass *p, unsigned depth)
 {
 	struct frame *f = &p->frames[depth];
 	struct frame *parent = &p->frames[p->path[f->position - 1].depth];
@@ -263,20 +264,20 @@ static void leave(struct pass *p, unsigned depth)
 }
 
 /* Node 0 is above all; its method is nobody else's, so its place is never left. */
-static void begin(struct pass *p, const struct subsume_tree *tree)
+static void begin(struct dominance_pass *p, const struct subsume_tree *tree)
 {
 	memset(p->last, 0xff, tree->method_count * sizeof(*p->last));
 	p->powers[0] = 1;
 	for (size_t i = 1; i <= SUBSUME_DEPTH_MAX; i++)
 		p->powers[i] = p->powers[i - 1] * HASH_BASE;
-	p->path[0] = (struct place){.previous = NONE};
+	p->path[0] = (struct adjusted_node){.previous = NONE};
 	p->last[0] = 0;
 	p->total = tree->cost[0];
 	p->facts[0].exclusive = tree->cost[0];
 	p->facts[0].occurrences = 1;
 }
 
-static void walk(struct pass *p, const struct subsume_tree *tree)
+static void walk(struct dominance_pass *p, const struct subsume_tree *tree)
 {
 	unsigned depth = 0;
 
@@ -293,7 +294,7 @@ static void walk(struct pass *p, const struct subsume_tree *tree)
 	tell_distances(p, tree);
 }
 
-static void release_pass(struct pass **p)
+static void release_pass(struct dominance_pass **p)
 {
 	if (!*p)
 		return;
@@ -305,7 +306,7 @@ static void release_pass(struct pass **p)
 
 static int find_facts(const struct subsume_tree *tree, struct subsume_facts *facts, uint64_t *total)
 {
-	_cleanup_(release_pass) struct pass *p = calloc(1, sizeof(*p));
+	_cleanup_(release_pass) struct dominance_pass *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return -ENOMEM;

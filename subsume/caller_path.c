@@ -12,35 +12,35 @@
 /* A way outwards, of so many callers as a path has steps at most: a tree, whose roots are the
  * methods that are asked for. A way's number is larger than that of the way without its last
  * caller. */
-struct way {
+struct caller_chain {
 	uint64_t cost;
 	uint32_t inner;
 	uint32_t caller;
 };
 
 /* A node on the path of the walk. */
-struct step {
+struct path_node {
 	uint64_t before; /* costs that came before it */
 	uint32_t method;
 	bool counted; /* its path is asked for, and no node above has the same method */
 };
 
-struct walk {
+struct caller_walk {
 	const struct subsume_tree *tree;
 	struct subsume_caller_path *paths;
 	size_t path_count;
-	uint32_t *path_of; /* by method: its path plus 1 */
-	uint16_t *active;  /* by such method: its nodes above */
-	struct way *ways;  /* those of paths first */
+	uint32_t *path_of;         /* by method: its path plus 1 */
+	uint16_t *active;          /* by such method: its nodes above */
+	struct caller_chain *ways; /* those of paths first */
 	size_t way_count, way_room;
 	uint32_t
 	    *slots; /* ways by inner and caller, open addressing; 0, which is a root, is free */
 	size_t slot_count;
-	struct step path[SUBSUME_DEPTH_MAX + 1];
+	struct path_node path[SUBSUME_DEPTH_MAX + 1];
 	uint64_t total;
 };
 
-static size_t slot_of(const struct walk *w, uint32_t inner, uint32_t caller)
+static size_t slot_of(const struct caller_walk *w, uint32_t inner, uint32_t caller)
 {
 	size_t mask = w->slot_count - 1, at = mix((uint64_t)inner << 32 | caller) & mask;
 
@@ -51,10 +51,10 @@ static size_t slot_of(const struct walk *w, uint32_t inner, uint32_t caller)
 }
 
 /* Room for one more way, in slots that are at most half full. */
-static int grow(struct walk *w)
+static int grow(struct caller_walk *w)
 {
 	size_t room = w->way_room ? w->way_room * 2 : FIRST_WAYS + w->path_count;
-	struct way *ways;
+	struct caller_chain *ways;
 
 	if (w->way_count < w->way_room)
 		return 0;
@@ -76,7 +76,7 @@ static int grow(struct walk *w)
 	return 0;
 }
 
-static int outwards(struct walk *w, uint32_t *way, uint32_t caller, uint64_t cost)
+static int outwards(struct caller_walk *w, uint32_t *way, uint32_t caller, uint64_t cost)
 {
 	size_t at;
 	int r = grow(w);
@@ -85,7 +85,7 @@ static int outwards(struct walk *w, uint32_t *way, uint32_t caller, uint64_t cos
 		return r;
 	at = slot_of(w, *way, caller);
 	if (!w->slots[at]) {
-		w->ways[w->way_count] = (struct way){.inner = *way, .caller = caller};
+		w->ways[w->way_count] = (struct caller_chain){.inner = *way, .caller = caller};
 		w->slots[at] = (uint32_t)w->way_count++;
 	}
 	*way = w->slots[at];
@@ -93,9 +93,9 @@ static int outwards(struct walk *w, uint32_t *way, uint32_t caller, uint64_t cos
 	return 0;
 }
 
-static int leave(struct walk *w, unsigned depth)
+static int leave(struct caller_walk *w, unsigned depth)
 {
-	const struct step *s = &w->path[depth];
+	const struct path_node *s = &w->path[depth];
 	uint32_t number = w->path_of[s->method], way = number - 1;
 	int r = 0;
 
@@ -110,9 +110,9 @@ static int leave(struct walk *w, unsigned depth)
 	return r;
 }
 
-static void enter(struct walk *w, size_t n)
+static void enter(struct caller_walk *w, size_t n)
 {
-	struct step *s = &w->path[w->tree->depth[n]];
+	struct path_node *s = &w->path[w->tree->depth[n]];
 
 	s->method = w->tree->method[n];
 	s->before = w->total;
@@ -122,7 +122,7 @@ static void enter(struct walk *w, size_t n)
 	w->total += w->tree->cost[n];
 }
 
-static int walk(struct walk *w)
+static int walk(struct caller_walk *w)
 {
 	unsigned depth = 0;
 	int r = 0;
@@ -140,7 +140,7 @@ static int walk(struct walk *w)
 }
 
 /* More than half is one at most. */
-static int follow(const struct walk *w)
+static int follow(const struct caller_walk *w)
 {
 	/* By way: the next one outwards that has more than half of its path's cost, or 0. */
 	_cleanup_free_ uint32_t *main_way = calloc(w->way_count, sizeof(*main_way));
@@ -150,7 +150,7 @@ static int follow(const struct walk *w)
 	if (!main_way || !path)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < w->way_count; i++) {
-		const struct way *way = &w->ways[i];
+		const struct caller_chain *way = &w->ways[i];
 
 		path[i] = i < w->path_count ? i : path[way->inner];
 		if (i >= w->path_count && way->cost > w->paths[path[i]].inclusive / 2)
@@ -168,7 +168,7 @@ static int follow(const struct walk *w)
 	return 0;
 }
 
-static int find(struct walk *w)
+static int find(struct caller_walk *w)
 {
 	int r = grow(w);
 
@@ -178,7 +178,7 @@ static int find(struct walk *w)
 		return -ENOMEM;
 	for (size_t i = 0; i < w->path_count; i++) {
 		w->path_of[w->paths[i].method] = (uint32_t)i + 1;
-		w->ways[w->way_count++] = (struct way){0};
+		w->ways[w->way_count++] = (struct caller_chain){0};
 	}
 	r = walk(w);
 	return r < 0 ? r : follow(w);
@@ -187,7 +187,7 @@ static int find(struct walk *w)
 int subsume_caller_paths(const struct subsume_tree *tree, struct subsume_caller_path *paths,
 			 size_t count)
 {
-	struct walk *w;
+	struct caller_walk *w;
 	int r;
 
 	if (count == 0)

@@ -64,14 +64,14 @@ static size_t rank(const struct subsume_tree *tree, const struct subsume_analysi
  * that is the own cost of a member. */
 enum relation { CALLER = 1, MEMBER };
 
-struct pair {
+struct summary_pair {
 	uint64_t key; /* 0: free */
 	uint64_t cost;
 };
 
 /* Open addressing, at most half full. */
 struct pairs {
-	struct pair *slots;
+	struct summary_pair *slots;
 	size_t capacity;
 	size_t used;
 };
@@ -96,7 +96,7 @@ static uint32_t pair_other(uint64_t key)
 	return (uint32_t)(key & ((1u << 30) - 1));
 }
 
-static struct pair *pair_slot(struct pair *slots, size_t capacity, uint64_t key)
+static struct summary_pair *pair_slot(struct summary_pair *slots, size_t capacity, uint64_t key)
 {
 	size_t at = mix(key) & (capacity - 1);
 
@@ -108,7 +108,7 @@ static struct pair *pair_slot(struct pair *slots, size_t capacity, uint64_t key)
 static int grow_pairs(struct pairs *p)
 {
 	size_t capacity = p->capacity ? p->capacity * 2 : FIRST_PAIRS;
-	struct pair *slots = calloc(capacity, sizeof(*slots));
+	struct summary_pair *slots = calloc(capacity, sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
@@ -123,7 +123,7 @@ static int grow_pairs(struct pairs *p)
 
 static int add_pair(struct pairs *p, uint64_t key, uint64_t cost)
 {
-	struct pair *pair;
+	struct summary_pair *pair;
 	int r = p->used < p->capacity / 2 ? 0 : grow_pairs(p);
 
 	if (r < 0)
@@ -143,7 +143,7 @@ struct visit {
 	bool counted; /* it has a row, and no node above has the same method */
 };
 
-struct walk {
+struct summary_walk {
 	const struct subsume_tree *tree;
 	const struct subsume_analysis *analysis;
 	const uint8_t *wanted; /* by method: it has a row */
@@ -153,7 +153,7 @@ struct walk {
 	struct pairs pairs;
 };
 
-static int leave(struct walk *w, unsigned depth)
+static int leave(struct summary_walk *w, unsigned depth)
 {
 	const struct visit *v = &w->path[depth];
 
@@ -165,7 +165,7 @@ static int leave(struct walk *w, unsigned depth)
 			w->total - v->before);
 }
 
-static int enter(struct walk *w, size_t n)
+static int enter(struct summary_walk *w, size_t n)
 {
 	uint32_t method = w->tree->method[n];
 	uint32_t owner = w->tree->method[w->analysis->owner[n]];
@@ -183,7 +183,7 @@ static int enter(struct walk *w, size_t n)
 	return add_pair(&w->pairs, pair_key(MEMBER, owner, method), cost);
 }
 
-static int walk(struct walk *w)
+static int walk(struct summary_walk *w)
 {
 	unsigned depth = 0;
 	int r = enter(w, 0);
@@ -305,7 +305,7 @@ static double coverage(const struct subsume_tree *tree, uint64_t total)
 
 /* What is needed while one is made. */
 struct work {
-	struct walk walk;
+	struct summary_walk walk;
 	uint32_t *methods; /* as rank finds them */
 	uint32_t *row_of;
 	uint8_t *wanted;

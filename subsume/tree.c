@@ -26,7 +26,7 @@ struct node {
 };
 
 /* As it came, but for what subsume_name_normalise leaves out. */
-struct name {
+struct tree_name {
 	uint32_t offset;
 	uint32_t length;
 };
@@ -54,7 +54,7 @@ struct subsume_builder {
 	struct child_slot *children; /* by parent and method */
 	size_t children_capacity;
 
-	struct name *methods;
+	struct tree_name *methods;
 	size_t method_count, method_room;
 	char *names;
 	size_t names_used, names_room;
@@ -129,7 +129,7 @@ static int grow_children(struct subsume_builder *b)
 static bool has_name(const struct subsume_builder *b, uint32_t method, const char *name,
 		     size_t length)
 {
-	const struct name *n = &b->methods[method];
+	const struct tree_name *n = &b->methods[method];
 
 	return n->length == length && memcmp(b->names + n->offset, name, length) == 0;
 }
@@ -189,7 +189,7 @@ static int add_root(struct subsume_builder *b)
 		return r;
 	memcpy(b->names, ROOT_LABEL, sizeof(ROOT_LABEL));
 	b->names_used = sizeof(ROOT_LABEL);
-	b->methods[0] = (struct name){.offset = 0, .length = sizeof(ROOT_LABEL) - 1};
+	b->methods[0] = (struct tree_name){.offset = 0, .length = sizeof(ROOT_LABEL) - 1};
 	b->nodes[0] = (struct node){0};
 	b->method_count = b->node_count = 1;
 	return 0;
@@ -248,7 +248,7 @@ static int add_method(struct subsume_builder *b, const char *name, size_t length
 	memcpy(b->names + b->names_used, name, length);
 	b->names[b->names_used + length] = '\0';
 	b->methods[b->method_count] =
-	    (struct name){.offset = (uint32_t)b->names_used, .length = (uint32_t)length};
+	    (struct tree_name){.offset = (uint32_t)b->names_used, .length = (uint32_t)length};
 	b->names_used += length + 1;
 	*method = (uint32_t)b->method_count++;
 	*name_slot(b, hash, name, length) = (struct name_slot){.hash = hash, .method = *method};
@@ -429,7 +429,7 @@ static int init_labels(struct labels *l, size_t methods)
 /* A name fit to show, up to its NUL, as a method's label. */
 static int show_name(struct subsume_builder *b, struct labels *l, uint32_t method)
 {
-	const struct name *n = &b->methods[method];
+	const struct tree_name *n = &b->methods[method];
 	size_t room = UTF8_SHOWN_MAX * ((size_t)n->length + 1);
 	int r = array_reserve(&l->text, &l->room, l->used + room, 1);
 

@@ -13,7 +13,7 @@
 #define GROUPS_BYTES (64u << 10)
 #define LEVELS_MAX   128
 
-struct walk {
+struct cgroup_walk {
 	const char *root;
 	const char *mounts; /* /proc/self/mountinfo */
 	const char *controller;
@@ -38,7 +38,7 @@ static bool has_word(const char *list, const char *word)
 
 /* Is it a line of /proc/self/mountinfo for the hierarchy? ("ID PARENT DEVICE ROOT POINT OPTIONS
  * OPTIONAL... - TYPE SOURCE SUPEROPTIONS") */
-static bool parse_mount(const struct walk *w, const char *line, bool v2, struct mount *m)
+static bool parse_mount(const struct cgroup_walk *w, const char *line, bool v2, struct mount *m)
 {
 	const char *tail = strstr(line, " - ");
 	char type[16], options[1024];
@@ -63,7 +63,7 @@ static const char *below(const struct mount *m, const char *group)
 	return group[0] == '/' || group[0] == '\0' ? group : NULL;
 }
 
-static bool find_mount(const struct walk *w, bool v2, const char *group, struct mount *m)
+static bool find_mount(const struct cgroup_walk *w, bool v2, const char *group, struct mount *m)
 {
 	for (const char *line = w->mounts; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
@@ -74,7 +74,7 @@ static bool find_mount(const struct walk *w, bool v2, const char *group, struct 
 }
 
 /* All levels of one hierarchy, from the group up. */
-static void climb(const struct walk *w, bool v2, char *group)
+static void climb(const struct cgroup_walk *w, bool v2, char *group)
 {
 	_cleanup_free_ struct mount *m = malloc(sizeof(*m));
 	char directory[PATH_MAX];
@@ -97,7 +97,7 @@ static void climb(const struct walk *w, bool v2, char *group)
 }
 
 /* "0::/path" is version 2's, "7:cpu,memory:/path" version 1's. */
-static void look_at_line(const struct walk *w, char *line)
+static void look_at_line(const struct cgroup_walk *w, char *line)
 {
 	char *controllers = strchr(line, ':');
 	char *group = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -116,7 +116,7 @@ int cgroup_climb(const char *root, pid_t pid, const char *controller, cgroup_vis
 		 void *arg)
 {
 	_cleanup_free_ char *mounts = malloc(MOUNTS_BYTES), *groups = malloc(GROUPS_BYTES);
-	struct walk w = {root, mounts, controller, visit, arg};
+	struct cgroup_walk w = {root, mounts, controller, visit, arg};
 	char path[PATH_MAX];
 	char *rest, *line;
 	ssize_t n;

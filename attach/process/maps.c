@@ -5,27 +5,27 @@
 #define DELETED     " (deleted)"
 #define PATH_COLUMN 5 /* address, perms, offset, dev, inode, then the path */
 
-struct slice {
+struct maps_slice {
 	const char *start;
 	size_t size;
 };
 
-static bool starts_with(struct slice s, const char *prefix)
+static bool starts_with(struct maps_slice s, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
 	return s.size >= n && memcmp(s.start, prefix, n) == 0;
 }
 
-static bool equals(struct slice s, const char *text)
+static bool equals(struct maps_slice s, const char *text)
 {
 	return s.size == strlen(text) && starts_with(s, text);
 }
 
 /* The path of one line, without " (deleted)"; empty for anonymous mappings. */
-static struct slice line_path(struct slice line, bool *is_deleted)
+static struct maps_slice line_path(struct maps_slice line, bool *is_deleted)
 {
-	struct slice path = {line.start, 0};
+	struct maps_slice path = {line.start, 0};
 	size_t i = 0, deleted = strlen(DELETED);
 
 	for (int column = 0; column < PATH_COLUMN; column++) {
@@ -46,16 +46,16 @@ static struct slice line_path(struct slice line, bool *is_deleted)
 }
 
 /* Splits off the last component; what is left in *path ends before its slash. */
-static struct slice pop_name(struct slice *path)
+static struct maps_slice pop_name(struct maps_slice *path)
 {
 	const char *slash = memrchr(path->start, '/', path->size);
-	struct slice name = {slash + 1, path->size - (size_t)(slash + 1 - path->start)};
+	struct maps_slice name = {slash + 1, path->size - (size_t)(slash + 1 - path->start)};
 
 	path->size = (size_t)(slash - path->start);
 	return name;
 }
 
-static bool all_digits(struct slice s)
+static bool all_digits(struct maps_slice s)
 {
 	for (size_t i = 0; i < s.size; i++)
 		if (s.start[i] < '0' || s.start[i] > '9')
@@ -64,14 +64,14 @@ static bool all_digits(struct slice s)
 }
 
 /* .../hsperfdata_<user>/<pid>: created by perfMemory_posix.cpp. */
-static bool is_hsperfdata(struct slice directory, struct slice name)
+static bool is_hsperfdata(struct maps_slice directory, struct maps_slice name)
 {
 	return all_digits(name) && memchr(directory.start, '/', directory.size) &&
 	       starts_with(pop_name(&directory), "hsperfdata_");
 }
 
 /* The first mapping counts: it is the file's first segment, and others share the name. */
-static void keep(char *to, struct slice path)
+static void keep(char *to, struct maps_slice path)
 {
 	if (to[0] || path.size >= MAPS_PATH_BYTES || memchr(path.start, '\0', path.size))
 		return;
@@ -81,7 +81,7 @@ static void keep(char *to, struct slice path)
 
 /* Is the line's mapping executable? What is only read, such as a file that a server sends, says
  * nothing about what the process runs, and its name may be anybody's choice. */
-static bool executable(struct slice line)
+static bool executable(struct maps_slice line)
 {
 	const char *perms = memchr(line.start, ' ', line.size);
 
@@ -90,17 +90,17 @@ static bool executable(struct slice line)
 
 /* musl is one file, loader and library: called ld-musl-ARCH.so.1 on Alpine, libc.so elsewhere.
  * glibc's libc.so is a text for linkers. */
-static bool is_musl(struct slice name)
+static bool is_musl(struct maps_slice name)
 {
 	return starts_with(name, "ld-musl-") || equals(name, "libc.so");
 }
 
-static void scan_line(struct maps *out, struct slice line, const char *agent)
+static void scan_line(struct maps *out, struct maps_slice line, const char *agent)
 {
 	bool deleted = false;
-	struct slice path = line_path(line, &deleted);
-	struct slice directory = path;
-	struct slice name;
+	struct maps_slice path = line_path(line, &deleted);
+	struct maps_slice directory = path;
+	struct maps_slice name;
 
 	if (path.size == 0)
 		return;
@@ -122,7 +122,7 @@ static void scan_line(struct maps *out, struct slice line, const char *agent)
 
 void maps_scan(struct maps *out, const char *text, size_t size, const char *agent)
 {
-	struct slice line = {text, 0};
+	struct maps_slice line = {text, 0};
 
 	memset(out, 0, sizeof(*out));
 	while (size > 0) {

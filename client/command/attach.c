@@ -161,7 +161,7 @@ static int end_window(struct client *c, uint32_t pid, struct err *err)
 }
 
 /* How a window came out. */
-struct outcome {
+struct attach_outcome {
 	Jxp__ControlReply *report; /* the Document; freed with exchange_free_reply */
 	bool interrupted;          /* by a signal of the user's */
 };
@@ -174,7 +174,7 @@ static int reply_timeout_ms(const Jxp__AttachRequest *attach)
 
 /* Follows the window to its end. */
 static int follow(struct exchange *x, struct client *c, const Jxp__AttachRequest *attach,
-		  struct progress *progress, struct outcome *outcome, struct err *err)
+		  struct progress *progress, struct attach_outcome *outcome, struct err *err)
 {
 	uint32_t pid = attach->pid;
 
@@ -204,7 +204,7 @@ static int follow(struct exchange *x, struct client *c, const Jxp__AttachRequest
 	}
 }
 
-static int run_window(struct client *c, Jxp__AttachRequest *attach, struct outcome *outcome,
+static int run_window(struct client *c, Jxp__AttachRequest *attach, struct attach_outcome *outcome,
 		      struct err *err)
 {
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
@@ -217,7 +217,7 @@ static int run_window(struct client *c, Jxp__AttachRequest *attach, struct outco
 	return r;
 }
 
-static void outcome_release(struct outcome *outcome)
+static void outcome_release(struct attach_outcome *outcome)
 {
 	exchange_free_reply(&outcome->report);
 }
@@ -328,7 +328,7 @@ static int attach_and_report(struct client *c, struct attach_options *o, const c
 			     int *status, struct err *err)
 {
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
-	_cleanup_(outcome_release) struct outcome outcome = {0};
+	_cleanup_(outcome_release) struct attach_outcome outcome = {0};
 	_cleanup_reply_ Jxp__ControlReply *compared = NULL;
 	const Jxp__Document *document, *report;
 	bool keeps;

@@ -138,12 +138,12 @@ int parse_count(const char *text, void *count, struct err *err)
 
 /* ---------------------------------------------------------------- names */
 
-struct name {
+struct argument_name {
 	const char *name;
 	int value;
 };
 
-static const struct name samplers_known[] = {
+static const struct argument_name samplers_known[] = {
     {"auto", JXP__SAMPLER__SAMPLER_AUTO},
     {"pebs", JXP__SAMPLER__SAMPLER_PEBS},
     {"ibs", JXP__SAMPLER__SAMPLER_IBS},
@@ -151,7 +151,7 @@ static const struct name samplers_known[] = {
     {0},
 };
 
-static const struct name formats_known[] = {
+static const struct argument_name formats_known[] = {
     {"text", JXP__FORMAT__FORMAT_TEXT},
     {"json", JXP__FORMAT__FORMAT_JSON},
     {"collapsed", JXP__FORMAT__FORMAT_COLLAPSED},
@@ -159,7 +159,7 @@ static const struct name formats_known[] = {
     {0},
 };
 
-static const struct name *find_name(const struct name *names, const char *text)
+static const struct argument_name *find_name(const struct argument_name *names, const char *text)
 {
 	for (; names->name; names++)
 		if (strcmp(names->name, text) == 0)
@@ -196,7 +196,7 @@ int parse_kinds(const char *text, Jxp__Kind kinds[PARSE_KINDS_MAX], size_t *coun
 
 int parse_sampler(const char *text, void *sampler, struct err *err)
 {
-	const struct name *name = find_name(samplers_known, text);
+	const struct argument_name *name = find_name(samplers_known, text);
 
 	if (!name)
 		return err_set(err, EINVAL, "unknown sampler '%s': use auto, pebs, ibs or clock",
@@ -207,7 +207,7 @@ int parse_sampler(const char *text, void *sampler, struct err *err)
 
 int parse_format(const char *text, void *format, struct err *err)
 {
-	const struct name *name = find_name(formats_known, text);
+	const struct argument_name *name = find_name(formats_known, text);
 
 	if (!name)
 		return err_set(err, EINVAL,

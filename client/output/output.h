@@ -24,7 +24,7 @@
 struct output {
 	int fd;           /* -1: stdout */
 	const char *path; /* as the user gave it; borrowed */
-	struct place place;
+	struct output_place place;
 	bool in_place;                          /* else the file gets its name on commit */
 	char temporary[OUTPUT_TEMPORARY_BYTES]; /* "" without one */
 };

@@ -14,7 +14,7 @@
 
 #define LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
 
-struct walk {
+struct directory_walk {
 	const char *path; /* as it was given, for messages */
 	int directory;
 	bool shared;         /* others may make entries in directory */
@@ -26,7 +26,7 @@ struct walk {
 	unsigned links;
 };
 
-static int fail(const struct walk *w, int error, struct err *err)
+static int fail(const struct directory_walk *w, int error, struct err *err)
 {
 	return err_set_errno(err, error, "cannot write '%s'", w->path);
 }
@@ -37,7 +37,7 @@ static bool ours(const struct stat *st)
 }
 
 /* Goes into a directory, which is taken. above: what is known of those on the way to it. */
-static int enter(struct walk *w, int fd, bool above, struct err *err)
+static int enter(struct directory_walk *w, int fd, bool above, struct err *err)
 {
 	_cleanup_close_ int directory = fd;
 	struct stat st;
@@ -52,7 +52,7 @@ static int enter(struct walk *w, int fd, bool above, struct err *err)
 }
 
 /* The beginning of a way, which nobody else chose. */
-static int start(struct walk *w, const char *way, struct err *err)
+static int start(struct directory_walk *w, const char *way, struct err *err)
 {
 	int fd = open(way[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -60,7 +60,7 @@ static int start(struct walk *w, const char *way, struct err *err)
 }
 
 /* Takes the next name off the rest. */
-static int next_name(struct walk *w, struct err *err)
+static int next_name(struct directory_walk *w, struct err *err)
 {
 	const char *from = w->rest + strspn(w->rest, "/");
 	size_t length = strcspn(from, "/");
@@ -80,12 +80,12 @@ static int next_name(struct walk *w, struct err *err)
 
 /* Others can bring any link into a directory of theirs, also one of root's that they found
  * elsewhere; into a sticky one they can bring a second name of such a link. */
-static bool may_follow(const struct walk *w, const struct stat *link)
+static bool may_follow(const struct directory_walk *w, const struct stat *link)
 {
 	return w->guarded && (!w->shared || (ours(link) && link->st_nlink == 1));
 }
 
-static int follow(struct walk *w, int link, struct err *err)
+static int follow(struct directory_walk *w, int link, struct err *err)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(link, "", target, sizeof(target));
@@ -108,7 +108,7 @@ static int follow(struct walk *w, int link, struct err *err)
 }
 
 /* Is the walk in the directory of our own descriptors? */
-static bool among_descriptors(const struct walk *w)
+static bool among_descriptors(const struct directory_walk *w)
 {
 	_cleanup_close_ int own = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat here, there;
@@ -118,7 +118,8 @@ static bool among_descriptors(const struct walk *w)
 }
 
 /* A link whose text is not where it leads: the kernel follows it. In *to what is there. */
-static int follow_magic(const struct walk *w, struct place *p, int *to, struct err *err)
+static int follow_magic(const struct directory_walk *w, struct output_place *p, int *to,
+			struct err *err)
 {
 	if (w->last && among_descriptors(w)) {
 		p->object = fcntl((int)strtol(w->name, NULL, 10), F_DUPFD_CLOEXEC, 0);
@@ -154,8 +155,8 @@ static bool file_is_foreign(bool shared, const struct stat *st)
 	return shared && st->st_uid != geteuid();
 }
 
-static int arrive(struct walk *w, const struct stat *st, int *object, struct place *p,
-		  struct err *err)
+static int arrive(struct directory_walk *w, const struct stat *st, int *object,
+		  struct output_place *p, struct err *err)
 {
 	bool regular = S_ISREG(st->st_mode);
 
@@ -169,7 +170,7 @@ static int arrive(struct walk *w, const struct stat *st, int *object, struct pla
 	return 1;
 }
 
-static int arrive_at_nothing(struct walk *w, struct place *p, struct err *err)
+static int arrive_at_nothing(struct directory_walk *w, struct output_place *p, struct err *err)
 {
 	if (!w->last)
 		return fail(w, ENOENT, err);
@@ -184,7 +185,8 @@ static int arrive_at_nothing(struct walk *w, struct place *p, struct err *err)
 
 /* Leaves the link behind: the walk goes on from where it leads. *fd and *st become what is there
  * where only the kernel knows it, else *fd is -1. 1: arrived. */
-static int cross_link(struct walk *w, struct place *p, int *fd, struct stat *st, struct err *err)
+static int cross_link(struct directory_walk *w, struct output_place *p, int *fd, struct stat *st,
+		      struct err *err)
 {
 	_cleanup_close_ int link = TAKE_FD(*fd);
 	int r;
@@ -209,7 +211,7 @@ static int cross_link(struct walk *w, struct place *p, int *fd, struct stat *st,
 }
 
 /* One name further. 1: arrived, 0: there is more to go. */
-static int step(struct walk *w, struct place *p, struct err *err)
+static int step(struct directory_walk *w, struct output_place *p, struct err *err)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat st;
@@ -233,10 +235,10 @@ static int step(struct walk *w, struct place *p, struct err *err)
 	return arrive(w, &st, &fd, p, err);
 }
 
-int place_find(struct place *p, const char *path, struct err *err)
+int place_find(struct output_place *p, const char *path, struct err *err)
 {
-	struct walk w = {.path = path, .directory = -1};
-	struct place found = PLACE_NONE;
+	struct directory_walk w = {.path = path, .directory = -1};
+	struct output_place found = PLACE_NONE;
 	int r;
 
 	if (path[0] == '\0' || strlen(path) >= sizeof(w.rest))
@@ -252,7 +254,7 @@ int place_find(struct place *p, const char *path, struct err *err)
 	return 0;
 }
 
-int place_check_file(const struct place *p, const char *path, struct err *err)
+int place_check_file(const struct output_place *p, const char *path, struct err *err)
 {
 	struct stat st;
 
@@ -261,7 +263,7 @@ int place_check_file(const struct place *p, const char *path, struct err *err)
 	return file_is_foreign(p->shared, &st) ? refuse_foreign(path, err) : 0;
 }
 
-void place_release(struct place *p)
+void place_release(struct output_place *p)
 {
 	cleanup_close(&p->directory);
 	cleanup_close(&p->object);

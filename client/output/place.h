@@ -27,7 +27,7 @@ enum place_kind {
 	PLACE_DESCRIPTOR, /* object is a copy of a descriptor of ours */
 };
 
-struct place {
+struct output_place {
 	enum place_kind kind;
 	int directory;           /* O_PATH; -1 for PLACE_DESCRIPTOR, and where an object has none */
 	int object;              /* or -1 */
@@ -42,13 +42,13 @@ struct place {
 
 /* Finds where path leads. 0, with descriptors that place_release closes; or -errno: -EISDIR for a
  * directory, -EPERM for what others could have put there. */
-int place_find(struct place *p, const char *path, struct err *err);
+int place_find(struct output_place *p, const char *path, struct err *err);
 
 /* The question that place_find asked of a file, asked again: may what is there now be replaced? 0
  * (also when nothing is there), or -errno. */
-int place_check_file(const struct place *p, const char *path, struct err *err);
+int place_check_file(const struct output_place *p, const char *path, struct err *err);
 
 /* Safe on PLACE_NONE and twice. */
-void place_release(struct place *p);
+void place_release(struct output_place *p);
 
 #endif

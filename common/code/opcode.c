@@ -55,7 +55,7 @@ static const char two_byte[] = "mmmm.-----.-.m-."
 			       "mmmmmmmmmmmmmmmm"
 			       "mmmmmmmmmmmmmmmm";
 
-struct cursor {
+struct opcode_cursor {
 	const uint8_t *next;
 	const uint8_t *end;
 };
@@ -65,7 +65,7 @@ static int signed_byte(uint8_t byte)
 	return byte < 0x80 ? byte : byte - 0x100;
 }
 
-static bool take(struct cursor *c, unsigned bytes, int64_t *value)
+static bool take(struct opcode_cursor *c, unsigned bytes, int64_t *value)
 {
 	int16_t two;
 	int32_t four;
@@ -94,7 +94,7 @@ static bool take(struct cursor *c, unsigned bytes, int64_t *value)
 	return true;
 }
 
-static bool take_byte(struct cursor *c, uint8_t *byte)
+static bool take_byte(struct opcode_cursor *c, uint8_t *byte)
 {
 	if (c->next == c->end)
 		return false;
@@ -104,7 +104,7 @@ static bool take_byte(struct cursor *c, uint8_t *byte)
 
 /* Legacy prefixes and REX; the byte behind them goes to *byte. A REX that is not the last prefix
  * does not count. */
-static bool take_prefixes(struct cursor *c, struct opcode *o, uint8_t *byte)
+static bool take_prefixes(struct opcode_cursor *c, struct opcode *o, uint8_t *byte)
 {
 	while (take_byte(c, byte)) {
 		uint8_t b = *byte;
@@ -141,7 +141,7 @@ static void take_pp(struct opcode *o, uint8_t pp)
 
 /* VEX of two bytes: c5 RvvvvLpp; of three: c4 RXBmmmmm WvvvvLpp; bits R, X, B inverted. EVEX: 62
  * RXBR'0mmm Wvvvv1pp zL'LbV'aaa. */
-static bool take_vex(struct cursor *c, struct opcode *o, uint8_t first)
+static bool take_vex(struct opcode_cursor *c, struct opcode *o, uint8_t first)
 {
 	uint8_t a, b, z;
 
@@ -167,7 +167,7 @@ static bool take_vex(struct cursor *c, struct opcode *o, uint8_t first)
 	return o->map >= OPCODE_0F && o->map <= OPCODE_0F3A && take_byte(c, &o->code);
 }
 
-static bool take_opcode(struct cursor *c, struct opcode *o)
+static bool take_opcode(struct opcode_cursor *c, struct opcode *o)
 {
 	uint8_t byte;
 
@@ -202,7 +202,7 @@ static char layout_of(const struct opcode *o)
 }
 
 /* The memory operand that modrm says there is. */
-static bool take_memory(struct cursor *c, struct opcode *o)
+static bool take_memory(struct opcode_cursor *c, struct opcode *o)
 {
 	unsigned mod = o->modrm >> 6, rm = o->modrm & 7;
 	int64_t displacement = 0;
@@ -237,7 +237,7 @@ static bool take_memory(struct cursor *c, struct opcode *o)
 	return true;
 }
 
-static bool take_modrm(struct cursor *c, struct opcode *o)
+static bool take_modrm(struct opcode_cursor *c, struct opcode *o)
 {
 	if (!take_byte(c, &o->modrm))
 		return false;
@@ -304,7 +304,7 @@ static bool is_known(const struct opcode *o)
 
 bool opcode_read(const uint8_t *bytes, size_t available, struct opcode *out)
 {
-	struct cursor c = {.next = bytes, .end = bytes + (available < 15 ? available : 15)};
+	struct opcode_cursor c = {.next = bytes, .end = bytes + (available < 15 ? available : 15)};
 	int64_t second;
 	char layout;
 

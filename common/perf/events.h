@@ -37,7 +37,7 @@ enum perf_access {
 	PERF_ACCESS_STORES,
 };
 
-/* A hardware sampling event as one machine encodes it (daemon/machine/pmu.h chooses it). */
+/* A hardware sampling event as one machine encodes it (machine/pmu.h chooses it). */
 struct perf_hardware_event {
 	uint32_t type;
 	uint32_t precise_ip;

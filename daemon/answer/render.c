@@ -6,7 +6,7 @@
 
 #include "common/cleanup.h"
 #include "daemon/shares/shares.h"
-#include "daemon/window/tables.h"
+#include "profile/window/tables.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 

@@ -22,7 +22,7 @@
 #include "common/buffer.h"
 #include "common/clock.h"
 #include "common/err.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 #include "proto/jxperf.pb-c.h"
 
 /* Each may hold a report's text twice, and what it is made from. */

@@ -8,7 +8,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "daemon/combine/merge.h"
+#include "profile/combine/merge.h"
 #include "daemon/store/clock_trust.h"
 #include "daemon/store/database.h"
 
@@ -100,7 +100,7 @@ static int load_one(struct selection *s, const struct window_result **w, struct 
 /* ---------------------------------------------------------------- many */
 
 /* One of the windows of a time, kept or in memory. */
-struct entry {
+struct merge_candidate {
 	uint64_t start_unix_ns;
 	unsigned number;
 	const struct window_result *held; /* NULL: it is read */
@@ -109,7 +109,7 @@ struct entry {
 /* Those that are merged, earliest first; how many older ones are not, and how many that began later
  * than now, with the first number of these. */
 struct entries {
-	struct entry *entries;
+	struct merge_candidate *entries;
 	size_t count;
 	uint64_t older;
 	uint64_t future;
@@ -123,7 +123,7 @@ static void entries_release(struct entries *e)
 
 static int compare_entries(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const struct merge_candidate *x = a, *y = b;
 
 	if (x->start_unix_ns != y->start_unix_ns)
 		return x->start_unix_ns < y->start_unix_ns ? -1 : 1;
@@ -141,7 +141,7 @@ static void add_rows(struct entries *e, const struct selection *s, const struct 
 			held = s->held[j]->number == rows[i].number;
 		if (!held)
 			e->entries[e->count++] =
-			    (struct entry){rows[i].start_unix_ns, rows[i].number, NULL};
+			    (struct merge_candidate){rows[i].start_unix_ns, rows[i].number, NULL};
 	}
 }
 
@@ -172,7 +172,8 @@ static void add_held(struct entries *e, const struct selection *s, struct databa
 		if (w->start_unix_ns >= future_unix_ns)
 			add_future(e, !is_kept(db, w->number), w->number);
 		else if (w->start_unix_ns >= from_unix_ns)
-			e->entries[e->count++] = (struct entry){w->start_unix_ns, w->number, w};
+			e->entries[e->count++] =
+			    (struct merge_candidate){w->start_unix_ns, w->number, w};
 	}
 }
 
@@ -229,7 +230,7 @@ static int list(struct entries *e, const struct selection *s, struct database *d
 }
 
 /* One that was deleted meanwhile is not missed; one that is damaged is. */
-static int add_one(struct merge *m, struct database *db, const struct entry *e)
+static int add_one(struct merge *m, struct database *db, const struct merge_candidate *e)
 {
 	struct window_result *w = NULL;
 	struct err why;

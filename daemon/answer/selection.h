@@ -1,6 +1,6 @@
 /*
  * Which windows a question is about, and these as one: a single window, or all of an application
- * that began in a time, merged (daemon/combine/merge.h).
+ * that began in a time, merged (profile/combine/merge.h).
  *
  * There are three steps. Whoever asks fills the selection in. On the loop, when the answer is about
  * to be made, it is given those of its windows that are in memory (selection_hold): they may be
@@ -24,7 +24,7 @@
 #include <sys/types.h>
 
 #include "common/err.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 /* As many are merged, the newest: some ten seconds' work. */
 #define SELECTION_WINDOWS_MAX 5000u

@@ -18,8 +18,8 @@
 #include "daemon/broker/targets.h"
 #include "daemon/broker/workers.h"
 #include "daemon/inspector/inspector.h"
-#include "daemon/machine/numa_topology.h"
-#include "daemon/machine/sampler_choice.h"
+#include "machine/numa_topology.h"
+#include "machine/sampler_choice.h"
 #include "proto/limits.h"
 
 #include <errno.h>

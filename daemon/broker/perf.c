@@ -3,7 +3,7 @@
 #include "common/fd.h"
 #include "common/perf/events.h"
 #include "common/proc.h"
-#include "daemon/machine/pmu.h"
+#include "machine/pmu.h"
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>

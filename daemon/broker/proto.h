@@ -83,7 +83,7 @@ struct broker_request {
 	int32_t namespace_tid; /* PERF_OPEN: the thread as the target numbers it */
 	/* PERF_OPEN: exactly one of the next three is above 0 and says what is opened. */
 	uint32_t breakpoints; /* 1..4 of them */
-	/* Number from 1 in the broker's own selection (daemon/machine/pmu.h). */
+	/* Number from 1 in the broker's own selection (machine/pmu.h). */
 	uint32_t hardware_event;
 	uint64_t clock_period_ns; /* the clock event */
 	uint64_t event_period;    /* PERF_OPEN of a hardware event: in operations */

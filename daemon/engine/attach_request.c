@@ -7,7 +7,7 @@
 #include "common/clock.h"
 #include "common/perf/events.h"
 #include "common/utf8.h"
-#include "daemon/machine/numa_topology.h"
+#include "machine/numa_topology.h"
 #include "proto/helper.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"

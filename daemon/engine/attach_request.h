@@ -6,7 +6,7 @@
 #define JXPERF_DAEMON_ENGINE_ATTACH_REQUEST_H
 
 #include "common/err.h"
-#include "daemon/window/request.h"
+#include "profile/window/request.h"
 #include "proto/jxperf.pb-c.h"
 
 /* 0 with the request in *out, or -EINVAL with one line for the user. The default kinds are those

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "daemon/loops/code_image.h"
+#include "profile/loops/code_image.h"
 
 struct code_job;
 

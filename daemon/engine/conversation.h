@@ -14,7 +14,7 @@
 #include <uv.h>
 
 #include "common/err.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/loop_plan.h"
 

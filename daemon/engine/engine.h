@@ -17,8 +17,8 @@
 
 #include "common/err.h"
 #include "daemon/broker/client.h"
-#include "daemon/window/sink.h"
-#include "daemon/window/result.h"
+#include "profile/window/sink.h"
+#include "profile/window/result.h"
 
 #define ENGINE_RUNNING_MAX      64
 #define ENGINE_RUNNING_RESERVED 16 /* of these, for administrators and schedules */

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "daemon/broker/client.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 /* What each may still be asked for: the request that takes the final counts is the last one. */
 enum gate_stage {

@@ -6,7 +6,7 @@
 
 #include "common/clock.h"
 #include "common/utf8.h"
-#include "daemon/intake/stream.h"
+#include "profile/intake/stream.h"
 #include "daemon/watcher/watcher.h"
 
 struct guard {

@@ -14,7 +14,7 @@
 #include <uv.h>
 
 #include "daemon/broker/client.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 struct guard;
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "daemon/shares/makes_way.h"
-#include "daemon/window/tables.h"
+#include "profile/window/tables.h"
 
 void history_release(struct history *h)
 {

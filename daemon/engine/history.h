@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-#include "daemon/window/sink.h"
-#include "daemon/window/result.h"
+#include "profile/window/sink.h"
+#include "profile/window/result.h"
 
 #define HISTORY_WINDOWS_MAX 64
 #define HISTORY_FAILED_MAX  16

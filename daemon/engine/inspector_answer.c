@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/intake/stream.h"
+#include "profile/intake/stream.h"
 #include "proto/failure.h"
 #include "proto/limits.h"
 

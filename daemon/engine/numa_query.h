@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "daemon/broker/client.h"
-#include "daemon/profile/numa_profile.h"
+#include "profile/numa_profile.h"
 
 /* All zero: nothing is asked. */
 struct numa_query {

@@ -12,7 +12,7 @@
 #include "common/proc.h"
 #include "daemon/engine/app_name.h"
 #include "daemon/engine/run_frames.h"
-#include "daemon/window/tables.h"
+#include "profile/window/tables.h"
 
 /* ---------------------------------------------------------------- states */
 

@@ -17,7 +17,7 @@
 #include "common/err.h"
 #include "daemon/engine/run_owner.h"
 #include "daemon/engine/run_state.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 /* Makes a run that waits; it owns result on success. 0 or -ENOMEM. */
 int run_new(struct run **out, const struct run_context *context, struct window_result *result,

@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/utf8.h"
-#include "daemon/intake/loop_session.h"
+#include "profile/intake/loop_session.h"
 #include "proto/limits.h"
 
 static void begin(struct run *r)

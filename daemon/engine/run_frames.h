@@ -13,7 +13,7 @@
 #include "daemon/engine/numa_query.h"
 #include "daemon/engine/run_owner.h"
 #include "daemon/engine/run_state.h"
-#include "daemon/intake/intake.h"
+#include "profile/intake/intake.h"
 
 struct run {
 	uv_timer_t timer; /* of the state's limit */

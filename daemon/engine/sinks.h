@@ -1,5 +1,5 @@
 /*
- * The sinks (daemon/window/sink.h) that the engine tells of windows: those of every window, in the
+ * The sinks (profile/window/sink.h) that the engine tells of windows: those of every window, in the
  * order in which they came, and then whoever asked for the one. Loop thread only.
  */
 #ifndef JXPERF_DAEMON_ENGINE_SINKS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/window/sink.h"
+#include "profile/window/sink.h"
 
 /* Of every window; of one each, by whoever asked for it, and by others who want to know its end. */
 #define SINKS_OF_ALL_MAX   8

@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "common/saturate.h"
 #include "daemon/http/metrics_sums.h"
-#include "daemon/profile/estimate.h"
+#include "profile/estimate.h"
 #include "daemon/shares/shares.h"
 #include "proto/kinds.h"
 

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 struct metrics;
 

@@ -13,7 +13,7 @@
 
 struct family;
 
-struct writer {
+struct family_writer {
 	FILE *out;
 	bool openmetrics;
 	const struct metrics *metrics;
@@ -22,46 +22,46 @@ struct writer {
 };
 
 /* Of a metric that has a series for each application, or for each and kind: */
-typedef void write_app_fn(const struct writer *w, const struct app_metrics *app);
+typedef void write_app_fn(const struct family_writer *w, const struct app_metrics *app);
 
 /* Counters are named without "_total". */
 struct family {
 	const char *name;
 	enum exposition_type type;
 	const char *help;
-	void (*write)(const struct writer *w); /* all series, or */
-	write_app_fn *write_app;               /* those of one application */
+	void (*write)(const struct family_writer *w); /* all series, or */
+	write_app_fn *write_app;                      /* those of one application */
 	size_t member; /* offset of the uint64_t that write_app shows, where it shows one */
 };
 
-static uint64_t member_of(const struct writer *w, const void *structure)
+static uint64_t member_of(const struct family_writer *w, const void *structure)
 {
 	return *(const uint64_t *)((const char *)structure + w->family->member);
 }
 
 /* A series: its name and labels. Labels need no escaping: app names are letters, digits and "._-",
  * the rest our own words. */
-static void series_app(const struct writer *w, const struct app_metrics *app)
+static void series_app(const struct family_writer *w, const struct app_metrics *app)
 {
 	fprintf(w->out, "%s{app=\"%s\"} ", w->name, app->app);
 }
 
-static void series_kind(const struct writer *w, const struct app_metrics *app,
+static void series_kind(const struct family_writer *w, const struct app_metrics *app,
 			const struct pair_kind *kind)
 {
 	fprintf(w->out, "%s{app=\"%s\",kind=\"%s\"} ", w->name, app->app, kind->name);
 }
 
 /* The value, and of which window it is; none for one that brought nothing to it. */
-static void write_value(const struct writer *w, uint64_t value, const struct metrics_origin *from,
-			uint64_t brought)
+static void write_value(const struct family_writer *w, uint64_t value,
+			const struct metrics_origin *from, uint64_t brought)
 {
 	fprintf(w->out, "%" PRIu64, value);
 	exposition_end_line(w->out, w->openmetrics, brought > 0 ? from->window : 0, (double)brought,
 			    from->time_s);
 }
 
-static void for_each_app(const struct writer *w, write_app_fn *write_app)
+static void for_each_app(const struct family_writer *w, write_app_fn *write_app)
 {
 	for (size_t i = 0; i < w->metrics->app_count; i++)
 		write_app(w, &w->metrics->apps[i]);
@@ -71,7 +71,7 @@ static void for_each_app(const struct writer *w, write_app_fn *write_app)
 
 /* A member of struct totals, of every kind: an increase from nothing is one only if the nothing was
  * there to be seen. */
-static void write_totals(const struct writer *w, const struct app_metrics *app)
+static void write_totals(const struct family_writer *w, const struct app_metrics *app)
 {
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		Jxp__Kind kind = pair_kinds[i].kind;
@@ -82,7 +82,7 @@ static void write_totals(const struct writer *w, const struct app_metrics *app)
 	}
 }
 
-static void write_ratio(const struct writer *w, const struct app_metrics *app)
+static void write_ratio(const struct family_writer *w, const struct app_metrics *app)
 {
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		if (!app->last_has_kind[pair_kinds[i].kind])
@@ -93,14 +93,14 @@ static void write_ratio(const struct writer *w, const struct app_metrics *app)
 }
 
 /* A member of struct app_counts. */
-static void write_count(const struct writer *w, const struct app_metrics *app)
+static void write_count(const struct family_writer *w, const struct app_metrics *app)
 {
 	series_app(w, app);
 	write_value(w, member_of(w, &app->counts), &app->counts_origin,
 		    member_of(w, &app->counts_brought));
 }
 
-static void write_end(const struct writer *w, const struct app_metrics *app)
+static void write_end(const struct family_writer *w, const struct app_metrics *app)
 {
 	if (!app->ended)
 		return;
@@ -108,7 +108,7 @@ static void write_end(const struct writer *w, const struct app_metrics *app)
 	fprintf(w->out, "%.3f\n", app->last_end_s);
 }
 
-static void write_overhead(const struct writer *w, const struct app_metrics *app)
+static void write_overhead(const struct family_writer *w, const struct app_metrics *app)
 {
 	if (!app->last_has_overhead)
 		return;
@@ -116,7 +116,7 @@ static void write_overhead(const struct writer *w, const struct app_metrics *app
 	fprintf(w->out, "%.9g\n", app->last_overhead);
 }
 
-static void write_failures(const struct writer *w)
+static void write_failures(const struct family_writer *w)
 {
 	for (size_t i = 0; i < METRICS_FAILURES; i++) {
 		const char *name = metrics_failures[i].name;
@@ -128,7 +128,7 @@ static void write_failures(const struct writer *w)
 	}
 }
 
-static void write_dropped(const struct writer *w)
+static void write_dropped(const struct family_writer *w)
 {
 	char stage[METRICS_STAGE_BYTES];
 
@@ -139,14 +139,14 @@ static void write_dropped(const struct writer *w)
 	}
 }
 
-static void write_over_limit(const struct writer *w)
+static void write_over_limit(const struct family_writer *w)
 {
 	fprintf(w->out, "%s %" PRIu64 "\n", w->name, w->metrics->windows_over_limit);
 }
 
 /* Buckets have what is in those below them, too. Bounds are written as OpenMetrics wants them in
  * both forms, so that a series keeps its name. */
-static void write_latency(const struct writer *w)
+static void write_latency(const struct family_writer *w)
 {
 	const struct metrics *m = w->metrics;
 	uint64_t count = 0;
@@ -169,7 +169,7 @@ static void write_latency(const struct writer *w)
 		(double)m->latency_sum_ns / (double)NS_PER_S, w->name, count);
 }
 
-static void write_build_info(const struct writer *w)
+static void write_build_info(const struct family_writer *w)
 {
 	fprintf(w->out, "%s{version=\"" JXPERF_VERSION "\"} 1\n", w->name);
 }
@@ -228,7 +228,7 @@ static void write_family(FILE *out, const struct metrics *m, const struct family
 			 bool openmetrics)
 {
 	char name[64];
-	const struct writer w = {
+	const struct family_writer w = {
 	    .out = out, .openmetrics = openmetrics, .metrics = m, .family = f, .name = name};
 
 	exposition_head(out, openmetrics, f->type, f->name, f->help);

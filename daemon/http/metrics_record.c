@@ -7,7 +7,7 @@
 #include "common/cleanup.h"
 #include "common/label.h"
 #include "common/saturate.h"
-#include "daemon/container/table_codec.h"
+#include "profile/container/table_codec.h"
 #include "daemon/http/metrics_sums.h"
 #include "daemon/store/packed.h"
 

@@ -1,7 +1,7 @@
 /*
  * The sums of metrics as bytes and back: what a later daemon goes on with.
  *
- * The bytes are tables (daemon/container/table_codec.h), packed (daemon/store/packed.h). They come
+ * The bytes are tables (profile/container/table_codec.h), packed (daemon/store/packed.h). They come
  * from a file, so reading them trusts nothing. Exemplars are not kept.
  *
  * Pure functions of their arguments; any thread.

@@ -1,5 +1,5 @@
 /*
- * Brings windows into the metrics: a sink (daemon/window/sink.h) that remembers of each window that
+ * Brings windows into the metrics: a sink (profile/window/sink.h) that remembers of each window that
  * runs what is in the metrics already. Loop thread only.
  */
 #ifndef JXPERF_DAEMON_HTTP_METRICS_SINK_H
@@ -7,7 +7,7 @@
 
 #include "daemon/engine/app_name.h"
 #include "daemon/http/metrics.h"
-#include "daemon/window/sink.h"
+#include "profile/window/sink.h"
 
 /* Names that share a label and that the log has: so many are remembered. */
 #define METRICS_SINK_TOLD 64

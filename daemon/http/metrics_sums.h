@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 #include "daemon/engine/app_name.h"
-#include "daemon/profile/profile.h"
-#include "daemon/window/loss.h"
+#include "profile/profile.h"
+#include "profile/window/loss.h"
 #include "proto/counters.h"
 
 #define METRICS_APPS_MAX 64

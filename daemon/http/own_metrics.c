@@ -14,7 +14,7 @@
 #include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/planner.h"
 #include "daemon/store/keeper.h"
-#include "daemon/window/tables.h"
+#include "profile/window/tables.h"
 
 /* Families of one sample without labels, in tables. */
 struct gauge {
@@ -22,7 +22,7 @@ struct gauge {
 	double value;
 };
 
-struct counter {
+struct told_counter {
 	const char *name, *help;
 	uint64_t value;
 };
@@ -33,7 +33,8 @@ static void write_gauges(FILE *out, bool openmetrics, const struct gauge *rows, 
 		exposition_gauge(out, openmetrics, rows[i].name, rows[i].help, rows[i].value);
 }
 
-static void write_counters(FILE *out, bool openmetrics, const struct counter *rows, size_t count)
+static void write_counters(FILE *out, bool openmetrics, const struct told_counter *rows,
+			   size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		exposition_counter(out, openmetrics, rows[i].name, rows[i].help, rows[i].value);
@@ -221,7 +222,7 @@ void store_metrics_write(FILE *out, const struct keeper_stats *stats, bool openm
 	    {"jxperf_store_last_write_seconds", "How long the last batch took to be on the disk.",
 	     s->last_write_s},
 	};
-	const struct counter counters[] = {
+	const struct told_counter counters[] = {
 	    {"jxperf_store_windows_written",
 	     "Windows that were written, those that could not run included.", s->written},
 	    {"jxperf_store_windows_lost", "Windows that there was no more room for in memory.",
@@ -306,7 +307,7 @@ void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics
 
 void discovery_metrics_write(FILE *out, const struct newcomers *n, bool openmetrics)
 {
-	const struct counter counters[] = {
+	const struct told_counter counters[] = {
 	    {"jxperf_discovery_started",
 	     "Processes that started and may be JVMs, as the kernel told.", n->started},
 	    {"jxperf_discovery_ended", "JVMs that ended, as the kernel told.", n->ended},

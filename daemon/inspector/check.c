@@ -10,7 +10,7 @@
 #include "daemon/inspector/check_numa.h"
 #include "daemon/inspector/check_sampler.h"
 #include "daemon/inspector/check_sigtrap.h"
-#include "daemon/machine/numa_topology.h"
+#include "machine/numa_topology.h"
 #include "proto/helper.h"
 
 #include <dlfcn.h>

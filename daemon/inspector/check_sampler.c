@@ -9,7 +9,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/perf/ring.h"
-#include "daemon/machine/sampler_choice.h"
+#include "machine/sampler_choice.h"
 #include "proto/words.h"
 
 /* Short, so that a fraction of a second gives enough records; a multiple of 16, as IBS wants. */

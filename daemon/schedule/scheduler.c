@@ -15,8 +15,8 @@
 #include "daemon/engine/attach_request.h"
 #include "daemon/engine/engine.h"
 #include "daemon/schedule/survey.h"
-#include "daemon/window/findings.h"
-#include "daemon/window/result.h"
+#include "profile/window/findings.h"
+#include "profile/window/result.h"
 
 #define MACHINE_ID "/etc/machine-id"
 #define HOST_BYTES 128

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 
 #include "common/err.h"
-#include "daemon/window/asker.h"
+#include "profile/window/asker.h"
 
 /* All zero: there is no admin group. */
 struct access_rules {

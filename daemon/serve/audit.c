@@ -7,23 +7,23 @@
 #include "common/label.h"
 #include "common/log.h"
 #include "common/utf8.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 #define VALUE_BYTES ERR_MESSAGE_MAX /* of one, before it is quoted */
 
-struct line {
+struct audit_line {
 	char *text; /* AUDIT_LINE_BYTES */
 	size_t used;
 };
 
 /* Of numbers and our own words, which come first and fit. */
-static void put_number(struct line *l, const char *key, uint32_t value)
+static void put_number(struct audit_line *l, const char *key, uint32_t value)
 {
 	l->used +=
 	    (size_t)snprintf(l->text + l->used, AUDIT_LINE_BYTES - l->used, " %s=%u", key, value);
 }
 
-static void put_text(struct line *l, const char *key, const char *value)
+static void put_text(struct audit_line *l, const char *key, const char *value)
 {
 	char clean[VALUE_BYTES];
 	size_t length = utf8_sanitize(clean, sizeof(clean), value);
@@ -38,7 +38,7 @@ static void put_text(struct line *l, const char *key, const char *value)
 
 void audit_format(char line[AUDIT_LINE_BYTES], const struct audit_entry *entry)
 {
-	struct line l = {.text = line};
+	struct audit_line l = {.text = line};
 	char window[WINDOW_LABEL_BYTES];
 
 	l.used = (size_t)snprintf(line, AUDIT_LINE_BYTES, "audit: action=%s", entry->action);

@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#include "daemon/window/asker.h"
+#include "profile/window/asker.h"
 
 /* Less than a line of the log has. */
 #define AUDIT_LINE_BYTES 900

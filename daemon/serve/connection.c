@@ -7,7 +7,7 @@
 #include "common/cleanup.h"
 #include "daemon/engine/attach_request.h"
 #include "daemon/inspector/inspector.h"
-#include "daemon/intake/stream.h"
+#include "profile/intake/stream.h"
 #include "daemon/serve/audit.h"
 #include "daemon/serve/inspections.h"
 #include "daemon/serve/listed_jvms.h"

@@ -13,10 +13,10 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/answer/render.h"
-#include "daemon/report/report.h"
+#include "report/report.h"
 #include "daemon/serve/audit.h"
 #include "daemon/store/reading.h"
-#include "daemon/window/asker.h"
+#include "profile/window/asker.h"
 #include "proto/jxperf.pb-c.h"
 
 /* From connecting to the whole request, and from the reply to its last byte read. */

@@ -26,7 +26,7 @@
 
 #define DEFAULT_DIRECTORY "/run/jxperf"
 
-struct client {
+struct control_client {
 	struct connection *connection;
 	uid_t user;   /* daemon/shares/shares.h */
 	bool leaving; /* it has made room, and no place any more */
@@ -43,7 +43,7 @@ struct control {
 	struct access_rules rules;
 	struct stat socket_identity; /* so that only our own file is removed */
 	struct shares connections;
-	struct client clients[CONTROL_CONNECTIONS_MAX + CONTROL_LEAVING_MAX];
+	struct control_client clients[CONTROL_CONNECTIONS_MAX + CONTROL_LEAVING_MAX];
 	size_t client_count;
 	void (*drained)(void *arg); /* set by control_drain until it was called */
 	void *drained_arg;
@@ -59,7 +59,7 @@ static void report_if_drained(struct control *c)
 	drained(c->drained_arg);
 }
 
-static void give_place(struct control *c, const struct client *client)
+static void give_place(struct control *c, const struct control_client *client)
 {
 	if (!client->leaving)
 		shares_give(&c->connections, client->user, 1);
@@ -96,7 +96,7 @@ static void tell_refused(int fd, const char *why)
 
 /* Does a client that waits make room for user's? Its own does for the user, and another's if that
  * has more connections. */
-static bool makes_room(const struct control *c, const struct client *client, uid_t user)
+static bool makes_room(const struct control *c, const struct control_client *client, uid_t user)
 {
 	return !client->leaving && connection_is_waiting(client->connection) &&
 	       (client->user == user || shares_makes_way(&c->connections, client->user, user));
@@ -131,7 +131,7 @@ static int serve(struct control *c, int connected, const struct window_asker *as
 		 struct err *err)
 {
 	_cleanup_close_ int fd = connected;
-	struct client *client = &c->clients[c->client_count];
+	struct control_client *client = &c->clients[c->client_count];
 	int r = take_place(c, asker->sees, err);
 
 	if (r == 0) {

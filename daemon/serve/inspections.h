@@ -14,7 +14,7 @@
 #include <uv.h>
 
 #include "daemon/engine/inspector_answer.h"
-#include "daemon/window/asker.h"
+#include "profile/window/asker.h"
 
 /* Inspectors for clients at a time. Of the broker's (BROKER_INSPECTORS_MAX) one is the survey's,
  * and one may have answered and not have ended yet. */

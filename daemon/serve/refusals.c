@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "common/log.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 static void on_timer(uv_timer_t *timer);
 

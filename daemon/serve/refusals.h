@@ -13,7 +13,7 @@
 
 #include "daemon/serve/audit.h"
 #include "daemon/shares/shares.h"
-#include "daemon/window/sink.h"
+#include "profile/window/sink.h"
 
 #define REFUSALS_MS 10000
 

@@ -7,9 +7,9 @@
 
 #include "common/cleanup.h"
 #include "daemon/answer/selection.h"
-#include "daemon/report/report.h"
+#include "report/report.h"
 #include "daemon/store/clock_trust.h"
-#include "daemon/window/tables.h"
+#include "profile/window/tables.h"
 
 /* What is asked for: the report of one selection, whose loops may be compared with another one's.
  */

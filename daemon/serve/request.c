@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "daemon/answer/selection.h"
 #include "daemon/inspector/inspector.h"
-#include "daemon/report/report.h"
+#include "report/report.h"
 #include "daemon/serve/audit.h"
 #include "daemon/serve/reports.h"
 #include "daemon/serve/window_list.h"

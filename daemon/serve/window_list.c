@@ -31,29 +31,29 @@ struct stored_list {
 };
 
 /* The reply as it grows, oldest first. */
-struct list {
+struct window_list {
 	Jxp__WindowInfo *infos;
 	Jxp__WindowInfo **pointers;
 	char (*ids)[WINDOW_ID_BYTES]; /* of rows, which have numbers only */
 	size_t count;
 };
 
-static void list_release(struct list *l)
+static void list_release(struct window_list *l)
 {
 	free(l->infos);
 	free(l->pointers);
 	free(l->ids);
 }
 
-static bool list_init(struct list *l, size_t room)
+static bool list_init(struct window_list *l, size_t room)
 {
-	*l = (struct list){.infos = calloc(room + 1, sizeof(*l->infos)),
-			   .pointers = calloc(room + 1, sizeof(Jxp__WindowInfo *)),
-			   .ids = calloc(room + 1, sizeof(*l->ids))};
+	*l = (struct window_list){.infos = calloc(room + 1, sizeof(*l->infos)),
+				  .pointers = calloc(room + 1, sizeof(Jxp__WindowInfo *)),
+				  .ids = calloc(room + 1, sizeof(*l->ids))};
 	return l->infos && l->pointers && l->ids;
 }
 
-static Jxp__WindowInfo *add_info(struct list *l)
+static Jxp__WindowInfo *add_info(struct window_list *l)
 {
 	Jxp__WindowInfo *info = &l->infos[l->count];
 
@@ -83,7 +83,7 @@ void window_list_describe(Jxp__WindowInfo *info, const struct window_result *w)
 	info->future = is_of_future(w->start_unix_ns);
 }
 
-static void describe_row(struct list *l, const struct database_row *row)
+static void describe_row(struct window_list *l, const struct database_row *row)
 {
 	char *id = l->ids[l->count];
 	Jxp__WindowInfo *info = add_info(l);
@@ -161,7 +161,7 @@ static int compare_times(const void *a, const void *b)
 }
 
 /* What is in memory is told from there: a row may be behind it, of one that has just ended, too. */
-static void fill(struct list *l, const struct stored_list *s, uint64_t *all)
+static void fill(struct window_list *l, const struct stored_list *s, uint64_t *all)
 {
 	const struct engine *e = connection_context(s->connection)->engine;
 
@@ -186,7 +186,7 @@ static void fill(struct list *l, const struct stored_list *s, uint64_t *all)
 /* The latest, when there are more than are asked for. */
 static void reply(const struct stored_list *s)
 {
-	_cleanup_(list_release) struct list l;
+	_cleanup_(list_release) struct window_list l;
 	Jxp__WindowList list = JXP__WINDOW_LIST__INIT;
 	char first[WINDOW_ID_BYTES];
 	size_t skipped;

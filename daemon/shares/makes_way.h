@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 /* How much a window is of what there is too much of; 0: nothing, and it stays. */
 typedef size_t window_weight_fn(const struct window_result *w);

@@ -20,7 +20,7 @@
 
 #include "common/err.h"
 #include "daemon/store/schema.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 struct database;
 

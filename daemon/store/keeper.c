@@ -11,7 +11,7 @@
 #include "daemon/store/state_dir.h"
 #include "daemon/store/writer.h"
 #include "daemon/shares/makes_way.h"
-#include "daemon/window/tables.h"
+#include "profile/window/tables.h"
 
 /* Windows that run at a time; one more is kept when it ends. */
 #define RUNNING_MAX 64

@@ -1,5 +1,5 @@
 /*
- * What is kept of windows when the daemon is gone: a sink (daemon/window/sink.h) that has each
+ * What is kept of windows when the daemon is gone: a sink (profile/window/sink.h) that has each
  * window written to the state directory when it has begun, every KEEPER_FLUSH_MS while it runs and
  * changes, and at its end; and the sums of metrics with it, in the same transaction. A flush writes
  * a window as a whole, so large ones are flushed more seldom (KEEPER_FLUSH_BYTES_PER_S).
@@ -21,7 +21,7 @@
 
 #include "common/err.h"
 #include "daemon/store/database.h"
-#include "daemon/window/sink.h"
+#include "profile/window/sink.h"
 
 #define KEEPER_FLUSH_MS 5000
 #define KEEPER_RETRY_MS 1000

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "common/cleanup.h"
-#include "daemon/container/table_codec.h"
+#include "profile/container/table_codec.h"
 #include "daemon/store/packed.h"
-#include "daemon/window/tables.h"
+#include "profile/window/tables.h"
 
 static int pack_table(struct buffer *out, const struct window_result *w, unsigned number)
 {

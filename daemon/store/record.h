@@ -1,7 +1,7 @@
 /*
  * A window as bytes and back: what the store keeps of one, with all that a report says.
  *
- * The bytes are its texts and its tables (daemon/window/tables.h, daemon/container/table_codec.h),
+ * The bytes are its texts and its tables (profile/window/tables.h, profile/container/table_codec.h),
  * compressed by zstd with a checksum. They come from a file, so reading them trusts nothing: every
  * reference, number and text is checked as if it came from a peer. What comes back makes the report
  * that the window made; single threads, what is of one moment, and the machine's CPUs are not kept.
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 /* The largest record before compression: what a hostile agent can make of one window is less. */
 #define RECORD_MAX_BYTES ((size_t)192 << 20)

@@ -9,7 +9,7 @@
 
 #include "common/err.h"
 
-/* The file says which it has. Raised where a table of a record (daemon/container/table_codec.h) or
+/* The file says which it has. Raised where a table of a record (profile/container/table_codec.h) or
  * of the database becomes another one; not where columns are added to a record. */
 #define DATABASE_VERSION 3
 

@@ -17,7 +17,7 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/privilege.h"
-#include "daemon/profile/side_effects.h"
+#include "profile/side_effects.h"
 #include "daemon/watcher/perfdata.h"
 #include "daemon/watcher/stat.h"
 #include "daemon/watcher/threads.h"

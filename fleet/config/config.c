@@ -33,7 +33,7 @@
 #define FAILURES_MAX       1000
 
 /* One file being read. */
-struct reading {
+struct config_reading {
 	const char *name;
 	struct places places;
 	struct err *err;
@@ -57,10 +57,10 @@ __attribute__((format(printf, 2, 3))) static const char *path_of(char path[PLACE
 }
 
 /* Names the place of path, and says why. Returns -EINVAL. */
-__attribute__((format(printf, 3, 4))) static int wrong(struct reading *r, const char *path,
+__attribute__((format(printf, 3, 4))) static int wrong(struct config_reading *r, const char *path,
 						       const char *format, ...)
 {
-	const struct place *place = places_of(&r->places, path);
+	const struct config_place *place = places_of(&r->places, path);
 	char why[ERR_MESSAGE_MAX];
 	va_list args;
 
@@ -74,7 +74,7 @@ __attribute__((format(printf, 3, 4))) static int wrong(struct reading *r, const 
 /* ---------------------------------------------------------------- what libcyaml says */
 
 /* Puts part, and a dot where one is needed, before the path so far. */
-static void prepend(struct reading *r, const char *part)
+static void prepend(struct config_reading *r, const char *part)
 {
 	char path[PLACE_PATH_BYTES];
 	const char *dot = r->path[0] && r->path[0] != '[' ? "." : "";
@@ -85,7 +85,7 @@ static void prepend(struct reading *r, const char *part)
 /* "in mapping field 'schedules' (line: 2, column: 3)", "in sequence entry '1' (...)", or "in
  * mapping (...)", which names nothing. Its lines are those of what came before, so places are
  * looked up by name. */
-static void take_trace(struct reading *r, const char *line)
+static void take_trace(struct config_reading *r, const char *line)
 {
 	char part[PLACE_PATH_BYTES];
 	unsigned entry;
@@ -101,7 +101,7 @@ static void take_trace(struct reading *r, const char *line)
 static void on_complaint(cyaml_log_t level, void *arg, const char *format, va_list args)
 {
 	static const char prefix[] = "Load: ";
-	struct reading *r = arg;
+	struct config_reading *r = arg;
 	char line[ERR_MESSAGE_MAX];
 	const char *text = line;
 
@@ -127,7 +127,7 @@ static void cut_last(char *path)
 }
 
 /* In our words, with the key that it is about. */
-static int refuse(struct reading *r, cyaml_err_t error)
+static int refuse(struct config_reading *r, cyaml_err_t error)
 {
 	char key[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES];
 
@@ -153,8 +153,8 @@ static const char *member(char text[PLACE_PATH_BYTES], const char *path, const c
 }
 
 /* Each leaves the default when the file has no value. 0 or -EINVAL. */
-static int take_duration(struct reading *r, const char *path, const char *key, const char *text,
-			 uint64_t *ns)
+static int take_duration(struct config_reading *r, const char *path, const char *key,
+			 const char *text, uint64_t *ns)
 {
 	char at[PLACE_PATH_BYTES];
 	struct err why;
@@ -164,8 +164,8 @@ static int take_duration(struct reading *r, const char *path, const char *key, c
 	return 0;
 }
 
-static int take_fraction(struct reading *r, const char *path, const char *key, const char *text,
-			 double *fraction)
+static int take_fraction(struct config_reading *r, const char *path, const char *key,
+			 const char *text, double *fraction)
 {
 	char at[PLACE_PATH_BYTES];
 	struct err why;
@@ -178,7 +178,7 @@ static int take_fraction(struct reading *r, const char *path, const char *key, c
 	return 0;
 }
 
-static int take_count(struct reading *r, const char *path, const char *key, const char *text,
+static int take_count(struct config_reading *r, const char *path, const char *key, const char *text,
 		      uint32_t most, uint32_t *count)
 {
 	char at[PLACE_PATH_BYTES], *end;
@@ -195,8 +195,8 @@ static int take_count(struct reading *r, const char *path, const char *key, cons
 }
 
 /* "03:30". */
-static int take_time_of_day(struct reading *r, const char *path, const char *key, const char *text,
-			    int *minute)
+static int take_time_of_day(struct config_reading *r, const char *path, const char *key,
+			    const char *text, int *minute)
 {
 	char at[PLACE_PATH_BYTES], rest;
 	unsigned hours, minutes;
@@ -212,8 +212,8 @@ static int take_time_of_day(struct reading *r, const char *path, const char *key
 	return 0;
 }
 
-static int take_kinds(struct reading *r, const char *path, const struct schema_schedule *from,
-		      struct config_schedule *to)
+static int take_kinds(struct config_reading *r, const char *path,
+		      const struct schema_schedule *from, struct config_schedule *to)
 {
 	for (unsigned i = 0; i < from->kinds_count; i++) {
 		Jxp__Kind kind = kind_of_option(from->kinds[i], strlen(from->kinds[i]));
@@ -244,7 +244,7 @@ static bool is_allowed(const struct config *c, const char *name, size_t length)
 	return false;
 }
 
-static int check_match(struct reading *r, const struct config *c, const char *path,
+static int check_match(struct config_reading *r, const struct config *c, const char *path,
 		       const struct config_match *m)
 {
 	for (unsigned i = 0; i < m->environment_count; i++) {
@@ -263,7 +263,8 @@ static int check_match(struct reading *r, const struct config *c, const char *pa
 #define PLAIN "a name has letters, digits, '.', '_' and '-' only"
 
 /* path: of the rule. */
-static int check_name(struct reading *r, const struct config *c, const char *path, const char *name)
+static int check_name(struct config_reading *r, const struct config *c, const char *path,
+		      const char *name)
 {
 	char at[PLACE_PATH_BYTES];
 	struct template_part part;
@@ -288,7 +289,7 @@ static int check_name(struct reading *r, const struct config *c, const char *pat
 		   : 0;
 }
 
-static int take_apps(struct reading *r, const struct schema_file *file, struct config *c)
+static int take_apps(struct config_reading *r, const struct schema_file *file, struct config *c)
 {
 	c->apps = file->apps;
 	c->app_count = file->apps_count;
@@ -307,7 +308,7 @@ static int take_apps(struct reading *r, const struct schema_file *file, struct c
 	return 0;
 }
 
-static int check_schedule(struct reading *r, const struct config *c, const char *path,
+static int check_schedule(struct config_reading *r, const struct config *c, const char *path,
 			  const struct config_schedule *s)
 {
 	char at[PLACE_PATH_BYTES];
@@ -330,7 +331,7 @@ static int check_schedule(struct reading *r, const struct config *c, const char 
 	return check_match(r, c, path, &s->match);
 }
 
-static int take_schedule(struct reading *r, const struct config *c, const char *path,
+static int take_schedule(struct config_reading *r, const struct config *c, const char *path,
 			 const struct schema_schedule *from, struct config_schedule *to)
 {
 	int e;
@@ -362,7 +363,8 @@ static int take_schedule(struct reading *r, const struct config *c, const char *
 	return check_schedule(r, c, path, to);
 }
 
-static int take_schedules(struct reading *r, const struct schema_file *file, struct config *c)
+static int take_schedules(struct config_reading *r, const struct schema_file *file,
+			  struct config *c)
 {
 	if (file->schedules_count == 0)
 		return 0;
@@ -382,7 +384,8 @@ static int take_schedules(struct reading *r, const struct schema_file *file, str
 	return 0;
 }
 
-static int take_store(struct reading *r, const struct schema_store *from, struct config_store *to)
+static int take_store(struct config_reading *r, const struct schema_store *from,
+		      struct config_store *to)
 {
 	struct err why;
 	int e;
@@ -401,7 +404,7 @@ static int take_store(struct reading *r, const struct schema_store *from, struct
 }
 
 /* The list is passed on in an argument, its names between commas. */
-static int check_environment(struct reading *r, const struct config_texts *c)
+static int check_environment(struct config_reading *r, const struct config_texts *c)
 {
 	size_t bytes = 1;
 
@@ -421,7 +424,7 @@ static int check_environment(struct reading *r, const struct config_texts *c)
 }
 
 /* A JVM that has the library loaded is known by the file's name. */
-static int check_agent_path(struct reading *r, const char *path)
+static int check_agent_path(struct config_reading *r, const char *path)
 {
 	static const char name[] = "/" AGENT_LIBRARY;
 	size_t length = path ? strlen(path) : 0;
@@ -433,7 +436,7 @@ static int check_agent_path(struct reading *r, const char *path)
 	return 0;
 }
 
-static int take_file(struct reading *r, const struct schema_file *file, struct config *c)
+static int take_file(struct config_reading *r, const struct schema_file *file, struct config *c)
 {
 	int e;
 
@@ -452,7 +455,7 @@ static int take_file(struct reading *r, const struct schema_file *file, struct c
 
 /* ---------------------------------------------------------------- the file */
 
-static cyaml_config_t reading_config(struct reading *r)
+static cyaml_config_t reading_config(struct config_reading *r)
 {
 	return (cyaml_config_t){.log_level = CYAML_LOG_WARNING,
 				.log_fn = on_complaint,
@@ -471,7 +474,7 @@ void config_defaults(struct config *c)
 				       .windows_per_app = STORE_PER_APP_DEFAULT}};
 }
 
-static int parse(struct reading *r, const char *text, size_t size, struct config *c)
+static int parse(struct config_reading *r, const char *text, size_t size, struct config *c)
 {
 	cyaml_config_t config = reading_config(r);
 	struct schema_file *file = NULL;
@@ -494,7 +497,7 @@ static int parse(struct reading *r, const char *text, size_t size, struct config
 
 int config_parse(struct config *c, const char *name, const char *text, size_t size, struct err *err)
 {
-	struct reading reading = {.name = name, .err = err};
+	struct config_reading reading = {.name = name, .err = err};
 	struct config made;
 	int r;
 
@@ -528,7 +531,7 @@ int config_load(struct config *c, const char *path, struct err *err)
 
 void config_release(struct config *c)
 {
-	struct reading unused = {0};
+	struct config_reading unused = {0};
 	cyaml_config_t config = reading_config(&unused);
 
 	free(c->schedules);

@@ -11,11 +11,11 @@
 
 static int add(struct places *p, const char *path, const yaml_mark_t *mark)
 {
-	struct place *place;
+	struct config_place *place;
 
 	if (p->count == p->capacity) {
 		size_t capacity = p->capacity ? 2 * p->capacity : 64;
-		struct place *grown = reallocarray(p->places, capacity, sizeof(*grown));
+		struct config_place *grown = reallocarray(p->places, capacity, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
@@ -132,9 +132,9 @@ int places_find(struct places *p, const char *text, size_t size, struct err *err
 	return r;
 }
 
-const struct place *places_of(const struct places *p, const char *path)
+const struct config_place *places_of(const struct places *p, const char *path)
 {
-	static const struct place start = {.line = 1, .column = 1};
+	static const struct config_place start = {.line = 1, .column = 1};
 	char wanted[PLACE_PATH_BYTES];
 
 	(void)snprintf(wanted, sizeof(wanted), "%s", path); /* Those of places are cut alike. */

@@ -12,7 +12,7 @@
 
 #define PLACE_PATH_BYTES 160
 
-struct place {
+struct config_place {
 	char path[PLACE_PATH_BYTES];
 	unsigned line; /* both from 1 */
 	unsigned column;
@@ -20,7 +20,7 @@ struct place {
 
 /* In the order of the text. */
 struct places {
-	struct place *places;
+	struct config_place *places;
 	size_t count;
 	size_t capacity;
 };
@@ -30,7 +30,7 @@ struct places {
 int places_find(struct places *p, const char *text, size_t size, struct err *err);
 
 /* The place of path, or else of the nearest thing that it is in; line and column 1 without any. */
-const struct place *places_of(const struct places *p, const char *path);
+const struct config_place *places_of(const struct places *p, const char *path);
 
 void places_release(struct places *p);
 

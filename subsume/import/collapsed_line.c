@@ -290,7 +290,7 @@ static bool is_frame_elsewhere(const struct collapsed_line *l, const uint8_t *by
 }
 
 /* What is gathered while the lines are gone through. */
-struct survey {
+struct line_survey {
 	const uint8_t *bytes;
 	size_t size;
 	struct collapsed_line before; /* the stack before with two numbers */
@@ -302,7 +302,7 @@ struct survey {
 	unsigned searches, found; /* for names elsewhere */
 };
 
-static bool is_elsewhere(struct survey *s, const struct collapsed_line *l)
+static bool is_elsewhere(struct line_survey *s, const struct collapsed_line *l)
 {
 	bool found;
 
@@ -315,7 +315,7 @@ static bool is_elsewhere(struct survey *s, const struct collapsed_line *l)
 }
 
 /* Threads of a pool, one line behind the other: a differential file has each stack once. */
-static bool is_like_before(const struct survey *s, const struct collapsed_line *l)
+static bool is_like_before(const struct line_survey *s, const struct collapsed_line *l)
 {
 	const struct collapsed_line *b = &s->before;
 
@@ -324,7 +324,7 @@ static bool is_like_before(const struct survey *s, const struct collapsed_line *
 	       is_alike(b->stack, b->base_length, l->stack, l->base_length);
 }
 
-static void survey_two(struct survey *s, const struct collapsed_line *l)
+static void survey_two(struct line_survey *s, const struct collapsed_line *l)
 {
 	bool like = is_like_before(s, l);
 	bool named = (like || is_below_id(l)) && !is_elsewhere(s, l);
@@ -336,14 +336,14 @@ static void survey_two(struct survey *s, const struct collapsed_line *l)
 	s->before_is_named = named;
 }
 
-static void survey_count(struct survey *s, const struct collapsed_count *count)
+static void survey_count(struct line_survey *s, const struct collapsed_count *count)
 {
 	s->sum += value_of(count);
 	if (count->exponent < 0 && (unsigned)-count->exponent > s->digits)
 		s->digits = (unsigned)-count->exponent;
 }
 
-static void survey_stack(struct survey *s, const struct collapsed_line *l, bool ended,
+static void survey_stack(struct line_survey *s, const struct collapsed_line *l, bool ended,
 			 uint64_t number, struct collapsed_shape *out)
 {
 	out->stacks++;
@@ -359,7 +359,7 @@ static void survey_stack(struct survey *s, const struct collapsed_line *l, bool 
 
 void collapsed_shape_find(const uint8_t *bytes, size_t size, struct collapsed_shape *out)
 {
-	struct survey s = {.bytes = bytes, .size = size};
+	struct line_survey s = {.bytes = bytes, .size = size};
 	const uint8_t *at = bytes, *line;
 	uint64_t number = 0;
 	size_t length;

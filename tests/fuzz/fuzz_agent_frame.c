@@ -23,7 +23,7 @@
 #include "common/proc.h"
 #include "daemon/broker/client.h"
 #include "daemon/engine/run.h"
-#include "daemon/report/report.h"
+#include "report/report.h"
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_findings.h"

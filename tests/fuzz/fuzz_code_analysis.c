@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/attribution/attribution.h"
-#include "daemon/loops/code_analysis.h"
+#include "profile/attribution/attribution.h"
+#include "profile/loops/code_analysis.h"
 #include "proto/limits.h"
 
 #define METHODS        3u

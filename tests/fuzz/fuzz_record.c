@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#include "daemon/report/report.h"
+#include "report/report.h"
 #include "daemon/store/record.h"
 
 /* Enough to render what an input of libFuzzer's size can hold. */

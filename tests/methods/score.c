@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "common/array.h"
-#include "daemon/intake/attribution_intake.h"
-#include "daemon/intake/tick_intake.h"
-#include "daemon/window/result.h"
+#include "profile/intake/attribution_intake.h"
+#include "profile/intake/tick_intake.h"
+#include "profile/window/result.h"
 #include "tests/methods/score.h"
 
 #define CODES_MAX 4096u

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-#include "daemon/attribution/attribution.h"
-#include "daemon/intake/method_intake.h"
+#include "profile/attribution/attribution.h"
+#include "profile/intake/method_intake.h"
 
 enum group {
 	GROUP_FIELD,

@@ -52,7 +52,7 @@ RIGHT = ("bytecode", "calls", "method", "either")
 OUTCOMES = ("bytecode", "calls", "method", "either", "wrong", "unnamed", "unsaid")
 LINES = ("same", "statement", "wrong", "no table")
 TICK_RULES = ("next", "before", "used")
-CERTAINTIES = ("none", "unknown", "exact", "checked", "inferred", "method")  # as daemon/profile/certainty.h has them
+CERTAINTIES = ("none", "unknown", "exact", "checked", "inferred", "method")  # as profile/certainty.h has them
 MEAN_LEAST, LEAST = 97, 95
 
 

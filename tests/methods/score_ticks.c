@@ -8,7 +8,7 @@
  */
 #include "common/code/java_op.h"
 #include "common/code/opcode.h"
-#include "daemon/loops/native_code.h"
+#include "profile/loops/native_code.h"
 #include "tests/methods/score.h"
 
 static bool is_between(uint8_t op, uint8_t first, uint8_t last)

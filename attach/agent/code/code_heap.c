@@ -247,14 +247,14 @@ void code_heap_each(const struct code_layout *layout, code_heap_visit *visit, vo
 
 #define NAMES_OTHERS 64u
 
-struct names {
+struct heap_names {
 	struct code_layout *layout;
 	uint64_t others[NAMES_OTHERS]; /* addresses: those of nmethods are the same for all */
 };
 
 static void learn_name(void *arg, uint64_t blob)
 {
-	struct names *names = arg;
+	struct heap_names *names = arg;
 	struct code_layout *l = names->layout;
 	uint64_t at = word_at(blob + l->name), *other = &names->others[at / WORD % NAMES_OTHERS];
 	char name[sizeof(NAME_THAW) + 1] = "";
@@ -277,7 +277,7 @@ static void learn_name(void *arg, uint64_t blob)
 
 void code_heap_learn_names(struct code_layout *layout)
 {
-	struct names names = {.layout = layout};
+	struct heap_names names = {.layout = layout};
 
 	layout->name_compiled = layout->name_native = 0;
 	layout->name_adapter = layout->name_thaw = 0;

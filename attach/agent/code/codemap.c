@@ -35,7 +35,7 @@
 #define MET_PROBES 8u
 
 /* Read by handlers field by field. */
-struct slot {
+struct codemap_slot {
 	_Atomic uint64_t start; /* 0: free */
 	_Atomic uint64_t method;
 	_Atomic uint64_t serial;
@@ -46,14 +46,14 @@ struct slot {
 	_Atomic uint16_t next; /* number of the next in the part's list, or of the free ones */
 };
 
-_Static_assert(sizeof(struct slot) == CODEMAP_BLOB_BYTES, "the sum of the agent's tables");
+_Static_assert(sizeof(struct codemap_slot) == CODEMAP_BLOB_BYTES, "the sum of the agent's tables");
 
-struct part {
+struct codemap_part {
 	_Atomic uint16_t first;  /* number of a blob that starts in it: its list */
 	_Atomic uint16_t covers; /* the blob that began earlier and reaches into it */
 };
 
-_Static_assert(sizeof(struct part) == CODEMAP_PART_BYTES, "the sum of the agent's tables");
+_Static_assert(sizeof(struct codemap_part) == CODEMAP_PART_BYTES, "the sum of the agent's tables");
 
 /* Global because handlers get nothing of ours. */
 static struct {
@@ -61,8 +61,8 @@ static struct {
 	_Atomic uint64_t low;
 	_Atomic uint64_t high;
 	_Atomic unsigned shift;
-	struct part *parts;
-	struct slot *slots; /* number 1 is the first */
+	struct codemap_part *parts;
+	struct codemap_slot *slots; /* number 1 is the first */
 	uint16_t *debug_pcs;
 	uint32_t debug_pcs_used;
 	uint64_t serials;
@@ -153,7 +153,7 @@ uint64_t codemap_address(uint32_t offset)
 
 /* Handlers hold no lock: one that was stopped for long may find the map cleared, and low changed,
  * since it looked. The mapping itself stays and its size does not change. */
-static struct part *find_part(uint64_t address)
+static struct codemap_part *find_part(uint64_t address)
 {
 	uint64_t low = atomic_load_explicit(&map.low, memory_order_relaxed);
 	uint64_t i = (address - low) >> atomic_load_explicit(&map.shift, memory_order_relaxed);
@@ -161,7 +161,7 @@ static struct part *find_part(uint64_t address)
 	return i < PARTS_MAX ? &map.parts[i] : NULL;
 }
 
-static struct slot *slot_of(uint16_t number)
+static struct codemap_slot *slot_of(uint16_t number)
 {
 	return &map.slots[number - 1];
 }
@@ -194,7 +194,7 @@ static void set_covers(uint64_t start, uint64_t size, uint16_t number)
 {
 	uint64_t end = start + size < map.high ? start + size : map.high;
 
-	for (struct part *p = find_part(start) + 1; p <= find_part(end - 1); p++)
+	for (struct codemap_part *p = find_part(start) + 1; p <= find_part(end - 1); p++)
 		atomic_store_explicit(&p->covers, number, memory_order_release);
 }
 
@@ -202,24 +202,24 @@ static void clear_covers(uint64_t start, uint64_t size, uint16_t number)
 {
 	uint64_t end = start + size < map.high ? start + size : map.high;
 
-	for (struct part *p = find_part(start) + 1; p <= find_part(end - 1); p++)
+	for (struct codemap_part *p = find_part(start) + 1; p <= find_part(end - 1); p++)
 		if (atomic_load_explicit(&p->covers, memory_order_relaxed) == number)
 			atomic_store_explicit(&p->covers, 0, memory_order_release);
 }
 
-static uint64_t size_of(const struct slot *slot)
+static uint64_t size_of(const struct codemap_slot *slot)
 {
 	return atomic_load_explicit(&slot->size_and_type, memory_order_acquire) >> 8;
 }
 
 /* Removes the blobs of a part that start in [from, to). */
-static void remove_from_part(struct part *part, uint64_t from, uint64_t to)
+static void remove_from_part(struct codemap_part *part, uint64_t from, uint64_t to)
 {
 	_Atomic uint16_t *link = &part->first;
 	uint16_t number;
 
 	while ((number = atomic_load_explicit(link, memory_order_relaxed))) {
-		struct slot *slot = slot_of(number);
+		struct codemap_slot *slot = slot_of(number);
 		uint64_t start = atomic_load_explicit(&slot->start, memory_order_relaxed);
 
 		if (start < from || start >= to) {
@@ -238,7 +238,7 @@ void codemap_remove(uint64_t from, uint64_t to)
 
 	if (!codemap_covers(from))
 		return;
-	for (struct part *p = find_part(from); p <= find_part(end - 1); p++)
+	for (struct codemap_part *p = find_part(from); p <= find_part(end - 1); p++)
 		remove_from_part(p, from, end);
 }
 
@@ -258,7 +258,7 @@ static int compare_offsets(const void *a, const void *b)
 }
 
 /* Keeps a sorted copy for the slot. */
-static void keep_debug_pcs(struct slot *slot, const uint32_t *pcs, uint32_t count)
+static void keep_debug_pcs(struct codemap_slot *slot, const uint32_t *pcs, uint32_t count)
 {
 	uint16_t *to = map.debug_pcs + map.debug_pcs_used;
 	uint32_t kept = 0;
@@ -278,7 +278,7 @@ static void keep_debug_pcs(struct slot *slot, const uint32_t *pcs, uint32_t coun
 }
 
 /* A slot for a blob that starts in the part; 0 when there is no room. */
-static uint16_t take_for(const struct part *part)
+static uint16_t take_for(const struct codemap_part *part)
 {
 	unsigned length = 0;
 
@@ -288,13 +288,13 @@ static uint16_t take_for(const struct part *part)
 }
 
 /* The number of the blob that address lies in, or of one that has just been replaced. */
-static uint16_t find_number(const struct part *part, uint64_t address)
+static uint16_t find_number(const struct codemap_part *part, uint64_t address)
 {
 	uint16_t number = atomic_load_explicit(&part->first, memory_order_acquire);
 
 	/* A slot that is released as we pass leads into another list: so the end is counted. */
 	for (unsigned i = 0; number && i < LIST_MAX; i++, number = next_of(number)) {
-		const struct slot *slot = slot_of(number);
+		const struct codemap_slot *slot = slot_of(number);
 		uint64_t start = atomic_load_explicit(&slot->start, memory_order_acquire);
 
 		if (start && start <= address && address - start < size_of(slot))
@@ -304,7 +304,7 @@ static uint16_t find_number(const struct part *part, uint64_t address)
 }
 
 /* Whether the heap still has what the slot is of. */
-static bool is_there(const struct slot *slot, uint64_t address)
+static bool is_there(const struct codemap_slot *slot, uint64_t address)
 {
 	const struct code_layout *heap = atomic_load_explicit(&map.heap, memory_order_relaxed);
 	bool nmethod = atomic_load_explicit(&slot->size_and_type, memory_order_relaxed) & NMETHOD;
@@ -326,7 +326,7 @@ static void remove_gone(void)
 	}
 }
 
-static uint16_t take_slot_in(const struct part *part)
+static uint16_t take_slot_in(const struct codemap_part *part)
 {
 	uint16_t number = take_for(part);
 
@@ -350,9 +350,9 @@ void codemap_add(const struct code_blob *blob, uint64_t tie, const uint32_t *deb
 		 uint32_t debug_pc_count)
 {
 	unsigned type = blob->type | (blob->dense ? DENSE : 0) | (blob->nmethod ? NMETHOD : 0);
-	struct part *part;
+	struct codemap_part *part;
 	uint16_t number;
-	struct slot *slot;
+	struct codemap_slot *slot;
 
 	if (blob->size == 0 || !codemap_covers(blob->start))
 		return;
@@ -428,8 +428,8 @@ static bool look_up(uint64_t address, struct code_blob *out)
 {
 	uint64_t start, size_and_type;
 	uint32_t debug_first;
-	const struct part *part = find_part(address);
-	const struct slot *slot;
+	const struct codemap_part *part = find_part(address);
+	const struct codemap_slot *slot;
 	uint16_t number;
 	bool there;
 
@@ -479,7 +479,7 @@ bool codemap_has(uint64_t start)
 bool codemap_find_serial(uint64_t serial, struct code_blob *out)
 {
 	for (uint32_t i = 0; i < map.used; i++) {
-		const struct slot *s = &map.slots[i];
+		const struct codemap_slot *s = &map.slots[i];
 		uint64_t start = atomic_load_explicit(&s->start, memory_order_relaxed);
 
 		if (start && atomic_load_explicit(&s->serial, memory_order_relaxed) == serial)
@@ -493,7 +493,7 @@ bool codemap_find_method(uint64_t method, struct code_blob *out)
 	uint64_t highest = 0;
 
 	for (uint32_t i = 0; i < map.used; i++) {
-		const struct slot *s = &map.slots[i];
+		const struct codemap_slot *s = &map.slots[i];
 		uint64_t begin = atomic_load_explicit(&s->start, memory_order_relaxed);
 
 		if (begin > highest &&

@@ -446,7 +446,7 @@ struct first {
 	uint32_t spill, other;
 };
 
-struct survey {
+struct loop_survey {
 	struct first load, store;
 	uint32_t call; /* offset + 1 */
 };
@@ -466,7 +466,7 @@ static bool comes_back(const struct opcode *call, uint64_t ip, bool trap_request
 }
 
 static void survey_block(const struct loop_nest *nest, uint32_t from, uint32_t to,
-			 struct survey *found)
+			 struct loop_survey *found)
 {
 	bool trap_request = false;
 	struct opcode o;
@@ -513,7 +513,7 @@ static const struct loop *surveyed(const struct loop_nest *nest, unsigned number
 	/* Nests are written once; what their loops do is filled in later. */
 	struct loop *loop = (struct loop *)(uintptr_t)&nest->loops[number];
 	const struct block *blocks = blocks_of(nest);
-	struct survey found = {0};
+	struct loop_survey found = {0};
 
 	if (atomic_load_explicit(&loop->known, memory_order_acquire))
 		return loop;

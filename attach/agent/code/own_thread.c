@@ -39,7 +39,7 @@ static uint64_t memory_in(uint32_t stride, uint64_t module)
 	return memory == UNALLOCATED ? 0 : memory;
 }
 
-struct search {
+struct segment_search {
 	uint64_t address;
 	struct own_memory found;
 };
@@ -66,7 +66,7 @@ static uint64_t bytes_of(const struct dl_phdr_info *info)
 
 static int look(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct search *s = arg;
+	struct segment_search *s = arg;
 	uint64_t memory = (uintptr_t)info->dlpi_tls_data, module = info->dlpi_tls_modid;
 	uint32_t stride;
 
@@ -88,7 +88,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
 
 struct own_memory own_memory_of(const void *address)
 {
-	struct search s = {.address = (uintptr_t)address};
+	struct segment_search s = {.address = (uintptr_t)address};
 
 	(void)dl_iterate_phdr(look, &s);
 	return s.found;

@@ -5,7 +5,7 @@
 #include "attach/agent/code/safe_read.h"
 
 /* Where the walk stands, and what it still knows of the registers it started with. */
-struct walk {
+struct code_walk {
 	uint64_t ip;
 	uint32_t stale_registers; /* bit per gregset_t index: written since the start */
 	bool stale_flags;
@@ -45,13 +45,13 @@ bool search_fetch(uint64_t ip, struct insn *out)
 	return true;
 }
 
-static bool register_known(const struct walk *w, int reg)
+static bool register_known(const struct code_walk *w, int reg)
 {
 	return reg < 0 || !(w->stale_registers & (1u << reg));
 }
 
 /* The condition of a jump uses the flags, and of jrcxz and loop also rcx. */
-static bool follow_conditional(struct walk *w, const struct insn *in, const gregset_t regs)
+static bool follow_conditional(struct code_walk *w, const struct insn *in, const gregset_t regs)
 {
 	bool known, taken;
 
@@ -66,7 +66,7 @@ static bool follow_conditional(struct walk *w, const struct insn *in, const greg
 
 /* Jumps and calls: direct, through a register, or through memory that has not changed because
  * nothing ran since the registers were taken. */
-static bool follow_transfer(struct walk *w, const struct insn *in, const gregset_t regs)
+static bool follow_transfer(struct code_walk *w, const struct insn *in, const gregset_t regs)
 {
 	uint64_t target;
 
@@ -87,7 +87,7 @@ static bool follow_transfer(struct walk *w, const struct insn *in, const gregset
 	return true;
 }
 
-static bool follow_return(struct walk *w, const gregset_t regs)
+static bool follow_return(struct code_walk *w, const gregset_t regs)
 {
 	uint64_t target;
 
@@ -98,7 +98,7 @@ static bool follow_return(struct walk *w, const gregset_t regs)
 }
 
 /* Moves on to the instruction that runs next. False when that cannot be known from here. */
-static bool advance(struct walk *w, const struct insn *in, const gregset_t regs)
+static bool advance(struct code_walk *w, const struct insn *in, const gregset_t regs)
 {
 	bool followed = true;
 
@@ -134,7 +134,7 @@ static bool is_access(const struct insn *in)
 }
 
 /* Can the access be seen as if the thread stood at it? */
-static bool in_sight(const struct walk *w, const struct insn *in, uint64_t start)
+static bool in_sight(const struct code_walk *w, const struct insn *in, uint64_t start)
 {
 	struct code_blob here, there;
 
@@ -150,7 +150,7 @@ static bool in_sight(const struct walk *w, const struct insn *in, uint64_t start
 enum search_result search_access(uint64_t ip, const gregset_t regs, struct insn *found,
 				 uint64_t *stop_ip)
 {
-	struct walk w = {.ip = ip};
+	struct code_walk w = {.ip = ip};
 
 	for (unsigned i = 0; i < SEARCH_MAX_INSNS; i++) {
 		struct insn in;

@@ -109,7 +109,7 @@ struct trace {
 };
 
 /* A reading, in the same registers as well (attach/agent/handler/reading.h). */
-struct reading {
+struct register_reading {
 	bool active;
 	bool begun;        /* value and stack_pointer are known, and the ends' events are on */
 	uint8_t registers; /* in use: the first one waits at begin, those of ends follow */

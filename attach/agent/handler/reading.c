@@ -94,14 +94,14 @@ bool reading_fits(const struct thread *t, const struct loop_plan *plan)
 
 bool reading_begin(struct thread *t, const struct loop_plan *plan)
 {
-	struct reading *r = &t->reading;
+	struct register_reading *r = &t->reading;
 
-	*r = (struct reading){.end_count = plan->end_count,
-			      .plan = plan->plan,
-			      .code = plan->code,
-			      .start = plan->start,
-			      .since_ns = clock_monotonic_ns(),
-			      .begin = plan->begin};
+	*r = (struct register_reading){.end_count = plan->end_count,
+				       .plan = plan->plan,
+				       .code = plan->code,
+				       .start = plan->start,
+				       .since_ns = clock_monotonic_ns(),
+				       .begin = plan->begin};
 	memcpy(r->ends, plan->ends, sizeof(r->ends));
 	if (random_below(&t->random, 1u << *in_vain(t)) != 0)
 		return false;
@@ -135,7 +135,7 @@ static bool read_counter(const struct thread *t, const struct plan_counter_place
 /* The loop is about to be entered. */
 static bool enter(struct thread *t, const ucontext_t *uc)
 {
-	struct reading *r = &t->reading;
+	struct register_reading *r = &t->reading;
 
 	if (r->begun && stack_pointer(uc) < r->stack_pointer)
 		return true;
@@ -156,7 +156,7 @@ static bool enter(struct thread *t, const ucontext_t *uc)
 /* The loop is left. */
 static bool end(struct thread *t, unsigned i, const ucontext_t *uc)
 {
-	struct reading *r = &t->reading;
+	struct register_reading *r = &t->reading;
 	uint32_t value;
 
 	if (!r->begun || stack_pointer(uc) != r->stack_pointer)
@@ -172,7 +172,7 @@ static bool end(struct thread *t, unsigned i, const ucontext_t *uc)
 
 static bool hit(struct thread *t, const ucontext_t *uc)
 {
-	struct reading *r = &t->reading;
+	struct register_reading *r = &t->reading;
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
 	struct code_blob blob;
 
@@ -195,7 +195,7 @@ void reading_hit(struct thread *t, const ucontext_t *uc)
 
 void reading_tick(struct thread *t, const ucontext_t *uc)
 {
-	const struct reading *r = &t->reading;
+	const struct register_reading *r = &t->reading;
 	uint64_t age_max = r->begun ? READING_AGE_MAX_NS : READING_WAIT_MAX_NS;
 	uint64_t sp = stack_pointer(uc);
 	struct code_blob blob;

@@ -141,7 +141,7 @@ struct thread {
 	struct watchpoint watchpoints[PERF_DEBUG_REGISTERS];
 	struct burst burst;
 	struct trace trace;
-	struct reading reading; /* one of the three at a time */
+	struct register_reading reading; /* one of the three at a time */
 	/* Traces of instances, and of turns, that came to nothing, in a row; of a plan by its
 	 * number, roughly. */
 	uint8_t traces_in_vain[2][LIMIT_PLANS];

@@ -49,7 +49,7 @@ static struct {
 } at;
 
 /* A field of one class, as its list says. */
-struct entry {
+struct field_entry {
 	uint32_t access;
 	uint32_t name; /* in the constant pool, */
 	uint32_t signature;
@@ -57,7 +57,7 @@ struct entry {
 };
 
 /* The list of a class's fields, copied. */
-struct list {
+struct field_list {
 	uint64_t pool;
 	uint8_t *bytes; /* to be freed */
 	size_t size, position;
@@ -146,7 +146,7 @@ static char *pool_text(uint64_t pool, uint32_t index)
 }
 
 /* The next number of a stream of compressed ones. */
-static bool next_number(struct list *l, uint32_t *value)
+static bool next_number(struct field_list *l, uint32_t *value)
 {
 	uint32_t sum = 0;
 
@@ -164,7 +164,7 @@ static bool next_number(struct list *l, uint32_t *value)
 	return false;
 }
 
-static bool next_of_stream(struct list *l, struct entry *e)
+static bool next_of_stream(struct field_list *l, struct field_entry *e)
 {
 	uint32_t flags, ignored;
 	unsigned more;
@@ -181,7 +181,7 @@ static bool next_of_stream(struct list *l, struct entry *e)
 	return true;
 }
 
-static bool next_of_array(struct list *l, struct entry *e)
+static bool next_of_array(struct field_list *l, struct field_entry *e)
 {
 	uint16_t slots[SLOTS_OF_FIELD];
 
@@ -189,7 +189,7 @@ static bool next_of_array(struct list *l, struct entry *e)
 		return false;
 	memcpy(slots, l->bytes + l->position, sizeof(slots));
 	l->position += sizeof(slots);
-	*e = (struct entry){
+	*e = (struct field_entry){
 	    .access = slots[SLOT_ACCESS],
 	    .name = slots[SLOT_NAME],
 	    .signature = slots[SLOT_SIGNATURE],
@@ -199,7 +199,7 @@ static bool next_of_array(struct list *l, struct entry *e)
 	return true;
 }
 
-static bool next_field(struct list *l, struct entry *e)
+static bool next_field(struct field_list *l, struct field_entry *e)
 {
 	if (l->left == 0)
 		return false;
@@ -208,7 +208,7 @@ static bool next_field(struct list *l, struct entry *e)
 }
 
 /* Copies an Array of elements of this size. */
-static bool copy_array(uint64_t array, uint64_t data, size_t element, struct list *l)
+static bool copy_array(uint64_t array, uint64_t data, size_t element, struct field_list *l)
 {
 	int32_t length;
 
@@ -220,7 +220,7 @@ static bool copy_array(uint64_t array, uint64_t data, size_t element, struct lis
 	return l->bytes && read_at(array + data, l->bytes, l->size);
 }
 
-static bool count_fields(uint64_t klass, struct list *l)
+static bool count_fields(uint64_t klass, struct field_list *l)
 {
 	uint32_t injected;
 	uint16_t count;
@@ -233,11 +233,11 @@ static bool count_fields(uint64_t klass, struct list *l)
 	return true;
 }
 
-static bool list_open(uint64_t klass, struct list *l)
+static bool list_open(uint64_t klass, struct field_list *l)
 {
 	uint64_t array;
 
-	*l = (struct list){0};
+	*l = (struct field_list){0};
 	if (!at.known || !read_word(klass + at.constants, &l->pool) ||
 	    !read_word(klass + at.fields, &array))
 		return false;
@@ -272,7 +272,7 @@ static unsigned type_bytes(char first, unsigned reference_bytes)
 }
 
 /* Names an entry whose field may be the one that lies at offset, if it is. */
-static bool name_entry(uint64_t pool, const struct entry *e, uint32_t offset,
+static bool name_entry(uint64_t pool, const struct field_entry *e, uint32_t offset,
 		       unsigned reference_bytes, struct klass_field *out)
 {
 	struct klass_field f = {.offset = e->offset, .signature = pool_text(pool, e->signature)};
@@ -290,8 +290,8 @@ static bool name_entry(uint64_t pool, const struct entry *e, uint32_t offset,
 bool klass_field_at(uint64_t klass, uint32_t offset, bool is_static, unsigned reference_bytes,
 		    struct klass_field *out)
 {
-	struct list l;
-	struct entry e;
+	struct field_list l;
+	struct field_entry e;
 	bool found = false;
 
 	if (list_open(klass, &l))

@@ -15,7 +15,7 @@
  * archive, at most this much. */
 #define CDS_ARCHIVE_MAX (UINT64_C(256) << 20)
 
-struct entry {
+struct vmstruct_entry {
 	const char *type;
 	const char *field;
 	bool is_static;
@@ -57,7 +57,7 @@ static bool row_layout(struct row_layout *l)
 	       number_of("gHotSpotVMStructEntryAddressOffset", &l->address);
 }
 
-static bool find(const char *type, const char *field, struct entry *out)
+static bool find(const char *type, const char *field, struct vmstruct_entry *out)
 {
 	char *const *table = vmstructs_symbol("gHotSpotVMStructs");
 	struct row_layout l;
@@ -72,32 +72,33 @@ static bool find(const char *type, const char *field, struct entry *out)
 			return false;
 		if (strcmp(t, type) != 0 || strcmp(f, field) != 0)
 			continue;
-		*out = (struct entry){.type = t,
-				      .field = f,
-				      .is_static = *(const int32_t *)(row + l.is_static) != 0,
-				      .offset = *(const uint64_t *)(row + l.offset),
-				      .address = *(void *const *)(row + l.address)};
+		*out =
+		    (struct vmstruct_entry){.type = t,
+					    .field = f,
+					    .is_static = *(const int32_t *)(row + l.is_static) != 0,
+					    .offset = *(const uint64_t *)(row + l.offset),
+					    .address = *(void *const *)(row + l.address)};
 		return true;
 	}
 }
 
 bool vmstructs_available(void)
 {
-	struct entry e;
+	struct vmstruct_entry e;
 
 	return find("Universe", "_collectedHeap", &e);
 }
 
 const uint64_t *vmstructs_static(const char *type, const char *field)
 {
-	struct entry e;
+	struct vmstruct_entry e;
 
 	return find(type, field, &e) && e.is_static ? e.address : NULL;
 }
 
 bool vmstructs_static_word(const char *type, const char *field, uint64_t *value)
 {
-	struct entry e;
+	struct vmstruct_entry e;
 
 	return find(type, field, &e) && e.is_static && e.address &&
 	       safe_read((uintptr_t)e.address, value, sizeof(*value));
@@ -106,7 +107,7 @@ bool vmstructs_static_word(const char *type, const char *field, uint64_t *value)
 /* The word in a field of the object at address. */
 bool vmstructs_field_word(uint64_t address, const char *type, const char *field, uint64_t *value)
 {
-	struct entry e;
+	struct vmstruct_entry e;
 
 	return address && find(type, field, &e) && !e.is_static &&
 	       safe_read(address + e.offset, value, sizeof(*value));
@@ -114,7 +115,7 @@ bool vmstructs_field_word(uint64_t address, const char *type, const char *field,
 
 bool vmstructs_offset(const char *type, const char *field, uint64_t *offset)
 {
-	struct entry e;
+	struct vmstruct_entry e;
 
 	if (!find(type, field, &e) || e.is_static)
 		return false;
@@ -197,7 +198,7 @@ bool vmstructs_type_size(const char *type, uint64_t *size)
 static uint64_t flag_address(const char *flag)
 {
 	uint64_t flags, count, size;
-	struct entry name, address;
+	struct vmstruct_entry name, address;
 
 	if (!vmstructs_static_word("JVMFlag", "flags", &flags) ||
 	    !vmstructs_static_word("JVMFlag", "numFlags", &count) ||
@@ -320,7 +321,7 @@ static void add_views(struct region_map *map)
 static void add_heap(struct region_map *map)
 {
 	uint64_t heap, start, words;
-	struct entry reserved;
+	struct vmstruct_entry reserved;
 
 	if (strcmp(vmstructs_gc(), "ZGC") == 0) {
 		(void)region_add_heap(map, ZGC_LOW,

@@ -103,7 +103,7 @@ size_t reference_text(const struct pool_reader *r, uint64_t symbol, char *to, si
 
 /* ---------------------------------------------------------------- operands */
 
-struct reading {
+struct reference_reading {
 	const struct pool_reader *reader;
 	uint64_t cache; /* 0: the class is not linked, or this JVM's cannot be told */
 	struct reference *out;
@@ -111,7 +111,7 @@ struct reading {
 };
 
 /* The list that an operand is a place in; false where it has none there. */
-static bool find_resolved(const struct reading *g, const struct resolved_layout *of,
+static bool find_resolved(const struct reference_reading *g, const struct resolved_layout *of,
 			  uint16_t operand, uint64_t *at)
 {
 	const struct pool_layout *l = &g->reader->layout->pools;
@@ -130,8 +130,8 @@ static bool find_resolved(const struct reading *g, const struct resolved_layout 
 
 /* Who uses it looks whether the method is called so. Of a virtual call all releases have either its
  * place in tables or the Method; those places are small numbers, of 16 bits from JDK 23 on. */
-static void keep_resolved(const struct reading *g, const struct resolved_layout *of, uint64_t at,
-			  struct reference *ref)
+static void keep_resolved(const struct reference_reading *g, const struct resolved_layout *of,
+			  uint64_t at, struct reference *ref)
 {
 	uint64_t word;
 
@@ -150,7 +150,7 @@ static void keep_resolved(const struct reading *g, const struct resolved_layout 
 
 static void keep(void *arg, uint32_t bci, uint8_t op, uint16_t operand)
 {
-	struct reading *g = arg;
+	struct reference_reading *g = arg;
 	struct reference ref = {.bci = bci, .op = op, .index = -1};
 	const struct resolved_layout *of = reference_is_call(op) ? &g->reader->layout->pools.methods
 								 : &g->reader->layout->pools.fields;
@@ -182,7 +182,7 @@ bool references_read(const struct pool_reader *r, const struct method_copy *copy
 		     struct reference *out, size_t max, size_t *count)
 {
 	const struct method_look *look = &copy->look;
-	struct reading g = {.reader = r, .out = out, .max = max};
+	struct reference_reading g = {.reader = r, .out = out, .max = max};
 
 	if (!r->layout->code_known || look->code_size == 0 ||
 	    !read_at(r, look->const_method + r->layout->const_bytes, code, look->code_size))

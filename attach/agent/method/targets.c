@@ -51,11 +51,11 @@ static uint64_t word_at(const struct asking *a, uint64_t address)
 
 /* ---------------------------------------------------------------- methods */
 
-struct method_names {
+struct target_names {
 	uint64_t const_method, name, descriptor;
 };
 
-static bool names_of(const struct asking *a, uint64_t method, struct method_names *out)
+static bool names_of(const struct asking *a, uint64_t method, struct target_names *out)
 {
 	const struct method_layout *l = a->reader->layout;
 	uint16_t name, descriptor;
@@ -73,7 +73,7 @@ static bool names_of(const struct asking *a, uint64_t method, struct method_name
 
 static bool is_asked_for(const struct asking *a, uint64_t method)
 {
-	struct method_names n;
+	struct target_names n;
 
 	return names_of(a, method, &n) && n.name == a->name && n.descriptor == a->descriptor;
 }
@@ -129,7 +129,7 @@ static uint64_t own_method(const struct asking *a, uint64_t klass)
 	high = length;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		struct method_names n;
+		struct target_names n;
 
 		if (!names_of(a, word_at(a, first + middle * sizeof(uint64_t)), &n))
 			return 0;
@@ -140,7 +140,7 @@ static uint64_t own_method(const struct asking *a, uint64_t klass)
 	}
 	for (; low < length; low++) {
 		uint64_t method = word_at(a, first + low * sizeof(uint64_t));
-		struct method_names n;
+		struct target_names n;
 
 		if (!names_of(a, method, &n) || n.name != a->name)
 			return 0;
@@ -361,7 +361,7 @@ static bool erase(const struct asking *a, char to[DESCRIPTOR_MAX])
 static uint64_t with_descriptor(const struct asking *a, uint64_t klass, const char *descriptor)
 {
 	struct asking any = *a;
-	struct method_names n;
+	struct target_names n;
 	uint64_t method;
 
 	any.descriptor = 0;
@@ -446,7 +446,7 @@ bool targets_own_code(const struct pool_reader *r, const struct member_look *mem
 				 .name = member->name,
 				 .descriptor = member->descriptor};
 	uint64_t method = a.layout->known ? resolved_method(&a, member, call) : 0;
-	struct method_names n;
+	struct target_names n;
 	uint16_t id;
 
 	*declares = 0;

@@ -23,17 +23,17 @@ static struct {
 } g1;
 
 /* JDK 22 renamed what this needs, all of it alike. */
-struct names {
+struct region_names {
 	const char *manager, *region, *type, *starts;
 };
 
-static const struct names names[] = {
+static const struct region_names names[] = {
     {"G1HeapRegionManager", "G1HeapRegion", "G1HeapRegionType",
      "G1HeapRegionType::StartsHumongousTag"},
     {"HeapRegionManager", "HeapRegion", "HeapRegionType", "HeapRegionType::StartsHumongousTag"},
 };
 
-static bool read_table(uint64_t manager, const struct names *n)
+static bool read_table(uint64_t manager, const struct region_names *n)
 {
 	uint64_t regions, base, shift, bytes;
 
@@ -47,7 +47,7 @@ static bool read_table(uint64_t manager, const struct names *n)
 	return g1.shift <= REGION_MAX_SHIFT && UINT64_C(1) << g1.shift == bytes;
 }
 
-static bool read_layout(const struct names *n)
+static bool read_layout(const struct region_names *n)
 {
 	uint64_t type, tag;
 	int32_t starts;
@@ -61,7 +61,7 @@ static bool read_layout(const struct names *n)
 	return true;
 }
 
-static bool read_all(const struct names *n)
+static bool read_all(const struct region_names *n)
 {
 	uint64_t heap, offset, manager;
 

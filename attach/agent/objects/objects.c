@@ -43,7 +43,7 @@ uint32_t objects_add(struct objects *o, void *ref, uint64_t address, uint32_t ke
 {
 	if (o->count == o->max || o->last_id == UINT32_MAX)
 		return 0;
-	o->list[o->count++] = (struct tracked_object){
+	o->list[o->count++] = (struct object_entry){
 	    .ref = ref,
 	    .reported = address,
 	    .found = address,
@@ -110,7 +110,7 @@ void objects_report(struct objects *o, void (*each)(void *arg, uint32_t id, uint
 		    void *arg)
 {
 	for (unsigned i = 0; i < o->count;) {
-		struct tracked_object *object = &o->list[i];
+		struct object_entry *object = &o->list[i];
 
 		if (object->found == 0) {
 			o->died++;

@@ -21,15 +21,15 @@
 /* One window has no more: 32 bytes each here, 2 MiB, and a word and a bit in the JVM. */
 #define OBJECTS_LIMIT LIMIT_OBJECTS
 
-struct tracked_object;
+struct object_entry;
 
 struct object_memory {
 	uint64_t (*address)(void *arg, void *ref); /* 0: dead */
-	void (*release)(void *arg, const struct tracked_object *object);
+	void (*release)(void *arg, const struct object_entry *object);
 	void *arg;
 };
 
-struct tracked_object {
+struct object_entry {
 	void *ref;
 	uint64_t reported; /* address */
 	uint64_t found;    /* by the pass; 0: dead */
@@ -39,7 +39,7 @@ struct tracked_object {
 
 struct objects {
 	struct object_memory memory;
-	struct tracked_object *list;
+	struct object_entry *list;
 	unsigned count, max;
 	uint32_t last_id;
 	bool settled; /* by a complete pass: all addresses are those of settled_epoch */

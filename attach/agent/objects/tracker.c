@@ -30,7 +30,7 @@ static void let_go(const struct tracker *t, void *ref, uint32_t kept_words)
 	alloc_events_ref_released(kept_words);
 }
 
-static void release(void *arg, const struct tracked_object *object)
+static void release(void *arg, const struct object_entry *object)
 {
 	let_go(arg, object->ref, object->kept_words);
 }

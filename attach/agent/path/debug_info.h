@@ -4,7 +4,7 @@
  * HotSpot records the inlined frames of a method only at safepoints (calls, loop polls), unless
  * somebody listens to compilations or -XX:+DebugNonSafepoints is set. For an instruction in between
  * the next record by address is taken (nmethod::pc_desc_near), which names another method more
- * often than not; who it is the engine tells from the code (daemon/attribution). Following
+ * often than not; who it is the engine tells from the code (profile/attribution). Following
  * execution to the next record is right no more often: measured of ticks.
  *
  * Where somebody did listen, records are dense: each is that of the last instruction of a run of

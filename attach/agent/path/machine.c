@@ -249,14 +249,14 @@ static struct machine_value effective_address(const struct machine *m, const str
 /* ---------------------------------------------------------------- operands */
 
 /* One instruction being passed. */
-struct pass {
+struct passed_insn {
 	struct machine *m;
 	struct opcode o;
 	struct machine_value at; /* of the memory operand, if it has one */
 	struct machine_effect *effect;
 };
 
-static void note_operand(struct pass *p, unsigned size, bool loads, bool stores)
+static void note_operand(struct passed_insn *p, unsigned size, bool loads, bool stores)
 {
 	p->effect->loads |= loads;
 	p->effect->stores |= stores;
@@ -266,7 +266,7 @@ static void note_operand(struct pass *p, unsigned size, bool loads, bool stores)
 }
 
 /* The operand of modrm. */
-static struct machine_value get_rm(struct pass *p, unsigned size)
+static struct machine_value get_rm(struct passed_insn *p, unsigned size)
 {
 	if (!p->o.has_memory)
 		return get(p->m, &p->o, opcode_rm(&p->o), size);
@@ -274,7 +274,7 @@ static struct machine_value get_rm(struct pass *p, unsigned size)
 	return load(p->m, p->at, size);
 }
 
-static void set_rm(struct pass *p, unsigned size, struct machine_value v)
+static void set_rm(struct passed_insn *p, unsigned size, struct machine_value v)
 {
 	if (!p->o.has_memory) {
 		set(p->m, &p->o, opcode_rm(&p->o), size, v);
@@ -412,7 +412,7 @@ static bool condition(const struct machine *m, unsigned number, bool *decided)
 
 /* ---------------------------------------------------------------- instructions */
 
-static void pass_alu(struct pass *p, enum alu operation, struct machine_value a,
+static void pass_alu(struct passed_insn *p, enum alu operation, struct machine_value a,
 		     struct machine_value b, unsigned size, bool to_rm)
 {
 	struct machine_value result = alu(p->m, operation, a, b, size);
@@ -426,7 +426,7 @@ static void pass_alu(struct pass *p, enum alu operation, struct machine_value a,
 }
 
 /* 00 to 3f: operation, direction and size are in the opcode. */
-static void pass_alu_row(struct pass *p)
+static void pass_alu_row(struct passed_insn *p)
 {
 	enum alu operation = (enum alu)(p->o.code >> 3 & 7);
 	unsigned size = operand_size(&p->o), reg = opcode_reg(&p->o);
@@ -449,7 +449,7 @@ static void pass_alu_row(struct pass *p)
 }
 
 /* 80, 81 and 83 */
-static void pass_alu_immediate(struct pass *p)
+static void pass_alu_immediate(struct passed_insn *p)
 {
 	unsigned size = operand_size(&p->o);
 
@@ -457,12 +457,12 @@ static void pass_alu_immediate(struct pass *p)
 		 size, true);
 }
 
-static void pass_test(struct pass *p, struct machine_value other, unsigned size)
+static void pass_test(struct passed_insn *p, struct machine_value other, unsigned size)
 {
 	(void)alu(p->m, ALU_AND, get_rm(p, size), other, size);
 }
 
-static void pass_increment(struct pass *p, enum alu operation)
+static void pass_increment(struct passed_insn *p, enum alu operation)
 {
 	unsigned size = operand_size(&p->o);
 	uint32_t carry = p->m->flags & MACHINE_CARRY,
@@ -510,7 +510,7 @@ static struct machine_value shifted(struct machine *m, unsigned how, uint64_t a,
 }
 
 /* c0, c1 and d0 to d3; false for rotations. */
-static bool pass_shift(struct pass *p, struct machine_value count)
+static bool pass_shift(struct passed_insn *p, struct machine_value count)
 {
 	unsigned size = operand_size(&p->o), how = opcode_group(&p->o);
 	struct machine_value value;
@@ -536,7 +536,7 @@ static bool pass_shift(struct pass *p, struct machine_value count)
 }
 
 /* f6 and f7; false for what is not modelled. */
-static bool pass_group3(struct pass *p)
+static bool pass_group3(struct passed_insn *p)
 {
 	unsigned size = operand_size(&p->o);
 	struct machine_value v;
@@ -559,7 +559,7 @@ static bool pass_group3(struct pass *p)
 	}
 }
 
-static void pass_multiply(struct pass *p, struct machine_value a, struct machine_value b)
+static void pass_multiply(struct passed_insn *p, struct machine_value a, struct machine_value b)
 {
 	unsigned size = wide_size(&p->o);
 
@@ -568,7 +568,7 @@ static void pass_multiply(struct pass *p, struct machine_value a, struct machine
 	    (struct machine_value){.bits = a.bits * b.bits, .known = a.known && b.known});
 }
 
-static void pass_extension(struct pass *p, unsigned from, bool with_sign)
+static void pass_extension(struct passed_insn *p, unsigned from, bool with_sign)
 {
 	struct machine_value v = get_rm(p, from);
 
@@ -577,13 +577,13 @@ static void pass_extension(struct pass *p, unsigned from, bool with_sign)
 	set(p->m, &p->o, opcode_reg(&p->o), wide_size(&p->o), v);
 }
 
-static void pass_lea(struct pass *p)
+static void pass_lea(struct passed_insn *p)
 {
 	set(p->m, &p->o, opcode_reg(&p->o), wide_size(&p->o), p->at);
 }
 
 /* The sign of rax all over rdx (99), or of its lower half over itself (98). */
-static void pass_sign(struct pass *p)
+static void pass_sign(struct passed_insn *p)
 {
 	unsigned size = wide_size(&p->o);
 	struct machine_value v = p->m->regs[RAX];
@@ -597,7 +597,7 @@ static void pass_sign(struct pass *p)
 	set(p->m, &p->o, RDX, size, v);
 }
 
-static void pass_cmov(struct pass *p)
+static void pass_cmov(struct passed_insn *p)
 {
 	unsigned size = wide_size(&p->o), reg = opcode_reg(&p->o);
 	struct machine_value v = get_rm(p, size);
@@ -611,7 +611,7 @@ static void pass_cmov(struct pass *p)
 	set(p->m, &p->o, reg, size, v);
 }
 
-static void pass_setcc(struct pass *p)
+static void pass_setcc(struct passed_insn *p)
 {
 	bool decided, holds = condition(p->m, p->o.code & 15, &decided);
 
@@ -619,7 +619,7 @@ static void pass_setcc(struct pass *p)
 }
 
 /* bt; of a register, or an immediate bit of memory. False where the bit may lie elsewhere. */
-static bool pass_bit_test(struct pass *p, struct machine_value bit)
+static bool pass_bit_test(struct passed_insn *p, struct machine_value bit)
 {
 	unsigned size = wide_size(&p->o);
 	struct machine_value v;
@@ -633,7 +633,7 @@ static bool pass_bit_test(struct pass *p, struct machine_value bit)
 	return true;
 }
 
-static void pass_exchange(struct pass *p)
+static void pass_exchange(struct passed_insn *p)
 {
 	unsigned size = operand_size(&p->o), reg = opcode_reg(&p->o);
 	struct machine_value v = get_rm(p, size);
@@ -650,7 +650,7 @@ static bool is_alu_row(uint8_t code)
 }
 
 /* Passes an instruction whose opcode is one byte. False when it is not modelled. */
-static bool pass_one_byte(struct pass *p)
+static bool pass_one_byte(struct passed_insn *p)
 {
 	struct machine *m = p->m;
 	const struct opcode *o = &p->o;
@@ -754,7 +754,7 @@ static bool pass_one_byte(struct pass *p)
 }
 
 /* Behind 0f. */
-static bool pass_two_byte(struct pass *p)
+static bool pass_two_byte(struct passed_insn *p)
 {
 	const struct opcode *o = &p->o;
 
@@ -897,7 +897,7 @@ static enum machine_step transfer(struct machine *m, struct machine_value target
 	return MACHINE_PASSED;
 }
 
-static enum machine_step transfer_indirect(struct pass *p, bool calls)
+static enum machine_step transfer_indirect(struct passed_insn *p, bool calls)
 {
 	struct machine *m = p->m;
 	struct machine_value target =
@@ -919,7 +919,7 @@ static enum machine_step pass_return(struct machine *m, const struct opcode *o)
 	return MACHINE_PASSED;
 }
 
-static enum machine_step pass_flow(struct pass *p, enum opcode_flow flow)
+static enum machine_step pass_flow(struct passed_insn *p, enum opcode_flow flow)
 {
 	struct machine *m = p->m;
 	enum machine_step step = MACHINE_STOPPED;
@@ -954,7 +954,7 @@ static enum machine_step pass_flow(struct pass *p, enum opcode_flow flow)
 enum machine_step machine_pass(struct machine *m, const uint8_t *bytes, size_t available,
 			       struct machine_effect *effect)
 {
-	struct pass p = {.m = m, .effect = effect};
+	struct passed_insn p = {.m = m, .effect = effect};
 	enum opcode_flow flow;
 	bool passed = false;
 

@@ -22,13 +22,13 @@
 #define ELEMENT_TYPE_FIRST 4u
 #define ELEMENT_TYPE_LAST  13u
 
-struct slot {
+struct klass_slot {
 	_Atomic uint64_t address; /* 0: free */
 	_Atomic uint32_t id;      /* 0 while it is being filled in */
 };
 
 /* Global because handlers are handed nothing. */
-static struct slot slots[SLOTS];
+static struct klass_slot slots[SLOTS];
 static _Atomic uint64_t addresses[KLASS_MAX + 1]; /* by id */
 static _Atomic uint32_t count;
 static _Atomic uint64_t tables[TABLES_MAX]; /* virtual tables of classes that were vouched for */
@@ -198,12 +198,12 @@ void klass_trust(const struct object_layout *layout, uint64_t address)
 }
 
 /* The slot that has the address, or the free one where it would be. NULL: neither is near. */
-static struct slot *slot_of(uint64_t address)
+static struct klass_slot *slot_of(uint64_t address)
 {
 	uint64_t hash = (address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
 
 	for (unsigned i = 0; i < MAX_PROBES; i++) {
-		struct slot *s = &slots[(hash + i) % SLOTS];
+		struct klass_slot *s = &slots[(hash + i) % SLOTS];
 		uint64_t there = atomic_load_explicit(&s->address, memory_order_acquire);
 
 		if (there == address || there == 0)
@@ -216,7 +216,7 @@ static struct slot *slot_of(uint64_t address)
  * class at a time: whoever takes the slot numbers it, the other one finds it next time. */
 static uint32_t insert(uint64_t address)
 {
-	struct slot *s = slot_of(address);
+	struct klass_slot *s = slot_of(address);
 	uint64_t expected = 0;
 	uint32_t id;
 
@@ -234,7 +234,7 @@ static uint32_t insert(uint64_t address)
 
 static uint32_t known_id(uint64_t address)
 {
-	struct slot *s = slot_of(address);
+	struct klass_slot *s = slot_of(address);
 
 	return s && atomic_load_explicit(&s->address, memory_order_acquire) == address
 		   ? atomic_load_explicit(&s->id, memory_order_acquire)

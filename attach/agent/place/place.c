@@ -34,7 +34,7 @@
 #define REMEMBERED_BYTES 1024u
 
 /* What does not change while one access is looked up. */
-struct search {
+struct place_search {
 	const struct object_layout *layout;
 	const struct region_map *regions;
 	uint64_t address; /* canonical */
@@ -42,7 +42,7 @@ struct search {
 	enum place_result failure;
 };
 
-static uint32_t subject_of(const struct search *s, uint64_t object, const struct klass *klass)
+static uint32_t subject_of(const struct place_search *s, uint64_t object, const struct klass *klass)
 {
 	struct klass subject;
 	uint64_t address;
@@ -55,7 +55,7 @@ static uint32_t subject_of(const struct search *s, uint64_t object, const struct
 }
 
 /* Is there an object at this address that holds the accessed one? */
-static bool holds(struct search *s, uint64_t object, struct place *out)
+static bool holds(struct place_search *s, uint64_t object, struct place *out)
 {
 	uint64_t header[OBJECT_HEADER_WORDS] = {0};
 	struct klass klass;
@@ -93,14 +93,14 @@ static bool holds(struct search *s, uint64_t object, struct place *out)
 }
 
 /* Could the value be a pointer to an object that holds the address? */
-static bool is_candidate(const struct search *s, uint64_t value)
+static bool is_candidate(const struct place_search *s, uint64_t value)
 {
 	return value % 8 == 0 && value <= s->address && s->address - value < OBJECT_BYTES_MAX &&
 	       region_is_heap(s->regions, value);
 }
 
 /* The pointers that a register's value may be: itself, and as a narrow one. Returns how many. */
-static unsigned readings(const struct search *s, uint64_t value, uint64_t out[2])
+static unsigned readings(const struct place_search *s, uint64_t value, uint64_t out[2])
 {
 	const struct narrow_pointers *narrow = &s->layout->oops;
 	uint64_t plain = region_canonical(s->regions, value);
@@ -118,7 +118,7 @@ static unsigned readings(const struct search *s, uint64_t value, uint64_t out[2]
 }
 
 /* A register of the operand: in use, so what it points to is there. */
-static bool named_by(struct search *s, int reg, const gregset_t regs, struct place *out)
+static bool named_by(struct place_search *s, int reg, const gregset_t regs, struct place *out)
 {
 	uint64_t read[2];
 	unsigned count = reg >= 0 ? readings(s, (uint64_t)regs[reg], read) : 0;
@@ -129,12 +129,12 @@ static bool named_by(struct search *s, int reg, const gregset_t regs, struct pla
 	return false;
 }
 
-struct candidates {
+struct place_candidates {
 	uint64_t list[CANDIDATES_MAX];
 	unsigned count;
 };
 
-static void add(const struct search *s, struct candidates *c, uint64_t value)
+static void add(const struct place_search *s, struct place_candidates *c, uint64_t value)
 {
 	uint64_t read[2];
 	unsigned count = readings(s, value, read);
@@ -143,7 +143,8 @@ static void add(const struct search *s, struct candidates *c, uint64_t value)
 		c->list[c->count++] = read[i];
 }
 
-static void add_frame(const struct search *s, struct candidates *c, const gregset_t regs)
+static void add_frame(const struct place_search *s, struct place_candidates *c,
+		      const gregset_t regs)
 {
 	uint64_t words[FRAME_WORDS];
 	size_t read = safe_read_some((uint64_t)regs[REG_RSP], words, sizeof(words));
@@ -158,7 +159,7 @@ static void add_frame(const struct search *s, struct candidates *c, const gregse
 }
 
 /* Takes out the nearest one left, the highest; 0: there is none. */
-static uint64_t take_nearest(struct candidates *c)
+static uint64_t take_nearest(struct place_candidates *c)
 {
 	uint64_t nearest = 0;
 
@@ -171,7 +172,7 @@ static uint64_t take_nearest(struct candidates *c)
 	return nearest;
 }
 
-static bool held_by(struct search *s, struct candidates *c, struct place *out)
+static bool held_by(struct place_search *s, struct place_candidates *c, struct place *out)
 {
 	for (unsigned i = 0; i < LOOKUPS_MAX; i++) {
 		uint64_t object = take_nearest(c);
@@ -189,18 +190,18 @@ static bool held_by(struct search *s, struct candidates *c, struct place *out)
 static const int registers[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP,
 				REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14};
 
-static bool in_registers(struct search *s, const gregset_t regs, struct place *out)
+static bool in_registers(struct place_search *s, const gregset_t regs, struct place *out)
 {
-	struct candidates c = {.count = 0};
+	struct place_candidates c = {.count = 0};
 
 	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
 		add(s, &c, (uint64_t)regs[registers[i]]);
 	return held_by(s, &c, out);
 }
 
-static bool in_frame(struct search *s, const gregset_t regs, struct place *out)
+static bool in_frame(struct place_search *s, const gregset_t regs, struct place *out)
 {
-	struct candidates c = {.count = 0};
+	struct place_candidates c = {.count = 0};
 
 	add_frame(s, &c, regs);
 	return held_by(s, &c, out);
@@ -208,7 +209,7 @@ static bool in_frame(struct search *s, const gregset_t regs, struct place *out)
 
 /* Does the header that begins with this word, the next one behind it, look like that of an object
  * that may hold the address? Far before it only an array can begin. */
-static bool may_begin(const struct search *s, const uint64_t *words, uint64_t at)
+static bool may_begin(const struct place_search *s, const uint64_t *words, uint64_t at)
 {
 	uint64_t distance = s->address - at;
 	struct klass klass;
@@ -228,7 +229,7 @@ static bool may_begin(const struct search *s, const uint64_t *words, uint64_t at
  * object's header lies before: the nearest word that looks like one, of a class that handlers have
  * met, whose object holds the address. What lies in between is the object's own, which would have
  * to look like a header. */
-static bool begins_before(struct search *s, unsigned chunks, struct place *out)
+static bool begins_before(struct place_search *s, unsigned chunks, struct place *out)
 {
 	uint64_t words[CHUNK_WORDS + 1] = {0}; /* With what follows the last one. */
 	uint64_t end = (s->before + 7) & ~UINT64_C(7);
@@ -252,7 +253,7 @@ static bool begins_before(struct search *s, unsigned chunks, struct place *out)
 }
 
 /* Near, or far if it is worth it. */
-static bool found_before(struct search *s, struct place_memory *met, struct place *out)
+static bool found_before(struct place_search *s, struct place_memory *met, struct place *out)
 {
 	bool far = met->passed_over >= met->pass_over;
 
@@ -310,7 +311,7 @@ static uint32_t header_end(const struct object_layout *layout, const struct plac
 }
 
 /* Is this where the thread allocates? r15 is the JavaThread in compiled code. */
-static bool in_allocation_buffer(const struct search *s, const gregset_t regs)
+static bool in_allocation_buffer(const struct place_search *s, const gregset_t regs)
 {
 	uint64_t thread = (uint64_t)regs[REG_R15], start, end;
 
@@ -325,7 +326,7 @@ static bool in_allocation_buffer(const struct search *s, const gregset_t regs)
  * still be another one's header: then the new one's lies just before, and its object is around
  * both.
  */
-static void prefer_around(struct search *s, struct place *p)
+static void prefer_around(struct place_search *s, struct place *p)
 {
 	uint64_t object = s->address - p->offset;
 	struct place around;
@@ -340,7 +341,7 @@ static void prefer_around(struct search *s, struct place *p)
 
 /* What a string instruction has stored to has no old headers any more: the nearest before it is the
  * new object's. */
-static bool found_forward(struct search *s, const struct place_operand *operand,
+static bool found_forward(struct place_search *s, const struct place_operand *operand,
 			  struct place_memory *met, struct place *out)
 {
 	struct place p;
@@ -353,7 +354,7 @@ static bool found_forward(struct search *s, const struct place_operand *operand,
 	return true;
 }
 
-static enum place_result look_up(struct search *s, const struct place_operand *operand,
+static enum place_result look_up(struct place_search *s, const struct place_operand *operand,
 				 const gregset_t regs, struct place_memory *met, struct place *out)
 {
 	struct place p;
@@ -379,11 +380,11 @@ enum place_result place_find(const struct object_layout *layout, const struct re
 			     uint64_t address, const struct place_operand *operand,
 			     const gregset_t regs, struct place_memory *met, struct place *out)
 {
-	struct search s = {.layout = layout,
-			   .regions = regions,
-			   .address = region_canonical(regions, address),
-			   .before = region_canonical(regions, address) + 1,
-			   .failure = PLACE_NO_OBJECT};
+	struct place_search s = {.layout = layout,
+				 .regions = regions,
+				 .address = region_canonical(regions, address),
+				 .before = region_canonical(regions, address) + 1,
+				 .failure = PLACE_NO_OBJECT};
 	enum place_result r;
 
 	if (layout->class_word == CLASS_WORD_NONE)
@@ -399,10 +400,10 @@ enum place_result place_find(const struct object_layout *layout, const struct re
 bool place_holds(const struct object_layout *layout, const struct region_map *regions,
 		 uint64_t address, const struct place *found)
 {
-	struct search s = {.layout = layout,
-			   .regions = regions,
-			   .address = region_canonical(regions, address),
-			   .before = region_canonical(regions, address) + 1};
+	struct place_search s = {.layout = layout,
+				 .regions = regions,
+				 .address = region_canonical(regions, address),
+				 .before = region_canonical(regions, address) + 1};
 	struct place now;
 
 	return found->kind != PLACE_OBJECT || found->offset == UINT32_MAX ||

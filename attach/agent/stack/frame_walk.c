@@ -23,7 +23,7 @@
 /* Larger than any frame of compiled code by far; above it the sum of sizes might overflow. */
 #define FRAME_WORDS_MAX UINT16_MAX
 
-struct cursor {
+struct frame_cursor {
 	const struct frame_layout *layout;
 	const struct walk_tables *tables;
 	struct frame_walk *walk;
@@ -43,7 +43,8 @@ struct cursor {
 };
 
 /* Can a word there, and those to so many before and behind it, be read? */
-static bool on_stack(const struct cursor *c, uint64_t address, uint64_t before, uint64_t behind)
+static bool on_stack(const struct frame_cursor *c, uint64_t address, uint64_t before,
+		     uint64_t behind)
 {
 	return address % WORD == 0 && address >= c->sp + before && address < c->high &&
 	       c->high - address > behind;
@@ -55,7 +56,7 @@ static uint64_t word(uint64_t address, int index)
 }
 
 /* The stack only shrinks towards the callers. */
-static bool go_to(struct cursor *c, uint64_t pc, uint64_t sp, uint64_t fp)
+static bool go_to(struct frame_cursor *c, uint64_t pc, uint64_t sp, uint64_t fp)
 {
 	c->cut = CUT_STACK;
 	if (sp <= c->sp || sp >= c->high || sp % WORD != 0)
@@ -70,14 +71,15 @@ static bool go_to(struct cursor *c, uint64_t pc, uint64_t sp, uint64_t fp)
 	return true;
 }
 
-static bool go_to_leaf(struct cursor *c, uint64_t pc, uint64_t sp, uint64_t fp)
+static bool go_to_leaf(struct frame_cursor *c, uint64_t pc, uint64_t sp, uint64_t fp)
 {
 	c->leaf = go_to(c, pc, sp, fp);
 	return c->leaf;
 }
 
 /* How many the frame's calls are known better (frame_walk.h): what is noted of the innermost. */
-static void note_first(struct cursor *c, bool interpreted, const struct call *calls, unsigned count)
+static void note_first(struct frame_cursor *c, bool interpreted, const struct call *calls,
+		       unsigned count)
 {
 	struct frame_walk *walk = c->walk;
 
@@ -94,7 +96,7 @@ static void note_first(struct cursor *c, bool interpreted, const struct call *ca
 }
 
 /* The calls that a frame stands for, as far as there is room. */
-static void take(struct cursor *c, bool interpreted, const struct call *calls, unsigned count)
+static void take(struct frame_cursor *c, bool interpreted, const struct call *calls, unsigned count)
 {
 	unsigned fits = c->room - c->walk->count;
 
@@ -106,7 +108,7 @@ static void take(struct cursor *c, bool interpreted, const struct call *calls, u
 	c->walk->count += count;
 }
 
-static uint32_t number_of(struct cursor *c, uint64_t method)
+static uint32_t number_of(struct frame_cursor *c, uint64_t method)
 {
 	uint32_t number = method_number(c->tables->methods, &c->layout->method, method, c->epoch);
 
@@ -116,7 +118,7 @@ static uint32_t number_of(struct cursor *c, uint64_t method)
 }
 
 /* Where an interpreted method is. False where its bytecodes are not there. */
-static bool find_bci(const struct cursor *c, uint32_t number, uint64_t bcp, int32_t *bci)
+static bool find_bci(const struct frame_cursor *c, uint32_t number, uint64_t bcp, int32_t *bci)
 {
 	const struct method_copy *m = method_of_number(c->tables->methods, number);
 	uint64_t begin = m->look.const_method + c->layout->method.const_bytes;
@@ -129,7 +131,7 @@ static bool find_bci(const struct cursor *c, uint32_t number, uint64_t bcp, int3
 	return bcp >= begin && bcp - begin < m->look.code_size;
 }
 
-static bool is_bcp_of(struct cursor *c, uint64_t method, uint64_t bcp)
+static bool is_bcp_of(struct frame_cursor *c, uint64_t method, uint64_t bcp)
 {
 	uint32_t number = number_of(c, method);
 	int32_t bci;
@@ -139,7 +141,7 @@ static bool is_bcp_of(struct cursor *c, uint64_t method, uint64_t bcp)
 
 /* Where the innermost one is. While it has called, or is entered, its frame tells; else a register
  * does. False where rbp may be that of another frame. */
-static bool find_bcp(struct cursor *c, uint64_t *bcp)
+static bool find_bcp(struct frame_cursor *c, uint64_t *bcp)
 {
 	bool called = word(c->fp, INTERPRETED_LAST_SP) != 0;
 
@@ -166,7 +168,7 @@ static bool find_bcp(struct cursor *c, uint64_t *bcp)
 
 /* Where one is that has called what is no Java code, which templates keep their place over: it is
  * in the register still, or nobody knows. */
-static bool find_leaf_bcp(struct cursor *c, uint64_t *bcp)
+static bool find_leaf_bcp(struct frame_cursor *c, uint64_t *bcp)
 {
 	const struct interpreter *in = &c->layout->interpreter;
 	struct interpreter_code code;
@@ -188,7 +190,7 @@ static bool find_leaf_bcp(struct cursor *c, uint64_t *bcp)
 }
 
 /* To the caller of code that has no frame. */
-static bool go_by_place(struct cursor *c, const struct return_place *p)
+static bool go_by_place(struct frame_cursor *c, const struct return_place *p)
 {
 	uint64_t sp = c->sp, fp = c->fp, pc, sender;
 
@@ -226,7 +228,7 @@ static bool go_by_place(struct cursor *c, const struct return_place *p)
 /* Leaves the interpreted frame at fp. What a method handle leads through takes an argument from an
  * interpreted caller's stack and moves the return address up; of such a caller the frame pointer
  * tells all. */
-static bool go_to_sender(struct cursor *c, uint64_t fp, uint64_t sender)
+static bool go_to_sender(struct frame_cursor *c, uint64_t fp, uint64_t sender)
 {
 	uint64_t pc = word(fp, 1);
 
@@ -240,7 +242,7 @@ static bool go_to_sender(struct cursor *c, uint64_t fp, uint64_t sender)
 #define PUSHED_METHOD    3u
 #define PUSHED_ALL       9u
 
-static bool pass_frame_in_part(struct cursor *c, const struct return_place *p)
+static bool pass_frame_in_part(struct frame_cursor *c, const struct return_place *p)
 {
 	uint64_t fp = c->fp, sender = (uint64_t)c->regs[insn_gregs[p->sender]];
 
@@ -252,7 +254,7 @@ static bool pass_frame_in_part(struct cursor *c, const struct return_place *p)
 	return go_to_sender(c, fp, sender);
 }
 
-static bool pass_entered(struct cursor *c, const struct return_place *p)
+static bool pass_entered(struct frame_cursor *c, const struct return_place *p)
 {
 	uint64_t method = p->pushed >= PUSHED_METHOD && on_stack(c, c->fp, PUSHED_METHOD * WORD, 0)
 			      ? word(c->fp, INTERPRETED_METHOD)
@@ -270,7 +272,7 @@ static bool pass_entered(struct cursor *c, const struct return_place *p)
 }
 
 /* Is the innermost one's frame not there as a whole yet? */
-static bool is_entered(const struct cursor *c, struct return_place *p)
+static bool is_entered(const struct frame_cursor *c, struct return_place *p)
 {
 	const struct interpreter *in = &c->layout->interpreter;
 	struct interpreter_code code;
@@ -283,7 +285,7 @@ static bool is_entered(const struct cursor *c, struct return_place *p)
 }
 
 /* A method whose frame is gone: its caller is where it called. */
-static bool leave_interpreted(struct cursor *c)
+static bool leave_interpreted(struct frame_cursor *c)
 {
 	const struct interpreter *in = &c->layout->interpreter;
 	struct return_place p;
@@ -295,7 +297,7 @@ static bool leave_interpreted(struct cursor *c)
 }
 
 /* An interpreted method. */
-static bool pass_interpreted(struct cursor *c)
+static bool pass_interpreted(struct frame_cursor *c)
 {
 	struct return_place place;
 	struct call call;
@@ -319,7 +321,7 @@ static bool pass_interpreted(struct cursor *c)
 	return true;
 }
 
-static bool is_complete(const struct cursor *c, uint64_t blob)
+static bool is_complete(const struct frame_cursor *c, uint64_t blob)
 {
 	int32_t complete = code_heap_frame_complete(&c->layout->code, blob);
 	uint64_t begin = code_heap_begin(&c->layout->code, blob);
@@ -327,12 +329,13 @@ static bool is_complete(const struct cursor *c, uint64_t blob)
 	return complete >= 0 && (c->innermost ? c->ip : c->pc) >= begin + (uint32_t)complete;
 }
 
-static uint64_t method_of(const struct cursor *c, uint64_t blob)
+static uint64_t method_of(const struct frame_cursor *c, uint64_t blob)
 {
 	return word(blob + c->layout->code.method, 0);
 }
 
-static unsigned calls_at(const struct cursor *c, uint64_t blob, struct scope_call calls[SCOPES_MAX])
+static unsigned calls_at(const struct frame_cursor *c, uint64_t blob,
+			 struct scope_call calls[SCOPES_MAX])
 {
 	const struct scope_layout *l = &c->layout->scopes;
 	uint64_t begin = code_heap_begin(&c->layout->code, blob), method = method_of(c, blob);
@@ -351,7 +354,7 @@ static unsigned calls_at(const struct cursor *c, uint64_t blob, struct scope_cal
 }
 
 /* Takes a frame's calls, and remembers them for the next time. */
-static bool take_new(struct cursor *c, const struct frame_key *key, uint16_t words,
+static bool take_new(struct frame_cursor *c, const struct frame_key *key, uint16_t words,
 		     const struct scope_call *calls, unsigned count)
 {
 	struct call numbered[SCOPES_MAX];
@@ -369,7 +372,7 @@ static bool take_new(struct cursor *c, const struct frame_key *key, uint16_t wor
 }
 
 /* A frame that was met before; *words: what it takes of the stack. */
-static bool take_known(struct cursor *c, const struct frame_key *key, uint16_t *words)
+static bool take_known(struct frame_cursor *c, const struct frame_key *key, uint16_t *words)
 {
 	const struct frame_entry *e = frame_find(c->tables->frames, key);
 
@@ -385,7 +388,7 @@ static bool take_known(struct cursor *c, const struct frame_key *key, uint16_t *
 
 /* Before its frame stands a method may have saved what it is called with, for a collector's barrier
  * (of those that a method handle leads through, which have no frame), or not have saved rbp yet. */
-static enum frame_edge unusual_entry(struct cursor *c, uint64_t begin, uint64_t end,
+static enum frame_edge unusual_entry(struct frame_cursor *c, uint64_t begin, uint64_t end,
 				     uint16_t *words)
 {
 	struct stub_depth d;
@@ -401,7 +404,7 @@ static enum frame_edge unusual_entry(struct cursor *c, uint64_t begin, uint64_t 
 
 /* Where the innermost method's frame does not stand, it is in no method inlined in it. Which of its
  * bytecodes its epilogue belongs to nobody says. */
-static enum frame_edge edge_at(struct cursor *c, uint64_t blob, uint16_t *words)
+static enum frame_edge edge_at(struct frame_cursor *c, uint64_t blob, uint16_t *words)
 {
 	const struct code_layout *code = &c->layout->code;
 	uint64_t begin = code_heap_begin(code, blob), end = code_heap_end(code, c->ip);
@@ -417,8 +420,8 @@ static enum frame_edge edge_at(struct cursor *c, uint64_t blob, uint16_t *words)
 	return *words == code_heap_frame_words(code, blob) ? FRAME_STANDS : edge;
 }
 
-static bool take_edge(struct cursor *c, const struct code_heap_blob *blob, enum frame_edge edge,
-		      uint16_t words)
+static bool take_edge(struct frame_cursor *c, const struct code_heap_blob *blob,
+		      enum frame_edge edge, uint16_t words)
 {
 	const struct frame_key key = {c->ip << 1 | 1, blob->start | TIE_EDGE, blob->id};
 	bool native = code_heap_kind(&c->layout->code, blob->start) == CODE_KIND_NATIVE;
@@ -432,7 +435,7 @@ static bool take_edge(struct cursor *c, const struct code_heap_blob *blob, enum 
 }
 
 /* Goes to where a frame that is to be deoptimised would have returned to. */
-static bool go_to_original_pc(struct cursor *c, uint64_t blob)
+static bool go_to_original_pc(struct frame_cursor *c, uint64_t blob)
 {
 	const struct code_layout *code = &c->layout->code;
 	uint32_t words = (uint32_t)code_heap_frame_words(code, blob), place;
@@ -452,7 +455,8 @@ static bool go_to_original_pc(struct cursor *c, uint64_t blob)
 }
 
 /* A frame that stands. */
-static bool take_standing(struct cursor *c, const struct code_heap_blob *blob, uint16_t *words)
+static bool take_standing(struct frame_cursor *c, const struct code_heap_blob *blob,
+			  uint16_t *words)
 {
 	/* In the middle of the call stands nobody, but for what is to be told as the place behind
 	 * it: that is the same. */
@@ -474,7 +478,7 @@ static bool take_standing(struct cursor *c, const struct code_heap_blob *blob, u
 	return count && take_new(c, &key, *words, calls, count);
 }
 
-static bool is_java_return(const struct cursor *c, uint64_t pc)
+static bool is_java_return(const struct frame_cursor *c, uint64_t pc)
 {
 	const struct frame_layout *l = c->layout;
 	struct code_heap_blob blob;
@@ -498,7 +502,7 @@ static bool is_code(const struct frame_layout *l, uint64_t pc)
 	       interpreter_contains(&l->interpreter, pc);
 }
 
-static bool pass_pushed(struct cursor *c, uint64_t bytes)
+static bool pass_pushed(struct frame_cursor *c, uint64_t bytes)
 {
 	uint64_t found = 0, pc = 0;
 
@@ -519,7 +523,7 @@ static bool pass_pushed(struct cursor *c, uint64_t bytes)
 	return found > 0;
 }
 
-static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob)
+static bool pass_compiled(struct frame_cursor *c, const struct code_heap_blob *blob)
 {
 	uint16_t words;
 	enum frame_edge edge = edge_at(c, blob->start, &words);
@@ -545,7 +549,7 @@ static bool pass_compiled(struct cursor *c, const struct code_heap_blob *blob)
 
 /* C code that Java code called without leaving Java, which stands for no call. Nobody is called
  * back from there. */
-static bool pass_library(struct cursor *c)
+static bool pass_library(struct frame_cursor *c)
 {
 	struct stub_frame at = {.pc = c->ip, .sp = c->sp, .fp = c->fp};
 
@@ -556,7 +560,7 @@ static bool pass_library(struct cursor *c)
 }
 
 /* Between compiled code and the interpreter. */
-static bool pass_adapter(struct cursor *c, uint64_t blob)
+static bool pass_adapter(struct frame_cursor *c, uint64_t blob)
 {
 	struct return_place p = return_place_in_adapter(
 	    code_heap_begin(&c->layout->code, blob), code_heap_end(&c->layout->code, blob), c->ip);
@@ -567,7 +571,7 @@ static bool pass_adapter(struct cursor *c, uint64_t blob)
 
 /* A stub stands for no call. Those with frames of a fixed size build them as compiled code does;
  * that such a frame stands is certain only where something was called from it. */
-static bool pass_stub(struct cursor *c, uint64_t blob)
+static bool pass_stub(struct frame_cursor *c, uint64_t blob)
 {
 	int32_t words = code_heap_frame_words(&c->layout->code, blob);
 	struct stub_frame at = {.pc = c->innermost ? c->ip : c->pc, .sp = c->sp, .fp = c->fp};
@@ -591,7 +595,7 @@ static bool pass_stub(struct cursor *c, uint64_t blob)
 
 /* From the frame by which native code called Java to the Java frame that called the native code.
  * *root: there is none. */
-static bool pass_entry(struct cursor *c, bool *root)
+static bool pass_entry(struct frame_cursor *c, bool *root)
 {
 	const struct frame_layout *l = c->layout;
 	uint64_t anchor, sp, pc;
@@ -615,7 +619,7 @@ static bool pass_entry(struct cursor *c, bool *root)
 }
 
 /* Frames of the carrier, and those that are frozen, are none of a virtual thread's that is here. */
-static bool ends_fiber(const struct cursor *c, uint64_t blob)
+static bool ends_fiber(const struct frame_cursor *c, uint64_t blob)
 {
 	if (c->innermost || c->leaf || c->walk->count == 0)
 		return false;
@@ -624,7 +628,7 @@ static bool ends_fiber(const struct cursor *c, uint64_t blob)
 }
 
 /* One frame; false at the end of the walk, with why. */
-static bool step(struct cursor *c)
+static bool step(struct frame_cursor *c)
 {
 	const struct frame_layout *l = c->layout;
 	struct code_heap_blob blob;
@@ -660,22 +664,22 @@ void frame_walk(const struct frame_layout *layout, const struct walk_tables *tab
 		const struct walk_start *start, struct call *calls, unsigned room,
 		struct frame_walk *out)
 {
-	struct cursor c = {.layout = layout,
-			   .tables = tables,
-			   .walk = out,
-			   .calls = calls,
-			   .room = room,
-			   .pc = start->pc,
-			   .sp = start->sp,
-			   .fp = start->fp,
-			   .ip = start->ip,
-			   .bcp = start->bcp,
-			   .regs = start->regs,
-			   .high = start->stack_high,
-			   .epoch = start->epoch + 1, /* 0 stands for none */
-			   .innermost = !start->at_call,
-			   .at_call = start->at_call,
-			   .cut = CUT_STACK};
+	struct frame_cursor c = {.layout = layout,
+				 .tables = tables,
+				 .walk = out,
+				 .calls = calls,
+				 .room = room,
+				 .pc = start->pc,
+				 .sp = start->sp,
+				 .fp = start->fp,
+				 .ip = start->ip,
+				 .bcp = start->bcp,
+				 .regs = start->regs,
+				 .high = start->stack_high,
+				 .epoch = start->epoch + 1, /* 0 stands for none */
+				 .innermost = !start->at_call,
+				 .at_call = start->at_call,
+				 .cut = CUT_STACK};
 
 	*out = (struct frame_walk){.end = WALK_CUT};
 	if (c.sp % WORD != 0 || c.sp >= c.high)

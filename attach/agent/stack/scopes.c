@@ -123,16 +123,16 @@ static uint32_t number(const uint8_t **bytes, uint8_t base)
 	return value;
 }
 
-struct scope {
+struct scope_record {
 	uint32_t sender; /* its offset; 0: none */
 	uint32_t method; /* its number among the nmethod's metadata, from 1 */
 	int32_t bci;
 };
 
 /* bytes: SCOPE_BYTES, of which the scope takes as many as it needs. */
-static struct scope decode_scope(const uint8_t *bytes, uint8_t base)
+static struct scope_record decode_scope(const uint8_t *bytes, uint8_t base)
 {
-	struct scope s = {.sender = number(&bytes, base)};
+	struct scope_record s = {.sender = number(&bytes, base)};
 
 	s.method = number(&bytes, base);
 	s.bci = (int32_t)(number(&bytes, base) - BCI_BIAS);
@@ -143,7 +143,7 @@ static struct scope decode_scope(const uint8_t *bytes, uint8_t base)
 static bool read_scope(const struct parts *p, uint32_t *offset, struct scope_call *out)
 {
 	uint8_t bytes[SCOPE_BYTES];
-	struct scope s;
+	struct scope_record s;
 
 	if (!fetch(p, p->data + *offset, bytes, sizeof(bytes)))
 		return false;
@@ -203,7 +203,7 @@ static unsigned listed_calls(struct scope_list *l, uint32_t scope, uint64_t root
 
 	for (unsigned i = 0; i < SCOPES_MAX; i++) {
 		uint8_t bytes[SCOPE_BYTES] = {0};
-		struct scope s;
+		struct scope_record s;
 
 		if (page_read_some(&l->reader, p->data + scope, bytes, sizeof(bytes)) == 0)
 			return 0;

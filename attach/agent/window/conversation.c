@@ -22,19 +22,19 @@
 /* The engine answers at once; a session without an engine must not stay. */
 #define HANDSHAKE_TIMEOUT_NS (30 * NS_PER_S)
 
-struct conversation {
+struct window_conversation {
 	JavaVM *jvm;
 	struct link link;
 };
 
 /* The process has one: each Agent_OnAttach asks. NULL: there is none. What it points to stays while
  * the lock is held. */
-static struct conversation *active;
+static struct window_conversation *active;
 static pthread_mutex_t active_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---------------------------------------------------------------- conversation */
 
-static int send_hello(struct conversation *c)
+static int send_hello(struct window_conversation *c)
 {
 	Jxp__AgentFrame frame = JXP__AGENT_FRAME__INIT;
 	Jxp__AgentHello hello = JXP__AGENT_HELLO__INIT;
@@ -52,7 +52,7 @@ static int send_hello(struct conversation *c)
 	return link_send(&c->link, &frame);
 }
 
-static int send_ended(struct conversation *c, const char *error)
+static int send_ended(struct window_conversation *c, const char *error)
 {
 	Jxp__AgentFrame frame = JXP__AGENT_FRAME__INIT;
 	Jxp__WindowEnded ended = JXP__WINDOW_ENDED__INIT;
@@ -65,7 +65,7 @@ static int send_ended(struct conversation *c, const char *error)
 
 /* Waits for a frame of one type. 0, or -errno: the engine refused, went away or said something
  * else. */
-static int await(struct conversation *c, Jxp__EngineFrame__BodyCase wanted,
+static int await(struct window_conversation *c, Jxp__EngineFrame__BodyCase wanted,
 		 Jxp__EngineFrame **frame)
 {
 	uint64_t deadline = clock_monotonic_ns() + HANDSHAKE_TIMEOUT_NS;
@@ -81,7 +81,7 @@ static int await(struct conversation *c, Jxp__EngineFrame__BodyCase wanted,
 	return -EPROTO;
 }
 
-static bool engine_accepts(struct conversation *c)
+static bool engine_accepts(struct window_conversation *c)
 {
 	Jxp__EngineFrame *frame;
 	bool accepted;
@@ -93,7 +93,7 @@ static bool engine_accepts(struct conversation *c)
 	return accepted;
 }
 
-static void converse(struct conversation *c)
+static void converse(struct window_conversation *c)
 {
 	struct err err = {0};
 	struct settings settings;
@@ -117,7 +117,7 @@ static void converse(struct conversation *c)
 
 static void *conversation_main(void *arg)
 {
-	struct conversation *c = arg;
+	struct window_conversation *c = arg;
 
 	/* For those who look at the process's threads. */
 	(void)prctl(PR_SET_NAME, AGENT_THREAD_NAME); /* Cannot fail for a readable string. */
@@ -142,7 +142,7 @@ static void *conversation_main(void *arg)
 
 /* Signals meant for the application must not land on our thread: it starts with all of them
  * blocked, and is none of the JVM's unless a window cannot do without. */
-static int create_thread(struct conversation *c)
+static int create_thread(struct window_conversation *c)
 {
 	sigset_t all, before;
 	pthread_attr_t attr;
@@ -164,7 +164,7 @@ static int create_thread(struct conversation *c)
 /* With the lock held. */
 static int start(JavaVM *jvm, const char *socket_path)
 {
-	struct conversation *c;
+	struct window_conversation *c;
 
 	if (active)
 		return link_is_left(&active->link) ? AGENT_LEAVING : AGENT_BUSY;

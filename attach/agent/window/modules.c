@@ -46,7 +46,7 @@
 #define NUMBERINGS_BYTES (3 * NUMBERING_BYTES + NUMBERING_BYTES / 2)
 #define DORMANT_BYTES    (DORMANT_MAX * sizeof(struct dormant_thread) / 2 * 3)
 
-#define OBJECTS_BYTES (OBJECTS_LIMIT * sizeof(struct tracked_object))
+#define OBJECTS_BYTES (OBJECTS_LIMIT * sizeof(struct object_entry))
 #define FIXED_BYTES   (FIXED_OBJECTS_MAX * FIXED_OBJECT_BYTES)
 #define QUEUE_BYTES   (ALLOC_QUEUE_EVENTS * sizeof(struct alloc_event))
 

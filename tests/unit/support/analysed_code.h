@@ -1,12 +1,12 @@
-/* Code that JVMs compiled (tests/unit/daemon/loops/codes: the method, the JDK, the collector),
+/* Code that JVMs compiled (tests/unit/profile/loops/codes: the method, the JDK, the collector),
  * taken apart. */
 #ifndef JXPERF_TESTS_UNIT_SUPPORT_ANALYSED_CODE_H
 #define JXPERF_TESTS_UNIT_SUPPORT_ANALYSED_CODE_H
 
-#include "daemon/loops/code_analysis.h"
+#include "profile/loops/code_analysis.h"
 #include "tests/unit/support/code_file.h"
 
-#define CODES "tests/unit/daemon/loops/codes/"
+#define CODES "tests/unit/profile/loops/codes/"
 
 struct analysed {
 	struct code_image image;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 #define EACH_TICK_NS (5 * NS_PER_MS)
 

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/loops/code_image.h"
+#include "profile/loops/code_image.h"
 
 #define CODE_FILE_ITEMS_MAX 65536u
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/container/interval_tree.h"
+#include "profile/container/interval_tree.h"
 
 struct model_interval {
 	uint64_t start, last;

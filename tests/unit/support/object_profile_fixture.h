@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_OBJECT_PROFILE_FIXTURE_H
 #define TESTS_UNIT_OBJECT_PROFILE_FIXTURE_H
 
-#include "daemon/profile/object_profile.h"
+#include "profile/object_profile.h"
 #include "proto/jxperf.pb-c.h"
 
 #define HEAP JXP__REGION__REGION_HEAP

@@ -2,7 +2,7 @@
 #ifndef JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_FINDINGS_H
 #define JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_FINDINGS_H
 
-#include "daemon/window/findings.h"
+#include "profile/window/findings.h"
 
 __attribute__((unused)) static const struct window_findings sample_findings = {
     .sampler = JXP__SAMPLER__SAMPLER_CLOCK,

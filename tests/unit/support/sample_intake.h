@@ -2,7 +2,7 @@
 #ifndef JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_INTAKE_H
 #define JXPERF_TESTS_UNIT_SUPPORT_SAMPLE_INTAKE_H
 
-#include "daemon/intake/intake.h"
+#include "profile/intake/intake.h"
 #include "tests/unit/support/sample_batch.h"
 #include "tests/unit/support/sample_findings.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 
 #define SAMPLE_WINDOW_START_NS (UINT64_C(1795248000) * NS_PER_S)
 

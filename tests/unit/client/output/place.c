@@ -63,7 +63,7 @@ static void give_away(const char *path)
 /* Finds path and says what is there. */
 static int kind_of(const char *path)
 {
-	struct place p = PLACE_NONE;
+	struct output_place p = PLACE_NONE;
 	struct err err;
 	int kind = place_find(&p, path, &err);
 
@@ -198,7 +198,7 @@ TEST(what_others_put_where_they_may_is_not_replaced, set_up, tear_down)
 TEST(a_file_that_came_meanwhile_is_asked_about_again, set_up, tear_down)
 {
 	const struct scene *s = *state;
-	struct place p = PLACE_NONE;
+	struct output_place p = PLACE_NONE;
 	struct err err;
 
 	assert_int_equal(chmod(s->directory, 01777), 0);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/engine/sinks.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 #include "tests/unit/support/sample_findings.h"
 
 /* What one sink heard, in words. */

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "daemon/inspector/check_sampler.h"
-#include "daemon/machine/pmu.h"
+#include "machine/pmu.h"
 
 static const struct perf_hardware_event page_faults = {.type = PERF_TYPE_SOFTWARE,
 						       .config = PERF_COUNT_SW_PAGE_FAULTS,

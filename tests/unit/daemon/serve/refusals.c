@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "daemon/serve/refusals.h"
-#include "daemon/window/result.h"
+#include "profile/window/result.h"
 #include "tests/unit/support/sample_findings.h"
 
 static uv_loop_t loop;

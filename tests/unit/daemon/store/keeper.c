@@ -15,7 +15,7 @@
 #include "common/cleanup.h"
 #include "common/proc.h"
 #include "daemon/store/keeper.h"
-#include "daemon/window/tables.h"
+#include "profile/window/tables.h"
 #include "tests/unit/support/sample_window.h"
 #include "tests/unit/support/tree_fixture.h"
 

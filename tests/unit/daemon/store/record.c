@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "common/cleanup.h"
-#include "daemon/report/report.h"
+#include "report/report.h"
 #include "daemon/store/record.h"
-#include "daemon/window/tables.h"
+#include "profile/window/tables.h"
 #include "tests/unit/support/long_up.h"
 #include "tests/unit/support/sample_window.h"
 

@@ -26,7 +26,7 @@ static uint64_t address_of(void *arg, void *ref)
 	return *(uint64_t *)ref;
 }
 
-static void release(void *arg, const struct tracked_object *object)
+static void release(void *arg, const struct object_entry *object)
 {
 	(void)arg;
 	assert_int_equal(object->kept_words, 2);

@@ -1,0 +1,60 @@
+#include "profile/combine/batches.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "compare/student.h"
+
+unsigned batch_next(struct batch_clock *clock, bool *fold)
+{
+	if (clock->capacity == 0)
+		clock->capacity = 1;
+	*fold = clock->windows == MERGED_BATCHES * clock->capacity;
+	if (*fold)
+		clock->capacity *= 2;
+	return clock->windows++ / clock->capacity;
+}
+
+unsigned batch_count(const struct batch_clock *clock)
+{
+	return clock->windows == 0 ? 0 : (clock->windows - 1) / clock->capacity + 1;
+}
+
+void batches_fold(double sums[MERGED_BATCHES])
+{
+	size_t half = MERGED_BATCHES / 2;
+
+	for (size_t i = 0; i < half; i++)
+		sums[i] = sums[2 * i] + sums[2 * i + 1];
+	memset(sums + half, 0, half * sizeof(*sums));
+}
+
+double batches_variance(const double *part, const double *whole, unsigned count)
+{
+	double parts = 0, wholes = 0, sum = 0;
+	unsigned used = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		parts += part[i];
+		wholes += whole[i];
+		used += whole[i] > 0;
+	}
+	if (used < MERGED_BATCHES_MIN)
+		return 0;
+	for (unsigned i = 0; i < count; i++) {
+		/* What is left for the others is above 0, but for rounding. */
+		double rest = fmax(1 - whole[i] / wholes, DBL_EPSILON);
+		double residual = (part[i] - parts / wholes * whole[i]) / rest;
+
+		sum += residual * residual;
+	}
+	return (used - 1.0) / used * sum / (wholes * wholes);
+}
+
+double batches_inflation(unsigned count)
+{
+	double ratio = student_quantile(0.05, count - 1.0) / student_quantile(0.05, INFINITY);
+
+	return ratio * ratio;
+}

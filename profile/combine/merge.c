@@ -1,0 +1,344 @@
+#include "profile/combine/merge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/proc.h"
+#include "common/utf8.h"
+#include "profile/combine/row_merge.h"
+#include "common/saturate.h"
+
+/* ---------------------------------------------------------------- which windows */
+
+/* Loops come of the ticks that all of them have, or not. */
+static bool same_kinds(const struct window_result *a, const struct window_result *b)
+{
+	for (unsigned i = 0; i < KIND_VALUES; i++)
+		if (i != JXP__KIND__KIND_LOOPS && a->request.kinds[i] != b->request.kinds[i])
+			return false;
+	return true;
+}
+
+static bool same_nodes(const struct numa_topology *a, const struct numa_topology *b)
+{
+	return a->node_count == b->node_count &&
+	       memcmp(a->node_id, b->node_id, a->node_count * sizeof(a->node_id[0])) == 0;
+}
+
+static void note(struct window_merged *facts, enum merged_note which, const struct window_result *w,
+		 const char *detail)
+{
+	struct merged_difference *d = &facts->notes[which];
+
+	if (d->windows++ > 0)
+		return;
+	d->first = w->number;
+	(void)utf8_sanitize(d->detail, sizeof(d->detail), detail); /* May be cut. */
+}
+
+/* Is w left out? first: NULL when it would be the first one. */
+static bool skips(struct window_merged *facts, const struct window_result *first,
+		  const struct window_result *w)
+{
+	const struct window_result *f = first ? first : w;
+	uint64_t samples = w->counters[JXP__COUNTER__COUNTER_SAMPLES];
+
+	if (w->state == WINDOW_FAILED)
+		note(facts, MERGED_NO_PROFILE, w, w->reason);
+	else if (f->findings.sampler != w->findings.sampler ||
+		 strcmp(f->request.event, w->request.event) != 0)
+		note(facts, MERGED_OTHER_SAMPLER, w, w->request.event);
+	else if (!same_kinds(f, w))
+		note(facts, MERGED_OTHER_KINDS, w, "");
+	else if (f->request.kinds[JXP__KIND__KIND_NUMA] &&
+		 !same_nodes(&f->findings.numa, &w->findings.numa))
+		note(facts, MERGED_OTHER_NODES, w, "");
+	else if (samples > 0 && w->cpu_ns == 0)
+		note(facts, MERGED_NO_ACCOUNT, w, "");
+	else
+		return false;
+	facts->skipped++;
+	return true;
+}
+
+static void note_differences(struct window_merged *facts, const struct window_result *first,
+			     const struct window_result *w)
+{
+	if (strcmp(first->app, w->app) != 0)
+		note(facts, MERGED_OTHER_APP, w, w->app);
+	if (strcmp(first->jdk, w->jdk) != 0)
+		note(facts, MERGED_OTHER_JDK, w, w->jdk);
+	if (strcmp(first->gc, w->gc) != 0)
+		note(facts, MERGED_OTHER_GC, w, w->gc);
+	if (first->findings.period != w->findings.period)
+		note(facts, MERGED_OTHER_PERIOD, w, "");
+	if (first->request.kinds[JXP__KIND__KIND_OBJECTS] &&
+	    first->request.object_min_size != w->request.object_min_size)
+		note(facts, MERGED_OTHER_OBJECT_SIZE, w, "");
+	if (w->objects_refused[0])
+		note(facts, MERGED_NO_OBJECTS, w, w->objects_refused);
+	if (w->state == WINDOW_RUNNING)
+		note(facts, MERGED_RUNNING, w, "");
+	else if (w->state != WINDOW_DONE)
+		note(facts, MERGED_CUT_SHORT, w, w->reason);
+}
+
+/* ---------------------------------------------------------------- weights */
+
+/* S_w / T_w of the header. */
+static double time_weight(const struct window_result *w)
+{
+	uint64_t saw_ns = window_result_elapsed_ns(w);
+
+	if (!w->request.schedule.name[0] || !(w->request.schedule.weight_s > 0))
+		return 1;
+	if (saw_ns < w->request.duration_ns)
+		saw_ns = w->request.duration_ns;
+	return saw_ns ? w->request.schedule.weight_s * (double)NS_PER_S / (double)saw_ns : 1;
+}
+
+/* C_w, without what profiling took. */
+static double cpu_s(const struct window_result *w)
+{
+	uint64_t own_ns = window_result_own_ns(w);
+
+	return (double)(own_ns ? own_ns : w->cpu_ns) / (double)NS_PER_S;
+}
+
+/* ---------------------------------------------------------------- adding */
+
+/* What the merge has of its first window as it is; the rest is summed or differs. */
+static int begin(struct merge *m, const struct window_result *first)
+{
+	struct window_result *w = window_result_restored(0);
+
+	if (!w)
+		return -ENOMEM;
+	w->id[0] = '\0';
+	w->pid = first->pid;
+	w->owner = first->owner;
+	memcpy(w->app, first->app, sizeof(w->app));
+	memcpy(w->jdk, first->jdk, sizeof(w->jdk));
+	memcpy(w->vm, first->vm, sizeof(w->vm));
+	memcpy(w->gc, first->gc, sizeof(w->gc));
+	w->request = first->request;
+	w->request.duration_ns = 0;
+	w->request.schedule = (struct window_schedule){0};
+	w->findings = first->findings;
+	w->state = WINDOW_DONE;
+	w->start_unix_ns = first->start_unix_ns;
+	w->merged = m->facts;
+	m->facts->first = m->facts->last = first->number;
+	m->result = w;
+	return 0;
+}
+
+static void count_process(struct merge *m, pid_t pid)
+{
+	struct window_merged *facts = m->facts;
+
+	for (unsigned i = 0; i < facts->processes; i++)
+		if (m->processes[i] == pid)
+			return;
+	if (facts->processes < MERGE_PROCESSES_MAX)
+		m->processes[facts->processes++] = pid;
+	else
+		facts->more_processes = true;
+}
+
+static void add_facts(struct merge *m, const struct window_result *w)
+{
+	struct window_result *to = m->result;
+	struct window_merged *facts = m->facts;
+
+	facts->windows++;
+	facts->first = w->number < facts->first ? w->number : facts->first;
+	facts->last = w->number > facts->last ? w->number : facts->last;
+	count_process(m, w->pid);
+	if (to->owner != w->owner)
+		to->owner = PROC_ANY_UID;
+	if (w->start_unix_ns < to->start_unix_ns)
+		to->start_unix_ns = w->start_unix_ns;
+	if (w->end_unix_ns > to->end_unix_ns)
+		to->end_unix_ns = w->end_unix_ns;
+	m->elapsed_ns += window_result_elapsed_ns(w);
+	m->objects_ns += window_result_objects_ns(w);
+	saturate_add(&to->request.duration_ns, w->request.duration_ns);
+	to->findings.kernel_gate &= w->findings.kernel_gate;
+	to->always_pretouch |= w->always_pretouch;
+	to->object_interval = w->object_interval;
+	to->object_min_size = w->object_min_size;
+	to->request.kinds[JXP__KIND__KIND_LOOPS] |= w->request.kinds[JXP__KIND__KIND_LOOPS];
+}
+
+/* Counts what w is of the whole. */
+static struct pair_weights weigh(struct merge *m, const struct window_result *w, double time)
+{
+	double samples = (double)w->counters[JXP__COUNTER__COUNTER_SAMPLES];
+	double whole_ns = window_result_whole_ns(w);
+	struct pair_weights weights = {.observation = samples > 0 ? time * cpu_s(w) / samples : 0,
+				       .cpu = whole_ns > 0 ? time * cpu_s(w) / whole_ns : 0};
+
+	m->samples += samples;
+	m->stands_for_s += samples * weights.observation;
+	m->whole_ns += whole_ns;
+	m->wholes_for_s += whole_ns * weights.cpu;
+	return weights;
+}
+
+static int add_rows(struct merge *m, const struct row_merge *rows,
+		    const struct pair_weights *weights, unsigned batch)
+{
+	double stands_for_s = rows->weights[WEIGHT_TIME];
+	int r = pair_merge_add(&m->pairs, rows, weights, batch);
+
+	return r < 0 ? r : object_merge_add(&m->objects, rows, stands_for_s, batch);
+}
+
+static int add_profiles(struct merge *m, const struct window_result *w)
+{
+	double time = time_weight(w);
+	struct pair_weights weights = weigh(m, w, time);
+	const double by[PROFILE_WEIGHTS] = {
+	    [WEIGHT_NONE] = 1,
+	    [WEIGHT_CPU] = weights.cpu,
+	    [WEIGHT_ACCESS] = time,
+	    [WEIGHT_TIME] = time * (double)window_result_objects_ns(w) / (double)NS_PER_S};
+	struct window_result *to = m->result;
+	struct names_map map;
+	struct row_merge rows = {.to = to, .from = w, .map = &map, .weights = by};
+	bool fold;
+	unsigned batch = batch_next(&m->clock, &fold);
+	int r;
+
+	if (fold) {
+		pair_merge_fold(m->facts);
+		object_merge_fold(&m->objects, m->facts, to->objects.site_count);
+	}
+	r = names_map_init(&map, &to->profile, &w->profile, NAMES_WITH_LINES, to->losses);
+	if (r < 0)
+		return r;
+	r = row_merge_add(&rows);
+	if (r == 0)
+		r = add_rows(m, &rows, &weights, batch);
+	row_merge_release(&rows);
+	names_map_release(&map);
+	return r;
+}
+
+static bool has_facts(struct merge *m)
+{
+	if (!m->facts)
+		m->facts = window_merged_new();
+	return m->facts;
+}
+
+int merge_leave_out(struct merge *m, enum merged_note why, unsigned windows, unsigned first,
+		    const char *detail)
+{
+	struct merged_difference *d;
+
+	if (!has_facts(m))
+		return -ENOMEM;
+	d = &m->facts->notes[why];
+	if (d->windows == 0) {
+		d->first = first;
+		(void)utf8_sanitize(d->detail, sizeof(d->detail), detail); /* May be cut. */
+	}
+	d->windows += windows;
+	m->facts->skipped += windows;
+	return 0;
+}
+
+int merge_add(struct merge *m, const struct window_result *w)
+{
+	int r = 0;
+
+	if (!has_facts(m))
+		return -ENOMEM;
+	if (skips(m->facts, m->result, w))
+		return 0;
+	if (!m->result)
+		r = begin(m, w);
+	if (r < 0)
+		return r;
+	note_differences(m->facts, m->result, w);
+	add_facts(m, w);
+	return add_profiles(m, w);
+}
+
+/* ---------------------------------------------------------------- finishing */
+
+/* As if the windows had followed each other, those without objects first. */
+static void set_times(struct merge *m)
+{
+	struct window_result *w = m->result;
+	const struct window_merged *facts = m->facts;
+
+	w->start_ns = 1; /* 0: it never began. */
+	w->end_ns = w->start_ns + m->elapsed_ns;
+	if (m->objects_ns > 0)
+		w->objects_from_ns = w->end_ns - m->objects_ns;
+	else if (facts->notes[MERGED_NO_OBJECTS].windows > 0)
+		(void)snprintf(w->objects_refused, sizeof(w->objects_refused), "%s",
+			       facts->notes[MERGED_NO_OBJECTS].detail);
+}
+
+static void finish_rows(struct merge *m, double cpu)
+{
+	const double scales[PROFILE_WEIGHTS] = {[WEIGHT_NONE] = 1,
+						[WEIGHT_CPU] = cpu,
+						[WEIGHT_ACCESS] = object_merge_scale(&m->objects),
+						[WEIGHT_TIME] = object_merge_share(&m->objects)};
+	struct window_result *w = m->result;
+
+	row_merge_scale(w, scales);
+	saturate_add(&w->losses[LOSS_CPU_CONTEXTS], w->cpu.refused);
+	saturate_add(&w->losses[LOSS_LOOPS], w->loops.refused);
+}
+
+static int nothing_merged(const struct window_merged *facts, struct err *err)
+{
+	if (!facts || facts->skipped == 0)
+		return err_set(err, ENODATA, "there is no window to merge");
+	return err_set(
+	    err, ENODATA,
+	    "there is no window to merge: all %u have failed, kept no account or cannot be read",
+	    facts->skipped);
+}
+
+int merge_finish(struct merge *m, struct window_result **w, struct err *err)
+{
+	struct pair_weights scales = {
+	    .observation = m->stands_for_s > 0 ? m->samples / m->stands_for_s : 1,
+	    .cpu = m->wholes_for_s > 0 ? m->whole_ns / m->wholes_for_s : 1};
+
+	if (!m->result)
+		return nothing_merged(m->facts, err);
+	m->facts->batches = batch_count(&m->clock);
+	if (m->facts->processes > 1)
+		m->result->pid = 0;
+	m->facts->whole_ns = m->whole_ns;
+	set_times(m);
+	finish_rows(m, scales.cpu);
+	pair_merge_finish(&m->pairs, m->result, &scales); /* Needs the whole. */
+	object_merge_finish(&m->objects, m->result);
+	*w = m->result;
+	m->result = NULL;
+	m->facts = NULL;
+	merge_release(m);
+	return 0;
+}
+
+void merge_release(struct merge *m)
+{
+	if (m->result)
+		window_result_free(m->result); /* With the facts. */
+	else
+		window_merged_free(m->facts);
+	pair_merge_release(&m->pairs);
+	object_merge_release(&m->objects);
+	*m = (struct merge){0};
+}

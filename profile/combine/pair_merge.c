@@ -1,0 +1,176 @@
+#include "profile/combine/pair_merge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "profile/combine/batches.h"
+#include "profile/estimate.h"
+
+/* Room for the sums of the newest pair. */
+static int reserve(struct pair_merge *m, size_t count)
+{
+	size_t before = m->capacity;
+	int r = array_reserve(&m->pairs, &m->capacity, count, sizeof(*m->pairs));
+
+	if (r < 0)
+		return r;
+	memset(m->pairs + before, 0, (m->capacity - before) * sizeof(*m->pairs));
+	return 0;
+}
+
+static void add_bytes(struct pair_sums *sums, uint64_t checked, uint64_t wasteful, uint64_t squares,
+		      double weight)
+{
+	sums->checked += weight * (double)checked;
+	sums->wasteful += weight * (double)wasteful;
+	sums->squares += weight * weight * (double)squares;
+}
+
+static void add_totals(struct pair_sums *sums, const struct totals *from, double weight)
+{
+	add_bytes(sums, from->checked_bytes, from->wasteful_bytes, from->sum_squares, weight);
+}
+
+static void add_kind(struct kind_sums *sums, const struct kind_totals *from, double weight)
+{
+	add_totals(&sums->application, &from->application, weight);
+	for (size_t i = 0; i < PROFILE_REGIONS; i++)
+		add_totals(&sums->regions[i], &from->regions[i], weight);
+	add_totals(&sums->jvm, &from->jvm, weight);
+}
+
+int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
+		   const struct pair_weights *weights, unsigned batch)
+{
+	const struct profile *from = &rows->from->profile;
+	struct window_merged *facts = rows->to->merged;
+	int r = reserve(m, rows->to->profile.pair_count);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < from->pair_count; i++) {
+		const struct pair *pair = &from->pairs[i];
+		uint32_t position = rows->positions[TABLE_PAIRS][i];
+
+		if (position != ROW_MERGE_NONE)
+			add_bytes(&m->pairs[position], pair->checked_bytes, pair->wasteful_bytes,
+				  pair->wasteful_squares, weights->observation);
+	}
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		Jxp__Kind kind = pair_kinds[i].kind;
+		const struct totals *totals = &from->kinds[kind].application;
+
+		add_kind(&m->kinds[kind], &from->kinds[kind], weights->observation);
+		facts->checked[kind][batch] += weights->observation * (double)totals->checked_bytes;
+		facts->wasteful[kind][batch] +=
+		    weights->observation * (double)totals->wasteful_bytes;
+		facts->cpu[kind][batch] += weights->cpu * totals->wasteful_cpu.ns;
+	}
+	facts->wholes[batch] += weights->cpu * window_result_whole_ns(rows->from);
+	return 0;
+}
+
+void pair_merge_fold(struct window_merged *facts)
+{
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		batches_fold(facts->checked[pair_kinds[i].kind]);
+		batches_fold(facts->wasteful[pair_kinds[i].kind]);
+		batches_fold(facts->cpu[pair_kinds[i].kind]);
+	}
+	batches_fold(facts->wholes);
+}
+
+static uint64_t rounded(double sum)
+{
+	return sum < 0x1p64 ? (uint64_t)rint(sum) : UINT64_MAX;
+}
+
+static void finish_totals(const struct pair_sums *sums, struct totals *t, double scale)
+{
+	t->checked_bytes = rounded(scale * sums->checked);
+	t->wasteful_bytes = rounded(scale * sums->wasteful);
+	t->sum_squares = rounded(ceil(scale * scale * sums->squares)); /* 0 with none only. */
+}
+
+static void scale_batches(double sums[MERGED_BATCHES], double scale)
+{
+	for (unsigned i = 0; i < MERGED_BATCHES; i++)
+		sums[i] *= scale;
+}
+
+/* With p (1 - p) / n for the variance, and n = sum^2 / squares. */
+static double squares_of_variance(double variance, const struct totals *t)
+{
+	double sum = (double)t->checked_bytes,
+	       p = estimate_fraction((double)t->wasteful_bytes, sum);
+
+	return p > 0 && p < 1 ? variance * sum * sum / (p * (1 - p)) : 0;
+}
+
+/* What sampling alone makes of the variance of a share of CPU time (profile/cpu_share.h). */
+static double sampling_variance(const struct totals *t, const struct cpu_whole *whole)
+{
+	double share = estimate_fraction(t->wasteful_cpu.ns, whole->ns);
+	double squares = estimate_fraction(t->wasteful_cpu.squares, whole->ns * whole->ns);
+
+	return squares - estimate_fraction(share * share, whole->ticks);
+}
+
+/* By what the windows differ more than that; shares are of what ticks are shares of, in both. */
+static double cpu_effect(const struct window_result *to, Jxp__Kind kind)
+{
+	const struct window_merged *facts = to->merged;
+	struct cpu_whole whole = window_result_tick_whole(to, kind);
+	double sampling = sampling_variance(&to->profile.kinds[kind].application, &whole);
+	double variance = batches_variance(facts->cpu[kind], facts->wholes, facts->batches);
+
+	return sampling > 0 && variance > 0
+		   ? fmax(1, batches_inflation(facts->batches) * variance / sampling)
+		   : 1;
+}
+
+static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kind kind,
+			const struct pair_weights *scale)
+{
+	struct kind_totals *totals = &to->profile.kinds[kind];
+	struct window_merged *facts = to->merged;
+	double variance;
+
+	finish_totals(&m->kinds[kind].application, &totals->application, scale->observation);
+	for (size_t i = 0; i < PROFILE_REGIONS; i++)
+		finish_totals(&m->kinds[kind].regions[i], &totals->regions[i], scale->observation);
+	finish_totals(&m->kinds[kind].jvm, &totals->jvm, scale->observation);
+	scale_batches(facts->checked[kind], scale->observation);
+	scale_batches(facts->wasteful[kind], scale->observation);
+	scale_batches(facts->cpu[kind], scale->cpu);
+	facts->cpu_effect[kind] = cpu_effect(to, kind);
+	variance = batches_variance(facts->wasteful[kind], facts->checked[kind], facts->batches);
+	if (variance > 0)
+		facts->squares[kind] = batches_inflation(facts->batches) *
+				       squares_of_variance(variance, &totals->application);
+}
+
+void pair_merge_finish(struct pair_merge *m, struct window_result *to,
+		       const struct pair_weights *scales)
+{
+	double scale = scales->observation;
+
+	scale_batches(to->merged->wholes, scales->cpu);
+	for (size_t i = 0; i < PAIR_KINDS; i++)
+		finish_kind(m, to, pair_kinds[i].kind, scales);
+	for (size_t i = 0; i < to->profile.pair_count; i++) {
+		struct pair *pair = &to->profile.pairs[i];
+
+		pair->checked_bytes = rounded(scale * m->pairs[i].checked);
+		pair->wasteful_bytes = rounded(scale * m->pairs[i].wasteful);
+		pair->wasteful_squares = rounded(scale * scale * m->pairs[i].squares);
+	}
+}
+
+void pair_merge_release(struct pair_merge *m)
+{
+	free(m->pairs);
+	*m = (struct pair_merge){0};
+}

@@ -1,0 +1,137 @@
+/* The JSON report, schema 1. Frames are leaf first. Keys are only ever added; a change of meaning
+ * changes REPORT_SCHEMA. */
+#include "report/formats.h"
+
+#include <errno.h>
+
+#include "common/clock.h"
+#include "compare/side_json.h"
+#include "profile/combine/window_side.h"
+#include "machine/sampler_choice.h"
+#include "report/json_parts.h"
+#include "proto/words.h"
+#include "subsume/output.h"
+
+#define REPORT_SCHEMA 1
+
+static json_t *time_or_null(uint64_t unix_ns)
+{
+	char text[REPORT_TIME_BYTES];
+
+	if (unix_ns == 0)
+		return json_null();
+	report_time(text, unix_ns);
+	return json_string(text);
+}
+
+/* ---------------------------------------------------------------- the window */
+
+/* The id of a window; "" for none. */
+static json_t *id_json(unsigned number)
+{
+	return number ? json_sprintf("w%u", number) : json_string("");
+}
+
+/* What only merged ones have. */
+static json_t *merged_json(const struct window_merged *m)
+{
+	json_t *notes = json_array();
+
+	for (int i = 0; i < MERGED_NOTES; i++) {
+		const struct merged_difference *d = &m->notes[i];
+
+		if (d->windows > 0)
+			notes = json_appended(notes, json_pack("{s:s, s:I, s:o, s:s, s:b}", "note",
+							       merged_note_words[i].name, "windows",
+							       (json_int_t)d->windows, "first",
+							       id_json(d->first), "detail",
+							       d->detail, "skipped",
+							       (int)merged_note_words[i].skipped));
+	}
+	return json_pack("{s:I, s:I, s:o, s:o, s:I, s:b, s:I, s:o}", "windows",
+			 (json_int_t)m->windows, "skipped", (json_int_t)m->skipped, "first",
+			 id_json(m->first), "last", id_json(m->last), "processes",
+			 (json_int_t)m->processes, "more_processes", (int)m->more_processes,
+			 "batches", (json_int_t)m->batches, "notes", notes);
+}
+
+static json_t *window_json(const struct report_model *m)
+{
+	const struct report_period *period = &m->period;
+	const struct window_result *w = m->window;
+	const struct window_schedule *s = &w->request.schedule;
+	json_t *window = json_pack(
+	    "{s:s, s:i, s:s, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:f, "
+	    "s:i, s:s, s:b, s:s, s:s, s:s*, s:s, s:s}",
+	    "id", w->id, "pid", (int)w->pid, "app", w->app, "start", time_or_null(w->start_unix_ns),
+	    "end", time_or_null(w->end_unix_ns), "duration_s", clock_s(m->elapsed_ns),
+	    "requested_duration_s", clock_s(w->request.duration_ns), "jdk", w->jdk, "vm", w->vm,
+	    "gc", w->gc, "sampler", name_of_sampler(w->findings.sampler), "period",
+	    (json_int_t)period->asked, "period_unit", period->operations ? "operations" : "ns",
+	    "effective_period", (json_int_t)period->effective, "budget", w->request.budget,
+	    "registers", (int)w->request.registers, "state", window_result_state_name(w),
+	    "ended_early", w->state == WINDOW_ENDED_EARLY, "reason", w->reason, "sampler_reason",
+	    w->findings.sampler_reason, "sampler_note", sampler_note(w->findings.sampler), "gate",
+	    m->gate, "gate_reason", w->findings.gate_reason);
+
+	if (w->findings.cpu_limit > 0)
+		window = json_with(window, "cpu_limit", json_real(w->findings.cpu_limit));
+	if (s->name[0])
+		window =
+		    json_joined(window, json_pack("{s:s, s:I, s:f}", "schedule", s->name, "epoch",
+						  (json_int_t)s->epoch, "weight_s", s->weight_s));
+	return w->merged ? json_with(window, "merged", merged_json(w->merged)) : window;
+}
+
+/* What another window's is compared with, whatever is wanted of the rest; null in a window that
+ * has nothing. */
+static json_t *comparison_json(const struct window_result *w)
+{
+	_cleanup_(compare_side_release) struct compare_side side;
+
+	if (window_side_init(&side, w) < 0)
+		return NULL;
+	return compare_side_is_empty(&side) ? json_null() : compare_side_json(&side);
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static json_t *document_json(struct json_writer *writer, size_t limit)
+{
+	const struct report_model *m = writer->model;
+	json_t *kinds = report_json_kinds(writer, limit);
+	json_t *problems = report_json_problems(writer);
+	json_t *objects, *summary, *classes, *cpu, *document;
+
+	if (m->objects.tracked) {
+		objects = report_json_objects(writer, limit, &summary);
+		classes = report_json_classes(writer, limit);
+	} else {
+		classes = json_array();
+		objects = json_array();
+		summary = json_null();
+	}
+	cpu = report_json_cpu(writer, limit);
+	document = json_pack(
+	    "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", REPORT_SCHEMA,
+	    "window", window_json(m), "quality", report_json_quality(m), "problems", problems,
+	    "inefficiency", kinds, "objects_summary", summary, "objects", objects, "classes",
+	    classes, "numa", report_json_numa(m), "cpu", cpu, "subsuming",
+	    m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null(), "comparison",
+	    comparison_json(m->window));
+	return report_json_with_loops(document, writer, limit);
+}
+
+int report_json_write(FILE *out, const struct report_model *m, size_t pairs)
+{
+	_cleanup_(json_writer_release) struct json_writer writer = {0};
+	json_t *document = NULL;
+
+	if (json_writer_init(&writer, m) < 0)
+		return -ENOMEM;
+	document = document_json(&writer, pairs);
+	if (!document || json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) < 0 ||
+	    fputc('\n', out) == EOF)
+		return -ENOMEM;
+	return 0;
+}

@@ -1,0 +1,75 @@
+#include "tests/unit/support/test.h"
+
+#include <math.h>
+
+#include "profile/combine/batches.h"
+
+TEST(batches_are_of_windows_that_follow_each_other)
+{
+	struct batch_clock clock = {0};
+	double sums[MERGED_BATCHES] = {0};
+	unsigned batch = 0;
+	bool fold;
+
+	assert_int_equal(batch_count(&clock), 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		unsigned before = batch;
+
+		batch = batch_next(&clock, &fold);
+		if (fold)
+			batches_fold(sums);
+		else
+			assert_in_range(batch, before, before + 1);
+		assert_in_range(batch, 0, MERGED_BATCHES - 1);
+		sums[batch] += 1;
+		assert_int_equal(batch_count(&clock), batch + 1);
+	}
+	/* 64 in each, and what is left in the last. */
+	for (unsigned i = 0; i < 15; i++)
+		assert_float_equal(sums[i], 64, 0);
+	assert_float_equal(sums[15], 40, 0);
+}
+
+TEST(equal_batches_have_the_textbooks_variance)
+{
+	double part[MERGED_BATCHES], whole[MERGED_BATCHES], mean = 0, squares = 0;
+	const unsigned n = 10;
+
+	for (unsigned i = 0; i < n; i++) {
+		whole[i] = 300;
+		part[i] = 30 + 7 * (i % 3);
+		mean += part[i] / n;
+	}
+	for (unsigned i = 0; i < n; i++)
+		squares += (part[i] - mean) * (part[i] - mean);
+	assert_float_equal(batches_variance(part, whole, n),
+			   n / (n - 1.0) * squares / (3000. * 3000), 1e-12);
+}
+
+TEST(a_large_batch_is_not_taken_for_certain)
+{
+	double part[MERGED_BATCHES] = {900}, whole[MERGED_BATCHES] = {3000};
+
+	for (unsigned i = 1; i < 8; i++) {
+		whole[i] = 100;
+		part[i] = 10 + 5 * (i % 2);
+	}
+	/* It draws the mean to itself; without it the fraction is 0.12. */
+	assert_true(sqrt(batches_variance(part, whole, 8)) > 0.1);
+}
+
+TEST(few_batches_say_nothing)
+{
+	double part[MERGED_BATCHES] = {1, 2, 3, 4, 5, 6, 7},
+	       whole[MERGED_BATCHES] = {9, 9, 9, 9, 9, 9, 9};
+
+	assert_float_equal(batches_variance(part, whole, 7), 0, 0);
+	assert_float_equal(batches_variance(part, whole, 16), 0, 0); /* The rest are empty. */
+	assert_float_equal(batches_variance(part, whole, 0), 0, 0);
+}
+
+TEST(few_batches_need_a_wider_interval)
+{
+	assert_float_equal(sqrt(batches_inflation(8)), 2.365 / 1.960, 1e-3);
+	assert_float_equal(sqrt(batches_inflation(16)), 2.131 / 1.960, 1e-3);
+}
