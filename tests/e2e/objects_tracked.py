@@ -302,8 +302,9 @@ def smaller_objects_than_asked_for_are_told_and_not_tracked(jdk):
     allocations = [a for b in agent.batches for a in b.of("event_allocation")]
     tracked, told = [a for a in allocations if a.object], [a for a in allocations if not a.object]
     assert all(a.size_bytes >= 4096 for a in tracked) and all(a.size_bytes < 4096 for a in told), allocations
-    assert agent.counter("small") == len(told), (agent.latest, len(told))
-    assert agent.counter("sampled") == len(told) + len(tracked), (agent.latest, len(told), len(tracked))
+    # The thread that allocates may be within an event when the window ends: that one is counted, and told to nobody.
+    small, sampled = agent.counter("small"), agent.counter("sampled")
+    assert small - len(told) in (0, 1) and sampled - small - len(tracked) in (0, 1), (small, len(told), sampled, len(tracked))
     target.stop()
 
 
