@@ -72,5 +72,5 @@ int first_touch(const struct bpf_raw_tracepoint_args *fault)
 	return 0;
 }
 
-/* Of no significance here: every helper used is open to all licences. */
+/* It has no significance here: every helper used is open to all licences. */
 char LICENSE[] SEC("license") = "Apache-2.0";

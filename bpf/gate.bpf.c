@@ -64,5 +64,5 @@ int sampling_gate(struct bpf_perf_event_data *context)
 	return outcome == GATE_PASSED;
 }
 
-/* Of no significance here: every helper used is open to all licences. */
+/* It has no significance here: every helper used is open to all licences. */
 char LICENSE[] SEC("license") = "Apache-2.0";

@@ -78,5 +78,5 @@ int process_ended(const void *context)
 	return 0;
 }
 
-/* Of no significance here: every helper used is open to all licences. */
+/* It has no significance here: every helper used is open to all licences. */
 char LICENSE[] SEC("license") = "Apache-2.0";

@@ -18,7 +18,7 @@
 /* Processes at a time whose ends are told: as many as an inspector lists. */
 #define PROCESSES_FOLLOWED_MAX 4096
 
-/* Of the ring in which they are told: room for 1,000. */
+/* The ring in which they are told has room for 1,000. */
 #define PROCESSES_RING_BYTES (1u << 14)
 
 /* One that has started, by process id in the initial pid namespace. A program that it runs in its

@@ -34,7 +34,7 @@ static double ticks_of_one(const struct compare_sums part[2], const struct chang
 	return sum > 0 ? fmax(squares / sum, 1) : 1;
 }
 
-/* Of a share, of sampling and drift. */
+/* The variance of a share, of sampling and drift. */
 static double variance_of(double share, const struct change_whole *whole, double one)
 {
 	double chance = (fmin(share / one, 1) * whole->ticks + 1) / (whole->ticks + 2);

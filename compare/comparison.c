@@ -73,7 +73,7 @@ static void add_waste(struct comparison *c)
 			c->rows[c->row_count++] = rows[i];
 }
 
-/* Of checked bytes: as many observations as they would be if all were alike. */
+/* The whole of checked bytes: as many observations as they would be if all were alike. */
 static struct change_whole checked_whole(const struct compare_side *s, Jxp__Kind kind)
 {
 	const struct compare_sums *sums = &s->kinds[kind].checked;

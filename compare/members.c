@@ -33,7 +33,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Of numbers, true, false and null. */
+/* Is it of numbers, true, false and null? */
 static bool is_plain(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == 'E' || c == '+' ||

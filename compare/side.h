@@ -4,8 +4,8 @@
  * which knows no CPU time, it is the bytes that were checked for each kind, and the part of them at
  * those accesses.
  *
- * The daemon makes it of a window (profile/combine/window_side.h) and writes it into the JSON report
- * as "comparison"; who compares reads it from there, so that a file is as good as a window
+ * The daemon makes it of a window (profile/combine/window_side.h) and writes it into the JSON
+ * report as "comparison"; who compares reads it from there, so that a file is as good as a window
  * (compare/side_json.h). Contexts are paths of methods, each of a class and a name: without lines,
  * bytecodes and tiers, which another build has others of, and with frames that were inlined like
  * those that were not.
@@ -46,9 +46,9 @@ struct compare_node {
 	double ticks;
 };
 
-/* Of observations: the nanoseconds of CPU time that they stand for or the bytes that they have, the
- * squares of that, how many there are. Squares of a merge have by how much its windows differ more
- * than sampling makes them. */
+/* The sums of observations: the nanoseconds of CPU time that they stand for or the bytes that they
+ * have, the squares of that, how many there are. Squares of a merge have by how much its windows
+ * differ more than sampling makes them. */
 struct compare_sums {
 	double amount;
 	double squares;

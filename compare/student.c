@@ -6,7 +6,8 @@
 /* Beyond, it is the normal distribution, as far as anybody can see. */
 #define NORMAL_DF 1e6
 
-/* Of the continued fraction: it converges in about the square root of the larger parameter, 700. */
+/* Steps of the continued fraction: it converges in about the square root of the larger parameter,
+ * 700. */
 #define STEPS_MAX 10000
 
 /* Some six where p is 5%; 40 for one in 10^12 at one degree of freedom, where t doubles with each.

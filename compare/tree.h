@@ -34,7 +34,7 @@ struct compare_tree {
 	uint32_t *ids[2]; /* by method of a side, that of the tree */
 };
 
-/* Of two sides, which have to outlive it. 0 or -ENOMEM, and then it is empty. */
+/* Makes the tree of two sides, which have to outlive it. 0 or -ENOMEM, and then it is empty. */
 int compare_tree_init(struct compare_tree *t, const struct compare_side sides[2]);
 void compare_tree_release(struct compare_tree *t);
 

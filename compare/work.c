@@ -54,7 +54,7 @@ static bool is_own_thread(const struct compare_method *m)
 	return strcmp(m->name, COMPARE_GC) == 0 || strcmp(m->name, COMPARE_COMPILERS) == 0;
 }
 
-/* Of none that came, so that it has a ratio, too, and an uncertain one. */
+/* What stands for none that came, so that it has a ratio, too, and an uncertain one. */
 #define HALF 0.5
 
 static size_t collect(const struct compare_tree *t, const struct change_whole whole[2],

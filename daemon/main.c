@@ -243,7 +243,8 @@ static void on_broker_died(void *arg, const char *reason)
 	stop(d);
 }
 
-/* Of one that listens. Windows end as if somebody had asked for it: it is no fault of theirs. */
+/* It was one that listens. Windows end as if somebody had asked for it: it is no fault of theirs.
+ */
 static void on_broker_left(void *arg, const char *reason)
 {
 	struct daemon *d = arg;

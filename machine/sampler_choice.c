@@ -48,7 +48,7 @@ int sampler_try(const struct pmu_selection *selection)
 	return r;
 }
 
-/* Of this machine's selection. */
+/* This machine's selection. */
 static bool tried;
 static bool tried_elsewhere;
 static int tried_result;

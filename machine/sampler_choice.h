@@ -20,7 +20,7 @@ struct sampler_hardware {
 
 struct sampler_choice {
 	Jxp__Sampler sampler; /* never SAMPLER_AUTO */
-	/* Of a hardware sampler, that of sampler_hardware; NULL for the clock. */
+	/* A hardware sampler's, that of sampler_hardware; NULL for the clock. */
 	const struct pmu_selection *hardware;
 	char reason[SAMPLER_REASON_BYTES];
 };

@@ -52,7 +52,7 @@ int cct_add_method(struct cct *t, const struct cct_method *method, uint32_t *id)
  * this tree. 0, -ENOSPC above LIMIT_NODES, -E2BIG when the path would be too deep, or -ENOMEM. */
 int cct_add_node(struct cct *t, const struct cct_node *node, uint32_t *id);
 
-/* Of nodes that come from a file, parents before their children: sets their depths. False where a
+/* Sets the depths of nodes that come from a file, parents before their children. False where a
  * path is too deep. */
 bool cct_measure(struct cct *t);
 

@@ -69,7 +69,7 @@ struct cpu_profile {
 	uint64_t watched_from_ns, gc_from_ns, jit_from_ns;
 };
 
-/* Of the contexts; of the sums, which are one row. */
+/* The layouts of contexts, and of sums, which are one row. */
 extern const struct table_layout cpu_context_layout, cpu_sums_layout;
 
 /* Time without ticks says that it is no sum of them. */
@@ -113,7 +113,7 @@ struct cpu_sum cpu_profile_code(const struct cpu_profile *c);
 /* In the kernel, with a Java context or without. */
 struct cpu_sum cpu_profile_kernel(const struct cpu_profile *c);
 
-/* Of code, what is in no context and was not cut at its root; ns. */
+/* Ticks in code that are in no context and were not cut at their root; ns. */
 double cpu_profile_outside_ns(const struct cpu_profile *c);
 
 /* A context's, in any code. */

@@ -25,9 +25,9 @@ double estimate_fraction(double part, double whole);
  * observation nothing is known: [0, 1]. */
 struct interval estimate_ci95(double part, double sum, double sum_squares);
 
-/* Of a part of observations that have weights of their own: an access is in the part or not. The
- * variance is that of a ratio (Cochran, section 6.5), (sum over all of x^2 ([in the part] - p)^2) /
- * (sum x)^2. */
+/* The interval of a part of observations that have weights of their own: an access is in the part
+ * or not. The variance is that of a ratio (Cochran, section 6.5), (sum over all of x^2 ([in the
+ * part] - p)^2) / (sum x)^2. */
 struct interval estimate_share_ci95(double part, double part_squares, double whole,
 				    double whole_squares);
 

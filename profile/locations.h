@@ -33,7 +33,7 @@ void locations_release(struct locations *l);
 /* The id, new or known. 0, -ENOSPC above LIMIT_LOCATIONS, or -ENOMEM. */
 int locations_add(struct locations *l, const struct location *location, uint32_t *id);
 
-/* Of id 0: a place of kind UNKNOWN, of no class. */
+/* Id 0 is a place of kind UNKNOWN, of no class. */
 struct location locations_get(const struct locations *l, uint32_t id);
 
 /* Which locations are the same place in the source: a field is that of the class that declares it,

@@ -64,7 +64,7 @@ static bool is_count(double value)
 	return value == 0 || value >= 1;
 }
 
-/* Of parts in 0..1. */
+/* Parts are in 0..1. */
 static bool parts_are_valid(const struct repeat_sum *parts)
 {
 	return parts->sum <= (double)parts->pairs && parts->squares <= parts->sum;
@@ -224,8 +224,8 @@ void loop_profile_link(struct loop_profile *p)
 		link_input(p, i);
 }
 
-/* Of the load with the most pairs, so many are of code that hardly runs any more, as when it was
- * replaced: nothing to wait for. */
+/* Where so many fewer are of a load than of the one with the most pairs, it is of code that hardly
+ * runs any more, as when it was replaced: nothing to wait for. */
 #define PAIRS_MIN_SHARE 20
 
 static uint64_t most_pairs(const struct loop_profile *p, const struct loop_row *row)

@@ -40,7 +40,7 @@
 /* Bits of enum loop_doubt. */
 #define LOOP_DOUBTS 7
 
-/* Of enum loop_effect. */
+/* The values of enum loop_effect. */
 #define LOOP_EFFECTS 3
 
 /* Events (results, or entries) by turns, over bursts. */
@@ -74,7 +74,7 @@ struct loop_row {
 	int32_t latch_bci;     /* -1: not known */
 	struct cpu_sum own;    /* ticks in it and in no loop inside it, */
 	struct cpu_sum within; /* and with these */
-	/* Of within, in code whose loop is of each type, has a doubt, waits. */
+	/* The parts of within that are in code whose loop is of each type, has a doubt, waits. */
 	double type_ns[LOOP_TYPES];
 	double doubt_ns[LOOP_DOUBTS];
 	double waits_ns;
@@ -140,7 +140,7 @@ struct loop_profile {
 	uint64_t refused;
 };
 
-/* Of sums over all ticks, which are one row. */
+/* The last is of sums over all ticks, which are one row. */
 extern const struct table_layout loop_row_layout, loop_context_layout, loop_place_layout,
     loop_input_layout, loop_sums_layout;
 
@@ -165,7 +165,7 @@ struct repeat_rate loop_profile_instances(const struct loop_profile *p, const st
 /* Each input of those by itself. */
 enum loop_sameness loop_profile_sameness(const struct loop_profile *p, const struct loop_row *row);
 
-/* Of inputs that come from a file: which are of one loop. */
+/* Links inputs that come from a file and are of one loop. */
 void loop_profile_link(struct loop_profile *p);
 
 #endif

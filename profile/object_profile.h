@@ -87,7 +87,7 @@ struct object_profile {
 	bool concurrent_gc;                       /* see object_profile_judged */
 };
 
-/* Of sums over all accesses, which are one row. */
+/* The last is of sums over all accesses, which are one row. */
 extern const struct table_layout object_site_layout, site_access_layout, object_sums_layout;
 
 void object_profile_release(struct object_profile *o);
@@ -159,7 +159,7 @@ double object_profile_whole(const struct object_profile *o);
 /* Are estimates' sums the larger ones, which fractions are of then? */
 bool object_profile_is_overestimated(const struct object_profile *o);
 
-/* Of all sites. */
+/* What all sites have of it. */
 double object_profile_uncollected(const struct object_profile *o);
 
 #endif

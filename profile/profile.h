@@ -7,8 +7,8 @@
  * business, not the application's waste: only their totals are kept.
  *
  * With the clock sampler each pair also stands for CPU time (Transition.cpu_ns of jxperf.proto);
- * sums of it are doubles, since a merge weighs them (profile/combine/merge.h). What share of all CPU
- * time that is: profile/cpu_share.h.
+ * sums of it are doubles, since a merge weighs them (profile/combine/merge.h). What share of all
+ * CPU time that is: profile/cpu_share.h.
  *
  * Totals count every observation, also when the pair table is full (LIMIT_PAIRS); the caller counts
  * the pairs that were not kept.
@@ -40,7 +40,7 @@ struct observation {
 	uint64_t cpu_ns;   /* 0..LIMIT_PAIR_CPU_NS; 0 where the sampler is no clock */
 };
 
-/* Of observations: CPU time that they stand for, and the squares of it. */
+/* CPU time that observations stand for, and the squares of it. */
 struct cpu_sums {
 	double ns;
 	double squares;
@@ -91,7 +91,7 @@ struct profile {
 	struct kind_totals kinds[KIND_VALUES]; /* by Kind */
 };
 
-/* Of totals: those that a kind has, one behind the other. */
+/* The rows of totals are those that a kind has, one behind the other. */
 extern const struct table_layout pair_layout, totals_layout;
 #define PROFILE_TOTALS (KIND_VALUES * sizeof(struct kind_totals) / sizeof(struct totals))
 

@@ -27,8 +27,8 @@ static const double margins[EFFECT_MAX] = {
 /* A heap that falls by more did not just grow. */
 #define HEAP_FELL 0.95
 
-/* Of a CPU: what a JVM that has nothing to do uses, so that rates for each second of CPU time stay
- * finite. */
+/* The part of a CPU that a JVM uses which has nothing to do, so that rates for each second of CPU
+ * time stay finite. */
 #define LEAST_CPU 0.05
 
 #define LAST_HEAPS (sizeof(((struct side_effects *)0)->last_heaps) / sizeof(double))
@@ -180,7 +180,7 @@ static double factor_of_age(const struct side_effects *s)
 	return s->first[EFFECT_IN].uptime_ns < WARM_UP_NS ? WARM_UP_FACTOR : 1;
 }
 
-/* Of the quietest of the last seconds. */
+/* Finds those of the quietest of the last seconds. */
 static void find_floors(const struct side_effects *s, enum effect e, double *floor,
 			double *cpu_floor)
 {
@@ -280,7 +280,7 @@ static void judge(struct side_effects *s)
 		note(s, EFFECT_HEAP, lowest_of_last(s));
 }
 
-/* Of those that count for an alarm the first one that rose; EFFECT_MAX for none. */
+/* The first that rose of those that count for an alarm; EFFECT_MAX for none. */
 static enum effect alarm_of(const struct side_effects *s)
 {
 	static const enum effect harmful[] = {EFFECT_COLLECTIONS, EFFECT_GC_TIME, EFFECT_HEAP};

@@ -103,7 +103,7 @@ struct side_effects {
 	double from[EFFECT_MAX], to[EFFECT_MAX]; /* so, when that was noticed */
 };
 
-/* Of what the store keeps of it: side effects are one row, records and heaps one for each time. */
+/* What the store keeps of it: side effects are one row, records and heaps one for each time. */
 extern const struct table_layout side_effects_layout, effect_record_layout, effect_heap_layout;
 
 /* How long a window of that duration goes without objects, ns. */

@@ -87,7 +87,7 @@ static bool joins(const struct estimation *e, const struct stratum *s)
 	return last && last->sum.class_name == s->class_name && !is_large(last);
 }
 
-/* Of the strata of a class, by weight class: are they evidence of its sites? */
+/* Are the strata of a class, by weight class, evidence of its sites? */
 struct evidence {
 	bool telling[STRATA_WEIGHT_CLASSES];
 	bool enough;

@@ -51,15 +51,15 @@
 struct site_share {
 	/* In: */
 	uint32_t class_name;
-	/* Of its objects, on average: what an unseen access would have had. Infinite: none is
-	 * tracked, and none would have been seen. */
+	/* The weight of one of its objects, on average: what an unseen access would have had.
+	 * Infinite: none is tracked, and none would have been seen. */
 	double object_weight;
 	double between; /* variance of the share from how windows differ, or 0 */
 	/* Out: */
 	double fraction; /* of all accesses to the heap */
 	struct interval ci95;
-	/* Of those to objects of its class that were made in the window and are tracked: how the
-	 * class divides among sites, whatever of it is older. [0, 1] where none was met. */
+	/* Its part of those to objects of its class that were made in the window and are tracked:
+	 * how the class divides among sites, whatever of it is older. [0, 1] where none was met. */
 	double of_class;
 	struct interval of_class_ci95;
 };
@@ -82,7 +82,7 @@ struct class_rests {
 int site_shares_estimate(const struct strata *s, const uint32_t *rank, struct site_share *shares,
 			 size_t count, struct class_rests *rests);
 
-/* Of fraction 0, and not known, for a class that no access told. */
+/* The rest has fraction 0, and is not known, for a class that no access told. */
 struct class_rest class_rests_find(const struct class_rests *rests, uint32_t class_name);
 void class_rests_release(struct class_rests *rests);
 

@@ -59,7 +59,7 @@ extern const struct table_layout stratum_layout, stratum_site_layout;
 
 void strata_release(struct strata *s);
 
-/* Of an object of so many bytes; 0 where they are not known. */
+/* The size class of an object of so many bytes; 0 where they are not known. */
 uint32_t strata_size_class(uint64_t object_bytes);
 
 /* The position of a stratum, new or known; 0 where there is no room for it. 0 or -ENOMEM. */

@@ -82,7 +82,7 @@ size_t kinds_list(const bool *kinds, Jxp__Kind *list);
 /* What users write for a kind or subject; "none" for what is neither. */
 const char *kind_option(Jxp__Kind kind);
 
-/* Of the length bytes at option, which need no NUL behind them; KIND_NONE: nobody's. */
+/* The kind of the length bytes at option, which need no NUL behind them; KIND_NONE: nobody's. */
 Jxp__Kind kind_of_option(const char *option, size_t length);
 
 /* "dead-store, silent-store, objects" and so on: every option, with last before the last one. */

@@ -75,7 +75,7 @@
  * The square fits 64 bits with room for the sum of a window. */
 #define LIMIT_PAIR_BYTES (1u << 20)
 
-/* Likewise the CPU time: more than a day's is a lie. */
+/* The same for the CPU time: more than a day's is a lie. */
 #define LIMIT_PAIR_CPU_NS (UINT64_C(1) << 47)
 
 /* And what a tick stands for (event_tick.cpu_ns). */

@@ -46,7 +46,7 @@ struct loop_plan {
 	uint32_t count; /* of places, */
 	uint32_t ahead; /* of which the last so many are drawn first, one of them */
 	uint32_t places[LIMIT_PLAN_PLACES];
-	/* Of two instances, one behind the other: entry, then one of loads, drawn, and scalars,
+	/* For two instances, one behind the other: entry, then one of loads, drawn, and scalars,
 	 * read where that is. */
 	uint32_t entry;     /* offset of what runs once for each instance, before its first turn */
 	uint8_t load_count; /* 0: instances are not compared */
@@ -58,10 +58,10 @@ struct loop_plan {
 	uint8_t unused[6];
 	struct plan_input loads[LIMIT_PLAN_LOADS];
 	struct plan_scalar scalars[LIMIT_PLAN_SCALARS];
-	/* Of turns, one behind the other: all of these. */
+	/* For turns, one behind the other: all of these. */
 	struct plan_input turn_inputs[LIMIT_PLAN_TURN_INPUTS];
-	/* Of one instance, how far its counter goes: come to before the first turn, and where the
-	 * loop is left. */
+	/* For how far the counter of one instance goes: come to before the first turn, and where
+	 * the loop is left. */
 	struct plan_counter_place begin, ends[LIMIT_PLAN_ENDS];
 };
 

@@ -125,7 +125,7 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 int report_json_write(FILE *out, const struct report_model *m, size_t pairs)
 {
 	_cleanup_(json_writer_release) struct json_writer writer = {0};
-	json_t *document = NULL;
+	_cleanup_json_ json_t *document = NULL;
 
 	if (json_writer_init(&writer, m) < 0)
 		return -ENOMEM;

@@ -55,7 +55,7 @@ static json_t *sums_json(const struct report_cpu *c, const struct cpu_profile *p
 	    "truncated_samples", (json_int_t)p->truncated.samples);
 }
 
-/* Of the program's own time. */
+/* A part of the program's own time. */
 static double seconds_of(const struct json_writer *writer, double ns)
 {
 	const struct report_cpu *c = &writer->model->cpu;

@@ -207,8 +207,10 @@ static json_t *with_pairs(json_t *loop, const struct report_model *m, const stru
 
 static json_t *loop_json(struct json_writer *writer, const struct report_loop *l)
 {
-	const struct loop_context *contexts = writer->model->loops.contexts + l->first_context;
-	const struct loop_place *places = writer->model->loops.places + l->first_place;
+	const struct report_loops *m = &writer->model->loops;
+	const struct loop_context *contexts =
+	    l->context_count > 0 ? &m->contexts[l->first_context] : NULL;
+	const struct loop_place *places = l->place_count > 0 ? &m->places[l->first_place] : NULL;
 	json_t *loop = with_place(json_object(), writer, l->row);
 
 	loop = json_with(loop, "time_fraction", json_real(l->fraction));

@@ -47,7 +47,7 @@ int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, 
 				 max_bytes, text, size, err);
 }
 
-/* Of a text's memory, which doubles. */
+/* A text's first memory, which doubles. */
 #define FIRST_BYTES ((size_t)4096)
 
 /* Where a report is written to: memory that never grows beyond what may be sent. */

@@ -66,7 +66,7 @@ static void difference(FILE *out, enum merged_note which, const struct merged_di
 	fputc('\n', out);
 }
 
-/* Likewise of a window that was merged from others. */
+/* The same for a window that was merged from others. */
 static void merged_windows(FILE *out, const struct window_result *w)
 {
 	const struct window_merged *m = w->merged;

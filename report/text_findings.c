@@ -10,7 +10,7 @@
 #include "report/writer/text_places.h"
 #include "report/writer/text_writer.h"
 
-/* Of the application's memory that is no stack. */
+/* Pairs in the application's memory that is no stack. */
 static uint64_t wasteful_pairs(const struct report_model *m)
 {
 	uint64_t count = 0;

@@ -111,7 +111,7 @@ static void name(FILE *out, const struct profile *p, const struct loop_key *key)
 		fprintf(out, " (bytecode %u)", key->header);
 }
 
-/* Of what is in a method that is inlined in the loop's, or called there: in which. */
+/* Says in which method something is that is inlined in the loop's, or called there. */
 static void in_method(FILE *out, const struct profile *p, const struct report_loop *l,
 		      uint32_t method)
 {

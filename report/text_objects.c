@@ -64,7 +64,7 @@ static void heading(FILE *out, const struct report_model *m)
 		(double)w->counters[JXP__COUNTER__COUNTER_PASS_NS] / 1e6);
 }
 
-/* Of sampled allocations so many say what most are; and so large a part is most. */
+/* So many sampled allocations say what most are; and so large a part is most. */
 #define HINT_SAMPLES 20
 #define HINT_PART    0.5
 
@@ -178,7 +178,7 @@ static bool is_surely_small(const struct ranked_site *site)
 	return site->ci95.high < SMALL_SHARE;
 }
 
-/* Of the sites that nothing above says much of, those where objects are allocated most often: of
+/* The sites where objects are allocated most often, of those that nothing above says much of: of
  * which little is to be gained at accesses, or not. Returns how many were found. */
 static size_t most_allocated(const struct object_ranking *ranking, bool surely_small,
 			     size_t found[SMALL_SHOWN])

@@ -166,7 +166,7 @@ struct attach_outcome {
 	bool interrupted;          /* by a signal of the user's */
 };
 
-/* Of a daemon that is alive, with the time that it was given on top. */
+/* The patience with a daemon that is alive, with the time that it was given on top. */
 static int reply_timeout_ms(const Jxp__AttachRequest *attach)
 {
 	return EXCHANGE_REPLY_TIMEOUT_MS + (int)attach->timeout_ms;

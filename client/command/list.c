@@ -58,7 +58,7 @@ static void next_window_cell(struct table *t, const Jxp__Jvm *jvm)
 	if (jvm->next_window_unix_ns && localtime_r(&at, &local))
 		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local); /* Fits. */
 	if (localtime_r(&now, &local))
-		(void)strftime(today, sizeof(today), "%Y-%m-%d ", &local); /* Likewise. */
+		(void)strftime(today, sizeof(today), "%Y-%m-%d ", &local); /* As above. */
 	table_cell(t, "%s", text + (strncmp(text, today, strlen(today)) == 0 ? strlen(today) : 0));
 }
 

@@ -51,7 +51,7 @@ int parse_view(const char *text, void *view, struct err *err);
 /* A Jxp__Format: "text", "json", "collapsed", "pprof". */
 int parse_format(const char *text, void *format, struct err *err);
 
-/* Of a Jxp__ReportRequest, whose pairs it lists: "heap", "stack", "other", "all". */
+/* The regions of a Jxp__ReportRequest, whose pairs it lists: "heap", "stack", "other", "all". */
 int parse_regions(const char *text, void *report, struct err *err);
 
 #endif

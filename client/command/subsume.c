@@ -25,7 +25,7 @@
 /* Heights beyond the deepest stack are of nothing. */
 #define HEIGHT_MAX ((int)SUBSUME_DEPTH_MAX)
 
-/* Of the line that says what was left out. */
+/* The longest line that says what was left out. */
 #define TOLD_BYTES 4096u
 
 enum result_format {

@@ -60,7 +60,7 @@ void table_cell(struct table *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap); /* Cut at the cell's limit. */
 	va_end(ap);
-	(void)utf8_sanitize(clean, sizeof(clean), text); /* Likewise. */
+	(void)utf8_sanitize(clean, sizeof(clean), text); /* As above. */
 	append(t, strdup(clean));
 }
 

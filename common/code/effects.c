@@ -130,7 +130,7 @@ static bool selects(const ZydisDecodedInstruction *in)
 	return begins_with_one_of(in, names);
 }
 
-/* Of instructions that say what their elements are; those of integers begin with p. */
+/* For instructions that say what their elements are; those of integers begin with p. */
 static bool says_floats(const ZydisDecodedInstruction *in)
 {
 	static const char *const names[] = {

@@ -69,7 +69,7 @@ struct effects {
 	bool tests_null; /* compares with 0: test of a register with itself, cmp with 0 */
 	uint64_t reads;  /* for addresses too */
 	uint64_t writes; /* ... parts of a register are both read and written */
-	/* Of these, vectors that are operands of arithmetic, conversions, comparisons and
+	/* Those of them that are vectors and operands of arithmetic, conversions, comparisons and
 	 * broadcasts that say what their elements are. Moves, logic, shuffles and blends do not:
 	 * compilers use those of the integers for floats and the other way round. */
 	uint64_t float32, float64, integer;

@@ -130,7 +130,7 @@ static int compare_entries(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Of a window that is kept, too, what is in memory counts: it needs no decoding. */
+/* What is in memory counts of a window that is kept, too: it needs no decoding. */
 static void add_rows(struct entries *e, const struct selection *s, const struct database_row *rows,
 		     size_t count)
 {

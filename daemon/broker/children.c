@@ -14,7 +14,7 @@
 #define NUMBER_BYTES        16
 #define INSPECTOR_ARGUMENTS 13 /* besides what it is started with */
 
-/* Of the places from first on, before end; NULL: all are taken. */
+/* A free one of the places from first on, before end; NULL: all are taken. */
 static struct broker_child *find_free(struct broker_children *c, size_t first, size_t end)
 {
 	broker_children_tend(c);

@@ -39,12 +39,12 @@ struct broker_client {
 	enum link_state state;
 	uv_poll_t socket_poll;
 	int socket; /* -1 once closed */
-	/* Of our own broker: */
+	/* For our own broker: */
 	uv_poll_t process_poll;
 	int process_fd;
 	pid_t process;
 	bool reaped;
-	/* Of one that listens, path NULL if it is our own: */
+	/* For one that listens, path NULL if it is our own: */
 	char *path;
 	uv_timer_t timer;   /* AWAY: the next attempt; GREETING, LATE: the end of patience */
 	uv_timer_t refusal; /* answers requests that nobody can take, from the loop */

@@ -14,7 +14,7 @@
 /* Shortest clock period the broker opens: below it, a thread would do little but take signals. */
 #define BROKER_CLOCK_PERIOD_MIN_NS UINT64_C(10000)
 
-/* Likewise of a hardware event, in operations: at some 10^9 a second, 10 microseconds. */
+/* The same for a hardware event, in operations: at some 10^9 a second, 10 microseconds. */
 #define BROKER_EVENT_PERIOD_MIN UINT64_C(10000)
 
 /* Checks the PERF_OPEN fields of a request. 0 or -EINVAL. */

@@ -326,7 +326,7 @@ void broker_targets_answered(struct broker_targets *t, const struct worker_quest
 	struct err err;
 
 	if (!e || (e->state != TARGET_IDENTIFYING && e->state != TARGET_CONFIRMING))
-		return; /* Of an attempt that has ended. */
+		return; /* It is of an attempt that has ended. */
 	if (answer->reply.error) {
 		(void)err_set(&err, answer->reply.error, "%s", answer->reply.message);
 		fail(t, e, -answer->reply.error, &err);

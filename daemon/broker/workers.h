@@ -32,8 +32,8 @@
  * events. */
 #define BROKER_WORKER_TIMEOUT_MS 3000
 
-/* Of a target whose workers end by themselves: so many may before the next is put off, by the first
- * of these times, which is doubled up to the second. */
+/* So many workers of a target that end by themselves may do so before the next one is put off, by
+ * the first of these times, which is doubled up to the second. */
 #define BROKER_WORKERS_BROKEN_MAX      2
 #define BROKER_WORKERS_BACK_OFF_MS     100
 #define BROKER_WORKERS_BACK_OFF_MAX_MS 10000

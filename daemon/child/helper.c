@@ -224,7 +224,7 @@ int attach_helper_probe(pid_t target, uid_t owner, const struct agent_files *age
 		return r;
 	(void)is_readable(h.result_fd, PROBE_TIMEOUT_MS + PROBE_GRACE_MS); /* Else it is late. */
 	if (!attach_helper_advance(&h))
-		(void)is_readable(h.pidfd, REAP_MS); /* Likewise. */
+		(void)is_readable(h.pidfd, REAP_MS); /* As above. */
 	r = judge(&h, err);
 	cleanup_close(&h.fd);
 	if (r == 0)

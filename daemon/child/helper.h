@@ -44,7 +44,7 @@ int attach_helper_fd(const struct attach_helper *h);
  * (FUSE) that never gives it. */
 bool attach_helper_advance(struct attach_helper *h);
 
-/* Of one that is done: the agent's connected socket, owned by the caller, with what the target is
+/* When it is done: the agent's connected socket, owned by the caller, with what the target is
  * called in name, or -errno. One that does not end is left to attach_helper_reaped; then h->pid is
  * not 0. */
 int attach_helper_finish(struct attach_helper *h, char name[ATTACH_NAME_BYTES], struct err *err);

@@ -265,8 +265,9 @@ static int start_run(struct engine *e, struct window_result *w, const struct win
 	return 0;
 }
 
-/* Of an asker who may not know that the JVM is being profiled, as the broker refuses a pid that
- * nobody has. It is not asked itself, because a second run of one pid would meddle with the first.
+/* Refuses an asker who may not know that the JVM is being profiled, as the broker refuses a pid
+ * that nobody has. It is not asked itself, because a second run of one pid would meddle with the
+ * first.
  */
 static int refuse_hidden(struct engine *e, const struct window_result *w, struct err *err)
 {

@@ -11,7 +11,8 @@
 
 #include "profile/window/sink.h"
 
-/* Of every window; of one each, by whoever asked for it, and by others who want to know its end. */
+/* Sinks of every window; of one each, by whoever asked for it, and by others who want to know its
+ * end. */
 #define SINKS_OF_ALL_MAX   8
 #define SINKS_OF_ONE_MAX   64
 #define SINKS_WATCHERS_MAX 256

@@ -23,7 +23,7 @@ static unsigned read_quality(const char *text)
 	return value < QUALITY_ONE ? value : QUALITY_ONE;
 }
 
-/* Of the parameters that begin here, behind a type. */
+/* The quality among the parameters that begin here, behind a type. */
 static unsigned quality_of(const char *at)
 {
 	for (at += strspn(at, BLANKS); *at == ';'; at += strcspn(at, ";,")) {

@@ -80,7 +80,7 @@ static void serve_ready(void *arg, const struct http_request *request,
 	(void)request;
 	if (!e->ready)
 		response->status = HTTP_UNAVAILABLE;
-	(void)fputs(e->ready ? "ready\n" : "not ready\n", response->body); /* Likewise. */
+	(void)fputs(e->ready ? "ready\n" : "not ready\n", response->body); /* As above. */
 }
 
 int endpoints_new(struct endpoints **out, uv_loop_t *loop, const char *address,

@@ -58,7 +58,7 @@ static void not_allowed(void *arg, const struct http_request *request,
 	(void)arg;
 	(void)request;
 	response->status = MHD_HTTP_METHOD_NOT_ALLOWED;
-	(void)fputs("only GET and HEAD\n", response->body); /* Likewise. */
+	(void)fputs("only GET and HEAD\n", response->body); /* As above. */
 }
 
 /* Which row a request is for; one of the two above, should it be for none. */
@@ -67,7 +67,7 @@ static struct http_route route_of(const struct http *h, const char *path, const 
 	for (const struct http_route *r = h->routes; r->path; r++) {
 		if (strcmp(path, r->path) != 0)
 			continue;
-		/* Of an answer to HEAD, libmicrohttpd sends the headers only. */
+		/* libmicrohttpd sends the headers only of an answer to HEAD. */
 		if (strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
 		    strcmp(method, MHD_HTTP_METHOD_HEAD) == 0)
 			return *r;

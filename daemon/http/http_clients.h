@@ -23,7 +23,7 @@
 #define HTTP_REQUEST_S        10
 #define HTTP_REFUSALS_LOG_S   10 /* between two lines of the log about those that were refused */
 #define HTTP_CLIENTS_CAPACITY (2 * HTTP_CONNECTIONS_MAX) /* with those about to be closed */
-/* Of each reason a number of 20 digits, and its name. */
+/* Each reason has a number of 20 digits, and its name. */
 #define HTTP_CLIENTS_TEXT_BYTES (HTTP_REFUSALS * 40)
 
 struct sockaddr;

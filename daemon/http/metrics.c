@@ -143,7 +143,7 @@ static void app_counts_add(struct app_counts *sum, const struct app_counts *more
 	saturate_add(&sum->switched_off, more->switched_off);
 }
 
-/* Of totals the squares are nobody's here. */
+/* The squares of totals are nobody's here. */
 static void totals_add(struct totals *sum, const struct totals *more)
 {
 	saturate_add(&sum->count, more->count);

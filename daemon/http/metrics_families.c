@@ -21,7 +21,7 @@ struct family_writer {
 	const char *name; /* of the samples */
 };
 
-/* Of a metric that has a series for each application, or for each and kind: */
+/* Writes a metric that has a series for each application, or for each and kind: */
 typedef void write_app_fn(const struct family_writer *w, const struct app_metrics *app);
 
 /* Counters are named without "_total". */

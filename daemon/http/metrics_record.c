@@ -90,7 +90,7 @@ static const struct table_layout named_layout = {
     .row_size = sizeof(struct named_count),
 };
 
-/* Of the last one, which is of all that took longer, the bound is 0. */
+/* The last one, which is of all that took longer, has the bound 0. */
 struct latency_count {
 	double bound_s;
 	uint64_t count;
@@ -191,7 +191,7 @@ static void add_stage(struct metrics *out, const struct named_count *from)
 	}
 }
 
-/* Of another version's buckets, nothing: a histogram is a whole. */
+/* Takes nothing of another version's buckets: a histogram is a whole. */
 static void set_latencies(struct metrics *out, const struct latency_count *from, int count)
 {
 	bool ours = count == METRICS_LATENCIES;

@@ -72,7 +72,7 @@ struct app_metrics {
 	struct totals brought[KIND_VALUES];
 	struct metrics_origin counts_origin;
 	struct app_counts counts_brought;
-	/* Of the last window that ended: */
+	/* For the last window that ended: */
 	bool ended;
 	bool last_has_kind[KIND_VALUES]; /* it completed pairs of the kind */
 	double last_ratio[KIND_VALUES];

@@ -28,7 +28,7 @@ struct check_reasons {
 int check_machine(Jxp__CheckResult **out, const char *bundle_dir,
 		  const struct check_reasons *reasons, struct err *err);
 
-/* Likewise for one JVM, if it is owner's (as jvm_inspect). step is told what is being looked at
+/* The same for one JVM, if it is owner's (as jvm_inspect). step is told what is being looked at
  * (jvm_inspect_steps), and may be NULL. -ESRCH when there is no such process. */
 int check_jvm(Jxp__CheckResult **out, pid_t pid, uid_t owner, const struct agent_files *agent,
 	      char *step, struct err *err);

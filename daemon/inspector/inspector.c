@@ -45,8 +45,8 @@ static int send_list(int fd, const struct inspector_question *q, const struct st
 	return r < 0 ? err_set_errno(err, -r, "cannot answer") : 0;
 }
 
-/* Of a process that stays the owner's: what was found out must not be of another program, which it
- * has become meanwhile. */
+/* Checks a process that stays the owner's: what was found out must not be of another program, which
+ * it has become meanwhile. */
 static int check_owned(Jxp__CheckResult **out, pid_t pid, uid_t owner,
 		       const struct agent_files *agent, struct err *err)
 {

@@ -7,7 +7,7 @@
 
 #include "proto/helper.h"
 
-/* Of a jxperfd that is started with them. */
+/* Options of a jxperfd that is started with them. */
 #define STARTUP_OPTION_BUNDLE      "--bundle"
 #define STARTUP_OPTION_AGENT_PATH  "--agent-path"
 #define STARTUP_OPTION_ENVIRONMENT "--environment"

@@ -122,8 +122,8 @@ void planner_lost(struct planner *p, pid_t pid);
 /* So much time has passed, by a clock that does not jump: all JVMs are older. */
 void planner_pass_time(struct planner *p, uint64_t ns);
 
-/* Of the host's budget, what windows of users who are no administrators take at most: the rest is
- * the schedules'. */
+/* The part of the host's budget that windows of users who are no administrators take at most: the
+ * rest is the schedules'. */
 #define PLANNER_USERS_PART 0.5
 
 /* The others that there are now. They never wait; what they may cost is the host's budget, too. An

@@ -70,7 +70,7 @@ static double cpu_share(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t
 	return share < most ? share : most;
 }
 
-/* Of "module/main.Class", what rules call the main class. */
+/* The part of "module/main.Class" that rules call the main class. */
 static const char *main_class(const char *name)
 {
 	const char *slash = strrchr(name, '/');
@@ -157,7 +157,7 @@ static struct sighting *make_place(struct sightings *s, pid_t pid)
 	return &grown[at];
 }
 
-/* Of a process that had the same pid nothing is left. */
+/* Nothing is left of a process that had the same pid. */
 static int see(struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_ns, struct planner *planner)
 {
 	struct sighting *one = find(s, (pid_t)jvm->pid);

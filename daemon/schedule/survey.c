@@ -159,7 +159,7 @@ static void on_answer(void *arg, Jxp__ControlReply *answer)
 	s->changed(s->arg);
 }
 
-/* Of all processes, or those that are looked at. */
+/* Asks for all processes, or those that are looked at. */
 static void ask(struct survey *s)
 {
 	struct broker_request question = {

@@ -16,7 +16,7 @@ struct audit_line {
 	size_t used;
 };
 
-/* Of numbers and our own words, which come first and fit. */
+/* Numbers and our own words come first and fit. */
 static void put_number(struct audit_line *l, const char *key, uint32_t value)
 {
 	l->used +=

@@ -57,8 +57,8 @@ struct control_context {
 	void *reload_arg;
 };
 
-/* Of the client that asker says. Takes fd on success. closed(arg, connection) runs once, from the
- * loop, when the connection is over and about to free itself. 0 or -errno. */
+/* Serves the client that asker says. Takes fd on success. closed(arg, connection) runs once, from
+ * the loop, when the connection is over and about to free itself. 0 or -errno. */
 int connection_new(struct connection **out, const struct control_context *context,
 		   const struct window_asker *asker, int fd,
 		   void (*closed)(void *arg, struct connection *c), void *arg, struct err *err);

@@ -81,7 +81,7 @@ static void begin_next(struct inspections *all)
 
 struct inspections *inspections_new(uv_loop_t *loop, struct broker_client *broker)
 {
-	/* Of administrators only the sum is limited. */
+	/* Administrators are limited by the sum alone. */
 	static const struct share_limits begun = {.things = "looks at processes",
 						  .advice = "wait until they are over",
 						  .all = INSPECTIONS_MAX,

@@ -12,12 +12,12 @@
 /* How much a window is of what there is too much of; 0: nothing, and it stays. */
 typedef size_t window_weight_fn(const struct window_result *w);
 
-/* Of count windows, oldest first, the index of one from first on and before end; end when all of
- * these stay. */
+/* The index of one of count windows, oldest first, that makes way, from first on and before end;
+ * end when all of these stay. */
 size_t window_makes_way(struct window_result *const *windows, size_t count, size_t first,
 			size_t end, window_weight_fn *weight);
 
-/* Of all of them. */
+/* The weight of all of them. */
 size_t window_weight_sum(struct window_result *const *windows, size_t count,
 			 window_weight_fn *weight);
 

@@ -34,7 +34,7 @@ uint64_t shares_of(const struct shares *s, uid_t user)
 	return holder ? holder->held : 0;
 }
 
-/* Of what all may have, what is left when others have so much. */
+/* Does it fit into what is left of what all may have, when others have so much? */
 static bool fits(uint64_t limit, uint64_t held, uint64_t amount)
 {
 	return amount <= saturate_less(limit, held);

@@ -6,7 +6,7 @@
 
 #include "common/cleanup.h"
 
-/* Of zstd: the fastest of the levels that halve a profile. */
+/* The fastest of zstd's levels that halve a profile. */
 #define COMPRESSION_LEVEL 3
 
 int packed_new(const uint8_t *plain, size_t plain_size, uint8_t **bytes, size_t *size)

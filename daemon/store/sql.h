@@ -43,7 +43,7 @@ int sql_row(sqlite3_stmt *s, struct err *err);
 void sql_bind_number(sqlite3_stmt *s, int at, uint64_t value);
 void sql_bind_text(sqlite3_stmt *s, int at, const char *text);
 
-/* Of a row, columns from 0: below 0 is 0, and text is cut where it does not fit. */
+/* Columns of a row, from 0: below 0 is 0, and text is cut where it does not fit. */
 uint64_t sql_number_at(sqlite3_stmt *s, int column);
 void sql_text_at(sqlite3_stmt *s, int column, char *to, size_t size);
 

@@ -23,7 +23,7 @@
 /* How many numbers are taken at a time; a daemon that is killed leaves a gap of at most so many. */
 #define STATE_DIR_NUMBERS 256
 
-/* Of a database and what SQLite and we put behind its name. */
+/* The longest path of a database, with what SQLite and we put behind its name. */
 #define STATE_DIR_PATH_BYTES 4096
 
 struct state_dir {

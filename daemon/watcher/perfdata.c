@@ -15,7 +15,7 @@
 #define GENERATIONS 3
 #define SPACES      5
 
-/* Of those with a young generation, number 0 collects that and number 1 everything. The others'
+/* For those with a young generation, number 0 collects that and number 1 everything. The others'
  * pauses (G1's and CMS's concurrent marking) leave garbage in the heap. */
 #define FULL_COLLECTOR 1u
 

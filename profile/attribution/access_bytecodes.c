@@ -85,7 +85,7 @@ static bool is_declared_in(const struct code_image *image, const struct code_mem
 	return strcmp(named, wanted) == 0 || strcmp(named, a->class_name) == 0;
 }
 
-/* Of an array by its name: which of iaload and those behind it loads its elements. */
+/* By an array's name: which of iaload and those behind it loads its elements. */
 static uint8_t array_of(const char *class_name)
 {
 	size_t length = strlen(class_name);
@@ -202,7 +202,7 @@ static bool accesses_array(const struct own_code *c, const struct attribution_ac
 	return names_array(c->descriptor, a) || has_arrays(c, a);
 }
 
-/* Of fields a method knows its class's own, and those of what its bytecodes access have these.
+/* A method knows its own class's fields, and what its bytecodes access has these.
  * Object.clone copies any object, and a handle leads to any. */
 static bool accesses(const struct own_code *c, const struct attribution_access *a)
 {

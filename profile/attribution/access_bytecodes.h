@@ -39,7 +39,7 @@ enum access_fit {
 /* Are there bytecodes that such an access can be told by? */
 bool access_bytecodes_tell(const struct attribution_access *access);
 
-/* Of the bytecode of a method at bci, where an instruction begins. */
+/* How the bytecode of a method at bci fits, where an instruction begins. */
 enum access_fit access_bytecode_fits(const struct code_image *image, uint32_t method, uint32_t bci,
 				     const struct attribution_access *access);
 

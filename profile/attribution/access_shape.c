@@ -116,7 +116,7 @@ enum access_fit access_shape_fits(const struct code_image *image, uint32_t metho
 
 #define REFERENCE_BYTES 8 /* that compressed references count in, where their base is not 0 */
 
-/* Of an operand that is a word of an object, which register leads to that; -1: it is none, or not
+/* Which register leads to the object that an operand is a word of; -1: it is none, or not
  * known to be. */
 static int object_register(const struct native_insn *insn)
 {

@@ -38,7 +38,7 @@ struct twins {
 	uint8_t count;  /* with itself; 1: it has none */
 };
 
-/* Of the instruction at index at. */
+/* The twins of the instruction at index at. */
 struct twins twins_find(const struct native_code *n, size_t at);
 
 #endif

@@ -147,8 +147,7 @@ static bool merge(struct typed_frame *to, const struct typed_frame *from)
 
 /* ---------------------------------------------------------------- bytecodes */
 
-/* Of those that push nothing that is followed, from 0x00 on: what they take, and what they push,
- * in slots. */
+/* What those that push nothing that is followed take and push, from 0x00 on, in slots. */
 static const char effects[][3] = {
     "00", "01", "01", "01", "01", "01", "01", "01", "01", "02", "02", "01", "01", "01", "02", "02",
     "01", "01", "01", "01", "02", "01", "02", "01", "02", "01", "01", "01", "01", "01", "02", "02",
@@ -273,8 +272,8 @@ static uint16_t element_of(uint16_t type)
 	return type >> 8 > 1 ? (uint16_t)(type - ARRAY_TYPE(1, 0)) : ARRAY_TYPE_UNKNOWN;
 }
 
-/* Of a variable: by the operand, or by the instruction itself. What is not of a reference makes it
- * unknown. */
+/* Follows a use of a variable: by the operand, or by the instruction itself. What is not of a
+ * reference makes it unknown. */
 static void use_local(struct following *w, uint8_t op, unsigned local)
 {
 	uint16_t type = peek(&w->now, 0);

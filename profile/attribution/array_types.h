@@ -1,5 +1,5 @@
 /*
- * Of which type the arrays are that a method's bytecodes access: what descriptors say of fields,
+ * Which type the arrays have that a method's bytecodes access: what descriptors say of fields,
  * parameters and results, followed along the bytecodes through variables and the stack.
  *
  * What is not known is left open, and so is what comes differently by different ways. Exceptions
@@ -22,7 +22,7 @@
 /* Fills image->array_types. 0 or -ENOMEM. */
 int array_types_make(struct code_image *image);
 
-/* Of what the bytecode of a method at bci, an access to an element or a length, is given. */
+/* The array that the bytecode of a method at bci, an access to an element or a length, is given. */
 uint16_t array_type_at(const struct code_image *image, uint32_t method, uint32_t bci);
 
 /* May an array of that type be of a class by its Java name, as "int[][]"? */

@@ -208,7 +208,8 @@ size_t attribution_memory_bytes(const struct attribution *a)
 #define UNSEEN_BYTES 60.0 /* a callee without a record costs 1 for as many, */
 #define UNSEEN_SIZE  3.0  /* at most this */
 
-/* Of what fits less well. A call of a stub stands for a call rather than for anything else. */
+/* What a fit costs that is not the best. A call of a stub stands for a call rather than for
+ * anything else. */
 static double fit_cost(enum access_fit fit, bool called)
 {
 	if (fit == ACCESS_FIT || (called && fit != ACCESS_FIT_BARRIER))
@@ -393,8 +394,8 @@ static struct access_candidate *call_of(const struct instances *s,
 	return find_at(c, (struct instance_place){i->caller, i->bci});
 }
 
-/* Of calls that may stand for what the compiler has code of its own for, those that lead to
- * something that fits. */
+/* Drops calls that lead to something that fits, where they may stand for what the compiler has code
+ * of its own for. */
 static void drop_leading(const struct instances *s, struct access_candidates *c)
 {
 	bool leads[INSTANCES_MAX] = {false};
@@ -426,8 +427,8 @@ static void drop_below_unsafe(const struct instances *s, struct access_candidate
 			c->list[i].fit = ACCESS_FIT_NONE;
 }
 
-/* Of calls that may stand for what the compiler has code of its own for, and what is called there,
- * the innermost ones count; of Unsafe's the outermost ones. */
+/* Where calls may stand for what the compiler has code of its own for, and for what is called
+ * there, the innermost ones count; of Unsafe's the outermost ones. */
 static void drop_callers(const struct instances *s, struct access_candidates *c)
 {
 	size_t kept = 0;
@@ -526,8 +527,8 @@ static bool find_cheapest(const struct access_candidates *c, const struct access
 	return found == count;
 }
 
-/* Of an access with twins, each of which has a candidate of its own: those that are nearest, in the
- * order of execution. NULL: there are not as many. */
+/* For an access with twins, each of which has a candidate of its own: the one that is its own, of
+ * those that are nearest, in the order of execution. NULL: there are not as many. */
 static const struct access_candidate *among_twins(const struct instances *s, struct twins twins,
 						  const struct access_candidates *c,
 						  const struct access_candidate *best)
@@ -611,7 +612,7 @@ static void choose(const struct attribution *a, const struct attribution_place *
 	answer->count = instances_chain(&a->instances, found->place, answer->calls);
 }
 
-/* Of an instruction that the flow of control was not followed to: what is known is the next record.
+/* The flow of control was not followed to this instruction: what is known is the next record.
  */
 static struct attribution_place without_flow(const struct attribution *a, uint32_t offset)
 {
@@ -625,7 +626,7 @@ static struct attribution_place without_flow(const struct attribution *a, uint32
 	return p;
 }
 
-/* Of a call of the run time the JVM tells which bytecode it is of. */
+/* The JVM tells which bytecode a call of the run time is of. */
 static bool is_elsewhere(const struct attribution_place *p, const struct access_candidates *c)
 {
 	return p->called && p->dense.instance != INSTANCE_NONE && !find_at(c, p->dense);
@@ -667,7 +668,7 @@ int attribution_find(const struct attribution *a, uint32_t offset,
 	return r;
 }
 
-/* Of a tick that is told by the access at p. INSTANCE_NONE: nothing tells it. */
+/* The place of a tick that is told by the access at p. INSTANCE_NONE: nothing tells it. */
 static struct instance_place choose_of_tick(const struct attribution *a,
 					    const struct attribution_place *p,
 					    struct access_candidates *c)

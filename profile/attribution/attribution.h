@@ -72,8 +72,8 @@ struct attribution_answer {
 	uint64_t work; /* that it took: bytes of bytecodes, and as if each candidate were 512 */
 };
 
-/* Of the instruction at an offset or, of what a stub does, the last byte of the stub's call. 0 or
- * -ENOMEM. */
+/* Tells the instruction at an offset or, where a stub made the access, the last byte of the stub's
+ * call. 0 or -ENOMEM. */
 int attribution_find(const struct attribution *a, uint32_t offset,
 		     const struct attribution_access *access, struct attribution_answer *answer);
 

@@ -156,7 +156,7 @@ static int32_t handle_call(const struct code_image *image, uint32_t method)
 	return -1;
 }
 
-/* Of a variable handle's call the first is the adapter, if it is there, and the others are called
+/* The first of a variable handle's call is the adapter, if it is there, and the others are called
  * by that. */
 static int add_targets(struct instances *s, const struct code_image *image,
 		       const struct code_reference *ref, struct instance_place place)

@@ -50,7 +50,7 @@ static bool is_for_loop(const struct code_image *image, int32_t request)
 	return request < 0 && (image->loop_traps >> reason & 1);
 }
 
-/* Of the branch that ends block b: of the trap that it guards. */
+/* The place of the branch that ends block b is that of the trap that it guards. */
 static bool place_of_guard(const struct native_code *n, const struct instances *s, uint16_t b,
 			   struct instance_place *place)
 {

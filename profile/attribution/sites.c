@@ -6,14 +6,14 @@
 
 #include "common/code/java_op.h"
 
-/* Of elements, fields and classes, calls, and what makes objects. */
+/* Accesses are to elements, fields and classes, in calls, and in what makes objects. */
 static bool may_access(uint8_t op)
 {
 	return java_op_loads_element(op) || java_op_stores_element(op) ||
 	       (op >= JAVA_GETSTATIC && op <= JAVA_MULTIANEWARRAY && op != JAVA_WIDE);
 }
 
-/* Of one method; bcis NULL: counted alone. Returns how many. */
+/* Finds those of one method; bcis NULL: counted alone. Returns how many. */
 static uint32_t find(const struct code_image *image, const struct code_method *m, uint16_t *bcis)
 {
 	const uint8_t *code = image->bytecodes + m->bytecode;

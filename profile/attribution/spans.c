@@ -61,7 +61,8 @@ static uint32_t place_before(const struct span_maker *m, uint16_t b)
 	return spans_at(m->spans, m->n->insns[end - 1].offset);
 }
 
-/* Of instructions with no call among them but the last; before: what tells where nothing else does.
+/* Adds instructions with no call among them but the last; before: what tells where nothing else
+ * does.
  */
 static int add_run(struct span_maker *m, size_t first, size_t end, uint32_t before)
 {

@@ -22,7 +22,7 @@ struct span_anchor {
 	bool of_object; /* that tells more than any other */
 };
 
-/* Of instructions from an offset on, to where the next span begins. */
+/* Instructions from an offset on, to where the next span begins. */
 struct code_span {
 	uint32_t first;
 	uint32_t place; /* or SPAN_NO_PLACE */

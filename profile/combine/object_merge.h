@@ -1,5 +1,5 @@
 /*
- * Of the allocation sites of a merge what is not added up by itself (profile/combine/row_merge.h):
+ * What is not added up by itself of the allocation sites of a merge (profile/combine/row_merge.h):
  * how windows differ, and what lives at the end of a window. That is no sum: it is averaged over
  * the time that the windows stand for.
  */
@@ -38,7 +38,7 @@ void object_merge_fold(struct object_merge *m, struct window_merged *facts, size
 double object_merge_scale(const struct object_merge *m);
 double object_merge_share(const struct object_merge *m);
 
-/* Of the rows of to, which were multiplied by these: how windows differ. */
+/* Tells how windows differ in the rows of to, which were multiplied by these. */
 void object_merge_finish(struct object_merge *m, struct window_result *to);
 
 void object_merge_release(struct object_merge *m);

@@ -16,7 +16,8 @@ static int reserve(struct pair_merge *m, size_t count)
 
 	if (r < 0)
 		return r;
-	memset(m->pairs + before, 0, (m->capacity - before) * sizeof(*m->pairs));
+	if (m->capacity > before)
+		memset(m->pairs + before, 0, (m->capacity - before) * sizeof(*m->pairs));
 	return 0;
 }
 

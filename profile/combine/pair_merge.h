@@ -23,7 +23,7 @@ struct kind_sums {
 	struct pair_sums jvm;
 };
 
-/* Of each observation: its bytes, and the CPU time that it stands for. */
+/* The weights of each observation: its bytes, and the CPU time that it stands for. */
 struct pair_weights {
 	double observation;
 	double cpu;

@@ -133,7 +133,7 @@ static int map_key(struct row_merge *m, size_t number, void *key)
 	return 1;
 }
 
-/* Of the first column that counts some. */
+/* The observations of the first column that counts some. */
 static uint64_t observations(const struct table_layout *l, const void *row)
 {
 	uint64_t sum = 0;

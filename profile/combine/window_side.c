@@ -46,7 +46,7 @@ static int add_name(struct compare_side *s, const char *name, uint32_t *id)
 	return 0;
 }
 
-/* Of a method of names; 0 stays 0. */
+/* The id of a method of names; 0 stays 0. */
 static int name_method(struct maker *m, uint32_t method, uint32_t *id)
 {
 	const struct cct_method *known = cct_method(&m->names.cct, method);

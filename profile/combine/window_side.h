@@ -7,7 +7,7 @@
 #include "compare/side.h"
 #include "profile/window/result.h"
 
-/* Of a window of kind cpu its CPU time, of another one its checked bytes; s is empty where it has
+/* Takes a window's CPU time where it has kind cpu, else its checked bytes; s is empty where it has
  * none (compare_side_is_empty). What there is no room for is told as its caller's. Nothing may
  * change w meanwhile. 0 or -ENOMEM, and then s is empty. */
 int window_side_init(struct compare_side *s, const struct window_result *w);

@@ -559,7 +559,7 @@ static void walk_to(const struct interval_tree *t, struct tree_walk *w, uint32_t
 	w->at = start;
 }
 
-/* Of nodes in random order two thirds are turns. */
+/* In random order two thirds of the nodes are turns. */
 static bool is_in_order(const struct interval_tree *t, const struct node_batch *b)
 {
 	struct tree_walk w = {0};

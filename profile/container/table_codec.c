@@ -6,7 +6,7 @@
 #include "common/array.h"
 #include "common/utf8.h"
 
-/* Of a whole number, packed. */
+/* The most bytes of a whole number, packed. */
 #define NUMBER_BYTES 10
 
 /* What no sum of ours is, and of which still any sum is a number; squares are below its square. */

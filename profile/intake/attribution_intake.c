@@ -355,7 +355,7 @@ static bool find_told(const struct attribution_intake *in, const struct attribut
 	return true;
 }
 
-/* Of frames of the interpreter, and native ones, the JVM tells the bytecode. Their methods may be
+/* The JVM tells the bytecode of frames of the interpreter, and of native ones. Their methods may be
  * compiled as well. */
 static bool is_told_by_jvm(const struct attribution_query *q)
 {
@@ -597,8 +597,8 @@ int attribution_intake_add(struct attribution_intake *in, const struct attributi
 
 /* ---------------------------------------------------------------- images */
 
-/* Of code that was asked for. counts: what is wrong with the image was not counted yet. 0 or
- * -ENOMEM. */
+/* Takes the image of code that was asked for. counts: what is wrong with the image was not counted
+ * yet. 0 or -ENOMEM. */
 static int take_image(struct attribution_intake *in, struct attribution_code *code,
 		      const Jxp__CodeImage *m, bool counts)
 {

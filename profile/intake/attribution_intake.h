@@ -110,7 +110,7 @@ struct attribution_told {
 	uint8_t certainty;
 };
 
-/* Of an instruction the access that is told the surest. */
+/* The access of an instruction that is told the surest. */
 struct attribution_seen {
 	uint32_t code, offset;
 	uint32_t told; /* position */

@@ -2,20 +2,21 @@
 
 #include <errno.h>
 
-/* Of a plan's places, for entries, where there are more sites than room. */
+/* So many of a plan's places are for entries where there are more sites than room. */
 #define ENTRIES_MIN 4u
 
-/* Of a loop with its results in more than one turn of a hundred, or fewer than one of four
- * thousand, more need not be known: the threshold of reports is one of a thousand. */
+/* A loop with its results in more than one turn of a hundred, or fewer than one of four thousand,
+ * needs no more than this to be known: the threshold of reports is one of a thousand. */
 #define ENOUGH_BURSTS 40
 #define ENOUGH_EVENTS 20
 #define ENOUGH_TURNS  20000
 #define OFTEN         0.01
 #define RARELY        0.00025
 
-/* Likewise of traces: as many, or half of them that leave no doubt of which side of a half the rate
- * of what is done again is on. Bursts and traces share a budget, and whether a loop has results is
- * told first: it has no traces before that is known, or as many bursts have not told it. */
+/* Traces that are enough: as many, or half of them that leave no doubt of which side of a half the
+ * rate of what is done again is on. Bursts and traces share a budget, and whether a loop has
+ * results is told first: it has no traces before that is known, or as many bursts have not told it.
+ */
 #define ENOUGH_TRACES 120
 #define CLEAR_TRACES  60
 #define BURSTS_FIRST  60
@@ -52,7 +53,7 @@ size_t loop_hunt_codes(struct loop_session *in, uint64_t codes[LOOP_CODES_OPEN_M
 
 /* ---------------------------------------------------------------- plans */
 
-/* Of loops in each other that are the same one, as where the JVM has mined strips, the outermost:
+/* The outermost of loops in each other that are the same one, as where the JVM has mined strips:
  * it is entered where the source's is. NULL where there are ways into it that cannot be counted. */
 static const struct code_loop *entered_loop(const struct loop_code *code, uint32_t loop)
 {
@@ -381,7 +382,7 @@ static bool choose_compared(struct loop_session *in)
 	return changed;
 }
 
-/* Likewise reads counters, however few have come of it. */
+/* Chooses one whose counters are read, however few have come of it. */
 static bool choose_read(struct loop_session *in)
 {
 	bool changed = false;

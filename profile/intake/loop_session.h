@@ -107,7 +107,7 @@ struct loop_session {
 	struct loop_turns turns[LIMIT_PLANS];
 	size_t turns_count;
 	struct random random;
-	/* Of callers: */
+	/* For callers: */
 	uint32_t *node_methods; /* by node of the window's tree - 1: the agent's id of its method */
 	size_t node_method_count, node_method_capacity;
 	struct loop_caller callers[LOOP_CALLERS_MAX];
@@ -196,7 +196,7 @@ size_t loop_hunt_orders(const struct loop_session *in, struct loop_plan orders[L
  * last did: *looked. -ENOMEM. */
 int loop_callers_ask(struct loop_session *in, uint32_t methods[LOOP_CODES_OPEN_MAX], bool *looked);
 
-/* Of all code that is known, whoever asked for it, the loops that call what takes 2% of the time or
+/* In all code that is known, whoever asked for it, the loops that call what takes 2% of the time or
  * more beyond that of their own code get a row, with the type of the last of them: as far as ticks
  * have come and code is known. 0 or -ENOMEM. */
 int loop_callers_rows(struct loop_session *in);

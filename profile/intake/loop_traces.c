@@ -176,7 +176,7 @@ static struct loop_turns *turns_of(struct loop_session *in, uint32_t row)
 	return t;
 }
 
-/* Of a number that is spread already (splitmix64, Steele, Lea, Flood 2014). */
+/* Mixes a number that is spread already (splitmix64, Steele, Lea, Flood 2014). */
 static uint64_t mix(uint64_t x)
 {
 	x += UINT64_C(0x9e3779b97f4a7c15);

@@ -38,7 +38,7 @@ void object_intake_init(struct object_intake *in, struct window_result *result,
 			struct attribution_intake *attribution);
 void object_intake_release(struct object_intake *in);
 
-/* Of each batch: what it says of objects beside its events, before these and after its nodes and
+/* Take each batch: what it says of objects beside its events, before these and after its nodes and
  * locations; its events; and at last until when everything has been said. 0 or -ENOMEM. */
 int object_intake_begin(struct object_intake *in, const Jxp__Batch *batch);
 int object_intake_allocation(struct object_intake *in, const struct event_allocation *a);

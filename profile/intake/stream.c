@@ -63,7 +63,7 @@ static void watch(struct stream *s)
 	/* The socket is writable nearly always, so this is the loop's next turn. */
 	if (!s->held && (buffer_length(&s->out) > 0 || s->finishing || s->awaits_idle))
 		events |= UV_WRITABLE;
-	/* Of frames that have been read the socket does not tell, nor is it writable where the peer
+	/* The socket does not tell of frames that have been read, nor is it writable where the peer
 	 * does not read. Fails only for a NULL callback. */
 	if (s->pending && !s->finishing)
 		(void)uv_idle_start(&s->next_turn, on_next_turn);

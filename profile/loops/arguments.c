@@ -37,7 +37,7 @@ static uint64_t addressed_by(const struct native_insn *insn)
 	return all;
 }
 
-/* Of what a division leaves, quotient and remainder, one is wanted. */
+/* One of what a division leaves, quotient and remainder, is wanted. */
 static uint64_t left_over(const struct call_path *w, uint64_t writes)
 {
 	uint64_t registers = writes & EFFECT_GENERALS;

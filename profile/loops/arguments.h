@@ -13,14 +13,15 @@
 
 #include "profile/loops/native_code.h"
 
-/* Of both conventions, Java's and C's: rcx, rdx, rsi, rdi, r8, r9; xmm0 to xmm7. */
+/* The registers of both conventions, Java's and C's: rcx, rdx, rsi, rdi, r8, r9; xmm0 to xmm7. */
 #define ARGUMENTS_GENERAL UINT64_C(0x3c6)
 #define ARGUMENTS_VECTOR  (UINT64_C(0xff) << 16)
 
-/* Of the k-th instruction, which is a call at the end of block b: a set of registers. */
+/* The arguments of the k-th instruction, which is a call at the end of block b: a set of registers.
+ */
 uint64_t call_arguments(const struct native_code *n, uint16_t b, uint32_t k);
 
-/* Of the method that begins at an instruction, at an offset. 0; -ENOMEM. */
+/* The arguments of the method that begins at an instruction, at an offset. 0; -ENOMEM. */
 int method_arguments(const struct native_code *n, uint32_t entry, uint64_t *registers);
 
 #endif

@@ -253,7 +253,7 @@ static bool is_site(const struct analysis_builder *m, unsigned loop, uint16_t to
 	return native_pruned_branch(&m->native, to) || countable(m, loop, to);
 }
 
-/* Of a counter that is used behind the last of a loop's copies a compiler may have made what the
+/* From a counter that is used behind the last of a loop's copies a compiler may have made what the
  * loop adds up in each turn, if that is alike in all that it has seen: then no turn has a result in
  * the machine code. Others go on from each other's counter. */
 static bool may_be_folded(const struct analysis_builder *m, unsigned loop)
@@ -264,7 +264,7 @@ static bool may_be_folded(const struct analysis_builder *m, unsigned loop)
 	return m->found[loop].counter_used;
 }
 
-/* Of a search the counter may be what it has found; not where it has found nothing, unless another
+/* A search's counter may be what it has found; not where it has found nothing, unless another
  * copy goes on from there. */
 static bool search_may_be_folded(const struct analysis_builder *m, unsigned loop)
 {
@@ -479,7 +479,8 @@ static void find_begins(struct analysis_builder *m, const struct loop_values *ar
 			find_begin(m, around, loop);
 }
 
-/* Of the loops that are in no other. Where the code is too large nothing is known of them. */
+/* Finds those of the loops that are in no other. Where the code is too large nothing is known of
+ * them. */
 static int find_outermost_begins(struct analysis_builder *m, unsigned *budget)
 {
 	struct loop_values all;
@@ -673,7 +674,7 @@ static int take_recursion(struct analysis_builder *m)
 	return take_arguments(m, l);
 }
 
-/* Of the copies of a loop each has the same reading: that of all of them. */
+/* Each copy of a loop has the same reading: that of all of them. */
 static int take_readings(struct analysis_builder *m)
 {
 	struct code_analysis *a = m->a;

@@ -276,7 +276,7 @@ static void merge(struct load_state *into, const struct load_state *from)
 	into->flags |= from->flags;
 }
 
-/* Of all locations, what they are made of in the turns before: one step, then all (Warshall). */
+/* Finds what all locations are made of in the turns before: one step, then all (Warshall). */
 static void find_sources(struct load_flow *f)
 {
 	const struct loop_values *v = f->values;

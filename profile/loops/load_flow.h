@@ -29,7 +29,7 @@ struct load_flow {
 	unsigned load_count;                            /* with calls */
 	bool cut;                                       /* there are more */
 	const struct native_insn *loads[LOAD_FLOW_MAX]; /* ascending */
-	/* Of what the loop writes: what each location was made of in the turns before, and which
+	/* For what the loop writes: what each location was made of in the turns before, and which
 	 * begin a turn with what no load or call of the one before told. */
 	struct location_set sources[NATIVE_LOCATIONS];
 	struct location_set carried;

@@ -198,7 +198,7 @@ static void find_turns(struct loop_mapping *m, const struct code_record *record,
 
 /* ---------------------------------------------------------------- loops */
 
-/* Of the loops straight inside one. */
+/* What is known of the loops straight inside one. */
 struct inside {
 	struct loop_common paths;
 	unsigned all;       /* but for what compilers write out for one node */
@@ -311,7 +311,7 @@ static int settle_all(struct loop_mapping *m, struct loop_common *own,
 
 /* ---------------------------------------------------------------- what is around a loop for it */
 
-/* Of the records of each block, and of traps straight behind it. */
+/* Meets the records of each block, and of traps straight behind it. */
 static void meet_told(const struct loop_mapping *m, struct loop_common *told)
 {
 	const struct native_code *n = m->native;

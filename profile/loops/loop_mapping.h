@@ -129,8 +129,8 @@ void loop_inference_work(struct loop_mapping *m, const struct loop_common *told)
  * there are loops of the bytecodes, these are what they are in the order in which they run, if what
  * they do does not speak against it.
  */
-/* Of the loops straight inside one of the graph, or in none (FLOW_NO_LOOP), which is told already:
- * tells those that are not. */
+/* Tells the loops straight inside one of the graph that is told already, or in none (FLOW_NO_LOOP),
+ * which are not told themselves. */
 void loop_copies_find(struct loop_mapping *m, unsigned around);
 
 /* Does a loop beside this one set the counter that both go on with? Then it goes on with that, and

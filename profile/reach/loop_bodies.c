@@ -44,7 +44,7 @@ static bool holds(const struct loop_body *body, const struct cct_node *n)
 	       (n->line < 0 || body->line < 0 || n->line >= body->line);
 }
 
-/* Of two that hold the same place. */
+/* Both hold the same place. */
 static bool is_inside(const struct loop_body *a, const struct loop_body *b)
 {
 	if (a->line >= 0 && b->line >= 0 && a->line != b->line)

@@ -30,7 +30,7 @@ struct loop_bodies {
 	size_t count;
 };
 
-/* Of ticks whose context is known. */
+/* Sums of ticks whose context is known. */
 struct loop_reach {
 	struct cpu_sum inclusive; /* in the loop, or in what it calls */
 	struct cpu_sum called;    /* of this, in what its frame calls, inlined or not */

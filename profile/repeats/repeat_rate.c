@@ -14,7 +14,7 @@ static unsigned least(unsigned a, unsigned b)
 
 unsigned sequence_distance(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count)
 {
-	/* Of the part of a that was looked at, to each beginning of b. */
+	/* The distance of the part of a that was looked at, to each beginning of b. */
 	unsigned row[LIMIT_TRACE_VALUES + 1];
 
 	assert(a_count <= LIMIT_TRACE_VALUES && b_count <= LIMIT_TRACE_VALUES);
@@ -75,7 +75,7 @@ static double mean_of(const struct repeat_sum *sum)
 	return fmin(1, sum->sum / (double)sum->pairs);
 }
 
-/* Of the mean of n like these, which are more than one. */
+/* The variance of the mean of n like these, which are more than one. */
 static double variance_of_mean(const struct repeat_sum *sum, double n)
 {
 	double pairs = (double)sum->pairs, mean = mean_of(sum);
@@ -107,8 +107,8 @@ void repeat_inputs_scalar(struct repeat_inputs *in, const struct repeat_sum *sca
 	in->scalar_means += mean_of(scalar);
 }
 
-/* Of the sum of all means: as it would be of observations of 0 or 1, with this mean, and as it was
- * found to be. */
+/* The variance of the sum of all means: as it would be of observations of 0 or 1, with this mean,
+ * and as it was found to be. */
 static double widest_variance(const struct repeat_inputs *in, double n)
 {
 	double sd = sqrt(in->load_inverse) + (n > 0 ? in->scalars / sqrt(n) : 0);

@@ -138,7 +138,7 @@ int turn_tuples_count(const struct turn_tuples *t, struct turn_counts *counts)
 
 /* ---------------------------------------------------------------- estimating */
 
-/* Of a mean that so many were counted of; within 1% (Wilson, Hilferty 1931). */
+/* The interval of a mean that so many were counted of; within 1% (Wilson, Hilferty 1931). */
 static struct wilson poisson_ci95(double count)
 {
 	double more = count + 1;

@@ -54,7 +54,7 @@ struct turn_counts {
 	double turn_ns;                                /* median; 0: not known */
 };
 
-/* Of a window's turns, or those of many windows, one behind the other: sums. */
+/* Sums of a window's turns, or of those of many windows, one behind the other. */
 struct turn_sums {
 	uint64_t traces, tuples, distinct;
 	double turns;                /* all, at least */
@@ -68,7 +68,7 @@ bool turn_tuples_add(struct turn_tuples *t, const uint64_t *tuples, size_t count
 /* 0 or -ENOMEM. */
 int turn_tuples_count(const struct turn_tuples *t, struct turn_counts *counts);
 
-/* Of so much CPU time of the loop; turns are no fewer than were seen. */
+/* The sums of so much CPU time of the loop; turns are no fewer than were seen. */
 struct turn_sums turn_counts_sums(const struct turn_counts *c, double cpu_ns);
 
 /* 1 - different turns / turns. */

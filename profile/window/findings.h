@@ -18,7 +18,7 @@
 struct window_findings {
 	Jxp__Sampler sampler;                      /* never SAMPLER_AUTO */
 	char sampler_reason[SAMPLER_REASON_BYTES]; /* why this one */
-	/* Of the pebs and ibs samplers, or the one of the request; none of the clock. */
+	/* Those of the pebs and ibs samplers, or the one of the request; the clock has none. */
 	struct perf_hardware_event events[PERF_HARDWARE_EVENTS];
 	size_t event_count;
 	uint64_t period; /* the shortest: ns of the clock, else operations of each event */

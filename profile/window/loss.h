@@ -18,7 +18,7 @@ enum loss {
 	LOSS_UNKNOWN_IDS,  /* references to something that was never sent, or was dropped */
 	LOSS_REPEATED_IDS, /* definitions of an id that was defined before */
 	LOSS_INVALID,      /* events with a field out of range */
-	/* Of objects and accesses to them: */
+	/* Losses of objects and accesses to them: */
 	LOSS_CLASSES,         /* beyond LIMIT_CLASSES */
 	LOSS_OBJECTS,         /* beyond objects_max: counted, but not tracked */
 	LOSS_SITES,           /* objects of allocation sites beyond LIMIT_SITES */

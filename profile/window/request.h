@@ -24,7 +24,7 @@
 #define WINDOW_FRAMES_DEFAULT     MAX_FRAMES_LIMIT
 #define WINDOW_OBJECT_MIN_DEFAULT 1024
 
-/* Of a window that nobody asked for: whose it is, and what it stands for. */
+/* For a window that nobody asked for: whose it is, and what it stands for. */
 struct window_schedule {
 	char name[WINDOW_NAME_BYTES]; /* "": somebody asked */
 	uint64_t epoch;               /* of the schedule (fleet/draw.h) */

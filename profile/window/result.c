@@ -10,7 +10,7 @@
 #include "profile/estimate.h"
 #include "proto/counters.h"
 
-/* Of one CPU. */
+/* A part of one CPU. */
 #define IDLE_SHARE 0.05
 
 bool window_result_tracks_objects(const struct window_result *w)

@@ -120,7 +120,7 @@ bool window_result_profiles_loops(const struct window_result *w);
 /* Does it need that alone? */
 bool window_result_profiles_cpu_alone(const struct window_result *w);
 
-/* Of what it is for: of accesses; ticks, where it needs these alone. */
+/* Samples of what it is for: of accesses, or ticks where it needs these alone. */
 uint64_t window_result_samples(const struct window_result *w);
 
 /* Was NUMA asked for, and is there anything to measure? */
@@ -179,7 +179,7 @@ const char *window_result_state_name(const struct window_result *w);
  * sampled and of how windows differ. */
 struct interval window_result_fraction_ci95(const struct window_result *w, Jxp__Kind kind);
 
-/* Likewise of a part of them, and by how much (at least 1) its variance is larger than sampling's.
+/* The same for a part of them, and by how much (at least 1) its variance is larger than sampling's.
  */
 struct interval window_result_part_ci95(const struct window_result *w, Jxp__Kind kind,
 					uint64_t wasteful_bytes);
@@ -204,7 +204,7 @@ double window_result_whole_s(const struct window_result *w);
  * of it while it was watched (struct cpu_beside). */
 double window_result_beside_ns(const struct window_result *w, double seen_ns);
 
-/* Of ticks in the kernel, without a context, what was ours: it is no part of the whole. */
+/* What was ours of ticks in the kernel, without a context: it is no part of the whole. */
 double window_result_kernel_taken_ns(const struct window_result *w);
 
 /* The program's own ticks in code whose context nobody knows, but for those that were cut. */
@@ -220,7 +220,7 @@ struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kin
 /* From the start to the end, or to now. */
 uint64_t window_result_elapsed_ns(const struct window_result *w);
 
-/* Of the target's CPU time; 0 when none was reported. */
+/* The overhead's part of the target's CPU time; 0 when none was reported. */
 double window_result_overhead_fraction(const struct window_result *w);
 
 /* Who holds the samples to the window and its budget: "bpf", or "agent". */

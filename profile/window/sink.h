@@ -27,7 +27,8 @@ struct window_sink {
 	 * before it was given a number has "" as its id; w is NULL where there was no memory for
 	 * it. */
 	void (*failed)(void *arg, const struct window_result *w, int error, const char *message);
-	/* Of no window: samples that gates have dropped of processes without one, so far. */
+	/* Belongs to no window: samples that gates have dropped of processes without one, so far.
+	 */
 	void (*strangers)(void *arg, uint64_t total);
 };
 

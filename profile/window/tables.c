@@ -158,7 +158,8 @@ struct window_result *window_result_snapshot(const struct window_result *w)
 	copy->numa.waiting = NULL;
 	copy->merged = NULL; /* No merge runs. */
 	if (copy->end_ns == 0)
-		copy->end_ns = clock_monotonic_ns(); /* Of what it shows; its state is that of w. */
+		copy->end_ns =
+		    clock_monotonic_ns(); /* The moment that it shows; its state is that of w. */
 	r = copy_tables(copy, w);
 	if (r == 0)
 		r = strings_copy(&copy->profile.strings, &w->profile.strings);

@@ -17,7 +17,7 @@ struct window_table {
 /* By enum profile_table. */
 extern const struct window_table window_tables[PROFILE_TABLES];
 
-/* Of a number whose rows are 0. */
+/* For a number whose rows are 0. */
 static inline struct row_table *window_table_of(const struct window_result *w, size_t number)
 {
 	return (struct row_table *)((char *)w + window_tables[number].offset);
@@ -32,8 +32,8 @@ static inline void *window_rows_of(const struct window_result *w, size_t number)
  * without memory. */
 struct window_result *window_result_snapshot(const struct window_result *w);
 
-/* Of w what nothing changes any more, for the caller to free: w itself, kept, if it is finished,
- * else a snapshot. NULL without memory. */
+/* A window that nothing changes any more, for the caller to free: w itself, kept, if it is
+ * finished, else a snapshot. NULL without memory. */
 struct window_result *window_result_still(const struct window_result *w);
 
 /* What it takes. */

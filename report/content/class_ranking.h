@@ -106,8 +106,8 @@ struct class_origins {
 	struct origin_site *sites;
 };
 
-/* Of the same window; the rankings stay the caller's and are needed no more. 0 or -ENOMEM, and then
- * it is empty. */
+/* For the same window; the rankings stay the caller's and are needed no more. 0 or -ENOMEM, and
+ * then it is empty. */
 int class_origins_init(struct class_origins *o, const struct class_ranking *classes,
 		       const struct object_ranking *sites);
 void class_origins_release(struct class_origins *o);

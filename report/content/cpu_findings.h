@@ -39,7 +39,7 @@ struct report_cpu {
 	uint64_t samples;  /* ticks */
 	double whole_ns;   /* in the unit of ticks (window_result_whole_ns), */
 	double whole_s;    /* and as the program's own time */
-	/* Of the whole; these nine add up to 1: */
+	/* Parts of the whole; these nine add up to 1: */
 	double compiled, interpreted, native;
 	double kernel;     /* of all threads with ticks, whether they run Java code or not */
 	double no_java;    /* threads that run no Java code, not in the kernel */

@@ -8,7 +8,7 @@
 #include "report/problems/loop_problems.h"
 #include "subsume/analysis.h"
 
-/* Of each list; a name may have 8 KiB, and a row names eleven methods. */
+/* The most rows of each list; a name may have 8 KiB, and a row names eleven methods. */
 #define SUBSUMING_ROWS_MAX 200u
 
 static struct report_period period_of(const struct window_result *w)
@@ -70,13 +70,14 @@ static struct report_shown shown_of(const struct report_wanted *wanted)
 				     .quality_whole = view == JXP__VIEW__VIEW_QUALITY};
 }
 
-/* Of accesses and allocations; without these all that is found of loops would be one of its own. */
+/* Problems are of accesses and allocations; without these all that is found of loops would be one
+ * of its own. */
 static bool has_problems(const struct report_model *m)
 {
 	return m->shown.findings && (m->shown.fields || m->shown.lines);
 }
 
-/* Of a scope that is needed no longer than for them. */
+/* Their scope is needed no longer than for them. */
 static int pairs_init(struct report_model *m, const struct report_wanted *wanted)
 {
 	struct pair_scope scope;

@@ -98,7 +98,7 @@ struct report_quality {
 	struct report_effects effects;
 };
 
-/* Of the same ticks. The summary points at the other two. */
+/* It is of the same ticks. The summary points at the other two. */
 struct report_subsuming {
 	bool made; /* it was wanted, and there were ticks; else the rest is empty */
 	struct subsume_tree tree;

@@ -31,7 +31,7 @@ static inline struct method_names method_names(const struct profile *p, uint32_t
 				     strings_get(&p->strings, m->file)};
 }
 
-/* Of a node's frame; of none where there is no node. */
+/* The names in a node's frame; none where there is no node. */
 static inline struct method_names frame_names(const struct profile *p, uint32_t node)
 {
 	const struct cct_node *n = cct_node(&p->cct, node);

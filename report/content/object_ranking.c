@@ -71,7 +71,7 @@ static int compare_site_costs(const void *a, const void *b)
 		     ASCENDING(x->position, y->position));
 }
 
-/* Of two that were allocated between other judgements the earlier ones are not meant any more. */
+/* Where two were allocated between other judgements, the earlier ones are not meant any more. */
 static void add_fresh(struct fresh_objects *to, const struct fresh_objects *fresh)
 {
 	if (fresh->judgement > to->judgement) {

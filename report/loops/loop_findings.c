@@ -115,7 +115,8 @@ static bool misses_results(unsigned found)
 			LOOP_DOUBT_FOLDED);
 }
 
-/* Of turns that are more than were counted: its machine code may make several at a time. */
+/* The rate by turns that are more than were counted: its machine code may make several at a time.
+ */
 static struct loop_rate rate_of(const struct report_loop *l, const struct loop_counts *counts,
 				double times)
 {
@@ -446,7 +447,7 @@ static void judge_all(struct report_loops *l, const struct window_result *w)
 		judge(&l->rows[i], &w->loops, clock_s(window_result_elapsed_ns(w)));
 }
 
-/* Of those without ticks of their own the first that call what takes CPU time stay. */
+/* The first of those without ticks of their own that call what takes CPU time stay. */
 static void drop_idle(struct report_loops *l)
 {
 	size_t kept = 0, calls = 0;
@@ -474,7 +475,7 @@ static void weigh(struct report_loops *l, const struct window_result *w)
 	}
 }
 
-/* Of a method that calls itself, and whose calls nothing was compared of, there is nothing to say.
+/* There is nothing to say of a method that calls itself, and whose calls nothing was compared of.
  */
 static void leave_out_recursions(struct report_loops *l)
 {

@@ -2,8 +2,8 @@
  * What a report's loops and its pairs have to do with each other: in which loop an access is, and
  * how many of the accesses that a loop makes are wasteful.
  *
- * An access is in a loop when a frame of its calling context is (profile/reach/loop_bodies.h). Loops
- * whose source is not known are not found.
+ * An access is in a loop when a frame of its calling context is (profile/reach/loop_bodies.h).
+ * Loops whose source is not known are not found.
  *
  * How many are wasteful corroborates a judgement of the loop, and proves none: a table that is gone
  * through for another key each time is all silent loads.
@@ -45,7 +45,7 @@ struct loop_around {
 	bool called; /* the access is in a method that the loop calls, be it inlined there or not */
 };
 
-/* Of the same window. 0 or -ENOMEM, and then it is empty. */
+/* For the same window. 0 or -ENOMEM, and then it is empty. */
 int loop_pairs_init(struct loop_pairs *l, const struct report_loops *loops,
 		    const struct window_result *w);
 void loop_pairs_release(struct loop_pairs *l);
@@ -58,7 +58,7 @@ struct loop_around loop_pairs_frame(const struct loop_pairs *l, const struct cct
 struct loop_around loop_pairs_context(const struct loop_pairs *l, const struct cct *t,
 				      uint32_t node);
 
-/* Of a loop and a kind, by their positions; NULL where too little is known. */
+/* The waste of a loop and a kind, by their positions; NULL where too little is known. */
 const struct loop_waste *loop_pairs_waste(const struct loop_pairs *l, size_t rank, size_t kind);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "common/wilson.h"
 
-/* Of the ratio r, as large as makes a normal quantile right. */
+/* The variance of the ratio r, as large as makes a normal quantile right. */
 static double variance(const struct loop_counts *c, double r, double times)
 {
 	double bursts = times * (double)c->bursts;
@@ -30,7 +30,7 @@ static struct interval interval_of(double rate, double var, double seen)
 	return (struct interval){w.low, w.high};
 }
 
-/* Of the turns of an instance, in front of all copies. */
+/* So many turns of an instance are in front of all copies. */
 #define PEELED_MAX 1
 
 #define NOT_TOLD_MAX 0.1

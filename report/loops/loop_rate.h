@@ -43,7 +43,7 @@ struct loop_length {
  * was not told: of these nobody knows that they are like the others. */
 struct loop_length loop_length_of(const struct loop_lengths *l);
 
-/* Of counts, were there times as many like them. */
+/* The rate of counts, were there times as many like them. */
 struct loop_rate loop_rate_of(const struct loop_counts *c, double times);
 
 #endif

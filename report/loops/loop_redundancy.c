@@ -78,8 +78,8 @@ struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const st
 	return r;
 }
 
-/* Of pairs like those that came, how many times as many would tell; no more than are taken. Of an
- * input with few of them that cannot be said: all may. */
+/* How many times as many pairs like those that came would tell; no more than are taken. That cannot
+ * be said of an input with few of them: all may. */
 static double instances_need(const struct loop_profile *p, const struct loop_row *row,
 			     enum loop_sameness sameness)
 {

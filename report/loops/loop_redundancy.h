@@ -52,7 +52,7 @@ struct loop_redundancy {
 struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const struct loop_row *row,
 					  enum loop_type type);
 
-/* Of something open, how many times as much time might tell; 0: not known. */
+/* How many times as much time might tell what is open; 0: not known. */
 double loop_redundancy_needs(const struct loop_redundancy *r, const struct loop_profile *p,
 			     const struct loop_row *row);
 

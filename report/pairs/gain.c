@@ -7,7 +7,7 @@
 #include "common/saturate.h"
 #include "proto/kinds.h"
 
-/* Of a table by node and kind. */
+/* A pair's cell in a table by node and kind. */
 static size_t cell(const struct pair *pair)
 {
 	return (size_t)pair_removable_node(pair) * KIND_VALUES + pair->kind;

@@ -27,14 +27,15 @@
 #include "profile/cpu_share.h"
 #include "profile/window/result.h"
 
-/* Of a pair of the profile, or of several added up. */
+/* The sums of a pair of the profile, or of several added up. */
 struct gain_sums {
 	struct cpu_sums cpu;
 	double ticks;    /* that it is told by */
 	uint64_t untold; /* wasteful pairs with an access that could go and that nobody can tell */
 };
 
-/* Of all pairs of a window's profile, in their order. To be freed with free. 0 or -ENOMEM. */
+/* The gains of all pairs of a window's profile, in their order. To be freed with free. 0 or
+ * -ENOMEM. */
 int pair_gains_new(const struct window_result *w, struct gain_sums **out);
 
 void gain_sums_add(struct gain_sums *to, const struct gain_sums *from);

@@ -35,7 +35,7 @@ enum pair_view {
 	/* By both calling contexts, be their frames interpreted or compiled. The profile tells
 	 * instructions, regions and places apart (an unrolled loop has a copy of each access). */
 	PAIRS_BY_CONTEXTS,
-	/* Likewise, but for how deep recursion is. */
+	/* The same, but for how deep recursion is. */
 	PAIRS_BY_TURNS,
 };
 
@@ -58,7 +58,7 @@ struct ranked_pair {
 	double fraction; /* wasteful bytes, of all checked ones of its kind */
 	struct interval ci95;
 	struct cpu_share cpu; /* of the window's CPU time */
-	/* Of it, what could be gained (gain.h): not known where most of its wasteful pairs have an
+	/* What could be gained of it (gain.h): not known where most of its wasteful pairs have an
 	 * access that nobody can tell. */
 	struct cpu_share gain;
 	struct gain_sums gain_sums;
@@ -121,7 +121,7 @@ int report_kinds_init(struct report_kind kinds[PAIR_KINDS], size_t *count,
 		      const struct pair_scope *scope);
 void report_kinds_release(struct report_kind *kinds, size_t count);
 
-/* Of kinds without evidence: how long a window would have to be that may have one, in times of
+/* For kinds without evidence: how long a window would have to be that may have one, in times of
  * this one; 0: that is not known. */
 double report_evidence_needed(const struct report_kind *kinds, size_t count);
 

@@ -10,7 +10,8 @@
 #include "report/content/names.h"
 #include "proto/words.h"
 
-/* Of all samples together: 4 bytes each before they are compressed, and 8 in who reads them. */
+/* The most frames of all samples together: 4 bytes each before they are compressed, and 8 in who
+ * reads them. */
 #define FRAMES_MAX ((size_t)16 << 20)
 
 /* Exact as a double, and far above what is true. */
@@ -84,7 +85,8 @@ static void field_of(char text[FIELD_BYTES], const struct profile *p, uint32_t l
 
 	text[0] = '\0';
 	switch (place.kind) {
-	case JXP__LOCATION__KIND__FIELD: /* Of the class that declares it, as in by_location. */
+	case JXP__LOCATION__KIND__FIELD: /* A field is of the class that declares it, as in
+					    by_location. */
 		(void)snprintf(text, FIELD_BYTES, "%s.%s", place.owner, place.field);
 		break;
 	case JXP__LOCATION__KIND__STATIC:

@@ -208,8 +208,8 @@ static void put_method(struct pprof_writer *w, uint64_t id, const struct cct_met
 	put_function(w, id, name, strings_get(w->strings, method->file));
 }
 
-/* Of the tree's methods ids begin with 1; behind them come a frame without a name, and those that
- * no node has. */
+/* The ids of the tree's methods begin with 1; behind them come a frame without a name, and those
+ * that no node has. */
 static uint64_t function_of(struct pprof_writer *w, uint32_t method)
 {
 	uint64_t id = method ? method : w->cct->method_count + 1;
@@ -232,7 +232,7 @@ uint64_t pprof_writer_frame(struct pprof_writer *w, const char *name)
 	return w->error < 0 ? 0 : location;
 }
 
-/* Likewise: the tree's nodes, then the empty context. */
+/* First the tree's nodes, then the empty context. */
 static uint64_t location_of(struct pprof_writer *w, uint32_t node)
 {
 	uint32_t oldest = w->lines[node];

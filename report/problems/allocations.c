@@ -190,7 +190,7 @@ void allocation_groups_release(struct allocation_groups *g)
 
 /* ---------------------------------------------------------------- what it comes to */
 
-/* Of the allocations that were sampled, those that have a site. In windows of before small ones
+/* The part of the sampled allocations that has a site. In windows of before small ones
  * have none. */
 static double known_part(const struct window_result *w)
 {

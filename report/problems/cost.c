@@ -12,7 +12,7 @@
 
 /* ---------------------------------------------------------------- whose ticks */
 
-/* Of ticks, on behalf of the operation: */
+/* Sums of ticks, on behalf of the operation: */
 struct operation_time {
 	struct cpu_sum own;   /* its own (see above), */
 	struct cpu_sum least; /* at what it allocates, */
@@ -163,7 +163,7 @@ static int allocated_under(struct candidate *c, const unsigned char *marks,
 
 /* ---------------------------------------------------------------- what is in vain */
 
-/* Of the accesses of the operation that were looked at, the part in vain: of its loads and stores,
+/* The part in vain of the operation's accesses that were looked at: of its loads and stores,
  * or of its stores alone where all else is done for them. A store is looked at for both kinds. Of
  * a search the walk is in vain, too. */
 static void accesses_in_vain(struct problem *out, const struct window_result *w)
@@ -249,7 +249,7 @@ static struct cpu_share share_of_ticks(const struct cpu_sum *ticks, const struct
 	return share_of(&sums, whole);
 }
 
-/* Of pairs; of one that allocates, all is in vain. */
+/* What pairs show to be in vain; of one that allocates, all is. */
 static struct cpu_share saved_of(const struct candidate *c, const struct window_result *w,
 				 const struct cpu_sum *ticks, const struct cpu_whole *whole)
 {

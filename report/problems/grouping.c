@@ -84,7 +84,7 @@ enum nature {
 	NATURE_REWRITTEN,   /* and of the value that is there */
 };
 
-/* Of a step's weight, what comes by way of another operation. */
+/* The part of a step's weight that comes by way of another operation. */
 struct caller_weight {
 	uint32_t step, caller;
 	double weight;

@@ -16,7 +16,7 @@
 
 #include "report/pairs/pair_ranking.h"
 
-/* Of dead stores, with a silent one for each. */
+/* The part of dead stores that have a silent one each. */
 #define SAME_VALUE_PART 0.7
 
 #define MERGED_PART  0.8

@@ -23,7 +23,7 @@ static bool is_of(const struct problem *problem, const struct cct *t, uint32_t m
 	return false;
 }
 
-/* Of its turns, or of its instances. */
+/* The part of its turns, or of its instances. */
 static struct interval turns_in_vain(const struct report_loop *loop, double *part)
 {
 	const struct repeat_rate *again = loop->verdict == LOOP_REDUNDANT_INSTANCES

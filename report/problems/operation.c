@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Of frames between an access and the method that has called both. */
+/* The most frames between an access and the method that has called both. */
 #define NEAR_MAX 3
 
 static uint32_t parent_of(const struct profile *p, uint32_t node)

@@ -98,7 +98,7 @@ struct problem {
 	bool all_fields;    /* all of them are fields, whatever class declares them */
 	struct problem_pairs pairs[KIND_VALUES];
 	uint64_t told; /* wasteful pairs of whose access that could go the method can be told */
-	/* Of the operation's accesses, or stores, the part in vain; of a loop's turns, or times
+	/* The part in vain of the operation's accesses, or stores; of a loop's turns, or times
 	 * that it is entered; of one that allocates, its part of all bytes. */
 	double fraction;
 	struct interval fraction_ci95;

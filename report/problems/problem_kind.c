@@ -78,7 +78,7 @@ static bool grows(const struct profile *p, const struct pair *pair)
 
 /* ---------------------------------------------------------------- weights */
 
-/* Of the weight, elements of arrays of references where objects are gone over. */
+/* The part of the weight that is elements of arrays of references where objects are gone over. */
 #define OBJECTS_PART 0.15
 
 struct tally {

@@ -443,7 +443,7 @@ static int keep(struct problem_candidates *c, struct problems *out, int found)
 	return found < 0 ? found : 0;
 }
 
-/* Of so many of the largest groups. */
+/* Ranks so many of the largest groups. */
 static int rank(struct problems *out, const struct pair_scope *s, const struct pair_groups *groups,
 		const struct allocation_groups *allocations, const uint32_t *frames,
 		struct weighed *scratch)

@@ -83,8 +83,9 @@ static size_t turns(const struct cct *tree, const uint32_t *path, size_t count, 
 	return 1 + same / frames;
 }
 
-/* Of what begins with the last of these nodes, which are leaf first: so turns go on toward path[0].
- * count is at least 1. Only what makes the text shorter is recursion, which takes a line more. */
+/* The recursion that begins with the last of these nodes, which are leaf first: so turns go on
+ * toward path[0]. count is at least 1. Only what makes the text shorter is recursion, which takes a
+ * line more. */
 static struct recursion recursion_find(const struct cct *tree, const uint32_t *path, size_t count)
 {
 	for (size_t frames = 1; frames <= CCT_TURN_MAX && frames < count; frames++) {

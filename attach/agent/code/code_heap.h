@@ -123,8 +123,8 @@ struct code_heap_content {
 	uint32_t size;  /* bytes of them */
 };
 
-/* Of a blob that code_heap_find or code_heap_each gave. False when it has no instructions, or what
- * it says cannot be. */
+/* Reads a blob that code_heap_find or code_heap_each gave. False when it has no instructions, or
+ * what it says cannot be. */
 bool code_heap_read(const struct code_layout *layout, uint64_t blob, struct code_heap_content *out);
 
 /* Visits the blobs of all heaps that are there. */

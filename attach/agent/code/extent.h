@@ -47,8 +47,8 @@ struct extent extent_whole(uint64_t address, uint32_t size);
 enum extent_result extent_of_operand(const struct insn *insn, const ucontext_t *uc,
 				     uint64_t address, bool after, struct extent *out);
 
-/* Of the access that an instruction is about to make, with registers as in uc. Of a string
- * instruction, one element of those it still has to do, chosen at random. */
+/* The extent of the access that an instruction is about to make, with registers as in uc. For a
+ * string instruction it is one element of those that it still has to do, chosen at random. */
 enum extent_result extent_of_next(const struct insn *insn, const ucontext_t *uc,
 				  enum access_type type, struct random *random, struct extent *out);
 

@@ -241,7 +241,7 @@ static unsigned rivals_of(const struct thread *t, unsigned reg)
 	return rivals;
 }
 
-/* Of what would be set on the same bytes only one is: as in a reservoir, the n-th of them with a
+/* Only one of what would be set on the same bytes is: as in a reservoir, the n-th of them with a
  * probability of 1/n, and what is kept weighs the inverse of that. False: not this one. */
 static bool prevail(struct thread *t, unsigned reg)
 {

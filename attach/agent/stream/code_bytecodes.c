@@ -5,7 +5,7 @@
 
 #include "common/mix.h"
 
-/* Of one method; with more bytecodes that name something it says of the first ones. */
+/* One method has no more; with more bytecodes that name something it says of the first ones. */
 #define REFERENCES_OF_METHOD_MAX 2048u
 
 #define METHOD_SLOTS (2u * CODE_METHODS_READ)

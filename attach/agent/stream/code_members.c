@@ -6,7 +6,7 @@
 #include "attach/agent/method/java_name.h"
 #include "common/mix.h"
 
-/* Of one text; what is longer is left out. */
+/* The longest text; a longer one is left out. */
 #define TEXT_MAX 1024u
 
 #define SYMBOL_SLOTS (2u * CODE_MEMBERS_SYMBOLS)
@@ -217,7 +217,7 @@ static bool name_member(struct code_members *m, const struct member_look *look,
 	uint64_t declares = r->klass, declaring;
 
 	to->class_name = text_of(m, look->class_name, TEXT_CLASS);
-	/* Of a method that has bytecodes and nothing else nobody needs the name. */
+	/* Nobody needs the name of a method that has bytecodes and nothing else. */
 	if (is_field || targets_own_code(&m->pools, look, r, &declares))
 		to->name = text_of(m, look->name, TEXT_PLAIN);
 	to->descriptor = text_of(m, look->descriptor, is_field ? TEXT_PLAIN : TEXT_CALL);

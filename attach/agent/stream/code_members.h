@@ -40,7 +40,7 @@ void code_members_forget(struct code_members *m);
 /* Reads methods with it. */
 const struct pool_reader *code_members_reader(const struct code_members *m);
 
-/* Of the constant pool of a method that was just read: what code_members_find takes; -1: there is
+/* The constant pool of a method that was just read, as code_members_find takes it; -1: there is
  * no room. */
 int32_t code_members_pool(struct code_members *m, const struct method_copy *method);
 

@@ -242,7 +242,7 @@ static void add_references(struct code_message *m, uint32_t method, const struct
 	}
 }
 
-/* Of who takes arrays. */
+/* For methods that take arrays. */
 static void add_parameters(struct code_message *m, const struct method_copy *copy,
 			   struct code_method *method)
 {

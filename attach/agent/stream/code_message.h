@@ -23,7 +23,7 @@
 #define CODE_MESSAGE_BYTES \
 	(sizeof(struct code_copy) + CODE_MESSAGE_LISTS_BYTES + CODE_BYTECODES_BYTES)
 
-/* Of these, all that is sent but members and texts. */
+/* So much of these is for all that is sent but members and texts. */
 #define CODE_MESSAGE_LISTS_BYTES (848u << 10)
 
 struct code_methods {

@@ -93,7 +93,7 @@ static void name_method(struct drain *d, uint32_t number)
 			   d->layout->byte_base);
 }
 
-/* Of what was compiled at least once when it was met. */
+/* The tier of what was compiled at least once when it was met. */
 static Jxp__Tier tier_of(const struct drain *d, const struct context_node *node)
 {
 	if (node->bci == CALL_BCI_NATIVE)
@@ -365,7 +365,7 @@ static uint32_t number_for_image(void *arg, uint64_t method)
 
 	if (number)
 		name_method(d, number);
-	return send_when_full(d) == 0 ? number : 0; /* Of a failure the next send tells. */
+	return send_when_full(d) == 0 ? number : 0; /* The next send tells of a failure. */
 }
 
 static int send_image(struct drain *d, Jxp__CodeImage *image)

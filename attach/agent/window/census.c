@@ -23,7 +23,7 @@
 #define NEWS_INTERVAL_NS (20 * NS_PER_MS)
 #define NEWS_LAST_NS     NS_PER_S
 
-/* Of the budget, what the process's ticks may take. */
+/* The part of the budget that the process's ticks may take. */
 #define GUESTS_SHARE 0.1
 
 void census_init(struct census *c, struct monitor *monitor, double budget,

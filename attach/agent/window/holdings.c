@@ -11,11 +11,11 @@
 #include "common/clock.h"
 #include "common/fd.h"
 
-/* Of the budget, what a thread may lose at its switches to one thing that it holds; twice that
- * before it is taken away again, so that it does not come and go. */
+/* The part of the budget that a thread may lose at its switches to one thing that it holds; twice
+ * that before it is taken away again, so that it does not come and go. */
 #define HOLD_SHARE 0.15
 
-/* Of the budget, what phases may use of a thread's time. */
+/* The part of the budget that phases may use of a thread's time. */
 #define PHASE_SHARE 0.4
 
 /* In thousandths of its CPU time: a thread that is longer in the kernel has its ticks from the
@@ -187,7 +187,7 @@ static unsigned registers_wanted(const struct holdings *h)
 	return h->settings->objects.max > 0 ? 1 : 0;
 }
 
-/* Of what is left a thread takes at most half, so that a few busy threads do not leave the others
+/* A thread takes at most half of what is left, so that a few busy threads do not leave the others
  * with nothing. */
 static unsigned registers_for(const struct holdings *h, const struct thread *t)
 {
@@ -199,8 +199,8 @@ static unsigned registers_for(const struct holdings *h, const struct thread *t)
 /* What a burst takes at the least: a header, and a place. */
 #define BURST_REGISTERS_MIN 2u
 
-/* Of so many that accesses to objects leave over: without pairs all of them, beside pairs two
- * where they have one still. */
+/* The registers for bursts, of so many that accesses to objects leave over: without pairs all of
+ * them, beside pairs two where they have one still. */
 static unsigned registers_for_bursts(const struct holdings *h, unsigned left)
 {
 	if (!h->settings->sampling.loops || left < BURST_REGISTERS_MIN)
@@ -262,7 +262,7 @@ static void close_registers(struct holdings *h, struct thread *t)
 	fd_close_all(t->register_fd, PERF_DEBUG_REGISTERS);
 }
 
-/* Of a thread that is held, and goes on without. */
+/* Takes them from a thread that is held, and goes on without. */
 static void take_registers(struct holdings *h, struct thread *t)
 {
 	for (unsigned i = 0; i < PERF_DEBUG_REGISTERS; i++)
@@ -544,7 +544,7 @@ int holdings_phase(struct holdings *h, struct thread *t)
 		end_phase(h, t, watch == REGISTERS_LENT);
 	}
 	if (!t->clock_on && atomic_exchange(&t->timer_spent, false))
-		(void)cpu_timer_set(t->timer, 1); /* Likewise. */
+		(void)cpu_timer_set(t->timer, 1); /* As above. */
 	thread_let_go(t);
 	return r;
 }

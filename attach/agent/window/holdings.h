@@ -47,17 +47,17 @@ unsigned holdings_least(const struct holdings *h);
  * some may be open. */
 int holdings_begin(struct holdings *h, struct thread *t, uint64_t from_ns);
 
-/* Of an entry whose memory is allocated and which is no longer THREAD_CLOCK: its registers, if it
+/* Gives an entry whose memory is allocated and which is no longer THREAD_CLOCK its registers, if it
  * is to hold some. 0 or -errno. */
 int holdings_give(struct holdings *h, struct thread *t);
 
-/* Of one that is THREAD_READY: follows what it does. 0, or -errno when the session cannot go on. */
+/* Follows what one does that is THREAD_READY. 0, or -errno when the session cannot go on. */
 int holdings_follow(struct holdings *h, struct thread *t);
 
-/* Of any other: a timer that was spent on a handler which could not set it again is set. */
+/* Sets a timer of any other again, where it was spent on a handler that could not. */
 void holdings_mend(struct holdings *h, struct thread *t);
 
-/* Of one that is THREAD_READY: begins and ends its phases. */
+/* Begins and ends the phases of one that is THREAD_READY. */
 int holdings_phase(struct holdings *h, struct thread *t);
 
 /* Has the thread ended, whoever has its number now? As far as a timer tells, which stays its own.

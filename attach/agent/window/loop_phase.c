@@ -116,7 +116,7 @@ int loop_phase_answer(struct loop_phase *l)
 
 /* ---------------------------------------------------------------- plans */
 
-/* Of each byte of a method: an instruction begins there. */
+/* For each byte of a method: does an instruction begin there? */
 struct instruction_starts {
 	uint64_t code; /* whose they are; 0: nobody's */
 	uint32_t size;
@@ -348,7 +348,7 @@ static double expected_ticks(struct loop_phase *l, double ticks)
 #define TRACE_HANDLER_NS UINT64_C(3000)
 #define TRACES_KNOWN     64u /* signals */
 
-/* Of all traces, and on the way what one signal of theirs takes. */
+/* The cost of all traces, and on the way what one signal of theirs takes. */
 static double cost_of_traces(uint64_t trap_cost_ns)
 {
 	uint64_t signals = atomic_load(&handlers.trace_signals);

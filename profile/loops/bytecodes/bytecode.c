@@ -18,7 +18,7 @@ struct graph {
 	uint32_t *first_edge; /* by bci, and one more */
 	uint32_t edge_count, edge_capacity;
 	uint8_t *reached; /* from the beginning */
-	/* Of the search for components. */
+	/* For the search for components. */
 	uint32_t *index, *low, *stack, *work, *cursor, *level;
 	/* By loop: bytes that it lies in, and where it is come to from outside. */
 	struct span {
@@ -609,7 +609,7 @@ static bool is_if(uint8_t op)
 	return (op >= JAVA_IFEQ && op < JAVA_GOTO) || op == JAVA_IFNULL || op == JAVA_IFNONNULL;
 }
 
-/* Of a call of the method. */
+/* Does it end a call of the method? */
 static bool is_last(uint8_t op)
 {
 	return java_op_ends(op) && op != JAVA_GOTO && op != JAVA_GOTO_W;
