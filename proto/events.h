@@ -8,9 +8,10 @@
  * so that whatever is sent was written.
  *
  * An agent is not trusted. event_next holds type and size against the table; everything else is the
- * reader's to check before it is used. Flags and enums are therefore bytes, which may hold anything.
- * What ids, times and "none" are is said in jxperf.proto. Records are only ever added, and members
- * put where spare bytes are; PROTOCOL_VERSION (limits.h) changes when an older peer would misread.
+ * reader's to check before it is used. Flags and enums are therefore bytes, which may hold
+ * anything. What ids, times and "none" are is said in jxperf.proto. Records are only ever added,
+ * and members put where spare bytes are; PROTOCOL_VERSION (limits.h) changes when an older peer
+ * would misread.
  */
 #ifndef JXPERF_PROTO_EVENTS_H
 #define JXPERF_PROTO_EVENTS_H
@@ -33,13 +34,14 @@ struct event_transition {
 	uint64_t address;
 	/* The rest of the numbers up to location, but watch_node, are of TRAPPED alone.
 	 *
-	 * CPU time that the pair stands for (clock sampler, else 0): the period of its tick, times the
-	 * inverse of the probability that the sample had and kept a register until now, times the
-	 * part of the watched bytes that both accesses share. */
+	 * CPU time that the pair stands for (clock sampler, else 0): the period of its tick, times
+	 * the inverse of the probability that the sample had and kept a register until now, times
+	 * the part of the watched bytes that both accesses share. */
 	uint64_t cpu_ns;
-	/* The compiled code that each access was made in, 0: none; and the instruction's offset from
-	 * its beginning, or, where a stub that the code called made the access, that of the call's
-	 * last byte. The context's innermost frames are those of a place nearby that the JVM knows. */
+	/* The compiled code that each access was made in, 0: none; and the instruction's offset
+	 * from its beginning, or, where a stub that the code called made the access, that of the
+	 * call's last byte. The context's innermost frames are those of a place nearby that the JVM
+	 * knows. */
 	uint64_t watch_code;
 	uint64_t trap_code;
 	uint32_t watch_offset;
@@ -48,18 +50,19 @@ struct event_transition {
 	uint32_t trap_node;
 	uint32_t watch_instruction;
 	uint32_t trap_instruction;
-	/* Bytes that the pair stands for: those that both accesses share, times the watched access's
-	 * width over the length watched, times the inverse of that probability. */
+	/* Bytes that the pair stands for: those that both accesses share, times the watched
+	 * access's width over the length watched, times the inverse of that probability. */
 	uint32_t checked_bytes;
-	uint32_t location;   /* of the watched bytes; 0: not told */
-	uint8_t type;        /* Transition.Type */
-	uint8_t reg;         /* 0..3; 4, of TRAPPED alone: the pair had no register, and was not ARMED */
-	uint8_t kind;        /* Kind */
-	uint8_t region;      /* Region */
-	uint8_t length;      /* bytes watched, 1..8 */
+	uint32_t location; /* of the watched bytes; 0: not told */
+	uint8_t type;      /* Transition.Type */
+	uint8_t reg;    /* 0..3; 4, of TRAPPED alone: the pair had no register, and was not ARMED */
+	uint8_t kind;   /* Kind */
+	uint8_t region; /* Region */
+	uint8_t length; /* bytes watched, 1..8 */
 	uint8_t wasteful;    /* flag */
 	uint8_t jvm_access;  /* flag: the second access was made by the virtual machine itself */
-	uint8_t watch_calls; /* of the context's innermost calls, those of compiled code, whose method */
+	uint8_t watch_calls; /* of the context's innermost calls, those of compiled code, whose
+				method */
 	uint8_t trap_calls;  /* is the last of them; 0: it was none */
 	uint8_t spare[7];
 };
@@ -74,7 +77,7 @@ struct event_allocation {
 	uint64_t time_ns;
 	uint64_t address; /* 0: not known in this epoch, the next position tells it */
 	uint64_t size_bytes;
-	double weight;   /* inverse of the probability with which it was sampled and tracked, >= 1 */
+	double weight; /* inverse of the probability with which it was sampled and tracked, >= 1 */
 	uint32_t object; /* from 1, never used again in this window; 0: not tracked, no address */
 	uint32_t epoch;
 	uint32_t class_id; /* ObjectClass */
@@ -105,8 +108,8 @@ struct event_access {
 	uint32_t tid;
 	uint64_t time_ns;
 	uint64_t address;
-	uint64_t weight;       /* what it stands for, in the unit of the window's metric: CPU time in ns
-				* (clock) or operations (events) */
+	uint64_t weight; /* what it stands for, in the unit of the window's metric: CPU time in ns
+			  * (clock) or operations (events) */
 	uint64_t object_bytes; /* size of the object that was accessed; 0: not known */
 	uint64_t code;         /* as in event_transition */
 	uint32_t offset;
@@ -132,8 +135,8 @@ struct event_tick {
 	uint32_t node;     /* calling context, or 0 */
 	uint8_t state;     /* CpuSample.State */
 	uint8_t truncated; /* flag: root frames are missing from the context */
-	uint8_t called;    /* flag: it came in a stub that the code called, and offset is that of the
-			    * call's last byte */
+	uint8_t called; /* flag: it came in a stub that the code called, and offset is that of the
+			 * call's last byte */
 	uint8_t spare[5];
 };
 
@@ -154,22 +157,22 @@ struct event_burst {
 	uint8_t spare[4];
 };
 
-/* What one trace read (LoopPlan): of each value a hash, whose key is drawn for the window and stays in
- * the target; equal values have equal hashes. Either of two instances of the loop, one behind the
- * other, where turn_values is 0; or of turns, one behind the other. */
+/* What one trace read (LoopPlan): of each value a hash, whose key is drawn for the window and stays
+ * in the target; equal values have equal hashes. Either of two instances of the loop, one behind
+ * the other, where turn_values is 0; or of turns, one behind the other. */
 struct event_trace {
 	struct event_head head;
 	uint32_t tid;
 	uint64_t time_ns;
 	uint64_t elapsed_ns; /* of turns: from the first value to the last */
 	uint32_t plan;
-	uint8_t load;             /* of the plan's loads, by index: the one whose values these are, */
-	uint8_t turn_values;      /* of turns: how many; */
-	uint8_t counts[2];        /* how many of either instance, at most LIMIT_TRACE_VALUES, */
-	uint8_t cut[2];           /* flags: and there were more; */
-	uint8_t scalar_counts[2]; /* and how many scalars; none where no load came */
+	uint8_t load;        /* of the plan's loads, by index: the one whose values these are, */
+	uint8_t turn_values; /* of turns: how many; */
+	uint8_t counts[2];   /* how many of either instance, at most LIMIT_TRACE_VALUES, */
+	uint8_t cut[2];      /* flags: and there were more; */
+	uint8_t scalar_counts[2];                /* and how many scalars; none where no load came */
 	uint32_t scalars[2][LIMIT_PLAN_SCALARS]; /* in the plan's order */
-	uint8_t places[LIMIT_TRACE_VALUES];      /* of turns: which of the plan's turn_inputs, in order */
+	uint8_t places[LIMIT_TRACE_VALUES];      /* of turns: which inputs of the plan, in order */
 	uint32_t values[2][LIMIT_TRACE_VALUES];  /* in order; those of turns are the first ones */
 	uint32_t spare;
 };
@@ -187,7 +190,7 @@ struct event_reading {
 };
 
 /* Every type of record there is, and its struct. */
-#define EVENTS(X)                        \
+#define EVENTS(X)                       \
 	X(TRANSITION, event_transition) \
 	X(ALLOCATION, event_allocation) \
 	X(POSITION, event_position)     \
@@ -203,14 +206,13 @@ enum event_type {
 #define EVENT_VALUE(name, record) EVENT_##name,
 	EVENTS(EVENT_VALUE)
 #undef EVENT_VALUE
-	EVENT_TYPES,
+	    EVENT_TYPES,
 };
 
-static const uint16_t event_sizes[EVENT_TYPES] = {
-#define EVENT_SIZE(name, record) [EVENT_##name] = sizeof(struct record),
-    EVENTS(EVENT_SIZE)
+#define EVENT_SIZE(name, record) sizeof(struct record),
+/* In the order of the types, none first. */
+static const uint16_t event_sizes[EVENT_TYPES] = {0, EVENTS(EVENT_SIZE)};
 #undef EVENT_SIZE
-};
 
 #define EVENT_ALIGNED(name, record) \
 	_Static_assert(sizeof(struct record) % 8 == 0, "the record behind it is aligned");
@@ -223,8 +225,8 @@ static inline struct event_head event_head_of(enum event_type type)
 	return (struct event_head){.type = (uint16_t)type, .size = event_sizes[type]};
 }
 
-/* The record that begins at *at, which moves behind it; bytes are aligned to 8. NULL at the end, and
- * where no whole record of the table begins: *at is below size then. */
+/* The record that begins at *at, which moves behind it; bytes are aligned to 8. NULL at the end,
+ * and where no whole record of the table begins: *at is below size then. */
 static inline const struct event_head *event_next(const uint8_t *bytes, size_t size, size_t *at)
 {
 	const struct event_head *head;

@@ -18,8 +18,8 @@
 /* A frame decodes to some four times its size; one that needs more than this is not ours. */
 #define DECODED_MAX_BYTES ((size_t)32 << 20)
 
-/* What may wait for the agent to read it: two times all plans of loops, and small frames; PerfOpened
- * is 20 bytes. */
+/* What may wait for the agent to read it: two times all plans of loops, and small frames;
+ * PerfOpened is 20 bytes. */
 #define OUT_QUEUE_BYTES (2u * LIMIT_PLANS * (unsigned)sizeof(struct loop_plan) + (64u << 10))
 
 /* So much of it the kernel keeps at the most: its smallest send buffer, of which two or three

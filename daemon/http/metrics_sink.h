@@ -1,6 +1,6 @@
 /*
- * Brings windows into the metrics: a sink (profile/window/sink.h) that remembers of each window that
- * runs what is in the metrics already. Loop thread only.
+ * Brings windows into the metrics: a sink (profile/window/sink.h) that remembers of each window
+ * that runs what is in the metrics already. Loop thread only.
  */
 #ifndef JXPERF_DAEMON_HTTP_METRICS_SINK_H
 #define JXPERF_DAEMON_HTTP_METRICS_SINK_H

@@ -1,10 +1,11 @@
 /*
  * A window as bytes and back: what the store keeps of one, with all that a report says.
  *
- * The bytes are its texts and its tables (profile/window/tables.h, profile/container/table_codec.h),
- * compressed by zstd with a checksum. They come from a file, so reading them trusts nothing: every
- * reference, number and text is checked as if it came from a peer. What comes back makes the report
- * that the window made; single threads, what is of one moment, and the machine's CPUs are not kept.
+ * The bytes are its texts and its tables (profile/window/tables.h,
+ * profile/container/table_codec.h), compressed by zstd with a checksum. They come from a file, so
+ * reading them trusts nothing: every reference, number and text is checked as if it came from a
+ * peer. What comes back makes the report that the window made; single threads, what is of one
+ * moment, and the machine's CPUs are not kept.
  *
  * Pure functions of their arguments; any thread.
  */

@@ -254,7 +254,8 @@ static int add_earlier(struct loop_session *in, struct loop_code *code)
 	return r;
 }
 
-int loop_session_tick(struct loop_session *in, const struct event_tick *tick, uint32_t node, bool kept)
+int loop_session_tick(struct loop_session *in, const struct event_tick *tick, uint32_t node,
+		      bool kept)
 {
 	const struct tick_place one = {
 	    .key = {.code = tick->code, .offset = tick->offset, .node = node},

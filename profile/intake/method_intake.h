@@ -1,8 +1,8 @@
 /*
  * Methods as an agent announces them: its ids, the window's, and which line a bytecode index is on.
  *
- * Untrusted, as all of a batch is (profile/intake/intake.h): what is repeated, or beyond a limit, is
- * counted in the window's losses.
+ * Untrusted, as all of a batch is (profile/intake/intake.h): what is repeated, or beyond a limit,
+ * is counted in the window's losses.
  */
 #ifndef JXPERF_PROFILE_INTAKE_METHOD_INTAKE_H
 #define JXPERF_PROFILE_INTAKE_METHOD_INTAKE_H

@@ -54,8 +54,8 @@ struct loop_reading_end {
 	int32_t low, high;
 };
 
-/* How many turns an instance has is told by its counter (profile/loops/loop_reading.h): what that is
- * when an instruction in front of the loop is come to, and where the loop is left. */
+/* How many turns an instance has is told by its counter (profile/loops/loop_reading.h): what that
+ * is when an instruction in front of the loop is come to, and where the loop is left. */
 struct loop_reading {
 	struct plan_counter_place begin;
 	int32_t step; /* of the counter, for one turn; not 0 */

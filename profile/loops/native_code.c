@@ -33,8 +33,7 @@ static int find_callees(struct callees *c, const struct code_image *image)
 
 		if (call->offset >= image->size ||
 		    !opcode_read(image->bytes + call->offset, image->size - call->offset, &o) ||
-		    opcode_flow(&o) != OPCODE_CALL ||
-		    call->target == CODE_TARGET_OTHER)
+		    opcode_flow(&o) != OPCODE_CALL || call->target == CODE_TARGET_OTHER)
 			continue;
 		c->known[c->count++] = opcode_target(&o, image->start + call->offset) << 1 |
 				       (call->target == CODE_TARGET_NO_RETURN);
@@ -597,8 +596,8 @@ bool native_own_entry(const struct native_code *n, uint32_t *entry)
 		const struct code_call *call = &image->calls[i];
 		uint32_t to;
 
-		if (call->target != CODE_TARGET_JAVA ||
-		    call->method != image->method + 1 || call->offset >= image->size)
+		if (call->target != CODE_TARGET_JAVA || call->method != image->method + 1 ||
+		    call->offset >= image->size)
 			continue;
 		to = target_of(image, call->offset);
 		if (to >= call->offset)

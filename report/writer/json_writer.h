@@ -20,7 +20,6 @@ struct json_writer {
 	size_t name_bytes_left; /* of those frames, and other names */
 };
 
-
 /* 0 or -ENOMEM; released in either case, after the document. */
 int json_writer_init(struct json_writer *writer, const struct report_model *m);
 void json_writer_release(struct json_writer *writer);

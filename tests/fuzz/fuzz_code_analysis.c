@@ -88,10 +88,10 @@ static void take_records(struct code_image *image, struct input *in)
 			    .method = take_byte(in) % METHODS, .bci = (int32_t)take_byte(in) - 1};
 	}
 	for (size_t i = 0; i < image->record_count; i += 2)
-		image->calls[image->call_count++] = (struct code_call){
-		    .offset = image->records[i].offset,
-		    .target = image->records[i].offset % 4,
-		    .method = image->records[i].frame_count};
+		image->calls[image->call_count++] =
+		    (struct code_call){.offset = image->records[i].offset,
+				       .target = image->records[i].offset % 4,
+				       .method = image->records[i].frame_count};
 }
 
 /* ---------------------------------------------------------------- what bytecodes name */

@@ -58,7 +58,7 @@ struct code_copy {
 	uint16_t frame_table[2 * COPIED_FRAMES_MAX]; /* by hash: index + 1 */
 	struct copied_call calls[COPIED_CALLS_MAX];
 	struct code_null_check checks[COPIED_CHECKS_MAX]; /* ascending, in the code */
-	uint64_t metadata[COPIED_METADATA_MAX];      /* addresses that the code names */
+	uint64_t metadata[COPIED_METADATA_MAX];           /* addresses that the code names */
 };
 
 /* The code of a number in the code map, to be freed with free. 0; -ENOENT when it is gone, -E2BIG

@@ -20,7 +20,7 @@ def _records():
     order, found = re.findall(r"X\([A-Z]+, (event_\w+)\)", text), {}
     for name, body in re.findall(r"struct (event_\w+) \{\n(.*?)\n\};", text, re.S):
         layout, members = "<", []
-        for kind, member, sizes in re.findall(r"([\w ]+?) (\w+)((?:\[\w+\])*);", body):
+        for kind, member, sizes in re.findall(r"([\w\s]+?)\s(\w+)((?:\[\w+\])*);", body):
             count = 1
             for size in re.findall(r"\[(\w+)\]", sizes):
                 count *= int(size if size.isdigit() else re.search(rf"#define {size}\s+(\d+)u", limits).group(1))

@@ -34,12 +34,9 @@ static uint64_t serial_at(uint64_t address)
 TEST(calls_are_told_by_where_they_lead, code_setup)
 {
 	static const struct copied_call expected[] = {
-	    {1, CODE_TARGET_JAVA, CALLEE + 1},
-	    {6, CODE_TARGET_STUB, 0},
-	    {11, CODE_TARGET_NO_RETURN, 0},
-	    {16, CODE_TARGET_JAVA, 0},
-	    {21, CODE_TARGET_OTHER, 0},
-	    {26, CODE_TARGET_OTHER, 0},
+	    {1, CODE_TARGET_JAVA, CALLEE + 1}, {6, CODE_TARGET_STUB, 0},
+	    {11, CODE_TARGET_NO_RETURN, 0},    {16, CODE_TARGET_JAVA, 0},
+	    {21, CODE_TARGET_OTHER, 0},        {26, CODE_TARGET_OTHER, 0},
 	    {28, CODE_TARGET_JAVA, 0},
 	};
 	uint8_t bytes[34] = {0x90};
