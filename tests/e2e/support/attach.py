@@ -123,7 +123,7 @@ def assert_refused(jvm, bundle, *words, **options):
 def leftovers(pid):
     """Files of an attach in the places of the target where they may have been, and that do not go away:
     others may be attaching to other JVMs right now, whose directories look the same."""
-    end = time.monotonic() + 15
+    end = time.monotonic() + 40
     found = _attach_files(pid)
     while found and time.monotonic() < end:
         time.sleep(0.05)
