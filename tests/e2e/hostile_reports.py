@@ -28,7 +28,7 @@ def profile_of_long_names():
     trunk = [node(i, i - 1) for i in range(1, DEPTH + 1)]
     leaves = [node(DEPTH + i, DEPTH, bci=i) for i in range(1, PAIRS + 1)]
     pairs = [pair(DEPTH + i) for i in range(1, PAIRS + 1)]
-    return batch(method, *trunk, *leaves), batch(*pairs)
+    return batch(method, *trunk, *leaves), batch(records=pairs)
 
 
 def daemon_with_a_large_profile():
