@@ -1,5 +1,4 @@
 """A broker's service that goes and comes back: schedules wait for it, and it is seen from outside."""
-# Takes half a place: it waits most of the time (brokers are away for some seconds).
 import json
 import os
 import socket

@@ -1,6 +1,5 @@
 """JVMs are found as they start and gone when they end, by BPF where that is permitted, by rounds elsewhere; and a machine
 that starts processes all the time pays next to nothing for it."""
-# Takes half a place: it waits most of the time (JVMs are found by the clock).
 import json
 import os
 import signal

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Sixty windows, half of them cut short by a fault: a short `make soak-faults`, by a seed that has each fault twice."""
-# Takes half a place: it waits most of the time (each window and each fault has its seconds).
 import os
 
 from lib import note, run, test

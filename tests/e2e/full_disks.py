@@ -2,7 +2,6 @@
 one line what to do, check says it beforehand, nothing is left behind and the JVM is unharmed.
 
 The whole program is in a mount namespace of its own, whose /tmp is a small one."""
-# Takes half a place: it waits most of the time (for what a disk without room makes of it).
 import contextlib
 import ctypes
 import json

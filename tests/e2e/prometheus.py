@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """A real Prometheus scrapes a daemon over several windows, a restart and a kill: what it computes is what the
 windows' reports say."""
-# Takes half a place: it waits most of the time (scrapes come by the clock).
 import os
 import signal
 import time

@@ -3,7 +3,6 @@
 Who made a JVM collect more cannot be told from outside. So the programs here do it themselves, when they are
 told to.
 """
-# Takes half a place: it waits most of the time (windows of a program that is mostly idle).
 # Estimates: costs, from outside.
 import os
 import signal

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """What is kept of windows: over restarts, over the daemon's death in their middle, when the disk is full."""
-# Takes half a place: it waits most of the time (flushes come by the clock).
 import contextlib
 import json
 import os

@@ -1,5 +1,4 @@
 /* The engine's side of a broker that listens, which the test is. */
-/* Takes half a place: it waits most of the time (what does not answer has its seconds). */
 #include "tests/unit/support/test.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* Takes half a place: it waits most of the time (workers hang until they are given up). */
 #include "tests/unit/support/test.h"
 
 #include <errno.h>

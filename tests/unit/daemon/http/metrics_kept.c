@@ -1,4 +1,3 @@
-/* Takes half a place: it waits most of the time (what is refused has its seconds). */
 #include "tests/unit/support/test.h"
 
 #include <errno.h>
