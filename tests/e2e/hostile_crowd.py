@@ -111,7 +111,8 @@ def two_users_with_ten_hostile_processes_each_keep_nobody_from_anything():
     assert memory.most_rss < MEMORY_MOST, memory.most_rss
     # They were at it to the end, and refused more than the log has lines for.
     assert all(process.alive() for process in attackers)
-    assert all(f"more requests or connections of user {uid} were refused" in daemon.output() for uid in ATTACKERS)
+    wait_until(lambda: all(f"more requests or connections of user {uid} were refused" in daemon.output() for uid in ATTACKERS),
+               "the log's next line of refusals")
     # Its history is there, and so is its line of the audit.
     again, _ = ask(victim.who, daemon, "report", report["window"]["id"], "--format", "json")
     assert '"SilentStore"' in again, again[:200]
