@@ -143,20 +143,30 @@ static size_t take_row(struct ranked_pair *row, const struct pair_scope *s,
 
 /* ---------------------------------------------------------------- ranking */
 
-static void estimate(struct ranked_pair *row, const struct window_result *w, Jxp__Kind kind)
-{
-	struct cpu_whole whole = window_result_cpu_whole(w, kind);
-	struct cpu_whole of_ticks = window_result_tick_whole(w, kind);
+/* What shares of a kind's rows are of: each goes over all contexts of ticks, so once for all rows.
+ */
+struct pair_wholes {
+	struct cpu_whole accesses, ticks;
+};
 
+static struct pair_wholes wholes_of(const struct window_result *w, Jxp__Kind kind)
+{
+	return (struct pair_wholes){window_result_cpu_whole(w, kind),
+				    window_result_tick_whole(w, kind)};
+}
+
+static void estimate(struct ranked_pair *row, const struct window_result *w, Jxp__Kind kind,
+		     const struct pair_wholes *wholes)
+{
 	row->fraction = estimate_fraction((double)row->sum.wasteful_bytes,
 					  (double)w->profile.kinds[kind].application.checked_bytes);
 	row->ci95 = window_result_part_ci95(w, kind, row->sum.wasteful_bytes);
-	row->cpu = cpu_share_estimate(&row->sum.cpu, row->sum.wasteful_count, &whole);
+	row->cpu = cpu_share_estimate(&row->sum.cpu, row->sum.wasteful_count, &wholes->accesses);
 	row->gain = (struct cpu_share){.ci95 = {0, 1}};
 	if (w->request.kinds[JXP__KIND__KIND_CPU] &&
 	    2 * row->gain_sums.untold <= row->sum.wasteful_count)
-		row->gain = cpu_share_estimate(&row->gain_sums.cpu,
-					       (uint64_t)ceil(row->gain_sums.ticks), &of_ticks);
+		row->gain = cpu_share_estimate(
+		    &row->gain_sums.cpu, (uint64_t)ceil(row->gain_sums.ticks), &wholes->ticks);
 }
 
 bool ranked_pair_is_evidence(const struct ranked_pair *row)
@@ -256,6 +266,7 @@ int pair_ranking_init(struct pair_ranking *r, const struct pair_scope *s, Jxp__K
 {
 	size_t most = s->window->profile.pair_count, count;
 	_cleanup_free_ struct pair_entry *entries = NULL;
+	struct pair_wholes wholes;
 
 	*r = (struct pair_ranking){0};
 	if (most == 0)
@@ -266,6 +277,7 @@ int pair_ranking_init(struct pair_ranking *r, const struct pair_scope *s, Jxp__K
 		pair_ranking_release(r);
 		return -ENOMEM;
 	}
+	wholes = wholes_of(s->window, kind);
 	count = collect(entries, s, kind, view);
 	for (size_t i = 0; i < count;) {
 		struct ranked_pair *row = &r->pairs[r->count];
@@ -273,11 +285,11 @@ int pair_ranking_init(struct pair_ranking *r, const struct pair_scope *s, Jxp__K
 		i += take_row(row, s, &entries[i], count - i);
 		if (row->sum.wasteful_bytes == 0)
 			continue; /* Nothing wasted: not ranked. */
-		estimate(row, s->window, kind);
+		estimate(row, s->window, kind, &wholes);
 		r->count++;
 	}
 	rank(r, view);
-	estimate(&r->folded, s->window, kind);
+	estimate(&r->folded, s->window, kind, &wholes);
 	shrink(r);
 	return 0;
 }
@@ -292,13 +304,14 @@ void ranked_pair_of_places(struct ranked_pair *sum, const struct pair_scope *s, 
 			   uint32_t place)
 {
 	const struct profile *p = &s->window->profile;
+	const struct pair_wholes wholes = wholes_of(s->window, kind);
 
 	*sum = (struct ranked_pair){0};
 	for (size_t i = 0; i < p->pair_count; i++)
 		if (p->pairs[i].kind == kind &&
 		    locations_get(&p->locations, p->pairs[i].location).kind == place)
 			add_pair(sum, s, &p->pairs[i]);
-	estimate(sum, s->window, kind);
+	estimate(sum, s->window, kind, &wholes);
 }
 
 /* ---------------------------------------------------------------- each kind */

@@ -218,14 +218,15 @@ static void put_beside(struct pprof_report *p, size_t type, const char *name, do
 	pprof_writer_sample(&p->writer, &sample, p->types);
 }
 
-/* One sample for each sort of code that the leaf was in. */
-static void put_context(struct pprof_report *p, const struct cpu_context *c, size_t type)
+/* One sample for each sort of code that the leaf was in. own: the part of its time that is the
+ * program's. */
+static void put_context(struct pprof_report *p, const struct cpu_context *c, size_t type,
+			double own)
 {
 	static const char *const code[CPU_CODES] = {[CPU_COMPILED] = "compiled",
 						    [CPU_INTERPRETED] = "interpreted",
 						    [CPU_NATIVE] = "native",
 						    [CPU_KERNEL] = "kernel"};
-	const double own = window_result_own_part(p->model->window);
 	struct pprof_sample sample = {0};
 	size_t labels;
 
@@ -263,12 +264,13 @@ static void put_ticks(struct pprof_report *p, size_t type)
 {
 	const struct cpu_ranking *ranking = &p->model->cpu.ranking;
 	const struct cpu_beside *beside = &p->model->window->cpu.beside;
+	const double own = window_result_own_part(p->model->window);
 	size_t i = 0;
 
 	for (; i < ranking->context_count && i < p->rows; i++) {
 		if (!take_frames(p, ranking->contexts[i].node, 0))
 			break;
-		put_context(p, &ranking->contexts[i], type);
+		put_context(p, &ranking->contexts[i], type, own);
 	}
 	put_beside(p, type, "[garbage collector]", beside->gc_ns);
 	put_beside(p, type, "[compilers]", beside->jit_ns);
