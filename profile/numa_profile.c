@@ -153,15 +153,6 @@ double numa_remote_fraction(const struct numa_profile *p)
 	return estimate_fraction(all - local, all);
 }
 
-const struct numa_site *numa_profile_site(const struct numa_profile *p, uint32_t site)
-{
-	uint32_t position;
-
-	return row_table_find(&p->site_table, &numa_site_layout, &site, &position)
-		   ? &p->sites[position]
-		   : NULL;
-}
-
 void numa_site_add(struct numa_site *to, const struct numa_site *from)
 {
 	table_row_add(&numa_site_layout, to, from, NULL);

@@ -87,9 +87,6 @@ void numa_profile_finish(struct numa_profile *p);
 /* Of all placed accesses, 0 when there are none. */
 double numa_remote_fraction(const struct numa_profile *p);
 
-/* The sums of a site, or NULL when no access to it was placed. */
-const struct numa_site *numa_profile_site(const struct numa_profile *p, uint32_t site);
-
 /* Adds what one site has to another's sums. */
 void numa_site_add(struct numa_site *to, const struct numa_site *from);
 

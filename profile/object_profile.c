@@ -328,19 +328,12 @@ uint64_t object_profile_samples(const struct object_profile *o)
 	return sum;
 }
 
-static double heap_metric(const struct object_profile *o)
+double object_profile_heap(const struct object_profile *o)
 {
 	return o->attributed.metric + o->untracked[JXP__REGION__REGION_HEAP].metric;
 }
 
-double object_profile_whole(const struct object_profile *o)
-{
-	double heap = heap_metric(o);
-
-	return heap > o->estimated ? heap : o->estimated;
-}
-
 bool object_profile_is_overestimated(const struct object_profile *o)
 {
-	return heap_metric(o) < o->estimated;
+	return object_profile_heap(o) < o->estimated;
 }

@@ -152,9 +152,8 @@ void object_site_set_uncollected(struct object_site *site, double count, double 
 /* All sampled accesses. */
 uint64_t object_profile_samples(const struct object_profile *o);
 
-/* All sampled accesses to the heap but unsettled ones, or the sum of the sites' metric where that
- * is larger. */
-double object_profile_whole(const struct object_profile *o);
+/* The metric of all sampled accesses to the heap but unsettled ones. */
+double object_profile_heap(const struct object_profile *o);
 
 /* Are estimates' sums the larger ones, which fractions are of then? */
 bool object_profile_is_overestimated(const struct object_profile *o);

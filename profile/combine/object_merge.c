@@ -23,16 +23,11 @@ static int reserve(struct object_merge *m, struct window_merged *facts, size_t c
 	return 0;
 }
 
-static double heap_of(const struct object_profile *o)
-{
-	return o->attributed.metric + o->untracked[JXP__REGION__REGION_HEAP].metric;
-}
-
 static void add_sums(struct object_merge *m, const struct row_merge *rows, double stands_for_s,
 		     unsigned batch)
 {
 	const struct object_profile *from = &rows->from->objects;
-	double w = rows->weights[WEIGHT_ACCESS], heap = heap_of(from);
+	double w = rows->weights[WEIGHT_ACCESS], heap = object_profile_heap(from);
 
 	rows->to->merged->heap[batch] += w * heap;
 	m->estimated[batch] += w * from->estimated;

@@ -65,7 +65,7 @@ struct window_merged {
 	unsigned batches;
 	double checked[KIND_VALUES][MERGED_BATCHES];
 	double wasteful[KIND_VALUES][MERGED_BATCHES];
-	double heap[MERGED_BATCHES];             /* what object_profile_whole is, */
+	double heap[MERGED_BATCHES];             /* what object_profile_heap is, */
 	double (*sites)[MERGED_BATCHES];         /* and the metric of each allocation site */
 	double wholes[MERGED_BATCHES];           /* likewise CPU time, */
 	double cpu[KIND_VALUES][MERGED_BATCHES]; /* and that at wasteful accesses of each kind */

@@ -87,6 +87,16 @@ TEST(the_remote_fraction_weighs_accesses)
 	numa_profile_release(&p);
 }
 
+/* NULL when no access to it was placed. */
+static const struct numa_site *numa_site_of(const struct numa_profile *p, uint32_t site)
+{
+	uint32_t position;
+
+	return row_table_find(&p->site_table, &numa_site_layout, &site, &position)
+		   ? &p->sites[position]
+		   : NULL;
+}
+
 TEST(a_site_has_its_own_sums)
 {
 	struct numa_profile p = {0};
@@ -96,14 +106,14 @@ TEST(a_site_has_its_own_sums)
 	place(&p, access_of(7, 1, 60), 0);
 	place(&p, access_of(7, 0, 20), 0);
 	place(&p, access_of(9, 0, 20), 1);
-	s = numa_profile_site(&p, 7);
+	s = numa_site_of(&p, 7);
 	assert_non_null(s);
 	assert_float_equal(numa_site_remote_fraction(s), 0.75, 1e-12);
 	assert_int_equal(numa_largest(s->page_on, 2, &share), 0);
 	assert_true(share == 1);
 	assert_int_equal(numa_largest(s->accessed_from, 2, &share), 1);
 	assert_true(s->accessed_from[1] == 120); /* For two objects each. */
-	assert_null(numa_profile_site(&p, 8));
+	assert_null(numa_site_of(&p, 8));
 	numa_profile_release(&p);
 }
 
@@ -115,7 +125,7 @@ TEST(what_has_no_node_is_unplaced)
 	place(&p, access_of(7, NUMA_NONE, 60), 0);
 	assert_int_equal(p.unplaced, 2);
 	assert_int_equal(p.samples, 0);
-	assert_null(numa_profile_site(&p, 7));
+	assert_null(numa_site_of(&p, 7));
 	numa_profile_release(&p);
 }
 
