@@ -8,6 +8,7 @@
 #include "profile/container/hash.h"
 #include "profile/intake/code_intake.h"
 #include "profile/certainty.h"
+#include "proto/ledger.h"
 #include "proto/limits.h"
 
 void attribution_intake_init(struct attribution_intake *in, struct window_result *result,
@@ -89,7 +90,8 @@ static double most_asked(const struct attribution_intake *in)
 	const struct window_result *w = in->result;
 	double sent = (double)w->counters[JXP__COUNTER__COUNTER_CODES_SENT];
 	double spent = (double)w->counters[JXP__COUNTER__COUNTER_IMAGES_NS];
-	double may_cost = ATTRIBUTION_BUDGET_SHARE * w->request.budget * (double)w->cpu_ns;
+	const struct ledger ledger = {.budget = w->request.budget, .cpu_ns = w->cpu_ns};
+	double may_cost = ledger_due_ns(&ledger, LEDGER_IMAGES);
 
 	return ATTRIBUTION_ASKED_FREE + (spent > 0 ? may_cost * sent / spent : 0);
 }

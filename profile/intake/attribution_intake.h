@@ -36,9 +36,8 @@
  * image costs the agent as much as they did. */
 #define ATTRIBUTION_WAITING_MIN 5u
 
-/* Images take at most this part of what the window may cost, beyond the first few. */
-#define ATTRIBUTION_BUDGET_SHARE 0.1
-#define ATTRIBUTION_ASKED_FREE   4u
+/* Beyond so many, images take what the ledger allows. */
+#define ATTRIBUTION_ASKED_FREE 4u
 
 /* What is kept of analysed code; the one that was needed longest ago goes first. */
 #define ATTRIBUTION_BYTES_MAX ((size_t)12 << 20)

@@ -20,11 +20,8 @@
 #include "common/proc.h"
 #include "common/random.h"
 #include "proto/jxperf.pb-c.h"
+#include "proto/ledger.h"
 #include "proto/limits.h"
-
-/* What the JVM does for an event around the callback (slow path of the allocation, handles, changes
- * of the thread's state) does not show in the callback's own time; an estimate. */
-#define JVM_PART_NS 1000u
 
 /* All of this is global because the JVM hands the callback nothing of ours. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -307,7 +304,7 @@ void JNICALL alloc_event_callback(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, 
 		uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 		take(&a, (uint64_t)size);
-		charge(clock_ns(CLOCK_THREAD_CPUTIME_ID) - start + JVM_PART_NS);
+		charge(clock_ns(CLOCK_THREAD_CPUTIME_ID) - start + LEDGER_ALLOCATION_NS);
 	}
 	atomic_fetch_sub(&in_callback, 1);
 }

@@ -1,5 +1,7 @@
 #include "attach/agent/objects/alloc_share.h"
 
+#include "proto/ledger.h"
+
 /* Where this part of the accesses meets an object at the largest share, that is what allocations
  * get: of the some hundred accesses of a window four do, which tell what their sites are. */
 #define PART_ENOUGH 0.04
@@ -14,18 +16,19 @@
 
 static double share_of(const struct alloc_share *s)
 {
+	const struct ledger_row *row = &ledger_table[LEDGER_ALLOCATIONS];
 	double part = (s->met + PRIOR_MET) / (s->accesses + PRIOR_ACCESSES);
-	double share = ALLOC_SHARE_MOST * part / PART_ENOUGH;
+	double share = row->most * part / PART_ENOUGH;
 
-	if (share > ALLOC_SHARE_MOST)
-		return ALLOC_SHARE_MOST;
-	return share < ALLOC_SHARE_LEAST ? ALLOC_SHARE_LEAST : share;
+	if (share > row->most)
+		return row->most;
+	return share < row->least ? row->least : share;
 }
 
 void alloc_share_init(struct alloc_share *s, bool alone)
 {
 	*s = (struct alloc_share){.fixed = alone};
-	s->share = alone ? ALLOC_SHARE_MOST : share_of(s);
+	s->share = alone ? ledger_table[LEDGER_ALLOCATIONS].most : share_of(s);
 }
 
 double alloc_share_next(struct alloc_share *s, uint64_t accesses, uint64_t met)
@@ -33,7 +36,8 @@ double alloc_share_next(struct alloc_share *s, uint64_t accesses, uint64_t met)
 	if (s->fixed || accesses <= s->last_accesses || met < s->last_met ||
 	    met - s->last_met > accesses - s->last_accesses)
 		return s->share;
-	s->accesses += (double)(accesses - s->last_accesses) * s->share / ALLOC_SHARE_MOST;
+	s->accesses += (double)(accesses - s->last_accesses) * s->share /
+		       ledger_table[LEDGER_ALLOCATIONS].most;
 	s->met += (double)(met - s->last_met);
 	s->last_accesses = accesses;
 	s->last_met = met;

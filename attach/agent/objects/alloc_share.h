@@ -22,12 +22,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The largest share, which allocations have in windows for objects alone, and the least: enough to
- * tell which operations allocate most. With 0.03 windows of 30 s of ten programs had 80 to 430 of
- * them, so that operations which allocate as much had 20 each, and which of them led was chance. */
-#define ALLOC_SHARE_MOST  0.25
-#define ALLOC_SHARE_LEAST 0.08
-
 struct alloc_share {
 	double share; /* of the budget, in force */
 	bool fixed;

@@ -13,7 +13,6 @@ struct object_settings {
 	bool min_size_adapts;    /* to begin with (alloc_floor.h) */
 	uint64_t from_ns;        /* CLOCK_MONOTONIC time at which they begin; 0: with the window */
 	unsigned max_frames;     /* of the calling context of an allocation */
-	double budget;           /* of the window: fraction of the target's CPU time */
 	bool alone;              /* the window is for nothing else */
 	bool optional;           /* nobody has asked for them by name */
 };

@@ -10,10 +10,6 @@
  * with the collectors where a look costs most. */
 #define PASS_PORTION 8192u
 
-/* Passes take at most this part of the budget, of one processor. Where collections come faster,
- * epochs pass without being settled. */
-#define PASS_BUDGET_SHARE 0.25
-
 /* A callback takes microseconds; a thread that is not scheduled may hold one up. */
 #define STOP_TIMEOUT_MS 2000u
 
@@ -36,23 +32,23 @@ static void release(void *arg, const struct object_entry *object)
 }
 
 int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
-		  const struct object_settings *settings, struct err *err)
+		  const struct object_settings *settings, const struct ledger *ledger,
+		  struct err *err)
 {
 	struct object_memory memory = {.address = address_of, .release = release, .arg = t};
 	struct object_refs_effect effect;
 	int r;
 
-	*t = (struct tracker){.vm = vm, .drain = drain, .budget = settings->budget};
+	*t = (struct tracker){.vm = vm, .drain = drain, .ledger = ledger};
 	r = objects_init(&t->objects, settings->max, &memory);
 	if (r < 0) {
 		objects_release(&t->objects);
 		return err_set_errno(err, -r, "cannot set up the table of objects");
 	}
-	effect = object_refs_init(vm->jni, settings->budget);
+	effect = object_refs_init(vm->jni, ledger->budget);
 	alloc_share_init(&t->share, settings->alone);
-	alloc_pace_init(&t->pace, t->budget * t->share.share);
+	alloc_pace_init(&t->pace, ledger->budget * t->share.share);
 	alloc_floor_init(&t->floor, settings->min_size_bytes, settings->min_size_adapts);
-	t->pass_fraction = settings->budget * PASS_BUDGET_SHARE;
 	alloc_events_start(settings, t->objects.max, &effect);
 	alloc_events_set_interval(t->pace.interval);
 	alloc_events_wake_at(alloc_pace_dear_ns(&t->pace));
@@ -163,7 +159,8 @@ static int pass(struct tracker *t, bool *more)
 	t->pass_cost_ns += cost;
 	if (!t->objects.passing) {
 		t->next_pass_ns =
-		    clock_monotonic_ns() + (uint64_t)((double)t->pass_cost_ns / t->pass_fraction);
+		    clock_monotonic_ns() +
+		    (uint64_t)ledger_apart_ns(t->ledger, LEDGER_PASSES, (double)t->pass_cost_ns);
 		t->pass_cost_ns = 0;
 	}
 	return r;
@@ -205,7 +202,7 @@ void tracker_set_pace(struct tracker *t, uint64_t cpu_ns, const struct tracker_u
 	if (!t->running)
 		return;
 	set_floor(t, use->accessed_bytes, room);
-	t->pace.fraction = t->budget * alloc_share_next(&t->share, use->accesses, use->met);
+	t->pace.fraction = t->ledger->budget * alloc_share_next(&t->share, use->accesses, use->met);
 	now = alloc_pace_next(&t->pace, alloc_events_cost_ns(), cpu_ns, room);
 	alloc_events_wake_at(alloc_pace_dear_ns(&t->pace));
 	if (now == before)

@@ -15,10 +15,12 @@
 #include "attach/agent/objects/object_settings.h"
 #include "attach/agent/objects/objects.h"
 #include "attach/agent/stream/drain.h"
+#include "proto/ledger.h"
 
 struct tracker {
 	struct vm *vm;
 	struct drain *drain;
+	const struct ledger *ledger;
 	struct objects objects;
 	struct alloc_share share;
 	struct alloc_pace pace;
@@ -28,8 +30,6 @@ struct tracker {
 	uint64_t pass_ns;      /* CPU time of passes so far */
 	uint64_t pass_cost_ns; /* of the one that is being made */
 	uint64_t next_pass_ns; /* not before this time */
-	double pass_fraction;  /* of wall-clock time that passes may take */
-	double budget;         /* of the window: fraction of the target's CPU time */
 	int error;             /* of the report of a pass */
 	unsigned taken;        /* allocations, in the last update */
 };
@@ -37,7 +37,8 @@ struct tracker {
 /* Starts sampling allocations, after vm_start. On failure the tracker is idle, and the other
  * functions do nothing. */
 int tracker_start(struct tracker *t, struct vm *vm, struct drain *drain,
-		  const struct object_settings *settings, struct err *err);
+		  const struct object_settings *settings, const struct ledger *ledger,
+		  struct err *err);
 
 /* Sends the allocations that were sampled and goes on with a pass. *more: call again soon. 0, or
  * -errno when the session cannot go on. */

@@ -454,7 +454,8 @@ int drain_send(struct drain *d)
 	return d->batch.failed || d->batch.bytes > 0 ? send_batch(d) : 0;
 }
 
-int drain_flush(struct drain *d, const uint64_t *counters, const struct window_cost *cost)
+int drain_flush(struct drain *d, const uint64_t *counters, const struct ledger *ledger,
+		uint64_t setup_ns, uint64_t period)
 {
 	Jxp__Batch *m = &d->batch.message;
 	uint64_t copy[JXP__COUNTER__COUNTER_MAX];
@@ -462,10 +463,10 @@ int drain_flush(struct drain *d, const uint64_t *counters, const struct window_c
 	memcpy(copy, counters, sizeof(copy));
 	m->counters = copy;
 	m->n_counters = JXP__COUNTER__COUNTER_MAX;
-	m->cpu_ns = cost->cpu_ns;
-	m->overhead_ns = cost->overhead_ns;
-	m->setup_ns = cost->setup_ns;
-	m->period = cost->period;
+	m->cpu_ns = ledger->cpu_ns;
+	m->overhead_ns = ledger_overhead_ns(ledger);
+	m->setup_ns = setup_ns;
+	m->period = period;
 	return send_batch(d); /* Clears the batch, and with it the pointer to our copy. */
 }
 

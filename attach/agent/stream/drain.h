@@ -10,7 +10,7 @@
 #include "attach/agent/stack/context.h"
 #include "attach/agent/method/method_table.h"
 #include "attach/agent/stream/batch.h"
-#include "attach/agent/stream/window_cost.h"
+#include "proto/ledger.h"
 
 struct drain;
 struct thread;
@@ -65,8 +65,10 @@ uint64_t drain_method_of(const struct drain *d, uint32_t number);
 /* Sends what has gathered, if anything. */
 int drain_send(struct drain *d);
 
-/* Sends what has gathered, with the window's counters (COUNTER_MAX of them) and costs. */
-int drain_flush(struct drain *d, const uint64_t *counters, const struct window_cost *cost);
+/* Sends what has gathered, with the window's counters (COUNTER_MAX of them), what it has cost, and
+ * its beginning, and the period that has been in force. */
+int drain_flush(struct drain *d, const uint64_t *counters, const struct ledger *ledger,
+		uint64_t setup_ns, uint64_t period);
 
 /* Records in the rings that say nothing: parts of traces that do not go together. */
 uint64_t drain_records_lost(const struct drain *d);

@@ -23,17 +23,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "attach/agent/stream/window_cost.h"
 #include "attach/agent/window/calibrate.h"
+#include "proto/ledger.h"
 
 struct budget {
-	double fraction; /* of the target's CPU time */
-	uint64_t floor;  /* the period asked for, in the sampler's unit: never shorter */
-	uint64_t period; /* in force */
-	bool operations; /* the sampler's unit; otherwise nanoseconds */
+	struct ledger ledger; /* what may be spent, and what was by the last budget_note */
+	uint64_t floor;       /* the period asked for, in the sampler's unit: never shorter */
+	uint64_t period;      /* in force */
+	bool operations;      /* the sampler's unit; otherwise nanoseconds */
 	struct signal_costs signal_costs;
 	uint64_t process_start_ns, process_end_ns; /* 0: it goes on */
-	uint64_t session_start_ns;
+	uint64_t session_start_ns; /* CPU time of the session thread: what the beginning took */
 	uint64_t start_ns, end_ns; /* of the window, monotonic */
 	uint64_t next_change_ns;
 	uint64_t change_cpu_ns;      /* at the last change: CPU time of the process */
@@ -59,8 +59,8 @@ struct budget {
 /* One measurement of a short time says only so much. */
 #define BUDGET_STEP_MAX 8.0
 
-/* Starts the account of a window that is to end at end_ns, monotonic; the calling thread is the
- * session thread. */
+/* Starts the account of a window that may cost a fraction of the target's CPU time and is to end at
+ * end_ns, monotonic; the calling thread is the session thread. */
 void budget_start(struct budget *b, double fraction, uint64_t period,
 		  const struct signal_costs *signal_costs, bool operations, uint64_t end_ns);
 
@@ -71,18 +71,14 @@ void budget_cpu_ends(struct budget *b);
 /* CPU time of the target since the window began, until it ended. */
 uint64_t budget_cpu_ns(const struct budget *b);
 
-/* The cost so far; counters are the window's, COUNTER_MAX of them. */
-void budget_cost(const struct budget *b, const uint64_t *counters, struct window_cost *cost);
+/* Notes in the ledger what was spent so far; counters are the window's, COUNTER_MAX of them.
+ * other_ns was spent by other threads and counts like the session thread's: the sampler's period
+ * does not steer it. */
+void budget_note(struct budget *b, const uint64_t *counters, uint64_t other_ns);
 
-/* Is the session thread within its part of the budget? */
-bool budget_session_affordable(const struct budget *b, const struct window_cost *cost);
-
-/* The period from now on. Changes at most about twice a second, and only by a tenth or more. */
-uint64_t budget_period(struct budget *b, const uint64_t *counters, const struct window_cost *cost);
-
-/* What may be lost of a thread's time to registers that are on (attach/agent/slowdown/slowdown.h):
- * pure. */
-double budget_slowdown_most(double fraction);
+/* The period from now on, by what the ledger says. Changes at most about twice a second, and only
+ * by a tenth or more. */
+uint64_t budget_period(struct budget *b, const uint64_t *counters);
 
 /* Which part of what the beginning took is due at now_ns: pure. */
 uint64_t budget_setup_due(uint64_t setup_ns, uint64_t start_ns, uint64_t end_ns, uint64_t now_ns);

@@ -13,23 +13,18 @@
  * events of one costs as much as fifty readings of its clock. */
 #define START_MAX 32u
 
-/* Scans come soon after the start, then less often, and never take more than this share of the
- * budget. */
+/* Scans come soon after the start, then less often, as the ledger allows. */
 #define SCAN_FIRST_NS    (50 * NS_PER_MS)
 #define SCAN_INTERVAL_NS (250 * NS_PER_MS)
-#define SCAN_SHARE       0.1
 
 /* Where threads start, it is looked for new ones so often, until none has for so long. */
 #define NEWS_INTERVAL_NS (20 * NS_PER_MS)
 #define NEWS_LAST_NS     NS_PER_S
 
-/* The part of the budget that the process's ticks may take. */
-#define GUESTS_SHARE 0.1
-
-void census_init(struct census *c, struct monitor *monitor, double budget,
+void census_init(struct census *c, struct monitor *monitor, const struct ledger *ledger,
 		 const _Atomic uint64_t *starts)
 {
-	*c = (struct census){.monitor = monitor, .budget = budget, .starts = starts};
+	*c = (struct census){.monitor = monitor, .ledger = ledger, .starts = starts};
 }
 
 void census_release(struct census *c)
@@ -163,7 +158,9 @@ int census_start(struct census *c, struct err *err)
 	if (!enumerate(c, false, &r))
 		return err_set(err, EOPNOTSUPP, "the JVM's list of its threads cannot be read");
 	guests_start(c->monitor->settings->max_frames,
-		     is_profile(c) ? c->budget * GUESTS_SHARE : 0);
+		     is_profile(c)
+			 ? (uint64_t)ledger_apart_ns(c->ledger, LEDGER_GUESTS, LEDGER_GUEST_TICK_NS)
+			 : 0);
 	look_at_strangers(c);
 	r = wake_busiest(c, err);
 	c->interval_ns = SCAN_FIRST_NS;
@@ -200,7 +197,8 @@ int census_scan(struct census *c, uint64_t process_ns, struct err *err)
 					      ? DORMANT_AWAKE_TURNOVER_NS
 					      : DORMANT_AWAKE_NS);
 	cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
-	c->next_process_ns = process_ns + (uint64_t)((double)cost / (c->budget * SCAN_SHARE));
+	c->next_process_ns =
+	    process_ns + (uint64_t)ledger_apart_ns(c->ledger, LEDGER_SCANS, (double)cost);
 	c->interval_ns =
 	    c->interval_ns * 2 < SCAN_INTERVAL_NS ? c->interval_ns * 2 : SCAN_INTERVAL_NS;
 	c->next_scan_ns = clock_monotonic_ns() + c->interval_ns;
@@ -209,20 +207,19 @@ int census_scan(struct census *c, uint64_t process_ns, struct err *err)
 
 /* ---------------------------------------------------------------- news */
 
-/* Each look takes so much; while threads start they are this far apart, and a part of the budget
- * farther. */
+/* While threads start, looks are this far apart, and farther as the ledger demands. */
 int census_news(struct census *c, bool eager, struct err *err)
 {
-	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), now = clock_monotonic_ns(), cost;
+	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), now = clock_monotonic_ns(), cost, apart;
 	int r;
 
 	if (!eager || now < c->next_news_ns || !have_started(c))
 		return 0;
 	(void)enumerate(c, true, &r); /* What cannot be read now is by the next scan. */
 	c->news_ns = now;
-	cost = (uint64_t)((double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - start) /
-			  (c->budget * SCAN_SHARE));
-	c->next_news_ns = now + (cost > NEWS_INTERVAL_NS ? cost : NEWS_INTERVAL_NS);
+	cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	apart = (uint64_t)ledger_apart_ns(c->ledger, LEDGER_NEWS, (double)cost);
+	c->next_news_ns = now + (apart > NEWS_INTERVAL_NS ? apart : NEWS_INTERVAL_NS);
 	return cannot_open(r, err);
 }
 

@@ -20,12 +20,13 @@
 #include "attach/agent/crowd/strangers.h"
 #include "attach/agent/window/monitor.h"
 #include "common/err.h"
+#include "proto/ledger.h"
 
 struct census {
 	struct monitor *monitor;
 	struct dormant dormant;
 	struct strangers strangers;
-	double budget;                  /* of the window */
+	const struct ledger *ledger;
 	uint64_t next_scan_ns;          /* not before this time, */
 	uint64_t next_process_ns;       /* nor before the process has used this much */
 	uint64_t interval_ns;           /* from the next scan to the one after it */
@@ -35,8 +36,8 @@ struct census {
 	uint64_t news_ns, next_news_ns; /* when new ones were looked for last, and may be next */
 };
 
-/* starts: the JVM's count of threads that have started, or NULL. */
-void census_init(struct census *c, struct monitor *monitor, double budget,
+/* starts: the JVM's count of threads that have started, or NULL. All outlive the census. */
+void census_init(struct census *c, struct monitor *monitor, const struct ledger *ledger,
 		 const _Atomic uint64_t *starts);
 void census_release(struct census *c);
 

@@ -21,9 +21,6 @@
 /* The thread table has more than that left, or there are no guests. */
 #define ROOM_MIN 256u
 
-/* What a tick takes, all in all. */
-#define TICK_COST_NS 25000
-
 /* For a handler that is at work; it takes microseconds unless it is not scheduled. */
 #define STOP_TIMEOUT_NS (200 * NS_PER_MS)
 
@@ -205,19 +202,12 @@ static bool comes_to_who_runs(void)
 	       (major > 6 || (major == 6 && minor >= 4));
 }
 
-static uint64_t period_of(double fraction)
-{
-	uint64_t ns = (uint64_t)(TICK_COST_NS / fraction);
-
-	return ns < handlers.scheduler_tick_ns ? handlers.scheduler_tick_ns : ns;
-}
-
 static bool know_java(void)
 {
 	return java.functions || java_threads_facts(&java);
 }
 
-void guests_start(unsigned max_frames, double fraction)
+void guests_start(unsigned max_frames, uint64_t apart_ns)
 {
 	bool room = true;
 
@@ -232,9 +222,9 @@ void guests_start(unsigned max_frames, double fraction)
 	atomic_store(&scale, ONE);
 	atomic_store(&last_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	timer = -1;
-	if (fraction <= 0 || !comes_to_who_runs() || !know_java())
+	if (apart_ns == 0 || !comes_to_who_runs() || !know_java())
 		return;
-	period_ns = period_of(fraction);
+	period_ns = apart_ns < handlers.scheduler_tick_ns ? handlers.scheduler_tick_ns : apart_ns;
 	for (unsigned i = 0; i < GUESTS_MAX && room; i++)
 		if (atomic_load(&pool[i].state) == GUEST_NONE)
 			room = fill(&pool[i]);

@@ -24,9 +24,9 @@
 struct drain;
 struct thread;
 
-/* Session thread: a window begins; its ticks may take so much of the process's CPU time, 0: there
- * are none. Without ticks also where something that they take cannot be had. */
-void guests_start(unsigned max_frames, double fraction);
+/* Session thread: a window begins; ticks are so far apart by the process's CPU time, 0: there are
+ * none. Without ticks also where something that they take cannot be had. */
+void guests_start(unsigned max_frames, uint64_t apart_ns);
 
 /* Are there ticks? Then the CPU time of a thread is told by its own from when it is taken on. */
 bool guests_are_on(void);

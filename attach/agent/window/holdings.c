@@ -11,24 +11,12 @@
 #include "common/clock.h"
 #include "common/fd.h"
 
-/* The part of the budget that a thread may lose at its switches to one thing that it holds; twice
- * that before it is taken away again, so that it does not come and go. */
-#define HOLD_SHARE 0.15
-
-/* The part of the budget that phases may use of a thread's time. */
-#define PHASE_SHARE 0.4
-
 /* In thousandths of its CPU time: a thread that is longer in the kernel has its ticks from the
  * timer, which tells in which calls. */
 #define KERNEL_PERMILLE 50u
 
 /* Not met running in so long, by the clock on the wall: the phase ends without a sample. */
 #define PHASE_WAIT_NS (40 * NS_PER_MS)
-
-/* What the first phase of a thread is taken to cost: the session thread's work, and switches in so
- * much of the thread's CPU time. */
-#define PHASE_WORK_NS  200e3
-#define PHASE_FIRST_NS (10 * NS_PER_MS)
 
 /* Further apart than there are windows: there are none. */
 #define PHASES_APART_MAX_NS (10000 * NS_PER_S)
@@ -288,7 +276,7 @@ static double switches_per_ns(const struct thread *t)
 
 static bool affords(const struct holdings *h, const struct thread *t, double cost_ns, bool held)
 {
-	return switches_per_ns(t) * cost_ns <= h->settings->budget * HOLD_SHARE * (held ? 2 : 1);
+	return switches_per_ns(t) * cost_ns <= ledger_most(h->ledger, LEDGER_HELD) * (held ? 2 : 1);
 }
 
 static bool affords_registers(const struct holdings *h, const struct thread *t)
@@ -317,7 +305,7 @@ static bool affords_clock(const struct holdings *h, const struct thread *t)
 
 static void set_phase_period(const struct holdings *h, struct thread *t, double cost_ns)
 {
-	double period = cost_ns / (h->settings->budget * PHASE_SHARE);
+	double period = ledger_apart_ns(h->ledger, LEDGER_PHASES, cost_ns);
 
 	if (!(period >
 	      (double)handlers.period)) /* Also where the machine's costs are no numbers. */
@@ -337,8 +325,8 @@ static void begin_phases(const struct holdings *h, struct thread *t)
 	t->phase_after_ns = 0;
 	if (registers_wanted(h) == 0 || !clock_thread_ns(t->tid, &cpu_ns))
 		return;
-	t->phase_cost_ns = PHASE_WORK_NS + switches_per_ns(t) * (double)PHASE_FIRST_NS *
-					       (costs->held_ns + costs->armed_ns);
+	t->phase_cost_ns = LEDGER_PHASE_WORK_NS + switches_per_ns(t) * LEDGER_PHASE_CPU_NS *
+						      (costs->held_ns + costs->armed_ns);
 	set_phase_period(h, t, t->phase_cost_ns);
 	tick_plan_begin(&t->phases, &t->random, t->phase_period, cpu_ns);
 }

@@ -24,9 +24,11 @@
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/window/opener.h"
 #include "attach/agent/window/settings.h"
+#include "proto/ledger.h"
 
 struct holdings {
 	const struct settings *settings;
+	const struct ledger *ledger;
 	bool objects; /* the window is for objects, too: threads get what that takes */
 	struct opener *opener;
 	const struct sampling_gate *gate; /* which perf sampling events get */

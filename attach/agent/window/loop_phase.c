@@ -301,17 +301,14 @@ void loop_phase_plan(struct loop_phase *l)
 
 /* ---------------------------------------------------------------- how many */
 
-uint32_t loop_phase_chance(double allowed_ns, double spent_ns, double most_ns, double burst_ns,
-			   double ticks)
+uint32_t loop_phase_chance(double left_ns, double most_ns, double burst_ns, double ticks)
 {
-	double left = allowed_ns - spent_ns;
+	double may_ns = left_ns < most_ns ? left_ns : most_ns;
 	double chance;
 
-	if (left > most_ns)
-		left = most_ns;
-	if (left <= 0)
+	if (may_ns <= 0)
 		return 0;
-	chance = left / (burst_ns * (ticks > 1 ? ticks : 1));
+	chance = may_ns / (burst_ns * (ticks > 1 ? ticks : 1));
 	return chance < 1 ? (uint32_t)(chance * BURST_CHANCE_ONE) : BURST_CHANCE_ONE;
 }
 
@@ -344,46 +341,46 @@ static double expected_ticks(struct loop_phase *l, double ticks)
  * may cost. */
 #define BURSTS_KNOWN 8u
 
-/* What a handler takes for a signal of a trace, before some have told: a guess. */
-#define TRACE_HANDLER_NS UINT64_C(3000)
-#define TRACES_KNOWN     64u /* signals */
+/* Signals of traces, likewise. */
+#define TRACES_KNOWN 64u
 
 /* The cost of all traces, and on the way what one signal of theirs takes. */
-static double cost_of_traces(uint64_t trap_cost_ns)
+static uint64_t cost_of_traces(uint64_t trap_cost_ns)
 {
 	uint64_t signals = atomic_load(&handlers.trace_signals);
 	uint64_t handled = atomic_load(&handlers.trace_ns);
-	uint64_t each = signals < TRACES_KNOWN ? TRACE_HANDLER_NS : handled / signals;
+	uint64_t each = signals < TRACES_KNOWN ? LEDGER_TRACE_NS : handled / signals;
 
 	atomic_store(&handlers.trace_signal_ns, trap_cost_ns + each);
-	return (double)signals * (double)trap_cost_ns + (double)handled;
+	return signals * trap_cost_ns + handled;
 }
 
-void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_cost *cost,
-		     const uint64_t *counters, uint64_t trap_cost_ns)
+void loop_phase_pace(struct loop_phase *l, struct ledger *ledger, const uint64_t *counters,
+		     uint64_t trap_cost_ns)
 {
-	double allowed = LOOP_BUDGET_SHARE * fraction * (double)cost->cpu_ns;
-	double bursts = (double)counters[JXP__COUNTER__COUNTER_BURSTS];
-	double traces = (double)counters[JXP__COUNTER__COUNTER_TRACES] +
-			(double)counters[JXP__COUNTER__COUNTER_READINGS];
-	double spent = (double)counters[JXP__COUNTER__COUNTER_BURST_NS] +
-		       bursts * BURST_SIGNALS * (double)trap_cost_ns + cost_of_traces(trap_cost_ns);
-	double recent = LOOP_BUDGET_SHARE * fraction * (double)(cost->cpu_ns - l->cpu_ns);
+	uint64_t bursts = counters[JXP__COUNTER__COUNTER_BURSTS];
+	uint64_t all = bursts + counters[JXP__COUNTER__COUNTER_TRACES] +
+		       counters[JXP__COUNTER__COUNTER_READINGS];
+	uint64_t spent = counters[JXP__COUNTER__COUNTER_BURST_NS] +
+			 bursts * BURST_SIGNALS * trap_cost_ns + cost_of_traces(trap_cost_ns);
+	double recent = ledger_most(ledger, LEDGER_LOOPS) * (double)(ledger->cpu_ns - l->cpu_ns);
 	double ticks = (double)(counters[JXP__COUNTER__COUNTER_TICKS] - l->ticks);
-	double most;
+	double left, most;
 
 	if (!l->wanted)
 		return;
 	l->ticks = counters[JXP__COUNTER__COUNTER_TICKS];
-	l->cpu_ns = cost->cpu_ns;
+	l->cpu_ns = ledger->cpu_ns;
+	ledger->spent_ns[LEDGER_LOOPS] = spent;
+	left = ledger_left_ns(ledger, LEDGER_LOOPS);
 	/* What was left over for want of plans is not spent at once. */
-	most = (allowed - spent) / SAVINGS_LOOKS;
+	most = left / SAVINGS_LOOKS;
 	if (most < 2 * recent)
 		most = 2 * recent;
 	atomic_store(&handlers.burst_chance,
-		     loop_phase_chance(allowed, spent, most,
-				       bursts + traces < BURSTS_KNOWN ? (double)BURST_NS_MAX
-								      : spent / (bursts + traces),
+		     loop_phase_chance(left, most,
+				       all < BURSTS_KNOWN ? (double)BURST_NS_MAX
+							  : (double)spent / (double)all,
 				       expected_ticks(l, ticks)));
 }
 

@@ -11,6 +11,7 @@
 
 #include "attach/agent/stream/drain.h"
 #include "attach/agent/window/orders.h"
+#include "proto/ledger.h"
 
 /* More than a window comes to: code is asked for LIMIT_CODES times. */
 #define LOOP_PLANS_KNOWN (16u * LIMIT_PLANS)
@@ -33,9 +34,6 @@ struct loop_phase {
 	bool plans_changed;     /* since then */
 };
 
-/* Bursts get this part of the budget. */
-#define LOOP_BUDGET_SHARE 0.4
-
 /* No bursts yet. All outlive it. */
 void loop_phase_start(struct loop_phase *l, bool wanted, struct orders *orders,
 		      struct drain *drain);
@@ -50,15 +48,14 @@ int loop_phase_answer(struct loop_phase *l);
 /* Takes up new plans: those whose code is there, and as they say. */
 void loop_phase_plan(struct loop_phase *l);
 
-/* Sets how many ticks may begin a burst, by what the window may cost (a fraction of the target's
- * CPU time), has cost, and what its signals cost. */
-void loop_phase_pace(struct loop_phase *l, double fraction, const struct window_cost *cost,
-		     const uint64_t *counters, uint64_t trap_cost_ns);
+/* Notes in the ledger what loops have cost, and sets how many ticks may begin a burst, by what is
+ * left and what the window's signals cost. */
+void loop_phase_pace(struct loop_phase *l, struct ledger *ledger, const uint64_t *counters,
+		     uint64_t trap_cost_ns);
 
-/* That many of BURST_CHANCE_ONE, where bursts have cost spent_ns of allowed_ns, at most most_ns are
- * to be spent until the next look, burst_ns each, and so many ticks are expected. Pure. */
-uint32_t loop_phase_chance(double allowed_ns, double spent_ns, double most_ns, double burst_ns,
-			   double ticks);
+/* That many of BURST_CHANCE_ONE, where bursts have left_ns left, at most most_ns are to be spent
+ * until the next look, burst_ns each, and so many ticks are expected. Pure. */
+uint32_t loop_phase_chance(double left_ns, double most_ns, double burst_ns, double ticks);
 
 void loop_phase_counters(const struct loop_phase *l, uint64_t *counters);
 

@@ -18,12 +18,13 @@
 #include "attach/agent/window/guests.h"
 #include "common/clock.h"
 
-void monitor_init(struct monitor *m, const struct settings *settings, struct opener *opener,
-		  const struct sampling_gate *gate, struct drain *drain)
+void monitor_init(struct monitor *m, const struct settings *settings, const struct ledger *ledger,
+		  struct opener *opener, const struct sampling_gate *gate, struct drain *drain)
 {
 	*m = (struct monitor){.settings = settings,
 			      .drain = drain,
 			      .holdings = {.settings = settings,
+					   .ledger = ledger,
 					   .opener = opener,
 					   .gate = gate,
 					   .fds_left = fd_allowance(),

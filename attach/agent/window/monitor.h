@@ -29,8 +29,8 @@ struct monitor {
 };
 
 /* All outlive the monitor. */
-void monitor_init(struct monitor *m, const struct settings *settings, struct opener *opener,
-		  const struct sampling_gate *gate, struct drain *drain);
+void monitor_init(struct monitor *m, const struct settings *settings, const struct ledger *ledger,
+		  struct opener *opener, const struct sampling_gate *gate, struct drain *drain);
 
 /* How many more threads can be taken on. */
 unsigned monitor_room(const struct monitor *m);

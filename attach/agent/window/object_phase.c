@@ -26,7 +26,7 @@ static int begin(struct object_phase *p, struct err *err)
 	bool early = clock_monotonic_ns() < p->settings->from_ns;
 	struct err why = {0};
 	int r = early ? try_sampling(p, &why)
-		      : tracker_start(&p->tracker, p->vm, p->drain, p->settings, &why);
+		      : tracker_start(&p->tracker, p->vm, p->drain, p->settings, p->ledger, &why);
 
 	if (r == 0) {
 		enter(p, early ? OBJECTS_WAITING : OBJECTS_TRACKED);
@@ -41,10 +41,12 @@ static int begin(struct object_phase *p, struct err *err)
 	return 0;
 }
 
-int object_phase_start(struct object_phase *p, const struct object_settings *settings, bool alone,
-		       struct vm *vm, struct drain *drain, struct err *err)
+int object_phase_start(struct object_phase *p, const struct object_settings *settings,
+		       const struct ledger *ledger, bool alone, struct vm *vm, struct drain *drain,
+		       struct err *err)
 {
-	*p = (struct object_phase){.alone = alone, .settings = settings, .vm = vm, .drain = drain};
+	*p = (struct object_phase){
+	    .alone = alone, .settings = settings, .ledger = ledger, .vm = vm, .drain = drain};
 	enter(p, OBJECTS_NONE);
 	return settings->max > 0 ? begin(p, err) : 0;
 }

@@ -28,6 +28,7 @@ struct object_phase {
 	bool alone; /* the window is for nothing else: it ends when objects are refused */
 	bool more;  /* there is more to do at once */
 	const struct object_settings *settings;
+	const struct ledger *ledger;
 	struct vm *vm;
 	struct drain *drain;
 	struct tracker tracker;
@@ -35,8 +36,9 @@ struct object_phase {
 
 /* Begins with the window, after vm_start: with the objects themselves, or by trying whether they
  * can be had later. All pointers outlive the phase. 0, or -errno when the window must end. */
-int object_phase_start(struct object_phase *p, const struct object_settings *settings, bool alone,
-		       struct vm *vm, struct drain *drain, struct err *err);
+int object_phase_start(struct object_phase *p, const struct object_settings *settings,
+		       const struct ledger *ledger, bool alone, struct vm *vm, struct drain *drain,
+		       struct err *err);
 
 /* Goes on: begins when it is time to, sends the allocations that were sampled and looks where the
  * objects are. 0, or -errno when the window must end. */

@@ -63,7 +63,6 @@ static int take_kinds(const Jxp__WindowStart *start, struct settings *s, struct 
 					      .from_ns = start->objects_from_ns,
 					      .optional = start->objects_optional,
 					      .max_frames = start->max_frames,
-					      .budget = start->budget,
 					      .alone = s->sampling.kind_count == 0};
 	return 0;
 }

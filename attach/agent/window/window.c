@@ -72,12 +72,10 @@ struct window {
 	struct object_phase objects;
 	struct loop_phase loops;
 	struct budget budget;
-	struct window_cost cost; /* at the last report */
 	uint64_t next_drain_ns;
 	uint64_t next_report_ns;
 	uint64_t eager_until_ns;
-	bool stopping;   /* ordered, or the JVM has died */
-	bool affordable; /* the session thread is within its part of the budget */
+	bool stopping; /* ordered, or the JVM has died */
 };
 
 /* ---------------------------------------------------------------- preparation */
@@ -130,9 +128,6 @@ static int prepare_handlers(const struct window *w, struct err *err)
 	const char *missing;
 
 	handlers.sampling = w->settings->sampling;
-	/* A hardware sampler's events come by operations: none would come for a look in time. */
-	handlers.slowdown_most =
-	    w->settings->sampling.event_count > 0 ? 1 : budget_slowdown_most(w->settings->budget);
 	choose_epochs(w);
 	vmstructs_regions(&handlers.regions);
 	missing = code_facts_read(vm_release(), &handlers.walker.layout);
@@ -181,8 +176,8 @@ static int prepare(struct window *w, struct err *err)
 			  : NULL;
 	if (!w->drain)
 		return err_set_errno(err, r < 0 ? -r : ENOMEM, "cannot set up the agent's tables");
-	monitor_init(&w->monitor, w->settings, &w->opener, &w->gate, w->drain);
-	census_init(&w->census, &w->monitor, w->settings->budget, count_of_starts());
+	monitor_init(&w->monitor, w->settings, &w->budget.ledger, &w->opener, &w->gate, w->drain);
+	census_init(&w->census, &w->monitor, &w->budget.ledger, count_of_starts());
 	return 0;
 }
 
@@ -231,7 +226,8 @@ static int start_objects(struct window *w, struct err *err)
 {
 	const struct settings *s = w->settings;
 	bool alone = s->sampling.kind_count == 0 && !s->sampling.cpu;
-	int r = object_phase_start(&w->objects, &s->objects, alone, &w->vm, w->drain, err);
+	int r = object_phase_start(&w->objects, &s->objects, &w->budget.ledger, alone, &w->vm,
+				   w->drain, err);
 
 	w->monitor.holdings.objects = object_phase_is_wanted(&w->objects);
 	if (w->spares_virtual_threads)
@@ -308,6 +304,9 @@ static int start_sampling(struct window *w, struct err *err)
 	budget_start(&w->budget, s->budget, s->period, &machine.signals,
 		     s->sampling.event_count > 0, s->deadline_ns);
 	handlers.period = budget_first_period(&w->budget);
+	/* A hardware sampler's events come by operations: none would come for a look in time. */
+	handlers.slowdown_most =
+	    s->sampling.event_count > 0 ? 1 : ledger_most(&w->budget.ledger, LEDGER_REGISTERS);
 	loop_phase_start(&w->loops, s->sampling.loops, &w->orders, w->drain);
 	r = start_objects(w, err);
 	if (r == 0)
@@ -340,7 +339,7 @@ static void set_objects_pace(struct window *w, uint64_t cpu_ns)
 static int report(struct window *w)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX];
-	uint64_t period, other_ns;
+	uint64_t before = w->budget.period, period, other_ns;
 
 	monitor_counters(&w->monitor, counters);
 	census_counters(&w->census, counters);
@@ -354,30 +353,26 @@ static int report(struct window *w)
 	counters[JXP__COUNTER__COUNTER_PLACES_LOST] = drain_places_lost(w->drain);
 	tracker_counters(&w->objects.tracker, counters);
 	loop_phase_counters(&w->loops, counters);
-	budget_cost(&w->budget, counters, &w->cost);
-	/* Like the session thread's own, not steered by the sampler's period. */
 	other_ns =
 	    tracker_cost_ns(&w->objects.tracker) + guests_cost_ns(w->budget.signal_costs.tick_ns);
-	counters[JXP__COUNTER__COUNTER_KERNEL_NS] =
-	    w->cost.overhead_ns - w->cost.session_ns - counters[JXP__COUNTER__COUNTER_HANDLER_NS] -
-	    counters[JXP__COUNTER__COUNTER_REGISTERS_NS] -
-	    counters[JXP__COUNTER__COUNTER_SWITCHES_NS] - counters[JXP__COUNTER__COUNTER_BURST_NS];
-	counters[JXP__COUNTER__COUNTER_SESSION_NS] = w->cost.session_ns;
+	budget_note(&w->budget, counters, other_ns);
+	counters[JXP__COUNTER__COUNTER_KERNEL_NS] = w->budget.ledger.spent_ns[LEDGER_TICKS] -
+						    counters[JXP__COUNTER__COUNTER_HANDLER_NS] -
+						    counters[JXP__COUNTER__COUNTER_BURST_NS];
+	counters[JXP__COUNTER__COUNTER_SESSION_NS] =
+	    w->budget.ledger.spent_ns[LEDGER_SESSION] - other_ns;
 	counters[JXP__COUNTER__COUNTER_EVENTS_NS] = other_ns;
-	w->cost.session_ns += other_ns;
-	w->cost.overhead_ns += other_ns;
-	set_objects_pace(w, w->cost.cpu_ns);
-	loop_phase_pace(&w->loops, w->settings->budget, &w->cost, counters,
-			w->budget.signal_costs.trap_ns);
-	w->affordable = budget_session_affordable(&w->budget, &w->cost);
-	guests_steer(w->cost.cpu_ns, counters[JXP__COUNTER__COUNTER_TICK_NS],
+	set_objects_pace(w, w->budget.ledger.cpu_ns);
+	loop_phase_pace(&w->loops, &w->budget.ledger, counters, w->budget.signal_costs.trap_ns);
+	guests_steer(w->budget.ledger.cpu_ns, counters[JXP__COUNTER__COUNTER_TICK_NS],
 		     census_strangers_ns(&w->census));
-	period = budget_period(&w->budget, counters, &w->cost);
+	period = budget_period(&w->budget, counters);
 	if (period != handlers.period) {
 		handlers.period = period;
 		sampling_gate_set_period(&w->gate, period);
 	}
-	return drain_flush(w->drain, counters, &w->cost);
+	return drain_flush(w->drain, counters, &w->budget.ledger, w->budget.session_start_ns,
+			   before);
 }
 
 /* The account is closed now and then only: it asks the kernel for the CPU time of every thread. */
@@ -405,7 +400,8 @@ static int read_orders(struct window *w)
 /* Are threads that start profiled at once? */
 static bool is_eager(const struct window *w)
 {
-	return w->affordable && !turnover_is_high(&w->monitor.turnover);
+	return ledger_affords(&w->budget.ledger, LEDGER_NEWS) &&
+	       !turnover_is_high(&w->monitor.turnover);
 }
 
 /* Until the rings are to be drained, the engine says something, code is to be read, a collection
@@ -421,7 +417,8 @@ static void sleep_until_news(const struct window *w)
 
 	if (monitor_has_phases(&w->monitor) && left > PHASE_INTERVAL_NS)
 		left = PHASE_INTERVAL_NS;
-	if (w->objects.more || (w->affordable && !w->stopping && loop_phase_is_asked(&w->loops)))
+	if (w->objects.more || (ledger_affords(&w->budget.ledger, LEDGER_IMAGES) && !w->stopping &&
+				loop_phase_is_asked(&w->loops)))
 		left = 0;
 	(void)poll(fds, 2,
 		   (int)((left + NS_PER_MS - 1) /
@@ -434,8 +431,10 @@ static uint64_t drain_interval(const struct window *w)
 	bool fills = w->monitor.fullest > RING_RECORDS / DRAIN_FILL_PART ||
 		     w->objects.tracker.taken > ALLOC_QUEUE_EVENTS / DRAIN_FILL_PART;
 
-	return w->affordable && (begins || fills || w->monitor.newcomers) ? DRAIN_INTERVAL_NS
-									  : DRAIN_INTERVAL_LONG_NS;
+	return ledger_affords(&w->budget.ledger, LEDGER_SESSION) &&
+		       (begins || fills || w->monitor.newcomers)
+		   ? DRAIN_INTERVAL_NS
+		   : DRAIN_INTERVAL_LONG_NS;
 }
 
 /* What costs something for each profiled thread, and so is done at intervals, not each time there
@@ -447,7 +446,7 @@ static int drain_rings(struct window *w, struct err *err)
 	if (clock_monotonic_ns() < w->next_drain_ns && !w->stopping)
 		return 0;
 	w->next_drain_ns = clock_monotonic_ns() + drain_interval(w);
-	r = w->stopping ? 0 : census_scan(&w->census, w->cost.cpu_ns, err);
+	r = w->stopping ? 0 : census_scan(&w->census, w->budget.ledger.cpu_ns, err);
 	if (r == 0)
 		r = monitor_update(&w->monitor);
 	if (r == 0)
@@ -507,7 +506,7 @@ static int run(struct window *w, struct err *err)
 		if (r == 0)
 			r = drain_rings(w, err);
 		/* Less urgent than anything else. */
-		if (r == 0 && !w->stopping && w->affordable)
+		if (r == 0 && !w->stopping && ledger_affords(&w->budget.ledger, LEDGER_IMAGES))
 			r = loop_phase_answer(&w->loops);
 		if (r == 0 && !w->stopping)
 			loop_phase_plan(&w->loops);

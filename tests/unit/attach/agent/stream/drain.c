@@ -562,13 +562,16 @@ TEST(nothing_gathered_is_not_sent_but_counters_are, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {0};
-	struct window_cost cost = {.cpu_ns = 70, .overhead_ns = 7, .setup_ns = 3, .period = 5000};
+	const struct ledger ledger = {
+	    .cpu_ns = 70,
+	    .spent_ns = {
+		[LEDGER_TICKS] = 4, [LEDGER_SETUP] = 1, [LEDGER_SESSION] = 2, [LEDGER_OPEN] = 1}};
 	Jxp__AgentFrame *frame;
 
 	assert_int_equal(drain_send(f->drain), 0);
 	expect_silence(f);
 	counters[JXP__COUNTER__COUNTER_SAMPLES] = 42;
-	assert_int_equal(drain_flush(f->drain, counters, &cost), 0);
+	assert_int_equal(drain_flush(f->drain, counters, &ledger, 3, 5000), 0);
 	frame = received(f);
 	assert_int_equal(frame->batch->n_counters, JXP__COUNTER__COUNTER_MAX);
 	assert_int_equal(frame->batch->counters[JXP__COUNTER__COUNTER_SAMPLES], 42);

@@ -7,6 +7,13 @@
 
 #define MS UINT64_C(1000000)
 
+/* Of so much CPU time ticks have taken so much. */
+static void spend(struct budget *b, uint64_t cpu_ns, uint64_t ticks_ns)
+{
+	b->ledger.cpu_ns = cpu_ns;
+	b->ledger.spent_ns[LEDGER_TICKS] = ticks_ns;
+}
+
 static const struct signal_costs free_signals;
 static const struct signal_costs signals_of_12_us = {.trap_ns = 12000, .tick_ns = 12000};
 
@@ -35,12 +42,12 @@ static uint64_t period_after(uint64_t overhead_ns, uint64_t setup_ns)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {
 	    [JXP__COUNTER__COUNTER_TICKS] = 100, [JXP__COUNTER__COUNTER_HANDLER_NS] = 20 * MS};
-	struct window_cost cost = {
-	    .cpu_ns = 1000 * MS, .overhead_ns = overhead_ns, .setup_ns = setup_ns};
 	struct budget b;
 
 	budget_start(&b, 0.01, 10 * MS, &free_signals, false, 0);
-	return budget_period(&b, counters, &cost);
+	spend(&b, 1000 * MS, overhead_ns);
+	b.ledger.spent_ns[LEDGER_SETUP] = setup_ns;
+	return budget_period(&b, counters);
 }
 
 TEST(a_costly_beginning_leaves_less_for_samples)
@@ -58,21 +65,23 @@ TEST(what_was_left_is_spent_later_a_quarter_at_most)
 TEST(what_events_cost_at_switches_is_overhead_and_not_the_period_s)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {0};
-	struct window_cost without, with;
+	uint64_t without, with;
 	struct budget b;
 
 	budget_start(&b, 0.01, 10 * MS, &free_signals, false, 0);
 	counters[JXP__COUNTER__COUNTER_HANDLER_NS] = 3 * MS;
-	budget_cost(&b, counters, &without);
+	budget_note(&b, counters, 0);
+	without = ledger_overhead_ns(&b.ledger) - b.ledger.spent_ns[LEDGER_SESSION];
 	counters[JXP__COUNTER__COUNTER_SWITCHES_NS] = 5 * MS;
-	budget_cost(&b, counters, &with);
-	assert_int_equal(with.overhead_ns - with.session_ns,
-			 without.overhead_ns - without.session_ns + 5 * MS);
+	budget_note(&b, counters, 0);
+	with = ledger_overhead_ns(&b.ledger) - b.ledger.spent_ns[LEDGER_SESSION];
+	assert_int_equal(with, without + 5 * MS);
 	/* Half of the budget is left for ticks, so they are twice as far apart. */
 	counters[JXP__COUNTER__COUNTER_TICKS] = 100;
 	counters[JXP__COUNTER__COUNTER_HANDLER_NS] = 20 * MS;
-	with = (struct window_cost){.cpu_ns = 1000 * MS, .overhead_ns = 10 * MS};
-	assert_in_range(budget_period(&b, counters, &with), 40 * MS - 10, 40 * MS + 10);
+	b.ledger.spent_ns[LEDGER_SETUP] = b.ledger.spent_ns[LEDGER_SESSION] = 0;
+	spend(&b, 1000 * MS, 5 * MS);
+	assert_in_range(budget_period(&b, counters), 40 * MS - 10, 40 * MS + 10);
 }
 
 static void burn(void)
@@ -123,11 +132,11 @@ TEST(a_few_ticks_change_nothing)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {
 	    [JXP__COUNTER__COUNTER_TICKS] = 9, [JXP__COUNTER__COUNTER_HANDLER_NS] = 1000 * MS};
-	struct window_cost cost = {.cpu_ns = 1000 * MS};
 	struct budget b;
 
 	budget_start(&b, 0.01, 2 * MS, &signals_of_12_us, false, UINT64_MAX);
-	assert_int_equal(budget_period(&b, counters, &cost), 2 * MS);
+	spend(&b, 1000 * MS, 0);
+	assert_int_equal(budget_period(&b, counters), 2 * MS);
 }
 
 TEST(an_expensive_window_slows_down_and_recovers)
@@ -136,15 +145,15 @@ TEST(an_expensive_window_slows_down_and_recovers)
 							[JXP__COUNTER__COUNTER_SIGNALS] = 5000,
 							[JXP__COUNTER__COUNTER_HANDLER_NS] =
 							    40 * MS};
-	struct window_cost cost = {.cpu_ns = 1000 * MS, .overhead_ns = 10 * MS};
 	struct budget b;
 
 	budget_start(&b, 0.01, 2 * MS, &signals_of_12_us, false, UINT64_MAX);
+	spend(&b, 1000 * MS, 10 * MS);
 	/* 40 ms of handlers and 60 ms of traps in 500 ticks: 200 us each. */
-	assert_in_range(budget_period(&b, counters, &cost), 20 * MS - 10, 20 * MS + 10);
+	assert_in_range(budget_period(&b, counters), 20 * MS - 10, 20 * MS + 10);
 	b.next_change_ns = 0;
 	counters[JXP__COUNTER__COUNTER_TICKS] = 100000;
-	assert_int_equal(budget_period(&b, counters, &cost), 2 * MS);
+	assert_int_equal(budget_period(&b, counters), 2 * MS);
 }
 
 TEST(what_brings_no_ticks_leaves_its_part_to_what_does)
@@ -163,7 +172,6 @@ TEST(what_brings_no_ticks_leaves_its_part_to_what_does)
 static double spent(double first, double later, unsigned from_quarter)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {0};
-	struct window_cost cost = {0};
 	double ticks = 0;
 	struct budget b;
 
@@ -172,15 +180,14 @@ static double spent(double first, double later, unsigned from_quarter)
 		double part = quarter < from_quarter ? first : later;
 
 		ticks += 500.0 * MS * part / (double)b.period;
-		cost.cpu_ns += 500 * MS;
 		counters[JXP__COUNTER__COUNTER_TICKS] = (uint64_t)ticks;
 		counters[JXP__COUNTER__COUNTER_HANDLER_NS] = (uint64_t)ticks * 200000;
-		cost.overhead_ns = counters[JXP__COUNTER__COUNTER_HANDLER_NS];
+		spend(&b, b.ledger.cpu_ns + 500 * MS, counters[JXP__COUNTER__COUNTER_HANDLER_NS]);
 		if (quarter % 2 == 1)
 			b.next_change_ns = 0;
-		(void)budget_period(&b, counters, &cost);
+		(void)budget_period(&b, counters);
 	}
-	return (double)cost.overhead_ns / (double)cost.cpu_ns / 0.01;
+	return (double)b.ledger.spent_ns[LEDGER_TICKS] / (double)b.ledger.cpu_ns / 0.01;
 }
 
 /* The first ticks come at the period that was asked for. */
@@ -221,14 +228,13 @@ TEST(operations_follow_the_cost_since_the_last_change)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {
 	    [JXP__COUNTER__COUNTER_TICKS] = 100, [JXP__COUNTER__COUNTER_HANDLER_NS] = 40 * MS};
-	struct window_cost cost = {.cpu_ns = 1000 * MS, .overhead_ns = 10 * MS};
 	struct budget b;
 
 	budget_start(&b, 0.01, 5000000, &free_signals, true, UINT64_MAX);
-	assert_int_equal(budget_period(&b, counters, &cost), 20000000); /* 4% of 1% */
+	spend(&b, 1000 * MS, 10 * MS);
+	assert_int_equal(budget_period(&b, counters), 20000000); /* 4% of 1% */
 	b.next_change_ns = 0;
-	cost.cpu_ns += 1000 * MS;
-	cost.overhead_ns += 10 * MS;
+	spend(&b, 2000 * MS, 20 * MS);
 	counters[JXP__COUNTER__COUNTER_HANDLER_NS] += 5 * MS; /* now 0.5%: the 4% are past */
-	assert_int_equal(budget_period(&b, counters, &cost), 10000000);
+	assert_int_equal(budget_period(&b, counters), 10000000);
 }

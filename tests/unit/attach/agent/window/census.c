@@ -15,6 +15,7 @@
 /* No thread of it can be profiled: the monitor has no room. */
 struct fixture {
 	struct settings settings;
+	struct ledger ledger;
 	struct monitor monitor;
 	struct census census;
 };
@@ -52,7 +53,7 @@ static int set_up(void **state)
 {
 	static struct fixture f;
 
-	f = (struct fixture){0};
+	f = (struct fixture){.ledger.budget = 0.01};
 	assert_int_equal(threads_init(), 0);
 	atomic_store(&over, false);
 	atomic_store(&wanted_ns, 0);
@@ -63,10 +64,10 @@ static int set_up(void **state)
 	fake_threads_known(2);
 	fake_os_threads[1].tid = atomic_load(&worker_tid);
 	atomic_store(&starts, 1);
-	monitor_init(&f.monitor, &f.settings, NULL, NULL, NULL);
+	monitor_init(&f.monitor, &f.settings, &f.ledger, NULL, NULL, NULL);
 	f.settings.sampling.event_count = 1;
 	f.monitor.holdings.fds_left = 0;
-	census_init(&f.census, &f.monitor, 0.01, &starts);
+	census_init(&f.census, &f.monitor, &f.ledger, &starts);
 	*state = &f;
 	return 0;
 }

@@ -24,7 +24,7 @@
 #include "tests/unit/support/agent/link_ends.h"
 
 /* Each tick of the scheduler may be one of a guest. */
-#define FRACTION 1.0
+#define APART_NS 1
 
 #define WORK_NS (400 * NS_PER_MS)
 
@@ -43,7 +43,7 @@ static bool is_supported(void)
 	bool on;
 
 	assert_int_equal(signals_install(&sampler_clock), 0);
-	guests_start(16, FRACTION);
+	guests_start(16, APART_NS);
 	on = guests_are_on();
 	guests_stop();
 	for (unsigned i = 0; i < threads_used(); i++)
@@ -68,7 +68,7 @@ static int set_up(void **state)
 	atomic_store(&handlers.period, NS_PER_MS);
 	sampling_gate_start(&f.gate, -1, false, UINT64_MAX, NS_PER_MS, false, 0);
 	assert_int_equal(signals_install(&sampler_clock), 0);
-	guests_start(16, FRACTION);
+	guests_start(16, APART_NS);
 	*state = &f;
 	return 0;
 }
@@ -342,7 +342,7 @@ TEST(nothing_is_left_when_it_ends_under_way, set_up, tear_down)
 		stop(f);
 		assert_int_equal(timers(), 0);
 		atomic_store(&handlers.stopping, false);
-		guests_start(16, FRACTION); /* The next window, and they go on. */
+		guests_start(16, APART_NS); /* The next window, and they go on. */
 		while (counted(JXP__COUNTER__COUNTER_GUESTS) == 0)
 			(void)usleep(1000);
 		atomic_store(&over, true);

@@ -36,6 +36,7 @@ struct fixture {
 	struct ends ends;
 	struct opener opener;
 	struct settings settings;
+	struct ledger ledger;
 	struct sampling_gate gate;
 	uint64_t totals[JXP__COUNTER__COUNTER_MAX];
 	struct holdings holdings;
@@ -48,12 +49,14 @@ static int set_up(void **state)
 	static struct fixture f;
 
 	f = (struct fixture){
-	    .settings = {.registers = 4, .budget = 0.01, .sampling.kind_count = 1},
+	    .settings = {.registers = 4, .sampling.kind_count = 1},
+	    .ledger.budget = 0.01,
 	    .gate.program_fd = -1,
 	};
 	connect_ends(&f.ends);
 	f.opener = (struct opener){.link = &f.ends.link, .through_daemon = true};
 	f.holdings = (struct holdings){.settings = &f.settings,
+				       .ledger = &f.ledger,
 				       .opener = &f.opener,
 				       .gate = &f.gate,
 				       .fds_left = FDS,
@@ -416,7 +419,7 @@ TEST(phases_cost_their_part_of_the_budget, set_up, tear_down)
 
 	assert_int_equal(holdings_give(&f->holdings, t), 0);
 	assert_in_range(atomic_load(&t->phase_period), cost / share * 0.99, cost / share * 1.01);
-	f->settings.budget = 1e-12;
+	f->ledger.budget = 1e-12;
 	assert_int_equal(holdings_give(&f->holdings, t), 0);
 	assert_in_range(atomic_load(&t->phase_period), NS_PER_S, UINT64_MAX >> 17);
 }

@@ -380,26 +380,23 @@ TEST(so_many_requests_of_code_wait_and_no_more, set_up)
 TEST(bursts_spend_what_is_left_at_the_pace_of_the_ticks, set_up)
 {
 	/* 4 ms are left, a burst takes one, 40 ticks come. */
-	assert_int_equal(loop_phase_chance(10 * MS, 6 * MS, 20 * MS, MS, 40),
-			 BURST_CHANCE_ONE / 10);
+	assert_int_equal(loop_phase_chance(4 * MS, 20 * MS, MS, 40), BURST_CHANCE_ONE / 10);
 	/* No more than so much at a time. */
-	assert_int_equal(loop_phase_chance(100 * MS, 6 * MS, 4 * MS, MS, 40),
-			 BURST_CHANCE_ONE / 10);
-	assert_int_equal(loop_phase_chance(6 * MS, 6 * MS, 4 * MS, MS, 40), 0);
-	assert_int_equal(loop_phase_chance(6 * MS, 9 * MS, 4 * MS, MS, 40), 0);
-	assert_int_equal(loop_phase_chance(100 * MS, 0, 50 * MS, MS, 2), BURST_CHANCE_ONE);
-	assert_int_equal(loop_phase_chance(2 * MS, 1 * MS, 50 * MS, 2 * MS, 0),
-			 BURST_CHANCE_ONE / 2);
+	assert_int_equal(loop_phase_chance(94 * MS, 4 * MS, MS, 40), BURST_CHANCE_ONE / 10);
+	assert_int_equal(loop_phase_chance(0 * MS, 4 * MS, MS, 40), 0);
+	assert_int_equal(loop_phase_chance(-3 * MS, 4 * MS, MS, 40), 0);
+	assert_int_equal(loop_phase_chance(100 * MS, 50 * MS, MS, 2), BURST_CHANCE_ONE);
+	assert_int_equal(loop_phase_chance(1 * MS, 50 * MS, 2 * MS, 0), BURST_CHANCE_ONE / 2);
 }
 
 TEST(bursts_have_their_part_of_the_budget, set_up)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100};
-	struct window_cost cost = {.cpu_ns = 1000000000};
+	struct ledger ledger = {.budget = 0.01, .cpu_ns = 1000000000};
 
 	handlers.burst_hit_ns = 10000;
 	loops.plans_changed = true;
-	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	loop_phase_pace(&loops, &ledger, counters, 10000);
 	/* 4 ms for bursts that take up to one, at 100 ticks. */
 	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE / 25 - 1,
 			BURST_CHANCE_ONE / 25);
@@ -407,32 +404,32 @@ TEST(bursts_have_their_part_of_the_budget, set_up)
 	counters[JXP__COUNTER__COUNTER_BURSTS] = 10;
 	loop_phase_counters(&loops, counters);
 	assert_int_equal(counters[JXP__COUNTER__COUNTER_BURST_NS], 3800000);
-	loop_phase_pace(&loops, 0.01, &cost, counters, 10000); /* and 20 signals */
+	loop_phase_pace(&loops, &ledger, counters, 10000); /* and 20 signals */
 	assert_int_equal(atomic_load(&handlers.burst_chance), 0);
 }
 
 TEST(what_traces_take_is_in_it, set_up)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100};
-	struct window_cost cost = {.cpu_ns = 1000};
+	struct ledger ledger = {.budget = 0.01, .cpu_ns = 1000};
 
 	handlers.burst_hit_ns = 10000;
-	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	loop_phase_pace(&loops, &ledger, counters, 10000);
 	assert_in_range(atomic_load(&handlers.trace_signal_ns), 10001, 20000);
 	/* 2 ms are left for what takes a fifth of one, at 100 ticks. */
 	atomic_store(&handlers.trace_signals, 100);
 	atomic_store(&handlers.trace_ns, 1000000);
 	counters[JXP__COUNTER__COUNTER_TRACES] = 10;
 	loops.plans_changed = true;
-	cost.cpu_ns = 1000000000;
+	ledger.cpu_ns = 1000000000;
 	counters[JXP__COUNTER__COUNTER_TICKS] = 200;
-	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	loop_phase_pace(&loops, &ledger, counters, 10000);
 	assert_int_equal(atomic_load(&handlers.trace_signal_ns), 20000);
 	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE / 10 - 1,
 			BURST_CHANCE_ONE / 10);
 	atomic_store(&handlers.trace_signals, 200);
 	atomic_store(&handlers.trace_ns, 2000000);
-	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	loop_phase_pace(&loops, &ledger, counters, 10000);
 	assert_int_equal(atomic_load(&handlers.burst_chance), 0);
 }
 
@@ -455,22 +452,22 @@ TEST(each_window_has_its_own_key, set_up)
 TEST(they_go_to_those_ticks_that_come_in_planned_loops, set_up)
 {
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX] = {[JXP__COUNTER__COUNTER_TICKS] = 100};
-	struct window_cost cost = {.cpu_ns = 1000000000};
+	struct ledger ledger = {.budget = 0.01, .cpu_ns = 1000000000};
 
 	handlers.burst_hit_ns = 10000;
 	atomic_store(&handlers.burst_ticks, 20);
-	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	loop_phase_pace(&loops, &ledger, counters, 10000);
 	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE / 5 - 1,
 			BURST_CHANCE_ONE / 5);
 	/* Then to none: as many may come again, and in the end an eighth. */
-	cost.cpu_ns *= 2;
+	ledger.cpu_ns *= 2;
 	counters[JXP__COUNTER__COUNTER_TICKS] = 200;
-	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	loop_phase_pace(&loops, &ledger, counters, 10000);
 	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE * 2 / 5 - 1,
 			BURST_CHANCE_ONE * 2 / 5);
-	cost.cpu_ns += 500000000;
+	ledger.cpu_ns += 500000000;
 	counters[JXP__COUNTER__COUNTER_TICKS] = 300;
-	loop_phase_pace(&loops, 0.01, &cost, counters, 10000);
+	loop_phase_pace(&loops, &ledger, counters, 10000);
 	assert_in_range(atomic_load(&handlers.burst_chance), BURST_CHANCE_ONE * 8 / 25 - 1,
 			BURST_CHANCE_ONE * 8 / 25);
 }

@@ -18,6 +18,7 @@ struct fixture {
 	struct ends ends;
 	struct opener opener;
 	struct settings settings;
+	struct ledger ledger;
 	struct sampling_gate gate;
 	struct monitor monitor;
 	pid_t tid;
@@ -34,7 +35,7 @@ static int set_up(void **state)
 	f.opener = (struct opener){.link = &f.ends.link, .through_daemon = true};
 	f.gate.program_fd = -1;
 	assert_int_equal(threads_init(), 0);
-	monitor_init(&f.monitor, &f.settings, &f.opener, &f.gate, NULL);
+	monitor_init(&f.monitor, &f.settings, &f.ledger, &f.opener, &f.gate, NULL);
 	f.monitor.holdings.objects = true;
 	*state = &f;
 	return 0;

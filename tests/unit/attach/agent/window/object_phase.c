@@ -14,13 +14,14 @@ static struct link unused;
 static struct drain *drain;
 static struct object_phase phase;
 static struct object_settings settings;
+static const struct ledger ledger = {.budget = 0.01};
 static struct err err;
 
 static int set_up(void **state)
 {
 	(void)state;
 	vm = (struct vm){.jni = &fake_jni, .jvmti = &fake_jvmti};
-	settings = (struct object_settings){.max = 100, .max_frames = 8, .budget = 0.01};
+	settings = (struct object_settings){.max = 100, .max_frames = 8};
 	err = (struct err){0};
 	fake_jvmti_taken = fake_jvmti_sampling = false;
 	drain = drain_new(&unused, NULL, NULL, NULL);
@@ -40,7 +41,7 @@ static int tear_down(void **state)
 
 static int start(bool alone)
 {
-	return object_phase_start(&phase, &settings, alone, &vm, drain, &err);
+	return object_phase_start(&phase, &settings, &ledger, alone, &vm, drain, &err);
 }
 
 TEST(a_window_for_pairs_alone_samples_no_allocations, set_up, tear_down)
