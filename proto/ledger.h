@@ -60,9 +60,9 @@ extern const struct ledger_row ledger_table[LEDGER_ACCOUNTS];
 #define LEDGER_UNSPENT_MOST 0.25
 
 /*
- * What things are taken to cost until enough of them have told, or where nothing tells. Of none is
- * the machine known; docs/agent.md ("What was fitted") says when each was chosen, and how it is
- * again.
+ * What things are taken to cost until enough of them have told, or where nothing tells. The
+ * machine was noted for none of them. docs/agent.md ("What a window costs") says when each was
+ * chosen, and by what it is chosen again.
  */
 
 /* A tick of a thread, with what it leads to. Of the bench's programs, by all of the overhead: 0.11

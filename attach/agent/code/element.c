@@ -12,8 +12,8 @@
 #define LOOK_MAX 256u
 
 /* Instructions looked at in one direction. */
-#define LOOK_AHEAD 64u
-#define LOOK_BACK  BOUNDARIES_BEFORE_MAX
+#define LOOK_ONWARD 64u
+#define LOOK_BACK   BOUNDARIES_BEFORE_MAX
 
 /* Jumps into the access's straight line that are followed back, of those that lie before this many
  * bytes behind it. */
@@ -85,7 +85,7 @@ static enum verdict verdict_of(const struct effects *v, uint64_t registers)
  * first jump; a conditional one is taken not to be taken. */
 static enum verdict used_as(struct look *l, uint64_t ip, uint64_t carriers)
 {
-	for (unsigned i = 0; i < LOOK_AHEAD && carriers; i++) {
+	for (unsigned i = 0; i < LOOK_ONWARD && carriers; i++) {
 		struct moves v;
 		enum verdict verdict;
 

@@ -73,7 +73,7 @@ static void wait_at(struct thread *t, int reg, uint64_t ip, uint64_t weight)
 
 /* Looks for the next access from where the thread is. Gives the place to wait at, or 0 when there
  * is nothing to wait for. */
-static uint64_t look_ahead(struct thread *t, uint64_t weight, const ucontext_t *uc)
+static uint64_t look_for_next(struct thread *t, uint64_t weight, const ucontext_t *uc)
 {
 	const greg_t *regs = uc->uc_mcontext.gregs;
 	struct insn in;
@@ -105,7 +105,7 @@ void access_sample(struct thread *t, uint64_t weight, const ucontext_t *uc)
 	bool store;
 
 	if (!interrupted_access((uint64_t)regs[REG_RIP], &in)) {
-		wait = look_ahead(t, weight, uc);
+		wait = look_for_next(t, weight, uc);
 		if (wait)
 			wait_at(t, t->access_register, wait, weight);
 	} else if (interrupted_operand(&in, true, regs, &address, &size, &store)) {
@@ -121,7 +121,7 @@ void access_reached(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	ACCOUNT_AS(t, ACCOUNT_CODE);
 	struct watchpoint *w = &t->watchpoints[reg];
-	uint64_t wait = look_ahead(t, w->weight, uc);
+	uint64_t wait = look_for_next(t, w->weight, uc);
 
 	if (wait)
 		watchpoint_hop(t, reg, wait);

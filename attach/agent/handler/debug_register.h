@@ -28,13 +28,13 @@ struct watchpoint {
 	uint8_t width;  /* bytes of the sampled access, of which length are watched */
 	uint8_t hops;
 	uint8_t ignored;
-	bool value_taken; /* value was read before the access ran */
-	bool swaps;       /* the sampled store is a compare-and-swap, which may fail */
-	bool predicted;   /* pending, for an access that was not reached yet when it was set */
-	bool looked_at;   /* it waits as long as patience lasts (attach/agent/reservoir) */
-	bool rides;       /* seeking, where the breakpoint is another register's */
-	uint8_t then;     /* Kind: the next one that the same sample is for, or KIND_NONE */
-	uint32_t rivals;  /* samples of the same bytes since it was set, itself included */
+	bool value_taken;    /* value was read before the access ran */
+	bool swaps;          /* the sampled store is a compare-and-swap, which may fail */
+	bool foretold_first; /* pending, for an access that was not reached yet when it was set */
+	bool looked_at;      /* it waits as long as patience lasts (attach/agent/reservoir) */
+	bool rides;          /* seeking, where the breakpoint is another register's */
+	uint8_t then;        /* Kind: the next one that the same sample is for, or KIND_NONE */
+	uint32_t rivals;     /* samples of the same bytes since it was set, itself included */
 	enum insn_element element; /* that the instruction moves, where the place does not tell */
 	struct place place;        /* of the watched bytes */
 	enum place_result placed;
@@ -52,10 +52,11 @@ struct watchpoint {
 	uint8_t hop_skip[WATCHPOINT_MAX_HOPS]; /* skip when that hop was made */
 	struct walk_scope scope;               /* what a search looks for */
 	uint64_t weight; /* CPU time in ns that the sample stands for (clock sampler, else 0) */
-	uint64_t
-	    ahead; /* the access to sample, when it is waited for behind it, or predicted; else 0 */
-	uint64_t ahead_address; /* which it touches, if predicted */
-	uint64_t foretold; /* the second access, of a pair that checks what was foretold; else 0 */
+	/* The access to sample, when it is waited for behind it, or foretold; else 0. */
+	uint64_t first_ip;
+	uint64_t first_address;   /* which it touches, if foretold */
+	uint64_t foretold_second; /* the second access, of a pair that checks what was foretold;
+				     else 0 */
 };
 
 /* What is counted beside the header at a time. */

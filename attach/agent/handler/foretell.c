@@ -6,7 +6,7 @@
 #include "attach/agent/handler/pair.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/sample.h"
-#include "attach/agent/path/rehearse.h"
+#include "attach/agent/path/foretell_access.h"
 
 _Static_assert(MACHINE_WATCHED_MAX >= PERF_DEBUG_REGISTERS, "what a thread may watch");
 
@@ -25,11 +25,11 @@ void foretell_view(const struct thread *t, uint64_t sp, struct machine_view *vie
 	}
 }
 
-static struct rehearse_watch watch_of(const struct watchpoint *w)
+static struct foretell_watch watch_of(const struct watchpoint *w)
 {
 	const struct pair_kind *kind = pair_kind_of(w);
 
-	return (struct rehearse_watch){.address = w->address,
+	return (struct foretell_watch){.address = w->address,
 				       .length = w->length,
 				       .stores_only = kind->watched == PAIR_STORE,
 				       .ends_with_load = kind->ends & PAIR_LOAD,
@@ -40,15 +40,15 @@ static struct rehearse_watch watch_of(const struct watchpoint *w)
 
 /* Goes on from the sampled access, or from a second one that ended the pair of the kind before.
  * False when the pair is to have a watchpoint: it cannot be told, or is one of those that check. */
-static bool tell(struct thread *t, struct walk *walk, struct watchpoint *w, struct rehearsal *told,
-		 gregset_t regs)
+static bool tell(struct thread *t, struct walk *walk, struct watchpoint *w,
+		 struct foretold_access *told, gregset_t regs)
 {
-	const struct rehearse_watch watch = watch_of(w);
+	const struct foretell_watch watch = watch_of(w);
 
-	if (!rehearse(walk, &watch, told))
+	if (!foretell_access(walk, &watch, told))
 		return false;
 	if (random_below(&t->random, FORETELL_CHECKED) == 0) {
-		w->foretold = told->insn.ip;
+		w->foretold_second = told->insn.ip;
 		return false;
 	}
 	machine_registers(&walk->machine, regs);
@@ -74,9 +74,9 @@ bool foretell_pairs(struct thread *t, struct watchpoint *w, double kept, struct 
 	/* Recorded as if both accesses had trapped. */
 	struct pair_end end = {
 	    .access = &second, .regs = at_second, .reg = PERF_DEBUG_REGISTERS, .kept = kept};
-	struct rehearsal told;
+	struct foretold_access told;
 
-	w->foretold = 0;
+	w->foretold_second = 0;
 	if (!access->passed || !access->framed)
 		return false;
 	machine_registers(&walk->machine, at_first);

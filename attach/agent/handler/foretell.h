@@ -1,7 +1,8 @@
 /*
- * Pairs that are told as soon as the tick comes: both accesses lie ahead, and are known
- * (attach/agent/path/rehearse.h). They need no register, and so no reservoir: each is complete for
- * sure. One in FORETELL_CHECKED of them is left to a watchpoint, which says whether it was right.
+ * Pairs that are told as soon as the tick comes: both accesses are foretold
+ * (attach/agent/path/foretell_access.h). They need no register, and so no reservoir: each is
+ * complete for sure. One in FORETELL_CHECKED of them is left to a watchpoint, which says whether it
+ * was right.
  */
 #ifndef JXPERF_AGENT_HANDLER_FORETELL_H
 #define JXPERF_AGENT_HANDLER_FORETELL_H
@@ -22,8 +23,8 @@ void foretell_view(const struct thread *t, uint64_t sp, struct machine_view *vie
 
 /* The bytes of the access that the walk found are chosen in w; kept is the inverse of the
  * probability that its sample came so far. True when the pairs of all its kinds are recorded, or
- * lost, which is counted; else the kinds that are left in w take a watchpoint, and w->foretold says
- * what that should catch, or is 0. */
+ * lost, which is counted; else the kinds that are left in w take a watchpoint, and
+ * w->foretold_second says what that should catch, or is 0. */
 bool foretell_pairs(struct thread *t, struct watchpoint *w, double kept, struct walk *walk,
 		    const struct walk_access *access, const ucontext_t *uc);
 

@@ -77,7 +77,7 @@ bool pair_choose_bytes(struct thread *t, struct watchpoint *w, uint8_t kind, con
 	w->ignored = 0;
 	w->value_taken = false;
 	w->swaps = in->compares_and_swaps && sample_access(kind) == ACCESS_STORE;
-	w->predicted = false;
+	w->foretold_first = false;
 	return true;
 }
 

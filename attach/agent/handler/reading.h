@@ -14,7 +14,7 @@
  *
  * Only what has the stack pointer of the beginning is the same instance. The place in front stays
  * on: where it is come to again, in that frame or one that it was called from, the instance was
- * left in a way that was not foreseen (an exception, an uncommon trap), and the next one is read.
+ * left in a way that was not foretold (an exception, an uncommon trap), and the next one is read.
  * Deeper ones are passed over. One that comes to no end in time is dropped, and counted
  * (READINGS_LEFT); of those that had begun the engine is told, since the longest are among them.
  *

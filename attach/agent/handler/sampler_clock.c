@@ -51,7 +51,7 @@ static void await_access(struct thread *t, unsigned reg, uint8_t kind, const str
 		watchpoint_hop(t, reg, access->ip);
 		return;
 	}
-	w->ahead = access->ip;
+	w->first_ip = access->ip;
 	thread_count(t, JXP__COUNTER__COUNTER_HOPS, 1);
 	if (!watchpoint_seek(t, reg, access->ip + access->length))
 		search_failed(t, reg);
@@ -64,8 +64,8 @@ static void has_run(struct thread *t, unsigned reg, const ucontext_t *uc)
 	struct watchpoint *w = &t->watchpoints[reg];
 	struct sample s = {.executed = true};
 
-	if (!search_fetch(w->ahead, &s.insn) || !s.insn.has_memory ||
-	    w->ahead + s.insn.length != (uint64_t)uc->uc_mcontext.gregs[REG_RIP]) {
+	if (!search_fetch(w->first_ip, &s.insn) || !s.insn.has_memory ||
+	    w->first_ip + s.insn.length != (uint64_t)uc->uc_mcontext.gregs[REG_RIP]) {
 		search_failed(t, reg); /* The code was replaced meanwhile. */
 		return;
 	}
@@ -94,9 +94,9 @@ static bool reached(struct thread *t, unsigned reg, uint8_t kind, struct sample 
 
 /* Is it known which bytes the access will touch, and will its value still be there once it has run?
  */
-static bool is_foreseen(const struct walk_access *a, enum access_type wanted)
+static bool can_be_foretold(const struct walk_access *a, enum access_type wanted)
 {
-	return a->predicted && !a->insn.compares_and_swaps &&
+	return a->foretold && !a->insn.compares_and_swaps &&
 	       !(wanted == ACCESS_LOAD && a->insn.memory.writes);
 }
 
@@ -106,7 +106,7 @@ struct search {
 	struct walk_access access;
 	uint64_t stop_ip;
 	enum walk_outcome end;
-	bool foreseen; /* the bytes are chosen */
+	bool foretold; /* the bytes are chosen */
 };
 
 /* Goes on with what w looks for, from ip, with registers that are exact there. True when that needs
@@ -117,7 +117,7 @@ static bool is_over(struct thread *t, struct watchpoint *w, double kept, struct 
 	struct machine_view view;
 
 	foretell_view(t, (uint64_t)uc->uc_mcontext.gregs[REG_RSP], &view);
-	s->foreseen = false;
+	s->foretold = false;
 	s->end =
 	    walk_on(&s->walk, &w->scope, &view, ip, uc->uc_mcontext.gregs, &s->access, &s->stop_ip);
 	switch (s->end) {
@@ -135,13 +135,13 @@ static bool is_over(struct thread *t, struct watchpoint *w, double kept, struct 
 		thread_count(t, JXP__COUNTER__COUNTER_SEARCHES_FAILED, 1);
 		return true;
 	}
-	if (!is_foreseen(&s->access, sample_access(w->kind)))
+	if (!can_be_foretold(&s->access, sample_access(w->kind)))
 		return false;
 	const struct extent extent = extent_whole(s->access.address, s->access.insn.memory.size);
 
 	if (!pair_choose_bytes(t, w, w->kind, &s->access.insn, &extent))
 		return true;
-	s->foreseen = true;
+	s->foretold = true;
 	return foretell_pairs(t, w, kept, &s->walk, &s->access, uc);
 }
 
@@ -158,8 +158,8 @@ static void pursue(struct thread *t, unsigned reg, struct search *s, const ucont
 			watchpoint_hop(t, reg, s->stop_ip);
 			return;
 		}
-		if (s->foreseen) {
-			watchpoint_predict(t, reg, &s->access);
+		if (s->foretold) {
+			watchpoint_foretell(t, reg, &s->access);
 			return;
 		}
 		if (!s->access.here && s->access.plain) {
@@ -563,7 +563,7 @@ static void arrived(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	if (t->watchpoints[reg].kind == JXP__KIND__KIND_OBJECTS)
 		access_reached(t, reg, uc);
-	else if (t->watchpoints[reg].ahead)
+	else if (t->watchpoints[reg].first_ip)
 		has_run(t, reg, uc);
 	else
 		search(t, reg, uc);

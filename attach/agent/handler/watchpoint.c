@@ -331,7 +331,7 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 	mark_armed(t, reg);
 }
 
-void watchpoint_predict(struct thread *t, unsigned reg, const struct walk_access *access)
+void watchpoint_foretell(struct thread *t, unsigned reg, const struct walk_access *access)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
 
@@ -339,27 +339,27 @@ void watchpoint_predict(struct thread *t, unsigned reg, const struct walk_access
 		free_register(t, reg);
 		return;
 	}
-	w->predicted = true;
-	w->ahead = access->insn.ip;
-	w->ahead_address = access->address;
+	w->foretold_first = true;
+	w->first_ip = access->insn.ip;
+	w->first_address = access->address;
 	w->state = WATCH_PENDING;
 	thread_count(t, JXP__COUNTER__COUNTER_PREDICTED, 1);
 }
 
-/* What was predicted trapped, if it is what trapped. */
-static void predicted_access(struct thread *t, unsigned reg, const ucontext_t *uc)
+/* What was foretold trapped, if it is what trapped. */
+static void take_foretold(struct thread *t, unsigned reg, const ucontext_t *uc)
 {
 	struct watchpoint *w = &t->watchpoints[reg];
 	struct sample s = {.executed = true};
 
 	if ((uint64_t)uc->uc_mcontext.gregs[REG_RIP] != w->after ||
-	    !search_fetch(w->ahead, &s.insn) || w->ahead + s.insn.length != w->after ||
+	    !search_fetch(w->first_ip, &s.insn) || w->first_ip + s.insn.length != w->after ||
 	    !safe_read(w->address, w->value, w->length)) {
 		thread_count(t, JXP__COUNTER__COUNTER_MISPREDICTED, 1);
 		free_register(t, reg);
 		return;
 	}
-	s.extent = extent_whole(w->ahead_address, s.insn.memory.size);
+	s.extent = extent_whole(w->first_address, s.insn.memory.size);
 	if (!pair_describe(t, w, &s, uc->uc_mcontext.gregs, uc)) {
 		free_register(t, reg);
 		return;
@@ -375,8 +375,8 @@ static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 	struct watchpoint *w = &t->watchpoints[reg];
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
 
-	if (w->predicted) {
-		predicted_access(t, reg, uc);
+	if (w->foretold_first) {
+		take_foretold(t, reg, uc);
 		return;
 	}
 	if (w->swaps && !((uint64_t)uc->uc_mcontext.gregs[REG_EFL] & INSN_FLAG_ZERO)) {
@@ -387,7 +387,7 @@ static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 	}
 	if ((ip != w->after && ip != w->again) ||
 	    !safe_read(w->address, w->last_value, w->length)) {
-		/* Not the access that was predicted, or its memory is gone already. */
+		/* Not the access that was foretold, or its memory is gone already. */
 		thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);
 		free_register(t, reg);
 		return;
@@ -401,12 +401,12 @@ static void own_access(struct thread *t, unsigned reg, const ucontext_t *uc)
 /* The trap that a foretold pair was left to: did it come as foretold? */
 static void compare(struct thread *t, struct watchpoint *w, const struct trap_access *a)
 {
-	if (!w->foretold)
+	if (!w->foretold_second)
 		return;
 	thread_count(t, JXP__COUNTER__COUNTER_FORETOLD_CHECKED, 1);
-	if (a->insn.ip != w->foretold)
+	if (a->insn.ip != w->foretold_second)
 		thread_count(t, JXP__COUNTER__COUNTER_FORETOLD_WRONG, 1);
-	w->foretold = 0;
+	w->foretold_second = 0;
 }
 
 /* Waits on, in the same register, for what completes the pair of the next kind. */

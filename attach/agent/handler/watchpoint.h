@@ -4,7 +4,7 @@
  * - Seeking: an execution breakpoint on the way to the access to sample, or another register's that
  *   is at the same place; run by the clock sampler.
  * - Pending: the data watchpoint is set, the sampled access itself has not run yet; it is next, or
- *   it is predicted.
+ *   it is foretold.
  * - Armed: the sampled access ran and left its value V1; the next trap is the second access.
  *
  * A sample may be for two kinds (pair_turn): where the pair of the first one is complete, the
@@ -58,7 +58,7 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 /* The same for an access that is known to come, and not to be preceded by another of the bytes that
  * the register's watchpoint names already (pair_choose_bytes): all else is found out when it traps.
  */
-void watchpoint_predict(struct thread *t, unsigned reg, const struct walk_access *access);
+void watchpoint_foretell(struct thread *t, unsigned reg, const struct walk_access *access);
 
 /* A register in state pending or armed trapped, and with it what the same instruction touched. */
 void watchpoint_trapped(struct thread *t, unsigned reg, const ucontext_t *uc);

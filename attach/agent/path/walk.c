@@ -3,7 +3,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/extent.h"
 #include "common/code/opcode.h"
-#include "attach/agent/path/ahead.h"
+#include "attach/agent/path/foretell_stop.h"
 #include "attach/agent/code/loops.h"
 #include "attach/agent/path/machine.h"
 
@@ -142,8 +142,8 @@ static enum walk_outcome leave(struct walk *w, uint64_t *stop_ip)
 static enum walk_outcome stop(struct walk *w, uint64_t *stop_ip)
 {
 	*stop_ip = w->machine.ip;
-	(void)ahead_find(w->machine.ip, (enum access_type)w->scope->type,
-			 w->scope->header[w->scope->depth], w->scope->spills, stop_ip);
+	(void)foretell_stop(w->machine.ip, (enum access_type)w->scope->type,
+			    w->scope->header[w->scope->depth], w->scope->spills, stop_ip);
 	if (!w->moved && *stop_ip == w->started)
 		return w->scope->depth > 0 ? step_out(w, stop_ip) : WALK_FAILED;
 	return WALK_STOP;
@@ -191,9 +191,9 @@ static bool is_it(struct walk *w, uint64_t ip, const struct machine_effect *e,
 	}
 	access->here = !w->moved;
 	access->plain = !w->backward;
-	access->predicted = e->address_known && access->insn.has_memory && !access->insn.string &&
-			    !access->insn.unsupported && !insn_is_masked(&access->insn) &&
-			    untouched(w, e);
+	access->foretold = e->address_known && access->insn.has_memory && !access->insn.string &&
+			   !access->insn.unsupported && !insn_is_masked(&access->insn) &&
+			   untouched(w, e);
 	access->address = e->address;
 	return true;
 }

@@ -48,8 +48,8 @@ struct walk_scope {
 
 #define WALK_TOUCHED_MAX 32u
 
-/* A walk, and where it ended: behind the access, when it found one. Belongs to walk_on and rehearse
- * (rehearse.h). */
+/* A walk, and where it ended: behind the access, when it found one. Belongs to walk_on and
+ * foretell_access (foretell_access.h). */
 struct walk {
 	struct walk_scope *scope;
 	struct machine machine;
@@ -73,7 +73,7 @@ struct walk_access {
 	bool plain; /* nothing on the way can have run the instruction behind it, or it */
 	/* The address is known, and nothing on the way touches the same bytes: a watchpoint that is
 	 * set now is first hit by this access. */
-	bool predicted;
+	bool foretold;
 	bool passed; /* the walk is behind it */
 	bool framed; /* in the method, and with the stack pointer, that the walk began with */
 	uint64_t address;

@@ -1,7 +1,7 @@
 /*
  * The edges of a compiled method, where its frame does not stand: from its entry to the end of its
  * prologue, and behind its epilogue. A tick often lands there, since a method's first instruction
- * touches the stack ahead (stack banging), and the JVM cannot walk from there.
+ * touches the stack below (stack banging), and the JVM cannot walk from there.
  *
  * What stands is told from the code, exactly: by what the instructions from the entry on have
  * pushed, or by what those up to the return still take off. Other code is no edge.

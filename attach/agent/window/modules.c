@@ -17,7 +17,7 @@
 #include "attach/agent/objects/alloc_event.h"
 #include "attach/agent/objects/fixed_objects.h"
 #include "attach/agent/objects/objects.h"
-#include "attach/agent/path/ahead.h"
+#include "attach/agent/path/foretell_stop.h"
 #include "attach/agent/code/loops.h"
 #include "attach/agent/path/plans.h"
 #include "attach/agent/place/klass.h"
@@ -59,7 +59,7 @@
  * What a window frees by itself, and what is there without one, has bytes alone. */
 #define MODULES(ROW)                                                                          \
 	ROW("code map", init_codemap, NULL, codemap_clear, CODEMAP_BYTES)                     \
-	ROW("accesses ahead", NULL, ahead_clear, NULL, AHEAD_BYTES)                           \
+	ROW("foretold stops", NULL, foretell_stop_clear, NULL, FORETELL_STOP_BYTES)           \
 	ROW("loops", loops_init, NULL, loops_release, LOOPS_BYTES)                            \
 	ROW("loops to be counted", NULL, plans_clear, plans_clear, PLANS_BYTES)               \
 	ROW("debug information", NULL, debug_info_clear, NULL, DEBUG_INFO_BYTES)              \

@@ -1,4 +1,4 @@
-/* Pairs that are told in advance: recorded as if both accesses had trapped, but for some that are
+/* Pairs that are foretold: recorded as if both accesses had trapped, but for some that are
  * left to a watchpoint. No register is used. */
 #include "tests/unit/support/test.h"
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "attach/agent/handler/pair.h"
 #include "attach/agent/handler/thread.h"
 #include "attach/agent/handler/watchpoint.h"
-#include "attach/agent/path/ahead.h"
+#include "attach/agent/path/foretell_stop.h"
 #include "attach/agent/code/loops.h"
 #include "tests/unit/support/agent/code.h"
 #include "tests/unit/support/agent/one_frame.h"
@@ -34,7 +34,7 @@ static int fresh_thread(void **state)
 {
 	if (code_setup(state) < 0 || own_thread_init() < 0)
 		return -1;
-	ahead_clear();
+	foretell_stop_clear();
 	loops_clear();
 	one_frame_result = STACK_OK;
 	memset(data, 0, sizeof(data));
@@ -81,7 +81,7 @@ static struct record record_of(uint64_t ip, uint8_t kind)
 	struct record r = {0};
 
 	for (unsigned i = 0; i < TRIES && !foretold(ip, kind); i++)
-		assert_true(w.foretold != 0);
+		assert_true(w.foretold_second != 0);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_FORETOLD), 1);
 	assert_true(ring_pop(&t->memory->ring, &r));
 	assert_int_equal(r.type, RECORD_TRAPPED);
@@ -173,7 +173,7 @@ TEST(what_is_told_of_one_kind_alone_leaves_the_other, fresh_thread, drop_thread)
 		assert_false(foretell_pairs(t, &w, 1.0, &walk, &first, &uc));
 	}
 	assert_int_equal(w.kind, JXP__KIND__KIND_SILENT_STORE);
-	assert_int_equal(w.foretold, 0);
+	assert_int_equal(w.foretold_second, 0);
 }
 
 TEST(a_store_that_is_loaded_is_not_dead, fresh_thread, drop_thread)
@@ -225,11 +225,11 @@ TEST(one_of_so_many_is_left_to_a_watchpoint, fresh_thread, drop_thread)
 		struct record r;
 
 		if (!foretold(ip, JXP__KIND__KIND_SILENT_LOAD)) {
-			assert_int_equal(w.foretold, ip + 3);
+			assert_int_equal(w.foretold_second, ip + 3);
 			left++;
 			continue;
 		}
-		assert_int_equal(w.foretold, 0);
+		assert_int_equal(w.foretold_second, 0);
 		assert_true(ring_pop(&t->memory->ring, &r));
 	}
 	/* Five standard deviations around 125. */
@@ -245,7 +245,7 @@ TEST(what_cannot_be_told_leaves_nothing_behind, fresh_thread, drop_thread)
 	struct record r;
 
 	assert_false(foretold(ip, JXP__KIND__KIND_DEAD_STORE));
-	assert_int_equal(w.foretold, 0);
+	assert_int_equal(w.foretold_second, 0);
 	assert_false(ring_pop(&t->memory->ring, &r));
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_FORETOLD), 0);
 }
@@ -258,7 +258,7 @@ TEST(a_pair_without_calling_context_is_lost_and_counted, fresh_thread, drop_thre
 
 	one_frame_result = STACK_UNWALKABLE;
 	while (!foretold(ip, JXP__KIND__KIND_SILENT_LOAD))
-		assert_int_equal(w.foretold, ip + 3);
+		assert_int_equal(w.foretold_second, ip + 3);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_UNWALKABLE), 1);
 	assert_int_equal(counted(JXP__COUNTER__COUNTER_FORETOLD), 0);
 	assert_false(ring_pop(&t->memory->ring, &r));

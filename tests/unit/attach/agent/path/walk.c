@@ -1,7 +1,7 @@
 /* From a tick to the access of its own loop: followed, waited for, or given up, never guessed. */
 #include "tests/unit/support/test.h"
 
-#include "attach/agent/path/ahead.h"
+#include "attach/agent/path/foretell_stop.h"
 #include "attach/agent/code/loops.h"
 #include "attach/agent/path/walk.h"
 #include "tests/unit/support/agent/code.h"
@@ -15,7 +15,7 @@ static struct walk_access access_found;
 
 static int setup(void **state)
 {
-	ahead_clear();
+	foretell_stop_clear();
 	return code_setup(state);
 }
 
@@ -65,7 +65,7 @@ TEST(the_access_at_the_start_is_found_here, setup)
 	gregset_t regs = {[REG_RBX] = (greg_t)(uintptr_t)&word};
 
 	assert_access(ip, regs, ACCESS_LOAD, ip);
-	assert_true(access_found.here && access_found.plain && access_found.predicted);
+	assert_true(access_found.here && access_found.plain && access_found.foretold);
 	assert_true(access_found.passed && access_found.framed);
 	assert_int_equal(access_found.address, (uintptr_t)&word);
 	assert_int_equal(walk.machine.ip, ip + 2);
@@ -79,20 +79,20 @@ TEST(an_access_further_on_is_found_with_its_address, setup)
 	gregset_t regs = {[REG_RSI] = 0x1000};
 
 	assert_access(ip, regs, ACCESS_STORE, ip + 6);
-	assert_true(!access_found.here && access_found.plain && access_found.predicted);
+	assert_true(!access_found.here && access_found.plain && access_found.foretold);
 	assert_int_equal(access_found.address, 0x1008);
 }
 
-TEST(an_address_that_is_not_known_is_not_predicted, setup)
+TEST(an_address_that_is_not_known_is_not_foretold, setup)
 {
 	/* bsf rbx, rsi; mov [rbx], eax; ret */
 	uint64_t ip = CODE(0, "\x48\x0f\xbc\xde\x89\x03\xc3");
 
 	assert_access(ip, zero, ACCESS_STORE, ip + 4);
-	assert_false(access_found.predicted);
+	assert_false(access_found.foretold);
 }
 
-TEST(bytes_that_are_touched_on_the_way_are_not_predicted, setup)
+TEST(bytes_that_are_touched_on_the_way_are_not_foretold, setup)
 {
 	uint64_t words[2] = {0};
 	/* mov eax, [rbx]; mov [rbx+disp], ecx; ret */
@@ -101,9 +101,9 @@ TEST(bytes_that_are_touched_on_the_way_are_not_predicted, setup)
 	gregset_t regs = {[REG_RBX] = (greg_t)(uintptr_t)words};
 
 	assert_access(same, regs, ACCESS_STORE, same + 2);
-	assert_false(access_found.predicted);
+	assert_false(access_found.foretold);
 	assert_access(beside, regs, ACCESS_STORE, beside + 2);
-	assert_true(access_found.predicted);
+	assert_true(access_found.foretold);
 }
 
 TEST(accesses_of_the_other_type_are_passed, setup)

@@ -1,4 +1,4 @@
-#include "attach/agent/path/ahead.h"
+#include "attach/agent/path/foretell_stop.h"
 
 #include <stdatomic.h>
 
@@ -14,11 +14,11 @@
 
 /* Answers so far, of all threads' handlers, one word each, in a direct-mapped table: the low half
  * of ip, and the distance to the access in the other half, 0 with NONE set for "there is none". */
-#define CACHE_ENTRIES (AHEAD_BYTES / sizeof(uint64_t))
+#define CACHE_ENTRIES (FORETELL_STOP_BYTES / sizeof(uint64_t))
 #define NONE          UINT32_C(0x80000000)
 static _Atomic uint64_t cache[CACHE_ENTRIES];
 
-void ahead_clear(void)
+void foretell_stop_clear(void)
 {
 	for (unsigned i = 0; i < CACHE_ENTRIES; i++)
 		atomic_store_explicit(&cache[i], 0, memory_order_relaxed);
@@ -40,7 +40,7 @@ static bool cache_get(uint32_t key, uint32_t *answer)
 /* ---------------------------------------------------------------- paths */
 
 /* Where the access is looked for. */
-struct ahead_scope {
+struct foretell_scope {
 	struct code_blob blob;
 	const struct loop_nest *nest;
 	uint64_t header; /* of the loop that counts, or 0 */
@@ -49,7 +49,7 @@ struct ahead_scope {
 };
 
 struct exploration {
-	const struct ahead_scope *scope;
+	const struct foretell_scope *scope;
 	uint64_t blocks[BLOCKS_MAX]; /* where paths begin: visited ones, then ones to visit */
 	unsigned block_count;
 	unsigned insns;
@@ -63,7 +63,7 @@ static bool inside(const struct code_blob *blob, uint64_t ip)
 }
 
 /* Does what is at ip count, or is it in a loop that is passed through? */
-static bool in_scope(const struct ahead_scope *s, uint64_t ip)
+static bool in_scope(const struct foretell_scope *s, uint64_t ip)
 {
 	unsigned loop = loop_at(s->nest, ip);
 
@@ -94,7 +94,7 @@ static bool is_trap_request(const struct passed *p)
 	return flow_is_trap_request((const uint8_t *)(uintptr_t)p->ip, p->o.length);
 }
 
-static bool is_wanted(const struct ahead_scope *s, const struct passed *p)
+static bool is_wanted(const struct foretell_scope *s, const struct passed *p)
 {
 	return p->flow == OPCODE_NEXT && (s->spills || !loop_is_spill_at(&p->o)) &&
 	       loop_counts_at(p->ip, &p->o, s->wanted) &&
@@ -185,7 +185,7 @@ static bool explore_block(struct exploration *e, unsigned block)
 
 /* Follows all paths from ip to the one access that they lead to. Where a loop counts, those that
  * leave it do not matter. */
-static bool inevitable_access(const struct ahead_scope *scope, uint64_t ip, uint64_t *stop_ip)
+static bool inevitable_access(const struct foretell_scope *scope, uint64_t ip, uint64_t *stop_ip)
 {
 	struct exploration e = {.scope = scope, .blocks = {ip}, .block_count = 1};
 
@@ -221,7 +221,7 @@ static bool is_cold(const struct code_blob *blob, uint64_t ip)
 /* Where the two ways out of a branch meet again, if they do without an access, a step backward, a
  * call or a return: the code in between is passed over in the order of its addresses, up to the
  * farthest target seen. */
-static bool join_of(const struct ahead_scope *s, const struct passed *branch, unsigned *insns,
+static bool join_of(const struct foretell_scope *s, const struct passed *branch, unsigned *insns,
 		    uint64_t *join)
 {
 	uint64_t ip = branch->ip + branch->o.length, farthest = branch->target;
@@ -245,7 +245,7 @@ static bool join_of(const struct ahead_scope *s, const struct passed *branch, un
 }
 
 /* The farthest place that execution is sure to come to before any access. */
-static uint64_t inevitable_stop(const struct ahead_scope *s, uint64_t ip)
+static uint64_t inevitable_stop(const struct foretell_scope *s, uint64_t ip)
 {
 	const struct code_blob *blob = &s->blob;
 	unsigned insns = INSNS_MAX;
@@ -273,7 +273,7 @@ static uint64_t inevitable_stop(const struct ahead_scope *s, uint64_t ip)
 	return ip;
 }
 
-static bool look(const struct ahead_scope *s, uint64_t ip, uint64_t *stop_ip)
+static bool look(const struct foretell_scope *s, uint64_t ip, uint64_t *stop_ip)
 {
 	uint64_t stop;
 
@@ -290,7 +290,7 @@ static bool look(const struct ahead_scope *s, uint64_t ip, uint64_t *stop_ip)
 
 /* The code cache is smaller than 2 GiB, so the top bit is free to tell loads from stores. Other
  * code may come to lie at the same place, and other loops count there. */
-static uint32_t cache_key(const struct ahead_scope *s, uint64_t ip)
+static uint32_t cache_key(const struct foretell_scope *s, uint64_t ip)
 {
 	uint64_t other = (s->header ^ s->blob.serial << 32 ^ (uint64_t)s->spills << 63) *
 			     UINT64_C(0x9e3779b97f4a7c15) >>
@@ -299,10 +299,10 @@ static uint32_t cache_key(const struct ahead_scope *s, uint64_t ip)
 	return (uint32_t)(ip ^ other ^ (s->wanted == ACCESS_LOAD ? UINT64_C(0x80000000) : 0));
 }
 
-bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t header, bool spills,
-		uint64_t *stop_ip)
+bool foretell_stop(uint64_t ip, enum access_type wanted, uint64_t header, bool spills,
+		   uint64_t *stop_ip)
 {
-	struct ahead_scope s = {.header = header, .wanted = wanted, .spills = spills};
+	struct foretell_scope s = {.header = header, .wanted = wanted, .spills = spills};
 	uint32_t key, answer;
 	uint64_t stop;
 

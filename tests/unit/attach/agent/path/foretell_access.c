@@ -1,9 +1,9 @@
-/* The second access of a pair, told in advance: where all on the way is known, and nowhere else. */
+/* The second access of a pair, foretold: where all on the way is known, and nowhere else. */
 #include "tests/unit/support/test.h"
 
-#include "attach/agent/path/ahead.h"
+#include "attach/agent/path/foretell_stop.h"
 #include "attach/agent/code/loops.h"
-#include "attach/agent/path/rehearse.h"
+#include "attach/agent/path/foretell_access.h"
 #include "tests/unit/support/agent/code.h"
 
 static uint64_t words[4], stack[8];
@@ -11,11 +11,11 @@ static gregset_t regs;
 static struct walk walk;
 static struct walk_scope scope;
 static struct walk_access first;
-static struct rehearsal told;
+static struct foretold_access told;
 
 static int setup(void **state)
 {
-	ahead_clear();
+	foretell_stop_clear();
 	memset(regs, 0, sizeof(regs));
 	memset(&told, 0, sizeof(told));
 	regs[REG_RBX] = (greg_t)(uintptr_t)words;
@@ -37,20 +37,20 @@ static void walk_to(uint64_t ip, enum access_type type)
 }
 
 /* A load that is followed by a load of the same bytes. */
-static const struct rehearse_watch silent_load = {
+static const struct foretell_watch silent_load = {
     .length = 4, .ends_with_load = true, .values = true};
 /* A store that is followed by another one, no load in between. */
-static const struct rehearse_watch dead_store = {
+static const struct foretell_watch dead_store = {
     .length = 4, .ends_with_load = true, .ends_with_store = true};
 /* A store that is followed by a store of the same value. */
-static const struct rehearse_watch silent_store = {
+static const struct foretell_watch silent_store = {
     .length = 4, .stores_only = true, .ends_with_store = true, .values = true};
 
-static bool is_told(uint64_t ip, enum access_type type, struct rehearse_watch watch)
+static bool is_told(uint64_t ip, enum access_type type, struct foretell_watch watch)
 {
 	walk_to(ip, type);
 	watch.address += (uintptr_t)words;
-	return rehearse(&walk, &watch, &told);
+	return foretell_access(&walk, &watch, &told);
 }
 
 static void assert_bytes(const uint8_t *bytes, uint32_t expected)
@@ -153,7 +153,7 @@ TEST(wide_accesses_are_told_by_their_parts, setup)
 	uint64_t loads = CODE(0, "\x0f\x10\x03\x0f\x10\x0b\xc3");
 	/* movups [rbx], xmm0; movups [rbx], xmm1; ret */
 	uint64_t stores = CODE(64, "\x0f\x11\x03\x0f\x11\x0b\xc3");
-	struct rehearse_watch load = silent_load, dead = dead_store, same = silent_store;
+	struct foretell_watch load = silent_load, dead = dead_store, same = silent_store;
 
 	load.address = dead.address = same.address = 8; /* the second of two blocks */
 	load.length = dead.length = same.length = 8;
@@ -227,12 +227,12 @@ TEST(what_pushes_and_pops_the_watched_bytes_is_not_told, setup)
 {
 	/* mov [rbx], edx; pop rcx; push rcx; mov [rbx], edx; ret, with rbx = rsp */
 	uint64_t ip = CODE(0, "\x89\x13\x59\x51\x89\x13\xc3");
-	struct rehearse_watch watch = dead_store;
+	struct foretell_watch watch = dead_store;
 
 	regs[REG_RBX] = regs[REG_RSP];
 	walk_to(ip, ACCESS_STORE);
 	watch.address = (uintptr_t)&stack[4];
-	assert_false(rehearse(&walk, &watch, &told));
+	assert_false(foretell_access(&walk, &watch, &told));
 }
 
 TEST(swaps_strings_and_masked_accesses_are_not_told, setup)

@@ -1,5 +1,5 @@
 /*
- * The place that execution comes to next, whatever the branches in between decide.
+ * Foretells the place that execution comes to next, whatever the branches in between decide.
  *
  * Where the search (search.h) meets a branch that it cannot evaluate yet, all paths from there are
  * followed. If they have one first access of the wanted type in common, one execution breakpoint on
@@ -14,8 +14,8 @@
  *
  * Answers are cached. Async-signal-safe.
  */
-#ifndef JXPERF_AGENT_PATH_AHEAD_H
-#define JXPERF_AGENT_PATH_AHEAD_H
+#ifndef JXPERF_AGENT_PATH_FORETELL_STOP_H
+#define JXPERF_AGENT_PATH_FORETELL_STOP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,15 +23,15 @@
 #include "attach/agent/code/search.h"
 
 /* For 4,096 remembered answers. */
-#define AHEAD_BYTES (4096u * sizeof(uint64_t))
+#define FORETELL_STOP_BYTES (4096u * sizeof(uint64_t))
 
 /* True with the instruction in *stop_ip: the access, which may be at ip itself, or a branch. header
  * says which loop counts: where it is entered, or 0 for flat code; spills, whether accesses to the
  * frame do. */
-bool ahead_find(uint64_t ip, enum access_type wanted, uint64_t header, bool spills,
-		uint64_t *stop_ip);
+bool foretell_stop(uint64_t ip, enum access_type wanted, uint64_t header, bool spills,
+		   uint64_t *stop_ip);
 
 /* Forgets the cached answers. */
-void ahead_clear(void);
+void foretell_stop_clear(void);
 
 #endif

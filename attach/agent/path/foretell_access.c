@@ -1,4 +1,4 @@
-#include "attach/agent/path/rehearse.h"
+#include "attach/agent/path/foretell_access.h"
 
 #include <string.h>
 
@@ -6,14 +6,14 @@
 #define INSNS_MAX 200u
 
 /* What pushes and pops says nothing of what it touches: it lies where the stack pointer moved. */
-static bool stack_passed(const struct rehearse_watch *watch, uint64_t from, uint64_t to)
+static bool stack_passed(const struct foretell_watch *watch, uint64_t from, uint64_t to)
 {
 	uint64_t low = from < to ? from : to, high = from < to ? to : from;
 
 	return extent_overlap(low, high - low, watch->address, watch->length);
 }
 
-static bool take_bytes(struct machine *m, const struct rehearse_watch *watch, uint8_t to[8])
+static bool take_bytes(struct machine *m, const struct foretell_watch *watch, uint8_t to[8])
 {
 	struct machine_value v = machine_memory(m, watch->address, watch->length);
 
@@ -23,8 +23,8 @@ static bool take_bytes(struct machine *m, const struct rehearse_watch *watch, ui
 
 /* Does the instruction, which has been passed, end the wait? False in *fine when that cannot be
  * told. */
-static bool ends(const struct rehearse_watch *watch, uint64_t ip, const struct machine_effect *e,
-		 struct rehearsal *out, bool *fine)
+static bool ends(const struct foretell_watch *watch, uint64_t ip, const struct machine_effect *e,
+		 struct foretold_access *out, bool *fine)
 {
 	const struct insn *in = &out->insn;
 
@@ -40,7 +40,8 @@ static bool ends(const struct rehearse_watch *watch, uint64_t ip, const struct m
 	return (out->reads && watch->ends_with_load) || (out->writes && watch->ends_with_store);
 }
 
-bool rehearse(struct walk *walk, const struct rehearse_watch *watch, struct rehearsal *out)
+bool foretell_access(struct walk *walk, const struct foretell_watch *watch,
+		     struct foretold_access *out)
 {
 	struct machine *m = &walk->machine;
 	uint64_t start = walk->blob.start, end = start + walk->blob.size;

@@ -1,5 +1,5 @@
 /*
- * The second access of a pair, told in advance: on from a sampled access along the way that
+ * The second access of a pair, foretold: on from a sampled access along the way that
  * execution will take, to the next one that touches the same bytes. Where that lies near, as in
  * most loops, neither access needs a trap.
  *
@@ -8,8 +8,8 @@
  * taken now. What other threads do meanwhile is not seen; so some pairs are left to watchpoints and
  * compared (watchpoint.h). Async-signal-safe; no state.
  */
-#ifndef JXPERF_AGENT_PATH_REHEARSE_H
-#define JXPERF_AGENT_PATH_REHEARSE_H
+#ifndef JXPERF_AGENT_PATH_FORETELL_ACCESS_H
+#define JXPERF_AGENT_PATH_FORETELL_ACCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 #include "attach/agent/path/walk.h"
 
 /* What would be watched. */
-struct rehearse_watch {
+struct foretell_watch {
 	uint64_t address;
 	unsigned length;     /* at most 8 */
 	bool stores_only;    /* loads do not trap */
@@ -27,7 +27,7 @@ struct rehearse_watch {
 	bool values; /* they are needed */
 };
 
-struct rehearsal {
+struct foretold_access {
 	struct insn insn; /* of the second access */
 	struct extent extent;
 	bool reads;
@@ -38,6 +38,7 @@ struct rehearsal {
 };
 
 /* Goes on from a walk that is behind its access. False when it cannot be told. */
-bool rehearse(struct walk *walk, const struct rehearse_watch *watch, struct rehearsal *out);
+bool foretell_access(struct walk *walk, const struct foretell_watch *watch,
+		     struct foretold_access *out);
 
 #endif
