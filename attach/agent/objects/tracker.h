@@ -9,9 +9,7 @@
 #include <stdint.h>
 
 #include "attach/agent/jvmti/vm.h"
-#include "attach/agent/objects/alloc_floor.h"
 #include "attach/agent/objects/alloc_pace.h"
-#include "attach/agent/objects/alloc_share.h"
 #include "attach/agent/objects/object_settings.h"
 #include "attach/agent/objects/objects.h"
 #include "attach/agent/stream/drain.h"
