@@ -8,6 +8,7 @@
 #include "common/cleanup.h"
 #include "daemon/engine/history.h"
 #include "daemon/store/clock_trust.h"
+#include "daemon/store/database.h"
 #include "proto/counters.h"
 #include "proto/words.h"
 
@@ -16,7 +17,9 @@
 
 /* What is asked of the store, and where its answer goes. */
 struct stored_list {
-	struct connection *connection;
+	struct pool_work work;
+	struct connection *connection; /* may have gone when it is on the pool */
+	const char *database;
 	struct database_filter filter;
 	char app[WINDOW_LABEL_BYTES];
 	size_t limit;
@@ -209,9 +212,8 @@ static void reply(const struct stored_list *s)
 
 /* ---------------------------------------------------------------- the store's part */
 
-static int ask(void *arg, struct database *db, struct err *err)
+static int list_stored(struct stored_list *s, struct database *db, struct err *err)
 {
-	struct stored_list *s = arg;
 	int r = 0;
 
 	s->rows = calloc(s->limit, sizeof(*s->rows));
@@ -225,6 +227,19 @@ static int ask(void *arg, struct database *db, struct err *err)
 	if (r < 0)
 		return r;
 	return database_list(db, &s->filter, s->rows, s->limit, &s->count, &s->all, err);
+}
+
+static int ask(void *arg, const atomic_bool *cancelled, struct err *err)
+{
+	struct stored_list *s = arg;
+	struct database *db = NULL;
+	int r = database_open(s->database, DATABASE_READ, &db, err);
+
+	(void)cancelled; /* It does not take long. */
+	if (r == 0)
+		r = list_stored(s, db, err);
+	database_close(db);
+	return r;
 }
 
 static void on_answer(void *arg, int result, const char *message)
@@ -247,9 +262,8 @@ static void release(void *arg)
 
 void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request)
 {
+	static const struct pool_task task = {.run = ask, .done = on_answer, .release = release};
 	struct stored_list *s = calloc(1, sizeof(*s));
-	const struct reading_question question = {
-	    .arg = s, .ask = ask, .done = on_answer, .release = release};
 
 	if (!s) {
 		connection_fail(c, false, "out of memory");
@@ -265,8 +279,9 @@ void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request
 	if (s->limit > WINDOW_LIST_MAX)
 		s->limit = WINDOW_LIST_MAX;
 	s->future_unix_ns = clock_future_unix_ns();
-	if (connection_context(c)->store) {
-		connection_read(c, &question);
+	s->database = connection_context(c)->store;
+	if (s->database) {
+		connection_read(c, &s->work, &task, s);
 		return;
 	}
 	if (is_of_a_time(s)) {
