@@ -51,7 +51,7 @@ struct catalogue {
 /* Loop: w is in memory, and an entry if it is meant. 0 or -ENOMEM. */
 int catalogue_hold(struct catalogue *c, const struct window_result *w);
 
-/* Pool: db is of the database; NULL where nothing is kept. 0, or -errno with a line. */
+/* Pool, once: db is of the database; NULL where nothing is kept. 0, or -errno with a line. */
 int catalogue_read(struct catalogue *c, struct database *db, struct err *err);
 
 /* Loop. All zero is empty. */

@@ -40,6 +40,12 @@ struct fixture {
 	struct err err;
 };
 
+static void select_shop(struct fixture *f, const char *database)
+{
+	selection_init(&f->s, database, PROC_ANY_UID);
+	memcpy(f->s.windows.filter.app, "shop", sizeof("shop"));
+}
+
 static int set_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -49,8 +55,7 @@ static int set_up(void **state)
 	(void)tree_make();
 	(void)snprintf(f->path, sizeof(f->path), "%s", tree_path("windows.db"));
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
-	selection_init(&f->s, f->path, PROC_ANY_UID);
-	memcpy(f->s.windows.filter.app, "shop", sizeof("shop"));
+	select_shop(f, f->path);
 	*state = f;
 	return 0;
 }
@@ -134,8 +139,10 @@ TEST(without_a_store_there_is_what_is_in_memory, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->s.windows.database = NULL;
+	select_shop(f, NULL);
 	assert_int_equal(load(f), -ENOENT);
+	selection_release(&f->s);
+	select_shop(f, NULL);
 	hold(f, sample_window(3, "shop", 20));
 	assert_int_equal(load(f), 0);
 	assert_int_equal(f->found->merged->windows, 1);
