@@ -23,6 +23,7 @@
 #include "daemon/notify.h"
 #include "daemon/options.h"
 #include "daemon/schedule/scheduler.h"
+#include "daemon/schedule/survey.h"
 #include "daemon/serve/audit.h"
 #include "daemon/http/own_metrics.h"
 #include "daemon/serve/control.h"
@@ -387,7 +388,7 @@ static int start_parts(struct daemon *d, struct err *err)
 	d->metrics = metrics_new();
 	if (!d->metrics)
 		return err_set(err, ENOMEM, "out of memory");
-	r = engine_new(&d->engine, &d->loop, d->broker, err);
+	r = engine_new(&d->engine, &d->loop, d->broker, &engine_limits_usual, err);
 	if (r < 0)
 		return r;
 	engine_set_user_limit(d->engine, d->config->windows_per_user);
@@ -395,7 +396,8 @@ static int start_parts(struct daemon *d, struct err *err)
 	d->metrics_kept.live = d->metrics;
 	sink = metrics_sink(&d->metrics_sink);
 	engine_add_sink(d->engine, &sink);
-	r = scheduler_new(&d->scheduler, &d->loop, d->engine, d->broker, d->config, err);
+	r = scheduler_new(&d->scheduler, &d->loop, d->engine, d->broker, d->config,
+			  &survey_pace_usual, err);
 	if (r < 0)
 		return r;
 	control.scheduler = d->scheduler;

@@ -1,10 +1,10 @@
 #include "daemon/answer/render.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "common/cleanup.h"
+#include "daemon/shares/pool_work.h"
 #include "daemon/shares/shares.h"
 #include "profile/window/tables.h"
 #include "proto/frame.h"
@@ -13,9 +13,8 @@
 /* Room in a reply for what is not the report's text. */
 #define DOCUMENT_OVERHEAD_BYTES 1024
 
-/* While it is on the pool, only cancelled is touched by both threads. */
 struct render {
-	uv_work_t work;
+	struct pool_work work;
 	struct renders *renders;
 	struct render *next; /* of those that wait */
 	struct render_job job;
@@ -24,10 +23,9 @@ struct render {
 	uid_t user;
 	size_t max_bytes;    /* of its text */
 	uint64_t started_ns; /* 0: it waits */
-	atomic_bool cancelled;
+	int begun;           /* what the job's begin returned, with its line */
+	struct err why;
 	struct buffer frame;
-	int result;
-	struct err err;
 };
 
 struct renders {
@@ -79,22 +77,24 @@ static int pack(struct render *render, const struct window_result *about, char *
 	return frame_append(&render->frame, &reply.base, FRAME_MAX_REPLY);
 }
 
-static void on_pool(uv_work_t *work)
+static int write_answer(void *arg, const atomic_bool *cancelled, struct err *err)
 {
-	struct render *render = work->data;
+	struct render *render = arg;
 	const struct window_result *about = NULL;
 	_cleanup_free_ char *text = NULL;
 	size_t size = 0;
+	int r;
 
-	if (render->result == 0)
-		render->result =
-		    render->job.write(render->job.arg, &render->cancelled, render->max_bytes, &text,
-				      &size, &about, &render->err);
-	if (render->result < 0)
-		return;
-	render->result = pack(render, about, text, size);
-	if (render->result < 0)
-		(void)err_set_errno(&render->err, -render->result, "cannot pack the report");
+	if (render->begun < 0) {
+		*err = render->why;
+		return render->begun;
+	}
+	r = render->job.write(render->job.arg, cancelled, render->max_bytes, &text, &size, &about,
+			      err);
+	if (r < 0)
+		return r;
+	r = pack(render, about, text, size);
+	return r < 0 ? err_set_errno(err, -r, "cannot pack the report") : 0;
 }
 
 /* ---------------------------------------------------------------- on the loop */
@@ -152,22 +152,25 @@ static void count_work(struct renders *r, const struct render *render)
 	(void)shares_add(&r->work, render->user, clock_monotonic_ns() - render->started_ns);
 }
 
-static void on_written(uv_work_t *work, int status)
+static void on_written(void *arg, int result, const char *message)
 {
-	struct render *render = work->data;
+	struct render *render = arg;
+
+	render->done(render->arg, result < 0 ? NULL : &render->frame, message);
+}
+
+static void leave_pool(void *arg)
+{
+	struct render *render = arg;
 	struct renders *r = render->renders;
 	bool busy = false;
 
-	(void)status; /* Nobody calls uv_cancel. */
 	for (size_t i = 0; i < RENDERS_MAX; i++) {
 		if (r->on_pool[i] == render)
 			r->on_pool[i] = NULL;
 		busy |= r->on_pool[i] != NULL;
 	}
 	count_work(r, render);
-	if (!atomic_load(&render->cancelled))
-		render->done(render->arg, render->result < 0 ? NULL : &render->frame,
-			     render->err.message);
 	free_render(render);
 	if (!r->freed)
 		start_next(r);
@@ -188,6 +191,9 @@ static void unlink_waiting(struct renders *r, struct render *render)
 
 static void start_next(struct renders *r)
 {
+	static const struct pool_task task = {
+	    .run = write_answer, .done = on_written, .release = leave_pool};
+
 	for (size_t i = 0; i < RENDERS_MAX && r->first; i++) {
 		struct render *render;
 
@@ -197,11 +203,10 @@ static void start_next(struct renders *r)
 		if (!render || shares_take(&r->running, render->user, 1, NULL) < 0)
 			return;
 		unlink_waiting(r, render);
-		render->result = render->job.begin(render->job.arg, &render->err);
+		render->begun = render->job.begin(render->job.arg, &render->why);
 		render->started_ns = clock_monotonic_ns();
 		r->on_pool[i] = render;
-		/* Fails only without a function to call. */
-		(void)uv_queue_work(r->loop, &render->work, on_pool, on_written);
+		pool_work_start(&render->work, r->loop, &task, render);
 	}
 }
 
@@ -212,7 +217,6 @@ int render_start(struct render **out, struct renders *r, uid_t user, const struc
 
 	if (!render)
 		return -ENOMEM;
-	render->work.data = render;
 	render->renders = r;
 	render->user = user;
 	render->max_bytes =
@@ -236,7 +240,7 @@ void render_cancel(struct render *render)
 	if (!render)
 		return;
 	if (render->started_ns) {
-		atomic_store(&render->cancelled, true); /* on_written frees it. */
+		pool_work_cancel(&render->work); /* leave_pool frees it. */
 		return;
 	}
 	unlink_waiting(render->renders, render);

@@ -6,7 +6,7 @@
  * finished, which is kept meanwhile (evicting it from the history does not free it), or a snapshot
  * of one that runs, which the job takes when its turn comes. RENDERS_MAX are written at a time,
  * others wait in order, also while their users do not read what they have been sent. The pool's
- * other threads are for questions to the store (daemon/store/reading.h).
+ * other threads are for questions to the store.
  *
  * Loop thread only; what runs on the pool is inside. done runs once, from the loop, unless the
  * render was cancelled before. A render that is cancelled while it is written is left to end by

@@ -12,6 +12,7 @@
 #include "daemon/broker/gate.h"
 #include "daemon/broker/gate_trial.h"
 #include "daemon/broker/perf.h"
+#include "daemon/broker/polls.h"
 #include "daemon/broker/privilege.h"
 #include "daemon/broker/proto.h"
 #include "daemon/broker/outbox.h"
@@ -440,6 +441,10 @@ static bool receive(struct broker *b)
 
 /* ---------------------------------------------------------------- loop */
 
+_Static_assert(BROKER_WORKERS_MAX + BROKER_TARGETS_MAX + BROKER_CHILDREN_MAX + 2 <=
+		   BROKER_POLLS_MAX,
+	       "with the engine's socket and the ring of processes that start");
+
 /* For poll; -1 when nothing is due (UINT64_MAX). */
 static int timeout_until(uint64_t when_ns)
 {
@@ -453,42 +458,43 @@ static int timeout_until(uint64_t when_ns)
 /* One round. False when the engine is gone, or cut off. */
 static bool run_once(struct broker *b)
 {
-	struct broker_target *which[BROKER_TARGETS_MAX];
-	struct pollfd p[1 + BROKER_WORKERS_MAX + BROKER_TARGETS_MAX + BROKER_CHILDREN_MAX + 1];
-	uint64_t first_ns = UINT64_MAX;
-	nfds_t workers, helpers, count = 1;
+	struct broker_polls p;
+	int engine;
 
-	broker_outbox_poll(&b->outbox, p, &first_ns);
-	count += workers = broker_workers_poll(&b->workers, p + count, &first_ns);
-	count += helpers = broker_targets_poll(&b->targets, p + count, which, &first_ns);
-	count += broker_children_poll(&b->children, p + count, &first_ns);
-	count += broker_discovery_poll(b->discovery, p + count, &first_ns);
-	if (poll(p, count, timeout_until(first_ns)) < 0)
+	broker_polls_clear(&p);
+	engine = broker_outbox_poll(&b->outbox, &p);
+	broker_workers_poll(&b->workers, &p);
+	broker_targets_poll(&b->targets, &p);
+	broker_children_poll(&b->children, &p);
+	broker_discovery_poll(b->discovery, &p);
+	if (poll(p.fds, p.count, timeout_until(p.first_ns)) < 0)
 		return errno == EINTR;
-	broker_workers_tend(&b->workers, p + 1);
-	broker_targets_tend(&b->targets, p + 1 + workers, which, helpers);
+	broker_workers_tend(&b->workers, &p);
+	broker_targets_tend(&b->targets, &p);
 	broker_children_tend(&b->children);
 	broker_discovery_tend(b->discovery);
-	if (!broker_outbox_tend(&b->outbox) || !p[0].revents)
+	if (!broker_outbox_tend(&b->outbox) || !broker_polls_is_ready(&p, engine))
 		return !b->outbox.over;
 	return receive(b);
+}
+
+static bool helpers_run(struct broker *b, struct broker_polls *p)
+{
+	broker_polls_clear(p);
+	broker_targets_poll(&b->targets, p);
+	return p->count > 0;
 }
 
 /* Ends what still runs, and lets it remove what it has put into other file systems. */
 static void shut_down(struct broker *b)
 {
-	struct broker_target *which[BROKER_TARGETS_MAX];
-	struct pollfd p[BROKER_TARGETS_MAX];
-	uint64_t first_ns = UINT64_MAX;
-	nfds_t count;
+	struct broker_polls p;
 
 	broker_children_end(&b->children);
 	broker_targets_cancel(&b->targets, clock_monotonic_ns() + SHUTDOWN_MS * NS_PER_MS);
-	while ((count = broker_targets_poll(&b->targets, p, which, &first_ns)) > 0) {
-		if (poll(p, count, timeout_until(first_ns)) >= 0)
-			broker_targets_tend(&b->targets, p, which, count);
-		first_ns = UINT64_MAX;
-	}
+	while (helpers_run(b, &p))
+		if (poll(p.fds, p.count, timeout_until(p.first_ns)) >= 0)
+			broker_targets_tend(&b->targets, &p);
 	broker_workers_end(&b->workers);
 }
 

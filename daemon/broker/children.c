@@ -8,6 +8,7 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "daemon/broker/polls.h"
 #include "daemon/child/spawn.h"
 #include "daemon/watcher/watcher.h"
 
@@ -107,20 +108,11 @@ void broker_children_stop(struct broker_children *c, pid_t target)
 			kill_one(&c->all[i]);
 }
 
-nfds_t broker_children_poll(const struct broker_children *c, struct pollfd *p, uint64_t *first_ns)
+void broker_children_poll(const struct broker_children *c, struct broker_polls *p)
 {
-	nfds_t count = 0;
-
-	for (size_t i = 0; i < BROKER_CHILDREN_MAX; i++) {
-		const struct broker_child *one = &c->all[i];
-
-		if (one->pid == 0)
-			continue;
-		p[count++] = (struct pollfd){.fd = one->pidfd, .events = POLLIN};
-		if (one->kill_at_ns < *first_ns)
-			*first_ns = one->kill_at_ns;
-	}
-	return count;
+	for (size_t i = 0; i < BROKER_CHILDREN_MAX; i++)
+		if (c->all[i].pid)
+			(void)broker_polls_add(p, c->all[i].pidfd, POLLIN, c->all[i].kill_at_ns);
 }
 
 void broker_children_tend(struct broker_children *c)

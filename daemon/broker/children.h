@@ -6,12 +6,13 @@
 #ifndef JXPERF_DAEMON_BROKER_CHILDREN_H
 #define JXPERF_DAEMON_BROKER_CHILDREN_H
 
-#include <poll.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "common/err.h"
 #include "daemon/inspector/inspector.h"
+
+struct broker_polls;
 
 struct startup;
 
@@ -45,9 +46,8 @@ int broker_children_watch(struct broker_children *c, pid_t target, uid_t owner, 
 /* Kills the watchers of the target. */
 void broker_children_stop(struct broker_children *c, pid_t target);
 
-/* Adds what they wait for to p, which has room for BROKER_CHILDREN_MAX; returns how many, and
- * lowers *first_ns to the time at which one has to be killed. */
-nfds_t broker_children_poll(const struct broker_children *c, struct pollfd *p, uint64_t *first_ns);
+/* Adds what they wait for, and when one has to be killed. All of them are looked at then. */
+void broker_children_poll(const struct broker_children *c, struct broker_polls *p);
 
 /* Reaps those that have ended and kills those that are late. */
 void broker_children_tend(struct broker_children *c);

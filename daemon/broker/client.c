@@ -465,11 +465,6 @@ bool broker_client_serves(const struct broker_client *c)
 	return c->state == LINK_UP;
 }
 
-pid_t broker_client_pid(const struct broker_client *c)
-{
-	return c->process;
-}
-
 /* ---------------------------------------------------------------- requests */
 
 int broker_client_ask(struct broker_client *c, const struct broker_request *request,

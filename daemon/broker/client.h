@@ -58,9 +58,6 @@ void broker_client_free(struct broker_client *client);
 /* Is there one? Not so already when a request's callback gets EPIPE because it has gone. */
 bool broker_client_serves(const struct broker_client *client);
 
-/* The process id of a broker of our own, for tests, which end it. */
-pid_t broker_client_pid(const struct broker_client *client);
-
 /* Asks what a request says (daemon/broker/proto.h); its id is filled in. Returns that id (above 0),
  * or -errno, in which case fn will not be called. fn NULL: of what has no reply. */
 int broker_client_ask(struct broker_client *client, const struct broker_request *request,

@@ -14,6 +14,7 @@
 #include "bpf/processes.skel.h"
 #include "common/clock.h"
 #include "common/proc.h"
+#include "daemon/broker/polls.h"
 
 /* When a process is looked at, counted from its start. The first is late enough for next to
  * everything that a shell starts to be over, the last for a launcher that reads from a slow disk.
@@ -152,14 +153,10 @@ static void tell_losses(struct broker_discovery *d)
 	d->losses = losses;
 }
 
-nfds_t broker_discovery_poll(const struct broker_discovery *d, struct pollfd *p, uint64_t *first_ns)
+void broker_discovery_poll(const struct broker_discovery *d, struct broker_polls *p)
 {
-	if (!d || !d->on)
-		return 0;
-	*p = (struct pollfd){.fd = ring_buffer__epoll_fd(d->ring), .events = POLLIN};
-	if (d->turn_ns < *first_ns)
-		*first_ns = d->turn_ns;
-	return 1;
+	if (d && d->on)
+		(void)broker_polls_add(p, ring_buffer__epoll_fd(d->ring), POLLIN, d->turn_ns);
 }
 
 void broker_discovery_tend(struct broker_discovery *d)

@@ -17,7 +17,6 @@
 #ifndef JXPERF_DAEMON_BROKER_DISCOVERY_H
 #define JXPERF_DAEMON_BROKER_DISCOVERY_H
 
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -35,6 +34,7 @@
 /* A JVM has at least its first thread, that which runs main, the VM's own and a collector's. */
 #define DISCOVERY_THREADS_MIN 4
 
+struct broker_polls;
 struct broker_discovery;
 
 /* All are called from broker_discovery_tend and broker_discovery_follow. */
@@ -65,10 +65,8 @@ int broker_discovery_set(struct broker_discovery *d, bool on, struct err *err);
  * and for a process that is followed already. */
 void broker_discovery_follow(struct broker_discovery *d, pid_t pid);
 
-/* Sets *p to what it waits for, returns how many that is, 0 or 1, and lowers *first_ns to the next
- * turn. */
-nfds_t broker_discovery_poll(const struct broker_discovery *d, struct pollfd *p,
-			     uint64_t *first_ns);
+/* Adds what it waits for, and when its next turn is. */
+void broker_discovery_poll(const struct broker_discovery *d, struct broker_polls *p);
 
 /* Tells what there is to tell. */
 void broker_discovery_tend(struct broker_discovery *d);

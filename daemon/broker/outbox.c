@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "daemon/broker/polls.h"
 
 struct waiting_reply {
 	struct waiting_reply *next;
@@ -100,11 +101,10 @@ void broker_outbox_event(struct broker_outbox *o, enum broker_event_kind kind, p
 		o->lost++;
 }
 
-void broker_outbox_poll(const struct broker_outbox *o, struct pollfd *p, uint64_t *first_ns)
+int broker_outbox_poll(const struct broker_outbox *o, struct broker_polls *p)
 {
-	*p = (struct pollfd){.fd = o->socket, .events = o->count > 0 ? POLLOUT : POLLIN};
-	if (o->count > 0 && o->late_ns < *first_ns)
-		*first_ns = o->late_ns;
+	return broker_polls_add(p, o->socket, o->count > 0 ? POLLOUT : POLLIN,
+				o->count > 0 ? o->late_ns : UINT64_MAX);
 }
 
 bool broker_outbox_tend(struct broker_outbox *o)

@@ -9,13 +9,14 @@
 #ifndef JXPERF_DAEMON_BROKER_OUTBOX_H
 #define JXPERF_DAEMON_BROKER_OUTBOX_H
 
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "daemon/broker/proto.h"
 #include "daemon/broker/workers.h"
+
+struct broker_polls;
 
 /* Agents wait so long for their events, so an engine that is slower has no use for them. */
 #define BROKER_REPLIES_LATE_MS 5000
@@ -43,9 +44,9 @@ void broker_outbox_reply(struct broker_outbox *o, const struct broker_reply *rep
 void broker_outbox_event(struct broker_outbox *o, enum broker_event_kind kind, pid_t pid,
 			 uint32_t count);
 
-/* Sets *p to what is waited for, requests or room for replies, and lowers *first_ns to the time at
- * which the engine is cut off. */
-void broker_outbox_poll(const struct broker_outbox *o, struct pollfd *p, uint64_t *first_ns);
+/* Adds what is waited for, requests or room for replies, and when the engine is cut off; its place.
+ */
+int broker_outbox_poll(const struct broker_outbox *o, struct broker_polls *p);
 
 /* Sends what can be sent. May a request be taken? */
 bool broker_outbox_tend(struct broker_outbox *o);

@@ -8,6 +8,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "daemon/broker/polls.h"
 
 _Static_assert(GATE_TARGETS_MAX >= BROKER_TARGETS_MAX, "every target can have a gate");
 _Static_assert(BROKER_WORKERS_MAX > BROKER_TARGETS_MAX, "every target can have a worker");
@@ -386,34 +387,27 @@ void broker_targets_release(struct broker_targets *t, pid_t pid)
 
 /* ---------------------------------------------------------------- loop */
 
-nfds_t broker_targets_poll(struct broker_targets *t, struct pollfd *p, struct broker_target **which,
-			   uint64_t *first_ns)
+void broker_targets_poll(struct broker_targets *t, struct broker_polls *p)
 {
-	nfds_t count = 0;
-
 	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++) {
 		struct broker_target *e = &t->all[i];
 
-		if (e->state != TARGET_ATTACHING)
-			continue;
-		p[count] = (struct pollfd){.fd = attach_helper_fd(&e->helper), .events = POLLIN};
-		which[count++] = e;
-		if (e->helper.due_ns < *first_ns)
-			*first_ns = e->helper.due_ns;
+		e->polled = e->state == TARGET_ATTACHING
+				? broker_polls_add(p, attach_helper_fd(&e->helper), POLLIN,
+						   e->helper.due_ns)
+				: -1;
 	}
-	return count;
 }
 
-void broker_targets_tend(struct broker_targets *t, const struct pollfd *p,
-			 struct broker_target *const *which, nfds_t count)
+void broker_targets_tend(struct broker_targets *t, const struct broker_polls *p)
 {
-	for (nfds_t i = 0; i < count; i++) {
-		struct broker_target *e = which[i];
+	for (size_t i = 0; i < BROKER_TARGETS_MAX; i++) {
+		struct broker_target *e = &t->all[i];
 
-		if (e->state != TARGET_ATTACHING ||
-		    (!p[i].revents && clock_monotonic_ns() < e->helper.due_ns))
-			continue;
-		if (attach_helper_advance(&e->helper))
+		if (e->state == TARGET_ATTACHING &&
+		    (broker_polls_is_ready(p, e->polled) ||
+		     clock_monotonic_ns() >= e->helper.due_ns) &&
+		    attach_helper_advance(&e->helper))
 			confirm(t, e);
 	}
 }

@@ -7,7 +7,6 @@
 #ifndef JXPERF_DAEMON_BROKER_TARGETS_H
 #define JXPERF_DAEMON_BROKER_TARGETS_H
 
-#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,6 +20,8 @@
 #include "daemon/broker/workers.h"
 #include "daemon/child/helper.h"
 #include "daemon/child/sigtrap_probe.h"
+
+struct broker_polls;
 
 struct agent_files;
 
@@ -63,6 +64,7 @@ struct broker_target {
 	bool gated;                   /* has a gate in the kernel */
 	bool counted;                 /* as one of its owner's that are STUCK */
 	struct attach_helper helper;
+	int polled; /* the helper's place among what is polled; -1: it has none */
 };
 
 /* fd is the agent's connection, the callee's, with what the target is called in words, whose it is
@@ -110,14 +112,11 @@ struct broker_target *broker_targets_find_attached(struct broker_targets *t, pid
 /* Ends what is being done with pid, whatever it is. */
 void broker_targets_release(struct broker_targets *t, pid_t pid);
 
-/* Adds what running helpers wait for to p, which has room for BROKER_TARGETS_MAX, with the target
- * of each in which; returns how many, and lowers *first_ns to the time at which one is late. */
-nfds_t broker_targets_poll(struct broker_targets *t, struct pollfd *p, struct broker_target **which,
-			   uint64_t *first_ns);
+/* Adds what running helpers wait for, and when one is late. */
+void broker_targets_poll(struct broker_targets *t, struct broker_polls *p);
 
 /* Goes on with these as poll(2) left them. */
-void broker_targets_tend(struct broker_targets *t, const struct pollfd *p,
-			 struct broker_target *const *which, nfds_t count);
+void broker_targets_tend(struct broker_targets *t, const struct broker_polls *p);
 
 /* Cancels every attach, and gives helpers until then to remove what they put into other file
  * systems. */

@@ -14,6 +14,7 @@
 #include "common/fd.h"
 #include "common/log.h"
 #include "common/proc.h"
+#include "daemon/broker/polls.h"
 #include "daemon/child/spawn.h"
 
 /* Times that a deadline is put off on a busy machine. */
@@ -307,29 +308,23 @@ void broker_workers_release(struct broker_workers *w, pid_t target)
 	fail_all(w, one, ECANCELED, "the process is no longer profiled");
 }
 
-nfds_t broker_workers_poll(struct broker_workers *w, struct pollfd *p, uint64_t *first_ns)
+void broker_workers_poll(struct broker_workers *w, struct broker_polls *p)
 {
-	int count = 0;
-
 	for (size_t i = 0; i < BROKER_WORKERS_MAX; i++) {
 		struct broker_worker *one = &w->all[i];
 
-		if (one->pid == 0)
-			continue;
-		one->polled = count;
-		p[count++] = (struct pollfd){.fd = one->socket >= 0 ? one->socket : one->pidfd,
-					     .events = POLLIN};
-		if (one->waiting > 0 && one->late_ns < *first_ns)
-			*first_ns = one->late_ns;
+		if (one->pid)
+			one->polled =
+			    broker_polls_add(p, one->socket >= 0 ? one->socket : one->pidfd, POLLIN,
+					     one->waiting > 0 ? one->late_ns : UINT64_MAX);
 	}
-	return (nfds_t)count;
 }
 
-void broker_workers_tend(struct broker_workers *w, const struct pollfd *p)
+void broker_workers_tend(struct broker_workers *w, const struct broker_polls *p)
 {
 	for (size_t i = 0; i < BROKER_WORKERS_MAX; i++) {
 		struct broker_worker *one = &w->all[i];
-		bool ready = one->pid && one->polled >= 0 && p[one->polled].revents;
+		bool ready = one->pid && broker_polls_is_ready(p, one->polled);
 
 		if (ready && one->socket >= 0)
 			receive(w, one);

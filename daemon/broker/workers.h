@@ -11,12 +11,13 @@
 #ifndef JXPERF_DAEMON_BROKER_WORKERS_H
 #define JXPERF_DAEMON_BROKER_WORKERS_H
 
-#include <poll.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "common/err.h"
 #include "daemon/broker/worker.h"
+
+struct broker_polls;
 
 /* For each target that can be attached to, and those that were given up. */
 #define BROKER_WORKERS_MAX (256 + 64)
@@ -59,7 +60,7 @@ struct broker_worker {
 	int pidfd;
 	int socket;
 	pid_t target;       /* 0: let go, and not in a call */
-	int polled;         /* its place in broker_workers_poll's array; -1: started since */
+	int polled;         /* its place among what is polled; -1: started since */
 	uint64_t late_ns;   /* when the first question is */
 	unsigned prolonged; /* how often it was given more time, on a busy machine */
 	unsigned waiting;
@@ -91,13 +92,12 @@ int broker_workers_ask(struct broker_workers *w, const struct worker_question *q
 /* There are no more questions about target: what waits is answered with ECANCELED. */
 void broker_workers_release(struct broker_workers *w, pid_t target);
 
-/* Adds what they wait for to p, which has room for BROKER_WORKERS_MAX, returns how many, and lowers
- * *first_ns to the time at which one is late. */
-nfds_t broker_workers_poll(struct broker_workers *w, struct pollfd *p, uint64_t *first_ns);
+/* Adds what they wait for, and when one is late. */
+void broker_workers_poll(struct broker_workers *w, struct broker_polls *p);
 
 /* Takes answers, gives up what is late, reaps what has ended. p is as poll(2) left it, and nothing
  * was asked or released since. */
-void broker_workers_tend(struct broker_workers *w, const struct pollfd *p);
+void broker_workers_tend(struct broker_workers *w, const struct broker_polls *p);
 
 /* Lets all of them go; nothing is answered any more. What does not end is left to init. */
 void broker_workers_end(struct broker_workers *w);

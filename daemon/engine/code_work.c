@@ -5,35 +5,40 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "common/cleanup.h"
-
 struct code_job {
-	uv_work_t work;
-	struct code_work *owner; /* NULL: forgotten */
+	struct pool_work work;
+	struct code_work *owner;
 	struct code_image image;
 	uint32_t code;
 	code_work_done *done;
 	void *arg;
-	int error;
 	const struct code_product *product;
 	max_align_t made[];
 };
 
-static void analyse(uv_work_t *work)
+static int analyse(void *arg, const atomic_bool *cancelled, struct err *err)
 {
-	struct code_job *job = work->data;
+	struct code_job *job = arg;
 
-	job->error = job->product->make(job->made, &job->image);
+	(void)cancelled; /* It does not take long. */
+	(void)err;       /* Nobody reads a line of it. */
+	return job->product->make(job->made, &job->image);
 }
 
-static void on_done(uv_work_t *work, int status)
+/* The next one may be begun from inside. */
+static void on_analysed(void *arg, int result, const char *message)
 {
-	struct code_job *job = work->data;
+	struct code_job *job = arg;
 
-	if (job->owner) {
-		job->owner->job = NULL;
-		job->done(job->arg, job->code, status < 0 ? status : job->error, job->made);
-	}
+	(void)message;
+	job->owner->job = NULL;
+	job->done(job->arg, job->code, result, job->made);
+}
+
+static void release(void *arg)
+{
+	struct code_job *job = arg;
+
 	job->product->release(job->made);
 	code_image_release(&job->image);
 	free(job);
@@ -42,8 +47,9 @@ static void on_done(uv_work_t *work, int status)
 int code_work_start(struct code_work *w, uv_loop_t *loop, const struct code_product *product,
 		    struct code_image *image, uint32_t code, code_work_done *done, void *arg)
 {
-	_cleanup_free_ struct code_job *job = calloc(1, sizeof(*job) + product->bytes);
-	int r;
+	static const struct pool_task task = {
+	    .run = analyse, .done = on_analysed, .release = release};
+	struct code_job *job = calloc(1, sizeof(*job) + product->bytes);
 
 	assert(!w->job);
 	if (!job)
@@ -54,18 +60,15 @@ int code_work_start(struct code_work *w, uv_loop_t *loop, const struct code_prod
 				 .done = done,
 				 .arg = arg,
 				 .product = product};
-	job->work.data = job;
-	r = uv_queue_work(loop, &job->work, analyse, on_done);
-	if (r < 0)
-		return r;
 	*image = (struct code_image){0};
-	w->job = TAKE_PTR(job);
+	w->job = job;
+	pool_work_start(&job->work, loop, &task, job);
 	return 0;
 }
 
 void code_work_forget(struct code_work *w)
 {
 	if (w->job)
-		w->job->owner = NULL;
+		pool_work_cancel(&w->job->work);
 	w->job = NULL;
 }

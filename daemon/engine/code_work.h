@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "daemon/shares/pool_work.h"
 #include "profile/loops/code_image.h"
 
 struct code_job;
@@ -32,7 +33,7 @@ struct code_product {
 typedef void code_work_done(void *arg, uint32_t code, int error, void *product);
 
 /* Begins with an image, which is taken and left empty; code is the caller's name for it. The work
- * must be idle. 0 or -errno, and then the image is the caller's. */
+ * must be idle. 0 or -ENOMEM, and then the image is the caller's. */
 int code_work_start(struct code_work *w, uv_loop_t *loop, const struct code_product *product,
 		    struct code_image *image, uint32_t code, code_work_done *done, void *arg);
 

@@ -16,6 +16,9 @@
 /* Few ticks are taken and few accesses are sampled in less time. */
 #define TELL_NS (NS_PER_S / 2)
 
+const struct engine_limits engine_limits_usual = {
+    .patience_ms = 45000, .window_bytes = WINDOW_BYTES_MAX, .running_bytes = (size_t)192 << 20};
+
 struct engine {
 	struct run_context context;
 	struct sinks sinks;
@@ -25,8 +28,8 @@ struct engine {
 	unsigned windows_numbered;
 	uint64_t windows_total;
 	uint64_t attach_failures;
-	size_t one_bytes, all_bytes; /* that running windows may take */
-	struct shares windows;       /* that run, of those who asked for them */
+	const struct engine_limits *limits;
+	struct shares windows; /* that run, of those who asked for them */
 	bool stopping;
 	void (*stopped)(void *arg);
 	void *stopped_arg;
@@ -34,7 +37,8 @@ struct engine {
 
 _Static_assert(SINKS_OF_ONE_MAX >= ENGINE_RUNNING_MAX, "every window may have an observer");
 
-int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker, struct err *err)
+int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker,
+	       const struct engine_limits *limits, struct err *err)
 {
 	static const struct share_limits windows = {
 	    .things = "windows running",
@@ -47,10 +51,9 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 
 	if (!e)
 		return err_set(err, ENOMEM, "out of memory");
-	e->context = (struct run_context){
-	    .loop = loop, .broker = broker, .patience_ms = ENGINE_PATIENCE_MS, .tell_ns = TELL_NS};
+	e->context = (struct run_context){.loop = loop, .broker = broker, .tell_ns = TELL_NS};
+	e->limits = limits;
 	shares_init(&e->windows, &windows);
-	engine_set_memory(e, WINDOW_BYTES_MAX, ENGINE_RUNNING_BYTES_MAX);
 	history = history_sink(&e->history);
 	engine_add_sink(e, &history);
 	*out = e;
@@ -65,19 +68,6 @@ void engine_add_sink(struct engine *e, const struct window_sink *sink)
 void engine_set_user_limit(struct engine *e, unsigned windows)
 {
 	e->windows.limits.of_user = windows ? windows : ENGINE_RUNNING_MAX;
-}
-
-void engine_set_memory(struct engine *e, size_t one_bytes, size_t all_bytes)
-{
-	e->one_bytes = one_bytes;
-	e->all_bytes = all_bytes;
-}
-
-void engine_set_patience(struct engine *e, uint64_t ms)
-{
-	e->context.patience_ms = ms;
-	for (size_t i = 0; i < e->running_count; i++)
-		run_set_patience(e->running[i], ms);
 }
 
 /* The newest, where one waits until another has left. */
@@ -149,15 +139,15 @@ static void keep_to_memory(const struct engine *e)
 			largest = e->running[i];
 		}
 	}
-	if (most > e->one_bytes)
+	if (most > e->limits->window_bytes)
 		(void)snprintf(reason, sizeof(reason),
 			       "it took more memory than jxperfd has for a window (%zu MiB)",
-			       e->one_bytes >> 20); /* Fits, as the other. */
-	else if (sum > e->all_bytes)
+			       e->limits->window_bytes >> 20); /* Fits, as the other. */
+	else if (sum > e->limits->running_bytes)
 		(void)snprintf(reason, sizeof(reason),
 			       "all windows took more memory than jxperfd has for them (%zu MiB), "
 			       "and this one most",
-			       e->all_bytes >> 20);
+			       e->limits->running_bytes >> 20);
 	else
 		return;
 	run_cut(largest, reason);
@@ -238,10 +228,13 @@ static int start_run(struct engine *e, struct window_result *w, const struct win
 {
 	const struct run_callbacks callbacks = {
 	    .arg = e, .started = on_started, .progressed = on_progressed, .ended = on_ended};
+	struct run_context context = e->context;
 	struct run *run;
 	struct run *other = find_run(e, w->pid);
-	int r = run_new(&run, &e->context, w, &callbacks, err);
+	int r;
 
+	context.patience_ms = e->limits->patience_ms;
+	r = run_new(&run, &context, w, &callbacks, err);
 	if (r < 0)
 		return r;
 	r = shares_take(&e->windows, w->asker.sees, 1, err);

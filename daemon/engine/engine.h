@@ -22,16 +22,26 @@
 
 #define ENGINE_RUNNING_MAX      64
 #define ENGINE_RUNNING_RESERVED 16 /* of these, for administrators and schedules */
-/* Running windows together may take so much; beyond, the largest is ended early. */
-#define ENGINE_RUNNING_BYTES_MAX ((size_t)192 << 20)
-/* For the broker's answers that a window waits for. The slowest is that to an attach: the helper
- * has 10 s, or 25 on an overloaded machine, and some more to clean up and to be killed. One that
- * was asked to take longer has that on top. */
-#define ENGINE_PATIENCE_MS 45000
+
+/* What the engine holds windows to. */
+struct engine_limits {
+	/* For the broker's answers that a window waits for. The slowest is that to an attach: the
+	 * helper has 10 s, or 25 on an overloaded machine, and some more to clean up and to be
+	 * killed. One that was asked to take longer has that on top. */
+	uint64_t patience_ms;
+	/* One window may take so much, and running ones together; beyond, the largest is ended
+	 * early. */
+	size_t window_bytes;
+	size_t running_bytes;
+};
+
+extern const struct engine_limits engine_limits_usual;
 
 struct engine;
 
-int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker, struct err *err);
+/* The limits are borrowed, the usual ones but in tests. */
+int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker,
+	       const struct engine_limits *limits, struct err *err);
 
 /* sink hears of every window from now on, as long as the engine lasts. At most SINKS_OF_ALL_MAX,
  * one of which is the history. */
@@ -42,12 +52,6 @@ void engine_add_sink(struct engine *e, const struct window_sink *sink);
 void engine_set_user_limit(struct engine *e, unsigned windows);
 /* The next window that is given a number has this one. Before any is. */
 void engine_number_from(struct engine *e, unsigned first);
-
-/* For tests: waits this long for the broker in place of ENGINE_PATIENCE_MS, from now on. */
-void engine_set_patience(struct engine *e, uint64_t ms);
-
-/* For tests: these in place of WINDOW_BYTES_MAX and ENGINE_RUNNING_BYTES_MAX. */
-void engine_set_memory(struct engine *e, size_t one_bytes, size_t all_bytes);
 
 /* Drops every run at once and frees all windows; sinks are not told. Some
  * memory goes when the loop has closed handles. free(NULL) is safe. */

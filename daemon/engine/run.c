@@ -406,13 +406,6 @@ size_t run_memory_bytes(const struct run *r)
 		   : 0;
 }
 
-void run_set_patience(struct run *r, uint64_t ms)
-{
-	r->context.patience_ms = ms;
-	if (run_state_awaits_broker(r->state))
-		start_limit(r);
-}
-
 const struct window_result *run_result(const struct run *r)
 {
 	return r->result;

@@ -45,9 +45,6 @@ void run_cut(struct run *r, const char *reason);
 /* What the run and its window take; 0 of one that is about to end. */
 size_t run_memory_bytes(const struct run *r);
 
-/* For tests: waits this long for the broker from now on, also for an answer that is awaited. */
-void run_set_patience(struct run *r, uint64_t ms);
-
 const struct window_result *run_result(const struct run *r);
 enum run_state run_state(const struct run *r);
 

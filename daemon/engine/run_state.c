@@ -54,8 +54,3 @@ uint64_t run_state_limit_ms(enum run_state state, const struct run_limits *limit
 	}
 	return RUN_NO_LIMIT;
 }
-
-bool run_state_awaits_broker(enum run_state state)
-{
-	return rules[state].wait == WAIT_BROKER || rules[state].wait == WAIT_ATTACH;
-}

@@ -58,7 +58,4 @@ bool run_state_may_follow(enum run_state from, enum run_state to);
  * before goes on; RUN_NO_LIMIT: never. */
 uint64_t run_state_limit_ms(enum run_state state, const struct run_limits *limits);
 
-/* Does the state begin with a question to the broker? */
-bool run_state_awaits_broker(enum run_state state);
-
 #endif

@@ -567,11 +567,6 @@ const struct planner_schedule *planner_find_schedule(const struct planner *p, co
 	return find_schedule(p, name);
 }
 
-size_t planner_running(const struct planner *p)
-{
-	return p->running_count;
-}
-
 void planner_left_out(struct planner *p, uint64_t count)
 {
 	p->over_limit += count;

@@ -156,7 +156,6 @@ size_t planner_schedule_count(const struct planner *p);
 const struct planner_schedule *planner_schedule(const struct planner *p, size_t i);
 /* NULL without one of that name. */
 const struct planner_schedule *planner_find_schedule(const struct planner *p, const char *name);
-size_t planner_running(const struct planner *p);
 uint64_t planner_jvms_over_limit(const struct planner *p);
 
 /* Looks for the next window of every JVM, of which planner_view tells, with at most *draws draws, a

@@ -294,7 +294,8 @@ static void name_host(const struct config *config, char host[HOST_BYTES])
 }
 
 int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine,
-		  struct broker_client *broker, const struct config *config, struct err *err)
+		  struct broker_client *broker, const struct config *config,
+		  const struct survey_pace *pace, struct err *err)
 {
 	_cleanup_free_ struct scheduler *s = calloc(1, sizeof(*s));
 	const struct window_sink sink = {.arg = s, .finished = on_finished, .failed = on_failed};
@@ -306,7 +307,7 @@ int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine
 	name_host(config, host);
 	s->planner = planner_new(config, host);
 	if (s->planner)
-		s->survey = survey_new(loop, broker, s->planner, on_survey_changed, s);
+		s->survey = survey_new(loop, broker, s->planner, pace, on_survey_changed, s);
 	if (!s->survey) {
 		planner_free(s->planner);
 		return err_set(err, ENOMEM, "out of memory");
@@ -373,12 +374,6 @@ void scheduler_has_broker(struct scheduler *s)
 void scheduler_take_event(struct scheduler *s, const struct broker_event *event)
 {
 	survey_take_event(s->survey, event);
-}
-
-void scheduler_set_pace(struct scheduler *s, uint64_t round_ms, uint64_t slow_round_ms,
-			uint64_t patience_ms)
-{
-	survey_set_pace(s->survey, round_ms, slow_round_ms, patience_ms);
 }
 
 /* ---------------------------------------------------------------- questions */

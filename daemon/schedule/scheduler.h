@@ -30,12 +30,14 @@ struct broker_event;
 struct newcomers;
 struct engine;
 struct scheduler;
+struct survey_pace;
 
 /* Begins with a round at once, if config has schedules. config has to last until the scheduler has
  * another. The scheduler becomes a sink of the engine's: it is to be freed after it, or with no
  * turn of the loop in between. 0 or -ENOMEM. */
 int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine,
-		  struct broker_client *broker, const struct config *config, struct err *err);
+		  struct broker_client *broker, const struct config *config,
+		  const struct survey_pace *pace, struct err *err);
 
 /* From now on another configuration holds (planner_configure); a round follows at once. 0, or
  * -ENOMEM with the old one in force. */
@@ -54,10 +56,6 @@ void scheduler_has_broker(struct scheduler *s);
 
 /* What the broker says unasked. */
 void scheduler_take_event(struct scheduler *s, const struct broker_event *event);
-
-/* For tests: survey_set_pace. */
-void scheduler_set_pace(struct scheduler *s, uint64_t round_ms, uint64_t slow_round_ms,
-			uint64_t patience_ms);
 
 /* What counts are of; there is always one. */
 const struct planner *scheduler_planner(const struct scheduler *s);

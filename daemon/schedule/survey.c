@@ -18,7 +18,9 @@
 #include "daemon/schedule/sightings.h"
 
 /* The broker ends an inspector before. */
-#define PATIENCE_MS (INSPECTOR_TIMEOUT_MS + 5000)
+
+const struct survey_pace survey_pace_usual = {
+    .round_ms = 10000, .slow_round_ms = 60000, .patience_ms = INSPECTOR_TIMEOUT_MS + 5000};
 
 struct survey {
 	uv_loop_t *loop;
@@ -37,20 +39,20 @@ struct survey {
 	uint64_t round_ns;
 	uint64_t give_up_ns;
 	uint64_t passed_ns; /* likewise: up to when the planner knows that time has passed */
-	uint64_t round_ms;  /* between two, */
-	uint64_t slow_round_ms;
-	uint64_t patience_ms; /* with a round or look */
-	bool rounds_fail;     /* the last one did, which was logged; */
-	bool left_out;        /* it had not all JVMs, likewise */
-	bool works;           /* else it rests */
-	bool away;            /* the broker is: nobody can be asked */
+	const struct survey_pace *pace;
+	bool rounds_fail; /* the last one did, which was logged; */
+	bool left_out;    /* it had not all JVMs, likewise */
+	bool works;       /* else it rests */
+	bool away;        /* the broker is: nobody can be asked */
 };
 
 static uint64_t round_due_ns(const struct survey *s)
 {
 	bool slow = s->newcomers.works && !s->newcomers.behind;
 
-	return s->round_ns ? s->round_ns + (slow ? s->slow_round_ms : s->round_ms) * NS_PER_MS : 0;
+	return s->round_ns
+		   ? s->round_ns + (slow ? s->pace->slow_round_ms : s->pace->round_ms) * NS_PER_MS
+		   : 0;
 }
 
 uint64_t survey_due_ns(const struct survey *s)
@@ -172,7 +174,7 @@ static void ask(struct survey *s)
 		question_failed(s, err.message);
 		end_question(s);
 	} else {
-		s->give_up_ns = clock_monotonic_ns() + s->patience_ms * NS_PER_MS;
+		s->give_up_ns = clock_monotonic_ns() + s->pace->patience_ms * NS_PER_MS;
 	}
 }
 
@@ -222,7 +224,7 @@ static void on_discover(void *arg, const struct broker_reply *reply, int *fds)
 	if (reply->error)
 		log_info("schedules: the kernel does not tell of processes that start (%s): JVMs "
 			 "are found by a look at all processes every %" PRIu64 " s",
-			 reply->message, s->round_ms / 1000);
+			 reply->message, s->pace->round_ms / 1000);
 	else
 		log_info("schedules: JVMs are found as they start");
 	s->changed(s->arg);
@@ -286,7 +288,7 @@ void survey_take_event(struct survey *s, const struct broker_event *event)
 /* ---------------------------------------------------------------- life */
 
 struct survey *survey_new(uv_loop_t *loop, struct broker_client *broker, struct planner *planner,
-			  void (*changed)(void *arg), void *arg)
+			  const struct survey_pace *pace, void (*changed)(void *arg), void *arg)
 {
 	struct survey *s = calloc(1, sizeof(*s));
 
@@ -297,9 +299,7 @@ struct survey *survey_new(uv_loop_t *loop, struct broker_client *broker, struct 
 				     .changed = changed,
 				     .arg = arg,
 				     .passed_ns = clock_monotonic_ns(),
-				     .round_ms = SURVEY_ROUND_MS,
-				     .slow_round_ms = SURVEY_SLOW_ROUND_MS,
-				     .patience_ms = PATIENCE_MS};
+				     .pace = pace};
 	return s;
 }
 
@@ -336,12 +336,4 @@ void survey_stop(struct survey *s)
 const struct newcomers *survey_newcomers(const struct survey *s)
 {
 	return &s->newcomers;
-}
-
-void survey_set_pace(struct survey *s, uint64_t round_ms, uint64_t slow_round_ms,
-		     uint64_t patience_ms)
-{
-	s->round_ms = round_ms;
-	s->slow_round_ms = slow_round_ms;
-	s->patience_ms = patience_ms;
 }

@@ -8,7 +8,7 @@
  * broker cannot say it, rounds are all there is, and more frequent.
  *
  * Has no timer: its owner asks when the next turn is due. Loop thread only. Broker client and
- * planner are borrowed.
+ * planner are borrowed, and the pace, which is the usual one but in tests.
  */
 #ifndef JXPERF_DAEMON_SCHEDULE_SURVEY_H
 #define JXPERF_DAEMON_SCHEDULE_SURVEY_H
@@ -17,10 +17,15 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* Between two rounds where they are all there is, and where they only find what looks did not. One
- * costs about a millisecond a JVM, in a process of its own. */
-#define SURVEY_ROUND_MS      10000
-#define SURVEY_SLOW_ROUND_MS 60000
+struct survey_pace {
+	/* Between two rounds where they are all there is, and where they only find what looks did
+	 * not. One costs about a millisecond a JVM, in a process of its own. */
+	uint64_t round_ms;
+	uint64_t slow_round_ms;
+	uint64_t patience_ms; /* with a round or look */
+};
+
+extern const struct survey_pace survey_pace_usual;
 
 struct broker_client;
 struct broker_event;
@@ -31,7 +36,7 @@ struct survey;
 /* changed: the planner knows more, or the next turn is due at another time; from the loop. NULL
  * without memory. It rests at first. */
 struct survey *survey_new(uv_loop_t *loop, struct broker_client *broker, struct planner *planner,
-			  void (*changed)(void *arg), void *arg);
+			  const struct survey_pace *pace, void (*changed)(void *arg), void *arg);
 void survey_free(struct survey *s);
 
 /* From now on, a round at once; what is under way is dropped, since rules may have changed. */
@@ -58,9 +63,5 @@ void survey_has_broker(struct survey *s);
 void survey_take_event(struct survey *s, const struct broker_event *event);
 
 const struct newcomers *survey_newcomers(const struct survey *s);
-
-/* For tests: rounds of both sorts and their patience in place of the real ones, from now on. */
-void survey_set_pace(struct survey *s, uint64_t round_ms, uint64_t slow_round_ms,
-		     uint64_t patience_ms);
 
 #endif

@@ -41,7 +41,7 @@ struct connection {
 	void *closed_arg;
 	const struct window_result *window; /* ATTACHED and STARTING, once it started; WATCHING */
 	struct inspection *inspection;      /* INSPECTING */
-	struct reading *reading;            /* READING */
+	struct pool_work *reading;          /* READING */
 	struct render *render;              /* RENDERING */
 	size_t unread_bytes;         /* FINISHING: of the reply, as the user's share has them */
 	struct report_wanted wanted; /* ATTACHED */
@@ -50,6 +50,17 @@ struct connection {
 static void on_closed(uv_handle_t *handle)
 {
 	free(handle->data);
+}
+
+/* What is asked of others is wanted no more. */
+static void forget_awaited(struct connection *c)
+{
+	inspection_forget(c->inspection);
+	pool_work_cancel(c->reading);
+	render_cancel(c->render);
+	c->inspection = NULL;
+	c->reading = NULL;
+	c->render = NULL;
 }
 
 void connection_free(struct connection *c)
@@ -61,9 +72,7 @@ void connection_free(struct connection *c)
 	else if (c->state == STARTING || c->state == WATCHING)
 		engine_unwatch(c->context->engine, c);
 	c->state = CLOSING;
-	inspection_forget(c->inspection);
-	reading_cancel(c->reading);
-	render_cancel(c->render);
+	forget_awaited(c);
 	renders_read(c->context->renders, c->asker.sees, c->unread_bytes);
 	stream_free(c->stream);
 	uv_close((uv_handle_t *)&c->timer, on_closed);
@@ -203,13 +212,11 @@ void connection_send_job(struct connection *c, const struct render_job *job)
 	set_timer(c, CONNECTION_REPORT_TIMEOUT_MS, 0);
 }
 
-void connection_read(struct connection *c, const struct reading_question *question)
+void connection_read(struct connection *c, struct pool_work *w, const struct pool_task *task,
+		     void *arg)
 {
-	if (reading_start(&c->reading, c->context->loop, c->context->store, question) < 0) {
-		question->release(question->arg);
-		connection_fail(c, false, "out of memory");
-		return;
-	}
+	c->reading = w;
+	pool_work_start(w, c->context->loop, task, arg);
 	c->state = READING;
 	set_timer(c, CONNECTION_REPORT_TIMEOUT_MS, 0);
 }
@@ -409,26 +416,16 @@ void connection_inspect(struct connection *c, int pid)
 
 /* ---------------------------------------------------------------- loop callbacks */
 
-static void report_is_late(struct connection *c)
+static void answer_is_late(struct connection *c)
 {
-	render_cancel(c->render);
-	c->render = NULL;
-	connection_fail(c, false,
-			"writing the report takes too long: ask for less of it with --pairs");
-}
+	static const char *const messages[] = {
+	    [INSPECTING] = "looking at processes took too long",
+	    [READING] = "reading what is kept takes too long",
+	    [RENDERING] = "writing the report takes too long: ask for less of it with --pairs",
+	};
 
-static void reading_is_late(struct connection *c)
-{
-	reading_cancel(c->reading);
-	c->reading = NULL;
-	connection_fail(c, false, "reading what is kept takes too long");
-}
-
-static void inspection_is_late(struct connection *c)
-{
-	inspection_forget(c->inspection);
-	c->inspection = NULL;
-	connection_fail(c, false, "looking at processes took too long");
+	forget_awaited(c);
+	connection_fail(c, false, messages[c->state]);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -441,12 +438,8 @@ static void on_timer(uv_timer_t *timer)
 		leave_alone(c);
 	else if (c->state == WAITING)
 		connection_fail(c, true, "no request came in time");
-	else if (c->state == INSPECTING)
-		inspection_is_late(c);
-	else if (c->state == READING)
-		reading_is_late(c);
-	else if (c->state == RENDERING)
-		report_is_late(c);
+	else if (c->state == INSPECTING || c->state == READING || c->state == RENDERING)
+		answer_is_late(c);
 	else
 		close_connection(c);
 }

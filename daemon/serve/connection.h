@@ -15,7 +15,7 @@
 #include "daemon/answer/render.h"
 #include "report/report.h"
 #include "daemon/serve/audit.h"
-#include "daemon/store/reading.h"
+#include "daemon/shares/pool_work.h"
 #include "profile/window/asker.h"
 #include "proto/jxperf.pb-c.h"
 
@@ -100,9 +100,10 @@ void connection_fail(struct connection *c, bool usage, const char *message);
 /* Has a job's report written and sends it as the last reply; the job is released in any case. */
 void connection_send_job(struct connection *c, const struct render_job *job);
 
-/* Asks the store, and leaves the answer to the question, which gets c; it is released in any case,
- * and asked for nothing once the client has left. */
-void connection_read(struct connection *c, const struct reading_question *question);
+/* Has w ask the store on the pool, and leaves the answer to the task's done; it is not done once
+ * the client has left or waited too long. */
+void connection_read(struct connection *c, struct pool_work *w, const struct pool_task *task,
+		     void *arg);
 
 /* Starts a window whose progress and report go to this client; one in the background is nobody's,
  * and the client hears only that it has started. */

@@ -15,7 +15,6 @@
  */
 struct asked {
 	struct engine *engine;
-	struct window_asker asker;
 	struct selection side[2];
 	unsigned sides;
 	struct report_wanted wanted;
@@ -25,13 +24,15 @@ struct asked {
 
 static int select_time(struct selection *s, const Jxp__Selection *wanted, struct err *err)
 {
-	if (snprintf(s->app, sizeof(s->app), "%s", wanted->app) >= (int)sizeof(s->app))
+	struct database_filter *f = &s->windows.filter;
+
+	if (snprintf(f->app, sizeof(f->app), "%s", wanted->app) >= (int)sizeof(f->app))
 		return err_set(err, ENOENT, "no application has a name as long as '%s'",
 			       wanted->app);
 	if (wanted->until_unix_ns && wanted->until_unix_ns <= wanted->since_unix_ns)
 		return err_set(err, EINVAL, "the time ends before it begins");
-	s->since_unix_ns = wanted->since_unix_ns;
-	s->until_unix_ns = wanted->until_unix_ns;
+	f->since_unix_ns = wanted->since_unix_ns;
+	f->until_unix_ns = wanted->until_unix_ns;
 	return 0;
 }
 
@@ -48,8 +49,7 @@ static int add_side(struct asked *a, const struct connection *c, const char *win
 {
 	struct selection *s = &a->side[a->sides++];
 
-	s->database = connection_context(c)->store;
-	s->owner = a->asker.sees;
+	selection_init(s, connection_context(c)->store, connection_asker(c)->sees);
 	return wanted && wanted->app[0] ? select_time(s, wanted, err)
 					: select_window(s, window, err);
 }
@@ -65,33 +65,14 @@ static void release(void *arg)
 
 /* ---------------------------------------------------------------- on the loop */
 
-/* A single one that runs is shown as it is now; those of a time as they were kept. */
-static int hold(struct selection *s, const struct window_result *w)
-{
-	struct window_result *still;
-	int r;
-
-	if (!w->finished && !s->number)
-		return 0;
-	still = window_result_still(w);
-	r = still ? selection_hold(s, still) : -ENOMEM;
-	window_result_free(still);
-	return r;
-}
-
 static int begin(void *arg, struct err *err)
 {
 	struct asked *a = arg;
 	int r = 0;
 
-	for (size_t i = 0; i < engine_window_count(a->engine) && r == 0; i++) {
-		const struct window_result *w = engine_window(a->engine, i);
-
+	for (size_t i = 0; i < engine_window_count(a->engine) && r == 0; i++)
 		for (unsigned j = 0; j < a->sides && r == 0; j++)
-			if (window_asker_sees(&a->asker, w->owner) &&
-			    selection_means(&a->side[j], w))
-				r = hold(&a->side[j], w);
-	}
+			r = selection_hold(&a->side[j], engine_window(a->engine, i));
 	return r < 0 ? err_set(err, -r, "out of memory for the report") : 0;
 }
 
@@ -157,7 +138,6 @@ static struct asked *new_asked(struct connection *c)
 		return NULL;
 	}
 	a->engine = connection_context(c)->engine;
-	a->asker = *connection_asker(c);
 	return a;
 }
 
@@ -182,7 +162,7 @@ static void send_job(struct connection *c, struct asked *a, asked_write_fn *writ
 static int add_baseline(struct asked *a, const struct connection *c,
 			const Jxp__ReportRequest *request, struct err *err)
 {
-	if (a->side[0].app[0])
+	if (a->side[0].number == 0)
 		return err_set(err, EINVAL, "a baseline is for one window, not for many as one");
 	if (request->format != JXP__FORMAT__FORMAT_TEXT &&
 	    request->format != JXP__FORMAT__FORMAT_JSON)
@@ -219,6 +199,7 @@ void reports_send_window(struct connection *c, const struct window_result *w,
 		return;
 	a->wanted = *wanted;
 	a->sides = 1;
+	selection_init(&a->side[0], NULL, PROC_ANY_UID); /* It is the asker's own. */
 	a->side[0].number = w->number;
 	if (selection_hold(&a->side[0], w) < 0) {
 		connection_fail(c, false, "out of memory for the report");

@@ -15,6 +15,7 @@
 #include "daemon/serve/audit.h"
 #include "daemon/serve/reports.h"
 #include "daemon/serve/window_list.h"
+#include "daemon/store/database.h"
 #include "proto/limits.h"
 
 /* ---------------------------------------------------------------- what there is for the asker */
@@ -162,21 +163,27 @@ static void handle_windows(struct connection *c, const Jxp__ControlRequest *requ
 
 /* What is asked of the store, and where its answer goes. */
 struct stored_end {
-	struct connection *connection;
+	struct pool_work work;
+	struct connection *connection; /* may have gone when it is on the pool */
+	const char *database;
 	uid_t owner; /* whose windows there are for the asker */
 	unsigned number;
 	struct window_result *window; /* what the answer is */
 };
 
 /* What is there of a window that could not run, or that cannot be read any more, is its row. */
-static int load_stored_end(void *arg, struct database *db, struct err *err)
+static int load_stored_end(void *arg, const atomic_bool *cancelled, struct err *err)
 {
 	struct stored_end *s = arg;
+	struct database *db = NULL;
 	struct err ignored;
+	int r = database_open(s->database, DATABASE_READ, &db, err);
 
-	if (database_load(db, s->owner, s->number, &s->window, &ignored) == 0)
-		return 0;
-	return database_load_row(db, s->owner, s->number, &s->window, err);
+	(void)cancelled; /* It does not take long. */
+	if (r == 0 && database_load(db, s->owner, s->number, &s->window, &ignored) < 0)
+		r = database_load_row(db, s->owner, s->number, &s->window, err);
+	database_close(db);
+	return r;
 }
 
 static void on_stored_end(void *arg, int result, const char *message)
@@ -208,18 +215,19 @@ static bool is_stored(const struct connection *c, const char *id)
 
 static void send_stored_end(struct connection *c, const char *id)
 {
+	static const struct pool_task task = {
+	    .run = load_stored_end, .done = on_stored_end, .release = release_stored_end};
 	struct stored_end *s = calloc(1, sizeof(*s));
-	const struct reading_question question = {
-	    .arg = s, .ask = load_stored_end, .done = on_stored_end, .release = release_stored_end};
 
 	if (!s) {
 		connection_fail(c, false, "out of memory");
 		return;
 	}
 	s->connection = c;
+	s->database = connection_context(c)->store;
 	s->owner = connection_asker(c)->sees;
 	(void)selection_number(id, &s->number); /* It is one: the caller has looked. */
-	connection_read(c, &question);
+	connection_read(c, &s->work, &task, s);
 }
 
 static void handle_wait(struct connection *c, const Jxp__ControlRequest *request)

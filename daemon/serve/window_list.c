@@ -3,63 +3,24 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/cleanup.h"
-#include "daemon/engine/history.h"
+#include "daemon/answer/catalogue.h"
 #include "daemon/store/clock_trust.h"
 #include "proto/counters.h"
 #include "proto/words.h"
 
-/* As many as can be in memory: running, finished and failed. */
-#define HERE_MAX (ENGINE_RUNNING_MAX + HISTORY_MAX)
-
-/* What is asked of the store, and where its answer goes. */
-struct stored_list {
-	struct connection *connection;
-	struct database_filter filter;
-	char app[WINDOW_LABEL_BYTES];
-	size_t limit;
-	struct database_row *rows;
-	size_t count;
-	uint64_t all;
-	/* What begins then or later is of the future: of a time that is asked for, it is left out
-	 * and counted. */
-	uint64_t future_unix_ns;
-	uint64_t future;
-	unsigned first_future;
+/* What is asked for, and where the answer goes. */
+struct windows_asked {
+	struct pool_work work;
+	struct connection *connection; /* may have gone when it is on the pool */
+	struct catalogue windows;
 };
 
-/* The reply as it grows, oldest first. */
-struct window_list {
-	Jxp__WindowInfo *infos;
-	Jxp__WindowInfo **pointers;
-	char (*ids)[WINDOW_ID_BYTES]; /* of rows, which have numbers only */
-	size_t count;
+struct shown_window {
+	Jxp__WindowInfo info;
+	char id[WINDOW_ID_BYTES]; /* of a row, which has a number only */
 };
-
-static void list_release(struct window_list *l)
-{
-	free(l->infos);
-	free(l->pointers);
-	free(l->ids);
-}
-
-static bool list_init(struct window_list *l, size_t room)
-{
-	*l = (struct window_list){.infos = calloc(room + 1, sizeof(*l->infos)),
-				  .pointers = calloc(room + 1, sizeof(Jxp__WindowInfo *)),
-				  .ids = calloc(room + 1, sizeof(*l->ids))};
-	return l->infos && l->pointers && l->ids;
-}
-
-static Jxp__WindowInfo *add_info(struct window_list *l)
-{
-	Jxp__WindowInfo *info = &l->infos[l->count];
-
-	l->pointers[l->count++] = info;
-	return info;
-}
 
 static bool is_of_future(uint64_t start_unix_ns)
 {
@@ -83,14 +44,13 @@ void window_list_describe(Jxp__WindowInfo *info, const struct window_result *w)
 	info->future = is_of_future(w->start_unix_ns);
 }
 
-static void describe_row(struct window_list *l, const struct database_row *row)
+static void describe_row(struct shown_window *shown, const struct database_row *row)
 {
-	char *id = l->ids[l->count];
-	Jxp__WindowInfo *info = add_info(l);
+	Jxp__WindowInfo *info = &shown->info;
 
-	window_id(id, row->number);
+	window_id(shown->id, row->number);
 	jxp__window_info__init(info);
-	info->id = id;
+	info->id = shown->id;
 	info->pid = (uint32_t)row->pid;
 	info->app = (char *)row->app;
 	info->state = (char *)window_state_name(row->state);
@@ -104,175 +64,104 @@ static void describe_row(struct window_list *l, const struct database_row *row)
 	info->future = is_of_future(row->start_unix_ns);
 }
 
-/* Is it a time that is asked for? */
-static bool is_of_a_time(const struct stored_list *s)
+static void reply(struct connection *c, const struct catalogue *windows)
 {
-	return s->filter.since_unix_ns > 0 || s->filter.until_unix_ns > 0;
-}
-
-static bool is_meant(const struct stored_list *s, const struct window_result *w)
-{
-	const struct database_filter *f = &s->filter;
-
-	return window_asker_sees(connection_asker(s->connection), w->owner) &&
-	       (!f->app[0] || strcmp(f->app, w->app) == 0) &&
-	       w->start_unix_ns >= f->since_unix_ns &&
-	       (f->until_unix_ns == 0 || w->start_unix_ns < f->until_unix_ns);
-}
-
-/* In memory alone: of what is kept, the store has told. */
-static void count_future(struct stored_list *s)
-{
-	const struct engine *e = connection_context(s->connection)->engine;
-
-	for (size_t i = 0; i < engine_window_count(e); i++) {
-		const struct window_result *w = engine_window(e, i);
-
-		if (!is_meant(s, w) || w->start_unix_ns < s->future_unix_ns)
-			continue;
-		if (s->future++ == 0 || w->number < s->first_future)
-			s->first_future = w->number;
-	}
-}
-
-static bool has_row(const struct stored_list *s, unsigned number)
-{
-	for (size_t i = 0; i < s->count; i++)
-		if (s->rows[i].number == number)
-			return true;
-	return false;
-}
-
-static bool is_in_memory(const struct engine *e, unsigned number)
-{
-	for (size_t i = 0; i < engine_window_count(e); i++)
-		if (engine_window(e, i)->number == number)
-			return true;
-	return false;
-}
-
-/* Oldest first. */
-static int compare_times(const void *a, const void *b)
-{
-	uint64_t x = (*(Jxp__WindowInfo *const *)a)->started_unix_ns;
-	uint64_t y = (*(Jxp__WindowInfo *const *)b)->started_unix_ns;
-
-	return x < y ? -1 : x > y;
-}
-
-/* What is in memory is told from there: a row may be behind it, of one that has just ended, too. */
-static void fill(struct window_list *l, const struct stored_list *s, uint64_t *all)
-{
-	const struct engine *e = connection_context(s->connection)->engine;
-
-	*all = s->all;
-	for (size_t i = s->count; i-- > 0;)
-		if (!is_in_memory(e, s->rows[i].number))
-			describe_row(l, &s->rows[i]);
-	for (size_t i = 0; i < engine_window_count(e); i++) {
-		const struct window_result *w = engine_window(e, i);
-		bool shown = has_row(s, w->number);
-
-		/* Older than what is shown: the store has it, beyond the limit. */
-		if (!is_meant(s, w) || (w->finished && !shown && s->all > s->count &&
-					w->number < s->rows[s->count - 1].number))
-			continue;
-		window_list_describe(add_info(l), w);
-		*all += !shown;
-	}
-	qsort(l->pointers, l->count, sizeof(Jxp__WindowInfo *), compare_times);
-}
-
-/* The latest, when there are more than are asked for. */
-static void reply(const struct stored_list *s)
-{
-	_cleanup_(list_release) struct window_list l;
+	_cleanup_free_ struct shown_window *shown = calloc(windows->count + 1, sizeof(*shown));
+	_cleanup_free_ Jxp__WindowInfo **infos =
+	    calloc(windows->count + 1, sizeof(Jxp__WindowInfo *));
 	Jxp__WindowList list = JXP__WINDOW_LIST__INIT;
 	char first[WINDOW_ID_BYTES];
-	size_t skipped;
 
-	if (!list_init(&l, s->count + HERE_MAX)) {
-		connection_fail(s->connection, false, "out of memory");
+	if (!shown || !infos) {
+		connection_fail(c, false, "out of memory");
 		return;
 	}
-	fill(&l, s, &list.all);
-	skipped = l.count > s->limit ? l.count - s->limit : 0;
-	list.windows = l.pointers + skipped;
-	list.n_windows = l.count - skipped;
-	list.future = s->future;
-	if (s->future > 0) {
-		window_id(first, s->first_future);
+	for (size_t i = 0; i < windows->count; i++) {
+		const struct catalogue_entry *e = &windows->entries[i];
+
+		infos[i] = &shown[i].info;
+		if (e->held)
+			window_list_describe(infos[i], e->held);
+		else
+			describe_row(&shown[i], e->row);
+	}
+	list.windows = infos;
+	list.n_windows = windows->count;
+	list.all = windows->count + windows->older;
+	list.future = windows->future;
+	if (windows->future > 0) {
+		window_id(first, windows->first_future);
 		list.first_future = first;
 	}
-	connection_reply(s->connection, JXP__CONTROL_REPLY__BODY_WINDOWS, &list);
+	connection_reply(c, JXP__CONTROL_REPLY__BODY_WINDOWS, &list);
 }
 
-/* ---------------------------------------------------------------- the store's part */
-
-static int ask(void *arg, struct database *db, struct err *err)
+static int ask(void *arg, const atomic_bool *cancelled, struct err *err)
 {
-	struct stored_list *s = arg;
-	int r = 0;
+	struct catalogue *windows = &((struct windows_asked *)arg)->windows;
+	struct database *db = NULL;
+	int r = windows->database ? database_open(windows->database, DATABASE_READ, &db, err) : 0;
 
-	s->rows = calloc(s->limit, sizeof(*s->rows));
-	if (!s->rows)
-		return err_set(err, ENOMEM, "out of memory");
-	if (is_of_a_time(s)) {
-		r = database_future(db, &s->filter, s->future_unix_ns, &s->future, &s->first_future,
-				    err);
-		database_filter_end(&s->filter, s->future_unix_ns);
-	}
-	if (r < 0)
-		return r;
-	return database_list(db, &s->filter, s->rows, s->limit, &s->count, &s->all, err);
+	(void)cancelled; /* It does not take long. */
+	if (r == 0)
+		r = catalogue_read(windows, db, err);
+	database_close(db);
+	return r;
 }
 
 static void on_answer(void *arg, int result, const char *message)
 {
-	struct stored_list *s = arg;
+	struct windows_asked *a = arg;
 
 	if (result < 0)
-		connection_fail(s->connection, false, message);
+		connection_fail(a->connection, false, message);
 	else
-		reply(s);
+		reply(a->connection, &a->windows);
 }
 
 static void release(void *arg)
 {
-	struct stored_list *s = arg;
+	struct windows_asked *a = arg;
 
-	free(s->rows);
-	free(s);
+	catalogue_release(&a->windows);
+	free(a);
+}
+
+static int hold_all(struct catalogue *windows, const struct engine *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < engine_window_count(e) && r == 0; i++)
+		r = catalogue_hold(windows, engine_window(e, i));
+	return r;
 }
 
 void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request)
 {
-	struct stored_list *s = calloc(1, sizeof(*s));
-	const struct reading_question question = {
-	    .arg = s, .ask = ask, .done = on_answer, .release = release};
+	static const struct pool_task task = {.run = ask, .done = on_answer, .release = release};
+	struct windows_asked *a = calloc(1, sizeof(*a));
+	struct catalogue *windows;
 
-	if (!s) {
+	if (!a) {
 		connection_fail(c, false, "out of memory");
 		return;
 	}
-	s->connection = c;
-	(void)snprintf(s->app, sizeof(s->app), "%s", request->app); /* No app is longer. */
-	s->filter = (struct database_filter){.owner = connection_asker(c)->sees,
-					     .app = s->app,
-					     .since_unix_ns = request->since_unix_ns,
-					     .until_unix_ns = request->until_unix_ns};
-	s->limit = request->limit ? request->limit : WINDOW_LIST_DEFAULT;
-	if (s->limit > WINDOW_LIST_MAX)
-		s->limit = WINDOW_LIST_MAX;
-	s->future_unix_ns = clock_future_unix_ns();
-	if (connection_context(c)->store) {
-		connection_read(c, &question);
+	a->connection = c;
+	windows = &a->windows;
+	windows->database = connection_context(c)->store;
+	windows->filter = (struct database_filter){.owner = connection_asker(c)->sees,
+						   .since_unix_ns = request->since_unix_ns,
+						   .until_unix_ns = request->until_unix_ns};
+	(void)snprintf(windows->filter.app, sizeof(windows->filter.app), "%s",
+		       request->app); /* No app is longer. */
+	windows->is_of_a_time = request->since_unix_ns > 0 || request->until_unix_ns > 0;
+	windows->most = request->limit ? request->limit : WINDOW_LIST_DEFAULT;
+	if (windows->most > WINDOW_LIST_MAX)
+		windows->most = WINDOW_LIST_MAX;
+	if (hold_all(windows, connection_context(c)->engine) < 0) {
+		connection_fail(c, false, "out of memory");
+		release(a);
 		return;
 	}
-	if (is_of_a_time(s)) {
-		count_future(s);
-		database_filter_end(&s->filter, s->future_unix_ns);
-	}
-	reply(s);
-	release(s);
+	connection_read(c, &a->work, &task, a);
 }

@@ -11,7 +11,7 @@
 #define WINDOW_LIST_MAX     10000
 #define WINDOW_LIST_DEFAULT 200
 
-/* Answers `windows`: at once, or when the store has been asked. */
+/* Answers `windows` when the store has been asked. */
 void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request);
 
 /* What there is to say of a window; strings are its own. */

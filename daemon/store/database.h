@@ -66,11 +66,11 @@ struct database_row {
 
 /* Which windows are meant. */
 struct database_filter {
-	uid_t owner;            /* PROC_ANY_UID: everybody's */
-	const char *app;        /* "": every one */
-	uint64_t since_unix_ns; /* that began then or later, */
-	uint64_t until_unix_ns; /* and before then; 0: no end */
-	bool recorded;          /* only those with something to show */
+	uid_t owner;                  /* PROC_ANY_UID: everybody's */
+	char app[WINDOW_LABEL_BYTES]; /* "": every one */
+	uint64_t since_unix_ns;       /* that began then or later, */
+	uint64_t until_unix_ns;       /* and before then; 0: no end */
+	bool recorded;                /* only those with something to show */
 };
 
 /* The latest of them, newest first, at most room; returns how many in *count and of how many in

@@ -10,8 +10,11 @@
 static int reserve(struct object_merge *m, struct window_merged *facts, size_t count)
 {
 	size_t before = m->capacity, batches_before = m->batch_capacity;
-	int r = array_reserve(&m->sites, &m->capacity, count, sizeof(*m->sites));
+	int r;
 
+	if (count == 0)
+		return 0; /* Without a place there is nothing to clear. */
+	r = array_reserve(&m->sites, &m->capacity, count, sizeof(*m->sites));
 	if (r < 0)
 		return r;
 	memset(m->sites + before, 0, (m->capacity - before) * sizeof(*m->sites));

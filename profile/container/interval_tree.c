@@ -49,11 +49,6 @@ static bool is_live(const struct interval_tree *t, uint32_t node)
 	return node != INTERVAL_NONE && node <= t->used && t->nodes[node].state != STATE_FREE;
 }
 
-const struct interval_node *interval_tree_get(const struct interval_tree *t, uint32_t node)
-{
-	return is_live(t, node) ? &t->nodes[node] : NULL;
-}
-
 static uint32_t size_bits(const struct interval_node *n)
 {
 	uint64_t bytes_less_one = n->last - n->start;

@@ -92,9 +92,6 @@ int interval_tree_remove(struct interval_tree *t, uint32_t node);
  * tree. */
 const struct interval_node *interval_tree_stab(struct interval_tree *t, uint64_t address);
 
-/* The interval of a node, or NULL if there is no such node. Valid likewise. */
-const struct interval_node *interval_tree_get(const struct interval_tree *t, uint32_t node);
-
 /*
  * Applies everything that one garbage collection did, as if at once: takes the dead and all that
  * moved out, then puts what moved in, in the order of moves, as interval_tree_insert does. So an

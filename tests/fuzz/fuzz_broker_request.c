@@ -30,6 +30,7 @@
 #include "daemon/broker/gate.h"
 #include "daemon/broker/gate_trial.h"
 #include "daemon/broker/children.h"
+#include "daemon/broker/polls.h"
 #include "daemon/broker/privilege.h"
 #include "daemon/broker/proto.h"
 #include "daemon/broker/workers.h"
@@ -95,13 +96,11 @@ void broker_workers_release(struct broker_workers *w, pid_t target)
 		harness.cancelled[i] |= harness.questions[i].request.pid == target;
 }
 
-nfds_t broker_workers_poll(struct broker_workers *w, struct pollfd *p, uint64_t *first_ns)
+void broker_workers_poll(struct broker_workers *w, struct broker_polls *p)
 {
 	(void)w;
-	(void)p;
 	if (harness.count > 0)
-		*first_ns = 0;
-	return 0;
+		p->first_ns = 0;
 }
 
 static void answer(struct broker_workers *w, const struct worker_question *q, bool cancelled)
@@ -125,7 +124,7 @@ static void answer(struct broker_workers *w, const struct worker_question *q, bo
 	w->answered(w->arg, q, &a, fds);
 }
 
-void broker_workers_tend(struct broker_workers *w, const struct pollfd *p)
+void broker_workers_tend(struct broker_workers *w, const struct broker_polls *p)
 {
 	(void)p;
 	/* An answer may ask the next question, and cancel others. */
@@ -235,12 +234,10 @@ void broker_children_stop(struct broker_children *c, pid_t target)
 	(void)target;
 }
 
-nfds_t broker_children_poll(const struct broker_children *c, struct pollfd *p, uint64_t *first_ns)
+void broker_children_poll(const struct broker_children *c, struct broker_polls *p)
 {
 	(void)c;
 	(void)p;
-	(void)first_ns;
-	return 0;
 }
 
 void broker_children_tend(struct broker_children *c)
@@ -355,12 +352,10 @@ void broker_discovery_follow(struct broker_discovery *d, pid_t pid)
 	require(pid > 0);
 }
 
-nfds_t broker_discovery_poll(const struct broker_discovery *d, struct pollfd *p, uint64_t *first_ns)
+void broker_discovery_poll(const struct broker_discovery *d, struct broker_polls *p)
 {
 	(void)d;
 	(void)p;
-	(void)first_ns;
-	return 0;
 }
 
 void broker_discovery_tend(struct broker_discovery *d)

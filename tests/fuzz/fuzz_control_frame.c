@@ -134,7 +134,7 @@ static void run(struct harness *h, struct buffer *stream)
 	int pair[2];
 
 	if (!context.inspections || !context.renders ||
-	    engine_new(&context.engine, &h->loop, NULL, NULL) < 0 ||
+	    engine_new(&context.engine, &h->loop, NULL, &engine_limits_usual, NULL) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
 	    fd_set_nonblocking(pair[1], true) < 0 ||
 	    connection_new(&connection, &context, &asker, pair[0], on_closed, h, NULL) < 0)

@@ -301,12 +301,6 @@ void loops_release(void)
 	(void)while_idle(lend); /* Else the next window forgets them. */
 }
 
-void loops_clear(void)
-{
-	if (!while_idle(forget_nests))
-		forget_table();
-}
-
 /* The nest of code that starts there, or NULL. *entry: where it is found or would be, NULL when
  * there is no room for it. */
 static struct loop_nest *find_nest(uint64_t start, _Atomic uint64_t **entry)

@@ -39,9 +39,6 @@ int loops_init(void);
  * handler that is late is left with what it works on. */
 void loops_release(void);
 
-/* Forgets all nests. */
-void loops_clear(void);
-
 /* The loops of a compiled method or stub. NULL when they cannot be told: the method is too large,
  * the tables are full, or another thread's handler is making one at this moment. */
 const struct loop_nest *loops_of(const struct code_blob *blob);

@@ -75,19 +75,3 @@ bool line_table_next(struct line_table *t)
 	t->line = add_signed(t->line, line);
 	return true;
 }
-
-/* Pairs need not be in the order of their bytecode indices. */
-int32_t line_table_find(struct line_table *t, int32_t bci)
-{
-	int32_t best = -1, line = 0;
-
-	while (line_table_next(t)) {
-		if (t->bci == bci)
-			return t->line;
-		if (t->bci < bci && t->bci >= best) {
-			best = t->bci;
-			line = t->line;
-		}
-	}
-	return line;
-}

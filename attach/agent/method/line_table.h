@@ -37,8 +37,4 @@ struct line_table line_table_of(const uint8_t *bytes, size_t size, uint8_t byte_
 /* Reads the next pair; false after the last, or where the bytes end. */
 bool line_table_next(struct line_table *t);
 
-/* The line at a bytecode index, by the nearest pair before it; 0 where there is none. t: at the
- * beginning. */
-int32_t line_table_find(struct line_table *t, int32_t bci);
-
 #endif

@@ -44,7 +44,7 @@ TEST(all_that_is_bounded_fits_in_what_the_unit_permits)
 	size_t shown = RENDERS_MAX * (WINDOW_BYTES_MAX + 2 * (size_t)FRAME_MAX_REPLY) +
 		       RENDERS_UNREAD_MAX_BYTES +
 		       CONTROL_CONNECTIONS_MAX * (size_t)CONNECTION_SMALL_REPLY_BYTES;
-	size_t sum = ENGINE_RUNNING_BYTES_MAX + kept + written + shown + REST_BYTES;
+	size_t sum = engine_limits_usual.running_bytes + kept + written + shown + REST_BYTES;
 
 	assert_in_range(sum, 0, permitted(UNIT, "MemoryMax=%zu%c"));
 	assert_in_range(sum, 0, permitted(POD, " limits: { cpu: 500m, memory: %zu%ci"));

@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 static const char *const behaviours[] = {
-    "ok",   "refuse", "crash",      "silent", "garbage", "no-fd",
-    "wait", "stuck",  "old-kernel", "fuse",   "event",   "strange-event",
+    "ok",    "refuse",     "crash", "silent", "garbage",       "no-fd",  "wait",
+    "stuck", "old-kernel", "fuse",  "event",  "strange-event", "murder",
 };
 static char root[PATH_MAX];
 static char path[PATH_MAX + 16];
@@ -122,6 +122,8 @@ static int helper(int fd, const char *bundle)
 		send_result(fd, EPERM, "not today", -1);
 	else if (strcmp(behaviour, "crash") == 0)
 		(void)raise(SIGKILL);
+	else if (strcmp(behaviour, "murder") == 0)
+		(void)kill(getppid(), SIGKILL);
 	else if (strcmp(behaviour, "silent") == 0)
 		return 7;
 	else if (strcmp(behaviour, "garbage") == 0)

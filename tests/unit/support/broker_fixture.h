@@ -5,6 +5,7 @@
  *   ok       sends a connected socket on which "agent" can be read
  *   refuse   reports EPERM and "not today"
  *   crash    is killed by a signal
+ *   murder   kills the broker
  *   silent   exits with status 7 and no result
  *   garbage  sends five bytes
  *   no-fd    reports success without a descriptor

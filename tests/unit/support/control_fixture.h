@@ -38,7 +38,7 @@ __attribute__((unused)) static int set_up(void **state)
 	(void)snprintf(f.path, sizeof(f.path), "%s/s", f.directory);
 	settings.socket_path = f.path;
 	assert_int_equal(uv_loop_init(&f.loop), 0);
-	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, NULL), 0);
+	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, &engine_limits_usual, NULL), 0);
 	assert_int_equal(control_new(&f.control, &f.loop, f.engine, &settings, NULL), 0);
 	*state = &f;
 	return 0;

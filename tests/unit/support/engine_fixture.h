@@ -15,6 +15,7 @@
 
 struct fixture {
 	uv_loop_t loop;
+	struct engine_limits limits;
 	struct engine *engine;
 	char id[WINDOW_ID_BYTES];
 	bool started;
@@ -45,10 +46,10 @@ __attribute__((unused)) static int set_up(void **state)
 {
 	static struct fixture f;
 
-	f = (struct fixture){0};
+	f = (struct fixture){.limits = engine_limits_usual};
 	fake_broker = (struct fake_broker){0};
 	assert_int_equal(uv_loop_init(&f.loop), 0);
-	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, NULL), 0);
+	assert_int_equal(engine_new(&f.engine, &f.loop, NULL, &f.limits, NULL), 0);
 	*state = &f;
 	return 0;
 }

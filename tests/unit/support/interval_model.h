@@ -124,13 +124,14 @@ static inline uint32_t model_check(const struct interval_model *m)
 	free(stack);
 	for (at = m->tree.free; at != INTERVAL_NONE; at = nodes[at].left) {
 		MUST(++unused <= m->tree.used);
-		MUST(interval_tree_get(&m->tree, at) == NULL);
+		MUST(nodes[at].state == UINT32_MAX); /* It is not handed out. */
 	}
 	MUST(seen == m->count && seen + unused == m->tree.used);
 	MUST(m->tree.count <= m->limit && m->tree.capacity <= (uint64_t)m->limit + 1);
 	for (uint32_t i = 0; i < m->count; i++) {
-		n = interval_tree_get(&m->tree, m->list[i].node);
-		MUST(n && n->object == m->list[i].object && n->start == m->list[i].start &&
+		MUST(m->list[i].node <= m->tree.used);
+		n = &nodes[m->list[i].node];
+		MUST(n->object == m->list[i].object && n->start == m->list[i].start &&
 		     n->last == m->list[i].last);
 	}
 	model_check_evictions(m);

@@ -40,6 +40,12 @@ struct fixture {
 	struct err err;
 };
 
+static void select_shop(struct fixture *f, const char *database)
+{
+	selection_init(&f->s, database, PROC_ANY_UID);
+	memcpy(f->s.windows.filter.app, "shop", sizeof("shop"));
+}
+
 static int set_up(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -49,7 +55,7 @@ static int set_up(void **state)
 	(void)tree_make();
 	(void)snprintf(f->path, sizeof(f->path), "%s", tree_path("windows.db"));
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
-	f->s = (struct selection){.database = f->path, .owner = PROC_ANY_UID, .app = "shop"};
+	select_shop(f, f->path);
 	*state = f;
 	return 0;
 }
@@ -110,10 +116,9 @@ TEST(one_window_is_taken_from_memory_before_the_store, set_up, tear_down)
 
 	keep(f, sample_window(7, "shop", 20));
 	f->s.number = 7;
-	assert_true(selection_means(&f->s, w));
 	hold(f, w);
 	assert_int_equal(load(f), 0);
-	assert_ptr_equal(f->found, f->s.held[0]);
+	assert_ptr_equal(f->found, f->s.held);
 }
 
 TEST(one_window_of_the_store_is_its_owners, set_up, tear_down)
@@ -122,10 +127,10 @@ TEST(one_window_of_the_store_is_its_owners, set_up, tear_down)
 
 	keep(f, sample_window(7, "shop", 20));
 	f->s.number = 7;
-	f->s.owner = OTHER_USER;
+	f->s.windows.filter.owner = OTHER_USER;
 	assert_int_equal(load(f), -ENOENT);
 	assert_string_equal(f->err.message, "no window 'w7': see 'jxperfctl windows'");
-	f->s.owner = 1000; /* sample_window's */
+	f->s.windows.filter.owner = 1000; /* sample_window's */
 	assert_int_equal(load(f), 0);
 	assert_int_equal(f->found->number, 7);
 }
@@ -134,8 +139,10 @@ TEST(without_a_store_there_is_what_is_in_memory, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	f->s.database = NULL;
+	select_shop(f, NULL);
 	assert_int_equal(load(f), -ENOENT);
+	selection_release(&f->s);
+	select_shop(f, NULL);
 	hold(f, sample_window(3, "shop", 20));
 	assert_int_equal(load(f), 0);
 	assert_int_equal(f->found->merged->windows, 1);
@@ -149,8 +156,8 @@ TEST(those_of_an_application_and_a_time_are_merged, set_up, tear_down)
 	for (unsigned i = 1; i <= 3; i++)
 		keep(f, sample_window(i, "shop", 20));
 	keep(f, sample_window(9, "other", 20));
-	f->s.since_unix_ns = SAMPLE_WINDOW_START_NS + 2 * NS_PER_S; /* w2 began then. */
-	assert_true(selection_means(&f->s, in_memory));
+	f->s.windows.filter.since_unix_ns =
+	    SAMPLE_WINDOW_START_NS + 2 * NS_PER_S; /* w2 began then. */
 	hold(f, in_memory);
 	hold(f, sample_window(3, "shop", 20)); /* Kept, too: it counts once. */
 	assert_int_equal(load(f), 0);
@@ -168,7 +175,7 @@ TEST(windows_of_others_are_not_in_a_merge, set_up, tear_down)
 	theirs->owner = OTHER_USER;
 	keep(f, theirs);
 	keep(f, sample_window(2, "shop", 20));
-	f->s.owner = 1000;
+	f->s.windows.filter.owner = 1000;
 	assert_int_equal(load(f), 0);
 	assert_int_equal(f->found->merged->windows, 1);
 	assert_int_equal(f->found->merged->skipped, 0);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -248,9 +249,8 @@ TEST(pending_requests_are_bounded, setup, teardown)
 
 TEST(the_brokers_death_answers_everything_and_is_told_once, setup, teardown)
 {
-	start("wait");
+	start("murder");
 	assert_true(attach(&seen) > 0);
-	assert_int_equal(kill(broker_client_pid(client), SIGKILL), 0);
 	wait_for_death();
 	assert_int_equal(seen.replies, 1);
 	assert_int_equal(seen.replies_at_death, 1);
@@ -263,10 +263,7 @@ TEST(the_brokers_death_answers_everything_and_is_told_once, setup, teardown)
 
 TEST(free_ends_the_broker_and_calls_nobody, setup, teardown)
 {
-	pid_t broker;
-
 	start("wait");
-	broker = broker_client_pid(client);
 	assert_true(attach(&seen) > 0);
 	(void)uv_run(&loop, UV_RUN_NOWAIT);
 	broker_client_free(client);
@@ -274,8 +271,10 @@ TEST(free_ends_the_broker_and_calls_nobody, setup, teardown)
 	(void)uv_run(&loop, UV_RUN_DEFAULT);
 	assert_int_equal(seen.replies, 0);
 	assert_int_equal(seen.deaths, 0);
-	assert_int_equal(kill(broker, 0), -1); /* Ended and reaped. */
-	assert_int_equal(errno, ESRCH);
+	broker_fixture_end_target(target);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* No child is left: it was reaped. */
+	assert_int_equal(errno, ECHILD);
+	target = broker_fixture_start_target();
 }
 
 TEST(what_the_broker_says_unasked_is_handed_on, setup, teardown)

@@ -10,6 +10,7 @@
 #include "bpf/processes.h"
 #include "common/clock.h"
 #include "daemon/broker/discovery.h"
+#include "daemon/broker/polls.h"
 
 /* The real programs on processes of this test; SKIP where the kernel does not permit them. Other
  * processes of the machine are told of, too, and ignored. */
@@ -100,11 +101,12 @@ static void tend(bool (*is_so)(void), uint64_t ms)
 	uint64_t end_ns = clock_monotonic_ns() + ms * NS_PER_MS;
 
 	while (clock_monotonic_ns() < end_ns && !(is_so && is_so())) {
-		uint64_t first_ns = end_ns, now = clock_monotonic_ns();
-		struct pollfd p;
-		nfds_t count = broker_discovery_poll(discovery, &p, &first_ns);
+		struct broker_polls p = {.first_ns = end_ns};
+		uint64_t now = clock_monotonic_ns();
 
-		(void)poll(&p, count, first_ns > now ? (int)((first_ns - now) / NS_PER_MS) + 1 : 0);
+		broker_discovery_poll(discovery, &p);
+		(void)poll(p.fds, p.count,
+			   p.first_ns > now ? (int)((p.first_ns - now) / NS_PER_MS) + 1 : 0);
 		broker_discovery_tend(discovery);
 	}
 }

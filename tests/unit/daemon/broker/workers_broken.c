@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "daemon/broker/polls.h"
 #include "daemon/broker/worker.h"
 #include "daemon/broker/workers.h"
 
@@ -55,16 +56,15 @@ static void ask_again(void)
 
 static void run_for(uint64_t ms)
 {
-	static struct pollfd p[BROKER_WORKERS_MAX];
+	static struct broker_polls p;
 	uint64_t end_ns = clock_monotonic_ns() + ms * NS_PER_MS;
 
 	while (clock_monotonic_ns() < end_ns) {
-		uint64_t first_ns = UINT64_MAX;
-		nfds_t count = broker_workers_poll(&workers, p, &first_ns);
-
-		(void)poll(p, count, 5);
-		broker_workers_tend(&workers, p);
-		if (count == 0)
+		broker_polls_clear(&p);
+		broker_workers_poll(&workers, &p);
+		(void)poll(p.fds, p.count, 5);
+		broker_workers_tend(&workers, &p);
+		if (p.count == 0)
 			ask_again();
 	}
 }

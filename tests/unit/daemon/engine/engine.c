@@ -88,7 +88,7 @@ TEST(a_window_that_takes_too_much_memory_ends_whatever_its_agent_does, set_up, t
 	const struct window_result *w;
 	int agent = start(f);
 
-	engine_set_memory(f->engine, 1, SIZE_MAX);
+	f->limits.window_bytes = 1;
 	send_pair(agent);
 	loop_until(&f->loop, &f->ended); /* The agent has not left. */
 	w = engine_find_window(f->engine, "w1");
@@ -114,7 +114,7 @@ TEST(where_all_take_too_much_together_the_largest_ends, set_up, tear_down)
 	agent_send_hello(other, PROTOCOL_VERSION);
 	loop_until(&f->loop, &f->started);
 	loop_settle(&f->loop);
-	engine_set_memory(f->engine, SIZE_MAX, 1);
+	f->limits.running_bytes = 1;
 	(void)snprintf(f->id, sizeof(f->id), "w1");
 	agent_send_batch(other, &(Jxp__Batch)JXP__BATCH__INIT);
 	loop_until(&f->loop, &f->ended);
@@ -327,7 +327,7 @@ TEST(an_attach_that_is_never_answered_fails_in_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	engine_set_patience(f->engine, 20);
+	f->limits.patience_ms = 20;
 	assert_int_equal(attach(f, 42), 0);
 	loop_until(&f->loop, &f->failed);
 	assert_non_null(strstr(f->message, "does not answer"));
@@ -340,7 +340,7 @@ TEST(stopping_does_not_wait_for_an_attach_that_is_never_answered, set_up, tear_d
 {
 	struct fixture *f = *state;
 
-	engine_set_patience(f->engine, 20);
+	f->limits.patience_ms = 20;
 	assert_int_equal(attach(f, 42), 0);
 	engine_stop(f->engine, on_stopped, f);
 	loop_until(&f->loop, &f->stopped);

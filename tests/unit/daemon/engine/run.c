@@ -57,8 +57,8 @@ static void on_ended(void *arg, struct run *r, int error, const char *message)
 	f->run = NULL;
 }
 
-/* The broker has been asked to attach. */
-static int set_up_attaching(void **state)
+/* The broker has been asked to attach, and has so long for an answer. */
+static int begin_attaching(void **state, uint64_t patience_ms)
 {
 	static struct fixture f;
 	static const struct window_request request = {.kinds = {false, true, false, true},
@@ -68,7 +68,7 @@ static int set_up_attaching(void **state)
 						      .max_frames = 128};
 	struct run_callbacks callbacks = {
 	    .arg = &f, .started = on_started, .progressed = on_progressed, .ended = on_ended};
-	struct run_context context = {.loop = &f.loop, .patience_ms = 30000};
+	struct run_context context = {.loop = &f.loop, .patience_ms = patience_ms};
 
 	f = (struct fixture){.agent = -1};
 	fake_broker = (struct fake_broker){0};
@@ -81,6 +81,16 @@ static int set_up_attaching(void **state)
 	assert_int_equal(run_state(f.run), RUN_ATTACHING);
 	*state = &f;
 	return 0;
+}
+
+static int set_up_attaching(void **state)
+{
+	return begin_attaching(state, 30000);
+}
+
+static int set_up_impatient(void **state)
+{
+	return begin_attaching(state, 10);
 }
 
 /* The agent is connected, without a gate. */
@@ -509,24 +519,22 @@ TEST(a_stop_while_the_gate_is_opened_does_too, set_up_attaching, tear_down)
 	assert_int_equal(f->error, ECANCELED);
 }
 
-TEST(a_broker_that_never_answers_is_given_up, set_up_attaching, tear_down)
+TEST(a_broker_that_never_answers_is_given_up, set_up_impatient, tear_down)
 {
 	struct fixture *f = *state;
 
-	run_set_patience(f->run, 10);
 	run_stop(f->run, "it was detached on request");
 	loop_until(&f->loop, &f->ended);
 	assert_int_equal(f->error, ETIMEDOUT);
 	assert_string_equal(f->message, "it was detached on request");
 }
 
-TEST(an_open_gate_that_is_never_heard_of_fails_the_run, set_up_attaching, tear_down)
+TEST(an_open_gate_that_is_never_heard_of_fails_the_run, set_up_impatient, tear_down)
 {
 	struct fixture *f = *state;
 
 	fake_broker.gate = true;
 	f->agent = fake_broker_connect_agent();
-	run_set_patience(f->run, 10);
 	loop_until(&f->loop, &f->ended);
 	assert_int_equal(f->error, ETIMEDOUT);
 	assert_non_null(strstr(f->message, "does not answer"));

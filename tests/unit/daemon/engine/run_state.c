@@ -88,11 +88,3 @@ TEST(every_state_but_the_last_has_a_limit)
 	for (int s = 0; s < RUN_STATES; s++)
 		assert_int_equal(run_state_limit_ms((enum run_state)s, &limits), expected[s]);
 }
-
-TEST(the_broker_is_awaited_where_it_was_asked)
-{
-	for (int s = 0; s < RUN_STATES; s++)
-		assert_int_equal(run_state_awaits_broker((enum run_state)s),
-				 s == RUN_ATTACHING || s == RUN_OPENING_GATE ||
-				     s == RUN_CLOSING_GATE);
-}

@@ -5,6 +5,7 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/schedule/scheduler.h"
+#include "daemon/schedule/survey.h"
 #include "daemon/serve/listed_jvms.h"
 #include "tests/unit/support/fake_broker.h"
 #include "tests/unit/support/loop_helper.h"
@@ -18,7 +19,7 @@ static int set_up(void **state)
 	(void)state;
 	fake_broker = (struct fake_broker){0};
 	assert_int_equal(uv_loop_init(&loop), 0);
-	assert_int_equal(engine_new(&engine, &loop, NULL, NULL), 0);
+	assert_int_equal(engine_new(&engine, &loop, NULL, &engine_limits_usual, NULL), 0);
 	return 0;
 }
 
@@ -109,7 +110,8 @@ static struct scheduler *scheduler_that_knows(uint64_t start_ticks)
 	config_defaults(&config);
 	config.schedules = &schedule;
 	config.schedule_count = 1;
-	assert_int_equal(scheduler_new(&scheduler, &loop, engine, NULL, &config, &err), 0);
+	assert_int_equal(
+	    scheduler_new(&scheduler, &loop, engine, NULL, &config, &survey_pace_usual, &err), 0);
 	planner_found((struct planner *)scheduler_planner(scheduler), &jvm); /* As a round does. */
 	return scheduler;
 }

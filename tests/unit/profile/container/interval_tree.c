@@ -46,7 +46,7 @@ TEST(an_interval_contains_its_first_and_last_byte_and_no_other)
 	assert_non_null(n);
 	assert_int_equal(n->object, OBJECT);
 	assert_ptr_equal(interval_tree_stab(&t, 1015), n);
-	assert_ptr_equal(interval_tree_get(&t, node), n);
+	assert_ptr_equal(n, &t.nodes[node]);
 }
 
 TEST(both_ends_of_the_address_space_can_be_covered)
@@ -139,7 +139,6 @@ TEST(ids_of_no_node_are_refused)
 	assert_int_equal(interval_tree_remove(&t, UINT32_MAX), -ENOENT);
 	assert_int_equal(interval_tree_remove(&t, node), 0);
 	assert_int_equal(interval_tree_remove(&t, node), -ENOENT);
-	assert_null(interval_tree_get(&t, node));
 	assert_null(interval_tree_stab(&t, 100));
 }
 

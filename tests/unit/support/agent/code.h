@@ -24,7 +24,6 @@ static int code_setup(void **state)
 				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (code_area == MAP_FAILED || safe_read_init() < 0 || loops_init() < 0)
 		return -1;
-	loops_clear();
 	memset(code_area, 0xcc, CODE_BYTES);
 	return codemap_init((uintptr_t)code_area, (uintptr_t)code_area + CODE_BYTES, NULL);
 }

@@ -20,14 +20,13 @@
 
 static uint8_t *area;
 
-/* 0, or -1 without memory. No loop is known of what will lie there. */
+/* 0, or -1 without memory. */
 static inline int loop_area_new(void)
 {
 	area = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (area == MAP_FAILED || safe_read_init() < 0 || loops_init() < 0 || threads_init() < 0)
 		return -1;
-	loops_clear();
 	return 0;
 }
 

@@ -35,7 +35,6 @@ static int fresh_thread(void **state)
 	if (code_setup(state) < 0 || own_thread_init() < 0)
 		return -1;
 	foretell_stop_clear();
-	loops_clear();
 	one_frame_result = STACK_OK;
 	memset(data, 0, sizeof(data));
 	data[0] = 0x1111;

@@ -103,28 +103,3 @@ TEST(a_table_that_is_cut_off_ends_there)
 		assert_true(count < PAIRS || size + 1 == w.size);
 	}
 }
-
-static int32_t line_at(const struct written *w, int32_t bci)
-{
-	struct line_table t = line_table_of(w->bytes, w->size, w->base);
-
-	return line_table_find(&t, bci);
-}
-
-TEST(a_line_holds_from_its_index_on)
-{
-	struct written w = {.base = 1};
-
-	write_pair(&w, 2, 10);
-	write_pair(&w, 9, 11);
-	write_pair(&w, 5, 12);
-	w.bytes[w.size++] = 0;
-	assert_int_equal(line_at(&w, 0), 0);
-	assert_int_equal(line_at(&w, 1), 0);
-	assert_int_equal(line_at(&w, 2), 10);
-	assert_int_equal(line_at(&w, 4), 10);
-	assert_int_equal(line_at(&w, 5), 12);
-	assert_int_equal(line_at(&w, 8), 12);
-	assert_int_equal(line_at(&w, 9), 11);
-	assert_int_equal(line_at(&w, 65535), 11);
-}

@@ -1,0 +1,151 @@
+#include "daemon/answer/catalogue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "common/proc.h"
+#include "daemon/store/clock_trust.h"
+
+/* ---------------------------------------------------------------- on the loop */
+
+static bool means(const struct database_filter *f, const struct window_result *w)
+{
+	return (f->owner == PROC_ANY_UID || f->owner == w->owner) &&
+	       (!f->app[0] || strcmp(f->app, w->app) == 0) &&
+	       w->start_unix_ns >= f->since_unix_ns &&
+	       (f->until_unix_ns == 0 || w->start_unix_ns < f->until_unix_ns) &&
+	       (!f->recorded || (w->finished && w->state != WINDOW_FAILED));
+}
+
+/* The entry has its own copies of what is asked for on the pool: w may run. */
+int catalogue_hold(struct catalogue *c, const struct window_result *w)
+{
+	int r = 0;
+
+	if (!means(&c->filter, w))
+		return 0;
+	r = array_reserve(&c->held, &c->held_capacity, c->held_count + 1, sizeof(*c->held));
+	if (r < 0)
+		return r;
+	c->held[c->held_count++] = (struct catalogue_entry){
+	    .start_unix_ns = w->start_unix_ns, .number = w->number, .held = window_result_keep(w)};
+	return 0;
+}
+
+void catalogue_release(struct catalogue *c)
+{
+	for (size_t i = 0; i < c->held_count; i++)
+		window_result_free(c->held[i].held);
+	free(c->held);
+	free(c->rows);
+	free(c->entries);
+	*c = (struct catalogue){0};
+}
+
+/* ---------------------------------------------------------------- on the pool */
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct catalogue_entry *x = a, *y = b;
+
+	if (x->start_unix_ns != y->start_unix_ns)
+		return x->start_unix_ns < y->start_unix_ns ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The latest that are kept, in rows; the others are counted. */
+static int list_kept(struct catalogue *c, struct database *db, uint64_t future_unix_ns,
+		     size_t *count, struct err *err)
+{
+	struct database_filter filter = c->filter;
+	uint64_t all = 0;
+	int r = 0;
+
+	if (c->is_of_a_time) {
+		r = database_future(db, &filter, future_unix_ns, &c->future, &c->first_future, err);
+		database_filter_end(&filter, future_unix_ns);
+	}
+	if (r == 0)
+		r = database_list(db, &filter, c->rows, c->most, count, &all, err);
+	if (r == 0)
+		c->older = all - *count;
+	return r;
+}
+
+static void add_rows(struct catalogue *c, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct database_row *row = &c->rows[i];
+		bool held = false;
+
+		for (size_t j = 0; j < c->held_count && !held; j++)
+			held = c->held[j].number == row->number;
+		if (!held)
+			c->entries[c->count++] = (struct catalogue_entry){
+			    .start_unix_ns = row->start_unix_ns, .number = row->number, .row = row};
+	}
+}
+
+static bool is_kept(struct database *db, unsigned number)
+{
+	struct database_row row;
+
+	return db && database_find(db, PROC_ANY_UID, number, &row, NULL) == 0;
+}
+
+/* One that is kept was counted with what is. */
+static void add_future(struct catalogue *c, unsigned number, struct database *db)
+{
+	if (is_kept(db, number))
+		return;
+	if (c->future++ == 0 || number < c->first_future)
+		c->first_future = number;
+}
+
+/* from_unix_ns: the start of the oldest that was listed, where older ones are kept and were not;
+ * those of them that are in memory, too, have been counted. Else 0. */
+static void add_held(struct catalogue *c, struct database *db, uint64_t from_unix_ns,
+		     uint64_t future_unix_ns)
+{
+	for (size_t i = 0; i < c->held_count; i++) {
+		const struct catalogue_entry *e = &c->held[i];
+
+		if (c->is_of_a_time && e->start_unix_ns >= future_unix_ns)
+			add_future(c, e->number, db);
+		else if (e->start_unix_ns >= from_unix_ns)
+			c->entries[c->count++] = *e;
+	}
+}
+
+static void drop_oldest(struct catalogue *c)
+{
+	size_t beyond = c->count > c->most ? c->count - c->most : 0;
+
+	c->older += beyond;
+	c->count -= beyond;
+	memmove(c->entries, c->entries + beyond, c->count * sizeof(*c->entries));
+}
+
+int catalogue_read(struct catalogue *c, struct database *db, struct err *err)
+{
+	uint64_t future_unix_ns = clock_future_unix_ns();
+	size_t count = 0;
+	int r = 0;
+
+	c->rows = calloc(c->most, sizeof(*c->rows));
+	c->entries = calloc(c->most + c->held_count, sizeof(*c->entries));
+	if (!c->rows || !c->entries)
+		return err_set(err, ENOMEM, "out of memory for the list of windows");
+	if (db)
+		r = list_kept(c, db, future_unix_ns, &count, err);
+	if (r < 0)
+		return r;
+	add_rows(c, count);
+	add_held(c, db, count > 0 && c->older > 0 ? c->rows[count - 1].start_unix_ns : 0,
+		 future_unix_ns);
+	qsort(c->entries, c->count, sizeof(*c->entries), compare_entries);
+	drop_oldest(c);
+	return 0;
+}
