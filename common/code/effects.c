@@ -7,16 +7,16 @@ static uint64_t set_of(ZydisRegister reg)
 	int number = zydis_general(reg);
 
 	if (number >= 0)
-		return EFFECT_GENERAL(number);
+		return REGISTER_GENERAL(number);
 	switch (ZydisRegisterGetClass(reg)) {
 	case ZYDIS_REGCLASS_XMM:
 	case ZYDIS_REGCLASS_YMM:
 	case ZYDIS_REGCLASS_ZMM:
-		return EFFECT_VECTOR(ZydisRegisterGetId(reg));
+		return REGISTER_VECTOR(ZydisRegisterGetId(reg));
 	case ZYDIS_REGCLASS_MASK:
-		return EFFECT_MASK(ZydisRegisterGetId(reg));
+		return REGISTER_MASK(ZydisRegisterGetId(reg));
 	case ZYDIS_REGCLASS_FLAGS:
-		return EFFECT_FLAGS;
+		return REGISTER_FLAGS;
 	default:
 		return 0;
 	}
@@ -37,7 +37,7 @@ static void take_register(struct effects *out, const ZydisDecodedOperand *op)
 		out->reads |= set;
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) {
 		out->writes |= set;
-		if (set != EFFECT_FLAGS && keeps_the_rest(op))
+		if (set != REGISTER_FLAGS && keeps_the_rest(op))
 			out->reads |= set;
 	}
 }
@@ -157,14 +157,14 @@ static void take_elements(struct effects *out, const ZydisDecodedInstruction *in
 {
 	bool floats, integers;
 
-	if (!((out->reads | out->writes) & EFFECT_VECTORS))
+	if (!((out->reads | out->writes) & REGISTER_VECTORS))
 		return;
 	floats = says_floats(in);
 	integers = says_integers(in);
 	for (unsigned i = 0; (floats || integers) && i < in->operand_count; i++) {
 		ZydisElementType type = ops[i].element_type;
 		uint64_t set = ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER
-				   ? set_of(ops[i].reg.value) & EFFECT_VECTORS
+				   ? set_of(ops[i].reg.value) & REGISTER_VECTORS
 				   : 0;
 
 		if (integers || type == ZYDIS_ELEMENT_TYPE_INT || type == ZYDIS_ELEMENT_TYPE_UINT)

@@ -13,29 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sets of registers: general ones in encoding order (rax, rcx, rdx, rbx, rsp, ...), vectors
- * whatever their width, masks, flags. */
-#define EFFECT_GENERAL(i) (UINT64_C(1) << (i))
-#define EFFECT_VECTOR(i)  (UINT64_C(1) << (16 + (i)))
-#define EFFECT_MASK(i)    (UINT64_C(1) << (48 + (i)))
-#define EFFECT_FLAGS      (UINT64_C(1) << 56)
-#define EFFECT_GENERALS   UINT64_C(0xffff)
-#define EFFECT_VECTORS    (UINT64_C(0xffffffff) << 16)
-#define EFFECT_MASKS      (UINT64_C(0xfe) << 48) /* k0 masks nothing */
-
-/* Registers in encoding order. */
-enum {
-	EFFECT_RAX = 0,
-	EFFECT_RCX = 1,
-	EFFECT_RDX = 2,
-	EFFECT_RBX = 3,
-	EFFECT_RSP = 4,
-	EFFECT_RBP = 5,
-	EFFECT_RSI = 6,
-	EFFECT_RDI = 7,
-	EFFECT_R12 = 12,
-	EFFECT_R15 = 15
-};
+#include "common/code/registers.h"
 
 /* What is written, of what is read. */
 enum effect_kind {

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/code/registers.h"
+
 enum opcode_map {
 	OPCODE_ONE_BYTE,
 	OPCODE_0F,

@@ -635,7 +635,7 @@ static int take_inputs(struct analysis_builder *m, unsigned loop, struct code_lo
  * vectors cannot be read, and with too many there are none. */
 static int take_arguments(struct analysis_builder *m, struct code_loop *l)
 {
-	static const uint8_t order[] = {EFFECT_RSI, EFFECT_RDX, EFFECT_RCX, 8, 9, EFFECT_RDI};
+	static const uint8_t order[] = {RSI, RDX, RCX, 8, 9, RDI};
 	struct loop_input inputs[LIMIT_PLAN_TURN_INPUTS];
 	uint64_t registers;
 	int rc = method_arguments(&m->native, l->header, &registers);

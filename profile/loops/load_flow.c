@@ -9,7 +9,7 @@
 
 #define PASSES_MAX 12u
 
-#define EFFECT_XMM0 16 /* of EFFECT_VECTOR(0) */
+#define EFFECT_XMM0 16 /* of REGISTER_VECTOR(0) */
 
 /* Object headers: the mark word, then the class, 4 bytes where it is compressed; with compact
  * headers it is the upper half of the mark word, and fields follow. */
@@ -36,16 +36,16 @@ static uint64_t address_registers(const struct native_insn *insn)
 	if (!m->loads && !m->stores)
 		return 0;
 	if (m->base >= 0)
-		all |= EFFECT_GENERAL(m->base);
+		all |= REGISTER_GENERAL(m->base);
 	if (m->index >= 0)
-		all |= EFFECT_GENERAL(m->index);
+		all |= REGISTER_GENERAL(m->index);
 	return all;
 }
 
 /* A word at so many bytes of what one register leads to, compressed (r12 + 8 * it) or not. */
 static bool is_word_at(const struct effect_memory *m, int64_t displacement, unsigned size)
 {
-	bool compressed = m->base == EFFECT_R12 && m->scale == 8;
+	bool compressed = m->base == R12 && m->scale == 8;
 
 	return m->displacement == displacement && m->size == size && (m->index < 0 || compressed);
 }
@@ -90,16 +90,15 @@ static bool is_heap_load(const struct native_code *n, const struct native_insn *
 	const struct effect_memory *m = &insn->does.memory;
 
 	if (!loads_memory(insn) || m->strange || m->rip_relative || m->size == 0 || m->size > 64 ||
-	    (m->base < 0 && m->index < 0) || (insn->does.reads & EFFECT_MASKS))
+	    (m->base < 0 && m->index < 0) || (insn->does.reads & REGISTER_MASKS))
 		return false;
-	return m->base != EFFECT_RSP && m->base != EFFECT_R15 && !is_header_word(n, insn) &&
+	return m->base != RSP && m->base != R15 && !is_header_word(n, insn) &&
 	       !native_polls(n, insn) && !is_stored_to_next(n, insn);
 }
 
 static bool is_jvm_load(const struct native_code *n, const struct native_insn *insn)
 {
-	return loads_memory(insn) &&
-	       (insn->does.memory.base == EFFECT_R15 || is_header_word(n, insn));
+	return loads_memory(insn) && (insn->does.memory.base == R15 || is_header_word(n, insn));
 }
 
 int load_flow_index(const struct load_flow *f, const struct native_insn *insn)
@@ -132,8 +131,8 @@ static bool shifts_whole(const struct native_code *n, const struct native_insn *
  * is shifted out of a reference (ZGC's colors)? */
 static bool asks_for_collector(const struct native_code *n, const struct native_insn *insn)
 {
-	if (insn->does.memory.loads && insn->does.memory.base == EFFECT_R15)
-		return !(insn->does.reads & EFFECT_GENERAL(EFFECT_RSP));
+	if (insn->does.memory.loads && insn->does.memory.base == R15)
+		return !(insn->does.reads & REGISTER_GENERAL(RSP));
 	return shifts_whole(n, insn);
 }
 
@@ -141,7 +140,7 @@ static bool asks_for_collector(const struct native_code *n, const struct native_
 static bool ends_asking(const struct native_code *n, uint16_t b)
 {
 	for (uint32_t k = n->first_insn[b + 1]; k-- > n->first_insn[b];)
-		if (n->insns[k].does.writes & EFFECT_FLAGS)
+		if (n->insns[k].does.writes & REGISTER_FLAGS)
 			return asks_for_collector(n, &n->insns[k]);
 	return false;
 }
@@ -203,7 +202,7 @@ uint64_t load_flow_values(const struct load_flow *f, const struct native_insn *i
 	uint64_t all = all_of(load_flow_value_reads(insn), state);
 	int load = insn->call ? -1 : load_flow_index(f, insn);
 
-	if (insn->does.reads & EFFECT_FLAGS)
+	if (insn->does.reads & REGISTER_FLAGS)
 		all |= state->flags;
 	if (load >= 0 && !(load_flow_address(insn, state) & LOAD_FLOW_JVM))
 		all |= UINT64_C(1) << load;
@@ -244,7 +243,7 @@ static void give_back(const struct load_flow *f, const struct native_insn *call,
 
 	if (index < 0)
 		return;
-	state->at[EFFECT_RAX] = UINT64_C(1) << index;
+	state->at[RAX] = UINT64_C(1) << index;
 	state->at[EFFECT_XMM0] |= LOAD_FLOW_FLOAT;
 }
 
@@ -262,7 +261,7 @@ void load_flow_pass(const struct load_flow *f, const struct native_insn *insn,
 	if (insn->call)
 		give_back(f, insn, state);
 	/* Who compares says so itself. */
-	if (insn->does.writes & EFFECT_FLAGS)
+	if (insn->does.writes & REGISTER_FLAGS)
 		state->flags =
 		    insn->does.kind == EFFECT_COMPARE || insn->call || asks_for_collector(n, insn)
 			? 0

@@ -69,14 +69,14 @@ static bool is_progress(const struct input_search *s, const struct value *value)
 
 static bool is_vector(unsigned location)
 {
-	return location < NATIVE_REGISTERS && EFFECT_VECTORS >> location & 1;
+	return location < NATIVE_REGISTERS && REGISTER_VECTORS >> location & 1;
 }
 
 /* By traces. */
 static bool can_be_read(unsigned location)
 {
-	return location >= NATIVE_REGISTERS || (location < 16 && location != EFFECT_RSP &&
-						location != EFFECT_R12 && location != EFFECT_R15);
+	return location >= NATIVE_REGISTERS ||
+	       (location < 16 && location != RSP && location != R12 && location != R15);
 }
 
 /* The location that holds the value in all turns: a general register, a vector, which no trace
@@ -100,7 +100,7 @@ static void add_scalar(struct input_search *s, unsigned location, unsigned bytes
 
 		if (at > INT32_MAX || s->slot_bytes[slot] == 0 || s->slot_bytes[slot] > 8)
 			return;
-		scalar = (struct plan_scalar){.reg = EFFECT_RSP,
+		scalar = (struct plan_scalar){.reg = RSP,
 					      .slot = true,
 					      .displacement = (int32_t)at,
 					      .bytes = s->slot_bytes[slot]};
@@ -198,7 +198,7 @@ static bool decides(const struct input_search *s, const struct insn_state *p)
 	if (!s->n->insns[end - 1].branches)
 		return false;
 	for (uint32_t k = end; k-- > p->k + 1;)
-		if (s->n->insns[k].does.writes & EFFECT_FLAGS)
+		if (s->n->insns[k].does.writes & REGISTER_FLAGS)
 			return false;
 	return true;
 }
@@ -283,7 +283,7 @@ static void look_at_comparison(struct input_search *s, const struct insn_state *
 	uint64_t loads = load_flow_values(s->f, p->insn, &p->loads);
 
 	/* A collector asks, by a word of the thread. */
-	if (p->insn->does.memory.loads && p->insn->does.memory.base == EFFECT_R15)
+	if (p->insn->does.memory.loads && p->insn->does.memory.base == R15)
 		return;
 	if (is_bounds_check(s, p)) {
 		if (sides.others == 1)
@@ -353,7 +353,7 @@ static bool is_heap_store(const struct native_insn *insn)
 {
 	const struct effect_memory *m = &insn->does.memory;
 
-	return m->stores && !insn->call && m->base != EFFECT_RSP && m->base != EFFECT_R15;
+	return m->stores && !insn->call && m->base != RSP && m->base != R15;
 }
 
 /* Is one of the sources a counter, and no list's element? */
@@ -374,7 +374,7 @@ static void look_at_store(struct input_search *s, const struct insn_state *p)
 	struct address to;
 
 	/* Which element it goes to; r12 is where compressed references begin. */
-	if (m->index >= 0 && m->scale > 1 && m->base != EFFECT_R12)
+	if (m->index >= 0 && m->scale > 1 && m->base != R12)
 		s->data |= p->loads.at[m->index];
 	/* A list's element may be how far the loop has come, in memory: a queue's first. */
 	if (take_address(s, p, &to)) {
@@ -467,7 +467,7 @@ static void leave_for(struct input_search *s, const struct load_state *loads,
 	struct location_set used = s->live->entering[to];
 
 	/* Calls read what may be arguments, and returns xmm0, for want of better knowledge. */
-	used.registers &= s->read | (to == s->v->blocks[0] ? 0 : EFFECT_GENERALS);
+	used.registers &= s->read | (to == s->v->blocks[0] ? 0 : REGISTER_GENERALS);
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
 		if (locations_have(used, i) && !is_progress(s, &values->at[i]))
 			s->weak |= loads->at[i];
@@ -563,7 +563,7 @@ static bool is_length(const struct native_insn *insn)
 
 	return m->size == 4 &&
 	       (m->displacement == 8 || m->displacement == 12 || m->displacement == 16) &&
-	       (m->index < 0 || m->base == EFFECT_R12);
+	       (m->index < 0 || m->base == R12);
 }
 
 static void take_load(struct input_search *s, unsigned load, unsigned *taken)

@@ -66,7 +66,7 @@ static bool is_of_barrier(const struct native_code *n, const struct code_record 
 {
 	const struct native_insn *insn = native_insn_at(n, record->offset);
 
-	return insn && insn->does.memory.base == EFFECT_R15 && native_tests_memory(n, insn);
+	return insn && insn->does.memory.base == R15 && native_tests_memory(n, insn);
 }
 
 static bool only_loops_lead_to(const struct flow_graph *g, uint16_t b)

@@ -137,7 +137,7 @@ static void take_frame(struct native_code *n, struct native_insn *insn)
 	unsigned i = 0;
 
 	insn->slot = -1;
-	if (based_on(insn, EFFECT_RSP) && m->displacement >= 0) {
+	if (based_on(insn, RSP) && m->displacement >= 0) {
 		while (i < n->slot_count && n->slots[i] != m->displacement)
 			i++;
 		if (i == NATIVE_SLOTS)
@@ -145,7 +145,7 @@ static void take_frame(struct native_code *n, struct native_insn *insn)
 		if (i == n->slot_count)
 			n->slots[n->slot_count++] = m->displacement;
 		insn->slot = (int8_t)i;
-	} else if (based_on(insn, EFFECT_R15) && m->stores) {
+	} else if (based_on(insn, R15) && m->stores) {
 		while (i < n->thread_count && n->thread_words[i] != m->displacement)
 			i++;
 		if (i == n->thread_count && i < NATIVE_THREAD_MAX)
@@ -160,14 +160,14 @@ static bool loads_compact_class(const struct native_insn *insn)
 	const struct effect_memory *m = &insn->does.memory;
 
 	return m->loads && !m->strange && m->displacement == 4 && m->size == 4 && m->index < 0 &&
-	       m->base >= 0 && m->base != EFFECT_RSP && m->base != EFFECT_R15;
+	       m->base >= 0 && m->base != RSP && m->base != R15;
 }
 
 /* Compiled code moves its stack pointer where it begins and ends, and around calls of a collector's
  * barrier, for what it saves there. All that such a barrier does is nothing to the code. */
 static bool take_barrier(struct native_insn *insn, bool moved)
 {
-	bool moves = !insn->call && (insn->does.writes & EFFECT_GENERAL(EFFECT_RSP));
+	bool moves = !insn->call && (insn->does.writes & REGISTER_GENERAL(RSP));
 	bool back;
 
 	if (!moved && !moves)
@@ -186,9 +186,9 @@ static bool take_barrier(struct native_insn *insn, bool moved)
  */
 static bool hands_thread(const struct native_insn *insn)
 {
-	uint64_t arguments = EFFECT_GENERAL(EFFECT_RSI) | EFFECT_GENERAL(EFFECT_RDI);
+	uint64_t arguments = REGISTER_GENERAL(RSI) | REGISTER_GENERAL(RDI);
 
-	return insn->does.kind == EFFECT_COPY && insn->does.reads == EFFECT_GENERAL(EFFECT_R15) &&
+	return insn->does.kind == EFFECT_COPY && insn->does.reads == REGISTER_GENERAL(R15) &&
 	       (insn->does.writes & arguments) && !insn->does.memory.loads;
 }
 
@@ -560,8 +560,8 @@ static uint32_t target_of(const struct code_image *image, uint32_t offset)
 
 static bool loads_class_of_receiver(const struct opcode *o)
 {
-	return o->has_memory && opcode_use(o) == OPCODE_LOADS && o->base == EFFECT_RSI &&
-	       o->index < 0 && o->displacement <= 8;
+	return o->has_memory && opcode_use(o) == OPCODE_LOADS && o->base == RSI && o->index < 0 &&
+	       o->displacement <= 8;
 }
 
 static bool does_nothing(const struct effects *e)

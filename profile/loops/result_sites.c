@@ -139,7 +139,7 @@ static void find_kept(struct site_search *s)
 static const struct native_insn *compared_in(const struct site_search *s, uint16_t b)
 {
 	for (uint32_t k = s->n->first_insn[b + 1]; k-- > s->n->first_insn[b];)
-		if (s->n->insns[k].does.writes & EFFECT_FLAGS)
+		if (s->n->insns[k].does.writes & REGISTER_FLAGS)
 			return &s->n->insns[k];
 	return NULL;
 }
@@ -342,9 +342,9 @@ static bool stores_result(struct site_search *s, const struct native_insn *insn,
 	const struct effect_memory *m = &insn->does.memory;
 	uint16_t flags = 0;
 
-	if (!m->stores || m->base == EFFECT_RSP || m->base == EFFECT_R15) {
+	if (!m->stores || m->base == RSP || m->base == R15) {
 		/* A word of the frame that is not followed may be where a result is. */
-		if (m->stores && m->base == EFFECT_RSP && insn->slot < 0 && m->displacement >= 0)
+		if (m->stores && m->base == RSP && insn->slot < 0 && m->displacement >= 0)
 			s->r->doubts |= LOOP_DOUBT_CODE;
 		return false;
 	}

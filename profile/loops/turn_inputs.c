@@ -29,8 +29,8 @@ static bool loads_data(const struct native_code *n, const struct native_insn *in
 {
 	const struct effect_memory *m = &insn->does.memory;
 
-	return m->loads && m->base != EFFECT_RSP && m->base != EFFECT_R15 &&
-	       (m->base >= 0 || m->index >= 0) && !native_polls(n, insn);
+	return m->loads && m->base != RSP && m->base != R15 && (m->base >= 0 || m->index >= 0) &&
+	       !native_polls(n, insn);
 }
 
 /* How often an inner loop reads what is not one of few inputs of a turn. One that reads nothing
@@ -184,7 +184,7 @@ static bool add(struct turn_inputs *t, uint32_t offset, unsigned bytes, unsigned
 static bool add_source(struct turn_inputs *t, const struct native_insn *insn)
 {
 	if (insn->call)
-		return add(t, insn->offset + insn->does.length, 0, EFFECT_RAX);
+		return add(t, insn->offset + insn->does.length, 0, RAX);
 	return add(t, insn->offset, insn->does.memory.size, 0);
 }
 

@@ -32,7 +32,7 @@ static bool decides(uint8_t op)
 static bool computes(const struct native_code *n, const struct native_insn *insn)
 {
 	const uint8_t *end = n->image->bytes + insn->offset + insn->does.length;
-	uint64_t others = EFFECT_GENERAL(EFFECT_RSP) | EFFECT_GENERAL(EFFECT_R12);
+	uint64_t others = REGISTER_GENERAL(RSP) | REGISTER_GENERAL(R12);
 	bool shifts_by_3 = insn->does.length >= 3 && end[-3] == 0xc1 && end[-1] == 3;
 
 	return insn->does.kind != EFFECT_COPY && insn->does.kind != EFFECT_CONSTANT &&

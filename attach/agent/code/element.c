@@ -66,8 +66,8 @@ static bool decode_at(struct look *l, uint64_t ip, struct moves *out)
 		return false;
 	if (opcode_read_at(ip, blob->start + blob->size, &o))
 		flow = opcode_flow(&o);
-	out->reads = out->does.reads & EFFECT_VECTORS;
-	out->writes = out->does.writes & EFFECT_VECTORS;
+	out->reads = out->does.reads & REGISTER_VECTORS;
+	out->writes = out->does.writes & REGISTER_VECTORS;
 	out->goes_on = flow == OPCODE_NEXT || flow == OPCODE_BRANCH;
 	return true;
 }

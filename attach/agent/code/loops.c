@@ -390,7 +390,7 @@ bool loop_counts(const struct insn *in, enum access_type type)
 		return false;
 	if (!in->has_memory)
 		return true;
-	if (m->base == REG_R15 || (m->base == REG_RSP && m->index < 0 && m->displacement < 0))
+	if (m->base == R15 || (m->base == RSP && m->index < 0 && m->displacement < 0))
 		return false;
 	return !(in->tests_memory && m->base >= 0 && m->index < 0 && m->displacement == 0);
 }
@@ -409,7 +409,7 @@ static enum opcode_use use_of(const struct opcode *o)
 
 	if (!o->has_memory)
 		return is_string(o) ? OPCODE_USE_UNKNOWN : OPCODE_USES_NOT;
-	if (o->base == 15 || (o->base == 4 && o->index < 0 && o->displacement < 0))
+	if (o->base == R15 || (o->base == RSP && o->index < 0 && o->displacement < 0))
 		return OPCODE_USES_NOT;
 	use = opcode_use(o);
 	if (o->map != OPCODE_ONE_BYTE || use != OPCODE_LOADS)
@@ -433,12 +433,12 @@ bool loop_counts_at(uint64_t ip, const struct opcode *o, enum access_type type)
 
 bool loop_is_spill(const struct insn *in)
 {
-	return in->has_memory && in->memory.base == REG_RSP;
+	return in->has_memory && in->memory.base == RSP;
 }
 
 bool loop_is_spill_at(const struct opcode *o)
 {
-	return o->has_memory && o->base == 4;
+	return o->has_memory && o->base == RSP;
 }
 
 /* The first accesses of one type: offset + 1 each, 0 for none. */

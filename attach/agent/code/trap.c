@@ -20,7 +20,7 @@ static bool loaded_from(const struct insn *in, const gregset_t regs, uint64_t wa
 
 	if (in->loads_register < 0 || size > sizeof(value))
 		return false;
-	value[0] = (uint64_t)regs[in->loads_register];
+	value[0] = register_value(regs, in->loads_register);
 	for (uint64_t a = watched & ~(size - 1); a < watched + length; a += size) {
 		if (!safe_read(a, memory, size) || memcmp(memory, value, size) != 0)
 			continue;

@@ -10,7 +10,7 @@ static bool is_spill(const struct insn *in)
 {
 	const struct insn_memory *m = &in->memory;
 
-	return in->has_memory && m->index < 0 && (m->base == REG_RSP || m->base == REG_RBP) &&
+	return in->has_memory && m->index < 0 && (m->base == RSP || m->base == RBP) &&
 	       codemap_covers(in->ip);
 }
 

@@ -11,11 +11,6 @@
 #define ENTRY_BYTES_MAX       256u
 #define EXIT_INSTRUCTIONS_MAX 6u
 
-/* Registers in encoding order. */
-#define RSP 4
-#define RBP 5
-#define R15 15
-
 static bool takes_words(const struct opcode *o, int64_t *words)
 {
 	if ((!opcode_is(o, 0x81) && !opcode_is(o, 0x83)) || o->has_memory ||

@@ -2,12 +2,6 @@
 
 #include "common/code/opcode.h"
 
-/* Registers in encoding order. */
-#define RAX 0
-#define RSP 4
-#define RBP 5
-#define R13 13
-
 /* Longer code of these kinds there is none. */
 #define CODE_BYTES_MAX 8192u
 

@@ -2,10 +2,6 @@
 
 #include "common/code/opcode.h"
 
-/* Registers in encoding order. */
-#define RSP 4
-#define RBP 5
-
 #define WORD           8
 #define CODE_BYTES_MAX 2048u
 #define DEPTH_MAX      16384
