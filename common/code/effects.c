@@ -45,7 +45,7 @@ static void take_register(struct effects *out, const ZydisDecodedOperand *op)
 static void take_memory(struct effects *out, const ZydisDecodedInstruction *in,
 			const ZydisDecodedOperand *op)
 {
-	struct effect_memory *m = &out->memory;
+	struct operand *m = &out->code.memory;
 	bool seen = m->loads || m->stores;
 
 	if (zydis_names_memory_only(in))
@@ -54,12 +54,7 @@ static void take_memory(struct effects *out, const ZydisDecodedInstruction *in,
 	/* What push, pop, call and ret do to the stack is nobody's data. */
 	if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && op->mem.base == ZYDIS_REGISTER_RSP)
 		return;
-	m->base = (int8_t)zydis_general(op->mem.base);
-	m->index = (int8_t)zydis_general(op->mem.index);
-	m->scale = op->mem.scale;
-	m->rip_relative = op->mem.base == ZYDIS_REGISTER_RIP;
-	m->displacement = op->mem.disp.has_displacement ? op->mem.disp.value : 0;
-	m->size = (uint16_t)(op->size / 8);
+	zydis_take_operand(op, m);
 	if (op->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
 		return;
 	m->strange |= seen || op->mem.type != ZYDIS_MEMOP_TYPE_MEM ||
@@ -225,10 +220,10 @@ static void take_sum(struct effects *out, const ZydisDecodedOperand *ops, int64_
 static void take_lea(struct effects *out)
 {
 	out->kind = EFFECT_DERIVE;
-	if (out->memory.rip_relative)
+	if (out->code.memory.rip_relative)
 		out->kind = EFFECT_CONSTANT;
-	else if (out->memory.index < 0 && out->memory.base >= 0)
-		step(out, out->memory.displacement);
+	else if (out->code.memory.index < 0 && out->code.memory.base >= 0)
+		step(out, out->code.memory.displacement);
 }
 
 static void take_shift(struct effects *out, const ZydisDecodedOperand *ops, bool right)
@@ -311,7 +306,10 @@ bool effects_decode(const uint8_t *bytes, size_t available, struct effects *out)
 
 	if (!zydis_decode(bytes, available, &in, ops))
 		return false;
-	*out = (struct effects){.length = in.length, .memory = {.base = -1, .index = -1}};
+	*out = (struct effects){0};
+	if (!opcode_read(bytes, available, &out->code))
+		out->code = (struct opcode){.length = in.length};
+	out->code.memory = OPERAND_NONE;
 	for (unsigned i = 0; i < in.operand_count; i++) {
 		if (ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
 			take_register(out, &ops[i]);

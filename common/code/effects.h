@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/code/registers.h"
+#include "common/code/opcode.h"
 
 /* What is written, of what is read. */
 enum effect_kind {
@@ -27,21 +27,9 @@ enum effect_kind {
 	EFFECT_PAUSE,
 };
 
-struct effect_memory {
-	bool loads;
-	bool stores;
-	bool strange; /* more than one, or one that base and index do not tell: gather, fs:, strings
-		       */
-	int8_t base;  /* -1: none */
-	int8_t index;
-	uint8_t scale;
-	bool rip_relative;
-	uint16_t size; /* bytes */
-	int64_t displacement;
-};
-
 struct effects {
-	uint8_t length;
+	struct opcode
+	    code;     /* of an encoding that is not known there, its length and memory alone */
 	uint8_t kind; /* enum effect_kind */
 	bool shifts_right;
 	bool tests_null; /* compares with 0: test of a register with itself, cmp with 0 */
@@ -52,7 +40,6 @@ struct effects {
 	 * compilers use those of the integers for floats and the other way round. */
 	uint64_t float32, float64, integer;
 	int64_t immediate; /* of EFFECT_STEP; of a shift or and, its constant */
-	struct effect_memory memory;
 };
 
 /* The instruction at bytes[0..available). False when there is none. */

@@ -112,16 +112,17 @@ static bool is_masked_move(const ZydisDecodedInstruction *in)
 	}
 }
 
-static void take_mask(struct insn_memory *m, const ZydisDecodedInstruction *in,
-		      const ZydisDecodedOperand *ops, const ZydisDecodedOperand *op)
+static void take_lanes(struct insn_lanes *out, const ZydisDecodedInstruction *in,
+		       const ZydisDecodedOperand *ops, const ZydisDecodedOperand *op)
 {
-	m->opmask = (uint8_t)opmask_of(in);
-	m->mask_vector = -1;
-	m->lane_bytes = (uint8_t)(op->element_size / 8);
+	out->untyped = is_plain_vector_move(in);
+	out->element = out->untyped ? ELEMENT_INTEGER : element_of(op);
+	out->opmask = (uint8_t)opmask_of(in);
+	out->bytes = (uint8_t)(op->element_size / 8);
 	if (!is_masked_move(in))
 		return;
-	m->mask_vector = (int8_t)ZydisRegisterGetId(ops[1].reg.value);
-	m->mask_overwritten =
+	out->mask_vector = (int8_t)ZydisRegisterGetId(ops[1].reg.value);
+	out->mask_overwritten =
 	    ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ops[0].reg.value == ops[1].reg.value;
 }
 
@@ -149,7 +150,7 @@ static void take_access(struct insn *out, const ZydisDecodedOperand *op)
 static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction *in,
 				const ZydisDecodedOperand *ops, const ZydisDecodedOperand *op)
 {
-	struct insn_memory *m = &out->memory;
+	struct operand *m = &out->memory;
 
 	take_access(out, op);
 	if (!can_be_evaluated(out, in, op)) {
@@ -157,19 +158,13 @@ static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction 
 		out->has_memory = false;
 		return;
 	}
-	m->base = zydis_general(op->mem.base);
-	m->index = zydis_general(op->mem.index);
-	m->scale = op->mem.scale;
-	m->displacement = op->mem.disp.has_displacement ? op->mem.disp.value : 0;
-	if (op->mem.base == ZYDIS_REGISTER_RIP)
+	zydis_take_operand(op, m);
+	if (m->rip_relative)
 		m->displacement += (int64_t)(out->ip + in->length);
-	m->size = (uint16_t)(op->size / 8);
-	m->reads = op->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
-	m->writes = op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
-	take_mask(m, in, ops, op);
-	m->untyped = is_plain_vector_move(in);
-	m->element = m->untyped ? ELEMENT_INTEGER : element_of(op);
-	out->has_memory = m->reads || m->writes;
+	m->loads = op->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+	m->stores = op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+	take_lanes(&out->lanes, in, ops, op);
+	out->has_memory = m->loads || m->stores;
 }
 
 static bool compares_strings(const ZydisDecodedInstruction *in)
@@ -310,7 +305,8 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 			     .length = in.length,
 			     .target_register = -1,
 			     .mnemonic = in.mnemonic,
-			     .memory = {.mask_vector = -1}};
+			     .memory = OPERAND_NONE,
+			     .lanes = {.mask_vector = -1}};
 	memcpy(out->bytes, bytes, in.length);
 	take_operands(out, &in, ops);
 	take_flow(out, &in, ops);
@@ -339,14 +335,14 @@ unsigned insn_length(const uint8_t *bytes, size_t available)
 	return in.length;
 }
 
-bool insn_overwrites(const struct insn *insn, const struct insn_memory *operand)
+bool insn_overwrites(const struct insn *insn, const struct operand *operand)
 {
 	return insn_writes(insn, operand->base) || insn_writes(insn, operand->index);
 }
 
 uint64_t insn_effective_address(const struct insn *insn, const gregset_t regs)
 {
-	const struct insn_memory *m = &insn->memory;
+	const struct operand *m = &insn->memory;
 	uint64_t ea = (uint64_t)m->displacement;
 
 	if (m->base >= 0)
@@ -417,7 +413,7 @@ bool insn_stored(const struct insn *insn, const gregset_t regs)
 {
 	if (insn->compares_and_swaps && !((uint64_t)regs[REG_EFL] & INSN_FLAG_ZERO))
 		return false;
-	return insn->memory.writes;
+	return insn->memory.stores;
 }
 
 void insn_format(const uint8_t *bytes, size_t length, char *text, size_t size)

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/code/registers.h"
+#include "common/code/opcode.h"
 
 #define INSN_MAX_BYTES 15
 
@@ -37,23 +37,14 @@ enum insn_element {
 	ELEMENT_FLOAT64,
 };
 
-/* A memory operand: base + index * scale + displacement. Registers by
- * number, -1 for none; rip-relative operands have their address folded into displacement. */
-struct insn_memory {
-	int base;
-	int index;
-	uint8_t scale;
-	int64_t displacement;
-	uint16_t size; /* bytes accessed */
-	bool reads;
-	bool writes;
+/* The elements of what a vector instruction accesses. A masked access touches only lanes whose bit
+ * is set in opmask, or whose highest bit is set in mask_vector (extent.h). */
+struct insn_lanes {
 	enum insn_element element;
-	bool untyped; /* a plain vector move: element says nothing (element.h) */
-	/* A masked access touches only lanes whose bit is set in opmask, or whose highest bit is
-	 * set in mask_vector (extent.h). */
+	bool untyped;          /* a plain vector move: element says nothing (element.h) */
 	uint8_t opmask;        /* k1 to k7, or 0 */
 	int8_t mask_vector;    /* ymm0 to ymm15, or -1 */
-	uint8_t lane_bytes;    /* of a masked access */
+	uint8_t bytes;         /* of each, of a masked access */
 	bool mask_overwritten; /* by the instruction itself */
 };
 
@@ -76,7 +67,8 @@ struct insn {
 	int8_t
 	    stack_delta; /* implicit stack traffic: -8 push-like (store), +8 pop-like (load), 0 */
 	uint16_t string_size; /* bytes of one string element */
-	struct insn_memory memory;
+	struct operand memory;
+	struct insn_lanes lanes;
 	enum insn_flow flow;
 	uint64_t writes;         /* of general registers, and flags */
 	bool tests_memory;       /* test [mem], reg: what HotSpot polls for safepoints with */
@@ -109,7 +101,7 @@ bool insn_stored(const struct insn *insn, const gregset_t regs);
 
 /* Does the instruction write a register that the operand, its own or another's, is made of? Then
  * the operand names another address, or the same by chance, once the instruction has run. */
-bool insn_overwrites(const struct insn *insn, const struct insn_memory *operand);
+bool insn_overwrites(const struct insn *insn, const struct operand *operand);
 
 static inline bool insn_writes(const struct insn *insn, int reg)
 {
@@ -118,7 +110,7 @@ static inline bool insn_writes(const struct insn *insn, int reg)
 
 static inline bool insn_is_masked(const struct insn *insn)
 {
-	return insn->memory.opmask || insn->memory.mask_vector >= 0;
+	return insn->lanes.opmask || insn->lanes.mask_vector >= 0;
 }
 
 /* Intel syntax, for reports; rip-relative operands keep their displacement so that the text does

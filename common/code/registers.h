@@ -13,9 +13,9 @@
 
 #define GENERAL_REGISTERS 16
 
-enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15, XMM0 };
 
-/* Sets of registers: vectors whatever their width. */
+/* Sets of registers, vectors behind the general ones and whatever their width. */
 #define REGISTER_GENERAL(i) (UINT64_C(1) << (i))
 #define REGISTER_VECTOR(i)  (UINT64_C(1) << (16 + (i)))
 #define REGISTER_MASK(i)    (UINT64_C(1) << (48 + (i)))

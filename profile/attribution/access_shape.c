@@ -15,7 +15,7 @@
 
 struct access_shape access_shape_of(const struct native_code *n, const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 	struct access_shape none = {0};
 
 	if (insn->call || (!m->loads && !m->stores) || m->strange || m->rip_relative ||
@@ -120,7 +120,7 @@ enum access_fit access_shape_fits(const struct code_image *image, uint32_t metho
  * known to be. */
 static int object_register(const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	if (insn->call || m->strange || m->rip_relative || !(m->loads || m->stores))
 		return -1;
@@ -129,7 +129,7 @@ static int object_register(const struct native_insn *insn)
 	return m->index >= 0 || m->base == RSP || m->base == R15 ? -1 : m->base;
 }
 
-static bool same_word(const struct effect_memory *a, const struct effect_memory *b)
+static bool same_word(const struct operand *a, const struct operand *b)
 {
 	return a->displacement == b->displacement && a->size == b->size && a->loads == b->loads &&
 	       a->stores == b->stores && (a->index < 0) == (b->index < 0);
@@ -146,7 +146,7 @@ static void meet(struct twin_way *w, const struct native_insn *insn)
 {
 	int of = object_register(insn);
 
-	if (of < 0 || !same_word(&insn->does.memory, &w->from->does.memory) ||
+	if (of < 0 || !same_word(&insn->does.code.memory, &w->from->does.code.memory) ||
 	    (w->met & REGISTER_GENERAL(of)))
 		return;
 	w->met |= REGISTER_GENERAL(of);

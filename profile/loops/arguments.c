@@ -27,7 +27,7 @@ struct call_search {
 
 static uint64_t addressed_by(const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 	uint64_t all = 0;
 
 	if (m->base >= 0)

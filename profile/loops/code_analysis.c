@@ -203,7 +203,7 @@ static enum pruned_branch pruned_branch(const struct analysis_builder *m, uint16
 	const struct code_image *image = m->native.image;
 	const struct native_insn *trap = native_pruned_branch(&m->native, to);
 	const struct code_record *at =
-	    native_record_at(&m->native, trap->offset + trap->does.length);
+	    native_record_at(&m->native, trap->offset + trap->does.code.length);
 	const struct bytecode *code = &m->mapping.methods[method];
 	const uint8_t *bytes = image->bytecodes + image->methods[method].bytecode;
 

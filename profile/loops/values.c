@@ -68,7 +68,7 @@ struct location_set native_reads(const struct native_insn *insn)
 	struct location_set all = {.registers = insn->does.reads & LOCATIONS_REGISTERS};
 
 	all.registers |= read_by(insn);
-	if (has_slot(insn) && insn->does.memory.loads)
+	if (has_slot(insn) && insn->does.code.memory.loads)
 		locations_add(&all, slot_location(insn));
 	return all;
 }
@@ -79,7 +79,7 @@ struct location_set native_writes(const struct native_insn *insn)
 						~REGISTER_GENERAL(RSP)};
 
 	all.registers |= changed_by(insn);
-	if (has_slot(insn) && insn->does.memory.stores)
+	if (has_slot(insn) && insn->does.code.memory.stores)
 		locations_add(&all, slot_location(insn));
 	return all;
 }
@@ -212,7 +212,7 @@ static struct value finish(const struct derived *d)
 
 static bool allocates_from(const struct native_code *n, const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	if (m->base != R15 || m->index >= 0 || m->strange)
 		return false;
@@ -224,14 +224,15 @@ static bool allocates_from(const struct native_code *n, const struct native_insn
 
 static bool loads_data(const struct native_insn *insn)
 {
-	return insn->does.memory.loads && !has_slot(insn);
+	return insn->does.code.memory.loads && !has_slot(insn);
 }
 
 static bool scales(const struct effects *e)
 {
-	bool address = e->memory.index >= 0;
+	bool address = e->code.memory.index >= 0;
 
-	return e->kind == EFFECT_DERIVE && (e->immediate != 0 || (address && e->memory.scale > 1));
+	return e->kind == EFFECT_DERIVE &&
+	       (e->immediate != 0 || (address && e->code.memory.scale > 1));
 }
 
 /* Something else than copies and steps. */
@@ -279,7 +280,7 @@ static unsigned only_source(const struct native_insn *insn)
 
 	if (has_slot(insn))
 		sources.registers &= ~REGISTER_GENERAL(RSP);
-	if (!insn->does.memory.loads && insn->does.memory.stores && !has_slot(insn))
+	if (!insn->does.code.memory.loads && insn->does.code.memory.stores && !has_slot(insn))
 		return UINT_MAX;
 	if (__builtin_popcountll(sources.registers) + __builtin_popcountll(sources.slots) != 1)
 		return UINT_MAX;
@@ -315,7 +316,7 @@ static struct value chosen(const struct native_insn *insn, const struct value_st
 	uint64_t sources = native_reads(insn).registers;
 	struct value all = {.kind = VALUE_NONE};
 
-	if (insn->does.memory.loads)
+	if (insn->does.code.memory.loads)
 		return otherwise;
 	for (uint64_t bits = sources; bits; bits &= bits - 1)
 		all = merge(&all, &state->at[__builtin_ctzll(bits)]);

@@ -384,7 +384,7 @@ const struct loop_nest *loops_of(const struct code_blob *blob)
 
 bool loop_counts(const struct insn *in, enum access_type type)
 {
-	const struct insn_memory *m = &in->memory;
+	const struct operand *m = &in->memory;
 
 	if (!search_is_access(in, type))
 		return false;
@@ -409,13 +409,14 @@ static enum opcode_use use_of(const struct opcode *o)
 
 	if (!o->has_memory)
 		return is_string(o) ? OPCODE_USE_UNKNOWN : OPCODE_USES_NOT;
-	if (o->base == R15 || (o->base == RSP && o->index < 0 && o->displacement < 0))
+	if (o->memory.base == R15 ||
+	    (o->memory.base == RSP && o->memory.index < 0 && o->memory.displacement < 0))
 		return OPCODE_USES_NOT;
 	use = opcode_use(o);
 	if (o->map != OPCODE_ONE_BYTE || use != OPCODE_LOADS)
 		return use;
-	if ((o->code == 0x84 || o->code == 0x85) && o->base >= 0 && o->index < 0 &&
-	    o->displacement == 0)
+	if ((o->code == 0x84 || o->code == 0x85) && o->memory.base >= 0 && o->memory.index < 0 &&
+	    o->memory.displacement == 0)
 		return OPCODE_USES_NOT;
 	/* A test against an immediate may be a store barrier's. */
 	return (o->code & 0xfc) == 0x80 || (o->code & 0xfe) == 0xf6 ? OPCODE_USE_UNKNOWN : use;
@@ -438,7 +439,7 @@ bool loop_is_spill(const struct insn *in)
 
 bool loop_is_spill_at(const struct opcode *o)
 {
-	return o->has_memory && o->base == RSP;
+	return o->has_memory && o->memory.base == RSP;
 }
 
 /* The first accesses of one type: offset + 1 each, 0 for none. */

@@ -40,7 +40,7 @@ bool search_fetch(uint64_t ip, struct insn *out)
 	if (!fetch(ip, out))
 		return false;
 	if (barrier_tests_store(out))
-		out->loads = out->memory.reads = false;
+		out->loads = out->memory.loads = false;
 	return true;
 }
 

@@ -63,7 +63,7 @@ static bool explains(const struct insn *in, const ucontext_t *uc, uint64_t watch
 	if (extent_of_operand(in, uc, address, true, &out->extent) == EXTENT_UNKNOWN)
 		return false;
 	if (trap_shared(&out->extent, watched, length)) {
-		out->reads = in->memory.reads;
+		out->reads = in->memory.loads;
 		out->writes = insn_stored(in, regs);
 	}
 	return true;

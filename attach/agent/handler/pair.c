@@ -85,7 +85,7 @@ bool pair_choose_bytes(struct thread *t, struct watchpoint *w, uint8_t kind, con
  * follows from the address. False when it does not. */
 static bool registers_before(const struct sample *s, const gregset_t regs, gregset_t before)
 {
-	const struct insn_memory *m = &s->insn.memory;
+	const struct operand *m = &s->insn.memory;
 	uint64_t index = m->index >= 0 ? register_value(regs, m->index) * m->scale : 0;
 
 	memcpy(before, regs, sizeof(gregset_t));

@@ -223,19 +223,19 @@ static struct machine_value pop(struct machine *m)
 
 static struct machine_value effective_address(const struct machine *m, const struct opcode *o)
 {
-	struct machine_value at = known((uint64_t)(int64_t)o->displacement);
+	struct machine_value at = known((uint64_t)(int64_t)o->memory.displacement);
 
 	if (o->unusual || o->evex)
 		return unknown;
-	if (o->rip_relative)
+	if (o->memory.rip_relative)
 		at.bits += m->ip + o->length;
-	if (o->base >= 0) {
-		at.bits += m->regs[o->base].bits;
-		at.known = m->regs[o->base].known;
+	if (o->memory.base >= 0) {
+		at.bits += m->regs[o->memory.base].bits;
+		at.known = m->regs[o->memory.base].known;
 	}
-	if (o->index >= 0) {
-		at.bits += m->regs[o->index].bits * o->scale;
-		at.known = at.known && m->regs[o->index].known;
+	if (o->memory.index >= 0) {
+		at.bits += m->regs[o->memory.index].bits * o->memory.scale;
+		at.known = at.known && m->regs[o->memory.index].known;
 	}
 	return at;
 }

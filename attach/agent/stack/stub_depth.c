@@ -52,8 +52,8 @@ static bool moves_pointer(struct depth *d, const struct opcode *o)
 		return d->framed;
 	}
 	/* mov [rsp+disp], rbp; mov rbp, [rsp+disp] */
-	if (o->has_memory && o->base == RSP && o->index < 0 && opcode_reg(o) == RBP) {
-		int64_t at = d->to_return - o->displacement;
+	if (o->has_memory && o->memory.base == RSP && o->memory.index < 0 && opcode_reg(o) == RBP) {
+		int64_t at = d->to_return - o->memory.displacement;
 
 		if (store && d->fp == 0 && at > 0) {
 			d->fp = at;

@@ -8,7 +8,7 @@ static struct effects decode(const char *bytes, size_t size)
 	struct effects e;
 
 	assert_true(effects_decode((const uint8_t *)bytes, size, &e));
-	assert_int_equal(e.length, size);
+	assert_int_equal(e.code.length, size);
 	return e;
 }
 
@@ -46,7 +46,7 @@ TEST(adding_a_constant_is_a_step)
 	assert_int_equal(e.immediate, 16);
 	assert_int_equal(e.reads, SET_RCX);
 	assert_int_equal(e.writes, SET_RAX);
-	assert_false(e.memory.loads || e.memory.stores);
+	assert_false(e.code.memory.loads || e.code.memory.stores);
 	e = DECODE("\xff\xc1"); /* inc ecx */
 	assert_int_equal(e.kind, EFFECT_STEP);
 	assert_int_equal(e.immediate, 1);
@@ -85,22 +85,22 @@ TEST(memory_is_named_loaded_and_stored)
 {
 	struct effects e = DECODE("\x89\x44\x8a\x10"); /* mov [rdx + rcx * 4 + 16], eax */
 
-	assert_true(e.memory.stores && !e.memory.loads);
-	assert_int_equal(e.memory.base, 2);
-	assert_int_equal(e.memory.index, 1);
-	assert_int_equal(e.memory.scale, 4);
-	assert_int_equal(e.memory.displacement, 16);
-	assert_int_equal(e.memory.size, 4);
+	assert_true(e.code.memory.stores && !e.code.memory.loads);
+	assert_int_equal(e.code.memory.base, 2);
+	assert_int_equal(e.code.memory.index, 1);
+	assert_int_equal(e.code.memory.scale, 4);
+	assert_int_equal(e.code.memory.displacement, 16);
+	assert_int_equal(e.code.memory.size, 4);
 	assert_int_equal(e.reads, SET_RAX | SET_RCX | SET_RDX);
 	assert_int_equal(e.writes, 0);
 	e = DECODE("\xff\x02"); /* inc dword [rdx] */
-	assert_true(e.memory.stores && e.memory.loads);
+	assert_true(e.code.memory.stores && e.code.memory.loads);
 	e = DECODE("\x0f\x18\x0a"); /* prefetcht0 [rdx] */
-	assert_false(e.memory.stores || e.memory.loads);
+	assert_false(e.code.memory.stores || e.code.memory.loads);
 	e = DECODE("\xf3\x48\xab"); /* rep stosq */
-	assert_true(e.memory.stores && e.memory.strange);
+	assert_true(e.code.memory.stores && e.code.memory.strange);
 	e = DECODE("\x50"); /* push rax */
-	assert_false(e.memory.stores);
+	assert_false(e.code.memory.stores);
 	assert_true(e.writes & REGISTER_GENERAL(RSP));
 }
 

@@ -105,14 +105,14 @@ static uint64_t any_bits(void)
 	}
 }
 
-enum operand { NO_MODRM, REGISTER = 1, IN_MEMORY = 2, EITHER = 3 };
+enum operand_form { NO_MODRM, REGISTER = 1, IN_MEMORY = 2, EITHER = 3 };
 enum immediate { NO_IMM, IMM8, IMM_WIDE, IMM_FULL };
 
 /* A row of opcodes. groups: of the opcode's extension, where modrm holds one. */
 struct form {
 	bool two_bytes;
 	uint8_t first, last;
-	enum operand operand;
+	enum operand_form operand;
 	enum immediate immediate;
 	uint8_t groups;
 	bool one_size; /* prefix 66 makes something else of it */
