@@ -104,8 +104,8 @@ static int add_load(struct loop_session *in, const struct planned_loop *plan,
 	if (is_named(load)) {
 		like.method = code->names[load->method - 1];
 		like.bci = load->bci;
-		like.line =
-		    method_intake_line(in->methods, code->announced[load->method - 1], load->bci);
+		like.line = method_intake_line(in->methods, code->is.announced[load->method - 1],
+					       load->bci);
 	} else if (!copied) {
 		like.at = offset;
 	}

@@ -94,16 +94,16 @@ static bool plan(struct fixture *f)
 /* The window asks for the code and has its analysis. */
 static void analysed(struct fixture *f, uint32_t offset)
 {
-	uint64_t codes[LOOP_CODES_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 	struct loop_code *code;
 
 	ticks(f, offset, 100);
 	assert_int_equal(loop_hunt_codes(f->loops, codes), 1);
 	code = &f->loops->codes[0];
-	code->announced = calloc(1, sizeof(*code->announced));
+	code->is.announced = calloc(1, sizeof(*code->is.announced));
 	code->names = calloc(1, sizeof(*code->names));
-	assert_true(method_intake_find(f->loops->methods, FILL, &code->announced[0]));
-	code->names[0] = method_intake_name(f->loops->methods, code->announced[0]);
+	assert_true(method_intake_find(f->loops->methods, FILL, &code->is.announced[0]));
+	code->names[0] = method_intake_name(f->loops->methods, code->is.announced[0]);
 	assert_int_equal(loop_session_analysed(f->loops, 0, 0, &f->analysis), 0);
 	(void)plan(f);
 }
