@@ -32,16 +32,10 @@
 #include <stdint.h>
 
 #include "profile/container/row_table.h"
-#include "profile/loops/code_analysis.h"
+#include "profile/loops/loop_kind.h"
 #include "profile/cpu_profile.h"
 #include "profile/repeats/repeat_rate.h"
 #include "profile/repeats/turn_tuples.h"
-
-/* Bits of enum loop_doubt. */
-#define LOOP_DOUBTS 7
-
-/* The values of enum loop_effect. */
-#define LOOP_EFFECTS 3
 
 /* Events (results, or entries) by turns, over bursts. */
 struct loop_counts {

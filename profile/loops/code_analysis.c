@@ -820,13 +820,3 @@ size_t code_analysis_memory_bytes(const struct code_analysis *a)
 	       a->input_count * sizeof(a->inputs[0]) + a->scalar_count * sizeof(a->scalars[0]) +
 	       (a->readings ? a->loop_count + 1 : 0) * sizeof(a->readings[0]);
 }
-
-const char *loop_type_name(enum loop_type type)
-{
-	static const char *const names[LOOP_TYPES] = {
-	    [LOOP_TYPE_UNKNOWN] = "", [LOOP_EVERY] = "1*", [LOOP_SOME] = "[0|1]*",
-	    [LOOP_LAST] = "0*1?",     [LOOP_NEVER] = "0*",
-	};
-
-	return type < LOOP_TYPES ? names[type] : "";
-}
