@@ -183,18 +183,6 @@ static struct native *find_natives(struct loop_session *in, size_t *count)
 	return list;
 }
 
-static struct loop_body body_of(const struct loop_session *in, const struct native *n, uint32_t id)
-{
-	const struct code_loop *l = &n->code->analysis.loops[n->loop];
-
-	return (struct loop_body){.method = n->code->names[l->method],
-				  .header = l->header_bci,
-				  .latch = l->latch_bci,
-				  .line = method_intake_line(
-				      in->methods, n->code->is.announced[l->method], l->header_bci),
-				  .id = id};
-}
-
 /* Where no ticks have come in a loop its type is that of the last code that is known. */
 static void set_type(struct loop_row *row, const struct code_loop *l, double ns)
 {
@@ -239,8 +227,11 @@ static int find_bodies(const struct loop_session *in, const struct native *nativ
 	if (!list)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
-		list[named] = body_of(in, &natives[i], i);
-		named += list[named].method != 0;
+		const struct native *n = &natives[i];
+		const struct code_loop *l = &n->code->analysis.loops[n->loop];
+
+		list[named] = (struct loop_body){loop_session_key(in, n->code, l), l->latch_bci, i};
+		named += list[named].key.method != 0;
 	}
 	loop_bodies_init(bodies, list, named);
 	return 0;

@@ -67,24 +67,33 @@ int loop_session_code(struct loop_session *in, uint64_t number, uint32_t *positi
 
 /* ---------------------------------------------------------------- ticks of known code */
 
+struct loop_key loop_session_key(const struct loop_session *in, const struct loop_code *code,
+				 const struct code_loop *l)
+{
+	if (!l->mapped)
+		return (struct loop_key){.method = code->names[code->method],
+					 .header = l->header,
+					 .line = -1,
+					 .recursion = l->recursion};
+	return (struct loop_key){
+	    .method = code->names[l->method],
+	    .header = (uint32_t)l->header_bci,
+	    .line = method_intake_line(in->methods, code->is.announced[l->method], l->header_bci),
+	    .mapped = true,
+	    .recursion = l->recursion};
+}
+
 int loop_session_row(struct loop_session *in, struct loop_code *code, uint32_t loop, uint32_t *row)
 {
 	const struct code_loop *l = &code->analysis.loops[loop];
-	uint32_t method = l->mapped ? l->method : code->method;
-	struct loop_key key = {.method = code->names[method],
-			       .mapped = l->mapped,
-			       .header = l->mapped ? (uint32_t)l->header_bci : l->header,
-			       .line = -1,
-			       .recursion = l->recursion};
+	struct loop_key key;
 	struct loop_row *made;
 	int r;
 
 	*row = code->analysis.loops[loop].row;
 	if (*row != LOOP_NO_ROW)
 		return 0;
-	if (l->mapped)
-		key.line =
-		    method_intake_line(in->methods, code->is.announced[method], l->header_bci);
+	key = loop_session_key(in, code, l);
 	r = loop_profile_row(&in->result->loops, &key, row);
 	if (r < 0) {
 		*row = LOOP_NO_ROW;

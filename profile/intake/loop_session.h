@@ -147,6 +147,10 @@ size_t loop_session_memory_bytes(const struct loop_session *in);
 
 /* ---------------------------------------------------------------- between the parts */
 
+/* Which loop of the window's a native one is. */
+struct loop_key loop_session_key(const struct loop_session *in, const struct loop_code *code,
+				 const struct code_loop *l);
+
 /* The row of a native loop, made where it is new. LOOP_NO_ROW beyond the limit. 0 or -ENOMEM. */
 int loop_session_row(struct loop_session *in, struct loop_code *code, uint32_t loop, uint32_t *row);
 

@@ -396,11 +396,7 @@ int report_loops_bodies(const struct report_loops *l, struct loop_bodies *bodies
 		const struct loop_row *row = l->rows[i].row;
 
 		if (row->key.mapped && row->key.method && row->key.header <= INT32_MAX)
-			list[count++] = (struct loop_body){.method = row->key.method,
-							   .header = (int32_t)row->key.header,
-							   .latch = row->latch_bci,
-							   .line = row->key.line,
-							   .id = (uint32_t)i};
+			list[count++] = (struct loop_body){row->key, row->latch_bci, (uint32_t)i};
 	}
 	loop_bodies_init(bodies, list, count);
 	return 0;
