@@ -184,7 +184,7 @@ static struct native *find_natives(struct loop_session *in, size_t *count)
 }
 
 /* Where no ticks have come in a loop its type is that of the last code that is known. */
-static void set_type(struct loop_row *row, const struct code_loop *l, double ns)
+static void set_type(struct loop *row, const struct code_loop *l, double ns)
 {
 	if (row->within.samples > 0)
 		return;

@@ -275,14 +275,14 @@ static int consider(struct loop_session *in, struct loop_code *code, uint32_t lo
 	return 0;
 }
 
-static const struct loop_row *row_of(const struct loop_session *in, const struct planned_loop *plan)
+static const struct loop *row_of(const struct loop_session *in, const struct planned_loop *plan)
 {
 	return &in->result->loops.rows[in->codes[plan->code].analysis.loops[plan->loop].row];
 }
 
 /* Are more bursts unlikely to change what is said of it? Either it has many results, or in so many
  * turns none, or it is entered that rarely. */
-static bool is_known_enough(const struct planned_loop *plan, const struct loop_row *row)
+static bool is_known_enough(const struct planned_loop *plan, const struct loop *row)
 {
 	const struct loop_counts *results = &row->results, *entries = &row->entries;
 
@@ -343,7 +343,7 @@ static bool choose_counted(struct loop_session *in)
 	return changed;
 }
 
-static bool may_be_compared(const struct planned_loop *plan, const struct loop_row *row)
+static bool may_be_compared(const struct planned_loop *plan, const struct loop *row)
 {
 	return !plan->countable || row->bursts >= BURSTS_FIRST || is_known_enough(plan, row);
 }
@@ -363,7 +363,7 @@ static bool choose_compared(struct loop_session *in)
 
 	for (size_t i = 0; i < in->plan_count; i++) {
 		struct planned_loop *plan = &in->plans[i];
-		const struct loop_row *row = row_of(in, plan);
+		const struct loop *row = row_of(in, plan);
 		struct repeat_rate instances = loop_profile_instances(&in->result->loops, row, 1);
 		struct repeat_rate turns = turn_sums_rate(&row->turns);
 		bool may = may_be_compared(plan, row) && !waits_for_inner(in, plan);

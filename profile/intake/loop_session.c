@@ -87,7 +87,7 @@ int loop_session_row(struct loop_session *in, struct loop_code *code, uint32_t l
 {
 	const struct code_loop *l = &code->analysis.loops[loop];
 	struct loop_key key;
-	struct loop_row *made;
+	struct loop *made;
 	int r;
 
 	*row = code->analysis.loops[loop].row;
@@ -109,7 +109,7 @@ int loop_session_row(struct loop_session *in, struct loop_code *code, uint32_t l
 }
 
 /* What a tick inside it says of a loop. */
-static void add_within(struct loop_row *row, const struct code_loop *l, const struct cpu_sum *sum)
+static void add_within(struct loop *row, const struct code_loop *l, const struct cpu_sum *sum)
 {
 	cpu_sum_add(&row->within, sum, 1);
 	row->type_ns[l->type < LOOP_TYPES ? l->type : LOOP_TYPE_UNKNOWN] += sum->ns;
@@ -191,7 +191,7 @@ static int add_recursion(struct loop_session *in, struct loop_code *code,
 			 const struct tick_place *tick, bool own)
 {
 	struct code_loop *recursion = &code->analysis.loops[code->recursion];
-	struct loop_row *rows;
+	struct loop *rows;
 	uint32_t row;
 	int r = loop_session_row(in, code, code->recursion, &row);
 
@@ -407,7 +407,7 @@ void loop_session_burst(struct loop_session *in, const struct event_burst *b)
 	const struct loop_code *code;
 	unsigned sites = 0, entries = 0;
 	double results = 0, entered = 0, turns;
-	struct loop_row *row;
+	struct loop *row;
 
 	if (!valid_burst(in, b)) {
 		lose(in, LOSS_INVALID, 1);

@@ -24,7 +24,7 @@
 /* ---------------------------------------------------------------- nests */
 
 /* What a loop does itself; found when it is first asked for. */
-struct loop {
+struct nest_loop {
 	uint32_t header; /* offset in the method */
 	uint16_t parent;
 	_Atomic uint16_t known;
@@ -50,7 +50,7 @@ struct loop_nest {
 	uint32_t block_count; /* 0: of this code the loops cannot be told */
 	uint32_t loop_count;  /* loops[0] is LOOP_NONE */
 	uint32_t blocks_at;   /* bytes from the nest */
-	struct loop loops[];
+	struct nest_loop loops[];
 };
 
 /* The nests, one behind the other, and the table that finds them by where their code starts: high
@@ -175,7 +175,7 @@ static struct loop_nest *keep(const struct flow_graph *g, const struct code_blob
 			      uint64_t digest)
 {
 	unsigned block_count = g->block_count - 1; /* without FLOW_ROOT */
-	uint32_t loops_bytes = g->loop_count * (uint32_t)sizeof(struct loop);
+	uint32_t loops_bytes = g->loop_count * (uint32_t)sizeof(struct nest_loop);
 	struct loop_nest *nest =
 	    keep_bare(blob, digest, loops_bytes + block_count * (uint32_t)sizeof(struct block));
 	struct block *blocks;
@@ -509,10 +509,10 @@ static bool is_framed(const struct first *f)
 }
 
 /* Threads that do this at the same time find the same. */
-static const struct loop *surveyed(const struct loop_nest *nest, unsigned number)
+static const struct nest_loop *surveyed(const struct loop_nest *nest, unsigned number)
 {
 	/* Nests are written once; what their loops do is filled in later. */
-	struct loop *loop = (struct loop *)(uintptr_t)&nest->loops[number];
+	struct nest_loop *loop = (struct nest_loop *)(uintptr_t)&nest->loops[number];
 	const struct block *blocks = blocks_of(nest);
 	struct loop_survey found = {0};
 
@@ -536,7 +536,7 @@ static const struct loop *surveyed(const struct loop_nest *nest, unsigned number
 
 uint64_t loop_access(const struct loop_nest *nest, unsigned loop, enum access_type type)
 {
-	const struct loop *l = surveyed(nest, loop);
+	const struct nest_loop *l = surveyed(nest, loop);
 	uint32_t at = type == ACCESS_LOAD ? l->first_load : l->first_store;
 
 	return at ? nest->start + at - 1 : 0;

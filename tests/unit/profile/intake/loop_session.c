@@ -407,7 +407,7 @@ TEST(ticks_go_to_their_loop_once_it_is_known, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_profile *p = &f->in.window->loops;
-	const struct loop_row *row;
+	const struct loop *row;
 
 	(void)known(f, LOOP_LAST, 2);
 	tick(f, CODE, 0x44, 10); /* In the loop, */
@@ -550,7 +550,7 @@ TEST(places_are_drawn_where_there_are_too_many, set_up, tear_down)
 TEST(a_burst_stands_for_the_places_that_were_not_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	const struct loop_row *row;
+	const struct loop *row;
 	bool more;
 
 	(void)known(f, LOOP_LAST, 2);
@@ -571,7 +571,7 @@ TEST(a_burst_stands_for_the_places_that_were_not_counted, set_up, tear_down)
 TEST(a_walk_has_its_result_where_it_ends, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	const struct loop_row *row;
+	const struct loop *row;
 	bool more;
 
 	(void)known(f, LOOP_LAST, 0);
@@ -589,7 +589,7 @@ TEST(instances_are_counted_in_the_copy_with_most_of_the_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_session *loops = &f->in.intake.loops;
-	const struct loop_row *row;
+	const struct loop *row;
 	bool changed;
 
 	(void)known(f, LOOP_LAST, 1);

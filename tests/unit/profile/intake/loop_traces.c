@@ -153,7 +153,7 @@ static struct event_trace *turns(struct fixture *f, uint8_t count, const uint8_t
 	return t;
 }
 
-static const struct loop_row *row(const struct fixture *f)
+static const struct loop *row(const struct fixture *f)
 {
 	return &f->in.window->loops.rows[0];
 }
@@ -234,7 +234,7 @@ TEST(a_loop_that_is_counted_is_compared_afterwards, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct planned_loop *p = &f->loops->plans[0];
-	struct loop_row *r;
+	struct loop *r;
 
 	f->analysis.loops[0].type = LOOP_LAST;
 	f->analysis.loops[0].load_count = 1;
