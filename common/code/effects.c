@@ -303,13 +303,14 @@ bool effects_decode(const uint8_t *bytes, size_t available, struct effects *out)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction in;
+	struct opcode code;
 
 	if (!zydis_decode(bytes, available, &in, ops))
 		return false;
-	*out = (struct effects){0};
-	if (!opcode_read(bytes, available, &out->code))
-		out->code = (struct opcode){.length = in.length};
-	out->code.memory = OPERAND_NONE;
+	if (!opcode_read(bytes, available, &code))
+		code = (struct opcode){.length = in.length};
+	code.memory = OPERAND_NONE;
+	*out = (struct effects){.code = code};
 	for (unsigned i = 0; i < in.operand_count; i++) {
 		if (ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
 			take_register(out, &ops[i]);

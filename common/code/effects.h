@@ -28,8 +28,8 @@ enum effect_kind {
 };
 
 struct effects {
-	struct opcode
-	    code;     /* of an encoding that is not known there, its length and memory alone */
+	/* Of an encoding that is not known there, its length and memory alone. */
+	struct opcode code;
 	uint8_t kind; /* enum effect_kind */
 	bool shifts_right;
 	bool tests_null; /* compares with 0: test of a register with itself, cmp with 0 */
