@@ -10,52 +10,52 @@
 	    COLUMN(row, sum.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU)
 
 /* What is counted of turns is added up as it is. */
-#define COUNTS_COLUMNS(counts)                                                  \
-	COLUMN(struct loop_row, counts.bursts, .role = COLUMN_COUNT),           \
-	    COLUMN(struct loop_row, counts.turns, .role = COLUMN_SUM),          \
-	    COLUMN(struct loop_row, counts.events, .role = COLUMN_SUM),         \
-	    COLUMN(struct loop_row, counts.turns_squares, .role = COLUMN_SUM),  \
-	    COLUMN(struct loop_row, counts.events_squares, .role = COLUMN_SUM), \
-	    COLUMN(struct loop_row, counts.products, .role = COLUMN_SUM),       \
-	    COLUMN(struct loop_row, counts.seen, .role = COLUMN_SUM)
+#define COUNTS_COLUMNS(counts)                                              \
+	COLUMN(struct loop, counts.bursts, .role = COLUMN_COUNT),           \
+	    COLUMN(struct loop, counts.turns, .role = COLUMN_SUM),          \
+	    COLUMN(struct loop, counts.events, .role = COLUMN_SUM),         \
+	    COLUMN(struct loop, counts.turns_squares, .role = COLUMN_SUM),  \
+	    COLUMN(struct loop, counts.events_squares, .role = COLUMN_SUM), \
+	    COLUMN(struct loop, counts.products, .role = COLUMN_SUM),       \
+	    COLUMN(struct loop, counts.seen, .role = COLUMN_SUM)
 
 static const struct column row_columns[] = {
-    COLUMN(struct loop_row, key.method, .role = COLUMN_ID, .table = TABLE_METHODS),
-    COLUMN(struct loop_row, key.header),
-    COLUMN(struct loop_row, key.line),
-    COLUMN(struct loop_row, key.mapped),
-    COLUMN(struct loop_row, key.recursion),
-    COLUMN(struct loop_row, latch_bci, .role = COLUMN_MOST),
-    CPU_COLUMNS(struct loop_row, own),
-    CPU_COLUMNS(struct loop_row, within),
-    COLUMNS(struct loop_row, type_ns, type_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
-    COLUMNS(struct loop_row, doubt_ns, doubt_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
-    COLUMN(struct loop_row, waits_ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
-    COLUMNS(struct loop_row, effect_ns, effect_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
-    COLUMN(struct loop_row, unroll, .role = COLUMN_MOST),
-    COLUMN(struct loop_row, bursts, .role = COLUMN_COUNT),
-    COLUMN(struct loop_row, bursts_left, .role = COLUMN_COUNT),
-    COLUMN(struct loop_row, bursts_least, .role = COLUMN_COUNT),
+    COLUMN(struct loop, key.method, .role = COLUMN_ID, .table = TABLE_METHODS),
+    COLUMN(struct loop, key.header),
+    COLUMN(struct loop, key.line),
+    COLUMN(struct loop, key.mapped),
+    COLUMN(struct loop, key.recursion),
+    COLUMN(struct loop, latch_bci, .role = COLUMN_MOST),
+    CPU_COLUMNS(struct loop, own),
+    CPU_COLUMNS(struct loop, within),
+    COLUMNS(struct loop, type_ns, type_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMNS(struct loop, doubt_ns, doubt_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct loop, waits_ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMNS(struct loop, effect_ns, effect_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct loop, unroll, .role = COLUMN_MOST),
+    COLUMN(struct loop, bursts, .role = COLUMN_COUNT),
+    COLUMN(struct loop, bursts_left, .role = COLUMN_COUNT),
+    COLUMN(struct loop, bursts_least, .role = COLUMN_COUNT),
     COUNTS_COLUMNS(results),
     COUNTS_COLUMNS(entries),
-    COLUMN(struct loop_row, lengths.read, .role = COLUMN_COUNT),
-    COLUMN(struct loop_row, lengths.turns, .role = COLUMN_SUM),
-    COLUMN(struct loop_row, lengths.squares, .role = COLUMN_SUM),
-    COLUMN(struct loop_row, lengths.unsure, .role = COLUMN_SUM),
-    COLUMN(struct loop_row, lengths.empty, .role = COLUMN_COUNT),
-    COLUMN(struct loop_row, lengths.left, .role = COLUMN_COUNT),
-    COLUMN(struct loop_row, pairs, .role = COLUMN_COUNT),
-    COLUMN(struct loop_row, pairs_cut, .role = COLUMN_COUNT),
-    COLUMN(struct loop_row, together.pairs, .role = COLUMN_COUNT),
-    COLUMN(struct loop_row, together.sum, .role = COLUMN_SUM),
-    COLUMN(struct loop_row, together.squares, .role = COLUMN_SUM),
-    COLUMN(struct loop_row, turns.traces, .role = COLUMN_COUNT),
-    COLUMN(struct loop_row, turns.tuples, .role = COLUMN_COUNT),
-    COLUMN(struct loop_row, turns.distinct, .role = COLUMN_COUNT),
-    COLUMN(struct loop_row, turns.turns, .role = COLUMN_SUM),
-    COLUMN(struct loop_row, turns.estimated, .role = COLUMN_SUM),
-    COLUMN(struct loop_row, turns.low, .role = COLUMN_SUM),
-    COLUMN(struct loop_row, turns.high, .role = COLUMN_SUM),
+    COLUMN(struct loop, lengths.read, .role = COLUMN_COUNT),
+    COLUMN(struct loop, lengths.turns, .role = COLUMN_SUM),
+    COLUMN(struct loop, lengths.squares, .role = COLUMN_SUM),
+    COLUMN(struct loop, lengths.unsure, .role = COLUMN_SUM),
+    COLUMN(struct loop, lengths.empty, .role = COLUMN_COUNT),
+    COLUMN(struct loop, lengths.left, .role = COLUMN_COUNT),
+    COLUMN(struct loop, pairs, .role = COLUMN_COUNT),
+    COLUMN(struct loop, pairs_cut, .role = COLUMN_COUNT),
+    COLUMN(struct loop, together.pairs, .role = COLUMN_COUNT),
+    COLUMN(struct loop, together.sum, .role = COLUMN_SUM),
+    COLUMN(struct loop, together.squares, .role = COLUMN_SUM),
+    COLUMN(struct loop, turns.traces, .role = COLUMN_COUNT),
+    COLUMN(struct loop, turns.tuples, .role = COLUMN_COUNT),
+    COLUMN(struct loop, turns.distinct, .role = COLUMN_COUNT),
+    COLUMN(struct loop, turns.turns, .role = COLUMN_SUM),
+    COLUMN(struct loop, turns.estimated, .role = COLUMN_SUM),
+    COLUMN(struct loop, turns.low, .role = COLUMN_SUM),
+    COLUMN(struct loop, turns.high, .role = COLUMN_SUM),
 };
 
 /* What is counted is none, or at least one. */
@@ -72,7 +72,7 @@ static bool parts_are_valid(const struct repeat_sum *parts)
 
 static bool row_is_valid(const void *at)
 {
-	const struct loop_row *row = at;
+	const struct loop *row = at;
 
 	return is_count(row->results.turns) && is_count(row->results.events) &&
 	       is_count(row->entries.turns) && is_count(row->entries.events) &&
@@ -82,7 +82,7 @@ static bool row_is_valid(const void *at)
 
 const struct table_layout loop_row_layout = {
     TABLE_COLUMNS(row_columns),
-    .row_size = sizeof(struct loop_row),
+    .row_size = sizeof(struct loop),
     .key_words = sizeof(struct loop_key) / sizeof(uint32_t),
     .limit = LIMIT_LOOPS,
     .is_valid = row_is_valid,
@@ -203,7 +203,7 @@ int loop_profile_place(struct loop_profile *p, const struct loop_place *like, ui
 
 static void link_input(struct loop_profile *p, uint32_t position)
 {
-	struct loop_row *row = &p->rows[p->inputs[position].loop];
+	struct loop *row = &p->rows[p->inputs[position].loop];
 
 	p->inputs[position].next = row->first_input;
 	row->first_input = position + 1;
@@ -228,7 +228,7 @@ void loop_profile_link(struct loop_profile *p)
  * runs any more, as when it was replaced: nothing to wait for. */
 #define PAIRS_MIN_SHARE 20
 
-static uint64_t most_pairs(const struct loop_profile *p, const struct loop_row *row)
+static uint64_t most_pairs(const struct loop_profile *p, const struct loop *row)
 {
 	uint64_t most = 0;
 
@@ -238,7 +238,7 @@ static uint64_t most_pairs(const struct loop_profile *p, const struct loop_row *
 	return most;
 }
 
-struct repeat_rate loop_profile_instances(const struct loop_profile *p, const struct loop_row *row,
+struct repeat_rate loop_profile_instances(const struct loop_profile *p, const struct loop *row,
 					  double times)
 {
 	uint64_t least = most_pairs(p, row) / PAIRS_MIN_SHARE;
@@ -255,7 +255,7 @@ struct repeat_rate loop_profile_instances(const struct loop_profile *p, const st
 	return repeat_inputs_rate(&in, &row->together, times);
 }
 
-enum loop_sameness loop_profile_sameness(const struct loop_profile *p, const struct loop_row *row)
+enum loop_sameness loop_profile_sameness(const struct loop_profile *p, const struct loop *row)
 {
 	uint64_t least = most_pairs(p, row) / PAIRS_MIN_SHARE;
 	enum loop_sameness found = LOOP_SAME;

@@ -32,16 +32,10 @@
 #include <stdint.h>
 
 #include "profile/container/row_table.h"
-#include "profile/loops/code_analysis.h"
+#include "profile/loops/loop_kind.h"
 #include "profile/cpu_profile.h"
 #include "profile/repeats/repeat_rate.h"
 #include "profile/repeats/turn_tuples.h"
-
-/* Bits of enum loop_doubt. */
-#define LOOP_DOUBTS 7
-
-/* The values of enum loop_effect. */
-#define LOOP_EFFECTS 3
 
 /* Events (results, or entries) by turns, over bursts. */
 struct loop_counts {
@@ -69,7 +63,9 @@ struct loop_key {
 	uint16_t zero;  /* a key has no padding */
 };
 
-struct loop_row {
+/* A loop of the source; its copies in machine code (struct code_loop) know its position, and
+ * reports (struct report_loop) point at it. */
+struct loop {
 	struct loop_key key;
 	int32_t latch_bci;     /* -1: not known */
 	struct cpu_sum own;    /* ticks in it and in no loop inside it, */
@@ -129,7 +125,7 @@ enum loop_sameness {
 
 /* All zero is an empty profile. */
 struct loop_profile {
-	TABLE_OF(struct loop_row, rows, row_count, row_table);
+	TABLE_OF(struct loop, rows, row_count, row_table);
 	TABLE_OF(struct loop_context, contexts, context_count, context_table);
 	TABLE_OF(struct loop_place, places, place_count, place_table);
 	TABLE_OF(struct loop_compared, inputs, input_count, input_table);
@@ -159,11 +155,11 @@ void loop_counts_burst(struct loop_counts *c, double turns, double counted, unsi
 
 /* How much of what an instance computes the one before has computed, were there times as many
  * pairs. Loads that hardly any are of are left out. */
-struct repeat_rate loop_profile_instances(const struct loop_profile *p, const struct loop_row *row,
+struct repeat_rate loop_profile_instances(const struct loop_profile *p, const struct loop *row,
 					  double times);
 
 /* Each input of those by itself. */
-enum loop_sameness loop_profile_sameness(const struct loop_profile *p, const struct loop_row *row);
+enum loop_sameness loop_profile_sameness(const struct loop_profile *p, const struct loop *row);
 
 /* Links inputs that come from a file and are of one loop. */
 void loop_profile_link(struct loop_profile *p);

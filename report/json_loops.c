@@ -110,7 +110,7 @@ static json_t *unsure_json(const struct report_loop *l)
 }
 
 /* Where it is. */
-static json_t *with_place(json_t *loop, struct json_writer *writer, const struct loop_row *row)
+static json_t *with_place(json_t *loop, struct json_writer *writer, const struct loop *row)
 {
 	const struct loop_key *key = &row->key;
 
@@ -128,7 +128,7 @@ static json_t *with_place(json_t *loop, struct json_writer *writer, const struct
 /* What was counted. */
 static json_t *with_counts(json_t *loop, const struct report_loop *l)
 {
-	const struct loop_row *row = l->row;
+	const struct loop *row = l->row;
 	const struct interval turns =
 	    l->length.known ? l->length.ci95
 			    : (struct interval){1 / l->entries.ci95.high, 1 / l->entries.ci95.low};

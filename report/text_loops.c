@@ -132,7 +132,7 @@ static void length(FILE *out, const struct report_loop *l)
 
 static void counted(FILE *out, const struct report_loop *l)
 {
-	const struct loop_row *row = l->row;
+	const struct loop *row = l->row;
 	char turns[GROUPED_BYTES];
 	double all = fmax(row->results.turns, row->entries.turns);
 
@@ -228,7 +228,7 @@ static void inputs(FILE *out, const struct report_model *m, const struct report_
 
 static void instances_again(FILE *out, const struct report_model *m, const struct report_loop *l)
 {
-	const struct loop_row *row = l->row;
+	const struct loop *row = l->row;
 
 	if (!l->again.instance_rate.known)
 		return;

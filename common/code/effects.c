@@ -7,16 +7,16 @@ static uint64_t set_of(ZydisRegister reg)
 	int number = zydis_general(reg);
 
 	if (number >= 0)
-		return EFFECT_GENERAL(number);
+		return REGISTER_GENERAL(number);
 	switch (ZydisRegisterGetClass(reg)) {
 	case ZYDIS_REGCLASS_XMM:
 	case ZYDIS_REGCLASS_YMM:
 	case ZYDIS_REGCLASS_ZMM:
-		return EFFECT_VECTOR(ZydisRegisterGetId(reg));
+		return REGISTER_VECTOR(ZydisRegisterGetId(reg));
 	case ZYDIS_REGCLASS_MASK:
-		return EFFECT_MASK(ZydisRegisterGetId(reg));
+		return REGISTER_MASK(ZydisRegisterGetId(reg));
 	case ZYDIS_REGCLASS_FLAGS:
-		return EFFECT_FLAGS;
+		return REGISTER_FLAGS;
 	default:
 		return 0;
 	}
@@ -37,7 +37,7 @@ static void take_register(struct effects *out, const ZydisDecodedOperand *op)
 		out->reads |= set;
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) {
 		out->writes |= set;
-		if (set != EFFECT_FLAGS && keeps_the_rest(op))
+		if (set != REGISTER_FLAGS && keeps_the_rest(op))
 			out->reads |= set;
 	}
 }
@@ -45,7 +45,7 @@ static void take_register(struct effects *out, const ZydisDecodedOperand *op)
 static void take_memory(struct effects *out, const ZydisDecodedInstruction *in,
 			const ZydisDecodedOperand *op)
 {
-	struct effect_memory *m = &out->memory;
+	struct operand *m = &out->code.memory;
 	bool seen = m->loads || m->stores;
 
 	if (zydis_names_memory_only(in))
@@ -54,12 +54,7 @@ static void take_memory(struct effects *out, const ZydisDecodedInstruction *in,
 	/* What push, pop, call and ret do to the stack is nobody's data. */
 	if (op->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && op->mem.base == ZYDIS_REGISTER_RSP)
 		return;
-	m->base = (int8_t)zydis_general(op->mem.base);
-	m->index = (int8_t)zydis_general(op->mem.index);
-	m->scale = op->mem.scale;
-	m->rip_relative = op->mem.base == ZYDIS_REGISTER_RIP;
-	m->displacement = op->mem.disp.has_displacement ? op->mem.disp.value : 0;
-	m->size = (uint16_t)(op->size / 8);
+	zydis_take_operand(op, m);
 	if (op->mem.type == ZYDIS_MEMOP_TYPE_AGEN)
 		return;
 	m->strange |= seen || op->mem.type != ZYDIS_MEMOP_TYPE_MEM ||
@@ -157,14 +152,14 @@ static void take_elements(struct effects *out, const ZydisDecodedInstruction *in
 {
 	bool floats, integers;
 
-	if (!((out->reads | out->writes) & EFFECT_VECTORS))
+	if (!((out->reads | out->writes) & REGISTER_VECTORS))
 		return;
 	floats = says_floats(in);
 	integers = says_integers(in);
 	for (unsigned i = 0; (floats || integers) && i < in->operand_count; i++) {
 		ZydisElementType type = ops[i].element_type;
 		uint64_t set = ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER
-				   ? set_of(ops[i].reg.value) & EFFECT_VECTORS
+				   ? set_of(ops[i].reg.value) & REGISTER_VECTORS
 				   : 0;
 
 		if (integers || type == ZYDIS_ELEMENT_TYPE_INT || type == ZYDIS_ELEMENT_TYPE_UINT)
@@ -225,10 +220,10 @@ static void take_sum(struct effects *out, const ZydisDecodedOperand *ops, int64_
 static void take_lea(struct effects *out)
 {
 	out->kind = EFFECT_DERIVE;
-	if (out->memory.rip_relative)
+	if (out->code.memory.rip_relative)
 		out->kind = EFFECT_CONSTANT;
-	else if (out->memory.index < 0 && out->memory.base >= 0)
-		step(out, out->memory.displacement);
+	else if (out->code.memory.index < 0 && out->code.memory.base >= 0)
+		step(out, out->code.memory.displacement);
 }
 
 static void take_shift(struct effects *out, const ZydisDecodedOperand *ops, bool right)
@@ -308,10 +303,14 @@ bool effects_decode(const uint8_t *bytes, size_t available, struct effects *out)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction in;
+	struct opcode code;
 
 	if (!zydis_decode(bytes, available, &in, ops))
 		return false;
-	*out = (struct effects){.length = in.length, .memory = {.base = -1, .index = -1}};
+	if (!opcode_read(bytes, available, &code))
+		code = (struct opcode){.length = in.length};
+	code.memory = OPERAND_NONE;
+	*out = (struct effects){.code = code};
 	for (unsigned i = 0; i < in.operand_count; i++) {
 		if (ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
 			take_register(out, &ops[i]);

@@ -13,29 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sets of registers: general ones in encoding order (rax, rcx, rdx, rbx, rsp, ...), vectors
- * whatever their width, masks, flags. */
-#define EFFECT_GENERAL(i) (UINT64_C(1) << (i))
-#define EFFECT_VECTOR(i)  (UINT64_C(1) << (16 + (i)))
-#define EFFECT_MASK(i)    (UINT64_C(1) << (48 + (i)))
-#define EFFECT_FLAGS      (UINT64_C(1) << 56)
-#define EFFECT_GENERALS   UINT64_C(0xffff)
-#define EFFECT_VECTORS    (UINT64_C(0xffffffff) << 16)
-#define EFFECT_MASKS      (UINT64_C(0xfe) << 48) /* k0 masks nothing */
-
-/* Registers in encoding order. */
-enum {
-	EFFECT_RAX = 0,
-	EFFECT_RCX = 1,
-	EFFECT_RDX = 2,
-	EFFECT_RBX = 3,
-	EFFECT_RSP = 4,
-	EFFECT_RBP = 5,
-	EFFECT_RSI = 6,
-	EFFECT_RDI = 7,
-	EFFECT_R12 = 12,
-	EFFECT_R15 = 15
-};
+#include "common/code/opcode.h"
 
 /* What is written, of what is read. */
 enum effect_kind {
@@ -49,21 +27,9 @@ enum effect_kind {
 	EFFECT_PAUSE,
 };
 
-struct effect_memory {
-	bool loads;
-	bool stores;
-	bool strange; /* more than one, or one that base and index do not tell: gather, fs:, strings
-		       */
-	int8_t base;  /* -1: none */
-	int8_t index;
-	uint8_t scale;
-	bool rip_relative;
-	uint16_t size; /* bytes */
-	int64_t displacement;
-};
-
 struct effects {
-	uint8_t length;
+	/* Of an encoding that is not known there, its length and memory alone. */
+	struct opcode code;
 	uint8_t kind; /* enum effect_kind */
 	bool shifts_right;
 	bool tests_null; /* compares with 0: test of a register with itself, cmp with 0 */
@@ -74,7 +40,6 @@ struct effects {
 	 * compilers use those of the integers for floats and the other way round. */
 	uint64_t float32, float64, integer;
 	int64_t immediate; /* of EFFECT_STEP; of a shift or and, its constant */
-	struct effect_memory memory;
 };
 
 /* The instruction at bytes[0..available). False when there is none. */

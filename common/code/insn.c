@@ -6,20 +6,6 @@
 #include "common/code/opcode.h"
 #include "common/code/zydis.h"
 
-const int8_t insn_gregs[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-			       REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-			       REG_R12, REG_R13, REG_R14, REG_R15};
-
-/* -1 for no register, -2 for one that is not a general purpose register. */
-static int greg(ZydisRegister reg)
-{
-	int number = zydis_general(reg);
-
-	if (reg == ZYDIS_REGISTER_NONE)
-		return -1;
-	return number >= 0 ? insn_gregs[number] : -2;
-}
-
 static bool is_high_byte(ZydisRegister reg)
 {
 	return reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH;
@@ -61,7 +47,7 @@ static int loaded_register(const ZydisDecodedInstruction *in, const ZydisDecoded
 		if (ops[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
 		    ops[1].type != ZYDIS_OPERAND_TYPE_MEMORY || is_high_byte(ops[0].reg.value))
 			return -1;
-		return greg(ops[0].reg.value) >= 0 ? greg(ops[0].reg.value) : -1;
+		return zydis_general(ops[0].reg.value);
 	default:
 		return -1;
 	}
@@ -126,16 +112,17 @@ static bool is_masked_move(const ZydisDecodedInstruction *in)
 	}
 }
 
-static void take_mask(struct insn_memory *m, const ZydisDecodedInstruction *in,
-		      const ZydisDecodedOperand *ops, const ZydisDecodedOperand *op)
+static void take_lanes(struct insn_lanes *out, const ZydisDecodedInstruction *in,
+		       const ZydisDecodedOperand *ops, const ZydisDecodedOperand *op)
 {
-	m->opmask = (uint8_t)opmask_of(in);
-	m->mask_vector = -1;
-	m->lane_bytes = (uint8_t)(op->element_size / 8);
+	out->untyped = is_plain_vector_move(in);
+	out->element = out->untyped ? ELEMENT_INTEGER : element_of(op);
+	out->opmask = (uint8_t)opmask_of(in);
+	out->bytes = (uint8_t)(op->element_size / 8);
 	if (!is_masked_move(in))
 		return;
-	m->mask_vector = (int8_t)ZydisRegisterGetId(ops[1].reg.value);
-	m->mask_overwritten =
+	out->mask_vector = (int8_t)ZydisRegisterGetId(ops[1].reg.value);
+	out->mask_overwritten =
 	    ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER && ops[0].reg.value == ops[1].reg.value;
 }
 
@@ -145,8 +132,8 @@ static bool can_be_evaluated(const struct insn *out, const ZydisDecodedInstructi
 			     const ZydisDecodedOperand *op)
 {
 	if (op->mem.type != ZYDIS_MEMOP_TYPE_MEM || op->mem.segment == ZYDIS_REGISTER_FS ||
-	    op->mem.segment == ZYDIS_REGISTER_GS || out->has_memory || op->size == 0 ||
-	    op->size / 8 > 64)
+	    op->mem.segment == ZYDIS_REGISTER_GS || op->mem.base == ZYDIS_REGISTER_EIP ||
+	    out->has_memory || op->size == 0 || op->size / 8 > 64)
 		return false;
 	if (opmask_of(in))
 		return is_plain_vector_move(in) && op->element_size >= 8;
@@ -163,7 +150,7 @@ static void take_access(struct insn *out, const ZydisDecodedOperand *op)
 static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction *in,
 				const ZydisDecodedOperand *ops, const ZydisDecodedOperand *op)
 {
-	struct insn_memory *m = &out->memory;
+	struct operand *m = &out->memory;
 
 	take_access(out, op);
 	if (!can_be_evaluated(out, in, op)) {
@@ -171,25 +158,13 @@ static void take_memory_operand(struct insn *out, const ZydisDecodedInstruction 
 		out->has_memory = false;
 		return;
 	}
-	m->base = greg(op->mem.base);
-	m->index = greg(op->mem.index);
-	m->scale = op->mem.scale;
-	m->displacement = op->mem.disp.has_displacement ? op->mem.disp.value : 0;
-	if (op->mem.base == ZYDIS_REGISTER_RIP) {
-		m->base = -1;
+	zydis_take_operand(op, m);
+	if (m->rip_relative)
 		m->displacement += (int64_t)(out->ip + in->length);
-	}
-	if (m->base == -2 || m->index == -2) {
-		out->unsupported = true;
-		return;
-	}
-	m->size = (uint16_t)(op->size / 8);
-	m->reads = op->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
-	m->writes = op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
-	take_mask(m, in, ops, op);
-	m->untyped = is_plain_vector_move(in);
-	m->element = m->untyped ? ELEMENT_INTEGER : element_of(op);
-	out->has_memory = m->reads || m->writes;
+	m->loads = op->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+	m->stores = op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+	take_lanes(&out->lanes, in, ops, op);
+	out->has_memory = m->loads || m->stores;
 }
 
 static bool compares_strings(const ZydisDecodedInstruction *in)
@@ -242,10 +217,10 @@ static void take_operands(struct insn *out, const ZydisDecodedInstruction *in,
 
 		if (op->type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		    (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) {
-			int reg = greg(op->reg.value);
+			int reg = zydis_general(op->reg.value);
 
 			if (reg >= 0)
-				out->written_registers |= 1u << reg;
+				out->writes |= REGISTER_GENERAL(reg);
 		}
 		if (op->type != ZYDIS_OPERAND_TYPE_MEMORY)
 			continue;
@@ -260,7 +235,8 @@ static void take_operands(struct insn *out, const ZydisDecodedInstruction *in,
 	out->string_compares = out->string && compares_strings(in);
 	/* The decoder names them as parts of the memory operands alone. */
 	if (out->string)
-		out->written_registers |= 1u << REG_RSI | 1u << REG_RDI | 1u << REG_RCX;
+		out->writes |=
+		    REGISTER_GENERAL(RSI) | REGISTER_GENERAL(RDI) | REGISTER_GENERAL(RCX);
 	out->repeats = out->string &&
 		       (in->attributes &
 			(ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
@@ -276,7 +252,7 @@ static void take_target(struct insn *out, const ZydisDecodedInstruction *in,
 		out->target_direct = true;
 		out->target = out->ip + in->length + (uint64_t)op->imm.value.s;
 	} else if (op->type == ZYDIS_OPERAND_TYPE_REGISTER) {
-		out->target_register = greg(op->reg.value);
+		out->target_register = zydis_general(op->reg.value);
 	} else if (op->type != ZYDIS_OPERAND_TYPE_MEMORY) {
 		out->flow = FLOW_STOP; /* far transfers */
 	}
@@ -329,7 +305,8 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 			     .length = in.length,
 			     .target_register = -1,
 			     .mnemonic = in.mnemonic,
-			     .memory = {.mask_vector = -1}};
+			     .memory = OPERAND_NONE,
+			     .lanes = {.mask_vector = -1}};
 	memcpy(out->bytes, bytes, in.length);
 	take_operands(out, &in, ops);
 	take_flow(out, &in, ops);
@@ -337,8 +314,9 @@ bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct ins
 	out->loads_register = loaded_register(&in, ops);
 	out->compares_immediate = compares_immediate(&in, ops);
 	out->tests_memory = in.mnemonic == ZYDIS_MNEMONIC_TEST && out->has_memory;
-	out->writes_flags = in.cpu_flags && (in.cpu_flags->modified | in.cpu_flags->set_0 |
-					     in.cpu_flags->set_1 | in.cpu_flags->undefined);
+	if (in.cpu_flags && (in.cpu_flags->modified | in.cpu_flags->set_0 | in.cpu_flags->set_1 |
+			     in.cpu_flags->undefined))
+		out->writes |= REGISTER_FLAGS;
 	return true;
 }
 
@@ -357,21 +335,20 @@ unsigned insn_length(const uint8_t *bytes, size_t available)
 	return in.length;
 }
 
-bool insn_overwrites(const struct insn *insn, const struct insn_memory *operand)
+bool insn_overwrites(const struct insn *insn, const struct operand *operand)
 {
-	return (operand->base >= 0 && insn->written_registers & (1u << operand->base)) ||
-	       (operand->index >= 0 && insn->written_registers & (1u << operand->index));
+	return insn_writes(insn, operand->base) || insn_writes(insn, operand->index);
 }
 
 uint64_t insn_effective_address(const struct insn *insn, const gregset_t regs)
 {
-	const struct insn_memory *m = &insn->memory;
+	const struct operand *m = &insn->memory;
 	uint64_t ea = (uint64_t)m->displacement;
 
 	if (m->base >= 0)
-		ea += (uint64_t)regs[m->base];
+		ea += register_value(regs, m->base);
 	if (m->index >= 0)
-		ea += (uint64_t)regs[m->index] * m->scale;
+		ea += register_value(regs, m->index) * m->scale;
 	return ea;
 }
 
@@ -436,7 +413,7 @@ bool insn_stored(const struct insn *insn, const gregset_t regs)
 {
 	if (insn->compares_and_swaps && !((uint64_t)regs[REG_EFL] & INSN_FLAG_ZERO))
 		return false;
-	return insn->memory.writes;
+	return insn->memory.stores;
 }
 
 void insn_format(const uint8_t *bytes, size_t length, char *text, size_t size)

@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <ucontext.h>
+
+#include "common/code/opcode.h"
 
 #define INSN_MAX_BYTES 15
 
@@ -36,23 +37,14 @@ enum insn_element {
 	ELEMENT_FLOAT64,
 };
 
-/* A memory operand: base + index * scale + displacement. Registers are gregset_t indices, -1 for
- * none; rip-relative operands have their address folded into displacement. */
-struct insn_memory {
-	int base;
-	int index;
-	uint8_t scale;
-	int64_t displacement;
-	uint16_t size; /* bytes accessed */
-	bool reads;
-	bool writes;
+/* The elements of what a vector instruction accesses. A masked access touches only lanes whose bit
+ * is set in opmask, or whose highest bit is set in mask_vector (extent.h). */
+struct insn_lanes {
 	enum insn_element element;
-	bool untyped; /* a plain vector move: element says nothing (element.h) */
-	/* A masked access touches only lanes whose bit is set in opmask, or whose highest bit is
-	 * set in mask_vector (extent.h). */
+	bool untyped;          /* a plain vector move: element says nothing (element.h) */
 	uint8_t opmask;        /* k1 to k7, or 0 */
 	int8_t mask_vector;    /* ymm0 to ymm15, or -1 */
-	uint8_t lane_bytes;    /* of a masked access */
+	uint8_t bytes;         /* of each, of a masked access */
 	bool mask_overwritten; /* by the instruction itself */
 };
 
@@ -75,25 +67,21 @@ struct insn {
 	int8_t
 	    stack_delta; /* implicit stack traffic: -8 push-like (store), +8 pop-like (load), 0 */
 	uint16_t string_size; /* bytes of one string element */
-	struct insn_memory memory;
+	struct operand memory;
+	struct insn_lanes lanes;
 	enum insn_flow flow;
-	uint32_t written_registers; /* bit per gregset_t index, written by the instruction */
-	bool writes_flags;
+	uint64_t writes;         /* of general registers, and flags */
 	bool tests_memory;       /* test [mem], reg: what HotSpot polls for safepoints with */
 	bool compares_immediate; /* test or cmp [mem], imm */
 	bool compares_and_swaps; /* cmpxchg: a store only if the zero flag is set after it */
-	int loads_register; /* gregset_t index whose low memory.size bytes are a copy of what was
-			     * loaded, or -1 */
+	int loads_register;      /* whose low memory.size bytes are a copy of what was
+				  * loaded, or -1 */
 	/* Control flow: a direct target, or through a register or memory operand. */
 	bool target_direct;
 	uint64_t target;
-	int target_register; /* gregset_t index, or -1 */
+	int target_register; /* or -1 */
 	uint16_t mnemonic;   /* ZydisMnemonic, for evaluating conditions */
 };
-
-/* gregset_t index of each 64-bit register in encoding order: rax, rcx, rdx, rbx, rsp, ...
- * (sys/ucontext.h). */
-extern const int8_t insn_gregs[16];
 
 /* Decodes the instruction at bytes[0..available), which stands at ip. False when there is none. */
 bool insn_decode(const uint8_t *bytes, size_t available, uint64_t ip, struct insn *out);
@@ -113,11 +101,16 @@ bool insn_stored(const struct insn *insn, const gregset_t regs);
 
 /* Does the instruction write a register that the operand, its own or another's, is made of? Then
  * the operand names another address, or the same by chance, once the instruction has run. */
-bool insn_overwrites(const struct insn *insn, const struct insn_memory *operand);
+bool insn_overwrites(const struct insn *insn, const struct operand *operand);
+
+static inline bool insn_writes(const struct insn *insn, int reg)
+{
+	return reg >= 0 && (insn->writes & REGISTER_GENERAL(reg));
+}
 
 static inline bool insn_is_masked(const struct insn *insn)
 {
-	return insn->memory.opmask || insn->memory.mask_vector >= 0;
+	return insn->lanes.opmask || insn->lanes.mask_vector >= 0;
 }
 
 /* Intel syntax, for reports; rip-relative operands keep their displacement so that the text does

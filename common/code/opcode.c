@@ -205,36 +205,32 @@ static char layout_of(const struct opcode *o)
 static bool take_memory(struct opcode_cursor *c, struct opcode *o)
 {
 	unsigned mod = o->modrm >> 6, rm = o->modrm & 7;
-	int64_t displacement = 0;
+	struct operand *m = &o->memory;
 	uint8_t sib;
 	bool wide = mod == 2;
 
 	o->has_memory = true;
-	o->scale = 1;
-	o->index = -1;
-	o->base = (int8_t)opcode_rm(o);
+	m->scale = 1;
+	m->base = (int8_t)opcode_rm(o);
 	if (rm == 4) {
 		unsigned index;
 
 		if (!take_byte(c, &sib))
 			return false;
 		index = ((sib >> 3) & 7u) | (o->rex & OPCODE_REX_X ? 8u : 0);
-		o->index = index == 4 ? -1 : (int8_t)index;
-		o->scale = (uint8_t)(1u << (sib >> 6));
-		o->base = (int8_t)((sib & 7u) | (o->rex & OPCODE_REX_B ? 8u : 0));
+		m->index = index == 4 ? -1 : (int8_t)index;
+		m->scale = (uint8_t)(1u << (sib >> 6));
+		m->base = (int8_t)((sib & 7u) | (o->rex & OPCODE_REX_B ? 8u : 0));
 		if (mod == 0 && (sib & 7) == 5) {
-			o->base = -1;
+			m->base = -1;
 			wide = true;
 		}
 	} else if (mod == 0 && rm == 5) {
-		o->rip_relative = true;
-		o->base = -1;
+		m->rip_relative = true;
+		m->base = -1;
 		wide = true;
 	}
-	if (!take(c, wide ? 4 : mod == 1 ? 1 : 0, &displacement))
-		return false;
-	o->displacement = (int32_t)displacement;
-	return true;
+	return take(c, wide ? 4 : mod == 1 ? 1 : 0, &m->displacement);
 }
 
 static bool take_modrm(struct opcode_cursor *c, struct opcode *o)
@@ -308,7 +304,7 @@ bool opcode_read(const uint8_t *bytes, size_t available, struct opcode *out)
 	int64_t second;
 	char layout;
 
-	*out = (struct opcode){.base = -1, .index = -1};
+	*out = (struct opcode){.memory = OPERAND_NONE};
 	if (!take_opcode(&c, out))
 		return false;
 	layout = layout_of(out);

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/code/registers.h"
+
 enum opcode_map {
 	OPCODE_ONE_BYTE,
 	OPCODE_0F,
@@ -24,6 +26,23 @@ enum opcode_map {
 #define OPCODE_REX_R 4u
 #define OPCODE_REX_X 2u
 #define OPCODE_REX_B 1u
+
+/* A memory operand: base + index * scale + displacement, and where the next instruction begins. */
+struct operand {
+	int8_t base;
+	int8_t index;
+	uint8_t scale;
+	bool rip_relative; /* no base; of struct insn, displacement is the address */
+	/* The whole decoder alone tells what is done to it (code/insn.h, code/effects.h). */
+	bool loads;
+	bool stores;
+	bool strange; /* more than one, or one that base and index do not tell: gather, fs:, strings
+		       */
+	uint16_t size; /* bytes */
+	int64_t displacement;
+};
+
+#define OPERAND_NONE ((struct operand){.base = -1, .index = -1})
 
 struct opcode {
 	uint8_t length;
@@ -39,15 +58,9 @@ struct opcode {
 	bool repeat;    /* F3 */
 	bool repeat_not;
 	bool unusual; /* lock, a segment, 32-bit addresses: not for whoever looks at operands */
-	/* A memory operand. Registers in encoding order, -1 for none; of EVEX the displacement is
-	 * not scaled. */
 	bool has_memory;
-	bool rip_relative;
-	int8_t base;
-	int8_t index;
-	uint8_t scale;
-	int32_t displacement;
-	int64_t immediate; /* sign-extended */
+	struct operand memory; /* of EVEX the displacement is not scaled */
+	int64_t immediate;     /* sign-extended */
 };
 
 /* False when there is no instruction, or one of an encoding that is not known here. */

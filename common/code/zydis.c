@@ -28,6 +28,16 @@ int zydis_general(ZydisRegister reg)
 		   : -1;
 }
 
+void zydis_take_operand(const ZydisDecodedOperand *op, struct operand *out)
+{
+	out->base = (int8_t)zydis_general(op->mem.base);
+	out->index = (int8_t)zydis_general(op->mem.index);
+	out->scale = op->mem.scale;
+	out->rip_relative = op->mem.base == ZYDIS_REGISTER_RIP;
+	out->displacement = op->mem.disp.has_displacement ? op->mem.disp.value : 0;
+	out->size = (uint16_t)(op->size / 8);
+}
+
 bool zydis_names_memory_only(const ZydisDecodedInstruction *in)
 {
 	switch (in->meta.category) {

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/code/opcode.h"
+
 bool zydis_init(ZydisDecoder *decoder);
 
 /* The instruction at bytes[0..available), with all of its operands, hidden ones too:
@@ -20,6 +22,9 @@ bool zydis_decode(const uint8_t *bytes, size_t available, ZydisDecodedInstructio
 /* The number of a general purpose register, or of the one that it is a part of, in encoding order;
  * -1: it is none. */
 int zydis_general(ZydisRegister reg);
+
+/* The memory operand's registers, displacement and size. */
+void zydis_take_operand(const ZydisDecodedOperand *op, struct operand *out);
 
 /* Prefetches, cache control and multi-byte nops name memory and do not access it; fences and
  * XSAVE-like instructions are never what we look for. */

@@ -100,11 +100,16 @@ void run_end_window(struct run *r, const char *reason)
 	window_result_end(r->result, reason);
 }
 
+static void forget_analyses(struct run *r)
+{
+	for (int use = 0; use < CODE_USES; use++)
+		code_work_forget(&r->analyses[use].work);
+}
+
 void run_hang_up(struct run *r, const char *reason)
 {
 	conversation_close(r->conversation);
-	code_work_forget(&r->code);
-	code_work_forget(&r->makers);
+	forget_analyses(r);
 	run_end_window(r, reason);
 	intake_release(&r->intake);
 	run_move(r, RUN_CLOSING_GATE);
@@ -312,6 +317,8 @@ int run_new(struct run **out, const struct run_context *context, struct window_r
 			  .state = RUN_WAITING,
 			  .agent_fd = -1,
 			  .gate_program = -1};
+	for (int use = 0; use < CODE_USES; use++)
+		r->analyses[use] = (struct run_analysis){.run = r, .use = (enum code_use)use};
 	intake_init(&r->intake, result);
 	(void)uv_timer_init(context->loop, &r->timer); /* Cannot fail. */
 	r->timer.data = r;
@@ -371,8 +378,7 @@ void run_free(struct run *r)
 	if (r->event_request > 0)
 		broker_client_forget(r->context.broker, r->event_request);
 	numa_query_release(&r->numa);
-	code_work_forget(&r->code);
-	code_work_forget(&r->makers);
+	forget_analyses(r);
 	gate_control_release(&r->gate);
 	guard_free(r->guard);
 	fd_close_all(&r->agent_fd, 1);

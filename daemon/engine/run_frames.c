@@ -88,9 +88,21 @@ static void tell_objects_met(struct run *r)
 	(void)conversation_send_objects_met(r->conversation, accesses, met, bytes);
 }
 
-/* ---------------------------------------------------------------- loops */
+/* ---------------------------------------------------------------- code */
 
-static void analyse_code(struct run *r);
+/* Asks for the code of accesses that wait for it. Sending breaks off by itself. */
+static void ask_for_makers(struct run *r)
+{
+	uint64_t codes[CODES_OPEN_MAX];
+	size_t count;
+
+	if (r->state != RUN_RUNNING)
+		return;
+	count = attribution_intake_ask(&r->intake.attribution, codes);
+	for (size_t i = 0; i < count; i++)
+		if (conversation_send_code_request(r->conversation, codes[i], 0) < 0)
+			return;
+}
 
 static int make_analysis(void *product, struct code_image *image)
 {
@@ -101,42 +113,6 @@ static void release_analysis(void *product)
 {
 	code_analysis_release(product);
 }
-
-static const struct code_product analysis_product = {sizeof(struct code_analysis), make_analysis,
-						     release_analysis};
-
-static void on_code_analysed(void *arg, uint32_t code, int error, void *analysis)
-{
-	struct run *r = arg;
-
-	if (loop_session_analysed(&r->intake.loops, code, error, analysis) < 0)
-		run_hang_up(r, "out of memory");
-	else
-		analyse_code(r);
-}
-
-/* The next image that waits, if none is being analysed. */
-static void analyse_code(struct run *r)
-{
-	struct code_image image;
-	uint32_t code;
-	int error;
-
-	if (r->code.job || !loop_session_take_image(&r->intake.loops, &image, &code))
-		return;
-	error = code_work_start(&r->code, r->context.loop, &analysis_product, &image, code,
-				on_code_analysed, r);
-	if (error < 0) {
-		struct code_analysis none = {0};
-
-		code_image_release(&image);
-		(void)loop_session_analysed(&r->intake.loops, code, error, &none); /* It is not. */
-	}
-}
-
-/* ---------------------------------------------------------------- who makes accesses */
-
-static void attribute_code(struct run *r);
 
 static int make_attribution(void *product, struct code_image *image)
 {
@@ -150,56 +126,44 @@ static void release_attribution(void *product)
 	attribution_release(product);
 }
 
-static const struct code_product attribution_product = {sizeof(struct attribution),
-							make_attribution, release_attribution};
+static const struct code_product products[CODE_USES] = {
+    [CODE_FOR_LOOPS] = {sizeof(struct code_analysis), make_analysis, release_analysis},
+    [CODE_FOR_MAKERS] = {sizeof(struct attribution), make_attribution, release_attribution},
+};
 
-/* Asks for the code of accesses that wait for it. Sending breaks off by itself. */
-static void ask_for_makers(struct run *r)
+static void analyse_code(struct run_analysis *a);
+
+static void on_analysed(void *arg, uint32_t code, int error, void *product)
 {
-	uint64_t codes[ATTRIBUTION_OPEN_MAX];
-	size_t count;
+	struct run_analysis *a = arg;
+	struct run *r = a->run;
 
-	if (r->state != RUN_RUNNING)
-		return;
-	count = attribution_intake_ask(&r->intake.attribution, codes);
-	for (size_t i = 0; i < count; i++)
-		if (conversation_send_code_request(r->conversation, codes[i], 0) < 0)
-			return;
-}
-
-static void on_code_attributed(void *arg, uint32_t code, int error, void *attribution)
-{
-	struct run *r = arg;
-
-	if (attribution_intake_analysed(&r->intake.attribution, code, error, attribution) < 0) {
+	if (intake_analysed(&r->intake, a->use, code, error, product) < 0) {
 		run_hang_up(r, "out of memory");
 		return;
 	}
-	attribute_code(r);
-	ask_for_makers(r);
+	analyse_code(a);
+	if (a->use == CODE_FOR_MAKERS)
+		ask_for_makers(r);
 }
 
-/* The next image that waits, if none is being looked at. */
-static void attribute_code(struct run *r)
+/* The next image that waits, if none is being analysed. */
+static void analyse_code(struct run_analysis *a)
 {
-	struct attribution_intake *makers = &r->intake.attribution;
+	struct run *r = a->run;
 	struct code_image image;
 	uint32_t code;
 	int error;
 
-	if (r->makers.job || !attribution_intake_take_image(makers, &image, &code))
+	if (a->work.job || !intake_take_image(&r->intake, a->use, &image, &code))
 		return;
-	error = code_work_start(&r->makers, r->context.loop, &attribution_product, &image, code,
-				on_code_attributed, r);
+	error = code_work_start(&a->work, r->context.loop, &products[a->use], &image, code,
+				on_analysed, a);
 	if (error < 0) {
-		struct attribution none = {0};
-
 		code_image_release(&image);
-		(void)attribution_intake_analysed(makers, code, error, &none); /* It is not. */
+		(void)intake_analysed(&r->intake, a->use, code, error, NULL); /* It is not. */
 	}
 }
-
-/* ---------------------------------------------------------------- loops, asked for */
 
 /* Asks for the code that ticks come in, and for what calls that, and has loops counted. Sending
  * breaks off by itself. */
@@ -236,8 +200,8 @@ static void on_batch(struct run *r, const Jxp__AgentFrame *frame)
 	numa_query_pump(&r->numa);
 	gate_control_follow(&r->gate, r->deadline_ns);
 	tell_objects_met(r);
-	analyse_code(r);
-	attribute_code(r);
+	for (int use = 0; use < CODE_USES; use++)
+		analyse_code(&r->analyses[use]);
 	ask_for_makers(r);
 	hunt_loops(r);
 	r->callbacks.progressed(r->callbacks.arg, r);

@@ -33,12 +33,15 @@ struct run {
 	struct intake intake;
 	struct gate_control gate;
 	struct numa_query numa;
-	struct code_work code;   /* analyses for loops, */
-	struct code_work makers; /* and for who makes accesses */
-	uint64_t hunted_ns;      /* when loops were looked for last */
-	struct guard *guard;     /* NULL: nothing is seen of side effects */
-	uint64_t met_told_ns;    /* when the agent was told last what tracking objects brings */
-	uint64_t accesses_told;  /* and of how many accesses */
+	struct run_analysis {
+		struct run *run;
+		enum code_use use;
+		struct code_work work;
+	} analyses[CODE_USES];
+	uint64_t hunted_ns;     /* when loops were looked for last */
+	struct guard *guard;    /* NULL: nothing is seen of side effects */
+	uint64_t met_told_ns;   /* when the agent was told last what tracking objects brings */
+	uint64_t accesses_told; /* and of how many accesses */
 	uint64_t accessed_bytes_told;
 };
 

@@ -15,11 +15,11 @@
 
 struct access_shape access_shape_of(const struct native_code *n, const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 	struct access_shape none = {0};
 
 	if (insn->call || (!m->loads && !m->stores) || m->strange || m->rip_relative ||
-	    insn->slot >= 0 || m->base < 0 || m->base == EFFECT_RSP || m->base == EFFECT_R15 ||
+	    insn->slot >= 0 || m->base < 0 || m->base == RSP || m->base == R15 ||
 	    m->displacement != (int16_t)m->displacement || native_tests_memory(n, insn))
 		return none;
 	return (struct access_shape){.size = m->size,
@@ -120,16 +120,16 @@ enum access_fit access_shape_fits(const struct code_image *image, uint32_t metho
  * known to be. */
 static int object_register(const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	if (insn->call || m->strange || m->rip_relative || !(m->loads || m->stores))
 		return -1;
-	if (m->base == EFFECT_R12 && m->index >= 0 && m->scale == REFERENCE_BYTES)
+	if (m->base == R12 && m->index >= 0 && m->scale == REFERENCE_BYTES)
 		return m->index;
-	return m->index >= 0 || m->base == EFFECT_RSP || m->base == EFFECT_R15 ? -1 : m->base;
+	return m->index >= 0 || m->base == RSP || m->base == R15 ? -1 : m->base;
 }
 
-static bool same_word(const struct effect_memory *a, const struct effect_memory *b)
+static bool same_word(const struct operand *a, const struct operand *b)
 {
 	return a->displacement == b->displacement && a->size == b->size && a->loads == b->loads &&
 	       a->stores == b->stores && (a->index < 0) == (b->index < 0);
@@ -146,10 +146,10 @@ static void meet(struct twin_way *w, const struct native_insn *insn)
 {
 	int of = object_register(insn);
 
-	if (of < 0 || !same_word(&insn->does.memory, &w->from->does.memory) ||
-	    (w->met & EFFECT_GENERAL(of)))
+	if (of < 0 || !same_word(&insn->does.code.memory, &w->from->does.code.memory) ||
+	    (w->met & REGISTER_GENERAL(of)))
 		return;
-	w->met |= EFFECT_GENERAL(of);
+	w->met |= REGISTER_GENERAL(of);
 	w->count++;
 }
 
@@ -160,7 +160,7 @@ static bool ends_way(const struct native_insn *insn)
 
 static uint8_t count_back(const struct native_code *n, size_t at, size_t first)
 {
-	struct twin_way w = {&n->insns[at], EFFECT_GENERAL(object_register(&n->insns[at])), 0};
+	struct twin_way w = {&n->insns[at], REGISTER_GENERAL(object_register(&n->insns[at])), 0};
 
 	for (unsigned steps = 0; at-- > first && steps < TWINS_STEPS_MAX; steps++) {
 		if (ends_way(&n->insns[at]))
@@ -174,7 +174,7 @@ static uint8_t count_back(const struct native_code *n, size_t at, size_t first)
 
 static uint8_t count_on(const struct native_code *n, size_t at, size_t end)
 {
-	struct twin_way w = {&n->insns[at], EFFECT_GENERAL(object_register(&n->insns[at])), 0};
+	struct twin_way w = {&n->insns[at], REGISTER_GENERAL(object_register(&n->insns[at])), 0};
 
 	w.met &= ~n->insns[at].does.writes;
 	for (unsigned steps = 0; ++at < end && steps < TWINS_STEPS_MAX; steps++) {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/array.h"
-#include "common/code/opcode.h"
 #include "profile/attribution/array_types.h"
 #include "profile/loops/native_code.h"
 
@@ -28,7 +27,7 @@ static struct instance_place dense_place(const struct native_code *n, const stru
 static struct instance_place place_of_call(const struct native_code *n, const struct instances *s,
 					   const struct native_insn *insn)
 {
-	const struct code_record *r = native_record_at(n, insn->offset + insn->does.length);
+	const struct code_record *r = native_record_at(n, insn->offset + insn->does.code.length);
 
 	return r ? s->records[r - n->image->records] : no_place;
 }
@@ -47,7 +46,7 @@ static void describe(const struct native_code *n, const struct instances *s,
 					.called = insn->call != NATIVE_NO_CALL};
 	nearby_find(search, at, &p->before, &p->behind);
 	if (p->called) {
-		p->offset += insn->does.length - 1u;
+		p->offset += insn->does.code.length - 1u;
 		p->dense = place_of_call(n, s, insn);
 		return;
 	}
@@ -69,13 +68,10 @@ static bool calls_stub(const struct native_code *n, const struct native_insn *in
 /* What effects.h does not follow, swaps and their like, accesses memory, too; and so do stubs. */
 static bool accesses(const struct native_code *n, const struct native_insn *insn)
 {
-	struct opcode o;
-
 	if (insn->call)
 		return calls_stub(n, insn);
-	return insn->does.memory.loads || insn->does.memory.stores || insn->does.memory.strange ||
-	       (opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
-		o.has_memory);
+	return insn->does.code.memory.loads || insn->does.code.memory.stores ||
+	       insn->does.code.memory.strange || insn->does.code.has_memory;
 }
 
 static int describe_all(struct attribution *a, const struct native_code *n, bool ignore_dense)

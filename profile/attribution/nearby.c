@@ -19,7 +19,7 @@ static bool place_of_record(const struct native_code *n, const struct instances 
 
 static uint32_t end_of(const struct native_insn *insn)
 {
-	return insn->offset + insn->does.length;
+	return insn->offset + insn->does.code.length;
 }
 
 /* The call of the uncommon trap that block b leads to for good, and its request; NULL: to none. */
@@ -32,7 +32,7 @@ static const struct native_insn *trap_of(const struct native_code *n, uint16_t b
 			const struct native_insn *insn = &n->insns[k];
 			const uint8_t *bytes = n->image->bytes + insn->offset;
 
-			if (flow_is_trap_request(bytes, insn->does.length))
+			if (flow_is_trap_request(bytes, insn->does.code.length))
 				memcpy(request, bytes + 1, sizeof(*request));
 			if (insn->call)
 				return insn->call == NATIVE_CALL_ENDS ? insn : NULL;

@@ -6,7 +6,6 @@
 
 #include "common/array.h"
 #include "profile/container/hash.h"
-#include "profile/intake/code_intake.h"
 #include "profile/certainty.h"
 #include "proto/ledger.h"
 #include "proto/limits.h"
@@ -26,21 +25,19 @@ void attribution_intake_init(struct attribution_intake *in, struct window_result
 static void forget(struct attribution_code *code)
 {
 	attribution_release(&code->attribution);
-	free(code->announced);
-	code->announced = NULL;
+	free(code->is.announced);
+	code->is.announced = NULL;
 }
 
 void attribution_intake_release(struct attribution_intake *in)
 {
 	for (size_t i = 0; i < in->code_count; i++)
 		forget(&in->codes[i]);
-	for (size_t i = 0; i < in->image_count; i++)
-		code_image_release(&in->images[i]);
-	free(in->codes);
+	code_requests_release(&in->requests);
+	row_table_release(&in->code_table);
 	free(in->told);
 	free(in->seen);
 	free(in->held);
-	hash_index_release(&in->code_index);
 	hash_index_release(&in->told_index);
 	attribution_intake_init(in, in->result, in->methods, in->apply, in->arg);
 }
@@ -52,36 +49,13 @@ static void lose(struct attribution_intake *in, enum loss loss, uint64_t count)
 
 /* ---------------------------------------------------------------- codes */
 
-static bool code_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct attribution_code *codes = table;
-
-	return codes[position].number == *(const uint64_t *)key;
-}
+static const struct table_layout code_layout = {.row_size = sizeof(struct attribution_code),
+						.key_words = WANTED_CODE_KEY_WORDS,
+						.limit = ATTRIBUTION_CODES_MAX};
 
 static bool find_code(const struct attribution_intake *in, uint64_t number, uint32_t *position)
 {
-	return hash_index_find(&in->code_index, hash_ids(&number, 2), code_matches, in->codes,
-			       &number, position);
-}
-
-/* 0, -ENOSPC or -ENOMEM. */
-static int add_code(struct attribution_intake *in, uint64_t number, uint32_t *position)
-{
-	int r;
-
-	if (find_code(in, number, position))
-		return 0;
-	r = array_reserve_within(&in->codes, &in->code_capacity, in->code_count + 1,
-				 ATTRIBUTION_CODES_MAX, sizeof(*in->codes));
-	if (r == 0)
-		r = hash_index_insert(&in->code_index, hash_ids(&number, 2),
-				      (uint32_t)in->code_count);
-	if (r < 0)
-		return r;
-	in->codes[in->code_count] = (struct attribution_code){.number = number};
-	*position = (uint32_t)in->code_count++;
-	return 0;
+	return row_table_find(&in->code_table, &code_layout, &number, position);
 }
 
 /* How many may have been asked for until now. */
@@ -103,39 +77,30 @@ static struct attribution_code *most_wanted(struct attribution_intake *in)
 	for (size_t i = 0; i < in->code_count; i++) {
 		struct attribution_code *code = &in->codes[i];
 
-		if (code->state == ATTRIBUTION_CODE_WANTED && code->waiting >= in->waiting_min &&
+		if (code->is.state == CODE_MET && code->waiting >= in->waiting_min &&
 		    (!best || code->waiting > best->waiting))
 			best = code;
 	}
 	return best;
 }
 
-size_t attribution_intake_ask(struct attribution_intake *in, uint64_t codes[ATTRIBUTION_OPEN_MAX])
+size_t attribution_intake_ask(struct attribution_intake *in, uint64_t codes[CODES_OPEN_MAX])
 {
 	double most = most_asked(in);
 	size_t count = 0;
 
 	if (most > ATTRIBUTION_ASKED_MAX)
 		most = ATTRIBUTION_ASKED_MAX;
-	while (in->open < ATTRIBUTION_OPEN_MAX && in->asked + 1 <= most) {
+	while (in->requests.open < CODES_OPEN_MAX && in->requests.asked + 1 <= most) {
 		struct attribution_code *code = most_wanted(in);
 
 		if (!code)
 			break;
-		code->state = ATTRIBUTION_CODE_ASKED;
+		code_requests_ask(&in->requests, &code->is);
 		code->waiting = 0;
-		in->asked++;
-		in->open++;
-		codes[count++] = code->number;
+		codes[count++] = code->is.number;
 	}
 	return count;
-}
-
-static void give_up(struct attribution_intake *in, struct attribution_code *code)
-{
-	forget(code);
-	code->state = ATTRIBUTION_CODE_GONE;
-	in->open--;
 }
 
 /* The one that was needed longest ago; its answers are kept. */
@@ -147,7 +112,7 @@ static void make_room(struct attribution_intake *in, const struct attribution_co
 		for (size_t i = 0; i < in->code_count; i++) {
 			struct attribution_code *code = &in->codes[i];
 
-			if (code->state == ATTRIBUTION_CODE_KNOWN && code != newest &&
+			if (code->is.state == CODE_KNOWN && code != newest &&
 			    (!oldest || code->used < oldest->used))
 				oldest = code;
 		}
@@ -155,14 +120,14 @@ static void make_room(struct attribution_intake *in, const struct attribution_co
 			return;
 		in->bytes -= attribution_memory_bytes(&oldest->attribution);
 		forget(oldest);
-		oldest->state = ATTRIBUTION_CODE_MADE_ROOM;
+		oldest->is.state = CODE_MADE_ROOM;
 	}
 }
 
 static bool never_comes(const struct attribution_intake *in, const struct attribution_code *code)
 {
-	return code->state == ATTRIBUTION_CODE_GONE ||
-	       (code->state == ATTRIBUTION_CODE_WANTED && in->asked == ATTRIBUTION_ASKED_MAX);
+	return code->is.state == CODE_GONE ||
+	       (code->is.state == CODE_MET && in->requests.asked == ATTRIBUTION_ASKED_MAX);
 }
 
 /* ---------------------------------------------------------------- answers */
@@ -240,7 +205,7 @@ static int intern_answer(struct attribution_intake *in, const struct attribution
 		next.parent = node;
 		next.method = code->attribution.image.methods[c->method].name;
 		next.bci = c->bci;
-		next.line = method_intake_line(in->methods, code->announced[c->method], c->bci);
+		next.line = method_intake_line(in->methods, code->is.announced[c->method], c->bci);
 		r = cct_add_node(t, &next, &node);
 	}
 	if (r == 0)
@@ -388,20 +353,20 @@ static int tell(struct attribution_intake *in, const struct attribution_query *q
 
 	if (tell_without_code(in, q, told))
 		return 1;
-	r = q->code ? add_code(in, q->code, &position) : -ENOSPC;
+	r = q->code ? row_table_add(&in->code_table, &code_layout, &q->code, &position) : -ENOSPC;
 	if (r == -ENOSPC)
-		r = leave_method(in, q, told) < 0 ? -ENOMEM : 1;
-	if (r != 0)
+		return leave_method(in, q, told) < 0 ? -ENOMEM : 1;
+	if (r < 0)
 		return r;
 	key = key_of(position, q);
 	if (find_told(in, &key, told))
 		return 1;
 	code = &in->codes[position];
-	if (code->state == ATTRIBUTION_CODE_MADE_ROOM)
-		code->state = ATTRIBUTION_CODE_WANTED;
+	if (code->is.state == CODE_MADE_ROOM)
+		code->is.state = CODE_MET;
 	if (never_comes(in, code))
 		return leave_method(in, q, told) < 0 ? -ENOMEM : 1;
-	if (code->state != ATTRIBUTION_CODE_KNOWN)
+	if (code->is.state != CODE_KNOWN)
 		return 0;
 	code->used = ++in->answers;
 	r = ask_code(in, code, q, told);
@@ -421,7 +386,7 @@ int attribution_intake_tick(struct attribution_intake *in, uint64_t code, uint32
 	uint32_t position;
 	int r;
 
-	if (!find_code(in, code, &position) || in->codes[position].state != ATTRIBUTION_CODE_KNOWN)
+	if (!find_code(in, code, &position) || in->codes[position].is.state != CODE_KNOWN)
 		return 0;
 	known = &in->codes[position];
 	*told = (struct attribution_told){.node = node, .certainty = CERTAINTY_UNKNOWN};
@@ -497,7 +462,7 @@ int attribution_intake_tick_by_access(struct attribution_intake *in, uint64_t co
 	uint32_t position;
 	int r;
 
-	if (!find_code(in, code, &position) || in->codes[position].state != ATTRIBUTION_CODE_KNOWN)
+	if (!find_code(in, code, &position) || in->codes[position].is.state != CODE_KNOWN)
 		return 0;
 	query.offset =
 	    called ? offset : attribution_tick_access(&in->codes[position].attribution, offset);
@@ -579,7 +544,7 @@ static void count_waiting(struct attribution_intake *in, const struct attributio
 
 	for (unsigned i = 0; i < 2; i++)
 		if (find_code(in, held->queries[i].code, &position) &&
-		    in->codes[position].state == ATTRIBUTION_CODE_WANTED)
+		    in->codes[position].is.state == CODE_MET)
 			in->codes[position].waiting++;
 }
 
@@ -604,23 +569,10 @@ int attribution_intake_add(struct attribution_intake *in, const struct attributi
 static int take_image(struct attribution_intake *in, struct attribution_code *code,
 		      const Jxp__CodeImage *m, bool counts)
 {
-	struct code_image *image = &in->images[in->image_count];
-	uint64_t dropped = 0;
-	int r;
+	uint64_t ignored = 0, *lost = counts ? &in->result->losses[LOSS_CODE] : &ignored;
+	int r = code_requests_image(&in->requests, in->methods, &code->is, m, lost);
 
-	if (m->error[0]) { /* As the agent's counters say. */
-		give_up(in, code);
-		return release_held(in, true);
-	}
-	r = code_intake_image(in->methods, m, image, &code->announced, &dropped);
-	lose(in, LOSS_CODE, counts ? dropped + (r == -EBADMSG) : 0);
-	if (r < 0) {
-		give_up(in, code);
-		return r == -EBADMSG ? release_held(in, true) : r;
-	}
-	in->image_count++;
-	code->state = ATTRIBUTION_CODE_HERE;
-	return 0;
+	return r == 0 ? release_held(in, true) : r < 0 ? r : 0;
 }
 
 bool attribution_intake_image(struct attribution_intake *in, const Jxp__CodeImage *m, int *error)
@@ -628,8 +580,7 @@ bool attribution_intake_image(struct attribution_intake *in, const Jxp__CodeImag
 	uint32_t position;
 
 	*error = 0;
-	if (!find_code(in, m->code, &position) ||
-	    in->codes[position].state != ATTRIBUTION_CODE_ASKED)
+	if (!find_code(in, m->code, &position) || in->codes[position].is.state != CODE_ASKED)
 		return false;
 	*error = take_image(in, &in->codes[position], m, true);
 	return true;
@@ -641,27 +592,24 @@ int attribution_intake_offer(struct attribution_intake *in, const Jxp__CodeImage
 	uint32_t position;
 	int r;
 
-	if (m->error[0] || in->open == ATTRIBUTION_OPEN_MAX)
+	if (m->error[0] || in->requests.open == CODES_OPEN_MAX)
 		return 0;
-	r = add_code(in, m->code, &position);
+	r = row_table_add(&in->code_table, &code_layout, &m->code, &position);
 	if (r < 0)
 		return r == -ENOSPC ? 0 : r;
 	code = &in->codes[position];
-	if (code->state != ATTRIBUTION_CODE_WANTED && code->state != ATTRIBUTION_CODE_MADE_ROOM)
+	if (code->is.state != CODE_MET && code->is.state != CODE_MADE_ROOM)
 		return 0;
-	in->open++;
+	in->requests.open++;
 	return take_image(in, code, m, false);
 }
 
 bool attribution_intake_take_image(struct attribution_intake *in, struct code_image *image,
 				   uint32_t *code)
 {
-	if (in->image_count == 0 || !find_code(in, in->images[0].code, code))
-		return false;
-	*image = in->images[0];
-	in->image_count--;
-	memmove(in->images, in->images + 1, in->image_count * sizeof(in->images[0]));
-	return true;
+	uint64_t number;
+
+	return code_requests_take(&in->requests, image, &number) && find_code(in, number, code);
 }
 
 int attribution_intake_analysed(struct attribution_intake *in, uint32_t position, int error,
@@ -669,17 +617,15 @@ int attribution_intake_analysed(struct attribution_intake *in, uint32_t position
 {
 	struct attribution_code *code = &in->codes[position];
 
+	code_requests_done(&in->requests, &code->is, error, &in->result->losses[LOSS_CODE]);
 	if (error < 0) {
-		lose(in, LOSS_CODE, error == -E2BIG);
-		give_up(in, code);
+		forget(code);
 		return error == -ENOMEM ? error : release_held(in, true);
 	}
 	code->attribution = *attribution;
 	*attribution = (struct attribution){0};
-	code->state = ATTRIBUTION_CODE_KNOWN;
 	in->codes_known++;
 	code->used = ++in->answers;
-	in->open--;
 	in->bytes += attribution_memory_bytes(&code->attribution);
 	make_room(in, code);
 	return release_held(in, true);
@@ -706,13 +652,8 @@ int attribution_intake_finish(struct attribution_intake *in)
 
 size_t attribution_intake_memory_bytes(const struct attribution_intake *in)
 {
-	size_t bytes =
-	    in->bytes + in->code_capacity * sizeof(*in->codes) +
-	    in->told_capacity * sizeof(*in->told) + in->seen_count * sizeof(*in->seen) +
-	    in->held_capacity * sizeof(*in->held) +
-	    (in->code_index.capacity + in->told_index.capacity) * sizeof(struct hash_slot);
-
-	for (size_t i = 0; i < in->image_count; i++)
-		bytes += code_image_memory_bytes(&in->images[i]);
-	return bytes;
+	return in->bytes + row_table_memory_bytes(&in->code_table, &code_layout) +
+	       code_requests_memory_bytes(&in->requests) + in->told_capacity * sizeof(*in->told) +
+	       in->seen_count * sizeof(*in->seen) + in->held_capacity * sizeof(*in->held) +
+	       in->told_index.capacity * sizeof(struct hash_slot);
 }

@@ -18,15 +18,13 @@
 #include <stdint.h>
 
 #include "profile/attribution/attribution.h"
-#include "profile/container/hash_index.h"
+#include "profile/container/row_table.h"
+#include "profile/intake/code_requests.h"
 #include "profile/intake/method_intake.h"
 #include "profile/object_profile.h"
 #include "profile/profile.h"
 #include "profile/window/result.h"
 #include "proto/jxperf.pb-c.h"
-
-/* Codes that were asked for and are not analysed, at a time. */
-#define ATTRIBUTION_OPEN_MAX 4u
 
 /* Codes that are known of, and all that are asked for in a window. */
 #define ATTRIBUTION_CODES_MAX (1u << 14)
@@ -79,21 +77,10 @@ struct attribution_held {
 	};
 };
 
-enum attribution_code_state {
-	ATTRIBUTION_CODE_WANTED,
-	ATTRIBUTION_CODE_ASKED, /* for its image, */
-	ATTRIBUTION_CODE_HERE,  /* which is being analysed */
-	ATTRIBUTION_CODE_KNOWN,
-	ATTRIBUTION_CODE_MADE_ROOM, /* it was known, and is wanted when it is needed again */
-	ATTRIBUTION_CODE_GONE,      /* it never will be */
-};
-
 struct attribution_code {
-	uint64_t number;
-	enum attribution_code_state state;
-	uint32_t *announced; /* from HERE on: of its methods, the positions in methods */
-	uint64_t used;       /* KNOWN: when it was needed last, in answers */
-	uint32_t waiting;    /* WANTED: accesses that wait for it */
+	struct wanted_code is;
+	uint64_t used;    /* KNOWN: when it was needed last, in answers */
+	uint32_t waiting; /* MET: accesses that wait for it */
 	struct attribution attribution;
 };
 
@@ -122,12 +109,8 @@ struct attribution_intake {
 	/* Takes what waited, with the nodes of its queries as they are right. 0 or -ENOMEM. */
 	int (*apply)(void *arg, const struct attribution_held *held);
 	void *arg;
-	struct attribution_code *codes;
-	size_t code_count, code_capacity;
-	struct hash_index code_index;
-	unsigned asked, open;
-	struct code_image images[ATTRIBUTION_OPEN_MAX]; /* that wait to be analysed */
-	size_t image_count;
+	TABLE_OF(struct attribution_code, codes, code_count, code_table);
+	struct code_requests requests;
 	struct attribution_told *told;
 	size_t told_count, told_capacity;
 	struct hash_index told_index;
@@ -169,7 +152,7 @@ int attribution_intake_offer(struct attribution_intake *in, const Jxp__CodeImage
 
 /* Numbers of codes to be asked for now, which count as asked. The window's CPU time and counters
  * say for how many there was room. */
-size_t attribution_intake_ask(struct attribution_intake *in, uint64_t codes[ATTRIBUTION_OPEN_MAX]);
+size_t attribution_intake_ask(struct attribution_intake *in, uint64_t codes[CODES_OPEN_MAX]);
 
 /* Takes an image that waits to be analysed, for the caller to release; *code is its position. */
 bool attribution_intake_take_image(struct attribution_intake *in, struct code_image *image,

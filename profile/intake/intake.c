@@ -424,6 +424,20 @@ int intake_batch(struct intake *in, const Jxp__Batch *batch)
 	return r;
 }
 
+bool intake_take_image(struct intake *in, enum code_use use, struct code_image *image,
+		       uint32_t *code)
+{
+	return use == CODE_FOR_LOOPS ? loop_session_take_image(&in->loops, image, code)
+				     : attribution_intake_take_image(&in->attribution, image, code);
+}
+
+int intake_analysed(struct intake *in, enum code_use use, uint32_t code, int error, void *product)
+{
+	return use == CODE_FOR_LOOPS
+		   ? loop_session_analysed(&in->loops, code, error, product)
+		   : attribution_intake_analysed(&in->attribution, code, error, product);
+}
+
 int intake_finish(struct intake *in)
 {
 	int r;

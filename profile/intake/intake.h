@@ -21,6 +21,7 @@
 
 #include "profile/intake/agent_ids.h"
 #include "profile/intake/attribution_intake.h"
+#include "profile/intake/code_requests.h"
 #include "profile/intake/loop_session.h"
 #include "profile/intake/method_intake.h"
 #include "profile/intake/object_intake.h"
@@ -51,6 +52,14 @@ size_t intake_memory_bytes(const struct intake *in);
 
 /* Applies one batch. 0; -ENOMEM when memory ran out, with part of the batch applied. */
 int intake_batch(struct intake *in, const Jxp__Batch *batch);
+
+/* Takes an image that waits to be analysed, for the caller to release; *code is its name here. */
+bool intake_take_image(struct intake *in, enum code_use use, struct code_image *image,
+		       uint32_t *code);
+
+/* What came of it: 0 with a product (struct code_analysis, or struct attribution), whose content is
+ * taken; or why there is none. 0 or -ENOMEM. */
+int intake_analysed(struct intake *in, enum code_use use, uint32_t code, int error, void *product);
 
 /* No batch will follow: applies what waited for others, once. Before the window ends. 0 or -ENOMEM.
  */

@@ -79,7 +79,7 @@ static bool is_known(const struct loop_session *in, uint32_t method, uint32_t po
 	for (size_t i = 0; i < in->code_count; i++) {
 		const struct loop_code *code = &in->codes[i];
 
-		if (code->names && code->announced[code->method] == position)
+		if (code->names && code->is.announced[code->method] == position)
 			return true;
 	}
 	return false;
@@ -106,10 +106,10 @@ static struct caller_candidate *best_of(const struct loop_session *in,
 static bool may_ask(const struct loop_session *in)
 {
 	return in->caller_count < LOOP_CALLERS_MAX && in->caller_images < LOOP_CALLER_IMAGES_MAX &&
-	       in->open < LOOP_CODES_OPEN_MAX && in->asked < LIMIT_CODES;
+	       in->requests.open < CODES_OPEN_MAX && in->requests.asked < LIMIT_CODES;
 }
 
-static int ask(struct loop_session *in, uint32_t methods[LOOP_CODES_OPEN_MAX])
+static int ask(struct loop_session *in, uint32_t methods[CODES_OPEN_MAX])
 {
 	const struct cct *t = &in->result->profile.cct;
 	_cleanup_(candidates_release) struct caller_candidates c = {0};
@@ -125,13 +125,13 @@ static int ask(struct loop_session *in, uint32_t methods[LOOP_CODES_OPEN_MAX])
 	while (may_ask(in) && (best = best_of(in, &c))) {
 		in->callers[in->caller_count++] = (struct loop_caller){best->method, true};
 		methods[count++] = best->method;
-		in->asked++;
-		in->open++;
+		in->requests.asked++;
+		in->requests.open++;
 	}
 	return count;
 }
 
-int loop_callers_ask(struct loop_session *in, uint32_t methods[LOOP_CODES_OPEN_MAX], bool *looked)
+int loop_callers_ask(struct loop_session *in, uint32_t methods[CODES_OPEN_MAX], bool *looked)
 {
 	uint64_t samples = cpu_profile_all(&in->result->cpu).samples;
 
@@ -154,8 +154,8 @@ static int by_number(const void *x, const void *y)
 {
 	const struct native *a = x, *b = y;
 
-	if (a->code->number != b->code->number)
-		return a->code->number < b->code->number ? -1 : 1;
+	if (a->code->is.number != b->code->is.number)
+		return a->code->is.number < b->code->is.number ? -1 : 1;
 	return a->loop < b->loop ? -1 : a->loop > b->loop;
 }
 
@@ -167,14 +167,14 @@ static struct native *find_natives(struct loop_session *in, size_t *count)
 
 	*count = 0;
 	for (size_t i = 0; i < in->code_count; i++)
-		if (in->codes[i].state == LOOP_CODE_KNOWN)
+		if (in->codes[i].is.state == CODE_KNOWN)
 			all += in->codes[i].analysis.loop_count;
 	list = calloc(all + 1, sizeof(*list));
 	for (size_t i = 0; list && i < in->code_count; i++) {
 		struct loop_code *code = &in->codes[i];
 
-		for (uint32_t j = 0;
-		     code->state == LOOP_CODE_KNOWN && j < code->analysis.loop_count; j++)
+		for (uint32_t j = 0; code->is.state == CODE_KNOWN && j < code->analysis.loop_count;
+		     j++)
 			if (code->analysis.loops[j].mapped)
 				list[(*count)++] = (struct native){code, j};
 	}
@@ -183,20 +183,8 @@ static struct native *find_natives(struct loop_session *in, size_t *count)
 	return list;
 }
 
-static struct loop_body body_of(const struct loop_session *in, const struct native *n, uint32_t id)
-{
-	const struct code_loop *l = &n->code->analysis.loops[n->loop];
-
-	return (struct loop_body){
-	    .method = n->code->names[l->method],
-	    .header = l->header_bci,
-	    .latch = l->latch_bci,
-	    .line = method_intake_line(in->methods, n->code->announced[l->method], l->header_bci),
-	    .id = id};
-}
-
 /* Where no ticks have come in a loop its type is that of the last code that is known. */
-static void set_type(struct loop_row *row, const struct code_loop *l, double ns)
+static void set_type(struct loop *row, const struct code_loop *l, double ns)
 {
 	if (row->within.samples > 0)
 		return;
@@ -239,8 +227,11 @@ static int find_bodies(const struct loop_session *in, const struct native *nativ
 	if (!list)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
-		list[named] = body_of(in, &natives[i], i);
-		named += list[named].method != 0;
+		const struct native *n = &natives[i];
+		const struct code_loop *l = &n->code->analysis.loops[n->loop];
+
+		list[named] = (struct loop_body){loop_session_key(in, n->code, l), l->latch_bci, i};
+		named += list[named].key.method != 0;
 	}
 	loop_bodies_init(bodies, list, named);
 	return 0;

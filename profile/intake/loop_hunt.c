@@ -33,20 +33,19 @@ static bool is_hot(const struct loop_session *in, uint64_t samples)
 	return samples >= LOOP_HUNT_SAMPLES && (double)samples >= LOOP_HUNT_SHARE * all;
 }
 
-size_t loop_hunt_codes(struct loop_session *in, uint64_t codes[LOOP_CODES_OPEN_MAX])
+size_t loop_hunt_codes(struct loop_session *in, uint64_t codes[CODES_OPEN_MAX])
 {
 	size_t count = 0;
 
-	for (size_t i = 0;
-	     i < in->code_count && in->open < LOOP_CODES_OPEN_MAX && in->asked < LIMIT_CODES; i++) {
+	for (size_t i = 0; i < in->code_count && in->requests.open < CODES_OPEN_MAX &&
+			   in->requests.asked < LIMIT_CODES;
+	     i++) {
 		struct loop_code *code = &in->codes[i];
 
-		if (code->state != LOOP_CODE_TICKED || !is_hot(in, code->samples))
+		if (code->is.state != CODE_MET || !is_hot(in, code->samples))
 			continue;
-		code->state = LOOP_CODE_ASKED;
-		codes[count++] = code->number;
-		in->asked++;
-		in->open++;
+		code_requests_ask(&in->requests, &code->is);
+		codes[count++] = code->is.number;
 	}
 	return count;
 }
@@ -116,8 +115,8 @@ static int place_of(struct loop_session *in, const struct loop_code *code, uint3
 
 	if (site->method) {
 		like.method = code->names[site->method - 1];
-		like.line =
-		    method_intake_line(in->methods, code->announced[site->method - 1], site->bci);
+		like.line = method_intake_line(in->methods, code->is.announced[site->method - 1],
+					       site->bci);
 	}
 	r = loop_profile_place(&in->result->loops, &like, place);
 	in->result->losses[LOSS_LOOPS] = in->result->loops.refused;
@@ -262,7 +261,7 @@ static int consider(struct loop_session *in, struct loop_code *code, uint32_t lo
 				      .loop = loop,
 				      .around = !is_hot(in, code->analysis.loops[loop].samples),
 				      .order = {.plan = (uint32_t)in->plan_count + 1,
-						.code = code->number,
+						.code = code->is.number,
 						.header = l->header,
 						.recursion = l->recursion}};
 	plan_instances(in, code, plan);
@@ -276,14 +275,14 @@ static int consider(struct loop_session *in, struct loop_code *code, uint32_t lo
 	return 0;
 }
 
-static const struct loop_row *row_of(const struct loop_session *in, const struct planned_loop *plan)
+static const struct loop *row_of(const struct loop_session *in, const struct planned_loop *plan)
 {
 	return &in->result->loops.rows[in->codes[plan->code].analysis.loops[plan->loop].row];
 }
 
 /* Are more bursts unlikely to change what is said of it? Either it has many results, or in so many
  * turns none, or it is entered that rarely. */
-static bool is_known_enough(const struct planned_loop *plan, const struct loop_row *row)
+static bool is_known_enough(const struct planned_loop *plan, const struct loop *row)
 {
 	const struct loop_counts *results = &row->results, *entries = &row->entries;
 
@@ -344,7 +343,7 @@ static bool choose_counted(struct loop_session *in)
 	return changed;
 }
 
-static bool may_be_compared(const struct planned_loop *plan, const struct loop_row *row)
+static bool may_be_compared(const struct planned_loop *plan, const struct loop *row)
 {
 	return !plan->countable || row->bursts >= BURSTS_FIRST || is_known_enough(plan, row);
 }
@@ -364,7 +363,7 @@ static bool choose_compared(struct loop_session *in)
 
 	for (size_t i = 0; i < in->plan_count; i++) {
 		struct planned_loop *plan = &in->plans[i];
-		const struct loop_row *row = row_of(in, plan);
+		const struct loop *row = row_of(in, plan);
 		struct repeat_rate instances = loop_profile_instances(&in->result->loops, row, 1);
 		struct repeat_rate turns = turn_sums_rate(&row->turns);
 		bool may = may_be_compared(plan, row) && !waits_for_inner(in, plan);
@@ -416,7 +415,7 @@ int loop_hunt_plans(struct loop_session *in, bool *changed)
 	for (size_t i = 0; i < in->code_count; i++) {
 		struct loop_code *code = &in->codes[i];
 
-		if (code->state != LOOP_CODE_KNOWN)
+		if (code->is.state != CODE_KNOWN)
 			continue;
 		for (uint32_t j = 0; r == 0 && j < code->analysis.loop_count; j++)
 			if (!code->analysis.loops[j].considered && has_time(in, code, j))

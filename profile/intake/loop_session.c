@@ -3,10 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/array.h"
 #include "common/clock.h"
-#include "profile/container/hash.h"
-#include "profile/intake/code_intake.h"
 
 /* Loops around a tick that it counts for; nobody nests more. */
 #define NESTED_MAX 32u
@@ -20,9 +17,9 @@ void loop_session_init(struct loop_session *in, struct window_result *result,
 
 static void code_release(struct loop_code *c)
 {
-	free(c->announced);
+	free(c->is.announced);
 	free(c->names);
-	if (c->state == LOOP_CODE_KNOWN)
+	if (c->is.state == CODE_KNOWN)
 		code_analysis_release(&c->analysis);
 }
 
@@ -30,13 +27,11 @@ void loop_session_release(struct loop_session *in)
 {
 	for (size_t i = 0; i < in->code_count; i++)
 		code_release(&in->codes[i]);
-	for (size_t i = 0; i < in->image_count; i++)
-		code_image_release(&in->images[i]);
+	code_requests_release(&in->requests);
 	for (size_t i = 0; i < in->turns_count; i++)
 		free(in->turns[i].tuples);
-	free(in->codes);
+	row_table_release(&in->code_table);
 	free(in->node_methods);
-	hash_index_release(&in->code_index);
 	loop_session_init(in, in->result, in->methods, in->ticks);
 }
 
@@ -54,57 +49,51 @@ static int refused_or_failed(struct loop_session *in, int r)
 
 /* ---------------------------------------------------------------- codes */
 
-static bool code_matches(const void *table, uint32_t position, const void *key)
-{
-	const struct loop_code *codes = table;
-
-	return codes[position].number == *(const uint64_t *)key;
-}
+static const struct table_layout code_layout = {.row_size = sizeof(struct loop_code),
+						.key_words = WANTED_CODE_KEY_WORDS,
+						.limit = LIMIT_LOOP_TICKS};
 
 static bool find_code(const struct loop_session *in, uint64_t number, uint32_t *position)
 {
-	return hash_index_find(&in->code_index, hash_ids(&number, 2), code_matches, in->codes,
-			       &number, position);
+	return row_table_find(&in->code_table, &code_layout, &number, position);
 }
 
 int loop_session_code(struct loop_session *in, uint64_t number, uint32_t *position)
 {
-	int r;
+	int r = row_table_add(&in->code_table, &code_layout, &number, position);
 
-	if (find_code(in, number, position))
-		return 0;
-	if (in->code_count >= LIMIT_LOOP_TICKS)
-		return -ENOSPC;
-	r = array_reserve(&in->codes, &in->code_capacity, in->code_count + 1, sizeof(*in->codes));
-	if (r == 0)
-		r = hash_index_insert(&in->code_index, hash_ids(&number, 2),
-				      (uint32_t)in->code_count);
-	if (r < 0)
-		return r;
-	in->codes[in->code_count] = (struct loop_code){.number = number};
-	*position = (uint32_t)in->code_count++;
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 /* ---------------------------------------------------------------- ticks of known code */
 
+struct loop_key loop_session_key(const struct loop_session *in, const struct loop_code *code,
+				 const struct code_loop *l)
+{
+	if (!l->mapped)
+		return (struct loop_key){.method = code->names[code->method],
+					 .header = l->header,
+					 .line = -1,
+					 .recursion = l->recursion};
+	return (struct loop_key){
+	    .method = code->names[l->method],
+	    .header = (uint32_t)l->header_bci,
+	    .line = method_intake_line(in->methods, code->is.announced[l->method], l->header_bci),
+	    .mapped = true,
+	    .recursion = l->recursion};
+}
+
 int loop_session_row(struct loop_session *in, struct loop_code *code, uint32_t loop, uint32_t *row)
 {
 	const struct code_loop *l = &code->analysis.loops[loop];
-	uint32_t method = l->mapped ? l->method : code->method;
-	struct loop_key key = {.method = code->names[method],
-			       .mapped = l->mapped,
-			       .header = l->mapped ? (uint32_t)l->header_bci : l->header,
-			       .line = -1,
-			       .recursion = l->recursion};
-	struct loop_row *made;
+	struct loop_key key;
+	struct loop *made;
 	int r;
 
 	*row = code->analysis.loops[loop].row;
 	if (*row != LOOP_NO_ROW)
 		return 0;
-	if (l->mapped)
-		key.line = method_intake_line(in->methods, code->announced[method], l->header_bci);
+	key = loop_session_key(in, code, l);
 	r = loop_profile_row(&in->result->loops, &key, row);
 	if (r < 0) {
 		*row = LOOP_NO_ROW;
@@ -120,7 +109,7 @@ int loop_session_row(struct loop_session *in, struct loop_code *code, uint32_t l
 }
 
 /* What a tick inside it says of a loop. */
-static void add_within(struct loop_row *row, const struct code_loop *l, const struct cpu_sum *sum)
+static void add_within(struct loop *row, const struct code_loop *l, const struct cpu_sum *sum)
 {
 	cpu_sum_add(&row->within, sum, 1);
 	row->type_ns[l->type < LOOP_TYPES ? l->type : LOOP_TYPE_UNKNOWN] += sum->ns;
@@ -202,7 +191,7 @@ static int add_recursion(struct loop_session *in, struct loop_code *code,
 			 const struct tick_place *tick, bool own)
 {
 	struct code_loop *recursion = &code->analysis.loops[code->recursion];
-	struct loop_row *rows;
+	struct loop *rows;
 	uint32_t row;
 	int r = loop_session_row(in, code, code->recursion, &row);
 
@@ -248,7 +237,7 @@ static int add_earlier(struct loop_session *in, struct loop_code *code)
 	for (size_t i = 0; r == 0 && i < in->ticks->place_count; i++) {
 		const struct tick_place *tick = &in->ticks->places[i];
 
-		if (tick->key.code == code->number && tick->key.kind != TICK_CALLED)
+		if (tick->key.code == code->is.number && tick->key.kind != TICK_CALLED)
 			r = add_known(in, code, tick);
 	}
 	return r;
@@ -266,7 +255,7 @@ int loop_session_tick(struct loop_session *in, const struct event_tick *tick, ui
 	cpu_sum_add(&in->result->loops.compiled, &one.sum, 1);
 	if (r == 0) {
 		in->codes[position].samples++;
-		if (in->codes[position].state == LOOP_CODE_KNOWN)
+		if (in->codes[position].is.state == CODE_KNOWN)
 			r = add_known(in, &in->codes[position], &one);
 		else if (!kept)
 			r = -ENOSPC;
@@ -279,12 +268,6 @@ int loop_session_tick(struct loop_session *in, const struct event_tick *tick, ui
 
 /* ---------------------------------------------------------------- code */
 
-static void give_up(struct loop_session *in, struct loop_code *code)
-{
-	code->state = LOOP_CODE_GONE;
-	in->open--;
-}
-
 static int name_methods(struct loop_session *in, struct loop_code *code,
 			const struct code_image *image)
 {
@@ -292,7 +275,7 @@ static int name_methods(struct loop_session *in, struct loop_code *code,
 	if (!code->names)
 		return -ENOMEM;
 	for (size_t i = 0; i < image->method_count; i++)
-		code->names[i] = method_intake_name(in->methods, code->announced[i]);
+		code->names[i] = method_intake_name(in->methods, code->is.announced[i]);
 	code->method = image->method;
 	return 0;
 }
@@ -313,24 +296,22 @@ static int take_callers_code(struct loop_session *in, struct loop_caller *caller
 	int r = m->error[0] ? -ENOSPC : loop_session_code(in, m->code, position);
 
 	caller->open = false;
-	if (r < 0 || in->codes[*position].state != LOOP_CODE_TICKED) {
-		in->open--;
+	if (r < 0 || in->codes[*position].is.state != CODE_MET) {
+		in->requests.open--;
 		return r == -ENOMEM ? r : 0;
 	}
-	in->codes[*position].state = LOOP_CODE_ASKED;
+	in->codes[*position].is.state = CODE_ASKED;
 	in->caller_images++;
 	return 1;
 }
 
 int loop_session_image(struct loop_session *in, const Jxp__CodeImage *m)
 {
-	struct code_image *image = &in->images[in->image_count];
 	struct loop_code *code;
-	uint64_t dropped = 0;
 	uint32_t position;
 	int r;
 
-	if (!find_code(in, m->code, &position) || in->codes[position].state != LOOP_CODE_ASKED) {
+	if (!find_code(in, m->code, &position) || in->codes[position].is.state != CODE_ASKED) {
 		struct loop_caller *caller = find_open_caller(in, m->method);
 
 		lose(in, LOSS_INVALID, !caller);
@@ -338,31 +319,18 @@ int loop_session_image(struct loop_session *in, const Jxp__CodeImage *m)
 			return caller ? r : 0;
 	}
 	code = &in->codes[position];
-	if (m->error[0]) { /* As the agent's counters say. */
-		give_up(in, code);
-		return 0;
-	}
-	r = code_intake_image(in->methods, m, image, &code->announced, &dropped);
-	lose(in, LOSS_CODE, dropped);
-	if (r < 0) {
-		give_up(in, code);
-		lose(in, LOSS_CODE, r == -EBADMSG);
-		return r == -EBADMSG ? 0 : r;
-	}
-	in->image_count++;
-	code->state = LOOP_CODE_HERE;
-	return name_methods(in, code, image);
+	r = code_requests_image(&in->requests, in->methods, &code->is, m,
+				&in->result->losses[LOSS_CODE]);
+	if (r <= 0)
+		return r;
+	return name_methods(in, code, &in->requests.images[in->requests.image_count - 1]);
 }
 
 bool loop_session_take_image(struct loop_session *in, struct code_image *image, uint32_t *code)
 {
-	if (in->image_count == 0 || !find_code(in, in->images[0].code, code))
-		return false;
-	*image = in->images[0];
-	in->image_count--;
-	for (size_t i = 0; i < in->image_count; i++)
-		in->images[i] = in->images[i + 1];
-	return true;
+	uint64_t number;
+
+	return code_requests_take(&in->requests, image, &number) && find_code(in, number, code);
 }
 
 int loop_session_analysed(struct loop_session *in, uint32_t position, int error,
@@ -370,11 +338,9 @@ int loop_session_analysed(struct loop_session *in, uint32_t position, int error,
 {
 	struct loop_code *code = &in->codes[position];
 
-	if (error < 0) {
-		lose(in, LOSS_CODE, error == -E2BIG);
-		give_up(in, code);
+	code_requests_done(&in->requests, &code->is, error, &in->result->losses[LOSS_CODE]);
+	if (error < 0)
 		return error == -ENOMEM ? error : 0;
-	}
 	code->recursion = LOOP_NO_PARENT;
 	for (uint32_t i = 0; i < analysis->loop_count; i++) {
 		analysis->loops[i].row = LOOP_NO_ROW;
@@ -383,8 +349,6 @@ int loop_session_analysed(struct loop_session *in, uint32_t position, int error,
 	}
 	code->analysis = *analysis;
 	*analysis = (struct code_analysis){0};
-	code->state = LOOP_CODE_KNOWN;
-	in->open--;
 	return add_earlier(in, code);
 }
 
@@ -443,7 +407,7 @@ void loop_session_burst(struct loop_session *in, const struct event_burst *b)
 	const struct loop_code *code;
 	unsigned sites = 0, entries = 0;
 	double results = 0, entered = 0, turns;
-	struct loop_row *row;
+	struct loop *row;
 
 	if (!valid_burst(in, b)) {
 		lose(in, LOSS_INVALID, 1);
@@ -551,13 +515,11 @@ int loop_session_finish(struct loop_session *in)
 size_t loop_session_memory_bytes(const struct loop_session *in)
 {
 	size_t bytes = in->node_method_capacity * sizeof(*in->node_methods) +
-		       in->code_capacity * sizeof(*in->codes) +
-		       in->code_index.capacity * sizeof(struct hash_slot);
+		       row_table_memory_bytes(&in->code_table, &code_layout) +
+		       code_requests_memory_bytes(&in->requests);
 
-	for (size_t i = 0; i < in->image_count; i++)
-		bytes += code_image_memory_bytes(&in->images[i]);
 	for (size_t i = 0; i < in->code_count; i++)
-		if (in->codes[i].state == LOOP_CODE_KNOWN)
+		if (in->codes[i].is.state == CODE_KNOWN)
 			bytes += code_analysis_memory_bytes(&in->codes[i].analysis);
 	return bytes + in->turns_count * sizeof(struct turn_tuples);
 }

@@ -19,7 +19,8 @@
 #include <stdint.h>
 
 #include "common/random.h"
-#include "profile/container/hash_index.h"
+#include "profile/container/row_table.h"
+#include "profile/intake/code_requests.h"
 #include "profile/intake/method_intake.h"
 #include "profile/intake/tick_intake.h"
 #include "profile/loops/code_analysis.h"
@@ -30,28 +31,15 @@
 #include "proto/jxperf.pb-c.h"
 #include "proto/limits.h"
 
-/* Codes that were asked for and whose analysis is not here, at a time. */
-#define LOOP_CODES_OPEN_MAX 4u
-
 #define LOOP_HUNT_SHARE   0.02 /* of all ticks */
 #define LOOP_HUNT_SAMPLES 20u
 
-enum loop_code_state {
-	LOOP_CODE_TICKED,
-	LOOP_CODE_ASKED, /* for its image, */
-	LOOP_CODE_HERE,  /* which is being analysed */
-	LOOP_CODE_KNOWN,
-	LOOP_CODE_GONE, /* it never will be */
-};
-
 struct loop_code {
-	uint64_t number; /* the agent's */
+	struct wanted_code is;
 	uint64_t samples;
-	enum loop_code_state state;
 	/* From HERE on: */
-	uint32_t *announced; /* of its methods, the positions in methods */
-	uint32_t *names;     /* and their ids in the window's tree */
-	uint32_t method;     /* of these, that it was compiled from */
+	uint32_t *names; /* of its methods, the ids in the window's tree */
+	uint32_t method; /* of these, that it was compiled from */
 	/* KNOWN: */
 	struct code_analysis analysis;
 	uint32_t recursion; /* of its loops, the method itself; LOOP_NO_PARENT: it does not call
@@ -96,12 +84,8 @@ struct loop_session {
 	struct window_result *result;        /* borrowed */
 	const struct method_intake *methods; /* borrowed */
 	const struct tick_intake *ticks;     /* borrowed */
-	struct loop_code *codes;
-	size_t code_count, code_capacity;
-	struct hash_index code_index;
-	struct code_image images[LOOP_CODES_OPEN_MAX]; /* that wait to be analysed */
-	size_t image_count;
-	unsigned asked, open;                   /* codes: in all, and without an analysis */
+	TABLE_OF(struct loop_code, codes, code_count, code_table);
+	struct code_requests requests;          /* by callers, too */
 	struct planned_loop plans[LIMIT_PLANS]; /* plan N is plans[N - 1] */
 	size_t plan_count;
 	struct loop_turns turns[LIMIT_PLANS];
@@ -143,9 +127,9 @@ int loop_session_analysed(struct loop_session *in, uint32_t code, int error,
 
 /* What the agent is to be asked for now. */
 struct loop_requests {
-	uint64_t codes[LOOP_CODES_OPEN_MAX];   /* by number, */
-	uint32_t methods[LOOP_CODES_OPEN_MAX]; /* and by the agent's ids of methods; they count as
-						* asked for */
+	uint64_t codes[CODES_OPEN_MAX];   /* by number, */
+	uint32_t methods[CODES_OPEN_MAX]; /* and by the agent's ids of methods; they count as
+					   * asked for */
 	size_t code_count, method_count;
 	bool planned; /* otherwise than before: these are all plans from now on */
 	struct loop_plan plans[LIMIT_PLANS];
@@ -163,6 +147,10 @@ size_t loop_session_memory_bytes(const struct loop_session *in);
 
 /* ---------------------------------------------------------------- between the parts */
 
+/* Which loop of the window's a native one is. */
+struct loop_key loop_session_key(const struct loop_session *in, const struct loop_code *code,
+				 const struct code_loop *l);
+
 /* The row of a native loop, made where it is new. LOOP_NO_ROW beyond the limit. 0 or -ENOMEM. */
 int loop_session_row(struct loop_session *in, struct loop_code *code, uint32_t loop, uint32_t *row);
 
@@ -171,7 +159,7 @@ int loop_session_code(struct loop_session *in, uint64_t number, uint32_t *positi
 
 /* Code is asked for when it has a share of all ticks and so many that this is no accident, once,
  * and a few at a time. Numbers of the codes to be asked for now; how many there are. */
-size_t loop_hunt_codes(struct loop_session *in, uint64_t codes[LOOP_CODES_OPEN_MAX]);
+size_t loop_hunt_codes(struct loop_session *in, uint64_t codes[CODES_OPEN_MAX]);
 
 /* Makes plans for loops that became hot, and says which of all are to be counted and compared. A
  * native loop with a share of the ticks, in it or in loops inside it, is counted unless nothing
@@ -191,10 +179,10 @@ size_t loop_hunt_orders(const struct loop_session *in, struct loop_plan orders[L
  * ticks first, a few at a time; the agent may answer that there is none, where a method was inlined
  * in its callers, which are asked for themselves.
  *
- * The agent's ids of methods to be asked for now, at most LOOP_CODES_OPEN_MAX with the codes that
+ * The agent's ids of methods to be asked for now, at most CODES_OPEN_MAX with the codes that
  * are; how many there are. Looks at all contexts when a quarter more ticks have come than when it
  * last did: *looked. -ENOMEM. */
-int loop_callers_ask(struct loop_session *in, uint32_t methods[LOOP_CODES_OPEN_MAX], bool *looked);
+int loop_callers_ask(struct loop_session *in, uint32_t methods[CODES_OPEN_MAX], bool *looked);
 
 /* In all code that is known, whoever asked for it, the loops that call what takes 2% of the time or
  * more beyond that of their own code get a row, with the type of the last of them: as far as ticks

@@ -104,8 +104,8 @@ static int add_load(struct loop_session *in, const struct planned_loop *plan,
 	if (is_named(load)) {
 		like.method = code->names[load->method - 1];
 		like.bci = load->bci;
-		like.line =
-		    method_intake_line(in->methods, code->announced[load->method - 1], load->bci);
+		like.line = method_intake_line(in->methods, code->is.announced[load->method - 1],
+					       load->bci);
 	} else if (!copied) {
 		like.at = offset;
 	}
@@ -143,7 +143,7 @@ static int add_scalars(struct loop_session *in, const struct planned_loop *plan,
 static int add_instances(struct loop_session *in, const struct planned_loop *plan,
 			 const struct event_trace *t)
 {
-	struct loop_row *row = &in->result->loops.rows[row_of(in, plan)];
+	struct loop *row = &in->result->loops.rows[row_of(in, plan)];
 	double part;
 	int r;
 
@@ -236,7 +236,7 @@ int loop_traces_settle(struct loop_session *in)
 {
 	for (size_t i = 0; i < in->turns_count; i++) {
 		struct loop_turns *t = &in->turns[i];
-		struct loop_row *row = &in->result->loops.rows[t->row];
+		struct loop *row = &in->result->loops.rows[t->row];
 		int r = t->is_new ? turn_tuples_count(t->tuples, &t->counts) : 0;
 
 		if (r < 0)

@@ -27,20 +27,20 @@ struct call_search {
 
 static uint64_t addressed_by(const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 	uint64_t all = 0;
 
 	if (m->base >= 0)
-		all |= EFFECT_GENERAL(m->base);
+		all |= REGISTER_GENERAL(m->base);
 	if (m->index >= 0)
-		all |= EFFECT_GENERAL(m->index);
+		all |= REGISTER_GENERAL(m->index);
 	return all;
 }
 
 /* One of what a division leaves, quotient and remainder, is wanted. */
 static uint64_t left_over(const struct call_path *w, uint64_t writes)
 {
-	uint64_t registers = writes & EFFECT_GENERALS;
+	uint64_t registers = writes & REGISTER_GENERALS;
 
 	return __builtin_popcountll(registers) > 1 && (w->live & registers) ? registers & ~w->live
 									    : 0;

@@ -203,7 +203,7 @@ static enum pruned_branch pruned_branch(const struct analysis_builder *m, uint16
 	const struct code_image *image = m->native.image;
 	const struct native_insn *trap = native_pruned_branch(&m->native, to);
 	const struct code_record *at =
-	    native_record_at(&m->native, trap->offset + trap->does.length);
+	    native_record_at(&m->native, trap->offset + trap->does.code.length);
 	const struct bytecode *code = &m->mapping.methods[method];
 	const uint8_t *bytes = image->bytecodes + image->methods[method].bytecode;
 
@@ -635,7 +635,7 @@ static int take_inputs(struct analysis_builder *m, unsigned loop, struct code_lo
  * vectors cannot be read, and with too many there are none. */
 static int take_arguments(struct analysis_builder *m, struct code_loop *l)
 {
-	static const uint8_t order[] = {EFFECT_RSI, EFFECT_RDX, EFFECT_RCX, 8, 9, EFFECT_RDI};
+	static const uint8_t order[] = {RSI, RDX, RCX, 8, 9, RDI};
 	struct loop_input inputs[LIMIT_PLAN_TURN_INPUTS];
 	uint64_t registers;
 	int rc = method_arguments(&m->native, l->header, &registers);
@@ -819,14 +819,4 @@ size_t code_analysis_memory_bytes(const struct code_analysis *a)
 	       a->site_count * sizeof(a->sites[0]) + a->entry_count * sizeof(a->entries[0]) +
 	       a->input_count * sizeof(a->inputs[0]) + a->scalar_count * sizeof(a->scalars[0]) +
 	       (a->readings ? a->loop_count + 1 : 0) * sizeof(a->readings[0]);
-}
-
-const char *loop_type_name(enum loop_type type)
-{
-	static const char *const names[LOOP_TYPES] = {
-	    [LOOP_TYPE_UNKNOWN] = "", [LOOP_EVERY] = "1*", [LOOP_SOME] = "[0|1]*",
-	    [LOOP_LAST] = "0*1?",     [LOOP_NEVER] = "0*",
-	};
-
-	return type < LOOP_TYPES ? names[type] : "";
 }

@@ -96,7 +96,4 @@ uint32_t code_analysis_loop_at(const struct code_analysis *a, uint32_t offset);
 /* Heap bytes held. */
 size_t code_analysis_memory_bytes(const struct code_analysis *a);
 
-/* "0*", "0*1?", "[0|1]*", "1*"; "" for LOOP_TYPE_UNKNOWN. */
-const char *loop_type_name(enum loop_type type);
-
 #endif

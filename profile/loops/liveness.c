@@ -26,12 +26,12 @@ static struct location_set returned_by(const struct code_image *image)
 
 	if (!method || method->bytecode_bytes == 0)
 		return (struct location_set){.registers =
-						 EFFECT_GENERAL(EFFECT_RAX) | EFFECT_VECTOR(0)};
+						 REGISTER_GENERAL(RAX) | REGISTER_VECTOR(0)};
 	for (uint32_t i = 0; i < method->bytecode_bytes; i++) {
 		if (code[i] == IRETURN || code[i] == LRETURN || code[i] == ARETURN)
-			returned.registers |= EFFECT_GENERAL(EFFECT_RAX);
+			returned.registers |= REGISTER_GENERAL(RAX);
 		if (code[i] == FRETURN || code[i] == DRETURN)
-			returned.registers |= EFFECT_VECTOR(0);
+			returned.registers |= REGISTER_VECTOR(0);
 	}
 	return returned;
 }

@@ -5,11 +5,8 @@
 #include <stdlib.h>
 
 #include "common/array.h"
-#include "common/code/opcode.h"
 
 #define PASSES_MAX 12u
-
-#define EFFECT_XMM0 16 /* of EFFECT_VECTOR(0) */
 
 /* Object headers: the mark word, then the class, 4 bytes where it is compressed; with compact
  * headers it is the upper half of the mark word, and fields follow. */
@@ -30,29 +27,29 @@
 
 static uint64_t address_registers(const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 	uint64_t all = 0;
 
 	if (!m->loads && !m->stores)
 		return 0;
 	if (m->base >= 0)
-		all |= EFFECT_GENERAL(m->base);
+		all |= REGISTER_GENERAL(m->base);
 	if (m->index >= 0)
-		all |= EFFECT_GENERAL(m->index);
+		all |= REGISTER_GENERAL(m->index);
 	return all;
 }
 
 /* A word at so many bytes of what one register leads to, compressed (r12 + 8 * it) or not. */
-static bool is_word_at(const struct effect_memory *m, int64_t displacement, unsigned size)
+static bool is_word_at(const struct operand *m, int64_t displacement, unsigned size)
 {
-	bool compressed = m->base == EFFECT_R12 && m->scale == 8;
+	bool compressed = m->base == R12 && m->scale == 8;
 
 	return m->displacement == displacement && m->size == size && (m->index < 0 || compressed);
 }
 
 static bool is_header_word(const struct native_code *n, const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	if ((is_word_at(m, MARK_AT, 8) && insn->does.kind == EFFECT_COPY) ||
 	    is_word_at(m, COMPACT_CLASS_AT, 4))
@@ -62,20 +59,20 @@ static bool is_header_word(const struct native_code *n, const struct native_insn
 
 static bool loads_memory(const struct native_insn *insn)
 {
-	return insn->does.memory.loads && insn->slot < 0 && !insn->call;
+	return insn->does.code.memory.loads && insn->slot < 0 && !insn->call;
 }
 
 /* ZGC looks at what color a reference has before it puts another one in its place: at part of it.
  */
 static bool is_stored_to_next(const struct native_code *n, const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 	const struct native_insn *end = n->insns + n->insn_count;
 
 	if (insn->does.kind != EFFECT_COMPARE || m->size >= 8)
 		return false;
 	for (const struct native_insn *i = insn + 1; i < end && i <= insn + STORE_BEHIND_MAX; i++) {
-		const struct effect_memory *o = &i->does.memory;
+		const struct operand *o = &i->does.code.memory;
 
 		if (o->stores && o->size == 8 && o->base == m->base && o->index == m->index &&
 		    o->scale == m->scale && o->displacement == m->displacement)
@@ -87,19 +84,19 @@ static bool is_stored_to_next(const struct native_code *n, const struct native_i
 /* ... that registers tell the address of, and whose value may be the program's, all of it. */
 static bool is_heap_load(const struct native_code *n, const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	if (!loads_memory(insn) || m->strange || m->rip_relative || m->size == 0 || m->size > 64 ||
-	    (m->base < 0 && m->index < 0) || (insn->does.reads & EFFECT_MASKS))
+	    (m->base < 0 && m->index < 0) || (insn->does.reads & REGISTER_MASKS))
 		return false;
-	return m->base != EFFECT_RSP && m->base != EFFECT_R15 && !is_header_word(n, insn) &&
+	return m->base != RSP && m->base != R15 && !is_header_word(n, insn) &&
 	       !native_polls(n, insn) && !is_stored_to_next(n, insn);
 }
 
 static bool is_jvm_load(const struct native_code *n, const struct native_insn *insn)
 {
 	return loads_memory(insn) &&
-	       (insn->does.memory.base == EFFECT_R15 || is_header_word(n, insn));
+	       (insn->does.code.memory.base == R15 || is_header_word(n, insn));
 }
 
 int load_flow_index(const struct load_flow *f, const struct native_insn *insn)
@@ -119,30 +116,26 @@ static bool is_call(const struct native_code *n, const struct native_insn *insn)
 /* ---------------------------------------------------------------- barriers */
 
 /* All 64 bits of a register, to the right. */
-static bool shifts_whole(const struct native_code *n, const struct native_insn *insn)
+static bool shifts_whole(const struct native_insn *insn)
 {
-	struct opcode o;
-
-	return insn->does.shifts_right &&
-	       opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
-	       (o.rex & OPCODE_REX_W);
+	return insn->does.shifts_right && (insn->does.code.rex & OPCODE_REX_W);
 }
 
 /* Does the branch that goes by these flags ask for a collector: by a word of the thread, or by what
  * is shifted out of a reference (ZGC's colors)? */
-static bool asks_for_collector(const struct native_code *n, const struct native_insn *insn)
+static bool asks_for_collector(const struct native_insn *insn)
 {
-	if (insn->does.memory.loads && insn->does.memory.base == EFFECT_R15)
-		return !(insn->does.reads & EFFECT_GENERAL(EFFECT_RSP));
-	return shifts_whole(n, insn);
+	if (insn->does.code.memory.loads && insn->does.code.memory.base == R15)
+		return !(insn->does.reads & REGISTER_GENERAL(RSP));
+	return shifts_whole(insn);
 }
 
 /* ... at the end of the block. */
 static bool ends_asking(const struct native_code *n, uint16_t b)
 {
 	for (uint32_t k = n->first_insn[b + 1]; k-- > n->first_insn[b];)
-		if (n->insns[k].does.writes & EFFECT_FLAGS)
-			return asks_for_collector(n, &n->insns[k]);
+		if (n->insns[k].does.writes & REGISTER_FLAGS)
+			return asks_for_collector(&n->insns[k]);
 	return false;
 }
 
@@ -203,7 +196,7 @@ uint64_t load_flow_values(const struct load_flow *f, const struct native_insn *i
 	uint64_t all = all_of(load_flow_value_reads(insn), state);
 	int load = insn->call ? -1 : load_flow_index(f, insn);
 
-	if (insn->does.reads & EFFECT_FLAGS)
+	if (insn->does.reads & REGISTER_FLAGS)
 		all |= state->flags;
 	if (load >= 0 && !(load_flow_address(insn, state) & LOAD_FLOW_JVM))
 		all |= UINT64_C(1) << load;
@@ -215,11 +208,11 @@ uint64_t load_flow_values(const struct load_flow *f, const struct native_insn *i
 }
 
 /* A card's or a region's number. */
-static bool is_barrier_shift(const struct native_code *n, const struct native_insn *insn)
+static bool is_barrier_shift(const struct native_insn *insn)
 {
 	int64_t by = insn->does.immediate;
 
-	return shifts_whole(n, insn) &&
+	return shifts_whole(insn) &&
 	       (by == CARD_SHIFT || (by >= REGION_SHIFT_MIN && by <= REGION_SHIFT_MAX));
 }
 
@@ -231,7 +224,7 @@ static uint64_t result_of(const struct load_flow *f, const struct native_insn *i
 		return native_calls_jvm(f->values->native, insn) ? LOAD_FLOW_JVM : LOAD_FLOW_OTHER;
 	if (insn->does.kind == EFFECT_CONSTANT)
 		return 0;
-	if (is_barrier_shift(f->values->native, insn))
+	if (is_barrier_shift(insn))
 		return LOAD_FLOW_JVM;
 	return load_flow_values(f, insn, state);
 }
@@ -244,14 +237,13 @@ static void give_back(const struct load_flow *f, const struct native_insn *call,
 
 	if (index < 0)
 		return;
-	state->at[EFFECT_RAX] = UINT64_C(1) << index;
-	state->at[EFFECT_XMM0] |= LOAD_FLOW_FLOAT;
+	state->at[RAX] = UINT64_C(1) << index;
+	state->at[XMM0] |= LOAD_FLOW_FLOAT;
 }
 
 void load_flow_pass(const struct load_flow *f, const struct native_insn *insn,
 		    struct load_state *state)
 {
-	const struct native_code *n = f->values->native;
 	struct location_set writes = native_writes(insn);
 	uint64_t result = result_of(f, insn, state);
 
@@ -262,9 +254,9 @@ void load_flow_pass(const struct load_flow *f, const struct native_insn *insn,
 	if (insn->call)
 		give_back(f, insn, state);
 	/* Who compares says so itself. */
-	if (insn->does.writes & EFFECT_FLAGS)
+	if (insn->does.writes & REGISTER_FLAGS)
 		state->flags =
-		    insn->does.kind == EFFECT_COMPARE || insn->call || asks_for_collector(n, insn)
+		    insn->does.kind == EFFECT_COMPARE || insn->call || asks_for_collector(insn)
 			? 0
 			: result;
 }

@@ -20,7 +20,7 @@ static bool same_in_all_turns(const struct loop_values *v, int8_t reg,
 static bool stores_in_one_place(const struct loop_values *v, const struct native_insn *insn,
 				const struct value_state *state)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	return !m->strange && same_in_all_turns(v, m->base, state) &&
 	       same_in_all_turns(v, m->index, state);
@@ -46,7 +46,7 @@ enum loop_effect loop_effect_find(const struct loop_values *v, const struct resu
 		for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++) {
 			const struct native_insn *insn = &n->insns[k];
 
-			if (insn->does.memory.stores && has_site(results, insn->offset) &&
+			if (insn->does.code.memory.stores && has_site(results, insn->offset) &&
 			    !stores_in_one_place(v, insn, &state))
 				return LOOP_EFFECT_GROWS;
 			loop_values_pass(v, insn, &state);
@@ -60,7 +60,8 @@ static bool is_io_call(const struct native_code *n, uint32_t offset, uint32_t me
 {
 	const struct code_image *image = n->image;
 	const struct native_insn *insn = native_insn_at(n, offset);
-	const struct code_record *r = insn ? native_record_at(n, offset + insn->does.length) : NULL;
+	const struct code_record *r =
+	    insn ? native_record_at(n, offset + insn->does.code.length) : NULL;
 	uint32_t callee = native_callee(n, offset);
 
 	if (callee && image->methods[callee - 1].io)
@@ -160,7 +161,7 @@ static bool call_reads(const struct native_code *n, const struct native_insn *in
 		return reads(image, callee - 1);
 	if (native_calls_jvm(n, insn))
 		return false; /* Allocates, or locks, whose callers are told by others. */
-	at = native_record_at(n, insn->offset + insn->does.length);
+	at = native_record_at(n, insn->offset + insn->does.code.length);
 	if (!at)
 		return false; /* Has its own address on the stack; all that may stop has a record.
 			       */

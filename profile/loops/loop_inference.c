@@ -224,8 +224,8 @@ static uint16_t loop_made_ready_for(const struct loop_mapping *m, uint16_t b)
 	for (uint32_t k = n->first_insn[b]; k < n->first_insn[b + 1]; k++) {
 		const struct native_insn *insn = &n->insns[k];
 
-		if (insn->call ||
-		    (insn->slot < 0 && (insn->does.memory.loads || insn->does.memory.stores)))
+		if (insn->call || (insn->slot < 0 &&
+				   (insn->does.code.memory.loads || insn->does.code.memory.stores)))
 			return FLOW_NO_LOOP;
 	}
 	return (uint16_t)loop;

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "common/code/opcode.h"
 #include "profile/loops/arguments.h"
 #include "profile/loops/load_flow.h"
 #include "profile/loops/turn_inputs.h"
@@ -69,14 +68,14 @@ static bool is_progress(const struct input_search *s, const struct value *value)
 
 static bool is_vector(unsigned location)
 {
-	return location < NATIVE_REGISTERS && EFFECT_VECTORS >> location & 1;
+	return location < NATIVE_REGISTERS && REGISTER_VECTORS >> location & 1;
 }
 
 /* By traces. */
 static bool can_be_read(unsigned location)
 {
-	return location >= NATIVE_REGISTERS || (location < 16 && location != EFFECT_RSP &&
-						location != EFFECT_R12 && location != EFFECT_R15);
+	return location >= NATIVE_REGISTERS ||
+	       (location < 16 && location != RSP && location != R12 && location != R15);
 }
 
 /* The location that holds the value in all turns: a general register, a vector, which no trace
@@ -100,7 +99,7 @@ static void add_scalar(struct input_search *s, unsigned location, unsigned bytes
 
 		if (at > INT32_MAX || s->slot_bytes[slot] == 0 || s->slot_bytes[slot] > 8)
 			return;
-		scalar = (struct plan_scalar){.reg = EFFECT_RSP,
+		scalar = (struct plan_scalar){.reg = RSP,
 					      .slot = true,
 					      .displacement = (int32_t)at,
 					      .bytes = s->slot_bytes[slot]};
@@ -119,16 +118,13 @@ static void add_scalar(struct input_search *s, unsigned location, unsigned bytes
 }
 
 /* Bytes of the registers that an instruction uses. */
-static unsigned operand_bytes(const struct input_search *s, const struct native_insn *insn)
+static unsigned operand_bytes(const struct native_insn *insn)
 {
-	const struct code_image *image = s->n->image;
-	struct opcode o;
+	const struct opcode *o = &insn->does.code;
 
-	if (insn->does.memory.loads || insn->does.memory.stores)
-		return insn->does.memory.size <= 8 ? insn->does.memory.size : 8;
-	if (!opcode_read(image->bytes + insn->offset, image->size - insn->offset, &o))
-		return 4;
-	return o.rex & OPCODE_REX_W ? 8 : 4;
+	if (o->memory.loads || o->memory.stores)
+		return o->memory.size <= 8 ? o->memory.size : 8;
+	return o->rex & OPCODE_REX_W ? 8 : 4;
 }
 
 /* Copies and the like that are followed to a constant, and blocks on the way. */
@@ -165,7 +161,7 @@ static bool is_constant(const struct input_search *s, unsigned reg)
 			return false;
 		if (insn->does.kind == EFFECT_CONSTANT)
 			return true;
-		if (insn->does.memory.loads || !reads || (reads & (reads - 1)))
+		if (insn->does.code.memory.loads || !reads || (reads & (reads - 1)))
 			return false;
 		reg = (unsigned)__builtin_ctzll(reads);
 	}
@@ -182,7 +178,7 @@ static void add_scalars(struct input_search *s, const struct insn_state *p,
 		if (at == UINT_MAX)
 			continue;
 		if (!is_vector(at))
-			add_scalar(s, at, operand_bytes(s, p->insn));
+			add_scalar(s, at, operand_bytes(p->insn));
 		else if (!is_constant(s, at))
 			s->unread = true;
 	}
@@ -198,7 +194,7 @@ static bool decides(const struct input_search *s, const struct insn_state *p)
 	if (!s->n->insns[end - 1].branches)
 		return false;
 	for (uint32_t k = end; k-- > p->k + 1;)
-		if (s->n->insns[k].does.writes & EFFECT_FLAGS)
+		if (s->n->insns[k].does.writes & REGISTER_FLAGS)
 			return false;
 	return true;
 }
@@ -219,7 +215,7 @@ static bool is_unsigned(const struct input_search *s, const struct native_insn *
 {
 	const uint8_t *code = s->n->image->bytes + branch->offset;
 
-	if (code[0] == 0x0f && branch->does.length > 1)
+	if (code[0] == 0x0f && branch->does.code.length > 1)
 		return (code[1] & 0xfe) == 0x82 || (code[1] & 0xfe) == 0x86;
 	return (code[0] & 0xfe) == 0x72 || (code[0] & 0xfe) == 0x76;
 }
@@ -263,7 +259,7 @@ static struct sides sides_of(const struct input_search *s, const struct insn_sta
 static void add_carried(struct input_search *s, const struct insn_state *p)
 {
 	struct location_set sources = load_flow_value_reads(p->insn);
-	unsigned bytes = operand_bytes(s, p->insn);
+	unsigned bytes = operand_bytes(p->insn);
 
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
 		if (!locations_have(sources, i) || !(p->loads.at[i] & LOAD_FLOW_OTHER) ||
@@ -283,7 +279,7 @@ static void look_at_comparison(struct input_search *s, const struct insn_state *
 	uint64_t loads = load_flow_values(s->f, p->insn, &p->loads);
 
 	/* A collector asks, by a word of the thread. */
-	if (p->insn->does.memory.loads && p->insn->does.memory.base == EFFECT_R15)
+	if (p->insn->does.code.memory.loads && p->insn->does.code.memory.base == R15)
 		return;
 	if (is_bounds_check(s, p)) {
 		if (sides.others == 1)
@@ -333,7 +329,7 @@ static bool stays(const struct input_search *s, const struct value *value)
 static bool take_address(const struct input_search *s, const struct insn_state *p,
 			 struct address *a)
 {
-	const struct effect_memory *m = &p->insn->does.memory;
+	const struct operand *m = &p->insn->does.code.memory;
 
 	*a = (struct address){.scale = m->index >= 0 ? m->scale : 0,
 			      .displacement = m->displacement};
@@ -351,9 +347,9 @@ static bool take_address(const struct input_search *s, const struct insn_state *
 
 static bool is_heap_store(const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
-	return m->stores && !insn->call && m->base != EFFECT_RSP && m->base != EFFECT_R15;
+	return m->stores && !insn->call && m->base != RSP && m->base != R15;
 }
 
 /* Is one of the sources a counter, and no list's element? */
@@ -369,12 +365,12 @@ static bool has_counter(const struct input_search *s, const struct insn_state *p
 
 static void look_at_store(struct input_search *s, const struct insn_state *p)
 {
-	const struct effect_memory *m = &p->insn->does.memory;
+	const struct operand *m = &p->insn->does.code.memory;
 	uint64_t stored = load_flow_values(s->f, p->insn, &p->loads);
 	struct address to;
 
 	/* Which element it goes to; r12 is where compressed references begin. */
-	if (m->index >= 0 && m->scale > 1 && m->base != EFFECT_R12)
+	if (m->index >= 0 && m->scale > 1 && m->base != R12)
 		s->data |= p->loads.at[m->index];
 	/* A list's element may be how far the loop has come, in memory: a queue's first. */
 	if (take_address(s, p, &to)) {
@@ -404,7 +400,7 @@ static void look_at_call(struct input_search *s, const struct insn_state *p, uin
 
 static bool is_lea(const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	return insn->does.kind == EFFECT_DERIVE && !m->loads && !m->stores &&
 	       (m->base >= 0 || m->index >= 0);
@@ -420,7 +416,7 @@ static void look_at_arithmetic(struct input_search *s, const struct insn_state *
 
 	if (is_lea(p->insn))
 		return;
-	if (p->insn->does.kind != EFFECT_DERIVE || operand_bytes(s, p->insn) <= 4)
+	if (p->insn->does.kind != EFFECT_DERIVE || operand_bytes(p->insn) <= 4)
 		for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
 			changes |= locations_have(sources, i) &&
 				   !loop_value_progress(s->v, &p->values.at[i]);
@@ -467,7 +463,7 @@ static void leave_for(struct input_search *s, const struct load_state *loads,
 	struct location_set used = s->live->entering[to];
 
 	/* Calls read what may be arguments, and returns xmm0, for want of better knowledge. */
-	used.registers &= s->read | (to == s->v->blocks[0] ? 0 : EFFECT_GENERALS);
+	used.registers &= s->read | (to == s->v->blocks[0] ? 0 : REGISTER_GENERALS);
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++)
 		if (locations_have(used, i) && !is_progress(s, &values->at[i]))
 			s->weak |= loads->at[i];
@@ -514,10 +510,10 @@ static void find_read(struct input_search *s)
 
 		for (uint32_t k = s->n->first_insn[b]; k < s->n->first_insn[b + 1]; k++) {
 			const struct native_insn *insn = &s->n->insns[k];
-			uint16_t size = insn->does.memory.size;
+			uint16_t size = insn->does.code.memory.size;
 
 			s->read |= insn->does.reads;
-			if (insn->slot < 0 || !insn->does.memory.loads || size > 64)
+			if (insn->slot < 0 || !insn->does.code.memory.loads || size > 64)
 				continue;
 			if (s->slot_bytes[insn->slot] == 0 || size < s->slot_bytes[insn->slot])
 				s->slot_bytes[insn->slot] = (uint8_t)size;
@@ -546,9 +542,9 @@ static bool is_kept(struct input_search *s, unsigned load)
 static bool look_alike(const struct input_search *s, unsigned a, unsigned b)
 {
 	const struct address *x = &s->loaded_from[a], *y = &s->loaded_from[b];
-	bool indexed = s->f->loads[a]->does.memory.index >= 0;
+	bool indexed = s->f->loads[a]->does.code.memory.index >= 0;
 
-	return s->f->loads[a]->does.memory.size == s->f->loads[b]->does.memory.size &&
+	return s->f->loads[a]->does.code.memory.size == s->f->loads[b]->does.code.memory.size &&
 	       x->scale == y->scale && (indexed || x->displacement == y->displacement) &&
 	       x->base.kind == y->base.kind && x->base.location == y->base.location &&
 	       (x->base.flags & VALUE_LOADED) == (y->base.flags & VALUE_LOADED) &&
@@ -559,11 +555,11 @@ static bool look_alike(const struct input_search *s, unsigned a, unsigned b)
 /* A word where arrays have their length, with compact headers, compressed classes and neither. */
 static bool is_length(const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	return m->size == 4 &&
 	       (m->displacement == 8 || m->displacement == 12 || m->displacement == 16) &&
-	       (m->index < 0 || m->base == EFFECT_R12);
+	       (m->index < 0 || m->base == R12);
 }
 
 static void take_load(struct input_search *s, unsigned load, unsigned *taken)
@@ -577,7 +573,7 @@ static void take_load(struct input_search *s, unsigned load, unsigned *taken)
 		like++;
 	in->copy_of[at] = (uint8_t)like;
 	in->loads[at] = (struct loop_input){
-	    .use = {.offset = insn->offset, .bytes = insn->does.memory.size}, .bci = -1};
+	    .use = {.offset = insn->offset, .bytes = insn->does.code.memory.size}, .bci = -1};
 }
 
 /* Those that the loop keeps for itself, or that are lengths, are none. */

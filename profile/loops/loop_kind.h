@@ -36,7 +36,10 @@ enum loop_doubt {
 	LOOP_DOUBT_ENTRY = 1 << 4,  /* where it is entered cannot be counted */
 	LOOP_DOUBT_FOLDED = 1 << 5, /* what it adds up may have been made of its counter */
 	LOOP_DOUBT_READS = 1 << 6,  /* it, or what it calls, goes by more than is compared */
+	LOOP_DOUBTS_END = 1 << 7,
 };
+
+#define LOOP_DOUBTS __builtin_ctz(LOOP_DOUBTS_END) /* their number */
 
 /* What a turn goes by: a value that is loaded from the heap, or is handed to a call that is not
  * inlined. Neither what only leads to other values (the address of an object whose fields are
@@ -68,6 +71,10 @@ enum loop_effect {
 	LOOP_EFFECT_CONSTANT, /* it updates as many locations, however many turns it makes */
 	LOOP_EFFECT_GROWS,    /* ... more, the more turns it makes, or it is not known */
 	LOOP_EFFECT_IO,       /* nothing but input and output, by the same calls in each turn */
+	LOOP_EFFECTS,
 };
+
+/* "0*", "0*1?", "[0|1]*", "1*"; "" for LOOP_TYPE_UNKNOWN. */
+const char *loop_type_name(enum loop_type type);
 
 #endif

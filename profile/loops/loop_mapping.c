@@ -66,7 +66,7 @@ static bool is_of_barrier(const struct native_code *n, const struct code_record 
 {
 	const struct native_insn *insn = native_insn_at(n, record->offset);
 
-	return insn && insn->does.memory.base == EFFECT_R15 && native_tests_memory(n, insn);
+	return insn && insn->does.code.memory.base == R15 && native_tests_memory(n, insn);
 }
 
 static bool only_loops_lead_to(const struct flow_graph *g, uint16_t b)
@@ -80,7 +80,8 @@ static bool only_loops_lead_to(const struct flow_graph *g, uint16_t b)
 static const struct loop_path *path_behind(const struct loop_mapping *m,
 					   const struct native_insn *call)
 {
-	const struct code_record *r = native_record_at(m->native, call->offset + call->does.length);
+	const struct code_record *r =
+	    native_record_at(m->native, call->offset + call->does.code.length);
 
 	return r ? &m->places[r - m->native->image->records] : NULL;
 }

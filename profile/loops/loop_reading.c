@@ -397,8 +397,8 @@ static bool follow(struct reading_search *s, unsigned location, unsigned *budget
 
 static bool can_be_read(unsigned location)
 {
-	return location >= NATIVE_REGISTERS || (location < 16 && location != EFFECT_RSP &&
-						location != EFFECT_R12 && location != EFFECT_R15);
+	return location >= NATIVE_REGISTERS ||
+	       (location < 16 && location != RSP && location != R12 && location != R15);
 }
 
 /* The low half is all that is read: no instance makes so many turns while it is waited for. */
@@ -412,7 +412,7 @@ static bool scalar_at(const struct reading_search *s, unsigned location, struct 
 	if (location < NATIVE_REGISTERS)
 		return true;
 	slot = s->n->slots[location - NATIVE_REGISTERS];
-	out->reg = EFFECT_RSP;
+	out->reg = RSP;
 	out->slot = true;
 	out->displacement = (int32_t)slot;
 	return slot >= 0 && slot <= INT32_MAX;

@@ -103,15 +103,14 @@ static enum native_call kind_of_call(const struct code_image *image, uint32_t of
 
 static void take_flow(struct native_insn *insn, const struct code_image *image)
 {
-	struct opcode o;
+	enum opcode_flow flow = opcode_flow(&insn->does.code);
 
-	if (!opcode_read(image->bytes + insn->offset, image->size - insn->offset, &o))
-		return;
-	switch (opcode_flow(&o)) {
+	switch (flow) {
 	case OPCODE_CALL:
 	case OPCODE_INDIRECT_CALL:
-		insn->call = (uint8_t)kind_of_call(
-		    image, insn->offset, opcode_flow(&o) == OPCODE_INDIRECT_CALL && !o.has_memory);
+		insn->call = (uint8_t)kind_of_call(image, insn->offset,
+						   flow == OPCODE_INDIRECT_CALL &&
+						       !insn->does.code.has_memory);
 		break;
 	case OPCODE_BRANCH:
 		insn->branches = true;
@@ -126,18 +125,18 @@ static void take_flow(struct native_insn *insn, const struct code_image *image)
 
 static bool based_on(const struct native_insn *insn, int base)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	return (m->loads || m->stores) && !m->strange && m->base == base && m->index < 0;
 }
 
 static void take_frame(struct native_code *n, struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 	unsigned i = 0;
 
 	insn->slot = -1;
-	if (based_on(insn, EFFECT_RSP) && m->displacement >= 0) {
+	if (based_on(insn, RSP) && m->displacement >= 0) {
 		while (i < n->slot_count && n->slots[i] != m->displacement)
 			i++;
 		if (i == NATIVE_SLOTS)
@@ -145,7 +144,7 @@ static void take_frame(struct native_code *n, struct native_insn *insn)
 		if (i == n->slot_count)
 			n->slots[n->slot_count++] = m->displacement;
 		insn->slot = (int8_t)i;
-	} else if (based_on(insn, EFFECT_R15) && m->stores) {
+	} else if (based_on(insn, R15) && m->stores) {
 		while (i < n->thread_count && n->thread_words[i] != m->displacement)
 			i++;
 		if (i == n->thread_count && i < NATIVE_THREAD_MAX)
@@ -157,24 +156,24 @@ static void take_frame(struct native_code *n, struct native_insn *insn)
  * nothing else is. */
 static bool loads_compact_class(const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	return m->loads && !m->strange && m->displacement == 4 && m->size == 4 && m->index < 0 &&
-	       m->base >= 0 && m->base != EFFECT_RSP && m->base != EFFECT_R15;
+	       m->base >= 0 && m->base != RSP && m->base != R15;
 }
 
 /* Compiled code moves its stack pointer where it begins and ends, and around calls of a collector's
  * barrier, for what it saves there. All that such a barrier does is nothing to the code. */
 static bool take_barrier(struct native_insn *insn, bool moved)
 {
-	bool moves = !insn->call && (insn->does.writes & EFFECT_GENERAL(EFFECT_RSP));
+	bool moves = !insn->call && (insn->does.writes & REGISTER_GENERAL(RSP));
 	bool back;
 
 	if (!moved && !moves)
 		return false;
 	insn->slot = -1;
 	insn->does.writes = 0;
-	insn->does.memory.loads = insn->does.memory.stores = false;
+	insn->does.code.memory.loads = insn->does.code.memory.stores = false;
 	back = moved && moves && insn->does.kind == EFFECT_STEP && insn->does.immediate > 0;
 	insn->does.kind = EFFECT_OTHER;
 	if (insn->call && insn->call != NATIVE_CALL_ENDS)
@@ -186,10 +185,10 @@ static bool take_barrier(struct native_insn *insn, bool moved)
  */
 static bool hands_thread(const struct native_insn *insn)
 {
-	uint64_t arguments = EFFECT_GENERAL(EFFECT_RSI) | EFFECT_GENERAL(EFFECT_RDI);
+	uint64_t arguments = REGISTER_GENERAL(RSI) | REGISTER_GENERAL(RDI);
 
-	return insn->does.kind == EFFECT_COPY && insn->does.reads == EFFECT_GENERAL(EFFECT_R15) &&
-	       (insn->does.writes & arguments) && !insn->does.memory.loads;
+	return insn->does.kind == EFFECT_COPY && insn->does.reads == REGISTER_GENERAL(R15) &&
+	       (insn->does.writes & arguments) && !insn->does.code.memory.loads;
 }
 
 /* A call that the flow graph does not come back from. */
@@ -220,7 +219,7 @@ static int decode_block(struct native_code *n, unsigned b)
 			return -E2BIG;
 		*insn = (struct native_insn){.offset = at};
 		if (!effects_decode(image->bytes + at, image->size - at, &insn->does) ||
-		    insn->does.length > end - at) {
+		    insn->does.code.length > end - at) {
 			n->undecoded[b] = true;
 			return 0;
 		}
@@ -232,7 +231,7 @@ static int decode_block(struct native_code *n, unsigned b)
 			insn->call = NATIVE_CALL_BARRIER;
 		thread = (thread && !insn->call) || hands_thread(insn);
 		n->insn_count++;
-		at += insn->does.length;
+		at += insn->does.code.length;
 	}
 	end_call(n, b);
 	return 0;
@@ -368,8 +367,8 @@ static bool is_dense(const struct native_code *n)
 		const struct native_insn *before =
 		    native_insn_before(n, n->image->records[r].offset);
 
-		found += at && before && !before->call && !at->call && !at->does.memory.loads &&
-			 !at->does.memory.stores;
+		found += at && before && !before->call && !at->call &&
+			 !at->does.code.memory.loads && !at->does.code.memory.stores;
 	}
 	return found >= DENSE_LEAST;
 }
@@ -427,7 +426,7 @@ const struct native_insn *native_insn_before(const struct native_code *n, uint32
 	size_t i = insn_from(n, offset);
 	const struct native_insn *before = i > 0 ? &n->insns[i - 1] : NULL;
 
-	return before && before->offset + before->does.length == offset ? before : NULL;
+	return before && before->offset + before->does.code.length == offset ? before : NULL;
 }
 
 unsigned native_loop_insns(const struct native_code *n, unsigned loop)
@@ -475,7 +474,7 @@ const struct native_insn *native_pruned_branch(const struct native_code *n, uint
 			const struct native_insn *insn = &n->insns[k];
 			const uint8_t *bytes = n->image->bytes + insn->offset;
 
-			if (flow_is_trap_request(bytes, insn->does.length))
+			if (flow_is_trap_request(bytes, insn->does.code.length))
 				reinterpret = is_reinterpret(bytes);
 			if (insn->call)
 				return reinterpret && insn->call == NATIVE_CALL_ENDS ? insn : NULL;
@@ -499,14 +498,14 @@ const struct code_record *native_record_of(const struct native_code *n,
 {
 	bool behind = n->dense || insn->call;
 
-	return native_record_at(n, insn->offset + (behind ? insn->does.length : 0));
+	return native_record_at(n, insn->offset + (behind ? insn->does.code.length : 0));
 }
 
 bool native_tests_memory(const struct native_code *n, const struct native_insn *insn)
 {
 	const uint8_t *code = n->image->bytes + insn->offset;
 
-	return insn->does.memory.loads && code[(code[0] & 0xf0) == 0x40] == 0x85;
+	return insn->does.code.memory.loads && code[(code[0] & 0xf0) == 0x40] == 0x85;
 }
 
 uint32_t native_callee(const struct native_code *n, uint32_t offset)
@@ -518,7 +517,7 @@ uint32_t native_callee(const struct native_code *n, uint32_t offset)
 
 bool native_polls(const struct native_code *n, const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	return native_tests_memory(n, insn) && m->base >= 0 && m->index < 0 && m->displacement == 0;
 }
@@ -533,11 +532,9 @@ bool native_calls_stub(const struct native_code *n, const struct native_insn *in
 bool native_calls_jvm(const struct native_code *n, const struct native_insn *insn)
 {
 	const struct code_call *call = insn->call ? call_at(n->image, insn->offset) : NULL;
-	struct opcode o;
 
 	return insn->call && (!call || call->target == CODE_TARGET_OTHER) &&
-	       opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o) &&
-	       opcode_flow(&o) == OPCODE_CALL;
+	       opcode_flow(&insn->does.code) == OPCODE_CALL;
 }
 
 /* ---------------------------------------------------------------- where the method begins */
@@ -560,13 +557,13 @@ static uint32_t target_of(const struct code_image *image, uint32_t offset)
 
 static bool loads_class_of_receiver(const struct opcode *o)
 {
-	return o->has_memory && opcode_use(o) == OPCODE_LOADS && o->base == EFFECT_RSI &&
-	       o->index < 0 && o->displacement <= 8;
+	return o->has_memory && opcode_use(o) == OPCODE_LOADS && o->memory.base == RSI &&
+	       o->memory.index < 0 && o->memory.displacement <= 8;
 }
 
 static bool does_nothing(const struct effects *e)
 {
-	return e->writes == 0 && !e->memory.loads && !e->memory.stores;
+	return e->writes == 0 && !e->code.memory.loads && !e->code.memory.stores;
 }
 
 /* Behind the check of an inline cache, and what fills up to there. */
@@ -574,10 +571,8 @@ static uint32_t behind_check(const struct native_code *n, uint32_t entry)
 {
 	const struct native_insn *insn = native_insn_at(n, entry);
 	const struct native_insn *end = n->insns + n->insn_count;
-	struct opcode o;
 
-	if (!insn || !opcode_read(n->image->bytes + entry, n->image->size - entry, &o) ||
-	    !loads_class_of_receiver(&o))
+	if (!insn || !loads_class_of_receiver(&insn->does.code))
 		return entry;
 	for (unsigned i = 0; i < CHECK_MAX && insn < end && !insn->branches; i++)
 		insn++;

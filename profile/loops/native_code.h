@@ -19,7 +19,7 @@
 #define NATIVE_INSNS_MAX (24u << 10)
 #define NATIVE_DEPTH_MAX 24u /* of loops in loops */
 
-/* Where values are: general registers and vectors as in EFFECT_*, then words of the frame. Words
+/* Where values are: general registers and vectors as in REGISTER_*, then words of the frame. Words
  * that there is no number left for are not followed. */
 #define NATIVE_REGISTERS  48u
 #define NATIVE_SLOTS      64u

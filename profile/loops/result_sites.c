@@ -139,7 +139,7 @@ static void find_kept(struct site_search *s)
 static const struct native_insn *compared_in(const struct site_search *s, uint16_t b)
 {
 	for (uint32_t k = s->n->first_insn[b + 1]; k-- > s->n->first_insn[b];)
-		if (s->n->insns[k].does.writes & EFFECT_FLAGS)
+		if (s->n->insns[k].does.writes & REGISTER_FLAGS)
 			return &s->n->insns[k];
 	return NULL;
 }
@@ -165,11 +165,11 @@ static bool is_limit_test(struct site_search *s, const struct native_insn *compa
 	struct location_set sources = native_reads(compare);
 	bool limit = false, other = false;
 
-	if (compare->does.memory.loads && compare->slot < 0) {
+	if (compare->does.code.memory.loads && compare->slot < 0) {
 		for (uint64_t bits = sources.registers; bits; bits &= bits - 1)
 			other |= !loop_value_same(s->v, &state->at[__builtin_ctzll(bits)]) &&
-				 (__builtin_ctzll(bits) == compare->does.memory.base ||
-				  __builtin_ctzll(bits) == compare->does.memory.index);
+				 (__builtin_ctzll(bits) == compare->does.code.memory.base ||
+				  __builtin_ctzll(bits) == compare->does.code.memory.index);
 		s->polls |= !other;
 	}
 	for (unsigned i = 0; i < NATIVE_LOCATIONS; i++) {
@@ -339,12 +339,12 @@ static void find_exits(struct site_search *s)
 static bool stores_result(struct site_search *s, const struct native_insn *insn,
 			  const struct value_state *state)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 	uint16_t flags = 0;
 
-	if (!m->stores || m->base == EFFECT_RSP || m->base == EFFECT_R15) {
+	if (!m->stores || m->base == RSP || m->base == R15) {
 		/* A word of the frame that is not followed may be where a result is. */
-		if (m->stores && m->base == EFFECT_RSP && insn->slot < 0 && m->displacement >= 0)
+		if (m->stores && m->base == RSP && insn->slot < 0 && m->displacement >= 0)
 			s->r->doubts |= LOOP_DOUBT_CODE;
 		return false;
 	}
@@ -521,7 +521,7 @@ static int find_type(struct site_search *s)
 /* HotSpot polls for safepoints by test [register], eax: the value is nothing to it. */
 static bool is_poll(const struct native_code *n, const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	return native_tests_memory(n, insn) && m->base >= 0 && m->index < 0 && m->displacement == 0;
 }
@@ -529,7 +529,7 @@ static bool is_poll(const struct native_code *n, const struct native_insn *insn)
 /* Copies a value, or what it is and some, and looks at nothing else. */
 static bool carries_on(const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
 	return (insn->does.kind == EFFECT_COPY || insn->does.kind == EFFECT_STEP) && !insn->call &&
 	       ((!m->loads && !m->stores) || insn->slot >= 0);

@@ -1,6 +1,5 @@
 #include "profile/loops/turn_inputs.h"
 
-#include "common/code/opcode.h"
 #include "profile/loops/arguments.h"
 
 /* A turn that calls nothing and divides nothing must compute for so long that its result would be
@@ -27,10 +26,10 @@ static bool is_counted(const struct load_flow *f, const struct value *value)
 /* A field, an element: no word of the frame, of the thread or of the code, and no poll. */
 static bool loads_data(const struct native_code *n, const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
-	return m->loads && m->base != EFFECT_RSP && m->base != EFFECT_R15 &&
-	       (m->base >= 0 || m->index >= 0) && !native_polls(n, insn);
+	return m->loads && m->base != RSP && m->base != R15 && (m->base >= 0 || m->index >= 0) &&
+	       !native_polls(n, insn);
 }
 
 /* How often an inner loop reads what is not one of few inputs of a turn. One that reads nothing
@@ -73,15 +72,13 @@ void turn_inputs_begin(struct turn_inputs *t, const struct load_flow *f,
 }
 
 /* div, idiv; their vector kind, and square roots. */
-static bool divides(const struct native_code *n, const struct native_insn *insn)
+static bool divides(const struct native_insn *insn)
 {
-	struct opcode o;
+	const struct opcode *o = &insn->does.code;
 
-	if (!opcode_read(n->image->bytes + insn->offset, n->image->size - insn->offset, &o))
-		return false;
-	if (o.map == OPCODE_ONE_BYTE)
-		return (o.code == 0xf6 || o.code == 0xf7) && opcode_group(&o) >= 6;
-	return o.map == OPCODE_0F && (o.code == 0x5e || o.code == 0x51);
+	if (o->map == OPCODE_ONE_BYTE)
+		return (o->code == 0xf6 || o->code == 0xf7) && opcode_group(o) >= 6;
+	return o->map == OPCODE_0F && (o->code == 0x5e || o->code == 0x51);
 }
 
 static bool is_work(const struct turn_inputs *t, const struct native_insn *insn,
@@ -94,7 +91,7 @@ static bool is_work(const struct turn_inputs *t, const struct native_insn *insn,
 	if (insn->branches || insn->does.kind == EFFECT_COPY ||
 	    insn->does.kind == EFFECT_CONSTANT || insn->does.kind == EFFECT_PAUSE)
 		return false;
-	if (!insn->does.writes && !insn->does.memory.stores)
+	if (!insn->does.writes && !insn->does.code.memory.stores)
 		return false;
 	if (!writes.registers && !writes.slots)
 		return true;
@@ -110,7 +107,7 @@ static void look_at_address(struct turn_inputs *t, unsigned load, const struct n
 			    const struct value_state *values)
 {
 	const struct loop_values *v = t->flow->values;
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 	const int8_t registers[] = {m->base, m->index};
 
 	t->steady[load] = true;
@@ -167,7 +164,7 @@ void turn_inputs_look(struct turn_inputs *t, const struct native_insn *insn, uin
 	if (insn->call == NATIVE_CALL || insn->call == NATIVE_CALL_LEAF) {
 		look_at_call(t, insn, load, arguments, values, loads);
 	} else if (!insn->call) {
-		t->calls |= divides(t->flow->values->native, insn);
+		t->calls |= divides(insn);
 		t->work += is_work(t, insn, values);
 	}
 }
@@ -184,8 +181,8 @@ static bool add(struct turn_inputs *t, uint32_t offset, unsigned bytes, unsigned
 static bool add_source(struct turn_inputs *t, const struct native_insn *insn)
 {
 	if (insn->call)
-		return add(t, insn->offset + insn->does.length, 0, EFFECT_RAX);
-	return add(t, insn->offset, insn->does.memory.size, 0);
+		return add(t, insn->offset + insn->does.code.length, 0, RAX);
+	return add(t, insn->offset, insn->does.code.memory.size, 0);
 }
 
 static bool add_all(struct turn_inputs *t, uint64_t sources)

@@ -23,12 +23,12 @@ static bool has_slot(const struct native_insn *insn)
 
 /* Compiled code saves what it needs around calls, but for these (x86_64.ad: the frame pointer is
  * saved by who is called). r12 is where compressed references begin. */
-#define CALL_KEEPS                                                                              \
-	(EFFECT_GENERAL(EFFECT_RSP) | EFFECT_GENERAL(EFFECT_RBP) | EFFECT_GENERAL(EFFECT_R12) | \
-	 EFFECT_GENERAL(EFFECT_R15))
+#define CALL_KEEPS                                                               \
+	(REGISTER_GENERAL(RSP) | REGISTER_GENERAL(RBP) | REGISTER_GENERAL(R12) | \
+	 REGISTER_GENERAL(R15))
 /* System V ABI. */
 #define LEAF_KEEPS \
-	(CALL_KEEPS | EFFECT_GENERAL(EFFECT_RBX) | EFFECT_GENERAL(13) | EFFECT_GENERAL(14))
+	(CALL_KEEPS | REGISTER_GENERAL(RBX) | REGISTER_GENERAL(13) | REGISTER_GENERAL(14))
 /* Arguments of both: rcx, rdx, rsi, rdi, r8, r9, and of Java's xmm0 to xmm7. What is called like C
  * for numbers has two at most. */
 #define CALL_READS      (UINT64_C(0x3c6))
@@ -68,7 +68,7 @@ struct location_set native_reads(const struct native_insn *insn)
 	struct location_set all = {.registers = insn->does.reads & LOCATIONS_REGISTERS};
 
 	all.registers |= read_by(insn);
-	if (has_slot(insn) && insn->does.memory.loads)
+	if (has_slot(insn) && insn->does.code.memory.loads)
 		locations_add(&all, slot_location(insn));
 	return all;
 }
@@ -76,10 +76,10 @@ struct location_set native_reads(const struct native_insn *insn)
 struct location_set native_writes(const struct native_insn *insn)
 {
 	struct location_set all = {.registers = insn->does.writes & LOCATIONS_REGISTERS &
-						~EFFECT_GENERAL(EFFECT_RSP)};
+						~REGISTER_GENERAL(RSP)};
 
 	all.registers |= changed_by(insn);
-	if (has_slot(insn) && insn->does.memory.stores)
+	if (has_slot(insn) && insn->does.code.memory.stores)
 		locations_add(&all, slot_location(insn));
 	return all;
 }
@@ -212,9 +212,9 @@ static struct value finish(const struct derived *d)
 
 static bool allocates_from(const struct native_code *n, const struct native_insn *insn)
 {
-	const struct effect_memory *m = &insn->does.memory;
+	const struct operand *m = &insn->does.code.memory;
 
-	if (m->base != EFFECT_R15 || m->index >= 0 || m->strange)
+	if (m->base != R15 || m->index >= 0 || m->strange)
 		return false;
 	for (unsigned i = 0; i < n->thread_count; i++)
 		if (n->thread_words[i] == m->displacement)
@@ -224,14 +224,15 @@ static bool allocates_from(const struct native_code *n, const struct native_insn
 
 static bool loads_data(const struct native_insn *insn)
 {
-	return insn->does.memory.loads && !has_slot(insn);
+	return insn->does.code.memory.loads && !has_slot(insn);
 }
 
 static bool scales(const struct effects *e)
 {
-	bool address = e->memory.index >= 0;
+	bool address = e->code.memory.index >= 0;
 
-	return e->kind == EFFECT_DERIVE && (e->immediate != 0 || (address && e->memory.scale > 1));
+	return e->kind == EFFECT_DERIVE &&
+	       (e->immediate != 0 || (address && e->code.memory.scale > 1));
 }
 
 /* Something else than copies and steps. */
@@ -251,7 +252,7 @@ static struct value derive(const struct loop_values *v, const struct native_insn
 		d.mixed = true;
 	if (d.mixed || loads_data(insn))
 		d.value.flags &= (uint16_t)~VALUE_FRESH;
-	if (loads_data(insn) || d.mixed || (e->reads & EFFECT_FLAGS))
+	if (loads_data(insn) || d.mixed || (e->reads & REGISTER_FLAGS))
 		d.value.flags |= VALUE_VARIES;
 	if (e->kind == EFFECT_COPY && loads_data(insn) && steady)
 		d.value.flags |= VALUE_STEADY;
@@ -278,8 +279,8 @@ static unsigned only_source(const struct native_insn *insn)
 	struct location_set sources = native_reads(insn);
 
 	if (has_slot(insn))
-		sources.registers &= ~EFFECT_GENERAL(EFFECT_RSP);
-	if (!insn->does.memory.loads && insn->does.memory.stores && !has_slot(insn))
+		sources.registers &= ~REGISTER_GENERAL(RSP);
+	if (!insn->does.code.memory.loads && insn->does.code.memory.stores && !has_slot(insn))
 		return UINT_MAX;
 	if (__builtin_popcountll(sources.registers) + __builtin_popcountll(sources.slots) != 1)
 		return UINT_MAX;
@@ -315,7 +316,7 @@ static struct value chosen(const struct native_insn *insn, const struct value_st
 	uint64_t sources = native_reads(insn).registers;
 	struct value all = {.kind = VALUE_NONE};
 
-	if (insn->does.memory.loads)
+	if (insn->does.code.memory.loads)
 		return otherwise;
 	for (uint64_t bits = sources; bits; bits &= bits - 1)
 		all = merge(&all, &state->at[__builtin_ctzll(bits)]);

@@ -14,8 +14,8 @@ static int by_method(const void *x, const void *y)
 {
 	const struct loop_body *a = x, *b = y;
 
-	if (a->method != b->method)
-		return a->method < b->method ? -1 : 1;
+	if (a->key.method != b->key.method)
+		return a->key.method < b->key.method ? -1 : 1;
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
@@ -35,21 +35,23 @@ void loop_bodies_release(struct loop_bodies *b)
 /* The first of a method's. */
 static size_t first_of(const struct loop_bodies *b, uint32_t method)
 {
-	return SEARCH_FIRST(i, b->count, b->bodies[i].method >= method);
+	return SEARCH_FIRST(i, b->count, b->bodies[i].key.method >= method);
 }
 
 static bool holds(const struct loop_body *body, const struct cct_node *n)
 {
-	return n->method == body->method && n->bci >= body->header && n->bci <= body->latch &&
-	       (n->line < 0 || body->line < 0 || n->line >= body->line);
+	const struct loop_key *key = &body->key;
+
+	return n->method == key->method && n->bci >= (int32_t)key->header &&
+	       n->bci <= body->latch && (n->line < 0 || key->line < 0 || n->line >= key->line);
 }
 
 /* Both hold the same place. */
 static bool is_inside(const struct loop_body *a, const struct loop_body *b)
 {
-	if (a->line >= 0 && b->line >= 0 && a->line != b->line)
-		return a->line > b->line;
-	return a->latch - a->header < b->latch - b->header;
+	if (a->key.line >= 0 && b->key.line >= 0 && a->key.line != b->key.line)
+		return a->key.line > b->key.line;
+	return a->latch - (int32_t)a->key.header < b->latch - (int32_t)b->key.header;
 }
 
 static const struct loop_body *innermost(const struct loop_bodies *b, const struct cct_node *n,
@@ -58,7 +60,7 @@ static const struct loop_body *innermost(const struct loop_bodies *b, const stru
 	const struct loop_body *found = NULL;
 	size_t i = first_of(b, n->method);
 
-	for (; i < b->count && b->bodies[i].method == n->method; i++, ++*steps)
+	for (; i < b->count && b->bodies[i].key.method == n->method; i++, ++*steps)
 		if (holds(&b->bodies[i], n) && (!found || is_inside(&b->bodies[i], found)))
 			found = &b->bodies[i];
 	return found;
@@ -129,7 +131,7 @@ static void add_inclusive(struct adding *a, const struct cct_node *n, const stru
 			  const struct cpu_sum *called)
 {
 	for (size_t i = first_of(a->b, n->method);
-	     i < a->b->count && a->b->bodies[i].method == n->method; i++) {
+	     i < a->b->count && a->b->bodies[i].key.method == n->method; i++) {
 		a->steps++;
 		if (!holds(&a->b->bodies[i], n) || caller_is_in(a, &a->b->bodies[i], n))
 			continue;

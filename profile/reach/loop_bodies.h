@@ -17,11 +17,12 @@
 
 #include "profile/cct.h"
 #include "profile/cpu_profile.h"
+#include "profile/loop_profile.h"
 
 struct loop_body {
-	uint32_t method;             /* of the window's tree; not 0 */
-	int32_t header, latch, line; /* line -1: not known */
-	uint32_t id;                 /* the caller's */
+	struct loop_key key; /* its method is not 0, its header a bytecode index */
+	int32_t latch;
+	uint32_t id; /* the caller's */
 };
 
 /* All zero is empty. */

@@ -85,7 +85,7 @@ const char *loop_doubt_sentence(unsigned i)
 /* ---------------------------------------------------------------- judging */
 
 /* What most of its time says. */
-static enum loop_type type_of(const struct loop_row *row)
+static enum loop_type type_of(const struct loop *row)
 {
 	enum loop_type type = LOOP_TYPE_UNKNOWN;
 
@@ -95,7 +95,7 @@ static enum loop_type type_of(const struct loop_row *row)
 	return type;
 }
 
-static unsigned doubts_of(const struct loop_row *row)
+static unsigned doubts_of(const struct loop *row)
 {
 	unsigned found = 0;
 
@@ -393,14 +393,10 @@ int report_loops_bodies(const struct report_loops *l, struct loop_bodies *bodies
 	if (!list)
 		return -ENOMEM;
 	for (size_t i = 0; i < l->count; i++) {
-		const struct loop_row *row = l->rows[i].row;
+		const struct loop *row = l->rows[i].row;
 
 		if (row->key.mapped && row->key.method && row->key.header <= INT32_MAX)
-			list[count++] = (struct loop_body){.method = row->key.method,
-							   .header = (int32_t)row->key.header,
-							   .latch = row->latch_bci,
-							   .line = row->key.line,
-							   .id = (uint32_t)i};
+			list[count++] = (struct loop_body){row->key, row->latch_bci, (uint32_t)i};
 	}
 	loop_bodies_init(bodies, list, count);
 	return 0;

@@ -60,8 +60,8 @@ struct loop_growth {
 };
 
 struct report_loop {
-	const struct loop_row *row; /* the window's */
-	double fraction;            /* of CPU time: its own, */
+	const struct loop *row; /* the window's */
+	double fraction;        /* of CPU time: its own, */
 	struct interval fraction_ci95;
 	double within_fraction;    /* with loops inside it, */
 	double inclusive_fraction; /* and with all that it calls, inlined or not */

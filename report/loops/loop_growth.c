@@ -92,18 +92,17 @@ static size_t collect_bodies(const struct growing *g, struct loop_body *list)
 	size_t all = g->window[BASELINE]->profile.cct.method_count, count = 0;
 
 	for (uint32_t i = 0; i < g->l->count; i++) {
-		const struct loop_row *row = g->l->rows[i].row;
+		const struct loop *row = g->l->rows[i].row;
 		uint32_t method = g->map[NOW].methods[row->key.method];
 
 		for (uint32_t m = 1; g->l->rows[i].calls && method && m <= all; m++) {
 			if (methods[m] != method)
 				continue;
-			if (list)
-				list[count] = (struct loop_body){.method = m,
-								 .header = (int32_t)row->key.header,
-								 .latch = row->latch_bci,
-								 .line = -1,
-								 .id = i};
+			if (list) {
+				list[count] = (struct loop_body){row->key, row->latch_bci, i};
+				list[count].key.method = m;
+				list[count].key.line = -1;
+			}
 			count++;
 		}
 	}

@@ -33,7 +33,7 @@ static const struct loop_advice for_turns[STRATEGIES] = {
 	 "table 1)"},
 };
 
-static enum loop_effect effect_of(const struct loop_row *row)
+static enum loop_effect effect_of(const struct loop *row)
 {
 	unsigned effect = LOOP_EFFECT_CONSTANT;
 
@@ -55,7 +55,7 @@ static enum loop_again judge(const struct repeat_rate *r)
 	return LOOP_AGAIN_OPEN;
 }
 
-struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const struct loop_row *row,
+struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const struct loop *row,
 					  enum loop_type type)
 {
 	enum loop_effect effect = effect_of(row);
@@ -80,7 +80,7 @@ struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const st
 
 /* How many times as many pairs like those that came would tell; no more than are taken. That cannot
  * be said of an input with few of them: all may. */
-static double instances_need(const struct loop_profile *p, const struct loop_row *row,
+static double instances_need(const struct loop_profile *p, const struct loop *row,
 			     enum loop_sameness sameness)
 {
 	if (sameness == LOOP_SAME_NOT_SURE && row->pairs < LOOP_TRACES_ENOUGH)
@@ -96,7 +96,7 @@ static double instances_need(const struct loop_profile *p, const struct loop_row
 }
 
 double loop_redundancy_needs(const struct loop_redundancy *r, const struct loop_profile *p,
-			     const struct loop_row *row)
+			     const struct loop *row)
 {
 	double times = 0;
 

@@ -49,11 +49,11 @@ struct loop_redundancy {
 };
 
 /* type: of most of its time. */
-struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const struct loop_row *row,
+struct loop_redundancy loop_redundancy_of(const struct loop_profile *p, const struct loop *row,
 					  enum loop_type type);
 
 /* How many times as much time might tell what is open; 0: not known. */
 double loop_redundancy_needs(const struct loop_redundancy *r, const struct loop_profile *p,
-			     const struct loop_row *row);
+			     const struct loop *row);
 
 #endif

@@ -28,7 +28,7 @@ NOT_TRACED = 77
 def _stepper():
     built = os.path.join(make_directory(), "single_step")
     sources = ["tests/e2e/single_step.c", "attach/agent/path/machine.c",
-               *(f"common/code/{name}.c" for name in ("opcode", "insn", "zydis"))]
+               *(f"common/code/{name}.c" for name in ("insn", "opcode", "registers", "zydis"))]
     subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-I.", *sources, "-lZydis", "-o", built], cwd=ROOT, check=True)
     return built
 

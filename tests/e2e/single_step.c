@@ -177,7 +177,7 @@ static void predict(const struct state *s, struct prediction *p)
 	gregset_t regs = {0};
 
 	for (unsigned i = 0; i < 16; i++)
-		regs[insn_gregs[i]] = (greg_t)s->regs[i];
+		register_set(regs, i, s->regs[i]);
 	regs[REG_EFL] = (greg_t)s->flags;
 	machine_init(&m, NULL, s->ip, regs);
 	p->length = p->checked = 0;

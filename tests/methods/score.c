@@ -390,9 +390,9 @@ int __wrap_attribution_intake_analysed(struct attribution_intake *in, uint32_t c
 	if (t) {
 		size_t count = attribution->image.method_count;
 
-		t->number = in->codes[code].number;
+		t->number = in->codes[code].is.number;
 		t->methods = in->methods;
-		if (array_copy(&t->announced, in->codes[code].announced, count,
+		if (array_copy(&t->announced, in->codes[code].is.announced, count,
 			       sizeof(*t->announced)) < 0)
 			t->announced = NULL;
 	}

@@ -31,9 +31,9 @@ static bool decides(uint8_t op)
 /* Constants, copies, and what makes an address of a reference of 4 bytes are of no bytecode. */
 static bool computes(const struct native_code *n, const struct native_insn *insn)
 {
-	const uint8_t *end = n->image->bytes + insn->offset + insn->does.length;
-	uint64_t others = EFFECT_GENERAL(EFFECT_RSP) | EFFECT_GENERAL(EFFECT_R12);
-	bool shifts_by_3 = insn->does.length >= 3 && end[-3] == 0xc1 && end[-1] == 3;
+	const uint8_t *end = n->image->bytes + insn->offset + insn->does.code.length;
+	uint64_t others = REGISTER_GENERAL(RSP) | REGISTER_GENERAL(R12);
+	bool shifts_by_3 = insn->does.code.length >= 3 && end[-3] == 0xc1 && end[-1] == 3;
 
 	return insn->does.kind != EFFECT_COPY && insn->does.kind != EFFECT_CONSTANT &&
 	       insn->does.kind != EFFECT_PAUSE && insn->does.writes != 0 &&
@@ -45,7 +45,7 @@ static bool can_be(const struct truth *t, const struct native_code *n,
 		   const struct native_insn *insn, struct instance_call c)
 {
 	const struct code_method *m = &t->all.image.methods[c.method];
-	const struct effect_memory *memory = &insn->does.memory;
+	const struct operand *memory = &insn->does.code.memory;
 	struct access_shape shape = access_shape_of(n, insn);
 	uint8_t op;
 

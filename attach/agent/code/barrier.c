@@ -19,7 +19,7 @@ void barrier_init(bool collector_has_them)
 	looked_for = collector_has_them;
 }
 
-static bool same_operand(const struct insn_memory *a, const struct insn_memory *b)
+static bool same_operand(const struct operand *a, const struct operand *b)
 {
 	return a->base == b->base && a->index == b->index && a->scale == b->scale &&
 	       a->displacement == b->displacement;
@@ -44,7 +44,7 @@ bool barrier_tests_store(const struct insn *test)
 	for (unsigned i = 0; i < BARRIER_INSNS; i++) {
 		if (!decode_next(&blob, in.ip + in.length, &in))
 			return false;
-		if (in.has_memory && in.memory.writes && in.memory.size == REFERENCE_BYTES &&
+		if (in.has_memory && in.memory.stores && in.memory.size == REFERENCE_BYTES &&
 		    same_operand(&in.memory, &test->memory))
 			return true;
 		/* The slow path is out of line: the way to the store falls through. */
@@ -71,10 +71,10 @@ static bool regions_are_compared(const struct code_blob *blob, const struct insn
 
 bool barrier_stores_to_field(const struct insn *store)
 {
-	const struct insn_memory *m = &store->memory;
+	const struct operand *m = &store->memory;
 	struct code_blob blob;
 
-	if (!store->has_memory || !m->writes || m->reads || m->base < 0 || m->index >= 0 ||
+	if (!store->has_memory || !m->stores || m->loads || m->base < 0 || m->index >= 0 ||
 	    m->displacement || (m->size != NARROW_BYTES && m->size != REFERENCE_BYTES) ||
 	    !codemap_find(store->ip, &blob) || blob.type != CODE_COMPILED)
 		return false;

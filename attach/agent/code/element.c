@@ -58,16 +58,14 @@ static bool decode_at(struct look *l, uint64_t ip, struct moves *out)
 	const struct code_blob *blob = l->blob;
 	uint64_t offset = ip - blob->start;
 	const uint8_t *code = (const uint8_t *)(uintptr_t)ip;
-	enum opcode_flow flow = OPCODE_NEXT;
-	struct opcode o;
+	enum opcode_flow flow;
 
 	if (!l->left || !l->left-- || ip < blob->start || offset >= blob->size ||
 	    !effects_decode(code, (size_t)(blob->size - offset), &out->does))
 		return false;
-	if (opcode_read_at(ip, blob->start + blob->size, &o))
-		flow = opcode_flow(&o);
-	out->reads = out->does.reads & EFFECT_VECTORS;
-	out->writes = out->does.writes & EFFECT_VECTORS;
+	flow = opcode_flow(&out->does.code);
+	out->reads = out->does.reads & REGISTER_VECTORS;
+	out->writes = out->does.writes & REGISTER_VECTORS;
 	out->goes_on = flow == OPCODE_NEXT || flow == OPCODE_BRANCH;
 	return true;
 }
@@ -98,7 +96,7 @@ static enum verdict used_as(struct look *l, uint64_t ip, uint64_t carriers)
 			break;
 		/* Copies, shuffles and the like pass the value on. */
 		carriers = v.reads & carriers ? carriers | v.writes : carriers & ~v.writes;
-		ip += v.does.length;
+		ip += v.does.code.length;
 	}
 	return NOTHING_YET;
 }
@@ -120,14 +118,14 @@ static enum verdict made_as(struct look *l, uint64_t ip, uint64_t carriers, uint
 		if (!decode_at(l, starts[i], &v))
 			break;
 		if (!v.goes_on) {
-			*barrier = starts[i] + v.does.length;
+			*barrier = starts[i] + v.does.code.length;
 			break;
 		}
 		verdict = verdict_of(&v.does, carriers & (v.reads | v.writes));
 		written = carriers & v.writes;
 		/* What was loaded as it is may have been used otherwise, too. */
-		if (verdict == NOTHING_YET && written && v.does.memory.loads)
-			verdict = used_as(l, starts[i] + v.does.length, written);
+		if (verdict == NOTHING_YET && written && v.does.code.memory.loads)
+			verdict = used_as(l, starts[i] + v.does.code.length, written);
 		if (verdict != NOTHING_YET)
 			return verdict;
 		if (written)
@@ -182,12 +180,12 @@ static enum verdict infer(struct look *l, const struct insn *in)
 
 	if (!decode_at(l, in->ip, &v))
 		return NOTHING_YET;
-	if (in->memory.writes)
+	if (in->memory.stores)
 		verdict = made_as(l, in->ip, v.reads, &barrier);
 	if (verdict == NOTHING_YET && barrier)
 		verdict = made_before_jumps(l, barrier, in->ip, v.reads);
 	if (verdict == NOTHING_YET)
-		verdict = used_as(l, after, in->memory.writes ? v.reads : v.writes);
+		verdict = used_as(l, after, in->memory.stores ? v.reads : v.writes);
 	return verdict;
 }
 
@@ -206,8 +204,8 @@ enum insn_element element_of_access(const struct insn *in)
 	enum verdict verdict;
 	uint64_t hash, word;
 
-	if (!in->has_memory || !in->memory.untyped || !codemap_find(in->ip, &blob))
-		return in->memory.element;
+	if (!in->has_memory || !in->lanes.untyped || !codemap_find(in->ip, &blob))
+		return in->lanes.element;
 	hash = hash_of(in->ip, blob.serial);
 	entry = &cache[hash % CACHE_ENTRIES];
 	word = atomic_load_explicit(entry, memory_order_relaxed);

@@ -15,39 +15,39 @@ struct extent extent_whole(uint64_t address, uint32_t size)
 }
 
 /* Bit i: lane i is active. */
-static bool read_lanes(const struct insn_memory *m, const ucontext_t *uc, uint64_t *lanes)
+static bool read_lanes(const struct insn_lanes *m, const ucontext_t *uc, uint64_t *active)
 {
 	uint8_t vector[XSTATE_VECTOR_BYTES];
 
 	if (m->opmask > 0)
-		return xstate_opmask(uc, (unsigned)m->opmask, lanes);
+		return xstate_opmask(uc, (unsigned)m->opmask, active);
 	if (!xstate_vector(uc, (unsigned)m->mask_vector, vector))
 		return false;
 	/* The highest bit of each lane of the mask counts. */
-	*lanes = 0;
-	for (unsigned i = 0; (i + 1u) * m->lane_bytes <= XSTATE_VECTOR_BYTES; i++)
-		if (vector[(i + 1) * m->lane_bytes - 1] & 0x80)
-			*lanes |= UINT64_C(1) << i;
+	*active = 0;
+	for (unsigned i = 0; (i + 1u) * m->bytes <= XSTATE_VECTOR_BYTES; i++)
+		if (vector[(i + 1) * m->bytes - 1] & 0x80)
+			*active |= UINT64_C(1) << i;
 	return true;
 }
 
 enum extent_result extent_of_operand(const struct insn *insn, const ucontext_t *uc,
 				     uint64_t address, bool after, struct extent *out)
 {
-	const struct insn_memory *m = &insn->memory;
-	uint64_t lanes;
+	const struct insn_lanes *lanes = &insn->lanes;
+	uint64_t active;
 
 	if (!insn->has_memory)
 		return EXTENT_UNKNOWN;
-	*out = extent_whole(address, m->size);
+	*out = extent_whole(address, insn->memory.size);
 	if (!insn_is_masked(insn))
 		return EXTENT_KNOWN;
-	if ((after && m->mask_overwritten) || !read_lanes(m, uc, &lanes))
+	if ((after && lanes->mask_overwritten) || !read_lanes(lanes, uc, &active))
 		return EXTENT_UNKNOWN;
 	out->active = 0;
-	for (unsigned i = 0; i * m->lane_bytes < m->size; i++)
-		if (lanes & UINT64_C(1) << i)
-			out->active |= low_bits(m->lane_bytes) << (i * m->lane_bytes);
+	for (unsigned i = 0; i * lanes->bytes < insn->memory.size; i++)
+		if (active & UINT64_C(1) << i)
+			out->active |= low_bits(lanes->bytes) << (i * lanes->bytes);
 	out->width = (uint32_t)__builtin_popcountll(out->active);
 	return out->active ? EXTENT_KNOWN : EXTENT_NOTHING;
 }

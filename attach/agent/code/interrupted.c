@@ -40,7 +40,7 @@ static bool string_operand(const struct insn *in, const gregset_t regs, uint64_t
 bool interrupted_operand(const struct insn *in, bool executed, const gregset_t regs,
 			 uint64_t *address, uint32_t *size, bool *store)
 {
-	const struct insn_memory *m = &in->memory;
+	const struct operand *m = &in->memory;
 
 	if (in->string && !executed)
 		return string_operand(in, regs, address, size, store);
@@ -50,6 +50,6 @@ bool interrupted_operand(const struct insn *in, bool executed, const gregset_t r
 		return false;
 	*address = insn_effective_address(in, regs);
 	*size = m->size;
-	*store = m->writes;
+	*store = m->stores;
 	return true;
 }

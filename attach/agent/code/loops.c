@@ -24,7 +24,7 @@
 /* ---------------------------------------------------------------- nests */
 
 /* What a loop does itself; found when it is first asked for. */
-struct loop {
+struct nest_loop {
 	uint32_t header; /* offset in the method */
 	uint16_t parent;
 	_Atomic uint16_t known;
@@ -50,7 +50,7 @@ struct loop_nest {
 	uint32_t block_count; /* 0: of this code the loops cannot be told */
 	uint32_t loop_count;  /* loops[0] is LOOP_NONE */
 	uint32_t blocks_at;   /* bytes from the nest */
-	struct loop loops[];
+	struct nest_loop loops[];
 };
 
 /* The nests, one behind the other, and the table that finds them by where their code starts: high
@@ -175,7 +175,7 @@ static struct loop_nest *keep(const struct flow_graph *g, const struct code_blob
 			      uint64_t digest)
 {
 	unsigned block_count = g->block_count - 1; /* without FLOW_ROOT */
-	uint32_t loops_bytes = g->loop_count * (uint32_t)sizeof(struct loop);
+	uint32_t loops_bytes = g->loop_count * (uint32_t)sizeof(struct nest_loop);
 	struct loop_nest *nest =
 	    keep_bare(blob, digest, loops_bytes + block_count * (uint32_t)sizeof(struct block));
 	struct block *blocks;
@@ -378,13 +378,13 @@ const struct loop_nest *loops_of(const struct code_blob *blob)
 
 bool loop_counts(const struct insn *in, enum access_type type)
 {
-	const struct insn_memory *m = &in->memory;
+	const struct operand *m = &in->memory;
 
 	if (!search_is_access(in, type))
 		return false;
 	if (!in->has_memory)
 		return true;
-	if (m->base == REG_R15 || (m->base == REG_RSP && m->index < 0 && m->displacement < 0))
+	if (m->base == R15 || (m->base == RSP && m->index < 0 && m->displacement < 0))
 		return false;
 	return !(in->tests_memory && m->base >= 0 && m->index < 0 && m->displacement == 0);
 }
@@ -403,13 +403,14 @@ static enum opcode_use use_of(const struct opcode *o)
 
 	if (!o->has_memory)
 		return is_string(o) ? OPCODE_USE_UNKNOWN : OPCODE_USES_NOT;
-	if (o->base == 15 || (o->base == 4 && o->index < 0 && o->displacement < 0))
+	if (o->memory.base == R15 ||
+	    (o->memory.base == RSP && o->memory.index < 0 && o->memory.displacement < 0))
 		return OPCODE_USES_NOT;
 	use = opcode_use(o);
 	if (o->map != OPCODE_ONE_BYTE || use != OPCODE_LOADS)
 		return use;
-	if ((o->code == 0x84 || o->code == 0x85) && o->base >= 0 && o->index < 0 &&
-	    o->displacement == 0)
+	if ((o->code == 0x84 || o->code == 0x85) && o->memory.base >= 0 && o->memory.index < 0 &&
+	    o->memory.displacement == 0)
 		return OPCODE_USES_NOT;
 	/* A test against an immediate may be a store barrier's. */
 	return (o->code & 0xfc) == 0x80 || (o->code & 0xfe) == 0xf6 ? OPCODE_USE_UNKNOWN : use;
@@ -427,12 +428,12 @@ bool loop_counts_at(uint64_t ip, const struct opcode *o, enum access_type type)
 
 bool loop_is_spill(const struct insn *in)
 {
-	return in->has_memory && in->memory.base == REG_RSP;
+	return in->has_memory && in->memory.base == RSP;
 }
 
 bool loop_is_spill_at(const struct opcode *o)
 {
-	return o->has_memory && o->base == 4;
+	return o->has_memory && o->memory.base == RSP;
 }
 
 /* The first accesses of one type: offset + 1 each, 0 for none. */
@@ -502,10 +503,10 @@ static bool is_framed(const struct first *f)
 }
 
 /* Threads that do this at the same time find the same. */
-static const struct loop *surveyed(const struct loop_nest *nest, unsigned number)
+static const struct nest_loop *surveyed(const struct loop_nest *nest, unsigned number)
 {
 	/* Nests are written once; what their loops do is filled in later. */
-	struct loop *loop = (struct loop *)(uintptr_t)&nest->loops[number];
+	struct nest_loop *loop = (struct nest_loop *)(uintptr_t)&nest->loops[number];
 	const struct block *blocks = blocks_of(nest);
 	struct loop_survey found = {0};
 
@@ -529,7 +530,7 @@ static const struct loop *surveyed(const struct loop_nest *nest, unsigned number
 
 uint64_t loop_access(const struct loop_nest *nest, unsigned loop, enum access_type type)
 {
-	const struct loop *l = surveyed(nest, loop);
+	const struct nest_loop *l = surveyed(nest, loop);
 	uint32_t at = type == ACCESS_LOAD ? l->first_load : l->first_store;
 
 	return at ? nest->start + at - 1 : 0;

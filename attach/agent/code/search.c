@@ -7,9 +7,8 @@
 /* Where the walk stands, and what it still knows of the registers it started with. */
 struct code_walk {
 	uint64_t ip;
-	uint32_t stale_registers; /* bit per gregset_t index: written since the start */
-	bool stale_flags;
-	bool moved; /* at least one instruction was passed */
+	uint64_t stale; /* registers and flags that were written since the start */
+	bool moved;     /* at least one instruction was passed */
 };
 
 static bool fetch(uint64_t ip, struct insn *out)
@@ -41,13 +40,13 @@ bool search_fetch(uint64_t ip, struct insn *out)
 	if (!fetch(ip, out))
 		return false;
 	if (barrier_tests_store(out))
-		out->loads = out->memory.reads = false;
+		out->loads = out->memory.loads = false;
 	return true;
 }
 
 static bool register_known(const struct code_walk *w, int reg)
 {
-	return reg < 0 || !(w->stale_registers & (1u << reg));
+	return reg < 0 || !(w->stale & REGISTER_GENERAL(reg));
 }
 
 /* The condition of a jump uses the flags, and of jrcxz and loop also rcx. */
@@ -55,7 +54,7 @@ static bool follow_conditional(struct code_walk *w, const struct insn *in, const
 {
 	bool known, taken;
 
-	if (w->stale_flags || !register_known(w, REG_RCX) || !in->target_direct)
+	if ((w->stale & REGISTER_FLAGS) || !register_known(w, RCX) || !in->target_direct)
 		return false;
 	taken = insn_branch_taken(in, regs, &known);
 	if (!known)
@@ -77,7 +76,7 @@ static bool follow_transfer(struct code_walk *w, const struct insn *in, const gr
 	if (in->target_register >= 0) {
 		if (!register_known(w, in->target_register))
 			return false;
-		w->ip = (uint64_t)regs[in->target_register];
+		w->ip = register_value(regs, in->target_register);
 		return true;
 	}
 	if (w->moved || !in->has_memory ||
@@ -122,8 +121,7 @@ static bool advance(struct code_walk *w, const struct insn *in, const gregset_t 
 	}
 	if (!followed)
 		return false;
-	w->stale_registers |= in->written_registers;
-	w->stale_flags |= in->writes_flags;
+	w->stale |= in->writes;
 	w->moved = true;
 	return true;
 }
@@ -141,7 +139,7 @@ static bool in_sight(const struct code_walk *w, const struct insn *in, uint64_t 
 	if (!w->moved)
 		return true;
 	/* The stack, and the method it is in. */
-	if (in->string || (w->stale_registers & (1u << REG_RSP)) || !codemap_find(start, &here) ||
+	if (in->string || !register_known(w, RSP) || !codemap_find(start, &here) ||
 	    !codemap_find(in->ip, &there) || here.start != there.start)
 		return false;
 	return register_known(w, in->memory.base) && register_known(w, in->memory.index);

@@ -20,7 +20,7 @@ static bool loaded_from(const struct insn *in, const gregset_t regs, uint64_t wa
 
 	if (in->loads_register < 0 || size > sizeof(value))
 		return false;
-	value[0] = (uint64_t)regs[in->loads_register];
+	value[0] = register_value(regs, in->loads_register);
 	for (uint64_t a = watched & ~(size - 1); a < watched + length; a += size) {
 		if (!safe_read(a, memory, size) || memcmp(memory, value, size) != 0)
 			continue;
@@ -63,7 +63,7 @@ static bool explains(const struct insn *in, const ucontext_t *uc, uint64_t watch
 	if (extent_of_operand(in, uc, address, true, &out->extent) == EXTENT_UNKNOWN)
 		return false;
 	if (trap_shared(&out->extent, watched, length)) {
-		out->reads = in->memory.reads;
+		out->reads = in->memory.loads;
 		out->writes = insn_stored(in, regs);
 	}
 	return true;

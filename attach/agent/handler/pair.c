@@ -81,24 +81,19 @@ bool pair_choose_bytes(struct thread *t, struct watchpoint *w, uint8_t kind, con
 	return true;
 }
 
-static bool writes(const struct insn *in, int reg)
-{
-	return reg >= 0 && in->written_registers & (1u << reg);
-}
-
 /* The registers that made the access's address, as they were: what it has overwritten of them
  * follows from the address. False when it does not. */
 static bool registers_before(const struct sample *s, const gregset_t regs, gregset_t before)
 {
-	const struct insn_memory *m = &s->insn.memory;
-	uint64_t index = m->index >= 0 ? (uint64_t)regs[m->index] * m->scale : 0;
+	const struct operand *m = &s->insn.memory;
+	uint64_t index = m->index >= 0 ? register_value(regs, m->index) * m->scale : 0;
 
 	memcpy(before, regs, sizeof(gregset_t));
-	if (!s->executed || !writes(&s->insn, m->base))
-		return !(s->executed && writes(&s->insn, m->index)) || m->base >= 0;
-	if (writes(&s->insn, m->index))
+	if (!s->executed || !insn_writes(&s->insn, m->base))
+		return !(s->executed && insn_writes(&s->insn, m->index)) || m->base >= 0;
+	if (insn_writes(&s->insn, m->index))
 		return false;
-	before[m->base] = (greg_t)(s->extent.address - (uint64_t)m->displacement - index);
+	register_set(before, m->base, s->extent.address - (uint64_t)m->displacement - index);
 	return true;
 }
 

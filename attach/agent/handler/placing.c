@@ -8,9 +8,9 @@
 /* Compiled code addresses its own frame by the stack pointer, or by rbp where it keeps frames. */
 static bool is_spill(const struct insn *in)
 {
-	const struct insn_memory *m = &in->memory;
+	const struct operand *m = &in->memory;
 
-	return in->has_memory && m->index < 0 && (m->base == REG_RSP || m->base == REG_RBP) &&
+	return in->has_memory && m->index < 0 && (m->base == RSP || m->base == RBP) &&
 	       codemap_covers(in->ip);
 }
 
@@ -19,7 +19,7 @@ static bool is_spill(const struct insn *in)
 static struct place_operand operand_of(const struct insn *in, const gregset_t regs)
 {
 	bool backward = (uint64_t)regs[REG_EFL] & INSN_FLAG_DIRECTION;
-	const struct insn_memory *m = &in->memory;
+	const struct operand *m = &in->memory;
 
 	if (!in->has_memory)
 		return (struct place_operand){
@@ -29,7 +29,7 @@ static struct place_operand operand_of(const struct insn *in, const gregset_t re
 		    .stored_to = in->string && !backward ? (uint64_t)regs[REG_RDI] : 0};
 	return (struct place_operand){.base = m->base,
 				      .index = m->index,
-				      .plain_store = m->writes && !m->reads,
+				      .plain_store = m->stores && !m->loads,
 				      .to_made = barrier_stores_to_field(in)};
 }
 

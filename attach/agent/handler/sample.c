@@ -51,7 +51,7 @@ int sample_region(const struct thread *t, const struct sample *s, const gregset_
 	if (s->extent.address >= t->stack_low && s->extent.address < t->stack_high)
 		return s->extent.address < (uint64_t)regs[REG_RSP] ? JXP__REGION__REGION_JVM
 								   : JXP__REGION__REGION_STACK;
-	if (s->insn.has_memory && s->insn.memory.base == REG_R15 && codemap_covers(s->insn.ip))
+	if (s->insn.has_memory && s->insn.memory.base == R15 && codemap_covers(s->insn.ip))
 		return JXP__REGION__REGION_JVM;
 	region = region_find(&handlers.regions, s->extent.address);
 	if (region == JXP__REGION__REGION_OTHER && is_safepoint_poll(s))

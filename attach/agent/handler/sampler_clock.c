@@ -33,10 +33,10 @@ static void search_failed(struct thread *t, unsigned reg)
  * loaded still be in memory. */
 static bool told_afterwards(const struct insn *in, enum access_type wanted)
 {
-	const struct insn_memory *m = &in->memory;
+	const struct operand *m = &in->memory;
 
 	if (!in->has_memory || in->string || in->unsupported || in->compares_and_swaps ||
-	    insn_is_masked(in) || (wanted == ACCESS_LOAD && m->writes))
+	    insn_is_masked(in) || (wanted == ACCESS_LOAD && m->stores))
 		return false;
 	return !insn_overwrites(in, m);
 }
@@ -97,7 +97,7 @@ static bool reached(struct thread *t, unsigned reg, uint8_t kind, struct sample 
 static bool can_be_foretold(const struct walk_access *a, enum access_type wanted)
 {
 	return a->foretold && !a->insn.compares_and_swaps &&
-	       !(wanted == ACCESS_LOAD && a->insn.memory.writes);
+	       !(wanted == ACCESS_LOAD && a->insn.memory.stores);
 }
 
 /* How far one signal has brought a search. */

@@ -70,13 +70,13 @@ static bool newest(struct thread *t, struct hardware_sample *out)
  * compare-and-swap that may have failed to store or a masked move: flags and mask are gone. */
 static bool decode(const struct hardware_sample *h, struct sample *out)
 {
-	const struct insn_memory *m = &out->insn.memory;
+	const struct operand *m = &out->insn.memory;
 
 	if (h->access == ACCESS_NEITHER || !h->record.exact || !h->record.address ||
 	    !search_fetch(h->record.ip, &out->insn) || !out->insn.has_memory ||
 	    out->insn.flow != FLOW_NEXT || insn_is_masked(&out->insn))
 		return false;
-	if (h->access == ACCESS_LOAD ? !m->reads : !m->writes || out->insn.compares_and_swaps)
+	if (h->access == ACCESS_LOAD ? !m->loads : !m->stores || out->insn.compares_and_swaps)
 		return false;
 	out->extent = extent_whole(h->record.address, m->size);
 	out->executed = true;
@@ -86,7 +86,7 @@ static bool decode(const struct hardware_sample *h, struct sample *out)
 /* What a load's own instruction has overwritten since cannot be compared. */
 static bool fits_a_pair(const struct hardware_sample *h, const struct sample *s)
 {
-	return h->access == ACCESS_STORE || !s->insn.memory.writes;
+	return h->access == ACCESS_STORE || !s->insn.memory.stores;
 }
 
 /* The thread has run on since the access. While it is in the same method, its stack still shows the

@@ -311,7 +311,7 @@ void watchpoint_arm(struct thread *t, unsigned reg, uint8_t kind, const struct s
 		return;
 	}
 	/* What a read-modify-write loads is gone once it has run. */
-	if (s->executed || (loads && s->insn.memory.writes)) {
+	if (s->executed || (loads && s->insn.memory.stores)) {
 		w->value_taken = safe_read(w->address, w->value, w->length);
 		if (!w->value_taken) {
 			thread_count(t, JXP__COUNTER__COUNTER_UNDECODED, 1);

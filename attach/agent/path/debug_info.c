@@ -62,7 +62,7 @@ bool debug_info_is_dense(const uint8_t *code, uint32_t size, const uint32_t *deb
 
 static bool moves_stack_pointer(const struct insn *in)
 {
-	return in->stack_delta != 0 || (in->written_registers & (1u << REG_RSP));
+	return in->stack_delta != 0 || insn_writes(in, RSP);
 }
 
 /* Does the block that the record at last lies in reach over ip, and end before the record at next

@@ -33,8 +33,8 @@ static bool ends(const struct foretell_watch *watch, uint64_t ip, const struct m
 	if (!*fine)
 		return false;
 	out->extent = extent_whole(e->address, e->size);
-	out->reads = in->memory.reads;
-	out->writes = in->memory.writes;
+	out->reads = in->memory.loads;
+	out->writes = in->memory.stores;
 	if (watch->stores_only && !out->writes)
 		return false;
 	return (out->reads && watch->ends_with_load) || (out->writes && watch->ends_with_store);

@@ -8,12 +8,6 @@
 #include "attach/agent/code/safe_read.h"
 #include "common/code/opcode.h"
 
-#define RAX 0u
-#define RCX 1u
-#define RDX 2u
-#define RSP 4u
-#define RBP 5u
-
 static const struct machine_value unknown;
 
 static struct machine_value known(uint64_t bits)
@@ -28,8 +22,8 @@ void machine_init(struct machine *m, const struct machine_view *view, uint64_t i
 	m->ip = ip;
 	m->stack_low = (uint64_t)regs[REG_RSP];
 	m->thread = (uint64_t)regs[REG_R15];
-	for (unsigned i = 0; i < 16; i++)
-		m->regs[i] = known((uint64_t)regs[insn_gregs[i]]);
+	for (int i = 0; i < GENERAL_REGISTERS; i++)
+		m->regs[i] = known(register_value(regs, i));
 	m->flags = (uint32_t)regs[REG_EFL];
 	m->flags_known = MACHINE_FLAGS;
 	m->store_count = 0;
@@ -40,8 +34,8 @@ void machine_init(struct machine *m, const struct machine_view *view, uint64_t i
 void machine_registers(const struct machine *m, gregset_t regs)
 {
 	memset(regs, 0, sizeof(gregset_t));
-	for (unsigned i = 0; i < 16; i++)
-		regs[insn_gregs[i]] = m->regs[i].known ? (greg_t)m->regs[i].bits : 0;
+	for (int i = 0; i < GENERAL_REGISTERS; i++)
+		register_set(regs, i, m->regs[i].known ? m->regs[i].bits : 0);
 	regs[REG_RIP] = (greg_t)m->ip;
 	regs[REG_EFL] = (greg_t)m->flags;
 }
@@ -229,19 +223,19 @@ static struct machine_value pop(struct machine *m)
 
 static struct machine_value effective_address(const struct machine *m, const struct opcode *o)
 {
-	struct machine_value at = known((uint64_t)(int64_t)o->displacement);
+	struct machine_value at = known((uint64_t)(int64_t)o->memory.displacement);
 
 	if (o->unusual || o->evex)
 		return unknown;
-	if (o->rip_relative)
+	if (o->memory.rip_relative)
 		at.bits += m->ip + o->length;
-	if (o->base >= 0) {
-		at.bits += m->regs[o->base].bits;
-		at.known = m->regs[o->base].known;
+	if (o->memory.base >= 0) {
+		at.bits += m->regs[o->memory.base].bits;
+		at.known = m->regs[o->memory.base].known;
 	}
-	if (o->index >= 0) {
-		at.bits += m->regs[o->index].bits * o->scale;
-		at.known = at.known && m->regs[o->index].known;
+	if (o->memory.index >= 0) {
+		at.bits += m->regs[o->memory.index].bits * o->memory.scale;
+		at.known = at.known && m->regs[o->memory.index].known;
 	}
 	return at;
 }
@@ -839,15 +833,13 @@ static bool pass_other(struct machine *m, const uint8_t *bytes, size_t available
 	effect->stores = in.stores;
 	if (in.has_memory) {
 		at.bits = (uint64_t)in.memory.displacement;
-		for (unsigned i = 0; i < 16; i++) {
-			if (in.memory.base == insn_gregs[i]) {
-				at.bits += m->regs[i].bits;
-				at.known = at.known && m->regs[i].known;
-			}
-			if (in.memory.index == insn_gregs[i]) {
-				at.bits += m->regs[i].bits * in.memory.scale;
-				at.known = at.known && m->regs[i].known;
-			}
+		if (in.memory.base >= 0) {
+			at.bits += m->regs[in.memory.base].bits;
+			at.known = m->regs[in.memory.base].known;
+		}
+		if (in.memory.index >= 0) {
+			at.bits += m->regs[in.memory.index].bits * in.memory.scale;
+			at.known = at.known && m->regs[in.memory.index].known;
 		}
 		effect->address_known = at.known;
 		effect->address = at.bits;
@@ -860,10 +852,10 @@ static bool pass_other(struct machine *m, const uint8_t *bytes, size_t available
 	/* Through an operand that is not evaluated, and may be of the frame. */
 	if (in.stores && in.unsupported)
 		m->regs[RSP].known = false;
-	for (unsigned i = 0; i < 16; i++)
-		if (in.written_registers & (1u << insn_gregs[i]))
+	for (int i = 0; i < GENERAL_REGISTERS; i++)
+		if (insn_writes(&in, i))
 			m->regs[i].known = false;
-	if (in.writes_flags)
+	if (in.writes & REGISTER_FLAGS)
 		m->flags_known = 0;
 	if (m->faulted)
 		return false;

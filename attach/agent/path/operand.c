@@ -2,7 +2,7 @@
 
 uint64_t operand_register(const ucontext_t *uc, unsigned reg)
 {
-	return (uint64_t)uc->uc_mcontext.gregs[insn_gregs[reg]];
+	return register_value(uc->uc_mcontext.gregs, (int)reg);
 }
 
 bool operand_memory(const struct machine_view *view, const ucontext_t *uc, uint64_t address,

@@ -67,10 +67,10 @@ bool plan_input_fits(const uint8_t *code, size_t available, uint64_t ip, unsigne
 {
 	struct opcode o;
 
-	if (!opcode_read(code, available, &o) || o.unusual || o.rip_relative || !o.has_memory ||
-	    !insn_decode(code, available, ip, out))
+	if (!opcode_read(code, available, &o) || o.unusual || o.memory.rip_relative ||
+	    !o.has_memory || !insn_decode(code, available, ip, out))
 		return false;
-	return out->has_memory && out->loads && out->memory.reads && !out->string &&
+	return out->has_memory && out->loads && out->memory.loads && !out->string &&
 	       !out->unsupported && !insn_is_masked(out) && bytes <= PLAN_INPUT_BYTES_MAX &&
 	       out->memory.size == bytes && (out->memory.base >= 0 || out->memory.index >= 0);
 }

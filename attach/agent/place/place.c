@@ -6,6 +6,7 @@
 #include "attach/agent/code/safe_read.h"
 #include "attach/agent/place/klass.h"
 #include "attach/agent/place/object_header.h"
+#include "common/code/registers.h"
 
 /* The longest array has 2^31 elements of 8 bytes. */
 #define OBJECT_BYTES_MAX (UINT64_C(1) << 34)
@@ -121,7 +122,7 @@ static unsigned readings(const struct place_search *s, uint64_t value, uint64_t 
 static bool named_by(struct place_search *s, int reg, const gregset_t regs, struct place *out)
 {
 	uint64_t read[2];
-	unsigned count = reg >= 0 ? readings(s, (uint64_t)regs[reg], read) : 0;
+	unsigned count = reg >= 0 ? readings(s, register_value(regs, reg), read) : 0;
 
 	for (unsigned i = 0; i < count; i++)
 		if (holds(s, read[i], out))
@@ -185,17 +186,14 @@ static bool held_by(struct place_search *s, struct place_candidates *c, struct p
 	return false;
 }
 
-/* The general registers of gregset_t, without the stack pointer and r15, which is the JavaThread.
- */
-static const int registers[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP,
-				REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14};
-
 static bool in_registers(struct place_search *s, const gregset_t regs, struct place *out)
 {
 	struct place_candidates c = {.count = 0};
 
-	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
-		add(s, &c, (uint64_t)regs[registers[i]]);
+	/* r15 is the JavaThread. */
+	for (int reg = RAX; reg < R15; reg++)
+		if (reg != RSP)
+			add(s, &c, register_value(regs, reg));
 	return held_by(s, &c, out);
 }
 

@@ -74,7 +74,7 @@ struct place_memory {
 /* Its objects, when an epoch begins. All zero remembers nothing. */
 void place_forget(struct place_memory *m);
 
-/* How an access names its address: registers (gregset_t indices, -1 for none) that still have what
+/* How an access names its address: registers (-1: none) that still have what
  * the operand was made of, and whether it stores there, reads nothing and takes part in no lock. */
 struct place_operand {
 	int base;

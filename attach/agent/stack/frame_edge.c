@@ -11,11 +11,6 @@
 #define ENTRY_BYTES_MAX       256u
 #define EXIT_INSTRUCTIONS_MAX 6u
 
-/* Registers in encoding order. */
-#define RSP 4
-#define RBP 5
-#define R15 15
-
 static bool takes_words(const struct opcode *o, int64_t *words)
 {
 	if ((!opcode_is(o, 0x81) && !opcode_is(o, 0x83)) || o->has_memory ||
@@ -44,8 +39,8 @@ static bool is_return(const struct opcode *o)
 /* mov [rsp + disp], rbp: how frames are built whose first instruction is no push. */
 static bool stores_rbp(const struct opcode *o)
 {
-	return opcode_is(o, 0x89) && o->has_memory && o->base == RSP && o->index < 0 &&
-	       opcode_reg(o) == RBP;
+	return opcode_is(o, 0x89) && o->has_memory && o->memory.base == RSP &&
+	       o->memory.index < 0 && opcode_reg(o) == RBP;
 }
 
 /* Instructions that write memory, flags or another register at an entry: the class check, padding,
@@ -126,9 +121,10 @@ static bool is_harmless_at_exit(const struct opcode *o)
 	if (o->map == OPCODE_0F)
 		return o->code == 0x87 || o->code == 0x85; /* ja, jne */
 	if (opcode_is(o, 0x3b) || opcode_is(o, 0x8b))      /* cmp rsp, mov r10, from the thread */
-		return o->has_memory && o->base == R15 && (o->code == 0x3b || opcode_reg(o) != RSP);
+		return o->has_memory && o->memory.base == R15 &&
+		       (o->code == 0x3b || opcode_reg(o) != RSP);
 	if (opcode_is(o, 0x81) || opcode_is(o, 0x83)) /* cmp [thread], imm */
-		return o->has_memory && o->base == R15 && opcode_group(o) == 7;
+		return o->has_memory && o->memory.base == R15 && opcode_group(o) == 7;
 	return opcode_is(o, 0x85) && o->has_memory; /* test [page], eax */
 }
 

@@ -211,12 +211,12 @@ static bool go_by_place(struct frame_cursor *c, const struct return_place *p)
 		sp += 2 * WORD;
 		break;
 	case RETURN_IN_RAX:
-		pc = (uint64_t)c->regs[insn_gregs[p->reg]];
+		pc = register_value(c->regs, p->reg);
 		break;
 	default:
 		return false;
 	}
-	sender = p->sender >= 0 ? (uint64_t)c->regs[insn_gregs[p->sender]] : sp;
+	sender = p->sender >= 0 ? register_value(c->regs, p->sender) : sp;
 	/* What is in a register may be as high as the stack pointer is. */
 	if (sender < sp || sender >= c->high || sender % WORD != 0)
 		return false;
@@ -244,7 +244,7 @@ static bool go_to_sender(struct frame_cursor *c, uint64_t fp, uint64_t sender)
 
 static bool pass_frame_in_part(struct frame_cursor *c, const struct return_place *p)
 {
-	uint64_t fp = c->fp, sender = (uint64_t)c->regs[insn_gregs[p->sender]];
+	uint64_t fp = c->fp, sender = register_value(c->regs, p->sender);
 
 	if (!on_stack(c, fp, p->pushed * WORD, WORD))
 		return false;
@@ -258,7 +258,7 @@ static bool pass_entered(struct frame_cursor *c, const struct return_place *p)
 {
 	uint64_t method = p->pushed >= PUSHED_METHOD && on_stack(c, c->fp, PUSHED_METHOD * WORD, 0)
 			      ? word(c->fp, INTERPRETED_METHOD)
-			      : (uint64_t)c->regs[REG_RBX];
+			      : register_value(c->regs, RBX);
 	struct call call = {.method = number_of(c, method)};
 
 	if (!call.method)

@@ -2,12 +2,6 @@
 
 #include "common/code/opcode.h"
 
-/* Registers in encoding order. */
-#define RAX 0
-#define RSP 4
-#define RBP 5
-#define R13 13
-
 /* Longer code of these kinds there is none. */
 #define CODE_BYTES_MAX 8192u
 
@@ -31,7 +25,8 @@ static bool moves(const struct opcode *o, unsigned to, unsigned from)
 
 static bool is_top(const struct opcode *o, int32_t displacement)
 {
-	return o->has_memory && o->base == RSP && o->index < 0 && o->displacement == displacement;
+	return o->has_memory && o->memory.base == RSP && o->memory.index < 0 &&
+	       o->memory.displacement == displacement;
 }
 
 static bool loads_top(const struct opcode *o)

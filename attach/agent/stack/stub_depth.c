@@ -2,10 +2,6 @@
 
 #include "common/code/opcode.h"
 
-/* Registers in encoding order. */
-#define RSP 4
-#define RBP 5
-
 #define WORD           8
 #define CODE_BYTES_MAX 2048u
 #define DEPTH_MAX      16384
@@ -56,8 +52,8 @@ static bool moves_pointer(struct depth *d, const struct opcode *o)
 		return d->framed;
 	}
 	/* mov [rsp+disp], rbp; mov rbp, [rsp+disp] */
-	if (o->has_memory && o->base == RSP && o->index < 0 && opcode_reg(o) == RBP) {
-		int64_t at = d->to_return - o->displacement;
+	if (o->has_memory && o->memory.base == RSP && o->memory.index < 0 && opcode_reg(o) == RBP) {
+		int64_t at = d->to_return - o->memory.displacement;
 
 		if (store && d->fp == 0 && at > 0) {
 			d->fp = at;

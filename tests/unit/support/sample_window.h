@@ -253,9 +253,9 @@ static inline void sample_window_cpu(struct window_result *w, uint32_t main, uin
 }
 
 /* A loop of method, called from node, with a share of the 1,890 ticks of sample_window_cpu. */
-static inline struct loop_row *sample_window_loop(struct window_result *w, uint32_t method,
-						  uint32_t header, int32_t line, uint32_t node,
-						  enum loop_type type, unsigned ticks)
+static inline struct loop *sample_window_loop(struct window_result *w, uint32_t method,
+					      uint32_t header, int32_t line, uint32_t node,
+					      enum loop_type type, unsigned ticks)
 {
 	struct loop_key key = {.method = method, .mapped = true, .header = header, .line = line};
 	struct cpu_sum sum = {.samples = ticks, .ns = ticks * 5.0 * (double)NS_PER_MS};
@@ -275,7 +275,7 @@ static inline struct loop_row *sample_window_loop(struct window_result *w, uint3
 }
 
 /* So many bursts of 2,048 turns, every nth of which has met one event. */
-static inline void sample_window_bursts(struct loop_row *row, struct loop_counts *counts,
+static inline void sample_window_bursts(struct loop *row, struct loop_counts *counts,
 					unsigned bursts, unsigned nth)
 {
 	for (unsigned i = 0; i < bursts; i++) {
@@ -289,7 +289,7 @@ static inline void sample_window_bursts(struct loop_row *row, struct loop_counts
 static inline void sample_window_instances(struct window_result *w, uint32_t loop, int32_t line,
 					   unsigned pairs, double part)
 {
-	struct loop_row *row = &w->loops.rows[loop];
+	struct loop *row = &w->loops.rows[loop];
 	struct loop_compared load = {
 	    .loop = loop, .method = row->key.method, .bci = line, .line = line};
 	struct loop_compared scalar = {.loop = loop, .scalar = true, .bci = -1, .line = -1};
@@ -312,7 +312,7 @@ static inline void sample_window_instances(struct window_result *w, uint32_t loo
 static inline void sample_window_loops(struct window_result *w, uint32_t main)
 {
 	struct loop_place place = {.line = 24, .bci = 17, .result = LOOP_RESULT_EXIT};
-	struct loop_row *row;
+	struct loop *row;
 	uint32_t at;
 
 	w->request.kinds[JXP__KIND__KIND_LOOPS] = true;

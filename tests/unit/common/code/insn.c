@@ -22,28 +22,28 @@ TEST(a_load_reads_its_operand)
 	gregset_t regs = {[REG_RBX] = 0x1000, [REG_RDI] = 3};
 	struct insn in = DECODE("\x48\x63\x54\xbb\x10"); /* movsxd rdx, dword [rbx+rdi*4+0x10] */
 
-	assert_true(in.has_memory && in.memory.reads && !in.memory.writes);
+	assert_true(in.has_memory && in.memory.loads && !in.memory.stores);
 	assert_int_equal(in.memory.size, 4);
 	assert_int_equal(insn_effective_address(&in, regs), 0x1000 + 3 * 4 + 0x10);
-	assert_true(in.written_registers & (1u << REG_RDX));
-	assert_false(in.written_registers & (1u << REG_RBX));
+	assert_true(insn_writes(&in, RDX));
+	assert_false(insn_writes(&in, RBX));
 }
 
 TEST(a_store_writes_its_operand)
 {
 	struct insn in = DECODE("\x44\x89\x44\x24\x10"); /* mov [rsp+0x10], r8d */
 
-	assert_true(in.has_memory && in.memory.writes && !in.memory.reads);
-	assert_int_equal(in.memory.base, REG_RSP);
-	assert_int_equal(in.written_registers, 0);
+	assert_true(in.has_memory && in.memory.stores && !in.memory.loads);
+	assert_int_equal(in.memory.base, RSP);
+	assert_int_equal(in.writes & REGISTER_GENERALS, 0);
 }
 
 TEST(a_read_modify_write_does_both)
 {
 	struct insn in = DECODE("\x01\x43\x08"); /* add [rbx+8], eax */
 
-	assert_true(in.memory.reads && in.memory.writes);
-	assert_true(in.writes_flags);
+	assert_true(in.memory.loads && in.memory.stores);
+	assert_true(in.writes & REGISTER_FLAGS);
 }
 
 TEST(a_rip_relative_operand_is_an_address)
@@ -59,17 +59,17 @@ TEST(a_vector_store_is_as_wide_as_its_register)
 	struct insn in =
 	    DECODE("\xc5\xfe\x7f\x44\x8b\x10"); /* vmovdqu ymmword [rbx+rcx*4+0x10], ymm0 */
 
-	assert_true(in.memory.writes);
+	assert_true(in.memory.stores);
 	assert_int_equal(in.memory.size, 32);
 }
 
 TEST(floating_point_operands_are_known_as_such)
 {
-	assert_int_equal(DECODE("\xf2\x0f\x10\x03").memory.element,
+	assert_int_equal(DECODE("\xf2\x0f\x10\x03").lanes.element,
 			 ELEMENT_FLOAT64); /* movsd xmm0,[rbx] */
-	assert_int_equal(DECODE("\xf3\x0f\x58\x03").memory.element,
+	assert_int_equal(DECODE("\xf3\x0f\x58\x03").lanes.element,
 			 ELEMENT_FLOAT32); /* addss xmm0,[rbx] */
-	assert_int_equal(DECODE("\x8b\x03").memory.element, ELEMENT_INTEGER);
+	assert_int_equal(DECODE("\x8b\x03").lanes.element, ELEMENT_INTEGER);
 }
 
 TEST(address_computation_and_nops_access_nothing)
@@ -120,7 +120,7 @@ TEST(branches_know_their_targets)
 	assert_int_equal(in.target, IP + 2 - 16);
 	in = DECODE("\xff\xe0"); /* jmp rax */
 	assert_int_equal(in.flow, FLOW_JUMP);
-	assert_int_equal(in.target_register, REG_RAX);
+	assert_int_equal(in.target_register, RAX);
 	in = DECODE("\xff\x50\x10"); /* call [rax+0x10] */
 	assert_int_equal(in.flow, FLOW_CALL);
 	assert_int_equal(in.target_register, -1);

@@ -96,11 +96,13 @@ TEST(operands_are_taken_apart)
 	struct opcode o;
 
 	assert_true(opcode_read(lea, sizeof(lea), &o));
-	assert_true(o.has_memory && o.base == 5 && o.index == 12 && o.scale == 8);
-	assert_int_equal(o.displacement, -8);
+	assert_true(o.has_memory && o.memory.base == 5 && o.memory.index == 12 &&
+		    o.memory.scale == 8);
+	assert_int_equal(o.memory.displacement, -8);
 	assert_int_equal(opcode_reg(&o), 0);
 	assert_true(opcode_read(rip, sizeof(rip), &o));
-	assert_true(o.has_memory && o.rip_relative && o.base == -1 && o.displacement == 16);
+	assert_true(o.has_memory && o.memory.rip_relative && o.memory.base == -1 &&
+		    o.memory.displacement == 16);
 	assert_true(opcode_read(imm, sizeof(imm), &o));
 	assert_true(!o.has_memory && o.operand16 && o.immediate == -1 && o.length == 5);
 	for (unsigned n = 0; n < sizeof(lea); n++)

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "daemon/engine/run.h"
+#include "proto/code_image.h"
 #include "tests/unit/support/busy_machine.h"
 #include "tests/unit/support/fake_agent.h"
 #include "tests/unit/support/fake_broker.h"

@@ -122,7 +122,7 @@ TEST(the_same_loop_of_two_windows_is_one)
 	struct window_result *windows[] = {ticks_window(1, "sum", 100, 1),
 					   ticks_window(2, "sum", 100, 1)};
 	struct window_result *w;
-	struct loop_row *row;
+	struct loop *row;
 
 	set_weight(windows[1], 3);
 	for (unsigned i = 0; i < 2; i++) {

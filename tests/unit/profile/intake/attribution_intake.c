@@ -84,14 +84,14 @@ static void add_load(struct fixture *f, uint64_t code)
 	add(f, load_at(f, code, READS));
 }
 
-static size_t ask(struct fixture *f, uint64_t codes[ATTRIBUTION_OPEN_MAX])
+static size_t ask(struct fixture *f, uint64_t codes[CODES_OPEN_MAX])
 {
 	return attribution_intake_ask(&f->makers, codes);
 }
 
 static void assert_asks_for(struct fixture *f, uint64_t code)
 {
-	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 
 	assert_int_equal(ask(f, codes), 1);
 	assert_int_equal(codes[0], code);
@@ -99,7 +99,7 @@ static void assert_asks_for(struct fixture *f, uint64_t code)
 
 static void assert_asks_for_nothing(struct fixture *f)
 {
-	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 
 	assert_int_equal(ask(f, codes), 0);
 }
@@ -246,7 +246,7 @@ TEST(a_pair_waits_for_the_code_of_both, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct attribution_held pair = {.is_pair = true};
-	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 
 	add_load(f, CODE);
 	pair.queries[0] = load_at(f, CODE, READS);
@@ -427,7 +427,7 @@ TEST(code_that_is_too_tangled_leaves_accesses_as_they_are, set_up, tear_down)
 	add_load(f, CODE);
 	assert_asks_for(f, CODE);
 	send_image(f, CODE);
-	f->makers.images[0].size = 0; /* Nothing to take apart. */
+	f->makers.requests.images[0].size = 0; /* Nothing to take apart. */
 	analyse(f);
 	assert_as_it_was(f, 1);
 	assert_asks_for_nothing(f);
@@ -465,24 +465,24 @@ TEST(code_that_nobody_asked_for_is_not_taken, set_up, tear_down)
 TEST(code_is_asked_for_in_turns, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 
-	for (uint64_t i = 0; i < ATTRIBUTION_OPEN_MAX + 2; i++)
+	for (uint64_t i = 0; i < CODES_OPEN_MAX + 2; i++)
 		add_load(f, CODE + i);
-	assert_int_equal(ask(f, codes), ATTRIBUTION_OPEN_MAX);
-	for (uint64_t i = 0; i < ATTRIBUTION_OPEN_MAX; i++)
+	assert_int_equal(ask(f, codes), CODES_OPEN_MAX);
+	for (uint64_t i = 0; i < CODES_OPEN_MAX; i++)
 		assert_int_equal(codes[i], CODE + i);
 	assert_asks_for_nothing(f);
-	for (uint64_t i = 0; i < ATTRIBUTION_OPEN_MAX; i++)
+	for (uint64_t i = 0; i < CODES_OPEN_MAX; i++)
 		send_image(f, CODE + i);
 	assert_asks_for_nothing(f); /* Images that wait are open, too. */
 	analyse(f);
-	assert_asks_for(f, CODE + ATTRIBUTION_OPEN_MAX);
-	for (uint64_t i = 1; i < ATTRIBUTION_OPEN_MAX; i++)
+	assert_asks_for(f, CODE + CODES_OPEN_MAX);
+	for (uint64_t i = 1; i < CODES_OPEN_MAX; i++)
 		analyse(f);
-	refuse(f, CODE + ATTRIBUTION_OPEN_MAX);
-	assert_asks_for(f, CODE + ATTRIBUTION_OPEN_MAX + 1);
-	assert_int_equal(f->in.window->attributed[CERTAINTY_CHECKED], ATTRIBUTION_OPEN_MAX);
+	refuse(f, CODE + CODES_OPEN_MAX);
+	assert_asks_for(f, CODE + CODES_OPEN_MAX + 1);
+	assert_int_equal(f->in.window->attributed[CERTAINTY_CHECKED], CODES_OPEN_MAX);
 	assert_int_equal(f->in.window->attributed[CERTAINTY_UNKNOWN], 1);
 }
 
@@ -520,14 +520,14 @@ TEST(code_that_few_wait_for_is_not_asked_for, set_up, tear_down)
 TEST(code_that_most_wait_for_is_asked_for_first, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 
-	for (uint64_t i = 0; i < ATTRIBUTION_OPEN_MAX + 1; i++)
+	for (uint64_t i = 0; i < CODES_OPEN_MAX + 1; i++)
 		for (uint64_t waiting = 0; waiting <= i; waiting++)
 			add_load(f, CODE + i);
-	assert_int_equal(ask(f, codes), ATTRIBUTION_OPEN_MAX);
-	for (uint64_t i = 0; i < ATTRIBUTION_OPEN_MAX; i++)
-		assert_int_equal(codes[i], CODE + ATTRIBUTION_OPEN_MAX - i);
+	assert_int_equal(ask(f, codes), CODES_OPEN_MAX);
+	for (uint64_t i = 0; i < CODES_OPEN_MAX; i++)
+		assert_int_equal(codes[i], CODE + CODES_OPEN_MAX - i);
 }
 
 /* An image has cost 2 ms: five take a fifth of 50 ms. */
@@ -535,7 +535,7 @@ TEST(images_take_a_part_of_the_budget, set_up, tear_down)
 {
 	const uint64_t image_ns = 2000000, cpu_ns = 100000000;
 	struct fixture *f = *state;
-	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 	unsigned asked = 0;
 
 	images_cost(f, image_ns, cpu_ns);
@@ -548,7 +548,7 @@ TEST(images_take_a_part_of_the_budget, set_up, tear_down)
 	}
 	assert_int_equal(asked, ATTRIBUTION_ASKED_FREE + 5);
 	images_cost(f, image_ns, 2 * cpu_ns);
-	assert_int_equal(ask(f, codes), ATTRIBUTION_OPEN_MAX);
+	assert_int_equal(ask(f, codes), CODES_OPEN_MAX);
 	assert_int_equal(codes[0], CODE + asked);
 }
 
@@ -575,10 +575,10 @@ static uint64_t fill_room(struct fixture *f)
 	do {
 		know_large(f, CODE + count);
 		count++;
-	} while (f->makers.codes[0].state == ATTRIBUTION_CODE_KNOWN && count < 100);
-	assert_int_not_equal(f->makers.codes[0].state, ATTRIBUTION_CODE_KNOWN);
+	} while (f->makers.codes[0].is.state == CODE_KNOWN && count < 100);
+	assert_int_not_equal(f->makers.codes[0].is.state, CODE_KNOWN);
 	assert_true(f->makers.bytes <= ATTRIBUTION_BYTES_MAX);
-	assert_int_equal(f->makers.codes[1].state, ATTRIBUTION_CODE_KNOWN);
+	assert_int_equal(f->makers.codes[1].is.state, CODE_KNOWN);
 	assert_corrected(f, count);
 	return count;
 }
@@ -591,8 +591,8 @@ TEST(code_that_was_needed_longest_ago_makes_room, set_up, tear_down)
 	assert_true(count > ATTRIBUTION_BYTES_MAX / (LIMIT_CODE_TEXT + 65536));
 	add(f, load_at(f, CODE + 1, POLLS)); /* A new question: it is needed again. */
 	know_large(f, CODE + count);
-	assert_int_equal(f->makers.codes[1].state, ATTRIBUTION_CODE_KNOWN);
-	assert_int_not_equal(f->makers.codes[2].state, ATTRIBUTION_CODE_KNOWN);
+	assert_int_equal(f->makers.codes[1].is.state, CODE_KNOWN);
+	assert_int_not_equal(f->makers.codes[2].is.state, CODE_KNOWN);
 	assert_true(f->makers.bytes <= ATTRIBUTION_BYTES_MAX);
 }
 
@@ -624,10 +624,10 @@ TEST(an_image_that_is_offered_is_taken_once, set_up, tear_down)
 
 	assert_int_equal(attribution_intake_offer(&f->makers, &f->image.image), 0);
 	assert_int_equal(attribution_intake_offer(&f->makers, &f->image.image), 0);
-	assert_int_equal(f->makers.image_count, 1);
+	assert_int_equal(f->makers.requests.image_count, 1);
 	analyse(f);
 	assert_int_equal(attribution_intake_offer(&f->makers, &f->image.image), 0);
-	assert_int_equal(f->makers.image_count, 0);
+	assert_int_equal(f->makers.requests.image_count, 0);
 	/* Accesses have it, too. */
 	add_load(f, CODE);
 	assert_corrected(f, 1);

@@ -56,7 +56,7 @@ static void send_image(struct fixture *f)
 /* How many methods are asked for now. */
 static int asked(struct fixture *f, uint32_t *first)
 {
-	uint32_t methods[LOOP_CODES_OPEN_MAX] = {0};
+	uint32_t methods[CODES_OPEN_MAX] = {0};
 	bool looked;
 	int count = loop_callers_ask(&f->in.intake.loops, methods, &looked);
 
@@ -92,7 +92,7 @@ static void known(struct fixture *f, enum loop_type type, int32_t latch_bci)
 					       .unroll = 1};
 	analysis.parts[0] = (struct loop_part){0x40, 0x80, 0};
 	assert_int_equal(loop_session_analysed(&f->in.intake.loops, code, 0, &analysis), 0);
-	assert_int_equal(f->in.intake.loops.open, 0);
+	assert_int_equal(f->in.intake.loops.requests.open, 0);
 	assert_int_equal(loop_callers_rows(&f->in.intake.loops), 0);
 }
 
@@ -107,7 +107,7 @@ TEST(compiled_callers_are_asked_for_once, set_up, tear_down)
 	tick(f, FILL, 40);
 	assert_int_equal(asked(f, &method), 1);
 	assert_int_equal(method, MAIN);
-	assert_int_equal(f->in.intake.loops.open, 1);
+	assert_int_equal(f->in.intake.loops.requests.open, 1);
 	tick(f, FILL, 100);
 	assert_int_equal(asked(f, &method), 0);
 }
@@ -137,7 +137,7 @@ TEST(a_method_with_time_of_its_own_calls_nothing, set_up, tear_down)
 TEST(it_is_looked_at_again_when_there_are_more_ticks, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	uint32_t methods[LOOP_CODES_OPEN_MAX];
+	uint32_t methods[CODES_OPEN_MAX];
 	bool looked;
 
 	sample_intake_apply(&f->in);
@@ -165,7 +165,7 @@ TEST(a_method_without_code_is_answered_and_no_loss, set_up, tear_down)
 	f->image.error = (char *)"it is not compiled";
 	send_image(f);
 	assert_false(loop_session_take_image(&f->in.intake.loops, &image, &code));
-	assert_int_equal(f->in.intake.loops.open, 0);
+	assert_int_equal(f->in.intake.loops.requests.open, 0);
 	assert_int_equal(f->in.window->losses[LOSS_INVALID], 0);
 	send_image(f);
 	assert_int_equal(f->in.window->losses[LOSS_INVALID], 1);
@@ -174,7 +174,7 @@ TEST(a_method_without_code_is_answered_and_no_loss, set_up, tear_down)
 TEST(code_that_is_known_by_its_number_is_not_taken_twice, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	uint64_t codes[LOOP_CODES_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 	struct code_image image;
 	uint32_t method, code;
 
@@ -188,7 +188,7 @@ TEST(code_that_is_known_by_its_number_is_not_taken_twice, set_up, tear_down)
 	assert_true(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	code_image_release(&image);
 	assert_false(loop_session_take_image(&f->in.intake.loops, &image, &code));
-	assert_int_equal(f->in.intake.loops.open, 1);
+	assert_int_equal(f->in.intake.loops.requests.open, 1);
 	assert_int_equal(f->in.window->losses[LOSS_INVALID], 0);
 }
 

@@ -120,7 +120,7 @@ static void send_image(struct fixture *f)
 /* Asks for what is hot, and has it sent; its position. */
 static uint32_t ask_and_take(struct fixture *f, struct code_image *image)
 {
-	uint64_t codes[LOOP_CODES_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 	uint32_t code = 99;
 
 	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 1);
@@ -203,7 +203,7 @@ static uint64_t lost(const struct fixture *f, enum loss loss)
 TEST(code_is_asked_for_when_it_has_a_share_of_the_ticks, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	uint64_t codes[LOOP_CODES_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 
 	sample_intake_apply(&f->in);
 	tick(f, CODE, 0x50, LOOP_HUNT_SAMPLES - 1);
@@ -218,16 +218,16 @@ TEST(code_is_asked_for_when_it_has_a_share_of_the_ticks, set_up, tear_down)
 TEST(only_a_few_codes_are_open_at_a_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	uint64_t codes[LOOP_CODES_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 
 	sample_intake_apply(&f->in);
-	for (uint64_t i = 0; i < LOOP_CODES_OPEN_MAX + 1; i++)
+	for (uint64_t i = 0; i < CODES_OPEN_MAX + 1; i++)
 		tick(f, CODE + i, 0, 30);
-	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), LOOP_CODES_OPEN_MAX);
+	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), CODES_OPEN_MAX);
 	f->image.image.error = (char *)"it was unloaded";
 	send_image(f);
 	assert_int_equal(loop_hunt_codes(&f->in.intake.loops, codes), 1);
-	assert_int_equal(codes[0], CODE + LOOP_CODES_OPEN_MAX);
+	assert_int_equal(codes[0], CODE + CODES_OPEN_MAX);
 }
 
 TEST(an_image_comes_with_the_windows_methods, set_up, tear_down)
@@ -387,7 +387,7 @@ TEST(code_that_nobody_asked_for_is_not_taken, set_up, tear_down)
 TEST(an_image_without_its_method_is_none, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	uint64_t codes[LOOP_CODES_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 	struct code_image image;
 	uint32_t code;
 
@@ -398,7 +398,7 @@ TEST(an_image_without_its_method_is_none, set_up, tear_down)
 	send_image(f);
 	assert_false(loop_session_take_image(&f->in.intake.loops, &image, &code));
 	assert_int_equal(lost(f, LOSS_CODE), 1);
-	assert_int_equal(f->in.intake.loops.open, 0);
+	assert_int_equal(f->in.intake.loops.requests.open, 0);
 }
 
 /* ---------------------------------------------------------------- ticks */
@@ -407,7 +407,7 @@ TEST(ticks_go_to_their_loop_once_it_is_known, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct loop_profile *p = &f->in.window->loops;
-	const struct loop_row *row;
+	const struct loop *row;
 
 	(void)known(f, LOOP_LAST, 2);
 	tick(f, CODE, 0x44, 10); /* In the loop, */
@@ -550,7 +550,7 @@ TEST(places_are_drawn_where_there_are_too_many, set_up, tear_down)
 TEST(a_burst_stands_for_the_places_that_were_not_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	const struct loop_row *row;
+	const struct loop *row;
 	bool more;
 
 	(void)known(f, LOOP_LAST, 2);
@@ -571,7 +571,7 @@ TEST(a_burst_stands_for_the_places_that_were_not_counted, set_up, tear_down)
 TEST(a_walk_has_its_result_where_it_ends, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	const struct loop_row *row;
+	const struct loop *row;
 	bool more;
 
 	(void)known(f, LOOP_LAST, 0);
@@ -589,7 +589,7 @@ TEST(instances_are_counted_in_the_copy_with_most_of_the_time, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct loop_session *loops = &f->in.intake.loops;
-	const struct loop_row *row;
+	const struct loop *row;
 	bool changed;
 
 	(void)known(f, LOOP_LAST, 1);

@@ -94,16 +94,16 @@ static bool plan(struct fixture *f)
 /* The window asks for the code and has its analysis. */
 static void analysed(struct fixture *f, uint32_t offset)
 {
-	uint64_t codes[LOOP_CODES_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 	struct loop_code *code;
 
 	ticks(f, offset, 100);
 	assert_int_equal(loop_hunt_codes(f->loops, codes), 1);
 	code = &f->loops->codes[0];
-	code->announced = calloc(1, sizeof(*code->announced));
+	code->is.announced = calloc(1, sizeof(*code->is.announced));
 	code->names = calloc(1, sizeof(*code->names));
-	assert_true(method_intake_find(f->loops->methods, FILL, &code->announced[0]));
-	code->names[0] = method_intake_name(f->loops->methods, code->announced[0]);
+	assert_true(method_intake_find(f->loops->methods, FILL, &code->is.announced[0]));
+	code->names[0] = method_intake_name(f->loops->methods, code->is.announced[0]);
 	assert_int_equal(loop_session_analysed(f->loops, 0, 0, &f->analysis), 0);
 	(void)plan(f);
 }
@@ -153,7 +153,7 @@ static struct event_trace *turns(struct fixture *f, uint8_t count, const uint8_t
 	return t;
 }
 
-static const struct loop_row *row(const struct fixture *f)
+static const struct loop *row(const struct fixture *f)
 {
 	return &f->in.window->loops.rows[0];
 }
@@ -234,7 +234,7 @@ TEST(a_loop_that_is_counted_is_compared_afterwards, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	const struct planned_loop *p = &f->loops->plans[0];
-	struct loop_row *r;
+	struct loop *r;
 
 	f->analysis.loops[0].type = LOOP_LAST;
 	f->analysis.loops[0].load_count = 1;

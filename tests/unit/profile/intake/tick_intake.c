@@ -121,7 +121,7 @@ static uint32_t right_node(const struct fixture *f)
 TEST(ticks_are_those_of_the_method_once_its_code_is_known, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	uint64_t codes[ATTRIBUTION_OPEN_MAX];
+	uint64_t codes[CODES_OPEN_MAX];
 	uint32_t right;
 
 	add_tick(f, READS);

@@ -4,10 +4,8 @@
  */
 #include "tests/unit/support/test.h"
 
+#include "common/code/registers.h"
 #include "tests/unit/support/analysed_code.h"
-
-/* As in machine code. */
-enum { RAX = 0, RDX = 2, RBP = 5, RSI = 6 };
 
 /* An offset, and what is loaded there: bytes; or of what register it is. */
 struct expected_input {

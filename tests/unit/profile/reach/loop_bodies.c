@@ -62,10 +62,10 @@ static void loops(struct fixture *f, const int32_t (*places)[3], size_t count)
 	struct loop_body *list = calloc(count, sizeof(*list));
 
 	for (size_t i = 0; i < count; i++)
-		list[i] = (struct loop_body){.method = i + 1 < count ? WORK : GET,
-					     .header = places[i][0],
+		list[i] = (struct loop_body){.key = {.method = i + 1 < count ? WORK : GET,
+						     .header = (uint32_t)places[i][0],
+						     .line = places[i][2]},
 					     .latch = places[i][1],
-					     .line = places[i][2],
 					     .id = (uint32_t)i};
 	loop_bodies_init(&f->bodies, list, count);
 }

@@ -8,7 +8,7 @@
 
 struct fixture {
 	struct window_result *window;
-	struct loop_row *row; /* of a loop with a third of the ticks */
+	struct loop *row; /* of a loop with a third of the ticks */
 	struct report_loops found;
 };
 
@@ -495,9 +495,9 @@ TEST(what_reads_more_than_was_compared_gets_no_advice_to_keep_it, set_up, tear_d
 }
 
 /* A second loop, of main, without ticks of its own; there are 1,600 in what it calls. */
-static struct loop_row *add_calling_loop(struct fixture *f)
+static struct loop *add_calling_loop(struct fixture *f)
 {
-	struct loop_row *row = sample_window_loop(f->window, 1, 2, 9, 0, LOOP_EVERY, 0);
+	struct loop *row = sample_window_loop(f->window, 1, 2, 9, 0, LOOP_EVERY, 0);
 
 	f->row = &f->window->loops.rows[0];
 	row->type_ns[LOOP_EVERY] = 1600 * 5.0 * (double)NS_PER_MS;
@@ -507,7 +507,7 @@ static struct loop_row *add_calling_loop(struct fixture *f)
 TEST(a_loop_that_calls_what_takes_the_time_is_told_behind_the_others, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	struct loop_row *row = add_calling_loop(f);
+	struct loop *row = add_calling_loop(f);
 	const struct report_loop *l;
 
 	assert_int_equal(report_loops_init(&f->found, f->window), 0);
@@ -525,7 +525,7 @@ TEST(a_loop_that_calls_what_takes_the_time_is_told_behind_the_others, set_up, te
 TEST(one_that_calls_and_never_has_results_itself_is_not_judged, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	struct loop_row *row = add_calling_loop(f);
+	struct loop *row = add_calling_loop(f);
 
 	row->type_ns[LOOP_NEVER] = 2 * row->type_ns[LOOP_EVERY];
 	assert_int_equal(report_loops_init(&f->found, f->window), 0);
@@ -548,7 +548,7 @@ TEST(of_one_that_calls_instances_that_load_the_same_say_little, set_up, tear_dow
 TEST(one_without_ticks_around_little_is_left_out, set_up, tear_down)
 {
 	struct fixture *f = *state;
-	struct loop_row *row = add_calling_loop(f);
+	struct loop *row = add_calling_loop(f);
 
 	row->latch_bci = 3; /* Its frames are at 4. */
 	assert_int_equal(report_loops_init(&f->found, f->window), 0);

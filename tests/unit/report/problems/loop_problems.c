@@ -5,7 +5,7 @@
 #include "report/problems/loop_problems.h"
 #include "tests/unit/support/clock_window.h"
 
-static struct loop_row row;
+static struct loop row;
 static struct report_loop loop;
 static struct report_loops loops;
 
@@ -16,7 +16,7 @@ static int set_up(void **state)
 
 	(void)state;
 	clock_window_new(10000);
-	row = (struct loop_row){.within = {.samples = 1000, .ns = 5e9}, .bursts = 100};
+	row = (struct loop){.within = {.samples = 1000, .ns = 5e9}, .bursts = 100};
 	assert_int_equal(cct_add_method(&w->profile.cct, &m, &row.key.method), 0);
 	loop = (struct report_loop){
 	    .row = &row, .verdict = LOOP_REDUNDANT_INSTANCES, .inclusive_fraction = 0.3};

@@ -66,7 +66,7 @@ TEST(the_search_passes_over_it_where_there_are_such_barriers, set_up)
 	barrier_init(true);
 	assert_true(search_fetch(ip, &in));
 	assert_false(search_is_access(&in, ACCESS_LOAD));
-	assert_false(in.memory.reads);
+	assert_false(in.memory.loads);
 }
 
 static bool is_to_field(uint64_t ip)

@@ -12,10 +12,6 @@
 #define INSTANCES 300000u
 #define IN_ROW    4u /* instructions of a sequence */
 
-#define RSP 4u
-#define RBP 5u
-#define RDI 7u
-
 #define LEAVE 0xc9
 
 /* ---------------------------------------------------------------- the processor */
@@ -109,14 +105,14 @@ static uint64_t any_bits(void)
 	}
 }
 
-enum operand { NO_MODRM, REGISTER = 1, IN_MEMORY = 2, EITHER = 3 };
+enum operand_form { NO_MODRM, REGISTER = 1, IN_MEMORY = 2, EITHER = 3 };
 enum immediate { NO_IMM, IMM8, IMM_WIDE, IMM_FULL };
 
 /* A row of opcodes. groups: of the opcode's extension, where modrm holds one. */
 struct form {
 	bool two_bytes;
 	uint8_t first, last;
-	enum operand operand;
+	enum operand_form operand;
 	enum immediate immediate;
 	uint8_t groups;
 	bool one_size; /* prefix 66 makes something else of it */
@@ -328,9 +324,9 @@ static bool may_go_on(const struct code *c, unsigned from)
 
 	if (!insn_decode(c->bytes + from, c->length - from, (uint64_t)(uintptr_t)page + from, &in))
 		return false;
-	if (in.written_registers & (1u << REG_RDI | 1u << REG_RBP))
+	if (in.writes & (REGISTER_GENERAL(RDI) | REGISTER_GENERAL(RBP)))
 		return false;
-	return !(in.written_registers & (1u << REG_RSP)) ||
+	return !(insn_writes(&in, RSP)) ||
 	       (in.stack_delta != 0 && in.bytes[in.length - 1] != 0x5c); /* pop rsp */
 }
 
@@ -356,10 +352,6 @@ static void put_branch(struct code *c)
 
 static struct machine machine;
 
-static const uint8_t greg_of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-				    REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-				    REG_R12, REG_R13, REG_R14, REG_R15};
-
 static void any_state(void)
 {
 	for (unsigned i = 0; i < 16; i++)
@@ -379,8 +371,8 @@ static void any_state(void)
 static void registers_of_cpu(gregset_t regs)
 {
 	memset(regs, 0, sizeof(gregset_t));
-	for (unsigned i = 0; i < 16; i++)
-		regs[greg_of[i]] = (greg_t)cpu_regs[i];
+	for (int i = 0; i < GENERAL_REGISTERS; i++)
+		register_set(regs, i, cpu_regs[i]);
 	regs[REG_EFL] = (greg_t)cpu_flags;
 }
 
@@ -416,8 +408,8 @@ static void compare_effect(const uint8_t *bytes, unsigned length, const struct m
 	if (!in.has_memory || !(in.loads || in.stores))
 		return;
 	machine_registers(was, regs);
-	for (unsigned i = 0; i < 16; i++)
-		if (in.memory.base == greg_of[i] || in.memory.index == greg_of[i])
+	for (int i = 0; i < GENERAL_REGISTERS; i++)
+		if (in.memory.base == i || in.memory.index == i)
 			known &= was->regs[i].known;
 	if (e->size != in.memory.size)
 		wrong = "size";

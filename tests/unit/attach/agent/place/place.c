@@ -1,6 +1,7 @@
 /* Which object an access touches, by what the thread has in its hands. */
 #include "tests/unit/support/test.h"
 
+#include "common/code/registers.h"
 #include "attach/agent/place/place.h"
 #include "tests/unit/support/agent/fake_heap.h"
 
@@ -13,7 +14,7 @@ static uint64_t point, longs; /* classes */
 
 static void hold(int reg, uint64_t value)
 {
-	regs[reg] = (greg_t)value;
+	register_set(regs, reg, value);
 }
 
 static int set_up(void **state)
@@ -25,7 +26,7 @@ static int set_up(void **state)
 	memset(regs, 0, sizeof(regs));
 	met = (struct place_memory){0};
 	memset(frame, 0, sizeof(frame));
-	hold(REG_RSP, (uintptr_t)frame);
+	hold(RSP, (uintptr_t)frame);
 	return 0;
 }
 
@@ -49,12 +50,12 @@ TEST(the_base_register_names_the_object, set_up)
 	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
 	struct place p;
 
-	hold(REG_RBX, object);
-	assert_int_equal(find(object + 24, REG_RBX, -1, &p), PLACE_FOUND);
+	hold(RBX, object);
+	assert_int_equal(find(object + 24, RBX, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 24, 5);
 	assert_false(p.element);
 	/* Behind its end lies something else. */
-	assert_int_equal(find(object + 40, REG_RBX, -1, &p), PLACE_NO_OBJECT);
+	assert_int_equal(find(object + 40, RBX, -1, &p), PLACE_NO_OBJECT);
 }
 
 TEST(an_index_register_may_be_a_narrow_pointer, set_up)
@@ -62,9 +63,9 @@ TEST(an_index_register_may_be_a_narrow_pointer, set_up)
 	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
 	struct place p;
 
-	hold(REG_R12, fake_at(0));
+	hold(R12, fake_at(0));
 	regs[REG_RDX] = 0x1000 >> 3;
-	assert_int_equal(find(object + 16, REG_R12, REG_RDX, &p), PLACE_FOUND);
+	assert_int_equal(find(object + 16, R12, RDX, &p), PLACE_FOUND);
 	assert_in(&p, point, 16, 5);
 }
 
@@ -73,13 +74,13 @@ TEST(an_array_is_as_long_as_it_says, set_up)
 	uint64_t array = fake_array_add(longs, 0x2000, 10);
 	struct place p;
 
-	hold(REG_RSI, array);
-	assert_int_equal(find(array + 16 + 9 * 8, REG_RSI, REG_RCX, &p), PLACE_FOUND);
+	hold(RSI, array);
+	assert_int_equal(find(array + 16 + 9 * 8, RSI, RCX, &p), PLACE_FOUND);
 	assert_in(&p, longs, 16 + 9 * 8, 12);
 	assert_true(p.element);
-	assert_int_equal(find(array + 12, REG_RSI, -1, &p), PLACE_FOUND);
+	assert_int_equal(find(array + 12, RSI, -1, &p), PLACE_FOUND);
 	assert_false(p.element);
-	assert_int_equal(find(array + 16 + 10 * 8, REG_RSI, REG_RCX, &p), PLACE_NO_OBJECT);
+	assert_int_equal(find(array + 16 + 10 * 8, RSI, RCX, &p), PLACE_NO_OBJECT);
 }
 
 TEST(a_pointer_into_an_array_leaves_it_to_other_registers, set_up)
@@ -87,10 +88,10 @@ TEST(a_pointer_into_an_array_leaves_it_to_other_registers, set_up)
 	uint64_t array = fake_array_add(longs, 0x2000, 1000);
 	struct place p;
 
-	hold(REG_RSI, array + 4000);
-	assert_int_equal(find(array + 4064, REG_RSI, -1, &p), PLACE_NO_OBJECT); /* Not met yet. */
-	regs[REG_R9] = 0x2000 >> 3;                                             /* narrow */
-	assert_int_equal(find(array + 4064, REG_RSI, -1, &p), PLACE_FOUND);
+	hold(RSI, array + 4000);
+	assert_int_equal(find(array + 4064, RSI, -1, &p), PLACE_NO_OBJECT); /* Not met yet. */
+	regs[REG_R9] = 0x2000 >> 3;                                         /* narrow */
+	assert_int_equal(find(array + 4064, RSI, -1, &p), PLACE_FOUND);
 	assert_in(&p, longs, 4064, 1002);
 }
 
@@ -99,13 +100,13 @@ TEST(a_frame_may_have_the_pointer, set_up)
 	uint64_t array = fake_array_add(longs, 0x2000, 1000);
 	struct place p;
 
-	hold(REG_RSI, array + 4000);
+	hold(RSI, array + 4000);
 	frame[100] = array;
-	assert_int_equal(find(array + 4000, REG_RSI, -1, &p), PLACE_FOUND);
+	assert_int_equal(find(array + 4000, RSI, -1, &p), PLACE_FOUND);
 	assert_in(&p, longs, 4000, 1002);
 	/* Or one half of a word. */
 	frame[100] = (uint64_t)(0x2000 >> 3) << 32 | 0x7fffffff;
-	assert_int_equal(find(array + 4000, REG_RSI, -1, &p), PLACE_FOUND);
+	assert_int_equal(find(array + 4000, RSI, -1, &p), PLACE_FOUND);
 }
 
 /* G1 since JDK 24 stores by a pointer to the field. */
@@ -114,10 +115,10 @@ TEST(a_pointer_to_a_field_leads_to_the_header_before_it, set_up)
 	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
 	struct place p;
 
-	hold(REG_R9, object);
-	assert_int_equal(find(object + 8, REG_R9, -1, &p), PLACE_FOUND); /* So the class is met. */
-	hold(REG_R9, object + 32);
-	assert_int_equal(find(object + 32, REG_R9, -1, &p), PLACE_FOUND);
+	hold(R9, object);
+	assert_int_equal(find(object + 8, R9, -1, &p), PLACE_FOUND); /* So the class is met. */
+	hold(R9, object + 32);
+	assert_int_equal(find(object + 32, R9, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 32, 5);
 }
 
@@ -126,22 +127,22 @@ TEST(a_stub_fills_an_array_whose_header_lies_far_before, set_up)
 	uint64_t array = fake_array_add(longs, 0x2000, 40000);
 	struct place p;
 
-	hold(REG_RDI, array + 100000);
-	assert_int_equal(find(array + 100000, REG_RDI, -1, &p), PLACE_NO_OBJECT);
-	hold(REG_RDI, array);
-	assert_int_equal(find(array + 12, REG_RDI, -1, &p), PLACE_FOUND); /* So its class is met. */
+	hold(RDI, array + 100000);
+	assert_int_equal(find(array + 100000, RDI, -1, &p), PLACE_NO_OBJECT);
+	hold(RDI, array);
+	assert_int_equal(find(array + 12, RDI, -1, &p), PLACE_FOUND); /* So its class is met. */
 	met = (struct place_memory){0};
-	hold(REG_RDI, array + 100000);
-	assert_int_equal(find(array + 100000, REG_RDI, -1, &p), PLACE_FOUND);
+	hold(RDI, array + 100000);
+	assert_int_equal(find(array + 100000, RDI, -1, &p), PLACE_FOUND);
 	assert_in(&p, longs, 100000, 40002);
 	/* It is remembered as long as nothing moves. */
 	memset(fake_heap + 0x2000, 0, 16);
-	assert_int_equal(find(array + 200000, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_int_equal(find(array + 200000, RDI, -1, &p), PLACE_FOUND);
 	assert_true(p.element);
-	assert_int_equal(find(array + 12, REG_RDI, -1, &p), PLACE_FOUND);
+	assert_int_equal(find(array + 12, RDI, -1, &p), PLACE_FOUND);
 	assert_false(p.element);
 	place_forget(&met);
-	assert_int_equal(find(array + 200000, REG_RDI, -1, &p), PLACE_NO_OBJECT);
+	assert_int_equal(find(array + 200000, RDI, -1, &p), PLACE_NO_OBJECT);
 }
 
 TEST(looking_far_in_vain_is_not_done_again_at_once, set_up)
@@ -150,14 +151,14 @@ TEST(looking_far_in_vain_is_not_done_again_at_once, set_up)
 	struct place p;
 	unsigned tries = 0;
 
-	hold(REG_RDI, fake_at(0x80000));
+	hold(RDI, fake_at(0x80000));
 	for (unsigned i = 0; i < 20; i++)
-		assert_int_equal(find(fake_at(0x80000), REG_RDI, -1, &p), PLACE_NO_OBJECT);
-	hold(REG_RBX, array);
-	assert_int_equal(find(array + 12, REG_RBX, -1, &p), PLACE_FOUND);
+		assert_int_equal(find(fake_at(0x80000), RDI, -1, &p), PLACE_NO_OBJECT);
+	hold(RBX, array);
+	assert_int_equal(find(array + 12, RBX, -1, &p), PLACE_FOUND);
 	place_forget(&met);
 	regs[REG_RBX] = 0;
-	while (find(array + 100000, REG_RDI, -1, &p) != PLACE_FOUND)
+	while (find(array + 100000, RDI, -1, &p) != PLACE_FOUND)
 		assert_true(++tries < 64);
 	assert_true(tries > 0);
 }
@@ -168,10 +169,10 @@ TEST(an_instance_does_not_begin_far_before, set_up)
 	uint64_t object = fake_object_add(large, 0x2000, FAKE_UNLOCKED);
 	struct place p;
 
-	hold(REG_RBX, object);
-	assert_int_equal(find(object + 16, REG_RBX, -1, &p), PLACE_FOUND);
-	hold(REG_RBX, object + 2000);
-	assert_int_equal(find(object + 2000, REG_RBX, -1, &p), PLACE_NO_OBJECT);
+	hold(RBX, object);
+	assert_int_equal(find(object + 16, RBX, -1, &p), PLACE_FOUND);
+	hold(RBX, object + 2000);
+	assert_int_equal(find(object + 2000, RBX, -1, &p), PLACE_NO_OBJECT);
 }
 
 TEST(the_nearest_of_several_holds_the_access, set_up)
@@ -181,10 +182,10 @@ TEST(the_nearest_of_several_holds_the_access, set_up)
 	struct place p;
 
 	/* What the array was lies around what is there now. */
-	hold(REG_R8, stale);
-	hold(REG_R9, object);
-	hold(REG_RDI, object + 24);
-	assert_int_equal(find(object + 24, REG_RDI, -1, &p), PLACE_FOUND);
+	hold(R8, stale);
+	hold(R9, object);
+	hold(RDI, object + 24);
+	assert_int_equal(find(object + 24, RDI, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 24, 5);
 }
 
@@ -195,16 +196,16 @@ TEST(headers_that_none_has_are_refused, set_up)
 	struct place p;
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-		hold(REG_RBX, fake_object_add(point, 0x1000, marks[i]));
-		assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_NO_OBJECT);
+		hold(RBX, fake_object_add(point, 0x1000, marks[i]));
+		assert_int_equal(find(fake_at(0x1018), RBX, -1, &p), PLACE_NO_OBJECT);
 	}
 	/* A hash, a lock's record, a monitor. */
-	hold(REG_RBX, fake_object_add(point, 0x1000, 0x123400 | FAKE_UNLOCKED));
-	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_FOUND);
+	hold(RBX, fake_object_add(point, 0x1000, 0x123400 | FAKE_UNLOCKED));
+	assert_int_equal(find(fake_at(0x1018), RBX, -1, &p), PLACE_FOUND);
 	(void)fake_object_add(point, 0x1000, 0x7fff00001000);
-	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_FOUND);
+	assert_int_equal(find(fake_at(0x1018), RBX, -1, &p), PLACE_FOUND);
 	(void)fake_object_add(point, 0x1000, 0x7fff00001002);
-	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_FOUND);
+	assert_int_equal(find(fake_at(0x1018), RBX, -1, &p), PLACE_FOUND);
 }
 
 static enum place_result find_store(uint64_t address, int base, struct place *out)
@@ -220,10 +221,10 @@ TEST(a_store_that_makes_a_header_is_not_told, set_up)
 	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
 	struct place p;
 
-	hold(REG_RAX, object);
-	assert_int_equal(find_store(object, REG_RAX, &p), PLACE_FRESH);
-	assert_int_equal(find_store(object + 8, REG_RAX, &p), PLACE_FRESH);
-	assert_int_equal(find_store(object + 16, REG_RAX, &p), PLACE_FOUND);
+	hold(RAX, object);
+	assert_int_equal(find_store(object, RAX, &p), PLACE_FRESH);
+	assert_int_equal(find_store(object + 8, RAX, &p), PLACE_FRESH);
+	assert_int_equal(find_store(object + 16, RAX, &p), PLACE_FOUND);
 }
 
 TEST(in_the_allocation_buffer_a_store_may_be_the_first, set_up)
@@ -232,15 +233,15 @@ TEST(in_the_allocation_buffer_a_store_may_be_the_first, set_up)
 	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
 	struct place p;
 
-	hold(REG_R15, (uintptr_t)thread);
+	hold(R15, (uintptr_t)thread);
 	fake_layout.tlab_start = 0;
 	fake_layout.tlab_end = sizeof(thread[0]);
 	/* A new object lies in what was an array. */
-	hold(REG_RBX, stale);
-	hold(REG_RAX, stale + 64);
-	assert_int_equal(find_store(stale + 64, REG_RAX, &p), PLACE_FRESH);
+	hold(RBX, stale);
+	hold(RAX, stale + 64);
+	assert_int_equal(find_store(stale + 64, RAX, &p), PLACE_FRESH);
 	thread[0] = fake_at(0x2800);
-	assert_int_equal(find_store(stale + 64, REG_RAX, &p), PLACE_FOUND);
+	assert_int_equal(find_store(stale + 64, RAX, &p), PLACE_FOUND);
 	assert_in(&p, longs, 64, 102);
 }
 
@@ -249,13 +250,13 @@ TEST(a_store_to_what_is_made_is_told_in_the_allocation_buffer, set_up)
 {
 	uint64_t object = fake_object_add(point, 0x2000, FAKE_UNLOCKED);
 	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
-	struct place_operand operand = {.base = REG_R9, .index = -1, .plain_store = true};
+	struct place_operand operand = {.base = R9, .index = -1, .plain_store = true};
 	struct place p;
 
-	hold(REG_R15, (uintptr_t)thread);
+	hold(R15, (uintptr_t)thread);
 	fake_layout.tlab_end = sizeof(thread[0]);
-	hold(REG_RBX, object);
-	hold(REG_R9, object + 24);
+	hold(RBX, object);
+	hold(R9, object + 24);
 	assert_int_equal(
 	    place_find(&fake_layout, &fake_regions, object + 24, &operand, regs, &met, &p),
 	    PLACE_FRESH);
@@ -273,10 +274,10 @@ TEST(a_loop_that_clears_backward_leaves_an_old_header_for_last, set_up)
 	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
 	struct place p;
 
-	hold(REG_R15, (uintptr_t)thread);
+	hold(R15, (uintptr_t)thread);
 	fake_layout.tlab_end = sizeof(thread[0]);
-	hold(REG_RDI, stale);
-	assert_int_equal(find_store(stale + 32, REG_RDI, &p), PLACE_FOUND);
+	hold(RDI, stale);
+	assert_int_equal(find_store(stale + 32, RDI, &p), PLACE_FOUND);
 	assert_in(&p, longs, 48, 22);
 	assert_int_equal(array + 16, stale);
 }
@@ -289,11 +290,11 @@ TEST(what_a_string_instruction_clears_begins_before_it, set_up)
 	uint64_t thread[2] = {fake_at(0x2000), fake_at(0x3000)};
 	struct place p;
 
-	hold(REG_R15, (uintptr_t)thread);
+	hold(R15, (uintptr_t)thread);
 	fake_layout.tlab_end = sizeof(thread[0]);
-	hold(REG_RBX, array);
-	assert_int_equal(find(array + 12, REG_RBX, -1, &p), PLACE_FOUND); /* So its class is met. */
-	hold(REG_RBX, 0);
+	hold(RBX, array);
+	assert_int_equal(find(array + 12, RBX, -1, &p), PLACE_FOUND); /* So its class is met. */
+	hold(RBX, 0);
 	/* It has come to where there still is another one's header; the access is behind that. */
 	(void)fake_object_add(point, 0x2040, FAKE_UNLOCKED);
 	assert_int_equal(place_find(&fake_layout, &fake_regions, array + 96, &stos, regs, &met, &p),
@@ -306,8 +307,8 @@ TEST(what_was_found_is_there_until_its_header_is_anothers, set_up)
 	uint64_t object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
 	struct place p;
 
-	hold(REG_RBX, object);
-	assert_int_equal(find(object + 24, REG_RBX, -1, &p), PLACE_FOUND);
+	hold(RBX, object);
+	assert_int_equal(find(object + 24, RBX, -1, &p), PLACE_FOUND);
 	assert_true(place_holds(&fake_layout, &fake_regions, object + 24, &p));
 	(void)fake_array_add(longs, 0x1000, 100);
 	assert_false(place_holds(&fake_layout, &fake_regions, object + 24, &p));
@@ -318,9 +319,9 @@ TEST(no_object_is_larger_than_the_heap, set_up)
 	uint64_t array = fake_array_add(longs, 0x2000, 1 << 20);
 	struct place p;
 
-	hold(REG_RBX, array);
+	hold(RBX, array);
 	fake_layout.heap_max = FAKE_HEAP_BYTES;
-	assert_int_equal(find(array + 64, REG_RBX, -1, &p), PLACE_NO_OBJECT);
+	assert_int_equal(find(array + 64, RBX, -1, &p), PLACE_NO_OBJECT);
 }
 
 TEST(a_class_that_is_none_is_told_apart, set_up)
@@ -329,7 +330,7 @@ TEST(a_class_that_is_none_is_told_apart, set_up)
 
 	regs[REG_RBX] =
 	    (greg_t)fake_object_add(point + 5 * FAKE_KLASS_BYTES, 0x1000, FAKE_UNLOCKED);
-	assert_int_equal(find(fake_at(0x1018), REG_RBX, -1, &p), PLACE_NO_CLASS);
+	assert_int_equal(find(fake_at(0x1018), RBX, -1, &p), PLACE_NO_CLASS);
 }
 
 TEST(a_mirror_says_what_it_stands_for_and_how_long_it_is, set_up)
@@ -339,8 +340,8 @@ TEST(a_mirror_says_what_it_stands_for_and_how_long_it_is, set_up)
 
 	fake_layout.mirror_class = class_class;
 	(void)fake_object_add(class_class, 0x100, FAKE_UNLOCKED); /* that of point */
-	hold(REG_R10, fake_at(0x100));
-	assert_int_equal(find(fake_at(0x100 + 56), REG_R10, -1, &p), PLACE_FOUND);
+	hold(R10, fake_at(0x100));
+	assert_int_equal(find(fake_at(0x100 + 56), R10, -1, &p), PLACE_FOUND);
 	assert_in(&p, class_class, 56, FAKE_MIRROR_BYTES / 8);
 	assert_int_equal(klass_address(p.subject), point);
 }
@@ -356,14 +357,14 @@ TEST(compact_headers_have_the_class_in_the_mark_word, set_up)
 	fake_layout.array_length = 8;
 	fake_layout.classes.shift = 10;
 	object = fake_object_add(point, 0x1000, FAKE_UNLOCKED);
-	hold(REG_RBX, object);
-	assert_int_equal(find(object + 8, REG_RBX, -1, &p), PLACE_FOUND);
+	hold(RBX, object);
+	assert_int_equal(find(object + 8, RBX, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 8, 5);
 	/* Locked; and what resembles it, with one of the bits that a reference of ZGC's has. */
-	hold(REG_RBX, fake_object_add(point, 0x1000, 0x800));
-	assert_int_equal(find(object + 8, REG_RBX, -1, &p), PLACE_FOUND);
-	hold(REG_RBX, fake_object_add(point, 0x1000, 0x900));
-	assert_int_equal(find(object + 8, REG_RBX, -1, &p), PLACE_NO_OBJECT);
+	hold(RBX, fake_object_add(point, 0x1000, 0x800));
+	assert_int_equal(find(object + 8, RBX, -1, &p), PLACE_FOUND);
+	hold(RBX, fake_object_add(point, 0x1000, 0x900));
+	assert_int_equal(find(object + 8, RBX, -1, &p), PLACE_NO_OBJECT);
 }
 
 TEST(full_class_pointers_are_read_whole, set_up)
@@ -374,8 +375,8 @@ TEST(full_class_pointers_are_read_whole, set_up)
 	fake_layout.class_word = CLASS_WORD_FULL;
 	fake_layout.array_length = 16;
 	array = fake_array_add(longs, 0x2000, 4);
-	hold(REG_RBX, array);
-	assert_int_equal(find(array + 24, REG_RBX, -1, &p), PLACE_FOUND);
+	hold(RBX, array);
+	assert_int_equal(find(array + 24, RBX, -1, &p), PLACE_FOUND);
 	assert_in(&p, longs, 24, 6);
 }
 
@@ -388,7 +389,7 @@ TEST(views_of_the_heap_are_one, set_up)
 	fake_regions.offset_mask = view - 1;
 	fake_regions.view = fake_at(0) & view;
 	(void)region_add_heap(&fake_regions, fake_at(0) ^ view, fake_at(FAKE_HEAP_BYTES) ^ view);
-	hold(REG_RBX, object ^ view);
-	assert_int_equal(find((object + 24) ^ view, REG_RBX, -1, &p), PLACE_FOUND);
+	hold(RBX, object ^ view);
+	assert_int_equal(find((object + 24) ^ view, RBX, -1, &p), PLACE_FOUND);
 	assert_in(&p, point, 24, 5);
 }

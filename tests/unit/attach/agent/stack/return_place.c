@@ -2,11 +2,8 @@
  * and store meanwhile. */
 #include "tests/unit/support/test.h"
 
+#include "common/code/registers.h"
 #include "attach/agent/stack/return_place.h"
-
-#define RAX 0
-#define RBX 3
-#define R13 13
 
 struct expected {
 	unsigned offset;
