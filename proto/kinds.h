@@ -82,6 +82,10 @@ size_t kinds_list(const bool *kinds, Jxp__Kind *list);
 /* What users write for a kind or subject; "none" for what is neither. */
 const char *kind_option(Jxp__Kind kind);
 
+/* The i-th of all kinds and subjects, as users write it, in the order of the tables; NULL behind
+ * the last. */
+const char *kind_option_at(size_t i);
+
 /* The kind of the length bytes at option, which need no NUL behind them; KIND_NONE: nobody's. */
 Jxp__Kind kind_of_option(const char *option, size_t length);
 

@@ -89,6 +89,9 @@ static int check(struct client *c, struct command_call *call, struct err *err)
 	return r;
 }
 
-const struct command cmd_check = {"check", "[PID|NAME]",
-				  "what works on this machine, or for one JVM", "[PID|NAME]",
+const struct command cmd_check = {"check",
+				  "[PID|NAME]",
+				  "what works on this machine, or for one JVM",
+				  "[PID|NAME]",
+				  .completes = COMPLETES_JVMS,
 				  .run = check};

@@ -22,5 +22,6 @@ static int detach(struct client *c, struct command_call *call, struct err *err)
 	return r;
 }
 
-const struct command cmd_detach = {"detach", "PID|NAME", "end a window early", "PID|NAME",
-				   .run = detach};
+const struct command cmd_detach = {
+    "detach",     "PID|NAME", "end a window early", "PID|NAME", .completes = COMPLETES_RUNNING,
+    .run = detach};

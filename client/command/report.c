@@ -15,16 +15,10 @@ struct report_options {
 
 #define FIELD(member) .field = offsetof(struct report_options, member)
 
-static const struct argument_option report_arguments[] = {
-    {.name = "format", .type = ARGUMENT_PARSED, .parse = parse_format, FIELD(report.format)},
-    {.name = "pairs", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(report.pairs)},
-    {.name = "view", .type = ARGUMENT_PARSED, .parse = parse_view, FIELD(report.view)},
-    {.name = "region", .type = ARGUMENT_PARSED, .parse = parse_regions, FIELD(report)},
-    {.name = "app", .type = ARGUMENT_TEXT, FIELD(merged.app), .noun = "an application"},
-    {.name = "since", .type = ARGUMENT_PARSED, .parse = parse_time, FIELD(merged.since_unix_ns)},
-    {.name = "until", .type = ARGUMENT_PARSED, .parse = parse_time, FIELD(merged.until_unix_ns)},
-    {.name = "baseline", .type = ARGUMENT_TEXT, FIELD(report.baseline), .noun = "a window"},
-    {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
+static const struct argument_option arguments[] = {
+    {.group = report_arguments, FIELD(report)},
+    {.group = selection_arguments, FIELD(merged)},
+    {.group = output_arguments, FIELD(output)},
     {0},
 };
 
@@ -79,7 +73,8 @@ const struct command cmd_report = {"report",
 				   "WINDOW|--app NAME [option...]",
 				   "the report of a window, or of an application's windows as one",
 				   "[WINDOW]",
+				   .completes = COMPLETES_WINDOWS,
 				   .run = report,
-				   .options = report_arguments,
+				   .options = arguments,
 				   .settings = &asked,
 				   .prepare = prepare};

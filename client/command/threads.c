@@ -105,5 +105,9 @@ static int threads(struct client *c, struct command_call *call, struct err *err)
 	return c->json ? print_json(reply->threads, err) : print_table(reply->threads, err);
 }
 
-const struct command cmd_threads = {"threads", "PID|NAME", "profiled threads and what they watch",
-				    "PID|NAME", .run = threads};
+const struct command cmd_threads = {"threads",
+				    "PID|NAME",
+				    "profiled threads and what they watch",
+				    "PID|NAME",
+				    .completes = COMPLETES_RUNNING,
+				    .run = threads};
