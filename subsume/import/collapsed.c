@@ -65,7 +65,7 @@ static uint64_t hash(const uint8_t *p, size_t length)
 	uint64_t h = length;
 
 	for (; length >= sizeof(h); p += sizeof(h), length -= sizeof(h))
-		h = (h ^ load(p, sizeof(h))) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
+		h = mix_upper(h ^ load(p, sizeof(h))) ^ h >> 29;
 	return mix(h ^ load(p, length));
 }
 

@@ -7,6 +7,7 @@
 #include "attach/agent/code/loops.h"
 #include "common/code/effects.h"
 #include "common/code/opcode.h"
+#include "common/mix.h"
 
 /* Instructions decoded in all for one answer: some 50 microseconds, once for an instruction. */
 #define LOOK_MAX 256u
@@ -40,10 +41,7 @@ void element_clear(void)
 
 static uint64_t hash_of(uint64_t ip, uint64_t serial)
 {
-	uint64_t h = (ip ^ serial << 48 ^ serial >> 16) * UINT64_C(0x9e3779b97f4a7c15);
-
-	h ^= h >> 29;
-	return (h * UINT64_C(0xbf58476d1ce4e5b9)) >> 2;
+	return mix(ip ^ serial << 48 ^ serial >> 16) >> 2;
 }
 
 /* What an instruction does with vectors. */
