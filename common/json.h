@@ -38,6 +38,44 @@ static inline json_t *json_with(json_t *object, const char *name, json_t *value)
 	return json_unless(json_object_set_new(object, name, value), object);
 }
 
+/* An object of these members, in this order: JSON_OBJECT({"rows", json_integer(n)}, ...). */
+struct json_member {
+	const char *name;
+	json_t *value;
+};
+
+/* A member with a text; none where that is NULL. It is read twice. */
+#define JSON_MEMBER_IF_ANY(name, text)                  \
+	{                                               \
+		(text) ? (name) : NULL, json_text(text) \
+	}
+
+#define JSON_OBJECT(...)                                                    \
+	json_of_members((const struct json_member[]){__VA_ARGS__},          \
+			sizeof((const struct json_member[]){__VA_ARGS__}) / \
+			    sizeof(struct json_member))
+
+static inline json_t *json_of_members(const struct json_member *members, size_t count)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < count; i++)
+		if (members[i].name)
+			object = json_with(object, members[i].name, members[i].value);
+	return object;
+}
+
+/* The same of one that is in a variable, to be filled line by line. */
+static inline void json_put(json_t **object, const char *name, json_t *value)
+{
+	*object = json_with(*object, name, value);
+}
+
+static inline void json_push(json_t **array, json_t *value)
+{
+	*array = json_appended(*array, value);
+}
+
 /* An object, with all members of another one. */
 static inline json_t *json_joined(json_t *object, json_t *more)
 {

@@ -443,7 +443,7 @@ static int print_window(const struct client *c, const char *window, struct err *
 		return puts(window) < 0 ? err_set_errno(err, errno, "cannot write standard output")
 					: 0;
 	object = json_object();
-	json_put(&object, "window", json_text(window));
+	json_put(&object, "window", json_readable(window));
 	return json_print(object, err);
 }
 

@@ -30,9 +30,9 @@ static int print_json(const Jxp__CheckResult *result, struct err *err)
 		const Jxp__CheckItem *item = result->items[i];
 		json_t *object = json_object();
 
-		json_put(&object, "name", json_text(item->name));
+		json_put(&object, "name", json_readable(item->name));
 		json_put(&object, "result", json_string(result_name(item->result)));
-		json_put(&object, "detail", json_text(item->detail));
+		json_put(&object, "detail", json_readable(item->detail));
 		json_push(&array, object);
 	}
 	return json_print(array, err);

@@ -1,7 +1,6 @@
 /* jxperfctl diff: what differs between two windows, the windows of two periods, or two reports in
  * files. */
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,10 +10,11 @@
 #include "client/output/output.h"
 #include "common/arguments.h"
 #include "common/cleanup.h"
+#include "common/json.h"
 #include "compare/output.h"
 
-#define TEXT_ROWS 10u
-#define JSON_ROWS 1000u
+#define ROWS_OF_TEXT 10u
+#define ROWS_OF_JSON 1000u
 
 /* 1 had the difference of checked bytes that daemons made, "cpu" beside it. */
 #define DIFF_SCHEMA 2
@@ -126,11 +126,12 @@ static int write_json(FILE *out, const struct diff_options *o, const struct foun
 {
 	bool cpu = f->comparison.unit == COMPARE_CPU;
 	json_t *compared =
-	    compare_json(&f->comparison, gate_of(o, f), o->rows ? o->rows : JSON_ROWS);
+	    compare_json(&f->comparison, gate_of(o, f), o->rows ? o->rows : ROWS_OF_JSON);
 	json_t *document =
-	    json_pack("{s:i, s:{s:s, s:o, s:o}}", "schema", DIFF_SCHEMA, "diff", "unit",
-		      cpu ? "cpu" : "bytes", "cpu", cpu ? compared : json_null(), "bytes",
-		      cpu ? json_null() : compared);
+	    JSON_OBJECT({"schema", json_integer(DIFF_SCHEMA)},
+			{"diff", JSON_OBJECT({"unit", json_string(cpu ? "cpu" : "bytes")},
+					     {"cpu", cpu ? compared : json_null()},
+					     {"bytes", cpu ? json_null() : compared})});
 	int r = document ? json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : -1;
 
 	json_decref(document);
@@ -149,7 +150,7 @@ static int render(const struct diff_options *o, const struct found *f, char **te
 		r = write_json(out, o, f);
 	else
 		compare_text_write(out, &f->comparison, gate_of(o, f),
-				   o->rows ? o->rows : TEXT_ROWS);
+				   o->rows ? o->rows : ROWS_OF_TEXT);
 	if (fclose(out) != 0 || r < 0)
 		return err_set(err, ENOMEM, "out of memory for the difference");
 	return 0;

@@ -11,10 +11,10 @@ static int print_json(const Jxp__Status *s, struct err *err)
 {
 	json_t *object = json_object();
 
-	json_put(&object, "version", json_text(s->version));
+	json_put(&object, "version", json_readable(s->version));
 	json_put(&object, "pid", json_integer(s->pid));
 	json_put(&object, "uptime_s", json_real((double)s->uptime_ns / (double)NS_PER_S));
-	json_put(&object, "http", json_text(s->http));
+	json_put(&object, "http", json_readable(s->http));
 	json_put(&object, "windows_total", json_integer((json_int_t)s->windows_total));
 	json_put(&object, "attach_failures", json_integer((json_int_t)s->attach_failures));
 	json_put(&object, "running", windows_json(s->running, s->n_running));

@@ -1,7 +1,6 @@
 /* jxperfctl subsume: subsuming methods of a profile that some program wrote to a file. */
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include "common/arguments.h"
 #include "common/buffer.h"
 #include "common/cleanup.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "subsume/analysis.h"
 #include "subsume/import/import.h"
@@ -215,10 +215,11 @@ static json_t *left_out_json(const struct import_notes *notes)
 
 	for (unsigned i = 0; i < notes->count && array; i++) {
 		const struct import_left_out *l = &notes->left_out[i];
-		json_t *one =
-		    json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "part", l->reason->part, "what",
-			      l->reason->one, "count", (json_int_t)l->count, "first",
-			      (json_int_t)l->first, "cost", (json_int_t)l->cost, "why", l->why);
+		json_t *one = JSON_OBJECT(
+		    {"part", json_string(l->reason->part)}, {"what", json_string(l->reason->one)},
+		    {"count", json_integer((json_int_t)l->count)},
+		    {"first", json_integer((json_int_t)l->first)},
+		    {"cost", json_integer((json_int_t)l->cost)}, {"why", json_string(l->why)});
 
 		if (json_array_append_new(array, one) < 0) {
 			json_decref(array);

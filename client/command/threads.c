@@ -38,7 +38,7 @@ static int print_json(const Jxp__ThreadList *list, struct err *err)
 		for (size_t j = 0; j < thread->n_registers; j++)
 			json_push(&registers, register_json(thread->registers[j]));
 		json_put(&object, "tid", json_integer(thread->tid));
-		json_put(&object, "name", json_text(thread->name));
+		json_put(&object, "name", json_readable(thread->name));
 		json_put(&object, "armed", json_integer((json_int_t)thread->armed));
 		json_put(&object, "pairs", json_integer((json_int_t)thread->traps));
 		json_put(&object, "registers", registers);
