@@ -99,16 +99,17 @@ static inline json_t *json_text(const char *text)
 
 /* An array of what row, a function of the context and a row, makes of the first rows: at most limit
  * of them, and none behind one that it makes null of, since there is no room for it. */
-#define JSON_ROWS(context, rows, count, limit, row)                       \
-	({                                                                \
-		json_t *array_ = json_array(), *value_;                   \
-		for (size_t i_ = 0; i_ < (count) && i_ < (limit); i_++) { \
-			value_ = row((context), &(rows)[i_]);             \
-			if (json_is_null(value_))                         \
-				break;                                    \
-			array_ = json_appended(array_, value_);           \
-		}                                                         \
-		array_;                                                   \
+#define JSON_ROWS(context, rows, count, limit, row)                     \
+	({                                                              \
+		json_t *array_ = json_array(), *value_;                 \
+		size_t count_ = (count), limit_ = (limit);              \
+		for (size_t i_ = 0; i_ < count_ && i_ < limit_; i_++) { \
+			value_ = row((context), &(rows)[i_]);           \
+			if (json_is_null(value_))                       \
+				break;                                  \
+			array_ = json_appended(array_, value_);         \
+		}                                                       \
+		array_;                                                 \
 	})
 
 /* "[low, high]"; an end without a bound is null. */

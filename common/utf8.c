@@ -27,11 +27,23 @@ static bool is_invisible(uint32_t c)
 	return false;
 }
 
+/* How long a sequence is that begins with this byte; 0: none does. */
+static size_t bytes_that_begin(uint8_t first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first < 0xc0)
+		return 0;
+	if (first < 0xe0)
+		return 2;
+	return first < 0xf0 ? 3 : 4;
+}
+
 /* The bytes that begin like a sequence of UTF-8, and what they say. 0 when they are none. The
  * terminating NUL is not a continuation byte, so nothing behind it is read. */
 static size_t decode(const uint8_t *p, uint32_t *c)
 {
-	size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	size_t length = bytes_that_begin(p[0]);
 
 	if (length == 0 || p[0] > 0xf4)
 		return 0;
@@ -73,9 +85,19 @@ static size_t character(const uint8_t *p, uint32_t *c, size_t *half)
 	return length > 0 && *c >= least[length] && *c <= 0x10ffff ? length : 0;
 }
 
+/* How long a character's sequence is. */
+static size_t bytes_of(uint32_t c)
+{
+	if (c < 0x80)
+		return 1;
+	if (c < 0x800)
+		return 2;
+	return c < 0x10000 ? 3 : 4;
+}
+
 static size_t encode(char *to, uint32_t c)
 {
-	size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	size_t length = bytes_of(c);
 
 	if (length == 1) {
 		to[0] = (char)c;

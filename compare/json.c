@@ -6,7 +6,9 @@
 
 static const char *verdict(const struct change *c)
 {
-	return !c->shown ? "none" : c->difference < 0 ? "less" : "more";
+	if (!c->shown)
+		return "none";
+	return c->difference < 0 ? "less" : "more";
 }
 
 /* The object with what a change comes to. */

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/clock.h"
 #include "report/writer/text_places.h"
 #include "report/writer/text_writer.h"
@@ -106,7 +107,7 @@ static int compare_elsewhere(const void *a, const void *b)
 {
 	const struct elsewhere *x = a, *y = b;
 
-	return x->fraction < y->fraction ? 1 : x->fraction > y->fraction ? -1 : 0;
+	return DESCENDING(x->fraction, y->fraction);
 }
 
 static void elsewhere(FILE *out, const struct report_cpu *c)

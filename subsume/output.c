@@ -86,6 +86,14 @@ static void write_path(FILE *out, const struct subsume_summary *s, const struct 
 	}
 }
 
+/* What a row's method is among the first by, of all methods. */
+static const char *first_by(const struct subsume_row *row)
+{
+	if (!row->in_top_inclusive)
+		return "own cost";
+	return row->in_top_exclusive ? "own cost, and by inclusive cost" : "inclusive cost";
+}
+
 /* Why it subsumes, and what else would have shown it. */
 static void write_reason(FILE *out, const struct subsume_summary *s, const struct subsume_row *row)
 {
@@ -103,9 +111,7 @@ static void write_reason(FILE *out, const struct subsume_summary *s, const struc
 		(void)fputs("; borderline", out);
 	if (row->in_top_exclusive || row->in_top_inclusive)
 		(void)fprintf(out, "\n            of all methods also among the first by %s",
-			      !row->in_top_inclusive   ? "own cost"
-			      : !row->in_top_exclusive ? "inclusive cost"
-						       : "own cost, and by inclusive cost");
+			      first_by(row));
 	(void)fputc('\n', out);
 }
 

@@ -23,7 +23,14 @@ struct ranking {
 
 static uint64_t value_of(const struct subsume_facts *f, enum rank by)
 {
-	return by == INDUCED ? f->induced : by == INCLUSIVE ? f->inclusive : f->exclusive;
+	switch (by) {
+	case INDUCED:
+		return f->induced;
+	case INCLUSIVE:
+		return f->inclusive;
+	default:
+		return f->exclusive;
+	}
 }
 
 /* Labels, and only then numbers, which depend on the order in which stacks came. */

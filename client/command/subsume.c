@@ -202,7 +202,9 @@ static int load(const struct subsume_options *o, const char *path, struct subsum
 	if (r < 0)
 		return r;
 	size = bytes.mapped ? bytes.size : buffer_length(&bytes.read);
-	at = bytes.mapped ? bytes.mapped : size > 0 ? buffer_head(&bytes.read) : NULL;
+	at = bytes.mapped;
+	if (!at && size > 0)
+		at = buffer_head(&bytes.read);
 	return import_profile(at, size, &options, tree, notes, err);
 }
 

@@ -53,9 +53,10 @@ static uint16_t read_type(const char **at, unsigned *slots)
 		*at += strcspn(*at, ";");
 	if (**at)
 		++*at;
-	*slots = !strchr("BCDFIJLSZ", letter) || !letter               ? 0
-		 : dimensions == 0 && (letter == 'J' || letter == 'D') ? 2
-								       : 1;
+	if (!strchr("BCDFIJLSZ", letter) || !letter)
+		*slots = 0;
+	else
+		*slots = dimensions == 0 && (letter == 'J' || letter == 'D') ? 2 : 1;
 	return *slots && dimensions > 0 && dimensions <= DIMENSIONS_MAX
 		   ? ARRAY_TYPE(dimensions, letter)
 		   : ARRAY_TYPE_UNKNOWN;
@@ -262,7 +263,10 @@ static void make_array(struct following *w, uint8_t op)
 static void note_access(struct following *w, uint8_t op)
 {
 	bool two = op == JAVA_LASTORE || op == JAVA_DASTORE;
-	unsigned below = op == JAVA_ARRAYLENGTH ? 0 : op <= JAVA_SALOAD ? 1 : 2 + two;
+	unsigned below = op <= JAVA_SALOAD ? 1 : 2 + two;
+
+	if (op == JAVA_ARRAYLENGTH)
+		below = 0;
 
 	w->types[w->bci] = peek(&w->now, below);
 }

@@ -172,8 +172,12 @@ static double unseen(const struct turn_counts *c, struct wilson *ci)
 	double each = c->pairs > 0 ? c->twice / c->pairs : fmax(1, c->tuples / c->traces / 2);
 
 	ci->low = all / (each * pairs.high);
-	ci->high = all > 0 ? (pairs.low > 0 ? all / (each * pairs.low) : INFINITY) : 0;
-	return c->twice > 0 ? all / c->twice : all > 0 ? INFINITY : 0;
+	ci->high = 0;
+	if (all > 0)
+		ci->high = pairs.low > 0 ? all / (each * pairs.low) : INFINITY;
+	if (c->twice > 0)
+		return all / c->twice;
+	return all > 0 ? INFINITY : 0;
 }
 
 struct turn_sums turn_counts_sums(const struct turn_counts *c, double cpu_ns)

@@ -20,10 +20,14 @@ static double variance(const struct loop_counts *c, double r, double times)
 
 static struct interval interval_of(double rate, double var, double seen)
 {
-	double independent = isinf(var) ? 1 : var > 0 ? rate * (1 - rate) / var : seen;
+	double independent = seen;
 	double half = ESTIMATE_Z95 * sqrt(var);
 	struct wilson w;
 
+	if (isinf(var))
+		independent = 1;
+	else if (var > 0)
+		independent = rate * (1 - rate) / var;
 	if (rate >= 0.5)
 		return (struct interval){fmax(0, rate - half), rate + half};
 	w = wilson_ci95(rate, fmax(1, fmin(independent, seen)));

@@ -56,10 +56,11 @@ static struct pair_entry entry_of(const struct pair_scope *s, enum pair_view vie
 	uint32_t lines[3] = {s->lines[pair->watch_node], s->lines[pair->trap_node], stack};
 	uint32_t paths[3] = {s->paths[pair->watch_node], s->paths[pair->trap_node]};
 	uint32_t turns[3] = {s->turns[pair->watch_node], s->turns[pair->trap_node]};
-	const uint32_t *key = view == PAIRS_BY_LOCATION ? place
-			      : view == PAIRS_BY_LINES  ? lines
-			      : view == PAIRS_BY_TURNS  ? turns
-							: paths;
+	const uint32_t *const keys[] = {[PAIRS_BY_LOCATION] = place,
+					[PAIRS_BY_LINES] = lines,
+					[PAIRS_BY_TURNS] = turns,
+					[PAIRS_BY_CONTEXTS] = paths};
+	const uint32_t *key = keys[view];
 	const uint32_t *part = view == PAIRS_BY_LOCATION ? lines : place;
 	struct pair_entry e = {
 	    .size = pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes, .pair = pair};

@@ -500,5 +500,7 @@ int import_jfr(const uint8_t *bytes, size_t size, struct import_sink *s)
 	if (r < 0 || !j->taken)
 		return r < 0 ? r : -code;
 	r = read_chunks(j, &why);
-	return r == -ERANGE ? -EBADMSG : r < 0 ? r : 0;
+	if (r == -ERANGE)
+		return -EBADMSG;
+	return r < 0 ? r : 0;
 }

@@ -151,7 +151,9 @@ static const struct jfr_seen_type *obvious(const struct jfr_seen *seen)
 			only = &seen->types[i];
 			others++;
 		}
-	return best ? best : others == 1 ? only : NULL;
+	if (best)
+		return best;
+	return others == 1 ? only : NULL;
 }
 
 /* "jdk.NativeMethodSample (297), jdk.ExecutionSample (1)", in no order; what has no room is left

@@ -75,12 +75,15 @@ static struct ids *pool_of(struct jfr_pools *p, const struct jfr_type *type)
 {
 	const struct jfr_layout *l = &p->layout;
 
-	return type == l->trace         ? &p->traces
-	       : type == l->method      ? &p->methods
-	       : type == l->class       ? &p->classes
-	       : type == l->symbol      ? &p->symbols
-	       : type->kind == JFR_TEXT ? &p->strings
-					: NULL;
+	if (type == l->trace)
+		return &p->traces;
+	if (type == l->method)
+		return &p->methods;
+	if (type == l->class)
+		return &p->classes;
+	if (type == l->symbol)
+		return &p->symbols;
+	return type->kind == JFR_TEXT ? &p->strings : NULL;
 }
 
 /* The constants of one type. */

@@ -191,9 +191,9 @@ static enum verdict infer(struct look *l, const struct insn *in)
 
 static enum insn_element element_of(enum verdict verdict)
 {
-	return verdict == IS_FLOAT32   ? ELEMENT_FLOAT32
-	       : verdict == IS_FLOAT64 ? ELEMENT_FLOAT64
-				       : ELEMENT_INTEGER;
+	if (verdict == IS_FLOAT32)
+		return ELEMENT_FLOAT32;
+	return verdict == IS_FLOAT64 ? ELEMENT_FLOAT64 : ELEMENT_INTEGER;
 }
 
 enum insn_element element_of_access(const struct insn *in)

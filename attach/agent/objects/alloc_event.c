@@ -105,7 +105,10 @@ static bool is_newcomer(void)
 static uint32_t take_interval(void)
 {
 	uint32_t now = atomic_load_explicit(&interval, memory_order_relaxed);
-	uint32_t drawn = own.drawn ? own.drawn : is_newcomer() ? now : ALLOC_SAMPLING_DEFAULT;
+	uint32_t drawn = own.drawn;
+
+	if (!drawn)
+		drawn = is_newcomer() ? now : ALLOC_SAMPLING_DEFAULT;
 
 	own.drawn = now;
 	return drawn;
