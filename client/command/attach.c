@@ -195,12 +195,9 @@ static void progress_clear(struct progress *p)
  * second signal ends the wait for the answer, and with it the command. */
 static int end_window(struct client *c, uint32_t pid, struct err *err)
 {
-	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 
-	detach.pid = pid;
-	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_DETACH, &detach,
-			     JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
+	return exchange_detach(c, pid, &reply, err);
 }
 
 /* How a window came out. */
@@ -294,8 +291,7 @@ static int find_target(struct client *c, struct attach_options *o, const char *t
 static int ask_for_report(struct client *c, Jxp__ReportRequest *report, Jxp__ControlReply **reply,
 			  struct err *err)
 {
-	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, report,
-			     JXP__CONTROL_REPLY__BODY_DOCUMENT, reply, err);
+	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, report, reply, err);
 }
 
 /* NULL where the list has no such JVM: another user's, say, or one that hangs. */
@@ -458,8 +454,7 @@ static int attach_in_background(struct client *c, struct attach_options *o, cons
 	    (r = find_target(c, o, target, err)) < 0)
 		return r;
 	r = exchange_once_within(c, JXP__CONTROL_REQUEST__BODY_ATTACH, &o->window,
-				 JXP__CONTROL_REPLY__BODY_STARTED, reply_timeout_ms(&o->window),
-				 &reply, err);
+				 reply_timeout_ms(&o->window), &reply, err);
 	if (r == -EINTR)
 		return err_set(err, EINTR,
 			       "interrupted: the window may start nevertheless: see 'jxperfctl "

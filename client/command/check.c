@@ -78,8 +78,7 @@ static int check(struct client *c, struct command_call *call, struct err *err)
 	    (target && (r = which_jvm_find(c, target, &jvm, err)) < 0))
 		return r;
 	check.pid = jvm.pid;
-	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_CHECK, &check,
-			  JXP__CONTROL_REPLY__BODY_CHECK, &reply, err);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_CHECK, &check, &reply, err);
 	if (r < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */

@@ -62,8 +62,7 @@ static int report(struct client *c, struct command_call *call, struct err *err)
 	else
 		o->report.merged = &o->merged;
 	if ((r = output_open_report(&output, o->output, o->report.format, err)) < 0 ||
-	    (r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &o->report,
-			       JXP__CONTROL_REPLY__BODY_DOCUMENT, &reply, err)) < 0)
+	    (r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &o->report, &reply, err)) < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */
 	return output_commit(&output, reply->document->text.data, reply->document->text.len, err);

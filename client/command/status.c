@@ -36,8 +36,7 @@ static int status(struct client *c, struct command_call *call, struct err *err)
 {
 	Jxp__StatusRequest status = JXP__STATUS_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_STATUS, &status,
-			      JXP__CONTROL_REPLY__BODY_STATUS, &reply, err);
+	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_STATUS, &status, &reply, err);
 
 	(void)call; /* There are no operands. */
 	if (r < 0)

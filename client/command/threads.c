@@ -98,8 +98,7 @@ static int threads(struct client *c, struct command_call *call, struct err *err)
 	if (r < 0)
 		return r;
 	threads.pid = jvm.pid;
-	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_THREADS, &threads,
-			  JXP__CONTROL_REPLY__BODY_THREADS, &reply, err);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_THREADS, &threads, &reply, err);
 	if (r < 0)
 		return r;
 	return c->json ? print_json(reply->threads, err) : print_table(reply->threads, err);

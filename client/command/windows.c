@@ -66,8 +66,7 @@ static int windows(struct client *c, struct command_call *call, struct err *err)
 	request.since_unix_ns = asked.selection.since_unix_ns;
 	request.until_unix_ns = asked.selection.until_unix_ns;
 	request.limit = asked.limit;
-	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_WINDOWS, &request,
-			  JXP__CONTROL_REPLY__BODY_WINDOWS, &reply, err);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_WINDOWS, &request, &reply, err);
 	if (r < 0)
 		return r;
 	list = reply->windows;

@@ -101,7 +101,7 @@ TEST(text_that_is_not_utf8_is_still_a_json_string)
 	assert_string_equal(json_string_value(value), "a???");
 	json_decref(value);
 	value = json_readable("Gr\xc3\xb6\xc3\x9f"
-			  "e");
+			      "e");
 	assert_string_equal(json_string_value(value), "Gr\xc3\xb6\xc3\x9f"
 						      "e");
 	json_decref(value);
