@@ -35,7 +35,6 @@
 /* The JVM's own threads, whose CPU time is measured, are methods of these names. */
 #define COMPARE_GC        "[garbage collector]"
 #define COMPARE_COMPILERS "[compilers]"
-#define COMPARE_UNKNOWN   "[unknown]"
 
 enum compare_unit { COMPARE_CPU, COMPARE_CHECKED };
 
@@ -129,7 +128,7 @@ int compare_place_order(const struct compare_place *a, const struct compare_plac
 
 void compare_sums_add(struct compare_sums *to, const struct compare_sums *from);
 
-/* The name of a method; COMPARE_UNKNOWN for 0. */
+/* The name of a method; METHOD_UNKNOWN (common/label.h) for 0. */
 const char *compare_side_method(const struct compare_side *s, uint32_t method);
 
 #endif
