@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "common/wilson.h"
+#include "compare/student.h"
 
 #define Z2 (WILSON_Z95 * WILSON_Z95)
 
@@ -154,7 +155,7 @@ static struct wilson new_by_turn(const struct turn_counts *c)
 	double r = c->once / c->tuples, m = c->traces, independent = m, var, t;
 
 	if (m > 1) {
-		t = student_975(m - 1) / WILSON_Z95;
+		t = student_quantile(0.05, m - 1) / WILSON_Z95;
 		var = fmax(0, c->once_squares - 2 * r * c->products + r * r * c->tuples_squares) /
 		      (c->tuples * c->tuples) * m / (m - 1) * t * t;
 		if (var > 0)
