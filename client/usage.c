@@ -173,7 +173,7 @@ static bool takes_value(const struct argument_option *option)
 	return option && option->type != ARGUMENT_SWITCH;
 }
 
-/* What can be behind an option. Of a list, "a,b", the last part is completed. */
+/* Offers what can be behind an option. Of a list, "a,b", the last part is completed. */
 static void offer_values(const struct argument_option *o, const char *word)
 {
 	const char *comma = strchr(o->value, ',') ? strrchr(word, ',') : NULL;

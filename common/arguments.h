@@ -19,7 +19,7 @@
 /* Operands of one command. */
 #define ARGUMENT_OPERANDS_MAX 2u
 
-/* What an option's value is, and what its field in the settings holds. */
+/* These say what an option's value is, and what its field in the settings holds. */
 enum argument_type {
 	ARGUMENT_SWITCH, /* none; a bool, which becomes true */
 	ARGUMENT_TEXT,   /* any text; a const char *, which points into argv */

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is shown of a character, or of a byte that is part of none, at most: "\U000e0001". */
+/* A character, or a byte that is part of none, is shown with so many bytes at most: "\U000e0001".
+ */
 #define SHOWN_BYTES 11u
 
 /* First and last of the characters that nobody sees: Unicode 15, general category Cf, and U+2028
@@ -114,7 +115,7 @@ static size_t write_code(char to[SHOWN_BYTES], uint32_t c)
 	return (size_t)snprintf(to, SHOWN_BYTES, c > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)c);
 }
 
-/* What is shown of what begins at p, of which *taken bytes are. */
+/* Writes what is shown of what begins at p, of which *taken bytes are. */
 static size_t show(char to[SHOWN_BYTES], const uint8_t *p, bool as_name, size_t *taken)
 {
 	uint32_t c = 0;

@@ -1,5 +1,5 @@
 /*
- * What 95% intervals are made of. That of a proportion is Wilson's (Wilson 1927, "Probable
+ * 95% intervals are made of these. That of a proportion is Wilson's (Wilson 1927, "Probable
  * inference"): it stays inside 0..1 and has a width above 0 at 0 and at 1.
  */
 #ifndef JXPERF_COMMON_WILSON_H

@@ -22,7 +22,7 @@
  * equal observations that would have them. What is computed of them is finite then. */
 #define AMOUNT_MIN 1e-6
 
-/* What parts may come to beyond the whole, each of them rounded to a whole number. */
+/* Parts may come to so much of the whole, each of them rounded to a whole number. */
 #define ROUNDED 1.01
 
 /* No window is shorter. */
@@ -379,7 +379,7 @@ static void read_fact(char fact[COMPARE_FACT_BYTES], const json_t *window, const
 	(void)utf8_sanitize(fact, COMPARE_FACT_BYTES, text ? text : ""); /* May be cut. */
 }
 
-/* What people are told; nothing is computed from it but the rate. */
+/* Reads what people are told; nothing is computed from it but the rate. */
 static bool read_window(struct compare_side *s, const json_t *window)
 {
 	const json_t *merged = json_object_get(window, "merged");
@@ -398,7 +398,7 @@ static bool read_window(struct compare_side *s, const json_t *window)
 	       (s->elapsed_s == 0 || s->elapsed_s >= SECONDS_MIN);
 }
 
-/* What is read of a report. */
+/* These members are read of a report. */
 enum { SCHEMA_MEMBER, WINDOW, COMPARISON, PROBLEMS, MEMBERS };
 
 static int find_members(struct member members[MEMBERS], const char *text, size_t size,

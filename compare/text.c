@@ -203,7 +203,7 @@ static void basis(FILE *out, const struct comparison *c)
 	}
 }
 
-/* What a part of EXAMPLE_SHARE would have had to change by. */
+/* Tells what a part of EXAMPLE_SHARE would have had to change by. */
 static double visible(const struct comparison *c, const struct change_whole whole[2])
 {
 	struct compare_sums sums[2];

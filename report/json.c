@@ -32,7 +32,7 @@ static json_t *id_json(unsigned number)
 	return number ? json_sprintf("w%u", number) : json_string("");
 }
 
-/* What only merged ones have. */
+/* Writes what only merged ones have. */
 static json_t *merged_json(const struct window_merged *m)
 {
 	json_t *notes = json_array();
@@ -92,8 +92,8 @@ static json_t *window_json(const struct report_model *m)
 	return w->merged ? json_with(window, "merged", merged_json(w->merged)) : window;
 }
 
-/* What another window's is compared with, whatever is wanted of the rest; null in a window that
- * has nothing. */
+/* Writes what another window's is compared with, whatever is wanted of the rest; null in a window
+ * that has nothing. */
 static json_t *comparison_json(const struct window_result *w)
 {
 	_cleanup_(compare_side_release) struct compare_side side;

@@ -75,7 +75,7 @@ static json_t *inputs_json(struct json_writer *writer, const struct report_loop 
 	return JSON_ROWS(writer, inputs, l->input_count, PLACES_MAX, input_json);
 }
 
-/* What was compared: an object, which may be empty. */
+/* Writes what was compared: an object, which may be empty. */
 static json_t *redundancy_json(struct json_writer *writer, const struct report_loop *l)
 {
 	const struct repeat_rate *instances = &l->again.instance_rate, *turns = &l->again.turn_rate;
@@ -129,7 +129,7 @@ static json_t *with_place(json_t *loop, struct json_writer *writer, const struct
 			 json_pack("[I, I]", (json_int_t)key->header, (json_int_t)row->latch_bci));
 }
 
-/* What was counted. */
+/* Adds what was counted. */
 static json_t *with_counts(json_t *loop, const struct report_loop *l)
 {
 	const struct loop_row *row = l->row;

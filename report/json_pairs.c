@@ -53,7 +53,7 @@ static json_t *with_cpu(json_t *object, const struct cpu_share *cpu)
 	return report_json_with_share(object, "cpu_share", "cpu_share_ci95", cpu);
 }
 
-/* What rows of all views have. */
+/* Writes what rows of all views have. */
 static json_t *row_json(const struct ranked_pair *row)
 {
 	const struct pair *sum = &row->sum;
@@ -146,7 +146,7 @@ static json_t *pair_json(struct json_writer *writer, const struct ranked_pair *r
 		{"trap", access_json(writer, pair, pair->trap_node, pair->trap_instruction)}));
 }
 
-/* What a view has too little of to list; null for nothing. */
+/* Writes what a view has too little of to list; null for nothing. */
 static json_t *rest_json(const struct pair_ranking *r)
 {
 	if (r->folded_rows == 0)

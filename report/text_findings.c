@@ -94,7 +94,7 @@ static void nothing(FILE *out, const struct report_model *m)
 		no_problem(out, m, all, wasteful);
 }
 
-/* What memory accesses are not the story of, where that is most of the CPU time. */
+/* Memory accesses are not the story where so much of the CPU time is elsewhere. */
 #define ELSEWHERE_MIN  0.5
 #define ELSEWHERE_PART 0.1 /* that is worth a word */
 

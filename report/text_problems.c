@@ -10,7 +10,7 @@
 /* Places that are named one by one. */
 #define NAMED_MAX 2
 
-/* What stands before the i-th of so many that are listed. */
+/* Gives what stands before the i-th of so many that are listed. */
 static const char *joint(size_t i, size_t count)
 {
 	if (i == 0)
@@ -74,7 +74,7 @@ static void part_in_vain(FILE *out, const struct problem *problem, const char *o
 		100 * problem->fraction_ci95.low, 100 * problem->fraction_ci95.high);
 }
 
-/* What the part is of: what of the operation's accesses was looked at. */
+/* Writes what the part is of: what of the operation's accesses was looked at. */
 static void accesses_in_vain(FILE *out, const struct problem *problem)
 {
 	bool stores = problem->pairs[JXP__KIND__KIND_DEAD_STORE].count +

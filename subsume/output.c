@@ -36,7 +36,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* What the tree is, and how much of the program it may show. */
+/* Writes what the tree is, and how much of the program it may show. */
 static void write_head(FILE *out, const struct subsume_summary *s)
 {
 	const struct subsume_tree *t = s->tree;
@@ -86,7 +86,7 @@ static void write_path(FILE *out, const struct subsume_summary *s, const struct 
 	}
 }
 
-/* What a row's method is among the first by, of all methods. */
+/* Tells what a row's method is among the first by, of all methods. */
 static const char *first_by(const struct subsume_row *row)
 {
 	if (!row->in_top_inclusive)

@@ -310,7 +310,7 @@ static double coverage(const struct subsume_tree *tree, uint64_t total)
 	return alone < (double)tree->samples ? 1 - alone / (double)tree->samples : 0;
 }
 
-/* What is needed while one is made. */
+/* This is needed while one is made. */
 struct work {
 	struct summary_walk walk;
 	uint32_t *methods; /* as rank finds them */

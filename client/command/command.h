@@ -26,7 +26,7 @@ struct command_call {
 	int exit_status;                             /* for success: EXIT_SUCCESS at first */
 };
 
-/* What completion offers for the operands; a set. */
+/* Completion offers these for the operands; they are a set. */
 enum command_completes {
 	COMPLETES_NOTHING = 0,
 	COMPLETES_JVMS = 1,

@@ -1,6 +1,6 @@
 /*
- * What a user writes for the values of options, and options that several commands have; durations,
- * percentages and sizes are parsed in common/units.h.
+ * Parses what a user writes for the values of options, and options that several commands have;
+ * durations, percentages and sizes are parsed in common/units.h.
  *
  * All return 0, or -EINVAL with a message that quotes the text and shows a right one; the output is
  * unchanged on failure. Numbers are decimal, may have a fraction, and never a sign.

@@ -281,7 +281,7 @@ static int analyse(const struct subsume_options *o, const struct subsume_tree *t
 	return r < 0 ? r : render(o, &summary, notes, text, size);
 }
 
-/* What the report is not about, before it. */
+/* Says what the report is not about, before it. */
 static void tell(const char *path, const struct import_notes *notes,
 		 const struct subsume_tree *tree)
 {

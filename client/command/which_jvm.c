@@ -65,7 +65,7 @@ static int nobody(const Jxp__JvmList *list, const char *text, struct err *err)
 	return err_set(err, ESRCH, "no JVM's name contains '%s': see 'jxperfctl list'", text);
 }
 
-/* What a text matches. */
+/* These JVMs match a text. */
 struct matches {
 	size_t whole, all;
 	const Jxp__Jvm *best; /* a whole match, or else any */

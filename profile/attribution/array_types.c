@@ -6,7 +6,7 @@
 
 #include "common/code/java_op.h"
 
-/* What is followed: variables from the first on, the stack from the top down. */
+/* So much is followed: variables from the first on, the stack from the top down. */
 #define LOCALS_MAX 64u
 #define STACK_MAX  32u
 
@@ -16,8 +16,8 @@
 
 #define DIMENSIONS_MAX 15u
 
-/* What is known at one place. Below depth nothing is known of the stack, not even how deep it is.
- */
+/* These types are known at one place. Below depth nothing is known of the stack, not even how deep
+ * it is. */
 struct typed_frame {
 	uint16_t locals[LOCALS_MAX];
 	uint16_t stack[STACK_MAX]; /* the top is the last of depth */
@@ -323,7 +323,7 @@ static bool accesses_array(uint8_t op)
 	return java_op_loads_element(op) || java_op_stores_element(op) || op == JAVA_ARRAYLENGTH;
 }
 
-/* What the instruction does to the stack and to variables. */
+/* Follows what the instruction does to the stack and to variables. */
 static void step(struct following *w)
 {
 	uint8_t op = w->code[w->bci];

@@ -84,7 +84,7 @@ const char *loop_doubt_sentence(unsigned i)
 
 /* ---------------------------------------------------------------- judging */
 
-/* What most of its time says. */
+/* Tells what most of its time says. */
 static enum loop_type type_of(const struct loop_row *row)
 {
 	enum loop_type type = LOOP_TYPE_UNKNOWN;

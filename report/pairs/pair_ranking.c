@@ -144,7 +144,7 @@ static size_t take_row(struct ranked_pair *row, const struct pair_scope *s,
 
 /* ---------------------------------------------------------------- ranking */
 
-/* What shares of a kind's rows are of: each goes over all contexts of ticks, so once for all rows.
+/* Shares of a kind's rows are of these: each goes over all contexts of ticks, so once for all rows.
  */
 struct pair_wholes {
 	struct cpu_whole accesses, ticks;
@@ -175,7 +175,7 @@ bool ranked_pair_is_evidence(const struct ranked_pair *row)
 	return row->sum.wasteful_count >= PAIRS_EVIDENCE;
 }
 
-/* What rows are ranked by. */
+/* Tells what rows are ranked by. */
 static double lower_bound(const struct ranked_pair *row)
 {
 	return row->cpu.known ? row->cpu.ci95.low : row->ci95.low;

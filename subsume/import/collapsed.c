@@ -136,7 +136,7 @@ static size_t spell(const uint8_t *frame, size_t length, char *name)
 	return length;
 }
 
-/* What a line is left out for. */
+/* A line is left out for one of these. */
 enum {
 	TOO_DEEP = 1,
 	TOO_LONG,

@@ -393,7 +393,7 @@ static int add_stacks(struct jfr *j, const struct chunk *chunk, const struct jfr
 	return r;
 }
 
-/* What costs are, by the type that is taken. */
+/* Says what costs are, by the type that is taken. */
 static void choose_unit(struct jfr *j, const struct jfr_event *event)
 {
 	const char *unit = j->taken->weighs ? event->unit : "samples";

@@ -21,8 +21,8 @@ static const struct {
     {"duration", "nanoseconds"}, {"size", "bytes"},
 };
 
-/* What a duration's value has to be multiplied with; without a word it is in ticks, as all of the
- * JDK's. */
+/* Finds what a duration's value has to be multiplied with; without a word it is in ticks, as all of
+ * the JDK's. */
 static void scale_duration(struct jfr_event *e, uint64_t ticks)
 {
 	switch (e->weight->unit) {

@@ -178,8 +178,8 @@ static struct jfr_cursor at_field(const struct jfr_pools *p, const struct ids *p
 	return c;
 }
 
-/* What a pooled field of a constant refers to. -EBADMSG when the constant is not there: it was
- * lost, and what it was cannot be told. */
+/* Finds what a pooled field of a constant refers to. -EBADMSG when the constant is not there: it
+ * was lost, and what it was cannot be told. */
 static int reference(const struct jfr_pools *p, const struct ids *pool, uint64_t id,
 		     const struct jfr_type *type, const struct jfr_field *field, uint64_t *to)
 {

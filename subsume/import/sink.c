@@ -21,7 +21,7 @@ int import_fail(struct import_sink *s, int code, uint64_t offset, const char *fm
 	return err_set(s->err, code, "at byte %" PRIu64 ": %s", offset, message);
 }
 
-/* What the builder said. */
+/* Tells what the builder said. */
 static int builder_failed(struct import_sink *s, int r, uint64_t offset)
 {
 	if (r == -ENOSPC)

@@ -44,7 +44,7 @@ static uint64_t hash_of(uint64_t ip, uint64_t serial)
 	return mix(ip ^ serial << 48 ^ serial >> 16) >> 2;
 }
 
-/* What an instruction does with vectors. */
+/* An instruction does this with vectors. */
 struct moves {
 	struct effects does;
 	uint64_t reads, writes; /* vectors alone */

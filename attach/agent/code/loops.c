@@ -24,7 +24,7 @@
 
 /* ---------------------------------------------------------------- nests */
 
-/* What a loop does itself; found when it is first asked for. */
+/* A loop does this itself; found when it is first asked for. */
 struct loop {
 	uint32_t header; /* offset in the method */
 	uint16_t parent;
@@ -238,7 +238,7 @@ static void forget_nests(void)
 	memory.full = false;
 }
 
-/* What is to be done when no handler makes a nest; a late one keeps the room that it works in.
+/* Does what is to be done when no handler makes a nest; a late one keeps the room that it works in.
  * False where there is one. */
 static bool while_idle(void (*act)(void))
 {
@@ -394,7 +394,7 @@ static bool is_string(const struct opcode *o)
 	       ((o->code & 0xfc) == 0xa4 || (o->code >= 0xaa && o->code <= 0xaf));
 }
 
-/* What loop_counts says of both types, without decoding the whole instruction. */
+/* Tells what loop_counts says of both types, without decoding the whole instruction. */
 static enum opcode_use use_of(const struct opcode *o)
 {
 	enum opcode_use use;

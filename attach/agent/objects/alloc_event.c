@@ -81,7 +81,7 @@ double alloc_weight(uint64_t size_bytes, uint32_t mean)
 
 /* ---------------------------------------------------------------- in the allocating thread */
 
-/* What the JVM's event tells. */
+/* The JVM's event tells this. */
 struct allocation {
 	jvmtiEnv *jvmti;
 	JNIEnv *jni;

@@ -70,7 +70,7 @@ static bool is_layout_helper(int32_t lh)
 	       klass_element_type(lh) <= ELEMENT_TYPE_LAST;
 }
 
-/* What was read of the beginning of a Klass. */
+/* Holds what was read of the beginning of a Klass. */
 struct head {
 	uint64_t table;
 	uint64_t mirror_handle;
