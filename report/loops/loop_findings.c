@@ -84,7 +84,7 @@ const char *loop_doubt_sentence(unsigned i)
 
 /* ---------------------------------------------------------------- judging */
 
-/* Tells what most of its time says. */
+/* What most of its time says. */
 static enum loop_type type_of(const struct loop_row *row)
 {
 	enum loop_type type = LOOP_TYPE_UNKNOWN;

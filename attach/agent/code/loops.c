@@ -24,7 +24,7 @@
 
 /* ---------------------------------------------------------------- nests */
 
-/* A loop does this itself; found when it is first asked for. */
+/* What a loop does itself; found when it is first asked for. */
 struct loop {
 	uint32_t header; /* offset in the method */
 	uint16_t parent;

@@ -1,5 +1,5 @@
 /*
- * Tells what part of the window's budget sampled allocations may take, by what they bring.
+ * What part of the window's budget sampled allocations may take, by what they bring.
  *
  * A sampled allocation tells for whom memory is allocated, and what accesses to its object cost
  * only if a sampled access meets that. In a program that allocates gigabytes a second and uses each

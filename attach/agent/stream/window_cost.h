@@ -1,5 +1,5 @@
 /*
- * Tells what a window has cost the target so far, as the engine is told with every report.
+ * What a window has cost the target so far, as the engine is told with every report.
  */
 #ifndef JXPERF_AGENT_STREAM_WINDOW_COST_H
 #define JXPERF_AGENT_STREAM_WINDOW_COST_H
