@@ -71,7 +71,7 @@ static int fill_place(struct attach *a, struct err *err)
 	return r;
 }
 
-/* What a place has to have room for beside the socket. */
+/* Tells what a place has to have room for beside the socket. */
 static uint64_t copy_bytes(const struct attach *a, bool copy)
 {
 	return copy ? bundle_copy_bytes(&a->bundle) : 0;
@@ -203,8 +203,8 @@ static int try_to_load(struct attach *a, struct err *err)
 	return protocol_load(jvm, &a->target, &a->watch, others, a->library, options, err);
 }
 
-/* What a JVM says that may be ready soon: one that is still starting gets the time that is left,
- * one whose agent has just been told to end its last window some of it. */
+/* Does the JVM say that it may be ready soon? Then one that is still starting gets the time that is
+ * left, one whose agent has just been told to end its last window some of it. */
 static bool is_worth_waiting(int result, uint64_t since_ns)
 {
 	return result == -EINPROGRESS ||

@@ -37,7 +37,7 @@ void bundle_close(struct bundle *b);
  * directory on the way that is closed to the user, noexec. */
 bool bundle_visible(const struct bundle *b, const struct target_dir *root);
 
-/* What a copy of it takes, in bytes. */
+/* Tells what a copy of it takes, in bytes. */
 uint64_t bundle_copy_bytes(const struct bundle *b);
 
 /* Copies all files into the directory: mode 0755, owned by our effective ids. 0 or -errno; what was

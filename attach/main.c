@@ -71,7 +71,7 @@ static bool parse_options(int argc, char **argv, struct helper_options *o)
 	       o->agent.bundle_dir;
 }
 
-/* What is told to whoever started us. */
+/* This is told to whoever started us. */
 struct helper_outcome {
 	int agent; /* socket, or -errno */
 	bool unasked;

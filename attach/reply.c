@@ -18,7 +18,7 @@ struct reply {
 	struct err *err;
 };
 
-/* What Agent_OnAttach may return, as sentences. */
+/* Agent_OnAttach may return these, which are sentences here. */
 static const struct {
 	long code;
 	int errno_value;

@@ -1,5 +1,5 @@
 /*
- * What a JVM answers to `load` on its attach socket: a status line, then text
+ * Reads what a JVM answers to `load` on its attach socket: a status line, then text
  * (src/hotspot/share/services/attachListener.cpp). Recorded from JVMs:
  *
  *   JDK 8       0\n N\n                          loaded, Agent_OnAttach returned N

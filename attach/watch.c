@@ -83,7 +83,7 @@ static bool is_prolonged(struct watch *w)
 	return true;
 }
 
-/* What is known of it, with what to do. */
+/* Tells what is known of it, with what to do. */
 static const char *why_late(const struct watch *w)
 {
 	if (watch_target_is_stopped(w))

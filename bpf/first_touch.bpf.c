@@ -33,7 +33,7 @@ struct {
 	__type(value, struct touch);
 } touches SEC(".maps");
 
-/* What the kernel calls the tracepoint with, TP_PROTO of page_fault_user
+/* The kernel calls the tracepoint with these, TP_PROTO of page_fault_user
  * (arch/x86/include/asm/trace/exceptions.h). */
 enum { PAGE_FAULT_ADDRESS, PAGE_FAULT_REGISTERS, PAGE_FAULT_ERROR_CODE };
 

@@ -21,7 +21,7 @@ struct {
 	__type(value, struct gate);
 } gates SEC(".maps");
 
-/* What became of each target's samples. An entry exists as long as its gate does. */
+/* Counts what became of each target's samples. An entry exists as long as its gate does. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(max_entries, GATE_TARGETS_MAX);

@@ -18,7 +18,7 @@
 
 #include <linux/types.h>
 
-/* What becomes of a sample. The order is the index into gate_counts: append only. */
+/* Each sample becomes one of these. The order is the index into gate_counts: append only. */
 enum gate_outcome {
 	GATE_PASSED,
 	GATE_WINDOW_OVER,  /* dropped: the window is over, or was never opened */

@@ -29,7 +29,7 @@ struct process_young {
 	__u32 reserved;
 };
 
-/* What was not seen, each an index: append only. */
+/* Each of these was not seen, and is an index: append only. */
 enum process_loss {
 	PROCESS_LOSS_STARTS, /* there was no room among the young */
 	PROCESS_LOSS_ENDS,   /* there was no room in the ring */

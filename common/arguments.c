@@ -36,17 +36,24 @@ static int set_copy(char *field, const struct argument_option *option, const cha
 	return 0;
 }
 
-/* "a, b or c", cut where it does not fit. */
-static const char *list_names(const char *const *names, char *text, size_t size)
+const char *argument_name(const struct argument_option *option, size_t i)
 {
+	if (option->name_at)
+		return option->name_at(i);
+	return option->names ? option->names[i] : NULL;
+}
+
+const char *argument_names(const struct argument_option *option, char *text, size_t size)
+{
+	const char *name, *before = "";
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; names[i] && used < size; i++) {
-		const char *before = i == 0 ? "" : names[i + 1] ? ", " : " or ";
-		int n = snprintf(text + used, size - used, "%s%s", before, names[i]);
+	for (size_t i = 0; (name = argument_name(option, i)) && used < size; i++) {
+		int n = snprintf(text + used, size - used, "%s%s", before, name);
 
 		used += n > 0 ? (size_t)n : 0;
+		before = argument_name(option, i + 2) ? ", " : " or ";
 	}
 	return text;
 }
@@ -56,8 +63,10 @@ static int set_choice(void *field, const struct argument_option *option, const c
 {
 	char names[ERR_MESSAGE_MAX / 2];
 
-	for (int i = 0; option->names[i]; i++)
-		if (strcmp(option->names[i], text) == 0) {
+	const char *name;
+
+	for (int i = 0; (name = argument_name(option, (size_t)i)); i++)
+		if (strcmp(name, text) == 0) {
 			int value = option->least + i;
 
 			/* Also where the compiler's type for an enum is not int. */
@@ -65,7 +74,7 @@ static int set_choice(void *field, const struct argument_option *option, const c
 			return 0;
 		}
 	return err_set(err, EINVAL, "'%s' is not %s: use %s", text, option->noun,
-		       list_names(option->names, names, sizeof(names)));
+		       argument_names(option, names, sizeof(names)));
 }
 
 int arguments_set(const struct argument_option *option, void *settings, const char *value,
@@ -100,38 +109,48 @@ int arguments_set(const struct argument_option *option, void *settings, const ch
 
 /* ---------------------------------------------------------------- the line */
 
-static const struct argument_option *find_long(const struct argument_option *options,
-					       const char *text, size_t length)
+/* Is it what the length bytes at text, with their dashes, name? */
+static bool is_named(const struct argument_option *option, const char *text, size_t length)
 {
-	for (; options->name; options++)
-		if (strlen(options->name) == length && strncmp(options->name, text, length) == 0)
-			return options;
-	return NULL;
+	if (length < 2 || text[0] != '-')
+		return false;
+	if (text[1] != '-')
+		return option->letter && length == 2 && text[1] == option->letter;
+	return strlen(option->name) == length - 2 &&
+	       strncmp(option->name, text + 2, length - 2) == 0;
 }
 
-static const struct argument_option *find_short(const struct argument_option *options,
-						const char *text)
+const struct argument_option *argument_find(const struct argument_option *options, const char *text,
+					    size_t length, size_t *at)
 {
-	for (; options->name; options++)
-		if (options->letter && text[0] == options->letter && text[1] == '\0')
+	for (; !argument_end(options); options++) {
+		const struct argument_option *found = NULL;
+
+		if (!options->group && is_named(options, text, length))
 			return options;
+		if (options->group)
+			found = argument_find(options->group, text, length, at);
+		if (found) {
+			*at += options->field;
+			return found;
+		}
+	}
 	return NULL;
 }
 
 /* Sets the option in argv[*i], which takes the next argument too when its value is there. */
 static int parse_option(const struct argument_spec *spec, int argc, char **argv, int *i,
-			void *settings, struct err *err)
+			char *settings, struct err *err)
 {
-	const struct argument_option *options = spec->options ? spec->options : none, *option;
+	const struct argument_option *option;
 	const char *argument = argv[*i];
-	bool is_long = argument[1] == '-';
-	const char *equals = is_long ? strchr(argument, '=') : NULL;
+	const char *equals = argument[1] == '-' ? strchr(argument, '=') : NULL;
 	size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
 	const char *value = equals ? equals + 1 : NULL;
+	size_t at = 0; /* of the settings: those of the option's group */
 	struct err reason;
 
-	option = is_long ? find_long(options, argument + 2, length - 2)
-			 : find_short(options, argument + 1);
+	option = argument_find(spec->options ? spec->options : none, argument, length, &at);
 	if (!option)
 		return err_set(err, EINVAL, "unknown option '%.*s': see '%s --help'", (int)length,
 			       argument, spec->program);
@@ -142,7 +161,7 @@ static int parse_option(const struct argument_spec *spec, int argc, char **argv,
 			return err_set(err, EINVAL, "option '%s' needs a value", argument);
 		value = argv[++*i];
 	}
-	if (arguments_set(option, settings, value, &reason) < 0)
+	if (arguments_set(option, settings + at, value, &reason) < 0)
 		return err_set(err, EINVAL, "%.*s: %s", (int)length, argument, reason.message);
 	return 0;
 }

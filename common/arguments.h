@@ -5,6 +5,8 @@
  * Long options, some with a short letter, in any order with the operands; "--name value",
  * "--name=value", "-o value", and "--" before operands that begin with a dash. Names are not
  * abbreviated, so that a new option cannot change the meaning of an old script.
+ *
+ * The table also says each option's words for people: help and completion are made of it.
  */
 #ifndef JXPERF_COMMON_ARGUMENTS_H
 #define JXPERF_COMMON_ARGUMENTS_H
@@ -17,7 +19,7 @@
 /* Operands of one command. */
 #define ARGUMENT_OPERANDS_MAX 2u
 
-/* What an option's value is, and what its field in the settings holds. */
+/* These say what an option's value is, and what its field in the settings holds. */
 enum argument_type {
 	ARGUMENT_SWITCH, /* none; a bool, which becomes true */
 	ARGUMENT_TEXT,   /* any text; a const char *, which points into argv */
@@ -40,12 +42,41 @@ struct argument_option {
 	/* TEXT, COPY: "a path", which an empty value is not; NULL: it may be. CHOICE: "a format".
 	 */
 	const char *noun;
-	const char *const *names; /* CHOICE: ended by NULL */
+	/* The words that it takes: CHOICE, and PARSED where they are all of them. An array that
+	 * NULL ends, or a function that returns NULL behind the last. */
+	const char *const *names;
+	const char *(*name_at)(size_t i);
 	/* PARSED: 0; or -EINVAL with what is wrong with the text, and *field unchanged. */
 	int (*parse)(const char *text, void *field, struct err *err);
+
+	/* For people: what its value is called, "FILE"; what it does, behind the names; and what
+	 * holds without it. NULL: nothing to say; a switch has no value. */
+	const char *value, *help, *unset;
+
+	/* Instead of all these: options that several tables have. Their fields are in the part of
+	 * the settings that field is. */
+	const struct argument_option *group;
 };
 
-/* The options, ended by one without a name, and the operands that are wanted. */
+/* Is this row behind the last? */
+static inline bool argument_end(const struct argument_option *option)
+{
+	return !option->name && !option->group;
+}
+
+/* The option that the length bytes at text name, with their dashes, in the table or its groups.
+ * Adds to *at where in the settings those of its group begin. NULL, and nothing is added, when
+ * there is none. */
+const struct argument_option *argument_find(const struct argument_option *options, const char *text,
+					    size_t length, size_t *at);
+
+/* The i-th word that an option takes; NULL behind the last. */
+const char *argument_name(const struct argument_option *option, size_t i);
+
+/* "a, b or c": those words, cut where they do not fit. Returns text. */
+const char *argument_names(const struct argument_option *option, char *text, size_t size);
+
+/* The options, ended by an empty row, and the operands that are wanted. */
 struct argument_spec {
 	const char *program;                   /* whose --help is pointed to */
 	const struct argument_option *options; /* may be NULL */

@@ -38,6 +38,44 @@ static inline json_t *json_with(json_t *object, const char *name, json_t *value)
 	return json_unless(json_object_set_new(object, name, value), object);
 }
 
+/* An object of these members, in this order: JSON_OBJECT({"rows", json_integer(n)}, ...). */
+struct json_member {
+	const char *name;
+	json_t *value;
+};
+
+/* A member with a text; none where that is NULL. It is read twice. */
+#define JSON_MEMBER_IF_ANY(name, text)                  \
+	{                                               \
+		(text) ? (name) : NULL, json_text(text) \
+	}
+
+#define JSON_OBJECT(...)                                                    \
+	json_of_members((const struct json_member[]){__VA_ARGS__},          \
+			sizeof((const struct json_member[]){__VA_ARGS__}) / \
+			    sizeof(struct json_member))
+
+static inline json_t *json_of_members(const struct json_member *members, size_t count)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < count; i++)
+		if (members[i].name)
+			object = json_with(object, members[i].name, members[i].value);
+	return object;
+}
+
+/* The same of one that is in a variable, to be filled line by line. */
+static inline void json_put(json_t **object, const char *name, json_t *value)
+{
+	*object = json_with(*object, name, value);
+}
+
+static inline void json_push(json_t **array, json_t *value)
+{
+	*array = json_appended(*array, value);
+}
+
 /* An object, with all members of another one. */
 static inline json_t *json_joined(json_t *object, json_t *more)
 {
@@ -61,16 +99,17 @@ static inline json_t *json_text(const char *text)
 
 /* An array of what row, a function of the context and a row, makes of the first rows: at most limit
  * of them, and none behind one that it makes null of, since there is no room for it. */
-#define JSON_ROWS(context, rows, count, limit, row)                       \
-	({                                                                \
-		json_t *array_ = json_array(), *value_;                   \
-		for (size_t i_ = 0; i_ < (count) && i_ < (limit); i_++) { \
-			value_ = row((context), &(rows)[i_]);             \
-			if (json_is_null(value_))                         \
-				break;                                    \
-			array_ = json_appended(array_, value_);           \
-		}                                                         \
-		array_;                                                   \
+#define JSON_ROWS(context, rows, count, limit, row)                     \
+	({                                                              \
+		json_t *array_ = json_array(), *value_;                 \
+		size_t count_ = (count), limit_ = (limit);              \
+		for (size_t i_ = 0; i_ < count_ && i_ < limit_; i_++) { \
+			value_ = row((context), &(rows)[i_]);           \
+			if (json_is_null(value_))                       \
+				break;                                  \
+			array_ = json_appended(array_, value_);         \
+		}                                                       \
+		array_;                                                 \
 	})
 
 /* "[low, high]"; an end without a bound is null. */

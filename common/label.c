@@ -16,5 +16,7 @@ bool label_is_valid(const char *text, size_t length)
 
 char label_in_stacks(char c)
 {
-	return c == ';' ? ',' : c == ' ' ? '_' : c;
+	if (c == ';')
+		return ',';
+	return c == ' ' ? '_' : c;
 }

@@ -13,6 +13,9 @@ bool label_may_have(char c);
 /* Has text, of length bytes, nothing else? True when it is empty. */
 bool label_is_valid(const char *text, size_t length);
 
+/* A method, or all frames, without a name is called so wherever people or programs read of it. */
+#define METHOD_UNKNOWN "[unknown]"
+
 /* A character of a name in collapsed stacks, where ';' and ' ' separate: ',' and '_' in their
  * place.
  */

@@ -16,7 +16,7 @@
  * INVALID_UID). */
 #define PROC_ANY_UID ((uid_t)-1)
 
-/* What /proc/PID/status says (fs/proc/array.c). uids and gids are in the reader's user namespace.
+/* /proc/PID/status says this (fs/proc/array.c). uids and gids are in the reader's user namespace.
  */
 struct proc_status {
 	uid_t effective_uid;
@@ -99,8 +99,8 @@ int proc_identify(pid_t pid, struct proc_identity *out);
 /* Is one pid the same process, with the same program and rights? */
 bool proc_identity_equal(const struct proc_identity *a, const struct proc_identity *b);
 
-/* What the process's first thread is called, without asking anybody but the kernel: that of its
- * program unless it says otherwise. 0, or -errno with "" as the name. */
+/* Tells what the process's first thread is called, without asking anybody but the kernel: that of
+ * its program unless it says otherwise. 0, or -errno with "" as the name. */
 #define PROC_NAME_BYTES 32
 int proc_name(pid_t pid, char name[PROC_NAME_BYTES]);
 

@@ -5,13 +5,15 @@
 
 #include <stdint.h>
 
+#include "common/mix.h"
+
 struct random {
 	uint64_t state; /* never 0 */
 };
 
 static inline void random_seed(struct random *r, uint64_t seed)
 {
-	r->state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	r->state = mix_upper(seed) | 1;
 }
 
 static inline uint32_t random_next(struct random *r)

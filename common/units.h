@@ -1,5 +1,5 @@
 /*
- * What a user writes for durations, percentages and sizes, on command lines and in the
+ * Parses what a user writes for durations, percentages and sizes, on command lines and in the
  * configuration.
  *
  * All return 0, or -EINVAL with a message that quotes the text and shows a right one; the output is

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is shown of a character, or of a byte that is part of none, at most: "\U000e0001". */
+/* A character, or a byte that is part of none, is shown with so many bytes at most: "\U000e0001".
+ */
 #define SHOWN_BYTES 11u
 
 /* First and last of the characters that nobody sees: Unicode 15, general category Cf, and U+2028
@@ -27,11 +28,23 @@ static bool is_invisible(uint32_t c)
 	return false;
 }
 
+/* How long a sequence is that begins with this byte; 0: none does. */
+static size_t bytes_that_begin(uint8_t first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first < 0xc0)
+		return 0;
+	if (first < 0xe0)
+		return 2;
+	return first < 0xf0 ? 3 : 4;
+}
+
 /* The bytes that begin like a sequence of UTF-8, and what they say. 0 when they are none. The
  * terminating NUL is not a continuation byte, so nothing behind it is read. */
 static size_t decode(const uint8_t *p, uint32_t *c)
 {
-	size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	size_t length = bytes_that_begin(p[0]);
 
 	if (length == 0 || p[0] > 0xf4)
 		return 0;
@@ -73,9 +86,19 @@ static size_t character(const uint8_t *p, uint32_t *c, size_t *half)
 	return length > 0 && *c >= least[length] && *c <= 0x10ffff ? length : 0;
 }
 
+/* How long a character's sequence is. */
+static size_t bytes_of(uint32_t c)
+{
+	if (c < 0x80)
+		return 1;
+	if (c < 0x800)
+		return 2;
+	return c < 0x10000 ? 3 : 4;
+}
+
 static size_t encode(char *to, uint32_t c)
 {
-	size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	size_t length = bytes_of(c);
 
 	if (length == 1) {
 		to[0] = (char)c;
@@ -92,7 +115,7 @@ static size_t write_code(char to[SHOWN_BYTES], uint32_t c)
 	return (size_t)snprintf(to, SHOWN_BYTES, c > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)c);
 }
 
-/* What is shown of what begins at p, of which *taken bytes are. */
+/* Writes what is shown of what begins at p, of which *taken bytes are. */
 static size_t show(char to[SHOWN_BYTES], const uint8_t *p, bool as_name, size_t *taken)
 {
 	uint32_t c = 0;

@@ -1,5 +1,5 @@
 /*
- * What 95% intervals are made of. That of a proportion is Wilson's (Wilson 1927, "Probable
+ * 95% intervals are made of these. That of a proportion is Wilson's (Wilson 1927, "Probable
  * inference"): it stays inside 0..1 and has a width above 0 at 0 and at 1.
  */
 #ifndef JXPERF_COMMON_WILSON_H
@@ -23,14 +23,6 @@ static inline struct wilson wilson_ci95(double p, double n)
 	double half = WILSON_Z95 * sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n);
 
 	return (struct wilson){.low = fmax(0, center - half), .high = fmin(1, center + half)};
-}
-
-/* Student's 97.5% quantile (Abramowitz, Stegun, 26.7.5); 1% off with 4 degrees of freedom. */
-static inline double student_975(double freedom)
-{
-	double z = WILSON_Z95, z3 = z * z * z, z5 = z3 * z * z;
-
-	return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
 }
 
 #endif

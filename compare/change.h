@@ -42,7 +42,7 @@ struct change_whole {
 	unsigned windows;
 };
 
-/* What B's CPU time is multiplied with, and the standard error of its logarithm. */
+/* B's CPU time is multiplied with this, whose logarithm has this standard error. */
 struct change_factor {
 	double factor;
 	double error;

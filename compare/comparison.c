@@ -388,7 +388,7 @@ static void find_path(const struct comparison *c, struct comparison_row *row)
 		row->path[row->path_length++] = c->tree.nodes[node].method;
 }
 
-/* What a caller has beside a method that it calls, of both sides, as a share of CPU time. */
+/* Takes what a caller has beside a method that it calls, of both sides, as a share of CPU time. */
 static void rest_of(const struct comparison *c, uint32_t method, uint32_t caller, double rest[2])
 {
 	const struct compare_tree *t = &c->tree;

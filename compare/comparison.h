@@ -1,5 +1,5 @@
 /*
- * What takes more CPU time in B than in A, and what less: methods with all that they call, and
+ * Says what takes more CPU time in B than in A, and what less: methods with all that they call, and
  * wasteful accesses by kind, method and place; each for the same work (compare/work.h), with an
  * interval that tells whether the difference is shown (compare/change.h). Where neither knows CPU
  * time it is wasteful accesses alone, as parts of the bytes that were checked for their kind.
@@ -43,7 +43,8 @@ struct comparison_row {
 	bool messenger;    /* what it calls carries the difference */
 	uint32_t part_of;  /* the row's place, or COMPARISON_NONE */
 	bool moved;        /* within path[1] */
-	/* What each side's report says is done in vain there, or NULL; only of the first rows. */
+	/* Each side's report says that this is done in vain there, or NULL; only of the first rows.
+	 */
 	const char *problem[2];
 	/* Methods of the context that carries most of the difference, leaf first. */
 	uint32_t path[COMPARISON_PATH];
@@ -79,7 +80,7 @@ void comparison_release(struct comparison *c);
 /* Is anything shown to differ: a row, a kind, or CPU time for the same work? */
 bool comparison_is_shown(const struct comparison *c);
 
-/* What shares are of, in words. */
+/* Says what shares are of, in words. */
 const char *comparison_unit(const struct comparison *c);
 
 /* A row that is neither a part of another one nor its messenger. */

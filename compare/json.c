@@ -6,16 +6,19 @@
 
 static const char *verdict(const struct change *c)
 {
-	return !c->shown ? "none" : c->difference < 0 ? "less" : "more";
+	if (!c->shown)
+		return "none";
+	return c->difference < 0 ? "less" : "more";
 }
 
 /* The object with what a change comes to. */
 static json_t *with_change(json_t *object, const struct change *c)
 {
-	return json_joined(object,
-			   json_pack("{s:[f,f], s:f, s:[f,f], s:b, s:s}", "share", c->share[0],
-				     c->share[1], "difference", c->difference, "interval", c->low,
-				     c->high, "shown", (int)c->shown, "verdict", verdict(c)));
+	return json_joined(object, JSON_OBJECT({"share", json_interval(c->share[0], c->share[1])},
+					       {"difference", json_real(c->difference)},
+					       {"interval", json_interval(c->low, c->high)},
+					       {"shown", json_boolean((int)c->shown)},
+					       {"verdict", json_string(verdict(c))}));
 }
 
 static json_t *step_json(const struct comparison *c, const uint32_t *method)
@@ -29,15 +32,18 @@ static json_t *row_json(const struct comparison *c, const struct comparison_row 
 	json_t *object;
 
 	if (row->kind)
-		object =
-		    json_pack("{s:s, s:s, s:s, s:s, s:b}", "what", "waste", "kind", row->kind->name,
-			      "method", method, "place", row->at.name, "spill", (int)row->at.spill);
+		object = JSON_OBJECT(
+		    {"what", json_string("waste")}, {"kind", json_string(row->kind->name)},
+		    {"method", json_string(method)}, {"place", json_string(row->at.name)},
+		    {"spill", json_boolean((int)row->at.spill)});
 	else
-		object = json_pack(
-		    "{s:s, s:s, s:[f,f], s:b, s:b, s:o}", "what", "method", "method", method,
-		    "own_share", row->own.share[0], row->own.share[1], "carried_below",
-		    (int)row->messenger, "moved", (int)row->moved, "path",
-		    JSON_ROWS(c, row->path, row->path_length, COMPARISON_PATH, step_json));
+		object =
+		    JSON_OBJECT({"what", json_string("method")}, {"method", json_string(method)},
+				{"own_share", json_interval(row->own.share[0], row->own.share[1])},
+				{"carried_below", json_boolean((int)row->messenger)},
+				{"moved", json_boolean((int)row->moved)},
+				{"path", JSON_ROWS(c, row->path, row->path_length, COMPARISON_PATH,
+						   step_json)});
 	if (row->part_of != COMPARISON_NONE)
 		object = json_with(object, "part_of", json_integer(row->part_of));
 	object =
@@ -63,9 +69,10 @@ static json_t *kinds_json(const struct comparison *c)
 static json_t *work_json(const struct compare_work *w)
 {
 	static const char *const words[] = {"shares", "operations", "methods"};
-	json_t *work =
-	    json_pack("{s:s, s:f, s:b, s:I}", "basis", words[w->basis], "factor", w->factor.factor,
-		      "shown", (int)w->shown, "methods", (json_int_t)w->methods);
+	json_t *work = JSON_OBJECT({"basis", json_string(words[w->basis])},
+				   {"factor", json_real(w->factor.factor)},
+				   {"shown", json_boolean((int)w->shown)},
+				   {"methods", json_integer((json_int_t)w->methods)});
 
 	if (w->basis == COMPARE_BY_SHARES)
 		return work;
@@ -76,18 +83,21 @@ static json_t *side_json(const struct compare_side *s)
 {
 	bool cpu = s->unit == COMPARE_CPU;
 
-	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:I, s:I, s:f, s:o, s:o}", "name", s->name,
-			 "id", s->id, "pid", s->pid, "app", s->app, "jdk", s->jdk, "start",
-			 s->start, "windows", (json_int_t)s->windows, "skipped",
-			 (json_int_t)s->skipped, "duration_s", s->elapsed_s, "cpu_s",
-			 json_known(cpu, s->whole_ns / (double)NS_PER_S), "ticks",
-			 json_known(cpu, s->ticks));
+	return JSON_OBJECT({"name", json_string(s->name)}, {"id", json_string(s->id)},
+			   {"pid", json_integer(s->pid)}, {"app", json_string(s->app)},
+			   {"jdk", json_string(s->jdk)}, {"start", json_string(s->start)},
+			   {"windows", json_integer((json_int_t)s->windows)},
+			   {"skipped", json_integer((json_int_t)s->skipped)},
+			   {"duration_s", json_real(s->elapsed_s)},
+			   {"cpu_s", json_known(cpu, s->whole_ns / (double)NS_PER_S)},
+			   {"ticks", json_known(cpu, s->ticks)});
 }
 
 static json_t *gate_json(const struct compare_gate *gate)
 {
-	return gate ? json_pack("{s:f, s:b, s:s}", "above", gate->above, "fails", (int)gate->fails,
-				"reason", gate->reason)
+	return gate ? JSON_OBJECT({"above", json_real(gate->above)},
+				  {"fails", json_boolean((int)gate->fails)},
+				  {"reason", json_string(gate->reason)})
 		    : json_null();
 }
 
@@ -97,11 +107,15 @@ json_t *compare_json(const struct comparison *c, const struct compare_gate *gate
 	size_t omitted = c->row_count > limit ? c->row_count - limit : 0;
 
 	compare_headline(c, line);
-	return json_pack(
-	    "{s:s, s:b, s:o, s:o, s:o, s:f, s:f, s:I, s:o, s:I, s:I, s:o, s:o}", "headline", line,
-	    "different", (int)comparison_is_shown(c), "a", side_json(&c->sides[0]), "b",
-	    side_json(&c->sides[1]), "work", work_json(&c->work), "level", CHANGE_LEVEL, "drift",
-	    CHANGE_DRIFT, "looked_at", (json_int_t)c->looked_at, "kinds", kinds_json(c),
-	    "rows_total", (json_int_t)c->row_count, "rows_omitted", (json_int_t)omitted, "rows",
-	    JSON_ROWS(c, c->rows, c->row_count, limit, row_json), "gate", gate_json(gate));
+	return JSON_OBJECT({"headline", json_string(line)},
+			   {"different", json_boolean((int)comparison_is_shown(c))},
+			   {"a", side_json(&c->sides[0])}, {"b", side_json(&c->sides[1])},
+			   {"work", work_json(&c->work)}, {"level", json_real(CHANGE_LEVEL)},
+			   {"drift", json_real(CHANGE_DRIFT)},
+			   {"looked_at", json_integer((json_int_t)c->looked_at)},
+			   {"kinds", kinds_json(c)},
+			   {"rows_total", json_integer((json_int_t)c->row_count)},
+			   {"rows_omitted", json_integer((json_int_t)omitted)},
+			   {"rows", JSON_ROWS(c, c->rows, c->row_count, limit, row_json)},
+			   {"gate", gate_json(gate)});
 }

@@ -12,7 +12,7 @@
 
 #define COMPARE_HEADLINE_BYTES (COMPARE_NAME_MAX + 512)
 
-/* What has become of the CPU time, in one line. */
+/* Writes what has become of the CPU time, in one line. */
 void compare_headline(const struct comparison *c, char line[COMPARE_HEADLINE_BYTES]);
 
 /* With at most rows rows; gate NULL: none was asked for. Stream errors are the caller's. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/label.h"
 
 /* The parts of a class's name behind which a JVM puts a number of its own: lambdas (the address of
  * the class in memory follows), proxies, reflection. */
@@ -46,7 +47,7 @@ void compare_side_release(struct compare_side *s)
 
 const char *compare_side_method(const struct compare_side *s, uint32_t method)
 {
-	return method ? s->methods[method - 1] : COMPARE_UNKNOWN;
+	return method ? s->methods[method - 1] : METHOD_UNKNOWN;
 }
 
 bool compare_side_is_empty(const struct compare_side *s)

@@ -1,8 +1,8 @@
 /*
- * What is compared of one window, or of many that were merged: its CPU time by calling context, and
- * the part of it at wasteful accesses by kind, method and place. Of a window without kind cpu,
- * which knows no CPU time, it is the bytes that were checked for each kind, and the part of them at
- * those accesses.
+ * Holds what is compared of one window, or of many that were merged: its CPU time by calling
+ * context, and the part of it at wasteful accesses by kind, method and place. Of a window without
+ * kind cpu, which knows no CPU time, it is the bytes that were checked for each kind, and the part
+ * of them at those accesses.
  *
  * The daemon makes it of a window (profile/combine/window_side.h) and writes it into the JSON
  * report as "comparison"; who compares reads it from there, so that a file is as good as a window
@@ -35,7 +35,6 @@
 /* The JVM's own threads, whose CPU time is measured, are methods of these names. */
 #define COMPARE_GC        "[garbage collector]"
 #define COMPARE_COMPILERS "[compilers]"
-#define COMPARE_UNKNOWN   "[unknown]"
 
 enum compare_unit { COMPARE_CPU, COMPARE_CHECKED };
 
@@ -68,8 +67,8 @@ struct compare_waste {
 	struct compare_sums sums;
 };
 
-/* What the report says is done in vain (its "problems"): who does it, by name; then the methods of
- * its largest pair, "" where there is none; and in accesses of which kinds. */
+/* The report says that this is done in vain (its "problems"): who does it, by name; then the
+ * methods of its largest pair, "" where there is none; and in accesses of which kinds. */
 #define COMPARE_PROBLEM_METHODS 3u
 struct compare_problem {
 	char *sentence;
@@ -79,7 +78,7 @@ struct compare_problem {
 };
 
 struct compare_side {
-	/* What people are told of it; texts are fit to show. */
+	/* People are told this of it; texts are fit to show. */
 	char name[COMPARE_FACT_BYTES]; /* "w7", or a file's */
 	char id[COMPARE_FACT_BYTES];
 	char app[COMPARE_FACT_BYTES];
@@ -109,7 +108,7 @@ struct compare_side {
 	size_t waste_count;
 	struct compare_problem *problems; /* only read */
 	size_t problem_count;
-	/* What there was no room for: only written. */
+	/* There was no room for these: only written. */
 	size_t nodes_omitted;
 	size_t waste_omitted;
 };
@@ -129,7 +128,7 @@ int compare_place_order(const struct compare_place *a, const struct compare_plac
 
 void compare_sums_add(struct compare_sums *to, const struct compare_sums *from);
 
-/* The name of a method; COMPARE_UNKNOWN for 0. */
+/* The name of a method; METHOD_UNKNOWN (common/label.h) for 0. */
 const char *compare_side_method(const struct compare_side *s, uint32_t method);
 
 #endif

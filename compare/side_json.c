@@ -22,7 +22,7 @@
  * equal observations that would have them. What is computed of them is finite then. */
 #define AMOUNT_MIN 1e-6
 
-/* What parts may come to beyond the whole, each of them rounded to a whole number. */
+/* Parts may come to so much of the whole, each of them rounded to a whole number. */
 #define ROUNDED 1.01
 
 /* No window is shorter. */
@@ -44,8 +44,7 @@ static json_t *nodes_json(const struct compare_side *s)
 		ns = json_appended(ns, json_integer((json_int_t)time));
 		ticks = json_appended(ticks, json_integer((json_int_t)count));
 	}
-	return json_pack("{s:o, s:o, s:o, s:o}", "parent", parents, "method", methods, "ns", ns,
-			 "ticks", ticks);
+	return JSON_OBJECT({"parent", parents}, {"method", methods}, {"ns", ns}, {"ticks", ticks});
 }
 
 /* By unit: what amounts are called. */
@@ -56,8 +55,9 @@ static const char *const amount_names[] = {"ns", "bytes"};
 static json_t *with_sums(json_t *object, const struct compare_side *s,
 			 const struct compare_sums *sums)
 {
-	return json_joined(object, json_pack("{s:f, s:f, s:f}", amount_names[s->unit], sums->amount,
-					     "squares", sums->squares, "count", sums->count));
+	return json_joined(object, JSON_OBJECT({amount_names[s->unit], json_real(sums->amount)},
+					       {"squares", json_real(sums->squares)},
+					       {"count", json_real(sums->count)}));
 }
 
 static json_t *kinds_json(const struct compare_side *s)
@@ -81,9 +81,10 @@ static json_t *kinds_json(const struct compare_side *s)
 
 static json_t *waste_json(const struct compare_side *s, const struct compare_waste *w)
 {
-	return with_sums(json_pack("{s:s, s:I, s:s, s:b}", "kind", pair_kind_find(w->at.kind)->name,
-				   "method", (json_int_t)w->at.method, "place", w->at.name, "spill",
-				   (int)w->at.spill),
+	return with_sums(JSON_OBJECT({"kind", json_string(pair_kind_find(w->at.kind)->name)},
+				     {"method", json_integer((json_int_t)w->at.method)},
+				     {"place", json_string(w->at.name)},
+				     {"spill", json_boolean((int)w->at.spill)}),
 			 s, &w->sums);
 }
 
@@ -95,17 +96,19 @@ static json_t *method_json(const struct compare_side *s, char *const *name)
 
 json_t *compare_side_json(const struct compare_side *s)
 {
-	json_t *side = json_pack(
-	    "{s:s, s:o, s:o, s:o, s:I}", "unit", unit_names[s->unit], "methods",
-	    JSON_ROWS(s, s->methods, s->method_count, SIZE_MAX, method_json), "kinds",
-	    kinds_json(s), "waste", JSON_ROWS(s, s->waste, s->waste_count, SIZE_MAX, waste_json),
-	    "waste_omitted", (json_int_t)s->waste_omitted);
+	json_t *side = JSON_OBJECT(
+	    {"unit", json_string(unit_names[s->unit])},
+	    {"methods", JSON_ROWS(s, s->methods, s->method_count, SIZE_MAX, method_json)},
+	    {"kinds", kinds_json(s)},
+	    {"waste", JSON_ROWS(s, s->waste, s->waste_count, SIZE_MAX, waste_json)},
+	    {"waste_omitted", json_integer((json_int_t)s->waste_omitted)});
 
 	if (s->unit == COMPARE_CHECKED)
 		return side;
-	return json_joined(side, json_pack("{s:f, s:f, s:o, s:I}", "cpu_ns", s->whole_ns, "ticks",
-					   s->ticks, "nodes", nodes_json(s), "nodes_omitted",
-					   (json_int_t)s->nodes_omitted));
+	return json_joined(
+	    side, JSON_OBJECT({"cpu_ns", json_real(s->whole_ns)}, {"ticks", json_real(s->ticks)},
+			      {"nodes", nodes_json(s)},
+			      {"nodes_omitted", json_integer((json_int_t)s->nodes_omitted)}));
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -376,7 +379,7 @@ static void read_fact(char fact[COMPARE_FACT_BYTES], const json_t *window, const
 	(void)utf8_sanitize(fact, COMPARE_FACT_BYTES, text ? text : ""); /* May be cut. */
 }
 
-/* What people are told; nothing is computed from it but the rate. */
+/* Reads what people are told; nothing is computed from it but the rate. */
 static bool read_window(struct compare_side *s, const json_t *window)
 {
 	const json_t *merged = json_object_get(window, "merged");
@@ -395,7 +398,7 @@ static bool read_window(struct compare_side *s, const json_t *window)
 	       (s->elapsed_s == 0 || s->elapsed_s >= SECONDS_MIN);
 }
 
-/* What is read of a report. */
+/* These members are read of a report. */
 enum { SCHEMA_MEMBER, WINDOW, COMPARISON, PROBLEMS, MEMBERS };
 
 static int find_members(struct member members[MEMBERS], const char *text, size_t size,

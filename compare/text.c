@@ -40,7 +40,9 @@ static void side(FILE *out, char letter, const struct compare_side *s)
 
 static const char *word(const struct change *c)
 {
-	return !c->shown ? "no" : c->difference < 0 ? "less" : "more";
+	if (!c->shown)
+		return "no";
+	return c->difference < 0 ? "less" : "more";
 }
 
 static void points(FILE *out, const struct change *c)
@@ -91,6 +93,13 @@ static void parts(FILE *out, const struct comparison *c, size_t position)
 		fputc('\n', out);
 }
 
+static const char *place_words(const struct comparison_row *r)
+{
+	if (r->at.spill)
+		return "values that the compiler keeps on a stack";
+	return r->at.name[0] ? r->at.name : "memory without a name";
+}
+
 static void row(FILE *out, const struct comparison *c, size_t position, unsigned rank)
 {
 	const struct comparison_row *r = &c->rows[position];
@@ -99,11 +108,7 @@ static void row(FILE *out, const struct comparison *c, size_t position, unsigned
 	fprintf(out, "#%-3u %s  ", rank, word(&r->change));
 	points(out, &r->change);
 	if (r->kind) {
-		fprintf(out, "\n    %s of %s in %s\n", r->kind->title,
-			r->at.spill     ? "values that the compiler keeps on a stack"
-			: r->at.name[0] ? r->at.name
-					: "memory without a name",
-			method);
+		fprintf(out, "\n    %s of %s in %s\n", r->kind->title, place_words(r), method);
 		problem(out, r);
 		return;
 	}
@@ -198,7 +203,7 @@ static void basis(FILE *out, const struct comparison *c)
 	}
 }
 
-/* What a part of EXAMPLE_SHARE would have had to change by. */
+/* Tells what a part of EXAMPLE_SHARE would have had to change by. */
 static double visible(const struct comparison *c, const struct change_whole whole[2])
 {
 	struct compare_sums sums[2];

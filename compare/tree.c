@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/label.h"
 #include "common/mix.h"
 
 void compare_tree_release(struct compare_tree *t)
@@ -44,7 +45,7 @@ static int name_methods(struct compare_tree *t, const struct compare_side sides[
 		for (size_t m = 0; m < sides[i].method_count; m++)
 			all[at++] = (struct named){sides[i].methods[m], &t->ids[i][m + 1]};
 	qsort(all, count, sizeof(*all), compare_names);
-	t->methods[0].name = COMPARE_UNKNOWN;
+	t->methods[0].name = METHOD_UNKNOWN;
 	t->method_count = 1;
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0 || strcmp(all[i].name, all[i - 1].name) != 0)

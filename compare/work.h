@@ -27,7 +27,7 @@
 #include "compare/change.h"
 #include "compare/tree.h"
 
-/* What counted operations for the same CPU time vary by from window to window, as a part of
+/* Counted operations for the same CPU time vary by so much from window to window, as a part of
  * themselves (standard deviation); as CHANGE_DRIFT no theory's. */
 #define WORK_OPERATIONS_DRIFT 0.02
 

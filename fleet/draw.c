@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "common/siphash.h"
 
-/* What a draw is for; they are independent of each other. */
+/* Each draw is for one of these; draws are independent of each other. */
 enum purpose {
 	HOST,
 	JVM,

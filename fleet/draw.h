@@ -47,7 +47,7 @@ bool draw_takes_jvm(const struct draw *d, uint64_t epoch, const char *jvm);
 /* When its window begins, CLOCK_REALTIME; it ends before the epoch does. */
 uint64_t draw_start(const struct draw *d, uint64_t epoch, const char *jvm);
 
-/* What a window stands for, in seconds of such a JVM: a window's rates (per second) times its
+/* Tells what a window stands for, in seconds of such a JVM: a window's rates (per second) times its
  * weight, added over all windows of an epoch, estimate what the whole fleet did in it. */
 double draw_weight_s(const struct draw *d);
 

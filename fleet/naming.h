@@ -1,6 +1,6 @@
 /*
- * What a configuration calls a JVM: the `app` label of metrics and reports, as its rules make it
- * (fleet/config/template.h).
+ * Tells what a configuration calls a JVM: the `app` label of metrics and reports, as its rules make
+ * it (fleet/config/template.h).
  *
  * What a JVM, its pod or its image says becomes fit for a label here: what names do not consist of
  * is '_', and all is cut to fit, which cuts no character in two since none has two bytes.

@@ -1,6 +1,7 @@
 /*
- * What a schedule would do in a fleet: who is profiled when, by the draws that the hosts' daemons
- * make (fleet/draw.h), how many at a time, and how much of the fleet was seen after a while.
+ * Tells what a schedule would do in a fleet: who is profiled when, by the draws that the hosts'
+ * daemons make (fleet/draw.h), how many at a time, and how much of the fleet was seen after a
+ * while.
  *
  * Host for host the draws are those of the daemons. A JVM that nobody has looked at has no process
  * id, so in a plan it is a number of its application ("shop/2"), and other JVMs are drawn than a
@@ -40,7 +41,7 @@ struct fleet_epoch {
 	size_t apps_covered; /* of which some JVM had */
 };
 
-/* What can be told beforehand. */
+/* These can be told beforehand. */
 struct fleet_outlook {
 	uint64_t jvms; /* whose application the schedule matches */
 	size_t apps;

@@ -1,6 +1,6 @@
 /*
- * What a schedule of the configuration means, wherever it is: in the daemon, and in plans of a
- * fleet that is elsewhere.
+ * Tells what a schedule of the configuration means, wherever it is: in the daemon, and in plans of
+ * a fleet that is elsewhere.
  */
 #ifndef JXPERF_FLEET_SCHEDULE_H
 #define JXPERF_FLEET_SCHEDULE_H

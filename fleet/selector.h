@@ -12,7 +12,7 @@
 
 #include "fleet/config/config.h"
 
-/* What is known of a JVM from outside. NULL or "": not known, or none. Borrowed. */
+/* These are known of a JVM from outside. NULL or "": not known, or none. Borrowed. */
 struct jvm_facts {
 	const char *app; /* once it has a name */
 	const char *user;

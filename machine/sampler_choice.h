@@ -12,7 +12,7 @@
 /* Room for PMU_REASON_BYTES and words around it. */
 #define SAMPLER_REASON_BYTES 320
 
-/* What a machine offers. */
+/* A machine offers these. */
 struct sampler_hardware {
 	const struct pmu_selection *selection;
 	int error; /* of opening its events: 0 or -errno; -ENOENT when it has none */
@@ -47,7 +47,7 @@ int sampler_try_event(const char *name, const struct perf_hardware_event *event,
 int sampler_choose(Jxp__Sampler wanted, bool period_asked, const struct sampler_hardware *hardware,
 		   struct sampler_choice *out, struct err *err);
 
-/* What a reader of the sampler's fractions has to know, or NULL. */
+/* Tells what a reader of the sampler's fractions has to know, or NULL. */
 const char *sampler_note(Jxp__Sampler sampler);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * What is accessed in the heap, by name: of every sampled access its class, the field (a location
- * of the profile), and the calling context. It needs no tracked object, so what is older than the
- * window is in it like anything else.
+ * Adds up what is accessed in the heap, by name: of every sampled access its class, the field (a
+ * location of the profile), and the calling context. It needs no tracked object, so what is older
+ * than the window is in it like anything else.
  *
  * A class is the one that the access tells; else that of the tracked object it met, with location
  * 0; else none, class 0. Field 0 is that of neither class nor location and takes what no longer

@@ -38,7 +38,7 @@ static const struct column context_columns[] = {
     COLUMNS(struct cpu_context, code, code[0].ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
 };
 
-/* What no agent can have said, and of which still any sum is a number. */
+/* No agent can have said so much, and any sum of such is still a number. */
 #define NS_MAX 0x1p100
 
 bool cpu_sum_is_valid(const struct cpu_sum *sum)

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* What one observation effectively stands for, in ns. */
+/* Tells what one observation effectively stands for, in ns. */
 static double effective_ns(const struct cpu_sums *cpu)
 {
 	return cpu->ns > 0 ? cpu->squares / cpu->ns : 0;

@@ -44,7 +44,7 @@
 
 #define CPU_SHARE_PRIOR 3.0
 
-/* What shares of one kind are of. */
+/* Shares of one kind are of this. */
 struct cpu_whole {
 	double ns;            /* T; 0: there is no such share, as with hardware samplers */
 	double ticks;         /* n */

@@ -1,7 +1,7 @@
 /*
- * What accessed memory is called: fields, static fields, elements of arrays, parts of a header,
- * places on a stack. Interned, so that pairs and accesses name one by a small integer; 0 is a place
- * that could not be told.
+ * Says what accessed memory is called: fields, static fields, elements of arrays, parts of a
+ * header, places on a stack. Interned, so that pairs and accesses name one by a small integer; 0 is
+ * a place that could not be told.
  */
 #ifndef JXPERF_PROFILE_LOCATIONS_H
 #define JXPERF_PROFILE_LOCATIONS_H

@@ -103,7 +103,7 @@ struct loop_place {
 	uint64_t bursts;
 };
 
-/* What its instances go by: of pairs that compared it, how much was there again. */
+/* Counts what its instances go by: of pairs that compared it, how much was there again. */
 struct loop_compared {
 	uint32_t loop;
 	uint32_t method; /* of a load: of the window's tree, or 0 */

@@ -158,7 +158,7 @@ double object_profile_heap(const struct object_profile *o);
 /* Are estimates' sums the larger ones, which fractions are of then? */
 bool object_profile_is_overestimated(const struct object_profile *o);
 
-/* What all sites have of it. */
+/* Tells what all sites have of it. */
 double object_profile_uncollected(const struct object_profile *o);
 
 #endif

@@ -228,9 +228,9 @@ static double lowest_of_last(const struct side_effects *s)
 	return lowest;
 }
 
-/* What a collection may leave in the heap now, by what was seen before: a growth that went on then
- * goes on. Where no collection came, what was in use anyway is the most that one had left. NAN when
- * nothing is known. */
+/* Tells what a collection may leave in the heap now, by what was seen before: a growth that went on
+ * then goes on. Where no collection came, what was in use anyway is the most that one had left. NAN
+ * when nothing is known. */
 static double expected_heap(const struct side_effects *s)
 {
 	const struct effect_heap *before = &s->heap[EFFECT_BEFORE];

@@ -1,7 +1,7 @@
 /*
- * What a window does to its JVM that no account of the agent's shows: how often and how long the
- * JVM collects, what its heap holds after a collection, the CPU time of the collector's threads,
- * page faults; before the window's work began and since, as seen from outside
+ * Watches what a window does to its JVM that no account of the agent's shows: how often and how
+ * long the JVM collects, what its heap holds after a collection, the CPU time of the collector's
+ * threads, page faults; before the window's work began and since, as seen from outside
  * (daemon/watcher/watcher.h).
  *
  * Two things are known of "before": what was seen from the attach until the work began (a second or
@@ -34,7 +34,7 @@
  * in quick succession: with four seconds these are no rise. */
 #define SIDE_EFFECTS_SUSTAIN 4u
 
-/* What is remembered of before: half a minute. An attach takes less. */
+/* So many are remembered of before: half a minute. An attach takes less. */
 #define SIDE_EFFECTS_RECORDS 128u
 
 /* A window for objects first goes without, for the comparison: an eighth of its time, at most three
@@ -74,7 +74,7 @@ struct effect_record {
 	    heap_least_bytes; /* since then, collection or not: at least what the last one left */
 };
 
-/* What the heap held after collections: of each second in which one came the least. */
+/* The heap held this after collections: of each second in which one came the least. */
 struct effect_heap {
 	uint64_t count; /* seconds in which a collection came */
 	double sum, max;
@@ -103,7 +103,7 @@ struct side_effects {
 	double from[EFFECT_MAX], to[EFFECT_MAX]; /* so, when that was noticed */
 };
 
-/* What the store keeps of it: side effects are one row, records and heaps one for each time. */
+/* The store keeps this of it: side effects are one row, records and heaps one for each time. */
 extern const struct table_layout side_effects_layout, effect_record_layout, effect_heap_layout;
 
 /* How long a window of that duration goes without objects, ns. */

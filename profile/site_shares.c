@@ -216,9 +216,9 @@ static int make_cells(struct estimation *e, const struct strata *s, const uint32
 
 /* ---------------------------------------------------------------- one site in one stratum */
 
-/* What may have been R_h to give p, where the variance of p is R_h alpha - R_h^2 beta. The upper
- * limit may be above 1: what is cut off there is cut off once all strata are added up, since a
- * distance that is cut off is none that squares can be added up of. */
+/* Tells what may have been R_h to give p, where the variance of p is R_h alpha - R_h^2 beta. The
+ * upper limit may be above 1: what is cut off there is cut off once all strata are added up, since
+ * a distance that is cut off is none that squares can be added up of. */
 static struct interval score_interval(double p, double alpha, double beta)
 {
 	double z2 = ESTIMATE_Z95 * ESTIMATE_Z95, a = 1 + z2 * beta, b = p + z2 * alpha / 2;

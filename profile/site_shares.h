@@ -1,7 +1,8 @@
 /*
- * What share of the accesses to the heap each allocation site has, estimated by post-stratification
- * (docs/statistics.md, "Objects"; Cochran, "Sampling Techniques", 3rd edition, section 5A.9;
- * Sarndal, Swensson, Wretman, "Model Assisted Survey Sampling", sections 4.3 and 7.6).
+ * Tells what share of the accesses to the heap each allocation site has, estimated by
+ * post-stratification (docs/statistics.md, "Objects"; Cochran, "Sampling Techniques", 3rd edition,
+ * section 5A.9; Sarndal, Swensson, Wretman, "Model Assisted Survey Sampling", sections 4.3 and
+ * 7.6).
  *
  * The class and size of every access's object is known, the site only where the object is tracked.
  * So a site's share is the sum over strata h of A_h R_h: A_h, the stratum's share of all sampled

@@ -73,7 +73,7 @@ int strata_find_now(struct strata *s, uint32_t class_name, uint64_t object_bytes
 /* An object of that class and size was allocated and is tracked with this weight. 0 or -ENOMEM. */
 int strata_allocated(struct strata *s, uint32_t class_name, uint64_t object_bytes, double weight);
 
-/* What an object weighs in a stratum of this weight class, about; 1 for class 0. */
+/* Tells what an object weighs in a stratum of this weight class, about; 1 for class 0. */
 double strata_weight(uint32_t weight_class);
 
 /* Adds what was counted of a site's objects to the stratum and to the site in it. 0 or -ENOMEM. */

@@ -38,7 +38,7 @@ enum profile_table {
 	PROFILE_TABLES,
 };
 
-/* What weights a merge has (profile/combine/merge.h). */
+/* A merge has these weights (profile/combine/merge.h). */
 enum profile_weight {
 	WEIGHT_NONE,   /* 1: as it is */
 	WEIGHT_CPU,    /* CPU time that ticks and pairs stand for */

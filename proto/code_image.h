@@ -17,7 +17,7 @@ struct code_frame {
 	int32_t bci;
 };
 
-/* What the JVM's debug information says of one place: behind a call, at an instruction that may
+/* The JVM's debug information says this of one place: behind a call, at an instruction that may
  * fault or poll. Ascending by offset. */
 struct code_record {
 	uint32_t offset;
@@ -47,7 +47,7 @@ struct code_null_check {
 	uint32_t continuation;
 };
 
-/* What a constant pool calls a field, or a method, of which little is told. */
+/* A constant pool calls a field so, or a method, of which little is told. */
 struct code_member {
 	uint32_t class_name;  /* Java name with dots, arrays as long[] */
 	uint32_t name;        /* of a method: where the JVM has code of its own for it, or it is a

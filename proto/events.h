@@ -1,6 +1,6 @@
 /*
- * What an agent tells of a window's events: plain records in a batch (Batch.events, jxperf.proto),
- * one behind the other, in the order in which the session thread took them.
+ * Describes what an agent tells of a window's events: plain records in a batch (Batch.events,
+ * jxperf.proto), one behind the other, in the order in which the session thread took them.
  *
  * A record is a struct of fixed size, little-endian as x86-64 has it, and begins with its type and
  * its size. The agent writes it once, the engine reads it where it lies. Sizes are multiples of 8,
@@ -143,7 +143,7 @@ struct event_tick {
 /* Places of a plan that one burst counts beside the header. */
 #define EVENT_BURST_PLACES 2u
 
-/* What came of one burst (LoopPlan). */
+/* This came of one burst (LoopPlan). */
 struct event_burst {
 	struct event_head head;
 	uint32_t tid;
@@ -157,7 +157,7 @@ struct event_burst {
 	uint8_t spare[4];
 };
 
-/* What one trace read (LoopPlan): of each value a hash, whose key is drawn for the window and stays
+/* One trace read this (LoopPlan): of each value a hash, whose key is drawn for the window and stays
  * in the target; equal values have equal hashes. Either of two instances of the loop, one behind
  * the other, where turn_values is 0; or of turns, one behind the other. */
 struct event_trace {

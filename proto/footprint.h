@@ -1,7 +1,7 @@
 /*
- * What the agent takes of its target's memory. attach/agent/window/modules.c sums its tables and
- * does not compile when they come to more; attach/process/headroom.h asks for so much room before
- * an attach.
+ * Bounds what the agent takes of its target's memory. attach/agent/window/modules.c sums its tables
+ * and does not compile when they come to more; attach/process/headroom.h asks for so much room
+ * before an attach.
  */
 #ifndef JXPERF_PROTO_FOOTPRINT_H
 #define JXPERF_PROTO_FOOTPRINT_H

@@ -42,22 +42,21 @@ struct attach_result {
 #define ATTACH_TIMEOUT_MS_DEFAULT    10000
 #define ATTACH_TIMEOUT_MS_OVERLOADED 25000
 
-/* What may be said. */
+/* So much may be said. */
 #define ATTACH_TIMEOUT_MS_MIN 1000
 #define ATTACH_TIMEOUT_MS_MAX 600000
 
 /* The one option handed to Agent_OnAttach: "socket=PATH", PATH as the target sees it. */
 #define ATTACH_OPTION_SOCKET "socket="
 
-/* What the agent's thread is called, for those who look at the JVM's threads: 15 characters at
- * most.
+/* The agent's thread is called so, for those who look at the JVM's threads: 15 characters at most.
  */
 #define AGENT_THREAD_NAME "jxperf agent"
 
 /* File name of the agent inside the bundle directory; its libraries lie beside it. */
 #define AGENT_LIBRARY "libjxperf-agent.so"
 
-/* What Agent_OnAttach returns (the JVM reports it in its reply to "load"). */
+/* Agent_OnAttach returns one of these (the JVM reports it in its reply to "load"). */
 enum agent_on_attach {
 	AGENT_OK = 0,
 	AGENT_BUSY = 101,         /* another session is active in this JVM */

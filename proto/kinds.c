@@ -78,8 +78,10 @@ static Jxp__Kind kind_at(size_t i)
 	return i < PAIR_KINDS ? pair_kinds[i].kind : subject_kinds[i - PAIR_KINDS].kind;
 }
 
-static const char *option_at(size_t i)
+const char *kind_option_at(size_t i)
 {
+	if (i >= OPTIONS)
+		return NULL;
 	return i < PAIR_KINDS ? pair_kinds[i].option : subject_kinds[i - PAIR_KINDS].option;
 }
 
@@ -117,31 +119,33 @@ const char *kind_option(Jxp__Kind kind)
 {
 	for (size_t i = 0; i < OPTIONS; i++)
 		if (kind_at(i) == kind)
-			return option_at(i);
+			return kind_option_at(i);
 	return "none";
 }
 
 Jxp__Kind kind_of_option(const char *option, size_t length)
 {
 	for (size_t i = 0; i < OPTIONS; i++)
-		if (strlen(option_at(i)) == length && strncmp(option_at(i), option, length) == 0)
+		if (strlen(kind_option_at(i)) == length &&
+		    strncmp(kind_option_at(i), option, length) == 0)
 			return kind_at(i);
 	return JXP__KIND__KIND_NONE;
 }
 
 const char *kind_options(char text[KIND_OPTIONS_BYTES], const char *last)
 {
+	const char *separator = "";
 	size_t used = 0;
 
 	text[0] = '\0';
 	for (size_t i = 0; i < OPTIONS; i++) {
-		const char *separator = i == 0 ? "" : i + 1 < OPTIONS ? ", " : last;
 		int n = snprintf(text + used, KIND_OPTIONS_BYTES - used, "%s%s", separator,
-				 option_at(i));
+				 kind_option_at(i));
 
 		if (n < 0 || (size_t)n >= KIND_OPTIONS_BYTES - used)
 			break; /* Cut; the test of this module says so. */
 		used += (size_t)n;
+		separator = i + 2 < OPTIONS ? ", " : last;
 	}
 	return text;
 }

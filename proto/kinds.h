@@ -32,7 +32,7 @@ enum pair_access {
 	PAIR_LOAD_OR_STORE = PAIR_LOAD | PAIR_STORE,
 };
 
-/* What makes a completed pair wasteful. */
+/* One of these makes a completed pair wasteful. */
 enum pair_waste {
 	PAIR_WASTE_OVERWRITTEN, /* the second access stores, and has not loaded before */
 	PAIR_WASTE_SAME_VALUE,  /* it loads or stores the value that the first one did */
@@ -49,7 +49,7 @@ struct pair_kind {
 	const char *removable; /* the access of a wasteful pair that could go */
 	const char *access;    /* what the first access has done, and the second does again */
 	enum pair_access sampled;
-	/* What the register traps on: PAIR_STORE or PAIR_LOAD_OR_STORE, x86 has no other. */
+	/* The register traps on these: PAIR_STORE or PAIR_LOAD_OR_STORE, x86 has no other. */
 	enum pair_access watched;
 	/* The traps that are the second access. Others cost a signal and change nothing, but that
 	 * a store among them may leave another value. */
@@ -79,8 +79,12 @@ bool kinds_add(bool *kinds, Jxp__Kind kind);
  * tables. Returns how many there are. */
 size_t kinds_list(const bool *kinds, Jxp__Kind *list);
 
-/* What users write for a kind or subject; "none" for what is neither. */
+/* Gives what users write for a kind or subject; "none" for what is neither. */
 const char *kind_option(Jxp__Kind kind);
+
+/* The i-th of all kinds and subjects, as users write it, in the order of the tables; NULL behind
+ * the last. */
+const char *kind_option_at(size_t i);
 
 /* The kind of the length bytes at option, which need no NUL behind them; KIND_NONE: nobody's. */
 Jxp__Kind kind_of_option(const char *option, size_t length);

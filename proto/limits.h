@@ -18,7 +18,7 @@
 #define FRAME_MAX_CONTROL (1u << 16)
 #define FRAME_MAX_REPLY   (64u << 20)
 
-/* What the engine accepts from one session; beyond it, entries are dropped and counted. */
+/* The engine accepts so much from one session; beyond it, entries are dropped and counted. */
 #define LIMIT_METHODS          (1u << 18)
 #define LIMIT_NODES            (1u << 20)
 #define LIMIT_INSTRUCTIONS     (1u << 18)
@@ -60,11 +60,11 @@
 #define LIMIT_STRING_BYTES     4096u
 #define LIMIT_LINES            65536u
 
-/* What a window's counts can be, and its CPU time: of a day, and of a thousand processors. */
+/* A window's counts can be so high, and its CPU time: of a day, and of a thousand processors. */
 #define LIMIT_COUNTER (UINT64_C(1) << 47)
 #define LIMIT_CPU_NS  (UINT64_C(1) << 57)
 
-/* What a single object or access can be; more is a lie. */
+/* A single object or access can be so large; more is a lie. */
 #define LIMIT_OBJECT_BYTES  (UINT64_C(1) << 40)
 #define LIMIT_OBJECT_WEIGHT 1e12
 #define LIMIT_ACCESS_WEIGHT (UINT64_C(1) << 47) /* a day of CPU time is less */

@@ -1,6 +1,6 @@
 /*
- * What the engine wants to know of a loop of compiled code: turns counted in bursts, what they go
- * by compared in traces, a counter read. One shape, of the engine's analysis, of the wire
+ * Says what the engine wants to know of a loop of compiled code: turns counted in bursts, what they
+ * go by compared in traces, a counter read. One shape, of the engine's analysis, of the wire
  * (LoopPlans of jxperf.proto holds an array of it) and of the agent's handlers: both ends run on
  * one machine, and hellos tell whether they agree on the version.
  *

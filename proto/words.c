@@ -21,17 +21,23 @@ const char *name_of_region(Jxp__Region region)
 	return LOOKUP(names, region);
 }
 
+const char *const view_names[] = {
+    [JXP__VIEW__VIEW_ALL] = "all",
+    [JXP__VIEW__VIEW_PAIRS] = "pairs",
+    [JXP__VIEW__VIEW_FIELDS] = "fields",
+    [JXP__VIEW__VIEW_LINES] = "lines",
+    [JXP__VIEW__VIEW_OBJECTS] = "objects",
+    [JXP__VIEW__VIEW_NUMA] = "numa",
+    [JXP__VIEW__VIEW_CPU] = "cpu",
+    [JXP__VIEW__VIEW_SUBSUMING] = "subsuming",
+    [JXP__VIEW__VIEW_LOOPS] = "loops",
+    [JXP__VIEW__VIEW_QUALITY] = "quality",
+    NULL,
+};
+
 const char *name_of_view(Jxp__View view)
 {
-	static const char *const names[] = {
-	    [JXP__VIEW__VIEW_ALL] = "all",         [JXP__VIEW__VIEW_PAIRS] = "pairs",
-	    [JXP__VIEW__VIEW_FIELDS] = "fields",   [JXP__VIEW__VIEW_LINES] = "lines",
-	    [JXP__VIEW__VIEW_OBJECTS] = "objects", [JXP__VIEW__VIEW_NUMA] = "numa",
-	    [JXP__VIEW__VIEW_CPU] = "cpu",         [JXP__VIEW__VIEW_SUBSUMING] = "subsuming",
-	    [JXP__VIEW__VIEW_LOOPS] = "loops",     [JXP__VIEW__VIEW_QUALITY] = "quality",
-	};
-
-	return LOOKUP(names, view);
+	return LOOKUP(view_names, view);
 }
 
 const char *name_of_tier(Jxp__Tier tier)
@@ -58,14 +64,15 @@ const char *name_of_location(Jxp__Location__Kind kind)
 	return LOOKUP(names, kind);
 }
 
+const char *const sampler_names[] = {
+    [JXP__SAMPLER__SAMPLER_AUTO] = "auto",
+    [JXP__SAMPLER__SAMPLER_PEBS] = "pebs",
+    [JXP__SAMPLER__SAMPLER_IBS] = "ibs",
+    [JXP__SAMPLER__SAMPLER_CLOCK] = "clock",
+    NULL,
+};
+
 const char *name_of_sampler(Jxp__Sampler sampler)
 {
-	static const char *const names[] = {
-	    [JXP__SAMPLER__SAMPLER_AUTO] = "auto",
-	    [JXP__SAMPLER__SAMPLER_PEBS] = "pebs",
-	    [JXP__SAMPLER__SAMPLER_IBS] = "ibs",
-	    [JXP__SAMPLER__SAMPLER_CLOCK] = "clock",
-	};
-
-	return LOOKUP(names, sampler);
+	return LOOKUP(sampler_names, sampler);
 }

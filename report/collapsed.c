@@ -100,7 +100,7 @@ static int compare_costs(const void *a, const void *b)
 	return DESCENDING(x, y);
 }
 
-/* What a stack has to have at least to be among limit of them. 0 or -ENOMEM. */
+/* Tells what a stack has to have at least to be among limit of them. 0 or -ENOMEM. */
 static int least_cost(const struct subsume_tree *tree, size_t limit, uint64_t *least)
 {
 	_cleanup_free_ uint64_t *costs = NULL;

@@ -32,7 +32,7 @@ static json_t *id_json(unsigned number)
 	return number ? json_sprintf("w%u", number) : json_string("");
 }
 
-/* What only merged ones have. */
+/* Writes what only merged ones have. */
 static json_t *merged_json(const struct window_merged *m)
 {
 	json_t *notes = json_array();
@@ -41,18 +41,20 @@ static json_t *merged_json(const struct window_merged *m)
 		const struct merged_difference *d = &m->notes[i];
 
 		if (d->windows > 0)
-			notes = json_appended(notes, json_pack("{s:s, s:I, s:o, s:s, s:b}", "note",
-							       merged_note_words[i].name, "windows",
-							       (json_int_t)d->windows, "first",
-							       id_json(d->first), "detail",
-							       d->detail, "skipped",
-							       (int)merged_note_words[i].skipped));
+			notes = json_appended(
+			    notes,
+			    JSON_OBJECT(
+				{"note", json_string(merged_note_words[i].name)},
+				{"windows", json_integer((json_int_t)d->windows)},
+				{"first", id_json(d->first)}, {"detail", json_string(d->detail)},
+				{"skipped", json_boolean((int)merged_note_words[i].skipped)}));
 	}
-	return json_pack("{s:I, s:I, s:o, s:o, s:I, s:b, s:I, s:o}", "windows",
-			 (json_int_t)m->windows, "skipped", (json_int_t)m->skipped, "first",
-			 id_json(m->first), "last", id_json(m->last), "processes",
-			 (json_int_t)m->processes, "more_processes", (int)m->more_processes,
-			 "batches", (json_int_t)m->batches, "notes", notes);
+	return JSON_OBJECT({"windows", json_integer((json_int_t)m->windows)},
+			   {"skipped", json_integer((json_int_t)m->skipped)},
+			   {"first", id_json(m->first)}, {"last", id_json(m->last)},
+			   {"processes", json_integer((json_int_t)m->processes)},
+			   {"more_processes", json_boolean((int)m->more_processes)},
+			   {"batches", json_integer((json_int_t)m->batches)}, {"notes", notes});
 }
 
 static json_t *window_json(const struct report_model *m)
@@ -60,31 +62,38 @@ static json_t *window_json(const struct report_model *m)
 	const struct report_period *period = &m->period;
 	const struct window_result *w = m->window;
 	const struct window_schedule *s = &w->request.schedule;
-	json_t *window = json_pack(
-	    "{s:s, s:i, s:s, s:o, s:o, s:f, s:f, s:s, s:s, s:s, s:s, s:I, s:s, s:I, s:f, "
-	    "s:i, s:s, s:b, s:s, s:s, s:s*, s:s, s:s}",
-	    "id", w->id, "pid", (int)w->pid, "app", w->app, "start", time_or_null(w->start_unix_ns),
-	    "end", time_or_null(w->end_unix_ns), "duration_s", clock_s(m->elapsed_ns),
-	    "requested_duration_s", clock_s(w->request.duration_ns), "jdk", w->jdk, "vm", w->vm,
-	    "gc", w->gc, "sampler", name_of_sampler(w->findings.sampler), "period",
-	    (json_int_t)period->asked, "period_unit", period->operations ? "operations" : "ns",
-	    "effective_period", (json_int_t)period->effective, "budget", w->request.budget,
-	    "registers", (int)w->request.registers, "state", window_result_state_name(w),
-	    "ended_early", w->state == WINDOW_ENDED_EARLY, "reason", w->reason, "sampler_reason",
-	    w->findings.sampler_reason, "sampler_note", sampler_note(w->findings.sampler), "gate",
-	    m->gate, "gate_reason", w->findings.gate_reason);
+	json_t *window = JSON_OBJECT(
+	    {"id", json_string(w->id)}, {"pid", json_integer((int)w->pid)},
+	    {"app", json_string(w->app)}, {"start", time_or_null(w->start_unix_ns)},
+	    {"end", time_or_null(w->end_unix_ns)},
+	    {"duration_s", json_real(clock_s(m->elapsed_ns))},
+	    {"requested_duration_s", json_real(clock_s(w->request.duration_ns))},
+	    {"jdk", json_string(w->jdk)}, {"vm", json_string(w->vm)}, {"gc", json_string(w->gc)},
+	    {"sampler", json_string(name_of_sampler(w->findings.sampler))},
+	    {"period", json_integer((json_int_t)period->asked)},
+	    {"period_unit", json_string(period->operations ? "operations" : "ns")},
+	    {"effective_period", json_integer((json_int_t)period->effective)},
+	    {"budget", json_real(w->request.budget)},
+	    {"registers", json_integer((int)w->request.registers)},
+	    {"state", json_string(window_result_state_name(w))},
+	    {"ended_early", json_boolean(w->state == WINDOW_ENDED_EARLY)},
+	    {"reason", json_string(w->reason)},
+	    {"sampler_reason", json_string(w->findings.sampler_reason)},
+	    JSON_MEMBER_IF_ANY("sampler_note", sampler_note(w->findings.sampler)),
+	    {"gate", json_string(m->gate)}, {"gate_reason", json_string(w->findings.gate_reason)});
 
 	if (w->findings.cpu_limit > 0)
 		window = json_with(window, "cpu_limit", json_real(w->findings.cpu_limit));
 	if (s->name[0])
 		window =
-		    json_joined(window, json_pack("{s:s, s:I, s:f}", "schedule", s->name, "epoch",
-						  (json_int_t)s->epoch, "weight_s", s->weight_s));
+		    json_joined(window, JSON_OBJECT({"schedule", json_string(s->name)},
+						    {"epoch", json_integer((json_int_t)s->epoch)},
+						    {"weight_s", json_real(s->weight_s)}));
 	return w->merged ? json_with(window, "merged", merged_json(w->merged)) : window;
 }
 
-/* What another window's is compared with, whatever is wanted of the rest; null in a window that
- * has nothing. */
+/* Writes what another window's is compared with, whatever is wanted of the rest; null in a window
+ * that has nothing. */
 static json_t *comparison_json(const struct window_result *w)
 {
 	_cleanup_(compare_side_release) struct compare_side side;
@@ -112,13 +121,14 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 		summary = json_null();
 	}
 	cpu = report_json_cpu(writer, limit);
-	document = json_pack(
-	    "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", REPORT_SCHEMA,
-	    "window", window_json(m), "quality", report_json_quality(m), "problems", problems,
-	    "inefficiency", kinds, "objects_summary", summary, "objects", objects, "classes",
-	    classes, "numa", report_json_numa(m), "cpu", cpu, "subsuming",
-	    m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null(), "comparison",
-	    comparison_json(m->window));
+	document =
+	    JSON_OBJECT({"schema", json_integer(REPORT_SCHEMA)}, {"window", window_json(m)},
+			{"quality", report_json_quality(m)}, {"problems", problems},
+			{"inefficiency", kinds}, {"objects_summary", summary}, {"objects", objects},
+			{"classes", classes}, {"numa", report_json_numa(m)}, {"cpu", cpu},
+			{"subsuming",
+			 m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null()},
+			{"comparison", comparison_json(m->window)});
 	return report_json_with_loops(document, writer, limit);
 }
 

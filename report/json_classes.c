@@ -15,11 +15,11 @@ static json_t *access_json(struct json_writer *writer, const struct ranked_acces
 
 	if (!report_json_take_contexts(writer, a->node, 0))
 		return json_null();
-	return json_pack("{s:f, s:I, s:s*, s:o}", "fraction",
-			 estimate_fraction(a->metric, writer->model->objects.whole), "samples",
-			 (json_int_t)a->samples, "attribution",
-			 report_json_attribution(cct_node(t, a->node)), "frames",
-			 report_json_frames(writer, a->node));
+	return JSON_OBJECT(
+	    {"fraction", json_real(estimate_fraction(a->metric, writer->model->objects.whole))},
+	    {"samples", json_integer((json_int_t)a->samples)},
+	    JSON_MEMBER_IF_ANY("attribution", report_json_attribution(cct_node(t, a->node))),
+	    {"frames", report_json_frames(writer, a->node)});
 }
 
 /* A location, with what went there; its class has its name. */
@@ -30,12 +30,14 @@ static json_t *field_json(struct json_writer *writer, const struct ranked_field 
 	json_t *accesses = JSON_ROWS(writer, a, f->access_count, ACCESSES_MAX, access_json);
 
 	(void)json_object_del(field, "class"); /* Or it is NULL. */
-	return json_joined(field,
-			   json_pack("{s:f, s:[f,f], s:I, s:I, s:o}", "fraction", f->fraction,
-				     "fraction_ci95", f->ci95.low, f->ci95.high, "samples",
-				     (json_int_t)f->sum.samples, "accesses_omitted",
-				     (json_int_t)(f->access_count - json_array_size(accesses)),
-				     "accesses", accesses));
+	return json_joined(
+	    field,
+	    JSON_OBJECT({"fraction", json_real(f->fraction)},
+			{"fraction_ci95", json_interval(f->ci95.low, f->ci95.high)},
+			{"samples", json_integer((json_int_t)f->sum.samples)},
+			{"accesses_omitted",
+			 json_integer((json_int_t)(f->access_count - json_array_size(accesses)))},
+			{"accesses", accesses}));
 }
 
 static json_t *origin_site_json(struct json_writer *writer, const struct origin_site *s)
@@ -44,10 +46,11 @@ static json_t *origin_site_json(struct json_writer *writer, const struct origin_
 
 	if (!report_json_take_contexts(writer, site->node, 0))
 		return json_null();
-	return json_pack("{s:f, s:[f,f], s:I, s:I, s:o}", "share", s->share, "share_ci95",
-			 s->ci95.low, s->ci95.high, "alloc_samples", (json_int_t)site->allocations,
-			 "samples", (json_int_t)site->samples, "alloc_frames",
-			 report_json_frames(writer, site->node));
+	return JSON_OBJECT({"share", json_real(s->share)},
+			   {"share_ci95", json_interval(s->ci95.low, s->ci95.high)},
+			   {"alloc_samples", json_integer((json_int_t)site->allocations)},
+			   {"samples", json_integer((json_int_t)site->samples)},
+			   {"alloc_frames", report_json_frames(writer, site->node)});
 }
 
 static json_t *origin_json(struct json_writer *writer, const struct class_origin *o)
@@ -57,10 +60,13 @@ static json_t *origin_json(struct json_writer *writer, const struct class_origin
 					    [ORIGIN_INFERRED] = "inferred"};
 	json_t *sites = JSON_ROWS(writer, o->sites, o->count, ORIGINS_MAX, origin_site_json);
 
-	return json_pack("{s:s, s:s*, s:I, s:I, s:o}", "basis", words[o->basis], "assumption",
-			 o->basis == ORIGIN_INFERRED ? CLASS_ORIGINS_ASSUMPTION : NULL,
-			 "alloc_samples", (json_int_t)o->allocations, "sites_omitted",
-			 (json_int_t)(o->count - json_array_size(sites)), "sites", sites);
+	return JSON_OBJECT(
+	    {"basis", json_string(words[o->basis])},
+	    JSON_MEMBER_IF_ANY("assumption",
+			       o->basis == ORIGIN_INFERRED ? CLASS_ORIGINS_ASSUMPTION : NULL),
+	    {"alloc_samples", json_integer((json_int_t)o->allocations)},
+	    {"sites_omitted", json_integer((json_int_t)(o->count - json_array_size(sites)))},
+	    {"sites", sites});
 }
 
 static json_t *class_json(struct json_writer *writer, const struct ranked_class *c)
@@ -73,13 +79,17 @@ static json_t *class_json(struct json_writer *writer, const struct ranked_class 
 	if (!report_json_take_names(writer, strlen(name)))
 		return json_null();
 	fields = JSON_ROWS(writer, f, c->field_count, FIELDS_MAX, field_json);
-	return json_pack(
-	    "{s:s, s:f, s:[f,f], s:I, s:I, s:f, s:b, s:o, s:I, s:o}", "class", name, "fraction",
-	    c->fraction, "fraction_ci95", c->ci95.low, c->ci95.high, "samples",
-	    (json_int_t)c->sum.samples, "tracked_samples", (json_int_t)c->tracked.samples,
-	    "older_fraction", c->older.fraction, "older_known", c->older.known, "origin",
-	    origin_json(writer, &o->origins.list[c - o->classes.classes]), "fields_omitted",
-	    (json_int_t)(c->field_count - json_array_size(fields)), "fields", fields);
+	return JSON_OBJECT(
+	    {"class", json_string(name)}, {"fraction", json_real(c->fraction)},
+	    {"fraction_ci95", json_interval(c->ci95.low, c->ci95.high)},
+	    {"samples", json_integer((json_int_t)c->sum.samples)},
+	    {"tracked_samples", json_integer((json_int_t)c->tracked.samples)},
+	    {"older_fraction", json_real(c->older.fraction)},
+	    {"older_known", json_boolean(c->older.known)},
+	    {"origin", origin_json(writer, &o->origins.list[c - o->classes.classes])},
+	    {"fields_omitted",
+	     json_integer((json_int_t)(c->field_count - json_array_size(fields)))},
+	    {"fields", fields});
 }
 
 json_t *report_json_classes(struct json_writer *writer, size_t limit)
@@ -93,6 +103,7 @@ json_t *report_json_class_unknown(struct json_writer *writer)
 {
 	const struct ranked_class *c = &writer->model->objects.classes.unknown;
 
-	return json_pack("{s:f, s:[f,f], s:I}", "fraction", c->fraction, "fraction_ci95",
-			 c->ci95.low, c->ci95.high, "samples", (json_int_t)c->sum.samples);
+	return JSON_OBJECT({"fraction", json_real(c->fraction)},
+			   {"fraction_ci95", json_interval(c->ci95.low, c->ci95.high)},
+			   {"samples", json_integer((json_int_t)c->sum.samples)});
 }

@@ -18,11 +18,12 @@ static json_t *method_json(struct json_writer *writer, const struct ranked_metho
 
 	if (!report_json_take_names(writer, strlen(names.class_name) + strlen(names.name)))
 		return json_null();
-	return json_pack("{s:s, s:s, s:f, s:f, s:I, s:I}", "class", names.class_name, "method",
-			 names.name, "exclusive", fraction_of(writer, &r->own), "inclusive",
-			 fraction_of(writer, &r->total), "exclusive_samples",
-			 (json_int_t)r->own.samples, "inclusive_samples",
-			 (json_int_t)r->total.samples);
+	return JSON_OBJECT({"class", json_string(names.class_name)},
+			   {"method", json_string(names.name)},
+			   {"exclusive", json_real(fraction_of(writer, &r->own))},
+			   {"inclusive", json_real(fraction_of(writer, &r->total))},
+			   {"exclusive_samples", json_integer((json_int_t)r->own.samples)},
+			   {"inclusive_samples", json_integer((json_int_t)r->total.samples)});
 }
 
 static json_t *context_json(struct json_writer *writer, const struct cpu_context *c)
@@ -31,28 +32,35 @@ static json_t *context_json(struct json_writer *writer, const struct cpu_context
 
 	if (!report_json_take_contexts(writer, c->node, 0))
 		return json_null();
-	return json_pack(
-	    "{s:f, s:I, s:I, s:I, s:I, s:I, s:o}", "fraction", fraction_of(writer, &sum), "samples",
-	    (json_int_t)sum.samples, "compiled_samples", (json_int_t)c->code[CPU_COMPILED].samples,
-	    "interpreted_samples", (json_int_t)c->code[CPU_INTERPRETED].samples, "native_samples",
-	    (json_int_t)c->code[CPU_NATIVE].samples, "kernel_samples",
-	    (json_int_t)c->code[CPU_KERNEL].samples, "frames", report_json_frames(writer, c->node));
+	return JSON_OBJECT(
+	    {"fraction", json_real(fraction_of(writer, &sum))},
+	    {"samples", json_integer((json_int_t)sum.samples)},
+	    {"compiled_samples", json_integer((json_int_t)c->code[CPU_COMPILED].samples)},
+	    {"interpreted_samples", json_integer((json_int_t)c->code[CPU_INTERPRETED].samples)},
+	    {"native_samples", json_integer((json_int_t)c->code[CPU_NATIVE].samples)},
+	    {"kernel_samples", json_integer((json_int_t)c->code[CPU_KERNEL].samples)},
+	    {"frames", report_json_frames(writer, c->node)});
 }
 
 /* Without what is known of the JVM's own threads. */
 static json_t *sums_json(const struct report_cpu *c, const struct cpu_profile *p)
 {
-	return json_pack(
-	    "{s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I}",
-	    "samples", (json_int_t)c->samples, "cpu_s", c->whole_s, "java_fraction",
-	    c->compiled + c->interpreted, "compiled_fraction", c->compiled, "interpreted_fraction",
-	    c->interpreted, "native_fraction", c->native, "kernel_fraction", c->kernel,
-	    "no_java_fraction", c->no_java, "unwalkable_fraction", c->unwalkable,
-	    "truncated_fraction", c->truncated, "lost_fraction", c->lost, "other_fraction",
-	    c->other, "kernel_samples", (json_int_t)cpu_profile_kernel(p).samples,
-	    "no_java_samples", (json_int_t)p->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].samples,
-	    "unwalkable_samples", (json_int_t)p->states[JXP__CPU_SAMPLE__STATE__UNKNOWN].samples,
-	    "truncated_samples", (json_int_t)p->truncated.samples);
+	return JSON_OBJECT(
+	    {"samples", json_integer((json_int_t)c->samples)}, {"cpu_s", json_real(c->whole_s)},
+	    {"java_fraction", json_real(c->compiled + c->interpreted)},
+	    {"compiled_fraction", json_real(c->compiled)},
+	    {"interpreted_fraction", json_real(c->interpreted)},
+	    {"native_fraction", json_real(c->native)}, {"kernel_fraction", json_real(c->kernel)},
+	    {"no_java_fraction", json_real(c->no_java)},
+	    {"unwalkable_fraction", json_real(c->unwalkable)},
+	    {"truncated_fraction", json_real(c->truncated)}, {"lost_fraction", json_real(c->lost)},
+	    {"other_fraction", json_real(c->other)},
+	    {"kernel_samples", json_integer((json_int_t)cpu_profile_kernel(p).samples)},
+	    {"no_java_samples",
+	     json_integer((json_int_t)p->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].samples)},
+	    {"unwalkable_samples",
+	     json_integer((json_int_t)p->states[JXP__CPU_SAMPLE__STATE__UNKNOWN].samples)},
+	    {"truncated_samples", json_integer((json_int_t)p->truncated.samples)});
 }
 
 /* A part of the program's own time. */
@@ -65,10 +73,11 @@ static double seconds_of(const struct json_writer *writer, double ns)
 
 static json_t *thread_json(const struct json_writer *writer, const struct watched_thread *t)
 {
-	return json_pack("{s:I, s:s?, s:f, s:f, s:f}", "tid", (json_int_t)t->tid, "name",
-			 t->name[0] ? t->name : NULL, "cpu_s", seconds_of(writer, t->ticks.ns),
-			 "kernel_s", seconds_of(writer, t->kernel.ns), "fraction",
-			 fraction_of(writer, &t->ticks));
+	return JSON_OBJECT({"tid", json_integer((json_int_t)t->tid)},
+			   {"name", json_text(t->name[0] ? t->name : NULL)},
+			   {"cpu_s", json_real(seconds_of(writer, t->ticks.ns))},
+			   {"kernel_s", json_real(seconds_of(writer, t->kernel.ns))},
+			   {"fraction", json_real(fraction_of(writer, &t->ticks))});
 }
 
 /* The first of them; null where they are not known. */
@@ -101,12 +110,14 @@ static json_t *lists_json(struct json_writer *writer, size_t limit)
 	size_t own = json_array_size(by_own), total = json_array_size(by_total),
 	       paths = json_array_size(contexts);
 
-	return json_pack(
-	    "{s:o, s:o, s:f, s:I, s:o, s:I, s:o, s:I}", "by_exclusive", by_own, "threads",
-	    threads_json(writer), "threads_omitted_s", other_threads_s(writer),
-	    "by_exclusive_omitted", (json_int_t)(r->by_own_count - own), "by_inclusive", by_total,
-	    "by_inclusive_omitted", (json_int_t)(r->by_total_count - total), "contexts", contexts,
-	    "contexts_omitted", (json_int_t)(r->context_count - paths));
+	return JSON_OBJECT(
+	    {"by_exclusive", by_own}, {"threads", threads_json(writer)},
+	    {"threads_omitted_s", json_real(other_threads_s(writer))},
+	    {"by_exclusive_omitted", json_integer((json_int_t)(r->by_own_count - own))},
+	    {"by_inclusive", by_total},
+	    {"by_inclusive_omitted", json_integer((json_int_t)(r->by_total_count - total))},
+	    {"contexts", contexts},
+	    {"contexts_omitted", json_integer((json_int_t)(r->context_count - paths))});
 }
 
 json_t *report_json_cpu(struct json_writer *writer, size_t limit)

@@ -39,9 +39,10 @@ static json_t *context_json(struct json_writer *writer, const struct loop_contex
 {
 	if (!report_json_take_contexts(writer, c->node, 0))
 		return json_null();
-	return json_pack("{s:f, s:I, s:o}", "fraction",
-			 estimate_fraction(c->sum.ns, writer->model->loops.whole_ns), "ticks",
-			 (json_int_t)c->sum.samples, "frames", report_json_frames(writer, c->node));
+	return JSON_OBJECT(
+	    {"fraction", json_real(estimate_fraction(c->sum.ns, writer->model->loops.whole_ns))},
+	    {"ticks", json_integer((json_int_t)c->sum.samples)},
+	    {"frames", report_json_frames(writer, c->node)});
 }
 
 static json_t *place_json(struct json_writer *writer, const struct loop_place *p)
@@ -74,7 +75,7 @@ static json_t *inputs_json(struct json_writer *writer, const struct report_loop 
 	return JSON_ROWS(writer, inputs, l->input_count, PLACES_MAX, input_json);
 }
 
-/* What was compared: an object, which may be empty. */
+/* Writes what was compared: an object, which may be empty. */
 static json_t *redundancy_json(struct json_writer *writer, const struct report_loop *l)
 {
 	const struct repeat_rate *instances = &l->again.instance_rate, *turns = &l->again.turn_rate;
@@ -84,18 +85,21 @@ static json_t *redundancy_json(struct json_writer *writer, const struct report_l
 	if (instances->known)
 		redundancy = json_with(
 		    redundancy, "instances",
-		    json_pack("{s:f, s:o, s:I, s:I, s:o}", "rate", instances->rate, "ci95",
-			      json_interval(instances->ci95.low, instances->ci95.high), "pairs",
-			      (json_int_t)l->row->pairs, "cut", (json_int_t)l->row->pairs_cut,
-			      "inputs", inputs_json(writer, l)));
+		    JSON_OBJECT({"rate", json_real(instances->rate)},
+				{"ci95", json_interval(instances->ci95.low, instances->ci95.high)},
+				{"pairs", json_integer((json_int_t)l->row->pairs)},
+				{"cut", json_integer((json_int_t)l->row->pairs_cut)},
+				{"inputs", inputs_json(writer, l)}));
 	if (turns->known)
 		redundancy = json_with(
 		    redundancy, "iterations",
-		    json_pack("{s:f, s:o, s:I, s:I, s:I, s:f, s:f}", "rate", turns->rate, "ci95",
-			      json_interval(turns->ci95.low, turns->ci95.high), "traces",
-			      (json_int_t)t->traces, "tuples", (json_int_t)t->tuples,
-			      "distinct_seen", (json_int_t)t->distinct, "distinct_estimated",
-			      t->estimated, "iterations", t->turns));
+		    JSON_OBJECT({"rate", json_real(turns->rate)},
+				{"ci95", json_interval(turns->ci95.low, turns->ci95.high)},
+				{"traces", json_integer((json_int_t)t->traces)},
+				{"tuples", json_integer((json_int_t)t->tuples)},
+				{"distinct_seen", json_integer((json_int_t)t->distinct)},
+				{"distinct_estimated", json_real(t->estimated)},
+				{"iterations", json_real(t->turns)}));
 	return redundancy;
 }
 
@@ -125,7 +129,7 @@ static json_t *with_place(json_t *loop, struct json_writer *writer, const struct
 			 json_pack("[I, I]", (json_int_t)key->header, (json_int_t)row->latch_bci));
 }
 
-/* What was counted. */
+/* Adds what was counted. */
 static json_t *with_counts(json_t *loop, const struct report_loop *l)
 {
 	const struct loop *row = l->row;
@@ -191,12 +195,13 @@ static json_t *with_pairs(json_t *loop, const struct report_model *m, const stru
 		    loop_pairs_waste(&m->loop_pairs, (size_t)(l - m->loops.rows), i);
 
 		if (w)
-			kinds = json_appended(kinds,
-					      json_pack("{s:s, s:f, s:[f, f], s:I, s:I}", "kind",
-							pair_kinds[i].name, "fraction", w->fraction,
-							"fraction_ci95", w->ci95.low, w->ci95.high,
-							"count", (json_int_t)w->pairs,
-							"wasteful_count", (json_int_t)w->wasteful));
+			kinds = json_appended(
+			    kinds,
+			    JSON_OBJECT({"kind", json_string(pair_kinds[i].name)},
+					{"fraction", json_real(w->fraction)},
+					{"fraction_ci95", json_interval(w->ci95.low, w->ci95.high)},
+					{"count", json_integer((json_int_t)w->pairs)},
+					{"wasteful_count", json_integer((json_int_t)w->wasteful)}));
 	}
 	if (kinds && json_array_size(kinds) == 0) {
 		json_decref(kinds);
@@ -232,11 +237,11 @@ static json_t *loop_json(struct json_writer *writer, const struct report_loop *l
 
 static json_t *summary_json(const struct report_loops *l, size_t shown)
 {
-	json_t *summary =
-	    json_pack("{s:f, s:f, s:f, s:f, s:I}", "compiled_fraction", l->compiled,
-		      "looked_at_fraction_of_compiled", l->looked_at,
-		      "in_loops_fraction_of_looked_at", l->in_loops, "mapped_fraction_of_in_loops",
-		      l->mapped, "omitted", (json_int_t)(l->count - shown));
+	json_t *summary = JSON_OBJECT({"compiled_fraction", json_real(l->compiled)},
+				      {"looked_at_fraction_of_compiled", json_real(l->looked_at)},
+				      {"in_loops_fraction_of_looked_at", json_real(l->in_loops)},
+				      {"mapped_fraction_of_in_loops", json_real(l->mapped)},
+				      {"omitted", json_integer((json_int_t)(l->count - shown))});
 
 	return l->baseline[0] ? json_with(summary, "baseline", json_string(l->baseline)) : summary;
 }

@@ -31,14 +31,17 @@ json_t *report_json_site_numa(const struct report_model *m, const struct numa_si
 	char advice[NUMA_ADVICE_BYTES];
 	double share;
 	uint8_t alloc = numa_largest(s->allocated_on, t->node_count, &share);
+	const char *given = numa_advice(s, t, m->window->always_pretouch, advice) ? advice : NULL;
 
-	return json_pack(
-	    "{s:I, s:f, s:o, s:o, s:o, s:o, s:s*}", "samples", (json_int_t)s->samples,
-	    "remote_fraction", numa_site_remote_fraction(s), "alloc_node",
-	    alloc == NUMA_NONE ? json_null() : json_integer((json_int_t)t->node_id[alloc]),
-	    "first_touch", shares_json(t, s->first_touch), "page_on", shares_json(t, s->page_on),
-	    "accessed_from", shares_json(t, s->accessed_from), "advice",
-	    numa_advice(s, t, m->window->always_pretouch, advice) ? advice : NULL);
+	return JSON_OBJECT({"samples", json_integer((json_int_t)s->samples)},
+			   {"remote_fraction", json_real(numa_site_remote_fraction(s))},
+			   {"alloc_node", alloc == NUMA_NONE
+					      ? json_null()
+					      : json_integer((json_int_t)t->node_id[alloc])},
+			   {"first_touch", shares_json(t, s->first_touch)},
+			   {"page_on", shares_json(t, s->page_on)},
+			   {"accessed_from", shares_json(t, s->accessed_from)},
+			   JSON_MEMBER_IF_ANY("advice", given));
 }
 
 /* [accessing node][node of the page] */
@@ -76,11 +79,14 @@ json_t *report_json_numa(const struct report_model *m)
 		return json_pack("{s:i, s:n, s:[], s:s}", "nodes", 1, "remote_fraction", "matrix",
 				 "note",
 				 "this machine has one NUMA node: there is nothing to measure");
-	return json_pack("{s:i, s:o, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:I}", "nodes",
-			 (int)n->topology->node_count, "node_ids", node_ids_json(n->topology),
-			 "samples", (json_int_t)p->samples, "remote_samples",
-			 (json_int_t)p->remote_samples, "unplaced", (json_int_t)p->unplaced,
-			 "remote_fraction", json_known(p->samples, n->remote_fraction), "matrix",
-			 matrix_json(n), "first_touch_traced", p->touch_traced, "always_pretouch",
-			 m->window->always_pretouch, "sites_dropped", (json_int_t)p->sites_dropped);
+	return JSON_OBJECT({"nodes", json_integer((int)n->topology->node_count)},
+			   {"node_ids", node_ids_json(n->topology)},
+			   {"samples", json_integer((json_int_t)p->samples)},
+			   {"remote_samples", json_integer((json_int_t)p->remote_samples)},
+			   {"unplaced", json_integer((json_int_t)p->unplaced)},
+			   {"remote_fraction", json_known(p->samples, n->remote_fraction)},
+			   {"matrix", matrix_json(n)},
+			   {"first_touch_traced", json_boolean(p->touch_traced)},
+			   {"always_pretouch", json_boolean(m->window->always_pretouch)},
+			   {"sites_dropped", json_integer((json_int_t)p->sites_dropped)});
 }

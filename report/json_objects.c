@@ -33,12 +33,14 @@ static json_t *accesses_json(struct json_writer *writer, const struct ranked_sit
 			break;
 		list = json_appended(
 		    list,
-		    json_pack("{s:f, s:I, s:f, s:o, s:s*, s:o}", "fraction",
-			      site->fraction * estimate_fraction(a[i].metric, site->sum.metric),
-			      "samples", (json_int_t)a[i].samples, "metric", a[i].metric,
-			      "location", report_json_location(writer, a[i].location),
-			      "attribution", report_json_attribution(node), "frames",
-			      report_json_frames(writer, a[i].node)));
+		    JSON_OBJECT(
+			{"fraction", json_real(site->fraction *
+					       estimate_fraction(a[i].metric, site->sum.metric))},
+			{"samples", json_integer((json_int_t)a[i].samples)},
+			{"metric", json_real(a[i].metric)},
+			{"location", report_json_location(writer, a[i].location)},
+			JSON_MEMBER_IF_ANY("attribution", report_json_attribution(node)),
+			{"frames", report_json_frames(writer, a[i].node)}));
 	}
 	return list;
 }
@@ -53,23 +55,28 @@ static json_t *site_json(struct json_writer *writer, const struct ranked_site *r
 	if (!report_json_take_contexts(writer, site->node, 0))
 		return json_null();
 	list = accesses_json(writer, ranked);
-	return json_pack(
-	    "{s:s, s:f, s:[f,f], s:f, s:[f,f], s:I, s:f, s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-	    "s:o, s:I, s:I, s:o, s:o}",
-	    "class", strings_get(&m->window->profile.strings, site->class_name), "fraction",
-	    ranked->fraction, "fraction_ci95", ranked->ci95.low, ranked->ci95.high,
-	    "class_fraction", ranked->of_class, "class_fraction_ci95", ranked->of_class_ci95.low,
-	    ranked->of_class_ci95.high, "samples", (json_int_t)site->samples, "metric",
-	    site->metric, "alloc_count", count_json(site->alloc_count), "alloc_samples",
-	    (json_int_t)site->allocations, "alloc_samples_untracked", (json_int_t)site->untracked,
-	    "alloc_bytes", count_json(site->alloc_bytes), "live_count",
-	    count_json(site->live_count), "live_bytes", count_json(site->live_bytes),
-	    "uncollected_count", count_json(object_profile_uncollected_count(l, site)),
-	    "uncollected_bytes", count_json(object_profile_uncollected_bytes(l, site)),
-	    "alloc_frames", report_json_frames(writer, site->node), "accesses_total",
-	    (json_int_t)ranked->access_count, "accesses_omitted",
-	    (json_int_t)(ranked->access_count - json_array_size(list)), "accesses", list, "numa",
-	    ranked->numa.samples ? report_json_site_numa(m, &ranked->numa) : json_null());
+	return JSON_OBJECT(
+	    {"class", json_string(strings_get(&m->window->profile.strings, site->class_name))},
+	    {"fraction", json_real(ranked->fraction)},
+	    {"fraction_ci95", json_interval(ranked->ci95.low, ranked->ci95.high)},
+	    {"class_fraction", json_real(ranked->of_class)},
+	    {"class_fraction_ci95",
+	     json_interval(ranked->of_class_ci95.low, ranked->of_class_ci95.high)},
+	    {"samples", json_integer((json_int_t)site->samples)},
+	    {"metric", json_real(site->metric)}, {"alloc_count", count_json(site->alloc_count)},
+	    {"alloc_samples", json_integer((json_int_t)site->allocations)},
+	    {"alloc_samples_untracked", json_integer((json_int_t)site->untracked)},
+	    {"alloc_bytes", count_json(site->alloc_bytes)},
+	    {"live_count", count_json(site->live_count)},
+	    {"live_bytes", count_json(site->live_bytes)},
+	    {"uncollected_count", count_json(object_profile_uncollected_count(l, site))},
+	    {"uncollected_bytes", count_json(object_profile_uncollected_bytes(l, site))},
+	    {"alloc_frames", report_json_frames(writer, site->node)},
+	    {"accesses_total", json_integer((json_int_t)ranked->access_count)},
+	    {"accesses_omitted",
+	     json_integer((json_int_t)(ranked->access_count - json_array_size(list)))},
+	    {"accesses", list},
+	    {"numa", ranked->numa.samples ? report_json_site_numa(m, &ranked->numa) : json_null()});
 }
 
 static json_t *sum_json(const struct access_sum *sum)
@@ -95,27 +102,35 @@ static json_t *summary_json(struct json_writer *writer, size_t shown)
 	const struct object_profile *l = &w->objects;
 	const uint64_t *counters = w->counters;
 
-	return json_pack(
-	    "{s:s, s:s, s:s*, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:o, s:o, s:I, s:I, s:I, s:I, "
-	    "s:I, s:I, s:I, s:s, s:o, s:f, s:f, s:o, s:I, s:b, s:I}",
-	    "metric", o->metric, "metric_unit", o->unit, "event",
-	    w->request.event[0] ? w->request.event : NULL, "min_size",
-	    (json_int_t)window_result_object_min_size(w), "tracked_max",
-	    (json_int_t)w->request.objects_max, "interval_bytes", (json_int_t)w->object_interval,
-	    "sampled_accesses", (json_int_t)o->samples, "attributed", sum_json(&l->attributed),
-	    "whole", o->whole, "attributed_fraction", o->attributed_fraction, "untracked",
-	    untracked_json(l), "unsettled", sum_json(&l->unsettled), "passes",
-	    (json_int_t)counters[JXP__COUNTER__COUNTER_PASSES], "passes_overtaken",
-	    (json_int_t)counters[JXP__COUNTER__COUNTER_PASSES_OVERTAKEN], "pass_ns",
-	    (json_int_t)counters[JXP__COUNTER__COUNTER_PASS_NS], "objects_sampled",
-	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED], "objects_moved",
-	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED], "sites_total",
-	    (json_int_t)o->ranking.count, "sites_omitted", (json_int_t)(o->ranking.count - shown),
-	    "refused", w->objects_refused, "uncollected_bytes", count_json(o->uncollected_bytes),
-	    "uncollected_since_s", o->judged_s, "tracked_s", m->quality.tracked_s, "class_unknown",
-	    report_json_class_unknown(writer), "classes_total", (json_int_t)o->classes.count,
-	    "min_size_adapts", w->request.object_min_size_adapts, "objects_small",
-	    (json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL]);
+	return JSON_OBJECT(
+	    {"metric", json_string(o->metric)}, {"metric_unit", json_string(o->unit)},
+	    JSON_MEMBER_IF_ANY("event", w->request.event[0] ? w->request.event : NULL),
+	    {"min_size", json_integer((json_int_t)window_result_object_min_size(w))},
+	    {"tracked_max", json_integer((json_int_t)w->request.objects_max)},
+	    {"interval_bytes", json_integer((json_int_t)w->object_interval)},
+	    {"sampled_accesses", json_integer((json_int_t)o->samples)},
+	    {"attributed", sum_json(&l->attributed)}, {"whole", json_real(o->whole)},
+	    {"attributed_fraction", json_real(o->attributed_fraction)},
+	    {"untracked", untracked_json(l)}, {"unsettled", sum_json(&l->unsettled)},
+	    {"passes", json_integer((json_int_t)counters[JXP__COUNTER__COUNTER_PASSES])},
+	    {"passes_overtaken",
+	     json_integer((json_int_t)counters[JXP__COUNTER__COUNTER_PASSES_OVERTAKEN])},
+	    {"pass_ns", json_integer((json_int_t)counters[JXP__COUNTER__COUNTER_PASS_NS])},
+	    {"objects_sampled",
+	     json_integer((json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SAMPLED])},
+	    {"objects_moved",
+	     json_integer((json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_MOVED])},
+	    {"sites_total", json_integer((json_int_t)o->ranking.count)},
+	    {"sites_omitted", json_integer((json_int_t)(o->ranking.count - shown))},
+	    {"refused", json_string(w->objects_refused)},
+	    {"uncollected_bytes", count_json(o->uncollected_bytes)},
+	    {"uncollected_since_s", json_real(o->judged_s)},
+	    {"tracked_s", json_real(m->quality.tracked_s)},
+	    {"class_unknown", report_json_class_unknown(writer)},
+	    {"classes_total", json_integer((json_int_t)o->classes.count)},
+	    {"min_size_adapts", json_boolean(w->request.object_min_size_adapts)},
+	    {"objects_small",
+	     json_integer((json_int_t)counters[JXP__COUNTER__COUNTER_OBJECTS_SMALL])});
 }
 
 json_t *report_json_objects(struct json_writer *writer, size_t limit, json_t **summary)

@@ -18,9 +18,10 @@ json_t *report_json_location(struct json_writer *writer, uint32_t location)
 
 	if (!report_json_take_names(writer, bytes))
 		l.class_name = l.field = l.declared_in = l.type = "";
-	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "class", l.class_name, "field", l.field,
-			 "declared_in", l.declared_in, "type", l.type, "kind",
-			 name_of_location(l.kind));
+	return JSON_OBJECT({"class", json_string(l.class_name)}, {"field", json_string(l.field)},
+			   {"declared_in", json_string(l.declared_in)},
+			   {"type", json_string(l.type)},
+			   {"kind", json_string(name_of_location(l.kind))});
 }
 
 json_t *report_json_line(const struct profile *p, uint32_t id)
@@ -30,9 +31,10 @@ json_t *report_json_line(const struct profile *p, uint32_t id)
 
 	if (!node)
 		return json_null();
-	return json_pack("{s:s, s:s, s:s, s:i, s:s*}", "class", names.class_name, "method",
-			 names.name, "file", names.file, "line", node->line, "attribution",
-			 report_json_attribution(node));
+	return JSON_OBJECT({"class", json_string(names.class_name)},
+			   {"method", json_string(names.name)}, {"file", json_string(names.file)},
+			   {"line", json_integer(node->line)},
+			   JSON_MEMBER_IF_ANY("attribution", report_json_attribution(node)));
 }
 
 /* ---------------------------------------------------------------- shares */
@@ -51,18 +53,19 @@ static json_t *with_cpu(json_t *object, const struct cpu_share *cpu)
 	return report_json_with_share(object, "cpu_share", "cpu_share_ci95", cpu);
 }
 
-/* What rows of all views have. */
+/* Writes what rows of all views have. */
 static json_t *row_json(const struct ranked_pair *row)
 {
 	const struct pair *sum = &row->sum;
 
 	return report_json_with_share(
-	    with_cpu(json_pack("{s:f, s:o, s:I, s:I, s:I, s:I, s:I}", "fraction", row->fraction,
-			       "fraction_ci95", json_interval(row->ci95.low, row->ci95.high),
-			       "wasteful_bytes", (json_int_t)sum->wasteful_bytes, "checked_bytes",
-			       (json_int_t)sum->checked_bytes, "count", (json_int_t)sum->count,
-			       "wasteful_count", (json_int_t)sum->wasteful_count, "variants",
-			       (json_int_t)row->variants),
+	    with_cpu(JSON_OBJECT({"fraction", json_real(row->fraction)},
+				 {"fraction_ci95", json_interval(row->ci95.low, row->ci95.high)},
+				 {"wasteful_bytes", json_integer((json_int_t)sum->wasteful_bytes)},
+				 {"checked_bytes", json_integer((json_int_t)sum->checked_bytes)},
+				 {"count", json_integer((json_int_t)sum->count)},
+				 {"wasteful_count", json_integer((json_int_t)sum->wasteful_count)},
+				 {"variants", json_integer((json_int_t)row->variants)}),
 		     &row->cpu),
 	    "gain_share", "gain_share_ci95", &row->gain);
 }
@@ -109,9 +112,10 @@ static json_t *lines_json(struct json_writer *writer, const struct ranked_pair *
 		return json_null();
 	return json_joined(
 	    row_json(row),
-	    json_pack("{s:o, s:o, s:o, s:s}", "watch", line_json(writer, row->sum.watch_node),
-		      "trap", line_json(writer, row->sum.trap_node), "location",
-		      report_json_location(writer, row->sum.location), "region", region_name(row)));
+	    JSON_OBJECT({"watch", line_json(writer, row->sum.watch_node)},
+			{"trap", line_json(writer, row->sum.trap_node)},
+			{"location", report_json_location(writer, row->sum.location)},
+			{"region", json_string(region_name(row))}));
 }
 
 static json_t *access_json(struct json_writer *writer, const struct pair *pair, uint32_t node,
@@ -120,10 +124,11 @@ static json_t *access_json(struct json_writer *writer, const struct pair *pair, 
 	const struct profile *p = &writer->model->window->profile;
 
 	return report_json_with_loop(
-	    json_pack("{s:s, s:o, s:s*, s:o}", "instruction", strings_get(&p->strings, instruction),
-		      "location", report_json_location(writer, pair->location), "attribution",
-		      report_json_attribution(cct_node(&p->cct, node)), "frames",
-		      report_json_frames(writer, node)),
+	    JSON_OBJECT(
+		{"instruction", json_string(strings_get(&p->strings, instruction))},
+		{"location", report_json_location(writer, pair->location)},
+		JSON_MEMBER_IF_ANY("attribution", report_json_attribution(cct_node(&p->cct, node))),
+		{"frames", report_json_frames(writer, node)}),
 	    writer, node, true);
 }
 
@@ -135,12 +140,13 @@ static json_t *pair_json(struct json_writer *writer, const struct ranked_pair *r
 		return json_null();
 	return json_joined(
 	    row_json(row),
-	    json_pack("{s:s, s:o, s:o}", "region", region_name(row), "watch",
-		      access_json(writer, pair, pair->watch_node, pair->watch_instruction), "trap",
-		      access_json(writer, pair, pair->trap_node, pair->trap_instruction)));
+	    JSON_OBJECT(
+		{"region", json_string(region_name(row))},
+		{"watch", access_json(writer, pair, pair->watch_node, pair->watch_instruction)},
+		{"trap", access_json(writer, pair, pair->trap_node, pair->trap_instruction)}));
 }
 
-/* What a view has too little of to list; null for nothing. */
+/* Writes what a view has too little of to list; null for nothing. */
 static json_t *rest_json(const struct pair_ranking *r)
 {
 	if (r->folded_rows == 0)
@@ -154,10 +160,11 @@ static json_t *rest_json(const struct pair_ranking *r)
 static json_t *region_json(const struct report_kind *k, const struct report_region *r)
 {
 	(void)k;
-	return json_pack("{s:s, s:I, s:I, s:f, s:[f,f]}", "region", name_of_region(r->region),
-			 "checked_bytes", (json_int_t)r->totals->checked_bytes, "wasteful_bytes",
-			 (json_int_t)r->totals->wasteful_bytes, "fraction", r->fraction,
-			 "fraction_ci95", r->ci95.low, r->ci95.high);
+	return JSON_OBJECT({"region", json_string(name_of_region(r->region))},
+			   {"checked_bytes", json_integer((json_int_t)r->totals->checked_bytes)},
+			   {"wasteful_bytes", json_integer((json_int_t)r->totals->wasteful_bytes)},
+			   {"fraction", json_real(r->fraction)},
+			   {"fraction_ci95", json_interval(r->ci95.low, r->ci95.high)});
 }
 
 /* The first rows of each view that the limits admit; none of one that is not shown. */
@@ -165,17 +172,17 @@ static json_t *views_json(struct json_writer *writer, const struct report_kind *
 {
 	const struct report_shown *shown = &writer->model->shown;
 	const struct pair_ranking *places = &k->by_location, *lines = &k->by_lines;
+	json_t *regions = JSON_ROWS(k, k->regions, PROFILE_REGIONS, SIZE_MAX, region_json);
 	json_t *place_rows =
 	    JSON_ROWS(writer, places->pairs, places->count, shown->fields ? limit : 0, place_json);
 	json_t *line_rows =
 	    JSON_ROWS(writer, lines->pairs, lines->count, shown->lines ? limit : 0, lines_json);
 
-	return json_pack("{s:o, s:o, s:I, s:o, s:o, s:I, s:o, s:o}", "by_region",
-			 JSON_ROWS(k, k->regions, PROFILE_REGIONS, SIZE_MAX, region_json), "spills",
-			 row_json(&k->spills), "by_location_total", (json_int_t)places->count,
-			 "by_location", place_rows, "by_location_rest", rest_json(places),
-			 "by_lines_total", (json_int_t)lines->count, "by_lines", line_rows,
-			 "by_lines_rest", rest_json(lines));
+	return JSON_OBJECT({"by_region", regions}, {"spills", row_json(&k->spills)},
+			   {"by_location_total", json_integer((json_int_t)places->count)},
+			   {"by_location", place_rows}, {"by_location_rest", rest_json(places)},
+			   {"by_lines_total", json_integer((json_int_t)lines->count)},
+			   {"by_lines", line_rows}, {"by_lines_rest", rest_json(lines)});
 }
 
 static json_t *kind_json(struct json_writer *writer, const struct report_kind *k, size_t limit)
@@ -186,15 +193,22 @@ static json_t *kind_json(struct json_writer *writer, const struct report_kind *k
 
 	return json_joined(
 	    with_cpu(
-		json_pack("{s:s, s:I, s:I, s:f, s:[f,f], s:I, s:I, s:I, s:I, s:o, s:{s:I, s:I}}",
-			  "kind", k->kind->name, "checked_bytes", (json_int_t)t->checked_bytes,
-			  "wasteful_bytes", (json_int_t)t->wasteful_bytes, "fraction", k->fraction,
-			  "fraction_ci95", k->ci95.low, k->ci95.high, "checked_accesses",
-			  (json_int_t)t->count, "wasteful_accesses", (json_int_t)t->wasteful_count,
-			  "pairs_total", (json_int_t)k->pairs.count, "pairs_omitted",
-			  (json_int_t)(k->pairs.count - json_array_size(pairs)), "pairs", pairs,
-			  "jvm_internal", "checked_bytes", (json_int_t)k->jvm->checked_bytes,
-			  "wasteful_bytes", (json_int_t)k->jvm->wasteful_bytes),
+		JSON_OBJECT(
+		    {"kind", json_string(k->kind->name)},
+		    {"checked_bytes", json_integer((json_int_t)t->checked_bytes)},
+		    {"wasteful_bytes", json_integer((json_int_t)t->wasteful_bytes)},
+		    {"fraction", json_real(k->fraction)},
+		    {"fraction_ci95", json_interval(k->ci95.low, k->ci95.high)},
+		    {"checked_accesses", json_integer((json_int_t)t->count)},
+		    {"wasteful_accesses", json_integer((json_int_t)t->wasteful_count)},
+		    {"pairs_total", json_integer((json_int_t)k->pairs.count)},
+		    {"pairs_omitted",
+		     json_integer((json_int_t)(k->pairs.count - json_array_size(pairs)))},
+		    {"pairs", pairs},
+		    {"jvm_internal",
+		     JSON_OBJECT(
+			 {"checked_bytes", json_integer((json_int_t)k->jvm->checked_bytes)},
+			 {"wasteful_bytes", json_integer((json_int_t)k->jvm->wasteful_bytes)})}),
 		&k->cpu),
 	    views_json(writer, k, limit));
 }

@@ -24,9 +24,9 @@ json_t *report_json_with_share(json_t *object, const char *name, const char *int
 /* The member "objects", with at most limit of them, and "objects_summary". */
 json_t *report_json_objects(struct json_writer *writer, size_t limit, json_t **summary);
 
-/* What an access touched: {"class", "field", "declared_in", "type", "kind"}, of a location of the
- * window's profile. Its names are of those that the document may hold; once they are used up, only
- * the kind is told. */
+/* Writes what an access touched: {"class", "field", "declared_in", "type", "kind"}, of a location
+ * of the window's profile. Its names are of those that the document may hold; once they are used
+ * up, only the kind is told. */
 json_t *report_json_location(struct json_writer *writer, uint32_t location);
 
 /* The member "classes", with at most limit of them, and what objects_summary says of accesses whose

@@ -83,15 +83,17 @@ static json_t *allocation_json(const struct profile *p, const struct problem *pr
 
 	if (a->samples == 0)
 		return json_null();
-	return json_pack("{s:o, s:I, s:f, s:[f,f], s:f, s:f, s:o, s:i, s:o, s:f, s:o, s:o}",
-			 "operation", method_json(p, a->operation), "alloc_samples",
-			 (json_int_t)a->samples, "fraction", a->fraction, "fraction_ci95",
-			 a->fraction_ci95.low, a->fraction_ci95.high, "objects_per_s", a->per_s,
-			 "garbage_fraction", a->garbage, "classes", classes_json(p, a),
-			 "class_count", (int)a->class_count, "maker", method_json(p, a->maker),
-			 "maker_fraction", a->maker_part, "gc_share",
-			 json_known(known, a->gc_share), "gc_share_ci95",
-			 known ? json_interval(a->gc_ci95.low, a->gc_ci95.high) : json_null());
+	return JSON_OBJECT(
+	    {"operation", method_json(p, a->operation)},
+	    {"alloc_samples", json_integer((json_int_t)a->samples)},
+	    {"fraction", json_real(a->fraction)},
+	    {"fraction_ci95", json_interval(a->fraction_ci95.low, a->fraction_ci95.high)},
+	    {"objects_per_s", json_real(a->per_s)}, {"garbage_fraction", json_real(a->garbage)},
+	    {"classes", classes_json(p, a)}, {"class_count", json_integer((int)a->class_count)},
+	    {"maker", method_json(p, a->maker)}, {"maker_fraction", json_real(a->maker_part)},
+	    {"gc_share", json_known(known, a->gc_share)},
+	    {"gc_share_ci95",
+	     known ? json_interval(a->gc_ci95.low, a->gc_ci95.high) : json_null()});
 }
 
 static json_t *loop_json(const struct profile *p, const struct report_loop *l)
@@ -117,26 +119,31 @@ static json_t *problem_json(struct json_writer *writer, const struct problem *pr
 	const struct interval *bounds = &problem->saved_bounds;
 	bool caller = problem->callers[0].part >= PROBLEM_CALLER_MIN;
 	size_t part_of = problems_rank(&writer->model->problems, problem->part_of.method);
-	json_t *object = json_pack(
-	    "{s:s, s:o, s:s, s:o, s:o, s:f, s:o, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:f, s:[f,f], "
-	    "s:o, s:I, s:I, s:o, s:o, s:o, s:b}",
-	    "kind", problem_words[problem->kind].name, "sentence", sentence_json(p, problem),
-	    "advice", problem->advice, "operation", method_json(p, problem->method), "caller",
-	    method_json(p, caller ? problem->callers[0].method : 0), "caller_fraction",
-	    caller ? problem->callers[0].part : 0, "callers", callers_json(p, problem), "part_of",
-	    part_of > 0 ? json_integer((json_int_t)part_of) : json_null(), "places",
-	    JSON_ROWS(writer, problem->places, problem->place_count, PROBLEM_PLACES_MAX,
-		      place_json),
-	    "place_count", (int)problem->place_count, "pairs", pairs_json(problem), "pair_kind",
-	    json_text(problem->largest ? pair_kind_find(problem->pairs_kind)->name : NULL), "watch",
-	    line_json(p, problem, true), "trap", line_json(p, problem, false), "fraction",
-	    problem->fraction, "fraction_ci95", problem->fraction_ci95.low,
-	    problem->fraction_ci95.high, "inclusive_share",
-	    json_known(problem->own.known, problem->inclusive), "wasteful_count",
-	    (json_int_t)problem->evidence, "told_count", (json_int_t)problem->told, "saved_bounds",
-	    problem->saved.known ? json_interval(bounds->low, bounds->high) : json_null(),
-	    "allocated", allocation_json(p, problem), "loop", loop_json(p, problem->loop), "sure",
-	    problem->sure);
+	json_t *object = JSON_OBJECT(
+	    {"kind", json_string(problem_words[problem->kind].name)},
+	    {"sentence", sentence_json(p, problem)}, {"advice", json_string(problem->advice)},
+	    {"operation", method_json(p, problem->method)},
+	    {"caller", method_json(p, caller ? problem->callers[0].method : 0)},
+	    {"caller_fraction", json_real(caller ? problem->callers[0].part : 0)},
+	    {"callers", callers_json(p, problem)},
+	    {"part_of", part_of > 0 ? json_integer((json_int_t)part_of) : json_null()},
+	    {"places", JSON_ROWS(writer, problem->places, problem->place_count, PROBLEM_PLACES_MAX,
+				 place_json)},
+	    {"place_count", json_integer((int)problem->place_count)},
+	    {"pairs", pairs_json(problem)},
+	    {"pair_kind",
+	     json_text(problem->largest ? pair_kind_find(problem->pairs_kind)->name : NULL)},
+	    {"watch", line_json(p, problem, true)}, {"trap", line_json(p, problem, false)},
+	    {"fraction", json_real(problem->fraction)},
+	    {"fraction_ci95",
+	     json_interval(problem->fraction_ci95.low, problem->fraction_ci95.high)},
+	    {"inclusive_share", json_known(problem->own.known, problem->inclusive)},
+	    {"wasteful_count", json_integer((json_int_t)problem->evidence)},
+	    {"told_count", json_integer((json_int_t)problem->told)},
+	    {"saved_bounds",
+	     problem->saved.known ? json_interval(bounds->low, bounds->high) : json_null()},
+	    {"allocated", allocation_json(p, problem)}, {"loop", loop_json(p, problem->loop)},
+	    {"sure", json_boolean(problem->sure)});
 
 	object = report_json_with_share(object, "own_share", "own_share_ci95", &problem->own);
 	object = report_json_with_share(object, "saved_share", "saved_share_ci95", &problem->saved);

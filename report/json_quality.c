@@ -42,13 +42,15 @@ static json_t *side_effects_json(const struct report_model *m)
 	for (int i = 0; i < EFFECT_MAX; i++)
 		if (s->rose[i])
 			rises = json_appended(rises, json_string(effect_names[i]));
-	all = json_pack("{s:b, s:s, s:s, s:f, s:f, s:o, s:o, s:o, s:o}", "available", s->count > 0,
-			"reason", s->reason, "baseline",
-			e->baseline == EFFECT_BEFORE ? "before" : "lifetime", "baseline_s",
-			e->seconds[e->baseline], "observed_s", e->seconds[EFFECT_IN], "rose", rises,
-			"lifetime", time_json(m, EFFECT_LIFETIME), "after_objects",
-			time_json(m, EFFECT_AFTER), "objects_switched_off_after_s",
-			json_known(m->window->objects_off_ns, m->quality.tracked_s));
+	all = JSON_OBJECT(
+	    {"available", json_boolean(s->count > 0)}, {"reason", json_string(s->reason)},
+	    {"baseline", json_string(e->baseline == EFFECT_BEFORE ? "before" : "lifetime")},
+	    {"baseline_s", json_real(e->seconds[e->baseline])},
+	    {"observed_s", json_real(e->seconds[EFFECT_IN])}, {"rose", rises},
+	    {"lifetime", time_json(m, EFFECT_LIFETIME)},
+	    {"after_objects", time_json(m, EFFECT_AFTER)},
+	    {"objects_switched_off_after_s",
+	     json_known(m->window->objects_off_ns, m->quality.tracked_s)});
 	for (int i = 0; i < EFFECT_MAX; i++)
 		all = json_with(all, effect_names[i],
 				json_pack("[o, o]", figure_json(e->figures[e->baseline][i]),
@@ -83,13 +85,16 @@ json_t *report_json_quality(const struct report_model *m)
 	}
 	return json_joined(
 	    quality,
-	    json_pack("{s:I, s:I, s:I, s:f, s:f, s:f, s:b, s:o, s:i, s:o, s:o, s:o}", "dropped",
-		      (json_int_t)q->dropped, "cpu_ns", (json_int_t)w->cpu_ns, "overhead_ns",
-		      (json_int_t)w->overhead_ns, "target_cpu_s", clock_s(w->cpu_ns),
-		      "overhead_cpu_s", clock_s(w->overhead_ns), "setup_cpu_s",
-		      clock_s(w->setup_ns), "target_idle", (int)q->target_idle, "overhead_fraction",
-		      json_known(q->overhead_known, q->overhead_fraction), "objects_switched_off",
-		      w->objects_off_ns != 0, "attribution", attribution_json(w->attributed),
-		      "tick_attribution", attribution_json(w->ticks_attributed), "side_effects",
-		      side_effects_json(m)));
+	    JSON_OBJECT({"dropped", json_integer((json_int_t)q->dropped)},
+			{"cpu_ns", json_integer((json_int_t)w->cpu_ns)},
+			{"overhead_ns", json_integer((json_int_t)w->overhead_ns)},
+			{"target_cpu_s", json_real(clock_s(w->cpu_ns))},
+			{"overhead_cpu_s", json_real(clock_s(w->overhead_ns))},
+			{"setup_cpu_s", json_real(clock_s(w->setup_ns))},
+			{"target_idle", json_boolean((int)q->target_idle)},
+			{"overhead_fraction", json_known(q->overhead_known, q->overhead_fraction)},
+			{"objects_switched_off", json_integer(w->objects_off_ns != 0)},
+			{"attribution", attribution_json(w->attributed)},
+			{"tick_attribution", attribution_json(w->ticks_attributed)},
+			{"side_effects", side_effects_json(m)}));
 }

@@ -117,7 +117,7 @@ static int write_once(const atomic_bool *cancelled, report_write_fn *write,
 	if (fclose(out) != 0 && r == 0)
 		r = -ENOMEM;
 	if (bounded.error < 0)
-		r = bounded.error; /* What the writer took for something else. */
+		r = bounded.error; /* The writer took it for something else. */
 	if (r < 0) {
 		free(bounded.text);
 		return r;

@@ -41,7 +41,7 @@ static void row(FILE *out, const struct ranked_class *c, const char *name)
 		interval_text(interval, &c->ci95), c->sum.samples, older, name);
 }
 
-/* What there is no room for, or too little evidence of to be told apart. */
+/* Writes what there is no room for, or too little evidence of to be told apart. */
 static void rest(FILE *out, const struct class_ranking *r, size_t first)
 {
 	double fraction = 0;
@@ -130,7 +130,7 @@ static void fields(FILE *out, const struct report_model *m, const struct ranked_
 		fprintf(out, "        %zu more fields of it\n", c->field_count - shown);
 }
 
-/* What the parts that follow are of, and what they take for granted. */
+/* Writes what the parts that follow are of, and what they take for granted. */
 static void origin_heading(FILE *out, const struct report_model *m, const struct ranked_class *c,
 			   const struct class_origin *o)
 {

@@ -16,7 +16,7 @@ static void part(FILE *out, double fraction, const char *words)
 		fprintf(out, "%5.1f%%  %s\n", 100 * fraction, words);
 }
 
-/* What the whole is made of. */
+/* Writes what the whole is made of. */
 static void whole(FILE *out, const struct report_cpu *c)
 {
 	fprintf(out,

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/clock.h"
 #include "report/writer/text_places.h"
 #include "report/writer/text_writer.h"
@@ -93,7 +94,7 @@ static void nothing(FILE *out, const struct report_model *m)
 		no_problem(out, m, all, wasteful);
 }
 
-/* What memory accesses are not the story of, where that is most of the CPU time. */
+/* Memory accesses are not the story where so much of the CPU time is elsewhere. */
 #define ELSEWHERE_MIN  0.5
 #define ELSEWHERE_PART 0.1 /* that is worth a word */
 
@@ -106,7 +107,7 @@ static int compare_elsewhere(const void *a, const void *b)
 {
 	const struct elsewhere *x = a, *y = b;
 
-	return x->fraction < y->fraction ? 1 : x->fraction > y->fraction ? -1 : 0;
+	return DESCENDING(x->fraction, y->fraction);
 }
 
 static void elsewhere(FILE *out, const struct report_cpu *c)

@@ -40,7 +40,7 @@ static void fraction_row(FILE *out, const struct report_kind *k)
 	    cell(cells[3], stack->totals->count > 0, stack->fraction, &stack->ci95));
 }
 
-/* What the columns are of. */
+/* Writes what the columns are of. */
 static void legend(FILE *out, const struct report_model *m)
 {
 	uint64_t jvm = 0;
@@ -136,7 +136,7 @@ struct view {
 	void (*row)(FILE *out, const struct report_model *m, const struct ranked_pair *row);
 };
 
-/* What is too little to be shown by itself. */
+/* Writes what is too little to be shown by itself. */
 static void folded(FILE *out, const struct view *v)
 {
 	size_t rows = v->ranking->folded_rows;

@@ -10,6 +10,14 @@
 /* Places that are named one by one. */
 #define NAMED_MAX 2
 
+/* Gives what stands before the i-th of so many that are listed. */
+static const char *joint(size_t i, size_t count)
+{
+	if (i == 0)
+		return "";
+	return i + 1 == count ? " and " : ", ";
+}
+
 /* "Attribute.name", "elements of long[] and Attribute.name", "3 fields of Attribute and others". */
 static void places(FILE *out, const struct profile *p, const struct problem *problem)
 {
@@ -22,10 +30,7 @@ static void places(FILE *out, const struct profile *p, const struct problem *pro
 		named = problem->field_count;
 	} else {
 		for (size_t i = 0; i < named; i++) {
-			fputs(i > 0 && i + 1 == problem->place_count ? " and "
-			      : i > 0                                ? ", "
-								     : "",
-			      out);
+			fputs(joint(i, problem->place_count), out);
 			report_text_place(out, p, problem->places[i], region);
 		}
 	}
@@ -39,7 +44,7 @@ static void classes(FILE *out, const struct profile *p, const struct problem_all
 	size_t named = a->class_count < NAMED_MAX ? a->class_count : NAMED_MAX;
 
 	for (size_t i = 0; i < named; i++) {
-		fputs(i > 0 && i + 1 == a->class_count ? " and " : i > 0 ? ", " : "", out);
+		fputs(joint(i, a->class_count), out);
 		report_text_class(out, p, a->classes[i].name);
 	}
 	if (a->class_count > named)
@@ -69,7 +74,7 @@ static void part_in_vain(FILE *out, const struct problem *problem, const char *o
 		100 * problem->fraction_ci95.low, 100 * problem->fraction_ci95.high);
 }
 
-/* What the part is of: what of the operation's accesses was looked at. */
+/* Writes what the part is of: what of the operation's accesses was looked at. */
 static void accesses_in_vain(FILE *out, const struct problem *problem)
 {
 	bool stores = problem->pairs[JXP__KIND__KIND_DEAD_STORE].count +
@@ -77,15 +82,20 @@ static void accesses_in_vain(FILE *out, const struct problem *problem)
 		      0;
 	bool loads = problem->pairs[JXP__KIND__KIND_SILENT_LOAD].count > 0 &&
 		     !problem_words[problem->kind].whole;
-	const char *stored = problem->pairs_kind == JXP__KIND__KIND_DEAD_STORE
-				 ? " are overwritten before anybody reads them"
-				 : " write the value that is there already";
 
-	part_in_vain(out, problem,
-		     stores && loads ? "its sampled accesses"
-		     : loads         ? "its sampled loads"
-				     : "these stores");
-	fputs(stores && loads ? " are in vain" : loads ? " gave the same value" : stored, out);
+	if (stores && loads) {
+		part_in_vain(out, problem, "its sampled accesses");
+		fputs(" are in vain", out);
+	} else if (loads) {
+		part_in_vain(out, problem, "its sampled loads");
+		fputs(" gave the same value", out);
+	} else {
+		part_in_vain(out, problem, "these stores");
+		fputs(problem->pairs_kind == JXP__KIND__KIND_DEAD_STORE
+			  ? " are overwritten before anybody reads them"
+			  : " write the value that is there already",
+		      out);
+	}
 }
 
 static void loop_in_vain(FILE *out, const struct problem *problem, const char *gap)
@@ -130,12 +140,13 @@ void report_text_problem_sentence(FILE *out, const struct profile *p, const stru
 static void saved(FILE *out, const struct problem *problem)
 {
 	const struct interval *bounds = &problem->saved_bounds;
+	const char *change = "a rewrite that does not do it again";
 
-	fprintf(out, "   %s could save ",
-		problem->kind == PROBLEM_ALLOCATED ? "a rewrite without these objects"
-		: is_loops(problem) && problem->loop->verdict == LOOP_RESULTLESS
-		    ? "leaving out these turns"
-		    : "a rewrite that does not do it again");
+	if (problem->kind == PROBLEM_ALLOCATED)
+		change = "a rewrite without these objects";
+	else if (is_loops(problem) && problem->loop->verdict == LOOP_RESULTLESS)
+		change = "leaving out these turns";
+	fprintf(out, "   %s could save ", change);
 	report_text_percent(out, problem->saved.share);
 	fprintf(out, " of CPU time (%.1f to %.1f%%), at least ", 100 * problem->saved.ci95.low,
 		100 * problem->saved.ci95.high);
@@ -147,12 +158,13 @@ static void saved(FILE *out, const struct problem *problem)
 
 static void taken(FILE *out, const struct profile *p, const struct problem *problem)
 {
-	const char *what = problem->kind == PROBLEM_ALLOCATED
-			       ? "allocating and these objects' methods take "
-			   : is_loops(problem) ? "the loop, with those inside it, takes "
-					       : "the methods that make these accesses take ";
+	const char *what = "the methods that make these accesses take ";
 	bool themselves = problem->kind != PROBLEM_ALLOCATED && !is_loops(problem);
 
+	if (problem->kind == PROBLEM_ALLOCATED)
+		what = "allocating and these objects' methods take ";
+	else if (is_loops(problem))
+		what = "the loop, with those inside it, takes ";
 	fprintf(out, "   of CPU time %s", what);
 	report_text_percent(out, problem->own.share);
 	fputs(themselves ? " themselves; " : "; ", out);

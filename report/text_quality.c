@@ -61,7 +61,7 @@ static void figures(FILE *out, const uint64_t *counters, const char *title,
 	fputs("\n", out);
 }
 
-/* What signals were for, and where a window's overhead went. */
+/* Writes what signals were for, and where a window's overhead went. */
 static void account(FILE *out, const uint64_t *counters)
 {
 	static const struct figure signals[] = {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/mix.h"
 
 #define NONE UINT16_MAX /* no position */
 
@@ -87,7 +88,7 @@ static int check_tree(const struct subsume_tree *tree)
 /* ---------------------------------------------------------------- the adjusted path */
 
 /* Methods of a path are the digits of a number, modulo 2^64: equal segments have equal hashes. */
-#define HASH_BASE UINT64_C(0x9e3779b97f4a7c15)
+#define HASH_BASE GOLDEN_RATIO
 
 /* The hash of places from + 1 .. to. */
 static uint64_t segment_hash(const struct dominance_pass *p, unsigned from, unsigned to)

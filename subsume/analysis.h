@@ -35,7 +35,7 @@ struct subsume_bounds {
 	unsigned distance; /* at most SUBSUME_DISTANCE_MAX */
 };
 
-/* What is known of one method. */
+/* This is known of one method. */
 struct subsume_facts {
 	uint32_t height;
 	uint32_t distance;  /* dmd; SUBSUME_FAR: larger than SUBSUME_DISTANCE_MAX; 0 of the root */

@@ -53,7 +53,7 @@ static size_t hidden_suffix(const char *at, const char *end)
 	return p > at + 1 && (p == end || !is_identifier(*p)) ? (size_t)(p - at) : 0;
 }
 
-/* What numbers stand behind, up to the end of the class's name. */
+/* Numbers stand behind these, up to the end of the class's name. */
 static const struct {
 	const char *before;
 	bool dollar; /* a '$' is before the number, and goes with it */

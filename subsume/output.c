@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/json.h"
 #include "common/label.h"
 #include "subsume/label.h"
 
@@ -35,7 +36,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* What the tree is, and how much of the program it may show. */
+/* Writes what the tree is, and how much of the program it may show. */
 static void write_head(FILE *out, const struct subsume_summary *s)
 {
 	const struct subsume_tree *t = s->tree;
@@ -85,6 +86,14 @@ static void write_path(FILE *out, const struct subsume_summary *s, const struct 
 	}
 }
 
+/* Tells what a row's method is among the first by, of all methods. */
+static const char *first_by(const struct subsume_row *row)
+{
+	if (!row->in_top_inclusive)
+		return "own cost";
+	return row->in_top_exclusive ? "own cost, and by inclusive cost" : "inclusive cost";
+}
+
 /* Why it subsumes, and what else would have shown it. */
 static void write_reason(FILE *out, const struct subsume_summary *s, const struct subsume_row *row)
 {
@@ -102,9 +111,7 @@ static void write_reason(FILE *out, const struct subsume_summary *s, const struc
 		(void)fputs("; borderline", out);
 	if (row->in_top_exclusive || row->in_top_inclusive)
 		(void)fprintf(out, "\n            of all methods also among the first by %s",
-			      !row->in_top_inclusive   ? "own cost"
-			      : !row->in_top_exclusive ? "inclusive cost"
-						       : "own cost, and by inclusive cost");
+			      first_by(row));
 	(void)fputc('\n', out);
 }
 
@@ -178,28 +185,6 @@ void subsume_write_text(FILE *out, const struct subsume_summary *s)
 
 /* ---------------------------------------------------------------- JSON */
 
-/* Sets key of *object to value, which it takes. NULL stands for a failed allocation and is passed
- * on: *object is freed and becomes NULL. */
-static void put(json_t **object, const char *key, json_t *value)
-{
-	if (*object && value && json_object_set_new(*object, key, value) == 0)
-		return;
-	if (!*object)
-		json_decref(value);
-	json_decref(*object);
-	*object = NULL;
-}
-
-static void push(json_t **array, json_t *value)
-{
-	if (*array && value && json_array_append_new(*array, value) == 0)
-		return;
-	if (!*array)
-		json_decref(value);
-	json_decref(*array);
-	*array = NULL;
-}
-
 static json_t *count_json(uint64_t count)
 {
 	return json_integer((json_int_t)(count < INT64_MAX ? count : INT64_MAX));
@@ -215,9 +200,9 @@ static void put_label(json_t **object, const struct subsume_tree *tree, uint32_t
 {
 	struct label_parts p = subsume_label_parts(tree->methods[method].label);
 
-	put(object, "class", json_stringn(p.class_name, p.class_length));
-	put(object, "method", json_stringn(p.method, p.method_length));
-	put(object, "descriptor", json_string(p.descriptor));
+	json_put(object, "class", json_stringn(p.class_name, p.class_length));
+	json_put(object, "method", json_stringn(p.method, p.method_length));
+	json_put(object, "descriptor", json_string(p.descriptor));
 }
 
 static json_t *label_json(const struct subsume_tree *tree, uint32_t method)
@@ -236,8 +221,8 @@ static json_t *parts_json(const struct subsume_tree *tree, const struct subsume_
 	for (unsigned i = 0; i < count; i++) {
 		json_t *part = label_json(tree, parts[i].method);
 
-		put(&part, "fraction", json_real(parts[i].fraction));
-		push(&array, part);
+		json_put(&part, "fraction", json_real(parts[i].fraction));
+		json_push(&array, part);
 	}
 	return array;
 }
@@ -245,14 +230,9 @@ static json_t *parts_json(const struct subsume_tree *tree, const struct subsume_
 /* Both limits times scale; null where costs were counted, and are exact. */
 static json_t *interval_json(const struct subsume_row *row, double scale)
 {
-	json_t *array;
-
 	if (!row->sampled)
 		return json_null();
-	array = json_array();
-	push(&array, json_real(row->induced_ci95[0] * scale));
-	push(&array, json_real(row->induced_ci95[1] * scale));
-	return array;
+	return json_interval(row->induced_ci95[0] * scale, row->induced_ci95[1] * scale);
 }
 
 static json_t *row_json(const struct subsume_summary *s, const struct subsume_row *row)
@@ -262,26 +242,27 @@ static json_t *row_json(const struct subsume_summary *s, const struct subsume_ro
 	json_t *object = json_object();
 
 	put_label(&object, s->tree, row->method);
-	put(&object, "induced", cost_json(s->tree, f->induced));
-	put(&object, "induced_ci95", interval_json(row, in_unit(s->tree, s->analysis->total)));
-	put(&object, "induced_fraction", json_real(row->induced));
-	put(&object, "induced_fraction_ci95", interval_json(row, 1));
-	put(&object, "inclusive", cost_json(s->tree, f->inclusive));
-	put(&object, "inclusive_fraction", json_real(row->inclusive));
-	put(&object, "exclusive", cost_json(s->tree, f->exclusive));
-	put(&object, "exclusive_fraction", json_real(row->exclusive));
-	put(&object, "height", json_integer(f->height));
-	put(&object, "distance", json_integer(f->distance));
-	put(&object, "distance_is_more", json_boolean(far));
-	put(&object, "dominator",
-	    far || row->method == 0 ? json_null() : label_json(s->tree, f->dominator));
-	put(&object, "occurrences", json_integer(f->occurrences));
-	put(&object, "borderline", json_boolean(row->borderline));
-	put(&object, "callers", parts_json(s->tree, row->callers, row->caller_count));
-	put(&object, "caller_path", parts_json(s->tree, row->caller_path, row->caller_path_count));
-	put(&object, "pattern", parts_json(s->tree, row->pattern, row->pattern_count));
-	put(&object, "in_top_exclusive", json_boolean(row->in_top_exclusive));
-	put(&object, "in_top_inclusive", json_boolean(row->in_top_inclusive));
+	json_put(&object, "induced", cost_json(s->tree, f->induced));
+	json_put(&object, "induced_ci95", interval_json(row, in_unit(s->tree, s->analysis->total)));
+	json_put(&object, "induced_fraction", json_real(row->induced));
+	json_put(&object, "induced_fraction_ci95", interval_json(row, 1));
+	json_put(&object, "inclusive", cost_json(s->tree, f->inclusive));
+	json_put(&object, "inclusive_fraction", json_real(row->inclusive));
+	json_put(&object, "exclusive", cost_json(s->tree, f->exclusive));
+	json_put(&object, "exclusive_fraction", json_real(row->exclusive));
+	json_put(&object, "height", json_integer(f->height));
+	json_put(&object, "distance", json_integer(f->distance));
+	json_put(&object, "distance_is_more", json_boolean(far));
+	json_put(&object, "dominator",
+		 far || row->method == 0 ? json_null() : label_json(s->tree, f->dominator));
+	json_put(&object, "occurrences", json_integer(f->occurrences));
+	json_put(&object, "borderline", json_boolean(row->borderline));
+	json_put(&object, "callers", parts_json(s->tree, row->callers, row->caller_count));
+	json_put(&object, "caller_path",
+		 parts_json(s->tree, row->caller_path, row->caller_path_count));
+	json_put(&object, "pattern", parts_json(s->tree, row->pattern, row->pattern_count));
+	json_put(&object, "in_top_exclusive", json_boolean(row->in_top_exclusive));
+	json_put(&object, "in_top_inclusive", json_boolean(row->in_top_inclusive));
 	return object;
 }
 
@@ -291,7 +272,7 @@ static json_t *rows_json(const struct subsume_summary *s, const struct subsume_r
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		push(&array, row_json(s, &rows[i]));
+		json_push(&array, row_json(s, &rows[i]));
 	return array;
 }
 
@@ -301,21 +282,21 @@ json_t *subsume_json(const struct subsume_summary *s)
 	const struct subsume_analysis *a = s->analysis;
 	json_t *object = json_object(), *bounds = json_object();
 
-	put(&bounds, "height", json_integer(a->bounds.height));
-	put(&bounds, "distance", json_integer(a->bounds.distance));
-	put(&object, "bounds", bounds);
-	put(&object, "unit", json_string(t->unit));
-	put(&object, "total", cost_json(t, a->total));
-	put(&object, "nodes", count_json(t->node_count));
-	put(&object, "methods", count_json(t->method_count));
-	put(&object, "subsuming_methods", json_integer(a->subsuming_methods));
-	put(&object, "subsuming_nodes", count_json(a->subsuming_nodes));
-	put(&object, "samples", count_json(t->samples)); /* 0: costs were counted */
-	put(&object, "coverage", json_real(s->coverage));
-	put(&object, "truncated", cost_json(t, t->truncated));
-	put(&object, "truncated_samples", count_json(t->truncated_samples));
-	put(&object, "by_induced", rows_json(s, s->by_induced, s->by_induced_count));
-	put(&object, "by_inclusive", rows_json(s, s->by_inclusive, s->by_inclusive_count));
+	json_put(&bounds, "height", json_integer(a->bounds.height));
+	json_put(&bounds, "distance", json_integer(a->bounds.distance));
+	json_put(&object, "bounds", bounds);
+	json_put(&object, "unit", json_string(t->unit));
+	json_put(&object, "total", cost_json(t, a->total));
+	json_put(&object, "nodes", count_json(t->node_count));
+	json_put(&object, "methods", count_json(t->method_count));
+	json_put(&object, "subsuming_methods", json_integer(a->subsuming_methods));
+	json_put(&object, "subsuming_nodes", count_json(a->subsuming_nodes));
+	json_put(&object, "samples", count_json(t->samples)); /* 0: costs were counted */
+	json_put(&object, "coverage", json_real(s->coverage));
+	json_put(&object, "truncated", cost_json(t, t->truncated));
+	json_put(&object, "truncated_samples", count_json(t->truncated_samples));
+	json_put(&object, "by_induced", rows_json(s, s->by_induced, s->by_induced_count));
+	json_put(&object, "by_inclusive", rows_json(s, s->by_inclusive, s->by_inclusive_count));
 	return object;
 }
 

@@ -23,7 +23,14 @@ struct ranking {
 
 static uint64_t value_of(const struct subsume_facts *f, enum rank by)
 {
-	return by == INDUCED ? f->induced : by == INCLUSIVE ? f->inclusive : f->exclusive;
+	switch (by) {
+	case INDUCED:
+		return f->induced;
+	case INCLUSIVE:
+		return f->inclusive;
+	default:
+		return f->exclusive;
+	}
 }
 
 /* Labels, and only then numbers, which depend on the order in which stacks came. */
@@ -303,7 +310,7 @@ static double coverage(const struct subsume_tree *tree, uint64_t total)
 	return alone < (double)tree->samples ? 1 - alone / (double)tree->samples : 0;
 }
 
-/* What is needed while one is made. */
+/* This is needed while one is made. */
 struct work {
 	struct summary_walk walk;
 	uint32_t *methods; /* as rank finds them */

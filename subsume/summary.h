@@ -1,6 +1,6 @@
 /*
- * What people are shown of an analysis: the methods that subsume, by induced and by inclusive cost,
- * each with who calls it, what it is made of, and how sure its share is.
+ * Holds what people are shown of an analysis: the methods that subsume, by induced and by inclusive
+ * cost, each with who calls it, what it is made of, and how sure its share is.
  */
 #ifndef JXPERF_SUBSUME_SUMMARY_H
 #define JXPERF_SUBSUME_SUMMARY_H

@@ -307,7 +307,7 @@ static void look_ahead(struct subsume_builder *b, const uint32_t *path, size_t f
 	size_t mask = b->children_capacity - 1;
 
 	for (size_t i = from; i < count; i++) {
-		hash = mix(hash + path[i] * UINT64_C(0x9e3779b97f4a7c15));
+		hash = mix(hash + mix_upper(path[i]));
 		b->last_hashes[i] = hash;
 		if (b->children_capacity)
 			__builtin_prefetch(&b->children[(uint32_t)hash & mask]);

@@ -20,7 +20,7 @@
 /* Frames on one path, the virtual root not counted. Deeper stacks are truncated ones. */
 #define SUBSUME_DEPTH_MAX 4096u
 
-/* What a tree may have at most; a larger one is refused. */
+/* A tree may have so many at most; a larger one is refused. */
 #define SUBSUME_NODES_MAX   (UINT32_C(64) << 20)
 #define SUBSUME_METHODS_MAX (UINT32_C(1) << 20)
 #define SUBSUME_NAMES_MAX   (UINT64_C(256) << 20) /* bytes, of all methods */

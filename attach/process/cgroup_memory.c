@@ -75,7 +75,7 @@ static uint64_t stat_field(const char *text, const char *name)
 	return 0;
 }
 
-/* What the kernel would drop for others: see the header. */
+/* Tells what the kernel would drop for others: see the header. */
 static uint64_t reclaimable(const char *directory, const struct version *v)
 {
 	char path[PATH_MAX], text[STAT_BYTES];

@@ -15,7 +15,7 @@
 #define MIB        (UINT64_C(1) << 20)
 #define FILE_BYTES 16384
 
-/* What the JVM takes beside the agent, to load it: its thread for attach requests, JVMTI, the
+/* The JVM takes this beside the agent, to load it: its thread for attach requests, JVMTI, the
  * agent's own stack. Measured on JDK 17 and 25: below 2 MiB of memory; of address space 27 MiB with
  * all that the agent reserves, whose tables are in the worst case already. */
 #define JVM_BYTES         (2 * MIB)
@@ -27,7 +27,7 @@ struct demand {
 	uint64_t address_bytes;
 };
 
-/* What is held against the demand, with what to call it. */
+/* This is held against the demand, with what to call it. */
 struct room {
 	uint64_t left_bytes;
 	uint64_t limit_bytes;

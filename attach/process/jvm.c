@@ -256,7 +256,7 @@ static void describe_gc(struct jvm_info *info, const struct jvm_view *v,
 
 /* ---------------------------------------------------------------- why not */
 
-/* What it takes to become its user and group, and is not there. */
+/* Tells what it takes to become its user and group, and is not there. */
 static uint64_t missing_to_become(const struct jvm_info *info)
 {
 	uint64_t missing = 0;

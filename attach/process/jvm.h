@@ -1,5 +1,5 @@
 /*
- * What a JVM process looks like from outside, and whether it can be attached to.
+ * Tells what a JVM process looks like from outside, and whether it can be attached to.
  *
  * Only reads: nothing is sent to the process, in particular no signal, since SIGQUIT makes a JVM
  * whose attach mechanism is off print a thread dump and ends a process that does not catch it.
@@ -85,8 +85,8 @@ bool jvm_is_unchanged(const struct jvm_info *info);
 int jvm_obstacle_errno(enum jvm_obstacle obstacle);
 const char *jvm_obstacle_name(enum jvm_obstacle obstacle);
 
-/* What can be told of any process without waiting for it: pid, ids, user, and as its name that of
- * its first thread. 0, or -ESRCH; out is unchanged on failure. */
+/* Tells what can be told of any process without waiting for it: pid, ids, user, and as its name
+ * that of its first thread. 0, or -ESRCH; out is unchanged on failure. */
 int jvm_outline(pid_t pid, struct jvm_info *out);
 
 /* Is it to be listed among JVMs? Other users' processes that cannot be looked into are when their

@@ -1,6 +1,6 @@
 /*
- * What a JVM's options say about attaching: are the attach mechanism and dynamic loading of agents
- * on, and which collector was asked for.
+ * Tells what a JVM's options say about attaching: are the attach mechanism and dynamic loading of
+ * agents on, and which collector was asked for.
  *
  * Options come from several places, in HotSpot's order (Arguments::parse in arguments.cpp): flags
  * file, JAVA_TOOL_OPTIONS, command line (the launcher puts JDK_JAVA_OPTIONS before it and expands

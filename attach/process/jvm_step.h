@@ -1,6 +1,7 @@
 /*
- * What a look at a process is about to touch, for whoever waits for it: a look may never come back
- * (jvm_inspect_steps), and its last step then says why. The text lies in memory that the two share.
+ * Tells what a look at a process is about to touch, for whoever waits for it: a look may never come
+ * back (jvm_inspect_steps), and its last step then says why. The text lies in memory that the two
+ * share.
  */
 #ifndef JXPERF_ATTACH_PROCESS_JVM_STEP_H
 #define JXPERF_ATTACH_PROCESS_JVM_STEP_H

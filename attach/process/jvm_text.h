@@ -53,7 +53,7 @@ void jvm_text_release_file(char *version, size_t size, const char *text);
  * sun.gc.collector.N.name); "" when unknown. Static text. */
 const char *jvm_text_collector(const char *name);
 
-/* What to call the application: a jar or source file without its directories, a main class or
+/* Tells what to call the application: a jar or source file without its directories, a main class or
  * module as it is. */
 const char *jvm_text_application(const char *main);
 

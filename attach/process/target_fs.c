@@ -38,7 +38,7 @@ void target_fs_close_dir(struct target_dir *dir)
 
 /* ---------------------------------------------------------------- whose rights */
 
-/* What this thread had before it took somebody's rights to files. */
+/* Keeps what this thread had before it took somebody's rights to files. */
 struct own_rights {
 	struct __user_cap_data_struct capabilities[_LINUX_CAPABILITY_U32S_3];
 	uid_t user;

@@ -17,14 +17,17 @@
 #include "common/clock.h"
 #include "common/units.h"
 #include "proto/helper.h"
+#include "proto/words.h"
 
 #define DURATION_DEFAULT_NS (30 * NS_PER_S)
+
+/* No option has asked for a format. */
+#define FORMAT_UNASKED ((Jxp__Format)-1)
 
 struct attach_options {
 	Jxp__AttachRequest window;
 	Jxp__ReportRequest report; /* which ends it */
 	Jxp__Kind kinds[PARSE_KINDS_MAX];
-	bool format_given;
 	const char *output; /* NULL: not given */
 };
 
@@ -59,36 +62,73 @@ static int set_object_min_size(const char *text, void *options, struct err *err)
 	return r;
 }
 
-static int set_format(const char *text, void *options, struct err *err)
-{
-	struct attach_options *o = options;
-	int r = parse_format(text, &o->report.format, err);
-
-	if (r == 0)
-		o->format_given = true;
-	return r;
-}
-
 #define FIELD(member) .field = offsetof(struct attach_options, member)
 
-static const struct argument_option attach_arguments[] = {
-    {.name = "duration", .type = ARGUMENT_DURATION, FIELD(window.duration_ns)},
-    {.name = "kinds", .type = ARGUMENT_PARSED, .parse = set_kinds},
-    {.name = "sampler", .type = ARGUMENT_PARSED, .parse = parse_sampler, FIELD(window.sampler)},
-    {.name = "period", .type = ARGUMENT_DURATION, FIELD(window.period_ns)},
-    {.name = "budget", .type = ARGUMENT_FRACTION, FIELD(window.budget)},
-    {.name = "object-min-size", .type = ARGUMENT_PARSED, .parse = set_object_min_size},
-    {.name = "event", .type = ARGUMENT_TEXT, FIELD(window.event), .noun = "an event"},
-    {.name = "format", .type = ARGUMENT_PARSED, .parse = set_format},
-    {.name = "pairs", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(report.pairs)},
-    {.name = "view", .type = ARGUMENT_PARSED, .parse = parse_view, FIELD(report.view)},
-    {.name = "region", .type = ARGUMENT_PARSED, .parse = parse_regions, FIELD(report)},
-    {.name = "timeout", .type = ARGUMENT_PARSED, .parse = set_timeout, FIELD(window.timeout_ms)},
-    {.name = "open-through-daemon", FIELD(window.open_through_daemon)},
-    {.name = "force", FIELD(window.force)},
-    {.name = "background", FIELD(window.background)},
-    {.name = "baseline", .type = ARGUMENT_TEXT, FIELD(report.baseline), .noun = "a window"},
-    {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
+static const struct argument_option arguments[] = {
+    {.group = report_arguments, FIELD(report)},
+    {.group = output_arguments, FIELD(output)},
+    {.name = "duration",
+     .type = ARGUMENT_DURATION,
+     FIELD(window.duration_ns),
+     .value = "T",
+     .help = "30s, 500ms, 2m",
+     .unset = "30s"},
+    {.name = "kinds",
+     .type = ARGUMENT_PARSED,
+     .parse = set_kinds,
+     .name_at = kind_option_at,
+     .value = "K,K",
+     .help = "one or more",
+     .unset = "all that work, without loops"},
+    {.name = "sampler",
+     .type = ARGUMENT_CHOICE,
+     FIELD(window.sampler),
+     .names = sampler_names,
+     .least = JXP__SAMPLER__SAMPLER_AUTO,
+     .noun = "a sampler",
+     .value = "S",
+     .unset = "auto"},
+    {.name = "period",
+     .type = ARGUMENT_DURATION,
+     FIELD(window.period_ns),
+     .value = "T",
+     .help = "time between samples of a thread",
+     .unset = "the daemon's choice"},
+    {.name = "budget",
+     .type = ARGUMENT_FRACTION,
+     FIELD(window.budget),
+     .value = "P",
+     .help = "most of the target's CPU time to spend",
+     .unset = "1%"},
+    {.name = "object-min-size",
+     .type = ARGUMENT_PARSED,
+     .parse = set_object_min_size,
+     .value = "SIZE",
+     .help = "track objects of at least SIZE: 512B, 1KiB, 2MiB, or 0 for all",
+     .unset = "as most are"},
+    {.name = "event",
+     .type = ARGUMENT_TEXT,
+     FIELD(window.event),
+     .noun = "an event",
+     .value = "NAME",
+     .help = "sample accesses to objects with this hardware event",
+     .unset = "the sampler's own"},
+    {.name = "open-through-daemon",
+     FIELD(window.open_through_daemon),
+     .help = "let the daemon open the target's perf events (when the target may not)"},
+    {.name = "timeout",
+     .type = ARGUMENT_PARSED,
+     .parse = set_timeout,
+     FIELD(window.timeout_ms),
+     .value = "T",
+     .help = "how long attaching may take, 1s to 10m",
+     .unset = "10s, or 25s where the processors are overloaded"},
+    {.name = "force",
+     FIELD(window.force),
+     .help = "attach also where there may not be room for the agent ('check PID' tells)"},
+    {.name = "background",
+     FIELD(window.background),
+     .help = "print the window's id when it has started, and leave it to the daemon"},
     {0},
 };
 
@@ -98,12 +138,15 @@ static struct attach_options asked = {.window = JXP__ATTACH_REQUEST__INIT,
 static void set_defaults(const struct client *c)
 {
 	asked.window.duration_ns = DURATION_DEFAULT_NS;
-	asked.report.format = client_format(c);
+	(void)c;
+	asked.report.format = FORMAT_UNASKED;
 }
 
 /* The report at its end is shown as the other options say. */
-static void complete(struct attach_options *o)
+static void complete(struct attach_options *o, const struct client *c)
 {
+	if (o->report.format == FORMAT_UNASKED)
+		o->report.format = client_format(c);
 	o->window.format = o->report.format;
 	o->window.pairs = o->report.pairs;
 	o->window.view = o->report.view;
@@ -152,12 +195,9 @@ static void progress_clear(struct progress *p)
  * second signal ends the wait for the answer, and with it the command. */
 static int end_window(struct client *c, uint32_t pid, struct err *err)
 {
-	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 
-	detach.pid = pid;
-	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_DETACH, &detach,
-			     JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
+	return exchange_detach(c, pid, &reply, err);
 }
 
 /* How a window came out. */
@@ -251,8 +291,7 @@ static int find_target(struct client *c, struct attach_options *o, const char *t
 static int ask_for_report(struct client *c, Jxp__ReportRequest *report, Jxp__ControlReply **reply,
 			  struct err *err)
 {
-	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, report,
-			     JXP__CONTROL_REPLY__BODY_DOCUMENT, reply, err);
+	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, report, reply, err);
 }
 
 /* NULL where the list has no such JVM: another user's, say, or one that hangs. */
@@ -376,7 +415,7 @@ static int check_options(const struct attach_options *o, struct err *err)
 	} senseless[] = {
 	    {"-o", o->output},
 	    {"--baseline", o->report.baseline[0]},
-	    {"--format", o->format_given},
+	    {"--format", o->report.format != FORMAT_UNASKED},
 	    {"--pairs", o->report.pairs},
 	    {"--view", o->report.view},
 	    {"--region", o->report.n_regions},
@@ -400,7 +439,7 @@ static int print_window(const struct client *c, const char *window, struct err *
 		return puts(window) < 0 ? err_set_errno(err, errno, "cannot write standard output")
 					: 0;
 	object = json_object();
-	json_put(&object, "window", json_text(window));
+	json_put(&object, "window", json_readable(window));
 	return json_print(object, err);
 }
 
@@ -415,8 +454,7 @@ static int attach_in_background(struct client *c, struct attach_options *o, cons
 	    (r = find_target(c, o, target, err)) < 0)
 		return r;
 	r = exchange_once_within(c, JXP__CONTROL_REQUEST__BODY_ATTACH, &o->window,
-				 JXP__CONTROL_REPLY__BODY_STARTED, reply_timeout_ms(&o->window),
-				 &reply, err);
+				 reply_timeout_ms(&o->window), &reply, err);
 	if (r == -EINTR)
 		return err_set(err, EINTR,
 			       "interrupted: the window may start nevertheless: see 'jxperfctl "
@@ -429,7 +467,6 @@ static int attach(struct client *c, struct command_call *call, struct err *err)
 	const char *target = call->operands[0];
 	int r = 0;
 
-	complete(&asked);
 	/* A number that is no pid is known to be wrong before anything is started. */
 	if (parse_is_number(target))
 		r = parse_pid(target, &(uint32_t){0}, err);
@@ -437,12 +474,18 @@ static int attach(struct client *c, struct command_call *call, struct err *err)
 		r = check_options(&asked, err);
 	if (r < 0)
 		return r;
+	complete(&asked, c);
 	return asked.window.background
 		   ? attach_in_background(c, &asked, target, err)
 		   : attach_and_report(c, &asked, target, &call->exit_status, err);
 }
 
-const struct command cmd_attach = {
-    "attach",           "PID|NAME [option...]", "profile a JVM and print the report",
-    "PID|NAME",         .run = attach,          .options = attach_arguments,
-    .settings = &asked, .prepare = set_defaults};
+const struct command cmd_attach = {"attach",
+				   "PID|NAME [option...]",
+				   "profile a JVM and print the report",
+				   "PID|NAME",
+				   .completes = COMPLETES_JVMS,
+				   .run = attach,
+				   .options = arguments,
+				   .settings = &asked,
+				   .prepare = set_defaults};

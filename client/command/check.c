@@ -30,9 +30,9 @@ static int print_json(const Jxp__CheckResult *result, struct err *err)
 		const Jxp__CheckItem *item = result->items[i];
 		json_t *object = json_object();
 
-		json_put(&object, "name", json_text(item->name));
+		json_put(&object, "name", json_readable(item->name));
 		json_put(&object, "result", json_string(result_name(item->result)));
-		json_put(&object, "detail", json_text(item->detail));
+		json_put(&object, "detail", json_readable(item->detail));
 		json_push(&array, object);
 	}
 	return json_print(array, err);
@@ -78,8 +78,7 @@ static int check(struct client *c, struct command_call *call, struct err *err)
 	    (target && (r = which_jvm_find(c, target, &jvm, err)) < 0))
 		return r;
 	check.pid = jvm.pid;
-	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_CHECK, &check,
-			  JXP__CONTROL_REPLY__BODY_CHECK, &reply, err);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_CHECK, &check, &reply, err);
 	if (r < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */
@@ -89,6 +88,9 @@ static int check(struct client *c, struct command_call *call, struct err *err)
 	return r;
 }
 
-const struct command cmd_check = {"check", "[PID|NAME]",
-				  "what works on this machine, or for one JVM", "[PID|NAME]",
+const struct command cmd_check = {"check",
+				  "[PID|NAME]",
+				  "what works on this machine, or for one JVM",
+				  "[PID|NAME]",
+				  .completes = COMPLETES_JVMS,
 				  .run = check};

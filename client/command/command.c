@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/utf8.h"
 
@@ -13,6 +14,14 @@ int command_fail(int r, const struct err *err)
 	(void)utf8_sanitize(clean, sizeof(clean), err->message); /* May be cut. */
 	(void)fprintf(stderr, "jxperfctl: %s\n", clean);         /* Nowhere to tell. */
 	return r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+const struct command *command_find(const struct command *const *commands, const char *name)
+{
+	for (; *commands; commands++)
+		if (strcmp((*commands)->name, name) == 0)
+			return *commands;
+	return NULL;
 }
 
 int command_run(const struct command *command, struct client *c, int argc, char **argv)

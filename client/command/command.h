@@ -26,11 +26,21 @@ struct command_call {
 	int exit_status;                             /* for success: EXIT_SUCCESS at first */
 };
 
+/* Completion offers these for the operands; they are a set. */
+enum command_completes {
+	COMPLETES_NOTHING = 0,
+	COMPLETES_JVMS = 1,
+	COMPLETES_RUNNING = 2, /* JVMs that have a window now */
+	COMPLETES_WINDOWS = 4,
+	COMPLETES_FILES = 8,
+};
+
 struct command {
 	const char *name;
 	const char *arguments; /* as --help has them */
 	const char *help;
 	const char *operands; /* as in struct argument_spec */
+	unsigned completes;   /* of enum command_completes */
 	int (*run)(struct client *c, struct command_call *call, struct err *err); /* 0 or -errno */
 	const struct argument_option *options; /* NULL: none of its own */
 	void *settings;                        /* what they set, with defaults */
@@ -41,6 +51,9 @@ struct command {
 
 extern const struct command cmd_attach, cmd_check, cmd_detach, cmd_diff, cmd_fleet_plan, cmd_list,
     cmd_reload, cmd_report, cmd_status, cmd_subsume, cmd_threads, cmd_wait, cmd_windows;
+
+/* That of a table that NULL ends; NULL where there is none of this name. */
+const struct command *command_find(const struct command *const *commands, const char *name);
 
 /* Runs a command with its own arguments, argv[0] being its name. Returns the exit status. */
 int command_run(const struct command *command, struct client *c, int argc, char **argv);

@@ -7,20 +7,18 @@
 
 static int detach(struct client *c, struct command_call *call, struct err *err)
 {
-	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 	struct which_jvm jvm;
 	int r = which_jvm_find(c, call->operands[0], &jvm, err);
 
 	if (r < 0)
 		return r;
-	detach.pid = jvm.pid;
-	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_DETACH, &detach,
-			  JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
+	r = exchange_detach(c, jvm.pid, &reply, err);
 	if (r == 0)
 		(void)puts(reply->done->message); /* Checked by main's fflush. */
 	return r;
 }
 
-const struct command cmd_detach = {"detach", "PID|NAME", "end a window early", "PID|NAME",
-				   .run = detach};
+const struct command cmd_detach = {
+    "detach",     "PID|NAME", "end a window early", "PID|NAME", .completes = COMPLETES_RUNNING,
+    .run = detach};

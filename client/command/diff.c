@@ -1,7 +1,6 @@
 /* jxperfctl diff: what differs between two windows, the windows of two periods, or two reports in
  * files. */
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,10 +10,11 @@
 #include "client/output/output.h"
 #include "common/arguments.h"
 #include "common/cleanup.h"
+#include "common/json.h"
 #include "compare/output.h"
 
-#define TEXT_ROWS 10u
-#define JSON_ROWS 1000u
+#define ROWS_OF_TEXT 10u
+#define ROWS_OF_JSON 1000u
 
 /* 1 had the difference of checked bytes that daemons made, "cpu" beside it. */
 #define DIFF_SCHEMA 2
@@ -47,13 +47,41 @@ static int set_operations(const char *text, void *field, struct err *err)
 
 #define FIELD(member) .field = offsetof(struct diff_options, member)
 
-static const struct argument_option diff_arguments[] = {
-    {.name = "app", .type = ARGUMENT_TEXT, FIELD(app), .noun = "an application"},
-    {.name = "format", .type = ARGUMENT_PARSED, .parse = parse_format, FIELD(format)},
-    {.name = "rows", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(rows)},
-    {.name = "fail-above", .type = ARGUMENT_FRACTION, FIELD(fail_above)},
-    {.name = "operations", .type = ARGUMENT_PARSED, .parse = set_operations, FIELD(operations)},
-    {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
+static const char *const formats[] = {"text", "json", NULL};
+
+static const struct argument_option arguments[] = {
+    {.group = output_arguments, FIELD(output)},
+    {.name = "app",
+     .type = ARGUMENT_TEXT,
+     FIELD(app),
+     .noun = "an application",
+     .value = "NAME",
+     .help = "the application whose windows the periods are of"},
+    {.name = "format",
+     .type = ARGUMENT_CHOICE,
+     FIELD(format),
+     .names = formats,
+     .least = JXP__FORMAT__FORMAT_TEXT,
+     .noun = "a format of differences",
+     .value = "F",
+     .unset = "text, or json with --json"},
+    {.name = "rows",
+     .type = ARGUMENT_PARSED,
+     .parse = parse_count,
+     FIELD(rows),
+     .value = "N",
+     .help = "show at most N differences"},
+    {.name = "fail-above",
+     .type = ARGUMENT_FRACTION,
+     FIELD(fail_above),
+     .value = "P",
+     .help = "exit with 5 where a rise of more than P of the CPU time is shown, like 2%"},
+    {.name = "operations",
+     .type = ARGUMENT_PARSED,
+     .parse = set_operations,
+     FIELD(operations),
+     .value = "A,B",
+     .help = "how many operations a second were done in each: compare their CPU time"},
     {0},
 };
 
@@ -98,11 +126,12 @@ static int write_json(FILE *out, const struct diff_options *o, const struct foun
 {
 	bool cpu = f->comparison.unit == COMPARE_CPU;
 	json_t *compared =
-	    compare_json(&f->comparison, gate_of(o, f), o->rows ? o->rows : JSON_ROWS);
+	    compare_json(&f->comparison, gate_of(o, f), o->rows ? o->rows : ROWS_OF_JSON);
 	json_t *document =
-	    json_pack("{s:i, s:{s:s, s:o, s:o}}", "schema", DIFF_SCHEMA, "diff", "unit",
-		      cpu ? "cpu" : "bytes", "cpu", cpu ? compared : json_null(), "bytes",
-		      cpu ? json_null() : compared);
+	    JSON_OBJECT({"schema", json_integer(DIFF_SCHEMA)},
+			{"diff", JSON_OBJECT({"unit", json_string(cpu ? "cpu" : "bytes")},
+					     {"cpu", cpu ? compared : json_null()},
+					     {"bytes", cpu ? json_null() : compared})});
 	int r = document ? json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : -1;
 
 	json_decref(document);
@@ -121,7 +150,7 @@ static int render(const struct diff_options *o, const struct found *f, char **te
 		r = write_json(out, o, f);
 	else
 		compare_text_write(out, &f->comparison, gate_of(o, f),
-				   o->rows ? o->rows : TEXT_ROWS);
+				   o->rows ? o->rows : ROWS_OF_TEXT);
 	if (fclose(out) != 0 || r < 0)
 		return err_set(err, ENOMEM, "out of memory for the difference");
 	return 0;
@@ -135,10 +164,6 @@ static int check(const struct diff_options *o, const struct diff_side sides[2], 
 		return err_set(err, EINVAL,
 			       "--app is for periods, and '%s' and '%s' are none: leave it out",
 			       sides[0].text, sides[1].text);
-	if (o->format != JXP__FORMAT__FORMAT_TEXT && o->format != JXP__FORMAT__FORMAT_JSON)
-		return err_set(err, EINVAL,
-			       "a difference can be had as text or JSON: use --format text or "
-			       "json");
 	return 0;
 }
 
@@ -187,8 +212,9 @@ const struct command cmd_diff = {
     "what takes more, or less, in B than in A: windows, periods like 48h..24h, or reports in "
     "files, which need no daemon",
     "two windows, periods or files",
+    .completes = COMPLETES_WINDOWS | COMPLETES_FILES,
     .run = diff,
-    .options = diff_arguments,
+    .options = arguments,
     .settings = &asked,
     .operand_count = 2,
     .prepare = prepare};

@@ -106,8 +106,7 @@ static int load_window(const struct diff_side *s, struct client *c, struct compa
 	report.merged = selection.app[0] ? &selection : NULL;
 	report.format = JXP__FORMAT__FORMAT_JSON;
 	report.pairs = 1; /* The rest is not looked at. */
-	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &report,
-			  JXP__CONTROL_REPLY__BODY_DOCUMENT, &reply, err);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &report, &reply, err);
 	if (r < 0)
 		return r;
 	r = compare_side_read(out, s->text, reply->document->text.data, reply->document->text.len,

@@ -22,7 +22,7 @@ struct diff_side {
  * with two dots a period, of app (NULL: not given); else a window. 0 or -EINVAL. */
 int diff_side_parse(struct diff_side *s, const char *text, const char *app, struct err *err);
 
-/* What is compared of it. 0; -ENODATA with the reason where it has nothing to compare;
+/* Loads what is compared of it. 0; -ENODATA with the reason where it has nothing to compare;
  * -EBADMSG for a file that is no report; or another -errno. */
 int diff_side_load(const struct diff_side *s, struct client *c, struct compare_side *out,
 		   struct err *err);

@@ -27,16 +27,16 @@ static int print_json(const Jxp__JvmList *list, struct err *err)
 		json_t *object = json_object();
 
 		json_put(&object, "pid", json_integer(jvm->pid));
-		json_put(&object, "user", json_text(jvm->user));
-		json_put(&object, "container", json_text(jvm->container));
-		json_put(&object, "name", json_text(jvm->name));
-		json_put(&object, "jdk", json_text(jvm->jdk));
-		json_put(&object, "gc", json_text(jvm->gc));
-		json_put(&object, "state", json_text(jvm->state));
+		json_put(&object, "user", json_readable(jvm->user));
+		json_put(&object, "container", json_readable(jvm->container));
+		json_put(&object, "name", json_readable(jvm->name));
+		json_put(&object, "jdk", json_readable(jvm->jdk));
+		json_put(&object, "gc", json_readable(jvm->gc));
+		json_put(&object, "state", json_readable(jvm->state));
 		json_put(&object, "by_name", json_boolean(jvm->by_name));
-		json_put(&object, "app", json_text(jvm->app));
-		json_put(&object, "schedule", json_text(jvm->schedule));
-		json_put(&object, "last_window", json_text(jvm->last_window));
+		json_put(&object, "app", json_readable(jvm->app));
+		json_put(&object, "schedule", json_readable(jvm->schedule));
+		json_put(&object, "last_window", json_readable(jvm->last_window));
 		json_put(&object, "next_window", next_window(jvm));
 		json_push(&array, object);
 	}

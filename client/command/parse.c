@@ -138,35 +138,6 @@ int parse_count(const char *text, void *count, struct err *err)
 
 /* ---------------------------------------------------------------- names */
 
-struct argument_name {
-	const char *name;
-	int value;
-};
-
-static const struct argument_name samplers_known[] = {
-    {"auto", JXP__SAMPLER__SAMPLER_AUTO},
-    {"pebs", JXP__SAMPLER__SAMPLER_PEBS},
-    {"ibs", JXP__SAMPLER__SAMPLER_IBS},
-    {"clock", JXP__SAMPLER__SAMPLER_CLOCK},
-    {0},
-};
-
-static const struct argument_name formats_known[] = {
-    {"text", JXP__FORMAT__FORMAT_TEXT},
-    {"json", JXP__FORMAT__FORMAT_JSON},
-    {"collapsed", JXP__FORMAT__FORMAT_COLLAPSED},
-    {"pprof", JXP__FORMAT__FORMAT_PPROF},
-    {0},
-};
-
-static const struct argument_name *find_name(const struct argument_name *names, const char *text)
-{
-	for (; names->name; names++)
-		if (strcmp(names->name, text) == 0)
-			return names;
-	return NULL;
-}
-
 int parse_kinds(const char *text, Jxp__Kind kinds[PARSE_KINDS_MAX], size_t *count, struct err *err)
 {
 	Jxp__Kind found[PARSE_KINDS_MAX];
@@ -194,57 +165,102 @@ int parse_kinds(const char *text, Jxp__Kind kinds[PARSE_KINDS_MAX], size_t *coun
 	return 0;
 }
 
-int parse_sampler(const char *text, void *sampler, struct err *err)
+/* ---------------------------------------------------------------- options of several commands */
+
+static const char *const formats[] = {"text", "json", "collapsed", "pprof", NULL};
+static const char *const regions[] = {"all", "heap", "stack", "other", NULL};
+
+static int set_regions(const char *text, void *report, struct err *err)
 {
-	const struct argument_name *name = find_name(samplers_known, text);
-
-	if (!name)
-		return err_set(err, EINVAL, "unknown sampler '%s': use auto, pebs, ibs or clock",
-			       text);
-	*(Jxp__Sampler *)sampler = (Jxp__Sampler)name->value;
-	return 0;
-}
-
-int parse_format(const char *text, void *format, struct err *err)
-{
-	const struct argument_name *name = find_name(formats_known, text);
-
-	if (!name)
-		return err_set(err, EINVAL,
-			       "unknown format '%s': use text, json, collapsed or pprof", text);
-	*(Jxp__Format *)format = (Jxp__Format)name->value;
-	return 0;
-}
-
-int parse_view(const char *text, void *view, struct err *err)
-{
-	for (unsigned i = 0; i < VIEW_VALUES; i++)
-		if (strcmp(name_of_view((Jxp__View)i), text) == 0) {
-			*(Jxp__View *)view = (Jxp__View)i;
-			return 0;
-		}
-	return err_set(
-	    err, EINVAL,
-	    "unknown view '%s': use pairs, fields, lines, objects, numa, cpu, subsuming, "
-	    "loops, quality or all",
-	    text);
-}
-
-int parse_regions(const char *text, void *report, struct err *err)
-{
-	static Jxp__Region regions[] = {JXP__REGION__REGION_OTHER, JXP__REGION__REGION_HEAP,
-					JXP__REGION__REGION_STACK};
+	static Jxp__Region known[] = {JXP__REGION__REGION_OTHER, JXP__REGION__REGION_HEAP,
+				      JXP__REGION__REGION_STACK};
 	Jxp__ReportRequest *r = report;
 
 	if (strcmp(text, "all") == 0) {
 		r->n_regions = 0;
 		return 0;
 	}
-	for (unsigned i = 0; i < sizeof(regions) / sizeof(regions[0]); i++)
-		if (strcmp(name_of_region(regions[i]), text) == 0) {
-			r->regions = &regions[i];
+	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(name_of_region(known[i]), text) == 0) {
+			r->regions = &known[i];
 			r->n_regions = 1;
 			return 0;
 		}
-	return err_set(err, EINVAL, "unknown region '%s': use heap, stack, other or all", text);
+	return err_set(err, EINVAL, "'%s' is not a region: use heap, stack, other or all", text);
 }
+
+#define REPORT(member) .field = offsetof(Jxp__ReportRequest, member)
+
+const struct argument_option report_arguments[] = {
+    {.name = "format",
+     .type = ARGUMENT_CHOICE,
+     REPORT(format),
+     .names = formats,
+     .least = JXP__FORMAT__FORMAT_TEXT,
+     .noun = "a format",
+     .value = "F",
+     .unset = "text, or json with --json"},
+    {.name = "pairs",
+     .type = ARGUMENT_PARSED,
+     .parse = parse_count,
+     REPORT(pairs),
+     .value = "N",
+     .help = "show at most N rows of each list of a kind"},
+    {.name = "view",
+     .type = ARGUMENT_CHOICE,
+     REPORT(view),
+     .names = view_names,
+     .least = JXP__VIEW__VIEW_ALL,
+     .noun = "a view",
+     .value = "V",
+     .help = "these parts",
+     .unset = "all"},
+    {.name = "region",
+     .type = ARGUMENT_PARSED,
+     .parse = set_regions,
+     .names = regions,
+     .value = "R",
+     .help = "list pairs of this memory",
+     .unset = "all"},
+    {.name = "baseline",
+     .type = ARGUMENT_TEXT,
+     REPORT(baseline),
+     .noun = "a window",
+     .value = "WINDOW",
+     .help = "put loops first that take more of the CPU time than in that window"},
+    {0},
+};
+
+const struct argument_option output_arguments[] = {
+    {.name = "output",
+     .letter = 'o',
+     .type = ARGUMENT_TEXT,
+     .noun = "a file",
+     .value = "FILE",
+     .help = "write to FILE, which appears whole or not at all; - is standard output"},
+    {0},
+};
+
+#define SELECTION(member) .field = offsetof(Jxp__Selection, member)
+
+const struct argument_option selection_arguments[] = {
+    {.name = "app",
+     .type = ARGUMENT_TEXT,
+     SELECTION(app),
+     .noun = "an application",
+     .value = "NAME",
+     .help = "windows of this application; report: all of them as one, in place of WINDOW"},
+    {.name = "since",
+     .type = ARGUMENT_PARSED,
+     .parse = parse_time,
+     SELECTION(since_unix_ns),
+     .value = "TIME",
+     .help = "that began since then: 24h ago, or \"2026-11-22 03:00\""},
+    {.name = "until",
+     .type = ARGUMENT_PARSED,
+     .parse = parse_time,
+     SELECTION(until_unix_ns),
+     .value = "TIME",
+     .help = "and before then"},
+    {0},
+};

@@ -1,5 +1,6 @@
 /*
- * What a user writes for the values of options; durations, percentages and sizes: common/units.h.
+ * Parses what a user writes for the values of options, and options that several commands have;
+ * durations, percentages and sizes are parsed in common/units.h.
  *
  * All return 0, or -EINVAL with a message that quotes the text and shows a right one; the output is
  * unchanged on failure. Numbers are decimal, may have a fraction, and never a sign.
@@ -10,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/arguments.h"
 #include "common/err.h"
 #include "proto/kinds.h"
 
@@ -42,16 +44,13 @@ int parse_time(const char *text, void *unix_ns, struct err *err);
 /* A uint32_t, 1 to 1000000. */
 int parse_count(const char *text, void *count, struct err *err);
 
-/* A Jxp__Sampler: "auto", "pebs", "ibs", "clock". */
-int parse_sampler(const char *text, void *sampler, struct err *err);
+/* How a report is shown: fields of a Jxp__ReportRequest. */
+extern const struct argument_option report_arguments[];
 
-/* A Jxp__View: "all", "pairs", "fields", "lines", "objects", "numa". */
-int parse_view(const char *text, void *view, struct err *err);
+/* Where a report goes: a const char *, NULL without the option. */
+extern const struct argument_option output_arguments[];
 
-/* A Jxp__Format: "text", "json", "collapsed", "pprof". */
-int parse_format(const char *text, void *format, struct err *err);
-
-/* The regions of a Jxp__ReportRequest, whose pairs it lists: "heap", "stack", "other", "all". */
-int parse_regions(const char *text, void *report, struct err *err);
+/* Windows of an application: fields of a Jxp__Selection. */
+extern const struct argument_option selection_arguments[];
 
 #endif

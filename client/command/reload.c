@@ -8,8 +8,7 @@ static int reload(struct client *c, struct command_call *call, struct err *err)
 {
 	Jxp__ReloadRequest reload = JXP__RELOAD_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_RELOAD, &reload,
-			      JXP__CONTROL_REPLY__BODY_DONE, &reply, err);
+	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_RELOAD, &reload, &reply, err);
 
 	(void)call; /* There are no operands. */
 	if (r == 0)

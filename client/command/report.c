@@ -15,16 +15,10 @@ struct report_options {
 
 #define FIELD(member) .field = offsetof(struct report_options, member)
 
-static const struct argument_option report_arguments[] = {
-    {.name = "format", .type = ARGUMENT_PARSED, .parse = parse_format, FIELD(report.format)},
-    {.name = "pairs", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(report.pairs)},
-    {.name = "view", .type = ARGUMENT_PARSED, .parse = parse_view, FIELD(report.view)},
-    {.name = "region", .type = ARGUMENT_PARSED, .parse = parse_regions, FIELD(report)},
-    {.name = "app", .type = ARGUMENT_TEXT, FIELD(merged.app), .noun = "an application"},
-    {.name = "since", .type = ARGUMENT_PARSED, .parse = parse_time, FIELD(merged.since_unix_ns)},
-    {.name = "until", .type = ARGUMENT_PARSED, .parse = parse_time, FIELD(merged.until_unix_ns)},
-    {.name = "baseline", .type = ARGUMENT_TEXT, FIELD(report.baseline), .noun = "a window"},
-    {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
+static const struct argument_option arguments[] = {
+    {.group = report_arguments, FIELD(report)},
+    {.group = selection_arguments, FIELD(merged)},
+    {.group = output_arguments, FIELD(output)},
     {0},
 };
 
@@ -68,8 +62,7 @@ static int report(struct client *c, struct command_call *call, struct err *err)
 	else
 		o->report.merged = &o->merged;
 	if ((r = output_open_report(&output, o->output, o->report.format, err)) < 0 ||
-	    (r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &o->report,
-			       JXP__CONTROL_REPLY__BODY_DOCUMENT, &reply, err)) < 0)
+	    (r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &o->report, &reply, err)) < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */
 	return output_commit(&output, reply->document->text.data, reply->document->text.len, err);
@@ -79,7 +72,8 @@ const struct command cmd_report = {"report",
 				   "WINDOW|--app NAME [option...]",
 				   "the report of a window, or of an application's windows as one",
 				   "[WINDOW]",
+				   .completes = COMPLETES_WINDOWS,
 				   .run = report,
-				   .options = report_arguments,
+				   .options = arguments,
 				   .settings = &asked,
 				   .prepare = prepare};

@@ -11,10 +11,10 @@ static int print_json(const Jxp__Status *s, struct err *err)
 {
 	json_t *object = json_object();
 
-	json_put(&object, "version", json_text(s->version));
+	json_put(&object, "version", json_readable(s->version));
 	json_put(&object, "pid", json_integer(s->pid));
 	json_put(&object, "uptime_s", json_real((double)s->uptime_ns / (double)NS_PER_S));
-	json_put(&object, "http", json_text(s->http));
+	json_put(&object, "http", json_readable(s->http));
 	json_put(&object, "windows_total", json_integer((json_int_t)s->windows_total));
 	json_put(&object, "attach_failures", json_integer((json_int_t)s->attach_failures));
 	json_put(&object, "running", windows_json(s->running, s->n_running));
@@ -36,8 +36,7 @@ static int status(struct client *c, struct command_call *call, struct err *err)
 {
 	Jxp__StatusRequest status = JXP__STATUS_REQUEST__INIT;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
-	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_STATUS, &status,
-			      JXP__CONTROL_REPLY__BODY_STATUS, &reply, err);
+	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_STATUS, &status, &reply, err);
 
 	(void)call; /* There are no operands. */
 	if (r < 0)

@@ -1,7 +1,6 @@
 /* jxperfctl subsume: subsuming methods of a profile that some program wrote to a file. */
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include "common/arguments.h"
 #include "common/buffer.h"
 #include "common/cleanup.h"
+#include "common/json.h"
 #include "common/utf8.h"
 #include "subsume/analysis.h"
 #include "subsume/import/import.h"
@@ -51,35 +51,67 @@ static const char *const results[] = {"text", "json", "collapsed", NULL};
 
 #define FIELD(member) .field = offsetof(struct subsume_options, member)
 
-static const struct argument_option subsume_arguments[] = {
+static const struct argument_option arguments[] = {
+    {.group = output_arguments, FIELD(output)},
     {.name = "format",
      .type = ARGUMENT_CHOICE,
      FIELD(format),
      .names = formats,
      .least = IMPORT_COLLAPSED,
-     .noun = "a format of profiles"},
-    {.name = "sample-type", .type = ARGUMENT_TEXT, FIELD(sample_type), .noun = "a type of samples"},
+     .noun = "a format of profiles",
+     .value = "F",
+     .help = "what FILE is",
+     .unset = "as it looks"},
+    {.name = "sample-type",
+     .type = ARGUMENT_TEXT,
+     FIELD(sample_type),
+     .noun = "a type of samples",
+     .value = "T",
+     .help = "what is counted; "
+	     "pprof: one of its sample types (the one it says); "
+	     "jfr: a type of event (jdk.ExecutionSample, or the obvious one); "
+	     "collapsed: what its numbers are (samples)"},
     {.name = "column",
      .type = ARGUMENT_CHOICE,
      FIELD(column),
      .names = columns,
      .least = IMPORT_COLUMN_FIRST,
-     .noun = "a column of counts"},
-    {.name = "height", .type = ARGUMENT_NUMBER, FIELD(height), .least = 0, .most = HEIGHT_MAX},
+     .noun = "a column of counts",
+     .value = "C",
+     .help = "the count, of collapsed stacks with two numbers"},
+    {.name = "height",
+     .type = ARGUMENT_NUMBER,
+     FIELD(height),
+     .least = 0,
+     .most = HEIGHT_MAX,
+     .value = "N",
+     .help = "methods that subsume are higher",
+     .unset = "4"},
     {.name = "distance",
      .type = ARGUMENT_NUMBER,
      FIELD(distance),
      .least = 0,
-     .most = (int)SUBSUME_DISTANCE_MAX},
-    {.name = "top", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(top)},
+     .most = (int)SUBSUME_DISTANCE_MAX,
+     .value = "N",
+     .help = "and further from each other method",
+     .unset = "4"},
+    {.name = "top",
+     .type = ARGUMENT_PARSED,
+     .parse = parse_count,
+     FIELD(top),
+     .value = "N",
+     .help = "show at most N rows of each list",
+     .unset = "20"},
     {.name = "output-format",
      .type = ARGUMENT_CHOICE,
      FIELD(result),
      .names = results,
      .least = RESULT_TEXT,
-     .noun = "a format"},
-    {.name = "json", FIELD(json)},
-    {.name = "output", .letter = 'o', .type = ARGUMENT_TEXT, FIELD(output), .noun = "a file"},
+     .noun = "a format",
+     .value = "F",
+     .help = "collapsed is the tree of methods that subsume",
+     .unset = "text"},
+    {.name = "json", FIELD(json), .help = "the same as --output-format json"},
     {0},
 };
 
@@ -170,7 +202,9 @@ static int load(const struct subsume_options *o, const char *path, struct subsum
 	if (r < 0)
 		return r;
 	size = bytes.mapped ? bytes.size : buffer_length(&bytes.read);
-	at = bytes.mapped ? bytes.mapped : size > 0 ? buffer_head(&bytes.read) : NULL;
+	at = bytes.mapped;
+	if (!at && size > 0)
+		at = buffer_head(&bytes.read);
 	return import_profile(at, size, &options, tree, notes, err);
 }
 
@@ -183,10 +217,11 @@ static json_t *left_out_json(const struct import_notes *notes)
 
 	for (unsigned i = 0; i < notes->count && array; i++) {
 		const struct import_left_out *l = &notes->left_out[i];
-		json_t *one =
-		    json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "part", l->reason->part, "what",
-			      l->reason->one, "count", (json_int_t)l->count, "first",
-			      (json_int_t)l->first, "cost", (json_int_t)l->cost, "why", l->why);
+		json_t *one = JSON_OBJECT(
+		    {"part", json_string(l->reason->part)}, {"what", json_string(l->reason->one)},
+		    {"count", json_integer((json_int_t)l->count)},
+		    {"first", json_integer((json_int_t)l->first)},
+		    {"cost", json_integer((json_int_t)l->cost)}, {"why", json_string(l->why)});
 
 		if (json_array_append_new(array, one) < 0) {
 			json_decref(array);
@@ -246,7 +281,7 @@ static int analyse(const struct subsume_options *o, const struct subsume_tree *t
 	return r < 0 ? r : render(o, &summary, notes, text, size);
 }
 
-/* What the report is not about, before it. */
+/* Says what the report is not about, before it. */
 static void tell(const char *path, const struct import_notes *notes,
 		 const struct subsume_tree *tree)
 {
@@ -290,6 +325,7 @@ const struct command cmd_subsume = {"subsume",
 				    "FILE [option...]",
 				    "subsuming methods of a profile in a file; no daemon needed",
 				    "FILE",
+				    .completes = COMPLETES_FILES,
 				    .run = subsume,
-				    .options = subsume_arguments,
+				    .options = arguments,
 				    .settings = &asked};

@@ -38,7 +38,7 @@ static int print_json(const Jxp__ThreadList *list, struct err *err)
 		for (size_t j = 0; j < thread->n_registers; j++)
 			json_push(&registers, register_json(thread->registers[j]));
 		json_put(&object, "tid", json_integer(thread->tid));
-		json_put(&object, "name", json_text(thread->name));
+		json_put(&object, "name", json_readable(thread->name));
 		json_put(&object, "armed", json_integer((json_int_t)thread->armed));
 		json_put(&object, "pairs", json_integer((json_int_t)thread->traps));
 		json_put(&object, "registers", registers);
@@ -98,12 +98,15 @@ static int threads(struct client *c, struct command_call *call, struct err *err)
 	if (r < 0)
 		return r;
 	threads.pid = jvm.pid;
-	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_THREADS, &threads,
-			  JXP__CONTROL_REPLY__BODY_THREADS, &reply, err);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_THREADS, &threads, &reply, err);
 	if (r < 0)
 		return r;
 	return c->json ? print_json(reply->threads, err) : print_table(reply->threads, err);
 }
 
-const struct command cmd_threads = {"threads", "PID|NAME", "profiled threads and what they watch",
-				    "PID|NAME", .run = threads};
+const struct command cmd_threads = {"threads",
+				    "PID|NAME",
+				    "profiled threads and what they watch",
+				    "PID|NAME",
+				    .completes = COMPLETES_RUNNING,
+				    .run = threads};

@@ -63,5 +63,9 @@ static int wait_for(struct client *c, struct command_call *call, struct err *err
 	return 0;
 }
 
-const struct command cmd_wait = {"wait", "WINDOW", "wait until a window has ended", "WINDOW",
+const struct command cmd_wait = {"wait",
+				 "WINDOW",
+				 "wait until a window has ended",
+				 "WINDOW",
+				 .completes = COMPLETES_WINDOWS,
 				 .run = wait_for};

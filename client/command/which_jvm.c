@@ -65,7 +65,7 @@ static int nobody(const Jxp__JvmList *list, const char *text, struct err *err)
 	return err_set(err, ESRCH, "no JVM's name contains '%s': see 'jxperfctl list'", text);
 }
 
-/* What a text matches. */
+/* These JVMs match a text. */
 struct matches {
 	size_t whole, all;
 	const Jxp__Jvm *best; /* a whole match, or else any */
@@ -111,8 +111,7 @@ int which_jvm_list(struct client *c, Jxp__ControlReply **reply, struct err *err)
 {
 	Jxp__ListRequest list = JXP__LIST_REQUEST__INIT;
 
-	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_LIST, &list,
-			     JXP__CONTROL_REPLY__BODY_JVMS, reply, err);
+	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_LIST, &list, reply, err);
 }
 
 int which_jvm_find(struct client *c, const char *text, struct which_jvm *out, struct err *err)

@@ -9,13 +9,22 @@
 #include "client/output/windows.h"
 #include "common/arguments.h"
 
-#define FIELD(member) .field = offsetof(Jxp__WindowsRequest, member)
+struct windows_options {
+	Jxp__Selection selection;
+	uint32_t limit;
+};
 
-static const struct argument_option windows_arguments[] = {
-    {.name = "app", .type = ARGUMENT_TEXT, FIELD(app), .noun = "an application"},
-    {.name = "since", .type = ARGUMENT_PARSED, .parse = parse_time, FIELD(since_unix_ns)},
-    {.name = "until", .type = ARGUMENT_PARSED, .parse = parse_time, FIELD(until_unix_ns)},
-    {.name = "limit", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(limit)},
+#define FIELD(member) .field = offsetof(struct windows_options, member)
+
+static const struct argument_option arguments[] = {
+    {.group = selection_arguments, FIELD(selection)},
+    {.name = "limit",
+     .type = ARGUMENT_PARSED,
+     .parse = parse_count,
+     FIELD(limit),
+     .value = "N",
+     .help = "the latest N",
+     .unset = "200"},
     {0},
 };
 
@@ -43,16 +52,21 @@ static void say_rest(const Jxp__WindowList *list)
 			      list->all - list->n_windows);
 }
 
-static Jxp__WindowsRequest asked = JXP__WINDOWS_REQUEST__INIT;
+static struct windows_options asked = {.selection = JXP__SELECTION__INIT};
 
 static int windows(struct client *c, struct command_call *call, struct err *err)
 {
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+	Jxp__WindowsRequest request = JXP__WINDOWS_REQUEST__INIT;
 	const Jxp__WindowList *list;
-	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_WINDOWS, &asked,
-			      JXP__CONTROL_REPLY__BODY_WINDOWS, &reply, err);
+	int r;
 
 	(void)call; /* There are no operands. */
+	request.app = asked.selection.app;
+	request.since_unix_ns = asked.selection.since_unix_ns;
+	request.until_unix_ns = asked.selection.until_unix_ns;
+	request.limit = asked.limit;
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_WINDOWS, &request, &reply, err);
 	if (r < 0)
 		return r;
 	list = reply->windows;
@@ -68,5 +82,5 @@ const struct command cmd_windows = {"windows",
 				    "running and finished windows",
 				    "",
 				    .run = windows,
-				    .options = windows_arguments,
+				    .options = arguments,
 				    .settings = &asked};

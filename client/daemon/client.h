@@ -1,5 +1,5 @@
 /*
- * What every command shares: the global options, the way to the daemon, and the signals that end
+ * Every command shares these: the global options, the way to the daemon, and the signals that end
  * every wait.
  *
  * Errors throughout client/: -EINVAL means that the user asked for something wrong; every other

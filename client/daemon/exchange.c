@@ -191,15 +191,27 @@ int exchange_next(struct exchange *x, struct client *c, int timeout_ms, Jxp__Con
 	}
 }
 
+/* Each request that one reply answers, and the kind of that reply. */
+static const Jxp__ControlReply__BodyCase answers[] = {
+    [JXP__CONTROL_REQUEST__BODY_LIST] = JXP__CONTROL_REPLY__BODY_JVMS,
+    [JXP__CONTROL_REQUEST__BODY_CHECK] = JXP__CONTROL_REPLY__BODY_CHECK,
+    [JXP__CONTROL_REQUEST__BODY_ATTACH] = JXP__CONTROL_REPLY__BODY_STARTED, /* in background */
+    [JXP__CONTROL_REQUEST__BODY_DETACH] = JXP__CONTROL_REPLY__BODY_DONE,
+    [JXP__CONTROL_REQUEST__BODY_STATUS] = JXP__CONTROL_REPLY__BODY_STATUS,
+    [JXP__CONTROL_REQUEST__BODY_THREADS] = JXP__CONTROL_REPLY__BODY_THREADS,
+    [JXP__CONTROL_REQUEST__BODY_WINDOWS] = JXP__CONTROL_REPLY__BODY_WINDOWS,
+    [JXP__CONTROL_REQUEST__BODY_REPORT] = JXP__CONTROL_REPLY__BODY_DOCUMENT,
+    [JXP__CONTROL_REQUEST__BODY_RELOAD] = JXP__CONTROL_REPLY__BODY_DONE,
+};
+
 int exchange_once(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body,
-		  Jxp__ControlReply__BodyCase expected, Jxp__ControlReply **out, struct err *err)
+		  Jxp__ControlReply **out, struct err *err)
 {
-	return exchange_once_within(c, asked, body, expected, EXCHANGE_REPLY_TIMEOUT_MS, out, err);
+	return exchange_once_within(c, asked, body, EXCHANGE_REPLY_TIMEOUT_MS, out, err);
 }
 
 int exchange_once_within(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body,
-			 Jxp__ControlReply__BodyCase expected, int timeout_ms,
-			 Jxp__ControlReply **out, struct err *err)
+			 int timeout_ms, Jxp__ControlReply **out, struct err *err)
 {
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
@@ -210,8 +222,17 @@ int exchange_once_within(struct client *c, Jxp__ControlRequest__BodyCase asked, 
 	if (r < 0)
 		return r;
 	assert(reply);
-	if (reply->body_case != expected)
+	assert((size_t)asked < sizeof(answers) / sizeof(answers[0]) && answers[asked]);
+	if (reply->body_case != answers[asked])
 		return exchange_unexpected(err);
 	*out = TAKE_PTR(reply);
 	return 0;
+}
+
+int exchange_detach(struct client *c, uint32_t pid, Jxp__ControlReply **out, struct err *err)
+{
+	Jxp__DetachRequest detach = JXP__DETACH_REQUEST__INIT;
+
+	detach.pid = pid;
+	return exchange_once(c, JXP__CONTROL_REQUEST__BODY_DETACH, &detach, out, err);
 }

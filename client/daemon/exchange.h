@@ -45,14 +45,17 @@ int exchange_next(struct exchange *x, struct client *c, int timeout_ms, Jxp__Con
 void exchange_end(struct exchange *x);
 #define _cleanup_exchange_ _cleanup_(exchange_end)
 
-/* One request and its one reply of the expected kind. Errors as above, -EINTR being final. */
+/* One request and its one reply, which is of the kind that answers it. Errors as above, -EINTR
+ * being final. */
 int exchange_once(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body,
-		  Jxp__ControlReply__BodyCase expected, Jxp__ControlReply **reply, struct err *err);
+		  Jxp__ControlReply **reply, struct err *err);
 
 /* The same of a reply that may take longer, or shorter. */
 int exchange_once_within(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body,
-			 Jxp__ControlReply__BodyCase expected, int timeout_ms,
-			 Jxp__ControlReply **reply, struct err *err);
+			 int timeout_ms, Jxp__ControlReply **reply, struct err *err);
+
+/* Asks for the end of a JVM's window. */
+int exchange_detach(struct client *c, uint32_t pid, Jxp__ControlReply **reply, struct err *err);
 
 void exchange_free_reply(Jxp__ControlReply **reply);
 #define _cleanup_reply_ _cleanup_(exchange_free_reply)

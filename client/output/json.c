@@ -6,7 +6,7 @@
 
 #include "common/cleanup.h"
 
-json_t *json_text(const char *text)
+json_t *json_readable(const char *text)
 {
 	json_t *value = json_string(text);
 	_cleanup_free_ char *plain = NULL;
@@ -20,24 +20,6 @@ json_t *json_text(const char *text)
 		if ((unsigned char)*p >= 0x80)
 			*p = '?';
 	return json_string(plain);
-}
-
-static void drop_on_failure(json_t **container, int r)
-{
-	if (r == 0)
-		return;
-	json_decref(*container); /* Accepts NULL. */
-	*container = NULL;
-}
-
-void json_put(json_t **object, const char *key, json_t *value)
-{
-	drop_on_failure(object, json_object_set_new(*object, key, value));
-}
-
-void json_push(json_t **array, json_t *value)
-{
-	drop_on_failure(array, json_array_append_new(*array, value));
 }
 
 int json_print(json_t *value, struct err *err)

@@ -1,23 +1,17 @@
 /*
- * What --json adds to jansson: strings from anywhere, and printing with one error check.
+ * For --json: strings from anywhere, and printing with one error check.
  *
- * A NULL value stands for a failed allocation and is passed on until json_print tells.
+ * A NULL value stands for a failed allocation and is passed on until json_print tells, as in
+ * common/json.h.
  */
 #ifndef JXPERF_CLIENT_OUTPUT_JSON_H
 #define JXPERF_CLIENT_OUTPUT_JSON_H
 
-#include <jansson.h>
-
 #include "common/err.h"
+#include "common/json.h"
 
 /* A JSON string; bytes that are not UTF-8 become '?'. */
-json_t *json_text(const char *text);
-
-/* Sets key of *object to value, which it takes. On failure *object is freed and becomes NULL. */
-void json_put(json_t **object, const char *key, json_t *value);
-
-/* Appends value, which it takes, likewise. */
-void json_push(json_t **array, json_t *value);
+json_t *json_readable(const char *text);
 
 /* Prints value, which it takes, and a newline to stdout. 0 or -ENOMEM. */
 int json_print(json_t *value, struct err *err);

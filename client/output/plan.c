@@ -164,8 +164,8 @@ static json_t *windows_of(const struct fleet_epoch *e)
 		const struct fleet_window *w = &e->windows[i];
 		json_t *object = json_object();
 
-		json_put(&object, "host", json_text(w->host));
-		json_put(&object, "app", json_text(w->app));
+		json_put(&object, "host", json_readable(w->host));
+		json_put(&object, "app", json_readable(w->app));
 		json_put(&object, "number", json_integer(w->number));
 		json_put(&object, "start_unix_s", json_real(seconds(w->start_unix_ns)));
 		json_push(&array, object);
@@ -219,7 +219,7 @@ static json_t *schedule_json(const struct plan_question *q, const struct config_
 		return NULL;
 	}
 	fleet_plan_outlook(p, &o);
-	json_put(&object, "name", json_text(s->name));
+	json_put(&object, "name", json_readable(s->name));
 	json_put(&object, "every_s", json_real(seconds(s->every_ns)));
 	json_put(&object, "window_s", json_real(seconds(s->window_ns)));
 	json_put(&object, "host_fraction", json_real(s->host_fraction));
@@ -246,6 +246,6 @@ json_t *plan_json(const struct plan_question *q, struct err *err)
 	json_put(&object, "apps", json_integer((json_int_t)q->hosts->app_count));
 	json_put(&object, "windows_at_once", json_integer(q->config->windows_at_once));
 	json_put(&object, "schedules", schedules);
-	json_put(&object, "note", json_text(NOTE_IDENTITY));
+	json_put(&object, "note", json_readable(NOTE_IDENTITY));
 	return object;
 }

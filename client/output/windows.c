@@ -21,12 +21,12 @@ json_t *windows_json(Jxp__WindowInfo *const *windows, size_t count)
 		const Jxp__WindowInfo *w = windows[i];
 		json_t *object = json_object();
 
-		json_put(&object, "id", json_text(w->id));
+		json_put(&object, "id", json_readable(w->id));
 		json_put(&object, "pid", json_integer(w->pid));
-		json_put(&object, "app", json_text(w->app));
-		json_put(&object, "state", json_text(w->state));
-		json_put(&object, "reason", json_text(w->reason));
-		json_put(&object, "sampler", json_text(w->sampler));
+		json_put(&object, "app", json_readable(w->app));
+		json_put(&object, "state", json_readable(w->state));
+		json_put(&object, "reason", json_readable(w->reason));
+		json_put(&object, "sampler", json_readable(w->sampler));
 		json_put(&object, "started_unix_s", json_real(seconds(w->started_unix_ns)));
 		json_put(&object, "elapsed_s", json_real(seconds(w->elapsed_ns)));
 		json_put(&object, "duration_s", json_real(seconds(w->duration_ns)));

@@ -51,7 +51,7 @@ struct perf_hardware_event {
 /* The most such events a window uses: one for loads, one for stores. */
 #define PERF_HARDWARE_EVENTS 2
 
-/* What every record of a hardware sampling event holds. */
+/* Every record of a hardware sampling event holds these. */
 #define PERF_HARDWARE_SAMPLE_TYPE                                                 \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC)

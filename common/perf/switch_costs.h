@@ -1,7 +1,7 @@
 /*
- * What perf events that are open on a thread cost it at a context switch, off the processor and on
- * again, on this machine. The kernel takes a thread's events off the processor when it goes, and
- * programs them anew when it comes back; threads without events pay nothing.
+ * Measures what perf events that are open on a thread cost it at a context switch, off the
+ * processor and on again, on this machine. The kernel takes a thread's events off the processor
+ * when it goes, and programs them anew when it comes back; threads without events pay nothing.
  */
 #ifndef JXPERF_COMMON_PERF_SWITCH_COSTS_H
 #define JXPERF_COMMON_PERF_SWITCH_COSTS_H

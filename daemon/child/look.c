@@ -343,7 +343,9 @@ static int timeout(const struct looking *l, uint64_t now)
 		if (c->target && due < first)
 			first = due;
 	}
-	return first == UINT64_MAX ? -1 : first <= now ? 0 : (int)((first - now) / NS_PER_MS) + 1;
+	if (first == UINT64_MAX)
+		return -1;
+	return first <= now ? 0 : (int)((first - now) / NS_PER_MS) + 1;
 }
 
 /* False when nobody is at work, and nobody could be. */

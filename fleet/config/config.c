@@ -37,8 +37,8 @@ struct config_reading {
 	const char *name;
 	struct places places;
 	struct err *err;
-	/* What libcyaml said of the first thing that is wrong, and where: from the innermost out.
-	 */
+	/* Here is what libcyaml said of the first thing that is wrong, and where: from the
+	 * innermost out. */
 	char complaint[ERR_MESSAGE_MAX];
 	char path[PLACE_PATH_BYTES];
 	bool traced; /* its list of places has begun */

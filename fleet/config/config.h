@@ -44,7 +44,7 @@ struct config_schedule {
 	uint32_t failures;    /* so many windows in a row that fail or cost too much end it */
 };
 
-/* What the daemon keeps of finished windows, at most. */
+/* The daemon keeps so much of finished windows, at most. */
 struct config_store {
 	uint64_t keep_ns;         /* each one */
 	uint64_t bytes;           /* all of them */
@@ -64,7 +64,7 @@ struct config {
 	void *file; /* what the file held; owns every string */
 };
 
-/* What holds without a file, and in an empty one. */
+/* Sets what holds without a file, and in an empty one. */
 void config_defaults(struct config *c);
 
 /* Reads path. 0, to be released with config_release; or -errno with one line for the user

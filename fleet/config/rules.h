@@ -29,8 +29,8 @@ struct config_app {
 	char *app; /* fleet/config/template.h */
 };
 
-/* What is taken as it is written; NULL where the file says nothing, and the command line's come
- * first. */
+/* These are taken as they are written; NULL where the file says nothing, and the command line's
+ * come first. */
 struct config_texts {
 	char *socket;
 	char *http;

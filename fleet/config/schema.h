@@ -1,6 +1,6 @@
 /*
- * What the configuration file may hold, for libcyaml, and what that makes of it: strings as they
- * are written. Internal to fleet/config.
+ * Describes to libcyaml what the configuration file may hold, and holds what that makes of it:
+ * strings as they are written. Internal to fleet/config.
  */
 #ifndef JXPERF_FLEET_CONFIG_SCHEMA_H
 #define JXPERF_FLEET_CONFIG_SCHEMA_H

@@ -1,5 +1,6 @@
 /*
- * What a rule calls an application: text with placeholders, such as "{label:app}-{env:REGION}".
+ * Makes what a rule calls an application: text with placeholders, such as
+ * "{label:app}-{env:REGION}".
  *
  *   {main-class}   the main class with its package, or the jar
  *   {unit}         the systemd unit, without ".service"

@@ -13,7 +13,7 @@
 #include "profile/loops/code_image.h"
 #include "proto/jxperf.pb-c.h"
 
-/* What was accessed: the texts of a Location, borrowed. */
+/* These texts of a Location say what was accessed; they are borrowed. */
 struct attribution_access {
 	Jxp__Location__Kind kind;
 	const char *class_name; /* of the object */

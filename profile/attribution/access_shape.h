@@ -1,6 +1,6 @@
 /*
- * What machine code alone tells of an access to an object: its size, and where in the object it
- * is. Ticks come at instructions of which nothing else is known.
+ * Says what machine code alone tells of an access to an object: its size, and where in the object
+ * it is. Ticks come at instructions of which nothing else is known.
  *
  * Pure functions, any thread; the bytecodes are hostile.
  */

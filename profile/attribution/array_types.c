@@ -6,7 +6,7 @@
 
 #include "common/code/java_op.h"
 
-/* What is followed: variables from the first on, the stack from the top down. */
+/* So much is followed: variables from the first on, the stack from the top down. */
 #define LOCALS_MAX 64u
 #define STACK_MAX  32u
 
@@ -16,8 +16,8 @@
 
 #define DIMENSIONS_MAX 15u
 
-/* What is known at one place. Below depth nothing is known of the stack, not even how deep it is.
- */
+/* These types are known at one place. Below depth nothing is known of the stack, not even how deep
+ * it is. */
 struct typed_frame {
 	uint16_t locals[LOCALS_MAX];
 	uint16_t stack[STACK_MAX]; /* the top is the last of depth */
@@ -53,9 +53,10 @@ static uint16_t read_type(const char **at, unsigned *slots)
 		*at += strcspn(*at, ";");
 	if (**at)
 		++*at;
-	*slots = !strchr("BCDFIJLSZ", letter) || !letter               ? 0
-		 : dimensions == 0 && (letter == 'J' || letter == 'D') ? 2
-								       : 1;
+	if (!strchr("BCDFIJLSZ", letter) || !letter)
+		*slots = 0;
+	else
+		*slots = dimensions == 0 && (letter == 'J' || letter == 'D') ? 2 : 1;
 	return *slots && dimensions > 0 && dimensions <= DIMENSIONS_MAX
 		   ? ARRAY_TYPE(dimensions, letter)
 		   : ARRAY_TYPE_UNKNOWN;
@@ -262,7 +263,10 @@ static void make_array(struct following *w, uint8_t op)
 static void note_access(struct following *w, uint8_t op)
 {
 	bool two = op == JAVA_LASTORE || op == JAVA_DASTORE;
-	unsigned below = op == JAVA_ARRAYLENGTH ? 0 : op <= JAVA_SALOAD ? 1 : 2 + two;
+	unsigned below = op <= JAVA_SALOAD ? 1 : 2 + two;
+
+	if (op == JAVA_ARRAYLENGTH)
+		below = 0;
 
 	w->types[w->bci] = peek(&w->now, below);
 }
@@ -319,7 +323,7 @@ static bool accesses_array(uint8_t op)
 	return java_op_loads_element(op) || java_op_stores_element(op) || op == JAVA_ARRAYLENGTH;
 }
 
-/* What the instruction does to the stack and to variables. */
+/* Follows what the instruction does to the stack and to variables. */
 static void step(struct following *w)
 {
 	uint8_t op = w->code[w->bci];

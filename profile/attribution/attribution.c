@@ -204,7 +204,7 @@ size_t attribution_memory_bytes(const struct attribution *a)
 #define UNSEEN_BYTES 60.0 /* a callee without a record costs 1 for as many, */
 #define UNSEEN_SIZE  3.0  /* at most this */
 
-/* What a fit costs that is not the best. A call of a stub stands for a call rather than for
+/* A fit that is not the best costs this. A call of a stub stands for a call rather than for
  * anything else. */
 static double fit_cost(enum access_fit fit, bool called)
 {
@@ -288,7 +288,7 @@ struct fittings {
 	uint32_t *first; /* by method, and one more */
 };
 
-/* What candidates are to fit. */
+/* Candidates are to fit this. */
 struct wanted {
 	const struct attribution_access *access; /* NULL: nothing is known but */
 	const struct access_shape *shape;

@@ -32,7 +32,7 @@ struct attribution_options {
 	bool ignore_dense, ignore_null_checks;
 };
 
-/* What is kept of an instruction that accesses memory, or of a call of a stub that does. */
+/* This is kept of an instruction that accesses memory, or of a call of a stub that does. */
 struct attribution_place {
 	uint32_t offset; /* of a call's last byte */
 	struct nearby_points before, behind;

@@ -1,7 +1,7 @@
 /*
- * What the JVM knows of the places around an instruction: its calls and polls, the uncommon traps
- * that branches lead to, and the instructions whose faults are null checks. Each is a point, with
- * the calls inlined there.
+ * Gathers what the JVM knows of the places around an instruction: its calls and polls, the uncommon
+ * traps that branches lead to, and the instructions whose faults are null checks. Each is a point,
+ * with the calls inlined there.
  *
  * Pure functions, any thread.
  */

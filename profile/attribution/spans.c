@@ -7,7 +7,7 @@
 /* Further away it tells nothing, and code may be made to be slow. */
 #define STEPS_MAX 64u
 
-/* What is known while they are made. */
+/* This is known while they are made. */
 struct span_maker {
 	struct spans *spans;
 	const struct native_code *n;

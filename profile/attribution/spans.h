@@ -16,7 +16,7 @@
 
 #define SPAN_NO_PLACE UINT32_MAX
 
-/* What an instruction does itself. */
+/* An instruction does this itself. */
 struct span_anchor {
 	uint32_t place; /* index of the access, or SPAN_NO_PLACE */
 	bool of_object; /* that tells more than any other */

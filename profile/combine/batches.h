@@ -1,5 +1,6 @@
 /*
- * What windows that were merged say of how much their program differs from one time to another.
+ * Tells what windows that were merged say of how much their program differs from one time to
+ * another.
  *
  * The observations of one window have the program's phase, load and data in common, so they are a
  * cluster, not independent draws. The variance of a ratio R = sum of y / sum of x is then estimated

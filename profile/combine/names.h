@@ -19,8 +19,8 @@
 enum names_by {
 	/* Methods by class, name and file, contexts by parent, method, bci, line and tier. */
 	NAMES_WITH_LINES,
-	/* What another build of the same program has, too: methods by class and name, contexts by
-	 * parent and method. */
+	/* Another build of the same program has these names, too: methods by class and name,
+	 * contexts by parent and method. */
 	NAMES_OF_METHODS,
 };
 

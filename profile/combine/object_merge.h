@@ -1,7 +1,7 @@
 /*
- * What is not added up by itself of the allocation sites of a merge (profile/combine/row_merge.h):
- * how windows differ, and what lives at the end of a window. That is no sum: it is averaged over
- * the time that the windows stand for.
+ * Merges what is not added up by itself of the allocation sites of a merge
+ * (profile/combine/row_merge.h): how windows differ, and what lives at the end of a window. That is
+ * no sum: it is averaged over the time that the windows stand for.
  */
 #ifndef JXPERF_PROFILE_COMBINE_OBJECT_MERGE_H
 #define JXPERF_PROFILE_COMBINE_OBJECT_MERGE_H

@@ -110,7 +110,7 @@ static double squares_of_variance(double variance, const struct totals *t)
 	return p > 0 && p < 1 ? variance * sum * sum / (p * (1 - p)) : 0;
 }
 
-/* What sampling alone makes of the variance of a share of CPU time (profile/cpu_share.h). */
+/* Tells what sampling alone makes of the variance of a share of CPU time (profile/cpu_share.h). */
 static double sampling_variance(const struct totals *t, const struct cpu_whole *whole)
 {
 	double share = estimate_fraction(t->wasteful_cpu.ns, whole->ns);

@@ -1,5 +1,5 @@
 /*
- * What is compared of a window (compare/side.h), for its JSON report.
+ * Writes down what is compared of a window (compare/side.h), for its JSON report.
  */
 #ifndef JXPERF_PROFILE_COMBINE_WINDOW_SIDE_H
 #define JXPERF_PROFILE_COMBINE_WINDOW_SIDE_H

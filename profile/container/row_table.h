@@ -95,7 +95,7 @@ struct table_layout {
 	size_t key_words; /* at most HASH_IDS_MAX; 0: rows are not found, and there is no index */
 	size_t limit;     /* rows */
 	bool copies_find; /* rows are found in copies, too */
-	/* What no column says alone; of what comes from a file. NULL: nothing. */
+	/* Checks what no column says alone; of what comes from a file. NULL: nothing. */
 	bool (*is_valid)(const void *row);
 	/* Is a row kept in the store? NULL: each is. */
 	bool (*is_kept)(const void *row);
@@ -136,8 +136,8 @@ int row_table_add(struct row_table *t, const struct table_layout *l, const void 
  * 0; -EEXIST where two have one key; -ENOMEM. */
 int row_table_index_again(struct row_table *t, const struct table_layout *l, size_t count);
 
-/* What reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released even
- * then. */
+/* Copies what reports need of from: nothing can be added to it. 0 or -ENOMEM; to can be released
+ * even then. */
 int row_table_copy(struct row_table *to, const struct table_layout *l,
 		   const struct row_table *from);
 

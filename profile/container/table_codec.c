@@ -9,7 +9,8 @@
 /* The most bytes of a whole number, packed. */
 #define NUMBER_BYTES 10
 
-/* What no sum of ours is, and of which still any sum is a number; squares are below its square. */
+/* No sum of ours is so large, and any sum of such is still a number; squares are below its square.
+ */
 #define SUM_MAX     0x1p200
 #define SQUARES_MAX 0x1p400
 

@@ -421,7 +421,7 @@ static int compare_seen(const void *a, const void *b, void *arg)
 
 	if (order == 0)
 		order = told[x->told].certainty - told[y->told].certainty;
-	return order ? order : x->told < y->told ? -1 : x->told > y->told;
+	return order ? order : ASCENDING(x->told, y->told);
 }
 
 /* 0 or -ENOMEM. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
+#include "common/mix.h"
 #include "profile/repeats/repeat_rate.h"
 
 static uint32_t row_of(const struct loop_session *in, const struct planned_loop *plan)
@@ -176,15 +177,6 @@ static struct loop_turns *turns_of(struct loop_session *in, uint32_t row)
 	return t;
 }
 
-/* Mixes a number that is spread already (splitmix64, Steele, Lea, Flood 2014). */
-static uint64_t mix(uint64_t x)
-{
-	x += UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 /* tuples has LIMIT_TRACE_VALUES. How many turns there are. */
 static size_t group(const struct event_trace *t, uint64_t *tuples)
 {
@@ -194,7 +186,8 @@ static size_t group(const struct event_trace *t, uint64_t *tuples)
 		if (i == 0 || t->places[i] <= t->places[i - 1])
 			tuples[count++] = 0;
 		tuples[count - 1] =
-		    mix(tuples[count - 1] ^ ((uint64_t)t->places[i] << 32 | t->values[0][i]));
+		    mix(GOLDEN_RATIO +
+			(tuples[count - 1] ^ ((uint64_t)t->places[i] << 32 | t->values[0][i])));
 	}
 	return count;
 }

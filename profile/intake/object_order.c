@@ -79,7 +79,9 @@ int object_order_add(struct object_order *o, const struct object_event *event)
 		o->free = (uint32_t)++o->event_count;
 	}
 	entry.event = o->free - 1;
-	entry.time_ns = announced ? 0 : event->time_ns ? event->time_ns : 1;
+	entry.time_ns = 0;
+	if (!announced)
+		entry.time_ns = event->time_ns ? event->time_ns : 1;
 	o->free = o->events[entry.event].node;
 	o->events[entry.event] = *event;
 	sift_up(o->heap, o->heap_count++, entry);

@@ -57,19 +57,10 @@ static bool call_ends(const void *arg, uint64_t callee, bool trap_request)
  * first at an offset or behind it. */
 static size_t first_from(const void *things, size_t count, size_t size, uint32_t offset)
 {
-	size_t low = 0, high = count;
+	uint32_t at;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		uint32_t at;
-
-		memcpy(&at, (const char *)things + middle * size, sizeof(at));
-		if (at < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH_FIRST(
+	    i, count, memcpy(&at, (const char *)things + i * size, sizeof(at)) && at >= offset);
 }
 
 _Static_assert(offsetof(struct code_call, offset) == 0 &&

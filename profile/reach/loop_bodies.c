@@ -108,7 +108,7 @@ struct cpu_sum *loop_reach_called(const struct cct *t, const struct cpu_profile 
 	return own ? called_by_nodes(t, own, share) : NULL;
 }
 
-/* What is added up, and how much work that may still be. */
+/* Holds what is added up, and how much work that may still be. */
 struct adding {
 	const struct loop_bodies *b;
 	const struct cct *t;
@@ -126,7 +126,7 @@ static bool caller_is_in(struct adding *a, const struct loop_body *body, const s
 	return false;
 }
 
-/* What a frame and all that it calls stand for, to the loops that it is in and no caller is. */
+/* Adds what a frame and all that it calls stand for to the loops that it is in and no caller is. */
 static void add_inclusive(struct adding *a, const struct cct_node *n, const struct cpu_sum *own,
 			  const struct cpu_sum *called)
 {

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "common/wilson.h"
+#include "compare/student.h"
 
 #define Z2 (WILSON_Z95 * WILSON_Z95)
 
@@ -141,7 +142,7 @@ struct repeat_rate repeat_inputs_rate(const struct repeat_inputs *in,
 	most = inputs * inputs / widest_variance(in, n);
 	middle = (r.rate * most + Z2 / 2) / (most + Z2);
 	of_one = middle * (1 - middle);
-	t = student_975(fmax(1, in->pairs - in->loads)) / WILSON_Z95;
+	t = student_quantile(0.05, fmax(1, in->pairs - in->loads)) / WILSON_Z95;
 	variance = found_variance(in, together, n, of_one) * t * t;
 	if (variance > 0)
 		most = fmin(most, of_one * inputs * inputs / variance);

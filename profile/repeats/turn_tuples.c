@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "common/wilson.h"
+#include "compare/student.h"
 
 #define Z2 (WILSON_Z95 * WILSON_Z95)
 
@@ -154,7 +155,7 @@ static struct wilson new_by_turn(const struct turn_counts *c)
 	double r = c->once / c->tuples, m = c->traces, independent = m, var, t;
 
 	if (m > 1) {
-		t = student_975(m - 1) / WILSON_Z95;
+		t = student_quantile(0.05, m - 1) / WILSON_Z95;
 		var = fmax(0, c->once_squares - 2 * r * c->products + r * r * c->tuples_squares) /
 		      (c->tuples * c->tuples) * m / (m - 1) * t * t;
 		if (var > 0)
@@ -172,8 +173,12 @@ static double unseen(const struct turn_counts *c, struct wilson *ci)
 	double each = c->pairs > 0 ? c->twice / c->pairs : fmax(1, c->tuples / c->traces / 2);
 
 	ci->low = all / (each * pairs.high);
-	ci->high = all > 0 ? (pairs.low > 0 ? all / (each * pairs.low) : INFINITY) : 0;
-	return c->twice > 0 ? all / c->twice : all > 0 ? INFINITY : 0;
+	ci->high = 0;
+	if (all > 0)
+		ci->high = pairs.low > 0 ? all / (each * pairs.low) : INFINITY;
+	if (c->twice > 0)
+		return all / c->twice;
+	return all > 0 ? INFINITY : 0;
 }
 
 struct turn_sums turn_counts_sums(const struct turn_counts *c, double cpu_ns)

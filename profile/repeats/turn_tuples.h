@@ -45,7 +45,7 @@ struct turn_tuples {
 	unsigned timed; /* of turn_ns */
 };
 
-/* What they say, without how many turns there are. */
+/* Holds what they say, without how many turns there are. */
 struct turn_counts {
 	double traces, tuples, distinct;
 	double once, twice; /* tuples in one trace, in two */

@@ -6,7 +6,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 
-/* What makes an order of shares. */
+/* This makes an order of shares. */
 struct rank_key {
 	double low;
 	double fraction;

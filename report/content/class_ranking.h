@@ -1,7 +1,7 @@
 /*
- * What is accessed in the heap, as reports show it: classes, their fields, and from where each is
- * accessed, whenever the object was made. First comes what certainly has most: everything is in the
- * order of the lower limits of the shares.
+ * Ranks what is accessed in the heap, as reports show it: classes, their fields, and from where
+ * each is accessed, whenever the object was made. First comes what certainly has most: everything
+ * is in the order of the lower limits of the shares.
  *
  * As in report/content/object_ranking.h, a path whose frames ran interpreted first and
  * compiled later is one.

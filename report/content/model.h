@@ -1,7 +1,7 @@
 /*
- * What a report says, computed once from a window; text, JSON and collapsed stacks write it down,
- * in their words and as much of it as they have room for. Facts that need no computing (who was
- * profiled, when, how it ended, counters) are the window's, which the model borrows.
+ * Holds what a report says, computed once from a window; text, JSON and collapsed stacks write it
+ * down, in their words and as much of it as they have room for. Facts that need no computing (who
+ * was profiled, when, how it ended, counters) are the window's, which the model borrows.
  *
  * Read-only once made: a report that comes out too long is written again from the same model. It
  * takes 216 bytes for each pair, and for each of 1,000 places and of 1,000 pairs of lines of a
@@ -80,7 +80,7 @@ struct report_numa {
 	double matrix[NUMA_NODES_MAX][NUMA_NODES_MAX]; /* fractions: [accessing node][page's] */
 };
 
-/* What the window did to its JVM (profile/side_effects.h). */
+/* The window did this to its JVM (profile/side_effects.h). */
 struct report_effects {
 	enum effect_time baseline; /* what IN is compared with */
 	double seconds[EFFECT_TIMES];

@@ -4,10 +4,8 @@
 #ifndef JXPERF_REPORT_CONTENT_NAMES_H
 #define JXPERF_REPORT_CONTENT_NAMES_H
 
+#include "common/label.h"
 #include "profile/profile.h"
-
-/* What people are told of a method, or of all frames, without a name. */
-#define METHOD_UNKNOWN "[unknown]"
 
 struct method_names {
 	bool known;

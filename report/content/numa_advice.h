@@ -1,5 +1,5 @@
 /*
- * What a reader can do about a site's remote accesses, as far as the evidence goes.
+ * Says what a reader can do about a site's remote accesses, as far as the evidence goes.
  */
 #ifndef JXPERF_REPORT_CONTENT_NUMA_ADVICE_H
 #define JXPERF_REPORT_CONTENT_NUMA_ADVICE_H

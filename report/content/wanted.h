@@ -1,5 +1,5 @@
 /*
- * What is wanted of a report: its format, how much of it, and which parts.
+ * Says what is wanted of a report: its format, how much of it, and which parts.
  */
 #ifndef JXPERF_REPORT_CONTENT_WANTED_H
 #define JXPERF_REPORT_CONTENT_WANTED_H

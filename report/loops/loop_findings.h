@@ -1,7 +1,7 @@
 /*
- * What a window's hot loops come to (LDoctor, sections 2 and 3): for each, by its own CPU time, its
- * type, how often its turns have results, how much of it is done again, a judgement and what helped
- * others.
+ * Tells what a window's hot loops come to (LDoctor, sections 2 and 3): for each, by its own CPU
+ * time, its type, how often its turns have results, how much of it is done again, a judgement and
+ * what helped others.
  *
  * A loop is resultless when the upper end of its result rate's 95% interval is below LDoctor's
  * 0.001, of enough turns and bursts. A search (0*1?) has one result for each instance at most, so

@@ -60,8 +60,8 @@ static bool is_same(const struct growing *g, const struct loop_key *now,
 	       now->mapped == before->mapped && now->header == before->header;
 }
 
-/* What it took of its own in the baseline. Overloads have different lines; a build of before may
- * have others for all. False where the baseline does not know it. */
+/* Tells what it took of its own in the baseline. Overloads have different lines; a build of before
+ * may have others for all. False where the baseline does not know it. */
 static bool own_before(const struct growing *g, const struct loop_key *key, struct cpu_sum *own)
 {
 	const struct loop_profile *p = &g->window[BASELINE]->loops;
@@ -146,8 +146,8 @@ static struct compare_sums sums_of(const struct change_whole *whole, const struc
 	return (struct compare_sums){ns, ns * whole->amount / whole->ticks, (double)sum->samples};
 }
 
-/* What its loop took before and takes now; known: the baseline would tell if it had taken little
- * there. */
+/* Tells what its loop took before and takes now; known: the baseline would tell if it had taken
+ * little there. */
 static void find_sums(const struct growing *g, const struct report_loop *row, bool *known,
 		      struct compare_sums out[SIDES])
 {

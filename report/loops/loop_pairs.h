@@ -1,6 +1,6 @@
 /*
- * What a report's loops and its pairs have to do with each other: in which loop an access is, and
- * how many of the accesses that a loop makes are wasteful.
+ * Tells what a report's loops and its pairs have to do with each other: in which loop an access is,
+ * and how many of the accesses that a loop makes are wasteful.
  *
  * An access is in a loop when a frame of its calling context is (profile/reach/loop_bodies.h).
  * Loops whose source is not known are not found.

@@ -1,7 +1,7 @@
 /*
- * What a loop does again, and whether that is a finding (LDoctor, section 3.2): of what an instance
- * goes by, how much was there in the one before; of the turns of a window, how many went by what
- * another one went by.
+ * Tells what a loop does again, and whether that is a finding (LDoctor, section 3.2): of what an
+ * instance goes by, how much was there in the one before; of the turns of a window, how many went
+ * by what another one went by.
  *
  * Above a half, by the lower end of its 95% interval, of 30 traces at least. The paper's threshold
  * is the same; it found the same bugs with any from 0.1 to 0.66 (section 4.5). Where the interval

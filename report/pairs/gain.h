@@ -1,5 +1,5 @@
 /*
- * What could be gained where an access is wasteful: the CPU time at the access that could go.
+ * Tells what could be gained where an access is wasteful: the CPU time at the access that could go.
  *
  * Of a dead store that is the first access, of a silent store or load the second one; what the
  * other one costs, most often the miss that brings the line, has to be paid in any case. Ticks of

@@ -56,10 +56,11 @@ static struct pair_entry entry_of(const struct pair_scope *s, enum pair_view vie
 	uint32_t lines[3] = {s->lines[pair->watch_node], s->lines[pair->trap_node], stack};
 	uint32_t paths[3] = {s->paths[pair->watch_node], s->paths[pair->trap_node]};
 	uint32_t turns[3] = {s->turns[pair->watch_node], s->turns[pair->trap_node]};
-	const uint32_t *key = view == PAIRS_BY_LOCATION ? place
-			      : view == PAIRS_BY_LINES  ? lines
-			      : view == PAIRS_BY_TURNS  ? turns
-							: paths;
+	const uint32_t *const keys[] = {[PAIRS_BY_LOCATION] = place,
+					[PAIRS_BY_LINES] = lines,
+					[PAIRS_BY_TURNS] = turns,
+					[PAIRS_BY_CONTEXTS] = paths};
+	const uint32_t *key = keys[view];
 	const uint32_t *part = view == PAIRS_BY_LOCATION ? lines : place;
 	struct pair_entry e = {
 	    .size = pair->cpu.ns > 0 ? pair->cpu.ns : (double)pair->wasteful_bytes, .pair = pair};
@@ -143,7 +144,7 @@ static size_t take_row(struct ranked_pair *row, const struct pair_scope *s,
 
 /* ---------------------------------------------------------------- ranking */
 
-/* What shares of a kind's rows are of: each goes over all contexts of ticks, so once for all rows.
+/* Shares of a kind's rows are of these: each goes over all contexts of ticks, so once for all rows.
  */
 struct pair_wholes {
 	struct cpu_whole accesses, ticks;
@@ -174,7 +175,7 @@ bool ranked_pair_is_evidence(const struct ranked_pair *row)
 	return row->sum.wasteful_count >= PAIRS_EVIDENCE;
 }
 
-/* What rows are ranked by. */
+/* Tells what rows are ranked by. */
 static double lower_bound(const struct ranked_pair *row)
 {
 	return row->cpu.known ? row->cpu.ci95.low : row->ci95.low;

@@ -39,7 +39,7 @@ enum pair_view {
 	PAIRS_BY_TURNS,
 };
 
-/* What is the same for all rows of a window. */
+/* Holds what is the same for all rows of a window. */
 struct pair_scope {
 	const struct window_result *window;
 	bool regions[PROFILE_REGIONS]; /* which are shown; shares stay those of everything */
@@ -58,8 +58,8 @@ struct ranked_pair {
 	double fraction; /* wasteful bytes, of all checked ones of its kind */
 	struct interval ci95;
 	struct cpu_share cpu; /* of the window's CPU time */
-	/* What could be gained of it (gain.h): not known where most of its wasteful pairs have an
-	 * access that nobody can tell. */
+	/* So much could be gained of it (gain.h); it is not known where most of its wasteful pairs
+	 * have an access that nobody can tell. */
 	struct cpu_share gain;
 	struct gain_sums gain_sums;
 };
@@ -91,7 +91,7 @@ void ranked_pair_of_places(struct ranked_pair *sum, const struct pair_scope *s, 
 
 /* ---------------------------------------------------------------- each kind */
 
-/* What lies in one region. */
+/* These lie in one region. */
 struct report_region {
 	Jxp__Region region;
 	const struct totals *totals;

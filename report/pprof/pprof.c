@@ -290,7 +290,7 @@ static size_t add_tick_types(struct pprof_report *p)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* What pprof shows unless it is told: the first type of which there is something. */
+/* Tells what pprof shows unless it is told: the first type of which there is something. */
 static const char *default_type(char type[64], const struct report_model *m)
 {
 	for (size_t i = 0; i < m->kind_count; i++)
@@ -304,7 +304,7 @@ static const char *default_type(char type[64], const struct report_model *m)
 	return m->cpu.taken ? "samples" : "";
 }
 
-/* What a sample of the window is, and how long it lasted. */
+/* Writes what a sample of the window is, and how long it lasted. */
 static void put_window(struct pprof_report *p)
 {
 	const struct report_model *m = p->model;

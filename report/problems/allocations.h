@@ -1,5 +1,5 @@
 /*
- * What a program allocates, by the operation that it is made for.
+ * Adds up what a program allocates, by the operation that it is made for.
  *
  * A site may belong to the nearest ALLOCATION_CALLERS methods of its context that are not of the
  * JDK's basic packages (operation.h), nor constructors; recursion hides what is more than
@@ -53,7 +53,7 @@ void allocation_groups_release(struct allocation_groups *g);
 bool allocation_is_near(const struct profile *p, const uint32_t *frames, uint32_t node,
 			uint32_t method);
 
-/* What is allocated at some sites: all zero for none. 0 or -ENOMEM. */
+/* Adds up what is allocated at some sites: all zero for none. 0 or -ENOMEM. */
 int problem_allocation_init(struct problem_allocation *out, const struct window_result *w,
 			    const uint32_t *frames, const uint32_t *sites, size_t count);
 

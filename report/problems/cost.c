@@ -249,7 +249,7 @@ static struct cpu_share share_of_ticks(const struct cpu_sum *ticks, const struct
 	return share_of(&sums, whole);
 }
 
-/* What pairs show to be in vain; of one that allocates, all is. */
+/* Tells what pairs show to be in vain; of one that allocates, all is. */
 static struct cpu_share saved_of(const struct candidate *c, const struct window_result *w,
 				 const struct cpu_sum *ticks, const struct cpu_whole *whole)
 {

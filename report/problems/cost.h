@@ -1,5 +1,5 @@
 /*
- * What an operation costs, and what could be saved (docs/problems.md has the definitions).
+ * Tells what an operation costs, and what could be saved (docs/problems.md has the definitions).
  *
  * Where it wastes accesses, its own CPU time is that of ticks in those of its methods that make
  * them, and what could be saved the part of it that is in vain. Where it allocates, its own CPU

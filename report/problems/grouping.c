@@ -71,13 +71,13 @@ static int compare_groups(const void *a, const void *b)
 
 /* ---------------------------------------------------------------- steps */
 
-/* What an operation wastes, steps of others included. */
+/* Holds what an operation wastes, steps of others included. */
 struct waste {
 	double all;
 	double kinds[KIND_VALUES];
 };
 
-/* What most of it is. */
+/* Most of it is one of these. */
 enum nature {
 	NATURE_LOADS,
 	NATURE_OVERWRITTEN, /* stores of what nobody reads, */
@@ -139,7 +139,7 @@ static enum nature nature_of(const struct waste *w)
 		   : NATURE_REWRITTEN;
 }
 
-/* What an operation wastes of one nature. */
+/* Tells what an operation wastes of one nature. */
 static double waste_of(const struct waste *w, enum nature nature)
 {
 	switch (nature) {

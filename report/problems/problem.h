@@ -65,7 +65,7 @@ struct problem_class {
 	double fraction; /* of the bytes that its operation allocates */
 };
 
-/* What an operation allocates, with what it calls. All zero: nothing. */
+/* Holds what an operation allocates, with what it calls. All zero: nothing. */
 struct problem_allocation {
 	uint32_t operation; /* the problem's own, or one that calls it and allocates beside */
 	uint64_t samples;

@@ -1,6 +1,6 @@
 /*
- * What people call the waste of an operation: from the kinds of its pairs, how many fields they
- * touch, and what its methods are called.
+ * Tells what people call the waste of an operation: from the kinds of its pairs, how many fields
+ * they touch, and what its methods are called.
  */
 #ifndef JXPERF_REPORT_PROBLEMS_PROBLEM_KIND_H
 #define JXPERF_REPORT_PROBLEMS_PROBLEM_KIND_H
@@ -12,7 +12,7 @@
 enum problem_kind problem_kind_of(const struct pair_scope *s, const struct pair_group *group,
 				  Jxp__Kind main);
 
-/* What has helped people with such a problem. */
+/* Tells what has helped people with such a problem. */
 const char *problem_advice(const struct profile *p, const struct problem *problem);
 
 #endif

@@ -427,7 +427,7 @@ static bool is_small(const struct problem *problem)
 	return problem->saved.known && problem->saved.ci95.low < PROBLEM_SHARE_MIN;
 }
 
-/* What groups may come to. */
+/* Groups may come to these. */
 struct problem_candidates {
 	struct candidate list[CANDIDATES_MAX + ALLOCATION_GROUPS];
 	size_t count;

@@ -49,10 +49,11 @@ static json_t *frame_json(struct json_writer *writer, uint32_t id)
 	struct method_names names = method_names(p, node->method);
 
 	if (!writer->frames[id])
-		writer->frames[id] =
-		    json_pack("{s:s, s:s, s:s, s:i, s:i, s:s}", "class", names.class_name, "method",
-			      names.name, "file", names.file, "line", node->line, "bci", node->bci,
-			      "tier", name_of_tier((Jxp__Tier)node->tier));
+		writer->frames[id] = JSON_OBJECT(
+		    {"class", json_string(names.class_name)}, {"method", json_string(names.name)},
+		    {"file", json_string(names.file)}, {"line", json_integer(node->line)},
+		    {"bci", json_integer(node->bci)},
+		    {"tier", json_string(name_of_tier((Jxp__Tier)node->tier))});
 	return json_incref(writer->frames[id]);
 }
 

@@ -1,5 +1,5 @@
 /*
- * What the parts of the JSON report are written with: the frames of one document, which its parts
+ * The parts of the JSON report are written with this: the frames of one document, which its parts
  * share, and how much of them it may hold.
  */
 #ifndef JXPERF_REPORT_WRITER_JSON_WRITER_H

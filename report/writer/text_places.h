@@ -14,7 +14,8 @@
  * a name have their region's. */
 void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jxp__Region region);
 
-/* What an access touched, with packages: "java.util.HashMap$Node.next", "element of long[]". */
+/* Writes what an access touched, with packages: "java.util.HashMap$Node.next", "element of long[]".
+ */
 void report_text_location(FILE *out, const struct profile *p, uint32_t location);
 
 /* A class (a string of the profile), without its package. */

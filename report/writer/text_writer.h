@@ -1,5 +1,5 @@
 /*
- * What the parts of the text report are written with. Stream errors are the caller's.
+ * The parts of the text report are written with these. Stream errors are the caller's.
  */
 #ifndef JXPERF_REPORT_WRITER_TEXT_WRITER_H
 #define JXPERF_REPORT_WRITER_TEXT_WRITER_H

@@ -65,7 +65,7 @@ static uint64_t hash(const uint8_t *p, size_t length)
 	uint64_t h = length;
 
 	for (; length >= sizeof(h); p += sizeof(h), length -= sizeof(h))
-		h = (h ^ load(p, sizeof(h))) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
+		h = mix_upper(h ^ load(p, sizeof(h))) ^ h >> 29;
 	return mix(h ^ load(p, length));
 }
 
@@ -136,7 +136,7 @@ static size_t spell(const uint8_t *frame, size_t length, char *name)
 	return length;
 }
 
-/* What a line is left out for. */
+/* A line is left out for one of these. */
 enum {
 	TOO_DEEP = 1,
 	TOO_LONG,

@@ -7,7 +7,7 @@
 /* Exponents beyond are as good as these. */
 #define EXPONENT_MAX 400
 
-/* What all counts of a file may add up to, scaled; less than can be counted. */
+/* All counts of a file may add up to so much, scaled; it is less than can be counted. */
 #define SUM_MAX 4e18
 
 /* Digits behind the point that a double can tell. */
@@ -289,7 +289,7 @@ static bool is_frame_elsewhere(const struct collapsed_line *l, const uint8_t *by
 	return false;
 }
 
-/* What is gathered while the lines are gone through. */
+/* This is gathered while the lines are gone through. */
 struct line_survey {
 	const uint8_t *bytes;
 	size_t size;

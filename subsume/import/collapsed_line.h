@@ -1,7 +1,7 @@
 /*
- * What a line of a collapsed file is, by itself and among all others: a stack with a count, or
- * none, as a comment, a shell's message, or what a full disk left of one. Two numbers at the end of
- * every line are two counts, of a differential file, unless the first is shown to be part of a
+ * Tells what a line of a collapsed file is, by itself and among all others: a stack with a count,
+ * or none, as a comment, a shell's message, or what a full disk left of one. Two numbers at the end
+ * of every line are two counts, of a differential file, unless the first is shown to be part of a
  * name.
  *
  * Any thread; pure.

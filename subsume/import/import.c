@@ -67,7 +67,7 @@ static void free_builder(struct subsume_builder **b)
 	subsume_builder_free(*b);
 }
 
-/* What is read: by the format that is asked for, or found. */
+/* Reads the file, by the format that is asked for, or found. */
 static int read_input(const struct import_input *in, struct import_sink *s)
 {
 	enum import_format format = s->options->format;

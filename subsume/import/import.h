@@ -32,9 +32,9 @@ enum import_format {
 /* All zero is what most want. */
 struct import_options {
 	enum import_format format;
-	/* What is counted. collapsed: what the numbers are, "samples" by default; pprof: one of the
-	 * file's sample types, by default the one it says, or its last; JFR: the type of event, by
-	 * default "jdk.ExecutionSample", each event one. */
+	/* Says what is counted. collapsed: what the numbers are, "samples" by default; pprof: one
+	 * of the file's sample types, by default the one it says, or its last; JFR: the type of
+	 * event, by default "jdk.ExecutionSample", each event one. */
 	const char *sample_type;
 	uint64_t bytes_max; /* 0: IMPORT_BYTES_MAX */
 	/* Which of two numbers at the end of collapsed stacks is the count, as IMPORT_COLUMN_..;

@@ -15,10 +15,10 @@
 /* zlib: a window of 2^15 bytes, and only gzip's header. */
 #define GZIP_WINDOW (15 + 16)
 
-/* What is decompressed at once; it stays in a processor's cache. */
+/* So much is decompressed at once; it stays in a processor's cache. */
 #define STEP_BYTES ((size_t)64 << 10)
 
-/* What zlib is given at once: it counts in 32 bits. */
+/* zlib is given so much at once: it counts in 32 bits. */
 #define GIVEN_MAX ((size_t)1 << 30)
 
 #define MAGIC(offset, bytes) (offset), (bytes), sizeof(bytes) - 1

@@ -15,7 +15,7 @@
 #include "common/err.h"
 #include "subsume/import/notes.h"
 
-/* What gzip may make of a file: a larger one has to be decompressed by who gives it. Data that
+/* gzip may make so much of a file: a larger one has to be decompressed by who gives it. Data that
  * shrink to less than one in so many are no profile's, once they are many. */
 #define INPUT_UNPACKED_MAX (UINT64_C(1) << 30)
 #define INPUT_RATIO_MAX    64u

@@ -393,7 +393,7 @@ static int add_stacks(struct jfr *j, const struct chunk *chunk, const struct jfr
 	return r;
 }
 
-/* What costs are, by the type that is taken. */
+/* Says what costs are, by the type that is taken. */
 static void choose_unit(struct jfr *j, const struct jfr_event *event)
 {
 	const char *unit = j->taken->weighs ? event->unit : "samples";
@@ -500,5 +500,7 @@ int import_jfr(const uint8_t *bytes, size_t size, struct import_sink *s)
 	if (r < 0 || !j->taken)
 		return r < 0 ? r : -code;
 	r = read_chunks(j, &why);
-	return r == -ERANGE ? -EBADMSG : r < 0 ? r : 0;
+	if (r == -ERANGE)
+		return -EBADMSG;
+	return r < 0 ? r : 0;
 }

@@ -21,8 +21,8 @@ static const struct {
     {"duration", "nanoseconds"}, {"size", "bytes"},
 };
 
-/* What a duration's value has to be multiplied with; without a word it is in ticks, as all of the
- * JDK's. */
+/* Finds what a duration's value has to be multiplied with; without a word it is in ticks, as all of
+ * the JDK's. */
 static void scale_duration(struct jfr_event *e, uint64_t ticks)
 {
 	switch (e->weight->unit) {
@@ -151,7 +151,9 @@ static const struct jfr_seen_type *obvious(const struct jfr_seen *seen)
 			only = &seen->types[i];
 			others++;
 		}
-	return best ? best : others == 1 ? only : NULL;
+	if (best)
+		return best;
+	return others == 1 ? only : NULL;
 }
 
 /* "jdk.NativeMethodSample (297), jdk.ExecutionSample (1)", in no order; what has no room is left

@@ -75,12 +75,15 @@ static struct ids *pool_of(struct jfr_pools *p, const struct jfr_type *type)
 {
 	const struct jfr_layout *l = &p->layout;
 
-	return type == l->trace         ? &p->traces
-	       : type == l->method      ? &p->methods
-	       : type == l->class       ? &p->classes
-	       : type == l->symbol      ? &p->symbols
-	       : type->kind == JFR_TEXT ? &p->strings
-					: NULL;
+	if (type == l->trace)
+		return &p->traces;
+	if (type == l->method)
+		return &p->methods;
+	if (type == l->class)
+		return &p->classes;
+	if (type == l->symbol)
+		return &p->symbols;
+	return type->kind == JFR_TEXT ? &p->strings : NULL;
 }
 
 /* The constants of one type. */
@@ -175,8 +178,8 @@ static struct jfr_cursor at_field(const struct jfr_pools *p, const struct ids *p
 	return c;
 }
 
-/* What a pooled field of a constant refers to. -EBADMSG when the constant is not there: it was
- * lost, and what it was cannot be told. */
+/* Finds what a pooled field of a constant refers to. -EBADMSG when the constant is not there: it
+ * was lost, and what it was cannot be told. */
 static int reference(const struct jfr_pools *p, const struct ids *pool, uint64_t id,
 		     const struct jfr_type *type, const struct jfr_field *field, uint64_t *to)
 {

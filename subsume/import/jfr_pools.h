@@ -41,7 +41,7 @@ struct jfr_pools {
 
 void jfr_pools_release(struct jfr_pools *p);
 
-/* What the types of a stack look like; trace is a field that refers to one. 0 or -EBADMSG. */
+/* Finds what the types of a stack look like; trace is a field that refers to one. 0 or -EBADMSG. */
 int jfr_layout_find(struct jfr_pools *p, const struct jfr_field *trace);
 
 /* Finds the constants of the chunk, whose last checkpoint event is so many bytes behind its begin.

@@ -200,9 +200,13 @@ static int read_element(struct jfr_types *t, struct jfr_cursor *c, enum parent p
 	const char *name = string(t, c);
 	bool is_class = parent != IN_CLASS && strcmp(name, "class") == 0;
 	bool is_field = parent == IN_CLASS && strcmp(name, "field") == 0;
-	enum parent in = is_class ? IN_CLASS : is_field ? IN_FIELD : IN_NOTHING;
+	enum parent in = IN_NOTHING;
 	int r = 0;
 
+	if (is_class)
+		in = IN_CLASS;
+	else if (is_field)
+		in = IN_FIELD;
 	if (depth > ELEMENT_DEPTH_MAX)
 		jfr_wrong(c, "the metadata's elements are too deep in each other");
 	if (is_class)
@@ -248,6 +252,14 @@ static void measure_fields(struct jfr_types *t, struct jfr_type *type, struct jf
 	type->least = least < UINT32_MAX ? (uint32_t)least : UINT32_MAX;
 }
 
+/* The least that a value of a simple type takes. */
+static size_t least_bytes(enum jfr_kind kind)
+{
+	if (kind == JFR_FLOAT)
+		return 4;
+	return kind == JFR_DOUBLE ? 8 : 1;
+}
+
 static uint32_t least_of(struct jfr_types *t, struct jfr_type *type, struct jfr_cursor *c,
 			 unsigned depth)
 {
@@ -261,7 +273,7 @@ static uint32_t least_of(struct jfr_types *t, struct jfr_type *type, struct jfr_
 	if (type->kind == JFR_STRUCT)
 		measure_fields(t, type, c, depth);
 	else
-		type->least = type->kind == JFR_FLOAT ? 4 : type->kind == JFR_DOUBLE ? 8 : 1;
+		type->least = least_bytes(type->kind);
 	type->entered = false;
 	type->measured = true;
 	return type->least;

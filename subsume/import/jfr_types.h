@@ -1,6 +1,6 @@
 /*
- * What a chunk of a flight recording says of its own types: the metadata event. All else is read by
- * that, so that recordings of all JDKs are, and events that nobody knows are passed over.
+ * Reads what a chunk of a flight recording says of its own types: the metadata event. All else is
+ * read by that, so that recordings of all JDKs are, and events that nobody knows are passed over.
  *
  * Types are in the order of the metadata; a field that takes no bytes is left out.
  */
@@ -26,7 +26,7 @@ enum jfr_kind {
 	JFR_TEXT,
 };
 
-/* What a field's numbers are of, where its annotations say so. */
+/* A field's numbers are of one of these, where its annotations say so. */
 enum jfr_unit {
 	JFR_NO_UNIT,
 	JFR_TICKS,

@@ -1,6 +1,6 @@
 /*
- * What people have to know of how a file was read: the parts of it that are in no stack, by reason,
- * and what was taken though there was a choice.
+ * Keeps what people have to know of how a file was read: the parts of it that are in no stack, by
+ * reason, and what was taken though there was a choice.
  *
  * One import, one thread.
  */
@@ -43,7 +43,7 @@ void import_notes_leave_out(struct import_notes *notes, const struct import_reas
 /* So many parts are left out for that reason. */
 uint64_t import_notes_count(const struct import_notes *notes, const struct import_reason *reason);
 
-/* What was wrong with the first of them, or "". */
+/* Tells what was wrong with the first of them, or "". */
 const char *import_notes_why(const struct import_notes *notes, const struct import_reason *reason);
 
 /* Adds to the remark, behind "; "; what has no room is cut. */

@@ -1,6 +1,6 @@
 /*
- * What the samples of a profile.proto refer to: strings, functions and locations, which may come in
- * any order, before the samples or behind them.
+ * Holds what the samples of a profile.proto refer to: strings, functions and locations, which may
+ * come in any order, before the samples or behind them.
  *
  * One import, one thread.
  */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/label.h"
 #include "common/utf8.h"
 
 int import_fail(struct import_sink *s, int code, uint64_t offset, const char *fmt, ...)
@@ -20,7 +21,7 @@ int import_fail(struct import_sink *s, int code, uint64_t offset, const char *fm
 	return err_set(s->err, code, "at byte %" PRIu64 ": %s", offset, message);
 }
 
-/* What the builder said. */
+/* Tells what the builder said. */
 static int builder_failed(struct import_sink *s, int r, uint64_t offset)
 {
 	if (r == -ENOSPC)
@@ -42,7 +43,7 @@ int import_method(struct import_sink *s, uint64_t offset, const char *name, size
 		return import_fail(s, EFBIG, offset, "a name of %zu bytes: at most %u are taken",
 				   length, SUBSUME_NAME_MAX);
 	if (length == 0) {
-		name = "[unknown]";
+		name = METHOD_UNKNOWN;
 		length = strlen(name);
 	}
 	r = subsume_builder_method(s->builder, name, length, method);

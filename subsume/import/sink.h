@@ -44,7 +44,7 @@ int import_stack(struct import_sink *s, uint64_t offset, const uint32_t *path, s
 /* Counts stacks that are cut off or missing. As import_stack. */
 int import_truncated(struct import_sink *s, uint64_t offset, uint64_t cost, uint64_t samples);
 
-/* What costs are counted in, as far as there is room. */
+/* Says what costs are counted in, as far as there is room. */
 void import_unit(struct import_sink *s, const char *unit, size_t length);
 
 /* The readers, one a format (collapsed.c, pprof.c, jfr.c). 0, or a negative code with the error

@@ -7,6 +7,7 @@ import subprocess
 from lib import HANG_S, ROOT, jdks, run, test
 from support.profile import CLIENT, Daemon, Workload, succeeded
 
+MANUAL = os.path.join(ROOT, "docs/man/jxperfctl.1")
 SCRIPT = os.path.join(ROOT, "client/jxperfctl.bash-completion")
 
 # Sources the file, completes the last of the words, and prints what is offered.
@@ -41,13 +42,38 @@ def commands_are_completed():
     assert complete("--socket", "/nonexistent/socket", "de") == ["detach"]
 
 
+def commands():
+    return re.findall(r"^  ([a-z][a-z-]*) ", usage(), re.M)
+
+
 @test
-def every_command_and_option_of_the_help_is_offered():
-    commands = re.findall(r"^  ([a-z][a-z-]*) ", usage(), re.M)
-    assert len(commands) > 8 and set(complete("")) == {*commands, "help"}, (commands, complete(""))
-    options = set(re.findall(r"^  (--[a-z-]+|-o)\b", usage(), re.M))
-    offered = set().union(*(complete(*command, "-") for command in ([], *([c] for c in commands))))
-    assert options <= offered, options - offered
+def every_command_of_the_help_is_offered_and_described():
+    with open(MANUAL, encoding="utf-8") as file:
+        described = file.read().replace("\\-", "-").partition(".SH COMMANDS")[2].partition(".SH OPTIONS")[0]
+    assert len(commands()) > 8 and set(complete("")) == {*commands(), "help"}, (commands(), complete(""))
+    headings = re.findall(r"^\.TP\n\.BR? ([a-z-]+)", described, re.M)
+    assert set(headings) == set(commands()), set(headings) ^ set(commands())
+
+
+@test
+def the_manual_describes_the_options_of_each_command():
+    """The manual says more of an option than help does, and is prose; the table says which there are."""
+    with open(MANUAL, encoding="utf-8") as file:
+        options = file.read().replace("\\-", "-").partition(".SH OPTIONS")[2].partition(".SH EXIT STATUS")[0]
+    general, *sections = re.split(r"^\.SS Of (.*)\n", options, flags=re.M)
+    described = {command: set() for command in commands()}
+    for heading, text in zip(sections[::2], sections[1::2]):
+        for command in re.split(", | and ", heading):
+            described[command] |= tagged(text)
+    for command in commands():
+        offered = {o for o in complete(command, "-") if o not in ("-o", "--json")}
+        assert described[command] == offered, (command, described[command] ^ offered)
+    assert tagged(general) | {"--help", "-h"} == set(complete("-")), general
+
+
+def tagged(text):
+    """The long options that paragraphs of the manual begin with."""
+    return {option for line in re.findall(r"^\.TP\n(.*)", text, re.M) for option in re.findall(r"--[a-z-]+", line)}
 
 
 @test
@@ -56,6 +82,9 @@ def options_are_those_of_the_command():
     assert complete("report", "--ba") == ["--baseline"]
     assert complete("report", "--back") == []
     assert complete("attach", "42", "--format", "j") == ["json"]
+    assert complete("diff", "--format", "") == ["json", "text"]
+    assert complete("subsume", "--format", "") == ["collapsed", "jfr", "pprof"]
+    assert complete("attach", "42", "--duration", "") == [] and complete("nothing", "") == []
     assert complete("attach", "42", "--sampler", "") == ["auto", "clock", "ibs", "pebs"]
     assert complete("attach", "--kinds", "dead-store,silent-") == ["dead-store,silent-load", "dead-store,silent-store"]
 

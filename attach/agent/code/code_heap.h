@@ -90,7 +90,7 @@ enum code_kind {
 	CODE_KIND_OTHER, /* no nmethod */
 };
 
-/* What a blob that code_heap_find gave is. */
+/* Tells what a blob that code_heap_find gave is. */
 enum code_kind code_heap_kind(const struct code_layout *layout, uint64_t blob);
 
 /* Is pc where an nmethod's frames return to that are to be deoptimised? Then its frame, of so
@@ -109,11 +109,11 @@ bool code_heap_is_adapter(const struct code_layout *layout, uint64_t blob);
  * there are any. */
 void code_heap_learn_names(struct code_layout *layout);
 
-/* What cannot be the same of the blob and of another one that takes its place. The name's address
- * is no proof that it is an nmethod or none: who asks has to know. */
+/* Tells what cannot be the same of the blob and of another one that takes its place. The name's
+ * address is no proof that it is an nmethod or none: who asks has to know. */
 uint64_t code_heap_tie(const struct code_layout *layout, uint64_t blob, bool is_nmethod);
 
-/* What a blob says of itself: nonsense where it went while it was read, which its tie tells, but
+/* A blob says this of itself: nonsense where it went while it was read, which its tie tells, but
  * [blob, end) can be read. */
 struct code_heap_content {
 	uint64_t blob;

@@ -7,6 +7,7 @@
 #include "attach/agent/code/loops.h"
 #include "common/code/effects.h"
 #include "common/code/opcode.h"
+#include "common/mix.h"
 
 /* Instructions decoded in all for one answer: some 50 microseconds, once for an instruction. */
 #define LOOK_MAX 256u
@@ -40,13 +41,10 @@ void element_clear(void)
 
 static uint64_t hash_of(uint64_t ip, uint64_t serial)
 {
-	uint64_t h = (ip ^ serial << 48 ^ serial >> 16) * UINT64_C(0x9e3779b97f4a7c15);
-
-	h ^= h >> 29;
-	return (h * UINT64_C(0xbf58476d1ce4e5b9)) >> 2;
+	return mix(ip ^ serial << 48 ^ serial >> 16) >> 2;
 }
 
-/* What an instruction does with vectors. */
+/* An instruction does this with vectors. */
 struct moves {
 	struct effects does;
 	uint64_t reads, writes; /* vectors alone */
@@ -191,9 +189,9 @@ static enum verdict infer(struct look *l, const struct insn *in)
 
 static enum insn_element element_of(enum verdict verdict)
 {
-	return verdict == IS_FLOAT32   ? ELEMENT_FLOAT32
-	       : verdict == IS_FLOAT64 ? ELEMENT_FLOAT64
-				       : ELEMENT_INTEGER;
+	if (verdict == IS_FLOAT32)
+		return ELEMENT_FLOAT32;
+	return verdict == IS_FLOAT64 ? ELEMENT_FLOAT64 : ELEMENT_INTEGER;
 }
 
 enum insn_element element_of_access(const struct insn *in)

@@ -1,5 +1,5 @@
 /*
- * What kind of values an access moves: integers, floats or doubles.
+ * Tells what kind of values an access moves: integers, floats or doubles.
  *
  * Most instructions say so. Plain moves of vector registers (vmovdqu, vmovups, movq, ...) do not:
  * C2 moves the elements of float and double arrays with the same instructions as those of int and

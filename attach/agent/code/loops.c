@@ -7,6 +7,7 @@
 #include "attach/agent/code/reserved.h"
 #include "common/code/flow_graph.h"
 #include "common/code/opcode.h"
+#include "common/array.h"
 #include "common/mix.h"
 
 /* A method with more is taken to make accesses of every type in them. */
@@ -74,20 +75,11 @@ static const struct block *blocks_of(const struct loop_nest *nest)
 static const struct block *block_at(const struct loop_nest *nest, uint64_t ip)
 {
 	const struct block *blocks = blocks_of(nest);
-	uint32_t low = 1, high = nest->block_count;
 	uint64_t offset = ip - nest->start;
 
 	if (offset >= nest->size)
 		return NULL;
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (blocks[middle].start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return &blocks[low - 1];
+	return &blocks[SEARCH_FIRST(i, nest->block_count, blocks[i].start > offset) - 1];
 }
 
 unsigned loop_at(const struct loop_nest *nest, uint64_t ip)
@@ -204,7 +196,7 @@ static uint64_t digest_of(const void *bytes, uint32_t size)
 
 	for (; at + sizeof(word) <= size; at += (uint32_t)sizeof(word)) {
 		memcpy(&word, (const uint8_t *)bytes + at, sizeof(word));
-		digest = (digest ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		digest = mix_upper(digest ^ word);
 		digest ^= digest >> 32;
 	}
 	word = 0;
@@ -246,7 +238,7 @@ static void forget_nests(void)
 	memory.full = false;
 }
 
-/* What is to be done when no handler makes a nest; a late one keeps the room that it works in.
+/* Does what is to be done when no handler makes a nest; a late one keeps the room that it works in.
  * False where there is one. */
 static bool while_idle(void (*act)(void))
 {
@@ -396,7 +388,7 @@ static bool is_string(const struct opcode *o)
 	       ((o->code & 0xfc) == 0xa4 || (o->code >= 0xaa && o->code <= 0xaf));
 }
 
-/* What loop_counts says of both types, without decoding the whole instruction. */
+/* Tells what loop_counts says of both types, without decoding the whole instruction. */
 static enum opcode_use use_of(const struct opcode *o)
 {
 	enum opcode_use use;

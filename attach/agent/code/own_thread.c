@@ -75,9 +75,11 @@ static int look(struct dl_phdr_info *info, size_t size, void *arg)
 		return 0;
 	if (!memory)
 		return 1;
-	stride = memory_in(ROW_GLIBC, module) == memory  ? ROW_GLIBC
-		 : memory_in(ROW_MUSL, module) == memory ? ROW_MUSL
-							 : 0;
+	stride = 0;
+	if (memory_in(ROW_GLIBC, module) == memory)
+		stride = ROW_GLIBC;
+	else if (memory_in(ROW_MUSL, module) == memory)
+		stride = ROW_MUSL;
 	if (stride)
 		s->found =
 		    (struct own_memory){.begin = {.stride = stride, .module = (uint32_t)module},

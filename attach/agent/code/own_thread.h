@@ -1,7 +1,8 @@
 /*
- * What a library notes for each thread alone: for libjvm.so, which JavaThread it is. Read where it
- * is, without asking the library or the C library: in a thread that has just begun its first use of
- * that memory allocates, and a handler that came in the midst of malloc would wait for ever.
+ * Reads what a library notes for each thread alone: for libjvm.so, which JavaThread it is. Read
+ * where it is, without asking the library or the C library: in a thread that has just begun its
+ * first use of that memory allocates, and a handler that came in the midst of malloc would wait for
+ * ever.
  *
  * The C library has a table of such memory for each thread (its address is at fs:8), with a row for
  * each library: of two words in glibc, of one in musl.

@@ -389,7 +389,10 @@ static bool on_stop(struct thread *t)
 		return true;
 	}
 	t->stops = 0;
-	t->side = kernel > user ? CPU_KERNEL : user > 0 ? CPU_USER : CPU_UNKNOWN;
+	if (kernel > user)
+		t->side = CPU_KERNEL;
+	else
+		t->side = user > 0 ? CPU_USER : CPU_UNKNOWN;
 	return false;
 }
 

@@ -1,6 +1,6 @@
 /*
- * What HotSpot's own tables (vmstructs.h) say of its code heaps and of frames on its stacks, for
- * handlers, which walk stacks by it (attach/agent/stack/frame_layout.h).
+ * Reads what HotSpot's own tables (vmstructs.h) say of its code heaps and of frames on its stacks,
+ * for handlers, which walk stacks by it (attach/agent/stack/frame_layout.h).
  *
  * Session thread only.
  */

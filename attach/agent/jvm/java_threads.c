@@ -38,7 +38,7 @@ struct thread_layout {
 	size_t end;     /* of what is read */
 };
 
-/* What is read of a thread. */
+/* This is read of a thread. */
 struct thread_head {
 	uint64_t functions;
 	uint64_t os_thread;

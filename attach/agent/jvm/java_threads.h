@@ -13,7 +13,7 @@
 
 #include "attach/agent/code/own_thread.h"
 
-/* What handlers tell a thread of Java's by, and its stack. */
+/* Handlers tell a thread of Java's by these, and its stack. */
 struct java_threads {
 	uint64_t functions;  /* the virtual functions of threads that run Java code */
 	struct own_word own; /* where a thread has its JavaThread, in which */

@@ -115,7 +115,7 @@ static void meet_some(const struct region_map *regions, const struct object_layo
 		meet(regions, l, known->primitives[i]);
 }
 
-/* What can be done without. */
+/* Reads what can be done without. */
 static void read_more(struct object_layout *l)
 {
 	uint32_t tlab;

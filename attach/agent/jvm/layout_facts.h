@@ -1,6 +1,6 @@
 /*
- * What HotSpot's own tables (vmstructs.h) say of the layout of objects and classes, for handlers,
- * which tell objects by it, and for whoever reads classes (klass_names.h).
+ * Reads what HotSpot's own tables (vmstructs.h) say of the layout of objects and classes, for
+ * handlers, which tell objects by it, and for whoever reads classes (klass_names.h).
  *
  * Session thread only.
  */

@@ -49,10 +49,11 @@ static bool read_size(const char *type, uint32_t *bytes)
 
 static const char *read_sizes(struct method_layout *l)
 {
-	return !read_size("Method", &l->method_bytes)       ? "size of Method"
-	       : !read_size("ConstMethod", &l->const_bytes) ? "size of ConstMethod"
-	       : !read_size("ConstantPool", &l->pool_bytes) ? "size of ConstantPool"
-							    : NULL;
+	if (!read_size("Method", &l->method_bytes))
+		return "size of Method";
+	if (!read_size("ConstMethod", &l->const_bytes))
+		return "size of ConstMethod";
+	return read_size("ConstantPool", &l->pool_bytes) ? NULL : "size of ConstantPool";
 }
 
 /* In JDK 11 by itself, later the lower half of a word. */
@@ -114,9 +115,9 @@ static const char *read_file(struct method_layout *l)
 	l->file_in_class = !read_field(&in_pool);
 	if (!l->file_in_class)
 		return l->pool_file > l->pool_bytes - 2 ? "_source_file_name_index" : NULL;
-	return !read_field(&in_class)    ? "_source_file_name_index"
-	       : !read_field(&constants) ? "_constants"
-					 : NULL;
+	if (!read_field(&in_class))
+		return "_source_file_name_index";
+	return read_field(&constants) ? NULL : "_constants";
 }
 
 /* The interpreter has a piece of code for each instruction, which says the instruction's number and
@@ -312,5 +313,7 @@ const char *method_facts_check(const struct method_layout *layout)
 				  sizeof(method))
 			    ? check_object_method(layout, method, &known)
 			    : "methods";
-	return wrong ? wrong : known == 2 ? NULL : "names";
+	if (!wrong && known != 2)
+		wrong = "names";
+	return wrong;
 }

@@ -1,6 +1,6 @@
 /*
- * What HotSpot's own tables (vmstructs.h) say of methods, for handlers, which read what they are
- * called (attach/agent/method/).
+ * Reads what HotSpot's own tables (vmstructs.h) say of methods, for handlers, which read what they
+ * are called (attach/agent/method/).
  *
  * Session thread only.
  */

@@ -38,9 +38,11 @@ static char *class_name(uint64_t klass)
 static void set_element(struct place_name *n, char type)
 {
 	n->typed = true;
-	n->element = type == 'F'   ? ELEMENT_FLOAT32
-		     : type == 'D' ? ELEMENT_FLOAT64
-				   : ELEMENT_INTEGER;
+	n->element = ELEMENT_INTEGER;
+	if (type == 'F')
+		n->element = ELEMENT_FLOAT32;
+	else if (type == 'D')
+		n->element = ELEMENT_FLOAT64;
 }
 
 static bool set_field(struct place_name *n, Jxp__Location__Kind kind, uint64_t declared_in,
@@ -97,10 +99,12 @@ static bool name_static(const struct object_layout *layout, const struct place *
 static bool name_header(const struct object_layout *layout, const struct place *p, bool array,
 			struct place_name *n)
 {
-	const char *part = p->offset < MARK_BYTES                       ? "mark"
-			   : array && p->offset >= layout->array_length ? "length"
-									: "class";
+	const char *part = "class";
 
+	if (p->offset < MARK_BYTES)
+		part = "mark";
+	else if (array && p->offset >= layout->array_length)
+		part = "length";
 	n->kind = JXP__LOCATION__KIND__HEADER;
 	n->field = strdup(part);
 	set_element(n, 0);
@@ -115,9 +119,12 @@ static bool name_element(const char *array, struct place_name *n)
 	n->type = length > 2 ? strndup(array, length - 2) : NULL; /* Without "[]". */
 	if (!n->type)
 		return false;
-	set_element(n, strcmp(n->type, "float") == 0    ? 'F'
-		       : strcmp(n->type, "double") == 0 ? 'D'
-							: 0);
+	if (strcmp(n->type, "float") == 0)
+		set_element(n, 'F');
+	else if (strcmp(n->type, "double") == 0)
+		set_element(n, 'D');
+	else
+		set_element(n, 0);
 	return true;
 }
 

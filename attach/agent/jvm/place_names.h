@@ -1,6 +1,6 @@
 /*
- * What a place in an object is called: its class, and the field, element or part of the header that
- * lies there.
+ * Tells what a place in an object is called: its class, and the field, element or part of the
+ * header that lies there.
  *
  * Session thread only.
  */

@@ -1,6 +1,6 @@
 /*
- * What HotSpot's own tables (vmstructs.h) say of constant pools and classes, for whoever tells what
- * bytecodes name (attach/agent/method/references.h).
+ * Reads what HotSpot's own tables (vmstructs.h) say of constant pools and classes, for whoever
+ * tells what bytecodes name (attach/agent/method/references.h).
  *
  * Session thread only.
  */

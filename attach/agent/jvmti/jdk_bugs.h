@@ -1,5 +1,5 @@
 /*
- * What some releases of HotSpot do that we have to keep away from.
+ * Some releases of HotSpot do what we have to keep away from.
  */
 #ifndef JXPERF_AGENT_JVMTI_JDK_BUGS_H
 #define JXPERF_AGENT_JVMTI_JDK_BUGS_H

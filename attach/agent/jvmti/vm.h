@@ -1,8 +1,8 @@
 /*
- * What the JVM is asked for, in windows that cannot do without: those with objects, and all where
- * the JVM counts no pauses (-XX:-UsePerfData). One JVMTI environment, its events, and the session
- * thread as a thread of Java's. Other windows ask for nothing: from JDK 21 on an environment slows
- * virtual threads for as long as the JVM lives.
+ * Asks the JVM for what it is asked for, in windows that cannot do without: those with objects, and
+ * all where the JVM counts no pauses (-XX:-UsePerfData). One JVMTI environment, its events, and the
+ * session thread as a thread of Java's. Other windows ask for nothing: from JDK 21 on an
+ * environment slows virtual threads for as long as the JVM lives.
  *
  * Session thread. Events arrive in threads of the JVM and go to the hooks. After vm_close no event
  * of ours is enabled.

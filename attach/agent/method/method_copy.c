@@ -132,9 +132,9 @@ static bool look_at_class_file(const struct method_layout *l, struct method_look
 		 could_be(m->symbols[METHOD_FILE])));
 }
 
-/* What leads to the symbols, as parts to be read into to. Methods that method handles are called
- * through (linkToStatic) have a pool of their own, with the index of the class's file: none there.
- */
+/* Lists what leads to the symbols, as parts to be read into to. Methods that method handles are
+ * called through (linkToStatic) have a pool of their own, with the index of the class's file: none
+ * there. */
 static unsigned list_links(const struct method_layout *l, const struct method_look *m,
 			   uint64_t to[METHOD_PARTS], struct safe_part parts[METHOD_PARTS])
 {

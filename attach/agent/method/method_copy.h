@@ -1,5 +1,5 @@
 /*
- * What a method is called and where its source is, copied from the JVM's memory: Method,
+ * Tells what a method is called and where its source is, copied from the JVM's memory: Method,
  * ConstMethod, ConstantPool, its holder's Klass, and Symbols (src/hotspot/share/oops/). Nothing is
  * asked of the JVM, and no id is made.
  *
@@ -44,7 +44,7 @@ struct method_look {
 	uint16_t code_size;             /* bytes */
 };
 
-/* What was copied. The texts end with a NUL each. */
+/* This was copied. The texts end with a NUL each. */
 struct method_copy {
 	struct method_look look;
 	uint8_t bytes[]; /* the texts, one after the other, and the lines */

@@ -10,7 +10,7 @@
 
 #include "attach/agent/method/pool_layout.h"
 
-/* What is read of one structure at once; a JVM whose is longer is not known. */
+/* So much is read of one structure at once; a JVM whose is longer is not known. */
 #define METHOD_HEAD_BYTES_MAX 128u
 
 /* Stands for no instruction (JVMS 6.2: impdep2). */

@@ -69,7 +69,7 @@ uint32_t method_number(struct method_table *t, const struct method_layout *layou
 void method_set_compiled(struct method_table *t, uint32_t number);
 bool method_is_compiled(const struct method_table *t, uint32_t number);
 
-/* What a number of method_number's stands for, until the table is emptied. */
+/* Tells what a number of method_number's stands for, until the table is emptied. */
 const struct method_copy *method_of_number(const struct method_table *t, uint32_t number);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What was resolved of one bytecode's operand: a list of them. */
+/* This was resolved of one bytecode's operand: a list of them. */
 struct resolved_layout {
 	uint32_t list;  /* in the cache: address of an array; not split: 0 */
 	uint32_t data;  /* in the array, or in the cache: where the first is */

@@ -1,7 +1,7 @@
 /*
- * What a method's bytecodes name, as the constant pool has it: the fields that they access and the
- * methods that they call. The operands of these are the JVM's own, once the class is linked: places
- * in a list of what was resolved, which lead to the constant pool.
+ * Tells what a method's bytecodes name, as the constant pool has it: the fields that they access
+ * and the methods that they call. The operands of these are the JVM's own, once the class is
+ * linked: places in a list of what was resolved, which lead to the constant pool.
  *
  * All is read through a reader of pages, safely; what it says is of one method that is asked about
  * again behind all reads (method_is_still). Nothing is asked of the JVM.
@@ -31,7 +31,7 @@ struct reference {
 	int32_t index;   /* of a virtual one: its place in tables of virtual methods; or -1 */
 };
 
-/* What an entry of a constant pool says. */
+/* An entry of a constant pool says this. */
 struct member_look {
 	uint64_t class_name, name, descriptor; /* Symbols */
 	uint64_t klass;                        /* that it names; 0: it was not resolved */

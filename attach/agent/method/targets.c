@@ -27,7 +27,7 @@ enum { FLAG_PRIVATE = 0x2, FLAG_FINAL = 0x10, FLAG_NATIVE = 0x100, FLAG_ABSTRACT
 /* Primary supers of a class (Klass::_primary_super_limit). */
 #define PRIMARIES 8u
 
-/* What is asked for. */
+/* This is asked for. */
 struct asking {
 	const struct pool_reader *reader;
 	const struct pool_layout *layout;
@@ -279,8 +279,8 @@ static unsigned keep_inlinable(const struct asking *a)
 	return kept;
 }
 
-/* What is called, as the call was resolved; 0: it was not. Of a method handle's call it is what
- * that was linked to, which is called otherwise. */
+/* Tells what is called, as the call was resolved; 0: it was not. Of a method handle's call it is
+ * what that was linked to, which is called otherwise. */
 static uint64_t resolved_method(const struct asking *a, const struct member_look *member,
 				const struct reference *call)
 {
@@ -290,8 +290,8 @@ static uint64_t resolved_method(const struct asking *a, const struct member_look
 			      (uint64_t)call->index * sizeof(uint64_t));
 }
 
-/* What is called, before anything stands in its place: as it was resolved, or looked for, which
- * takes longer. */
+/* Tells what is called, before anything stands in its place: as it was resolved, or looked for,
+ * which takes longer. */
 static uint64_t named_method(const struct asking *a, const struct member_look *member,
 			     const struct reference *call)
 {

@@ -78,7 +78,7 @@ double alloc_weight(uint64_t size_bytes, uint32_t mean)
 
 /* ---------------------------------------------------------------- in the allocating thread */
 
-/* What the JVM's event tells. */
+/* The JVM's event tells this. */
 struct allocation {
 	jvmtiEnv *jvmti;
 	JNIEnv *jni;
@@ -102,7 +102,10 @@ static bool is_newcomer(void)
 static uint32_t take_interval(void)
 {
 	uint32_t now = atomic_load_explicit(&interval, memory_order_relaxed);
-	uint32_t drawn = own.drawn ? own.drawn : is_newcomer() ? now : ALLOC_SAMPLING_DEFAULT;
+	uint32_t drawn = own.drawn;
+
+	if (!drawn)
+		drawn = is_newcomer() ? now : ALLOC_SAMPLING_DEFAULT;
 
 	own.drawn = now;
 	return drawn;

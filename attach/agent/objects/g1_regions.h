@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a region is used for, as G1 itself notes it; changed in pauses and by allocations. */
+/* Tells what a region is used for, as G1 itself notes it; changed in pauses and by allocations. */
 typedef const _Atomic uint32_t g1_region_tag;
 
 /* Session thread, before the others, once a window. False: the collector is not G1, or its regions

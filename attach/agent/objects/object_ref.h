@@ -8,7 +8,7 @@
 #include <jni.h>
 #include <stdint.h>
 
-/* What references do to what this JVM's collector does. */
+/* Tells what references do to what this JVM's collector does. */
 struct object_refs_effect {
 	uint64_t
 	    kept_bytes_max;   /* how much of the heap may be kept from being reclaimed by them; */

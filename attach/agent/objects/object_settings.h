@@ -1,5 +1,5 @@
 /*
- * What a window was asked to do about objects.
+ * Holds what a window was asked to do about objects.
  */
 #ifndef JXPERF_AGENT_OBJECTS_OBJECT_SETTINGS_H
 #define JXPERF_AGENT_OBJECTS_OBJECT_SETTINGS_H

@@ -45,7 +45,7 @@ int tracker_update(struct tracker *t, bool *more);
 /* Do sampled allocations cost so much that the interval is to be chosen at once? */
 bool tracker_is_dear(const struct tracker *t);
 
-/* What the engine has told of sampled accesses to the heap, in totals of the window. */
+/* Holds what the engine has told of sampled accesses to the heap, in totals of the window. */
 struct tracker_use {
 	uint64_t accesses;
 	uint64_t met;            /* of these, to a tracked object */

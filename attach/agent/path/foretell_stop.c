@@ -5,6 +5,7 @@
 #include "attach/agent/code/codemap.h"
 #include "attach/agent/code/loops.h"
 #include "common/code/flow_graph.h"
+#include "common/mix.h"
 
 /* Bounds of one exploration, in the application's thread, once for each place that samples stop at.
  */
@@ -292,9 +293,8 @@ static bool look(const struct foretell_scope *s, uint64_t ip, uint64_t *stop_ip)
  * code may come to lie at the same place, and other loops count there. */
 static uint32_t cache_key(const struct foretell_scope *s, uint64_t ip)
 {
-	uint64_t other = (s->header ^ s->blob.serial << 32 ^ (uint64_t)s->spills << 63) *
-			     UINT64_C(0x9e3779b97f4a7c15) >>
-			 33;
+	uint64_t other =
+	    mix_upper(s->header ^ s->blob.serial << 32 ^ (uint64_t)s->spills << 63) >> 33;
 
 	return (uint32_t)(ip ^ other ^ (s->wanted == ACCESS_LOAD ? UINT64_C(0x80000000) : 0));
 }

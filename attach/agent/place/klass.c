@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "attach/agent/code/safe_read.h"
+#include "common/mix.h"
 
 #define SLOTS      (2u * KLASS_MAX)
 #define MAX_PROBES 64u
@@ -69,7 +70,7 @@ static bool is_layout_helper(int32_t lh)
 	       klass_element_type(lh) <= ELEMENT_TYPE_LAST;
 }
 
-/* What was read of the beginning of a Klass. */
+/* Holds what was read of the beginning of a Klass. */
 struct head {
 	uint64_t table;
 	uint64_t mirror_handle;
@@ -200,7 +201,7 @@ void klass_trust(const struct object_layout *layout, uint64_t address)
 /* The slot that has the address, or the free one where it would be. NULL: neither is near. */
 static struct klass_slot *slot_of(uint64_t address)
 {
-	uint64_t hash = (address >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	uint64_t hash = mix_upper(address >> 3) >> 32;
 
 	for (unsigned i = 0; i < MAX_PROBES; i++) {
 		struct klass_slot *s = &slots[(hash + i) % SLOTS];

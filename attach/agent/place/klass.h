@@ -51,7 +51,7 @@ void klass_trust(const struct object_layout *layout, uint64_t address);
 /* The address of the class with this id; 0 for 0. */
 uint64_t klass_address(uint32_t id);
 
-/* What a layout helper says (Klass::layout_helper, klass.hpp). */
+/* Tells what a layout helper says (Klass::layout_helper, klass.hpp). */
 bool klass_is_array(int32_t layout_helper);
 uint32_t klass_instance_bytes(int32_t layout_helper);
 uint32_t klass_array_header_bytes(int32_t layout_helper);

@@ -88,7 +88,12 @@ bool object_header_read(const struct object_layout *layout, uint64_t object,
 
 uint32_t object_header_end(const struct object_layout *layout)
 {
-	return layout->class_word == CLASS_WORD_FULL     ? 16
-	       : layout->class_word == CLASS_WORD_NARROW ? 12
-							 : 8;
+	switch (layout->class_word) {
+	case CLASS_WORD_FULL:
+		return 16;
+	case CLASS_WORD_NARROW:
+		return 12;
+	default: /* The class is part of the mark. */
+		return 8;
+	}
 }

@@ -34,7 +34,7 @@
 /* Objects that are remembered are at least so large: others are found as fast as looked up. */
 #define REMEMBERED_BYTES 1024u
 
-/* What does not change while one access is looked up. */
+/* Holds what does not change while one access is looked up. */
 struct place_search {
 	const struct object_layout *layout;
 	const struct region_map *regions;

@@ -1,8 +1,8 @@
 /*
- * What a signal handler tells the drain thread: one transition of one debug register, one memory
- * access, one tick, one burst, one reading, or a part of one trace. Fixed size, so that a ring of
- * them never fragments; the JVM's and the code's state are captured by value, because both may
- * change before the record is read.
+ * Holds what a signal handler tells the drain thread: one transition of one debug register, one
+ * memory access, one tick, one burst, one reading, or a part of one trace. Fixed size, so that a
+ * ring of them never fragments; the JVM's and the code's state are captured by value, because both
+ * may change before the record is read.
  */
 #ifndef JXPERF_AGENT_RECORD_RECORD_H
 #define JXPERF_AGENT_RECORD_RECORD_H

@@ -28,7 +28,7 @@
 
 #include "common/code/insn.h"
 
-/* What registers that are on do on this machine; all 0: nothing. */
+/* Registers that are on do this on this machine; all 0: nothing. */
 struct slowdown_costs {
 	double split_ns;    /* that a store which crosses a cache line takes longer */
 	double string_lost; /* of the time that a thread then spends in strings, what is lost */
@@ -50,7 +50,7 @@ struct slowdown {
 /* Bytes allocated for one store that crosses a cache line. */
 #define SLOWDOWN_SPLIT_BYTES 275.0
 
-/* What a program was seen to lose at most by such stores. Large arrays are allocated by GiB and
+/* A program was seen to lose so much at most by such stores. Large arrays are allocated by GiB and
  * cleared without them. */
 #define SLOWDOWN_SPLIT_MOST 0.05
 

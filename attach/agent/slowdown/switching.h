@@ -25,8 +25,8 @@ struct switching {
 /* What is older than this counts less and less, of the thread's CPU time. */
 #define SWITCHING_MEMORY_NS UINT64_C(100000000)
 
-/* What a thread has done since it began, as getrusage(2) tells. Returns the switches since it was
- * last seen; of the first time, 0. */
+/* Notes what a thread has done since it began, as getrusage(2) tells. Returns the switches since it
+ * was last seen; of the first time, 0. */
 uint64_t switching_note(struct switching *s, uint64_t switches, uint64_t cpu_ns,
 			uint64_t kernel_ns);
 

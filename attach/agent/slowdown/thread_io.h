@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the calling thread has read and written since it began; false where the kernel does not
- * tell, or no descriptor is left. Async-signal-safe: some microseconds. */
+/* Tells what the calling thread has read and written since it began; false where the kernel does
+ * not tell, or no descriptor is left. Async-signal-safe: some microseconds. */
 bool thread_io_bytes(uint64_t *bytes);
 
 /* Reads the text of that file; pure. */

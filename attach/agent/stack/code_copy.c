@@ -8,6 +8,7 @@
 #include "attach/agent/stack/scopes.h"
 #include "common/code/insn.h"
 #include "common/code/opcode.h"
+#include "common/mix.h"
 
 /* Where a call of a compiled method leads: its first instruction, or the one behind the check of
  * the receiver's class (nmethod::verified_entry_point). */
@@ -28,8 +29,7 @@ bool code_copy_bytes(const struct code_blob *blob, uint8_t *to)
 /* The index of the call, kept now or before; COPIED_FRAMES_MAX: there is no room. */
 static unsigned keep_frame(struct code_copy *c, const struct scope_call *call)
 {
-	uint64_t key = call->method * UINT64_C(0x9e3779b97f4a7c15) + (uint32_t)call->bci;
-	uint64_t hash = key * UINT64_C(0xbf58476d1ce4e5b9) >> 32;
+	uint64_t hash = mix(mix_upper(call->method) + (uint32_t)call->bci);
 
 	/* Never more than half full. */
 	for (;; hash++) {

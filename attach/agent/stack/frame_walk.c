@@ -425,11 +425,12 @@ static bool take_edge(struct frame_cursor *c, const struct code_heap_blob *blob,
 {
 	const struct frame_key key = {c->ip << 1 | 1, blob->start | TIE_EDGE, blob->id};
 	bool native = code_heap_kind(&c->layout->code, blob->start) == CODE_KIND_NATIVE;
-	const struct scope_call call = {.method = method_of(c, blob->start),
-					.bci = native                  ? CALL_BCI_NATIVE
-					       : edge == FRAME_ENTERED ? 0
-								       : CALL_BCI_UNKNOWN};
+	struct scope_call call = {.method = method_of(c, blob->start), .bci = CALL_BCI_UNKNOWN};
 
+	if (native)
+		call.bci = CALL_BCI_NATIVE;
+	else if (edge == FRAME_ENTERED)
+		call.bci = 0;
 	c->walk->at_edge = true;
 	return take_known(c, &key, &words) || take_new(c, &key, words, &call, 1);
 }

@@ -52,7 +52,9 @@ static int64_t added(const struct opcode *o)
 {
 	if ((!opcode_is(o, 0x81) && !opcode_is(o, 0x83)) || o->has_memory || opcode_rm(o) != RSP)
 		return 0;
-	return opcode_group(o) == 0 ? o->immediate : opcode_group(o) == 5 ? -o->immediate : 0;
+	if (opcode_group(o) == 0)
+		return o->immediate;
+	return opcode_group(o) == 5 ? -o->immediate : 0;
 }
 
 /* Is it one of the instructions of adapters and entries that write the stack pointer by name? That

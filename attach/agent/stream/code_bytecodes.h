@@ -8,12 +8,12 @@
 #include "attach/agent/method/method_copy.h"
 #include "attach/agent/stream/code_members.h"
 
-/* What is kept at a time; one image has room for all of it. */
+/* So many are kept at a time; one image has room for all of it. */
 #define CODE_BYTECODES_MAX  (128u << 10) /* bytes */
 #define CODE_REFERENCES_MAX 6144u        /* bytecodes that name something */
 #define CODE_METHODS_READ   1024u
 
-/* What one takes, with its members. */
+/* One takes so much, with its members. */
 #define CODE_BYTECODES_BYTES (CODE_MEMBERS_BYTES + (268u << 10))
 
 /* A bytecode, and what it names: of the code members. */

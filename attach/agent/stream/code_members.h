@@ -1,5 +1,5 @@
 /*
- * What the bytecodes of a window's images name, as their messages have it: each member of a
+ * Reads what the bytecodes of a window's images name, as their messages have it: each member of a
  * constant pool is read once, with the methods that a call of it may lead to. Session thread.
  *
  * A constant pool is known by its address as long as the method that named its first member is
@@ -13,7 +13,7 @@
 #include "proto/code_image.h"
 #include "proto/jxperf.pb-c.h"
 
-/* What is kept at a time; one image has room for all of it. */
+/* So many are kept at a time; one image has room for all of it. */
 #define CODE_MEMBERS_MAX     3072u
 #define CODE_MEMBERS_TEXT    (96u << 10)  /* where each of an image's is kept once */
 #define CODE_MEMBER_BYTES    (192u << 10) /* of one image's texts, on the wire */
@@ -21,7 +21,7 @@
 #define CODE_MEMBERS_POOLS   1024u
 #define CODE_MEMBERS_PAGES   128u /* sets of parts of pages */
 
-/* What one takes. */
+/* One takes so much. */
 #define CODE_MEMBERS_BYTES (1468u << 10)
 
 struct code_members;

@@ -19,7 +19,7 @@
 #define CODE_TARGETS_DEPTH  3u
 #define CODE_LEADS_ON_BYTES 48u
 
-/* What one takes, with the copy. */
+/* One takes so much, with the copy. */
 #define CODE_MESSAGE_BYTES \
 	(sizeof(struct code_copy) + CODE_MESSAGE_LISTS_BYTES + CODE_BYTECODES_BYTES)
 

@@ -1,5 +1,6 @@
 #include "attach/agent/stream/numbering.h"
 
+#include "common/mix.h"
 #include "common/pages.h"
 
 #define FIRST_CAPACITY 1024u
@@ -26,10 +27,7 @@ void numbering_release(struct numbering *n)
 static struct numbering_entry *find(struct numbering_entry *entries, size_t capacity,
 				    struct numbering_key key)
 {
-	uint64_t hash =
-	    (key.a ^ (key.b * UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0xbf58476d1ce4e5b9);
-
-	for (size_t i = hash >> 32;; i++) {
+	for (size_t i = mix(key.a ^ mix_upper(key.b));; i++) {
 		struct numbering_entry *e = &entries[i & (capacity - 1)];
 
 		if (e->id == 0 || (e->key.a == key.a && e->key.b == key.b))

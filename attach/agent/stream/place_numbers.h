@@ -14,7 +14,7 @@
 #include "attach/agent/stream/batch.h"
 #include "attach/agent/stream/numbering.h"
 
-/* What is remembered of a number. */
+/* This is remembered of a number. */
 struct place_type {
 	bool typed; /* the values that lie there are of this type */
 	uint8_t element;

@@ -48,7 +48,7 @@ struct cpu_sides {
 };
 void cpu_timer_sides(struct cpu_sides *sides);
 
-/* What the scheduler's tick lasts: CONFIG_HZ, by the resolution of the coarse clocks. */
+/* Tells how long the scheduler's tick lasts: CONFIG_HZ, by the resolution of the coarse clocks. */
 uint64_t cpu_timer_scheduler_tick_ns(void);
 
 #endif

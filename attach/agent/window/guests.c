@@ -14,6 +14,7 @@
 #include "attach/agent/jvm/java_threads.h"
 #include "attach/agent/stream/drain.h"
 #include "common/clock.h"
+#include "common/mix.h"
 
 /* Samples between two looks of the session thread. */
 #define GUESTS_MAX 64u
@@ -144,9 +145,7 @@ static struct thread *begin(pid_t tid, bool known)
 /* The timer's next expiry is drawn: half a period to one and a half. */
 static void set_timer(void)
 {
-	uint64_t random =
-	    atomic_load_explicit(&last_ns, memory_order_relaxed) * UINT64_C(0x9e3779b97f4a7c15) >>
-	    48;
+	uint64_t random = mix_upper(atomic_load_explicit(&last_ns, memory_order_relaxed)) >> 48;
 
 	/* One that was deleted meanwhile is not found: its number is not used again for long. */
 	(void)cpu_timer_set(timer, period_ns / 2 + (period_ns * random >> 16));

@@ -7,16 +7,17 @@
 
 static void take_event(const Jxp__HardwareEvent *from, struct perf_hardware_event *to)
 {
-	*to = (struct perf_hardware_event){
-	    .type = from->type,
-	    .precise_ip = from->precise_ip,
-	    .config = from->config,
-	    .config1 = from->config1,
-	    .config2 = from->config2,
-	    .user_only = from->user_only,
-	    .access = from->access == JXP__HARDWARE_EVENT__ACCESS__LOADS    ? PERF_ACCESS_LOADS
-		      : from->access == JXP__HARDWARE_EVENT__ACCESS__STORES ? PERF_ACCESS_STORES
-									    : PERF_ACCESS_ANY};
+	*to = (struct perf_hardware_event){.type = from->type,
+					   .precise_ip = from->precise_ip,
+					   .config = from->config,
+					   .config1 = from->config1,
+					   .config2 = from->config2,
+					   .user_only = from->user_only,
+					   .access = PERF_ACCESS_ANY};
+	if (from->access == JXP__HARDWARE_EVENT__ACCESS__LOADS)
+		to->access = PERF_ACCESS_LOADS;
+	else if (from->access == JXP__HARDWARE_EVENT__ACCESS__STORES)
+		to->access = PERF_ACCESS_STORES;
 }
 
 static int take_sampler(const Jxp__WindowStart *start, struct settings *s, struct err *err)

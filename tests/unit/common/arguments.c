@@ -234,3 +234,50 @@ TEST(two_operands_are_both_wanted)
 	assert_int_equal(arguments_parse(&spec, 5, line, &s, operands, NULL, &err), -EINVAL);
 	assert_string_equal(err.message, "unexpected argument 'w3': see 'program --help'");
 }
+
+/* ---------------------------------------------------------------- groups */
+
+static const char *colour_at(size_t i)
+{
+	return i < 2 ? names[i] : NULL;
+}
+
+struct outer {
+	char before[16];
+	struct settings inner;
+	unsigned colour;
+};
+
+static const struct argument_option outer_options[] = {
+    {.name = "colour",
+     .type = ARGUMENT_CHOICE,
+     .field = offsetof(struct outer, colour),
+     .name_at = colour_at,
+     .noun = "a colour"},
+    {.group = options, .field = offsetof(struct outer, inner)},
+    {0},
+};
+
+TEST(the_options_of_a_group_are_set_in_their_part_of_the_settings)
+{
+	const struct argument_spec spec = {
+	    .program = "program", .options = outer_options, .operands = ""};
+	const char *line[] = {"cmd", "-n", "value", "--number=7", "--colour", "green"};
+	struct outer outer = {.before = "unchanged"};
+	struct err err;
+
+	assert_int_equal(arguments_parse(&spec, 6, (char **)line, &outer, NULL, NULL, &err), 0);
+	assert_string_equal(outer.inner.name, "value");
+	assert_int_equal(outer.inner.number, 7);
+	assert_int_equal(outer.colour, 1);
+	assert_string_equal(outer.before, "unchanged");
+}
+
+TEST(the_words_of_a_choice_are_listed)
+{
+	char text[64];
+
+	assert_string_equal(argument_names(&outer_options[0], text, sizeof(text)), "red or green");
+	assert_string_equal(argument_names(&options[4], text, sizeof(text)), "red, green or blue");
+	assert_string_equal(argument_names(&options[0], text, sizeof(text)), "");
+}

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "common/label.h"
 #include "compare/work.h"
 #include "tests/unit/support/compare_side_fixture.h"
 
@@ -91,7 +92,7 @@ TEST(many_methods_are_compared_in_no_time)
 	struct compare_work w;
 	clock_t begin = clock();
 
-	methods[0].name = COMPARE_UNKNOWN;
+	methods[0].name = METHOD_UNKNOWN;
 	for (size_t i = 1; i <= MANY; i++) {
 		double ticks[2] = {100, i % 4 == 0 ? 25 : 125};
 

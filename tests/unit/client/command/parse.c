@@ -81,20 +81,6 @@ TEST(a_repeated_kind_counts_once)
 	assert_int_equal(count, 2);
 }
 
-TEST(samplers_and_formats_are_known_by_name)
-{
-	Jxp__Sampler sampler;
-	Jxp__Format format;
-	struct err err;
-
-	assert_int_equal(parse_sampler("ibs", &sampler, &err), 0);
-	assert_int_equal(sampler, JXP__SAMPLER__SAMPLER_IBS);
-	assert_int_equal(parse_format("collapsed", &format, &err), 0);
-	assert_int_equal(format, JXP__FORMAT__FORMAT_COLLAPSED);
-	assert_int_equal(parse_format("pprof", &format, &err), 0);
-	assert_int_equal(format, JXP__FORMAT__FORMAT_PPROF);
-}
-
 /* ---------------------------------------------------------------- what is refused */
 
 /* -EINVAL, and the message quotes the text. */
@@ -157,40 +143,50 @@ TEST(kinds_of_objects_are_known)
 	assert_int_equal(kinds[1], JXP__KIND__KIND_OBJECTS);
 }
 
-TEST(views_and_regions_are_known_by_name)
+/* What a command makes of `--name value`. */
+static int choose(const char *name, const char *value, Jxp__ReportRequest *report, struct err *err)
 {
-	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
-	Jxp__View view;
-	struct err err;
+	const struct argument_spec spec = {
+	    .program = "jxperfctl", .options = report_arguments, .operands = ""};
+	char *argv[] = {(char *)"report", (char *)name, (char *)value, NULL};
 
-	assert_int_equal(parse_view("fields", &view, &err), 0);
-	assert_int_equal(view, JXP__VIEW__VIEW_FIELDS);
-	assert_int_equal(parse_view("subsuming", &view, &err), 0);
-	assert_int_equal(view, JXP__VIEW__VIEW_SUBSUMING);
-	assert_int_equal(parse_view("all", &view, &err), 0);
-	assert_int_equal(view, JXP__VIEW__VIEW_ALL);
-	assert_int_equal(parse_regions("stack", &report, &err), 0);
-	assert_int_equal(report.n_regions, 1);
-	assert_int_equal(report.regions[0], JXP__REGION__REGION_STACK);
-	assert_int_equal(parse_regions("all", &report, &err), 0);
-	assert_int_equal(report.n_regions, 0);
-	assert_refused(parse_view("unknown", &view, &err), "'unknown'", &err);
-	assert_refused(parse_view("", &view, &err), "''", &err);
-	/* Its pairs are not listed. */
-	assert_refused(parse_regions("jvm", &report, &err), "'jvm'", &err);
-	assert_refused(parse_regions("heap,stack", &report, &err), "'heap,stack'", &err);
+	return arguments_parse(&spec, 3, argv, report, NULL, NULL, err);
 }
 
-TEST(unknown_samplers_and_formats_are_quoted)
+TEST(formats_views_and_regions_are_known_by_name)
 {
-	Jxp__Sampler sampler;
-	Jxp__Format format;
+	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
 	struct err err;
 
-	assert_refused(parse_sampler("perf", &sampler, &err), "'perf'", &err);
-	assert_refused(parse_sampler("", &sampler, &err), "''", &err);
-	assert_refused(parse_format("xml", &format, &err), "'xml'", &err);
-	assert_refused(parse_format("jso", &format, &err), "'jso'", &err);
+	assert_int_equal(choose("--format", "collapsed", &report, &err), 0);
+	assert_int_equal(report.format, JXP__FORMAT__FORMAT_COLLAPSED);
+	assert_int_equal(choose("--format", "pprof", &report, &err), 0);
+	assert_int_equal(report.format, JXP__FORMAT__FORMAT_PPROF);
+	assert_int_equal(choose("--view", "fields", &report, &err), 0);
+	assert_int_equal(report.view, JXP__VIEW__VIEW_FIELDS);
+	assert_int_equal(choose("--view", "subsuming", &report, &err), 0);
+	assert_int_equal(report.view, JXP__VIEW__VIEW_SUBSUMING);
+	assert_int_equal(choose("--view", "all", &report, &err), 0);
+	assert_int_equal(report.view, JXP__VIEW__VIEW_ALL);
+	assert_int_equal(choose("--region", "stack", &report, &err), 0);
+	assert_int_equal(report.n_regions, 1);
+	assert_int_equal(report.regions[0], JXP__REGION__REGION_STACK);
+	assert_int_equal(choose("--region", "all", &report, &err), 0);
+	assert_int_equal(report.n_regions, 0);
+}
+
+TEST(unknown_formats_views_and_regions_are_quoted)
+{
+	Jxp__ReportRequest report = JXP__REPORT_REQUEST__INIT;
+	struct err err;
+
+	assert_refused(choose("--format", "xml", &report, &err), "'xml'", &err);
+	assert_refused(choose("--format", "jso", &report, &err), "'jso'", &err);
+	assert_refused(choose("--view", "unknown", &report, &err), "'unknown'", &err);
+	assert_refused(choose("--view", "", &report, &err), "''", &err);
+	/* Its pairs are not listed. */
+	assert_refused(choose("--region", "jvm", &report, &err), "'jvm'", &err);
+	assert_refused(choose("--region", "heap,stack", &report, &err), "'heap,stack'", &err);
 }
 
 TEST(a_period_begins_and_ends_with_times)
