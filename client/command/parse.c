@@ -156,6 +156,7 @@ static const struct argument_name formats_known[] = {
     {"json", JXP__FORMAT__FORMAT_JSON},
     {"collapsed", JXP__FORMAT__FORMAT_COLLAPSED},
     {"pprof", JXP__FORMAT__FORMAT_PPROF},
+    {"html", JXP__FORMAT__FORMAT_HTML},
     {0},
 };
 

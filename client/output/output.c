@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/output/page.h"
 #include "common/cleanup.h"
 #include "common/fd.h"
 
@@ -122,6 +123,8 @@ int output_open_report(struct output *o, const char *path, Jxp__Format format, s
 		return err_set(err, EINVAL,
 			       "this format is binary, and the output is a terminal: write it to a "
 			       "file with -o FILE");
+	if (r == 0 && format == JXP__FORMAT__FORMAT_HTML)
+		r = page_read(&o->page, err);
 	return r;
 }
 
@@ -178,7 +181,7 @@ static int put_in_place(struct output *o, struct err *err)
 	return 0;
 }
 
-int output_commit(struct output *o, const void *bytes, size_t size, struct err *err)
+static int commit(struct output *o, const void *bytes, size_t size, struct err *err)
 {
 	const char *name = o->fd < 0 ? "standard output" : o->path;
 	int r = fd_write_all(o->fd < 0 ? STDOUT_FILENO : o->fd, bytes, size);
@@ -191,8 +194,20 @@ int output_commit(struct output *o, const void *bytes, size_t size, struct err *
 	return o->fd < 0 || o->in_place ? 0 : put_in_place(o, err);
 }
 
+int output_commit(struct output *o, const void *bytes, size_t size, struct err *err)
+{
+	_cleanup_free_ char *page = NULL;
+	int r;
+
+	if (!o->page)
+		return commit(o, bytes, size, err);
+	r = page_fill(o->page, bytes, size, &page, &size, err);
+	return r < 0 ? r : commit(o, page, size, err);
+}
+
 void output_release(struct output *o)
 {
+	cleanup_free(&o->page);
 	if (o->temporary[0])
 		(void)unlinkat(o->place.directory, o->temporary, 0); /* Else it is only untidy. */
 	o->temporary[0] = '\0';

@@ -1,0 +1,23 @@
+/* What views share: the report, and what is made of it once. */
+import { Contexts } from "./data/contexts.ts";
+import { listPairs, type PairRow } from "./data/pairs.ts";
+import type { Report } from "./data/report.ts";
+import type { Address, Go } from "./state.ts";
+
+export interface Model {
+  report: Report;
+  contexts: Contexts;
+  pairs: PairRow[];
+}
+
+export function makeModel(report: Report): Model {
+  const contexts = new Contexts(report.contexts);
+
+  return { report, contexts, pairs: listPairs(report, contexts) };
+}
+
+export interface ViewProps {
+  model: Model;
+  address: Address;
+  go: Go;
+}
