@@ -54,6 +54,27 @@ export class Contexts {
     return path;
   }
 
+  /*
+   * Which contexts have a frame whose class, method or file (with its line: "A.java:12") has the text in it, in small
+   * letters: 1 by number, 0 for the others.
+   */
+  found(text: string): Uint8Array {
+    const methods = this.columns.methods.map(([of, name, file]) => `${of}.${name} ${file}`.toLowerCase().includes(text));
+    const found = new Uint8Array(this.count + 1);
+    const line = /:\d/.test(text);
+
+    for (let id = 1; id <= this.count; id++) {
+      const own = methods[this.method[id]! - 1] || (line && this.place(id).includes(text));
+
+      found[id] = own || found[this.parent[id]!] ? 1 : 0;
+    }
+    return found;
+  }
+
+  private place(id: number): string {
+    return `${this.names(this.method[id]!).file}:${this.columns.line[id - 1]}`.toLowerCase();
+  }
+
   /* Are two frames the same call, in code that was compiled or not? */
   private same(a: number, b: number): boolean {
     return this.method[a] === this.method[b] && this.columns.line[a - 1] === this.columns.line[b - 1];

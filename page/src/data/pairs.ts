@@ -1,13 +1,13 @@
 /* All pairs of a report as one list, in an order and by what somebody looks for. */
 import type { Contexts } from "./contexts.ts";
 import { KINDS, type KindName, type Pair, type Report } from "./report.ts";
-import { longMethod, longPlace, packageOf } from "./text.ts";
+import { longPlace, packageOf } from "./text.ts";
 
 export interface PairRow {
   kind: KindName;
   pair: Pair;
   id: string; // kind and place in the list: "dead_store-3"
-  text: string; // what is searched, in small letters
+  place: string; // in small letters
   package: string;
 }
 
@@ -22,27 +22,7 @@ export interface PairFilter {
 }
 
 export function listPairs(report: Report, contexts: Contexts): PairRow[] {
-  const texts = new Map<number, string>();
   const rows: PairRow[] = [];
-
-  /* What a context says, once for all pairs that have it. */
-  const textOf = (context: number): string => {
-    let text = texts.get(context);
-
-    if (text === undefined) {
-      text = contexts
-        .path(context)
-        .map((id) => {
-          const frame = contexts.frame(id);
-
-          return `${longMethod(frame)} ${frame.file}:${frame.line}`;
-        })
-        .join("\n")
-        .toLowerCase();
-      texts.set(context, text);
-    }
-    return text;
-  };
 
   for (const kind of report.inefficiency)
     kind.pairs.forEach((pair, i) => {
@@ -52,7 +32,7 @@ export function listPairs(report: Report, contexts: Contexts): PairRow[] {
         pair,
         id: `${kind.kind}-${i + 1}`,
         package: packageOf(contexts.frame(pair.trap.frames).class),
-        text: `${longPlace(pair.watch.location)}\n${textOf(pair.watch.frames)}\n${textOf(pair.trap.frames)}`.toLowerCase(),
+        place: longPlace(pair.watch.location).toLowerCase(),
       });
     });
   return rows;
@@ -71,8 +51,10 @@ function weight(row: PairRow, order: PairOrder): number {
   }
 }
 
-export function selectPairs(rows: readonly PairRow[], filter: PairFilter): PairRow[] {
+/* A search is over places, and over all frames of both contexts. */
+export function selectPairs(rows: readonly PairRow[], contexts: Contexts, filter: PairFilter): PairRow[] {
   const query = filter.query.trim().toLowerCase();
+  const found = query ? contexts.found(query) : new Uint8Array();
 
   return rows
     .filter(
@@ -80,7 +62,7 @@ export function selectPairs(rows: readonly PairRow[], filter: PairFilter): PairR
         (!filter.kind || row.kind === filter.kind) &&
         (!filter.region || row.pair.region === filter.region) &&
         (!filter.package || row.package === filter.package || row.package.startsWith(`${filter.package}.`)) &&
-        (!query || row.text.includes(query)),
+        (!query || row.place.includes(query) || found[row.pair.watch.frames] || found[row.pair.trap.frames]),
     )
     .sort((a, b) => weight(b, filter.order) - weight(a, filter.order));
 }

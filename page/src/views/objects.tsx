@@ -159,14 +159,8 @@ export function Objects({ model, address, go }: ViewProps) {
   const { report, contexts } = model;
   const query = address.q.trim().toLowerCase();
   const waste = useMemo(() => wasteByPlace(report), [report]);
-  const found = (name: string, context: number) =>
-    !query ||
-    name.toLowerCase().includes(query) ||
-    contexts.path(context).some((id) => {
-      const frame = contexts.frame(id);
-
-      return `${frame.class}.${frame.method}`.toLowerCase().includes(query);
-    });
+  const inContext = useMemo(() => (query ? contexts.found(query) : new Uint8Array()), [contexts, query]);
+  const found = (name: string, context: number) => !query || name.toLowerCase().includes(query) || inContext[context] === 1;
   const classes = report.classes.filter((c) => c && (found(c.class, 0) || c.fields.some((f) => f && found(f.field || "\n", 0))));
   const sites = report.objects.filter((s) => s && found(s.class, s.alloc_frames));
   const max = scaleOf(classes.map((c) => c.fraction_ci95));

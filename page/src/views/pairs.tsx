@@ -112,7 +112,7 @@ export function Pairs({ model, address, go }: ViewProps) {
   const order = isOrder(address.order) ? address.order : "cpu";
   const { q, kind, region, package: of } = address;
   const rows = useMemo(
-    () => selectPairs(model.pairs, { query: q, kind, region, package: of, order }),
+    () => selectPairs(model.pairs, model.contexts, { query: q, kind, region, package: of, order }),
     [model, q, kind, region, of, order],
   );
   const all = useMemo(() => packages(model.pairs), [model]);
