@@ -158,8 +158,10 @@ PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcya
 	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev nettle-dev \
 	libsqlite3-dev libzstd-dev zlib1g-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
-	libcommons-collections3-java libcommons-collections4-java musl python3 python3-yaml curl procps util-linux shellcheck systemd debhelper lintian
-MISSING	  = $(shell for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
+	libcommons-collections3-java libcommons-collections4-java musl python3 python3-yaml curl procps util-linux shellcheck systemd debhelper lintian chromium
+# Node.js comes from wherever the machine has it.
+NODE_PACKAGES  = $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
+MISSING	  = $(shell for p in $(PACKAGES) $(NODE_PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
 	grep -q 'install ok installed' || echo $$p; done)
 SUDO	 := $(if $(filter 0,$(shell id -u)),,sudo)
 
