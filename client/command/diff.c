@@ -11,6 +11,7 @@
 #include "client/output/output.h"
 #include "common/arguments.h"
 #include "common/cleanup.h"
+#include "common/json.h"
 #include "compare/output.h"
 
 #define TEXT_ROWS 10u
@@ -97,14 +98,20 @@ static const struct compare_gate *gate_of(const struct diff_options *o, const st
 static int write_json(FILE *out, const struct diff_options *o, const struct found *f)
 {
 	bool cpu = f->comparison.unit == COMPARE_CPU;
+	bool page = o->format == JXP__FORMAT__FORMAT_HTML;
 	json_t *compared =
 	    compare_json(&f->comparison, gate_of(o, f), o->rows ? o->rows : JSON_ROWS);
 	json_t *document =
 	    json_pack("{s:i, s:{s:s, s:o, s:o}}", "schema", DIFF_SCHEMA, "diff", "unit",
 		      cpu ? "cpu" : "bytes", "cpu", cpu ? compared : json_null(), "bytes",
 		      cpu ? json_null() : compared);
-	int r = document ? json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : -1;
+	int r;
 
+	if (page)
+		document = json_with(document, "tree", compare_tree_json(&f->comparison.tree));
+	r = document ? json_dumpf(document, out,
+				  (page ? JSON_COMPACT : JSON_INDENT(1)) | JSON_REAL_PRECISION(9))
+		     : -1;
 	json_decref(document);
 	return r < 0 || fputc('\n', out) == EOF ? -ENOMEM : 0;
 }
@@ -117,7 +124,7 @@ static int render(const struct diff_options *o, const struct found *f, char **te
 
 	if (!out)
 		return err_set(err, ENOMEM, "out of memory for the difference");
-	if (o->format == JXP__FORMAT__FORMAT_JSON)
+	if (o->format != JXP__FORMAT__FORMAT_TEXT)
 		r = write_json(out, o, f);
 	else
 		compare_text_write(out, &f->comparison, gate_of(o, f),
@@ -135,10 +142,11 @@ static int check(const struct diff_options *o, const struct diff_side sides[2], 
 		return err_set(err, EINVAL,
 			       "--app is for periods, and '%s' and '%s' are none: leave it out",
 			       sides[0].text, sides[1].text);
-	if (o->format != JXP__FORMAT__FORMAT_TEXT && o->format != JXP__FORMAT__FORMAT_JSON)
+	if (o->format != JXP__FORMAT__FORMAT_TEXT && o->format != JXP__FORMAT__FORMAT_JSON &&
+	    o->format != JXP__FORMAT__FORMAT_HTML)
 		return err_set(err, EINVAL,
-			       "a difference can be had as text or JSON: use --format text or "
-			       "json");
+			       "a difference can be had as text, JSON or a page: use --format "
+			       "text, json or html");
 	return 0;
 }
 
@@ -163,7 +171,8 @@ static int diff(struct client *c, struct command_call *call, struct err *err)
 	for (int i = 0; i < 2; i++)
 		if ((r = diff_side_parse(&sides[i], texts[i], o->app, err)) < 0)
 			return r;
-	if ((r = check(o, sides, err)) < 0 || (r = output_open(&output, o->output, err)) < 0 ||
+	if ((r = check(o, sides, err)) < 0 ||
+	    (r = output_open_report(&output, o->output, o->format, err)) < 0 ||
 	    (r = find(c, o, sides, &found, err)) < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */
