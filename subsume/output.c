@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/json.h"
 #include "common/label.h"
 #include "subsume/label.h"
 

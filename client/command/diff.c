@@ -15,7 +15,7 @@
 #include "compare/output.h"
 
 #define TEXT_ROWS 10u
-#define JSON_ROWS 1000u
+#define DOCUMENT_ROWS 1000u
 
 /* 1 had the difference of checked bytes that daemons made, "cpu" beside it. */
 #define DIFF_SCHEMA 2
@@ -100,7 +100,7 @@ static int write_json(FILE *out, const struct diff_options *o, const struct foun
 	bool cpu = f->comparison.unit == COMPARE_CPU;
 	bool page = o->format == JXP__FORMAT__FORMAT_HTML;
 	json_t *compared =
-	    compare_json(&f->comparison, gate_of(o, f), o->rows ? o->rows : JSON_ROWS);
+	    compare_json(&f->comparison, gate_of(o, f), o->rows ? o->rows : DOCUMENT_ROWS);
 	json_t *document =
 	    json_pack("{s:i, s:{s:s, s:o, s:o}}", "schema", DIFF_SCHEMA, "diff", "unit",
 		      cpu ? "cpu" : "bytes", "cpu", cpu ? compared : json_null(), "bytes",
