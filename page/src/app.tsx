@@ -1,28 +1,9 @@
 /* The page around the views: what window it is, tabs, search, keys. */
+import { Fragment } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { count, time } from "./data/text.ts";
-import type { Model, ViewProps } from "./model.ts";
+import type { Page, Shown } from "./page.ts";
 import { linkTo, useAddress, type Address } from "./state.ts";
-import { Change } from "./views/change.tsx";
-import { FlameView } from "./views/flame.tsx";
-import { Loops } from "./views/loops.tsx";
-import { NumaView } from "./views/numa.tsx";
-import { Objects } from "./views/objects.tsx";
-import { Pairs } from "./views/pairs.tsx";
-import { Quality } from "./views/quality.tsx";
-import { SubsumingView } from "./views/subsuming.tsx";
-
-const VIEWS: { name: string; title: string; view: (props: ViewProps) => preact.JSX.Element }[] = [
-  { name: "change", title: "What to change", view: Change },
-  { name: "pairs", title: "Pairs", view: Pairs },
-  { name: "objects", title: "Fields and objects", view: Objects },
-  { name: "flame", title: "Flame graph", view: FlameView },
-  { name: "loops", title: "Loops", view: Loops },
-  { name: "numa", title: "NUMA", view: NumaView },
-  { name: "subsuming", title: "Subsuming methods", view: SubsumingView },
-  { name: "quality", title: "Quality", view: Quality },
-];
 
 const KEYS: [string, string][] = [
   ["/", "search"],
@@ -48,6 +29,13 @@ function stepRow(step: number): void {
   rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + step, 0), rows.length - 1)]?.focus();
 }
 
+/* Puts the view's tab into sight where there is no room for all, without moving the page. */
+function showTab(): void {
+  const tab = document.querySelector<HTMLElement>("nav [aria-current]");
+
+  if (tab?.parentElement) tab.parentElement.scrollLeft = tab.offsetLeft - (tab.parentElement.clientWidth - tab.clientWidth) / 2;
+}
+
 /* What Esc leaves first. */
 function leave(address: Address): Partial<Address> | null {
   if (address.open) return { open: "" };
@@ -56,11 +44,11 @@ function leave(address: Address): Partial<Address> | null {
   return address.q ? { q: "" } : null;
 }
 
-function useKeys(address: Address, go: ViewProps["go"], search: () => void, help: () => void): void {
+function useKeys(page: Page, { address, go }: Shown, search: () => void, help: () => void): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || (typing(event.target) && event.key !== "Escape")) return;
-      const view = VIEWS[Number(event.key) - 1];
+      const view = page.views[Number(event.key) - 1];
 
       if (event.key === "/") search();
       else if (event.key === "?") help();
@@ -82,20 +70,12 @@ function useKeys(address: Address, go: ViewProps["go"], search: () => void, help
   });
 }
 
-function Header({ model, address, go, search }: ViewProps & { search: preact.RefObject<HTMLInputElement | null> }) {
-  const { window: w } = model.report;
-  const what = w.merged
-    ? `${count(w.merged.windows)} windows of ${count(w.merged.processes)} processes`
-    : `pid ${w.pid}`;
-
+function Header({ page, current, address, go, search }: Shown & { page: Page; current: string; search: preact.RefObject<HTMLInputElement | null> }) {
   return (
     <header>
       <div class="top">
-        <h1>{w.app || "a JVM without a name"}</h1>
-        <p class="quiet">
-          {what} · JDK {w.jdk.split("+")[0]}, {w.gc} · {time(w.start)}, {Math.round(w.duration_s)} s
-          {w.state !== "done" && ` · ${w.state.replaceAll("_", " ")}${w.reason ? `: ${w.reason}` : ""}`}
-        </p>
+        <h1>{page.name}</h1>
+        <p class="quiet">{page.facts}</p>
         <input
           ref={search}
           type="search"
@@ -109,8 +89,8 @@ function Header({ model, address, go, search }: ViewProps & { search: preact.Ref
         </button>
       </div>
       <nav aria-label="Views">
-        {VIEWS.map((view) => (
-          <a key={view.name} href={linkTo(address, { view: view.name })} aria-current={view.name === address.view ? "page" : undefined}>
+        {page.views.map((view) => (
+          <a key={view.name} href={linkTo(address, { view: view.name })} aria-current={view.name === current ? "page" : undefined}>
             {view.title}
           </a>
         ))}
@@ -119,16 +99,16 @@ function Header({ model, address, go, search }: ViewProps & { search: preact.Ref
   );
 }
 
-export function App({ model }: { model: Model }) {
+export function App({ page }: { page: Page }) {
   const [address, go] = useAddress();
   const search = useRef<HTMLInputElement>(null);
   const [help, setHelp] = useState(false);
-  const view = VIEWS.find((v) => v.name === address.view) ?? VIEWS[0]!;
-  const View = view.view;
+  const view = page.views.find((v) => v.name === address.view) ?? page.views[0]!;
+  const Draw = view.draw;
 
   useKeys(
-    address,
-    go,
+    page,
+    { address, go },
     () => search.current?.focus(),
     () => setHelp(!help),
   );
@@ -137,28 +117,27 @@ export function App({ model }: { model: Model }) {
     else delete document.documentElement.dataset.theme;
   }, [address.theme]);
   useEffect(() => {
-    document.title = `${model.report.window.app} ${model.report.window.id}: ${view.title}`;
-  }, [view]);
-  useEffect(() => {
+    document.title = `${page.title}: ${view.title}`;
+    showTab();
     if (!address.open) scrollTo(0, 0);
   }, [view]);
   return (
     <>
-      <Header model={model} address={{ ...address, view: view.name }} go={go} search={search} />
+      <Header page={page} current={view.name} address={address} go={go} search={search} />
       <main>
         {help && (
           <dl class="card facts-list keys">
             {KEYS.map(([key, what]) => (
-              <>
+              <Fragment key={key}>
                 <dt>
                   <kbd>{key}</kbd>
                 </dt>
                 <dd>{what}</dd>
-              </>
+              </Fragment>
             ))}
           </dl>
         )}
-        <View model={model} address={address} go={go} />
+        <Draw key={view.name} address={{ ...address, view: view.name }} go={go} />
       </main>
     </>
   );

@@ -2,8 +2,21 @@
 import { render } from "preact";
 
 import { App } from "./app.tsx";
-import { unpack } from "./data/report.ts";
-import { makeModel } from "./model.ts";
+import type { ComparisonDocument } from "./data/comparison.ts";
+import { unpack } from "./data/document.ts";
+import type { Report } from "./data/report.ts";
+import type { Page } from "./page.ts";
+import { comparisonPage } from "./pages/comparison.tsx";
+import { profilePage, type ProfileDocument } from "./pages/profile.tsx";
+import { reportPage } from "./pages/report.tsx";
+
+/* By what only one kind of document has. */
+function pageOf(document: object): Page {
+  if ("diff" in document) return comparisonPage(document as ComparisonDocument);
+  if ("tree" in document) return profilePage(document as ProfileDocument);
+  return reportPage(document as Report);
+}
+
 
 async function start(): Promise<void> {
   const data = document.getElementById("report")?.textContent?.trim() ?? "";
@@ -14,10 +27,10 @@ async function start(): Promise<void> {
     return;
   }
   try {
-    const model = makeModel(await unpack(data));
+    const page = pageOf((await unpack(data)) as object);
 
     body.textContent = "";
-    render(<App model={model} />, body);
+    render(<App page={page} />, body);
     performance.mark("drawn");
   } catch (error) {
     body.textContent = `The report in this page cannot be read: ${String(error)}. Write it again, or open it in a browser from after 2023.`;

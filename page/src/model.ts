@@ -2,7 +2,7 @@
 import { Contexts } from "./data/contexts.ts";
 import { listPairs, type PairRow } from "./data/pairs.ts";
 import type { Report } from "./data/report.ts";
-import type { Address, Go } from "./state.ts";
+import type { Shown } from "./page.ts";
 
 export interface Model {
   report: Report;
@@ -16,8 +16,6 @@ export function makeModel(report: Report): Model {
   return { report, contexts, pairs: listPairs(report, contexts) };
 }
 
-export interface ViewProps {
+export interface ViewProps extends Shown {
   model: Model;
-  address: Address;
-  go: Go;
 }

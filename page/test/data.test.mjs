@@ -43,7 +43,7 @@ test("a context beside nothing is all its own", () => {
 });
 
 const samples = [
-  { context: 4, width: 3, waste: { kind: 0, value: 2 } },
+  { context: 4, width: 3, layer: { number: 0, value: 2 } },
   { context: 5, width: 5 },
   { context: 7, width: 1 },
 ];

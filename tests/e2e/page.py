@@ -89,10 +89,14 @@ def has_what_the_json_report_has():
 @test
 def works_in_a_browser():
     need_page()
-    _, path = window()
+    daemon, path = window()
     directory = make_directory()
-    done = subprocess.run(["node", os.path.join(SOURCES, "test/browser/run.mjs"), PAGE, directory, path], cwd=SOURCES, text=True,
-                          capture_output=True, timeout=LIMIT_S, check=False)
+    compared, subsuming, stacks = (os.path.join(directory, name) for name in ("compared.html", "subsuming.html", "stacks"))
+    succeeded(daemon.ctl("diff", "w1", "w1", "--format", "html", "-o", compared))
+    succeeded(daemon.ctl("report", "w1", "--format", "collapsed", "-o", stacks))
+    succeeded(daemon.ctl("subsume", stacks, "--output-format", "html", "-o", subsuming))
+    done = subprocess.run(["node", os.path.join(SOURCES, "test/browser/run.mjs"), PAGE, directory, path, compared, subsuming],
+                          cwd=SOURCES, text=True, capture_output=True, timeout=LIMIT_S, check=False)
     for line in done.stdout.splitlines():
         if ": " in line:
             note(line)

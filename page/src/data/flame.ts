@@ -7,11 +7,11 @@ import { KINDS, type Report } from "./report.ts";
 
 export type FlameCost = "waste" | "cpu" | "objects";
 
-/* A cost of one context: how wide it is, and how much of what kind of waste lies there. */
+/* A cost of one context: how wide it is, and how much of another layer lies there: of a kind of waste, of another side. */
 export interface FlameSample {
   context: number;
   width: number;
-  waste?: { kind: number; value: number };
+  layer?: { number: number; value: number };
 }
 
 /* Nodes by number; 0 is the root, and parents are below their children. */
@@ -23,7 +23,7 @@ export interface Flame {
   depth: Uint16Array;
   width: Float64Array; // with all that it calls
   own: Float64Array;
-  waste: Float64Array[]; // by kind, with all that it calls
+  layers: Float64Array[]; // each with all that it calls
   left: Float64Array; // of its own, in the unit of width
   children: Uint32Array[]; // by name
 }
@@ -43,7 +43,7 @@ export function flameSamples(report: Report, cost: FlameCost): FlameSample[] {
       samples.push({
         context: (kind.kind === "dead_store" ? pair.watch : pair.trap).frames,
         width: cost === "waste" ? value : 0,
-        waste: { kind: KINDS.indexOf(kind.kind), value },
+        layer: { number: KINDS.indexOf(kind.kind), value },
       });
     }
   return samples;
@@ -101,7 +101,7 @@ function drawn(contexts: Contexts, context: number, shape: FlameShape): number[]
   }
 }
 
-export function buildFlame(contexts: Contexts, samples: readonly FlameSample[], shape: FlameShape): Flame {
+export function buildFlame(contexts: Contexts, samples: readonly FlameSample[], shape: FlameShape, layers = KINDS.length): Flame {
   const growing = new Growing(contexts.methodCount + 1);
   const plain = shape.as === "callees";
   /* Of a whole tree each context has one node, which its children's start from. */
@@ -143,7 +143,7 @@ export function buildFlame(contexts: Contexts, samples: readonly FlameSample[], 
     depth: new Uint16Array(count),
     width: new Float64Array(count),
     own: new Float64Array(count),
-    waste: KINDS.map(() => new Float64Array(count)),
+    layers: Array.from({ length: layers }, () => new Float64Array(count)),
     left: new Float64Array(count),
     children: [],
   };
@@ -151,14 +151,14 @@ export function buildFlame(contexts: Contexts, samples: readonly FlameSample[], 
   samples.forEach((sample, i) => {
     if (!used[i]) return;
     flame.own[leaf[i]!]! += sample.width;
-    if (sample.waste) flame.waste[sample.waste.kind]![leaf[i]!]! += sample.waste.value;
+    if (sample.layer) flame.layers[sample.layer.number]![leaf[i]!]! += sample.layer.value;
   });
   flame.width.set(flame.own);
   for (let node = count - 1; node > 0; node--) {
     const parent = flame.parent[node]!;
 
     flame.width[parent]! += flame.width[node]!;
-    for (const waste of flame.waste) waste[parent]! += waste[node]!;
+    for (const layer of flame.layers) layer[parent]! += layer[node]!;
   }
   flame.total = flame.width[0]!;
   for (let node = 1; node < count; node++) flame.depth[node] = flame.depth[flame.parent[node]!]! + 1;
@@ -201,9 +201,9 @@ function arrange(flame: Flame, contexts: Contexts): void {
 export function flameKind(flame: Flame, node: number): { kind: number; part: number } {
   let kind = -1, most = 0;
 
-  flame.waste.forEach((waste, i) => {
-    if (waste[node]! > most) {
-      most = waste[node]!;
+  flame.layers.forEach((layer, i) => {
+    if (layer[node]! > most) {
+      most = layer[node]!;
       kind = i;
     }
   });

@@ -181,6 +181,13 @@ export interface Subsuming extends Method {
   pattern: (Method & { fraction: number })[];
 }
 
+export interface SubsumingMethods {
+  unit: string;
+  total: number;
+  coverage: number;
+  by_induced: Subsuming[];
+}
+
 export interface Loop extends Method {
   file: string;
   mapped: boolean;
@@ -237,7 +244,7 @@ export interface Report {
   classes: ClassOf[];
   numa: Numa | null;
   cpu: Cpu | null;
-  subsuming: { unit: string; total: number; coverage: number; by_induced: Subsuming[] } | null;
+  subsuming: SubsumingMethods | null;
   loops?: Loop[];
   loops_summary?: Record<string, number>;
   contexts: ContextColumns;
@@ -265,11 +272,3 @@ export const KIND_WORDS: Record<KindName, { title: string; meaning: string; watc
     trap: "The same value loaded again here",
   },
 };
-
-/* Reads the document that the client put into the page: gzip, as base64. */
-export async function unpack(base64: string): Promise<Report> {
-  const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-
-  return (await new Response(stream).json()) as Report;
-}

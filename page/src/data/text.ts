@@ -10,6 +10,13 @@ export function percent(part: number | null | undefined): string {
   return `${value >= 99.95 || value === 0 ? Math.round(value) : value.toFixed(1)}%`;
 }
 
+/* A difference of two parts in points: "+1.2", "-0.4", "0". */
+export function points(difference: number): string {
+  const value = (difference * 100).toFixed(1);
+
+  return Number(value) === 0 ? "0" : difference > 0 ? `+${value}` : value;
+}
+
 export function interval(ci: Interval | null | undefined): string {
   return ci ? `${percent(ci[0]).replace("%", "")} to ${percent(ci[1])}` : "";
 }

@@ -1,14 +1,15 @@
 /* Subsuming methods: those whose calls explain the time of what they call. */
-import type { ViewProps } from "../model.ts";
+import type { SubsumingMethods } from "../data/report.ts";
+import type { Shown } from "../page.ts";
 import { longMethod, percent, shortMethod, count } from "../data/text.ts";
 import { Estimate, scaleOf } from "../parts/interval.tsx";
 import { Empty } from "../parts/small.tsx";
 
-export function SubsumingView({ model, address, go }: ViewProps) {
-  const s = model.report.subsuming;
+export function SubsumingView({ subsuming: s, address, go }: Shown & { subsuming: SubsumingMethods | null }) {
   const query = address.q.trim().toLowerCase();
   const rows = (s?.by_induced ?? []).filter((m) => !query || longMethod(m).toLowerCase().includes(query));
-  const max = scaleOf(rows.map((m) => m.induced_fraction_ci95));
+  /* The root is all that no other subsumes: the largest, and of no use as a scale. */
+  const max = scaleOf(rows.filter((m) => m.class).map((m) => m.induced_fraction_ci95));
 
   if (!s)
     return (
