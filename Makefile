@@ -132,7 +132,7 @@ $(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMPAR
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lcyaml -lyaml -lnettle -lz -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lmicrohttpd -lcyaml -lyaml -lnettle -lz -lm
 $(B)/lib/jxperf/jxperf-attach: $(call obj,attach/main.c $(ATTACH) $(COMMON))
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lnettle

@@ -12,7 +12,7 @@
 static const struct command *const commands[] = {
     &cmd_check,  &cmd_list,       &cmd_attach,  &cmd_wait,   &cmd_detach,
     &cmd_status, &cmd_threads,    &cmd_windows, &cmd_report, &cmd_diff,
-    &cmd_reload, &cmd_fleet_plan, &cmd_subsume,
+    &cmd_reload, &cmd_fleet_plan, &cmd_subsume, &cmd_ui,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -69,6 +69,9 @@ static const char options_help[] =
     "  --schedule S   of this one only\n"
     "  --from T       from the epoch on that this time is in, seconds since 1970 (now)\n"
     "  --verbose      each window, too\n"
+    "ui:\n"
+    "  --port N       of loopback (any)\n"
+    "  --open         open it in the browser\n"
     "subsume:\n"
     "  --format F     what FILE is: collapsed, pprof or jfr (as it looks)\n"
     "  --sample-type T\n"

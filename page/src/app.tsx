@@ -70,11 +70,17 @@ function useKeys(page: Page, { address, go }: Shown, search: () => void, help: (
   });
 }
 
+/* A report that `jxperfctl ui` shows has the live page to go back to. */
+function served(): boolean {
+  return location.protocol === "http:" && location.pathname !== "/";
+}
+
 function Header({ page, current, address, go, search }: Shown & { page: Page; current: string; search: preact.RefObject<HTMLInputElement | null> }) {
   return (
     <header>
       <div class="top">
         <h1>{page.name}</h1>
+        {served() && <a href="/">All JVMs and windows</a>}
         <p class="quiet">{page.facts}</p>
         <input
           ref={search}

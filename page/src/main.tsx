@@ -7,11 +7,13 @@ import { unpack } from "./data/document.ts";
 import type { Report } from "./data/report.ts";
 import type { Page } from "./page.ts";
 import { comparisonPage } from "./pages/comparison.tsx";
+import { livePage } from "./pages/live.tsx";
 import { profilePage, type ProfileDocument } from "./pages/profile.tsx";
 import { reportPage } from "./pages/report.tsx";
 
 /* By what only one kind of document has. */
 function pageOf(document: object): Page {
+  if ("live" in document) return livePage();
   if ("diff" in document) return comparisonPage(document as ComparisonDocument);
   if ("tree" in document) return profilePage(document as ProfileDocument);
   return reportPage(document as Report);
