@@ -3,7 +3,7 @@ import { KINDS, KIND_WORDS, type KindName } from "../data/report.ts";
 import { interval, percent } from "../data/text.ts";
 import type { Findings, WindowInfo } from "./api.ts";
 
-const WIDTH = 640, HEIGHT = 160, LEFT = 44, BOTTOM = 22, TOP = 8;
+const WIDTH = 900, HEIGHT = 190, LEFT = 44, BOTTOM = 22, TOP = 8;
 
 export interface Measured {
   window: WindowInfo;
