@@ -51,7 +51,7 @@ JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 .PHONY: all help demo check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean tests unit-tests workloads
 # Everything that is installed.
-all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
+all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
 
 # What can be made, a line each: of the comment above a target the first line.
 help:
@@ -132,7 +132,7 @@ $(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMPAR
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lcyaml -lyaml -lz -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lmicrohttpd -lcyaml -lyaml -lnettle -lz -lm
 $(B)/lib/jxperf/jxperf-attach: $(call obj,attach/main.c $(ATTACH) $(COMMON))
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lnettle
@@ -148,13 +148,20 @@ $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 		-Wl,--version-script=attach/agent/agent.map -o $@ $(AGENT_OBJECTS) -lZydis -lprotobuf-c -ldl -lpthread -lm
 	$(Q)$(COPY_AGENT_LIBS)
 
+# The page of reports needs Node.js to be built, and nothing to be opened; without it there is none, which is said.
+$(B)/share/jxperf/page.html: $(shell find page -name node_modules -prune -o -type f -print)
+	$(call say,PAGE,$@)
+	$(Q)mkdir -p $(@D) && page/make $@
+
 # ---------------------------------------------------------------- dependencies
 PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcyaml-dev libyaml-dev protobuf-c-compiler \
 	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev nettle-dev \
 	libsqlite3-dev libzstd-dev zlib1g-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
-	libcommons-collections3-java libcommons-collections4-java musl python3 python3-yaml curl procps util-linux shellcheck systemd debhelper lintian
-MISSING	  = $(shell for p in $(PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
+	libcommons-collections3-java libcommons-collections4-java musl python3 python3-yaml curl procps util-linux shellcheck systemd debhelper lintian chromium
+# Node.js comes from wherever the machine has it.
+NODE_PACKAGES  = $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
+MISSING	  = $(shell for p in $(PACKAGES) $(NODE_PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
 	grep -q 'install ok installed' || echo $$p; done)
 SUDO	 := $(if $(filter 0,$(shell id -u)),,sudo)
 
@@ -558,9 +565,10 @@ CONTRIB	:= README.md prometheus/jxperf.rules.yml grafana/jxperf.json kubernetes/
 # Units name the place they were installed for. A configuration that is there is left as it is.
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/jxperf lib/systemd/system lib/sysusers.d \
-		lib/tmpfiles.d share/man/man1 share/man/man5 share/man/man8) $(DESTDIR)$(SYSCONFDIR)/jxperf
+		lib/tmpfiles.d share/jxperf share/man/man1 share/man/man5 share/man/man8) $(DESTDIR)$(SYSCONFDIR)/jxperf
 	install -m 755 $(B)/bin/jxperfd $(B)/bin/jxperfctl $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(B)/lib/jxperf/* $(DESTDIR)$(PREFIX)/lib/jxperf
+	[ ! -s $(B)/share/jxperf/page.html ] || install -m 644 $(B)/share/jxperf/page.html $(DESTDIR)$(PREFIX)/share/jxperf
 	[ -e $(DESTDIR)$(SYSCONFDIR)/jxperf/jxperfd.yaml ] || \
 		install -m 644 systemd/jxperfd.yaml $(DESTDIR)$(SYSCONFDIR)/jxperf
 	for unit in jxperfd jxperf-broker; do \

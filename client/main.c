@@ -12,7 +12,7 @@
 static const struct command *const commands[] = {
     &cmd_check,  &cmd_list,       &cmd_attach,  &cmd_wait,   &cmd_detach,
     &cmd_status, &cmd_threads,    &cmd_windows, &cmd_report, &cmd_diff,
-    &cmd_reload, &cmd_fleet_plan, &cmd_subsume, NULL,
+    &cmd_reload, &cmd_fleet_plan, &cmd_subsume, &cmd_ui,     NULL,
 };
 
 /* Not in the help: the installed completion asks it. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -418,4 +419,18 @@ pid_t proc_find_thread(pid_t pid, pid_t namespace_tid)
 	if (proc_read_status(pid, 0, &s) == 0 && s.in_our_namespace)
 		return -ESRCH;
 	return proc_search_threads(pid, has_namespace_tid, &namespace_tid);
+}
+
+int proc_beside_self(char *path, size_t size, const char *place)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	int written;
+
+	if (n < 0)
+		return -errno;
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0'; /* The kernel's path is absolute. */
+	written = snprintf(path, size, "%s/%s", self, place);
+	return written < 0 || (size_t)written >= size ? -ENAMETOOLONG : 0;
 }

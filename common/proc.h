@@ -130,4 +130,8 @@ pid_t proc_search_threads(pid_t pid, proc_thread_fn *is_wanted, const void *arg)
  * none. */
 pid_t proc_find_thread(pid_t pid, pid_t namespace_tid);
 
+/* The path of what is installed with the running program, by its place as seen from the program's
+ * directory ("../lib/jxperf"). 0, -ENAMETOOLONG, or what reading /proc says. */
+int proc_beside_self(char *path, size_t size, const char *place);
+
 #endif

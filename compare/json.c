@@ -119,3 +119,22 @@ json_t *compare_json(const struct comparison *c, const struct compare_gate *gate
 			   {"rows", JSON_ROWS(c, c->rows, c->row_count, limit, row_json)},
 			   {"gate", gate_json(gate)});
 }
+
+json_t *compare_tree_json(const struct compare_tree *t)
+{
+	json_t *methods = json_array(), *parents = json_array(), *of = json_array();
+	json_t *costs[2] = {json_array(), json_array()};
+
+	for (size_t i = 1; i < t->method_count; i++)
+		methods = json_appended(methods, json_string(t->methods[i].name));
+	for (size_t i = 1; i < t->node_count; i++) {
+		const struct compare_tree_node *node = &t->nodes[i];
+
+		parents = json_appended(parents, json_integer(node->parent));
+		of = json_appended(of, json_integer(node->method));
+		for (int side = 0; side < 2; side++)
+			costs[side] = json_appended(costs[side], json_real(node->own[side].amount));
+	}
+	return json_pack("{s:o, s:o, s:o, s:[o,o]}", "methods", methods, "parent", parents,
+			 "method", of, "costs", costs[0], costs[1]);
+}

@@ -22,4 +22,9 @@ void compare_text_write(FILE *out, const struct comparison *c, const struct comp
 /* The same as an object, all rows that are looked at being counted. NULL without memory. */
 json_t *compare_json(const struct comparison *c, const struct compare_gate *gate, size_t rows);
 
+/* The tree of both sides, as a page draws it (docs/page.md): {"methods": [name], "parent",
+ * "method", "costs": two columns of nanoseconds}. Node N is at N - 1, behind its parent; so is a
+ * method. NULL without memory. */
+json_t *compare_tree_json(const struct compare_tree *t);
+
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/arguments.h"
+#include "common/proc.h"
 #include "daemon/broker/broker.h"
 #include "daemon/door/door.h"
 #include "daemon/broker/worker.h"
@@ -90,8 +91,7 @@ static const struct argument_option arguments[] = {
 static int set_defaults(struct options *o, struct err *err)
 {
 	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
+	int r;
 
 	*o = (struct options){.client_fd = -1,
 			      .environment = "",
@@ -106,15 +106,9 @@ static int set_defaults(struct options *o, struct err *err)
 	strcpy(o->socket, CONTROL_SOCKET_DEFAULT);
 	strcpy(o->http, HTTP_DEFAULT);
 	strcpy(o->state_dir, STATE_DIR_DEFAULT);
-	if (n < 0)
-		return err_set_errno(err, errno, "cannot read '/proc/self/exe'");
-	self[n] = '\0';
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
-	if (snprintf(o->bundle, sizeof(o->bundle), "%s/" BUNDLE_FROM_BINARY, self) >=
-	    (int)sizeof(o->bundle))
-		return err_set(err, ENAMETOOLONG, "the program's path is too long: use --bundle");
+	r = proc_beside_self(o->bundle, sizeof(o->bundle), BUNDLE_FROM_BINARY);
+	if (r < 0)
+		return err_set_errno(err, -r, "the program's own path is not known: use --bundle");
 	if (realpath(o->bundle, self)) /* Without "..", to be read by people. */
 		strcpy(o->bundle, self);
 	return 0;

@@ -18,6 +18,9 @@ report_write_fn report_text_write;
 report_write_fn report_json_write;
 report_write_fn report_collapsed_write;
 
+/* The JSON report with calling contexts by number: the data of a page (docs/page.md). */
+report_write_fn report_page_write;
+
 /* "2026-11-21T08:40:00.123Z" */
 #define REPORT_TIME_BYTES 32
 void report_time(char text[REPORT_TIME_BYTES], uint64_t unix_ns);

@@ -129,19 +129,32 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 			{"subsuming",
 			 m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null()},
 			{"comparison", comparison_json(m->window)});
-	return report_json_with_loops(document, writer, limit);
+	document = report_json_with_loops(document, writer, limit);
+	return writer->numbered ? json_with(document, "contexts", report_json_contexts(writer))
+				: document;
 }
 
-int report_json_write(FILE *out, const struct report_model *m, size_t pairs)
+static int write_document(FILE *out, const struct report_model *m, size_t rows, bool numbered,
+			  size_t layout)
 {
 	_cleanup_(json_writer_release) struct json_writer writer = {0};
 	_cleanup_json_ json_t *document = NULL;
 
-	if (json_writer_init(&writer, m) < 0)
+	if (json_writer_init(&writer, m, numbered) < 0)
 		return -ENOMEM;
-	document = document_json(&writer, pairs);
-	if (!document || json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) < 0 ||
+	document = document_json(&writer, rows);
+	if (!document || json_dumpf(document, out, layout | JSON_REAL_PRECISION(9)) < 0 ||
 	    fputc('\n', out) == EOF)
 		return -ENOMEM;
 	return 0;
+}
+
+int report_json_write(FILE *out, const struct report_model *m, size_t pairs)
+{
+	return write_document(out, m, pairs, false, JSON_INDENT(1));
+}
+
+int report_page_write(FILE *out, const struct report_model *m, size_t pairs)
+{
+	return write_document(out, m, pairs, true, JSON_COMPACT);
 }

@@ -12,6 +12,9 @@
 #include "report/pprof/pprof.h"
 #include "proto/limits.h"
 
+/* Of each list of a page: what a browser opens in two seconds. */
+#define PAGE_ROWS 10000
+
 struct format {
 	report_write_fn *write;
 	size_t default_pairs;
@@ -24,6 +27,7 @@ static const struct format *find_format(Jxp__Format format)
 	    [JXP__FORMAT__FORMAT_JSON] = {report_json_write, 1000},
 	    [JXP__FORMAT__FORMAT_COLLAPSED] = {report_collapsed_write, LIMIT_PAIRS},
 	    [JXP__FORMAT__FORMAT_PPROF] = {report_pprof_write, LIMIT_PAIRS},
+	    [JXP__FORMAT__FORMAT_HTML] = {report_page_write, PAGE_ROWS},
 	};
 
 	if ((unsigned)format >= sizeof(formats) / sizeof(formats[0]))
@@ -36,8 +40,8 @@ int report_check_format(Jxp__Format format, struct err *err)
 	if (find_format(format))
 		return 0;
 	return err_set(err, EOPNOTSUPP,
-		       "such reports are not available: use --format text, json, collapsed or "
-		       "pprof");
+		       "such reports are not available: use --format text, json, collapsed, "
+		       "pprof or html");
 }
 
 int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, size_t max_bytes,

@@ -1,6 +1,6 @@
 /*
- * Reports: a window as text, JSON (schema 1), collapsed stacks or a profile for pprof, which is
- * binary.
+ * Reports: a window as text, JSON (schema 1), collapsed stacks, a profile for pprof, which is
+ * binary, or the data of a page.
  *
  * Pairs are listed in the order of report/pairs/pair_ranking.h and only when something was
  * wasted. A report may be asked for while its window runs. Any thread may write one of a window

@@ -300,6 +300,63 @@ json_t *subsume_json(const struct subsume_summary *s)
 	return object;
 }
 
+/* ---------------------------------------------------------------- the tree, for a page */
+
+/* What has less is part of its caller. */
+#define PAGE_PARTS 20000u
+
+/* By node: the cost of it and all below it; to be freed, or NULL without memory. */
+static uint64_t *inclusive_costs(const struct subsume_tree *t)
+{
+	uint64_t *costs = calloc(t->node_count + 1, sizeof(*costs));
+	uint64_t below[SUBSUME_DEPTH_MAX + 2] = {0}; /* by depth: of the children seen so far */
+
+	for (size_t n = t->node_count; costs && n-- > 0;) {
+		unsigned depth = t->depth[n];
+
+		costs[n] = t->cost[n] + below[depth + 1];
+		below[depth + 1] = 0;
+		below[depth] += costs[n];
+	}
+	return costs;
+}
+
+json_t *subsume_tree_json(const struct subsume_tree *t)
+{
+	_cleanup_free_ uint64_t *inclusive = inclusive_costs(t);
+	json_t *labels = json_array(), *parents = json_array(), *methods = json_array();
+	json_t *costs = json_array();
+	uint64_t least;
+	size_t path[SUBSUME_DEPTH_MAX + 1] = {0}; /* by depth: the number in the page */
+	size_t count = 0;
+
+	if (!inclusive || !labels)
+		return json_unless(-1, labels);
+	least = t->node_count > 0 ? inclusive[0] / PAGE_PARTS : 0;
+	for (size_t m = 1; m < t->method_count; m++)
+		labels = json_appended(labels, json_string(t->methods[m].label));
+	for (size_t n = 1; n < t->node_count; n++) {
+		unsigned depth = t->depth[n];
+		size_t parent = path[depth - 1];
+
+		if (inclusive[n] > least) {
+			parents = json_appended(parents, count_json(parent));
+			methods = json_appended(methods, json_integer(t->method[n]));
+			costs = json_appended(costs, json_real(in_unit(t, t->cost[n])));
+			path[depth] = ++count;
+			continue;
+		}
+		/* All that is below it comes next, and is too little as well. */
+		path[depth] = parent;
+		if (parent > 0)
+			(void)json_real_set(json_array_get(costs, parent - 1),
+					    json_real_value(json_array_get(costs, parent - 1)) +
+						in_unit(t, t->cost[n]));
+	}
+	return json_pack("{s:o, s:o, s:o, s:[o]}", "methods", labels, "parent", parents, "method",
+			 methods, "costs", costs);
+}
+
 /* ---------------------------------------------------------------- collapsed */
 
 static void cleanup_builder(struct subsume_builder **b)

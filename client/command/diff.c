@@ -19,9 +19,11 @@
 /* 1 had the difference of checked bytes that daemons made, "cpu" beside it. */
 #define DIFF_SCHEMA 2
 
+enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_HTML };
+
 struct diff_options {
 	const char *app;
-	Jxp__Format format;
+	enum diff_format format;
 	uint32_t rows;
 	const char *output;
 	double fail_above;    /* 0: not given */
@@ -47,7 +49,7 @@ static int set_operations(const char *text, void *field, struct err *err)
 
 #define FIELD(member) .field = offsetof(struct diff_options, member)
 
-static const char *const formats[] = {"text", "json", NULL};
+static const char *const formats[] = {"text", "json", "html", NULL};
 
 static const struct argument_option arguments[] = {
     {.group = output_arguments, FIELD(output)},
@@ -61,7 +63,7 @@ static const struct argument_option arguments[] = {
      .type = ARGUMENT_CHOICE,
      FIELD(format),
      .names = formats,
-     .least = JXP__FORMAT__FORMAT_TEXT,
+     .least = DIFF_TEXT,
      .noun = "a format of differences",
      .value = "F",
      .unset = "text, or json with --json"},
@@ -125,6 +127,7 @@ static const struct compare_gate *gate_of(const struct diff_options *o, const st
 static int write_json(FILE *out, const struct diff_options *o, const struct found *f)
 {
 	bool cpu = f->comparison.unit == COMPARE_CPU;
+	bool page = o->format == DIFF_HTML;
 	json_t *compared =
 	    compare_json(&f->comparison, gate_of(o, f), o->rows ? o->rows : ROWS_OF_JSON);
 	json_t *document =
@@ -132,8 +135,13 @@ static int write_json(FILE *out, const struct diff_options *o, const struct foun
 			{"diff", JSON_OBJECT({"unit", json_string(cpu ? "cpu" : "bytes")},
 					     {"cpu", cpu ? compared : json_null()},
 					     {"bytes", cpu ? json_null() : compared})});
-	int r = document ? json_dumpf(document, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : -1;
+	int r;
 
+	if (page)
+		document = json_with(document, "tree", compare_tree_json(&f->comparison.tree));
+	r = document ? json_dumpf(document, out,
+				  (page ? JSON_COMPACT : JSON_INDENT(1)) | JSON_REAL_PRECISION(9))
+		     : -1;
 	json_decref(document);
 	return r < 0 || fputc('\n', out) == EOF ? -ENOMEM : 0;
 }
@@ -146,7 +154,7 @@ static int render(const struct diff_options *o, const struct found *f, char **te
 
 	if (!out)
 		return err_set(err, ENOMEM, "out of memory for the difference");
-	if (o->format == JXP__FORMAT__FORMAT_JSON)
+	if (o->format != DIFF_TEXT)
 		r = write_json(out, o, f);
 	else
 		compare_text_write(out, &f->comparison, gate_of(o, f),
@@ -171,7 +179,7 @@ static struct diff_options asked;
 
 static void prepare(const struct client *c)
 {
-	asked.format = client_format(c);
+	asked.format = c->json ? DIFF_JSON : DIFF_TEXT;
 }
 
 static int diff(struct client *c, struct command_call *call, struct err *err)
@@ -188,7 +196,8 @@ static int diff(struct client *c, struct command_call *call, struct err *err)
 	for (int i = 0; i < 2; i++)
 		if ((r = diff_side_parse(&sides[i], texts[i], o->app, err)) < 0)
 			return r;
-	if ((r = check(o, sides, err)) < 0 || (r = output_open(&output, o->output, err)) < 0 ||
+	if ((r = check(o, sides, err)) < 0 ||
+	    (r = output_open_any(&output, o->output, o->format == DIFF_HTML, err)) < 0 ||
 	    (r = find(c, o, sides, &found, err)) < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */

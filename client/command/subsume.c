@@ -32,6 +32,7 @@ enum result_format {
 	RESULT_TEXT,
 	RESULT_JSON,
 	RESULT_COLLAPSED,
+	RESULT_HTML,
 };
 
 struct subsume_options {
@@ -47,7 +48,7 @@ struct subsume_options {
 
 static const char *const formats[] = {"collapsed", "pprof", "jfr", NULL};
 static const char *const columns[] = {"1", "2", "last", NULL};
-static const char *const results[] = {"text", "json", "collapsed", NULL};
+static const char *const results[] = {"text", "json", "collapsed", "html", NULL};
 
 #define FIELD(member) .field = offsetof(struct subsume_options, member)
 
@@ -231,8 +232,9 @@ static json_t *left_out_json(const struct import_notes *notes)
 	return array;
 }
 
+/* page: with the tree of the profile, and no more room than that takes. */
 static int write_json(FILE *out, const struct subsume_summary *summary,
-		      const struct import_notes *notes)
+		      const struct import_notes *notes, bool page)
 {
 	json_t *found = subsume_json(summary);
 	json_t *all = json_pack("{s:i, s:o}", "schema", 1, "subsuming", found);
@@ -240,8 +242,10 @@ static int write_json(FILE *out, const struct subsume_summary *summary,
 
 	if (r == 0)
 		r = json_object_set_new(found, "remark", json_string(notes->remark));
+	if (r == 0 && page)
+		r = json_object_set_new(all, "tree", subsume_tree_json(summary->tree));
 	if (r == 0)
-		r = json_dumpf(all, out, JSON_INDENT(2));
+		r = json_dumpf(all, out, page ? JSON_COMPACT : JSON_INDENT(2));
 
 	json_decref(all);
 	return r < 0 || fputc('\n', out) == EOF ? -ENOMEM : 0;
@@ -256,8 +260,8 @@ static int render(const struct subsume_options *o, const struct subsume_summary 
 
 	if (!out)
 		return -ENOMEM;
-	if (o->result == RESULT_JSON)
-		r = write_json(out, summary, notes);
+	if (o->result == RESULT_JSON || o->result == RESULT_HTML)
+		r = write_json(out, summary, notes, o->result == RESULT_HTML);
 	else if (o->result == RESULT_COLLAPSED)
 		r = subsume_write_collapsed(out, summary);
 	else
@@ -308,7 +312,7 @@ static int subsume(struct client *c, struct command_call *call, struct err *err)
 	client_release(c); /* No daemon is asked, and a large profile may be interrupted. */
 	if ((c->json || o->json) && o->result == RESULT_TEXT)
 		o->result = RESULT_JSON;
-	r = output_open(&output, o->output, err);
+	r = output_open_any(&output, o->output, o->result == RESULT_HTML, err);
 	if (r < 0)
 		return r;
 	r = load(o, path, &tree, &notes, &why);

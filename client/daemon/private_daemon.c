@@ -18,6 +18,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
+#include "common/proc.h"
 
 #define START_TIMEOUT_MS 10000
 /* The daemon gives the agents of its windows a few seconds to leave their JVMs. */
@@ -42,17 +43,8 @@ struct private_daemon {
 /* The jxperfd beside our own executable, or its bare name, which is then looked up on PATH. */
 static void find_program(char *path, size_t size)
 {
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
-
-	if (n > 0) {
-		self[n] = '\0';
-		slash = strrchr(self, '/');
-		*slash = '\0'; /* The kernel's path is absolute. */
-		if (snprintf(path, size, "%s/jxperfd", self) < (int)size && access(path, X_OK) == 0)
-			return;
-	}
+	if (proc_beside_self(path, size, "jxperfd") == 0 && access(path, X_OK) == 0)
+		return;
 	(void)snprintf(path, size, "jxperfd"); /* Fits. */
 }
 

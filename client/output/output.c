@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/output/page.h"
 #include "common/cleanup.h"
 #include "common/fd.h"
 
@@ -113,9 +114,16 @@ int output_open(struct output *o, const char *path, struct err *err)
 		   : open_file(o, err);
 }
 
-int output_open_report(struct output *o, const char *path, Jxp__Format format, struct err *err)
+int output_open_any(struct output *o, const char *path, bool page, struct err *err)
 {
 	int r = output_open(o, path, err);
+
+	return r == 0 && page ? page_read(&o->page, err) : r;
+}
+
+int output_open_report(struct output *o, const char *path, Jxp__Format format, struct err *err)
+{
+	int r = output_open_any(o, path, format == JXP__FORMAT__FORMAT_HTML, err);
 
 	if (r == 0 && format == JXP__FORMAT__FORMAT_PPROF &&
 	    isatty(o->fd < 0 ? STDOUT_FILENO : o->fd))
@@ -178,7 +186,7 @@ static int put_in_place(struct output *o, struct err *err)
 	return 0;
 }
 
-int output_commit(struct output *o, const void *bytes, size_t size, struct err *err)
+static int commit(struct output *o, const void *bytes, size_t size, struct err *err)
 {
 	const char *name = o->fd < 0 ? "standard output" : o->path;
 	int r = fd_write_all(o->fd < 0 ? STDOUT_FILENO : o->fd, bytes, size);
@@ -191,8 +199,20 @@ int output_commit(struct output *o, const void *bytes, size_t size, struct err *
 	return o->fd < 0 || o->in_place ? 0 : put_in_place(o, err);
 }
 
+int output_commit(struct output *o, const void *bytes, size_t size, struct err *err)
+{
+	_cleanup_free_ char *page = NULL;
+	int r;
+
+	if (!o->page)
+		return commit(o, bytes, size, err);
+	r = page_fill(o->page, bytes, size, &page, &size, err);
+	return r < 0 ? r : commit(o, page, size, err);
+}
+
 void output_release(struct output *o)
 {
+	cleanup_free(&o->page);
 	if (o->temporary[0])
 		(void)unlinkat(o->place.directory, o->temporary, 0); /* Else it is only untidy. */
 	o->temporary[0] = '\0';

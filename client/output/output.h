@@ -25,6 +25,7 @@ struct output {
 	int fd;           /* -1: stdout */
 	const char *path; /* as the user gave it; borrowed */
 	struct output_place place;
+	char *page;                             /* what a report is put into, or NULL */
 	bool in_place;                          /* else the file gets its name on commit */
 	char temporary[OUTPUT_TEMPORARY_BYTES]; /* "" without one */
 };
@@ -36,6 +37,10 @@ struct output {
 
 /* path NULL or "-": stdout. 0 or -errno; the caller releases o whatever came of it. */
 int output_open(struct output *o, const char *path, struct err *err);
+
+/* The same, perhaps for a page: the bytes that are committed are its data then
+ * (client/output/page.h). -ENOENT where there is no page. */
+int output_open_any(struct output *o, const char *path, bool page, struct err *err);
 
 /* The same for a report: -EINVAL where its format is binary and o is a terminal. */
 int output_open_report(struct output *o, const char *path, Jxp__Format format, struct err *err);

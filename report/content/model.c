@@ -27,11 +27,17 @@ static unsigned subsuming_rows(const struct report_wanted *wanted)
 	return wanted->pairs < SUBSUMING_ROWS_MAX ? (unsigned)wanted->pairs : SUBSUMING_ROWS_MAX;
 }
 
+/* Both are the whole report, as JSON. */
+static bool is_document(Jxp__Format format)
+{
+	return format == JXP__FORMAT__FORMAT_JSON || format == JXP__FORMAT__FORMAT_HTML;
+}
+
 /* Text has the list only where that alone is asked for. */
 static bool wants_subsuming(const struct report_wanted *wanted)
 {
 	return wanted->view == JXP__VIEW__VIEW_SUBSUMING ||
-	       (wanted->view == JXP__VIEW__VIEW_ALL && wanted->format == JXP__FORMAT__FORMAT_JSON);
+	       (wanted->view == JXP__VIEW__VIEW_ALL && is_document(wanted->format));
 }
 
 /* Collapsed stacks are written from the tree. */
@@ -44,7 +50,7 @@ static bool wants_stacks(const struct report_wanted *wanted)
 /* The others have no room for sentences. */
 static bool writes_findings(Jxp__Format format)
 {
-	return format == JXP__FORMAT__FORMAT_TEXT || format == JXP__FORMAT__FORMAT_JSON;
+	return format == JXP__FORMAT__FORMAT_TEXT || is_document(format);
 }
 
 static struct report_shown shown_of(const struct report_wanted *wanted)

@@ -15,7 +15,7 @@
 
 static void render(const struct window_result *w)
 {
-	for (int format = JXP__FORMAT__FORMAT_TEXT; format <= JXP__FORMAT__FORMAT_PPROF; format++) {
+	for (int format = JXP__FORMAT__FORMAT_TEXT; format <= JXP__FORMAT__FORMAT_HTML; format++) {
 		char *text;
 		size_t size;
 

@@ -33,7 +33,7 @@ TEST(frames_are_leaf_first_and_shared)
 	struct window_result *w = window_with_a_path(&leaf);
 
 	assert_int_equal(report_model_init(&m, w, NULL), 0);
-	assert_int_equal(json_writer_init(&writer, &m), 0);
+	assert_int_equal(json_writer_init(&writer, &m, false), 0);
 	frames = report_json_frames(&writer, leaf);
 	again = report_json_frames(&writer, leaf);
 	none = report_json_frames(&writer, 0);
@@ -56,7 +56,7 @@ TEST(contexts_are_taken_from_what_the_document_may_hold)
 	size_t names = 3 * 3 * strlen("a.B");
 
 	assert_int_equal(report_model_init(&m, w, NULL), 0);
-	assert_int_equal(json_writer_init(&writer, &m), 0);
+	assert_int_equal(json_writer_init(&writer, &m, false), 0);
 	writer.frames_left = 10;
 	writer.name_bytes_left = 3 * names;
 	assert_true(report_json_take_contexts(&writer, leaf, leaf));
@@ -90,7 +90,7 @@ TEST(a_location_says_what_was_touched_and_is_of_what_the_document_may_hold)
 	assert_int_equal(strings_intern(&w->profile.strings, "next", &location.field), 0);
 	assert_int_equal(locations_add(&w->profile.locations, &location, &id), 0);
 	assert_int_equal(report_model_init(&m, w, NULL), 0);
-	assert_int_equal(json_writer_init(&writer, &m), 0);
+	assert_int_equal(json_writer_init(&writer, &m, false), 0);
 	writer.name_bytes_left = strlen("a.Bnext");
 	node = report_json_location(&writer, id);
 	without_names = report_json_location(&writer, id);

@@ -1,0 +1,120 @@
+#include "client/ui/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "common/fd.h"
+
+/* How soon a child is ended after *stop is set. */
+#define LOOK_MS    100
+#define READ_BYTES ((size_t)64 << 10)
+
+extern char **environ;
+
+/* The child's ends become its stdout and stderr; signals have their usual effect in it. 0 or an
+ * errno value. */
+static int spawn(char *const argv[], const int ends[2], pid_t *pid)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	int r = posix_spawn_file_actions_init(&files);
+
+	if (r != 0)
+		return r;
+	r = posix_spawnattr_init(&attributes);
+	if (r != 0) {
+		(void)posix_spawn_file_actions_destroy(&files);
+		return r;
+	}
+	(void)sigemptyset(&none);
+	if ((r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
+						  0)) == 0 &&
+	    (r = posix_spawn_file_actions_adddup2(&files, ends[0], STDOUT_FILENO)) == 0 &&
+	    (r = posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO)) == 0 &&
+	    (r = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
+	    (r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK)) == 0)
+		r = posix_spawn(pid, "/proc/self/exe", &files, &attributes, argv, environ);
+	(void)posix_spawnattr_destroy(&attributes);
+	(void)posix_spawn_file_actions_destroy(&files);
+	return r;
+}
+
+/* Takes what there is to read; what is too much for a message of errors is left out. False at the
+ * end, and where it is too much. */
+static bool take(int fd, struct buffer *b, bool cut)
+{
+	uint8_t scratch[READ_BYTES];
+	ssize_t n = read(fd, scratch, sizeof(scratch));
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	return n > 0 && (buffer_append(b, scratch, (size_t)n) == 0 || cut);
+}
+
+/* Until both are closed. False where the child is to be killed. */
+static bool collect(int output, int error, const atomic_bool *stop, struct child_result *result)
+{
+	struct pollfd fds[2] = {{.fd = output, .events = POLLIN}, {.fd = error, .events = POLLIN}};
+
+	while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+		if (atomic_load(stop))
+			return false;
+		if (poll(fds, 2, LOOK_MS) < 0 && errno != EINTR)
+			return false;
+		if (fds[0].revents && !take(fds[0].fd, &result->output, false)) {
+			if (buffer_length(&result->output) + READ_BYTES > CHILD_OUTPUT_MAX)
+				return false;
+			fds[0].fd = -1;
+		}
+		if (fds[1].revents && !take(fds[1].fd, &result->error, true))
+			fds[1].fd = -1;
+		fds[0].revents = fds[1].revents = 0;
+	}
+	return true;
+}
+
+int child_run(char *const argv[], const atomic_bool *stop, struct child_result *result)
+{
+	_cleanup_close_ int output = -1, error = -1;
+	int out[2], in[2], wait_status = 0, r;
+	pid_t pid;
+
+	*result = (struct child_result){.status = -1};
+	buffer_init(&result->output, CHILD_OUTPUT_MAX);
+	buffer_init(&result->error, CHILD_ERROR_MAX);
+	if (pipe2(out, O_CLOEXEC) < 0)
+		return -errno;
+	output = out[0];
+	if (pipe2(in, O_CLOEXEC) < 0) {
+		r = -errno;
+		(void)close(out[1]);
+		return r;
+	}
+	error = in[0];
+	r = -spawn(argv, (int[]){out[1], in[1]}, &pid);
+	(void)close(out[1]);
+	(void)close(in[1]);
+	if (r < 0)
+		return r;
+	if (!collect(output, error, stop, result))
+		(void)kill(pid, SIGKILL); /* It is ours and not waited for yet. */
+	while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(wait_status))
+		result->status = WEXITSTATUS(wait_status);
+	return 0;
+}
+
+void child_result_release(struct child_result *result)
+{
+	buffer_release(&result->output);
+	buffer_release(&result->error);
+}

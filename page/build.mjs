@@ -1,0 +1,17 @@
+/* Builds the page without data: one file, argument 1. Where @REPORT@ stands, the client puts the data. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { build } from "esbuild";
+
+const out = process.argv[2] ?? "page.html";
+const common = { bundle: true, minify: true, write: false, target: "es2022", legalComments: "none", logLevel: "warning" };
+const script = await build({ ...common, entryPoints: ["src/main.tsx"], format: "iife", jsx: "automatic", jsxImportSource: "preact" });
+const style = await build({ ...common, entryPoints: ["src/page.css"] });
+
+/* "</script" in a string of ours would end the element. */
+const inline = (result) => result.outputFiles[0].text.replaceAll("</script", "<\\/script").trim();
+const page = readFileSync("src/page.html", "utf8")
+  .replace("@STYLE@", () => inline(style))
+  .replace("@SCRIPT@", () => inline(script));
+
+if (page.split("@REPORT@").length !== 2) throw new Error("the page has not one place for a report");
+writeFileSync(out, page);
