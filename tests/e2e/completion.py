@@ -82,7 +82,7 @@ def options_are_those_of_the_command():
     assert complete("report", "--ba") == ["--baseline"]
     assert complete("report", "--back") == []
     assert complete("attach", "42", "--format", "j") == ["json"]
-    assert complete("diff", "--format", "") == ["json", "text"]
+    assert complete("diff", "--format", "") == ["html", "json", "text"]
     assert complete("subsume", "--format", "") == ["collapsed", "jfr", "pprof"]
     assert complete("attach", "42", "--duration", "") == [] and complete("nothing", "") == []
     assert complete("attach", "42", "--sampler", "") == ["auto", "clock", "ibs", "pebs"]

@@ -151,3 +151,31 @@ TEST(a_tree_of_nothing_is_shown)
 	assert_outputs(&tree, &example_bounds, "nothing");
 	subsume_tree_release(&tree);
 }
+
+TEST(a_pages_tree_has_all_cost_and_folds_what_is_too_little)
+{
+	struct subsume_builder *b = subsume_builder_new();
+	struct subsume_tree tree = {0};
+	json_t *json;
+	const json_t *parents, *costs;
+	double sum = 0;
+
+	add(b, "a.main()|a.large()", 1000000);
+	add(b, "a.main()|a.little()|a.less()", 3);
+	add(b, "a.main()", 5);
+	assert_int_equal(subsume_builder_finish(b, 0, "samples", &tree), 0);
+	subsume_builder_free(b);
+	json = subsume_tree_json(&tree);
+	parents = json_object_get(json, "parent");
+	costs = json_array_get(json_object_get(json, "costs"), 0);
+	assert_int_equal(json_array_size(parents), 2);
+	assert_int_equal(json_array_size(json_object_get(json, "methods")), 4);
+	for (size_t i = 0; i < json_array_size(costs); i++) {
+		assert_true(json_integer_value(json_array_get(parents, i)) <= (json_int_t)i);
+		sum += json_real_value(json_array_get(costs, i));
+	}
+	assert_float_equal(sum, 1000008, 0);
+	assert_float_equal(json_real_value(json_array_get(costs, 0)), 8, 0);
+	json_decref(json);
+	subsume_tree_release(&tree);
+}

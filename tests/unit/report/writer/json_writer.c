@@ -106,3 +106,38 @@ TEST(a_location_says_what_was_touched_and_is_of_what_the_document_may_hold)
 	report_model_release(&m);
 	window_result_free(w);
 }
+
+TEST(contexts_that_are_numbered_stand_behind_their_callers)
+{
+	_cleanup_(json_writer_release) struct json_writer writer = {0};
+	_cleanup_json_ json_t *number = NULL, *again = NULL, *none = NULL, *contexts = NULL;
+	struct report_model m;
+	uint32_t leaf;
+	struct window_result *w = window_with_a_path(&leaf);
+	const json_t *parents, *lines;
+
+	assert_int_equal(report_model_init(&m, w, NULL), 0);
+	assert_int_equal(json_writer_init(&writer, &m, true), 0);
+	writer.frames_left = 3;
+	assert_true(report_json_take_contexts(&writer, leaf, 0));
+	number = report_json_frames(&writer, leaf);
+	/* One that is there already takes nothing. */
+	assert_true(report_json_take_contexts(&writer, leaf, leaf));
+	again = report_json_frames(&writer, leaf);
+	none = report_json_frames(&writer, 0);
+	contexts = report_json_contexts(&writer);
+	assert_int_equal(json_integer_value(number), 3);
+	assert_int_equal(json_integer_value(again), 3);
+	assert_int_equal(json_integer_value(none), 0);
+	assert_int_equal(json_array_size(json_object_get(contexts, "methods")), 1);
+	parents = json_object_get(contexts, "parent");
+	lines = json_object_get(contexts, "line");
+	assert_int_equal(json_array_size(parents), 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(json_integer_value(json_array_get(parents, i)), i);
+		assert_int_equal(json_integer_value(json_array_get(lines, i)), i + 1);
+	}
+	json_writer_release(&writer);
+	report_model_release(&m);
+	window_result_free(w);
+}
