@@ -127,11 +127,11 @@ void report_text_problem_sentence(FILE *out, const struct profile *p, const stru
 /* Less than that is 0.0%. */
 #define SHOWN_MIN 0.0005
 
-static void saved(FILE *out, const struct problem *problem)
+void report_text_problem_saved(FILE *out, const struct problem *problem)
 {
 	const struct interval *bounds = &problem->saved_bounds;
 
-	fprintf(out, "   %s could save ",
+	fprintf(out, "%s could save ",
 		problem->kind == PROBLEM_ALLOCATED ? "a rewrite without these objects"
 		: is_loops(problem) && problem->loop->verdict == LOOP_RESULTLESS
 		    ? "leaving out these turns"
@@ -142,7 +142,6 @@ static void saved(FILE *out, const struct problem *problem)
 	report_text_percent(out, bounds->low);
 	fputs(" and at most ", out);
 	report_text_percent(out, bounds->high);
-	fputc('\n', out);
 }
 
 static void taken(FILE *out, const struct profile *p, const struct problem *problem)
@@ -170,7 +169,9 @@ static void costs(FILE *out, const struct profile *p, const struct problem *prob
 	const struct cpu_share *gain = &problem->gain;
 
 	if (problem->saved.known) {
-		saved(out, problem);
+		fputs("   ", out);
+		report_text_problem_saved(out, problem);
+		fputc('\n', out);
 		taken(out, p, problem);
 	}
 	if (!gain->known)

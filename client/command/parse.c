@@ -157,6 +157,7 @@ static const struct argument_name formats_known[] = {
     {"collapsed", JXP__FORMAT__FORMAT_COLLAPSED},
     {"pprof", JXP__FORMAT__FORMAT_PPROF},
     {"html", JXP__FORMAT__FORMAT_HTML},
+    {"sarif", JXP__FORMAT__FORMAT_SARIF},
     {0},
 };
 
