@@ -158,6 +158,7 @@ static const struct argument_name formats_known[] = {
     {"pprof", JXP__FORMAT__FORMAT_PPROF},
     {"html", JXP__FORMAT__FORMAT_HTML},
     {"sarif", JXP__FORMAT__FORMAT_SARIF},
+    {"speedscope", JXP__FORMAT__FORMAT_SPEEDSCOPE},
     {0},
 };
 

@@ -4,7 +4,7 @@
 
 #include "proto/words.h"
 
-/* Can pprof be told of it? */
+/* Can pprof and speedscope be told of it? */
 static bool has_contexts(Jxp__View view)
 {
 	return view == JXP__VIEW__VIEW_ALL || view == JXP__VIEW__VIEW_PAIRS ||
@@ -28,10 +28,11 @@ int report_wanted_set(struct report_wanted *wanted, Jxp__Format format, size_t p
 			       "there is no view %d of a report: use the jxperfctl of "
 			       "this daemon's version",
 			       (int)view);
-	if (format == JXP__FORMAT__FORMAT_PPROF && !has_contexts(view))
+	if ((format == JXP__FORMAT__FORMAT_PPROF || format == JXP__FORMAT__FORMAT_SPEEDSCOPE) &&
+	    !has_contexts(view))
 		return err_set(err, EINVAL,
-			       "a profile for pprof has calling contexts: use --view pairs, "
-			       "objects, cpu or all");
+			       "a profile for pprof or speedscope has calling contexts: use --view "
+			       "pairs, objects, cpu or all");
 	if (format == JXP__FORMAT__FORMAT_SARIF && !has_problems(view))
 		return err_set(err, EINVAL,
 			       "results are problems, which are of pairs: use --view pairs or all");

@@ -375,6 +375,20 @@ TEST(problems_are_results_at_their_lines)
 	window_result_free(w);
 }
 
+TEST(profiles_for_speedscope_share_their_frames)
+{
+	struct window_result *w = sample_window(5, "org.example.Main", 50);
+	char *text = report_of(w, JXP__FORMAT__FORMAT_SPEEDSCOPE, 0), *indented;
+	json_t *document = json_loads(text, 0, NULL);
+
+	indented = json_dumps(document, JSON_INDENT(1));
+	assert_golden("report.speedscope", indented);
+	free(indented);
+	json_decref(document);
+	free(text);
+	window_result_free(w);
+}
+
 TEST(a_hostile_name_is_no_way_out_of_the_sources)
 {
 	struct window_result *w = crafted_window();
@@ -904,9 +918,9 @@ static uint32_t deep_context_with_long_names(struct profile *p)
 /* Every format, at the limit that a reply has: 400 pairs would be 800 MiB of names. */
 TEST(hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory)
 {
-	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON,
-					      JXP__FORMAT__FORMAT_COLLAPSED,
-					      JXP__FORMAT__FORMAT_PPROF, JXP__FORMAT__FORMAT_SARIF};
+	static const Jxp__Format formats[] = {
+	    JXP__FORMAT__FORMAT_TEXT,  JXP__FORMAT__FORMAT_JSON,  JXP__FORMAT__FORMAT_COLLAPSED,
+	    JXP__FORMAT__FORMAT_PPROF, JXP__FORMAT__FORMAT_SARIF, JXP__FORMAT__FORMAT_SPEEDSCOPE};
 	struct window_result *w = crafted_window();
 	struct observation o = {
 	    .kind = DEAD, .region = JXP__REGION__REGION_HEAP, .wasteful = true, .checked_bytes = 8};
