@@ -25,7 +25,7 @@ static const char options_help[] =
     "  --version\n"
     "\n"
     "attach and report:\n"
-    "  --format F     text, json, collapsed or pprof\n"
+    "  --format F     text, json, collapsed, pprof, html, sarif or speedscope\n"
     "  --pairs N      show at most N rows of each list of a kind\n"
     "  --view V       pairs, fields, lines, objects, numa, cpu, subsuming, loops, quality or all:\n"
     "                 these parts (all)\n"

@@ -213,8 +213,11 @@ int parse_format(const char *text, void *format, struct err *err)
 	const struct argument_name *name = find_name(formats_known, text);
 
 	if (!name)
-		return err_set(err, EINVAL,
-			       "unknown format '%s': use text, json, collapsed or pprof", text);
+		return err_set(
+		    err, EINVAL,
+		    "unknown format '%s': use text, json, collapsed, pprof, html, sarif or "
+		    "speedscope",
+		    text);
 	*(Jxp__Format *)format = (Jxp__Format)name->value;
 	return 0;
 }
