@@ -119,19 +119,20 @@ static json_t *stack_json(struct speedscope *s, uint32_t leaf)
 /* ---------------------------------------------------------------- profiles */
 
 /* One, as it is put together. */
-struct graph {
+struct speedscope_profile {
 	json_t *samples, *weights;
 	json_int_t total;
 	size_t rows, listed; /* how many there are, and how many of them it has room for */
 };
 
-static struct graph graph_of(size_t rows)
+static struct speedscope_profile graph_of(size_t rows)
 {
-	return (struct graph){.samples = json_array(), .weights = json_array(), .rows = rows};
+	return (struct speedscope_profile){
+	    .samples = json_array(), .weights = json_array(), .rows = rows};
 }
 
 /* What weighs nothing has no width. */
-static void add_sample(struct graph *g, json_t *stack, double weight)
+static void add_sample(struct speedscope_profile *g, json_t *stack, double weight)
 {
 	json_int_t rounded = (json_int_t)fmin(fmax(round(weight), 0), VALUE_MAX);
 
@@ -146,7 +147,8 @@ static void add_sample(struct graph *g, json_t *stack, double weight)
 }
 
 /* Its name says what there was no room for. */
-static json_t *graph_json(struct graph *g, const char *name, const char *of, const char *unit)
+static json_t *graph_json(struct speedscope_profile *g, const char *name, const char *of,
+			  const char *unit)
 {
 	size_t omitted = g->rows - g->listed;
 	json_t *title = omitted > 0 ? json_sprintf("%s%s, without %zu of %zu contexts", name, of,
@@ -161,7 +163,7 @@ static json_t *graph_json(struct graph *g, const char *name, const char *of, con
 static json_t *pairs_json(struct speedscope *s, const struct report_kind *k)
 {
 	bool first = k->kind->waste == PAIR_WASTE_OVERWRITTEN;
-	struct graph g = graph_of(k->pairs.count);
+	struct speedscope_profile g = graph_of(k->pairs.count);
 
 	for (size_t i = 0; i < g.rows && i < s->rows; i++) {
 		const struct pair *pair = &k->pairs.pairs[i].sum;
@@ -177,7 +179,8 @@ static json_t *pairs_json(struct speedscope *s, const struct report_kind *k)
 }
 
 /* The JVM's own threads have no ticks: they have their measured CPU time. */
-static void add_beside(struct speedscope *s, struct graph *g, const char *name, double seen_ns)
+static void add_beside(struct speedscope *s, struct speedscope_profile *g, const char *name,
+		       double seen_ns)
 {
 	const struct window_result *w = s->model->window;
 
@@ -191,7 +194,7 @@ static json_t *ticks_json(struct speedscope *s)
 	const struct window_result *w = s->model->window;
 	const struct cpu_ranking *ranking = &s->model->cpu.ranking;
 	const double own = window_result_own_part(w);
-	struct graph g = graph_of(ranking->context_count);
+	struct speedscope_profile g = graph_of(ranking->context_count);
 
 	for (size_t i = 0; i < ranking->context_count && i < s->rows; i++) {
 		const struct cpu_context *c = &ranking->contexts[i];
@@ -209,7 +212,7 @@ static json_t *ticks_json(struct speedscope *s)
 static json_t *sites_json(struct speedscope *s)
 {
 	const struct object_ranking *ranking = &s->model->objects.ranking;
-	struct graph g = graph_of(ranking->count);
+	struct speedscope_profile g = graph_of(ranking->count);
 
 	for (size_t i = 0; i < g.rows && i < s->rows; i++) {
 		const struct object_site *site = &ranking->sites[i].sum;
