@@ -10,7 +10,9 @@ from lib import BUILD, ROOT, jdks, make_directory, note, run, skip, test
 from support.profile import Daemon, Workload, succeeded
 
 PAGE = os.path.join(ROOT, "page")
+SCHEMA = os.path.join(ROOT, "docs/report.schema.json")
 GOLDEN = os.path.join(ROOT, "tests/unit/golden")
+VIEWS = ("all", "pairs", "fields", "lines", "objects", "numa", "cpu", "subsuming", "loops", "quality")
 ALL_KINDS = "dead-store,silent-store,silent-load,objects,numa,cpu,loops"
 BUDGET = "10%"
 LIMIT_S = 120
@@ -18,12 +20,12 @@ LIMIT_S = 120
 _made = {}
 
 
-def node(script, *arguments):
+def node(script, *arguments, status=0):
     if not os.path.isdir(os.path.join(PAGE, "node_modules/ajv")):
         skip("validators are not there: Node.js or its libraries were not to be had (page/make)")
     done = subprocess.run(["node", os.path.join(PAGE, "test/formats", script), *arguments], text=True, capture_output=True,
                           timeout=LIMIT_S, check=False)
-    assert done.returncode == 0, (done.stdout + done.stderr)[:4000]
+    assert done.returncode == status, (done.stdout + done.stderr)[:4000]
     return done.stdout
 
 
@@ -48,6 +50,44 @@ def written(*options):
 def read(path):
     with open(path, encoding="utf-8") as file:
         return json.load(file)
+
+
+def stretched(value, at="report"):
+    """The value with one more member in one of its objects, for each place of objects; what is in lists is one place."""
+    for name, member in value.items() if isinstance(value, dict) else ():
+        for place, other in stretched(member, f"{at}.{name}"):
+            yield place, {**value, name: other}
+    for i, member in enumerate(value if isinstance(value, list) else ()):
+        for place, other in stretched(member, at + "[]"):
+            yield place, [*value[:i], other, *value[i + 1:]]
+    if isinstance(value, dict):
+        yield at, {**value, "not_described": "text"}
+
+
+@test
+def json_is_as_its_schema_says():
+    golden = [path for path in glob.glob(os.path.join(GOLDEN, "*.json")) if "schema" in read(path)]
+    assert len(golden) >= 9, golden
+    reports = [written("--format", "json", "--view", view) for view in VIEWS]
+    directory = make_directory()
+    compared, golden_compared = (os.path.join(directory, name) for name in ("compared", "golden"))
+    with open(golden_compared, "w", encoding="utf-8") as file:
+        json.dump({"schema": 2, "diff": {"unit": "cpu", "cpu": read(os.path.join(GOLDEN, "compare.json")), "bytes": None}}, file)
+    succeeded(window().ctl("diff", "w1", "w1", "--format", "json", "-o", compared))
+    node("validate.mjs", SCHEMA, *golden, *reports, written("--format", "json", "--baseline", "w1"), compared, golden_compared)
+
+
+@test
+def a_member_that_the_schema_does_not_have_is_an_error_everywhere():
+    directory = make_directory()
+    places = dict(stretched(read(written("--format", "json", "--pairs", "3"))))
+    for place, report in places.items():
+        with open(os.path.join(directory, place), "w", encoding="utf-8") as file:
+            json.dump(report, file)
+    told = node("validate.mjs", SCHEMA, *(os.path.join(directory, place) for place in places), status=1)
+    silent = [place for place in places if f"{os.path.join(directory, place)}: " not in told]
+    note(f"{len(places)} places")
+    assert len(places) > 50 and not silent, silent
 
 
 @test
