@@ -17,6 +17,8 @@ typedef int report_write_fn(FILE *out, const struct report_model *m, size_t pair
 report_write_fn report_text_write;
 report_write_fn report_json_write;
 report_write_fn report_collapsed_write;
+report_write_fn report_sarif_write;
+report_write_fn report_speedscope_write;
 
 /* The JSON report with calling contexts by number: the data of a page (docs/page.md). */
 report_write_fn report_page_write;

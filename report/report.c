@@ -28,6 +28,8 @@ static const struct format *find_format(Jxp__Format format)
 	    [JXP__FORMAT__FORMAT_COLLAPSED] = {report_collapsed_write, LIMIT_PAIRS},
 	    [JXP__FORMAT__FORMAT_PPROF] = {report_pprof_write, LIMIT_PAIRS},
 	    [JXP__FORMAT__FORMAT_HTML] = {report_page_write, PAGE_ROWS},
+	    [JXP__FORMAT__FORMAT_SARIF] = {report_sarif_write, PROBLEMS_MAX},
+	    [JXP__FORMAT__FORMAT_SPEEDSCOPE] = {report_speedscope_write, LIMIT_PAIRS},
 	};
 
 	if ((unsigned)format >= sizeof(formats) / sizeof(formats[0]))
@@ -41,7 +43,7 @@ int report_check_format(Jxp__Format format, struct err *err)
 		return 0;
 	return err_set(err, EOPNOTSUPP,
 		       "such reports are not available: use --format text, json, collapsed, "
-		       "pprof or html");
+		       "pprof, html, sarif or speedscope");
 }
 
 int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, size_t max_bytes,

@@ -19,6 +19,9 @@ void report_text_problem(FILE *out, const struct report_model *m, size_t rank);
 void report_text_problem_sentence(FILE *out, const struct profile *p, const struct problem *problem,
 				  const char *gap);
 
+/* What a rewrite could save, likewise, of a problem of which that is known. */
+void report_text_problem_saved(FILE *out, const struct problem *problem);
+
 /* With at most limit rows of each list of a kind. */
 void report_text_pairs(FILE *out, const struct report_model *m, size_t limit);
 

@@ -137,7 +137,7 @@ void report_text_problem_sentence(FILE *out, const struct profile *p, const stru
 /* Less than that is 0.0%. */
 #define SHOWN_MIN 0.0005
 
-static void saved(FILE *out, const struct problem *problem)
+void report_text_problem_saved(FILE *out, const struct problem *problem)
 {
 	const struct interval *bounds = &problem->saved_bounds;
 	const char *change = "a rewrite that does not do it again";
@@ -146,14 +146,13 @@ static void saved(FILE *out, const struct problem *problem)
 		change = "a rewrite without these objects";
 	else if (is_loops(problem) && problem->loop->verdict == LOOP_RESULTLESS)
 		change = "leaving out these turns";
-	fprintf(out, "   %s could save ", change);
+	fprintf(out, "%s could save ", change);
 	report_text_percent(out, problem->saved.share);
 	fprintf(out, " of CPU time (%.1f to %.1f%%), at least ", 100 * problem->saved.ci95.low,
 		100 * problem->saved.ci95.high);
 	report_text_percent(out, bounds->low);
 	fputs(" and at most ", out);
 	report_text_percent(out, bounds->high);
-	fputc('\n', out);
 }
 
 static void taken(FILE *out, const struct profile *p, const struct problem *problem)
@@ -182,7 +181,9 @@ static void costs(FILE *out, const struct profile *p, const struct problem *prob
 	const struct cpu_share *gain = &problem->gain;
 
 	if (problem->saved.known) {
-		saved(out, problem);
+		fputs("   ", out);
+		report_text_problem_saved(out, problem);
+		fputc('\n', out);
 		taken(out, p, problem);
 	}
 	if (!gain->known)

@@ -123,7 +123,7 @@ test("pairs are found by class, method, file and field, and ordered", () => {
   const contexts = new Contexts(report.contexts);
   const rows = listPairs(report, contexts);
   const all = { query: "", kind: "", region: "", package: "", order: "cpu" };
-  const shares = selectPairs(rows, contexts, all).map((row) => row.pair.cpu_share);
+  const shares = selectPairs(rows, contexts, all).map((row) => row.pair.cpu_share_ci95[0]);
 
   assert.equal(rows.length, 90);
   assert.deepEqual(shares, [...shares].sort((a, b) => b - a));

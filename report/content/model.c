@@ -50,7 +50,8 @@ static bool wants_stacks(const struct report_wanted *wanted)
 /* The others have no room for sentences. */
 static bool writes_findings(Jxp__Format format)
 {
-	return format == JXP__FORMAT__FORMAT_TEXT || is_document(format);
+	return format == JXP__FORMAT__FORMAT_TEXT || format == JXP__FORMAT__FORMAT_SARIF ||
+	       is_document(format);
 }
 
 static struct report_shown shown_of(const struct report_wanted *wanted)

@@ -6,9 +6,9 @@
 #include "profile/certainty.h"
 #include "report/content/names.h"
 
-/* Behind the package of a class's name. That of a lambda has an address behind a slash, and hidden
- * ones digits behind a dot, which are no package. */
-static const char *short_class(const char *name)
+/* The name of a lambda's class has an address behind a slash, and hidden ones have digits behind a
+ * dot, which are no package. */
+const char *report_text_without_package(const char *name)
 {
 	const char *last = name;
 
@@ -35,7 +35,8 @@ static void unnamed(FILE *out, const char *class_name, Jxp__Region region)
 void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jxp__Region region)
 {
 	struct place_names place = place_names(p, location);
-	const char *class_name = short_class(place.class_name), *owner = short_class(place.owner);
+	const char *class_name = report_text_without_package(place.class_name),
+		   *owner = report_text_without_package(place.owner);
 
 	switch (place.kind) {
 	case JXP__LOCATION__KIND__FIELD:
@@ -98,12 +99,12 @@ void report_text_location(FILE *out, const struct profile *p, uint32_t location)
 
 void report_text_class(FILE *out, const struct profile *p, uint32_t class_name)
 {
-	fputs(short_class(strings_get(&p->strings, class_name)), out);
+	fputs(report_text_without_package(strings_get(&p->strings, class_name)), out);
 }
 
 void report_text_owner(FILE *out, const struct profile *p, uint32_t location)
 {
-	fputs(short_class(place_names(p, location).owner), out);
+	fputs(report_text_without_package(place_names(p, location).owner), out);
 }
 
 void report_text_method(FILE *out, const struct profile *p, uint32_t method)
@@ -111,7 +112,7 @@ void report_text_method(FILE *out, const struct profile *p, uint32_t method)
 	struct method_names names = method_names(p, method);
 
 	if (names.known)
-		fprintf(out, "%s.%s", short_class(names.class_name), names.name);
+		fprintf(out, "%s.%s", report_text_without_package(names.class_name), names.name);
 	else
 		fputs(METHOD_UNKNOWN, out);
 }

@@ -18,6 +18,9 @@ void report_text_place(FILE *out, const struct profile *p, uint32_t location, Jx
  */
 void report_text_location(FILE *out, const struct profile *p, uint32_t location);
 
+/* Where a class's name goes on behind its package. */
+const char *report_text_without_package(const char *name);
+
 /* A class (a string of the profile), without its package. */
 void report_text_class(FILE *out, const struct profile *p, uint32_t class_name);
 

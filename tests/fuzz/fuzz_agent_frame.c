@@ -200,7 +200,8 @@ static void feed(struct harness *h, int fd, struct buffer *stream)
 
 static void render(const struct window_result *w)
 {
-	for (int format = JXP__FORMAT__FORMAT_TEXT; format <= JXP__FORMAT__FORMAT_HTML; format++) {
+	for (int format = JXP__FORMAT__FORMAT_TEXT; format <= JXP__FORMAT__FORMAT_SPEEDSCOPE;
+	     format++) {
 		char *text;
 		size_t size;
 

@@ -15,7 +15,8 @@
 
 static void render(const struct window_result *w)
 {
-	for (int format = JXP__FORMAT__FORMAT_TEXT; format <= JXP__FORMAT__FORMAT_HTML; format++) {
+	for (int format = JXP__FORMAT__FORMAT_TEXT; format <= JXP__FORMAT__FORMAT_SPEEDSCOPE;
+	     format++) {
 		char *text;
 		size_t size;
 

@@ -38,12 +38,13 @@ export function listPairs(report: Report, contexts: Contexts): PairRow[] {
   return rows;
 }
 
+/* By what is sure: the lower end of an interval. */
 function weight(row: PairRow, order: PairOrder): number {
   switch (order) {
     case "cpu":
-      return row.pair.cpu_share ?? row.pair.fraction / 1e3;
+      return row.pair.cpu_share_ci95?.[0] ?? row.pair.fraction_ci95[0] / 1e3;
     case "gain":
-      return row.pair.gain_share ?? 0;
+      return row.pair.gain_share_ci95?.[0] ?? 0;
     case "count":
       return row.pair.wasteful_count;
     case "fraction":

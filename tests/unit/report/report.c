@@ -365,6 +365,52 @@ TEST(the_collapsed_report_is_as_agreed)
 	window_result_free(w);
 }
 
+TEST(problems_are_results_at_their_lines)
+{
+	struct window_result *w = sample_window(5, "org.example.Main", 50);
+	char *text = report_of(w, JXP__FORMAT__FORMAT_SARIF, 0);
+
+	assert_golden("report.sarif", text);
+	free(text);
+	window_result_free(w);
+}
+
+TEST(profiles_for_speedscope_share_their_frames)
+{
+	struct window_result *w = sample_window(5, "org.example.Main", 50);
+	char *text = report_of(w, JXP__FORMAT__FORMAT_SPEEDSCOPE, 0), *indented;
+	json_t *document = json_loads(text, 0, NULL);
+
+	indented = json_dumps(document, JSON_INDENT(1));
+	assert_golden("report.speedscope", indented);
+	free(indented);
+	json_decref(document);
+	free(text);
+	window_result_free(w);
+}
+
+TEST(a_hostile_name_is_no_way_out_of_the_sources)
+{
+	struct window_result *w = crafted_window();
+	struct sample_batch sample;
+	struct intake intake;
+	char *text;
+
+	w->state = WINDOW_RUNNING;
+	sample_batch_init(&sample);
+	sample.methods[1].class_name = (char *)"...a/b\xff.:C";
+	sample.methods[1].file = (char *)"../\xc3\xa9\n?.java";
+	for (unsigned i = 0; i < 200; i++)
+		(void)sample_pair(&sample, DEAD, 2, 2, 8, 1);
+	intake_init(&intake, w);
+	assert_int_equal(intake_batch(&intake, &sample.batch), 0);
+	text = report_of(w, JXP__FORMAT__FORMAT_SARIF, 0);
+	assert_non_null(strstr(text, "\"uri\": \"..%2F%C3%A9%5Cx0a%3F.java\""));
+	free(text);
+	intake_release(&intake);
+	window_result_free(w);
+}
+
 /* A window for ticks alone. */
 static struct window_result *ticks_window(void)
 {
@@ -872,9 +918,9 @@ static uint32_t deep_context_with_long_names(struct profile *p)
 /* Every format, at the limit that a reply has: 400 pairs would be 800 MiB of names. */
 TEST(hostile_names_make_a_report_of_fewer_pairs_in_bounded_memory)
 {
-	static const Jxp__Format formats[] = {JXP__FORMAT__FORMAT_TEXT, JXP__FORMAT__FORMAT_JSON,
-					      JXP__FORMAT__FORMAT_COLLAPSED,
-					      JXP__FORMAT__FORMAT_PPROF};
+	static const Jxp__Format formats[] = {
+	    JXP__FORMAT__FORMAT_TEXT,  JXP__FORMAT__FORMAT_JSON,  JXP__FORMAT__FORMAT_COLLAPSED,
+	    JXP__FORMAT__FORMAT_PPROF, JXP__FORMAT__FORMAT_SARIF, JXP__FORMAT__FORMAT_SPEEDSCOPE};
 	struct window_result *w = crafted_window();
 	struct observation o = {
 	    .kind = DEAD, .region = JXP__REGION__REGION_HEAP, .wasteful = true, .checked_bytes = 8};
