@@ -167,7 +167,8 @@ int parse_kinds(const char *text, Jxp__Kind kinds[PARSE_KINDS_MAX], size_t *coun
 
 /* ---------------------------------------------------------------- options of several commands */
 
-static const char *const formats[] = {"text", "json", "collapsed", "pprof", "html", NULL};
+static const char *const formats[] = {"text", "json",  "collapsed",  "pprof",
+				      "html", "sarif", "speedscope", NULL};
 static const char *const regions[] = {"all", "heap", "stack", "other", NULL};
 
 static int set_regions(const char *text, void *report, struct err *err)
