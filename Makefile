@@ -457,7 +457,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 # Formatting, clang-tidy, the rooms of the includes, scripts and man pages.
 lint: deps $(GEN_PB) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
