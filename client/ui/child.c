@@ -85,7 +85,7 @@ int child_run(char *const argv[], const atomic_bool *stop, struct child_result *
 {
 	_cleanup_close_ int output = -1, error = -1;
 	int out[2], in[2], wait_status = 0, r;
-	pid_t pid;
+	pid_t pid = 0;
 
 	*result = (struct child_result){.status = -1};
 	buffer_init(&result->output, CHILD_OUTPUT_MAX);
