@@ -2,7 +2,8 @@
 import { Fragment } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { Page, Shown } from "./page.ts";
+import type { Page, Shown, View } from "./page.ts";
+import { CopyButton } from "./parts/small.tsx";
 import { linkTo, useAddress, type Address } from "./state.ts";
 
 const KEYS: [string, string][] = [
@@ -75,11 +76,12 @@ function served(): boolean {
   return location.protocol === "http:" && location.pathname !== "/";
 }
 
-function Header({ page, current, address, go, search }: Shown & { page: Page; current: string; search: preact.RefObject<HTMLInputElement | null> }) {
+function Header({ page, view, address, go, search }: Shown & { page: Page; view: View; search: preact.RefObject<HTMLInputElement | null> }) {
   return (
     <header>
       <div class="top">
         <h1>{page.name}</h1>
+        {view.command && <CopyButton text={view.command}>Copy command</CopyButton>}
         {served() && <a href="/">All JVMs and windows</a>}
         <p class="quiet">{page.facts}</p>
         <input
@@ -95,9 +97,9 @@ function Header({ page, current, address, go, search }: Shown & { page: Page; cu
         </button>
       </div>
       <nav aria-label="Views">
-        {page.views.map((view) => (
-          <a key={view.name} href={linkTo(address, { view: view.name })} aria-current={view.name === current ? "page" : undefined}>
-            {view.title}
+        {page.views.map((v) => (
+          <a key={v.name} href={linkTo(address, { view: v.name })} aria-current={v === view ? "page" : undefined}>
+            {v.title}
           </a>
         ))}
       </nav>
@@ -129,7 +131,7 @@ export function App({ page }: { page: Page }) {
   }, [view]);
   return (
     <>
-      <Header page={page} current={view.name} address={address} go={go} search={search} />
+      <Header page={page} view={view} address={address} go={go} search={search} />
       <main>
         {help && (
           <dl class="card facts-list keys">

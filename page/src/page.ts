@@ -12,6 +12,7 @@ export interface View {
   name: string;
   title: string;
   draw: (shown: Shown) => JSX.Element;
+  command?: string; // that says the same at a terminal
 }
 
 export interface Page {

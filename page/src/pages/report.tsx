@@ -23,6 +23,9 @@ const VIEWS: [string, string, (props: ViewProps) => preact.JSX.Element][] = [
   ["quality", "Quality", Quality],
 ];
 
+/* Where a view of the text report has another name, or it is another format. */
+const OPTIONS: Record<string, string> = { change: "", flame: " --format collapsed" };
+
 export function reportPage(report: Report): Page {
   const model = makeModel(report);
   const { window: w } = report;
@@ -33,6 +36,11 @@ export function reportPage(report: Report): Page {
     name: w.app || "a JVM without a name",
     facts: `${what} · JDK ${w.jdk.split("+")[0]}, ${w.gc} · ${time(w.start)}, ${Math.round(w.duration_s)} s${end}`,
     title: `${w.app} ${w.id}`,
-    views: VIEWS.map(([name, title, Draw]) => ({ name, title, draw: (shown) => <Draw model={model} {...shown} /> })),
+    views: VIEWS.map(([name, title, Draw]) => ({
+      name,
+      title,
+      draw: (shown) => <Draw model={model} {...shown} />,
+      command: `jxperfctl report ${w.merged ? `--app ${w.app}` : w.id}${OPTIONS[name] ?? ` --view ${name}`}`,
+    })),
   };
 }

@@ -1,7 +1,6 @@
 /* Whether to trust it: every counter of the window. */
 import type { ViewProps } from "../model.ts";
 import { count, percent } from "../data/text.ts";
-import { CopyButton } from "../parts/small.tsx";
 
 const FIRST = ["samples", "armed", "traps", "replaced", "expired_gc", "expired_window", "abandoned", "dropped", "ring_full", "names_lost"];
 
@@ -21,7 +20,6 @@ export function Quality({ model, address }: ViewProps) {
     .filter(([name, v]) => (query ? name.includes(query) : v !== 0 || FIRST.includes(name)))
     .sort((a, b) => order(a[0]) - order(b[0]));
   const zero = numbers.length - rows.length;
-  const command = `jxperfctl report ${w.id} --view quality`;
 
   return (
     <>
@@ -41,10 +39,6 @@ export function Quality({ model, address }: ViewProps) {
         <dd>
           {percent(Number(quality.overhead_fraction ?? 0))} of the JVM's CPU time, of {percent(w.budget)} allowed
         </dd>
-        <dt>Each counter in a sentence</dt>
-        <dd>
-          <code>{command}</code> <CopyButton text={command}>Copy</CopyButton>
-        </dd>
       </dl>
       <h2>Counters</h2>
       <table class="counters">
@@ -57,6 +51,9 @@ export function Quality({ model, address }: ViewProps) {
           ))}
         </tbody>
       </table>
+      <p class="quiet small">
+        <code>jxperfctl report {w.id} --view quality</code> says each in a sentence.
+      </p>
       {!query && zero > 0 && <p class="quiet small">{zero} more are 0.</p>}
     </>
   );

@@ -95,6 +95,17 @@ for (const [number, file] of [full, ...pages].entries())
         }),
       );
 
+for (const [number, file] of pages.entries())
+  await check(`report ${number + 1} is drawn soon`, () =>
+    withPage(file, {}, async (page) => {
+      const drawn = await page.evaluate(() => performance.getEntriesByName("drawn")[0].startTime);
+
+      /* Of a machine that does nothing else 300 are promised. */
+      assert.ok(drawn < 3000, `${drawn} ms`);
+      return `after ${drawn.toFixed(0)} ms`;
+    }),
+  );
+
 await check("axe has nothing serious to say of any view", () =>
   withPage(full, {}, async (page) => {
     const found = [];
