@@ -11,6 +11,7 @@ const DEFAULTS = {
   region: "",
   package: "",
   order: "cpu",
+  few: "", // rows with little evidence, too
   open: "", // the row that is open
   cost: "waste", // of the flame graph
   shape: "callees",

@@ -13,9 +13,12 @@ import { Choice, CopyButton, Empty } from "../parts/small.tsx";
 
 const ROW_HEIGHT = 64;
 
+/* As in the report: pairs of which fewer were wasteful are no evidence of anything. */
+const EVIDENCE_MIN = 5;
+
 const ORDERS: Record<PairOrder, string> = {
-  cpu: "CPU time at the accesses",
-  gain: "what removing one may save",
+  cpu: "CPU time",
+  gain: "what removing one saves",
   count: "wasteful pairs",
   fraction: "wasteful bytes",
 };
@@ -111,10 +114,13 @@ function packages(rows: readonly PairRow[]): string[] {
 export function Pairs({ model, address, go }: ViewProps) {
   const order = isOrder(address.order) ? address.order : "cpu";
   const { q, kind, region, package: of } = address;
-  const rows = useMemo(
+  const found = useMemo(
     () => selectPairs(model.pairs, model.contexts, { query: q, kind, region, package: of, order }),
     [model, q, kind, region, of, order],
   );
+  const told = useMemo(() => found.filter((row) => row.pair.wasteful_count >= EVIDENCE_MIN), [found]);
+  const folded = !address.few && told.length > 0 && !found.some((row) => row.id === address.open && !told.includes(row));
+  const rows = folded ? told : found;
   const all = useMemo(() => packages(model.pairs), [model]);
   const regions = useMemo(() => [...new Set(model.pairs.map((row) => row.pair.region))].sort(), [model]);
   const max = useMemo(() => scaleOf(rows.map((row) => row.pair.cpu_share_ci95 ?? row.pair.fraction_ci95)), [rows]);
@@ -166,8 +172,14 @@ export function Pairs({ model, address, go }: ViewProps) {
         </select>
         <span class="quiet" role="status">
           {count(rows.length)} of {count(model.pairs.length)} pairs
+          {folded && found.length > told.length && `; ${count(found.length - told.length)} have fewer than five wasteful ones`}
           {omitted > 0 && `; ${count(omitted)} more are not in this page`}
         </span>
+        {found.length > told.length && told.length > 0 && (
+          <button type="button" class="plain" onClick={() => go({ few: address.few ? "" : "1" })}>
+            {folded ? "Show them" : "Fold those with fewer than five"}
+          </button>
+        )}
       </div>
       {rows.length === 0 ? (
         <Empty>No pair has all of this in it.</Empty>
