@@ -217,7 +217,7 @@ def files_that_are_no_reports_are_refused_in_one_line():
         (("--operations", "5,-1"), "'5,-1'"),
         (("--operations", "5,6x"), "'5,6x'"),
         (("--app", "shop"), "--app is for periods"),
-        (("--format", "pprof"), "text or json"),
+        (("--format", "pprof"), "text, json or html"),
     ]:
         refused(ctl(*NO_DAEMON, "diff", report, report, *options), 2, words)
 
