@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""What people see on a terminal: `top`, and how the terminal is when it has ended."""
+import functools
+import os
+import signal
+
+from lib import jdks, make_directory, run, test
+from support.profile import CLIENT, Daemon, Workload, succeeded
+from support.screen import TERM, OnTerminal
+
+FINDING = "SilentStore.rounds stores elements of int[] again"
+
+
+@functools.lru_cache(maxsize=None)
+def the_window():
+    """A daemon, and a JVM in a window that outlives the tests."""
+    daemon, jvm = Daemon(), Workload(jdks()[0], "SilentStore")
+    succeeded(daemon.ctl("attach", str(jvm.pid), "--duration", "10m", "--budget", "10%", "--background"))
+    return daemon, jvm
+
+
+def environment(**more):
+    return {**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, "TERM": TERM, **more}
+
+
+def top(rows=30, columns=100, **more):
+    """A view of the window, which shows what it found by now."""
+    daemon, jvm = the_window()
+    terminal = OnTerminal([CLIENT, "--socket", daemon.socket, "top"], environment(**more), rows, columns)
+    terminal.read_until(lambda text: FINDING in text and "NAME" in text, "finding")
+    assert f"SilentStore, pid {jvm.pid}, window w1" in terminal.screen.text(), terminal.screen.text()
+    return terminal
+
+
+# ---------------------------------------------------------------- top
+
+
+@test
+def top_shows_windows_with_their_findings_and_the_jvms():
+    terminal = top()
+    assert terminal.screen.alternate and not terminal.screen.cursor_shown
+    lines = terminal.screen.lines()
+    assert "1 window running" in lines[0] and "q ends" in lines[0], lines
+    terminal.read_until(lambda text: "s of 600 s, " in text and " sampled accesses, " in text and " cost " in text, "line of figures")
+    jvm = the_window()[1]
+    assert any(line.startswith(f"{jvm.pid} ") and line.endswith("SilentStore") for line in lines), lines
+    shown = terminal.screen.text()
+    terminal.read_until(lambda text: text != shown, "newer figures")
+    terminal.press(b"q")
+    assert terminal.finish() == 0
+    terminal.assert_given_back()
+
+
+@test
+def top_takes_the_width_that_there_is_when_it_is_resized():
+    terminal = top()
+    for rows, columns in (20, 50), (40, 160), (20, 50):
+        terminal.resize(rows, columns)
+        words = FINDING.split()
+        # Folded in the narrow one, on one line in the wide one.
+        terminal.read_until(lambda text, c=columns: "NAME" in text and (FINDING in text) == (c > 60) and words[-1] in text, "finding")
+        terminal.read_until(lambda text, c=columns: ("windows go on" in text) == (c > 60), "first line")
+    terminal.resize(4, 50)
+    terminal.read_until(lambda text: "lines more than fit here" in text, "word on what does not fit")
+    terminal.press(b"q")
+    assert terminal.finish() == 0
+    terminal.assert_given_back()
+
+
+@test
+def control_c_and_signals_end_top_and_the_window_goes_on():
+    for end in (lambda t: t.press(b"\x03"), lambda t: os.kill(t.pid, signal.SIGTERM), lambda t: os.kill(t.pid, signal.SIGHUP)):
+        terminal = top()
+        end(terminal)
+        assert terminal.finish() == 0, terminal.written[-300:]
+        terminal.assert_given_back()
+    assert len(the_window()[0].running()) == 1
+
+
+@test
+def top_ends_with_its_terminal():
+    terminal = top()
+    terminal.close()
+    terminal.finish(seconds=10)
+
+
+@test
+def top_says_that_a_daemon_has_gone_and_shows_when_it_is_back():
+    directory = make_directory()
+    daemon = Daemon(directory=directory)
+    terminal = OnTerminal([CLIENT, "--socket", daemon.socket, "top"], environment())
+    terminal.read_until(lambda text: "0 windows running" in text, "first line")
+    daemon.stop()
+    terminal.read_until(lambda text: "no daemon answers on" in text, "word on the daemon")
+    daemon = Daemon(directory=directory)
+    terminal.read_until(lambda text: "no daemon answers on" not in text, "view of the new daemon")
+    terminal.press(b"q")
+    assert terminal.finish() == 0
+    terminal.assert_given_back()
+    daemon.stop()
+
+
+@test
+def without_a_daemon_top_says_so_and_leaves_the_screen_alone():
+    terminal = OnTerminal([CLIENT, "--socket", "/nonexistent/socket", "top"], environment())
+    assert terminal.finish() == 1
+    assert terminal.written.startswith("jxperfctl: no daemon answers on '/nonexistent/socket'"), terminal.written
+    assert "\x1b" not in terminal.written, terminal.written
+
+
+@test
+def without_a_terminal_top_prints_one_view():
+    top().press(b"q")  # It has found something by now.
+    daemon, jvm = the_window()
+    printed = succeeded(daemon.ctl("top"))
+    assert "\x1b" not in printed and printed.count("\njxperfd ") == 0, printed
+    assert f"\nSilentStore, pid {jvm.pid}, window w1\n" in printed and f"\n  1. {FINDING}" in printed, printed
+
+
+@test
+def a_terminal_that_cannot_move_its_cursor_gets_one_view():
+    daemon, _ = the_window()
+    for kind in "dumb", "such-a-terminal-is-not-known", "":
+        terminal = OnTerminal([CLIENT, "--socket", daemon.socket, "top"], environment(TERM=kind))
+        assert terminal.finish() == 0
+        assert "\x1b" not in terminal.written and "window w1" in terminal.written, terminal.written
+        terminal.assert_given_back()
+
+
+@test
+def a_kind_of_waste_has_a_colour_unless_it_is_not_wanted():
+    coloured, plain = top(), top(NO_COLOR="1")
+    assert "\x1b[35m" in coloured.written, coloured.written
+    assert not any(f"\x1b[3{n}" in plain.written for n in range(8)), plain.written
+    for terminal in coloured, plain:
+        terminal.press(b"q")
+        assert terminal.finish() == 0
+
+
+run()
