@@ -4,15 +4,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/arguments.h"
 #include "client/command/command.h"
+#include "client/command/findings.h"
 #include "client/command/parse.h"
 #include "client/command/which_jvm.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"
 #include "client/output/output.h"
+#include "client/terminal/block.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/units.h"
@@ -113,37 +114,59 @@ static void complete(struct attach_options *o)
 
 /* ---------------------------------------------------------------- how far it is */
 
-/* Back to the first column, and erase to the end of the line (ECMA-48). */
-#define LINE_START "\r\033[K"
-
-/* The line on a terminal that says how far a window is; none when stderr is no terminal. */
+/* What a terminal shows of a window while it runs; nothing where stderr is none. */
 struct progress {
-	bool terminal;
-	bool shown;
+	struct block block;
+	struct findings findings;
+	uint64_t asked_ns; /* when findings were asked for last, or 0 */
+	bool given_up;     /* they cannot be had */
 };
 
-/* A failing terminal is no reason to give up the window. */
-static void progress_show(struct progress *p, const Jxp__Progress *state)
+/* A window whose findings cannot be had is followed without them. */
+static void progress_ask(struct progress *p, struct client *c, const char *window)
 {
-	if (!p->terminal)
+	uint64_t now_ns = clock_monotonic_ns();
+	struct findings findings;
+	struct err err;
+	int r;
+
+	if (!p->block.terminal || p->given_up ||
+	    (p->asked_ns && now_ns - p->asked_ns < FINDINGS_EVERY_S * NS_PER_S))
 		return;
-	(void)fprintf(stderr,
-		      LINE_START "window %.40s: %.0f s of %.0f s, %" PRIu64 " samples, %" PRIu64
-				 " pairs (^C ends it now)",
-		      state->window, (double)state->elapsed_ns / (double)NS_PER_S,
-		      (double)state->duration_ns / (double)NS_PER_S, state->samples, state->traps);
-	(void)fflush(stderr);
-	p->shown = true;
+	p->asked_ns = now_ns;
+	r = findings_ask(c, window, &findings, &err);
+	/* A signal is for whoever waits for the window, and there may be room later. */
+	p->given_up = r < 0 && r != -EINTR && r != -EAGAIN;
+	if (r < 0)
+		return;
+	findings_release(&p->findings);
+	p->findings = findings;
 }
 
-/* Takes the line away; before anything else is printed. */
-static void progress_clear(struct progress *p)
+static void progress_show(struct progress *p, const Jxp__Progress *state)
 {
-	if (!p->shown)
+	size_t width = terminal_width(STDERR_FILENO);
+	char text[LINES_BYTES_MAX];
+	struct lines l = {0};
+
+	if (!p->block.terminal)
 		return;
-	(void)fputs(LINE_START, stderr);
-	(void)fflush(stderr);
-	p->shown = false;
+	(void)snprintf(text, sizeof(text),
+		       "window %.40s: %.0f s of %.0f s, %" PRIu64 " samples, %" PRIu64
+		       " pairs (^C ends it now)",
+		       state->window, clock_s(state->elapsed_ns), clock_s(state->duration_ns),
+		       state->samples, state->traps); /* Fits. */
+	lines_add_folded(&l, STYLE_PLAIN, width, 2, text);
+	findings_show(&p->findings, &l, width);
+	block_show(&p->block, &l);
+	lines_release(&l);
+}
+
+/* Before anything else is printed. */
+static void progress_end(struct progress *p)
+{
+	block_erase(&p->block);
+	findings_release(&p->findings);
 }
 
 /* ---------------------------------------------------------------- the window */
@@ -200,6 +223,8 @@ static int follow(struct exchange *x, struct client *c, const Jxp__AttachRequest
 		}
 		if (reply->body_case != JXP__CONTROL_REPLY__BODY_PROGRESS)
 			return exchange_unexpected(err);
+		if (!outcome->interrupted)
+			progress_ask(progress, c, reply->progress->window);
 		progress_show(progress, reply->progress);
 	}
 }
@@ -208,12 +233,12 @@ static int run_window(struct client *c, Jxp__AttachRequest *attach, struct attac
 		      struct err *err)
 {
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
-	struct progress progress = {.terminal = isatty(STDERR_FILENO)};
+	struct progress progress = {.block = block_on_stderr(c->json)};
 	int r = exchange_begin(&x, c, JXP__CONTROL_REQUEST__BODY_ATTACH, attach, err);
 
 	if (r == 0)
 		r = follow(&x, c, attach, &progress, outcome, err);
-	progress_clear(&progress);
+	progress_end(&progress);
 	return r;
 }
 

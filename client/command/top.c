@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "client/command/command.h"
+#include "client/command/findings.h"
 #include "client/command/which_jvm.h"
 #include "client/daemon/exchange.h"
-#include "client/daemon/findings.h"
 #include "client/output/table.h"
 #include "client/terminal/lines.h"
 #include "client/terminal/screen.h"
@@ -20,8 +20,6 @@
 #define JVMS_EVERY_NS (4 * NS_PER_S)
 /* Of so many windows findings are asked for, one a second. */
 #define FOLLOWED_MAX 16
-/* Of findings' lines behind the first. */
-#define INDENT 5
 
 /* A window whose findings are known, or why they are not. */
 struct followed {
@@ -169,18 +167,10 @@ static void findings_lines(struct lines *l, const struct followed *f, size_t wid
 		lines_add(l, STYLE_QUIET, "  more windows run than are followed here");
 		return;
 	}
-	for (size_t i = 0; i < f->findings.count; i++) {
-		const struct finding *finding = &f->findings.list[i];
-
-		(void)snprintf(text, sizeof(text), "  %zu. %s", i + 1,
-			       finding->sentence); /* Cut. */
-		lines_add_folded(l, terminal_style_of_kind(finding->kind), width, INDENT, text);
-	}
+	findings_show(&f->findings, l, width);
 	if (f->error[0]) {
-		(void)snprintf(text, sizeof(text), "  %s", f->error); /* As above. */
+		(void)snprintf(text, sizeof(text), "  %s", f->error); /* May be cut. */
 		lines_add_folded(l, STYLE_QUIET, width, 2, text);
-	} else if (f->findings.count == 0) {
-		lines_add(l, STYLE_QUIET, "  nothing was found so far");
 	}
 }
 

@@ -2,11 +2,14 @@
 """What people see on a terminal: `top`, and how the terminal is when it has ended."""
 import functools
 import os
+import re
 import signal
 
 from lib import jdks, make_directory, run, test
 from support.profile import CLIENT, Daemon, Workload, succeeded
 from support.screen import TERM, OnTerminal
+
+EARLY = 3
 
 FINDING = "SilentStore.rounds stores elements of int[] again"
 
@@ -135,6 +138,47 @@ def a_kind_of_waste_has_a_colour_unless_it_is_not_wanted():
     for terminal in coloured, plain:
         terminal.press(b"q")
         assert terminal.finish() == 0
+
+
+# ---------------------------------------------------------------- attach
+
+
+def attach(columns=100, duration="60s", **more):
+    """A window of another JVM than the one that top shows, on a terminal that has room for its report."""
+    daemon, jvm = the_window()[0], the_other_jvm()
+    command = [CLIENT, "--socket", daemon.socket, "attach", str(jvm.pid), "--duration", duration, "--budget", "10%"]
+    return OnTerminal(command, environment(**more), 1000, columns)
+
+
+@functools.lru_cache(maxsize=None)
+def the_other_jvm():
+    return Workload(jdks()[0], "SilentStore")
+
+
+@test
+def attach_shows_its_first_findings_while_it_runs_and_takes_them_away():
+    for columns in 100, 50:
+        terminal = attach(columns=columns)
+        words = "".join(FINDING.split())
+        terminal.read_until(lambda text, w=words: w in "".join(text.split()), "finding")
+        shown = terminal.screen.lines()
+        assert re.match(r"window w\d+: \d+ s of 60 s, \d+ samples, \d+", shown[0]), shown
+        first = next(i for i, line in enumerate(shown) if line.startswith("  1. SilentStore.rounds"))
+        assert first == (1 if columns == 100 else 2) and shown[first + 1].startswith("     "), shown
+        terminal.read_until(lambda text, old=shown[0]: not text.startswith(old), "newer figures")
+        assert terminal.screen.text().count("1. SilentStore") == 1, terminal.screen.text()
+        terminal.press(b"\x03")
+        assert terminal.finish() == EARLY, terminal.screen.text()
+        assert "(^C ends it now)" not in terminal.screen.text(), terminal.screen.text()
+        assert "ended early: interrupted" in terminal.screen.text(), terminal.screen.text()
+        terminal.assert_given_back()
+
+
+@test
+def a_terminal_that_cannot_move_its_cursor_shows_the_report_alone():
+    terminal = attach(duration="2s", TERM="dumb")
+    assert terminal.finish() == 0
+    assert "\x1b" not in terminal.written and "(^C ends it now)" not in terminal.written, terminal.written
 
 
 run()

@@ -21,7 +21,7 @@ class Screen:
     """Characters in rows; colours are forgotten."""
 
     def __init__(self, rows, columns):
-        self.alternate, self.cursor_shown = False, True
+        self.alternate, self.cursor_shown, self.wraps = False, True, True
         self.resize(rows, columns)
 
     def resize(self, rows, columns):
@@ -62,8 +62,9 @@ class Screen:
             self.x = max(self.x - 1, 0)
         elif c >= " ":
             if self.x == self.columns:
-                self.x = 0
-                self._character("\n")
+                self.x = 0 if self.wraps else self.columns - 1
+                if self.wraps:
+                    self._character("\n")
             self.cells[self.y][self.x] = c
             self.x += 1
         else:
@@ -80,6 +81,8 @@ class Screen:
                     self.alternate = letter == "h"
                 elif mode == 25:
                     self.cursor_shown = letter == "h"
+                elif mode == 7:
+                    self.wraps = letter == "h"
             return
         count = values[0] or 1
         if letter == "H":
@@ -184,4 +187,4 @@ class OnTerminal:
     def assert_given_back(self):
         """Settings, cursor and screen are as they were."""
         assert termios.tcgetattr(self.slave) == self.settings, (termios.tcgetattr(self.slave), self.settings)
-        assert not self.screen.alternate and self.screen.cursor_shown, self.written[-200:]
+        assert not self.screen.alternate and self.screen.cursor_shown and self.screen.wraps, self.written[-200:]

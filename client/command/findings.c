@@ -1,4 +1,4 @@
-#include "client/daemon/findings.h"
+#include "client/command/findings.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -10,6 +10,23 @@
 
 /* Whoever looks on does without findings rather than wait for long. */
 #define REPLY_TIMEOUT_MS 10000
+/* Lines behind the first one of a finding. */
+#define INDENT 5
+
+void findings_show(const struct findings *f, struct lines *l, size_t width)
+{
+	char text[LINES_BYTES_MAX];
+
+	for (size_t i = 0; i < f->count; i++) {
+		const struct finding *finding = &f->list[i];
+
+		(void)snprintf(text, sizeof(text), "  %zu. %s", i + 1,
+			       finding->sentence); /* Cut. */
+		lines_add_folded(l, terminal_style_of_kind(finding->kind), width, INDENT, text);
+	}
+	if (f->known && f->count == 0)
+		lines_add(l, STYLE_QUIET, "  nothing was found so far");
+}
 
 void findings_release(struct findings *f)
 {
@@ -34,6 +51,7 @@ static void take(struct findings *f, const json_t *report)
 	    json_object_get(json_object_get(report, "quality"), "overhead_fraction");
 	size_t i;
 
+	f->known = true;
 	f->cost_known = json_is_number(cost);
 	f->cost = json_number_value(cost);
 	json_array_foreach(problems, i, problem)

@@ -1,10 +1,14 @@
 /*
  * The first findings of a window, as its report has them: also of one that still runs.
  */
-#ifndef JXPERF_CLIENT_DAEMON_FINDINGS_H
-#define JXPERF_CLIENT_DAEMON_FINDINGS_H
+#ifndef JXPERF_CLIENT_COMMAND_FINDINGS_H
+#define JXPERF_CLIENT_COMMAND_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "client/daemon/client.h"
+#include "client/terminal/lines.h"
 
 /* Beside what else is shown of a window there is room for few. */
 #define FINDINGS_MAX 3
@@ -16,8 +20,9 @@ struct finding {
 	Jxp__Kind kind; /* of its pairs, or KIND_NONE */
 };
 
-/* All zero is none. */
+/* All zero is what is not known yet. */
 struct findings {
+	bool known;
 	struct finding list[FINDINGS_MAX];
 	size_t count;
 	bool cost_known;
@@ -27,6 +32,10 @@ struct findings {
 /* Asks for a window's report. 0, with findings that the caller releases, -EINTR for a signal, which
  * still waits in c->interrupt, or -errno. */
 int findings_ask(struct client *c, const char *window, struct findings *out, struct err *err);
+
+/* Appends them to the lines of a terminal that is so wide: nothing as long as they are not known.
+ */
+void findings_show(const struct findings *f, struct lines *l, size_t width);
 
 void findings_release(struct findings *f);
 
