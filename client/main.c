@@ -29,6 +29,7 @@ static const char options_help[] =
     "  --pairs N      show at most N rows of each list of a kind\n"
     "  --view V       pairs, fields, lines, objects, numa, cpu, subsuming, loops, quality or all:\n"
     "                 these parts (all)\n"
+    "  --all-frames   text: also frames that both contexts of a pair have in common\n"
     "  --region R     list pairs of the heap, of stack, of other memory, or all (all)\n"
     "  --baseline WINDOW\n"
     "                 put loops first that take more of the CPU time than in that window\n"

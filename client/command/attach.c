@@ -13,7 +13,7 @@
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"
 #include "client/output/output.h"
-#include "client/terminal/block.h"
+#include "client/terminal/live_block.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/units.h"
@@ -83,6 +83,7 @@ static const struct argument_option attach_arguments[] = {
     {.name = "format", .type = ARGUMENT_PARSED, .parse = set_format},
     {.name = "pairs", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(report.pairs)},
     {.name = "view", .type = ARGUMENT_PARSED, .parse = parse_view, FIELD(report.view)},
+    {.name = "all-frames", FIELD(report.all_frames)},
     {.name = "region", .type = ARGUMENT_PARSED, .parse = parse_regions, FIELD(report)},
     {.name = "timeout", .type = ARGUMENT_PARSED, .parse = set_timeout, FIELD(window.timeout_ms)},
     {.name = "open-through-daemon", FIELD(window.open_through_daemon)},
@@ -110,13 +111,15 @@ static void complete(struct attach_options *o)
 	o->window.view = o->report.view;
 	o->window.regions = o->report.regions;
 	o->window.n_regions = o->report.n_regions;
+	o->window.all_frames = o->report.all_frames;
+	o->window.columns = o->report.columns;
 }
 
 /* ---------------------------------------------------------------- how far it is */
 
 /* What a terminal shows of a window while it runs; nothing where stderr is none. */
 struct progress {
-	struct block block;
+	struct live_block block;
 	struct findings findings;
 	uint64_t asked_ns; /* when findings were asked for last, or 0 */
 	bool given_up;     /* they cannot be had */
@@ -158,14 +161,14 @@ static void progress_show(struct progress *p, const Jxp__Progress *state)
 		       state->samples, state->traps); /* Fits. */
 	lines_add_folded(&l, STYLE_PLAIN, width, 2, text);
 	findings_show(&p->findings, &l, width);
-	block_show(&p->block, &l);
+	live_block_show(&p->block, &l);
 	lines_release(&l);
 }
 
 /* Before anything else is printed. */
 static void progress_end(struct progress *p)
 {
-	block_erase(&p->block);
+	live_block_erase(&p->block);
 	findings_release(&p->findings);
 }
 
@@ -233,7 +236,7 @@ static int run_window(struct client *c, Jxp__AttachRequest *attach, struct attac
 		      struct err *err)
 {
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
-	struct progress progress = {.block = block_on_stderr(c->json)};
+	struct progress progress = {.block = live_block_on_stderr(c->json)};
 	int r = exchange_begin(&x, c, JXP__CONTROL_REQUEST__BODY_ATTACH, attach, err);
 
 	if (r == 0)
@@ -359,8 +362,12 @@ static int attach_and_report(struct client *c, struct attach_options *o, const c
 	bool keeps;
 	int r;
 
-	if ((r = output_open_report(&output, o->output, o->report.format, err)) < 0 ||
-	    (r = prepare(c, o, target, err)) < 0 ||
+	r = output_open_report(&output, o->output, o->report.format, err);
+	if (r < 0)
+		return r;
+	o->report.columns = (uint32_t)output_columns(&output);
+	complete(o);
+	if ((r = prepare(c, o, target, err)) < 0 ||
 	    (r = run_window(c, &o->window, &outcome, err)) < 0)
 		return r;
 	assert(outcome.report);
@@ -405,6 +412,7 @@ static int check_options(const struct attach_options *o, struct err *err)
 	    {"--pairs", o->report.pairs},
 	    {"--view", o->report.view},
 	    {"--region", o->report.n_regions},
+	    {"--all-frames", o->report.all_frames},
 	};
 
 	for (size_t i = 0; i < sizeof(senseless) / sizeof(senseless[0]) && o->window.background;
@@ -454,7 +462,6 @@ static int attach(struct client *c, struct command_call *call, struct err *err)
 	const char *target = call->operands[0];
 	int r = 0;
 
-	complete(&asked);
 	/* A number that is no pid is known to be wrong before anything is started. */
 	if (parse_is_number(target))
 		r = parse_pid(target, &(uint32_t){0}, err);

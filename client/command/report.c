@@ -19,6 +19,7 @@ static const struct argument_option report_arguments[] = {
     {.name = "format", .type = ARGUMENT_PARSED, .parse = parse_format, FIELD(report.format)},
     {.name = "pairs", .type = ARGUMENT_PARSED, .parse = parse_count, FIELD(report.pairs)},
     {.name = "view", .type = ARGUMENT_PARSED, .parse = parse_view, FIELD(report.view)},
+    {.name = "all-frames", FIELD(report.all_frames)},
     {.name = "region", .type = ARGUMENT_PARSED, .parse = parse_regions, FIELD(report)},
     {.name = "app", .type = ARGUMENT_TEXT, FIELD(merged.app), .noun = "an application"},
     {.name = "since", .type = ARGUMENT_PARSED, .parse = parse_time, FIELD(merged.since_unix_ns)},
@@ -67,9 +68,13 @@ static int report(struct client *c, struct command_call *call, struct err *err)
 		o->report.window = window;
 	else
 		o->report.merged = &o->merged;
-	if ((r = output_open_report(&output, o->output, o->report.format, err)) < 0 ||
-	    (r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &o->report,
-			       JXP__CONTROL_REPLY__BODY_DOCUMENT, &reply, err)) < 0)
+	r = output_open_report(&output, o->output, o->report.format, err);
+	if (r < 0)
+		return r;
+	o->report.columns = (uint32_t)output_columns(&output);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &o->report,
+			  JXP__CONTROL_REPLY__BODY_DOCUMENT, &reply, err);
+	if (r < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */
 	return output_commit(&output, reply->document->text.data, reply->document->text.len, err);

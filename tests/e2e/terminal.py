@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What people see on a terminal: `top`, and how the terminal is when it has ended."""
+"""What people see on a terminal: `top`, the first findings of `attach`, colour; and how the terminal is afterwards."""
 import functools
+import json
 import os
 import re
 import signal
@@ -179,6 +180,72 @@ def a_terminal_that_cannot_move_its_cursor_shows_the_report_alone():
     terminal = attach(duration="2s", TERM="dumb")
     assert terminal.finish() == 0
     assert "\x1b" not in terminal.written and "(^C ends it now)" not in terminal.written, terminal.written
+
+
+# ---------------------------------------------------------------- reports and tables
+
+
+def shown(*arguments, columns=300, **more):
+    """What a command writes to a terminal."""
+    terminal = OnTerminal([CLIENT, "--socket", the_window()[0].socket, *arguments], environment(**more), 1000, columns)
+    assert terminal.finish() == 0, terminal.written
+    return terminal.written.replace("\r\n", "\n")
+
+
+def finished():
+    """A window that has ended, whose report does not change."""
+    daemon = the_window()[0]
+    ended = [w["id"] for w in json.loads(succeeded(daemon.ctl("--json", "windows"))) if w["state"] != "running" and w["samples"] > 0]
+    assert ended, "no window has ended"
+    return ended[0]
+
+
+def without_colours(text):
+    return re.sub("\x1b\\[[0-9]*m", "", text)
+
+
+@test
+def a_report_is_coloured_on_a_terminal_alone():
+    window, daemon = finished(), the_window()[0]
+    plain = succeeded(daemon.ctl("report", window))
+    assert "\x1b" not in plain
+    coloured = shown("report", window, columns=100)
+    assert "\x1b[35mSilent stores: " in coloured and "\x1b[1mQuality" in coloured, coloured
+    assert without_colours(coloured) == plain
+    for more in {"NO_COLOR": "1"}, {"TERM": "dumb"}:
+        assert shown("report", window, columns=100, **more) == plain
+    path = os.path.join(make_directory(), "report.txt")
+    assert shown("report", window, "-o", path) == ""
+    with open(path, encoding="utf-8") as file:
+        assert file.read() == plain
+    assert "\x1b" not in shown("report", window, "--format", "json")
+    assert "\x1b" not in shown("--json", "windows")
+
+
+@test
+def sentences_of_a_report_are_as_wide_as_the_terminal():
+    window = finished()
+    narrow, wide = (without_colours(shown("report", window, columns=c)) for c in (50, 300))
+    assert narrow.split() == wide.split()
+    legend = [line for line in wide.splitlines() if line.startswith("CPU time: at first accesses of wasteful pairs")]
+    assert len(legend) == 1 and "95% intervals" in legend[0], legend
+    assert legend[0] not in narrow.splitlines()
+
+
+@test
+def the_headings_of_a_table_are_bold_on_a_terminal_alone():
+    assert shown("windows").startswith("\x1b[1mWINDOW\x1b[0m"), shown("windows")
+    assert "\x1b" not in shown("windows", NO_COLOR="1") and "\x1b" not in succeeded(the_window()[0].ctl("windows"))
+
+
+@test
+def frames_that_both_contexts_of_a_pair_have_are_one_line_unless_all_are_wanted():
+    daemon, jvm = the_window()[0], Workload(jdks()[0], "DeepCalls")
+    window = daemon.attach(jvm.pid, "--budget", "10%", cpu_s=3)["window"]["id"]
+    jvm.stop()
+    folded, whole = (succeeded(daemon.ctl("report", window, *more)) for more in ((), ("--all-frames",)))
+    assert re.search(r"^\.\.\. \(\d+ frames in common, up to [^()]+\(DeepCalls.java:\d+\)\)$", folded, re.M), folded
+    assert "in common" not in whole and len(whole.splitlines()) > len(folded.splitlines()), whole
 
 
 run()

@@ -1,4 +1,4 @@
-#include "client/terminal/block.h"
+#include "client/terminal/live_block.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -10,13 +10,13 @@
 #define CUT    "\033[?7l"
 #define NO_CUT "\033[?7h"
 
-struct block block_on_stderr(bool json)
+struct live_block live_block_on_stderr(bool json)
 {
-	return (struct block){.terminal = terminal_understands(STDERR_FILENO),
-			      .colour = terminal_may_colour(STDERR_FILENO, json)};
+	return (struct live_block){.terminal = terminal_understands(STDERR_FILENO),
+				   .colour = terminal_may_colour(STDERR_FILENO, json)};
 }
 
-static void go_back(struct block *b)
+static void go_back(struct live_block *b)
 {
 	for (; b->shown > 1; b->shown--)
 		(void)fputs(UP, stderr);
@@ -24,7 +24,7 @@ static void go_back(struct block *b)
 	b->shown = 0;
 }
 
-void block_show(struct block *b, const struct lines *l)
+void live_block_show(struct live_block *b, const struct lines *l)
 {
 	size_t height = terminal_height(STDERR_FILENO);
 
@@ -43,7 +43,7 @@ void block_show(struct block *b, const struct lines *l)
 	(void)fflush(stderr);
 }
 
-void block_erase(struct block *b)
+void live_block_erase(struct live_block *b)
 {
 	if (b->shown == 0)
 		return;
