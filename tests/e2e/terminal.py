@@ -51,7 +51,7 @@ def top_shows_windows_with_their_findings_and_the_jvms():
     shown = terminal.screen.text()
     terminal.read_until(lambda text: text != shown, "newer figures")
     terminal.press(b"q")
-    assert terminal.finish() == 0
+    terminal.finish()
     terminal.assert_given_back()
 
 
@@ -67,7 +67,7 @@ def top_takes_the_width_that_there_is_when_it_is_resized():
     terminal.resize(4, 50)
     terminal.read_until(lambda text: "lines more than fit here" in text, "word on what does not fit")
     terminal.press(b"q")
-    assert terminal.finish() == 0
+    terminal.finish()
     terminal.assert_given_back()
 
 
@@ -76,7 +76,7 @@ def control_c_and_signals_end_top_and_the_window_goes_on():
     for end in (lambda t: t.press(b"\x03"), lambda t: os.kill(t.pid, signal.SIGTERM), lambda t: os.kill(t.pid, signal.SIGHUP)):
         terminal = top()
         end(terminal)
-        assert terminal.finish() == 0, terminal.written[-300:]
+        terminal.finish()
         terminal.assert_given_back()
     assert len(the_window()[0].running()) == 1
 
@@ -85,7 +85,7 @@ def control_c_and_signals_end_top_and_the_window_goes_on():
 def top_ends_with_its_terminal():
     terminal = top()
     terminal.close()
-    terminal.finish(seconds=10)
+    terminal.finish(None)
 
 
 @test
@@ -99,7 +99,7 @@ def top_says_that_a_daemon_has_gone_and_shows_when_it_is_back():
     daemon = Daemon(directory=directory)
     terminal.read_until(lambda text: "no daemon answers on" not in text, "view of the new daemon")
     terminal.press(b"q")
-    assert terminal.finish() == 0
+    terminal.finish()
     terminal.assert_given_back()
     daemon.stop()
 
@@ -107,7 +107,7 @@ def top_says_that_a_daemon_has_gone_and_shows_when_it_is_back():
 @test
 def without_a_daemon_top_says_so_and_leaves_the_screen_alone():
     terminal = OnTerminal([CLIENT, "--socket", "/nonexistent/socket", "top"], environment())
-    assert terminal.finish() == 1
+    terminal.finish(1)
     assert terminal.written.startswith("jxperfctl: no daemon answers on '/nonexistent/socket'"), terminal.written
     assert "\x1b" not in terminal.written, terminal.written
 
@@ -126,7 +126,7 @@ def a_terminal_that_cannot_move_its_cursor_gets_one_view():
     daemon, _ = the_window()
     for kind in "dumb", "such-a-terminal-is-not-known", "":
         terminal = OnTerminal([CLIENT, "--socket", daemon.socket, "top"], environment(TERM=kind))
-        assert terminal.finish() == 0
+        terminal.finish()
         assert "\x1b" not in terminal.written and "window w1" in terminal.written, terminal.written
         terminal.assert_given_back()
 
@@ -134,11 +134,12 @@ def a_terminal_that_cannot_move_its_cursor_gets_one_view():
 @test
 def a_kind_of_waste_has_a_colour_unless_it_is_not_wanted():
     coloured, plain = top(), top(NO_COLOR="1")
-    assert "\x1b[35m" in coloured.written, coloured.written
-    assert not any(f"\x1b[3{n}" in plain.written for n in range(8)), plain.written
+    colour = re.compile("\x1b\\[([0-9]+;)*3[0-7]m")
+    assert colour.search(coloured.written), coloured.written
+    assert not colour.search(plain.written), plain.written
     for terminal in coloured, plain:
         terminal.press(b"q")
-        assert terminal.finish() == 0
+        terminal.finish()
 
 
 # ---------------------------------------------------------------- attach
@@ -169,7 +170,7 @@ def attach_shows_its_first_findings_while_it_runs_and_takes_them_away():
         terminal.read_until(lambda text, old=shown[0]: not text.startswith(old), "newer figures")
         assert terminal.screen.text().count("1. SilentStore") == 1, terminal.screen.text()
         terminal.press(b"\x03")
-        assert terminal.finish() == EARLY, terminal.screen.text()
+        terminal.finish(EARLY)
         assert "(^C ends it now)" not in terminal.screen.text(), terminal.screen.text()
         assert "ended early: interrupted" in terminal.screen.text(), terminal.screen.text()
         terminal.assert_given_back()
@@ -178,7 +179,7 @@ def attach_shows_its_first_findings_while_it_runs_and_takes_them_away():
 @test
 def a_terminal_that_cannot_move_its_cursor_shows_the_report_alone():
     terminal = attach(duration="2s", TERM="dumb")
-    assert terminal.finish() == 0
+    terminal.finish()
     assert "\x1b" not in terminal.written and "(^C ends it now)" not in terminal.written, terminal.written
 
 
@@ -188,7 +189,7 @@ def a_terminal_that_cannot_move_its_cursor_shows_the_report_alone():
 def shown(*arguments, columns=300, **more):
     """What a command writes to a terminal."""
     terminal = OnTerminal([CLIENT, "--socket", the_window()[0].socket, *arguments], environment(**more), 1000, columns)
-    assert terminal.finish() == 0, terminal.written
+    terminal.finish()
     return terminal.written.replace("\r\n", "\n")
 
 

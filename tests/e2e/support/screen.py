@@ -169,15 +169,17 @@ class OnTerminal:
         os.close(self.fd)
         self.fd = None
 
-    def finish(self, seconds=HANG_S):
-        """The exit status."""
-        end = time.monotonic() + seconds
+    def finish(self, expected=0):
+        """It ends by itself, with that exit status; None: with any."""
+        end = time.monotonic() + HANG_S
         while time.monotonic() < end:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
-                while self.fd is not None and self.read(0):
+                while self.fd is not None and self.read(0.2):  # The kernel hands on what was written a little later.
                     pass
-                return os.waitstatus_to_exitcode(status)
+                status = os.waitstatus_to_exitcode(status)
+                assert expected in (None, status), f"exit status {status} and not {expected}: {self.written!r}"
+                return
             if self.fd is None or not self.read(0.1):
                 time.sleep(0.05)
         os.kill(self.pid, signal.SIGKILL)
