@@ -40,7 +40,8 @@ struct command {
 };
 
 extern const struct command cmd_attach, cmd_check, cmd_detach, cmd_diff, cmd_fleet_plan, cmd_list,
-    cmd_reload, cmd_report, cmd_status, cmd_subsume, cmd_threads, cmd_top, cmd_ui, cmd_wait, cmd_windows;
+    cmd_reload, cmd_report, cmd_status, cmd_subsume, cmd_threads, cmd_top, cmd_ui, cmd_wait,
+    cmd_windows;
 
 /* Runs a command with its own arguments, argv[0] being its name. Returns the exit status. */
 int command_run(const struct command *command, struct client *c, int argc, char **argv);
