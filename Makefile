@@ -132,7 +132,7 @@ $(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMPAR
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lmicrohttpd -lcyaml -lyaml -lnettle -lz -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lmicrohttpd -lcyaml -lyaml -lnettle -lncursesw -lz -lm
 $(B)/lib/jxperf/jxperf-attach: $(call obj,attach/main.c $(ATTACH) $(COMMON))
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lnettle
@@ -156,7 +156,7 @@ $(B)/share/jxperf/page.html: $(shell find page -name node_modules -prune -o -typ
 # ---------------------------------------------------------------- dependencies
 PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcyaml-dev libyaml-dev protobuf-c-compiler \
 	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev nettle-dev \
-	libsqlite3-dev libzstd-dev zlib1g-dev \
+	libsqlite3-dev libzstd-dev zlib1g-dev libncurses-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
 	libcommons-collections3-java libcommons-collections4-java musl python3 python3-yaml curl procps util-linux shellcheck systemd debhelper lintian chromium
 # Node.js comes from wherever the machine has it.

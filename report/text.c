@@ -130,7 +130,7 @@ static void header(FILE *out, const struct report_model *m)
 	samples(out, w);
 	overhead(out, m);
 	if (shows_accesses(m) && sampler_note(w->findings.sampler))
-		report_text_wrapped(out, sampler_note(w->findings.sampler));
+		report_text_wrapped(out, sampler_note(w->findings.sampler), m->columns);
 	fputc('\n', out);
 }
 

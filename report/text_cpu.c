@@ -72,7 +72,7 @@ static void contexts(FILE *out, const struct report_model *m, size_t limit)
 		report_text_rule(out, NULL);
 		fprintf(out, "%.1f%% of CPU time, %" PRIu64 " ticks\n",
 			100 * estimate_fraction(sum.ns, m->cpu.whole_ns), sum.samples);
-		report_text_path(out, &m->window->profile, r->contexts[i].node, NULL);
+		report_text_path(out, &m->window->profile, r->contexts[i].node, NULL, 0);
 	}
 	report_text_rule(out, NULL);
 	if (r->context_count > limit)

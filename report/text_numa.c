@@ -64,7 +64,7 @@ static void site(FILE *out, const struct report_model *m, const struct ranked_si
 	shares(out, t, "allocated on", s->allocated_on);
 	shares(out, t, "accessed from", s->accessed_from);
 	if (numa_advice(s, t, m->window->always_pretouch, advice))
-		report_text_wrapped(out, advice);
+		report_text_wrapped(out, advice, m->columns);
 }
 
 static void sites(FILE *out, const struct report_model *m)

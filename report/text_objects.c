@@ -154,7 +154,7 @@ static void site_paths(FILE *out, const struct report_model *m, size_t rank)
 			"%.1f%% (%.1f%% to %.1f%%) of what goes to tracked objects of this class\n",
 			100 * site->of_class, 100 * site->of_class_ci95.low,
 			100 * site->of_class_ci95.high);
-	report_text_path(out, p, site->sum.node, "allocated");
+	report_text_path(out, p, site->sum.node, "allocated", 0);
 	for (size_t i = 0; i < site->access_count && i < ACCESSES_SHOWN; i++) {
 		char title[NUMBER_BYTES];
 
@@ -166,7 +166,7 @@ static void site_paths(FILE *out, const struct report_model *m, size_t rank)
 			report_text_location(out, p, accesses[i].location);
 			fputc('\n', out);
 		}
-		report_text_path(out, p, accesses[i].node, NULL);
+		report_text_path(out, p, accesses[i].node, NULL, 0);
 	}
 	if (site->access_count > ACCESSES_SHOWN)
 		fprintf(out, "and from %zu other contexts\n", site->access_count - ACCESSES_SHOWN);

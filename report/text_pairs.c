@@ -9,6 +9,8 @@
 #include "proto/words.h"
 
 #define CELL_BYTES 48
+/* One frame says no more than the line that would stand for it. */
+#define FOLDED_MIN 2
 
 /* "3.1% (2.0 to 4.6)"; "-": there was nothing to tell from. */
 static const char *cell(char text[CELL_BYTES], bool known, double share, const struct interval *ci)
@@ -61,7 +63,7 @@ static void legend(FILE *out, const struct report_model *m)
 		(void)snprintf(text, sizeof(text),
 			       "Checked bytes: those of accesses whose memory was accessed again, "
 			       "and how many of them in vain. In brackets: 95%% intervals.");
-	report_text_wrapped(out, text);
+	report_text_wrapped(out, text, m->columns);
 	if (jvm > 0)
 		fprintf(out,
 			"%" PRIu64 " checked bytes of the virtual machine's own memory are kept "
@@ -166,11 +168,28 @@ static void table(FILE *out, const struct report_model *m, const struct view *v,
 
 /* ---------------------------------------------------------------- whole contexts */
 
-static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint32_t instruction)
+static void access_path(FILE *out, const struct profile *p, uint32_t leaf, uint32_t instruction,
+			size_t left_out)
 {
 	const char *text = strings_get(&p->strings, instruction);
 
-	report_text_path(out, p, leaf, text[0] ? text : "[instruction unknown]");
+	report_text_path(out, p, leaf, text[0] ? text : "[instruction unknown]", left_out);
+}
+
+/* Where the two contexts of a pair part is what it is about: the way there, which they have in
+ * common, is one line. Returns how many frames that tells of, 0 where there is nothing to fold. */
+static size_t common_frames(FILE *out, const struct report_model *m, const struct pair *sum)
+{
+	const struct profile *p = &m->window->profile;
+	uint32_t last;
+	size_t common = report_text_common(p, sum->watch_node, sum->trap_node, &last);
+
+	if (m->shown.all_frames || common < FOLDED_MIN)
+		return 0;
+	fprintf(out, "... (%zu frames in common, up to ", common);
+	report_text_frame(out, p, last);
+	fputs(")\n", out);
+	return common;
 }
 
 static void pair(FILE *out, const struct report_model *m, const struct pair_kind *kind,
@@ -179,6 +198,7 @@ static void pair(FILE *out, const struct report_model *m, const struct pair_kind
 	const struct profile *p = &m->window->profile;
 	const struct pair *sum = &ranked->sum;
 	char share[CELL_BYTES];
+	size_t common;
 
 	report_text_rule(out, NULL);
 	fprintf(out, "#%zu  ", rank);
@@ -197,9 +217,10 @@ static void pair(FILE *out, const struct report_model *m, const struct pair_kind
 	if (ranked->variants > 1)
 		fprintf(out, "; the first of %zu instruction pairs is shown", ranked->variants);
 	fputc('\n', out);
-	access_path(out, p, sum->watch_node, sum->watch_instruction);
+	common = common_frames(out, m, sum);
+	access_path(out, p, sum->watch_node, sum->watch_instruction, common);
 	report_text_rule(out, kind->separator);
-	access_path(out, p, sum->trap_node, sum->trap_instruction);
+	access_path(out, p, sum->trap_node, sum->trap_instruction, common);
 	report_text_loops_of(out, m, sum, true, "", "\n");
 }
 
@@ -228,7 +249,7 @@ static void whole_contexts(FILE *out, const struct report_model *m, const struct
 
 /* ---------------------------------------------------------------- a kind */
 
-static void spills(FILE *out, const struct report_kind *k)
+static void spills(FILE *out, const struct report_model *m, const struct report_kind *k)
 {
 	char share[CELL_BYTES], text[256];
 
@@ -238,13 +259,13 @@ static void spills(FILE *out, const struct report_kind *k)
 		       "%s of checked bytes are compiler's spills, values that did not fit into "
 		       "registers: little can be done about these.",
 		       cell(share, true, k->spills.fraction, &k->spills.ci95));
-	report_text_wrapped(out, text);
+	report_text_wrapped(out, text, m->columns);
 }
 
 static void kind(FILE *out, const struct report_model *m, const struct report_kind *k, size_t limit)
 {
 	fprintf(out, "\n%s\n", k->kind->heading);
-	spills(out, k);
+	spills(out, m, k);
 	if (k->pairs.count == 0) {
 		fputs("none found\n", out);
 		return;

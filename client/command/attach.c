@@ -4,15 +4,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/arguments.h"
 #include "client/command/command.h"
+#include "client/command/findings.h"
 #include "client/command/parse.h"
 #include "client/command/which_jvm.h"
 #include "client/daemon/exchange.h"
 #include "client/output/json.h"
 #include "client/output/output.h"
+#include "client/terminal/live_block.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/units.h"
@@ -152,41 +153,64 @@ static void complete(struct attach_options *o, const struct client *c)
 	o->window.view = o->report.view;
 	o->window.regions = o->report.regions;
 	o->window.n_regions = o->report.n_regions;
+	o->window.all_frames = o->report.all_frames;
 }
 
 /* ---------------------------------------------------------------- how far it is */
 
-/* Back to the first column, and erase to the end of the line (ECMA-48). */
-#define LINE_START "\r\033[K"
-
-/* The line on a terminal that says how far a window is; none when stderr is no terminal. */
+/* What a terminal shows of a window while it runs; nothing where stderr is none. */
 struct progress {
-	bool terminal;
-	bool shown;
+	struct live_block block;
+	struct findings findings;
+	uint64_t asked_ns; /* when findings were asked for last, or 0 */
+	bool given_up;     /* they cannot be had */
 };
 
-/* A failing terminal is no reason to give up the window. */
-static void progress_show(struct progress *p, const Jxp__Progress *state)
+/* A window whose findings cannot be had is followed without them. */
+static void progress_ask(struct progress *p, struct client *c, const char *window)
 {
-	if (!p->terminal)
+	uint64_t now_ns = clock_monotonic_ns();
+	struct findings findings;
+	struct err err;
+	int r;
+
+	if (!p->block.terminal || p->given_up ||
+	    (p->asked_ns && now_ns - p->asked_ns < FINDINGS_EVERY_S * NS_PER_S))
 		return;
-	(void)fprintf(stderr,
-		      LINE_START "window %.40s: %.0f s of %.0f s, %" PRIu64 " samples, %" PRIu64
-				 " pairs (^C ends it now)",
-		      state->window, (double)state->elapsed_ns / (double)NS_PER_S,
-		      (double)state->duration_ns / (double)NS_PER_S, state->samples, state->traps);
-	(void)fflush(stderr);
-	p->shown = true;
+	p->asked_ns = now_ns;
+	r = findings_ask(c, window, &findings, &err);
+	/* A signal is for whoever waits for the window, and there may be room later. */
+	p->given_up = r < 0 && r != -EINTR && r != -EAGAIN;
+	if (r < 0)
+		return;
+	findings_release(&p->findings);
+	p->findings = findings;
 }
 
-/* Takes the line away; before anything else is printed. */
-static void progress_clear(struct progress *p)
+static void progress_show(struct progress *p, const Jxp__Progress *state)
 {
-	if (!p->shown)
+	size_t width = terminal_width(STDERR_FILENO);
+	char text[LINES_BYTES_MAX];
+	struct lines l = {0};
+
+	if (!p->block.terminal)
 		return;
-	(void)fputs(LINE_START, stderr);
-	(void)fflush(stderr);
-	p->shown = false;
+	(void)snprintf(text, sizeof(text),
+		       "window %.40s: %.0f s of %.0f s, %" PRIu64 " samples, %" PRIu64
+		       " pairs (^C ends it now)",
+		       state->window, clock_s(state->elapsed_ns), clock_s(state->duration_ns),
+		       state->samples, state->traps); /* Fits. */
+	lines_add_folded(&l, STYLE_PLAIN, width, 2, text);
+	findings_show(&p->findings, &l, width);
+	live_block_show(&p->block, &l);
+	lines_release(&l);
+}
+
+/* Before anything else is printed. */
+static void progress_end(struct progress *p)
+{
+	live_block_erase(&p->block);
+	findings_release(&p->findings);
 }
 
 /* ---------------------------------------------------------------- the window */
@@ -240,6 +264,8 @@ static int follow(struct exchange *x, struct client *c, const Jxp__AttachRequest
 		}
 		if (reply->body_case != JXP__CONTROL_REPLY__BODY_PROGRESS)
 			return exchange_unexpected(err);
+		if (!outcome->interrupted)
+			progress_ask(progress, c, reply->progress->window);
 		progress_show(progress, reply->progress);
 	}
 }
@@ -248,12 +274,12 @@ static int run_window(struct client *c, Jxp__AttachRequest *attach, struct attac
 		      struct err *err)
 {
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
-	struct progress progress = {.terminal = isatty(STDERR_FILENO)};
+	struct progress progress = {.block = live_block_on_stderr(c->json)};
 	int r = exchange_begin(&x, c, JXP__CONTROL_REQUEST__BODY_ATTACH, attach, err);
 
 	if (r == 0)
 		r = follow(&x, c, attach, &progress, outcome, err);
-	progress_clear(&progress);
+	progress_end(&progress);
 	return r;
 }
 
@@ -373,8 +399,11 @@ static int attach_and_report(struct client *c, struct attach_options *o, const c
 	bool keeps;
 	int r;
 
-	if ((r = output_open_report(&output, o->output, o->report.format, err)) < 0 ||
-	    (r = prepare(c, o, target, err)) < 0 ||
+	r = output_open_report(&output, o->output, o->report.format, err);
+	if (r < 0)
+		return r;
+	o->window.columns = o->report.columns = (uint32_t)output_columns(&output);
+	if ((r = prepare(c, o, target, err)) < 0 ||
 	    (r = run_window(c, &o->window, &outcome, err)) < 0)
 		return r;
 	assert(outcome.report);
@@ -419,6 +448,7 @@ static int check_options(const struct attach_options *o, struct err *err)
 	    {"--pairs", o->report.pairs},
 	    {"--view", o->report.view},
 	    {"--region", o->report.n_regions},
+	    {"--all-frames", o->report.all_frames},
 	};
 
 	for (size_t i = 0; i < sizeof(senseless) / sizeof(senseless[0]) && o->window.background;

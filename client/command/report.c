@@ -61,8 +61,12 @@ static int report(struct client *c, struct command_call *call, struct err *err)
 		o->report.window = window;
 	else
 		o->report.merged = &o->merged;
-	if ((r = output_open_report(&output, o->output, o->report.format, err)) < 0 ||
-	    (r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &o->report, &reply, err)) < 0)
+	r = output_open_report(&output, o->output, o->report.format, err);
+	if (r < 0)
+		return r;
+	o->report.columns = (uint32_t)output_columns(&output);
+	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &o->report, &reply, err);
+	if (r < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */
 	return output_commit(&output, reply->document->text.data, reply->document->text.len, err);

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "client/output/page.h"
+#include "client/terminal/paint.h"
+#include "client/terminal/terminal.h"
 #include "common/cleanup.h"
 #include "common/fd.h"
 
@@ -114,6 +116,11 @@ int output_open(struct output *o, const char *path, struct err *err)
 		   : open_file(o, err);
 }
 
+static int descriptor(const struct output *o)
+{
+	return o->fd < 0 ? STDOUT_FILENO : o->fd;
+}
+
 int output_open_any(struct output *o, const char *path, bool page, struct err *err)
 {
 	int r = output_open(o, path, err);
@@ -125,12 +132,18 @@ int output_open_report(struct output *o, const char *path, Jxp__Format format, s
 {
 	int r = output_open_any(o, path, format == JXP__FORMAT__FORMAT_HTML, err);
 
-	if (r == 0 && format == JXP__FORMAT__FORMAT_PPROF &&
-	    isatty(o->fd < 0 ? STDOUT_FILENO : o->fd))
+	if (r == 0 && format == JXP__FORMAT__FORMAT_PPROF && isatty(descriptor(o)))
 		return err_set(err, EINVAL,
 			       "this format is binary, and the output is a terminal: write it to a "
 			       "file with -o FILE");
+	o->coloured = r == 0 && format == JXP__FORMAT__FORMAT_TEXT &&
+		      terminal_may_colour(descriptor(o), false);
 	return r;
+}
+
+size_t output_columns(const struct output *o)
+{
+	return terminal_understands(descriptor(o)) ? terminal_width(descriptor(o)) : 0;
 }
 
 /* Gives our file another name that nobody has. */
@@ -189,7 +202,7 @@ static int put_in_place(struct output *o, struct err *err)
 static int commit(struct output *o, const void *bytes, size_t size, struct err *err)
 {
 	const char *name = o->fd < 0 ? "standard output" : o->path;
-	int r = fd_write_all(o->fd < 0 ? STDOUT_FILENO : o->fd, bytes, size);
+	int r = fd_write_all(descriptor(o), bytes, size);
 
 	/* Some file systems report a full disk only then. */
 	if (r == 0 && o->fd >= 0 && !o->in_place && fsync(o->fd) < 0)
@@ -199,11 +212,27 @@ static int commit(struct output *o, const void *bytes, size_t size, struct err *
 	return o->fd < 0 || o->in_place ? 0 : put_in_place(o, err);
 }
 
+static int commit_coloured(struct output *o, const void *bytes, size_t size, struct err *err)
+{
+	_cleanup_free_ char *painted = NULL;
+	size_t painted_size;
+	FILE *out = open_memstream(&painted, &painted_size);
+
+	if (!out)
+		return err_set(err, ENOMEM, "out of memory");
+	paint_report(out, bytes, size);
+	if (fclose(out) != 0)
+		return err_set(err, ENOMEM, "out of memory");
+	return commit(o, painted, painted_size, err);
+}
+
 int output_commit(struct output *o, const void *bytes, size_t size, struct err *err)
 {
 	_cleanup_free_ char *page = NULL;
 	int r;
 
+	if (o->coloured)
+		return commit_coloured(o, bytes, size, err);
 	if (!o->page)
 		return commit(o, bytes, size, err);
 	r = page_fill(o->page, bytes, size, &page, &size, err);

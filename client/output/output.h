@@ -26,6 +26,7 @@ struct output {
 	const char *path; /* as the user gave it; borrowed */
 	struct output_place place;
 	char *page;                             /* what a report is put into, or NULL */
+	bool coloured;                          /* a report in text, for a terminal */
 	bool in_place;                          /* else the file gets its name on commit */
 	char temporary[OUTPUT_TEMPORARY_BYTES]; /* "" without one */
 };
@@ -44,6 +45,9 @@ int output_open_any(struct output *o, const char *path, bool page, struct err *e
 
 /* The same for a report: -EINVAL where its format is binary and o is a terminal. */
 int output_open_report(struct output *o, const char *path, Jxp__Format format, struct err *err);
+
+/* The columns of the terminal that a report in text goes to; 0 where it is no terminal. */
+size_t output_columns(const struct output *o);
 
 /* Writes the bytes and puts the file in place. 0 or -errno. */
 int output_commit(struct output *o, const void *bytes, size_t size, struct err *err);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "client/terminal/terminal.h"
 #include "common/clock.h"
 #include "common/utf8.h"
 
@@ -89,6 +90,8 @@ static size_t width(const char *text)
 int table_print(const struct table *t, FILE *out)
 {
 	size_t widths[TABLE_COLUMNS_MAX] = {0};
+	/* A stream in memory has no descriptor, and so no colour. */
+	bool colour = terminal_may_colour(fileno(out), false);
 
 	if (t->failed)
 		return -ENOMEM;
@@ -99,11 +102,13 @@ int table_print(const struct table *t, FILE *out)
 			widths[i % t->columns] = w;
 	}
 	for (size_t i = 0; i < t->count; i++) {
-		bool last = i % t->columns == t->columns - 1;
+		bool bold = colour && i < t->columns, last = i % t->columns == t->columns - 1;
 		size_t pad = last ? 0 : widths[i % t->columns] - width(t->cells[i]) + GAP;
 
 		/* What went wrong with out is for its owner to find. */
-		(void)fprintf(out, "%s%*s%s", t->cells[i], (int)pad, "", last ? "\n" : "");
+		(void)fprintf(out, "%s%s%s%*s%s", bold ? terminal_sequence(STYLE_HEADING) : "",
+			      t->cells[i], bold ? TERMINAL_PLAIN : "", (int)pad, "",
+			      last ? "\n" : "");
 	}
 	return 0;
 }

@@ -1,6 +1,7 @@
 /*
  * A table for a terminal: cells left-aligned in columns, the last one as long as it likes. Cells
- * come from JVMs and processes: control characters are shown as '?'.
+ * come from JVMs and processes: control characters are shown as '?'. On a terminal that may have
+ * colour the headings are bold.
  *
  * A failed allocation is remembered and told by table_print.
  */

@@ -341,6 +341,8 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 	if (r == 0 && !request->background)
 		r = report_wanted_set(&c->wanted, request->format, request->pairs, request->view,
 				      request->regions, request->n_regions, &err);
+	c->wanted.all_frames = request->all_frames;
+	c->wanted.columns = request->columns;
 	if (r == 0)
 		r = window_findings_here(&asked, &findings, &err);
 	if (r < 0) {

@@ -183,6 +183,8 @@ void reports_send_report(struct connection *c, const Jxp__ReportRequest *request
 	if (r == 0)
 		r = report_wanted_set(&a->wanted, request->format, request->pairs, request->view,
 				      request->regions, request->n_regions, &err);
+	a->wanted.all_frames = request->all_frames;
+	a->wanted.columns = request->columns;
 	if (r == 0)
 		r = add_side(a, c, request->window, request->merged, &err);
 	if (r == 0 && request->baseline[0])

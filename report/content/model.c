@@ -65,6 +65,7 @@ static struct report_shown shown_of(const struct report_wanted *wanted)
 				     .fields = pairs || view == JXP__VIEW__VIEW_FIELDS,
 				     .lines = pairs || view == JXP__VIEW__VIEW_LINES,
 				     .pairs = pairs,
+				     .all_frames = wanted->all_frames,
 				     .objects = all || view == JXP__VIEW__VIEW_OBJECTS,
 				     .numa = all || view == JXP__VIEW__VIEW_NUMA,
 				     .cpu = all || view == JXP__VIEW__VIEW_CPU,
@@ -245,6 +246,7 @@ int report_model_init(struct report_model *m, const struct window_result *w,
 		wanted = &everything;
 	*m = (struct report_model){.window = w,
 				   .shown = shown_of(wanted),
+				   .columns = wanted->columns,
 				   .elapsed_ns = window_result_elapsed_ns(w),
 				   .gate = window_result_gate(w),
 				   .period = period_of(w)};

@@ -38,7 +38,8 @@ struct report_shown {
 	bool findings;
 	bool fields;
 	bool lines;
-	bool pairs; /* by their whole contexts */
+	bool pairs;      /* by their whole contexts, */
+	bool all_frames; /* and, in text, with frames that both of a pair have in common */
 	bool objects;
 	bool numa;
 	bool cpu;
@@ -113,6 +114,7 @@ struct report_model {
 	const char *gate; /* "bpf" or "agent" */
 	struct report_period period;
 	struct report_shown shown;
+	size_t columns; /* that sentences of the text report are folded at; 0: the usual */
 	struct report_kind kinds[PAIR_KINDS]; /* in the order of the table */
 	size_t kind_count;
 	struct problems problems;

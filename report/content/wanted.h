@@ -18,6 +18,8 @@ struct report_wanted {
 	Jxp__View view;
 	bool some_regions; /* pairs are listed of these only; shares stay those of all: */
 	bool regions[PROFILE_REGIONS];
+	bool all_frames; /* text: contexts of a pair are written out, both whole */
+	size_t columns;  /* text: sentences are folded at so many; 0: the usual */
 	/* Loops are compared with this window's; borrowed. NULL: with none. */
 	const struct window_result *baseline;
 };

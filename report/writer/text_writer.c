@@ -1,6 +1,7 @@
 #include "report/writer/text_writer.h"
 #include "profile/certainty.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "report/content/scaffolding.h"
@@ -26,14 +27,17 @@ void report_text_rule(FILE *out, const char *title)
 	fputc('\n', out);
 }
 
-void report_text_wrapped(FILE *out, const char *text)
+void report_text_wrapped(FILE *out, const char *text, size_t columns)
 {
 	size_t column = 0;
+
+	if (columns == 0)
+		columns = WRAP_COLUMNS;
 
 	while (*text) {
 		size_t word = strcspn(text, " ");
 
-		if (column > 0 && column + 1 + word > WRAP_COLUMNS) {
+		if (column > 0 && column + 1 + word > columns) {
 			fputc('\n', out);
 			column = 0;
 		}
@@ -154,13 +158,38 @@ static size_t frames(FILE *out, const struct profile *p, const uint32_t *path, s
 	return count;
 }
 
-void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label)
+/* The nodes of a calling context, leaf first; returns how many. The tree admits no deeper path. */
+static size_t path_of(const struct cct *tree, uint32_t leaf, uint32_t path[MAX_FRAMES_LIMIT])
 {
-	uint32_t path[MAX_FRAMES_LIMIT];
 	size_t depth = 0;
 
-	for (uint32_t id = leaf; id != 0; id = cct_node(&p->cct, id)->parent)
-		path[depth++] = id; /* The tree admits no deeper path. */
+	for (uint32_t id = leaf; id != 0; id = cct_node(tree, id)->parent)
+		path[depth++] = id;
+	return depth;
+}
+
+size_t report_text_common(const struct profile *p, uint32_t leaf, uint32_t other, uint32_t *last)
+{
+	uint32_t one_path[MAX_FRAMES_LIMIT], other_path[MAX_FRAMES_LIMIT];
+	size_t one = path_of(&p->cct, leaf, one_path), two = path_of(&p->cct, other, other_path);
+	size_t common = 0;
+
+	/* Equal contexts are one node of the tree. */
+	while (common + 1 < one && common + 1 < two &&
+	       one_path[one - 1 - common] == other_path[two - 1 - common])
+		common++;
+	*last = common > 0 ? one_path[one - common] : 0;
+	return common;
+}
+
+void report_text_path(FILE *out, const struct profile *p, uint32_t leaf, const char *label,
+		      size_t left_out)
+{
+	uint32_t path[MAX_FRAMES_LIMIT];
+	size_t depth = path_of(&p->cct, leaf, path);
+
+	assert(left_out == 0 || left_out < depth);
+	depth -= left_out;
 	while (depth > 1 && !ferror(out))
 		depth -= frames(out, p, path, depth);
 	if (label)

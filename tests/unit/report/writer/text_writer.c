@@ -77,9 +77,12 @@ TEST(long_text_is_broken_at_blanks)
 	word[60] = '\0';
 	(void)snprintf(text, sizeof(text), "%s short %s", word, word);
 	page_open(&p);
-	report_text_wrapped(p.out, text);
+	report_text_wrapped(p.out, text, 0);
 	(void)snprintf(text, sizeof(text), "%s short\n%s\n", word, word);
 	assert_page(&p, text);
+	page_open(&p);
+	report_text_wrapped(p.out, "one two three four", 9);
+	assert_page(&p, "one two\nthree\nfour\n");
 }
 
 TEST(a_frame_says_where_it_is_as_far_as_it_is_known)
@@ -111,9 +114,34 @@ TEST(a_path_is_root_first_with_its_label_before_the_leaf)
 	struct page p;
 
 	page_open(&p);
-	report_text_path(p.out, &profile, leaf, "mov");
-	report_text_path(p.out, &profile, 0, NULL);
+	report_text_path(p.out, &profile, leaf, "mov", 0);
+	report_text_path(p.out, &profile, 0, NULL, 0);
 	assert_page(&p, "a.B.run(B.java:1)\nmov: a.B.run(B.java:2)\n[calling context unknown]\n");
+	profile_release(&profile);
+}
+
+TEST(frames_that_two_contexts_have_in_common_end_before_either_leaf)
+{
+	struct profile profile = {0};
+	uint32_t method = add_method(&profile, "run", "B.java"), last;
+	uint32_t root = add_node(&profile, 0, method, 1),
+		 caller = add_node(&profile, root, method, 2);
+	uint32_t one = add_node(&profile, caller, method, 3),
+		 other = add_node(&profile, caller, method, 4);
+	struct page p;
+
+	assert_int_equal(report_text_common(&profile, one, other, &last), 2);
+	assert_int_equal(last, caller);
+	assert_int_equal(report_text_common(&profile, one, one, &last), 2);
+	assert_int_equal(report_text_common(&profile, one, caller, &last), 1);
+	assert_int_equal(last, root);
+	assert_int_equal(report_text_common(&profile, root, one, &last), 0);
+	assert_int_equal(last, 0);
+	assert_int_equal(report_text_common(&profile, 0, one, &last), 0);
+	page_open(&p);
+	report_text_path(p.out, &profile, one, "mov", 2);
+	report_text_path(p.out, &profile, one, "mov", 1);
+	assert_page(&p, "mov: a.B.run(B.java:3)\na.B.run(B.java:2)\nmov: a.B.run(B.java:3)\n");
 	profile_release(&profile);
 }
 
@@ -144,7 +172,7 @@ TEST(scaffolding_is_one_line_and_the_leaf_is_never_folded)
 	node = add_frame(&p, node, "a.B", "step");
 	node = add_frame(&p, node, "java.lang.reflect.Method", "invoke");
 	page_open(&page);
-	report_text_path(page.out, &p, node, "x");
+	report_text_path(page.out, &p, node, "x", 0);
 	assert_page(&page, "... (3 frames of thread entry, java.util.concurrent)\n"
 			   "a.B.work(Unknown Source:7)\n"
 			   "... (1 frame of lambdas)\n"
@@ -172,7 +200,7 @@ TEST(recursion_is_written_once_with_how_often)
 	node = add_node(&p, add_node(&p, node, odd, 5), odd, 5);
 	node = add_node(&p, node, odd, 5);
 	page_open(&page);
-	report_text_path(page.out, &p, node, NULL);
+	report_text_path(page.out, &p, node, NULL, 0);
 	assert_page(&page, "a.B.main(B.java:1)\n"
 			   "a.B.even(B.java:2)\n"
 			   "a.B.odd(B.java:3)\n"
