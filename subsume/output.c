@@ -326,7 +326,7 @@ json_t *subsume_tree_json(const struct subsume_tree *t)
 	_cleanup_free_ uint64_t *inclusive = inclusive_costs(t);
 	json_t *labels = json_array(), *parents = json_array(), *methods = json_array();
 	json_t *costs = json_array();
-	uint64_t least;
+	uint64_t least, others = t->node_count > 0 ? t->cost[0] : 0;
 	size_t path[SUBSUME_DEPTH_MAX + 1] = {0}; /* by depth: the number in the page */
 	size_t count = 0;
 
@@ -348,10 +348,18 @@ json_t *subsume_tree_json(const struct subsume_tree *t)
 		}
 		/* All that is below it comes next, and is too little as well. */
 		path[depth] = parent;
-		if (parent > 0)
+		if (parent == 0)
+			others += t->cost[n];
+		else
 			(void)json_real_set(json_array_get(costs, parent - 1),
 					    json_real_value(json_array_get(costs, parent - 1)) +
 						in_unit(t, t->cost[n]));
+	}
+	if (others > 0) {
+		labels = json_appended(labels, json_string("(others)"));
+		parents = json_appended(parents, json_integer(0));
+		methods = json_appended(methods, count_json(json_array_size(labels)));
+		costs = json_appended(costs, json_real(in_unit(t, others)));
 	}
 	return json_pack("{s:o, s:o, s:o, s:[o]}", "methods", labels, "parent", parents, "method",
 			 methods, "costs", costs);

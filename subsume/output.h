@@ -19,7 +19,8 @@ json_t *subsume_json(const struct subsume_summary *s);
 /* The tree itself, as a page draws it (docs/page.md): {"methods": [label], "parent", "method",
  * "costs": one column, in the tree's unit}. Node N is at N - 1, behind its parent, and a method
  * likewise; the virtual root is number 0. What has less than a twenty thousandth of all cost is
- * part of its caller. A new reference, or NULL without memory. */
+ * part of its caller, or of a method "(others)" where it has none. A new reference, or NULL without
+ * memory. */
 json_t *subsume_tree_json(const struct subsume_tree *t);
 
 /* 0 or -ENOMEM; stream errors are the caller's. */

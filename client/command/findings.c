@@ -76,8 +76,8 @@ int findings_ask(struct client *c, const char *window, struct findings *out, str
 	request.window = (char *)window;
 	request.format = JXP__FORMAT__FORMAT_JSON;
 	request.pairs = 1;
-	r = exchange_once_within(c, JXP__CONTROL_REQUEST__BODY_REPORT, &request,
-				 JXP__CONTROL_REPLY__BODY_DOCUMENT, REPLY_TIMEOUT_MS, &reply, err);
+	r = exchange_once_within(c, JXP__CONTROL_REQUEST__BODY_REPORT, &request, REPLY_TIMEOUT_MS,
+				 &reply, err);
 	if (r < 0)
 		return r;
 	report = json_loadb((const char *)reply->document->text.data, reply->document->text.len, 0,

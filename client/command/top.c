@@ -146,8 +146,7 @@ static int refresh_status(struct client *c, struct top *t, struct err *err)
 {
 	Jxp__StatusRequest status = JXP__STATUS_REQUEST__INIT;
 	Jxp__ControlReply *reply = NULL;
-	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_STATUS, &status,
-			      JXP__CONTROL_REPLY__BODY_STATUS, &reply, err);
+	int r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_STATUS, &status, &reply, err);
 
 	if (r < 0)
 		return r;

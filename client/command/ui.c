@@ -1,15 +1,21 @@
 /* jxperfctl ui: the live page, until a signal comes. */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "client/command/command.h"
 #include "client/daemon/exchange.h"
 #include "client/ui/server.h"
 #include "common/arguments.h"
 #include "common/cleanup.h"
+#include "common/fd.h"
 
 #define PORT_MAX 65535
 
@@ -40,26 +46,45 @@ static void cleanup_server(struct ui_server **s)
 	ui_server_free(*s);
 }
 
+/* A file of our own that leads to the address: others see the arguments of a program, and the
+ * address opens the page for whoever is first. */
+static int write_redirect(char path[PATH_MAX], const char *address)
+{
+	const char *directory = getenv("XDG_RUNTIME_DIR");
+	char text[512];
+	int fd, r;
+
+	(void)snprintf(path, PATH_MAX, "%s/jxperf-ui-XXXXXX.html",
+		       directory && *directory ? directory : "/tmp"); /* Else it is not found. */
+	fd = mkostemps(path, (int)strlen(".html"), O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	(void)snprintf(text, sizeof(text),
+		       "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url=%s\">\n",
+		       address); /* Fits. */
+	r = fd_write_all(fd, text, strlen(text));
+	(void)close(fd);
+	return r;
+}
+
 /* The user's browser, which is nobody's child to wait for: init's, once we have ended. */
-static void open_browser(const char *address)
+static int open_browser(const char *path)
 {
 	extern char **environ;
-	char *argv[] = {(char *)"xdg-open", (char *)address, NULL};
+	char *argv[] = {(char *)"xdg-open", (char *)path, NULL};
 	posix_spawnattr_t attributes;
 	sigset_t none;
 	pid_t pid;
 	int r = posix_spawnattr_init(&attributes);
 
-	(void)sigemptyset(&none);
-	if (r == 0) {
-		if ((r = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
-		    (r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK)) == 0)
-			r = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
-		(void)posix_spawnattr_destroy(&attributes);
-	}
 	if (r != 0)
-		(void)fputs("jxperfctl: xdg-open cannot be run: open the address yourself\n",
-			    stderr);
+		return -r;
+	(void)sigemptyset(&none);
+	if ((r = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
+	    (r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK)) == 0)
+		r = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
+	(void)posix_spawnattr_destroy(&attributes);
+	return -r;
 }
 
 /* Until a signal comes, as whoever started it is used to. */
@@ -78,6 +103,7 @@ static int ui(struct client *c, struct command_call *call, struct err *err)
 	Jxp__StatusRequest status = JXP__STATUS_REQUEST__INIT;
 	_cleanup_(cleanup_server) struct ui_server *server = NULL;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
+	char redirect[PATH_MAX] = "";
 	int r;
 
 	(void)call; /* There are no operands. */
@@ -91,9 +117,14 @@ static int ui(struct client *c, struct command_call *call, struct err *err)
 		return err_set_errno(err, errno, "cannot write standard output");
 	(void)fputs("Open this address, which works once. ^C ends the page; windows go on.\n",
 		    stderr);
-	if (asked.open)
-		open_browser(ui_server_address(server));
-	return wait_for_signal(c, err);
+	if (asked.open &&
+	    (write_redirect(redirect, ui_server_address(server)) < 0 || open_browser(redirect) < 0))
+		(void)fputs("jxperfctl: xdg-open cannot be run: open the address yourself\n",
+			    stderr);
+	r = wait_for_signal(c, err);
+	if (redirect[0])
+		(void)unlink(redirect); /* Else it is only untidy: its token is used. */
+	return r;
 }
 
 const struct command cmd_ui = {"ui",

@@ -47,36 +47,40 @@ static int spawn(char *const argv[], const int ends[2], pid_t *pid)
 	return r;
 }
 
-/* Takes what there is to read; what is too much for a message of errors is left out. False at the
- * end, and where it is too much. */
-static bool take(int fd, struct buffer *b, bool cut)
+/* Takes what there is to read; what is too much for a message of errors is left out. 0 at the end,
+ * below 0 where there is no room for it. */
+static int take(int fd, struct buffer *b, bool cut)
 {
 	uint8_t scratch[READ_BYTES];
 	ssize_t n = read(fd, scratch, sizeof(scratch));
 
 	if (n < 0 && errno == EINTR)
-		return true;
-	return n > 0 && (buffer_append(b, scratch, (size_t)n) == 0 || cut);
+		return 1;
+	if (n <= 0)
+		return 0;
+	return buffer_append(b, scratch, (size_t)n) == 0 || cut ? 1 : -ENOBUFS;
 }
 
 /* Until both are closed. False where the child is to be killed. */
 static bool collect(int output, int error, const atomic_bool *stop, struct child_result *result)
 {
 	struct pollfd fds[2] = {{.fd = output, .events = POLLIN}, {.fd = error, .events = POLLIN}};
+	struct buffer *const buffers[2] = {&result->output, &result->error};
 
 	while (fds[0].fd >= 0 || fds[1].fd >= 0) {
 		if (atomic_load(stop))
 			return false;
 		if (poll(fds, 2, LOOK_MS) < 0 && errno != EINTR)
 			return false;
-		if (fds[0].revents && !take(fds[0].fd, &result->output, false)) {
-			if (buffer_length(&result->output) + READ_BYTES > CHILD_OUTPUT_MAX)
+		for (int i = 0; i < 2; i++) {
+			int r = fds[i].revents ? take(fds[i].fd, buffers[i], i == 1) : 1;
+
+			if (r < 0)
 				return false;
-			fds[0].fd = -1;
+			if (r == 0)
+				fds[i].fd = -1;
+			fds[i].revents = 0;
 		}
-		if (fds[1].revents && !take(fds[1].fd, &result->error, true))
-			fds[1].fd = -1;
-		fds[0].revents = fds[1].revents = 0;
 	}
 	return true;
 }

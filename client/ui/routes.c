@@ -33,23 +33,23 @@ struct command_route {
 	}
 
 static const struct command_route routes[] = {
-    {{"/api/jvms", false, false}, {"--json", "list"}, {{0}}},
-    {{"/api/status", false, false}, {"--json", "status"}, {{0}}},
-    {{"/api/windows", false, false},
+    {{"api/jvms", false, false}, {"--json", "list"}, {{0}}},
+    {{"api/status", false, false}, {"--json", "status"}, {{0}}},
+    {{"api/windows", false, false},
      {"--json", "windows"},
      {{.name = "app", .option = "--app"}, {.name = "limit", .option = "--limit", .of = DIGITS}}},
-    {{"/api/findings", false, false},
+    {{"api/findings", false, false},
      {"--json", "report"},
      {WINDOW("window"), {.name = "pairs", .option = "--pairs", .of = DIGITS, .needed = true}}},
-    {{"/window", false, true}, {"report", "--format", "html"}, {WINDOW("window")}},
-    {{"/compare", false, true}, {"diff", "--format", "html"}, {WINDOW("a"), WINDOW("b")}},
-    {{"/api/attach", true, false},
+    {{"window", false, true}, {"report", "--format", "html"}, {WINDOW("window")}},
+    {{"compare", false, true}, {"diff", "--format", "html"}, {WINDOW("a"), WINDOW("b")}},
+    {{"api/attach", true, false},
      {"--json", "attach", "--background"},
      {PID,
       {.name = "duration", .option = "--duration", .of = DIGITS LETTERS, .needed = true},
       {.name = "budget", .option = "--budget", .of = DIGITS ".%", .needed = true},
       {.name = "kinds", .option = "--kinds", .of = LETTERS ",-"}}},
-    {{"/api/detach", true, false}, {"detach"}, {PID}},
+    {{"api/detach", true, false}, {"detach"}, {PID}},
 };
 
 const struct route *route_find(const char *path)

@@ -19,8 +19,8 @@
 #include "client/ui/routes.h"
 #include "common/cleanup.h"
 
-#define CONNECTIONS_MAX 32u
-#define IDLE_S          30u
+#define CONNECTIONS_MAX 128u
+#define IDLE_S          5u
 #define SECRET_BYTES    32
 #define SECRET_TEXT     (2 * SECRET_BYTES + 1)
 #define BACKLOG         16
@@ -38,9 +38,11 @@ struct ui_server {
 	uint16_t port;
 	char token[SECRET_TEXT]; /* opens it once */
 	atomic_bool opened;
+	/* All of it is served below this path, and the cookie belongs to it: cookies of a host are
+	 * sent to all of its ports, and other users may listen on another one. */
+	char path[SECRET_TEXT + 2]; /* "/SECRET/" */
 	char cookie[SECRET_TEXT];
-	char cookie_name[COOKIE_NAME_MAX]; /* has the port: cookies of a host are one for all ports
-					    */
+	char cookie_name[COOKIE_NAME_MAX];
 	char address[ADDRESS_MAX];
 	atomic_bool stop;
 };
@@ -113,9 +115,9 @@ static bool has_cookie(const struct ui_server *s, struct MHD_Connection *c)
 
 /* ---------------------------------------------------------------- answers */
 
-/* Sends bytes, which it frees. */
+/* Sends bytes, which it frees; and the cookie of a session that was opened, or NULL. */
 static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, const char *type,
-			      void *bytes, size_t size, const char *cookie)
+			      void *bytes, size_t size, const struct ui_server *opened)
 {
 	struct MHD_Response *response =
 	    MHD_create_response_from_buffer(size, bytes, MHD_RESPMEM_MUST_FREE);
@@ -132,9 +134,13 @@ static enum MHD_Result answer(struct MHD_Connection *c, unsigned status, const c
 	(void)MHD_add_response_header(response, "X-Frame-Options", "DENY");
 	(void)MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
 	(void)MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-	if (cookie) {
+	if (opened) {
+		char cookie[COOKIE_NAME_MAX + 2 * SECRET_TEXT + 64];
+
+		(void)snprintf(cookie, sizeof(cookie), "%s=%s; Path=%s; HttpOnly; SameSite=Strict",
+			       opened->cookie_name, opened->cookie, opened->path); /* Fits. */
 		(void)MHD_add_response_header(response, MHD_HTTP_HEADER_SET_COOKIE, cookie);
-		(void)MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, "/");
+		(void)MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, opened->path);
 	}
 	result = MHD_queue_response(c, status, response);
 	MHD_destroy_response(response);
@@ -186,13 +192,9 @@ static enum MHD_Result answer_page(const struct ui_server *s, struct MHD_Connect
 /* The token's first use, which is its last. */
 static enum MHD_Result open_session(struct ui_server *s, struct MHD_Connection *c)
 {
-	char cookie[COOKIE_NAME_MAX + SECRET_TEXT + 64];
-
 	if (atomic_exchange(&s->opened, true))
 		return forbid(c);
-	(void)snprintf(cookie, sizeof(cookie), "%s=%s; Path=/; HttpOnly; SameSite=Strict",
-		       s->cookie_name, s->cookie); /* Fits. */
-	return answer(c, MHD_HTTP_SEE_OTHER, "text/plain", strdup(""), 0, cookie);
+	return answer(c, MHD_HTTP_SEE_OTHER, "text/plain", strdup(""), 0, s);
 }
 
 /* ---------------------------------------------------------------- commands */
@@ -261,10 +263,10 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *c, const char *u
 			      size_t *upload_size, void **state)
 {
 	struct ui_server *s = arg;
-	const struct route *route = route_find(url);
 	bool post = strcmp(method, MHD_HTTP_METHOD_POST) == 0;
 	bool get = strcmp(method, MHD_HTTP_METHOD_GET) == 0;
 	const char *token = parameter(c, "token");
+	const struct route *route;
 
 	(void)version;
 	(void)upload;
@@ -277,10 +279,12 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *c, const char *u
 		return forbid(c);
 	if (get && strcmp(url, "/") == 0 && token)
 		return is_secret(s->token, token) ? open_session(s, c) : forbid(c);
-	if (!has_cookie(s, c))
+	if (strncmp(url, s->path, strlen(s->path)) != 0 || !has_cookie(s, c))
 		return forbid(c);
-	if (get && strcmp(url, "/") == 0)
+	url += strlen(s->path);
+	if (get && !*url)
 		return answer_page(s, c);
+	route = route_find(url);
 	if (!route)
 		return answer_error(c, MHD_HTTP_NOT_FOUND, "there is no such page");
 	if (route->changes ? !post : !get)
@@ -327,8 +331,10 @@ int ui_server_new(struct ui_server **out, uint16_t port, const char *socket, str
 	r = page_read(&s->page, err);
 	if (r < 0)
 		return r;
-	if (make_secret(s->token) < 0 || make_secret(s->cookie) < 0)
+	s->path[0] = '/';
+	if (make_secret(s->token) < 0 || make_secret(s->cookie) < 0 || make_secret(s->path + 1) < 0)
 		return err_set(err, EIO, "the system gives no random numbers");
+	strcat(s->path, "/");
 	fd = listen_on(&s->port, err);
 	if (fd < 0)
 		return fd;

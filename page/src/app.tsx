@@ -73,7 +73,7 @@ function useKeys(page: Page, { address, go }: Shown, search: () => void, help: (
 
 /* A report that `jxperfctl ui` shows has the live page to go back to. */
 function served(): boolean {
-  return location.protocol === "http:" && location.pathname !== "/";
+  return location.protocol === "http:" && !location.pathname.endsWith("/");
 }
 
 function Header({ page, view, address, go, search }: Shown & { page: Page; view: View; search: preact.RefObject<HTMLInputElement | null> }) {
@@ -82,7 +82,7 @@ function Header({ page, view, address, go, search }: Shown & { page: Page; view:
       <div class="top">
         <h1>{page.name}</h1>
         {view.command && <CopyButton text={view.command}>Copy command</CopyButton>}
-        {served() && <a href="/">All JVMs and windows</a>}
+        {served() && <a href="./">All JVMs and windows</a>}
         <p class="quiet">{page.facts}</p>
         <input
           ref={search}

@@ -151,6 +151,11 @@ test("numbers and names are said as people read them", () => {
   assert.equal(text.interval([0.1, 0.2]), "10.0 to 20.0%");
   assert.equal(text.shortClass("java.util.HashMap$Node[]"), "HashMap$Node[]");
   assert.equal(text.shortClass("int[]"), "int[]");
+  assert.equal(text.shortClass("a.b.C$$Lambda/0x00007f.run"), "C$$Lambda/0x00007f.run");
+  assert.equal(text.shortClass("a.b.C$$Lambda.0x00007f"), "C$$Lambda.0x00007f");
   assert.equal(text.bytes(1536), "1.50 KiB");
   assert.equal(text.count(1234567), "1.23 million");
+  assert.equal(text.count(999999999), "1.00 billion");
+  assert.equal(text.bytes(1034 * 1024), "1.01 MiB");
+  assert.equal(text.bytes(1010 * 1024), "1010 KiB");
 });

@@ -26,9 +26,11 @@ class Ui:
         self.address = self.process.stdout.readline().strip()
         self.port, self.token = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{64})", self.address).groups()
         self.host = f"127.0.0.1:{self.port}"
+        self.home = "/"
 
     def ask(self, path, method="GET", **headers):
-        """Status, headers and body of one answer."""
+        """Status, headers and body of one answer; a path without a slash before it is below the page's own."""
+        path = path if path.startswith("/") else self.home + path
         connection = http.client.HTTPConnection("127.0.0.1", int(self.port), timeout=LIMIT_S)
         connection.putrequest(method, path, skip_host=True)
         for name, value in {"Host": self.host, **headers}.items():
@@ -42,8 +44,11 @@ class Ui:
     def open(self):
         """The cookie that the token's first use gives."""
         status, headers, _ = self.ask(f"/?token={self.token}")
-        assert status == 303 and headers["Location"] == "/", status
+        self.home = headers["Location"]
+        assert status == 303 and re.fullmatch("/[0-9a-f]{64}/", self.home), (status, self.home)
         assert "HttpOnly" in headers["Set-Cookie"] and "SameSite=Strict" in headers["Set-Cookie"]
+        # Cookies of a host are sent to all of its ports, but to this path only.
+        assert f"Path={self.home};" in headers["Set-Cookie"]
         return headers["Set-Cookie"].split(";")[0]
 
     def stop(self):
@@ -67,9 +72,10 @@ def only_the_one_with_the_token_gets_in_and_it_works_once():
         cookie = ui.open()
         assert ui.ask(f"/?token={ui.token}")[0] == 403
         assert ui.ask(f"/?token={ui.token}", Cookie=cookie)[0] == 403
-        assert ui.ask("/", Cookie=cookie)[0] == 200
-        assert ui.ask("/", Cookie=cookie[:-1] + ("0" if cookie[-1] != "0" else "1"))[0] == 403
-        assert json.loads(ui.ask("/api/windows", Cookie=cookie)[2]) == []
+        assert ui.ask("", Cookie=cookie)[0] == 200
+        assert ui.ask("/", Cookie=cookie)[0] == 403 and ui.ask("/api/jvms", Cookie=cookie)[0] == 403
+        assert ui.ask("", Cookie=cookie[:-1] + ("0" if cookie[-1] != "0" else "1"))[0] == 403
+        assert json.loads(ui.ask("api/windows", Cookie=cookie)[2]) == []
         ui.stop()
 
 
@@ -79,13 +85,13 @@ def other_sites_and_other_names_of_this_host_get_nothing():
     with Ui(daemon) as ui:
         cookie = ui.open()
         for host in ("evil.example", f"evil.example:{ui.port}", "127.0.0.1", f"127.0.0.1:{int(ui.port) + 1}", ""):
-            assert ui.ask("/", Host=host, Cookie=cookie)[0] == 403, host
-        assert ui.ask("/", Host=f"localhost:{ui.port}", Cookie=cookie)[0] == 200
+            assert ui.ask("", Host=host, Cookie=cookie)[0] == 403, host
+        assert ui.ask("", Host=f"localhost:{ui.port}", Cookie=cookie)[0] == 200
         for origin in ("http://evil.example", "null", f"https://{ui.host}", f"http://{ui.host}.evil.example"):
-            assert ui.ask("/api/jvms", Origin=origin, Cookie=cookie)[0] == 403, origin
-            assert ui.ask("/api/detach?pid=1", method="POST", Origin=origin, Cookie=cookie)[0] == 403, origin
-        assert ui.ask("/api/detach?pid=1", method="POST", Cookie=cookie)[0] == 403, "a POST without an origin"
-        assert ui.ask("/api/jvms", Origin=f"http://{ui.host}", Cookie=cookie)[0] == 200
+            assert ui.ask("api/jvms", Origin=origin, Cookie=cookie)[0] == 403, origin
+            assert ui.ask("api/detach?pid=1", method="POST", Origin=origin, Cookie=cookie)[0] == 403, origin
+        assert ui.ask("api/detach?pid=1", method="POST", Cookie=cookie)[0] == 403, "a POST without an origin"
+        assert ui.ask("api/jvms", Origin=f"http://{ui.host}", Cookie=cookie)[0] == 200
         ui.stop()
 
 
@@ -94,17 +100,17 @@ def nothing_but_its_own_commands_can_be_run():
     daemon = Daemon()
     with Ui(daemon) as ui:
         cookie, own = ui.open(), f"http://{ui.host}"
-        for path in ("/api/reload", "/etc/passwd", "/api/jvms/", "/../x"):
+        for path in ("api/reload", "etc/passwd", "api/jvms/", "x"):
             assert ui.ask(path, Cookie=cookie)[0] == 404, path
-        for path in ("/window?window=-o", "/window?window=w1%20--socket", "/window", "/window?window=/tmp/report.json",
-                     "/compare?a=w1&b=../x.json", "/api/findings?window=w1&pairs=1%20", "/api/windows?app=--since"):
+        for path in ("window?window=-o", "window?window=w1%20--socket", "window", "window?window=/tmp/report.json",
+                     "compare?a=w1&b=../x.json", "api/findings?window=w1&pairs=1%20", "api/windows?app=--since"):
             assert ui.ask(path, Cookie=cookie)[0] == 400, path
-        for path in ("/api/attach?pid=1&duration=1s&budget=1%25&kinds=--force", "/api/attach?pid=x&duration=1s&budget=1%25",
-                     "/api/attach?duration=1s&budget=1%25", "/api/detach?pid=-1"):
+        for path in ("api/attach?pid=1&duration=1s&budget=1%25&kinds=--force", "api/attach?pid=x&duration=1s&budget=1%25",
+                     "api/attach?duration=1s&budget=1%25", "api/detach?pid=-1"):
             assert ui.ask(path, method="POST", Origin=own, Cookie=cookie)[0] == 400, path
-        assert ui.ask("/api/attach?pid=1&duration=1s&budget=1%25", Cookie=cookie)[0] == 405
-        assert ui.ask("/api/jvms", method="POST", Origin=own, Cookie=cookie)[0] == 405
-        status, _, body = ui.ask("/window?window=w99", Cookie=cookie)
+        assert ui.ask("api/attach?pid=1&duration=1s&budget=1%25", Cookie=cookie)[0] == 405
+        assert ui.ask("api/jvms", method="POST", Origin=own, Cookie=cookie)[0] == 405
+        status, _, body = ui.ask("window?window=w99", Cookie=cookie)
         assert status == 409 and "w99" in body and "\n" not in body.strip(), body
         ui.stop()
 

@@ -28,9 +28,16 @@ export interface Flame {
   children: Uint32Array[]; // by name
 }
 
+/* Is it known what wasteful accesses take of CPU time? Else their bytes are what there is. */
+export function knowsCpuTime(report: Report): boolean {
+  return report.inefficiency.some((kind) => kind.pairs.some((pair) => pair && pair.cpu_share !== null));
+}
+
 /* The samples of a report. Of a pair it is the access that could go: an unread store, the second of two others. */
 export function flameSamples(report: Report, cost: FlameCost): FlameSample[] {
   const samples: FlameSample[] = [];
+
+  const byTime = knowsCpuTime(report);
 
   if (cost === "objects") return report.objects.map((site) => ({ context: site.alloc_frames, width: site.alloc_bytes }));
   if (cost === "cpu")
@@ -38,8 +45,9 @@ export function flameSamples(report: Report, cost: FlameCost): FlameSample[] {
   for (const kind of report.inefficiency)
     for (const pair of kind.pairs) {
       if (!pair) continue;
-      const value = pair.cpu_share ?? (cost === "waste" ? pair.fraction : 0);
+      const value = byTime ? (pair.cpu_share ?? 0) : pair.wasteful_bytes;
 
+      if (cost === "cpu" && !byTime) continue;
       samples.push({
         context: (kind.kind === "dead_store" ? pair.watch : pair.trap).frames,
         width: cost === "waste" ? value : 0,

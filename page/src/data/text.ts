@@ -23,9 +23,14 @@ export function interval(ci: Interval | null | undefined): string {
 
 /* 20,123 as it stands, 1.3 million in words: what comes next has three figures. */
 export function count(value: number): string {
-  if (value >= 1e9) return `${(value / 1e9).toPrecision(3)} billion`;
-  if (value >= 1e6) return `${(value / 1e6).toPrecision(3)} million`;
+  if (value >= 999.5e6) return `${figures(value / 1e9)} billion`;
+  if (value >= 1e6) return `${figures(value / 1e6)} million`;
   return Math.round(value).toLocaleString("en-US");
+}
+
+/* Three of them, or all before the point. */
+function figures(value: number): string {
+  return value < 99.95 ? value.toPrecision(3) : value.toFixed(0);
 }
 
 export function bytes(value: number | null): string {
@@ -33,13 +38,16 @@ export function bytes(value: number | null): string {
   const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
   let unit = 0;
 
-  for (; value >= 1024 && unit < units.length - 1; unit++) value /= 1024;
-  return unit === 0 ? `${count(value)} bytes` : `${value.toPrecision(3)} ${units[unit]}`;
+  for (; value >= 1023.5 && unit < units.length - 1; unit++) value /= 1024;
+  return unit === 0 ? `${count(value)} bytes` : `${figures(value)} ${units[unit]}`;
 }
 
 /* org.h2.mvstore.Page$PageReference[] is Page$PageReference[]. */
 export function shortClass(name: string): string {
-  return name.slice(name.lastIndexOf(".", name.endsWith("[]") ? name.length - 3 : name.length) + 1);
+  /* Hidden classes have an address behind a slash, or digits behind a dot, which are no package. */
+  const packages = /^(?:[^/[]*\.)?(?=[A-Za-z_$])/.exec(name)?.[0] ?? "";
+
+  return name.slice(packages.length);
 }
 
 export function shortMethod(m: Method): string {

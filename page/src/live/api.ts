@@ -48,10 +48,10 @@ async function ask(path: string, parameters: Record<string, string>, method: "GE
 }
 
 export const api = {
-  jvms: () => ask("/api/jvms", {}, "GET") as Promise<Jvm[]>,
-  windows: () => ask("/api/windows", { limit: "200" }, "GET") as Promise<WindowInfo[]>,
-  findings: (window: string) => ask("/api/findings", { window, pairs: "1" }, "GET") as Promise<Findings>,
+  jvms: () => ask("api/jvms", {}, "GET") as Promise<Jvm[]>,
+  windows: () => ask("api/windows", { limit: "200" }, "GET") as Promise<WindowInfo[]>,
+  findings: (window: string) => ask("api/findings", { window, pairs: "1" }, "GET") as Promise<Findings>,
   attach: ({ pid, duration, kinds, budget }: Question) =>
-    ask("/api/attach", { pid: String(pid), duration, budget, ...(kinds ? { kinds } : {}) }, "POST") as Promise<{ window: string }>,
-  detach: (pid: number) => ask("/api/detach", { pid: String(pid) }, "POST"),
+    ask("api/attach", { pid: String(pid), duration, budget, ...(kinds ? { kinds } : {}) }, "POST") as Promise<{ window: string }>,
+  detach: (pid: number) => ask("api/detach", { pid: String(pid) }, "POST"),
 };

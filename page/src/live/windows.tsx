@@ -30,7 +30,7 @@ function useMeasured(windows: WindowInfo[]): Measured[] {
           known.set(w.id, await api.findings(w.id));
           draw((n) => n + 1);
         } catch {
-          known.set(w.id, { problems: [], inefficiency: [] }); // It is kept no longer.
+          /* It is kept no longer, or cannot be had now: it is asked for again with the next window. */
         }
       }
     })();
@@ -75,7 +75,7 @@ export function Windows({ address, go }: Shown) {
         <article key={w.id} class="row">
           <div class="row-head">
             <span class="what">
-              <a href={`/window?window=${encodeURIComponent(w.id)}`}>{w.id}</a>
+              <a href={`window?window=${encodeURIComponent(w.id)}`}>{w.id}</a>
               <span class="quiet small">
                 {time(new Date(w.started_unix_s * 1000).toISOString())}, {Math.round(w.elapsed_s)} s, pid {w.pid}
                 {w.state !== "done" && `, ${w.state}${w.reason ? `: ${w.reason}` : ""}`}
@@ -84,7 +84,7 @@ export function Windows({ address, go }: Shown) {
             <span>{count(w.samples)} sampled accesses</span>
             <span class="counts">
               {compared && compared !== w.id ? (
-                <a href={`/compare?a=${encodeURIComponent(compared)}&b=${encodeURIComponent(w.id)}`}>compare {compared} with this</a>
+                <a href={`compare?a=${encodeURIComponent(compared)}&b=${encodeURIComponent(w.id)}`}>compare {compared} with this</a>
               ) : (
                 <button type="button" class="plain" aria-pressed={compared === w.id} onClick={() => compare(compared === w.id ? "" : w.id)}>
                   {compared === w.id ? "before: choose another" : "compare"}

@@ -178,8 +178,8 @@ export function comparisonPage(document: ComparisonDocument): Page {
                 contexts={contexts}
                 samples={samples[before ? 0 : 1]!}
                 ink={before ? "before" : "after"}
-                title={before ? "CPU time before; ▼ what takes less now" : "CPU time after; ▲ what takes more than before"}
-                unit="of CPU time"
+                title={before ? "Before; ▼ what takes less now" : "After; ▲ what takes more than before"}
+                unit={`of ${unit}`}
                 shape={shapeOf(address)}
                 address={address}
                 go={go}

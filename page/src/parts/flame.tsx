@@ -228,7 +228,8 @@ function Graph({ contexts, samples, ink, title, unit, shape, pairs, address, go 
     [samples, ink, JSON.stringify(shape)],
   );
   const whole = shape.as === "callees" || shape.as === "callers";
-  const zoom = whole && Number(address.zoom) < flame.count ? Number(address.zoom) || 0 : 0;
+  const zoomed = Number(address.zoom);
+  const zoom = whole && Number.isInteger(zoomed) && zoomed > 0 && zoomed < flame.count ? zoomed : 0;
   const query = address.q.trim().toLowerCase();
   const found = useMemo(() => {
     if (!query) return null;
@@ -240,6 +241,14 @@ function Graph({ contexts, samples, ink, title, unit, shape, pairs, address, go 
 
     return (method: number) => marked[method] ?? false;
   }, [contexts, query]);
+  const listed = useMemo(
+    () =>
+      [...flame.width.keys()]
+        .slice(1)
+        .sort((a, b) => flame.width[b]! - flame.width[a]!)
+        .slice(0, LISTED),
+    [flame],
+  );
   const boxes = useMemo(() => boxesOf(flame, zoom, width), [flame, zoom, width]);
   const rows = boxes.reduce((most, box) => Math.max(most, box.y / ROW + 1), 1);
 
@@ -337,7 +346,7 @@ function Graph({ contexts, samples, ink, title, unit, shape, pairs, address, go 
             {waste.map((w) => (
               <span key={w.kind} class="kind small" data-kind={w.kind}>
                 {" "}
-                <span class="dot" aria-hidden="true" /> {KIND_WORDS[w.kind].title.toLowerCase()} {percent(w.value)}
+                <span class="dot" aria-hidden="true" /> {KIND_WORDS[w.kind].title.toLowerCase()} {percent(w.value / flame.total)}
               </span>
             ))}{" "}
             <a href={linkTo(address, { focus: String(flame.method[chosen]), zoom: "" })}>callers and callees</a>{" "}
@@ -349,11 +358,7 @@ function Graph({ contexts, samples, ink, title, unit, shape, pairs, address, go 
        <table>
         <caption>{title}: the frames with most of it</caption>
         <tbody>
-          {[...flame.width.keys()]
-            .slice(1)
-            .sort((a, b) => flame.width[b]! - flame.width[a]!)
-            .slice(0, LISTED)
-            .map((node) => (
+          {listed.map((node) => (
               <tr key={node}>
                 <th scope="row">{longMethod(contexts.names(flame.method[node]!))}</th>
                 <td>{percent(flame.width[node]! / flame.total)}</td>

@@ -14,8 +14,14 @@ function problemEvidence(problem: Problem): string {
   return "told by a loop";
 }
 
+/* Where what tells of it is shown. */
+function evidenceOf(problem: Problem): [string, string] {
+  if (problem.pair_kind) return ["pairs", "Its pairs"];
+  return problem.allocated ? ["objects", "Its allocations"] : ["loops", "Its loop"];
+}
+
 function ProblemCard({ problem, rank, max, address }: { problem: Problem; rank: number; max: number; address: ViewProps["address"] }) {
-  const view = problem.pair_kind ? "pairs" : "objects";
+  const [view, evidence] = evidenceOf(problem);
   const query = problem.operation ? `${problem.operation.class}.${problem.operation.method}` : "";
 
   return (
@@ -48,7 +54,7 @@ function ProblemCard({ problem, rank, max, address }: { problem: Problem; rank: 
         )}
         <p class="small">
           {problem.advice && `Perhaps: ${problem.advice}. `}
-          <a href={linkTo(address, { view, q: query })}>{view === "pairs" ? "Its pairs" : "Its allocations"}</a>
+          <a href={linkTo(address, { view, q: query })}>{evidence}</a>
         </p>
       </div>
       <div>
@@ -148,7 +154,7 @@ export function Change({ model, address }: ViewProps) {
           <b>{fact(q.traps)}</b> second accesses
         </span>
         <span>
-          <b>{percent(Number(q.overhead_fraction ?? 0))}</b> of the JVM's CPU time spent, of {percent(report.window.budget)} allowed
+          <b>{percent(q.overhead_fraction as number | null | undefined)}</b> of the JVM's CPU time spent, of {percent(report.window.budget)} allowed
         </span>
         <span>
           <b>{fact(q.dropped)}</b> of our events lost

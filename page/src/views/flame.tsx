@@ -1,7 +1,7 @@
 /* The flame graph of a report: by what it is wide, and which way it is read. */
 import { useMemo } from "preact/hooks";
 
-import { flameSamples, type FlameCost } from "../data/flame.ts";
+import { flameSamples, knowsCpuTime, type FlameCost } from "../data/flame.ts";
 import { KINDS, KIND_WORDS } from "../data/report.ts";
 import type { ViewProps } from "../model.ts";
 import { FlameControls, FlameGraph, shapeOf } from "../parts/flame.tsx";
@@ -9,6 +9,8 @@ import { Choice, Empty } from "../parts/small.tsx";
 
 const COSTS: Record<FlameCost, string> = { waste: "Wasteful CPU time", cpu: "CPU time", objects: "Allocated bytes" };
 const UNITS: Record<FlameCost, string> = { waste: "of wasteful CPU time", cpu: "of CPU time", objects: "of allocated bytes" };
+
+const WASTEFUL_BYTES = "Wasteful bytes";
 
 export function FlameView({ model, address, go }: ViewProps) {
   const { report, contexts } = model;
@@ -20,6 +22,9 @@ export function FlameView({ model, address, go }: ViewProps) {
   const cost = available.find((c) => c === address.cost) ?? available[0];
   const samples = useMemo(() => (cost ? flameSamples(report, cost) : []), [report, cost]);
 
+  /* Hardware samplers count accesses, not time. */
+  const bytes = cost === "waste" && !knowsCpuTime(report);
+
   if (!cost) return <Empty>This window has no calling contexts: it saw no tick, pair or allocation.</Empty>;
   return (
     <>
@@ -27,7 +32,7 @@ export function FlameView({ model, address, go }: ViewProps) {
       <FlameControls contexts={contexts} address={address} go={go}>
         {available.map((c) => (
           <Choice key={c} pressed={c === cost} onPress={() => go({ cost: c, zoom: "" })}>
-            {COSTS[c]}
+            {c === "waste" && !knowsCpuTime(report) ? WASTEFUL_BYTES : COSTS[c]}
           </Choice>
         ))}
       </FlameControls>
@@ -44,8 +49,8 @@ export function FlameView({ model, address, go }: ViewProps) {
         contexts={contexts}
         samples={samples}
         ink={cost === "objects" ? "none" : "kinds"}
-        title={COSTS[cost]}
-        unit={UNITS[cost]}
+        title={bytes ? WASTEFUL_BYTES : COSTS[cost]}
+        unit={bytes ? "of wasteful bytes" : UNITS[cost]}
         shape={shapeOf(address)}
         pairs
         address={address}

@@ -1,7 +1,7 @@
 /* Fields and objects: which classes are accessed, their fields, who accesses them, and where they come from. */
 import { useMemo } from "preact/hooks";
 
-import { KINDS, KIND_WORDS, type ClassField, type ClassOf, type KindName, type Report, type Site } from "../data/report.ts";
+import { KINDS, KIND_WORDS, type ClassField, type ClassOf, type KindName, type Place, type Report, type Site } from "../data/report.ts";
 import { bytes, count, percent, shortClass, shortMethod, shortPlace } from "../data/text.ts";
 import type { Contexts } from "../data/contexts.ts";
 import type { Model, ViewProps } from "../model.ts";
@@ -11,6 +11,11 @@ import { Empty } from "../parts/small.tsx";
 
 const SHOWN = 60;
 
+/* A field of a class is another one in a class that has it from there. */
+function keyOf(place: Place): string {
+  return `${place.class} ${place.declared_in} ${place.kind} ${place.field}`;
+}
+
 /* Wasteful pairs by place and kind. */
 function wasteByPlace(report: Report): Map<string, Partial<Record<KindName, number>>> {
   const places = new Map<string, Partial<Record<KindName, number>>>();
@@ -18,7 +23,7 @@ function wasteByPlace(report: Report): Map<string, Partial<Record<KindName, numb
   for (const kind of report.inefficiency)
     for (const pair of kind.pairs) {
       if (!pair?.watch.location) continue;
-      const key = `${pair.watch.location.declared_in || pair.watch.location.class} ${pair.watch.location.field}`;
+      const key = keyOf(pair.watch.location);
       const waste = places.get(key) ?? {};
 
       waste[kind.kind] = (waste[kind.kind] ?? 0) + pair.wasteful_count;
@@ -82,7 +87,7 @@ function ClassBody({ of, model, waste }: { of: ClassOf; model: Model; waste: Ret
             field={field}
             of={of.class}
             max={max}
-            waste={waste.get(`${field.declared_in || of.class} ${field.field}`) ?? {}}
+            waste={waste.get(keyOf({ ...field, class: of.class })) ?? {}}
             contexts={model.contexts}
           />
         ))}

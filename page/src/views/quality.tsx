@@ -37,7 +37,7 @@ export function Quality({ model, address }: ViewProps) {
         </dd>
         <dt>Cost</dt>
         <dd>
-          {percent(Number(quality.overhead_fraction ?? 0))} of the JVM's CPU time, of {percent(w.budget)} allowed
+          {percent(quality.overhead_fraction as number | null | undefined)} of the JVM's CPU time, of {percent(w.budget)} allowed
         </dd>
       </dl>
       <h2>Counters</h2>

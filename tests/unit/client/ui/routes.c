@@ -38,22 +38,22 @@ static void assert_command(const char *path, struct given *request, const char *
 
 TEST(a_path_is_a_command)
 {
-	assert_command("/api/jvms", (struct given[]){{0}}, "jxperfctl --socket /s --json list");
-	assert_command("/window", (struct given[]){{"window", "w7"}, {0}},
+	assert_command("api/jvms", (struct given[]){{0}}, "jxperfctl --socket /s --json list");
+	assert_command("window", (struct given[]){{"window", "w7"}, {0}},
 		       "jxperfctl --socket /s report --format html w7");
-	assert_command("/compare", (struct given[]){{"b", "w2"}, {"a", "w1"}, {0}},
+	assert_command("compare", (struct given[]){{"b", "w2"}, {"a", "w1"}, {0}},
 		       "jxperfctl --socket /s diff --format html w1 w2");
-	assert_null(route_find("/api/reload"));
-	assert_null(route_find("/"));
+	assert_null(route_find("api/reload"));
+	assert_null(route_find(""));
 }
 
 TEST(what_starts_something_is_asked_for_with_post)
 {
-	assert_true(route_find("/api/attach")->changes);
-	assert_true(route_find("/api/detach")->changes);
-	assert_false(route_find("/api/jvms")->changes);
+	assert_true(route_find("api/attach")->changes);
+	assert_true(route_find("api/detach")->changes);
+	assert_false(route_find("api/jvms")->changes);
 	assert_command(
-	    "/api/attach",
+	    "api/attach",
 	    (struct given[]){
 		{"pid", "42"}, {"duration", "30s"}, {"budget", "1%"}, {"kinds", "cpu"}, {0}},
 	    "jxperfctl --socket /s --json attach --background 42 --duration 30s "
@@ -62,8 +62,8 @@ TEST(what_starts_something_is_asked_for_with_post)
 
 TEST(a_parameter_is_needed_or_may_be_left_out)
 {
-	assert_command("/window", (struct given[]){{0}}, "!window");
-	assert_command("/api/windows", (struct given[]){{0}},
+	assert_command("window", (struct given[]){{0}}, "!window");
+	assert_command("api/windows", (struct given[]){{0}},
 		       "jxperfctl --socket /s --json windows");
 }
 
@@ -74,12 +74,12 @@ TEST(no_parameter_becomes_another_option_or_another_file)
 	char longest[ROUTE_VALUE_MAX + 2];
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		assert_command("/window", (struct given[]){{"window", wrong[i]}, {0}}, "!window");
+		assert_command("window", (struct given[]){{"window", wrong[i]}, {0}}, "!window");
 	memset(longest, 'w', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
-	assert_command("/window", (struct given[]){{"window", longest}, {0}}, "!window");
-	assert_command("/api/windows", (struct given[]){{"app", "-x"}, {0}}, "!app");
-	assert_command("/api/windows", (struct given[]){{"app", "my app <b>"}, {0}},
+	assert_command("window", (struct given[]){{"window", longest}, {0}}, "!window");
+	assert_command("api/windows", (struct given[]){{"app", "-x"}, {0}}, "!app");
+	assert_command("api/windows", (struct given[]){{"app", "my app <b>"}, {0}},
 		       "jxperfctl --socket /s --json windows --app my app <b>");
-	assert_command("/api/detach", (struct given[]){{"pid", "1x"}, {0}}, "!pid");
+	assert_command("api/detach", (struct given[]){{"pid", "1x"}, {0}}, "!pid");
 }
