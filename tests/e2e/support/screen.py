@@ -28,6 +28,13 @@ class Screen:
         """What was shown is gone, as a terminal may do it: the program has to write everything anew."""
         self.rows, self.columns, self.y, self.x, self.rest = rows, columns, 0, 0, ""
         self.cells = [[" "] * columns for _ in range(rows)]
+        self.top, self.bottom, self.saved = 0, rows - 1, (0, 0)
+
+    def _scroll(self, up):
+        """The rows between the margins, by one."""
+        kept = self.cells[self.top:self.bottom + 1]
+        empty = [[" "] * self.columns]
+        self.cells[self.top:self.bottom + 1] = kept[1:] + empty if up else empty + kept[:-1]
 
     def lines(self):
         return ["".join(row).rstrip() for row in self.cells]
@@ -54,10 +61,10 @@ class Screen:
         if c == "\r":
             self.x = 0
         elif c == "\n":
-            if self.y == self.rows - 1:
-                self.cells = [*self.cells[1:], [" "] * self.columns]
+            if self.y == self.bottom:
+                self._scroll(up=True)
             else:
-                self.y += 1
+                self.y = min(self.y + 1, self.rows - 1)
         elif c == "\b":
             self.x = max(self.x - 1, 0)
         elif c >= " ":
@@ -73,6 +80,7 @@ class Screen:
     def _sequence(self, found):
         private, numbers, letter = found.group(1), found.group(2), found.group(3)
         if letter is None:
+            self._short(found.group(6))
             return
         values = [int(n) if n else 0 for n in numbers.split(";")]
         if private:
@@ -100,13 +108,27 @@ class Screen:
             self.cells[self.y] = (self.cells[self.y][:self.x] + self.cells[self.y][self.x + count:] + [" "] * count)[:self.columns]
         elif letter == "@":
             self.cells[self.y] = (self.cells[self.y][:self.x] + [" "] * count + self.cells[self.y][self.x:])[:self.columns]
-        elif letter in "LM":
-            kept = self.cells[self.y:]
-            kept = [[" "] * self.columns for _ in range(count)] + kept if letter == "L" else kept[count:]
-            kept += [[" "] * self.columns for _ in range(self.rows)]
-            self.cells = (self.cells[:self.y] + kept)[:self.rows]
+        elif letter in "LM" and self.y <= self.bottom:
+            margin, self.top = self.top, self.y
+            for _ in range(min(count, self.rows)):
+                self._scroll(up=letter == "M")
+            self.top = margin
+        elif letter == "r":
+            self.top, self.bottom = (values[0] or 1) - 1, min((values + [0])[1] or self.rows, self.rows) - 1
+            self.y = self.x = 0
         else:
-            assert letter in "mlhr", f"a sequence that this terminal has not: {found.group()!r}"
+            assert letter in "mlhLM", f"a sequence that this terminal has not: {found.group()!r}"
+
+    def _short(self, letter):
+        """Sequences of one letter."""
+        if letter == "7":
+            self.saved = self.y, self.x
+        elif letter == "8":
+            self.y, self.x = self.saved
+        elif letter == "M" and self.y == self.top:
+            self._scroll(up=False)
+        elif letter == "M":
+            self.y = max(self.y - 1, 0)
 
     def _erase(self, letter, what):
         first, last = ((self.x, self.columns), (0, self.x + 1), (0, self.columns))[what]
