@@ -81,6 +81,7 @@ def a_name_that_no_jvm_has():
 @test
 def a_process_that_is_no_jvm():
     target = Process(["sleep", "600"], cwd=make_directory())
+    wait_until(lambda: asleep(target.pid), "a process that has opened what it opens")
     assert_untouched(target, "not a JVM")
     target.stop()
 

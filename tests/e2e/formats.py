@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What other programs read is as their schemas say, and the JSON report is as ours does: of golden files, and of a window
 with all kinds."""
+# Takes two places: a browser and what drives it are busy.
 import glob
 import json
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`--format html`: the page has what the JSON report has, and works in a browser."""
+# Takes two places: a browser and what drives it are busy.
 import base64
 import gzip
 import json

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What people see on a terminal: `top`, the first findings of `attach`, colour; and how the terminal is afterwards."""
+# Takes two places: a JVM is busy all the time.
 import functools
 import json
 import os

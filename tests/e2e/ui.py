@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`jxperfctl ui`: the live page, for whoever runs it and nobody else."""
+# Takes two places: a browser and the JVM that it profiles are busy.
 import http.client
 import json
 import os
