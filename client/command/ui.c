@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 
 #include "client/command/command.h"
 #include "client/daemon/exchange.h"
+#include "client/ui/child.h"
 #include "client/ui/server.h"
 #include "common/arguments.h"
 #include "common/cleanup.h"
@@ -67,26 +66,6 @@ static int write_redirect(char path[PATH_MAX], const char *address)
 	return r;
 }
 
-/* The user's browser, which is nobody's child to wait for: init's, once we have ended. */
-static int open_browser(const char *path)
-{
-	extern char **environ;
-	char *argv[] = {(char *)"xdg-open", (char *)path, NULL};
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	pid_t pid;
-	int r = posix_spawnattr_init(&attributes);
-
-	if (r != 0)
-		return -r;
-	(void)sigemptyset(&none);
-	if ((r = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
-	    (r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK)) == 0)
-		r = posix_spawnp(&pid, argv[0], NULL, &attributes, argv, environ);
-	(void)posix_spawnattr_destroy(&attributes);
-	return -r;
-}
-
 /* Until a signal comes, as whoever started it is used to. */
 static int wait_for_signal(struct client *c, struct err *err)
 {
@@ -117,8 +96,8 @@ static int ui(struct client *c, struct command_call *call, struct err *err)
 		return err_set_errno(err, errno, "cannot write standard output");
 	(void)fputs("Open this address, which works once. ^C ends the page; windows go on.\n",
 		    stderr);
-	if (asked.open &&
-	    (write_redirect(redirect, ui_server_address(server)) < 0 || open_browser(redirect) < 0))
+	if (asked.open && (write_redirect(redirect, ui_server_address(server)) < 0 ||
+			   child_start((char *[]){(char *)"xdg-open", redirect, NULL}) < 0))
 		(void)fputs("jxperfctl: xdg-open cannot be run: open the address yourself\n",
 			    stderr);
 	r = wait_for_signal(c, err);

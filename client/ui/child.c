@@ -18,9 +18,9 @@
 
 extern char **environ;
 
-/* The child's ends become its stdout and stderr; signals have their usual effect in it. 0 or an
- * errno value. */
-static int spawn(char *const argv[], const int ends[2], pid_t *pid)
+/* Signals have their usual effect in it. ends become its stdout and stderr, and it has no input;
+ * NULL: it has what we have. 0 or an errno value. */
+static int spawn(const char *program, char *const argv[], const int ends[2], pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -35,13 +35,14 @@ static int spawn(char *const argv[], const int ends[2], pid_t *pid)
 		return r;
 	}
 	(void)sigemptyset(&none);
-	if ((r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
+	if (ends &&
+	    (r = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
 						  0)) == 0 &&
-	    (r = posix_spawn_file_actions_adddup2(&files, ends[0], STDOUT_FILENO)) == 0 &&
-	    (r = posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO)) == 0 &&
-	    (r = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
+	    (r = posix_spawn_file_actions_adddup2(&files, ends[0], STDOUT_FILENO)) == 0)
+		r = posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO);
+	if (r == 0 && (r = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
 	    (r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK)) == 0)
-		r = posix_spawn(pid, "/proc/self/exe", &files, &attributes, argv, environ);
+		r = posix_spawnp(pid, program, &files, &attributes, argv, environ);
 	(void)posix_spawnattr_destroy(&attributes);
 	(void)posix_spawn_file_actions_destroy(&files);
 	return r;
@@ -103,7 +104,7 @@ int child_run(char *const argv[], const atomic_bool *stop, struct child_result *
 		return r;
 	}
 	error = in[0];
-	r = -spawn(argv, (int[]){out[1], in[1]}, &pid);
+	r = -spawn("/proc/self/exe", argv, (int[]){out[1], in[1]}, &pid);
 	(void)close(out[1]);
 	(void)close(in[1]);
 	if (r < 0)
@@ -115,6 +116,11 @@ int child_run(char *const argv[], const atomic_bool *stop, struct child_result *
 	if (WIFEXITED(wait_status))
 		result->status = WEXITSTATUS(wait_status);
 	return 0;
+}
+
+int child_start(char *const argv[])
+{
+	return -spawn(argv[0], argv, NULL, &(pid_t){0});
 }
 
 void child_result_release(struct child_result *result)

@@ -24,4 +24,8 @@ struct child_result {
 int child_run(char *const argv[], const atomic_bool *stop, struct child_result *result);
 void child_result_release(struct child_result *result);
 
+/* Starts another program, as $PATH has it, which nobody waits for: it is init's once we have ended.
+ * 0 or -errno. */
+int child_start(char *const argv[]);
+
 #endif

@@ -49,6 +49,11 @@ export function linkTo(address: Address, change: Partial<Address>): string {
   return formatAddress({ ...start, ...change });
 }
 
+/* What is searched, as names are compared with it. */
+export function queryOf(address: Address): string {
+  return address.q.trim().toLowerCase();
+}
+
 export type Go = (change: Partial<Address>, replace?: boolean) => void;
 
 /* What is typed replaces the address; what is clicked is a step that back takes again. */

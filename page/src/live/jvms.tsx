@@ -6,6 +6,8 @@ import type { Shown } from "../page.ts";
 import { Choice, Empty } from "../parts/small.tsx";
 import { api, type Jvm, type Question, type WindowInfo } from "./api.ts";
 import { usePolled } from "./poll.ts";
+import { Fold } from "../parts/fold.tsx";
+import { queryOf } from "../state.ts";
 
 const LOOK_MS = 2000;
 const FINDINGS_MS = 4000;
@@ -117,24 +119,27 @@ function Start({ jvm, onStart }: { jvm: Jvm; onStart: () => void }) {
 
 function JvmRow({ jvm, open, onToggle, onStart }: { jvm: Jvm; open: boolean; onToggle: () => void; onStart: () => void }) {
   return (
-    <article class={open ? "row open" : "row"}>
-      <button type="button" class="row-head" aria-expanded={open} onClick={onToggle}>
-        <span class="what">
-          <code title={jvm.name}>{jvm.app || shortClass(jvm.name) || "a JVM without a name"}</code>
-          <span class="quiet small">
-            pid {jvm.pid}, {jvm.user}
-            {jvm.container && `, ${jvm.container}`}
-            {jvm.schedule && `, schedule ${jvm.schedule}`}
+    <Fold open={open} onToggle={onToggle}
+      head={
+        <>
+          <span class="what">
+            <code title={jvm.name}>{jvm.app || shortClass(jvm.name) || "a JVM without a name"}</code>
+            <span class="quiet small">
+              pid {jvm.pid}, {jvm.user}
+              {jvm.container && `, ${jvm.container}`}
+              {jvm.schedule && `, schedule ${jvm.schedule}`}
+            </span>
           </span>
-        </span>
-        <span>
-          {jvm.jdk && `JDK ${jvm.jdk.split("+")[0]}`}
-          {jvm.gc && `, ${jvm.gc}`}
-        </span>
-        <span class="counts">{jvm.state}</span>
-      </button>
+          <span>
+            {jvm.jdk && `JDK ${jvm.jdk.split("+")[0]}`}
+            {jvm.gc && `, ${jvm.gc}`}
+          </span>
+          <span class="counts">{jvm.state}</span>
+        </>
+      }
+    >
       {open && <Start jvm={jvm} onStart={onStart} />}
-    </article>
+    </Fold>
   );
 }
 
@@ -142,7 +147,7 @@ export function Jvms({ address, go }: Shown) {
   const jvms = usePolled(api.jvms, LOOK_MS, []);
   const windows = usePolled(api.windows, LOOK_MS, []);
   const running = (windows.value ?? []).filter((w) => w.state === "running");
-  const query = address.q.trim().toLowerCase();
+  const query = queryOf(address);
   const shown = (jvms.value ?? []).filter((j) => !query || `${j.name} ${j.app} ${j.pid} ${j.user}`.toLowerCase().includes(query));
   const look = () => {
     jvms.again();

@@ -7,6 +7,7 @@ import { Choice, Empty } from "../parts/small.tsx";
 import { api, type Findings, type WindowInfo } from "./api.ts";
 import { Chart, type Measured } from "./chart.tsx";
 import { usePolled } from "./poll.ts";
+import { queryOf } from "../state.ts";
 
 const LOOK_MS = 5000;
 const CHARTED = 16;
@@ -51,7 +52,7 @@ export function Windows({ address, go }: Shown) {
   const done = (windows.value ?? []).filter((w) => w.state !== "running");
   const apps = [...new Set(done.map((w) => w.app))].sort();
   const app = apps.find((a) => a === address.focus) ?? done[done.length - 1]?.app ?? "";
-  const query = address.q.trim().toLowerCase();
+  const query = queryOf(address);
   const shown = done.filter((w) => w.app === app && (!query || `${w.id} ${w.state} ${w.reason}`.toLowerCase().includes(query)));
   const measured = useMeasured(shown.slice(-CHARTED));
 

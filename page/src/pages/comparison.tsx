@@ -7,6 +7,8 @@ import type { Page, Shown } from "../page.ts";
 import { FlameControls, FlameGraph, shapeOf } from "../parts/flame.tsx";
 import { BeforeAfter } from "../parts/interval.tsx";
 import { Choice, Empty, KindMark } from "../parts/small.tsx";
+import { Fold } from "../parts/fold.tsx";
+import { queryOf } from "../state.ts";
 
 const VERDICTS: Record<Change["verdict"], string> = { none: "no difference shown", less: "▼ less", more: "▲ more" };
 
@@ -31,25 +33,28 @@ function nameOf(row: ChangedRow): string {
 
 function Row({ row, max, open, onToggle }: { row: ChangedRow; max: number; open: boolean; onToggle: () => void }) {
   return (
-    <article class={open ? "row open" : "row"} data-kind={row.kind}>
-      <button type="button" class="row-head" aria-expanded={open} onClick={onToggle}>
-        <span class="what">
-          <code title={row.method}>{nameOf(row)}</code>
-          <span class="quiet small">
-            {row.kind ? (
-              <>
-                <KindMark kind={row.kind} /> {row.place}
-              </>
-            ) : (
-              "with all that it calls"
-            )}
-            {row.moved && " · moved within its caller"}
-            {row.carried_below && " · carried by what it calls"}
+    <Fold open={open} onToggle={onToggle} kind={row.kind}
+      head={
+        <>
+          <span class="what">
+            <code title={row.method}>{nameOf(row)}</code>
+            <span class="quiet small">
+              {row.kind ? (
+                <>
+                  <KindMark kind={row.kind} /> {row.place}
+                </>
+              ) : (
+                "with all that it calls"
+              )}
+              {row.moved && " · moved within its caller"}
+              {row.carried_below && " · carried by what it calls"}
+            </span>
           </span>
-        </span>
-        <BeforeAfter change={row} max={max} />
-        <span class="counts">{VERDICTS[row.verdict]}</span>
-      </button>
+          <BeforeAfter change={row} max={max} />
+          <span class="counts">{VERDICTS[row.verdict]}</span>
+        </>
+      }
+    >
       {open && (
         <div class="row-body">
           <p>
@@ -76,12 +81,12 @@ function Row({ row, max, open, onToggle }: { row: ChangedRow; max: number; open:
           )}
         </div>
       )}
-    </article>
+    </Fold>
   );
 }
 
 function Differences({ compared: c, unit, address, go }: Shown & { compared: Compared; unit: string }) {
-  const query = address.q.trim().toLowerCase();
+  const query = queryOf(address);
   const found = c.rows.filter((row) => !query || `${row.method} ${row.place ?? ""}`.toLowerCase().includes(query));
   const shown = found.filter((row) => row.shown && row.part_of === undefined), rest = found.filter((row) => !shown.includes(row));
   const max = Math.max(...found.map((row) => Math.max(...row.share)), 1e-6);

@@ -10,7 +10,7 @@ import { KINDS, KIND_WORDS } from "../data/report.ts";
 import { longMethod, percent, points, shortMethod } from "../data/text.ts";
 import type { Contexts } from "../data/contexts.ts";
 import type { Shown } from "../page.ts";
-import { linkTo, type Address } from "../state.ts";
+import { linkTo, type Address, queryOf } from "../state.ts";
 import { Choice, Empty } from "./small.tsx";
 
 const ROW = 20; // pixels
@@ -230,7 +230,7 @@ function Graph({ contexts, samples, ink, title, unit, shape, pairs, address, go 
   const whole = shape.as === "callees" || shape.as === "callers";
   const zoomed = Number(address.zoom);
   const zoom = whole && Number.isInteger(zoomed) && zoomed > 0 && zoomed < flame.count ? zoomed : 0;
-  const query = address.q.trim().toLowerCase();
+  const query = queryOf(address);
   const found = useMemo(() => {
     if (!query) return null;
     const marked = Array.from({ length: contexts.methodCount + 1 }, (_, m) => {

@@ -5,6 +5,8 @@ import type { ViewProps } from "../model.ts";
 import { FrameList } from "../parts/frames.tsx";
 import { Estimate, scaleOf } from "../parts/interval.tsx";
 import { Empty, KindMark } from "../parts/small.tsx";
+import { Fold } from "../parts/fold.tsx";
+import { queryOf } from "../state.ts";
 
 const VERDICTS: Record<string, string> = {
   resultless: "most of its turns have no result",
@@ -88,7 +90,7 @@ function Body({ loop, model }: { loop: Loop; model: ViewProps["model"] }) {
 
 export function Loops({ model, address, go }: ViewProps) {
   const loops = (model.report.loops ?? []).filter(Boolean);
-  const query = address.q.trim().toLowerCase();
+  const query = queryOf(address);
   const shown = loops.filter((l) => !query || `${l.class}.${l.method} ${l.file}`.toLowerCase().includes(query));
   const max = scaleOf(shown.map((l) => l.time_ci95));
 
@@ -107,23 +109,26 @@ export function Loops({ model, address, go }: ViewProps) {
         const open = address.open === id;
 
         return (
-          <article key={id} class={open ? "row open" : "row"}>
-            <button type="button" class="row-head" aria-expanded={open} onClick={() => go({ open: open ? "" : id })}>
-              <span class="what">
-                <code title={`${loop.class}.${loop.method}`}>
-                  {shortMethod(loop)}
-                  {loop.mapped && loop.line > 0 && `:${loop.line}`}
-                </code>
-                <span class="quiet small">
-                  {loop.verdict ? VERDICTS[loop.verdict] ?? loop.verdict : "not looked into: less than 2% of CPU time"}
-                  {loop.needs_s !== undefined && `; a window of ${count(loop.needs_s)} s might tell`}
+          <Fold key={id} open={open} onToggle={() => go({ open: open ? "" : id })}
+            head={
+              <>
+                <span class="what">
+                  <code title={`${loop.class}.${loop.method}`}>
+                    {shortMethod(loop)}
+                    {loop.mapped && loop.line > 0 && `:${loop.line}`}
+                  </code>
+                  <span class="quiet small">
+                    {loop.verdict ? VERDICTS[loop.verdict] ?? loop.verdict : "not looked into: less than 2% of CPU time"}
+                    {loop.needs_s !== undefined && `; a window of ${count(loop.needs_s)} s might tell`}
+                  </span>
                 </span>
-              </span>
-              <Estimate value={loop.time_fraction} ci={loop.time_ci95} max={max} />
-              <span class="counts">{count(loop.ticks)} ticks</span>
-            </button>
+                <Estimate value={loop.time_fraction} ci={loop.time_ci95} max={max} />
+                <span class="counts">{count(loop.ticks)} ticks</span>
+              </>
+            }
+          >
             {open && <Body loop={loop} model={model} />}
-          </article>
+          </Fold>
         );
       })}
     </>

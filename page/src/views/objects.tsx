@@ -8,6 +8,8 @@ import type { Model, ViewProps } from "../model.ts";
 import { FrameList } from "../parts/frames.tsx";
 import { Estimate, scaleOf } from "../parts/interval.tsx";
 import { Empty } from "../parts/small.tsx";
+import { Fold } from "../parts/fold.tsx";
+import { queryOf } from "../state.ts";
 
 const SHOWN = 60;
 
@@ -114,20 +116,23 @@ function ClassBody({ of, model, waste }: { of: ClassOf; model: Model; waste: Ret
 
 function ClassRow({ of, model, max, open, waste, onToggle }: { of: ClassOf; model: Model; max: number; open: boolean; waste: ReturnType<typeof wasteByPlace>; onToggle: () => void }) {
   return (
-    <article class={open ? "row open" : "row"}>
-      <button type="button" class="row-head" aria-expanded={open} onClick={onToggle}>
-        <span class="what">
-          <code title={of.class}>{shortClass(of.class)}</code>
-          <span class="quiet small">
-            {of.fields.length} {of.fields.length === 1 ? "place" : "places"}
-            {of.older_known && of.older_fraction > 0 && `, ${percent(of.older_fraction)} in objects from before the window`}
+    <Fold open={open} onToggle={onToggle}
+      head={
+        <>
+          <span class="what">
+            <code title={of.class}>{shortClass(of.class)}</code>
+            <span class="quiet small">
+              {of.fields.length} {of.fields.length === 1 ? "place" : "places"}
+              {of.older_known && of.older_fraction > 0 && `, ${percent(of.older_fraction)} in objects from before the window`}
+            </span>
           </span>
-        </span>
-        <Estimate value={of.fraction} ci={of.fraction_ci95} max={max} />
-        <span class="counts">{count(of.samples)} samples</span>
-      </button>
+          <Estimate value={of.fraction} ci={of.fraction_ci95} max={max} />
+          <span class="counts">{count(of.samples)} samples</span>
+        </>
+      }
+    >
       {open && <ClassBody of={of} model={model} waste={waste} />}
-    </article>
+    </Fold>
   );
 }
 
@@ -135,18 +140,21 @@ function SiteRow({ site, model, open, onToggle }: { site: Site; model: Model; op
   const leaf = model.contexts.frame(site.alloc_frames);
 
   return (
-    <article class={open ? "row open" : "row"}>
-      <button type="button" class="row-head" aria-expanded={open} onClick={onToggle}>
-        <span class="what">
-          <code title={site.class}>{shortClass(site.class)}</code>
-          <code class="quiet lines">
-            {shortMethod(leaf)}
-            {leaf.line > 0 && `:${leaf.line}`}
-          </code>
-        </span>
-        <span>{bytes(site.alloc_bytes)} allocated</span>
-        <span class="counts">{site.samples > 0 ? `${percent(site.fraction)} of accesses` : "no access sampled"}</span>
-      </button>
+    <Fold open={open} onToggle={onToggle}
+      head={
+        <>
+          <span class="what">
+            <code title={site.class}>{shortClass(site.class)}</code>
+            <code class="quiet lines">
+              {shortMethod(leaf)}
+              {leaf.line > 0 && `:${leaf.line}`}
+            </code>
+          </span>
+          <span>{bytes(site.alloc_bytes)} allocated</span>
+          <span class="counts">{site.samples > 0 ? `${percent(site.fraction)} of accesses` : "no access sampled"}</span>
+        </>
+      }
+    >
       {open && (
         <div class="row-body">
           <p class="quiet small">
@@ -156,13 +164,13 @@ function SiteRow({ site, model, open, onToggle }: { site: Site; model: Model; op
           <FrameList contexts={model.contexts} ids={model.contexts.path(site.alloc_frames)} />
         </div>
       )}
-    </article>
+    </Fold>
   );
 }
 
 export function Objects({ model, address, go }: ViewProps) {
   const { report, contexts } = model;
-  const query = address.q.trim().toLowerCase();
+  const query = queryOf(address);
   const waste = useMemo(() => wasteByPlace(report), [report]);
   const inContext = useMemo(() => (query ? contexts.found(query) : new Uint8Array()), [contexts, query]);
   const found = (name: string, context: number) => !query || name.toLowerCase().includes(query) || inContext[context] === 1;

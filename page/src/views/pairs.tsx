@@ -10,6 +10,7 @@ import { TwoContexts } from "../parts/frames.tsx";
 import { Estimate, scaleOf } from "../parts/interval.tsx";
 import { List } from "../parts/list.tsx";
 import { Choice, CopyButton, Empty } from "../parts/small.tsx";
+import { Fold } from "../parts/fold.tsx";
 
 const ROW_HEIGHT = 64;
 
@@ -68,27 +69,30 @@ function Row({ row, model, open, max, onToggle }: { row: PairRow; model: ViewPro
   const watch = line(contexts, pair.watch.frames), trap = line(contexts, pair.trap.frames);
 
   return (
-    <article class={open ? "row open" : "row"} data-kind={row.kind}>
-      <button type="button" class="row-head" aria-expanded={open} onClick={onToggle}>
-        <span class="what">
-          <span class="place" title={longPlace(pair.watch.location)}>
-            <span class="dot" aria-hidden="true" /> <code>{shortPlace(pair.watch.location)}</code>{" "}
-            <span class="quiet small">
-              {KIND_WORDS[row.kind].title}
-              {pair.region !== "heap" && `, ${pair.region}`}
+    <Fold open={open} onToggle={onToggle} kind={row.kind}
+      head={
+        <>
+          <span class="what">
+            <span class="place" title={longPlace(pair.watch.location)}>
+              <span class="dot" aria-hidden="true" /> <code>{shortPlace(pair.watch.location)}</code>{" "}
+              <span class="quiet small">
+                {KIND_WORDS[row.kind].title}
+                {pair.region !== "heap" && `, ${pair.region}`}
+              </span>
             </span>
+            <code class="quiet lines">{watch === trap ? watch : `${watch} → ${trap}`}</code>
           </span>
-          <code class="quiet lines">{watch === trap ? watch : `${watch} → ${trap}`}</code>
-        </span>
-        {pair.cpu_share === null ? (
-          <Estimate value={pair.fraction} ci={pair.fraction_ci95} max={max} kind={row.kind} />
-        ) : (
-          <Estimate value={pair.cpu_share} ci={pair.cpu_share_ci95} max={max} kind={row.kind} />
-        )}
-        <span class="counts">
-          {count(pair.wasteful_count)} of {count(pair.count)}
-        </span>
-      </button>
+          {pair.cpu_share === null ? (
+            <Estimate value={pair.fraction} ci={pair.fraction_ci95} max={max} kind={row.kind} />
+          ) : (
+            <Estimate value={pair.cpu_share} ci={pair.cpu_share_ci95} max={max} kind={row.kind} />
+          )}
+          <span class="counts">
+            {count(pair.wasteful_count)} of {count(pair.count)}
+          </span>
+        </>
+      }
+    >
       {open && (
         <div class="row-body">
           <TwoContexts kind={row.kind} watch={pair.watch} trap={pair.trap} contexts={contexts} />
@@ -100,7 +104,7 @@ function Row({ row, model, open, max, onToggle }: { row: PairRow; model: ViewPro
           </p>
         </div>
       )}
-    </article>
+    </Fold>
   );
 }
 

@@ -1,6 +1,7 @@
 /* Whether to trust it: every counter of the window. */
 import type { ViewProps } from "../model.ts";
 import { count, percent } from "../data/text.ts";
+import { queryOf } from "../state.ts";
 
 const FIRST = ["samples", "armed", "traps", "replaced", "expired_gc", "expired_window", "abandoned", "dropped", "ring_full", "names_lost"];
 
@@ -13,7 +14,7 @@ function value(name: string, v: number): string {
 
 export function Quality({ model, address }: ViewProps) {
   const { quality, window: w } = model.report;
-  const query = address.q.trim().toLowerCase();
+  const query = queryOf(address);
   const numbers = Object.entries(quality).filter((e): e is [string, number] => typeof e[1] === "number");
   const order = (name: string) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
   const rows = numbers

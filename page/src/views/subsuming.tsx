@@ -4,9 +4,11 @@ import type { Shown } from "../page.ts";
 import { longMethod, percent, shortMethod, count } from "../data/text.ts";
 import { Estimate, scaleOf } from "../parts/interval.tsx";
 import { Empty } from "../parts/small.tsx";
+import { Fold } from "../parts/fold.tsx";
+import { queryOf } from "../state.ts";
 
 export function SubsumingView({ subsuming: s, address, go }: Shown & { subsuming: SubsumingMethods | null }) {
-  const query = address.q.trim().toLowerCase();
+  const query = queryOf(address);
   const rows = (s?.by_induced ?? []).filter((m) => !query || longMethod(m).toLowerCase().includes(query));
   /* The root is all that no other subsumes: the largest, and of no use as a scale. */
   const max = scaleOf(rows.filter((m) => m.class).map((m) => m.induced_fraction_ci95));
@@ -30,17 +32,20 @@ export function SubsumingView({ subsuming: s, address, go }: Shown & { subsuming
         const open = address.open === id;
 
         return (
-          <article key={id} class={open ? "row open" : "row"}>
-            <button type="button" class="row-head" aria-expanded={open} onClick={() => go({ open: open ? "" : id })}>
-              <span class="what">
-                <code title={longMethod(m)}>{m.class ? shortMethod(m) : m.method}</code>
-                <span class="quiet small">
-                  {m.dominator ? `below ${shortMethod(m.dominator)}` : "below the root"}, {percent(m.exclusive_fraction)} by itself
+          <Fold key={id} open={open} onToggle={() => go({ open: open ? "" : id })}
+            head={
+              <>
+                <span class="what">
+                  <code title={longMethod(m)}>{m.class ? shortMethod(m) : m.method}</code>
+                  <span class="quiet small">
+                    {m.dominator ? `below ${shortMethod(m.dominator)}` : "below the root"}, {percent(m.exclusive_fraction)} by itself
+                  </span>
                 </span>
-              </span>
-              <Estimate value={m.induced_fraction} ci={m.induced_fraction_ci95} max={max} />
-              <span class="counts">{percent(m.inclusive_fraction)} with all</span>
-            </button>
+                <Estimate value={m.induced_fraction} ci={m.induced_fraction_ci95} max={max} />
+                <span class="counts">{percent(m.inclusive_fraction)} with all</span>
+              </>
+            }
+          >
             {open && (
               <div class="row-body sides">
                 <section class="side">
@@ -65,7 +70,7 @@ export function SubsumingView({ subsuming: s, address, go }: Shown & { subsuming
                 </section>
               </div>
             )}
-          </article>
+          </Fold>
         );
       })}
     </>
