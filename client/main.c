@@ -15,71 +15,66 @@ static const struct command *const commands[] = {
     &cmd_subsume, &cmd_top,     &cmd_ui,     NULL,
 };
 
+#define COMMAND_HELP "help"
+
 /* Not in the help: the installed completion asks it. */
 #define COMMAND_COMPLETE "complete"
 
-struct global_options {
-	const char *socket;
-	bool json;
-	bool help;
-	bool version;
-};
-
-static const struct argument_option global_arguments[] = {
-    {.name = "socket",
-     .type = ARGUMENT_TEXT,
-     .field = offsetof(struct global_options, socket),
-     .noun = "a path",
-     .value = "PATH",
-     .help = "the daemon's control socket",
-     .unset = "$JXPERF_SOCKET, or " CLIENT_SOCKET_DEFAULT},
-    {.name = "json", .field = offsetof(struct global_options, json), .help = "print JSON"},
-    {.name = "help",
-     .letter = 'h',
-     .field = offsetof(struct global_options, help),
-     .help = "print this"},
-    {.name = "version",
-     .field = offsetof(struct global_options, version),
-     .help = "print the version"},
-    {0},
-};
-
-static int run(struct client *c, int argc, char **argv)
+/* Is help asked for, anywhere? Then nothing else on the line has to be right. */
+static bool wants_help(int count, char **words)
 {
-	static const struct argument_spec spec = {.program = "jxperfctl",
-						  .options = global_arguments,
-						  .operands = "[COMMAND]",
-						  .stop_at_operand = true};
-	struct global_options o = {.socket = c->socket};
-	const struct command *command;
-	const char *name;
-	struct err err;
-	int first;
-	int r = arguments_parse(&spec, argc, argv, &o, &name, &first, &err);
+	for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+		if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
+			return true;
+	return false;
+}
 
-	if (r < 0)
-		return command_fail(r, &err);
-	c->socket = o.socket;
-	c->json = o.json;
-	if (o.version)
-		return puts("jxperfctl " JXPERF_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-	if (o.help || (name && strcmp(name, "help") == 0)) {
-		usage_print(commands, global_arguments);
-		return EXIT_SUCCESS;
-	}
-	if (!name)
-		return command_fail(err_set(&err, EINVAL, "no command: see 'jxperfctl --help'"),
-				    &err);
-	if (strcmp(name, COMMAND_COMPLETE) == 0) {
-		usage_complete(commands, global_arguments, argc - first - 1, argv + first + 1);
-		return EXIT_SUCCESS;
-	}
-	command = command_find(commands, name);
+/* Runs the command of this name, whose words argv are behind it, or prints its help. */
+static int run_command(struct client *c, const char *name, bool help, int argc, char **argv)
+{
+	const struct command *command = command_find(commands, name);
+	struct err err;
+
 	if (!command)
 		return command_fail(
 		    err_set(&err, EINVAL, "unknown command '%s': see 'jxperfctl --help'", name),
 		    &err);
-	return command_run(command, c, argc - first, argv + first);
+	if (!help && !wants_help(argc, argv))
+		return command_run(command, c, argc, argv);
+	usage_print_command(command);
+	return EXIT_SUCCESS;
+}
+
+static int run(struct client *c, int argc, char **argv)
+{
+	static const struct argument_spec spec = {.program = "jxperfctl",
+						  .options = command_globals,
+						  .operands = "[COMMAND]",
+						  .stop_at_operand = true};
+	const char *name;
+	struct err err;
+	int first;
+	int r = arguments_parse(&spec, argc, argv, c, &name, &first, &err);
+
+	if (r < 0)
+		return command_fail(r, &err);
+	argc -= first;
+	argv += first;
+	if (c->version || (name && strcmp(name, "version") == 0))
+		return puts("jxperfctl " JXPERF_VERSION) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (name && strcmp(name, COMMAND_HELP) == 0 && argc > 1)
+		return run_command(c, argv[1], true, argc - 1, argv + 1);
+	if (name && strcmp(name, COMMAND_COMPLETE) == 0) {
+		usage_complete(commands, argc - 1, argv + 1);
+		return EXIT_SUCCESS;
+	}
+	if (name && strcmp(name, COMMAND_HELP) != 0)
+		return run_command(c, name, c->help, argc, argv);
+	if (!name && !c->help)
+		return command_fail(err_set(&err, EINVAL, "no command: see 'jxperfctl --help'"),
+				    &err);
+	usage_print(commands);
+	return EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)

@@ -22,23 +22,32 @@ static const char exit_statuses[] =
 /* ---------------------------------------------------------------- help */
 
 /* Prints the text from the column on, broken between words. */
-static void print_wrapped(const char *text)
+static void print_wrapped(size_t from, const char *text)
 {
-	size_t column = HELP_COLUMN;
+	size_t column = from;
 
 	while (*text) {
 		size_t length = strcspn(text, " ");
 
-		if (column > HELP_COLUMN && column + 1 + length > HELP_WIDTH) {
-			(void)printf("\n%*s", HELP_COLUMN, "");
-			column = HELP_COLUMN;
+		if (column > from && column + 1 + length > HELP_WIDTH) {
+			(void)printf("\n%*s", (int)from, "");
+			column = from;
 		}
-		if (column > HELP_COLUMN)
+		if (column > from)
 			column += (size_t)printf(" ");
 		column += (size_t)printf("%.*s", (int)length, text);
 		text += length + strspn(text + length, " ");
 	}
 	(void)puts("");
+}
+
+static void print_described(const char *left, const char *text)
+{
+	int n = printf("  %-*s", HELP_COLUMN - 2, left);
+
+	if (n > HELP_COLUMN)
+		(void)printf("\n%*s", HELP_COLUMN, "");
+	print_wrapped(HELP_COLUMN, text);
 }
 
 /* "text, json or pprof: what FILE is (as it looks)" */
@@ -61,88 +70,46 @@ static void print_option(const struct argument_option *o)
 	int n;
 
 	letter[1] = o->letter;
-	n = snprintf(left, sizeof(left), "  %s--%s%s%s", o->letter ? letter : "", o->name,
+	n = snprintf(left, sizeof(left), "%s--%s%s%s", o->letter ? letter : "", o->name,
 		     o->value ? " " : "", o->value ? o->value : "");
 	assert(n > 0 && n < LEFT_BYTES);
-	(void)printf("%-*s", HELP_COLUMN, left);
-	if (n >= HELP_COLUMN)
-		(void)printf("\n%*s", HELP_COLUMN, "");
+	(void)n;
 	describe(o, text);
-	print_wrapped(text);
+	print_described(left, text);
 }
 
-static bool has_own(const struct argument_option *table)
+static void print_options(const struct argument_option *table)
 {
-	for (; !argument_end(table); table++)
-		if (!table->group)
-			return true;
-	return false;
-}
-
-static bool has_table(const struct command *command, const struct argument_option *table)
-{
-	if (command->options == table)
-		return true;
-	for (const struct argument_option *o = command->options; o && !argument_end(o); o++)
-		if (o->group == table)
-			return true;
-	return false;
-}
-
-/* "attach, report and diff:", those that have the options of the table. */
-static void print_heading(const struct command *const *commands,
-			  const struct argument_option *table)
-{
-	size_t users = 0, said = 0;
-
-	for (size_t i = 0; commands[i]; i++)
-		users += has_table(commands[i], table);
-	for (size_t i = 0; commands[i]; i++) {
-		if (!has_table(commands[i], table))
-			continue;
-		if (said > 0)
-			(void)printf("%s", said + 1 < users ? ", " : " and ");
-		(void)printf("%s", commands[i]->name);
-		said++;
+	for (; !argument_end(table); table++) {
+		if (table->group)
+			print_options(table->group);
+		else
+			print_option(table);
 	}
-	(void)puts(":");
 }
 
-/* Once, with the first of the commands that have it. */
-static void print_table(const struct command *const *commands, size_t at,
-			const struct argument_option *table)
+void usage_print(const struct command *const *commands)
 {
-	for (size_t i = 0; i < at; i++)
-		if (has_table(commands[i], table))
-			return;
-	if (!has_own(table))
-		return;
-	print_heading(commands, table);
-	for (const struct argument_option *o = table; !argument_end(o); o++)
-		if (!o->group)
-			print_option(o);
-}
-
-void usage_print(const struct command *const *commands, const struct argument_option *global)
-{
-	(void)puts("usage: jxperfctl [--socket PATH] [--json] COMMAND [ARGUMENT...]\n");
-	for (size_t i = 0; commands[i]; i++)
-		(void)printf("  %-10s %-21s %s\n", commands[i]->name, commands[i]->arguments,
-			     commands[i]->help);
+	(void)puts("usage: jxperfctl COMMAND [ARGUMENT...]\n");
+	for (; *commands; commands++)
+		print_described((*commands)->name, (*commands)->help);
+	print_described("help COMMAND", "what a command takes");
 	(void)puts("");
-	for (; !argument_end(global); global++)
-		print_option(global);
-	(void)puts("");
-	for (size_t i = 0; commands[i]; i++) {
-		const struct argument_option *own = commands[i]->options;
-
-		for (const struct argument_option *o = own; o && !argument_end(o); o++)
-			if (o->group)
-				print_table(commands, i, o->group);
-		if (own)
-			print_table(commands, i, own);
-	}
+	print_options(command_globals);
 	(void)fputs(exit_statuses, stdout);
+}
+
+void usage_print_command(const struct command *command)
+{
+	(void)printf("usage: jxperfctl %s %s\n\n", command->name, command->arguments);
+	print_wrapped(0, command->help);
+	if (command->options) {
+		(void)puts("");
+		print_options(command->options);
+	}
+	(void)puts("\nand of every command:");
+	print_options(command_globals);
+	(void)puts("\njxperfctl(1) has examples.");
 }
 
 /* ---------------------------------------------------------------- completion */
@@ -201,34 +168,35 @@ static void offer_operands(unsigned completes)
 }
 
 /* The first of the words that is no global option, nor a value of one; count when there is none. */
-static int find_operand(const struct argument_option *global, int count, char **words)
+static int find_operand(int count, char **words)
 {
 	int i = 0;
 
 	while (i < count && words[i][0] == '-')
-		i += takes_value(find(global, words[i])) ? 2 : 1;
+		i += takes_value(find(command_globals, words[i])) ? 2 : 1;
 	return i < count ? i : count;
 }
 
-void usage_complete(const struct command *const *commands, const struct argument_option *global,
-		    int count, char **words)
+void usage_complete(const struct command *const *commands, int count, char **words)
 {
 	const char *word = count > 0 ? words[count - 1] : "";
 	int before = count > 0 ? count - 1 : 0;
-	int at = find_operand(global, before, words);
+	int at = find_operand(before, words);
 	const struct command *command = at < before ? command_find(commands, words[at]) : NULL;
-	const struct argument_option *options = at < before ? NULL : global, *option;
+	const struct argument_option *options = command ? command->options : NULL, *option = NULL;
 
-	if (command)
-		options = command->options;
-	option = before > 0 ? find(options, words[before - 1]) : NULL;
+	if (before > 0)
+		option = find(options, words[before - 1]);
+	if (before > 0 && !option)
+		option = find(command_globals, words[before - 1]);
 	if (takes_value(option)) {
 		offer_values(option, word);
 	} else if (word[0] == '-') {
 		offer_options(options);
+		offer_options(command_globals);
 	} else if (command) {
 		offer_operands(command->completes);
-	} else if (at == before) {
+	} else if (at == before || strcmp(words[at], "help") == 0) {
 		for (; *commands; commands++)
 			(void)printf("%s\n", (*commands)->name);
 		(void)puts("help");

@@ -10,13 +10,15 @@
 #include "client/command/command.h"
 #include "common/arguments.h"
 
-/* Prints the help. The table of commands is ended by NULL. */
-void usage_print(const struct command *const *commands, const struct argument_option *global);
+/* Prints which commands there are. The table is ended by NULL. */
+void usage_print(const struct command *const *commands);
+
+/* Prints what one of them takes. */
+void usage_print_command(const struct command *command);
 
 /* Prints what the last of the words behind the program's name may become, one on a line, whatever
  * it begins with so far. A line in brackets stands for what is not known here: "<windows>",
  * "<jvms>", "<running>" (JVMs that have a window now), "<files>". */
-void usage_complete(const struct command *const *commands, const struct argument_option *global,
-		    int count, char **words);
+void usage_complete(const struct command *const *commands, int count, char **words);
 
 #endif

@@ -151,6 +151,10 @@ static int parse_option(const struct argument_spec *spec, int argc, char **argv,
 	struct err reason;
 
 	option = argument_find(spec->options ? spec->options : none, argument, length, &at);
+	if (!option && spec->common) {
+		option = argument_find(spec->common, argument, length, &at);
+		settings = spec->common_settings;
+	}
 	if (!option)
 		return err_set(err, EINVAL, "unknown option '%.*s': see '%s --help'", (int)length,
 			       argument, spec->program);

@@ -83,6 +83,10 @@ struct argument_spec {
 	const char *operands;                  /* "PID", "" for none, "[PID]" for an optional one */
 	unsigned operand_count;                /* 0: one at most; else so many are wanted */
 	bool stop_at_operand;                  /* what follows is somebody else's */
+	/* What every command of the program takes beside its own options, and where it goes; NULL:
+	 * nothing. */
+	const struct argument_option *common;
+	void *common_settings;
 };
 
 /* Parses argv[1..argc) into settings. 0 with the operand in *operand (NULL when an optional one is

@@ -1,10 +1,13 @@
 #include "common/units.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
+
+#define KIB 1024.0
 
 struct unit {
 	const char *name;
@@ -32,24 +35,42 @@ static const char *read_number(const char *text, double *value)
 	return end;
 }
 
-/* A number with one of the units; the product must be below 2^63. -EINVAL when it is not. */
+/* More does not fit the 64-bit integers that quantities become. */
+#define QUANTITY_MAX 9.2e18
+
+/* That of the length bytes at name, or NULL. */
+static const struct unit *find_unit(const struct unit *units, const char *name, size_t length)
+{
+	for (; units->name; units++)
+		if (strlen(units->name) == length && memcmp(units->name, name, length) == 0)
+			return units;
+	return NULL;
+}
+
+/* A number with one of the units, or several as in "1h30m", of which each has a smaller unit than
+ * the one before it. -EINVAL when it is not, or when the sum is QUANTITY_MAX or more. */
 static int read_quantity(const char *text, const struct unit *units, double *value)
 {
-	double number;
-	const char *rest = read_number(text, &number);
+	double sum = 0, before = INFINITY;
 
-	if (!rest)
-		return -EINVAL;
-	for (; units->name; units++) {
-		if (strcmp(units->name, rest) != 0)
-			continue;
-		number *= units->factor;
-		if (number >= 9.2e18)
+	do {
+		double number;
+		const char *name = read_number(text, &number);
+		const struct unit *unit;
+
+		if (!name)
 			return -EINVAL;
-		*value = number;
-		return 0;
-	}
-	return -EINVAL;
+		text = name + strcspn(name, "0123456789");
+		unit = find_unit(units, name, (size_t)(text - name));
+		if (!unit || unit->factor >= before)
+			return -EINVAL;
+		before = unit->factor;
+		sum += number * unit->factor;
+	} while (*text);
+	if (sum >= QUANTITY_MAX)
+		return -EINVAL;
+	*value = sum;
+	return 0;
 }
 
 int units_duration(const char *text, uint64_t *ns, struct err *err)
@@ -62,13 +83,14 @@ int units_duration(const char *text, uint64_t *ns, struct err *err)
 	    {"m", 60.0 * NS_PER_S},
 	    {"h", 3600.0 * NS_PER_S},
 	    {"d", 86400.0 * NS_PER_S},
+	    {"w", 604800.0 * NS_PER_S},
 	    {0},
 	};
 	double value;
 
 	if (read_quantity(text, units, &value) < 0)
 		return err_set(err, EINVAL,
-			       "'%s' is not a time: use one like 30s, 5ms, 500us or 2m", text);
+			       "'%s' is not a time: use one like 30s, 5ms, 2m or 1h30m", text);
 	if (value < 1)
 		return err_set(err, EINVAL,
 			       "'%s' is no time at all: use one like 30s, 5ms or 500us", text);
@@ -96,8 +118,21 @@ int units_fraction(const char *text, double *fraction, struct err *err)
 
 int units_size(const char *text, uint64_t *bytes, struct err *err)
 {
+	/* "K" is 1024 and "KB" 1000, as dd(1) and others of coreutils have it. */
 	static const struct unit units[] = {
-	    {"", 1}, {"B", 1}, {"KiB", 1024}, {"MiB", 1024.0 * 1024}, {"GiB", 1024.0 * 1024 * 1024},
+	    {"", 1},
+	    {"B", 1},
+	    {"k", KIB},
+	    {"K", KIB},
+	    {"KiB", KIB},
+	    {"M", KIB * KIB},
+	    {"MiB", KIB * KIB},
+	    {"G", KIB * KIB * KIB},
+	    {"GiB", KIB * KIB * KIB},
+	    {"kB", 1e3},
+	    {"KB", 1e3},
+	    {"MB", 1e6},
+	    {"GB", 1e9},
 	    {0},
 	};
 	double value;

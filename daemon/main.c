@@ -9,6 +9,7 @@
 #include <uv.h>
 
 #include "common/fd.h"
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/privilege.h"
 #include "common/proc.h"
@@ -350,6 +351,10 @@ static void start_keeping(struct daemon *d)
 	struct err err;
 	int r;
 
+	/* One whose windows end with it numbers them by the time at which it began, so that reports
+	 * of two such can be told apart. */
+	if (d->options.client_fd >= 0)
+		engine_number_from(d->engine, (unsigned)(clock_ns(CLOCK_REALTIME) / NS_PER_S));
 	if (!d->options.state_dir[0])
 		return;
 	r = keeper_new(&d->keeper, &d->loop, &settings, &err);

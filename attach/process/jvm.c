@@ -413,6 +413,7 @@ static void fill(struct jvm_info *info, struct jvm_view *v)
 		return;
 	describe_jdk(info, v);
 	describe_gc(info, v, &flags);
+	info->interpreted_only = jvm_flags_interpreted_only(&flags);
 	info->socket_exists = attach_socket_exists(info, v, &socket_owned);
 	info->vouched = socket_owned || owns_perfdata(info, v);
 	(void)snprintf(info->agent_path, sizeof(info->agent_path), "%s", v->maps.agent_path);

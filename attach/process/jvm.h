@@ -53,6 +53,7 @@ struct jvm_info {
 	char name[256];                      /* main class, jar or module */
 	char jdk[64];                        /* "17.0.15", "" when unknown */
 	char gc[16];                         /* as in AgentHello.gc, "" when unknown */
+	bool interpreted_only;               /* -Xint */
 	bool same_mount_namespace;
 	bool socket_exists; /* the JVM has created its attach socket: no signal is needed */
 	/* Files of its own show that it is the JVM that it says it is: it has mapped its

@@ -13,6 +13,7 @@ static const struct {
 } flag_table[JVM_FLAG_MAX] = {
     [JVM_FLAG_DISABLE_ATTACH] = {"DisableAttachMechanism", NULL},
     [JVM_FLAG_DYNAMIC_LOADING] = {"EnableDynamicAgentLoading", NULL},
+    [JVM_FLAG_COMPILER] = {"UseCompiler", NULL},
     [JVM_FLAG_SERIAL] = {"UseSerialGC", "Serial"},
     [JVM_FLAG_PARALLEL] = {"UseParallelGC", "Parallel"},
     [JVM_FLAG_G1] = {"UseG1GC", "G1"},
@@ -39,6 +40,11 @@ bool jvm_flags_attach_disabled(const struct jvm_flags *f)
 bool jvm_flags_dynamic_loading_disabled(const struct jvm_flags *f)
 {
 	return value_of(f, JVM_FLAG_DYNAMIC_LOADING) == JVM_FLAG_OFF;
+}
+
+bool jvm_flags_interpreted_only(const struct jvm_flags *f)
+{
+	return value_of(f, JVM_FLAG_COMPILER) == JVM_FLAG_OFF;
 }
 
 const char *jvm_flags_gc(const struct jvm_flags *f)
@@ -85,6 +91,10 @@ void jvm_flags_add(struct jvm_flags *f, const char *option, const struct jvm_fla
 	_cleanup_free_ char *text = NULL;
 	const char *flag, *path;
 
+	if (strcmp(option, "-Xint") == 0)
+		f->from_options[JVM_FLAG_COMPILER] = JVM_FLAG_OFF;
+	if (strcmp(option, "-Xmixed") == 0 || strcmp(option, "-Xcomp") == 0)
+		f->from_options[JVM_FLAG_COMPILER] = JVM_FLAG_ON;
 	flag = after(option, "-XX:");
 	if (!flag)
 		return;

@@ -17,6 +17,7 @@
 enum jvm_flag {
 	JVM_FLAG_DISABLE_ATTACH,
 	JVM_FLAG_DYNAMIC_LOADING,
+	JVM_FLAG_COMPILER, /* -Xint turns it off */
 	JVM_FLAG_SERIAL,
 	JVM_FLAG_PARALLEL,
 	JVM_FLAG_G1,
@@ -53,6 +54,9 @@ bool jvm_flags_attach_disabled(const struct jvm_flags *f);
 
 /* -XX:-EnableDynamicAgentLoading is in effect. */
 bool jvm_flags_dynamic_loading_disabled(const struct jvm_flags *f);
+
+/* -Xint: no method is compiled. */
+bool jvm_flags_interpreted_only(const struct jvm_flags *f);
 
 /* The collector asked for ("Serial", "Parallel", "G1", "ZGC", "Shenandoah", "Epsilon"), "" when the
  * options do not say. Static text. */

@@ -22,9 +22,6 @@
 
 #define DURATION_DEFAULT_NS (30 * NS_PER_S)
 
-/* No option has asked for a format. */
-#define FORMAT_UNASKED ((Jxp__Format)-1)
-
 struct attach_options {
 	Jxp__AttachRequest window;
 	Jxp__ReportRequest report; /* which ends it */
@@ -136,18 +133,16 @@ static const struct argument_option arguments[] = {
 static struct attach_options asked = {.window = JXP__ATTACH_REQUEST__INIT,
 				      .report = JXP__REPORT_REQUEST__INIT};
 
-static void set_defaults(const struct client *c)
+static void set_defaults(void)
 {
 	asked.window.duration_ns = DURATION_DEFAULT_NS;
-	(void)c;
 	asked.report.format = FORMAT_UNASKED;
 }
 
 /* The report at its end is shown as the other options say. */
 static void complete(struct attach_options *o, const struct client *c)
 {
-	if (o->report.format == FORMAT_UNASKED)
-		o->report.format = client_format(c);
+	client_settle_format(c, &o->report.format);
 	o->window.format = o->report.format;
 	o->window.pairs = o->report.pairs;
 	o->window.view = o->report.view;
@@ -283,6 +278,20 @@ static int run_window(struct client *c, Jxp__AttachRequest *attach, struct attac
 	return r;
 }
 
+/* Where the daemon has no room for one who asks, it has not begun a window. */
+static int run_window_with_room(struct client *c, Jxp__AttachRequest *attach,
+				struct attach_outcome *outcome, struct err *err)
+{
+	uint64_t deadline_ns =
+	    clock_monotonic_ns() + (uint64_t)reply_timeout_ms(attach) * NS_PER_MS;
+	int r;
+
+	do {
+		r = run_window(c, attach, outcome, err);
+	} while (r == -EAGAIN && (r = exchange_wait_for_room(c, deadline_ns, err)) == 0);
+	return r;
+}
+
 static void outcome_release(struct attach_outcome *outcome)
 {
 	exchange_free_reply(&outcome->report);
@@ -297,7 +306,7 @@ static int need_daemon(const struct client *c, const char *option, struct err *e
 		return err_set(err, -fd,
 			       "%s needs a running daemon, which keeps the window, and none "
 			       "answers on '%s': start jxperfd, or name its socket with --socket",
-			       option, c->socket);
+			       option, client_socket(c));
 	return fd < 0 ? fd : 0;
 }
 
@@ -402,9 +411,9 @@ static int attach_and_report(struct client *c, struct attach_options *o, const c
 	r = output_open_report(&output, o->output, o->report.format, err);
 	if (r < 0)
 		return r;
-	o->window.columns = o->report.columns = (uint32_t)output_columns(&output);
+	o->window.columns = o->report.columns = (uint32_t)output.columns;
 	if ((r = prepare(c, o, target, err)) < 0 ||
-	    (r = run_window(c, &o->window, &outcome, err)) < 0)
+	    (r = run_window_with_room(c, &o->window, &outcome, err)) < 0)
 		return r;
 	assert(outcome.report);
 	report = document = outcome.report->document;

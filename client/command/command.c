@@ -6,6 +6,32 @@
 
 #include "common/utf8.h"
 
+/* "jxperfctl fleet-plan" */
+#define PROGRAM_BYTES 32
+
+const struct argument_option command_globals[] = {
+    {.name = "socket",
+     .type = ARGUMENT_TEXT,
+     .field = offsetof(struct client, socket),
+     .noun = "a path",
+     .value = "PATH",
+     .help = "the daemon's control socket",
+     .unset = "$JXPERF_SOCKET, or " CLIENT_SOCKET_DEFAULT},
+    {.name = "private",
+     .field = offsetof(struct client, own_daemon),
+     .help = "use a daemon of your own, for this command only: attach, check and list"},
+    {.name = "json", .field = offsetof(struct client, json), .help = "print JSON"},
+    {.name = "help",
+     .letter = 'h',
+     .field = offsetof(struct client, help),
+     .help = "print this, or what COMMAND takes"},
+    {.name = "version",
+     .letter = 'V',
+     .field = offsetof(struct client, version),
+     .help = "print the version"},
+    {0},
+};
+
 int command_fail(int r, const struct err *err)
 {
 	char clean[2 * ERR_MESSAGE_MAX];
@@ -26,7 +52,10 @@ const struct command *command_find(const struct command *const *commands, const 
 
 int command_run(const struct command *command, struct client *c, int argc, char **argv)
 {
-	const struct argument_spec spec = {.program = "jxperfctl",
+	char program[PROGRAM_BYTES];
+	const struct argument_spec spec = {.program = program,
+					   .common = command_globals,
+					   .common_settings = c,
 					   .options = command->options,
 					   .operands = command->operands,
 					   .operand_count = command->operand_count};
@@ -34,8 +63,9 @@ int command_run(const struct command *command, struct client *c, int argc, char 
 	struct err err;
 	int r;
 
+	(void)snprintf(program, sizeof(program), "jxperfctl %s", command->name); /* Fits. */
 	if (command->prepare)
-		command->prepare(c);
+		command->prepare();
 	r = arguments_parse(&spec, argc, argv, command->settings, call.operands, NULL, &err);
 	if (r == 0)
 		r = command->run(c, &call, &err);

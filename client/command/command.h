@@ -46,8 +46,11 @@ struct command {
 	void *settings;                        /* what they set, with defaults */
 	unsigned operand_count;
 	/* Before the options are read: defaults that are not constant. NULL: there are none. */
-	void (*prepare)(const struct client *c);
+	void (*prepare)(void);
 };
+
+/* What all commands take, before or behind their names: of a struct client. */
+extern const struct argument_option command_globals[];
 
 extern const struct command cmd_attach, cmd_check, cmd_detach, cmd_diff, cmd_fleet_plan, cmd_list,
     cmd_reload, cmd_report, cmd_status, cmd_subsume, cmd_threads, cmd_top, cmd_ui, cmd_wait,

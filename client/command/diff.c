@@ -19,7 +19,7 @@
 /* 1 had the difference of checked bytes that daemons made, "cpu" beside it. */
 #define DIFF_SCHEMA 2
 
-enum diff_format { DIFF_TEXT, DIFF_JSON, DIFF_HTML };
+enum diff_format { DIFF_UNASKED, DIFF_TEXT, DIFF_JSON, DIFF_HTML };
 
 struct diff_options {
 	const char *app;
@@ -50,6 +50,11 @@ static int set_operations(const char *text, void *field, struct err *err)
 #define FIELD(member) .field = offsetof(struct diff_options, member)
 
 static const char *const formats[] = {"text", "json", "html", NULL};
+static const Jxp__Format shown_as[] = {
+    [DIFF_TEXT] = JXP__FORMAT__FORMAT_TEXT,
+    [DIFF_JSON] = JXP__FORMAT__FORMAT_JSON,
+    [DIFF_HTML] = JXP__FORMAT__FORMAT_HTML,
+};
 
 static const struct argument_option arguments[] = {
     {.group = output_arguments, FIELD(output)},
@@ -177,15 +182,10 @@ static int check(const struct diff_options *o, const struct diff_side sides[2], 
 
 static struct diff_options asked;
 
-static void prepare(const struct client *c)
-{
-	asked.format = c->json ? DIFF_JSON : DIFF_TEXT;
-}
-
 static int diff(struct client *c, struct command_call *call, struct err *err)
 {
 	const char *const *texts = call->operands;
-	const struct diff_options *o = &asked;
+	struct diff_options *o = &asked;
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_(found_release) struct found found = {.gate = {.above = 0}};
 	_cleanup_free_ char *text = NULL;
@@ -193,11 +193,13 @@ static int diff(struct client *c, struct command_call *call, struct err *err)
 	size_t size = 0;
 	int r;
 
+	if (o->format == DIFF_UNASKED)
+		o->format = c->json ? DIFF_JSON : DIFF_TEXT;
 	for (int i = 0; i < 2; i++)
 		if ((r = diff_side_parse(&sides[i], texts[i], o->app, err)) < 0)
 			return r;
 	if ((r = check(o, sides, err)) < 0 ||
-	    (r = output_open_any(&output, o->output, o->format == DIFF_HTML, err)) < 0 ||
+	    (r = output_open_report(&output, o->output, shown_as[o->format], err)) < 0 ||
 	    (r = find(c, o, sides, &found, err)) < 0)
 		return r;
 	client_release(c); /* Printing may take as long as somebody reads. */
@@ -225,5 +227,4 @@ const struct command cmd_diff = {
     .run = diff,
     .options = arguments,
     .settings = &asked,
-    .operand_count = 2,
-    .prepare = prepare};
+    .operand_count = 2};

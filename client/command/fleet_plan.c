@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/arguments.h"
 #include "client/command/command.h"
@@ -15,32 +14,14 @@
 #include "fleet/config/config.h"
 #include "fleet/hosts.h"
 
-/* Seconds since 1970; so many can be counted in nanoseconds. */
-#define FROM_DIGITS 11
-#define FROM_MAX_S  (UINT64_MAX / NS_PER_S)
-
 struct plan_options {
 	const char *hosts;
 	const char *config;
 	const char *schedule; /* NULL: all */
 	uint32_t epochs;
-	uint64_t from_s;
+	uint64_t from_unix_ns;
 	bool verbose;
 };
-
-static int set_from(const char *text, void *field, struct err *err)
-{
-	size_t digits = strspn(text, "0123456789");
-	unsigned long long value = digits > 0 ? strtoull(text, NULL, 10) : 0;
-
-	if (digits == 0 || digits > FROM_DIGITS || text[digits] || value > FROM_MAX_S)
-		return err_set(err, EINVAL,
-			       "'%s' is not a time: use seconds since 1970, as 'date +%%s' shows "
-			       "them",
-			       text);
-	*(uint64_t *)field = value;
-	return 0;
-}
 
 #define FIELD(member) .field = offsetof(struct plan_options, member)
 
@@ -71,10 +52,10 @@ static const struct argument_option arguments[] = {
      .help = "of this one only"},
     {.name = "from",
      .type = ARGUMENT_PARSED,
-     .parse = set_from,
-     FIELD(from_s),
-     .value = "T",
-     .help = "from the epoch on that this time is in, seconds since 1970",
+     .parse = parse_time,
+     FIELD(from_unix_ns),
+     .value = "TIME",
+     .help = "from the epoch on that this time is in",
      .unset = "now"},
     {.name = "verbose", FIELD(verbose), .help = "each window, too"},
     {0},
@@ -90,7 +71,8 @@ static int check_options(const struct plan_options *o, struct err *err)
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (!needed[i].given)
-			return err_set(err, EINVAL, "'fleet-plan' needs %s: see 'jxperfctl --help'",
+			return err_set(err, EINVAL,
+				       "'fleet-plan' needs %s: see 'jxperfctl help fleet-plan'",
 				       needed[i].name);
 	return 0;
 }
@@ -132,10 +114,9 @@ static int check_span(const struct plan_question *q, struct err *err)
 
 static struct plan_options asked;
 
-static void begin_now(const struct client *c)
+static void begin_now(void)
 {
-	(void)c;
-	asked.from_s = (uint64_t)time(NULL);
+	asked.from_unix_ns = clock_ns(CLOCK_REALTIME);
 }
 
 static int plan(struct client *c, struct command_call *call, struct err *err)
@@ -145,7 +126,7 @@ static int plan(struct client *c, struct command_call *call, struct err *err)
 	_cleanup_(fleet_hosts_release) struct fleet_hosts hosts = {0};
 	struct plan_question q = {.config = &config,
 				  .hosts = &hosts,
-				  .from_unix_ns = o->from_s * NS_PER_S,
+				  .from_unix_ns = o->from_unix_ns,
 				  .epochs = o->epochs,
 				  .verbose = o->verbose};
 	json_t *json;

@@ -43,6 +43,40 @@ int parse_pid(const char *text, uint32_t *pid, struct err *err)
 	return 0;
 }
 
+/* Behind a time to the second: a part of one, which is left out, and where that time is: "Z", "UTC"
+ * or "+01:00"; nothing: here. False for what is none of these. */
+static bool read_rest(const char *rest, struct tm *tm, time_t *seconds)
+{
+	size_t digits = rest[0] == '.' ? strspn(rest + 1, "0123456789") : 0;
+	struct tm zone = {0};
+	const char *end;
+
+	rest += digits > 0 ? digits + 1 : 0;
+	if (rest[0] == '\0') {
+		*seconds = mktime(tm);
+		return true;
+	}
+	rest += rest[0] == ' ';
+	end = strcmp(rest, "UTC") == 0 ? rest + 3 : strptime(rest, "%z", &zone);
+	if (!end || *end)
+		return false;
+	*seconds = timegm(tm) - zone.tm_gmtoff;
+	return true;
+}
+
+/* Fewer digits are no seconds since 1970, but a number without its unit. */
+#define SECONDS_DIGITS_MIN 9
+#define SECONDS_DIGITS_MAX 11
+
+static bool read_seconds(const char *text, uint64_t *unix_ns)
+{
+	size_t digits = strlen(text);
+
+	if (!parse_is_number(text) || digits < SECONDS_DIGITS_MIN || digits > SECONDS_DIGITS_MAX)
+		return false;
+	return !__builtin_mul_overflow(strtoull(text, NULL, 10), NS_PER_S, unix_ns);
+}
+
 /* strptime(3) leaves what a format does not name at 0. */
 static bool read_date(const char *text, uint64_t *unix_ns)
 {
@@ -54,10 +88,9 @@ static bool read_date(const char *text, uint64_t *unix_ns)
 		const char *end = strptime(text, formats[i], &tm);
 		time_t seconds;
 
-		if (!end || *end)
+		if (!end || !read_rest(end, &tm, &seconds))
 			continue;
-		seconds = mktime(&tm);
-		if (seconds < 0)
+		if (seconds < 0 || (uint64_t)seconds > UINT64_MAX / NS_PER_S)
 			return false;
 		*unix_ns = (uint64_t)seconds * NS_PER_S;
 		return true;
@@ -70,12 +103,12 @@ static int time_before(const char *text, uint64_t now_unix_ns, uint64_t *unix_ns
 	struct err ignored;
 	uint64_t ago_ns;
 
-	if (read_date(text, unix_ns))
+	if (read_seconds(text, unix_ns) || read_date(text, unix_ns))
 		return 0;
 	if (units_duration(text, &ago_ns, &ignored) < 0)
 		return err_set(err, EINVAL,
-			       "'%s' is not a time: use one like 24h, which is so long ago, or "
-			       "\"2026-11-22 03:00\"",
+			       "'%s' is not a time: use one like 24h, which is so long ago, "
+			       "\"2026-11-22 03:00\" or 2026-11-22T02:00:00Z",
 			       text);
 	*unix_ns = ago_ns < now_unix_ns ? now_unix_ns - ago_ns : 0;
 	return 0;

@@ -24,9 +24,9 @@ static const struct argument_option arguments[] = {
 
 static struct report_options asked = {JXP__REPORT_REQUEST__INIT, JXP__SELECTION__INIT, NULL};
 
-static void prepare(const struct client *c)
+static void set_defaults(void)
 {
-	asked.report.format = client_format(c);
+	asked.report.format = FORMAT_UNASKED;
 }
 
 /* Either a window, or those of an application. */
@@ -35,7 +35,7 @@ static int check_subject(const struct report_options *o, const char *window, str
 	if (!window && !o->merged.app[0])
 		return err_set(err, EINVAL,
 			       "'report' needs WINDOW, or --app NAME for all windows of an "
-			       "application: see 'jxperfctl --help'");
+			       "application: see 'jxperfctl help report'");
 	if (window && (o->merged.app[0] || o->merged.since_unix_ns || o->merged.until_unix_ns))
 		return err_set(
 		    err, EINVAL,
@@ -57,6 +57,7 @@ static int report(struct client *c, struct command_call *call, struct err *err)
 	r = check_subject(o, window, err);
 	if (r < 0)
 		return r;
+	client_settle_format(c, &o->report.format);
 	if (window)
 		o->report.window = window;
 	else
@@ -64,7 +65,7 @@ static int report(struct client *c, struct command_call *call, struct err *err)
 	r = output_open_report(&output, o->output, o->report.format, err);
 	if (r < 0)
 		return r;
-	o->report.columns = (uint32_t)output_columns(&output);
+	o->report.columns = (uint32_t)output.columns;
 	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_REPORT, &o->report, &reply, err);
 	if (r < 0)
 		return r;
@@ -80,4 +81,4 @@ const struct command cmd_report = {"report",
 				   .run = report,
 				   .options = arguments,
 				   .settings = &asked,
-				   .prepare = prepare};
+				   .prepare = set_defaults};

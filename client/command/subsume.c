@@ -42,13 +42,19 @@ struct subsume_options {
 	uint32_t top;
 	unsigned column;
 	enum result_format result;
-	bool json;
 	const char *output;
 };
 
 static const char *const formats[] = {"collapsed", "pprof", "jfr", NULL};
 static const char *const columns[] = {"1", "2", "last", NULL};
 static const char *const results[] = {"text", "json", "collapsed", "html", NULL};
+
+static const Jxp__Format shown_as[] = {
+    [RESULT_TEXT] = JXP__FORMAT__FORMAT_TEXT,
+    [RESULT_JSON] = JXP__FORMAT__FORMAT_JSON,
+    [RESULT_COLLAPSED] = JXP__FORMAT__FORMAT_COLLAPSED,
+    [RESULT_HTML] = JXP__FORMAT__FORMAT_HTML,
+};
 
 #define FIELD(member) .field = offsetof(struct subsume_options, member)
 
@@ -112,7 +118,6 @@ static const struct argument_option arguments[] = {
      .value = "F",
      .help = "collapsed is the tree of methods that subsume",
      .unset = "text"},
-    {.name = "json", FIELD(json), .help = "the same as --output-format json"},
     {0},
 };
 
@@ -310,9 +315,9 @@ static int subsume(struct client *c, struct command_call *call, struct err *err)
 	int r;
 
 	client_release(c); /* No daemon is asked, and a large profile may be interrupted. */
-	if ((c->json || o->json) && o->result == RESULT_TEXT)
+	if (c->json && o->result == RESULT_TEXT)
 		o->result = RESULT_JSON;
-	r = output_open_any(&output, o->output, o->result == RESULT_HTML, err);
+	r = output_open_report(&output, o->output, shown_as[o->result], err);
 	if (r < 0)
 		return r;
 	r = load(o, path, &tree, &notes, &why);

@@ -89,7 +89,7 @@ static int ui(struct client *c, struct command_call *call, struct err *err)
 	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_STATUS, &status, &reply, err);
 	if (r < 0)
 		return r;
-	r = ui_server_new(&server, (uint16_t)asked.port, c->socket, err);
+	r = ui_server_new(&server, (uint16_t)asked.port, client_socket(c), err);
 	if (r < 0)
 		return r;
 	if (puts(ui_server_address(server)) < 0 || fflush(stdout) < 0)

@@ -1,23 +1,9 @@
 /* jxperfctl wait: until a window has ended, whoever asked for it; exits as its attach would. */
 #include <assert.h>
 #include <errno.h>
-#include <poll.h>
 
 #include "client/command/command.h"
 #include "client/daemon/exchange.h"
-
-/* The daemon had no room for one that waits, which is asked again so long after. */
-#define AGAIN_MS 2000
-
-/* 0, or -EINTR. */
-static int pause_before_asking_again(const struct client *c, const char *window, struct err *err)
-{
-	struct pollfd fd = {.fd = c->interrupt.fd, .events = POLLIN};
-
-	return poll(&fd, 1, AGAIN_MS) > 0
-		   ? err_set(err, EINTR, "interrupted; window %s goes on", window)
-		   : 0;
-}
 
 /* Progress only says that the daemon is alive. */
 static int await_end(struct client *c, const char *window, Jxp__ControlReply **end, struct err *err)
@@ -32,8 +18,6 @@ static int await_end(struct client *c, const char *window, Jxp__ControlReply **e
 		_cleanup_reply_ Jxp__ControlReply *reply = NULL;
 
 		r = exchange_next(&x, c, EXCHANGE_REPLY_TIMEOUT_MS, &reply, err);
-		if (r == -EINTR)
-			return err_set(err, EINTR, "interrupted; window %s goes on", window);
 		if (r < 0)
 			return r;
 		if (reply->body_case == JXP__CONTROL_REPLY__BODY_DOCUMENT) {
@@ -49,13 +33,13 @@ static int await_end(struct client *c, const char *window, Jxp__ControlReply **e
 static int wait_for(struct client *c, struct command_call *call, struct err *err)
 {
 	_cleanup_reply_ Jxp__ControlReply *end = NULL;
-	int r = await_end(c, call->operands[0], &end, err);
+	int r;
 
-	while (r == -EAGAIN) {
-		r = pause_before_asking_again(c, call->operands[0], err);
-		if (r == 0)
-			r = await_end(c, call->operands[0], &end, err);
-	}
+	do {
+		r = await_end(c, call->operands[0], &end, err);
+	} while (r == -EAGAIN && (r = exchange_wait_for_room(c, UINT64_MAX, err)) == 0);
+	if (r == -EINTR)
+		return err_set(err, EINTR, "interrupted; window %s goes on", call->operands[0]);
 	if (r < 0)
 		return r;
 	assert(end);

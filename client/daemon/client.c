@@ -12,13 +12,21 @@
 #include "common/cleanup.h"
 #include "common/proc.h"
 
+/* Where the package has it: who removes jxperfd removes this, too. */
+#define SERVICE_CONFIG "/etc/jxperf/jxperfd.yaml"
+
 int client_init(struct client *c, struct err *err)
 {
 	const char *socket = getenv("JXPERF_SOCKET");
 
-	*c = (struct client){.socket = socket && socket[0] ? socket : CLIENT_SOCKET_DEFAULT,
-			     .interrupt = {.fd = -1}};
+	*c =
+	    (struct client){.socket = socket && socket[0] ? socket : NULL, .interrupt = {.fd = -1}};
 	return interrupt_init(&c->interrupt, err);
+}
+
+const char *client_socket(const struct client *c)
+{
+	return c->socket ? c->socket : CLIENT_SOCKET_DEFAULT;
 }
 
 void client_release(struct client *c)
@@ -28,19 +36,24 @@ void client_release(struct client *c)
 	interrupt_release(&c->interrupt);
 }
 
-Jxp__Format client_format(const struct client *c)
+void client_settle_format(const struct client *c, Jxp__Format *format)
 {
-	return c->json ? JXP__FORMAT__FORMAT_JSON : JXP__FORMAT__FORMAT_TEXT;
+	if (*format == FORMAT_UNASKED)
+		*format = c->json ? JXP__FORMAT__FORMAT_JSON : JXP__FORMAT__FORMAT_TEXT;
 }
 
 int client_connect(const struct client *c, struct err *err)
 {
-	const char *path = c->socket;
+	const char *path = client_socket(c);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	_cleanup_close_ int fd = -1;
 
 	if (c->own)
 		return private_daemon_connect(c->own, err);
+	if (c->own_daemon)
+		return err_set(err, EINVAL,
+			       "a private daemon would end with this command: leave --private out, "
+			       "or use it with attach (without --background), check or list");
 	if (strlen(path) >= sizeof(address.sun_path))
 		return err_set(err, EINVAL,
 			       "socket path '%s' is longer than %zu bytes: use a shorter --socket",
@@ -68,6 +81,17 @@ int client_connect(const struct client *c, struct err *err)
 	return err_set_errno(err, errno == EINVAL ? EIO : errno, "cannot connect to '%s'", path);
 }
 
+/* Root's private daemon would profile beside the budget, the store and the audit of the host. */
+static int check_service(struct err *err)
+{
+	if (geteuid() != 0 || access(SERVICE_CONFIG, F_OK) < 0)
+		return 0;
+	return err_set(err, ENOENT,
+		       "jxperfd is installed here and does not answer on '%s': start it with "
+		       "'systemctl start jxperfd', or use a daemon of your own with --private",
+		       CLIENT_SOCKET_DEFAULT);
+}
+
 int client_allow_private(struct client *c, struct err *err)
 {
 	_cleanup_close_ int fd = -1;
@@ -75,14 +99,21 @@ int client_allow_private(struct client *c, struct err *err)
 
 	if (c->own)
 		return 0;
-	fd = client_connect(c, err);
-	if (fd >= 0)
-		return 0;
-	if (fd != -ENOENT && fd != -ECONNREFUSED)
-		return fd;
+	if (!c->own_daemon) {
+		fd = client_connect(c, err);
+		if (fd >= 0)
+			return 0;
+		if (c->socket || (fd != -ENOENT && fd != -ECONNREFUSED))
+			return fd;
+		r = check_service(err);
+		if (r < 0)
+			return r;
+	}
 	r = proc_check_numbers(err);
 	if (r < 0)
 		return r;
-	(void)fprintf(stderr, "jxperfctl: no daemon on '%s': starting a private one\n", c->socket);
+	if (!c->own_daemon)
+		(void)fprintf(stderr, "jxperfctl: no daemon on '%s': starting a private one\n",
+			      CLIENT_SOCKET_DEFAULT);
 	return private_daemon_start(&c->own, &c->interrupt, err);
 }

@@ -13,6 +13,9 @@
 
 #define READ_BYTES 65536
 
+/* Room is waited for so long, up to twice, at a time. */
+#define ROOM_MS_MIN 200
+
 void exchange_free_reply(Jxp__ControlReply **reply)
 {
 	jxp__control_reply__free_unpacked(*reply, NULL); /* Accepts NULL. */
@@ -210,8 +213,20 @@ int exchange_once(struct client *c, Jxp__ControlRequest__BodyCase asked, void *b
 	return exchange_once_within(c, asked, body, EXCHANGE_REPLY_TIMEOUT_MS, out, err);
 }
 
-int exchange_once_within(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body,
-			 int timeout_ms, Jxp__ControlReply **out, struct err *err)
+int exchange_wait_for_room(const struct client *c, uint64_t deadline_ns, struct err *err)
+{
+	struct pollfd interrupt = {.fd = c->interrupt.fd, .events = POLLIN};
+
+	if (clock_monotonic_ns() >= deadline_ns)
+		return -EAGAIN;
+	/* Those that ask at the same time had better not do so again. */
+	return poll(&interrupt, 1, ROOM_MS_MIN + (int)(getpid() % ROOM_MS_MIN)) > 0
+		   ? err_set(err, EINTR, "interrupted")
+		   : 0;
+}
+
+static int ask(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body, int timeout_ms,
+	       Jxp__ControlReply **out, struct err *err)
 {
 	_cleanup_exchange_ struct exchange x = EXCHANGE_NONE;
 	_cleanup_reply_ Jxp__ControlReply *reply = NULL;
@@ -227,6 +242,18 @@ int exchange_once_within(struct client *c, Jxp__ControlRequest__BodyCase asked, 
 		return exchange_unexpected(err);
 	*out = TAKE_PTR(reply);
 	return 0;
+}
+
+int exchange_once_within(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body,
+			 int timeout_ms, Jxp__ControlReply **out, struct err *err)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + (uint64_t)timeout_ms * NS_PER_MS;
+	int r;
+
+	do {
+		r = ask(c, asked, body, timeout_ms, out, err);
+	} while (r == -EAGAIN && (r = exchange_wait_for_room(c, deadline_ns, err)) == 0);
+	return r;
 }
 
 int exchange_detach(struct client *c, uint32_t pid, Jxp__ControlReply **out, struct err *err)

@@ -45,8 +45,12 @@ int exchange_next(struct exchange *x, struct client *c, int timeout_ms, Jxp__Con
 void exchange_end(struct exchange *x);
 #define _cleanup_exchange_ _cleanup_(exchange_end)
 
-/* One request and its one reply, which is of the kind that answers it. Errors as above, -EINTR
- * being final. */
+/* After -EAGAIN: waits a while, since the daemon will have room again. 0: to be asked again;
+ * -EINTR; or, where it is past the deadline, -EAGAIN with *err as it was. */
+int exchange_wait_for_room(const struct client *c, uint64_t deadline_ns, struct err *err);
+
+/* One request and its one reply, which is of the kind that answers it; room for it is waited for.
+ * Errors as above, -EINTR being final. */
 int exchange_once(struct client *c, Jxp__ControlRequest__BodyCase asked, void *body,
 		  Jxp__ControlReply **reply, struct err *err);
 

@@ -121,29 +121,19 @@ static int descriptor(const struct output *o)
 	return o->fd < 0 ? STDOUT_FILENO : o->fd;
 }
 
-int output_open_any(struct output *o, const char *path, bool page, struct err *err)
+int output_open_report(struct output *o, const char *path, Jxp__Format format, struct err *err)
 {
 	int r = output_open(o, path, err);
 
-	return r == 0 && page ? page_read(&o->page, err) : r;
-}
-
-int output_open_report(struct output *o, const char *path, Jxp__Format format, struct err *err)
-{
-	int r = output_open_any(o, path, format == JXP__FORMAT__FORMAT_HTML, err);
-
+	if (r == 0 && format == JXP__FORMAT__FORMAT_HTML)
+		r = page_read(&o->page, err);
 	if (r == 0 && format == JXP__FORMAT__FORMAT_PPROF && isatty(descriptor(o)))
 		return err_set(err, EINVAL,
 			       "this format is binary, and the output is a terminal: write it to a "
 			       "file with -o FILE");
-	o->coloured = r == 0 && format == JXP__FORMAT__FORMAT_TEXT &&
-		      terminal_may_colour(descriptor(o), false);
+	if (r == 0 && format == JXP__FORMAT__FORMAT_TEXT && isatty(descriptor(o)))
+		o->columns = terminal_width(descriptor(o));
 	return r;
-}
-
-size_t output_columns(const struct output *o)
-{
-	return terminal_understands(descriptor(o)) ? terminal_width(descriptor(o)) : 0;
 }
 
 /* Gives our file another name that nobody has. */
@@ -212,7 +202,7 @@ static int commit(struct output *o, const void *bytes, size_t size, struct err *
 	return o->fd < 0 || o->in_place ? 0 : put_in_place(o, err);
 }
 
-static int commit_coloured(struct output *o, const void *bytes, size_t size, struct err *err)
+static int commit_painted(struct output *o, const void *bytes, size_t size, struct err *err)
 {
 	_cleanup_free_ char *painted = NULL;
 	size_t painted_size;
@@ -220,7 +210,7 @@ static int commit_coloured(struct output *o, const void *bytes, size_t size, str
 
 	if (!out)
 		return err_set(err, ENOMEM, "out of memory");
-	paint_report(out, bytes, size);
+	paint_report(out, bytes, size, o->columns, terminal_may_colour(descriptor(o), false));
 	if (fclose(out) != 0)
 		return err_set(err, ENOMEM, "out of memory");
 	return commit(o, painted, painted_size, err);
@@ -231,8 +221,8 @@ int output_commit(struct output *o, const void *bytes, size_t size, struct err *
 	_cleanup_free_ char *page = NULL;
 	int r;
 
-	if (o->coloured)
-		return commit_coloured(o, bytes, size, err);
+	if (o->columns > 0)
+		return commit_painted(o, bytes, size, err);
 	if (!o->page)
 		return commit(o, bytes, size, err);
 	r = page_fill(o->page, bytes, size, &page, &size, err);

@@ -26,7 +26,7 @@ struct output {
 	const char *path; /* as the user gave it; borrowed */
 	struct output_place place;
 	char *page;                             /* what a report is put into, or NULL */
-	bool coloured;                          /* a report in text, for a terminal */
+	size_t columns;                         /* of the terminal that a text goes to, or 0 */
 	bool in_place;                          /* else the file gets its name on commit */
 	char temporary[OUTPUT_TEMPORARY_BYTES]; /* "" without one */
 };
@@ -39,15 +39,10 @@ struct output {
 /* path NULL or "-": stdout. 0 or -errno; the caller releases o whatever came of it. */
 int output_open(struct output *o, const char *path, struct err *err);
 
-/* The same, perhaps for a page: the bytes that are committed are its data then
- * (client/output/page.h). -ENOENT where there is no page. */
-int output_open_any(struct output *o, const char *path, bool page, struct err *err);
-
-/* The same for a report: -EINVAL where its format is binary and o is a terminal. */
+/* The same for a report. As HTML, the bytes that are committed are the data of a page
+ * (client/output/page.h): -ENOENT where there is none. As text, a terminal shows it in colour and
+ * as wide as it is. -EINVAL where the format is binary and o is a terminal. */
 int output_open_report(struct output *o, const char *path, Jxp__Format format, struct err *err);
-
-/* The columns of the terminal that a report in text goes to; 0 where it is no terminal. */
-size_t output_columns(const struct output *o);
 
 /* Writes the bytes and puts the file in place. 0 or -errno. */
 int output_commit(struct output *o, const void *bytes, size_t size, struct err *err);

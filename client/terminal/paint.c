@@ -53,46 +53,108 @@ static bool is_numbered(const struct text_line *l)
 	return digits > 0 && l->size > digits + 1 && memcmp(l->text + digits, ". ", 2) == 0;
 }
 
-static void write_styled(FILE *out, enum terminal_style style, const char *text, size_t size)
-{
-	const char *sequence = terminal_sequence(style);
+/* What is left of a line that is folded begins so much farther to the right than the line. */
+#define FOLDED_INDENT 4u
 
-	(void)fprintf(out, "%s%.*s%s", sequence, (int)size, text,
-		      sequence[0] ? TERMINAL_PLAIN : "");
+struct painter {
+	FILE *out;
+	size_t width;
+	bool colour;
+	Jxp__Kind kind; /* whose pairs these are */
+	size_t indent;  /* of what is left of this line */
+	size_t column;  /* in it */
+};
+
+static size_t columns_of(const char *text, size_t size)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < size; i++)
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return columns;
 }
 
-/* first: the line before it is empty, or there is none. *kind: whose pairs these are. */
-static void paint_line(FILE *out, const struct text_line *l, bool first, Jxp__Kind *kind)
+/* Writes the words, each with the blanks before it, which a fold replaces. */
+static void write_words(struct painter *p, const char *text, size_t size)
+{
+	const char *end = text + size;
+
+	while (text < end) {
+		const char *word = text, *behind;
+		size_t columns;
+
+		while (word < end && *word == ' ')
+			word++;
+		behind = word;
+		while (behind < end && *behind != ' ')
+			behind++;
+		columns = columns_of(word, (size_t)(behind - word));
+		if (word > text && p->column > p->indent &&
+		    p->column + (size_t)(word - text) + columns > p->width) {
+			(void)fprintf(p->out, "\n%*s", (int)p->indent, "");
+			p->column = p->indent;
+			text = word;
+		}
+		(void)fprintf(p->out, "%.*s", (int)(behind - text), text);
+		p->column += (size_t)(word - text) + columns;
+		text = behind;
+	}
+}
+
+static void write_styled(struct painter *p, enum terminal_style style, const char *text,
+			 size_t size)
+{
+	const char *sequence = p->colour ? terminal_sequence(style) : "";
+
+	(void)fputs(sequence, p->out);
+	write_words(p, text, size);
+	(void)fputs(sequence[0] ? TERMINAL_PLAIN : "", p->out);
+}
+
+/* A deep line has to leave room for words. */
+static size_t indent_of(const struct painter *p, const struct text_line *l)
+{
+	size_t blanks = 0;
+
+	while (blanks < l->size && l->text[blanks] == ' ')
+		blanks++;
+	return (blanks < p->width / 2 ? blanks : p->width / 2) + FOLDED_INDENT;
+}
+
+/* first: the line before it is empty, or there is none. */
+static void paint_line(struct painter *p, const struct text_line *l, bool first)
 {
 	Jxp__Kind named = JXP__KIND__KIND_NONE;
 	size_t name = names(l, &named);
 	enum terminal_style style = STYLE_PLAIN;
 
 	if (heads(l) != JXP__KIND__KIND_NONE)
-		*kind = heads(l);
+		p->kind = heads(l);
+	p->column = 0;
+	p->indent = indent_of(p, l);
 	if (name > 0) {
-		write_styled(out, terminal_style_of_kind(named), l->text, name);
+		write_styled(p, terminal_style_of_kind(named), l->text, name);
 	} else if (heads(l) != JXP__KIND__KIND_NONE || begins(l, "****")) {
-		style = terminal_style_of_kind(*kind);
+		style = terminal_style_of_kind(p->kind);
 	} else if (begins(l, "----") || begins(l, "... (")) {
 		style = STYLE_QUIET;
 	} else if (is_numbered(l) || (first && l->size > 0 && isupper((unsigned char)l->text[0]))) {
 		style = STYLE_HEADING;
 	}
-	write_styled(out, style, l->text + name, l->size - name);
+	write_styled(p, style, l->text + name, l->size - name);
 }
 
-void paint_report(FILE *out, const char *text, size_t size)
+void paint_report(FILE *out, const char *text, size_t size, size_t width, bool colour)
 {
+	struct painter p = {.out = out, .width = width, .colour = colour};
 	const char *end = text + size;
-	Jxp__Kind kind = JXP__KIND__KIND_NONE;
 	bool first = true;
 
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 		struct text_line line = {text, (size_t)((newline ? newline : end) - text)};
 
-		paint_line(out, &line, first, &kind);
+		paint_line(&p, &line, first);
 		if (newline)
 			(void)fputc('\n', out);
 		first = line.size == 0;

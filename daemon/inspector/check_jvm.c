@@ -280,6 +280,10 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, uid_t owner, const struct agent
 	check_items_add(&c, "process", CHECK_OK, "%s, user %s%s%s", info->name, info->user,
 			info->container[0] ? ", container " : "", info->container);
 	if (check_conditions(&c, info)) {
+		if (info->interpreted_only)
+			check_items_add(&c, "compiled code", CHECK_WARNING,
+					"none: it was started with -Xint, and only compiled code "
+					"is looked at: restart it without, to learn of waste");
 		check_session(&c, info);
 		check_place(&c, info, agent);
 		check_memory(&c, info);

@@ -26,8 +26,8 @@ CTL = os.path.join(BUILD, "bin/jxperfctl")
 
 def control(*arguments, socket=None):
     """Runs a command with a private daemon; its exit status, output and errors."""
-    where = socket or os.path.join(make_directory(), "no-daemon.sock")
-    command = [CTL, "--socket", where, "--json", *map(str, arguments)]
+    where = ["--socket", socket] if socket else ["--private"]
+    command = [CTL, *where, "--json", *map(str, arguments)]
     p = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
     return p.returncode, p.stdout, p.stderr
 

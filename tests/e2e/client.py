@@ -34,7 +34,7 @@ class Place:
         self.directory = make_directory()
         self.environment = {**os.environ, "TMPDIR": self.directory}
         self.environment["TERM"] = "xterm"
-        self.environment["JXPERF_SOCKET"] = os.path.join(self.directory, "none.sock")
+        self.environment.pop("JXPERF_SOCKET", None)
 
     def run(self, *arguments, **options):
         return subprocess.run([CLIENT, *arguments], env=self.environment, stdin=subprocess.DEVNULL,
@@ -109,7 +109,7 @@ def a_terminal_shows_progress_and_then_the_report():
     terminal.read_until("samples, ")
     assert terminal.finish() == 0
     # A busy machine may keep one of them from being shown.
-    assert re.search("\r\x1b\\[J\x1b\\[\\?7lwindow w1: [12] s of 2 s", terminal.text), terminal.text
+    assert re.search("\r\x1b\\[J\x1b\\[\\?7lwindow w\\d+: [12] s of 2 s", terminal.text), terminal.text
     assert re.search(r"2\.\d s of 2\.0 s, done", terminal.text), terminal.text
     place.assert_clean()
 
@@ -118,12 +118,12 @@ def a_terminal_shows_progress_and_then_the_report():
 def control_c_ends_the_window_early_and_reports():
     place, storer = Place(), the_storer()
     terminal = Terminal(place, "attach", str(storer.pid), "--duration", "60s")
-    terminal.read_until("window w1: [1-9]\\d* s of 60 s")
+    terminal.read_until("window w\\d+: [1-9]\\d* s of 60 s")
     with Stopwatch() as watch:
         terminal.interrupt()
         assert terminal.finish() == EARLY, terminal.text
     assert watch.seconds < 5, watch.seconds
-    assert "jxperfctl: window w1 ended early: interrupted" in terminal.text, terminal.text
+    assert re.search(r"jxperfctl: window w\d+ ended early: interrupted", terminal.text), terminal.text
     assert "ended early" in terminal.text and "Quality" in terminal.text, terminal.text
     assert storer.perf_descriptors() == 0
     place.assert_clean()
@@ -134,7 +134,7 @@ def without_a_terminal_there_is_no_progress():
     place, storer = Place(), the_storer()
     result = place.run("attach", str(storer.pid), "--duration", "1500ms")
     assert result.returncode == 0, result.stderr
-    assert f"\nwindow w1: {FIRST}" in result.stdout, result.stdout
+    assert re.search(rf"\nwindow w\d+: {FIRST}", result.stdout), result.stdout
     assert result.stderr.count("\n") == 1 and "starting a private one" in result.stderr, result.stderr
     place.assert_clean()
 
@@ -275,6 +275,96 @@ def every_command_speaks_json_to_a_daemon_that_stays():
     assert [w["state"] for w in ask("windows")] == ["ended early"]
     assert ask("report", "w1")["window"]["id"] == "w1"
     daemon.stop()
+
+
+@test
+def what_all_commands_take_may_be_behind_the_command():
+    place = Place()
+    for words in (("list", "--private", "--json"), ("--json", "list", "--private")):
+        result = place.run(*words)
+        assert result.returncode == 0 and isinstance(json.loads(result.stdout), list), result
+        assert result.stderr == "", result.stderr
+    for words in (("windows", "--private"), ("attach", "1", "--background", "--private")):
+        result = place.run(*words)
+        assert result.returncode == 2 and "leave --private out" in last_error(result), result
+    place.assert_clean()
+
+
+@test
+def help_is_had_in_every_usual_way():
+    place = Place()
+    texts = {place.run(*words).stdout for words in (("help", "attach"), ("attach", "--help"), ("attach", "-h"), ("-h", "attach"))}
+    assert len(texts) == 1 and "--duration T" in texts.pop(), texts
+    assert place.run("-V").stdout == place.run("version").stdout == place.run("--version").stdout != ""
+    result = place.run("help", "nothing")
+    assert result.returncode == 2 and "unknown command 'nothing'" in last_error(result), result
+
+
+# ---------------------------------------------------------------- whose daemon
+
+
+@test
+def a_socket_that_was_named_and_is_not_there_is_an_error():
+    place = Place()
+    nowhere = os.path.join(place.directory, "none.sock")
+    named = {**place.environment, "JXPERF_SOCKET": nowhere}
+    for command in "list", "check", "attach 1":
+        for words, environment in (("--socket", nowhere), place.environment), ((), named):
+            result = subprocess.run([CLIENT, *words, *command.split()], env=environment, stdin=subprocess.DEVNULL,
+                                    capture_output=True, text=True, timeout=HANG_S, check=False)
+            assert result.returncode == 1 and result.stdout == "", result
+            assert f"no daemon answers on '{nowhere}'" in last_error(result) and result.stderr.count("\n") == 1, result.stderr
+    place.assert_clean()
+
+
+@test
+def reports_of_private_daemons_can_be_told_apart():
+    place, storer = Place(), the_storer()
+    ids = []
+    for _ in range(2):
+        result = place.run("attach", str(storer.pid), "--private", "--duration", "1s", "--json")
+        assert result.returncode == 0 and result.stderr == "", result.stderr
+        ids.append(json.loads(result.stdout)["window"]["id"])
+    assert len(set(ids)) == 2 and all(re.fullmatch(r"w\d{10}", i) for i in ids), ids
+
+
+@test
+def a_signal_that_was_ignored_stays_ignored():
+    """As nohup, and a shell without job control, have it."""
+    place, storer = Place(), the_storer()
+    command = [CLIENT, "attach", str(storer.pid), "--private", "--duration", "3s", "--json"]
+    script = "trap '' HUP INT; exec \"$@\""
+    client = subprocess.Popen(["sh", "-c", script, "sh", *command], env=place.environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    storer.wait_for_window()
+    client.send_signal(signal.SIGHUP)
+    client.send_signal(signal.SIGINT)
+    out, errors = client.communicate(timeout=HANG_S)
+    assert client.returncode == 0 and errors == "", errors
+    assert not json.loads(out)["window"]["ended_early"]
+    place.assert_clean()
+
+
+@test
+def more_than_the_daemon_has_room_for_wait_for_it():
+    socket = os.path.join(make_directory(), "control.sock")
+    daemon = Process([DAEMON, "--socket", socket, "--http", "none", "--state-dir", "none"], start_new_session=True)
+    daemon.wait_for("ready")
+    clients = [subprocess.Popen([CLIENT, "--socket", socket, "status"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True) for _ in range(200)]
+    said = [client.communicate(timeout=HANG_S)[1] for client in clients]
+    assert {client.returncode for client in clients} == {0}, [s for s in said if s][:3]
+    daemon.stop()
+
+
+@test
+def a_jvm_that_compiles_nothing_is_explained():
+    place, storer = Place(), Storer(SECOND, "-Xint")
+    result = place.run("check", str(storer.pid), "--private")
+    assert "it was started with -Xint" in result.stdout, result.stdout
+    result = place.run("attach", str(storer.pid), "--private", "--duration", "2s")
+    assert result.returncode == 0 and "in interpreted code" in result.stdout, result.stdout
+    storer.stop()
 
 
 run()

@@ -16,7 +16,7 @@ from support.profile import CLIENT, EARLY, Daemon, Workload, cpu_seconds, ctl, d
 BUDGET = "5%"
 CPU_S = 4
 ROSE = 5
-NO_DAEMON = ("--socket", "/nonexistent/jxperf.sock")
+NO_DAEMON = ("--private",)
 
 
 def asks(daemon):

@@ -229,7 +229,7 @@ class PrivateClient:
 
     def __init__(self, pid):
         self.temporary, self.reports = home_of_nobody(0o777), make_directory()
-        command = [CLIENT, "--socket", os.path.join(self.reports, "none"), "attach", str(pid)]
+        command = [CLIENT, "--private", "attach", str(pid)]
         self.child = subprocess.Popen([*command, "--duration", "60s", "-o", os.path.join(self.reports, "report")],
                                       env={**os.environ, "TMPDIR": self.temporary}, stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -30,10 +30,10 @@ def classes(name):
 class Storer(Process):
     """A JVM that stores for ever."""
 
-    def __init__(self, name="Storer"):
+    def __init__(self, name="Storer", *options):
         java = next(j.java for j in jdks())
         environment = {k: v for k, v in os.environ.items() if "JAVA" not in k}
-        super().__init__([java, "-Xmx64m", "-cp", classes(name), name], env=environment)
+        super().__init__([java, *options, "-Xmx64m", "-cp", classes(name), name], env=environment)
         self.wait_for("up")
 
     def perf_descriptors(self):

@@ -25,6 +25,13 @@ TEST(durations_take_every_unit)
 	assert_duration("2m", 120000000000);
 	assert_duration("1h", 3600000000000);
 	assert_duration("30d", 2592000000000000);
+	assert_duration("1w", 604800000000000);
+}
+
+TEST(durations_add_up)
+{
+	assert_duration("1h30m", 5400000000000);
+	assert_duration("1w2d3h4m5s6ms", 788645006000000);
 }
 
 TEST(durations_may_have_a_fraction)
@@ -69,6 +76,15 @@ TEST(sizes_are_bytes_or_binary_multiples)
 	assert_size("2GiB", 2147483648);
 }
 
+TEST(sizes_are_written_as_in_coreutils)
+{
+	assert_size("1K", 1024);
+	assert_size("1k", 1024);
+	assert_size("1KB", 1000);
+	assert_size("2M", 2097152);
+	assert_size("3GB", 3000000000);
+}
+
 static void assert_refused(int r, const char *text, const struct err *err)
 {
 	assert_int_equal(r, -EINVAL);
@@ -78,23 +94,10 @@ static void assert_refused(int r, const char *text, const struct err *err)
 
 TEST(wrong_durations_are_quoted)
 {
-	static const char *const wrong[] = {"",
-					    "s",
-					    "30",
-					    "-1s",
-					    "+1s",
-					    " 1s",
-					    "1 s",
-					    "1.s",
-					    ".5s",
-					    "1e3s",
-					    "0x1s",
-					    "infs",
-					    "nan",
-					    "1sec",
-					    "1.5.5s",
-					    "1days",
-					    "99999999999999h"};
+	static const char *const wrong[] = {"",      "s",     "30",   "-1s",  "+1s",
+					    " 1s",   "1 s",   "1.s",  ".5s",  "1e3s",
+					    "0x1s",  "infs",  "nan",  "1sec", "1.5.5s",
+					    "1days", "30m1h", "1h1h", "1h30", "99999999999999h"};
 	uint64_t ns = UNCHANGED;
 	struct err err;
 
@@ -135,7 +138,8 @@ TEST(a_bare_one_is_ambiguous)
 
 TEST(wrong_sizes_are_quoted)
 {
-	static const char *const wrong[] = {"", "KiB", "1kb", "1K", "-1", "1 KiB", "9999999999GiB"};
+	static const char *const wrong[] = {"",   "KiB",   "1kb",          "1Kib",
+					    "-1", "1 KiB", "9999999999GiB"};
 	uint64_t bytes = UNCHANGED;
 	struct err err;
 

@@ -55,6 +55,17 @@ TEST(a_command_gets_its_operand)
 	assert_string_equal(said, "");
 }
 
+TEST(what_all_commands_take_may_be_behind_their_names)
+{
+	char said[128];
+
+	result = 0;
+	assert_int_equal(run("", "--json", said), EXIT_SUCCESS);
+	assert_string_equal(said, "");
+	assert_int_equal(run("", "--socket=/tmp/there", said), EXIT_SUCCESS);
+	assert_string_equal(said, "");
+}
+
 TEST(wrong_usage_is_told_apart_from_failure)
 {
 	char said[128];
@@ -71,10 +82,11 @@ TEST(without_what_it_needs_a_command_is_not_run)
 	char said[128];
 
 	assert_int_equal(run("PID", NULL, said), EXIT_USAGE);
-	assert_string_equal(said, "jxperfctl: 'cmd' needs PID: see 'jxperfctl --help'\n");
+	assert_string_equal(said, "jxperfctl: 'cmd' needs PID: see 'jxperfctl cmd --help'\n");
 	assert_string_equal(seen, "nothing");
-	assert_int_equal(run("", "--json", said), EXIT_USAGE);
-	assert_string_equal(said, "jxperfctl: unknown option '--json': see 'jxperfctl --help'\n");
+	assert_int_equal(run("", "--jso", said), EXIT_USAGE);
+	assert_string_equal(said,
+			    "jxperfctl: unknown option '--jso': see 'jxperfctl cmd --help'\n");
 	assert_string_equal(seen, "nothing");
 }
 

@@ -189,6 +189,33 @@ TEST(unknown_formats_views_and_regions_are_quoted)
 	assert_refused(choose("--region", "heap,stack", &report, &err), "'heap,stack'", &err);
 }
 
+static uint64_t time_of(const char *text)
+{
+	uint64_t unix_ns = 0;
+	struct err err;
+
+	assert_int_equal(parse_time(text, &unix_ns, &err), 0);
+	return unix_ns / NS_PER_S;
+}
+
+TEST(times_are_taken_as_reports_and_others_write_them)
+{
+	uint64_t unix_ns;
+	struct err err;
+
+	assert_int_equal(time_of("2026-11-25T14:30:00Z"), 1795617000);
+	assert_int_equal(time_of("2026-11-25T14:30:00.123Z"), 1795617000);
+	assert_int_equal(time_of("2026-11-25 14:30:00 UTC"), 1795617000);
+	assert_int_equal(time_of("2026-11-25T15:30:00+01:00"), 1795617000);
+	assert_int_equal(time_of("2026-11-25T15:30+0100"), 1795617000);
+	assert_int_equal(time_of("1795617000"), 1795617000);
+	assert_refused(parse_time("2026-11-25T14:30:00X", &unix_ns, &err), "'2026-11-25T14:30:00X'",
+		       &err);
+	assert_refused(parse_time("2026-11-25T14:30:00Z later", &unix_ns, &err), "later'", &err);
+	/* A number without its unit. */
+	assert_refused(parse_time("24", &unix_ns, &err), "'24'", &err);
+}
+
 TEST(a_period_begins_and_ends_with_times)
 {
 	const uint64_t hour = 3600 * NS_PER_S, now = 1000 * hour;

@@ -12,17 +12,35 @@
 #define MAGENTA "\033[35m"
 #define END     "\033[0m"
 
-static void assert_painted(const char *text, const char *expected)
+static void assert_folded(const char *text, size_t width, bool colour, const char *expected)
 {
 	char *painted = NULL;
 	size_t size;
 	FILE *out = open_memstream(&painted, &size);
 
 	assert_non_null(out);
-	paint_report(out, text, strlen(text));
+	paint_report(out, text, strlen(text), width, colour);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(painted, expected);
 	free(painted);
+}
+
+static void assert_painted(const char *text, const char *expected)
+{
+	assert_folded(text, 200, true, expected);
+}
+
+TEST(lines_are_folded_between_words_where_the_terminal_ends)
+{
+	assert_folded("0.0%  0.0% to 33.3%   byte[]\nshort\n", 16, false,
+		      "0.0%  0.0% to\n    33.3%\n    byte[]\nshort\n");
+	assert_folded("  at Main.run(Main.java:3) and", 20, false,
+		      "  at Main.run(Main.java:3)\n      and");
+	/* Characters count, not bytes. */
+	assert_folded("\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4", 7, false,
+		      "\u00e4\u00e4\u00e4 \u00e4\u00e4\u00e4");
+	assert_folded("Loops of it all\n", 10, true, BOLD "Loops of\n    it all" END "\n");
+	assert_folded("Loops\n", 10, false, "Loops\n");
 }
 
 TEST(headings_are_bold_and_what_is_below_them_is_as_it_was)
