@@ -13,7 +13,7 @@ MANY_TICKS = ("--period", "1ms", "--budget", "100%")
 
 
 def check_item(prefix=()):
-    command = [*prefix, CLIENT, "--socket", os.path.join(make_directory(), "none.sock"), "--json", "check"]
+    command = [*prefix, CLIENT, "--private", "--json", "check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
     assert done.stdout, done.stderr
     return next(item for item in json.loads(done.stdout) if item["name"] == "sampling gate")

@@ -273,7 +273,7 @@ def an_interrupt_ends_the_window_and_the_report_is_printed():
 @test
 def an_interrupt_ends_the_window_of_a_private_daemon_too():
     target = Target()
-    command = [CLIENT, "--socket", os.path.join(make_directory(), "none"), "attach", str(target.pid)]
+    command = [CLIENT, "--private", "attach", str(target.pid)]
     with subprocess.Popen(
         [*command, "--duration", "60s", "--format", "json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
