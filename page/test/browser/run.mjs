@@ -271,6 +271,20 @@ await check("a frame is zoomed into, searched, and seen from both sides", () =>
   }),
 );
 
+await check("an object is shown byte by byte, and a field of it leads to its row", () =>
+  withPage(many, { fragment: "#view=objects&open=class-org.example.p0.Class0", size: SIZES.narrow }, async (page) => {
+    const widths = await page.locator("button.cell").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().width));
+
+    assert.equal(widths.length, 2);
+    assert.ok(Math.abs(widths[0] / widths[1] - 2) < 0.3, `8 and 4 bytes are ${widths} wide`);
+    assert.match(await page.locator(".cell.gap").first().getAttribute("title"), /^bytes 0 to 15: no access was sampled/);
+    await page.locator("button.cell").last().focus();
+    await says(page.locator(".said"), /^bytes 296 to 299: Class0.field1, int; of what the class has, 20.0% of accesses/);
+    await page.keyboard.press("Enter");
+    await says(page.locator(":focus"), /field1/);
+  }),
+);
+
 await check("views of nothing say what would fill them", () => {
   const nothing = makeReport();
 

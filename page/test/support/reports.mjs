@@ -76,7 +76,11 @@ export function makeReport({ nodes = 60, pairs = 12, name = (i) => `org.example.
       {
         class: name(0), fraction: 0.5, fraction_ci95: [0.4, 0.6], samples: 50, older_fraction: 0, older_known: true,
         origin: { basis: "inferred", assumption: "as much", alloc_samples: 3, sites: [{ share: 1, share_ci95: [0.5, 1], alloc_frames: at(3) }] },
-        fields: [{ ...place(name(0), "field0"), fraction: 0.3, fraction_ci95: [0.2, 0.4], samples: 30, accesses: [{ fraction: 0.3, samples: 30, frames: at(4) }] }],
+        size: 320,
+        fields: [
+          { ...place(name(0), "field0"), offset: 16, size: 8, fraction: 0.3, fraction_ci95: [0.2, 0.4], samples: 30, accesses: [{ fraction: 0.3, samples: 30, frames: at(4) }] },
+          { ...place(name(0), "field1"), offset: 296, size: 4, fraction: 0.1, fraction_ci95: [0.05, 0.2], samples: 10, accesses: [] },
+        ],
       },
     ],
     numa: { nodes: 2, node_ids: [0, 1], samples: 40, remote_samples: 10, remote_fraction: 0.25, matrix: [[0.5, 0.2], [0.05, 0.25]] },
