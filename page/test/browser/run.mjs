@@ -285,6 +285,33 @@ await check("an object is shown byte by byte, and a field of it leads to its row
   }),
 );
 
+await check("the flame graph has the theme's colours when it changes, and paper's on paper", () =>
+  withPage(many, { fragment: "#view=flame&theme=light" }, async (page) => {
+    const root = () => page.locator("canvas").first().evaluate((canvas) => [...canvas.getContext("2d").getImageData(40, 3, 1, 1).data].slice(0, 3).join());
+
+    const light = await root();
+    await page.keyboard.press("t");
+    await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+    await page.waitForTimeout(100);
+    assert.notEqual(await root(), light);
+    await page.emulateMedia({ media: "print" });
+    await page.waitForTimeout(100);
+    assert.equal(await root(), light);
+  }),
+);
+
+await check("on paper lists are there, folded, in ink on white", () =>
+  withPage(many, { fragment: "#view=pairs&theme=dark" }, async (page) => {
+    await page.emulateMedia({ media: "print" });
+    assert.deepEqual(await page.evaluate(() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]), ["rgb(255, 255, 255)", "rgb(28, 27, 25)"]);
+    assert.ok((await page.locator(".row-head:visible").count()) > 5);
+    assert.equal(await page.locator("nav:visible, .controls:visible, .row-body:visible").count(), 0);
+    await visit(page, "#view=pairs&open=dead_store-1&theme=dark");
+    await page.waitForSelector(".row.open .side");
+    assert.equal(await page.locator(".row-head:visible").count(), 1);
+  }),
+);
+
 await check("views of nothing say what would fill them", () => {
   const nothing = makeReport();
 
