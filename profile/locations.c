@@ -30,15 +30,14 @@ bool location_fits(const struct location *location)
 	       (uint64_t)location->offset + location->bytes <= location->object_bytes;
 }
 
-static bool row_is_valid(const void *row)
+static bool location_row_is_valid(const void *row)
 {
 	return location_fits(row);
 }
 
 const struct table_layout location_layout = {
-    TABLE_COLUMNS(columns),   .row_size = sizeof(struct location),
-    .key_words = 5,           .limit = LIMIT_LOCATIONS,
-    .is_valid = row_is_valid,
+    TABLE_COLUMNS(columns),   .row_size = sizeof(struct location), .key_words = 5,
+    .limit = LIMIT_LOCATIONS, .is_valid = location_row_is_valid,
 };
 
 void locations_release(struct locations *l)
