@@ -3,7 +3,7 @@ import type { ClassField, ClassOf } from "./report.ts";
 
 export const ROW_BYTES = 64;
 
-/* Of a field that was met, or of bytes that no access was sampled of. Begins in its row. */
+/* Of a field, or of bytes of which no field is listed. */
 export interface Cell {
   start: number;
   end: number;
@@ -17,9 +17,7 @@ export function layoutOf(of: ClassOf): Cell[][] {
   let end = 0;
 
   const push = (cell: Cell) => {
-    const first = cell.start % ROW_BYTES === 0;
-
-    if (first) rows.push([cell]);
+    if (cell.start % ROW_BYTES === 0) rows.push([cell]);
     else rows.at(-1)?.push(cell);
     end = cell.end;
   };

@@ -42,7 +42,7 @@ export function Layout({ of, wasteOf, onChoose }: Props) {
   function sentence({ start, end, field }: Cell): string {
     const where = end - start === 1 ? `byte ${start}` : `bytes ${start} to ${end - 1}`;
 
-    if (!field) return `${where}: no access was sampled. ${start === 0 ? "The header, padding" : "Padding"}, or fields that are seldom used`;
+    if (!field) return `${where}: no access is listed here. ${start === 0 ? "The header, padding" : "Padding"}, or fields that are seldom used`;
     const name = `${shortPlace({ ...field, class: of.class })}, ${field.kind === "header" ? field.field : shortClass(field.type)}`;
     const parts = shades.map(({ words, partOf }) => `${percent(partOf(field))} of ${words}`);
 
@@ -83,7 +83,7 @@ export function Layout({ of, wasteOf, onChoose }: Props) {
       </p>
       {rows.map((row) => (
         <div key={row[0]!.start} class="bytes" style={{ "--bytes": Math.min(of.size ?? 0, ROW_BYTES) }}>
-          <span class="quiet small offset">{row[0]!.start}</span>
+          <span class="quiet small">{row[0]!.start}</span>
           <div class="cells">{row.map((c) => cell(c, row[0]!.start))}</div>
         </div>
       ))}

@@ -277,7 +277,7 @@ await check("an object is shown byte by byte, and a field of it leads to its row
 
     assert.equal(widths.length, 2);
     assert.ok(Math.abs(widths[0] / widths[1] - 2) < 0.3, `8 and 4 bytes are ${widths} wide`);
-    assert.match(await page.locator(".cell.gap").first().getAttribute("title"), /^bytes 0 to 15: no access was sampled/);
+    assert.match(await page.locator(".cell.gap").first().getAttribute("title"), /^bytes 0 to 15: no access is listed here/);
     await page.locator("button.cell").last().focus();
     await says(page.locator(".said"), /^bytes 296 to 299: Class0.field1, int; of what the class has, 20.0% of accesses/);
     await page.keyboard.press("Enter");
