@@ -50,6 +50,12 @@ struct json_member {
 		(text) ? (name) : NULL, json_text(text) \
 	}
 
+/* A member with a number; none unless it is known. */
+#define JSON_MEMBER_IF_KNOWN(known, name, number)                              \
+	{                                                                      \
+		(known) ? (name) : NULL, (known) ? json_integer(number) : NULL \
+	}
+
 #define JSON_OBJECT(...)                                                    \
 	json_of_members((const struct json_member[]){__VA_ARGS__},          \
 			sizeof((const struct json_member[]){__VA_ARGS__}) / \

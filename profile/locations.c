@@ -14,18 +14,48 @@ static const struct column columns[] = {
     COLUMN(struct location, field, .role = COLUMN_NAME),
     COLUMN(struct location, declared_in, .role = COLUMN_CLASS),
     COLUMN(struct location, type, .role = COLUMN_CLASS),
+    COLUMN(struct location, offset),
+    COLUMN(struct location, bytes),
+    COLUMN(struct location, object_bytes),
 };
 
+bool location_has_layout(const struct location *location)
+{
+	return location->bytes != 0 && location->bytes != LOCATION_VARIES;
+}
+
+bool location_fits(const struct location *location)
+{
+	return !location_has_layout(location) ||
+	       (uint64_t)location->offset + location->bytes <= location->object_bytes;
+}
+
+static bool location_row_is_valid(const void *row)
+{
+	return location_fits(row);
+}
+
 const struct table_layout location_layout = {
-    TABLE_COLUMNS(columns),
-    .row_size = sizeof(struct location),
-    .key_words = 5,
-    .limit = LIMIT_LOCATIONS,
+    TABLE_COLUMNS(columns),   .row_size = sizeof(struct location), .key_words = 5,
+    .limit = LIMIT_LOCATIONS, .is_valid = location_row_is_valid,
 };
 
 void locations_release(struct locations *l)
 {
 	row_table_release(&l->table);
+}
+
+static void add_layout(struct location *known, const struct location *told)
+{
+	if (known->bytes == 0) {
+		known->offset = told->offset;
+		known->bytes = told->bytes;
+		known->object_bytes = told->object_bytes;
+	} else if (told->bytes != 0 &&
+		   (known->offset != told->offset || known->bytes != told->bytes ||
+		    known->object_bytes != told->object_bytes)) {
+		known->bytes = LOCATION_VARIES;
+	}
 }
 
 int locations_add(struct locations *l, const struct location *location, uint32_t *id)
@@ -35,6 +65,7 @@ int locations_add(struct locations *l, const struct location *location, uint32_t
 
 	if (r < 0)
 		return r;
+	add_layout(&l->list[position], location);
 	*id = position + 1;
 	return 0;
 }
@@ -57,7 +88,7 @@ static bool place_matches(const void *table, uint32_t position, const void *key)
 {
 	struct location own = place_in_source(table, position + 1);
 
-	return memcmp(&own, key, sizeof(own)) == 0;
+	return memcmp(&own, key, location_layout.key_words * sizeof(uint32_t)) == 0;
 }
 
 int locations_fields(const struct locations *l, uint32_t **fields)

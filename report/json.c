@@ -127,9 +127,11 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 			{"inefficiency", kinds}, {"objects_summary", summary}, {"objects", objects},
 			{"classes", classes}, {"numa", report_json_numa(m)}, {"cpu", cpu},
 			{"subsuming",
-			 m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null()},
-			{"comparison", comparison_json(m->window)});
+			 m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null()});
+	if (!writer->numbered)
+		document = json_with(document, "comparison", comparison_json(m->window));
 	document = report_json_with_loops(document, writer, limit);
+	/* A page compares nothing itself, and shows what contexts there are. */
 	return writer->numbered ? json_with(document, "contexts", report_json_contexts(writer))
 				: document;
 }

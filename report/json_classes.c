@@ -26,13 +26,18 @@ static json_t *access_json(struct json_writer *writer, const struct ranked_acces
 static json_t *field_json(struct json_writer *writer, const struct ranked_field *f)
 {
 	const struct ranked_access *a = class_ranking_accesses(&writer->model->objects.classes, f);
+	const struct location l =
+	    locations_get(&writer->model->window->profile.locations, f->location);
+	const bool lies = location_has_layout(&l);
 	json_t *field = report_json_location(writer, f->location);
 	json_t *accesses = JSON_ROWS(writer, a, f->access_count, ACCESSES_MAX, access_json);
 
 	(void)json_object_del(field, "class"); /* Or it is NULL. */
 	return json_joined(
 	    field,
-	    JSON_OBJECT({"fraction", json_real(f->fraction)},
+	    JSON_OBJECT(JSON_MEMBER_IF_KNOWN(lies, "offset", l.offset),
+			JSON_MEMBER_IF_KNOWN(lies, "size", l.bytes),
+			{"fraction", json_real(f->fraction)},
 			{"fraction_ci95", json_interval(f->ci95.low, f->ci95.high)},
 			{"samples", json_integer((json_int_t)f->sum.samples)},
 			{"accesses_omitted",
@@ -69,18 +74,38 @@ static json_t *origin_json(struct json_writer *writer, const struct class_origin
 	    {"sites", sites});
 }
 
+/* How large its objects are; 0 where fields tell nothing, or not all the same. */
+static uint32_t object_size(const struct json_writer *writer, const struct ranked_field *fields,
+			    size_t count)
+{
+	uint32_t size = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct location l =
+		    locations_get(&writer->model->window->profile.locations, fields[i].location);
+
+		if (l.bytes == LOCATION_VARIES || (l.bytes && size && l.object_bytes != size))
+			return 0;
+		if (l.bytes)
+			size = l.object_bytes;
+	}
+	return size;
+}
+
 static json_t *class_json(struct json_writer *writer, const struct ranked_class *c)
 {
 	const struct report_objects *o = &writer->model->objects;
 	const struct ranked_field *f = class_ranking_fields(&o->classes, c);
 	const char *name = strings_get(&writer->model->window->profile.strings, c->class_name);
+	const uint32_t size = object_size(writer, f, c->field_count);
 	json_t *fields;
 
 	if (!report_json_take_names(writer, strlen(name)))
 		return json_null();
 	fields = JSON_ROWS(writer, f, c->field_count, FIELDS_MAX, field_json);
 	return JSON_OBJECT(
-	    {"class", json_string(name)}, {"fraction", json_real(c->fraction)},
+	    {"class", json_string(name)}, JSON_MEMBER_IF_KNOWN(size, "size", size),
+	    {"fraction", json_real(c->fraction)},
 	    {"fraction_ci95", json_interval(c->ci95.low, c->ci95.high)},
 	    {"samples", json_integer((json_int_t)c->sum.samples)},
 	    {"tracked_samples", json_integer((json_int_t)c->tracked.samples)},

@@ -94,7 +94,8 @@ static json_t *threads_json(const struct json_writer *writer)
 static double other_threads_s(const struct json_writer *writer)
 {
 	const struct cpu_ranking *r = &writer->model->cpu.ranking;
-	double ns = cpu_profile_all(&writer->model->window->cpu).ns;
+	const struct window_result *w = writer->model->window;
+	double ns = cpu_profile_all(&w->cpu).ns - window_result_kernel_taken_ns(w);
 
 	for (size_t i = 0; i < r->thread_count && i < THREADS_SHOWN; i++)
 		ns -= r->threads[i].ticks.ns;

@@ -1,6 +1,6 @@
 /* The page around the views: what window it is, tabs, search, keys. */
 import { Fragment } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Page, Shown, View } from "./page.ts";
 import { CopyButton } from "./parts/small.tsx";
@@ -120,7 +120,8 @@ export function App({ page }: { page: Page }) {
     () => search.current?.focus(),
     () => setHelp(!help),
   );
-  useEffect(() => {
+  /* Before anything is drawn: a canvas asks for the colours. */
+  useMemo(() => {
     if (address.theme) document.documentElement.dataset.theme = address.theme;
     else delete document.documentElement.dataset.theme;
   }, [address.theme]);

@@ -8,6 +8,7 @@ import { makeReport } from "./support/reports.mjs";
 const { Contexts } = await load("data/contexts.ts");
 const { listPairs, selectPairs } = await load("data/pairs.ts");
 const { buildFlame, flameSamples, flameFound, flameKind } = await load("data/flame.ts");
+const { layoutOf } = await load("data/layout.ts");
 const text = await load("data/text.ts");
 
 /* main calls a and b, which both call leaf; a calls itself. */
@@ -158,4 +159,22 @@ test("numbers and names are said as people read them", () => {
   assert.equal(text.count(999999999), "1.00 billion");
   assert.equal(text.bytes(1034 * 1024), "1.01 MiB");
   assert.equal(text.bytes(1010 * 1024), "1010 KiB");
+});
+
+test("fields lie in rows as long as a cache line, with what was not met between them", () => {
+  const at = (offset, size) => ({ field: `f${offset}`, offset, size });
+  const cells = (of) => layoutOf(of).map((row) => row.map(({ start, end, field }) => `${field ? field.field : "-"} ${start}-${end}`));
+
+  assert.deepEqual(cells({ size: 24, fields: [at(16, 8), at(8, 4)] }), [["- 0-8", "f8 8-12", "- 12-16", "f16 16-24"]]);
+  assert.deepEqual(cells({ size: 288, fields: [at(56, 4), at(272, 8), { field: "static" }] }), [["- 0-56", "f56 56-60", "- 60-64"], ["- 64-256"], ["- 256-272", "f272 272-280", "- 280-288"]]);
+  assert.deepEqual(cells({ size: 128, fields: [at(0, 8), at(64, 8)] }), [["f0 0-8", "- 8-64"], ["f64 64-72", "- 72-128"]]);
+});
+
+test("a layout that is not known, or cannot be, has no rows", () => {
+  const at = (offset, size) => ({ field: "f", offset, size });
+
+  assert.deepEqual(layoutOf({ fields: [{ field: "f" }] }), []);
+  assert.deepEqual(layoutOf({ fields: [at(8, 8)] }), []);
+  assert.deepEqual(layoutOf({ size: 16, fields: [at(16, 8), at(60, 8)] }), []);
+  assert.equal(layoutOf({ size: 32, fields: [at(8, 8), at(12, 4)] })[0].length, 3);
 });

@@ -87,7 +87,10 @@ static int map_node(struct names_map *m, struct profile *to, const struct cct_no
 static int map_location(struct profile *to, const struct profile *from,
 			const struct location *location, uint32_t *out, uint64_t losses[LOSS_MAX])
 {
-	struct location known = {.kind = location->kind};
+	struct location known = {.kind = location->kind,
+				 .offset = location->offset,
+				 .bytes = location->bytes,
+				 .object_bytes = location->object_bytes};
 	int r = names_class(to, from, location->class_name, &known.class_name, losses);
 
 	if (r == 0)

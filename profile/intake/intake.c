@@ -127,12 +127,17 @@ static int add_instruction(struct intake *in, const Jxp__Instruction *i)
 /* A kind that is not known yet is told as little as an unknown place. */
 static int add_location(struct intake *in, const Jxp__Location *m)
 {
-	struct location location = {.kind = m->kind > JXP__LOCATION__KIND__STACK ? 0 : m->kind};
+	struct location location = {.kind = m->kind > JXP__LOCATION__KIND__STACK ? 0 : m->kind,
+				    .offset = m->offset,
+				    .bytes = m->bytes,
+				    .object_bytes = m->object_bytes};
 	uint32_t id;
 	int r;
 
 	if (!acceptable_id(in, &in->locations, m->id, LIMIT_LOCATIONS, LOSS_LOCATIONS))
 		return 0;
+	if (!location_fits(&location))
+		location.bytes = 0;
 	if ((r = intern(in, m->class_name, &location.class_name)) < 0 ||
 	    (r = intern(in, m->field, &location.field)) < 0 ||
 	    (r = intern(in, m->declared_in, &location.declared_in)) < 0 ||

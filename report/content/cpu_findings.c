@@ -122,17 +122,27 @@ static int compare_threads(const void *a, const void *b)
 	return ORDER(compare_sums(&x->ticks, &y->ticks), ASCENDING(x->tid, y->tid));
 }
 
-/* Only those with ticks. */
+/* Only those with ticks, without what was ours of their time in the kernel: it is no part of the
+ * whole. Nobody knows whose of it was, so each has the part that it has of all time there. */
 static int rank_threads(struct cpu_ranking *r, const struct window_result *w)
 {
 	const struct thread_table *t = &w->threads;
+	double taken =
+	    estimate_fraction(window_result_kernel_taken_ns(w), cpu_profile_kernel(&w->cpu).ns);
 
 	r->threads = calloc(t->count + 1, sizeof(*r->threads));
 	if (!r->threads)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->count; i++)
-		if (t->threads[i].ticks.samples > 0)
-			r->threads[r->thread_count++] = t->threads[i];
+	for (size_t i = 0; i < t->count; i++) {
+		struct watched_thread *thread = &r->threads[r->thread_count];
+
+		if (t->threads[i].ticks.samples == 0)
+			continue;
+		*thread = t->threads[i];
+		thread->ticks.ns -= taken * thread->kernel.ns;
+		thread->kernel.ns -= taken * thread->kernel.ns;
+		r->thread_count++;
+	}
 	qsort(r->threads, r->thread_count, sizeof(*r->threads), compare_threads);
 	return 0;
 }

@@ -29,7 +29,7 @@ struct cpu_ranking {
 	size_t by_total_count;
 	struct cpu_context *contexts;
 	size_t context_count;
-	struct watched_thread *threads;
+	struct watched_thread *threads; /* their sums are what the program itself used */
 	size_t thread_count;
 };
 

@@ -122,6 +122,7 @@ class Comparison:
         note(f"  {self.small} more are small and right")
         assert not missing, f"the report lacks {', '.join(missing)}; wrong: {', '.join(self.wrong)}"
         assert abs(sum(self.part(p) for p in PARTS) - 1) < 1e-6, cpu
+        assert sum(row["fraction"] for row in self.told.values()) <= 1 + 1e-6, cpu["threads"]
         own_s = quality["target_cpu_s"] - quality["overhead_cpu_s"]
         assert abs(cpu["cpu_s"] / own_s - 1) < SAME_CPU_TIME, (cpu["cpu_s"], own_s)
         assert not window["ended_early"] and quality["dropped"] == 0, (window, quality)

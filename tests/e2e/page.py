@@ -81,6 +81,7 @@ def has_what_the_json_report_has():
     expected = json.loads(succeeded(daemon.ctl("report", "w1", "--format", "json", "--pairs", ROWS)))
     assert sum(len(kind["pairs"]) for kind in expected["inefficiency"]) > 0
     found = with_frames(data_of(path))
+    assert expected.pop("comparison") and "comparison" not in found, "a page compares nothing itself"
     for name, value in expected.items():
         assert found[name] == value, f"'{name}' is another"
     note(f"a page of {os.path.getsize(path) // 1024} KiB, the page alone {os.path.getsize(PAGE) // 1024} KiB")

@@ -91,6 +91,11 @@ def places_of(jvm):
     return found
 
 
+def offsets_of(jvm):
+    """Bytes, by declaring class and field."""
+    return {(of, field): int(at) for of, field, at in re.findall(r"^offset (\S+) (\S+) (\d+)$", jvm.output(), re.MULTILINE)}
+
+
 # ---------------------------------------------------------------- what is said
 
 
@@ -101,8 +106,10 @@ LIBRARY = ("java.", "jdk.", "sun.")
 class Tally:
     """Observations of one JVM, each with a location and the frames of its access."""
 
-    def __init__(self, places):
+    def __init__(self, places, offsets):
         self.places = places
+        self.offsets = offsets
+        self.laid_out = set()
         self.checked = self.heap = self.heap_class = self.heap_place = 0
         self.wrong = collections.Counter()
         self.unknown = collections.Counter()
@@ -150,10 +157,22 @@ class Tally:
             for access in site["accesses"]:
                 self.add(access["location"], access["frames"], access["samples"], "objects")
         for row in report["classes"]:
+            self._add_layout(row)
             for field in row["fields"]:
                 location = {"class": row["class"], **field}
                 for access in field["accesses"]:
                     self.add(location, access["frames"], access["samples"], "classes")
+
+    def _add_layout(self, row):
+        """Fields lie where the JVM has them, within their object and beside each other."""
+        end = 0
+        for field in sorted((f for f in row["fields"] if "offset" in f), key=lambda f: f["offset"]):
+            name = (field["declared_in"], field["field"])
+            at = field["offset"]
+            if at < end or at + field["size"] > row.get("size", 0) or self.offsets.get(name, at) != at:
+                self.wrong[(row["class"], f"bytes {at} to {at + field['size']} of {row.get('size')}", name)] += 1
+            self.laid_out.update({name} & self.offsets.keys())
+            end = at + field["size"]
 
     def _add_elsewhere(self, kind, pair):
         """What is on a stack is nobody's field."""
@@ -175,6 +194,7 @@ class Tally:
         yield (f"{self.checked} checked of {self.heap} of the heap, in {len(self.methods)} of {len(self.places)} methods; class known "
                f"{self.class_right:.4f}, place {self.place_right:.4f}; wrong {sum(self.wrong.values())}")
         missing = sorted(set(self.places) - set(self.methods))
+        yield f"where it lies was compared of {len(self.laid_out)} of {len(self.offsets)} fields"
         yield f"seldom met: {' '.join(missing) or 'none'}"
         for (method, says, location), count in self.wrong.most_common(8):
             yield f"WRONG {count}: {method}, {says}: {location}"
@@ -220,7 +240,7 @@ def measure(daemon, starts, *arguments):
     """What windows of a JVM say, and the JVM's words for its collector."""
     jvm = starts(*arguments)
     try:
-        tally = Tally(places_of(jvm))
+        tally = Tally(places_of(jvm), offsets_of(jvm))
         for _ in range(WINDOWS_MOST):
             report = daemon.attach(jvm.pid, *OPTIONS, cpu_s=CPU_S)
             assert not report["window"]["ended_early"], report["window"]
@@ -239,6 +259,7 @@ def judge(collector, result):
         note(line)
     assert report["window"]["gc"] == collector, report["window"]
     assert tally.checked >= max(LEAST, CHECKED), tally.checked
+    assert tally.laid_out or not tally.offsets, tally.offsets
     assert not tally.wrong, sum(tally.wrong.values())
     assert tally.class_right >= CLASS_RIGHT_LEAST, tally.class_right
     assert tally.place_right >= FIELD_RIGHT_LEAST, tally.place_right

@@ -12,9 +12,13 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  *     touch METHOD KIND CLASS FIELD DECLARED_IN TYPE
  *
- * with "-" for what a place does not have and "*" for any. A method whose name begins with touch_ is never inlined into
- * others (the test sees to that), so what it touches is what its compiled code does. Where two references may be to the same
- * object, and between calls, the compiler must load and store each time.
+ * with "-" for what a place does not have and "*" for any, and where fields lie in their objects:
+ *
+ *     offset DECLARED_IN FIELD BYTES
+ *
+ * A method whose name begins with touch_ is never inlined into others (the test sees to that), so what it touches is what its
+ * compiled code does. Where two references may be to the same object, and between calls, the compiler must load and store
+ * each time.
  *
  * Most of what they do is of no use, since reports list the accesses of which that is so: values stay as they are, or are
  * overwritten.
@@ -151,6 +155,20 @@ final class KnownPlaces {
         for (String name : names) {
             Field f = find(of, name);
             line(method, "field", of.getName(), name, f.getDeclaringClass().getName(), f.getType().getTypeName());
+            offset(f);
+        }
+    }
+
+    /** Where it lies, unless this JVM does not tell. */
+    private static void offset(Field f) {
+        try {
+            Class<?> unsafe = Class.forName("sun.misc.Unsafe");
+            Field the = unsafe.getDeclaredField("theUnsafe");
+            the.setAccessible(true);
+            Object at = unsafe.getMethod("objectFieldOffset", Field.class).invoke(the.get(null), f);
+            System.out.println("offset " + f.getDeclaringClass().getName() + " " + f.getName() + " " + at);
+        } catch (ReflectiveOperationException e) {
+            System.out.println("no offset of " + f + ": " + e);
         }
     }
 

@@ -277,7 +277,8 @@ static bool name_entry(uint64_t pool, const struct field_entry *e, uint32_t offs
 {
 	struct klass_field f = {.offset = e->offset, .signature = pool_text(pool, e->signature)};
 
-	if (f.signature && offset - e->offset < type_bytes(f.signature[0], reference_bytes))
+	f.bytes = f.signature ? type_bytes(f.signature[0], reference_bytes) : 0;
+	if (offset - e->offset < f.bytes)
 		f.name = pool_text(pool, e->name);
 	if (!f.name) {
 		klass_field_release(&f);

@@ -19,6 +19,7 @@ struct klass_field {
 	char *name;      /* to be freed, */
 	char *signature; /* as is this: "I", "[Ljava/lang/String;" */
 	uint32_t offset;
+	uint32_t bytes;
 };
 
 /* Looks up where this JVM has what is read. False, and nothing can be read, when it does not say.

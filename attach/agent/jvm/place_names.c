@@ -45,6 +45,15 @@ static void set_element(struct place_name *n, char type)
 		n->element = ELEMENT_FLOAT64;
 }
 
+static void set_layout(struct place_name *n, const struct place *p, uint32_t offset, uint32_t bytes)
+{
+	if (p->words > UINT32_MAX / 8)
+		return;
+	n->offset = offset;
+	n->bytes = bytes;
+	n->object_bytes = p->words * 8;
+}
+
 static bool set_field(struct place_name *n, Jxp__Location__Kind kind, uint64_t declared_in,
 		      struct klass_field *f)
 {
@@ -64,14 +73,17 @@ static unsigned reference_bytes(const struct object_layout *layout)
 }
 
 /* A field of an object, its class's or a superclass's. */
-static bool name_field(const struct object_layout *layout, uint64_t klass, uint32_t offset,
+static bool name_field(const struct object_layout *layout, const struct place *p, uint64_t klass,
 		       struct place_name *n)
 {
 	struct klass_field f;
 
-	for (unsigned i = 0; klass && i < SUPERS_MAX; i++, klass = klass_super(klass))
-		if (klass_field_at(klass, offset, false, reference_bytes(layout), &f))
-			return set_field(n, JXP__LOCATION__KIND__FIELD, klass, &f);
+	for (unsigned i = 0; klass && i < SUPERS_MAX; i++, klass = klass_super(klass)) {
+		if (!klass_field_at(klass, p->offset, false, reference_bytes(layout), &f))
+			continue;
+		set_layout(n, p, f.offset, f.bytes);
+		return set_field(n, JXP__LOCATION__KIND__FIELD, klass, &f);
+	}
 	return true; /* Padding, or one of the JVM's own. */
 }
 
@@ -85,7 +97,7 @@ static bool name_static(const struct object_layout *layout, const struct place *
 	char *name;
 
 	if (!subject || !klass_field_at(subject, p->offset, true, reference_bytes(layout), &f))
-		return name_field(layout, klass, p->offset, n);
+		return name_field(layout, p, klass, n);
 	name = class_name(subject);
 	if (!name) {
 		klass_field_release(&f);
@@ -108,6 +120,10 @@ static bool name_header(const struct object_layout *layout, const struct place *
 	n->kind = JXP__LOCATION__KIND__HEADER;
 	n->field = strdup(part);
 	set_element(n, 0);
+	if (!array && p->offset < MARK_BYTES)
+		set_layout(n, p, 0, MARK_BYTES);
+	else if (!array)
+		set_layout(n, p, MARK_BYTES, object_header_end(layout) - MARK_BYTES);
 	return n->field;
 }
 
@@ -143,7 +159,7 @@ static bool name_object(const struct object_layout *layout, const struct place *
 		return name_header(layout, p, array, n);
 	if (p->subject)
 		return name_static(layout, p, klass, n);
-	return name_field(layout, klass, p->offset, n);
+	return name_field(layout, p, klass, n);
 }
 
 /* In one piece: was there no other class there while its names were read? */

@@ -22,6 +22,10 @@ struct place_name {
 	char *field;
 	char *declared_in;
 	char *type;
+	/* Where it lies in an object that is no array; 0 bytes where that is not told. */
+	uint32_t offset;
+	uint32_t bytes;
+	uint32_t object_bytes;
 	bool typed; /* the values that lie there are told: */
 	enum insn_element element;
 };

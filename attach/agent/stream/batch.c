@@ -230,6 +230,9 @@ bool batch_location(struct batch *b, uint32_t id, const struct place_name *n)
 	l->field = copy_string(b, n->field ? n->field : "");
 	l->declared_in = copy_string(b, n->declared_in ? n->declared_in : "");
 	l->type = copy_string(b, n->type ? n->type : "");
+	l->offset = n->offset;
+	l->bytes = n->bytes;
+	l->object_bytes = n->object_bytes;
 	return !b->failed;
 }
 

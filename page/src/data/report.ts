@@ -99,6 +99,8 @@ export interface Problem {
 }
 
 export interface ClassField extends Place {
+  offset?: number; // in an object, where it is known
+  size?: number;
   fraction: number;
   fraction_ci95: Interval;
   samples: number;
@@ -107,6 +109,7 @@ export interface ClassField extends Place {
 
 export interface ClassOf {
   class: string;
+  size?: number; // of an object, where its layout is known
   fraction: number;
   fraction_ci95: Interval;
   samples: number;

@@ -3,7 +3,7 @@
  * differs between two sides, which an arrow and a sign say as well.
  */
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 
 import { buildFlame, flameFound, flameKind, type Flame, type FlameSample, type FlameShape } from "../data/flame.ts";
 import { KINDS, KIND_WORDS } from "../data/report.ts";
@@ -58,9 +58,13 @@ interface Colours {
   font: string;
 }
 
-function coloursOf(element: Element): Colours {
+/* A variable says a colour for each theme: only what an element has of it is the theme's own. */
+function coloursOf(element: HTMLElement): Colours {
   const style = getComputedStyle(element);
-  const get = (name: string) => style.getPropertyValue(name).trim();
+  const get = (name: string) => {
+    element.style.color = `var(${name})`;
+    return style.color;
+  };
 
   return {
     kinds: [get("--dead"), get("--silent-store"), get("--silent-load")],
@@ -68,7 +72,7 @@ function coloursOf(element: Element): Colours {
     plain: get("--flame"),
     text: get("--ink"),
     mark: get("--mark"),
-    font: `12px ${get("--mono")}`,
+    font: `12px ${style.getPropertyValue("--mono")}`,
   };
 }
 
@@ -223,6 +227,7 @@ function Graph({ contexts, samples, ink, title, unit, shape, pairs, address, go 
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
   const [chosen, choose] = useState(0);
+  const [painted, repaint] = useReducer((times: number) => times + 1, 0);
   const flame = useMemo(
     () => buildFlame(contexts, samples, shape, ink === "kinds" ? KINDS.length : 1),
     [samples, ink, JSON.stringify(shape)],
@@ -263,6 +268,12 @@ function Graph({ contexts, samples, ink, title, unit, shape, pairs, address, go 
     watch.observe(element);
     return () => watch.disconnect();
   }, []);
+  useEffect(() => {
+    const media = ["print", "(prefers-color-scheme: dark)"].map((query) => matchMedia(query));
+
+    for (const one of media) one.addEventListener("change", repaint);
+    return () => media.forEach((one) => one.removeEventListener("change", repaint));
+  }, []);
   useLayoutEffect(() => {
     const element = canvas.current;
 
@@ -270,7 +281,7 @@ function Graph({ contexts, samples, ink, title, unit, shape, pairs, address, go 
     element.width = Math.round(width * (devicePixelRatio || 1));
     element.height = Math.round(rows * ROW * (devicePixelRatio || 1));
     paint(element, flame, contexts, boxes, ink, found, chosen);
-  }, [flame, boxes, found, chosen, width, rows, address.theme]);
+  }, [flame, boxes, found, chosen, width, rows, address.theme, painted]);
 
   const at = (event: MouseEvent): number => {
     const box = canvas.current!.getBoundingClientRect();

@@ -18,6 +18,7 @@ function SiteOf({ site, model }: { site: Site; model: ViewProps["model"] }) {
         <span class="what">
           <code title={site.class}>{shortClass(site.class)}</code>
           <span class="quiet small">accessed from: {nodes(site.numa?.accessed_from)}</span>
+          {site.numa?.advice && <span class="small">{site.numa.advice}</span>}
         </span>
         <span>{percent(site.numa?.remote_fraction)} from another node</span>
         <span class="counts">{site.numa?.samples ?? 0} samples</span>
@@ -27,7 +28,6 @@ function SiteOf({ site, model }: { site: Site; model: ViewProps["model"] }) {
           Allocated on {site.numa?.alloc_node == null ? "a node that is not known" : `node ${site.numa.alloc_node}`}; touched first:{" "}
           {nodes(site.numa?.first_touch)}
         </p>
-        {site.numa?.advice && <p>{site.numa.advice.replaceAll("_", " ")}</p>}
         <FrameList contexts={model.contexts} ids={model.contexts.path(site.alloc_frames)} />
       </div>
     </details>
@@ -49,9 +49,11 @@ export function NumaView({ model }: ViewProps) {
   return (
     <>
       <h2>{percent(numa.remote_fraction)} of accesses go to another node's memory</h2>
+      <p class="quiet small" id="matrix-is">
+        Parts of all accesses: a row is the node that runs the code, a column the memory's. Within a line: a node's own memory.
+      </p>
       <div class="scroll">
-        <table class="matrix">
-          <caption class="quiet small">Parts of all accesses: a row is the node that runs the code, a column the memory's.</caption>
+        <table class="matrix" aria-describedby="matrix-is">
           <thead>
             <tr>
               <th scope="col">from</th>

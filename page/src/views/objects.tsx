@@ -1,5 +1,5 @@
 /* Fields and objects: which classes are accessed, their fields, who accesses them, and where they come from. */
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 
 import { KINDS, KIND_WORDS, type ClassField, type ClassOf, type KindName, type Place, type Report, type Site } from "../data/report.ts";
 import { bytes, count, percent, shortClass, shortMethod, shortPlace } from "../data/text.ts";
@@ -9,6 +9,7 @@ import { FrameList } from "../parts/frames.tsx";
 import { Estimate, scaleOf } from "../parts/interval.tsx";
 import { Empty } from "../parts/small.tsx";
 import { Fold } from "../parts/fold.tsx";
+import { Layout } from "../parts/layout.tsx";
 import { queryOf } from "../state.ts";
 
 const SHOWN = 60;
@@ -52,16 +53,16 @@ function Field({ field, of, max, waste, contexts }: { field: ClassField; of: str
   const name = shortPlace({ ...field, class: of });
 
   return (
-    <li class="field">
+    <li class="field" tabIndex={-1}>
       <div class="field-head">
         <span>
           <code title={`${field.type} ${field.field}`}>{name}</code> <span class="quiet small">{shortClass(field.type)}</span>
         </span>
         <Estimate value={field.fraction} ci={field.fraction_ci95} max={max} />
-        <span class="small">
+        <span class="wastes small">
           {KINDS.filter((kind) => waste[kind]).map((kind) => (
             <span key={kind} class="kind" data-kind={kind}>
-              <span class="dot" aria-hidden="true" /> {KIND_WORDS[kind].title.toLowerCase()}: {waste[kind]}{" "}
+              <span class="dot" aria-hidden="true" /> {KIND_WORDS[kind].title.toLowerCase()}: {waste[kind]}
             </span>
           ))}
         </span>
@@ -78,18 +79,27 @@ function Field({ field, of, max, waste, contexts }: { field: ClassField; of: str
 function ClassBody({ of, model, waste }: { of: ClassOf; model: Model; waste: ReturnType<typeof wasteByPlace> }) {
   const max = scaleOf(of.fields.map((field) => field?.fraction_ci95));
   const { origin } = of;
+  const list = useRef<HTMLUListElement>(null);
+  const wasteOf = (field: ClassField) => waste.get(keyOf({ ...field, class: of.class })) ?? {};
+  const show = (field: ClassField) => {
+    const item = list.current?.children[of.fields.filter(Boolean).indexOf(field)];
+
+    item?.scrollIntoView({ block: "nearest" });
+    if (item instanceof HTMLElement) item.focus();
+  };
 
   return (
     <div class="row-body">
+      <Layout of={of} wasteOf={wasteOf} onChoose={show} />
       <h4>What of it is accessed, in parts of all accesses to the heap</h4>
-      <ul class="plain">
+      <ul class="plain" ref={list}>
         {of.fields.filter(Boolean).map((field, i) => (
           <Field
             key={i}
             field={field}
             of={of.class}
             max={max}
-            waste={waste.get(keyOf({ ...field, class: of.class })) ?? {}}
+            waste={wasteOf(field)}
             contexts={model.contexts}
           />
         ))}

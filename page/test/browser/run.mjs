@@ -271,6 +271,47 @@ await check("a frame is zoomed into, searched, and seen from both sides", () =>
   }),
 );
 
+await check("an object is shown byte by byte, and a field of it leads to its row", () =>
+  withPage(many, { fragment: "#view=objects&open=class-org.example.p0.Class0", size: SIZES.narrow }, async (page) => {
+    const widths = await page.locator("button.cell").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().width));
+
+    assert.equal(widths.length, 2);
+    assert.ok(Math.abs(widths[0] / widths[1] - 2) < 0.3, `8 and 4 bytes are ${widths} wide`);
+    assert.match(await page.locator(".cell.gap").first().getAttribute("title"), /^bytes 0 to 15: no access is listed here/);
+    await page.locator("button.cell").last().focus();
+    await says(page.locator(".said"), /^bytes 296 to 299: Class0.field1, int; of what the class has, 20.0% of accesses/);
+    await page.keyboard.press("Enter");
+    await says(page.locator(":focus"), /field1/);
+  }),
+);
+
+await check("the flame graph has the theme's colours when it changes, and paper's on paper", () =>
+  withPage(many, { fragment: "#view=flame&theme=light" }, async (page) => {
+    const root = () => page.locator("canvas").first().evaluate((canvas) => [...canvas.getContext("2d").getImageData(40, 3, 1, 1).data].slice(0, 3).join());
+
+    const light = await root();
+    await page.keyboard.press("t");
+    await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+    await page.waitForTimeout(100);
+    assert.notEqual(await root(), light);
+    await page.emulateMedia({ media: "print" });
+    await page.waitForTimeout(100);
+    assert.equal(await root(), light);
+  }),
+);
+
+await check("on paper lists are there, folded, in ink on white", () =>
+  withPage(many, { fragment: "#view=pairs&theme=dark" }, async (page) => {
+    await page.emulateMedia({ media: "print" });
+    assert.deepEqual(await page.evaluate(() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]), ["rgb(255, 255, 255)", "rgb(28, 27, 25)"]);
+    assert.ok((await page.locator(".row-head:visible").count()) > 5);
+    assert.equal(await page.locator("nav:visible, .controls:visible, .row-body:visible").count(), 0);
+    await visit(page, "#view=pairs&open=dead_store-1&theme=dark");
+    await page.waitForSelector(".row.open .side");
+    assert.equal(await page.locator(".row-head:visible").count(), 1);
+  }),
+);
+
 await check("views of nothing say what would fill them", () => {
   const nothing = makeReport();
 

@@ -69,17 +69,21 @@ export function makeReport({ nodes = 60, pairs = 12, name = (i) => `org.example.
       {
         class: `${name(2)}[]`, fraction: 0.3, fraction_ci95: [0.2, 0.4], samples: 30, metric: 1, alloc_samples: 9, alloc_bytes: 1 << 20, live_bytes: null,
         alloc_frames: at(2), accesses: [],
-        numa: { samples: 7, remote_fraction: 0.6, alloc_node: 0, first_touch: [{ node: 0, fraction: 1 }], accessed_from: [{ node: 1, fraction: 0.6 }] },
+        numa: { samples: 7, remote_fraction: 0.6, alloc_node: 0, first_touch: [{ node: 0, fraction: 1 }], accessed_from: [{ node: 1, fraction: 0.6 }], advice: "initialised on node 0, accessed from node 1" },
       },
     ],
     classes: [
       {
         class: name(0), fraction: 0.5, fraction_ci95: [0.4, 0.6], samples: 50, older_fraction: 0, older_known: true,
         origin: { basis: "inferred", assumption: "as much", alloc_samples: 3, sites: [{ share: 1, share_ci95: [0.5, 1], alloc_frames: at(3) }] },
-        fields: [{ ...place(name(0), "field0"), fraction: 0.3, fraction_ci95: [0.2, 0.4], samples: 30, accesses: [{ fraction: 0.3, samples: 30, frames: at(4) }] }],
+        size: 320,
+        fields: [
+          { ...place(name(0), "field0"), offset: 16, size: 8, fraction: 0.3, fraction_ci95: [0.2, 0.4], samples: 30, accesses: [{ fraction: 0.3, samples: 30, frames: at(4) }] },
+          { ...place(name(0), "field1"), offset: 296, size: 4, fraction: 0.1, fraction_ci95: [0.05, 0.2], samples: 10, accesses: [] },
+        ],
       },
     ],
-    numa: { nodes: 2, node_ids: [0, 1], samples: 40, remote_samples: 10, remote_fraction: 0.25, matrix: [[0.5, 0.2], [0.05, 0.25]] },
+    numa: { nodes: 2, node_ids: [0, 1], samples: 40, remote_samples: 39, remote_fraction: 0.97, matrix: [[0.02, 0.01], [0.96, 0.01]] },
     cpu: {
       samples: 1000, cpu_s: 10, by_exclusive: [], contexts_omitted: 0,
       contexts: Array.from({ length: Math.min(nodes, 20000) }, (_, i) => ({ fraction: 0.5 / Math.min(nodes, 20000), samples: 1, frames: at(i) })),

@@ -112,8 +112,12 @@ static void add_objects(struct sample_objects *s)
 	uint32_t next =
 	    sample_objects_location(s, JXP__LOCATION__KIND__FIELD, "java.util.HashMap$Node", "next",
 				    "java.util.HashMap$Node");
+	Jxp__Location *lies = s->location_pointers[next - 1];
 	struct event_allocation *many;
 
+	lies->offset = 28;
+	lies->bytes = 4;
+	lies->object_bytes = 32;
 	sample_allocation(s, 1, 0, 10, 0x10000)->weight = 4;
 	sample_allocation(s, 2, 0, 10, 0x20000)->node = 3;
 	many = sample_allocation(s, 3, 0, 10, 0x30000);

@@ -443,7 +443,8 @@ static struct window_result *window_of_ticks(unsigned number, uint64_t cpu_s, ui
 					     unsigned wasteful, const char *field)
 {
 	struct window_result *w = sample_window_empty(number, "shop");
-	struct location l = {.kind = JXP__LOCATION__KIND__FIELD};
+	struct location l = {
+	    .kind = JXP__LOCATION__KIND__FIELD, .offset = 12, .bytes = 4, .object_bytes = 24};
 	struct observation o = {.kind = DEAD,
 				.region = JXP__REGION__REGION_HEAP,
 				.wasteful = true,
@@ -482,6 +483,9 @@ TEST(a_share_of_cpu_time_is_that_of_all_windows_cpu_time)
 	/* The field is one, though it has other ids in each. */
 	assert_int_equal(w->profile.pair_count, 1);
 	assert_string_equal(strings_get(&w->profile.strings, l.field), "next");
+	assert_int_equal(l.offset, 12);
+	assert_int_equal(l.bytes, 4);
+	assert_int_equal(l.object_bytes, 24);
 	assert_float_equal(pair->cpu.ns, w->profile.kinds[DEAD].application.wasteful_cpu.ns, 1);
 	free_all(windows, 2);
 	window_result_free(w);

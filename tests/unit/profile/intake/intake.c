@@ -179,6 +179,20 @@ TEST(a_pair_arrives_with_its_place_and_its_cpu_time, set_up, tear_down)
 	assert_true(p->kinds[DEAD].regions[t->region].wasteful_cpu.ns == p->pairs[0].cpu.ns);
 }
 
+TEST(a_layout_that_cannot_be_is_not_told, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	const struct locations *known = &f->window->profile.locations;
+	Jxp__Location *fits = &f->sample.locations[0], *beyond = &f->sample.locations[1];
+
+	fits->offset = 16, fits->bytes = 8, fits->object_bytes = 24;
+	beyond->offset = 20, beyond->bytes = 8, beyond->object_bytes = 24;
+	apply(f);
+	assert_int_equal(known->list[0].bytes, 8);
+	assert_int_equal(known->list[0].object_bytes, 24);
+	assert_int_equal(known->list[1].bytes, 0);
+}
+
 TEST(an_unknown_place_is_none_and_counted, set_up, tear_down)
 {
 	struct fixture *f = *state;

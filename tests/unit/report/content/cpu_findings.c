@@ -95,6 +95,29 @@ TEST(threads_with_ticks_are_ranked_by_their_time)
 	window_result_free(w);
 }
 
+/* One thread that did everything, but what the kernel did for profiling: of 5 s that its ticks stand
+ * for, 0.2. */
+TEST(what_the_kernel_did_for_profiling_is_no_threads)
+{
+	struct window_result *w = ticks_window();
+	struct report_cpu c;
+
+	w->cpu_ns = 5 * NS_PER_S;
+	w->overhead_ns = 200 * NS_PER_MS;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = 5 * NS_PER_S;
+	sample_window_ticks(w, sample_window_node(w, 0, "main", 10), COMPILED, 900);
+	sample_window_ticks(w, 0, JXP__CPU_SAMPLE__STATE__KERNEL, 100);
+	sample_window_thread(w, 7, "all", COMPILED, 900);
+	sample_window_thread(w, 7, "all", JXP__CPU_SAMPLE__STATE__KERNEL, 100);
+	assert_int_equal(report_cpu_init(&c, w), 0);
+	assert_int_equal(c.ranking.thread_count, 1);
+	assert_float_equal(c.whole_ns, 4.8 * NS_PER_S, 1);
+	assert_float_equal(c.ranking.threads[0].ticks.ns, 4.8 * NS_PER_S, 1);
+	assert_float_equal(c.ranking.threads[0].kernel.ns, 0.3 * NS_PER_S, 1);
+	report_cpu_release(&c);
+	window_result_free(w);
+}
+
 /* 12 s, of which the JVM's own threads were watched for 6: with them, ticks tell of 5 s. */
 TEST(fractions_are_of_all_cpu_time_and_add_up)
 {

@@ -19,7 +19,10 @@ static void assert_place(uint32_t kind, const char *class_name, const char *fiel
 			 const char *declared_in, Jxp__Region region, const char *expected)
 {
 	struct profile p = {0};
-	struct location l = {kind, text(&p, class_name), text(&p, field), text(&p, declared_in), 0};
+	struct location l = {.kind = kind,
+			     .class_name = text(&p, class_name),
+			     .field = text(&p, field),
+			     .declared_in = text(&p, declared_in)};
 	char *written = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&written, &size);

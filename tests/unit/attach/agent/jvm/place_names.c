@@ -48,6 +48,34 @@ static void assert_name(Jxp__Location__Kind kind, const char *class_name, const 
 		assert_null(name.type);
 }
 
+static void assert_layout(uint32_t offset, uint32_t bytes, uint32_t object_bytes)
+{
+	assert_int_equal(name.offset, offset);
+	assert_int_equal(name.bytes, bytes);
+	assert_int_equal(name.object_bytes, object_bytes);
+}
+
+TEST(fields_and_headers_have_a_layout, set_up, tear_down)
+{
+	struct place p = {.kind = PLACE_OBJECT, .offset = 20, .words = 3};
+
+	fake_list_as_since_21();
+	p.klass = met(fake_klass);
+	assert_true(resolve(&p));
+	assert_string_equal(name.field, "x");
+	assert_layout(16, 8, 24); /* Of the field, not of the access. */
+	p.offset = 8;
+	assert_true(resolve(&p));
+	assert_string_equal(name.field, "class");
+	assert_layout(8, 4, 24);
+	p.offset = 0;
+	assert_true(resolve(&p));
+	assert_layout(0, 8, 24);
+	p.words = UINT32_MAX; /* Too large to tell. */
+	assert_true(resolve(&p));
+	assert_layout(0, 0, 0);
+}
+
 TEST(fields_have_class_name_and_type, set_up, tear_down)
 {
 	struct place p = {.kind = PLACE_OBJECT, .offset = 16};
@@ -111,6 +139,7 @@ TEST(arrays_have_elements_and_a_length, set_up, tear_down)
 	    .kind = PLACE_OBJECT, .klass = p.klass, .offset = fake_layout.array_length};
 	assert_true(resolve(&p));
 	assert_name(JXP__LOCATION__KIND__HEADER, "double[]", "length", NULL);
+	assert_layout(0, 0, 0);
 }
 
 TEST(static_fields_belong_to_the_class_that_a_mirror_stands_for, set_up, tear_down)
