@@ -265,6 +265,24 @@ static void write_missed(FILE *out, const struct planner_schedule *s)
 			s->config->name, miss_name((enum miss)i), s->missed[i]);
 }
 
+static void write_in_a_row(FILE *out, const struct planner_schedule *s)
+{
+	fprintf(out, "jxperf_schedule_failures_in_a_row{schedule=\"%s\"} %" PRIu32 "\n",
+		s->config->name, s->in_a_row);
+}
+
+static void write_overhead(FILE *out, const struct planner_schedule *s)
+{
+	fprintf(out, "jxperf_schedule_overhead_seconds_total{schedule=\"%s\"} %.9g\n",
+		s->config->name, (double)s->overhead_ns / (double)NS_PER_S);
+}
+
+static void write_last_success(FILE *out, const struct planner_schedule *s)
+{
+	fprintf(out, "jxperf_schedule_last_success_timestamp_seconds{schedule=\"%s\"} %.3f\n",
+		s->config->name, (double)s->last_ran_unix_ns / (double)NS_PER_S);
+}
+
 static void write_stopped(FILE *out, const struct planner_schedule *s)
 {
 	fprintf(out, "jxperf_schedule_stopped{schedule=\"%s\"} %d\n", s->config->name,
@@ -283,8 +301,18 @@ static const struct {
     {"jxperf_schedule_missed", EXPOSITION_COUNTER,
      "Scheduled windows that something was in the way of for too long.", write_missed},
     {"jxperf_schedule_stopped", EXPOSITION_GAUGE,
-     "1: the schedule has stopped itself because its windows failed or cost too much.",
+     "1: the schedule has stopped itself for a time because its windows cost too much.",
      write_stopped},
+    {"jxperf_schedule_failures_in_a_row", EXPOSITION_GAUGE,
+     "JVMs in a row whose windows cost more than their budget: at the key `failures` the schedule "
+     "stops itself for a time.",
+     write_in_a_row},
+    {"jxperf_schedule_overhead_seconds", EXPOSITION_COUNTER,
+     "CPU time that the schedule's windows took of JVMs, in seconds.", write_overhead},
+    {"jxperf_schedule_last_success_timestamp_seconds", EXPOSITION_GAUGE,
+     "When a window of the schedule last ended within its budget, in seconds since 1970; 0: none "
+     "has since the daemon started.",
+     write_last_success},
 };
 
 static void write_jvms(FILE *out, const struct planner *p, bool openmetrics)
