@@ -10,6 +10,7 @@
 #include "common/proc.h"
 #include "daemon/broker/proto.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/pause.h"
 #include "daemon/http/exposition.h"
 #include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/planner.h"
@@ -193,6 +194,9 @@ void engine_metrics_write(FILE *out, const struct engine *e, bool openmetrics)
 		bytes[group] += window_result_memory_bytes(w);
 	}
 	write_windows_in_memory(out, counts, bytes, openmetrics);
+	exposition_gauge(out, openmetrics, "jxperf_paused",
+			 "1: somebody has forbidden windows on this host.",
+			 engine_pause(e) && pause_forbids(engine_pause(e), NULL));
 }
 
 /* ---------------------------------------------------------------- windows that are kept */
