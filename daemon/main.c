@@ -195,7 +195,8 @@ static struct database_limits store_limits(const struct config *c)
 {
 	return (struct database_limits){.age_ns = c->store.keep_ns,
 					.bytes = c->store.bytes,
-					.per_app = c->store.windows_per_app};
+					.per_app = c->store.windows_per_app,
+					.free_part = c->store.free_disk};
 }
 
 /* A file that is wrong changes nothing. Windows that run are not touched. */

@@ -212,6 +212,11 @@ void store_metrics_write(FILE *out, const struct keeper_stats *stats, bool openm
 	    {"jxperf_store_failing",
 	     "1: what was to be written last could not be; it waits in memory and is tried again.",
 	     s->failing},
+	    {"jxperf_store_disk_low",
+	     "1: nothing is written, because less of the file system is free than the key "
+	     "`free-disk` "
+	     "leaves to others; windows wait in memory.",
+	     s->disk_low},
 	    {"jxperf_store_windows", "Windows in the state directory.", (double)s->windows},
 	    {"jxperf_store_bytes", "Size of the database.", (double)s->bytes},
 	    {"jxperf_store_windows_waiting", "Windows that have ended and are not written yet.",
