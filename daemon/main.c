@@ -52,6 +52,7 @@ struct daemon {
 	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
 	struct broker_metrics broker_metrics;
+	struct daemon_metrics own_metrics;
 	struct metrics *metrics;
 	struct metrics_sink metrics_sink;
 	struct metrics_kept metrics_kept;
@@ -378,7 +379,9 @@ static int start_parts(struct daemon *d, struct err *err)
 					   .http = "",
 					   .admin_group = o->admin_group,
 					   .arg = d,
-					   .reload = reload};
+					   .reload = reload,
+					   .connections_refused =
+					       &d->own_metrics.connections_refused};
 	struct window_sink sink;
 	int r = get_broker(d, err);
 
@@ -406,6 +409,8 @@ static int start_parts(struct daemon *d, struct err *err)
 	if (o->http[0]) {
 		const struct endpoints_sources sources = {.metrics = &d->metrics_kept,
 							  .broker = &d->broker_metrics,
+							  .daemon = &d->own_metrics,
+							  .client = d->broker,
 							  .engine = d->engine,
 							  .scheduler = d->scheduler};
 

@@ -54,6 +54,8 @@ static void serve_metrics(void *arg, const struct http_request *request,
 
 	response->type = openmetrics ? TYPE_OPENMETRICS : TYPE_TEXT;
 	process_metrics_write(out, e->process_start_s, openmetrics);
+	own_cost_write(out, from->client, openmetrics);
+	daemon_metrics_write(out, from->daemon, openmetrics);
 	http_write_metrics(out, e->http, openmetrics);
 	broker_metrics_write(out, from->broker, openmetrics);
 	if (from->engine)

@@ -45,6 +45,7 @@ struct control_settings {
 	 * force. NULL: there is none. */
 	int (*reload)(void *arg, struct err *err);
 	void *arg;
+	uint64_t *connections_refused; /* is counted up; NULL: nobody counts */
 };
 
 /* Listens, and is a sink of the engine's, which may run no more once it is freed. The strings of
