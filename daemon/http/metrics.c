@@ -144,6 +144,7 @@ static void app_counts_add(struct app_counts *sum, const struct app_counts *more
 	saturate_add(&sum->cpu_ns, more->cpu_ns);
 	saturate_add(&sum->overhead_ns, more->overhead_ns);
 	saturate_add(&sum->setup_ns, more->setup_ns);
+	saturate_add(&sum->length_ns, more->length_ns);
 }
 
 static void totals_add(struct totals *sum, const struct totals *more)
@@ -371,10 +372,12 @@ void metrics_window_ended(struct metrics *m, const struct window_result *w,
 	account_waste(app, w);
 	brought = brought_so_far(cursor);
 	brought.windows = 1;
+	brought.length_ns = window_result_elapsed_ns(w);
 	brought.windows_early = w->state == WINDOW_ENDED_EARLY;
 	brought.windows_large = w->took_too_much;
 	brought.switched_off = w->objects_off_ns > 0;
 	saturate_add(&app->counts.windows, brought.windows);
+	saturate_add(&app->counts.length_ns, brought.length_ns);
 	saturate_add(&app->counts.windows_early, brought.windows_early);
 	saturate_add(&app->counts.windows_large, brought.windows_large);
 	saturate_add(&app->counts.switched_off, brought.switched_off);

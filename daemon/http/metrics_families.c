@@ -119,8 +119,8 @@ static void write_count(const struct family_writer *w, const struct app_metrics 
 		    member_of(w, &app->counts_brought));
 }
 
-/* A member of struct app_counts that is CPU time. */
-static void write_cpu(const struct family_writer *w, const struct app_metrics *app)
+/* A member of struct app_counts that is a time. */
+static void write_seconds(const struct family_writer *w, const struct app_metrics *app)
 {
 	double brought_s = (double)member_of(w, &app->counts_brought) / (double)NS_PER_S;
 
@@ -225,12 +225,12 @@ static const struct family families[] = {
      .write_app = write_waste},
     {"jxperf_target_cpu_seconds", EXPOSITION_COUNTER,
      "CPU time that profiled JVMs used within windows, what profiling took included.",
-     .write_app = write_cpu, .member = offsetof(struct app_counts, cpu_ns)},
+     .write_app = write_seconds, .member = offsetof(struct app_counts, cpu_ns)},
     {"jxperf_overhead_cpu_seconds", EXPOSITION_COUNTER, "Of it, what profiling took.",
-     .write_app = write_cpu, .member = offsetof(struct app_counts, overhead_ns)},
+     .write_app = write_seconds, .member = offsetof(struct app_counts, overhead_ns)},
     {"jxperf_setup_cpu_seconds", EXPOSITION_COUNTER,
      "CPU time that beginning windows took in the JVMs, before these two begin.",
-     .write_app = write_cpu, .member = offsetof(struct app_counts, setup_ns)},
+     .write_app = write_seconds, .member = offsetof(struct app_counts, setup_ns)},
     {"jxperf_window_inefficiency_ratio", EXPOSITION_GAUGE,
      "Fraction of checked bytes that were wasted, in the application's last window that checked "
      "any of the kind; for two hours.",
@@ -245,6 +245,8 @@ static const struct family families[] = {
      .member = offsetof(struct app_counts, numa_remote_samples)},
     {"jxperf_windows", EXPOSITION_COUNTER, "Windows that ran and ended.", .write_app = write_count,
      .member = offsetof(struct app_counts, windows)},
+    {"jxperf_window_seconds", EXPOSITION_COUNTER, "How long these took together.",
+     .write_app = write_seconds, .member = offsetof(struct app_counts, length_ns)},
     {"jxperf_windows_ended_early", EXPOSITION_COUNTER,
      "Of these, windows that ended before their time.", .write_app = write_count,
      .member = offsetof(struct app_counts, windows_early)},

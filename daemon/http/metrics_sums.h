@@ -60,6 +60,7 @@ struct app_counts {
 	uint64_t cpu_ns;
 	uint64_t overhead_ns;
 	uint64_t setup_ns;
+	uint64_t length_ns; /* of windows that ended */
 };
 
 /* A window that counters have grown by last; its number is 0 where there is none. */

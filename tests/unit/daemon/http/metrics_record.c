@@ -33,7 +33,8 @@ static void set_app(struct metrics *m, const char *name, uint64_t base)
 					  base + 2,
 					  (base + 1) * NS_PER_S,
 					  base * NS_PER_S,
-					  base * NS_PER_MS};
+					  base * NS_PER_MS,
+					  (base + 10) * NS_PER_S};
 	app->seen_s = NOW_S - 10;
 	app->ended = app->last_has_overhead = true;
 	app->last_has_kind[JXP__KIND__KIND_SILENT_LOAD] = true;
