@@ -28,6 +28,7 @@ static void refuse(struct run *r, uint32_t protocol)
 		       "the agent speaks protocol %u and this daemon %u: restart the JVM or "
 		       "use the jxperf version that was attached to it first",
 		       protocol, PROTOCOL_VERSION);
+	r->refused = EPROTONOSUPPORT;
 	if (conversation_send_hello(r->conversation, refusal) == 0)
 		run_break_off(r, refusal);
 }
@@ -219,6 +220,17 @@ static void on_perf_open(struct run *r, const Jxp__AgentFrame *frame)
 
 /* The agent ends by itself at its deadline, which may come a moment before ours, and when its JVM
  * exits. Nothing more comes but the end of the stream. */
+/* Nothing was sampled. The agent's word is taken for what its JVM lacks and no more. */
+static void refused(struct run *r, const Jxp__WindowEnded *ended)
+{
+	static const unsigned lacks[] = {ENOMEM, EACCES, EPERM, ENOTSUP};
+
+	window_result_fail(r->result, ended->error);
+	for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
+		if (ended->error_number == lacks[i])
+			r->refused = (int)lacks[i];
+}
+
 static void on_window_ended(struct run *r, const Jxp__AgentFrame *frame)
 {
 	const char *error = frame->ended->error, *reason = r->reason[0] ? r->reason : NULL;
@@ -226,7 +238,7 @@ static void on_window_ended(struct run *r, const Jxp__AgentFrame *frame)
 
 	if (error[0]) {
 		if (w->counters[JXP__COUNTER__COUNTER_TICKS] == 0)
-			window_result_fail(w, error);
+			refused(r, frame->ended);
 		reason = error;
 	} else if (r->state == RUN_RUNNING && clock_monotonic_ns() < r->deadline_ns) {
 		reason = "the target exited";

@@ -26,7 +26,8 @@ struct run {
 	uint64_t deadline_ns; /* at which the agent ends the window by itself; 0 before it began */
 	int attach_request;   /* ids of open requests to the broker, or 0 */
 	int event_request;
-	uint32_t event_tid;                /* of event_request */
+	uint32_t event_tid; /* of event_request */
+	int refused; /* errno value with which the agent refused the window before it began, or 0 */
 	int agent_fd;                      /* until there is a conversation, or -1 */
 	int gate_program;                  /* until the agent has it, or -1 */
 	struct conversation *conversation; /* from GREETING on */

@@ -298,10 +298,28 @@ static void write_windows(FILE *out, const struct planner_schedule *s)
 
 static void write_missed(FILE *out, const struct planner_schedule *s)
 {
-	for (unsigned i = 0; i < MISS_MAX; i++)
+	for (unsigned i = MISS_NONE + 1; i < MISS_MAX; i++)
 		fprintf(out,
 			"jxperf_schedule_missed_total{schedule=\"%s\",reason=\"%s\"} %" PRIu64 "\n",
-			s->config->name, name_of_miss((enum miss)i), s->missed[i]);
+			s->config->name, miss_name((enum miss)i), s->missed[i]);
+}
+
+static void write_in_a_row(FILE *out, const struct planner_schedule *s)
+{
+	fprintf(out, "jxperf_schedule_failures_in_a_row{schedule=\"%s\"} %" PRIu32 "\n",
+		s->config->name, s->in_a_row);
+}
+
+static void write_overhead(FILE *out, const struct planner_schedule *s)
+{
+	fprintf(out, "jxperf_schedule_overhead_seconds_total{schedule=\"%s\"} %.9g\n",
+		s->config->name, (double)s->overhead_ns / (double)NS_PER_S);
+}
+
+static void write_last_success(FILE *out, const struct planner_schedule *s)
+{
+	fprintf(out, "jxperf_schedule_last_success_timestamp_seconds{schedule=\"%s\"} %.3f\n",
+		s->config->name, (double)s->last_ran_unix_ns / (double)NS_PER_S);
 }
 
 static void write_stopped(FILE *out, const struct planner_schedule *s)
@@ -322,9 +340,32 @@ static const struct {
     {"jxperf_schedule_missed", EXPOSITION_COUNTER,
      "Scheduled windows that something was in the way of for too long.", write_missed},
     {"jxperf_schedule_stopped", EXPOSITION_GAUGE,
-     "1: the schedule has stopped itself because its windows failed or cost too much.",
+     "1: the schedule has stopped itself for a time because its windows cost too much.",
      write_stopped},
+    {"jxperf_schedule_failures_in_a_row", EXPOSITION_GAUGE,
+     "JVMs in a row whose windows cost more than their budget: at the key `failures` the schedule "
+     "stops itself for a time.",
+     write_in_a_row},
+    {"jxperf_schedule_overhead_seconds", EXPOSITION_COUNTER,
+     "CPU time that the schedule's windows took of JVMs, in seconds.", write_overhead},
+    {"jxperf_schedule_last_success_timestamp_seconds", EXPOSITION_GAUGE,
+     "When a window of the schedule last ended within its budget, in seconds since 1970; 0: none "
+     "has since the daemon started.",
+     write_last_success},
 };
+
+static void write_jvms(FILE *out, const struct planner *p, bool openmetrics)
+{
+	struct planner_count counts[PLANNER_COUNTS_MAX];
+	size_t count = planner_count_jvms(p, counts);
+
+	exposition_head(out, openmetrics, EXPOSITION_GAUGE, "jxperf_jvms",
+			"JVMs that the last look found, by how they stand with the schedules: "
+			"covered, unmatched, skipped after a window, or refused beforehand.");
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "jxperf_jvms{state=\"%s\",reason=\"%s\"} %u\n",
+			jvm_state_name(counts[i].state), miss_name(counts[i].why), counts[i].jvms);
+}
 
 void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics)
 {
@@ -338,6 +379,7 @@ void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics
 		for (size_t j = 0; j < count; j++)
 			families[i].write(out, planner_schedule(p, j));
 	}
+	write_jvms(out, p, openmetrics);
 	exposition_counter(out, openmetrics, "jxperf_schedule_jvms_over_limit",
 			   "JVMs that schedules did not look at because there were too many; "
 			   "counted in each round.",

@@ -30,7 +30,7 @@
 #define CONFIG_DIRECTORY_ENDING ".conf.d"
 
 /* The keys that hold from a reload on, as other keys do from a restart on; ended by NULL. */
-#define CONFIG_KEYS 8
+#define CONFIG_KEYS 10
 extern const char *const config_keys[CONFIG_KEYS + 1];
 
 /* The names in `environment` as inspectors get them, "A,B", with a NUL. */
@@ -55,7 +55,7 @@ struct config_schedule {
 	double jvm_fraction;  /* and then each of its JVMs */
 	int from_minute;      /* of the local day; CONFIG_ALWAYS */
 	int until_minute;     /* may be before from_minute: over midnight */
-	uint32_t failures;    /* so many windows in a row that fail or cost too much end it */
+	uint32_t failures;    /* it pauses after costly windows in so many JVMs in a row */
 };
 
 /* The daemon keeps so much of finished windows, at most. */
@@ -63,6 +63,16 @@ struct config_store {
 	uint64_t keep_ns;         /* each one */
 	uint64_t bytes;           /* all of them */
 	uint32_t windows_per_app; /* of one application */
+	double free_disk;         /* nothing is written where less of the file system is free */
+};
+
+/* From these values on no scheduled window begins; INFINITY: whatever it is. */
+struct config_guards {
+	double cpu_pressure; /* part of the last 10 s in which some task waited, by the kernel */
+	double memory_pressure;
+	double io_pressure;
+	double load;      /* of the last minute, by processor */
+	double collector; /* part of the CPU time that a JVM used lately */
 };
 
 struct config {
@@ -71,6 +81,7 @@ struct config {
 	uint32_t windows_at_once;
 	uint32_t windows_per_user; /* at a time, of one who is no administrator */
 	struct config_store store;
+	struct config_guards guards;
 	struct config_app *apps;
 	size_t app_count;
 	struct config_schedule *schedules;
