@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from lib import HANG_S, jdks, make_directory, run, test, wait_until
+from lib import HANG_S, ROOT, jdks, make_directory, run, test, wait_until
 from support.profile import DAEMON, Daemon, Workload, report_of, succeeded
 from support.prometheus import free_port
 
@@ -133,6 +133,16 @@ def schedules_end_only_where_somebody_says_so():
     assert "'schedules'" in succeeded(daemon.ctl("reload"))
     daemon.write("")
     succeeded(daemon.ctl("reload"))
+
+
+@test
+def the_manuals_examples_are_right():
+    with open(os.path.join(ROOT, "docs/man/jxperfd.yaml.5"), encoding="utf-8") as f:
+        examples = re.findall(r"(?ms)^\.EX\n(.*?)^\.EE$", f.read())
+    assert len(examples) >= 4, examples
+    for text in examples:
+        path, result = check(re.sub(r"(?m)^admin-group: .*", "", text))  # The group is not on every machine.
+        assert result.returncode == 0, (path, text, result)
 
 
 @test

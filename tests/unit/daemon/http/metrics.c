@@ -541,6 +541,8 @@ static struct metrics *metrics_of_everything(void)
 	window_result_end(full, "the target was killed");
 	window_result_end(bare, NULL);
 	full->end_unix_ns = bare->end_unix_ns = UINT64_C(1795248000500000000);
+	full->end_ns = full->start_ns + 30 * NS_PER_S;
+	bare->end_ns = bare->start_ns + 10 * NS_PER_S;
 	metrics_window_ended(m, full, &first);
 	metrics_window_ended(m, bare, &second);
 	metrics_strangers(m, 4);
