@@ -11,6 +11,7 @@
 #include "daemon/broker/client.h"
 #include "daemon/broker/proto.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/pause.h"
 #include "daemon/http/exposition.h"
 #include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/planner.h"
@@ -224,6 +225,9 @@ void engine_metrics_write(FILE *out, const struct engine *e, bool openmetrics)
 		bytes[group] += window_result_memory_bytes(w);
 	}
 	write_windows_in_memory(out, counts, bytes, openmetrics);
+	exposition_gauge(out, openmetrics, "jxperf_paused",
+			 "1: somebody has forbidden windows on this host.",
+			 engine_pause(e) && pause_forbids(engine_pause(e), NULL));
 }
 
 /* ---------------------------------------------------------------- windows that are kept */
@@ -239,6 +243,11 @@ void store_metrics_write(FILE *out, const struct keeper_stats *stats, bool openm
 	    {"jxperf_store_failing",
 	     "1: what was to be written last could not be; it waits in memory and is tried again.",
 	     s->failing},
+	    {"jxperf_store_disk_low",
+	     "1: nothing is written, because less of the file system is free than the key "
+	     "`free-disk` "
+	     "leaves to others; windows wait in memory.",
+	     s->disk_low},
 	    {"jxperf_store_windows", "Windows in the state directory.", (double)s->windows},
 	    {"jxperf_store_bytes", "Size of the database, without its log.", (double)s->bytes},
 	    {"jxperf_store_log_bytes", "Size of the database's log (windows.db-wal).",

@@ -64,6 +64,9 @@ struct state_dir_aside state_dir_tidy(const struct state_dir *d, time_t before);
 /* The bytes of the database's log on the disk. */
 uint64_t state_dir_log_bytes(const struct state_dir *d);
 
+/* Is less than this part of its file system free for us? With a line then. */
+bool state_dir_is_low(const struct state_dir *d, double part, struct err *err);
+
 /* Puts the database aside under a name that says why, a word, and when, in to. 0 or -errno. */
 int state_dir_set_aside(const struct state_dir *d, const char *why, char to[STATE_DIR_PATH_BYTES],
 			struct err *err);
