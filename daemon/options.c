@@ -215,6 +215,7 @@ static int check_directory(const char *key, const char *path, struct err *err)
 int options_check(const struct options *o, struct err *err)
 {
 	struct access_rules unused;
+	struct stat info;
 	int r = access_rules_set(&unused, o->admin_group, err);
 
 	if (r == 0)
@@ -227,6 +228,9 @@ int options_check(const struct options *o, struct err *err)
 		r = check_directory("socket", o->socket, err);
 	if (r == 0 && o->check_config)
 		r = check_directory("state-dir", o->state_dir, err);
+	if (r == 0 && o->check_config && stat(o->state_dir, &info) == 0 && !S_ISDIR(info.st_mode))
+		r = err_set(err, EINVAL, "state-dir: '%s' is no directory: name another state-dir",
+			    o->state_dir);
 	return r < 0 ? -EINVAL : 0;
 }
 

@@ -76,6 +76,8 @@ def what_is_no_good_here_is_found_by_a_check_as_by_a_start():
         assert result.returncode == 2 and "'/nosuch'" in result.stderr, result
     _, result = check("state-dir: /nosuch/at/all\n")  # A daemon would keep windows in memory only.
     assert result.returncode == 2 and "no directory '/nosuch/at'" in result.stderr, result
+    _, result = check("state-dir: /etc/passwd\n")
+    assert result.returncode == 2 and "'/etc/passwd' is no directory" in result.stderr, result
 
 
 @test
