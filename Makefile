@@ -564,18 +564,18 @@ screenshots:
 	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench
 	$(Q)JXPERF_BUILD=$(B) tests/screenshots
 
-# What is beside the daemon, without the tests of it.
-CONTRIB	:= README.md prometheus/jxperf.rules.yml grafana/jxperf.json kubernetes/daemonset.yaml kubernetes/Dockerfile \
-	kubernetes/README.md
+# What is beside the daemon.
+CONTRIB	:= README.md prometheus/jxperf.rules.yml prometheus/jxperf.rules.test.yml prometheus/scrape.yml grafana/jxperf.json kubernetes/daemonset.yaml kubernetes/Dockerfile \
+	kubernetes/README.md kubernetes/podmonitor.yaml
 
 # Units name the place they were installed for. A configuration that is there is left as it is.
 install: all
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/jxperf lib/systemd/system lib/sysusers.d \
-		lib/tmpfiles.d share/jxperf share/man/man1 share/man/man5 share/man/man8) $(DESTDIR)$(SYSCONFDIR)/jxperf
+		lib/tmpfiles.d share/jxperf share/man/man1 share/man/man5 share/man/man8) $(DESTDIR)$(SYSCONFDIR)/jxperf/jxperfd.conf.d
 	install -m 755 $(B)/bin/jxperfd $(B)/bin/jxperfctl $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(B)/lib/jxperf/* $(DESTDIR)$(PREFIX)/lib/jxperf
 	[ ! -s $(B)/share/jxperf/page.html ] || install -m 644 $(B)/share/jxperf/page.html $(DESTDIR)$(PREFIX)/share/jxperf
-	install -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/jxperf
+	install -m 644 docs/report.schema.json docs/runbooks.md $(DESTDIR)$(PREFIX)/share/jxperf
 	[ -e $(DESTDIR)$(SYSCONFDIR)/jxperf/jxperfd.yaml ] || \
 		install -m 644 systemd/jxperfd.yaml $(DESTDIR)$(SYSCONFDIR)/jxperf
 	for unit in jxperfd jxperf-broker; do \

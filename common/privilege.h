@@ -8,6 +8,9 @@
 
 #include "common/err.h"
 
+/* Is there such a user, if not ""? 0 or -EINVAL. */
+int privilege_check(const char *user, struct err *err);
+
 /* Called once, before the loop runs and while the process has one thread. For root: becomes user
  * (not when it is ""), keeps no group but that user's, and no capability; nothing that it runs
  * gains any. For others only no_new_privs. 0 or -errno; -EINVAL for a user that does not exist, or

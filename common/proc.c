@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -27,6 +28,20 @@ ssize_t proc_read(const char *path, char *buffer, size_t size)
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd_read_text(fd, buffer, size);
+}
+
+static uint64_t usage_ns(int who)
+{
+	struct rusage usage = {0};
+
+	(void)getrusage(who, &usage); /* Fails only for another who. */
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_S +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NS_PER_US;
+}
+
+uint64_t proc_own_cpu_ns(void)
+{
+	return usage_ns(RUSAGE_SELF) + usage_ns(RUSAGE_CHILDREN);
 }
 
 bool proc_machine_is_busy(void)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "common/clock.h"
 #include "common/fd.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -33,6 +34,7 @@
 #include "daemon/http/metrics_kept.h"
 #include "daemon/http/metrics_sink.h"
 #include "daemon/serve/private_link.h"
+#include "daemon/serve/reload.h"
 #include "daemon/store/keeper.h"
 #include "daemon/watchdog.h"
 #include "daemon/watcher/watcher.h"
@@ -43,7 +45,11 @@
 #define DRAIN_MS 2000
 
 struct daemon {
-	struct options options;
+	int argc; /* what it was started with */
+	char **argv;
+	struct options options;                     /* what runs, whatever was read since */
+	char environment[CONFIG_ENVIRONMENT_BYTES]; /* likewise */
+	char pod_labels[PATH_MAX];
 	struct config configs[2];
 	struct config *config; /* in force: one of these */
 	uv_loop_t loop;
@@ -54,6 +60,7 @@ struct daemon {
 	uv_timer_t drain; /* while stopping, until clients must leave */
 	struct broker_client *broker;
 	struct broker_metrics broker_metrics;
+	struct daemon_metrics own_metrics;
 	struct metrics *metrics;
 	struct metrics_sink metrics_sink;
 	struct metrics_kept metrics_kept;
@@ -143,53 +150,46 @@ static void list_variables(const struct config *c, char text[CONFIG_ENVIRONMENT_
 					 used > 0 ? "," : "", c->texts.environment[i]);
 }
 
-/* What the file says of these holds for the life of the process. */
-static void warn_of_unused(const struct daemon *d, const struct config *next)
+static void find_changes(const struct daemon *d, const struct options *o, const struct config *next,
+			 struct reload_answer *answer)
 {
-	char before[CONFIG_ENVIRONMENT_BYTES], after[CONFIG_ENVIRONMENT_BYTES];
-	const struct {
-		const char *key, *before, *after;
-	} fixed[] = {
-	    {"socket", d->config->texts.socket, next->texts.socket},
-	    {"http", d->config->texts.http, next->texts.http},
-	    {"bundle", d->config->texts.bundle, next->texts.bundle},
-	    {"agent-path", d->config->texts.agent_path, next->texts.agent_path},
-	    {"user", d->config->texts.user, next->texts.user},
-	    {"state-dir", d->config->texts.state_dir, next->texts.state_dir},
-	    {"pod-labels", d->config->texts.pod_labels, next->texts.pod_labels},
-	    {"environment", before, after},
-	};
+	char environment[CONFIG_ENVIRONMENT_BYTES];
+	const char *labels = next->texts.pod_labels ? next->texts.pod_labels : "";
 
-	list_variables(d->config, before);
-	list_variables(next, after);
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-		if (strcmp(fixed[i].before ? fixed[i].before : "",
-			   fixed[i].after ? fixed[i].after : "") != 0)
-			log_warn("'%s' has changed: that takes effect when jxperfd is restarted%s",
-				 fixed[i].key, d->options.broker[0] ? ", with jxperf-broker" : "");
-}
-
-static int take_admin_group(struct daemon *d, const struct config *next, struct err *err)
-{
-	if (d->options.admin_group_given)
-		return 0;
-	return control_set_admin_group(d->control, next->texts.admin_group, err);
+	for (size_t i = 0; config_keys[i]; i++)
+		if (d->config->key_hashes[i] != next->key_hashes[i])
+			reload_keys_add(&answer->now, config_keys[i]);
+	if (strcmp(d->options.admin_group, o->admin_group) != 0)
+		reload_keys_add(&answer->now, "admin-group");
+	if (d->options.verbose != o->verbose)
+		reload_keys_add(&answer->now, "verbose");
+	options_changed(&d->options, o, &answer->later);
+	list_variables(next, environment);
+	if (strcmp(d->environment, environment) != 0)
+		reload_keys_add(&answer->later, "environment");
+	if (strcmp(d->pod_labels, labels) != 0)
+		reload_keys_add(&answer->later, "pod-labels");
 }
 
 /* 0, or -errno with everything as it was. */
-static int take_configuration(struct daemon *d, const struct config *next, struct err *err)
+static int take_configuration(struct daemon *d, const struct options *o, const struct config *next,
+			      struct err *err)
 {
 	struct err ignored;
-	int r = take_admin_group(d, next, err);
+	int r = control_set_admin_group(d->control, o->admin_group, err);
 
 	if (r < 0)
 		return r;
 	r = scheduler_configure(d->scheduler, next, err);
-	if (r == 0)
-		engine_set_user_limit(d->engine, next->windows_per_user);
-	else
-		(void)take_admin_group(d, d->config, &ignored); /* It was there a moment ago. */
-	return r;
+	if (r < 0) { /* The group was there a moment ago. */
+		(void)control_set_admin_group(d->control, d->options.admin_group, &ignored);
+		return r;
+	}
+	engine_set_user_limit(d->engine, next->windows_per_user);
+	memcpy(d->options.admin_group, o->admin_group, sizeof(o->admin_group));
+	d->options.verbose = o->verbose;
+	log_init("jxperfd", o->verbose);
+	return 0;
 }
 
 static struct database_limits store_limits(const struct config *c)
@@ -200,27 +200,65 @@ static struct database_limits store_limits(const struct config *c)
 					.free_part = c->store.free_disk};
 }
 
+static void note_configuration(struct daemon *d)
+{
+	d->own_metrics.config_hash = d->config->hash;
+	d->own_metrics.config_read_s = clock_s(clock_ns(CLOCK_REALTIME));
+	d->own_metrics.config_failed = false;
+}
+
+/* An empty file is more often a mistake of whoever wrote it than what somebody wants. */
+static int check_schedules(const struct daemon *d, const struct config *next, struct err *err)
+{
+	if (d->config->schedule_count == 0 || next->schedule_count > 0 || next->schedules_said)
+		return 0;
+	return err_set(
+	    err, EINVAL,
+	    "%s: there are no schedules any more, and there were %zu: say 'schedules: []' "
+	    "if that is meant",
+	    d->options.config, d->config->schedule_count);
+}
+
+/* What a start would read and check, too. */
+static int read_anew(const struct daemon *d, struct options *o, struct config *next,
+		     struct err *err)
+{
+	int r = options_parse(o, next, d->argc, d->argv, err);
+
+	if (r < 0)
+		return r;
+	r = options_check(o, err);
+	if (r == 0)
+		r = check_schedules(d, next, err);
+	if (r < 0)
+		config_release(next);
+	return r;
+}
+
 /* A file that is wrong changes nothing. Windows that run are not touched. */
-static int reload(void *arg, struct err *err)
+static int reload(void *arg, struct reload_answer *answer, struct err *err)
 {
 	struct daemon *d = arg;
 	struct config *next = &d->configs[d->config == d->configs];
+	char words[ERR_MESSAGE_MAX];
+	struct options o;
 	int r;
 
 	if (!d->options.config)
 		return err_set(err, ENOENT,
 			       "jxperfd was started without --config, so there is nothing to read");
-	r = config_load(next, d->options.config, err);
+	r = read_anew(d, &o, next, err);
 	if (r == 0) {
-		r = take_configuration(d, next, err);
+		find_changes(d, &o, next, answer);
+		r = take_configuration(d, &o, next, err);
 		if (r < 0)
 			config_release(next);
 	}
 	if (r < 0) {
+		d->own_metrics.config_failed = true;
 		log_error("the configuration is the old one: %s", err->message);
 		return r;
 	}
-	warn_of_unused(d, next);
 	if (d->keeper) {
 		struct database_limits limits = store_limits(next);
 
@@ -229,15 +267,18 @@ static int reload(void *arg, struct err *err)
 	d->pause.file = next->texts.pause_file;
 	config_release(d->config);
 	d->config = next;
-	log_info("configuration read from '%s'", d->options.config);
+	note_configuration(d);
+	reload_answer_say(answer, words);
+	log_info("configuration read from '%s': %s", d->options.config, words);
 	return 0;
 }
 
 static void on_hangup(void *arg)
 {
+	struct reload_answer answer = {0};
 	struct err err;
 
-	audit_configuration(NULL, reload(arg, &err) < 0 ? err.message : NULL);
+	audit_configuration(NULL, reload(arg, &answer, &err) < 0 ? err.message : NULL);
 }
 
 static void on_broker_died(void *arg, const char *reason)
@@ -313,14 +354,12 @@ static void tell_ready(struct daemon *d)
 }
 
 /* What a broker is started with: the options and, of JVMs' variables and labels, the file. */
-static struct startup configured_startup(const struct daemon *d,
-					 char environment[CONFIG_ENVIRONMENT_BYTES])
+static struct startup configured_startup(const struct daemon *d)
 {
 	struct startup startup = startup_of(&d->options);
 
-	list_variables(d->config, environment);
-	startup.environment = environment;
-	startup.pod_labels = d->config->texts.pod_labels ? d->config->texts.pod_labels : "";
+	startup.environment = d->environment;
+	startup.pod_labels = d->pod_labels;
 	return startup;
 }
 
@@ -330,7 +369,6 @@ static int get_broker(struct daemon *d, struct err *err)
 	const struct options *o = &d->options;
 	struct broker_client_callbacks callbacks = {
 	    .arg = d, .died = on_broker_died, .event = on_broker_event};
-	char environment[CONFIG_ENVIRONMENT_BYTES];
 	struct startup startup;
 	int r;
 
@@ -339,7 +377,7 @@ static int get_broker(struct daemon *d, struct err *err)
 		callbacks.came = on_broker_came;
 		return broker_client_connect(&d->broker, &d->loop, o->broker, &callbacks, err);
 	}
-	startup = configured_startup(d, environment);
+	startup = configured_startup(d);
 	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", &startup, &callbacks, err);
 	if (r == 0)
 		broker_metrics_came(&d->broker_metrics);
@@ -402,7 +440,9 @@ static int start_parts(struct daemon *d, struct err *err)
 					   .http = "",
 					   .admin_group = o->admin_group,
 					   .arg = d,
-					   .reload = reload};
+					   .reload = reload,
+					   .connections_refused =
+					       &d->own_metrics.connections_refused};
 	struct window_sink sink;
 	int r = get_broker(d, err);
 
@@ -431,6 +471,8 @@ static int start_parts(struct daemon *d, struct err *err)
 	if (o->http[0]) {
 		const struct endpoints_sources sources = {.metrics = &d->metrics_kept,
 							  .broker = &d->broker_metrics,
+							  .daemon = &d->own_metrics,
+							  .client = d->broker,
 							  .engine = d->engine,
 							  .scheduler = d->scheduler};
 
@@ -545,8 +587,7 @@ static void prepare_private(int client_fd)
 /* Its settings are its own, whatever engines say. */
 static int keep_door(const struct daemon *d)
 {
-	char environment[CONFIG_ENVIRONMENT_BYTES];
-	const struct startup startup = configured_startup(d, environment);
+	const struct startup startup = configured_startup(d);
 
 	return broker_door_main(d->options.broker_for, &startup);
 }
@@ -587,21 +628,49 @@ static int print(const char *text)
 	return EXIT_FAILURE;
 }
 
+/* Usage and configuration alike: to start again does not help. */
+static int wrong(const struct err *err)
+{
+	(void)fprintf(stderr, "jxperfd: %s\n", err->message);
+	return 2;
+}
+
+/* Of a client's own daemon there is nothing to check. */
+static bool is_engine(const struct options *o)
+{
+	return o->broker_fd < 0 && o->inspect_fd < 0 && o->worker_fd < 0 && o->watch_fd < 0 &&
+	       o->client_fd < 0 && !o->broker_for;
+}
+
+/* What a reload compares with. */
+static void keep_settings(struct daemon *d, int argc, char **argv)
+{
+	const char *labels = d->config->texts.pod_labels;
+
+	d->argc = argc;
+	d->argv = argv;
+	list_variables(d->config, d->environment);
+	(void)snprintf(d->pod_labels, sizeof(d->pod_labels), "%s", labels ? labels : "");
+	note_configuration(d);
+}
+
 int main(int argc, char **argv)
 {
 	static struct daemon d = {.config = d.configs};
 	struct err err;
 
-	if (options_parse(&d.options, d.config, argc, argv, &err) < 0) {
-		(void)fprintf(stderr, "jxperfd: %s\n", err.message);
-		return d.options.check_config ? EXIT_FAILURE : 2;
-	}
+	if (options_parse(&d.options, d.config, argc, argv, &err) < 0)
+		return wrong(&err);
 	if (d.options.version)
 		return print("jxperfd " JXPERF_VERSION "\n");
 	if (d.options.help)
 		return print(options_usage);
+	if ((d.options.check_config || is_engine(&d.options)) &&
+	    options_check(&d.options, &err) < 0)
+		return wrong(&err);
 	if (d.options.check_config)
 		return EXIT_SUCCESS;
+	keep_settings(&d, argc, argv);
 	log_init("jxperfd", d.options.verbose);
 	return run_process(&d);
 }

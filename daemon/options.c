@@ -5,14 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "common/arguments.h"
+#include "common/privilege.h"
 #include "common/proc.h"
 #include "daemon/broker/broker.h"
 #include "daemon/door/door.h"
 #include "daemon/broker/worker.h"
 #include "daemon/inspector/inspector.h"
+#include "daemon/serve/access.h"
 #include "daemon/serve/control.h"
 #include "daemon/http/http_address.h"
 #include "daemon/watcher/watcher.h"
@@ -170,7 +174,6 @@ int options_parse(struct options *o, struct config *config, int argc, char **arg
 	config_defaults(config);
 	if (r == 0)
 		r = arguments_parse(&spec, argc, argv, o, NULL, NULL, err);
-	o->admin_group_given = o->admin_group[0];
 	if (r == 0 && o->config) {
 		r = config_load(config, o->config, err);
 		if (r == 0)
@@ -184,4 +187,63 @@ int options_parse(struct options *o, struct config *config, int argc, char **arg
 	if (r < 0)
 		config_release(config);
 	return r;
+}
+
+/* The directory that path is in, or would be in. */
+static bool has_parent(const char *path, char parent[PATH_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	size_t length = slash > path ? (size_t)(slash - path) : 1;
+	struct stat info;
+
+	(void)snprintf(parent, PATH_MAX, "%.*s", (int)length, slash ? path : ".");
+	/* What we may not see may be there for who starts. */
+	return stat(parent, &info) == 0 ? S_ISDIR(info.st_mode)
+					: errno != ENOENT && errno != ENOTDIR;
+}
+
+static int check_directory(const char *key, const char *path, struct err *err)
+{
+	char parent[PATH_MAX];
+
+	if (!path[0] || has_parent(path, parent))
+		return 0;
+	return err_set(err, EINVAL, "%s: there is no directory '%s': make it, or name another %s",
+		       key, parent, key);
+}
+
+int options_check(const struct options *o, struct err *err)
+{
+	struct access_rules unused;
+	struct stat info;
+	int r = access_rules_set(&unused, o->admin_group, err);
+
+	if (r == 0)
+		r = privilege_check(o->user, err);
+	if (r == 0 && strlen(o->socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		r = err_set(err, EINVAL, "socket: '%s' is too long for a socket: use a shorter one",
+			    o->socket);
+	/* The usual one's directory is made. */
+	if (r == 0 && strcmp(o->socket, CONTROL_SOCKET_DEFAULT) != 0)
+		r = check_directory("socket", o->socket, err);
+	if (r == 0 && o->check_config)
+		r = check_directory("state-dir", o->state_dir, err);
+	if (r == 0 && o->check_config && stat(o->state_dir, &info) == 0 && !S_ISDIR(info.st_mode))
+		r = err_set(err, EINVAL, "state-dir: '%s' is no directory: name another state-dir",
+			    o->state_dir);
+	return r < 0 ? -EINVAL : 0;
+}
+
+static const char *text_of(const struct options *o, const struct argument_option *row)
+{
+	return (const char *)o + row->field;
+}
+
+void options_changed(const struct options *running, const struct options *next,
+		     struct reload_keys *keys)
+{
+	for (const struct argument_option *a = arguments; a->name; a++)
+		if (a->type == ARGUMENT_COPY && a->field != offsetof(struct options, admin_group) &&
+		    strcmp(text_of(running, a), text_of(next, a)) != 0)
+			reload_keys_add(keys, a->name);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "common/err.h"
+#include "daemon/serve/reload.h"
 #include "fleet/config/config.h"
 
 /* What a field says that is not set: "" of a text, NULL of a pointer, -1 of a descriptor. */
@@ -22,12 +23,10 @@ struct options {
 	char bundle[PATH_MAX];
 	char agent_path[PATH_MAX]; /* the agent in images of containers */
 	bool verbose;
-	char user[64];          /* whom the engine becomes; "": whoever started it */
-	char admin_group[64];   /* who may do everything besides root; "": nobody */
-	bool admin_group_given; /* on the command line: what the file comes to say is nothing to it
-				 */
-	char broker[PATH_MAX];  /* where a broker listens; "": the engine starts one of its own */
-	int client_fd; /* serves the client at its other end, and leaves with it; no http */
+	char user[64];         /* whom the engine becomes; "": whoever started it */
+	char admin_group[64];  /* who may do everything besides root; "": nobody */
+	char broker[PATH_MAX]; /* where a broker listens; "": the engine starts one of its own */
+	int client_fd;         /* serves the client at its other end, and leaves with it; no http */
 	const char *environment; /* of a process below; the engine has these from its file */
 	const char *pod_labels;
 	/* The process that this one is, unless it is the engine: */
@@ -51,5 +50,14 @@ extern const char options_usage[];
  * -EINVAL when the command line or the file is wrong (one line says what and where); -errno when
  * the file cannot be read. */
 int options_parse(struct options *o, struct config *config, int argc, char **argv, struct err *err);
+
+/* Finds what an engine would not start with: an admin group or a user that is none, a control
+ * socket that cannot be made; with --check-config also a state directory that cannot be, without
+ * which it would. 0, or -EINVAL with one line. */
+int options_check(const struct options *o, struct err *err);
+
+/* Adds the keys that a start with next would have other values of than what runs. */
+void options_changed(const struct options *running, const struct options *next,
+		     struct reload_keys *keys);
 
 #endif

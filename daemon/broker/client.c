@@ -55,6 +55,8 @@ struct broker_client {
 	struct pendings pendings;
 	struct broker_client_callbacks callbacks;
 	char reason[ERR_MESSAGE_MAX]; /* why there is no broker */
+	uint64_t cpu_ns;              /* as this broker said last; */
+	uint64_t cpu_before_ns;       /* of those before it */
 };
 
 static void fail_all(struct broker_client *c)
@@ -227,6 +229,8 @@ static bool take_hello(struct broker_client *c, struct broker_reply *hello, ssiz
 		return false;
 	}
 	c->state = LINK_UP;
+	c->cpu_before_ns += c->cpu_ns;
+	c->cpu_ns = hello->cpu_ns;
 	c->told[0] = '\0';
 	c->delay_ms = RETRY_FIRST_MS;
 	(void)uv_timer_stop(&c->timer);
@@ -258,6 +262,7 @@ static bool take_reply(struct broker_client *c, struct broker_reply *reply, ssiz
 	if (!at || !(*at)->sent || (*at)->request.operation != reply->operation)
 		return false;
 	reply->message[sizeof(reply->message) - 1] = '\0';
+	c->cpu_ns = reply->cpu_ns;
 	pending_answer(pendings_take(&c->pendings, at), reply, fds);
 	return true;
 }
@@ -458,6 +463,11 @@ void broker_client_free(struct broker_client *c)
 		free(c);
 	else
 		close_socket(c);
+}
+
+uint64_t broker_client_cpu_ns(const struct broker_client *c)
+{
+	return c->cpu_before_ns + c->cpu_ns;
 }
 
 bool broker_client_serves(const struct broker_client *c)

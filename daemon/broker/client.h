@@ -58,6 +58,10 @@ void broker_client_free(struct broker_client *client);
 /* Is there one? Not so already when a request's callback gets EPIPE because it has gone. */
 bool broker_client_serves(const struct broker_client *client);
 
+/* CPU time of this broker and those before it, of all their processes that have ended: as of the
+ * last reply. */
+uint64_t broker_client_cpu_ns(const struct broker_client *client);
+
 /* Asks what a request says (daemon/broker/proto.h); its id is filled in. Returns that id (above 0),
  * or -errno, in which case fn will not be called. fn NULL: of what has no reply. */
 int broker_client_ask(struct broker_client *client, const struct broker_request *request,

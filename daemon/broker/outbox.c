@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
+#include "common/proc.h"
 #include "daemon/broker/polls.h"
 
 struct waiting_reply {
@@ -33,10 +34,13 @@ static int send_without(int socket, const struct broker_reply *reply, ssize_t wh
 /* 0, with the descriptors closed; or -EAGAIN, with nothing changed. */
 static int send_now(struct broker_outbox *o, const struct broker_reply *reply, int *fds)
 {
-	ssize_t n = fd_send(o->socket, reply, sizeof(*reply), fds, reply->fds);
+	struct broker_reply sent = *reply;
+	ssize_t n;
 
-	if (n < 0 && n != -EAGAIN && reply->fds > 0)
-		n = send_without(o->socket, reply, n);
+	sent.cpu_ns = proc_own_cpu_ns();
+	n = fd_send(o->socket, &sent, sizeof(sent), fds, sent.fds);
+	if (n < 0 && n != -EAGAIN && sent.fds > 0)
+		n = send_without(o->socket, &sent, n);
 	if (n == -EAGAIN)
 		return -EAGAIN;
 	o->over |= n < 0;

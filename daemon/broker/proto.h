@@ -120,6 +120,7 @@ struct broker_reply {
 	struct switch_costs switch_costs; /* likewise: of this machine */
 	int32_t sampler_error; /* HELLO: of opening the hardware sampler's events, -errno or 0 */
 	uint32_t reserved;
+	uint64_t cpu_ns;         /* proc_own_cpu_ns, when it was sent */
 	uint64_t touches_lost;   /* PAGES: first touches that there was no room for, so far */
 	struct gate_counts gate; /* GATE */
 	/* Why there is an error; of an ATTACH that worked: what `list` calls the target; of a

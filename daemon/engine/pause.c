@@ -40,7 +40,9 @@ int pause_load(struct pause *p, const char *directory, struct err *err)
 	}
 	fd = open(p->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? 0 : err_set_errno(err, errno, "cannot open '%s'", p->path);
+		return errno == ENOENT || errno == ENOTDIR
+			   ? 0
+			   : err_set_errno(err, errno, "cannot open '%s'", p->path);
 	n = read(fd, line, sizeof(line) - 1);
 	if (n < 0)
 		return err_set_errno(err, errno, "cannot read '%s'", p->path);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "daemon/http/accept.h"
 #include "daemon/http/own_metrics.h"
 #include "daemon/http/http.h"
@@ -53,6 +54,8 @@ static void serve_metrics(void *arg, const struct http_request *request,
 
 	response->type = openmetrics ? TYPE_OPENMETRICS : TYPE_TEXT;
 	process_metrics_write(out, e->process_start_s, openmetrics);
+	own_cost_write(out, from->client, openmetrics);
+	daemon_metrics_write(out, from->daemon, openmetrics);
 	http_write_metrics(out, e->http, openmetrics);
 	broker_metrics_write(out, from->broker, openmetrics);
 	if (from->engine)
@@ -61,7 +64,8 @@ static void serve_metrics(void *arg, const struct http_request *request,
 	if (from->scheduler)
 		write_schedules(from->scheduler, out, openmetrics);
 	/* Last: it ends with OpenMetrics's end. */
-	metrics_write(out, metrics_kept_shown(from->metrics), openmetrics);
+	metrics_write(out, metrics_kept_shown(from->metrics),
+		      (double)clock_ns(CLOCK_REALTIME) / (double)NS_PER_S, openmetrics);
 }
 
 static void serve_healthy(void *arg, const struct http_request *request,

@@ -12,7 +12,9 @@
 
 #include "common/err.h"
 
+struct broker_client;
 struct broker_metrics;
+struct daemon_metrics;
 struct endpoints;
 struct engine;
 struct keeper;
@@ -23,8 +25,10 @@ struct scheduler;
 struct endpoints_sources {
 	const struct metrics_kept *metrics;
 	const struct broker_metrics *broker;
-	const struct engine *engine;       /* NULL: no windows */
-	const struct scheduler *scheduler; /* NULL: no schedules */
+	const struct daemon_metrics *daemon;
+	const struct broker_client *client; /* NULL: no broker */
+	const struct engine *engine;        /* NULL: no windows */
+	const struct scheduler *scheduler;  /* NULL: no schedules */
 };
 
 /* Listens on an address (daemon/http/http_address.h). 0 or -errno. */

@@ -141,21 +141,32 @@ static void app_counts_add(struct app_counts *sum, const struct app_counts *more
 	saturate_add(&sum->windows_early, more->windows_early);
 	saturate_add(&sum->windows_large, more->windows_large);
 	saturate_add(&sum->switched_off, more->switched_off);
+	saturate_add(&sum->cpu_ns, more->cpu_ns);
+	saturate_add(&sum->overhead_ns, more->overhead_ns);
+	saturate_add(&sum->setup_ns, more->setup_ns);
+	saturate_add(&sum->length_ns, more->length_ns);
 }
 
-/* The squares of totals are nobody's here. */
 static void totals_add(struct totals *sum, const struct totals *more)
 {
 	saturate_add(&sum->count, more->count);
 	saturate_add(&sum->wasteful_count, more->wasteful_count);
 	saturate_add(&sum->checked_bytes, more->checked_bytes);
 	saturate_add(&sum->wasteful_bytes, more->wasteful_bytes);
+	saturate_add(&sum->sum_squares, more->sum_squares);
 }
 
 void metrics_add_app(struct app_metrics *to, const struct app_metrics *from)
 {
-	for (size_t i = 0; i < KIND_VALUES; i++)
+	for (size_t i = 0; i < KIND_VALUES; i++) {
 		totals_add(&to->kinds[i], &from->kinds[i]);
+		saturate_add(&to->wasted_ns[i], from->wasted_ns[i]);
+		if (to->last_has_kind[i] || !from->last_has_kind[i])
+			continue;
+		to->last_has_kind[i] = true;
+		to->last_ratio[i] = from->last_ratio[i];
+		to->last_kind_end_s[i] = from->last_kind_end_s[i];
+	}
 	app_counts_add(&to->counts, &from->counts);
 	to->wanted |= from->wanted;
 	if (from->seen_s > to->seen_s) {
@@ -165,8 +176,6 @@ void metrics_add_app(struct app_metrics *to, const struct app_metrics *from)
 	if (to->ended || !from->ended)
 		return;
 	to->ended = true;
-	memcpy(to->last_has_kind, from->last_has_kind, sizeof(to->last_has_kind));
-	memcpy(to->last_ratio, from->last_ratio, sizeof(to->last_ratio));
 	to->last_end_s = from->last_end_s;
 	to->last_has_overhead = from->last_has_overhead;
 	to->last_overhead = from->last_overhead;
@@ -210,6 +219,7 @@ static bool add_totals(struct totals *sum, const struct totals *now, struct tota
 	add_new(&sum->wasteful_count, now->wasteful_count, &seen->wasteful_count);
 	add_new(&sum->checked_bytes, now->checked_bytes, &seen->checked_bytes);
 	add_new(&sum->wasteful_bytes, now->wasteful_bytes, &seen->wasteful_bytes);
+	add_new(&sum->sum_squares, now->sum_squares, &seen->sum_squares);
 	return seen->count > before;
 }
 
@@ -275,21 +285,31 @@ static void account_pairs(struct app_metrics *app, const struct window_result *w
 	}
 }
 
-/* What a window that has not ended brings to an application's counts. */
-static void account_numa(struct app_metrics *app, const struct window_result *w,
-			 struct metrics_cursor *cursor)
+/* What a window that has not ended has brought. */
+static struct app_counts brought_so_far(const struct metrics_cursor *cursor)
 {
-	uint64_t before = cursor->numa_samples;
+	return (struct app_counts){.numa_samples = cursor->numa_samples,
+				   .numa_remote_samples = cursor->numa_remote_samples,
+				   .cpu_ns = cursor->cpu_ns,
+				   .overhead_ns = cursor->overhead_ns,
+				   .setup_ns = cursor->setup_ns};
+}
 
-	add_new(&app->counts.numa_samples, w->numa.samples, &cursor->numa_samples);
-	add_new(&app->counts.numa_remote_samples, w->numa.remote_samples,
-		&cursor->numa_remote_samples);
-	if (cursor->numa_samples == before)
+static void account_counts(struct app_metrics *app, const struct window_result *w,
+			   struct metrics_cursor *cursor)
+{
+	struct app_counts *counts = &app->counts;
+	uint64_t before = cursor->numa_samples + cursor->cpu_ns;
+
+	add_new(&counts->numa_samples, w->numa.samples, &cursor->numa_samples);
+	add_new(&counts->numa_remote_samples, w->numa.remote_samples, &cursor->numa_remote_samples);
+	add_new(&counts->cpu_ns, w->cpu_ns, &cursor->cpu_ns);
+	add_new(&counts->overhead_ns, w->overhead_ns, &cursor->overhead_ns);
+	add_new(&counts->setup_ns, w->setup_ns, &cursor->setup_ns);
+	if (cursor->numa_samples + cursor->cpu_ns == before)
 		return;
 	app->counts_origin = origin_of(w);
-	app->counts_brought =
-	    (struct app_counts){.numa_samples = cursor->numa_samples,
-				.numa_remote_samples = cursor->numa_remote_samples};
+	app->counts_brought = brought_so_far(cursor);
 }
 
 void metrics_account(struct metrics *m, const struct window_result *w,
@@ -298,7 +318,7 @@ void metrics_account(struct metrics *m, const struct window_result *w,
 	struct app_metrics *app = app_of(m, w);
 
 	account_pairs(app, w, cursor);
-	account_numa(app, w, cursor);
+	account_counts(app, w, cursor);
 	for (unsigned stage = 0; stage < COUNTER_STAGES; stage++) {
 		Jxp__Counter counter = counter_of_stage(stage + 1)->counter;
 
@@ -311,17 +331,35 @@ void metrics_account(struct metrics *m, const struct window_result *w,
 static void set_last(struct app_metrics *app, const struct window_result *w)
 {
 	app->ended = true;
+	app->last_end_s = (double)w->end_unix_ns / (double)NS_PER_S;
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		Jxp__Kind kind = pair_kinds[i].kind;
 		const struct totals *t = &w->profile.kinds[kind].application;
 
-		app->last_has_kind[kind] = t->count > 0;
+		if (t->count == 0)
+			continue;
+		app->last_has_kind[kind] = true;
 		app->last_ratio[kind] =
 		    estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes);
+		app->last_kind_end_s[kind] = app->last_end_s;
 	}
-	app->last_end_s = (double)w->end_unix_ns / (double)NS_PER_S;
 	app->last_has_overhead = w->cpu_ns > 0;
 	app->last_overhead = window_result_overhead_fraction(w);
+}
+
+/* A share of a window's CPU time is known at its end. */
+static void account_waste(struct app_metrics *app, const struct window_result *w)
+{
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		Jxp__Kind kind = pair_kinds[i].kind;
+		const struct totals *t = &w->profile.kinds[kind].application;
+		struct cpu_whole whole = window_result_cpu_whole(w, kind);
+		struct cpu_share share =
+		    cpu_share_estimate(&t->wasteful_cpu, t->wasteful_count, &whole);
+		double wasted_s = share.known ? share.share * window_result_whole_s(w) : 0;
+
+		saturate_add(&app->wasted_ns[kind], (uint64_t)(wasted_s * (double)NS_PER_S));
+	}
 }
 
 void metrics_window_ended(struct metrics *m, const struct window_result *w,
@@ -331,13 +369,15 @@ void metrics_window_ended(struct metrics *m, const struct window_result *w,
 	struct app_counts brought;
 
 	metrics_account(m, w, cursor);
-	brought = (struct app_counts){.numa_samples = cursor->numa_samples,
-				      .numa_remote_samples = cursor->numa_remote_samples,
-				      .windows = 1,
-				      .windows_early = w->state == WINDOW_ENDED_EARLY,
-				      .windows_large = w->took_too_much,
-				      .switched_off = w->objects_off_ns > 0};
+	account_waste(app, w);
+	brought = brought_so_far(cursor);
+	brought.windows = 1;
+	brought.length_ns = window_result_elapsed_ns(w);
+	brought.windows_early = w->state == WINDOW_ENDED_EARLY;
+	brought.windows_large = w->took_too_much;
+	brought.switched_off = w->objects_off_ns > 0;
 	saturate_add(&app->counts.windows, brought.windows);
+	saturate_add(&app->counts.length_ns, brought.length_ns);
 	saturate_add(&app->counts.windows_early, brought.windows_early);
 	saturate_add(&app->counts.windows_large, brought.windows_large);
 	saturate_add(&app->counts.switched_off, brought.switched_off);

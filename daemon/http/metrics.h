@@ -10,6 +10,9 @@
  * schedule or a rule of the configuration names, one that somebody only asked for. An application
  * that is known has all its counters, at 0 where nothing was counted.
  *
+ * Costs and waste are counters of CPU time, whose increases can be divided. Gauges are of the last
+ * window, of each kind the last that completed pairs of it, and go METRICS_LAST_S after it.
+ *
  * Loop thread only.
  */
 #ifndef JXPERF_DAEMON_HTTP_METRICS_H
@@ -30,6 +33,7 @@ struct metrics_cursor {
 	uint64_t losses[LOSS_MAX];
 	uint64_t numa_samples;
 	uint64_t numa_remote_samples;
+	uint64_t cpu_ns, overhead_ns, setup_ns;
 };
 
 /* NULL without memory. */
@@ -61,7 +65,8 @@ void metrics_attach_failed(struct metrics *m, int error);
 /* Samples that the gate dropped of processes that no window has; a total that only grows. */
 void metrics_strangers(struct metrics *m, uint64_t total);
 
-/* Prometheus text format 0.0.4, or OpenMetrics 1.0.0. Errors of out are the caller's. */
-void metrics_write(FILE *out, const struct metrics *m, bool openmetrics);
+/* Prometheus text format 0.0.4, or OpenMetrics 1.0.0, at now_s since 1970. Errors of out are the
+ * caller's. */
+void metrics_write(FILE *out, const struct metrics *m, double now_s, bool openmetrics);
 
 #endif

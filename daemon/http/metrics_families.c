@@ -17,6 +17,7 @@ struct family_writer {
 	FILE *out;
 	bool openmetrics;
 	const struct metrics *metrics;
+	double now_s;
 	const struct family *family;
 	const char *name; /* of the samples */
 };
@@ -82,13 +83,31 @@ static void write_totals(const struct family_writer *w, const struct app_metrics
 	}
 }
 
+/* CPU time at wasteful accesses, of every kind. */
+static void write_waste(const struct family_writer *w, const struct app_metrics *app)
+{
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
+		series_kind(w, app, &pair_kinds[i]);
+		fprintf(w->out, "%.9g\n",
+			(double)app->wasted_ns[pair_kinds[i].kind] / (double)NS_PER_S);
+	}
+}
+
+/* Is a window that ended then still what happens? */
+static bool is_recent(const struct family_writer *w, double end_s)
+{
+	return w->now_s - end_s <= METRICS_LAST_S;
+}
+
 static void write_ratio(const struct family_writer *w, const struct app_metrics *app)
 {
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
-		if (!app->last_has_kind[pair_kinds[i].kind])
+		Jxp__Kind kind = pair_kinds[i].kind;
+
+		if (!app->last_has_kind[kind] || !is_recent(w, app->last_kind_end_s[kind]))
 			continue;
 		series_kind(w, app, &pair_kinds[i]);
-		fprintf(w->out, "%.9g\n", app->last_ratio[pair_kinds[i].kind]);
+		fprintf(w->out, "%.9g\n", app->last_ratio[kind]);
 	}
 }
 
@@ -98,6 +117,17 @@ static void write_count(const struct family_writer *w, const struct app_metrics 
 	series_app(w, app);
 	write_value(w, member_of(w, &app->counts), &app->counts_origin,
 		    member_of(w, &app->counts_brought));
+}
+
+/* A member of struct app_counts that is a time. */
+static void write_seconds(const struct family_writer *w, const struct app_metrics *app)
+{
+	double brought_s = (double)member_of(w, &app->counts_brought) / (double)NS_PER_S;
+
+	series_app(w, app);
+	fprintf(w->out, "%.9g", (double)member_of(w, &app->counts) / (double)NS_PER_S);
+	exposition_end_line(w->out, w->openmetrics, brought_s > 0 ? app->counts_origin.window : 0,
+			    brought_s, app->counts_origin.time_s);
 }
 
 static void write_end(const struct family_writer *w, const struct app_metrics *app)
@@ -110,7 +140,7 @@ static void write_end(const struct family_writer *w, const struct app_metrics *a
 
 static void write_overhead(const struct family_writer *w, const struct app_metrics *app)
 {
-	if (!app->last_has_overhead)
+	if (!app->last_has_overhead || !is_recent(w, app->last_end_s))
 		return;
 	series_app(w, app);
 	fprintf(w->out, "%.9g\n", app->last_overhead);
@@ -185,8 +215,25 @@ static const struct family families[] = {
      .member = offsetof(struct totals, count)},
     {"jxperf_inefficient_accesses", EXPOSITION_COUNTER, "Checked access pairs that were wasteful.",
      .write_app = write_totals, .member = offsetof(struct totals, wasteful_count)},
+    {"jxperf_checked_bytes_squares", EXPOSITION_COUNTER,
+     "The sum of the squares of checked pairs' bytes: the square of a sum of bytes, divided by it, "
+     "is how "
+     "many pairs alike would say as much.",
+     .write_app = write_totals, .member = offsetof(struct totals, sum_squares)},
+    {"jxperf_wasted_cpu_seconds", EXPOSITION_COUNTER,
+     "CPU time of profiled JVMs at wasteful accesses, in windows; at least so much.",
+     .write_app = write_waste},
+    {"jxperf_target_cpu_seconds", EXPOSITION_COUNTER,
+     "CPU time that profiled JVMs used within windows, what profiling took included.",
+     .write_app = write_seconds, .member = offsetof(struct app_counts, cpu_ns)},
+    {"jxperf_overhead_cpu_seconds", EXPOSITION_COUNTER, "Of it, what profiling took.",
+     .write_app = write_seconds, .member = offsetof(struct app_counts, overhead_ns)},
+    {"jxperf_setup_cpu_seconds", EXPOSITION_COUNTER,
+     "CPU time that beginning windows took in the JVMs, before these two begin.",
+     .write_app = write_seconds, .member = offsetof(struct app_counts, setup_ns)},
     {"jxperf_window_inefficiency_ratio", EXPOSITION_GAUGE,
-     "Fraction of checked bytes that were wasted, in the application's last window.",
+     "Fraction of checked bytes that were wasted, in the application's last window that checked "
+     "any of the kind; for two hours.",
      .write_app = write_ratio},
     {"jxperf_window_end_timestamp_seconds", EXPOSITION_GAUGE,
      "When the application's last window ended, in seconds since 1970.", .write_app = write_end},
@@ -198,6 +245,8 @@ static const struct family families[] = {
      .member = offsetof(struct app_counts, numa_remote_samples)},
     {"jxperf_windows", EXPOSITION_COUNTER, "Windows that ran and ended.", .write_app = write_count,
      .member = offsetof(struct app_counts, windows)},
+    {"jxperf_window_seconds", EXPOSITION_COUNTER, "How long these took together.",
+     .write_app = write_seconds, .member = offsetof(struct app_counts, length_ns)},
     {"jxperf_windows_ended_early", EXPOSITION_COUNTER,
      "Of these, windows that ended before their time.", .write_app = write_count,
      .member = offsetof(struct app_counts, windows_early)},
@@ -215,7 +264,8 @@ static const struct family families[] = {
     {"jxperf_dropped_events", EXPOSITION_COUNTER,
      "Events lost between a profiled thread and the reports.", .write = write_dropped},
     {"jxperf_overhead_ratio", EXPOSITION_GAUGE,
-     "Fraction of the target's CPU time that profiling took, in the application's last window.",
+     "Fraction of the target's CPU time that profiling took, in the application's last window; "
+     "for two hours.",
      .write_app = write_overhead},
     {"jxperf_apps_over_limit", EXPOSITION_COUNTER,
      "Windows counted as app=other because too many applications were seen.",
@@ -224,12 +274,16 @@ static const struct family families[] = {
      .write = write_build_info},
 };
 
-static void write_family(FILE *out, const struct metrics *m, const struct family *f,
+static void write_family(FILE *out, const struct metrics *m, const struct family *f, double now_s,
 			 bool openmetrics)
 {
 	char name[64];
-	const struct family_writer w = {
-	    .out = out, .openmetrics = openmetrics, .metrics = m, .family = f, .name = name};
+	const struct family_writer w = {.out = out,
+					.openmetrics = openmetrics,
+					.metrics = m,
+					.now_s = now_s,
+					.family = f,
+					.name = name};
 
 	exposition_head(out, openmetrics, f->type, f->name, f->help);
 	(void)snprintf(name, sizeof(name), "%s%s", f->name,
@@ -240,10 +294,10 @@ static void write_family(FILE *out, const struct metrics *m, const struct family
 		f->write(&w);
 }
 
-void metrics_write(FILE *out, const struct metrics *m, bool openmetrics)
+void metrics_write(FILE *out, const struct metrics *m, double now_s, bool openmetrics)
 {
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-		write_family(out, m, &families[i], openmetrics);
+		write_family(out, m, &families[i], now_s, openmetrics);
 	if (openmetrics)
 		fputs("# EOF\n", out);
 }

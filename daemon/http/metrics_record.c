@@ -54,6 +54,13 @@ static const struct column app_columns[] = {
     COLUMN(struct app_metrics, last_end_s),
     COLUMN(struct app_metrics, last_has_overhead),
     COLUMN(struct app_metrics, last_overhead),
+    COLUMN(struct app_metrics, counts.cpu_ns),
+    COLUMN(struct app_metrics, counts.overhead_ns),
+    COLUMN(struct app_metrics, counts.setup_ns),
+    COLUMN(struct app_metrics, counts.length_ns),
+    COLUMNS(struct app_metrics, wasted_ns, wasted_ns[0]),
+    COLUMNS(struct app_metrics, kinds, kinds[0].sum_squares),
+    COLUMNS(struct app_metrics, last_kind_end_s, last_kind_end_s[0]),
 };
 
 /* The name as daemon/engine/app_name.h makes them: a label that needs no escaping. */

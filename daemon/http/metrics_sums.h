@@ -19,6 +19,9 @@
 /* An application without a window for so long makes room for another. */
 #define METRICS_FORGET_S (30.0 * 24 * 3600)
 
+/* What is of the last window is shown for so long after it. */
+#define METRICS_LAST_S (2.0 * 3600)
+
 /* The last application's name. */
 #define METRICS_OTHER_APPS "other"
 
@@ -52,6 +55,12 @@ struct app_counts {
 	uint64_t windows_early; /* of which ended early, */
 	uint64_t windows_large; /* of those for the memory that they took */
 	uint64_t switched_off;  /* of which switched objects off */
+	/* CPU time of profiled JVMs in windows, what windows took of it, and what beginning them
+	 * took besides: */
+	uint64_t cpu_ns;
+	uint64_t overhead_ns;
+	uint64_t setup_ns;
+	uint64_t length_ns; /* of windows that ended */
 };
 
 /* A window that counters have grown by last; its number is 0 where there is none. */
@@ -63,6 +72,7 @@ struct metrics_origin {
 struct app_metrics {
 	char app[APP_NAME_BYTES];
 	struct totals kinds[KIND_VALUES]; /* by Kind */
+	uint64_t wasted_ns[KIND_VALUES];  /* CPU time at wasteful accesses, of windows that ended */
 	struct app_counts counts;
 	double seen_s; /* when it had a window last, */
 	uid_t owner;   /* and whose JVM that was in */
@@ -72,10 +82,11 @@ struct app_metrics {
 	struct totals brought[KIND_VALUES];
 	struct metrics_origin counts_origin;
 	struct app_counts counts_brought;
-	/* For the last window that ended: */
+	/* For the last window that ended, and of each kind the last that completed pairs of it: */
 	bool ended;
-	bool last_has_kind[KIND_VALUES]; /* it completed pairs of the kind */
+	bool last_has_kind[KIND_VALUES];
 	double last_ratio[KIND_VALUES];
+	double last_kind_end_s[KIND_VALUES];
 	double last_end_s;
 	bool last_has_overhead;
 	double last_overhead;

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/proc.h"
+#include "daemon/broker/client.h"
 #include "daemon/broker/proto.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/pause.h"
@@ -116,6 +117,36 @@ void process_metrics_write(FILE *out, double start_s, bool openmetrics)
 				 "When the daemon started, in seconds since 1970.", start_s);
 }
 
+void own_cost_write(FILE *out, const struct broker_client *client, bool openmetrics)
+{
+	uint64_t ns = proc_own_cpu_ns() + (client ? broker_client_cpu_ns(client) : 0);
+
+	exposition_head(out, openmetrics, EXPOSITION_COUNTER, "jxperf_own_cpu_seconds",
+			"CPU time of all processes of jxperfd, its privileged half included; of "
+			"those that help for a while once they have ended.");
+	fprintf(out, "jxperf_own_cpu_seconds_total %.6f\n", (double)ns / (double)NS_PER_S);
+}
+
+/* ---------------------------------------------------------------- its configuration */
+
+void daemon_metrics_write(FILE *out, const struct daemon_metrics *m, bool openmetrics)
+{
+	exposition_head(out, openmetrics, EXPOSITION_GAUGE, "jxperf_config_info",
+			"The configuration in force, by a hash of its files; always 1.");
+	fprintf(out, "jxperf_config_info{hash=\"%016" PRIx64 "\"} 1\n", m->config_hash);
+	exposition_gauge(out, openmetrics, "jxperf_config_last_reload_successful",
+			 "0: the configuration that was read last was refused, and the one before "
+			 "is in force.",
+			 !m->config_failed);
+	exposition_gauge(out, openmetrics, "jxperf_config_last_reload_success_timestamp_seconds",
+			 "When the configuration in force was read, in seconds since 1970.",
+			 m->config_read_s);
+	exposition_counter(out, openmetrics, "jxperf_control_connections_refused",
+			   "Connections to the control socket that were refused: its limits were "
+			   "reached, or nobody could tell who it was.",
+			   m->connections_refused);
+}
+
 /* ---------------------------------------------------------------- the broker */
 
 void broker_metrics_came(struct broker_metrics *m)
@@ -218,7 +249,15 @@ void store_metrics_write(FILE *out, const struct keeper_stats *stats, bool openm
 	     "leaves to others; windows wait in memory.",
 	     s->disk_low},
 	    {"jxperf_store_windows", "Windows in the state directory.", (double)s->windows},
-	    {"jxperf_store_bytes", "Size of the database.", (double)s->bytes},
+	    {"jxperf_store_bytes", "Size of the database, without its log.", (double)s->bytes},
+	    {"jxperf_store_log_bytes", "Size of the database's log (windows.db-wal).",
+	     (double)s->log_bytes},
+	    {"jxperf_store_set_aside_files",
+	     "Databases that were set aside, since they were damaged or of an earlier version; "
+	     "they "
+	     "go after the time that windows are kept.",
+	     (double)s->set_aside.count},
+	    {"jxperf_store_set_aside_bytes", "Size of these.", (double)s->set_aside.bytes},
 	    {"jxperf_store_windows_waiting", "Windows that have ended and are not written yet.",
 	     (double)s->waiting},
 	    {"jxperf_store_windows_of_future",

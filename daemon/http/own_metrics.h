@@ -1,6 +1,7 @@
 /*
- * What the daemon tells of itself by /metrics: its process, its broker, the windows that it has in
- * memory, those that it keeps, and its schedules. Errors of out are the caller's.
+ * What the daemon tells of itself by /metrics: its processes, its configuration, its broker, the
+ * windows that it has in memory, those that it keeps, and its schedules. Errors of out are the
+ * caller's.
  *
  * Loop thread only.
  */
@@ -11,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct broker_client;
 struct broker_event;
 struct engine;
 struct keeper_stats;
@@ -24,6 +26,20 @@ double process_metrics_start(void);
 /* This process, by the names that Prometheus's own clients give such figures; what cannot be read
  * is left out. */
 void process_metrics_write(FILE *out, double start_s, bool openmetrics);
+
+/* What all its processes have used: this one and the privileged half, with those that these started
+ * and that have ended. client NULL: there is no such half. */
+void own_cost_write(FILE *out, const struct broker_client *client, bool openmetrics);
+
+/* What holds of the configuration, and who was not let in. All zero at first. */
+struct daemon_metrics {
+	uint64_t config_hash;         /* of what was read, files one behind the other */
+	double config_read_s;         /* when, since 1970 */
+	bool config_failed;           /* what was read since was refused */
+	uint64_t connections_refused; /* on the control socket */
+};
+
+void daemon_metrics_write(FILE *out, const struct daemon_metrics *m, bool openmetrics);
 
 /* What the broker says unasked (struct broker_event), counted. All zero at first. */
 struct broker_metrics {

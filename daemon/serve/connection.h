@@ -32,6 +32,7 @@
 
 struct connection;
 struct inspections;
+struct reload_answer;
 struct scheduler;
 
 /* What every request may need to know; outlives the connections. */
@@ -52,8 +53,9 @@ struct control_context {
 	struct renders *renders;
 	const char *store; /* path of the database of windows (daemon/store/database.h), or NULL */
 	const char *http;
-	uint64_t started_ns;                       /* CLOCK_MONOTONIC */
-	int (*reload)(void *arg, struct err *err); /* as in struct control_settings */
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	/* as in struct control_settings */
+	int (*reload)(void *arg, struct reload_answer *answer, struct err *err);
 	void *reload_arg;
 };
 

@@ -162,6 +162,8 @@ static void refuse_connection(struct control *c, const struct window_asker *aske
 {
 	const struct audit_entry entry = {.action = "connect", .who = asker, .reason = why};
 
+	if (c->settings.connections_refused)
+		++*c->settings.connections_refused;
 	refusals_note(&c->refusals, &entry, true);
 }
 

@@ -30,6 +30,7 @@
 #define CONTROL_LEAVING_MAX 32
 
 struct control;
+struct reload_answer;
 struct scheduler;
 
 struct control_settings {
@@ -41,10 +42,11 @@ struct control_settings {
 	const char *admin_group;           /* whose members may do everything; "" or NULL: none */
 	const char *http;                  /* "ADDR:PORT" for `status`, or "" */
 	const struct scheduler *scheduler; /* for `list`; NULL: no schedules */
-	/* Reads the configuration anew. 0, or -errno with one line for the user and the old one in
-	 * force. NULL: there is none. */
-	int (*reload)(void *arg, struct err *err);
+	/* Reads the configuration anew. 0 with what became of it, or -errno with one line for the
+	 * user and the old one in force. NULL: there is none. */
+	int (*reload)(void *arg, struct reload_answer *answer, struct err *err);
 	void *arg;
+	uint64_t *connections_refused; /* is counted up; NULL: nobody counts */
 };
 
 /* Listens, and is a sink of the engine's, which may run no more once it is freed. The strings of

@@ -15,6 +15,7 @@
 #include "daemon/inspector/inspector.h"
 #include "report/report.h"
 #include "daemon/serve/audit.h"
+#include "daemon/serve/reload.h"
 #include "daemon/serve/reports.h"
 #include "daemon/serve/window_list.h"
 #include "daemon/store/database.h"
@@ -95,6 +96,8 @@ static void handle_reload(struct connection *c, const Jxp__ControlRequest *reque
 {
 	const struct control_context *context = connection_context(c);
 	Jxp__Done done = JXP__DONE__INIT;
+	struct reload_answer answer = {0};
+	char words[ERR_MESSAGE_MAX], message[ERR_MESSAGE_MAX + 64];
 	struct err err;
 
 	(void)request; /* It has no fields. */
@@ -104,13 +107,19 @@ static void handle_reload(struct connection *c, const Jxp__ControlRequest *reque
 				"only root and the admin group may have the configuration read");
 		return;
 	}
-	if (!context->reload || context->reload(context->reload_arg, &err) < 0) {
+	if (!context->reload || context->reload(context->reload_arg, &answer, &err) < 0) {
 		connection_fail(c, false,
 				context->reload ? err.message : "this daemon has no configuration");
 		return;
 	}
 	audit_configuration(connection_asker(c), NULL);
-	done.message = (char *)"the configuration was read";
+	reload_answer_say(&answer, words);
+	(void)snprintf(message, sizeof(message), "the configuration was read: %s", words);
+	done.message = message;
+	done.now = (char **)answer.now.keys; /* Only read, both. */
+	done.n_now = answer.now.count;
+	done.later = (char **)answer.later.keys;
+	done.n_later = answer.later.count;
 	connection_reply(c, JXP__CONTROL_REPLY__BODY_DONE, &done);
 }
 

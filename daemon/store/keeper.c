@@ -265,6 +265,8 @@ static void take_result(struct keeper *k)
 		take_late_start(k, b);
 		k->checked = true;
 		k->stats.bytes = b->bytes;
+		k->stats.log_bytes = b->log_bytes;
+		k->stats.set_aside = b->set_aside;
 		k->stats.windows = b->windows_kept;
 		k->stats.future = b->future;
 		k->stats.clock_doubted = !b->clock_trusted;
@@ -432,6 +434,8 @@ static int read_database(struct keeper *k, struct database *db, unsigned *highes
 				  &k->metrics_found_bytes, err);
 	if (r == 0)
 		r = database_size(db, &k->stats.bytes, &k->stats.windows, err);
+	k->stats.log_bytes = state_dir_log_bytes(&k->dir);
+	k->stats.set_aside = state_dir_tidy(&k->dir, 0);
 	return r;
 }
 

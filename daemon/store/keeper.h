@@ -21,6 +21,7 @@
 
 #include "common/err.h"
 #include "daemon/store/database.h"
+#include "daemon/store/state_dir.h"
 #include "profile/window/sink.h"
 
 #define KEEPER_FLUSH_MS 5000
@@ -64,6 +65,8 @@ struct keeper_stats {
 	uint64_t damages;  /* times that the database was found damaged */
 	uint64_t waiting;  /* finished windows that are not written yet */
 	uint64_t bytes;
+	uint64_t log_bytes;
+	struct state_dir_aside set_aside;
 	uint64_t windows;
 	uint64_t future;     /* windows of these that begin later than now */
 	bool clock_doubted;  /* windows do not go for their age (daemon/store/clock_trust.h) */

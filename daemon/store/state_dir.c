@@ -1,5 +1,6 @@
 #include "daemon/store/state_dir.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -166,4 +167,48 @@ int state_dir_set_aside(const struct state_dir *d, const char *why, char to[STAT
 	}
 	(void)snprintf(to, STATE_DIR_PATH_BYTES, "%s/%s", d->path, aside); /* It fits. */
 	return make_database(d, err);
+}
+
+/* When a file was set aside, of a database or its log; false for other files. */
+static bool aside_time(const char *name, time_t *when)
+{
+	static const char *const words[] = {DATABASE ".damaged-", DATABASE ".earlier-"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strncmp(name, words[i], strlen(words[i])) != 0)
+			continue;
+		*when = (time_t)strtoll(name + strlen(words[i]), NULL, 10);
+		return true;
+	}
+	return false;
+}
+
+struct state_dir_aside state_dir_tidy(const struct state_dir *d, time_t before)
+{
+	_cleanup_closedir_ DIR *directory = opendir(d->path);
+	struct state_dir_aside left = {0};
+	const struct dirent *entry;
+	struct stat info;
+	time_t when;
+
+	while (directory &&
+	       (entry = readdir(directory))) { /* NOLINT(concurrency-mt-unsafe): its own */
+		if (!aside_time(entry->d_name, &when) ||
+		    fstatat(d->fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (when < before && unlinkat(d->fd, entry->d_name, 0) == 0)
+			continue;
+		left.count += strrchr(entry->d_name, '-') == strchr(entry->d_name, '-');
+		left.bytes += (uint64_t)info.st_size;
+	}
+	return left;
+}
+
+uint64_t state_dir_log_bytes(const struct state_dir *d)
+{
+	struct stat info;
+
+	return fstatat(d->fd, DATABASE "-wal", &info, AT_SYMLINK_NOFOLLOW) < 0
+		   ? 0
+		   : (uint64_t)info.st_size;
 }

@@ -8,6 +8,8 @@
  *   windows.db.damaged-TIME   one that could not be read any more, whole or in part
  *   windows.db.earlier-TIME   one whose records are of an earlier version
  *
+ * Those two go once they are as old as windows may be.
+ *
  * Numbers are taken in blocks before they are given out, so that no window of a later daemon has
  * the number of an earlier one, whatever became of the database.
  */
@@ -17,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "common/err.h"
 
@@ -48,6 +51,18 @@ int state_dir_take_numbers(const struct state_dir *d, unsigned next, struct err 
 
 /* Can another file be made in it, as far as room goes? Else false with a line. Leaves none. */
 bool state_dir_has_room(const struct state_dir *d, struct err *err);
+
+/* Databases that were set aside. */
+struct state_dir_aside {
+	uint64_t count;
+	uint64_t bytes; /* with their logs */
+};
+
+/* Removes those that were set aside before a time since 1970, and says what is left. */
+struct state_dir_aside state_dir_tidy(const struct state_dir *d, time_t before);
+
+/* The bytes of the database's log on the disk. */
+uint64_t state_dir_log_bytes(const struct state_dir *d);
 
 /* Is less than this part of its file system free for us? With a line then. */
 bool state_dir_is_low(const struct state_dir *d, double part, struct err *err);

@@ -165,6 +165,17 @@ static void retire(struct database *db, uint64_t now_unix_ns, struct writer_batc
 			      &ignored);
 }
 
+/* Those set aside are as old as windows may be. */
+static void tidy(const struct writer *w, struct writer_batch *b)
+{
+	uint64_t age_ns = b->clock_trusted ? b->limits.age_ns : 0;
+	uint64_t now_ns = w->clock.last_unix_ns;
+
+	b->set_aside = state_dir_tidy(
+	    w->dir, age_ns > 0 && age_ns < now_ns ? (time_t)((now_ns - age_ns) / NS_PER_S) : 0);
+	b->log_bytes = state_dir_log_bytes(w->dir);
+}
+
 static void write_batch(struct writer *w, struct writer_batch *b)
 {
 	uint64_t started_ns = clock_monotonic_ns();
@@ -189,6 +200,7 @@ static void write_batch(struct writer *w, struct writer_batch *b)
 	tell_clock(w, b);
 	if (b->result == 0)
 		retire(w->db, w->clock.last_unix_ns, b);
+	tidy(w, b);
 	b->took_ns = clock_monotonic_ns() - started_ns;
 }
 

@@ -48,6 +48,8 @@ struct writer_batch {
 	uint64_t future;    /* windows that begin later than now */
 	unsigned retired;   /* windows deleted for the limits, after the batch */
 	uint64_t bytes;     /* of the database then, */
+	uint64_t log_bytes; /* of its log, */
+	struct state_dir_aside set_aside;
 	uint64_t windows_kept;
 	uint64_t took_ns;
 };

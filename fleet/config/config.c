@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cleanup.h"
 #include "common/label.h"
+#include "common/mix.h"
+#include "common/siphash.h"
 #include "common/units.h"
 #include "fleet/config/places.h"
 #include "fleet/config/schema.h"
@@ -39,6 +40,10 @@
  * CPU pressure as a rule, so that is high. */
 static const struct config_guards guards_default = {
     .cpu_pressure = 0.8, .memory_pressure = 0.1, .io_pressure = 0.5, .load = 4, .collector = 0.5};
+
+const char *const config_keys[CONFIG_KEYS + 1] = {
+    "apps", "schedules", "store",  "host-budget", "windows-at-once", "windows-per-user",
+    "salt", "host-id",   "guards", "pause-file"};
 
 /* One file being read. */
 struct config_reading {
@@ -335,23 +340,37 @@ static int check_name(struct config_reading *r, const struct config *c, const ch
 		   : 0;
 }
 
+/* Makes room for so many rows in all, which *rows points to. */
+static int grow(struct config_reading *r, void *rows, size_t count, size_t size)
+{
+	void *before, *grown;
+
+	memcpy(&before, rows, sizeof(before));
+	grown = count > 0 ? reallocarray(before, count, size) : before;
+	if (count > 0 && !grown)
+		return err_set(r->err, ENOMEM, "out of memory");
+	memcpy(rows, &grown, sizeof(grown));
+	return 0;
+}
+
 static int take_apps(struct config_reading *r, const struct schema_file *file, struct config *c)
 {
-	c->apps = file->apps;
-	c->app_count = file->apps_count;
-	for (unsigned i = 0; i < file->apps_count; i++) {
+	int e = grow(r, &c->apps, c->app_count + file->apps_count, sizeof(*c->apps));
+
+	for (unsigned i = 0; i < file->apps_count && e == 0; i++) {
+		const struct config_app *rule = &file->apps[i];
 		char path[PLACE_PATH_BYTES], at[PLACE_PATH_BYTES];
-		int e;
 
 		(void)path_of(path, "apps[%u]", i);
-		if (c->apps[i].match.app)
+		if (rule->match.app)
 			return wrong(r, member(at, path, "match.app"),
 				     "these rules give that name: match something else");
-		if ((e = check_match(r, c, path, &c->apps[i].match)) < 0 ||
-		    (e = check_name(r, c, path, c->apps[i].app)) < 0)
-			return e;
+		e = check_match(r, c, path, &rule->match);
+		if (e == 0)
+			e = check_name(r, c, path, rule->app);
+		c->apps[c->app_count++] = *rule;
 	}
-	return 0;
+	return e;
 }
 
 static int check_schedule(struct config_reading *r, const struct config *c, const char *path,
@@ -412,22 +431,18 @@ static int take_schedule(struct config_reading *r, const struct config *c, const
 static int take_schedules(struct config_reading *r, const struct schema_file *file,
 			  struct config *c)
 {
-	if (file->schedules_count == 0)
-		return 0;
-	c->schedules = calloc(file->schedules_count, sizeof(*c->schedules));
-	if (!c->schedules)
-		return err_set(r->err, ENOMEM, "out of memory");
-	for (unsigned i = 0; i < file->schedules_count; i++) {
+	int e = grow(r, &c->schedules, c->schedule_count + file->schedules_count,
+		     sizeof(*c->schedules));
+
+	for (unsigned i = 0; i < file->schedules_count && e == 0; i++) {
 		char path[PLACE_PATH_BYTES];
-		int e;
 
 		(void)path_of(path, "schedules[%u]", i);
-		e = take_schedule(r, c, path, &file->schedules[i], &c->schedules[i]);
-		if (e < 0)
-			return e;
-		c->schedule_count++;
+		e = take_schedule(r, c, path, &file->schedules[i],
+				  &c->schedules[c->schedule_count]);
+		c->schedule_count += e == 0;
 	}
-	return 0;
+	return e;
 }
 
 static int take_store(struct config_reading *r, const struct schema_store *from,
@@ -453,8 +468,10 @@ static int take_store(struct config_reading *r, const struct schema_store *from,
 			  &to->windows_per_app);
 }
 
-/* The list is passed on in an argument, its names between commas. */
-static int check_environment(struct config_reading *r, const struct config_texts *c)
+/* The list is passed on in an argument, its names between commas; the first ones are of files
+ * before. */
+static int check_environment(struct config_reading *r, const struct config_texts *c,
+			     unsigned before)
 {
 	size_t bytes = 1;
 
@@ -462,7 +479,7 @@ static int check_environment(struct config_reading *r, const struct config_texts
 		const char *name = c->environment[i];
 		char at[PLACE_PATH_BYTES];
 
-		(void)path_of(at, "environment[%u]", i);
+		(void)path_of(at, "environment[%u]", i < before ? 0 : i - before);
 		if (!name[0] || strpbrk(name, ",="))
 			return wrong(r, at, "'%s' is not the name of a variable", name);
 		bytes += (i > 0) + strlen(name);
@@ -486,16 +503,67 @@ static int check_agent_path(struct config_reading *r, const char *path)
 	return 0;
 }
 
+/* Texts that the file has not are those of files before. */
+static int take_texts(struct config_reading *r, const struct config_texts *from,
+		      struct config_texts *to)
+{
+	static const size_t members[] = {
+	    offsetof(struct config_texts, socket),     offsetof(struct config_texts, http),
+	    offsetof(struct config_texts, state_dir),  offsetof(struct config_texts, bundle),
+	    offsetof(struct config_texts, agent_path), offsetof(struct config_texts, user),
+	    offsetof(struct config_texts, verbose),    offsetof(struct config_texts, admin_group),
+	    offsetof(struct config_texts, salt),       offsetof(struct config_texts, host_id),
+	    offsetof(struct config_texts, pod_labels), offsetof(struct config_texts, pause_file)};
+	unsigned before = to->environment_count;
+	int e =
+	    grow(r, &to->environment, before + from->environment_count, sizeof(*to->environment));
+
+	if (e < 0)
+		return e;
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		void *text;
+
+		memcpy(&text, (const char *)from + members[i], sizeof(text));
+		if (text)
+			memcpy((char *)to + members[i], &text, sizeof(text));
+	}
+	for (unsigned i = 0; i < from->environment_count; i++)
+		to->environment[to->environment_count++] = from->environment[i];
+	return check_environment(r, to, before);
+}
+
+/* Does a path begin with a key at the top? */
+static bool is_of_key(const char *path, const char *key)
+{
+	size_t length = strlen(key);
+
+	return strncmp(path, key, length) == 0 && strchr(".[", path[length]);
+}
+
+static void take_hashes(const struct config_reading *r, struct config *c)
+{
+	static const uint64_t key[2]; /* As of values (fleet/config/places.h). */
+
+	for (size_t i = 0; i < r->places.count; i++) {
+		const struct config_place *p = &r->places.places[i];
+		uint64_t said = siphash(key, p->path, strlen(p->path)) ^ mix(p->value);
+
+		c->schedules_said |= strcmp(p->path, "schedules") == 0;
+		c->hash = mix(c->hash + said);
+		for (size_t k = 0; k < CONFIG_KEYS; k++)
+			if (is_of_key(p->path, config_keys[k]))
+				c->key_hashes[k] = mix(c->key_hashes[k] + said);
+	}
+}
+
 static int take_file(struct config_reading *r, const struct schema_file *file, struct config *c)
 {
 	int e;
 
-	c->texts = file->texts;
-	if (!c->texts.pause_file)
-		c->texts.pause_file = (char *)PAUSE_FILE_DEFAULT;
-	else if (c->texts.pause_file[0] != '/')
-		return wrong(r, "pause-file", "'%s' is not an absolute path", c->texts.pause_file);
-	if ((e = check_environment(r, &c->texts)) < 0 ||
+	if (file->texts.pause_file && file->texts.pause_file[0] != '/')
+		return wrong(r, "pause-file", "'%s' is not an absolute path",
+			     file->texts.pause_file);
+	if ((e = take_texts(r, &file->texts, &c->texts)) < 0 ||
 	    (e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||
 	    (e = take_count(r, "", "windows-at-once", file->windows_at_once, WINDOWS_AT_ONCE_MAX,
 			    &c->windows_at_once)) < 0 ||
@@ -549,42 +617,35 @@ static int parse(struct config_reading *r, const char *text, size_t size, struct
 				(cyaml_data_t **)&file, NULL);
 	if (error != CYAML_OK)
 		return refuse(r, error);
-	c->file = file;
+	c->files[c->file_count++] = file;
+	take_hashes(r, c);
 	return take_file(r, file, c);
+}
+
+int config_add(struct config *c, const char *name, const char *text, size_t size, struct err *err)
+{
+	struct config_reading reading = {.name = name, .err = err};
+	int r = c->file_count < CONFIG_FILES_MAX
+		    ? parse(&reading, text, size, c)
+		    : err_set(err, E2BIG, "'%s' is one file too many: %d are read", name,
+			      CONFIG_FILES_MAX);
+
+	places_release(&reading.places);
+	return r;
 }
 
 int config_parse(struct config *c, const char *name, const char *text, size_t size, struct err *err)
 {
-	struct config_reading reading = {.name = name, .err = err};
 	struct config made;
 	int r;
 
 	config_defaults(&made);
-	r = parse(&reading, text, size, &made);
-	places_release(&reading.places);
+	r = config_add(&made, name, text, size, err);
 	if (r < 0)
 		config_release(&made);
 	else
 		*c = made;
 	return r;
-}
-
-int config_load(struct config *c, const char *path, struct err *err)
-{
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
-	_cleanup_free_ char *text = malloc(CONFIG_BYTES_MAX + 1);
-	size_t size;
-
-	if (!file)
-		return err_set_errno(err, errno, "cannot open '%s'", path);
-	if (!text)
-		return err_set(err, ENOMEM, "out of memory");
-	size = fread(text, 1, CONFIG_BYTES_MAX + 1, file);
-	if (ferror(file))
-		return err_set(err, EIO, "cannot read '%s'", path);
-	if (size > CONFIG_BYTES_MAX)
-		return err_set(err, EFBIG, "'%s' is longer than %u bytes", path, CONFIG_BYTES_MAX);
-	return config_parse(c, path, text, size, err);
 }
 
 void config_release(struct config *c)
@@ -593,7 +654,9 @@ void config_release(struct config *c)
 	cyaml_config_t config = reading_config(&unused);
 
 	free(c->schedules);
-	if (c->file)
-		(void)cyaml_free(&config, &schema_file, c->file, 0); /* Fails for bad arguments. */
+	free(c->apps);
+	free(c->texts.environment);
+	while (c->file_count > 0) /* Fails for bad arguments. */
+		(void)cyaml_free(&config, &schema_file, c->files[--c->file_count], 0);
 	*c = (struct config){0};
 }

@@ -1,5 +1,11 @@
 /*
- * The daemon's configuration: what a YAML file says, checked and completed with defaults.
+ * The daemon's configuration: what a YAML file says, and the files of a directory beside it,
+ * checked and completed with defaults.
+ *
+ * The directory of DIR/NAME.yaml is DIR/NAME.conf.d; its files end in .yaml and are read behind it,
+ * in the order of their names. Of a key that has one value the file that is read last is right;
+ * what is a list (`apps`, `schedules`, `environment`) goes behind what was read before. A name may
+ * be used where it is listed in the same file or one before.
  *
  * Every value that is wrong is named with the file, its line and column, and its key. Plain data
  * afterwards; whoever loads it owns it.
@@ -16,8 +22,16 @@
 #include "proto/jxperf.pb-c.h"
 #include "proto/kinds.h"
 
-/* The largest file. */
+/* The largest file, and how many there may be. */
 #define CONFIG_BYTES_MAX (1u << 20)
+#define CONFIG_FILES_MAX 64
+
+/* The directory of what is read behind a file has this in place of the file's ".yaml". */
+#define CONFIG_DIRECTORY_ENDING ".conf.d"
+
+/* The keys that hold from a reload on, as other keys do from a restart on; ended by NULL. */
+#define CONFIG_KEYS 10
+extern const char *const config_keys[CONFIG_KEYS + 1];
 
 /* The names in `environment` as inspectors get them, "A,B", with a NUL. */
 #define CONFIG_ENVIRONMENT_BYTES 1024
@@ -72,19 +86,28 @@ struct config {
 	size_t app_count;
 	struct config_schedule *schedules;
 	size_t schedule_count;
-	void *file; /* what the file held; owns every string */
+	bool schedules_said;              /* `schedules` is there, if with nothing in it */
+	uint64_t hash;                    /* of all keys and values, and */
+	uint64_t key_hashes[CONFIG_KEYS]; /* those of config_keys; 0: it is not there */
+	void *files[CONFIG_FILES_MAX];    /* what they held; own every string */
+	size_t file_count;
 };
 
 /* Sets what holds without a file, and in an empty one. */
 void config_defaults(struct config *c);
 
-/* Reads path. 0, to be released with config_release; or -errno with one line for the user
+/* Reads path and its directory. 0, to be released with config_release; or -errno with one line for
+ * the user
  * ("jxperfd.yaml:12:5: schedules[0].every: ...") and *c unchanged. */
 int config_load(struct config *c, const char *path, struct err *err);
 
 /* The same for a text in memory, called name in messages. */
 int config_parse(struct config *c, const char *name, const char *text, size_t size,
 		 struct err *err);
+
+/* Adds what another text says to c, which is from config_defaults or this. 0; on failure, as above,
+ * c is good for nothing but config_release. */
+int config_add(struct config *c, const char *name, const char *text, size_t size, struct err *err);
 
 void config_release(struct config *c);
 

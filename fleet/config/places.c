@@ -6,10 +6,22 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "common/siphash.h"
+
 /* Deeper than any configuration; a hostile text could nest without end. */
 #define DEPTH_MAX 8
 
-static int add(struct places *p, const char *path, const yaml_mark_t *mark)
+static uint64_t hash_of(const yaml_node_t *value)
+{
+	static const uint64_t key[2]; /* Nobody has a reason to choose texts that look alike. */
+
+	return value->type == YAML_SCALAR_NODE
+		   ? siphash(key, value->data.scalar.value, value->data.scalar.length)
+		   : 0;
+}
+
+static int add(struct places *p, const char *path, const yaml_mark_t *mark,
+	       const yaml_node_t *value)
 {
 	struct config_place *place;
 
@@ -26,6 +38,7 @@ static int add(struct places *p, const char *path, const yaml_mark_t *mark)
 	(void)snprintf(place->path, sizeof(place->path), "%s", path); /* Both have the same size. */
 	place->line = (unsigned)mark->line + 1;
 	place->column = (unsigned)mark->column + 1;
+	place->value = hash_of(value);
 	return 0;
 }
 
@@ -47,7 +60,8 @@ static int walk_mapping(struct places *p, yaml_document_t *document, const yaml_
 				       key->start_mark.line + 1, key->start_mark.column + 1);
 		(void)snprintf(inner, sizeof(inner), "%s%s%s", path, path[0] ? "." : "",
 			       (const char *)key->data.scalar.value); /* May be cut. */
-		if (add(p, inner, &key->start_mark) < 0)
+		if (add(p, inner, &key->start_mark, yaml_document_get_node(document, pair->value)) <
+		    0)
 			return err_set(err, ENOMEM, "out of memory");
 		if ((r = walk(p, document, pair->value, inner, depth + 1, err)) < 0)
 			return r;
@@ -66,7 +80,7 @@ static int walk_sequence(struct places *p, yaml_document_t *document, const yaml
 		int r;
 
 		(void)snprintf(inner, sizeof(inner), "%s[%td]", path, i - start); /* May be cut. */
-		if (add(p, inner, &item->start_mark) < 0)
+		if (add(p, inner, &item->start_mark, item) < 0)
 			return err_set(err, ENOMEM, "out of memory");
 		if ((r = walk(p, document, *i, inner, depth + 1, err)) < 0)
 			return r;

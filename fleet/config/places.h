@@ -7,6 +7,7 @@
 #define JXPERF_FLEET_CONFIG_PLACES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/err.h"
 
@@ -16,6 +17,7 @@ struct config_place {
 	char path[PLACE_PATH_BYTES];
 	unsigned line; /* both from 1 */
 	unsigned column;
+	uint64_t value; /* a hash of its text; 0 of what has others in it */
 };
 
 /* In the order of the text. */

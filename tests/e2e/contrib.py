@@ -44,6 +44,44 @@ def the_rules_are_rules_and_do_what_their_tests_say():
                    capture_output=True, cwd=os.path.dirname(RULES))
 
 
+@test
+def each_alert_has_a_section_of_the_runbooks():
+    alerts = {rule["alert"]: rule for group in yaml.safe_load(read(RULES))["groups"] for rule in group["rules"]
+              if "alert" in rule}
+    sections = re.findall(r"(?m)^## (\w+)$", read(os.path.join(ROOT, "docs/runbooks.md")))
+    assert sorted(alerts) == sorted(sections), set(alerts) ^ set(sections)
+    for name, rule in alerts.items():
+        assert rule["annotations"]["runbook"] == f"runbooks.md#{name.lower()}", name
+
+
+@test
+def an_application_that_does_not_change_has_at_most_one_false_alarm_a_month():
+    simulation = subprocess.run([os.path.join(ROOT, "tests/prometheus/false_alarms"), "--seed", "1"], check=True,
+                                capture_output=True, text=True).stdout
+    alarms, seen, rises = re.fullmatch(r"false_alarms (\d+) in 4 weeks of 50 [^\n]*\nseen (\d+) of (\d+) rises.*\n",
+                                       simulation).groups()
+    assert int(alarms) <= 1 and int(seen) > int(rises) / 2, simulation
+
+
+@test
+def the_scrape_configuration_is_one_and_has_the_rules_job():
+    configuration = os.path.join(CONTRIB, "prometheus/scrape.yml")
+    promtool("check", "config", configuration)
+    jobs = [job["job_name"] for job in yaml.safe_load(read(configuration))["scrape_configs"]]
+    assert jobs == ["jxperf"] and f'job="{jobs[0]}"' in read(RULES), jobs
+
+
+@test
+def the_pod_monitor_finds_the_pods_and_their_port():
+    monitor = yaml.safe_load(read(os.path.join(CONTRIB, "kubernetes/podmonitor.yaml")))
+    pod = manifest("DaemonSet")["spec"]["template"]
+    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items(), pod
+    assert monitor["metadata"]["namespace"] == manifest("DaemonSet")["metadata"]["namespace"]
+    assert endpoint["port"] in [p["name"] for c in pod["spec"]["containers"] for p in c.get("ports", [])], endpoint
+    assert {"targetLabel": "job", "replacement": "jxperf"} in endpoint["relabelings"], endpoint
+
+
 def dashboard_expressions():
     for panel in json.loads(read(DASHBOARD))["panels"]:
         for target in panel.get("targets", []):

@@ -299,7 +299,7 @@ def what_a_target_says_is_quoted_and_no_entry_of_the_audit():
 def an_admin_group_that_is_not_there_is_refused_in_one_line():
     socket = os.path.join(make_directory(), "control.sock")
     daemon = Process([DAEMON, "--socket", socket, "--http", "none", "--state-dir", "none", "--admin-group", "no-such-group"])
-    assert daemon.child.wait(HANG_S) == 1
+    assert daemon.child.wait(HANG_S) == 2
     assert daemon.output().count("\n") == 1 and "no group 'no-such-group'" in daemon.output(), daemon.output()
 
 

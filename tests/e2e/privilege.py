@@ -68,7 +68,7 @@ def a_user_that_does_not_exist_is_refused_in_one_line():
     need_root()
     socket = os.path.join(make_directory(), "control.sock")
     daemon = Process([DAEMON, "--socket", socket, "--http", "none", "--state-dir", "none", "--user", "no-such-user"])
-    assert daemon.child.wait(HANG_S) == 1
+    assert daemon.child.wait(HANG_S) == 2
     assert daemon.output().count("\n") == 1, daemon.output()
     assert "no user 'no-such-user'" in daemon.output(), daemon.output()
 

@@ -24,7 +24,10 @@ CONTRACT = {
     "jxperf_attach_duration_seconds_count", "jxperf_store_available", "jxperf_store_failing", "jxperf_store_bytes",
     "jxperf_store_windows", "jxperf_store_windows_written_total", "jxperf_windows_running", "jxperf_history_bytes",
     "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds", "process_max_fds",
-    "process_start_time_seconds",
+    "process_start_time_seconds", "jxperf_target_cpu_seconds_total", "jxperf_overhead_cpu_seconds_total",
+    "jxperf_setup_cpu_seconds_total", "jxperf_wasted_cpu_seconds_total", "jxperf_window_seconds_total",
+    "jxperf_own_cpu_seconds_total", "jxperf_config_info", "jxperf_config_last_reload_successful",
+    "jxperf_store_log_bytes", "jxperf_store_set_aside_files", "jxperf_control_connections_refused_total",
 }
 
 
@@ -110,9 +113,26 @@ def counters_grow_by_what_reports_say_and_by_nothing_else():
 
 
 @test
+def costs_and_waste_are_those_of_the_reports():
+    quality = [report["quality"] for report in scraped().reports]
+    for name, field in (("target", "target_cpu_s"), ("overhead", "overhead_cpu_s"), ("setup", "setup_cpu_s")):
+        total, truth = scraped().prometheus.value(f"jxperf_{name}_cpu_seconds_total"), sum(q[field] for q in quality)
+        assert 0 < truth and abs(total - truth) < 1e-6 * truth + 1e-6 * len(quality), (name, total, truth)
+    wasted = by_kind(scraped().prometheus.query("jxperf_wasted_cpu_seconds_total"))
+    for kind, seconds in wasted.items():
+        shares = [k["cpu_share"] for report in scraped().reports for k in report["inefficiency"] if k["kind"] == kind]
+        target = scraped().prometheus.value("jxperf_target_cpu_seconds_total")
+        assert seconds <= max(shares) * target * (1 + ROUNDING), (kind, seconds, shares, target)
+    assert wasted["silent_store"] > 0, wasted
+    own = scraped().prometheus.value("jxperf_own_cpu_seconds_total")
+    assert own > scraped().prometheus.value("process_cpu_seconds_total"), own
+
+
+@test
 def no_counter_that_is_kept_was_reset():
     for name in ("jxperf_checked_bytes_total", "jxperf_inefficient_accesses_total", "jxperf_windows_total",
-                 "jxperf_attach_failures_total", "jxperf_dropped_events_total", "jxperf_attach_duration_seconds_count"):
+                 "jxperf_attach_failures_total", "jxperf_dropped_events_total", "jxperf_attach_duration_seconds_count",
+                 "jxperf_overhead_cpu_seconds_total", "jxperf_wasted_cpu_seconds_total"):
         resets = scraped().prometheus.query(f"resets({name}[{RANGE}])")
         assert resets and not any(resets.values()), (name, resets)
     # The test would see one: this begins with each daemon.

@@ -232,7 +232,7 @@ def a_configuration_that_is_read_anew_is_in_force_at_once():
     h.configure(CONFIG.replace("webshop", "shop"))
     h.ctl("reload")
     wait_until(lambda: h.row(h.shops[0].pid)["app"] == "shop", "the new name", SOON_S)
-    h.configure("")
+    h.configure("schedules: []\n")
     h.ctl("reload")
     assert "SCHEDULE" not in h.ctl("list").splitlines()[0]
     assert "jxperf_schedule" not in h.metrics()

@@ -18,7 +18,7 @@ static void tell(const struct metrics *m)
 
 	if (!out)
 		abort(); /* The machine, not the input. */
-	metrics_write(out, m, true);
+	metrics_write(out, m, 0, true);
 	(void)fclose(out); /* Into memory. */
 	free(text);
 }

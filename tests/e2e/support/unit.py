@@ -227,9 +227,9 @@ AFTER = {
 }
 # For systemd itself, or what takes namespaces: no privilege of the process changes. What takes them is tested under a
 # real systemd (tests/production).
-OTHERS = """Type NotifyAccess Restart RestartSec KillMode TimeoutStopSec WatchdogSec ExecStart ExecReload User Group
+OTHERS = """Type NotifyAccess Restart RestartSec RestartPreventExitStatus KillMode TimeoutStopSec WatchdogSec ExecStart ExecReload User Group
 AmbientCapabilities RuntimeDirectory RuntimeDirectoryMode StateDirectory StateDirectoryMode MemoryMax
-CPUQuota TasksMax LogRateLimitIntervalSec LogRateLimitBurst ProtectSystem ProtectHome ProtectProc ProcSubset PrivateTmp PrivateDevices PrivateIPC PrivateMounts
+CPUQuota CPUWeight IOWeight Nice OOMScoreAdjust TasksMax LogRateLimitIntervalSec LogRateLimitBurst ProtectSystem ProtectHome ProtectProc ProcSubset PrivateTmp PrivateDevices PrivateIPC PrivateMounts
 PrivateNetwork ProtectClock ProtectControlGroups ProtectHostname ProtectKernelLogs ProtectKernelModules ProtectKernelTunables
 DevicePolicy IPAddressDeny KeyringMode RemoveIPC UMask SystemCallErrorNumber""".split()
 SEVERAL = ["SystemCallFilter"]

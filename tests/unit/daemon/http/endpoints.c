@@ -10,6 +10,7 @@ struct fixture {
 	uv_loop_t loop;
 	struct metrics_kept metrics;
 	struct broker_metrics broker;
+	struct daemon_metrics daemon;
 	struct endpoints *endpoints;
 };
 
@@ -20,7 +21,8 @@ static int set_up(void **state)
 
 	assert_int_equal(uv_loop_init(&f.loop), 0);
 	f.metrics = (struct metrics_kept){.live = metrics_new()};
-	sources = (struct endpoints_sources){.metrics = &f.metrics, .broker = &f.broker};
+	sources = (struct endpoints_sources){
+	    .metrics = &f.metrics, .broker = &f.broker, .daemon = &f.daemon};
 	assert_int_equal(endpoints_new(&f.endpoints, &f.loop, "127.0.0.1:0", &sources, NULL), 0);
 	*state = &f;
 	return 0;

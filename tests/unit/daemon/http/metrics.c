@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "daemon/http/metrics.h"
 #include "daemon/http/metrics_sums.h"
 #include "proto/kinds.h"
@@ -31,15 +32,21 @@ static void observe(struct window_result *w, uint32_t bytes, bool wasteful)
 	assert_int_equal(profile_add(&w->profile, &o), 0);
 }
 
-static char *exposition(const struct metrics *m, bool openmetrics)
+static char *exposition_at(const struct metrics *m, double now_s, bool openmetrics)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	metrics_write(out, m, openmetrics);
+	metrics_write(out, m, now_s, openmetrics);
 	assert_int_equal(fclose(out), 0);
 	return text;
+}
+
+/* While the last window is of now. */
+static char *exposition(const struct metrics *m, bool openmetrics)
+{
+	return exposition_at(m, 0, openmetrics);
 }
 
 /* The text holds line as a whole line. */
@@ -188,6 +195,83 @@ TEST(windows_of_one_application_add_up_and_the_last_sets_the_ratio)
 	assert_line(m, "jxperf_window_end_timestamp_seconds{app=\"Shop\"} 1795248000.500");
 	assert_absent(m, "jxperf_window_inefficiency_ratio{app=\"Shop\",kind=\"silent_load\"}");
 	assert_absent(m, "jxperf_overhead_ratio{"); /* no CPU time was reported */
+	metrics_free(m);
+}
+
+static void observe_for(struct window_result *w, Jxp__Kind kind, uint64_t cpu_ns, bool wasteful)
+{
+	struct observation o = {.kind = kind,
+				.region = JXP__REGION__REGION_HEAP,
+				.checked_bytes = 8,
+				.wasteful = wasteful,
+				.cpu_ns = cpu_ns};
+
+	assert_int_equal(profile_add(&w->profile, &o), 0);
+}
+
+TEST(each_kind_has_a_last_window_of_its_own_and_gauges_go_with_their_age)
+{
+	static const struct {
+		double after_s;
+		bool load, store, overhead;
+	} rows[] = {{1, true, true, true},
+		    {METRICS_LAST_S - 59, true, false, true},
+		    {METRICS_LAST_S + 1, false, false, false}};
+	const double end_s = 1795248060;
+	struct metrics *m = metrics_new();
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct metrics_cursor cursor = {0};
+		struct window_result *w = running_window("Shop");
+
+		observe_for(w, i == 0 ? JXP__KIND__KIND_DEAD_STORE : JXP__KIND__KIND_SILENT_LOAD, 0,
+			    true);
+		w->cpu_ns = 1000;
+		window_result_end(w, NULL);
+		w->end_unix_ns = UINT64_C(1795248000000000000) + i * 60 * NS_PER_S;
+		metrics_window_ended(m, w, &cursor);
+		window_result_free(w);
+	}
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *text = exposition_at(m, end_s + rows[i].after_s, false);
+
+		assert_int_equal(!!strstr(text, "_inefficiency_ratio{app=\"Shop\",kind=\"dead"),
+				 rows[i].store);
+		assert_int_equal(!!strstr(text, "_inefficiency_ratio{app=\"Shop\",kind=\"silent_l"),
+				 rows[i].load);
+		assert_int_equal(!!strstr(text, "jxperf_overhead_ratio{app="), rows[i].overhead);
+		assert_non_null(strstr(text, "jxperf_window_end_timestamp_seconds{app="));
+		free(text);
+	}
+	metrics_free(m);
+}
+
+/* 10 ms of CPU time are 1 % of the window's 1 s, of which 0.1 s were ours. */
+TEST(costs_and_waste_are_counters_of_cpu_seconds)
+{
+	struct metrics *m = metrics_new();
+	struct metrics_cursor cursor = {0};
+	struct window_result *w = running_window("Shop");
+
+	for (int i = 0; i < 100; i++)
+		observe_for(w, JXP__KIND__KIND_DEAD_STORE, NS_PER_S / 1000, i < 50);
+	w->counters[JXP__COUNTER__COUNTER_TICKS] = 1000;
+	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = NS_PER_S;
+	w->counters[JXP__COUNTER__COUNTER_HANDLER_NS] = NS_PER_S / 10;
+	w->cpu_ns = NS_PER_S;
+	w->setup_ns = NS_PER_S / 50;
+	w->overhead_ns = NS_PER_S / 20;
+	metrics_account(m, w, &cursor);
+	w->overhead_ns = NS_PER_S / 10;
+	window_result_end(w, NULL);
+	metrics_window_ended(m, w, &cursor);
+	assert_line(m, "jxperf_target_cpu_seconds_total{app=\"Shop\"} 1");
+	assert_line(m, "jxperf_overhead_cpu_seconds_total{app=\"Shop\"} 0.1");
+	assert_line(m, "jxperf_setup_cpu_seconds_total{app=\"Shop\"} 0.02");
+	assert_line(m, "jxperf_checked_bytes_squares_total{app=\"Shop\",kind=\"dead_store\"} 6400");
+	assert_line(m, "jxperf_wasted_cpu_seconds_total{app=\"Shop\",kind=\"dead_store\"} 0.045");
+	assert_line(m, "jxperf_wasted_cpu_seconds_total{app=\"Shop\",kind=\"silent_load\"} 0");
+	window_result_free(w);
 	metrics_free(m);
 }
 
@@ -457,6 +541,8 @@ static struct metrics *metrics_of_everything(void)
 	window_result_end(full, "the target was killed");
 	window_result_end(bare, NULL);
 	full->end_unix_ns = bare->end_unix_ns = UINT64_C(1795248000500000000);
+	full->end_ns = full->start_ns + 30 * NS_PER_S;
+	bare->end_ns = bare->start_ns + 10 * NS_PER_S;
 	metrics_window_ended(m, full, &first);
 	metrics_window_ended(m, bare, &second);
 	metrics_strangers(m, 4);

@@ -84,7 +84,7 @@ static unsigned failures_in(const struct metrics *m)
 	unsigned value = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	metrics_write(out, m, false);
+	metrics_write(out, m, 0, false);
 	assert_int_equal(fclose(out), 0);
 	at = strstr(text, series);
 	assert_non_null(at);

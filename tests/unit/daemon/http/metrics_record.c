@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "daemon/http/metrics_record.h"
 #include "daemon/http/metrics_sums.h"
 #include "proto/kinds.h"
@@ -16,17 +17,29 @@ static void set_app(struct metrics *m, const char *name, uint64_t base)
 {
 	struct app_metrics *app = metrics_find_app(m, name);
 
-	for (size_t i = 0; i < PAIR_KINDS; i++)
+	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		app->kinds[pair_kinds[i].kind] = (struct totals){.count = base + 4,
 								 .wasteful_count = base + 3,
 								 .checked_bytes = base + 2,
-								 .wasteful_bytes = base + 1};
-	app->counts =
-	    (struct app_counts){base + 5, base + 4, base + 7, base + 6, base + 3, base + 2};
+								 .wasteful_bytes = base + 1,
+								 .sum_squares = base + 8};
+		app->wasted_ns[pair_kinds[i].kind] = (base + 9) * NS_PER_MS;
+	}
+	app->counts = (struct app_counts){base + 5,
+					  base + 4,
+					  base + 7,
+					  base + 6,
+					  base + 3,
+					  base + 2,
+					  (base + 1) * NS_PER_S,
+					  base * NS_PER_S,
+					  base * NS_PER_MS,
+					  (base + 10) * NS_PER_S};
 	app->seen_s = NOW_S - 10;
 	app->ended = app->last_has_overhead = true;
 	app->last_has_kind[JXP__KIND__KIND_SILENT_LOAD] = true;
 	app->last_ratio[JXP__KIND__KIND_SILENT_LOAD] = 0.25;
+	app->last_kind_end_s[JXP__KIND__KIND_SILENT_LOAD] = NOW_S - 11;
 	app->last_end_s = NOW_S - 11;
 	app->last_overhead = 0.01;
 }
@@ -72,7 +85,7 @@ static void assert_same(const struct metrics *a, const struct metrics *b)
 	for (int i = 0; i < 2; i++) {
 		FILE *out = open_memstream(&texts[i], &sizes[i]);
 
-		metrics_write(out, i == 0 ? a : b, true);
+		metrics_write(out, i == 0 ? a : b, NOW_S, true);
 		assert_int_equal(fclose(out), 0);
 	}
 	assert_string_equal(texts[0], texts[1]);

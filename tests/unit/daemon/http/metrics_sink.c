@@ -50,7 +50,7 @@ static void assert_shown(const struct fixture *f, const char *line)
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	metrics_write(out, f->own.metrics, false);
+	metrics_write(out, f->own.metrics, 0, false);
 	assert_int_equal(fclose(out), 0);
 	if (!strstr(text, line))
 		fail_msg("no '%s' in:\n%s", line, text);

@@ -695,4 +695,29 @@ TEST(a_database_of_an_earlier_version_is_set_aside_as_it_is, set_up, tear_down)
 	(void)snprintf(command, sizeof(command), "cmp tests/data/store-version-1.db %s.earlier-*",
 		       f->path);
 	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
+	assert_int_equal(keeper_stats(f->keeper).set_aside.count, 1);
+}
+
+TEST(what_was_set_aside_goes_with_windows_of_its_age, set_up, tear_down)
+{
+	const struct database_limits limits = {.age_ns = 3600 * NS_PER_S};
+	struct fixture *f = *state;
+	char command[4096];
+
+	close_keeper(f);
+	(void)snprintf(command, sizeof(command),
+		       "echo 12 > %s.damaged-1000; echo 34 > %s.damaged-1000-wal; "
+		       "echo 56789 > %s.damaged-$(date +%%s); echo x > %s.mine",
+		       f->path, f->path, f->path, f->path);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
+	open_keeper(f);
+	assert_int_equal(keeper_stats(f->keeper).set_aside.count, 2);
+	assert_int_equal(keeper_stats(f->keeper).set_aside.bytes, 12);
+	keeper_set_limits(f->keeper, &limits);
+	(void)keep_some(f, 1);
+	assert_int_equal(keeper_stats(f->keeper).set_aside.count, 1);
+	assert_int_equal(keeper_stats(f->keeper).set_aside.bytes, 6);
+	(void)snprintf(command, sizeof(command), "test ! -e %s.damaged-1000-wal && test -e %s.mine",
+		       f->path, f->path);
+	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): paths of ours */
 }

@@ -313,6 +313,69 @@ TEST(what_is_no_yaml_is_refused)
 	assert_non_null(strstr(err.message, "nested too deeply"));
 }
 
+TEST(what_is_added_goes_behind_lists_and_before_values)
+{
+	static const char first[] = "socket: /a\nhost-budget: 5%\nstore: {keep: 7d}\n"
+				    "environment: [TEAM]\n"
+				    "apps: [{match: {user: a}, app: first}]\n"
+				    "schedules: [{name: one, match: {}, every: 1h}]\n";
+	static const char second[] = "socket: /b\nstore: {size: 2GiB}\nenvironment: [SHIFT]\n"
+				     "apps: [{match: {user: a}, app: \"{env:TEAM}-{env:SHIFT}\"}]\n"
+				     "schedules: [{name: two, match: {}, every: 2h}]\n";
+	static const char twice[] = "schedules: [{name: one, match: {}, every: 1h}]\n";
+	struct config c;
+	struct err err;
+
+	config_defaults(&c);
+	assert_int_equal(config_add(&c, "a.yaml", first, strlen(first), &err), 0);
+	assert_int_equal(config_add(&c, "b.yaml", second, strlen(second), &err), 0);
+	assert_string_equal(c.texts.socket, "/b");
+	assert_true(c.host_budget == 0.05);
+	assert_int_equal(c.store.keep_ns, 7 * 86400 * NS_PER_S);
+	assert_int_equal(c.store.bytes, UINT64_C(2) << 30);
+	assert_int_equal(c.texts.environment_count, 2);
+	assert_int_equal(c.app_count, 2);
+	assert_string_equal(c.apps[0].app, "first");
+	assert_int_equal(c.schedule_count, 2);
+	assert_string_equal(c.schedules[0].name, "one");
+	assert_int_equal(config_add(&c, "c.yaml", twice, strlen(twice), &err), -EINVAL);
+	assert_string_equal(err.message, "c.yaml:1:14: schedules[0].name: 'one' is there twice");
+	config_release(&c);
+}
+
+/* The keys of a text that differ from another's, as letters of their first. */
+static void assert_changed(const char *before, const char *after, const char *keys)
+{
+	struct config a, b;
+	char changed[CONFIG_KEYS + 1] = "";
+	size_t count = 0;
+
+	assert_int_equal(config_parse(&a, "a", before, strlen(before), NULL), 0);
+	assert_int_equal(config_parse(&b, "b", after, strlen(after), NULL), 0);
+	for (size_t i = 0; i < CONFIG_KEYS; i++)
+		if (a.key_hashes[i] != b.key_hashes[i])
+			changed[count++] = config_keys[i][1];
+	assert_string_equal(changed, keys);
+	assert_int_equal(a.hash != b.hash, keys[0] != '\0');
+	config_release(&a);
+	config_release(&b);
+}
+
+TEST(a_key_has_changed_when_what_it_says_has_and_not_how)
+{
+	static const char text[] = "salt: a\nschedules: [{name: one, match: {}, every: 1h}]\n";
+
+	assert_changed(text, text, "");
+	assert_changed(
+	    text, "# Notes.\nsalt: 'a'\nschedules:\n - name: one\n   match: {}\n   every: 1h\n",
+	    "");
+	assert_changed(text, "salt: a\nschedules: [{name: one, match: {}, every: 2h}]\n", "c");
+	assert_changed(text, "salt: b\nschedules: [{name: one, match: {user: x}, every: 1h}]\n",
+		       "ca");
+	assert_changed(text, "salt: a\n", "c");
+	assert_changed("", text, "ca");
+}
+
 TEST(a_file_that_is_not_there_is_named)
 {
 	struct config c;
