@@ -457,7 +457,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+SCRIPTS	= tests/production/boot debian/jxperf.postrm contrib/kubernetes/jxperf-pod tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 # Formatting, clang-tidy, the rooms of the includes, scripts and man pages.
 lint: deps $(GEN_PB) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
@@ -565,8 +565,7 @@ screenshots:
 	$(Q)JXPERF_BUILD=$(B) tests/screenshots
 
 # What is beside the daemon, without the tests of it.
-CONTRIB	:= README.md prometheus/jxperf.rules.yml grafana/jxperf.json kubernetes/daemonset.yaml kubernetes/Dockerfile \
-	kubernetes/README.md
+CONTRIB	:= README.md prometheus/jxperf.rules.yml grafana/jxperf.json $(patsubst contrib/%,%,$(shell find contrib/kubernetes -type f))
 
 # Units name the place they were installed for. A configuration that is there is left as it is.
 install: all
@@ -588,7 +587,8 @@ install: all
 	install -m 644 docs/man/jxperfd.yaml.5 docs/man/jxperf-report.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -D -m 644 client/jxperfctl.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/jxperfctl
-	for file in $(CONTRIB); do install -D -m 644 contrib/$$file $(DESTDIR)$(PREFIX)/share/jxperf/$$file || exit 1; done
+	for file in $(CONTRIB); do mode=644; [ ! -x contrib/$$file ] || mode=755; \
+		install -D -m $$mode contrib/$$file $(DESTDIR)$(PREFIX)/share/jxperf/$$file || exit 1; done
 	@echo "For the units: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes their users; see README.md"
 
 # A Debian package of the committed tree, in $(B)/deb.

@@ -8,7 +8,6 @@
 #include "common/cleanup.h"
 #include "common/proc.h"
 #include "common/utf8.h"
-#include "daemon/inspector/container_image.h"
 
 #define PATH_BYTES   64
 #define CGROUP_BYTES 8192 /* a line for each hierarchy */
@@ -45,7 +44,7 @@ static void read_groups(struct jvm_traits *t, pid_t pid)
 	jvm_text_container_id(id, text);
 	/* The file that the runtime has of a container is root's: users may not choose whose. */
 	if (id[0] && !jvm_text_is_in_user_slice(text))
-		container_image("", id, t->image, sizeof(t->image));
+		container_record_read(&t->container, CONTAINER_RECORD_ROOT, id);
 	jvm_text_pod(t->pod, t->cgroup);
 }
 
