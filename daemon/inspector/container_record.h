@@ -13,8 +13,9 @@
 #define JXPERF_DAEMON_INSPECTOR_CONTAINER_RECORD_H
 
 #define CONTAINER_IMAGE_BYTES 256 /* a longer one is missing */
-#define CONTAINER_NAME_BYTES  254 /* of what Kubernetes calls something: DNS names of 253 at most \
-				   */
+#define CONTAINER_NAME_BYTES                                                \
+	254 /* of what Kubernetes calls something: DNS names of 253 at most \
+	     */
 
 struct container_record {
 	char image[CONTAINER_IMAGE_BYTES]; /* with registry and tag */
@@ -22,11 +23,7 @@ struct container_record {
 	char namespace[CONTAINER_NAME_BYTES];
 };
 
-/* The root of the host's file system, also for a daemon that is in a container with the host's
- * processes (hostPID): reading it takes CAP_SYS_PTRACE, which the broker has. */
-#define CONTAINER_RECORD_ROOT "/proc/1/root"
-
-/* id: all 64 digits. root is CONTAINER_RECORD_ROOT but in tests. "" is what is not known or does
+/* id: all 64 digits. root: a directory that stands for "/", or "". "" is what is not known or does
  * not fit. */
 void container_record_read(struct container_record *out, const char *root, const char *id);
 

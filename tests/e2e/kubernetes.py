@@ -8,9 +8,9 @@ import sys
 
 import yaml
 
-from lib import ROOT, Process, jdks, make_directory, need_root, run, skip, test
+from lib import ROOT, Process, jdks, make_directory, need_root, run, skip, test, wait_until
 from support.cgroup import Group
-from support.profile import CLIENT, DAEMON, Daemon, Workload, report_of, succeeded
+from support.profile import CLIENT, DAEMON, Daemon, Workload, classes, report_of, succeeded
 from support.unpacked import unpacked
 
 FOLDER = os.path.join(ROOT, "contrib/kubernetes")
@@ -241,28 +241,18 @@ case "$*" in
 *) echo "kubectl: $*" >&2; exit 1 ;;
 esac
 """
-RECORDS = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
-
-
-class Record:
-    """What containerd notes down of a container."""
-
-    def __init__(self, container_id, annotations):
-        self.directory = os.path.join(RECORDS, container_id)
-        os.makedirs(self.directory)
-        with open(os.path.join(self.directory, "config.json"), "w", encoding="ascii") as f:
-            json.dump({"annotations": annotations}, f)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.directory)
-        # Those that it made; others are not empty, or stay all the same.
-        try:
-            os.removedirs(os.path.dirname(self.directory))
-        except OSError:
-            pass
+# A node in a namespace of processes: its first process sees what containerd noted down, the daemon is in a container that
+# does not, and a JVM is in a group of that container's.
+NODE = """
+set -e
+mount -t tmpfs none /run
+mkdir -p /run/containerd/io.containerd.runtime.v2.task/k8s.io/$ID
+echo "$RECORD" > /run/containerd/io.containerd.runtime.v2.task/k8s.io/$ID/config.json
+sh -c 'echo $$ > '"$GROUP"'/cgroup.procs; exec $JVM' > /dev/null 2>&1 &
+unshare --mount sh -c 'umount /run; exec "$@"' sh "$@"
+"""
+RECORD = {"annotations": {"io.kubernetes.cri.image-name": "r.io/pay:1", "io.kubernetes.cri.sandbox-name": "pay-0",
+                          "io.kubernetes.cri.sandbox-namespace": "shop"}}
 
 
 @test
@@ -270,31 +260,34 @@ def a_pods_jvm_is_found_by_the_pods_name_from_anywhere():
     need_root()
     container_id = os.urandom(32).hex()
     group = Group(name=container_id)
-    target = Workload(jdks()[0], "DeadStore", prefix=group.enter())
-    daemon = Daemon()
-    with Record(container_id, {"io.kubernetes.cri.image-name": "r.io/pay:1", "io.kubernetes.cri.sandbox-name": "pay-0",
-                               "io.kubernetes.cri.sandbox-namespace": "shop"}):
-        listed = next(j for j in json.loads(succeeded(daemon.ctl("--json", "list"))) if j["pid"] == target.pid)
-        assert (listed["namespace"], listed["pod"]) == ("shop", "pay-0"), listed
-        line = next(x for x in succeeded(daemon.ctl("list")).splitlines() if x.split()[0] == str(target.pid))
-        assert "shop/pay-0" in line.split(), line
-        directory = make_directory()
-        with open(os.path.join(directory, "kubectl"), "w", encoding="ascii") as f:
-            f.write(KUBECTL.format(client=CLIENT, socket=daemon.socket))
-        os.chmod(f.name, 0o755)
+    node = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "env", f"ID={container_id}",
+            f"RECORD={json.dumps(RECORD)}", f"GROUP={group.path}", f"JVM={jdks()[0].java} -cp {classes()} DeadStore",
+            "sh", "-c", NODE, "sh")
+    daemon = Daemon(prefix=node)
 
-        def from_pod(*words):
-            return subprocess.run([os.path.join(FOLDER, "jxperf-pod"), *words], capture_output=True, text=True, check=False,
-                                  env={**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"})
+    def row():
+        return next((j for j in json.loads(succeeded(daemon.ctl("--json", "list"))) if j["name"] == "DeadStore"), None)
 
-        report = report_of(from_pod("shop/pay-0", "attach", "--duration", "1s", "--format", "json"))
-        assert report["window"]["pid"] == target.pid, report["window"]
-        nobody = from_pod("shop/pay-1")
-        assert nobody.returncode == 1 and nobody.stderr.count("\n") == 1, nobody
-        assert from_pod().returncode == 2
-    target.stop()
-    group.stop()
+    listed = wait_until(row, "the JVM")
+    assert (listed["namespace"], listed["pod"]) == ("shop", "pay-0"), listed
+    assert "shop/pay-0" in succeeded(daemon.ctl("list")).split()
+    directory = make_directory()
+    with open(os.path.join(directory, "kubectl"), "w", encoding="ascii") as f:
+        f.write(KUBECTL.format(client=CLIENT, socket=daemon.socket))
+    os.chmod(f.name, 0o755)
+
+    def from_pod(*words):
+        return subprocess.run([os.path.join(FOLDER, "jxperf-pod"), *words], capture_output=True, text=True, check=False,
+                              env={**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"})
+
+    report = report_of(from_pod("shop/pay-0", "attach", "--duration", "1s", "--format", "json"))
+    assert report["window"]["pid"] == listed["pid"], report["window"]
+    nobody = from_pod("shop/pay-1")
+    assert nobody.returncode == 1 and nobody.stderr.count("\n") == 1, nobody
+    assert from_pod().returncode == 2
+    daemon.child.kill()
     daemon.stop()
+    group.stop()
 
 
 run(at_once=2)
