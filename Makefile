@@ -20,7 +20,7 @@
 #   make soak-diff  a hundred pairs of windows of programs that do not change: what 'diff' says (DIFF_PAIRS)
 #   make soak-agreement    first screens of ten programs, two windows each: do they agree? (AGREEMENT_ONLY, AGREEMENT_AT_ONCE)
 #   make subsume-trees   subsuming methods in exact call trees of real libraries, and what sampling finds of them
-#   make deb        a Debian package, in build/deb
+#   make deb        a Debian package, in build/deb; make rpm: an RPM package, in build/rpm
 #   make bench-evidence    pairs for each second of overhead, and where the cost of a sample goes, beside an older build
 #   make asan tsan lint fuzz bench map format install clean
 #   make fuzz-corpus    fuzz, and keep what was found in tests/fuzz/corpus
@@ -49,7 +49,15 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all help demo check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean screenshots tests unit-tests workloads
+# Debug registers, the decoder of machine code and HotSpot's frames are x86-64's. Before a compiler is there nothing is known.
+MACHINE	:= $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
+ifneq ($(filter-out x86_64,$(MACHINE)),)
+ifneq ($(filter-out help deps clean,$(or $(MAKECMDGOALS),all)),)
+$(error jxperf is for x86-64 only, and '$(CC)' compiles for $(MACHINE): build and run it on an x86-64 machine)
+endif
+endif
+
+.PHONY: all help demo check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean screenshots tests unit-tests workloads
 # Everything that is installed.
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
 
@@ -158,7 +166,7 @@ PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcya
 	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev nettle-dev \
 	libsqlite3-dev libzstd-dev zlib1g-dev libncurses-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
-	libcommons-collections3-java libcommons-collections4-java musl python3 python3-yaml curl procps util-linux shellcheck systemd debhelper lintian chromium
+	libcommons-collections3-java libcommons-collections4-java musl python3 python3-yaml curl procps util-linux shellcheck systemd debhelper lintian rpm chromium
 # Node.js comes from wherever the machine has it.
 NODE_PACKAGES  = $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 MISSING	  = $(shell for p in $(PACKAGES) $(NODE_PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
@@ -572,14 +580,20 @@ screenshots:
 # What is beside the daemon, without the tests of it.
 CONTRIB	:= README.md prometheus/jxperf.rules.yml grafana/jxperf.json $(patsubst contrib/%,%,$(shell find contrib/kubernetes -type f))
 
+# What is in a package, and what it is linked with.
+$(B)/share/jxperf/sbom.spdx.json: packaging/sbom page/package-lock.json $(B)/bin/jxperfd $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
+	$(call say,SBOM,$@)
+	$(Q)mkdir -p $(@D) && packaging/sbom $(VERSION) $(B) > $@
+VERSION	 = $(shell sed -n 's/^\#define JXPERF_VERSION "\(.*\)"/\1/p' proto/limits.h)
+
 # Units name the place they were installed for. A configuration that is there is left as it is.
-install: all
+install: all $(B)/share/jxperf/sbom.spdx.json
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/jxperf lib/systemd/system lib/sysusers.d \
 		lib/tmpfiles.d share/jxperf share/man/man1 share/man/man5 share/man/man8) $(DESTDIR)$(SYSCONFDIR)/jxperf
 	install -m 755 $(B)/bin/jxperfd $(B)/bin/jxperfctl $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(B)/lib/jxperf/* $(DESTDIR)$(PREFIX)/lib/jxperf
 	[ ! -s $(B)/share/jxperf/page.html ] || install -m 644 $(B)/share/jxperf/page.html $(DESTDIR)$(PREFIX)/share/jxperf
-	install -m 644 docs/report.schema.json $(DESTDIR)$(PREFIX)/share/jxperf
+	install -m 644 docs/report.schema.json $(B)/share/jxperf/sbom.spdx.json $(DESTDIR)$(PREFIX)/share/jxperf
 	[ -e $(DESTDIR)$(SYSCONFDIR)/jxperf/jxperfd.yaml ] || \
 		install -m 644 systemd/jxperfd.yaml $(DESTDIR)$(SYSCONFDIR)/jxperf
 	for unit in jxperfd jxperf-broker; do \
@@ -604,6 +618,14 @@ deb:
 		{ tail -n 30 ../build.log; exit 1; }
 	$(Q)lintian --fail-on error --tag-display-limit 0 $(B)/deb/*.changes
 	$(Q)ls $(B)/deb/*.deb
+
+# An RPM package of what is built here, in $(B)/rpm; without what this machine's rpm does not know to be installed.
+rpm: all
+	$(Q)rm -rf $(B)/rpm && mkdir -p $(B)/rpm
+	$(Q)rpmbuild -bb --build-in-place --nodeps --define "jxperf_version $(VERSION)" --define "jxperf_build $(B)" \
+		--define "_topdir $(abspath $(B))/rpm/work" --define "_rpmdir $(abspath $(B))/rpm" packaging/jxperf.spec > $(B)/rpm/build.log 2>&1 || \
+		{ tail -n 30 $(B)/rpm/build.log; exit 1; }
+	$(Q)rm -rf $(B)/rpm/work && ls $(B)/rpm/*/*.rpm
 
 -include $(shell find $(B)/obj $(B)/pic -name '*.d' -type f 2>/dev/null)
 

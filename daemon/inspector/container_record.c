@@ -13,14 +13,14 @@
 /* A container's configuration has some ten thousand bytes. */
 #define FILE_BYTES (1u << 20)
 
-/* A member of an object, which is in another object or at the top. */
-struct place {
+/* Text member of an object, which is in another object or at the top. */
+struct annotation {
 	const char *outer, *object, *member;
 };
 
 static const struct {
 	const char *before, *after; /* of the id in the path */
-	struct place image, pod, namespace;
+	struct annotation image, pod, namespace;
 } runtimes[] = {
     {"/var/lib/docker/containers/", "/config.v2.json", .image = {NULL, "Config", "Image"},
      .pod = {"Config", "Labels", "io.kubernetes.pod.name"},
@@ -35,7 +35,7 @@ static const struct {
      .namespace = {NULL, "annotations", "io.kubernetes.pod.namespace"}},
 };
 
-static void take_text(const json_t *root, const struct place *place, char *text, size_t size)
+static void take_text(const json_t *root, const struct annotation *place, char *text, size_t size)
 {
 	const json_t *outer = place->outer ? json_object_get(root, place->outer) : root;
 	const char *found = json_string_value(
