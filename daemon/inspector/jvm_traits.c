@@ -40,8 +40,11 @@ static void read_container(struct jvm_traits *t, const char *id)
 {
 	static const char *const roots[] = {"", "/proc/1/root"};
 
-	for (size_t i = 0; !t->container.image[0] && i < sizeof(roots) / sizeof(roots[0]); i++)
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
 		container_record_read(&t->container, roots[i], id);
+		if (t->container.image[0] || t->container.pod[0])
+			return;
+	}
 }
 
 static void read_groups(struct jvm_traits *t, pid_t pid)
