@@ -20,7 +20,7 @@
 #   make soak-diff  a hundred pairs of windows of programs that do not change: what 'diff' says (DIFF_PAIRS)
 #   make soak-agreement    first screens of ten programs, two windows each: do they agree? (AGREEMENT_ONLY, AGREEMENT_AT_ONCE)
 #   make subsume-trees   subsuming methods in exact call trees of real libraries, and what sampling finds of them
-#   make deb        a Debian package, in build/deb
+#   make deb        a Debian package, in build/deb; make rpm: an RPM package, in build/rpm
 #   make bench-evidence    pairs for each second of overhead, and where the cost of a sample goes, beside an older build
 #   make asan tsan lint fuzz bench map format install clean
 #   make fuzz-corpus    fuzz, and keep what was found in tests/fuzz/corpus
@@ -49,7 +49,15 @@ DEPFLAGS = -MMD -MP
 JDK	 = $(or $(JAVA_HOME),$(shell readlink -f "$$(command -v javac)" 2>/dev/null | sed 's:/bin/javac::'))
 JNI_CPPFLAGS = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
-.PHONY: all help demo check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean screenshots tests unit-tests workloads
+# Debug registers, the decoder of machine code and HotSpot's frames are x86-64's. Before a compiler is there nothing is known.
+MACHINE	:= $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
+ifneq ($(filter-out x86_64,$(MACHINE)),)
+ifneq ($(filter-out help deps clean,$(or $(MAKECMDGOALS),all)),)
+$(error jxperf is for x86-64 only, and '$(CC)' compiles for $(MACHINE): build and run it on an x86-64 machine)
+endif
+endif
+
+.PHONY: all help demo check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install clean screenshots tests unit-tests workloads
 # Everything that is installed.
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
 
@@ -158,7 +166,7 @@ PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcya
 	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev nettle-dev \
 	libsqlite3-dev libzstd-dev zlib1g-dev libncurses-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
-	libcommons-collections3-java libcommons-collections4-java musl python3 python3-yaml curl procps util-linux shellcheck systemd debhelper lintian chromium
+	libcommons-collections3-java libcommons-collections4-java musl python3 python3-yaml curl procps util-linux shellcheck systemd debhelper lintian rpm chromium
 # Node.js comes from wherever the machine has it.
 NODE_PACKAGES  = $(if $(and $(shell command -v node),$(shell command -v npm)),,nodejs npm)
 MISSING	  = $(shell for p in $(PACKAGES) $(NODE_PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | \
@@ -287,10 +295,15 @@ $(B)/pprof: tests/pprof/fetch
 	$(call say,FETCH,$@)
 	$(Q)SUDO=$(SUDO) tests/pprof/fetch $@ && touch $@ || echo "  the tests with pprof will be skipped"
 
+# Kubernetes' types, likewise.
+$(B)/kubernetes: tests/kubernetes/fetch
+	$(call say,FETCH,$@)
+	$(Q)tests/kubernetes/fetch $@ && touch $@ || echo "  the test of the manifests' types will be skipped"
+
 # Builds and runs every test; T=unit/frame runs one. A second make, so that what the parse saw missing is there
 # after deps.
 check: deps
-	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof $(B)/kubernetes WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
 	$(Q)JXPERF_BUILD=$(B) $(BESIDE) tests/run $(T)
 JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -457,7 +470,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/production/boot debian/jxperf.postrm tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+SCRIPTS	= tests/production/boot debian/jxperf.postrm contrib/kubernetes/jxperf-pod tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/kubernetes/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 # Formatting, clang-tidy, the rooms of the includes, scripts and man pages.
 lint: deps $(GEN_PB) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
@@ -565,17 +578,23 @@ screenshots:
 	$(Q)JXPERF_BUILD=$(B) tests/screenshots
 
 # What is beside the daemon.
-CONTRIB	:= README.md prometheus/jxperf.rules.yml prometheus/jxperf.rules.test.yml prometheus/scrape.yml grafana/jxperf.json kubernetes/daemonset.yaml kubernetes/Dockerfile \
-	kubernetes/README.md kubernetes/podmonitor.yaml
+CONTRIB	:= README.md prometheus/jxperf.rules.yml prometheus/jxperf.rules.test.yml prometheus/scrape.yml grafana/jxperf.json \
+	$(patsubst contrib/%,%,$(shell find contrib/kubernetes -type f))
+
+# What is in a package, and what it is linked with.
+$(B)/share/jxperf/sbom.spdx.json: packaging/sbom page/package-lock.json $(B)/bin/jxperfd $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
+	$(call say,SBOM,$@)
+	$(Q)mkdir -p $(@D) && packaging/sbom $(VERSION) $(B) > $@
+VERSION	 = $(shell sed -n 's/^\#define JXPERF_VERSION "\(.*\)"/\1/p' proto/limits.h)
 
 # Units name the place they were installed for. A configuration that is there is left as it is.
-install: all
+install: all $(B)/share/jxperf/sbom.spdx.json
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin lib/jxperf lib/systemd/system lib/sysusers.d \
 		lib/tmpfiles.d share/jxperf share/man/man1 share/man/man5 share/man/man8) $(DESTDIR)$(SYSCONFDIR)/jxperf/jxperfd.conf.d
 	install -m 755 $(B)/bin/jxperfd $(B)/bin/jxperfctl $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(B)/lib/jxperf/* $(DESTDIR)$(PREFIX)/lib/jxperf
 	[ ! -s $(B)/share/jxperf/page.html ] || install -m 644 $(B)/share/jxperf/page.html $(DESTDIR)$(PREFIX)/share/jxperf
-	install -m 644 docs/report.schema.json docs/runbooks.md $(DESTDIR)$(PREFIX)/share/jxperf
+	install -m 644 docs/report.schema.json docs/runbooks.md $(B)/share/jxperf/sbom.spdx.json $(DESTDIR)$(PREFIX)/share/jxperf
 	[ -e $(DESTDIR)$(SYSCONFDIR)/jxperf/jxperfd.yaml ] || \
 		install -m 644 systemd/jxperfd.yaml $(DESTDIR)$(SYSCONFDIR)/jxperf
 	for unit in jxperfd jxperf-broker; do \
@@ -588,7 +607,8 @@ install: all
 	install -m 644 docs/man/jxperfd.yaml.5 docs/man/jxperf-report.5 $(DESTDIR)$(PREFIX)/share/man/man5
 	install -m 644 docs/man/jxperfd.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	install -D -m 644 client/jxperfctl.bash-completion $(DESTDIR)$(PREFIX)/share/bash-completion/completions/jxperfctl
-	for file in $(CONTRIB); do install -D -m 644 contrib/$$file $(DESTDIR)$(PREFIX)/share/jxperf/$$file || exit 1; done
+	for file in $(CONTRIB); do mode=644; [ ! -x contrib/$$file ] || mode=755; \
+		install -D -m $$mode contrib/$$file $(DESTDIR)$(PREFIX)/share/jxperf/$$file || exit 1; done
 	@echo "For the units: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes their users; see README.md"
 
 # A Debian package of the committed tree, in $(B)/deb.
@@ -599,6 +619,14 @@ deb:
 		{ tail -n 30 ../build.log; exit 1; }
 	$(Q)lintian --fail-on error --tag-display-limit 0 $(B)/deb/*.changes
 	$(Q)ls $(B)/deb/*.deb
+
+# An RPM package of what is built here, in $(B)/rpm; without what this machine's rpm does not know to be installed.
+rpm: all
+	$(Q)rm -rf $(B)/rpm && mkdir -p $(B)/rpm
+	$(Q)rpmbuild -bb --build-in-place --nodeps --define "jxperf_version $(VERSION)" --define "jxperf_build $(B)" \
+		--define "_topdir $(abspath $(B))/rpm/work" --define "_rpmdir $(abspath $(B))/rpm" packaging/jxperf.spec > $(B)/rpm/build.log 2>&1 || \
+		{ tail -n 30 $(B)/rpm/build.log; exit 1; }
+	$(Q)rm -rf $(B)/rpm/work && ls $(B)/rpm/*/*.rpm
 
 -include $(shell find $(B)/obj $(B)/pic -name '*.d' -type f 2>/dev/null)
 

@@ -9,7 +9,11 @@ const style = await build({ ...common, entryPoints: ["src/page.css"] });
 
 /* "</script" in a string of ours would end the element. */
 const inline = (result) => result.outputFiles[0].text.replaceAll("</script", "<\\/script").trim();
+/* Their notices go wherever they go, so also with a report that is sent to somebody. */
+const libraries = Object.keys(JSON.parse(readFileSync("package.json", "utf8")).dependencies);
+const notices = libraries.map((name) => `${name}: ${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}`).join("\n\n");
 const page = readFileSync("src/page.html", "utf8")
+  .replace("@NOTICES@", () => notices)
   .replace("@STYLE@", () => inline(style))
   .replace("@SCRIPT@", () => inline(script));
 

@@ -15,12 +15,6 @@
 #define MIB        (UINT64_C(1) << 20)
 #define FILE_BYTES 16384
 
-/* The JVM takes this beside the agent, to load it: its thread for attach requests, JVMTI, the
- * agent's own stack. Measured on JDK 17 and 25: below 2 MiB of memory; of address space 27 MiB with
- * all that the agent reserves, whose tables are in the worst case already. */
-#define JVM_BYTES         (2 * MIB)
-#define JVM_ADDRESS_BYTES (32 * MIB)
-
 struct demand {
 	uint64_t threads;
 	uint64_t memory_bytes;
@@ -145,8 +139,9 @@ static struct demand demand_of(const char *root, pid_t pid)
 		(void)find_number(text, "Threads:", &d.threads); /* Else as it is. */
 	if (d.threads > FOOTPRINT_THREADS_MAX)
 		d.threads = FOOTPRINT_THREADS_MAX;
-	d.memory_bytes = FOOTPRINT_AGENT_BYTES + d.threads * FOOTPRINT_THREAD_BYTES + JVM_BYTES;
-	d.address_bytes = d.memory_bytes + JVM_ADDRESS_BYTES;
+	d.memory_bytes =
+	    FOOTPRINT_AGENT_BYTES + d.threads * FOOTPRINT_THREAD_BYTES + FOOTPRINT_JVM_BYTES;
+	d.address_bytes = d.memory_bytes + FOOTPRINT_JVM_ADDRESS_BYTES;
 	return d;
 }
 

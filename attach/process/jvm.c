@@ -43,6 +43,7 @@ static const struct {
     [JVM_DYNAMIC_LOADING_DISABLED] = {"dynamic agents disabled", EPERM},
     [JVM_STOPPED] = {"stopped", EAGAIN},
     [JVM_SIGQUIT_NOT_CAUGHT] = {"SIGQUIT not caught", EAGAIN},
+    [JVM_OTHER_PROCESSOR] = {"another processor", ENOTSUP},
 };
 
 int jvm_obstacle_errno(enum jvm_obstacle obstacle)
@@ -333,6 +334,12 @@ static void judge_program(struct jvm_info *info, const struct jvm_view *v)
 	else if (jvm_view_is_32_bit(pid))
 		set_obstacle(info, JVM_32_BIT,
 			     "process %d is a 32-bit JVM: only 64-bit ones can be profiled", pid);
+	else if (v->maps.arm64)
+		set_obstacle(
+		    info, JVM_OTHER_PROCESSOR,
+		    "process %d is a JVM for arm64 in an emulator: only x86-64 ones can be "
+		    "profiled, so run it in an image for amd64",
+		    pid);
 	else if (v->maps.openj9)
 		set_obstacle(info, JVM_NOT_HOTSPOT,
 			     "process %d runs OpenJ9: only HotSpot JVMs can be profiled", pid);

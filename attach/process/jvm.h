@@ -39,6 +39,7 @@ enum jvm_obstacle {
 	JVM_DYNAMIC_LOADING_DISABLED, /* -XX:-EnableDynamicAgentLoading */
 	JVM_STOPPED,                  /* SIGSTOP or a debugger: it could not answer */
 	JVM_SIGQUIT_NOT_CAUGHT,       /* still starting, or -Xrs, and no attach socket */
+	JVM_OTHER_PROCESSOR,          /* an emulator runs it */
 };
 
 struct jvm_info {

@@ -95,6 +95,13 @@ static bool is_musl(struct maps_slice name)
 	return starts_with(name, "ld-musl-") || equals(name, "libc.so");
 }
 
+/* An emulator (qemu-user) maps what it emulates as it lies there, and nothing of it is executable.
+ */
+static bool is_arm64(struct maps_slice name)
+{
+	return starts_with(name, "ld-linux-aarch64.so") || starts_with(name, "ld-musl-aarch64.so");
+}
+
 static void scan_line(struct maps *out, struct maps_slice line, const char *agent)
 {
 	bool deleted = false;
@@ -108,6 +115,8 @@ static void scan_line(struct maps *out, struct maps_slice line, const char *agen
 	if (equals(name, "libjvm.so")) {
 		out->libjvm = true;
 		keep(out->libjvm_path, path);
+	} else if (is_arm64(name)) {
+		out->arm64 = true;
 	} else if (is_musl(name) && executable(line)) {
 		out->musl = true;
 	} else if (starts_with(name, "libj9vm")) {

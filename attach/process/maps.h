@@ -19,6 +19,7 @@ struct maps {
 	bool libjvm; /* libjvm.so is mapped */
 	bool openj9; /* ... and belongs to Eclipse OpenJ9, which has another attach protocol */
 	bool musl;   /* its C library is musl */
+	bool arm64;  /* its loader is arm64's: an emulator runs it */
 	char libjvm_path[MAPS_PATH_BYTES];     /* "" when not mapped */
 	char hsperfdata_path[MAPS_PATH_BYTES]; /* the JVM's performance counters; "" when none */
 	char agent_path[MAPS_PATH_BYTES]; /* our agent, without " (deleted)"; "" when not loaded */

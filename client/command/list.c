@@ -27,6 +27,8 @@ static int print_json(const Jxp__JvmList *list, struct err *err)
 		json_put(&object, "pid", json_integer(jvm->pid));
 		json_put(&object, "user", json_readable(jvm->user));
 		json_put(&object, "container", json_readable(jvm->container));
+		json_put(&object, "pod", json_readable(jvm->pod_name));
+		json_put(&object, "namespace", json_readable(jvm->pod_namespace));
 		json_put(&object, "name", json_readable(jvm->name));
 		json_put(&object, "jdk", json_readable(jvm->jdk));
 		json_put(&object, "gc", json_readable(jvm->gc));
@@ -46,6 +48,15 @@ static int print_json(const Jxp__JvmList *list, struct err *err)
 static const char *or_dash(const char *text)
 {
 	return text[0] ? text : "-";
+}
+
+/* Its pod where that is known, or else its container. */
+static void where_cell(struct table *t, const Jxp__Jvm *jvm)
+{
+	if (jvm->pod_name[0])
+		table_cell(t, "%s/%s", jvm->pod_namespace, jvm->pod_name);
+	else
+		table_cell(t, "%s", or_dash(jvm->container));
 }
 
 #define TIME_BYTES sizeof("2026-11-22 07:42:09")
@@ -95,7 +106,7 @@ static int print_table(const Jxp__JvmList *list, struct err *err)
 
 		table_cell(&t, "%u", jvm->pid);
 		table_cell(&t, "%s", or_dash(jvm->user));
-		table_cell(&t, "%s", or_dash(jvm->container));
+		where_cell(&t, jvm);
 		table_cell(&t, "%s", or_dash(jvm->jdk));
 		table_cell(&t, "%s", or_dash(jvm->gc));
 		state_cell(&t, jvm);

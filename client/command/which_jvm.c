@@ -13,9 +13,20 @@
 
 enum match { NO_MATCH, PART, WHOLE };
 
+/* POD or NAMESPACE/POD. */
+static bool is_pod(const Jxp__Jvm *jvm, const char *text)
+{
+	size_t namespace = strlen(jvm->pod_namespace);
+
+	if (namespace > 0 && strncmp(text, jvm->pod_namespace, namespace) == 0 &&
+	    text[namespace] == '/')
+		text += namespace + 1;
+	return jvm->pod_name[0] && strcmp(jvm->pod_name, text) == 0;
+}
+
 static enum match match(const Jxp__Jvm *jvm, const char *text)
 {
-	if (strcmp(jvm->name, text) == 0)
+	if (strcmp(jvm->name, text) == 0 || is_pod(jvm, text))
 		return WHOLE;
 	return strstr(jvm->name, text) ? PART : NO_MATCH;
 }

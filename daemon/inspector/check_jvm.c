@@ -31,6 +31,7 @@ static const struct {
 } conditions[] = {
     {JVM_NOT_A_JVM, "JVM", "libjvm.so is mapped"},
     {JVM_32_BIT, "word size", "64-bit"},
+    {JVM_OTHER_PROCESSOR, "processor", "x86-64"},
     {JVM_NOT_HOTSPOT, "virtual machine", "HotSpot"},
     {JVM_OTHER_LIBC, "C library", "glibc"},
     {JVM_TOO_OLD, "JDK", NULL},

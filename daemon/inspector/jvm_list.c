@@ -83,7 +83,9 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	jvm.n_environment = traits.environment_count;
 	jvm.labels = traits.labels;
 	jvm.n_labels = traits.label_count;
-	jvm.image = traits.image;
+	jvm.image = traits.container.image;
+	jvm.pod_name = traits.container.pod;
+	jvm.pod_namespace = traits.container.namespace;
 	_Static_assert(sizeof(info) + sizeof(traits) < LOOK_ANSWER_BYTES, "every answer fits");
 	return jxp__jvm__pack(&jvm, answer);
 }

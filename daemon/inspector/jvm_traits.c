@@ -8,7 +8,6 @@
 #include "common/cleanup.h"
 #include "common/proc.h"
 #include "common/utf8.h"
-#include "daemon/inspector/container_image.h"
 
 #define PATH_BYTES   64
 #define CGROUP_BYTES 8192 /* a line for each hierarchy */
@@ -35,6 +34,19 @@ static void read_command(struct jvm_traits *t, pid_t pid, char *step)
 		(void)utf8_sanitize(t->command, sizeof(t->command), text); /* May be cut. */
 }
 
+/* In the daemon's own file system, and, if it is in a container itself with the host's processes
+ * around it (hostPID), in the host's: reading that takes CAP_SYS_PTRACE, which the broker has. */
+static void read_container(struct jvm_traits *t, const char *id)
+{
+	static const char *const roots[] = {"", "/proc/1/root"};
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		container_record_read(&t->container, roots[i], id);
+		if (t->container.image[0] || t->container.pod[0])
+			return;
+	}
+}
+
 static void read_groups(struct jvm_traits *t, pid_t pid)
 {
 	char text[CGROUP_BYTES], id[JVM_CONTAINER_ID_BYTES];
@@ -45,7 +57,7 @@ static void read_groups(struct jvm_traits *t, pid_t pid)
 	jvm_text_container_id(id, text);
 	/* The file that the runtime has of a container is root's: users may not choose whose. */
 	if (id[0] && !jvm_text_is_in_user_slice(text))
-		container_image("", id, t->image, sizeof(t->image));
+		read_container(t, id);
 	jvm_text_pod(t->pod, t->cgroup);
 }
 

@@ -14,6 +14,7 @@
 
 #include "attach/process/jvm.h"
 #include "attach/process/jvm_text.h"
+#include "daemon/inspector/container_record.h"
 #include "daemon/inspector/startup.h"
 
 #define JVM_COMMAND_BYTES    1024 /* a longer command line is cut */
@@ -22,7 +23,6 @@
 #define JVM_ENVIRON_READ     (256u << 10) /* what is beyond it is missing */
 #define JVM_LABELS_MAX       16           /* of a pod; those beyond are missing */
 #define JVM_LABELS_READ      (16u << 10)  /* of their file; likewise */
-#define JVM_IMAGE_BYTES      256          /* a longer one is missing */
 #define JVM_TRAITS_SEPARATOR ','          /* between names of variables */
 
 struct jvm_traits {
@@ -36,7 +36,7 @@ struct jvm_traits {
 	char label_texts[JVM_LABELS_MAX][JVM_LABEL_BYTES];
 	char *labels[JVM_LABELS_MAX];
 	size_t label_count;
-	char image[JVM_IMAGE_BYTES]; /* of its container, as it was asked for */
+	struct container_record container; /* image as it was asked for, names of the pod */
 };
 
 /* What startup does not name is not read. May hang: step is told what is being read

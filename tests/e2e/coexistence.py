@@ -1,9 +1,11 @@
 """A target that uses SIGTRAP itself, or is being debugged, works on during a window."""
 # Takes half a place: it waits most of the time.
+import os
 import re
 import signal
+import subprocess
 
-from lib import Stopwatch, compile_jni, made_once, note, run, test_on_jdks, wait_until
+from lib import Stopwatch, compile_jni, made_once, make_directory, note, run, test_on_jdks, wait_until
 from support.jdwp import OPTION, Debugger, port_of
 from support.profile import EARLY, Daemon, Workload, report_of, succeeded
 from support.target import catches, perf_descriptors
@@ -170,6 +172,23 @@ def an_attach_to_a_jvm_that_a_debugger_has_stopped_fails_in_time_and_works_after
 
 
 # ---------------------------------------------------------------- another profiler
+
+
+@test_on_jdks
+def a_flight_recording_and_a_window_work_side_by_side(jdk):
+    recording = os.path.join(make_directory(), "all.jfr")
+    daemon = Daemon()
+    target = Workload(jdk, "SilentLoad", f"-XX:StartFlightRecording=filename={recording},settings=profile")
+    report = daemon.attach(target.pid, duration="2s")
+    assert report["quality"]["traps"] > 0 and not report["window"]["ended_early"], report["quality"]
+    tool = os.path.join(jdk.home, "bin/jcmd")
+    if os.path.exists(tool):
+        subprocess.run([tool, str(target.pid), "JFR.dump", f"filename={recording}"], check=True, capture_output=True)
+        events = subprocess.run([os.path.join(jdk.home, "bin/jfr"), "summary", recording], check=True, capture_output=True, text=True)
+        samples = int(re.search(r"^ jdk.ExecutionSample +(\d+)", events.stdout, re.MULTILINE).group(1))
+        assert samples > 0, events.stdout
+    daemon.stop()
+    target.stop()
 
 
 @test_on_jdks

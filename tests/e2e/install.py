@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""What README says of installing, followed to the letter on a copy of this machine's files that is thrown away."""
+"""What README says of installing, followed to the letter on a copy of this machine's files that is thrown away; an RPM
+package, and what a package says of what is in it."""
+import glob
+import json
 import os
 import re
-import shlex
+import shutil
+import subprocess
 
-from lib import ROOT, Process, jdks, note, run, test
+from lib import BUILD, ROOT, make_directory, note, run, skip, test
 from support.machine_copy import Copy, readme_blocks, start_jvm, start_units
 from support.profile import classes
 
@@ -55,6 +59,74 @@ def what_readme_says_of_installing_works_as_it_stands():
     daemon.stop()
     jvm.stop()
     copy.stop()
+
+
+def make(*words):
+    return subprocess.run(["make", "--no-print-directory", "-C", ROOT, f"B={BUILD}", *words], capture_output=True, text=True,
+                          check=False)
+
+
+@test
+def an_rpm_has_all_files_the_scripts_of_its_users_and_no_library_for_others():
+    if not shutil.which("rpmbuild"):
+        skip("there is no rpmbuild: apt-get install rpm")
+    made = make("rpm")
+    assert made.returncode == 0, made.stdout + made.stderr
+    (package,) = glob.glob(os.path.join(BUILD, "rpm/x86_64/jxperf-*.rpm"))
+
+    def query(*words):
+        return subprocess.run(["rpm", "-qp", *words, package], capture_output=True, text=True, check=True).stdout
+
+    files = query("--list").split()
+    for path in ("/usr/bin/jxperfd", "/usr/lib/jxperf/libZydis.so.4.0", "/usr/lib/systemd/system/jxperf-broker.socket",
+                 "/usr/share/jxperf/sbom.spdx.json", "/usr/share/jxperf/kubernetes/jxperf-pod"):
+        assert path in files, path
+    assert query("--configfiles").split() == ["/etc/jxperf/jxperfd.yaml"]
+    assert "systemd-sysusers" in query("--scripts") and "try-restart" in query("--scripts")
+    provided = query("--provides")
+    assert ".so" not in provided and "bundled(zydis)" in provided, provided
+
+
+@test
+def what_is_in_the_package_is_in_its_bill_of_materials_and_has_its_licence():
+    made = make(os.path.join(BUILD, "share/jxperf/sbom.spdx.json"))
+    assert made.returncode == 0, made.stderr
+    with open(os.path.join(BUILD, "share/jxperf/sbom.spdx.json"), encoding="utf-8") as f:
+        document = json.load(f)
+    packages = {p["SPDXID"]: p for p in document["packages"]}
+    related = {how: [packages[r["relatedSpdxElement"]] for r in document["relationships"] if r["relationshipType"] == how]
+               for how in ("DESCRIBES", "CONTAINS", "DEPENDS_ON")}
+    assert [p["name"] for p in related["DESCRIBES"]] == ["jxperf"]
+    copies = {os.path.basename(p) for p in glob.glob(os.path.join(BUILD, "lib/jxperf/lib*.so.*"))}
+    contained = {os.path.basename(p["comment"]): p for p in related["CONTAINS"]}
+    assert copies <= set(contained), (copies, contained)
+    with open(os.path.join(ROOT, "debian/copyright"), encoding="utf-8") as f:
+        notices = f.read()
+    for name in copies:
+        assert f"Files: usr/lib/jxperf/{name}" in notices, name
+        assert contained[name]["versionInfo"] != "NOASSERTION" and contained[name]["licenseDeclared"], contained[name]
+    page = os.path.join(BUILD, "share/jxperf/page.html")
+    if os.path.getsize(page) > 0:
+        with open(os.path.join(ROOT, "page/package.json"), encoding="utf-8") as f:
+            bundled = json.load(f)["dependencies"]
+        assert {n: p["versionInfo"] for p in related["CONTAINS"] for n in [p["name"]] if n in bundled} == bundled
+        with open(page, encoding="utf-8") as f:
+            text = f.read()
+        for name in bundled:
+            assert f"\n{name}: " in text and name in notices.replace("Preact", "preact"), name
+        assert text.count("Permission is hereby granted") == len(bundled)
+    assert {"libuv1", "libsqlite3-0", "libc6"} <= {p["name"] for p in related["DEPENDS_ON"]}, related["DEPENDS_ON"]
+
+
+@test
+def other_processors_are_refused_by_name():
+    compiler = os.path.join(make_directory(), "gcc")
+    with open(compiler, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\necho aarch64-linux-gnu\n")
+    os.chmod(compiler, 0o755)
+    refused = make("-n", f"CC={compiler}", "all")
+    assert refused.returncode == 2 and "x86-64 only" in refused.stderr and "aarch64" in refused.stderr, refused
+    assert make("-n", f"CC={compiler}", "help").returncode == 0
 
 
 run()

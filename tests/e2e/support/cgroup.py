@@ -16,12 +16,14 @@ def number(path):
 
 
 class Group:
-    """A cgroup of the test's own with a controller, below the one that it runs in; version 1 or 2, as there is."""
+    """A cgroup of the test's own with a controller, below the one that it runs in; version 1 or 2, as there is. Its name
+    may be one that says something."""
 
     LIMITS = {"memory": "limit", "cpu": "quota"}
 
-    def __init__(self, parent=None, controller="memory"):
-        self.path = os.path.join(parent.path if parent else own_group(controller), f"jxperf-test-{os.getpid()}-{next(_serial)}")
+    def __init__(self, parent=None, controller="memory", name=None):
+        self.path = os.path.join(parent.path if parent else own_group(controller),
+                                 name or f"jxperf-test-{os.getpid()}-{next(_serial)}")
         self.v2 = os.path.exists("/sys/fs/cgroup/cgroup.controllers")
         try:
             if parent and self.v2:

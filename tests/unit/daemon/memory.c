@@ -14,7 +14,7 @@
 #include "proto/limits.h"
 
 #define UNIT "systemd/jxperfd.service.in"
-#define POD  "contrib/kubernetes/daemonset.yaml"
+#define POD  "contrib/kubernetes/base/daemonset.yaml"
 
 /* Code and stacks, SQLite, connections, the JVMs that are known. */
 #define REST_BYTES ((size_t)64 << 20)

@@ -98,6 +98,20 @@ TEST(a_process_without_libjvm_is_no_jvm, setup, teardown)
 	assert_obstacle(JVM_NOT_A_JVM, "is not a JVM");
 }
 
+TEST(a_jvm_of_another_processor_is_named, setup, teardown)
+{
+	struct fake_jvm jvm = {.options = {"Main"}};
+	pid_t pid;
+
+	tree_add_file("lib/ld-linux-aarch64.so.1", "x");
+	jvm.libraries[0] = tree_path("lib/server/libjvm.so");
+	jvm.libraries[1] = tree_path("lib/ld-linux-aarch64.so.1");
+	pid = fake_jvm_start(&jvm);
+	assert_int_equal(jvm_inspect(pid, PROC_ANY_UID, &info, &err), 0);
+	assert_obstacle(JVM_OTHER_PROCESSOR, "arm64");
+	fake_jvm_end(pid);
+}
+
 TEST(openj9_is_not_hotspot, setup, teardown)
 {
 	struct fake_jvm jvm = {.options = {"Main"}};

@@ -49,6 +49,27 @@ TEST(a_whole_name_wins_over_one_that_contains_it)
 	assert_int_equal(jvm.pid, 101);
 }
 
+TEST(a_pod_is_meant_by_its_name_with_or_without_its_namespace)
+{
+	static const char *const texts[] = {"shop/pay-0", "pay-0"}, *const others[] = {
+									"pay", "other/pay-0",
+									"/pay-0"};
+	const Jxp__JvmList *list = LIST("payments.Main", "Batch");
+	struct which_jvm jvm;
+	struct err err;
+
+	list->jvms[1]->pod_name = (char *)"pay-0";
+	list->jvms[1]->pod_namespace = (char *)"shop";
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_int_equal(which_jvm_match(list, texts[i], &jvm, &err), 0);
+		assert_int_equal(jvm.pid, 101);
+	}
+	assert_int_equal(which_jvm_match(list, others[0], &jvm, &err), 0);
+	assert_int_equal(jvm.pid, 100);
+	for (size_t i = 1; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_int_equal(which_jvm_match(list, others[i], &jvm, &err), -ESRCH);
+}
+
 TEST(no_match_is_an_error)
 {
 	struct which_jvm jvm = {.pid = 7};

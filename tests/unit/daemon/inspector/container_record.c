@@ -1,11 +1,13 @@
 #include "tests/unit/support/test.h"
 
-#include "daemon/inspector/container_image.h"
+#include "daemon/inspector/container_record.h"
 #include "tests/unit/support/tree_fixture.h"
 
-#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define SIXTY_FOUR "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define TOO_LONG   SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR
+#define ID         SIXTY_FOUR //"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static char image[16];
+static struct container_record record;
 
 static int teardown(void **state)
 {
@@ -28,8 +30,8 @@ static void add(char *path, const char *text)
 
 static const char *find(void)
 {
-	container_image(tree_path(""), ID, image, sizeof(image));
-	return image;
+	container_record_read(&record, tree_path(""), ID);
+	return record.image;
 }
 
 TEST(dockers_own_file_has_it, NULL, teardown)
@@ -38,8 +40,12 @@ TEST(dockers_own_file_has_it, NULL, teardown)
 
 	(void)tree_make();
 	assert_string_equal(find(), "");
-	add(path, "{\"Image\": \"sha256:01\", \"Config\": {\"Image\": \"team/pay:1\"}}");
+	add(path, "{\"Image\": \"sha256:01\", \"Config\": {\"Image\": \"team/pay:1\", "
+		  "\"Labels\": {\"io.kubernetes.pod.name\": \"pay-1\", "
+		  "\"io.kubernetes.pod.namespace\": \"shop\"}}}");
 	assert_string_equal(find(), "team/pay:1");
+	assert_string_equal(record.pod, "pay-1");
+	assert_string_equal(record.namespace, "shop");
 }
 
 TEST(containerds_annotation_has_it, NULL, teardown)
@@ -47,8 +53,12 @@ TEST(containerds_annotation_has_it, NULL, teardown)
 	char path[] = "run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json";
 
 	(void)tree_make();
-	add(path, "{\"annotations\": {\"io.kubernetes.cri.image-name\": \"r.io/pay:2\"}}");
+	add(path, "{\"annotations\": {\"io.kubernetes.cri.image-name\": \"r.io/pay:2\", "
+		  "\"io.kubernetes.cri.sandbox-name\": \"pay-2\", "
+		  "\"io.kubernetes.cri.sandbox-namespace\": \"shop\"}}");
 	assert_string_equal(find(), "r.io/pay:2");
+	assert_string_equal(record.pod, "pay-2");
+	assert_string_equal(record.namespace, "shop");
 }
 
 TEST(cri_os_annotation_has_it, NULL, teardown)
@@ -56,8 +66,12 @@ TEST(cri_os_annotation_has_it, NULL, teardown)
 	char path[] = "run/containers/storage/overlay-containers/" ID "/userdata/config.json";
 
 	(void)tree_make();
-	add(path, "{\"annotations\": {\"io.kubernetes.cri-o.ImageName\": \"r.io/pay:3\"}}");
+	add(path, "{\"annotations\": {\"io.kubernetes.cri-o.ImageName\": \"r.io/pay:3\", "
+		  "\"io.kubernetes.pod.name\": \"pay-3\", "
+		  "\"io.kubernetes.pod.namespace\": \"shop\"}}");
 	assert_string_equal(find(), "r.io/pay:3");
+	assert_string_equal(record.pod, "pay-3");
+	assert_string_equal(record.namespace, "shop");
 }
 
 TEST(a_file_that_says_something_else_gives_none, NULL, teardown)
@@ -67,7 +81,7 @@ TEST(a_file_that_says_something_else_gives_none, NULL, teardown)
 					    "[]",
 					    "{\"Config\": 1}",
 					    "{\"Config\": {\"Image\": [1]}}",
-					    "{\"Config\": {\"Image\": \"xxxxxxxxxxxxxxxx\"}}"};
+					    "{\"Config\": {\"Image\": \"" TOO_LONG "\"}}"};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		char path[] = "var/lib/docker/containers/" ID "/config.v2.json";
