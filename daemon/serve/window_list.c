@@ -6,6 +6,7 @@
 
 #include "common/cleanup.h"
 #include "daemon/answer/catalogue.h"
+#include "daemon/answer/selection.h"
 #include "daemon/store/clock_trust.h"
 #include "proto/counters.h"
 #include "proto/words.h"
@@ -20,6 +21,7 @@ struct windows_asked {
 struct shown_window {
 	Jxp__WindowInfo info;
 	char id[WINDOW_ID_BYTES]; /* of a row, which has a number only */
+	Jxp__Kind kinds[KIND_VALUES];
 };
 
 static bool is_of_future(uint64_t start_unix_ns)
@@ -42,6 +44,19 @@ void window_list_describe(Jxp__WindowInfo *info, const struct window_result *w)
 	info->samples = window_result_samples(w);
 	info->traps = counters_pairs(w->counters);
 	info->future = is_of_future(w->start_unix_ns);
+	info->schedule = (char *)w->request.schedule.name;
+	info->asker = (uint64_t)w->asker.uid + 1;
+}
+
+/* In the order of kinds. */
+static void describe_kinds(struct shown_window *shown, uint32_t mask)
+{
+	bool kinds[KIND_VALUES];
+
+	for (int kind = 0; kind < KIND_VALUES; kind++)
+		kinds[kind] = mask >> kind & 1;
+	shown->info.kinds = shown->kinds;
+	shown->info.n_kinds = kinds_list(kinds, shown->kinds);
 }
 
 static void describe_row(struct shown_window *shown, const struct database_row *row)
@@ -62,6 +77,9 @@ static void describe_row(struct shown_window *shown, const struct database_row *
 	info->samples = row->samples;
 	info->traps = row->traps;
 	info->future = is_of_future(row->start_unix_ns);
+	info->schedule = (char *)row->schedule;
+	info->asker = row->asker;
+	describe_kinds(shown, row->kinds);
 }
 
 static void reply(struct connection *c, const struct catalogue *windows)
@@ -80,10 +98,12 @@ static void reply(struct connection *c, const struct catalogue *windows)
 		const struct catalogue_entry *e = &windows->entries[i];
 
 		infos[i] = &shown[i].info;
-		if (e->held)
+		if (e->held) {
 			window_list_describe(infos[i], e->held);
-		else
+			describe_kinds(&shown[i], kinds_mask(e->held->request.kinds));
+		} else {
 			describe_row(&shown[i], e->row);
+		}
 	}
 	list.windows = infos;
 	list.n_windows = windows->count;
@@ -141,6 +161,8 @@ void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request
 	static const struct pool_task task = {.run = ask, .done = on_answer, .release = release};
 	struct windows_asked *a = calloc(1, sizeof(*a));
 	struct catalogue *windows;
+	Jxp__Selection which = JXP__SELECTION__INIT;
+	struct err err;
 
 	if (!a) {
 		connection_fail(c, false, "out of memory");
@@ -149,12 +171,17 @@ void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request
 	a->connection = c;
 	windows = &a->windows;
 	windows->database = connection_context(c)->store;
-	windows->filter = (struct database_filter){.owner = connection_asker(c)->sees,
-						   .since_unix_ns = request->since_unix_ns,
-						   .until_unix_ns = request->until_unix_ns};
-	(void)snprintf(windows->filter.app, sizeof(windows->filter.app), "%s",
-		       request->app); /* No app is longer. */
-	windows->is_of_a_time = request->since_unix_ns > 0 || request->until_unix_ns > 0;
+	windows->filter.owner = connection_asker(c)->sees;
+	which.app = request->app;
+	which.since_unix_ns = request->since_unix_ns;
+	which.until_unix_ns = request->until_unix_ns;
+	if (selection_ask(&windows->filter, request->which ? request->which : &which, &err) < 0) {
+		connection_fail(c, true, err.message);
+		release(a);
+		return;
+	}
+	windows->is_of_a_time =
+	    windows->filter.since_unix_ns > 0 || windows->filter.until_unix_ns > 0;
 	windows->most = request->limit ? request->limit : WINDOW_LIST_DEFAULT;
 	if (windows->most > WINDOW_LIST_MAX)
 		windows->most = WINDOW_LIST_MAX;
