@@ -2,15 +2,73 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "client/output/json.h"
 #include "client/output/table.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "proto/kinds.h"
+
+/* Of a user's name. */
+#define ASKER_BYTES 64
 
 static double seconds(uint64_t ns)
 {
 	return (double)ns / (double)NS_PER_S;
+}
+
+/* "dead-store,cpu"; to be freed. NULL without memory. */
+static char *kinds_of(const Jxp__WindowInfo *w)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < w->n_kinds; i++)
+		fprintf(out, "%s%s", i > 0 ? "," : "", kind_option(w->kinds[i]));
+	return fclose(out) == 0 ? text : NULL;
+}
+
+/* The name of who asked, or his number. */
+static void name_asker(char name[ASKER_BYTES], const Jxp__WindowInfo *w)
+{
+	struct passwd *user = w->asker > 0 ? getpwuid((uid_t)(w->asker - 1)) : NULL;
+
+	if (w->asker == 0)
+		(void)snprintf(name, ASKER_BYTES, "-");
+	else if (user)
+		(void)snprintf(name, ASKER_BYTES, "%s", user->pw_name); /* May be cut. */
+	else
+		(void)snprintf(name, ASKER_BYTES, "%" PRIu64, w->asker - 1);
+}
+
+static json_t *kinds_json(const Jxp__WindowInfo *w)
+{
+	json_t *array = w->n_kinds > 0 ? json_array() : json_null();
+
+	for (size_t i = 0; i < w->n_kinds; i++)
+		json_push(&array, json_readable(kind_option(w->kinds[i])));
+	return array;
+}
+
+/* Nobody asked for a window of a schedule. */
+static json_t *asker_json(const Jxp__WindowInfo *w)
+{
+	char name[ASKER_BYTES];
+	json_t *object;
+
+	if (w->asker == 0 || w->schedule[0])
+		return json_null();
+	name_asker(name, w);
+	object = json_object();
+	json_put(&object, "uid", json_integer((json_int_t)(w->asker - 1)));
+	json_put(&object, "user", json_readable(name));
+	return object;
 }
 
 json_t *windows_json(Jxp__WindowInfo *const *windows, size_t count)
@@ -33,6 +91,10 @@ json_t *windows_json(Jxp__WindowInfo *const *windows, size_t count)
 		json_put(&object, "samples", json_integer((json_int_t)w->samples));
 		json_put(&object, "pairs", json_integer((json_int_t)w->traps));
 		json_put(&object, "future", json_boolean(w->future));
+		json_put(&object, "kinds", kinds_json(w));
+		json_put(&object, "schedule",
+			 w->schedule[0] ? json_readable(w->schedule) : json_null());
+		json_put(&object, "asked_by", asker_json(w));
 		json_push(&array, object);
 	}
 	return array;
@@ -40,14 +102,18 @@ json_t *windows_json(Jxp__WindowInfo *const *windows, size_t count)
 
 int windows_print(Jxp__WindowInfo *const *windows, size_t count, struct err *err)
 {
-	static const char *const headings[] = {"WINDOW",  "PID",     "STATE", "BEGAN", "SECONDS",
-					       "SAMPLER", "SAMPLES", "PAIRS", "APP",   NULL};
+	static const char *const headings[] = {"WINDOW", "PID",     "STATE",    "BEGAN",
+					       "SECONDS", "SAMPLER", "SAMPLES", "PAIRS",
+					       "APP",	  "BY",	     "KINDS",	NULL};
 	_cleanup_(table_release) struct table t;
 
 	table_init(&t, headings);
 	for (size_t i = 0; i < count; i++) {
 		const Jxp__WindowInfo *w = windows[i];
+		_cleanup_free_ char *kinds = kinds_of(w);
+		char asker[ASKER_BYTES];
 
+		name_asker(asker, w);
 		table_cell(&t, "%s", w->id);
 		table_cell(&t, "%u", w->pid);
 		table_cell(&t, "%s", w->state);
@@ -57,6 +123,9 @@ int windows_print(Jxp__WindowInfo *const *windows, size_t count, struct err *err
 		table_cell(&t, "%" PRIu64, w->samples);
 		table_cell(&t, "%" PRIu64, w->traps);
 		table_cell(&t, "%s", w->app);
+		table_cell(&t, "%s%s", w->schedule[0] ? "schedule " : "",
+			   w->schedule[0] ? w->schedule : asker);
+		table_cell(&t, "%s", kinds && kinds[0] ? kinds : "-");
 	}
 	return table_print(&t, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -159,6 +160,8 @@ static void add_facts(struct merge *m, const struct window_result *w)
 	facts->first = w->number < facts->first ? w->number : facts->first;
 	facts->last = w->number > facts->last ? w->number : facts->last;
 	count_process(m, w->pid);
+	merged_names_add(&facts->apps, w->app);
+	merged_names_add(&facts->schedules, w->request.schedule.name);
 	if (to->owner != w->owner)
 		to->owner = PROC_ANY_UID;
 	if (w->start_unix_ns < to->start_unix_ns)
@@ -340,6 +343,31 @@ static void finish_rows(struct merge *m)
 	saturate_add(&w->losses[LOSS_LOOPS], w->loops.refused);
 }
 
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "cart, shop": whatever the order in which they came. */
+static void name_apps(struct window_result *w)
+{
+	const struct merged_names *apps = &w->merged->apps;
+	const char *names[MERGED_NAMES];
+	size_t used = 0;
+
+	if (apps->count < 2)
+		return;
+	for (unsigned i = 0; i < apps->count; i++)
+		names[i] = apps->names[i].name;
+	qsort(names, apps->count, sizeof(names[0]), by_name);
+	w->app[0] = '\0';
+	for (unsigned i = 0; i < apps->count && used < sizeof(w->app); i++)
+		used += (size_t)snprintf(w->app + used, sizeof(w->app) - used, "%s%s",
+					 i > 0 ? ", " : "", names[i]); /* May be cut. */
+	if (apps->more > 0 && used < sizeof(w->app))
+		(void)snprintf(w->app + used, sizeof(w->app) - used, " and others");
+}
+
 static void finish_pairs(struct merge *m)
 {
 	struct pair_weights scales[KIND_VALUES];
@@ -384,6 +412,7 @@ int merge_finish(struct merge *m, struct window_result **w, struct err *err)
 	finish_batches(m);
 	if (m->facts->processes > 1)
 		m->result->pid = 0;
+	name_apps(m->result);
 	set_times(m);
 	finish_rows(m);
 	finish_pairs(m);

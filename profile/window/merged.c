@@ -1,6 +1,9 @@
 #include "profile/window/merged.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "common/utf8.h"
 
 const struct merged_note_words merged_note_words[MERGED_NOTES] = {
     [MERGED_NO_PROFILE] = {"no_profile", "failed, and have nothing to merge", true},
@@ -21,6 +24,23 @@ const struct merged_note_words merged_note_words[MERGED_NOTES] = {
     [MERGED_CUT_SHORT] = {"cut_short", "ended before their time", false},
     [MERGED_RUNNING] = {"running", "still run, and are as they were kept last", false},
 };
+
+void merged_names_add(struct merged_names *n, const char *name)
+{
+	char fit[MERGED_DETAIL_BYTES];
+	unsigned i = 0;
+
+	(void)utf8_sanitize(fit, sizeof(fit), name); /* May be cut. */
+	while (i < n->count && strcmp(n->names[i].name, fit) != 0)
+		i++;
+	if (i == MERGED_NAMES) {
+		n->more++;
+		return;
+	}
+	if (i == n->count)
+		memcpy(n->names[n->count++].name, fit, sizeof(fit));
+	n->names[i].windows++;
+}
 
 struct window_merged *window_merged_new(void)
 {

@@ -64,6 +64,17 @@ struct merged_kind {
 	unsigned batches;
 };
 
+/* Names that windows have in common, and how many do: of the first so many names. */
+#define MERGED_NAMES 8u
+struct merged_names {
+	struct {
+		char name[MERGED_DETAIL_BYTES]; /* may be cut */
+		unsigned windows;
+	} names[MERGED_NAMES];
+	unsigned count;
+	unsigned more; /* windows with other names */
+};
+
 struct window_merged {
 	unsigned windows;     /* in the merge, */
 	unsigned skipped;     /* and not */
@@ -71,6 +82,8 @@ struct window_merged {
 	unsigned processes;   /* of the target, by pid; */
 	bool more_processes;  /* there were more */
 	struct merged_kind kinds[KIND_VALUES];
+	struct merged_names apps;
+	struct merged_names schedules; /* "": somebody asked */
 	struct merged_difference notes[MERGED_NOTES];
 	unsigned batches; /* of the kind that has most, and of windows that track objects */
 	unsigned object_batches;
@@ -88,6 +101,15 @@ struct window_merged {
 	 */
 	double cpu_effect[KIND_VALUES];
 };
+
+/* Were the same windows for both? */
+static inline bool merged_kind_is_of_same(const struct merged_kind *a, const struct merged_kind *b)
+{
+	return a->windows == b->windows && a->elapsed_ns == b->elapsed_ns;
+}
+
+/* One window more with the name. */
+void merged_names_add(struct merged_names *n, const char *name);
 
 /* NULL without memory. */
 struct window_merged *window_merged_new(void);
