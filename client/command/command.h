@@ -49,7 +49,7 @@ struct command {
 	void (*prepare)(const struct client *c);
 };
 
-extern const struct command cmd_attach, cmd_check, cmd_detach, cmd_diff, cmd_fleet_plan, cmd_list,
+extern const struct command cmd_apps, cmd_attach, cmd_check, cmd_detach, cmd_diff, cmd_fleet_plan, cmd_list,
     cmd_reload, cmd_report, cmd_status, cmd_subsume, cmd_threads, cmd_top, cmd_ui, cmd_wait,
     cmd_windows;
 

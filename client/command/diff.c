@@ -57,7 +57,7 @@ static const struct argument_option arguments[] = {
      .type = ARGUMENT_TEXT,
      FIELD(which.app),
      .noun = "an application",
-     .value = "NAME",
+     .value = "APP",
      .help = "the application, or several: 'shop-*,cart', whose windows the periods are of"},
     {.group = chosen_arguments, FIELD(which)},
     {.name = "format",

@@ -279,7 +279,7 @@ const struct argument_option selection_arguments[] = {
      .type = ARGUMENT_TEXT,
      SELECTION(app),
      .noun = "an application",
-     .value = "NAME",
+     .value = "APP",
      .help = "windows of this application, or of several: 'shop-*,cart'; report: all of them as "
 	     "one, in place of WINDOW"},
     {.name = "since",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "client/output/json.h"
+#include "client/output/kinds.h"
 #include "client/output/table.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -20,20 +21,6 @@ static double seconds(uint64_t ns)
 	return (double)ns / (double)NS_PER_S;
 }
 
-/* "dead-store,cpu"; to be freed. NULL without memory. */
-static char *kinds_of(const Jxp__WindowInfo *w)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (size_t i = 0; i < w->n_kinds; i++)
-		fprintf(out, "%s%s", i > 0 ? "," : "", kind_option(w->kinds[i]));
-	return fclose(out) == 0 ? text : NULL;
-}
-
 /* The name of who asked, or his number. */
 static void name_asker(char name[ASKER_BYTES], const Jxp__WindowInfo *w)
 {
@@ -45,15 +32,6 @@ static void name_asker(char name[ASKER_BYTES], const Jxp__WindowInfo *w)
 		(void)snprintf(name, ASKER_BYTES, "%s", user->pw_name); /* May be cut. */
 	else
 		(void)snprintf(name, ASKER_BYTES, "%" PRIu64, w->asker - 1);
-}
-
-static json_t *kinds_json(const Jxp__WindowInfo *w)
-{
-	json_t *array = w->n_kinds > 0 ? json_array() : json_null();
-
-	for (size_t i = 0; i < w->n_kinds; i++)
-		json_push(&array, json_readable(kind_option(w->kinds[i])));
-	return array;
 }
 
 /* Nobody asked for a window of a schedule. */
@@ -91,7 +69,7 @@ json_t *windows_json(Jxp__WindowInfo *const *windows, size_t count)
 		json_put(&object, "samples", json_integer((json_int_t)w->samples));
 		json_put(&object, "pairs", json_integer((json_int_t)w->traps));
 		json_put(&object, "future", json_boolean(w->future));
-		json_put(&object, "kinds", kinds_json(w));
+		json_put(&object, "kinds", kinds_json(w->kinds, w->n_kinds));
 		json_put(&object, "schedule",
 			 w->schedule[0] ? json_readable(w->schedule) : json_null());
 		json_put(&object, "asked_by", asker_json(w));
@@ -110,8 +88,7 @@ int windows_print(Jxp__WindowInfo *const *windows, size_t count, struct err *err
 	table_init(&t, headings);
 	for (size_t i = 0; i < count; i++) {
 		const Jxp__WindowInfo *w = windows[i];
-		_cleanup_free_ char *kinds = kinds_of(w);
-		char asker[ASKER_BYTES];
+		char asker[ASKER_BYTES], kinds[KIND_OPTIONS_BYTES];
 
 		name_asker(asker, w);
 		table_cell(&t, "%s", w->id);
@@ -125,7 +102,7 @@ int windows_print(Jxp__WindowInfo *const *windows, size_t count, struct err *err
 		table_cell(&t, "%s", w->app);
 		table_cell(&t, "%s%s", w->schedule[0] ? "schedule " : "",
 			   w->schedule[0] ? w->schedule : asker);
-		table_cell(&t, "%s", kinds && kinds[0] ? kinds : "-");
+		table_cell(&t, "%s", kinds_text(kinds, w->kinds, w->n_kinds));
 	}
 	return table_print(&t, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
 }

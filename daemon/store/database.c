@@ -304,6 +304,42 @@ static int prepare_filtered(struct database *db, const char *columns, const char
 	return r;
 }
 
+/* "max(kinds & 2) + max(kinds & 4)" and so on: every kind that any has. */
+static void say_all_kinds(char *sql, size_t size)
+{
+	size_t used = 0;
+
+	for (int kind = 1; kind < KIND_VALUES && used < size; kind++)
+		used += (size_t)snprintf(sql + used, size - used, "%smax(kinds & %u)",
+					 kind > 1 ? " + " : "", 1u << kind); /* Fits. */
+}
+
+int database_apps(struct database *db, const struct database_filter *filter,
+		  struct database_app *apps, size_t room, size_t *count, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	char kinds[SQL_BYTES / 2], columns[SQL_BYTES];
+	size_t found = 0;
+	int r;
+
+	say_all_kinds(kinds, sizeof(kinds));
+	(void)snprintf(columns, sizeof(columns), "app, count(*), max(start_unix_ns), %s",
+		       kinds); /* Fits. */
+	r = prepare_filtered(db, columns, "GROUP BY app ORDER BY app LIMIT ?6", filter, &s, err);
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 6, room);
+	for (; found < room && (r = sql_row(s, err)) > 0; found++) {
+		apps[found] = (struct database_app){.windows = sql_number_at(s, 1),
+						    .last_unix_ns = sql_number_at(s, 2),
+						    .kinds = (uint32_t)sql_number_at(s, 3)};
+		sql_text_at(s, 0, apps[found].name, sizeof(apps[found].name));
+	}
+	if (r >= 0)
+		*count = found;
+	return r < 0 ? r : 0;
+}
+
 int database_count(struct database *db, const struct database_filter *f, uint64_t *all,
 		   struct err *err)
 {

@@ -92,6 +92,18 @@ int database_list(struct database *db, const struct database_filter *filter,
 		  struct database_row *rows, size_t room, size_t *count, uint64_t *all,
 		  struct err *err);
 
+/* An application, by its windows. */
+struct database_app {
+	char name[WINDOW_LABEL_BYTES];
+	uint64_t windows;
+	uint64_t last_unix_ns; /* when the last began */
+	uint32_t kinds;        /* of any of them, as far as they are known */
+};
+
+/* Those of the windows that the filter means, by name, at most room. */
+int database_apps(struct database *db, const struct database_filter *filter,
+		  struct database_app *apps, size_t room, size_t *count, struct err *err);
+
 /* How many the filter means. */
 int database_count(struct database *db, const struct database_filter *filter, uint64_t *count,
 		   struct err *err);
