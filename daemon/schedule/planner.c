@@ -20,7 +20,6 @@ struct jvm {
 	uid_t uid, first_uid; /* now, and when it came: whose share it is of */
 	char identity[IDENTITY_BYTES];
 	char app[PLANNER_NAME_BYTES];
-	bool app_by_rule;
 	uint64_t age_ns;
 	double cpu_share;
 	bool attachable;
@@ -158,6 +157,10 @@ int planner_configure(struct planner *p, const struct config *config, const char
 	p->running_capacity = capacity;
 	free(p->schedules);
 	p->schedules = schedules;
+	/* The round that follows names them again. */
+	for (size_t i = 0; i < p->jvm_count && (p->config->app_count > 0 || config->app_count > 0);
+	     i++)
+		p->jvms[i].attachable = false;
 	p->config = config;
 	(void)snprintf(p->host, sizeof(p->host), "%s", host); /* May be cut. */
 	return 0;
@@ -273,9 +276,9 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 	struct jvm *jvm = find_jvm(p, found->pid, found->start_ticks);
 	struct jvm_facts facts = found->facts;
 	char named[NAMING_BYTES];
-	bool by_rule = naming_app(p->config, &facts, named), matches;
+	bool matches;
 
-	if (by_rule)
+	if (naming_app(p->config, &facts, named))
 		facts.app = named;
 	matches = matches_any(p, &facts);
 	if (!jvm)
@@ -283,7 +286,6 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 	if (!jvm)
 		return;
 	jvm->matches = matches;
-	jvm->app_by_rule = by_rule;
 	(void)snprintf(jvm->app, sizeof(jvm->app), "%s", facts.app ? facts.app : "");
 	jvm->found = true;
 	jvm->uid = found->uid;
@@ -616,7 +618,6 @@ bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct p
 	*out = (struct planner_view){.start_ticks = jvm->start_ticks,
 				     .uid = jvm->uid,
 				     .app = jvm->app,
-				     .app_by_rule = jvm->app_by_rule,
 				     .schedule = "",
 				     .last_window = jvm->last_window};
 	for (size_t j = 0; j < p->config->schedule_count; j++) {

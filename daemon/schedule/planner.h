@@ -71,7 +71,6 @@ struct planner_view {
 	uint64_t start_ticks; /* which one of this pid it is */
 	uid_t uid;            /* whose */
 	const char *app;
-	bool app_by_rule;        /* of the configuration */
 	const char *schedule;    /* of the next window, or "" */
 	const char *last_window; /* id, or "" */
 	uint64_t next_unix_ns; /* when it is due; 0: not in PLAN_EPOCHS_AHEAD_MAX, or not known yet
