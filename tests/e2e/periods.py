@@ -106,7 +106,7 @@ def both_kinds_find_what_the_program_does():
     report = host.json("report", "--app", "shop-web", "--since", "1h")
     loads = next(k for k in report["inefficiency"] if k["kind"] == "silent_load")
     assert loads["fraction"] > 0.8 and loads["cpu_share"] > 0.3, loads
-    assert report["loops"] and max(l["cpu_share"] for l in report["loops"]) > 0.5, report["loops"]
+    assert report["loops"] and max(l["time_fraction"] for l in report["loops"]) > 0.5, report["loops"]
 
 
 @test
