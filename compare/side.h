@@ -94,8 +94,8 @@ struct compare_side {
 	char start[COMPARE_FACT_BYTES];
 	int pid;
 	double elapsed_s;
-	unsigned windows; /* 1 but for a merge, */
-	unsigned skipped; /* which left out so many */
+	unsigned windows;                             /* 1 but for a merge, */
+	unsigned skipped;                             /* which left out so many */
 	struct compare_note notes[COMPARE_NOTES_MAX]; /* only read */
 	size_t note_count;
 
@@ -111,8 +111,8 @@ struct compare_side {
 	/* Sums of kinds that were asked for; the others have asked false. */
 	struct {
 		bool asked;
-		unsigned windows; /* only read: of a merge's, those that were for it, */
-		double elapsed_s; /* so long */
+		unsigned windows;            /* only read: of a merge's, those that were for it, */
+		double elapsed_s;            /* so long */
 		struct compare_sums sums;    /* wasteful ones */
 		struct compare_sums checked; /* of bytes: all */
 	} kinds[KIND_VALUES];

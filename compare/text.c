@@ -24,9 +24,8 @@ static void windows(FILE *out, const struct compare_side *s)
 				kind_option((Jxp__Kind)kind), s->kinds[kind].windows,
 				s->kinds[kind].elapsed_s);
 	for (size_t i = 0; i < s->note_count; i++)
-		fprintf(out, "   %s%u of the windows %s\n",
-			s->notes[i].skipped ? "left out: " : "", s->notes[i].windows,
-			s->notes[i].words);
+		fprintf(out, "   %s%u of the windows %s\n", s->notes[i].skipped ? "left out: " : "",
+			s->notes[i].windows, s->notes[i].words);
 }
 
 static void side(FILE *out, char letter, const struct compare_side *s)

@@ -41,9 +41,9 @@ static json_t *names_json(const struct merged_names *n)
 		    names, JSON_OBJECT({"name", json_string(n->names[i].name)},
 				       {"windows", json_integer((json_int_t)n->names[i].windows)}));
 	if (n->more > 0)
-		names = json_appended(
-		    names, JSON_OBJECT({"name", json_null()},
-				       {"windows", json_integer((json_int_t)n->more)}));
+		names = json_appended(names,
+				      JSON_OBJECT({"name", json_null()},
+						  {"windows", json_integer((json_int_t)n->more)}));
 	return names;
 }
 
@@ -61,8 +61,8 @@ static json_t *kinds_json(const struct window_result *w)
 		    array, JSON_OBJECT({"kind", json_string(kind_option(kinds[i]))},
 				       {"windows", json_integer((json_int_t)k->windows)},
 				       {"duration_s", json_real(clock_s(k->elapsed_ns))},
-				       {"cpu_s", json_real(window_result_own_part(w) *
-							   k->whole_ns / (double)NS_PER_S)},
+				       {"cpu_s", json_real(window_result_own_part(w) * k->whole_ns /
+							   (double)NS_PER_S)},
 				       {"batches", json_integer((json_int_t)k->batches)}));
 	}
 	return array;
@@ -87,15 +87,13 @@ static json_t *merged_json(const struct window_result *w)
 				{"skipped", json_boolean((int)merged_note_words[i].skipped)},
 				{"words", json_string(merged_note_words[i].sentence)}));
 	}
-	return JSON_OBJECT({"windows", json_integer((json_int_t)m->windows)},
-			   {"skipped", json_integer((json_int_t)m->skipped)},
-			   {"first", id_json(m->first)}, {"last", id_json(m->last)},
-			   {"processes", json_integer((json_int_t)m->processes)},
-			   {"more_processes", json_boolean((int)m->more_processes)},
-			   {"batches", json_integer((json_int_t)m->batches)},
-			   {"apps", names_json(&m->apps)},
-			   {"schedules", names_json(&m->schedules)}, {"kinds", kinds_json(w)},
-			   {"notes", notes});
+	return JSON_OBJECT(
+	    {"windows", json_integer((json_int_t)m->windows)},
+	    {"skipped", json_integer((json_int_t)m->skipped)}, {"first", id_json(m->first)},
+	    {"last", id_json(m->last)}, {"processes", json_integer((json_int_t)m->processes)},
+	    {"more_processes", json_boolean((int)m->more_processes)},
+	    {"batches", json_integer((json_int_t)m->batches)}, {"apps", names_json(&m->apps)},
+	    {"schedules", names_json(&m->schedules)}, {"kinds", kinds_json(w)}, {"notes", notes});
 }
 
 static json_t *window_json(const struct report_model *m)

@@ -75,8 +75,7 @@ static void schedules(FILE *out, const struct merged_names *n)
 		return;
 	for (unsigned i = 0; i < n->count; i++) {
 		fprintf(out, "%s%u %s%s", between, n->names[i].windows,
-			n->names[i].name[0] ? "by " : "that somebody asked for",
-			n->names[i].name);
+			n->names[i].name[0] ? "by " : "that somebody asked for", n->names[i].name);
 		between = ", ";
 	}
 	if (n->more > 0)

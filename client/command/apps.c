@@ -1,5 +1,5 @@
-/* jxperfctl apps: applications, by the names that windows have or would have: those with windows, and
- * those with JVMs now. */
+/* jxperfctl apps: applications, by the names that windows have or would have: those with windows,
+ * and those with JVMs now. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -59,5 +59,5 @@ static int list_apps(struct client *c, struct command_call *call, struct err *er
 	return r < 0 ? r : print(c, windows->windows, jvms->jvms, err);
 }
 
-const struct command cmd_apps = {
-    "apps", "", "applications: their JVMs, windows and kinds", "", .run = list_apps};
+const struct command cmd_apps = {"apps", "", "applications: their JVMs, windows and kinds", "",
+				 .run = list_apps};

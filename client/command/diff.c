@@ -173,7 +173,8 @@ static int check(const struct diff_options *o, const struct diff_side sides[2], 
 
 	if (chosen && !sides[0].selection.app[0] && !sides[1].selection.app[0])
 		return err_set(err, EINVAL,
-			       "--app is for periods, as --kinds and --schedule are, and '%s' and '%s' are none: leave it out",
+			       "--app is for periods, as --kinds and --schedule are, and '%s' and "
+			       "'%s' are none: leave it out",
 			       sides[0].text, sides[1].text);
 	return 0;
 }

@@ -38,8 +38,8 @@ json_t *apps_json(const struct listed_app *apps, size_t count)
 
 int apps_print(const struct listed_app *apps, size_t count, struct err *err)
 {
-	static const char *const headings[] = {"APP", "JVMS", "WINDOWS", "LAST BEGAN", "KINDS",
-					       NULL};
+	static const char *const headings[] = {"APP",        "JVMS",  "WINDOWS",
+					       "LAST BEGAN", "KINDS", NULL};
 	_cleanup_(table_release) struct table t;
 
 	table_init(&t, headings);

@@ -80,9 +80,9 @@ json_t *windows_json(Jxp__WindowInfo *const *windows, size_t count)
 
 int windows_print(Jxp__WindowInfo *const *windows, size_t count, struct err *err)
 {
-	static const char *const headings[] = {"WINDOW", "PID",     "STATE",    "BEGAN",
+	static const char *const headings[] = {"WINDOW",  "PID",     "STATE",   "BEGAN",
 					       "SECONDS", "SAMPLER", "SAMPLES", "PAIRS",
-					       "APP",	  "BY",	     "KINDS",	NULL};
+					       "APP",     "BY",      "KINDS",   NULL};
 	_cleanup_(table_release) struct table t;
 
 	table_init(&t, headings);

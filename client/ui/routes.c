@@ -33,8 +33,8 @@ struct command_route {
 	}
 
 /* Times and durations, of which no name of a file can be made. */
-#define PERIOD(parameter)                                                \
-	{                                                                \
+#define PERIOD(parameter)                                                       \
+	{                                                                       \
 		.name = (parameter), .of = DIGITS "mshdwTZ:.-+", .needed = true \
 	}
 

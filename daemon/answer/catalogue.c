@@ -14,8 +14,7 @@
 static bool means_at_all(const struct database_filter *f, const struct window_result *w)
 {
 	return (f->owner == PROC_ANY_UID || f->owner == w->owner) &&
-	       database_filter_means_app(f, w->app) &&
-	       w->start_unix_ns >= f->since_unix_ns &&
+	       database_filter_means_app(f, w->app) && w->start_unix_ns >= f->since_unix_ns &&
 	       (f->until_unix_ns == 0 || w->start_unix_ns < f->until_unix_ns) &&
 	       (!f->recorded || (w->finished && w->state != WINDOW_FAILED));
 }

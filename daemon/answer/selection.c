@@ -111,7 +111,8 @@ static int load_one(struct selection *s, const struct window_result **w, struct 
 
 /* ---------------------------------------------------------------- many */
 
-/* One that was deleted meanwhile is not missed; one that is damaged is. What a row of an earlier version is for, its record says. */
+/* One that was deleted meanwhile is not missed; one that is damaged is. What a row of an earlier
+ * version is for, its record says. */
 static int add_one(struct merge *m, struct database *db, const struct database_filter *f,
 		   const struct catalogue_entry *e)
 {

@@ -240,8 +240,8 @@ static const Jxp__Jvm *find_jvm(const struct run *r, const Jxp__ControlReply *an
 	return NULL;
 }
 
-/* A rule may be there to hide what the JVM says of itself, so a JVM that the rules have not seen has
- * no name of its own. */
+/* A rule may be there to hide what the JVM says of itself, so a JVM that the rules have not seen
+ * has no name of its own. */
 static void on_looked_at(void *arg, Jxp__ControlReply *answer)
 {
 	struct run *r = arg;
@@ -265,10 +265,8 @@ static void on_looked_at(void *arg, Jxp__ControlReply *answer)
 /* The JVM runs, so what rules go by can be read of it. */
 static void name_app(struct run *r, const char *program)
 {
-	const struct broker_request question = {.pid = INSPECTOR_LIST,
-						.owner = PROC_ANY_UID,
-						.pid_count = 1,
-						.pids = {r->result->pid}};
+	const struct broker_request question = {
+	    .pid = INSPECTOR_LIST, .owner = PROC_ANY_UID, .pid_count = 1, .pids = {r->result->pid}};
 	const struct run_namer *namer = &r->context.namer;
 	struct err err;
 

@@ -29,8 +29,8 @@ struct run {
 	uint64_t deadline_ns; /* at which the agent ends the window by itself; 0 before it began */
 	int attach_request;   /* ids of open requests to the broker, or 0 */
 	int event_request;
-	struct inspector_answer *naming; /* how the rules see the JVM, while it is asked for; */
-	char program_app[APP_NAME_BYTES]; /* and what it is without rules */
+	struct inspector_answer *naming;   /* how the rules see the JVM, while it is asked for; */
+	char program_app[APP_NAME_BYTES];  /* and what it is without rules */
 	uint32_t event_tid;                /* of event_request */
 	int agent_fd;                      /* until there is a conversation, or -1 */
 	int gate_program;                  /* until the agent has it, or -1 */

@@ -175,8 +175,8 @@ int database_salvage(struct database *db, unsigned below, unsigned *count, struc
 	return r;
 }
 
-#define ROW_COLUMNS                                                            \
-	"number, app, owner, pid, state, reason, sampler, start_unix_ns, "     \
+#define ROW_COLUMNS                                                        \
+	"number, app, owner, pid, state, reason, sampler, start_unix_ns, " \
 	"elapsed_ns, duration_ns, samples, traps, kinds, asker, schedule"
 
 static void read_row(sqlite3_stmt *s, struct database_row *row)
@@ -291,7 +291,8 @@ static int prepare_filtered(struct database *db, const char *columns, const char
 		return err_set(err, ENOMEM, "out of memory for the database of windows");
 	fprintf(sql, "SELECT %s FROM windows WHERE ", columns);
 	say_apps(sql, f);
-	fprintf(sql, "%s%s%sstart_unix_ns >= ?2 AND start_unix_ns < ?3"
+	fprintf(sql,
+		"%s%s%sstart_unix_ns >= ?2 AND start_unix_ns < ?3"
 		" AND (?5 = 0 OR record_bytes > 0) %s",
 		f->owner != PROC_ANY_UID ? "owner = ?4 AND " : "",
 		f->kinds ? "(kinds = 0 OR (kinds & ?7) != 0) AND " : "",

@@ -25,8 +25,8 @@
 struct database;
 
 /* 0 with a connection of the caller's. -EPROTONOSUPPORT for a file of a later version, and
- * -EPROTO of one that is too early, which are left as they are; -EBADMSG for one that is none of ours, or
- * damaged. */
+ * -EPROTO of one that is too early, which are left as they are; -EBADMSG for one that is none of
+ * ours, or damaged. */
 int database_open(const char *path, enum database_use use, struct database **db, struct err *err);
 void database_close(struct database *db);
 

@@ -26,7 +26,8 @@ struct sqlite3;
 
 /* Sets the connection up; for writing, makes the tables where there are none, and sees whether they
  * are ours: bits flip in their definitions, too. 0; -EPROTONOSUPPORT for a later version; -EPROTO
- * for one that is too early; -EBADMSG for a file that is none of ours, or damaged; or as database_open. */
+ * for one that is too early; -EBADMSG for a file that is none of ours, or damaged; or as
+ * database_open. */
 int schema_prepare(struct sqlite3 *db, enum database_use use, struct err *err);
 
 #endif

@@ -228,8 +228,7 @@ static int add_rows(struct merge *m, const struct row_merge *rows,
 
 	next_batches(m, rows->from, batches);
 	r = pair_merge_add(&m->pairs, rows, weights, batches);
-	return r < 0 ? r
-		     : object_merge_add(&m->objects, rows, rows->weights[WEIGHT_TIME]);
+	return r < 0 ? r : object_merge_add(&m->objects, rows, rows->weights[WEIGHT_TIME]);
 }
 
 static int add_profiles(struct merge *m, const struct window_result *w)
@@ -319,23 +318,21 @@ static void set_times(struct merge *m)
 /* By what the CPU time of a kind, or (KIND_NONE) of all windows, is multiplied. */
 static double cpu_scale(const struct merge *m, Jxp__Kind kind)
 {
-	return m->kinds[kind].wholes_for_s > 0 ? m->facts->kinds[JXP__KIND__KIND_NONE].whole_ns /
-						     m->kinds[kind].wholes_for_s
-					       : 1;
+	return m->kinds[kind].wholes_for_s > 0
+		   ? m->facts->kinds[JXP__KIND__KIND_NONE].whole_ns / m->kinds[kind].wholes_for_s
+		   : 1;
 }
 
 static void finish_rows(struct merge *m)
 {
-	const double scales[PROFILE_WEIGHTS] = {[WEIGHT_NONE] = 1,
-						[WEIGHT_CPU] =
-						    cpu_scale(m, JXP__KIND__KIND_CPU),
-						[WEIGHT_BESIDE] =
-						    cpu_scale(m, JXP__KIND__KIND_NONE),
-						[WEIGHT_LOOPS] =
-						    cpu_scale(m, JXP__KIND__KIND_LOOPS),
-						[WEIGHT_PAIRS] = 1, /* Each kind has its own. */
-						[WEIGHT_ACCESS] = object_merge_scale(&m->objects),
-						[WEIGHT_TIME] = object_merge_share(&m->objects)};
+	const double scales[PROFILE_WEIGHTS] = {
+	    [WEIGHT_NONE] = 1,
+	    [WEIGHT_CPU] = cpu_scale(m, JXP__KIND__KIND_CPU),
+	    [WEIGHT_BESIDE] = cpu_scale(m, JXP__KIND__KIND_NONE),
+	    [WEIGHT_LOOPS] = cpu_scale(m, JXP__KIND__KIND_LOOPS),
+	    [WEIGHT_PAIRS] = 1, /* Each kind has its own. */
+	    [WEIGHT_ACCESS] = object_merge_scale(&m->objects),
+	    [WEIGHT_TIME] = object_merge_share(&m->objects)};
 	struct window_result *w = m->result;
 
 	row_merge_scale(w, scales);
@@ -376,8 +373,7 @@ static void finish_pairs(struct merge *m)
 		const struct merge_kind *sums = &m->kinds[kind];
 
 		scales[kind] = (struct pair_weights){
-		    .observation =
-			sums->stands_for_s > 0 ? sums->samples / sums->stands_for_s : 1,
+		    .observation = sums->stands_for_s > 0 ? sums->samples / sums->stands_for_s : 1,
 		    .cpu = cpu_scale(m, (Jxp__Kind)kind)};
 	}
 	pair_merge_finish(&m->pairs, m->result, scales); /* Needs the whole. */

@@ -103,15 +103,16 @@ static void finish_site(struct object_merge *m, struct window_result *to, size_t
 	object_site_set_uncollected(s, share * m->sites[position].count,
 				    share * m->sites[position].bytes);
 	scale_batches(batches, object_merge_scale(m));
-	s->between = inflation * batches_variance(batches, to->merged->heap, to->merged->object_batches);
+	s->between =
+	    inflation * batches_variance(batches, to->merged->heap, to->merged->object_batches);
 }
 
 void object_merge_finish(struct object_merge *m, struct window_result *to)
 {
 	struct window_merged *facts = to->merged;
-	double inflation =
-	    facts->object_batches >= MERGED_BATCHES_MIN ? batches_inflation(facts->object_batches)
-							: 0;
+	double inflation = facts->object_batches >= MERGED_BATCHES_MIN
+			       ? batches_inflation(facts->object_batches)
+			       : 0;
 
 	if (object_profile_is_overestimated(&to->objects))
 		memcpy(facts->heap, m->estimated, sizeof(facts->heap));

@@ -182,8 +182,8 @@ void pair_merge_finish(struct pair_merge *m, struct window_result *to,
 	for (size_t i = 0; i < to->profile.pair_count; i++) {
 		struct pair *pair = &to->profile.pairs[i];
 		double scale = scales[pair->kind].observation;
-		const double cpu[PROFILE_WEIGHTS] = {[WEIGHT_NONE] = 1,
-						     [WEIGHT_PAIRS] = scales[pair->kind].cpu};
+		const double cpu[PROFILE_WEIGHTS] = {
+		    [WEIGHT_NONE] = 1, [WEIGHT_PAIRS] = scales[pair->kind].cpu};
 
 		table_row_scale(&pair_layout, pair, cpu);
 		pair->checked_bytes = rounded(scale * m->pairs[i].checked);

@@ -90,8 +90,8 @@ struct window_merged {
 	/* Sums of each batch, for ratios: by kind, all and wasteful checked bytes; */
 	double checked[KIND_VALUES][MERGED_BATCHES];
 	double wasteful[KIND_VALUES][MERGED_BATCHES];
-	double heap[MERGED_BATCHES];             /* what object_profile_heap is, */
-	double (*sites)[MERGED_BATCHES];         /* and the metric of each allocation site */
+	double heap[MERGED_BATCHES];                /* what object_profile_heap is, */
+	double (*sites)[MERGED_BATCHES];            /* and the metric of each allocation site */
 	double wholes[KIND_VALUES][MERGED_BATCHES]; /* likewise, by kind, CPU time, */
 	double cpu[KIND_VALUES][MERGED_BATCHES];    /* and that at its wasteful accesses */
 	/* What a kind's sum_squares would have to be for its interval to say how windows differ,

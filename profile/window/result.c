@@ -311,11 +311,11 @@ struct cpu_whole window_result_tick_whole(const struct window_result *w, Jxp__Ki
 	}
 	if (w->findings.sampler != JXP__SAMPLER__SAMPLER_CLOCK || !(tick_ns > 0))
 		return (struct cpu_whole){.design_effect = 1};
-	return (struct cpu_whole){
-	    .ns = whole_ns,
-	    .ticks = ticks * part * whole_ns / tick_ns,
-	    .cpu = w->profile.kinds[kind].application.cpu,
-	    .design_effect = w->merged ? fmax(1, w->merged->cpu_effect[kind]) : 1};
+	return (struct cpu_whole){.ns = whole_ns,
+				  .ticks = ticks * part * whole_ns / tick_ns,
+				  .cpu = w->profile.kinds[kind].application.cpu,
+				  .design_effect =
+				      w->merged ? fmax(1, w->merged->cpu_effect[kind]) : 1};
 }
 
 struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind)
