@@ -53,10 +53,11 @@ static int list_apps(struct client *c, struct command_call *call, struct err *er
 
 	(void)call; /* There are no operands. */
 	request.apps = true;
-	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_WINDOWS, &request, &windows, err);
-	if (r == 0)
-		r = which_jvm_list(c, &jvms, err);
-	return r < 0 ? r : print(c, windows->windows, jvms->jvms, err);
+	if ((r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_WINDOWS, &request, &windows, err)) <
+		0 ||
+	    (r = which_jvm_list(c, &jvms, err)) < 0)
+		return r;
+	return print(c, windows->windows, jvms->jvms, err);
 }
 
 const struct command cmd_apps = {"apps", "", "applications: their JVMs, windows and kinds", "",
