@@ -95,8 +95,8 @@ static void kinds_of_same(FILE *out, const struct window_result *w, const Jxp__K
 	for (size_t k = i; k < count; k++)
 		if (merged_kind_is_of_same(&of[kinds[k]], first))
 			fprintf(out, "%s%s", k > i ? ", " : "", kind_option(kinds[k]));
-	fprintf(out, ": of %u windows, %.1f s, which used %.1f s of CPU time\n", first->windows,
-		clock_s(first->elapsed_ns),
+	fprintf(out, ": of %u window%s, %.1f s, which used %.1f s of CPU time\n", first->windows,
+		first->windows == 1 ? "" : "s", clock_s(first->elapsed_ns),
 		window_result_own_part(w) * first->whole_ns / (double)NS_PER_S);
 }
 
@@ -105,16 +105,14 @@ static void kinds(FILE *out, const struct window_result *w)
 {
 	Jxp__Kind kinds[KIND_VALUES];
 	size_t count = kinds_list(w->request.kinds, kinds);
-	bool differ = false;
 
+	if (!window_merged_kinds_differ(w->merged))
+		return;
 	for (size_t i = 0; i < count; i++)
-		differ |= w->merged->kinds[kinds[i]].windows < w->merged->windows;
-	for (size_t i = 0; i < count && differ; i++)
 		kinds_of_same(out, w, kinds, count, i);
-	if (differ)
-		fputs("a kind's figures are of the windows that were for it, and shares of CPU "
-		      "time are of what these used\n",
-		      out);
+	fputs("a kind's figures are of the windows that were for it, and shares of CPU "
+	      "time are of what these used\n",
+	      out);
 }
 
 /* The same for a window that was merged from others. */

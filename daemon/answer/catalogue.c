@@ -87,7 +87,7 @@ static int count_others(struct catalogue *c, struct database *db, uint64_t futur
 			struct err *err)
 {
 	struct database_filter any = c->filter, of_schedule;
-	uint64_t all, of_it, meant;
+	uint64_t all = 0, of_it = 0, meant = 0;
 	int r;
 
 	if (!c->filter.schedule[0] && !c->filter.kinds)

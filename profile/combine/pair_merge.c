@@ -143,10 +143,10 @@ static double cpu_effect(const struct window_result *to, Jxp__Kind kind)
 /* The CPU time of all sums of a kind. */
 static void scale_cpu(struct kind_totals *totals, const double scales[PROFILE_WEIGHTS])
 {
-	struct totals *all = &totals->application;
+	struct totals *all = (struct totals *)totals; /* It consists of these. */
 
 	for (size_t i = 0; i < sizeof(*totals) / sizeof(*all); i++)
-		table_row_scale(&totals_layout, (struct totals *)totals + i, scales);
+		table_row_scale(&totals_layout, &all[i], scales);
 }
 
 static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kind kind,

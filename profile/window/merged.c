@@ -25,6 +25,14 @@ const struct merged_note_words merged_note_words[MERGED_NOTES] = {
     [MERGED_RUNNING] = {"running", "still run, and are as they were kept last", false},
 };
 
+bool window_merged_kinds_differ(const struct window_merged *m)
+{
+	for (int kind = 0; kind < KIND_VALUES; kind++)
+		if (m->kinds[kind].windows > 0 && m->kinds[kind].windows < m->windows)
+			return true;
+	return false;
+}
+
 void merged_names_add(struct merged_names *n, const char *name)
 {
 	char fit[MERGED_DETAIL_BYTES];

@@ -108,6 +108,9 @@ static inline bool merged_kind_is_of_same(const struct merged_kind *a, const str
 	return a->windows == b->windows && a->elapsed_ns == b->elapsed_ns;
 }
 
+/* Was any of the windows not for one of the kinds that others were for? */
+bool window_merged_kinds_differ(const struct window_merged *m);
+
 /* One window more with the name. */
 void merged_names_add(struct merged_names *n, const char *name);
 
