@@ -279,10 +279,13 @@ static void estimate_saved(struct candidate *c, const struct pair_scope *s,
 	/* Who loads again does all of it again; where stores are in vain the rest may have to be
 	 * done. */
 	bool all = c->sites || out->pairs_kind == JXP__KIND__KIND_SILENT_LOAD;
+	double ticks = window_result_tick_whole(w, JXP__KIND__KIND_CPU).ticks;
 	struct cpu_share most;
 
-	/* Ticks may be other windows' than the pairs. */
-	whole.ticks = window_result_tick_whole(w, JXP__KIND__KIND_CPU).ticks;
+	/* They may be other windows' than the pairs; where there are none, nothing is told by them.
+	 */
+	if (ticks > 0)
+		whole.ticks = ticks;
 	most = share_of_ticks(all ? &time->total : &time->most, &whole);
 	out->own = share_of_ticks(&time->own, &whole);
 	out->saved = saved_of(c, w, &time->own, &whole);
