@@ -153,6 +153,8 @@ static void offer_values(const struct argument_option *o, const char *word)
 		(void)puts("<files>");
 	if (strcmp(o->value, "WINDOW") == 0)
 		(void)puts("<windows>");
+	if (strcmp(o->value, "APP") == 0)
+		(void)puts("<apps>");
 }
 
 static void offer_operands(unsigned completes)

@@ -569,6 +569,13 @@ bool comparison_is_shown(const struct comparison *c)
 	return c->shown_count > 0 || c->work.shown;
 }
 
+bool comparison_is_of_one_app(const struct comparison *c)
+{
+	const char *a = c->sides[0].app, *b = c->sides[1].app;
+
+	return !a[0] || !b[0] || strcmp(a, b) == 0;
+}
+
 const char *comparison_unit(const struct comparison *c)
 {
 	return c->unit == COMPARE_CPU ? "CPU time" : "checked bytes";

@@ -80,6 +80,9 @@ void comparison_release(struct comparison *c);
 /* Is anything shown to differ: a row, a kind, or CPU time for the same work? */
 bool comparison_is_shown(const struct comparison *c);
 
+/* Are both of the same application, as far as it is known? */
+bool comparison_is_of_one_app(const struct comparison *c);
+
 /* Says what shares are of, in words. */
 const char *comparison_unit(const struct comparison *c);
 

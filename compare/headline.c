@@ -141,6 +141,9 @@ void compare_headline(const struct comparison *c, char line[COMPARE_HEADLINE_BYT
 	char text[COMPARE_HEADLINE_BYTES] = "";
 	struct headline l = {text, 0};
 
+	if (!comparison_is_of_one_app(c))
+		add(&l, "two applications, '%.60s' and '%.60s': ", c->sides[0].app,
+		    c->sides[1].app);
 	if (c->work.basis == COMPARE_BY_SHARES)
 		add_shares(&l, c, row);
 	else

@@ -79,6 +79,29 @@ static json_t *work_json(const struct compare_work *w)
 	return json_with(work, "interval", json_interval(w->low, w->high));
 }
 
+static json_t *side_kinds_json(const struct compare_side *s)
+{
+	json_t *array = json_array();
+
+	for (int kind = 0; kind < KIND_VALUES; kind++)
+		if (s->kinds[kind].windows > 0)
+			array = json_appended(
+			    array,
+			    JSON_OBJECT(
+				{"kind", json_string(kind_option((Jxp__Kind)kind))},
+				{"windows", json_integer((json_int_t)s->kinds[kind].windows)},
+				{"duration_s", json_real(s->kinds[kind].elapsed_s)}));
+	return array;
+}
+
+static json_t *note_json(const struct compare_side *s, const struct compare_note *n)
+{
+	(void)s;
+	return JSON_OBJECT({"windows", json_integer((json_int_t)n->windows)},
+			   {"skipped", json_boolean((int)n->skipped)},
+			   {"words", json_string(n->words)});
+}
+
 static json_t *side_json(const struct compare_side *s)
 {
 	bool cpu = s->unit == COMPARE_CPU;
@@ -88,6 +111,8 @@ static json_t *side_json(const struct compare_side *s)
 			   {"jdk", json_string(s->jdk)}, {"start", json_string(s->start)},
 			   {"windows", json_integer((json_int_t)s->windows)},
 			   {"skipped", json_integer((json_int_t)s->skipped)},
+			   {"notes", JSON_ROWS(s, s->notes, s->note_count, SIZE_MAX, note_json)},
+			   {"window_kinds", side_kinds_json(s)},
 			   {"duration_s", json_real(s->elapsed_s)},
 			   {"cpu_s", json_known(cpu, s->whole_ns / (double)NS_PER_S)},
 			   {"ticks", json_known(cpu, s->ticks)});
@@ -109,6 +134,7 @@ json_t *compare_json(const struct comparison *c, const struct compare_gate *gate
 	compare_headline(c, line);
 	return JSON_OBJECT({"headline", json_string(line)},
 			   {"different", json_boolean((int)comparison_is_shown(c))},
+			   {"same_app", json_boolean((int)comparison_is_of_one_app(c))},
 			   {"a", side_json(&c->sides[0])}, {"b", side_json(&c->sides[1])},
 			   {"work", work_json(&c->work)}, {"level", json_real(CHANGE_LEVEL)},
 			   {"drift", json_real(CHANGE_DRIFT)},

@@ -42,6 +42,8 @@ void compare_side_release(struct compare_side *s)
 	free(s->methods);
 	free(s->nodes);
 	free(s->waste);
+	for (size_t i = 0; i < s->note_count; i++)
+		free(s->notes[i].words);
 	*s = (struct compare_side){.pid = 0};
 }
 

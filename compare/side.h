@@ -77,6 +77,14 @@ struct compare_problem {
 	Jxp__Kind main_kind; /* that most of it shows in; 0: none */
 };
 
+/* What a merge's report says of its windows. */
+#define COMPARE_NOTES_MAX 16u
+struct compare_note {
+	unsigned windows;
+	bool skipped; /* these are not in it */
+	char *words;  /* behind the number, and of the first of them: "cannot be read (first w7)" */
+};
+
 struct compare_side {
 	/* People are told this of it; texts are fit to show. */
 	char name[COMPARE_FACT_BYTES]; /* "w7", or a file's */
@@ -86,8 +94,10 @@ struct compare_side {
 	char start[COMPARE_FACT_BYTES];
 	int pid;
 	double elapsed_s;
-	unsigned windows; /* 1 but for a merge, */
-	unsigned skipped; /* which left out so many */
+	unsigned windows;                             /* 1 but for a merge, */
+	unsigned skipped;                             /* which left out so many */
+	struct compare_note notes[COMPARE_NOTES_MAX]; /* only read */
+	size_t note_count;
 
 	enum compare_unit unit;
 	/* With CPU time: what the program used itself, and as many ticks as that would have made;
@@ -101,6 +111,8 @@ struct compare_side {
 	/* Sums of kinds that were asked for; the others have asked false. */
 	struct {
 		bool asked;
+		unsigned windows;            /* only read: of a merge's, those that were for it, */
+		double elapsed_s;            /* so long */
 		struct compare_sums sums;    /* wasteful ones */
 		struct compare_sums checked; /* of bytes: all */
 	} kinds[KIND_VALUES];

@@ -379,6 +379,56 @@ static void read_fact(char fact[COMPARE_FACT_BYTES], const json_t *window, const
 	(void)utf8_sanitize(fact, COMPARE_FACT_BYTES, text ? text : ""); /* May be cut. */
 }
 
+static unsigned windows_of(const json_t *object)
+{
+	json_int_t windows = json_integer_value(json_object_get(object, "windows"));
+
+	return windows > 0 && windows <= UINT16_MAX ? (unsigned)windows : 0;
+}
+
+static int read_note(struct compare_note *n, const json_t *note)
+{
+	char words[COMPARE_FACT_BYTES], first[COMPARE_FACT_BYTES], detail[COMPARE_FACT_BYTES];
+
+	read_fact(words, note, "words");
+	read_fact(first, note, "first");
+	read_fact(detail, note, "detail");
+	n->windows = windows_of(note);
+	n->skipped = json_is_true(json_object_get(note, "skipped"));
+	return asprintf(&n->words, "%s%s%s%s%s%s", words, first[0] ? " (first " : "", first,
+			detail[0] ? ": " : "", detail, first[0] ? ")" : "") < 0
+		   ? -ENOMEM
+		   : 0;
+}
+
+/* Those of a merge; a report of before has no words for them. */
+static int read_merged(struct compare_side *s, const json_t *merged)
+{
+	const json_t *notes = json_object_get(merged, "notes");
+	const json_t *kinds = json_object_get(merged, "kinds");
+	size_t count = json_array_size(notes);
+	int r = 0;
+
+	for (size_t i = 0; i < json_array_size(kinds); i++) {
+		const json_t *k = json_array_get(kinds, i);
+		const char *name = json_string_value(json_object_get(k, "kind"));
+		Jxp__Kind kind = name ? kind_of_option(name, strlen(name)) : JXP__KIND__KIND_NONE;
+
+		s->kinds[kind].windows = windows_of(k);
+		(void)number(json_object_get(k, "duration_s"), AMOUNT_MAX,
+			     &s->kinds[kind].elapsed_s); /* Else 0. */
+	}
+	for (size_t i = 0; i < count && i < COMPARE_NOTES_MAX && r == 0; i++) {
+		const json_t *note = json_array_get(notes, i);
+
+		if (!json_is_string(json_object_get(note, "words")))
+			continue;
+		r = read_note(&s->notes[s->note_count], note);
+		s->note_count += r == 0;
+	}
+	return r;
+}
+
 /* Reads what people are told; nothing is computed from it but the rate. */
 static bool read_window(struct compare_side *s, const json_t *window)
 {
@@ -470,6 +520,8 @@ int compare_side_read(struct compare_side *s, const char *name, const void *text
 	(void)utf8_sanitize(side.name, sizeof(side.name), name); /* May be cut. */
 	problems = parse(&members[PROBLEMS]);
 	r = read_window(&side, window) ? read_comparison(&side, comparison) : -EBADMSG;
+	if (r == 0)
+		r = read_merged(&side, json_object_get(window, "merged"));
 	if (r == 0)
 		r = read_problems(&side, problems);
 	if (r < 0) {

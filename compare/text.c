@@ -15,6 +15,19 @@
 /* So much of the CPU time is too much for compilers in a program that has run for a while. */
 #define COMPILERS_MANY 0.2
 
+/* Which windows of a merge its kinds are of, where these differ, and which are not in it. */
+static void windows(FILE *out, const struct compare_side *s)
+{
+	for (int kind = 0; kind < KIND_VALUES; kind++)
+		if (s->kinds[kind].windows > 0 && s->kinds[kind].windows < s->windows)
+			fprintf(out, "   %s: of %u of the windows, %.1f s\n",
+				kind_option((Jxp__Kind)kind), s->kinds[kind].windows,
+				s->kinds[kind].elapsed_s);
+	for (size_t i = 0; i < s->note_count; i++)
+		fprintf(out, "   %s%u of the windows %s\n", s->notes[i].skipped ? "left out: " : "",
+			s->notes[i].windows, s->notes[i].words);
+}
+
 static void side(FILE *out, char letter, const struct compare_side *s)
 {
 	fprintf(out, "%c  %s", letter, s->name);
@@ -22,11 +35,10 @@ static void side(FILE *out, char letter, const struct compare_side *s)
 		fprintf(out, ": %u windows", s->windows);
 	else if (s->id[0])
 		fprintf(out, ": window %s (pid %d)", s->id, s->pid);
-	if (s->skipped > 0)
-		fprintf(out, " (%u left out: 'report' says why)", s->skipped);
 	fprintf(out, " of %s, JDK %s, from %s, %.1f s", s->app, s->jdk, s->start, s->elapsed_s);
 	if (s->unit == COMPARE_CHECKED) {
 		fputs(", not of kind cpu\n", out);
+		windows(out, s);
 		return;
 	}
 	fprintf(out, ", %.1f s of CPU time (%.2f CPUs), %.0f ticks\n",
@@ -36,6 +48,7 @@ static void side(FILE *out, char letter, const struct compare_side *s)
 			"   left out: %.1f s of the compilers' threads; the JVM may still be "
 			"warming up\n",
 			comparison_compilers_ns(s) / (double)NS_PER_S);
+	windows(out, s);
 }
 
 static const char *word(const struct change *c)

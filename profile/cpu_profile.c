@@ -76,8 +76,8 @@ static const struct column sums_columns[] = {
     COLUMN(struct cpu_profile, lost.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
     COLUMN(struct cpu_profile, refused),
     COLUMN(struct cpu_profile, beside.span_ns, .role = COLUMN_COUNT),
-    COLUMN(struct cpu_profile, beside.gc_ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
-    COLUMN(struct cpu_profile, beside.jit_ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMN(struct cpu_profile, beside.gc_ns, .role = COLUMN_SUM, .weight = WEIGHT_BESIDE),
+    COLUMN(struct cpu_profile, beside.jit_ns, .role = COLUMN_SUM, .weight = WEIGHT_BESIDE),
 };
 
 static bool sums_are_valid(const void *row)

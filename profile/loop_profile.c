@@ -7,7 +7,7 @@
 
 #define CPU_COLUMNS(row, sum)                           \
 	COLUMN(row, sum.samples, .role = COLUMN_COUNT), \
-	    COLUMN(row, sum.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU)
+	    COLUMN(row, sum.ns, .role = COLUMN_SUM, .weight = WEIGHT_LOOPS)
 
 /* What is counted of turns is added up as it is. */
 #define COUNTS_COLUMNS(counts)                                              \
@@ -28,10 +28,10 @@ static const struct column row_columns[] = {
     COLUMN(struct loop, latch_bci, .role = COLUMN_MOST),
     CPU_COLUMNS(struct loop, own),
     CPU_COLUMNS(struct loop, within),
-    COLUMNS(struct loop, type_ns, type_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
-    COLUMNS(struct loop, doubt_ns, doubt_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
-    COLUMN(struct loop, waits_ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
-    COLUMNS(struct loop, effect_ns, effect_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_CPU),
+    COLUMNS(struct loop, type_ns, type_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_LOOPS),
+    COLUMNS(struct loop, doubt_ns, doubt_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_LOOPS),
+    COLUMN(struct loop, waits_ns, .role = COLUMN_SUM, .weight = WEIGHT_LOOPS),
+    COLUMNS(struct loop, effect_ns, effect_ns[0], .role = COLUMN_SUM, .weight = WEIGHT_LOOPS),
     COLUMN(struct loop, unroll, .role = COLUMN_MOST),
     COLUMN(struct loop, bursts, .role = COLUMN_COUNT),
     COLUMN(struct loop, bursts_left, .role = COLUMN_COUNT),

@@ -29,8 +29,8 @@ static const struct column pair_columns[] = {
     COLUMN(struct pair, checked_bytes), /* a merge weighs bytes by itself */
     COLUMN(struct pair, wasteful_bytes),
     COLUMN(struct pair, wasteful_squares),
-    COLUMN(struct pair, cpu.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
-    COLUMN(struct pair, cpu.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_CPU),
+    COLUMN(struct pair, cpu.ns, .role = COLUMN_SUM, .weight = WEIGHT_PAIRS),
+    COLUMN(struct pair, cpu.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_PAIRS),
 };
 
 static bool cpu_is_valid(const struct cpu_sums *cpu)
@@ -57,10 +57,10 @@ static const struct column totals_columns[] = {
     COLUMN(struct totals, checked_bytes), /* a merge weighs bytes by itself */
     COLUMN(struct totals, wasteful_bytes),
     COLUMN(struct totals, sum_squares),
-    COLUMN(struct totals, wasteful_cpu.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
-    COLUMN(struct totals, wasteful_cpu.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_CPU),
-    COLUMN(struct totals, cpu.ns, .role = COLUMN_SUM, .weight = WEIGHT_CPU),
-    COLUMN(struct totals, cpu.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_CPU),
+    COLUMN(struct totals, wasteful_cpu.ns, .role = COLUMN_SUM, .weight = WEIGHT_PAIRS),
+    COLUMN(struct totals, wasteful_cpu.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_PAIRS),
+    COLUMN(struct totals, cpu.ns, .role = COLUMN_SUM, .weight = WEIGHT_PAIRS),
+    COLUMN(struct totals, cpu.squares, .role = COLUMN_SQUARES, .weight = WEIGHT_PAIRS),
 };
 
 static bool totals_are_valid(const void *row)

@@ -41,7 +41,10 @@ enum profile_table {
 /* A merge has these weights (profile/combine/merge.h). */
 enum profile_weight {
 	WEIGHT_NONE,   /* 1: as it is */
-	WEIGHT_CPU,    /* CPU time that ticks and pairs stand for */
+	WEIGHT_CPU,    /* CPU time that ticks of kind cpu stand for, */
+	WEIGHT_BESIDE, /* and of the JVM's own threads, */
+	WEIGHT_LOOPS,  /* ticks that are looked for in loops, */
+	WEIGHT_PAIRS,  /* and pairs */
 	WEIGHT_ACCESS, /* accesses to objects */
 	WEIGHT_TIME,   /* what lives at the end: averaged over the time that windows stand for */
 	PROFILE_WEIGHTS,

@@ -105,6 +105,16 @@ bool kinds_add(bool *kinds, Jxp__Kind kind)
 	return true;
 }
 
+uint32_t kinds_mask(const bool *kinds)
+{
+	uint32_t mask = 0;
+
+	_Static_assert(KIND_VALUES <= 32, "a set of kinds is 32 bits");
+	for (int kind = 0; kind < KIND_VALUES; kind++)
+		mask |= kinds[kind] ? UINT32_C(1) << kind : 0;
+	return mask;
+}
+
 size_t kinds_list(const bool *kinds, Jxp__Kind *list)
 {
 	size_t count = 0;

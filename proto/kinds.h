@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "proto/jxperf.pb-c.h"
 
@@ -74,6 +75,9 @@ const struct pair_kind *pair_kind_find(Jxp__Kind kind);
 /* Sets of kinds are arrays of KIND_VALUES, by Kind. Adds one, with what it needs; false, and
  * nothing is added, where there is no such kind. */
 bool kinds_add(bool *kinds, Jxp__Kind kind);
+
+/* A set as a number: 1 << Kind of each. */
+uint32_t kinds_mask(const bool *kinds);
 
 /* Writes those of a set to list, which has room for PAIR_KINDS + SUBJECT_KINDS, in the order of the
  * tables. Returns how many there are. */

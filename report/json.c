@@ -32,9 +32,46 @@ static json_t *id_json(unsigned number)
 	return number ? json_sprintf("w%u", number) : json_string("");
 }
 
-/* Writes what only merged ones have. */
-static json_t *merged_json(const struct window_merged *m)
+static json_t *names_json(const struct merged_names *n)
 {
+	json_t *names = json_array();
+
+	for (unsigned i = 0; i < n->count; i++)
+		names = json_appended(
+		    names, JSON_OBJECT({"name", json_string(n->names[i].name)},
+				       {"windows", json_integer((json_int_t)n->names[i].windows)}));
+	if (n->more > 0)
+		names = json_appended(names,
+				      JSON_OBJECT({"name", json_null()},
+						  {"windows", json_integer((json_int_t)n->more)}));
+	return names;
+}
+
+/* What each kind is of. */
+static json_t *kinds_json(const struct window_result *w)
+{
+	Jxp__Kind kinds[KIND_VALUES];
+	size_t count = kinds_list(w->request.kinds, kinds);
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		const struct merged_kind *k = &w->merged->kinds[kinds[i]];
+
+		array = json_appended(
+		    array, JSON_OBJECT({"kind", json_string(kind_option(kinds[i]))},
+				       {"windows", json_integer((json_int_t)k->windows)},
+				       {"duration_s", json_real(clock_s(k->elapsed_ns))},
+				       {"cpu_s", json_real(window_result_own_part(w) * k->whole_ns /
+							   (double)NS_PER_S)},
+				       {"batches", json_integer((json_int_t)k->batches)}));
+	}
+	return array;
+}
+
+/* Writes what only merged ones have. */
+static json_t *merged_json(const struct window_result *w)
+{
+	const struct window_merged *m = w->merged;
 	json_t *notes = json_array();
 
 	for (int i = 0; i < MERGED_NOTES; i++) {
@@ -47,14 +84,16 @@ static json_t *merged_json(const struct window_merged *m)
 				{"note", json_string(merged_note_words[i].name)},
 				{"windows", json_integer((json_int_t)d->windows)},
 				{"first", id_json(d->first)}, {"detail", json_string(d->detail)},
-				{"skipped", json_boolean((int)merged_note_words[i].skipped)}));
+				{"skipped", json_boolean((int)merged_note_words[i].skipped)},
+				{"words", json_string(merged_note_words[i].sentence)}));
 	}
-	return JSON_OBJECT({"windows", json_integer((json_int_t)m->windows)},
-			   {"skipped", json_integer((json_int_t)m->skipped)},
-			   {"first", id_json(m->first)}, {"last", id_json(m->last)},
-			   {"processes", json_integer((json_int_t)m->processes)},
-			   {"more_processes", json_boolean((int)m->more_processes)},
-			   {"batches", json_integer((json_int_t)m->batches)}, {"notes", notes});
+	return JSON_OBJECT(
+	    {"windows", json_integer((json_int_t)m->windows)},
+	    {"skipped", json_integer((json_int_t)m->skipped)}, {"first", id_json(m->first)},
+	    {"last", id_json(m->last)}, {"processes", json_integer((json_int_t)m->processes)},
+	    {"more_processes", json_boolean((int)m->more_processes)},
+	    {"batches", json_integer((json_int_t)m->batches)}, {"apps", names_json(&m->apps)},
+	    {"schedules", names_json(&m->schedules)}, {"kinds", kinds_json(w)}, {"notes", notes});
 }
 
 static json_t *window_json(const struct report_model *m)
@@ -89,7 +128,7 @@ static json_t *window_json(const struct report_model *m)
 		    json_joined(window, JSON_OBJECT({"schedule", json_string(s->name)},
 						    {"epoch", json_integer((json_int_t)s->epoch)},
 						    {"weight_s", json_real(s->weight_s)}));
-	return w->merged ? json_with(window, "merged", merged_json(w->merged)) : window;
+	return w->merged ? json_with(window, "merged", merged_json(w)) : window;
 }
 
 /* Writes what another window's is compared with, whatever is wanted of the rest; null in a window

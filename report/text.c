@@ -66,6 +66,55 @@ static void difference(FILE *out, enum merged_note which, const struct merged_di
 	fputc('\n', out);
 }
 
+/* Windows with their schedule, "" being people. */
+static void schedules(FILE *out, const struct merged_names *n)
+{
+	const char *between = "schedules: ";
+
+	if (n->count == 1 && !n->names[0].name[0])
+		return;
+	for (unsigned i = 0; i < n->count; i++) {
+		fprintf(out, "%s%u %s%s", between, n->names[i].windows,
+			n->names[i].name[0] ? "by " : "that somebody asked for", n->names[i].name);
+		between = ", ";
+	}
+	if (n->more > 0)
+		fprintf(out, "%s%u by others", between, n->more);
+	fputs(" of the windows\n", out);
+}
+
+/* Those that are of the same windows as the first of them, which is the i-th. */
+static void kinds_of_same(FILE *out, const struct window_result *w, const Jxp__Kind *kinds,
+			  size_t count, size_t i)
+{
+	const struct merged_kind *of = w->merged->kinds, *first = &of[kinds[i]];
+
+	for (size_t before = 0; before < i; before++)
+		if (merged_kind_is_of_same(&of[kinds[before]], first))
+			return;
+	for (size_t k = i; k < count; k++)
+		if (merged_kind_is_of_same(&of[kinds[k]], first))
+			fprintf(out, "%s%s", k > i ? ", " : "", kind_option(kinds[k]));
+	fprintf(out, ": of %u window%s, %.1f s, which used %.1f s of CPU time\n", first->windows,
+		first->windows == 1 ? "" : "s", clock_s(first->elapsed_ns),
+		window_result_own_part(w) * first->whole_ns / (double)NS_PER_S);
+}
+
+/* Where not all of them are for the same. */
+static void kinds(FILE *out, const struct window_result *w)
+{
+	Jxp__Kind kinds[KIND_VALUES];
+	size_t count = kinds_list(w->request.kinds, kinds);
+
+	if (!window_merged_kinds_differ(w->merged))
+		return;
+	for (size_t i = 0; i < count; i++)
+		kinds_of_same(out, w, kinds, count, i);
+	fputs("a kind's figures are of the windows that were for it, and shares of CPU "
+	      "time are of what these used\n",
+	      out);
+}
+
 /* The same for a window that was merged from others. */
 static void merged_windows(FILE *out, const struct window_result *w)
 {
@@ -81,6 +130,8 @@ static void merged_windows(FILE *out, const struct window_result *w)
 		w->gc[0] ? w->gc : "unknown");
 	fprintf(out, "began %s, ended %s, %.1f s in all\n", start, end,
 		clock_s(window_result_elapsed_ns(w)));
+	schedules(out, &m->schedules);
+	kinds(out, w);
 	for (int i = 0; i < MERGED_NOTES; i++)
 		if (m->notes[i].windows > 0)
 			difference(out, (enum merged_note)i, &m->notes[i]);

@@ -54,11 +54,14 @@ static void legend(FILE *out, const struct report_model *m)
 		(void)snprintf(
 		    text, sizeof(text),
 		    "CPU time: at first accesses of wasteful pairs, of the %.1f s that "
-		    "the program used itself; not what removing them saves. Checked bytes: "
+		    "the program used itself%s; not what removing them saves. Checked bytes: "
 		    "those of accesses "
 		    "whose memory was accessed again, and how many of them in vain. In "
 		    "brackets: 95%% intervals.",
-		    window_result_whole_s(m->window));
+		    window_result_whole_s(m->window),
+		    m->window->merged && window_merged_kinds_differ(m->window->merged)
+			? ", by what a kind's own windows show"
+			: "");
 	else
 		(void)snprintf(text, sizeof(text),
 			       "Checked bytes: those of accesses whose memory was accessed again, "

@@ -52,9 +52,9 @@ struct command {
 /* What all commands take, before or behind their names: of a struct client. */
 extern const struct argument_option command_globals[];
 
-extern const struct command cmd_attach, cmd_check, cmd_detach, cmd_diff, cmd_fleet_plan, cmd_list,
-    cmd_pause, cmd_reload, cmd_resume, cmd_report, cmd_status, cmd_subsume, cmd_threads, cmd_top,
-    cmd_ui, cmd_wait, cmd_windows;
+extern const struct command cmd_apps, cmd_attach, cmd_check, cmd_detach, cmd_diff, cmd_fleet_plan,
+    cmd_list, cmd_pause, cmd_reload, cmd_resume, cmd_report, cmd_status, cmd_subsume, cmd_threads,
+    cmd_top, cmd_ui, cmd_wait, cmd_windows;
 
 /* That of a table that NULL ends; NULL where there is none of this name. */
 const struct command *command_find(const struct command *const *commands, const char *name);

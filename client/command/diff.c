@@ -22,7 +22,7 @@
 enum diff_format { DIFF_UNASKED, DIFF_TEXT, DIFF_JSON, DIFF_HTML };
 
 struct diff_options {
-	const char *app;
+	Jxp__Selection which; /* of the windows that periods are of */
 	enum diff_format format;
 	uint32_t rows;
 	const char *output;
@@ -60,10 +60,11 @@ static const struct argument_option arguments[] = {
     {.group = output_arguments, FIELD(output)},
     {.name = "app",
      .type = ARGUMENT_TEXT,
-     FIELD(app),
+     FIELD(which.app),
      .noun = "an application",
-     .value = "NAME",
-     .help = "the application whose windows the periods are of"},
+     .value = "APP",
+     .help = "the application, or several: 'shop-*,cart', whose windows the periods are of"},
+    {.group = chosen_arguments, FIELD(which)},
     {.name = "format",
      .type = ARGUMENT_CHOICE,
      FIELD(format),
@@ -173,14 +174,17 @@ static int render(const struct diff_options *o, const struct found *f, char **te
 
 static int check(const struct diff_options *o, const struct diff_side sides[2], struct err *err)
 {
-	if (o->app && !sides[0].selection.app[0] && !sides[1].selection.app[0])
+	bool chosen = o->which.app[0] || o->which.schedule[0] || o->which.n_kinds > 0;
+
+	if (chosen && !sides[0].selection.app[0] && !sides[1].selection.app[0])
 		return err_set(err, EINVAL,
-			       "--app is for periods, and '%s' and '%s' are none: leave it out",
+			       "--app is for periods, as --kinds and --schedule are, and '%s' and "
+			       "'%s' are none: leave it out",
 			       sides[0].text, sides[1].text);
 	return 0;
 }
 
-static struct diff_options asked;
+static struct diff_options asked = {.which = JXP__SELECTION__INIT};
 
 static int diff(struct client *c, struct command_call *call, struct err *err)
 {
@@ -196,7 +200,7 @@ static int diff(struct client *c, struct command_call *call, struct err *err)
 	if (o->format == DIFF_UNASKED)
 		o->format = c->json ? DIFF_JSON : DIFF_TEXT;
 	for (int i = 0; i < 2; i++)
-		if ((r = diff_side_parse(&sides[i], texts[i], o->app, err)) < 0)
+		if ((r = diff_side_parse(&sides[i], texts[i], &o->which, err)) < 0)
 			return r;
 	if ((r = check(o, sides, err)) < 0 ||
 	    (r = output_open_report(&output, o->output, shown_as[o->format], err)) < 0 ||

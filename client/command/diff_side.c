@@ -34,7 +34,8 @@ static bool is_file(const char *text)
 	return !is_id(text) && access(text, F_OK) == 0;
 }
 
-int diff_side_parse(struct diff_side *s, const char *text, const char *app, struct err *err)
+int diff_side_parse(struct diff_side *s, const char *text, const Jxp__Selection *which,
+		    struct err *err)
 {
 	*s = (struct diff_side){.text = text, .file = is_file(text)};
 	jxp__selection__init(&s->selection);
@@ -44,11 +45,11 @@ int diff_side_parse(struct diff_side *s, const char *text, const char *app, stru
 		s->selection.window = (char *)text;
 		return 0;
 	}
-	if (!app)
+	if (!which->app[0])
 		return err_set(err, EINVAL,
 			       "'%s' is a period: say with --app NAME whose windows are meant",
 			       text);
-	s->selection.app = (char *)app;
+	s->selection = *which;
 	return parse_period(text, clock_ns(CLOCK_REALTIME), &s->selection.since_unix_ns,
 			    &s->selection.until_unix_ns, err);
 }

@@ -19,8 +19,9 @@ struct diff_side {
 };
 
 /* A text with a slash, that ends in ".json", or that names a file and is no window is a file; one
- * with two dots a period, of app (NULL: not given); else a window. 0 or -EINVAL. */
-int diff_side_parse(struct diff_side *s, const char *text, const char *app, struct err *err);
+ * with two dots a period, of which, whose texts are borrowed; else a window. 0 or -EINVAL. */
+int diff_side_parse(struct diff_side *s, const char *text, const Jxp__Selection *which,
+		    struct err *err);
 
 /* Loads what is compared of it. 0; -ENODATA with the reason where it has nothing to compare;
  * -EBADMSG for a file that is no report; or another -errno. */

@@ -280,13 +280,41 @@ const struct argument_option output_arguments[] = {
 
 #define SELECTION(member) .field = offsetof(Jxp__Selection, member)
 
+/* They are of one command line. */
+static int set_selected_kinds(const char *text, void *selection, struct err *err)
+{
+	static Jxp__Kind kinds[PARSE_KINDS_MAX];
+	Jxp__Selection *s = selection;
+	int r = parse_kinds(text, kinds, &s->n_kinds, err);
+
+	s->kinds = kinds;
+	return r;
+}
+
+const struct argument_option chosen_arguments[] = {
+    {.name = "kinds",
+     .type = ARGUMENT_PARSED,
+     .parse = set_selected_kinds,
+     .name_at = kind_option_at,
+     .value = "K,K",
+     .help = "that were for one of these kinds"},
+    {.name = "schedule",
+     .type = ARGUMENT_TEXT,
+     SELECTION(schedule),
+     .noun = "a schedule",
+     .value = "NAME",
+     .help = "of this schedule"},
+    {0},
+};
+
 const struct argument_option selection_arguments[] = {
     {.name = "app",
      .type = ARGUMENT_TEXT,
      SELECTION(app),
      .noun = "an application",
-     .value = "NAME",
-     .help = "windows of this application; report: all of them as one, in place of WINDOW"},
+     .value = "APP",
+     .help = "windows of this application, or of several: 'shop-*,cart'; report: all of them as "
+	     "one, in place of WINDOW"},
     {.name = "since",
      .type = ARGUMENT_PARSED,
      .parse = parse_time,

@@ -50,7 +50,8 @@ extern const struct argument_option report_arguments[];
 /* Where a report goes: a const char *, NULL without the option. */
 extern const struct argument_option output_arguments[];
 
-/* Windows of an application: fields of a Jxp__Selection. */
+/* Windows of an application: fields of a Jxp__Selection; and without its name and time. */
 extern const struct argument_option selection_arguments[];
+extern const struct argument_option chosen_arguments[];
 
 #endif

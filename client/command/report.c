@@ -18,6 +18,7 @@ struct report_options {
 static const struct argument_option arguments[] = {
     {.group = report_arguments, FIELD(report)},
     {.group = selection_arguments, FIELD(merged)},
+    {.group = chosen_arguments, FIELD(merged)},
     {.group = output_arguments, FIELD(output)},
     {0},
 };
@@ -36,10 +37,12 @@ static int check_subject(const struct report_options *o, const char *window, str
 		return err_set(err, EINVAL,
 			       "'report' needs WINDOW, or --app NAME for all windows of an "
 			       "application: see 'jxperfctl help report'");
-	if (window && (o->merged.app[0] || o->merged.since_unix_ns || o->merged.until_unix_ns))
-		return err_set(
-		    err, EINVAL,
-		    "--app, --since and --until are in place of a window: leave '%s' out", window);
+	if (window && (o->merged.app[0] || o->merged.since_unix_ns || o->merged.until_unix_ns ||
+		       o->merged.schedule[0] || o->merged.n_kinds > 0))
+		return err_set(err, EINVAL,
+			       "--app, --since, --until, --kinds and --schedule are in place of a "
+			       "window: leave '%s' out",
+			       window);
 	if (o->merged.app[0] && o->report.baseline[0])
 		return err_set(err, EINVAL,
 			       "--baseline is for one window, not for those of an application");

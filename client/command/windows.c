@@ -18,6 +18,7 @@ struct windows_options {
 
 static const struct argument_option arguments[] = {
     {.group = selection_arguments, FIELD(selection)},
+    {.group = chosen_arguments, FIELD(selection)},
     {.name = "limit",
      .type = ARGUMENT_PARSED,
      .parse = parse_count,
@@ -62,9 +63,7 @@ static int windows(struct client *c, struct command_call *call, struct err *err)
 	int r;
 
 	(void)call; /* There are no operands. */
-	request.app = asked.selection.app;
-	request.since_unix_ns = asked.selection.since_unix_ns;
-	request.until_unix_ns = asked.selection.until_unix_ns;
+	request.which = &asked.selection;
 	request.limit = asked.limit;
 	r = exchange_once(c, JXP__CONTROL_REQUEST__BODY_WINDOWS, &request, &reply, err);
 	if (r < 0)

@@ -32,8 +32,15 @@ struct command_route {
 		.name = "pid", .of = DIGITS, .needed = true \
 	}
 
+/* Times and durations, of which no name of a file can be made. */
+#define PERIOD(parameter)                                                       \
+	{                                                                       \
+		.name = (parameter), .of = DIGITS "mshdwTZ:.-+", .needed = true \
+	}
+
 static const struct command_route routes[] = {
     {{"api/jvms", false, false}, {"--json", "list"}, {{0}}},
+    {{"api/apps", false, false}, {"--json", "apps"}, {{0}}},
     {{"api/status", false, false}, {"--json", "status"}, {{0}}},
     {{"api/windows", false, false},
      {"--json", "windows"},
@@ -43,6 +50,9 @@ static const struct command_route routes[] = {
      {WINDOW("window"), {.name = "pairs", .option = "--pairs", .of = DIGITS, .needed = true}}},
     {{"window", false, true}, {"report", "--format", "html"}, {WINDOW("window")}},
     {{"compare", false, true}, {"diff", "--format", "html"}, {WINDOW("a"), WINDOW("b")}},
+    {{"periods", false, true},
+     {"diff", "--format", "html"},
+     {PERIOD("a"), PERIOD("b"), {.name = "app", .option = "--app", .needed = true}}},
     {{"api/attach", true, false},
      {"--json", "attach", "--background"},
      {PID,

@@ -10,11 +10,11 @@
 
 /* ---------------------------------------------------------------- on the loop */
 
-static bool means(const struct database_filter *f, const struct window_result *w)
+/* Whatever it is for, and whoever asked. */
+static bool means_at_all(const struct database_filter *f, const struct window_result *w)
 {
 	return (f->owner == PROC_ANY_UID || f->owner == w->owner) &&
-	       (!f->app[0] || strcmp(f->app, w->app) == 0) &&
-	       w->start_unix_ns >= f->since_unix_ns &&
+	       database_filter_means_app(f, w->app) && w->start_unix_ns >= f->since_unix_ns &&
 	       (f->until_unix_ns == 0 || w->start_unix_ns < f->until_unix_ns) &&
 	       (!f->recorded || (w->finished && w->state != WINDOW_FAILED));
 }
@@ -24,8 +24,16 @@ int catalogue_hold(struct catalogue *c, const struct window_result *w)
 {
 	int r = 0;
 
-	if (!means(&c->filter, w))
+	if (!means_at_all(&c->filter, w))
 		return 0;
+	if (c->filter.schedule[0] && strcmp(c->filter.schedule, w->request.schedule.name) != 0) {
+		c->other_schedule++;
+		return 0;
+	}
+	if (!database_filter_means_kinds(&c->filter, kinds_mask(w->request.kinds))) {
+		c->other_kinds++;
+		return 0;
+	}
 	r = array_reserve(&c->held, &c->held_capacity, c->held_count + 1, sizeof(*c->held));
 	if (r < 0)
 		return r;
@@ -72,6 +80,34 @@ static int list_kept(struct catalogue *c, struct database *db, uint64_t future_u
 	if (r == 0)
 		c->older = all - *count;
 	return r;
+}
+
+/* All that are kept, in the place of those of them that are in memory. */
+static int count_others(struct catalogue *c, struct database *db, uint64_t future_unix_ns,
+			struct err *err)
+{
+	struct database_filter any = c->filter, of_schedule;
+	uint64_t all = 0, of_it = 0, meant = 0;
+	int r;
+
+	if (!c->filter.schedule[0] && !c->filter.kinds)
+		return 0;
+	if (c->is_of_a_time)
+		database_filter_end(&any, future_unix_ns);
+	any.kinds = 0;
+	of_schedule = any;
+	any.schedule[0] = '\0';
+	r = database_count(db, &any, &all, err);
+	if (r == 0)
+		r = database_count(db, &of_schedule, &of_it, err);
+	of_schedule.kinds = c->filter.kinds;
+	if (r == 0)
+		r = database_count(db, &of_schedule, &meant, err);
+	if (r < 0)
+		return r;
+	c->other_schedule = all - of_it;
+	c->other_kinds = of_it - meant;
+	return 0;
 }
 
 static void add_rows(struct catalogue *c, size_t count)
@@ -140,6 +176,8 @@ int catalogue_read(struct catalogue *c, struct database *db, struct err *err)
 		return err_set(err, ENOMEM, "out of memory for the list of windows");
 	if (db)
 		r = list_kept(c, db, future_unix_ns, &count, err);
+	if (r == 0 && db)
+		r = count_others(c, db, future_unix_ns, err);
 	if (r < 0)
 		return r;
 	add_rows(c, count);

@@ -39,7 +39,9 @@ struct catalogue {
 	size_t count;
 	uint64_t older;        /* are meant, too, and are beyond the most, */
 	uint64_t future;       /* so many later than now, */
-	unsigned first_future; /* the first of these */
+	unsigned first_future; /* the first of these; */
+	/* of the application and time, too, and not of the filter's schedule, or else kinds */
+	uint64_t other_schedule, other_kinds;
 
 	/* Its own: */
 	struct catalogue_entry *held;

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/proc.h"
 #include "profile/combine/merge.h"
@@ -30,6 +32,28 @@ void selection_init(struct selection *s, const char *database, uid_t owner)
 					    .filter = {.owner = owner, .recorded = true},
 					    .is_of_a_time = true,
 					    .most = SELECTION_WINDOWS_MAX}};
+}
+
+int selection_ask(struct database_filter *f, const Jxp__Selection *asked, struct err *err)
+{
+	bool kinds[KIND_VALUES] = {false};
+
+	if (strlen(asked->app) >= sizeof(f->app) || strlen(asked->schedule) >= sizeof(f->schedule))
+		return err_set(err, ENOENT,
+			       "no application or schedule has a name as long as that");
+	if (asked->until_unix_ns && asked->until_unix_ns <= asked->since_unix_ns)
+		return err_set(err, EINVAL, "the time ends before it begins");
+	for (size_t i = 0; i < asked->n_kinds; i++) {
+		if (asked->kinds[i] <= JXP__KIND__KIND_NONE || (int)asked->kinds[i] >= KIND_VALUES)
+			return err_set(err, EINVAL, "there is no such kind");
+		kinds[asked->kinds[i]] = true;
+	}
+	(void)snprintf(f->app, sizeof(f->app), "%s", asked->app);
+	(void)snprintf(f->schedule, sizeof(f->schedule), "%s", asked->schedule);
+	f->kinds = kinds_mask(kinds);
+	f->since_unix_ns = asked->since_unix_ns;
+	f->until_unix_ns = asked->until_unix_ns;
+	return 0;
 }
 
 static int hold_one(struct selection *s, const struct window_result *w)
@@ -87,8 +111,10 @@ static int load_one(struct selection *s, const struct window_result **w, struct 
 
 /* ---------------------------------------------------------------- many */
 
-/* One that was deleted meanwhile is not missed; one that is damaged is. */
-static int add_one(struct merge *m, struct database *db, const struct catalogue_entry *e)
+/* One that was deleted meanwhile is not missed; one that is damaged is. What a row of an earlier
+ * version is for, its record says. */
+static int add_one(struct merge *m, struct database *db, const struct database_filter *f,
+		   const struct catalogue_entry *e)
 {
 	struct window_result *w = NULL;
 	struct err why;
@@ -97,7 +123,9 @@ static int add_one(struct merge *m, struct database *db, const struct catalogue_
 	if (e->held)
 		return merge_add(m, e->held);
 	r = database_load(db, PROC_ANY_UID, e->number, &w, &why);
-	if (r == 0)
+	if (r == 0 && !database_filter_means_kinds(f, kinds_mask(w->request.kinds)))
+		r = merge_leave_out(m, MERGED_OTHER_KINDS, 1, e->number, "");
+	else if (r == 0)
 		r = merge_add(m, w);
 	else if (r == -ENOENT || r == -ECANCELED)
 		r = 0;
@@ -116,9 +144,11 @@ static int none_began(const struct catalogue *c, struct err *err)
 			       "since: see 'jxperfctl report w%u'",
 			       c->filter.app, c->future, c->first_future, c->first_future);
 	return err_set(err, ENOENT,
-		       "no window of an application '%s' began then: see 'jxperfctl windows "
-		       "--app %s'",
-		       c->filter.app, c->filter.app);
+		       "no window of an application '%s' began then%s: see 'jxperfctl apps'",
+		       c->filter.app,
+		       c->other_kinds || c->other_schedule
+			   ? " for these kinds or by that schedule, though others did"
+			   : "");
 }
 
 static int merge_all(struct selection *s, struct merge *m, struct database *db,
@@ -135,10 +165,14 @@ static int merge_all(struct selection *s, struct merge *m, struct database *db,
 		r = merge_leave_out(m, MERGED_OLDER, (unsigned)c->older, 0, "");
 	if (r == 0 && c->future > 0)
 		r = merge_leave_out(m, MERGED_FUTURE, (unsigned)c->future, c->first_future, "");
+	if (r == 0 && c->other_schedule > 0)
+		r = merge_leave_out(m, MERGED_OTHER_SCHEDULE, (unsigned)c->other_schedule, 0, "");
+	if (r == 0 && c->other_kinds > 0)
+		r = merge_leave_out(m, MERGED_OTHER_KINDS, (unsigned)c->other_kinds, 0, "");
 	for (size_t i = 0; i < c->count && r == 0; i++) {
 		if (atomic_load(cancelled))
 			return err_set(err, ECANCELED, "nobody waits for these windows any more");
-		r = add_one(m, db, &c->entries[i]);
+		r = add_one(m, db, &c->filter, &c->entries[i]);
 	}
 	return r < 0 ? err_set(err, -r, "out of memory while merging windows")
 		     : merge_finish(m, &s->loaded, err);

@@ -42,6 +42,9 @@ void selection_init(struct selection *s, const char *database, uid_t owner);
 /* The number of a window's id ("w7"); false for what is none. */
 bool selection_number(const char *id, unsigned *number);
 
+/* Fills in what is asked for; the rest of the filter stays. 0, or -EINVAL or -ENOENT. */
+int selection_ask(struct database_filter *f, const Jxp__Selection *asked, struct err *err);
+
 /* Loop: w is in memory, and held if it is meant. 0 or -ENOMEM. */
 int selection_hold(struct selection *s, const struct window_result *w);
 

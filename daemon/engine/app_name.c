@@ -44,5 +44,5 @@ void app_name_of(char *label, size_t size, const char *program)
 		label[used++] = label_may_have(name[i]) ? name[i] : '_';
 	label[used] = '\0';
 	if (used == 0)
-		(void)snprintf(label, size, "unknown");
+		(void)snprintf(label, size, APP_NAME_UNKNOWN);
 }

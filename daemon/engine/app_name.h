@@ -11,6 +11,9 @@
 /* Longest label, with its NUL. */
 #define APP_NAME_BYTES 64
 
+/* Of what nobody can name. */
+#define APP_NAME_UNKNOWN "unknown"
+
 /* program is what the attach helper saw, as in `list`: a main class ("org.example.Main$Inner",
  * "module/org.example.Main") or a jar, without arguments. Never what the agent says of itself.
  * Characters other than letters, digits, '.', '_' and '-' become '_'; without a usable name the

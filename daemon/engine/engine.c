@@ -62,6 +62,11 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 	return 0;
 }
 
+void engine_set_namer(struct engine *e, const struct run_namer *namer)
+{
+	e->context.namer = *namer;
+}
+
 void engine_add_sink(struct engine *e, const struct window_sink *sink)
 {
 	sinks_add(&e->sinks, sink, NULL);

@@ -39,6 +39,7 @@ extern const struct engine_limits engine_limits_usual;
 
 struct engine;
 struct pause;
+struct run_namer;
 
 /* The limits are borrowed, the usual ones but in tests. */
 int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker,
@@ -48,13 +49,16 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
  * one of which is the history. */
 void engine_add_sink(struct engine *e, const struct window_sink *sink);
 
-/* From now on one who does not see everything has at most so many windows at a time; 0: as many as
- * there may be. */
+/* How windows that nobody has named are called. Before any begins. */
+void engine_set_namer(struct engine *e, const struct run_namer *namer);
+
 /* Windows are refused while this forbids them, which is borrowed. NULL, as at first: they are not.
  */
 void engine_set_pause(struct engine *e, struct pause *pause);
 struct pause *engine_pause(const struct engine *e);
 
+/* From now on one who does not see everything has at most so many windows at a time; 0: as many as
+ * there may be. */
 void engine_set_user_limit(struct engine *e, unsigned windows);
 /* The next window that is given a number has this one. Before any is. */
 void engine_number_from(struct engine *e, unsigned first);

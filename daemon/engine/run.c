@@ -11,6 +11,8 @@
 #include "common/log.h"
 #include "common/proc.h"
 #include "daemon/engine/app_name.h"
+#include "daemon/engine/inspector_answer.h"
+#include "daemon/inspector/inspector.h"
 #include "daemon/engine/run_frames.h"
 #include "profile/window/tables.h"
 
@@ -216,18 +218,69 @@ static void open_gate(struct run *r)
 	uint64_t end_ns = clock_monotonic_ns() + RUN_GREETING_MOST_MS * NS_PER_MS +
 			  r->result->request.duration_ns;
 
-	run_move(r, RUN_OPENING_GATE);
 	if (gate_control_open(&r->gate, r->context.broker, r->result, end_ns, on_gate_opened, r) <
 	    0)
 		run_greet(r);
 }
 
-static void name_app(struct window_result *w, const char *program)
+static void set_app(struct run *r, const char *app)
 {
-	if (w->request.app[0])
-		(void)snprintf(w->app, sizeof(w->app), "%s", w->request.app); /* Fits. */
+	(void)snprintf(r->result->app, sizeof(r->result->app), "%s", app); /* Fits. */
+}
+
+/* Which JVM the rules are asked of; NULL: it is not there, or could not be looked at. */
+static const Jxp__Jvm *find_jvm(const struct run *r, const Jxp__ControlReply *answer)
+{
+	const Jxp__JvmList *list =
+	    answer->body_case == JXP__CONTROL_REPLY__BODY_JVMS ? answer->jvms : NULL;
+
+	for (size_t i = 0; list && i < list->n_jvms; i++)
+		if ((pid_t)list->jvms[i]->pid == r->result->pid)
+			return list->jvms[i];
+	return NULL;
+}
+
+/* A rule may be there to hide what the JVM says of itself, so a JVM that the rules have not seen
+ * has no name of its own. */
+static void on_looked_at(void *arg, Jxp__ControlReply *answer)
+{
+	struct run *r = arg;
+	const Jxp__Jvm *jvm = find_jvm(r, answer);
+	struct window_request *request = &r->result->request;
+
+	if (jvm && r->context.namer.name(r->context.namer.arg, jvm, request->app)) {
+		request->app_by_rule = true;
+		set_app(r, request->app);
+	} else {
+		set_app(r, jvm ? r->program_app : APP_NAME_UNKNOWN);
+	}
+	inspector_answer_free(r->naming);
+	r->naming = NULL;
+	if (r->state == RUN_CANCELLED)
+		run_fail(r, ECANCELED, r->reason);
 	else
-		app_name_of(w->app, sizeof(w->app), program);
+		open_gate(r);
+}
+
+/* The JVM runs, so what rules go by can be read of it. */
+static void name_app(struct run *r, const char *program)
+{
+	const struct broker_request question = {
+	    .pid = INSPECTOR_LIST, .owner = PROC_ANY_UID, .pid_count = 1, .pids = {r->result->pid}};
+	const struct run_namer *namer = &r->context.namer;
+	struct err err;
+
+	run_move(r, RUN_OPENING_GATE);
+	app_name_of(r->program_app, sizeof(r->program_app), program);
+	if (!r->result->request.app[0] && namer->rules && namer->rules(namer->arg)) {
+		if (inspector_answer_new(&r->naming, r->context.loop, r->context.broker, &question,
+					 on_looked_at, r, &err) == 0)
+			return;
+		set_app(r, APP_NAME_UNKNOWN);
+	} else {
+		set_app(r, r->result->request.app[0] ? r->result->request.app : r->program_app);
+	}
+	open_gate(r);
 }
 
 static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
@@ -246,8 +299,7 @@ static void on_attached(void *arg, const struct broker_reply *reply, int *fds)
 		r->result->owner = reply->owner;
 		r->result->findings.cpu_limit = reply->cpu_limit;
 		r->result->findings.switch_costs = reply->switch_costs;
-		name_app(r->result, reply->message);
-		open_gate(r);
+		name_app(r, reply->message);
 	}
 }
 
@@ -377,6 +429,7 @@ void run_free(struct run *r)
 		broker_client_forget(r->context.broker, r->attach_request);
 	if (r->event_request > 0)
 		broker_client_forget(r->context.broker, r->event_request);
+	inspector_answer_free(r->naming);
 	numa_query_release(&r->numa);
 	forget_analyses(r);
 	gate_control_release(&r->gate);

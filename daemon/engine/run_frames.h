@@ -6,6 +6,7 @@
 #ifndef JXPERF_DAEMON_ENGINE_RUN_FRAMES_H
 #define JXPERF_DAEMON_ENGINE_RUN_FRAMES_H
 
+#include "daemon/engine/app_name.h"
 #include "daemon/engine/code_work.h"
 #include "daemon/engine/conversation.h"
 #include "daemon/engine/gate_control.h"
@@ -14,6 +15,8 @@
 #include "daemon/engine/run_owner.h"
 #include "daemon/engine/run_state.h"
 #include "profile/intake/intake.h"
+
+struct inspector_answer;
 
 struct run {
 	uv_timer_t timer; /* of the state's limit */
@@ -26,7 +29,9 @@ struct run {
 	uint64_t deadline_ns; /* at which the agent ends the window by itself; 0 before it began */
 	int attach_request;   /* ids of open requests to the broker, or 0 */
 	int event_request;
-	uint32_t event_tid; /* of event_request */
+	struct inspector_answer *naming;  /* how the rules see the JVM, while it is asked for; */
+	char program_app[APP_NAME_BYTES]; /* and what it is without rules */
+	uint32_t event_tid;               /* of event_request */
 	int refused; /* errno value with which the agent refused the window before it began, or 0 */
 	int agent_fd;                      /* until there is a conversation, or -1 */
 	int gate_program;                  /* until the agent has it, or -1 */

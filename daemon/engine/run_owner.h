@@ -4,10 +4,12 @@
 #ifndef JXPERF_DAEMON_ENGINE_RUN_OWNER_H
 #define JXPERF_DAEMON_ENGINE_RUN_OWNER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
 #include "daemon/broker/client.h"
+#include "profile/window/request.h"
 
 struct run;
 
@@ -22,10 +24,19 @@ struct run_callbacks {
 	void (*ended)(void *arg, struct run *r, int error, const char *message);
 };
 
+/* Names by a configuration's rules. name: what they call the JVM, in app; false where none of them
+ * does. rules: are there any? All NULL: there are none. */
+struct run_namer {
+	void *arg;
+	bool (*rules)(void *arg);
+	bool (*name)(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES]);
+};
+
 /* Loop and broker are borrowed. */
 struct run_context {
 	uv_loop_t *loop;
 	struct broker_client *broker;
+	struct run_namer namer;
 	uint64_t patience_ms; /* for each answer of the broker */
 	uint64_t tell_ns;     /* at least, between two messages to the agent that its batches give
 			       * reason for; 0: every batch may bring one, as fuzzing needs it */

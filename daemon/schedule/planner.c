@@ -21,11 +21,11 @@ struct jvm {
 	uid_t uid, first_uid; /* now, and when it came: whose share it is of */
 	char identity[IDENTITY_BYTES];
 	char app[PLANNER_NAME_BYTES];
-	bool app_by_rule;
 	uint64_t age_ns;
 	double cpu_share;
 	double collector_share;
 	enum miss refused;
+	bool unnamed;           /* by the rules in force */
 	enum miss trouble;      /* why it is left alone; */
 	struct backoff backoff; /* for so long */
 	bool matches;           /* a schedule */
@@ -180,6 +180,10 @@ int planner_configure(struct planner *p, const struct config *config, const char
 	free_schedules(p);
 	shares_release(&p->failures);
 	p->schedules = schedules;
+	/* The round that follows names them again. */
+	for (size_t i = 0; i < p->jvm_count && (p->config->app_count > 0 || config->app_count > 0);
+	     i++)
+		p->jvms[i].unnamed = true;
 	p->config = config;
 	(void)snprintf(p->host, sizeof(p->host), "%s", host); /* May be cut. */
 	return 0;
@@ -296,9 +300,9 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 	struct jvm *jvm = find_jvm(p, found->pid, found->start_ticks);
 	struct jvm_facts facts = found->facts;
 	char named[NAMING_BYTES];
-	bool by_rule = naming_app(p->config, &facts, named), matches;
+	bool matches;
 
-	if (by_rule)
+	if (naming_app(p->config, &facts, named))
 		facts.app = named;
 	matches = matches_any(p, &facts);
 	if (!jvm)
@@ -306,7 +310,6 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 	if (!jvm)
 		return;
 	jvm->matches = matches;
-	jvm->app_by_rule = by_rule;
 	(void)snprintf(jvm->app, sizeof(jvm->app), "%s", facts.app ? facts.app : "");
 	jvm->found = true;
 	jvm->uid = found->uid;
@@ -314,6 +317,7 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 	jvm->cpu_share = found->cpu_share;
 	jvm->collector_share = found->collector_share;
 	jvm->refused = found->refused;
+	jvm->unnamed = found->unnamed;
 	for (size_t i = 0; i < p->config->schedule_count; i++)
 		jvm->plans[i].matches = selector_matches(&p->config->schedules[i].match, &facts);
 }
@@ -427,8 +431,8 @@ static bool may_begin(const struct planner *p, const struct jvm *jvm,
 static bool is_left_alone(const struct jvm *jvm, const struct planner_schedule *s,
 			  const struct plan *plan, int minute)
 {
-	return !plan->matches || s->stopped[0] || jvm->age_ns < s->config->warm_up_ns ||
-	       !schedule_is_time_of_day(s->config, minute);
+	return !plan->matches || jvm->unnamed || s->stopped[0] ||
+	       jvm->age_ns < s->config->warm_up_ns || !schedule_is_time_of_day(s->config, minute);
 }
 
 /* Is this plan's window to begin now? */
@@ -799,7 +803,6 @@ bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct p
 	*out = (struct planner_view){.start_ticks = jvm->start_ticks,
 				     .uid = jvm->uid,
 				     .app = jvm->app,
-				     .app_by_rule = jvm->app_by_rule,
 				     .schedule = "",
 				     .last_window = jvm->last_window,
 				     .why = jvm->matches ? why_not(p, jvm) : MISS_NONE};

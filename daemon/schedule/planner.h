@@ -49,6 +49,7 @@ struct planner_jvm {
 	double cpu_share;     /* of the CPU time of all processors that it uses; 1 when not known */
 	double collector_share; /* of the CPU time that it used lately; 0 where that is little, or
 				 * not known */
+	bool unnamed;           /* what the rules call it is not known yet, and waited for */
 	enum miss refused;      /* what about it forbids to attach; MISS_NONE: nothing */
 	struct jvm_facts facts; /* facts.app: its name without rules */
 };
@@ -87,7 +88,6 @@ struct planner_view {
 	uint64_t start_ticks; /* which one of this pid it is */
 	uid_t uid;            /* whose */
 	const char *app;
-	bool app_by_rule;        /* of the configuration */
 	const char *schedule;    /* of the next window, or "" */
 	const char *last_window; /* id, or "" */
 	enum miss why;           /* it has no windows at present, or MISS_NONE */

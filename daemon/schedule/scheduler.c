@@ -15,8 +15,11 @@
 #include "daemon/engine/attach_request.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/pause.h"
+#include "daemon/engine/run_owner.h"
 #include "daemon/schedule/host_guard.h"
+#include "daemon/schedule/sightings.h"
 #include "daemon/schedule/survey.h"
+#include "fleet/naming.h"
 #include "profile/window/findings.h"
 #include "profile/window/result.h"
 
@@ -325,12 +328,33 @@ static void name_host(const struct config *config, char host[HOST_BYTES])
 	host[strcspn(host, "\n")] = '\0';
 }
 
+bool scheduler_name(const struct scheduler *s, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES])
+{
+	const struct jvm_facts facts = sightings_facts(jvm);
+
+	_Static_assert(WINDOW_NAME_BYTES >= NAMING_BYTES, "a name fits");
+	return naming_app(s->config, &facts, app);
+}
+
+static bool has_rules(void *arg)
+{
+	const struct scheduler *s = arg;
+
+	return s->config->app_count > 0;
+}
+
+static bool name_jvm(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES])
+{
+	return scheduler_name(arg, jvm, app);
+}
+
 int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine,
 		  struct broker_client *broker, const struct config *config,
 		  const struct survey_pace *pace, struct err *err)
 {
 	_cleanup_free_ struct scheduler *s = calloc(1, sizeof(*s));
 	const struct window_sink sink = {.arg = s, .finished = on_finished, .failed = on_failed};
+	const struct run_namer namer = {.arg = s, .rules = has_rules, .name = name_jvm};
 	char host[HOST_BYTES];
 
 	if (!s)
@@ -347,6 +371,7 @@ int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine
 	(void)uv_timer_init(loop, &s->timer); /* Cannot fail. */
 	s->timer.data = s;
 	engine_add_sink(engine, &sink);
+	engine_set_namer(engine, &namer);
 	if (is_at_work(s))
 		survey_start(s->survey);
 	set_timer(s);

@@ -17,6 +17,7 @@
 
 #include "common/err.h"
 #include "daemon/schedule/planner.h"
+#include "profile/window/request.h"
 
 /* A window has cost too much above this many times its budget: the budget is kept on average, and a
  * short window ends before the average is reached. */
@@ -64,6 +65,9 @@ const struct planner *scheduler_planner(const struct scheduler *s);
 const struct newcomers *scheduler_newcomers(const struct scheduler *s);
 
 bool scheduler_has_schedules(const struct scheduler *s);
+
+/* What the rules call a JVM, whether there are schedules or not; false where none of them does. */
+bool scheduler_name(const struct scheduler *s, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES]);
 
 /* What is known of a JVM that a round has found; false for others. */
 bool scheduler_view(const struct scheduler *s, pid_t pid, struct planner_view *out);

@@ -9,6 +9,9 @@
 #include "daemon/engine/app_name.h"
 #include "daemon/schedule/planner.h"
 
+/* A JVM without a name is waited for so long. */
+#define SIGHTINGS_UNNAMED_NS (60 * NS_PER_S)
+
 struct sighting {
 	pid_t pid;
 	uint64_t start_ticks;
@@ -96,6 +99,27 @@ static const char *main_class(const char *name)
 	return slash ? slash + 1 : name;
 }
 
+struct jvm_facts sightings_facts(const Jxp__Jvm *jvm)
+{
+	return (struct jvm_facts){.user = jvm->user,
+				  .main_class = main_class(jvm->name),
+				  .command = jvm->command,
+				  .cgroup = jvm->cgroup,
+				  .container = jvm->container,
+				  .pod = jvm->pod,
+				  .environment = (const char *const *)jvm->environment,
+				  .environment_count = jvm->n_environment,
+				  .image = jvm->image,
+				  .labels = (const char *const *)jvm->labels,
+				  .label_count = jvm->n_labels};
+}
+
+/* One that has just begun says what it is soon; of one that never does, it is not known. */
+static bool is_named(const Jxp__Jvm *jvm, uint64_t boot_ns)
+{
+	return jvm->name[0] || age_ns(jvm, boot_ns) >= SIGHTINGS_UNNAMED_NS;
+}
+
 static void tell(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_ns,
 		 struct planner *planner)
 {
@@ -107,17 +131,8 @@ static void tell(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_n
 	    .cpu_share = cpu_share(s, jvm, boot_ns),
 	    .collector_share = collector_share(s, jvm, boot_ns),
 	    .refused = jvm->attachable ? MISS_NONE : MISS_REFUSED,
-	    .facts = {.user = jvm->user,
-		      .main_class = main_class(jvm->name),
-		      .command = jvm->command,
-		      .cgroup = jvm->cgroup,
-		      .container = jvm->container,
-		      .pod = jvm->pod,
-		      .environment = (const char *const *)jvm->environment,
-		      .environment_count = jvm->n_environment,
-		      .image = jvm->image,
-		      .labels = (const char *const *)jvm->labels,
-		      .label_count = jvm->n_labels},
+	    .unnamed = !is_named(jvm, boot_ns),
+	    .facts = sightings_facts(jvm),
 	};
 	char app[APP_NAME_BYTES];
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "fleet/selector.h"
 #include "proto/jxperf.pb-c.h"
 
 /* As many as an inspector lists; the planner keeps fewer. */
@@ -36,6 +37,9 @@ int sightings_tell(struct sightings *s, const Jxp__JvmList *list, uint64_t boot_
  * that were not known before left to the next round. */
 int sightings_tell_some(struct sightings *s, const Jxp__JvmList *list, const pid_t *pids,
 			size_t count, uint64_t boot_ns, struct planner *planner);
+
+/* What rules and selectors go by, but for the JVM's name; it points into jvm. */
+struct jvm_facts sightings_facts(const Jxp__Jvm *jvm);
 
 /* The process has ended. */
 void sightings_forget(struct sightings *s, pid_t pid, struct planner *planner);

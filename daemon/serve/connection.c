@@ -349,7 +349,6 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 		connection_fail(c, r == -EINVAL, err.message);
 		return;
 	}
-	listed_jvms_name(&asked, (pid_t)request->pid, &c->asker, c->context->scheduler);
 	if (request->background) {
 		observer.started = on_background_started;
 		observer.finished = on_background_finished;

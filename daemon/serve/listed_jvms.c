@@ -45,16 +45,11 @@ static void take_out_traits(Jxp__Jvm *jvm)
 /* As a window of it would be called. */
 static void add_app(Jxp__Jvm *jvm, const struct scheduler *scheduler)
 {
-	char label[APP_NAME_BYTES];
-	struct planner_view view;
+	char app[WINDOW_NAME_BYTES];
 
-	if (scheduler && scheduler_view(scheduler, (pid_t)jvm->pid, &view) &&
-	    view.start_ticks == jvm->start_ticks) {
-		set(&jvm->app, view.app);
-		return;
-	}
-	app_name_of(label, sizeof(label), jvm->name);
-	set(&jvm->app, label);
+	if (!scheduler || !scheduler_name(scheduler, jvm, app))
+		app_name_of(app, sizeof(app), jvm->name);
+	set(&jvm->app, app);
 }
 
 static void add_schedule(Jxp__Jvm *jvm, const struct scheduler *scheduler)
@@ -80,29 +75,11 @@ void listed_jvms_complete(Jxp__JvmList *list, const struct engine *engine,
 	for (size_t i = 0; i < list->n_jvms; i++) {
 		Jxp__Jvm *jvm = list->jvms[i];
 
-		take_out_traits(jvm);
 		if (engine_is_profiled(engine, (pid_t)jvm->pid))
 			set(&jvm->state, "profiled");
 		add_app(jvm, scheduler);
+		take_out_traits(jvm);
 		if (list->schedules)
 			add_schedule(jvm, scheduler);
-	}
-}
-
-static bool is_meant(const struct planner_view *view, const struct window_request *asked,
-		     const struct window_asker *asker)
-{
-	return window_asker_sees(asker, view->uid) &&
-	       (asked->start_ticks == 0 || asked->start_ticks == view->start_ticks);
-}
-
-void listed_jvms_name(struct window_request *asked, pid_t pid, const struct window_asker *asker,
-		      const struct scheduler *scheduler)
-{
-	struct planner_view view;
-
-	if (scheduler && scheduler_view(scheduler, pid, &view) && is_meant(&view, asked, asker)) {
-		(void)snprintf(asked->app, sizeof(asked->app), "%s", view.app); /* Fits. */
-		asked->app_by_rule = view.app_by_rule;
 	}
 }

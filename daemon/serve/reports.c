@@ -22,20 +22,6 @@ struct asked {
 
 /* ---------------------------------------------------------------- what is meant */
 
-static int select_time(struct selection *s, const Jxp__Selection *wanted, struct err *err)
-{
-	struct database_filter *f = &s->windows.filter;
-
-	if (snprintf(f->app, sizeof(f->app), "%s", wanted->app) >= (int)sizeof(f->app))
-		return err_set(err, ENOENT, "no application has a name as long as '%s'",
-			       wanted->app);
-	if (wanted->until_unix_ns && wanted->until_unix_ns <= wanted->since_unix_ns)
-		return err_set(err, EINVAL, "the time ends before it begins");
-	f->since_unix_ns = wanted->since_unix_ns;
-	f->until_unix_ns = wanted->until_unix_ns;
-	return 0;
-}
-
 static int select_window(struct selection *s, const char *id, struct err *err)
 {
 	if (selection_number(id, &s->number))
@@ -50,7 +36,7 @@ static int add_side(struct asked *a, const struct connection *c, const char *win
 	struct selection *s = &a->side[a->sides++];
 
 	selection_init(s, connection_context(c)->store, connection_asker(c)->sees);
-	return wanted && wanted->app[0] ? select_time(s, wanted, err)
+	return wanted && wanted->app[0] ? selection_ask(&s->windows.filter, wanted, err)
 					: select_window(s, window, err);
 }
 

@@ -8,8 +8,9 @@
 #include "daemon/serve/connection.h"
 
 /* At a time, and when nobody says how many. */
-#define WINDOW_LIST_MAX     10000
-#define WINDOW_LIST_DEFAULT 200
+#define WINDOW_LIST_MAX      10000
+#define WINDOW_LIST_DEFAULT  200
+#define WINDOW_LIST_APPS_MAX 1000u
 
 /* Answers `windows` when the store has been asked. */
 void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request);

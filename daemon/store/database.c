@@ -87,12 +87,13 @@ static int put_row(struct database *db, const struct window_result *w, size_t re
 	    sql_prepare(db->sqlite,
 			"INSERT INTO windows (number, app, owner, pid, state, reason,"
 			" schedule, sampler, start_unix_ns, end_unix_ns, elapsed_ns, duration_ns,"
-			" samples, traps, record_bytes)"
-			" VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)"
+			" samples, traps, record_bytes, kinds, asker)"
+			" VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)"
 			" ON CONFLICT (number) DO UPDATE SET app = ?2, owner = ?3, pid = ?4,"
 			" state = ?5, reason = ?6, schedule = ?7, sampler = ?8,"
 			" start_unix_ns = ?9, end_unix_ns = ?10, elapsed_ns = ?11,"
-			" duration_ns = ?12, samples = ?13, traps = ?14, record_bytes = ?15",
+			" duration_ns = ?12, samples = ?13, traps = ?14, record_bytes = ?15,"
+			" kinds = ?16, asker = ?17",
 			&s, err);
 
 	if (r < 0)
@@ -112,6 +113,8 @@ static int put_row(struct database *db, const struct window_result *w, size_t re
 	sql_bind_number(s, 13, window_result_samples(w));
 	sql_bind_number(s, 14, counters_pairs(w->counters));
 	sql_bind_number(s, 15, record_bytes);
+	sql_bind_number(s, 16, kinds_mask(w->request.kinds));
+	sql_bind_number(s, 17, (uint64_t)w->asker.uid + 1);
 	return sql_run(s, "keep a window", err);
 }
 
@@ -172,10 +175,9 @@ int database_salvage(struct database *db, unsigned below, unsigned *count, struc
 	return r;
 }
 
-#define ROW_COLUMNS                                                                    \
-	"number, app, owner, pid, state, reason, sampler, start_unix_ns, elapsed_ns, " \
-	"duration_ns, "                                                                \
-	"samples, traps"
+#define ROW_COLUMNS                                                        \
+	"number, app, owner, pid, state, reason, sampler, start_unix_ns, " \
+	"elapsed_ns, duration_ns, samples, traps, kinds, asker, schedule"
 
 static void read_row(sqlite3_stmt *s, struct database_row *row)
 {
@@ -188,44 +190,159 @@ static void read_row(sqlite3_stmt *s, struct database_row *row)
 				     .elapsed_ns = sql_number_at(s, 8),
 				     .duration_ns = sql_number_at(s, 9),
 				     .samples = sql_number_at(s, 10),
-				     .traps = sql_number_at(s, 11)};
+				     .traps = sql_number_at(s, 11),
+				     .kinds = (uint32_t)sql_number_at(s, 12),
+				     .asker = sql_number_at(s, 13)};
 	if (sql_number_at(s, 4) < WINDOW_STATES)
 		row->state = (enum window_state)sql_number_at(s, 4);
 	sql_text_at(s, 1, row->app, sizeof(row->app));
 	sql_text_at(s, 5, row->reason, sizeof(row->reason));
+	sql_text_at(s, 14, row->schedule, sizeof(row->schedule));
 }
 
-#define SQL_BYTES 512
+#define SQL_BYTES 2048
 
-/* A statement with the filter's values in the places 1 to 5. What is not asked for is no condition
- * at all, so that the index of what is can be used. */
+/* The next of the names in text, which has room for it; false behind the last. */
+static bool next_app(const char **text, char name[DATABASE_APPS_BYTES])
+{
+	size_t length;
+
+	*text += strspn(*text, ",");
+	length = strcspn(*text, ",");
+	(void)snprintf(name, DATABASE_APPS_BYTES, "%.*s", (int)length, *text); /* Fits. */
+	*text += length;
+	return length > 0;
+}
+
+/* A name with signs that stand for others is its own, too. */
+bool database_filter_means_app(const struct database_filter *f, const char *app)
+{
+	const char *at = f->app;
+	char name[DATABASE_APPS_BYTES];
+
+	if (!f->app[0] || strcmp(f->app, app) == 0)
+		return true;
+	while (next_app(&at, name))
+		if (strcmp(name, app) == 0 || sqlite3_strglob(name, app) == 0)
+			return true;
+	return false;
+}
+
+bool database_filter_means_kinds(const struct database_filter *f, uint32_t kinds)
+{
+	return f->kinds == 0 || kinds == 0 || (f->kinds & kinds) != 0;
+}
+
+/* Those names are bound at these places, and more are none: a name has a character at least. */
+#define APPS_AT  10
+#define APPS_MAX 32
+
+static bool is_one_app(const char *app)
+{
+	return !app[strcspn(app, ",*?[")];
+}
+
+/* The condition that an application is meant. */
+static void say_apps(FILE *sql, const struct database_filter *f)
+{
+	const char *at = f->app;
+	char name[DATABASE_APPS_BYTES];
+
+	if (!f->app[0])
+		return;
+	fputs("(app = ?1", sql);
+	for (int i = APPS_AT; !is_one_app(f->app) && i < APPS_AT + APPS_MAX && next_app(&at, name);
+	     i++)
+		fprintf(sql, " OR app = ?%d OR app GLOB ?%d", i, i);
+	fputs(") AND ", sql);
+}
+
+static void bind_filter(sqlite3_stmt *s, const struct database_filter *f)
+{
+	const char *at = f->app;
+	char name[DATABASE_APPS_BYTES];
+
+	if (f->app[0])
+		sql_bind_text(s, 1, f->app);
+	for (int i = APPS_AT; !is_one_app(f->app) && i < APPS_AT + APPS_MAX && next_app(&at, name);
+	     i++)
+		(void)sqlite3_bind_text(s, i, name, -1, SQLITE_TRANSIENT); /* Then NULL. */
+	sql_bind_number(s, 2, f->since_unix_ns);
+	sql_bind_number(s, 3, f->until_unix_ns ? f->until_unix_ns : INT64_MAX);
+	if (f->owner != PROC_ANY_UID)
+		sql_bind_number(s, 4, f->owner);
+	sql_bind_number(s, 5, f->recorded);
+	if (f->kinds)
+		sql_bind_number(s, 7, f->kinds);
+	if (f->schedule[0])
+		sql_bind_text(s, 8, f->schedule);
+}
+
+/* A statement with the filter's values bound, at the places 1 to 5, 7, 8 and from APPS_AT on. What
+ * is not asked for is no condition at all, so that the index of what is can be used. */
 static int prepare_filtered(struct database *db, const char *columns, const char *ending,
 			    const struct database_filter *f, sqlite3_stmt **s, struct err *err)
 {
-	bool of_owner = f->owner != PROC_ANY_UID, of_app = f->app[0];
-	char sql[SQL_BYTES];
+	char text[SQL_BYTES];
+	FILE *sql = fmemopen(text, sizeof(text), "w");
 	int r;
 
-	(void)snprintf(sql, sizeof(sql),
-		       "SELECT %s FROM windows WHERE %s %s start_unix_ns >= ?2"
-		       " AND start_unix_ns < ?3 AND (?5 = 0 OR record_bytes > 0) %s",
-		       columns, of_app ? "app = ?1 AND" : "", of_owner ? "owner = ?4 AND" : "",
-		       ending); /* Fits: all of it is ours. */
-	r = sql_prepare(db->sqlite, sql, s, err);
-	if (r < 0)
-		return r;
-	if (of_app)
-		sql_bind_text(*s, 1, f->app);
-	sql_bind_number(*s, 2, f->since_unix_ns);
-	sql_bind_number(*s, 3, f->until_unix_ns ? f->until_unix_ns : INT64_MAX);
-	if (of_owner)
-		sql_bind_number(*s, 4, f->owner);
-	sql_bind_number(*s, 5, f->recorded);
-	return 0;
+	if (!sql)
+		return err_set(err, ENOMEM, "out of memory for the database of windows");
+	fprintf(sql, "SELECT %s FROM windows WHERE ", columns);
+	say_apps(sql, f);
+	fprintf(sql,
+		"%s%s%sstart_unix_ns >= ?2 AND start_unix_ns < ?3"
+		" AND (?5 = 0 OR record_bytes > 0) %s",
+		f->owner != PROC_ANY_UID ? "owner = ?4 AND " : "",
+		f->kinds ? "(kinds = 0 OR (kinds & ?7) != 0) AND " : "",
+		f->schedule[0] ? "schedule = ?8 AND " : "", ending);
+	if (fclose(sql) != 0) /* There is room for all of it. */
+		return err_set(err, ENOMEM, "out of memory for the database of windows");
+	r = sql_prepare(db->sqlite, text, s, err);
+	if (r == 0)
+		bind_filter(*s, f);
+	return r;
 }
 
-static int count_all(struct database *db, const struct database_filter *f, uint64_t *all,
-		     struct err *err)
+/* "max(kinds & 2) + max(kinds & 4)" and so on: every kind that any has. */
+static void say_all_kinds(char *sql, size_t size)
+{
+	size_t used = 0;
+
+	for (int kind = 1; kind < KIND_VALUES && used < size; kind++)
+		used += (size_t)snprintf(sql + used, size - used, "%smax(kinds & %u)",
+					 kind > 1 ? " + " : "", 1u << kind); /* Fits. */
+}
+
+int database_apps(struct database *db, const struct database_filter *filter,
+		  struct database_app *apps, size_t room, size_t *count, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	char kinds[SQL_BYTES / 2], columns[SQL_BYTES];
+	size_t found = 0;
+	int r;
+
+	say_all_kinds(kinds, sizeof(kinds));
+	(void)snprintf(columns, sizeof(columns), "app, count(*), max(start_unix_ns), %s",
+		       kinds); /* Fits. */
+	r = prepare_filtered(db, columns, "GROUP BY app ORDER BY app LIMIT ?6", filter, &s, err);
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 6, room);
+	for (; found < room && (r = sql_row(s, err)) > 0; found++) {
+		apps[found] = (struct database_app){.windows = sql_number_at(s, 1),
+						    .last_unix_ns = sql_number_at(s, 2),
+						    .kinds = (uint32_t)sql_number_at(s, 3)};
+		sql_text_at(s, 0, apps[found].name, sizeof(apps[found].name));
+	}
+	if (r >= 0)
+		*count = found;
+	return r < 0 ? r : 0;
+}
+
+int database_count(struct database *db, const struct database_filter *f, uint64_t *all,
+		   struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
 	int r = prepare_filtered(db, "count(*)", "", f, &s, err);
@@ -251,7 +368,7 @@ int database_list(struct database *db, const struct database_filter *f, struct d
 	while (found < room && (r = sql_row(s, err)) > 0)
 		read_row(s, &rows[found++]);
 	if (r >= 0)
-		r = count_all(db, f, all, err);
+		r = database_count(db, f, all, err);
 	if (r == 0)
 		*count = found;
 	return r;

@@ -25,8 +25,8 @@
 struct database;
 
 /* 0 with a connection of the caller's. -EPROTONOSUPPORT for a file of a later version, and
- * -EPROTO of an earlier one, which are left as they are; -EBADMSG for one that is none of ours, or
- * damaged. */
+ * -EPROTO of one that is too early, which are left as they are; -EBADMSG for one that is none of
+ * ours, or damaged. */
 int database_open(const char *path, enum database_use use, struct database **db, struct err *err);
 void database_close(struct database *db);
 
@@ -62,22 +62,51 @@ struct database_row {
 	uint64_t duration_ns;
 	uint64_t samples;
 	uint64_t traps;
+	uint32_t kinds;                   /* kinds_mask; 0: not known any more */
+	uint64_t asker;                   /* uid + 1; 0: not known any more */
+	char schedule[WINDOW_NAME_BYTES]; /* "": somebody asked */
 };
+
+#define DATABASE_APPS_BYTES 512
 
 /* Which windows are meant. */
 struct database_filter {
-	uid_t owner;                  /* PROC_ANY_UID: everybody's */
-	char app[WINDOW_LABEL_BYTES]; /* "": every one */
-	uint64_t since_unix_ns;       /* that began then or later, */
-	uint64_t until_unix_ns;       /* and before then; 0: no end */
-	bool recorded;                /* only those with something to show */
+	uid_t owner; /* PROC_ANY_UID: everybody's */
+	/* A name, or several with commas between them, of which * stands for anything, ? for one
+	 * character and [a-z] for one of these; "": every one. */
+	char app[DATABASE_APPS_BYTES];
+	char schedule[WINDOW_NAME_BYTES]; /* "": whoever asked */
+	uint32_t kinds;                   /* for one of these (kinds_mask), or not known; 0: any */
+	uint64_t since_unix_ns;           /* that began then or later, */
+	uint64_t until_unix_ns;           /* and before then; 0: no end */
+	bool recorded;                    /* only those with something to show */
 };
+
+/* Does the filter mean applications of that name? windows for these kinds? */
+bool database_filter_means_app(const struct database_filter *f, const char *app);
+bool database_filter_means_kinds(const struct database_filter *f, uint32_t kinds);
 
 /* The latest of them, newest first, at most room; returns how many in *count and of how many in
  * *all. */
 int database_list(struct database *db, const struct database_filter *filter,
 		  struct database_row *rows, size_t room, size_t *count, uint64_t *all,
 		  struct err *err);
+
+/* An application, by its windows. */
+struct database_app {
+	char name[WINDOW_LABEL_BYTES];
+	uint64_t windows;
+	uint64_t last_unix_ns; /* when the last began */
+	uint32_t kinds;        /* of any of them, as far as they are known */
+};
+
+/* Those of the windows that the filter means, by name, at most room. */
+int database_apps(struct database *db, const struct database_filter *filter,
+		  struct database_app *apps, size_t room, size_t *count, struct err *err);
+
+/* How many the filter means. */
+int database_count(struct database *db, const struct database_filter *filter, uint64_t *count,
+		   struct err *err);
 
 /* From here on the filter means no window that begins then or later. */
 void database_filter_end(struct database_filter *filter, uint64_t unix_ns);

@@ -22,6 +22,10 @@ static const char file_settings[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 				    "PRAGMA journal_mode = WAL;"
 				    "PRAGMA journal_size_limit = 16777216;";
 
+/* As ALTER TABLE writes them behind the others, so that a file of before becomes the same. */
+#define COLUMN_KINDS "kinds INTEGER NOT NULL DEFAULT 0"
+#define COLUMN_ASKER "asker INTEGER NOT NULL DEFAULT 0"
+
 static const char tables[] =
     "CREATE TABLE windows ("
     " number INTEGER PRIMARY KEY,"
@@ -38,7 +42,7 @@ static const char tables[] =
     " duration_ns INTEGER NOT NULL,"
     " samples INTEGER NOT NULL,"
     " traps INTEGER NOT NULL,"
-    " record_bytes INTEGER NOT NULL);"
+    " record_bytes INTEGER NOT NULL, " COLUMN_KINDS ", " COLUMN_ASKER ");"
     "CREATE INDEX windows_by_app ON windows (app, start_unix_ns);"
     "CREATE INDEX windows_by_start ON windows (start_unix_ns);"
     "CREATE INDEX windows_unfinished ON windows (state) WHERE state IN (0, 1);"
@@ -50,8 +54,12 @@ static const char tables[] =
     " record BLOB NOT NULL);"
     "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;";
 
+/* Of version 3, whose windows do not say what they are for and who asked. */
+static const char from_3[] = "ALTER TABLE windows ADD COLUMN " COLUMN_KINDS ";"
+			     "ALTER TABLE windows ADD COLUMN " COLUMN_ASKER ";";
+
 /* In one transaction: a file has a version whole. */
-static int make_tables(sqlite3 *db, struct err *err)
+static int make_tables(sqlite3 *db, const char *sql, struct err *err)
 {
 	char numbers[96];
 	int r = sql_execute(db, "BEGIN IMMEDIATE", "write to the database of windows", err);
@@ -60,7 +68,7 @@ static int make_tables(sqlite3 *db, struct err *err)
 		       "PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT",
 		       APPLICATION_ID, DATABASE_VERSION);
 	if (r == 0)
-		r = sql_execute(db, tables, "make the tables of the database of windows", err);
+		r = sql_execute(db, sql, "make the tables of the database of windows", err);
 	if (r == 0)
 		r = sql_execute(db, numbers, "make the tables of the database of windows", err);
 	if (r < 0)
@@ -78,7 +86,7 @@ static int check_version(uint64_t id, uint64_t version, struct err *err)
 			       "the database of windows has version %llu, made by a later jxperfd; "
 			       "this one knows %d",
 			       (unsigned long long)version, DATABASE_VERSION);
-	if (version != 0 && version < DATABASE_VERSION)
+	if (version != 0 && version < DATABASE_EARLIEST)
 		return err_set(err, EPROTO,
 			       "the database of windows has version %llu, made by an earlier "
 			       "jxperfd; this one knows %d",
@@ -142,8 +150,12 @@ int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 	    (r = sql_number(db, "PRAGMA application_id", &id, err)) < 0 ||
 	    (r = sql_number(db, "PRAGMA user_version", &version, err)) < 0)
 		return r;
-	if (use == DATABASE_SALVAGE)
-		return 0; /* What is wrong with it shows in what can be read. */
+	if (use == DATABASE_SALVAGE) {
+		/* What is wrong with it shows in what can be read. */
+		if (version == DATABASE_EARLIEST)
+			(void)make_tables(db, from_3, NULL);
+		return 0;
+	}
 	r = check_version(id, version, err);
 	if (r < 0)
 		return r;
@@ -153,7 +165,7 @@ int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 			   : err_set(err, EPROTONOSUPPORT,
 				     "the database of windows is not ours yet");
 	r = sql_execute(db, file_settings, "open the database of windows", err);
-	if (r == 0 && version == 0)
-		r = make_tables(db, err);
+	if (r == 0 && version != DATABASE_VERSION)
+		r = make_tables(db, version == 0 ? tables : from_3, err);
 	return r == 0 ? check_tables(db, err) : r;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -11,15 +12,6 @@
 #include "common/saturate.h"
 
 /* ---------------------------------------------------------------- which windows */
-
-/* Loops come of the ticks that all of them have, or not. */
-static bool same_kinds(const struct window_result *a, const struct window_result *b)
-{
-	for (unsigned i = 0; i < KIND_VALUES; i++)
-		if (i != JXP__KIND__KIND_LOOPS && a->request.kinds[i] != b->request.kinds[i])
-			return false;
-	return true;
-}
 
 static bool same_nodes(const struct numa_topology *a, const struct numa_topology *b)
 {
@@ -50,9 +42,7 @@ static bool skips(struct window_merged *facts, const struct window_result *first
 	else if (f->findings.sampler != w->findings.sampler ||
 		 strcmp(f->request.event, w->request.event) != 0)
 		note(facts, MERGED_OTHER_SAMPLER, w, w->request.event);
-	else if (!same_kinds(f, w))
-		note(facts, MERGED_OTHER_KINDS, w, "");
-	else if (f->request.kinds[JXP__KIND__KIND_NUMA] &&
+	else if (w->request.kinds[JXP__KIND__KIND_NUMA] &&
 		 !same_nodes(&f->findings.numa, &w->findings.numa))
 		note(facts, MERGED_OTHER_NODES, w, "");
 	else if (samples > 0 && w->cpu_ns == 0)
@@ -75,6 +65,7 @@ static void note_differences(struct window_merged *facts, const struct window_re
 	if (first->findings.period != w->findings.period)
 		note(facts, MERGED_OTHER_PERIOD, w, "");
 	if (first->request.kinds[JXP__KIND__KIND_OBJECTS] &&
+	    w->request.kinds[JXP__KIND__KIND_OBJECTS] &&
 	    first->request.object_min_size != w->request.object_min_size)
 		note(facts, MERGED_OTHER_OBJECT_SIZE, w, "");
 	if (w->objects_refused[0])
@@ -148,6 +139,18 @@ static void count_process(struct merge *m, pid_t pid)
 		facts->more_processes = true;
 }
 
+/* The merge is for all that its windows were for. */
+static void take_kinds(struct window_request *to, const struct window_request *from)
+{
+	if (!to->kinds[JXP__KIND__KIND_OBJECTS] && from->kinds[JXP__KIND__KIND_OBJECTS]) {
+		to->object_min_size = from->object_min_size;
+		to->object_min_size_adapts = from->object_min_size_adapts;
+		to->objects_max = from->objects_max;
+	}
+	for (int kind = 0; kind < KIND_VALUES; kind++)
+		to->kinds[kind] |= from->kinds[kind];
+}
+
 static void add_facts(struct merge *m, const struct window_result *w)
 {
 	struct window_result *to = m->result;
@@ -157,23 +160,29 @@ static void add_facts(struct merge *m, const struct window_result *w)
 	facts->first = w->number < facts->first ? w->number : facts->first;
 	facts->last = w->number > facts->last ? w->number : facts->last;
 	count_process(m, w->pid);
+	merged_names_add(&facts->apps, w->app);
+	merged_names_add(&facts->schedules, w->request.schedule.name);
 	if (to->owner != w->owner)
 		to->owner = PROC_ANY_UID;
 	if (w->start_unix_ns < to->start_unix_ns)
 		to->start_unix_ns = w->start_unix_ns;
 	if (w->end_unix_ns > to->end_unix_ns)
 		to->end_unix_ns = w->end_unix_ns;
-	m->elapsed_ns += window_result_elapsed_ns(w);
 	m->objects_ns += window_result_objects_ns(w);
 	saturate_add(&to->request.duration_ns, w->request.duration_ns);
 	to->findings.kernel_gate &= w->findings.kernel_gate;
 	to->always_pretouch |= w->always_pretouch;
 	to->object_interval = w->object_interval;
 	to->object_min_size = w->object_min_size;
-	to->request.kinds[JXP__KIND__KIND_LOOPS] |= w->request.kinds[JXP__KIND__KIND_LOOPS];
+	take_kinds(&to->request, &w->request);
 }
 
-/* Counts what w is of the whole. */
+static bool is_for(const struct window_result *w, int kind)
+{
+	return kind == JXP__KIND__KIND_NONE || w->request.kinds[kind];
+}
+
+/* Counts what w is of the whole, and of the kinds that it was for. */
 static struct pair_weights weigh(struct merge *m, const struct window_result *w, double time)
 {
 	double samples = (double)w->counters[JXP__COUNTER__COUNTER_SAMPLES];
@@ -181,20 +190,45 @@ static struct pair_weights weigh(struct merge *m, const struct window_result *w,
 	struct pair_weights weights = {.observation = samples > 0 ? time * cpu_s(w) / samples : 0,
 				       .cpu = whole_ns > 0 ? time * cpu_s(w) / whole_ns : 0};
 
-	m->samples += samples;
-	m->stands_for_s += samples * weights.observation;
-	m->whole_ns += whole_ns;
-	m->wholes_for_s += whole_ns * weights.cpu;
+	for (int kind = 0; kind < KIND_VALUES; kind++) {
+		struct merge_kind *sums = &m->kinds[kind];
+		struct merged_kind *facts = &m->facts->kinds[kind];
+
+		if (!is_for(w, kind))
+			continue;
+		sums->samples += samples;
+		sums->stands_for_s += samples * weights.observation;
+		sums->wholes_for_s += whole_ns * weights.cpu;
+		facts->windows++;
+		facts->elapsed_ns += window_result_elapsed_ns(w);
+		facts->whole_ns += whole_ns;
+		facts->ticks += (double)w->counters[JXP__COUNTER__COUNTER_TICKS];
+		facts->tick_ns += (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS];
+	}
 	return weights;
 }
 
-static int add_rows(struct merge *m, const struct row_merge *rows,
-		    const struct pair_weights *weights, unsigned batch)
+/* The next batch of each kind that w was for. */
+static void next_batches(struct merge *m, const struct window_result *w,
+			 struct pair_batch batches[KIND_VALUES])
 {
-	double stands_for_s = rows->weights[WEIGHT_TIME];
-	int r = pair_merge_add(&m->pairs, rows, weights, batch);
+	for (int kind = 0; kind < KIND_VALUES; kind++) {
+		batches[kind] = (struct pair_batch){.taken = is_for(w, kind)};
+		if (batches[kind].taken)
+			batches[kind].batch =
+			    batch_next(&m->kinds[kind].clock, &batches[kind].fold);
+	}
+}
 
-	return r < 0 ? r : object_merge_add(&m->objects, rows, stands_for_s, batch);
+static int add_rows(struct merge *m, const struct row_merge *rows,
+		    const struct pair_weights *weights)
+{
+	struct pair_batch batches[KIND_VALUES];
+	int r;
+
+	next_batches(m, rows->from, batches);
+	r = pair_merge_add(&m->pairs, rows, weights, batches);
+	return r < 0 ? r : object_merge_add(&m->objects, rows, rows->weights[WEIGHT_TIME]);
 }
 
 static int add_profiles(struct merge *m, const struct window_result *w)
@@ -204,25 +238,20 @@ static int add_profiles(struct merge *m, const struct window_result *w)
 	const double by[PROFILE_WEIGHTS] = {
 	    [WEIGHT_NONE] = 1,
 	    [WEIGHT_CPU] = weights.cpu,
+	    [WEIGHT_BESIDE] = weights.cpu,
+	    [WEIGHT_LOOPS] = weights.cpu,
+	    [WEIGHT_PAIRS] = weights.cpu,
 	    [WEIGHT_ACCESS] = time,
 	    [WEIGHT_TIME] = time * (double)window_result_objects_ns(w) / (double)NS_PER_S};
 	struct window_result *to = m->result;
 	struct names_map map;
 	struct row_merge rows = {.to = to, .from = w, .map = &map, .weights = by};
-	bool fold;
-	unsigned batch = batch_next(&m->clock, &fold);
-	int r;
-
-	if (fold) {
-		pair_merge_fold(m->facts);
-		object_merge_fold(&m->objects, m->facts, to->objects.site_count);
-	}
-	r = names_map_init(&map, &to->profile, &w->profile, NAMES_WITH_LINES, to->losses);
+	int r = names_map_init(&map, &to->profile, &w->profile, NAMES_WITH_LINES, to->losses);
 	if (r < 0)
 		return r;
 	r = row_merge_add(&rows);
 	if (r == 0)
-		r = add_rows(m, &rows, &weights, batch);
+		r = add_rows(m, &rows, &weights);
 	row_merge_release(&rows);
 	names_map_release(&map);
 	return r;
@@ -278,7 +307,7 @@ static void set_times(struct merge *m)
 	const struct window_merged *facts = m->facts;
 
 	w->start_ns = 1; /* 0: it never began. */
-	w->end_ns = w->start_ns + m->elapsed_ns;
+	w->end_ns = w->start_ns + facts->kinds[JXP__KIND__KIND_NONE].elapsed_ns;
 	if (m->objects_ns > 0)
 		w->objects_from_ns = w->end_ns - m->objects_ns;
 	else if (facts->notes[MERGED_NO_OBJECTS].windows > 0)
@@ -286,17 +315,80 @@ static void set_times(struct merge *m)
 			       facts->notes[MERGED_NO_OBJECTS].detail);
 }
 
-static void finish_rows(struct merge *m, double cpu)
+/* By what the CPU time of a kind, or (KIND_NONE) of all windows, is multiplied. */
+static double cpu_scale(const struct merge *m, Jxp__Kind kind)
 {
-	const double scales[PROFILE_WEIGHTS] = {[WEIGHT_NONE] = 1,
-						[WEIGHT_CPU] = cpu,
-						[WEIGHT_ACCESS] = object_merge_scale(&m->objects),
-						[WEIGHT_TIME] = object_merge_share(&m->objects)};
+	return m->kinds[kind].wholes_for_s > 0
+		   ? m->facts->kinds[JXP__KIND__KIND_NONE].whole_ns / m->kinds[kind].wholes_for_s
+		   : 1;
+}
+
+static void finish_rows(struct merge *m)
+{
+	const double scales[PROFILE_WEIGHTS] = {
+	    [WEIGHT_NONE] = 1,
+	    [WEIGHT_CPU] = cpu_scale(m, JXP__KIND__KIND_CPU),
+	    [WEIGHT_BESIDE] = cpu_scale(m, JXP__KIND__KIND_NONE),
+	    [WEIGHT_LOOPS] = cpu_scale(m, JXP__KIND__KIND_LOOPS),
+	    [WEIGHT_PAIRS] = 1, /* Each kind has its own. */
+	    [WEIGHT_ACCESS] = object_merge_scale(&m->objects),
+	    [WEIGHT_TIME] = object_merge_share(&m->objects)};
 	struct window_result *w = m->result;
 
 	row_merge_scale(w, scales);
 	saturate_add(&w->losses[LOSS_CPU_CONTEXTS], w->cpu.refused);
 	saturate_add(&w->losses[LOSS_LOOPS], w->loops.refused);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "cart, shop": whatever the order in which they came. */
+static void name_apps(struct window_result *w)
+{
+	const struct merged_names *apps = &w->merged->apps;
+	const char *names[MERGED_NAMES];
+	size_t used = 0;
+
+	if (apps->count < 2)
+		return;
+	for (unsigned i = 0; i < apps->count; i++)
+		names[i] = apps->names[i].name;
+	qsort(names, apps->count, sizeof(names[0]), by_name);
+	w->app[0] = '\0';
+	for (unsigned i = 0; i < apps->count && used < sizeof(w->app); i++)
+		used += (size_t)snprintf(w->app + used, sizeof(w->app) - used, "%s%s",
+					 i > 0 ? ", " : "", names[i]); /* May be cut. */
+	if (apps->more > 0 && used < sizeof(w->app))
+		(void)snprintf(w->app + used, sizeof(w->app) - used, " and others");
+}
+
+static void finish_pairs(struct merge *m)
+{
+	struct pair_weights scales[KIND_VALUES];
+
+	for (int kind = 0; kind < KIND_VALUES; kind++) {
+		const struct merge_kind *sums = &m->kinds[kind];
+
+		scales[kind] = (struct pair_weights){
+		    .observation = sums->stands_for_s > 0 ? sums->samples / sums->stands_for_s : 1,
+		    .cpu = cpu_scale(m, (Jxp__Kind)kind)};
+	}
+	pair_merge_finish(&m->pairs, m->result, scales); /* Needs the whole. */
+}
+
+static void finish_batches(struct merge *m)
+{
+	struct window_merged *facts = m->facts;
+
+	for (int kind = 0; kind < KIND_VALUES; kind++) {
+		facts->kinds[kind].batches = batch_count(&m->kinds[kind].clock);
+		if (kind != JXP__KIND__KIND_NONE && facts->kinds[kind].batches > facts->batches)
+			facts->batches = facts->kinds[kind].batches;
+	}
+	facts->object_batches = batch_count(&m->objects.clock);
 }
 
 static int nothing_merged(const struct window_merged *facts, struct err *err)
@@ -311,19 +403,15 @@ static int nothing_merged(const struct window_merged *facts, struct err *err)
 
 int merge_finish(struct merge *m, struct window_result **w, struct err *err)
 {
-	struct pair_weights scales = {
-	    .observation = m->stands_for_s > 0 ? m->samples / m->stands_for_s : 1,
-	    .cpu = m->wholes_for_s > 0 ? m->whole_ns / m->wholes_for_s : 1};
-
 	if (!m->result)
 		return nothing_merged(m->facts, err);
-	m->facts->batches = batch_count(&m->clock);
+	finish_batches(m);
 	if (m->facts->processes > 1)
 		m->result->pid = 0;
-	m->facts->whole_ns = m->whole_ns;
+	name_apps(m->result);
 	set_times(m);
-	finish_rows(m, scales.cpu);
-	pair_merge_finish(&m->pairs, m->result, &scales); /* Needs the whole. */
+	finish_rows(m);
+	finish_pairs(m);
 	object_merge_finish(&m->objects, m->result);
 	*w = m->result;
 	m->result = NULL;

@@ -2,10 +2,17 @@
  * Makes one window of many, which reports show as they show any other.
  *
  * Classes, methods, instructions and contexts are met by their names, not by ids
- * (profile/combine/names.h). The first window
- * that is added decides what is merged: those of another sampler or event, for other kinds, or of a
- * machine with other NUMA nodes count something else, and are left out and counted; what else
- * differs is counted and said (profile/window/merged.h).
+ * (profile/combine/names.h). The first window that is added decides what is merged: those of
+ * another sampler or event, or for NUMA on a machine with other nodes, count something else, and
+ * are left out and counted; what else differs is counted and said (profile/window/merged.h).
+ *
+ * Kinds. Each kind is of the windows that were for it. Its fractions are of their observations
+ * alone. Its CPU time is a share of theirs, p_k = sum_k y / sum_k C, and is multiplied by what all
+ * windows used over what these used: the merge has one whole, K, of which p_k is the part that the
+ * kind shows (a ratio estimate: Cochran, section 6.8). So shares of different kinds are of one
+ * whole, and can be compared and added as in one window, though a window that was not for a kind
+ * says nothing of it. How sure a share is goes by the ticks and batches of the kind's own windows
+ * (struct merged_kind).
  *
  * Weights. Let window w have used C_w of CPU time for n_w samples: a sample stands for C_w / n_w,
  * as the budget allowed. And let it stand for the time S_w of such a JVM, of which it saw T_w (a
@@ -49,19 +56,22 @@
 /* Processes told apart. */
 #define MERGE_PROCESSES_MAX 1024
 
+/* Sums over the windows that are for a kind, or (KIND_NONE) over all. */
+struct merge_kind {
+	struct batch_clock clock;
+	double samples;      /* of these windows, */
+	double stands_for_s; /* and the CPU time that these stand for; */
+	double wholes_for_s; /* and that the windows' wholes do */
+};
+
 /* All zero is empty. */
 struct merge {
 	struct window_result *result; /* NULL before the first window that is merged */
 	struct window_merged *facts;  /* the result's, or what waits for it */
-	struct batch_clock clock;
+	struct merge_kind kinds[KIND_VALUES];
 	struct pair_merge pairs;
 	struct object_merge objects;
-	uint64_t elapsed_ns;
 	uint64_t objects_ns;
-	double samples;      /* of all windows, */
-	double stands_for_s; /* and the CPU time that these stand for; */
-	double whole_ns;     /* the sum of the windows' wholes, */
-	double wholes_for_s; /* and the CPU time that these stand for */
 	pid_t processes[MERGE_PROCESSES_MAX];
 };
 

@@ -39,15 +39,28 @@ static void add_sums(struct object_merge *m, const struct row_merge *rows, doubl
 	m->stands_for_s += stands_for_s;
 }
 
-int object_merge_add(struct object_merge *m, const struct row_merge *rows, double stands_for_s,
-		     unsigned batch)
+/* The batches became half as many. */
+static void fold(struct object_merge *m, struct window_merged *facts, size_t sites)
+{
+	batches_fold(facts->heap);
+	batches_fold(m->estimated);
+	for (size_t i = 0; i < sites; i++)
+		batches_fold(facts->sites[i]);
+}
+
+int object_merge_add(struct object_merge *m, const struct row_merge *rows, double stands_for_s)
 {
 	const struct object_profile *from = &rows->from->objects;
 	struct window_merged *facts = rows->to->merged;
+	bool half;
+	unsigned batch;
 	int r = reserve(m, facts, rows->to->objects.site_count);
 
-	if (r < 0)
+	if (r < 0 || !window_result_tracks_objects(rows->from))
 		return r;
+	batch = batch_next(&m->clock, &half);
+	if (half)
+		fold(m, facts, rows->to->objects.site_count);
 	for (size_t i = 0; i < from->site_count; i++) {
 		const struct object_site *s = &from->sites[i];
 		uint32_t position = rows->positions[TABLE_SITES][i];
@@ -62,14 +75,6 @@ int object_merge_add(struct object_merge *m, const struct row_merge *rows, doubl
 	}
 	add_sums(m, rows, stands_for_s, batch);
 	return 0;
-}
-
-void object_merge_fold(struct object_merge *m, struct window_merged *facts, size_t sites)
-{
-	batches_fold(facts->heap);
-	batches_fold(m->estimated);
-	for (size_t i = 0; i < sites; i++)
-		batches_fold(facts->sites[i]);
 }
 
 double object_merge_scale(const struct object_merge *m)
@@ -98,14 +103,16 @@ static void finish_site(struct object_merge *m, struct window_result *to, size_t
 	object_site_set_uncollected(s, share * m->sites[position].count,
 				    share * m->sites[position].bytes);
 	scale_batches(batches, object_merge_scale(m));
-	s->between = inflation * batches_variance(batches, to->merged->heap, to->merged->batches);
+	s->between =
+	    inflation * batches_variance(batches, to->merged->heap, to->merged->object_batches);
 }
 
 void object_merge_finish(struct object_merge *m, struct window_result *to)
 {
 	struct window_merged *facts = to->merged;
-	double inflation =
-	    facts->batches >= MERGED_BATCHES_MIN ? batches_inflation(facts->batches) : 0;
+	double inflation = facts->object_batches >= MERGED_BATCHES_MIN
+			       ? batches_inflation(facts->object_batches)
+			       : 0;
 
 	if (object_profile_is_overestimated(&to->objects))
 		memcpy(facts->heap, m->estimated, sizeof(facts->heap));

@@ -6,6 +6,7 @@
 #ifndef JXPERF_PROFILE_COMBINE_OBJECT_MERGE_H
 #define JXPERF_PROFILE_COMBINE_OBJECT_MERGE_H
 
+#include "profile/combine/batches.h"
 #include "profile/combine/row_merge.h"
 #include "profile/window/merged.h"
 #include "profile/window/result.h"
@@ -17,6 +18,7 @@ struct uncollected {
 
 /* All zero is empty. */
 struct object_merge {
+	struct batch_clock clock;  /* of windows that track objects */
 	struct uncollected *sites; /* of each site of the merge's object profile */
 	size_t capacity;
 	size_t batch_capacity; /* of the facts' sites */
@@ -26,12 +28,9 @@ struct object_merge {
 	double weighted;     /* and weighted */
 };
 
-/* Adds the sites of a window whose rows were. stands_for_s: what it does. 0 or -ENOMEM. */
-int object_merge_add(struct object_merge *m, const struct row_merge *rows, double stands_for_s,
-		     unsigned batch);
-
-/* The batches became half as many. */
-void object_merge_fold(struct object_merge *m, struct window_merged *facts, size_t sites);
+/* Adds the sites of a window whose rows were, if it tracked objects. stands_for_s: what it does. 0
+ * or -ENOMEM. */
+int object_merge_add(struct object_merge *m, const struct row_merge *rows, double stands_for_s);
 
 /* By what weights are multiplied so that their mean is 1, and what lives so that it is an average.
  */

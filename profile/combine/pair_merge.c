@@ -42,11 +42,33 @@ static void add_kind(struct kind_sums *sums, const struct kind_totals *from, dou
 	add_totals(&sums->jvm, &from->jvm, weight);
 }
 
+static void fold(struct window_merged *facts, Jxp__Kind kind)
+{
+	batches_fold(facts->checked[kind]);
+	batches_fold(facts->wasteful[kind]);
+	batches_fold(facts->cpu[kind]);
+	batches_fold(facts->wholes[kind]);
+}
+
+static void add_batch(struct window_merged *facts, Jxp__Kind kind, const struct window_result *from,
+		      const struct pair_weights *weights, const struct pair_batch *b)
+{
+	const struct totals *totals = &from->profile.kinds[kind].application;
+
+	if (!b->taken)
+		return;
+	if (b->fold)
+		fold(facts, kind);
+	facts->checked[kind][b->batch] += weights->observation * (double)totals->checked_bytes;
+	facts->wasteful[kind][b->batch] += weights->observation * (double)totals->wasteful_bytes;
+	facts->cpu[kind][b->batch] += weights->cpu * totals->wasteful_cpu.ns;
+	facts->wholes[kind][b->batch] += weights->cpu * window_result_whole_ns(from);
+}
+
 int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
-		   const struct pair_weights *weights, unsigned batch)
+		   const struct pair_weights *weights, const struct pair_batch *batches)
 {
 	const struct profile *from = &rows->from->profile;
-	struct window_merged *facts = rows->to->merged;
 	int r = reserve(m, rows->to->profile.pair_count);
 
 	if (r < 0)
@@ -61,26 +83,11 @@ int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
 	}
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		Jxp__Kind kind = pair_kinds[i].kind;
-		const struct totals *totals = &from->kinds[kind].application;
 
 		add_kind(&m->kinds[kind], &from->kinds[kind], weights->observation);
-		facts->checked[kind][batch] += weights->observation * (double)totals->checked_bytes;
-		facts->wasteful[kind][batch] +=
-		    weights->observation * (double)totals->wasteful_bytes;
-		facts->cpu[kind][batch] += weights->cpu * totals->wasteful_cpu.ns;
+		add_batch(rows->to->merged, kind, rows->from, weights, &batches[kind]);
 	}
-	facts->wholes[batch] += weights->cpu * window_result_whole_ns(rows->from);
 	return 0;
-}
-
-void pair_merge_fold(struct window_merged *facts)
-{
-	for (size_t i = 0; i < PAIR_KINDS; i++) {
-		batches_fold(facts->checked[pair_kinds[i].kind]);
-		batches_fold(facts->wasteful[pair_kinds[i].kind]);
-		batches_fold(facts->cpu[pair_kinds[i].kind]);
-	}
-	batches_fold(facts->wholes);
 }
 
 static uint64_t rounded(double sum)
@@ -125,11 +132,21 @@ static double cpu_effect(const struct window_result *to, Jxp__Kind kind)
 	const struct window_merged *facts = to->merged;
 	struct cpu_whole whole = window_result_tick_whole(to, kind);
 	double sampling = sampling_variance(&to->profile.kinds[kind].application, &whole);
-	double variance = batches_variance(facts->cpu[kind], facts->wholes, facts->batches);
+	unsigned batches = facts->kinds[kind].batches;
+	double variance = batches_variance(facts->cpu[kind], facts->wholes[kind], batches);
 
 	return sampling > 0 && variance > 0
-		   ? fmax(1, batches_inflation(facts->batches) * variance / sampling)
+		   ? fmax(1, batches_inflation(batches) * variance / sampling)
 		   : 1;
+}
+
+/* The CPU time of all sums of a kind. */
+static void scale_cpu(struct kind_totals *totals, const double scales[PROFILE_WEIGHTS])
+{
+	struct totals *all = (struct totals *)totals; /* It consists of these. */
+
+	for (size_t i = 0; i < sizeof(*totals) / sizeof(*all); i++)
+		table_row_scale(&totals_layout, &all[i], scales);
 }
 
 static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kind kind,
@@ -137,8 +154,11 @@ static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kin
 {
 	struct kind_totals *totals = &to->profile.kinds[kind];
 	struct window_merged *facts = to->merged;
+	unsigned batches = facts->kinds[kind].batches;
+	const double scales[PROFILE_WEIGHTS] = {[WEIGHT_NONE] = 1, [WEIGHT_PAIRS] = scale->cpu};
 	double variance;
 
+	scale_cpu(totals, scales);
 	finish_totals(&m->kinds[kind].application, &totals->application, scale->observation);
 	for (size_t i = 0; i < PROFILE_REGIONS; i++)
 		finish_totals(&m->kinds[kind].regions[i], &totals->regions[i], scale->observation);
@@ -146,24 +166,26 @@ static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kin
 	scale_batches(facts->checked[kind], scale->observation);
 	scale_batches(facts->wasteful[kind], scale->observation);
 	scale_batches(facts->cpu[kind], scale->cpu);
+	scale_batches(facts->wholes[kind], scale->cpu);
 	facts->cpu_effect[kind] = cpu_effect(to, kind);
-	variance = batches_variance(facts->wasteful[kind], facts->checked[kind], facts->batches);
+	variance = batches_variance(facts->wasteful[kind], facts->checked[kind], batches);
 	if (variance > 0)
-		facts->squares[kind] = batches_inflation(facts->batches) *
+		facts->squares[kind] = batches_inflation(batches) *
 				       squares_of_variance(variance, &totals->application);
 }
 
 void pair_merge_finish(struct pair_merge *m, struct window_result *to,
-		       const struct pair_weights *scales)
+		       const struct pair_weights scales[KIND_VALUES])
 {
-	double scale = scales->observation;
-
-	scale_batches(to->merged->wholes, scales->cpu);
 	for (size_t i = 0; i < PAIR_KINDS; i++)
-		finish_kind(m, to, pair_kinds[i].kind, scales);
+		finish_kind(m, to, pair_kinds[i].kind, &scales[pair_kinds[i].kind]);
 	for (size_t i = 0; i < to->profile.pair_count; i++) {
 		struct pair *pair = &to->profile.pairs[i];
+		double scale = scales[pair->kind].observation;
+		const double cpu[PROFILE_WEIGHTS] = {
+		    [WEIGHT_NONE] = 1, [WEIGHT_PAIRS] = scales[pair->kind].cpu};
 
+		table_row_scale(&pair_layout, pair, cpu);
 		pair->checked_bytes = rounded(scale * m->pairs[i].checked);
 		pair->wasteful_bytes = rounded(scale * m->pairs[i].wasteful);
 		pair->wasteful_squares = rounded(scale * scale * m->pairs[i].squares);

@@ -29,6 +29,13 @@ struct pair_weights {
 	double cpu;
 };
 
+/* What a kind of pairs takes of a window: its batch among those that have the kind. */
+struct pair_batch {
+	bool taken;
+	bool fold; /* before that, batches became half as many */
+	unsigned batch;
+};
+
 /* All zero is empty. */
 struct pair_merge {
 	struct pair_sums *pairs; /* of each pair of the merge's profile */
@@ -36,18 +43,15 @@ struct pair_merge {
 	struct kind_sums kinds[KIND_VALUES];
 };
 
-/* Adds the pairs of a window whose rows were; batch: its own (profile/combine/batches.h). 0 or
+/* Adds the pairs of a window whose rows were; batches: by kind (profile/combine/batches.h). 0 or
  * -ENOMEM. */
 int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
-		   const struct pair_weights *weights, unsigned batch);
+		   const struct pair_weights *weights, const struct pair_batch *batches);
 
-/* The batches of facts became half as many. */
-void pair_merge_fold(struct window_merged *facts);
-
-/* Everything into the profile of to and its facts, times scale. The counters of to are final, and
- * its rows were multiplied by the scale of CPU time. */
+/* Everything into the profile of to and its facts, times the scale of its kind. What else the facts
+ * say of kinds, and the rows of to, are final, but for WEIGHT_PAIRS. */
 void pair_merge_finish(struct pair_merge *m, struct window_result *to,
-		       const struct pair_weights *scale);
+		       const struct pair_weights scales[KIND_VALUES]);
 
 void pair_merge_release(struct pair_merge *m);
 

@@ -27,6 +27,7 @@ enum merged_note {
 	MERGED_UNREADABLE,
 	MERGED_OLDER,
 	MERGED_FUTURE,
+	MERGED_OTHER_SCHEDULE,
 	MERGED_OTHER_APP,
 	MERGED_OTHER_JDK,
 	MERGED_OTHER_GC,
@@ -53,22 +54,46 @@ struct merged_difference {
 	char detail[MERGED_DETAIL_BYTES]; /* and what it was there; or "" */
 };
 
+/* A kind is of the windows that were for it, and not of the others; KIND_NONE stands for all. */
+struct merged_kind {
+	unsigned windows;
+	uint64_t elapsed_ns;
+	double whole_ns; /* the sum of what shares of CPU time are of in each, */
+	double ticks;    /* and their ticks, */
+	double tick_ns;  /* which stand for so much */
+	unsigned batches;
+};
+
+/* Names that windows have in common, and how many do: of the first so many names. */
+#define MERGED_NAMES 8u
+struct merged_names {
+	struct {
+		char name[MERGED_DETAIL_BYTES]; /* may be cut */
+		unsigned windows;
+	} names[MERGED_NAMES];
+	unsigned count;
+	unsigned more; /* windows with other names */
+};
+
 struct window_merged {
 	unsigned windows;     /* in the merge, */
 	unsigned skipped;     /* and not */
 	unsigned first, last; /* the least and the largest of their numbers */
 	unsigned processes;   /* of the target, by pid; */
 	bool more_processes;  /* there were more */
-	double whole_ns;      /* the sum of what shares of CPU time are of in each */
+	struct merged_kind kinds[KIND_VALUES];
+	struct merged_names apps;
+	struct merged_names schedules; /* "": somebody asked */
 	struct merged_difference notes[MERGED_NOTES];
+	unsigned batches; /* of the kind that has most, and of windows that track objects */
+	unsigned object_batches;
 	/* Sums of each batch, for ratios: by kind, all and wasteful checked bytes; */
-	unsigned batches;
 	double checked[KIND_VALUES][MERGED_BATCHES];
 	double wasteful[KIND_VALUES][MERGED_BATCHES];
-	double heap[MERGED_BATCHES];             /* what object_profile_heap is, */
-	double (*sites)[MERGED_BATCHES];         /* and the metric of each allocation site */
-	double wholes[MERGED_BATCHES];           /* likewise CPU time, */
-	double cpu[KIND_VALUES][MERGED_BATCHES]; /* and that at wasteful accesses of each kind */
+	double heap[MERGED_BATCHES];                /* what object_profile_heap is, */
+	double (*sites)[MERGED_BATCHES];            /* and the metric of each allocation site */
+	double wholes[KIND_VALUES][MERGED_BATCHES]; /* likewise, by kind, CPU time, */
+	double cpu[KIND_VALUES][MERGED_BATCHES];    /* and that at its wasteful accesses */
 	/* What a kind's sum_squares would have to be for its interval to say how windows differ,
 	 * or 0 where that is not known. */
 	double squares[KIND_VALUES];
@@ -76,6 +101,18 @@ struct window_merged {
 	 */
 	double cpu_effect[KIND_VALUES];
 };
+
+/* Were the same windows for both? */
+static inline bool merged_kind_is_of_same(const struct merged_kind *a, const struct merged_kind *b)
+{
+	return a->windows == b->windows && a->elapsed_ns == b->elapsed_ns;
+}
+
+/* Was any of the windows not for one of the kinds that others were for? */
+bool window_merged_kinds_differ(const struct window_merged *m);
+
+/* One window more with the name. */
+void merged_names_add(struct merged_names *n, const char *name);
 
 /* NULL without memory. */
 struct window_merged *window_merged_new(void);

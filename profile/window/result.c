@@ -267,12 +267,24 @@ double window_result_whole_ns(const struct window_result *w)
 
 	/* Its ticks are weighted, those that are counted are not. */
 	if (w->merged)
-		return fmax(w->merged->whole_ns, ticks - taken + beside);
+		return fmax(w->merged->kinds[JXP__KIND__KIND_NONE].whole_ns,
+			    ticks - taken + beside);
 	/* Kind cpu has all ticks but those that were lost, other kinds have a number of them. */
 	ticks = fmax(ticks, counted(w, JXP__COUNTER__COUNTER_TICK_NS)) - taken;
 	return ticks > 0
 		   ? fmax(stretch_of_ticks(w) * (double)window_result_own_ns(w), ticks + beside)
 		   : 0;
+}
+
+double window_result_expansion(const struct window_result *w, Jxp__Kind kind)
+{
+	double all_ns, kind_ns;
+
+	if (!w->merged)
+		return 1;
+	all_ns = w->merged->kinds[JXP__KIND__KIND_NONE].whole_ns;
+	kind_ns = w->merged->kinds[kind].whole_ns;
+	return kind_ns > 0 ? all_ns / kind_ns : 1;
 }
 
 double window_result_own_part(const struct window_result *w)
@@ -288,15 +300,22 @@ double window_result_whole_s(const struct window_result *w)
 struct cpu_whole window_result_tick_whole(const struct window_result *w, Jxp__Kind kind)
 {
 	double tick_ns = counted(w, JXP__COUNTER__COUNTER_TICK_NS);
-	double whole_ns = window_result_whole_ns(w);
+	double ticks = counted(w, JXP__COUNTER__COUNTER_TICKS);
+	double whole_ns = window_result_whole_ns(w), part = 1;
 
+	/* The kind's windows have so much of the whole, and these ticks in it. */
+	if (w->merged) {
+		part = 1 / window_result_expansion(w, kind);
+		tick_ns = w->merged->kinds[kind].tick_ns;
+		ticks = w->merged->kinds[kind].ticks;
+	}
 	if (w->findings.sampler != JXP__SAMPLER__SAMPLER_CLOCK || !(tick_ns > 0))
 		return (struct cpu_whole){.design_effect = 1};
 	return (struct cpu_whole){.ns = whole_ns,
-				  .ticks =
-				      counted(w, JXP__COUNTER__COUNTER_TICKS) * whole_ns / tick_ns,
+				  .ticks = ticks * part * whole_ns / tick_ns,
 				  .cpu = w->profile.kinds[kind].application.cpu,
-				  .design_effect = w->merged ? w->merged->cpu_effect[kind] : 1};
+				  .design_effect =
+				      w->merged ? fmax(1, w->merged->cpu_effect[kind]) : 1};
 }
 
 struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind)
@@ -307,6 +326,11 @@ struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kin
 	whole.ns *= longer;
 	whole.ticks *= longer;
 	return whole;
+}
+
+uint64_t window_result_kind_elapsed_ns(const struct window_result *w, Jxp__Kind kind)
+{
+	return w->merged ? w->merged->kinds[kind].elapsed_ns : window_result_elapsed_ns(w);
 }
 
 uint64_t window_result_elapsed_ns(const struct window_result *w)

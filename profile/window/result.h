@@ -195,6 +195,10 @@ uint64_t window_result_own_ns(const struct window_result *w);
  * that is an estimate, and can be above it. 0 without ticks: there are no such shares then. */
 double window_result_whole_ns(const struct window_result *w);
 
+/* In a merge, the CPU time of all windows as a multiple of that of those for the kind: a kind's CPU
+ * time was multiplied by it, and what is counted of the kind was not. 1 for one window. */
+double window_result_expansion(const struct window_result *w, Jxp__Kind kind);
+
 /* The part of what ticks of kind cpu stand for that is the program's own time; and the whole in
  * seconds of that. */
 double window_result_own_part(const struct window_result *w);
@@ -217,8 +221,9 @@ double window_result_outside_ns(const struct window_result *w);
 struct cpu_whole window_result_tick_whole(const struct window_result *w, Jxp__Kind kind);
 struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind);
 
-/* From the start to the end, or to now. */
+/* From the start to the end, or to now; and of a merge's windows that were for the kind. */
 uint64_t window_result_elapsed_ns(const struct window_result *w);
+uint64_t window_result_kind_elapsed_ns(const struct window_result *w, Jxp__Kind kind);
 
 /* The overhead's part of the target's CPU time; 0 when none was reported. */
 double window_result_overhead_fraction(const struct window_result *w);

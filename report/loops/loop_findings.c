@@ -440,7 +440,8 @@ static int find_reach(struct report_loops *l, const struct window_result *w)
 static void judge_all(struct report_loops *l, const struct window_result *w)
 {
 	for (size_t i = 0; i < l->count; i++)
-		judge(&l->rows[i], &w->loops, clock_s(window_result_elapsed_ns(w)));
+		judge(&l->rows[i], &w->loops,
+		      clock_s(window_result_kind_elapsed_ns(w, JXP__KIND__KIND_LOOPS)));
 }
 
 /* The first of those without ticks of their own that call what takes CPU time stay. */

@@ -173,16 +173,22 @@ static void accesses_in_vain(struct problem *out, const struct window_result *w)
 	const struct problem_pairs *loads = &out->pairs[JXP__KIND__KIND_SILENT_LOAD];
 	double of_stores = fmax(estimate_fraction((double)dead->wasteful, (double)dead->count),
 				estimate_fraction((double)silent->wasteful, (double)silent->count));
-	double stores = fmax((double)dead->count, (double)silent->count);
-	double all = stores, wasteful = of_stores * stores;
+	/* Of windows that were merged, not all may have looked at both. */
+	double stores =
+	    fmax(window_result_expansion(w, JXP__KIND__KIND_DEAD_STORE) * (double)dead->count,
+		 window_result_expansion(w, JXP__KIND__KIND_SILENT_STORE) * (double)silent->count);
+	double of_loads = window_result_expansion(w, JXP__KIND__KIND_SILENT_LOAD);
+	double expanded = stores, wasteful = of_stores * stores;
+	double all = fmax((double)dead->count, (double)silent->count);
 
 	if (!problem_words[out->kind].whole) {
 		all += (double)loads->count;
-		wasteful += (double)loads->wasteful;
+		expanded += of_loads * (double)loads->count;
+		wasteful += of_loads * (double)loads->wasteful;
 	}
 	if (out->kind == PROBLEM_SEARCHED)
-		wasteful += (double)loads->walked;
-	out->fraction = fmin(1, estimate_fraction(wasteful, all));
+		wasteful += of_loads * (double)loads->walked;
+	out->fraction = fmin(1, estimate_fraction(wasteful, expanded));
 	all /= window_result_design_effect(w, out->pairs_kind);
 	out->fraction_ci95 = estimate_ci95(out->fraction * all, all, all);
 }
@@ -269,12 +275,18 @@ static void estimate_saved(struct candidate *c, const struct pair_scope *s,
 {
 	struct problem *out = &c->problem;
 	const struct window_result *w = s->window;
-	struct cpu_whole whole = window_result_tick_whole(w, out->pairs_kind);
+	struct cpu_whole pairs = window_result_tick_whole(w, out->pairs_kind), whole = pairs;
 	/* Who loads again does all of it again; where stores are in vain the rest may have to be
 	 * done. */
 	bool all = c->sites || out->pairs_kind == JXP__KIND__KIND_SILENT_LOAD;
-	struct cpu_share most = share_of_ticks(all ? &time->total : &time->most, &whole);
+	double ticks = window_result_tick_whole(w, JXP__KIND__KIND_CPU).ticks;
+	struct cpu_share most;
 
+	/* They may be other windows' than the pairs; where there are none, nothing is told by them.
+	 */
+	if (ticks > 0)
+		whole.ticks = ticks;
+	most = share_of_ticks(all ? &time->total : &time->most, &whole);
 	out->own = share_of_ticks(&time->own, &whole);
 	out->saved = saved_of(c, w, &time->own, &whole);
 	out->inclusive = estimate_fraction(time->total.ns, whole.ns);
@@ -293,7 +305,7 @@ static void estimate_saved(struct candidate *c, const struct pair_scope *s,
 	for (int kind = 0; kind < KIND_VALUES; kind++)
 		wasteful += out->pairs[kind].wasteful;
 	if (2 * gain.untold <= wasteful)
-		out->gain = share_of(&gain, &whole);
+		out->gain = share_of(&gain, &pairs);
 	out->saved_bounds.low =
 	    out->gain.known ? fmin(out->gain.ci95.low, out->saved.ci95.low) : out->saved.ci95.low;
 	/* Whoever does nothing of it does not make these accesses either. */

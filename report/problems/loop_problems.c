@@ -50,7 +50,7 @@ static void take_advice(struct problem *out, const struct report_loop *loop)
 
 static struct problem problem_of_loop(const struct report_loop *loop, const struct window_result *w)
 {
-	struct cpu_whole whole = window_result_tick_whole(w, JXP__KIND__KIND_SILENT_LOAD);
+	struct cpu_whole whole = window_result_tick_whole(w, JXP__KIND__KIND_LOOPS);
 	const struct cpu_sum *ticks = &loop->row->within;
 	struct gain_sums own = gain_all(ticks), saved;
 	struct problem out = {.kind = loop->verdict == LOOP_RESULTLESS ? PROBLEM_SEARCHED
@@ -59,6 +59,7 @@ static struct problem problem_of_loop(const struct report_loop *loop, const stru
 			      .inclusive = loop->inclusive_fraction,
 			      .gain = {.ci95 = {0, 1}}};
 
+	whole.cpu = w->profile.kinds[JXP__KIND__KIND_SILENT_LOAD].application.cpu;
 	out.advice = problem_words[out.kind].advice;
 	take_advice(&out, loop);
 	out.fraction_ci95 = turns_in_vain(loop, &out.fraction);

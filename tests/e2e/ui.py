@@ -104,7 +104,8 @@ def nothing_but_its_own_commands_can_be_run():
         for path in ("api/reload", "etc/passwd", "api/jvms/", "x"):
             assert ui.ask(path, Cookie=cookie)[0] == 404, path
         for path in ("window?window=-o", "window?window=w1%20--socket", "window", "window?window=/tmp/report.json",
-                     "compare?a=w1&b=../x.json", "api/findings?window=w1&pairs=1%20", "api/windows?app=--since"):
+                     "compare?a=w1&b=../x.json", "periods?app=x&a=../x.json&b=1h..", "periods?a=2h..1h&b=1h..",
+                     "api/findings?window=w1&pairs=1%20", "api/windows?app=--since"):
             assert ui.ask(path, Cookie=cookie)[0] == 400, path
         for path in ("api/attach?pid=1&duration=1s&budget=1%25&kinds=--force", "api/attach?pid=x&duration=1s&budget=1%25",
                      "api/attach?duration=1s&budget=1%25", "api/detach?pid=-1"):

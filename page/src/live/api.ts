@@ -25,6 +25,17 @@ export interface WindowInfo {
   duration_s: number;
   samples: number;
   pairs: number;
+  kinds: string[] | null;
+  schedule: string | null;
+  asked_by: { uid: number; user: string } | null;
+}
+
+export interface App {
+  app: string;
+  jvms: number;
+  windows: number;
+  last_unix_s: number | null;
+  kinds: string[] | null;
 }
 
 /* Of a report, what fits beside a progress bar and into a chart. */
@@ -48,6 +59,7 @@ async function ask(path: string, parameters: Record<string, string>, method: "GE
 }
 
 export const api = {
+  apps: () => ask("api/apps", {}, "GET") as Promise<App[]>,
   jvms: () => ask("api/jvms", {}, "GET") as Promise<Jvm[]>,
   windows: () => ask("api/windows", { limit: "200" }, "GET") as Promise<WindowInfo[]>,
   findings: (window: string) => ask("api/findings", { window, pairs: "1" }, "GET") as Promise<Findings>,

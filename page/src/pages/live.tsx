@@ -1,5 +1,6 @@
 /* The live page of jxperfctl ui. */
 import type { Page } from "../page.ts";
+import { Apps } from "../live/apps.tsx";
 import { Jvms } from "../live/jvms.tsx";
 import { Windows } from "../live/windows.tsx";
 
@@ -10,6 +11,7 @@ export function livePage(): Page {
     title: "jxperf",
     views: [
       { name: "jvms", title: "JVMs", draw: (shown) => <Jvms {...shown} /> },
+      { name: "apps", title: "Applications", draw: (shown) => <Apps {...shown} /> },
       { name: "windows", title: "Windows", draw: (shown) => <Windows {...shown} /> },
     ],
   };

@@ -92,6 +92,27 @@ await check("a window's report is the same page, and leads back", async () => {
   await heads().first().waitFor();
 });
 
+await check("an application has its windows, and two periods of it are compared", async () => {
+  await page.getByRole("link", { name: "Applications", exact: true }).click();
+  await heads().filter({ hasText: app }).first().click();
+  await page.getByText("All of its windows").waitFor();
+  const second = await page.evaluate(async () => (await (await fetch("api/windows?limit=200")).json())[1].started_unix_s);
+  const at = new Date(1000 * Math.floor(second)).toLocaleString("sv").replace(" ", "T");
+
+  await page.screenshot({ path: join(directory, "live-apps.png") });
+  await page.addScriptTag({ content: AXE });
+  const result = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+
+  assert.deepEqual(result.violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => `${v.id} ${v.nodes[0].html}`), []);
+  await page.getByLabel("before").fill(`1h..${at}`);
+  await page.getByLabel("after").fill(`${at}..`);
+  await page.getByRole("button", { name: "Compare these periods" }).click();
+  await page.waitForSelector("nav a");
+  assert.match(await page.locator("nav").innerText(), /What differs/);
+  await page.goto(home);
+  await page.waitForSelector("nav a");
+});
+
 await check("two windows are compared", async () => {
   await page.getByRole("link", { name: "Windows", exact: true }).click();
   await page.getByRole("button", { name: "compare", exact: true }).last().click();

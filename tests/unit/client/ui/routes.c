@@ -43,6 +43,12 @@ TEST(a_path_is_a_command)
 		       "jxperfctl --socket /s report --format html w7");
 	assert_command("compare", (struct given[]){{"b", "w2"}, {"a", "w1"}, {0}},
 		       "jxperfctl --socket /s diff --format html w1 w2");
+	assert_command("periods",
+		       (struct given[]){{"app", "shop"}, {"a", "2h..1h"}, {"b", "1h.."}, {0}},
+		       "jxperfctl --socket /s diff --format html 2h..1h 1h.. --app shop");
+	assert_command("periods",
+		       (struct given[]){{"app", "shop"}, {"a", "1h..json"}, {"b", "1h.."}, {0}},
+		       "!a");
 	assert_null(route_find("api/reload"));
 	assert_null(route_find(""));
 }

@@ -94,61 +94,24 @@ TEST(a_jvm_with_a_window_is_profiled, set_up, tear_down)
 	jxp__jvm_list__free_unpacked(list, NULL);
 }
 
-/* JVM 42, which started then, is user 7's; the schedules' rounds call it shop. */
-static struct scheduler *scheduler_that_knows(uint64_t start_ticks)
+/* With rules and without schedules, whoever has looked at the JVM or not. */
+TEST(a_jvm_has_the_name_that_rules_give_it, set_up, tear_down)
 {
-	static struct config_schedule schedule = {.name = (char *)"often",
-						  .every_ns = UINT64_C(60000000000),
-						  .host_fraction = 1,
-						  .jvm_fraction = 1};
-	static struct config config;
-	const struct planner_jvm jvm = {
-	    .pid = 42, .start_ticks = start_ticks, .uid = 7, .facts = {.app = "shop"}};
+	static struct config_app rule = {.app = (char *)"shop"};
+	struct config config;
 	struct scheduler *scheduler;
+	Jxp__JvmList *list = unpacked_list();
 	struct err err;
 
 	config_defaults(&config);
-	config.schedules = &schedule;
-	config.schedule_count = 1;
 	assert_int_equal(
 	    scheduler_new(&scheduler, &loop, engine, NULL, &config, &survey_pace_usual, &err), 0);
-	planner_found((struct planner *)scheduler_planner(scheduler), &jvm); /* As a round does. */
-	return scheduler;
-}
-
-TEST(what_schedules_know_is_of_the_process_not_of_its_pid, set_up, tear_down)
-{
-	struct scheduler *scheduler = scheduler_that_knows(100);
-	Jxp__JvmList *list = unpacked_list();
-
-	list->jvms[0]->start_ticks = 101;
 	listed_jvms_complete(list, engine, scheduler);
 	assert_string_equal(list->jvms[0]->app, "Main"); /* As it calls itself. */
-	list->jvms[0]->start_ticks = 100;
+	config.apps = &rule;
+	config.app_count = 1;
 	listed_jvms_complete(list, engine, scheduler);
 	assert_string_equal(list->jvms[0]->app, "shop");
 	jxp__jvm_list__free_unpacked(list, NULL);
-	scheduler_free(scheduler);
-}
-
-static const char *name_for(uid_t sees, uint64_t start_ticks, const struct scheduler *scheduler)
-{
-	static struct window_request asked;
-	const struct window_asker asker = {.sees = sees};
-
-	asked = (struct window_request){.start_ticks = start_ticks};
-	listed_jvms_name(&asked, 42, &asker, scheduler);
-	return asked.app;
-}
-
-TEST(a_window_has_the_name_of_its_jvm_for_one_who_may_know_it, set_up, tear_down)
-{
-	struct scheduler *scheduler = scheduler_that_knows(100);
-
-	assert_string_equal(name_for(PROC_ANY_UID, 100, scheduler), "shop");
-	assert_string_equal(name_for(7, 0, scheduler), "shop");
-	assert_string_equal(name_for(7, 101, scheduler), "");
-	assert_string_equal(name_for(8, 0, scheduler), "");
-	assert_string_equal(name_for(7, 0, NULL), "");
 	scheduler_free(scheduler);
 }

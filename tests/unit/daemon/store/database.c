@@ -411,7 +411,7 @@ TEST(a_file_of_a_later_version_is_left_alone, set_up, tear_down)
 	execute(f->path, "PRAGMA user_version = 99");
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &db, &f->err), -EPROTONOSUPPORT);
 	assert_non_null(strstr(f->err.message, "version 99, made by a later jxperfd"));
-	execute(f->path, "PRAGMA user_version = 3");
+	execute(f->path, "PRAGMA user_version = 4");
 }
 
 TEST(a_file_of_an_earlier_version_is_left_alone, set_up, tear_down)
@@ -423,7 +423,80 @@ TEST(a_file_of_an_earlier_version_is_left_alone, set_up, tear_down)
 	execute(f->path, "PRAGMA user_version = 2");
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &db, &f->err), -EPROTO);
 	assert_non_null(strstr(f->err.message, "version 2, made by an earlier jxperfd"));
-	execute(f->path, "PRAGMA user_version = 3");
+	execute(f->path, "PRAGMA user_version = 4");
+}
+
+/* Its windows are there; what they are for is not known until their records are read. */
+TEST(a_file_of_the_version_before_becomes_one_of_this, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	struct database_row rows[ROOM];
+	struct window_result *w = NULL;
+	uint64_t all = 0;
+
+	put_sample(f, 1, "shop");
+	execute(f->path, "ALTER TABLE windows DROP COLUMN asker;"
+			 "ALTER TABLE windows DROP COLUMN kinds; PRAGMA user_version = 3");
+	open_again(f);
+	assert_int_equal(list(f, PROC_ANY_UID, "shop", rows, &all), 1);
+	assert_int_equal(rows[0].kinds, 0);
+	assert_int_equal(rows[0].asker, 0);
+	assert_int_equal(database_load(f->db, PROC_ANY_UID, 1, &w, &f->err), 0);
+	assert_int_equal(w->profile.pair_count, 3);
+	window_result_free(w);
+	put_sample(f, 2, "shop");
+	open_again(f);
+	assert_int_equal(list(f, PROC_ANY_UID, "shop", rows, &all), 2);
+	assert_int_not_equal(rows[0].kinds, 0);
+	assert_int_equal(rows[0].asker, 1001);
+}
+
+TEST(windows_are_chosen_by_kinds_schedule_and_names_with_signs, set_up, tear_down)
+{
+	static const struct {
+		struct database_filter filter;
+		size_t count;
+	} cases[] = {{{.app = "shop-*"}, 2},
+		     {{.app = "shop-*,pay"}, 3},
+		     {{.app = "pa?"}, 1},
+		     {{.app = "shop"}, 0},
+		     {{.app = "a[b]"}, 1}, /* It is a name, too. */
+		     {{.schedule = "loops"}, 2},
+		     {{.kinds = 1u << JXP__KIND__KIND_LOOPS}, 1},
+		     {{.kinds = 1u << JXP__KIND__KIND_LOOPS | 2, .app = "shop-*"}, 2}};
+	static const char *const apps[] = {"shop-a", "shop-b", "pay", "a[b]"};
+	struct fixture *f = *state;
+	struct database_app found[ROOM];
+	struct database_filter any = {.owner = PROC_ANY_UID};
+	size_t count = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct window_result *w = sample_window(i + 1, apps[i], 30);
+
+		w->request.kinds[JXP__KIND__KIND_LOOPS] = i == 1;
+		(void)snprintf(w->request.schedule.name, sizeof(w->request.schedule.name), "%s",
+			       i < 2 ? "loops" : "");
+		put(f, w);
+		window_result_free(w);
+	}
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct database_filter filter = cases[i].filter;
+		uint64_t all = 0;
+
+		filter.owner = PROC_ANY_UID;
+		assert_int_equal(database_count(f->db, &filter, &all, &f->err), 0);
+		assert_int_equal(all, cases[i].count);
+		all = 0;
+		for (size_t a = 0; a < 4 && filter.app[0]; a++)
+			all += database_filter_means_app(&filter, apps[a]);
+		assert_int_equal(all, filter.app[0] ? cases[i].count : 0);
+	}
+	assert_int_equal(database_apps(f->db, &any, found, ROOM, &count, &f->err), 0);
+	assert_int_equal(count, 4);
+	assert_string_equal(found[3].name, "shop-b");
+	assert_int_equal(found[3].windows, 1);
+	assert_true(found[3].kinds & 1u << JXP__KIND__KIND_LOOPS);
+	assert_false(found[2].kinds & 1u << JXP__KIND__KIND_LOOPS);
 }
 
 TEST(somebody_elses_file_is_left_alone, set_up, tear_down)

@@ -354,32 +354,28 @@ TEST(what_lives_is_an_average_and_what_was_allocated_a_sum)
 
 TEST(what_cannot_be_merged_is_counted_and_what_differs_is_said)
 {
-	struct window_result *windows[7], *w;
+	struct window_result *windows[6], *w;
 
-	for (unsigned i = 0; i < 7; i++)
+	for (unsigned i = 0; i < 6; i++)
 		windows[i] = sample_window(i + 1, "a", 40);
 	windows[0]->state = WINDOW_FAILED;
 	windows[2]->findings.sampler = JXP__SAMPLER__SAMPLER_PEBS;
-	windows[3]->request.kinds[DEAD] = false;
-	windows[6]->request.kinds[JXP__KIND__KIND_CPU] = false;
 	windows[4]->cpu_ns = 0;
 	windows[5]->pid = 4243;
 	(void)snprintf(windows[5]->jdk, sizeof(windows[5]->jdk), "21.0.1+12");
-	w = merged(windows, 7);
-	assert_int_equal(w->merged->windows, 2);
-	assert_int_equal(w->merged->skipped, 5);
+	w = merged(windows, 6);
+	assert_int_equal(w->merged->windows, 3);
+	assert_int_equal(w->merged->skipped, 3);
 	assert_int_equal(w->merged->first, 2);
 	assert_int_equal(w->merged->last, 6);
 	assert_int_equal(w->merged->processes, 2);
 	assert_int_equal(w->merged->notes[MERGED_NO_PROFILE].first, 1);
 	assert_int_equal(w->merged->notes[MERGED_OTHER_SAMPLER].first, 3);
-	assert_int_equal(w->merged->notes[MERGED_OTHER_KINDS].first, 4);
-	assert_int_equal(w->merged->notes[MERGED_OTHER_KINDS].windows, 2);
 	assert_int_equal(w->merged->notes[MERGED_NO_ACCOUNT].first, 5);
 	assert_int_equal(w->merged->notes[MERGED_OTHER_JDK].windows, 1);
 	assert_string_equal(w->merged->notes[MERGED_OTHER_JDK].detail, "21.0.1+12");
 	assert_int_equal(w->end_unix_ns, windows[5]->end_unix_ns);
-	free_all(windows, 7);
+	free_all(windows, 6);
 	window_result_free(w);
 }
 
@@ -495,11 +491,56 @@ TEST(windows_without_ticks_have_no_part_in_shares_of_cpu_time)
 {
 	struct window_result *windows[2] = {window_of_ticks(1, 10, 5 * NS_PER_MS, 400, "next"),
 					    plain_window(2, 2000, 0)};
-	struct window_result *w = merged(windows, 2);
+	struct window_result *w;
 
+	windows[1]->counters[JXP__COUNTER__COUNTER_TICKS] = 0;
+	windows[1]->counters[JXP__COUNTER__COUNTER_TICK_NS] = 0;
+	w = merged(windows, 2);
+	assert_int_equal(w->merged->windows, 2);
 	assert_float_equal(cpu_share_of(w).share, 0.2, 1e-6);
 	free_all(windows, 2);
 	window_result_free(w);
+}
+
+/* Half of the time was looked at for dead stores alone, and half for CPU time and loops. */
+TEST(each_kind_is_of_the_windows_that_were_for_it)
+{
+	struct window_result *windows[24], *halves[12], *w, *half;
+	struct cpu_share share, alone;
+
+	for (unsigned i = 0; i < 24; i += 2) {
+		windows[i] = window_of_ticks(i + 1, 10, 5 * NS_PER_MS, i % 4 ? 500 : 300, "next");
+		halves[i / 2] = windows[i];
+		windows[i + 1] = ticks_window(i + 2, "sum", 2000, 10);
+		windows[i + 1]->request.kinds[JXP__KIND__KIND_LOOPS] = true;
+		windows[i + 1]->cpu.beside = (struct cpu_beside){0};
+		(void)sample_window_loop(windows[i + 1], 1, 4, 22, 1, LOOP_LAST, 500);
+	}
+	w = merged(windows, 24);
+	half = merged(halves, 12);
+	assert_int_equal(w->merged->windows, 24);
+	assert_int_equal(w->merged->skipped, 0);
+	assert_int_equal(w->merged->kinds[DEAD].windows, 12);
+	assert_int_equal(w->merged->kinds[JXP__KIND__KIND_LOOPS].windows, 12);
+	assert_int_equal(w->merged->kinds[DEAD].batches, 12);
+	assert_float_equal(window_result_whole_ns(w), 240e9, 1e6);
+	/* A share, and how sure it is, is that of the kind's own windows. */
+	share = cpu_share_of(w);
+	alone = cpu_share_of(half);
+	assert_float_equal(share.share, 0.2, 1e-6);
+	assert_float_equal(share.ci95.low, alone.ci95.low, 1e-6);
+	assert_float_equal(share.ci95.high, alone.ci95.high, 1e-6);
+	assert_float_equal(fraction_of(w), fraction_of(half), 1e-9);
+	assert_float_equal(window_result_fraction_ci95(w, DEAD).low,
+			   window_result_fraction_ci95(half, DEAD).low, 1e-6);
+	/* So are ticks and loops: all of them and a quarter of them, of 10 s each. */
+	assert_float_equal(cpu_profile_all(&w->cpu).ns, 240e9, 1e6);
+	assert_int_equal(cpu_profile_all(&w->cpu).samples, 24000);
+	assert_float_equal(cpu_profile_ticks_of(&w->cpu, 240e9), 24000, 1);
+	assert_float_equal(w->loops.rows[0].own.ns, 60e9, 1e6);
+	free_all(windows, 24);
+	window_result_free(w);
+	window_result_free(half);
 }
 
 TEST(windows_that_differ_widen_the_interval_of_a_share_of_cpu_time)
