@@ -144,7 +144,7 @@ AGENT_LIBS    := libZydis.so.4.0 libprotobuf-c.so.1
 COPY_AGENT_LIBS = for l in $(AGENT_LIBS); do cp -L --remove-destination "$$($(CC) -print-file-name=$$l)" $(@D)/$$l || exit 1; done
 $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
+	$(Q)mkdir -p $(@D) && $(CC) -shared $(LDFLAGS) -Wl,--build-id -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
 		-Wl,--version-script=attach/agent/agent.map -o $@ $(AGENT_OBJECTS) -lZydis -lprotobuf-c -ldl -lpthread -lm
 	$(Q)$(COPY_AGENT_LIBS)
 
@@ -247,7 +247,7 @@ $(B)/tests/stacks: $(B)/obj/tests/e2e/stacks.o $(CORE)
 $(WITNESS)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) $(call pic,tests/e2e/witness.c) attach/agent/agent.map \
 		$(B)/bin/jxperfd $(B)/lib/jxperf/jxperf-attach
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) $(WITNESS)/bin && $(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
+	$(Q)mkdir -p $(@D) $(WITNESS)/bin && $(CC) -shared $(LDFLAGS) -Wl,--build-id -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
 		-Wl,--version-script=attach/agent/agent.map -o $@ $(filter %.o,$^) -lZydis -lprotobuf-c -ldl -lpthread -lm
 	$(Q)$(COPY_AGENT_LIBS)
 	$(Q)cp -lf $(B)/bin/jxperfd $(WITNESS)/bin && cp -lf $(B)/lib/jxperf/jxperf-attach $(@D)

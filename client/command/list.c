@@ -33,6 +33,8 @@ static int print_json(const Jxp__JvmList *list, struct err *err)
 		json_put(&object, "jdk", json_readable(jvm->jdk));
 		json_put(&object, "gc", json_readable(jvm->gc));
 		json_put(&object, "state", json_readable(jvm->state));
+		json_put(&object, "agent_version", json_readable(jvm->agent_version));
+		json_put(&object, "agent_is_own", json_boolean(jvm->agent_is_own));
 		json_put(&object, "by_name", json_boolean(jvm->by_name));
 		json_put(&object, "app", json_readable(jvm->app));
 		json_put(&object, "schedule", json_readable(jvm->schedule));
@@ -62,6 +64,15 @@ static void next_window_cell(struct table *t, const Jxp__Jvm *jvm)
 	table_cell(t, "%s", text + (strncmp(text, today, strlen(today)) == 0 ? strlen(today) : 0));
 }
 
+/* With a hint where another agent is loaded than a daemon of this version would load. */
+static void state_cell(struct table *t, const Jxp__Jvm *jvm)
+{
+	if (jvm->agent_version[0] && !jvm->agent_is_own)
+		table_cell(t, "%s, agent %s", or_dash(jvm->state), jvm->agent_version);
+	else
+		table_cell(t, "%s", or_dash(jvm->state));
+}
+
 static int print_table(const Jxp__JvmList *list, struct err *err)
 {
 	static const char *const headings[] = {"PID", "USER",  "CONTAINER", "JDK",
@@ -80,7 +91,7 @@ static int print_table(const Jxp__JvmList *list, struct err *err)
 		table_cell(&t, "%s", or_dash(jvm->container));
 		table_cell(&t, "%s", or_dash(jvm->jdk));
 		table_cell(&t, "%s", or_dash(jvm->gc));
-		table_cell(&t, "%s", or_dash(jvm->state));
+		state_cell(&t, jvm);
 		if (list->schedules) {
 			table_cell(&t, "%s", or_dash(jvm->app));
 			table_cell(&t, "%s", or_dash(jvm->schedule));

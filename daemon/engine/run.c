@@ -76,7 +76,7 @@ static void conclude(struct run *r)
 	char quoted[LOG_QUOTED_BYTES];
 
 	if (w->state == WINDOW_FAILED) {
-		run_fail(r, ECONNABORTED, w->reason);
+		run_fail(r, r->refused ? r->refused : ECONNABORTED, w->reason);
 		return;
 	}
 	(void)log_quote(quoted, sizeof(quoted), w->reason);

@@ -23,6 +23,7 @@ struct run {
 	enum run_state state;
 	bool prolonged;                   /* the limit of GREETING was put off */
 	char reason[WINDOW_REASON_BYTES]; /* why it is to end before its time, or "" */
+	int refused; /* the errno value for which the agent was sent away, or 0 */
 	uint64_t deadline_ns; /* at which the agent ends the window by itself; 0 before it began */
 	int attach_request;   /* ids of open requests to the broker, or 0 */
 	int event_request;

@@ -29,6 +29,7 @@
 #include "profile/window/loss.h"
 #include "profile/window/merged.h"
 #include "profile/window/request.h"
+#include "proto/agent_note.h"
 
 #define WINDOW_ID_BYTES     16
 #define WINDOW_LABEL_BYTES  128
@@ -64,6 +65,7 @@ struct window_result {
 	char jdk[WINDOW_LABEL_BYTES];
 	char vm[WINDOW_LABEL_BYTES];
 	char gc[WINDOW_LABEL_BYTES];
+	char agent_version[AGENT_VERSION_BYTES]; /* "" of one that was kept before they said it */
 	struct window_request request;
 	struct window_findings findings;
 	enum window_state state;
