@@ -259,10 +259,10 @@ static void write_windows(FILE *out, const struct planner_schedule *s)
 
 static void write_missed(FILE *out, const struct planner_schedule *s)
 {
-	for (unsigned i = 0; i < MISS_MAX; i++)
+	for (unsigned i = MISS_NONE + 1; i < MISS_MAX; i++)
 		fprintf(out,
 			"jxperf_schedule_missed_total{schedule=\"%s\",reason=\"%s\"} %" PRIu64 "\n",
-			s->config->name, name_of_miss((enum miss)i), s->missed[i]);
+			s->config->name, miss_name((enum miss)i), s->missed[i]);
 }
 
 static void write_stopped(FILE *out, const struct planner_schedule *s)
@@ -287,6 +287,19 @@ static const struct {
      write_stopped},
 };
 
+static void write_jvms(FILE *out, const struct planner *p, bool openmetrics)
+{
+	struct planner_count counts[PLANNER_COUNTS_MAX];
+	size_t count = planner_count_jvms(p, counts);
+
+	exposition_head(out, openmetrics, EXPOSITION_GAUGE, "jxperf_jvms",
+			"JVMs that the last look found, by how they stand with the schedules: "
+			"covered, unmatched, skipped after a window, or refused beforehand.");
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "jxperf_jvms{state=\"%s\",reason=\"%s\"} %u\n",
+			jvm_state_name(counts[i].state), miss_name(counts[i].why), counts[i].jvms);
+}
+
 void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics)
 {
 	size_t count = planner_schedule_count(p);
@@ -299,6 +312,7 @@ void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics
 		for (size_t j = 0; j < count; j++)
 			families[i].write(out, planner_schedule(p, j));
 	}
+	write_jvms(out, p, openmetrics);
 	exposition_counter(out, openmetrics, "jxperf_schedule_jvms_over_limit",
 			   "JVMs that schedules did not look at because there were too many; "
 			   "counted in each round.",

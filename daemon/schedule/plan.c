@@ -3,16 +3,6 @@
 /* A plan may begin so late, as a part of its epoch; at least a window's length. */
 #define SLACK_PART 10
 
-const char *name_of_miss(enum miss miss)
-{
-	static const char *const names[] = {
-	    [MISS_BUSY] = "busy", [MISS_LIMIT] = "limit",     [MISS_BUDGET] = "budget",
-	    [MISS_LATE] = "late", [MISS_REFUSED] = "refused", [MISS_BROKER] = "broker",
-	};
-
-	return (unsigned)miss < MISS_MAX ? names[miss] : "unknown";
-}
-
 static size_t span_count(const struct plan *plan)
 {
 	return plan->spans < PLAN_SPANS ? plan->spans : PLAN_SPANS;

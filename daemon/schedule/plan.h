@@ -8,21 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/schedule/miss.h"
 #include "fleet/config/config.h"
 #include "fleet/draw.h"
-
-/* Why a plan was missed, as a metric's label has it. */
-enum miss {
-	MISS_BUSY,    /* a window of somebody else in that JVM */
-	MISS_LIMIT,   /* as many windows ran as may at a time */
-	MISS_BUDGET,  /* the host's budget was spent */
-	MISS_LATE,    /* the daemon came too late: it was not running, or the clock jumped */
-	MISS_REFUSED, /* the attach could not be begun */
-	MISS_BROKER,  /* the privileged half was away */
-	MISS_MAX,
-};
-
-const char *name_of_miss(enum miss miss);
 
 enum plan_state {
 	PLAN_NONE, /* not drawn in this epoch, or not in time */

@@ -23,7 +23,7 @@ struct jvm {
 	bool app_by_rule;
 	uint64_t age_ns;
 	double cpu_share;
-	bool attachable;
+	enum miss refused;
 	bool matches; /* a schedule */
 	bool found;   /* in this round */
 	char last_window[PLANNER_WINDOW_BYTES];
@@ -289,7 +289,7 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 	jvm->uid = found->uid;
 	jvm->age_ns = found->age_ns;
 	jvm->cpu_share = found->cpu_share;
-	jvm->attachable = found->attachable;
+	jvm->refused = found->refused;
 	for (size_t i = 0; i < p->config->schedule_count; i++)
 		jvm->plans[i].matches = selector_matches(&p->config->schedules[i].match, &facts);
 }
@@ -329,6 +329,12 @@ void planner_pass_time(struct planner *p, uint64_t ns)
 static struct draw draw_of(const struct planner *p, const struct config_schedule *s)
 {
 	return schedule_draw(s, p->config->texts.salt, p->host);
+}
+
+/* Why the JVM has no window now, whatever else is in the way. */
+static enum miss jvms_own(const struct jvm *jvm)
+{
+	return jvm->refused;
 }
 
 static void miss(struct planner_schedule *s, struct plan *plan, enum miss why)
@@ -379,8 +385,8 @@ static bool may_begin(const struct planner *p, const struct jvm *jvm,
 static bool is_left_alone(const struct jvm *jvm, const struct planner_schedule *s,
 			  const struct plan *plan, int minute)
 {
-	return !plan->matches || !jvm->attachable || s->stopped[0] ||
-	       jvm->age_ns < s->config->warm_up_ns || !schedule_is_time_of_day(s->config, minute);
+	return !plan->matches || s->stopped[0] || jvm->age_ns < s->config->warm_up_ns ||
+	       !schedule_is_time_of_day(s->config, minute);
 }
 
 /* Is this plan's window to begin now? */
@@ -399,6 +405,10 @@ static bool is_ripe(struct planner *p, const struct jvm *jvm, struct planner_sch
 		s->missed[missed]++;
 	if (!plan_is_due(plan, unix_ns))
 		return false;
+	if (jvms_own(jvm)) {
+		miss(s, plan, jvms_own(jvm));
+		return false;
+	}
 	if (plan_is_late(plan, s->config, unix_ns)) {
 		miss(s, plan, plan->in_the_way);
 		return false;
@@ -550,6 +560,20 @@ uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns)
 				next = at;
 		}
 	return next;
+}
+
+size_t planner_count_jvms(const struct planner *p, struct planner_count *counts)
+{
+	unsigned unmatched = 0, jvms[MISS_MAX] = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->jvm_count; i++)
+		(*(p->jvms[i].matches ? &jvms[jvms_own(&p->jvms[i])] : &unmatched))++;
+	counts[n++] = (struct planner_count){JVM_UNMATCHED, MISS_NONE, unmatched};
+	for (unsigned why = 0; why < MISS_MAX; why++)
+		if (why == MISS_NONE || miss_state(why) != JVM_COVERED)
+			counts[n++] = (struct planner_count){miss_state(why), why, jvms[why]};
+	return n;
 }
 
 size_t planner_schedule_count(const struct planner *p)

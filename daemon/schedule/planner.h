@@ -39,7 +39,7 @@ struct planner_jvm {
 	uint64_t age_ns;      /* since it started, at this moment */
 	uid_t uid;            /* whose it is */
 	double cpu_share;     /* of the CPU time of all processors that it uses; 1 when not known */
-	bool attachable;      /* nothing about it forbids to attach */
+	enum miss refused;    /* what about it forbids to attach; MISS_NONE: nothing */
 	struct jvm_facts facts; /* facts.app: its name without rules */
 };
 
@@ -151,6 +151,18 @@ void planner_ended(struct planner *p, const char *window, enum planner_outcome o
 
 /* When planner_next has to be asked next, at the latest; UINT64_MAX: when something changes. */
 uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns);
+
+/* How many JVMs of the last look stand so, for that reason. */
+struct planner_count {
+	enum jvm_state state;
+	enum miss why;
+	unsigned jvms;
+};
+
+/* One count for each state of a reason, also where it is 0; counts has room for
+ * PLANNER_COUNTS_MAX. Returns how many there are. */
+#define PLANNER_COUNTS_MAX (MISS_MAX + 1)
+size_t planner_count_jvms(const struct planner *p, struct planner_count *counts);
 
 size_t planner_schedule_count(const struct planner *p);
 const struct planner_schedule *planner_schedule(const struct planner *p, size_t i);

@@ -43,7 +43,7 @@ static bool is_profiled(void *arg, pid_t pid)
 /* The next window of the one JVM ends so. */
 static void window(struct planner *p, uint64_t *now_ns, enum planner_outcome outcome)
 {
-	const struct planner_jvm jvm = {.pid = 42, .start_ticks = 1, .attachable = true};
+	const struct planner_jvm jvm = {.pid = 42, .start_ticks = 1};
 	struct planner_order order;
 
 	planner_begin_round(p);

@@ -45,7 +45,6 @@ static void found(struct host *h, unsigned i)
 				  .start_ticks = 1000 + i,
 				  .age_ns = h->now_ns - h->born_ns,
 				  .cpu_share = 1.0 / JVMS_MAX,
-				  .attachable = true,
 				  .facts = {.app = i % 2 ? "odd" : "even", .user = "app"}};
 
 	planner_found(h->planner, &jvm);
@@ -496,7 +495,6 @@ static void crowd(struct host *h, uid_t uid, const char *app, unsigned first, un
 								.uid = uid,
 								.age_ns = 3600 * NS_PER_S,
 								.cpu_share = 1e-6,
-								.attachable = true,
 								.facts = {.app = app}});
 }
 
