@@ -57,6 +57,7 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 	jvm.start_ticks = info.start_ticks;
 	jvm.attachable = info.obstacle == JVM_ATTACHABLE;
 	jvm.agent_version = info.agent_version;
+	jvm.agent_not_spoken_with = info.obstacle == JVM_AGENT_NOT_SPOKEN_WITH;
 	jvm.agent_is_own = agent_identity_equal(&info.agent, &c->own);
 	jvm_traits_read(&traits, &info, c->startup, step);
 	/* What was read since would else be said of another program, or user. */

@@ -87,7 +87,10 @@ static void tell(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_n
 	    .uid = jvm->uid,
 	    .age_ns = age_ns(jvm, boot_ns),
 	    .cpu_share = cpu_share(s, jvm, boot_ns),
-	    .refused = jvm->attachable ? MISS_NONE : MISS_REFUSED,
+	    .refused = jvm->attachable		  ? MISS_NONE
+		       : jvm->agent_not_spoken_with ? MISS_PROTOCOL
+						    : MISS_REFUSED,
+	    .agent_version = jvm->agent_version,
 	    .facts = {.user = jvm->user,
 		      .main_class = main_class(jvm->name),
 		      .command = jvm->command,
