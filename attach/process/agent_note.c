@@ -79,8 +79,7 @@ void agent_identity_parse(struct agent_identity *out, const uint8_t *bytes, size
 	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(segment))
 		return;
 	for (size_t i = 0; i < header.e_phnum; i++) {
-		if (header.e_phoff > size ||
-		    size - header.e_phoff < (i + 1) * sizeof(segment))
+		if (header.e_phoff > size || size - header.e_phoff < (i + 1) * sizeof(segment))
 			return;
 		memcpy(&segment, bytes + header.e_phoff + i * sizeof(segment), sizeof(segment));
 		if (segment.p_type == PT_NOTE && segment.p_offset <= size &&
@@ -95,8 +94,9 @@ bool agent_identity_read(struct agent_identity *out, pid_t pid, uint64_t address
 {
 	uint8_t bytes[AGENT_HEAD_BYTES];
 	const struct iovec ours = {bytes, sizeof(bytes)};
-	const struct iovec theirs = {(void *)(uintptr_t)address, // NOLINT(performance-no-int-to-ptr)
-				     sizeof(bytes)};
+	const struct iovec theirs = {
+	    (void *)(uintptr_t)address, // NOLINT(performance-no-int-to-ptr)
+	    sizeof(bytes)};
 	ssize_t n = process_vm_readv(pid, &ours, 1, &theirs, 1, 0);
 
 	if (n < 0)

@@ -11,11 +11,9 @@
 #include "common/clock.h"
 
 /* In seconds since 1970, or null. */
-static json_t *next_window(const Jxp__Jvm *jvm)
+static json_t *seconds_or_null(uint64_t unix_ns)
 {
-	return jvm->next_window_unix_ns
-		   ? json_real((double)jvm->next_window_unix_ns / (double)NS_PER_S)
-		   : json_null();
+	return unix_ns ? json_real((double)unix_ns / (double)NS_PER_S) : json_null();
 }
 
 static int print_json(const Jxp__JvmList *list, struct err *err)
@@ -39,7 +37,9 @@ static int print_json(const Jxp__JvmList *list, struct err *err)
 		json_put(&object, "app", json_readable(jvm->app));
 		json_put(&object, "schedule", json_readable(jvm->schedule));
 		json_put(&object, "last_window", json_readable(jvm->last_window));
-		json_put(&object, "next_window", next_window(jvm));
+		json_put(&object, "next_window", seconds_or_null(jvm->next_window_unix_ns));
+		json_put(&object, "skipped", json_readable(jvm->skipped_reason));
+		json_put(&object, "skipped_until", seconds_or_null(jvm->skipped_until_unix_ns));
 		json_push(&array, object);
 	}
 	return json_print(array, err);
@@ -50,27 +50,39 @@ static const char *or_dash(const char *text)
 	return text[0] ? text : "-";
 }
 
-/* When it is, in local time; with the date where that is not today. */
-static void next_window_cell(struct table *t, const Jxp__Jvm *jvm)
+#define TIME_BYTES sizeof("2026-11-22 07:42:09")
+
+/* When it is, in local time; with the date where that is not today. "-" where it is not known. */
+static const char *time_in_words(uint64_t unix_ns, char text[TIME_BYTES])
 {
-	time_t at = (time_t)(jvm->next_window_unix_ns / NS_PER_S), now = time(NULL);
-	char text[sizeof("2026-11-22 07:42:09")] = "-", today[sizeof(text)] = "";
+	time_t at = (time_t)(unix_ns / NS_PER_S), now = time(NULL);
+	char today[TIME_BYTES] = "";
 	struct tm local;
 
-	if (jvm->next_window_unix_ns && localtime_r(&at, &local))
-		(void)strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &local); /* Fits. */
+	strcpy(text, "-");
+	if (unix_ns && localtime_r(&at, &local))
+		(void)strftime(text, TIME_BYTES, "%Y-%m-%d %H:%M:%S", &local); /* Fits. */
 	if (localtime_r(&now, &local))
-		(void)strftime(today, sizeof(today), "%Y-%m-%d ", &local); /* As above. */
-	table_cell(t, "%s", text + (strncmp(text, today, strlen(today)) == 0 ? strlen(today) : 0));
+		(void)strftime(today, TIME_BYTES, "%Y-%m-%d ", &local); /* As above. */
+	return text + (strncmp(text, today, strlen(today)) == 0 ? strlen(today) : 0);
 }
 
-/* With a hint where another agent is loaded than a daemon of this version would load. */
+/* Its state, which agent it has where that is not the daemon's own, and why schedules leave it
+ * alone. */
 static void state_cell(struct table *t, const Jxp__Jvm *jvm)
 {
-	if (jvm->agent_version[0] && !jvm->agent_is_own)
-		table_cell(t, "%s, agent %s", or_dash(jvm->state), jvm->agent_version);
+	bool other = jvm->agent_version[0] && !jvm->agent_is_own;
+	const char *state = or_dash(jvm->state), *agent = other ? ", agent " : "";
+	const char *version = other ? jvm->agent_version : "";
+	char until[TIME_BYTES];
+
+	if (!jvm->skipped[0])
+		table_cell(t, "%s%s%s", state, agent, version);
+	else if (jvm->skipped_until_unix_ns)
+		table_cell(t, "%s%s%s, skipped until %s: %s", state, agent, version,
+			   time_in_words(jvm->skipped_until_unix_ns, until), jvm->skipped);
 	else
-		table_cell(t, "%s", or_dash(jvm->state));
+		table_cell(t, "%s%s%s, skipped: %s", state, agent, version, jvm->skipped);
 }
 
 static int print_table(const Jxp__JvmList *list, struct err *err)
@@ -85,6 +97,7 @@ static int print_table(const Jxp__JvmList *list, struct err *err)
 	table_init(&t, list->schedules ? with_schedules : headings);
 	for (size_t i = 0; i < list->n_jvms; i++) {
 		const Jxp__Jvm *jvm = list->jvms[i];
+		char text[TIME_BYTES];
 
 		table_cell(&t, "%u", jvm->pid);
 		table_cell(&t, "%s", or_dash(jvm->user));
@@ -96,7 +109,7 @@ static int print_table(const Jxp__JvmList *list, struct err *err)
 			table_cell(&t, "%s", or_dash(jvm->app));
 			table_cell(&t, "%s", or_dash(jvm->schedule));
 			table_cell(&t, "%s", or_dash(jvm->last_window));
-			next_window_cell(&t, jvm);
+			table_cell(&t, "%s", time_in_words(jvm->next_window_unix_ns, text));
 		}
 		table_cell(&t, "%s", or_dash(jvm->name));
 	}

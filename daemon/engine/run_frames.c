@@ -2,10 +2,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <syslog.h>
 
 #include "common/clock.h"
-#include "common/log.h"
 #include "common/utf8.h"
+#include "daemon/engine/window_log.h"
 #include "profile/intake/loop_session.h"
 #include "proto/agent_note.h"
 #include "proto/limits.h"
@@ -15,7 +16,7 @@ static void begin(struct run *r)
 	struct window_result *w = r->result;
 
 	window_result_start(w);
-	log_info("window %s: profiling pid %d (%s)", w->id, (int)w->pid, w->app);
+	window_log(w, LOG_INFO, "window %s: profiling pid %d (%s)", w->id, (int)w->pid, w->app);
 	if (r->deadline_ns)
 		gate_control_follow(&r->gate, r->deadline_ns);
 	r->callbacks.started(r->callbacks.arg, r);
@@ -224,6 +225,17 @@ static void on_perf_open(struct run *r, const Jxp__AgentFrame *frame)
 
 /* The agent ends by itself at its deadline, which may come a moment before ours, and when its JVM
  * exits. Nothing more comes but the end of the stream. */
+/* Nothing was sampled. The agent's word is taken for what its JVM lacks and no more. */
+static void refused(struct run *r, const Jxp__WindowEnded *ended)
+{
+	static const unsigned lacks[] = {ENOMEM, EACCES, EPERM, ENOTSUP};
+
+	window_result_fail(r->result, ended->error);
+	for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
+		if (ended->error_number == lacks[i])
+			r->refused = (int)lacks[i];
+}
+
 static void on_window_ended(struct run *r, const Jxp__AgentFrame *frame)
 {
 	const char *error = frame->ended->error, *reason = r->reason[0] ? r->reason : NULL;
@@ -231,7 +243,7 @@ static void on_window_ended(struct run *r, const Jxp__AgentFrame *frame)
 
 	if (error[0]) {
 		if (w->counters[JXP__COUNTER__COUNTER_TICKS] == 0)
-			window_result_fail(w, error);
+			refused(r, frame->ended);
 		reason = error;
 	} else if (r->state == RUN_RUNNING && clock_monotonic_ns() < r->deadline_ns) {
 		reason = "the target exited";
@@ -302,7 +314,7 @@ static void on_events_opened(void *arg, const struct broker_reply *reply, int *f
 
 	r->event_request = 0;
 	if (reply->error)
-		log_debug("window %s: events for thread %u: %s", r->result->id, r->event_tid,
+		window_log(r->result, LOG_DEBUG, "window %s: events for thread %u: %s", r->result->id, r->event_tid,
 			  reply->message);
 	conversation_answer(r->conversation, r->event_tid, reply->error, fds, count);
 	for (size_t i = 0; i < count; i++)

@@ -23,12 +23,13 @@ struct run {
 	enum run_state state;
 	bool prolonged;                   /* the limit of GREETING was put off */
 	char reason[WINDOW_REASON_BYTES]; /* why it is to end before its time, or "" */
-	int refused; /* the errno value for which the agent was sent away, or 0 */
 	uint64_t deadline_ns; /* at which the agent ends the window by itself; 0 before it began */
 	int attach_request;   /* ids of open requests to the broker, or 0 */
 	int event_request;
-	uint32_t event_tid;                /* of event_request */
-	int agent_fd;                      /* until there is a conversation, or -1 */
+	uint32_t event_tid; /* of event_request */
+	int refused;  /* errno value with which the agent refused the window before it began, or was
+		       * sent away itself; or 0 */
+	int agent_fd; /* until there is a conversation, or -1 */
 	int gate_program;                  /* until the agent has it, or -1 */
 	struct conversation *conversation; /* from GREETING on */
 	struct intake intake;

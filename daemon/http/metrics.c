@@ -23,7 +23,7 @@ const struct metrics_failure metrics_failures[METRICS_FAILURES] = {
     {ENOMEM, "memory"},
     {EOPNOTSUPP, "unsupported"},
     {EPIPE, "broker"},
-    {ECONNABORTED, "agent"}, /* attached, but no window could run */
+    {ECONNABORTED, "agent"},       /* attached, but no window could run */
     {EPROTONOSUPPORT, "protocol"}, /* its agent is of a version that we do not speak with */
 };
 

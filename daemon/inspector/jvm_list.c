@@ -10,6 +10,7 @@
 #include "daemon/child/look.h"
 #include "daemon/inspector/jvm_traits.h"
 #include "daemon/shares/shares.h"
+#include "daemon/watcher/threads.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -30,6 +31,20 @@ struct collector {
 static void cleanup_list(Jxp__JvmList **list)
 {
 	jxp__jvm_list__free_unpacked(*list, NULL);
+}
+
+/* By the names of its threads, which a JVM chooses: only its own windows depend on it. */
+static uint64_t collector_ns(pid_t pid)
+{
+	static struct watcher_threads threads; /* Large, as the others. */
+	uint64_t cpu_ns[WATCHER_GROUPS] = {0};
+
+	if (watcher_threads_init(&threads, pid) < 0)
+		return 0;
+	watcher_threads_scan(&threads);
+	watcher_threads_cpu(&threads, cpu_ns);
+	watcher_threads_release(&threads);
+	return cpu_ns[WATCHER_GC];
 }
 
 /* In a child. */
@@ -65,6 +80,7 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 		return 0;
 	jvm.cpu_ns = traits.cpu_ns;
 	jvm.cpu_limit = cgroup_cpu_limit("", pid);
+	jvm.collector_ns = collector_ns(pid);
 	jvm.command = traits.command;
 	jvm.cgroup = traits.cgroup;
 	jvm.pod = traits.pod;

@@ -23,9 +23,12 @@ struct jvm {
 	bool app_by_rule;
 	uint64_t age_ns;
 	double cpu_share;
+	double collector_share;
 	enum miss refused;
-	bool matches; /* a schedule */
-	bool found;   /* in this round */
+	enum miss trouble;      /* why it is left alone; */
+	struct backoff backoff; /* for so long */
+	bool matches;           /* a schedule */
+	bool found;             /* in this round */
 	char agent_version[AGENT_VERSION_BYTES];
 	char last_window[PLANNER_WINDOW_BYTES];
 	struct plan *plans; /* one for each schedule */
@@ -35,6 +38,9 @@ struct jvm {
 struct running {
 	char window[PLANNER_WINDOW_BYTES];
 	char schedule[PLANNER_NAME_BYTES];
+	pid_t pid;
+	uint64_t start_ticks;
+	uid_t uid;
 	double cost; /* share of all processors' CPU time, at most */
 };
 
@@ -50,7 +56,9 @@ struct planner {
 	size_t running_count;
 	size_t running_capacity;
 	double admins_cost, users_cost; /* likewise, of windows that were not ordered here */
-	bool held;
+	enum miss held;
+	uint64_t clock_ns;      /* time that has passed */
+	struct shares failures; /* windows of a user in a row that failed */
 };
 
 /* ---------------------------------------------------------------- configuration */
@@ -79,6 +87,9 @@ static int make_schedules(const struct planner *p, const struct config *config,
 		made[i].config = &config->schedules[i];
 		made[i].in_a_row = 0;
 		made[i].stopped[0] = '\0';
+		made[i].backoff = (struct backoff){0};
+		made[i].costly_of = (struct shares){0};
+		made[i].row++;
 	}
 	*out = made;
 	return 0;
@@ -89,6 +100,13 @@ static void forget_jvm(struct planner *p, struct jvm *jvm)
 {
 	shares_give(&p->owners, jvm->first_uid, 1);
 	free(jvm->plans);
+}
+
+static void free_schedules(struct planner *p)
+{
+	for (size_t i = 0; p->schedules && i < p->config->schedule_count; i++)
+		shares_release(&p->schedules[i].costly_of);
+	free(p->schedules);
 }
 
 static void forget_jvms(struct planner *p)
@@ -132,6 +150,8 @@ static int remake_plans(struct planner *p, const struct config *config)
 		if (r == 0) {
 			free(p->jvms[i].plans);
 			p->jvms[i].plans = made[i];
+			p->jvms[i].trouble = MISS_NONE;
+			p->jvms[i].backoff = (struct backoff){0};
 		} else {
 			free(made[i]);
 		}
@@ -157,7 +177,8 @@ int planner_configure(struct planner *p, const struct config *config, const char
 		return -ENOMEM;
 	}
 	p->running_capacity = capacity;
-	free(p->schedules);
+	free_schedules(p);
+	shares_release(&p->failures);
 	p->schedules = schedules;
 	p->config = config;
 	(void)snprintf(p->host, sizeof(p->host), "%s", host); /* May be cut. */
@@ -184,8 +205,9 @@ void planner_free(struct planner *p)
 		return;
 	forget_jvms(p);
 	shares_release(&p->owners);
+	shares_release(&p->failures);
 	free(p->jvms);
-	free(p->schedules);
+	free_schedules(p);
 	free(p->running);
 	free(p);
 }
@@ -290,6 +312,7 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 	jvm->uid = found->uid;
 	jvm->age_ns = found->age_ns;
 	jvm->cpu_share = found->cpu_share;
+	jvm->collector_share = found->collector_share;
 	jvm->refused = found->refused;
 	(void)snprintf(jvm->agent_version, sizeof(jvm->agent_version), "%s",
 		       found->agent_version ? found->agent_version : "");
@@ -323,6 +346,7 @@ void planner_lost(struct planner *p, pid_t pid)
 
 void planner_pass_time(struct planner *p, uint64_t ns)
 {
+	p->clock_ns += ns;
 	for (size_t i = 0; i < p->jvm_count; i++)
 		p->jvms[i].age_ns += ns;
 }
@@ -335,9 +359,11 @@ static struct draw draw_of(const struct planner *p, const struct config_schedule
 }
 
 /* Why the JVM has no window now, whatever else is in the way. */
-static enum miss jvms_own(const struct jvm *jvm)
+static enum miss jvms_own(const struct planner *p, const struct jvm *jvm)
 {
-	return jvm->refused;
+	if (jvm->refused)
+		return jvm->refused;
+	return backoff_lasts(&jvm->backoff, p->clock_ns) ? jvm->trouble : MISS_NONE;
 }
 
 static void miss(struct planner_schedule *s, struct plan *plan, enum miss why)
@@ -365,15 +391,30 @@ static double budget_left(const struct planner *p, const struct jvm *jvm)
 	return left > 0 ? left / share : 0;
 }
 
+/* A user whose windows failed so many times in a row has one at a time until one runs: each may
+ * take its place for as long as an attach may last, and there can be any number of JVMs. */
+#define FAILURES_MANY 3
+
+static bool has_its_only_one(const struct planner *p, uid_t uid)
+{
+	bool many = shares_of(&p->failures, uid) >= FAILURES_MANY, runs = false;
+
+	for (size_t i = 0; many && i < p->running_count; i++)
+		runs = runs || p->running[i].uid == uid;
+	return runs;
+}
+
 /* Is nothing in the way of a plan whose time has come? Else plan->in_the_way says what. */
 static bool may_begin(const struct planner *p, const struct jvm *jvm,
 		      const struct config_schedule *s, struct plan *plan, bool profiled)
 {
 	if (p->held)
-		plan->in_the_way = MISS_BROKER;
+		plan->in_the_way = p->held;
 	else if (profiled)
 		plan->in_the_way = MISS_BUSY;
-	else if (p->running_count >= p->config->windows_at_once)
+	else if (jvm->collector_share >= p->config->guards.collector)
+		plan->in_the_way = MISS_COLLECTOR;
+	else if (p->running_count >= p->config->windows_at_once || has_its_only_one(p, jvm->uid))
 		plan->in_the_way = MISS_LIMIT;
 	/* With less than half of its budget a window says too little. */
 	else if (budget_left(p, jvm) < s->budget / 2)
@@ -408,8 +449,8 @@ static bool is_ripe(struct planner *p, const struct jvm *jvm, struct planner_sch
 		s->missed[missed]++;
 	if (!plan_is_due(plan, unix_ns))
 		return false;
-	if (jvms_own(jvm)) {
-		miss(s, plan, jvms_own(jvm));
+	if (jvms_own(p, jvm)) {
+		miss(s, plan, jvms_own(p, jvm));
 		return false;
 	}
 	if (plan_is_late(plan, s->config, unix_ns)) {
@@ -457,9 +498,30 @@ void planner_set_others(struct planner *p, const struct planner_other *others, s
 	}
 }
 
-void planner_hold(struct planner *p, bool held)
+void planner_hold(struct planner *p, enum miss why)
 {
-	p->held = held;
+	p->held = why;
+}
+
+static void begin_row(struct planner_schedule *s)
+{
+	s->row++;
+	s->in_a_row = 0;
+	shares_release(&s->costly_of);
+}
+
+const struct planner_schedule *planner_resume(struct planner *p)
+{
+	for (size_t i = 0; i < p->config->schedule_count; i++) {
+		struct planner_schedule *s = &p->schedules[i];
+
+		if (!s->stopped[0] || backoff_lasts(&s->backoff, p->clock_ns))
+			continue;
+		s->stopped[0] = '\0';
+		begin_row(s);
+		return s;
+	}
+	return NULL;
 }
 
 bool planner_next(struct planner *p, uint64_t unix_ns, int minute,
@@ -493,54 +555,132 @@ void planner_began(struct planner *p, const struct planner_order *order, const c
 
 	(void)snprintf(r->window, sizeof(r->window), "%s", window); /* Window ids are short. */
 	(void)snprintf(r->schedule, sizeof(r->schedule), "%s", order->schedule->name);
+	r->pid = order->pid;
+	r->start_ticks = order->start_ticks;
+	r->uid = order->uid;
 	r->cost = order->budget * (jvm ? jvm->cpu_share : 1);
 	if (!plan)
 		return;
 	plan->state = PLAN_DONE;
+	plan->refused = MISS_NONE;
 	memcpy(jvm->last_window, r->window, sizeof(jvm->last_window));
 }
 
-void planner_refused(struct planner *p, const struct planner_order *order)
+void planner_refused(struct planner *p, const struct planner_order *order, enum miss why)
 {
 	struct jvm *jvm;
 	struct plan *plan = plan_of(p, order, &jvm);
 
-	if (plan)
-		miss(&p->schedules[order->schedule - p->config->schedules], plan, MISS_REFUSED);
+	if (!plan)
+		return;
+	plan->refused = why ? why : MISS_REFUSED;
+	miss(&p->schedules[order->schedule - p->config->schedules], plan, plan->refused);
 }
 
-static void judge(struct planner_schedule *s, enum planner_outcome outcome, const char *reason)
+/* ---------------------------------------------------------------- how windows ended */
+
+/* Does the schedule match JVMs of several users? */
+static bool has_several_users(const struct planner *p, const struct planner_schedule *s)
 {
-	if (outcome == OUTCOME_GONE)
-		return;
-	if (outcome == OUTCOME_UNTRIED) {
-		s->missed[MISS_BROKER]++;
-		return;
+	const struct jvm *first = NULL;
+	size_t of = (size_t)(s - p->schedules);
+
+	for (size_t i = 0; i < p->jvm_count; i++) {
+		const struct jvm *jvm = &p->jvms[i];
+
+		if (jvm->plans[of].matches && first && jvm->uid != first->uid)
+			return true;
+		first = jvm->plans[of].matches ? jvm : first;
 	}
-	s->windows += outcome != OUTCOME_FAILED;
-	s->failed += outcome == OUTCOME_FAILED;
-	s->costly += outcome == OUTCOME_COSTLY;
-	s->in_a_row = outcome == OUTCOME_RAN ? 0 : s->in_a_row + 1;
-	if (s->in_a_row >= s->config->failures && !s->stopped[0])
-		(void)snprintf(s->stopped, sizeof(s->stopped), "%u windows in a row %s: %s",
-			       s->in_a_row,
-			       outcome == OUTCOME_COSTLY ? "cost more than their budget or failed"
-							 : "failed or cost too much",
-			       reason); /* May be cut. */
+	return false;
 }
 
-void planner_ended(struct planner *p, const char *window, enum planner_outcome outcome,
-		   const char *reason)
+/* Each JVM counts once in a row of costly windows. */
+static void count_cost(struct planner *p, struct planner_schedule *s, struct plan *plan,
+		       const struct running *r, const char *reason)
+{
+	if (plan && plan->row == s->row)
+		return;
+	if (plan)
+		plan->row = s->row;
+	s->in_a_row++;
+	(void)shares_add(&s->costly_of, r->uid, 1); /* Without memory it stops later. */
+	if (s->stopped[0] || s->in_a_row < s->config->failures ||
+	    (s->costly_of.count < 2 && has_several_users(p, s)))
+		return;
+	backoff_extend(&s->backoff, p->clock_ns, s->config->every_ns);
+	(void)snprintf(s->stopped, sizeof(s->stopped),
+		       "windows in %u JVMs in a row cost more than their budget: %s", s->in_a_row,
+		       reason); /* May be cut. */
+}
+
+/* A JVM that another daemon is in is free again when that has ended: nothing is wrong with it. */
+static void leave_alone(const struct planner *p, const struct planner_schedule *s, struct jvm *jvm,
+			enum miss why)
+{
+	if (!jvm || why == MISS_BUSY)
+		return;
+	jvm->trouble = why;
+	backoff_extend(&jvm->backoff, p->clock_ns, s->config->every_ns);
+}
+
+static void window_ran(struct planner *p, struct planner_schedule *s, struct jvm *jvm,
+		       const struct running *r, const struct planner_end *end)
+{
+	s->windows++;
+	s->last_ran_unix_ns = end->unix_ns;
+	s->backoff = s->stopped[0] ? s->backoff : (struct backoff){0};
+	begin_row(s);
+	shares_give(&p->failures, r->uid, shares_of(&p->failures, r->uid));
+	if (jvm)
+		jvm->backoff = (struct backoff){0};
+}
+
+static void judge(struct planner *p, struct planner_schedule *s, const struct running *r,
+		  const struct planner_end *end)
+{
+	struct jvm *jvm = find_jvm(p, r->pid, r->start_ticks);
+
+	s->overhead_ns += end->overhead_ns;
+	switch (end->outcome) {
+	case OUTCOME_RAN:
+		window_ran(p, s, jvm, r, end);
+		break;
+	case OUTCOME_COSTLY:
+		s->windows++;
+		s->costly++;
+		leave_alone(p, s, jvm, MISS_COST);
+		count_cost(p, s, jvm ? &jvm->plans[s - p->schedules] : NULL, r, end->reason);
+		break;
+	case OUTCOME_FAILED:
+		s->failed++;
+		leave_alone(p, s, jvm, MISS_FAILED);
+		(void)shares_add(&p->failures, r->uid, 1); /* Without memory it is not counted. */
+		break;
+	case OUTCOME_REFUSED:
+		s->missed[end->why]++;
+		leave_alone(p, s, jvm, end->why);
+		break;
+	case OUTCOME_UNTRIED:
+		s->missed[MISS_BROKER]++;
+		break;
+	case OUTCOME_GONE:
+		break;
+	}
+}
+
+void planner_ended(struct planner *p, const char *window, const struct planner_end *end)
 {
 	for (size_t i = 0; i < p->running_count; i++) {
+		struct running ended = p->running[i];
 		struct planner_schedule *schedule;
 
-		if (strcmp(p->running[i].window, window) != 0)
+		if (strcmp(ended.window, window) != 0)
 			continue;
-		schedule = find_schedule(p, p->running[i].schedule);
-		if (schedule)
-			judge(schedule, outcome, reason);
 		p->running[i] = p->running[--p->running_count];
+		schedule = find_schedule(p, ended.schedule);
+		if (schedule)
+			judge(p, schedule, &ended, end);
 		return;
 	}
 }
@@ -565,13 +705,30 @@ uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns)
 	return next;
 }
 
+/* The same, and what keeps all schedules from it that mean it. */
+static enum miss why_not(const struct planner *p, const struct jvm *jvm)
+{
+	enum miss why = jvms_own(p, jvm);
+
+	if (why)
+		return why;
+	for (size_t i = 0; i < p->config->schedule_count; i++) {
+		if (!jvm->plans[i].matches)
+			continue;
+		if (!jvm->plans[i].refused)
+			return MISS_NONE;
+		why = jvm->plans[i].refused;
+	}
+	return why;
+}
+
 size_t planner_count_jvms(const struct planner *p, struct planner_count *counts)
 {
 	unsigned unmatched = 0, jvms[MISS_MAX] = {0};
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->jvm_count; i++)
-		(*(p->jvms[i].matches ? &jvms[jvms_own(&p->jvms[i])] : &unmatched))++;
+		(*(p->jvms[i].matches ? &jvms[why_not(p, &p->jvms[i])] : &unmatched))++;
 	counts[n++] = (struct planner_count){JVM_UNMATCHED, MISS_NONE, unmatched};
 	for (unsigned why = 0; why < MISS_MAX; why++)
 		if (why == MISS_NONE || miss_state(why) != JVM_COVERED)
@@ -672,10 +829,15 @@ bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct p
 				     .app = jvm->app,
 				     .app_by_rule = jvm->app_by_rule,
 				     .schedule = "",
-				     .last_window = jvm->last_window};
+				     .last_window = jvm->last_window,
+				     .why = jvm->matches ? why_not(p, jvm) : MISS_NONE};
+	if (out->why && out->why == jvm->trouble && backoff_lasts(&jvm->backoff, p->clock_ns))
+		out->until_unix_ns = unix_ns + (jvm->backoff.until_ns - p->clock_ns);
 	for (size_t j = 0; j < p->config->schedule_count; j++) {
 		uint64_t start_ns = next_start(p, jvm, j, unix_ns);
 
+		if (out->why && (out->until_unix_ns == 0 || start_ns < out->until_unix_ns))
+			continue; /* It is not run, or not known. */
 		if (start_ns == 0 || (out->next_unix_ns && start_ns >= out->next_unix_ns))
 			continue;
 		out->schedule = p->schedules[j].config->name;

@@ -4,8 +4,14 @@
  *
  * For every JVM and schedule that match there is one plan an epoch. It is run when its time has
  * come and nothing is in the way; what is in the way for too long makes it a missed one, which is
- * counted and not caught up. A schedule whose windows fail or cost too much, several in a row, is
- * stopped, with the reason, until the configuration is read anew.
+ * counted and not caught up.
+ *
+ * A failure is the JVM's: after a window that failed, was refused or cost too much that JVM is left
+ * alone, longer each time, and its windows are missed for that reason. A user whose windows failed
+ * one after the other has one at a time. A schedule stops for cost alone, in several JVMs in a row,
+ * and where JVMs of several users match it, in those of two users or more: so nobody can stop it
+ * for others. It goes on by itself, later each time. All of this is forgotten when another
+ * configuration comes.
  *
  * Knows no loop, engine or clock: it is told what there is and what became of windows, and asked
  * what to do, so that days can be tested in milliseconds. Times: unix_ns is CLOCK_REALTIME, which
@@ -18,7 +24,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/schedule/backoff.h"
 #include "daemon/schedule/plan.h"
+#include "daemon/shares/shares.h"
 #include "fleet/config/config.h"
 #include "fleet/selector.h"
 #include "proto/agent_note.h"
@@ -40,7 +48,9 @@ struct planner_jvm {
 	uint64_t age_ns;      /* since it started, at this moment */
 	uid_t uid;            /* whose it is */
 	double cpu_share;     /* of the CPU time of all processors that it uses; 1 when not known */
-	enum miss refused;    /* what about it forbids to attach; MISS_NONE: nothing */
+	double collector_share; /* of the CPU time that it used lately; 0 where that is little, or
+				 * not known */
+	enum miss refused;      /* what about it forbids to attach; MISS_NONE: nothing */
 	struct jvm_facts facts; /* facts.app: its name without rules */
 	const char *agent_version; /* of the agent that it has loaded; "" or NULL: none */
 };
@@ -64,8 +74,14 @@ struct planner_schedule {
 	uint64_t failed;  /* that could not, or ended early by an error */
 	uint64_t costly;  /* of those that ran: above their budget */
 	uint64_t missed[MISS_MAX];
-	uint32_t in_a_row;                  /* failed or costly ones up to the last */
+	uint64_t overhead_ns;      /* CPU time that its windows took of JVMs, as far as they told */
+	uint64_t last_ran_unix_ns; /* when a window last ran within its budget; 0: none yet */
+	uint32_t in_a_row; /* JVMs whose windows cost too much, since the last that did not */
 	char stopped[PLANNER_REASON_BYTES]; /* why it stopped itself, or "" */
+	struct backoff backoff;             /* until when, by the planner's clock */
+	/* The planner's own. */
+	struct shares costly_of; /* of in_a_row, how many are whose */
+	uint64_t row;            /* which one it is that is counted */
 };
 
 /* What `list` shows of a JVM. */
@@ -76,6 +92,8 @@ struct planner_view {
 	bool app_by_rule;        /* of the configuration */
 	const char *schedule;    /* of the next window, or "" */
 	const char *last_window; /* id, or "" */
+	enum miss why;           /* it has no windows at present, or MISS_NONE */
+	uint64_t until_unix_ns;  /* ... for so long; 0: until that is over */
 	uint64_t next_unix_ns; /* when it is due; 0: not in PLAN_EPOCHS_AHEAD_MAX, or not known yet
 				*/
 };
@@ -92,9 +110,18 @@ enum planner_outcome {
 	OUTCOME_RAN,
 	OUTCOME_COSTLY,
 	OUTCOME_FAILED,
+	OUTCOME_REFUSED, /* before anything was done to the JVM */
 	OUTCOME_GONE, /* the JVM ended, or somebody ended the window: says nothing of the schedule
 		       */
 	OUTCOME_UNTRIED, /* the privileged half went before it could: a missed one */
+};
+
+struct planner_end {
+	enum planner_outcome outcome;
+	enum miss why;      /* of OUTCOME_REFUSED */
+	const char *reason; /* in words */
+	uint64_t overhead_ns;
+	uint64_t unix_ns; /* now */
 };
 
 struct planner;
@@ -105,8 +132,8 @@ struct planner *planner_new(const struct config *config, const char *host);
 void planner_free(struct planner *p);
 
 /* From now on another configuration holds: names, schedules and limits are those of it. What a
- * schedule of the same name has counted stays, what stopped it does not. Windows that run are not
- * touched. 0 or -ENOMEM with the old one in force. */
+ * schedule of the same name has counted stays; what stopped it, and what JVMs are left alone for,
+ * does not. Windows that run are not touched. 0 or -ENOMEM with the old one in force. */
 int planner_configure(struct planner *p, const struct config *config, const char *host);
 
 /* The JVMs that there are: planner_found for each, between these two. Those that were not found are
@@ -133,8 +160,12 @@ void planner_pass_time(struct planner *p, uint64_t ns);
  * nothing until it is known. */
 void planner_set_others(struct planner *p, const struct planner_other *others, size_t count);
 
-/* From now on nothing is begun, because the privileged half is away; or no more. */
-void planner_hold(struct planner *p, bool held);
+/* From now on nothing is begun, because the host is in that state; MISS_NONE: no more. */
+void planner_hold(struct planner *p, enum miss why);
+
+/* A schedule whose stop is over and that goes on now, or NULL: to be asked until then, before
+ * planner_next. */
+const struct planner_schedule *planner_resume(struct planner *p);
 
 /* The window to begin now. True with *order set; the caller then says what came of it with
  * planner_began or planner_refused, and asks again. False: nothing is due, or not permitted.
@@ -145,11 +176,10 @@ bool planner_next(struct planner *p, uint64_t unix_ns, int minute,
 
 /* The order's window has been begun and is called window; or could not be. */
 void planner_began(struct planner *p, const struct planner_order *order, const char *window);
-void planner_refused(struct planner *p, const struct planner_order *order);
+void planner_refused(struct planner *p, const struct planner_order *order, enum miss why);
 
 /* A window that began has ended. Windows that are not of the planner's are ignored. */
-void planner_ended(struct planner *p, const char *window, enum planner_outcome outcome,
-		   const char *reason);
+void planner_ended(struct planner *p, const char *window, const struct planner_end *end);
 
 /* When planner_next has to be asked next, at the latest; UINT64_MAX: when something changes. */
 uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns);

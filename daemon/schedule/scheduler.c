@@ -14,6 +14,7 @@
 #include "daemon/broker/client.h"
 #include "daemon/engine/attach_request.h"
 #include "daemon/engine/engine.h"
+#include "daemon/schedule/host_guard.h"
 #include "daemon/schedule/survey.h"
 #include "profile/window/findings.h"
 #include "profile/window/result.h"
@@ -35,6 +36,7 @@ struct scheduler {
 	struct planner *planner;
 	struct survey *survey;
 	bool stopped;
+	bool away; /* the broker is */
 };
 
 static void on_timer(uv_timer_t *timer);
@@ -144,16 +146,18 @@ static void begin_window(struct scheduler *s, const struct planner_order *order)
 	char id[WINDOW_ID_BYTES];
 	struct err err;
 	int r = make_request(order, &request, &err);
+	bool found;
 
 	if (r == 0)
 		r = window_findings_here(&request, &findings, &err);
+	found = r == 0;
 	if (r == 0)
 		r = engine_attach(s->engine, &asker, order->pid, &request, &findings, NULL, id,
 				  &err);
 	if (r < 0) {
 		log_warn("schedule '%s': no window in pid %d: %s", order->schedule->name,
 			 (int)order->pid, err.message);
-		planner_refused(s->planner, order);
+		planner_refused(s->planner, order, found ? miss_of_error(-r) : MISS_SAMPLER);
 		return;
 	}
 	log_info("schedule '%s': window %s in pid %d (%s), epoch %llu", order->schedule->name, id,
@@ -181,8 +185,13 @@ static void begin_windows(struct scheduler *s)
 {
 	struct planner_order order;
 
+	const struct planner_schedule *resumed;
+
 	survey_pass_time(s->survey);
+	while ((resumed = planner_resume(s->planner)))
+		log_info("schedule '%s' goes on", resumed->config->name);
 	tell_of_others(s);
+	planner_hold(s->planner, s->away ? MISS_BROKER : host_guard_look(&s->config->guards));
 	while (is_at_work(s) && planner_next(s->planner, clock_ns(CLOCK_REALTIME), minute_of_day(),
 					     is_profiled, s->engine, &order))
 		begin_window(s, &order);
@@ -193,19 +202,25 @@ static void say_stopped(const struct planner_schedule *schedule)
 	char quoted[LOG_QUOTED_BYTES];
 
 	(void)log_quote(quoted, sizeof(quoted), schedule->stopped);
-	log_warn("schedule '%s' has stopped itself: %s; 'jxperfctl reload' starts it again",
+	log_warn("schedule '%s' has stopped itself: %s; it goes on later, or after "
+		 "'jxperfctl reload'",
 		 schedule->config->name, quoted);
 }
 
 /* From inside a sink, where nothing may be attached: the timer does that. */
 static void on_window_over(struct scheduler *s, const struct window_result *w,
-			   enum planner_outcome outcome, const char *reason)
+			   enum planner_outcome outcome, enum miss why, const char *reason)
 {
+	const struct planner_end end = {.outcome = outcome,
+					.why = why,
+					.reason = reason,
+					.overhead_ns = w->overhead_ns,
+					.unix_ns = clock_ns(CLOCK_REALTIME)};
 	const struct planner_schedule *schedule =
 	    planner_find_schedule(s->planner, w->request.schedule.name);
 	bool ran = schedule && !schedule->stopped[0];
 
-	planner_ended(s->planner, w->id, outcome, reason);
+	planner_ended(s->planner, w->id, &end);
 	if (ran && schedule->stopped[0])
 		say_stopped(schedule);
 	if (is_at_work(s))
@@ -239,7 +254,7 @@ static void on_finished(void *arg, const struct window_result *w)
 	char reason[WINDOW_REASON_BYTES];
 
 	memcpy(reason, w->reason, sizeof(reason));
-	on_window_over(arg, w, judge(w, reason), reason);
+	on_window_over(arg, w, judge(w, reason), MISS_NONE, reason);
 }
 
 static enum planner_outcome judge_failure(const struct scheduler *s, const struct window_result *w,
@@ -247,8 +262,9 @@ static enum planner_outcome judge_failure(const struct scheduler *s, const struc
 {
 	if (w->target_ended || w->asked_to_end || error == ESRCH)
 		return OUTCOME_GONE;
-	return error == EPIPE && !broker_client_serves(s->broker) ? OUTCOME_UNTRIED
-								  : OUTCOME_FAILED;
+	if (error == EPIPE && !broker_client_serves(s->broker))
+		return OUTCOME_UNTRIED;
+	return miss_of_error(error) ? OUTCOME_REFUSED : OUTCOME_FAILED;
 }
 
 static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
@@ -257,7 +273,7 @@ static void on_failed(void *arg, const struct window_result *w, int error, const
 
 	if (!w)
 		return; /* Refused: whoever asked knows it. */
-	on_window_over(s, w, judge_failure(s, w, error), message);
+	on_window_over(s, w, judge_failure(s, w, error), miss_of_error(error), message);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -361,13 +377,13 @@ void scheduler_free(struct scheduler *s)
 
 void scheduler_lost_broker(struct scheduler *s)
 {
-	planner_hold(s->planner, true);
+	s->away = true;
 	survey_lost_broker(s->survey);
 }
 
 void scheduler_has_broker(struct scheduler *s)
 {
-	planner_hold(s->planner, false);
+	s->away = false;
 	survey_has_broker(s->survey);
 }
 

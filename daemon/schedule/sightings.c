@@ -13,7 +13,8 @@ struct sighting {
 	pid_t pid;
 	uint64_t start_ticks;
 	uint64_t cpu_ns;
-	uint64_t boot_ns; /* when that was */
+	uint64_t collector_ns; /* of these */
+	uint64_t boot_ns;      /* when that was */
 };
 
 static int compare(const void *a, const void *b)
@@ -70,6 +71,23 @@ static double cpu_share(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t
 	return share < most ? share : most;
 }
 
+/* A collector that uses less of one processor is no trouble, however little else the JVM does. */
+#define COLLECTOR_LEAST 0.05
+
+static double collector_share(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_ns)
+{
+	const struct sighting *last = find(s, (pid_t)jvm->pid);
+	double cpu, collector;
+
+	if (!last || last->start_ticks != jvm->start_ticks || jvm->cpu_ns <= last->cpu_ns ||
+	    jvm->collector_ns < last->collector_ns)
+		return 0;
+	cpu = (double)(jvm->cpu_ns - last->cpu_ns);
+	collector = (double)(jvm->collector_ns - last->collector_ns);
+	return collector < COLLECTOR_LEAST * (double)(boot_ns - last->boot_ns) ? 0
+									       : collector / cpu;
+}
+
 /* The part of "module/main.Class" that rules call the main class. */
 static const char *main_class(const char *name)
 {
@@ -87,7 +105,8 @@ static void tell(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_n
 	    .uid = jvm->uid,
 	    .age_ns = age_ns(jvm, boot_ns),
 	    .cpu_share = cpu_share(s, jvm, boot_ns),
-	    .refused = jvm->attachable		  ? MISS_NONE
+	    .collector_share = collector_share(s, jvm, boot_ns),
+	    .refused = jvm->attachable              ? MISS_NONE
 		       : jvm->agent_not_spoken_with ? MISS_PROTOCOL
 						    : MISS_REFUSED,
 	    .agent_version = jvm->agent_version,
@@ -115,6 +134,7 @@ static struct sighting sighting_of(const Jxp__Jvm *jvm, uint64_t boot_ns)
 	return (struct sighting){.pid = (pid_t)jvm->pid,
 				 .start_ticks = jvm->start_ticks,
 				 .cpu_ns = jvm->cpu_ns,
+				 .collector_ns = jvm->collector_ns,
 				 .boot_ns = boot_ns};
 }
 

@@ -153,16 +153,17 @@ static void send_failure(struct connection *c, bool usage, const char *message)
 	finish(c, send_reply(c, &f.reply));
 }
 
-void connection_fail(struct connection *c, bool usage, const char *message)
+void connection_fail(struct connection *c, int error, const char *message)
 {
 	const struct audit_entry entry = {.action = c->action ? c->action : "connect",
 					  .who = &c->asker,
 					  .pid = c->asked_pid,
 					  .window = c->asked_window,
-					  .reason = message};
+					  .reason = message,
+					  .error = error};
 
 	c->context->refused(c->context->refused_arg, &entry, !c->action);
-	send_failure(c, usage, message);
+	send_failure(c, error == EINVAL, message);
 }
 
 void connection_reply(struct connection *c, Jxp__ControlReply__BodyCase what, void *body)
@@ -194,7 +195,7 @@ static void on_rendered(void *arg, struct buffer *frame, const char *error)
 		return;
 	}
 	if (renders_queued(c->context->renders, c->asker.sees, buffer_length(frame)) < 0) {
-		connection_fail(c, false, "out of memory for the report");
+		connection_fail(c, ENOMEM, "out of memory for the report");
 		return;
 	}
 	c->unread_bytes = buffer_length(frame);
@@ -205,7 +206,7 @@ void connection_send_job(struct connection *c, const struct render_job *job)
 {
 	if (render_start(&c->render, c->context->renders, c->asker.sees, job, on_rendered, c) < 0) {
 		job->release(job->arg);
-		connection_fail(c, false, "out of memory for the report");
+		connection_fail(c, ENOMEM, "out of memory for the report");
 		return;
 	}
 	c->state = RENDERING;
@@ -346,7 +347,7 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 	if (r == 0)
 		r = window_findings_here(&asked, &findings, &err);
 	if (r < 0) {
-		connection_fail(c, r == -EINVAL, err.message);
+		connection_fail(c, -r, err.message);
 		return;
 	}
 	listed_jvms_name(&asked, (pid_t)request->pid, &c->asker, c->context->scheduler);
@@ -413,7 +414,7 @@ void connection_inspect(struct connection *c, int pid)
 	set_timer(c, INSPECTOR_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
 	if (inspections_ask(&c->inspection, c->context->inspections, &c->asker, pid, on_inspected,
 			    c) < 0)
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 }
 
 /* ---------------------------------------------------------------- loop callbacks */
@@ -439,7 +440,7 @@ static void on_timer(uv_timer_t *timer)
 	else if (c->state == STARTING)
 		leave_alone(c);
 	else if (c->state == WAITING)
-		connection_fail(c, true, "no request came in time");
+		connection_fail(c, EINVAL, "no request came in time");
 	else if (c->state == INSPECTING || c->state == READING || c->state == RENDERING)
 		answer_is_late(c);
 	else
@@ -457,7 +458,7 @@ static void on_frame(void *arg, const uint8_t *payload, size_t size)
 	}
 	request = jxp__control_request__unpack(NULL, size, payload);
 	if (!request) {
-		connection_fail(c, true,
+		connection_fail(c, EINVAL,
 				"the request is malformed: use the jxperfctl of this version");
 		return;
 	}
@@ -471,7 +472,7 @@ static void on_end(void *arg, const char *reason)
 
 	/* A bad length is answered; a client that is gone cannot be. */
 	if (reason && c->state == WAITING)
-		connection_fail(c, true, reason);
+		connection_fail(c, EINVAL, reason);
 	else
 		close_connection(c);
 }

@@ -39,6 +39,7 @@ static void take_out_traits(Jxp__Jvm *jvm)
 	take_out_texts(&jvm->environment, &jvm->n_environment);
 	take_out_texts(&jvm->labels, &jvm->n_labels);
 	jvm->cpu_limit = 0;
+	jvm->collector_ns = 0;
 }
 
 /* As a window of it would be called. */
@@ -67,6 +68,9 @@ static void add_schedule(Jxp__Jvm *jvm, const struct scheduler *scheduler)
 	set(&jvm->schedule, view.schedule);
 	set(&jvm->last_window, view.last_window);
 	jvm->next_window_unix_ns = view.next_unix_ns;
+	set(&jvm->skipped, miss_words(view.why));
+	set(&jvm->skipped_reason, view.why ? miss_name(view.why) : "");
+	jvm->skipped_until_unix_ns = view.until_unix_ns;
 }
 
 void listed_jvms_complete(Jxp__JvmList *list, const struct engine *engine,

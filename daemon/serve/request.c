@@ -65,7 +65,7 @@ static void handle_attach(struct connection *c, const Jxp__ControlRequest *reque
 
 	connection_name_request(c, "attach", request->attach->pid, "");
 	if (r < 0)
-		connection_fail(c, r == -EINVAL, err.message);
+		connection_fail(c, -r, err.message);
 	else
 		connection_attach(c, request->attach);
 }
@@ -220,7 +220,7 @@ static void send_stored_end(struct connection *c, const char *id)
 	struct stored_end *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		return;
 	}
 	s->connection = c;
@@ -292,7 +292,7 @@ static void send_threads(struct connection *c, const struct thread_table *table)
 	    calloc(table->count + 1, sizeof(Jxp__ThreadState *));
 
 	if (!threads || !states) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		return;
 	}
 	for (size_t i = 0; i < table->count; i++) {
@@ -335,7 +335,7 @@ static void handle_check(struct connection *c, const Jxp__ControlRequest *reques
 	if (pid > INT_MAX) {
 		(void)err_set(&err, EINVAL, "%u is not a process id: see 'jxperfctl list'",
 			      pid); /* Only its text is wanted. */
-		connection_fail(c, true, err.message);
+		connection_fail(c, EINVAL, err.message);
 		return;
 	}
 	connection_inspect(c, pid ? (int)pid : INSPECTOR_MACHINE);
@@ -364,11 +364,11 @@ void request_handle(struct connection *c, const Jxp__ControlRequest *request)
 			      "of version %s",
 			      request->protocol, PROTOCOL_VERSION,
 			      JXPERF_VERSION); /* Only its text is wanted. */
-		connection_fail(c, true, err.message);
+		connection_fail(c, EINVAL, err.message);
 		return;
 	}
 	if (body >= sizeof(handlers) / sizeof(handlers[0]) || !handlers[body]) {
-		connection_fail(c, true,
+		connection_fail(c, EINVAL,
 				"the request is of an unknown kind: use the jxperfctl of "
 				"version " JXPERF_VERSION);
 		return;

@@ -73,7 +73,7 @@ static void reply(struct connection *c, const struct catalogue *windows)
 	char first[WINDOW_ID_BYTES];
 
 	if (!shown || !infos) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		return;
 	}
 	for (size_t i = 0; i < windows->count; i++) {
@@ -143,7 +143,7 @@ void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request
 	struct catalogue *windows;
 
 	if (!a) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		return;
 	}
 	a->connection = c;
@@ -159,7 +159,7 @@ void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request
 	if (windows->most > WINDOW_LIST_MAX)
 		windows->most = WINDOW_LIST_MAX;
 	if (hold_all(windows, connection_context(c)->engine) < 0) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		release(a);
 		return;
 	}

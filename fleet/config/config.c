@@ -1,6 +1,7 @@
 #include "fleet/config/config.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,13 @@
 #define WARM_UP_DEFAULT_NS (60 * UINT64_C(1000000000))
 #define FAILURES_DEFAULT   5
 #define FAILURES_MAX       1000
+#define FREE_DISK_DEFAULT  0.05
+#define PAUSE_FILE_DEFAULT "/etc/jxperf/pause"
+
+/* A host that is as busy as this has no use for another program's doings. One with batch work has
+ * CPU pressure as a rule, so that is high. */
+static const struct config_guards guards_default = {
+    .cpu_pressure = 0.8, .memory_pressure = 0.1, .io_pressure = 0.5, .load = 4, .collector = 0.5};
 
 /* One file being read. */
 struct config_reading {
@@ -192,6 +200,44 @@ static int take_count(struct config_reading *r, const char *path, const char *ke
 			     most);
 	*count = (uint32_t)value;
 	return 0;
+}
+
+/* "off", or "80%"; without percent "4" or "1.5". */
+static int take_threshold(struct config_reading *r, const char *key, const char *text, bool percent,
+			  double *value)
+{
+	char at[PLACE_PATH_BYTES], *end;
+	double number;
+
+	if (!text)
+		return 0;
+	if (strcmp(text, "off") == 0) {
+		*value = INFINITY;
+		return 0;
+	}
+	number = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : NAN;
+	if (isnan(number) || strcmp(end, percent ? "%" : "") != 0 || number > (percent ? 100 : 1e6))
+		return wrong(r, path_of(at, "guards.%s", key), "'%s' is neither \"off\" nor %s",
+			     text, percent ? "a percentage like 80%" : "a number like 4");
+	*value = percent ? number / 100 : number;
+	return 0;
+}
+
+static int take_guards(struct config_reading *r, const struct schema_guards *from,
+		       struct config_guards *to)
+{
+	int e;
+
+	if (!from)
+		return 0;
+	if ((e = take_threshold(r, "cpu-pressure", from->cpu_pressure, true, &to->cpu_pressure)) <
+		0 ||
+	    (e = take_threshold(r, "memory-pressure", from->memory_pressure, true,
+				&to->memory_pressure)) < 0 ||
+	    (e = take_threshold(r, "io-pressure", from->io_pressure, true, &to->io_pressure)) < 0 ||
+	    (e = take_threshold(r, "load", from->load, false, &to->load)) < 0)
+		return e;
+	return take_threshold(r, "collector", from->collector, true, &to->collector);
 }
 
 /* "03:30". */
@@ -396,6 +442,9 @@ static int take_store(struct config_reading *r, const struct schema_store *from,
 		return wrong(r, "store.size", "%s", why.message);
 	if (to->bytes < STORE_BYTES_MIN)
 		return wrong(r, "store.size", "'%s' is too little: use at least 1MiB", from->size);
+	e = take_fraction(r, "store", "free-disk", from->free_disk, &to->free_disk);
+	if (e < 0)
+		return e;
 	e = take_duration(r, "store", "keep", from->keep, &to->keep_ns);
 	if (e < 0)
 		return e;
@@ -441,6 +490,10 @@ static int take_file(struct config_reading *r, const struct schema_file *file, s
 	int e;
 
 	c->texts = file->texts;
+	if (!c->texts.pause_file)
+		c->texts.pause_file = (char *)PAUSE_FILE_DEFAULT;
+	else if (c->texts.pause_file[0] != '/')
+		return wrong(r, "pause-file", "'%s' is not an absolute path", c->texts.pause_file);
 	if ((e = check_environment(r, &c->texts)) < 0 ||
 	    (e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||
 	    (e = take_count(r, "", "windows-at-once", file->windows_at_once, WINDOWS_AT_ONCE_MAX,
@@ -448,7 +501,8 @@ static int take_file(struct config_reading *r, const struct schema_file *file, s
 	    (e = take_count(r, "", "windows-per-user", file->windows_per_user, WINDOWS_AT_ONCE_MAX,
 			    &c->windows_per_user)) < 0 ||
 	    (e = check_agent_path(r, c->texts.agent_path)) < 0 ||
-	    (e = take_store(r, file->store, &c->store)) < 0 || (e = take_apps(r, file, c)) < 0)
+	    (e = take_store(r, file->store, &c->store)) < 0 ||
+	    (e = take_guards(r, file->guards, &c->guards)) < 0 || (e = take_apps(r, file, c)) < 0)
 		return e;
 	return take_schedules(r, file, c);
 }
@@ -466,11 +520,14 @@ static cyaml_config_t reading_config(struct config_reading *r)
 
 void config_defaults(struct config *c)
 {
-	*c = (struct config){.host_budget = HOST_BUDGET_DEFAULT,
+	*c = (struct config){.texts = {.pause_file = (char *)PAUSE_FILE_DEFAULT},
+			     .guards = guards_default,
+			     .host_budget = HOST_BUDGET_DEFAULT,
 			     .windows_at_once = WINDOWS_AT_ONCE_DEFAULT,
 			     .windows_per_user = WINDOWS_PER_USER_DEFAULT,
 			     .store = {.keep_ns = STORE_KEEP_DEFAULT_NS,
 				       .bytes = STORE_BYTES_DEFAULT,
+				       .free_disk = FREE_DISK_DEFAULT,
 				       .windows_per_app = STORE_PER_APP_DEFAULT}};
 }
 

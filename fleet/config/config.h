@@ -41,7 +41,7 @@ struct config_schedule {
 	double jvm_fraction;  /* and then each of its JVMs */
 	int from_minute;      /* of the local day; CONFIG_ALWAYS */
 	int until_minute;     /* may be before from_minute: over midnight */
-	uint32_t failures;    /* so many windows in a row that fail or cost too much end it */
+	uint32_t failures;    /* it pauses after costly windows in so many JVMs in a row */
 };
 
 /* The daemon keeps so much of finished windows, at most. */
@@ -49,6 +49,16 @@ struct config_store {
 	uint64_t keep_ns;         /* each one */
 	uint64_t bytes;           /* all of them */
 	uint32_t windows_per_app; /* of one application */
+	double free_disk;         /* nothing is written where less of the file system is free */
+};
+
+/* From these values on no scheduled window begins; INFINITY: whatever it is. */
+struct config_guards {
+	double cpu_pressure; /* part of the last 10 s in which some task waited, by the kernel */
+	double memory_pressure;
+	double io_pressure;
+	double load;      /* of the last minute, by processor */
+	double collector; /* part of the CPU time that a JVM used lately */
 };
 
 struct config {
@@ -57,6 +67,7 @@ struct config {
 	uint32_t windows_at_once;
 	uint32_t windows_per_user; /* at a time, of one who is no administrator */
 	struct config_store store;
+	struct config_guards guards;
 	struct config_app *apps;
 	size_t app_count;
 	struct config_schedule *schedules;

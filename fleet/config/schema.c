@@ -57,6 +57,16 @@ static const cyaml_schema_field_t store_fields[] = {
     TEXT("keep", struct schema_store, keep),
     TEXT("size", struct schema_store, size),
     TEXT("windows-per-app", struct schema_store, windows_per_app),
+    TEXT("free-disk", struct schema_store, free_disk),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t guards_fields[] = {
+    TEXT("cpu-pressure", struct schema_guards, cpu_pressure),
+    TEXT("memory-pressure", struct schema_guards, memory_pressure),
+    TEXT("io-pressure", struct schema_guards, io_pressure),
+    TEXT("load", struct schema_guards, load),
+    TEXT("collector", struct schema_guards, collector),
     CYAML_FIELD_END,
 };
 
@@ -80,10 +90,12 @@ static const cyaml_schema_field_t file_fields[] = {
     TEXT("host-budget", struct schema_file, host_budget),
     TEXT("windows-at-once", struct schema_file, windows_at_once),
     TEXT("windows-per-user", struct schema_file, windows_per_user),
+    TEXT("pause-file", struct schema_file, texts.pause_file),
     TEXT("pod-labels", struct schema_file, texts.pod_labels),
     CYAML_FIELD_SEQUENCE_COUNT("environment", OPTIONAL, struct schema_file, texts.environment,
 			       texts.environment_count, &text, 1, SCHEMA_ENVIRONMENT_MAX),
     CYAML_FIELD_MAPPING_PTR("store", OPTIONAL, struct schema_file, store, store_fields),
+    CYAML_FIELD_MAPPING_PTR("guards", OPTIONAL, struct schema_file, guards, guards_fields),
     CYAML_FIELD_SEQUENCE_COUNT("apps", OPTIONAL, struct schema_file, apps, apps_count, &app, 0,
 			       SCHEMA_APPS_MAX),
     CYAML_FIELD_SEQUENCE_COUNT("schedules", OPTIONAL, struct schema_file, schedules,

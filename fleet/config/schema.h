@@ -35,6 +35,15 @@ struct schema_store {
 	char *keep;
 	char *size;
 	char *windows_per_app;
+	char *free_disk;
+};
+
+struct schema_guards {
+	char *cpu_pressure;
+	char *memory_pressure;
+	char *io_pressure;
+	char *load;
+	char *collector;
 };
 
 struct schema_file {
@@ -43,6 +52,7 @@ struct schema_file {
 	char *windows_at_once;
 	char *windows_per_user;
 	struct schema_store *store;
+	struct schema_guards *guards;
 	struct config_app *apps;
 	unsigned apps_count;
 	struct schema_schedule *schedules;

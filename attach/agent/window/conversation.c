@@ -65,12 +65,13 @@ static int send_hello(struct window_conversation *c)
 	return link_send(&c->link, &frame);
 }
 
-static int send_ended(struct window_conversation *c, const char *error)
+static int send_ended(struct window_conversation *c, int error, const char *message)
 {
 	Jxp__AgentFrame frame = JXP__AGENT_FRAME__INIT;
 	Jxp__WindowEnded ended = JXP__WINDOW_ENDED__INIT;
 
-	ended.error = (char *)error;
+	ended.error = (char *)message;
+	ended.error_number = (uint32_t)error;
 	frame.body_case = JXP__AGENT_FRAME__BODY_ENDED;
 	frame.ended = &ended;
 	return link_send(&c->link, &frame);
@@ -123,7 +124,8 @@ static void converse(struct window_conversation *c)
 		r = window_run(c->jvm, &c->link, &settings, &err);
 	if (r < 0 && err.message[0] == '\0')
 		(void)err_set_errno(&err, -r, "the agent lost its connection");
-	(void)send_ended(c, r < 0 ? err.message : ""); /* Nobody is left to tell of a failure. */
+	(void)send_ended(c, r < 0 ? -r : 0,
+			 r < 0 ? err.message : ""); /* Nobody is left to tell of a failure. */
 }
 
 /* ---------------------------------------------------------------- the thread */

@@ -52,7 +52,11 @@ static void window(struct planner *p, uint64_t *now_ns, enum planner_outcome out
 	while (!planner_next(p, *now_ns, 0, is_profiled, NULL, &order))
 		*now_ns += NS_PER_S;
 	planner_began(p, &order, "w1");
-	planner_ended(p, "w1", outcome, "it has its reasons");
+	planner_ended(p, "w1",
+		      &(struct planner_end){.outcome = outcome,
+					    .reason = "it has its reasons",
+					    .overhead_ns = NS_PER_S / 4,
+					    .unix_ns = *now_ns});
 }
 
 static void expect(const struct planner *p, const char *line)

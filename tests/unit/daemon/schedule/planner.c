@@ -27,6 +27,7 @@ struct host {
 	} jvms[JVMS_MAX + 1];
 	bool foreign[JVMS_MAX + 1]; /* somebody else profiles it */
 	enum planner_outcome outcome;
+	enum miss why;
 	bool refuse;
 	unsigned most; /* windows at a time */
 	double most_cost;
@@ -81,7 +82,12 @@ static void end_windows(struct host *h)
 	for (unsigned i = 1; i <= h->count; i++)
 		if (h->jvms[i].end_ns && h->jvms[i].end_ns <= h->now_ns) {
 			h->jvms[i].end_ns = 0;
-			planner_ended(h->planner, h->jvms[i].id, h->outcome, "the reason");
+			planner_ended(h->planner, h->jvms[i].id,
+				      &(struct planner_end){.outcome = h->outcome,
+							    .why = h->why,
+							    .reason = "the reason",
+							    .overhead_ns = NS_PER_S,
+							    .unix_ns = h->now_ns});
 		}
 }
 
@@ -100,7 +106,7 @@ static void begin_windows(struct host *h)
 		assert_in_range(o.pid, 1, h->count);
 		assert_false(is_profiled(h, o.pid));
 		if (h->refuse) {
-			planner_refused(h->planner, &o);
+			planner_refused(h->planner, &o, MISS_SAMPLER);
 			continue;
 		}
 		(void)snprintf(h->jvms[o.pid].id, PLANNER_WINDOW_BYTES, "w%u", ++h->windows);
@@ -121,7 +127,10 @@ static void run_for(struct host *h, uint64_t ns)
 {
 	for (uint64_t end = h->now_ns + ns; h->now_ns < end; h->now_ns += NS_PER_S) {
 		end_windows(h);
+		while (planner_resume(h->planner))
+			continue;
 		begin_windows(h);
+		planner_pass_time(h->planner, NS_PER_S);
 	}
 }
 
@@ -245,12 +254,12 @@ TEST(nothing_begins_while_the_broker_is_away)
 	struct host h;
 
 	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 1);
-	planner_hold(h.planner, true);
+	planner_hold(h.planner, MISS_BROKER);
 	run_for(&h, 60 * MINUTE);
 	assert_int_equal(h.windows, 0);
 	assert_in_range(missed(&h, MISS_BROKER), 4, 6);
 	assert_string_equal(planner_schedule(h.planner, 0)->stopped, "");
-	planner_hold(h.planner, false);
+	planner_hold(h.planner, MISS_NONE);
 	run_for(&h, 60 * MINUTE);
 	assert_in_range(h.windows, 5, 6);
 	tear_down(&h);
@@ -402,7 +411,7 @@ TEST(what_cannot_be_begun_is_missed)
 	h.refuse = true;
 	run_for(&h, 60 * MINUTE);
 	assert_int_equal(h.windows, 0);
-	assert_in_range(missed(&h, MISS_REFUSED), 5, 6);
+	assert_in_range(missed(&h, MISS_SAMPLER), 5, 6);
 	tear_down(&h);
 }
 
