@@ -16,7 +16,7 @@
 
 static const char *log_name = "jxperf";
 static bool log_verbose;
-static bool log_journald;      /* lines on stderr carry their priority */
+static bool log_journald;       /* lines on stderr carry their priority */
 static int log_journal_fd = -1; /* where entries are sent from, or -1 */
 static struct sockaddr_un log_journal;
 
@@ -92,8 +92,7 @@ static bool send_entry(const struct log_subject *about, int priority, const char
 	if (about && about->pid)
 		used = put_number(entry, used, "JXPERF_PID", about->pid);
 	return sendto(log_journal_fd, entry, used, MSG_DONTWAIT | MSG_NOSIGNAL,
-		      (const struct sockaddr *)&log_journal, sizeof(log_journal)) ==
-	       (ssize_t)used;
+		      (const struct sockaddr *)&log_journal, sizeof(log_journal)) == (ssize_t)used;
 }
 
 void log_to_journal(const char *path)
@@ -132,9 +131,9 @@ void log_init(const char *name, bool verbose)
 
 static const char *level_name(int priority)
 {
-	return priority <= LOG_ERR	 ? "error: "
+	return priority <= LOG_ERR       ? "error: "
 	       : priority == LOG_WARNING ? "warning: "
-	       : priority == LOG_DEBUG	 ? "debug: "
+	       : priority == LOG_DEBUG   ? "debug: "
 					 : "";
 }
 

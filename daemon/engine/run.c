@@ -64,9 +64,17 @@ static void end(struct run *r, int error, const char *message)
 	r->callbacks.ended(r->callbacks.arg, r, error, message);
 }
 
+/* There is no such JVM, or none that could be spoken with: that is a refusal, and no window. */
+static bool is_refusal(int error)
+{
+	return error == ESRCH || error == ENOEXEC || error == EPROTONOSUPPORT;
+}
+
 void run_fail(struct run *r, int error, const char *message)
 {
 	window_result_fail(r->result, message);
+	if (is_refusal(error))
+		window_result_withdraw(r->result);
 	end(r, error, message);
 }
 
@@ -81,8 +89,8 @@ static void conclude(struct run *r)
 		return;
 	}
 	(void)log_quote(quoted, sizeof(quoted), w->reason);
-	window_log(w, LOG_INFO, "window %s: %s%s%s", w->id, window_result_state_name(w), w->reason[0] ? ": " : "",
-		 w->reason[0] ? quoted : "");
+	window_log(w, LOG_INFO, "window %s: %s%s%s", w->id, window_result_state_name(w),
+		   w->reason[0] ? ": " : "", w->reason[0] ? quoted : "");
 	numa_query_release(&r->numa);
 	numa_profile_finish(&w->numa);
 	end(r, 0, "");
@@ -134,7 +142,8 @@ static void tell_to_stop(struct run *r)
 
 static void give_up_on_broker(struct run *r, const char *why)
 {
-	window_log(r->result, LOG_WARNING, "window %s: the privileged half of jxperfd does not answer", r->result->id);
+	window_log(r->result, LOG_WARNING,
+		   "window %s: the privileged half of jxperfd does not answer", r->result->id);
 	run_fail(r, ETIMEDOUT, why);
 }
 
@@ -187,8 +196,9 @@ static void on_limit(uv_timer_t *timer)
 		run_hang_up(r, r->reason);
 		break;
 	case RUN_CLOSING_GATE:
-		window_log(r->result, LOG_WARNING, "window %s: the privileged half of jxperfd does not answer",
-			 r->result->id);
+		window_log(r->result, LOG_WARNING,
+			   "window %s: the privileged half of jxperfd does not answer",
+			   r->result->id);
 		conclude(r);
 		break;
 	case RUN_ENDED:

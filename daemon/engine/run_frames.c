@@ -314,8 +314,8 @@ static void on_events_opened(void *arg, const struct broker_reply *reply, int *f
 
 	r->event_request = 0;
 	if (reply->error)
-		window_log(r->result, LOG_DEBUG, "window %s: events for thread %u: %s", r->result->id, r->event_tid,
-			  reply->message);
+		window_log(r->result, LOG_DEBUG, "window %s: events for thread %u: %s",
+			   r->result->id, r->event_tid, reply->message);
 	conversation_answer(r->conversation, r->event_tid, reply->error, fds, count);
 	for (size_t i = 0; i < count; i++)
 		fds[i] = -1; /* The conversation owns them. */

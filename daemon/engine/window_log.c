@@ -6,10 +6,8 @@
 
 struct log_subject window_log_subject(const struct window_result *w)
 {
-	return (struct log_subject){.window = w->id,
-				    .schedule = w->request.schedule.name,
-				    .app = w->app,
-				    .pid = w->pid};
+	return (struct log_subject){
+	    .window = w->id, .schedule = w->request.schedule.name, .app = w->app, .pid = w->pid};
 }
 
 void window_log(const struct window_result *w, int priority, const char *fmt, ...)

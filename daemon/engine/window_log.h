@@ -1,7 +1,7 @@
 /*
- * Lines of the log that are about a window, with the journal's fields for it (common/log.h). What is
- * only worth knowing (LOG_INFO) of a window that a schedule wants is heard where verbose is on: such
- * windows are many, and the audit has a line of each at its end.
+ * Lines of the log that are about a window, with the journal's fields for it (common/log.h). What
+ * is only worth knowing (LOG_INFO) of a window that a schedule wants is heard where verbose is on:
+ * such windows are many, and the audit has a line of each at its end.
  */
 #ifndef JXPERF_DAEMON_ENGINE_WINDOW_LOG_H
 #define JXPERF_DAEMON_ENGINE_WINDOW_LOG_H

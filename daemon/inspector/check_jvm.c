@@ -42,7 +42,7 @@ static const struct {
     {JVM_DYNAMIC_LOADING_DISABLED, "dynamic agents", "not disabled"},
     {JVM_NO_PERMISSION, "permission", "as its user, or root"},
     {JVM_STOPPED, "running", "not stopped"},
-    {JVM_SIGQUIT_NOT_CAUGHT, ATTACH_REQUEST, NULL}, /* and it is tried: check_place */
+    {JVM_SIGQUIT_NOT_CAUGHT, ATTACH_REQUEST, NULL},  /* and it is tried: check_place */
     {JVM_AGENT_NOT_SPOKEN_WITH, LOADED_AGENT, NULL}, /* check_agent says which there is */
 };
 

@@ -24,7 +24,7 @@ struct collector {
 	uid_t owner; /* of those that are looked at, or PROC_ANY_UID */
 	const struct startup *startup;
 	struct agent_identity own; /* of the agent that this daemon loads */
-	struct shares owners; /* how many in the list are whose */
+	struct shares owners;      /* how many in the list are whose */
 	bool out_of_memory;
 };
 

@@ -159,9 +159,9 @@ void audit_format(char line[AUDIT_LINE_BYTES], const struct audit_entry *entry)
 
 void audit_write(const struct audit_entry *entry)
 {
-	const struct log_subject subject =
-	    entry->of ? window_log_subject(entry->of)
-		      : (struct log_subject){.pid = (pid_t)entry->pid};
+	const struct log_subject subject = entry->of
+					       ? window_log_subject(entry->of)
+					       : (struct log_subject){.pid = (pid_t)entry->pid};
 	int priority = LOG_INFO;
 	char line[AUDIT_LINE_BYTES];
 
@@ -175,10 +175,8 @@ void audit_write(const struct audit_entry *entry)
 
 void audit_configuration(const struct window_asker *who, const char *reason)
 {
-	const struct audit_entry entry = {.action = "configure",
-					  .who = who,
-					  .signal = who ? NULL : "HUP",
-					  .reason = reason};
+	const struct audit_entry entry = {
+	    .action = "configure", .who = who, .signal = who ? NULL : "HUP", .reason = reason};
 
 	audit_write(&entry);
 }

@@ -7,9 +7,9 @@
  *   audit: action=end schedule=often pid=815 app=shop window=w8 outcome=done duration-ms=30004
  * overhead-ms=291 findings="dead-store 2%, silent-load 34%"
  *
- * An outcome is ok, or why not: not-found (there is none, as far as who asks may know), invalid (the
- * request is wrong), refused (a right or a limit is in the way), failed (it was tried). That of an
- * end is done, early (reason says why), target-ended, or failed.
+ * An outcome is ok, or why not: not-found (there is none, as far as who asks may know), invalid
+ * (the request is wrong), refused (a right or a limit is in the way), failed (it was tried). That
+ * of an end is done, early (reason says why), target-ended, or failed.
  *
  * A line of the log that is not of the audit begins otherwise, and has texts that targets chose in
  * quotes (common/log.h). uid and peer-pid are of the process that asked, login is who has logged in
@@ -19,8 +19,8 @@
  * anything but text.
  *
  * Lines are of every attach (when its window begins, or cannot), the end of every window, every
- * detach, every change of the configuration, and every request that was refused. Questions that were
- * answered are not in it. A window that a schedule wants has its line at its end; that of its
+ * detach, every change of the configuration, and every request that was refused. Questions that
+ * were answered are not in it. A window that a schedule wants has its line at its end; that of its
  * beginning is heard where verbose is on.
  *
  * Loop thread only.

@@ -177,7 +177,7 @@ void connection_reply(struct connection *c, Jxp__ControlReply__BodyCase what, vo
 	bytes = protobuf_c_message_get_packed_size(&reply.base);
 	if (bytes > CONNECTION_SMALL_REPLY_BYTES) {
 		if (renders_take(c->context->renders, c->asker.sees, bytes, &err) < 0) {
-			connection_fail(c, false, err.message);
+			connection_fail(c, EDQUOT, err.message);
 			return;
 		}
 		c->unread_bytes = bytes;
@@ -185,13 +185,14 @@ void connection_reply(struct connection *c, Jxp__ControlReply__BodyCase what, vo
 	finish(c, send_reply(c, &reply));
 }
 
-static void on_rendered(void *arg, struct buffer *frame, const char *error)
+static void on_rendered(void *arg, struct buffer *frame, int error, const char *reason)
 {
 	struct connection *c = arg;
 
 	c->render = NULL;
 	if (!frame) {
-		connection_fail(c, false, error);
+		/* The request itself was looked at before. */
+		connection_fail(c, error == EINVAL ? ENODATA : error, reason);
 		return;
 	}
 	if (renders_queued(c->context->renders, c->asker.sees, buffer_length(frame)) < 0) {
@@ -299,7 +300,7 @@ void connection_send_end(struct connection *c, const struct window_result *w)
 	Jxp__Document document = JXP__DOCUMENT__INIT;
 
 	if (w->state == WINDOW_FAILED) {
-		connection_fail(c, false, w->reason);
+		connection_fail(c, ECANCELED, w->reason);
 		return;
 	}
 	document.window = (char *)w->id;
@@ -321,7 +322,7 @@ void connection_wait(struct connection *c, const struct window_result *w)
 	if (w->finished) {
 		connection_send_end(c, w);
 	} else if (engine_watch(c->context->engine, w, &observer, &err) < 0) {
-		connection_fail(c, false, err.message);
+		connection_fail(c, EBUSY, err.message);
 	} else {
 		c->state = WATCHING;
 		c->window = w;
@@ -398,7 +399,12 @@ static void on_inspected(void *arg, Jxp__ControlReply *answer)
 
 	c->inspection = NULL;
 	if (answer->body_case == JXP__CONTROL_REPLY__BODY_FAILURE) {
-		connection_fail(c, answer->failure->usage, answer->failure->message);
+		/* Of one process: there is none for who asks. */
+		connection_fail(c,
+				answer->failure->usage ? EINVAL
+				: c->asked_pid         ? ESRCH
+						       : EIO,
+				answer->failure->message);
 		return;
 	}
 	if (answer->body_case == JXP__CONTROL_REPLY__BODY_JVMS) {
@@ -428,7 +434,7 @@ static void answer_is_late(struct connection *c)
 	};
 
 	forget_awaited(c);
-	connection_fail(c, false, messages[c->state]);
+	connection_fail(c, ETIMEDOUT, messages[c->state]);
 }
 
 static void on_timer(uv_timer_t *timer)

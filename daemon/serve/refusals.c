@@ -92,8 +92,11 @@ static void on_finished(void *arg, const struct window_result *w)
 
 static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
 {
-	const struct audit_entry entry = {
-	    .action = "attach", .who = w ? &w->asker : NULL, .of = w, .reason = message, .error = error};
+	const struct audit_entry entry = {.action = "attach",
+					  .who = w ? &w->asker : NULL,
+					  .of = w,
+					  .reason = message,
+					  .error = error};
 
 	if (w)
 		refusals_note(arg, &entry, false);

@@ -155,7 +155,7 @@ static void send_job(struct connection *c, struct asked *a, asked_write_fn *writ
 		connection_send_job(c, &job);
 		return;
 	}
-	connection_fail(c, r != -ENOENT, err->message);
+	connection_fail(c, r == -ENOENT ? ENOENT : EINVAL, err->message);
 	release(a);
 }
 

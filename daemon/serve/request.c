@@ -35,7 +35,8 @@ static const struct window_result *find_window(struct connection *c, const char 
 	if (w && is_visible(c, w))
 		return w;
 	(void)window_absent(id, &err); /* Only its text is wanted. */
-	connection_fail(c, false, err.message);
+	/* The asker is not told that there is one; the audit is. */
+	connection_fail(c, w ? EACCES : ENOENT, err.message);
 	return NULL;
 }
 
@@ -53,7 +54,7 @@ static void fail_not_profiled(struct connection *c, uint32_t pid)
 
 	(void)err_set(&err, ESRCH, "pid %u is not being profiled: see 'jxperfctl status'",
 		      pid); /* Only its text is wanted. */
-	connection_fail(c, false, err.message);
+	connection_fail(c, ESRCH, err.message);
 }
 
 /* ---------------------------------------------------------------- requests */
@@ -98,12 +99,12 @@ static void handle_reload(struct connection *c, const Jxp__ControlRequest *reque
 	(void)request; /* It has no fields. */
 	connection_name_request(c, "configure", 0, "");
 	if (connection_asker(c)->sees != PROC_ANY_UID) {
-		connection_fail(c, false,
+		connection_fail(c, EPERM,
 				"only root and the admin group may have the configuration read");
 		return;
 	}
 	if (!context->reload || context->reload(context->reload_arg, &err) < 0) {
-		connection_fail(c, false,
+		connection_fail(c, EIO,
 				context->reload ? err.message : "this daemon has no configuration");
 		return;
 	}
@@ -191,7 +192,7 @@ static void on_stored_end(void *arg, int result, const char *message)
 	struct stored_end *s = arg;
 
 	if (result < 0)
-		connection_fail(s->connection, false, message);
+		connection_fail(s->connection, -result, message);
 	else
 		connection_send_end(s->connection, s->window);
 }

@@ -114,7 +114,7 @@ static void on_answer(void *arg, int result, const char *message)
 	struct windows_asked *a = arg;
 
 	if (result < 0)
-		connection_fail(a->connection, false, message);
+		connection_fail(a->connection, -result, message);
 	else
 		reply(a->connection, &a->windows);
 }

@@ -173,6 +173,9 @@ uint64_t window_result_objects_ns(const struct window_result *w);
 /* Ends the window as one that could not run. */
 void window_result_fail(struct window_result *w, const char *reason);
 
+/* Nothing came of it, and nothing is remembered of it: its number is taken away. */
+void window_result_withdraw(struct window_result *w);
+
 /* "attaching", "running", "done", "ended early", "failed", "salvaged". */
 const char *window_state_name(enum window_state state);
 const char *window_result_state_name(const struct window_result *w);
