@@ -19,17 +19,22 @@ FUTURE_VERSION = "99.0.0"
 OFTEN = ("--kinds", "silent-load", "--budget", "10%", "--period", "2ms")
 LEAST_TRAPS, WASTEFUL_LEAST = 100, 0.90
 
+# JVMs of other tests are not meant.
+TEAM = f"upgrade{os.getpid()}"
+IN_TEAM = ("env", f"TEAM={TEAM}")
+
 SCHEDULED = """
-host-budget: 90%
+host-budget: 90%%
+environment: [TEAM]
 schedules:
   - name: often
-    match: {main-class: SilentLoad}
+    match: {environment: [TEAM=%(team)s]}
     every: 10s
     window: 1s
     warm-up: 1s
     kinds: [silent-load]
-    budget: 30%
-"""
+    budget: 30%%
+""" % {"team": TEAM}
 SCHEDULED_WITHIN_S = 90
 
 
@@ -50,7 +55,7 @@ class Upgraded:
         self.directory = make_directory()
         self.bundle = os.path.join(self.directory, "bundle")
         install(self.bundle, agent)
-        self.jvm = Workload(jdks()[0], "SilentLoad")
+        self.jvm = Workload(jdks()[0], "SilentLoad", prefix=IN_TEAM)
         before = Daemon(options=("--bundle", self.bundle))
         self.first = before.ctl("attach", str(self.jvm.pid), "--duration", "1s", "--format", "json", *OFTEN)
         self.windows_before = json.loads(succeeded(before.ctl("--json", "windows")))
@@ -152,7 +157,7 @@ def a_jvm_with_an_agent_that_is_not_spoken_with_is_told_beforehand():
 @test
 def a_schedule_skips_it_and_goes_on_in_others():
     host = from_future()
-    other = Workload(jdks()[0], "SilentLoad")
+    other = Workload(jdks()[0], "SilentLoad", prefix=IN_TEAM)
 
     def windows():
         return [w for w in json.loads(succeeded(host.daemon.ctl("--json", "windows"))) if w["state"] == "done"]
