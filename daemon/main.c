@@ -17,6 +17,7 @@
 #include "daemon/door/door.h"
 #include "daemon/broker/worker.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/pause.h"
 #include "daemon/hangups.h"
 #include "daemon/inspector/inspector.h"
 #include "machine/sampler_choice.h"
@@ -58,6 +59,7 @@ struct daemon {
 	struct endpoints *endpoints; /* NULL: none are served */
 	struct engine *engine;
 	struct keeper *keeper; /* NULL: windows are in memory only */
+	struct pause pause;
 	struct scheduler *scheduler;
 	struct control *control;
 	struct private_link *link; /* of a private daemon */
@@ -193,7 +195,8 @@ static struct database_limits store_limits(const struct config *c)
 {
 	return (struct database_limits){.age_ns = c->store.keep_ns,
 					.bytes = c->store.bytes,
-					.per_app = c->store.windows_per_app};
+					.per_app = c->store.windows_per_app,
+					.free_part = c->store.free_disk};
 }
 
 /* A file that is wrong changes nothing. Windows that run are not touched. */
@@ -222,6 +225,7 @@ static int reload(void *arg, struct err *err)
 
 		keeper_set_limits(d->keeper, &limits);
 	}
+	d->pause.file = next->texts.pause_file;
 	config_release(d->config);
 	d->config = next;
 	log_info("configuration read from '%s'", d->options.config);
@@ -370,6 +374,21 @@ static void start_keeping(struct daemon *d)
 	control_set_store(d->control, keeper_database(d->keeper));
 }
 
+/* A pause that cannot be read is one: whoever asked for it does not know that it is lost. */
+static void start_pause(struct daemon *d)
+{
+	struct err err;
+
+	d->pause.file = d->config->texts.pause_file;
+	if (pause_load(&d->pause, d->options.state_dir, &err) < 0) {
+		log_error("windows are paused until 'jxperfctl resume': %s", err.message);
+		d->pause.on = true;
+	} else if (pause_forbids(&d->pause, &err)) {
+		log_warn("%s", err.message);
+	}
+	engine_set_pause(d->engine, &d->pause);
+}
+
 static int start_parts(struct daemon *d, struct err *err)
 {
 	struct options *o = &d->options;
@@ -392,6 +411,7 @@ static int start_parts(struct daemon *d, struct err *err)
 	if (r < 0)
 		return r;
 	engine_set_user_limit(d->engine, d->config->windows_per_user);
+	start_pause(d);
 	d->metrics_sink.metrics = d->metrics;
 	d->metrics_kept.live = d->metrics;
 	sink = metrics_sink(&d->metrics_sink);

@@ -17,6 +17,7 @@ static int print_json(const Jxp__Status *s, struct err *err)
 	json_put(&object, "http", json_readable(s->http));
 	json_put(&object, "windows_total", json_integer((json_int_t)s->windows_total));
 	json_put(&object, "attach_failures", json_integer((json_int_t)s->attach_failures));
+	json_put(&object, "paused", json_readable(s->paused));
 	json_put(&object, "running", windows_json(s->running, s->n_running));
 	return json_print(object, err);
 }
@@ -29,6 +30,8 @@ static int print_text(const Jxp__Status *s, struct err *err)
 		     s->http[0] ? "metrics on " : "no metrics served", s->http);
 	(void)printf("%" PRIu64 " windows ended, %zu running, %" PRIu64 " attach failures\n",
 		     s->windows_total, s->n_running, s->attach_failures);
+	if (s->paused[0])
+		(void)printf("%s\n", s->paused);
 	return s->n_running > 0 ? windows_print(s->running, s->n_running, err) : 0;
 }
 

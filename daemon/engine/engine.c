@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/proc.h"
 #include "daemon/engine/history.h"
+#include "daemon/engine/pause.h"
 #include "daemon/engine/run.h"
 #include "daemon/engine/sinks.h"
 #include "daemon/shares/shares.h"
@@ -30,6 +31,7 @@ struct engine {
 	uint64_t attach_failures;
 	const struct engine_limits *limits;
 	struct shares windows; /* that run, of those who asked for them */
+	struct pause *pause;   /* NULL: none */
 	bool stopping;
 	void (*stopped)(void *arg);
 	void *stopped_arg;
@@ -68,6 +70,16 @@ void engine_add_sink(struct engine *e, const struct window_sink *sink)
 void engine_set_user_limit(struct engine *e, unsigned windows)
 {
 	e->windows.limits.of_user = windows ? windows : ENGINE_RUNNING_MAX;
+}
+
+void engine_set_pause(struct engine *e, struct pause *pause)
+{
+	e->pause = pause;
+}
+
+struct pause *engine_pause(const struct engine *e)
+{
+	return e->pause;
 }
 
 /* The newest, where one waits until another has left. */
@@ -220,6 +232,8 @@ static int check_admission(const struct engine *e, const struct window_result *w
 
 	if (e->stopping)
 		return err_set(err, EBUSY, "the daemon is stopping");
+	if (e->pause && pause_forbids(e->pause, err))
+		return -EBUSY;
 	if (other && sees_run(w, other) && !gives_way(other, &w->request))
 		return err_set(err, EBUSY,
 			       "pid %d is already being profiled (window %s): wait, or end it with "
@@ -363,6 +377,19 @@ void engine_end_windows(struct engine *e, const char *reason)
 {
 	for (size_t i = 0; i < e->running_count; i++)
 		run_stop(e->running[i], reason);
+}
+
+size_t engine_end_scheduled(struct engine *e, const char *reason)
+{
+	size_t others = 0;
+
+	for (size_t i = 0; i < e->running_count; i++) {
+		if (is_scheduled(&run_result(e->running[i])->request))
+			run_stop(e->running[i], reason);
+		else
+			others++;
+	}
+	return others;
 }
 
 void engine_stop(struct engine *e, void (*done)(void *arg), void *arg)

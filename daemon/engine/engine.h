@@ -38,6 +38,7 @@ struct engine_limits {
 extern const struct engine_limits engine_limits_usual;
 
 struct engine;
+struct pause;
 
 /* The limits are borrowed, the usual ones but in tests. */
 int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broker,
@@ -49,6 +50,11 @@ void engine_add_sink(struct engine *e, const struct window_sink *sink);
 
 /* From now on one who does not see everything has at most so many windows at a time; 0: as many as
  * there may be. */
+/* Windows are refused while this forbids them, which is borrowed. NULL, as at first: they are not.
+ */
+void engine_set_pause(struct engine *e, struct pause *pause);
+struct pause *engine_pause(const struct engine *e);
+
 void engine_set_user_limit(struct engine *e, unsigned windows);
 /* The next window that is given a number has this one. Before any is. */
 void engine_number_from(struct engine *e, unsigned first);
@@ -84,6 +90,9 @@ void engine_unwatch(struct engine *e, const void *arg);
 
 /* Ends every window early, for the reason given; others can be begun. */
 void engine_end_windows(struct engine *e, const char *reason);
+
+/* Ends those that schedules have, for a pause. Returns how many others run. */
+size_t engine_end_scheduled(struct engine *e, const char *reason);
 
 /* Ends every window; done runs from the loop when none is left. Nothing can be attached afterwards.
  */

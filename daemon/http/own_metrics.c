@@ -10,6 +10,7 @@
 #include "common/proc.h"
 #include "daemon/broker/proto.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/pause.h"
 #include "daemon/http/exposition.h"
 #include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/planner.h"
@@ -193,6 +194,9 @@ void engine_metrics_write(FILE *out, const struct engine *e, bool openmetrics)
 		bytes[group] += window_result_memory_bytes(w);
 	}
 	write_windows_in_memory(out, counts, bytes, openmetrics);
+	exposition_gauge(out, openmetrics, "jxperf_paused",
+			 "1: somebody has forbidden windows on this host.",
+			 engine_pause(e) && pause_forbids(engine_pause(e), NULL));
 }
 
 /* ---------------------------------------------------------------- windows that are kept */
@@ -208,6 +212,11 @@ void store_metrics_write(FILE *out, const struct keeper_stats *stats, bool openm
 	    {"jxperf_store_failing",
 	     "1: what was to be written last could not be; it waits in memory and is tried again.",
 	     s->failing},
+	    {"jxperf_store_disk_low",
+	     "1: nothing is written, because less of the file system is free than the key "
+	     "`free-disk` "
+	     "leaves to others; windows wait in memory.",
+	     s->disk_low},
 	    {"jxperf_store_windows", "Windows in the state directory.", (double)s->windows},
 	    {"jxperf_store_bytes", "Size of the database.", (double)s->bytes},
 	    {"jxperf_store_windows_waiting", "Windows that have ended and are not written yet.",
@@ -265,6 +274,24 @@ static void write_missed(FILE *out, const struct planner_schedule *s)
 			s->config->name, miss_name((enum miss)i), s->missed[i]);
 }
 
+static void write_in_a_row(FILE *out, const struct planner_schedule *s)
+{
+	fprintf(out, "jxperf_schedule_failures_in_a_row{schedule=\"%s\"} %" PRIu32 "\n",
+		s->config->name, s->in_a_row);
+}
+
+static void write_overhead(FILE *out, const struct planner_schedule *s)
+{
+	fprintf(out, "jxperf_schedule_overhead_seconds_total{schedule=\"%s\"} %.9g\n",
+		s->config->name, (double)s->overhead_ns / (double)NS_PER_S);
+}
+
+static void write_last_success(FILE *out, const struct planner_schedule *s)
+{
+	fprintf(out, "jxperf_schedule_last_success_timestamp_seconds{schedule=\"%s\"} %.3f\n",
+		s->config->name, (double)s->last_ran_unix_ns / (double)NS_PER_S);
+}
+
 static void write_stopped(FILE *out, const struct planner_schedule *s)
 {
 	fprintf(out, "jxperf_schedule_stopped{schedule=\"%s\"} %d\n", s->config->name,
@@ -283,8 +310,18 @@ static const struct {
     {"jxperf_schedule_missed", EXPOSITION_COUNTER,
      "Scheduled windows that something was in the way of for too long.", write_missed},
     {"jxperf_schedule_stopped", EXPOSITION_GAUGE,
-     "1: the schedule has stopped itself because its windows failed or cost too much.",
+     "1: the schedule has stopped itself for a time because its windows cost too much.",
      write_stopped},
+    {"jxperf_schedule_failures_in_a_row", EXPOSITION_GAUGE,
+     "JVMs in a row whose windows cost more than their budget: at the key `failures` the schedule "
+     "stops itself for a time.",
+     write_in_a_row},
+    {"jxperf_schedule_overhead_seconds", EXPOSITION_COUNTER,
+     "CPU time that the schedule's windows took of JVMs, in seconds.", write_overhead},
+    {"jxperf_schedule_last_success_timestamp_seconds", EXPOSITION_GAUGE,
+     "When a window of the schedule last ended within its budget, in seconds since 1970; 0: none "
+     "has since the daemon started.",
+     write_last_success},
 };
 
 static void write_jvms(FILE *out, const struct planner *p, bool openmetrics)

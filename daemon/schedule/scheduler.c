@@ -14,6 +14,7 @@
 #include "daemon/broker/client.h"
 #include "daemon/engine/attach_request.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/pause.h"
 #include "daemon/schedule/host_guard.h"
 #include "daemon/schedule/survey.h"
 #include "profile/window/findings.h"
@@ -180,6 +181,21 @@ static void tell_of_others(struct scheduler *s)
 	planner_set_others(s->planner, others, count);
 }
 
+/* Why no window may begin on this host now. A file may have come at any time: the windows that
+ * schedules have end with it, as they do with a pause that somebody asks for. */
+static enum miss look_at_host(struct scheduler *s)
+{
+	const struct pause *pause = engine_pause(s->engine);
+
+	if (s->away)
+		return MISS_BROKER;
+	if (pause && pause_forbids(pause, NULL)) {
+		(void)engine_end_scheduled(s->engine, "windows were paused");
+		return MISS_PAUSED;
+	}
+	return host_guard_look(&s->config->guards);
+}
+
 /* Each order ends its plan, so this comes to an end. */
 static void begin_windows(struct scheduler *s)
 {
@@ -191,7 +207,7 @@ static void begin_windows(struct scheduler *s)
 	while ((resumed = planner_resume(s->planner)))
 		log_info("schedule '%s' goes on", resumed->config->name);
 	tell_of_others(s);
-	planner_hold(s->planner, s->away ? MISS_BROKER : host_guard_look(&s->config->guards));
+	planner_hold(s->planner, look_at_host(s));
 	while (is_at_work(s) && planner_next(s->planner, clock_ns(CLOCK_REALTIME), minute_of_day(),
 					     is_profiled, s->engine, &order))
 		begin_window(s, &order);

@@ -9,7 +9,9 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/log.h"
 #include "daemon/answer/selection.h"
+#include "daemon/engine/pause.h"
 #include "daemon/inspector/inspector.h"
 #include "report/report.h"
 #include "daemon/serve/audit.h"
@@ -113,6 +115,70 @@ static void handle_reload(struct connection *c, const Jxp__ControlRequest *reque
 	connection_reply(c, JXP__CONTROL_REPLY__BODY_DONE, &done);
 }
 
+/* NULL, with the connection answered, where it is not for who asks. */
+static struct pause *find_pause(struct connection *c)
+{
+	struct pause *pause = engine_pause(connection_context(c)->engine);
+
+	if (pause && connection_asker(c)->sees == PROC_ANY_UID)
+		return pause;
+	connection_fail(c, false,
+			pause ? "only root and the admin group may pause and resume windows"
+			      : "this daemon cannot be paused");
+	return NULL;
+}
+
+static void reply_done(struct connection *c, const char *action, const char *message)
+{
+	Jxp__Done done = JXP__DONE__INIT;
+
+	audit_write(&(struct audit_entry){.action = action, .who = connection_asker(c)});
+	done.message = (char *)message;
+	connection_reply(c, JXP__CONTROL_REPLY__BODY_DONE, &done);
+}
+
+/* Windows that schedules have end at once, being nobody's; those that people asked for go on. */
+static void handle_pause(struct connection *c, const Jxp__ControlRequest *request)
+{
+	const Jxp__PauseRequest *asked = request->pause;
+	char message[ERR_MESSAGE_MAX + 64];
+	struct pause *pause;
+	struct err err;
+	size_t others;
+	int r;
+
+	connection_name_request(c, "pause", 0, "");
+	if (!(pause = find_pause(c)))
+		return;
+	r = pause_begin(pause, connection_asker(c)->uid, asked->for_ns, asked->reason, &err);
+	if (r < 0) {
+		connection_fail(c, r == -EINVAL, err.message);
+		return;
+	}
+	others = engine_end_scheduled(connection_context(c)->engine, "windows were paused");
+	(void)pause_forbids(pause, &err);
+	log_info("%s", err.message);
+	(void)snprintf(message, sizeof(message),
+		       others ? "%s; %zu that people asked for go on" : "%s", err.message,
+		       others); /* Fits. */
+	reply_done(c, "pause", message);
+}
+
+static void handle_resume(struct connection *c, const Jxp__ControlRequest *request)
+{
+	struct pause *pause;
+	struct err err;
+
+	(void)request; /* It has no fields. */
+	connection_name_request(c, "resume", 0, "");
+	if (!(pause = find_pause(c)))
+		return;
+	if (pause_end(pause, &err) < 0)
+		connection_fail(c, false, err.message);
+	else
+		reply_done(c, "resume", "windows go on");
+}
+
 /* As many as can run. */
 struct window_infos {
 	Jxp__WindowInfo infos[ENGINE_RUNNING_MAX];
@@ -140,7 +206,9 @@ static void handle_status(struct connection *c, const Jxp__ControlRequest *reque
 {
 	const struct control_context *context = connection_context(c);
 	Jxp__Status status = JXP__STATUS__INIT;
+	const struct pause *pause = engine_pause(context->engine);
 	struct window_infos all;
+	struct err why;
 
 	(void)request; /* It has no fields. */
 	connection_name_request(c, "status", 0, "");
@@ -153,6 +221,8 @@ static void handle_status(struct connection *c, const Jxp__ControlRequest *reque
 	status.n_running = all.count;
 	status.windows_total = engine_windows_total(context->engine);
 	status.attach_failures = engine_attach_failures(context->engine);
+	if (pause && pause_forbids(pause, &why))
+		status.paused = why.message;
 	connection_reply(c, JXP__CONTROL_REPLY__BODY_STATUS, &status);
 }
 
@@ -355,6 +425,8 @@ void request_handle(struct connection *c, const Jxp__ControlRequest *request)
 	    [JXP__CONTROL_REQUEST__BODY_CHECK] = handle_check,
 	    [JXP__CONTROL_REQUEST__BODY_RELOAD] = handle_reload,
 	    [JXP__CONTROL_REQUEST__BODY_WAIT] = handle_wait,
+	    [JXP__CONTROL_REQUEST__BODY_PAUSE] = handle_pause,
+	    [JXP__CONTROL_REQUEST__BODY_RESUME] = handle_resume,
 	};
 	unsigned body = (unsigned)request->body_case;
 	struct err err;

@@ -111,6 +111,7 @@ struct database_limits {
 	uint64_t age_ns;  /* since the end of a window */
 	uint64_t bytes;   /* of the file */
 	unsigned per_app; /* windows */
+	double free_part; /* of the file system that is left to others: the writer's to see to */
 };
 
 /* Deletes what is beyond the limits, the oldest first and at most DATABASE_RETIRE_MAX windows at a

@@ -256,6 +256,7 @@ static void take_result(struct keeper *k)
 	say_clock(b);
 	set_failing(k, b->result < 0 ? b->err.message : NULL);
 	k->stats.errors += b->result < 0;
+	k->stats.disk_low = b->disk_low;
 	if (b->result < 0)
 		flush_all_again(k);
 	k->stats.retired += b->retired;

@@ -68,7 +68,8 @@ struct keeper_stats {
 	uint64_t future;     /* windows of these that begin later than now */
 	bool clock_doubted;  /* windows do not go for their age (daemon/store/clock_trust.h) */
 	double last_write_s; /* how long the last batch took */
-	bool failing;        /* the last batch could not be written */
+	bool failing;        /* the last batch could not be written, */
+	bool disk_low;       /* because others are to have the rest of the disk */
 };
 
 /* Opens the directory and its database, makes them if need be, and says in the log what was found

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -116,6 +117,23 @@ int state_dir_take_numbers(const struct state_dir *d, unsigned next, struct err 
 
 	return r < 0 ? err_set_errno(err, -r, "cannot keep the numbers of windows in '%s'", d->path)
 		     : 0;
+}
+
+bool state_dir_is_low(const struct state_dir *d, double part, struct err *err)
+{
+	struct statvfs fs;
+	double left;
+
+	if (fstatvfs(d->fd, &fs) < 0 || fs.f_blocks == 0)
+		return false; /* Nobody knows: a write says so where there is none. */
+	left = (double)fs.f_bavail / (double)fs.f_blocks;
+	if (left >= part)
+		return false;
+	(void)err_set(err, ENOSPC,
+		      "%.1f%% of the file system of '%s' is free, and %.1f%% is left to others "
+		      "(store.free-disk)",
+		      100 * left, d->path, 100 * part);
+	return true;
 }
 
 bool state_dir_has_room(const struct state_dir *d, struct err *err)

@@ -49,6 +49,9 @@ int state_dir_take_numbers(const struct state_dir *d, unsigned next, struct err 
 /* Can another file be made in it, as far as room goes? Else false with a line. Leaves none. */
 bool state_dir_has_room(const struct state_dir *d, struct err *err);
 
+/* Is less than this part of its file system free for us? With a line then. */
+bool state_dir_is_low(const struct state_dir *d, double part, struct err *err);
+
 /* Puts the database aside under a name that says why, a word, and when, in to. 0 or -errno. */
 int state_dir_set_aside(const struct state_dir *d, const char *why, char to[STATE_DIR_PATH_BYTES],
 			struct err *err);

@@ -173,6 +173,9 @@ static void write_batch(struct writer *w, struct writer_batch *b)
 	b->salvage = (struct salvage_account){0};
 	/* After a salvage that failed there is none, or after a start. */
 	b->result = w->db ? 0 : salvage_open(w->dir, &w->db, &b->salvage, &b->err);
+	b->disk_low = state_dir_is_low(w->dir, b->limits.free_part, &b->err);
+	if (b->disk_low)
+		b->result = -ENOSPC;
 	if (b->result == 0)
 		b->result = write_once(w, b);
 	if (b->result == -EBADMSG) {

@@ -44,6 +44,7 @@ struct writer_batch {
 	enum clock_verdict clock; /* what is new of the clock, and by how much it was set; */
 	int64_t clock_set_ns;
 	bool clock_trusted; /* may windows go for their age? */
+	bool disk_low;      /* nothing was written for want of free disk */
 	uint64_t future;    /* windows that begin later than now */
 	unsigned retired;   /* windows deleted for the limits, after the batch */
 	uint64_t bytes;     /* of the database then, */

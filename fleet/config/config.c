@@ -442,8 +442,9 @@ static int take_store(struct config_reading *r, const struct schema_store *from,
 		return wrong(r, "store.size", "%s", why.message);
 	if (to->bytes < STORE_BYTES_MIN)
 		return wrong(r, "store.size", "'%s' is too little: use at least 1MiB", from->size);
-	e = take_fraction(r, "store", "free-disk", from->free_disk, &to->free_disk);
-	if (e < 0)
+	if (from->free_disk && strcmp(from->free_disk, "off") == 0)
+		to->free_disk = 0;
+	else if ((e = take_fraction(r, "store", "free-disk", from->free_disk, &to->free_disk)) < 0)
 		return e;
 	e = take_duration(r, "store", "keep", from->keep, &to->keep_ns);
 	if (e < 0)

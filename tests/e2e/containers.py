@@ -116,6 +116,7 @@ apps:
     app: "pod-{{label:app.kubernetes.io/name}}"
   - match: {{environment: [TEAM={TEAM}]}}
     app: "{{main-class}}"
+guards: {{cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}}
 schedules:
   - name: containers
     match: {{environment: [TEAM={TEAM}]}}

@@ -32,6 +32,7 @@ environment: [TEAM]
 apps:
   - match: {{environment: [TEAM={TEAM}]}}
     app: {TEAM}
+guards: {{cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}}
 schedules:
   - name: rare
     match: {{app: {TEAM}}}

@@ -20,6 +20,7 @@ LIST_S, ANSWER_S = 5, 2
 RUN = f"schedules{os.getpid()}"
 CONFIG = f"""
 environment: [RUN]
+guards: {{cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}}
 schedules:
   - {{name: theirs, match: {{user: "{VICTIM}", environment: ["RUN={RUN}"]}}, every: {EVERY_S}s, window: 1s, warm-up: 1s,
      kinds: [silent-store]}}

@@ -26,7 +26,7 @@ def a_users_budget_leaves_schedules_their_part_of_the_hosts():
     config = os.path.join(make_directory(), "jxperfd.yaml")
     run_id = f"shares{os.getpid()}"
     with open(config, "w", encoding="ascii") as f:
-        f.write(f"environment: [SHARES]\nschedules: [{{name: theirs, match: {{environment: ['SHARES={run_id}']}}, every: {EVERY_S}s, "
+        f.write(f"environment: [SHARES]\nguards: {{cpu-pressure: off, io-pressure: off, load: off}}\nschedules: [{{name: theirs, match: {{environment: ['SHARES={run_id}']}}, every: {EVERY_S}s, "
                 "window: 1s, warm-up: 1s, budget: 0.5%, kinds: [silent-store]}]\n")
     daemon = Daemon(options=("--config", config))
     os.chmod(daemon.socket, 0o666)

@@ -111,6 +111,7 @@ EVERY_S, HOUR_S = 10, 3600
 CLOCK_CONFIG = """
 host-budget: 90%
 environment: [CLOCK]
+guards: {{cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}}
 schedules:
   - {{name: always, match: {{environment: ["CLOCK={run}"]}}, every: {every}s, window: 1s, warm-up: 1s, kinds: [silent-load], budget: 30%}}
   - {{name: night, match: {{environment: ["CLOCK={run}-night"]}}, every: {every}s, window: 1s, warm-up: 1s, kinds: [silent-load],

@@ -42,6 +42,7 @@ environment: [TEAM]
 apps:
   - match: {{main-class: org.shop.*, environment: [TEAM={TEAM}]}}
     app: webshop
+guards: {{cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}}
 schedules:
   - name: often
     match: {{app: webshop}}

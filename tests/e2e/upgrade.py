@@ -26,6 +26,7 @@ IN_TEAM = ("env", f"TEAM={TEAM}")
 SCHEDULED = """
 host-budget: 90%%
 environment: [TEAM]
+guards: {cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}
 schedules:
   - name: often
     match: {environment: [TEAM=%(team)s]}

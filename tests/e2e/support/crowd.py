@@ -46,6 +46,7 @@ CONFIG = """
 host-budget: {host_budget}%
 windows-at-once: {at_once}
 environment: [CROWD]
+guards: {{cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}}
 schedules:
   - name: crowd
     match: {{environment: ["CROWD={crowd}"]}}

@@ -1,5 +1,6 @@
 #include "tests/unit/support/test.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,10 @@ static struct config_schedule schedule = {.name = (char *)"often",
 					  .from_minute = CONFIG_ALWAYS,
 					  .until_minute = CONFIG_ALWAYS,
 					  .failures = 2};
-static struct config config = {.host_budget = 1, .windows_at_once = 1, .schedules = &schedule};
+static struct config config = {.guards = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY},
+			       .host_budget = 1,
+			       .windows_at_once = 1,
+			       .schedules = &schedule};
 
 static char *written(const struct planner *p, bool openmetrics)
 {
@@ -41,11 +45,12 @@ static bool is_profiled(void *arg, pid_t pid)
 }
 
 /* The next window of the one JVM ends so. */
-static void window(struct planner *p, uint64_t *now_ns, enum planner_outcome outcome)
+static void window_in(struct planner *p, pid_t pid, uint64_t *now_ns, enum planner_outcome outcome)
 {
-	const struct planner_jvm jvm = {.pid = 42, .start_ticks = 1};
+	const struct planner_jvm jvm = {.pid = pid, .start_ticks = 1};
 	struct planner_order order;
 
+	planner_pass_time(p, 3600 * NS_PER_S); /* Nobody is left alone any more. */
 	planner_begin_round(p);
 	planner_found(p, &jvm);
 	planner_end_round(p);
@@ -57,6 +62,11 @@ static void window(struct planner *p, uint64_t *now_ns, enum planner_outcome out
 					    .reason = "it has its reasons",
 					    .overhead_ns = NS_PER_S / 4,
 					    .unix_ns = *now_ns});
+}
+
+static void window(struct planner *p, uint64_t *now_ns, enum planner_outcome outcome)
+{
+	window_in(p, 42, now_ns, outcome);
 }
 
 static void expect(const struct planner *p, const char *line)
@@ -98,8 +108,13 @@ TEST(windows_are_counted_by_how_they_ended)
 	expect(p, "\njxperf_schedule_missed_total{schedule=\"often\",reason=\"busy\"} 0\n");
 	expect(p, "\njxperf_schedule_stopped{schedule=\"often\"} 0\n");
 	expect(p, "\njxperf_schedule_jvms_over_limit_total 0\n");
-	window(p, &now_ns, OUTCOME_COSTLY);
-	window(p, &now_ns, OUTCOME_COSTLY);
+	expect(p, "\njxperf_schedule_failures_in_a_row{schedule=\"often\"} 0\n");
+	expect(p, "\njxperf_schedule_overhead_seconds_total{schedule=\"often\"} 1\n");
+	expect(p, "\njxperf_jvms{state=\"covered\",reason=\"none\"} 1\n");
+	expect(p, "\njxperf_jvms{state=\"refused\",reason=\"protocol\"} 0\n");
+	window_in(p, 42, &now_ns, OUTCOME_COSTLY);
+	expect(p, "\njxperf_schedule_failures_in_a_row{schedule=\"often\"} 1\n");
+	window_in(p, 43, &now_ns, OUTCOME_COSTLY);
 	expect(p, "\njxperf_schedule_windows_total{schedule=\"often\",outcome=\"costly\"} 2\n");
 	expect(p, "\njxperf_schedule_stopped{schedule=\"often\"} 1\n");
 	planner_free(p);

@@ -27,7 +27,7 @@ struct host {
 	} jvms[JVMS_MAX + 1];
 	bool foreign[JVMS_MAX + 1]; /* somebody else profiles it */
 	enum planner_outcome outcome;
-	enum miss why;
+	struct planner_end outcomes[JVMS_MAX + 1]; /* of one JVM, where it is not OUTCOME_RAN */
 	bool refuse;
 	unsigned most; /* windows at a time */
 	double most_cost;
@@ -77,14 +77,19 @@ static void tear_down(struct host *h)
 	config_release(&h->config);
 }
 
+static enum planner_outcome outcome_of(const struct host *h, unsigned jvm)
+{
+	return h->outcomes[jvm].outcome != OUTCOME_RAN ? h->outcomes[jvm].outcome : h->outcome;
+}
+
 static void end_windows(struct host *h)
 {
 	for (unsigned i = 1; i <= h->count; i++)
 		if (h->jvms[i].end_ns && h->jvms[i].end_ns <= h->now_ns) {
 			h->jvms[i].end_ns = 0;
 			planner_ended(h->planner, h->jvms[i].id,
-				      &(struct planner_end){.outcome = h->outcome,
-							    .why = h->why,
+				      &(struct planner_end){.outcome = outcome_of(h, i),
+							    .why = h->outcomes[i].why,
 							    .reason = "the reason",
 							    .overhead_ns = NS_PER_S,
 							    .unix_ns = h->now_ns});
@@ -324,24 +329,214 @@ TEST(windows_begin_at_their_time_of_day)
 	tear_down(&h);
 }
 
-TEST(a_schedule_that_fails_stops_itself)
+/* JVMs of several users: pid i is user i % 2's. */
+static void crowd_of_two(struct host *h)
+{
+	for (unsigned i = 1; i <= h->count; i++)
+		planner_found(h->planner, &(struct planner_jvm){.pid = (pid_t)i,
+								.start_ticks = 1000 + i,
+								.uid = i % 2,
+								.age_ns = 3600 * NS_PER_S,
+								.cpu_share = 1e-6,
+								.facts = {.app = "app"}});
+}
+
+static struct planner_view view_of(const struct host *h, pid_t pid)
+{
+	struct planner_view view;
+
+	assert_true(planner_view(h->planner, pid, h->now_ns, &view));
+	return view;
+}
+
+TEST(jvms_that_refuse_do_not_keep_another_from_its_windows)
+{
+	struct planner_count counts[PLANNER_COUNTS_MAX];
+	size_t count;
+	struct host h;
+
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s, failures: 2}]\n",
+	       6);
+	for (pid_t pid = 1; pid <= 5; pid++)
+		h.outcomes[pid] =
+		    (struct planner_end){.outcome = OUTCOME_REFUSED, .why = MISS_ROOM};
+	run_for(&h, 600 * MINUTE);
+	assert_in_range(h.jvms[6].of, 59, 60);
+	/* Tried after 2, 4, 8 and more epochs; else missed. */
+	for (pid_t pid = 1; pid <= 5; pid++)
+		assert_in_range(h.jvms[pid].of, 5, 6);
+	assert_in_range(missed(&h, MISS_ROOM), 5 * 59, 5 * 60);
+	assert_int_equal(planner_schedule(h.planner, 0)->failed, 0);
+	assert_string_equal(planner_schedule(h.planner, 0)->stopped, "");
+	assert_int_equal(view_of(&h, 1).why, MISS_ROOM);
+	assert_true(view_of(&h, 1).until_unix_ns > h.now_ns);
+	assert_int_equal(view_of(&h, 6).why, MISS_NONE);
+	count = planner_count_jvms(h.planner, counts);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(counts[i].jvms, counts[i].why == MISS_ROOM       ? 5
+						 : counts[i].state == JVM_COVERED ? 1
+										  : 0);
+	/* There is room again, and somebody says so. */
+	for (pid_t pid = 1; pid <= 5; pid++)
+		h.outcomes[pid] = (struct planner_end){.outcome = OUTCOME_RAN};
+	assert_int_equal(planner_configure(h.planner, &h.config, "host"), 0);
+	round_of_all(&h);
+	run_for(&h, 20 * MINUTE);
+	assert_int_equal(view_of(&h, 1).why, MISS_NONE);
+	tear_down(&h);
+}
+
+TEST(a_jvm_that_refuses_beforehand_is_never_tried)
 {
 	struct host h;
 
-	set_up(&h, "schedules: [{name: all, match: {}, every: 1m, window: 5s, failures: 3}]\n", 1);
-	h.outcome = OUTCOME_COSTLY;
-	run_for(&h, 20 * MINUTE);
-	assert_int_equal(h.windows, 3);
-	assert_non_null(strstr(planner_schedule(h.planner, 0)->stopped, "3 windows in a row"));
-	assert_non_null(strstr(planner_schedule(h.planner, 0)->stopped, "the reason"));
-	/* Read anew, it begins again, and its counts go on. */
-	assert_int_equal(planner_configure(h.planner, &h.config, "host"), 0);
-	round_of_all(&h);
-	h.outcome = OUTCOME_RAN;
-	run_for(&h, 20 * MINUTE);
-	assert_in_range(h.windows, 21, 24);
-	assert_int_equal(planner_schedule(h.planner, 0)->costly, 3);
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 1);
+	planner_found(h.planner, &(struct planner_jvm){.pid = 1,
+						       .start_ticks = 1001,
+						       .age_ns = 3600 * NS_PER_S,
+						       .refused = MISS_PROTOCOL,
+						       .facts = {.app = "odd"}});
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.windows, 0);
+	assert_in_range(missed(&h, MISS_PROTOCOL), 5, 6);
+	assert_int_equal(view_of(&h, 1).why, MISS_PROTOCOL);
+	assert_int_equal(view_of(&h, 1).until_unix_ns, 0);
+	tear_down(&h);
+}
+
+TEST(another_daemons_window_is_over_some_time)
+{
+	struct host h;
+
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 1);
+	h.outcomes[1] = (struct planner_end){.outcome = OUTCOME_REFUSED, .why = MISS_BUSY};
+	run_for(&h, 60 * MINUTE);
+	assert_in_range(h.jvms[1].of, 5, 6);
+	assert_int_equal(missed(&h, MISS_BUSY), h.jvms[1].of);
+	tear_down(&h);
+}
+
+TEST(a_jvm_that_fails_is_tried_again_later_each_time_and_at_least_once_a_day)
+{
+	struct host h;
+
+	set_up(&h, "schedules: [{name: all, match: {}, every: 1h, window: 10s, failures: 1}]\n", 1);
+	h.outcome = OUTCOME_FAILED;
+	run_for(&h, 10 * 24 * 60 * MINUTE);
+	assert_in_range(h.windows, 4 + 8, 4 + 10);
+	assert_int_equal(planner_schedule(h.planner, 0)->failed, h.windows);
 	assert_string_equal(planner_schedule(h.planner, 0)->stopped, "");
+	h.outcome = OUTCOME_RAN;
+	run_for(&h, 2 * 24 * 60 * MINUTE);
+	assert_in_range(h.jvms[1].of, h.windows, h.windows);
+	assert_in_range(planner_schedule(h.planner, 0)->windows, 22, 48);
+	tear_down(&h);
+}
+
+TEST(a_schedule_stops_for_costs_in_several_jvms_and_goes_on_by_itself)
+{
+	const struct planner_schedule *s;
+	unsigned before;
+	struct host h;
+
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 5s, failures: 3}]\n", 4);
+	s = planner_schedule(h.planner, 0);
+	h.outcome = OUTCOME_COSTLY;
+	while (s->in_a_row < 2)
+		run_for(&h, NS_PER_S);
+	assert_string_equal(s->stopped, "");
+	while (!s->stopped[0])
+		run_for(&h, NS_PER_S);
+	assert_int_equal(s->in_a_row, 3);
+	assert_int_equal(s->overhead_ns, 3 * NS_PER_S);
+	assert_non_null(strstr(s->stopped, "windows in 3 JVMs in a row"));
+	assert_non_null(strstr(s->stopped, "the reason"));
+	before = h.windows;
+	run_for(&h, 19 * MINUTE);
+	assert_in_range(h.windows, before, before + 1); /* One may have been under way. */
+	/* After two epochs it goes on. */
+	h.outcome = OUTCOME_RAN;
+	run_for(&h, 120 * MINUTE);
+	assert_string_equal(s->stopped, "");
+	assert_int_equal(s->in_a_row, 0);
+	assert_true(h.windows > before + 20);
+	assert_true(h.now_ns - s->last_ran_unix_ns < 10 * MINUTE);
+	tear_down(&h);
+}
+
+TEST(one_jvm_alone_does_not_stop_its_schedule)
+{
+	struct host h;
+
+	set_up(&h, "schedules: [{name: all, match: {}, every: 1m, window: 5s, failures: 2}]\n", 1);
+	h.outcome = OUTCOME_COSTLY;
+	run_for(&h, 24 * 60 * MINUTE);
+	assert_in_range(h.windows, 8, 12);
+	assert_int_equal(planner_schedule(h.planner, 0)->in_a_row, 1);
+	assert_string_equal(planner_schedule(h.planner, 0)->stopped, "");
+	tear_down(&h);
+}
+
+/* Of user 1's 32 JVMs each claims costs, before any of user 0's has had its window. */
+TEST(a_user_cannot_claim_costs_to_stop_a_schedule_for_others)
+{
+	struct host h;
+
+	set_up(&h,
+	       "windows-at-once: 64\n"
+	       "schedules: [{name: all, match: {}, every: 10m, window: 10s, failures: 3}]\n",
+	       JVMS_MAX);
+	crowd_of_two(&h);
+	for (pid_t pid = 1; pid <= JVMS_MAX; pid++)
+		h.outcomes[pid].outcome = pid % 2 ? OUTCOME_COSTLY : OUTCOME_GONE;
+	run_for(&h, 30 * MINUTE);
+	assert_true(planner_schedule(h.planner, 0)->in_a_row >= 30);
+	assert_string_equal(planner_schedule(h.planner, 0)->stopped, "");
+	/* Two users' are another matter. */
+	h.outcomes[2].outcome = OUTCOME_COSTLY;
+	run_for(&h, 20 * MINUTE);
+	assert_string_not_equal(planner_schedule(h.planner, 0)->stopped, "");
+	tear_down(&h);
+}
+
+TEST(a_user_whose_windows_fail_has_one_at_a_time)
+{
+	struct host h;
+
+	set_up(&h,
+	       "windows-at-once: 64\n"
+	       "schedules: [{name: all, match: {user: app}, every: 10m, window: 60s}]\n",
+	       JVMS_MAX);
+	h.outcome = OUTCOME_FAILED;
+	run_for(&h, 10 * MINUTE);
+	h.most = 0;
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.most, 1);
+	assert_true(missed(&h, MISS_LIMIT) > 0);
+	h.outcome = OUTCOME_RAN;
+	run_for(&h, 240 * MINUTE);
+	assert_true(h.most > 1);
+	tear_down(&h);
+}
+
+TEST(a_jvm_that_collects_most_of_the_time_is_left_alone_until_that_is_over)
+{
+	struct planner_jvm jvm = {.pid = 1,
+				  .start_ticks = 1001,
+				  .age_ns = 3600 * NS_PER_S,
+				  .collector_share = 0.9,
+				  .facts = {.app = "odd"}};
+	struct host h;
+
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 1);
+	planner_found(h.planner, &jvm);
+	run_for(&h, 60 * MINUTE);
+	assert_int_equal(h.windows, 0);
+	assert_in_range(missed(&h, MISS_COLLECTOR), 4, 6);
+	jvm.collector_share = 0.1;
+	planner_found(h.planner, &jvm);
+	run_for(&h, 60 * MINUTE);
+	assert_in_range(h.windows, 5, 6);
 	tear_down(&h);
 }
 

@@ -1,6 +1,7 @@
 #include "tests/unit/support/test.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,6 +56,7 @@ static int set_up(void **state)
 	f.pace = survey_pace_usual;
 	config_defaults(&f.config);
 	f.config.host_budget = 1;
+	f.config.guards = (struct config_guards){INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
 	f.config.schedules = f.schedules;
 	f.config.schedule_count = 1;
 	f.config.apps = f.apps;
@@ -427,7 +429,19 @@ TEST(a_window_above_its_budget_stops_the_schedule, set_up, tear_down)
 	run_window(100 * NS_PER_S, 2 * NS_PER_S);
 	assert_int_equal(often()->costly, 1);
 	assert_non_null(strstr(often()->stopped, "cost 2.00%"));
-	assert_false(turn(is_attaching, 3 * EVERY_MS));
+	assert_int_equal(often()->overhead_ns, 2 * NS_PER_S);
+	assert_false(turn(is_attaching, EVERY_MS));
+	/* It goes on by itself. */
+	assert_true(turn(is_attaching, 4 * EVERY_MS));
+	assert_string_equal(often()->stopped, "");
+}
+
+static struct planner_view view_of_42(void)
+{
+	struct planner_view view;
+
+	assert_true(scheduler_view(f.scheduler, 42, &view));
+	return view;
 }
 
 TEST(a_window_that_cannot_run_has_failed, set_up, tear_down)
@@ -435,10 +449,38 @@ TEST(a_window_that_cannot_run_has_failed, set_up, tear_down)
 	start();
 	answer_round("app");
 	wait_until(is_attaching);
-	fake_broker_fail_attach(EPERM, "not today");
+	fake_broker_fail_attach(ETIMEDOUT, "not today");
 	wait_until(is_not_profiled);
 	assert_int_equal(often()->failed, 1);
-	assert_non_null(strstr(often()->stopped, "not today"));
+	assert_int_equal(view_of_42().why, MISS_FAILED);
+	assert_string_equal(often()->stopped, "");
+}
+
+TEST(a_window_that_is_refused_has_not_failed, set_up, tear_down)
+{
+	start();
+	answer_round("app");
+	wait_until(is_attaching);
+	fake_broker_fail_attach(ENOMEM, "there is no room");
+	wait_until(is_not_profiled);
+	assert_int_equal(often()->failed, 0);
+	assert_int_equal(often()->missed[MISS_ROOM], 1);
+	assert_int_equal(view_of_42().why, MISS_ROOM);
+	assert_true(view_of_42().until_unix_ns > clock_ns(CLOCK_REALTIME));
+}
+
+static bool was_missed_for_load(void)
+{
+	return often()->missed[MISS_LOAD] > 0;
+}
+
+TEST(no_window_begins_on_a_host_that_is_busy, set_up, tear_down)
+{
+	f.config.guards.load = 0;
+	start();
+	answer_round("app");
+	wait_until(was_missed_for_load);
+	assert_false(is_profiled());
 }
 
 TEST(a_jvm_that_has_ended_says_nothing_of_the_schedule, set_up, tear_down)

@@ -1,5 +1,6 @@
 #include "tests/unit/support/test.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -19,8 +20,11 @@ static struct config_schedule schedule = {.name = (char *)"all",
 					  .from_minute = CONFIG_ALWAYS,
 					  .until_minute = CONFIG_ALWAYS,
 					  .failures = 1};
-static struct config config = {
-    .host_budget = 0.01, .windows_at_once = 1, .schedules = &schedule, .schedule_count = 1};
+static struct config config = {.guards = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY},
+			       .host_budget = 0.01,
+			       .windows_at_once = 1,
+			       .schedules = &schedule,
+			       .schedule_count = 1};
 static struct planner *planner;
 static struct sightings sightings;
 static double cpu_limit; /* of the JVM */

@@ -485,6 +485,25 @@ TEST(a_lower_limit_is_reached_without_another_window, set_up, tear_down)
 	assert_int_equal(keeper_stats(f->keeper).windows, 100);
 }
 
+TEST(nothing_is_written_where_others_are_to_have_the_rest_of_the_disk, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	struct window_result *w;
+
+	keeper_set_limits(f->keeper, &(struct database_limits){.free_part = 1.5});
+	w = begin(f, 1);
+	finish(f, w);
+	window_result_free(w);
+	TURN_UNTIL(f, disk_low, 1);
+	assert_true(keeper_stats(f->keeper).failing);
+	assert_int_equal(keeper_stats(f->keeper).written, 0);
+	assert_int_equal(keeper_stats(f->keeper).waiting, 1);
+	keeper_set_limits(f->keeper, &(struct database_limits){.free_part = 0});
+	TURN_UNTIL(f, written, 1);
+	assert_false(keeper_stats(f->keeper).failing);
+	assert_false(keeper_stats(f->keeper).disk_low);
+}
+
 TEST(metrics_are_kept_with_windows_and_come_back, set_up, tear_down)
 {
 	struct fixture *f = *state;

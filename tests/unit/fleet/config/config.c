@@ -1,5 +1,6 @@
 #include "tests/unit/support/test.h"
 
+#include <math.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,33 @@ static void assert_refused(const char *text, const char *message)
 	assert_string_equal(err.message, message);
 	for (size_t i = 0; i < sizeof(c); i++)
 		assert_int_equal(((unsigned char *)&c)[i], 0x5a);
+}
+
+TEST(guards_have_thresholds_or_are_off)
+{
+	struct config c;
+
+	load(&c, "guards: {cpu-pressure: 0%, memory-pressure: 12.5%, load: 1.5, collector: off}\n"
+		 "pause-file: /run/pause\nstore: {free-disk: off}\n");
+	assert_true(c.guards.cpu_pressure == 0 && c.guards.memory_pressure == 0.125);
+	assert_true(c.guards.io_pressure == 0.5);
+	assert_true(c.guards.load == 1.5 && isinf(c.guards.collector));
+	assert_string_equal(c.texts.pause_file, "/run/pause");
+	assert_true(c.store.free_disk == 0);
+	config_release(&c);
+	config_defaults(&c);
+	assert_string_equal(c.texts.pause_file, "/etc/jxperf/pause");
+	assert_true(c.store.free_disk == 0.05);
+	assert_refused("guards: {load: high}\n",
+		       "j.yaml:1:10: guards.load: 'high' is neither \"off\" nor a number like 4");
+	assert_refused("guards: {io-pressure: 0.5}\n",
+		       "j.yaml:1:10: guards.io-pressure: '0.5' is neither \"off\" nor a percentage "
+		       "like 80%");
+	assert_refused("guards: {collector: 101%}\n",
+		       "j.yaml:1:10: guards.collector: '101%' is neither \"off\" nor a percentage "
+		       "like 80%");
+	assert_refused("pause-file: pause\n",
+		       "j.yaml:1:1: pause-file: 'pause' is not an absolute path");
 }
 
 TEST(an_empty_file_has_the_defaults)
