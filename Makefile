@@ -615,6 +615,15 @@ install: all
 	for file in $(CONTRIB); do install -D -m 644 contrib/$$file $(DESTDIR)$(PREFIX)/share/jxperf/$$file || exit 1; done
 	@echo "For the units: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes their users; see README.md"
 
+# Takes away what install has put there, but for the configuration.
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/jxperfd bin/jxperfctl share/man/man1/jxperfctl.1 \
+		share/man/man5/jxperfd.yaml.5 share/man/man5/jxperf-report.5 share/man/man8/jxperfd.8 \
+		lib/systemd/system/jxperfd.service lib/systemd/system/jxperf-broker.service \
+		lib/systemd/system/jxperf-broker.socket lib/sysusers.d/jxperf.conf lib/tmpfiles.d/jxperf.conf \
+		share/bash-completion/completions/jxperfctl)
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,lib/jxperf share/jxperf)
+
 # A Debian package of the committed tree, in $(B)/deb.
 deb:
 	$(Q)$(MAKE) --no-print-directory deps
