@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <syslog.h>
 
@@ -50,13 +51,23 @@ static void put_asker(struct audit_line *l, const struct window_asker *who)
 		put_number(l, "login", who->login);
 }
 
+/* Another's process is as good as none for who asks, and is told apart here alone. */
+static bool is_anothers(const struct audit_entry *entry)
+{
+	const struct window_asker *who = entry->of ? &entry->of->asker : entry->who;
+	pid_t pid = entry->of ? entry->of->pid : (pid_t)entry->pid;
+
+	return pid > 0 && who && who->sees != PROC_ANY_UID && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
 static const char *outcome_of(const struct audit_entry *entry)
 {
 	if (!entry->reason)
 		return "ok";
 	switch (entry->error) {
-	case ENOENT:
 	case ESRCH:
+		return is_anothers(entry) ? "refused" : "not-found";
+	case ENOENT:
 	case ENOEXEC:
 		return "not-found";
 	case EINVAL:

@@ -54,9 +54,12 @@ static void fail_not_profiled(struct connection *c, uint32_t pid)
 {
 	struct err err;
 
-	(void)err_set(&err, ESRCH, "pid %u is not being profiled: see 'jxperfctl status'",
+	(void)err_set(&err, ENOENT, "pid %u is not being profiled: see 'jxperfctl status'",
 		      pid); /* Only its text is wanted. */
-	connection_fail(c, ESRCH, err.message);
+	/* As find_window has it. */
+	connection_fail(
+	    c, engine_find_running(connection_context(c)->engine, (pid_t)pid) ? EACCES : ENOENT,
+	    err.message);
 }
 
 /* ---------------------------------------------------------------- requests */

@@ -2,9 +2,11 @@
 # Takes half a place: it waits most of the time.
 import json
 import os
+import re
 import shutil
+import subprocess
 
-from lib import BUILD, jdks, made_once, make_directory, note, run, skip, test, wait_until
+from lib import BUILD, ROOT, jdks, made_once, make_directory, note, run, skip, test, wait_until
 from support.profile import Daemon, Workload, assert_quality, report_of, succeeded, the_one_kind
 
 OURS = os.path.join(BUILD, "lib/jxperf")
@@ -156,6 +158,18 @@ def a_jvm_with_an_agent_that_is_not_spoken_with_is_told_beforehand():
 
 
 @test
+def what_install_puts_there_uninstall_takes_away():
+    into = make_directory()
+    for target in ("install", "uninstall"):
+        done = subprocess.run(["make", "-s", target, f"DESTDIR={into}", f"B={BUILD}"], cwd=ROOT, capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 0, done.stderr
+        left = [os.path.join(path, n) for path, _, names in os.walk(into) for n in names]
+        assert target == "uninstall" or len(left) > 20, left
+    assert [os.path.relpath(path, into) for path in left] == ["etc/jxperf/jxperfd.yaml"], left
+
+
+@test
 def a_schedule_skips_it_and_goes_on_in_others():
     host = from_future()
     other = Workload(jdks()[0], "SilentLoad", prefix=IN_TEAM)
@@ -170,6 +184,12 @@ def a_schedule_skips_it_and_goes_on_in_others():
     wait_until(skipped, "a miss", SCHEDULED_WITHIN_S)
     assert {w["pid"] for w in windows()} == {other.pid}, windows()
     metrics = host.daemon.get("/metrics")
+    # One line of the log for each scheduled window, at its end, and none of its beginning.
+    window = windows()[0]["id"]
+    lines = [line for line in host.daemon.output().splitlines() if f"window={window} " in line or f"window {window}:" in line]
+    assert len(lines) == 1 and re.fullmatch(
+        rf'jxperfd: audit: action=end schedule=often pid={other.pid} app=SilentLoad window={window} outcome=done '
+        r'duration-ms=\d+ overhead-ms=\d+ findings="silent-load \d+%"', lines[0]), lines
     assert f'jxperf_agents{{version="{FUTURE_VERSION}"}} 1\n' in metrics, metrics
     assert 'jxperf_schedule_missed_total{schedule="often",reason="protocol"}' in metrics, metrics
     assert 'jxperf_jvms{state="refused",reason="protocol"} 1\n' in metrics, metrics
