@@ -153,14 +153,24 @@ static void send_failure(struct connection *c, bool usage, const char *message)
 	finish(c, send_reply(c, &f.reply));
 }
 
+/* Another's window is as good as none for the asker. The audit tells, of those that are in memory.
+ */
+static bool is_anothers_window(const struct connection *c)
+{
+	const struct window_result *w = engine_find_window(c->context->engine, c->asked_window);
+
+	return w && !window_asker_sees(&c->asker, w->owner);
+}
+
 void connection_fail(struct connection *c, int error, const char *message)
 {
-	const struct audit_entry entry = {.action = c->action ? c->action : "connect",
-					  .who = &c->asker,
-					  .pid = c->asked_pid,
-					  .window = c->asked_window,
-					  .reason = message,
-					  .error = error};
+	const struct audit_entry entry = {
+	    .action = c->action ? c->action : "connect",
+	    .who = &c->asker,
+	    .pid = c->asked_pid,
+	    .window = c->asked_window,
+	    .reason = message,
+	    .error = error == ENOENT && is_anothers_window(c) ? EACCES : error};
 
 	c->context->refused(c->context->refused_arg, &entry, !c->action);
 	send_failure(c, error == EINVAL, message);

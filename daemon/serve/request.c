@@ -37,8 +37,7 @@ static const struct window_result *find_window(struct connection *c, const char 
 	if (w && is_visible(c, w))
 		return w;
 	(void)window_absent(id, &err); /* Only its text is wanted. */
-	/* The asker is not told that there is one; the audit is. */
-	connection_fail(c, w ? EACCES : ENOENT, err.message);
+	connection_fail(c, ENOENT, err.message);
 	return NULL;
 }
 
@@ -56,7 +55,7 @@ static void fail_not_profiled(struct connection *c, uint32_t pid)
 
 	(void)err_set(&err, ENOENT, "pid %u is not being profiled: see 'jxperfctl status'",
 		      pid); /* Only its text is wanted. */
-	/* As find_window has it. */
+	/* The asker is not told that there is one; the audit is. */
 	connection_fail(
 	    c, engine_find_running(connection_context(c)->engine, (pid_t)pid) ? EACCES : ENOENT,
 	    err.message);
