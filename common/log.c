@@ -49,19 +49,14 @@ size_t log_quote(char *to, size_t size, const char *text)
 static size_t put_field(char *entry, size_t used, const char *name, const char *value)
 {
 	uint64_t length = strlen(value), little_endian = htole64(length);
-	size_t name_length = strlen(name);
 
-	if (length == 0 || name_length + length + sizeof(length) + 2 > ENTRY_BYTES - used)
+	if (length == 0 ||
+	    strlen(name) + length + sizeof(length) + sizeof("\n\n") > ENTRY_BYTES - used)
 		return used;
-	memcpy(entry + used, name, name_length);
-	used += name_length;
-	entry[used++] = '\n';
+	used += (size_t)snprintf(entry + used, ENTRY_BYTES - used, "%s\n", name);
 	memcpy(entry + used, &little_endian, sizeof(little_endian));
 	used += sizeof(little_endian);
-	memcpy(entry + used, value, length);
-	used += length;
-	entry[used++] = '\n';
-	return used;
+	return used + (size_t)snprintf(entry + used, ENTRY_BYTES - used, "%s\n", value);
 }
 
 static size_t put_number(char *entry, size_t used, const char *name, int value)

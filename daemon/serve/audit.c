@@ -12,7 +12,6 @@
 #include "common/log.h"
 #include "common/utf8.h"
 #include "daemon/engine/window_log.h"
-#include "profile/estimate.h"
 #include "profile/window/result.h"
 #include "proto/kinds.h"
 
@@ -110,7 +109,7 @@ static void describe_findings(const struct window_result *w, char *text, size_t 
 			continue;
 		used += (size_t)snprintf(
 		    text + used, size - used, "%s%s %.0f%%", used ? ", " : "", pair_kinds[i].option,
-		    100 * estimate_fraction((double)t->wasteful_bytes, (double)t->checked_bytes));
+		    100 * (double)t->wasteful_bytes / (double)t->checked_bytes);
 	}
 }
 
