@@ -293,9 +293,8 @@ static void refuse(struct engine *e, struct window_result *w, unsigned number, i
 {
 	e->attach_failures += engine_is_failure(error);
 	if (w) {
-		if (e->windows_numbered < number) {
+		if (e->windows_numbered < number || run_makes_no_window(error))
 			window_result_withdraw(w);
-		}
 		window_result_fail(w, err->message);
 		w->finished = true;
 	}

@@ -64,8 +64,7 @@ static void end(struct run *r, int error, const char *message)
 	r->callbacks.ended(r->callbacks.arg, r, error, message);
 }
 
-/* There is no such JVM, or none that could be spoken with: that is a refusal, and no window. */
-static bool is_refusal(int error)
+bool run_makes_no_window(int error)
 {
 	return error == ESRCH || error == ENOEXEC || error == EPROTONOSUPPORT;
 }
@@ -73,7 +72,7 @@ static bool is_refusal(int error)
 void run_fail(struct run *r, int error, const char *message)
 {
 	window_result_fail(r->result, message);
-	if (is_refusal(error))
+	if (run_makes_no_window(error))
 		window_result_withdraw(r->result);
 	end(r, error, message);
 }
