@@ -1,5 +1,6 @@
 #include "daemon/schedule/planner.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -582,15 +583,16 @@ void planner_refused(struct planner *p, const struct planner_order *order, enum 
 /* Does the schedule match JVMs of several users? */
 static bool has_several_users(const struct planner *p, const struct planner_schedule *s)
 {
-	const struct jvm *first = NULL;
 	size_t of = (size_t)(s - p->schedules);
+	uid_t first = PROC_ANY_UID;
 
 	for (size_t i = 0; i < p->jvm_count; i++) {
-		const struct jvm *jvm = &p->jvms[i];
-
-		if (jvm->plans[of].matches && first && jvm->uid != first->uid)
+		assert(p->jvms[i].plans); /* add_jvm saw to it. */
+		if (!p->jvms[i].plans[of].matches)
+			continue;
+		if (first != PROC_ANY_UID && p->jvms[i].uid != first)
 			return true;
-		first = jvm->plans[of].matches ? jvm : first;
+		first = p->jvms[i].uid;
 	}
 	return false;
 }

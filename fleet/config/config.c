@@ -206,7 +206,7 @@ static int take_count(struct config_reading *r, const char *path, const char *ke
 static int take_threshold(struct config_reading *r, const char *key, const char *text, bool percent,
 			  double *value)
 {
-	char at[PLACE_PATH_BYTES], *end;
+	char at[PLACE_PATH_BYTES], *end = NULL;
 	double number;
 
 	if (!text)
@@ -215,8 +215,8 @@ static int take_threshold(struct config_reading *r, const char *key, const char 
 		*value = INFINITY;
 		return 0;
 	}
-	number = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : NAN;
-	if (isnan(number) || strcmp(end, percent ? "%" : "") != 0 || number > (percent ? 100 : 1e6))
+	number = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : 0;
+	if (!end || strcmp(end, percent ? "%" : "") != 0 || number > (percent ? 100 : 1e6))
 		return wrong(r, path_of(at, "guards.%s", key), "'%s' is neither \"off\" nor %s",
 			     text, percent ? "a percentage like 80%" : "a number like 4");
 	*value = percent ? number / 100 : number;

@@ -27,12 +27,12 @@ schedules:
 """
 
 
-def start_fakes():
+def start_fakes(copies=FAKES):
     libjvm = os.path.join(make_directory(), "libjvm.so")
     with open(libjvm, "wb") as f:
         f.write(bytes(1 << 16))
-    fakes = Process([sys.executable, f"{SUPPORT}/hostile_jvm.py", libjvm, "java", str(ATTACKER), "--copies", str(FAKES)])
-    wait_until(lambda: fakes.output().count("hostile") == FAKES, "all of them", HANG_S)
+    fakes = Process([sys.executable, f"{SUPPORT}/hostile_jvm.py", libjvm, "java", str(ATTACKER), "--copies", str(copies)])
+    wait_until(lambda: fakes.output().count("hostile") == copies, "all of them", HANG_S)
     return fakes
 
 
@@ -89,6 +89,32 @@ def more_jvms_of_one_user_than_there_are_places_take_none_from_another():
     # They were all there.
     listed = {jvm["pid"] for jvm in json.loads(ask((), daemon, "--json", "list")[0])}
     assert len(listed) > FAKES and {first.pid, second.pid} <= listed, len(listed)
+    fakes.stop()
+    daemon.stop()
+
+
+def schedule_windows(daemon, outcome):
+    return int(re.search(rf'^jxperf_schedule_windows_total.*outcome="{outcome}"}} (\d+)$', daemon.get("/metrics"), re.MULTILINE).group(1))
+
+
+@test
+def jvms_of_one_user_that_refuse_take_no_windows_from_another():
+    """They match like the victim's, and each attach to one of them fails."""
+    need_root()
+    config = os.path.join(make_directory(), "jxperfd.yaml")
+    with open(config, "w", encoding="ascii") as f:
+        f.write(CONFIG.replace(f'user: "{VICTIM}", environment: ["RUN={RUN}"]', 'user: "6100[12]"'))
+    fakes = start_fakes(copies=20)
+    daemon = Daemon(http="127.0.0.1:0", options=("--config", config))
+    os.chmod(daemon.socket, 0o666)
+    victim = Victim(daemon)
+    jvm = victim.start_jvm()
+    # As many as would stop a schedule by their costs.
+    wait_until(lambda: schedule_windows(daemon, "failed") > 5, "fakes that fail", HANG_S)
+    victim.wait_for_window(jvm, schedule_windows(daemon, "ran") + 2)
+    metrics = daemon.get("/metrics")
+    assert 'jxperf_schedule_stopped{schedule="theirs"} 0' in metrics
+    assert 'jxperf_schedule_failures_in_a_row{schedule="theirs"} 0' in metrics
     fakes.stop()
     daemon.stop()
 
