@@ -76,6 +76,7 @@ static const char *outcome_of(const struct audit_entry *entry)
 	case EAGAIN:
 	case EBUSY:
 	case EDQUOT:
+	case ENOSPC: /* of shares, likewise */
 	case ENOTSUP:
 	case EPROTONOSUPPORT:
 		return "refused";
