@@ -150,10 +150,10 @@ void audit_format(char line[AUDIT_LINE_BYTES], const struct audit_entry *entry)
 		put_asker(&l, w ? &w->asker : entry->who);
 	if (entry->signal)
 		put_text(&l, "signal", entry->signal);
-	if (pid)
-		put_number(&l, "pid", pid);
 	if (w && w->app[0])
 		put_text(&l, "app", w->app);
+	if (pid)
+		put_number(&l, "pid", pid);
 	if (id && id[0]) {
 		/* So that a client cannot drive out the reason. */
 		(void)utf8_sanitize(window, sizeof(window), id);

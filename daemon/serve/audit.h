@@ -4,7 +4,7 @@
  *   audit: action=attach uid=1000 peer-pid=4711 login=1000 pid=815 window=w7 outcome=ok
  *   audit: action=report uid=1000 peer-pid=4712 window=w3 outcome=not-found reason="no window
  * 'w3'..."
- *   audit: action=end schedule=often pid=815 app=shop window=w8 outcome=done duration-ms=30004
+ *   audit: action=end schedule=often app=shop pid=815 window=w8 outcome=done duration-ms=30004
  * overhead-ms=291 findings="dead-store 2%, silent-load 34%"
  *
  * An outcome is ok, or why not: not-found (there is none, as far as who asks may know), invalid

@@ -190,7 +190,7 @@ def a_schedule_skips_it_and_goes_on_in_others():
     window = windows()[0]["id"]
     lines = [line for line in host.daemon.output().splitlines() if f"window={window} " in line or f"window {window}:" in line]
     assert len(lines) == 1 and re.fullmatch(
-        rf'jxperfd: audit: action=end schedule=often pid={other.pid} app=SilentLoad window={window} outcome=done '
+        rf'jxperfd: audit: action=end schedule=often app=SilentLoad pid={other.pid} window={window} outcome=done '
         r'duration-ms=\d+ overhead-ms=\d+ findings="silent-load \d+%"', lines[0]), lines
     assert f'jxperf_agents{{version="{FUTURE_VERSION}"}} 1\n' in metrics, metrics
     assert 'jxperf_schedule_missed_total{schedule="often",reason="protocol"}' in metrics, metrics

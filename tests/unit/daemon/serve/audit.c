@@ -97,12 +97,12 @@ TEST(the_end_of_a_scheduled_window_is_one_line_with_its_cost)
 	t->checked_bytes = 1000;
 	t->wasteful_bytes = 340;
 	expect(&end,
-	       "audit: action=end schedule=often pid=815 app=\"my shop\" window=w8 outcome=done "
+	       "audit: action=end schedule=often app=\"my shop\" pid=815 window=w8 outcome=done "
 	       "duration-ms=30004 overhead-ms=291 findings=\"silent-load 34%\"");
 	w->state = WINDOW_ENDED_EARLY;
 	strcpy(w->reason, "it\" outcome=ok");
 	w->target_ended = true;
-	expect(&end, "audit: action=end schedule=often pid=815 app=\"my shop\" window=w8 "
+	expect(&end, "audit: action=end schedule=often app=\"my shop\" pid=815 window=w8 "
 		     "outcome=target-ended duration-ms=30004 overhead-ms=291 "
 		     "findings=\"silent-load 34%\" reason=\"it\\\" outcome=ok\"");
 	window_result_free(w);
