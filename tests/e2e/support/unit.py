@@ -231,7 +231,8 @@ OTHERS = """Type NotifyAccess Restart RestartSec KillMode TimeoutStopSec Watchdo
 AmbientCapabilities RuntimeDirectory RuntimeDirectoryMode StateDirectory StateDirectoryMode MemoryMax
 CPUQuota TasksMax LogRateLimitIntervalSec LogRateLimitBurst ProtectSystem ProtectHome ProtectProc ProcSubset PrivateTmp PrivateDevices PrivateIPC PrivateMounts
 PrivateNetwork ProtectClock ProtectControlGroups ProtectHostname ProtectKernelLogs ProtectKernelModules ProtectKernelTunables
-DevicePolicy IPAddressDeny IOWeight KeyringMode OOMScoreAdjust RemoveIPC UMask SystemCallErrorNumber""".split()
+DevicePolicy IPAddressDeny IOWeight KeyringMode Nice CPUWeight OOMScoreAdjust RemoveIPC
+RestartPreventExitStatus UMask SystemCallErrorNumber""".split()
 SEVERAL = ["SystemCallFilter"]
 
 
