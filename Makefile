@@ -152,7 +152,7 @@ AGENT_LIBS    := libZydis.so.4.0 libprotobuf-c.so.1
 COPY_AGENT_LIBS = for l in $(AGENT_LIBS); do cp -L --remove-destination "$$($(CC) -print-file-name=$$l)" $(@D)/$$l || exit 1; done
 $(B)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) attach/agent/agent.map
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
+	$(Q)mkdir -p $(@D) && $(CC) -shared $(LDFLAGS) -Wl,--build-id -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
 		-Wl,--version-script=attach/agent/agent.map -o $@ $(AGENT_OBJECTS) -lZydis -lprotobuf-c -ldl -lpthread -lm
 	$(Q)$(COPY_AGENT_LIBS)
 
@@ -243,9 +243,10 @@ $(NUMA)/initramfs.cpio: tests/numa/initramfs tests/numa/init $(NUMA)/jdk/release
 unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
 workloads: $(B)/workloads/.built
 WITNESS := $(B)/tests/witness
+OTHER_AGENTS := $(B)/tests/agents
 # Builds the tests, without running them.
 tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/code/check.so $(B)/tests/methods/check.so \
-	$(WITNESS)/lib/jxperf/libjxperf-agent.so
+	$(WITNESS)/lib/jxperf/libjxperf-agent.so $(OTHER_AGENTS)/released/.built $(OTHER_AGENTS)/future/.built
 # What a profile in a file is read as, for the end-to-end test to hold against the JDK's own reader.
 $(B)/tests/stacks: $(B)/obj/tests/e2e/stacks.o $(CORE)
 	$(call say,LINK,$@)
@@ -255,10 +256,33 @@ $(B)/tests/stacks: $(B)/obj/tests/e2e/stacks.o $(CORE)
 $(WITNESS)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) $(call pic,tests/e2e/witness.c) attach/agent/agent.map \
 		$(B)/bin/jxperfd $(B)/lib/jxperf/jxperf-attach
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) $(WITNESS)/bin && $(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
+	$(Q)mkdir -p $(@D) $(WITNESS)/bin && $(CC) -shared $(LDFLAGS) -Wl,--build-id -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
 		-Wl,--version-script=attach/agent/agent.map -o $@ $(filter %.o,$^) -lZydis -lprotobuf-c -ldl -lpthread -lm
 	$(Q)$(COPY_AGENT_LIBS)
 	$(Q)cp -lf $(B)/bin/jxperfd $(WITNESS)/bin && cp -lf $(B)/lib/jxperf/jxperf-attach $(@D)
+
+# The agent of the last release, 0.2.0, as JVMs have it that go on: by itself, since an engine speaks with it. Where the
+# history lacks that commit there is none, and the test says so.
+RELEASED := f1556ffbdbc8ac7635a9654457a33d00c21d30c0
+$(OTHER_AGENTS)/released/.built:
+	$(call say,AGENT,$(@D))
+	$(Q)mkdir -p $(@D)/tree
+	$(Q)if git cat-file -e $(RELEASED)^{commit} 2>/dev/null; then \
+		git archive $(RELEASED) | tar x -C $(@D)/tree && \
+		$(MAKE) --no-print-directory -C $(@D)/tree B=build WERROR= build/lib/jxperf/libjxperf-agent.so >/dev/null && \
+		cp -lf $(@D)/tree/build/lib/jxperf/*.so* $(@D); fi
+	$(Q)touch $@
+# An agent of a version to come, of a protocol that nobody speaks yet.
+$(OTHER_AGENTS)/future/.built: $(AGENT_OBJECTS) attach/agent/agent.map
+	$(call say,AGENT,$(@D))
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(JNI_CPPFLAGS) $(ALL_CFLAGS) -fPIC -fvisibility=hidden -DPROTOCOL_VERSION=1000 \
+		-DJXPERF_VERSION='"99.0.0"' -c attach/agent/window/conversation.c -o $(@D)/conversation.o
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,--build-id -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
+		-Wl,--version-script=attach/agent/agent.map -o $(@D)/libjxperf-agent.so $(@D)/conversation.o \
+		$(filter-out %/window/conversation.o attach/agent/agent.map,$^) -lZydis -lprotobuf-c -ldl -lpthread -lm
+	$(Q)$(COPY_AGENT_LIBS)
+	$(Q)touch $@
 
 # A daemon that holds what it says of accesses against dense debug information, which it does not get to see.
 SCORE := $(B)/tests/score
@@ -610,6 +634,15 @@ install: all $(B)/share/jxperf/sbom.spdx.json
 	for file in $(CONTRIB); do mode=644; [ ! -x contrib/$$file ] || mode=755; \
 		install -D -m $$mode contrib/$$file $(DESTDIR)$(PREFIX)/share/jxperf/$$file || exit 1; done
 	@echo "For the units: systemd-sysusers $(PREFIX)/lib/sysusers.d/jxperf.conf makes their users; see README.md"
+
+# Takes away what install has put there, but for the configuration.
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/jxperfd bin/jxperfctl share/man/man1/jxperfctl.1 \
+		share/man/man5/jxperfd.yaml.5 share/man/man5/jxperf-report.5 share/man/man8/jxperfd.8 \
+		lib/systemd/system/jxperfd.service lib/systemd/system/jxperf-broker.service \
+		lib/systemd/system/jxperf-broker.socket lib/sysusers.d/jxperf.conf lib/tmpfiles.d/jxperf.conf \
+		share/bash-completion/completions/jxperfctl)
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,lib/jxperf share/jxperf)
 
 # A Debian package of the committed tree, in $(B)/deb.
 deb:

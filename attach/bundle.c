@@ -2,6 +2,7 @@
 
 #include "attach/process/target_fs.h"
 #include "common/cleanup.h"
+#include "common/proc.h"
 #include "proto/helper.h"
 
 #include <dirent.h>
@@ -68,6 +69,16 @@ int bundle_open(struct bundle *b, const char *dir, struct err *err)
 		return err_set(err, ENOENT, "no '%s' in '%s': reinstall jxperf or name its bundle",
 			       AGENT_LIBRARY, b->path);
 	return 0;
+}
+
+void bundle_identify(const char *dir, struct agent_identity *out)
+{
+	char path[PATH_MAX], head[AGENT_HEAD_BYTES + 1];
+	ssize_t n;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, AGENT_LIBRARY); /* One cut is none. */
+	n = proc_read(path, head, sizeof(head));
+	agent_identity_parse(out, (const uint8_t *)head, n > 0 ? (size_t)n : 0);
 }
 
 void bundle_close(struct bundle *b)

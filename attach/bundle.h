@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attach/process/agent_note.h"
 #include "common/err.h"
 
 #define BUNDLE_FILES_MAX 16
@@ -31,6 +32,9 @@ struct bundle {
  * in it); released with bundle_close in either case. */
 int bundle_open(struct bundle *b, const char *dir, struct err *err);
 void bundle_close(struct bundle *b);
+
+/* Which agent is in the directory; empty where that cannot be told. */
+void bundle_identify(const char *dir, struct agent_identity *out);
 
 /* Would a process with that root directory and our effective ids load these very files by our path?
  * Compares each file's identity, so it does not matter why not: another mount namespace, a

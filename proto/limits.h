@@ -5,12 +5,29 @@
 #ifndef JXPERF_PROTO_LIMITS_H
 #define JXPERF_PROTO_LIMITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+/* Tests build an agent of another version. */
+#ifndef JXPERF_VERSION
 #define JXPERF_VERSION "0.2.0"
+#endif
 
-/* Changed when an older peer would misread a newer one; compared in both hellos. */
+/* A daemon speaks with agents of these protocols, and answers each in the agent's own: JVMs keep
+ * the agent that they were given until they end. Messages are only ever added to: a field or record
+ * that is new means nothing to an older peer, which passes over it, and its absence means what was
+ * so before. Then the number stays. It goes up by one where an older peer would misread, the engine
+ * still speaks the one before, and the oldest goes up with it. */
+#ifndef PROTOCOL_VERSION
 #define PROTOCOL_VERSION 4
+#endif
+#define PROTOCOL_OLDEST 4
+
+/* Does a daemon speak with an agent of that protocol? */
+static inline bool protocol_is_spoken(uint32_t protocol)
+{
+	return protocol >= PROTOCOL_OLDEST && protocol <= PROTOCOL_VERSION;
+}
 
 /* Largest payload of one frame, by direction. A batch is cut by the agent well below its limit; a
  * report is the one large message. */

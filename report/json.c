@@ -108,6 +108,7 @@ static json_t *window_json(const struct report_model *m)
 	    {"duration_s", json_real(clock_s(m->elapsed_ns))},
 	    {"requested_duration_s", json_real(clock_s(w->request.duration_ns))},
 	    {"jdk", json_string(w->jdk)}, {"vm", json_string(w->vm)}, {"gc", json_string(w->gc)},
+	    {"agent_version", json_string(w->agent_version)},
 	    {"sampler", json_string(name_of_sampler(w->findings.sampler))},
 	    {"period", json_integer((json_int_t)period->asked)},
 	    {"period_unit", json_string(period->operations ? "operations" : "ns")},

@@ -232,6 +232,8 @@ void report_text_quality_whole(FILE *out, const struct report_model *m)
 	const uint64_t *counters = w->counters;
 
 	fputs("Quality\n", out);
+	if (w->agent_version[0])
+		fprintf(out, "           agent of jxperf %s\n", w->agent_version);
 	fprintf(
 	    out,
 	    "%10" PRIu64 " sampling ticks, of %.1f s of CPU time, led to %" PRIu64

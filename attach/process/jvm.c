@@ -9,6 +9,7 @@
 #include "common/cleanup.h"
 #include "common/proc.h"
 #include "common/utf8.h"
+#include "proto/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,6 +44,7 @@ static const struct {
     [JVM_DYNAMIC_LOADING_DISABLED] = {"dynamic agents disabled", EPERM},
     [JVM_STOPPED] = {"stopped", EAGAIN},
     [JVM_SIGQUIT_NOT_CAUGHT] = {"SIGQUIT not caught", EAGAIN},
+    [JVM_AGENT_NOT_SPOKEN_WITH] = {"another agent", EPROTONOSUPPORT},
     [JVM_OTHER_PROCESSOR] = {"another processor", ENOTSUP},
 };
 
@@ -394,6 +396,45 @@ static void judge_jvm(struct jvm_info *info, const struct jvm_flags *flags,
 		    pid, info->namespace_pid);
 }
 
+/* ---------------------------------------------------------------- its agent */
+
+/* Where we may not read its memory (ptrace(2) forbids it to the same user on some systems), the
+ * file tells as long as it is the one that was loaded. */
+static void read_agent(struct jvm_info *info, const struct jvm_view *v)
+{
+	char head[AGENT_HEAD_BYTES + 1];
+	ssize_t n;
+
+	if (!v->maps.agent_path[0])
+		return;
+	(void)snprintf(info->agent_path, sizeof(info->agent_path), "%s", v->maps.agent_path);
+	jvm_step(v->step, "its file '%s'", v->maps.agent_path);
+	if (!v->maps.agent_start ||
+	    !agent_identity_read(&info->agent, info->pid, v->maps.agent_start)) {
+		n = v->maps.agent_deleted
+			? -ENOENT
+			: target_fs_read(&v->root, v->maps.agent_path, head, sizeof(head));
+		if (n < 0)
+			return;
+		agent_identity_parse(&info->agent, (const uint8_t *)head, (size_t)n);
+	}
+	strcpy(info->agent_version,
+	       info->agent.note.version[0] ? info->agent.note.version : AGENT_VERSION_UNTOLD);
+}
+
+static void judge_agent(struct jvm_info *info)
+{
+	const struct agent_note *note = &info->agent.note;
+
+	if (note->version[0] && !protocol_is_spoken(note->protocol))
+		set_obstacle(info, JVM_AGENT_NOT_SPOKEN_WITH,
+			     "process %d has the agent of jxperf %s loaded, which speaks protocol "
+			     "%u, and this is jxperf %s, which speaks %u to %u: restart the JVM, "
+			     "or use that version",
+			     info->pid, note->version, note->protocol, JXPERF_VERSION,
+			     PROTOCOL_OLDEST, PROTOCOL_VERSION);
+}
+
 /* ---------------------------------------------------------------- */
 
 static void fill(struct jvm_info *info, struct jvm_view *v)
@@ -423,8 +464,9 @@ static void fill(struct jvm_info *info, struct jvm_view *v)
 	info->interpreted_only = jvm_flags_interpreted_only(&flags);
 	info->socket_exists = attach_socket_exists(info, v, &socket_owned);
 	info->vouched = socket_owned || owns_perfdata(info, v);
-	(void)snprintf(info->agent_path, sizeof(info->agent_path), "%s", v->maps.agent_path);
+	read_agent(info, v);
 	judge_jvm(info, &flags, &v->status);
+	judge_agent(info);
 }
 
 int jvm_outline(pid_t pid, struct jvm_info *out)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/process/agent_note.h"
 #include "attach/process/jvm_text.h"
 #include "common/err.h"
 
@@ -40,6 +41,7 @@ enum jvm_obstacle {
 	JVM_STOPPED,                  /* SIGSTOP or a debugger: it could not answer */
 	JVM_SIGQUIT_NOT_CAUGHT,       /* still starting, or -Xrs, and no attach socket */
 	JVM_OTHER_PROCESSOR,          /* an emulator runs it */
+	JVM_AGENT_NOT_SPOKEN_WITH,    /* it has an agent of a protocol that we do not speak */
 };
 
 struct jvm_info {
@@ -62,6 +64,10 @@ struct jvm_info {
 	 * its user. Any program can map a file called libjvm.so and choose its command line. */
 	bool vouched;
 	char agent_path[PATH_MAX]; /* where our agent was loaded from, "" when it never was */
+	/* Which agent that is, by its own word; "" or AGENT_VERSION_UNTOLD are such, too. Not asked
+	 * where something else forbids to attach. */
+	char agent_version[AGENT_VERSION_BYTES];
+	struct agent_identity agent;
 	enum jvm_obstacle obstacle;
 	char reason[ERR_MESSAGE_MAX]; /* the obstacle in words, and what to do; "" without one */
 };

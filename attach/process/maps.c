@@ -1,5 +1,7 @@
 #include "attach/process/maps.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DELETED     " (deleted)"
@@ -88,6 +90,20 @@ static bool executable(struct maps_slice line)
 	return perms && perms + 3 < line.start + line.size && perms[3] == 'x';
 }
 
+/* Where the line's mapping is, if it is of the beginning of its file; else 0. */
+static uint64_t start_of_file(struct maps_slice line)
+{
+	char text[64]; /* the first three columns of any line that the kernel writes */
+	size_t size = line.size < sizeof(text) ? line.size : sizeof(text) - 1;
+	uint64_t start, offset;
+
+	memcpy(text, line.start, size);
+	text[size] = '\0';
+	return sscanf(text, "%" SCNx64 "-%*x %*s %" SCNx64, &start, &offset) == 2 && offset == 0
+		   ? start
+		   : 0;
+}
+
 /* musl is one file, loader and library: called ld-musl-ARCH.so.1 on Alpine, libc.so elsewhere.
  * glibc's libc.so is a text for linkers. */
 static bool is_musl(struct maps_slice name)
@@ -122,7 +138,12 @@ static void scan_line(struct maps *out, struct maps_slice line, const char *agen
 	} else if (starts_with(name, "libj9vm")) {
 		out->openj9 = true;
 	} else if (equals(name, agent) && executable(line)) {
+		out->agent_deleted = out->agent_path[0] ? out->agent_deleted : deleted;
 		keep(out->agent_path, path);
+	} else if (equals(name, agent)) {
+		/* Its headers are not executable, and come first. */
+		if (!out->agent_path[0] && start_of_file(line))
+			out->agent_start = start_of_file(line);
 	} else if (!deleted && is_hsperfdata(directory, name)) {
 		/* What has the name of a deleted one is another file. */
 		keep(out->hsperfdata_path, path);

@@ -23,6 +23,8 @@ struct maps {
 	char libjvm_path[MAPS_PATH_BYTES];     /* "" when not mapped */
 	char hsperfdata_path[MAPS_PATH_BYTES]; /* the JVM's performance counters; "" when none */
 	char agent_path[MAPS_PATH_BYTES]; /* our agent, without " (deleted)"; "" when not loaded */
+	uint64_t agent_start;             /* where the file's beginning is mapped, or 0 */
+	bool agent_deleted;               /* what has the name now is another file, or none */
 };
 
 /* text need not be terminated; a last line without newline counts. agent is the file name to look

@@ -33,6 +33,8 @@ static int print_json(const Jxp__JvmList *list, struct err *err)
 		json_put(&object, "jdk", json_readable(jvm->jdk));
 		json_put(&object, "gc", json_readable(jvm->gc));
 		json_put(&object, "state", json_readable(jvm->state));
+		json_put(&object, "agent_version", json_readable(jvm->agent_version));
+		json_put(&object, "agent_is_own", json_boolean(jvm->agent_is_own));
 		json_put(&object, "by_name", json_boolean(jvm->by_name));
 		json_put(&object, "app", json_readable(jvm->app));
 		json_put(&object, "schedule", json_readable(jvm->schedule));
@@ -76,18 +78,22 @@ static const char *time_in_words(uint64_t unix_ns, char text[TIME_BYTES])
 	return text + (strncmp(text, today, strlen(today)) == 0 ? strlen(today) : 0);
 }
 
-/* Its state, and why schedules leave it alone. */
+/* Its state, which agent it has where that is not the daemon's own, and why schedules leave it
+ * alone. */
 static void state_cell(struct table *t, const Jxp__Jvm *jvm)
 {
+	bool other = jvm->agent_version[0] && !jvm->agent_is_own;
+	const char *state = or_dash(jvm->state), *agent = other ? ", agent " : "";
+	const char *version = other ? jvm->agent_version : "";
 	char until[TIME_BYTES];
 
 	if (!jvm->skipped[0])
-		table_cell(t, "%s", or_dash(jvm->state));
+		table_cell(t, "%s%s%s", state, agent, version);
 	else if (jvm->skipped_until_unix_ns)
-		table_cell(t, "%s, skipped until %s: %s", or_dash(jvm->state),
+		table_cell(t, "%s%s%s, skipped until %s: %s", state, agent, version,
 			   time_in_words(jvm->skipped_until_unix_ns, until), jvm->skipped);
 	else
-		table_cell(t, "%s, skipped: %s", or_dash(jvm->state), jvm->skipped);
+		table_cell(t, "%s%s%s, skipped: %s", state, agent, version, jvm->skipped);
 }
 
 static int print_table(const Jxp__JvmList *list, struct err *err)

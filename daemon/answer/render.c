@@ -156,7 +156,8 @@ static void on_written(void *arg, int result, const char *message)
 {
 	struct render *render = arg;
 
-	render->done(render->arg, result < 0 ? NULL : &render->frame, message);
+	render->done(render->arg, result < 0 ? NULL : &render->frame, result < 0 ? -result : 0,
+		     message);
 }
 
 static void leave_pool(void *arg)

@@ -41,8 +41,8 @@ struct renders;
 struct render;
 
 /* frame is the whole answer as it travels, a ControlReply with the document; the callee may take it
- * (stream_send_packed). Or NULL with the reason in error. */
-typedef void (*render_done_fn)(void *arg, struct buffer *frame, const char *error);
+ * (stream_send_packed). Or NULL with an errno value above 0 in error, and the reason. */
+typedef void (*render_done_fn)(void *arg, struct buffer *frame, int error, const char *reason);
 
 /* What is written on the pool. */
 struct render_job {

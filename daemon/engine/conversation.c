@@ -66,12 +66,12 @@ static int send_frame(struct conversation *c, const Jxp__EngineFrame *frame, con
 	return r;
 }
 
-int conversation_send_hello(struct conversation *c, const char *refusal)
+int conversation_send_hello(struct conversation *c, uint32_t protocol, const char *refusal)
 {
 	Jxp__EngineHello hello = JXP__ENGINE_HELLO__INIT;
 	Jxp__EngineFrame frame = JXP__ENGINE_FRAME__INIT;
 
-	hello.protocol = PROTOCOL_VERSION;
+	hello.protocol = protocol;
 	hello.refusal = (char *)refusal;
 	frame.body_case = JXP__ENGINE_FRAME__BODY_HELLO;
 	frame.hello = &hello;

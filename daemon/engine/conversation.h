@@ -45,10 +45,10 @@ void conversation_close(struct conversation *c);
 /* Closes, and frees; not from inside a callback. free(NULL) is safe. */
 void conversation_free(struct conversation *c);
 
-/* Each sends one frame: 0, or negative after broken was called. refusal is "" or says why the agent
- * is sent away. The start carries what w asks for; it takes *gate, the BPF program for the sampling
- * events, unless that is -1. */
-int conversation_send_hello(struct conversation *c, const char *refusal);
+/* Each sends one frame: 0, or negative after broken was called. A hello says the protocol that is
+ * spoken from here on; refusal is "" or says why the agent is sent away. The start carries what w
+ * asks for; it takes *gate, the BPF program for the sampling events, unless that is -1. */
+int conversation_send_hello(struct conversation *c, uint32_t protocol, const char *refusal);
 int conversation_send_start(struct conversation *c, const struct window_result *w,
 			    uint64_t deadline_ns, int *gate);
 int conversation_send_stop(struct conversation *c);

@@ -188,6 +188,11 @@ static void resume(struct engine *e, pid_t pid)
 		run_resume(r);
 }
 
+bool engine_is_failure(int error)
+{
+	return error != ESRCH && error != ENOEXEC;
+}
+
 static void on_ended(void *arg, struct run *r, int error, const char *message)
 {
 	struct engine *e = arg;
@@ -196,7 +201,7 @@ static void on_ended(void *arg, struct run *r, int error, const char *message)
 
 	sinks_strangers(&e->sinks, run_strangers(r));
 	if (error) {
-		e->attach_failures++;
+		e->attach_failures += engine_is_failure(error);
 		sinks_failed(&e->sinks, w, error, message);
 	} else {
 		e->windows_total++;
@@ -291,12 +296,10 @@ static int refuse_hidden(struct engine *e, const struct window_result *w, struct
 static void refuse(struct engine *e, struct window_result *w, unsigned number, int error,
 		   const struct err *err)
 {
-	e->attach_failures++;
+	e->attach_failures += engine_is_failure(error);
 	if (w) {
-		if (e->windows_numbered < number) {
-			w->number = 0;
-			w->id[0] = '\0';
-		}
+		if (e->windows_numbered < number || run_makes_no_window(error))
+			window_result_withdraw(w);
 		window_result_fail(w, err->message);
 		w->finished = true;
 	}

@@ -4,16 +4,17 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <syslog.h>
 
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
-#include "common/log.h"
 #include "common/proc.h"
 #include "daemon/engine/app_name.h"
 #include "daemon/engine/inspector_answer.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/engine/run_frames.h"
+#include "daemon/engine/window_log.h"
 #include "profile/window/tables.h"
 
 /* ---------------------------------------------------------------- states */
@@ -65,9 +66,16 @@ static void end(struct run *r, int error, const char *message)
 	r->callbacks.ended(r->callbacks.arg, r, error, message);
 }
 
+bool run_makes_no_window(int error)
+{
+	return error == ESRCH || error == ENOEXEC || error == EPROTONOSUPPORT;
+}
+
 void run_fail(struct run *r, int error, const char *message)
 {
 	window_result_fail(r->result, message);
+	if (run_makes_no_window(error))
+		window_result_withdraw(r->result);
 	end(r, error, message);
 }
 
@@ -82,8 +90,8 @@ static void conclude(struct run *r)
 		return;
 	}
 	(void)log_quote(quoted, sizeof(quoted), w->reason);
-	log_info("window %s: %s%s%s", w->id, window_result_state_name(w), w->reason[0] ? ": " : "",
-		 w->reason[0] ? quoted : "");
+	window_log(w, LOG_INFO, "window %s: %s%s%s", w->id, window_result_state_name(w),
+		   w->reason[0] ? ": " : "", w->reason[0] ? quoted : "");
 	numa_query_release(&r->numa);
 	numa_profile_finish(&w->numa);
 	end(r, 0, "");
@@ -135,7 +143,8 @@ static void tell_to_stop(struct run *r)
 
 static void give_up_on_broker(struct run *r, const char *why)
 {
-	log_warn("window %s: the privileged half of jxperfd does not answer", r->result->id);
+	window_log(r->result, LOG_WARNING,
+		   "window %s: the privileged half of jxperfd does not answer", r->result->id);
 	run_fail(r, ETIMEDOUT, why);
 }
 
@@ -188,8 +197,9 @@ static void on_limit(uv_timer_t *timer)
 		run_hang_up(r, r->reason);
 		break;
 	case RUN_CLOSING_GATE:
-		log_warn("window %s: the privileged half of jxperfd does not answer",
-			 r->result->id);
+		window_log(r->result, LOG_WARNING,
+			   "window %s: the privileged half of jxperfd does not answer",
+			   r->result->id);
 		conclude(r);
 		break;
 	case RUN_ENDED:
@@ -343,7 +353,7 @@ static void on_alarm(void *arg, const char *line)
 	struct window_result *w = r->result;
 
 	window_result_switch_off_objects(w, line);
-	log_info("window %s: %s", w->id, w->objects_refused);
+	window_log(w, LOG_INFO, "window %s: %s", w->id, w->objects_refused);
 	if (!window_result_samples_pairs(w) && !window_result_profiles_cpu(w))
 		end_early(r, w->objects_refused);
 	else if (r->state == RUN_RUNNING)
@@ -452,7 +462,7 @@ void run_stop(struct run *r, const char *reason)
 
 void run_cut(struct run *r, const char *reason)
 {
-	log_warn("window %s: %s", r->result->id, reason);
+	window_log(r->result, LOG_WARNING, "window %s: %s", r->result->id, reason);
 	r->result->took_too_much = true;
 	gate_control_shut(&r->gate);
 	run_break_off(r, reason);

@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <syslog.h>
 
 #include "common/clock.h"
-#include "common/log.h"
 #include "common/utf8.h"
+#include "daemon/engine/window_log.h"
 #include "profile/intake/loop_session.h"
+#include "proto/agent_note.h"
 #include "proto/limits.h"
 
 static void begin(struct run *r)
@@ -14,22 +16,23 @@ static void begin(struct run *r)
 	struct window_result *w = r->result;
 
 	window_result_start(w);
-	log_info("window %s: profiling pid %d (%s)", w->id, (int)w->pid, w->app);
+	window_log(w, LOG_INFO, "window %s: profiling pid %d (%s)", w->id, (int)w->pid, w->app);
 	if (r->deadline_ns)
 		gate_control_follow(&r->gate, r->deadline_ns);
 	r->callbacks.started(r->callbacks.arg, r);
 }
 
+/* An agent that says its version from outside was refused before it was attached to. */
 static void refuse(struct run *r, uint32_t protocol)
 {
 	char refusal[WINDOW_REASON_BYTES];
 
 	(void)snprintf(refusal, sizeof(refusal),
-		       "the agent speaks protocol %u and this daemon %u: restart the JVM or "
+		       "the agent speaks protocol %u and this daemon %u to %u: restart the JVM or "
 		       "use the jxperf version that was attached to it first",
-		       protocol, PROTOCOL_VERSION);
+		       protocol, PROTOCOL_OLDEST, PROTOCOL_VERSION);
 	r->refused = EPROTONOSUPPORT;
-	if (conversation_send_hello(r->conversation, refusal) == 0)
+	if (conversation_send_hello(r->conversation, PROTOCOL_VERSION, refusal) == 0)
 		run_break_off(r, refusal);
 }
 
@@ -38,7 +41,7 @@ static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
 	const Jxp__AgentHello *hello = frame->hello;
 	struct window_result *w = r->result;
 
-	if (hello->protocol != PROTOCOL_VERSION) {
+	if (!protocol_is_spoken(hello->protocol)) {
 		refuse(r, hello->protocol);
 		return;
 	}
@@ -46,6 +49,8 @@ static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
 	(void)utf8_sanitize(w->jdk, sizeof(w->jdk), hello->jdk);
 	(void)utf8_sanitize(w->vm, sizeof(w->vm), hello->vm);
 	(void)utf8_sanitize(w->gc, sizeof(w->gc), hello->gc);
+	(void)utf8_sanitize(w->agent_version, sizeof(w->agent_version),
+			    hello->version[0] ? hello->version : AGENT_VERSION_UNTOLD);
 	w->always_pretouch = hello->always_pretouch;
 	if (!window_result_samples_pairs(w) && !window_result_tracks_objects(w) &&
 	    !window_result_profiles_cpu(w)) {
@@ -54,7 +59,7 @@ static void on_hello(struct run *r, const Jxp__AgentFrame *frame)
 		run_hang_up(r, NULL);
 		return;
 	}
-	if (conversation_send_hello(r->conversation, "") < 0)
+	if (conversation_send_hello(r->conversation, hello->protocol, "") < 0)
 		return;
 	r->deadline_ns = clock_monotonic_ns() + w->request.duration_ns;
 	window_result_plan_objects(w);
@@ -309,8 +314,8 @@ static void on_events_opened(void *arg, const struct broker_reply *reply, int *f
 
 	r->event_request = 0;
 	if (reply->error)
-		log_debug("window %s: events for thread %u: %s", r->result->id, r->event_tid,
-			  reply->message);
+		window_log(r->result, LOG_DEBUG, "window %s: events for thread %u: %s",
+			   r->result->id, r->event_tid, reply->message);
 	conversation_answer(r->conversation, r->event_tid, reply->error, fds, count);
 	for (size_t i = 0; i < count; i++)
 		fds[i] = -1; /* The conversation owns them. */

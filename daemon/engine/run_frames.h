@@ -32,8 +32,9 @@ struct run {
 	struct inspector_answer *naming;  /* how the rules see the JVM, while it is asked for; */
 	char program_app[APP_NAME_BYTES]; /* and what it is without rules */
 	uint32_t event_tid;               /* of event_request */
-	int refused; /* errno value with which the agent refused the window before it began, or 0 */
-	int agent_fd;                      /* until there is a conversation, or -1 */
+	int refused;  /* errno value with which the agent refused the window before it began, or was
+		       * sent away itself; or 0 */
+	int agent_fd; /* until there is a conversation, or -1 */
 	int gate_program;                  /* until the agent has it, or -1 */
 	struct conversation *conversation; /* from GREETING on */
 	struct intake intake;

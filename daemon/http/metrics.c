@@ -23,7 +23,8 @@ const struct metrics_failure metrics_failures[METRICS_FAILURES] = {
     {ENOMEM, "memory"},
     {EOPNOTSUPP, "unsupported"},
     {EPIPE, "broker"},
-    {ECONNABORTED, "agent"}, /* attached, but no window could run */
+    {ECONNABORTED, "agent"},       /* attached, but no window could run */
+    {EPROTONOSUPPORT, "protocol"}, /* its agent is of a version that we do not speak with */
 };
 
 /* From a JVM that answers at once to the helper's own limit of 10 s, and what may come on top. */

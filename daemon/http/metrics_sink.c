@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "daemon/engine/engine.h"
 #include "daemon/http/metrics_sums.h"
 
 struct accounted_window {
@@ -85,7 +86,8 @@ static void on_failed(void *arg, const struct window_result *w, int error, const
 	struct metrics_sink *s = arg;
 
 	(void)message; /* The reason that a label has is bounded. */
-	metrics_attach_failed(s->metrics, error);
+	if (engine_is_failure(error))
+		metrics_attach_failed(s->metrics, error);
 	forget(s, w);
 }
 

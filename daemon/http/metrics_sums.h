@@ -26,7 +26,7 @@
 #define METRICS_OTHER_APPS "other"
 
 /* Why an attach failed, as a label; the first is every other reason. */
-#define METRICS_FAILURES 11
+#define METRICS_FAILURES 12
 
 struct metrics_failure {
 	int error;        /* above 0 */

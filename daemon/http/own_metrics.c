@@ -376,6 +376,18 @@ static void write_jvms(FILE *out, const struct planner *p, bool openmetrics)
 			jvm_state_name(counts[i].state), miss_name(counts[i].why), counts[i].jvms);
 }
 
+static void write_agents(FILE *out, const struct planner *p, bool openmetrics)
+{
+	struct planner_agents agents[PLANNER_AGENTS_MAX];
+	size_t count = planner_count_agents(p, agents);
+
+	exposition_head(out, openmetrics, EXPOSITION_GAUGE, "jxperf_agents",
+			"JVMs of the last look that have an agent loaded, by its version.");
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "jxperf_agents{version=\"%s\"} %u\n", agents[i].version,
+			agents[i].jvms);
+}
+
 void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics)
 {
 	size_t count = planner_schedule_count(p);
@@ -389,6 +401,7 @@ void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics
 			families[i].write(out, planner_schedule(p, j));
 	}
 	write_jvms(out, p, openmetrics);
+	write_agents(out, p, openmetrics);
 	exposition_counter(out, openmetrics, "jxperf_schedule_jvms_over_limit",
 			   "JVMs that schedules did not look at because there were too many; "
 			   "counted in each round.",

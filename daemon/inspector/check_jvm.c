@@ -1,6 +1,6 @@
 #include "daemon/inspector/check.h"
 
-#include "proto/helper.h"
+#include "attach/bundle.h"
 #include "attach/process/cgroup_cpu.h"
 #include "attach/process/headroom.h"
 #include "attach/process/jvm.h"
@@ -9,6 +9,8 @@
 #include "common/proc.h"
 #include "daemon/child/helper.h"
 #include "daemon/inspector/check_items.h"
+#include "proto/helper.h"
+#include "proto/limits.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -19,6 +21,7 @@
 
 #define FILE_BYTES      8192
 #define ATTACH_REQUEST  "attach request"
+#define LOADED_AGENT    "loaded agent"
 #define EVENTS_A_THREAD (PERF_DEBUG_REGISTERS + 1)
 #define AGENT_SHARE \
 	2 /* it takes one part in so many of what is left (attach/agent/window/allowance.h) */
@@ -40,7 +43,8 @@ static const struct {
     {JVM_DYNAMIC_LOADING_DISABLED, "dynamic agents", "not disabled"},
     {JVM_NO_PERMISSION, "permission", "as its user, or root"},
     {JVM_STOPPED, "running", "not stopped"},
-    {JVM_SIGQUIT_NOT_CAUGHT, ATTACH_REQUEST, NULL}, /* and it is tried: check_place */
+    {JVM_SIGQUIT_NOT_CAUGHT, ATTACH_REQUEST, NULL},  /* and it is tried: check_place */
+    {JVM_AGENT_NOT_SPOKEN_WITH, LOADED_AGENT, NULL}, /* check_agent says which there is */
 };
 
 static void describe_jdk(const struct jvm_info *info, char *text, size_t size)
@@ -64,7 +68,8 @@ static bool check_conditions(struct check_items *c, const struct jvm_info *info)
 			check_items_add(c, conditions[i].name, CHECK_FAILED, "%s", info->reason);
 			return false;
 		}
-		if (conditions[i].obstacle == JVM_SIGQUIT_NOT_CAUGHT)
+		if (conditions[i].obstacle == JVM_SIGQUIT_NOT_CAUGHT ||
+		    conditions[i].obstacle == JVM_AGENT_NOT_SPOKEN_WITH)
 			continue;
 		if (conditions[i].holds)
 			(void)snprintf(text, sizeof(text), "%s", conditions[i].holds);
@@ -96,6 +101,34 @@ static void check_place(struct check_items *c, const struct jvm_info *info,
 		check_items_add(c, "agent files", CHECK_OK, "%s", text);
 	else if (!unasked)
 		check_items_add(c, "agent files", CHECK_FAILED, "%s", err.message);
+}
+
+/* Only where there is one. It stays until the JVM ends, whichever file there is by then. */
+static void check_agent(struct check_items *c, const struct jvm_info *info,
+			const struct agent_files *agent)
+{
+	struct agent_identity own;
+
+	if (!info->agent_path[0])
+		return;
+	bundle_identify(agent->bundle_dir, &own);
+	if (!info->agent_version[0])
+		check_items_add(c, LOADED_AGENT, CHECK_WARNING,
+				"it cannot be read which version it is of: run jxperfd as root");
+	else if (agent_identity_equal(&info->agent, &own))
+		check_items_add(c, LOADED_AGENT, CHECK_OK, "of jxperf %s, and this daemon's own",
+				info->agent_version);
+	else if (info->agent.note.version[0])
+		check_items_add(c, LOADED_AGENT, CHECK_OK,
+				"of jxperf %s, not this daemon's own, which is of %s: it is "
+				"spoken with; restart the JVM to have the daemon's",
+				info->agent_version, JXPERF_VERSION);
+	else
+		check_items_add(c, LOADED_AGENT, CHECK_WARNING,
+				"of jxperf %s, which does not say whether it can be spoken with: "
+				"that of 0.2.0 can, that of 0.1.0 cannot; restart the JVM to have "
+				"that of %s",
+				info->agent_version, JXPERF_VERSION);
 }
 
 static bool is_agents(pid_t pid, pid_t tid, const void *arg)
@@ -285,6 +318,7 @@ int check_jvm(Jxp__CheckResult **out, pid_t pid, uid_t owner, const struct agent
 			check_items_add(&c, "compiled code", CHECK_WARNING,
 					"none: it was started with -Xint, and only compiled code "
 					"is looked at: restart it without, to learn of waste");
+		check_agent(&c, info, agent);
 		check_session(&c, info);
 		check_place(&c, info, agent);
 		check_memory(&c, info);

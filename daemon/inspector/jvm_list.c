@@ -1,5 +1,6 @@
 #include "daemon/inspector/jvm_list.h"
 
+#include "attach/bundle.h"
 #include "attach/process/cgroup_cpu.h"
 #include "attach/process/jvm.h"
 #include "attach/process/jvm_step.h"
@@ -22,7 +23,8 @@ struct collector {
 	Jxp__JvmList *list;
 	uid_t owner; /* of those that are looked at, or PROC_ANY_UID */
 	const struct startup *startup;
-	struct shares owners; /* how many in the list are whose */
+	struct agent_identity own; /* of the agent that this daemon loads */
+	struct shares owners;      /* how many in the list are whose */
 	bool out_of_memory;
 };
 
@@ -69,6 +71,9 @@ static size_t look(void *arg, pid_t pid, char *step, uint8_t answer[LOOK_ANSWER_
 			: (char *)jvm_obstacle_name(info.obstacle);
 	jvm.start_ticks = info.start_ticks;
 	jvm.attachable = info.obstacle == JVM_ATTACHABLE;
+	jvm.agent_version = info.agent_version;
+	jvm.agent_not_spoken_with = info.obstacle == JVM_AGENT_NOT_SPOKEN_WITH;
+	jvm.agent_is_own = agent_identity_equal(&info.agent, &c->own);
 	jvm_traits_read(&traits, &info, c->startup, step);
 	/* What was read since would else be said of another program, or user. */
 	if (!jvm_is_unchanged(&info))
@@ -242,6 +247,7 @@ int jvm_list_new(Jxp__JvmList **out, uid_t owner, const char *only, const struct
 
 	if (!list)
 		return err_set(err, ENOMEM, "out of memory");
+	bundle_identify(startup->agent.bundle_dir, &c.own);
 	jxp__jvm_list__init(list);
 	list->jvms = calloc(JVM_LIST_MAX, sizeof(Jxp__Jvm *));
 	if (!list->jvms)

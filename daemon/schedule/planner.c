@@ -30,6 +30,7 @@ struct jvm {
 	struct backoff backoff; /* for so long */
 	bool matches;           /* a schedule */
 	bool found;             /* in this round */
+	char agent_version[AGENT_VERSION_BYTES];
 	char last_window[PLANNER_WINDOW_BYTES];
 	struct plan *plans; /* one for each schedule */
 };
@@ -318,6 +319,8 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 	jvm->collector_share = found->collector_share;
 	jvm->refused = found->refused;
 	jvm->unnamed = found->unnamed;
+	(void)snprintf(jvm->agent_version, sizeof(jvm->agent_version), "%s",
+		       found->agent_version ? found->agent_version : "");
 	for (size_t i = 0; i < p->config->schedule_count; i++)
 		jvm->plans[i].matches = selector_matches(&p->config->schedules[i].match, &facts);
 }
@@ -736,6 +739,33 @@ size_t planner_count_jvms(const struct planner *p, struct planner_count *counts)
 	for (unsigned why = 0; why < MISS_MAX; why++)
 		if (why == MISS_NONE || miss_state(why) != JVM_COVERED)
 			counts[n++] = (struct planner_count){miss_state(why), why, jvms[why]};
+	return n;
+}
+
+size_t planner_count_agents(const struct planner *p,
+			    struct planner_agents counts[PLANNER_AGENTS_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->jvm_count; i++) {
+		const char *version = p->jvms[i].agent_version;
+		size_t at = 0;
+
+		if (!version[0])
+			continue;
+		while (at < n && strcmp(counts[at].version, version) != 0)
+			at++;
+		if (at >= PLANNER_AGENTS_MAX - 1) {
+			at = PLANNER_AGENTS_MAX - 1;
+			version = "other";
+		}
+		if (at >= n) {
+			n = at + 1;
+			strcpy(counts[at].version, version); /* Same size. */
+			counts[at].jvms = 0;
+		}
+		counts[at].jvms++;
+	}
 	return n;
 }
 

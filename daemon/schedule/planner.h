@@ -29,6 +29,7 @@
 #include "daemon/shares/shares.h"
 #include "fleet/config/config.h"
 #include "fleet/selector.h"
+#include "proto/agent_note.h"
 
 /* JVMs that are known at a time: where there are more, those that schedules match come first, then
  * those of users who have fewest (daemon/shares/shares.h). One that a schedule matches and that has
@@ -52,6 +53,7 @@ struct planner_jvm {
 	bool unnamed;           /* what the rules call it is not known yet, and waited for */
 	enum miss refused;      /* what about it forbids to attach; MISS_NONE: nothing */
 	struct jvm_facts facts; /* facts.app: its name without rules */
+	const char *agent_version; /* of the agent that it has loaded; "" or NULL: none */
 };
 
 /* A window that is to be begun. */
@@ -193,6 +195,16 @@ struct planner_count {
  * PLANNER_COUNTS_MAX. Returns how many there are. */
 #define PLANNER_COUNTS_MAX (MISS_MAX + 1)
 size_t planner_count_jvms(const struct planner *p, struct planner_count *counts);
+
+/* How many JVMs of the last look have an agent of a version. Versions are JVMs' own word: those
+ * that there is no room for are "other", which is the last. */
+struct planner_agents {
+	char version[AGENT_VERSION_BYTES];
+	unsigned jvms;
+};
+#define PLANNER_AGENTS_MAX 16
+size_t planner_count_agents(const struct planner *p,
+			    struct planner_agents counts[PLANNER_AGENTS_MAX]);
 
 size_t planner_schedule_count(const struct planner *p);
 const struct planner_schedule *planner_schedule(const struct planner *p, size_t i);

@@ -164,8 +164,8 @@ static void begin_window(struct scheduler *s, const struct planner_order *order)
 		planner_refused(s->planner, order, found ? miss_of_error(-r) : MISS_SAMPLER);
 		return;
 	}
-	log_info("schedule '%s': window %s in pid %d (%s), epoch %llu", order->schedule->name, id,
-		 (int)order->pid, order->app, (unsigned long long)order->epoch);
+	log_debug("schedule '%s': window %s in pid %d (%s), epoch %llu", order->schedule->name, id,
+		  (int)order->pid, order->app, (unsigned long long)order->epoch);
 	planner_began(s->planner, order, id);
 }
 

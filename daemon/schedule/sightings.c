@@ -130,7 +130,10 @@ static void tell(const struct sightings *s, const Jxp__Jvm *jvm, uint64_t boot_n
 	    .age_ns = age_ns(jvm, boot_ns),
 	    .cpu_share = cpu_share(s, jvm, boot_ns),
 	    .collector_share = collector_share(s, jvm, boot_ns),
-	    .refused = jvm->attachable ? MISS_NONE : MISS_REFUSED,
+	    .refused = jvm->attachable              ? MISS_NONE
+		       : jvm->agent_not_spoken_with ? MISS_PROTOCOL
+						    : MISS_REFUSED,
+	    .agent_version = jvm->agent_version,
 	    .unnamed = !is_named(jvm, boot_ns),
 	    .facts = sightings_facts(jvm),
 	};

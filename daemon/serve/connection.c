@@ -153,16 +153,27 @@ static void send_failure(struct connection *c, bool usage, const char *message)
 	finish(c, send_reply(c, &f.reply));
 }
 
-void connection_fail(struct connection *c, bool usage, const char *message)
+/* Another's window is as good as none for the asker. The audit tells, of those that are in memory.
+ */
+static bool is_anothers_window(const struct connection *c)
 {
-	const struct audit_entry entry = {.action = c->action ? c->action : "connect",
-					  .who = &c->asker,
-					  .pid = c->asked_pid,
-					  .window = c->asked_window,
-					  .reason = message};
+	const struct window_result *w = engine_find_window(c->context->engine, c->asked_window);
+
+	return w && !window_asker_sees(&c->asker, w->owner);
+}
+
+void connection_fail(struct connection *c, int error, const char *message)
+{
+	const struct audit_entry entry = {
+	    .action = c->action ? c->action : "connect",
+	    .who = &c->asker,
+	    .pid = c->asked_pid,
+	    .window = c->asked_window,
+	    .reason = message,
+	    .error = error == ENOENT && is_anothers_window(c) ? EACCES : error};
 
 	c->context->refused(c->context->refused_arg, &entry, !c->action);
-	send_failure(c, usage, message);
+	send_failure(c, error == EINVAL, message);
 }
 
 void connection_reply(struct connection *c, Jxp__ControlReply__BodyCase what, void *body)
@@ -176,7 +187,7 @@ void connection_reply(struct connection *c, Jxp__ControlReply__BodyCase what, vo
 	bytes = protobuf_c_message_get_packed_size(&reply.base);
 	if (bytes > CONNECTION_SMALL_REPLY_BYTES) {
 		if (renders_take(c->context->renders, c->asker.sees, bytes, &err) < 0) {
-			connection_fail(c, false, err.message);
+			connection_fail(c, EDQUOT, err.message);
 			return;
 		}
 		c->unread_bytes = bytes;
@@ -184,17 +195,18 @@ void connection_reply(struct connection *c, Jxp__ControlReply__BodyCase what, vo
 	finish(c, send_reply(c, &reply));
 }
 
-static void on_rendered(void *arg, struct buffer *frame, const char *error)
+static void on_rendered(void *arg, struct buffer *frame, int error, const char *reason)
 {
 	struct connection *c = arg;
 
 	c->render = NULL;
 	if (!frame) {
-		connection_fail(c, false, error);
+		/* The request itself was looked at before. */
+		connection_fail(c, error == EINVAL ? ENODATA : error, reason);
 		return;
 	}
 	if (renders_queued(c->context->renders, c->asker.sees, buffer_length(frame)) < 0) {
-		connection_fail(c, false, "out of memory for the report");
+		connection_fail(c, ENOMEM, "out of memory for the report");
 		return;
 	}
 	c->unread_bytes = buffer_length(frame);
@@ -205,7 +217,7 @@ void connection_send_job(struct connection *c, const struct render_job *job)
 {
 	if (render_start(&c->render, c->context->renders, c->asker.sees, job, on_rendered, c) < 0) {
 		job->release(job->arg);
-		connection_fail(c, false, "out of memory for the report");
+		connection_fail(c, ENOMEM, "out of memory for the report");
 		return;
 	}
 	c->state = RENDERING;
@@ -298,7 +310,7 @@ void connection_send_end(struct connection *c, const struct window_result *w)
 	Jxp__Document document = JXP__DOCUMENT__INIT;
 
 	if (w->state == WINDOW_FAILED) {
-		connection_fail(c, false, w->reason);
+		connection_fail(c, ECANCELED, w->reason);
 		return;
 	}
 	document.window = (char *)w->id;
@@ -320,7 +332,7 @@ void connection_wait(struct connection *c, const struct window_result *w)
 	if (w->finished) {
 		connection_send_end(c, w);
 	} else if (engine_watch(c->context->engine, w, &observer, &err) < 0) {
-		connection_fail(c, false, err.message);
+		connection_fail(c, EBUSY, err.message);
 	} else {
 		c->state = WATCHING;
 		c->window = w;
@@ -346,7 +358,7 @@ void connection_attach(struct connection *c, const Jxp__AttachRequest *request)
 	if (r == 0)
 		r = window_findings_here(&asked, &findings, &err);
 	if (r < 0) {
-		connection_fail(c, r == -EINVAL, err.message);
+		connection_fail(c, -r, err.message);
 		return;
 	}
 	if (request->background) {
@@ -396,7 +408,12 @@ static void on_inspected(void *arg, Jxp__ControlReply *answer)
 
 	c->inspection = NULL;
 	if (answer->body_case == JXP__CONTROL_REPLY__BODY_FAILURE) {
-		connection_fail(c, answer->failure->usage, answer->failure->message);
+		/* Of one process: there is none for who asks. */
+		connection_fail(c,
+				answer->failure->usage ? EINVAL
+				: c->asked_pid         ? ESRCH
+						       : EIO,
+				answer->failure->message);
 		return;
 	}
 	if (answer->body_case == JXP__CONTROL_REPLY__BODY_JVMS) {
@@ -412,7 +429,7 @@ void connection_inspect(struct connection *c, int pid)
 	set_timer(c, INSPECTOR_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
 	if (inspections_ask(&c->inspection, c->context->inspections, &c->asker, pid, on_inspected,
 			    c) < 0)
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 }
 
 /* ---------------------------------------------------------------- loop callbacks */
@@ -426,7 +443,7 @@ static void answer_is_late(struct connection *c)
 	};
 
 	forget_awaited(c);
-	connection_fail(c, false, messages[c->state]);
+	connection_fail(c, ETIMEDOUT, messages[c->state]);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -438,7 +455,7 @@ static void on_timer(uv_timer_t *timer)
 	else if (c->state == STARTING)
 		leave_alone(c);
 	else if (c->state == WAITING)
-		connection_fail(c, true, "no request came in time");
+		connection_fail(c, EINVAL, "no request came in time");
 	else if (c->state == INSPECTING || c->state == READING || c->state == RENDERING)
 		answer_is_late(c);
 	else
@@ -456,7 +473,7 @@ static void on_frame(void *arg, const uint8_t *payload, size_t size)
 	}
 	request = jxp__control_request__unpack(NULL, size, payload);
 	if (!request) {
-		connection_fail(c, true,
+		connection_fail(c, EINVAL,
 				"the request is malformed: use the jxperfctl of this version");
 		return;
 	}
@@ -470,7 +487,7 @@ static void on_end(void *arg, const char *reason)
 
 	/* A bad length is answered; a client that is gone cannot be. */
 	if (reason && c->state == WAITING)
-		connection_fail(c, true, reason);
+		connection_fail(c, EINVAL, reason);
 	else
 		close_connection(c);
 }

@@ -96,8 +96,9 @@ void connection_name_request(struct connection *c, const char *action, uint32_t 
  * be had while others are not read. */
 void connection_reply(struct connection *c, Jxp__ControlReply__BodyCase what, void *body);
 
-/* Sends a Failure as the last reply; usage: the request itself was wrong. */
-void connection_fail(struct connection *c, bool usage, const char *message);
+/* Sends a Failure as the last reply: an errno value above 0, for the audit, and why. EINVAL: the
+ * request itself was wrong. */
+void connection_fail(struct connection *c, int error, const char *message);
 
 /* Has a job's report written and sends it as the last reply; the job is released in any case. */
 void connection_send_job(struct connection *c, const struct render_job *job);

@@ -158,9 +158,11 @@ static void refuse(void *arg, const struct audit_entry *entry, bool connection)
 	refusals_note(&c->refusals, entry, connection);
 }
 
-static void refuse_connection(struct control *c, const struct window_asker *asker, const char *why)
+static void refuse_connection(struct control *c, const struct window_asker *asker, int error,
+			      const char *why)
 {
-	const struct audit_entry entry = {.action = "connect", .who = asker, .reason = why};
+	const struct audit_entry entry = {
+	    .action = "connect", .who = asker, .reason = why, .error = error};
 
 	if (c->settings.connections_refused)
 		++*c->settings.connections_refused;
@@ -174,9 +176,12 @@ static void admit(struct control *c, int fd, int identified, const struct window
 	if (identified < 0) {
 		tell_refused(fd, err->message);
 		fd_close_all(&fd, 1);
-		refuse_connection(c, NULL, err->message);
-	} else if (serve(c, fd, asker, err) < 0) {
-		refuse_connection(c, asker, err->message);
+		refuse_connection(c, NULL, -identified, err->message);
+	} else {
+		int r = serve(c, fd, asker, err);
+
+		if (r < 0)
+			refuse_connection(c, asker, -r, err->message);
 	}
 }
 
@@ -202,7 +207,7 @@ static void accept_one(struct control *c)
 	if (fd >= 0) {
 		admit(c, fd, access_of_peer(&c->rules, fd, &asker, &err), &asker, &err);
 	} else if (errno != EAGAIN && errno != ECONNABORTED) { /* Then the client went away. */
-		refuse_connection(c, NULL, strerror(errno));
+		refuse_connection(c, NULL, errno, strerror(errno));
 		fd_drop_connection(c->fd, &c->spare_fd);
 	}
 }

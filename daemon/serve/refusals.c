@@ -78,33 +78,32 @@ void refusals_note(struct refusals *r, const struct audit_entry *entry, bool con
 
 /* ---------------------------------------------------------------- windows */
 
-static struct audit_entry entry_of(const struct window_result *w, const char *reason)
-{
-	return (struct audit_entry){.action = "attach",
-				    .who = &w->asker,
-				    .pid = (uint32_t)w->pid,
-				    .window = w->id,
-				    .reason = reason};
-}
-
 static void on_started(void *arg, const struct window_result *w)
 {
-	const struct audit_entry entry = entry_of(w, NULL);
-
 	(void)arg; /* It is no refusal. */
-	audit_write(&entry);
+	audit_write(&(struct audit_entry){.action = "attach", .of = w});
+}
+
+static void on_finished(void *arg, const struct window_result *w)
+{
+	(void)arg; /* Nor is it here. */
+	audit_write(&(struct audit_entry){.action = "end", .of = w, .ended = true});
 }
 
 static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
 {
-	const struct audit_entry entry = w ? entry_of(w, message) : (struct audit_entry){0};
+	const struct audit_entry entry = {.action = "attach",
+					  .who = w ? &w->asker : NULL,
+					  .of = w,
+					  .reason = message,
+					  .error = error};
 
-	(void)error; /* The message says it. */
 	if (w)
 		refusals_note(arg, &entry, false);
 }
 
 struct window_sink refusals_sink(struct refusals *r)
 {
-	return (struct window_sink){.arg = r, .started = on_started, .failed = on_failed};
+	return (struct window_sink){
+	    .arg = r, .started = on_started, .finished = on_finished, .failed = on_failed};
 }

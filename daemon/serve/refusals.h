@@ -33,8 +33,8 @@ struct refusals {
 void refusals_init(struct refusals *r, uv_loop_t *loop);
 void refusals_release(struct refusals *r);
 
-/* To be registered: a line for each window that begins, and for one that could not as for any
- * refusal. r has to outlive the engine's calls. */
+/* To be registered: a line for each window that begins, for its end, and for one that could not as
+ * for any refusal. r has to outlive the engine's calls. */
 struct window_sink refusals_sink(struct refusals *r);
 
 /* What was refused, with its reason: a request, or a connection that came to name none. */

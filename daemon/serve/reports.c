@@ -120,7 +120,7 @@ static struct asked *new_asked(struct connection *c)
 	struct asked *a = calloc(1, sizeof(*a));
 
 	if (!a) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		return NULL;
 	}
 	a->engine = connection_context(c)->engine;
@@ -141,7 +141,7 @@ static void send_job(struct connection *c, struct asked *a, asked_write_fn *writ
 		connection_send_job(c, &job);
 		return;
 	}
-	connection_fail(c, r != -ENOENT, err->message);
+	connection_fail(c, r == -ENOENT ? ENOENT : EINVAL, err->message);
 	release(a);
 }
 
@@ -190,7 +190,7 @@ void reports_send_window(struct connection *c, const struct window_result *w,
 	selection_init(&a->side[0], NULL, PROC_ANY_UID); /* It is the asker's own. */
 	a->side[0].number = w->number;
 	if (selection_hold(&a->side[0], w) < 0) {
-		connection_fail(c, false, "out of memory for the report");
+		connection_fail(c, ENOMEM, "out of memory for the report");
 		release(a);
 		return;
 	}

@@ -38,7 +38,7 @@ static const struct window_result *find_window(struct connection *c, const char 
 	if (w && is_visible(c, w))
 		return w;
 	(void)window_absent(id, &err); /* Only its text is wanted. */
-	connection_fail(c, false, err.message);
+	connection_fail(c, ENOENT, err.message);
 	return NULL;
 }
 
@@ -54,9 +54,12 @@ static void fail_not_profiled(struct connection *c, uint32_t pid)
 {
 	struct err err;
 
-	(void)err_set(&err, ESRCH, "pid %u is not being profiled: see 'jxperfctl status'",
+	(void)err_set(&err, ENOENT, "pid %u is not being profiled: see 'jxperfctl status'",
 		      pid); /* Only its text is wanted. */
-	connection_fail(c, false, err.message);
+	/* The asker is not told that there is one; the audit is. */
+	connection_fail(
+	    c, engine_find_running(connection_context(c)->engine, (pid_t)pid) ? EACCES : ENOENT,
+	    err.message);
 }
 
 /* ---------------------------------------------------------------- requests */
@@ -68,7 +71,7 @@ static void handle_attach(struct connection *c, const Jxp__ControlRequest *reque
 
 	connection_name_request(c, "attach", request->attach->pid, "");
 	if (r < 0)
-		connection_fail(c, r == -EINVAL, err.message);
+		connection_fail(c, -r, err.message);
 	else
 		connection_attach(c, request->attach);
 }
@@ -103,12 +106,12 @@ static void handle_reload(struct connection *c, const Jxp__ControlRequest *reque
 	(void)request; /* It has no fields. */
 	connection_name_request(c, "configure", 0, "");
 	if (connection_asker(c)->sees != PROC_ANY_UID) {
-		connection_fail(c, false,
+		connection_fail(c, EPERM,
 				"only root and the admin group may have the configuration read");
 		return;
 	}
 	if (!context->reload || context->reload(context->reload_arg, &answer, &err) < 0) {
-		connection_fail(c, false,
+		connection_fail(c, EIO,
 				context->reload ? err.message : "this daemon has no configuration");
 		return;
 	}
@@ -130,7 +133,7 @@ static struct pause *find_pause(struct connection *c)
 
 	if (pause && connection_asker(c)->sees == PROC_ANY_UID)
 		return pause;
-	connection_fail(c, false,
+	connection_fail(c, pause ? EPERM : ENOTSUP,
 			pause ? "only root and the admin group may pause and resume windows"
 			      : "this daemon cannot be paused");
 	return NULL;
@@ -160,7 +163,7 @@ static void handle_pause(struct connection *c, const Jxp__ControlRequest *reques
 		return;
 	r = pause_begin(pause, connection_asker(c)->uid, asked->for_ns, asked->reason, &err);
 	if (r < 0) {
-		connection_fail(c, r == -EINVAL, err.message);
+		connection_fail(c, -r, err.message);
 		return;
 	}
 	others = engine_end_scheduled(connection_context(c)->engine, "windows were paused");
@@ -182,7 +185,7 @@ static void handle_resume(struct connection *c, const Jxp__ControlRequest *reque
 	if (!(pause = find_pause(c)))
 		return;
 	if (pause_end(pause, &err) < 0)
-		connection_fail(c, false, err.message);
+		connection_fail(c, EIO, err.message);
 	else
 		reply_done(c, "resume", "windows go on");
 }
@@ -270,7 +273,7 @@ static void on_stored_end(void *arg, int result, const char *message)
 	struct stored_end *s = arg;
 
 	if (result < 0)
-		connection_fail(s->connection, false, message);
+		connection_fail(s->connection, -result, message);
 	else
 		connection_send_end(s->connection, s->window);
 }
@@ -299,7 +302,7 @@ static void send_stored_end(struct connection *c, const char *id)
 	struct stored_end *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		return;
 	}
 	s->connection = c;
@@ -371,7 +374,7 @@ static void send_threads(struct connection *c, const struct thread_table *table)
 	    calloc(table->count + 1, sizeof(Jxp__ThreadState *));
 
 	if (!threads || !states) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		return;
 	}
 	for (size_t i = 0; i < table->count; i++) {
@@ -414,7 +417,7 @@ static void handle_check(struct connection *c, const Jxp__ControlRequest *reques
 	if (pid > INT_MAX) {
 		(void)err_set(&err, EINVAL, "%u is not a process id: see 'jxperfctl list'",
 			      pid); /* Only its text is wanted. */
-		connection_fail(c, true, err.message);
+		connection_fail(c, EINVAL, err.message);
 		return;
 	}
 	connection_inspect(c, pid ? (int)pid : INSPECTOR_MACHINE);
@@ -445,11 +448,11 @@ void request_handle(struct connection *c, const Jxp__ControlRequest *request)
 			      "of version %s",
 			      request->protocol, PROTOCOL_VERSION,
 			      JXPERF_VERSION); /* Only its text is wanted. */
-		connection_fail(c, true, err.message);
+		connection_fail(c, EINVAL, err.message);
 		return;
 	}
 	if (body >= sizeof(handlers) / sizeof(handlers[0]) || !handlers[body]) {
-		connection_fail(c, true,
+		connection_fail(c, EINVAL,
 				"the request is of an unknown kind: use the jxperfctl of "
 				"version " JXPERF_VERSION);
 		return;

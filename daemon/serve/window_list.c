@@ -106,7 +106,7 @@ static void reply(struct connection *c, const struct catalogue *windows)
 	char first[WINDOW_ID_BYTES];
 
 	if (!shown || !infos) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		return;
 	}
 	for (size_t i = 0; i < windows->count; i++) {
@@ -138,7 +138,7 @@ static void reply_apps(struct connection *c, const struct windows_asked *a)
 	Jxp__WindowList list = JXP__WINDOW_LIST__INIT;
 
 	if (!shown || !infos) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		return;
 	}
 	for (size_t i = 0; i < a->app_count; i++) {
@@ -212,7 +212,7 @@ static void on_answer(void *arg, int result, const char *message)
 	struct windows_asked *a = arg;
 
 	if (result < 0)
-		connection_fail(a->connection, false, message);
+		connection_fail(a->connection, -result, message);
 	else if (a->only_apps)
 		reply_apps(a->connection, a);
 	else
@@ -246,7 +246,7 @@ void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request
 	struct err err;
 
 	if (!a) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		return;
 	}
 	a->connection = c;
@@ -258,7 +258,7 @@ void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request
 	which.since_unix_ns = request->since_unix_ns;
 	which.until_unix_ns = request->until_unix_ns;
 	if (selection_ask(&windows->filter, request->which ? request->which : &which, &err) < 0) {
-		connection_fail(c, true, err.message);
+		connection_fail(c, EINVAL, err.message);
 		release(a);
 		return;
 	}
@@ -268,7 +268,7 @@ void window_list_answer(struct connection *c, const Jxp__WindowsRequest *request
 	if (windows->most > WINDOW_LIST_MAX)
 		windows->most = WINDOW_LIST_MAX;
 	if (hold_all(windows, connection_context(c)->engine) < 0) {
-		connection_fail(c, false, "out of memory");
+		connection_fail(c, ENOMEM, "out of memory");
 		release(a);
 		return;
 	}

@@ -62,6 +62,8 @@ static void note_differences(struct window_merged *facts, const struct window_re
 		note(facts, MERGED_OTHER_JDK, w, w->jdk);
 	if (strcmp(first->gc, w->gc) != 0)
 		note(facts, MERGED_OTHER_GC, w, w->gc);
+	if (strcmp(first->agent_version, w->agent_version) != 0)
+		note(facts, MERGED_OTHER_AGENT, w, w->agent_version);
 	if (first->findings.period != w->findings.period)
 		note(facts, MERGED_OTHER_PERIOD, w, "");
 	if (first->request.kinds[JXP__KIND__KIND_OBJECTS] &&
@@ -114,6 +116,7 @@ static int begin(struct merge *m, const struct window_result *first)
 	memcpy(w->jdk, first->jdk, sizeof(w->jdk));
 	memcpy(w->vm, first->vm, sizeof(w->vm));
 	memcpy(w->gc, first->gc, sizeof(w->gc));
+	memcpy(w->agent_version, first->agent_version, sizeof(w->agent_version));
 	w->request = first->request;
 	w->request.duration_ns = 0;
 	w->request.schedule = (struct window_schedule){0};

@@ -14,6 +14,8 @@
 struct window_asker {
 	uid_t uid; /* effective */
 	pid_t pid;
+	bool logged_in; /* login is who has logged in there, whatever it became since */
+	uid_t login;
 	/* The one user whose JVMs and windows there are for it; PROC_ANY_UID: everybody's. */
 	uid_t sees;
 };

@@ -159,6 +159,12 @@ void window_result_fail(struct window_result *w, const char *reason)
 	end(w, WINDOW_FAILED, reason);
 }
 
+void window_result_withdraw(struct window_result *w)
+{
+	w->number = 0;
+	w->id[0] = '\0';
+}
+
 const char *window_state_name(enum window_state state)
 {
 	static const char *const names[] = {

@@ -29,6 +29,7 @@
 #include "profile/window/loss.h"
 #include "profile/window/merged.h"
 #include "profile/window/request.h"
+#include "proto/agent_note.h"
 
 #define WINDOW_ID_BYTES     16
 #define WINDOW_LABEL_BYTES  128
@@ -64,6 +65,7 @@ struct window_result {
 	char jdk[WINDOW_LABEL_BYTES];
 	char vm[WINDOW_LABEL_BYTES];
 	char gc[WINDOW_LABEL_BYTES];
+	char agent_version[AGENT_VERSION_BYTES]; /* "" of one that was kept before they said it */
 	struct window_request request;
 	struct window_findings findings;
 	enum window_state state;
@@ -170,6 +172,9 @@ uint64_t window_result_objects_ns(const struct window_result *w);
 
 /* Ends the window as one that could not run. */
 void window_result_fail(struct window_result *w, const char *reason);
+
+/* Nothing came of it, and nothing is remembered of it: its number is taken away. */
+void window_result_withdraw(struct window_result *w);
 
 /* "attaching", "running", "done", "ended early", "failed", "salvaged". */
 const char *window_state_name(enum window_state state);

@@ -127,7 +127,7 @@ class SteppedDaemon(Daemon):
         self.config = os.path.join(make_directory(), "jxperfd.yaml")
         with open(self.config, "w", encoding="ascii") as f:
             f.write(config)
-        super().__init__(prefix=self.clock.prefix, http="127.0.0.1:0", options=["--config", self.config])
+        super().__init__(prefix=self.clock.prefix, http="127.0.0.1:0", options=["--verbose", "--config", self.config])
 
     def windows(self):
         """[(schedule, pid, epoch)]"""
@@ -278,7 +278,7 @@ def a_thousand_idle_control_connections_end_and_keep_nobody_out():
 
 @test
 def a_control_request_of_a_byte_a_second_has_its_time_and_no_more():
-    said = weather("refused", "control", 8 + 4, "byte", count=8)
+    said = weather("outcome=invalid", "control", 8 + 4, "byte", count=8)
     assert "no request came in time" in said[0], said
 
 

@@ -85,6 +85,10 @@ def audit(of=None, **fields):
     return [line for line in lines if all(w in re.findall(r'[\w-]+=(?:"(?:[^"\\]|\\.)*"|\S+)', line) for w in wanted)]
 
 
+def attach_failures():
+    return json.loads(succeeded(the_daemon().ctl("--json", "status")))["attach_failures"]
+
+
 @test
 def a_users_list_has_the_users_jvms_only():
     need_root()
@@ -189,10 +193,10 @@ def a_plan_of_a_fleet_asks_no_daemon():
     for path, text in zip(paths, ("schedules: [{name: s, match: {}, every: 1h}]\n", "host1 app 1\n")):
         with open(path, "w", encoding="ascii") as f:
             f.write(text)
-    before = len(audit())
+    before = len(audit(uid=NOBODY))
     plan = ask(as_nobody, "fleet-plan", "--config", paths[0], "--hosts", paths[1], "--epochs", "3")
     succeeded(plan)
-    assert len(audit()) == before, "it asked the daemon"
+    assert len(audit(uid=NOBODY)) == before, "it asked the daemon"
 
 
 @test
@@ -278,7 +282,27 @@ def what_a_client_sends_is_one_line_of_the_audit():
     assert ask(as_nobody, "report", name).returncode == 1
     lines = audit()[before:]
     note(lines[0])
-    assert len(lines) == 1 and lines == audit(action="report", uid=NOBODY, outcome="refused")[-1:], lines
+    assert len(lines) == 1 and lines == audit(action="report", uid=NOBODY, outcome="not-found")[-1:], lines
+
+
+@test
+def typos_and_what_belongs_to_others_are_told_apart_by_the_audit_alone():
+    daemon, pid = the_daemon(), absent_pid()
+    windows, failures = succeeded(daemon.ctl("--json", "windows")), attach_failures()
+    wrong = daemon.ctl("attach", str(pid))
+    assert wrong.returncode == 1 and wrong.stderr.count("\n") == 1, wrong
+    assert audit(action="attach", uid=0, pid=pid, outcome="not-found"), daemon.output()
+    # It makes no window and is no failure.
+    assert succeeded(daemon.ctl("--json", "windows")) == windows and attach_failures() == failures
+    daemon.ctl("report", "w9999")
+    assert audit(action="report", uid=0, window="w9999", outcome="not-found"), daemon.output()
+    daemon.ctl("detach", str(pid))
+    assert audit(action="detach", uid=0, pid=pid, outcome="not-found"), daemon.output()
+    own = json.loads(succeeded(daemon.ctl("attach", str(roots_jvm().pid), "--duration", "1s", "--format", "json")))["window"]["id"]
+    assert audit(action="end", uid=0, window=own, outcome="done"), daemon.output()
+    assert ask(as_nobody, "report", own).stderr.replace(own, "w9999") == ask(as_nobody, "report", "w9999").stderr
+    assert audit(action="report", uid=NOBODY, window=own, outcome="refused"), daemon.output()
+    assert audit(action="report", uid=NOBODY, window="w9999", outcome="not-found"), daemon.output()
 
 
 @test

@@ -16,11 +16,23 @@
 #include "attach/agent/window/settings.h"
 #include "attach/agent/window/window.h"
 #include "common/clock.h"
+#include "proto/agent_note.h"
 #include "proto/helper.h"
 #include "proto/limits.h"
 
 /* The engine answers at once; a session without an engine must not stay. */
 #define HANDSHAKE_TIMEOUT_NS (30 * NS_PER_S)
+
+/* Says the same as the hello. Its layout is ELF's: sizes, type, name, description. */
+__attribute__((used, section(AGENT_NOTE_SECTION), aligned(4))) static const struct {
+	uint32_t name_size, description_size, type;
+	char name[8]; /* padded to a multiple of 4 */
+	struct agent_note description;
+} version_note = {.name_size = sizeof(AGENT_NOTE_NAME),
+		  .description_size = sizeof(struct agent_note),
+		  .type = AGENT_NOTE_TYPE,
+		  .name = AGENT_NOTE_NAME,
+		  .description = {.protocol = PROTOCOL_VERSION, .version = JXPERF_VERSION}};
 
 struct window_conversation {
 	JavaVM *jvm;
@@ -41,6 +53,7 @@ static int send_hello(struct window_conversation *c)
 	char jdk[VM_TEXT_BYTES], name[VM_TEXT_BYTES];
 
 	hello.protocol = PROTOCOL_VERSION;
+	hello.version = (char *)JXPERF_VERSION;
 	hello.gc = (char *)vmstructs_gc();
 	hello.always_pretouch = vmstructs_always_pretouch();
 	if (vm_version(jdk))

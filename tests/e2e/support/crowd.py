@@ -73,7 +73,7 @@ class Crowd:
         config = os.path.join(make_directory(), "jxperfd.yaml")
         with open(config, "w", encoding="ascii") as f:
             f.write(CONFIG.format(crowd=self.name, **settings._asdict()))
-        self.daemon = Daemon(http="127.0.0.1:0", options=["--config", config])
+        self.daemon = Daemon(http="127.0.0.1:0", options=["--verbose", "--config", config])
 
     def _start(self, count):
         found = jdks()

@@ -138,3 +138,19 @@ TEST(a_path_with_a_nul_or_without_end_is_not_kept)
 	assert_true(m.libjvm);
 	assert_string_equal(m.libjvm_path, "");
 }
+
+TEST(where_the_agents_headers_are_is_told_and_whether_its_file_is_gone)
+{
+	struct maps m =
+	    scan("7f10000-7f20000 r--p 00000000 fe:00 9 /b/libjxperf-agent.so (deleted)\n"
+		 "7f20000-7f30000 r-xp 00010000 fe:00 9 /b/libjxperf-agent.so (deleted)\n"
+		 "7f30000-7f40000 r--p 00000000 fe:00 9 /b/libjxperf-agent.so (deleted)\n");
+
+	assert_string_equal(m.agent_path, "/b/libjxperf-agent.so");
+	assert_int_equal(m.agent_start, 0x7f10000);
+	assert_true(m.agent_deleted);
+	m = scan("10-20 r--p 00001000 fe:00 9 /b/libjxperf-agent.so\n"
+		 "20-30 r-xp 00002000 fe:00 9 /b/libjxperf-agent.so\n");
+	assert_int_equal(m.agent_start, 0);
+	assert_false(m.agent_deleted);
+}

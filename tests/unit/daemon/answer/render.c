@@ -107,7 +107,7 @@ static struct window_result *finished_window(unsigned number)
 	return w;
 }
 
-static void on_done(void *arg, struct buffer *frame, const char *error)
+static void on_done(void *arg, struct buffer *frame, int error, const char *reason)
 {
 	struct outcome *o = arg;
 	Jxp__ControlReply *reply;
@@ -118,7 +118,8 @@ static void on_done(void *arg, struct buffer *frame, const char *error)
 	o->done = true;
 	o->number = ++f.ends;
 	if (!frame) {
-		(void)snprintf(o->error, sizeof(o->error), "%s", error);
+		assert_true(error > 0);
+		(void)snprintf(o->error, sizeof(o->error), "%s", reason);
 		return;
 	}
 	size = frame_peek(frame, FRAME_MAX_REPLY, &payload);

@@ -136,7 +136,7 @@ TEST(each_order_is_one_frame, set_up, tear_down)
 {
 	struct fixture *f = *state;
 
-	assert_int_equal(conversation_send_hello(f->conversation, ""), 0);
+	assert_int_equal(conversation_send_hello(f->conversation, PROTOCOL_VERSION, ""), 0);
 	assert_int_equal(conversation_send_stop_objects(f->conversation), 0);
 	assert_int_equal(conversation_send_objects_met(f->conversation, 20, 3, 64), 0);
 	assert_int_equal(conversation_send_stop(f->conversation), 0);

@@ -263,8 +263,8 @@ TEST(a_window_that_failed_says_why_it_has_no_report, set_up, tear_down)
 	send_attach(client, 42, 60 * NS_PER_S);
 	while (fake_broker.attach_id == 0)
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
-	fake_broker_fail_attach(ESRCH, "no process has the pid 42");
-	expect_failure(f, client, false, "no process has the pid 42");
+	fake_broker_fail_attach(EPERM, "it may not be");
+	expect_failure(f, client, false, "it may not be");
 	client = connect_client(f);
 	send_windows(client);
 	reply = receive(f, client);
@@ -275,5 +275,31 @@ TEST(a_window_that_failed_says_why_it_has_no_report, set_up, tear_down)
 	(void)close(client);
 	client = connect_client(f);
 	send_report(client, "w1", JXP__FORMAT__FORMAT_TEXT);
-	expect_failure(f, client, false, "it could not run: no process has the pid 42");
+	expect_failure(f, client, false, "it could not run: it may not be");
+}
+
+TEST(a_pid_that_is_no_jvm_makes_no_window_and_is_no_failure, set_up, tear_down)
+{
+	static const int errors[] = {ESRCH, ENOEXEC, EPROTONOSUPPORT};
+	struct fixture *f = *state;
+	Jxp__ControlReply *reply;
+	int client;
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		client = connect_client(f);
+		fake_broker.attach_id = 0;
+		send_attach(client, 42, 60 * NS_PER_S);
+		while (fake_broker.attach_id == 0)
+			(void)uv_run(&f->loop, UV_RUN_ONCE);
+		fake_broker_fail_attach(errors[i], "there is none");
+		expect_failure(f, client, false, "there is none");
+	}
+	client = connect_client(f);
+	send_windows(client);
+	reply = receive(f, client);
+	assert_int_equal(reply->windows->n_windows, 0);
+	jxp__control_reply__free_unpacked(reply, NULL);
+	(void)close(client);
+	/* An agent that is not spoken with is one. */
+	assert_int_equal(engine_attach_failures(f->engine), 1);
 }
