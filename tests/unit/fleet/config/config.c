@@ -245,7 +245,7 @@ TEST(what_is_wrong_is_named_with_its_place)
 	assert_refused("schedules:\n  - {name: a, match: {}, every: 10m}\n"
 		       "  - name: b\n    match: {}\n    every: soon\n",
 		       "j.yaml:5:5: schedules[1].every: 'soon' is not a time: use one like 30s, "
-		       "5ms, 500us or 2m");
+		       "5ms, 2m or 1h30m");
 	assert_refused("schedules:\n- {name: a, match: {}, every: 10m, kinds: [objects, waste]}\n",
 		       "j.yaml:2:53: schedules[0].kinds[1]: unknown kind 'waste': use dead-store, "
 		       "silent-store, silent-load, objects, numa, cpu or loops");
