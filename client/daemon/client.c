@@ -1,6 +1,7 @@
 #include "client/daemon/client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,8 @@
 #include "common/cleanup.h"
 #include "common/proc.h"
 
-/* Where the package has it: who removes jxperfd removes this, too. */
-#define SERVICE_CONFIG "/etc/jxperf/jxperfd.yaml"
+/* systemctl(1) makes it where the service is enabled: jxperfd is meant to run here. */
+#define SERVICE_ENABLED "/etc/systemd/system/multi-user.target.wants/jxperfd.service"
 
 int client_init(struct client *c, struct err *err)
 {
@@ -84,10 +85,10 @@ int client_connect(const struct client *c, struct err *err)
 /* Root's private daemon would profile beside the budget, the store and the audit of the host. */
 static int check_service(struct err *err)
 {
-	if (geteuid() != 0 || access(SERVICE_CONFIG, F_OK) < 0)
+	if (geteuid() != 0 || faccessat(AT_FDCWD, SERVICE_ENABLED, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	return err_set(err, ENOENT,
-		       "jxperfd is installed here and does not answer on '%s': start it with "
+		       "jxperfd is enabled here and does not answer on '%s': start it with "
 		       "'systemctl start jxperfd', or use a daemon of your own with --private",
 		       CLIENT_SOCKET_DEFAULT);
 }
