@@ -51,9 +51,9 @@ def what_readme_says_of_installing_works_as_it_stands():
     refused = copy.sh(f"! runuser -u sre -- jxperfctl attach {pid} --duration 1s 2>&1")
     assert f"no process has the pid {pid}" in refused, refused
     report = copy.sh(f"jxperfctl attach {pid} --duration 1s")
-    assert "\nwindow w1: SilentLoad" in report, report
+    assert "\nwindow w2: SilentLoad" in report, report
     assert "jxperf_windows_total" in copy.sh("curl -sf 127.0.0.1:9779/metrics")
-    assert "w1" in copy.sh("jxperfctl windows")
+    assert "w2" in copy.sh("jxperfctl windows")
     copy.sh("test -f /usr/local/share/man/man1/jxperfctl.1 -a -f /usr/local/share/man/man8/jxperfd.8")
     copy.sh("test -f /usr/local/share/bash-completion/completions/jxperfctl")
     daemon.stop()
