@@ -10,7 +10,6 @@
 
 #include "common/clock.h"
 #include "common/fd.h"
-#include "common/clock.h"
 #include "common/log.h"
 #include "common/privilege.h"
 #include "common/proc.h"
@@ -426,6 +425,7 @@ static void start_pause(struct daemon *d)
 	if (pause_load(&d->pause, d->options.state_dir, &err) < 0) {
 		log_error("windows are paused until 'jxperfctl resume': %s", err.message);
 		d->pause.on = true;
+		strcpy(d->pause.reason, "what was kept of a pause cannot be read");
 	} else if (pause_forbids(&d->pause, &err)) {
 		log_warn("%s", err.message);
 	}

@@ -10,7 +10,7 @@
 
 /* Tests build an agent of another version. */
 #ifndef JXPERF_VERSION
-#define JXPERF_VERSION "0.2.0"
+#define JXPERF_VERSION "0.3.0"
 #endif
 
 /* A daemon speaks with agents of these protocols, and answers each in the agent's own: JVMs keep

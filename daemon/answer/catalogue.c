@@ -105,8 +105,9 @@ static int count_others(struct catalogue *c, struct database *db, uint64_t futur
 		r = database_count(db, &of_schedule, &meant, err);
 	if (r < 0)
 		return r;
-	c->other_schedule = all - of_it;
-	c->other_kinds = of_it - meant;
+	/* Windows come and go between the questions. */
+	c->other_schedule = all > of_it ? all - of_it : 0;
+	c->other_kinds = of_it > meant ? of_it - meant : 0;
 	return 0;
 }
 

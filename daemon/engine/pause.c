@@ -66,8 +66,11 @@ static int keep(const struct pause *p, struct err *err)
 	if (!file)
 		return err_set_errno(err, errno, "cannot write '%s'", new);
 	written = fprintf(file, "%" PRIu64 " %u %s\n", p->until_unix_ns, p->who, p->reason) > 0;
-	if (fclose(file) != 0 || !written || rename(new, p->path) < 0)
-		return err_set_errno(err, errno, "cannot write '%s'", p->path);
+	if (fclose(file) != 0 || !written || rename(new, p->path) < 0) {
+		(void)err_set_errno(err, errno, "cannot write '%s'", p->path);
+		(void)unlink(new);
+		return -EIO;
+	}
 	return 0;
 }
 
@@ -75,7 +78,7 @@ int pause_begin(struct pause *p, uid_t who, uint64_t for_ns, const char *reason,
 {
 	struct pause next = *p;
 	uint64_t now = clock_ns(CLOCK_REALTIME);
-	int r;
+	struct err why;
 
 	next.on = true;
 	next.who = who;
@@ -83,15 +86,17 @@ int pause_begin(struct pause *p, uid_t who, uint64_t for_ns, const char *reason,
 	if (next.until_unix_ns && next.until_unix_ns < now)
 		return err_set(err, EINVAL, "that is too long: leave out --for");
 	(void)utf8_sanitize(next.reason, sizeof(next.reason), reason); /* May be cut. */
-	r = keep(&next, err);
-	if (r == 0)
-		*p = next;
-	return r;
+	*p = next;
+	return keep(p, &why) < 0
+		   ? err_set(err, EIO, "windows are paused, but not after a restart: %s",
+			     why.message)
+		   : 0;
 }
 
 static bool file_forbids(const struct pause *p, struct err *why)
 {
-	if (!p->file || access(p->file, F_OK) < 0)
+	/* Where it cannot be told, somebody may have wanted it. */
+	if (!p->file || (access(p->file, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR)))
 		return false;
 	(void)err_set(why, EBUSY,
 		      "windows are paused by the file '%s': they go on when it is removed",
@@ -101,9 +106,11 @@ static bool file_forbids(const struct pause *p, struct err *why)
 
 int pause_end(struct pause *p, struct err *err)
 {
-	if (p->path[0] && unlink(p->path) < 0 && errno != ENOENT)
-		return err_set_errno(err, errno, "cannot remove '%s'", p->path);
 	p->on = false;
+	if (p->path[0] && unlink(p->path) < 0 && errno != ENOENT)
+		return err_set_errno(err, errno,
+				     "windows go on, but not after a restart: cannot remove '%s'",
+				     p->path);
 	return file_forbids(p, err) ? -EEXIST : 0;
 }
 

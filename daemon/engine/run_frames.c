@@ -223,8 +223,6 @@ static void on_perf_open(struct run *r, const Jxp__AgentFrame *frame)
 		run_hang_up(r, "out of memory");
 }
 
-/* The agent ends by itself at its deadline, which may come a moment before ours, and when its JVM
- * exits. Nothing more comes but the end of the stream. */
 /* Nothing was sampled. The agent's word is taken for what its JVM lacks and no more. */
 static void refused(struct run *r, const Jxp__WindowEnded *ended)
 {
@@ -236,6 +234,8 @@ static void refused(struct run *r, const Jxp__WindowEnded *ended)
 			r->refused = (int)lacks[i];
 }
 
+/* The agent ends by itself at its deadline, which may come a moment before ours, and when its JVM
+ * exits. Nothing more comes but the end of the stream. */
 static void on_window_ended(struct run *r, const Jxp__AgentFrame *frame)
 {
 	const char *error = frame->ended->error, *reason = r->reason[0] ? r->reason : NULL;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/schedule/backoff.h"
 #include "daemon/schedule/miss.h"
 #include "fleet/config/config.h"
 #include "fleet/draw.h"
@@ -37,8 +38,10 @@ struct plan {
 	uint64_t epoch;
 	uint64_t start_unix_ns;
 	enum miss in_the_way;
-	enum miss refused; /* the last window of this schedule was, before it began */
-	uint64_t row;      /* the planner's: the JVM counts in this row of its schedule */
+	enum miss refused;      /* the last window of this schedule was, before it began */
+	enum miss trouble;      /* why its last windows make that it is left alone; */
+	struct backoff backoff; /* for so long, by the planner's clock */
+	uint64_t row;           /* the planner's: the JVM counts in this row of its schedule */
 	/* The next window beyond this epoch: those after ahead_from up to ahead_to were drawn, and
 	 * the last of them begins next_unix_ns, or none does (0). */
 	uint64_t ahead_from;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/saturate.h"
 #include "daemon/schedule/plan.h"
 #include "daemon/shares/shares.h"
 #include "fleet/draw.h"
@@ -25,11 +26,9 @@ struct jvm {
 	double cpu_share;
 	double collector_share;
 	enum miss refused;
-	bool unnamed;           /* by the rules in force */
-	enum miss trouble;      /* why it is left alone; */
-	struct backoff backoff; /* for so long */
-	bool matches;           /* a schedule */
-	bool found;             /* in this round */
+	bool unnamed; /* by the rules in force */
+	bool matches; /* a schedule */
+	bool found;   /* in this round */
 	char agent_version[AGENT_VERSION_BYTES];
 	char last_window[PLANNER_WINDOW_BYTES];
 	struct plan *plans; /* one for each schedule */
@@ -132,6 +131,8 @@ static struct plan *make_plans(const struct planner *p, const struct config *con
 		plans[i] = jvm->plans[old - p->schedules];
 		plans[i].ahead_from = plans[i].ahead_to = 0; /* Other fractions draw otherwise. */
 		plans[i].next_unix_ns = 0;
+		plans[i].trouble = MISS_NONE;
+		plans[i].backoff = (struct backoff){0};
 	}
 	return plans;
 }
@@ -151,8 +152,6 @@ static int remake_plans(struct planner *p, const struct config *config)
 		if (r == 0) {
 			free(p->jvms[i].plans);
 			p->jvms[i].plans = made[i];
-			p->jvms[i].trouble = MISS_NONE;
-			p->jvms[i].backoff = (struct backoff){0};
 		} else {
 			free(made[i]);
 		}
@@ -363,12 +362,12 @@ static struct draw draw_of(const struct planner *p, const struct config_schedule
 	return schedule_draw(s, p->config->texts.salt, p->host);
 }
 
-/* Why the JVM has no window now, whatever else is in the way. */
-static enum miss jvms_own(const struct planner *p, const struct jvm *jvm)
+/* Why the JVM has no window of this schedule now, whatever else is in the way. */
+static enum miss jvms_own(const struct planner *p, const struct jvm *jvm, const struct plan *plan)
 {
 	if (jvm->refused)
 		return jvm->refused;
-	return backoff_lasts(&jvm->backoff, p->clock_ns) ? jvm->trouble : MISS_NONE;
+	return backoff_lasts(&plan->backoff, p->clock_ns) ? plan->trouble : MISS_NONE;
 }
 
 static void miss(struct planner_schedule *s, struct plan *plan, enum miss why)
@@ -454,8 +453,8 @@ static bool is_ripe(struct planner *p, const struct jvm *jvm, struct planner_sch
 		s->missed[missed]++;
 	if (!plan_is_due(plan, unix_ns))
 		return false;
-	if (jvms_own(p, jvm)) {
-		miss(s, plan, jvms_own(p, jvm));
+	if (jvms_own(p, jvm, plan)) {
+		miss(s, plan, jvms_own(p, jvm, plan));
 		return false;
 	}
 	if (plan_is_late(plan, s->config, unix_ns)) {
@@ -621,16 +620,16 @@ static void count_cost(struct planner *p, struct planner_schedule *s, struct pla
 }
 
 /* A JVM that another daemon is in is free again when that has ended: nothing is wrong with it. */
-static void leave_alone(const struct planner *p, const struct planner_schedule *s, struct jvm *jvm,
-			enum miss why)
+static void leave_alone(const struct planner *p, const struct planner_schedule *s,
+			struct plan *plan, enum miss why)
 {
-	if (!jvm || why == MISS_BUSY)
+	if (!plan || why == MISS_BUSY)
 		return;
-	jvm->trouble = why;
-	backoff_extend(&jvm->backoff, p->clock_ns, s->config->every_ns);
+	plan->trouble = why;
+	backoff_extend(&plan->backoff, p->clock_ns, s->config->every_ns);
 }
 
-static void window_ran(struct planner *p, struct planner_schedule *s, struct jvm *jvm,
+static void window_ran(struct planner *p, struct planner_schedule *s, struct plan *plan,
 		       const struct running *r, const struct planner_end *end)
 {
 	s->windows++;
@@ -638,34 +637,35 @@ static void window_ran(struct planner *p, struct planner_schedule *s, struct jvm
 	s->backoff = s->stopped[0] ? s->backoff : (struct backoff){0};
 	begin_row(s);
 	shares_give(&p->failures, r->uid, shares_of(&p->failures, r->uid));
-	if (jvm)
-		jvm->backoff = (struct backoff){0};
+	if (plan)
+		plan->backoff = (struct backoff){0};
 }
 
 static void judge(struct planner *p, struct planner_schedule *s, const struct running *r,
 		  const struct planner_end *end)
 {
 	struct jvm *jvm = find_jvm(p, r->pid, r->start_ticks);
+	struct plan *plan = jvm ? &jvm->plans[s - p->schedules] : NULL;
 
-	s->overhead_ns += end->overhead_ns;
+	saturate_add(&s->overhead_ns, end->overhead_ns);
 	switch (end->outcome) {
 	case OUTCOME_RAN:
-		window_ran(p, s, jvm, r, end);
+		window_ran(p, s, plan, r, end);
 		break;
 	case OUTCOME_COSTLY:
 		s->windows++;
 		s->costly++;
-		leave_alone(p, s, jvm, MISS_COST);
-		count_cost(p, s, jvm ? &jvm->plans[s - p->schedules] : NULL, r, end->reason);
+		leave_alone(p, s, plan, MISS_COST);
+		count_cost(p, s, plan, r, end->reason);
 		break;
 	case OUTCOME_FAILED:
 		s->failed++;
-		leave_alone(p, s, jvm, MISS_FAILED);
+		leave_alone(p, s, plan, MISS_FAILED);
 		(void)shares_add(&p->failures, r->uid, 1); /* Without memory it is not counted. */
 		break;
 	case OUTCOME_REFUSED:
 		s->missed[end->why]++;
-		leave_alone(p, s, jvm, end->why);
+		leave_alone(p, s, plan, end->why);
 		break;
 	case OUTCOME_UNTRIED:
 		s->missed[MISS_BROKER]++;
@@ -675,18 +675,26 @@ static void judge(struct planner *p, struct planner_schedule *s, const struct ru
 	}
 }
 
-void planner_ended(struct planner *p, const char *window, const struct planner_end *end)
+static bool is_it(const struct running *r, const char *window, pid_t pid, const char *schedule)
+{
+	if (window[0])
+		return strcmp(r->window, window) == 0;
+	return r->pid == pid && strcmp(r->schedule, schedule) == 0;
+}
+
+void planner_ended(struct planner *p, const char *window, pid_t pid, const char *schedule,
+		   const struct planner_end *end)
 {
 	for (size_t i = 0; i < p->running_count; i++) {
 		struct running ended = p->running[i];
-		struct planner_schedule *schedule;
+		struct planner_schedule *s;
 
-		if (strcmp(ended.window, window) != 0)
+		if (!is_it(&ended, window, pid, schedule))
 			continue;
 		p->running[i] = p->running[--p->running_count];
-		schedule = find_schedule(p, ended.schedule);
-		if (schedule)
-			judge(p, schedule, &ended, end);
+		s = find_schedule(p, ended.schedule);
+		if (s)
+			judge(p, s, &ended, end);
 		return;
 	}
 }
@@ -711,19 +719,24 @@ uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns)
 	return next;
 }
 
-/* The same, and what keeps all schedules from it that mean it. */
-static enum miss why_not(const struct planner *p, const struct jvm *jvm)
+/* What keeps all schedules from the JVM that mean it, and in *until_ns for how long, by the
+ * planner's clock; 0: until that is over. */
+static enum miss why_not(const struct planner *p, const struct jvm *jvm, uint64_t *until_ns)
 {
-	enum miss why = jvms_own(p, jvm);
+	enum miss why = jvm->refused;
 
-	if (why)
-		return why;
-	for (size_t i = 0; i < p->config->schedule_count; i++) {
-		if (!jvm->plans[i].matches)
+	*until_ns = 0;
+	for (size_t i = 0; i < p->config->schedule_count && !jvm->refused; i++) {
+		const struct plan *plan = &jvm->plans[i];
+		enum miss own = jvms_own(p, jvm, plan);
+
+		if (!plan->matches)
 			continue;
-		if (!jvm->plans[i].refused)
+		if (!own && !plan->refused)
 			return MISS_NONE;
-		why = jvm->plans[i].refused;
+		if (own && (!*until_ns || plan->backoff.until_ns < *until_ns))
+			*until_ns = plan->backoff.until_ns;
+		why = own ? own : plan->refused;
 	}
 	return why;
 }
@@ -731,10 +744,11 @@ static enum miss why_not(const struct planner *p, const struct jvm *jvm)
 size_t planner_count_jvms(const struct planner *p, struct planner_count *counts)
 {
 	unsigned unmatched = 0, jvms[MISS_MAX] = {0};
+	uint64_t until_ns;
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->jvm_count; i++)
-		(*(p->jvms[i].matches ? &jvms[why_not(p, &p->jvms[i])] : &unmatched))++;
+		(*(p->jvms[i].matches ? &jvms[why_not(p, &p->jvms[i], &until_ns)] : &unmatched))++;
 	counts[n++] = (struct planner_count){JVM_UNMATCHED, MISS_NONE, unmatched};
 	for (unsigned why = 0; why < MISS_MAX; why++)
 		if (why == MISS_NONE || miss_state(why) != JVM_COVERED)
@@ -824,6 +838,7 @@ static uint64_t next_start(const struct planner *p, const struct jvm *jvm, size_
 bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct planner_view *out)
 {
 	const struct jvm *jvm = NULL;
+	uint64_t until_ns = 0;
 
 	for (size_t i = 0; i < p->jvm_count; i++)
 		if (p->jvms[i].pid == pid)
@@ -835,9 +850,9 @@ bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct p
 				     .app = jvm->app,
 				     .schedule = "",
 				     .last_window = jvm->last_window,
-				     .why = jvm->matches ? why_not(p, jvm) : MISS_NONE};
-	if (out->why && out->why == jvm->trouble && backoff_lasts(&jvm->backoff, p->clock_ns))
-		out->until_unix_ns = unix_ns + (jvm->backoff.until_ns - p->clock_ns);
+				     .why = jvm->matches ? why_not(p, jvm, &until_ns) : MISS_NONE};
+	if (out->why && until_ns > p->clock_ns)
+		out->until_unix_ns = unix_ns + (until_ns - p->clock_ns);
 	for (size_t j = 0; j < p->config->schedule_count; j++) {
 		uint64_t start_ns = next_start(p, jvm, j, unix_ns);
 

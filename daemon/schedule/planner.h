@@ -178,8 +178,10 @@ bool planner_next(struct planner *p, uint64_t unix_ns, int minute,
 void planner_began(struct planner *p, const struct planner_order *order, const char *window);
 void planner_refused(struct planner *p, const struct planner_order *order, enum miss why);
 
-/* A window that began has ended. Windows that are not of the planner's are ignored. */
-void planner_ended(struct planner *p, const char *window, const struct planner_end *end);
+/* A window that began has ended; "" is one that has no id any more, by its JVM, which has one at a
+ * time, and its schedule. Windows that are not of the planner's are ignored. */
+void planner_ended(struct planner *p, const char *window, pid_t pid, const char *schedule,
+		   const struct planner_end *end);
 
 /* When planner_next has to be asked next, at the latest; UINT64_MAX: when something changes. */
 uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns);

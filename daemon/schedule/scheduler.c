@@ -239,7 +239,7 @@ static void on_window_over(struct scheduler *s, const struct window_result *w,
 	    planner_find_schedule(s->planner, w->request.schedule.name);
 	bool ran = schedule && !schedule->stopped[0];
 
-	planner_ended(s->planner, w->id, &end);
+	planner_ended(s->planner, w->id, w->pid, w->request.schedule.name, &end);
 	if (ran && schedule->stopped[0])
 		say_stopped(schedule);
 	if (is_at_work(s))

@@ -72,6 +72,9 @@ static const char *outcome_of(const struct audit_entry *entry)
 	case EINVAL:
 		return "invalid";
 	case EACCES:
+	case ENOMEM:
+	case EROFS:
+	case EINPROGRESS:
 	case EPERM:
 	case EAGAIN:
 	case EBUSY:

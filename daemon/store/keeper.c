@@ -399,9 +399,10 @@ static void on_failed(void *arg, const struct window_result *w, int error, const
 	(void)error; /* The window has its reason. */
 	(void)message;
 	k->changed = true;
+	if (w)
+		forget_running(k, w);
 	if (w && w->number > 0) {
 		use_number(k, w);
-		forget_running(k, w);
 		add_waiting(k, w);
 	}
 	write_soon(k);

@@ -198,7 +198,8 @@ static void write_batch(struct writer *w, struct writer_batch *b)
 			b->result = write_once(w, b);
 	}
 	tell_clock(w, b);
-	if (b->result == 0)
+	/* What goes makes room, too. */
+	if (b->result == 0 || (b->disk_low && w->db))
 		retire(w->db, w->clock.last_unix_ns, b);
 	tidy(w, b);
 	b->took_ns = clock_monotonic_ns() - started_ns;

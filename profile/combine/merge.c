@@ -175,8 +175,10 @@ static void add_facts(struct merge *m, const struct window_result *w)
 	saturate_add(&to->request.duration_ns, w->request.duration_ns);
 	to->findings.kernel_gate &= w->findings.kernel_gate;
 	to->always_pretouch |= w->always_pretouch;
-	to->object_interval = w->object_interval;
-	to->object_min_size = w->object_min_size;
+	if (window_result_tracks_objects(w)) {
+		to->object_interval = w->object_interval;
+		to->object_min_size = w->object_min_size;
+	}
 	take_kinds(&to->request, &w->request);
 }
 

@@ -130,7 +130,7 @@ def a_private_daemon_says_that_its_report_is_lost():
     need_root()
     with small("/tmp"), no_bytes("/tmp"):
         jvm = start_jvm()
-        result = subprocess.run([CLIENT, "--socket", "/tmp/none", "attach", str(jvm.pid), "--duration", "1s", "-o", "/tmp/out"],
+        result = subprocess.run([CLIENT, "--private", "attach", str(jvm.pid), "--duration", "1s", "-o", "/tmp/out"],
                                 capture_output=True, text=True, check=False)
         assert result.returncode == 1, result
         assert result.stderr.endswith("'/tmp/out': No space left on device: make room, and attach again\n"), result.stderr

@@ -87,7 +87,7 @@ static void end_windows(struct host *h)
 	for (unsigned i = 1; i <= h->count; i++)
 		if (h->jvms[i].end_ns && h->jvms[i].end_ns <= h->now_ns) {
 			h->jvms[i].end_ns = 0;
-			planner_ended(h->planner, h->jvms[i].id,
+			planner_ended(h->planner, h->jvms[i].id, (pid_t)i, "",
 				      &(struct planner_end){.outcome = outcome_of(h, i),
 							    .why = h->outcomes[i].why,
 							    .reason = "the reason",

@@ -44,6 +44,7 @@ TEST(guards_have_thresholds_or_are_off)
 	assert_true(c.store.free_disk == 0);
 	config_release(&c);
 	config_defaults(&c);
+	assert_true(isinf(c.guards.cpu_pressure));
 	assert_string_equal(c.texts.pause_file, "/etc/jxperf/pause");
 	assert_true(c.store.free_disk == 0.05);
 	assert_refused("guards: {load: high}\n",
