@@ -1,4 +1,5 @@
 """The manifests: what Kubernetes takes, with the commands of both containers as it would run them; and from a pod to its JVM."""
+import functools
 import json
 import os
 import re
