@@ -13,14 +13,15 @@
  *
  * A line of the log that is not of the audit begins otherwise, and has texts that targets chose in
  * quotes (common/log.h). uid and peer-pid are of the process that asked, login is who has logged in
- * there (/proc/PID/loginuid), also where it is root by now; pid and window are what it asked about,
+ * there (/proc/PID/loginuid), also where it is root by now. It is a hint where none was set, since
+ * a process may then choose it once; pid and window are what it asked about,
  * where it named any. A value is a plain word or quoted, with '"' and '\' escaped by
  * '\'; nothing that a client sends can end the line, begin another field or reach a terminal as
  * anything but text.
  *
  * Lines are of every attach (when its window begins, or cannot), the end of every window, every
- * detach, every change of the configuration, and every request that was refused. Questions that
- * were answered are not in it. A window that a schedule wants has its line at its end; that of its
+ * detach, every pause and resume, every change of the configuration, and every request that was
+ * refused. Questions that were answered are not in it. A window that a schedule wants has its line at its end; that of its
  * beginning is heard where verbose is on.
  *
  * Loop thread only.

@@ -7,7 +7,7 @@ import subprocess
 from lib import BUNDLE, HANG_S, Process, compile_java, jdks, make_directory, need_root, run, skip, test, test_on_jdks, wait_until
 from support.attach import agent_paths, leftovers, namespace_pid
 from support.container import FIRST_USER, Container, debian
-from support.profile import CLIENT, Daemon, assert_quality, share_through, succeeded, the_one_kind
+from support.profile import CLIENT, NO_GUARDS, Daemon, assert_quality, share_through, succeeded, the_one_kind
 
 SHORT = ("--kinds", "silent-load")
 NOEXEC = "mount -t tmpfs -o noexec,mode=1777 tmp tmp; "
@@ -116,7 +116,7 @@ apps:
     app: "pod-{{label:app.kubernetes.io/name}}"
   - match: {{environment: [TEAM={TEAM}]}}
     app: "{{main-class}}"
-guards: {{cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}}
+{NO_GUARDS}
 schedules:
   - name: containers
     match: {{environment: [TEAM={TEAM}]}}

@@ -9,7 +9,7 @@ import time
 import urllib.request
 
 from lib import HANG_S, Process, compile_java, jdks, make_directory, need_root, note, run, skip, test, wait_until
-from support.profile import Daemon, cpu_seconds
+from support.profile import NO_GUARDS, Daemon, cpu_seconds
 
 WITHOUT_BPF = ("setpriv", "--bounding-set", "-bpf,-sys_admin")
 # JVMs of another run of this test are not meant.
@@ -32,7 +32,7 @@ environment: [TEAM]
 apps:
   - match: {{environment: [TEAM={TEAM}]}}
     app: {TEAM}
-guards: {{cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}}
+{NO_GUARDS}
 schedules:
   - name: rare
     match: {{app: {TEAM}}}

@@ -7,7 +7,7 @@ import sys
 
 from lib import HANG_S, Process, Stopwatch, jdks, make_directory, need_root, note, run, test, wait_until
 from support.attach import as_user
-from support.profile import Daemon, Workload
+from support.profile import NO_GUARDS, Daemon, Workload
 from support.requester import ask
 
 SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "support")
@@ -20,7 +20,7 @@ LIST_S, ANSWER_S = 5, 2
 RUN = f"schedules{os.getpid()}"
 CONFIG = f"""
 environment: [RUN]
-guards: {{cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}}
+{NO_GUARDS}
 schedules:
   - {{name: theirs, match: {{user: "{VICTIM}", environment: ["RUN={RUN}"]}}, every: {EVERY_S}s, window: 1s, warm-up: 1s,
      kinds: [silent-store]}}

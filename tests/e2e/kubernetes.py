@@ -1,4 +1,5 @@
 """The manifests: what Kubernetes takes, with the commands of both containers as it would run them; and from a pod to its JVM."""
+import functools
 import json
 import os
 import re
@@ -28,6 +29,7 @@ def read(path):
         return f.read()
 
 
+@functools.cache
 def kustomized(folder):
     """The objects that kubectl would send."""
     for program, *words in (("kubectl", "kustomize"), ("kustomize", "build")):
@@ -243,7 +245,8 @@ def profile_with(folder):
 KUBECTL = """#!/bin/sh
 case "$*" in
 "-n shop get pod pay-0 -o jsonpath={{.spec.nodeName}}") echo node-1 ;;
-"-n jxperf get pods -l app.kubernetes.io/name=jxperf --field-selector spec.nodeName=node-1 -o name") echo pod/jxperf-x ;;
+"-n jxperf get pods -l app.kubernetes.io/name=jxperf --field-selector spec.nodeName=node-1,status.phase=Running -o name")
+    echo pod/jxperf-x; echo pod/jxperf-y ;;
 "-n jxperf exec pod/jxperf-x -c jxperfd -- jxperfctl "*) shift 8; exec {client} --socket {socket} "$@" ;;
 *) echo "kubectl: $*" >&2; exit 1 ;;
 esac

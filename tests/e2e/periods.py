@@ -6,7 +6,7 @@ import os
 import time
 
 from lib import Process, compile_java, jdks, make_directory, run, test, wait_until
-from support.profile import Daemon, succeeded
+from support.profile import NO_GUARDS, Daemon, succeeded
 
 SHOP = """
 package org.%s;
@@ -25,6 +25,7 @@ TEAM = f"shop{os.getpid()}"
 CONFIG = f"""
 host-budget: 90%
 windows-at-once: 1
+{NO_GUARDS}
 environment: [TEAM]
 apps:
   - match: {{environment: [TEAM={TEAM}], main-class: org.shop.*}}

@@ -8,6 +8,7 @@ import subprocess
 import urllib.request
 
 from lib import BUILD, HANG_S, Process, compile_java, jdks, make_directory, note, run, test, wait_until
+from support.profile import NO_GUARDS
 
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 DAEMON = os.path.join(BUILD, "bin/jxperfd")
@@ -42,7 +43,7 @@ environment: [TEAM]
 apps:
   - match: {{main-class: org.shop.*, environment: [TEAM={TEAM}]}}
     app: webshop
-guards: {{cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}}
+{NO_GUARDS}
 schedules:
   - name: often
     match: {{app: webshop}}

@@ -17,6 +17,9 @@ from .bytecodes import Bytecodes
 
 WINDOWS_AT_ONCE = 2
 
+# Of a configuration: whether this machine is busy with other tests is not what is tested.
+NO_GUARDS = "guards: {cpu-pressure: off, memory-pressure: off, io-pressure: off, load: off, collector: off}"
+
 # Each report that a test has of a window is also one whose rows can be true (support/possible.py); not where this is 0.
 CHECK_METHODS = os.environ.get("JXPERF_CHECK_METHODS") != "0"
 

@@ -231,8 +231,7 @@ OTHERS = """Type NotifyAccess Restart RestartSec RestartPreventExitStatus KillMo
 AmbientCapabilities RuntimeDirectory RuntimeDirectoryMode StateDirectory StateDirectoryMode MemoryMax
 CPUQuota CPUWeight IOWeight Nice OOMScoreAdjust TasksMax LogRateLimitIntervalSec LogRateLimitBurst ProtectSystem ProtectHome ProtectProc ProcSubset PrivateTmp PrivateDevices PrivateIPC PrivateMounts
 PrivateNetwork ProtectClock ProtectControlGroups ProtectHostname ProtectKernelLogs ProtectKernelModules ProtectKernelTunables
-DevicePolicy IPAddressDeny IOWeight KeyringMode Nice CPUWeight OOMScoreAdjust RemoveIPC
-RestartPreventExitStatus UMask SystemCallErrorNumber""".split()
+DevicePolicy IPAddressDeny KeyringMode RemoveIPC UMask SystemCallErrorNumber""".split()
 SEVERAL = ["SystemCallFilter"]
 
 
