@@ -37,8 +37,7 @@ class Installation:
 
     def attach(self, pid, *options, duration="1s"):
         """Exit status, report or None, and stderr's last line."""
-        socket = os.path.join(self.root, "no-daemon.sock")
-        command = [f"{self.root}/bin/jxperfctl", "--socket", socket, "attach", str(pid)]
+        command = [f"{self.root}/bin/jxperfctl", "--private", "attach", str(pid)]
         command += ["--duration", duration, "--format", "json", *options]
         p = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
         report = json.loads(p.stdout) if p.returncode == 0 else None
