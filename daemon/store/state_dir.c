@@ -120,9 +120,6 @@ int state_dir_take_numbers(const struct state_dir *d, unsigned next, struct err 
 		     : 0;
 }
 
-/* So much is enough for others, however small a part of the file system it is. */
-#define PLENTY_BYTES (UINT64_C(10) << 30)
-
 bool state_dir_is_low(const struct state_dir *d, double part, struct err *err)
 {
 	struct statvfs fs;
@@ -131,7 +128,7 @@ bool state_dir_is_low(const struct state_dir *d, double part, struct err *err)
 	if (fstatvfs(d->fd, &fs) < 0 || fs.f_blocks == 0)
 		return false; /* Nobody knows: a write says so where there is none. */
 	left = (double)fs.f_bavail / (double)fs.f_blocks;
-	if (left >= part || (uint64_t)fs.f_bavail * fs.f_frsize >= PLENTY_BYTES)
+	if (left >= part)
 		return false;
 	(void)err_set(err, ENOSPC,
 		      "%.1f%% of the file system of '%s' is free, and %.1f%% is left to others "

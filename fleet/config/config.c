@@ -33,7 +33,7 @@
 #define WARM_UP_DEFAULT_NS (60 * UINT64_C(1000000000))
 #define FAILURES_DEFAULT   5
 #define FAILURES_MAX       1000
-#define FREE_DISK_DEFAULT  0.05
+#define FREE_DISK_DEFAULT  0.01
 #define PAUSE_FILE_DEFAULT "/etc/jxperf/pause"
 
 /* A host that is as busy as this has no use for another program's doings. One with batch work has

@@ -85,13 +85,14 @@ TEST(a_file_forbids_windows_as_long_as_it_is_there, set_up, tear_down)
 	assert_false(pause_forbids(&p, NULL));
 }
 
-TEST(what_cannot_be_kept_does_not_hold, set_up, tear_down)
+TEST(what_cannot_be_kept_holds_until_a_restart, set_up, tear_down)
 {
 	struct pause p = load();
 
 	(void)snprintf(p.path, sizeof(p.path), "%s/none/pause", directory);
-	assert_int_equal(pause_begin(&p, 0, 0, "", &err), -ENOENT);
-	assert_false(pause_forbids(&p, NULL));
+	assert_int_equal(pause_begin(&p, 0, 0, "", &err), -EIO);
+	assert_non_null(strstr(err.message, "windows are paused, but not after a restart"));
+	assert_true(pause_forbids(&p, NULL));
 	/* Where there is no state directory it holds for as long as the daemon runs. */
 	p.path[0] = '\0';
 	assert_int_equal(pause_begin(&p, 0, 0, "", &err), 0);

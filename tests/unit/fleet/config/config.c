@@ -46,7 +46,7 @@ TEST(guards_have_thresholds_or_are_off)
 	config_defaults(&c);
 	assert_true(isinf(c.guards.cpu_pressure));
 	assert_string_equal(c.texts.pause_file, "/etc/jxperf/pause");
-	assert_true(c.store.free_disk == 0.05);
+	assert_true(c.store.free_disk == 0.01);
 	assert_refused("guards: {load: high}\n",
 		       "j.yaml:1:10: guards.load: 'high' is neither \"off\" nor a number like 4");
 	assert_refused("guards: {io-pressure: 0.5}\n",
