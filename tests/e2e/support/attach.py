@@ -88,12 +88,12 @@ class ContainerJvm(Jvm):
         self.pid = wait_until(lambda: only_child(self.child.pid), "the JVM behind unshare")
 
 
-def start_attach(pid, bundle, *options, timeout_ms=10000):
+def start_attach(pid, bundle, *options, timeout_ms=25000):
     command = [HELPER, "--pid", str(pid), "--bundle", bundle, "--timeout-ms", str(timeout_ms), *options]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def attach(pid, bundle, *options, timeout_ms=10000):
+def attach(pid, bundle, *options, timeout_ms=25000):
     """Runs the helper by hand: its exit status and what it printed."""
     helper = start_attach(pid, bundle, *options, timeout_ms=timeout_ms)
     text, _ = helper.communicate(timeout=HANG_S)
