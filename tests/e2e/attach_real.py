@@ -119,7 +119,7 @@ def refusals_are_one_line_and_status_1():
 def a_second_session_in_the_same_jvm_is_refused():
     jdk, first, second = jdks()[-1], Installation(), Installation()
     jvm = busy(jdk)
-    command = [f"{first.root}/bin/jxperfctl", "--socket", f"{first.root}/x.sock", "attach", str(jvm.pid)]
+    command = [f"{first.root}/bin/jxperfctl", "--private", "attach", str(jvm.pid)]
     with subprocess.Popen(
         [*command, "--duration", "20s", "--format", "json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as running:
