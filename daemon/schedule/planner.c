@@ -36,7 +36,6 @@ struct jvm {
 
 /* A window that the planner ordered and that has not ended. */
 struct running {
-	char window[PLANNER_WINDOW_BYTES];
 	char schedule[PLANNER_NAME_BYTES];
 	pid_t pid;
 	uint64_t start_ticks;
@@ -557,7 +556,6 @@ void planner_began(struct planner *p, const struct planner_order *order, const c
 	struct jvm *jvm;
 	struct plan *plan = plan_of(p, order, &jvm);
 
-	(void)snprintf(r->window, sizeof(r->window), "%s", window); /* Window ids are short. */
 	(void)snprintf(r->schedule, sizeof(r->schedule), "%s", order->schedule->name);
 	r->pid = order->pid;
 	r->start_ticks = order->start_ticks;
@@ -567,7 +565,8 @@ void planner_began(struct planner *p, const struct planner_order *order, const c
 		return;
 	plan->state = PLAN_DONE;
 	plan->refused = MISS_NONE;
-	memcpy(jvm->last_window, r->window, sizeof(jvm->last_window));
+	(void)snprintf(jvm->last_window, sizeof(jvm->last_window), "%s",
+		       window); /* Window ids are short. */
 }
 
 void planner_refused(struct planner *p, const struct planner_order *order, enum miss why)
@@ -675,21 +674,14 @@ static void judge(struct planner *p, struct planner_schedule *s, const struct ru
 	}
 }
 
-static bool is_it(const struct running *r, const char *window, pid_t pid, const char *schedule)
-{
-	if (window[0])
-		return strcmp(r->window, window) == 0;
-	return r->pid == pid && strcmp(r->schedule, schedule) == 0;
-}
-
-void planner_ended(struct planner *p, const char *window, pid_t pid, const char *schedule,
+void planner_ended(struct planner *p, pid_t pid, const char *schedule,
 		   const struct planner_end *end)
 {
 	for (size_t i = 0; i < p->running_count; i++) {
 		struct running ended = p->running[i];
 		struct planner_schedule *s;
 
-		if (!is_it(&ended, window, pid, schedule))
+		if (ended.pid != pid || strcmp(ended.schedule, schedule) != 0)
 			continue;
 		p->running[i] = p->running[--p->running_count];
 		s = find_schedule(p, ended.schedule);

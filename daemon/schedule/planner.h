@@ -6,12 +6,12 @@
  * come and nothing is in the way; what is in the way for too long makes it a missed one, which is
  * counted and not caught up.
  *
- * A failure is the JVM's: after a window that failed, was refused or cost too much that JVM is left
- * alone, longer each time, and its windows are missed for that reason. A user whose windows failed
- * one after the other has one at a time. A schedule stops for cost alone, in several JVMs in a row,
- * and where JVMs of several users match it, in those of two users or more: so nobody can stop it
- * for others. It goes on by itself, later each time. All of this is forgotten when another
- * configuration comes.
+ * A failure is the JVM's: after a window that failed, was refused or cost too much its schedule
+ * leaves that JVM alone, longer each time, and its windows are missed for that reason. A user whose
+ * windows failed one after the other has one at a time. A schedule stops for cost alone, in several
+ * JVMs in a row, and where JVMs of several users match it, in those of two users or more: so nobody
+ * can stop it for others. It goes on by itself, later each time. All of this is forgotten when
+ * another configuration comes.
  *
  * Knows no loop, engine or clock: it is told what there is and what became of windows, and asked
  * what to do, so that days can be tested in milliseconds. Times: unix_ns is CLOCK_REALTIME, which
@@ -178,9 +178,9 @@ bool planner_next(struct planner *p, uint64_t unix_ns, int minute,
 void planner_began(struct planner *p, const struct planner_order *order, const char *window);
 void planner_refused(struct planner *p, const struct planner_order *order, enum miss why);
 
-/* A window that began has ended; "" is one that has no id any more, by its JVM, which has one at a
- * time, and its schedule. Windows that are not of the planner's are ignored. */
-void planner_ended(struct planner *p, const char *window, pid_t pid, const char *schedule,
+/* The JVM's window of this schedule has ended: a JVM has one window at a time. Windows that are not
+ * of the planner's, whose schedule is "", are ignored. */
+void planner_ended(struct planner *p, pid_t pid, const char *schedule,
 		   const struct planner_end *end);
 
 /* When planner_next has to be asked next, at the latest; UINT64_MAX: when something changes. */

@@ -177,7 +177,7 @@ static void tell_of_others(struct scheduler *s)
 	for (size_t i = 0; i < engine_window_count(s->engine); i++) {
 		const struct window_result *w = engine_window(s->engine, i);
 
-		if (!w->finished && !w->request.schedule.name[0])
+		if (!w->finished && !window_request_is_scheduled(&w->request))
 			others[count++] = (struct planner_other){w->pid, w->request.budget,
 								 w->asker.sees == PROC_ANY_UID};
 	}
@@ -239,7 +239,7 @@ static void on_window_over(struct scheduler *s, const struct window_result *w,
 	    planner_find_schedule(s->planner, w->request.schedule.name);
 	bool ran = schedule && !schedule->stopped[0];
 
-	planner_ended(s->planner, w->id, w->pid, w->request.schedule.name, &end);
+	planner_ended(s->planner, w->pid, w->request.schedule.name, &end);
 	if (ran && schedule->stopped[0])
 		say_stopped(schedule);
 	if (is_at_work(s))

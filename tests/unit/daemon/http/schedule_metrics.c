@@ -57,7 +57,7 @@ static void window_in(struct planner *p, pid_t pid, uint64_t *now_ns, enum plann
 	while (!planner_next(p, *now_ns, 0, is_profiled, NULL, &order))
 		*now_ns += NS_PER_S;
 	planner_began(p, &order, "w1");
-	planner_ended(p, "w1", 1, "",
+	planner_ended(p, pid, order.schedule->name,
 		      &(struct planner_end){.outcome = outcome,
 					    .reason = "it has its reasons",
 					    .overhead_ns = NS_PER_S / 4,

@@ -22,6 +22,7 @@ struct host {
 	unsigned windows; /* begun so far */
 	struct {
 		char id[PLANNER_WINDOW_BYTES];
+		char schedule[PLANNER_NAME_BYTES];
 		uint64_t end_ns; /* 0: no window */
 		unsigned of;     /* windows begun in it */
 	} jvms[JVMS_MAX + 1];
@@ -87,7 +88,7 @@ static void end_windows(struct host *h)
 	for (unsigned i = 1; i <= h->count; i++)
 		if (h->jvms[i].end_ns && h->jvms[i].end_ns <= h->now_ns) {
 			h->jvms[i].end_ns = 0;
-			planner_ended(h->planner, h->jvms[i].id, (pid_t)i, "",
+			planner_ended(h->planner, (pid_t)i, h->jvms[i].schedule,
 				      &(struct planner_end){.outcome = outcome_of(h, i),
 							    .why = h->outcomes[i].why,
 							    .reason = "the reason",
@@ -115,6 +116,7 @@ static void begin_windows(struct host *h)
 			continue;
 		}
 		(void)snprintf(h->jvms[o.pid].id, PLANNER_WINDOW_BYTES, "w%u", ++h->windows);
+		strcpy(h->jvms[o.pid].schedule, o.schedule->name);
 		h->jvms[o.pid].end_ns = h->now_ns + o.schedule->window_ns;
 		h->jvms[o.pid].of++;
 		planner_began(h->planner, &o, h->jvms[o.pid].id);

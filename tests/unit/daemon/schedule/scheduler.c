@@ -494,6 +494,18 @@ TEST(a_jvm_that_has_ended_says_nothing_of_the_schedule, set_up, tear_down)
 	assert_string_equal(often()->stopped, "");
 }
 
+/* It has no id any more when the planner is told. */
+TEST(a_window_that_was_none_gives_its_place_back, set_up, tear_down)
+{
+	f.config.windows_at_once = 1;
+	start();
+	answer_round("app");
+	wait_until(is_attaching);
+	fake_broker_fail_attach(ESRCH, "no such process");
+	wait_until(is_not_profiled);
+	wait_until(is_attaching);
+}
+
 TEST(a_window_that_somebody_ends_says_nothing_of_the_schedule, set_up, tear_down)
 {
 	char id[WINDOW_ID_BYTES];
