@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "common/utf8.h"
 #include "daemon/engine/window_log.h"
+#include "daemon/schedule/miss.h"
 #include "profile/window/result.h"
 #include "proto/kinds.h"
 
@@ -71,20 +72,8 @@ static const char *outcome_of(const struct audit_entry *entry)
 		return "not-found";
 	case EINVAL:
 		return "invalid";
-	case EACCES:
-	case ENOMEM:
-	case EROFS:
-	case EINPROGRESS:
-	case EPERM:
-	case EAGAIN:
-	case EBUSY:
-	case EDQUOT:
-	case ENOSPC: /* of shares, likewise */
-	case ENOTSUP:
-	case EPROTONOSUPPORT:
-		return "refused";
 	default:
-		return "failed";
+		return miss_of_error(entry->error) ? "refused" : "failed";
 	}
 }
 
@@ -133,7 +122,7 @@ static void put_end(struct audit_line *l, const struct window_result *w)
 
 static bool is_scheduled(const struct audit_entry *entry)
 {
-	return entry->of && entry->of->request.schedule.name[0];
+	return entry->of && window_request_is_scheduled(&entry->of->request);
 }
 
 /* ---------------------------------------------------------------- lines */
