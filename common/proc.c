@@ -39,9 +39,14 @@ static uint64_t usage_ns(int who)
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * NS_PER_US;
 }
 
+uint64_t proc_self_cpu_ns(void)
+{
+	return usage_ns(RUSAGE_SELF);
+}
+
 uint64_t proc_own_cpu_ns(void)
 {
-	return usage_ns(RUSAGE_SELF) + usage_ns(RUSAGE_CHILDREN);
+	return proc_self_cpu_ns() + usage_ns(RUSAGE_CHILDREN);
 }
 
 bool proc_machine_is_busy(void)

@@ -37,6 +37,9 @@ struct proc_status {
  * Returns the bytes read or -errno. */
 ssize_t proc_read(const char *path, char *buffer, size_t size);
 
+/* CPU time that this process has used itself. */
+uint64_t proc_self_cpu_ns(void);
+
 /* CPU time that this process has used, and its children that were waited for, and theirs. */
 uint64_t proc_own_cpu_ns(void);
 

@@ -192,3 +192,12 @@ size_t utf8_join_pairs(char *text, size_t length)
 	}
 	return kept;
 }
+
+size_t utf8_columns(const char *text, size_t length)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < length; i++)
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return columns;
+}

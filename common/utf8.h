@@ -13,6 +13,9 @@
 /* Bytes that one byte may become, and some for the last character. */
 #define UTF8_SHOWN_MAX 4u
 
+/* How many columns of a terminal so many bytes of UTF-8 take, near enough: its characters. */
+size_t utf8_columns(const char *text, size_t length);
+
 /* Copies from, up to its NUL, into to (size bytes, at least 1), always terminated. Control
  * characters become '?' and so does every byte that is not part of a character; what does not fit
  * is cut at a character's start. Returns the length. */

@@ -193,7 +193,7 @@ int options_parse(struct options *o, struct config *config, int argc, char **arg
 static bool has_parent(const char *path, char parent[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');
-	size_t length = slash > path ? (size_t)(slash - path) : 1;
+	size_t length = slash && slash > path ? (size_t)(slash - path) : 1;
 	struct stat info;
 
 	(void)snprintf(parent, PATH_MAX, "%.*s", (int)length, slash ? path : ".");

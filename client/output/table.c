@@ -77,16 +77,6 @@ void table_time(struct table *t, uint64_t unix_ns)
 	table_cell(t, "%s", text);
 }
 
-/* How many terminal columns UTF-8 text takes, near enough: its characters. */
-static size_t width(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80;
-	return n;
-}
-
 int table_print(const struct table *t, FILE *out)
 {
 	size_t widths[TABLE_COLUMNS_MAX] = {0};
@@ -96,14 +86,16 @@ int table_print(const struct table *t, FILE *out)
 	if (t->failed)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->count; i++) {
-		size_t w = width(t->cells[i]);
+		size_t w = utf8_columns(t->cells[i], strlen(t->cells[i]));
 
 		if (w > widths[i % t->columns])
 			widths[i % t->columns] = w;
 	}
 	for (size_t i = 0; i < t->count; i++) {
 		bool bold = colour && i < t->columns, last = i % t->columns == t->columns - 1;
-		size_t pad = last ? 0 : widths[i % t->columns] - width(t->cells[i]) + GAP;
+		size_t pad = last ? 0
+				  : widths[i % t->columns] -
+					utf8_columns(t->cells[i], strlen(t->cells[i])) + GAP;
 
 		/* What went wrong with out is for its owner to find. */
 		(void)fprintf(out, "%s%s%s%*s%s", bold ? terminal_sequence(STYLE_HEADING) : "",

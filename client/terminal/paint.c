@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/terminal/terminal.h"
+#include "common/utf8.h"
 #include "proto/kinds.h"
 
 /* A line of the text, without its newline. */
@@ -65,15 +66,6 @@ struct painter {
 	size_t column;  /* in it */
 };
 
-static size_t columns_of(const char *text, size_t size)
-{
-	size_t columns = 0;
-
-	for (size_t i = 0; i < size; i++)
-		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return columns;
-}
-
 /* Writes the words, each with the blanks before it, which a fold replaces. */
 static void write_words(struct painter *p, const char *text, size_t size)
 {
@@ -88,7 +80,7 @@ static void write_words(struct painter *p, const char *text, size_t size)
 		behind = word;
 		while (behind < end && *behind != ' ')
 			behind++;
-		columns = columns_of(word, (size_t)(behind - word));
+		columns = utf8_columns(word, (size_t)(behind - word));
 		if (word > text && p->column > p->indent &&
 		    p->column + (size_t)(word - text) + columns > p->width) {
 			(void)fprintf(p->out, "\n%*s", (int)p->indent, "");

@@ -214,15 +214,11 @@ static void on_ended(void *arg, struct run *r, int error, const char *message)
 
 /* ---------------------------------------------------------------- calls */
 
-static bool is_scheduled(const struct window_request *request)
-{
-	return request->schedule.name[0];
-}
-
 /* One that nobody asked for makes room for one that somebody asks for. */
 static bool gives_way(const struct run *other, const struct window_request *request)
 {
-	return is_scheduled(&run_result(other)->request) && !is_scheduled(request);
+	return window_request_is_scheduled(&run_result(other)->request) &&
+	       !window_request_is_scheduled(request);
 }
 
 static bool sees_run(const struct window_result *w, const struct run *other)
@@ -328,7 +324,7 @@ int engine_attach(struct engine *e, const struct window_asker *asker, pid_t pid,
 	}
 	/* Until the broker says whose it is. Of one that a schedule wants it was seen, so that its
 	 * owner's own attach meets the window from the first moment, and wins. */
-	w->owner = is_scheduled(request) ? request->schedule.owner : asker->sees;
+	w->owner = window_request_is_scheduled(request) ? request->schedule.owner : asker->sees;
 	w->asker = *asker;
 	other = find_run(e, pid);
 	r = check_admission(e, w, err);
@@ -388,7 +384,7 @@ size_t engine_end_scheduled(struct engine *e, const char *reason)
 	size_t others = 0;
 
 	for (size_t i = 0; i < e->running_count; i++) {
-		if (is_scheduled(&run_result(e->running[i])->request))
+		if (window_request_is_scheduled(&run_result(e->running[i])->request))
 			run_stop(e->running[i], reason);
 		else
 			others++;

@@ -33,10 +33,12 @@ struct pause {
  * an error, with nothing changed but the path. */
 int pause_load(struct pause *p, const char *directory, struct err *err);
 
-/* From now on, for so long (0: without an end). What cannot be kept does not hold. 0 or -errno. */
+/* From now on, for so long (0: without an end). 0, or -EINVAL with nothing changed; -EIO: it holds
+ * until the daemon ends, since it cannot be kept. */
 int pause_begin(struct pause *p, uid_t who, uint64_t for_ns, const char *reason, struct err *err);
 
-/* No more. 0; -EEXIST: the file still forbids windows; or -errno. */
+/* No more. 0; -EEXIST: the file still forbids windows; or -errno: what was kept is still there, and
+ * holds again after a restart. */
 int pause_end(struct pause *p, struct err *err);
 
 /* Are windows forbidden now? Then why says who did and what to do; NULL: nobody wants to know. */

@@ -13,7 +13,7 @@ struct log_subject window_log_subject(const struct window_result *w)
 void window_log(const struct window_result *w, int priority, const char *fmt, ...)
 {
 	const struct log_subject subject = window_log_subject(w);
-	bool scheduled = w->request.schedule.name[0];
+	bool scheduled = window_request_is_scheduled(&w->request);
 	va_list ap;
 
 	va_start(ap, fmt);

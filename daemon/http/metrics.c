@@ -237,8 +237,9 @@ static struct metrics_origin origin_of(const struct window_result *w)
 static struct app_metrics *app_of(struct metrics *m, const struct window_result *w)
 {
 	double now_s = origin_of(w).time_s;
-	const struct app_metrics newcomer = {
-	    .owner = w->owner, .wanted = w->request.schedule.name[0] || w->request.app_by_rule};
+	const struct app_metrics newcomer = {.owner = w->owner,
+					     .wanted = window_request_is_scheduled(&w->request) ||
+						       w->request.app_by_rule};
 	struct app_metrics *app;
 
 	if (m->app_count == METRICS_APPS_MAX && !is_other(w->app) && !find_known(m, w->app))

@@ -57,21 +57,11 @@ double process_metrics_start(void)
 	return now_s - (up_s - (double)self.start_ticks / (double)sysconf(_SC_CLK_TCK));
 }
 
-static double seconds_of(const struct timeval *t)
-{
-	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
-}
-
 static void write_cpu(FILE *out, bool openmetrics)
 {
-	struct rusage usage;
-
-	if (getrusage(RUSAGE_SELF, &usage) < 0)
-		return;
 	exposition_head(out, openmetrics, EXPOSITION_COUNTER, "process_cpu_seconds",
 			"CPU time of the daemon, its privileged half not included.");
-	fprintf(out, "process_cpu_seconds_total %.6f\n",
-		seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime));
+	fprintf(out, "process_cpu_seconds_total %.6f\n", clock_s(proc_self_cpu_ns()));
 }
 
 static void write_memory(FILE *out, bool openmetrics)

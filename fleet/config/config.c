@@ -36,15 +36,13 @@
 #define FREE_DISK_DEFAULT  0.01
 #define PAUSE_FILE_DEFAULT "/etc/jxperf/pause"
 
-/* A host that is as busy as this has no use for another program's doings. One with batch work has
- * CPU pressure as a rule, so that is high. */
-static const struct config_guards guards_default = {
-    /* A host that is busy is one to look at; what it suffers from is its load. */
-    .cpu_pressure = INFINITY,
-    .memory_pressure = 0.1,
-    .io_pressure = 0.5,
-    .load = 4,
-    .collector = 0.5};
+/* A host in such trouble has no use for another program's doings. One whose processors are busy has
+ * none: it is one to look at. */
+static const struct config_guards guards_default = {.cpu_pressure = INFINITY,
+						    .memory_pressure = 0.1,
+						    .io_pressure = 0.5,
+						    .load = 4,
+						    .collector = 0.5};
 
 const char *const config_keys[CONFIG_KEYS + 1] = {
     "apps", "schedules", "store",  "host-budget", "windows-at-once", "windows-per-user",

@@ -68,8 +68,8 @@ struct config_store {
 
 /* From these values on no scheduled window begins; INFINITY: whatever it is. */
 struct config_guards {
-	double cpu_pressure; /* part of the last 10 s in which some task waited, by the kernel */
-	double memory_pressure;
+	double cpu_pressure; /* part of the last 10 s in which some task waited, by the kernel; */
+	double memory_pressure; /* all tasks did */
 	double io_pressure;
 	double load;      /* of the last minute, by processor */
 	double collector; /* part of the CPU time that a JVM used lately */

@@ -85,7 +85,7 @@ static double time_weight(const struct window_result *w)
 {
 	uint64_t saw_ns = window_result_elapsed_ns(w);
 
-	if (!w->request.schedule.name[0] || !(w->request.schedule.weight_s > 0))
+	if (!window_request_is_scheduled(&w->request) || !(w->request.schedule.weight_s > 0))
 		return 1;
 	if (saw_ns < w->request.duration_ns)
 		saw_ns = w->request.duration_ns;

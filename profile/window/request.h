@@ -58,6 +58,12 @@ struct window_request {
 	struct window_schedule schedule;
 };
 
+/* Does a schedule want it? Else somebody asked. */
+static inline bool window_request_is_scheduled(const struct window_request *r)
+{
+	return r->schedule.name[0];
+}
+
 /* Does it need watchpoints? */
 bool window_request_samples_pairs(const struct window_request *r);
 
