@@ -70,11 +70,12 @@ class Host(Daemon):
         wait_until(lambda: self.metric("jxperf_discovery_rounds_total"), "a round", ROUND_S)
 
     def knows(self, pid):
-        """Is it a JVM of the schedule? The list itself looks at all processes; whose they are is the schedules'."""
+        """Is it a JVM of the schedule? The list itself looks at all processes, and asks the rules for their names; when
+        they have their windows is the schedules'."""
         listed = self.ctl("--json", "list")
         assert listed.returncode == 0, listed.stderr
         row = next((j for j in json.loads(listed.stdout) if j["pid"] == pid), None)
-        return row is not None and row["app"] == TEAM
+        return row is not None and row["app"] == TEAM and row["schedule"] == "rare"
 
     def cpu_s(self):
         return sum(cpu_seconds(pid) for pid in self.both)

@@ -367,8 +367,7 @@ def where_proc_is_of_another_pid_namespace_nothing_is_done():
     jvm = Jvm()
     pid = str(jvm.pid)
     directory = make_directory()
-    nowhere = os.path.join(directory, "nobody-listens")
-    clients = [[CLIENT, "--socket", nowhere, *words] for words in
+    clients = [[CLIENT, "--private", *words] for words in
                (["attach", pid, "--duration", "1s"], ["list"], ["check", pid], ["check"])]
     others = [[DAEMON, "--socket", os.path.join(directory, "s"), "--http", "none", "--state-dir", "none"],
               [os.path.join(os.path.dirname(LIBRARY), "jxperf-attach"), "--pid", pid, "--bundle", os.path.dirname(LIBRARY)]]
