@@ -1,6 +1,7 @@
 #include "daemon/http/metrics.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -349,16 +350,19 @@ static void set_last(struct app_metrics *app, const struct window_result *w)
 	app->last_overhead = window_result_overhead_fraction(w);
 }
 
-/* A share of a window's CPU time is known at its end. */
+/* A share of a window's CPU time is known at its end. Few ticks may tell of a little more than the
+ * counter of targets has, which waste is divided by. */
 static void account_waste(struct app_metrics *app, const struct window_result *w)
 {
+	double whole_s = fmin(window_result_whole_s(w), clock_s(w->cpu_ns));
+
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		Jxp__Kind kind = pair_kinds[i].kind;
 		const struct totals *t = &w->profile.kinds[kind].application;
 		struct cpu_whole whole = window_result_cpu_whole(w, kind);
 		struct cpu_share share =
 		    cpu_share_estimate(&t->wasteful_cpu, t->wasteful_count, &whole);
-		double wasted_s = share.known ? share.share * window_result_whole_s(w) : 0;
+		double wasted_s = share.known ? share.share * whole_s : 0;
 
 		saturate_add(&app->wasted_ns[kind], (uint64_t)(wasted_s * (double)NS_PER_S));
 	}
