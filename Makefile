@@ -87,6 +87,9 @@ AGENT	:= $(call sources,attach/agent) attach/process/hsperfdata.c
 DAEMON	:= $(filter-out daemon/main.c,$(call sources,daemon profile report machine))
 CLIENT	:= $(filter-out client/main.c,$(call sources,client))
 COMPARE	:= $(call sources,compare)
+# What windows are to others; jxperfctl makes reports itself, of what it asks a fleet's server for.
+EXPORT	:= $(call sources,export)
+REPORT	:= $(filter-out profile/intake/%,$(call sources,profile report machine))
 
 obj	 = $(patsubst %.c,$(B)/obj/%.o,$(1))
 pic	 = $(patsubst %.c,$(B)/pic/%.o,$(1))
@@ -134,13 +137,13 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 		-fPIC -fvisibility=hidden -c $< -o $@
 
 # ---------------------------------------------------------------- programs
-DAEMON_LIBS := -lZydis -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lz -lm
-$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
+DAEMON_LIBS := -lcurl -lZydis -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lz -lm
+$(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(EXPORT) $(ATTACH) $(FLEET) $(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
-$(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O)
+$(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(REPORT) $(EXPORT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lmicrohttpd -lcyaml -lyaml -lnettle -lncursesw -lz -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lcurl -lZydis -lpfm -lprotobuf-c -ljansson -lmicrohttpd -lcyaml -lyaml -lnettle -lncursesw -lz -lm
 $(B)/lib/jxperf/jxperf-attach: $(call obj,attach/main.c $(ATTACH) $(COMMON))
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lnettle
@@ -164,7 +167,7 @@ $(B)/share/jxperf/page.html: $(shell find page -name node_modules -prune -o -typ
 # ---------------------------------------------------------------- dependencies
 PACKAGES := build-essential clang clang-format clang-tidy libclang-rt-dev libcyaml-dev libyaml-dev protobuf-c-compiler \
 	libprotobuf-c-dev libzydis-dev libuv1-dev libjansson-dev libmicrohttpd-dev libpfm4-dev libbpf-dev nettle-dev \
-	libsqlite3-dev libzstd-dev zlib1g-dev libncurses-dev \
+	libsqlite3-dev libzstd-dev zlib1g-dev libncurses-dev libcurl4-openssl-dev \
 	bpftool libcmocka-dev openjdk-17-jdk-headless libjfreechart-java libjcommon-java \
 	libcommons-collections3-java libcommons-collections4-java musl python3 python3-yaml curl procps util-linux shellcheck systemd debhelper lintian rpm chromium
 # Node.js comes from wherever the machine has it.
@@ -191,7 +194,7 @@ AGENT_TESTS	:= $(patsubst %.c,$(B)/%,$(filter tests/unit/attach/agent/%,$(UNIT_S
 WORKLOADS	:= $(wildcard tests/workloads/*.java)
 WORKLOAD_JARS	:= /usr/share/java/jfreechart.jar:/usr/share/java/jcommon.jar:/usr/share/java/commons-collections3.jar:/usr/share/java/commons-collections4.jar
 
-$(CORE): $(call obj,$(DAEMON) $(ATTACH) $(CLIENT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
+$(CORE): $(call obj,$(DAEMON) $(EXPORT) $(ATTACH) $(CLIENT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar qcs $@ $^
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(call obj,$(UNIT_SUPPORT)) $(CORE)

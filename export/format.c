@@ -1,0 +1,24 @@
+#include "export/format.h"
+
+#include <stdlib.h>
+
+enum export_outcome export_judge_status(int status)
+{
+	if (status >= 200 && status < 300)
+		return EXPORT_SENT;
+	if (status == 413)
+		return EXPORT_SMALLER;
+	if (status == 408 || status == 429 || (status >= 500 && status != 501 && status != 505))
+		return EXPORT_RETRY;
+	return EXPORT_REFUSED;
+}
+
+void export_batch_release(struct export_batch *batch)
+{
+	for (size_t i = 0; i < batch->count; i++) {
+		free(batch->requests[i].target);
+		free(batch->requests[i].body);
+	}
+	free(batch->requests);
+	*batch = (struct export_batch){0};
+}

@@ -1,0 +1,97 @@
+/*
+ * What windows are to others: a format makes the requests that carry a batch of windows to a
+ * server, and says what the server's answer means. It knows nothing of connections, queues or time;
+ * sending is daemon/export's.
+ *
+ * A batch's requests are sent in their order, each when the one before was acknowledged; the
+ * windows are acknowledged when the last one is. The same windows make the same requests, so a
+ * batch can be sent again.
+ *
+ * Functions of their arguments, but for what a format remembers of what it has sent (memory): any
+ * thread, one at a time for each memory.
+ */
+#ifndef JXPERF_EXPORT_FORMAT_H
+#define JXPERF_EXPORT_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "profile/window/result.h"
+
+/* Who sends. Texts are borrowed, "" where unknown. */
+struct export_origin {
+	const char *host;  /* its name, the same on every day; it is what sums are clustered by */
+	const char *group; /* of hosts, as the configuration says */
+	const char
+	    *store; /* id of the state directory: with a window's number, its name for good */
+};
+
+/* What the configuration says of a destination; texts are borrowed. */
+struct export_settings {
+	const char *database;  /* ClickHouse: "jxperf" */
+	unsigned otlp_minor;   /* OTLP 1.x: which numbering of the protocol's fields */
+	size_t body_bytes_max; /* a request with more is split, */
+	size_t samples_max;    /* or with more samples; 0: no limit */
+	uint64_t
+	    too_old_ns; /* windows that began earlier than that before now are not taken; 0: all */
+};
+
+/* One HTTP POST. */
+struct export_request {
+	char *target;             /* path and query behind the destination's address; to be freed */
+	const char *content_type; /* static */
+	uint8_t *body;            /* to be freed */
+	size_t body_bytes;
+	unsigned windows; /* that have something in it */
+};
+
+struct export_batch {
+	struct export_request *requests;
+	size_t count;
+	uint64_t too_old; /* windows that the destination does not take any more */
+	uint64_t empty;   /* windows that have nothing to say in this format */
+	uint64_t cut;     /* rows or samples that a limit left out */
+	void *sent;       /* the format's, for acknowledge */
+};
+
+enum export_outcome {
+	EXPORT_SENT,
+	EXPORT_RETRY,   /* later */
+	EXPORT_SMALLER, /* the request is too large for the server: fewer windows at a time */
+	EXPORT_REFUSED, /* it will never be taken */
+};
+
+struct export_format {
+	const char *name; /* "clickhouse" */
+
+	/* NULL: there is nothing to remember. new_memory: NULL without memory. */
+	void *(*new_memory)(void);
+	void (*free_memory)(void *memory);
+
+	/* Requests for so many windows, which nothing changes meanwhile. 0, or -ENOMEM, or
+	 * -EMSGSIZE where one window alone is larger than a request may be. out is zeros before,
+	 * and to be released in either case. */
+	int (*encode)(void *memory, const struct export_settings *settings,
+		      const struct export_origin *origin,
+		      const struct window_result *const *windows, size_t count,
+		      uint64_t now_unix_ns, struct export_batch *out, struct err *err);
+
+	/* All requests of the batch were acknowledged. NULL: it does not matter. */
+	void (*acknowledged)(void *memory, const struct export_batch *batch);
+
+	/* What the answer to a request means: an HTTP status and the first bytes of the body. line
+	 * is for the log, one line without control characters, where it is not sent; *lost is how
+	 * much of it the server says it has left out. */
+	enum export_outcome (*judge)(int status, const void *body, size_t body_bytes,
+				     struct err *line, uint64_t *lost);
+};
+
+/* What every format says of a status that has no meaning of its own to it: 2xx is sent; 408, 429
+ * and 5xx but 501 and 505 are to be tried again; 413 is too large; the rest is refused. */
+enum export_outcome export_judge_status(int status);
+
+void export_batch_release(struct export_batch *batch);
+
+#endif
