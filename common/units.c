@@ -116,6 +116,17 @@ int units_fraction(const char *text, double *fraction, struct err *err)
 	return 0;
 }
 
+int units_number(const char *text, double *number, struct err *err)
+{
+	double value;
+	const char *rest = read_number(text, &value);
+
+	if (!rest || rest[0] != '\0')
+		return err_set(err, EINVAL, "'%s' is not a number: use one like 4 or 1.5", text);
+	*number = value;
+	return 0;
+}
+
 int units_size(const char *text, uint64_t *bytes, struct err *err)
 {
 	/* "K" is 1024 and "KB" 1000, as dd(1) and others of coreutils have it. */

@@ -19,6 +19,9 @@ int units_duration(const char *text, uint64_t *ns, struct err *err);
  * mean either. */
 int units_fraction(const char *text, double *fraction, struct err *err);
 
+/* "4" or "1.5"; 0 or more. */
+int units_number(const char *text, double *number, struct err *err);
+
 /* "4096", "512B", "1KiB", "1.5MiB", "2GiB". */
 int units_size(const char *text, uint64_t *bytes, struct err *err);
 

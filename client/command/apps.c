@@ -2,6 +2,7 @@
  * and those with JVMs now. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ static int print(const struct client *c, const Jxp__WindowList *windows, const J
 	_cleanup_free_ struct listed_app *apps =
 	    calloc(windows->n_apps + jvms->n_jvms + 1, sizeof(*apps));
 	size_t count = 0;
+	int r;
 
 	if (!apps)
 		return err_set(err, ENOMEM, "out of memory for the list of applications");
@@ -41,7 +43,14 @@ static int print(const struct client *c, const Jxp__WindowList *windows, const J
 		if (jvms->jvms[i]->app[0])
 			app_of(apps, &count, jvms->jvms[i]->app)->jvms++;
 	qsort(apps, count, sizeof(*apps), compare_apps);
-	return c->json ? json_print(apps_json(apps, count), err) : apps_print(apps, count, err);
+	r = c->json ? json_print(apps_json(apps, count, windows->all), err)
+		    : apps_print(apps, count, err);
+	if (r == 0 && windows->all > windows->n_apps)
+		(void)fprintf(stderr,
+			      "jxperfctl: %" PRIu64 " applications have windows, of which the "
+			      "first %zu by name are shown\n",
+			      windows->all, windows->n_apps);
+	return r;
 }
 
 static int list_apps(struct client *c, struct command_call *call, struct err *err)

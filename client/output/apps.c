@@ -15,9 +15,9 @@ static const Jxp__AppInfo *info_of(const struct listed_app *app)
 	return app->info ? app->info : &none;
 }
 
-json_t *apps_json(const struct listed_app *apps, size_t count)
+json_t *apps_json(const struct listed_app *apps, size_t count, uint64_t with_windows)
 {
-	json_t *array = json_array();
+	json_t *array = json_array(), *all = json_object();
 
 	for (size_t i = 0; i < count; i++) {
 		const Jxp__AppInfo *info = info_of(&apps[i]);
@@ -33,7 +33,9 @@ json_t *apps_json(const struct listed_app *apps, size_t count)
 		json_put(&object, "kinds", kinds_json(info->kinds, info->n_kinds));
 		json_push(&array, object);
 	}
-	return array;
+	json_put(&all, "apps", array);
+	json_put(&all, "with_windows", json_integer((json_int_t)with_windows));
+	return all;
 }
 
 int apps_print(const struct listed_app *apps, size_t count, struct err *err)

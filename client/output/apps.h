@@ -5,6 +5,7 @@
 #define JXPERF_CLIENT_OUTPUT_APPS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "client/output/json.h"
 #include "common/err.h"
@@ -16,7 +17,8 @@ struct listed_app {
 	unsigned jvms;            /* that run now */
 };
 
-json_t *apps_json(const struct listed_app *apps, size_t count);
+/* with_windows: so many applications have windows, also above those that are here. */
+json_t *apps_json(const struct listed_app *apps, size_t count, uint64_t with_windows);
 
 /* 0 or -ENOMEM with a line. */
 int apps_print(const struct listed_app *apps, size_t count, struct err *err);

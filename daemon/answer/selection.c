@@ -38,9 +38,13 @@ int selection_ask(struct database_filter *f, const Jxp__Selection *asked, struct
 {
 	bool kinds[KIND_VALUES] = {false};
 
-	if (strlen(asked->app) >= sizeof(f->app) || strlen(asked->schedule) >= sizeof(f->schedule))
-		return err_set(err, ENOENT,
-			       "no application or schedule has a name as long as that");
+	if (strlen(asked->app) >= sizeof(f->app))
+		return err_set(err, EINVAL,
+			       "the names of applications have %zu characters, and %d are the "
+			       "most: use patterns like 'shop-*', or ask several times",
+			       strlen(asked->app), DATABASE_APPS_BYTES - 1);
+	if (strlen(asked->schedule) >= sizeof(f->schedule))
+		return err_set(err, ENOENT, "no schedule has a name as long as that");
 	if (asked->until_unix_ns && asked->until_unix_ns <= asked->since_unix_ns)
 		return err_set(err, EINVAL, "the time ends before it begins");
 	for (size_t i = 0; i < asked->n_kinds; i++) {

@@ -122,7 +122,7 @@ void own_cost_write(FILE *out, const struct broker_client *client, bool openmetr
 void daemon_metrics_write(FILE *out, const struct daemon_metrics *m, bool openmetrics)
 {
 	exposition_head(out, openmetrics, EXPOSITION_GAUGE, "jxperf_config_info",
-			"The configuration in force, by a hash of its files; always 1.");
+			"The configuration in force, by a hash of its keys and values; always 1.");
 	fprintf(out, "jxperf_config_info{hash=\"%016" PRIx64 "\"} 1\n", m->config_hash);
 	exposition_gauge(out, openmetrics, "jxperf_config_last_reload_successful",
 			 "0: the configuration that was read last was refused, and the one before "

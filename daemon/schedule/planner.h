@@ -24,22 +24,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "daemon/schedule/backoff.h"
-#include "daemon/schedule/plan.h"
-#include "daemon/shares/shares.h"
+#include "daemon/schedule/known_jvms.h"
+#include "daemon/schedule/planner_schedule.h"
 #include "fleet/config/config.h"
 #include "fleet/selector.h"
 #include "proto/agent_note.h"
-
-/* JVMs that are known at a time: where there are more, those that schedules match come first, then
- * those of users who have fewest (daemon/shares/shares.h). One that a schedule matches and that has
- * no place is counted. */
-#define PLANNER_JVMS_MAX 1024
-
-/* Names of applications and schedules are at most so long, with a NUL (fleet/config). */
-#define PLANNER_NAME_BYTES   64
-#define PLANNER_WINDOW_BYTES 16
-#define PLANNER_REASON_BYTES 256
 
 /* One JVM as it was found. */
 struct planner_jvm {
@@ -66,23 +55,6 @@ struct planner_order {
 	double weight_s;                        /* draw_weight_s */
 	uint64_t epoch;
 	char app[PLANNER_NAME_BYTES];
-};
-
-/* What of a schedule shows. */
-struct planner_schedule {
-	const struct config_schedule *config;
-	uint64_t windows; /* that ran */
-	uint64_t failed;  /* that could not, or ended early by an error */
-	uint64_t costly;  /* of those that ran: above their budget */
-	uint64_t missed[MISS_MAX];
-	uint64_t overhead_ns;      /* CPU time that its windows took of JVMs, as far as they told */
-	uint64_t last_ran_unix_ns; /* when a window last ran within its budget; 0: none yet */
-	uint32_t in_a_row; /* JVMs whose windows cost too much, since the last that did not */
-	char stopped[PLANNER_REASON_BYTES]; /* why it stopped itself, or "" */
-	struct backoff backoff;             /* until when, by the planner's clock */
-	/* The planner's own. */
-	struct shares costly_of; /* of in_a_row, how many are whose */
-	uint64_t row;            /* which one it is that is counted */
 };
 
 /* What `list` shows of a JVM. */

@@ -20,6 +20,7 @@ struct windows_asked {
 	bool only_apps;
 	struct database_app *apps;
 	size_t app_count;
+	uint64_t apps_all; /* above app_count: the first by name are here */
 };
 
 /* To be shown. */
@@ -154,10 +155,11 @@ static void reply_apps(struct connection *c, const struct windows_asked *a)
 	}
 	list.apps = infos;
 	list.n_apps = a->app_count;
+	list.all = a->apps_all;
 	connection_reply(c, JXP__CONTROL_REPLY__BODY_WINDOWS, &list);
 }
 
-/* Where nothing is kept: of the windows in memory, which are few. */
+/* Where nothing is kept: of the windows in memory, which are few (HISTORY_MAX). */
 static void count_apps(struct windows_asked *a)
 {
 	for (size_t i = 0; i < a->windows.count; i++) {
@@ -166,8 +168,6 @@ static void count_apps(struct windows_asked *a)
 
 		while (app < a->apps + a->app_count && strcmp(app->name, w->app) != 0)
 			app++;
-		if (app == a->apps + WINDOW_LIST_APPS_MAX)
-			continue;
 		if (app == a->apps + a->app_count)
 			memcpy(a->apps[a->app_count++].name, w->app, sizeof(w->app));
 		app->windows++;
@@ -175,6 +175,7 @@ static void count_apps(struct windows_asked *a)
 		if (w->start_unix_ns > app->last_unix_ns)
 			app->last_unix_ns = w->start_unix_ns;
 	}
+	a->apps_all = a->app_count;
 }
 
 static int find_apps(struct windows_asked *a, struct database *db, struct err *err)
@@ -186,7 +187,7 @@ static int find_apps(struct windows_asked *a, struct database *db, struct err *e
 		return err_set(err, ENOMEM, "out of memory for the list of applications");
 	if (db)
 		return database_apps(db, &a->windows.filter, a->apps, WINDOW_LIST_APPS_MAX,
-				     &a->app_count, err);
+				     &a->app_count, &a->apps_all, err);
 	r = catalogue_read(&a->windows, NULL, err);
 	if (r == 0)
 		count_apps(a);

@@ -200,7 +200,9 @@ static void read_row(sqlite3_stmt *s, struct database_row *row)
 	sql_text_at(s, 14, row->schedule, sizeof(row->schedule));
 }
 
-#define SQL_BYTES 2048
+/* Of columns and conditions, and of the names of applications, each a character and a comma. */
+#define SQL_BYTES      2048
+#define SQL_NAME_BYTES sizeof(" OR app = ?265 OR app GLOB ?265")
 
 /* The next of the names in text, which has room for it; false behind the last. */
 static bool next_app(const char **text, char name[DATABASE_APPS_BYTES])
@@ -233,9 +235,8 @@ bool database_filter_means_kinds(const struct database_filter *f, uint32_t kinds
 	return f->kinds == 0 || kinds == 0 || (f->kinds & kinds) != 0;
 }
 
-/* Those names are bound at these places, and more are none: a name has a character at least. */
-#define APPS_AT  10
-#define APPS_MAX 32
+/* Names are bound from this place on. */
+#define APPS_AT 10
 
 static bool is_one_app(const char *app)
 {
@@ -251,8 +252,7 @@ static void say_apps(FILE *sql, const struct database_filter *f)
 	if (!f->app[0])
 		return;
 	fputs("(app = ?1", sql);
-	for (int i = APPS_AT; !is_one_app(f->app) && i < APPS_AT + APPS_MAX && next_app(&at, name);
-	     i++)
+	for (int i = APPS_AT; !is_one_app(f->app) && next_app(&at, name); i++)
 		fprintf(sql, " OR app = ?%d OR app GLOB ?%d", i, i);
 	fputs(") AND ", sql);
 }
@@ -264,8 +264,7 @@ static void bind_filter(sqlite3_stmt *s, const struct database_filter *f)
 
 	if (f->app[0])
 		sql_bind_text(s, 1, f->app);
-	for (int i = APPS_AT; !is_one_app(f->app) && i < APPS_AT + APPS_MAX && next_app(&at, name);
-	     i++)
+	for (int i = APPS_AT; !is_one_app(f->app) && next_app(&at, name); i++)
 		(void)sqlite3_bind_text(s, i, name, -1, SQLITE_TRANSIENT); /* Then NULL. */
 	sql_bind_number(s, 2, f->since_unix_ns);
 	sql_bind_number(s, 3, f->until_unix_ns ? f->until_unix_ns : INT64_MAX);
@@ -283,7 +282,7 @@ static void bind_filter(sqlite3_stmt *s, const struct database_filter *f)
 static int prepare_filtered(struct database *db, const char *columns, const char *ending,
 			    const struct database_filter *f, sqlite3_stmt **s, struct err *err)
 {
-	char text[SQL_BYTES];
+	char text[SQL_BYTES + DATABASE_APPS_BYTES / 2 * SQL_NAME_BYTES];
 	FILE *sql = fmemopen(text, sizeof(text), "w");
 	int r;
 
@@ -305,6 +304,19 @@ static int prepare_filtered(struct database *db, const char *columns, const char
 	return r;
 }
 
+static int count_filtered(struct database *db, const char *what, const struct database_filter *f,
+			  uint64_t *all, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r = prepare_filtered(db, what, "", f, &s, err);
+
+	if (r == 0)
+		r = sql_row(s, err);
+	if (r > 0)
+		*all = sql_number_at(s, 0);
+	return r < 0 ? r : 0;
+}
+
 /* "max(kinds & 2) + max(kinds & 4)" and so on: every kind that any has. */
 static void say_all_kinds(char *sql, size_t size)
 {
@@ -316,7 +328,8 @@ static void say_all_kinds(char *sql, size_t size)
 }
 
 int database_apps(struct database *db, const struct database_filter *filter,
-		  struct database_app *apps, size_t room, size_t *count, struct err *err)
+		  struct database_app *apps, size_t room, size_t *count, uint64_t *all,
+		  struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
 	char kinds[SQL_BYTES / 2], columns[SQL_BYTES];
@@ -337,21 +350,16 @@ int database_apps(struct database *db, const struct database_filter *filter,
 		sql_text_at(s, 0, apps[found].name, sizeof(apps[found].name));
 	}
 	if (r >= 0)
+		r = count_filtered(db, "count(DISTINCT app)", filter, all, err);
+	if (r == 0)
 		*count = found;
-	return r < 0 ? r : 0;
+	return r;
 }
 
 int database_count(struct database *db, const struct database_filter *f, uint64_t *all,
 		   struct err *err)
 {
-	_cleanup_statement_ sqlite3_stmt *s = NULL;
-	int r = prepare_filtered(db, "count(*)", "", f, &s, err);
-
-	if (r == 0)
-		r = sql_row(s, err);
-	if (r > 0)
-		*all = sql_number_at(s, 0);
-	return r < 0 ? r : 0;
+	return count_filtered(db, "count(*)", f, all, err);
 }
 
 int database_list(struct database *db, const struct database_filter *f, struct database_row *rows,

@@ -67,6 +67,8 @@ struct database_row {
 	char schedule[WINDOW_NAME_BYTES]; /* "": somebody asked */
 };
 
+/* Each name has a condition of its own: 256 at most, which SQLite takes (its limit is a depth of
+ * 1000). */
 #define DATABASE_APPS_BYTES 512
 
 /* Which windows are meant. */
@@ -100,9 +102,11 @@ struct database_app {
 	uint32_t kinds;        /* of any of them, as far as they are known */
 };
 
-/* Those of the windows that the filter means, by name, at most room. */
+/* Those of the windows that the filter means, by name, at most room; returns how many in *count and
+ * of how many in *all. */
 int database_apps(struct database *db, const struct database_filter *filter,
-		  struct database_app *apps, size_t room, size_t *count, struct err *err);
+		  struct database_app *apps, size_t room, size_t *count, uint64_t *all,
+		  struct err *err);
 
 /* How many the filter means. */
 int database_count(struct database *db, const struct database_filter *filter, uint64_t *count,

@@ -210,24 +210,24 @@ static int take_count(struct config_reading *r, const char *path, const char *ke
 	return 0;
 }
 
-/* "off", or "80%"; without percent "4" or "1.5". */
-static int take_threshold(struct config_reading *r, const char *key, const char *text, bool percent,
-			  double *value)
+/* Or "off", which stands for that value. */
+static int take_fraction_or_off(struct config_reading *r, const char *path, const char *key,
+				const char *text, double off, double *fraction)
 {
-	char at[PLACE_PATH_BYTES], *end = NULL;
-	double number;
+	if (!text || strcmp(text, "off") != 0)
+		return take_fraction(r, path, key, text, fraction);
+	*fraction = off;
+	return 0;
+}
 
-	if (!text)
-		return 0;
-	if (strcmp(text, "off") == 0) {
-		*value = INFINITY;
-		return 0;
-	}
-	number = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : 0;
-	if (!end || strcmp(end, percent ? "%" : "") != 0 || number > (percent ? 100 : 1e6))
-		return wrong(r, path_of(at, "guards.%s", key), "'%s' is neither \"off\" nor %s",
-			     text, percent ? "a percentage like 80%" : "a number like 4");
-	*value = percent ? number / 100 : number;
+static int take_load(struct config_reading *r, const char *text, double *load)
+{
+	struct err why;
+
+	if (text && strcmp(text, "off") == 0)
+		*load = INFINITY;
+	else if (text && units_number(text, load, &why) < 0)
+		return wrong(r, "guards.load", "%s", why.message);
 	return 0;
 }
 
@@ -238,14 +238,16 @@ static int take_guards(struct config_reading *r, const struct schema_guards *fro
 
 	if (!from)
 		return 0;
-	if ((e = take_threshold(r, "cpu-pressure", from->cpu_pressure, true, &to->cpu_pressure)) <
-		0 ||
-	    (e = take_threshold(r, "memory-pressure", from->memory_pressure, true,
-				&to->memory_pressure)) < 0 ||
-	    (e = take_threshold(r, "io-pressure", from->io_pressure, true, &to->io_pressure)) < 0 ||
-	    (e = take_threshold(r, "load", from->load, false, &to->load)) < 0)
+	if ((e = take_fraction_or_off(r, "guards", "cpu-pressure", from->cpu_pressure, INFINITY,
+				      &to->cpu_pressure)) < 0 ||
+	    (e = take_fraction_or_off(r, "guards", "memory-pressure", from->memory_pressure,
+				      INFINITY, &to->memory_pressure)) < 0 ||
+	    (e = take_fraction_or_off(r, "guards", "io-pressure", from->io_pressure, INFINITY,
+				      &to->io_pressure)) < 0 ||
+	    (e = take_fraction_or_off(r, "guards", "collector", from->collector, INFINITY,
+				      &to->collector)) < 0)
 		return e;
-	return take_threshold(r, "collector", from->collector, true, &to->collector);
+	return take_load(r, from->load, &to->load);
 }
 
 /* "03:30". */
@@ -460,12 +462,9 @@ static int take_store(struct config_reading *r, const struct schema_store *from,
 		return wrong(r, "store.size", "%s", why.message);
 	if (to->bytes < STORE_BYTES_MIN)
 		return wrong(r, "store.size", "'%s' is too little: use at least 1MiB", from->size);
-	if (from->free_disk && strcmp(from->free_disk, "off") == 0)
-		to->free_disk = 0;
-	else if ((e = take_fraction(r, "store", "free-disk", from->free_disk, &to->free_disk)) < 0)
-		return e;
-	e = take_duration(r, "store", "keep", from->keep, &to->keep_ns);
-	if (e < 0)
+	if ((e = take_fraction_or_off(r, "store", "free-disk", from->free_disk, 0,
+				      &to->free_disk)) < 0 ||
+	    (e = take_duration(r, "store", "keep", from->keep, &to->keep_ns)) < 0)
 		return e;
 	return take_count(r, "store", "windows-per-app", from->windows_per_app, UINT32_MAX - 1,
 			  &to->windows_per_app);
@@ -543,20 +542,27 @@ static bool is_of_key(const char *path, const char *key)
 	return strncmp(path, key, length) == 0 && strchr(".[", path[length]);
 }
 
+/* Sums, so that the order of keys is nothing; the items of a list have their number in the path.
+ * Files come one behind the other, and their order says something. */
 static void take_hashes(const struct config_reading *r, struct config *c)
 {
 	static const uint64_t key[2]; /* As of values (fleet/config/places.h). */
+	uint64_t all = 0, of_keys[CONFIG_KEYS] = {0};
 
 	for (size_t i = 0; i < r->places.count; i++) {
 		const struct config_place *p = &r->places.places[i];
-		uint64_t said = siphash(key, p->path, strlen(p->path)) ^ mix(p->value);
+		uint64_t said = mix(siphash(key, p->path, strlen(p->path)) + mix(p->value));
 
 		c->schedules_said |= strcmp(p->path, "schedules") == 0;
-		c->hash = mix(c->hash + said);
+		all += said;
 		for (size_t k = 0; k < CONFIG_KEYS; k++)
 			if (is_of_key(p->path, config_keys[k]))
-				c->key_hashes[k] = mix(c->key_hashes[k] + said);
+				of_keys[k] += said;
 	}
+	c->hash = mix(c->hash + all);
+	for (size_t k = 0; k < CONFIG_KEYS; k++)
+		if (of_keys[k])
+			c->key_hashes[k] = mix(c->key_hashes[k] + of_keys[k]);
 }
 
 static int take_file(struct config_reading *r, const struct schema_file *file, struct config *c)

@@ -87,7 +87,7 @@ struct config {
 	struct config_schedule *schedules;
 	size_t schedule_count;
 	bool schedules_said;              /* `schedules` is there, if with nothing in it */
-	uint64_t hash;                    /* of all keys and values, and */
+	uint64_t hash;                    /* of all keys and values, whatever their order; and */
 	uint64_t key_hashes[CONFIG_KEYS]; /* those of config_keys; 0: it is not there */
 	void *files[CONFIG_FILES_MAX];    /* what they held; own every string */
 	size_t file_count;

@@ -12,7 +12,7 @@ from support.requester import ask
 
 SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "support")
 ATTACKER, VICTIM = 61001, 61002
-# More than PLANNER_JVMS_MAX (daemon/schedule/planner.h).
+# More than KNOWN_JVMS_MAX (daemon/schedule/known_jvms.h).
 FAKES = 1100
 EVERY_S = 10
 # On an idle machine: one in a list of more than a thousand, and others.

@@ -176,10 +176,11 @@ def several_applications_are_one_where_they_are_asked_for():
 
 @test
 def applications_are_listed():
-    apps = {a["app"]: a for a in host.json("apps")}
+    apps = {a["app"]: a for a in host.json("apps")["apps"]}
     assert apps["shop-web"]["jvms"] == 1 and apps["cart"]["jvms"] == 1, apps
     assert apps["cart"]["windows"] == 1 and set(apps["shop-web"]["kinds"]) == {"silent-load", "cpu", "loops"}, apps
     assert abs(apps["shop-web"]["last_unix_s"] - time.time()) < 60, apps
+    assert host.json("apps")["with_windows"] == 2, host.json("apps")
     text = host.text("apps")
     assert "shop-web" in text and "cart" in text, text
     wrong = host.daemon.ctl("report", "--app", "nosuch", "--since", "1h")

@@ -38,6 +38,12 @@ export interface App {
   kinds: string[] | null;
 }
 
+/* Where more than a thousand have windows, the first of them by name are here. */
+export interface Apps {
+  apps: App[];
+  with_windows: number;
+}
+
 /* Of a report, what fits beside a progress bar and into a chart. */
 export interface Findings {
   problems: Problem[];
@@ -59,7 +65,7 @@ async function ask(path: string, parameters: Record<string, string>, method: "GE
 }
 
 export const api = {
-  apps: () => ask("api/apps", {}, "GET") as Promise<App[]>,
+  apps: () => ask("api/apps", {}, "GET") as Promise<Apps>,
   jvms: () => ask("api/jvms", {}, "GET") as Promise<Jvm[]>,
   windows: () => ask("api/windows", { limit: "200" }, "GET") as Promise<WindowInfo[]>,
   findings: (window: string) => ask("api/findings", { window, pairs: "1" }, "GET") as Promise<Findings>,

@@ -64,13 +64,16 @@ export function Apps({ address, go }: Shown) {
   const jvms = usePolled(api.jvms, LOOK_MS, []);
   const windows = usePolled(api.windows, LOOK_MS, []);
   const query = queryOf(address);
-  const shown = (apps.value ?? []).filter((app: App) => !query || app.app.toLowerCase().includes(query));
+  const shown = (apps.value?.apps ?? []).filter((app: App) => !query || app.app.toLowerCase().includes(query));
 
   if (apps.error) return <Empty>{apps.error}</Empty>;
   if (apps.value && shown.length === 0) return <Empty>{query ? `No application has "${address.q}" in its name.` : "There is no application yet."}</Empty>;
   return (
     <>
       <h2 class="unseen">Applications</h2>
+      {apps.value && apps.value.apps.filter((app) => app.windows > 0).length < apps.value.with_windows && (
+        <p class="quiet small">{count(apps.value.with_windows)} applications have windows. The first of them by name are shown.</p>
+      )}
       {shown.map((app) => (
         <Fold
           key={app.app}

@@ -261,3 +261,22 @@ TEST(who_leaves_ends_a_merge, set_up, tear_down)
 	atomic_store(&f->cancelled, true);
 	assert_int_equal(load(f), -ECANCELED);
 }
+
+TEST(more_names_than_there_is_room_for_are_refused, set_up, tear_down)
+{
+	char names[DATABASE_APPS_BYTES + 1];
+	Jxp__Selection asked = JXP__SELECTION__INIT;
+	struct database_filter filter = {.owner = PROC_ANY_UID};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(names); i++)
+		names[i] = i % 4 ? 'a' : ',';
+	names[DATABASE_APPS_BYTES] = '\0';
+	asked.app = names;
+	assert_int_equal(selection_ask(&filter, &asked, &f->err), -EINVAL);
+	assert_non_null(strstr(f->err.message, "512 characters, and 511 are the most"));
+	assert_string_equal(filter.app, "");
+	names[DATABASE_APPS_BYTES - 1] = '\0';
+	assert_int_equal(selection_ask(&filter, &asked, &f->err), 0);
+	assert_string_equal(filter.app, names);
+}

@@ -719,7 +719,7 @@ TEST(what_no_schedule_matches_keeps_out_nobody)
 	struct host h;
 
 	set_up(&h, "schedules: [{name: all, match: {app: shop}, every: 10m, window: 10s}]\n", 0);
-	crowd(&h, 1000, "evil", 1, PLANNER_JVMS_MAX + 50);
+	crowd(&h, 1000, "evil", 1, KNOWN_JVMS_MAX + 50);
 	crowd(&h, 1000, "shop", 5000, 10);
 	crowd(&h, 1001, "other", 6000, 10);
 	assert_int_equal(known(&h, 5000, 10), 10);
@@ -735,7 +735,7 @@ TEST(one_users_jvms_keep_out_nobody_elses)
 	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 0);
 	for (int round = 1; round <= 2; round++) {
 		planner_begin_round(h.planner);
-		crowd(&h, 1000, "evil", 1, PLANNER_JVMS_MAX + 50);
+		crowd(&h, 1000, "evil", 1, KNOWN_JVMS_MAX + 50);
 		crowd(&h, 1001, "shop", 5000, 10);
 		planner_end_round(h.planner);
 		assert_int_equal(known(&h, 5000, 10), 10);
@@ -750,7 +750,7 @@ TEST(there_may_be_too_many)
 
 	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 10s}]\n", 0);
 	planner_begin_round(h.planner);
-	for (unsigned i = 1; i <= PLANNER_JVMS_MAX + 7; i++)
+	for (unsigned i = 1; i <= KNOWN_JVMS_MAX + 7; i++)
 		found(&h, i);
 	planner_end_round(h.planner);
 	assert_int_equal(planner_jvms_over_limit(h.planner), 7);

@@ -468,6 +468,7 @@ TEST(windows_are_chosen_by_kinds_schedule_and_names_with_signs, set_up, tear_dow
 	struct fixture *f = *state;
 	struct database_app found[ROOM];
 	struct database_filter any = {.owner = PROC_ANY_UID};
+	uint64_t all_apps = 0;
 	size_t count = 0;
 
 	for (unsigned i = 0; i < 4; i++) {
@@ -491,12 +492,32 @@ TEST(windows_are_chosen_by_kinds_schedule_and_names_with_signs, set_up, tear_dow
 			all += database_filter_means_app(&filter, apps[a]);
 		assert_int_equal(all, filter.app[0] ? cases[i].count : 0);
 	}
-	assert_int_equal(database_apps(f->db, &any, found, ROOM, &count, &f->err), 0);
+	assert_int_equal(database_apps(f->db, &any, found, 2, &count, &all_apps, &f->err), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(all_apps, 4);
+	assert_int_equal(database_apps(f->db, &any, found, ROOM, &count, &all_apps, &f->err), 0);
 	assert_int_equal(count, 4);
+	assert_int_equal(all_apps, 4);
 	assert_string_equal(found[3].name, "shop-b");
 	assert_int_equal(found[3].windows, 1);
 	assert_true(found[3].kinds & 1u << JXP__KIND__KIND_LOOPS);
 	assert_false(found[2].kinds & 1u << JXP__KIND__KIND_LOOPS);
+}
+
+TEST(as_many_names_as_there_is_room_for_are_all_asked_for, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	struct database_filter filter = {.owner = PROC_ANY_UID};
+	struct window_result *w = sample_window(1, "z", 30);
+	uint64_t all = 0;
+
+	put(f, w);
+	window_result_free(w);
+	for (size_t i = 0; i + 3 < sizeof(filter.app); i += 2)
+		memcpy(filter.app + i, "a,", 3);
+	strcat(filter.app, "z");
+	assert_int_equal(database_count(f->db, &filter, &all, &f->err), 0);
+	assert_int_equal(all, 1);
 }
 
 TEST(somebody_elses_file_is_left_alone, set_up, tear_down)

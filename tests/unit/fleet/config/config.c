@@ -35,9 +35,9 @@ TEST(guards_have_thresholds_or_are_off)
 {
 	struct config c;
 
-	load(&c, "guards: {cpu-pressure: 0%, memory-pressure: 12.5%, load: 1.5, collector: off}\n"
+	load(&c, "guards: {cpu-pressure: 0.2, memory-pressure: 12.5%, load: 1.5, collector: off}\n"
 		 "pause-file: /run/pause\nstore: {free-disk: off}\n");
-	assert_true(c.guards.cpu_pressure == 0 && c.guards.memory_pressure == 0.125);
+	assert_true(c.guards.cpu_pressure == 0.2 && c.guards.memory_pressure == 0.125);
 	assert_true(c.guards.io_pressure == 0.5);
 	assert_true(c.guards.load == 1.5 && isinf(c.guards.collector));
 	assert_string_equal(c.texts.pause_file, "/run/pause");
@@ -48,13 +48,21 @@ TEST(guards_have_thresholds_or_are_off)
 	assert_string_equal(c.texts.pause_file, "/etc/jxperf/pause");
 	assert_true(c.store.free_disk == 0.01);
 	assert_refused("guards: {load: high}\n",
-		       "j.yaml:1:10: guards.load: 'high' is neither \"off\" nor a number like 4");
-	assert_refused("guards: {io-pressure: 0.5}\n",
-		       "j.yaml:1:10: guards.io-pressure: '0.5' is neither \"off\" nor a percentage "
-		       "like 80%");
+		       "j.yaml:1:10: guards.load: 'high' is not a number: use one like 4 or 1.5");
+	assert_refused("guards: {load: 4e1}\n",
+		       "j.yaml:1:10: guards.load: '4e1' is not a number: use one like 4 or 1.5");
+	assert_refused(
+	    "guards: {io-pressure: 50}\n",
+	    "j.yaml:1:10: guards.io-pressure: '50' is ambiguous: use one like 1% or 0.01");
+	assert_refused(
+	    "guards: {memory-pressure: 1e1%}\n",
+	    "j.yaml:1:10: guards.memory-pressure: '1e1%' is not a share: use one like 1% or 0.01");
+	assert_refused("guards: {cpu-pressure: 0%}\n",
+		       "j.yaml:1:10: guards.cpu-pressure: '0%' is not above 0% and at most 100%: "
+		       "use one like 1%");
 	assert_refused("guards: {collector: 101%}\n",
-		       "j.yaml:1:10: guards.collector: '101%' is neither \"off\" nor a percentage "
-		       "like 80%");
+		       "j.yaml:1:10: guards.collector: '101%' is not above 0% and at most 100%: "
+		       "use one like 1%");
 	assert_refused("pause-file: pause\n",
 		       "j.yaml:1:1: pause-file: 'pause' is not an absolute path");
 }
@@ -375,6 +383,46 @@ TEST(a_key_has_changed_when_what_it_says_has_and_not_how)
 		       "ca");
 	assert_changed(text, "salt: a\n", "c");
 	assert_changed("", text, "ca");
+}
+
+TEST(the_order_of_keys_says_nothing_and_that_of_lists_does)
+{
+	static const char text[] =
+	    "salt: a\nschedules:\n - {name: one, match: {user: x, app: y}, every: 1h}\n"
+	    " - {name: two, match: {}, every: 2h}\n";
+
+	assert_changed(text,
+		       "schedules:\n - {every: 1h, name: one, match: {app: y, user: x}}\n"
+		       " - {name: two, match: {}, every: 2h}\nsalt: a\n",
+		       "");
+	assert_changed(text,
+		       "salt: a\nschedules:\n - {name: two, match: {}, every: 2h}\n"
+		       " - {name: one, match: {user: x, app: y}, every: 1h}\n",
+		       "c");
+	/* A value is of its key. */
+	assert_changed(text,
+		       "salt: a\nschedules:\n - {name: one, match: {user: x, app: y}, every: 2h}\n"
+		       " - {name: two, match: {}, every: 1h}\n",
+		       "c");
+	assert_changed("salt: a\nhost-id: b\n", "salt: b\nhost-id: a\n", "ao");
+}
+
+TEST(the_order_of_files_says_something)
+{
+	static const char one[] = "salt: a\n", two[] = "salt: b\n";
+	struct config c[2];
+	struct err err;
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *first = i ? two : one, *second = i ? one : two;
+
+		config_defaults(&c[i]);
+		assert_int_equal(config_add(&c[i], "a", first, strlen(first), &err), 0);
+		assert_int_equal(config_add(&c[i], "b", second, strlen(second), &err), 0);
+	}
+	assert_int_not_equal(c[0].hash, c[1].hash);
+	config_release(&c[0]);
+	config_release(&c[1]);
 }
 
 TEST(a_file_that_is_not_there_is_named)

@@ -1,0 +1,131 @@
+#include "daemon/schedule/planner.h"
+
+#include <string.h>
+
+#include "daemon/schedule/planner_state.h"
+
+/* What keeps all schedules from the JVM that mean it, and in *until_ns for how long, by the
+ * planner's clock; 0: until that is over. */
+static enum miss why_not(const struct planner *p, const struct known_jvm *jvm, uint64_t *until_ns)
+{
+	enum miss why = jvm->refused;
+
+	*until_ns = 0;
+	for (size_t i = 0; i < p->config->schedule_count && !jvm->refused; i++) {
+		const struct plan *plan = &jvm->plans[i];
+		enum miss own = planner_jvms_own(p, jvm, plan);
+
+		if (!plan->matches)
+			continue;
+		if (!own && !plan->refused)
+			return MISS_NONE;
+		if (own && (!*until_ns || plan->backoff.until_ns < *until_ns))
+			*until_ns = plan->backoff.until_ns;
+		why = own ? own : plan->refused;
+	}
+	return why;
+}
+
+size_t planner_count_jvms(const struct planner *p, struct planner_count *counts)
+{
+	unsigned unmatched = 0, jvms[MISS_MAX] = {0};
+	uint64_t until_ns;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->jvms.count; i++)
+		(*(p->jvms.rows[i].matches ? &jvms[why_not(p, &p->jvms.rows[i], &until_ns)]
+					   : &unmatched))++;
+	counts[n++] = (struct planner_count){JVM_UNMATCHED, MISS_NONE, unmatched};
+	for (unsigned why = 0; why < MISS_MAX; why++)
+		if (why == MISS_NONE || miss_state(why) != JVM_COVERED)
+			counts[n++] = (struct planner_count){miss_state(why), why, jvms[why]};
+	return n;
+}
+
+size_t planner_count_agents(const struct planner *p,
+			    struct planner_agents counts[PLANNER_AGENTS_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->jvms.count; i++) {
+		const char *version = p->jvms.rows[i].agent_version;
+		size_t at = 0;
+
+		if (!version[0])
+			continue;
+		while (at < n && strcmp(counts[at].version, version) != 0)
+			at++;
+		if (at >= PLANNER_AGENTS_MAX - 1) {
+			at = PLANNER_AGENTS_MAX - 1;
+			version = "other";
+		}
+		if (at >= n) {
+			n = at + 1;
+			strcpy(counts[at].version, version); /* Same size. */
+			counts[at].jvms = 0;
+		}
+		counts[at].jvms++;
+	}
+	return n;
+}
+
+size_t planner_schedule_count(const struct planner *p)
+{
+	return p->config->schedule_count;
+}
+
+const struct planner_schedule *planner_schedule(const struct planner *p, size_t i)
+{
+	return &p->schedules[i];
+}
+
+const struct planner_schedule *planner_find_schedule(const struct planner *p, const char *name)
+{
+	return planner_own_schedule(p, name);
+}
+
+uint64_t planner_jvms_over_limit(const struct planner *p)
+{
+	return p->jvms.over_limit;
+}
+
+/* When the JVM's next window of a schedule is due; 0: that is not known. */
+static uint64_t next_start(const struct planner *p, const struct known_jvm *jvm, size_t schedule,
+			   uint64_t unix_ns)
+{
+	const struct plan *plan = &jvm->plans[schedule];
+
+	if (!plan->matches || p->schedules[schedule].stopped[0])
+		return 0;
+	if (plan->state == PLAN_DUE && plan->start_unix_ns >= unix_ns)
+		return plan->start_unix_ns;
+	return plan->next_unix_ns >= unix_ns ? plan->next_unix_ns : 0;
+}
+
+bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct planner_view *out)
+{
+	const struct known_jvm *jvm = known_jvms_of_pid(&p->jvms, pid);
+	uint64_t until_ns = 0;
+
+	if (!jvm)
+		return false;
+	*out = (struct planner_view){.start_ticks = jvm->start_ticks,
+				     .uid = jvm->uid,
+				     .app = jvm->app,
+				     .schedule = "",
+				     .last_window = jvm->last_window,
+				     .why = jvm->matches ? why_not(p, jvm, &until_ns) : MISS_NONE};
+	if (out->why && until_ns > p->clock_ns)
+		out->until_unix_ns = unix_ns + (until_ns - p->clock_ns);
+	for (size_t j = 0; j < p->config->schedule_count; j++) {
+		uint64_t start_ns = next_start(p, jvm, j, unix_ns);
+
+		if (out->why && (out->until_unix_ns == 0 || start_ns < out->until_unix_ns))
+			continue; /* It is not run, or not known. */
+		if (start_ns == 0 || (out->next_unix_ns && start_ns >= out->next_unix_ns))
+			continue;
+		out->schedule = p->schedules[j].config->name;
+		out->next_unix_ns = start_ns;
+	}
+	return true;
+}
