@@ -448,7 +448,6 @@ static int start_parts(struct daemon *d, struct err *err)
 
 	if (r < 0)
 		return r;
-	control.broker = d->broker;
 	d->metrics = metrics_new();
 	if (!d->metrics)
 		return err_set(err, ENOMEM, "out of memory");
@@ -522,9 +521,9 @@ static void free_parts(struct daemon *d)
 	private_link_free(d->link);
 	control_free(d->control);
 	endpoints_free(d->endpoints);
+	scheduler_free(d->scheduler);
 	engine_free(d->engine);
 	keeper_free(d->keeper);
-	scheduler_free(d->scheduler);
 	config_release(d->config);
 	metrics_sink_release(&d->metrics_sink);
 	metrics_kept_release(&d->metrics_kept);

@@ -6,10 +6,10 @@
 
 #include "common/cleanup.h"
 #include "daemon/engine/attach_request.h"
+#include "daemon/engine/inspections.h"
 #include "daemon/inspector/inspector.h"
 #include "profile/intake/stream.h"
 #include "daemon/serve/audit.h"
-#include "daemon/serve/inspections.h"
 #include "daemon/serve/listed_jvms.h"
 #include "daemon/answer/render.h"
 #include "proto/counters.h"
@@ -425,10 +425,12 @@ static void on_inspected(void *arg, Jxp__ControlReply *answer)
 
 void connection_inspect(struct connection *c, int pid)
 {
+	const struct broker_request question = {.pid = pid, .owner = c->asker.sees};
+
 	c->state = INSPECTING;
 	set_timer(c, INSPECTOR_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
-	if (inspections_ask(&c->inspection, c->context->inspections, &c->asker, pid, on_inspected,
-			    c) < 0)
+	if (inspections_ask(&c->inspection, engine_inspections(c->context->engine), c->asker.sees,
+			    &question, on_inspected, c) < 0)
 		connection_fail(c, ENOMEM, "out of memory");
 }
 

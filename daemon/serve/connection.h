@@ -31,7 +31,6 @@
 #define CONNECTION_ALIVE_MS 10000
 
 struct connection;
-struct inspections;
 struct reload_answer;
 struct scheduler;
 
@@ -48,7 +47,6 @@ struct control_context {
 	void *refused_arg;
 	uv_loop_t *loop;
 	struct engine *engine;
-	struct inspections *inspections;   /* questions about processes */
 	const struct scheduler *scheduler; /* NULL: no schedules */
 	struct renders *renders;
 	const char *store; /* path of the database of windows (daemon/store/database.h), or NULL */

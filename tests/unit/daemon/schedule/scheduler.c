@@ -69,8 +69,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	engine_free(f.engine);
 	scheduler_free(f.scheduler);
+	engine_free(f.engine);
 	loop_finish(&f.loop);
 	return 0;
 }
