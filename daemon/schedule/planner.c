@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/label.h"
 #include "common/saturate.h"
 #include "daemon/schedule/plan.h"
 #include "daemon/shares/shares.h"
@@ -58,6 +59,8 @@ struct planner {
 	enum miss held;
 	uint64_t clock_ns;      /* time that has passed */
 	struct shares failures; /* windows of a user in a row that failed */
+	uint64_t begun;         /* windows so far */
+	struct shares turns;    /* how many were, when a user's last one was */
 };
 
 /* ---------------------------------------------------------------- configuration */
@@ -209,6 +212,7 @@ void planner_free(struct planner *p)
 	forget_jvms(p);
 	shares_release(&p->owners);
 	shares_release(&p->failures);
+	shares_release(&p->turns);
 	free(p->jvms);
 	free_schedules(p);
 	free(p->running);
@@ -527,21 +531,53 @@ const struct planner_schedule *planner_resume(struct planner *p)
 	return NULL;
 }
 
+static unsigned running_of(const struct planner *p, uid_t uid)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < p->running_count; i++)
+		count += p->running[i].uid == uid;
+	return count;
+}
+
+/* Users take turns: a user with many JVMs would have all places again and again. */
+static bool comes_before(const struct planner *p, uid_t uid, uid_t other)
+{
+	unsigned runs = running_of(p, uid), others = running_of(p, other);
+
+	return runs != others ? runs < others
+			      : shares_of(&p->turns, uid) < shares_of(&p->turns, other);
+}
+
+/* Without memory the user's next turn comes early. */
+static void take_turn(struct planner *p, uid_t uid)
+{
+	if (p->turns.count >= PLANNER_JVMS_MAX)
+		shares_release(&p->turns);
+	(void)shares_add(&p->turns, uid, ++p->begun - shares_of(&p->turns, uid));
+}
+
 bool planner_next(struct planner *p, uint64_t unix_ns, int minute,
 		  bool (*is_profiled)(void *arg, pid_t pid), void *arg, struct planner_order *order)
 {
+	const struct jvm *best = NULL;
+	size_t of = 0;
+
 	for (size_t i = 0; i < p->jvm_count; i++) {
 		struct jvm *jvm = &p->jvms[i];
 		bool profiled = is_profiled(arg, jvm->pid);
 
 		for (size_t j = 0; j < p->config->schedule_count; j++)
 			if (is_ripe(p, jvm, &p->schedules[j], &jvm->plans[j], unix_ns, minute,
-				    profiled)) {
-				fill_order(p, jvm, p->schedules[j].config, &jvm->plans[j], order);
-				return true;
+				    profiled) &&
+			    (!best || comes_before(p, jvm->uid, best->uid))) {
+				best = jvm;
+				of = j;
 			}
 	}
-	return false;
+	if (best)
+		fill_order(p, best, p->schedules[of].config, &best->plans[of], order);
+	return best;
 }
 
 static struct plan *plan_of(struct planner *p, const struct planner_order *order, struct jvm **jvm)
@@ -560,6 +596,7 @@ void planner_began(struct planner *p, const struct planner_order *order, const c
 	r->pid = order->pid;
 	r->start_ticks = order->start_ticks;
 	r->uid = order->uid;
+	take_turn(p, order->uid);
 	r->cost = order->budget * (jvm ? jvm->cpu_share : 1);
 	if (!plan)
 		return;
@@ -733,45 +770,130 @@ static enum miss why_not(const struct planner *p, const struct jvm *jvm, uint64_
 	return why;
 }
 
+/* All schedules that match it have stopped themselves. */
+static bool is_stopped(const struct planner *p, const struct jvm *jvm)
+{
+	for (size_t i = 0; i < p->config->schedule_count; i++)
+		if (jvm->plans[i].matches && !p->schedules[i].stopped[0])
+			return false;
+	return jvm->matches;
+}
+
+/* Why none of its windows begins now, though nothing is wrong with it. */
+static enum miss why_held(const struct planner *p, const struct jvm *jvm)
+{
+	if (p->held)
+		return p->held;
+	if (jvm->collector_share >= p->config->guards.collector)
+		return MISS_COLLECTOR;
+	return is_stopped(p, jvm) ? MISS_COST : MISS_NONE;
+}
+
 size_t planner_count_jvms(const struct planner *p, struct planner_count *counts)
 {
-	unsigned unmatched = 0, jvms[MISS_MAX] = {0};
+	unsigned unmatched = 0, stopped, held[MISS_MAX] = {0}, jvms[MISS_MAX] = {0};
 	uint64_t until_ns;
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->jvm_count; i++)
-		(*(p->jvms[i].matches ? &jvms[why_not(p, &p->jvms[i], &until_ns)] : &unmatched))++;
+	for (size_t i = 0; i < p->jvm_count; i++) {
+		const struct jvm *jvm = &p->jvms[i];
+		enum miss own = why_not(p, jvm, &until_ns);
+
+		if (!jvm->matches)
+			unmatched++;
+		else if (miss_state(own) == JVM_SKIPPED || miss_state(own) == JVM_REFUSED)
+			jvms[own]++;
+		else
+			held[why_held(p, jvm)]++;
+	}
+	stopped = held[MISS_COST];
 	counts[n++] = (struct planner_count){JVM_UNMATCHED, MISS_NONE, unmatched};
+	counts[n++] = (struct planner_count){JVM_HELD, MISS_COST, stopped};
 	for (unsigned why = 0; why < MISS_MAX; why++)
 		if (why == MISS_NONE || miss_state(why) != JVM_COVERED)
-			counts[n++] = (struct planner_count){miss_state(why), why, jvms[why]};
+			counts[n++] = (struct planner_count){
+			    miss_state(why), why,
+			    miss_state(why) == JVM_HELD || why == MISS_NONE ? held[why]
+									    : jvms[why]};
 	return n;
+}
+
+/* "1.2.3", and what may follow behind '-', '+' or '~'. */
+static bool is_version(const char *text)
+{
+	for (int part = 0; part < 3; part++) {
+		size_t digits = strspn(text, "0123456789");
+
+		if (digits < 1 || digits > 4 || (part < 2 && text[digits] != '.'))
+			return false;
+		text += digits + (part < 2);
+	}
+	return !*text ||
+	       (strchr("-+~", *text) && text[1] && label_is_valid(text + 1, strlen(text + 1)));
+}
+
+struct version_owner {
+	uid_t uid;
+	unsigned versions; /* a bit for each place */
+};
+
+static struct version_owner *find_owner(struct version_owner *owners, size_t *count, uid_t uid)
+{
+	size_t i = 0;
+
+	while (i < *count && owners[i].uid != uid)
+		i++;
+	if (i == *count)
+		owners[(*count)++] = (struct version_owner){.uid = uid};
+	return &owners[i];
+}
+
+#define OTHER_VERSION (PLANNER_AGENTS_MAX - 1)
+
+/* Where a JVM's version is counted. */
+static size_t place_version(const struct planner_agents *counts, size_t n, const char *version,
+			    struct version_owner *owner)
+{
+	size_t at = 0;
+	bool has;
+
+	if (strcmp(version, AGENT_VERSION_UNTOLD) != 0 && !is_version(version))
+		return OTHER_VERSION;
+	while (at < n && strcmp(counts[at].version, version) != 0)
+		at++;
+	if (at >= OTHER_VERSION)
+		return OTHER_VERSION;
+	has = owner->versions & 1u << at;
+	if (!has && __builtin_popcount(owner->versions) >= PLANNER_AGENTS_OF_USER)
+		return OTHER_VERSION;
+	owner->versions |= 1u << at;
+	return at;
 }
 
 size_t planner_count_agents(const struct planner *p,
 			    struct planner_agents counts[PLANNER_AGENTS_MAX])
 {
-	size_t n = 0;
+	struct version_owner owners[PLANNER_JVMS_MAX];
+	struct planner_agents *other = &counts[OTHER_VERSION];
+	size_t n = 0, owner_count = 0;
 
+	*other = (struct planner_agents){.version = "other"};
 	for (size_t i = 0; i < p->jvm_count; i++) {
-		const char *version = p->jvms[i].agent_version;
-		size_t at = 0;
+		const struct jvm *jvm = &p->jvms[i];
+		size_t at;
 
-		if (!version[0])
+		if (!jvm->agent_version[0])
 			continue;
-		while (at < n && strcmp(counts[at].version, version) != 0)
-			at++;
-		if (at >= PLANNER_AGENTS_MAX - 1) {
-			at = PLANNER_AGENTS_MAX - 1;
-			version = "other";
-		}
-		if (at >= n) {
-			n = at + 1;
-			strcpy(counts[at].version, version); /* Same size. */
-			counts[at].jvms = 0;
+		at = place_version(counts, n, jvm->agent_version,
+				   find_owner(owners, &owner_count, jvm->uid));
+		if (at == n && at < OTHER_VERSION) {
+			counts[n++] = (struct planner_agents){0};
+			strcpy(counts[at].version, jvm->agent_version); /* Same size. */
 		}
 		counts[at].jvms++;
 	}
+	if (other->jvms)
+		counts[n++] = *other;
 	return n;
 }
 
