@@ -448,6 +448,7 @@ static int start_parts(struct daemon *d, struct err *err)
 
 	if (r < 0)
 		return r;
+	control.broker = d->broker;
 	d->metrics = metrics_new();
 	if (!d->metrics)
 		return err_set(err, ENOMEM, "out of memory");

@@ -38,6 +38,7 @@ struct control_settings {
 	/* The socket's group is jxperf's own where root or the service manager has made it so; that
 	 * of a user may be everybody's. */
 	bool group_may_connect;
+	struct broker_client *broker;
 	const char *admin_group;           /* whose members may do everything; "" or NULL: none */
 	const char *http;                  /* "ADDR:PORT" for `status`, or "" */
 	const struct scheduler *scheduler; /* for `list`; NULL: no schedules */
