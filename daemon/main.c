@@ -522,9 +522,9 @@ static void free_parts(struct daemon *d)
 	private_link_free(d->link);
 	control_free(d->control);
 	endpoints_free(d->endpoints);
+	scheduler_free(d->scheduler);
 	engine_free(d->engine);
 	keeper_free(d->keeper);
-	scheduler_free(d->scheduler);
 	config_release(d->config);
 	metrics_sink_release(&d->metrics_sink);
 	metrics_kept_release(&d->metrics_kept);

@@ -268,6 +268,24 @@ static int watch(struct broker *b, const struct broker_request *request, int *fd
 	return fd < 0 ? fd : 1;
 }
 
+/* Neither look waits for the process: the kernel answers by itself. */
+static int login(struct broker *b, const struct broker_request *request, int *fds, struct err *err)
+{
+	struct broker_reply r = {.operation = BROKER_LOGIN, .id = request->id};
+	char path[32], text[16];
+	int error = proc_check_owner(request->pid, request->owner, err);
+
+	(void)fds;
+	if (error < 0)
+		return error;
+	(void)snprintf(path, sizeof(path), "/proc/%d/loginuid", request->pid);
+	if (proc_read(path, text, sizeof(text)) <= 0)
+		return err_set(err, ENODATA, "the kernel does not tell who has logged in");
+	r.login = (uid_t)strtoul(text, NULL, 10);
+	broker_outbox_reply(&b->outbox, &r, NULL);
+	return NOT_ANSWERED;
+}
+
 static int discover(struct broker *b, const struct broker_request *request, int *fds,
 		    struct err *err)
 {
@@ -350,8 +368,8 @@ static int check_pids(const struct broker_request *r, struct err *err)
 static bool sets_unused_field(const struct broker_request *r)
 {
 	uint32_t operation = r->operation;
-	bool owned =
-	    operation == BROKER_ATTACH || operation == BROKER_INSPECT || operation == BROKER_WATCH;
+	bool owned = operation == BROKER_ATTACH || operation == BROKER_INSPECT ||
+		     operation == BROKER_WATCH || operation == BROKER_LOGIN;
 	const struct {
 		bool used, set;
 	} fields[] = {
@@ -394,7 +412,7 @@ static void serve(struct broker *b, const struct broker_request *request)
 	    [BROKER_RELEASE] = release,  [BROKER_INSPECT] = inspect,
 	    [BROKER_PAGES] = ask_worker, [BROKER_GATE] = gate,
 	    [BROKER_WATCH] = watch,      [BROKER_DISCOVER] = discover,
-	    [BROKER_FOLLOW] = follow,
+	    [BROKER_FOLLOW] = follow,    [BROKER_LOGIN] = login,
 	};
 	uint32_t operation = request->operation;
 	int fds[1] = {-1}, r;

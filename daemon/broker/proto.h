@@ -45,6 +45,8 @@ enum broker_operation {
 	BROKER_DISCOVER = 10,
 	/* Say when one of these processes ends: BROKER_EVENT_ENDED. There is no reply. */
 	BROKER_FOLLOW = 11,
+	/* Who has logged in to pid, which is owner's. */
+	BROKER_LOGIN = 12,
 };
 
 enum broker_event_kind {
@@ -90,8 +92,8 @@ struct broker_request {
 	uint64_t sig_data;        /* PERF_OPEN: of the first event; the i-th gets sig_data + i */
 	uint32_t page_count;      /* PAGES: how many addresses in them, 1.. */
 	uint32_t attach_flags;    /* ATTACH: BROKER_ATTACH_* */
-	/* ATTACH, INSPECT: the one user whose processes there are, the others being answered as if
-	 * they were not; PROC_ANY_UID: all. */
+	/* ATTACH, INSPECT, LOGIN: the one user whose processes there are, the others being answered
+	 * as if they were not; PROC_ANY_UID: all. */
 	uint32_t owner;
 	uint32_t timeout_ms; /* ATTACH: as in proto/helper.h, or 0: the usual */
 	uint64_t pages[BROKER_PAGES_MAX];
@@ -118,8 +120,8 @@ struct broker_reply {
 	uint32_t owner;        /* ATTACH that worked: whose process it is (proc_owner) */
 	double cpu_limit; /* ATTACH that worked: what cgroups let it have, in CPUs; 0: no limit */
 	struct switch_costs switch_costs; /* likewise: of this machine */
-	int32_t sampler_error; /* HELLO: of opening the hardware sampler's events, -errno or 0 */
-	uint32_t reserved;
+	int32_t sampler_error;   /* HELLO: of opening the hardware sampler's events, -errno or 0 */
+	uint32_t login;          /* LOGIN: /proc/PID/loginuid; PROC_ANY_UID: it is not set */
 	uint64_t cpu_ns;         /* proc_own_cpu_ns, when it was sent */
 	uint64_t touches_lost;   /* PAGES: first touches that there was no room for, so far */
 	struct gate_counts gate; /* GATE */

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/proc.h"
 #include "daemon/engine/history.h"
+#include "daemon/engine/inspections.h"
 #include "daemon/engine/pause.h"
 #include "daemon/engine/run.h"
 #include "daemon/engine/sinks.h"
@@ -53,13 +54,25 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 
 	if (!e)
 		return err_set(err, ENOMEM, "out of memory");
-	e->context = (struct run_context){.loop = loop, .broker = broker, .tell_ns = TELL_NS};
+	e->context = (struct run_context){.loop = loop,
+					  .broker = broker,
+					  .inspections = inspections_new(loop, broker),
+					  .tell_ns = TELL_NS};
+	if (!e->context.inspections) {
+		free(e);
+		return err_set(err, ENOMEM, "out of memory");
+	}
 	e->limits = limits;
 	shares_init(&e->windows, &windows);
 	history = history_sink(&e->history);
 	engine_add_sink(e, &history);
 	*out = e;
 	return 0;
+}
+
+struct inspections *engine_inspections(const struct engine *e)
+{
+	return e->context.inspections;
 }
 
 void engine_set_namer(struct engine *e, const struct run_namer *namer)
@@ -116,6 +129,7 @@ void engine_free(struct engine *e)
 		return;
 	while (e->running_count > 0)
 		remove_run(e, e->running[0]);
+	inspections_free(e->context.inspections);
 	history_release(&e->history);
 	shares_release(&e->windows);
 	free(e);

@@ -38,6 +38,7 @@ struct engine_limits {
 extern const struct engine_limits engine_limits_usual;
 
 struct engine;
+struct inspections;
 struct pause;
 struct run_namer;
 
@@ -48,6 +49,9 @@ int engine_new(struct engine **out, uv_loop_t *loop, struct broker_client *broke
 /* sink hears of every window from now on, as long as the engine lasts. At most SINKS_OF_ALL_MAX,
  * one of which is the history. */
 void engine_add_sink(struct engine *e, const struct window_sink *sink);
+
+/* Where all questions about processes wait; the engine's. */
+struct inspections *engine_inspections(const struct engine *e);
 
 /* How windows that nobody has named are called. Before any begins. */
 void engine_set_namer(struct engine *e, const struct run_namer *namer);

@@ -11,7 +11,7 @@
 #include "common/fd.h"
 #include "common/proc.h"
 #include "daemon/engine/app_name.h"
-#include "daemon/engine/inspector_answer.h"
+#include "daemon/engine/inspections.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/engine/run_frames.h"
 #include "daemon/engine/window_log.h"
@@ -20,6 +20,7 @@
 /* ---------------------------------------------------------------- states */
 
 static void on_limit(uv_timer_t *timer);
+static void go_on_unnamed(struct run *r);
 
 static void start_limit(struct run *r)
 {
@@ -167,8 +168,13 @@ static void on_limit(uv_timer_t *timer)
 	case RUN_WAITING:
 		run_fail(r, ETIMEDOUT, "the window that a schedule has in this JVM does not end");
 		break;
-	case RUN_ATTACHING:
 	case RUN_OPENING_GATE:
+		if (r->naming) {
+			go_on_unnamed(r);
+			break;
+		}
+		/* fall through */
+	case RUN_ATTACHING:
 		give_up_on_broker(
 		    r, "the privileged half of jxperfd does not answer: see the daemon's log");
 		break;
@@ -258,18 +264,27 @@ static void on_looked_at(void *arg, Jxp__ControlReply *answer)
 	const Jxp__Jvm *jvm = find_jvm(r, answer);
 	struct window_request *request = &r->result->request;
 
+	r->naming = NULL;
 	if (jvm && r->context.namer.name(r->context.namer.arg, jvm, request->app)) {
 		request->app_by_rule = true;
 		set_app(r, request->app);
 	} else {
 		set_app(r, jvm ? r->program_app : APP_NAME_UNKNOWN);
 	}
-	inspector_answer_free(r->naming);
-	r->naming = NULL;
 	if (r->state == RUN_CANCELLED)
 		run_fail(r, ECANCELED, r->reason);
 	else
 		open_gate(r);
+}
+
+/* Its question waits behind those of too many others: the agent is there, and waits as well. */
+static void go_on_unnamed(struct run *r)
+{
+	inspection_forget(r->naming);
+	r->naming = NULL;
+	set_app(r, APP_NAME_UNKNOWN);
+	start_limit(r);
+	open_gate(r);
 }
 
 /* The JVM runs, so what rules go by can be read of it. */
@@ -278,13 +293,12 @@ static void name_app(struct run *r, const char *program)
 	const struct broker_request question = {
 	    .pid = INSPECTOR_LIST, .owner = PROC_ANY_UID, .pid_count = 1, .pids = {r->result->pid}};
 	const struct run_namer *namer = &r->context.namer;
-	struct err err;
 
 	run_move(r, RUN_OPENING_GATE);
 	app_name_of(r->program_app, sizeof(r->program_app), program);
 	if (!r->result->request.app[0] && namer->rules && namer->rules(namer->arg)) {
-		if (inspector_answer_new(&r->naming, r->context.loop, r->context.broker, &question,
-					 on_looked_at, r, &err) == 0)
+		if (inspections_ask(&r->naming, r->context.inspections, r->result->asker.sees,
+				    &question, on_looked_at, r) == 0)
 			return;
 		set_app(r, APP_NAME_UNKNOWN);
 	} else {
@@ -439,7 +453,7 @@ void run_free(struct run *r)
 		broker_client_forget(r->context.broker, r->attach_request);
 	if (r->event_request > 0)
 		broker_client_forget(r->context.broker, r->event_request);
-	inspector_answer_free(r->naming);
+	inspection_forget(r->naming);
 	numa_query_release(&r->numa);
 	forget_analyses(r);
 	gate_control_release(&r->gate);

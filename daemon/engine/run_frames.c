@@ -199,6 +199,9 @@ static void hunt_loops(struct run *r)
 
 static void on_batch(struct run *r, const Jxp__AgentFrame *frame)
 {
+	uint64_t now_ns = clock_monotonic_ns();
+
+	intake_bound_cpu(&r->intake, now_ns - r->result->start_ns, now_ns - r->result->asked_ns);
 	if (intake_batch(&r->intake, frame->batch) < 0) {
 		run_hang_up(r, "out of memory");
 		return;

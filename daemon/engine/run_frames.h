@@ -16,7 +16,7 @@
 #include "daemon/engine/run_state.h"
 #include "profile/intake/intake.h"
 
-struct inspector_answer;
+struct inspection;
 
 struct run {
 	uv_timer_t timer; /* of the state's limit */
@@ -29,7 +29,7 @@ struct run {
 	uint64_t deadline_ns; /* at which the agent ends the window by itself; 0 before it began */
 	int attach_request;   /* ids of open requests to the broker, or 0 */
 	int event_request;
-	struct inspector_answer *naming;  /* how the rules see the JVM, while it is asked for; */
+	struct inspection *naming;        /* how the rules see the JVM, while it is asked for; */
 	char program_app[APP_NAME_BYTES]; /* and what it is without rules */
 	uint32_t event_tid;               /* of event_request */
 	int refused;  /* errno value with which the agent refused the window before it began, or was

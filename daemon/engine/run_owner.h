@@ -11,6 +11,7 @@
 #include "daemon/broker/client.h"
 #include "profile/window/request.h"
 
+struct inspections;
 struct run;
 
 struct run_callbacks {
@@ -36,6 +37,7 @@ struct run_namer {
 struct run_context {
 	uv_loop_t *loop;
 	struct broker_client *broker;
+	struct inspections *inspections; /* borrowed, likewise; asked where the namer has rules */
 	struct run_namer namer;
 	uint64_t patience_ms; /* for each answer of the broker */
 	uint64_t tell_ns;     /* at least, between two messages to the agent that its batches give

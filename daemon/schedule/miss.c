@@ -13,7 +13,7 @@ static const struct {
     [MISS_BUDGET] = {"budget", "", JVM_COVERED},
     [MISS_LATE] = {"late", "", JVM_COVERED},
     [MISS_REFUSED] = {"refused", "it cannot be attached to", JVM_REFUSED},
-    [MISS_BROKER] = {"broker", "", JVM_COVERED},
+    [MISS_BROKER] = {"broker", "", JVM_HELD},
     [MISS_PROTOCOL] = {"protocol", "its agent speaks another protocol", JVM_REFUSED},
     [MISS_ROOM] = {"room", "no room for the agent", JVM_REFUSED},
     [MISS_PERMISSION] = {"permission", "no permission", JVM_REFUSED},
@@ -21,12 +21,12 @@ static const struct {
     [MISS_SAMPLER] = {"sampler", "no sampler", JVM_REFUSED},
     [MISS_FAILED] = {"failed", "a window failed", JVM_SKIPPED},
     [MISS_COST] = {"cost", "a window cost too much", JVM_SKIPPED},
-    [MISS_COLLECTOR] = {"collector", "", JVM_COVERED},
-    [MISS_CPU_PRESSURE] = {"cpu_pressure", "", JVM_COVERED},
-    [MISS_MEMORY_PRESSURE] = {"memory_pressure", "", JVM_COVERED},
-    [MISS_IO_PRESSURE] = {"io_pressure", "", JVM_COVERED},
-    [MISS_LOAD] = {"load", "", JVM_COVERED},
-    [MISS_PAUSED] = {"paused", "", JVM_COVERED},
+    [MISS_COLLECTOR] = {"collector", "", JVM_HELD},
+    [MISS_CPU_PRESSURE] = {"cpu_pressure", "", JVM_HELD},
+    [MISS_MEMORY_PRESSURE] = {"memory_pressure", "", JVM_HELD},
+    [MISS_IO_PRESSURE] = {"io_pressure", "", JVM_HELD},
+    [MISS_LOAD] = {"load", "", JVM_HELD},
+    [MISS_PAUSED] = {"paused", "", JVM_HELD},
 };
 
 /* What is not here was found out from a JVM that did not do its part. */
@@ -58,10 +58,8 @@ enum jvm_state miss_state(enum miss miss)
 const char *jvm_state_name(enum jvm_state state)
 {
 	static const char *const names[JVM_STATES] = {
-	    [JVM_COVERED] = "covered",
-	    [JVM_UNMATCHED] = "unmatched",
-	    [JVM_SKIPPED] = "skipped",
-	    [JVM_REFUSED] = "refused",
+	    [JVM_COVERED] = "covered", [JVM_UNMATCHED] = "unmatched", [JVM_SKIPPED] = "skipped",
+	    [JVM_REFUSED] = "refused", [JVM_HELD] = "held",
 	};
 
 	return (unsigned)state < JVM_STATES ? names[state] : "unknown";

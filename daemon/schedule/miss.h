@@ -39,6 +39,7 @@ enum jvm_state {
 	JVM_UNMATCHED, /* no schedule means it */
 	JVM_SKIPPED,   /* it is left alone after a window that failed or cost too much */
 	JVM_REFUSED,   /* nothing is tried */
+	JVM_HELD,      /* none begins until the host, its people or its schedules say otherwise */
 	JVM_STATES,
 };
 

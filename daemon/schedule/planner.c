@@ -145,6 +145,7 @@ void planner_free(struct planner *p)
 		return;
 	known_jvms_release(&p->jvms);
 	shares_release(&p->failures);
+	shares_release(&p->turns);
 	free_schedules(p);
 	free(p->running);
 	free(p);
@@ -382,21 +383,53 @@ const struct planner_schedule *planner_resume(struct planner *p)
 	return NULL;
 }
 
+static unsigned running_of(const struct planner *p, uid_t uid)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < p->running_count; i++)
+		count += p->running[i].uid == uid;
+	return count;
+}
+
+/* Users take turns: a user with many JVMs would have all places again and again. */
+static bool comes_before(const struct planner *p, uid_t uid, uid_t other)
+{
+	unsigned runs = running_of(p, uid), others = running_of(p, other);
+
+	return runs != others ? runs < others
+			      : shares_of(&p->turns, uid) < shares_of(&p->turns, other);
+}
+
+/* Without memory the user's next turn comes early. */
+static void take_turn(struct planner *p, uid_t uid)
+{
+	if (p->turns.count >= KNOWN_JVMS_MAX)
+		shares_release(&p->turns);
+	(void)shares_add(&p->turns, uid, ++p->begun - shares_of(&p->turns, uid));
+}
+
 bool planner_next(struct planner *p, uint64_t unix_ns, int minute,
 		  bool (*is_profiled)(void *arg, pid_t pid), void *arg, struct planner_order *order)
 {
+	const struct known_jvm *best = NULL;
+	size_t of = 0;
+
 	for (size_t i = 0; i < p->jvms.count; i++) {
 		struct known_jvm *jvm = &p->jvms.rows[i];
 		bool profiled = is_profiled(arg, jvm->pid);
 
 		for (size_t j = 0; j < p->config->schedule_count; j++)
 			if (is_ripe(p, jvm, &p->schedules[j], &jvm->plans[j], unix_ns, minute,
-				    profiled)) {
-				fill_order(p, jvm, p->schedules[j].config, &jvm->plans[j], order);
-				return true;
+				    profiled) &&
+			    (!best || comes_before(p, jvm->uid, best->uid))) {
+				best = jvm;
+				of = j;
 			}
 	}
-	return false;
+	if (best)
+		fill_order(p, best, p->schedules[of].config, &best->plans[of], order);
+	return best;
 }
 
 static struct plan *plan_of(struct planner *p, const struct planner_order *order,
@@ -417,6 +450,7 @@ void planner_began(struct planner *p, const struct planner_order *order, const c
 	r->pid = order->pid;
 	r->start_ticks = order->start_ticks;
 	r->uid = order->uid;
+	take_turn(p, order->uid);
 	r->cost = order->budget * (jvm ? jvm->cpu_share : 1);
 	if (!plan)
 		return;

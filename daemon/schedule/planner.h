@@ -4,7 +4,8 @@
  *
  * For every JVM and schedule that match there is one plan an epoch. It is run when its time has
  * come and nothing is in the way; what is in the way for too long makes it a missed one, which is
- * counted and not caught up.
+ * counted and not caught up. Where more are due than may run, users take turns: next is one of
+ * the user who has fewest windows, then of the one whose last began longest ago.
  *
  * A failure is the JVM's: after a window that failed, was refused or cost too much its schedule
  * leaves that JVM alone, longer each time, and its windows are missed for that reason. A user whose
@@ -166,17 +167,20 @@ struct planner_count {
 };
 
 /* One count for each state of a reason, also where it is 0; counts has room for
- * PLANNER_COUNTS_MAX. Returns how many there are. */
-#define PLANNER_COUNTS_MAX (MISS_MAX + 1)
+ * PLANNER_COUNTS_MAX. Returns how many there are. One whose schedules have all stopped themselves
+ * is held, for MISS_COST. */
+#define PLANNER_COUNTS_MAX (MISS_MAX + 2)
 size_t planner_count_jvms(const struct planner *p, struct planner_count *counts);
 
-/* How many JVMs of the last look have an agent of a version. Versions are JVMs' own word: those
- * that there is no room for are "other", which is the last. */
+/* How many JVMs of the last look have an agent of a version. Versions are JVMs' own word: what is
+ * none ("1.2.3", "1.2.3-rc1"), what there is no room for, and of one user what is beyond
+ * PLANNER_AGENTS_OF_USER is "other", which is the last. */
 struct planner_agents {
 	char version[AGENT_VERSION_BYTES];
 	unsigned jvms;
 };
-#define PLANNER_AGENTS_MAX 16
+#define PLANNER_AGENTS_MAX     16
+#define PLANNER_AGENTS_OF_USER 3
 size_t planner_count_agents(const struct planner *p,
 			    struct planner_agents counts[PLANNER_AGENTS_MAX]);
 

@@ -1,6 +1,7 @@
 /*
  * What the planner's parts share, for them alone: planner.c, which says what is due and what may
- * begin, planner_ended.c, what became of it, and planner_view.c, what shows of both.
+ * begin, planner_ended.c, what became of it, planner_view.c, what shows
+ * of both, and planner_agents.c, whose agents there are.
  */
 #ifndef JXPERF_DAEMON_SCHEDULE_PLANNER_STATE_H
 #define JXPERF_DAEMON_SCHEDULE_PLANNER_STATE_H
@@ -29,6 +30,8 @@ struct planner {
 	enum miss held;
 	uint64_t clock_ns;      /* time that has passed */
 	struct shares failures; /* windows of a user in a row that failed */
+	uint64_t begun;         /* windows so far */
+	struct shares turns;    /* how many were, when a user's last one was */
 };
 
 /* NULL without one of that name. */

@@ -26,46 +26,51 @@ static enum miss why_not(const struct planner *p, const struct known_jvm *jvm, u
 	return why;
 }
 
+/* All schedules that match it have stopped themselves. */
+static bool is_stopped(const struct planner *p, const struct known_jvm *jvm)
+{
+	for (size_t i = 0; i < p->config->schedule_count; i++)
+		if (jvm->plans[i].matches && !p->schedules[i].stopped[0])
+			return false;
+	return jvm->matches;
+}
+
+/* Why none of its windows begins now, though nothing is wrong with it. */
+static enum miss why_held(const struct planner *p, const struct known_jvm *jvm)
+{
+	if (p->held)
+		return p->held;
+	if (jvm->collector_share >= p->config->guards.collector)
+		return MISS_COLLECTOR;
+	return is_stopped(p, jvm) ? MISS_COST : MISS_NONE;
+}
+
 size_t planner_count_jvms(const struct planner *p, struct planner_count *counts)
 {
-	unsigned unmatched = 0, jvms[MISS_MAX] = {0};
+	unsigned unmatched = 0, stopped, held[MISS_MAX] = {0}, jvms[MISS_MAX] = {0};
 	uint64_t until_ns;
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->jvms.count; i++)
-		(*(p->jvms.rows[i].matches ? &jvms[why_not(p, &p->jvms.rows[i], &until_ns)]
-					   : &unmatched))++;
+	for (size_t i = 0; i < p->jvms.count; i++) {
+		const struct known_jvm *jvm = &p->jvms.rows[i];
+		enum miss own = why_not(p, jvm, &until_ns);
+
+		if (!jvm->matches)
+			unmatched++;
+		else if (miss_state(own) == JVM_SKIPPED || miss_state(own) == JVM_REFUSED)
+			jvms[own]++;
+		else
+			held[why_held(p, jvm)]++;
+	}
+	stopped = held[MISS_COST];
 	counts[n++] = (struct planner_count){JVM_UNMATCHED, MISS_NONE, unmatched};
+	counts[n++] = (struct planner_count){JVM_HELD, MISS_COST, stopped};
 	for (unsigned why = 0; why < MISS_MAX; why++)
 		if (why == MISS_NONE || miss_state(why) != JVM_COVERED)
-			counts[n++] = (struct planner_count){miss_state(why), why, jvms[why]};
-	return n;
-}
-
-size_t planner_count_agents(const struct planner *p,
-			    struct planner_agents counts[PLANNER_AGENTS_MAX])
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->jvms.count; i++) {
-		const char *version = p->jvms.rows[i].agent_version;
-		size_t at = 0;
-
-		if (!version[0])
-			continue;
-		while (at < n && strcmp(counts[at].version, version) != 0)
-			at++;
-		if (at >= PLANNER_AGENTS_MAX - 1) {
-			at = PLANNER_AGENTS_MAX - 1;
-			version = "other";
-		}
-		if (at >= n) {
-			n = at + 1;
-			strcpy(counts[at].version, version); /* Same size. */
-			counts[at].jvms = 0;
-		}
-		counts[at].jvms++;
-	}
+			counts[n++] = (struct planner_count){
+			    miss_state(why), why,
+			    miss_state(why) == JVM_HELD || why == MISS_NONE ? held[why]
+									    : jvms[why]};
 	return n;
 }
 

@@ -363,7 +363,8 @@ int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine
 	name_host(config, host);
 	s->planner = planner_new(config, host);
 	if (s->planner)
-		s->survey = survey_new(loop, broker, s->planner, pace, on_survey_changed, s);
+		s->survey = survey_new(engine_inspections(engine), broker, s->planner, pace,
+				       on_survey_changed, s);
 	if (!s->survey) {
 		planner_free(s->planner);
 		return err_set(err, ENOMEM, "out of memory");

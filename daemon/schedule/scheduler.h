@@ -34,8 +34,8 @@ struct scheduler;
 struct survey_pace;
 
 /* Begins with a round at once, if config has schedules. config has to last until the scheduler has
- * another. The scheduler becomes a sink of the engine's: it is to be freed after it, or with no
- * turn of the loop in between. 0 or -ENOMEM. */
+ * another. The scheduler becomes a sink of the engine's and asks in its queue: it is to be freed
+ * before it, with no turn of the loop in between. 0 or -ENOMEM. */
 int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine,
 		  struct broker_client *broker, const struct config *config,
 		  const struct survey_pace *pace, struct err *err);

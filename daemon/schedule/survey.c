@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "common/proc.h"
 #include "daemon/broker/client.h"
-#include "daemon/engine/inspector_answer.h"
+#include "daemon/engine/inspections.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/schedule/newcomers.h"
 #include "daemon/schedule/planner.h"
@@ -23,7 +23,7 @@ const struct survey_pace survey_pace_usual = {
     .round_ms = 10000, .slow_round_ms = 60000, .patience_ms = INSPECTOR_TIMEOUT_MS + 5000};
 
 struct survey {
-	uv_loop_t *loop;
+	struct inspections *inspections;
 	struct broker_client *broker;
 	struct planner *planner;
 	void (*changed)(void *arg);
@@ -31,7 +31,7 @@ struct survey {
 	struct sightings sightings;
 	struct newcomers newcomers;
 	int discover_request;             /* to the broker; 0: none */
-	struct inspector_answer *answer;  /* of the round or look under way, or NULL */
+	struct inspection *answer;        /* of the round or look under way, or NULL */
 	pid_t looked_at[BROKER_PIDS_MAX]; /* in this look; */
 	size_t look_count;                /* 0: it is a round */
 	/* CLOCK_MONOTONIC: when the last round ended, 0: none is to be waited for; and when what is
@@ -75,11 +75,19 @@ static bool is_look(const struct survey *s)
 
 static void end_question(struct survey *s)
 {
-	inspector_answer_free(s->answer);
+	inspection_forget(s->answer);
 	s->answer = NULL;
 	if (!is_look(s))
 		s->round_ns = clock_monotonic_ns();
 	s->look_count = 0;
+}
+
+/* Likewise where its inspector need not be waited for. */
+static void give_up(struct survey *s)
+{
+	inspections_give_up_survey(s->inspections);
+	s->answer = NULL;
+	end_question(s);
 }
 
 /* A round's failure is said once, until one works again; what a look did not see the next round
@@ -151,6 +159,7 @@ static void on_answer(void *arg, Jxp__ControlReply *answer)
 {
 	struct survey *s = arg;
 
+	s->answer = NULL;
 	if (answer->body_case == JXP__CONTROL_REPLY__BODY_JVMS)
 		take_list(s, answer->jvms);
 	else
@@ -166,15 +175,12 @@ static void ask(struct survey *s)
 {
 	struct broker_request question = {
 	    .pid = INSPECTOR_LIST, .owner = PROC_ANY_UID, .pid_count = (uint32_t)s->look_count};
-	struct err err;
 
 	memcpy(question.pids, s->looked_at, s->look_count * sizeof(*s->looked_at));
-	if (inspector_answer_new(&s->answer, s->loop, s->broker, &question, on_answer, s, &err) <
-	    0) {
-		question_failed(s, err.message);
+	s->give_up_ns = clock_monotonic_ns() + s->pace->patience_ms * NS_PER_MS;
+	if (inspections_ask_for_survey(&s->answer, s->inspections, &question, on_answer, s) < 0) {
+		question_failed(s, "out of memory");
 		end_question(s);
-	} else {
-		s->give_up_ns = clock_monotonic_ns() + s->pace->patience_ms * NS_PER_MS;
 	}
 }
 
@@ -194,7 +200,7 @@ void survey_turn(struct survey *s)
 {
 	if (s->answer) {
 		question_failed(s, "no answer in time");
-		end_question(s);
+		give_up(s);
 	} else if (clock_monotonic_ns() >= round_due_ns(s)) {
 		begin_round(s);
 	} else {
@@ -258,7 +264,7 @@ void survey_lost_broker(struct survey *s)
 	s->away = true;
 	newcomers_set(&s->newcomers, false);
 	if (s->answer)
-		end_question(s);
+		give_up(s);
 	if (s->works)
 		s->changed(s->arg);
 }
@@ -287,13 +293,14 @@ void survey_take_event(struct survey *s, const struct broker_event *event)
 
 /* ---------------------------------------------------------------- life */
 
-struct survey *survey_new(uv_loop_t *loop, struct broker_client *broker, struct planner *planner,
-			  const struct survey_pace *pace, void (*changed)(void *arg), void *arg)
+struct survey *survey_new(struct inspections *inspections, struct broker_client *broker,
+			  struct planner *planner, const struct survey_pace *pace,
+			  void (*changed)(void *arg), void *arg)
 {
 	struct survey *s = calloc(1, sizeof(*s));
 
 	if (s)
-		*s = (struct survey){.loop = loop,
+		*s = (struct survey){.inspections = inspections,
 				     .broker = broker,
 				     .planner = planner,
 				     .changed = changed,
@@ -307,7 +314,7 @@ void survey_free(struct survey *s)
 {
 	if (!s)
 		return;
-	inspector_answer_free(s->answer);
+	inspection_forget(s->answer);
 	if (s->discover_request > 0)
 		broker_client_forget(s->broker, s->discover_request);
 	sightings_release(&s->sightings);

@@ -7,15 +7,14 @@
  * without an answer in time is given up, and what was known goes on until the next. Where the
  * broker cannot say it, rounds are all there is, and more frequent.
  *
- * Has no timer: its owner asks when the next turn is due. Loop thread only. Broker client and
- * planner are borrowed, and the pace, which is the usual one but in tests.
+ * Has no timer: its owner asks when the next turn is due. Loop thread only. Queue, broker client
+ * and planner are borrowed, and the pace, which is the usual one but in tests.
  */
 #ifndef JXPERF_DAEMON_SCHEDULE_SURVEY_H
 #define JXPERF_DAEMON_SCHEDULE_SURVEY_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <uv.h>
 
 struct survey_pace {
 	/* Between two rounds where they are all there is, and where they only find what looks did
@@ -29,14 +28,16 @@ extern const struct survey_pace survey_pace_usual;
 
 struct broker_client;
 struct broker_event;
+struct inspections;
 struct newcomers;
 struct planner;
 struct survey;
 
 /* changed: the planner knows more, or the next turn is due at another time; from the loop. NULL
  * without memory. It rests at first. */
-struct survey *survey_new(uv_loop_t *loop, struct broker_client *broker, struct planner *planner,
-			  const struct survey_pace *pace, void (*changed)(void *arg), void *arg);
+struct survey *survey_new(struct inspections *inspections, struct broker_client *broker,
+			  struct planner *planner, const struct survey_pace *pace,
+			  void (*changed)(void *arg), void *arg);
 void survey_free(struct survey *s);
 
 /* From now on, a round at once; what is under way is dropped, since rules may have changed. */

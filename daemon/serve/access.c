@@ -77,19 +77,6 @@ static int read_groups(int fd, gid_t **out, size_t *count, struct err *err)
 	return 0;
 }
 
-/* Who has logged in there stays what it was through sudo(8) and su(1). It is for the audit and
- * decides nothing; that of a process that has ended, or that we may not see, is not known. */
-static void read_login(struct window_asker *asker)
-{
-	char path[32], text[16];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/loginuid", (int)asker->pid);
-	if (proc_read(path, text, sizeof(text)) <= 0)
-		return;
-	asker->login = (uid_t)strtoul(text, NULL, 10);
-	asker->logged_in = asker->login != PROC_ANY_UID;
-}
-
 int access_of_peer(const struct access_rules *rules, int fd, struct window_asker *out,
 		   struct err *err)
 {
@@ -103,7 +90,6 @@ int access_of_peer(const struct access_rules *rules, int fd, struct window_asker
 	if (r < 0)
 		return r;
 	*out = access_decide(rules, geteuid(), &peer, groups, count);
-	read_login(out);
 	return 0;
 }
 
@@ -115,6 +101,5 @@ int access_of_owner(int fd, struct window_asker *out, struct err *err)
 	if (r < 0)
 		return r;
 	*out = (struct window_asker){.uid = peer.uid, .pid = peer.pid, .sees = PROC_ANY_UID};
-	read_login(out);
 	return 0;
 }

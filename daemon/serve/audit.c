@@ -158,6 +158,8 @@ void audit_format(char line[AUDIT_LINE_BYTES], const struct audit_entry *entry)
 	put_text(&l, "outcome", outcome_of(entry));
 	if (entry->reason)
 		put_text(&l, "reason", entry->reason);
+	else if (entry->given && entry->given[0])
+		put_text(&l, "reason", entry->given);
 }
 
 void audit_write(const struct audit_entry *entry)

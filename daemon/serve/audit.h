@@ -19,10 +19,12 @@
  * '\'; nothing that a client sends can end the line, begin another field or reach a terminal as
  * anything but text.
  *
+ * The reason of a pause that began or ended is the one that was given for it.
+ *
  * Lines are of every attach (when its window begins, or cannot), the end of every window, every
  * detach, every pause and resume, every change of the configuration, and every request that was
- * refused. Questions that were answered are not in it. A window that a schedule wants has its line at its end; that of its
- * beginning is heard where verbose is on.
+ * refused. Questions that were answered are not in it. A window that a schedule wants has its line
+ * at its end; that of its beginning is heard where verbose is on.
  *
  * Loop thread only.
  */
@@ -46,6 +48,7 @@ struct audit_entry {
 	const char *window;             /* NULL or "": none */
 	const char *reason;             /* why it was refused; NULL: it was done */
 	int error;                      /* the errno value above 0 for which it was; else 0 */
+	const char *given;              /* the reason that who asked gave; NULL or "": none */
 	const char *signal;             /* by which it was asked for; NULL: by none */
 	/* What it is about, in place of pid and window, and who where a schedule wants it; or NULL.
 	 */

@@ -6,21 +6,23 @@
 
 #include "common/cleanup.h"
 #include "daemon/engine/attach_request.h"
+#include "daemon/engine/inspections.h"
 #include "daemon/inspector/inspector.h"
 #include "profile/intake/stream.h"
 #include "daemon/serve/audit.h"
-#include "daemon/serve/inspections.h"
 #include "daemon/serve/listed_jvms.h"
+#include "daemon/serve/login.h"
 #include "daemon/answer/render.h"
 #include "proto/counters.h"
 #include "proto/failure.h"
 #include "proto/limits.h"
 
 enum state {
-	WAITING,  /* for the request */
-	ATTACHED, /* a window runs for this client */
-	STARTING, /* a window that will be nobody's is about to start */
-	WATCHING, /* the end of somebody's window is awaited */
+	WAITING,     /* for the request */
+	IDENTIFYING, /* the request is there; who has logged in is asked */
+	ATTACHED,    /* a window runs for this client */
+	STARTING,    /* a window that will be nobody's is about to start */
+	WATCHING,    /* the end of somebody's window is awaited */
 	INSPECTING,
 	READING,   /* the store is asked */
 	RENDERING, /* its report is being written */
@@ -40,6 +42,9 @@ struct connection {
 	void (*closed)(void *arg, struct connection *c);
 	void *closed_arg;
 	const struct window_result *window; /* ATTACHED and STARTING, once it started; WATCHING */
+	int fd;                             /* the stream's */
+	Jxp__ControlRequest *request;       /* IDENTIFYING */
+	struct login login;                 /* likewise */
 	struct inspection *inspection;      /* INSPECTING */
 	struct pool_work *reading;          /* READING */
 	struct render *render;              /* RENDERING */
@@ -55,6 +60,7 @@ static void on_closed(uv_handle_t *handle)
 /* What is asked of others is wanted no more. */
 static void forget_awaited(struct connection *c)
 {
+	login_forget(&c->login);
 	inspection_forget(c->inspection);
 	pool_work_cancel(c->reading);
 	render_cancel(c->render);
@@ -73,6 +79,9 @@ void connection_free(struct connection *c)
 		engine_unwatch(c->context->engine, c);
 	c->state = CLOSING;
 	forget_awaited(c);
+	if (c->request)
+		jxp__control_request__free_unpacked(c->request, NULL);
+	c->request = NULL;
 	renders_read(c->context->renders, c->asker.sees, c->unread_bytes);
 	stream_free(c->stream);
 	uv_close((uv_handle_t *)&c->timer, on_closed);
@@ -425,10 +434,12 @@ static void on_inspected(void *arg, Jxp__ControlReply *answer)
 
 void connection_inspect(struct connection *c, int pid)
 {
+	const struct broker_request question = {.pid = pid, .owner = c->asker.sees};
+
 	c->state = INSPECTING;
 	set_timer(c, INSPECTOR_TIMEOUT_MS + CONNECTION_REQUEST_TIMEOUT_MS, 0);
-	if (inspections_ask(&c->inspection, c->context->inspections, &c->asker, pid, on_inspected,
-			    c) < 0)
+	if (inspections_ask(&c->inspection, engine_inspections(c->context->engine), c->asker.sees,
+			    &question, on_inspected, c) < 0)
 		connection_fail(c, ENOMEM, "out of memory");
 }
 
@@ -446,10 +457,35 @@ static void answer_is_late(struct connection *c)
 	connection_fail(c, ETIMEDOUT, messages[c->state]);
 }
 
+static void handle_request(struct connection *c)
+{
+	Jxp__ControlRequest *request = c->request;
+
+	c->request = NULL;
+	c->state = WAITING;
+	c->context->handle(c, request);
+	jxp__control_request__free_unpacked(request, NULL);
+}
+
+static void on_identified(void *arg, bool known, uid_t uid)
+{
+	struct connection *c = arg;
+
+	c->asker.logged_in = known;
+	c->asker.login = uid;
+	set_timer(c, CONNECTION_REQUEST_TIMEOUT_MS, 0);
+	handle_request(c);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
 	struct connection *c = timer->data;
 
+	if (c->state == IDENTIFYING) {
+		login_forget(&c->login);
+		on_identified(c, false, 0);
+		return;
+	}
 	if (c->state == ATTACHED || c->state == WATCHING)
 		send_progress(c);
 	else if (c->state == STARTING)
@@ -465,20 +501,23 @@ static void on_timer(uv_timer_t *timer)
 static void on_frame(void *arg, const uint8_t *payload, size_t size)
 {
 	struct connection *c = arg;
-	Jxp__ControlRequest *request;
 
 	if (c->state != WAITING) {
 		close_connection(c); /* One request to a connection: this is no client of ours. */
 		return;
 	}
-	request = jxp__control_request__unpack(NULL, size, payload);
-	if (!request) {
+	c->request = jxp__control_request__unpack(NULL, size, payload);
+	if (!c->request) {
 		connection_fail(c, EINVAL,
 				"the request is malformed: use the jxperfctl of this version");
 		return;
 	}
-	c->context->handle(c, request);
-	jxp__control_request__free_unpacked(request, NULL);
+	if (!login_ask(&c->login, c->context->broker, c->fd, &c->asker, on_identified, c)) {
+		handle_request(c);
+		return;
+	}
+	c->state = IDENTIFYING;
+	set_timer(c, CONNECTION_LOGIN_TIMEOUT_MS, 0);
 }
 
 static void on_end(void *arg, const char *reason)
@@ -516,6 +555,7 @@ int connection_new(struct connection **out, const struct control_context *contex
 		return err_set(err, ENOMEM, "out of memory");
 	c->context = context;
 	c->asker = *asker;
+	c->fd = fd;
 	c->closed = closed;
 	c->closed_arg = arg;
 	r = stream_new(&c->stream, context->loop, fd, &limits, &callbacks, err);

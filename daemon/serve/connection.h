@@ -21,7 +21,10 @@
 
 /* From connecting to the whole request, and from the reply to its last byte read. */
 #define CONNECTION_REQUEST_TIMEOUT_MS 10000
-#define CONNECTION_REPLY_TIMEOUT_MS   30000
+/* A request is handled without knowing who has logged in when the broker does not say it by then.
+ */
+#define CONNECTION_LOGIN_TIMEOUT_MS 1000
+#define CONNECTION_REPLY_TIMEOUT_MS 30000
 /* For a report to be written, behind those that wait. */
 #define CONNECTION_REPORT_TIMEOUT_MS 50000
 /* What is larger counts against its user's share of what is not read (daemon/answer/render.h). */
@@ -31,7 +34,6 @@
 #define CONNECTION_ALIVE_MS 10000
 
 struct connection;
-struct inspections;
 struct reload_answer;
 struct scheduler;
 
@@ -47,8 +49,8 @@ struct control_context {
 	void (*refused)(void *arg, const struct audit_entry *entry, bool connection);
 	void *refused_arg;
 	uv_loop_t *loop;
+	struct broker_client *broker; /* which is asked who has logged in */
 	struct engine *engine;
-	struct inspections *inspections;   /* questions about processes */
 	const struct scheduler *scheduler; /* NULL: no schedules */
 	struct renders *renders;
 	const char *store; /* path of the database of windows (daemon/store/database.h), or NULL */

@@ -16,7 +16,6 @@
 #include "daemon/serve/connection.h"
 #include "daemon/serve/control_socket.h"
 #include "daemon/answer/render.h"
-#include "daemon/serve/inspections.h"
 #include "daemon/serve/refusals.h"
 #include "daemon/serve/reports.h"
 #include "daemon/serve/request.h"
@@ -260,12 +259,6 @@ static int open_socket(struct control *c, uv_loop_t *loop, const char *path, str
 	return TAKE_FD(fd);
 }
 
-static void free_queues(struct control *c)
-{
-	renders_free(c->context.renders);
-	inspections_free(c->context.inspections);
-}
-
 int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 		const struct control_settings *settings, struct err *err)
 {
@@ -291,6 +284,7 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 					      .refused = refuse,
 					      .refused_arg = c,
 					      .loop = loop,
+					      .broker = settings->broker,
 					      .engine = engine,
 					      .scheduler = settings->scheduler,
 					      .http = settings->http,
@@ -298,15 +292,12 @@ int control_new(struct control **out, uv_loop_t *loop, struct engine *engine,
 					      .reload_arg = settings->arg,
 					      .started_ns = clock_monotonic_ns()};
 	c->context.renders = renders_new(loop);
-	c->context.inspections = inspections_new(loop, settings->broker);
-	if (!c->context.renders || !c->context.inspections) {
-		free_queues(c);
+	if (!c->context.renders)
 		return err_set(err, ENOMEM, "out of memory");
-	}
 	if (settings->socket_path[0]) {
 		fd = open_socket(c, loop, settings->socket_path, err);
 		if (fd < 0) {
-			free_queues(c);
+			renders_free(c->context.renders);
 			return fd;
 		}
 	}
@@ -365,7 +356,7 @@ void control_free(struct control *c)
 	for (size_t i = 0; i < c->client_count; i++)
 		connection_free(c->clients[i].connection);
 	shares_release(&c->connections);
-	free_queues(c);
+	renders_free(c->context.renders);
 	refusals_release(&c->refusals);
 	c->refusals.timer.data = c; /* It runs no more. */
 	uv_close((uv_handle_t *)&c->refusals.timer, on_closed);

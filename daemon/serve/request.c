@@ -139,11 +139,14 @@ static struct pause *find_pause(struct connection *c)
 	return NULL;
 }
 
-static void reply_done(struct connection *c, const char *action, const char *message)
+/* given: the reason that was given, or "". */
+static void reply_done(struct connection *c, const char *action, const char *given,
+		       const char *message)
 {
 	Jxp__Done done = JXP__DONE__INIT;
 
-	audit_write(&(struct audit_entry){.action = action, .who = connection_asker(c)});
+	audit_write(
+	    &(struct audit_entry){.action = action, .who = connection_asker(c), .given = given});
 	done.message = (char *)message;
 	connection_reply(c, JXP__CONTROL_REPLY__BODY_DONE, &done);
 }
@@ -162,21 +165,27 @@ static void handle_pause(struct connection *c, const Jxp__ControlRequest *reques
 	if (!(pause = find_pause(c)))
 		return;
 	r = pause_begin(pause, connection_asker(c)->uid, asked->for_ns, asked->reason, &err);
+	if (r == -EINVAL) {
+		connection_fail(c, EINVAL, err.message);
+		return;
+	}
+	/* Also where it is not kept: it holds until the daemon ends. */
+	others = engine_end_scheduled(connection_context(c)->engine, "windows were paused");
 	if (r < 0) {
 		connection_fail(c, -r, err.message);
 		return;
 	}
-	others = engine_end_scheduled(connection_context(c)->engine, "windows were paused");
 	(void)pause_forbids(pause, &err);
 	log_info("%s", err.message);
 	(void)snprintf(message, sizeof(message),
 		       others ? "%s; %zu that people asked for go on" : "%s", err.message,
 		       others); /* Fits. */
-	reply_done(c, "pause", message);
+	reply_done(c, "pause", pause->reason, message);
 }
 
 static void handle_resume(struct connection *c, const Jxp__ControlRequest *request)
 {
+	char given[PAUSE_REASON_BYTES] = "";
 	struct pause *pause;
 	struct err err;
 
@@ -184,10 +193,12 @@ static void handle_resume(struct connection *c, const Jxp__ControlRequest *reque
 	connection_name_request(c, "resume", 0, "");
 	if (!(pause = find_pause(c)))
 		return;
+	if (pause->on)
+		memcpy(given, pause->reason, sizeof(given));
 	if (pause_end(pause, &err) < 0)
 		connection_fail(c, EIO, err.message);
 	else
-		reply_done(c, "resume", "windows go on");
+		reply_done(c, "resume", given, "windows go on");
 }
 
 /* As many as can run. */

@@ -1,7 +1,9 @@
 #include "profile/intake/intake.h"
 
 #include <errno.h>
+#include <unistd.h>
 
+#include "common/clock.h"
 #include "proto/events.h"
 #include "proto/kinds.h"
 #include "proto/limits.h"
@@ -10,7 +12,8 @@ static int apply_held(void *arg, const struct attribution_held *held);
 
 void intake_init(struct intake *in, struct window_result *result)
 {
-	*in = (struct intake){.result = result};
+	*in = (struct intake){
+	    .result = result, .cpu_most_ns = LIMIT_CPU_NS, .setup_most_ns = LIMIT_CPU_NS};
 	method_intake_init(&in->methods, result);
 	attribution_intake_init(&in->attribution, result, &in->methods, apply_held, in);
 	object_intake_init(&in->objects, result, &in->nodes, &in->locations, &in->attribution);
@@ -299,6 +302,34 @@ static void take_count(struct intake *in, uint64_t *count, uint64_t said, uint64
 		*count = said;
 }
 
+/* The clock of a CPU is another one than that of elapsed time, which may be slewed; a batch that is
+ * late makes no difference, since more time has passed by then. */
+static uint64_t cpu_most_ns(uint64_t elapsed_ns)
+{
+	long processors = sysconf(_SC_NPROCESSORS_CONF); /* Others may be switched on meanwhile. */
+	uint64_t each_ns = elapsed_ns + elapsed_ns / 64 + NS_PER_S, most_ns;
+
+	if (processors < 1 || __builtin_mul_overflow(each_ns, (uint64_t)processors, &most_ns) ||
+	    most_ns > LIMIT_CPU_NS)
+		return LIMIT_CPU_NS;
+	return most_ns;
+}
+
+void intake_bound_cpu(struct intake *in, uint64_t window_ns, uint64_t asked_ns)
+{
+	in->cpu_most_ns = cpu_most_ns(window_ns);
+	in->setup_most_ns = cpu_most_ns(asked_ns);
+}
+
+static void take_cpu_time(struct intake *in, uint64_t *ns, uint64_t said, uint64_t most)
+{
+	bool cut = said > most && said <= LIMIT_CPU_NS;
+
+	if (cut)
+		lose(in, LOSS_CPU_TIME);
+	take_count(in, ns, cut ? most : said, LIMIT_CPU_NS);
+}
+
 static void take_counters(struct intake *in, const Jxp__Batch *batch)
 {
 	struct window_result *w = in->result;
@@ -309,9 +340,9 @@ static void take_counters(struct intake *in, const Jxp__Batch *batch)
 		take_count(in, &in->counters[i], batch->counters[i], LIMIT_COUNTER);
 		w->counters[i] += in->counters[i] - before;
 	}
-	take_count(in, &w->cpu_ns, batch->cpu_ns, LIMIT_CPU_NS);
-	take_count(in, &w->overhead_ns, batch->overhead_ns, LIMIT_CPU_NS);
-	take_count(in, &w->setup_ns, batch->setup_ns, LIMIT_CPU_NS);
+	take_cpu_time(in, &w->cpu_ns, batch->cpu_ns, in->cpu_most_ns);
+	take_cpu_time(in, &w->overhead_ns, batch->overhead_ns, in->cpu_most_ns);
+	take_cpu_time(in, &w->setup_ns, batch->setup_ns, in->setup_most_ns);
 	if (batch->period > 0)
 		w->effective_period = batch->period;
 }

@@ -39,6 +39,7 @@ struct intake {
 	struct tick_intake ticks;
 	struct object_intake objects;
 	struct loop_session loops;
+	uint64_t cpu_most_ns, setup_most_ns;          /* intake_bound_cpu */
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX]; /* what the agent said last of each */
 	bool finished;
 };
@@ -49,6 +50,12 @@ void intake_release(struct intake *in);
 
 /* What it takes, besides the window. */
 size_t intake_memory_bytes(const struct intake *in);
+
+/* So much time has passed since the window began, and since it was asked for: from now on the agent
+ * may have used that on every processor of this machine, and a little more since two clocks differ;
+ * what it claims beyond is cut and counted (LOSS_CPU_TIME). Without this call LIMIT_CPU_NS is the
+ * only bound. */
+void intake_bound_cpu(struct intake *in, uint64_t window_ns, uint64_t asked_ns);
 
 /* Applies one batch. 0; -ENOMEM when memory ran out, with part of the batch applied. */
 int intake_batch(struct intake *in, const Jxp__Batch *batch);

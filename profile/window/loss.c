@@ -71,4 +71,7 @@ const struct loss_words loss_words[LOSS_MAX] = {
     [LOSS_CODE] = {.name = "code",
 		   .sentence =
 		       "entries of compiled code for analysis could not be, and were dropped"},
+    [LOSS_CPU_TIME] = {.name = "cpu_time",
+		       .sentence = "times the agent claimed more CPU time than the processors had "
+				   "since the window began, and was believed that much"},
 };

@@ -35,6 +35,7 @@ enum loss {
 	LOSS_LOOP_TICKS,      /* ticks at places beyond LIMIT_LOOP_TICKS: in no loop */
 	LOSS_LOOPS,           /* loops, callers and places of results beyond their limits */
 	LOSS_CODE,            /* entries of code images that cannot be */
+	LOSS_CPU_TIME,        /* CPU times above what the processors had (intake_bound_cpu) */
 	LOSS_MAX,
 };
 

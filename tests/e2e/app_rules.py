@@ -59,6 +59,16 @@ def it_holds_as_soon_as_the_rules_are_read_anew():
 
 
 @test
+def windows_begun_at_once_are_all_named():
+    """More than the broker has inspectors: their questions wait for each other."""
+    targets = [start() for _ in range(5)]
+    for target in targets:
+        app_of(target)  # Its agent is there from now on, so they all come at the same time.
+    attaches = [daemon.start_ctl("attach", str(target.pid), "--duration", "1s", "--format", "json") for target in targets]
+    assert [report_of(attach.finish())["window"]["app"] for attach in attaches] == ["renamed"] * len(targets)
+
+
+@test
 def what_a_rule_hides_is_nowhere():
     assert "SilentLoad" not in daemon.get("/metrics")
     assert "SilentLoad" not in json.dumps([w["app"] for w in json.loads(succeeded(daemon.ctl("--json", "windows")))])

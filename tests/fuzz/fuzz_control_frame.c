@@ -20,7 +20,6 @@
 #include "daemon/broker/client.h"
 #include "daemon/serve/connection.h"
 #include "daemon/answer/render.h"
-#include "daemon/serve/inspections.h"
 #include "daemon/serve/reports.h"
 #include "daemon/serve/request.h"
 #include "proto/frame.h"
@@ -126,14 +125,13 @@ static void run(struct harness *h, struct buffer *stream)
 					  .report = reports_send_window,
 					  .refused = on_refused,
 					  .loop = &h->loop,
-					  .inspections = inspections_new(&h->loop, NULL),
 					  .http = "",
 					  .renders = renders_new(&h->loop)};
 	const struct window_asker asker = {.uid = 1000, .pid = 1, .sees = 1000};
 	struct connection *connection;
 	int pair[2];
 
-	if (!context.inspections || !context.renders ||
+	if (!context.renders ||
 	    engine_new(&context.engine, &h->loop, NULL, &engine_limits_usual, NULL) < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
 	    fd_set_nonblocking(pair[1], true) < 0 ||
@@ -142,7 +140,6 @@ static void run(struct harness *h, struct buffer *stream)
 	feed(h, pair[1], stream);
 	answer(h);
 	engine_free(context.engine);
-	inspections_free(context.inspections);
 	renders_free(context.renders);
 }
 

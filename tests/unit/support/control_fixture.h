@@ -208,8 +208,7 @@ __attribute__((unused)) static int start_window(struct fixture *f, int client, u
 	return agent;
 }
 
-/* A client that asked for the list, and the inspector that is to answer. */
-__attribute__((unused)) static int start_list(struct fixture *f, int client)
+__attribute__((unused)) static void send_list(int client)
 {
 	Jxp__ListRequest list = JXP__LIST_REQUEST__INIT;
 	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
@@ -217,6 +216,12 @@ __attribute__((unused)) static int start_list(struct fixture *f, int client)
 	request.body_case = JXP__CONTROL_REQUEST__BODY_LIST;
 	request.list = &list;
 	send_request(client, &request);
+}
+
+/* A client that asked for the list, and the inspector that is to answer. */
+__attribute__((unused)) static int start_list(struct fixture *f, int client)
+{
+	send_list(client);
 	while (fake_broker.inspect_id == 0)
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
 	assert_int_equal(fake_broker.inspect_pid, INSPECTOR_LIST);

@@ -46,6 +46,11 @@ static struct fake_broker {
 	void *discover_arg;
 	pid_t followed[BROKER_PIDS_MAX]; /* of the last follow */
 	size_t followed_count;
+	bool tells_login;
+	int login_id; /* the pending login, or 0 */
+	uid_t login_owner;
+	broker_reply_fn login_fn;
+	void *login_arg;
 	int watch_id; /* the pending watch, or 0 */
 	broker_reply_fn watch_fn;
 	void *watch_arg;
@@ -148,6 +153,11 @@ int broker_client_ask(struct broker_client *client, const struct broker_request 
 		return fake_broker_discover(request, fn, arg);
 	case BROKER_GATE:
 		return fake_broker_gate(request, fn, arg);
+	case BROKER_LOGIN:
+		f->login_owner = request->owner;
+		return f->tells_login
+			   ? fake_broker_await(&f->login_id, &f->login_fn, &f->login_arg, fn, arg)
+			   : -EPIPE;
 	case BROKER_FOLLOW:
 		memcpy(f->followed, request->pids, sizeof(f->followed));
 		f->followed_count = request->pid_count;
@@ -187,6 +197,8 @@ void broker_client_forget(struct broker_client *client, int id)
 		fake_broker.some_id = 0;
 	if (id == fake_broker.discover_id)
 		fake_broker.discover_id = 0;
+	if (id == fake_broker.login_id)
+		fake_broker.login_id = 0;
 	if (id == fake_broker.watch_id)
 		fake_broker.watch_id = 0;
 	if (id == fake_broker.pages_id)
@@ -234,6 +246,16 @@ __attribute__((unused)) static int fake_broker_connect_inspector_of_some(void)
 	assert_int_not_equal(fake_broker.some_id, 0);
 	fake_broker.some_id = 0;
 	return fake_broker_connect(BROKER_INSPECT, fake_broker.inspect_fn, fake_broker.inspect_arg);
+}
+
+/* Answers the pending login. */
+__attribute__((unused)) static void fake_broker_answer_login(int error, uid_t login)
+{
+	struct broker_reply reply = {.operation = BROKER_LOGIN, .error = error, .login = login};
+
+	assert_int_not_equal(fake_broker.login_id, 0);
+	fake_broker.login_id = 0;
+	fake_broker.login_fn(fake_broker.login_arg, &reply, NULL);
 }
 
 /* Answers the pending discover: 0, or why not. */

@@ -1,6 +1,7 @@
 #include "tests/unit/support/test.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/proc.h"
@@ -62,6 +63,31 @@ TEST(a_question_about_no_process_is_refused, peer_set_up, peer_tear_down)
 	struct broker_request r = {.operation = BROKER_INSPECT, .id = 5, .pid = INSPECTOR_LIST - 1};
 
 	peer_start("ok");
+	assert_int_equal(peer_ask(&r), EINVAL);
+}
+
+/* Whatever this host says of the target, which has it from who runs the test. */
+TEST(who_has_logged_in_is_read_of_a_process_of_that_user, peer_set_up, peer_tear_down)
+{
+	struct broker_request r = {
+	    .operation = BROKER_LOGIN, .id = 5, .pid = peer.target, .owner = geteuid()};
+	char text[16];
+
+	peer_start("ok");
+	if (proc_read("/proc/self/loginuid", text, sizeof(text)) <= 0) {
+		assert_int_equal(peer_ask(&r), ENODATA);
+		return;
+	}
+	assert_int_equal(peer_ask(&r), 0);
+	assert_int_equal(peer.reply.login, strtoul(text, NULL, 10));
+	assert_int_equal(peer.reply.fds, 0);
+	r.owner = geteuid() + 1;
+	assert_int_equal(peer_ask(&r), ESRCH);
+	r.owner = geteuid();
+	r.pid = 0;
+	assert_int_equal(peer_ask(&r), EINVAL);
+	r.pid = peer.target;
+	r.pid_count = 1;
 	assert_int_equal(peer_ask(&r), EINVAL);
 }
 

@@ -684,6 +684,23 @@ TEST(code_that_ticks_are_in_is_asked_for_and_analysed, set_up, tear_down)
 	assert_int_equal(f->window->loops.looked_at.samples, 51);
 }
 
+/* The counters by application and the alerts go by it. */
+TEST(an_agent_that_lies_about_cpu_time_has_what_the_processors_had, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	uint64_t most_ns = 60 * NS_PER_S * (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+	Jxp__Batch batch = JXP__BATCH__INIT;
+
+	start(f);
+	batch.cpu_ns = batch.overhead_ns = batch.setup_ns = LIMIT_CPU_NS;
+	agent_send_batch(f->agent, &batch);
+	while (f->window->losses[LOSS_CPU_TIME] == 0)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_int_equal(f->window->losses[LOSS_CPU_TIME], 3);
+	assert_true(f->window->cpu_ns > 0 && f->window->cpu_ns < most_ns);
+	assert_true(f->window->overhead_ns < most_ns && f->window->setup_ns < most_ns);
+}
+
 /* The analysis may still be at work. */
 TEST(an_agent_may_leave_while_its_code_is_analysed, set_up, tear_down)
 {

@@ -761,3 +761,130 @@ TEST(there_may_be_too_many)
 	assert_int_equal(planner_jvms_over_limit(h.planner), 7);
 	tear_down(&h);
 }
+
+/* Of 64 JVMs one is of another user: it comes last in the table. */
+TEST(users_take_turns_where_more_windows_are_due_than_may_run)
+{
+	struct host h;
+
+	set_up(&h,
+	       "windows-at-once: 4\n"
+	       "schedules: [{name: all, match: {}, every: 10m, window: 5m}]\n",
+	       JVMS_MAX);
+	for (unsigned i = 1; i <= JVMS_MAX; i++)
+		planner_found(h.planner, &(struct planner_jvm){.pid = (pid_t)i,
+							       .start_ticks = 1000 + i,
+							       .uid = i < JVMS_MAX ? 1000 : 1001,
+							       .age_ns = 3600 * NS_PER_S,
+							       .cpu_share = 1e-6,
+							       .facts = {.app = "odd"}});
+	run_for(&h, 200 * MINUTE);
+	assert_int_equal(h.most, 4);
+	assert_true(missed(&h, MISS_LIMIT) > 500);
+	assert_in_range(h.jvms[JVMS_MAX].of, 18, 20); /* An epoch each. */
+	tear_down(&h);
+}
+
+static unsigned standing(const struct host *h, enum jvm_state state, enum miss why)
+{
+	struct planner_count counts[PLANNER_COUNTS_MAX];
+	size_t count = planner_count_jvms(h->planner, counts);
+	unsigned jvms = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (counts[i].state == state && counts[i].why == why)
+			jvms += counts[i].jvms;
+	return jvms;
+}
+
+TEST(jvms_whose_windows_are_held_are_not_covered)
+{
+	static const enum miss holds[] = {MISS_PAUSED, MISS_BROKER, MISS_CPU_PRESSURE, MISS_LOAD};
+	struct planner_jvm jvm = {
+	    .pid = 1, .start_ticks = 1001, .collector_share = 0.9, .facts = {.app = "odd"}};
+	struct host h;
+
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 5s, failures: 2}]\n", 2);
+	assert_int_equal(standing(&h, JVM_COVERED, MISS_NONE), 2);
+	for (size_t i = 0; i < sizeof(holds) / sizeof(holds[0]); i++) {
+		planner_hold(h.planner, holds[i]);
+		assert_int_equal(standing(&h, JVM_HELD, holds[i]), 2);
+		assert_int_equal(standing(&h, JVM_COVERED, MISS_NONE), 0);
+	}
+	planner_hold(h.planner, MISS_NONE);
+	planner_found(h.planner, &jvm);
+	assert_int_equal(standing(&h, JVM_HELD, MISS_COLLECTOR), 1);
+	assert_int_equal(standing(&h, JVM_COVERED, MISS_NONE), 1);
+	found(&h, 1);
+	/* What is the JVM's own comes first. */
+	h.outcome = OUTCOME_COSTLY;
+	while (!planner_schedule(h.planner, 0)->stopped[0])
+		run_for(&h, NS_PER_S);
+	assert_int_equal(standing(&h, JVM_SKIPPED, MISS_COST), 2);
+	h.count = 3;
+	found(&h, 3);
+	assert_int_equal(standing(&h, JVM_HELD, MISS_COST), 1);
+	tear_down(&h);
+}
+
+static void found_with_agent(struct host *h, unsigned pid, uid_t uid, const char *version)
+{
+	planner_found(h->planner, &(struct planner_jvm){.pid = (pid_t)pid,
+							.start_ticks = 1000 + pid,
+							.uid = uid,
+							.age_ns = 3600 * NS_PER_S,
+							.facts = {.app = "app"},
+							.agent_version = version});
+}
+
+static unsigned with_agent(const struct host *h, const char *version)
+{
+	struct planner_agents counts[PLANNER_AGENTS_MAX];
+	size_t n = planner_count_agents(h->planner, counts);
+	unsigned jvms = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(counts[i].version, version) == 0)
+			jvms += counts[i].jvms;
+	return jvms;
+}
+
+TEST(a_version_of_an_agent_looks_like_one)
+{
+	static const char *const none[] = {"other",     "1.2",    "1.2.3.4",    "v1.2.3", "1.2.3 x",
+					   "12345.0.0", "1.2.3-", "1.2.3-a\"b", "1..3",   "-1.2.3"};
+	static const char *const real[] = {"0.3.0", "10.20.30-rc1", AGENT_VERSION_UNTOLD};
+	struct host h;
+	unsigned pid = 1;
+
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 5s}]\n", 0);
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		found_with_agent(&h, pid++, 1, none[i]);
+	for (size_t i = 0; i < sizeof(real) / sizeof(real[0]); i++) {
+		found_with_agent(&h, pid++, 2, real[i]);
+		assert_int_equal(with_agent(&h, real[i]), 1);
+	}
+	assert_int_equal(with_agent(&h, "other"), sizeof(none) / sizeof(none[0]));
+	tear_down(&h);
+}
+
+TEST(a_users_fakes_take_few_versions)
+{
+	struct planner_agents counts[PLANNER_AGENTS_MAX];
+	char version[16];
+	struct host h;
+
+	set_up(&h, "schedules: [{name: all, match: {}, every: 10m, window: 5s}]\n", 0);
+	for (unsigned pid = 1; pid <= 40; pid++) {
+		(void)snprintf(version, sizeof(version), "6.6.%u", pid);
+		found_with_agent(&h, pid, 666, version);
+	}
+	found_with_agent(&h, 100, 1, "0.3.0");
+	found_with_agent(&h, 101, 666, "6.6.1"); /* One that it has already. */
+	found_with_agent(&h, 102, 666, "0.3.0"); /* Ours is one too many of its. */
+	assert_int_equal(with_agent(&h, "0.3.0"), 1);
+	assert_int_equal(with_agent(&h, "6.6.1"), 2);
+	assert_int_equal(with_agent(&h, "other"), 40 - PLANNER_AGENTS_OF_USER + 1);
+	assert_int_equal(planner_count_agents(h.planner, counts), PLANNER_AGENTS_OF_USER + 2);
+	tear_down(&h);
+}

@@ -54,6 +54,19 @@ TEST(who_has_logged_in_is_told_behind_sudo)
 	expect(&configure, "audit: action=configure uid=0 peer-pid=4711 login=1000 outcome=ok");
 }
 
+TEST(a_pause_says_the_reason_that_was_given)
+{
+	const struct window_asker root = {.pid = 4711, .sees = PROC_ANY_UID};
+	const struct audit_entry pause = {
+	    .action = "pause", .who = &root, .given = "the database is \"on fire\""};
+	const struct audit_entry refused = {
+	    .action = "pause", .who = &root, .given = "so", .reason = "no", .error = EPERM};
+
+	expect(&pause, "audit: action=pause uid=0 peer-pid=4711 outcome=ok "
+		       "reason=\"the database is \\\"on fire\\\"\"");
+	expect(&refused, "audit: action=pause uid=0 peer-pid=4711 outcome=refused reason=no");
+}
+
 TEST(what_was_asked_for_by_a_signal_says_which)
 {
 	const struct audit_entry configure = {.action = "configure", .signal = "HUP"};

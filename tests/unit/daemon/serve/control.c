@@ -1,6 +1,7 @@
 #include "tests/unit/support/test.h"
 
 #include "daemon/serve/connection.h"
+#include "daemon/engine/pause.h"
 #include "tests/unit/support/control_fixture.h"
 #include "tests/unit/support/sample_batch.h"
 
@@ -302,4 +303,91 @@ TEST(a_pid_that_is_no_jvm_makes_no_window_and_is_no_failure, set_up, tear_down)
 	(void)close(client);
 	/* An agent that is not spoken with is one. */
 	assert_int_equal(engine_attach_failures(f->engine), 1);
+}
+
+/* Also where it cannot be kept: windows that schedules have end with the request. */
+TEST(a_pause_that_is_not_kept_ends_scheduled_windows_at_once, set_up, tear_down)
+{
+	static const struct window_request scheduled = {.kinds = {false, true},
+							.duration_ns = 60 * NS_PER_S,
+							.budget = 0.01,
+							.schedule = {.name = "often"}};
+	static const struct window_asker daemon = {.sees = PROC_ANY_UID};
+	static const struct window_findings findings;
+	Jxp__ControlRequest request = JXP__CONTROL_REQUEST__INIT;
+	Jxp__PauseRequest asked = JXP__PAUSE_REQUEST__INIT;
+	struct pause pause = {.path = "/dev/null/pause"};
+	char id[WINDOW_ID_BYTES];
+	struct fixture *f = *state;
+	struct err err;
+	int client;
+
+	engine_set_pause(f->engine, &pause);
+	assert_int_equal(
+	    engine_attach(f->engine, &daemon, 42, &scheduled, &findings, NULL, id, &err), 0);
+	client = connect_client(f);
+	asked.reason = (char *)"the database is on fire";
+	request.body_case = JXP__CONTROL_REQUEST__BODY_PAUSE;
+	request.pause = &asked;
+	send_request(client, &request);
+	expect_failure(f, client, false, "but not after a restart");
+	assert_int_equal(fake_broker.released, 42);
+	engine_set_pause(f->engine, NULL);
+}
+
+/* ---------------------------------------------------------------- who has logged in */
+
+/* A client whose request waits for the broker. */
+static int ask_for_list(struct fixture *f)
+{
+	int client = connect_client(f);
+
+	fake_broker.tells_login = true;
+	send_list(client);
+	loop_settle(&f->loop);
+	assert_int_not_equal(fake_broker.login_id, 0);
+	assert_int_equal(fake_broker.login_owner, geteuid());
+	assert_int_equal(fake_broker.inspect_id, 0);
+	return client;
+}
+
+TEST(a_request_waits_until_it_is_known_who_has_logged_in, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	int client = ask_for_list(f);
+
+	fake_broker_answer_login(0, 1000);
+	assert_int_not_equal(fake_broker.inspect_id, 0);
+	(void)close(client);
+}
+
+TEST(a_request_is_handled_where_the_broker_does_not_say_it, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	int client = ask_for_list(f);
+
+	fake_broker_answer_login(ENODATA, 0);
+	assert_int_not_equal(fake_broker.inspect_id, 0);
+	(void)close(client);
+}
+
+TEST(a_broker_that_is_late_holds_up_nobody, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	int client = ask_for_list(f);
+
+	while (!fake_broker.inspect_id)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_int_equal(fake_broker.login_id, 0);
+	(void)close(client);
+}
+
+TEST(a_client_may_leave_before_it_is_known_who_it_is, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	int client = ask_for_list(f);
+
+	(void)close(client);
+	loop_settle(&f->loop);
+	assert_int_equal(fake_broker.login_id, 0);
 }

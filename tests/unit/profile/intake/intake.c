@@ -1,8 +1,11 @@
 #include "tests/unit/support/test.h"
 
+#include <unistd.h>
+
 #include <stdlib.h>
 
 #include "profile/intake/intake.h"
+#include "common/clock.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_batch.h"
 #include "tests/unit/support/sample_findings.h"
@@ -296,6 +299,32 @@ TEST(counts_that_cannot_be_are_not_believed, set_up, tear_down)
 	assert_int_equal(f->window->overhead_ns, 0);
 	assert_int_equal(f->window->setup_ns, LIMIT_CPU_NS);
 	assert_int_equal(lost(f, LOSS_INVALID), 4);
+}
+
+/* All processors at work all the time, and a little for clocks that differ. */
+static uint64_t possible_ns(uint64_t elapsed_ns)
+{
+	return (elapsed_ns + elapsed_ns / 64 + NS_PER_S) * (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+}
+
+TEST(cpu_time_that_the_processors_did_not_have_is_cut_and_counted, set_up, tear_down)
+{
+	struct fixture *f = *state;
+
+	intake_bound_cpu(&f->intake, 30 * NS_PER_S, 40 * NS_PER_S);
+	f->sample.batch.cpu_ns = possible_ns(30 * NS_PER_S);
+	f->sample.batch.overhead_ns = possible_ns(30 * NS_PER_S) + 1;
+	f->sample.batch.setup_ns = LIMIT_CPU_NS;
+	apply(f);
+	assert_int_equal(f->window->cpu_ns, possible_ns(30 * NS_PER_S));
+	assert_int_equal(f->window->overhead_ns, possible_ns(30 * NS_PER_S));
+	assert_int_equal(f->window->setup_ns, possible_ns(40 * NS_PER_S));
+	assert_int_equal(lost(f, LOSS_CPU_TIME), 2);
+	/* Some more of it later on. */
+	intake_bound_cpu(&f->intake, 60 * NS_PER_S, 70 * NS_PER_S);
+	apply(f);
+	assert_int_equal(f->window->setup_ns, possible_ns(70 * NS_PER_S));
+	assert_int_equal(lost(f, LOSS_CPU_TIME), 3);
 }
 
 TEST(counters_this_engine_does_not_know_are_ignored, set_up, tear_down)
