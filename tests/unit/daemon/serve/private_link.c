@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/fd.h"
 #include "daemon/serve/private_link.h"
 #include "tests/unit/support/loop_helper.h"
@@ -108,7 +109,8 @@ TEST(a_descriptor_that_is_no_socket_is_refused, set_up, tear_down)
 /* As scripts begin them, a process each. */
 TEST(private_daemons_that_begin_at_once_have_numbers_of_their_own, set_up, tear_down)
 {
-	const uint64_t now_ns = UINT64_C(1795996800123456789);
+	/* Not that of another who runs this test. */
+	const uint64_t now_ns = UINT64_C(1795996800123456789) + (uint64_t)getpid() * NS_PER_S;
 	struct fixture *f = *state, others[3] = {0};
 	unsigned first = private_link_first_number(f->link, now_ns), numbers[3];
 
