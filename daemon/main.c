@@ -392,10 +392,9 @@ static void start_keeping(struct daemon *d)
 	struct err err;
 	int r;
 
-	/* One whose windows end with it numbers them by the time at which it began, so that reports
-	 * of two such can be told apart. */
-	if (d->options.client_fd >= 0)
-		engine_number_from(d->engine, (unsigned)(clock_ns(CLOCK_REALTIME) / NS_PER_S));
+	if (d->link)
+		engine_number_from(d->engine,
+				   private_link_first_number(d->link, clock_ns(CLOCK_REALTIME)));
 	if (!d->options.state_dir[0])
 		return;
 	r = keeper_new(&d->keeper, &d->loop, &settings, &err);

@@ -179,7 +179,10 @@ static void on_limit(uv_timer_t *timer)
 		    r, "the privileged half of jxperfd does not answer: see the daemon's log");
 		break;
 	case RUN_CANCELLED:
-		give_up_on_broker(r, r->reason);
+		if (r->naming)
+			run_fail(r, ECANCELED, r->reason);
+		else
+			give_up_on_broker(r, r->reason);
 		break;
 	case RUN_GREETING:
 		if (is_prolonged(r))
@@ -336,6 +339,8 @@ static void end_early(struct run *r, const char *reason)
 	case RUN_ATTACHING:
 	case RUN_OPENING_GATE:
 		run_move(r, RUN_CANCELLED);
+		if (r->naming) /* Its turn may be far. Fails only for a closing handle. */
+			(void)uv_timer_start(&r->timer, on_limit, 0, 0);
 		/* fall through */
 	case RUN_CANCELLED: /* The broker gives up, which its answer says. */
 		set_reason(r, reason);

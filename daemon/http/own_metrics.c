@@ -358,9 +358,11 @@ static void write_jvms(FILE *out, const struct planner *p, bool openmetrics)
 	struct planner_count counts[PLANNER_COUNTS_MAX];
 	size_t count = planner_count_jvms(p, counts);
 
-	exposition_head(out, openmetrics, EXPOSITION_GAUGE, "jxperf_jvms",
-			"JVMs that the last look found, by how they stand with the schedules: "
-			"covered, unmatched, skipped after a window, or refused beforehand.");
+	exposition_head(
+	    out, openmetrics, EXPOSITION_GAUGE, "jxperf_jvms",
+	    "JVMs that the last look found, by how they stand with the schedules: "
+	    "covered, unmatched, skipped after a window, refused beforehand, or held: none "
+	    "begins now.");
 	for (size_t i = 0; i < count; i++)
 		fprintf(out, "jxperf_jvms{state=\"%s\",reason=\"%s\"} %u\n",
 			jvm_state_name(counts[i].state), miss_name(counts[i].why), counts[i].jvms);

@@ -9,6 +9,7 @@
 #ifndef JXPERF_DAEMON_SERVE_PRIVATE_LINK_H
 #define JXPERF_DAEMON_SERVE_PRIVATE_LINK_H
 
+#include <stdint.h>
 #include <uv.h>
 
 #include "common/err.h"
@@ -24,6 +25,13 @@ struct private_link_callbacks {
 /* Takes fd, also on failure. 0 or -errno. */
 int private_link_new(struct private_link **out, uv_loop_t *loop, int fd,
 		     const struct private_link_callbacks *callbacks, struct err *err);
+
+/* The number of this daemon's first window: by the time, so that reports of two private daemons can
+ * be told apart. Numbers of those that live at the same time differ also where they begin at once:
+ * each has PRIVATE_LINK_NUMBERS, which are its own as long as the link is there. They come again
+ * after 46 days. Called once. */
+#define PRIVATE_LINK_NUMBERS 16
+unsigned private_link_first_number(struct private_link *l, uint64_t unix_ns);
 
 /* Tells the client that connections are served from now on. 0 or -errno. */
 int private_link_ready(struct private_link *l);

@@ -137,6 +137,29 @@ int database_put(struct database *db, const struct window_result *w, const uint8
 	return sql_run(s, "keep a window", err);
 }
 
+int database_put_known(struct database *db, const struct database_row *row, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	int r = sql_prepare(db->sqlite,
+			    "UPDATE windows SET asker = ?2,"
+			    " kinds = CASE WHEN record_bytes THEN kinds ELSE ?3 END,"
+			    " schedule = CASE WHEN record_bytes THEN schedule ELSE ?4 END,"
+			    " samples = CASE WHEN record_bytes THEN samples ELSE ?5 END,"
+			    " traps = CASE WHEN record_bytes THEN traps ELSE ?6 END"
+			    " WHERE number = ?1",
+			    &s, err);
+
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 1, row->number);
+	sql_bind_number(s, 2, row->asker);
+	sql_bind_number(s, 3, row->kinds);
+	sql_bind_text(s, 4, row->schedule);
+	sql_bind_number(s, 5, row->samples);
+	sql_bind_number(s, 6, row->traps);
+	return sql_run(s, "keep a window", err);
+}
+
 int database_highest(struct database *db, unsigned *number, struct err *err)
 {
 	uint64_t highest = 0;

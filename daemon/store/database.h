@@ -23,6 +23,7 @@
 #include "profile/window/result.h"
 
 struct database;
+struct database_row;
 
 /* 0 with a connection of the caller's. -EPROTONOSUPPORT for a file of a later version, and
  * -EPROTO of one that is too early, which are left as they are; -EBADMSG for one that is none of
@@ -39,6 +40,10 @@ void database_roll_back(struct database *db);
  * for one without anything to show. */
 int database_put(struct database *db, const struct window_result *w, const uint8_t *record,
 		 size_t record_bytes, struct err *err);
+
+/* Of a window that was put from what was read: what only its row knew, who asked for it, and where
+ * it has no record what it was for and came to. 0 or -errno. */
+int database_put_known(struct database *db, const struct database_row *row, struct err *err);
 
 /* The highest number that a window has; 0 without any. */
 int database_highest(struct database *db, unsigned *number, struct err *err);

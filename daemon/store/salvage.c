@@ -13,17 +13,22 @@
 /* One window, checked by reading it as a report would. What has no record has its row. */
 static int take_over(struct database *from, struct database *to, unsigned number, struct err *err)
 {
+	struct database_row row = {0};
 	struct window_result *w = NULL;
 	_cleanup_free_ uint8_t *record = NULL;
 	size_t size = 0;
-	int r = database_load(from, PROC_ANY_UID, number, &w, err);
+	int r = database_find(from, PROC_ANY_UID, number, &row, err);
 
+	if (r == 0)
+		r = database_load(from, PROC_ANY_UID, number, &w, err);
 	if (r == -ECANCELED)
 		r = database_load_row(from, PROC_ANY_UID, number, &w, err);
 	else if (r == 0)
 		r = record_encode(w, &record, &size);
 	if (r == 0)
 		r = database_put(to, w, record, size, err);
+	if (r == 0)
+		r = database_put_known(to, &row, err);
 	window_result_free(w);
 	return r;
 }

@@ -141,6 +141,21 @@ static int check_tables(sqlite3 *db, struct err *err)
 	return r;
 }
 
+/* What is wrong with it shows in what can be read, and nothing is written to it: columns that it
+ * has not got are in a view of this connection, whose name goes before the table's. Whether it has
+ * them it says itself, since its version may be what is damaged. */
+static int see_as_ours(sqlite3 *db, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+
+	if (sql_prepare(db, "SELECT kinds, asker FROM main.windows", &s, NULL) == 0)
+		return 0;
+	return sql_execute(db,
+			   "CREATE TEMP VIEW windows AS"
+			   " SELECT *, 0 AS kinds, 0 AS asker FROM main.windows",
+			   "read the database of windows", err);
+}
+
 int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 {
 	uint64_t id = 0, version = 0;
@@ -150,12 +165,8 @@ int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 	    (r = sql_number(db, "PRAGMA application_id", &id, err)) < 0 ||
 	    (r = sql_number(db, "PRAGMA user_version", &version, err)) < 0)
 		return r;
-	if (use == DATABASE_SALVAGE) {
-		/* What is wrong with it shows in what can be read. */
-		if (version == DATABASE_EARLIEST)
-			(void)make_tables(db, from_3, NULL);
-		return 0;
-	}
+	if (use == DATABASE_SALVAGE)
+		return see_as_ours(db, err);
 	r = check_version(id, version, err);
 	if (r < 0)
 		return r;

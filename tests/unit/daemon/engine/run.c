@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "daemon/engine/app_name.h"
+#include "daemon/engine/inspections.h"
 #include "daemon/engine/run.h"
 #include "proto/code_image.h"
 #include "tests/unit/support/busy_machine.h"
@@ -26,6 +28,7 @@ struct fixture {
 	bool ended;
 	int error;
 	char message[256];
+	struct inspections *inspections; /* NULL: no name is looked for */
 };
 
 static void on_started(void *arg, const struct run *r)
@@ -59,7 +62,21 @@ static void on_ended(void *arg, struct run *r, int error, const char *message)
 }
 
 /* The broker has been asked to attach, and has so long for an answer. */
-static int begin_attaching(void **state, uint64_t patience_ms)
+static bool has_rules(void *arg)
+{
+	(void)arg;
+	return true;
+}
+
+static bool name_nothing(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES])
+{
+	(void)arg;
+	(void)jvm;
+	(void)app;
+	return false;
+}
+
+static int begin_attaching(void **state, uint64_t patience_ms, bool named_by_rules)
 {
 	static struct fixture f;
 	static const struct window_request request = {.kinds = {false, true, false, true},
@@ -70,10 +87,15 @@ static int begin_attaching(void **state, uint64_t patience_ms)
 	struct run_callbacks callbacks = {
 	    .arg = &f, .started = on_started, .progressed = on_progressed, .ended = on_ended};
 	struct run_context context = {.loop = &f.loop, .patience_ms = patience_ms};
+	const struct run_namer namer = {.rules = has_rules, .name = name_nothing};
 
 	f = (struct fixture){.agent = -1};
 	fake_broker = (struct fake_broker){0};
 	assert_int_equal(uv_loop_init(&f.loop), 0);
+	if (named_by_rules) {
+		f.inspections = context.inspections = inspections_new(&f.loop, NULL);
+		context.namer = namer;
+	}
 	f.window = window_result_new(1, 42, &request, &sample_findings);
 	assert_int_equal(run_new(&f.run, &context, window_result_keep(f.window), &callbacks, NULL),
 			 0);
@@ -86,12 +108,17 @@ static int begin_attaching(void **state, uint64_t patience_ms)
 
 static int set_up_attaching(void **state)
 {
-	return begin_attaching(state, 30000);
+	return begin_attaching(state, 30000, false);
 }
 
 static int set_up_impatient(void **state)
 {
-	return begin_attaching(state, 10);
+	return begin_attaching(state, 10, false);
+}
+
+static int set_up_named(void **state)
+{
+	return begin_attaching(state, 100, true);
 }
 
 /* The agent is connected, without a gate. */
@@ -111,6 +138,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	run_free(f->run);
+	inspections_free(f->inspections);
 	if (f->agent >= 0)
 		(void)close(f->agent);
 	loop_finish(&f->loop);
@@ -682,6 +710,33 @@ TEST(code_that_ticks_are_in_is_asked_for_and_analysed, set_up, tear_down)
 	assert_int_equal(f->window->losses[LOSS_CODE], 0);
 	send_ticks(f, 1);
 	assert_int_equal(f->window->loops.looked_at.samples, 51);
+}
+
+/* The questions of too many others are before its own. */
+TEST(a_window_that_is_not_named_in_time_begins_unnamed, set_up_named, tear_down)
+{
+	struct fixture *f = *state;
+
+	f->agent = fake_broker_connect_agent();
+	assert_int_equal(run_state(f->run), RUN_OPENING_GATE);
+	assert_int_not_equal(fake_broker.some_id, 0);
+	while (run_state(f->run) == RUN_OPENING_GATE)
+		(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_int_equal(run_state(f->run), RUN_GREETING);
+	assert_string_equal(f->window->app, APP_NAME_UNKNOWN);
+}
+
+TEST(a_window_that_waits_for_its_name_can_be_ended_at_once, set_up_named, tear_down)
+{
+	struct fixture *f = *state;
+
+	f->agent = fake_broker_connect_agent();
+	run_stop(f->run, "somebody said so");
+	assert_int_equal(run_state(f->run), RUN_CANCELLED);
+	(void)uv_run(&f->loop, UV_RUN_ONCE);
+	assert_true(f->ended);
+	assert_int_equal(f->error, ECANCELED);
+	assert_string_equal(f->window->reason, "somebody said so");
 }
 
 /* The counters by application and the alerts go by it. */

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/fd.h"
 #include "daemon/serve/private_link.h"
 #include "tests/unit/support/loop_helper.h"
@@ -103,4 +104,34 @@ TEST(a_descriptor_that_is_no_socket_is_refused, set_up, tear_down)
 
 	assert_true(private_link_new(&link, &f->loop, -1, &none, &err) < 0);
 	assert_null(link);
+}
+
+/* As scripts begin them, a process each. */
+TEST(private_daemons_that_begin_at_once_have_numbers_of_their_own, set_up, tear_down)
+{
+	/* Not that of another who runs this test. */
+	const uint64_t now_ns = UINT64_C(1795996800123456789) + (uint64_t)getpid() * NS_PER_S;
+	struct fixture *f = *state, others[3] = {0};
+	unsigned first = private_link_first_number(f->link, now_ns), numbers[3];
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct private_link_callbacks callbacks = {
+		    .arg = &others[i], .connected = on_connected, .gone = on_gone};
+		int ends[2];
+
+		assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+		others[i].client = ends[0];
+		assert_int_equal(
+		    private_link_new(&others[i].link, &f->loop, ends[1], &callbacks, NULL), 0);
+		/* A few milliseconds later. */
+		numbers[i] =
+		    private_link_first_number(others[i].link, now_ns + i * UINT64_C(1000000));
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		private_link_free(others[i].link);
+		(void)close(others[i].client);
+	}
+	assert_true(first >= 1);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(numbers[i], first + (i + 1) * PRIVATE_LINK_NUMBERS);
 }

@@ -451,6 +451,31 @@ TEST(a_file_of_the_version_before_becomes_one_of_this, set_up, tear_down)
 	assert_int_equal(rows[0].asker, 1001);
 }
 
+/* A damaged one is read so: what can be learnt from it stays in it. */
+TEST(a_file_of_the_version_before_is_read_for_salvage_and_not_written, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	struct database *from = NULL;
+	struct database_row row;
+	struct window_result *w = NULL;
+	unsigned number = 0;
+
+	put_sample(f, 1, "shop");
+	execute(f->path, "ALTER TABLE windows DROP COLUMN asker;"
+			 "ALTER TABLE windows DROP COLUMN kinds; PRAGMA user_version = 3");
+	assert_int_equal(database_open(f->path, DATABASE_SALVAGE, &from, &f->err), 0);
+	assert_true(database_next(from, 0, &number));
+	assert_int_equal(database_find(from, PROC_ANY_UID, number, &row, &f->err), 0);
+	assert_string_equal(row.app, "shop");
+	assert_true(row.asker == 0 && row.kinds == 0);
+	assert_int_equal(database_load(from, PROC_ANY_UID, number, &w, &f->err), 0);
+	window_result_free(w);
+	database_close(from);
+	/* It has them still to get. */
+	execute(f->path,
+		"ALTER TABLE windows ADD COLUMN kinds; ALTER TABLE windows DROP COLUMN kinds");
+}
+
 TEST(windows_are_chosen_by_kinds_schedule_and_names_with_signs, set_up, tear_down)
 {
 	static const struct {

@@ -130,6 +130,7 @@ static struct window_result *begin(struct fixture *f, unsigned number)
 
 	w->state = WINDOW_RUNNING;
 	w->finished = false;
+	w->asker.uid = 1000;
 	f->sink.started(f->sink.arg, w);
 	return w;
 }
@@ -614,11 +615,24 @@ static void flip(struct fixture *f, uint64_t random)
 	assert_int_equal(close(fd), 0);
 }
 
+static void make_version_3(struct fixture *f)
+{
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db,
+				      "ALTER TABLE windows DROP COLUMN asker;"
+				      "ALTER TABLE windows DROP COLUMN kinds;"
+				      "PRAGMA user_version = 3",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
 /* Whatever bit flips: the daemon starts, keeps windows, and what it then has of the old ones is as
  * it was. */
-TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside, set_up, tear_down)
+static void flip_bits(struct fixture *f, bool of_version_3)
 {
-	struct fixture *f = *state;
 	uint64_t random = 20261122;
 	unsigned readable = 0;
 
@@ -632,6 +646,8 @@ TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside, set_up, tear_down)
 		struct window_result *w;
 
 		fill(f, 8);
+		if (of_version_3)
+			make_version_3(f);
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		flip(f, random >> 16);
 		open_keeper(f);
@@ -645,6 +661,8 @@ TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside, set_up, tear_down)
 			struct window_result *old = NULL;
 			int r = database_load(db, PROC_ANY_UID, rows[i].number, &old, &f->err);
 
+			if (i > 0)
+				assert_int_equal(rows[i].asker, of_version_3 ? 0 : 1001);
 			readable += r == 0;
 			if (r == 0)
 				assert_int_equal(old->profile.pair_count, w->profile.pair_count);
@@ -659,6 +677,16 @@ TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside, set_up, tear_down)
 	}
 	/* Most bits that flip are one window's; 9 were kept each time. */
 	assert_in_range(readable, 700, 900);
+}
+
+TEST(a_database_with_flipped_bits_is_salvaged_or_set_aside, set_up, tear_down)
+{
+	flip_bits(*state, false);
+}
+
+TEST(one_of_the_version_before_with_flipped_bits_likewise, set_up, tear_down)
+{
+	flip_bits(*state, true);
 }
 
 TEST(a_directory_of_a_later_version_is_left_alone, set_up, tear_down)
