@@ -224,80 +224,64 @@ bool proc_self_has_seccomp_filter(void)
 	return mode && last_number(mode) == 2;
 }
 
-/* Reads a stat file and returns its text after the command name, which may hold anything. */
-static int stat_fields(pid_t pid, char *text, size_t size, const char **fields)
+/* Reads a number of a stat file, by its place (from 1, as in proc_pid_stat(5)), and the one behind
+ * it unless behind is NULL. The command name may hold anything; what follows it begins at place 3.
+ */
+static int stat_numbers(pid_t pid, unsigned place, uint64_t *number, uint64_t *behind)
 {
-	char path[PROC_PATH_BYTES];
-	const char *end;
+	char path[PROC_PATH_BYTES], text[PROC_STAT_BYTES];
+	uint64_t first, second;
+	const char *at;
 	ssize_t n;
 
 	proc_path(path, pid, 0, "stat");
-	n = proc_read(path, text, size);
+	n = proc_read(path, text, sizeof(text));
 	if (n < 0)
 		return n == -ESRCH ? -ENOENT : (int)n;
-	end = strrchr(text, ')');
-	if (!end)
+	at = strrchr(text, ')');
+	for (unsigned i = 2; at && i < place; i++)
+		at = strchr(at + 1, ' ');
+	if (!at || sscanf(at, " %" SCNu64 " %" SCNu64, &first, &second) != 2)
 		return -EPROTO;
-	*fields = end + 1;
+	*number = first;
+	if (behind)
+		*behind = second;
 	return 0;
 }
 
 int proc_start_time(pid_t pid, uint64_t *ticks)
 {
-	char text[PROC_STAT_BYTES];
-	const char *fields = "";
-	int r = stat_fields(pid, text, sizeof(text), &fields);
-
-	if (r < 0)
-		return r;
-	if (sscanf(fields,
-		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-		   "%" SCNu64,
-		   ticks) != 1)
-		return -EPROTO;
-	return 0;
+	return stat_numbers(pid, 22, ticks, NULL);
 }
 
 int proc_cpu_time(pid_t pid, uint64_t *ns)
 {
-	char text[PROC_STAT_BYTES];
-	const char *fields = "";
 	uint64_t user, system;
-	int r = stat_fields(pid, text, sizeof(text), &fields);
+	int r = stat_numbers(pid, 14, &user, &system);
 
-	if (r < 0)
-		return r;
-	if (sscanf(fields, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
-		   &user, &system) != 2)
-		return -EPROTO;
-	*ns = (user + system) * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
-	return 0;
+	if (r == 0)
+		*ns = (user + system) * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+	return r;
 }
 
 int proc_thread_count(pid_t pid, unsigned *count)
 {
-	char text[PROC_STAT_BYTES];
-	const char *fields = "";
-	int r = stat_fields(pid, text, sizeof(text), &fields);
+	uint64_t threads;
+	int r = stat_numbers(pid, 20, &threads, NULL);
 
-	if (r < 0)
-		return r;
-	if (sscanf(fields,
-		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u",
-		   count) != 1)
-		return -EPROTO;
-	return 0;
+	if (r == 0)
+		*count = (unsigned)threads;
+	return r;
 }
 
 int proc_group(pid_t pid, pid_t *group)
 {
-	char text[PROC_STAT_BYTES];
-	const char *fields = "";
-	int r = stat_fields(pid, text, sizeof(text), &fields);
+	uint64_t number;
+	int r = stat_numbers(pid, 5, &number, NULL);
 
-	if (r < 0)
-		return r;
-	return sscanf(fields, " %*c %*d %d", group) == 1 ? 0 : -EPROTO;
+	if (r == 0)
+		*group = (pid_t)number;
+	return r;
 }
 
 int proc_absent(pid_t pid, struct err *err)

@@ -35,11 +35,6 @@ const char *const view_names[] = {
     NULL,
 };
 
-const char *name_of_view(Jxp__View view)
-{
-	return LOOKUP(view_names, view);
-}
-
 const char *name_of_tier(Jxp__Tier tier)
 {
 	static const char *const names[] = {

@@ -12,7 +12,6 @@ const char *name_of_region(Jxp__Region region);         /* "heap" */
 const char *name_of_tier(Jxp__Tier tier);               /* "jit" */
 const char *name_of_location(Jxp__Location__Kind kind); /* "field" */
 const char *name_of_sampler(Jxp__Sampler sampler);
-const char *name_of_view(Jxp__View view); /* "fields"; "all" */
 
 /* Those of all samplers and of all views, by value; ended by NULL. */
 extern const char *const sampler_names[], *const view_names[];

@@ -46,13 +46,6 @@ int report_check_format(Jxp__Format format, struct err *err)
 		       "pprof, html, sarif or speedscope");
 }
 
-int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, size_t max_bytes,
-	       char **text, size_t *size, struct err *err)
-{
-	return report_new_unless(NULL, w, &(struct report_wanted){.format = format, .pairs = pairs},
-				 max_bytes, text, size, err);
-}
-
 /* A text's first memory, which doubles. */
 #define FIRST_BYTES ((size_t)4096)
 

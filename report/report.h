@@ -19,14 +19,9 @@
 #include "proto/jxperf.pb-c.h"
 
 /* The report of w in *text (to be freed, with a NUL behind size bytes that does not count), with at
- * most pairs pairs of each kind (0: the format's default), fewer when it would exceed max_bytes;
- * not more than that is ever held of a text. 0; -EOPNOTSUPP for a format that is not there;
- * -ENOMEM; -EMSGSIZE. */
-int report_new(const struct window_result *w, Jxp__Format format, size_t pairs, size_t max_bytes,
-	       char **text, size_t *size, struct err *err);
-
-/* The same of what is wanted, and writing ends early, with -ECANCELED, when another thread sets
- * *cancelled. */
+ * most wanted->pairs pairs of each kind (0: the format's default), fewer when it would exceed
+ * max_bytes; not more than that is ever held of a text. 0; -EOPNOTSUPP for a format that is not
+ * there; -ENOMEM; -EMSGSIZE; -ECANCELED when another thread sets *cancelled, which may be NULL. */
 int report_new_unless(const atomic_bool *cancelled, const struct window_result *w,
 		      const struct report_wanted *wanted, size_t max_bytes, char **text,
 		      size_t *size, struct err *err);

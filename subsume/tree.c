@@ -31,14 +31,14 @@ struct tree_name {
 	uint32_t length;
 };
 
-struct child_slot {
-	uint32_t hash; /* of its path */
-	uint32_t node; /* 0: free; the root is nobody's child */
+struct tree_slot {
+	uint32_t hash; /* of a node's path, or of a method's name */
+	uint32_t of;   /* that node or method; 0: free; the root is nobody's child */
 };
 
-struct name_slot {
-	uint32_t hash;
-	uint32_t method; /* 0: free */
+struct tree_table {
+	struct tree_slot *slots;
+	size_t capacity;
 };
 
 /*
@@ -51,15 +51,13 @@ struct name_slot {
 struct subsume_builder {
 	struct node *nodes;
 	size_t node_count, node_room;
-	struct child_slot *children; /* by parent and method */
-	size_t children_capacity;
+	struct tree_table children; /* nodes by parent and method */
 
 	struct tree_name *methods;
 	size_t method_count, method_room;
 	char *names;
 	size_t names_used, names_room;
-	struct name_slot *slots;
-	size_t slots_capacity;
+	struct tree_table named; /* methods by name */
 
 	/* The path that was added last: its methods and its nodes. */
 	uint32_t last_methods[SUBSUME_DEPTH_MAX];
@@ -86,43 +84,43 @@ void subsume_tree_release(struct subsume_tree *tree)
 
 /* ---------------------------------------------------------------- room */
 
-static size_t child_slot(const struct subsume_builder *b, uint32_t hash, uint32_t parent,
-			 uint32_t method)
+static struct tree_slot *child_slot(const struct subsume_builder *b, uint32_t hash, uint32_t parent,
+				    uint32_t method)
 {
-	size_t mask = b->children_capacity - 1, at = hash & mask;
+	struct tree_slot *slots = b->children.slots;
+	size_t mask = b->children.capacity - 1, at = hash & mask;
 
-	for (; b->children[at].node; at = (at + 1) & mask) {
-		const struct node *n = &b->nodes[b->children[at].node];
+	for (; slots[at].of; at = (at + 1) & mask) {
+		const struct node *n = &b->nodes[slots[at].of];
 
-		if (b->children[at].hash == hash && n->parent == parent && n->method == method)
+		if (slots[at].hash == hash && n->parent == parent && n->method == method)
 			break;
 	}
-	return at;
+	return &slots[at];
 }
 
-/* Room for one more child. */
-static int grow_children(struct subsume_builder *b)
+/* Room for one more than used. Hashes have as many bits as these tables ever need. */
+static int grow(struct tree_table *t, size_t used, size_t first)
 {
-	size_t capacity = b->children_capacity ? b->children_capacity * 2 : (size_t)2 * FIRST_NODES;
-	struct child_slot *children;
+	size_t capacity = t->capacity ? t->capacity * 2 : first;
+	struct tree_slot *slots;
 
-	if (b->children_capacity && b->node_count < b->children_capacity / 2)
+	if (t->capacity && used < t->capacity / 2)
 		return 0;
-	children = calloc(capacity, sizeof(*children));
-	if (!children)
+	slots = calloc(capacity, sizeof(*slots));
+	if (!slots)
 		return -ENOMEM;
-	for (size_t i = 0; i < b->children_capacity; i++) {
-		size_t at = b->children[i].hash & (capacity - 1);
+	for (size_t i = 0; i < t->capacity; i++) {
+		size_t at = t->slots[i].hash & (capacity - 1);
 
-		if (!b->children[i].node)
+		if (!t->slots[i].of)
 			continue;
-		while (children[at].node)
+		while (slots[at].of)
 			at = (at + 1) & (capacity - 1);
-		children[at] = b->children[i];
+		slots[at] = t->slots[i];
 	}
-	free(b->children);
-	b->children = children;
-	b->children_capacity = capacity;
+	free(t->slots);
+	*t = (struct tree_table){.slots = slots, .capacity = capacity};
 	return 0;
 }
 
@@ -134,41 +132,15 @@ static bool has_name(const struct subsume_builder *b, uint32_t method, const cha
 	return n->length == length && memcmp(b->names + n->offset, name, length) == 0;
 }
 
-static struct name_slot *name_slot(const struct subsume_builder *b, uint32_t hash, const char *name,
+static struct tree_slot *name_slot(const struct subsume_builder *b, uint32_t hash, const char *name,
 				   size_t length)
 {
-	size_t mask = b->slots_capacity - 1, at = hash & mask;
+	struct tree_slot *slots = b->named.slots;
+	size_t mask = b->named.capacity - 1, at = hash & mask;
 
-	while (b->slots[at].method &&
-	       !(b->slots[at].hash == hash && has_name(b, b->slots[at].method, name, length)))
+	while (slots[at].of && !(slots[at].hash == hash && has_name(b, slots[at].of, name, length)))
 		at = (at + 1) & mask;
-	return &b->slots[at];
-}
-
-/* Room for one more method. Hashes have as many bits as this table ever needs. */
-static int grow_slots(struct subsume_builder *b)
-{
-	size_t capacity = b->slots_capacity ? b->slots_capacity * 2 : (size_t)2 * FIRST_METHODS;
-	struct name_slot *slots;
-
-	if (b->slots_capacity && b->method_count < b->slots_capacity / 2)
-		return 0;
-	slots = calloc(capacity, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < b->slots_capacity; i++) {
-		size_t at = b->slots[i].hash & (capacity - 1);
-
-		if (!b->slots[i].method)
-			continue;
-		while (slots[at].method)
-			at = (at + 1) & (capacity - 1);
-		slots[at] = b->slots[i];
-	}
-	free(b->slots);
-	b->slots = slots;
-	b->slots_capacity = capacity;
-	return 0;
+	return &slots[at];
 }
 
 /* ---------------------------------------------------------------- building */
@@ -216,10 +188,10 @@ void subsume_builder_free(struct subsume_builder *b)
 	if (!b)
 		return;
 	free(b->nodes);
-	free(b->children);
+	free(b->children.slots);
 	free(b->methods);
 	free(b->names);
-	free(b->slots);
+	free(b->named.slots);
 	free(b);
 }
 
@@ -228,14 +200,14 @@ static uint32_t find_method(const struct subsume_builder *b, const char *name, s
 			    uint32_t *hash)
 {
 	*hash = (uint32_t)siphash(b->key, name, length);
-	return b->slots_capacity ? name_slot(b, *hash, name, length)->method : 0;
+	return b->named.capacity ? name_slot(b, *hash, name, length)->of : 0;
 }
 
 /* A normalised name that is not there yet. */
 static int add_method(struct subsume_builder *b, const char *name, size_t length, uint32_t hash,
 		      uint32_t *method)
 {
-	int r = grow_slots(b);
+	int r = grow(&b->named, b->method_count, (size_t)2 * FIRST_METHODS);
 
 	if (r == 0)
 		r = array_reserve_within(&b->methods, &b->method_room, b->method_count + 1,
@@ -251,7 +223,7 @@ static int add_method(struct subsume_builder *b, const char *name, size_t length
 	    (struct tree_name){.offset = (uint32_t)b->names_used, .length = (uint32_t)length};
 	b->names_used += length + 1;
 	*method = (uint32_t)b->method_count++;
-	*name_slot(b, hash, name, length) = (struct name_slot){.hash = hash, .method = *method};
+	*name_slot(b, hash, name, length) = (struct tree_slot){.hash = hash, .of = *method};
 	return 0;
 }
 
@@ -279,14 +251,14 @@ int subsume_builder_method(struct subsume_builder *b, const char *name, size_t l
 static int child(struct subsume_builder *b, uint32_t hash, uint32_t parent, uint32_t method,
 		 uint32_t *node)
 {
-	size_t at;
-	int r = grow_children(b);
+	struct tree_slot *slot;
+	int r = grow(&b->children, b->node_count, (size_t)2 * FIRST_NODES);
 
 	if (r < 0)
 		return r;
-	at = child_slot(b, hash, parent, method);
-	if (b->children[at].node) {
-		*node = b->children[at].node;
+	slot = child_slot(b, hash, parent, method);
+	if (slot->of) {
+		*node = slot->of;
 		return 0;
 	}
 	r = array_reserve_within(&b->nodes, &b->node_room, b->node_count + 1, SUBSUME_NODES_MAX,
@@ -295,7 +267,7 @@ static int child(struct subsume_builder *b, uint32_t hash, uint32_t parent, uint
 		return r;
 	*node = (uint32_t)b->node_count++;
 	b->nodes[*node] = (struct node){.parent = parent, .method = method};
-	b->children[at] = (struct child_slot){.hash = hash, .node = *node};
+	*slot = (struct tree_slot){.hash = hash, .of = *node};
 	return 0;
 }
 
@@ -304,16 +276,17 @@ static int child(struct subsume_builder *b, uint32_t hash, uint32_t parent, uint
 static void look_ahead(struct subsume_builder *b, const uint32_t *path, size_t from, size_t count)
 {
 	uint64_t hash = from ? b->last_hashes[from - 1] : b->key[0];
-	size_t mask = b->children_capacity - 1;
+	const struct tree_table *t = &b->children;
+	size_t mask = t->capacity - 1;
 
 	for (size_t i = from; i < count; i++) {
 		hash = mix(hash + mix_upper(path[i]));
 		b->last_hashes[i] = hash;
-		if (b->children_capacity)
-			__builtin_prefetch(&b->children[(uint32_t)hash & mask]);
+		if (t->capacity)
+			__builtin_prefetch(&t->slots[(uint32_t)hash & mask]);
 	}
-	for (size_t i = from; i < count && b->children_capacity; i++)
-		__builtin_prefetch(&b->nodes[b->children[(uint32_t)b->last_hashes[i] & mask].node]);
+	for (size_t i = from; i < count && t->capacity; i++)
+		__builtin_prefetch(&b->nodes[t->slots[(uint32_t)b->last_hashes[i] & mask].of]);
 }
 
 int subsume_builder_add(struct subsume_builder *b, const uint32_t *path, size_t count,
@@ -530,8 +503,8 @@ int subsume_builder_finish(struct subsume_builder *b, uint64_t samples, const ch
 	int r;
 
 	/* Large, and needed no more. */
-	free(TAKE_PTR(b->children));
-	b->children_capacity = 0;
+	free(b->children.slots);
+	b->children = (struct tree_table){0};
 	r = lay_out(b, &tree);
 	if (r == 0)
 		r = name_methods(b, &tree);

@@ -13,6 +13,7 @@
 #include "daemon/engine/pause.h"
 #include "daemon/engine/run.h"
 #include "daemon/engine/sinks.h"
+#include "daemon/shares/miss.h"
 #include "daemon/shares/shares.h"
 
 /* Few ticks are taken and few accesses are sampled in less time. */
@@ -202,11 +203,6 @@ static void resume(struct engine *e, pid_t pid)
 		run_resume(r);
 }
 
-bool engine_is_failure(int error)
-{
-	return error != ESRCH && error != ENOEXEC;
-}
-
 static void on_ended(void *arg, struct run *r, int error, const char *message)
 {
 	struct engine *e = arg;
@@ -215,7 +211,7 @@ static void on_ended(void *arg, struct run *r, int error, const char *message)
 
 	sinks_strangers(&e->sinks, run_strangers(r));
 	if (error) {
-		e->attach_failures += engine_is_failure(error);
+		e->attach_failures += !attach_error(error)->absent;
 		sinks_failed(&e->sinks, w, error, message);
 	} else {
 		e->windows_total++;
@@ -306,9 +302,9 @@ static int refuse_hidden(struct engine *e, const struct window_result *w, struct
 static void refuse(struct engine *e, struct window_result *w, unsigned number, int error,
 		   const struct err *err)
 {
-	e->attach_failures += engine_is_failure(error);
+	e->attach_failures += !attach_error(error)->absent;
 	if (w) {
-		if (e->windows_numbered < number || run_makes_no_window(error))
+		if (e->windows_numbered < number || attach_error(error)->no_window)
 			window_result_withdraw(w);
 		window_result_fail(w, err->message);
 		w->finished = true;

@@ -115,9 +115,6 @@ const struct window_result *engine_window(const struct engine *e, size_t i);
 const struct window_result *engine_find_window(const struct engine *e, const char *id);
 const struct window_result *engine_find_running(const struct engine *e, pid_t pid);
 
-/* Is it a failure to attach? Where there is no such JVM nobody has tried. */
-bool engine_is_failure(int error);
-
 uint64_t engine_windows_total(const struct engine *e); /* that ran and ended */
 uint64_t engine_attach_failures(const struct engine *e);
 

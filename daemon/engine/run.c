@@ -15,6 +15,7 @@
 #include "daemon/inspector/inspector.h"
 #include "daemon/engine/run_frames.h"
 #include "daemon/engine/window_log.h"
+#include "daemon/shares/miss.h"
 #include "profile/window/tables.h"
 
 /* ---------------------------------------------------------------- states */
@@ -67,15 +68,10 @@ static void end(struct run *r, int error, const char *message)
 	r->callbacks.ended(r->callbacks.arg, r, error, message);
 }
 
-bool run_makes_no_window(int error)
-{
-	return error == ESRCH || error == ENOEXEC || error == EPROTONOSUPPORT;
-}
-
 void run_fail(struct run *r, int error, const char *message)
 {
 	window_result_fail(r->result, message);
-	if (run_makes_no_window(error))
+	if (attach_error(error)->no_window)
 		window_result_withdraw(r->result);
 	end(r, error, message);
 }

@@ -51,8 +51,4 @@ enum run_state run_state(const struct run *r);
 /* Samples that gates have dropped of processes without one, as the gate of this run said last. */
 uint64_t run_strangers(const struct run *r);
 
-/* There is no such JVM, or none that can be spoken with, says the errno value above 0: that is a
- * refusal, of which no window is remembered. */
-bool run_makes_no_window(int error);
-
 #endif

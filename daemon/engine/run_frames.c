@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/utf8.h"
 #include "daemon/engine/window_log.h"
+#include "daemon/shares/miss.h"
 #include "profile/intake/loop_session.h"
 #include "proto/agent_note.h"
 #include "proto/limits.h"
@@ -229,12 +230,11 @@ static void on_perf_open(struct run *r, const Jxp__AgentFrame *frame)
 /* Nothing was sampled. The agent's word is taken for what its JVM lacks and no more. */
 static void refused(struct run *r, const Jxp__WindowEnded *ended)
 {
-	static const unsigned lacks[] = {ENOMEM, EACCES, EPERM, ENOTSUP};
+	const struct attach_error *why = attach_error((int)ended->error_number);
 
 	window_result_fail(r->result, ended->error);
-	for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
-		if (ended->error_number == lacks[i])
-			r->refused = (int)lacks[i];
+	if (why->agents)
+		r->refused = why->error;
 }
 
 /* The agent ends by itself at its deadline, which may come a moment before ours, and when its JVM

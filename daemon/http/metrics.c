@@ -13,21 +13,6 @@
 #include "daemon/shares/shares.h"
 #include "proto/kinds.h"
 
-const struct metrics_failure metrics_failures[METRICS_FAILURES] = {
-    {0, "other"},
-    {ESRCH, "no_such_process"},
-    {EACCES, "permission"},
-    {EPERM, "permission"},
-    {EBUSY, "busy"},
-    {ETIMEDOUT, "timeout"},
-    {ECANCELED, "cancelled"},
-    {ENOMEM, "memory"},
-    {EOPNOTSUPP, "unsupported"},
-    {EPIPE, "broker"},
-    {ECONNABORTED, "agent"},       /* attached, but no window could run */
-    {EPROTONOSUPPORT, "protocol"}, /* its agent is of a version that we do not speak with */
-};
-
 /* From a JVM that answers at once to the helper's own limit of 10 s, and what may come on top. */
 const double metrics_latency_bounds_s[METRICS_LATENCIES - 1] = {0.05, 0.1, 0.25, 0.5, 1,
 								2.5,  5,   10,   30};
@@ -191,7 +176,7 @@ void metrics_add(struct metrics *m, const struct metrics *earlier)
 		metrics_add_app(metrics_find_app(m, METRICS_OTHER_APPS),
 				&earlier->apps[METRICS_APPS_MAX]);
 	saturate_add(&m->windows_over_limit, earlier->windows_over_limit);
-	for (size_t i = 0; i < METRICS_FAILURES; i++)
+	for (size_t i = 0; i < ATTACH_REASONS; i++)
 		saturate_add(&m->failures[i], earlier->failures[i]);
 	for (size_t i = 0; i < METRICS_STAGES; i++)
 		saturate_add(&m->dropped[i], earlier->dropped[i]);
@@ -401,12 +386,5 @@ void metrics_strangers(struct metrics *m, uint64_t total)
 
 void metrics_attach_failed(struct metrics *m, int error)
 {
-	size_t row = 0;
-
-	for (size_t i = 1; i < METRICS_FAILURES && row == 0; i++)
-		if (metrics_failures[i].error == error)
-			row = i;
-	while (row > 0 && strcmp(metrics_failures[row - 1].name, metrics_failures[row].name) == 0)
-		row--;
-	saturate_add(&m->failures[row], 1);
+	saturate_add(&m->failures[attach_error(error)->reason], 1);
 }

@@ -148,14 +148,9 @@ static void write_overhead(const struct family_writer *w, const struct app_metri
 
 static void write_failures(const struct family_writer *w)
 {
-	for (size_t i = 0; i < METRICS_FAILURES; i++) {
-		const char *name = metrics_failures[i].name;
-
-		if (i > 0 && strcmp(metrics_failures[i - 1].name, name) == 0)
-			continue;
-		fprintf(w->out, "%s{reason=\"%s\"} %" PRIu64 "\n", w->name, name,
+	for (unsigned i = 0; i < ATTACH_REASONS; i++)
+		fprintf(w->out, "%s{reason=\"%s\"} %" PRIu64 "\n", w->name, attach_reason_name(i),
 			w->metrics->failures[i]);
-	}
 }
 
 static void write_dropped(const struct family_writer *w)

@@ -116,7 +116,7 @@ static const struct table_layout latencies_layout = {
 /* Rows of all tables but the first, as they are in a record. */
 struct rows {
 	struct app_metrics apps[APPS];
-	struct named_count failures[METRICS_FAILURES];
+	struct named_count failures[ATTACH_REASONS];
 	struct named_count stages[METRICS_STAGES];
 	struct latency_count latencies[METRICS_LATENCIES];
 };
@@ -135,9 +135,9 @@ static size_t set_apps(struct rows *rows, const struct metrics *m)
 
 static void set_counts(struct rows *rows, const struct metrics *m)
 {
-	for (size_t i = 0; i < METRICS_FAILURES; i++) {
-		memcpy(rows->failures[i].name, metrics_failures[i].name,
-		       strlen(metrics_failures[i].name));
+	for (unsigned i = 0; i < ATTACH_REASONS; i++) {
+		memcpy(rows->failures[i].name, attach_reason_name(i),
+		       strlen(attach_reason_name(i)));
 		rows->failures[i].count = m->failures[i];
 	}
 	for (unsigned i = 0; i < METRICS_STAGES; i++) {
@@ -166,7 +166,7 @@ int metrics_encode(const struct metrics *m, uint8_t **bytes, size_t *size)
 	if ((r = table_pack(&plain, SUMS_TABLE, &sums_layout, m, 1)) < 0 ||
 	    (r = table_pack(&plain, APPS_TABLE, &apps_layout, rows->apps, apps)) < 0 ||
 	    (r = table_pack(&plain, FAILURES_TABLE, &named_layout, rows->failures,
-			    METRICS_FAILURES)) < 0 ||
+			    ATTACH_REASONS)) < 0 ||
 	    (r = table_pack(&plain, STAGES_TABLE, &named_layout, rows->stages, METRICS_STAGES)) <
 		0 ||
 	    (r = table_pack(&plain, LATENCIES_TABLE, &latencies_layout, rows->latencies,
@@ -177,11 +177,11 @@ int metrics_encode(const struct metrics *m, uint8_t **bytes, size_t *size)
 
 /* ---------------------------------------------------------------- unpacking */
 
-/* The first row of a reason's name; a reason that this version does not have is "other". */
-static size_t failure_row(const char *reason)
+/* A reason that this version does not have is "other". */
+static unsigned reason_of(const char *name)
 {
-	for (size_t i = 0; i < METRICS_FAILURES; i++)
-		if (strcmp(metrics_failures[i].name, reason) == 0)
+	for (unsigned i = 0; i < ATTACH_REASONS; i++)
+		if (strcmp(attach_reason_name(i), name) == 0)
 			return i;
 	return 0;
 }
@@ -219,7 +219,7 @@ static bool unpack(const uint8_t *plain, size_t size, struct rows *rows, struct 
 	if (table_unpack_rows(&r, SUMS_TABLE, &sums_layout, out, 1) < 0 ||
 	    (apps = table_unpack_rows(&r, APPS_TABLE, &apps_layout, rows->apps, APPS)) < 0 ||
 	    (failures = table_unpack_rows(&r, FAILURES_TABLE, &named_layout, rows->failures,
-					  METRICS_FAILURES)) < 0 ||
+					  ATTACH_REASONS)) < 0 ||
 	    (stages = table_unpack_rows(&r, STAGES_TABLE, &named_layout, rows->stages,
 					METRICS_STAGES)) < 0 ||
 	    (latencies = table_unpack_rows(&r, LATENCIES_TABLE, &latencies_layout, rows->latencies,
@@ -229,7 +229,7 @@ static bool unpack(const uint8_t *plain, size_t size, struct rows *rows, struct 
 	for (int i = 0; i < apps; i++)
 		metrics_add_app(metrics_find_app(out, rows->apps[i].app), &rows->apps[i]);
 	for (int i = 0; i < failures; i++)
-		saturate_add(&out->failures[failure_row(rows->failures[i].name)],
+		saturate_add(&out->failures[reason_of(rows->failures[i].name)],
 			     rows->failures[i].count);
 	for (int i = 0; i < stages; i++)
 		add_stage(out, &rows->stages[i]);

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "daemon/engine/engine.h"
 #include "daemon/http/metrics_sums.h"
+#include "daemon/shares/miss.h"
 
 struct accounted_window {
 	struct accounted_window *next;
@@ -86,7 +87,7 @@ static void on_failed(void *arg, const struct window_result *w, int error, const
 	struct metrics_sink *s = arg;
 
 	(void)message; /* The reason that a label has is bounded. */
-	if (engine_is_failure(error))
+	if (!attach_error(error)->absent)
 		metrics_attach_failed(s->metrics, error);
 	forget(s, w);
 }

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "daemon/engine/app_name.h"
+#include "daemon/shares/miss.h"
 #include "profile/profile.h"
 #include "profile/window/loss.h"
 #include "proto/counters.h"
@@ -24,16 +25,6 @@
 
 /* The last application's name. */
 #define METRICS_OTHER_APPS "other"
-
-/* Why an attach failed, as a label; the first is every other reason. */
-#define METRICS_FAILURES 12
-
-struct metrics_failure {
-	int error;        /* above 0 */
-	const char *name; /* rows with the same name share the first one's counter */
-};
-
-extern const struct metrics_failure metrics_failures[METRICS_FAILURES];
 
 /* Where events are lost: agents' stages, the gate's strangers, the engine's losses. */
 #define METRICS_STRANGERS   COUNTER_STAGES
@@ -97,7 +88,7 @@ struct metrics {
 	size_t app_count;                              /* without "other" */
 	bool other_used;
 	uint64_t windows_over_limit;
-	uint64_t failures[METRICS_FAILURES];
+	uint64_t failures[ATTACH_REASONS];
 	uint64_t dropped[METRICS_STAGES];
 	uint64_t strangers_seen; /* of this daemon's */
 	uint64_t latencies[METRICS_LATENCIES];

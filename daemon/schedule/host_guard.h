@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "daemon/schedule/miss.h"
+#include "daemon/shares/miss.h"
 
 struct config_guards;
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "daemon/schedule/backoff.h"
-#include "daemon/schedule/miss.h"
+#include "daemon/shares/miss.h"
 #include "fleet/config/config.h"
 #include "fleet/draw.h"
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "daemon/schedule/backoff.h"
-#include "daemon/schedule/miss.h"
+#include "daemon/shares/miss.h"
 #include "daemon/shares/shares.h"
 #include "fleet/config/config.h"
 

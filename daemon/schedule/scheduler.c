@@ -19,6 +19,7 @@
 #include "daemon/schedule/host_guard.h"
 #include "daemon/schedule/sightings.h"
 #include "daemon/schedule/survey.h"
+#include "daemon/shares/miss.h"
 #include "fleet/naming.h"
 #include "profile/window/findings.h"
 #include "profile/window/result.h"
@@ -161,7 +162,8 @@ static void begin_window(struct scheduler *s, const struct planner_order *order)
 	if (r < 0) {
 		log_warn("schedule '%s': no window in pid %d: %s", order->schedule->name,
 			 (int)order->pid, err.message);
-		planner_refused(s->planner, order, found ? miss_of_error(-r) : MISS_SAMPLER);
+		planner_refused(s->planner, order,
+				found ? attach_error(-r)->refusal : MISS_SAMPLER);
 		return;
 	}
 	log_debug("schedule '%s': window %s in pid %d (%s), epoch %llu", order->schedule->name, id,
@@ -283,7 +285,7 @@ static enum planner_outcome judge_failure(const struct scheduler *s, const struc
 		return OUTCOME_GONE;
 	if (error == EPIPE && !broker_client_serves(s->broker))
 		return OUTCOME_UNTRIED;
-	return miss_of_error(error) ? OUTCOME_REFUSED : OUTCOME_FAILED;
+	return attach_error(error)->refusal ? OUTCOME_REFUSED : OUTCOME_FAILED;
 }
 
 static void on_failed(void *arg, const struct window_result *w, int error, const char *message)
@@ -292,7 +294,7 @@ static void on_failed(void *arg, const struct window_result *w, int error, const
 
 	if (!w)
 		return; /* Refused: whoever asked knows it. */
-	on_window_over(s, w, judge_failure(s, w, error), miss_of_error(error), message);
+	on_window_over(s, w, judge_failure(s, w, error), attach_error(error)->refusal, message);
 }
 
 static void on_timer(uv_timer_t *timer)

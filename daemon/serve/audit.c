@@ -12,7 +12,7 @@
 #include "common/log.h"
 #include "common/utf8.h"
 #include "daemon/engine/window_log.h"
-#include "daemon/schedule/miss.h"
+#include "daemon/shares/miss.h"
 #include "profile/window/result.h"
 #include "proto/kinds.h"
 
@@ -62,19 +62,15 @@ static bool is_anothers(const struct audit_entry *entry)
 
 static const char *outcome_of(const struct audit_entry *entry)
 {
+	const struct attach_error *error = attach_error(entry->error);
+
 	if (!entry->reason)
 		return "ok";
-	switch (entry->error) {
-	case ESRCH:
-		return is_anothers(entry) ? "refused" : "not-found";
-	case ENOENT:
-	case ENOEXEC:
-		return "not-found";
-	case EINVAL:
+	if (entry->error == EINVAL)
 		return "invalid";
-	default:
-		return miss_of_error(entry->error) ? "refused" : "failed";
-	}
+	if (entry->error == ENOENT || error->absent)
+		return entry->error == ESRCH && is_anothers(entry) ? "refused" : "not-found";
+	return error->refusal ? "refused" : "failed";
 }
 
 /* ---------------------------------------------------------------- windows */

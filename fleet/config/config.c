@@ -643,20 +643,6 @@ int config_add(struct config *c, const char *name, const char *text, size_t size
 	return r;
 }
 
-int config_parse(struct config *c, const char *name, const char *text, size_t size, struct err *err)
-{
-	struct config made;
-	int r;
-
-	config_defaults(&made);
-	r = config_add(&made, name, text, size, err);
-	if (r < 0)
-		config_release(&made);
-	else
-		*c = made;
-	return r;
-}
-
 void config_release(struct config *c)
 {
 	struct config_reading unused = {0};

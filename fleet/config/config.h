@@ -101,11 +101,8 @@ void config_defaults(struct config *c);
  * ("jxperfd.yaml:12:5: schedules[0].every: ...") and *c unchanged. */
 int config_load(struct config *c, const char *path, struct err *err);
 
-/* The same for a text in memory, called name in messages. */
-int config_parse(struct config *c, const char *name, const char *text, size_t size,
-		 struct err *err);
-
-/* Adds what another text says to c, which is from config_defaults or this. 0; on failure, as above,
+/* Adds what a text in memory, called name in messages, says to c, which is from config_defaults or
+ * this. 0; on failure, as above,
  * c is good for nothing but config_release. */
 int config_add(struct config *c, const char *name, const char *text, size_t size, struct err *err);
 

@@ -58,3 +58,9 @@ double batches_inflation(unsigned count)
 
 	return ratio * ratio;
 }
+
+void batches_scale(double sums[MERGED_BATCHES], double scale)
+{
+	for (unsigned i = 0; i < MERGED_BATCHES; i++)
+		sums[i] *= scale;
+}

@@ -43,6 +43,8 @@ unsigned batch_count(const struct batch_clock *clock);
 /* Adds neighbours up: the first half of the batches is what all were, the rest is empty. */
 void batches_fold(double sums[MERGED_BATCHES]);
 
+void batches_scale(double sums[MERGED_BATCHES], double scale);
+
 /* V of above, and 0 where fewer than MERGED_BATCHES_MIN batches, or nothing, would tell. */
 double batches_variance(const double *part, const double *whole, unsigned count);
 

@@ -87,12 +87,6 @@ double object_merge_share(const struct object_merge *m)
 	return m->stands_for_s > 0 ? 1 / m->stands_for_s : 0;
 }
 
-static void scale_batches(double sums[MERGED_BATCHES], double scale)
-{
-	for (unsigned i = 0; i < MERGED_BATCHES; i++)
-		sums[i] *= scale;
-}
-
 static void finish_site(struct object_merge *m, struct window_result *to, size_t position,
 			double inflation)
 {
@@ -102,7 +96,7 @@ static void finish_site(struct object_merge *m, struct window_result *to, size_t
 
 	object_site_set_uncollected(s, share * m->sites[position].count,
 				    share * m->sites[position].bytes);
-	scale_batches(batches, object_merge_scale(m));
+	batches_scale(batches, object_merge_scale(m));
 	s->between =
 	    inflation * batches_variance(batches, to->merged->heap, to->merged->object_batches);
 }
@@ -116,7 +110,7 @@ void object_merge_finish(struct object_merge *m, struct window_result *to)
 
 	if (object_profile_is_overestimated(&to->objects))
 		memcpy(facts->heap, m->estimated, sizeof(facts->heap));
-	scale_batches(facts->heap, object_merge_scale(m));
+	batches_scale(facts->heap, object_merge_scale(m));
 	saturate_add(&to->losses[LOSS_CLASS_ACCESSES], to->objects.classes.refused);
 	saturate_add(&to->losses[LOSS_STRATA], to->objects.strata.refused);
 	object_profile_close(&to->objects, 0);

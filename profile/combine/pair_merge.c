@@ -102,12 +102,6 @@ static void finish_totals(const struct pair_sums *sums, struct totals *t, double
 	t->sum_squares = rounded(ceil(scale * scale * sums->squares)); /* 0 with none only. */
 }
 
-static void scale_batches(double sums[MERGED_BATCHES], double scale)
-{
-	for (unsigned i = 0; i < MERGED_BATCHES; i++)
-		sums[i] *= scale;
-}
-
 /* With p (1 - p) / n for the variance, and n = sum^2 / squares. */
 static double squares_of_variance(double variance, const struct totals *t)
 {
@@ -163,10 +157,10 @@ static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kin
 	for (size_t i = 0; i < PROFILE_REGIONS; i++)
 		finish_totals(&m->kinds[kind].regions[i], &totals->regions[i], scale->observation);
 	finish_totals(&m->kinds[kind].jvm, &totals->jvm, scale->observation);
-	scale_batches(facts->checked[kind], scale->observation);
-	scale_batches(facts->wasteful[kind], scale->observation);
-	scale_batches(facts->cpu[kind], scale->cpu);
-	scale_batches(facts->wholes[kind], scale->cpu);
+	batches_scale(facts->checked[kind], scale->observation);
+	batches_scale(facts->wasteful[kind], scale->observation);
+	batches_scale(facts->cpu[kind], scale->cpu);
+	batches_scale(facts->wholes[kind], scale->cpu);
 	facts->cpu_effect[kind] = cpu_effect(to, kind);
 	variance = batches_variance(facts->wasteful[kind], facts->checked[kind], batches);
 	if (variance > 0)

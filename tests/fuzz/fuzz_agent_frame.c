@@ -27,6 +27,7 @@
 #include "proto/frame.h"
 #include "proto/limits.h"
 #include "tests/unit/support/sample_findings.h"
+#include "tests/unit/support/whole_report.h"
 
 /* Inputs are cut here: libFuzzer's own limit is far below. */
 #define STREAM_MAX (1u << 20)

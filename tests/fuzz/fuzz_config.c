@@ -13,6 +13,7 @@
 #include "fleet/schedule.h"
 #include "fleet/naming.h"
 #include "fleet/selector.h"
+#include "tests/unit/support/config_text.h"
 
 #define UNTOUCHED 0x5a
 

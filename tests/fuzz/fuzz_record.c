@@ -9,6 +9,7 @@
 
 #include "report/report.h"
 #include "daemon/store/record.h"
+#include "tests/unit/support/whole_report.h"
 
 /* Enough to render what an input of libFuzzer's size can hold. */
 #define REPORT_MAX (16u << 20)

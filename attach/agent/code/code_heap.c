@@ -13,14 +13,6 @@
  * steps may be shorter. */
 #define STEPS_MAX 256u
 
-static uint64_t word_at(uint64_t address)
-{
-	uint64_t value;
-
-	memcpy(&value, (const void *)(uintptr_t)address, sizeof(value));
-	return value;
-}
-
 static int32_t int_at(uint64_t address)
 {
 	int32_t value;
@@ -102,7 +94,7 @@ uint64_t code_heap_begin(const struct code_layout *layout, uint64_t blob)
 {
 	uint64_t field = blob + layout->code_begin;
 
-	return layout->code_begin_is_offset ? blob + (uint32_t)int_at(field) : word_at(field);
+	return layout->code_begin_is_offset ? blob + (uint32_t)int_at(field) : memory_word(field);
 }
 
 int32_t code_heap_frame_words(const struct code_layout *layout, uint64_t blob)
@@ -147,7 +139,7 @@ enum code_kind code_heap_kind(const struct code_layout *layout, uint64_t blob)
 
 	if (!layout->name)
 		return CODE_KIND_UNKNOWN;
-	name = word_at(blob + layout->name);
+	name = memory_word(blob + layout->name);
 	if (name == layout->name_compiled)
 		return CODE_KIND_COMPILED;
 	if (name == layout->name_native)
@@ -166,7 +158,7 @@ bool code_heap_original_pc(const struct code_layout *layout, uint64_t blob, uint
 		uint64_t field = blob + layout->deopt[i];
 
 		is_handler |= pc == (layout->deopt_is_offset ? blob + (uint32_t)int_at(field)
-							     : word_at(field));
+							     : memory_word(field));
 	}
 	/* Above it there are a return address and a saved frame pointer, at least. */
 	if (!is_handler || offset < 0 || offset % (int)WORD != 0 ||
@@ -178,17 +170,17 @@ bool code_heap_original_pc(const struct code_layout *layout, uint64_t blob, uint
 
 bool code_heap_is_thaw(const struct code_layout *layout, uint64_t blob)
 {
-	return layout->name_thaw && word_at(blob + layout->name) == layout->name_thaw;
+	return layout->name_thaw && memory_word(blob + layout->name) == layout->name_thaw;
 }
 
 bool code_heap_is_adapter(const struct code_layout *layout, uint64_t blob)
 {
-	return layout->name_adapter && word_at(blob + layout->name) == layout->name_adapter;
+	return layout->name_adapter && memory_word(blob + layout->name) == layout->name_adapter;
 }
 
 uint64_t code_heap_tie(const struct code_layout *layout, uint64_t blob, bool is_nmethod)
 {
-	uint64_t name = word_at(blob + layout->name);
+	uint64_t name = memory_word(blob + layout->name);
 
 	return is_nmethod ? name ^ (uint64_t)int_at(blob + layout->compile_id) << 32 : name;
 }
@@ -204,7 +196,7 @@ bool code_heap_read(const struct code_layout *layout, uint64_t blob, struct code
 	if (blob + layout->blob_bytes > committed)
 		return false;
 	*out = (struct code_heap_content){.blob = blob,
-					  .name = word_at(blob + layout->name),
+					  .name = memory_word(blob + layout->name),
 					  .begin = code_heap_begin(layout, blob)};
 	end = blob + (uint32_t)int_at(blob + layout->code_end);
 	out->end = blob + (uint32_t)int_at(blob + layout->size);
@@ -256,7 +248,8 @@ static void learn_name(void *arg, uint64_t blob)
 {
 	struct heap_names *names = arg;
 	struct code_layout *l = names->layout;
-	uint64_t at = word_at(blob + l->name), *other = &names->others[at / WORD % NAMES_OTHERS];
+	uint64_t at = memory_word(blob + l->name),
+		 *other = &names->others[at / WORD % NAMES_OTHERS];
 	char name[sizeof(NAME_THAW) + 1] = "";
 
 	if (at == *other || at == l->name_compiled || at == l->name_native ||

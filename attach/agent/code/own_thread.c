@@ -11,11 +11,6 @@
 #define ROW_MUSL    8u
 #define UNALLOCATED UINT64_MAX
 
-static uint64_t word_at(uint64_t address)
-{
-	return *(const uint64_t *)(uintptr_t)address;
-}
-
 /* What cannot be read is no memory. */
 static uint64_t read_word(uint64_t address)
 {
@@ -32,10 +27,10 @@ static uint64_t memory_in(uint32_t stride, uint64_t module)
 	__asm__("mov %%fs:8, %0" : "=r"(table));
 	if (!table)
 		return 0;
-	rows = word_at(stride == ROW_GLIBC ? table - stride : table);
+	rows = memory_word(stride == ROW_GLIBC ? table - stride : table);
 	if (module == 0 || module > rows)
 		return 0;
-	memory = word_at(table + module * stride);
+	memory = memory_word(table + module * stride);
 	return memory == UNALLOCATED ? 0 : memory;
 }
 
@@ -100,7 +95,7 @@ uint64_t own_word_read(const struct own_word *word)
 {
 	uint64_t memory = word->stride ? memory_in(word->stride, word->module) : 0;
 
-	return memory ? word_at(memory + word->offset) : 0;
+	return memory ? memory_word(memory + word->offset) : 0;
 }
 
 /* pthread_self() is the address that fs has (x86-64's ABI for such memory). */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Chooses the means: process_vm_readv, or /proc/self/mem under a seccomp filter. 0 or
  * -errno when neither works. */
@@ -27,6 +28,15 @@ struct safe_part {
 	size_t size;
 };
 bool safe_read_parts(const struct safe_part *parts, unsigned count);
+
+/* A word that is known to be there, read as such. */
+static inline uint64_t memory_word(uint64_t address)
+{
+	uint64_t value;
+
+	memcpy(&value, (const void *)(uintptr_t)address, sizeof(value));
+	return value;
+}
 
 /* As many bytes as can be read from address, at most size. */
 size_t safe_read_some(uint64_t address, void *to, size_t size);

@@ -8,32 +8,6 @@
 #include "attach/agent/path/operand.h"
 #include "common/clock.h"
 
-/* ---------------------------------------------------------------- the events */
-
-static bool break_at(struct thread *t, unsigned i, uint32_t offset)
-{
-	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
-	unsigned reg = t->burst_first + i;
-
-	if (i >= t->reading.registers)
-		t->reading.registers = (uint8_t)(i + 1);
-	if (perf_break_at(t->register_fd[reg], t->reading.start + offset, 1,
-			  thread_sig_data(t, THREAD_ROLE_REGISTER + reg)) == 0)
-		return true;
-	thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
-	return false;
-}
-
-static void stop_events(struct thread *t)
-{
-	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
-
-	for (unsigned i = 0; i < t->reading.registers; i++)
-		if (perf_disable(t->register_fd[t->burst_first + i]) < 0)
-			thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
-	t->reading.registers = 0;
-}
-
 /* ---------------------------------------------------------------- the end */
 
 static uint8_t *in_vain(struct thread *t)
@@ -75,7 +49,7 @@ void reading_give_up(struct thread *t)
 {
 	if (!t->reading.active)
 		return;
-	stop_events(t);
+	thread_stop_breaks(t, &t->reading.registers);
 	drop(t);
 }
 
@@ -107,7 +81,7 @@ bool reading_begin(struct thread *t, const struct loop_plan *plan)
 		return false;
 	r->active = true;
 	thread_count(t, JXP__COUNTER__COUNTER_READINGS, 1);
-	if (!break_at(t, 0, r->begin.offset))
+	if (!thread_break_at(t, 0, r->start + r->begin.offset, &r->registers))
 		reading_give_up(t);
 	return true;
 }
@@ -148,7 +122,7 @@ static bool enter(struct thread *t, const ucontext_t *uc)
 	r->stack_pointer = stack_pointer(uc);
 	r->begun = true;
 	for (unsigned i = 0; i < r->end_count && r->registers <= r->end_count; i++)
-		if (!break_at(t, 1 + i, r->ends[i].offset))
+		if (!thread_break_at(t, 1 + i, r->start + r->ends[i].offset, &r->registers))
 			return false;
 	return true;
 }
@@ -163,7 +137,7 @@ static bool end(struct thread *t, unsigned i, const ucontext_t *uc)
 		return true;
 	if (!read_counter(t, &r->ends[i], uc, &value))
 		return false;
-	stop_events(t);
+	thread_stop_breaks(t, &t->reading.registers);
 	r->active = false;
 	*in_vain(t) = 0;
 	tell(t, (uint8_t)i, (int32_t)(value - r->value), false);

@@ -6,6 +6,7 @@
 
 #include "attach/agent/code/reserved.h"
 #include "common/clock.h"
+#include "common/perf/events.h"
 
 #define SIG_DATA_MARK   UINT64_C(0x4a58) /* "JX" */
 #define GENERATION_MASK 0xffffu
@@ -29,6 +30,35 @@ uint64_t thread_sig_data(const struct thread *t, unsigned role)
 	uint64_t generation = atomic_load_explicit(&t->generation, memory_order_relaxed);
 
 	return SIG_DATA_MARK << 48 | generation << 32 | (uint64_t)(t - table) << 8 | role;
+}
+
+bool thread_break_at(struct thread *t, unsigned i, uint64_t address, uint8_t *on)
+{
+	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
+	unsigned reg = t->burst_first + i;
+
+	if (i >= *on)
+		*on = (uint8_t)(i + 1);
+	if (perf_break_at(t->register_fd[reg], address, 1,
+			  thread_sig_data(t, THREAD_ROLE_REGISTER + reg)) == 0)
+		return true;
+	thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+	return false;
+}
+
+void thread_break_no_more(struct thread *t, unsigned i)
+{
+	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
+
+	if (perf_disable(t->register_fd[t->burst_first + i]) < 0)
+		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
+}
+
+void thread_stop_breaks(struct thread *t, uint8_t *on)
+{
+	for (unsigned i = 0; i < *on; i++)
+		thread_break_no_more(t, i);
+	*on = 0;
 }
 
 HANDLER_ENTRY uint64_t thread_process_sig_data(void)

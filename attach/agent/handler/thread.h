@@ -207,6 +207,14 @@ bool thread_signal_is_ours(uint64_t sig_data);
 
 uint64_t thread_sig_data(const struct thread *t, unsigned role);
 
+/* Of the registers that traces and readings have, the i-th breaks at address; *on becomes how
+ * many may. False when it does not, which is counted. */
+bool thread_break_at(struct thread *t, unsigned i, uint64_t address, uint8_t *on);
+void thread_break_no_more(struct thread *t, unsigned i);
+
+/* None of the first *on does any more. */
+void thread_stop_breaks(struct thread *t, uint8_t *on);
+
 /* Ticks of the process have this value. */
 uint64_t thread_process_sig_data(void);
 

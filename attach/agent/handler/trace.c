@@ -33,37 +33,6 @@ unsigned trace_values_max(unsigned signals)
 	return values < LIMIT_TRACE_VALUES ? values : LIMIT_TRACE_VALUES;
 }
 
-/* ---------------------------------------------------------------- the events */
-
-static bool break_at(struct thread *t, unsigned i, uint64_t address)
-{
-	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
-	unsigned reg = t->burst_first + i;
-
-	if (i >= t->trace.registers)
-		t->trace.registers = (uint8_t)(i + 1);
-	if (perf_break_at(t->register_fd[reg], address, 1,
-			  thread_sig_data(t, THREAD_ROLE_REGISTER + reg)) == 0)
-		return true;
-	thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
-	return false;
-}
-
-static void break_no_more(struct thread *t, unsigned i)
-{
-	ACCOUNT_AS(t, ACCOUNT_CONTROLS);
-
-	if (perf_disable(t->register_fd[t->burst_first + i]) < 0)
-		thread_count(t, JXP__COUNTER__COUNTER_EVENT_ERRORS, 1);
-}
-
-static void stop_events(struct thread *t)
-{
-	for (unsigned i = 0; i < t->trace.registers; i++)
-		break_no_more(t, i);
-	t->trace.registers = 0;
-}
-
 /* ---------------------------------------------------------------- the end */
 
 static bool has_values(const struct trace *r)
@@ -136,7 +105,7 @@ void trace_give_up(struct thread *t)
 {
 	if (!t->trace.active)
 		return;
-	stop_events(t);
+	thread_stop_breaks(t, &t->trace.registers);
 	settle_trace(t);
 }
 
@@ -148,13 +117,13 @@ void trace_expire(struct thread *t)
 
 static void complete_trace(struct thread *t)
 {
-	stop_events(t);
+	thread_stop_breaks(t, &t->trace.registers);
 	tell_trace(t);
 }
 
 static void lose_trace(struct thread *t, Jxp__Counter why)
 {
-	stop_events(t);
+	thread_stop_breaks(t, &t->trace.registers);
 	drop_trace(t, why);
 }
 
@@ -241,7 +210,7 @@ static void enter_instance(struct thread *t, const ucontext_t *uc)
 	r->deeper = false;
 	if (r->on)
 		return;
-	r->on = break_at(t, 1, r->start + r->inputs[0].offset);
+	r->on = thread_break_at(t, 1, r->start + r->inputs[0].offset, &r->registers);
 	if (!r->on)
 		lose_trace(t, JXP__COUNTER__COUNTER_TRACES_LEFT);
 }
@@ -267,7 +236,7 @@ static void cut_instance(struct thread *t, unsigned instance)
 		complete_trace(t);
 		return;
 	}
-	break_no_more(t, 1);
+	thread_break_no_more(t, 1);
 	r->on = false;
 }
 
@@ -323,10 +292,10 @@ static bool begin_turns(struct thread *t, const ucontext_t *uc)
 	r->begun = 1;
 	r->framed = !r->recursion;
 	r->stack_pointer = r->entry_pointer = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
-	break_no_more(t, 0); /* An event that is on is not changed. */
+	thread_break_no_more(t, 0); /* An event that is on is not changed. */
 	for (unsigned i = 0; i < r->input_count; i++)
 		if (!shares_place(r->inputs, i) &&
-		    !break_at(t, next++, r->start + r->inputs[i].offset))
+		    !thread_break_at(t, next++, r->start + r->inputs[i].offset, &r->registers))
 			return false;
 	r->on = true;
 	return true;
@@ -428,7 +397,7 @@ bool trace_begin(struct thread *t, const struct loop_plan *plan)
 	    atomic_load_explicit(&handlers.trace_signal_ns, memory_order_relaxed));
 	r->most = (uint8_t)trace_values_max(r->signals_max);
 	thread_count(t, JXP__COUNTER__COUNTER_TRACES, 1);
-	if (!break_at(t, 0, r->entry))
+	if (!thread_break_at(t, 0, r->entry, &r->registers))
 		lose_trace(t, JXP__COUNTER__COUNTER_TRACES_LEFT);
 	return true;
 }

@@ -31,14 +31,6 @@ struct installed_code {
 
 _Static_assert(sizeof(struct installed_code) <= INSTALLED_BYTES, "the sum of the agent's tables");
 
-static uint64_t word_at(uint64_t address)
-{
-	uint64_t value;
-
-	memcpy(&value, (const void *)(uintptr_t)address, sizeof(value));
-	return value;
-}
-
 /* By the names that blobs have (sharedRuntime_x86_64.cpp, c1_Runtime1.cpp, vtableStubs.cpp). */
 static enum code_type type_of(const char *name)
 {
@@ -90,7 +82,7 @@ static void add_nmethod(struct installed_code *r, const struct code_heap_content
 	int8_t state;
 	uint32_t count;
 
-	blob.method = word_at(c->blob + l->method);
+	blob.method = memory_word(c->blob + l->method);
 	memcpy(&state, (const void *)(uintptr_t)(c->blob + l->state), sizeof(state));
 	if (state < STATE_ALIVE_FIRST || state > STATE_ALIVE_LAST || !blob.method)
 		return;

@@ -2,13 +2,7 @@
 
 #include <string.h>
 
-static uint64_t word_at(uint64_t address)
-{
-	uint64_t value;
-
-	memcpy(&value, (const void *)(uintptr_t)address, sizeof(value));
-	return value;
-}
+#include "attach/agent/code/safe_read.h"
 
 struct anchor anchor_of(const struct anchor_layout *layout, uint64_t thread)
 {
@@ -16,8 +10,8 @@ struct anchor anchor_of(const struct anchor_layout *layout, uint64_t thread)
 	int32_t state;
 
 	memcpy(&state, (const void *)(uintptr_t)(thread + layout->state), sizeof(state));
-	return (struct anchor){.sp = word_at(at + layout->sp),
-			       .pc = word_at(at + layout->pc),
-			       .fp = word_at(at + layout->fp),
+	return (struct anchor){.sp = memory_word(at + layout->sp),
+			       .pc = memory_word(at + layout->pc),
+			       .fp = memory_word(at + layout->fp),
 			       .in_java = state == layout->in_java};
 }

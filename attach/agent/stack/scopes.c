@@ -40,14 +40,6 @@ static bool read_at(uint64_t address, void *to, size_t bytes)
 	return safe_read(address, to, bytes);
 }
 
-static uint64_t address_in(uint64_t blob, uint32_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, (const void *)(uintptr_t)(blob + offset), sizeof(value));
-	return value;
-}
-
 static uint32_t int_in(uint64_t blob, uint32_t offset)
 {
 	uint32_t value;
@@ -58,13 +50,13 @@ static uint32_t int_in(uint64_t blob, uint32_t offset)
 
 static struct parts parts_of(const struct scope_layout *l, uint64_t blob)
 {
-	uint64_t base = l->apart ? address_in(blob, l->immutable_data) : blob;
+	uint64_t base = l->apart ? memory_word(blob + l->immutable_data) : blob;
 	struct parts p = {.layout = l, .pcs = base + int_in(blob, l->pcs)};
 	uint64_t pcs_end = base + int_in(blob, l->pcs_end);
 
-	p.data = l->apart ? base + int_in(blob, l->data) : address_in(blob, l->data);
+	p.data = l->apart ? base + int_in(blob, l->data) : memory_word(blob + l->data);
 	p.metadata =
-	    (l->apart ? address_in(blob, l->mutable_data) : blob) + int_in(blob, l->metadata);
+	    (l->apart ? memory_word(blob + l->mutable_data) : blob) + int_in(blob, l->metadata);
 	p.pc_count = pcs_end > p.pcs ? (uint32_t)((pcs_end - p.pcs) / sizeof(struct pc_desc)) : 0;
 	return p;
 }
@@ -311,7 +303,7 @@ uint32_t scopes_null_checks(const struct scope_layout *layout, uint64_t blob,
 	if (!layout->known || !layout->checks_known)
 		return 0;
 	if (layout->apart) {
-		uint64_t base = address_in(blob, layout->immutable_data);
+		uint64_t base = memory_word(blob + layout->immutable_data);
 
 		begin = base + short_in(blob, layout->checks);
 		end = base + short_in(blob, layout->checks_end);
@@ -338,7 +330,7 @@ uint32_t scopes_metadata(const struct scope_layout *layout, uint64_t blob, uint6
 		return 0;
 	p = parts_of(layout, blob);
 	end = layout->apart
-		  ? address_in(blob, layout->mutable_data) + int_in(blob, layout->mutable_end)
+		  ? memory_word(blob + layout->mutable_data) + int_in(blob, layout->mutable_end)
 		  : p.data;
 	if (end <= p.metadata)
 		return 0;

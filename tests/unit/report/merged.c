@@ -7,6 +7,7 @@
 #include "report/report.h"
 #include "tests/unit/support/golden.h"
 #include "tests/unit/support/sample_window.h"
+#include "tests/unit/support/whole_report.h"
 
 #define ENOUGH (1u << 20)
 #define DEAD   JXP__KIND__KIND_DEAD_STORE

@@ -19,6 +19,7 @@
 #include "tests/unit/support/sample_findings.h"
 #include "tests/unit/support/sample_objects.h"
 #include "tests/unit/support/sample_window.h"
+#include "tests/unit/support/whole_report.h"
 
 /* Reports of one crafted window, compared with files. */
 #define ENOUGH (1u << 20)

@@ -9,6 +9,7 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/engine/run.h"
+#include "daemon/shares/miss.h"
 #include "tests/unit/support/fake_agent.h"
 #include "tests/unit/support/fake_broker.h"
 #include "tests/unit/support/loop_helper.h"
@@ -86,7 +87,7 @@ __attribute__((unused)) static void on_failed(void *arg, const struct window_res
 {
 	struct fixture *f = arg;
 
-	if (run_makes_no_window(error))
+	if (attach_error(error)->no_window)
 		assert_string_equal(w->id, "");
 	else
 		assert_string_equal(w->id, f->id);

@@ -16,6 +16,7 @@
 #include "proto/limits.h"
 #include "tests/unit/support/loop_helper.h"
 #include "tests/unit/support/sample_findings.h"
+#include "tests/unit/support/whole_report.h"
 
 #define PAIRS      100
 #define DEPTH      100

@@ -53,9 +53,8 @@ static struct metrics *sample(void)
 	set_app(m, "Bank", UINT64_MAX - 10);
 	set_app(m, METRICS_OTHER_APPS, 200);
 	m->windows_over_limit = 9;
-	for (size_t i = 0; i < METRICS_FAILURES; i++)
-		if (i == 0 || strcmp(metrics_failures[i].name, metrics_failures[i - 1].name) != 0)
-			m->failures[i] = 1000 + i;
+	for (size_t i = 0; i < ATTACH_REASONS; i++)
+		m->failures[i] = 1000 + i;
 	for (size_t i = 0; i < METRICS_STAGES; i++)
 		m->dropped[i] = 2000 + i;
 	for (size_t i = 0; i < METRICS_LATENCIES; i++)

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "daemon/schedule/planner.h"
+#include "tests/unit/support/config_text.h"
 
 /* Some time in 2026, at the start of an epoch of every schedule here. */
 #define START_NS (UINT64_C(1795996800) * NS_PER_S)

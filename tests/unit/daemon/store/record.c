@@ -10,6 +10,7 @@
 #include "profile/window/tables.h"
 #include "tests/unit/support/long_up.h"
 #include "tests/unit/support/sample_window.h"
+#include "tests/unit/support/whole_report.h"
 
 #define ENOUGH (1u << 20)
 

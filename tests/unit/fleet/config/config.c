@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "fleet/config/config.h"
 #include "fleet/config/schema.h"
+#include "tests/unit/support/config_text.h"
 
 static void load(struct config *c, const char *text)
 {

@@ -9,6 +9,7 @@
 #include "subsume/import/import.h"
 #include "subsume/output.h"
 #include "tests/unit/support/sample_window.h"
+#include "tests/unit/support/whole_report.h"
 
 #define COMPILED    JXP__CPU_SAMPLE__STATE__COMPILED
 #define INTERPRETED JXP__CPU_SAMPLE__STATE__INTERPRETED

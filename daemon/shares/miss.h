@@ -1,10 +1,12 @@
 /*
- * Why a scheduled window is not run: one table of reasons, with the words for metrics and for
- * people. What is found of a JVM beforehand, what a window in it came to, and what holds for the
- * whole host are reasons alike.
+ * Why a window is not run: one table of reasons, with the words for metrics and for people, and one
+ * of the errors that say so. What is found of a JVM beforehand, what a window in it came to, and
+ * what holds for the whole host are reasons alike.
  */
-#ifndef JXPERF_DAEMON_SCHEDULE_MISS_H
-#define JXPERF_DAEMON_SCHEDULE_MISS_H
+#ifndef JXPERF_DAEMON_SHARES_MISS_H
+#define JXPERF_DAEMON_SHARES_MISS_H
+
+#include <stdbool.h>
 
 enum miss {
 	MISS_NONE,    /* nothing is in the way */
@@ -54,8 +56,38 @@ enum jvm_state miss_state(enum miss miss);
 
 const char *jvm_state_name(enum jvm_state state);
 
-/* The reason that an errno value above 0 stands for, with which a window was refused before
- * anything was done to its JVM; MISS_NONE: it says that something was tried. */
-enum miss miss_of_error(int error);
+/* ---------------------------------------------------------------- of an errno value */
+
+/* As jxperf_attach_failures_total has it. */
+enum attach_reason {
+	ATTACH_OTHER,
+	ATTACH_NO_SUCH_PROCESS,
+	ATTACH_PERMISSION,
+	ATTACH_BUSY,
+	ATTACH_TIMEOUT,
+	ATTACH_CANCELLED,
+	ATTACH_MEMORY,
+	ATTACH_UNSUPPORTED,
+	ATTACH_BROKER,
+	ATTACH_AGENT, /* attached, but no window could run */
+	ATTACH_PROTOCOL,
+	ATTACH_REASONS,
+};
+
+/* What the errno value says with which a window could not run, for whoever counts it, remembers it
+ * or leaves its JVM alone. */
+struct attach_error {
+	int error; /* above 0 */
+	enum attach_reason reason;
+	enum miss refusal; /* before anything was done to the JVM; MISS_NONE: it was tried */
+	bool absent;       /* there is no such JVM, so that it is no failure */
+	bool no_window;    /* no such JVM, or none to speak with: no window is remembered */
+	bool agents;       /* the agent's word is taken for it: it is what its JVM lacks */
+};
+
+/* Of an errno that is not known, one that was tried, for another reason. */
+const struct attach_error *attach_error(int error);
+
+const char *attach_reason_name(enum attach_reason reason);
 
 #endif
