@@ -248,6 +248,19 @@ size_t sample_stack_frames(const struct report_model *m, const struct sample_sta
 
 /* ---------------------------------------------------------------- the heaviest */
 
+bool sample_series_has(const struct report_model *m, const struct sample_series *s, size_t value)
+{
+	struct series_row row;
+
+	for (size_t r = 0; r < s->rows + s->rows_beside; r++) {
+		sample_series_row(m, s, r, &row);
+		for (size_t i = 0; i < row.count; i++)
+			if (row.samples[i].values[value] > 0)
+				return true;
+	}
+	return false;
+}
+
 static int compare_picks(const void *a, const void *b)
 {
 	const struct series_pick *x = a, *y = b;

@@ -95,6 +95,9 @@ void sample_series_row(const struct report_model *m, const struct sample_series 
 /* How many frames the sample's stack has. */
 size_t sample_stack_frames(const struct report_model *m, const struct sample_stack *stack);
 
+/* Is there any sample that has something of the value? */
+bool sample_series_has(const struct report_model *m, const struct sample_series *s, size_t value);
+
 /* The samples that have something of a value, the heaviest first, in *picks (to be freed; NULL
  * where there are none). 0 or -ENOMEM. */
 int sample_series_heaviest(const struct report_model *m, const struct sample_series *s,

@@ -246,11 +246,28 @@ int report_pprof_write(FILE *out, const struct report_model *m, size_t rows)
 	return finish(&p, &period, default_type(type, m));
 }
 
-int report_pprof_write_value(FILE *out, const struct report_model *m, const struct sample_series *s,
-			     size_t value, const struct series_pick *picks, size_t count,
+/* Those that are not wanted are taken out. */
+static void keep_labels(struct series_sample *s, const char *const *keys)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->label_count; i++) {
+		const char *const *key = keys;
+
+		while (*key && strcmp(*key, s->labels[i].key) != 0)
+			key++;
+		if (*key)
+			s->labels[kept++] = s->labels[i];
+	}
+	s->label_count = kept;
+}
+
+int report_pprof_write_value(FILE *out, const struct report_model *m, const struct pprof_value *v,
+			     const struct series_pick *picks, size_t count,
 			     struct pprof_extent *extent)
 {
 	const struct profile *profile = &m->window->profile;
+	const struct sample_value *value = &v->series->values[v->value];
 	_cleanup_(cleanup_writer) struct pprof_report p = {.model = m, .frames_left = FRAMES_MAX};
 	struct series_row row;
 	size_t shown = 0;
@@ -258,14 +275,17 @@ int report_pprof_write_value(FILE *out, const struct report_model *m, const stru
 
 	if (pprof_writer_init(&p.writer, out, &profile->strings, &profile->cct) < 0)
 		return -ENOMEM;
-	add_type(&p, &s->values[value]);
+	add_type(&p, value);
 	for (; shown < count; shown++) {
-		sample_series_row(m, s, picks[shown].row, &row);
+		struct series_sample *sample = &row.samples[picks[shown].sample];
+
+		sample_series_row(m, v->series, picks[shown].row, &row);
 		if (!take_frames(&p, &row))
 			break;
-		put_sample(&p, &row.samples[picks[shown].sample], &picks[shown].value, 1, 0);
+		keep_labels(sample, v->labels);
+		put_sample(&p, sample, &picks[shown].value, 1, 0);
 	}
-	r = finish(&p, &s->values[value].period, s->values[value].type);
+	r = finish(&p, &value->period, value->type);
 	*extent = (struct pprof_extent){shown, p.writer.stream.total_in};
 	return r;
 }

@@ -22,10 +22,17 @@ struct pprof_extent {
 	size_t bytes;
 };
 
+/* One value alone. Of a sample's labels there are those with these keys, up to NULL. */
+struct pprof_value {
+	const struct sample_series *series;
+	size_t value;
+	const char *const *labels;
+};
+
 /* The same of one value alone, with the samples that were picked, or with those of them that there
  * is room for, the first ones. 0 or -ENOMEM. */
-int report_pprof_write_value(FILE *out, const struct report_model *m, const struct sample_series *s,
-			     size_t value, const struct series_pick *picks, size_t count,
+int report_pprof_write_value(FILE *out, const struct report_model *m, const struct pprof_value *v,
+			     const struct series_pick *picks, size_t count,
 			     struct pprof_extent *extent);
 
 #endif
