@@ -18,7 +18,7 @@
 #include "export/format.h"
 
 /* What is taken for 0 in the settings: the newest numbering, and the size of requests that servers
- * are recommended to take (docs/specification.md of opentelemetry-proto 1.11). */
+ * are recommended to take (opentelemetry-proto 1.11, "OTLP/HTTP Request"). */
 #define OTLP_BODY_BYTES ((size_t)64 << 20)
 
 /* From this version 1.x on the fields of Sample have the numbers that they have today. */

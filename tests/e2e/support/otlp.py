@@ -10,7 +10,7 @@ from support.unpacked import unpacked
 PROFILES = "opentelemetry/proto/profiles/v1development/profiles.proto"
 SERVICE = "opentelemetry/proto/collector/profiles/v1development/profiles_service.proto"
 REQUEST = "opentelemetry.proto.collector.profiles.v1development.ExportProfilesServiceRequest"
-# Of Sample before 1.10 (opentelemetry-proto v1.9.0; the change is #742's and #724's in CHANGELOG.md).
+# Of Sample before 1.10: opentelemetry-proto v1.9.0, profiles.proto.
 NUMBERS_OF_1_9 = {"stack_index": 1, "values": 2, "attribute_indices": 3, "link_index": 4, "timestamps_unix_nano": 5}
 TABLES = ("mapping_table", "location_table", "function_table", "link_table", "string_table", "attribute_table",
           "stack_table")
