@@ -57,17 +57,6 @@ static uint64_t frame_of(struct pprof_report *p, const char *name)
 	return p->frames[i].location;
 }
 
-/* False when the row is one too many. */
-static bool take_frames(struct pprof_report *p, const struct series_row *row)
-{
-	size_t frames = row->count > 0 ? sample_stack_frames(p->model, &row->samples[0].stack) : 0;
-
-	if (frames > p->frames_left || pprof_writer_failed(&p->writer))
-		return false;
-	p->frames_left -= frames;
-	return true;
-}
-
 /* The values that come with it are those of its own types, and there are so many in all. */
 static void put_sample(struct pprof_report *p, const struct series_sample *from,
 		       const int64_t *values, size_t value_count, size_t type)
@@ -100,21 +89,40 @@ static void tell_left_out(struct pprof_report *p, size_t shown, size_t all, cons
 	pprof_writer_comment(&p->writer, text);
 }
 
-/* The first type of the series is that one of the profile. */
+/* False when its frames are too many. */
+static bool take_frames(struct pprof_report *p, const struct series_row *row)
+{
+	size_t frames = row->count > 0 ? sample_stack_frames(p->model, &row->samples[0].stack) : 0;
+
+	if (frames > p->frames_left || pprof_writer_failed(&p->writer))
+		return false;
+	p->frames_left -= frames;
+	return true;
+}
+
+static void put_row(struct pprof_report *p, const struct sample_series *s,
+		    const struct series_row *row, size_t type)
+{
+	for (size_t i = 0; i < row->count; i++)
+		put_sample(p, &row->samples[i], row->samples[i].values, s->value_count, type);
+}
+
+/* The first type of the series is that one of the profile. Of threads without a context there are a
+ * few, however many contexts there is room for. */
 static void put_series(struct pprof_report *p, const struct sample_series *s, size_t type)
 {
 	struct series_row row;
 	size_t shown = 0;
 
-	for (size_t i = 0; i < s->rows + s->rows_beside; i++) {
-		if (i < s->rows && i >= p->rows)
-			continue;
-		sample_series_row(p->model, s, i, &row);
+	for (; shown < s->rows && shown < p->rows; shown++) {
+		sample_series_row(p->model, s, shown, &row);
 		if (!take_frames(p, &row))
 			break;
-		for (size_t j = 0; j < row.count; j++)
-			put_sample(p, &row.samples[j], row.samples[j].values, s->value_count, type);
-		shown += i < s->rows;
+		put_row(p, s, &row, type);
+	}
+	for (size_t i = 0; i < s->rows_beside; i++) {
+		sample_series_row(p->model, s, s->rows + i, &row);
+		put_row(p, s, &row, type);
 	}
 	tell_left_out(p, shown, s->rows, s->of);
 }
