@@ -22,8 +22,10 @@ struct item {
 static struct item item_at(const struct otlp_items *table, size_t position)
 {
 	size_t begin = position > 0 ? table->ends[position - 1] : 0;
+	size_t size = table->ends[position] - begin;
 
-	return (struct item){table->bytes.bytes + begin, table->ends[position] - begin};
+	/* A table of nothing but the empty item has no bytes. */
+	return (struct item){size > 0 ? table->bytes.bytes + begin : NULL, size};
 }
 
 static bool matches(const void *table, uint32_t position, const void *key)
