@@ -322,6 +322,11 @@ $(B)/pprof: tests/pprof/fetch
 	$(call say,FETCH,$@)
 	$(Q)SUDO=$(SUDO) tests/pprof/fetch $@ && touch $@ || echo "  the tests with pprof will be skipped"
 
+# The description of OpenTelemetry's protocol, and protoc, likewise.
+$(B)/otlp: tests/otlp/fetch
+	$(call say,FETCH,$@)
+	$(Q)SUDO=$(SUDO) tests/otlp/fetch $@ && touch $@ || echo "  the tests of OTLP profiles will be skipped"
+
 # Kubernetes' types, likewise.
 $(B)/kubernetes: tests/kubernetes/fetch
 	$(call say,FETCH,$@)
@@ -330,7 +335,7 @@ $(B)/kubernetes: tests/kubernetes/fetch
 # Builds and runs every test; T=unit/frame runs one. A second make, so that what the parse saw missing is there
 # after deps.
 check: deps
-	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof $(B)/kubernetes WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof $(B)/otlp $(B)/kubernetes WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
 	$(Q)JXPERF_BUILD=$(B) $(BESIDE) tests/run $(T)
 JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -497,7 +502,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/production/boot debian/jxperf.postrm contrib/kubernetes/jxperf-pod tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/kubernetes/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+SCRIPTS	= tests/production/boot debian/jxperf.postrm contrib/kubernetes/jxperf-pod tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/otlp/fetch tests/kubernetes/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 # Formatting, clang-tidy, the rooms of the includes, scripts and man pages.
 lint: deps $(GEN_PB) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms

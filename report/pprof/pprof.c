@@ -1,8 +1,8 @@
 #include "report/pprof/pprof.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "common/cleanup.h"
@@ -14,16 +14,15 @@
  * reads them. */
 #define FRAMES_MAX ((size_t)16 << 20)
 
-/* Exact as a double, and far above what is true. */
-#define VALUE_MAX 9e15
-
 #define COMMENT_BYTES 1024
-#define FIELD_BYTES   (2 * LIMIT_STRING_BYTES + 64)
 
-/* By pair_waste: between the two contexts of a pair, the outer one's leaf above it. */
-static const char *const between[] = {
-    [PAIR_WASTE_OVERWRITTEN] = "[overwrites, unread, what was stored by]",
-    [PAIR_WASTE_SAME_VALUE] = "[and then the same value again by]",
+/* Between the contexts of two sorts of pairs, and of the JVM's own threads. */
+#define FRAMES_BESIDE_MAX 4
+
+/* One that no node of the tree has. */
+struct pprof_frame {
+	const char *name;
+	uint64_t location;
 };
 
 struct pprof_report {
@@ -32,6 +31,8 @@ struct pprof_report {
 	size_t rows; /* of each list at most */
 	size_t frames_left;
 	size_t types;
+	struct pprof_frame frames[FRAMES_BESIDE_MAX];
+	size_t frame_count;
 };
 
 static void cleanup_writer(struct pprof_report *p)
@@ -39,30 +40,42 @@ static void cleanup_writer(struct pprof_report *p)
 	pprof_writer_release(&p->writer);
 }
 
-/* ---------------------------------------------------------------- values */
+/* ---------------------------------------------------------------- samples */
 
-static int64_t value_of(double estimate)
+/* The location of a frame that the tree does not have: told once. */
+static uint64_t frame_of(struct pprof_report *p, const char *name)
 {
-	return (int64_t)fmin(fmax(round(estimate), 0), VALUE_MAX);
+	size_t i = 0;
+
+	while (i < p->frame_count && p->frames[i].name != name)
+		i++;
+	if (i == p->frame_count) {
+		assert(i < FRAMES_BESIDE_MAX);
+		p->frames[p->frame_count++] =
+		    (struct pprof_frame){name, pprof_writer_frame(&p->writer, name)};
+	}
+	return p->frames[i].location;
 }
 
-/* The type's place among the values. */
-static size_t add_type(struct pprof_report *p, const char *type, const char *unit)
+/* The values that come with it are those of its own types, and there are so many in all. */
+static void put_sample(struct pprof_report *p, const struct series_sample *from,
+		       const int64_t *values, size_t value_count, size_t type)
 {
-	pprof_writer_type(&p->writer, type, unit);
-	return p->types++;
-}
+	const struct sample_stack *stack = &from->stack;
+	struct pprof_sample sample = {0};
 
-/* False when the sample is one too many. */
-static bool take_frames(struct pprof_report *p, uint32_t leaf, uint32_t other)
-{
-	const struct cct *cct = &p->model->window->profile.cct;
-	size_t frames = cct_depth(cct, leaf) + cct_depth(cct, other) + 1;
-
-	if (frames > p->frames_left || pprof_writer_failed(&p->writer))
-		return false;
-	p->frames_left -= frames;
-	return true;
+	if (stack->frame)
+		sample.frames[sample.frame_count++] = frame_of(p, stack->frame);
+	else
+		pprof_writer_path(&p->writer, stack->leaf, &sample);
+	if (stack->between) {
+		sample.frames[sample.frame_count++] = frame_of(p, stack->between);
+		pprof_writer_path(&p->writer, stack->outer, &sample);
+	}
+	memcpy(sample.values + type, values, value_count * sizeof(*values));
+	for (size_t i = 0; i < from->label_count; i++)
+		pprof_writer_label(&p->writer, &sample, from->labels[i].key, from->labels[i].text);
+	pprof_writer_sample(&p->writer, &sample, p->types);
 }
 
 static void tell_left_out(struct pprof_report *p, size_t shown, size_t all, const char *what)
@@ -76,172 +89,42 @@ static void tell_left_out(struct pprof_report *p, size_t shown, size_t all, cons
 	pprof_writer_comment(&p->writer, text);
 }
 
-/* ---------------------------------------------------------------- pairs */
-
-/* "" for what has no name. */
-static void field_of(char text[FIELD_BYTES], const struct profile *p, uint32_t location)
+/* False when its frames are too many. */
+static bool take_frames(struct pprof_report *p, const struct series_row *row)
 {
-	struct place_names place = place_names(p, location);
+	size_t frames = row->count > 0 ? sample_stack_frames(p->model, &row->samples[0].stack) : 0;
 
-	text[0] = '\0';
-	switch (place.kind) {
-	case JXP__LOCATION__KIND__FIELD: /* A field is of the class that declares it, as in
-					    by_location. */
-		(void)snprintf(text, FIELD_BYTES, "%s.%s", place.owner, place.field);
-		break;
-	case JXP__LOCATION__KIND__STATIC:
-		(void)snprintf(text, FIELD_BYTES, "%s.%s", place.class_name, place.field);
-		break;
-	case JXP__LOCATION__KIND__ELEMENT:
-		(void)snprintf(text, FIELD_BYTES, "element of %s", place.class_name);
-		break;
-	case JXP__LOCATION__KIND__HEADER:
-		(void)snprintf(text, FIELD_BYTES, "header of %s", place.class_name);
-		break;
-	case JXP__LOCATION__KIND__SPILL:
-	case JXP__LOCATION__KIND__STACK:
-		(void)snprintf(text, FIELD_BYTES, "%s", name_of_location(place.kind));
-		break;
-	default:
-		break;
-	}
+	if (frames > p->frames_left || pprof_writer_failed(&p->writer))
+		return false;
+	p->frames_left -= frames;
+	return true;
 }
 
-static void put_pair(struct pprof_report *p, const struct report_kind *k, const struct pair *pair,
-		     size_t type, uint64_t frame)
+static void put_row(struct pprof_report *p, const struct sample_series *s,
+		    const struct series_row *row, size_t type)
 {
-	bool first = k->kind->waste == PAIR_WASTE_OVERWRITTEN;
-	struct pprof_writer *w = &p->writer;
-	struct pprof_sample sample = {0};
-	char field[FIELD_BYTES];
-
-	pprof_writer_path(w, first ? pair->watch_node : pair->trap_node, &sample);
-	sample.frames[sample.frame_count++] = frame;
-	pprof_writer_path(w, first ? pair->trap_node : pair->watch_node, &sample);
-	sample.values[type] = value_of((double)pair->wasteful_bytes);
-	if (k->cpu.known)
-		sample.values[type + 1] = value_of(pair->cpu.ns);
-	field_of(field, &p->model->window->profile, pair->location);
-	pprof_writer_label(w, &sample, "kind", k->kind->name);
-	pprof_writer_label(w, &sample, "region", name_of_region((Jxp__Region)pair->region));
-	pprof_writer_label(w, &sample, "field", field);
-	pprof_writer_sample(w, &sample, p->types);
+	for (size_t i = 0; i < row->count; i++)
+		put_sample(p, &row->samples[i], row->samples[i].values, s->value_count, type);
 }
 
-static void put_pairs(struct pprof_report *p, const struct report_kind *k, size_t type)
+/* The first type of the series is that one of the profile. Of threads without a context there are a
+ * few, however many contexts there is room for. */
+static void put_series(struct pprof_report *p, const struct sample_series *s, size_t type)
 {
-	const struct pair_ranking *ranking = &k->pairs;
-	char what[64];
-	uint64_t frame = 0;
-	size_t i = 0;
+	struct series_row row;
+	size_t shown = 0;
 
-	if (ranking->count > 0)
-		frame = pprof_writer_frame(&p->writer, between[k->kind->waste]);
-	for (; i < ranking->count && i < p->rows; i++) {
-		const struct pair *pair = &ranking->pairs[i].sum;
-
-		if (!take_frames(p, pair->watch_node, pair->trap_node))
+	for (; shown < s->rows && shown < p->rows; shown++) {
+		sample_series_row(p->model, s, shown, &row);
+		if (!take_frames(p, &row))
 			break;
-		put_pair(p, k, pair, type, frame);
+		put_row(p, s, &row, type);
 	}
-	(void)snprintf(what, sizeof(what), "pairs of %s", k->kind->title); /* Fits. */
-	tell_left_out(p, i, ranking->count, what);
-}
-
-/* The type of its bytes; behind it is that of CPU time, where that is known. */
-static size_t add_kind_types(struct pprof_report *p, const struct report_kind *k)
-{
-	char type[64];
-	size_t first;
-
-	(void)snprintf(type, sizeof(type), "%s_bytes", k->kind->name); /* Fits. */
-	first = add_type(p, type, "bytes");
-	(void)snprintf(type, sizeof(type), "%s_cpu", k->kind->name);
-	if (k->cpu.known)
-		(void)add_type(p, type, "nanoseconds"); /* Behind the first. */
-	return first;
-}
-
-/* ---------------------------------------------------------------- objects */
-
-/* Where they are allocated. */
-static void put_sites(struct pprof_report *p, size_t type)
-{
-	const struct object_ranking *ranking = &p->model->objects.ranking;
-	const struct profile *profile = &p->model->window->profile;
-	struct pprof_writer *w = &p->writer;
-	size_t i = 0;
-
-	for (; i < ranking->count && i < p->rows; i++) {
-		const struct object_site *site = &ranking->sites[i].sum;
-		struct pprof_sample sample = {0};
-
-		if (!take_frames(p, site->node, 0))
-			break;
-		pprof_writer_path(w, site->node, &sample);
-		sample.values[type] = value_of(site->metric);
-		sample.values[type + 1] = value_of(site->alloc_bytes);
-		pprof_writer_label(w, &sample, "kind", "objects");
-		pprof_writer_label(w, &sample, "class",
-				   strings_get(&profile->strings, site->class_name));
-		pprof_writer_sample(w, &sample, p->types);
+	for (size_t i = 0; i < s->rows_beside; i++) {
+		sample_series_row(p->model, s, s->rows + i, &row);
+		put_row(p, s, &row, type);
 	}
-	tell_left_out(p, i, ranking->count, "allocation sites");
-}
-
-static size_t add_object_types(struct pprof_report *p)
-{
-	const char *unit = p->model->objects.unit;
-	size_t first =
-	    add_type(p, "object_accesses", strcmp(unit, "ns") == 0 ? "nanoseconds" : unit);
-
-	(void)add_type(p, "object_bytes", "bytes"); /* Behind the first. */
-	return first;
-}
-
-/* ---------------------------------------------------------------- CPU time */
-
-/* The JVM's own threads have no ticks: they get as many as their CPU time would have made, as in
- * collapsed stacks. */
-static void put_beside(struct pprof_report *p, size_t type, const char *name, double seen_ns)
-{
-	const struct window_result *w = p->model->window;
-	double ns = window_result_beside_ns(w, seen_ns);
-	struct pprof_sample sample = {.frame_count = 1};
-
-	sample.values[type] = value_of(cpu_profile_ticks_of(&w->cpu, ns));
-	sample.values[type + 1] = value_of(window_result_own_part(w) * ns);
-	if (sample.values[type] == 0)
-		return;
-	sample.frames[0] = pprof_writer_frame(&p->writer, name);
-	pprof_writer_label(&p->writer, &sample, "kind", "cpu");
-	pprof_writer_sample(&p->writer, &sample, p->types);
-}
-
-/* One sample for each sort of code that the leaf was in. own: the part of its time that is the
- * program's. */
-static void put_context(struct pprof_report *p, const struct cpu_context *c, size_t type,
-			double own)
-{
-	static const char *const code[CPU_CODES] = {[CPU_COMPILED] = "compiled",
-						    [CPU_INTERPRETED] = "interpreted",
-						    [CPU_NATIVE] = "native",
-						    [CPU_KERNEL] = "kernel"};
-	struct pprof_sample sample = {0};
-	size_t labels;
-
-	pprof_writer_path(&p->writer, c->node, &sample);
-	pprof_writer_label(&p->writer, &sample, "kind", "cpu");
-	labels = sample.label_count;
-	for (size_t i = 0; i < CPU_CODES; i++) {
-		if (c->code[i].samples == 0)
-			continue;
-		sample.values[type] = value_of((double)c->code[i].samples);
-		sample.values[type + 1] = value_of(own * c->code[i].ns);
-		sample.label_count = labels;
-		pprof_writer_label(&p->writer, &sample, "code", code[i]);
-		pprof_writer_sample(&p->writer, &sample, p->types);
-	}
+	tell_left_out(p, shown, s->rows, s->of);
 }
 
 static void tell_without_context(struct pprof_report *p)
@@ -258,34 +141,6 @@ static void tell_without_context(struct pprof_report *p)
 		       c->states[JXP__CPU_SAMPLE__STATE__NO_JAVA].samples +
 			   c->states[JXP__CPU_SAMPLE__STATE__NO_JAVA_KERNEL].samples);
 	pprof_writer_comment(&p->writer, text);
-}
-
-static void put_ticks(struct pprof_report *p, size_t type)
-{
-	const struct cpu_ranking *ranking = &p->model->cpu.ranking;
-	const struct cpu_beside *beside = &p->model->window->cpu.beside;
-	const double own = window_result_own_part(p->model->window);
-	size_t i = 0;
-
-	for (; i < ranking->context_count && i < p->rows; i++) {
-		if (!take_frames(p, ranking->contexts[i].node, 0))
-			break;
-		put_context(p, &ranking->contexts[i], type, own);
-	}
-	put_beside(p, type, "[garbage collector]", beside->gc_ns);
-	put_beside(p, type, "[compilers]", beside->jit_ns);
-	tell_left_out(p, i, ranking->context_count, "calling contexts of ticks");
-	tell_without_context(p);
-}
-
-/* As profiles of CPU time that Go programs write are called, so that readers know which number is a
- * count of samples. */
-static size_t add_tick_types(struct pprof_report *p)
-{
-	size_t first = add_type(p, "samples", "count");
-
-	(void)add_type(p, "cpu", "nanoseconds"); /* Behind the first. */
-	return first;
 }
 
 /* ---------------------------------------------------------------- the whole */
@@ -305,7 +160,8 @@ static const char *default_type(char type[64], const struct report_model *m)
 }
 
 /* Writes what a sample of the window is, and how long it lasted. */
-static void put_window(struct pprof_report *p)
+static void put_window(struct pprof_report *p, const struct sample_period *taken,
+		       const char *default_sample_type)
 {
 	const struct report_model *m = p->model;
 	const struct window_result *w = m->window;
@@ -313,17 +169,14 @@ static void put_window(struct pprof_report *p)
 	Perftools__Profiles__ValueType period = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
 	Perftools__Profiles__Mapping mapping = PERFTOOLS__PROFILES__MAPPING__INIT;
 	Perftools__Profiles__Mapping *mappings = &mapping;
-	char type[64];
 
 	part.time_nanos = (int64_t)w->start_unix_ns;
 	part.duration_nanos = (int64_t)m->elapsed_ns;
-	period.type =
-	    pprof_writer_text(&p->writer, m->period.operations ? "memory_operations" : "cpu");
-	period.unit =
-	    pprof_writer_text(&p->writer, m->period.operations ? "operations" : "nanoseconds");
+	period.type = pprof_writer_text(&p->writer, taken->type);
+	period.unit = pprof_writer_text(&p->writer, taken->unit);
 	part.period_type = &period;
-	part.period = (int64_t)(m->period.effective ? m->period.effective : m->period.asked);
-	part.default_sample_type = pprof_writer_text(&p->writer, default_type(type, m));
+	part.period = (int64_t)taken->period;
+	part.default_sample_type = pprof_writer_text(&p->writer, default_sample_type);
 	mapping.id = PPROF_MAPPING_ID;
 	mapping.filename = pprof_writer_text(&p->writer, w->app);
 	/* So that nobody looks for a program with symbols. */
@@ -354,25 +207,37 @@ static void comment_window(struct pprof_report *p)
 	pprof_writer_comment(&p->writer, text);
 }
 
+static void add_type(struct pprof_report *p, const struct sample_value *v)
+{
+	pprof_writer_type(&p->writer, v->type, v->unit);
+	p->types++;
+}
+
 /* All types come before the first sample. */
 static void write_samples(struct pprof_report *p)
 {
-	const struct report_model *m = p->model;
-	size_t kinds[PAIR_KINDS] = {0}, objects = 0, ticks = 0;
-	size_t count = m->shown.pairs ? m->kind_count : 0;
+	struct sample_series series[SAMPLE_SERIES_MAX];
+	size_t count = sample_series_list(p->model, series), type = 0;
 
 	for (size_t i = 0; i < count; i++)
-		kinds[i] = add_kind_types(p, &m->kinds[i]);
-	if (m->objects.tracked)
-		objects = add_object_types(p);
-	if (m->cpu.taken)
-		ticks = add_tick_types(p);
-	for (size_t i = 0; i < count; i++)
-		put_pairs(p, &m->kinds[i], kinds[i]);
-	if (m->objects.tracked)
-		put_sites(p, objects);
-	if (m->cpu.taken)
-		put_ticks(p, ticks);
+		for (size_t j = 0; j < series[i].value_count; j++)
+			add_type(p, &series[i].values[j]);
+	for (size_t i = 0; i < count; i++) {
+		put_series(p, &series[i], type);
+		type += series[i].value_count;
+	}
+	if (p->model->cpu.taken)
+		tell_without_context(p);
+}
+
+static int finish(struct pprof_report *p, const struct sample_period *period,
+		  const char *default_sample_type)
+{
+	put_window(p, period, default_sample_type);
+	comment_window(p);
+	if (p->writer.names_left_out)
+		pprof_writer_comment(&p->writer, "names that did not fit are '[left out]'");
+	return pprof_writer_finish(&p->writer);
 }
 
 int report_pprof_write(FILE *out, const struct report_model *m, size_t rows)
@@ -380,13 +245,55 @@ int report_pprof_write(FILE *out, const struct report_model *m, size_t rows)
 	const struct profile *profile = &m->window->profile;
 	_cleanup_(cleanup_writer) struct pprof_report p = {
 	    .model = m, .rows = rows, .frames_left = FRAMES_MAX};
+	struct sample_period period = sample_period_of(m);
+	char type[64];
 
 	if (pprof_writer_init(&p.writer, out, &profile->strings, &profile->cct) < 0)
 		return -ENOMEM;
 	write_samples(&p);
-	put_window(&p);
-	comment_window(&p);
-	if (p.writer.names_left_out)
-		pprof_writer_comment(&p.writer, "names that did not fit are '[left out]'");
-	return pprof_writer_finish(&p.writer);
+	return finish(&p, &period, default_type(type, m));
+}
+
+/* Those that are not wanted are taken out. */
+static void keep_labels(struct series_sample *s, const char *const *keys)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->label_count; i++) {
+		const char *const *key = keys;
+
+		while (*key && strcmp(*key, s->labels[i].key) != 0)
+			key++;
+		if (*key)
+			s->labels[kept++] = s->labels[i];
+	}
+	s->label_count = kept;
+}
+
+int report_pprof_write_value(FILE *out, const struct report_model *m, const struct pprof_value *v,
+			     const struct series_pick *picks, size_t count,
+			     struct pprof_extent *extent)
+{
+	const struct profile *profile = &m->window->profile;
+	const struct sample_value *value = &v->series->values[v->value];
+	_cleanup_(cleanup_writer) struct pprof_report p = {.model = m, .frames_left = FRAMES_MAX};
+	struct series_row row;
+	size_t shown = 0;
+	int r;
+
+	if (pprof_writer_init(&p.writer, out, &profile->strings, &profile->cct) < 0)
+		return -ENOMEM;
+	add_type(&p, value);
+	for (; shown < count; shown++) {
+		struct series_sample *sample = &row.samples[picks[shown].sample];
+
+		sample_series_row(m, v->series, picks[shown].row, &row);
+		if (!take_frames(&p, &row))
+			break;
+		keep_labels(sample, v->labels);
+		put_sample(&p, sample, &picks[shown].value, 1, 0);
+	}
+	r = finish(&p, &value->period, value->type);
+	*extent = (struct pprof_extent){shown, p.writer.stream.total_in};
+	return r;
 }

@@ -274,7 +274,7 @@ void pprof_writer_sample(struct pprof_writer *w, struct pprof_sample *sample, si
 {
 	Perftools__Profiles__Sample message = PERFTOOLS__PROFILES__SAMPLE__INIT;
 	Perftools__Profiles__Sample *messages = &message;
-	Perftools__Profiles__Label *labels[PPROF_LABELS_MAX];
+	Perftools__Profiles__Label *labels[SAMPLE_LABELS_MAX];
 
 	for (size_t i = 0; i < sample->label_count; i++)
 		labels[i] = &sample->labels[i];

@@ -21,16 +21,13 @@
 
 #include "profile/container/strings.h"
 #include "profile/cct.h"
-#include "proto/limits.h"
+#include "report/content/sample_series.h"
 #include "proto/profile.pb-c.h"
 
 /* All locations are of one mapping, which the caller tells. */
 #define PPROF_MAPPING_ID 1
 
 #define PPROF_VALUES_MAX 16
-#define PPROF_LABELS_MAX 4
-/* Two whole contexts, and a frame between them. */
-#define PPROF_FRAMES_MAX (2 * MAX_FRAMES_LIMIT + 1)
 
 struct pprof_writer {
 	ProtobufCBuffer base; /* what protobuf-c appends to: pending, then the stream */
@@ -57,10 +54,10 @@ struct pprof_writer {
 
 /* One sample, as it is put together. */
 struct pprof_sample {
-	uint64_t frames[PPROF_FRAMES_MAX]; /* location ids, the leaf first */
+	uint64_t frames[SAMPLE_FRAMES_MAX]; /* location ids, the leaf first */
 	size_t frame_count;
 	int64_t values[PPROF_VALUES_MAX];
-	Perftools__Profiles__Label labels[PPROF_LABELS_MAX];
+	Perftools__Profiles__Label labels[SAMPLE_LABELS_MAX];
 	size_t label_count;
 };
 

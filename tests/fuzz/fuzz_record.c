@@ -1,6 +1,7 @@
 /*
  * Fuzzes what a file may say of a window: the record, with its checksum right, so that what is
- * inside is reached, and every report of what it is taken for. libFuzzer entry point.
+ * inside is reached, every report of what it is taken for, and what others are sent of it.
+ * libFuzzer entry point.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +11,8 @@
 #include "report/report.h"
 #include "daemon/store/record.h"
 #include "tests/unit/support/whole_report.h"
+#include "export/otlp/otlp.h"
+#include "export/pyroscope/pyroscope.h"
 
 /* Enough to render what an input of libFuzzer's size can hold. */
 #define REPORT_MAX (16u << 20)
@@ -23,6 +26,27 @@ static void render(const struct window_result *w)
 
 		if (report_new(w, (Jxp__Format)format, 0, REPORT_MAX, &text, &size, NULL) == 0)
 			free(text);
+	}
+}
+
+/* With limits that most inputs keep, and that the others have to be cut for. */
+static void export(const struct window_result *w)
+{
+	static const struct export_format *const formats[] = {&export_otlp, &export_pyroscope};
+	static const struct export_settings settings = {.body_bytes_max = 2048, .samples_max = 50};
+	static const struct export_origin origin = {.host = "h", .group = "", .store = ""};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct export_batch batch = {0};
+
+		if (formats[i]->encode(NULL, &settings, &origin, &w, 1, w->start_unix_ns, &batch,
+				       NULL) == 0 &&
+		    batch.count + batch.empty == 0)
+			abort();
+		for (size_t j = 0; j < batch.count; j++)
+			if (batch.requests[j].body_bytes > settings.body_bytes_max)
+				abort();
+		export_batch_release(&batch);
 	}
 }
 
@@ -53,6 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	used = ZSTD_compress(bytes, room, data, size, 1);
 	if (record_decode(bytes, used, 1, &w, NULL) == 0) {
 		render(w);
+		export(w);
 		keep_again(w);
 	}
 	window_result_free(w);

@@ -6,6 +6,7 @@
 #include "profile/combine/merge.h"
 #include "report/report.h"
 #include "tests/unit/support/golden.h"
+#include "tests/unit/support/otlp_bodies.h"
 #include "tests/unit/support/sample_window.h"
 #include "tests/unit/support/whole_report.h"
 
@@ -87,6 +88,7 @@ TEST(a_merge_is_reported_as_any_window_is)
 		assert_golden(formats[i].name, text);
 		free(text);
 	}
+	otlp_keep_window(w);
 	window_result_free(w);
 }
 

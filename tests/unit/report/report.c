@@ -14,6 +14,7 @@
 #include "proto/counters.h"
 #include "proto/limits.h"
 #include "tests/unit/support/golden.h"
+#include "tests/unit/support/otlp_bodies.h"
 #include "tests/unit/support/long_up.h"
 #include "tests/unit/support/sample_batch.h"
 #include "tests/unit/support/sample_findings.h"
@@ -217,6 +218,7 @@ static char *report_of(const struct window_result *w, Jxp__Format format, size_t
 	if (report_new(w, format, pairs, ENOUGH, &text, &size, &err) < 0)
 		fail_msg("%s", err.message);
 	assert_int_equal(strlen(text), size);
+	otlp_keep_window(w);
 	return text;
 }
 

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <zstd.h>
 
 #include "common/cleanup.h"
 #include "report/report.h"
@@ -245,4 +247,70 @@ TEST(threads_without_ticks_are_not_kept)
 	assert_int_equal(back->threads.count, count);
 	window_result_free(back);
 	window_result_free(w);
+}
+
+/* ---------------------------------------------------------------- inputs of the fuzzer */
+
+#define INPUTS "tests/fuzz/corpus/fuzz_record/"
+
+static struct window_result *window_of_ticks(void)
+{
+	struct window_result *w = sample_window_empty(1, "shop");
+	uint32_t main = sample_window_node(w, 0, "main", 10);
+
+	sample_window_cpu(w, main, sample_window_node(w, main, "fill", 21),
+			  sample_window_node(w, main, "sum", 31));
+	return w;
+}
+
+/* As it is before it is compressed: the fuzzer does that. */
+static void write_input(const char *path, const struct window_result *w)
+{
+	static uint8_t plain[ENOUGH];
+	_cleanup_free_ uint8_t *bytes = NULL;
+	FILE *file = fopen(path, "we");
+	size_t size = 0;
+
+	assert_non_null(file);
+	assert_int_equal(record_encode(w, &bytes, &size), 0);
+	size = ZSTD_decompress(plain, sizeof(plain), bytes, size);
+	assert_false(ZSTD_isError(size));
+	assert_int_equal(fwrite(plain, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void assert_input_is_a_window(const char *path)
+{
+	static uint8_t plain[ENOUGH], packed[ENOUGH];
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+	struct window_result *w = NULL;
+	struct err err = {""};
+	size_t size;
+
+	assert_non_null(file);
+	size = fread(plain, 1, sizeof(plain), file);
+	size = ZSTD_compress(packed, sizeof(packed), plain, size, 1);
+	assert_false(ZSTD_isError(size));
+	if (record_decode(packed, size, 1, &w, &err) < 0)
+		fail_msg("%s: %s: UPDATE_GOLDEN=1 writes it anew", path, err.message);
+	window_result_free(w);
+}
+
+/* Else it changes bits of what nobody reads any further. A table with a column more makes windows
+ * of before none. */
+TEST(what_the_fuzzer_begins_with_are_windows)
+{
+	struct window_result *windows[] = {sample_window_empty(1, "shop"), window_of_ticks(),
+					   sample_window(1, "shop", 45),
+					   sample_window(1, "shop", 45)};
+	static const char *const paths[] = {INPUTS "empty", INPUTS "cpu", INPUTS "window",
+					    INPUTS "window-loops"};
+
+	sample_window_loops(windows[3], 1);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		if (getenv("UPDATE_GOLDEN"))
+			write_input(paths[i], windows[i]);
+		assert_input_is_a_window(paths[i]);
+		window_result_free(windows[i]);
+	}
 }

@@ -1,0 +1,21 @@
+/*
+ * What servers that take profiles answer, where OTLP over HTTP and Pyroscope agree.
+ */
+#ifndef JXPERF_EXPORT_PROFILES_PROFILE_ANSWER_H
+#define JXPERF_EXPORT_PROFILES_PROFILE_ANSWER_H
+
+#include "export/format.h"
+
+#define ANSWER_LINE_BYTES 256
+
+/* Of a status that is not 2xx: 429, 502, 503 and 504 are to be tried again and no others are
+ * ("Retryable Response Codes" in opentelemetry-proto's specification), 413 is too large. */
+enum export_outcome profile_answer_outcome(int status);
+
+/* The first line of so many bytes as people may see it, or as much of it as there is room for. */
+void profile_answer_line(char line[ANSWER_LINE_BYTES], const void *bytes, size_t size);
+
+/* The line for the log: "HTTP status 400: the message", or without one where that is "". */
+void profile_answer_refusal(struct err *line, int status, const char *message);
+
+#endif
