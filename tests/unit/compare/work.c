@@ -88,8 +88,9 @@ TEST(many_methods_are_compared_in_no_time)
 	enum { MANY = 40960 };
 	struct compare_method *methods = calloc(MANY + 1, sizeof(*methods));
 	struct compare_tree tree = {.methods = methods, .method_count = MANY + 1};
-	struct change_whole whole[2] = {{MANY * 100.0, MANY * 100.0, 1},
-					{MANY * 100.0, MANY * 100.0, 1}};
+	struct change_whole whole[2] = {
+	    {.amount = MANY * 100.0, .ticks = MANY * 100.0, .windows = 1},
+	    {.amount = MANY * 100.0, .ticks = MANY * 100.0, .windows = 1}};
 	struct compare_work w;
 	clock_t begin = clock();
 
