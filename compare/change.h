@@ -9,10 +9,21 @@
  * B's times factor, the CPU time of B for the same work by that of A (compare/work.h; 1 where that
  * is not known).
  *
- * The difference has the variance of two such proportions, each with one success and one failure
- * more (Agresti and Caffo 2000: so that nothing seen is no certainty), of the factor, and of what
- * shares of one program vary by from window to window anyhow: CHANGE_DRIFT of themselves, less
- * where little is beside them, as standard deviation; an allowance that no theory gives.
+ * The difference has the middle and the variance S of two such proportions, each with one success
+ * and one failure more (Agresti and Caffo 2000: so that nothing seen is no certainty), the variance
+ * of the factor, and that of what shares of one program vary by from window to window anyhow:
+ * CHANGE_DRIFT of themselves, less where little is beside them, as standard deviation; an allowance
+ * that no theory gives.
+ *
+ * Where a side is of several windows, these say themselves by how much more than S they differ
+ * (profile/combine/batches.h). That part E of the variance has few degrees of freedom: Student's
+ * quantile is for it, with those of Welch 1947 and Satterthwaite 1946 for two sides, and the normal
+ * one for the rest. So of two windows that disagree hardly anything is shown.
+ *
+ * What a thread uses after its last tick is in n, and no tick stands for it (profile/cpu_share.h).
+ * A share may be as much larger as the whole would be smaller without it; the interval is longer by
+ * that, whatever its confidence. A side with fewer than CHANGE_OBSERVATIONS_MIN observations, by
+ * what they stand for, says nothing.
  *
  * Intervals are simultaneous. Half of CHANGE_LEVEL is for what the same work takes, half for all
  * else: when m differences are looked at, each has the confidence 1 - CHANGE_LEVEL / 2 m
@@ -36,10 +47,16 @@
 #define CHANGE_COUNT_MIN 10.0
 #define CHANGE_SHARE_MIN 0.005
 
+/* Normal quantiles this far out say nothing of fewer. */
+#define CHANGE_OBSERVATIONS_MIN 10.0
+
 struct change_whole {
 	double amount; /* of CPU time, or of checked bytes */
 	double ticks;  /* or observations of mean size */
 	unsigned windows;
+	double after;   /* the part of it that may lie behind threads' last ticks, in [0, 1) */
+	double excess;  /* the variance between windows, as a multiple of sampling's, */
+	double freedom; /* and its degrees of freedom, at least 1 where there is any */
 };
 
 /* B's CPU time is multiplied with this, whose logarithm has this standard error. */

@@ -80,8 +80,24 @@ static struct change_whole checked_whole(const struct compare_side *s, Jxp__Kind
 
 	if (!(sums->squares > 0))
 		return (struct change_whole){.windows = s->windows};
-	return (struct change_whole){sums->amount, sums->amount * sums->amount / sums->squares,
-				     s->windows};
+	return (struct change_whole){.amount = sums->amount,
+				     .ticks = sums->amount * sums->amount / sums->squares,
+				     .windows = s->windows};
+}
+
+/* What shares of a kind are of: of a merge, its own windows tell how sure they are. */
+static struct change_whole kind_whole(const struct comparison *c, int side, Jxp__Kind kind)
+{
+	const struct compare_side *s = &c->sides[side];
+	struct change_whole whole =
+	    c->unit == COMPARE_CPU ? c->whole[side] : checked_whole(s, kind);
+
+	if (s->kinds[kind].windows > 0)
+		whole.windows = s->kinds[kind].windows;
+	whole.after = s->kinds[kind].after;
+	whole.excess = s->kinds[kind].excess;
+	whole.freedom = s->kinds[kind].freedom;
+	return whole;
 }
 
 static unsigned find_kinds(struct comparison *c)
@@ -94,8 +110,7 @@ static unsigned find_kinds(struct comparison *c)
 
 		k->compared = true;
 		for (int s = 0; s < 2; s++) {
-			k->whole[s] = c->unit == COMPARE_CPU ? c->whole[s]
-							     : checked_whole(&c->sides[s], kind);
+			k->whole[s] = kind_whole(c, s, kind);
 			k->compared &= c->sides[s].kinds[kind].asked && k->whole[s].amount > 0;
 		}
 		count += k->compared;
@@ -499,7 +514,10 @@ static int set_whole(struct change_whole *whole, const struct compare_side *s, s
 		return err_set(err, ENODATA,
 			       "'%s' has no CPU time but the compilers': profile for longer",
 			       s->name);
-	*whole = (struct change_whole){rest, s->ticks * rest / s->whole_ns, s->windows};
+	*whole = (struct change_whole){.amount = rest,
+				       .ticks = s->ticks * rest / s->whole_ns,
+				       .windows = s->windows,
+				       .after = s->after};
 	return 0;
 }
 

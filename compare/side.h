@@ -46,8 +46,7 @@ struct compare_node {
 };
 
 /* The sums of observations: the nanoseconds of CPU time that they stand for or the bytes that they
- * have, the squares of that, how many there are. Squares of a merge have by how much its windows
- * differ more than sampling makes them. */
+ * have, the squares of that, how many there are. */
 struct compare_sums {
 	double amount;
 	double squares;
@@ -104,6 +103,7 @@ struct compare_side {
 	 * both above 0. */
 	double whole_ns;
 	double ticks;
+	double after; /* the part of it that may lie behind the last ticks of threads, below 1 */
 	char **methods;
 	size_t method_count;
 	struct compare_node *nodes;
@@ -111,8 +111,11 @@ struct compare_side {
 	/* Sums of kinds that were asked for; the others have asked false. */
 	struct {
 		bool asked;
-		unsigned windows;            /* only read: of a merge's, those that were for it, */
-		double elapsed_s;            /* so long */
+		unsigned windows; /* of a merge's, those that were for it, or 0, */
+		double elapsed_s; /* only read: so long */
+		double excess;    /* how they differ: as in struct merged_spread */
+		double freedom;
+		double after;                /* of the windows for it, as below */
 		struct compare_sums sums;    /* wasteful ones */
 		struct compare_sums checked; /* of bytes: all */
 	} kinds[KIND_VALUES];

@@ -25,6 +25,9 @@
 /* Parts may come to so much of the whole, each of them rounded to a whole number. */
 #define ROUNDED 1.01
 
+/* Some of the time is what ticks stand for. */
+#define AFTER_MAX 0.99
+
 /* No window is shorter. */
 #define SECONDS_MIN 1e-3
 
@@ -69,8 +72,11 @@ static json_t *kinds_json(const struct compare_side *s)
 
 		if (!s->kinds[kind].asked)
 			continue;
-		object = with_sums(json_pack("{s:s}", "kind", pair_kinds[i].name), s,
-				   &s->kinds[kind].sums);
+		object = with_sums(JSON_OBJECT({"kind", json_string(pair_kinds[i].name)},
+					       {"excess", json_real(s->kinds[kind].excess)},
+					       {"freedom", json_real(s->kinds[kind].freedom)},
+					       {"after", json_real(s->kinds[kind].after)}),
+				   s, &s->kinds[kind].sums);
 		if (s->unit == COMPARE_CHECKED)
 			object = json_with(object, "checked",
 					   with_sums(json_object(), s, &s->kinds[kind].checked));
@@ -107,7 +113,7 @@ json_t *compare_side_json(const struct compare_side *s)
 		return side;
 	return json_joined(
 	    side, JSON_OBJECT({"cpu_ns", json_real(s->whole_ns)}, {"ticks", json_real(s->ticks)},
-			      {"nodes", nodes_json(s)},
+			      {"after", json_real(s->after)}, {"nodes", nodes_json(s)},
 			      {"nodes_omitted", json_integer((json_int_t)s->nodes_omitted)}));
 }
 
@@ -121,6 +127,12 @@ static bool number(const json_t *value, double most, double *out)
 		return false;
 	*out = d;
 	return true;
+}
+
+/* The same of what reports of before do not have; *out is as it was then. */
+static bool number_or_none(const json_t *value, double most, double *out)
+{
+	return !value || number(value, most, out);
 }
 
 static bool index_of(const json_t *value, size_t count, uint32_t *out)
@@ -247,7 +259,13 @@ static int read_kinds(struct compare_side *s, const json_t *list)
 		    !read_sums(json_object_get(object, "checked"), s->unit,
 			       &s->kinds[kind->kind].checked))
 			return -EBADMSG;
-		if (!is_part(s, kind->kind, &s->kinds[kind->kind].sums))
+		if (!is_part(s, kind->kind, &s->kinds[kind->kind].sums) ||
+		    !number_or_none(json_object_get(object, "excess"), AMOUNT_MAX,
+				    &s->kinds[kind->kind].excess) ||
+		    !number_or_none(json_object_get(object, "freedom"), AMOUNT_MAX,
+				    &s->kinds[kind->kind].freedom) ||
+		    !number_or_none(json_object_get(object, "after"), AFTER_MAX,
+				    &s->kinds[kind->kind].after))
 			return -EBADMSG;
 		s->kinds[kind->kind].asked = true;
 	}
@@ -308,7 +326,9 @@ static int read_comparison(struct compare_side *s, const json_t *c)
 	if (r == 0 && s->unit == COMPARE_CPU) {
 		if (!number(json_object_get(c, "cpu_ns"), AMOUNT_MAX, &s->whole_ns) ||
 		    !(s->whole_ns >= 1) ||
-		    !number(json_object_get(c, "ticks"), AMOUNT_MAX, &s->ticks) || !(s->ticks >= 1))
+		    !number(json_object_get(c, "ticks"), AMOUNT_MAX, &s->ticks) ||
+		    !(s->ticks >= 1) ||
+		    !number_or_none(json_object_get(c, "after"), AFTER_MAX, &s->after))
 			return -EBADMSG;
 		r = read_nodes(s, json_object_get(c, "nodes"));
 	}

@@ -40,7 +40,8 @@ struct cpu_share cpu_share_estimate(const struct cpu_sums *cpu, uint64_t count,
 		n = whole->ticks / fmax(whole->design_effect, 1);
 		scaled = estimate_ci95(fmin(share / a, 1) * n, n, n);
 		result.ci95.low = fmin(a * scaled.low, result.share);
-		result.ci95.high = fmax(fmin(a * scaled.high, 1), result.share);
+		result.ci95.high =
+		    fmax(fmin(a * scaled.high / (1 - whole->after), 1), result.share);
 	}
 	return result;
 }

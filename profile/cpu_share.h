@@ -30,6 +30,9 @@
  * as its number of observations, that of all completed pairs of its kind, where it is larger, as
  * CPU_SHARE_PRIOR more. A part without any has that alone.
  *
+ * What a thread uses after its last tick is in T, and no tick stands for it. That is next to
+ * nothing of many ticks, and a third of the time of one: the upper limit is of T without it.
+ *
  * It is a lower bound of the waste: watchpoints that were dropped by a collection, replaced for
  * good or still waiting at the end count as not wasteful. Pure functions.
  */
@@ -44,10 +47,15 @@
 
 #define CPU_SHARE_PRIOR 3.0
 
+/* Some of the time is what ticks stand for. */
+#define CPU_AFTER_MAX 0.98
+
 /* Shares of one kind are of this. */
 struct cpu_whole {
 	double ns;            /* T; 0: there is no such share, as with hardware samplers */
 	double ticks;         /* n */
+	double after;         /* the part of T that may lie behind threads' last ticks, at most
+				 CPU_AFTER_MAX */
 	struct cpu_sums cpu;  /* of all completed pairs of the kind */
 	double design_effect; /* by what variances are larger than those of independent ticks; at
 				 least 1 (profile/combine/merge.h) */

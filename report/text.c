@@ -135,13 +135,13 @@ static void merged_windows(FILE *out, const struct window_result *w)
 	for (int i = 0; i < MERGED_NOTES; i++)
 		if (m->notes[i].windows > 0)
 			difference(out, (enum merged_note)i, &m->notes[i]);
-	if (m->batches >= MERGED_BATCHES_MIN)
+	if (m->batches > 1)
 		fprintf(out, "intervals say how these windows differ, in %u batches\n", m->batches);
-	else
+	if (m->object_batches > 0 && m->object_batches < MERGED_SITE_BATCHES)
 		fprintf(out,
-			"intervals are those of sampling: %u windows are too few to tell how they "
-			"differ\n",
-			m->windows);
+			"those of allocation sites are of sampling: %u windows are too few to tell "
+			"how their objects differ\n",
+			m->object_batches);
 }
 
 static void samples(FILE *out, const struct window_result *w)

@@ -40,7 +40,7 @@ double batches_variance(const double *part, const double *whole, unsigned count)
 		wholes += whole[i];
 		used += whole[i] > 0;
 	}
-	if (used < MERGED_BATCHES_MIN)
+	if (used < 2)
 		return 0;
 	for (unsigned i = 0; i < count; i++) {
 		/* What is left for the others is above 0, but for rounding. */
@@ -52,9 +52,20 @@ double batches_variance(const double *part, const double *whole, unsigned count)
 	return (used - 1.0) / used * sum / (wholes * wholes);
 }
 
-double batches_inflation(unsigned count)
+double batches_freedom(const double *whole, unsigned count)
 {
-	double ratio = student_quantile(0.05, count - 1.0) / student_quantile(0.05, INFINITY);
+	double sum = 0, squares = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		sum += whole[i];
+		squares += whole[i] * whole[i];
+	}
+	return squares > 0 ? fmax(sum * sum / squares - 1, 1) : 1;
+}
+
+double batches_inflation(double freedom)
+{
+	double ratio = student_quantile(0.05, freedom) / student_quantile(0.05, INFINITY);
 
 	return ratio * ratio;
 }
@@ -63,4 +74,16 @@ void batches_scale(double sums[MERGED_BATCHES], double scale)
 {
 	for (unsigned i = 0; i < MERGED_BATCHES; i++)
 		sums[i] *= scale;
+}
+
+struct merged_spread batches_spread(const double *part, const double *whole, unsigned count,
+				    double sampling)
+{
+	struct merged_spread s = {.freedom = batches_freedom(whole, count)};
+	double variance = batches_variance(part, whole, count);
+
+	if (sampling > 0)
+		s.excess = fmax(variance / sampling - 1, 0);
+	s.effect = 1 + batches_inflation(s.freedom) * s.excess;
+	return s;
 }

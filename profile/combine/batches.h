@@ -19,6 +19,17 @@
  * takes twice as many windows from then on. Windows that follow each other are alike, which batches
  * keep inside (batch means; Conway 1963, "Some tactical problems in digital simulation"). Windows
  * come in the order of time for that.
+ *
+ * V has sampling's variance S in it. What it is more, V - S, is the estimate by moments of the part
+ * that windows differ by (DerSimonian and Laird 1986, "Meta-analysis in clinical trials"), and it
+ * alone is uncertain, as a sum of few squares: an interval has the half width
+ *
+ *   sqrt(z^2 S + t^2 max(0, V - S)),  t of Student's distribution.
+ *
+ * So windows that are no more unlike than their samples let them be leave the interval as it is,
+ * however few they are, and two windows that disagree leave it with next to nothing. Unequal
+ * clusters have the degrees of freedom of fewer ones: 1 less than (sum of x)^2 / sum of x^2, and 1
+ * at least.
  */
 #ifndef JXPERF_PROFILE_COMBINE_BATCHES_H
 #define JXPERF_PROFILE_COMBINE_BATCHES_H
@@ -45,10 +56,18 @@ void batches_fold(double sums[MERGED_BATCHES]);
 
 void batches_scale(double sums[MERGED_BATCHES], double scale);
 
-/* V of above, and 0 where fewer than MERGED_BATCHES_MIN batches, or nothing, would tell. */
+/* V of above, and 0 where fewer than two batches, or nothing, would tell. */
 double batches_variance(const double *part, const double *whole, unsigned count);
 
-/* By what V is multiplied so that a normal quantile makes of it what Student's would. */
-double batches_inflation(unsigned count);
+/* The degrees of freedom of V. */
+double batches_freedom(const double *whole, unsigned count);
+
+/* By what a variance of so many degrees of freedom is multiplied so that a normal quantile makes of
+ * it what Student's would, for 95%. */
+double batches_inflation(double freedom);
+
+/* How much the batches differ beyond sampling, which has this variance. */
+struct merged_spread batches_spread(const double *part, const double *whole, unsigned count,
+				    double sampling);
 
 #endif

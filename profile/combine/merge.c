@@ -9,6 +9,7 @@
 #include "common/proc.h"
 #include "common/utf8.h"
 #include "profile/combine/row_merge.h"
+#include "profile/estimate.h"
 #include "common/saturate.h"
 
 /* ---------------------------------------------------------------- which windows */
@@ -204,6 +205,7 @@ static struct pair_weights weigh(struct merge *m, const struct window_result *w,
 		sums->samples += samples;
 		sums->stands_for_s += samples * weights.observation;
 		sums->wholes_for_s += whole_ns * weights.cpu;
+		sums->after_for_s += window_result_after_ns(w) * weights.cpu;
 		facts->windows++;
 		facts->elapsed_ns += window_result_elapsed_ns(w);
 		facts->whole_ns += whole_ns;
@@ -389,9 +391,13 @@ static void finish_batches(struct merge *m)
 	struct window_merged *facts = m->facts;
 
 	for (int kind = 0; kind < KIND_VALUES; kind++) {
-		facts->kinds[kind].batches = batch_count(&m->kinds[kind].clock);
-		if (kind != JXP__KIND__KIND_NONE && facts->kinds[kind].batches > facts->batches)
-			facts->batches = facts->kinds[kind].batches;
+		struct merged_kind *k = &facts->kinds[kind];
+
+		k->batches = batch_count(&m->kinds[kind].clock);
+		k->after_ns = k->whole_ns * estimate_fraction(m->kinds[kind].after_for_s,
+							      m->kinds[kind].wholes_for_s);
+		if (kind != JXP__KIND__KIND_NONE && k->batches > facts->batches)
+			facts->batches = k->batches;
 	}
 	facts->object_batches = batch_count(&m->objects.clock);
 }

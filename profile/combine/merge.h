@@ -61,7 +61,8 @@ struct merge_kind {
 	struct batch_clock clock;
 	double samples;      /* of these windows, */
 	double stands_for_s; /* and the CPU time that these stand for; */
-	double wholes_for_s; /* and that the windows' wholes do */
+	double wholes_for_s; /* and that the windows' wholes do, */
+	double after_for_s;  /* and what of these lies behind the last ticks */
 };
 
 /* All zero is empty. */

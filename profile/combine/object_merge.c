@@ -104,8 +104,8 @@ static void finish_site(struct object_merge *m, struct window_result *to, size_t
 void object_merge_finish(struct object_merge *m, struct window_result *to)
 {
 	struct window_merged *facts = to->merged;
-	double inflation = facts->object_batches >= MERGED_BATCHES_MIN
-			       ? batches_inflation(facts->object_batches)
+	double inflation = facts->object_batches >= MERGED_SITE_BATCHES
+			       ? batches_inflation(facts->object_batches - 1.0)
 			       : 0;
 
 	if (object_profile_is_overestimated(&to->objects))

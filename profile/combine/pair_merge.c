@@ -102,36 +102,35 @@ static void finish_totals(const struct pair_sums *sums, struct totals *t, double
 	t->sum_squares = rounded(ceil(scale * scale * sums->squares)); /* 0 with none only. */
 }
 
-/* With p (1 - p) / n for the variance, and n = sum^2 / squares. */
-static double squares_of_variance(double variance, const struct totals *t)
+/* The variance of a part p of n observations, with two of each sort more (Agresti and Coull 1998):
+ * about that of Wilson's interval, and not 0 where all that was seen was alike. */
+static double score_variance(double p, double n)
 {
-	double sum = (double)t->checked_bytes,
-	       p = estimate_fraction((double)t->wasteful_bytes, sum);
+	double more = (n * fmin(p, 1) + 2) / (n + 4);
 
-	return p > 0 && p < 1 ? variance * sum * sum / (p * (1 - p)) : 0;
+	return more * (1 - more) / (n + 4);
 }
 
-/* Tells what sampling alone makes of the variance of a share of CPU time (profile/cpu_share.h). */
-static double sampling_variance(const struct totals *t, const struct cpu_whole *whole)
+/* Tells what sampling alone makes of the variance of a fraction. */
+static double fraction_variance(const struct totals *t)
 {
-	double share = estimate_fraction(t->wasteful_cpu.ns, whole->ns);
-	double squares = estimate_fraction(t->wasteful_cpu.squares, whole->ns * whole->ns);
+	double sum = (double)t->checked_bytes;
 
-	return squares - estimate_fraction(share * share, whole->ticks);
+	return score_variance(estimate_fraction((double)t->wasteful_bytes, sum),
+			      estimate_fraction(sum * sum, (double)t->sum_squares));
 }
 
-/* By what the windows differ more than that; shares are of what ticks are shares of, in both. */
-static double cpu_effect(const struct window_result *to, Jxp__Kind kind)
+/* And of that of a share of CPU time: each of the ticks is an observation of a with the chance
+ * share / a (profile/cpu_share.h). */
+static double share_variance(const struct totals *t, const struct cpu_whole *whole)
 {
-	const struct window_merged *facts = to->merged;
-	struct cpu_whole whole = window_result_tick_whole(to, kind);
-	double sampling = sampling_variance(&to->profile.kinds[kind].application, &whole);
-	unsigned batches = facts->kinds[kind].batches;
-	double variance = batches_variance(facts->cpu[kind], facts->wholes[kind], batches);
+	double one = estimate_fraction(t->wasteful_cpu.squares, t->wasteful_cpu.ns);
+	double a = estimate_fraction(one * whole->ticks, whole->ns);
 
-	return sampling > 0 && variance > 0
-		   ? fmax(1, batches_inflation(batches) * variance / sampling)
-		   : 1;
+	return a > 0 ? a * a *
+			   score_variance(estimate_fraction(t->wasteful_cpu.ns, a * whole->ns),
+					  whole->ticks)
+		     : 0;
 }
 
 /* The CPU time of all sums of a kind. */
@@ -150,7 +149,7 @@ static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kin
 	struct window_merged *facts = to->merged;
 	unsigned batches = facts->kinds[kind].batches;
 	const double scales[PROFILE_WEIGHTS] = {[WEIGHT_NONE] = 1, [WEIGHT_PAIRS] = scale->cpu};
-	double variance;
+	struct cpu_whole whole;
 
 	scale_cpu(totals, scales);
 	finish_totals(&m->kinds[kind].application, &totals->application, scale->observation);
@@ -161,11 +160,11 @@ static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kin
 	batches_scale(facts->wasteful[kind], scale->observation);
 	batches_scale(facts->cpu[kind], scale->cpu);
 	batches_scale(facts->wholes[kind], scale->cpu);
-	facts->cpu_effect[kind] = cpu_effect(to, kind);
-	variance = batches_variance(facts->wasteful[kind], facts->checked[kind], batches);
-	if (variance > 0)
-		facts->squares[kind] = batches_inflation(batches) *
-				       squares_of_variance(variance, &totals->application);
+	whole = window_result_tick_whole(to, kind);
+	facts->cpu_shares[kind] = batches_spread(facts->cpu[kind], facts->wholes[kind], batches,
+						 share_variance(&totals->application, &whole));
+	facts->fractions[kind] = batches_spread(facts->wasteful[kind], facts->checked[kind],
+						batches, fraction_variance(&totals->application));
 }
 
 void pair_merge_finish(struct pair_merge *m, struct window_result *to,

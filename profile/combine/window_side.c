@@ -259,23 +259,12 @@ static struct compare_sums byte_sums(uint64_t bytes, double squares, uint64_t co
 	return (struct compare_sums){(double)bytes, squares, (double)count};
 }
 
-/* By how much the windows of a merge differ more than sampling makes them: observations are as if
- * they were so many times as large. */
-static struct compare_sums widened(const struct maker *m, Jxp__Kind kind, struct compare_sums sums)
-{
-	sums.squares *= m->side->unit == COMPARE_CPU
-			    ? window_result_cpu_whole(m->window, kind).design_effect
-			    : window_result_design_effect(m->window, kind);
-	return sums;
-}
-
 static struct compare_sums sums_of(const struct maker *m, const struct pair *pair)
 {
-	return widened(m, (Jxp__Kind)pair->kind,
-		       m->side->unit == COMPARE_CPU
-			   ? cpu_sums(&pair->cpu, pair->wasteful_count)
-			   : byte_sums(pair->wasteful_bytes, (double)pair->wasteful_squares,
-				       pair->wasteful_count));
+	return m->side->unit == COMPARE_CPU
+		   ? cpu_sums(&pair->cpu, pair->wasteful_count)
+		   : byte_sums(pair->wasteful_bytes, (double)pair->wasteful_squares,
+			       pair->wasteful_count);
 }
 
 /* Its method is that of names until it is known which of them stay. */
@@ -316,6 +305,21 @@ static double wasteful_squares(const struct profile *p, Jxp__Kind kind)
 	       estimate_fraction((double)p->kinds[kind].application.wasteful_bytes, bytes);
 }
 
+/* How the windows of a merge differ in a kind. */
+static void add_spread(struct maker *m, Jxp__Kind kind)
+{
+	const struct window_merged *facts = m->window->merged;
+	struct compare_side *s = m->side;
+	const struct merged_spread *spread;
+
+	if (!facts)
+		return;
+	spread = s->unit == COMPARE_CPU ? &facts->cpu_shares[kind] : &facts->fractions[kind];
+	s->kinds[kind].windows = facts->kinds[kind].windows;
+	s->kinds[kind].excess = spread->excess;
+	s->kinds[kind].freedom = spread->freedom;
+}
+
 static void add_kind(struct maker *m, Jxp__Kind kind)
 {
 	const struct profile *p = &m->window->profile;
@@ -323,15 +327,15 @@ static void add_kind(struct maker *m, Jxp__Kind kind)
 	struct compare_side *s = m->side;
 
 	s->kinds[kind].asked = m->window->request.kinds[kind];
+	add_spread(m, kind);
 	if (s->unit == COMPARE_CPU) {
-		s->kinds[kind].sums =
-		    widened(m, kind, cpu_sums(&t->wasteful_cpu, t->wasteful_count));
+		s->kinds[kind].after = window_result_tick_whole(m->window, kind).after;
+		s->kinds[kind].sums = cpu_sums(&t->wasteful_cpu, t->wasteful_count);
 		return;
 	}
-	s->kinds[kind].sums = widened(
-	    m, kind, byte_sums(t->wasteful_bytes, wasteful_squares(p, kind), t->wasteful_count));
-	s->kinds[kind].checked =
-	    widened(m, kind, byte_sums(t->checked_bytes, (double)t->sum_squares, t->count));
+	s->kinds[kind].sums =
+	    byte_sums(t->wasteful_bytes, wasteful_squares(p, kind), t->wasteful_count);
+	s->kinds[kind].checked = byte_sums(t->checked_bytes, (double)t->sum_squares, t->count);
 }
 
 static int add_waste(struct maker *m)
@@ -414,6 +418,7 @@ int window_side_init(struct compare_side *s, const struct window_result *w)
 	if (s->unit == COMPARE_CPU) {
 		s->whole_ns = window_result_whole_ns(w);
 		s->ticks = cpu_profile_ticks_of(&w->cpu, s->whole_ns);
+		s->after = window_result_tick_whole(w, JXP__KIND__KIND_CPU).after;
 	}
 	r = make(&m);
 	if (r < 0 || compare_side_is_empty(s))

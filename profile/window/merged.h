@@ -10,10 +10,10 @@
 
 #include "proto/kinds.h"
 
-/* Windows that follow each other make a batch: so many at most, and with fewer than the second
- * number nothing is said of how they differ (profile/combine/batches.h). */
-#define MERGED_BATCHES     16u
-#define MERGED_BATCHES_MIN 8u
+/* Windows that follow each other make a batch: so many at most (profile/combine/batches.h). With
+ * fewer than the second number nothing is said of how allocation sites differ. */
+#define MERGED_BATCHES      16u
+#define MERGED_SITE_BATCHES 8u
 
 #define MERGED_DETAIL_BYTES 64
 
@@ -62,7 +62,15 @@ struct merged_kind {
 	double whole_ns; /* the sum of what shares of CPU time are of in each, */
 	double ticks;    /* and their ticks, */
 	double tick_ns;  /* which stand for so much */
+	double after_ns; /* no tick stands for so much of it (window_result_after_ns) */
 	unsigned batches;
+};
+
+/* How windows differ more than what was sampled in them (profile/combine/batches.h). */
+struct merged_spread {
+	double excess;  /* the variance between them, as a multiple of sampling's, */
+	double freedom; /* and its degrees of freedom, at least 1 */
+	double effect;  /* by what sampling's variance is multiplied for 95%, at least 1 */
 };
 
 /* Names that windows have in common, and how many do: of the first so many names. */
@@ -91,16 +99,12 @@ struct window_merged {
 	/* Sums of each batch, for ratios: by kind, all and wasteful checked bytes; */
 	double checked[KIND_VALUES][MERGED_BATCHES];
 	double wasteful[KIND_VALUES][MERGED_BATCHES];
-	double heap[MERGED_BATCHES];                /* what object_profile_heap is, */
-	double (*sites)[MERGED_BATCHES];            /* and the metric of each allocation site */
-	double wholes[KIND_VALUES][MERGED_BATCHES]; /* likewise, by kind, CPU time, */
-	double cpu[KIND_VALUES][MERGED_BATCHES];    /* and that at its wasteful accesses */
-	/* What a kind's sum_squares would have to be for its interval to say how windows differ,
-	 * or 0 where that is not known. */
-	double squares[KIND_VALUES];
-	/* By what variances of a kind's share of CPU time are larger than sampling's, at least 1.
-	 */
-	double cpu_effect[KIND_VALUES];
+	double heap[MERGED_BATCHES];                  /* what object_profile_heap is, */
+	double (*sites)[MERGED_BATCHES];              /* and the metric of each allocation site */
+	double wholes[KIND_VALUES][MERGED_BATCHES];   /* likewise, by kind, CPU time, */
+	double cpu[KIND_VALUES][MERGED_BATCHES];      /* and that at its wasteful accesses */
+	struct merged_spread fractions[KIND_VALUES];  /* of checked bytes, and */
+	struct merged_spread cpu_shares[KIND_VALUES]; /* of CPU time */
 };
 
 /* Were the same windows for both? */

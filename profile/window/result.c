@@ -183,9 +183,7 @@ const char *window_result_state_name(const struct window_result *w)
 
 double window_result_design_effect(const struct window_result *w, Jxp__Kind kind)
 {
-	double squares = (double)w->profile.kinds[kind].application.sum_squares;
-
-	return w->merged && squares > 0 ? fmax(1, w->merged->squares[kind] / squares) : 1;
+	return w->merged ? fmax(1, w->merged->fractions[kind].effect) : 1;
 }
 
 struct interval window_result_part_ci95(const struct window_result *w, Jxp__Kind kind,
@@ -266,6 +264,18 @@ double window_result_beside_ns(const struct window_result *w, double seen_ns)
 				 (double)w->cpu.beside.span_ns);
 }
 
+double window_result_after_ns(const struct window_result *w)
+{
+	double tick_ns = counted(w, JXP__COUNTER__COUNTER_TICK_NS);
+	double mean_ns = estimate_fraction(tick_ns, counted(w, JXP__COUNTER__COUNTER_TICKS));
+	double told_ns = fmax(cpu_profile_all(&w->cpu).ns, tick_ns) -
+			 window_result_kernel_taken_ns(w) +
+			 window_result_beside_ns(w, w->cpu.beside.gc_ns + w->cpu.beside.jit_ns);
+	double left_ns = fmax(window_result_whole_ns(w) - told_ns, 0);
+
+	return fmin(left_ns, mean_ns * (counted(w, JXP__COUNTER__COUNTER_THREADS) + 1) / 2);
+}
+
 double window_result_whole_ns(const struct window_result *w)
 {
 	double beside = window_result_beside_ns(w, w->cpu.beside.gc_ns + w->cpu.beside.jit_ns);
@@ -307,21 +317,26 @@ struct cpu_whole window_result_tick_whole(const struct window_result *w, Jxp__Ki
 {
 	double tick_ns = counted(w, JXP__COUNTER__COUNTER_TICK_NS);
 	double ticks = counted(w, JXP__COUNTER__COUNTER_TICKS);
-	double whole_ns = window_result_whole_ns(w), part = 1;
+	double whole_ns = window_result_whole_ns(w), part = 1, after = 0;
 
 	/* The kind's windows have so much of the whole, and these ticks in it. */
 	if (w->merged) {
 		part = 1 / window_result_expansion(w, kind);
 		tick_ns = w->merged->kinds[kind].tick_ns;
 		ticks = w->merged->kinds[kind].ticks;
+		after = estimate_fraction(w->merged->kinds[kind].after_ns,
+					  w->merged->kinds[kind].whole_ns);
+	} else {
+		after = estimate_fraction(window_result_after_ns(w), whole_ns);
 	}
 	if (w->findings.sampler != JXP__SAMPLER__SAMPLER_CLOCK || !(tick_ns > 0))
 		return (struct cpu_whole){.design_effect = 1};
 	return (struct cpu_whole){.ns = whole_ns,
 				  .ticks = ticks * part * whole_ns / tick_ns,
+				  .after = fmin(after, CPU_AFTER_MAX),
 				  .cpu = w->profile.kinds[kind].application.cpu,
 				  .design_effect =
-				      w->merged ? fmax(1, w->merged->cpu_effect[kind]) : 1};
+				      w->merged ? fmax(1, w->merged->cpu_shares[kind].effect) : 1};
 }
 
 struct cpu_whole window_result_cpu_whole(const struct window_result *w, Jxp__Kind kind)

@@ -200,6 +200,11 @@ uint64_t window_result_own_ns(const struct window_result *w);
  * that is an estimate, and can be above it. 0 without ticks: there are no such shares then. */
 double window_result_whole_ns(const struct window_result *w);
 
+/* How much of that may lie behind threads' last ticks, where no tick came that would stand for it:
+ * half a tick of mean length for each thread, and half a one more; no more than what is left of the
+ * whole beside what ticks stand for. Of one window. */
+double window_result_after_ns(const struct window_result *w);
+
 /* In a merge, the CPU time of all windows as a multiple of that of those for the kind: a kind's CPU
  * time was multiplied by it, and what is counted of the kind was not. 1 for one window. */
 double window_result_expansion(const struct window_result *w, Jxp__Kind kind);

@@ -43,8 +43,11 @@ static int init(struct growing *g)
 
 		if (r < 0)
 			return r;
-		g->whole[i] = (struct change_whole){ns, cpu_profile_ticks_of(&w->cpu, ns),
-						    w->merged ? w->merged->windows : 1};
+		g->whole[i] = (struct change_whole){
+		    .amount = ns,
+		    .ticks = cpu_profile_ticks_of(&w->cpu, ns),
+		    .windows = w->merged ? w->merged->windows : 1,
+		    .after = window_result_tick_whole(w, JXP__KIND__KIND_CPU).after};
 	}
 	return g->inclusive ? 0 : -ENOMEM;
 }

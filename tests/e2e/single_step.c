@@ -76,11 +76,13 @@ static struct {
 } ranges[RANGES_MAX];
 static unsigned range_count;
 
+/* The JVM makes more of it as it compiles: a program that has just begun has most of it to come. */
 static void find_code(void)
 {
 	char path[64], line[512];
 	FILE *f;
 
+	range_count = 0;
 	(void)snprintf(path, sizeof(path), "/proc/%d/maps", target);
 	f = fopen(path, "r");
 	while (f && fgets(line, sizeof(line), f)) {
@@ -389,13 +391,13 @@ int main(int argc, char **argv)
 	target = (pid_t)strtol(argv[1], NULL, 10);
 	wanted = strtoull(argv[2], NULL, 10);
 	end = time(NULL) + strtol(argv[3], NULL, 10);
-	find_code();
 	if (seize_new() == 0) {
 		printf("cannot trace process %d: %s\n", target, strerror(errno));
 		return 77;
 	}
 	while (sequences < wanted && time(NULL) < end) {
 		stop_all();
+		find_code();
 		for (unsigned i = 0; i < thread_count; i++)
 			if (in_code(i))
 				step(i);

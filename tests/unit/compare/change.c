@@ -11,7 +11,7 @@ static const struct change_factor one = {1, 0};
 
 static void of_ticks(struct compare_sums *part, struct change_whole *whole, double n, double ticks)
 {
-	*whole = (struct change_whole){n, n, STILL};
+	*whole = (struct change_whole){.amount = n, .ticks = n, .windows = STILL};
 	*part = (struct compare_sums){ticks, ticks, ticks};
 }
 
@@ -27,8 +27,8 @@ TEST(ticks_are_two_proportions)
 	of_ticks(&part[1], &whole[1], 1000, 200);
 	c = change_of(part, whole, &one, 3);
 	assert_float_equal(c.difference, -0.1, 1e-12);
-	assert_float_equal(c.low, -0.1 - half, 1e-6);
-	assert_float_equal(c.high, -0.1 + half, 1e-6);
+	assert_float_equal(c.low, pb - pa - half, 1e-6);
+	assert_float_equal(c.high, pb - pa + half, 1e-6);
 	assert_true(c.shown);
 }
 
@@ -102,4 +102,51 @@ TEST(bs_time_is_for_the_same_work)
 	c = change_of(part, whole, &(struct change_factor){0.5, 0.01}, 2);
 	assert_float_equal(c.share[1], 0.3, 1e-12);
 	assert_false(c.shown);
+}
+
+/* Of windows that differ by three times what sampling makes them. */
+static bool shown_of_windows(double freedom_a, double freedom_b, double b)
+{
+	struct change_whole whole[2];
+	struct compare_sums part[2];
+
+	of_ticks(&part[0], &whole[0], 1000, 300);
+	of_ticks(&part[1], &whole[1], 1000, b);
+	for (int i = 0; i < 2; i++) {
+		whole[i].excess = 3;
+		whole[i].freedom = i == 0 ? freedom_a : freedom_b;
+	}
+	return change_of(part, whole, &one, change_quantile(2)).shown;
+}
+
+TEST(windows_that_differ_show_less_the_fewer_they_are)
+{
+	assert_true(shown_of_windows(15, 15, 150));
+	assert_false(shown_of_windows(15, 15, 220)); /* Shown of windows that are alike. */
+	assert_false(shown_of_windows(2, 2, 150));
+	assert_false(shown_of_windows(1, 1, 1));
+}
+
+TEST(time_behind_the_last_ticks_may_be_anybodys)
+{
+	struct change_whole whole[2];
+	struct compare_sums part[2];
+
+	of_ticks(&part[0], &whole[0], 1000, 980);
+	of_ticks(&part[1], &whole[1], 1000, 700);
+	assert_true(change_of(part, whole, &one, 3).shown);
+	whole[1].after = 0.3;
+	assert_false(change_of(part, whole, &one, 3).shown);
+}
+
+TEST(a_few_ticks_show_nothing)
+{
+	struct change_whole whole[2];
+	struct compare_sums part[2];
+
+	of_ticks(&part[0], &whole[0], 1000, 1000);
+	of_ticks(&part[1], &whole[1], 9, 0);
+	assert_false(change_of(part, whole, &one, 3).shown);
+	of_ticks(&part[1], &whole[1], 10, 0);
+	assert_true(change_of(part, whole, &one, 3).shown);
 }

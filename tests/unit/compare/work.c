@@ -11,7 +11,8 @@
 static struct compare_work work_of_all(const double (*ticks)[2], unsigned count, double all)
 {
 	struct compare_side sides[2] = {side_of(1, all), side_of(2, all)};
-	struct change_whole whole[2] = {{sides[0].whole_ns, all, 1}, {sides[1].whole_ns, all, 1}};
+	struct change_whole whole[2] = {{.amount = sides[0].whole_ns, .ticks = all, .windows = 1},
+					{.amount = sides[1].whole_ns, .ticks = all, .windows = 1}};
 	struct compare_tree tree;
 	struct compare_work w;
 	char path[32];
@@ -87,8 +88,9 @@ TEST(many_methods_are_compared_in_no_time)
 	enum { MANY = 40960 };
 	struct compare_method *methods = calloc(MANY + 1, sizeof(*methods));
 	struct compare_tree tree = {.methods = methods, .method_count = MANY + 1};
-	struct change_whole whole[2] = {{MANY * 100.0, MANY * 100.0, 1},
-					{MANY * 100.0, MANY * 100.0, 1}};
+	struct change_whole whole[2] = {
+	    {.amount = MANY * 100.0, .ticks = MANY * 100.0, .windows = 1},
+	    {.amount = MANY * 100.0, .ticks = MANY * 100.0, .windows = 1}};
 	struct compare_work w;
 	clock_t begin = clock();
 
@@ -144,7 +146,8 @@ TEST(a_program_that_does_not_change_has_factor_one_exactly)
 
 TEST(operations_say_what_one_takes)
 {
-	struct change_whole whole[2] = {{8e9, 1600, 1}, {6e9, 1200, 1}};
+	struct change_whole whole[2] = {{.amount = 8e9, .ticks = 1600, .windows = 1},
+					{.amount = 6e9, .ticks = 1200, .windows = 1}};
 	struct compare_work w =
 	    compare_work_of_operations(whole, (const double[]){10, 10}, (const double[]){100, 150});
 	double half = exp(2.8070 * WORK_OPERATIONS_DRIFT * sqrt(2));

@@ -100,7 +100,7 @@ TEST(a_merge_of_few_windows_says_what_its_intervals_are)
 	char *text;
 
 	assert_int_equal(report_new(w, JXP__FORMAT__FORMAT_TEXT, 0, ENOUGH, &text, &size, &err), 0);
-	assert_non_null(strstr(text, "intervals are those of sampling: 3 windows are too few"));
+	assert_non_null(strstr(text, "intervals say how these windows differ, in 3 batches"));
 	free(text);
 	window_result_free(w);
 }

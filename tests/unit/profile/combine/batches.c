@@ -58,18 +58,42 @@ TEST(a_large_batch_is_not_taken_for_certain)
 	assert_true(sqrt(batches_variance(part, whole, 8)) > 0.1);
 }
 
-TEST(few_batches_say_nothing)
+TEST(one_batch_says_nothing)
 {
-	double part[MERGED_BATCHES] = {1, 2, 3, 4, 5, 6, 7},
-	       whole[MERGED_BATCHES] = {9, 9, 9, 9, 9, 9, 9};
+	double part[MERGED_BATCHES] = {1, 2}, whole[MERGED_BATCHES] = {9, 9};
 
-	assert_float_equal(batches_variance(part, whole, 7), 0, 0);
-	assert_float_equal(batches_variance(part, whole, 16), 0, 0); /* The rest are empty. */
+	assert_float_equal(batches_variance(part, whole, 1), 0, 0);
 	assert_float_equal(batches_variance(part, whole, 0), 0, 0);
+	whole[1] = part[1] = 0;
+	assert_float_equal(batches_variance(part, whole, 2), 0, 0); /* The other one is empty. */
 }
 
 TEST(few_batches_need_a_wider_interval)
 {
-	assert_float_equal(sqrt(batches_inflation(8)), 2.365 / 1.960, 1e-3);
-	assert_float_equal(sqrt(batches_inflation(16)), 2.131 / 1.960, 1e-3);
+	assert_float_equal(sqrt(batches_inflation(1)), 12.706 / 1.960, 1e-3);
+	assert_float_equal(sqrt(batches_inflation(7)), 2.365 / 1.960, 1e-3);
+	assert_float_equal(sqrt(batches_inflation(15)), 2.131 / 1.960, 1e-3);
+}
+
+TEST(unequal_batches_have_the_freedom_of_fewer)
+{
+	double equal[] = {5, 5, 5, 5}, one[] = {100, 1, 1, 1}, some[] = {2, 1, 1, 1};
+
+	assert_float_equal(batches_freedom(equal, 4), 3, 1e-9);
+	assert_float_equal(batches_freedom(one, 4), 1, 1e-9);
+	assert_float_equal(batches_freedom(some, 4), 25 / 7.0 - 1, 1e-9);
+}
+
+TEST(only_what_batches_differ_beyond_sampling_counts)
+{
+	double part[] = {10, 30}, whole[] = {100, 100};
+	double variance = batches_variance(part, whole, 2);
+	struct merged_spread s = batches_spread(part, whole, 2, 2 * variance);
+
+	assert_float_equal(s.excess, 0, 0);
+	assert_float_equal(s.effect, 1, 0);
+	s = batches_spread(part, whole, 2, variance / 3);
+	assert_float_equal(s.excess, 2, 1e-9);
+	assert_float_equal(s.freedom, 1, 0);
+	assert_float_equal(s.effect, 1 + 2 * batches_inflation(1), 1e-6);
 }

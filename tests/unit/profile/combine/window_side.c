@@ -132,7 +132,7 @@ TEST(a_window_without_kind_cpu_is_compared_by_checked_bytes)
 }
 
 /* By how much windows of a merge differ is in the squares. */
-TEST(a_merge_has_observations_as_large_as_its_windows_differ)
+TEST(a_merge_says_how_its_windows_differ)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0}, one = {.pid = 0};
 	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
@@ -145,13 +145,16 @@ TEST(a_merge_has_observations_as_large_as_its_windows_differ)
 	w->merged = window_merged_new();
 	assert_non_null(w->merged);
 	w->merged->windows = 9;
-	w->merged->squares[kind] = 4 * (double)w->profile.kinds[kind].application.sum_squares;
+	w->merged->kinds[kind].windows = 5;
+	w->merged->fractions[kind] = (struct merged_spread){.excess = 3, .freedom = 4, .effect = 7};
 	make(&s, w);
 	assert_int_equal(s.windows, 9);
-	assert_float_equal(s.waste[0].sums.squares, 4 * one.waste[0].sums.squares, 1e-6);
-	assert_float_equal(s.kinds[kind].sums.squares, 4 * one.kinds[kind].sums.squares, 1e-6);
-	assert_float_equal(s.kinds[kind].checked.squares, 4 * one.kinds[kind].checked.squares,
-			   1e-6);
+	assert_int_equal(s.kinds[kind].windows, 5);
+	assert_float_equal(s.kinds[kind].excess, 3, 0);
+	assert_float_equal(s.kinds[kind].freedom, 4, 0);
+	/* Observations are as large as they were. */
+	assert_float_equal(s.kinds[kind].sums.squares, one.kinds[kind].sums.squares, 1e-6);
+	assert_float_equal(one.kinds[kind].excess, 0, 0);
 }
 
 /* The time of what there is no room for is its callers'. */
