@@ -113,23 +113,46 @@ static unsigned windows_of(const struct window_profile *profiles, size_t count)
 	return windows;
 }
 
-static int write_once(struct split *s, size_t first, size_t count, size_t samples_max)
+/* A request, and how many samples it lacks. */
+struct draft_request {
+	struct export_request request;
+	uint64_t cut;
+};
+
+static void draft_request_release(struct draft_request *d)
+{
+	free(d->request.target);
+	free(d->request.body);
+	*d = (struct draft_request){0};
+}
+
+/* out is zeros before, and after a failure. */
+static int write_once(struct split *s, size_t first, size_t count, size_t samples_max,
+		      struct draft_request *out)
 {
 	const struct window_profile *profiles = s->profiles->profiles + first;
-	struct export_request *request;
-	uint64_t cut = 0;
+	int r = s->write(s->format, &s->profiles->models, profiles, count, samples_max,
+			 &out->request, &out->cut);
+
+	if (r < 0)
+		*out = (struct draft_request){0};
+	else
+		out->request.windows = windows_of(profiles, count);
+	return r;
+}
+
+/* Takes what is in the draft, also where there is no memory. */
+static int append(struct split *s, struct draft_request *draft)
+{
 	int r = array_reserve(&s->out->requests, &s->capacity, s->out->count + 1,
 			      sizeof(s->out->requests[0]));
 
-	if (r < 0)
+	if (r < 0) {
+		draft_request_release(draft);
 		return r;
-	request = &s->out->requests[s->out->count];
-	*request = (struct export_request){.windows = windows_of(profiles, count)};
-	r = s->write(s->format, &s->profiles->models, profiles, count, samples_max, request, &cut);
-	if (r < 0)
-		return r;
-	s->out->count++;
-	s->out->cut += cut;
+	}
+	s->out->requests[s->out->count++] = draft->request;
+	s->out->cut += draft->cut;
 	return 0;
 }
 
@@ -142,29 +165,46 @@ static size_t samples_of(struct split *s, size_t profile)
 	return CPU_CODES * (series->rows + series->rows_beside);
 }
 
-/* The profile is too large with so many samples. */
+/* Of a profile that is too large with so many samples: with as many as fit, but for an eighth. */
 static int write_fewer(struct split *s, size_t profile, size_t samples_max, struct err *err)
 {
-	size_t all = samples_of(s, profile), samples = samples_max < all ? samples_max : all;
-	int r = -EMSGSIZE;
+	size_t all = samples_of(s, profile), fit = 0;
+	size_t too_many = samples_max < all ? samples_max : all;
+	struct draft_request best = {0};
 
-	while (r == -EMSGSIZE && samples > 1) {
-		samples /= 2;
-		r = write_once(s, profile, 1, samples);
+	while (too_many - fit > 1 && (fit == 0 || too_many - fit > too_many / 8)) {
+		size_t samples = fit + (too_many - fit) / 2;
+		struct draft_request draft = {0};
+		int r = write_once(s, profile, 1, samples, &draft);
+
+		if (r < 0 && r != -EMSGSIZE) {
+			draft_request_release(&best);
+			return r;
+		}
+		if (r < 0) {
+			too_many = samples;
+			continue;
+		}
+		draft_request_release(&best);
+		best = draft;
+		fit = samples;
 	}
-	if (r == -EMSGSIZE)
-		return err_set(err, EMSGSIZE,
-			       "one sample of window '%s' is larger than a request may be: raise "
-			       "the destination's limit on bytes",
-			       s->profiles->profiles[profile].window->id);
-	return r;
+	if (fit > 0)
+		return append(s, &best);
+	return err_set(err, EMSGSIZE,
+		       "one sample of window '%s' is larger than a request may be: raise the "
+		       "destination's limit on bytes",
+		       s->profiles->profiles[profile].window->id);
 }
 
 static int write_some(struct split *s, size_t first, size_t count, size_t samples_max,
 		      struct err *err)
 {
-	int r = write_once(s, first, count, samples_max);
+	struct draft_request draft = {0};
+	int r = write_once(s, first, count, samples_max, &draft);
 
+	if (r == 0)
+		return append(s, &draft);
 	if (r != -EMSGSIZE)
 		return r;
 	if (count == 1)

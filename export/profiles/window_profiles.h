@@ -56,8 +56,8 @@ typedef int window_profiles_write(void *format, struct window_models *models,
 				  uint64_t *cut);
 
 /* Appends the requests to out: halves of those that are too large, and of one profile that is too
- * large by itself fewer samples, until it is not. 0, -ENOMEM, or -EMSGSIZE with a line where one
- * sample alone is too large. */
+ * large by itself as many samples as fit, but for an eighth. 0, -ENOMEM, or -EMSGSIZE with a line
+ * where one sample alone is too large. */
 int window_profiles_split(struct window_profiles *p, window_profiles_write *write, void *format,
 			  size_t samples_max, struct export_batch *out, struct err *err);
 
