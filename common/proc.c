@@ -317,7 +317,7 @@ int proc_identify(pid_t pid, struct proc_identity *out)
 {
 	struct proc_identity identity = {0};
 	char path[PROC_PATH_BYTES];
-	struct proc_status status;
+	struct proc_status status = {0};
 	struct statx program;
 	int r = proc_start_time(pid, &identity.start_ticks);
 
