@@ -26,6 +26,14 @@ static const char file_settings[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 #define COLUMN_KINDS "kinds INTEGER NOT NULL DEFAULT 0"
 #define COLUMN_ASKER "asker INTEGER NOT NULL DEFAULT 0"
 
+/* Windows that wait to be sent (daemon/store/queue.h). The index is for what goes with a window. */
+#define QUEUE                                                            \
+	"CREATE TABLE queue ("                                           \
+	" destination TEXT NOT NULL,"                                    \
+	" number INTEGER NOT NULL REFERENCES windows ON DELETE CASCADE," \
+	" PRIMARY KEY (destination, number)) WITHOUT ROWID;"             \
+	"CREATE INDEX queue_by_number ON queue (number);"
+
 static const char tables[] =
     "CREATE TABLE windows ("
     " number INTEGER PRIMARY KEY,"
@@ -52,11 +60,21 @@ static const char tables[] =
     " number INTEGER PRIMARY KEY REFERENCES windows ON DELETE CASCADE"
     "  DEFERRABLE INITIALLY DEFERRED,"
     " record BLOB NOT NULL);"
-    "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;";
+    "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;" QUEUE;
 
 /* Of version 3, whose windows do not say what they are for and who asked. */
 static const char from_3[] = "ALTER TABLE windows ADD COLUMN " COLUMN_KINDS ";"
-			     "ALTER TABLE windows ADD COLUMN " COLUMN_ASKER ";";
+			     "ALTER TABLE windows ADD COLUMN " COLUMN_ASKER ";" QUEUE;
+/* And of version 4, which sends none anywhere. */
+static const char from_4[] = QUEUE;
+
+/* What makes this version of a file of another; NULL of one that cannot be. */
+static const char *tables_from(uint64_t version)
+{
+	static const char *const from[DATABASE_VERSION] = {tables, [3] = from_3, [4] = from_4};
+
+	return version < DATABASE_VERSION ? from[version] : NULL;
+}
 
 /* In one transaction: a file has a version whole. */
 static int make_tables(sqlite3 *db, const char *sql, struct err *err)
@@ -152,8 +170,8 @@ int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 		return r;
 	if (use == DATABASE_SALVAGE) {
 		/* What is wrong with it shows in what can be read. */
-		if (version == DATABASE_EARLIEST)
-			(void)make_tables(db, from_3, NULL);
+		if (version > 0 && tables_from(version))
+			(void)make_tables(db, tables_from(version), NULL);
 		return 0;
 	}
 	r = check_version(id, version, err);
@@ -166,6 +184,6 @@ int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 				     "the database of windows is not ours yet");
 	r = sql_execute(db, file_settings, "open the database of windows", err);
 	if (r == 0 && version != DATABASE_VERSION)
-		r = make_tables(db, version == 0 ? tables : from_3, err);
+		r = make_tables(db, tables_from(version), err);
 	return r == 0 ? check_tables(db, err) : r;
 }
