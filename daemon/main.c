@@ -248,6 +248,9 @@ static void configure_exports(struct daemon *d, const struct config *next)
 		return;
 	}
 	exports_configure(d->exports, next);
+	control_set_exports(d->control, d->exports);
+	if (d->endpoints)
+		endpoints_set_exports(d->endpoints, d->exports);
 }
 
 /* A file that is wrong changes nothing. Windows that run are not touched. */

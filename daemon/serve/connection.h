@@ -31,6 +31,7 @@
 #define CONNECTION_ALIVE_MS 10000
 
 struct connection;
+struct exports;
 struct inspections;
 struct reload_answer;
 struct scheduler;
@@ -49,6 +50,7 @@ struct control_context {
 	uv_loop_t *loop;
 	struct engine *engine;
 	struct inspections *inspections;   /* questions about processes */
+	const struct exports *exports;     /* NULL: windows are sent nowhere */
 	const struct scheduler *scheduler; /* NULL: no schedules */
 	struct renders *renders;
 	const char *store; /* path of the database of windows (daemon/store/database.h), or NULL */

@@ -485,6 +485,7 @@ static bool may_pass(int r)
 /* Reads what there is, before the thread has the database. */
 static int read_database(struct keeper *k, struct database *db, unsigned *highest, struct err *err)
 {
+	struct queue_state states[QUEUE_DESTINATIONS_MAX];
 	int r = database_highest(db, highest, err);
 
 	if (r == 0)
@@ -492,6 +493,10 @@ static int read_database(struct keeper *k, struct database *db, unsigned *highes
 				  &k->metrics_found_bytes, err);
 	if (r == 0)
 		r = database_size(db, &k->stats.bytes, &k->stats.windows, err);
+	if (r == 0)
+		r = queue_states(db, &k->destinations, states, err);
+	for (size_t i = 0; i < k->destinations.count && r == 0; i++)
+		k->queues[i].state = states[i];
 	k->stats.log_bytes = state_dir_log_bytes(&k->dir);
 	k->stats.set_aside = state_dir_tidy(&k->dir, 0);
 	return r;

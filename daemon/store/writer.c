@@ -55,11 +55,12 @@ static int put_clock(struct database *db, const struct clock_trust *clock, struc
 	return database_put_note(db, DATABASE_NOTE_CLOCK, note, size, err);
 }
 
-/* Those that run wait for nothing yet; nor do those that have nothing to show. */
+/* Those that run wait for nothing yet, and a snapshot of one is final, too; nor do those that have
+ * nothing to show. */
 static int queue_window(struct database *db, const struct writer_batch *b,
 			const struct window_result *w, struct err *err)
 {
-	if (!w->finished || w->state == WINDOW_FAILED)
+	if (w->state == WINDOW_ATTACHING || w->state == WINDOW_RUNNING || w->state == WINDOW_FAILED)
 		return 0;
 	return queue_put(db, &b->destinations, w->number, err);
 }
