@@ -485,7 +485,6 @@ static bool may_pass(int r)
 /* Reads what there is, before the thread has the database. */
 static int read_database(struct keeper *k, struct database *db, unsigned *highest, struct err *err)
 {
-	struct queue_state states[QUEUE_DESTINATIONS_MAX];
 	int r = database_highest(db, highest, err);
 
 	if (r == 0)
@@ -493,10 +492,6 @@ static int read_database(struct keeper *k, struct database *db, unsigned *highes
 				  &k->metrics_found_bytes, err);
 	if (r == 0)
 		r = database_size(db, &k->stats.bytes, &k->stats.windows, err);
-	if (r == 0)
-		r = queue_states(db, &k->destinations, states, err);
-	for (size_t i = 0; i < k->destinations.count && r == 0; i++)
-		k->queues[i].state = states[i];
 	k->stats.log_bytes = state_dir_log_bytes(&k->dir);
 	k->stats.set_aside = state_dir_tidy(&k->dir, 0);
 	return r;
@@ -510,6 +505,16 @@ static void number_from(struct keeper *k, unsigned highest)
 	k->next_number = next > highest ? next : highest + 1;
 	k->taken_number = k->next_number; /* None yet. */
 	k->salvage_below = k->next_number;
+}
+
+static int read_queues(struct keeper *k, struct database *db, struct err *err)
+{
+	struct queue_state states[QUEUE_DESTINATIONS_MAX];
+	int r = queue_states(db, &k->destinations, states, err);
+
+	for (size_t i = 0; i < k->destinations.count && r == 0; i++)
+		k->queues[i].state = states[i];
+	return r;
 }
 
 /* What a start writes. What cannot be written now is with the first batch that can. */
@@ -551,6 +556,8 @@ static int open_database(struct keeper *k, struct database **db, struct err *err
 	number_from(k, highest);
 	if (r == 0)
 		r = write_start(k, *db, err);
+	if (r == 0)
+		r = read_queues(k, *db, err);
 	if (!may_pass(r))
 		return r;
 	set_failing(k, err->message);
