@@ -249,7 +249,7 @@ WITNESS := $(B)/tests/witness
 OTHER_AGENTS := $(B)/tests/agents
 # Builds the tests, without running them.
 tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/code/check.so $(B)/tests/methods/check.so \
-	$(WITNESS)/lib/jxperf/libjxperf-agent.so $(OTHER_AGENTS)/released/.built $(OTHER_AGENTS)/future/.built
+	$(WITNESS)/lib/jxperf/libjxperf-agent.so $(SENDING)/bin/jxperfd $(OTHER_AGENTS)/released/.built $(OTHER_AGENTS)/future/.built
 # What a profile in a file is read as, for the end-to-end test to hold against the JDK's own reader.
 $(B)/tests/stacks: $(B)/obj/tests/e2e/stacks.o $(CORE)
 	$(call say,LINK,$@)
@@ -287,11 +287,19 @@ $(OTHER_AGENTS)/future/.built: $(AGENT_OBJECTS) attach/agent/agent.map
 	$(Q)$(COPY_AGENT_LIBS)
 	$(Q)touch $@
 
+# A daemon whose only format is a line for each window: what is tested of sending does not depend on what servers want.
+SENDING := $(B)/tests/sending
+$(SENDING)/bin/jxperfd: $(call obj,tests/e2e/export_formats.c daemon/main.c $(DAEMON) $(filter-out export/formats.c,$(EXPORT)) $(ATTACH) $(FLEET) \
+		$(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) $(SENDING)/lib && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(DAEMON_LIBS)
+	$(Q)rm -rf $(SENDING)/lib/jxperf && cp -a $(B)/lib/jxperf $(SENDING)/lib
+
 # A daemon that holds what it says of accesses against dense debug information, which it does not get to see.
 SCORE := $(B)/tests/score
 comma := ,
 SCORE_WRAPS := attribution_make attribution_find attribution_match attribution_intake_analysed tick_intake_finish array_reserve_within
-$(SCORE)/bin/jxperfd: $(call obj,tests/methods/score.c tests/methods/score_ticks.c daemon/main.c $(DAEMON) $(ATTACH) $(FLEET) $(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) \
+$(SCORE)/bin/jxperfd: $(call obj,tests/methods/score.c tests/methods/score_ticks.c daemon/main.c $(DAEMON) $(EXPORT) $(ATTACH) $(FLEET) $(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) \
 		$(PB_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) $(SCORE)/lib && $(CC) $(SANITIZE) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(SCORE_WRAPS)) -o $@ \

@@ -1,6 +1,6 @@
 /*
- * Fills a state directory with windows: `fill_store DIRECTORY COUNT [LARGE]`. What tests of a large
- * store begin with.
+ * Fills a state directory with windows: `fill_store DIRECTORY COUNT [LARGE [DESTINATION]]`. What
+ * tests of a large store begin with. With a destination, all of them wait to be sent there.
  *
  * LARGE of them, the last ones, are as a real program's window is: some 300 pairs on 1,500
  * contexts, of one program, each with its own sums. The others have a few pairs. They begin ten
@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "daemon/store/clock_trust.h"
 #include "daemon/store/database.h"
+#include "daemon/store/queue.h"
 #include "daemon/store/record.h"
 #include "daemon/store/state_dir.h"
 #include "tests/unit/support/sample_window.h"
@@ -56,7 +57,7 @@ static struct window_result *large_window(unsigned number)
 }
 
 static int put(struct database *db, struct window_result *w, uint64_t start_unix_ns,
-	       struct err *err)
+	       const struct queue_destinations *to, struct err *err)
 {
 	_cleanup_free_ uint8_t *record = NULL;
 	size_t size = 0;
@@ -67,22 +68,27 @@ static int put(struct database *db, struct window_result *w, uint64_t start_unix
 	r = record_encode(w, &record, &size);
 	if (r == 0)
 		r = database_put(db, w, record, size, err);
+	if (r == 0)
+		r = queue_put(db, to, w->number, err);
 	window_result_free(w);
 	return r;
 }
 
-static int fill(struct database *db, unsigned count, unsigned large, struct err *err)
+static int fill(struct database *db, unsigned count, unsigned large,
+		const struct queue_destinations *to, struct err *err)
 {
 	uint64_t now = clock_ns(CLOCK_REALTIME);
 	char app[16];
 	int r = database_begin(db, err);
 
+	if (r == 0)
+		r = queue_store_id_make(db, err);
 	for (unsigned i = 1; i <= count && r == 0; i++) {
 		(void)snprintf(app, sizeof(app), "app%u", i % 10);
 		r = put(db,
 			i + large > count ? large_window(i)
 					  : sample_window(i, app, random_below(60)),
-			now - (count - i) * APART, err);
+			now - (count - i) * APART, to, err);
 		if (r == 0 && i % AT_ONCE == 0) {
 			r = database_commit(db, err);
 			if (r == 0)
@@ -106,6 +112,7 @@ static int trust_clock(struct database *db, struct err *err)
 
 int main(int argc, char **argv)
 {
+	struct queue_destinations to = {.count = 0};
 	struct database *db = NULL;
 	struct state_dir dir;
 	struct err err;
@@ -113,16 +120,20 @@ int main(int argc, char **argv)
 	int r;
 
 	if (argc < 3) {
-		(void)fprintf(stderr, "usage: fill_store DIRECTORY COUNT [LARGE]\n");
+		(void)fprintf(stderr, "usage: fill_store DIRECTORY COUNT [LARGE [DESTINATION]]\n");
 		return 2;
 	}
 	count = (unsigned)strtoul(argv[2], NULL, 10);
+	if (argc > 4) {
+		to.count = 1;
+		(void)snprintf(to.names[0], sizeof(to.names[0]), "%s", argv[4]);
+	}
 	large = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 0;
 	r = state_dir_open(&dir, argv[1], &err);
 	if (r == 0)
 		r = database_open(dir.database, DATABASE_WRITE, &db, &err);
 	if (r == 0)
-		r = fill(db, count, large < count ? large : count, &err);
+		r = fill(db, count, large < count ? large : count, &to, &err);
 	if (r == 0)
 		r = trust_clock(db, &err);
 	database_close(db);

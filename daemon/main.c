@@ -19,6 +19,7 @@
 #include "daemon/broker/worker.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/pause.h"
+#include "daemon/export/exports.h"
 #include "daemon/hangups.h"
 #include "daemon/inspector/inspector.h"
 #include "machine/sampler_choice.h"
@@ -65,7 +66,8 @@ struct daemon {
 	struct metrics_kept metrics_kept;
 	struct endpoints *endpoints; /* NULL: none are served */
 	struct engine *engine;
-	struct keeper *keeper; /* NULL: windows are in memory only */
+	struct keeper *keeper;   /* NULL: windows are in memory only */
+	struct exports *exports; /* NULL: windows are sent nowhere */
 	struct pause pause;
 	struct scheduler *scheduler;
 	struct control *control;
@@ -234,6 +236,23 @@ static int read_anew(const struct daemon *d, struct options *o, struct config *n
 	return r;
 }
 
+/* Until there is a destination, libcurl is not needed. */
+static void configure_exports(struct daemon *d, const struct config *next)
+{
+	struct err err;
+
+	if (!d->keeper || (!d->exports && next->export_count == 0))
+		return;
+	if (!d->exports && exports_new(&d->exports, &d->loop, d->keeper, &err) < 0) {
+		log_error("windows are not sent anywhere: %s", err.message);
+		return;
+	}
+	exports_configure(d->exports, next);
+	control_set_exports(d->control, d->exports);
+	if (d->endpoints)
+		endpoints_set_exports(d->endpoints, d->exports);
+}
+
 /* A file that is wrong changes nothing. Windows that run are not touched. */
 static int reload(void *arg, struct reload_answer *answer, struct err *err)
 {
@@ -263,6 +282,7 @@ static int reload(void *arg, struct reload_answer *answer, struct err *err)
 
 		keeper_set_limits(d->keeper, &limits);
 	}
+	configure_exports(d, next);
 	d->pause.file = next->texts.pause_file;
 	config_release(d->config);
 	d->config = next;
@@ -383,6 +403,14 @@ static int get_broker(struct daemon *d, struct err *err)
 	return r;
 }
 
+/* The store is the queue. */
+static void say_not_sent(const struct daemon *d)
+{
+	if (d->config->export_count > 0)
+		log_error("windows are not sent anywhere: that takes a state directory, where they "
+			  "wait");
+}
+
 /* Profiling goes on without it: the daemon says that it keeps nothing, and why. */
 static void start_keeping(struct daemon *d)
 {
@@ -392,16 +420,20 @@ static void start_keeping(struct daemon *d)
 	struct err err;
 	int r;
 
+	exports_destinations(d->config, &settings.destinations);
 	if (d->link)
 		engine_number_from(d->engine,
 				   private_link_first_number(d->link, clock_ns(CLOCK_REALTIME)));
-	if (!d->options.state_dir[0])
+	if (!d->options.state_dir[0]) {
+		say_not_sent(d);
 		return;
+	}
 	r = keeper_new(&d->keeper, &d->loop, &settings, &err);
 	if (r < 0) {
 		log_error("windows are kept in memory only: %s%s", err.message,
 			  r == -ENOSPC || r == -EDQUOT ? ": make room, and start jxperfd again"
 						       : "");
+		say_not_sent(d);
 		return;
 	}
 	engine_number_from(d->engine, keeper_first_number(d->keeper));
@@ -413,6 +445,7 @@ static void start_keeping(struct daemon *d)
 	if (d->endpoints)
 		endpoints_set_keeper(d->endpoints, d->keeper);
 	control_set_store(d->control, keeper_database(d->keeper));
+	configure_exports(d, d->config);
 }
 
 /* A pause that cannot be read is one: whoever asked for it does not know that it is lost. */
@@ -523,6 +556,7 @@ static void free_parts(struct daemon *d)
 	endpoints_free(d->endpoints);
 	scheduler_free(d->scheduler);
 	engine_free(d->engine);
+	exports_free(d->exports);
 	keeper_free(d->keeper);
 	config_release(d->config);
 	metrics_sink_release(&d->metrics_sink);

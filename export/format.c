@@ -6,6 +6,8 @@ enum export_outcome export_judge_status(int status)
 {
 	if (status >= 200 && status < 300)
 		return EXPORT_SENT;
+	if (status < 400 || status == 401 || (status >= 403 && status <= 405) || status == 407)
+		return EXPORT_RETRY;
 	if (status == 413)
 		return EXPORT_SMALLER;
 	if (status == 408 || status == 429 || (status >= 500 && status != 501 && status != 505))

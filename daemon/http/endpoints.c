@@ -7,6 +7,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "daemon/http/accept.h"
+#include "daemon/http/export_metrics.h"
 #include "daemon/http/own_metrics.h"
 #include "daemon/http/http.h"
 #include "daemon/http/metrics_kept.h"
@@ -22,6 +23,7 @@ struct endpoints {
 	struct http_route routes[ROUTES + 1];
 	struct endpoints_sources sources;
 	const struct keeper *keeper; /* or NULL */
+	const struct exports *exports; /* or NULL */
 	double process_start_s;
 	bool ready;
 };
@@ -61,6 +63,7 @@ static void serve_metrics(void *arg, const struct http_request *request,
 	if (from->engine)
 		engine_metrics_write(out, from->engine, openmetrics);
 	write_store(e, out, openmetrics);
+	export_metrics_write(out, e->exports, openmetrics);
 	if (from->scheduler)
 		write_schedules(from->scheduler, out, openmetrics);
 	/* Last: it ends with OpenMetrics's end. */
@@ -123,6 +126,11 @@ void endpoints_set_ready(struct endpoints *e, bool ready)
 void endpoints_set_keeper(struct endpoints *e, const struct keeper *keeper)
 {
 	e->keeper = keeper;
+}
+
+void endpoints_set_exports(struct endpoints *e, const struct exports *exports)
+{
+	e->exports = exports;
 }
 
 const char *endpoints_address(const struct endpoints *e)

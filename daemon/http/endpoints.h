@@ -17,6 +17,7 @@ struct broker_metrics;
 struct daemon_metrics;
 struct endpoints;
 struct engine;
+struct exports;
 struct keeper;
 struct metrics_kept;
 struct scheduler;
@@ -43,6 +44,9 @@ void endpoints_set_ready(struct endpoints *e, bool ready);
 
 /* What keeps windows; until then nothing does. */
 void endpoints_set_keeper(struct endpoints *e, const struct keeper *keeper);
+
+/* What sends windows elsewhere; NULL, as at first: nothing does. */
+void endpoints_set_exports(struct endpoints *e, const struct exports *exports);
 
 /* "ADDR:PORT" with the port that is really used. */
 const char *endpoints_address(const struct endpoints *e);

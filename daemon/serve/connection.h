@@ -34,6 +34,7 @@
 #define CONNECTION_ALIVE_MS 10000
 
 struct connection;
+struct exports;
 struct reload_answer;
 struct scheduler;
 
@@ -51,6 +52,7 @@ struct control_context {
 	uv_loop_t *loop;
 	struct broker_client *broker; /* which is asked who has logged in */
 	struct engine *engine;
+	const struct exports *exports;     /* NULL: windows are sent nowhere */
 	const struct scheduler *scheduler; /* NULL: no schedules */
 	struct renders *renders;
 	const char *store; /* path of the database of windows (daemon/store/database.h), or NULL */

@@ -189,6 +189,11 @@ void control_set_store(struct control *c, const char *path)
 	c->context.store = path;
 }
 
+void control_set_exports(struct control *c, const struct exports *exports)
+{
+	c->context.exports = exports;
+}
+
 void control_adopt(struct control *c, int fd)
 {
 	struct window_asker asker;

@@ -30,6 +30,7 @@
 #define CONTROL_LEAVING_MAX 32
 
 struct control;
+struct exports;
 struct reload_answer;
 struct scheduler;
 
@@ -63,6 +64,9 @@ int control_set_admin_group(struct control *c, const char *group, struct err *er
 /* What is kept of windows is there (daemon/store/database.h): for the requests of from now on. path
  * has to outlive the control. */
 void control_set_store(struct control *c, const char *path);
+
+/* What sends windows elsewhere, for `status`; it has to outlive the control. */
+void control_set_exports(struct control *c, const struct exports *exports);
 
 /* Serves a connected socket, which it takes, of the one whose daemon this is and who may do
  * everything; one too many is closed. */

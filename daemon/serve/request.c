@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "daemon/answer/selection.h"
 #include "daemon/engine/pause.h"
+#include "daemon/export/exports.h"
 #include "daemon/inspector/inspector.h"
 #include "report/report.h"
 #include "daemon/serve/audit.h"
@@ -224,11 +225,51 @@ static void collect_running(struct window_infos *all, const struct connection *c
 	}
 }
 
+/* Where windows are sent, as it stands. */
+struct export_infos {
+	struct export_state states[QUEUE_DESTINATIONS_MAX];
+	Jxp__ExportInfo infos[QUEUE_DESTINATIONS_MAX];
+	Jxp__ExportInfo *pointers[QUEUE_DESTINATIONS_MAX];
+	size_t count;
+};
+
+static uint64_t sum(const uint64_t *counts, size_t count)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all += counts[i];
+	return all;
+}
+
+static void describe_exports(const struct exports *exports, struct export_infos *out)
+{
+	out->count = exports_count(exports);
+	for (size_t i = 0; i < out->count; i++) {
+		struct export_state *s = &out->states[i];
+		Jxp__ExportInfo *info = &out->infos[i];
+
+		exports_state(exports, i, s);
+		*info = (Jxp__ExportInfo)JXP__EXPORT_INFO__INIT;
+		info->name = (char *)s->name;
+		info->kind = (char *)s->kind;
+		info->waiting = s->queue.windows;
+		info->oldest_s = s->oldest_s;
+		info->sent = s->stats.sent;
+		info->failed = sum(s->stats.failed, FAILURES);
+		info->dropped = sum(s->stats.dropped, DROPS);
+		info->failing = s->stats.why;
+		info->last_unix_ns = s->stats.last_unix_ns;
+		out->pointers[i] = info;
+	}
+}
+
 static void handle_status(struct connection *c, const Jxp__ControlRequest *request)
 {
 	const struct control_context *context = connection_context(c);
 	Jxp__Status status = JXP__STATUS__INIT;
 	const struct pause *pause = engine_pause(context->engine);
+	struct export_infos exports;
 	struct window_infos all;
 	struct err why;
 
@@ -245,6 +286,9 @@ static void handle_status(struct connection *c, const Jxp__ControlRequest *reque
 	status.attach_failures = engine_attach_failures(context->engine);
 	if (pause && pause_forbids(pause, &why))
 		status.paused = why.message;
+	describe_exports(context->exports, &exports);
+	status.exports = exports.pointers;
+	status.n_exports = exports.count;
 	connection_reply(c, JXP__CONTROL_REPLY__BODY_STATUS, &status);
 }
 

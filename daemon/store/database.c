@@ -8,6 +8,7 @@
 
 #include "common/cleanup.h"
 #include "common/proc.h"
+#include "daemon/store/connection.h"
 #include "daemon/store/record.h"
 #include "daemon/store/schema.h"
 #include "daemon/store/sql.h"
@@ -15,10 +16,6 @@
 
 /* How long another process may hold the file before it counts as locked. */
 #define BUSY_MS 2000
-
-struct database {
-	sqlite3 *sqlite;
-};
 
 /* ---------------------------------------------------------------- opening */
 

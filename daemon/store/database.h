@@ -162,6 +162,8 @@ int database_retire(struct database *db, const struct database_limits *limits, u
 #define DATABASE_NOTE_METRICS "metrics"
 /* What is known of the clock (daemon/store/clock_trust.h). */
 #define DATABASE_NOTE_CLOCK "clock"
+/* Which store it is (daemon/store/queue.h). */
+#define DATABASE_NOTE_STORE "store"
 
 /* Texts beside the windows, kept under a name. The value is to be freed, NULL
  * when there is none. */

@@ -1,12 +1,14 @@
 #include "daemon/store/keeper.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "daemon/store/queue.h"
 #include "daemon/store/salvage.h"
 #include "daemon/store/state_dir.h"
 #include "daemon/store/writer.h"
@@ -44,6 +46,17 @@ struct keeper {
 	struct window_result *waiting[KEEPER_WAITING_MAX]; /* ended, oldest first; kept */
 	size_t waiting_count;
 	bool changed; /* metrics may have, or there is a window that was never written */
+
+	/* Where windows go, and what waits for each. A place of arrivals is a batch's until that
+	 * is written; tickets count them. */
+	struct queue_destinations destinations;
+	struct keeper_queue queues[QUEUE_DESTINATIONS_MAX];
+	bool forget_others;
+	struct writer_arrival arrivals[WRITER_ARRIVALS_MAX];
+	size_t arrival_count;
+	uint64_t arrivals_written;
+	void (*written)(void *arg);
+	void *written_arg;
 
 	bool writing;
 	bool checked; /* the file was read through once */
@@ -123,6 +136,15 @@ static void add_numbers(struct keeper *k)
 	k->batch.next_number = k->next_number + STATE_DIR_NUMBERS;
 }
 
+static void add_queues(struct keeper *k)
+{
+	k->batch.destinations = k->destinations;
+	k->batch.forget_others = k->forget_others;
+	k->batch.arrivals = k->arrivals;
+	k->batch.arrival_count = k->arrival_count;
+	k->forget_others = false;
+}
+
 static void make_batch(struct keeper *k)
 {
 	size_t room = WRITER_WINDOWS_MAX - RUNNING_MAX;
@@ -135,7 +157,17 @@ static void make_batch(struct keeper *k)
 	add_running(k);
 	add_metrics(k);
 	add_numbers(k);
+	add_queues(k);
 	k->changed = false;
+}
+
+static void drop_arrivals(struct keeper *k, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(k->arrivals[i].numbers);
+	k->arrival_count -= count;
+	k->arrivals_written += count;
+	memmove(k->arrivals, k->arrivals + count, k->arrival_count * sizeof(k->arrivals[0]));
 }
 
 static void drop_waiting(struct keeper *k, size_t count)
@@ -187,6 +219,9 @@ static void say_set_aside(struct keeper *k, const struct salvage_account *s)
 	log_error("the database of windows was damaged (%s): %u windows were taken over, %u could "
 		  "not be read; the old one is '%s'",
 		  s->reason, s->kept, s->lost, s->aside);
+	if (s->unqueued)
+		log_error("of some of these it could not be read whether they wait to be sent: "
+			  "they are not sent any more");
 }
 
 /* Can what there is be written? why: the reason, or NULL. Said when that changes: a disk that is
@@ -239,6 +274,23 @@ static void say_clock(const struct writer_batch *b)
 			 "age again");
 }
 
+/* The destinations may be others by now. */
+static void take_queues(struct keeper *k, const struct writer_batch *b)
+{
+	for (size_t i = 0; i < b->destinations.count; i++) {
+		size_t at = queue_find(&k->destinations, b->destinations.names[i]);
+
+		if (at == k->destinations.count)
+			continue;
+		k->queues[at].state = b->queued[i];
+		k->queues[at].dropped += b->dropped[i];
+	}
+	for (size_t i = 0; i < QUEUE_DESTINATIONS_MAX && b->forgotten[i].name[0]; i++)
+		log_warn("%llu windows waited to be sent to '%s', which the configuration does not "
+			 "have any more: they are not sent there",
+			 (unsigned long long)b->forgotten[i].windows, b->forgotten[i].name);
+}
+
 /* It is not known any more which were written last. */
 static void flush_all_again(struct keeper *k)
 {
@@ -259,6 +311,7 @@ static void take_result(struct keeper *k)
 	k->stats.disk_low = b->disk_low;
 	if (b->result < 0)
 		flush_all_again(k);
+	k->forget_others |= b->result < 0 && b->forget_others;
 	k->stats.retired += b->retired;
 	k->stats.last_write_s = (double)b->took_ns / (double)NS_PER_S;
 	if (b->result == 0) {
@@ -272,6 +325,8 @@ static void take_result(struct keeper *k)
 		k->stats.clock_doubted = !b->clock_trusted;
 		k->stats.written += k->batch_waiting;
 		drop_waiting(k, k->batch_waiting);
+		drop_arrivals(k, b->arrival_count);
+		take_queues(k, b);
 		/* No more go at a time than a batch can wait for; there may be others. */
 		k->changed |= b->retired > 0;
 		if (b->next_number > 0)
@@ -292,6 +347,8 @@ static void on_written(void *arg)
 
 	k->writing = false;
 	take_result(k);
+	if (!k->stats.failing && k->written)
+		k->written(k->written_arg);
 	write_soon(k);
 	if (k->stats.failing) /* Fails only for a handle that is closing. */
 		(void)uv_timer_start(k->timer, on_timer,
@@ -312,7 +369,7 @@ static void on_timer(uv_timer_t *timer)
 
 	if (k->writing) /* It takes long; who waits is written after it. */
 		return;
-	if (k->running_count == 0 && k->waiting_count == 0 && !k->changed)
+	if (k->running_count == 0 && k->waiting_count == 0 && k->arrival_count == 0 && !k->changed)
 		(void)uv_timer_stop(timer); /* Cannot fail. */
 	else
 		start_batch(k);
@@ -324,7 +381,7 @@ static void write_soon(struct keeper *k)
 	/* Fails only for a handle that is closing. */
 	if (!uv_is_active((uv_handle_t *)k->timer))
 		(void)uv_timer_start(k->timer, on_timer, k->flush_ms, k->flush_ms);
-	if (!k->writing && !k->stats.failing && k->waiting_count > 0)
+	if (!k->writing && !k->stats.failing && (k->waiting_count > 0 || k->arrival_count > 0))
 		start_batch(k);
 }
 
@@ -450,12 +507,24 @@ static void number_from(struct keeper *k, unsigned highest)
 	k->salvage_below = k->next_number;
 }
 
+static int read_queues(struct keeper *k, struct database *db, struct err *err)
+{
+	struct queue_state states[QUEUE_DESTINATIONS_MAX];
+	int r = queue_states(db, &k->destinations, states, err);
+
+	for (size_t i = 0; i < k->destinations.count && r == 0; i++)
+		k->queues[i].state = states[i];
+	return r;
+}
+
 /* What a start writes. What cannot be written now is with the first batch that can. */
 static int write_start(struct keeper *k, struct database *db, struct err *err)
 {
 	unsigned unfinished = 0;
-	int r = database_salvage(db, k->salvage_below, &unfinished, err);
+	int r = queue_put_cut_off(db, &k->destinations, k->salvage_below, err);
 
+	if (r == 0)
+		r = database_salvage(db, k->salvage_below, &unfinished, err);
 	if (r < 0)
 		return r;
 	k->salvage_below = 0;
@@ -487,6 +556,8 @@ static int open_database(struct keeper *k, struct database **db, struct err *err
 	number_from(k, highest);
 	if (r == 0)
 		r = write_start(k, *db, err);
+	if (r == 0)
+		r = read_queues(k, *db, err);
 	if (!may_pass(r))
 		return r;
 	set_failing(k, err->message);
@@ -520,6 +591,8 @@ int keeper_new(struct keeper **out, uv_loop_t *loop, const struct keeper_setting
 		return err_set(err, ENOMEM, "out of memory");
 	}
 	k->limits = settings->limits;
+	k->destinations = settings->destinations;
+	k->forget_others = true;
 	k->flush_ms = settings->flush_ms ? settings->flush_ms : KEEPER_FLUSH_MS;
 	r = state_dir_open(&k->dir, settings->directory, err);
 	if (r == 0) {
@@ -556,7 +629,7 @@ static void write_rest(struct keeper *k)
 		k->batch.check = false;
 		writer_write_now(k->writer, &k->batch);
 		take_result(k);
-	} while (!k->stats.failing && k->waiting_count > 0);
+	} while (!k->stats.failing && (k->waiting_count > 0 || k->arrival_count > 0));
 	if (k->waiting_count > 0)
 		log_error("%zu windows could not be kept", k->waiting_count);
 	/* A gap is no harm. */
@@ -575,6 +648,7 @@ void keeper_free(struct keeper *k)
 	k->running_count = 0; /* The engine has ended them or dropped them. */
 	write_rest(k);
 	drop_waiting(k, k->waiting_count);
+	drop_arrivals(k, k->arrival_count);
 	writer_free(k->writer);
 	state_dir_close(&k->dir);
 	uv_close((uv_handle_t *)k->timer, on_timer_closed);
@@ -603,6 +677,55 @@ void keeper_set_limits(struct keeper *k, const struct database_limits *limits)
 	k->limits = *limits;
 	k->changed = true;
 	write_soon(k);
+}
+
+void keeper_set_destinations(struct keeper *k, const struct queue_destinations *to)
+{
+	struct keeper_queue queues[QUEUE_DESTINATIONS_MAX];
+
+	memset(queues, 0, sizeof(queues));
+	for (size_t i = 0; i < to->count; i++)
+		queues[i] = keeper_queue(k, to->names[i]);
+	memcpy(k->queues, queues, sizeof(queues));
+	k->destinations = *to;
+	k->forget_others = k->changed = true;
+	write_soon(k);
+}
+
+uint64_t keeper_arrived(struct keeper *k, const char *destination, const unsigned *numbers,
+			size_t count)
+{
+	struct writer_arrival *a = &k->arrivals[k->arrival_count];
+	unsigned *copy;
+
+	/* All places may be of destinations that are gone, while nothing can be written. */
+	if (k->arrival_count == WRITER_ARRIVALS_MAX ||
+	    !(copy = calloc(count ? count : 1, sizeof(*copy))))
+		return 0;
+	memcpy(copy, numbers, count * sizeof(*copy));
+	*a = (struct writer_arrival){.numbers = copy, .count = count};
+	(void)snprintf(a->destination, sizeof(a->destination), "%s", destination); /* Fits. */
+	k->arrival_count++;
+	write_soon(k);
+	return k->arrivals_written + k->arrival_count;
+}
+
+bool keeper_has_written(const struct keeper *k, uint64_t ticket)
+{
+	return ticket <= k->arrivals_written;
+}
+
+void keeper_on_written(struct keeper *k, void (*written)(void *arg), void *arg)
+{
+	k->written = written;
+	k->written_arg = arg;
+}
+
+struct keeper_queue keeper_queue(const struct keeper *k, const char *destination)
+{
+	size_t at = queue_find(&k->destinations, destination);
+
+	return at < k->destinations.count ? k->queues[at] : (struct keeper_queue){.dropped = 0};
 }
 
 const char *keeper_database(const struct keeper *k)

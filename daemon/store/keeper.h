@@ -21,6 +21,7 @@
 
 #include "common/err.h"
 #include "daemon/store/database.h"
+#include "daemon/store/queue.h"
 #include "daemon/store/state_dir.h"
 #include "profile/window/sink.h"
 
@@ -52,7 +53,8 @@ struct keeper_metrics {
 struct keeper_settings {
 	const char *directory;
 	struct database_limits limits;
-	uint64_t flush_ms; /* 0: KEEPER_FLUSH_MS */
+	struct queue_destinations destinations; /* windows that have ended wait for these */
+	uint64_t flush_ms;                      /* 0: KEEPER_FLUSH_MS */
 };
 
 /* Counts since the daemon started, and what is there now. */
@@ -102,6 +104,29 @@ void keeper_set_limits(struct keeper *k, const struct database_limits *limits);
 
 /* Where the database is, for those who read it. */
 const char *keeper_database(const struct keeper *k);
+
+/* Windows wait to be sent to these from the next batch on. What waits for others goes, which is
+ * said in the log. */
+void keeper_set_destinations(struct keeper *k, const struct queue_destinations *to);
+
+/* Windows have arrived at a destination, or never will: they leave its queue with the next batch.
+ * Returns a ticket for keeper_has_written; 0 when there is no memory or room for more of that. */
+uint64_t keeper_arrived(struct keeper *k, const char *destination, const unsigned *numbers,
+			size_t count);
+
+/* Is that on the disk? */
+bool keeper_has_written(const struct keeper *k, uint64_t ticket);
+
+/* Runs from the loop after each batch that was written: there may be something new in a queue. */
+void keeper_on_written(struct keeper *k, void (*written)(void *arg), void *arg);
+
+/* What waits for a destination, as of the last batch, and how many the limits have deleted while
+ * they waited, since the daemon started. Zeros of one that is none. */
+struct keeper_queue {
+	struct queue_state state;
+	uint64_t dropped;
+};
+struct keeper_queue keeper_queue(const struct keeper *k, const char *destination);
 
 struct keeper_stats keeper_stats(const struct keeper *k);
 

@@ -5,15 +5,18 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "daemon/store/queue.h"
 #include "daemon/store/record.h"
 
 /* So many windows are written at a time, to wait for the disk less often. */
 #define AT_A_TIME 64
 
 /* One window, checked by reading it as a report would. What has no record has its row. */
-static int take_over(struct database *from, struct database *to, unsigned number, struct err *err)
+static int take_over(struct database *from, struct database *to, unsigned number, bool *unqueued,
+		     struct err *err)
 {
 	struct database_row row = {0};
+	struct err ignored;
 	struct window_result *w = NULL;
 	_cleanup_free_ uint8_t *record = NULL;
 	size_t size = 0;
@@ -30,6 +33,9 @@ static int take_over(struct database *from, struct database *to, unsigned number
 	if (r == 0)
 		r = database_put_known(to, &row, err);
 	window_result_free(w);
+	/* One that waits where that cannot be read any more is not sent. */
+	if (r == 0 && queue_take_over(from, to, number, &ignored) < 0)
+		*unqueued = true;
 	return r;
 }
 
@@ -43,7 +49,7 @@ static int take_over_all(struct database *from, struct database *to,
 	while (r == 0 && database_next(from, number, &number)) {
 		struct err ignored; /* The number says it. */
 
-		if (take_over(from, to, number, &ignored) == 0)
+		if (take_over(from, to, number, &account->unqueued, &ignored) == 0)
 			account->kept++;
 		else
 			account->lost++;
@@ -56,7 +62,8 @@ static int take_over_all(struct database *from, struct database *to,
 	return r == 0 ? database_commit(to, err) : r;
 }
 
-/* Metrics, and what is known of the clock, go on from what they were, where that can be read. */
+/* Metrics, what is known of the clock and which store it is go on from what they were, where that
+ * can be read. */
 static void take_over_note(struct database *from, struct database *to, const char *name)
 {
 	_cleanup_free_ void *value = NULL;
@@ -93,6 +100,7 @@ int salvage_again(const struct state_dir *d, const char *reason, struct database
 		r = take_over_all(from, *db, account, err);
 		take_over_note(from, *db, DATABASE_NOTE_METRICS);
 		take_over_note(from, *db, DATABASE_NOTE_CLOCK);
+		take_over_note(from, *db, DATABASE_NOTE_STORE);
 	}
 	database_close(from);
 	if (r < 0) {

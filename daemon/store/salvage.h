@@ -19,6 +19,7 @@ struct salvage_account {
 	bool earlier;  /* or of an earlier version: nothing of it was read. Else it is as it was */
 	unsigned kept; /* windows that are in the new database, */
 	unsigned lost; /* and those that were seen in the old one, and could not be read */
+	bool unqueued; /* of some it could not be read where they wait to be sent */
 	char aside[STATE_DIR_PATH_BYTES]; /* where the old one is */
 	char reason[ERR_MESSAGE_MAX];
 };

@@ -26,6 +26,14 @@ static const char file_settings[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 #define COLUMN_KINDS "kinds INTEGER NOT NULL DEFAULT 0"
 #define COLUMN_ASKER "asker INTEGER NOT NULL DEFAULT 0"
 
+/* Windows that wait to be sent (daemon/store/queue.h). The index is for what goes with a window. */
+#define QUEUE                                                            \
+	"CREATE TABLE queue ("                                           \
+	" destination TEXT NOT NULL,"                                    \
+	" number INTEGER NOT NULL REFERENCES windows ON DELETE CASCADE," \
+	" PRIMARY KEY (destination, number)) WITHOUT ROWID;"             \
+	"CREATE INDEX queue_by_number ON queue (number);"
+
 static const char tables[] =
     "CREATE TABLE windows ("
     " number INTEGER PRIMARY KEY,"
@@ -52,11 +60,21 @@ static const char tables[] =
     " number INTEGER PRIMARY KEY REFERENCES windows ON DELETE CASCADE"
     "  DEFERRABLE INITIALLY DEFERRED,"
     " record BLOB NOT NULL);"
-    "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;";
+    "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;" QUEUE;
 
 /* Of version 3, whose windows do not say what they are for and who asked. */
 static const char from_3[] = "ALTER TABLE windows ADD COLUMN " COLUMN_KINDS ";"
-			     "ALTER TABLE windows ADD COLUMN " COLUMN_ASKER ";";
+			     "ALTER TABLE windows ADD COLUMN " COLUMN_ASKER ";" QUEUE;
+/* And of version 4, which sends none anywhere. */
+static const char from_4[] = QUEUE;
+
+/* What makes this version of a file of another; NULL of one that cannot be. */
+static const char *tables_from(uint64_t version)
+{
+	static const char *const from[DATABASE_VERSION] = {tables, [3] = from_3, [4] = from_4};
+
+	return version < DATABASE_VERSION ? from[version] : NULL;
+}
 
 /* In one transaction: a file has a version whole. */
 static int make_tables(sqlite3 *db, const char *sql, struct err *err)
@@ -141,19 +159,28 @@ static int check_tables(sqlite3 *db, struct err *err)
 	return r;
 }
 
-/* What is wrong with it shows in what can be read, and nothing is written to it: columns that it
- * has not got are in a view of this connection, whose name goes before the table's. Whether it has
- * them it says itself, since its version may be what is damaged. */
+/* What is wrong with it shows in what can be read, and nothing is written to it: what it has not
+ * got is in views of this connection, whose names go before the tables'. Whether it has it, it says
+ * itself, since its version may be what is damaged. */
 static int see_as_ours(sqlite3 *db, struct err *err)
 {
-	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	static const struct {
+		const char *question, *view;
+	} views[] = {
+	    {"SELECT kinds, asker FROM main.windows",
+	     "CREATE TEMP VIEW windows AS SELECT *, 0 AS kinds, 0 AS asker FROM main.windows"},
+	    {"SELECT destination, number FROM main.queue",
+	     "CREATE TEMP VIEW queue AS SELECT '' AS destination, 0 AS number WHERE 0"},
+	};
+	int r = 0;
 
-	if (sql_prepare(db, "SELECT kinds, asker FROM main.windows", &s, NULL) == 0)
-		return 0;
-	return sql_execute(db,
-			   "CREATE TEMP VIEW windows AS"
-			   " SELECT *, 0 AS kinds, 0 AS asker FROM main.windows",
-			   "read the database of windows", err);
+	for (size_t i = 0; r == 0 && i < sizeof(views) / sizeof(*views); i++) {
+		_cleanup_statement_ sqlite3_stmt *s = NULL;
+
+		if (sql_prepare(db, views[i].question, &s, NULL) < 0)
+			r = sql_execute(db, views[i].view, "read the database of windows", err);
+	}
+	return r;
 }
 
 int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
@@ -177,6 +204,6 @@ int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 				     "the database of windows is not ours yet");
 	r = sql_execute(db, file_settings, "open the database of windows", err);
 	if (r == 0 && version != DATABASE_VERSION)
-		r = make_tables(db, version == 0 ? tables : from_3, err);
+		r = make_tables(db, tables_from(version), err);
 	return r == 0 ? check_tables(db, err) : r;
 }

@@ -55,9 +55,33 @@ static int put_clock(struct database *db, const struct clock_trust *clock, struc
 	return database_put_note(db, DATABASE_NOTE_CLOCK, note, size, err);
 }
 
-static int put_all(struct database *db, const struct clock_trust *clock,
-		   const struct writer_batch *b, struct err *err)
+/* Those that run wait for nothing yet, and a snapshot of one is final, too; nor do those that have
+ * nothing to show. */
+static int queue_window(struct database *db, const struct writer_batch *b,
+			const struct window_result *w, struct err *err)
 {
+	if (w->state == WINDOW_ATTACHING || w->state == WINDOW_RUNNING || w->state == WINDOW_FAILED)
+		return 0;
+	return queue_put(db, &b->destinations, w->number, err);
+}
+
+static int put_queue(struct database *db, struct writer_batch *b)
+{
+	int r = queue_store_id_make(db, &b->err);
+
+	for (size_t i = 0; i < b->count && r == 0; i++)
+		r = queue_window(db, b, b->windows[i], &b->err);
+	for (size_t i = 0; i < b->arrival_count && r == 0; i++)
+		r = queue_take_out(db, b->arrivals[i].destination, b->arrivals[i].numbers,
+				   b->arrivals[i].count, &b->err);
+	if (r == 0 && b->forget_others)
+		r = queue_forget_others(db, &b->destinations, b->forgotten, &b->err);
+	return r;
+}
+
+static int put_all(struct database *db, const struct clock_trust *clock, struct writer_batch *b)
+{
+	struct err *err = &b->err;
 	int r = database_begin(db, err);
 
 	if (r < 0)
@@ -65,6 +89,8 @@ static int put_all(struct database *db, const struct clock_trust *clock,
 	r = put_clock(db, clock, err);
 	for (size_t i = 0; i < b->count && r == 0; i++)
 		r = put_window(db, b->windows[i], err);
+	if (r == 0)
+		r = put_queue(db, b);
 	if (r == 0 && b->metrics)
 		r = database_put_note(db, DATABASE_NOTE_METRICS, b->metrics, b->metrics_bytes, err);
 	if (r == 0)
@@ -79,6 +105,8 @@ static int catch_up(struct database *db, struct writer_batch *b)
 	int r = 0;
 
 	if (b->salvage_below > 0)
+		r = queue_put_cut_off(db, &b->destinations, b->salvage_below, &b->err);
+	if (b->salvage_below > 0 && r == 0)
 		r = database_salvage(db, b->salvage_below, &b->salvaged, &b->err);
 	if (r == 0 && b->want_metrics && !b->metrics_found)
 		r = database_note(db, DATABASE_NOTE_METRICS, &b->metrics_found,
@@ -140,7 +168,21 @@ static int write_once(struct writer *w, struct writer_batch *b)
 		r = look_at_clock(w, &b->err);
 	if (r == 0 && b->next_number > 0)
 		r = state_dir_take_numbers(w->dir, b->next_number, &b->err);
-	return r < 0 ? r : put_all(w->db, &w->clock, b, &b->err);
+	return r < 0 ? r : put_all(w->db, &w->clock, b);
+}
+
+/* What waits now; of what waited before, the limits have dropped the difference. */
+static void count_queues(struct database *db, const struct queue_state *before,
+			 struct writer_batch *b)
+{
+	struct err ignored; /* Shown only. */
+
+	if (queue_states(db, &b->destinations, b->queued, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < b->destinations.count; i++)
+		b->dropped[i] = before[i].windows > b->queued[i].windows
+				    ? before[i].windows - b->queued[i].windows
+				    : 0;
 }
 
 /* Limits are kept after each batch, so what is beyond them is little; that it cannot be deleted now
@@ -149,17 +191,19 @@ static void retire(struct database *db, uint64_t now_unix_ns, struct writer_batc
 {
 	const struct database_filter all = {.owner = PROC_ANY_UID, .app = ""};
 	struct database_limits limits = b->limits;
+	struct queue_state queued[QUEUE_DESTINATIONS_MAX] = {{0}};
 	unsigned count = DATABASE_RETIRE_MAX, first;
 	struct err ignored;
 
 	if (!b->clock_trusted)
 		limits.age_ns = 0;
-
+	(void)queue_states(db, &b->destinations, queued, &ignored); /* Then nothing is counted. */
 	for (int round = 0; round < 8 && count >= DATABASE_RETIRE_MAX; round++) {
 		if (database_retire(db, &limits, now_unix_ns, &count, &ignored) < 0)
 			break;
 		b->retired += count;
 	}
+	count_queues(db, queued, b);
 	(void)database_size(db, &b->bytes, &b->windows_kept, &ignored); /* Shown only, both. */
 	(void)database_future(db, &all, now_unix_ns + CLOCK_FUTURE_NS, &b->future, &first,
 			      &ignored);

@@ -16,12 +16,22 @@
 #include "common/err.h"
 #include "daemon/store/clock_trust.h"
 #include "daemon/store/database.h"
+#include "daemon/store/queue.h"
 #include "daemon/store/salvage.h"
 #include "daemon/store/state_dir.h"
 
 #define WRITER_WINDOWS_MAX 80
 
 struct writer;
+
+/* Windows that have arrived at a destination, or never will. */
+struct writer_arrival {
+	char destination[QUEUE_NAME_BYTES];
+	unsigned *numbers;
+	size_t count;
+};
+
+#define WRITER_ARRIVALS_MAX (2 * QUEUE_DESTINATIONS_MAX)
 
 struct writer_batch {
 	const struct window_result *windows[WRITER_WINDOWS_MAX]; /* finished, or snapshots */
@@ -32,6 +42,10 @@ struct writer_batch {
 	bool check;             /* first see whether the whole file can be read */
 	unsigned salvage_below; /* what is below and unfinished was cut off; 0: that was seen to */
 	bool want_metrics; /* an earlier daemon's, since the database could not be opened before */
+	struct queue_destinations destinations; /* windows that have ended wait for these */
+	bool forget_others; /* what waits for others goes: there was another set of them before */
+	const struct writer_arrival *arrivals;
+	size_t arrival_count;
 	struct database_limits limits; /* of age as far as the clock is to be trusted */
 
 	/* What came of it. */
@@ -51,6 +65,9 @@ struct writer_batch {
 	uint64_t log_bytes; /* of its log, */
 	struct state_dir_aside set_aside;
 	uint64_t windows_kept;
+	struct queue_forgotten forgotten[QUEUE_DESTINATIONS_MAX];
+	struct queue_state queued[QUEUE_DESTINATIONS_MAX]; /* as destinations */
+	uint64_t dropped[QUEUE_DESTINATIONS_MAX];          /* that waited, of those retired */
 	uint64_t took_ns;
 };
 

@@ -11,6 +11,7 @@
 #include "common/mix.h"
 #include "common/siphash.h"
 #include "common/units.h"
+#include "fleet/config/exports.h"
 #include "fleet/config/places.h"
 #include "fleet/config/schema.h"
 #include "fleet/config/template.h"
@@ -46,7 +47,7 @@ static const struct config_guards guards_default = {.cpu_pressure = INFINITY,
 
 const char *const config_keys[CONFIG_KEYS + 1] = {
     "apps", "schedules", "store",  "host-budget", "windows-at-once", "windows-per-user",
-    "salt", "host-id",   "guards", "pause-file"};
+    "salt", "host-id",   "guards", "pause-file",  "export",          "host-group"};
 
 /* One file being read. */
 struct config_reading {
@@ -450,6 +451,25 @@ static int take_schedules(struct config_reading *r, const struct schema_file *fi
 	return e;
 }
 
+static int take_exports(struct config_reading *r, const struct schema_file *file, struct config *c)
+{
+	size_t all = c->export_count + file->exports_count;
+	int e;
+
+	if (all > CONFIG_EXPORTS_MAX)
+		return wrong(r, "export", "there are more than %d", CONFIG_EXPORTS_MAX);
+	e = grow(r, &c->exports, all, sizeof(*c->exports));
+	for (unsigned i = 0; i < file->exports_count && e == 0; i++) {
+		struct exports_complaint complaint;
+
+		e = exports_take(c, &file->exports[i], i, &c->exports[c->export_count], &complaint);
+		if (e < 0)
+			return wrong(r, complaint.path, "%s", complaint.why.message);
+		c->export_count++;
+	}
+	return e;
+}
+
 static int take_store(struct config_reading *r, const struct schema_store *from,
 		      struct config_store *to)
 {
@@ -515,7 +535,8 @@ static int take_texts(struct config_reading *r, const struct config_texts *from,
 	    offsetof(struct config_texts, agent_path), offsetof(struct config_texts, user),
 	    offsetof(struct config_texts, verbose),    offsetof(struct config_texts, admin_group),
 	    offsetof(struct config_texts, salt),       offsetof(struct config_texts, host_id),
-	    offsetof(struct config_texts, pod_labels), offsetof(struct config_texts, pause_file)};
+	    offsetof(struct config_texts, host_group), offsetof(struct config_texts, pod_labels),
+	    offsetof(struct config_texts, pause_file)};
 	unsigned before = to->environment_count;
 	int e =
 	    grow(r, &to->environment, before + from->environment_count, sizeof(*to->environment));
@@ -572,6 +593,9 @@ static int take_file(struct config_reading *r, const struct schema_file *file, s
 	if (file->texts.pause_file && file->texts.pause_file[0] != '/')
 		return wrong(r, "pause-file", "'%s' is not an absolute path",
 			     file->texts.pause_file);
+	if (file->texts.host_group &&
+	    !label_is_valid(file->texts.host_group, strlen(file->texts.host_group)))
+		return wrong(r, "host-group", PLAIN);
 	if ((e = take_texts(r, &file->texts, &c->texts)) < 0 ||
 	    (e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||
 	    (e = take_count(r, "", "windows-at-once", file->windows_at_once, WINDOWS_AT_ONCE_MAX,
@@ -580,7 +604,8 @@ static int take_file(struct config_reading *r, const struct schema_file *file, s
 			    &c->windows_per_user)) < 0 ||
 	    (e = check_agent_path(r, c->texts.agent_path)) < 0 ||
 	    (e = take_store(r, file->store, &c->store)) < 0 ||
-	    (e = take_guards(r, file->guards, &c->guards)) < 0 || (e = take_apps(r, file, c)) < 0)
+	    (e = take_guards(r, file->guards, &c->guards)) < 0 || (e = take_apps(r, file, c)) < 0 ||
+	    (e = take_exports(r, file, c)) < 0)
 		return e;
 	return take_schedules(r, file, c);
 }
@@ -649,6 +674,7 @@ void config_release(struct config *c)
 	cyaml_config_t config = reading_config(&unused);
 
 	free(c->schedules);
+	free(c->exports);
 	free(c->apps);
 	free(c->texts.environment);
 	while (c->file_count > 0) /* Fails for bad arguments. */

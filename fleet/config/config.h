@@ -30,7 +30,7 @@
 #define CONFIG_DIRECTORY_ENDING ".conf.d"
 
 /* The keys that hold from a reload on, as other keys do from a restart on; ended by NULL. */
-#define CONFIG_KEYS 10
+#define CONFIG_KEYS 12
 extern const char *const config_keys[CONFIG_KEYS + 1];
 
 /* The names in `environment` as inspectors get them, "A,B", with a NUL. */
@@ -75,6 +75,43 @@ struct config_guards {
 	double collector; /* part of the CPU time that a JVM used lately */
 };
 
+enum config_export_kind {
+	CONFIG_EXPORT_CLICKHOUSE,
+	CONFIG_EXPORT_OTLP,
+	CONFIG_EXPORT_PYROSCOPE,
+	CONFIG_EXPORT_DIRECTORY,
+	CONFIG_EXPORT_KINDS,
+};
+
+/* The key that says it. */
+const char *config_export_kind_name(enum config_export_kind kind);
+
+#define CONFIG_EXPORTS_MAX 16
+
+/* Where windows are sent. Texts are NULL where the file has none. */
+struct config_export {
+	char *name;
+	enum config_export_kind kind;
+	char *address; /* http: or https:, without a '/' at its end; or a directory */
+	char *user;
+	char *password_file;
+	char *headers_file;
+	char *ca_file;
+	char *certificate_file;
+	char *key_file;
+	char *database; /* never NULL */
+	unsigned otlp_minor;
+	uint64_t timeout_ns;
+	uint32_t batch_windows;
+	uint64_t batch_bytes;
+	uint64_t batch_age_ns;
+	uint64_t request_bytes; /* a request has at most, of bytes */
+	uint32_t samples_max;   /* and of samples; 0: no limit, as of these */
+	uint64_t too_old_ns;    /* windows that began before that are not taken */
+	uint64_t keep_bytes;    /* files in a directory */
+	uint32_t keep_files;
+};
+
 struct config {
 	struct config_texts texts;
 	double host_budget; /* of the CPU time of all processors, for all windows together */
@@ -86,7 +123,9 @@ struct config {
 	size_t app_count;
 	struct config_schedule *schedules;
 	size_t schedule_count;
-	bool schedules_said;              /* `schedules` is there, if with nothing in it */
+	bool schedules_said; /* `schedules` is there, if with nothing in it */
+	struct config_export *exports;
+	size_t export_count;
 	uint64_t hash;                    /* of all keys and values, whatever their order; and */
 	uint64_t key_hashes[CONFIG_KEYS]; /* those of config_keys; 0: it is not there */
 	void *files[CONFIG_FILES_MAX];    /* what they held; own every string */

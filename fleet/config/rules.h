@@ -42,6 +42,7 @@ struct config_texts {
 	char *admin_group;
 	char *salt;         /* of the draws; the same on all hosts of a fleet */
 	char *host_id;      /* NULL: the machine's */
+	char *host_group;   /* which hosts it is one of; NULL: none */
 	char *pause_file;   /* its being there forbids windows; never NULL */
 	char *pod_labels;   /* the file of a pod's labels as its JVMs see it; NULL: none */
 	char **environment; /* names of variables that may be looked at */

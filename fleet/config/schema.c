@@ -3,7 +3,8 @@
 #include "proto/kinds.h"
 
 /* Longest text of a value: a path, a pattern. */
-#define TEXT_MAX 1023
+#define TEXT_MAX        1023
+#define EXPORT_USER_MAX 255
 
 #define OPTIONAL (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
 #define TEXT(key, structure, member) \
@@ -70,11 +71,43 @@ static const cyaml_schema_field_t guards_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t batch_fields[] = {
+    TEXT("windows", struct schema_batch, windows),
+    TEXT("size", struct schema_batch, size),
+    TEXT("age", struct schema_batch, age),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t export_fields[] = {
+    NAME("name", struct schema_export, name),
+    TEXT("clickhouse", struct schema_export, clickhouse),
+    TEXT("otlp", struct schema_export, otlp),
+    TEXT("pyroscope", struct schema_export, pyroscope),
+    TEXT("directory", struct schema_export, directory),
+    TEXT("database", struct schema_export, database),
+    TEXT("otlp-version", struct schema_export, otlp_version),
+    CYAML_FIELD_STRING_PTR("user", OPTIONAL, struct schema_export, user, 1, EXPORT_USER_MAX),
+    TEXT("password-file", struct schema_export, password_file),
+    TEXT("headers-file", struct schema_export, headers_file),
+    TEXT("ca-file", struct schema_export, ca_file),
+    TEXT("certificate-file", struct schema_export, certificate_file),
+    TEXT("key-file", struct schema_export, key_file),
+    TEXT("timeout", struct schema_export, timeout),
+    TEXT("request-size", struct schema_export, request_size),
+    TEXT("keep-size", struct schema_export, keep_size),
+    TEXT("keep-files", struct schema_export, keep_files),
+    CYAML_FIELD_MAPPING_PTR("batch", OPTIONAL, struct schema_export, batch, batch_fields),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_value_t app = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct config_app, app_fields)};
 
 static const cyaml_schema_value_t schedule = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct schema_schedule, schedule_fields)};
+
+static const cyaml_schema_value_t export = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct schema_export, export_fields)};
 
 static const cyaml_schema_field_t file_fields[] = {
     TEXT("socket", struct schema_file, texts.socket),
@@ -87,6 +120,8 @@ static const cyaml_schema_field_t file_fields[] = {
     TEXT("admin-group", struct schema_file, texts.admin_group),
     TEXT("salt", struct schema_file, texts.salt),
     TEXT("host-id", struct schema_file, texts.host_id),
+    CYAML_FIELD_STRING_PTR("host-group", OPTIONAL, struct schema_file, texts.host_group, 1,
+			   CONFIG_NAME_MAX),
     TEXT("host-budget", struct schema_file, host_budget),
     TEXT("windows-at-once", struct schema_file, windows_at_once),
     TEXT("windows-per-user", struct schema_file, windows_per_user),
@@ -100,6 +135,8 @@ static const cyaml_schema_field_t file_fields[] = {
 			       SCHEMA_APPS_MAX),
     CYAML_FIELD_SEQUENCE_COUNT("schedules", OPTIONAL, struct schema_file, schedules,
 			       schedules_count, &schedule, 0, SCHEMA_SCHEDULES_MAX),
+    CYAML_FIELD_SEQUENCE_COUNT("export", OPTIONAL, struct schema_file, exports, exports_count,
+			       &export, 0, SCHEMA_EXPORTS_MAX),
     CYAML_FIELD_END,
 };
 

@@ -13,6 +13,8 @@
 #define SCHEMA_APPS_MAX        256
 #define SCHEMA_SCHEDULES_MAX   64
 #define SCHEMA_ENVIRONMENT_MAX 32
+/* As many as there are (CONFIG_EXPORTS_MAX). */
+#define SCHEMA_EXPORTS_MAX 16
 
 struct schema_schedule {
 	char *name;
@@ -46,6 +48,33 @@ struct schema_guards {
 	char *collector;
 };
 
+struct schema_batch {
+	char *windows;
+	char *size;
+	char *age;
+};
+
+struct schema_export {
+	char *name;
+	char *clickhouse; /* one of these four says what it is, and where */
+	char *otlp;
+	char *pyroscope;
+	char *directory;
+	char *database;
+	char *otlp_version;
+	char *user;
+	char *password_file;
+	char *headers_file;
+	char *ca_file;
+	char *certificate_file;
+	char *key_file;
+	char *timeout;
+	char *request_size;
+	char *keep_size;
+	char *keep_files;
+	struct schema_batch *batch;
+};
+
 struct schema_file {
 	struct config_texts texts;
 	char *host_budget;
@@ -57,6 +86,8 @@ struct schema_file {
 	unsigned apps_count;
 	struct schema_schedule *schedules;
 	unsigned schedules_count;
+	struct schema_export *exports;
+	unsigned exports_count;
 };
 
 /* The schema of a pointer to struct schema_file. */

@@ -10,6 +10,7 @@
 #include "common/cleanup.h"
 #include "common/proc.h"
 #include "daemon/store/database.h"
+#include "daemon/store/queue.h"
 #include "daemon/store/record.h"
 #include "tests/unit/support/sample_window.h"
 #include "tests/unit/support/tree_fixture.h"
@@ -411,7 +412,7 @@ TEST(a_file_of_a_later_version_is_left_alone, set_up, tear_down)
 	execute(f->path, "PRAGMA user_version = 99");
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &db, &f->err), -EPROTONOSUPPORT);
 	assert_non_null(strstr(f->err.message, "version 99, made by a later jxperfd"));
-	execute(f->path, "PRAGMA user_version = 4");
+	execute(f->path, "PRAGMA user_version = 5");
 }
 
 TEST(a_file_of_an_earlier_version_is_left_alone, set_up, tear_down)
@@ -423,7 +424,7 @@ TEST(a_file_of_an_earlier_version_is_left_alone, set_up, tear_down)
 	execute(f->path, "PRAGMA user_version = 2");
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &db, &f->err), -EPROTO);
 	assert_non_null(strstr(f->err.message, "version 2, made by an earlier jxperfd"));
-	execute(f->path, "PRAGMA user_version = 4");
+	execute(f->path, "PRAGMA user_version = 5");
 }
 
 /* Its windows are there; what they are for is not known until their records are read. */
@@ -435,7 +436,7 @@ TEST(a_file_of_the_version_before_becomes_one_of_this, set_up, tear_down)
 	uint64_t all = 0;
 
 	put_sample(f, 1, "shop");
-	execute(f->path, "ALTER TABLE windows DROP COLUMN asker;"
+	execute(f->path, "DROP TABLE queue; ALTER TABLE windows DROP COLUMN asker;"
 			 "ALTER TABLE windows DROP COLUMN kinds; PRAGMA user_version = 3");
 	open_again(f);
 	assert_int_equal(list(f, PROC_ANY_UID, "shop", rows, &all), 1);
@@ -474,6 +475,22 @@ TEST(a_file_of_the_version_before_is_read_for_salvage_and_not_written, set_up, t
 	/* It has them still to get. */
 	execute(f->path,
 		"ALTER TABLE windows ADD COLUMN kinds; ALTER TABLE windows DROP COLUMN kinds");
+}
+
+TEST(a_file_of_version_4_becomes_one_of_this, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	struct queue_destinations to = {.names = {"there"}, .count = 1};
+	struct queue_state states[QUEUE_DESTINATIONS_MAX];
+
+	put_sample(f, 1, "shop");
+	execute(f->path, "DROP TABLE queue; PRAGMA user_version = 4");
+	open_again(f);
+	assert_int_equal(queue_states(f->db, &to, states, &f->err), 0);
+	assert_int_equal(states[0].windows, 0);
+	assert_int_equal(queue_put(f->db, &to, 1, &f->err), 0);
+	assert_int_equal(queue_states(f->db, &to, states, &f->err), 0);
+	assert_int_equal(states[0].windows, 1);
 }
 
 TEST(windows_are_chosen_by_kinds_schedule_and_names_with_signs, set_up, tear_down)

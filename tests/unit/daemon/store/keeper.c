@@ -703,7 +703,7 @@ TEST(a_directory_of_a_later_version_is_left_alone, set_up, tear_down)
 	assert_int_equal(keeper_new(&later, &f->loop, &settings, &f->err), -EPROTONOSUPPORT);
 	(void)uv_run(&f->loop, UV_RUN_NOWAIT);
 	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 3", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 5", NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	open_keeper(f);
 }

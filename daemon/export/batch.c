@@ -1,0 +1,64 @@
+#include "daemon/export/batch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/export/directory.h"
+#include "daemon/export/sender.h"
+
+static int encode(struct batch *b, const struct sender_settings *settings, void *memory,
+		  const struct source_windows *from, struct err *err)
+{
+	const struct export_origin origin = {
+	    .host = from->host, .group = from->group, .store = from->store};
+	struct export_settings for_format = settings->format_settings;
+	int r;
+
+	for_format.database = settings->database;
+	r = settings->format->encode(memory, &for_format, &origin,
+				     (const struct window_result *const *)from->windows,
+				     from->count, clock_ns(CLOCK_REALTIME), &b->requests, err);
+	for (size_t i = 0; i < b->requests.count; i++)
+		b->bytes += b->requests.requests[i].body_bytes;
+	return r;
+}
+
+static void take_numbers(struct batch *b, const struct source_windows *from)
+{
+	memcpy(b->numbers, from->numbers, from->count * sizeof(b->numbers[0]));
+	memcpy(b->numbers + from->count, from->unreadable,
+	       from->unreadable_count * sizeof(b->numbers[0]));
+	b->count = from->count;
+	b->unreadable = from->unreadable_count;
+}
+
+int batch_make(struct batch *b, const struct sender_settings *settings, void *memory,
+	       const struct source *source, size_t windows, const atomic_bool *cancelled,
+	       struct err *err)
+{
+	struct source_windows *from = calloc(1, sizeof(*from));
+	int r;
+
+	if (!from)
+		return err_set(err, ENOMEM, "out of memory for windows to be sent");
+	r = credentials_read(&b->credentials, settings->password_file, settings->headers_file, err);
+	if (r == 0)
+		r = source->read(source->arg, windows, settings->bytes_max, cancelled, from, err);
+	if (r == 0)
+		take_numbers(b, from);
+	if (r == 0 && from->count > 0)
+		r = settings->format ? encode(b, settings, memory, from, err)
+				     : directory_write(settings, from, &b->bytes, err);
+	for (size_t i = 0; i < from->count; i++)
+		window_result_free(from->windows[i]);
+	free(from);
+	return r;
+}
+
+void batch_release(struct batch *b)
+{
+	credentials_wipe(&b->credentials);
+	export_batch_release(&b->requests);
+}

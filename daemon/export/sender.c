@@ -1,0 +1,514 @@
+#include "daemon/export/sender.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/random.h"
+#include "daemon/export/batch.h"
+#include "daemon/export/retry.h"
+#include "daemon/export/transfers.h"
+#include "daemon/shares/pool_work.h"
+
+/* Windows that are refused one by one are no faster than this at the end. */
+#define REFUSED_LAST_MS 10000
+
+/* What it is at. */
+enum at {
+	AT_REST,   /* nothing waits, or the first waits for others: then the timer runs */
+	AT_PAUSE,  /* after a failure, until the timer runs out */
+	AT_BATCH,  /* the pool has the work */
+	AT_SERVER, /* a transfer runs */
+	AT_NOTE,   /* what has arrived is being noted */
+};
+
+/* A batch that is being made on the pool; its sender may be gone meanwhile. */
+struct making {
+	struct pool_work work;
+	struct sender *sender;
+	struct batch *batch;
+	size_t windows; /* so many at most */
+};
+
+struct sender {
+	struct sender_settings settings;
+	struct sender_stats stats;
+	struct source source;
+	struct transfers *transfers;
+	uv_loop_t *loop;
+	uv_timer_t timer;
+	struct random random;
+	void *memory; /* the format's */
+	enum at at;
+	bool first;                /* nothing was read yet: nobody knows what waits */
+	size_t windows;            /* of the next batch: fewer after one that was too much */
+	uint64_t since_ms;         /* something waits since then, by the loop's clock; 0: nothing */
+	unsigned failures;         /* in a row, */
+	unsigned refusals;         /* and windows that were refused, without one that arrived */
+	struct making *making;     /* or NULL, */
+	struct batch *batch;       /* likewise: what is being sent */
+	size_t next;               /* its request */
+	uint64_t batch_lost;       /* what the server has left out of it */
+	uint64_t ticket;           /* at AT_NOTE */
+	enum sender_drop gives_up; /* then: why its window is given up; DROPS: it has arrived */
+	struct transfer *transfer;
+	unsigned holders; /* the owner, the timer until it is closed, a job on the pool */
+};
+
+static const char *const failure_names[FAILURES] = {
+    [FAILURE_NO_CONNECTION] = "connection",
+    [FAILURE_TLS] = "tls",
+    [FAILURE_TIMEOUT] = "timeout",
+    [FAILURE_BROKEN] = "broken",
+    [FAILURE_ANSWER_TOO_LONG] = "answer_too_long",
+    [FAILURE_BUSY] = "busy",
+    [FAILURE_DENIED] = "denied",
+    [FAILURE_SERVER] = "server",
+    [FAILURE_STATUS] = "status",
+    [FAILURE_TOO_LARGE] = "too_large",
+    [FAILURE_REFUSED] = "refused",
+    [FAILURE_LOCAL] = "local",
+};
+
+const char *sender_failure_name(enum sender_failure failure)
+{
+	return failure_names[failure];
+}
+
+static const char *const drop_names[DROPS] = {
+    [DROP_LIMITS] = "limits",       [DROP_TOO_OLD] = "too_old",       [DROP_REFUSED] = "refused",
+    [DROP_TOO_LARGE] = "too_large", [DROP_UNREADABLE] = "unreadable",
+};
+
+const char *sender_drop_name(enum sender_drop drop)
+{
+	return drop_names[drop];
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static void let_go(struct sender *s)
+{
+	if (--s->holders > 0)
+		return;
+	if (s->memory)
+		s->settings.format->free_memory(s->memory);
+	s->source.release(s->source.arg);
+	free(s);
+}
+
+static void free_batch(struct batch *batch)
+{
+	if (!batch)
+		return;
+	batch_release(batch);
+	free(batch);
+}
+
+static void drop_batch(struct sender *s)
+{
+	free_batch(s->batch);
+	s->batch = NULL;
+}
+
+/* ---------------------------------------------------------------- what is said */
+
+static void say_failing(struct sender *s, const char *why)
+{
+	if (!s->stats.failing)
+		log_error("windows are not sent to '%s' at present, and are tried again: %s",
+			  s->settings.name, why);
+	s->stats.failing = true;
+	(void)snprintf(s->stats.why, sizeof(s->stats.why), "%s", why); /* Of that size. */
+}
+
+static void say_works(struct sender *s)
+{
+	if (s->stats.failing)
+		log_info("windows are sent to '%s' again: %llu wait", s->settings.name,
+			 (unsigned long long)s->source.waiting(s->source.arg));
+	s->stats.failing = false;
+	s->stats.why[0] = '\0';
+}
+
+/* ---------------------------------------------------------------- one batch after the other */
+
+static void start_batch(struct sender *s);
+static void send_next(struct sender *s);
+
+static void on_timer(uv_timer_t *timer)
+{
+	start_batch(timer->data);
+}
+
+static void start_timer(struct sender *s, uint64_t ms)
+{
+	/* Fails only for a handle that is closing. */
+	(void)uv_timer_start(&s->timer, on_timer, ms, 0);
+}
+
+/* Enough wait, or the first has waited long enough for others. */
+static void rest(struct sender *s)
+{
+	uint64_t waiting = s->source.waiting(s->source.arg), waited_ms;
+
+	s->at = AT_REST;
+	(void)uv_timer_stop(&s->timer); /* Cannot fail. */
+	if (waiting == 0 && !s->first) {
+		s->since_ms = 0;
+		return;
+	}
+	uv_update_time(s->loop);
+	if (s->since_ms == 0)
+		s->since_ms = uv_now(s->loop);
+	waited_ms = uv_now(s->loop) - s->since_ms;
+	if (s->first || waiting >= s->windows || waited_ms >= s->settings.age_ms)
+		start_batch(s);
+	else
+		start_timer(s, s->settings.age_ms - waited_ms);
+}
+
+static void pause_for(struct sender *s, uint64_t ms)
+{
+	drop_batch(s);
+	s->at = AT_PAUSE;
+	start_timer(s, ms);
+}
+
+static void fail(struct sender *s, enum sender_failure why, const char *line, uint64_t wished_ms)
+{
+	s->stats.failed[why]++;
+	s->failures++;
+	say_failing(s, line);
+	pause_for(s, retry_delay_ms(s->failures, random_next(&s->random), wished_ms));
+}
+
+static void count_batch(struct sender *s)
+{
+	const struct batch *b = s->batch;
+
+	s->stats.dropped[DROP_UNREADABLE] += b->unreadable;
+	if (s->gives_up < DROPS) {
+		s->stats.dropped[s->gives_up] += b->count;
+		return;
+	}
+	s->stats.sent += b->count - b->requests.too_old;
+	s->stats.bytes += b->bytes;
+	s->stats.dropped[DROP_TOO_OLD] += b->requests.too_old;
+	s->stats.cut += b->requests.cut;
+	s->stats.lost += s->batch_lost;
+	if (b->count > 0)
+		s->stats.last_unix_ns = clock_ns(CLOCK_REALTIME);
+}
+
+/* One window after the other may be refused: not as fast as that goes. */
+static void go_on_after_refusal(struct sender *s)
+{
+	uint64_t ms = retry_delay_ms(s->refusals, random_next(&s->random), 0);
+
+	pause_for(s, ms < REFUSED_LAST_MS ? ms : REFUSED_LAST_MS);
+}
+
+/* What became of the batch has been noted. */
+static void finish(struct sender *s)
+{
+	bool sent = s->batch->count > 0 && s->gives_up == DROPS;
+
+	count_batch(s);
+	drop_batch(s);
+	s->since_ms = 0;
+	if (s->gives_up < DROPS) {
+		go_on_after_refusal(s);
+		return;
+	}
+	s->windows =
+	    s->windows < s->settings.windows_max / 2 ? s->windows * 2 : s->settings.windows_max;
+	s->failures = 0;
+	if (sent)
+		s->refusals = 0;
+	say_works(s);
+	rest(s);
+}
+
+/* None of the batch is wanted again; until that is noted it would be read again. */
+static void note(struct sender *s, enum sender_drop gives_up)
+{
+	const struct batch *b = s->batch;
+
+	s->gives_up = gives_up;
+	s->ticket = s->source.arrived(s->source.arg, b->numbers, b->count + b->unreadable);
+	if (s->ticket == 0) {
+		fail(s, FAILURE_LOCAL, "no more can be noted of what has arrived", 0);
+		return;
+	}
+	s->at = AT_NOTE;
+	sender_wake(s);
+}
+
+static void arrived(struct sender *s)
+{
+	const struct export_format *format = s->settings.format;
+
+	if (format && format->acknowledged && s->batch->requests.count > 0)
+		format->acknowledged(s->memory, &s->batch->requests);
+	note(s, DROPS);
+}
+
+/* The one window of the batch. */
+static void give_up(struct sender *s, enum sender_drop why, const char *line)
+{
+	if (s->refusals++ == 0)
+		log_error("window w%u is not sent to '%s': %s", s->batch->numbers[0],
+			  s->settings.name, line);
+	note(s, why);
+}
+
+/* Fewer windows at a time; of one alone, it is the window. */
+static void halve(struct sender *s, enum sender_failure why, const char *line)
+{
+	size_t count = s->batch->count;
+
+	s->stats.failed[why]++;
+	if (count <= 1) {
+		give_up(s, why == FAILURE_TOO_LARGE ? DROP_TOO_LARGE : DROP_REFUSED, line);
+		return;
+	}
+	s->windows = count / 2;
+	drop_batch(s);
+	start_batch(s);
+}
+
+/* ---------------------------------------------------------------- what a server answers */
+
+static enum sender_failure failure_of_status(int status)
+{
+	if (status == 408 || status == 429 || status == 503)
+		return FAILURE_BUSY;
+	if (status == 401 || status == 403 || status == 407)
+		return FAILURE_DENIED;
+	return status >= 500 ? FAILURE_SERVER : FAILURE_STATUS;
+}
+
+static void on_answered(struct sender *s, const struct transfer_answer *a)
+{
+	struct err line = {.message = ""};
+	uint64_t lost = 0;
+	enum export_outcome outcome =
+	    s->settings.format->judge(a->status, a->body, a->body_bytes, &line, &lost);
+	char why[ERR_MESSAGE_MAX];
+
+	(void)snprintf(why, sizeof(why), "it answers %d%s%.300s", a->status,
+		       line.message[0] ? ": " : "", line.message);
+	switch (outcome) {
+	case EXPORT_SENT:
+		s->batch_lost += lost;
+		s->next++;
+		send_next(s);
+		break;
+	case EXPORT_SMALLER:
+		halve(s, FAILURE_TOO_LARGE, why);
+		break;
+	case EXPORT_REFUSED:
+		halve(s, FAILURE_REFUSED, why);
+		break;
+	case EXPORT_RETRY:
+		fail(s, failure_of_status(a->status), why, a->wished_ms);
+		break;
+	}
+}
+
+/* Of an end without a whole answer. */
+static enum sender_failure failure_of_end(enum transfer_end end)
+{
+	static const enum sender_failure failures[] = {
+	    [TRANSFER_ANSWERED] = FAILURE_STATUS,
+	    [TRANSFER_TOO_LONG] = FAILURE_ANSWER_TOO_LONG,
+	    [TRANSFER_NO_CONNECTION] = FAILURE_NO_CONNECTION,
+	    [TRANSFER_TLS] = FAILURE_TLS,
+	    [TRANSFER_TIMEOUT] = FAILURE_TIMEOUT,
+	    [TRANSFER_BROKEN] = FAILURE_BROKEN,
+	    [TRANSFER_NO_MEMORY] = FAILURE_LOCAL,
+	};
+
+	return failures[end];
+}
+
+static void on_transferred(void *arg, const struct transfer_answer *answer)
+{
+	struct sender *s = arg;
+
+	s->transfer = NULL;
+	/* A server that goes on answering is none that says what it has done. */
+	if (answer->end != TRANSFER_ANSWERED)
+		fail(s, failure_of_end(answer->end), answer->message, answer->wished_ms);
+	else
+		on_answered(s, answer);
+}
+
+/* The next request of the batch, or what comes after the last. */
+static void send_next(struct sender *s)
+{
+	const struct sender_settings *to = &s->settings;
+	const struct batch *b = s->batch;
+	const struct export_request *r = &b->requests.requests[s->next];
+	char url[2 * SENDER_ADDRESS_BYTES];
+
+	if (s->next >= b->requests.count) {
+		arrived(s);
+		return;
+	}
+	if ((size_t)snprintf(url, sizeof(url), "%s%s", to->address, r->target) >= sizeof(url)) {
+		fail(s, FAILURE_LOCAL, "its address is too long", 0);
+		return;
+	}
+	const struct transfer_request request = {.url = url,
+						 .content_type = r->content_type,
+						 .body = r->body,
+						 .body_bytes = r->body_bytes,
+						 .user = to->user,
+						 .credentials = &b->credentials,
+						 .ca_file = to->ca_file,
+						 .certificate_file = to->certificate_file,
+						 .key_file = to->key_file,
+						 .timeout_ms = to->timeout_ms};
+
+	s->at = AT_SERVER;
+	s->transfer = transfer_start(s->transfers, &request, on_transferred, s);
+	if (!s->transfer)
+		fail(s, FAILURE_LOCAL, "out of memory", 0);
+}
+
+/* ---------------------------------------------------------------- on the pool */
+
+static int make_batch(void *arg, const atomic_bool *cancelled, struct err *err)
+{
+	struct making *m = arg;
+	const struct sender *s = m->sender;
+
+	return batch_make(m->batch, &s->settings, s->memory, &s->source, m->windows, cancelled,
+			  err);
+}
+
+static void on_made(void *arg, int result, const char *message)
+{
+	struct making *m = arg;
+	struct sender *s = m->sender;
+
+	s->making = NULL;
+	s->batch = m->batch;
+	m->batch = NULL;
+	s->next = 0;
+	s->batch_lost = 0;
+	s->first &= result < 0;
+	if (result == -EMSGSIZE) {
+		halve(s, FAILURE_TOO_LARGE, message);
+	} else if (result < 0) {
+		fail(s, FAILURE_LOCAL, message, 0);
+	} else if (s->batch->count + s->batch->unreadable == 0) {
+		drop_batch(s);
+		s->since_ms = 0;
+		s->at = AT_REST;
+	} else {
+		send_next(s);
+	}
+}
+
+static void on_released(void *arg)
+{
+	struct making *m = arg;
+
+	free_batch(m->batch);
+	let_go(m->sender);
+	free(m);
+}
+
+static void start_batch(struct sender *s)
+{
+	static const struct pool_task task = {
+	    .run = make_batch, .done = on_made, .release = on_released};
+	struct making *m = calloc(1, sizeof(*m));
+
+	if (!m || !(m->batch = calloc(1, sizeof(*m->batch)))) {
+		free(m);
+		fail(s, FAILURE_LOCAL, "out of memory", 0);
+		return;
+	}
+	m->sender = s;
+	m->windows = s->windows;
+	s->making = m;
+	s->holders++;
+	s->at = AT_BATCH;
+	pool_work_start(&m->work, s->loop, &task, m);
+}
+
+/* ---------------------------------------------------------------- life */
+
+void sender_wake(struct sender *s)
+{
+	if (s->at == AT_NOTE && s->source.has_noted(s->source.arg, s->ticket))
+		finish(s);
+	else if (s->at == AT_REST)
+		rest(s);
+}
+
+struct sender *sender_new(uv_loop_t *loop, struct transfers *transfers,
+			  const struct sender_settings *settings, const struct source *source,
+			  const struct sender_stats *stats)
+{
+	const struct export_format *format = settings->format;
+	struct sender *s = calloc(1, sizeof(*s));
+
+	if (s && format && format->new_memory && !(s->memory = format->new_memory())) {
+		free(s);
+		s = NULL;
+	}
+	if (!s) {
+		source->release(source->arg);
+		return NULL;
+	}
+	memcpy(&s->settings, settings, sizeof(*settings)); /* With what is between members. */
+	if (stats)
+		s->stats = *stats;
+	s->source = *source;
+	s->transfers = transfers;
+	s->loop = loop;
+	s->first = true;
+	s->windows = settings->windows_max;
+	s->holders = 2;
+	/* Hosts that start at a time are to differ. */
+	random_seed(&s->random, clock_monotonic_ns() ^ (uintptr_t)s);
+	(void)uv_timer_init(loop, &s->timer); /* Cannot fail. */
+	s->timer.data = s;
+	rest(s);
+	return s;
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+	let_go(handle->data);
+}
+
+void sender_free(struct sender *s)
+{
+	if (!s)
+		return;
+	transfer_cancel(s->transfer);
+	if (s->making)
+		pool_work_cancel(&s->making->work);
+	drop_batch(s);
+	uv_close((uv_handle_t *)&s->timer, on_timer_closed);
+	let_go(s);
+}
+
+const struct sender_settings *sender_settings(const struct sender *s)
+{
+	return &s->settings;
+}
+
+const struct sender_stats *sender_stats(const struct sender *s)
+{
+	return &s->stats;
+}

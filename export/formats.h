@@ -1,0 +1,12 @@
+/*
+ * Which formats there are.
+ */
+#ifndef JXPERF_EXPORT_FORMATS_H
+#define JXPERF_EXPORT_FORMATS_H
+
+#include "export/format.h"
+
+/* NULL: there is none of the name. */
+const struct export_format *export_format_find(const char *name);
+
+#endif
