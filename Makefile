@@ -247,6 +247,7 @@ unit-tests: $(UNIT_TESTS) $(AGENT_TESTS)
 workloads: $(B)/workloads/.built
 WITNESS := $(B)/tests/witness
 OTHER_AGENTS := $(B)/tests/agents
+SENDING := $(B)/tests/sending
 # Builds the tests, without running them.
 tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/code/check.so $(B)/tests/methods/check.so \
 	$(WITNESS)/lib/jxperf/libjxperf-agent.so $(SENDING)/bin/jxperfd $(OTHER_AGENTS)/released/.built $(OTHER_AGENTS)/future/.built
@@ -288,7 +289,6 @@ $(OTHER_AGENTS)/future/.built: $(AGENT_OBJECTS) attach/agent/agent.map
 	$(Q)touch $@
 
 # A daemon whose only format is a line for each window: what is tested of sending does not depend on what servers want.
-SENDING := $(B)/tests/sending
 $(SENDING)/bin/jxperfd: $(call obj,tests/e2e/export_formats.c daemon/main.c $(DAEMON) $(filter-out export/formats.c,$(EXPORT)) $(ATTACH) $(FLEET) \
 		$(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 	$(call say,LINK,$@)
