@@ -21,8 +21,8 @@
  *
  * Lines are of every attach (when its window begins, or cannot), the end of every window, every
  * detach, every pause and resume, every change of the configuration, and every request that was
- * refused. Questions that were answered are not in it. A window that a schedule wants has its line at its end; that of its
- * beginning is heard where verbose is on.
+ * refused. Questions that were answered are not in it. A window that a schedule wants has its line
+ * at its end; that of its beginning is heard where verbose is on.
  *
  * Loop thread only.
  */
