@@ -536,7 +536,11 @@ BENCH_SOURCES	:= $(wildcard bench/workloads/*.java)
 $(B)/workloads/.bench: $(BENCH_SOURCES) $(B)/workloads/.built
 	$(call say,JAVAC,bench/workloads)
 	$(Q)$(JDK)/bin/javac --release 11 -Xlint:-options -cp $(BENCH_JARS):$(@D) -d $(@D) $(BENCH_SOURCES) && touch $@
-$(B)/bench/replay $(B)/bench/fill_store: $(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
+$(B)/bench/replay $(B)/bench/fill_store $(B)/bench/export_load: $(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
+# The same with the one format of tests/e2e/export_formats.c, for what sending alone costs.
+$(B)/tests/sending/export_load: $(call obj,bench/export_load.c tests/e2e/export_formats.c) $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 bench-replay: $(B)/bench/replay

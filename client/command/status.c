@@ -23,7 +23,8 @@ static json_t *exports_json(const Jxp__Status *s)
 		json_put(&object, "failed", json_integer((json_int_t)e->failed));
 		json_put(&object, "dropped", json_integer((json_int_t)e->dropped));
 		json_put(&object, "failing", json_readable(e->failing));
-		json_put(&object, "last_sent", json_real((double)e->last_unix_ns / (double)NS_PER_S));
+		json_put(&object, "last_sent",
+			 json_real((double)e->last_unix_ns / (double)NS_PER_S));
 		json_push(&array, object);
 	}
 	return array;

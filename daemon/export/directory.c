@@ -15,7 +15,7 @@
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/label.h"
-#include "daemon/export/sender.h"
+#include "daemon/export/settings.h"
 #include "daemon/export/source.h"
 #include "report/report.h"
 

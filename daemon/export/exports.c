@@ -68,11 +68,17 @@ static void settings_of(const struct config_export *from, struct sender_settings
 	s->files_max = from->keep_files;
 }
 
-/* By the name that people know, the same on every day. */
+/* By the name that people know, the same on every day. In a container the host's own is not to be
+ * had, so whoever starts it may say it. */
 static void name_host(const struct config *config, char host[SOURCE_HOST_BYTES])
 {
+	const char *told =
+	    getenv("JXPERF_HOST"); /* NOLINT(concurrency-mt-unsafe): nobody sets it */
+
 	if (config->texts.host_id)
 		copy(host, SOURCE_HOST_BYTES, config->texts.host_id);
+	else if (told && told[0])
+		copy(host, SOURCE_HOST_BYTES, told);
 	else if (gethostname(host, SOURCE_HOST_BYTES) < 0)
 		host[0] = '\0';
 	host[SOURCE_HOST_BYTES - 1] = '\0';

@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/random.h"
-#include "daemon/export/batch.h"
+#include "daemon/export/outgoing.h"
 #include "daemon/export/retry.h"
 #include "daemon/export/transfers.h"
 #include "daemon/shares/pool_work.h"
@@ -29,7 +29,7 @@ enum at {
 struct making {
 	struct pool_work work;
 	struct sender *sender;
-	struct batch *batch;
+	struct outgoing *batch;
 	size_t windows; /* so many at most */
 };
 
@@ -49,7 +49,7 @@ struct sender {
 	unsigned failures;         /* in a row, */
 	unsigned refusals;         /* and windows that were refused, without one that arrived */
 	struct making *making;     /* or NULL, */
-	struct batch *batch;       /* likewise: what is being sent */
+	struct outgoing *batch;    /* likewise: what is being sent */
 	size_t next;               /* its request */
 	uint64_t batch_lost;       /* what the server has left out of it */
 	uint64_t ticket;           /* at AT_NOTE */
@@ -100,11 +100,11 @@ static void let_go(struct sender *s)
 	free(s);
 }
 
-static void free_batch(struct batch *batch)
+static void free_batch(struct outgoing *batch)
 {
 	if (!batch)
 		return;
-	batch_release(batch);
+	outgoing_release(batch);
 	free(batch);
 }
 
@@ -188,7 +188,7 @@ static void fail(struct sender *s, enum sender_failure why, const char *line, ui
 
 static void count_batch(struct sender *s)
 {
-	const struct batch *b = s->batch;
+	const struct outgoing *b = s->batch;
 
 	s->stats.dropped[DROP_UNREADABLE] += b->unreadable;
 	if (s->gives_up < DROPS) {
@@ -236,7 +236,7 @@ static void finish(struct sender *s)
 /* None of the batch is wanted again; until that is noted it would be read again. */
 static void note(struct sender *s, enum sender_drop gives_up)
 {
-	const struct batch *b = s->batch;
+	const struct outgoing *b = s->batch;
 
 	s->gives_up = gives_up;
 	s->ticket = s->source.arrived(s->source.arg, b->numbers, b->count + b->unreadable);
@@ -352,7 +352,7 @@ static void on_transferred(void *arg, const struct transfer_answer *answer)
 static void send_next(struct sender *s)
 {
 	const struct sender_settings *to = &s->settings;
-	const struct batch *b = s->batch;
+	const struct outgoing *b = s->batch;
 	const struct export_request *r = &b->requests.requests[s->next];
 	char url[2 * SENDER_ADDRESS_BYTES];
 
@@ -388,8 +388,8 @@ static int make_batch(void *arg, const atomic_bool *cancelled, struct err *err)
 	struct making *m = arg;
 	const struct sender *s = m->sender;
 
-	return batch_make(m->batch, &s->settings, s->memory, &s->source, m->windows, cancelled,
-			  err);
+	return outgoing_make(m->batch, &s->settings, s->memory, &s->source, m->windows, cancelled,
+			     err);
 }
 
 static void on_made(void *arg, int result, const char *message)

@@ -11,43 +11,16 @@
 #ifndef JXPERF_DAEMON_EXPORT_SENDER_H
 #define JXPERF_DAEMON_EXPORT_SENDER_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
 
+#include "daemon/export/settings.h"
 #include "daemon/export/source.h"
-#include "export/format.h"
 
 struct sender;
 struct transfers;
-
-#define SENDER_NAME_BYTES    64
-#define SENDER_ADDRESS_BYTES 1024
-#define SENDER_TEXT_BYTES    256
-
-/* Where to, and how. All zero before it is filled in, so that two can be compared as bytes. */
-struct sender_settings {
-	char name[SENDER_NAME_BYTES];
-	const struct export_format *format; /* NULL: files for pprof in a directory */
-	char address[SENDER_ADDRESS_BYTES]; /* of the server, without a '/' at its end; or the path
-					     */
-	char user[SENDER_TEXT_BYTES];
-	char password_file[SENDER_ADDRESS_BYTES]; /* "": none, as of these */
-	char headers_file[SENDER_ADDRESS_BYTES];
-	char ca_file[SENDER_ADDRESS_BYTES];
-	char certificate_file[SENDER_ADDRESS_BYTES];
-	char key_file[SENDER_ADDRESS_BYTES];
-	char database[SENDER_TEXT_BYTES];
-	struct export_settings format_settings; /* its texts are set by the sender */
-	uint64_t timeout_ms;                    /* of a request */
-	uint32_t windows_max;                   /* of a batch, */
-	uint64_t bytes_max;                     /* of memory that they take, */
-	uint64_t age_ms;                        /* and how long the first waits for others */
-	uint64_t files_bytes_max;               /* in the directory; 0: no limit, as of */
-	uint32_t files_max;
-};
 
 /* Why a batch was not taken. */
 enum sender_failure {

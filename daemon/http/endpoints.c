@@ -22,7 +22,7 @@ struct endpoints {
 	struct http *http;
 	struct http_route routes[ROUTES + 1];
 	struct endpoints_sources sources;
-	const struct keeper *keeper; /* or NULL */
+	const struct keeper *keeper;   /* or NULL */
 	const struct exports *exports; /* or NULL */
 	double process_start_s;
 	bool ready;

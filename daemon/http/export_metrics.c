@@ -72,8 +72,7 @@ static const struct {
 	const char *help;
 	void (*write)(FILE *out, const struct export_state *s);
 } families[] = {
-    {"jxperf_export_queue_windows", EXPOSITION_GAUGE, "Windows that wait to be sent.",
-     write_queue},
+    {"jxperf_export_queue_windows", EXPOSITION_GAUGE, "Windows that wait to be sent.", write_queue},
     {"jxperf_export_oldest_seconds", EXPOSITION_GAUGE,
      "How long ago the oldest window that waits has ended; 0 where none waits.", write_oldest},
     {"jxperf_export_failing", EXPOSITION_GAUGE,

@@ -1,6 +1,6 @@
 /*
- * What /metrics tells of windows that are sent to other servers, by destination; nothing where there
- * is none. Errors of out are the caller's.
+ * What /metrics tells of windows that are sent to other servers, by destination; nothing where
+ * there is none. Errors of out are the caller's.
  *
  * Loop thread only.
  */

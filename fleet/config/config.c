@@ -11,7 +11,6 @@
 #include "common/mix.h"
 #include "common/siphash.h"
 #include "common/units.h"
-#include "fleet/config/exports.h"
 #include "fleet/config/places.h"
 #include "fleet/config/schema.h"
 #include "fleet/config/template.h"
@@ -462,7 +461,8 @@ static int take_exports(struct config_reading *r, const struct schema_file *file
 	for (unsigned i = 0; i < file->exports_count && e == 0; i++) {
 		struct exports_complaint complaint;
 
-		e = exports_take(c, &file->exports[i], i, &c->exports[c->export_count], &complaint);
+		e = exports_take(c->exports, c->export_count, &file->exports[i], i,
+				 &c->exports[c->export_count], &complaint);
 		if (e < 0)
 			return wrong(r, complaint.path, "%s", complaint.why.message);
 		c->export_count++;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "fleet/config/exports.h"
 #include "fleet/config/rules.h"
 #include "proto/jxperf.pb-c.h"
 #include "proto/kinds.h"
@@ -73,43 +74,6 @@ struct config_guards {
 	double io_pressure;
 	double load;      /* of the last minute, by processor */
 	double collector; /* part of the CPU time that a JVM used lately */
-};
-
-enum config_export_kind {
-	CONFIG_EXPORT_CLICKHOUSE,
-	CONFIG_EXPORT_OTLP,
-	CONFIG_EXPORT_PYROSCOPE,
-	CONFIG_EXPORT_DIRECTORY,
-	CONFIG_EXPORT_KINDS,
-};
-
-/* The key that says it. */
-const char *config_export_kind_name(enum config_export_kind kind);
-
-#define CONFIG_EXPORTS_MAX 16
-
-/* Where windows are sent. Texts are NULL where the file has none. */
-struct config_export {
-	char *name;
-	enum config_export_kind kind;
-	char *address; /* http: or https:, without a '/' at its end; or a directory */
-	char *user;
-	char *password_file;
-	char *headers_file;
-	char *ca_file;
-	char *certificate_file;
-	char *key_file;
-	char *database; /* never NULL */
-	unsigned otlp_minor;
-	uint64_t timeout_ns;
-	uint32_t batch_windows;
-	uint64_t batch_bytes;
-	uint64_t batch_age_ns;
-	uint64_t request_bytes; /* a request has at most, of bytes */
-	uint32_t samples_max;   /* and of samples; 0: no limit, as of these */
-	uint64_t too_old_ns;    /* windows that began before that are not taken */
-	uint64_t keep_bytes;    /* files in a directory */
-	uint32_t keep_files;
 };
 
 struct config {

@@ -8,6 +8,7 @@
 
 #include "common/label.h"
 #include "common/units.h"
+#include "fleet/config/schema.h"
 
 #define S_NS UINT64_C(1000000000)
 #define MIB  (UINT64_C(1) << 20)
@@ -251,12 +252,13 @@ static int take_batch(const struct place_of *at, const struct schema_batch *from
 	return take_duration(at, "batch.age", from->age, 0, BATCH_AGE_MAX_NS, &to->batch_age_ns);
 }
 
-static int check_name(const struct place_of *at, const struct config *c, const char *name)
+static int check_name(const struct place_of *at, const struct config_export *known, size_t count,
+		      const char *name)
 {
 	if (!label_is_valid(name, strlen(name)))
 		return wrong(at, "name", "a name has letters, digits, '.', '_' and '-' only");
-	for (size_t i = 0; i < c->export_count; i++)
-		if (strcmp(c->exports[i].name, name) == 0)
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(known[i].name, name) == 0)
 			return wrong(at, "name", "'%s' is there twice", name);
 	return 0;
 }
@@ -276,8 +278,8 @@ static void take_texts(const struct schema_export *from, struct config_export *t
 	to->too_old_ns = kinds[to->kind].too_old_ns;
 }
 
-int exports_take(const struct config *c, const struct schema_export *from, unsigned index,
-		 struct config_export *to, struct exports_complaint *complaint)
+int exports_take(const struct config_export *known, size_t count, const struct schema_export *from,
+		 unsigned index, struct config_export *to, struct exports_complaint *complaint)
 {
 	const struct place_of here = {index, complaint}, *at = &here;
 	int e;
@@ -289,9 +291,9 @@ int exports_take(const struct config *c, const struct schema_export *from, unsig
 				     .otlp_minor = OTLP_MINOR_DEFAULT,
 				     .keep_bytes = KEEP_BYTES_DEFAULT,
 				     .keep_files = KEEP_FILES_DEFAULT};
-	if ((e = check_name(at, c, from->name)) < 0 || (e = take_kind(at, from, to)) < 0 ||
-	    (e = check_address(at, to)) < 0 || (e = check_keys(at, from, to->kind)) < 0 ||
-	    (e = check_files(at, from)) < 0)
+	if ((e = check_name(at, known, count, from->name)) < 0 ||
+	    (e = take_kind(at, from, to)) < 0 || (e = check_address(at, to)) < 0 ||
+	    (e = check_keys(at, from, to->kind)) < 0 || (e = check_files(at, from)) < 0)
 		return e;
 	take_texts(from, to);
 	if ((e = check_database(at, to->database)) < 0 ||

@@ -1,13 +1,54 @@
 /*
  * The destinations that the key `export` names: what its values mean, checked and completed with
- * defaults. Internal to fleet/config.
+ * defaults.
  */
 #ifndef JXPERF_FLEET_CONFIG_EXPORTS_H
 #define JXPERF_FLEET_CONFIG_EXPORTS_H
 
-#include "fleet/config/config.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
 #include "fleet/config/places.h"
-#include "fleet/config/schema.h"
+
+struct schema_export;
+
+enum config_export_kind {
+	CONFIG_EXPORT_CLICKHOUSE,
+	CONFIG_EXPORT_OTLP,
+	CONFIG_EXPORT_PYROSCOPE,
+	CONFIG_EXPORT_DIRECTORY,
+	CONFIG_EXPORT_KINDS,
+};
+
+/* The key that says it. */
+const char *config_export_kind_name(enum config_export_kind kind);
+
+#define CONFIG_EXPORTS_MAX 16
+
+/* Where windows are sent. Texts are NULL where the file has none. */
+struct config_export {
+	char *name;
+	enum config_export_kind kind;
+	char *address; /* http: or https:, without a '/' at its end; or a directory */
+	char *user;
+	char *password_file;
+	char *headers_file;
+	char *ca_file;
+	char *certificate_file;
+	char *key_file;
+	char *database; /* never NULL */
+	unsigned otlp_minor;
+	uint64_t timeout_ns;
+	uint32_t batch_windows;
+	uint64_t batch_bytes;
+	uint64_t batch_age_ns;
+	uint64_t request_bytes; /* a request has at most, of bytes */
+	uint32_t samples_max;   /* and of samples; 0: no limit, as of these */
+	uint64_t too_old_ns;    /* windows that began before that are not taken */
+	uint64_t keep_bytes;    /* files in a directory */
+	uint32_t keep_files;
+};
 
 /* What is wrong, and where. */
 struct exports_complaint {
@@ -15,9 +56,9 @@ struct exports_complaint {
 	struct err why;
 };
 
-/* One destination, the index-th of its file; its texts stay the file's, an address loses the '/' at
- * its end. 0, or -EINVAL. */
-int exports_take(const struct config *c, const struct schema_export *from, unsigned index,
-		 struct config_export *to, struct exports_complaint *complaint);
+/* One destination, the index-th of its file, behind count that are known already; its texts stay
+ * the file's, an address loses the '/' at its end. 0, or -EINVAL. */
+int exports_take(const struct config_export *known, size_t count, const struct schema_export *from,
+		 unsigned index, struct config_export *to, struct exports_complaint *complaint);
 
 #endif

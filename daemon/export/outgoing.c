@@ -1,4 +1,4 @@
-#include "daemon/export/batch.h"
+#include "daemon/export/outgoing.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 
 #include "common/clock.h"
 #include "daemon/export/directory.h"
-#include "daemon/export/sender.h"
+#include "daemon/export/settings.h"
 
-static int encode(struct batch *b, const struct sender_settings *settings, void *memory,
+static int encode(struct outgoing *b, const struct sender_settings *settings, void *memory,
 		  const struct source_windows *from, struct err *err)
 {
 	const struct export_origin origin = {
@@ -25,7 +25,7 @@ static int encode(struct batch *b, const struct sender_settings *settings, void 
 	return r;
 }
 
-static void take_numbers(struct batch *b, const struct source_windows *from)
+static void take_numbers(struct outgoing *b, const struct source_windows *from)
 {
 	memcpy(b->numbers, from->numbers, from->count * sizeof(b->numbers[0]));
 	memcpy(b->numbers + from->count, from->unreadable,
@@ -34,9 +34,9 @@ static void take_numbers(struct batch *b, const struct source_windows *from)
 	b->unreadable = from->unreadable_count;
 }
 
-int batch_make(struct batch *b, const struct sender_settings *settings, void *memory,
-	       const struct source *source, size_t windows, const atomic_bool *cancelled,
-	       struct err *err)
+int outgoing_make(struct outgoing *b, const struct sender_settings *settings, void *memory,
+		  const struct source *source, size_t windows, const atomic_bool *cancelled,
+		  struct err *err)
 {
 	struct source_windows *from = calloc(1, sizeof(*from));
 	int r;
@@ -57,7 +57,7 @@ int batch_make(struct batch *b, const struct sender_settings *settings, void *me
 	return r;
 }
 
-void batch_release(struct batch *b)
+void outgoing_release(struct outgoing *b)
 {
 	credentials_wipe(&b->credentials);
 	export_batch_release(&b->requests);

@@ -2,8 +2,8 @@
  * What a sender does on a thread of the pool: a batch of windows is read from its source and made
  * into requests, or into files of a directory. Windows are in memory only for so long.
  */
-#ifndef JXPERF_DAEMON_EXPORT_BATCH_H
-#define JXPERF_DAEMON_EXPORT_BATCH_H
+#ifndef JXPERF_DAEMON_EXPORT_OUTGOING_H
+#define JXPERF_DAEMON_EXPORT_OUTGOING_H
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 struct sender_settings;
 
-struct batch {
+struct outgoing {
 	unsigned numbers[2 * SOURCE_WINDOWS_MAX]; /* of windows, then of those unreadable */
 	size_t count;
 	size_t unreadable;
@@ -26,10 +26,10 @@ struct batch {
 
 /* Reads at most so many windows. b is zeros before, and to be released in either case. 0;
  * -EMSGSIZE where one window is too large for a request; or -errno with a line. */
-int batch_make(struct batch *b, const struct sender_settings *settings, void *memory,
-	       const struct source *source, size_t windows, const atomic_bool *cancelled,
-	       struct err *err);
+int outgoing_make(struct outgoing *b, const struct sender_settings *settings, void *memory,
+		  const struct source *source, size_t windows, const atomic_bool *cancelled,
+		  struct err *err);
 
-void batch_release(struct batch *b);
+void outgoing_release(struct outgoing *b);
 
 #endif
