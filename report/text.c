@@ -135,7 +135,11 @@ static void merged_windows(FILE *out, const struct window_result *w)
 	for (int i = 0; i < MERGED_NOTES; i++)
 		if (m->notes[i].windows > 0)
 			difference(out, (enum merged_note)i, &m->notes[i]);
-	if (m->batches >= MERGED_BATCHES_MIN)
+	if (m->hosts > 0)
+		fprintf(out, "of %u host%s\n", m->hosts, m->hosts == 1 ? "" : "s");
+	if (m->by_hosts)
+		fputs("intervals say how these hosts differ\n", out);
+	else if (m->batches >= MERGED_BATCHES_MIN)
 		fprintf(out, "intervals say how these windows differ, in %u batches\n", m->batches);
 	else
 		fprintf(out,

@@ -8,8 +8,7 @@
 #include "profile/combine/batches.h"
 #include "profile/estimate.h"
 
-/* Room for the sums of the newest pair. */
-static int reserve(struct pair_merge *m, size_t count)
+int pair_merge_reserve(struct pair_merge *m, size_t count)
 {
 	size_t before = m->capacity;
 	int r = array_reserve(&m->pairs, &m->capacity, count, sizeof(*m->pairs));
@@ -69,7 +68,7 @@ int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
 		   const struct pair_weights *weights, const struct pair_batch *batches)
 {
 	const struct profile *from = &rows->from->profile;
-	int r = reserve(m, rows->to->profile.pair_count);
+	int r = pair_merge_reserve(m, rows->to->profile.pair_count);
 
 	if (r < 0)
 		return r;
@@ -126,18 +125,28 @@ static double sampling_variance(const struct totals *t, const struct cpu_whole *
 	return squares - estimate_fraction(share * share, whole->ticks);
 }
 
-/* By what the windows differ more than that; shares are of what ticks are shares of, in both. */
-static double cpu_effect(const struct window_result *to, Jxp__Kind kind)
+/* By what the clusters differ more than that; shares are of what ticks are shares of, in both. */
+static double cpu_effect(const struct window_result *to, Jxp__Kind kind,
+			 const struct pair_clusters *c)
 {
-	const struct window_merged *facts = to->merged;
 	struct cpu_whole whole = window_result_tick_whole(to, kind);
 	double sampling = sampling_variance(&to->profile.kinds[kind].application, &whole);
-	unsigned batches = facts->kinds[kind].batches;
-	double variance = batches_variance(facts->cpu[kind], facts->wholes[kind], batches);
+	double variance = batches_variance(c->cpu, c->wholes, c->count);
 
 	return sampling > 0 && variance > 0
-		   ? fmax(1, batches_inflation(batches) * variance / sampling)
+		   ? fmax(1, batches_inflation(c->count) * variance / sampling)
 		   : 1;
+}
+
+void pair_merge_clusters(struct window_result *w, Jxp__Kind kind, const struct pair_clusters *c)
+{
+	double variance = batches_variance(c->wasteful, c->checked, c->count);
+
+	w->merged->cpu_effect[kind] = cpu_effect(w, kind, c);
+	w->merged->squares[kind] =
+	    variance > 0 ? batches_inflation(c->count) *
+			       squares_of_variance(variance, &w->profile.kinds[kind].application)
+			 : 0;
 }
 
 /* The CPU time of all sums of a kind. */
@@ -154,9 +163,10 @@ static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kin
 {
 	struct kind_totals *totals = &to->profile.kinds[kind];
 	struct window_merged *facts = to->merged;
-	unsigned batches = facts->kinds[kind].batches;
 	const double scales[PROFILE_WEIGHTS] = {[WEIGHT_NONE] = 1, [WEIGHT_PAIRS] = scale->cpu};
-	double variance;
+	const struct pair_clusters clusters = {facts->checked[kind], facts->wasteful[kind],
+					       facts->cpu[kind], facts->wholes[kind],
+					       facts->kinds[kind].batches};
 
 	scale_cpu(totals, scales);
 	finish_totals(&m->kinds[kind].application, &totals->application, scale->observation);
@@ -167,11 +177,7 @@ static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kin
 	scale_batches(facts->wasteful[kind], scale->observation);
 	scale_batches(facts->cpu[kind], scale->cpu);
 	scale_batches(facts->wholes[kind], scale->cpu);
-	facts->cpu_effect[kind] = cpu_effect(to, kind);
-	variance = batches_variance(facts->wasteful[kind], facts->checked[kind], batches);
-	if (variance > 0)
-		facts->squares[kind] = batches_inflation(batches) *
-				       squares_of_variance(variance, &totals->application);
+	pair_merge_clusters(to, kind, &clusters);
 }
 
 void pair_merge_finish(struct pair_merge *m, struct window_result *to,
