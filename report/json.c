@@ -168,8 +168,8 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 			{"quality", report_json_quality(m)}, {"problems", problems},
 			{"inefficiency", kinds}, {"objects_summary", summary}, {"objects", objects},
 			{"classes", classes}, {"numa", report_json_numa(m)}, {"cpu", cpu},
-			{"subsuming",
-			 m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null()});
+			{"subsuming", m->subsuming.analysed ? subsume_json(&m->subsuming.summary)
+							    : json_null()});
 	if (!writer->numbered)
 		document = json_with(document, "comparison", comparison_json(m->window));
 	document = report_json_with_loops(document, writer, limit);
