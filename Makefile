@@ -248,12 +248,17 @@ workloads: $(B)/workloads/.built
 WITNESS := $(B)/tests/witness
 OTHER_AGENTS := $(B)/tests/agents
 # Builds the tests, without running them.
-tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/code/check.so $(B)/tests/methods/check.so \
+tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/fleet-windows $(B)/tests/code/check.so $(B)/tests/methods/check.so \
 	$(WITNESS)/lib/jxperf/libjxperf-agent.so $(OTHER_AGENTS)/released/.built $(OTHER_AGENTS)/future/.built
 # What a profile in a file is read as, for the end-to-end test to hold against the JDK's own reader.
 $(B)/tests/stacks: $(B)/obj/tests/e2e/stacks.o $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lz -lm
+
+# Sends windows to a ClickHouse server, of stores and of fleets whose truth is known.
+$(B)/tests/fleet-windows: $(B)/obj/tests/fleet/windows.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 
 # A daemon whose agent asks the JVM for each stack that it walks as well.
 $(WITNESS)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) $(call pic,tests/e2e/witness.c) attach/agent/agent.map \
@@ -322,6 +327,14 @@ $(B)/pprof: tests/pprof/fetch
 	$(call say,FETCH,$@)
 	$(Q)SUDO=$(SUDO) tests/pprof/fetch $@ && touch $@ || echo "  the tests with pprof will be skipped"
 
+# ClickHouse of this Debian, and a current one, likewise.
+$(B)/clickhouse: tests/clickhouse/fetch
+	$(call say,FETCH,$@)
+	$(Q)SUDO=$(SUDO) tests/clickhouse/fetch server $@ && touch $@ || echo "  the tests with a ClickHouse will be skipped"
+$(B)/chdb: tests/clickhouse/fetch
+	$(call say,FETCH,$@)
+	$(Q)tests/clickhouse/fetch engine $@ && touch $@ || echo "  the tests with a current ClickHouse will be skipped"
+
 # Kubernetes' types, likewise.
 $(B)/kubernetes: tests/kubernetes/fetch
 	$(call say,FETCH,$@)
@@ -330,7 +343,7 @@ $(B)/kubernetes: tests/kubernetes/fetch
 # Builds and runs every test; T=unit/frame runs one. A second make, so that what the parse saw missing is there
 # after deps.
 check: deps
-	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof $(B)/kubernetes WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof $(B)/kubernetes $(B)/clickhouse $(B)/chdb WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
 	$(Q)JXPERF_BUILD=$(B) $(BESIDE) tests/run $(T)
 JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -497,7 +510,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/production/boot debian/jxperf.postrm contrib/kubernetes/jxperf-pod tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/kubernetes/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+SCRIPTS	= tests/production/boot debian/jxperf.postrm contrib/kubernetes/jxperf-pod tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/kubernetes/fetch tests/clickhouse/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 # Formatting, clang-tidy, the rooms of the includes, scripts and man pages.
 lint: deps $(GEN_PB) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms

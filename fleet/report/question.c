@@ -171,7 +171,17 @@ char *fleet_names_query(const struct fleet_question *a, const struct fleet_like 
 	return query_end(&q);
 }
 
-#define BY_KIND(value) "sumForEach(arrayMap(k -> k * toFloat64(" value "), is_for))"
+/* 18.16 does not find columns that only a lambda names: so they are its arguments, or there is
+ * none.
+ */
+#define FOR_KIND(value, i) "toFloat64(sum(toFloat64(" value ") * is_for[" #i "]))"
+#define BY_KIND(value)                                                                           \
+	"[" FOR_KIND(value, 1) "," FOR_KIND(value, 2) "," FOR_KIND(value, 3) "," FOR_KIND(       \
+	    value, 4) "," FOR_KIND(value, 5) "," FOR_KIND(value,                                 \
+							  6) "," FOR_KIND(value,                 \
+									  7) "," FOR_KIND(value, \
+											  8) "]"
+_Static_assert(KIND_VALUES == 8, "BY_KIND has them all");
 
 const struct fleet_sum fleet_sums[FLEET_SUMS] = {
     [FLEET_ROWS] = {"toUInt64(count())", HOUSE_U64},
@@ -226,7 +236,8 @@ static void add_weighted(struct query *q, const struct house_column *c)
 	else if (!weight)
 		ADD(q, "toFloat64(sum(%s))", name);
 	else if (c->array)
-		ADD(q, "sumForEach(arrayMap(v -> v * %s%s%s, %s))", weight, squared, again, name);
+		ADD(q, "sumForEach(arrayMap((v, w) -> v * w, %s, replicate(%s%s%s, %s)))", name,
+		    weight, squared, again, name);
 	else
 		ADD(q, "toFloat64(sum(%s * %s%s%s))", name, weight, squared, again);
 }
