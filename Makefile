@@ -330,10 +330,10 @@ $(B)/pprof: tests/pprof/fetch
 # ClickHouse of this Debian, and a current one, likewise.
 $(B)/clickhouse: tests/clickhouse/fetch
 	$(call say,FETCH,$@)
-	$(Q)SUDO=$(SUDO) tests/clickhouse/fetch server $@ && touch $@ || echo "  the tests with a ClickHouse will be skipped"
-$(B)/chdb: tests/clickhouse/fetch
+	$(Q)SUDO=$(SUDO) tests/clickhouse/fetch $@ && touch $@ || echo "  the tests with a ClickHouse will be skipped"
+$(B)/chdb: tests/chdb/fetch
 	$(call say,FETCH,$@)
-	$(Q)tests/clickhouse/fetch engine $@ && touch $@ || echo "  the tests with a current ClickHouse will be skipped"
+	$(Q)tests/chdb/fetch $@ && touch $@ || echo "  the tests with a current ClickHouse will be skipped"
 
 # Kubernetes' types, likewise.
 $(B)/kubernetes: tests/kubernetes/fetch
@@ -510,7 +510,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/production/boot debian/jxperf.postrm contrib/kubernetes/jxperf-pod tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/kubernetes/fetch tests/clickhouse/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+SCRIPTS	= tests/production/boot debian/jxperf.postrm contrib/kubernetes/jxperf-pod tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/kubernetes/fetch tests/clickhouse/fetch tests/chdb/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 # Formatting, clang-tidy, the rooms of the includes, scripts and man pages.
 lint: deps $(GEN_PB) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms
