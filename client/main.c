@@ -10,13 +10,29 @@
 #include "proto/limits.h"
 
 static const struct command *const commands[] = {
-    &cmd_check,        &cmd_list,         &cmd_attach,
-    &cmd_wait,         &cmd_detach,       &cmd_status,
-    &cmd_threads,      &cmd_apps,         &cmd_windows,
-    &cmd_report,       &cmd_diff,         &cmd_pause,
-    &cmd_resume,       &cmd_reload,       &cmd_fleet_plan,
-    &cmd_fleet_schema, &cmd_fleet_report, &cmd_subsume,
-    &cmd_top,          &cmd_ui,           NULL,
+    &cmd_check,
+    &cmd_list,
+    &cmd_attach,
+    &cmd_wait,
+    &cmd_detach,
+    &cmd_status,
+    &cmd_threads,
+    &cmd_apps,
+    &cmd_windows,
+    &cmd_report,
+    &cmd_diff,
+    &cmd_pause,
+    &cmd_resume,
+    &cmd_reload,
+    &cmd_fleet_plan,
+    &cmd_fleet_schema,
+    &cmd_fleet_report,
+    &cmd_fleet_diff,
+    &cmd_fleet_top,
+    &cmd_subsume,
+    &cmd_top,
+    &cmd_ui,
+    NULL,
 };
 
 #define COMMAND_HELP "help"

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -266,6 +267,8 @@ static void take_sums(struct inquiry *i, const struct sums *s)
 	w->always_pretouch = s->whole[FLEET_PRETOUCH];
 	if (s->whole[FLEET_OWNERS] > 1)
 		w->owner = PROC_ANY_UID;
+	w->object_interval = s->whole[FLEET_OBJECT_INTERVAL];
+	w->object_min_size = s->whole[FLEET_OBJECT_MIN_SIZE];
 	i->merge.objects_ns = s->whole[FLEET_OBJECTS_NS];
 	i->merge.objects.stands_for_s = s->numbers[FLEET_OBJECTS_WEIGHT];
 	i->merge.objects.heap = s->numbers[FLEET_HEAP];
@@ -435,7 +438,18 @@ static void add_window(struct merge *m, const struct cluster *c)
 	facts->wholes[c->kind][batch] += c->whole;
 }
 
-/* Rows that are there twice count in none. */
+/* What is no kind of pairs has no sums of batches, and as many as these windows make. */
+static void count_batches(struct merge *m)
+{
+	for (int kind = 0; kind < KIND_VALUES; kind++) {
+		bool fold;
+
+		for (unsigned w = 0;
+		     w < m->facts->kinds[kind].windows && !pair_kind_find((Jxp__Kind)kind); w++)
+			(void)batch_next(&m->kinds[kind].clock, &fold);
+	}
+}
+
 static int read_clusters(struct inquiry *i, struct fleet_reader *r, bool hosts)
 {
 	int e = 0;
@@ -482,6 +496,8 @@ static int ask_clusters(struct inquiry *i, struct err *err)
 	struct buffer answer = {0};
 	int r = 0;
 
+	if (!hosts)
+		count_batches(&i->merge);
 	if (expected_clusters(i) == 0)
 		return 0;
 	for (int once = 0; once <= 1 && r == 0; once++) {
@@ -571,6 +587,56 @@ int fleet_report_apps(const struct fleet_server *server, const struct fleet_ques
 	if (n == 0)
 		return nothing_meant(q, err);
 	*apps = TAKE_PTR(list);
+	*count = n;
+	return 0;
+}
+
+/* "org.example.Cart.total": a class and a member of it, either of which may be unknown. */
+static void read_member(struct fleet_reader *r, char out[FLEET_PLACE_BYTES])
+{
+	char names[2][FLEET_TEXT_BYTES], whole[2 * FLEET_TEXT_BYTES];
+
+	reader_text(r, names[0]);
+	reader_text(r, names[1]);
+	(void)snprintf(whole, sizeof(whole), "%s%s%s", names[0],
+		       names[0][0] && names[1][0] ? "." : "", names[1]); /* Fits. */
+	(void)utf8_sanitize(out, FLEET_PLACE_BYTES, whole);              /* May be cut. */
+}
+
+static void read_fleet_place(struct fleet_reader *r, struct fleet_place *p)
+{
+	char text[FLEET_TEXT_BYTES];
+
+	reader_text(r, text);
+	(void)utf8_sanitize(p->app, sizeof(p->app), text); /* May be cut. */
+	reader_text(r, text);
+	(void)utf8_sanitize(p->kind, sizeof(p->kind), text); /* Likewise. */
+	read_member(r, p->method);
+	read_member(r, p->place);
+	p->hosts = reader_u64(r);
+	/* Nanoseconds of ticks, times seconds of CPU time for each of them. */
+	p->cpu_s = reader_f64(r);
+	p->bytes = reader_f64(r);
+}
+
+int fleet_report_places(const struct fleet_server *server, const struct fleet_question *q,
+			unsigned rows, struct fleet_place **places, size_t *count, struct err *err)
+{
+	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_free_ struct fleet_place *list = calloc(rows, sizeof(*list));
+	int r = ask(server, fleet_places_query(q, rows), &answer, err);
+	struct fleet_reader reader = reader_of(&answer);
+	size_t n = 0;
+
+	if (r < 0)
+		return r;
+	if (!list)
+		return no_memory(err);
+	while (reader_more(&reader) && n < rows)
+		read_fleet_place(&reader, &list[n++]);
+	if (reader.failed || reader_more(&reader))
+		return bad_answer(-EBADMSG, "pairs", err);
+	*places = TAKE_PTR(list);
 	*count = n;
 	return 0;
 }

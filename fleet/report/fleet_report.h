@@ -38,4 +38,21 @@ struct fleet_app {
 int fleet_report_apps(const struct fleet_server *server, const struct fleet_question *q,
 		      unsigned rows, struct fleet_app **apps, size_t *count, struct err *err);
 
+/* Where wasteful accesses are made: a method that makes the one that could go, and what it
+ * accesses. */
+#define FLEET_PLACE_BYTES 512u
+struct fleet_place {
+	char app[WINDOW_LABEL_BYTES];
+	char kind[32];
+	char method[FLEET_PLACE_BYTES];
+	char place[FLEET_PLACE_BYTES]; /* "" where it is not known */
+	uint64_t hosts;
+	double cpu_s; /* of the fleet, at these accesses; */
+	double bytes; /* wasteful ones, each times what an observation stands for */
+};
+
+/* At most rows of them, those with most CPU time first, then bytes. */
+int fleet_report_places(const struct fleet_server *server, const struct fleet_question *q,
+			unsigned rows, struct fleet_place **places, size_t *count, struct err *err);
+
 #endif

@@ -209,6 +209,10 @@ const struct fleet_sum fleet_sums[FLEET_SUMS] = {
     [FLEET_OBJECTS_NS] = {"toUInt64(sum(objects_ns))", HOUSE_U64},
     [FLEET_OBJECTS_WEIGHT] = {"toFloat64(sum(tracks_objects * objects_weight))", HOUSE_F64},
     [FLEET_HEAP] = {"toFloat64(sum(tracks_objects * heap))", HOUSE_F64},
+    [FLEET_OBJECT_INTERVAL] = {"toUInt64(argMax(object_interval, tracks_objects * start_unix_ns))",
+			       HOUSE_U64},
+    [FLEET_OBJECT_MIN_SIZE] = {"toUInt64(argMax(object_min_size, tracks_objects * start_unix_ns))",
+			       HOUSE_U64},
     [FLEET_HEAP_WEIGHTED] = {"toFloat64(sum(tracks_objects * heap * weight))", HOUSE_F64},
 };
 
@@ -448,6 +452,43 @@ char *fleet_apps_query(const struct fleet_question *a, unsigned rows)
 	ADD(&q,
 	    " LIMIT 1 BY " WINDOW_KEY ") GROUP BY app) USING (app) GROUP BY app ORDER BY "
 	    "sum(wasteful) DESC, app LIMIT %u" FORMAT,
+	    rows);
+	return query_end(&q);
+}
+
+/* The access that could go, of a wasteful pair (pair_removable_node). */
+static void add_removable(struct query *q, const char *what)
+{
+	ADD(q, "if(kind = '%s', watch_%s, trap_%s)",
+	    pair_kind_find(JXP__KIND__KIND_DEAD_STORE)->name, what, what);
+}
+
+char *fleet_places_query(const struct fleet_question *a, unsigned rows)
+{
+	struct query q;
+
+	if (!query_begin(&q))
+		return NULL;
+	ADD(&q, "SELECT app, kind, ");
+	add_removable(&q, "class");
+	ADD(&q, " AS by_class, ");
+	add_removable(&q, "method");
+	ADD(&q,
+	    " AS by_method, if(location_owner = '', location_class, location_owner) AS "
+	    "of_class, location_field, toUInt64(uniqExact(host)), toFloat64(sum(cpu_ns * "
+	    "cpu_weight)), toFloat64(sum(wasteful_bytes * observation_weight)) FROM "
+	    "(SELECT " WINDOW_KEY
+	    ", row_no, kind, watch_class, watch_method, trap_class, trap_method, "
+	    "location_owner, location_class, location_field, cpu_ns, wasteful_bytes FROM pairs");
+	add_common(&q, a);
+	ADD(&q, " AND wasteful_count > 0 LIMIT 1 BY " WINDOW_KEY
+		", row_no) GLOBAL ALL INNER JOIN (SELECT host, store, window_no, cpu_weight, "
+		"observation_weight FROM windows");
+	add_asked(&q, a);
+	ADD(&q,
+	    " LIMIT 1 BY " WINDOW_KEY ") USING (host, store, window_no) GROUP BY app, kind, "
+	    "by_class, by_method, of_class, location_field ORDER BY sum(cpu_ns * cpu_weight) "
+	    "DESC, sum(wasteful_bytes * observation_weight) DESC LIMIT %u" FORMAT,
 	    rows);
 	return query_end(&q);
 }

@@ -80,6 +80,8 @@ enum fleet_sum_number {
 	FLEET_OBJECTS_WEIGHT,
 	FLEET_HEAP,
 	FLEET_HEAP_WEIGHTED,
+	FLEET_OBJECT_INTERVAL, /* of the last window with objects */
+	FLEET_OBJECT_MIN_SIZE,
 	FLEET_SUMS,
 };
 extern const struct fleet_sum fleet_sums[FLEET_SUMS];
@@ -100,5 +102,9 @@ char *fleet_contexts_query(const uint8_t (*hashes)[HOUSE_HASH_BYTES], size_t cou
 /* Applications, those that waste most first: name, hosts, windows, CPU seconds of the fleet, by
  * kind the share of it. */
 char *fleet_apps_query(const struct fleet_question *q, unsigned rows);
+
+/* Places, likewise: app, kind, class and method that make the access that could go, owner and name
+ * of the field, or class of what is accessed; hosts, CPU seconds, wasteful bytes. */
+char *fleet_places_query(const struct fleet_question *q, unsigned rows);
 
 #endif
