@@ -5,19 +5,19 @@
 
 #include "client/command/diff_show.h"
 #include "client/command/parse.h"
-#include "client/fleet/options.h"
+#include "client/command/fleet_options.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "compare/side_json.h"
 #include "report/report.h"
 
-struct diff_options {
+struct fleet_diff_options {
 	struct server_options server;
 	struct fleet_question question; /* of both */
 	struct diff_shown shown;
 };
 
-#define FIELD(member) .field = offsetof(struct diff_options, member)
+#define FIELD(member) .field = offsetof(struct fleet_diff_options, member)
 
 static const struct argument_option arguments[] = {
     {.group = server_arguments, FIELD(server)},
@@ -26,21 +26,21 @@ static const struct argument_option arguments[] = {
     {0},
 };
 
-static struct diff_options asked;
+static struct fleet_diff_options asked;
 
 /* One of the two: a question, and its words. */
-struct side {
+struct asked_side {
 	const char *text;
 	char *words; /* that the question's point into */
 	struct fleet_question question;
 };
 
-struct loaded {
+struct asked_sides {
 	struct fleet_server server;
-	struct side sides[2];
+	struct asked_side sides[2];
 };
 
-static void loaded_release(struct loaded *l)
+static void loaded_release(struct asked_sides *l)
 {
 	for (int i = 0; i < 2; i++)
 		free(l->sides[i].words);
@@ -48,7 +48,7 @@ static void loaded_release(struct loaded *l)
 
 /* ---------------------------------------------------------------- what is meant */
 
-static int parse_word(struct side *s, char *word, struct err *err)
+static int parse_word(struct asked_side *s, char *word, struct err *err)
 {
 	const struct {
 		const char *name;
@@ -75,12 +75,12 @@ static int parse_word(struct side *s, char *word, struct err *err)
 		       s->text);
 }
 
-static int parse_side(struct side *s, const char *text, struct err *err)
+static int parse_side(struct asked_side *s, const char *text, struct err *err)
 {
 	char *rest, *word;
 	int r = 0;
 
-	*s = (struct side){.text = text, .words = strdup(text), .question = asked.question};
+	*s = (struct asked_side){.text = text, .words = strdup(text), .question = asked.question};
 	if (!s->words)
 		return err_set(err, ENOMEM, "out of memory");
 	rest = s->words;
@@ -99,7 +99,7 @@ static void release_window(struct window_result **w)
 /* By its report, as `diff` has windows. */
 static int load(void *context, int i, struct compare_side *out, struct err *err)
 {
-	struct loaded *l = context;
+	struct asked_sides *l = context;
 	_cleanup_(release_window) struct window_result *w = NULL;
 	_cleanup_free_ char *text = NULL;
 	struct err why;
@@ -117,8 +117,8 @@ static int load(void *context, int i, struct compare_side *out, struct err *err)
 
 static int diff(struct client *c, struct command_call *call, struct err *err)
 {
-	struct diff_options *o = &asked;
-	_cleanup_(loaded_release) struct loaded loaded = {.sides = {{.words = NULL}}};
+	struct fleet_diff_options *o = &asked;
+	_cleanup_(loaded_release) struct asked_sides loaded = {.sides = {{.words = NULL}}};
 	const struct diff_loader loader = {load, &loaded};
 	struct server *s = NULL;
 	int r = 0;

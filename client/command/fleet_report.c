@@ -4,21 +4,21 @@
 
 #include "client/command/command.h"
 #include "client/command/parse.h"
-#include "client/fleet/options.h"
+#include "client/command/fleet_options.h"
 #include "client/output/output.h"
 #include "common/cleanup.h"
 #include "report/report.h"
 
 #define REPORT_BYTES_MAX ((size_t)256 << 20)
 
-struct report_options {
+struct fleet_report_options {
 	struct server_options server;
 	struct fleet_question question;
 	Jxp__ReportRequest report;
 	const char *output;
 };
 
-#define FIELD(member) .field = offsetof(struct report_options, member)
+#define FIELD(member) .field = offsetof(struct fleet_report_options, member)
 
 static const struct argument_option arguments[] = {
     {.group = server_arguments, FIELD(server)},
@@ -28,7 +28,7 @@ static const struct argument_option arguments[] = {
     {0},
 };
 
-static struct report_options asked = {.report = JXP__REPORT_REQUEST__INIT};
+static struct fleet_report_options asked = {.report = JXP__REPORT_REQUEST__INIT};
 
 static void set_defaults(void)
 {
@@ -40,7 +40,7 @@ static void release_window(struct window_result **w)
 	window_result_free(*w);
 }
 
-static int ask(const struct report_options *o, struct window_result **w, struct err *err)
+static int ask(const struct fleet_report_options *o, struct window_result **w, struct err *err)
 {
 	struct fleet_server asking;
 	struct server *s;
@@ -54,7 +54,7 @@ static int ask(const struct report_options *o, struct window_result **w, struct 
 	return r;
 }
 
-static int render(const struct report_options *o, const struct output *output,
+static int render(const struct fleet_report_options *o, const struct output *output,
 		  const struct window_result *w, char **text, size_t *size, struct err *err)
 {
 	const Jxp__ReportRequest *q = &o->report;
@@ -71,7 +71,7 @@ static int render(const struct report_options *o, const struct output *output,
 
 static int report(struct client *c, struct command_call *call, struct err *err)
 {
-	struct report_options *o = &asked;
+	struct fleet_report_options *o = &asked;
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_(release_window) struct window_result *w = NULL;
 	_cleanup_free_ char *text = NULL;

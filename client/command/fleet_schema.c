@@ -6,12 +6,12 @@
 
 #include "client/command/command.h"
 #include "client/command/parse.h"
-#include "client/fleet/options.h"
+#include "client/command/fleet_options.h"
 #include "common/clock.h"
 #include "common/cleanup.h"
 #include "export/clickhouse/schema.h"
 
-struct schema_options {
+struct fleet_schema_options {
 	struct server_options server;
 	bool print, apply;
 	const char *cluster;
@@ -19,7 +19,7 @@ struct schema_options {
 	unsigned version;
 };
 
-#define FIELD(member) .field = offsetof(struct schema_options, member)
+#define FIELD(member) .field = offsetof(struct fleet_schema_options, member)
 
 static int set_version(const char *text, void *version, struct err *err)
 {
@@ -52,7 +52,7 @@ static const struct argument_option arguments[] = {
     {0},
 };
 
-static struct schema_options asked;
+static struct fleet_schema_options asked;
 
 static void release_buffer(struct buffer *b)
 {
@@ -116,7 +116,7 @@ static void say_no_ttl(const struct house_schema *schema, FILE *out)
 		    schema->cluster ? "_local" : "");
 }
 
-static int check(const struct schema_options *o, struct house_schema *schema, struct err *err)
+static int check(const struct fleet_schema_options *o, struct house_schema *schema, struct err *err)
 {
 	int r;
 
@@ -137,7 +137,7 @@ static int check(const struct schema_options *o, struct house_schema *schema, st
 
 static int schema(struct client *c, struct command_call *call, struct err *err)
 {
-	const struct schema_options *o = &asked;
+	const struct fleet_schema_options *o = &asked;
 	struct server_options outside = o->server;
 	struct house_schema schema;
 	struct server *s = NULL;

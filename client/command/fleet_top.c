@@ -6,7 +6,7 @@
 
 #include "client/command/command.h"
 #include "client/command/parse.h"
-#include "client/fleet/options.h"
+#include "client/command/fleet_options.h"
 #include "client/output/json.h"
 #include "client/output/table.h"
 #include "common/cleanup.h"
@@ -14,13 +14,13 @@
 
 #define ROWS_DEFAULT 10u
 
-struct top_options {
+struct fleet_top_options {
 	struct server_options server;
 	struct fleet_question question;
 	uint32_t rows;
 };
 
-#define FIELD(member) .field = offsetof(struct top_options, member)
+#define FIELD(member) .field = offsetof(struct fleet_top_options, member)
 
 static const struct argument_option arguments[] = {
     {.group = server_arguments, FIELD(server)},
@@ -35,22 +35,22 @@ static const struct argument_option arguments[] = {
     {0},
 };
 
-static struct top_options asked;
+static struct fleet_top_options asked;
 
-struct found {
+struct worst {
 	struct fleet_app *apps;
 	size_t app_count;
 	struct fleet_place *places;
 	size_t place_count;
 };
 
-static void found_release(struct found *f)
+static void found_release(struct worst *f)
 {
 	free(f->apps);
 	free(f->places);
 }
 
-static int ask(const struct top_options *o, struct found *f, struct err *err)
+static int ask(const struct fleet_top_options *o, struct worst *f, struct err *err)
 {
 	uint32_t rows = o->rows ? o->rows : ROWS_DEFAULT;
 	struct fleet_server asking;
@@ -70,7 +70,7 @@ static int ask(const struct top_options *o, struct found *f, struct err *err)
 
 /* ---------------------------------------------------------------- what is said */
 
-static json_t *apps_json(const struct found *f)
+static json_t *apps_json(const struct worst *f)
 {
 	json_t *list = json_array();
 
@@ -88,7 +88,7 @@ static json_t *apps_json(const struct found *f)
 	return list;
 }
 
-static json_t *places_json(const struct found *f)
+static json_t *places_json(const struct worst *f)
 {
 	json_t *list = json_array();
 
@@ -105,7 +105,7 @@ static json_t *places_json(const struct found *f)
 	return list;
 }
 
-static int print_apps(const struct found *f)
+static int print_apps(const struct worst *f)
 {
 	static const char *const headings[] = {"APP",          "HOSTS",       "WINDOWS",
 					       "CPU-SECONDS",  "DEAD-STORES", "SILENT-STORES",
@@ -129,7 +129,7 @@ static int print_apps(const struct found *f)
 	return r;
 }
 
-static int print_places(const struct found *f)
+static int print_places(const struct worst *f)
 {
 	static const char *const headings[] = {"CPU-SECONDS", "HOSTS", "APP", "KIND",
 					       "METHOD",      "PLACE", NULL};
@@ -153,7 +153,7 @@ static int print_places(const struct found *f)
 
 static int top(struct client *c, struct command_call *call, struct err *err)
 {
-	_cleanup_(found_release) struct found found = {.apps = NULL};
+	_cleanup_(found_release) struct worst found = {.apps = NULL};
 	int r;
 
 	(void)call;        /* There are no operands. */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "export/clickhouse/columns.h"
+#include "export/clickhouse/types.h"
 #include "profile/profile.h"
 
 struct house_hash {

@@ -5,7 +5,7 @@
 #ifndef JXPERF_EXPORT_CLICKHOUSE_FACTS_H
 #define JXPERF_EXPORT_CLICKHOUSE_FACTS_H
 
-#include "export/clickhouse/columns.h"
+#include "export/clickhouse/types.h"
 #include "export/clickhouse/contexts.h"
 #include "export/clickhouse/writer.h"
 #include "export/format.h"

@@ -308,7 +308,7 @@ int fleet_answer_windows(struct fleet_reader *r, struct window_result *w)
 /* ---------------------------------------------------------------- rows */
 
 /* A row that is being read. */
-struct row {
+struct answered_row {
 	struct fleet_reader *r;
 	const struct fleet_contexts *contexts;
 	struct merge *m;
@@ -325,17 +325,17 @@ struct row {
 	bool unplaced;  /* there is no room for what it refers to */
 };
 
-static void *target_of(struct row *row, const struct house_column *c)
+static void *target_of(struct answered_row *row, const struct house_column *c)
 {
 	return c->via ? row->referred : row->row;
 }
 
-static uint32_t *id_of(struct row *row, const struct house_column *c)
+static uint32_t *id_of(struct answered_row *row, const struct house_column *c)
 {
 	return column_at(c->column, target_of(row, c), 0);
 }
 
-static int read_name(struct row *row, uint32_t *id)
+static int read_name(struct answered_row *row, uint32_t *id)
 {
 	char text[FLEET_TEXT_BYTES];
 
@@ -343,7 +343,7 @@ static int read_name(struct row *row, uint32_t *id)
 	return intern(row->m->result, text, id);
 }
 
-static void read_context(struct row *row, const struct house_column *c)
+static void read_context(struct answered_row *row, const struct house_column *c)
 {
 	static const struct house_hash none;
 	struct house_hash hash;
@@ -356,7 +356,7 @@ static void read_context(struct row *row, const struct house_column *c)
 		saturate_add(&row->m->result->losses[LOSS_NODES], 1);
 }
 
-static void read_certainty(struct row *row, const struct house_column *c)
+static void read_certainty(struct answered_row *row, const struct house_column *c)
 {
 	uint8_t certainty = reader_u8(row->r);
 	uint32_t node = *id_of(row, c);
@@ -367,7 +367,7 @@ static void read_certainty(struct row *row, const struct house_column *c)
 		cct_mark(&row->m->result->profile.cct, node, certainty);
 }
 
-static int add_location(struct row *row, uint32_t *id)
+static int add_location(struct answered_row *row, uint32_t *id)
 {
 	struct window_result *w = row->m->result;
 	static const struct location none;
@@ -381,7 +381,7 @@ static int add_location(struct row *row, uint32_t *id)
 	return e == -ENOMEM ? e : 0;
 }
 
-static int read_place(struct row *row, const struct house_column *c)
+static int read_place(struct answered_row *row, const struct house_column *c)
 {
 	struct location *l = &row->location;
 
@@ -418,7 +418,7 @@ static Jxp__Kind kind_named(const char *name)
 	return JXP__KIND__KIND_NONE;
 }
 
-static void read_kind(struct row *row, const struct house_column *c)
+static void read_kind(struct answered_row *row, const struct house_column *c)
 {
 	char name[FLEET_TEXT_BYTES];
 	uint16_t kind;
@@ -429,7 +429,7 @@ static void read_kind(struct row *row, const struct house_column *c)
 	row->r->failed |= kind == JXP__KIND__KIND_NONE;
 }
 
-static int read_method(struct row *row, const struct house_column *c)
+static int read_method(struct answered_row *row, const struct house_column *c)
 {
 	int e;
 
@@ -441,7 +441,7 @@ static int read_method(struct row *row, const struct house_column *c)
 	return e < 0 ? e : add_method(row->m->result, &row->method, id_of(row, c));
 }
 
-static void read_observed(struct row *row)
+static void read_observed(struct answered_row *row)
 {
 	double value = reader_f64(row->r);
 	double *const sums[] = {&row->observed.checked, &row->observed.wasteful,
@@ -452,7 +452,7 @@ static void read_observed(struct row *row)
 }
 
 /* What is no column of the window's row: a total's kind and part, a site's extras. */
-static void read_extra(struct row *row, const struct house_column *c)
+static void read_extra(struct answered_row *row, const struct house_column *c)
 {
 	char name[FLEET_TEXT_BYTES];
 
@@ -469,7 +469,7 @@ static void read_extra(struct row *row, const struct house_column *c)
 	}
 }
 
-static int read_column(struct row *row, const struct house_column *c)
+static int read_column(struct answered_row *row, const struct house_column *c)
 {
 	if (c->put) {
 		read_extra(row, c);
@@ -509,7 +509,7 @@ static int read_column(struct row *row, const struct house_column *c)
 }
 
 /* The key of what a position is of has been read. */
-static int finish_referred(struct row *row)
+static int finish_referred(struct answered_row *row)
 {
 	uint32_t position;
 	int e;
@@ -537,7 +537,7 @@ static void add_sums(struct pair_sums *to, const struct pair_sums *from)
 	to->squares += from->squares;
 }
 
-static int add_pair(struct row *row, uint32_t position)
+static int add_pair(struct answered_row *row, uint32_t position)
 {
 	int e = pair_merge_reserve(&row->m->pairs, row->m->result->profile.pair_count);
 
@@ -546,7 +546,7 @@ static int add_pair(struct row *row, uint32_t position)
 	return e;
 }
 
-static int add_site(struct row *row, uint32_t position)
+static int add_site(struct answered_row *row, uint32_t position)
 {
 	struct merge *m = row->m;
 	int e = object_merge_reserve(&m->objects, m->facts, m->result->objects.site_count);
@@ -559,7 +559,7 @@ static int add_site(struct row *row, uint32_t position)
 }
 
 /* struct kind_sums consists of struct pair_sums as struct kind_totals does of struct totals. */
-static void add_total(struct row *row)
+static void add_total(struct answered_row *row)
 {
 	struct totals *totals = (struct totals *)row->m->result->profile.kinds;
 	struct pair_sums *sums = (struct pair_sums *)row->m->pairs.kinds;
@@ -571,7 +571,7 @@ static void add_total(struct row *row)
 	add_sums(&sums[row->total], &row->observed);
 }
 
-static int add_row(struct row *row, uint32_t table)
+static int add_row(struct answered_row *row, uint32_t table)
 {
 	const struct window_table *t = &window_tables[table];
 	struct window_result *w = row->m->result;
@@ -607,7 +607,7 @@ static size_t largest_row(void)
 	return most;
 }
 
-static int read_row(struct row *row, const struct house_table *t)
+static int read_row(struct answered_row *row, const struct house_table *t)
 {
 	int e = 0;
 
@@ -640,7 +640,7 @@ int fleet_answer_table(size_t number, const struct buffer *answer,
 	int e = row && referred ? 0 : -ENOMEM;
 
 	while (reader_more(&r) && e == 0) {
-		struct row one = {
+		struct answered_row one = {
 		    .r = &r, .contexts = contexts, .m = m, .row = row, .referred = referred};
 
 		memset(row, 0, size);

@@ -1,8 +1,8 @@
 /*
  * Options that the commands about a fleet have: which server, and which windows.
  */
-#ifndef JXPERF_CLIENT_FLEET_OPTIONS_H
-#define JXPERF_CLIENT_FLEET_OPTIONS_H
+#ifndef JXPERF_CLIENT_COMMAND_FLEET_OPTIONS_H
+#define JXPERF_CLIENT_COMMAND_FLEET_OPTIONS_H
 
 #include "client/fleet/server.h"
 #include "common/arguments.h"
