@@ -4,6 +4,7 @@
 #ifndef JXPERF_EXPORT_CLICKHOUSE_ROWS_H
 #define JXPERF_EXPORT_CLICKHOUSE_ROWS_H
 
+#include "export/clickhouse/columns.h"
 #include "export/clickhouse/facts.h"
 
 /* Appends the columns of one row; contexts that it names are marked in its hashes. 0, -ENOBUFS or

@@ -1,4 +1,4 @@
-#include "client/command/fleet_options.h"
+#include "client/command/fleet/options.h"
 
 #include "client/command/parse.h"
 

@@ -6,7 +6,7 @@
 
 #include "client/command/command.h"
 #include "client/command/parse.h"
-#include "client/command/fleet_options.h"
+#include "client/command/fleet/options.h"
 #include "common/clock.h"
 #include "common/cleanup.h"
 #include "export/clickhouse/schema.h"

@@ -5,7 +5,7 @@
 
 #include "client/command/diff_show.h"
 #include "client/command/parse.h"
-#include "client/command/fleet_options.h"
+#include "client/command/fleet/options.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "compare/side_json.h"

@@ -4,7 +4,7 @@
 
 #include "client/command/command.h"
 #include "client/command/parse.h"
-#include "client/command/fleet_options.h"
+#include "client/command/fleet/options.h"
 #include "client/output/output.h"
 #include "common/cleanup.h"
 #include "report/report.h"
