@@ -84,9 +84,9 @@ static const struct part method_parts[] = {
 
 static const struct part node_parts[] = {
     {"context", HOUSE_HASH, HOUSE_KEY, HOUSE_CONTEXT},
-    {"class", HOUSE_TEXT, HOUSE_ANY, HOUSE_NODE_CLASS},
-    {"method", HOUSE_TEXT, HOUSE_ANY, HOUSE_NODE_METHOD},
-    {"line", HOUSE_I32, HOUSE_ANY, HOUSE_NODE_LINE},
+    {"class", HOUSE_TEXT, HOUSE_FACT, HOUSE_NODE_CLASS},   /* The context says it all; */
+    {"method", HOUSE_TEXT, HOUSE_FACT, HOUSE_NODE_METHOD}, /* people can read these. */
+    {"line", HOUSE_I32, HOUSE_FACT, HOUSE_NODE_LINE},
     {"certainty", HOUSE_U8, HOUSE_MOST, HOUSE_NODE_CERTAINTY},
     {0},
 };

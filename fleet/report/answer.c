@@ -498,11 +498,6 @@ static int read_column(struct answered_row *row, const struct house_column *c)
 	case HOUSE_NODE_CERTAINTY:
 		read_certainty(row, c);
 		return 0;
-	case HOUSE_NODE_CLASS:
-	case HOUSE_NODE_METHOD:
-	case HOUSE_NODE_LINE:
-		reader_skip(row->r, c->type, false);
-		return 0;
 	default:
 		return read_place(row, c);
 	}

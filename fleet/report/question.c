@@ -318,25 +318,45 @@ char *fleet_sums_query(const struct fleet_question *a, const struct fleet_like *
 
 /* ---------------------------------------------------------------- tables */
 
-/* Rows of a table with the weights of their windows. */
-static void add_rows(struct query *q, const struct fleet_question *a, const struct fleet_like *like,
-		     const char *table, bool once)
+/* Which of their windows' columns are needed beside a table's own. */
+static void add_needed(struct query *q, const struct house_table *t)
 {
+	bool named[HOUSE_WEIGHTS] = {false};
+
+	for (size_t i = 0; i < t->count; i++)
+		if (t->columns[i].sum == HOUSE_WEIGHTED || t->columns[i].sum == HOUSE_SQUARES)
+			named[t->columns[i].weight] = true;
+	named[WEIGHT_CPU] |= named[WEIGHT_BESIDE] | named[WEIGHT_LOOPS] | named[WEIGHT_PAIRS];
+	for (size_t w = 0; w < HOUSE_WEIGHTS; w++)
+		if (named[w] && weights[w] &&
+		    (w == WEIGHT_CPU || strcmp(weights[w], weights[WEIGHT_CPU]) != 0))
+			ADD(q, ", %s", weights[w]);
+}
+
+/* Rows of a table with columns of their windows: with the weights that it needs, and more of these.
+ */
+static void add_rows(struct query *q, const struct fleet_question *a, const struct fleet_like *like,
+		     size_t table, const char *more, bool once)
+{
+	const struct house_table *t = house_table(table);
+
 	ADD(q, " FROM ");
 	if (once)
-		ADD(q, "(SELECT * FROM %s", table);
+		ADD(q, "(SELECT * FROM %s", t->name);
 	else
-		ADD(q, "%s", table);
+		ADD(q, "%s", t->name);
 	if (once) {
 		add_common(q, a);
 		ADD(q, " LIMIT 1 BY " WINDOW_KEY ", row_no)");
 	}
-	ADD(q, " GLOBAL ALL INNER JOIN (SELECT host, store, window_no, weight, "
-	       "observation_weight, cpu_weight, objects_weight, whole_ns, start_unix_ns FROM "
-	       "windows");
+	ADD(q, " GLOBAL ALL INNER JOIN (SELECT host, store, window_no");
+	add_needed(q, t);
+	ADD(q, "%s FROM windows", more);
 	add_asked(q, a);
 	add_like(q, like);
-	ADD(q, " LIMIT 1 BY " WINDOW_KEY ") USING (host, store, window_no)");
+	if (once)
+		ADD(q, " LIMIT 1 BY " WINDOW_KEY);
+	ADD(q, ") USING (host, store, window_no)");
 	add_common(q, a);
 }
 
@@ -362,7 +382,7 @@ char *fleet_table_query(const struct fleet_question *a, const struct fleet_like 
 	ADD(&q, "SELECT ");
 	add_columns(&q, t);
 	ADD(&q, "toUInt64(count())");
-	add_rows(&q, a, like, t->name, once);
+	add_rows(&q, a, like, number, "", once);
 	ADD(&q, " GROUP BY ");
 	for (size_t i = 0; i < t->count; i++) {
 		if (t->columns[i].sum != HOUSE_KEY)
@@ -390,7 +410,7 @@ char *fleet_clusters_query(const struct fleet_question *a, const struct fleet_li
 		"toFloat64(sum(wasteful_bytes * observation_weight)), "
 		"toFloat64(sum(wasteful_cpu_ns * cpu_weight)), toFloat64(sum(whole_ns * "
 		"cpu_weight)), toUInt64(count())");
-	add_rows(&q, a, like, "kinds", once);
+	add_rows(&q, a, like, house_table_of(TABLE_KINDS), ", whole_ns, start_unix_ns", once);
 	ADD(&q,
 	    " AND part = 0 GROUP BY kind, host%s ORDER BY kind, min(start_unix_ns), host%s" FORMAT,
 	    hosts ? "" : ", store, window_no", hosts ? "" : ", store, window_no");
