@@ -27,6 +27,7 @@
 #define BODY_MAX ((size_t)8 << 20)
 #define TRIES    100
 #define EPOCH_S  3600.0
+#define GROUPS   10u
 #define METHODS  12u
 #define START_NS (UINT64_C(1795248000) * NS_PER_S)
 
@@ -172,7 +173,23 @@ struct host {
 	double load; /* by how much its windows are busier than others' */
 };
 
-/* As many ticks as observations, in the same methods. */
+/* Each wasteful observation stands for a tick. */
+static void give_time(struct window_result *w, double tick_ns)
+{
+	struct totals *t = &w->profile.kinds[JXP__KIND__KIND_DEAD_STORE].application;
+
+	for (size_t i = 0; i < w->profile.pair_count; i++) {
+		double n = (double)w->profile.pairs[i].wasteful_count;
+
+		w->profile.pairs[i].cpu = (struct cpu_sums){n * tick_ns, n * tick_ns * tick_ns};
+	}
+	t->wasteful_cpu = (struct cpu_sums){(double)t->wasteful_count * tick_ns,
+					    (double)t->wasteful_count * tick_ns * tick_ns};
+	t->cpu =
+	    (struct cpu_sums){(double)t->count * tick_ns, (double)t->count * tick_ns * tick_ns};
+}
+
+/* Half as many observations as ticks, in the same methods. */
 static struct window_result *fleet_window(const struct host *h, uint64_t *state, const char *app,
 					  unsigned number, unsigned observations)
 {
@@ -195,6 +212,7 @@ static struct window_result *fleet_window(const struct host *h, uint64_t *state,
 	w->cpu_ns = (uint64_t)(h->load * 10 * (double)NS_PER_S);
 	w->counters[JXP__COUNTER__COUNTER_TICKS] = 2 * observations;
 	w->counters[JXP__COUNTER__COUNTER_TICK_NS] = w->cpu_ns - w->overhead_ns;
+	give_time(w, (double)(w->cpu_ns - w->overhead_ns) / (2.0 * observations));
 	for (uint32_t n = 1; n <= w->profile.cct.node_count; n++)
 		if (cpu_profile_add(&w->cpu, JXP__CPU_SAMPLE__STATE__COMPILED, n, false,
 				    (w->cpu_ns - w->overhead_ns) / w->profile.cct.node_count) < 0)
@@ -210,12 +228,12 @@ static void send_host(struct sender *s, const char *app, unsigned number, uint64
 			 .chance = chances[(unsigned)(3 * draw(state))],
 			 .load = 0.5 + draw(state)};
 	struct window_result *windows[BATCH];
-	char name[64], store[64];
-	struct export_origin origin = {
-	    .host = name, .group = number % 2 ? "blue" : "green", .store = store};
+	char name[64], store[192], group[32];
+	struct export_origin origin = {.host = name, .group = group, .store = store};
 	size_t count = 0;
 
 	(void)snprintf(name, sizeof(name), "host%u", number);
+	(void)snprintf(group, sizeof(group), "g%u", number % GROUPS);
 	(void)snprintf(store, sizeof(store), "store-of-%u-%s", number, app);
 	for (unsigned epoch = 0; epoch < (unsigned)(wanted / h.chance); epoch++) {
 		if (draw(state) >= h.chance)
