@@ -249,12 +249,17 @@ WITNESS := $(B)/tests/witness
 OTHER_AGENTS := $(B)/tests/agents
 SENDING := $(B)/tests/sending
 # Builds the tests, without running them.
-tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/code/check.so $(B)/tests/methods/check.so \
+tests: all unit-tests workloads $(B)/bench/fill_store $(B)/tests/stacks $(B)/tests/fleet-windows $(B)/tests/code/check.so $(B)/tests/methods/check.so \
 	$(WITNESS)/lib/jxperf/libjxperf-agent.so $(SENDING)/bin/jxperfd $(OTHER_AGENTS)/released/.built $(OTHER_AGENTS)/future/.built
 # What a profile in a file is read as, for the end-to-end test to hold against the JDK's own reader.
 $(B)/tests/stacks: $(B)/obj/tests/e2e/stacks.o $(CORE)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lz -lm
+
+# Sends windows to a ClickHouse server, of stores and of fleets whose truth is known.
+$(B)/tests/fleet-windows: $(B)/obj/tests/fleet/windows.o $(CORE)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 
 # A daemon whose agent asks the JVM for each stack that it walks as well.
 $(WITNESS)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) $(call pic,tests/e2e/witness.c) attach/agent/agent.map \
@@ -289,7 +294,7 @@ $(OTHER_AGENTS)/future/.built: $(AGENT_OBJECTS) attach/agent/agent.map
 	$(Q)touch $@
 
 # A daemon whose only format is a line for each window: what is tested of sending does not depend on what servers want.
-$(SENDING)/bin/jxperfd: $(call obj,tests/e2e/export_formats.c daemon/main.c $(DAEMON) $(filter-out export/formats.c,$(EXPORT)) $(ATTACH) $(FLEET) \
+$(SENDING)/bin/jxperfd: $(call obj,tests/e2e/export_formats.c daemon/main.c $(filter-out daemon/export/formats.c,$(DAEMON)) $(EXPORT) $(ATTACH) $(FLEET) \
 		$(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) $(SENDING)/lib && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(DAEMON_LIBS)
@@ -335,6 +340,14 @@ $(B)/otlp: tests/otlp/fetch
 	$(call say,FETCH,$@)
 	$(Q)SUDO=$(SUDO) tests/otlp/fetch $@ && touch $@ || echo "  the tests of OTLP profiles will be skipped"
 
+# ClickHouse of this Debian, and a current one, likewise.
+$(B)/clickhouse: tests/clickhouse/fetch
+	$(call say,FETCH,$@)
+	$(Q)SUDO=$(SUDO) tests/clickhouse/fetch $@ && touch $@ || echo "  the tests with a ClickHouse will be skipped"
+$(B)/chdb: tests/chdb/fetch
+	$(call say,FETCH,$@)
+	$(Q)tests/chdb/fetch $@ && touch $@ || echo "  the tests with a current ClickHouse will be skipped"
+
 # Kubernetes' types, likewise.
 $(B)/kubernetes: tests/kubernetes/fetch
 	$(call say,FETCH,$@)
@@ -343,7 +356,7 @@ $(B)/kubernetes: tests/kubernetes/fetch
 # Builds and runs every test; T=unit/frame runs one. A second make, so that what the parse saw missing is there
 # after deps.
 check: deps
-	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof $(B)/otlp $(B)/kubernetes WERROR=-Werror
+	$(Q)$(MAKE) --no-print-directory $(JOBS) tests check-clang $(B)/jdks $(B)/prometheus $(B)/pprof $(B)/otlp $(B)/kubernetes $(B)/clickhouse $(B)/chdb WERROR=-Werror
 	$(if $(filter unit%,$(T)),,$(Q)$(MAKE) --no-print-directory numa-guest WERROR=-Werror)
 	$(Q)JXPERF_BUILD=$(B) $(BESIDE) tests/run $(T)
 JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -510,7 +523,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(CORE)
 
 # ---------------------------------------------------------------- lint, format
 C_FILES	= $(shell git ls-files '*.c' '*.h')
-SCRIPTS	= tests/production/boot debian/jxperf.postrm contrib/kubernetes/jxperf-pod tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/otlp/fetch tests/kubernetes/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
+SCRIPTS	= tests/production/boot debian/jxperf.postrm contrib/kubernetes/jxperf-pod tests/run tests/busy tests/demo tests/screenshots page/make tests/fresh tests/jdks/fetch tests/prometheus/fetch tests/pprof/fetch tests/otlp/fetch tests/kubernetes/fetch tests/clickhouse/fetch tests/chdb/fetch tests/numa/kernel tests/numa/initramfs tests/numa/init .ci/run client/jxperfctl.bash-completion
 # Formatting, clang-tidy, the rooms of the includes, scripts and man pages.
 lint: deps $(GEN_PB) $(GEN_PROFILE) $(GEN_BPF)
 	$(Q)tests/rooms

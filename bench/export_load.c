@@ -25,7 +25,7 @@
 #include "common/random.h"
 #include "daemon/export/sender.h"
 #include "daemon/export/transfers.h"
-#include "export/formats.h"
+#include "daemon/export/formats.h"
 #include "proto/kinds.h"
 #include "tests/unit/support/sample_window.h"
 

@@ -22,5 +22,6 @@ void export_batch_release(struct export_batch *batch)
 		free(batch->requests[i].body);
 	}
 	free(batch->requests);
+	free(batch->sent);
 	*batch = (struct export_batch){0};
 }

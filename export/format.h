@@ -53,7 +53,7 @@ struct export_batch {
 	uint64_t too_old; /* windows that the destination does not take any more */
 	uint64_t empty;   /* windows that have nothing to say in this format */
 	uint64_t cut;     /* rows or samples that a limit left out */
-	void *sent;       /* the format's, for acknowledge */
+	void *sent;       /* the format's, for acknowledged; one block of the heap */
 };
 
 enum export_outcome {

@@ -92,7 +92,9 @@ static json_t *merged_json(const struct window_result *w)
 	    {"skipped", json_integer((json_int_t)m->skipped)}, {"first", id_json(m->first)},
 	    {"last", id_json(m->last)}, {"processes", json_integer((json_int_t)m->processes)},
 	    {"more_processes", json_boolean((int)m->more_processes)},
-	    {"batches", json_integer((json_int_t)m->batches)}, {"apps", names_json(&m->apps)},
+	    {"batches", json_integer((json_int_t)m->batches)},
+	    {"hosts", m->hosts > 0 ? json_integer((json_int_t)m->hosts) : json_null()},
+	    {"by_hosts", json_boolean((int)m->by_hosts)}, {"apps", names_json(&m->apps)},
 	    {"schedules", names_json(&m->schedules)}, {"kinds", kinds_json(w)}, {"notes", notes});
 }
 
@@ -166,8 +168,8 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 			{"quality", report_json_quality(m)}, {"problems", problems},
 			{"inefficiency", kinds}, {"objects_summary", summary}, {"objects", objects},
 			{"classes", classes}, {"numa", report_json_numa(m)}, {"cpu", cpu},
-			{"subsuming",
-			 m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null()});
+			{"subsuming", m->subsuming.analysed ? subsume_json(&m->subsuming.summary)
+							    : json_null()});
 	if (!writer->numbered)
 		document = json_with(document, "comparison", comparison_json(m->window));
 	document = report_json_with_loops(document, writer, limit);

@@ -135,7 +135,11 @@ static void merged_windows(FILE *out, const struct window_result *w)
 	for (int i = 0; i < MERGED_NOTES; i++)
 		if (m->notes[i].windows > 0)
 			difference(out, (enum merged_note)i, &m->notes[i]);
-	if (m->batches > 1)
+	if (m->hosts > 0)
+		fprintf(out, "of %u host%s\n", m->hosts, m->hosts == 1 ? "" : "s");
+	if (m->by_hosts)
+		fputs("intervals say how these hosts differ\n", out);
+	else if (m->batches > 1)
 		fprintf(out, "intervals say how these windows differ, in %u batches\n", m->batches);
 	if (m->object_batches > 0 && m->object_batches < MERGED_SITE_BATCHES)
 		fprintf(out,

@@ -53,8 +53,9 @@ struct command {
 extern const struct argument_option command_globals[];
 
 extern const struct command cmd_apps, cmd_attach, cmd_check, cmd_detach, cmd_diff, cmd_fleet_plan,
-    cmd_list, cmd_pause, cmd_reload, cmd_resume, cmd_report, cmd_status, cmd_subsume, cmd_threads,
-    cmd_top, cmd_ui, cmd_wait, cmd_windows;
+    cmd_fleet_diff, cmd_fleet_report, cmd_fleet_top, cmd_fleet_schema, cmd_list, cmd_pause,
+    cmd_reload, cmd_resume, cmd_report, cmd_status, cmd_subsume, cmd_threads, cmd_top, cmd_ui,
+    cmd_wait, cmd_windows;
 
 /* That of a table that NULL ends; NULL where there is none of this name. */
 const struct command *command_find(const struct command *const *commands, const char *name);

@@ -12,7 +12,7 @@
 #include "daemon/export/store_source.h"
 #include "daemon/export/transfers.h"
 #include "daemon/store/keeper.h"
-#include "export/formats.h"
+#include "daemon/export/formats.h"
 #include "fleet/config/config.h"
 
 _Static_assert(CONFIG_EXPORTS_MAX <= QUEUE_DESTINATIONS_MAX, "each has a queue");

@@ -103,11 +103,20 @@ static double cpu_s(const struct window_result *w)
 
 /* ---------------------------------------------------------------- adding */
 
-/* What the merge has of its first window as it is; the rest is summed or differs. */
-static int begin(struct merge *m, const struct window_result *first)
+static bool has_facts(struct merge *m)
 {
-	struct window_result *w = window_result_restored(0);
+	if (!m->facts)
+		m->facts = window_merged_new();
+	return m->facts;
+}
 
+int merge_begin(struct merge *m, const struct window_result *first)
+{
+	struct window_result *w;
+
+	if (!has_facts(m))
+		return -ENOMEM;
+	w = window_result_restored(0);
 	if (!w)
 		return -ENOMEM;
 	w->id[0] = '\0';
@@ -188,13 +197,23 @@ static bool is_for(const struct window_result *w, int kind)
 	return kind == JXP__KIND__KIND_NONE || w->request.kinds[kind];
 }
 
+struct merge_weights merge_weights_of(const struct window_result *w)
+{
+	double samples = (double)w->counters[JXP__COUNTER__COUNTER_SAMPLES];
+	double whole_ns = window_result_whole_ns(w), time = time_weight(w);
+
+	return (struct merge_weights){
+	    .time = time,
+	    .pairs = {.observation = samples > 0 ? time * cpu_s(w) / samples : 0,
+		      .cpu = whole_ns > 0 ? time * cpu_s(w) / whole_ns : 0}};
+}
+
 /* Counts what w is of the whole, and of the kinds that it was for. */
-static struct pair_weights weigh(struct merge *m, const struct window_result *w, double time)
+static struct pair_weights weigh(struct merge *m, const struct window_result *w)
 {
 	double samples = (double)w->counters[JXP__COUNTER__COUNTER_SAMPLES];
 	double whole_ns = window_result_whole_ns(w);
-	struct pair_weights weights = {.observation = samples > 0 ? time * cpu_s(w) / samples : 0,
-				       .cpu = whole_ns > 0 ? time * cpu_s(w) / whole_ns : 0};
+	struct pair_weights weights = merge_weights_of(w).pairs;
 
 	for (int kind = 0; kind < KIND_VALUES; kind++) {
 		struct merge_kind *sums = &m->kinds[kind];
@@ -241,7 +260,7 @@ static int add_rows(struct merge *m, const struct row_merge *rows,
 static int add_profiles(struct merge *m, const struct window_result *w)
 {
 	double time = time_weight(w);
-	struct pair_weights weights = weigh(m, w, time);
+	struct pair_weights weights = weigh(m, w);
 	const double by[PROFILE_WEIGHTS] = {
 	    [WEIGHT_NONE] = 1,
 	    [WEIGHT_CPU] = weights.cpu,
@@ -262,13 +281,6 @@ static int add_profiles(struct merge *m, const struct window_result *w)
 	row_merge_release(&rows);
 	names_map_release(&map);
 	return r;
-}
-
-static bool has_facts(struct merge *m)
-{
-	if (!m->facts)
-		m->facts = window_merged_new();
-	return m->facts;
 }
 
 int merge_leave_out(struct merge *m, enum merged_note why, unsigned windows, unsigned first,
@@ -297,7 +309,7 @@ int merge_add(struct merge *m, const struct window_result *w)
 	if (skips(m->facts, m->result, w))
 		return 0;
 	if (!m->result)
-		r = begin(m, w);
+		r = merge_begin(m, w);
 	if (r < 0)
 		return r;
 	note_differences(m->facts, m->result, w);

@@ -80,6 +80,18 @@ struct merge {
  * also where it was left out; -ENOMEM, and then the merge can only be released. */
 int merge_add(struct merge *m, const struct window_result *w);
 
+/* S_w / T_w of a window, and what an observation and its CPU time are multiplied by. */
+struct merge_weights {
+	double time;
+	struct pair_weights pairs;
+};
+struct merge_weights merge_weights_of(const struct window_result *w);
+
+/* Takes of a first window what is not summed, and nothing else: for sums that were made elsewhere
+ * by the same weights (fleet/report/), whose maker puts them into m, rows of the result included.
+ * 0 or -ENOMEM. */
+int merge_begin(struct merge *m, const struct window_result *first);
+
 /* Windows that belong to the merge and are not in it for a reason of the caller's, which is said
  * like the merge's own: so many of them, the first one (0: unknown), what was the matter with it. 0
  * or -ENOMEM. */

@@ -7,7 +7,7 @@
 #include "profile/combine/batches.h"
 #include "common/saturate.h"
 
-static int reserve(struct object_merge *m, struct window_merged *facts, size_t count)
+int object_merge_reserve(struct object_merge *m, struct window_merged *facts, size_t count)
 {
 	size_t before = m->capacity, batches_before = m->batch_capacity;
 	int r;
@@ -54,7 +54,7 @@ int object_merge_add(struct object_merge *m, const struct row_merge *rows, doubl
 	struct window_merged *facts = rows->to->merged;
 	bool half;
 	unsigned batch;
-	int r = reserve(m, facts, rows->to->objects.site_count);
+	int r = object_merge_reserve(m, facts, rows->to->objects.site_count);
 
 	if (r < 0 || !window_result_tracks_objects(rows->from))
 		return r;

@@ -32,6 +32,9 @@ struct object_merge {
  * or -ENOMEM. */
 int object_merge_add(struct object_merge *m, const struct row_merge *rows, double stands_for_s);
 
+/* Room for the sums of so many sites. 0 or -ENOMEM. */
+int object_merge_reserve(struct object_merge *m, struct window_merged *facts, size_t count);
+
 /* By what weights are multiplied so that their mean is 1, and what lives so that it is an average.
  */
 double object_merge_scale(const struct object_merge *m);

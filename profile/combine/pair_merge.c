@@ -8,8 +8,7 @@
 #include "profile/combine/batches.h"
 #include "profile/estimate.h"
 
-/* Room for the sums of the newest pair. */
-static int reserve(struct pair_merge *m, size_t count)
+int pair_merge_reserve(struct pair_merge *m, size_t count)
 {
 	size_t before = m->capacity;
 	int r = array_reserve(&m->pairs, &m->capacity, count, sizeof(*m->pairs));
@@ -69,7 +68,7 @@ int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
 		   const struct pair_weights *weights, const struct pair_batch *batches)
 {
 	const struct profile *from = &rows->from->profile;
-	int r = reserve(m, rows->to->profile.pair_count);
+	int r = pair_merge_reserve(m, rows->to->profile.pair_count);
 
 	if (r < 0)
 		return r;
@@ -133,6 +132,17 @@ static double share_variance(const struct totals *t, const struct cpu_whole *who
 		     : 0;
 }
 
+void pair_merge_clusters(struct window_result *w, Jxp__Kind kind, const struct pair_clusters *c)
+{
+	const struct totals *totals = &w->profile.kinds[kind].application;
+	struct cpu_whole whole = window_result_tick_whole(w, kind);
+
+	w->merged->cpu_shares[kind] =
+	    batches_spread(c->cpu, c->wholes, c->count, share_variance(totals, &whole));
+	w->merged->fractions[kind] =
+	    batches_spread(c->wasteful, c->checked, c->count, fraction_variance(totals));
+}
+
 /* The CPU time of all sums of a kind. */
 static void scale_cpu(struct kind_totals *totals, const double scales[PROFILE_WEIGHTS])
 {
@@ -147,9 +157,10 @@ static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kin
 {
 	struct kind_totals *totals = &to->profile.kinds[kind];
 	struct window_merged *facts = to->merged;
-	unsigned batches = facts->kinds[kind].batches;
 	const double scales[PROFILE_WEIGHTS] = {[WEIGHT_NONE] = 1, [WEIGHT_PAIRS] = scale->cpu};
-	struct cpu_whole whole;
+	const struct pair_clusters clusters = {facts->checked[kind], facts->wasteful[kind],
+					       facts->cpu[kind], facts->wholes[kind],
+					       facts->kinds[kind].batches};
 
 	scale_cpu(totals, scales);
 	finish_totals(&m->kinds[kind].application, &totals->application, scale->observation);
@@ -160,11 +171,7 @@ static void finish_kind(struct pair_merge *m, struct window_result *to, Jxp__Kin
 	batches_scale(facts->wasteful[kind], scale->observation);
 	batches_scale(facts->cpu[kind], scale->cpu);
 	batches_scale(facts->wholes[kind], scale->cpu);
-	whole = window_result_tick_whole(to, kind);
-	facts->cpu_shares[kind] = batches_spread(facts->cpu[kind], facts->wholes[kind], batches,
-						 share_variance(&totals->application, &whole));
-	facts->fractions[kind] = batches_spread(facts->wasteful[kind], facts->checked[kind],
-						batches, fraction_variance(&totals->application));
+	pair_merge_clusters(to, kind, &clusters);
 }
 
 void pair_merge_finish(struct pair_merge *m, struct window_result *to,

@@ -53,6 +53,20 @@ int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
 void pair_merge_finish(struct pair_merge *m, struct window_result *to,
 		       const struct pair_weights scales[KIND_VALUES]);
 
+/* Room for the sums of so many pairs. 0 or -ENOMEM. */
+int pair_merge_reserve(struct pair_merge *m, size_t count);
+
+/* The sums of clusters of the kind's windows: hosts, say. */
+struct pair_clusters {
+	const double *checked, *wasteful; /* bytes; */
+	const double *cpu, *wholes;       /* CPU time at wasteful accesses, and all */
+	unsigned count;
+};
+
+/* Tells w's facts by how much they differ, in a merge that is finished: only ratios of sums count.
+ */
+void pair_merge_clusters(struct window_result *w, Jxp__Kind kind, const struct pair_clusters *c);
+
 void pair_merge_release(struct pair_merge *m);
 
 #endif

@@ -146,13 +146,31 @@ static uint64_t observations(const struct table_layout *l, const void *row)
 	return sum;
 }
 
-static void refuse(struct row_merge *m, size_t number, const void *row)
+static void refuse(struct window_result *to, size_t number, const void *row)
 {
 	const struct table_layout *l = window_tables[number].layout;
-	uint64_t *refused = (uint64_t *)((char *)m->to + ways[number].refused);
+	uint64_t *refused = (uint64_t *)((char *)to + ways[number].refused);
 
 	if (ways[number].refused)
 		saturate_add(refused, ways[number].refused_rows ? 1 : observations(l, row));
+}
+
+/* row: what is refused is counted by it. */
+static int find_key(struct window_result *to, size_t number, const void *key, const void *row,
+		    uint32_t *position)
+{
+	const struct table_layout *l = window_tables[number].layout;
+	int r = ways[number].find ? ways[number].find(to, key, position)
+				  : row_table_add(window_table_of(to, number), l, key, position);
+
+	if (r == -ENOSPC)
+		refuse(to, number, row);
+	return r > 0 ? 0 : r;
+}
+
+int row_merge_find(struct window_result *w, size_t table, const void *key, uint32_t *position)
+{
+	return find_key(w, table, key, key, position);
 }
 
 static int find(struct row_merge *m, size_t number, const void *row, uint32_t *position)
@@ -166,12 +184,9 @@ static int find(struct row_merge *m, size_t number, const void *row, uint32_t *p
 	r = map_key(m, number, key);
 	if (r <= 0)
 		return r;
-	r = ways[number].find ? ways[number].find(m->to, key, position)
-			      : row_table_add(window_table_of(m->to, number), l, key, position);
-	if (r == -ENOSPC) {
+	r = find_key(m->to, number, key, row, position);
+	if (r == -ENOSPC)
 		*position = ROW_MERGE_NONE;
-		refuse(m, number, row);
-	}
 	return r == -ENOMEM ? r : 0;
 }
 

@@ -28,6 +28,10 @@ struct row_merge {
 int row_merge_add(struct row_merge *m);
 void row_merge_release(struct row_merge *m);
 
+/* The position in w of the row with this key, new or known, whose ids and positions are w's own. 0;
+ * -ENOSPC where there is no room for it, which is counted; -ENOMEM. */
+int row_merge_find(struct window_result *w, size_t table, const void *key, uint32_t *position);
+
 /* Multiplies all that was added by the scales, by enum profile_weight. */
 void row_merge_scale(struct window_result *w, const double *scales);
 

@@ -1,9 +1,9 @@
 /*
- * In place of export/formats.c, for what is tested of sending alone: one format, which every kind
- * of server's name stands for. A request is a line for each window, "HOST STORE NUMBER START APP",
- * and is judged by its status; a request has at most as many windows as fit its size.
+ * In place of daemon/export/formats.c, for what is tested of sending alone: one format, which every
+ * kind of server's name stands for. A request is a line for each window, "HOST STORE NUMBER START
+ * APP", and is judged by its status; a request has at most as many windows as fit its size.
  */
-#include "export/formats.h"
+#include "daemon/export/formats.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,10 +1,17 @@
-#include "export/formats.h"
+#include "daemon/export/formats.h"
 
 #include <stddef.h>
 #include <string.h>
 
+#include "export/clickhouse/clickhouse.h"
+#include "export/otlp/otlp.h"
+#include "export/pyroscope/pyroscope.h"
+
 /* One row each; NULL ends them. */
 static const struct export_format *const formats[] = {
+    &export_clickhouse,
+    &export_otlp,
+    &export_pyroscope,
     NULL,
 };
 

@@ -1,8 +1,8 @@
 /*
  * Which formats there are.
  */
-#ifndef JXPERF_EXPORT_FORMATS_H
-#define JXPERF_EXPORT_FORMATS_H
+#ifndef JXPERF_DAEMON_EXPORT_FORMATS_H
+#define JXPERF_DAEMON_EXPORT_FORMATS_H
 
 #include "export/format.h"
 

@@ -1,0 +1,95 @@
+#include "export/clickhouse/answers.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/utf8.h"
+
+#define CODE        "Code: "
+#define WORDS_BYTES 200
+
+/* Numbers of src/Common/ErrorCodes.cpp (dbms/src/Common/ErrorCodes.cpp in 18.16); they are never
+ * given to another error. */
+static const struct {
+	unsigned code;
+	enum export_outcome outcome;
+	const char *advice; /* behind what it says; NULL: none */
+} codes[] = {
+    {6, EXPORT_REFUSED, NULL},   /* CANNOT_PARSE_TEXT */
+    {26, EXPORT_REFUSED, NULL},  /* CANNOT_PARSE_QUOTED_STRING */
+    {27, EXPORT_REFUSED, NULL},  /* CANNOT_PARSE_INPUT_ASSERTION_FAILED */
+    {33, EXPORT_REFUSED, NULL},  /* CANNOT_READ_ALL_DATA */
+    {53, EXPORT_REFUSED, NULL},  /* TYPE_MISMATCH */
+    {62, EXPORT_REFUSED, NULL},  /* SYNTAX_ERROR */
+    {117, EXPORT_REFUSED, NULL}, /* INCORRECT_DATA */
+    {128, EXPORT_REFUSED, NULL}, /* TOO_LARGE_ARRAY_SIZE */
+    {131, EXPORT_REFUSED, NULL}, /* TOO_LARGE_STRING_SIZE */
+    {16, EXPORT_RETRY, "run 'jxperfctl fleet-schema --apply'"}, /* NO_SUCH_COLUMN_IN_TABLE */
+    {60, EXPORT_RETRY, "run 'jxperfctl fleet-schema --apply'"}, /* UNKNOWN_TABLE */
+    {81, EXPORT_RETRY, "run 'jxperfctl fleet-schema --apply'"}, /* UNKNOWN_DATABASE */
+};
+
+unsigned house_exception(const void *body, size_t body_bytes)
+{
+	char start[32];
+	size_t size = body_bytes < sizeof(start) - 1 ? body_bytes : sizeof(start) - 1;
+	unsigned long code;
+
+	memcpy(start, body, size);
+	start[size] = '\0';
+	if (strncmp(start, CODE, strlen(CODE)) != 0 || !isdigit((unsigned char)start[strlen(CODE)]))
+		return 0;
+	code = strtoul(start + strlen(CODE), NULL, 10);
+	return code < 1000000 ? (unsigned)code : 0;
+}
+
+void house_exception_words(const void *body, size_t body_bytes, char *words, size_t bytes)
+{
+	const char *text = body;
+	size_t n = 0;
+
+	for (size_t i = 0; i < body_bytes && text[i] && n + 1 < bytes; i++)
+		words[n++] = iscntrl((unsigned char)text[i]) ? ' ' : text[i];
+	while (n > 0 && words[n - 1] == ' ')
+		n--;
+	words[n] = '\0';
+}
+
+/* With what it says, one line. */
+static void set_line(struct err *line, int status, const char *words, const char *advice)
+{
+	char fit[WORDS_BYTES];
+
+	(void)utf8_sanitize(fit, sizeof(fit), words); /* May be cut. */
+	(void)err_set(line, EIO, "the server says %d%s%s%s%s", status, fit[0] ? ": " : "", fit,
+		      advice ? ": " : "", advice ? advice : "");
+}
+
+enum export_outcome house_judge(int status, const void *body, size_t body_bytes, struct err *line,
+				uint64_t *lost)
+{
+	enum export_outcome outcome = export_judge_status(status);
+	unsigned code = house_exception(body, body_bytes);
+	const char *advice = NULL;
+	char words[WORDS_BYTES];
+
+	*lost = 0;
+	if (outcome == EXPORT_SENT && code == 0)
+		return EXPORT_SENT;
+	house_exception_words(body, body_bytes, words, sizeof(words));
+	/* A user who may not, a proxy that is in the way: none of it is the windows' fault. */
+	if (outcome != EXPORT_SMALLER)
+		outcome = code || status == 401 || status == 403 || status == 404 ? EXPORT_RETRY
+										  : outcome;
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		if (codes[i].code != code)
+			continue;
+		outcome = codes[i].outcome;
+		advice = codes[i].advice;
+	}
+	set_line(line, status, words, advice);
+	return outcome;
+}

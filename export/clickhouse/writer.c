@@ -1,0 +1,71 @@
+#include "export/clickhouse/writer.h"
+
+#include <string.h>
+
+#include "compare/side.h"
+#include "proto/limits.h"
+
+int house_put(struct house_writer *w, const void *bytes, size_t size)
+{
+	return buffer_append(&w->buffer, bytes, size);
+}
+
+int house_put_u8(struct house_writer *w, uint8_t value)
+{
+	return house_put(w, &value, sizeof(value));
+}
+
+int house_put_u16(struct house_writer *w, uint16_t value)
+{
+	return house_put(w, &value, sizeof(value));
+}
+
+int house_put_u32(struct house_writer *w, uint32_t value)
+{
+	return house_put(w, &value, sizeof(value));
+}
+
+int house_put_u64(struct house_writer *w, uint64_t value)
+{
+	return house_put(w, &value, sizeof(value));
+}
+
+int house_put_f64(struct house_writer *w, double value)
+{
+	return house_put(w, &value, sizeof(value));
+}
+
+int house_put_length(struct house_writer *w, uint64_t length)
+{
+	uint8_t bytes[10];
+	size_t n = 0;
+
+	do {
+		bytes[n] = length & 0x7f;
+		length >>= 7;
+		if (length)
+			bytes[n] |= 0x80;
+		n++;
+	} while (length);
+	return house_put(w, bytes, n);
+}
+
+int house_put_text(struct house_writer *w, const char *text)
+{
+	size_t size = strlen(text);
+	int r = house_put_length(w, size);
+
+	return r < 0 ? r : house_put(w, text, size);
+}
+
+int house_put_class(struct house_writer *w, const char *name)
+{
+	char unnumbered[LIMIT_STRING_BYTES + 1];
+	size_t size = strlen(name);
+
+	if (size >= sizeof(unnumbered))
+		return house_put_text(w, name);
+	memcpy(unnumbered, name, size + 1);
+	compare_unnumber(unnumbered);
+	return house_put_text(w, unnumbered);
+}

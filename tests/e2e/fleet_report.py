@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+"""Reports of a fleet: windows of real JVMs in a real ClickHouse with two shards, and in a current engine, asked for by
+`jxperfctl fleet`; and fleets whose truth is known."""
+# Takes a place for the servers and the JVMs.
+import json
+import math
+import os
+import socket
+import threading
+import time
+
+from lib import Process, compile_java, jdks, make_directory, note, run, test, wait_until
+from support.clickhouse import CLUSTER, PASSWORD, READER, Engine, send, two_shards
+from support.profile import NO_GUARDS, Daemon, ctl, succeeded
+
+PROGRAM = """
+public class %s {
+    static int[] a = new int[1 << 14];
+    static volatile int sink;
+    static int sum() { int s = 0; for (int i = 0; i < a.length; i++) s += a[i]; return s; }
+    static void fill(int n) { for (int i = 0; i < a.length; i++) a[i] = n; }
+    public static void main(String[] args) {
+        System.out.println("up");
+        for (int n = 0;; n++) {
+            fill(n); fill(n);
+            sink = sum();
+            byte[] garbage = new byte[2048];
+            garbage[n & 2047] = 1;
+            sink += garbage[n & 2047];
+        }
+    }
+}
+"""
+HOSTS = ("east1", "east2")
+WINDOWS = 3
+KINDS = "dead-store,silent-load,cpu,objects"
+
+
+class Fleet:
+    """Two hosts, each with a JVM of the same application and a daemon that has had some windows of it."""
+
+    def __init__(self):
+        self.servers = two_shards()
+        self.url = self.servers[0].url
+        for server in self.servers:
+            succeeded(ctl("fleet-schema", "--apply", "--url", server.url, "--cluster", CLUSTER, "--keep", "90d"))
+        self.engine = Engine()
+        succeeded(ctl("fleet-schema", "--apply", "--url", self.engine.url, "--keep", "90d"))
+        classes = compile_java({"Shop.java": PROGRAM % "Shop"})
+        self.daemons = {}
+        for host in HOSTS:
+            jvm = Process([jdks()[0].java, "-Xmx64m", "-XX:+UseSerialGC", "-cp", classes, "Shop"])
+            jvm.wait_for("up")
+            directory = make_directory()
+            config = os.path.join(directory, "jxperfd.yaml")
+            with open(config, "w", encoding="ascii") as f:
+                f.write(f"host-budget: 90%\n{NO_GUARDS}\n")
+            daemon = Daemon(options=["--config", config], state=os.path.join(directory, "state"))
+            for _ in range(WINDOWS):
+                succeeded(daemon.ctl("attach", str(jvm.pid), "--duration", "2s", "--kinds", KINDS, "--budget", "20%"))
+            self.daemons[host] = daemon
+            jvm.stop()
+        for host, daemon in self.daemons.items():
+            path = os.path.join(daemon.state, "windows.db")
+            for url in (self.url, self.engine.url):
+                windows, *_ = send("store", path, url, host, "blue", f"store of {host}")
+                assert windows == WINDOWS, (host, windows)
+
+    def ask(self, *arguments, url=None):
+        return succeeded(ctl("fleet", *arguments, "--url", url or self.url))
+
+    def json(self, *arguments, url=None):
+        return json.loads(self.ask("report", "--format", "json", *arguments, url=url))
+
+
+fleet = Fleet()
+
+# What the two ways to ask differ in: who is asked; and which of contexts with the same path stands for all of them.
+OTHERWISE = {"generated", "hosts", "by_hosts", "tier", "bci", "line"}
+
+
+def differences(a, b, path=""):
+    """Where two reports differ by more than the order of sums."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        for name in sorted(set(a) | set(b)):
+            if name not in OTHERWISE:
+                yield from differences(a.get(name), b.get(name), f"{path}.{name}")
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for i, (x, y) in enumerate(zip(a, b)):
+            yield from differences(x, y, f"{path}[{i}]")
+    elif isinstance(a, (int, float)) and isinstance(b, (int, float)) and not isinstance(a, bool):
+        if not math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12):
+            yield f"{path}: {a} and {b}"
+    elif a != b:
+        yield f"{path}: {str(a)[:200]} and {str(b)[:200]}"
+
+
+def own_report(host):
+    return json.loads(succeeded(fleet.daemons[host].ctl("report", "--app", "Shop", "--format", "json")))
+
+
+@test
+def the_report_of_one_host_is_what_its_daemon_says_of_these_windows():
+    send("store", os.path.join(fleet.daemons[HOSTS[0]].state, "windows.db"), fleet.url, "alone", "alone", "alone's")
+    own, asked = own_report(HOSTS[0]), fleet.json("--app", "Shop", "--group", "alone")
+    assert asked["window"]["merged"]["windows"] == WINDOWS and asked["window"]["merged"]["hosts"] == 1, asked["window"]
+    found = list(differences(own, asked))
+    assert not found, "\n".join(found[:20])
+
+
+@test
+def a_current_engine_answers_the_same():
+    asked = [fleet.json("--app", "Shop", "--group", "blue", url=url) for url in (fleet.url, fleet.engine.url)]
+    assert asked[0]["window"]["merged"]["windows"] == len(HOSTS) * WINDOWS, asked[0]["window"]
+    found = list(differences(*asked))
+    assert not found, "\n".join(found[:20])
+
+
+@test
+def every_format_shows_a_fleet():
+    text = fleet.ask("report", "--app", "Shop", "--group", "blue")
+    assert f"merged from {len(HOSTS) * WINDOWS} windows" in text and "\nof 2 hosts\n" in text, text
+    assert "Shop.fill" in text and "Shop.sum" in text, text
+    for form in ("collapsed", "speedscope", "sarif", "html"):
+        assert "Shop" in fleet.ask("report", "--app", "Shop", "--format", form), form
+    path = os.path.join(make_directory(), "fleet.pb.gz")
+    fleet.ask("report", "--app", "Shop", "--format", "pprof", "--output", path)
+    assert os.path.getsize(path) > 500
+
+
+@test
+def one_that_may_only_read_can_ask():
+    path = os.path.join(make_directory(), "password")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(PASSWORD + "\n")
+    arguments = ("fleet", "report", "--url", fleet.url, "--app", "Shop", "--user", READER)
+    assert "Shop.fill" in succeeded(ctl(*arguments, "--password-file", path))
+    os.environ["JXPERF_CLICKHOUSE_PASSWORD"] = PASSWORD
+    assert "Shop" in succeeded(ctl("fleet", "top", "--url", fleet.url, "--user", READER))
+    os.environ["JXPERF_CLICKHOUSE_PASSWORD"] = "another"
+    refused = ctl(*arguments)
+    del os.environ["JXPERF_CLICKHOUSE_PASSWORD"]
+    assert refused.returncode == 1 and refused.stderr.count("\n") == 1 and "password" in refused.stderr.lower(), refused
+    assert PASSWORD not in refused.stderr and "another" not in refused.stderr, refused.stderr
+
+
+@test
+def a_difference_between_sets_of_windows_is_told():
+    same = fleet.ask("diff", "group=blue,app=Shop", "group=alone,app=Shop")
+    assert "no difference" in same.splitlines()[0], same
+    wrong = ctl("fleet", "diff", "nonsense", "app=x", "--url", fleet.url)
+    assert wrong.returncode == 2 and "'nonsense'" in wrong.stderr, wrong
+
+
+# ---------------------------------------------------------------- fleets that are known
+
+TRUE_FRACTION = 0.3
+GROUPS = 10
+KNOWN_HOSTS, KNOWN_WINDOWS = int(os.environ.get("FLEET_HOSTS", "120")), int(os.environ.get("FLEET_WINDOWS", "4"))
+
+
+def dead_stores(report):
+    return next(k for k in report["inefficiency"] if k["kind"] == "dead_store")
+
+
+@test
+def the_truth_lies_within_the_intervals():
+    sent = send("fleet", fleet.url, "known", 7, KNOWN_HOSTS, KNOWN_WINDOWS)
+    started = time.monotonic()
+    report = fleet.json("--app", "known")
+    took = time.monotonic() - started
+    kind = dead_stores(report)
+    note(f"{sent[0]} windows of {KNOWN_HOSTS} hosts: {took:.2f} s; fraction {kind['fraction']:.4f}, "
+         f"{kind['fraction_ci95'][0]:.4f} to {kind['fraction_ci95'][1]:.4f}")
+    assert report["window"]["merged"]["windows"] == sent[0], (report["window"], sent)
+    assert report["window"]["merged"]["hosts"] == KNOWN_HOSTS and report["window"]["merged"]["by_hosts"]
+    held = 0
+    for group in range(GROUPS):
+        low, high = dead_stores(fleet.json("--app", "known", "--group", f"g{group}"))["fraction_ci95"]
+        held += low <= TRUE_FRACTION <= high
+    note(f"{held} of {GROUPS} intervals hold the truth")
+    assert held >= GROUPS - 3, held  # Of ten of 95% it is fewer in 1 of 1,000.
+
+
+@test
+def sums_are_those_that_were_sent():
+    """Counts of observations are never weighted."""
+    sent = send("fleet", fleet.url, "plain", 11, 10, 3)
+    rows = fleet.servers[1].query("SELECT sum(count), sum(checked_bytes), sum(wasteful_bytes), count() FROM jxperf.pairs "
+                                  "WHERE app = 'plain'").split()
+    assert [int(n) for n in rows] == [sent[2], sent[3], sent[4], sent[1]], (rows, sent)
+    assert dead_stores(fleet.json("--app", "plain"))["pairs"] == sent[2]
+
+
+@test
+def what_is_there_twice_counts_once():
+    plain = fleet.json("--app", "plain")
+    for how in ("twice", "half"):
+        sent = send("fleet", fleet.url, how, 11, 10, 3, how)
+        rows = int(fleet.servers[0].query(f"SELECT count() FROM jxperf.pairs WHERE app = '{how}'"))
+        note(f"{how}: {rows} rows of pairs for {sent[1]}")
+        asked = json.loads(json.dumps(fleet.json("--app", how)).replace(f'"{how}"', '"plain"'))
+        found = list(differences(plain, asked))
+        assert not found, (how, found[:20])
+
+
+@test
+def windows_that_are_not_committed_count_nothing():
+    send("fleet", fleet.url, "halfway", 11, 5, 3, "uncommitted")
+    assert int(fleet.servers[0].query("SELECT count() FROM jxperf.pairs WHERE app = 'halfway'")) > 0
+    asked = ctl("fleet", "report", "--url", fleet.url, "--app", "halfway")
+    assert asked.returncode == 1 and "no window of application 'halfway'" in asked.stderr, asked
+
+
+# ---------------------------------------------------------------- servers that are none
+
+def serve_once(answer, endless=b""):
+    """A server that answers every connection so, with endless again and again behind it; its address."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def run_it():
+        while True:
+            connection, _ = listener.accept()
+            with connection:
+                try:
+                    connection.recv(65536)
+                    connection.sendall(answer)
+                    while endless:
+                        connection.sendall(endless)
+                except OSError:
+                    pass
+
+    threading.Thread(target=run_it, daemon=True).start()
+    return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@test
+def a_hostile_server_is_one_line():
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
+    servers = {
+        "garbage": serve_once(head % 5000 + os.urandom(5000)),
+        "no http": serve_once(b"SSH-2.0-OpenSSH\r\n"),
+        "redirect": serve_once(b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n"),
+        "a page": serve_once(b"HTTP/1.1 404 Not Found\r\nContent-Length: 15\r\n\r\n<html>\n\x1b[2J\n\n\n"),
+        "endless": serve_once(b"HTTP/1.1 200 OK\r\n\r\n", b"\0" * 65536),
+        "cut short": serve_once(head % 5000 + b"x"),
+        "nobody": "http://127.0.0.1:1",
+    }
+    for what, url in servers.items():
+        asked = ctl("fleet", "report", "--url", url, "--app", "x")
+        assert asked.returncode == 1 and not asked.stdout, (what, asked)
+        assert asked.stderr.startswith("jxperfctl: ") and asked.stderr.count("\n") == 1, (what, asked)
+        assert "\x1b" not in asked.stderr, (what, asked)
+
+
+@test
+def a_server_without_tables_says_what_to_do():
+    asked = ctl("fleet", "report", "--url", fleet.url, "--database", "nothing")
+    assert asked.returncode == 1 and "fleet-schema --apply" in asked.stderr, asked
+    asked = ctl("fleet", "report", "--url", fleet.url, "--database", "x;y")
+    assert asked.returncode == 2 and "'x;y'" in asked.stderr, asked
+
+
+run()
