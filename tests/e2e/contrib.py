@@ -24,6 +24,9 @@ schedules:
     match: { app: "nothing" }
     every: 10m
     window: 30s
+export:
+  - name: files
+    directory: /var/tmp
 """
 
 

@@ -187,7 +187,7 @@ def command_of(folder, name, replaced):
     c = container(folder, name)
     words = c["command"]
     for variable in c.get("env", []):
-        words = [w.replace(f"$({variable['name']})", variable["value"]) for w in words]
+        words = [w.replace(f"$({variable['name']})", variable.get("value", "a-node")) for w in words]
     for old, new in replaced.items():
         words = [re.sub(rf"(^|=){re.escape(old)}$", rf"\g<1>{new}", w) for w in words]
     security = c["securityContext"]
