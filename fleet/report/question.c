@@ -347,7 +347,7 @@ static void add_rows(struct query *q, const struct fleet_question *a, const stru
 		ADD(q, "%s", t->name);
 	if (once) {
 		add_common(q, a);
-		ADD(q, " LIMIT 1 BY " WINDOW_KEY ", row_no)");
+		ADD(q, " LIMIT 1 BY " WINDOW_KEY ", row_no) AS r");
 	}
 	ADD(q, " GLOBAL ALL INNER JOIN (SELECT host, store, window_no");
 	add_needed(q, t);
@@ -356,7 +356,7 @@ static void add_rows(struct query *q, const struct fleet_question *a, const stru
 	add_like(q, like);
 	if (once)
 		ADD(q, " LIMIT 1 BY " WINDOW_KEY);
-	ADD(q, ") USING (host, store, window_no)");
+	ADD(q, ") AS w USING (host, store, window_no)");
 	add_common(q, a);
 }
 
@@ -461,16 +461,18 @@ char *fleet_apps_query(const struct fleet_question *a, unsigned rows)
 		"sum(whole_ns * cpu_weight) AS whole FROM (SELECT app, host, store, window_no, "
 		"kind, wasteful_cpu_ns FROM kinds");
 	add_common(&q, a);
-	ADD(&q, " AND part = 0 LIMIT 1 BY " WINDOW_KEY ", kind) GLOBAL ALL INNER JOIN (SELECT "
+	ADD(&q, " AND part = 0 LIMIT 1 BY " WINDOW_KEY ", kind) AS r GLOBAL ALL INNER JOIN (SELECT "
 		"host, store, window_no, cpu_weight, whole_ns FROM windows");
 	add_asked(&q, a);
-	ADD(&q, " LIMIT 1 BY " WINDOW_KEY ") USING (host, store, window_no) GROUP BY app, kind) "
+	ADD(&q, " LIMIT 1 BY " WINDOW_KEY
+		") AS w USING (host, store, window_no) GROUP BY app, kind) AS per_kind "
 		"GLOBAL ALL INNER JOIN (SELECT app, uniqExact(host) AS hosts, count() AS "
 		"app_windows, sum(cpu_s * weight) AS app_cpu_s FROM (SELECT " WINDOW_KEY
 		", cpu_s, weight FROM windows");
 	add_asked(&q, a);
 	ADD(&q,
-	    " LIMIT 1 BY " WINDOW_KEY ") GROUP BY app) USING (app) GROUP BY app ORDER BY "
+	    " LIMIT 1 BY " WINDOW_KEY
+	    ") GROUP BY app) AS per_app USING (app) GROUP BY app ORDER BY "
 	    "sum(wasteful) DESC, app LIMIT %u" FORMAT,
 	    rows);
 	return query_end(&q);
@@ -502,11 +504,11 @@ char *fleet_places_query(const struct fleet_question *a, unsigned rows)
 	    "location_owner, location_class, location_field, cpu_ns, wasteful_bytes FROM pairs");
 	add_common(&q, a);
 	ADD(&q, " AND wasteful_count > 0 LIMIT 1 BY " WINDOW_KEY
-		", row_no) GLOBAL ALL INNER JOIN (SELECT host, store, window_no, cpu_weight, "
+		", row_no) AS r GLOBAL ALL INNER JOIN (SELECT host, store, window_no, cpu_weight, "
 		"observation_weight FROM windows");
 	add_asked(&q, a);
 	ADD(&q,
-	    " LIMIT 1 BY " WINDOW_KEY ") USING (host, store, window_no) GROUP BY app, kind, "
+	    " LIMIT 1 BY " WINDOW_KEY ") AS w USING (host, store, window_no) GROUP BY app, kind, "
 	    "by_class, by_method, of_class, location_field ORDER BY sum(cpu_ns * cpu_weight) "
 	    "DESC, sum(wasteful_bytes * observation_weight) DESC LIMIT %u" FORMAT,
 	    rows);

@@ -1,12 +1,8 @@
 """ClickHouse, unpacked and not installed (tests/clickhouse/fetch): Debian's 18.16 with two shards, and a current engine
 behind the same HTTP interface."""
-import ctypes
-import http.server
 import os
 import subprocess
-import threading
-import urllib.error
-import urllib.parse
+import sys
 import urllib.request
 
 from lib import BUILD, HANG_S, Process, make_directory, skip, wait_until
@@ -82,86 +78,21 @@ def two_shards():
     return servers
 
 
-class Engine:
-    """A current ClickHouse in this process, with an HTTP interface for what `jxperfctl fleet` and a sender ask."""
+class Engine(Process):
+    """A current ClickHouse, behind the part of its HTTP interface that `jxperfctl fleet` and a sender need."""
 
     def __init__(self):
-        root = unpacked("chdb", "libchdb.so")
-        if not root:
+        library = unpacked("chdb", "libchdb.so")
+        if not library:
             skip("npm's @chdb/lib-linux-x64-gnu cannot be downloaded")
-        self._library(os.path.join(root, "libchdb.so"))
-        path = make_directory()
-        words = (ctypes.c_char_p * 2)(b"clickhouse", f"--path={path}/data".encode())
-        self.connection = self.lib.chdb_connect(2, words)
-        self.lock = threading.Lock()
-        self.spool = os.path.join(path, "body")
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def _library(self, path):
-        self.lib = ctypes.CDLL(path)
-        self.lib.chdb_connect.restype = ctypes.POINTER(ctypes.c_void_p)
-        self.lib.chdb_connect.argtypes = [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)]
-        self.lib.chdb_query_n.restype = ctypes.c_void_p
-        self.lib.chdb_query_n.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
-                                          ctypes.c_size_t]
-        for name, kind in (("buffer", ctypes.c_void_p), ("length", ctypes.c_size_t), ("error", ctypes.c_char_p)):
-            function = getattr(self.lib, f"chdb_result_{name}")
-            function.restype, function.argtypes = kind, [ctypes.c_void_p]
-        self.lib.chdb_destroy_query_result.argtypes = [ctypes.c_void_p]
-
-    def run(self, sql):
-        with self.lock:
-            sql = sql.encode()
-            result = self.lib.chdb_query_n(self.connection[0], sql, len(sql), b"TabSeparated", 12)
-            error = self.lib.chdb_result_error(result)
-            length = self.lib.chdb_result_length(result)
-            answer = ctypes.string_at(self.lib.chdb_result_buffer(result), length) if length else b""
-            error = error.decode() if error else None
-            self.lib.chdb_destroy_query_result(result)
-        if error:
-            raise ValueError(error)
-        return answer
-
-    def insert(self, database, sql, body):
-        with open(self.spool, "wb") as f:
-            f.write(body)
-        what, _, form = sql.rpartition(" FORMAT ")
-        what = what.replace("INSERT INTO ", f"INSERT INTO {database}.", 1)
-        return self.run(f"{what} FROM INFILE '{self.spool}' FORMAT {form}")
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        super().__init__([sys.executable, os.path.join(os.path.dirname(__file__), "chdb_server.py"),
+                          os.path.join(library, "libchdb.so"), make_directory(), str(port)])
+        self.wait_for("up")
 
     def query(self, sql):
-        return self.run(sql).decode()
-
-    def _handler(engine):  # noqa: N805: the handler has a self of its own
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                asked = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                database = asked.get("database", ["default"])[0]
-                try:
-                    if "query" in asked:
-                        status, answer = 200, engine.insert(database, asked["query"][0], body)
-                    else:
-                        engine.run(f"USE {database}")
-                        status, answer = 200, engine.run(body.decode())
-                except ValueError as error:
-                    status, answer = 500, str(error).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-
-            def log_message(self, *arguments):
-                pass
-
-        return Handler
-
-    def stop(self):
-        self.server.shutdown()
+        return query(self.url, sql)
 
 
 def windows_program():
