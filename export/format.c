@@ -2,11 +2,17 @@
 
 #include <stdlib.h>
 
+bool export_status_is_of_address(int status)
+{
+	return (status >= 300 && status < 400) || status == 401 ||
+	       (status >= 403 && status <= 405) || status == 407;
+}
+
 enum export_outcome export_judge_status(int status)
 {
 	if (status >= 200 && status < 300)
 		return EXPORT_SENT;
-	if (status < 400 || status == 401 || (status >= 403 && status <= 405) || status == 407)
+	if (status < 200 || export_status_is_of_address(status))
 		return EXPORT_RETRY;
 	if (status == 413)
 		return EXPORT_SMALLER;

@@ -88,10 +88,13 @@ struct export_format {
 				     struct err *line, uint64_t *lost);
 };
 
+/* Redirects, 401, 403, 404, 405 and 407: the address or the password is wrong, which no window is
+ * to be lost for. */
+bool export_status_is_of_address(int status);
+
 /* What every format says of a status that has no meaning of its own to it: 2xx is sent; 408, 429
- * and 5xx but 501 and 505 are to be tried again; 413 is too large. Redirects, 401, 403, 404, 405 and
- * 407 are to be tried again, too: the address or the password is wrong, which no window is to be
- * lost for. The rest is refused. */
+ * and 5xx but 501 and 505, and those of an address, are to be tried again; 413 is too large. The
+ * rest is refused. */
 enum export_outcome export_judge_status(int status);
 
 void export_batch_release(struct export_batch *batch);

@@ -8,8 +8,9 @@
 
 #define ANSWER_LINE_BYTES 256
 
-/* Of a status that is not 2xx: 429, 502, 503 and 504 are to be tried again and no others are
- * ("Retryable Response Codes" in opentelemetry-proto's specification), 413 is too large. */
+/* Of a status that is not 2xx: 429, 502, 503 and 504 are to be tried again ("Retryable Response
+ * Codes" in opentelemetry-proto's specification), and what is of the address, which no client can
+ * mend by giving windows up; 413 is too large; no others are tried again. */
 enum export_outcome profile_answer_outcome(int status);
 
 /* The first line of so many bytes as people may see it, or as much of it as there is room for. */

@@ -345,7 +345,7 @@ TEST(answers_mean_what_the_server_means)
 	static const struct {
 		int status;
 		enum export_outcome outcome;
-	} answers[] = {{200, EXPORT_SENT},    {400, EXPORT_REFUSED}, {401, EXPORT_REFUSED},
+	} answers[] = {{200, EXPORT_SENT},    {400, EXPORT_REFUSED}, {401, EXPORT_RETRY},
 		       {408, EXPORT_REFUSED}, {413, EXPORT_SMALLER}, {422, EXPORT_REFUSED},
 		       {429, EXPORT_RETRY},   {500, EXPORT_REFUSED}, {502, EXPORT_RETRY},
 		       {503, EXPORT_RETRY},   {504, EXPORT_RETRY}};

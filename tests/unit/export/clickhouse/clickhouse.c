@@ -192,7 +192,7 @@ TEST(exceptions_say_whether_to_try_again)
 	assert_int_equal(judged(502, "<html>\xff\xfe bad gateway"), EXPORT_RETRY);
 	assert_int_equal(judged(404, "<html>no such page"), EXPORT_RETRY);
 	assert_int_equal(judged(501, ""), EXPORT_REFUSED);
-	assert_int_equal(judged(302, "moved"), EXPORT_REFUSED);
+	assert_int_equal(judged(302, "moved"), EXPORT_RETRY);
 }
 
 TEST(a_context_has_one_hash_whatever_its_number_is)
