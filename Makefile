@@ -333,7 +333,7 @@ check: deps
 JOBS	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 # That clang builds it, too; with what the fuzzers need, which e2e/fuzzers runs for some seconds each.
 check-clang:
-	$(Q)$(MAKE) --no-print-directory all fuzzers B=$(B)/fuzz CC=$(CLANG) WERROR=-Werror SANITIZE="$(FUZZ_SANITIZE)"
+	$(Q)$(MAKE) --no-print-directory all fuzzers B=$(B)/fuzz CC=$(CLANG) WERROR=-Werror SANITIZE="$(FUZZ_SANITIZE)" CFLAGS="$(FUZZ_CFLAGS)"
 
 # The tests must pass on a machine that is busy with other work: two endless loops run beside them.
 check-busy:
@@ -472,10 +472,12 @@ tsan: deps
 # ---------------------------------------------------------------- fuzzing
 FUZZ_SECONDS ?= 30
 FUZZERS	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+# What libFuzzer's authors advise, and lines alone for its stacks: compiled in four fifths of the time.
+FUZZ_CFLAGS := -O1 -gline-tables-only
 FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 # Each fuzzer for FUZZ_SECONDS.
 fuzz: deps
-	$(Q)$(MAKE) --no-print-directory fuzzers B=$(B)/fuzz CC=$(CLANG) SANITIZE="$(FUZZ_SANITIZE)"
+	$(Q)$(MAKE) --no-print-directory fuzzers B=$(B)/fuzz CC=$(CLANG) SANITIZE="$(FUZZ_SANITIZE)" CFLAGS="$(FUZZ_CFLAGS)"
 	$(Q)set -o pipefail; for f in $(FUZZERS); do echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $(B)/fuzz/corpus/$$f; \
 		$(B)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
 		$(B)/fuzz/corpus/$$f $$(ls -d tests/fuzz/corpus/$$f 2>/dev/null) 2>&1 | tail -n 12 || exit 1; done
