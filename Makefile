@@ -57,7 +57,7 @@ $(error jxperf is for x86-64 only, and '$(CC)' compiles for $(MACHINE): build an
 endif
 endif
 
-.PHONY: all help demo check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install uninstall clean screenshots tests unit-tests workloads
+.PHONY: all help demo check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-idle bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install uninstall clean screenshots tests unit-tests workloads
 # Everything that is installed.
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
 
@@ -572,6 +572,10 @@ bench-memory:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) $(BENCH_PACKAGES)"
 	$(Q)$(MAKE) --no-print-directory all $(B)/workloads/.bench
 	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/memory.py
+# What the daemon costs by itself, ten minutes. Variables: bench/idle.py.
+bench-idle:
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)JXPERF_BUILD=$(B) /usr/bin/python3 bench/idle.py
 # The interval tree alone.
 bench-tree:
 	$(Q)$(MAKE) --no-print-directory $(B)/bench/interval_tree
