@@ -1,4 +1,5 @@
 """The sampling gate: in the kernel where BPF is permitted, else in the agent, and reported either way."""
+# Starts early: it takes long (many JVMs).
 import json
 import os
 import subprocess

@@ -7,6 +7,7 @@ than there are numbers for. Nothing is believed of addresses beside those of met
 to lie in each other's places while they are looked at: that harms nobody, and classes that stay are read right each time.
 A layout that is wrong anywhere is noticed by methods that are known beforehand.
 """
+# Starts early: it takes long (many JVMs).
 import os
 import re
 import shutil

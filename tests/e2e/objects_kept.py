@@ -1,5 +1,6 @@
 """What tracking keeps alive: nothing. The collector's own log tells how much is left after its pauses in a
 window with objects, and beside one."""
+# Starts early: it takes long (many windows).
 # Estimates: what a collector leaves, from its pauses.
 import statistics
 import time

@@ -1,0 +1,91 @@
+"""What a daemon costs by itself: the CPU time of all its processes while idle JVMs have the windows of a schedule.
+
+It is the daemon's cgroup that is asked, so privileged workers and attach helpers count, however short they live, and JVMs
+do not. Needs root. One row: CPU time in percent of a processor, milliseconds for each window that ended, and
+the windows.
+
+  IDLE_JVMS (default 30)   IDLE_S (default 600)   IDLE_EVERY, IDLE_WINDOW (default 10m and 30s, as those of a schedule)
+"""
+import json
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
+# pylint: disable=wrong-import-position; they are found by the line above
+from lib import Process, compile_java, jdks, make_directory
+from support.profile import NO_GUARDS, Daemon, succeeded
+
+JVMS, SECONDS = int(os.environ.get("IDLE_JVMS", "30")), float(os.environ.get("IDLE_S", "600"))
+EVERY, WINDOW = os.environ.get("IDLE_EVERY", "10m"), os.environ.get("IDLE_WINDOW", "30s")
+TEAM = f"idle{os.getpid()}"
+CONFIG = f"""
+environment: [TEAM]
+{NO_GUARDS}
+schedules:
+  - {{name: everything, match: {{environment: ["TEAM={TEAM}"]}}, every: {EVERY}, window: {WINDOW}, warm-up: 1s}}
+"""
+SOURCE = """
+public class Idle {
+    public static void main(String[] args) throws Exception {
+        System.out.println("up");
+        Thread.sleep(1L << 40);
+    }
+}
+"""
+# Version 1 of cgroups has the account in a hierarchy of its own.
+ACCOUNTS = (("/sys/fs/cgroup/cpuacct", "cpuacct.usage"), ("/sys/fs/cgroup", "cpu.stat"))
+
+
+class Account:
+    """A cgroup, and the CPU time of all that ran in it."""
+
+    def __init__(self):
+        root, name = next((r, n) for r, n in ACCOUNTS if os.path.isdir(r))
+        self.directory = os.path.join(root, TEAM)
+        self.path = os.path.join(self.directory, name)
+        os.mkdir(self.directory)
+
+    def enter(self):
+        with open(os.path.join(self.directory, "cgroup.procs"), "w", encoding="ascii") as f:
+            f.write(str(os.getpid()))
+
+    def leave(self):
+        with open(os.path.join(os.path.dirname(self.directory), "cgroup.procs"), "w", encoding="ascii") as f:
+            f.write(str(os.getpid()))
+
+    def seconds(self):
+        with open(self.path, encoding="ascii") as f:
+            fields = f.read().split()
+        return int(fields[0]) / 1e9 if len(fields) == 1 else int(fields[fields.index("usage_usec") + 1]) / 1e6
+
+
+def ended(daemon):
+    return sum(w["state"] == "done" for w in json.loads(succeeded(daemon.ctl("--json", "windows"))))
+
+
+def main():
+    classes, directory, account = compile_java({"Idle.java": SOURCE}), make_directory(), Account()
+    path = os.path.join(directory, "jxperfd.yaml")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(CONFIG)
+    command = [jdks()[0].java, "-Xmx32m", "-XX:+UseSerialGC", "-cp", classes, "Idle"]
+    jvms = [Process(command, env={**os.environ, "TEAM": TEAM}) for _ in range(JVMS)]
+    for jvm in jvms:
+        jvm.wait_for("up")
+    account.enter()
+    try:
+        daemon = Daemon(options=("--config", path))
+    finally:
+        account.leave()
+    before, begin = account.seconds(), time.monotonic()
+    time.sleep(SECONDS)
+    spent, took = account.seconds() - before, time.monotonic() - begin
+    windows = ended(daemon)
+    print(f"daemon_with_{JVMS}_idle_jvms  {100 * spent / took:.3f} %  {1000 * spent / max(windows, 1):.1f} ms a window  "
+          f"{windows} windows in {took:.0f} s")
+    daemon.stop()
+    os.rmdir(account.directory)
+
+
+main()
