@@ -501,7 +501,7 @@ tsan: deps
 # ---------------------------------------------------------------- fuzzing
 FUZZ_SECONDS ?= 30
 FUZZERS	:= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-# What libFuzzer's authors advise, and lines alone for its stacks: compiled in four fifths of the time.
+# What libFuzzer's authors advise, and lines alone for its stacks, which is less to compile.
 FUZZ_CFLAGS := -O1 -gline-tables-only
 FUZZ_SANITIZE := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 # Each fuzzer for FUZZ_SECONDS.

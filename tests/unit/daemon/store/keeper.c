@@ -623,7 +623,7 @@ static void make_version_3(struct fixture *f)
 	assert_int_equal(sqlite3_exec(db,
 				      "ALTER TABLE windows DROP COLUMN asker;"
 				      "ALTER TABLE windows DROP COLUMN kinds;"
-				      "PRAGMA user_version = 3",
+				      "DROP TABLE queue; PRAGMA user_version = 3",
 				      NULL, NULL, NULL),
 			 SQLITE_OK);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fleet/config/config.h"
+#include "tests/unit/support/config_text.h"
 
 static void load(struct config *c, const char *text)
 {
