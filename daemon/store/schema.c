@@ -28,11 +28,11 @@ static const char file_settings[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 
 /* Windows that wait to be sent (daemon/store/queue.h). The index is for what goes with a window. */
 #define QUEUE                                                            \
-	"CREATE TABLE IF NOT EXISTS queue ("                                           \
+	"CREATE TABLE IF NOT EXISTS queue ("                             \
 	" destination TEXT NOT NULL,"                                    \
 	" number INTEGER NOT NULL REFERENCES windows ON DELETE CASCADE," \
 	" PRIMARY KEY (destination, number)) WITHOUT ROWID;"             \
-	"CREATE INDEX queue_by_number ON queue (number);"
+	"CREATE INDEX IF NOT EXISTS queue_by_number ON queue (number);"
 
 static const char tables[] =
     "CREATE TABLE windows ("
