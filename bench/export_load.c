@@ -52,7 +52,7 @@ static struct window_result *make_window(const struct load *load, unsigned host,
 {
 	static const Jxp__Kind kinds[] = {JXP__KIND__KIND_DEAD_STORE, JXP__KIND__KIND_SILENT_STORE,
 					  JXP__KIND__KIND_SILENT_LOAD};
-	uint32_t nodes[METHODS_MAX];
+	uint32_t nodes[METHODS_MAX] = {0};
 	char text[64];
 	struct random random;
 	struct window_result *w;

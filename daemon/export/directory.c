@@ -154,6 +154,8 @@ static void delete_oldest(int directory, const struct sender_settings *to, struc
 {
 	uint64_t bytes = f->bytes;
 
+	if (f->count == 0)
+		return;
 	qsort(f->files, f->count, sizeof(f->files[0]), older_first);
 	for (size_t i = 0; i < f->count; i++) {
 		if ((to->files_max == 0 || f->count - i <= to->files_max) &&

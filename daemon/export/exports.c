@@ -107,6 +107,13 @@ static struct sender *make(struct exports *e, const struct sender_settings *sett
 	return s;
 }
 
+/* Both were made by settings_of. */
+static bool is_same(const struct sender_settings *a, const struct sender_settings *b)
+{
+	/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): what is between members is 0 */
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
 static bool can_have(const struct config_export *c, const struct sender_settings *s)
 {
 	if (s->format || c->kind == CONFIG_EXPORT_DIRECTORY)
@@ -136,7 +143,7 @@ static void take(struct exports *e, const struct config *config)
 		settings_of(&config->exports[i], &settings);
 		if (!can_have(&config->exports[i], &settings))
 			continue;
-		if (!old || renamed || memcmp(sender_settings(old), &settings, sizeof(settings)))
+		if (!old || renamed || !is_same(sender_settings(old), &settings))
 			s = make(e, &settings, old ? sender_stats(old) : NULL);
 		if (s)
 			after[count++] = s;

@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/random.h"
+#include "common/utf8.h"
 #include "daemon/export/outgoing.h"
 #include "daemon/export/retry.h"
 #include "daemon/export/transfers.h"
@@ -298,10 +299,12 @@ static void on_answered(struct sender *s, const struct transfer_answer *a)
 	uint64_t lost = 0;
 	enum export_outcome outcome =
 	    s->settings.format->judge(a->status, a->body, a->body_bytes, &line, &lost);
-	char why[ERR_MESSAGE_MAX];
+	char why[ERR_MESSAGE_MAX], text[ERR_MESSAGE_MAX];
 
-	(void)snprintf(why, sizeof(why), "it answers %d%s%.300s", a->status,
+	/* A server's words may be in it; what does not fit is cut. */
+	(void)snprintf(text, sizeof(text), "it answers %d%s%.300s", a->status,
 		       line.message[0] ? ": " : "", line.message);
+	(void)utf8_sanitize(why, sizeof(why), text);
 	switch (outcome) {
 	case EXPORT_SENT:
 		s->batch_lost += lost;

@@ -302,6 +302,22 @@ def a_daemon_that_is_stopped_waits_for_no_server():
 
 
 @test
+def a_name_that_nobody_knows_holds_nothing_up():
+    daemon = Sender("http://no-such-server.invalid:8123", filled=3)
+    for _ in range(20):
+        started = time.monotonic()
+        succeeded(daemon.ctl("status"))
+        assert time.monotonic() - started < 3, time.monotonic() - started
+        time.sleep(0.05)
+    wait_until(lambda: sum(daemon.metric("jxperf_export_failed_total", destination="there", reason=reason)
+                           for reason in ("connection", "timeout")), "a failure", 90)
+    started = time.monotonic()
+    os.kill(daemon.pid, signal.SIGTERM)
+    daemon.child.wait()
+    assert time.monotonic() - started < 5, time.monotonic() - started
+
+
+@test
 def a_directory_gets_profiles_within_its_limits():
     directory = make_directory()
     lines = f"name: there\ndirectory: {directory}\nkeep-files: 12"
