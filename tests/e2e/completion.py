@@ -38,7 +38,7 @@ def usage():
 def commands_are_completed():
     assert complete("at") == ["attach"]
     assert complete("w") == ["wait", "windows"]
-    assert complete("--json", "fl") == ["fleet-plan"]
+    assert complete("--json", "fleet-p") == ["fleet-plan"]
     assert complete("--socket", "/nonexistent/socket", "de") == ["detach"]
 
 
