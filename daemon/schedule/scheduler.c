@@ -133,6 +133,7 @@ static int make_request(const struct planner_order *order, struct window_request
 		return r;
 	_Static_assert(sizeof(order->app) == sizeof(out->app), "it is not cut");
 	memcpy(out->app, order->app, sizeof(out->app));
+	memcpy(out->version, order->version, sizeof(out->version));
 	(void)snprintf(out->schedule.name, sizeof(out->schedule.name), "%s",
 		       schedule->name); /* Fits: fleet/config saw to it. */
 	out->schedule.epoch = order->epoch;
@@ -328,12 +329,13 @@ static void name_host(const struct config *config, char host[HOST_BYTES])
 	host[strcspn(host, "\n")] = '\0';
 }
 
-bool scheduler_name(const struct scheduler *s, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES])
+bool scheduler_name(const struct scheduler *s, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES],
+		    char version[WINDOW_NAME_BYTES])
 {
 	const struct jvm_facts facts = sightings_facts(jvm);
 
 	_Static_assert(WINDOW_NAME_BYTES >= NAMING_BYTES, "a name fits");
-	return naming_app(s->config, &facts, app);
+	return naming_app(s->config, &facts, app, version);
 }
 
 static bool has_rules(void *arg)
@@ -343,9 +345,10 @@ static bool has_rules(void *arg)
 	return s->config->app_count > 0;
 }
 
-static bool name_jvm(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES])
+static bool name_jvm(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES],
+		     char version[WINDOW_NAME_BYTES])
 {
-	return scheduler_name(arg, jvm, app);
+	return scheduler_name(arg, jvm, app, version);
 }
 
 int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine,

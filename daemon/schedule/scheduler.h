@@ -67,7 +67,8 @@ const struct newcomers *scheduler_newcomers(const struct scheduler *s);
 bool scheduler_has_schedules(const struct scheduler *s);
 
 /* What the rules call a JVM, whether there are schedules or not; false where none of them does. */
-bool scheduler_name(const struct scheduler *s, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES]);
+bool scheduler_name(const struct scheduler *s, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES],
+		    char version[WINDOW_NAME_BYTES]);
 
 /* What is known of a JVM that a round has found; false for others. */
 bool scheduler_view(const struct scheduler *s, pid_t pid, struct planner_view *out);

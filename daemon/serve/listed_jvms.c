@@ -47,7 +47,7 @@ static void add_app(Jxp__Jvm *jvm, const struct scheduler *scheduler)
 {
 	char app[WINDOW_NAME_BYTES];
 
-	if (!scheduler || !scheduler_name(scheduler, jvm, app))
+	if (!scheduler || !scheduler_name(scheduler, jvm, app, NULL))
 		app_name_of(app, sizeof(app), jvm->name);
 	set(&jvm->app, app);
 }

@@ -25,6 +25,9 @@ static const char file_settings[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 /* As ALTER TABLE writes them behind the others, so that a file of before becomes the same. */
 #define COLUMN_KINDS "kinds INTEGER NOT NULL DEFAULT 0"
 #define COLUMN_ASKER "asker INTEGER NOT NULL DEFAULT 0"
+#define COLUMN_VERSION "version TEXT NOT NULL DEFAULT ''"
+/* What a scheduled window stands for (fleet/draw.h); 0: somebody asked, or it is not known. */
+#define COLUMN_WEIGHT "weight_s REAL NOT NULL DEFAULT 0"
 
 static const char tables[] =
     "CREATE TABLE windows ("
@@ -42,7 +45,8 @@ static const char tables[] =
     " duration_ns INTEGER NOT NULL,"
     " samples INTEGER NOT NULL,"
     " traps INTEGER NOT NULL,"
-    " record_bytes INTEGER NOT NULL, " COLUMN_KINDS ", " COLUMN_ASKER ");"
+    " record_bytes INTEGER NOT NULL, " COLUMN_KINDS ", " COLUMN_ASKER
+    ", " COLUMN_VERSION ", " COLUMN_WEIGHT ");"
     "CREATE INDEX windows_by_app ON windows (app, start_unix_ns);"
     "CREATE INDEX windows_by_start ON windows (start_unix_ns);"
     "CREATE INDEX windows_unfinished ON windows (state) WHERE state IN (0, 1);"
@@ -55,8 +59,21 @@ static const char tables[] =
     "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;";
 
 /* Of version 3, whose windows do not say what they are for and who asked. */
+#define FROM_4                                           \
+	"ALTER TABLE windows ADD COLUMN " COLUMN_VERSION ";" \
+	"ALTER TABLE windows ADD COLUMN " COLUMN_WEIGHT ";"
 static const char from_3[] = "ALTER TABLE windows ADD COLUMN " COLUMN_KINDS ";"
-			     "ALTER TABLE windows ADD COLUMN " COLUMN_ASKER ";";
+			     "ALTER TABLE windows ADD COLUMN " COLUMN_ASKER ";" FROM_4;
+/* And of version 4, which says neither an application's version nor what a window stands for. */
+static const char from_4[] = FROM_4;
+
+/* What makes this version of a file of another; NULL of one that cannot be. */
+static const char *tables_from(uint64_t version)
+{
+	static const char *const from[DATABASE_VERSION] = {tables, [3] = from_3, [4] = from_4};
+
+	return version < DATABASE_VERSION ? from[version] : NULL;
+}
 
 /* In one transaction: a file has a version whole. */
 static int make_tables(sqlite3 *db, const char *sql, struct err *err)
@@ -152,8 +169,8 @@ int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 		return r;
 	if (use == DATABASE_SALVAGE) {
 		/* What is wrong with it shows in what can be read. */
-		if (version == DATABASE_EARLIEST)
-			(void)make_tables(db, from_3, NULL);
+		if (version > 0 && tables_from(version))
+			(void)make_tables(db, tables_from(version), NULL);
 		return 0;
 	}
 	r = check_version(id, version, err);
@@ -166,6 +183,6 @@ int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 				     "the database of windows is not ours yet");
 	r = sql_execute(db, file_settings, "open the database of windows", err);
 	if (r == 0 && version != DATABASE_VERSION)
-		r = make_tables(db, version == 0 ? tables : from_3, err);
+		r = make_tables(db, tables_from(version), err);
 	return r == 0 ? check_tables(db, err) : r;
 }

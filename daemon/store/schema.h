@@ -1,7 +1,7 @@
 /*
  * The tables of the database of windows (daemon/store/database.h), and the version of the file,
- * which is also that of the records in it. One of the version before becomes one of this when it is
- * written; one of another is not read.
+ * which is also that of the records in it. One of the two versions before becomes one of this when
+ * it is written; one of another is not read.
  */
 #ifndef JXPERF_DAEMON_STORE_SCHEMA_H
 #define JXPERF_DAEMON_STORE_SCHEMA_H
@@ -12,8 +12,8 @@
 
 /* The file says which it has. Raised where a table of a record (profile/container/table_codec.h) or
  * of the database becomes another one; not where columns are added to a record. */
-#define DATABASE_VERSION 4
-/* A file of this one is made into one of the version. */
+#define DATABASE_VERSION 5
+/* A file of this one, or of one between, is made into one of the version. */
 #define DATABASE_EARLIEST 3
 
 enum database_use {

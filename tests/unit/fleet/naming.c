@@ -26,7 +26,7 @@ static const char *name(const char *template)
 	struct config_app rule = {.app = (char *)template};
 	const struct config c = {.apps = &rule, .app_count = 1};
 
-	if (!naming_app(&c, &jvm, app))
+	if (!naming_app(&c, &jvm, app, NULL))
 		return "";
 	assert_true(app[0]);
 	return app;
@@ -42,11 +42,11 @@ TEST(the_first_rule_that_matches_names_it)
 	struct config c = {.apps = apps, .app_count = 3};
 	char app[NAMING_BYTES] = "as it was";
 
-	assert_true(naming_app(&c, &jvm, app));
+	assert_true(naming_app(&c, &jvm, app, NULL));
 	assert_string_equal(app, "pay");
 	c.app_count = 1;
 	strcpy(app, "as it was");
-	assert_false(naming_app(&c, &jvm, app));
+	assert_false(naming_app(&c, &jvm, app, NULL));
 	assert_string_equal(app, "as it was");
 }
 
@@ -90,7 +90,7 @@ TEST(a_rule_that_lacks_a_value_gives_way_to_the_next)
 	const struct config c = {.apps = apps, .app_count = 5};
 	char app[NAMING_BYTES];
 
-	assert_true(naming_app(&c, &jvm, app));
+	assert_true(naming_app(&c, &jvm, app, NULL));
 	assert_string_equal(app, "pay-api");
 }
 
