@@ -414,6 +414,7 @@ static void start_keeping(struct daemon *d)
 	if (d->endpoints)
 		endpoints_set_keeper(d->endpoints, d->keeper);
 	control_set_store(d->control, keeper_database(d->keeper));
+	scheduler_set_store(d->scheduler, keeper_database(d->keeper));
 }
 
 /* A pause that cannot be read is one: whoever asked for it does not know that it is lost. */

@@ -1,8 +1,8 @@
 /*
  * A target of evidence in place of a period: how probable an application's windows have to be, so
  * that they bring so many completed pairs of watch and trap a day on a host (as Strobelight's
- * dynamic sampling tunes the probabilities of its hosts by what came: Meta Engineering, "Strobelight:
- * A profiling service built on open source technology", January 2025).
+ * dynamic sampling tunes the probabilities of its hosts by what came: Meta Engineering,
+ * "Strobelight: A profiling service built on open source technology", January 2025).
  *
  * Days are those of UTC. What windows that began on one brought, each pair times the inverse of the
  * probability that its window had, estimates what all windows of the day would have brought

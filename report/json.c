@@ -104,8 +104,7 @@ static json_t *window_json(const struct report_model *m)
 	json_t *window = JSON_OBJECT(
 	    {"id", json_string(w->id)}, {"pid", json_integer((int)w->pid)},
 	    {"app", json_string(w->app)}, {"version", json_string(w->version)},
-	    {"start", time_or_null(w->start_unix_ns)},
-	    {"end", time_or_null(w->end_unix_ns)},
+	    {"start", time_or_null(w->start_unix_ns)}, {"end", time_or_null(w->end_unix_ns)},
 	    {"duration_s", json_real(clock_s(m->elapsed_ns))},
 	    {"requested_duration_s", json_real(clock_s(w->request.duration_ns))},
 	    {"jdk", json_string(w->jdk)}, {"vm", json_string(w->vm)}, {"gc", json_string(w->gc)},
@@ -167,8 +166,8 @@ static json_t *document_json(struct json_writer *writer, size_t limit)
 			{"quality", report_json_quality(m)}, {"problems", problems},
 			{"inefficiency", kinds}, {"objects_summary", summary}, {"objects", objects},
 			{"classes", classes}, {"numa", report_json_numa(m)}, {"cpu", cpu},
-			{"subsuming",
-			 m->subsuming.analysed ? subsume_json(&m->subsuming.summary) : json_null()});
+			{"subsuming", m->subsuming.analysed ? subsume_json(&m->subsuming.summary)
+							    : json_null()});
 	if (!writer->numbered)
 		document = json_with(document, "comparison", comparison_json(m->window));
 	document = report_json_with_loops(document, writer, limit);

@@ -268,8 +268,8 @@ static void on_looked_at(void *arg, Jxp__ControlReply *answer)
 	struct window_request *request = &r->result->request;
 
 	r->naming = NULL;
-	if (jvm && r->context.namer.name(r->context.namer.arg, jvm, request->app,
-					  request->version)) {
+	if (jvm &&
+	    r->context.namer.name(r->context.namer.arg, jvm, request->app, request->version)) {
 		request->app_by_rule = true;
 		set_app(r, request->app);
 	} else {

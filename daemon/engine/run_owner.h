@@ -26,7 +26,8 @@ struct run_callbacks {
 };
 
 /* Names by a configuration's rules. name: what they call the JVM, in app, and which version of it
- * that is, "" where they do not say; false where none of them names it. rules: are there any? All NULL: there are none. */
+ * that is, "" where they do not say; false where none of them names it. rules: are there any? All
+ * NULL: there are none. */
 struct run_namer {
 	void *arg;
 	bool (*rules)(void *arg);

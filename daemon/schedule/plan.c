@@ -76,7 +76,8 @@ bool plan_look_ahead(struct plan *plan, const struct draw *d, const char *jvm, u
 		plan->ahead_from = plan->ahead_to = epoch;
 		plan->next_unix_ns = 0;
 	}
-	while (d->jvm_fraction > 0 && plan->next_unix_ns <= unix_ns && plan->ahead_to < epoch + PLAN_EPOCHS_AHEAD_MAX) {
+	while (d->jvm_fraction > 0 && plan->next_unix_ns <= unix_ns &&
+	       plan->ahead_to < epoch + PLAN_EPOCHS_AHEAD_MAX) {
 		if (*draws == 0)
 			return false;
 		--*draws;

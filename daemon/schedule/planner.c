@@ -480,8 +480,7 @@ uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns)
 	for (size_t i = 0; i < p->jvms.count; i++)
 		for (size_t j = 0; j < p->config->schedule_count; j++) {
 			const struct plan *plan = &p->jvms.rows[i].plans[j];
-			struct draw d =
-			    planner_draw(p, p->schedules[j].config, plan, unix_ns);
+			struct draw d = planner_draw(p, p->schedules[j].config, plan, unix_ns);
 			uint64_t at = plan->state == PLAN_DUE && plan->start_unix_ns > unix_ns
 					  ? plan->start_unix_ns
 					  : draw_epoch_start(&d, draw_epoch(&d, unix_ns) + 1);
@@ -497,8 +496,7 @@ bool planner_look_ahead(struct planner *p, uint64_t unix_ns, unsigned *draws)
 	for (size_t i = 0; i < p->jvms.count; i++)
 		for (size_t j = 0; j < p->config->schedule_count; j++) {
 			struct plan *plan = &p->jvms.rows[i].plans[j];
-			struct draw d =
-			    planner_draw(p, p->schedules[j].config, plan, unix_ns);
+			struct draw d = planner_draw(p, p->schedules[j].config, plan, unix_ns);
 
 			if (plan->matches &&
 			    !plan_look_ahead(plan, &d, p->jvms.rows[i].identity, unix_ns, draws))

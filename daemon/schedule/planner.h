@@ -14,8 +14,8 @@
  * can stop it for others. It goes on by itself, later each time. All of this is forgotten when
  * another configuration comes.
  *
- * A schedule with a target of evidence draws a JVM with its application's probability, which follows
- * once a day from what windows of the days before brought (fleet/evidence.h).
+ * A schedule with a target of evidence draws a JVM with its application's probability, which
+ * follows once a day from what windows of the days before brought (fleet/evidence.h).
  *
  * Knows no loop, engine or clock: it is told what there is and what became of windows, and asked
  * what to do, so that days can be tested in milliseconds. Times: unix_ns is CLOCK_REALTIME, which
@@ -71,10 +71,10 @@ struct planner_view {
 	const char *schedule;    /* of the next window, or "" */
 	const char *last_window; /* id, or "" */
 	enum miss why;           /* it has no windows at present, or MISS_NONE */
-	double probability;      /* of a window in an epoch, where the schedule has a target; or 0 */
-	uint64_t until_unix_ns;  /* ... for so long; 0: until that is over */
-	uint64_t next_unix_ns; /* when it is due; 0: not in PLAN_EPOCHS_AHEAD_MAX, or not known yet
-				*/
+	double probability;     /* of a window in an epoch, where the schedule has a target; or 0 */
+	uint64_t until_unix_ns; /* ... for so long; 0: until that is over */
+	uint64_t next_unix_ns;  /* when it is due; 0: not in PLAN_EPOCHS_AHEAD_MAX, or not known yet
+				 */
 };
 
 /* A window that runs and was not ordered here: somebody asked for it. */
@@ -181,6 +181,9 @@ void planner_take_evidence(struct planner *p, uint64_t day, struct planner_evide
 /* It cannot be read: probabilities of the day before hold on that day, too, or those of no evidence
  * where none are known. */
 void planner_lack_evidence(struct planner *p, uint64_t day);
+
+/* Do they hold for want of something newer? */
+bool planner_lacks_evidence(const struct planner *p);
 
 /* The mean probability, over its JVMs, of a window in an epoch; 0 where it is not known, or the
  * schedule has no target. */

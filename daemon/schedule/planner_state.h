@@ -23,6 +23,7 @@ struct planner_running {
 /* What the days before brought, and the day whose probabilities follow from it. */
 struct planner_tuning {
 	bool known;
+	bool lacking;      /* newer evidence could not be read */
 	uint64_t day;      /* that they are of, */
 	uint64_t held_day; /* and for which they hold: a later one where nothing newer is known */
 	struct planner_evidence *rows; /* by schedule and application; owned */

@@ -65,8 +65,7 @@ struct draw planner_draw(const struct planner *p, const struct config_schedule *
 	uint64_t start = draw_epoch_start(&d, draw_epoch(&d, unix_ns));
 
 	if (s->pairs_per_day > 0)
-		d.jvm_fraction =
-		    evidence_day(start) == p->tuning.held_day ? plan->probability : 0;
+		d.jvm_fraction = evidence_day(start) == p->tuning.held_day ? plan->probability : 0;
 	return d;
 }
 
@@ -103,6 +102,12 @@ void planner_lack_evidence(struct planner *p, uint64_t day)
 		p->tuning.held_day = day;
 	else
 		planner_take_evidence(p, day, NULL, 0);
+	p->tuning.lacking = true;
+}
+
+bool planner_lacks_evidence(const struct planner *p)
+{
+	return p->tuning.lacking;
 }
 
 double planner_probability(const struct planner *p, size_t schedule)

@@ -19,6 +19,7 @@
 #include "daemon/schedule/host_guard.h"
 #include "daemon/schedule/sightings.h"
 #include "daemon/schedule/survey.h"
+#include "daemon/schedule/tuner.h"
 #include "fleet/naming.h"
 #include "profile/window/findings.h"
 #include "profile/window/result.h"
@@ -39,6 +40,7 @@ struct scheduler {
 	const struct config *config;
 	struct planner *planner;
 	struct survey *survey;
+	struct tuner *tuner;
 	bool stopped;
 	bool away; /* the broker is */
 };
@@ -302,11 +304,13 @@ static void on_timer(uv_timer_t *timer)
 
 	if (clock_monotonic_ns() >= survey_due_ns(s->survey))
 		survey_turn(s->survey);
+	if (is_at_work(s))
+		tuner_look(s->tuner, clock_ns(CLOCK_REALTIME));
 	begin_windows(s);
 	set_timer(s);
 }
 
-static void on_survey_changed(void *arg)
+static void on_changed(void *arg)
 {
 	struct scheduler *s = arg;
 
@@ -366,9 +370,12 @@ int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine
 	name_host(config, host);
 	s->planner = planner_new(config, host);
 	if (s->planner)
-		s->survey = survey_new(engine_inspections(engine), broker, s->planner, pace,
-				       on_survey_changed, s);
-	if (!s->survey) {
+		s->survey =
+		    survey_new(engine_inspections(engine), broker, s->planner, pace, on_changed, s);
+	if (s->survey)
+		s->tuner = tuner_new(loop, s->planner, config, on_changed, s);
+	if (!s->tuner) {
+		survey_free(s->survey);
 		planner_free(s->planner);
 		return err_set(err, ENOMEM, "out of memory");
 	}
@@ -391,12 +398,18 @@ int scheduler_configure(struct scheduler *s, const struct config *config, struct
 	if (planner_configure(s->planner, config, host) < 0)
 		return err_set(err, ENOMEM, "out of memory");
 	s->config = config;
+	tuner_configure(s->tuner, config);
 	if (is_at_work(s))
 		survey_start(s->survey);
 	else
 		survey_stop(s->survey);
 	set_timer(s);
 	return 0;
+}
+
+void scheduler_set_store(struct scheduler *s, const char *database)
+{
+	tuner_set_store(s->tuner, database);
 }
 
 void scheduler_stop(struct scheduler *s)
@@ -415,6 +428,7 @@ void scheduler_free(struct scheduler *s)
 {
 	if (!s)
 		return;
+	tuner_free(s->tuner);
 	survey_free(s->survey);
 	planner_free(s->planner);
 	uv_close((uv_handle_t *)&s->timer, on_closed);

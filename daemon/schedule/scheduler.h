@@ -44,6 +44,10 @@ int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine
  * -ENOMEM with the old one in force. */
 int scheduler_configure(struct scheduler *s, const struct config *config, struct err *err);
 
+/* Windows are kept in that database, whose path is copied (daemon/schedule/tuner.h); until then, or
+ * with NULL, in none. */
+void scheduler_set_store(struct scheduler *s, const char *database);
+
 /* No round and no window begins any more. */
 void scheduler_stop(struct scheduler *s);
 

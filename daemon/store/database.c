@@ -83,18 +83,18 @@ static int put_row(struct database *db, const struct window_result *w, size_t re
 		   struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
-	int r =
-	    sql_prepare(db->sqlite,
-			"INSERT INTO windows (number, app, owner, pid, state, reason,"
-			" schedule, sampler, start_unix_ns, end_unix_ns, elapsed_ns, duration_ns,"
-			" samples, traps, record_bytes, kinds, asker, version, weight_s)"
-			" VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)"
-			" ON CONFLICT (number) DO UPDATE SET app = ?2, owner = ?3, pid = ?4,"
-			" state = ?5, reason = ?6, schedule = ?7, sampler = ?8,"
-			" start_unix_ns = ?9, end_unix_ns = ?10, elapsed_ns = ?11,"
-			" duration_ns = ?12, samples = ?13, traps = ?14, record_bytes = ?15,"
-			" kinds = ?16, asker = ?17, version = ?18, weight_s = ?19",
-			&s, err);
+	int r = sql_prepare(
+	    db->sqlite,
+	    "INSERT INTO windows (number, app, owner, pid, state, reason,"
+	    " schedule, sampler, start_unix_ns, end_unix_ns, elapsed_ns, duration_ns,"
+	    " samples, traps, record_bytes, kinds, asker, version, weight_s)"
+	    " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)"
+	    " ON CONFLICT (number) DO UPDATE SET app = ?2, owner = ?3, pid = ?4,"
+	    " state = ?5, reason = ?6, schedule = ?7, sampler = ?8,"
+	    " start_unix_ns = ?9, end_unix_ns = ?10, elapsed_ns = ?11,"
+	    " duration_ns = ?12, samples = ?13, traps = ?14, record_bytes = ?15,"
+	    " kinds = ?16, asker = ?17, version = ?18, weight_s = ?19",
+	    &s, err);
 
 	if (r < 0)
 		return r;

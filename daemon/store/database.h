@@ -116,8 +116,9 @@ int database_count(struct database *db, const struct database_filter *filter, ui
 /* What an application's windows of one schedule brought on the latest day (of UTC) that has any. */
 struct database_evidence {
 	char app[WINDOW_LABEL_BYTES];
-	uint64_t day;    /* since 1970 */
-	double pairs_s;  /* their completed pairs, each times the seconds that its window stands for */
+	uint64_t day; /* since 1970 */
+	double
+	    pairs_s; /* their completed pairs, each times the seconds that its window stands for */
 	double weight_s; /* of the last of them */
 };
 #define DATABASE_DAY_NS (86400 * UINT64_C(1000000000))

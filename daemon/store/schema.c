@@ -23,8 +23,8 @@ static const char file_settings[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 				    "PRAGMA journal_size_limit = 16777216;";
 
 /* As ALTER TABLE writes them behind the others, so that a file of before becomes the same. */
-#define COLUMN_KINDS "kinds INTEGER NOT NULL DEFAULT 0"
-#define COLUMN_ASKER "asker INTEGER NOT NULL DEFAULT 0"
+#define COLUMN_KINDS   "kinds INTEGER NOT NULL DEFAULT 0"
+#define COLUMN_ASKER   "asker INTEGER NOT NULL DEFAULT 0"
 #define COLUMN_VERSION "version TEXT NOT NULL DEFAULT ''"
 /* What a scheduled window stands for (fleet/draw.h); 0: somebody asked, or it is not known. */
 #define COLUMN_WEIGHT "weight_s REAL NOT NULL DEFAULT 0"
@@ -45,8 +45,8 @@ static const char tables[] =
     " duration_ns INTEGER NOT NULL,"
     " samples INTEGER NOT NULL,"
     " traps INTEGER NOT NULL,"
-    " record_bytes INTEGER NOT NULL, " COLUMN_KINDS ", " COLUMN_ASKER
-    ", " COLUMN_VERSION ", " COLUMN_WEIGHT ");"
+    " record_bytes INTEGER NOT NULL, " COLUMN_KINDS ", " COLUMN_ASKER ", " COLUMN_VERSION
+    ", " COLUMN_WEIGHT ");"
     "CREATE INDEX windows_by_app ON windows (app, start_unix_ns);"
     "CREATE INDEX windows_by_start ON windows (start_unix_ns);"
     "CREATE INDEX windows_unfinished ON windows (state) WHERE state IN (0, 1);"
@@ -59,7 +59,7 @@ static const char tables[] =
     "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;";
 
 /* Of version 3, whose windows do not say what they are for and who asked. */
-#define FROM_4                                           \
+#define FROM_4                                               \
 	"ALTER TABLE windows ADD COLUMN " COLUMN_VERSION ";" \
 	"ALTER TABLE windows ADD COLUMN " COLUMN_WEIGHT ";"
 static const char from_3[] = "ALTER TABLE windows ADD COLUMN " COLUMN_KINDS ";"

@@ -407,8 +407,9 @@ static int take_target(struct config_reading *r, const char *path,
 	if (from->jvm_fraction)
 		return wrong(r, at, "'jvm-fraction' is set anew each day for it: leave that out");
 	if (!has_pairs(to))
-		return wrong(r, at, "none of 'kinds' has pairs: add dead-store, silent-store or "
-				    "silent-load, or use 'every'");
+		return wrong(r, at,
+			     "none of 'kinds' has pairs: add dead-store, silent-store or "
+			     "silent-load, or use 'every'");
 	if (to->every_ns > CONFIG_TUNED_EVERY_MAX_NS)
 		return wrong(r, member(at, path, "every"), "use 1h or less with 'pairs-per-day'");
 	return 0;
@@ -465,8 +466,7 @@ static int take_schedule(struct config_reading *r, const struct config *c, const
 	    (e = take_time_of_day(r, path, "until", from->until, &to->until_minute)) < 0 ||
 	    (e = take_count(r, path, "failures", from->failures, FAILURES_MAX, &to->failures)) <
 		0 ||
-	    (e = take_kinds(r, path, from, to)) < 0 ||
-	    (e = take_target(r, path, from, to)) < 0)
+	    (e = take_kinds(r, path, from, to)) < 0 || (e = take_target(r, path, from, to)) < 0)
 		return e;
 	return check_schedule(r, c, path, to);
 }

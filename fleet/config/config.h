@@ -48,7 +48,7 @@ extern const char *const config_keys[CONFIG_KEYS + 1];
 struct config_schedule {
 	char *name;
 	struct config_match match;
-	uint64_t every_ns;  /* length of an epoch */
+	uint64_t every_ns; /* length of an epoch */
 	/* Completed pairs that an application is to bring on this host, on average, for which
 	 * jvm_fraction is set anew each day (fleet/evidence.h); 0: it is what it is. */
 	uint32_t pairs_per_day;
