@@ -10,7 +10,8 @@
 #include "fleet/plan.h"
 #include "fleet/schedule.h"
 
-#define SALT "salt"
+#define SALT  "salt"
+#define PAIRS 100
 
 static const char fleet[] = "h1 shop 3\nh1 cart 1\nh2 shop 2\nh3 batch 4\n";
 
@@ -48,7 +49,7 @@ static struct fleet_plan *plan_of(struct fixture *f)
 {
 	struct fleet_plan *p;
 
-	assert_int_equal(fleet_plan_new(&p, &f->schedule, SALT, &f->hosts, NULL), 0);
+	assert_int_equal(fleet_plan_new(&p, &f->schedule, SALT, &f->hosts, PAIRS, NULL), 0);
 	return p;
 }
 
