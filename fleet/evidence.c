@@ -15,7 +15,7 @@ uint64_t evidence_day(uint64_t unix_ns)
 }
 
 /* A day's windows without a pair ask for as much more as it may be. */
-static double retune(double wanted, const struct evidence *e)
+static double retune(double wanted, const struct day_evidence *e)
 {
 	double before = clamp(e->probability, EVIDENCE_LEAST, 1);
 	double after = e->pairs > 0 ? wanted / e->pairs : 1;
@@ -25,7 +25,7 @@ static double retune(double wanted, const struct evidence *e)
 }
 
 double evidence_probability(double pairs_per_day, double host_fraction,
-			    const struct evidence *latest, uint64_t day)
+			    const struct day_evidence *latest, uint64_t day)
 {
 	double probability;
 

@@ -33,7 +33,7 @@
 #define EVIDENCE_DAYS 7
 
 /* What came of an application's windows on one day. */
-struct evidence {
+struct day_evidence {
 	uint64_t day;       /* of UTC, since 1970 */
 	double pairs;       /* that windows in every epoch would have brought: the estimate */
 	double probability; /* that its last window had; above 0 */
@@ -47,6 +47,6 @@ uint64_t evidence_day(uint64_t unix_ns);
  * is known. On days without windows it rises up to EVIDENCE_FIRST and not above: nobody knows
  * whether there was anything to see. */
 double evidence_probability(double pairs_per_day, double host_fraction,
-			    const struct evidence *latest, uint64_t day);
+			    const struct day_evidence *latest, uint64_t day);
 
 #endif

@@ -19,8 +19,8 @@ struct group_tuning {
 	bool known;
 	uint64_t day; /* whose probability it is */
 	double probability;
-	struct evidence today;  /* the day of the last window; pairs of 0: there was none */
-	struct evidence before; /* and the day with windows before it */
+	struct day_evidence today;  /* the day of the last window; pairs of 0: there was none */
+	struct day_evidence before; /* and the day with windows before it */
 };
 
 struct fleet_plan {
@@ -245,7 +245,7 @@ static double group_probability(struct fleet_plan *p, size_t group, uint64_t uni
 {
 	struct group_tuning *t = p->tunings ? &p->tunings[group] : NULL;
 	uint64_t day = evidence_day(unix_ns);
-	const struct evidence *latest;
+	const struct day_evidence *latest;
 
 	if (!t)
 		return p->schedule->jvm_fraction;
@@ -271,7 +271,7 @@ static void note_window(struct fleet_plan *p, size_t group, const struct draw *d
 	if (t->today.pairs > 0 && t->today.day != day)
 		t->before = t->today;
 	if (t->today.day != day)
-		t->today = (struct evidence){.day = day};
+		t->today = (struct day_evidence){.day = day};
 	t->today.pairs += p->pairs_per_window / (d->host_fraction * d->jvm_fraction);
 	t->today.probability = d->jvm_fraction;
 }

@@ -166,7 +166,7 @@ void planner_ended(struct planner *p, pid_t pid, const char *schedule,
 struct planner_evidence {
 	char schedule[PLANNER_NAME_BYTES];
 	char app[PLANNER_NAME_BYTES];
-	struct evidence evidence;
+	struct day_evidence evidence;
 };
 
 /* Is there a schedule with a target, whose probabilities of the time's day (evidence_day) are not

@@ -8,8 +8,8 @@
 #define JXPERF_DAEMON_SCHEDULE_PLANNER_STATE_H
 
 #include "daemon/schedule/known_jvms.h"
-#include "daemon/schedule/planner.h"
 #include "daemon/schedule/planner_schedule.h"
+#include "fleet/draw.h"
 
 /* A window that the planner ordered and that has not ended. */
 struct planner_running {

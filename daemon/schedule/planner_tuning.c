@@ -1,3 +1,5 @@
+#include "daemon/schedule/planner.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +14,8 @@ static int compare(const void *a, const void *b)
 	return order ? order : strcmp(one->app, other->app);
 }
 
-static const struct evidence *evidence_of(const struct planner_tuning *t, const char *schedule,
-					  const char *app)
+static const struct day_evidence *evidence_of(const struct planner_tuning *t, const char *schedule,
+					      const char *app)
 {
 	struct planner_evidence wanted = {.schedule = ""};
 	const struct planner_evidence *found;

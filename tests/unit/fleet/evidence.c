@@ -8,7 +8,7 @@
 
 #define DAY 20000 /* some day */
 
-static double after(double target, double host_fraction, struct evidence e, uint64_t day)
+static double after(double target, double host_fraction, struct day_evidence e, uint64_t day)
 {
 	return evidence_probability(target, host_fraction, &e, day);
 }
@@ -29,34 +29,34 @@ TEST(a_day_begins_when_the_windows_of_the_one_before_have_ended)
 TEST(without_windows_it_is_the_first)
 {
 	assert_near(evidence_probability(1000, 1, NULL, DAY), EVIDENCE_FIRST);
-	assert_near(after(1000, 1, (struct evidence){DAY - 8, 1e6, 0.5}, DAY), EVIDENCE_FIRST);
+	assert_near(after(1000, 1, (struct day_evidence){DAY - 8, 1e6, 0.5}, DAY), EVIDENCE_FIRST);
 	/* Of a clock that was set back. */
-	assert_near(after(1000, 1, (struct evidence){DAY, 1e6, 0.5}, DAY), EVIDENCE_FIRST);
+	assert_near(after(1000, 1, (struct day_evidence){DAY, 1e6, 0.5}, DAY), EVIDENCE_FIRST);
 }
 
 TEST(it_is_the_target_over_the_estimate)
 {
-	assert_near(after(1000, 1, (struct evidence){DAY - 1, 4000, 0.2}, DAY), 0.25);
+	assert_near(after(1000, 1, (struct day_evidence){DAY - 1, 4000, 0.2}, DAY), 0.25);
 	/* A host that takes part in half of the epochs needs it twice as high. */
-	assert_near(after(1000, 0.5, (struct evidence){DAY - 1, 4000, 0.2}, DAY), 0.5);
+	assert_near(after(1000, 0.5, (struct day_evidence){DAY - 1, 4000, 0.2}, DAY), 0.5);
 }
 
 TEST(it_changes_by_no_more_than_a_factor_and_stays_a_probability)
 {
-	assert_near(after(1e9, 1, (struct evidence){DAY - 1, 4000, 0.01}, DAY), 0.04);
-	assert_near(after(1, 1, (struct evidence){DAY - 1, 4000, 0.4}, DAY), 0.1);
-	assert_near(after(1e9, 1, (struct evidence){DAY - 1, 4000, 0.9}, DAY), 1);
-	assert_near(after(1, 1, (struct evidence){DAY - 1, 1e9, 0.002}, DAY), EVIDENCE_LEAST);
+	assert_near(after(1e9, 1, (struct day_evidence){DAY - 1, 4000, 0.01}, DAY), 0.04);
+	assert_near(after(1, 1, (struct day_evidence){DAY - 1, 4000, 0.4}, DAY), 0.1);
+	assert_near(after(1e9, 1, (struct day_evidence){DAY - 1, 4000, 0.9}, DAY), 1);
+	assert_near(after(1, 1, (struct day_evidence){DAY - 1, 1e9, 0.002}, DAY), EVIDENCE_LEAST);
 	/* Windows without a pair say that it is too low. */
-	assert_near(after(1000, 1, (struct evidence){DAY - 1, 0, 0.05}, DAY), 0.2);
+	assert_near(after(1000, 1, (struct day_evidence){DAY - 1, 0, 0.05}, DAY), 0.2);
 	/* That of another configuration, which was more or less than one can be. */
-	assert_near(after(1, 1, (struct evidence){DAY - 1, 1e9, 17}, DAY), 0.25);
-	assert_near(after(1000, 1, (struct evidence){DAY - 1, 0, 1e-9}, DAY), 0.004);
+	assert_near(after(1, 1, (struct day_evidence){DAY - 1, 1e9, 17}, DAY), 0.25);
+	assert_near(after(1000, 1, (struct day_evidence){DAY - 1, 0, 1e-9}, DAY), 0.004);
 }
 
 TEST(on_days_without_windows_it_rises_to_the_first_and_no_further)
 {
-	struct evidence low = {DAY, 1e6, 0.002}, high = {DAY, 1000, 0.5};
+	struct day_evidence low = {DAY, 1e6, 0.002}, high = {DAY, 1000, 0.5};
 
 	assert_near(after(1000, 1, low, DAY + 1), 0.001);
 	assert_near(after(1000, 1, low, DAY + 2), 0.004);
@@ -90,7 +90,7 @@ struct simulated {
 	unsigned jvms;
 	double target;
 	double mean; /* pairs of a window */
-	struct evidence evidence;
+	struct day_evidence evidence;
 	bool seen;
 	double probability;
 	double came;     /* pairs on the last day, and */
@@ -125,7 +125,7 @@ static void simulate_day(struct simulated *s, const char *salt, uint64_t day)
 			s->estimate += pairs * draw_weight_s(&d) / 600;
 		}
 	if (s->estimate > 0)
-		s->evidence = (struct evidence){day, s->estimate, s->probability};
+		s->evidence = (struct day_evidence){day, s->estimate, s->probability};
 }
 
 #define RUNS 60

@@ -24,9 +24,10 @@ static struct host {
 	struct planner *planner;
 	uint64_t now_ns;
 	uint64_t end_ns[JVMS + 1]; /* 0: no window */
-	struct evidence days[2];   /* of each application: of the latest day of UTC with windows, */
-	struct evidence before[2]; /* and of the one before that */
-	double came[2];            /* pairs since it was set to 0 */
+	struct day_evidence
+	    days[2]; /* of each application: of the latest day of UTC with windows, */
+	struct day_evidence before[2]; /* and of the one before that */
+	double came[2];                /* pairs since it was set to 0 */
 } h;
 
 static const char *const apps[] = {"cart", "shop"};
@@ -74,11 +75,11 @@ static void note(unsigned app, double weight_s)
 {
 	double pairs = app ? PAIRS : 10 * PAIRS;
 	uint64_t day = h.now_ns / EVIDENCE_DAY_NS;
-	struct evidence *e = &h.days[app];
+	struct day_evidence *e = &h.days[app];
 
 	if (e->day != day) {
 		h.before[app] = *e;
-		*e = (struct evidence){.day = day};
+		*e = (struct day_evidence){.day = day};
 	}
 	e->pairs += pairs * weight_s / 600;
 	e->probability = 600 / weight_s;
@@ -117,7 +118,8 @@ static void tell_evidence(void)
 
 	assert_non_null(rows);
 	for (unsigned app = 0; app < 2; app++) {
-		const struct evidence *e = h.days[app].day < day ? &h.days[app] : &h.before[app];
+		const struct day_evidence *e =
+		    h.days[app].day < day ? &h.days[app] : &h.before[app];
 
 		if (e->pairs <= 0)
 			continue;
@@ -215,7 +217,7 @@ TEST(a_window_stands_for_what_was_drawn_whatever_is_known_since, set_up, tear_do
 	while (!planner_next(h.planner, h.now_ns, 0, is_profiled, NULL, &o))
 		h.now_ns += NS_PER_S;
 	assert_true(fabs(o.weight_s - tenth) < 1e-6);
-	h.days[o.pid % 2] = (struct evidence){DAY, 60000 / 0.4, EVIDENCE_FIRST};
+	h.days[o.pid % 2] = (struct day_evidence){DAY, 60000 / 0.4, EVIDENCE_FIRST};
 	/* It waits for something, and the next day's probabilities come. */
 	began_ns = h.now_ns;
 	h.now_ns = (DAY + 1) * EVIDENCE_DAY_NS + EVIDENCE_LATER_NS;
