@@ -132,3 +132,33 @@ TEST(what_users_and_services_make_themselves_is_no_unit)
 	assert_string_equal(name("{unit}"), "batch");
 	jvm = before;
 }
+
+TEST(the_rule_that_names_it_gives_its_version)
+{
+	struct config_app apps[] = {
+	    {.match = {.user = "web"}, .app = "web", .version = "0"},
+	    {.app = "{label:nothing}", .version = "1"},
+	    {.match = {.user = "db"}, .app = "pay", .version = "{env:REGION}.{label:tier}"},
+	    {.app = "all", .version = "2"},
+	};
+	struct config c = {.apps = apps, .app_count = 4};
+	char app[NAMING_BYTES], version[NAMING_BYTES] = "as it was";
+
+	/* The label is empty: nobody knows the version, and the rule is still the one. */
+	assert_true(naming_app(&c, &jvm, app, version));
+	assert_string_equal(app, "pay");
+	assert_string_equal(version, "");
+	apps[2].version = "1.2-{env:REGION}";
+	assert_true(naming_app(&c, &jvm, app, version));
+	assert_string_equal(version, "1.2-eu-west");
+	apps[2].version = "{label:app}";
+	assert_true(naming_app(&c, &jvm, app, version));
+	assert_string_equal(version, "pay_ments__");
+	apps[2].version = NULL;
+	assert_true(naming_app(&c, &jvm, app, version));
+	assert_string_equal(version, "");
+	strcpy(version, "as it was");
+	c.app_count = 1;
+	assert_false(naming_app(&c, &jvm, app, version));
+	assert_string_equal(version, "as it was");
+}
