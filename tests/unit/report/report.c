@@ -369,7 +369,7 @@ TEST(a_window_says_which_version_of_the_application_it_is_of)
 	assert_non_null(strstr(text, "\"version\": \"1.2-rc1\""));
 	free(text);
 	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
-	assert_non_null(strstr(text, ": org.example.Main 1.2-rc1 (pid 4242), "));
+	assert_non_null(strstr(text, ": Main 1.2-rc1 (pid 4242), "));
 	free(text);
 	window_result_free(w);
 }
