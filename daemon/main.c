@@ -445,6 +445,7 @@ static void start_keeping(struct daemon *d)
 	if (d->endpoints)
 		endpoints_set_keeper(d->endpoints, d->keeper);
 	control_set_store(d->control, keeper_database(d->keeper));
+	scheduler_set_store(d->scheduler, keeper_database(d->keeper));
 	configure_exports(d, d->config);
 }
 

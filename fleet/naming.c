@@ -91,7 +91,7 @@ static struct name_slice value_of(const struct template_part *part, const struct
 }
 
 /* False when something that the template names is not known. */
-static bool fill(char app[NAMING_BYTES], const char *template, const struct jvm_facts *jvm)
+static bool fill(char text[NAMING_BYTES], const char *template, const struct jvm_facts *jvm)
 {
 	char made[NAMING_BYTES];
 	struct template_part part;
@@ -108,14 +108,28 @@ static bool fill(char app[NAMING_BYTES], const char *template, const struct jvm_
 	if (used == 0)
 		return false;
 	made[used] = '\0';
-	strcpy(app, made); /* Same size. */
+	strcpy(text, made); /* Same size. */
 	return true;
 }
 
-bool naming_app(const struct config *c, const struct jvm_facts *jvm, char app[NAMING_BYTES])
+static void say_version(char version[NAMING_BYTES], const struct config_app *rule,
+			const struct jvm_facts *jvm)
 {
-	for (size_t i = 0; i < c->app_count; i++)
-		if (selector_matches(&c->apps[i].match, jvm) && fill(app, c->apps[i].app, jvm))
-			return true;
+	if (!rule->version || !fill(version, rule->version, jvm))
+		version[0] = '\0';
+}
+
+bool naming_app(const struct config *c, const struct jvm_facts *jvm, char app[NAMING_BYTES],
+		char version[NAMING_BYTES])
+{
+	for (size_t i = 0; i < c->app_count; i++) {
+		const struct config_app *rule = &c->apps[i];
+
+		if (!selector_matches(&rule->match, jvm) || !fill(app, rule->app, jvm))
+			continue;
+		if (version)
+			say_version(version, rule, jvm);
+		return true;
+	}
 	return false;
 }

@@ -7,20 +7,32 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "fleet/evidence.h"
 #include "fleet/schedule.h"
 #include "fleet/selector.h"
 
 /* "APP/NUMBER" */
 #define IDENTITY_BYTES (FLEET_NAME_BYTES_MAX + 12)
 
+/* A group's days, where there is a target. */
+struct group_tuning {
+	bool known;
+	uint64_t day; /* whose probability it is */
+	double probability;
+	struct day_evidence today;  /* the day of the last window; pairs of 0: there was none */
+	struct day_evidence before; /* and the day with windows before it */
+};
+
 struct fleet_plan {
 	const struct config_schedule *schedule;
 	const char *salt;
 	const struct fleet_hosts *hosts;
-	bool *matches;     /* of each group */
-	bool *app_covered; /* of each application */
-	bool *jvm_covered; /* of each JVM, in the order of the groups */
-	size_t apps;       /* that match */
+	double pairs_per_window;
+	struct group_tuning *tunings; /* of each group; NULL without a target */
+	bool *matches;                /* of each group */
+	bool *app_covered;            /* of each application */
+	bool *jvm_covered;            /* of each JVM, in the order of the groups */
+	size_t apps;                  /* that match */
 	uint64_t jvms_covered;
 	size_t apps_covered;
 	struct fleet_window *windows; /* of the epoch that was looked at last */
@@ -52,7 +64,8 @@ static void find_matches(struct fleet_plan *p)
 }
 
 int fleet_plan_new(struct fleet_plan **out, const struct config_schedule *schedule,
-		   const char *salt, const struct fleet_hosts *hosts, struct err *err)
+		   const char *salt, const struct fleet_hosts *hosts, double pairs_per_window,
+		   struct err *err)
 {
 	struct fleet_plan *p = calloc(1, sizeof(*p));
 
@@ -61,10 +74,14 @@ int fleet_plan_new(struct fleet_plan **out, const struct config_schedule *schedu
 	p->schedule = schedule;
 	p->salt = salt;
 	p->hosts = hosts;
+	p->pairs_per_window = pairs_per_window;
+	if (schedule->pairs_per_day > 0)
+		p->tunings = calloc(hosts->count + 1, sizeof(p->tunings[0]));
 	p->matches = calloc(hosts->count + 1, sizeof(p->matches[0]));
 	p->app_covered = calloc(hosts->app_count + 1, sizeof(p->app_covered[0]));
 	p->jvm_covered = calloc(hosts->jvm_count + 1, sizeof(p->jvm_covered[0]));
-	if (!p->matches || !p->app_covered || !p->jvm_covered) {
+	if (!p->matches || !p->app_covered || !p->jvm_covered ||
+	    (schedule->pairs_per_day > 0 && !p->tunings)) {
 		fleet_plan_free(p);
 		return err_set(err, ENOMEM, "out of memory");
 	}
@@ -77,6 +94,7 @@ void fleet_plan_free(struct fleet_plan *p)
 {
 	if (!p)
 		return;
+	free(p->tunings);
 	free(p->matches);
 	free(p->app_covered);
 	free(p->jvm_covered);
@@ -101,17 +119,79 @@ static double hours_part(const struct config_schedule *s)
 	return (double)minutes / CONFIG_DAY_MINUTES;
 }
 
+/* Windows a day that one JVM has on a host that takes part in each epoch and draws all. */
+static double most_windows(const struct config_schedule *s)
+{
+	return (double)EVIDENCE_DAY_NS / (double)s->every_ns * hours_part(s);
+}
+
+/* The probability with which windows of so many JVMs of a host meet the target. */
+static double met_probability(const struct fleet_plan *p, double jvms)
+{
+	const struct config_schedule *s = p->schedule;
+	double all = s->host_fraction * jvms * most_windows(s) * p->pairs_per_window;
+	double wanted = all > 0 ? s->pairs_per_day / all : 1;
+
+	if (wanted < EVIDENCE_LEAST)
+		return EVIDENCE_LEAST;
+	return wanted < 1 ? wanted : 1;
+}
+
+size_t fleet_plan_targets(const struct fleet_plan *p, struct fleet_target *out)
+{
+	const struct config_schedule *s = p->schedule;
+	size_t count = 0;
+
+	memset(out, 0, p->hosts->app_count * sizeof(*out));
+	for (size_t i = 0; i < p->hosts->count; i++) {
+		const struct fleet_group *group = &p->hosts->groups[i];
+		struct fleet_target *t = &out[group->app_number];
+		double probability = met_probability(p, group->count);
+
+		if (!p->matches[i])
+			continue;
+		t->app = group->app;
+		t->hosts++;
+		t->jvms += group->count;
+		t->probability += probability * group->count;
+		t->windows += s->host_fraction * probability * group->count * most_windows(s);
+	}
+	for (size_t i = 0; i < p->hosts->app_count; i++) {
+		struct fleet_target t = out[i];
+
+		if (!t.app)
+			continue;
+		t.probability /= (double)t.jvms;
+		t.pairs = t.windows * p->pairs_per_window;
+		out[count++] = t;
+	}
+	return count;
+}
+
+/* Of a group's JVMs, on average over the day: once the target is met, if there is one. */
+static double drawn_part(const struct fleet_plan *p, const struct fleet_group *group)
+{
+	const struct config_schedule *s = p->schedule;
+	double jvms = s->pairs_per_day ? met_probability(p, group->count) : s->jvm_fraction;
+
+	return s->host_fraction * jvms * hours_part(s);
+}
+
 void fleet_plan_outlook(const struct fleet_plan *p, struct fleet_outlook *out)
 {
 	const struct config_schedule *s = p->schedule;
-	double drawn = s->host_fraction * s->jvm_fraction * hours_part(s);
 
 	*out = (struct fleet_outlook){.apps = p->apps, .by_more = matches_by_more(&s->match)};
 	for (size_t i = 0; i < p->hosts->count; i++)
-		if (p->matches[i])
-			out->jvms += p->hosts->groups[i].count;
-	out->windows = drawn * (double)out->jvms;
-	out->cost = s->budget * (double)s->window_ns / (double)s->every_ns * drawn;
+		if (p->matches[i]) {
+			const struct fleet_group *group = &p->hosts->groups[i];
+
+			out->jvms += group->count;
+			out->windows += drawn_part(p, group) * group->count;
+		}
+	if (out->jvms > 0)
+		out->cost = s->budget * (double)s->window_ns / (double)s->every_ns * out->windows /
+			    (double)out->jvms;
 }
 
 uint64_t fleet_plan_epoch_of(const struct fleet_plan *p, uint64_t unix_ns)
@@ -160,6 +240,42 @@ static void cover(struct fleet_plan *p, const struct fleet_group *group, size_t 
 	p->app_covered[group->app_number] = true;
 }
 
+/* The probability of a group's JVMs in an epoch that begins then. */
+static double group_probability(struct fleet_plan *p, size_t group, uint64_t unix_ns)
+{
+	struct group_tuning *t = p->tunings ? &p->tunings[group] : NULL;
+	uint64_t day = evidence_day(unix_ns);
+	const struct day_evidence *latest;
+
+	if (!t)
+		return p->schedule->jvm_fraction;
+	if (t->known && t->day == day)
+		return t->probability;
+	latest = t->today.day < day ? &t->today : &t->before;
+	t->known = true;
+	t->day = day;
+	t->probability =
+	    evidence_probability(p->schedule->pairs_per_day, p->schedule->host_fraction,
+				 latest->pairs > 0 ? latest : NULL, day);
+	return t->probability;
+}
+
+/* A window of an epoch that begins then. */
+static void note_window(struct fleet_plan *p, size_t group, const struct draw *d, uint64_t unix_ns)
+{
+	struct group_tuning *t = p->tunings ? &p->tunings[group] : NULL;
+	uint64_t day = unix_ns / EVIDENCE_DAY_NS;
+
+	if (!t)
+		return;
+	if (t->today.pairs > 0 && t->today.day != day)
+		t->before = t->today;
+	if (t->today.day != day)
+		t->today = (struct day_evidence){.day = day};
+	t->today.pairs += p->pairs_per_window / (d->host_fraction * d->jvm_fraction);
+	t->today.probability = d->jvm_fraction;
+}
+
 /* The windows of one group, whose first JVM has this number among all. 0 or -ENOMEM. */
 static int look_at_group(struct fleet_plan *p, const struct draw *d, uint64_t epoch,
 			 const struct fleet_group *group, size_t first)
@@ -177,6 +293,7 @@ static int look_at_group(struct fleet_plan *p, const struct draw *d, uint64_t ep
 			continue;
 		if (make_room(p) < 0)
 			return -ENOMEM;
+		note_window(p, (size_t)(group - p->hosts->groups), d, draw_epoch_start(d, epoch));
 		p->windows[p->count++] = w;
 		cover(p, group, first + i);
 	}
@@ -224,6 +341,7 @@ static int look_at_hosts(struct fleet_plan *p, struct fleet_epoch *out)
 	struct draw d = {0};
 	bool drawn = false;
 	size_t jvm = 0, first = 0;
+	uint64_t matching = 0;
 
 	for (size_t i = 0; i < p->hosts->count; i++) {
 		const struct fleet_group *group = &p->hosts->groups[i];
@@ -234,11 +352,18 @@ static int look_at_hosts(struct fleet_plan *p, struct fleet_epoch *out)
 			d = schedule_draw(p->schedule, p->salt, group->host);
 			drawn = draw_takes_host(&d, out->epoch);
 		}
-		if (drawn && p->matches[i] && look_at_group(p, &d, out->epoch, group, jvm) < 0)
-			return -ENOMEM;
 		jvm += group->count;
+		if (!p->matches[i])
+			continue;
+		d.jvm_fraction = group_probability(p, i, out->start_unix_ns);
+		out->probability += d.jvm_fraction * group->count;
+		matching += group->count;
+		if (drawn && look_at_group(p, &d, out->epoch, group, jvm - group->count) < 0)
+			return -ENOMEM;
 	}
 	end_host(p, first, out);
+	if (matching > 0)
+		out->probability /= (double)matching;
 	return 0;
 }
 

@@ -105,8 +105,8 @@ static json_t *window_json(const struct report_model *m)
 	const struct window_schedule *s = &w->request.schedule;
 	json_t *window = JSON_OBJECT(
 	    {"id", json_string(w->id)}, {"pid", json_integer((int)w->pid)},
-	    {"app", json_string(w->app)}, {"start", time_or_null(w->start_unix_ns)},
-	    {"end", time_or_null(w->end_unix_ns)},
+	    {"app", json_string(w->app)}, {"version", json_string(w->version)},
+	    {"start", time_or_null(w->start_unix_ns)}, {"end", time_or_null(w->end_unix_ns)},
 	    {"duration_s", json_real(clock_s(m->elapsed_ns))},
 	    {"requested_duration_s", json_real(clock_s(w->request.duration_ns))},
 	    {"jdk", json_string(w->jdk)}, {"vm", json_string(w->vm)}, {"gc", json_string(w->gc)},

@@ -48,8 +48,9 @@ static void one_window(FILE *out, const struct report_model *m)
 	char start[REPORT_TIME_BYTES];
 
 	report_time(start, w->start_unix_ns);
-	fprintf(out, "window %s: %s (pid %d), %s %s, %s collector\n", w->id, w->app, (int)w->pid,
-		w->vm[0] ? w->vm : "JVM", w->jdk, w->gc[0] ? w->gc : "unknown");
+	fprintf(out, "window %s: %s%s%s (pid %d), %s %s, %s collector\n", w->id, w->app,
+		w->version[0] ? " " : "", w->version, (int)w->pid, w->vm[0] ? w->vm : "JVM", w->jdk,
+		w->gc[0] ? w->gc : "unknown");
 	fprintf(out, "began %s, %.1f s of %.1f s, %s%s%s\n", start, clock_s(m->elapsed_ns),
 		clock_s(w->request.duration_ns), window_result_state_name(w),
 		w->reason[0] ? ": " : "", w->reason);
@@ -123,11 +124,12 @@ static void merged_windows(FILE *out, const struct window_result *w)
 
 	report_time(start, w->start_unix_ns);
 	report_time(end, w->end_unix_ns);
-	fprintf(out,
-		"merged from %u windows (w%u to w%u) of %s%u process%s: %s, %s %s, %s collector\n",
-		m->windows, m->first, m->last, m->more_processes ? "more than " : "", m->processes,
-		m->processes == 1 ? "" : "es", w->app, w->vm[0] ? w->vm : "JVM", w->jdk,
-		w->gc[0] ? w->gc : "unknown");
+	fprintf(
+	    out,
+	    "merged from %u windows (w%u to w%u) of %s%u process%s: %s%s%s, %s %s, %s collector\n",
+	    m->windows, m->first, m->last, m->more_processes ? "more than " : "", m->processes,
+	    m->processes == 1 ? "" : "es", w->app, w->version[0] ? " " : "", w->version,
+	    w->vm[0] ? w->vm : "JVM", w->jdk, w->gc[0] ? w->gc : "unknown");
 	fprintf(out, "began %s, ended %s, %.1f s in all\n", start, end,
 		clock_s(window_result_elapsed_ns(w)));
 	schedules(out, &m->schedules);

@@ -38,6 +38,8 @@ static int print_json(const Jxp__JvmList *list, struct err *err)
 		json_put(&object, "by_name", json_boolean(jvm->by_name));
 		json_put(&object, "app", json_readable(jvm->app));
 		json_put(&object, "schedule", json_readable(jvm->schedule));
+		json_put(&object, "probability",
+			 jvm->probability > 0 ? json_real(jvm->probability) : json_null());
 		json_put(&object, "last_window", json_readable(jvm->last_window));
 		json_put(&object, "next_window", seconds_or_null(jvm->next_window_unix_ns));
 		json_put(&object, "skipped", json_readable(jvm->skipped_reason));
@@ -96,6 +98,15 @@ static void state_cell(struct table *t, const Jxp__Jvm *jvm)
 		table_cell(t, "%s%s%s, skipped: %s", state, agent, version, jvm->skipped);
 }
 
+/* With the probability of a window in an epoch, where that is set anew each day. */
+static void schedule_cell(struct table *t, const Jxp__Jvm *jvm)
+{
+	if (jvm->probability > 0)
+		table_cell(t, "%s (%.3g%%)", jvm->schedule, 100 * jvm->probability);
+	else
+		table_cell(t, "%s", or_dash(jvm->schedule));
+}
+
 static int print_table(const Jxp__JvmList *list, struct err *err)
 {
 	static const char *const headings[] = {"PID", "USER",  "CONTAINER", "JDK",
@@ -118,7 +129,7 @@ static int print_table(const Jxp__JvmList *list, struct err *err)
 		state_cell(&t, jvm);
 		if (list->schedules) {
 			table_cell(&t, "%s", or_dash(jvm->app));
-			table_cell(&t, "%s", or_dash(jvm->schedule));
+			schedule_cell(&t, jvm);
 			table_cell(&t, "%s", or_dash(jvm->last_window));
 			table_cell(&t, "%s", time_in_words(jvm->next_window_unix_ns, text));
 		}

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "client/output/json.h"
 #include "client/output/table.h"
@@ -31,7 +32,7 @@ static void free_plan(struct fleet_plan **p)
 static int new_plan(const struct plan_question *q, const struct config_schedule *s,
 		    struct fleet_plan **out, struct err *err)
 {
-	return fleet_plan_new(out, s, q->config->texts.salt, q->hosts, err);
+	return fleet_plan_new(out, s, q->config->texts.salt, q->hosts, q->pairs_per_window, err);
 }
 
 static bool is_asked_for(const struct plan_question *q, const struct config_schedule *s)
@@ -44,10 +45,13 @@ static bool is_asked_for(const struct plan_question *q, const struct config_sche
 static void print_outlook(const struct plan_question *q, const struct config_schedule *s,
 			  const struct fleet_outlook *o)
 {
-	(void)printf("schedule %s: every %g s a window of %g s, host-fraction %g, jvm-fraction %g, "
-		     "budget %g%%\n",
-		     s->name, seconds(s->every_ns), seconds(s->window_ns), s->host_fraction,
-		     s->jvm_fraction, s->budget * 100);
+	(void)printf("schedule %s: every %g s a window of %g s, host-fraction %g, ", s->name,
+		     seconds(s->every_ns), seconds(s->window_ns), s->host_fraction);
+	if (s->pairs_per_day > 0)
+		(void)printf("pairs-per-day %" PRIu32, s->pairs_per_day);
+	else
+		(void)printf("jvm-fraction %g", s->jvm_fraction);
+	(void)printf(", budget %g%%\n", s->budget * 100);
 	(void)printf("matches %" PRIu64 " of %" PRIu64 " JVMs and %zu of %zu applications on %zu "
 		     "hosts\n",
 		     o->jvms, q->hosts->jvm_count, o->apps, q->hosts->app_count,
@@ -71,6 +75,7 @@ static void add_epoch(struct table *t, const struct fleet_epoch *e, const struct
 	table_cell(t, "%zu", e->window_count);
 	table_cell(t, "%zu", e->most_on_host);
 	table_cell(t, "%zu", e->most_at_once);
+	table_cell(t, "%.3g%%", 100 * e->probability);
 	table_cell(t, "%.1f%%", percent(e->jvms_covered, o->jvms));
 	table_cell(t, "%.1f%%", percent(e->apps_covered, o->apps));
 }
@@ -98,12 +103,43 @@ static int print_tables(const struct plan_question *q, const struct table *epoch
 	return table_print(windows, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
 }
 
+/* What its target comes to; nothing without one. */
+static int print_targets(const struct plan_question *q, const struct config_schedule *s,
+			 const struct fleet_plan *p, struct err *err)
+{
+	static const char *const headings[] = {"APP",       "HOSTS", "JVMS", "WINDOWS/DAY",
+					       "PAIRS/DAY", "DRAWN", NULL};
+	_cleanup_free_ struct fleet_target *targets =
+	    calloc(q->hosts->app_count + 1, sizeof(*targets));
+	_cleanup_(table_release) struct table t;
+	size_t count;
+
+	table_init(&t, headings);
+	if (!targets)
+		return err_set(err, ENOMEM, "out of memory");
+	if (s->pairs_per_day == 0)
+		return 0;
+	count = fleet_plan_targets(p, targets);
+	for (size_t i = 0; i < count; i++) {
+		table_cell(&t, "%s", targets[i].app);
+		table_cell(&t, "%" PRIu64, targets[i].hosts);
+		table_cell(&t, "%" PRIu64, targets[i].jvms);
+		table_cell(&t, "%.6g", targets[i].windows);
+		table_cell(&t, "%.6g", targets[i].pairs);
+		table_cell(&t, "%.3g%%", 100 * targets[i].probability);
+	}
+	(void)printf("target: once the probabilities are tuned, where a window brings %" PRIu32
+		     " pairs (--pairs-per-window), which is an assumption\n",
+		     q->pairs_per_window);
+	return table_print(&t, stdout) < 0 ? err_set(err, ENOMEM, "out of memory") : 0;
+}
+
 static int print_schedule(const struct plan_question *q, const struct config_schedule *s,
 			  struct err *err)
 {
-	static const char *const epoch_headings[] = {"EPOCH",     "BEGINS",    "HOSTS",
-						     "WINDOWS",   "ON-A-HOST", "AT-ONCE",
-						     "JVMS-SEEN", "APPS-SEEN", NULL};
+	static const char *const epoch_headings[] = {"EPOCH",     "BEGINS",  "HOSTS", "WINDOWS",
+						     "ON-A-HOST", "AT-ONCE", "DRAWN", "JVMS-SEEN",
+						     "APPS-SEEN", NULL};
 	static const char *const window_headings[] = {"EPOCH", "WINDOW", "HOST", "JVM", NULL};
 	_cleanup_(table_release) struct table epochs, windows;
 	_cleanup_plan_ struct fleet_plan *p = NULL;
@@ -136,7 +172,8 @@ static int print_schedule(const struct plan_question *q, const struct config_sch
 		(void)printf("note: a host runs at most %" PRIu32 " at a time (windows-at-once): "
 			     "others wait, or are missed\n",
 			     q->config->windows_at_once);
-	return print_tables(q, &epochs, &windows, err);
+	r = print_targets(q, s, p, err);
+	return r < 0 ? r : print_tables(q, &epochs, &windows, err);
 }
 
 int plan_print(const struct plan_question *q, struct err *err)
@@ -183,6 +220,7 @@ static json_t *epoch_json(const struct plan_question *q, const struct fleet_epoc
 	json_put(&object, "windows", json_integer((json_int_t)e->window_count));
 	json_put(&object, "most_on_a_host", json_integer((json_int_t)e->most_on_host));
 	json_put(&object, "most_at_once", json_integer((json_int_t)e->most_at_once));
+	json_put(&object, "jvm_fraction", json_real(e->probability));
 	json_put(&object, "jvms_covered", json_integer((json_int_t)e->jvms_covered));
 	json_put(&object, "apps_covered", json_integer((json_int_t)e->apps_covered));
 	if (q->verbose)
@@ -207,6 +245,37 @@ static json_t *epochs_json(const struct plan_question *q, struct fleet_plan *p, 
 	return array;
 }
 
+/* null without a target. */
+static json_t *target_json(const struct plan_question *q, const struct config_schedule *s,
+			   const struct fleet_plan *p)
+{
+	_cleanup_free_ struct fleet_target *targets =
+	    calloc(q->hosts->app_count + 1, sizeof(*targets));
+	json_t *object = json_object(), *apps = json_array();
+	size_t count = targets && s->pairs_per_day > 0 ? fleet_plan_targets(p, targets) : 0;
+
+	if (s->pairs_per_day == 0) {
+		json_decref(object);
+		json_decref(apps);
+		return json_null();
+	}
+	for (size_t i = 0; i < count; i++) {
+		json_t *app = json_object();
+
+		json_put(&app, "app", json_readable(targets[i].app));
+		json_put(&app, "hosts", json_integer((json_int_t)targets[i].hosts));
+		json_put(&app, "jvms", json_integer((json_int_t)targets[i].jvms));
+		json_put(&app, "windows_per_day", json_real(targets[i].windows));
+		json_put(&app, "pairs_per_day", json_real(targets[i].pairs));
+		json_put(&app, "jvm_fraction", json_real(targets[i].probability));
+		json_push(&apps, app);
+	}
+	json_put(&object, "pairs_per_day", json_integer(s->pairs_per_day));
+	json_put(&object, "pairs_per_window", json_integer(q->pairs_per_window));
+	json_put(&object, "apps", targets ? apps : NULL);
+	return object;
+}
+
 static json_t *schedule_json(const struct plan_question *q, const struct config_schedule *s,
 			     struct err *err)
 {
@@ -223,7 +292,9 @@ static json_t *schedule_json(const struct plan_question *q, const struct config_
 	json_put(&object, "every_s", json_real(seconds(s->every_ns)));
 	json_put(&object, "window_s", json_real(seconds(s->window_ns)));
 	json_put(&object, "host_fraction", json_real(s->host_fraction));
-	json_put(&object, "jvm_fraction", json_real(s->jvm_fraction));
+	json_put(&object, "jvm_fraction",
+		 s->pairs_per_day ? json_null() : json_real(s->jvm_fraction));
+	json_put(&object, "target", target_json(q, s, p));
 	json_put(&object, "budget", json_real(s->budget));
 	json_put(&object, "jvms", json_integer((json_int_t)o.jvms));
 	json_put(&object, "apps", json_integer((json_int_t)o.apps));

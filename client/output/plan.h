@@ -19,8 +19,9 @@ struct plan_question {
 	const struct config_schedule *schedule; /* of config; NULL: all of them */
 	const struct fleet_hosts *hosts;
 	uint64_t from_unix_ns;
-	uint32_t epochs; /* of each schedule */
-	bool verbose;    /* each window, too */
+	uint32_t epochs;           /* of each schedule */
+	uint32_t pairs_per_window; /* that each brings, it is taken; above 0 */
+	bool verbose;              /* each window, too */
 };
 
 /* Prints to stdout, whose errors are the caller's. 0 or -ENOMEM. */

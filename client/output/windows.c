@@ -73,6 +73,7 @@ json_t *windows_json(Jxp__WindowInfo *const *windows, size_t count)
 		json_put(&object, "schedule",
 			 w->schedule[0] ? json_readable(w->schedule) : json_null());
 		json_put(&object, "asked_by", asker_json(w));
+		json_put(&object, "version", json_readable(w->version));
 		json_push(&array, object);
 	}
 	return array;

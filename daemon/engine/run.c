@@ -240,7 +240,10 @@ static void open_gate(struct run *r)
 
 static void set_app(struct run *r, const char *app)
 {
-	(void)snprintf(r->result->app, sizeof(r->result->app), "%s", app); /* Fits. */
+	struct window_result *w = r->result;
+
+	(void)snprintf(w->app, sizeof(w->app), "%s", app); /* Fits. */
+	memcpy(w->version, w->request.version, sizeof(w->version));
 }
 
 /* Which JVM the rules are asked of; NULL: it is not there, or could not be looked at. */
@@ -264,7 +267,8 @@ static void on_looked_at(void *arg, Jxp__ControlReply *answer)
 	struct window_request *request = &r->result->request;
 
 	r->naming = NULL;
-	if (jvm && r->context.namer.name(r->context.namer.arg, jvm, request->app)) {
+	if (jvm &&
+	    r->context.namer.name(r->context.namer.arg, jvm, request->app, request->version)) {
 		request->app_by_rule = true;
 		set_app(r, request->app);
 	} else {

@@ -25,12 +25,14 @@ struct run_callbacks {
 	void (*ended)(void *arg, struct run *r, int error, const char *message);
 };
 
-/* Names by a configuration's rules. name: what they call the JVM, in app; false where none of them
- * does. rules: are there any? All NULL: there are none. */
+/* Names by a configuration's rules. name: what they call the JVM, in app, and which version of it
+ * that is, "" where they do not say; false where none of them names it. rules: are there any? All
+ * NULL: there are none. */
 struct run_namer {
 	void *arg;
 	bool (*rules)(void *arg);
-	bool (*name)(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES]);
+	bool (*name)(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES],
+		     char version[WINDOW_NAME_BYTES]);
 };
 
 /* Loop and broker are borrowed. */

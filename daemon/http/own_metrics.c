@@ -380,6 +380,33 @@ static void write_agents(FILE *out, const struct planner *p, bool openmetrics)
 			agents[i].jvms);
 }
 
+/* Of schedules that have a target, where there is one. */
+static void write_targets(FILE *out, const struct planner *p, bool openmetrics)
+{
+	bool begun = false;
+
+	for (size_t i = 0; i < planner_schedule_count(p); i++) {
+		const struct config_schedule *s = planner_schedule(p, i)->config;
+
+		if (s->pairs_per_day == 0)
+			continue;
+		if (!begun)
+			exposition_head(out, openmetrics, EXPOSITION_GAUGE,
+					"jxperf_schedule_probability",
+					"Of schedules with pairs-per-day: the probability that a "
+					"JVM has its window in an epoch, on average over those "
+					"that match; 0: not known yet.");
+		begun = true;
+		fprintf(out, "jxperf_schedule_probability{schedule=\"%s\"} %.6g\n", s->name,
+			planner_probability(p, i));
+	}
+	if (begun)
+		exposition_gauge(out, openmetrics, "jxperf_schedule_evidence_missing",
+				 "1: what windows brought cannot be read of the store, so "
+				 "probabilities for pairs-per-day stay as they are.",
+				 planner_lacks_evidence(p));
+}
+
 void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics)
 {
 	size_t count = planner_schedule_count(p);
@@ -392,6 +419,7 @@ void schedule_metrics_write(FILE *out, const struct planner *p, bool openmetrics
 		for (size_t j = 0; j < count; j++)
 			families[i].write(out, planner_schedule(p, j));
 	}
+	write_targets(out, p, openmetrics);
 	write_jvms(out, p, openmetrics);
 	write_agents(out, p, openmetrics);
 	exposition_counter(out, openmetrics, "jxperf_schedule_jvms_over_limit",

@@ -32,6 +32,7 @@ struct known_jvm {
 	uid_t uid, first_uid; /* now, and when it came: whose share it is of */
 	char identity[KNOWN_JVM_IDENTITY_BYTES];
 	char app[PLANNER_NAME_BYTES];
+	char version[PLANNER_NAME_BYTES]; /* of the application, or "" */
 	uint64_t age_ns;
 	double cpu_share;
 	double collector_share;

@@ -45,9 +45,12 @@ bool plan_look(struct plan *plan, const struct draw *d, const char *jvm, uint64_
 
 	if (was_looked_at(plan, epoch))
 		return look_again(plan, epoch, missed);
+	if (d->jvm_fraction <= 0)
+		return false;
 	remember(plan, epoch);
 	*missed = plan->in_the_way;
 	plan->epoch = epoch;
+	plan->fraction = d->jvm_fraction;
 	plan->start_unix_ns = draw_start(d, epoch, jvm);
 	plan->in_the_way = MISS_LATE;
 	plan->state =
@@ -73,7 +76,8 @@ bool plan_look_ahead(struct plan *plan, const struct draw *d, const char *jvm, u
 		plan->ahead_from = plan->ahead_to = epoch;
 		plan->next_unix_ns = 0;
 	}
-	while (plan->next_unix_ns <= unix_ns && plan->ahead_to < epoch + PLAN_EPOCHS_AHEAD_MAX) {
+	while (d->jvm_fraction > 0 && plan->next_unix_ns <= unix_ns &&
+	       plan->ahead_to < epoch + PLAN_EPOCHS_AHEAD_MAX) {
 		if (*draws == 0)
 			return false;
 		--*draws;

@@ -38,6 +38,9 @@ struct plan {
 	uint64_t epoch;
 	uint64_t start_unix_ns;
 	enum miss in_the_way;
+	double fraction;        /* jvm_fraction when the epoch was looked at */
+	double probability;     /* jvm_fraction from here on, of a schedule with a target; 0: it is
+				 * not known */
 	enum miss refused;      /* the last window of this schedule was, before it began */
 	enum miss trouble;      /* why its last windows make that it is left alone; */
 	struct backoff backoff; /* for so long, by the planner's clock */
@@ -50,14 +53,15 @@ struct plan {
 };
 
 /* Makes the plan of the epoch that unix_ns is in, once: when the clock is set back to one that was
- * looked at, nothing is run there again. Epochs that it is set over have no plan. True with *missed
+ * looked at, nothing is run there again. Epochs that it is set over have no plan. With a
+ * jvm_fraction of 0, which is not known yet, an epoch is not looked at. True with *missed
  * set when the plan that there was has not been run and never will be. */
 bool plan_look(struct plan *plan, const struct draw *d, const char *jvm, uint64_t unix_ns,
 	       enum miss *missed);
 
 /* Looks for the next window beyond the epoch that it is now, until there is one that begins after
  * unix_ns, with at most *draws draws, which are taken off; what was drawn is not drawn again. False
- * when they did not suffice. */
+ * when they did not suffice. With a jvm_fraction of 0 there is none. */
 bool plan_look_ahead(struct plan *plan, const struct draw *d, const char *jvm, uint64_t unix_ns,
 		     unsigned *draws);
 

@@ -69,6 +69,7 @@ static struct plan *make_plans(const struct planner *p, const struct config *con
 		plans[i].ahead_from = plans[i].ahead_to = 0; /* Other fractions draw otherwise. */
 		plans[i].next_unix_ns = 0;
 		plans[i].trouble = MISS_NONE;
+		plans[i].probability = 0;
 		plans[i].backoff = (struct backoff){0};
 	}
 	return plans;
@@ -122,6 +123,7 @@ int planner_configure(struct planner *p, const struct config *config, const char
 	     i++)
 		p->jvms.rows[i].unnamed = true;
 	p->config = config;
+	planner_forget_tuning(p);
 	(void)snprintf(p->host, sizeof(p->host), "%s", host); /* May be cut. */
 	return 0;
 }
@@ -144,6 +146,7 @@ void planner_free(struct planner *p)
 	if (!p)
 		return;
 	known_jvms_release(&p->jvms);
+	planner_forget_tuning(p);
 	shares_release(&p->failures);
 	shares_release(&p->turns);
 	free_schedules(p);
@@ -171,10 +174,10 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 {
 	struct known_jvm *jvm = known_jvms_find(&p->jvms, found->pid, found->start_ticks);
 	struct jvm_facts facts = found->facts;
-	char named[NAMING_BYTES];
+	char named[NAMING_BYTES], version[NAMING_BYTES] = "";
 	bool matches;
 
-	if (naming_app(p->config, &facts, named))
+	if (naming_app(p->config, &facts, named, version))
 		facts.app = named;
 	matches = matches_any(p, &facts);
 	if (!jvm)
@@ -184,6 +187,7 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 		return;
 	jvm->matches = matches;
 	(void)snprintf(jvm->app, sizeof(jvm->app), "%s", facts.app ? facts.app : "");
+	memcpy(jvm->version, version, sizeof(jvm->version));
 	jvm->found = true;
 	jvm->uid = found->uid;
 	jvm->age_ns = found->age_ns;
@@ -195,6 +199,7 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 		       found->agent_version ? found->agent_version : "");
 	for (size_t i = 0; i < p->config->schedule_count; i++)
 		jvm->plans[i].matches = selector_matches(&p->config->schedules[i].match, &facts);
+	planner_tune_jvm(p, jvm);
 }
 
 void planner_end_round(struct planner *p)
@@ -220,11 +225,6 @@ void planner_pass_time(struct planner *p, uint64_t ns)
 }
 
 /* ---------------------------------------------------------------- plans */
-
-static struct draw draw_of(const struct planner *p, const struct config_schedule *s)
-{
-	return schedule_draw(s, p->config->texts.salt, p->host);
-}
 
 enum miss planner_jvms_own(const struct planner *p, const struct known_jvm *jvm,
 			   const struct plan *plan)
@@ -305,7 +305,7 @@ static bool is_left_alone(const struct known_jvm *jvm, const struct planner_sche
 static bool is_ripe(struct planner *p, const struct known_jvm *jvm, struct planner_schedule *s,
 		    struct plan *plan, uint64_t unix_ns, int minute, bool profiled)
 {
-	struct draw d = draw_of(p, s->config);
+	struct draw d = planner_draw(p, s->config, plan, unix_ns);
 	enum miss missed;
 
 	if (is_left_alone(jvm, s, plan, minute)) {
@@ -332,9 +332,10 @@ static void fill_order(const struct planner *p, const struct known_jvm *jvm,
 		       const struct config_schedule *s, const struct plan *plan,
 		       struct planner_order *order)
 {
-	struct draw d = draw_of(p, s);
+	struct draw d = schedule_draw(s, p->config->texts.salt, p->host);
 	double left = budget_left(p, jvm);
 
+	d.jvm_fraction = plan->fraction; /* It may be another one by now. */
 	*order = (struct planner_order){.pid = jvm->pid,
 					.start_ticks = jvm->start_ticks,
 					.uid = jvm->uid,
@@ -343,6 +344,7 @@ static void fill_order(const struct planner *p, const struct known_jvm *jvm,
 					.weight_s = draw_weight_s(&d),
 					.epoch = plan->epoch};
 	memcpy(order->app, jvm->app, sizeof(order->app));
+	memcpy(order->version, jvm->version, sizeof(order->version));
 }
 
 void planner_set_others(struct planner *p, const struct planner_other *others, size_t count)
@@ -478,7 +480,7 @@ uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns)
 	for (size_t i = 0; i < p->jvms.count; i++)
 		for (size_t j = 0; j < p->config->schedule_count; j++) {
 			const struct plan *plan = &p->jvms.rows[i].plans[j];
-			struct draw d = draw_of(p, p->schedules[j].config);
+			struct draw d = planner_draw(p, p->schedules[j].config, plan, unix_ns);
 			uint64_t at = plan->state == PLAN_DUE && plan->start_unix_ns > unix_ns
 					  ? plan->start_unix_ns
 					  : draw_epoch_start(&d, draw_epoch(&d, unix_ns) + 1);
@@ -494,7 +496,7 @@ bool planner_look_ahead(struct planner *p, uint64_t unix_ns, unsigned *draws)
 	for (size_t i = 0; i < p->jvms.count; i++)
 		for (size_t j = 0; j < p->config->schedule_count; j++) {
 			struct plan *plan = &p->jvms.rows[i].plans[j];
-			struct draw d = draw_of(p, p->schedules[j].config);
+			struct draw d = planner_draw(p, p->schedules[j].config, plan, unix_ns);
 
 			if (plan->matches &&
 			    !plan_look_ahead(plan, &d, p->jvms.rows[i].identity, unix_ns, draws))

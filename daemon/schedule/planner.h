@@ -14,6 +14,9 @@
  * can stop it for others. It goes on by itself, later each time. All of this is forgotten when
  * another configuration comes.
  *
+ * A schedule with a target of evidence draws a JVM with its application's probability, which
+ * follows once a day from what windows of the days before brought (fleet/evidence.h).
+ *
  * Knows no loop, engine or clock: it is told what there is and what became of windows, and asked
  * what to do, so that days can be tested in milliseconds. Times: unix_ns is CLOCK_REALTIME, which
  * may jump; age_ns and the rest come from clocks that do not.
@@ -28,6 +31,7 @@
 #include "daemon/schedule/known_jvms.h"
 #include "daemon/schedule/planner_schedule.h"
 #include "fleet/config/config.h"
+#include "fleet/evidence.h"
 #include "fleet/selector.h"
 #include "proto/agent_note.h"
 
@@ -56,6 +60,7 @@ struct planner_order {
 	double weight_s;                        /* draw_weight_s */
 	uint64_t epoch;
 	char app[PLANNER_NAME_BYTES];
+	char version[PLANNER_NAME_BYTES]; /* of the application, or "" */
 };
 
 /* What `list` shows of a JVM. */
@@ -66,9 +71,10 @@ struct planner_view {
 	const char *schedule;    /* of the next window, or "" */
 	const char *last_window; /* id, or "" */
 	enum miss why;           /* it has no windows at present, or MISS_NONE */
-	uint64_t until_unix_ns;  /* ... for so long; 0: until that is over */
-	uint64_t next_unix_ns; /* when it is due; 0: not in PLAN_EPOCHS_AHEAD_MAX, or not known yet
-				*/
+	double probability;     /* of a window in an epoch, where the schedule has a target; or 0 */
+	uint64_t until_unix_ns; /* ... for so long; 0: until that is over */
+	uint64_t next_unix_ns;  /* when it is due; 0: not in PLAN_EPOCHS_AHEAD_MAX, or not known yet
+				 */
 };
 
 /* A window that runs and was not ordered here: somebody asked for it. */
@@ -155,6 +161,33 @@ void planner_refused(struct planner *p, const struct planner_order *order, enum 
  * of the planner's, whose schedule is "", are ignored. */
 void planner_ended(struct planner *p, pid_t pid, const char *schedule,
 		   const struct planner_end *end);
+
+/* What an application's windows of a schedule brought, on the latest day before that has any. */
+struct planner_evidence {
+	char schedule[PLANNER_NAME_BYTES];
+	char app[PLANNER_NAME_BYTES];
+	struct day_evidence evidence;
+};
+
+/* Is there a schedule with a target, whose probabilities of the time's day (evidence_day) are not
+ * known? Its JVMs have no windows until they are. */
+bool planner_wants_evidence(const struct planner *p, uint64_t unix_ns);
+
+/* This is all the evidence of the days before that day: rows, which is allocated and the planner's
+ * from here on; NULL without any. What is not there is not known. */
+void planner_take_evidence(struct planner *p, uint64_t day, struct planner_evidence *rows,
+			   size_t count);
+
+/* It cannot be read: probabilities of the day before hold on that day, too, or those of no evidence
+ * where none are known. */
+void planner_lack_evidence(struct planner *p, uint64_t day);
+
+/* Do they hold for want of something newer? */
+bool planner_lacks_evidence(const struct planner *p);
+
+/* The mean probability, over its JVMs, of a window in an epoch; 0 where it is not known, or the
+ * schedule has no target. */
+double planner_probability(const struct planner *p, size_t schedule);
 
 /* When planner_next has to be asked next, at the latest; UINT64_MAX: when something changes. */
 uint64_t planner_next_unix_ns(const struct planner *p, uint64_t unix_ns);

@@ -130,6 +130,7 @@ bool planner_view(const struct planner *p, pid_t pid, uint64_t unix_ns, struct p
 		if (start_ns == 0 || (out->next_unix_ns && start_ns >= out->next_unix_ns))
 			continue;
 		out->schedule = p->schedules[j].config->name;
+		out->probability = jvm->plans[j].probability;
 		out->next_unix_ns = start_ns;
 	}
 	return true;

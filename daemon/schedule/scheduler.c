@@ -19,6 +19,7 @@
 #include "daemon/schedule/host_guard.h"
 #include "daemon/schedule/sightings.h"
 #include "daemon/schedule/survey.h"
+#include "daemon/schedule/tuner.h"
 #include "daemon/shares/miss.h"
 #include "fleet/naming.h"
 #include "profile/window/findings.h"
@@ -40,6 +41,7 @@ struct scheduler {
 	const struct config *config;
 	struct planner *planner;
 	struct survey *survey;
+	struct tuner *tuner;
 	bool stopped;
 	bool away; /* the broker is */
 };
@@ -134,6 +136,7 @@ static int make_request(const struct planner_order *order, struct window_request
 		return r;
 	_Static_assert(sizeof(order->app) == sizeof(out->app), "it is not cut");
 	memcpy(out->app, order->app, sizeof(out->app));
+	memcpy(out->version, order->version, sizeof(out->version));
 	(void)snprintf(out->schedule.name, sizeof(out->schedule.name), "%s",
 		       schedule->name); /* Fits: fleet/config saw to it. */
 	out->schedule.epoch = order->epoch;
@@ -303,11 +306,13 @@ static void on_timer(uv_timer_t *timer)
 
 	if (clock_monotonic_ns() >= survey_due_ns(s->survey))
 		survey_turn(s->survey);
+	if (is_at_work(s))
+		tuner_look(s->tuner, clock_ns(CLOCK_REALTIME));
 	begin_windows(s);
 	set_timer(s);
 }
 
-static void on_survey_changed(void *arg)
+static void on_changed(void *arg)
 {
 	struct scheduler *s = arg;
 
@@ -330,12 +335,13 @@ static void name_host(const struct config *config, char host[HOST_BYTES])
 	host[strcspn(host, "\n")] = '\0';
 }
 
-bool scheduler_name(const struct scheduler *s, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES])
+bool scheduler_name(const struct scheduler *s, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES],
+		    char version[WINDOW_NAME_BYTES])
 {
 	const struct jvm_facts facts = sightings_facts(jvm);
 
 	_Static_assert(WINDOW_NAME_BYTES >= NAMING_BYTES, "a name fits");
-	return naming_app(s->config, &facts, app);
+	return naming_app(s->config, &facts, app, version);
 }
 
 static bool has_rules(void *arg)
@@ -345,9 +351,10 @@ static bool has_rules(void *arg)
 	return s->config->app_count > 0;
 }
 
-static bool name_jvm(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES])
+static bool name_jvm(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES],
+		     char version[WINDOW_NAME_BYTES])
 {
-	return scheduler_name(arg, jvm, app);
+	return scheduler_name(arg, jvm, app, version);
 }
 
 int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine,
@@ -365,9 +372,12 @@ int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine
 	name_host(config, host);
 	s->planner = planner_new(config, host);
 	if (s->planner)
-		s->survey = survey_new(engine_inspections(engine), broker, s->planner, pace,
-				       on_survey_changed, s);
-	if (!s->survey) {
+		s->survey =
+		    survey_new(engine_inspections(engine), broker, s->planner, pace, on_changed, s);
+	if (s->survey)
+		s->tuner = tuner_new(loop, s->planner, config, on_changed, s);
+	if (!s->tuner) {
+		survey_free(s->survey);
 		planner_free(s->planner);
 		return err_set(err, ENOMEM, "out of memory");
 	}
@@ -390,12 +400,18 @@ int scheduler_configure(struct scheduler *s, const struct config *config, struct
 	if (planner_configure(s->planner, config, host) < 0)
 		return err_set(err, ENOMEM, "out of memory");
 	s->config = config;
+	tuner_configure(s->tuner, config);
 	if (is_at_work(s))
 		survey_start(s->survey);
 	else
 		survey_stop(s->survey);
 	set_timer(s);
 	return 0;
+}
+
+void scheduler_set_store(struct scheduler *s, const char *database)
+{
+	tuner_set_store(s->tuner, database);
 }
 
 void scheduler_stop(struct scheduler *s)
@@ -414,6 +430,7 @@ void scheduler_free(struct scheduler *s)
 {
 	if (!s)
 		return;
+	tuner_free(s->tuner);
 	survey_free(s->survey);
 	planner_free(s->planner);
 	uv_close((uv_handle_t *)&s->timer, on_closed);

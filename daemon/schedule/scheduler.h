@@ -44,6 +44,10 @@ int scheduler_new(struct scheduler **out, uv_loop_t *loop, struct engine *engine
  * -ENOMEM with the old one in force. */
 int scheduler_configure(struct scheduler *s, const struct config *config, struct err *err);
 
+/* Windows are kept in that database, whose path is copied (daemon/schedule/tuner.h); until then, or
+ * with NULL, in none. */
+void scheduler_set_store(struct scheduler *s, const char *database);
+
 /* No round and no window begins any more. */
 void scheduler_stop(struct scheduler *s);
 
@@ -67,7 +71,8 @@ const struct newcomers *scheduler_newcomers(const struct scheduler *s);
 bool scheduler_has_schedules(const struct scheduler *s);
 
 /* What the rules call a JVM, whether there are schedules or not; false where none of them does. */
-bool scheduler_name(const struct scheduler *s, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES]);
+bool scheduler_name(const struct scheduler *s, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES],
+		    char version[WINDOW_NAME_BYTES]);
 
 /* What is known of a JVM that a round has found; false for others. */
 bool scheduler_view(const struct scheduler *s, pid_t pid, struct planner_view *out);

@@ -47,7 +47,7 @@ static void add_app(Jxp__Jvm *jvm, const struct scheduler *scheduler)
 {
 	char app[WINDOW_NAME_BYTES];
 
-	if (!scheduler || !scheduler_name(scheduler, jvm, app))
+	if (!scheduler || !scheduler_name(scheduler, jvm, app, NULL))
 		app_name_of(app, sizeof(app), jvm->name);
 	set(&jvm->app, app);
 }
@@ -66,6 +66,7 @@ static void add_schedule(Jxp__Jvm *jvm, const struct scheduler *scheduler)
 	set(&jvm->skipped, miss_words(view.why));
 	set(&jvm->skipped_reason, view.why ? miss_name(view.why) : "");
 	jvm->skipped_until_unix_ns = view.until_unix_ns;
+	jvm->probability = view.probability;
 }
 
 void listed_jvms_complete(Jxp__JvmList *list, const struct engine *engine,

@@ -57,6 +57,7 @@ void window_list_describe(Jxp__WindowInfo *info, const struct window_result *w)
 	info->future = is_of_future(w->start_unix_ns);
 	info->schedule = (char *)w->request.schedule.name;
 	info->asker = (uint64_t)w->asker.uid + 1;
+	info->version = (char *)w->version;
 }
 
 /* In the order of kinds. Returns how many they are. */
@@ -95,6 +96,7 @@ static void describe_row(struct shown_window *shown, const struct database_row *
 	info->future = is_of_future(row->start_unix_ns);
 	info->schedule = (char *)row->schedule;
 	info->asker = row->asker;
+	info->version = (char *)row->version;
 	describe_kinds(shown, row->kinds);
 }
 

@@ -80,18 +80,18 @@ static int put_row(struct database *db, const struct window_result *w, size_t re
 		   struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
-	int r =
-	    sql_prepare(db->sqlite,
-			"INSERT INTO windows (number, app, owner, pid, state, reason,"
-			" schedule, sampler, start_unix_ns, end_unix_ns, elapsed_ns, duration_ns,"
-			" samples, traps, record_bytes, kinds, asker)"
-			" VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)"
-			" ON CONFLICT (number) DO UPDATE SET app = ?2, owner = ?3, pid = ?4,"
-			" state = ?5, reason = ?6, schedule = ?7, sampler = ?8,"
-			" start_unix_ns = ?9, end_unix_ns = ?10, elapsed_ns = ?11,"
-			" duration_ns = ?12, samples = ?13, traps = ?14, record_bytes = ?15,"
-			" kinds = ?16, asker = ?17",
-			&s, err);
+	int r = sql_prepare(
+	    db->sqlite,
+	    "INSERT INTO windows (number, app, owner, pid, state, reason,"
+	    " schedule, sampler, start_unix_ns, end_unix_ns, elapsed_ns, duration_ns,"
+	    " samples, traps, record_bytes, kinds, asker, version, weight_s)"
+	    " VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)"
+	    " ON CONFLICT (number) DO UPDATE SET app = ?2, owner = ?3, pid = ?4,"
+	    " state = ?5, reason = ?6, schedule = ?7, sampler = ?8,"
+	    " start_unix_ns = ?9, end_unix_ns = ?10, elapsed_ns = ?11,"
+	    " duration_ns = ?12, samples = ?13, traps = ?14, record_bytes = ?15,"
+	    " kinds = ?16, asker = ?17, version = ?18, weight_s = ?19",
+	    &s, err);
 
 	if (r < 0)
 		return r;
@@ -112,6 +112,8 @@ static int put_row(struct database *db, const struct window_result *w, size_t re
 	sql_bind_number(s, 15, record_bytes);
 	sql_bind_number(s, 16, kinds_mask(w->request.kinds));
 	sql_bind_number(s, 17, (uint64_t)w->asker.uid + 1);
+	sql_bind_text(s, 18, w->version);
+	sql_bind_real(s, 19, w->request.schedule.weight_s);
 	return sql_run(s, "keep a window", err);
 }
 
@@ -197,7 +199,7 @@ int database_salvage(struct database *db, unsigned below, unsigned *count, struc
 
 #define ROW_COLUMNS                                                        \
 	"number, app, owner, pid, state, reason, sampler, start_unix_ns, " \
-	"elapsed_ns, duration_ns, samples, traps, kinds, asker, schedule"
+	"elapsed_ns, duration_ns, samples, traps, kinds, asker, schedule, version"
 
 static void read_row(sqlite3_stmt *s, struct database_row *row)
 {
@@ -218,6 +220,7 @@ static void read_row(sqlite3_stmt *s, struct database_row *row)
 	sql_text_at(s, 1, row->app, sizeof(row->app));
 	sql_text_at(s, 5, row->reason, sizeof(row->reason));
 	sql_text_at(s, 14, row->schedule, sizeof(row->schedule));
+	sql_text_at(s, 15, row->version, sizeof(row->version));
 }
 
 /* Of columns and conditions, and of the names of applications, each a character and a comma. */
@@ -402,6 +405,43 @@ int database_list(struct database *db, const struct database_filter *f, struct d
 	return r;
 }
 
+int database_evidence(struct database *db, const char *schedule, uint64_t since_unix_ns,
+		      uint64_t until_unix_ns, struct database_evidence *rows, size_t room,
+		      size_t *count, struct err *err)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	size_t found = 0;
+	/* Beside max() a column without a sum is that of the row which has the maximum
+	 * (https://www.sqlite.org/lang_select.html#bareagg). */
+	int r = sql_prepare(
+	    db->sqlite,
+	    "SELECT app, max(day), pairs_s, weight_s FROM"
+	    " (SELECT app, start_unix_ns / ?1 AS day, sum(traps * weight_s) AS pairs_s, weight_s,"
+	    "  max(start_unix_ns) FROM windows"
+	    "  WHERE schedule = ?2 AND start_unix_ns >= ?3 AND start_unix_ns < ?4 AND weight_s > 0"
+	    "  GROUP BY app, day)"
+	    " GROUP BY app ORDER BY max(day) DESC, app LIMIT ?5",
+	    &s, err);
+
+	if (r < 0)
+		return r;
+	sql_bind_number(s, 1, DATABASE_DAY_NS);
+	sql_bind_text(s, 2, schedule);
+	sql_bind_number(s, 3, since_unix_ns);
+	sql_bind_number(s, 4, until_unix_ns);
+	sql_bind_number(s, 5, room);
+	for (; found < room && (r = sql_row(s, err)) > 0; found++) {
+		rows[found] = (struct database_evidence){.day = sql_number_at(s, 1),
+							 .pairs_s = sql_real_at(s, 2),
+							 .weight_s = sql_real_at(s, 3)};
+		sql_text_at(s, 0, rows[found].app, sizeof(rows[found].app));
+	}
+	if (r < 0)
+		return r;
+	*count = found;
+	return 0;
+}
+
 void database_filter_end(struct database_filter *filter, uint64_t unix_ns)
 {
 	if (filter->until_unix_ns == 0 || filter->until_unix_ns > unix_ns)
@@ -509,6 +549,7 @@ int database_load_row(struct database *db, uid_t owner, unsigned number, struct 
 	w->end_unix_ns = row.start_unix_ns + row.elapsed_ns;
 	w->request.duration_ns = row.duration_ns;
 	memcpy(w->app, row.app, sizeof(w->app));
+	memcpy(w->version, row.version, sizeof(w->version));
 	memcpy(w->reason, row.reason, sizeof(w->reason));
 	*out = w;
 	return 0;

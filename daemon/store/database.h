@@ -70,6 +70,7 @@ struct database_row {
 	uint32_t kinds;                   /* kinds_mask; 0: not known any more */
 	uint64_t asker;                   /* uid + 1; 0: not known any more */
 	char schedule[WINDOW_NAME_BYTES]; /* "": somebody asked */
+	char version[WINDOW_NAME_BYTES];  /* of the application; "": not known */
 };
 
 /* Each name has a condition of its own: 256 at most, which SQLite takes (its limit is a depth of
@@ -116,6 +117,22 @@ int database_apps(struct database *db, const struct database_filter *filter,
 /* How many the filter means. */
 int database_count(struct database *db, const struct database_filter *filter, uint64_t *count,
 		   struct err *err);
+
+/* What an application's windows of one schedule brought on the latest day (of UTC) that has any. */
+struct database_evidence {
+	char app[WINDOW_LABEL_BYTES];
+	uint64_t day; /* since 1970 */
+	double
+	    pairs_s; /* their completed pairs, each times the seconds that its window stands for */
+	double weight_s; /* of the last of them */
+};
+#define DATABASE_DAY_NS (86400 * UINT64_C(1000000000))
+
+/* Of the schedule's windows that began from since to until: the applications whose latest day is
+ * the latest first, at most room. *count is how many there are. */
+int database_evidence(struct database *db, const char *schedule, uint64_t since_unix_ns,
+		      uint64_t until_unix_ns, struct database_evidence *rows, size_t room,
+		      size_t *count, struct err *err);
 
 /* From here on the filter means no window that begins then or later. */
 void database_filter_end(struct database_filter *filter, uint64_t unix_ns);

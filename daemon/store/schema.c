@@ -23,16 +23,19 @@ static const char file_settings[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 				    "PRAGMA journal_size_limit = 16777216;";
 
 /* As ALTER TABLE writes them behind the others, so that a file of before becomes the same. */
-#define COLUMN_KINDS "kinds INTEGER NOT NULL DEFAULT 0"
-#define COLUMN_ASKER "asker INTEGER NOT NULL DEFAULT 0"
+#define COLUMN_KINDS   "kinds INTEGER NOT NULL DEFAULT 0"
+#define COLUMN_ASKER   "asker INTEGER NOT NULL DEFAULT 0"
+#define COLUMN_VERSION "version TEXT NOT NULL DEFAULT ''"
+/* What a scheduled window stands for (fleet/draw.h); 0: somebody asked, or it is not known. */
+#define COLUMN_WEIGHT "weight_s REAL NOT NULL DEFAULT 0"
 
 /* Windows that wait to be sent (daemon/store/queue.h). The index is for what goes with a window. */
 #define QUEUE                                                            \
-	"CREATE TABLE IF NOT EXISTS queue ("                             \
+	"CREATE TABLE queue ("                                           \
 	" destination TEXT NOT NULL,"                                    \
 	" number INTEGER NOT NULL REFERENCES windows ON DELETE CASCADE," \
 	" PRIMARY KEY (destination, number)) WITHOUT ROWID;"             \
-	"CREATE INDEX IF NOT EXISTS queue_by_number ON queue (number);"
+	"CREATE INDEX queue_by_number ON queue (number);"
 
 static const char tables[] =
     "CREATE TABLE windows ("
@@ -50,7 +53,8 @@ static const char tables[] =
     " duration_ns INTEGER NOT NULL,"
     " samples INTEGER NOT NULL,"
     " traps INTEGER NOT NULL,"
-    " record_bytes INTEGER NOT NULL, " COLUMN_KINDS ", " COLUMN_ASKER ");"
+    " record_bytes INTEGER NOT NULL, " COLUMN_KINDS ", " COLUMN_ASKER ", " COLUMN_VERSION
+    ", " COLUMN_WEIGHT ");"
     "CREATE INDEX windows_by_app ON windows (app, start_unix_ns);"
     "CREATE INDEX windows_by_start ON windows (start_unix_ns);"
     "CREATE INDEX windows_unfinished ON windows (state) WHERE state IN (0, 1);"
@@ -63,10 +67,14 @@ static const char tables[] =
     "CREATE TABLE notes (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;" QUEUE;
 
 /* Of version 3, whose windows do not say what they are for and who asked. */
+#define FROM_4                                               \
+	"ALTER TABLE windows ADD COLUMN " COLUMN_VERSION ";" \
+	"ALTER TABLE windows ADD COLUMN " COLUMN_WEIGHT ";" QUEUE
 static const char from_3[] = "ALTER TABLE windows ADD COLUMN " COLUMN_KINDS ";"
-			     "ALTER TABLE windows ADD COLUMN " COLUMN_ASKER ";" QUEUE;
-/* And of version 4, which sends none anywhere. */
-static const char from_4[] = QUEUE;
+			     "ALTER TABLE windows ADD COLUMN " COLUMN_ASKER ";" FROM_4;
+/* And of version 4, which says neither an application's version nor what a window stands for, and
+ * sends none anywhere. */
+static const char from_4[] = FROM_4;
 
 /* What makes this version of a file of another; NULL of one that cannot be. */
 static const char *tables_from(uint64_t version)
@@ -159,33 +167,46 @@ static int check_tables(sqlite3 *db, struct err *err)
 	return r;
 }
 
+static bool has(sqlite3 *db, const char *column, const char *table)
+{
+	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	char question[96];
+
+	(void)snprintf(question, sizeof(question), "SELECT %s FROM main.%s", column, table);
+	return sql_prepare(db, question, &s, NULL) == 0;
+}
+
 /* What is wrong with it shows in what can be read, and nothing is written to it: what it has not
  * got is in views of this connection, whose names go before the tables'. Whether it has it, it says
  * itself, since its version may be what is damaged. */
 static int see_as_ours(sqlite3 *db, struct err *err)
 {
 	static const struct {
-		const char *question, *view;
-	} views[] = {
-	    {"SELECT kinds, asker FROM main.windows",
-	     "CREATE TEMP VIEW windows AS SELECT *, 0 AS kinds, 0 AS asker FROM main.windows"},
-	    {"SELECT destination, number FROM main.queue",
-	     "CREATE TEMP VIEW queue AS SELECT '' AS destination, 0 AS number WHERE 0"},
-	};
+		const char *name, *value;
+	} later[] = {{"kinds", "0"}, {"asker", "0"}, {"version", "''"}, {"weight_s", "0"}};
+	char view[256] = "CREATE TEMP VIEW windows AS SELECT *";
+	size_t length = strlen(view), before = length;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < sizeof(views) / sizeof(*views); i++) {
-		_cleanup_statement_ sqlite3_stmt *s = NULL;
-
-		if (sql_prepare(db, views[i].question, &s, NULL) < 0)
-			r = sql_execute(db, views[i].view, "read the database of windows", err);
-	}
+	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
+		if (!has(db, later[i].name, "windows"))
+			length += (size_t)snprintf(view + length, sizeof(view) - length,
+						   ", %s AS %s", later[i].value, later[i].name);
+	(void)snprintf(view + length, sizeof(view) - length, " FROM main.windows");
+	if (length > before)
+		r = sql_execute(db, view, "read the database of windows", err);
+	if (r == 0 && !has(db, "destination", "queue"))
+		r = sql_execute(db,
+				"CREATE TEMP VIEW queue AS"
+				" SELECT '' AS destination, 0 AS number WHERE 0",
+				"read the database of windows", err);
 	return r;
 }
 
 int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 {
 	uint64_t id = 0, version = 0;
+	struct err ignored;
 	int r;
 
 	if ((r = sql_execute(db, connection_settings, "open the database of windows", err)) < 0 ||
@@ -203,7 +224,9 @@ int schema_prepare(sqlite3 *db, enum database_use use, struct err *err)
 			   : err_set(err, EPROTONOSUPPORT,
 				     "the database of windows is not ours yet");
 	r = sql_execute(db, file_settings, "open the database of windows", err);
+	/* One that has this version's tables has a damaged number. */
 	if (r == 0 && version != DATABASE_VERSION)
-		r = make_tables(db, tables_from(version), err);
+		r = make_tables(db, check_tables(db, &ignored) == 0 ? "" : tables_from(version),
+				err);
 	return r == 0 ? check_tables(db, err) : r;
 }

@@ -1,6 +1,7 @@
 #include "daemon/store/sql.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "common/utf8.h"
 
@@ -81,6 +82,18 @@ void sql_bind_number(sqlite3_stmt *s, int at, uint64_t value)
 void sql_bind_text(sqlite3_stmt *s, int at, const char *text)
 {
 	(void)sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
+}
+
+void sql_bind_real(sqlite3_stmt *s, int at, double value)
+{
+	(void)sqlite3_bind_double(s, at, isnan(value) ? 0 : value);
+}
+
+double sql_real_at(sqlite3_stmt *s, int column)
+{
+	double value = sqlite3_column_double(s, column);
+
+	return value > 0 ? value : 0;
 }
 
 uint64_t sql_number_at(sqlite3_stmt *s, int column)

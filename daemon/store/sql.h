@@ -42,9 +42,12 @@ int sql_row(sqlite3_stmt *s, struct err *err);
 /* Above INT64_MAX: that. */
 void sql_bind_number(sqlite3_stmt *s, int at, uint64_t value);
 void sql_bind_text(sqlite3_stmt *s, int at, const char *text);
+/* NaN: 0. */
+void sql_bind_real(sqlite3_stmt *s, int at, double value);
 
 /* Columns of a row, from 0: below 0 is 0, and text is cut where it does not fit. */
 uint64_t sql_number_at(sqlite3_stmt *s, int column);
+double sql_real_at(sqlite3_stmt *s, int column);
 void sql_text_at(sqlite3_stmt *s, int column, char *to, size_t size);
 
 #endif

@@ -26,6 +26,8 @@
 #define STORE_PER_APP_DEFAULT    20000
 #define WINDOW_DEFAULT_NS        (30 * UINT64_C(1000000000))
 #define EVERY_MIN_NS             (10 * UINT64_C(1000000000))
+#define PAIRS_PER_DAY_MAX        1000000000
+#define TUNED_KEEP_MIN_NS        (3 * 86400 * UINT64_C(1000000000))
 /* Epochs are counted since 1970, so their times stay within 64 bits. */
 #define EVERY_MAX_NS       (3650 * 86400 * UINT64_C(1000000000))
 #define BUDGET_DEFAULT     0.01
@@ -318,16 +320,16 @@ static int check_match(struct config_reading *r, const struct config *c, const c
 
 #define PLAIN "a name has letters, digits, '.', '_' and '-' only"
 
-/* path: of the rule. */
+/* path: of the rule, whose key has the template. */
 static int check_name(struct config_reading *r, const struct config *c, const char *path,
-		      const char *name)
+		      const char *key, const char *name)
 {
 	char at[PLACE_PATH_BYTES];
 	struct template_part part;
 	struct err why;
 	size_t length = 0;
 
-	(void)member(at, path, "app");
+	(void)member(at, path, key);
 	do {
 		if (template_next(&name, &part, &why) < 0)
 			return wrong(r, at, "%s", why.message);
@@ -372,10 +374,45 @@ static int take_apps(struct config_reading *r, const struct schema_file *file, s
 				     "these rules give that name: match something else");
 		e = check_match(r, c, path, &rule->match);
 		if (e == 0)
-			e = check_name(r, c, path, rule->app);
+			e = check_name(r, c, path, "app", rule->app);
+		if (e == 0 && rule->version)
+			e = check_name(r, c, path, "version", rule->version);
 		c->apps[c->app_count++] = *rule;
 	}
 	return e;
+}
+
+static bool has_pairs(const struct config_schedule *s)
+{
+	bool found = s->kind_count == 0; /* All that work. */
+
+	for (size_t i = 0; i < s->kind_count; i++)
+		found = found || pair_kind_find(s->kinds[i]);
+	return found;
+}
+
+/* A target instead of a probability, or beside the length of an epoch. */
+static int take_target(struct config_reading *r, const char *path,
+		       const struct schema_schedule *from, struct config_schedule *to)
+{
+	char at[PLACE_PATH_BYTES];
+	int e = take_count(r, path, "pairs-per-day", from->pairs_per_day, PAIRS_PER_DAY_MAX,
+			   &to->pairs_per_day);
+
+	if (e < 0)
+		return e;
+	if (to->pairs_per_day == 0)
+		return from->every ? 0 : wrong(r, path, "'every' or 'pairs-per-day' is missing");
+	(void)member(at, path, "pairs-per-day");
+	if (from->jvm_fraction)
+		return wrong(r, at, "'jvm-fraction' is set anew each day for it: leave that out");
+	if (!has_pairs(to))
+		return wrong(r, at,
+			     "none of 'kinds' has pairs: add dead-store, silent-store or "
+			     "silent-load, or use 'every'");
+	if (to->every_ns > CONFIG_TUNED_EVERY_MAX_NS)
+		return wrong(r, member(at, path, "every"), "use 1h or less with 'pairs-per-day'");
+	return 0;
 }
 
 static int check_schedule(struct config_reading *r, const struct config *c, const char *path,
@@ -408,6 +445,7 @@ static int take_schedule(struct config_reading *r, const struct config *c, const
 
 	*to = (struct config_schedule){.name = from->name,
 				       .match = from->match,
+				       .every_ns = CONFIG_TUNED_EVERY_NS,
 				       .window_ns = WINDOW_DEFAULT_NS,
 				       .budget = BUDGET_DEFAULT,
 				       .jitter = JITTER_DEFAULT,
@@ -428,7 +466,7 @@ static int take_schedule(struct config_reading *r, const struct config *c, const
 	    (e = take_time_of_day(r, path, "until", from->until, &to->until_minute)) < 0 ||
 	    (e = take_count(r, path, "failures", from->failures, FAILURES_MAX, &to->failures)) <
 		0 ||
-	    (e = take_kinds(r, path, from, to)) < 0)
+	    (e = take_kinds(r, path, from, to)) < 0 || (e = take_target(r, path, from, to)) < 0)
 		return e;
 	return check_schedule(r, c, path, to);
 }
@@ -468,6 +506,18 @@ static int take_exports(struct config_reading *r, const struct schema_file *file
 		c->export_count++;
 	}
 	return e;
+}
+
+/* What windows of the days before brought is read of the store. */
+static int check_kept(struct config_reading *r, const struct config *c)
+{
+	for (size_t i = 0; i < c->schedule_count; i++)
+		if (c->schedules[i].pairs_per_day && c->store.keep_ns < TUNED_KEEP_MIN_NS)
+			return wrong(r, "store.keep",
+				     "use 3d or more: schedule '%s' has 'pairs-per-day', which "
+				     "goes by the windows of the days before",
+				     c->schedules[i].name);
+	return 0;
 }
 
 static int take_store(struct config_reading *r, const struct schema_store *from,
@@ -605,9 +655,9 @@ static int take_file(struct config_reading *r, const struct schema_file *file, s
 	    (e = check_agent_path(r, c->texts.agent_path)) < 0 ||
 	    (e = take_store(r, file->store, &c->store)) < 0 ||
 	    (e = take_guards(r, file->guards, &c->guards)) < 0 || (e = take_apps(r, file, c)) < 0 ||
-	    (e = take_exports(r, file, c)) < 0)
+	    (e = take_exports(r, file, c)) < 0 || (e = take_schedules(r, file, c)) < 0)
 		return e;
-	return take_schedules(r, file, c);
+	return check_kept(r, c);
 }
 
 /* ---------------------------------------------------------------- the file */

@@ -41,10 +41,18 @@ extern const char *const config_keys[CONFIG_KEYS + 1];
 #define CONFIG_DAY_MINUTES 1440
 #define CONFIG_ALWAYS      (-1)
 
+/* How long an epoch of a schedule with a target is where nothing is said, and at most: its windows
+ * of a day have ended an hour after the day has (fleet/evidence.h). */
+#define CONFIG_TUNED_EVERY_NS     (600 * UINT64_C(1000000000))
+#define CONFIG_TUNED_EVERY_MAX_NS (3600 * UINT64_C(1000000000))
+
 struct config_schedule {
 	char *name;
 	struct config_match match;
-	uint64_t every_ns;  /* length of an epoch */
+	uint64_t every_ns; /* length of an epoch */
+	/* Completed pairs that an application is to bring on this host, on average, for which
+	 * jvm_fraction is set anew each day (fleet/evidence.h); 0: it is what it is. */
+	uint32_t pairs_per_day;
 	uint64_t window_ns; /* of the windows */
 	/* As in a request to attach; none: all that work. */
 	Jxp__Kind kinds[PAIR_KINDS + SUBJECT_KINDS];

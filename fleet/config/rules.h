@@ -26,7 +26,8 @@ struct config_match {
 /* The first rule that matches a JVM, and knows all that it puts into the name, names it. */
 struct config_app {
 	struct config_match match;
-	char *app; /* fleet/config/template.h */
+	char *app;     /* fleet/config/template.h */
+	char *version; /* likewise; NULL: it says none */
 };
 
 /* These are taken as they are written; NULL where the file says nothing, and the command line's

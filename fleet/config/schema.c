@@ -33,13 +33,15 @@ static const cyaml_schema_field_t match_fields[] = {
 static const cyaml_schema_field_t app_fields[] = {
     CYAML_FIELD_MAPPING("match", CYAML_FLAG_DEFAULT, struct config_app, match, match_fields),
     NEEDED_TEXT("app", struct config_app, app), /* has placeholders */
+    TEXT("version", struct config_app, version),
     CYAML_FIELD_END,
 };
 
 static const cyaml_schema_field_t schedule_fields[] = {
     NAME("name", struct schema_schedule, name),
     CYAML_FIELD_MAPPING("match", CYAML_FLAG_DEFAULT, struct schema_schedule, match, match_fields),
-    NEEDED_TEXT("every", struct schema_schedule, every),
+    TEXT("every", struct schema_schedule, every),
+    TEXT("pairs-per-day", struct schema_schedule, pairs_per_day),
     TEXT("window", struct schema_schedule, window),
     CYAML_FIELD_SEQUENCE_COUNT("kinds", OPTIONAL, struct schema_schedule, kinds, kinds_count, &text,
 			       1, PAIR_KINDS + SUBJECT_KINDS),

@@ -20,6 +20,7 @@ struct schema_schedule {
 	char *name;
 	struct config_match match;
 	char *every;
+	char *pairs_per_day;
 	char *window;
 	char **kinds;
 	unsigned kinds_count;

@@ -65,6 +65,8 @@ static void note_differences(struct window_merged *facts, const struct window_re
 		note(facts, MERGED_OTHER_GC, w, w->gc);
 	if (strcmp(first->agent_version, w->agent_version) != 0)
 		note(facts, MERGED_OTHER_AGENT, w, w->agent_version);
+	if (strcmp(first->version, w->version) != 0)
+		note(facts, MERGED_OTHER_VERSION, w, w->version);
 	if (first->findings.period != w->findings.period)
 		note(facts, MERGED_OTHER_PERIOD, w, "");
 	if (first->request.kinds[JXP__KIND__KIND_OBJECTS] &&
@@ -123,6 +125,7 @@ int merge_begin(struct merge *m, const struct window_result *first)
 	w->pid = first->pid;
 	w->owner = first->owner;
 	memcpy(w->app, first->app, sizeof(w->app));
+	memcpy(w->version, first->version, sizeof(w->version));
 	memcpy(w->jdk, first->jdk, sizeof(w->jdk));
 	memcpy(w->vm, first->vm, sizeof(w->vm));
 	memcpy(w->gc, first->gc, sizeof(w->gc));

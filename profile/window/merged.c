@@ -24,6 +24,7 @@ const struct merged_note_words merged_note_words[MERGED_NOTES] = {
     [MERGED_CUT_SHORT] = {"cut_short", "ended before their time", false},
     [MERGED_RUNNING] = {"running", "still run, and are as they were kept last", false},
     [MERGED_OTHER_AGENT] = {"other_agent", "ran with another version of the agent", false},
+    [MERGED_OTHER_VERSION] = {"other_version", "are of another version of the application", false},
 };
 
 bool window_merged_kinds_differ(const struct window_merged *m)

@@ -55,6 +55,7 @@ struct window_request {
 	char app[WINDOW_NAME_BYTES]; /* what the JVM is called; "": as daemon/engine/app_name.h has
 					it */
 	bool app_by_rule;            /* a rule of the configuration gave that name */
+	char version[WINDOW_NAME_BYTES]; /* of the application, by that rule; "": none gives one */
 	struct window_schedule schedule;
 };
 

@@ -62,6 +62,7 @@ struct window_result {
 	uid_t owner;
 	struct window_asker asker;
 	char app[WINDOW_LABEL_BYTES];
+	char version[WINDOW_NAME_BYTES]; /* of the application, as a rule has it; "": not known */
 	char jdk[WINDOW_LABEL_BYTES];
 	char vm[WINDOW_LABEL_BYTES];
 	char gc[WINDOW_LABEL_BYTES];

@@ -64,6 +64,7 @@ static const struct column window_columns[] = {
     COLUMN(struct window_result, setup_ns, .role = COLUMN_COUNT),
     COLUMN(struct window_result, effective_period),
     COLUMN(struct window_result, agent_version),
+    COLUMN(struct window_result, version),
 };
 
 static bool window_is_valid(const void *row)

@@ -12,12 +12,13 @@ TEAM = f"rules{os.getpid()}"
 
 
 def rules(name):
-    return f"environment: [TEAM]\napps:\n  - match: {{environment: [TEAM={TEAM}]}}\n    app: {name}\n"
+    return (f"environment: [TEAM, VERSION]\napps:\n  - match: {{environment: [TEAM={TEAM}]}}\n    app: {name}\n"
+            "    version: \"{env:VERSION}\"\n")
 
 
-def start():
+def start(**environment):
     """A JVM that nobody waits for."""
-    return Process([jdks()[0].java, "-Xmx64m", "-cp", classes(), "SilentLoad"], env={**os.environ, "TEAM": TEAM})
+    return Process([jdks()[0].java, "-Xmx64m", "-cp", classes(), "SilentLoad"], env={**os.environ, "TEAM": TEAM, **environment})
 
 
 config = os.path.join(make_directory(), "jxperfd.yaml")
@@ -26,19 +27,33 @@ with open(config, "w") as file:
 daemon = Daemon(http="127.0.0.1:0", options=["--config", config])
 
 
-def app_of(target, *options):
+def window_of(target, *options):
     def attached():
         return daemon.ctl("attach", str(target.pid), "--duration", "1s", "--format", "json", *options)
 
     # In its very first moments there is no JVM to attach to yet.
     result = wait_until(lambda: (r := attached()).returncode == 0 and r, "a window")
-    return report_of(result)["window"]["app"]
+    return report_of(result)["window"]
+
+
+def app_of(target):
+    return window_of(target)["app"]
 
 
 @test
 def a_window_in_a_jvms_first_moments_has_the_rules_name():
     for _ in range(3):
         assert app_of(start()) == "hidden"
+
+
+@test
+def a_window_keeps_the_version_that_the_rule_gives():
+    window = window_of(start(VERSION="1.2+build 7"))
+    assert window["app"] == "hidden" and window["version"] == "1.2_build_7", window
+    assert window_of(start())["version"] == ""
+    listed = {w["id"]: w["version"] for w in json.loads(succeeded(daemon.ctl("--json", "windows", "--app", "hidden")))}
+    assert listed[window["id"]] == "1.2_build_7", listed
+    assert json.loads(succeeded(daemon.ctl("report", window["id"], "--format", "json")))["window"]["version"] == "1.2_build_7"
 
 
 @test

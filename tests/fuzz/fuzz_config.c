@@ -58,7 +58,7 @@ static void check_schedule(const struct config *c, const struct config_schedule 
 static void check(const struct config *c)
 {
 	const struct jvm_facts jvm = {.main_class = "org.h2.Main"};
-	char app[NAMING_BYTES];
+	char app[NAMING_BYTES], version[NAMING_BYTES];
 
 	require_fraction(c->host_budget);
 	require(c->windows_at_once > 0);
@@ -66,7 +66,7 @@ static void check(const struct config *c)
 		require(c->apps[i].app && c->apps[i].app[0]);
 	for (size_t i = 0; i < c->schedule_count; i++)
 		check_schedule(c, &c->schedules[i]);
-	(void)naming_app(c, &jvm, app);
+	(void)naming_app(c, &jvm, app, version);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

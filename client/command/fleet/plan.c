@@ -20,8 +20,12 @@ struct plan_options {
 	const char *schedule; /* NULL: all */
 	uint32_t epochs;
 	uint64_t from_unix_ns;
+	uint32_t pairs_per_window;
 	bool verbose;
 };
+
+/* Nobody knows it of a fleet before it is profiled; `windows` shows it of hosts that are. */
+#define PAIRS_PER_WINDOW_DEFAULT 1000
 
 #define FIELD(member) .field = offsetof(struct plan_options, member)
 
@@ -57,6 +61,13 @@ static const struct argument_option arguments[] = {
      .value = "TIME",
      .help = "from the epoch on that this time is in",
      .unset = "now"},
+    {.name = "pairs-per-window",
+     .type = ARGUMENT_PARSED,
+     .parse = parse_count,
+     FIELD(pairs_per_window),
+     .value = "N",
+     .help = "a window brings so many, it is taken, for pairs-per-day",
+     .unset = "1000"},
     {.name = "verbose", FIELD(verbose), .help = "each window, too"},
     {0},
 };
@@ -114,9 +125,10 @@ static int check_span(const struct plan_question *q, struct err *err)
 
 static struct plan_options asked;
 
-static void begin_now(void)
+static void set_defaults(void)
 {
 	asked.from_unix_ns = clock_ns(CLOCK_REALTIME);
+	asked.pairs_per_window = PAIRS_PER_WINDOW_DEFAULT;
 }
 
 static int plan(struct client *c, struct command_call *call, struct err *err)
@@ -128,6 +140,7 @@ static int plan(struct client *c, struct command_call *call, struct err *err)
 				  .hosts = &hosts,
 				  .from_unix_ns = o->from_unix_ns,
 				  .epochs = o->epochs,
+				  .pairs_per_window = o->pairs_per_window,
 				  .verbose = o->verbose};
 	json_t *json;
 	int r;
@@ -151,4 +164,4 @@ const struct command cmd_fleet_plan = {"fleet-plan",
 				       .run = plan,
 				       .options = arguments,
 				       .settings = &asked,
-				       .prepare = begin_now};
+				       .prepare = set_defaults};

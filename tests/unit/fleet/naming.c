@@ -26,7 +26,7 @@ static const char *name(const char *template)
 	struct config_app rule = {.app = (char *)template};
 	const struct config c = {.apps = &rule, .app_count = 1};
 
-	if (!naming_app(&c, &jvm, app))
+	if (!naming_app(&c, &jvm, app, NULL))
 		return "";
 	assert_true(app[0]);
 	return app;
@@ -42,11 +42,11 @@ TEST(the_first_rule_that_matches_names_it)
 	struct config c = {.apps = apps, .app_count = 3};
 	char app[NAMING_BYTES] = "as it was";
 
-	assert_true(naming_app(&c, &jvm, app));
+	assert_true(naming_app(&c, &jvm, app, NULL));
 	assert_string_equal(app, "pay");
 	c.app_count = 1;
 	strcpy(app, "as it was");
-	assert_false(naming_app(&c, &jvm, app));
+	assert_false(naming_app(&c, &jvm, app, NULL));
 	assert_string_equal(app, "as it was");
 }
 
@@ -90,7 +90,7 @@ TEST(a_rule_that_lacks_a_value_gives_way_to_the_next)
 	const struct config c = {.apps = apps, .app_count = 5};
 	char app[NAMING_BYTES];
 
-	assert_true(naming_app(&c, &jvm, app));
+	assert_true(naming_app(&c, &jvm, app, NULL));
 	assert_string_equal(app, "pay-api");
 }
 
@@ -131,4 +131,34 @@ TEST(what_users_and_services_make_themselves_is_no_unit)
 	jvm.cgroup = "/system.slice/batch.service/payments.service";
 	assert_string_equal(name("{unit}"), "batch");
 	jvm = before;
+}
+
+TEST(the_rule_that_names_it_gives_its_version)
+{
+	struct config_app apps[] = {
+	    {.match = {.user = "web"}, .app = "web", .version = "0"},
+	    {.app = "{label:nothing}", .version = "1"},
+	    {.match = {.user = "db"}, .app = "pay", .version = "{env:REGION}.{label:tier}"},
+	    {.app = "all", .version = "2"},
+	};
+	struct config c = {.apps = apps, .app_count = 4};
+	char app[NAMING_BYTES], version[NAMING_BYTES] = "as it was";
+
+	/* The label is empty: nobody knows the version, and the rule is still the one. */
+	assert_true(naming_app(&c, &jvm, app, version));
+	assert_string_equal(app, "pay");
+	assert_string_equal(version, "");
+	apps[2].version = "1.2-{env:REGION}";
+	assert_true(naming_app(&c, &jvm, app, version));
+	assert_string_equal(version, "1.2-eu-west");
+	apps[2].version = "{label:app}";
+	assert_true(naming_app(&c, &jvm, app, version));
+	assert_string_equal(version, "pay_ments__");
+	apps[2].version = NULL;
+	assert_true(naming_app(&c, &jvm, app, version));
+	assert_string_equal(version, "");
+	strcpy(version, "as it was");
+	c.app_count = 1;
+	assert_false(naming_app(&c, &jvm, app, version));
+	assert_string_equal(version, "as it was");
 }

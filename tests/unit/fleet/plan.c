@@ -10,7 +10,8 @@
 #include "fleet/plan.h"
 #include "fleet/schedule.h"
 
-#define SALT "salt"
+#define SALT  "salt"
+#define PAIRS 100
 
 static const char fleet[] = "h1 shop 3\nh1 cart 1\nh2 shop 2\nh3 batch 4\n";
 
@@ -48,7 +49,7 @@ static struct fleet_plan *plan_of(struct fixture *f)
 {
 	struct fleet_plan *p;
 
-	assert_int_equal(fleet_plan_new(&p, &f->schedule, SALT, &f->hosts, NULL), 0);
+	assert_int_equal(fleet_plan_new(&p, &f->schedule, SALT, &f->hosts, PAIRS, NULL), 0);
 	return p;
 }
 
@@ -232,4 +233,46 @@ TEST(outside_its_hours_a_schedule_does_nothing, set_up, tear_down)
 	}
 	assert_int_equal(windows, 60);
 	fleet_plan_free(p);
+}
+
+/* 4 JVMs of "batch" bring 57,600 pairs a day, and one of "cart" 14,400. */
+TEST(a_target_is_met_after_some_days_where_it_can_be, set_up, tear_down)
+{
+	const uint64_t first = UINT64_C(20000) * 144 + 6; /* The beginning of a day, at 01:00. */
+	struct fixture *f = *state;
+	struct fleet_target targets[3];
+	struct fleet_outlook o;
+	struct fleet_plan *p;
+	struct fleet_epoch e;
+	size_t windows[2] = {0};
+
+	f->schedule.pairs_per_day = 20000;
+	p = plan_of(f);
+	assert_int_equal(fleet_plan_targets(p, targets), 3);
+	assert_string_equal(targets[0].app, "batch");
+	assert_true(fabs(targets[0].windows - 200) < 1e-9);
+	assert_true(fabs(targets[0].probability - 20000 / 57600.0) < 1e-9);
+	assert_string_equal(targets[1].app, "cart");
+	assert_true(targets[1].hosts == 1 && targets[1].jvms == 1);
+	assert_true(fabs(targets[1].windows - 144) < 1e-9);
+	assert_true(fabs(targets[1].pairs - 14400) < 1e-9);
+	assert_true(targets[1].probability == 1);
+	assert_true(targets[2].hosts == 2 && targets[2].jvms == 5);
+	assert_true(fabs(targets[2].pairs - 40000) < 1e-9); /* On each of two hosts. */
+	fleet_plan_outlook(p, &o);
+	assert_true(fabs(o.windows * 144 - 200 - 144 - 400) < 1e-6);
+	for (uint64_t epoch = first; epoch < first + UINT64_C(9) * 144; epoch++) {
+		assert_int_equal(fleet_plan_look(p, epoch, &e, NULL), 0);
+		if (epoch == first)
+			assert_true(fabs(e.probability - 0.1) < 1e-9);
+		for (size_t i = 0; i < e.window_count && epoch >= first + UINT64_C(4) * 144; i++) {
+			windows[0] += strcmp(e.windows[i].app, "batch") == 0;
+			windows[1] += strcmp(e.windows[i].app, "cart") == 0;
+		}
+	}
+	/* Of five days. */
+	assert_in_range(windows[0], 900, 1100);
+	assert_int_equal(windows[1], 5 * 144);
+	fleet_plan_free(p);
+	f->schedule.pairs_per_day = 0;
 }

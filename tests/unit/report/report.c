@@ -362,6 +362,21 @@ TEST(a_scheduled_window_says_what_it_stands_for)
 	window_result_free(w);
 }
 
+TEST(a_window_says_which_version_of_the_application_it_is_of)
+{
+	struct window_result *w = crafted_window();
+	char *text;
+
+	strcpy(w->version, "1.2-rc1");
+	text = report_of(w, JXP__FORMAT__FORMAT_JSON, 0);
+	assert_non_null(strstr(text, "\"version\": \"1.2-rc1\""));
+	free(text);
+	text = report_of(w, JXP__FORMAT__FORMAT_TEXT, 0);
+	assert_non_null(strstr(text, ": Main 1.2-rc1 (pid 4242), "));
+	free(text);
+	window_result_free(w);
+}
+
 TEST(the_collapsed_report_is_as_agreed)
 {
 	struct window_result *w = crafted_window();

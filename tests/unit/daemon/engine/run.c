@@ -68,8 +68,10 @@ static bool has_rules(void *arg)
 	return true;
 }
 
-static bool name_nothing(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES])
+static bool name_nothing(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BYTES],
+			 char version[WINDOW_NAME_BYTES])
 {
+	(void)version;
 	(void)arg;
 	(void)jvm;
 	(void)app;

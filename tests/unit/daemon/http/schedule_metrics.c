@@ -135,6 +135,29 @@ TEST(openmetrics_names_counters_without_total)
 	planner_free(p);
 }
 
+TEST(probabilities_are_those_of_schedules_with_a_target)
+{
+	const struct planner_jvm jvm = {.pid = 1, .start_ticks = 1};
+	struct planner *p = planner_new(&config, "host");
+	char *text = written(p, false);
+
+	assert_null(strstr(text, "jxperf_schedule_probability"));
+	free(text);
+	schedule.pairs_per_day = 1000;
+	planner_found(p, &jvm);
+	planner_lack_evidence(p, 1);
+	text = written(p, false);
+	assert_non_null(strstr(text, "\njxperf_schedule_probability{schedule=\"often\"} 0.1\n"));
+	assert_non_null(strstr(text, "\njxperf_schedule_evidence_missing 1\n"));
+	free(text);
+	planner_take_evidence(p, 1, NULL, 0);
+	text = written(p, false);
+	assert_non_null(strstr(text, "\njxperf_schedule_evidence_missing 0\n"));
+	free(text);
+	planner_free(p);
+	schedule.pairs_per_day = 0;
+}
+
 /* To be freed. */
 static char *written_discovery(const struct newcomers *d, bool openmetrics)
 {

@@ -70,6 +70,24 @@ static void put_sample(struct fixture *f, unsigned number, const char *app)
 	window_result_free(w);
 }
 
+/* Noon of some day. */
+#define SCHEDULED_NS (UINT64_C(20000) * DATABASE_DAY_NS + DATABASE_DAY_NS / 2)
+
+/* A window of the schedule "often" with 7 pairs, of version 1.2. */
+static void put_scheduled(struct fixture *f, unsigned number, const char *app,
+			  uint64_t start_unix_ns, double weight_s)
+{
+	struct window_result *w = sample_window(number, app, 30);
+
+	strcpy(w->request.schedule.name, "often");
+	strcpy(w->version, "1.2");
+	w->request.schedule.weight_s = weight_s;
+	w->start_unix_ns = start_unix_ns;
+	w->counters[JXP__COUNTER__COUNTER_TRAPS] = 7;
+	put(f, w);
+	window_result_free(w);
+}
+
 static size_t list(struct fixture *f, uid_t owner, const char *app, struct database_row *rows,
 		   uint64_t *all)
 {
@@ -427,8 +445,65 @@ TEST(a_file_of_an_earlier_version_is_left_alone, set_up, tear_down)
 	execute(f->path, "PRAGMA user_version = 5");
 }
 
-/* Its windows are there; what they are for is not known until their records are read. */
+/* What version 4 has not. */
+#define WITHOUT_NEWER                               \
+	"ALTER TABLE windows DROP COLUMN weight_s;" \
+	"ALTER TABLE windows DROP COLUMN version;"  \
+	"DROP TABLE queue;"
+
+/* Its windows are there, and say neither of which version they are nor what they stand for. */
 TEST(a_file_of_the_version_before_becomes_one_of_this, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	struct database_evidence evidence[ROOM];
+	struct database_row rows[ROOM];
+	uint64_t all = 0;
+	size_t count = ROOM;
+
+	put_scheduled(f, 1, "shop", SCHEDULED_NS, 600);
+	execute(f->path, WITHOUT_NEWER "PRAGMA user_version = 4");
+	open_again(f);
+	assert_int_equal(list(f, PROC_ANY_UID, "shop", rows, &all), 1);
+	assert_string_equal(rows[0].version, "");
+	assert_int_equal(
+	    database_evidence(f->db, "often", 0, INT64_MAX, evidence, ROOM, &count, &f->err), 0);
+	assert_int_equal(count, 0);
+	put_scheduled(f, 2, "shop", SCHEDULED_NS, 600);
+	assert_int_equal(list(f, PROC_ANY_UID, "shop", rows, &all), 2);
+	assert_string_equal(rows[0].version, "1.2");
+}
+
+TEST(evidence_is_of_the_latest_day_of_each_application, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	struct database_evidence rows[ROOM];
+	size_t count = 0;
+	uint64_t day = SCHEDULED_NS / DATABASE_DAY_NS;
+
+	put_scheduled(f, 1, "shop", SCHEDULED_NS - DATABASE_DAY_NS, 100);
+	put_scheduled(f, 2, "shop", SCHEDULED_NS + 2, 600);
+	put_scheduled(f, 3, "shop", SCHEDULED_NS + 1, 1200);
+	put_scheduled(f, 4, "cart", SCHEDULED_NS - DATABASE_DAY_NS, 100);
+	put_scheduled(f, 5, "cart", SCHEDULED_NS + DATABASE_DAY_NS, 100); /* It is too new, */
+	put_sample(f, 6, "shop");                                         /* and nobody's. */
+	assert_int_equal(database_evidence(f->db, "often", SCHEDULED_NS - DATABASE_DAY_NS,
+					   SCHEDULED_NS + DATABASE_DAY_NS, rows, ROOM, &count,
+					   &f->err),
+			 0);
+	assert_int_equal(count, 2);
+	assert_string_equal(rows[0].app, "shop");
+	assert_true(rows[0].day == day);
+	assert_true(rows[0].weight_s == 600);
+	assert_true(rows[0].pairs_s == 7 * 600 + 7 * 1200);
+	assert_string_equal(rows[1].app, "cart");
+	assert_true(rows[1].day == day - 1);
+	assert_int_equal(
+	    database_evidence(f->db, "seldom", 0, INT64_MAX, rows, ROOM, &count, &f->err), 0);
+	assert_int_equal(count, 0);
+}
+
+/* What they are for is not known until their records are read. */
+TEST(a_file_of_the_version_before_that_becomes_one_of_this, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_row rows[ROOM];
@@ -436,8 +511,9 @@ TEST(a_file_of_the_version_before_becomes_one_of_this, set_up, tear_down)
 	uint64_t all = 0;
 
 	put_sample(f, 1, "shop");
-	execute(f->path, "DROP TABLE queue; ALTER TABLE windows DROP COLUMN asker;"
-			 "ALTER TABLE windows DROP COLUMN kinds; PRAGMA user_version = 3");
+	execute(f->path, WITHOUT_NEWER "ALTER TABLE windows DROP COLUMN asker;"
+				       "ALTER TABLE windows DROP COLUMN kinds;"
+				       "PRAGMA user_version = 3");
 	open_again(f);
 	assert_int_equal(list(f, PROC_ANY_UID, "shop", rows, &all), 1);
 	assert_int_equal(rows[0].kinds, 0);
@@ -462,8 +538,9 @@ TEST(a_file_of_the_version_before_is_read_for_salvage_and_not_written, set_up, t
 	unsigned number = 0;
 
 	put_sample(f, 1, "shop");
-	execute(f->path, "ALTER TABLE windows DROP COLUMN asker;"
-			 "ALTER TABLE windows DROP COLUMN kinds; PRAGMA user_version = 3");
+	execute(f->path,
+		WITHOUT_NEWER "ALTER TABLE windows DROP COLUMN asker;"
+			      "ALTER TABLE windows DROP COLUMN kinds; PRAGMA user_version = 3");
 	assert_int_equal(database_open(f->path, DATABASE_SALVAGE, &from, &f->err), 0);
 	assert_true(database_next(from, 0, &number));
 	assert_int_equal(database_find(from, PROC_ANY_UID, number, &row, &f->err), 0);
@@ -484,13 +561,25 @@ TEST(a_file_of_version_4_becomes_one_of_this, set_up, tear_down)
 	struct queue_state states[QUEUE_DESTINATIONS_MAX];
 
 	put_sample(f, 1, "shop");
-	execute(f->path, "DROP TABLE queue; PRAGMA user_version = 4");
+	execute(f->path, WITHOUT_NEWER "PRAGMA user_version = 4");
 	open_again(f);
 	assert_int_equal(queue_states(f->db, &to, states, &f->err), 0);
 	assert_int_equal(states[0].windows, 0);
 	assert_int_equal(queue_put(f->db, &to, 1, &f->err), 0);
 	assert_int_equal(queue_states(f->db, &to, states, &f->err), 0);
 	assert_int_equal(states[0].windows, 1);
+}
+
+TEST(a_version_that_a_bit_has_changed_is_no_version, set_up, tear_down)
+{
+	struct fixture *f = *state;
+	struct database_row row;
+
+	put_sample(f, 1, "shop");
+	execute(f->path, "PRAGMA user_version = 4");
+	open_again(f);
+	assert_int_equal(database_find(f->db, PROC_ANY_UID, 1, &row, &f->err), 0);
+	assert_string_equal(row.app, "shop");
 }
 
 TEST(windows_are_chosen_by_kinds_schedule_and_names_with_signs, set_up, tear_down)

@@ -623,6 +623,8 @@ static void make_version_3(struct fixture *f)
 	assert_int_equal(sqlite3_exec(db,
 				      "ALTER TABLE windows DROP COLUMN asker;"
 				      "ALTER TABLE windows DROP COLUMN kinds;"
+				      "ALTER TABLE windows DROP COLUMN version;"
+				      "ALTER TABLE windows DROP COLUMN weight_s;"
 				      "DROP TABLE queue; PRAGMA user_version = 3",
 				      NULL, NULL, NULL),
 			 SQLITE_OK);

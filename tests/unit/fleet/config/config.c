@@ -186,6 +186,60 @@ TEST(a_schedule_has_defaults)
 	config_release(&c);
 }
 
+TEST(a_schedule_may_have_a_target_in_place_of_a_period)
+{
+	struct config c;
+
+	load(&c, "schedules:\n"
+		 "- {name: a, match: {}, pairs-per-day: 40000}\n"
+		 "- {name: b, match: {}, pairs-per-day: 1, every: 1h, window: 1h, kinds: [objects, "
+		 "silent-load]}\n"
+		 "- {name: c, match: {}, every: 10m}\n");
+	assert_int_equal(c.schedules[0].pairs_per_day, 40000);
+	assert_true(c.schedules[0].every_ns == 600 * NS_PER_S);
+	assert_true(c.schedules[1].every_ns == 3600 * NS_PER_S);
+	assert_int_equal(c.schedules[2].pairs_per_day, 0);
+	config_release(&c);
+	assert_refused("schedules: [{name: a, match: {}}]\n",
+		       "j.yaml:1:13: schedules[0]: 'every' or 'pairs-per-day' is missing");
+	assert_refused("schedules: [{name: a, match: {}, pairs-per-day: 0}]\n",
+		       "j.yaml:1:34: schedules[0].pairs-per-day: '0' is not a number from 1 to "
+		       "1000000000");
+	assert_refused("schedules: [{name: a, match: {}, pairs-per-day: many}]\n",
+		       "j.yaml:1:34: schedules[0].pairs-per-day: 'many' is not a number from 1 to "
+		       "1000000000");
+	assert_refused("schedules: [{name: a, match: {}, pairs-per-day: 9, jvm-fraction: 0.5}]\n",
+		       "j.yaml:1:34: schedules[0].pairs-per-day: 'jvm-fraction' is set anew each "
+		       "day for it: leave that out");
+	assert_refused("schedules: [{name: a, match: {}, pairs-per-day: 9, kinds: [cpu, loops]}]\n",
+		       "j.yaml:1:34: schedules[0].pairs-per-day: none of 'kinds' has pairs: add "
+		       "dead-store, silent-store or silent-load, or use 'every'");
+	assert_refused("schedules: [{name: a, match: {}, pairs-per-day: 9, every: 61m}]\n",
+		       "j.yaml:1:52: schedules[0].every: use 1h or less with 'pairs-per-day'");
+	assert_refused("schedules: [{name: a, match: {}, pairs-per-day: 9, window: 11m}]\n",
+		       "j.yaml:1:52: schedules[0].window: a window is longer than 'every'");
+	assert_refused("store: {keep: 2d}\nschedules: [{name: a, match: {}, pairs-per-day: 9}]\n",
+		       "j.yaml:1:9: store.keep: use 3d or more: schedule 'a' has 'pairs-per-day', "
+		       "which goes by the windows of the days before");
+}
+
+TEST(a_rule_may_give_a_version)
+{
+	struct config c;
+
+	load(&c, "environment: [V]\napps:\n- {match: {}, app: a, version: \"{env:V}\"}\n"
+		 "- {match: {}, app: b}\n");
+	assert_string_equal(c.apps[0].version, "{env:V}");
+	assert_null(c.apps[1].version);
+	config_release(&c);
+	assert_refused("apps: [{match: {}, app: a, version: \"{env:V}\"}]\n",
+		       "j.yaml:1:28: apps[0].version: 'V' is not in the list 'environment' at the "
+		       "top");
+	assert_refused("apps: [{match: {}, app: a, version: \"1 2\"}]\n",
+		       "j.yaml:1:28: apps[0].version: a name has letters, digits, '.', '_' and '-' "
+		       "only");
+}
+
 TEST(a_name_has_placeholders_that_there_are)
 {
 	struct config c;

@@ -363,6 +363,9 @@ TEST(what_cannot_be_merged_is_counted_and_what_differs_is_said)
 	windows[4]->cpu_ns = 0;
 	windows[5]->pid = 4243;
 	(void)snprintf(windows[5]->jdk, sizeof(windows[5]->jdk), "21.0.1+12");
+	strcpy(windows[1]->version, "1.2");
+	strcpy(windows[3]->version, "1.2");
+	strcpy(windows[5]->version, "1.3");
 	w = merged(windows, 6);
 	assert_int_equal(w->merged->windows, 3);
 	assert_int_equal(w->merged->skipped, 3);
@@ -374,6 +377,9 @@ TEST(what_cannot_be_merged_is_counted_and_what_differs_is_said)
 	assert_int_equal(w->merged->notes[MERGED_NO_ACCOUNT].first, 5);
 	assert_int_equal(w->merged->notes[MERGED_OTHER_JDK].windows, 1);
 	assert_string_equal(w->merged->notes[MERGED_OTHER_JDK].detail, "21.0.1+12");
+	assert_string_equal(w->version, "1.2");
+	assert_int_equal(w->merged->notes[MERGED_OTHER_VERSION].windows, 1);
+	assert_string_equal(w->merged->notes[MERGED_OTHER_VERSION].detail, "1.3");
 	assert_int_equal(w->end_unix_ns, windows[5]->end_unix_ns);
 	free_all(windows, 6);
 	window_result_free(w);
