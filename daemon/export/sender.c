@@ -216,7 +216,7 @@ static void go_on_after_refusal(struct sender *s)
 /* What became of the batch has been noted. */
 static void finish(struct sender *s)
 {
-	bool sent = s->batch->count > 0 && s->gives_up == DROPS;
+	bool sent = s->batch->count > 0 && s->gives_up == DROPS, more = s->batch->more;
 
 	count_batch(s);
 	drop_batch(s);
@@ -231,7 +231,10 @@ static void finish(struct sender *s)
 	if (sent)
 		s->refusals = 0;
 	say_works(s);
-	rest(s);
+	if (more)
+		start_batch(s);
+	else
+		rest(s);
 }
 
 /* None of the batch is wanted again; until that is noted it would be read again. */
