@@ -32,6 +32,7 @@ static void take_numbers(struct outgoing *b, const struct source_windows *from)
 	       from->unreadable_count * sizeof(b->numbers[0]));
 	b->count = from->count;
 	b->unreadable = from->unreadable_count;
+	b->more = from->more;
 }
 
 int outgoing_make(struct outgoing *b, const struct sender_settings *settings, void *memory,

@@ -6,6 +6,7 @@
 #define JXPERF_DAEMON_EXPORT_OUTGOING_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct outgoing {
 	unsigned numbers[2 * SOURCE_WINDOWS_MAX]; /* of windows, then of those unreadable */
 	size_t count;
 	size_t unreadable;
+	bool more; /* others may wait for as long as these */
 	struct credentials credentials;
 	struct export_batch requests;
 	uint64_t bytes; /* of all bodies, or files */

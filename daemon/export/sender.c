@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/random.h"
@@ -216,7 +217,7 @@ static void go_on_after_refusal(struct sender *s)
 /* What became of the batch has been noted. */
 static void finish(struct sender *s)
 {
-	bool sent = s->batch->count > 0 && s->gives_up == DROPS;
+	bool sent = s->batch->count > 0 && s->gives_up == DROPS, more = s->batch->more;
 
 	count_batch(s);
 	drop_batch(s);
@@ -231,7 +232,10 @@ static void finish(struct sender *s)
 	if (sent)
 		s->refusals = 0;
 	say_works(s);
-	rest(s);
+	if (more)
+		start_batch(s);
+	else
+		rest(s);
 }
 
 /* None of the batch is wanted again; until that is noted it would be read again. */
@@ -356,30 +360,28 @@ static void send_next(struct sender *s)
 {
 	const struct sender_settings *to = &s->settings;
 	const struct outgoing *b = s->batch;
-	const struct export_request *r = &b->requests.requests[s->next];
-	char url[2 * SENDER_ADDRESS_BYTES];
+	struct transfer_request request = {.user = to->user,
+					   .credentials = &b->credentials,
+					   .ca_file = to->ca_file,
+					   .certificate_file = to->certificate_file,
+					   .key_file = to->key_file,
+					   .timeout_ms = to->timeout_ms};
+	_cleanup_free_ char *url = NULL;
+	const struct export_request *r;
 
 	if (s->next >= b->requests.count) {
 		arrived(s);
 		return;
 	}
-	if ((size_t)snprintf(url, sizeof(url), "%s%s", to->address, r->target) >= sizeof(url)) {
-		fail(s, FAILURE_LOCAL, "its address is too long", 0);
-		return;
-	}
-	const struct transfer_request request = {.url = url,
-						 .content_type = r->content_type,
-						 .body = r->body,
-						 .body_bytes = r->body_bytes,
-						 .user = to->user,
-						 .credentials = &b->credentials,
-						 .ca_file = to->ca_file,
-						 .certificate_file = to->certificate_file,
-						 .key_file = to->key_file,
-						 .timeout_ms = to->timeout_ms};
-
+	r = &b->requests.requests[s->next];
+	if (asprintf(&url, "%s%s", to->address, r->target) < 0)
+		url = NULL;
+	request.url = url;
+	request.content_type = r->content_type;
+	request.body = r->body;
+	request.body_bytes = r->body_bytes;
 	s->at = AT_SERVER;
-	s->transfer = transfer_start(s->transfers, &request, on_transferred, s);
+	s->transfer = url ? transfer_start(s->transfers, &request, on_transferred, s) : NULL;
 	if (!s->transfer)
 		fail(s, FAILURE_LOCAL, "out of memory", 0);
 }

@@ -26,6 +26,7 @@ struct source_windows {
 	/* Those that cannot be read any more, and never will. */
 	unsigned unreadable[SOURCE_WINDOWS_MAX];
 	size_t unreadable_count;
+	bool more; /* others may wait, which there was no room for */
 	char host[SOURCE_HOST_BYTES];
 	char group[SOURCE_HOST_BYTES];
 	char store[SOURCE_STORE_BYTES];

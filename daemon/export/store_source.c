@@ -41,20 +41,20 @@ static int read_windows(struct database *db, const struct store_source *s, size_
 			struct err *err)
 {
 	unsigned numbers[SOURCE_WINDOWS_MAX];
-	size_t count = 0, taken = 0;
-	int r =
-	    queue_numbers(db, s->destination, numbers,
-			  windows < SOURCE_WINDOWS_MAX ? windows : SOURCE_WINDOWS_MAX, &count, err);
+	size_t room = windows < SOURCE_WINDOWS_MAX ? windows : SOURCE_WINDOWS_MAX;
+	size_t count = 0, taken = 0, i = 0;
+	int r = queue_numbers(db, s->destination, numbers, room, &count, err);
 
 	if (r == 0 && count > 0)
 		r = queue_store_id(db, out->store, err);
-	for (size_t i = 0; i < count && r == 0 && taken < bytes && !atomic_load(cancelled); i++) {
+	for (; i < count && r == 0 && taken < bytes && !atomic_load(cancelled); i++) {
 		size_t before = out->count;
 
 		r = read_window(db, numbers[i], out, err);
 		if (out->count > before)
 			taken += window_result_memory_bytes(out->windows[before]);
 	}
+	out->more = i < count || count == room;
 	return r;
 }
 

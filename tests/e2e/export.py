@@ -302,6 +302,13 @@ def a_daemon_that_is_stopped_waits_for_no_server():
 
 
 @test
+def what_waits_when_a_batch_is_full_waits_for_no_others():
+    with Receiver() as receiver:
+        _daemon = Sender(f"name: there\nclickhouse: {receiver.url}\nbatch: {{windows: 4, age: 1h}}", filled=18)
+        receiver.wait_for(18)
+
+
+@test
 def a_name_that_nobody_knows_holds_nothing_up():
     daemon = Sender("http://no-such-server.invalid:8123", filled=3)
     for _ in range(20):

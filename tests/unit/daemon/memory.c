@@ -11,6 +11,7 @@
 #include "daemon/serve/connection.h"
 #include "daemon/serve/control.h"
 #include "daemon/store/keeper.h"
+#include "fleet/config/config.h"
 #include "proto/limits.h"
 
 #define UNIT "systemd/jxperfd.service.in"
@@ -36,6 +37,21 @@ static size_t permitted(const char *path, const char *format)
 	return found;
 }
 
+/* A batch that goes to one destination, the window that it was one too many with, and the requests
+ * that are made of them. */
+static size_t sent(void)
+{
+	static const char text[] = "export: [{name: house, clickhouse: 'http://h'}]";
+	struct config c;
+	struct err err;
+	size_t bytes;
+
+	assert_int_equal(config_parse(&c, "j.yaml", text, sizeof(text) - 1, &err), 0);
+	bytes = 2 * (c.exports[0].batch_bytes + WINDOW_BYTES_MAX);
+	config_release(&c);
+	return bytes;
+}
+
 TEST(all_that_is_bounded_fits_in_what_the_unit_permits)
 {
 	size_t kept = HISTORY_BYTES_MAX;
@@ -44,7 +60,8 @@ TEST(all_that_is_bounded_fits_in_what_the_unit_permits)
 	size_t shown = RENDERS_MAX * (WINDOW_BYTES_MAX + 2 * (size_t)FRAME_MAX_REPLY) +
 		       RENDERS_UNREAD_MAX_BYTES +
 		       CONTROL_CONNECTIONS_MAX * (size_t)CONNECTION_SMALL_REPLY_BYTES;
-	size_t sum = engine_limits_usual.running_bytes + kept + written + shown + REST_BYTES;
+	size_t sum =
+	    engine_limits_usual.running_bytes + kept + written + shown + sent() + REST_BYTES;
 
 	assert_in_range(sum, 0, permitted(UNIT, "MemoryMax=%zu%c"));
 	assert_in_range(sum, 0, permitted(POD, " limits: { cpu: 500m, memory: %zu%ci"));
