@@ -536,7 +536,7 @@ int fleet_report_ask(const struct fleet_server *server, const struct fleet_quest
 		     struct window_result **out, struct err *err)
 {
 	_cleanup_(inquiry_release) struct inquiry i = {.server = server, .question = q};
-	struct window_result *w;
+	struct window_result *w = NULL;
 	int r = ask_first(&i, err);
 
 	if (r == 0)
@@ -549,7 +549,7 @@ int fleet_report_ask(const struct fleet_server *server, const struct fleet_quest
 		r = ask_clusters(&i, err);
 	if (r == 0)
 		r = merge_finish(&i.merge, &w, err);
-	if (r < 0)
+	if (r < 0 || !w)
 		return r;
 	take_clusters(&i, w);
 	*out = w;

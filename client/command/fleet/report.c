@@ -75,7 +75,7 @@ static int report(struct client *c, struct command_call *call, struct err *err)
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
 	_cleanup_(release_window) struct window_result *w = NULL;
 	_cleanup_free_ char *text = NULL;
-	size_t size;
+	size_t size = 0;
 	int r;
 
 	(void)call; /* There are no operands. */

@@ -139,7 +139,7 @@ static int schema(struct client *c, struct command_call *call, struct err *err)
 {
 	const struct fleet_schema_options *o = &asked;
 	struct server_options outside = o->server;
-	struct house_schema schema;
+	struct house_schema schema = {0};
 	struct server *s = NULL;
 	int r;
 

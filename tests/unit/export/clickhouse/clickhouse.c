@@ -180,6 +180,9 @@ TEST(exceptions_say_whether_to_try_again)
 	assert_int_equal(judged(200, ""), EXPORT_SENT);
 	assert_int_equal(judged(500, "Code: 252, e.displayText() = DB::Exception: Too many parts"),
 			 EXPORT_RETRY);
+	assert_int_equal(judged(500, "Code: 252. DB::Exception: Too many partitions for single "
+				     "INSERT block (more than 100)"),
+			 EXPORT_SMALLER);
 	assert_int_equal(judged(500, "Code: 241. DB::Exception: Memory limit\n"), EXPORT_RETRY);
 	assert_int_equal(judged(404, "Code: 60, e.displayText() = no table"), EXPORT_RETRY);
 	assert_int_equal(judged(403, "Code: 516, wrong password"), EXPORT_RETRY);
