@@ -415,12 +415,12 @@ int database_evidence(struct database *db, const char *schedule, uint64_t since_
 	 * (https://www.sqlite.org/lang_select.html#bareagg). */
 	int r = sql_prepare(
 	    db->sqlite,
-	    "SELECT app, max(day), pairs_s, weight_s FROM"
+	    "SELECT app, day, pairs_s, weight_s, max(last) FROM"
 	    " (SELECT app, start_unix_ns / ?1 AS day, sum(traps * weight_s) AS pairs_s, weight_s,"
-	    "  max(start_unix_ns) FROM windows"
+	    "  max(start_unix_ns) AS last FROM windows"
 	    "  WHERE schedule = ?2 AND start_unix_ns >= ?3 AND start_unix_ns < ?4 AND weight_s > 0"
 	    "  GROUP BY app, day)"
-	    " GROUP BY app ORDER BY max(day) DESC, app LIMIT ?5",
+	    " GROUP BY app ORDER BY max(last) DESC, app LIMIT ?5",
 	    &s, err);
 
 	if (r < 0)

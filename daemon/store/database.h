@@ -121,15 +121,14 @@ int database_count(struct database *db, const struct database_filter *filter, ui
 /* What an application's windows of one schedule brought on the latest day (of UTC) that has any. */
 struct database_evidence {
 	char app[WINDOW_LABEL_BYTES];
-	uint64_t day; /* since 1970 */
-	double
-	    pairs_s; /* their completed pairs, each times the seconds that its window stands for */
+	uint64_t day;    /* since 1970 */
+	double pairs_s;  /* their pairs, each times what its window stands for, in seconds */
 	double weight_s; /* of the last of them */
 };
 #define DATABASE_DAY_NS (86400 * UINT64_C(1000000000))
 
-/* Of the schedule's windows that began from since to until: the applications whose latest day is
- * the latest first, at most room. *count is how many there are. */
+/* Of the schedule's windows that began from since to until: the applications that had a window
+ * last come first, at most room. *count is how many there are. */
 int database_evidence(struct database *db, const char *schedule, uint64_t since_unix_ns,
 		      uint64_t until_unix_ns, struct database_evidence *rows, size_t room,
 		      size_t *count, struct err *err);

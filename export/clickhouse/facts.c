@@ -252,7 +252,6 @@ const struct house_fact house_window_facts[] = {
     {"window_no", HOUSE_U32, HOUSE_FACT, .put = put_window},
     {"schedule", HOUSE_TEXT, HOUSE_FACT, .put = put_schedule},
     {"asked", HOUSE_U8, HOUSE_FACT, .put = put_asked},
-    {"version", HOUSE_TEXT, HOUSE_FACT, .put = put_unknown},
     {"container", HOUSE_TEXT, HOUSE_FACT, .put = put_unknown},
     {"pod", HOUSE_TEXT, HOUSE_FACT, .put = put_unknown},
     {"outcome", HOUSE_TEXT, HOUSE_FACT, .put = put_state},

@@ -118,4 +118,29 @@ def bad_files_and_options_are_one_line():
     assert_refused(plan("--epochs", "1", "--hosts", "/nonexistent/hosts"), "/nonexistent/hosts")
 
 
+
+@test
+def a_target_is_met_after_some_days():
+    config = """
+schedules:
+  - name: enough
+    match: { app: "shop*" }
+    pairs-per-day: 20000
+"""
+    days = 6
+    found = schedules("--epochs", str(144 * days), "--pairs-per-window", "50", config=config)["enough"]
+    assert found["every_s"] == 600 and found["jvm_fraction"] is None, found
+    assert found["target"]["pairs_per_day"] == 20000 and found["target"]["pairs_per_window"] == 50
+    # 4 JVMs of a host bring 28,800 pairs in all epochs.
+    assert [(a["app"], a["jvms"], round(a["windows_per_day"] / a["hosts"], 6), round(a["jvm_fraction"], 6)) for a in
+            found["target"]["apps"]] == [(f"shop{i}", 4 * hosts, 400, round(20000 / 28800, 6)) for i, hosts in ((0, 14), (1, 13), (2, 13))]
+    assert abs(found["windows_expected"] - 40 * 400 / 144) < 1e-6
+    assert abs(found["epochs"][0]["jvm_fraction"] - 0.1) < 1e-9
+    last = found["epochs"][-144:]
+    assert abs(sum(e["windows"] for e in last) / (40 * 400) - 1) < 0.05, last
+    text = plan("--epochs", "1", config=config).stdout
+    assert "pairs-per-day 20000" in text and "1000 pairs (--pairs-per-window)" in text and "WINDOWS/DAY" in text, text
+    assert "WINDOWS/DAY" not in plan("--epochs", "1").stdout
+
+
 run()
