@@ -12,6 +12,7 @@
 #include "daemon/serve/control.h"
 #include "daemon/store/keeper.h"
 #include "fleet/config/config.h"
+#include "tests/unit/support/config_text.h"
 #include "proto/limits.h"
 
 #define UNIT "systemd/jxperfd.service.in"
