@@ -9,6 +9,9 @@
 #include "common/utf8.h"
 #include "compare/members.h"
 
+/* What a record, or a server, may say of a sum is larger than an integer of JSON may be. */
+#define JSON_INT_MAX 0x1p62
+
 #define SCHEMA 1
 
 /* As many values a member has at most: four of a node, ten of a place, names. */
@@ -40,7 +43,8 @@ static json_t *nodes_json(const struct compare_side *s)
 
 	for (size_t i = 0; i < s->node_count; i++) {
 		const struct compare_node *n = &s->nodes[i];
-		double time = rint(n->ns), count = time > 0 ? fmax(rint(n->ticks), 1) : 0;
+		double time = fmin(rint(n->ns), JSON_INT_MAX);
+		double count = time > 0 ? fmin(fmax(rint(n->ticks), 1), JSON_INT_MAX) : 0;
 
 		parents = json_appended(parents, json_integer(n->parent));
 		methods = json_appended(methods, json_integer(n->method));

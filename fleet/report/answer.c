@@ -1,6 +1,7 @@
 #include "fleet/report/answer.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@
 #include "fleet/report/question.h"
 #include "profile/combine/row_merge.h"
 #include "profile/window/tables.h"
+
+/* As in a record of the store (profile/container/table_codec.c). */
+#define SUM_MAX 0x1p200
 
 static struct fleet_reader reader_of(const struct buffer *answer)
 {
@@ -236,7 +240,8 @@ static bool store_value(const struct column *c, void *at, uint64_t whole, double
 		return whole <= 1;
 	case COLUMN_DOUBLE:
 		*(double *)at = number;
-		return c->any_sign || number >= 0;
+		return (c->any_sign || number >= 0) &&
+		       (c->role == COLUMN_SQUARES || fabs(number) <= SUM_MAX);
 	case COLUMN_TEXT:
 		return false;
 	default:
@@ -447,6 +452,7 @@ static void read_observed(struct answered_row *row)
 	double *const sums[] = {&row->observed.checked, &row->observed.wasteful,
 				&row->observed.squares};
 
+	row->r->failed |= value < 0;
 	if (row->observed_count < sizeof(sums) / sizeof(sums[0]))
 		*sums[row->observed_count++] = value;
 }

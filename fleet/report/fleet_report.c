@@ -11,6 +11,9 @@
 #include "common/utf8.h"
 #include "fleet/report/answer.h"
 
+/* More windows make no other number of batches that anybody would look at. */
+#define BATCHED_MAX (1u << 20)
+
 /* All that is asked for one report. */
 struct inquiry {
 	const struct fleet_server *server;
@@ -200,11 +203,17 @@ struct sums {
 
 #define SUMS_ARRAY (sizeof(((struct sums *)0)->arrays[0]) / sizeof(double))
 
+/* None of these sums is below 0. */
 static double read_number(struct fleet_reader *r, enum house_type type, uint64_t *whole)
 {
+	double number;
+
 	*whole = 0;
-	if (type == HOUSE_F64)
-		return reader_f64(r);
+	if (type == HOUSE_F64) {
+		number = reader_f64(r);
+		r->failed |= number < 0;
+		return number;
+	}
 	reader_bytes(r, whole, reader_type_size(type));
 	return (double)*whole;
 }
@@ -229,6 +238,12 @@ static void read_sums(struct fleet_reader *r, struct sums *s)
 	}
 }
 
+/* Of a sum of whole numbers, however large somebody says it is. */
+static uint64_t whole_of(double sum, uint64_t most)
+{
+	return sum < (double)most ? (uint64_t)sum : most;
+}
+
 static void take_kinds(struct inquiry *i, const struct sums *s)
 {
 	for (size_t k = 0; k < KIND_VALUES; k++) {
@@ -237,8 +252,8 @@ static void take_kinds(struct inquiry *i, const struct sums *s)
 
 		i->merge.result->request.kinds[k] =
 		    k != JXP__KIND__KIND_NONE && s->arrays[FLEET_KINDS][k] > 0;
-		facts->windows = (unsigned)s->arrays[FLEET_KIND_WINDOWS][k];
-		facts->elapsed_ns = (uint64_t)s->arrays[FLEET_KIND_ELAPSED][k];
+		facts->windows = (unsigned)whole_of(s->arrays[FLEET_KIND_WINDOWS][k], UINT32_MAX);
+		facts->elapsed_ns = whole_of(s->arrays[FLEET_KIND_ELAPSED][k], INT64_MAX);
 		facts->whole_ns = s->arrays[FLEET_KIND_WHOLE][k];
 		facts->ticks = s->arrays[FLEET_KIND_TICKS][k];
 		facts->tick_ns = s->arrays[FLEET_KIND_TICK_NS][k];
@@ -274,7 +289,7 @@ static void take_sums(struct inquiry *i, const struct sums *s)
 	i->merge.objects.heap = s->numbers[FLEET_HEAP];
 	i->merge.objects.weighted = s->numbers[FLEET_HEAP_WEIGHTED];
 	for (size_t t = 0; t < HOUSE_DATA; t++)
-		i->rows[t] = (uint64_t)s->arrays[FLEET_TABLE_ROWS][t];
+		i->rows[t] = whole_of(s->arrays[FLEET_TABLE_ROWS][t], INT64_MAX);
 }
 
 /* 1 where rows are there twice: *s is of no use then. */
@@ -399,6 +414,7 @@ static int read_cluster(struct fleet_reader *r, struct cluster *c)
 	c->cpu = reader_f64(r);
 	c->whole = reader_f64(r);
 	c->rows = reader_u64(r);
+	r->failed |= c->checked < 0 || c->wasteful < 0 || c->cpu < 0 || c->whole < 0;
 	return r->failed ? -EBADMSG : 0;
 }
 
@@ -442,10 +458,12 @@ static void add_window(struct merge *m, const struct cluster *c)
 static void count_batches(struct merge *m)
 {
 	for (int kind = 0; kind < KIND_VALUES; kind++) {
+		unsigned windows = m->facts->kinds[kind].windows;
 		bool fold;
 
-		for (unsigned w = 0;
-		     w < m->facts->kinds[kind].windows && !pair_kind_find((Jxp__Kind)kind); w++)
+		if (pair_kind_find((Jxp__Kind)kind))
+			continue;
+		for (unsigned w = 0; w < windows && w < BATCHED_MAX; w++)
 			(void)batch_next(&m->kinds[kind].clock, &fold);
 	}
 }

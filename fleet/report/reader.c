@@ -6,6 +6,9 @@
 #include "common/utf8.h"
 #include "export/clickhouse/columns.h"
 
+/* As large as squares in a record of the store may be (profile/container/table_codec.c). */
+#define NUMBER_MAX 0x1p400
+
 void reader_bytes(struct fleet_reader *r, void *out, size_t size)
 {
 	memset(out, 0, size);
@@ -46,7 +49,7 @@ double reader_f64(struct fleet_reader *r)
 	double value;
 
 	reader_bytes(r, &value, sizeof(value));
-	if (isfinite(value))
+	if (fabs(value) <= NUMBER_MAX) /* Not where it is no number. */
 		return value;
 	r->failed = true;
 	return 0;
