@@ -209,6 +209,11 @@ static int put_whole(struct house_writer *out, const struct house_row *row)
 	return house_put_f64(out, window_result_whole_ns(row->window));
 }
 
+static int put_after(struct house_writer *out, const struct house_row *row)
+{
+	return house_put_f64(out, window_result_after_ns(row->window));
+}
+
 static int put_tracks(struct house_writer *out, const struct house_row *row)
 {
 	return house_put_u8(out, window_result_tracks_objects(row->window));
@@ -273,6 +278,7 @@ const struct house_fact house_window_facts[] = {
     {"objects_ns", HOUSE_U64, HOUSE_FACT, .put = put_objects_ns},
     {"heap", HOUSE_F64, HOUSE_FACT, .put = put_heap},
     {"whole_ns", HOUSE_F64, HOUSE_FACT, .put = put_whole},
+    {"after_ns", HOUSE_F64, HOUSE_FACT, .put = put_after},
     {"rows", HOUSE_U32, HOUSE_FACT, .array = true, .put = put_rows},
     {0},
 };

@@ -260,6 +260,7 @@ static void take_kinds(struct inquiry *i, const struct sums *s)
 		sums->samples = s->arrays[FLEET_KIND_SAMPLES][k];
 		sums->stands_for_s = s->arrays[FLEET_KIND_STANDS][k];
 		sums->wholes_for_s = s->arrays[FLEET_KIND_WHOLES][k];
+		sums->after_for_s = s->arrays[FLEET_KIND_AFTERS][k];
 	}
 }
 

@@ -413,6 +413,7 @@ CREATE TABLE IF NOT EXISTS jxperf.windows (
     objects_ns UInt64,
     heap Float64,
     whole_ns Float64,
+    after_ns Float64,
     rows Array(UInt32),
     pid Int32,
     owner UInt32,
