@@ -16,6 +16,11 @@
 /* As in a record of the store (profile/container/table_codec.c). */
 #define SUM_MAX 0x1p200
 
+/* Numbers of observations, of which there may be many rows; and nanoseconds of all windows, 146
+ * years, which are one. */
+#define COUNT_MAX (UINT64_C(1) << 58)
+#define TIME_MAX  (UINT64_C(1) << 62)
+
 static struct fleet_reader reader_of(const struct buffer *answer)
 {
 	const uint8_t *at = answer->data ? answer->data + answer->start : NULL;
@@ -230,9 +235,12 @@ int fleet_contexts_add(struct fleet_contexts *c, const struct buffer *answer,
 /* ---------------------------------------------------------------- values */
 
 /* One value of a column of a window's row; false where it cannot be one. */
-static bool store_value(const struct column *c, void *at, uint64_t whole, double number)
+static bool store_value(const struct column *c, void *at, uint64_t whole, double number,
+			uint64_t most)
 {
 	if (c->role == COLUMN_VALUE && c->below && whole >= c->below)
+		return false;
+	if (c->role == COLUMN_COUNT && whole > most)
 		return false;
 	switch ((enum column_type)c->type) {
 	case COLUMN_BOOL:
@@ -250,7 +258,8 @@ static bool store_value(const struct column *c, void *at, uint64_t whole, double
 	}
 }
 
-static void read_value(struct fleet_reader *r, unsigned type, const struct column *c, void *at)
+static void read_value(struct fleet_reader *r, unsigned type, const struct column *c, void *at,
+		       uint64_t most)
 {
 	uint64_t whole = 0;
 	double number = 0;
@@ -259,7 +268,7 @@ static void read_value(struct fleet_reader *r, unsigned type, const struct colum
 		number = reader_f64(r);
 	else
 		reader_bytes(r, &whole, reader_type_size(type));
-	if (at && !r->failed && !store_value(c, at, whole, number))
+	if (at && !r->failed && !store_value(c, at, whole, number, most))
 		r->failed = true;
 }
 
@@ -278,7 +287,8 @@ static void read_values(struct fleet_reader *r, const struct house_column *c, vo
 	}
 	for (uint64_t i = 0; i < count && !r->failed; i++)
 		read_value(r, answered_type(c), c->column,
-			   i < column_values(c->column) ? column_at(c->column, row, i) : NULL);
+			   i < column_values(c->column) ? column_at(c->column, row, i) : NULL,
+			   house_table_of(c->table) < HOUSE_TABLES ? COUNT_MAX : TIME_MAX);
 }
 
 int fleet_answer_first(const struct buffer *answer, struct window_result *w)
