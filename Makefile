@@ -2,6 +2,7 @@
 #
 #   make            build/bin/jxperfd, build/bin/jxperfctl, build/lib/jxperf/ (agent bundle)
 #   make demo       install what is missing, build, profile a real library, print the report
+#   make demo-fleet the same of a fleet: ClickHouse, Prometheus, three daemons with a JVM each, one report of all
 #   make check      install what is missing, build, run every test    (T=unit/frame for one)
 #   make check-busy    the same with two endless loops beside the tests
 #   make check-fresh   the same for the committed tree in a new Debian root with nothing but the base image
@@ -57,7 +58,7 @@ $(error jxperf is for x86-64 only, and '$(CC)' compiles for $(MACHINE): build an
 endif
 endif
 
-.PHONY: all help demo check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-idle bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install uninstall clean screenshots tests unit-tests workloads
+.PHONY: all help demo demo-fleet check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-idle bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install uninstall clean screenshots tests unit-tests workloads
 # Everything that is installed.
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
 
@@ -633,6 +634,11 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(CORE)
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all workloads
 	$(Q)JXPERF_BUILD=$(B) tests/demo
+
+# A fleet on one machine: ClickHouse, Prometheus and three daemons with a JVM each; ends with the fleet's report.
+demo-fleet: deps
+	$(Q)$(MAKE) --no-print-directory all workloads $(B)/clickhouse $(B)/prometheus
+	$(Q)JXPERF_BUILD=$(B) tests/demo-fleet
 
 # The pictures of the documents, anew; a minute and a half.
 screenshots:

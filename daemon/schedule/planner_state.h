@@ -54,8 +54,8 @@ struct planner_schedule *planner_own_schedule(const struct planner *p, const cha
 enum miss planner_jvms_own(const struct planner *p, const struct known_jvm *jvm,
 			   const struct plan *plan);
 
-/* Sets the probability of each schedule that has a target for the JVM, whose application or evidence
- * may be another one now. */
+/* Sets the probability of each schedule that has a target for the JVM, whose application or
+ * evidence may be another one now. */
 void planner_tune_jvm(const struct planner *p, struct known_jvm *jvm);
 
 /* The evidence is of no use any more. */

@@ -95,8 +95,8 @@ struct window_merged {
 	struct merged_names apps;
 	struct merged_names schedules; /* "": somebody asked */
 	struct merged_difference notes[MERGED_NOTES];
-	unsigned hosts; /* that they came from, where a fleet was asked; 0: all are of this one */
-	bool by_hosts;  /* intervals say how hosts differ, and not batches of windows */
+	unsigned hosts;   /* that they came from, where a fleet was asked; 0: all are of this one */
+	bool by_hosts;    /* intervals say how hosts differ, and not batches of windows */
 	unsigned batches; /* of the kind that has most, and of windows that track objects */
 	unsigned object_batches;
 	/* Sums of each batch, for ratios: by kind, all and wasteful checked bytes; */

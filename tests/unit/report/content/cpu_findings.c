@@ -95,8 +95,8 @@ TEST(threads_with_ticks_are_ranked_by_their_time)
 	window_result_free(w);
 }
 
-/* One thread that did everything, but what the kernel did for profiling: of 5 s that its ticks stand
- * for, 0.2. */
+/* One thread that did everything, but what the kernel did for profiling: of 5 s that its ticks
+ * stand for, 0.2. */
 TEST(what_the_kernel_did_for_profiling_is_no_threads)
 {
 	struct window_result *w = ticks_window();
