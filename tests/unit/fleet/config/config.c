@@ -14,8 +14,10 @@
 static void load(struct config *c, const char *text)
 {
 	struct err err = {0};
-	int r = config_parse(c, "j.yaml", text, strlen(text), &err);
+	int r;
 
+	*c = (struct config){0};
+	r = config_parse(c, "j.yaml", text, strlen(text), &err);
 	if (r < 0)
 		fail_msg("refused: %s", err.message);
 }

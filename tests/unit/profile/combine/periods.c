@@ -25,11 +25,11 @@
 
 struct population {
 	const char *name;
-	double share; /* of ticks in waste, where windows are alike; else Beta(3, 7) of each */
-	bool differ;
+	double share;             /* of ticks in waste, where windows are alike; */
 	double stays;             /* the chance that a tick is in what the one before was in */
 	double ticks[2][WINDOWS]; /* that windows of a side use time for, on average */
 	unsigned least;           /* windows of a side that have to hold what is claimed */
+	bool differ;              /* the share of each window is of Beta(3, 7) */
 };
 
 static const struct population populations[] = {
