@@ -14,12 +14,11 @@
 static void load(struct config *c, const char *text)
 {
 	struct err err = {0};
-	int r;
 
-	*c = (struct config){0};
-	r = config_parse(c, "j.yaml", text, strlen(text), &err);
-	if (r < 0)
-		fail_msg("refused: %s", err.message);
+	if (config_parse(c, "j.yaml", text, strlen(text), &err) == 0)
+		return;
+	fail_msg("refused: %s", err.message);
+	abort(); /* fail_msg does not return, which analyzers are not told. */
 }
 
 static void assert_refused(const char *text, const char *message)
@@ -416,8 +415,8 @@ static void assert_changed(const char *before, const char *after, const char *ke
 	char changed[CONFIG_KEYS + 1] = "";
 	size_t count = 0;
 
-	assert_int_equal(config_parse(&a, "a", before, strlen(before), NULL), 0);
-	assert_int_equal(config_parse(&b, "b", after, strlen(after), NULL), 0);
+	load(&a, before);
+	load(&b, after);
 	for (size_t i = 0; i < CONFIG_KEYS; i++)
 		if (a.key_hashes[i] != b.key_hashes[i])
 			changed[count++] = config_keys[i][1];
