@@ -60,7 +60,7 @@ endif
 
 .PHONY: all help demo demo-fleet check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-idle bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install uninstall clean screenshots tests unit-tests workloads
 # Everything that is installed.
-all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
+all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
 
 # What can be made, a line each: of the comment above a target the first line.
 help:
@@ -85,7 +85,10 @@ IMPORT	:= $(call sources,subsume/import)
 SUBSUME	:= $(filter-out $(IMPORT),$(call sources,subsume))
 ATTACH	:= $(filter-out attach/main.c attach/agent/%,$(call sources,attach))
 AGENT	:= $(call sources,attach/agent) attach/process/hsperfdata.c
-DAEMON	:= $(filter-out daemon/main.c,$(call sources,daemon profile report machine))
+DAEMON	:= $(filter-out daemon/main.c daemon/child_main.c,$(call sources,daemon profile report machine))
+# The broker's workers, inspectors and watchers.
+CHILD	:= $(call sources,daemon/inspector daemon/watcher daemon/child machine attach/process) attach/bundle.c daemon/shares/shares.c \
+	daemon/broker/worker.c daemon/broker/perf.c daemon/broker/privilege.c
 CLIENT	:= $(filter-out client/main.c,$(call sources,client))
 COMPARE	:= $(call sources,compare)
 # What windows are to others; jxperfctl makes reports itself, of what it asks a fleet's server for.
@@ -138,16 +141,20 @@ $(B)/pic/%.o: %.c | $(GEN_PB)
 		-fPIC -fvisibility=hidden -c $< -o $@
 
 # ---------------------------------------------------------------- programs
-DAEMON_LIBS := -lcurl -lZydis -luv -lprotobuf-c -ljansson -lmicrohttpd -lpfm -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lz -lm
+DAEMON_LIBS := -lcurl -lZydis -luv -lprotobuf-c -ljansson -lmicrohttpd -lbpf -lcyaml -lyaml -lnettle -lsqlite3 -lzstd -lz -lm
 $(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(EXPORT) $(ATTACH) $(FLEET) $(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 $(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(REPORT) $(EXPORT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lcurl -lZydis -lpfm -lprotobuf-c -ljansson -lmicrohttpd -lcyaml -lyaml -lnettle -lncursesw -lz -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lcurl -lZydis -lprotobuf-c -ljansson -lmicrohttpd -lcyaml -lyaml -lnettle -lncursesw -lz -lm
 $(B)/lib/jxperf/jxperf-attach: $(call obj,attach/main.c $(ATTACH) $(COMMON))
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lnettle
+# Run once for each JVM that is profiled and for each look at them, so every library that it does without counts.
+$(B)/lib/jxperf/jxperf-child: $(call obj,daemon/child_main.c $(CHILD) $(COMMON) $(PROTO)) $(PB_O)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson
 
 # The bundle is a directory that can be copied into a container: the agent and, beside it, the
 # libraries it needs (run path $ORIGIN).
@@ -239,7 +246,7 @@ $(NUMA)/classes/.built: $(NUMA_JAVA)
 	$(call say,JAVAC,tests/numa)
 	$(Q)mkdir -p $(@D) && $(JDK)/bin/javac --release 11 -Xlint:-options -d $(@D) $(NUMA_JAVA) && touch $@
 $(NUMA)/initramfs.cpio: tests/numa/initramfs tests/numa/init $(NUMA)/jdk/release $(NUMA)/classes/.built \
-		$(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
+		$(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(B)/lib/jxperf/libjxperf-agent.so
 	$(call say,CPIO,$@)
 	$(Q)tests/numa/initramfs $@ $(B) $(NUMA)/jdk $(NUMA)/classes
 
@@ -264,12 +271,12 @@ $(B)/tests/fleet-windows: $(B)/obj/tests/fleet/windows.o $(CORE)
 
 # A daemon whose agent asks the JVM for each stack that it walks as well.
 $(WITNESS)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) $(call pic,tests/e2e/witness.c) attach/agent/agent.map \
-		$(B)/bin/jxperfd $(B)/lib/jxperf/jxperf-attach
+		$(B)/bin/jxperfd $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) $(WITNESS)/bin && $(CC) -shared $(LDFLAGS) -Wl,--build-id -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
 		-Wl,--version-script=attach/agent/agent.map -o $@ $(filter %.o,$^) -lZydis -lprotobuf-c -ldl -lpthread -lm
 	$(Q)$(COPY_AGENT_LIBS)
-	$(Q)cp -lf $(B)/bin/jxperfd $(WITNESS)/bin && cp -lf $(B)/lib/jxperf/jxperf-attach $(@D)
+	$(Q)cp -lf $(B)/bin/jxperfd $(WITNESS)/bin && cp -lf $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(@D)
 
 # The agent of the last release, 0.2.0, as JVMs have it that go on: by itself, since an engine speaks with it. Where the
 # history lacks that commit there is none, and the test says so.
@@ -296,7 +303,7 @@ $(OTHER_AGENTS)/future/.built: $(AGENT_OBJECTS) attach/agent/agent.map
 
 # A daemon whose only format is a line for each window: what is tested of sending does not depend on what servers want.
 $(SENDING)/bin/jxperfd: $(call obj,tests/e2e/export_formats.c daemon/main.c $(filter-out daemon/export/formats.c,$(DAEMON)) $(EXPORT) $(ATTACH) $(FLEET) \
-		$(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
+		$(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(B)/lib/jxperf/libjxperf-agent.so
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) $(SENDING)/lib && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(DAEMON_LIBS)
 	$(Q)rm -rf $(SENDING)/lib/jxperf && cp -a $(B)/lib/jxperf $(SENDING)/lib
@@ -306,7 +313,7 @@ SCORE := $(B)/tests/score
 comma := ,
 SCORE_WRAPS := attribution_make attribution_find attribution_match attribution_intake_analysed tick_intake_finish array_reserve_within
 $(SCORE)/bin/jxperfd: $(call obj,tests/methods/score.c tests/methods/score_ticks.c daemon/main.c $(DAEMON) $(EXPORT) $(ATTACH) $(FLEET) $(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) \
-		$(PB_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/libjxperf-agent.so
+		$(PB_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(B)/lib/jxperf/libjxperf-agent.so
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) $(SCORE)/lib && $(CC) $(SANITIZE) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(SCORE_WRAPS)) -o $@ \
 		$(filter %.o,$^) $(DAEMON_LIBS)

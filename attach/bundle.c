@@ -12,10 +12,11 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define HELPER_NAME "jxperf-attach"
-#define COPY_MODE   0755
-#define COPY_CHUNK  (1u << 20)
-#define BLOCK_BYTES 4096u /* what file systems give space by, most of them */
+/* Beside them there are programs, ours alone. */
+#define PROGRAM_PREFIX "jxperf-"
+#define COPY_MODE      0755
+#define COPY_CHUNK     (1u << 20)
+#define BLOCK_BYTES    4096u /* what file systems give space by, most of them */
 
 static bool has_file(const struct bundle *b, const char *name)
 {
@@ -31,8 +32,8 @@ static int add_file(struct bundle *b, int dir_fd, const char *name, struct err *
 	_cleanup_close_ int fd = -1;
 	struct stat st;
 
-	if (strcmp(name, HELPER_NAME) == 0 || fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(st.st_mode))
+	if (strncmp(name, PROGRAM_PREFIX, sizeof(PROGRAM_PREFIX) - 1) == 0 ||
+	    fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	if (b->count == BUNDLE_FILES_MAX)
 		return err_set(err, E2BIG,

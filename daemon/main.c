@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
 #include "common/log.h"
@@ -15,13 +16,12 @@
 #include "common/proc.h"
 #include "daemon/broker/broker.h"
 #include "daemon/broker/client.h"
+#include "daemon/broker/start.h"
 #include "daemon/door/door.h"
-#include "daemon/broker/worker.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/pause.h"
 #include "daemon/export/exports.h"
 #include "daemon/hangups.h"
-#include "daemon/inspector/inspector.h"
 #include "machine/sampler_choice.h"
 #include "daemon/notify.h"
 #include "daemon/options.h"
@@ -37,7 +37,6 @@
 #include "daemon/serve/reload.h"
 #include "daemon/store/keeper.h"
 #include "daemon/watchdog.h"
-#include "daemon/watcher/watcher.h"
 #include "fleet/config/config.h"
 #include "proto/limits.h"
 
@@ -81,7 +80,8 @@ static struct startup startup_of(const struct options *o)
 {
 	return (struct startup){.agent = {.bundle_dir = o->bundle, .image_path = o->agent_path},
 				.environment = o->environment,
-				.pod_labels = o->pod_labels};
+				.pod_labels = o->pod_labels,
+				.children_fd = o->children_fd};
 }
 
 /* One that cannot profile, for want of a broker, is not ready. */
@@ -397,7 +397,11 @@ static int get_broker(struct daemon *d, struct err *err)
 		return broker_client_connect(&d->broker, &d->loop, o->broker, &callbacks, err);
 	}
 	startup = configured_startup(d);
+	startup.children_fd = broker_open_children(err);
+	if (startup.children_fd < 0)
+		return startup.children_fd;
 	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", &startup, &callbacks, err);
+	cleanup_close(&startup.children_fd);
 	if (r == 0)
 		broker_metrics_came(&d->broker_metrics);
 	return r;
@@ -598,16 +602,6 @@ static int run(struct daemon *d)
 	return d->status;
 }
 
-static int inspect(const struct options *o)
-{
-	const struct startup startup = startup_of(o);
-	const struct check_reasons reasons = {.gate = o->inspect_gate, .touch = o->inspect_touch};
-	const struct inspector_question question = {
-	    .pid = o->inspect_pid, .owner = (uid_t)o->inspect_owner, .only = o->inspect_only};
-
-	return inspector_main(o->inspect_fd, &question, &startup, &reasons);
-}
-
 /* Before anything is opened that the broker must not inherit. */
 static void prepare_private(int client_fd)
 {
@@ -621,9 +615,18 @@ static void prepare_private(int client_fd)
 /* Its settings are its own, whatever engines say. */
 static int keep_door(const struct daemon *d)
 {
-	const struct startup startup = configured_startup(d);
+	struct startup startup = configured_startup(d);
+	struct err err;
+	int status;
 
-	return broker_door_main(d->options.broker_for, &startup);
+	startup.children_fd = broker_open_children(&err);
+	if (startup.children_fd < 0) {
+		log_error("%s", err.message);
+		return EXIT_FAILURE;
+	}
+	status = broker_door_main(d->options.broker_for, &startup);
+	cleanup_close(&startup.children_fd);
+	return status;
 }
 
 /* Which of its processes this one is. */
@@ -633,21 +636,17 @@ static int run_process(struct daemon *d)
 	const struct startup startup = startup_of(o);
 	struct err err;
 
-	/* These two say themselves to whoever waits for them when they cannot serve. */
-	if (o->broker_fd >= 0)
+	if (o->broker_fd >= 0) { /* Says itself to whoever waits for it when it cannot serve. */
+		(void)fcntl(o->children_fd, F_SETFD,
+			    FD_CLOEXEC); /* Not for those that it starts. */
 		return broker_main(o->broker_fd, &startup, sigtrap_trial);
-	if (o->inspect_fd >= 0)
-		return inspect(o);
+	}
 	if (proc_check_numbers(&err) < 0) {
 		log_error("%s", err.message);
 		return EXIT_FAILURE;
 	}
 	if (o->broker_for)
 		return keep_door(d);
-	if (o->worker_fd >= 0)
-		return worker_main(o->worker_fd);
-	if (o->watch_fd >= 0)
-		return watcher_main(o->watch_fd, o->watch_pid, (uid_t)o->watch_owner);
 	if (o->client_fd >= 0)
 		prepare_private(o->client_fd);
 	fd_raise_limit();
@@ -672,8 +671,7 @@ static int wrong(const struct err *err)
 /* Of a client's own daemon there is nothing to check. */
 static bool is_engine(const struct options *o)
 {
-	return o->broker_fd < 0 && o->inspect_fd < 0 && o->worker_fd < 0 && o->watch_fd < 0 &&
-	       o->client_fd < 0 && !o->broker_for;
+	return o->broker_fd < 0 && o->client_fd < 0 && !o->broker_for;
 }
 
 /* What a reload compares with. */

@@ -14,12 +14,9 @@
 #include "common/proc.h"
 #include "daemon/broker/broker.h"
 #include "daemon/door/door.h"
-#include "daemon/broker/worker.h"
-#include "daemon/inspector/inspector.h"
 #include "daemon/serve/access.h"
 #include "daemon/serve/control.h"
 #include "daemon/http/http_address.h"
-#include "daemon/watcher/watcher.h"
 
 #define HTTP_DEFAULT      "127.0.0.1:9779"
 #define STATE_DIR_DEFAULT "/var/lib/jxperf"
@@ -77,18 +74,9 @@ static const struct argument_option arguments[] = {
     {.name = "help", FIELD(help)},
     {OWN_NUMBER("--client-fd", client_fd)},
     {OWN_NUMBER(BROKER_OPTION_FD, broker_fd)},
-    {OWN_NUMBER(WORKER_OPTION_FD, worker_fd)},
-    {OWN_NUMBER(INSPECTOR_OPTION_FD, inspect_fd)},
-    {OWN_NUMBER(INSPECTOR_OPTION_PID, inspect_pid), .least = INSPECTOR_LIST},
-    {OWN_NUMBER(INSPECTOR_OPTION_OWNER, inspect_owner), .least = INT_MIN},
-    {OWN_TEXT(INSPECTOR_OPTION_ONLY, inspect_only)},
-    {OWN_TEXT(INSPECTOR_OPTION_GATE, inspect_gate)},
-    {OWN_TEXT(INSPECTOR_OPTION_TOUCH, inspect_touch)},
+    {OWN_NUMBER(BROKER_OPTION_CHILDREN_FD, children_fd)},
     {OWN_TEXT(STARTUP_OPTION_ENVIRONMENT, environment)},
     {OWN_TEXT(STARTUP_OPTION_POD_LABELS, pod_labels)},
-    {OWN_NUMBER(WATCHER_OPTION_FD, watch_fd)},
-    {OWN_NUMBER(WATCHER_OPTION_PID, watch_pid), .least = 1},
-    {OWN_NUMBER(WATCHER_OPTION_OWNER, watch_owner), .least = INT_MIN},
     {0},
 };
 
@@ -101,12 +89,7 @@ static int set_defaults(struct options *o, struct err *err)
 			      .environment = "",
 			      .pod_labels = "",
 			      .broker_fd = -1,
-			      .worker_fd = -1,
-			      .inspect_fd = -1,
-			      .inspect_only = "",
-			      .inspect_gate = "",
-			      .inspect_touch = "",
-			      .watch_fd = -1};
+			      .children_fd = -1};
 	strcpy(o->socket, CONTROL_SOCKET_DEFAULT);
 	strcpy(o->http, HTTP_DEFAULT);
 	strcpy(o->state_dir, STATE_DIR_DEFAULT);

@@ -32,16 +32,7 @@ struct options {
 	/* The process that this one is, unless it is the engine: */
 	const char *broker_for; /* the user of the engines that this one has brokers for, or NULL */
 	int broker_fd;
-	int worker_fd;
-	int inspect_fd;
-	int inspect_pid;
-	int inspect_owner;
-	const char *inspect_only;
-	const char *inspect_gate;
-	const char *inspect_touch;
-	int watch_fd;
-	int watch_pid;
-	int watch_owner;
+	int children_fd; /* a broker's */
 };
 
 extern const char options_usage[];

@@ -1,5 +1,6 @@
 #include "machine/pmu.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <perfmon/pfmlib_perf_event.h>
@@ -177,12 +178,36 @@ void pmu_select(const struct pmu_host *host, struct pmu_selection *out)
 		(void)select_ibs(host, out); /* Why not is in the reason. */
 }
 
+/* What is used of it. Loaded by the first event that is asked for, and never unloaded: its tables
+ * have 40,000 addresses, whose adjustment would cost each of our processes 0.6 ms and a megabyte
+ * when it starts, and most never ask for an event. One thread. */
+struct libpfm {
+	pfm_err_t (*initialize)(void);
+	pfm_err_t (*encode)(const char *event, int levels, pfm_os_t os, void *argument);
+};
+
+static const struct libpfm *libpfm(void)
+{
+	static struct libpfm found;
+	static bool tried;
+	void *library = tried ? NULL : dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
+
+	tried = true;
+	if (library) {
+		found.initialize = (pfm_err_t(*)(void))dlsym(library, "pfm_initialize");
+		found.encode = (pfm_err_t(*)(const char *, int, pfm_os_t, void *))dlsym(
+		    library, "pfm_get_os_event_encoding");
+	}
+	return found.initialize && found.encode ? &found : NULL;
+}
+
 int pmu_encode(const char *event, struct perf_event_attr *attr)
 {
 	pfm_perf_encode_arg_t arg = {.attr = attr, .size = sizeof(arg)};
+	const struct libpfm *l = libpfm();
 
-	if (pfm_initialize() != PFM_SUCCESS ||
-	    pfm_get_os_event_encoding(event, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg) != PFM_SUCCESS)
+	if (!l || l->initialize() != PFM_SUCCESS ||
+	    l->encode(event, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg) != PFM_SUCCESS)
 		return -ENOENT;
 	return 0;
 }

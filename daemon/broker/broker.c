@@ -605,6 +605,7 @@ int broker_main(int socket_fd, const struct startup *startup, sigtrap_trial_fn t
 	b->workers.answered = on_answered;
 	b->workers.given_up = on_given_up;
 	b->workers.arg = b;
+	b->workers.program = b->children.program = startup->children_fd;
 	broker_targets_init(&b->targets);
 	b->targets.agent = &startup->agent;
 	b->targets.workers = &b->workers;

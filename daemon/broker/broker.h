@@ -20,6 +20,9 @@
 /* The option that makes jxperfd a broker: jxperfd --broker-fd N, and what it is started with. */
 #define BROKER_OPTION_FD "--broker-fd"
 
+/* Where it has jxperf-child open: jxperfd --children-fd N. */
+#define BROKER_OPTION_CHILDREN_FD "--children-fd"
+
 /* Serves requests on the connected SOCK_SEQPACKET socket_fd until its other end is closed.
  * The engine cannot widen what it was started with; trial is sigtrap_trial but in tests. Called by
  * main with nothing else running in the process; logs. Returns the process's exit status. */

@@ -26,10 +26,11 @@ static struct broker_child *find_free(struct broker_children *c, size_t first, s
 }
 
 /* The socket, or -errno. */
-static int start(struct broker_child *one, char *const *argv, pid_t target, uint64_t kill_at_ns)
+static int start(struct broker_child *one, int program, char *const *argv, pid_t target,
+		 uint64_t kill_at_ns)
 {
 	int socket;
-	int r = child_spawn(&one->pid, &one->pidfd, &socket, SOCK_STREAM, "/proc/self/exe", argv);
+	int r = child_spawn_open(&one->pid, &one->pidfd, &socket, SOCK_STREAM, program, argv);
 
 	if (r < 0)
 		return r;
@@ -43,7 +44,7 @@ int broker_children_inspect(struct broker_children *c, const struct inspector_qu
 			    struct err *err)
 {
 	char pid_text[NUMBER_BYTES], owner_text[NUMBER_BYTES];
-	char *argv[INSPECTOR_ARGUMENTS + STARTUP_ARGUMENTS + 1] = {(char *)"jxperfd",
+	char *argv[INSPECTOR_ARGUMENTS + STARTUP_ARGUMENTS + 1] = {(char *)CHILD_PROGRAM,
 								   (char *)INSPECTOR_OPTION_FD,
 								   (char *)CHILD_FD_TEXT,
 								   (char *)INSPECTOR_OPTION_PID,
@@ -67,14 +68,15 @@ int broker_children_inspect(struct broker_children *c, const struct inspector_qu
 	startup_arguments(startup, argv + INSPECTOR_ARGUMENTS);
 	(void)snprintf(pid_text, sizeof(pid_text), "%d", question->pid);
 	(void)snprintf(owner_text, sizeof(owner_text), "%d", (int)question->owner);
-	r = start(one, argv, 0, clock_monotonic_ns() + INSPECTOR_TIMEOUT_MS * NS_PER_MS);
+	r = start(one, c->program, argv, 0,
+		  clock_monotonic_ns() + INSPECTOR_TIMEOUT_MS * NS_PER_MS);
 	return r < 0 ? err_set_errno(err, -r, "cannot look at processes") : r;
 }
 
 int broker_children_watch(struct broker_children *c, pid_t target, uid_t owner, struct err *err)
 {
 	char pid_text[NUMBER_BYTES], owner_text[NUMBER_BYTES];
-	char *const argv[] = {(char *)"jxperfd",
+	char *const argv[] = {(char *)CHILD_PROGRAM,
 			      (char *)WATCHER_OPTION_FD,
 			      (char *)CHILD_FD_TEXT,
 			      (char *)WATCHER_OPTION_PID,
@@ -90,7 +92,7 @@ int broker_children_watch(struct broker_children *c, pid_t target, uid_t owner, 
 			       BROKER_WATCHERS_MAX);
 	(void)snprintf(pid_text, sizeof(pid_text), "%d", target);
 	(void)snprintf(owner_text, sizeof(owner_text), "%d", (int)owner);
-	r = start(one, argv, target, UINT64_MAX);
+	r = start(one, c->program, argv, target, UINT64_MAX);
 	return r < 0 ? err_set_errno(err, -r, "cannot watch process %d", target) : r;
 }
 

@@ -30,8 +30,10 @@ struct broker_child {
 	uint64_t kill_at_ns; /* UINT64_MAX: not by itself, or it was killed */
 };
 
-/* All zero: none runs. The first BROKER_INSPECTORS_MAX places are the inspectors'. */
+/* All zero, but for the first member: none runs. The first BROKER_INSPECTORS_MAX places are the
+ * inspectors'. */
 struct broker_children {
+	int program; /* jxperf-child, open; the caller's */
 	struct broker_child all[BROKER_CHILDREN_MAX];
 };
 

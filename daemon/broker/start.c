@@ -1,6 +1,8 @@
 #include "daemon/broker/start.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,20 +15,44 @@
 
 #include "common/cleanup.h"
 #include "common/fd.h"
+#include "common/proc.h"
 #include "daemon/broker/broker.h"
 #include "daemon/broker/proto.h"
+#include "daemon/child/spawn.h"
 #include "proto/limits.h"
 
+/* A broker's descriptors beside the standard three. */
 #define BROKER_CHILD_FD  3
+#define CHILDREN_FD      4
 #define HELLO_TIMEOUT_MS 20000 /* a few milliseconds as a rule */
 #define NUMBER_BYTES     16
-#define BROKER_ARGUMENTS 3 /* besides what it is started with */
+#define BROKER_ARGUMENTS 5 /* besides what it is started with */
+
+/* From bin/jxperfd to it. */
+#define CHILDREN_FROM_BINARY "../lib/jxperf/" CHILD_PROGRAM
+
+int broker_open_children(struct err *err)
+{
+	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX];
+	int r = proc_beside_self(path, sizeof(path), CHILDREN_FROM_BINARY);
+
+	if (r < 0)
+		return err_set_errno(err, -r, "the program's own path is not known");
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return err_set_errno(err, errno, "cannot open '%s'; reinstall jxperf", path);
+	/* What starts a process may put another descriptor in the place of a lower one. */
+	r = fcntl(fd, F_DUPFD_CLOEXEC, CHILDREN_FD + 1);
+	return r < 0 ? err_set_errno(err, errno, "cannot keep '%s' open", path) : r;
+}
 
 int broker_spawn(pid_t *pid, const char *daemon_path, const struct startup *startup, int socket)
 {
-	char fd_text[NUMBER_BYTES];
-	char *argv[BROKER_ARGUMENTS + STARTUP_ARGUMENTS + 1] = {(char *)"jxperfd",
-								(char *)BROKER_OPTION_FD, fd_text};
+	char fd_text[NUMBER_BYTES], children_text[NUMBER_BYTES];
+	char *argv[BROKER_ARGUMENTS + STARTUP_ARGUMENTS + 1] = {
+	    (char *)"jxperfd", (char *)BROKER_OPTION_FD, fd_text, (char *)BROKER_OPTION_CHILDREN_FD,
+	    children_text};
 	posix_spawn_file_actions_t actions;
 	int r = posix_spawn_file_actions_init(&actions);
 
@@ -34,7 +60,11 @@ int broker_spawn(pid_t *pid, const char *daemon_path, const struct startup *star
 		return -r;
 	startup_arguments(startup, argv + BROKER_ARGUMENTS);
 	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_CHILD_FD);
+	(void)snprintf(children_text, sizeof(children_text), "%d", CHILDREN_FD);
 	r = posix_spawn_file_actions_adddup2(&actions, socket, BROKER_CHILD_FD);
+	/* Second: the socket may be what was in its place. */
+	if (!r)
+		r = posix_spawn_file_actions_adddup2(&actions, startup->children_fd, CHILDREN_FD);
 	if (!r)
 		r = posix_spawn(pid, daemon_path, &actions, NULL, argv, environ);
 	(void)posix_spawn_file_actions_destroy(&actions);

@@ -11,6 +11,13 @@
 #include "daemon/broker/proto.h"
 #include "daemon/inspector/startup.h"
 
+/* Opens jxperf-child of this installation, which workers, inspectors and watchers are, for
+ * startup.children_fd. Once, when the first of jxperfd's processes starts: brokers get the
+ * descriptor and run what it leads to, so that after an upgrade on disk none of them runs a program
+ * of another version, and it is still there when its file is not. The descriptor, the caller's,
+ * above those that processes are started with; or -errno with one line. */
+int broker_open_children(struct err *err);
+
 /* Execs daemon_path as broker on its end of the connection, which stays the caller's. 0 with its
  * pid, or -errno. */
 int broker_spawn(pid_t *process, const char *daemon_path, const struct startup *startup,

@@ -3,8 +3,8 @@
  *
  * perf_event_open(2) waits for locks of its target, move_pages(2) too, and /proc may ask the file
  * system of its program: a target that runs into a file system that does not answer (FUSE, NFS)
- * holds these for as long as it likes. So the broker makes no such call itself. It runs the
- * daemon's program once more for each target, for as long as it is attached to, and gives it up
+ * holds these for as long as it likes. So the broker makes no such call itself. It runs
+ * jxperf-child for each target, for as long as it is attached to, and gives it up
  * when it does not answer (daemon/broker/workers.h).
  *
  * A worker trusts the broker, which has checked the fields of each question.
@@ -17,7 +17,7 @@
 #include "common/proc.h"
 #include "daemon/broker/proto.h"
 
-/* The option that makes jxperfd a worker: jxperfd --worker-fd N. */
+/* The option that makes jxperf-child a worker: jxperf-child --worker-fd N. */
 #define WORKER_OPTION_FD "--worker-fd"
 
 /* One message each on a SOCK_SEQPACKET pair, answered in order. */

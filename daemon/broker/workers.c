@@ -22,12 +22,12 @@
 
 /* ---------------------------------------------------------------- start and end */
 
-static int start(struct broker_worker *one, pid_t target, struct err *err)
+static int start(struct broker_worker *one, int program, pid_t target, struct err *err)
 {
-	char *const argv[] = {(char *)"jxperfd", (char *)WORKER_OPTION_FD, (char *)CHILD_FD_TEXT,
-			      NULL};
-	int r = child_spawn(&one->pid, &one->pidfd, &one->socket, SOCK_SEQPACKET, "/proc/self/exe",
-			    argv);
+	char *const argv[] = {(char *)CHILD_PROGRAM, (char *)WORKER_OPTION_FD,
+			      (char *)CHILD_FD_TEXT, NULL};
+	int r =
+	    child_spawn_open(&one->pid, &one->pidfd, &one->socket, SOCK_SEQPACKET, program, argv);
 
 	if (r < 0)
 		return err_set_errno(err, -r, "cannot start a process that looks at process %d",
@@ -282,7 +282,7 @@ int broker_workers_ask(struct broker_workers *w, const struct worker_question *q
 	if (!one) {
 		one = find_free(w, target, &r, err);
 		if (one)
-			r = start(one, target, err);
+			r = start(one, w->program, target, err);
 	}
 	if (!one || r < 0)
 		return r;

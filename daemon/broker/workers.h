@@ -72,12 +72,13 @@ struct broker_worker {
 typedef void (*broker_answered_fn)(void *arg, const struct worker_question *question,
 				   const struct worker_answer *answer, int *fds);
 
-/* All zero, but for the first three members: no worker runs. */
+/* All zero, but for the first four members: no worker runs. */
 struct broker_workers {
 	broker_answered_fn answered;
 	/* A worker of target was given up; its questions are answered after that. */
 	void (*given_up)(void *arg, pid_t target);
 	void *arg;
+	int program;             /* jxperf-child, open; the caller's */
 	uint64_t given_up_count; /* so far */
 	struct broker_broken broken[BROKER_WORKERS_BROKEN_TARGETS];
 	uint64_t warn_ns; /* when it may be said again that one ended by itself */

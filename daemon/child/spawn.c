@@ -4,12 +4,15 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
+
+#define OPEN_PATH_BYTES 32
 
 static void default_signals(sigset_t *set)
 {
@@ -77,4 +80,12 @@ int child_spawn(pid_t *pid, int *pidfd, int *out_socket, int type, const char *p
 	*pidfd = r;
 	*out_socket = TAKE_FD(ours);
 	return 0;
+}
+
+int child_spawn_open(pid_t *pid, int *pidfd, int *socket, int type, int program, char *const argv[])
+{
+	char path[OPEN_PATH_BYTES];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", program);
+	return child_spawn(pid, pidfd, socket, type, path, argv);
 }

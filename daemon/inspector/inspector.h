@@ -2,10 +2,10 @@
  * Looking at processes that are not ours: `list` and `check`.
  *
  * It takes privileges, and it reads what JVMs wrote (performance data, command lines), so neither
- * the engine nor the broker does it: the broker runs the daemon's program once more for each
- * question, and the answer goes straight to the engine, which does not wait for it. What may hang
- * (a file system that does not answer) is done in children that can be given up
- * (daemon/child/look.h): so an answer comes in any case, and names what hangs.
+ * the engine nor the broker does it: the broker runs jxperf-child for each question, and the answer
+ * goes straight to the engine, which does not wait for it. What may hang (a file system that does
+ * not answer) is done in children that can be given up (daemon/child/look.h): so an answer comes in
+ * any case, and names what hangs.
  */
 #ifndef JXPERF_DAEMON_INSPECTOR_INSPECTOR_H
 #define JXPERF_DAEMON_INSPECTOR_INSPECTOR_H
@@ -22,7 +22,7 @@
 /* After this long there will be no answer. */
 #define INSPECTOR_TIMEOUT_MS 15000
 
-/* The options that make jxperfd an inspector: jxperfd --inspect-fd N --inspect-pid PID
+/* The options that make jxperf-child an inspector: jxperf-child --inspect-fd N --inspect-pid PID
  * --inspect-owner UID --inspect-only PIDS --inspect-gate REASON --inspect-touch REASON, and what it
  * is started with. */
 #define INSPECTOR_OPTION_FD    "--inspect-fd"

@@ -18,6 +18,7 @@ struct startup {
 	struct agent_files agent;
 	const char *environment; /* names of JVMs' variables that may be looked at: "A,B" */
 	const char *pod_labels;  /* the file of a pod's labels, as its JVMs see it */
+	int children_fd;         /* jxperf-child; no option, and of no use to an inspector */
 };
 
 #define STARTUP_ARGUMENTS 8

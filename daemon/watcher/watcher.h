@@ -4,7 +4,7 @@
  * the collector's threads. From /proc and from the JVM's performance data; nothing in the JVM
  * helps.
  *
- * It is the daemon's program, run once more by the broker for each window
+ * It is jxperf-child, run by the broker for each window
  * (daemon/broker/children.h), because what it opens takes privileges; it gives all of them up when
  * that is open. It ends when the engine closes its socket and when the JVM ends. One that hangs, on
  * a file of the target, holds up nobody: there are no records, and the report says so.
@@ -14,7 +14,7 @@
 
 #include <sys/types.h>
 
-/* The options that make jxperfd a watcher: jxperfd --watch-fd N --watch-pid PID
+/* The options that make jxperf-child a watcher: jxperf-child --watch-fd N --watch-pid PID
  * --watch-owner UID. */
 #define WATCHER_OPTION_FD    "--watch-fd"
 #define WATCHER_OPTION_PID   "--watch-pid"

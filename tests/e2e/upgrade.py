@@ -100,6 +100,27 @@ def from_future():
 
 
 @test
+def a_daemon_whose_files_are_replaced_goes_on_with_the_programs_that_it_was_started_with():
+    directory = make_directory()
+    for name in ("bin", "lib"):
+        shutil.copytree(os.path.join(BUILD, name), os.path.join(directory, name))
+    program, child = (os.path.join(directory, p) for p in ("bin/jxperfd", "lib/jxperf/jxperf-child"))
+    daemon = Daemon(prefix=("sh", "-c", 'shift; exec "$0" "$@"', program))
+    jvm = Workload(jdks()[0], "SilentLoad")
+    shutil.copy("/bin/false", child + ".new")
+    os.rename(child + ".new", child)
+    report = report_of(daemon.ctl("attach", str(jvm.pid), "--duration", "1s", "--format", "json", *OFTEN))
+    assert report["quality"]["side_effects"]["available"], report["quality"]["side_effects"]
+    os.remove(child)
+    assert any(j["pid"] == jvm.pid for j in json.loads(succeeded(daemon.ctl("--json", "list"))))
+    daemon.stop()
+    jvm.stop()
+    refused = subprocess.run([program, "--socket", os.path.join(directory, "socket"), "--http", "none", "--state-dir", "none"],
+                             capture_output=True, text=True, timeout=60, check=False)
+    assert refused.returncode == 1 and "jxperf-child" in refused.stderr and "reinstall jxperf" in refused.stderr, refused
+
+
+@test
 def an_agent_of_the_release_before_gives_windows_with_right_numbers():
     host = from_release()
     report_of(host.first)

@@ -43,10 +43,11 @@ static void fill(void)
 	tree_add_file("bundle/libother.so", "the other");
 }
 
-TEST(it_is_all_regular_files_but_the_helper, setup, teardown)
+TEST(it_is_all_regular_files_but_programs, setup, teardown)
 {
 	fill();
 	tree_add_file("bundle/jxperf-attach", "the helper");
+	tree_add_file("bundle/jxperf-child", "what brokers run");
 	tree_add_directory("bundle/directory");
 	assert_int_equal(symlink(AGENT_LIBRARY, tree_path("bundle/link")), 0);
 	assert_int_equal(bundle_open(&bundle, tree_path("bundle"), &err), 0);

@@ -6,6 +6,7 @@
 #include "daemon/door/door.h"
 #include "daemon/broker/proto.h"
 #include "daemon/broker/worker.h"
+#include "daemon/child/spawn.h"
 #include "daemon/inspector/inspector.h"
 #include "daemon/watcher/watcher.h"
 #include "proto/helper.h"
@@ -160,9 +161,23 @@ static int send_event(int fd, uint32_t kind)
 	return recv(fd, &byte, 1, 0) == 0 ? 0 : 1; /* Until the engine ends it. */
 }
 
+int broker_fixture_children(void)
+{
+	int fd = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	int higher = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_FD + 1);
+
+	assert(higher >= 0);
+	(void)close(fd);
+	return higher;
+}
+
 static int serve(int fd, const char *bundle)
 {
-	const struct startup startup = {.agent = {bundle, ""}, .environment = "", .pod_labels = ""};
+	/* The children are this program, too. */
+	const struct startup startup = {.agent = {bundle, ""},
+					.environment = "",
+					.pod_labels = "",
+					.children_fd = broker_fixture_children()};
 	const char *behaviour = strrchr(bundle, '/') + 1;
 	bool old = strcmp(behaviour, "old-kernel") == 0;
 

@@ -38,6 +38,9 @@ int broker_fixture_tests(int argc, char **argv);
 const char *broker_fixture_bundle(const char *behaviour);
 struct agent_files broker_fixture_agent(const char *behaviour);
 
+/* This program, to be what a broker's children are: the caller's descriptor. */
+int broker_fixture_children(void);
+
 /* Removes all bundle directories. */
 void broker_fixture_remove(void);
 

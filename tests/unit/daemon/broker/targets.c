@@ -284,6 +284,7 @@ TEST(a_process_that_turns_out_to_be_another_users_is_not_attached_to, peer_set_u
 	t.attached = on_attached;
 	t.arg = &attached;
 	workers.answered = on_worker_answered;
+	workers.program = broker_fixture_children();
 	r.owner = geteuid();
 	assert_int_equal(broker_targets_attach(&t, &r, &err), 0);
 	broker_targets_answered(&t, &question, &answer);
@@ -292,6 +293,7 @@ TEST(a_process_that_turns_out_to_be_another_users_is_not_attached_to, peer_set_u
 	(void)proc_absent(r.pid, &err); /* Only its text is wanted. */
 	assert_string_equal(attached.message, err.message);
 	broker_workers_end(&workers);
+	(void)close(workers.program);
 	broker_targets_free(&t);
 }
 

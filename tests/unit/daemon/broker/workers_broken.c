@@ -1,3 +1,4 @@
+#include "tests/unit/support/broker_fixture.h"
 #include "tests/unit/support/test.h"
 
 #include <errno.h>
@@ -72,7 +73,8 @@ static void run_for(uint64_t ms)
 static int set_up(void **state)
 {
 	(void)state;
-	workers = (struct broker_workers){.answered = on_answered, .given_up = on_given_up};
+	workers = (struct broker_workers){
+	    .answered = on_answered, .given_up = on_given_up, .program = broker_fixture_children()};
 	answers = 0;
 	return 0;
 }
@@ -81,6 +83,7 @@ static int tear_down(void **state)
 {
 	(void)state;
 	broker_workers_end(&workers);
+	(void)close(workers.program);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "tests/unit/support/test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,17 +12,22 @@
 
 #include "daemon/child/spawn.h"
 
-/* What a shell that runs the script writes to CHILD_FD; it ends well. */
-static const char *run(const char *script)
+static char *const *shell(const char *script)
+{
+	static char *argv[] = {(char *)"sh", (char *)"-c", NULL, NULL};
+
+	argv[2] = (char *)script;
+	return argv;
+}
+
+/* What the child writes to CHILD_FD; it ends well. */
+static const char *text_of(pid_t pid, int pidfd, int socket)
 {
 	static char text[4096];
-	char *const argv[] = {(char *)"sh", (char *)"-c", (char *)script, NULL};
-	int pidfd = -1, socket = -1, status;
 	size_t used = 0;
-	pid_t pid = 0;
 	ssize_t n;
+	int status;
 
-	assert_int_equal(child_spawn(&pid, &pidfd, &socket, SOCK_STREAM, "/bin/sh", argv), 0);
 	while ((n = read(socket, text + used, sizeof(text) - 1 - used)) > 0)
 		used += (size_t)n;
 	text[used] = '\0';
@@ -30,6 +36,16 @@ static const char *run(const char *script)
 	(void)close(pidfd);
 	(void)close(socket);
 	return text;
+}
+
+static const char *run(const char *script)
+{
+	int pidfd = -1, socket = -1;
+	pid_t pid = 0;
+
+	assert_int_equal(child_spawn(&pid, &pidfd, &socket, SOCK_STREAM, "/bin/sh", shell(script)),
+			 0);
+	return text_of(pid, pidfd, socket);
 }
 
 TEST(a_child_talks_on_its_socket)
@@ -74,6 +90,32 @@ TEST(a_child_leads_a_process_group_of_its_own)
 
 	assert_int_equal(sscanf(text, "%31s", group), 1);
 	assert_string_equal(strchr(text, ' ') + 1, strcat(group, "\n"));
+}
+
+/* As an upgrade of the package does it. */
+TEST(an_open_program_is_run_whatever_its_name_leads_to_by_then)
+{
+	char path[] = "/tmp/jxperf-test-XXXXXX", command[128];
+	int pidfd = -1, socket = -1, opened, program;
+	pid_t pid = 0;
+
+	(void)close(mkstemp(path));
+	(void)snprintf(command, sizeof(command), "cp /bin/sh %s && chmod 755 %s", path, path);
+	assert_int_equal(system(command), 0);
+	opened = open(path, O_PATH | O_CLOEXEC);
+	program = fcntl(opened, F_DUPFD_CLOEXEC, CHILD_FD + 1);
+	(void)close(opened);
+	(void)snprintf(command, sizeof(command), "cp /bin/false %s.new && mv %s.new %s", path, path,
+		       path);
+	assert_int_equal(system(command), 0);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(child_spawn_open(&pid, &pidfd, &socket, SOCK_STREAM, program,
+						  shell("echo hello >&" CHILD_FD_TEXT)),
+				 0);
+		assert_string_equal(text_of(pid, pidfd, socket), "hello\n");
+		(void)unlink(path); /* In the second round there is no file any more. */
+	}
+	(void)close(program);
 }
 
 TEST(a_program_that_is_not_there_is_an_error_and_leaves_nothing)

@@ -9,8 +9,8 @@
 #include "tests/unit/support/fake_jvm_fixture.h"
 #include "tests/unit/support/tree_fixture.h"
 
-static const struct startup with_variables = {{"", ""}, "HOME,TEAM", "/podinfo/labels"};
-static const struct startup without_variables = {{"", ""}, "", ""};
+static const struct startup with_variables = {{"", ""}, "HOME,TEAM", "/podinfo/labels", -1};
+static const struct startup without_variables = {{"", ""}, "", "", -1};
 
 static pid_t jvm;
 
