@@ -11,6 +11,7 @@
 
 #include "fleet/report/fleet_report.h"
 #include "report/report.h"
+#include "tests/unit/support/whole_report.h"
 
 #define ANSWER_MAX ((size_t)1 << 20)
 #define REPORT_MAX (16u << 20)
