@@ -58,7 +58,7 @@ $(error jxperf is for x86-64 only, and '$(CC)' compiles for $(MACHINE): build an
 endif
 endif
 
-.PHONY: all help demo demo-fleet check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-idle bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs subsume-trees map format install uninstall clean screenshots tests unit-tests workloads
+.PHONY: all help demo demo-fleet check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-idle bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs soak-periods subsume-trees map format install uninstall clean screenshots tests unit-tests workloads
 # Everything that is installed.
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
 
@@ -470,6 +470,12 @@ soak-contexts:
 soak-epochs:
 	$(Q)$(MAKE) --no-print-directory all workloads $(B)/jdks
 	$(Q)JXPERF_BUILD=$(B) EPOCHS_ALL=1 /usr/bin/python3 tests/e2e/epochs.py
+
+# Ten minutes of Tomcat under wrk, four small JVMs and two schedules of different kinds: every window counts.
+soak-periods:
+	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) tomcat10-user tomcat10-examples wrk"
+	$(Q)$(MAKE) --no-print-directory all workloads
+	$(Q)JXPERF_BUILD=$(B) tests/soak/periods.py
 
 # Subsuming methods in the exact call trees of four libraries, and what sampling finds of them; a minute.
 $(B)/tests/subsume/libcall_tree.so: tests/subsume/call_tree.c
