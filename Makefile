@@ -17,6 +17,7 @@
 #   make soak       windows of every sort for half an hour (SOAK_MINUTES); soak-asan: the agent with AddressSanitizer
 #   make soak-schedules    64 JVMs under one schedule for ten minutes (SOAK_MINUTES), and what the daemon costs
 #   make soak-faults   a thousand windows, half of them cut short by a fault (FAULTS_SEED, FAULTS_CYCLES)
+#   make soak-export   a fleet's windows in ClickHouse, undisturbed and with faults (EXPORT_HOSTS, EXPORT_WINDOWS)
 #   make soak-system-calls   windows while threads make system calls, for ten minutes on each JDK: none ends early
 #   make soak-diff  a hundred pairs of windows of programs that do not change: what 'diff' says (DIFF_PAIRS)
 #   make soak-agreement    first screens of ten programs, two windows each: do they agree? (AGREEMENT_ONLY, AGREEMENT_AT_ONCE)
@@ -58,7 +59,7 @@ $(error jxperf is for x86-64 only, and '$(CC)' compiles for $(MACHINE): build an
 endif
 endif
 
-.PHONY: all help demo demo-fleet check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-idle bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs soak-periods subsume-trees map format install uninstall clean screenshots tests unit-tests workloads
+.PHONY: all help demo demo-fleet check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-idle bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs soak-periods soak-export subsume-trees map format install uninstall clean screenshots tests unit-tests workloads
 # Everything that is installed.
 all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
 
@@ -476,6 +477,11 @@ soak-periods:
 	$(Q)$(MAKE) --no-print-directory deps PACKAGES="$(PACKAGES) tomcat10-user tomcat10-examples wrk"
 	$(Q)$(MAKE) --no-print-directory all workloads
 	$(Q)JXPERF_BUILD=$(B) tests/soak/periods.py
+
+# Windows of 2,000 hosts in ClickHouse, undisturbed and with faults, counted; ten minutes. Variables: tests/soak/export.py.
+soak-export: deps
+	$(Q)$(MAKE) --no-print-directory all $(B)/bench/export_load $(B)/clickhouse
+	$(Q)JXPERF_BUILD=$(B) tests/soak/export.py
 
 # Subsuming methods in the exact call trees of four libraries, and what sampling finds of them; a minute.
 $(B)/tests/subsume/libcall_tree.so: tests/subsume/call_tree.c

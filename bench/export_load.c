@@ -5,11 +5,14 @@
  *
  *   export_load FORMAT URL [hosts=2000] [windows=50] [senders=4] [batch=50] [methods=60] [pairs=24]
  *               [user=NAME] [password-file=PATH] [database=NAME] [start=UNIX_SECONDS] [timeout=S]
+ *               [skew=DAYS]
  *
  * Host N is called host-N, is of the group group-(N mod 4), and runs the applications app0 to app9;
  * windows begin a minute apart, the last host's like the first's, and half of the hosts' have
- * another JDK. At the end it prints what was sent, how long that took, and the sums that the
- * windows hold: bytes checked and wasted of each kind.
+ * another JDK. With a skew the clock of host N is off by (N mod 7) - 3 times so many days, and from
+ * the middle of its windows on by none, as after a clock that was set. At the end it prints what
+ * was sent, how long that took, and the sums that the windows hold: rows of pairs, and bytes
+ * checked and wasted of each kind.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,11 +34,13 @@
 
 #define SENDERS_MAX 64
 #define APART_NS    (60 * NS_PER_S)
+#define DAY_NS      (86400 * NS_PER_S)
+#define SKEWS       7u /* of clocks: the one in the middle is right */
 #define LOOK_MS     20
 #define METHODS_MAX 2000
 
 struct load {
-	unsigned hosts, windows, senders, batch, methods, pairs, timeout_s;
+	unsigned hosts, windows, senders, batch, methods, pairs, timeout_s, skew_days;
 	const char *user, *password_file, *database;
 	uint64_t start_unix_ns;
 };
@@ -47,6 +52,17 @@ struct share {
 };
 
 /* ---------------------------------------------------------------- windows */
+
+/* By the clock of the host, which may be days off. */
+static uint64_t start_of(const struct load *load, unsigned host, unsigned number)
+{
+	uint64_t start = load->start_unix_ns + number * APART_NS;
+	uint64_t day = load->skew_days * DAY_NS;
+
+	if (number > load->windows / 2)
+		return start;
+	return start + host % SKEWS * day - SKEWS / 2 * day;
+}
 
 static struct window_result *make_window(const struct load *load, unsigned host, unsigned number)
 {
@@ -61,7 +77,7 @@ static struct window_result *make_window(const struct load *load, unsigned host,
 	(void)snprintf(text, sizeof(text), "app%u", (host + number) % 10);
 	w = sample_window_empty(number, text);
 	(void)snprintf(w->jdk, sizeof(w->jdk), "%s", host % 2 ? "21.0.5" : "17.0.9");
-	w->start_unix_ns = load->start_unix_ns + number * APART_NS;
+	w->start_unix_ns = start_of(load, host, number);
 	w->end_unix_ns = w->start_unix_ns + 12 * NS_PER_S;
 	for (unsigned i = 0; i < load->methods; i++) {
 		(void)snprintf(text, sizeof(text), "method%u", i);
@@ -226,6 +242,7 @@ static void print_outcome(double seconds)
 static void print_truth(void)
 {
 	static struct totals sums[KIND_VALUES];
+	uint64_t rows = 0;
 
 	for (unsigned host = 0; host < load.hosts; host++)
 		for (unsigned number = 1; number <= load.windows; number++) {
@@ -238,8 +255,10 @@ static void print_truth(void)
 				sums[k].checked_bytes += t->checked_bytes;
 				sums[k].wasteful_bytes += t->wasteful_bytes;
 			}
+			rows += w->profile.pair_count;
 			window_result_free(w);
 		}
+	(void)printf("truth: %" PRIu64 " rows of pairs\n", rows);
 	for (size_t i = 0; i < PAIR_KINDS; i++) {
 		const struct totals *t = &sums[pair_kinds[i].kind];
 
@@ -258,16 +277,13 @@ static bool take_option(char *text)
 		const char *name;
 		unsigned *number;
 		const char **text;
-	} options[] = {{"hosts", &load.hosts, NULL},
-		       {"windows", &load.windows, NULL},
-		       {"senders", &load.senders, NULL},
-		       {"batch", &load.batch, NULL},
-		       {"methods", &load.methods, NULL},
-		       {"pairs", &load.pairs, NULL},
-		       {"timeout", &load.timeout_s, NULL},
-		       {"user", NULL, &load.user},
-		       {"password-file", NULL, &load.password_file},
-		       {"database", NULL, &load.database}};
+	} options[] = {
+	    {"hosts", &load.hosts, NULL},       {"windows", &load.windows, NULL},
+	    {"senders", &load.senders, NULL},   {"batch", &load.batch, NULL},
+	    {"methods", &load.methods, NULL},   {"pairs", &load.pairs, NULL},
+	    {"timeout", &load.timeout_s, NULL}, {"skew", &load.skew_days, NULL},
+	    {"user", NULL, &load.user},         {"password-file", NULL, &load.password_file},
+	    {"database", NULL, &load.database}};
 	char *value = strchr(text, '=');
 
 	if (!value)

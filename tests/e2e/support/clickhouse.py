@@ -47,8 +47,20 @@ class Server(Process):
             directory=directory, cluster=CLUSTER, shards="".join(SHARD.format(tcp=tcp) for tcp in shards), **ports))
         self._write(directory, "users.xml", USERS)
         self.url = f"http://127.0.0.1:{ports['http']}"
-        super().__init__([os.path.join(program, "clickhouse-server"), "--config-file=config.xml"], cwd=directory,
-                         env={**os.environ, "LD_LIBRARY_PATH": f"{libraries}:{libraries}/clickhouse"})
+        self.data = os.path.join(directory, "data")
+        self._command = [os.path.join(program, "clickhouse-server"), "--config-file=config.xml"]
+        self._options = {"cwd": directory,
+                         "env": {**os.environ, "LD_LIBRARY_PATH": f"{libraries}:{libraries}/clickhouse"}}
+        self.start()
+
+    def start(self):
+        """Again, with the data of before, where it was killed."""
+        super().__init__(self._command, **self._options)
+
+    def kill(self):
+        """As a machine does that runs out of memory."""
+        self.child.kill()
+        self.child.wait()
 
     @staticmethod
     def _write(directory, name, text):
