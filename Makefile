@@ -667,7 +667,7 @@ screenshots:
 
 # What is beside the daemon.
 CONTRIB	:= README.md prometheus/jxperf.rules.yml prometheus/jxperf.rules.test.yml prometheus/scrape.yml grafana/jxperf.json \
-	$(patsubst contrib/%,%,$(shell find contrib/kubernetes -type f))
+	grafana/jxperf-fleet.json $(patsubst contrib/%,%,$(shell find contrib/kubernetes -type f))
 
 # What is in a package, and what it is linked with.
 $(B)/share/jxperf/sbom.spdx.json: packaging/sbom page/package-lock.json $(B)/bin/jxperfd $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html

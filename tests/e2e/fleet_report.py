@@ -5,11 +5,12 @@
 import json
 import math
 import os
+import re
 import socket
 import threading
 import time
 
-from lib import Process, compile_java, jdks, make_directory, note, run, test, wait_until
+from lib import ROOT, Process, compile_java, jdks, make_directory, note, run, test, wait_until
 from support.clickhouse import CLUSTER, PASSWORD, READER, Engine, send, two_shards
 from support.profile import NO_GUARDS, Daemon, ctl, succeeded
 
@@ -229,6 +230,69 @@ def windows_that_are_not_committed_count_nothing():
     assert int(fleet.servers[0].query("SELECT count() FROM jxperf.pairs WHERE app = 'halfway'")) > 0
     asked = ctl("fleet", "report", "--url", fleet.url, "--app", "halfway")
     assert asked.returncode == 1 and "no window of application 'halfway'" in asked.stderr, asked
+
+
+# ---------------------------------------------------------------- a dashboard
+
+DASHBOARD = os.path.join(ROOT, "contrib/grafana/jxperf-fleet.json")
+
+
+def as_grafana_asks(sql, times, app):
+    """With what its ClickHouse source and variables put in place of macros."""
+    first, last = (f"toDateTime({t})" for t in times)
+    sql = re.sub(r"\$__timeFilter\((\w+)\)", rf"\1 >= {first} AND \1 <= {last}", sql)
+    for name, value in (("$__fromTime", first), ("$__toTime", last), ("$__interval_s", "600"), ("${database}", "jxperf"),
+                        ("${app:singlequote}", f"'{app}'"),
+                        ("${kind:singlequote}", "'dead_store','silent_store','silent_load'")):
+        sql = sql.replace(name, value)
+    assert "$" not in sql, sql
+    return sql
+
+
+def dashboard_queries():
+    """Titles of panels, and their SQL."""
+    with open(DASHBOARD, encoding="utf-8") as f:
+        dashboard = json.load(f)
+    for panel in dashboard["panels"]:
+        for target in panel.get("targets", []):
+            if "rawSql" in target:
+                yield panel["title"], target["rawSql"]
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "query":
+            yield variable["label"], variable["query"]
+
+
+@test
+def every_panel_of_the_dashboard_shows_what_is_there_once():
+    """Rows are there twice on the shards, and once in the current engine."""
+    sent = send("fleet", fleet.url, "panels", 11, 10, 3, "twice")
+    send("fleet", fleet.engine.url, "panels", 11, 10, 3)
+    times = fleet.engine.query("SELECT toUInt32(min(start)), toUInt32(max(start)) FROM jxperf.windows "
+                               "WHERE app = 'panels'").split()
+    queries, shown = list(dashboard_queries()), {}
+    assert len(queries) > 10, queries
+    for title, sql in queries:
+        asked = as_grafana_asks(sql, times, "panels")
+        here, there = (server.query(asked + " FORMAT JSON") for server in (fleet.servers[1], fleet.engine))
+        here, there = (json.loads(answer)["data"] for answer in (here, there))
+        assert here, title
+        if title == "Application":
+            assert {"app": "panels"} in here and {"app": "panels"} in there, (here, there)
+            continue
+        found = list(differences(numbers_of(here), numbers_of(there)))
+        assert not found, (title, found[:20])
+        shown[title] = here
+    app, = shown["Applications"]
+    assert (int(app["windows"]), int(app["hosts"])) == (sent[0], 10), (app, sent)
+    assert math.isclose(app["dead_stores"], dead_stores(fleet.json("--app", "panels"))["cpu_share"], rel_tol=1e-6), app
+    assert sum(int(row["windows"]) for row in shown["Windows"]) == sent[0], shown["Windows"]
+    assert sum(int(row["pairs"]) for row in shown["Pairs by kind"]) == sent[2], shown["Pairs by kind"]
+
+
+def numbers_of(rows):
+    """Rows with numbers for what servers write as texts: the one 64 bits, the other none."""
+    return [{name: float(v) if isinstance(v, (int, str)) and re.fullmatch(r"-?\d+(\.\d+)?", str(v)) else v
+             for name, v in row.items()} for row in rows]
 
 
 # ---------------------------------------------------------------- servers that are none
