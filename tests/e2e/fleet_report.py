@@ -285,6 +285,7 @@ def every_panel_of_the_dashboard_shows_what_is_there_once():
     app, = shown["Applications"]
     assert (int(app["windows"]), int(app["hosts"])) == (sent[0], 10), (app, sent)
     assert math.isclose(app["dead_stores"], dead_stores(fleet.json("--app", "panels"))["cpu_share"], rel_tol=1e-6), app
+    assert [row["version"] for row in shown["Versions compared"]] == ["1.0", "1.1"], shown["Versions compared"]
     assert sum(int(row["windows"]) for row in shown["Windows"]) == sent[0], shown["Windows"]
     assert sum(int(row["pairs"]) for row in shown["Pairs by kind"]) == sent[2], shown["Pairs by kind"]
 

@@ -202,6 +202,7 @@ static struct window_result *fleet_window(const struct host *h, uint64_t *state,
 	}
 	w = random_program_window(&p, state, number, observations, 7);
 	(void)snprintf(w->app, sizeof(w->app), "%s", app);
+	(void)snprintf(w->version, sizeof(w->version), "1.%u", number % 2);
 	(void)snprintf(w->request.schedule.name, sizeof(w->request.schedule.name), "hourly");
 	w->request.schedule.weight_s = EPOCH_S / h->chance;
 	w->start_unix_ns = START_NS + number * 60 * NS_PER_S;
