@@ -5,14 +5,15 @@
  *
  *   export_load FORMAT URL [hosts=2000] [windows=50] [senders=4] [batch=50] [methods=60] [pairs=24]
  *               [user=NAME] [password-file=PATH] [database=NAME] [start=UNIX_SECONDS] [timeout=S]
- *               [skew=DAYS]
+ *               [skew=DAYS] [programs=0]
  *
  * Host N is called host-N, is of the group group-(N mod 4), and runs the applications app0 to app9;
  * windows begin a minute apart, the last host's like the first's, and half of the hosts' have
- * another JDK. With a skew the clock of host N is off by (N mod 7) - 3 times so many days, and from
- * the middle of its windows on by none, as after a clock that was set. At the end it prints what
- * was sent, how long that took, and the sums that the windows hold: rows of pairs, and bytes
- * checked and wasted of each kind.
+ * another JDK. Windows have methods and paths of their own; with programs=1 all of an application
+ * have the same ones, as they have in a fleet, and only what they count differs. With a skew the
+ * clock of host N is off by (N mod 7) - 3 times so many days, and from the middle of its windows on
+ * by none, as after a clock that was set. At the end it prints what was sent, how long that took,
+ * and the sums that the windows hold: rows of pairs, and bytes checked and wasted of each kind.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@
 #define METHODS_MAX 2000
 
 struct load {
-	unsigned hosts, windows, senders, batch, methods, pairs, timeout_s, skew_days;
+	unsigned hosts, windows, senders, batch, methods, pairs, timeout_s, skew_days, programs;
 	const char *user, *password_file, *database;
 	uint64_t start_unix_ns;
 };
@@ -70,23 +71,25 @@ static struct window_result *make_window(const struct load *load, unsigned host,
 					  JXP__KIND__KIND_SILENT_LOAD};
 	uint32_t nodes[METHODS_MAX] = {0};
 	char text[64];
-	struct random random;
+	unsigned app = (host + number) % 10;
+	struct random random, paths;
 	struct window_result *w;
 
 	random_seed(&random, mix((uint64_t)host << 32 | number));
-	(void)snprintf(text, sizeof(text), "app%u", (host + number) % 10);
+	random_seed(&paths, load->programs ? mix(app) : mix((uint64_t)number << 32 | host));
+	(void)snprintf(text, sizeof(text), "app%u", app);
 	w = sample_window_empty(number, text);
 	(void)snprintf(w->jdk, sizeof(w->jdk), "%s", host % 2 ? "21.0.5" : "17.0.9");
 	w->start_unix_ns = start_of(load, host, number);
 	w->end_unix_ns = w->start_unix_ns + 12 * NS_PER_S;
 	for (unsigned i = 0; i < load->methods; i++) {
 		(void)snprintf(text, sizeof(text), "method%u", i);
-		nodes[i] = sample_window_node(w, i < 4 ? 0 : nodes[random_below(&random, i)], text,
+		nodes[i] = sample_window_node(w, i < 4 ? 0 : nodes[random_below(&paths, i)], text,
 					      (int32_t)i);
 	}
 	for (unsigned i = 0; i < load->pairs; i++)
-		sample_window_pairs(w, kinds[i % 3], nodes[random_below(&random, load->methods)],
-				    nodes[random_below(&random, load->methods)],
+		sample_window_pairs(w, kinds[i % 3], nodes[random_below(&paths, load->methods)],
+				    nodes[random_below(&paths, load->methods)],
 				    1 + random_below(&random, 10), random_below(&random, 3) == 0);
 	return w;
 }
@@ -277,13 +280,18 @@ static bool take_option(char *text)
 		const char *name;
 		unsigned *number;
 		const char **text;
-	} options[] = {
-	    {"hosts", &load.hosts, NULL},       {"windows", &load.windows, NULL},
-	    {"senders", &load.senders, NULL},   {"batch", &load.batch, NULL},
-	    {"methods", &load.methods, NULL},   {"pairs", &load.pairs, NULL},
-	    {"timeout", &load.timeout_s, NULL}, {"skew", &load.skew_days, NULL},
-	    {"user", NULL, &load.user},         {"password-file", NULL, &load.password_file},
-	    {"database", NULL, &load.database}};
+	} options[] = {{"hosts", &load.hosts, NULL},
+		       {"windows", &load.windows, NULL},
+		       {"senders", &load.senders, NULL},
+		       {"batch", &load.batch, NULL},
+		       {"methods", &load.methods, NULL},
+		       {"pairs", &load.pairs, NULL},
+		       {"timeout", &load.timeout_s, NULL},
+		       {"skew", &load.skew_days, NULL},
+		       {"programs", &load.programs, NULL},
+		       {"user", NULL, &load.user},
+		       {"password-file", NULL, &load.password_file},
+		       {"database", NULL, &load.database}};
 	char *value = strchr(text, '=');
 
 	if (!value)

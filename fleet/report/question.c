@@ -1,5 +1,6 @@
 #include "fleet/report/question.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -410,6 +411,18 @@ char *fleet_table_query(const struct fleet_question *a, const struct fleet_like 
 	return query_end(&q);
 }
 
+char *fleet_rows_query(const struct fleet_question *a, const struct fleet_like *like, size_t table)
+{
+	struct query q;
+
+	if (!query_begin(&q))
+		return NULL;
+	ADD(&q, "SELECT toUInt64(count())");
+	add_rows(&q, a, like, table, "", false);
+	ADD(&q, FORMAT);
+	return query_end(&q);
+}
+
 char *fleet_clusters_query(const struct fleet_question *a, const struct fleet_like *like,
 			   bool hosts, bool once)
 {
@@ -426,6 +439,15 @@ char *fleet_clusters_query(const struct fleet_question *a, const struct fleet_li
 	    " AND part = 0 GROUP BY kind, host%s ORDER BY kind, min(start_unix_ns), host%s" FORMAT,
 	    hosts ? "" : ", store, window_no", hosts ? "" : ", store, window_no");
 	return query_end(&q);
+}
+
+/* As a text: a list of calls of unhex() takes 18.16 four times as long. */
+static void add_hash(struct query *q, const uint8_t hash[HOUSE_HASH_BYTES])
+{
+	ADD(q, "'");
+	for (size_t i = 0; i < HOUSE_HASH_BYTES; i++)
+		ADD(q, isalnum(hash[i]) ? "%c" : "\\x%02X", hash[i]);
+	ADD(q, "'");
 }
 
 char *fleet_contexts_query(const uint8_t (*hashes)[HOUSE_HASH_BYTES], size_t count)
@@ -446,10 +468,8 @@ char *fleet_contexts_query(const uint8_t (*hashes)[HOUSE_HASH_BYTES], size_t cou
 	}
 	ADD(&q, " FROM contexts WHERE context IN (");
 	for (size_t i = 0; i < count; i++) {
-		ADD(&q, "%sunhex('", i > 0 ? "," : "");
-		for (size_t b = 0; b < HOUSE_HASH_BYTES; b++)
-			ADD(&q, "%02x", hashes[i][b]);
-		ADD(&q, "')");
+		ADD(&q, "%s", i > 0 ? "," : "");
+		add_hash(&q, hashes[i]);
 	}
 	ADD(&q, ") GROUP BY context" FORMAT);
 	return query_end(&q);

@@ -91,6 +91,9 @@ extern const struct fleet_sum fleet_sums[FLEET_SUMS];
 char *fleet_table_query(const struct fleet_question *q, const struct fleet_like *like, size_t table,
 			bool once);
 
+/* How many rows a table has, those that are there twice each time. */
+char *fleet_rows_query(const struct fleet_question *q, const struct fleet_like *like, size_t table);
+
 /* Sums of clusters, by kind and in the order of time: the kind's name, its checked and wasteful
  * bytes, CPU time and whole, and how many rows. Clusters are hosts or windows. */
 char *fleet_clusters_query(const struct fleet_question *q, const struct fleet_like *like,
@@ -98,7 +101,7 @@ char *fleet_clusters_query(const struct fleet_question *q, const struct fleet_li
 
 /* Contexts by their hashes: the columns of `contexts` from the third on. */
 char *fleet_contexts_query(const uint8_t (*hashes)[HOUSE_HASH_BYTES], size_t count);
-#define FLEET_CONTEXTS_ONCE 4096u /* a query has less than 256 KiB */
+#define FLEET_CONTEXTS_ONCE 3800u /* a query has less than 256 KiB */
 
 /* Applications, those that waste most first: name, hosts, windows, CPU seconds of the fleet, by
  * kind the share of it. */

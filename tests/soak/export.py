@@ -35,7 +35,7 @@ APPS = 10  # bench/export_load.c has so many, and a pair of accesses there is wa
 CHANCE = 1 / 3
 # Less than support/proxy.py stalls for.
 TIMEOUT_S = 5
-DISK = "2g"  # of one shard, in memory; full for a while
+DISK = "8g"  # of one shard, in memory; full for a while
 # By the clock of a host, which is off in one of the loads.
 BY_CLOCK = {"day", "start", "start_unix_ns", "end_unix_ns"}
 
@@ -62,7 +62,7 @@ class Load(Process):
     def __init__(self, url, database, *options):
         self.started = time.monotonic()
         super().__init__([os.path.join(BUILD, "bench/export_load"), "clickhouse", url, f"hosts={HOSTS}", f"windows={WINDOWS}",
-                          f"batch={BATCH}", f"database={database}", *options])
+                          f"batch={BATCH}", f"database={database}", "programs=1", *options])
 
     def wait(self, seconds):
         try:
