@@ -152,6 +152,7 @@ static void on_analysed(void *arg, uint32_t code, int error, void *product)
 	analyse_code(a);
 	if (a->use == CODE_FOR_MAKERS)
 		ask_for_makers(r);
+	r->callbacks.progressed(r->callbacks.arg, r); /* Who waited for it is in the profile now. */
 }
 
 /* The next image that waits, if none is being analysed. */

@@ -25,6 +25,7 @@ struct fixture {
 	int agent;
 	bool started;
 	bool progressed;
+	uint64_t told; /* ticks whose loops were known when it last had */
 	bool ended;
 	int error;
 	char message[256];
@@ -41,8 +42,10 @@ static void on_started(void *arg, const struct run *r)
 
 static void on_progressed(void *arg, const struct run *r)
 {
-	(void)r;
-	((struct fixture *)arg)->progressed = true;
+	struct fixture *f = arg;
+
+	f->progressed = true;
+	f->told = run_result(r)->loops.looked_at.samples;
 }
 
 static void on_ended(void *arg, struct run *r, int error, const char *message)
@@ -709,6 +712,7 @@ TEST(code_that_ticks_are_in_is_asked_for_and_analysed, set_up, tear_down)
 	while (f->window->loops.looked_at.samples == 0)
 		(void)uv_run(&f->loop, UV_RUN_ONCE);
 	assert_int_equal(f->window->loops.looked_at.samples, 50);
+	assert_int_equal(f->told, 50);
 	assert_int_equal(f->window->losses[LOSS_CODE], 0);
 	send_ticks(f, 1);
 	assert_int_equal(f->window->loops.looked_at.samples, 51);
