@@ -111,7 +111,8 @@ def without_room_in_tmp_all_works_but_what_is_to_be_written_there():
         for daemon in Daemon(), SplitDaemon():
             jvm = start_jvm()
             report = profiled(daemon, jvm)
-            assert not said_by_check(daemon, jvm)
+            said = said_by_check(daemon, jvm)
+            assert not said, said
             window = report["window"]["id"]
             refused(daemon.ctl("report", window, "-o", "/tmp/out"), "cannot write '/tmp/out': No space left on device")
             # Long enough to have samples on a machine that has much else to do.
