@@ -28,6 +28,7 @@ struct fleet_plan {
 	const char *salt;
 	const struct fleet_hosts *hosts;
 	double pairs_per_window;
+	double hours;                 /* the part of the day in which windows begin */
 	struct group_tuning *tunings; /* of each group; NULL without a target */
 	bool *matches;                /* of each group */
 	bool *app_covered;            /* of each application */
@@ -63,6 +64,15 @@ static void find_matches(struct fleet_plan *p)
 	memset(p->app_covered, 0, p->hosts->app_count * sizeof(p->app_covered[0]));
 }
 
+static double hours_part(const struct config_schedule *s)
+{
+	int minutes = 0;
+
+	for (int minute = 0; minute < CONFIG_DAY_MINUTES; minute++)
+		minutes += schedule_is_time_of_day(s, minute);
+	return (double)minutes / CONFIG_DAY_MINUTES;
+}
+
 int fleet_plan_new(struct fleet_plan **out, const struct config_schedule *schedule,
 		   const char *salt, const struct fleet_hosts *hosts, double pairs_per_window,
 		   struct err *err)
@@ -75,6 +85,7 @@ int fleet_plan_new(struct fleet_plan **out, const struct config_schedule *schedu
 	p->salt = salt;
 	p->hosts = hosts;
 	p->pairs_per_window = pairs_per_window;
+	p->hours = hours_part(schedule);
 	if (schedule->pairs_per_day > 0)
 		p->tunings = calloc(hosts->count + 1, sizeof(p->tunings[0]));
 	p->matches = calloc(hosts->count + 1, sizeof(p->matches[0]));
@@ -109,27 +120,17 @@ static bool matches_by_more(const struct config_match *m)
 	       m->environment_count > 0;
 }
 
-/* The part of the day in which windows begin. */
-static double hours_part(const struct config_schedule *s)
-{
-	int minutes = 0;
-
-	for (int minute = 0; minute < CONFIG_DAY_MINUTES; minute++)
-		minutes += schedule_is_time_of_day(s, minute);
-	return (double)minutes / CONFIG_DAY_MINUTES;
-}
-
 /* Windows a day that one JVM has on a host that takes part in each epoch and draws all. */
-static double most_windows(const struct config_schedule *s)
+static double most_windows(const struct fleet_plan *p)
 {
-	return (double)EVIDENCE_DAY_NS / (double)s->every_ns * hours_part(s);
+	return (double)EVIDENCE_DAY_NS / (double)p->schedule->every_ns * p->hours;
 }
 
 /* The probability with which windows of so many JVMs of a host meet the target. */
 static double met_probability(const struct fleet_plan *p, double jvms)
 {
 	const struct config_schedule *s = p->schedule;
-	double all = s->host_fraction * jvms * most_windows(s) * p->pairs_per_window;
+	double all = s->host_fraction * jvms * most_windows(p) * p->pairs_per_window;
 	double wanted = all > 0 ? s->pairs_per_day / all : 1;
 
 	if (wanted < EVIDENCE_LEAST)
@@ -146,15 +147,16 @@ size_t fleet_plan_targets(const struct fleet_plan *p, struct fleet_target *out)
 	for (size_t i = 0; i < p->hosts->count; i++) {
 		const struct fleet_group *group = &p->hosts->groups[i];
 		struct fleet_target *t = &out[group->app_number];
-		double probability = met_probability(p, group->count);
+		double probability;
 
 		if (!p->matches[i])
 			continue;
+		probability = met_probability(p, group->count);
 		t->app = group->app;
 		t->hosts++;
 		t->jvms += group->count;
 		t->probability += probability * group->count;
-		t->windows += s->host_fraction * probability * group->count * most_windows(s);
+		t->windows += s->host_fraction * probability * group->count * most_windows(p);
 	}
 	for (size_t i = 0; i < p->hosts->app_count; i++) {
 		struct fleet_target t = out[i];
@@ -174,7 +176,7 @@ static double drawn_part(const struct fleet_plan *p, const struct fleet_group *g
 	const struct config_schedule *s = p->schedule;
 	double jvms = s->pairs_per_day ? met_probability(p, group->count) : s->jvm_fraction;
 
-	return s->host_fraction * jvms * hours_part(s);
+	return s->host_fraction * jvms * p->hours;
 }
 
 void fleet_plan_outlook(const struct fleet_plan *p, struct fleet_outlook *out)
