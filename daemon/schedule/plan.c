@@ -50,7 +50,7 @@ bool plan_look(struct plan *plan, const struct draw *d, const char *jvm, uint64_
 	remember(plan, epoch);
 	*missed = plan->in_the_way;
 	plan->epoch = epoch;
-	plan->fraction = d->jvm_fraction;
+	plan->weight_s = draw_weight_s(d);
 	plan->start_unix_ns = draw_start(d, epoch, jvm);
 	plan->in_the_way = MISS_LATE;
 	plan->state =

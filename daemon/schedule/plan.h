@@ -38,7 +38,7 @@ struct plan {
 	uint64_t epoch;
 	uint64_t start_unix_ns;
 	enum miss in_the_way;
-	double fraction;        /* jvm_fraction when the epoch was looked at */
+	double weight_s;        /* draw_weight_s when the epoch was looked at */
 	double probability;     /* jvm_fraction from here on, of a schedule with a target; 0: it is
 				 * not known */
 	enum miss refused;      /* the last window of this schedule was, before it began */

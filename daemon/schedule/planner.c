@@ -332,16 +332,14 @@ static void fill_order(const struct planner *p, const struct known_jvm *jvm,
 		       const struct config_schedule *s, const struct plan *plan,
 		       struct planner_order *order)
 {
-	struct draw d = schedule_draw(s, p->config->texts.salt, p->host);
 	double left = budget_left(p, jvm);
 
-	d.jvm_fraction = plan->fraction; /* It may be another one by now. */
 	*order = (struct planner_order){.pid = jvm->pid,
 					.start_ticks = jvm->start_ticks,
 					.uid = jvm->uid,
 					.schedule = s,
 					.budget = left < s->budget ? left : s->budget,
-					.weight_s = draw_weight_s(&d),
+					.weight_s = plan->weight_s,
 					.epoch = plan->epoch};
 	memcpy(order->app, jvm->app, sizeof(order->app));
 	memcpy(order->version, jvm->version, sizeof(order->version));

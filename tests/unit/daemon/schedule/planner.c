@@ -1,5 +1,6 @@
 #include "tests/unit/support/test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -569,6 +570,35 @@ TEST(a_storm_of_configurations_changes_nothing)
 	for (unsigned i = 1; i <= 4; i++)
 		assert_in_range(h.jvms[i].of, 5, 6);
 	tear_down(&h);
+}
+
+TEST(a_window_stands_for_what_was_drawn_before_a_configuration_came)
+{
+	static struct config next;
+	static const char yaml[] = "schedules: [{name: all, match: {}, every: 10m, window: 10s, "
+				   "host-fraction: 0.25}]\n";
+	struct host h;
+	struct planner_order o;
+	struct err err;
+
+	set_up(&h,
+	       "schedules: [{name: all, match: {}, every: 10m, window: 10s, host-fraction: 0.5}]\n",
+	       1);
+	while (!planner_next(h.planner, h.now_ns, minute_of(&h), is_profiled, &h, &o))
+		h.now_ns += NS_PER_S;
+	assert_true(fabs(o.weight_s - 600 / 0.5) < 1e-6);
+	assert_int_equal(config_parse(&next, "test", yaml, sizeof(yaml) - 1, &err), 0);
+	assert_int_equal(planner_configure(h.planner, &next, "host"), 0);
+	round_of_all(&h);
+	assert_true(planner_next(h.planner, h.now_ns, minute_of(&h), is_profiled, &h, &o));
+	assert_true(fabs(o.weight_s - 600 / 0.5) < 1e-6);
+	/* That of a later epoch is drawn by the new one. */
+	planner_refused(h.planner, &o, MISS_REFUSED);
+	while (!planner_next(h.planner, h.now_ns, minute_of(&h), is_profiled, &h, &o))
+		h.now_ns += NS_PER_S;
+	assert_true(fabs(o.weight_s - 600 / 0.25) < 1e-6);
+	tear_down(&h);
+	config_release(&next);
 }
 
 TEST(clocks_may_jump)
