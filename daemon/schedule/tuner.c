@@ -11,7 +11,6 @@
 #include "daemon/schedule/planner.h"
 #include "daemon/shares/pool_work.h"
 #include "daemon/store/database.h"
-#include "fleet/draw.h"
 
 /* What the pool needs to know of a schedule. */
 struct tuned_schedule {
@@ -39,7 +38,6 @@ struct tuner {
 	void *arg;
 	char *database; /* owned; NULL: none */
 	struct tuning_question *asked;
-	bool failing;      /* nothing could be read last time */
 	uint64_t tried_ns; /* CLOCK_MONOTONIC */
 };
 
@@ -67,7 +65,7 @@ static int read_schedule(struct tuning_question *q, struct database *db,
 	struct planner_evidence *rows;
 	size_t count = 0;
 	int r = database_evidence(db, s->name, since * EVIDENCE_DAY_NS, q->day * EVIDENCE_DAY_NS,
-				  found, TUNER_APPS_MAX, &count, err);
+				  found, KNOWN_JVMS_MAX, &count, err);
 
 	if (r < 0 || count == 0)
 		return r;
@@ -83,7 +81,7 @@ static int read_schedule(struct tuning_question *q, struct database *db,
 static int read_store(void *arg, const atomic_bool *cancelled, struct err *err)
 {
 	struct tuning_question *q = arg;
-	_cleanup_free_ struct database_evidence *found = calloc(TUNER_APPS_MAX, sizeof(*found));
+	_cleanup_free_ struct database_evidence *found = calloc(KNOWN_JVMS_MAX, sizeof(*found));
 	struct database *db = NULL;
 	int r;
 
@@ -98,15 +96,17 @@ static int read_store(void *arg, const atomic_bool *cancelled, struct err *err)
 
 /* ---------------------------------------------------------------- on the loop */
 
-static void say_failing(struct tuner *t, const char *why)
+/* Before the planner is told. */
+static void say_failing(const struct tuner *t, const char *why)
 {
-	if (why && !t->failing)
+	bool failing = planner_lacks_evidence(t->planner);
+
+	if (why && !failing)
 		log_warn("what windows brought cannot be read, so probabilities for "
 			 "'pairs-per-day' stay as they are: %s",
 			 why);
-	else if (!why && t->failing)
+	else if (!why && failing)
 		log_info("what windows brought can be read again");
-	t->failing = why;
 }
 
 static void on_read(void *arg, int result, const char *message)
@@ -164,7 +164,8 @@ void tuner_look(struct tuner *t, uint64_t unix_ns)
 	static const struct pool_task task = {
 	    .run = read_store, .done = on_read, .release = free_question};
 	uint64_t day = evidence_day(unix_ns), now_ns = clock_monotonic_ns();
-	bool again = t->failing && t->database && now_ns - t->tried_ns >= TUNER_RETRY_NS;
+	bool again = planner_lacks_evidence(t->planner) && t->database &&
+		     now_ns - t->tried_ns >= TUNER_RETRY_NS;
 
 	if (t->asked || (!planner_wants_evidence(t->planner, unix_ns) && !again))
 		return;

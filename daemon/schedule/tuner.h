@@ -3,9 +3,10 @@
  * (fleet/evidence.h), and tells the planner.
  *
  * The store is read beside the loop. What was asked follows from it alone, so nothing else is kept:
- * after a restart or a reload the same windows give the same probabilities. Where the store cannot
- * be read, or nothing is kept, the planner goes on with what it has, and the store is asked again
- * every TUNER_RETRY_NS.
+ * after a restart or a reload the same windows give the same probabilities. Of each schedule's
+ * applications those with the latest windows are read, as many as JVMs are known. Where the store
+ * cannot be read, or nothing is kept, the planner goes on with what it has, and the store is asked
+ * again every TUNER_RETRY_NS.
  *
  * Loop thread only. Planner and configuration are borrowed.
  */
@@ -19,10 +20,6 @@
 #include "fleet/config/config.h"
 
 #define TUNER_RETRY_NS (60 * NS_PER_S)
-
-/* Applications of a schedule whose evidence is read, those with the latest windows; as many JVMs
- * are known. */
-#define TUNER_APPS_MAX 1024
 
 struct planner;
 struct tuner;

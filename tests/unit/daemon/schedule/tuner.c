@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "common/cleanup.h"
@@ -33,8 +35,19 @@ static struct fixture {
 	struct database *db;
 	char path[128];
 	unsigned changes;
+	uint64_t ahead_ns; /* of the real clock, is CLOCK_MONOTONIC */
 	struct err err;
 } f;
+
+/* In the C library's place. */
+int clock_gettime(clockid_t clock, struct timespec *out)
+{
+	int r = (int)syscall(SYS_clock_gettime, clock, out);
+
+	if (r == 0 && clock == CLOCK_MONOTONIC)
+		out->tv_sec += (time_t)(f.ahead_ns / NS_PER_S);
+	return r;
+}
 
 static void on_changed(void *arg)
 {
@@ -166,6 +179,24 @@ TEST(a_store_that_cannot_be_read_changes_nothing, set_up, tear_down)
 	/* It is asked again, and not at once. */
 	tuner_set_store(f.tuner, f.path);
 	look(NOW + EVIDENCE_DAY_NS);
+	assert_int_equal(f.changes, 2);
+}
+
+TEST(a_store_that_cannot_be_read_is_asked_again_while_there_is_a_target, set_up, tear_down)
+{
+	static struct config none;
+
+	tuner_set_store(f.tuner, tree_path("nothing.db"));
+	look(NOW);
+	assert_int_equal(f.changes, 1);
+	f.ahead_ns += TUNER_RETRY_NS;
+	look(NOW);
+	assert_int_equal(f.changes, 2);
+	config_defaults(&none);
+	assert_int_equal(planner_configure(f.planner, &none, "host"), 0);
+	tuner_configure(f.tuner, &none);
+	f.ahead_ns += TUNER_RETRY_NS;
+	look(NOW);
 	assert_int_equal(f.changes, 2);
 }
 
