@@ -175,17 +175,14 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 	struct known_jvm *jvm = known_jvms_find(&p->jvms, found->pid, found->start_ticks);
 	struct jvm_facts facts = found->facts;
 	char named[NAMING_BYTES], version[NAMING_BYTES] = "";
-	bool matches;
 
 	if (naming_app(p->config, &facts, named, version))
 		facts.app = named;
-	matches = matches_any(p, &facts);
 	if (!jvm)
-		jvm = known_jvms_add(&p->jvms, found->pid, found->start_ticks, found->uid, matches,
-				     p->config->schedule_count);
+		jvm = known_jvms_add(&p->jvms, found->pid, found->start_ticks, found->uid,
+				     matches_any(p, &facts), p->config->schedule_count);
 	if (!jvm)
 		return;
-	jvm->matches = matches;
 	(void)snprintf(jvm->app, sizeof(jvm->app), "%s", facts.app ? facts.app : "");
 	memcpy(jvm->version, version, sizeof(jvm->version));
 	jvm->found = true;
@@ -197,8 +194,11 @@ void planner_found(struct planner *p, const struct planner_jvm *found)
 	jvm->unnamed = found->unnamed;
 	(void)snprintf(jvm->agent_version, sizeof(jvm->agent_version), "%s",
 		       found->agent_version ? found->agent_version : "");
-	for (size_t i = 0; i < p->config->schedule_count; i++)
+	jvm->matches = false;
+	for (size_t i = 0; i < p->config->schedule_count; i++) {
 		jvm->plans[i].matches = selector_matches(&p->config->schedules[i].match, &facts);
+		jvm->matches |= jvm->plans[i].matches;
+	}
 	planner_tune_jvm(p, jvm);
 }
 
@@ -259,17 +259,22 @@ static double budget_left(const struct planner *p, const struct known_jvm *jvm)
 	return left > 0 ? left / share : 0;
 }
 
+static unsigned running_of(const struct planner *p, uid_t uid)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < p->running_count; i++)
+		count += p->running[i].uid == uid;
+	return count;
+}
+
 /* A user whose windows failed so many times in a row has one at a time until one runs: each may
  * take its place for as long as an attach may last, and there can be any number of JVMs. */
 #define FAILURES_MANY 3
 
 static bool has_its_only_one(const struct planner *p, uid_t uid)
 {
-	bool many = shares_of(&p->failures, uid) >= FAILURES_MANY, runs = false;
-
-	for (size_t i = 0; many && i < p->running_count; i++)
-		runs = runs || p->running[i].uid == uid;
-	return runs;
+	return shares_of(&p->failures, uid) >= FAILURES_MANY && running_of(p, uid) > 0;
 }
 
 /* Is nothing in the way of a plan whose time has come? Else plan->in_the_way says what. */
@@ -383,15 +388,6 @@ const struct planner_schedule *planner_resume(struct planner *p)
 	return NULL;
 }
 
-static unsigned running_of(const struct planner *p, uid_t uid)
-{
-	unsigned count = 0;
-
-	for (size_t i = 0; i < p->running_count; i++)
-		count += p->running[i].uid == uid;
-	return count;
-}
-
 /* Users take turns: a user with many JVMs would have all places again and again. */
 static bool comes_before(const struct planner *p, uid_t uid, uid_t other)
 {
@@ -406,7 +402,7 @@ static void take_turn(struct planner *p, uid_t uid)
 {
 	if (p->turns.count >= KNOWN_JVMS_MAX)
 		shares_release(&p->turns);
-	(void)shares_add(&p->turns, uid, ++p->begun - shares_of(&p->turns, uid));
+	(void)shares_set(&p->turns, uid, ++p->begun);
 }
 
 bool planner_next(struct planner *p, uint64_t unix_ns, int minute,

@@ -60,7 +60,7 @@ static void window_ran(struct planner *p, struct planner_schedule *s, struct pla
 	s->last_ran_unix_ns = end->unix_ns;
 	s->backoff = s->stopped[0] ? s->backoff : (struct backoff){0};
 	planner_begin_row(s);
-	shares_give(&p->failures, r->uid, shares_of(&p->failures, r->uid));
+	(void)shares_set(&p->failures, r->uid, 0); /* Takes no memory. */
 	if (plan)
 		plan->backoff = (struct backoff){0};
 }

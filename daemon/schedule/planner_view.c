@@ -26,13 +26,13 @@ static enum miss why_not(const struct planner *p, const struct known_jvm *jvm, u
 	return why;
 }
 
-/* All schedules that match it have stopped themselves. */
+/* Of a JVM that some schedule matches: have all that do stopped themselves? */
 static bool is_stopped(const struct planner *p, const struct known_jvm *jvm)
 {
 	for (size_t i = 0; i < p->config->schedule_count; i++)
 		if (jvm->plans[i].matches && !p->schedules[i].stopped[0])
 			return false;
-	return jvm->matches;
+	return true;
 }
 
 /* Why none of its windows begins now, though nothing is wrong with it. */
@@ -45,32 +45,41 @@ static enum miss why_held(const struct planner *p, const struct known_jvm *jvm)
 	return is_stopped(p, jvm) ? MISS_COST : MISS_NONE;
 }
 
+/* How the JVM stands, and in *why for what reason. */
+static enum jvm_state state_of(const struct planner *p, const struct known_jvm *jvm, enum miss *why)
+{
+	enum jvm_state state;
+	uint64_t until_ns;
+
+	*why = MISS_NONE;
+	if (!jvm->matches)
+		return JVM_UNMATCHED;
+	*why = why_not(p, jvm, &until_ns);
+	state = miss_state(*why);
+	if (state == JVM_SKIPPED || state == JVM_REFUSED)
+		return state;
+	*why = why_held(p, jvm);
+	return *why ? JVM_HELD : JVM_COVERED;
+}
+
 size_t planner_count_jvms(const struct planner *p, struct planner_count *counts)
 {
-	unsigned unmatched = 0, stopped, held[MISS_MAX] = {0}, jvms[MISS_MAX] = {0};
-	uint64_t until_ns;
+	unsigned jvms[JVM_STATES][MISS_MAX] = {0};
+	enum miss why;
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->jvms.count; i++) {
-		const struct known_jvm *jvm = &p->jvms.rows[i];
-		enum miss own = why_not(p, jvm, &until_ns);
+		enum jvm_state state = state_of(p, &p->jvms.rows[i], &why);
 
-		if (!jvm->matches)
-			unmatched++;
-		else if (miss_state(own) == JVM_SKIPPED || miss_state(own) == JVM_REFUSED)
-			jvms[own]++;
-		else
-			held[why_held(p, jvm)]++;
+		jvms[state][why]++;
 	}
-	stopped = held[MISS_COST];
-	counts[n++] = (struct planner_count){JVM_UNMATCHED, MISS_NONE, unmatched};
-	counts[n++] = (struct planner_count){JVM_HELD, MISS_COST, stopped};
-	for (unsigned why = 0; why < MISS_MAX; why++)
+	counts[n++] =
+	    (struct planner_count){JVM_UNMATCHED, MISS_NONE, jvms[JVM_UNMATCHED][MISS_NONE]};
+	counts[n++] = (struct planner_count){JVM_HELD, MISS_COST, jvms[JVM_HELD][MISS_COST]};
+	for (why = MISS_NONE; why < MISS_MAX; why++)
 		if (why == MISS_NONE || miss_state(why) != JVM_COVERED)
-			counts[n++] = (struct planner_count){
-			    miss_state(why), why,
-			    miss_state(why) == JVM_HELD || why == MISS_NONE ? held[why]
-									    : jvms[why]};
+			counts[n++] = (struct planner_count){miss_state(why), why,
+							     jvms[miss_state(why)][why]};
 	return n;
 }
 

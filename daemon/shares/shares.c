@@ -102,6 +102,16 @@ void shares_give(struct shares *s, uid_t user, uint64_t amount)
 	forget_if_empty(s, holder);
 }
 
+int shares_set(struct shares *s, uid_t user, uint64_t amount)
+{
+	uint64_t has = shares_of(s, user);
+
+	if (amount >= has)
+		return shares_add(s, user, amount - has);
+	shares_give(s, user, has - amount);
+	return 0;
+}
+
 bool shares_makes_way(const struct shares *s, uid_t other, uid_t user)
 {
 	return shares_of(s, other) > shares_of(s, user) + 1;

@@ -68,6 +68,9 @@ int shares_add(struct shares *s, uid_t user, uint64_t amount);
 /* Gives back what was taken or added. */
 void shares_give(struct shares *s, uid_t user, uint64_t amount);
 
+/* The user has so much from now on, in any case: 0 or -ENOMEM, when it stays as it is. */
+int shares_set(struct shares *s, uid_t user, uint64_t amount);
+
 /* Where there is no room for one more of user's: does one of another's make way for it? Who has
  * more does, until both have as much, so that nobody drives out another. */
 bool shares_makes_way(const struct shares *s, uid_t other, uid_t user);

@@ -91,3 +91,20 @@ TEST(who_has_more_makes_way_until_both_have_as_much)
 	assert_false(shares_makes_way(&s, ANN, BEN));
 	shares_release(&s);
 }
+
+TEST(what_counts_something_of_a_user_is_set)
+{
+	struct shares s;
+
+	shares_init(&s, &ten);
+	assert_int_equal(shares_set(&s, ANN, 7), 0);
+	assert_int_equal(shares_set(&s, BEN, 1), 0);
+	assert_int_equal(shares_set(&s, ANN, 3), 0);
+	assert_int_equal(shares_of(&s, ANN), 3);
+	assert_int_equal(s.held, 4);
+	assert_int_equal(shares_set(&s, ANN, 0), 0);
+	assert_int_equal(shares_set(&s, CAY, 0), 0);
+	assert_int_equal(shares_of(&s, ANN), 0);
+	assert_int_equal(s.count, 1);
+	shares_release(&s);
+}
