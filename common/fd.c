@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -128,6 +129,13 @@ ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count
 ssize_t fd_recv_permitted(int socket, void *bytes, size_t size, int *fds, size_t *fd_count)
 {
 	return receive(socket, bytes, size, fds, fd_count, true);
+}
+
+bool fd_process_has_ended(int pidfd)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	return poll(&p, 1, 0) != 0;
 }
 
 int fd_spare(void)

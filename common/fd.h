@@ -40,6 +40,9 @@ ssize_t fd_recv(int socket, void *bytes, size_t size, int *fds, size_t *fd_count
  * missing, all of the message's together, and its bytes are received. */
 ssize_t fd_recv_permitted(int socket, void *bytes, size_t size, int *fds, size_t *fd_count);
 
+/* Has the process of a pidfd ended? Where even that cannot be told, it is as good as ended. */
+bool fd_process_has_ended(int pidfd);
+
 /* For a process that has no descriptor left: a connection that it does not accept makes its
  * listening socket readable again at once, for ever. One descriptor is kept for that: fd_spare
  * gives it (-1: none was to be had), and with it fd_drop_connection takes a connection that waits,

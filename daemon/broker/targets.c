@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/fd.h"
 #include "common/log.h"
 #include "daemon/broker/polls.h"
 
@@ -77,13 +78,6 @@ static struct broker_target *find_free(struct broker_targets *t)
 	return NULL;
 }
 
-static bool has_ended(const struct broker_target *e)
-{
-	struct pollfd p = {.fd = e->pidfd, .events = POLLIN};
-
-	return poll(&p, 1, 0) != 0; /* Where even that fails, it is as good as ended. */
-}
-
 static void close_pidfd(struct broker_target *e)
 {
 	cleanup_close(&e->pidfd);
@@ -140,7 +134,7 @@ static int check_free(struct broker_targets *t, pid_t pid, struct err *err)
 		    "the last attempt to attach to process %d still hangs: a file system "
 		    "that the process uses does not answer",
 		    pid);
-	if (e->state == TARGET_ATTACHED && has_ended(e)) {
+	if (e->state == TARGET_ATTACHED && fd_process_has_ended(e->pidfd)) {
 		forget(t, e); /* Its pid was given to another. */
 		return 0;
 	}
@@ -249,7 +243,7 @@ static void trace_touch(struct broker_targets *t, struct broker_target *e)
  * another than the one that who asked has looked at before. */
 static int check_identity(const struct broker_target *e, struct err *err)
 {
-	if (has_ended(e))
+	if (fd_process_has_ended(e->pidfd))
 		return err_set(err, ESRCH, "process %d has ended", e->pid);
 	if (e->asked_owner != PROC_ANY_UID && proc_owner(&e->identity) != e->asked_owner)
 		return proc_absent(e->pid, err);
@@ -356,7 +350,7 @@ struct broker_target *broker_targets_attached(struct broker_targets *t, pid_t pi
 {
 	struct broker_target *e = broker_targets_find_attached(t, pid, err);
 
-	if (!e || !has_ended(e))
+	if (!e || !fd_process_has_ended(e->pidfd))
 		return e;
 	(void)err_set(err, ESRCH, "process %d has ended", pid);
 	return NULL;

@@ -1,12 +1,12 @@
 #include "daemon/serve/login.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
+#include "common/fd.h"
 #include "common/proc.h"
 
 /* include/uapi/asm-generic/socket.h; Debian 12's headers are older. */
@@ -28,13 +28,6 @@ static int open_peer(int socket, pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
-static bool has_ended(int process_fd)
-{
-	struct pollfd p = {.fd = process_fd, .events = POLLIN};
-
-	return poll(&p, 1, 0) != 0;
-}
-
 static void end(struct login *l)
 {
 	l->request = 0;
@@ -44,7 +37,8 @@ static void end(struct login *l)
 static void on_reply(void *arg, const struct broker_reply *reply, int *fds)
 {
 	struct login *l = arg;
-	bool known = !reply->error && reply->login != PROC_ANY_UID && !has_ended(l->process_fd);
+	bool known =
+	    !reply->error && reply->login != PROC_ANY_UID && !fd_process_has_ended(l->process_fd);
 
 	(void)fds; /* There are none. */
 	end(l);

@@ -9,11 +9,6 @@
 #define FRAMES_MAX 64u
 #define WORDS_MAX  512u
 
-static uint64_t word_at(uint64_t address)
-{
-	return *(const uint64_t *)(uintptr_t)address;
-}
-
 static bool is_readable(uint64_t address, uint64_t low, uint64_t high)
 {
 	return address % WORD == 0 && address >= low && address < high && high - address >= WORD;
@@ -56,7 +51,7 @@ static bool returns_at(const struct code_layout *code, uint64_t address, uint64_
 		       uint64_t high)
 {
 	return is_readable(address, low, high) &&
-	       call_before(code, word_at(address)) == CALL_OF_LIBRARY;
+	       call_before(code, memory_word(address)) == CALL_OF_LIBRARY;
 }
 
 /* A function that has done nothing yet has the address on top, and so has one at its end; behind
@@ -73,13 +68,14 @@ static bool leave_edge(const struct code_layout *code, uint64_t high, struct stu
 	if (pc[0] == 0x55 || pc[0] == 0xc3 || memcmp(pc, mark, sizeof(mark)) == 0) {
 		if (!returns_at(code, sp, sp, high))
 			return false;
-		*at = (struct stub_frame){.pc = word_at(sp), .sp = sp + WORD, .fp = at->fp};
+		*at = (struct stub_frame){.pc = memory_word(sp), .sp = sp + WORD, .fp = at->fp};
 		return true;
 	}
 	if (bytes[0] != 0x55 || memcmp(pc, moves, sizeof(moves)) != 0 ||
 	    !returns_at(code, sp + WORD, sp, high))
 		return false;
-	*at = (struct stub_frame){.pc = word_at(sp + WORD), .sp = sp + 2 * WORD, .fp = word_at(sp)};
+	*at = (struct stub_frame){
+	    .pc = memory_word(sp + WORD), .sp = sp + 2 * WORD, .fp = memory_word(sp)};
 	return true;
 }
 
@@ -91,15 +87,16 @@ static bool leave_frames(const struct code_layout *code, uint64_t high, struct s
 	for (unsigned i = 0; i < FRAMES_MAX; i++) {
 		if (!is_readable(fp, low, high) || !is_readable(fp + WORD, low, high))
 			return false;
-		if (code_heap_covers(code, word_at(fp + WORD))) {
+		if (code_heap_covers(code, memory_word(fp + WORD))) {
 			if (!returns_at(code, fp + WORD, low, high))
 				return false;
-			*at = (struct stub_frame){
-			    .pc = word_at(fp + WORD), .sp = fp + 2 * WORD, .fp = word_at(fp)};
+			*at = (struct stub_frame){.pc = memory_word(fp + WORD),
+						  .sp = fp + 2 * WORD,
+						  .fp = memory_word(fp)};
 			return true;
 		}
 		low = fp + 2 * WORD;
-		fp = word_at(fp);
+		fp = memory_word(fp);
 	}
 	return false;
 }
@@ -113,16 +110,16 @@ static bool frame_fits(const struct code_layout *code, uint64_t address, uint64_
 	int32_t words;
 	enum call_kind kind;
 
-	if (!code_heap_find(code, word_at(address), &blob))
+	if (!code_heap_find(code, memory_word(address), &blob))
 		return false;
 	words = code_heap_frame_words(code, blob.start);
 	if (code_heap_kind(code, blob.start) == CODE_KIND_OTHER)
 		return true;
 	end = address + (uint64_t)words * WORD;
 	if (words < 1 || end <= address || !is_readable(end, address, high) ||
-	    !code_heap_find(code, word_at(end), &caller))
+	    !code_heap_find(code, memory_word(end), &caller))
 		return false;
-	kind = call_before(code, word_at(end));
+	kind = call_before(code, memory_word(end));
 	return code_heap_kind(code, caller.start) == CODE_KIND_OTHER || kind == CALL_OF_CODE ||
 	       kind == CALL_UNKNOWN;
 }
@@ -147,8 +144,8 @@ static bool leave_only(const struct code_layout *code, uint64_t stub, uint64_t h
 
 	for (uint64_t i = 0; i < WORDS_MAX && is_readable(at->sp + i * WORD, at->sp, high); i++) {
 		uint64_t address = at->sp + i * WORD;
-		enum call_kind kind = call_before(code, word_at(address));
-		bool wanted = is_wanted(code, stub, word_at(address), kind);
+		enum call_kind kind = call_before(code, memory_word(address));
+		bool wanted = is_wanted(code, stub, memory_word(address), kind);
 
 		if (kind != CALL_NONE && !wanted && !found)
 			return false;
@@ -160,7 +157,7 @@ static bool leave_only(const struct code_layout *code, uint64_t stub, uint64_t h
 	}
 	if (!found)
 		return false;
-	*at = (struct stub_frame){.pc = word_at(found), .sp = found + WORD, .fp = at->fp};
+	*at = (struct stub_frame){.pc = memory_word(found), .sp = found + WORD, .fp = at->fp};
 	return true;
 }
 

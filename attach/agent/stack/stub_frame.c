@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "attach/agent/code/safe_read.h"
 #include "attach/agent/stack/stub_depth.h"
 
 #define WORD sizeof(uint64_t)
@@ -13,11 +14,6 @@
 
 /* A stub's own frame is small. */
 #define STUB_FRAME_BYTES 2048u
-
-static uint64_t word_at(uint64_t address)
-{
-	return *(const uint64_t *)(uintptr_t)address;
-}
 
 uint64_t stub_frame_call_target(uint64_t blob, uint64_t pc)
 {
@@ -54,14 +50,15 @@ bool stub_frame_leave(const struct code_layout *code, uint64_t blob, uint64_t hi
 
 	if (sp % WORD != 0 || sp >= high || high - sp <= WORD)
 		return false;
-	if (returns_from(code, blob, word_at(sp))) {
-		*at = (struct stub_frame){.pc = word_at(sp), .sp = sp + WORD, .fp = fp};
+	if (returns_from(code, blob, memory_word(sp))) {
+		*at = (struct stub_frame){.pc = memory_word(sp), .sp = sp + WORD, .fp = fp};
 		return true;
 	}
 	if (fp % WORD != 0 || fp < sp || fp - sp >= STUB_FRAME_BYTES || fp >= high ||
-	    high - fp <= 2 * WORD || !returns_from(code, blob, word_at(fp + WORD)))
+	    high - fp <= 2 * WORD || !returns_from(code, blob, memory_word(fp + WORD)))
 		return false;
-	*at = (struct stub_frame){.pc = word_at(fp + WORD), .sp = fp + 2 * WORD, .fp = word_at(fp)};
+	*at = (struct stub_frame){
+	    .pc = memory_word(fp + WORD), .sp = fp + 2 * WORD, .fp = memory_word(fp)};
 	return true;
 }
 
@@ -75,10 +72,11 @@ bool stub_frame_leave_small(const struct code_layout *code, uint64_t blob, uint6
 						 code_heap_end(code, at->pc), at->pc, &depth))
 		return false;
 	place = at->sp + depth.to_return;
-	if (place >= high || high - place <= WORD || !returns_from(code, blob, word_at(place)))
+	if (place >= high || high - place <= WORD || !returns_from(code, blob, memory_word(place)))
 		return false;
-	*at = (struct stub_frame){.pc = word_at(place),
-				  .sp = place + WORD,
-				  .fp = depth.fp_saved ? word_at(at->sp + depth.to_fp) : at->fp};
+	*at =
+	    (struct stub_frame){.pc = memory_word(place),
+				.sp = place + WORD,
+				.fp = depth.fp_saved ? memory_word(at->sp + depth.to_fp) : at->fp};
 	return true;
 }

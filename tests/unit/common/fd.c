@@ -3,10 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -253,6 +255,27 @@ TEST(text_is_read_to_its_end_or_until_there_is_no_room)
 	assert_string_equal(text, "");
 	assert_int_equal(close(ends[0]), 0);
 	assert_int_equal(fd_read_text(-1, text, sizeof(text)), -EBADF);
+}
+
+TEST(a_process_that_is_not_reaped_has_ended)
+{
+	pid_t pid = fork();
+	siginfo_t ended;
+	int pidfd;
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		for (;;)
+			(void)pause();
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	assert_true(pidfd >= 0);
+	assert_false(fd_process_has_ended(pidfd));
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
+	assert_true(fd_process_has_ended(pidfd));
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_true(fd_process_has_ended(pidfd));
+	(void)close(pidfd);
 }
 
 TEST(a_connection_can_be_dropped_without_a_descriptor_to_spare)
