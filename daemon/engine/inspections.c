@@ -37,13 +37,15 @@ struct inspections {
 
 /* ---------------------------------------------------------------- places */
 
+/* Of one that may begin. False without memory. */
 static bool take_place(struct inspection *i)
 {
 	struct inspections *all = i->all;
 
-	if (i->of_survey ? all->survey_begun : shares_take(&all->begun, i->user, 1, NULL) < 0)
+	if (i->of_survey)
+		all->survey_begun = true;
+	else if (shares_add(&all->begun, i->user, 1) < 0)
 		return false;
-	all->survey_begun |= i->of_survey;
 	i->begun_ns = clock_monotonic_ns();
 	return true;
 }
@@ -140,14 +142,9 @@ static void tell_failure(struct inspection *i, const char *message)
 static void end(struct inspection *i, const char *failure)
 {
 	struct inspections *all = i->all;
-	const struct inspection over = *i;
-	struct failure_reply f;
 
+	tell_failure(i, failure);
 	take_out(i);
-	if (over.done) {
-		failure_reply_init(&f, failure, false);
-		over.done(over.arg, &f.reply);
-	}
 	begin_next(all);
 }
 

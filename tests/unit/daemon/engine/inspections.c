@@ -135,6 +135,28 @@ TEST(what_cannot_be_asked_fails_and_the_next_is_tried, set_up, tear_down)
 	assert_true(second);
 }
 
+static void ask_again(void *arg, Jxp__ControlReply *answer)
+{
+	const struct broker_request question = {.pid = INSPECTOR_LIST, .owner = ALICE};
+	struct inspection *i;
+
+	assert_int_equal(answer->body_case, JXP__CONTROL_REPLY__BODY_FAILURE);
+	assert_int_equal(inspections_ask(&i, all, ALICE, &question, on_done, arg), 0);
+}
+
+TEST(who_is_told_of_a_failure_may_ask_again_at_once, set_up, tear_down)
+{
+	const struct broker_request question = {.pid = INSPECTOR_LIST, .owner = ALICE};
+	bool done = false;
+	struct inspection *i;
+
+	assert_int_equal(inspections_ask(&i, all, ALICE, &question, ask_again, &done), 0);
+	end_inspector(fake_broker_connect_inspector());
+	assert_false(done);
+	end_inspector(fake_broker_connect_inspector());
+	assert_true(done);
+}
+
 static int ask_for_survey(bool *done, struct inspection **out)
 {
 	const struct broker_request question = {.pid = INSPECTOR_LIST, .owner = ROOT};
