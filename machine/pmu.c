@@ -10,6 +10,7 @@
 #include "common/proc.h"
 
 #define DEVICES "/sys/bus/event_source/devices"
+#define LIBRARY "libpfm.so.4" /* libpfm4 */
 
 /* JXPerf samples one in 5 million (section 7). Prime, so that it does not keep step with a loop;
  * the budget makes it longer where that is too often. */
@@ -69,13 +70,14 @@ static bool is_listed(const char *const *models, const char *model)
 	return false;
 }
 
-static bool encode_one(const struct pmu_host *host, const char *name, enum perf_access access,
-		       struct perf_hardware_event *out)
+static int encode_one(const struct pmu_host *host, const char *name, enum perf_access access,
+		      struct perf_hardware_event *out)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr)};
+	int r = host->encode(name, &attr);
 
-	if (host->encode(name, &attr) < 0)
-		return false;
+	if (r < 0)
+		return r;
 	*out = (struct perf_hardware_event){.type = attr.type,
 					    .precise_ip = PRECISE_IP,
 					    .config = attr.config,
@@ -83,21 +85,24 @@ static bool encode_one(const struct pmu_host *host, const char *name, enum perf_
 					    .config2 = attr.config2,
 					    .user_only = true,
 					    .access = access};
-	return true;
+	return 0;
 }
 
-static bool select_pair(const struct pmu_host *host, const struct event_pair *pair,
-			struct pmu_selection *out)
+static int select_pair(const struct pmu_host *host, const struct event_pair *pair,
+		       struct pmu_selection *out)
 {
-	if (!encode_one(host, pair->loads, PERF_ACCESS_LOADS, &out->events[0]) ||
-	    !encode_one(host, pair->stores, PERF_ACCESS_STORES, &out->events[1]))
-		return false;
+	int r = encode_one(host, pair->loads, PERF_ACCESS_LOADS, &out->events[0]);
+
+	if (r == 0)
+		r = encode_one(host, pair->stores, PERF_ACCESS_STORES, &out->events[1]);
+	if (r < 0)
+		return r;
 	out->sampler = JXP__SAMPLER__SAMPLER_PEBS;
 	out->event_count = 2;
 	out->period = PEBS_PERIOD;
 	(void)snprintf(out->reason, sizeof(out->reason), "Intel PEBS: %s and %s", pair->loads,
 		       pair->stores);
-	return true;
+	return 0;
 }
 
 /* False with a reason in *out when the machine has no usable PEBS. */
@@ -105,6 +110,7 @@ static bool select_pebs(const struct pmu_host *host, struct pmu_selection *out)
 {
 	char model[64] = "";
 	uint32_t precise;
+	int r = -ENOENT;
 
 	if (read_attribute(host, "cpu_core", "type", model, sizeof(model))) {
 		(void)snprintf(out->reason, sizeof(out->reason),
@@ -118,13 +124,15 @@ static bool select_pebs(const struct pmu_host *host, struct pmu_selection *out)
 		return false;
 	}
 	(void)read_attribute(host, "cpu", "caps/pmu_name", model, sizeof(model)); /* Or "". */
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		if (is_listed(pairs[i].models, model) && select_pair(host, &pairs[i], out))
-			return true;
-	(void)snprintf(out->reason, sizeof(out->reason),
-		       "this processor has no precise loads and stores with data addresses that "
-		       "libpfm4 knows");
-	return false;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]) && r == -ENOENT; i++)
+		if (is_listed(pairs[i].models, model))
+			r = select_pair(host, &pairs[i], out);
+	if (r < 0)
+		(void)snprintf(out->reason, sizeof(out->reason), "%s",
+			       r == -ELIBACC ? LIBRARY " cannot be loaded: install libpfm4"
+					     : "this processor has no precise loads and stores "
+					       "with data addresses that libpfm4 knows");
+	return r == 0;
 }
 
 /* ---------------------------------------------------------------- AMD */
@@ -178,38 +186,38 @@ void pmu_select(const struct pmu_host *host, struct pmu_selection *out)
 		(void)select_ibs(host, out); /* Why not is in the reason. */
 }
 
-/* What is used of it. Loaded by the first event that is asked for, and never unloaded: its tables
- * have 40,000 addresses, whose adjustment would cost each of our processes 0.6 ms and a megabyte
- * when it starts, and most never ask for an event. One thread. */
-struct libpfm {
-	pfm_err_t (*initialize)(void);
-	pfm_err_t (*encode)(const char *event, int levels, pfm_os_t os, void *argument);
-};
+typedef pfm_err_t encode_fn(const char *event, int levels, pfm_os_t os, void *argument);
 
-static const struct libpfm *libpfm(void)
+/* Loaded by the first event that is asked for, and never unloaded: its tables have 40,000
+ * addresses, whose adjustment would cost each of our processes 0.6 ms and a megabyte when it
+ * starts, and most never ask for an event. */
+static int load_encoder(encode_fn **out)
 {
-	static struct libpfm found;
-	static bool tried;
-	void *library = tried ? NULL : dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	pfm_err_t (*initialize)(void);
+	encode_fn *encode;
 
-	tried = true;
-	if (library) {
-		found.initialize = (pfm_err_t(*)(void))dlsym(library, "pfm_initialize");
-		found.encode = (pfm_err_t(*)(const char *, int, pfm_os_t, void *))dlsym(
-		    library, "pfm_get_os_event_encoding");
-	}
-	return found.initialize && found.encode ? &found : NULL;
+	if (!library)
+		return -ELIBACC;
+	initialize = (pfm_err_t(*)(void))dlsym(library, "pfm_initialize");
+	encode = (encode_fn *)dlsym(library, "pfm_get_os_event_encoding");
+	if (!initialize || !encode)
+		return -ELIBACC;
+	if (initialize() != PFM_SUCCESS)
+		return -ENOENT;
+	*out = encode;
+	return 0;
 }
 
 int pmu_encode(const char *event, struct perf_event_attr *attr)
 {
+	static encode_fn *encode;
 	pfm_perf_encode_arg_t arg = {.attr = attr, .size = sizeof(arg)};
-	const struct libpfm *l = libpfm();
+	int r = encode ? 0 : load_encoder(&encode);
 
-	if (!l || l->initialize() != PFM_SUCCESS ||
-	    l->encode(event, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg) != PFM_SUCCESS)
-		return -ENOENT;
-	return 0;
+	if (r < 0)
+		return r;
+	return encode(event, PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg) == PFM_SUCCESS ? 0 : -ENOENT;
 }
 
 static const struct pmu_host this_host = {.devices = DEVICES, .encode = pmu_encode};
@@ -217,7 +225,7 @@ static const struct pmu_host this_host = {.devices = DEVICES, .encode = pmu_enco
 /* Loads or stores: each record's data source tells. */
 int pmu_access_event(const struct pmu_host *host, const char *name, struct perf_hardware_event *out)
 {
-	return encode_one(host, name, PERF_ACCESS_ANY, out) ? 0 : -ENOENT;
+	return encode_one(host, name, PERF_ACCESS_ANY, out);
 }
 
 int pmu_access_event_here(const char *name, struct perf_hardware_event *out)

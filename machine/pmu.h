@@ -22,8 +22,8 @@
 
 struct pmu_host {
 	const char *devices; /* the directory /sys/bus/event_source/devices, or one like it */
-	/* Type and config* of a named event into attr: 0, or -ENOENT when this processor does not
-	 * have it. */
+	/* Type and config* of a named event into attr: 0; -ENOENT when this processor does not
+	 * have it; -ELIBACC without libpfm4. */
 	int (*encode)(const char *event, struct perf_event_attr *attr);
 };
 
@@ -42,14 +42,14 @@ void pmu_select(const struct pmu_host *host, struct pmu_selection *out);
 const struct pmu_selection *pmu_selection(void);
 
 /* The event that samples accesses to objects by its libpfm4 name ("MEM_LOAD_RETIRED:L1_MISS"). 0;
- * -ENOENT when this processor does not have it. */
+ * -ENOENT when this processor does not have it; -ELIBACC without libpfm4. */
 int pmu_access_event(const struct pmu_host *host, const char *name,
 		     struct perf_hardware_event *out);
 
 /* The same on this machine. */
 int pmu_access_event_here(const char *name, struct perf_hardware_event *out);
 
-/* Encodes an event with libpfm4, for user mode. As pmu_host.encode. */
+/* Encodes an event with libpfm4, for user mode. As pmu_host.encode. One thread. */
 int pmu_encode(const char *event, struct perf_event_attr *attr);
 
 #endif

@@ -132,6 +132,26 @@ TEST(sandy_bridge_has_the_names_and_no_addresses, empty_machine, remove_machine)
 	expect_none("with data addresses");
 }
 
+static int encode_nothing(const char *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	(void)attr;
+	return -ELIBACC;
+}
+
+TEST(a_library_that_is_missing_is_said, empty_machine, remove_machine)
+{
+	const struct pmu_host without = {.devices = devices, .encode = encode_nothing};
+	struct perf_hardware_event event = {0};
+	struct pmu_selection s;
+
+	add_intel("skylake", "skl");
+	pmu_select(&without, &s);
+	assert_int_equal(s.sampler, JXP__SAMPLER__SAMPLER_AUTO);
+	assert_string_equal(s.reason, "libpfm.so.4 cannot be loaded: install libpfm4");
+	assert_int_equal(pmu_access_event(&without, "MEM_LOAD_RETIRED:L1_MISS", &event), -ELIBACC);
+}
+
 TEST(an_event_is_taken_by_its_name, empty_machine, remove_machine)
 {
 	struct perf_hardware_event event = {0};
