@@ -236,13 +236,18 @@ static int read_anew(const struct daemon *d, struct options *o, struct config *n
 	return r;
 }
 
-/* Until there is a destination, libcurl is not needed. */
+/* Until there is a destination, libcurl is not needed. The store is the queue. */
 static void configure_exports(struct daemon *d, const struct config *next)
 {
 	struct err err;
 
-	if (!d->keeper || (!d->exports && next->export_count == 0))
+	if (!d->exports && next->export_count == 0)
 		return;
+	if (!d->keeper) {
+		log_error("windows are not sent anywhere: that takes a state directory, where they "
+			  "wait");
+		return;
+	}
 	if (!d->exports && exports_new(&d->exports, &d->loop, d->keeper, &err) < 0) {
 		log_error("windows are not sent anywhere: %s", err.message);
 		return;
@@ -407,14 +412,6 @@ static int get_broker(struct daemon *d, struct err *err)
 	return r;
 }
 
-/* The store is the queue. */
-static void say_not_sent(const struct daemon *d)
-{
-	if (d->config->export_count > 0)
-		log_error("windows are not sent anywhere: that takes a state directory, where they "
-			  "wait");
-}
-
 /* Profiling goes on without it: the daemon says that it keeps nothing, and why. */
 static void start_keeping(struct daemon *d)
 {
@@ -428,16 +425,13 @@ static void start_keeping(struct daemon *d)
 	if (d->link)
 		engine_number_from(d->engine,
 				   private_link_first_number(d->link, clock_ns(CLOCK_REALTIME)));
-	if (!d->options.state_dir[0]) {
-		say_not_sent(d);
+	if (!d->options.state_dir[0])
 		return;
-	}
 	r = keeper_new(&d->keeper, &d->loop, &settings, &err);
 	if (r < 0) {
 		log_error("windows are kept in memory only: %s%s", err.message,
 			  r == -ENOSPC || r == -EDQUOT ? ": make room, and start jxperfd again"
 						       : "");
-		say_not_sent(d);
 		return;
 	}
 	engine_number_from(d->engine, keeper_first_number(d->keeper));
@@ -450,7 +444,6 @@ static void start_keeping(struct daemon *d)
 		endpoints_set_keeper(d->endpoints, d->keeper);
 	control_set_store(d->control, keeper_database(d->keeper));
 	scheduler_set_store(d->scheduler, keeper_database(d->keeper));
-	configure_exports(d, d->config);
 }
 
 /* A pause that cannot be read is one: whoever asked for it does not know that it is lost. */
@@ -526,9 +519,11 @@ static int start_parts(struct daemon *d, struct err *err)
 	sampler_try_once();
 	/* What takes privileges is done. */
 	r = privilege_drop(o->user, err);
-	if (r == 0)
-		start_keeping(d);
-	return r;
+	if (r < 0)
+		return r;
+	start_keeping(d);
+	configure_exports(d, d->config);
+	return 0;
 }
 
 static void start_handles(struct daemon *d)

@@ -260,6 +260,16 @@ def a_destination_that_is_no_longer_one_is_forgotten_and_a_new_one_begins_with_w
 
 
 @test
+def a_destination_that_comes_where_nothing_is_kept_is_said_to_get_nothing():
+    daemon = Sender(state="/dev/null/state")
+    assert "windows are kept in memory only" in daemon.output()
+    assert "windows are not sent" not in daemon.output()
+    daemon.write("http://127.0.0.1:9")
+    succeeded(daemon.ctl("reload"))
+    daemon.wait_for("windows are not sent anywhere: that takes a state directory, where they wait")
+
+
+@test
 def every_window_arrives_whenever_the_daemon_is_killed():
     target = workload()
     dice = random.Random(40)
