@@ -70,7 +70,7 @@ static bool parse_options(int argc, char **argv, struct child_options *o)
 	    .watch_fd = -1,
 	    .question.only = "",
 	    .reasons = {.gate = "", .touch = ""},
-	    .startup = {.agent = {"", ""}, .environment = "", .pod_labels = "", .children_fd = -1}};
+	    .startup = {.agent = {"", ""}, .environment = "", .pod_labels = ""}};
 	return arguments_parse(&spec, argc, argv, o, NULL, NULL, &err) == 0 &&
 	       (o->worker_fd >= 0 || o->inspect_fd >= 0 || o->watch_fd >= 0);
 }

@@ -377,14 +377,15 @@ static void tell_ready(struct daemon *d)
 		log_warn("cannot tell the client that the daemon is ready");
 }
 
-/* What a broker is started with: the options and, of JVMs' variables and labels, the file. */
-static struct startup configured_startup(const struct daemon *d)
+/* What a broker is started with: the options and, of JVMs' variables and labels, the file; and the
+ * program of its children, whose descriptor is the caller's. 0 or -errno. */
+static int configured_startup(const struct daemon *d, struct startup *out, struct err *err)
 {
-	struct startup startup = startup_of(&d->options);
-
-	startup.environment = d->environment;
-	startup.pod_labels = d->pod_labels;
-	return startup;
+	*out = startup_of(&d->options);
+	out->environment = d->environment;
+	out->pod_labels = d->pod_labels;
+	out->children_fd = broker_open_children(err);
+	return out->children_fd < 0 ? out->children_fd : 0;
 }
 
 /* First of all: one of our own must inherit nothing. */
@@ -401,10 +402,9 @@ static int get_broker(struct daemon *d, struct err *err)
 		callbacks.came = on_broker_came;
 		return broker_client_connect(&d->broker, &d->loop, o->broker, &callbacks, err);
 	}
-	startup = configured_startup(d);
-	startup.children_fd = broker_open_children(err);
-	if (startup.children_fd < 0)
-		return startup.children_fd;
+	r = configured_startup(d, &startup, err);
+	if (r < 0)
+		return r;
 	r = broker_client_new(&d->broker, &d->loop, "/proc/self/exe", &startup, &callbacks, err);
 	cleanup_close(&startup.children_fd);
 	if (r == 0)
@@ -610,12 +610,11 @@ static void prepare_private(int client_fd)
 /* Its settings are its own, whatever engines say. */
 static int keep_door(const struct daemon *d)
 {
-	struct startup startup = configured_startup(d);
+	struct startup startup;
 	struct err err;
 	int status;
 
-	startup.children_fd = broker_open_children(&err);
-	if (startup.children_fd < 0) {
+	if (configured_startup(d, &startup, &err) < 0) {
 		log_error("%s", err.message);
 		return EXIT_FAILURE;
 	}

@@ -21,12 +21,11 @@
 #include "daemon/child/spawn.h"
 #include "proto/limits.h"
 
-/* A broker's descriptors beside the standard three. */
-#define BROKER_CHILD_FD  3
+/* Beside CHILD_FD, its socket, a broker has the program of its children. */
 #define CHILDREN_FD      4
+#define CHILDREN_FD_TEXT "4"
 #define HELLO_TIMEOUT_MS 20000 /* a few milliseconds as a rule */
-#define NUMBER_BYTES     16
-#define BROKER_ARGUMENTS 5 /* besides what it is started with */
+#define BROKER_ARGUMENTS 5     /* besides what it is started with */
 
 /* From bin/jxperfd to it. */
 #define CHILDREN_FROM_BINARY "../lib/jxperf/" CHILD_PROGRAM
@@ -49,19 +48,16 @@ int broker_open_children(struct err *err)
 
 int broker_spawn(pid_t *pid, const char *daemon_path, const struct startup *startup, int socket)
 {
-	char fd_text[NUMBER_BYTES], children_text[NUMBER_BYTES];
 	char *argv[BROKER_ARGUMENTS + STARTUP_ARGUMENTS + 1] = {
-	    (char *)"jxperfd", (char *)BROKER_OPTION_FD, fd_text, (char *)BROKER_OPTION_CHILDREN_FD,
-	    children_text};
+	    (char *)"jxperfd", (char *)BROKER_OPTION_FD, (char *)CHILD_FD_TEXT,
+	    (char *)BROKER_OPTION_CHILDREN_FD, (char *)CHILDREN_FD_TEXT};
 	posix_spawn_file_actions_t actions;
 	int r = posix_spawn_file_actions_init(&actions);
 
 	if (r)
 		return -r;
 	startup_arguments(startup, argv + BROKER_ARGUMENTS);
-	(void)snprintf(fd_text, sizeof(fd_text), "%d", BROKER_CHILD_FD);
-	(void)snprintf(children_text, sizeof(children_text), "%d", CHILDREN_FD);
-	r = posix_spawn_file_actions_adddup2(&actions, socket, BROKER_CHILD_FD);
+	r = posix_spawn_file_actions_adddup2(&actions, socket, CHILD_FD);
 	/* Second: the socket may be what was in its place. */
 	if (!r)
 		r = posix_spawn_file_actions_adddup2(&actions, startup->children_fd, CHILDREN_FD);
