@@ -60,8 +60,10 @@ endif
 endif
 
 .PHONY: all help demo demo-fleet check check-clang check-busy check-fresh check-install deps truth gains gains-injected loops-truth loops-mapping methods asan tsan lint fuzz bench bench-evidence bench-idle bench-import bench-memory bench-residue bench-subsume bench-tree fleet-sim deb rpm soak soak-asan soak-schedules soak-faults soak-system-calls soak-agreement soak-places soak-interpreter soak-contexts soak-epochs soak-periods soak-export subsume-trees map format install uninstall clean screenshots tests unit-tests workloads
+# What jxperfd runs.
+PROGRAMS := $(addprefix $(B)/lib/jxperf/,jxperf-attach jxperf-child)
 # Everything that is installed.
-all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
+all: $(B)/bin/jxperfd $(B)/bin/jxperfctl $(PROGRAMS) $(B)/lib/jxperf/libjxperf-agent.so $(B)/share/jxperf/page.html
 
 # What can be made, a line each: of the comment above a target the first line.
 help:
@@ -247,7 +249,7 @@ $(NUMA)/classes/.built: $(NUMA_JAVA)
 	$(call say,JAVAC,tests/numa)
 	$(Q)mkdir -p $(@D) && $(JDK)/bin/javac --release 11 -Xlint:-options -d $(@D) $(NUMA_JAVA) && touch $@
 $(NUMA)/initramfs.cpio: tests/numa/initramfs tests/numa/init $(NUMA)/jdk/release $(NUMA)/classes/.built \
-		$(B)/bin/jxperfd $(B)/bin/jxperfctl $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(B)/lib/jxperf/libjxperf-agent.so
+		$(B)/bin/jxperfd $(B)/bin/jxperfctl $(PROGRAMS) $(B)/lib/jxperf/libjxperf-agent.so
 	$(call say,CPIO,$@)
 	$(Q)tests/numa/initramfs $@ $(B) $(NUMA)/jdk $(NUMA)/classes
 
@@ -272,12 +274,12 @@ $(B)/tests/fleet-windows: $(B)/obj/tests/fleet/windows.o $(CORE)
 
 # A daemon whose agent asks the JVM for each stack that it walks as well.
 $(WITNESS)/lib/jxperf/libjxperf-agent.so: $(AGENT_OBJECTS) $(call pic,tests/e2e/witness.c) attach/agent/agent.map \
-		$(B)/bin/jxperfd $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child
+		$(B)/bin/jxperfd $(PROGRAMS)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) $(WITNESS)/bin && $(CC) -shared $(LDFLAGS) -Wl,--build-id -Wl,-z,defs -Wl,-z,now -Wl,-rpath,'$$ORIGIN' \
 		-Wl,--version-script=attach/agent/agent.map -o $@ $(filter %.o,$^) -lZydis -lprotobuf-c -ldl -lpthread -lm
 	$(Q)$(COPY_AGENT_LIBS)
-	$(Q)cp -lf $(B)/bin/jxperfd $(WITNESS)/bin && cp -lf $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(@D)
+	$(Q)cp -lf $(B)/bin/jxperfd $(WITNESS)/bin && cp -lf $(PROGRAMS) $(@D)
 
 # The agent of the last release, 0.2.0, as JVMs have it that go on: by itself, since an engine speaks with it. Where the
 # history lacks that commit there is none, and the test says so.
@@ -303,10 +305,9 @@ $(OTHER_AGENTS)/future/.built: $(AGENT_OBJECTS) attach/agent/agent.map
 	$(Q)touch $@
 
 # A daemon whose only format is a line for each window: what is tested of sending does not depend on what servers want.
-$(SENDING)/bin/jxperfd: $(call obj,tests/e2e/export_formats.c daemon/main.c $(filter-out daemon/export/formats.c,$(DAEMON)) $(EXPORT) $(ATTACH) $(FLEET) \
-		$(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(B)/lib/jxperf/libjxperf-agent.so
+$(SENDING)/bin/jxperfd: $(call obj,tests/e2e/export_formats.c daemon/main.c) $(CORE) $(PROGRAMS) $(B)/lib/jxperf/libjxperf-agent.so
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) $(SENDING)/lib && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o,$^) $(DAEMON_LIBS)
+	$(Q)mkdir -p $(@D) $(SENDING)/lib && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(DAEMON_LIBS)
 	$(Q)rm -rf $(SENDING)/lib/jxperf && cp -a $(B)/lib/jxperf $(SENDING)/lib
 
 # A daemon that holds what it says of accesses against dense debug information, which it does not get to see.
@@ -314,7 +315,7 @@ SCORE := $(B)/tests/score
 comma := ,
 SCORE_WRAPS := attribution_make attribution_find attribution_match attribution_intake_analysed tick_intake_finish array_reserve_within
 $(SCORE)/bin/jxperfd: $(call obj,tests/methods/score.c tests/methods/score_ticks.c daemon/main.c $(DAEMON) $(EXPORT) $(ATTACH) $(FLEET) $(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) \
-		$(PB_O) $(PROFILE_O) $(B)/lib/jxperf/jxperf-attach $(B)/lib/jxperf/jxperf-child $(B)/lib/jxperf/libjxperf-agent.so
+		$(PB_O) $(PROFILE_O) $(PROGRAMS) $(B)/lib/jxperf/libjxperf-agent.so
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) $(SCORE)/lib && $(CC) $(SANITIZE) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(SCORE_WRAPS)) -o $@ \
 		$(filter %.o,$^) $(DAEMON_LIBS)
