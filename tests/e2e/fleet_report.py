@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Reports of a fleet: windows of real JVMs in a real ClickHouse with two shards, and in a current engine, asked for by
 `jxperfctl fleet`; and fleets whose truth is known."""
-# Takes a place for the servers and the JVMs.
 import json
 import math
 import os

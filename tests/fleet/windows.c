@@ -3,15 +3,15 @@
  * tests of `jxperfctl fleet`: those of a store, or of a fleet whose truth is known.
  *
  *   windows store FILE URL HOST GROUP STORE            all windows of a store's database
- *   windows fleet URL APP SEED HOSTS WINDOWS [HOW]     a fleet of one application
+ *   windows fleet URL APP SEED HOSTS WINDOWS [HOW [TENTHS]]     a fleet of one application
  *
- * HOW: "twice" sends every batch twice; "half" sends what comes before the last request twice, as
- * if the answer had been lost; "uncommitted" never sends rows of `windows`.
+ * HOW: "once" is the default; "twice" sends every batch twice; "half" sends what comes before the
+ * last request twice, as if the answer had been lost; "uncommitted" never sends rows of `windows`.
  *
- * In a fleet each host has its own part of wasteful bytes, from Beta(3, 7), so that of all hosts
- * that there might be it is 0.3. Each takes about WINDOWS windows, of epochs that it takes part in
- * with a probability of its own, which weights say. Prints what it has sent, unweighted: windows,
- * rows of pairs, observations, checked and wasteful bytes.
+ * In a fleet each host has its own part of wasteful bytes, from Beta(TENTHS, 10 - TENTHS), so that
+ * of all hosts that there might be it is that many tenths, 3 by default. Each takes about WINDOWS
+ * windows, of epochs that it takes part in with a probability of its own, which weights say. Prints
+ * what it has sent, unweighted: windows, rows of pairs, observations, checked and wasteful bytes.
  */
 #include <curl/curl.h>
 #include <inttypes.h>
@@ -37,7 +37,7 @@ struct sender {
 	void *memory;
 	struct export_settings settings;
 	bool twice, half, uncommitted;
-	uint64_t requests, bytes;
+	unsigned tenths; /* of a fleet's bytes that are wasteful */
 };
 
 struct sent {
@@ -80,8 +80,6 @@ static enum export_outcome post(struct sender *s, const struct export_request *q
 					  buffer_length(&answer), err, &lost);
 	buffer_release(&answer);
 	curl_slist_free_all(headers);
-	s->requests++;
-	s->bytes += q->body_bytes;
 	return outcome;
 }
 
@@ -225,7 +223,7 @@ static void send_host(struct sender *s, const char *app, unsigned number, uint64
 		      unsigned wanted, struct sent *sent)
 {
 	static const double chances[] = {1, 0.5, 0.25};
-	struct host h = {.waste = draw_beta(state, 3, 7),
+	struct host h = {.waste = draw_beta(state, s->tenths, 10 - s->tenths),
 			 .chance = chances[(unsigned)(3 * draw(state))],
 			 .load = 0.5 + draw(state)};
 	struct window_result *windows[BATCH];
@@ -256,7 +254,11 @@ static void send_fleet(struct sender *s, char **argv, struct sent *sent)
 	unsigned hosts = (unsigned)strtoul(argv[2], NULL, 10);
 	unsigned windows = (unsigned)strtoul(argv[3], NULL, 10);
 	const char *how = argv[4] ? argv[4] : "";
+	unsigned long tenths = argv[4] && argv[5] ? strtoul(argv[5], NULL, 10) : 3;
 
+	if (tenths < 1 || tenths > 9)
+		die("use 1 to 9 tenths");
+	s->tenths = (unsigned)tenths;
 	s->twice = strcmp(how, "twice") == 0;
 	s->half = strcmp(how, "half") == 0;
 	s->uncommitted = strcmp(how, "uncommitted") == 0;
@@ -286,11 +288,11 @@ int main(int argc, char **argv)
 		s.url = argv[2];
 		send_fleet(&s, argv + 3, &sent);
 	} else {
-		die("store FILE URL HOST GROUP STORE, or fleet URL APP SEED HOSTS WINDOWS [HOW]");
+		die("store FILE URL HOST GROUP STORE, or fleet URL APP SEED HOSTS WINDOWS [HOW "
+		    "[TENTHS]]");
 	}
 	(void)printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", sent.windows,
 		     sent.pairs, sent.observations, sent.checked, sent.wasteful);
-	(void)fprintf(stderr, "%" PRIu64 " requests, %" PRIu64 " bytes\n", s.requests, s.bytes);
 	export_clickhouse.free_memory(s.memory);
 	curl_easy_cleanup(s.curl);
 	return EXIT_SUCCESS;
