@@ -3,15 +3,16 @@
  * tests of `jxperfctl fleet`: those of a store, or of a fleet whose truth is known.
  *
  *   windows store FILE URL HOST GROUP STORE            all windows of a store's database
- *   windows fleet URL APP SEED HOSTS WINDOWS [HOW [TENTHS]]     a fleet of one application
+ *   windows fleet URL APP SEED HOSTS WINDOWS [HOW [FIRST]]     a fleet of one application
  *
  * HOW: "once" is the default; "twice" sends every batch twice; "half" sends what comes before the
  * last request twice, as if the answer had been lost; "uncommitted" never sends rows of `windows`.
  *
- * In a fleet each host has its own part of wasteful bytes, from Beta(TENTHS, 10 - TENTHS), so that
- * of all hosts that there might be it is that many tenths, 3 by default. Each takes about WINDOWS
- * windows, of epochs that it takes part in with a probability of its own, which weights say. Prints
- * what it has sent, unweighted: windows, rows of pairs, observations, checked and wasteful bytes.
+ * In a fleet each host has its own part of wasteful bytes, from Beta(3, 7), so that of all hosts
+ * that there might be it is 0.3. Where FIRST is said, one method of METHODS, write0, makes this
+ * part of all accesses, and each of them in vain. Each host takes about WINDOWS windows, of epochs
+ * that it takes part in with a probability of its own, which weights say. Prints what it has sent,
+ * unweighted: windows, rows of pairs, observations, checked and wasteful bytes.
  */
 #include <curl/curl.h>
 #include <inttypes.h>
@@ -37,7 +38,7 @@ struct sender {
 	void *memory;
 	struct export_settings settings;
 	bool twice, half, uncommitted;
-	unsigned tenths; /* of a fleet's bytes that are wasteful */
+	double first; /* part of accesses that the first method makes in vain; 0: none is special */
 };
 
 struct sent {
@@ -189,14 +190,18 @@ static void give_time(struct window_result *w, double tick_ns)
 
 /* Half as many observations as ticks, in the same methods. */
 static struct window_result *fleet_window(const struct host *h, uint64_t *state, const char *app,
-					  unsigned number, unsigned observations)
+					  unsigned number, unsigned observations, double first)
 {
 	struct random_program p = {.pairs = METHODS};
 	struct window_result *w;
 
 	for (unsigned i = 0; i < METHODS; i++) {
-		p.part[i] = 1.0 / METHODS;
+		p.part[i] = first > 0 ? (1 - first) / (METHODS - 1) : 1.0 / METHODS;
 		p.waste[i] = h->waste;
+	}
+	if (first > 0) {
+		p.part[0] = first;
+		p.waste[0] = 1;
 	}
 	w = random_program_window(&p, state, number, observations, 7);
 	(void)snprintf(w->app, sizeof(w->app), "%s", app);
@@ -223,7 +228,7 @@ static void send_host(struct sender *s, const char *app, unsigned number, uint64
 		      unsigned wanted, struct sent *sent)
 {
 	static const double chances[] = {1, 0.5, 0.25};
-	struct host h = {.waste = draw_beta(state, s->tenths, 10 - s->tenths),
+	struct host h = {.waste = draw_beta(state, 3, 7),
 			 .chance = chances[(unsigned)(3 * draw(state))],
 			 .load = 0.5 + draw(state)};
 	struct window_result *windows[BATCH];
@@ -237,7 +242,7 @@ static void send_host(struct sender *s, const char *app, unsigned number, uint64
 	for (unsigned epoch = 0; epoch < (unsigned)(wanted / h.chance); epoch++) {
 		if (draw(state) >= h.chance)
 			continue;
-		windows[count] = fleet_window(&h, state, app, epoch + 1, 40);
+		windows[count] = fleet_window(&h, state, app, epoch + 1, 40, s->first);
 		if (++count == BATCH) {
 			send_and_free(s, &origin, windows, count, sent);
 			count = 0;
@@ -254,11 +259,8 @@ static void send_fleet(struct sender *s, char **argv, struct sent *sent)
 	unsigned hosts = (unsigned)strtoul(argv[2], NULL, 10);
 	unsigned windows = (unsigned)strtoul(argv[3], NULL, 10);
 	const char *how = argv[4] ? argv[4] : "";
-	unsigned long tenths = argv[4] && argv[5] ? strtoul(argv[5], NULL, 10) : 3;
 
-	if (tenths < 1 || tenths > 9)
-		die("use 1 to 9 tenths");
-	s->tenths = (unsigned)tenths;
+	s->first = argv[4] && argv[5] ? strtod(argv[5], NULL) : 0;
 	s->twice = strcmp(how, "twice") == 0;
 	s->half = strcmp(how, "half") == 0;
 	s->uncommitted = strcmp(how, "uncommitted") == 0;
@@ -289,7 +291,7 @@ int main(int argc, char **argv)
 		send_fleet(&s, argv + 3, &sent);
 	} else {
 		die("store FILE URL HOST GROUP STORE, or fleet URL APP SEED HOSTS WINDOWS [HOW "
-		    "[TENTHS]]");
+		    "[FIRST]]");
 	}
 	(void)printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", sent.windows,
 		     sent.pairs, sent.observations, sent.checked, sent.wasteful);
