@@ -6,7 +6,7 @@ import json
 import os
 import time
 
-from lib import Process, compile_java, jdks, make_directory, run, test, wait_until
+from lib import Process, compile_java, jdks, run, test, wait_until
 from support.clock import SteppedClock
 from support.profile import NO_GUARDS, Daemon, succeeded
 
@@ -47,8 +47,7 @@ class Host:
         self.noon_s = 12 * 3600 - (now - now.replace(hour=0, minute=0, second=0, microsecond=0)).seconds
         self.today = int(time.time() + self.noon_s) // DAY_S
         self.clock.set(self.noon_s)
-        self.config = os.path.join(make_directory(), "jxperfd.yaml")
-        self.configure("jitter: 1%")
+        self.config = config("jitter: 1%")
         self.jvm = Process([jdks()[-1].java, "-Xmx64m", "-XX:+UseSerialGC", "-cp", compile_java({"Loads.java": LOADS}), "Loads"],
                            env={**os.environ, "TEAM": TEAM})
         self.jvm.wait_for("up")
@@ -56,11 +55,11 @@ class Host:
         self.target = 0
 
     def start(self, state=None):
-        return Daemon(state=state, prefix=self.clock.prefix, http="127.0.0.1:0", options=["--config", self.config])
+        return Daemon(state=state, prefix=self.clock.prefix, http="127.0.0.1:0", config=self.config)
 
     def configure(self, said):
-        with open(self.config, "w", encoding="utf-8") as file:
-            file.write(config(said))
+        self.config = config(said)
+        self.daemon.configure(self.config)
 
     def set_day(self, number):
         """It is noon of that day from now."""
@@ -99,9 +98,8 @@ class Host:
 
     def wait_for_probability(self, expected):
         wait_until(lambda: abs((self.probability() or 0) / expected - 1) < 1e-9, f"a probability of {expected}", SOON_S)
-        metric = next(line for line in self.daemon.get("/metrics").splitlines()
-                      if line.startswith('jxperf_schedule_probability{schedule="enough"} '))
-        assert abs(float(metric.split()[-1]) / expected - 1) < 1e-4, (metric, expected)
+        metric = self.daemon.metric("jxperf_schedule_probability", schedule="enough")
+        assert abs(metric / expected - 1) < 1e-4, (metric, expected)
 
 
 host = Host()
@@ -139,7 +137,7 @@ def a_restart_changes_nothing():
     host.daemon.stop()
     host.daemon = host.start(host.daemon.state)
     host.wait_for_probability(known["probability"])
-    assert "\njxperf_schedule_evidence_missing 0\n" in host.daemon.get("/metrics")
+    assert host.daemon.metric("jxperf_schedule_evidence_missing") == 0
 
 
 @test

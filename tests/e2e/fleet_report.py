@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 
-from lib import ROOT, Process, compile_java, jdks, make_directory, note, run, test, wait_until
+from lib import ROOT, Process, compile_java, jdks, make_directory, note, run, test
 from support.clickhouse import CLUSTER, PASSWORD, READER, Engine, send, two_shards
 from support.profile import NO_GUARDS, Daemon, ctl, succeeded
 
@@ -51,11 +51,7 @@ class Fleet:
         for host in HOSTS:
             jvm = Process([jdks()[0].java, "-Xmx64m", "-XX:+UseSerialGC", "-cp", classes, "Shop"])
             jvm.wait_for("up")
-            directory = make_directory()
-            config = os.path.join(directory, "jxperfd.yaml")
-            with open(config, "w", encoding="ascii") as f:
-                f.write(f"host-budget: 90%\n{NO_GUARDS}\n")
-            daemon = Daemon(options=["--config", config], state=os.path.join(directory, "state"))
+            daemon = Daemon(config=f"host-budget: 90%\n{NO_GUARDS}\n")
             for _ in range(WINDOWS):
                 succeeded(daemon.ctl("attach", str(jvm.pid), "--duration", "2s", "--kinds", KINDS, "--budget", "20%"))
             self.daemons[host] = daemon

@@ -5,8 +5,8 @@ import json
 import os
 import time
 
-from lib import Process, compile_java, jdks, make_directory, run, test, wait_until
-from support.profile import NO_GUARDS, Daemon, succeeded
+from lib import Process, compile_java, jdks, run, test, wait_until
+from support.profile import NO_GUARDS, Daemon, stamp, succeeded
 
 SHOP = """
 package org.%s;
@@ -40,13 +40,9 @@ schedules:
 
 class Host:
     def __init__(self):
-        directory = make_directory()
-        config = os.path.join(directory, "jxperfd.yaml")
-        with open(config, "w") as f:
-            f.write(CONFIG)
         self.shop = self.jvm("shop")
         self.cart = self.jvm("cart")
-        self.daemon = Daemon(options=["--config", config], state=os.path.join(directory, "state"))
+        self.daemon = Daemon(config=CONFIG)
 
     def jvm(self, package):
         classes = compile_java({"Server.java": SHOP % package})
@@ -80,10 +76,6 @@ def both_halves():
 
 
 middle = 0.0
-
-
-def stamp(at):
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(at))
 
 
 @test
