@@ -6,29 +6,14 @@ import resource
 import subprocess
 import time
 
-from lib import HANG_S, Process, compile_java, jdks, make_directory, need_root, run, test, wait_until
+from lib import HANG_S, Process, jdks, make_directory, need_root, run, test, wait_until
 from support.profile import CLIENT, NO_GUARDS, Daemon, succeeded
+from support.summing import summing
 
 EVERY_S = 10
 SOON_S = 12 * EVERY_S
 REFUSING = 5
 TEAM = f"heal{os.getpid()}"
-
-SERVER = """
-public class Server {
-    static volatile int sink;
-    public static void main(String[] args) throws Exception {
-        int[] a = new int[1 << 20];
-        System.out.println("up");
-        while (true) {
-            int s = 0;
-            for (int x : a) s += x;
-            sink = s;
-            Thread.sleep(20);
-        }
-    }
-}
-"""
 
 CONFIG = """
 host-budget: 90%
@@ -47,7 +32,7 @@ class Host:
     def __init__(self):
         self.directory = make_directory()
         self.pause_file = os.path.join(self.directory, "pause-here")
-        classes = compile_java({"Server.java": SERVER})
+        classes = summing("Server", ints=1 << 17, rest_ms=20)
         self.refusing = [self.jvm(classes) for _ in range(REFUSING)]
         for jvm in self.refusing:
             with open(f"/proc/{jvm.pid}/statm", encoding="ascii") as f:

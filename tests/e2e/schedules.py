@@ -4,29 +4,14 @@ import json
 import os
 import signal
 
-from lib import Process, compile_java, jdks, note, run, test, wait_until
+from lib import Process, jdks, note, run, test, wait_until
 from support.profile import NO_GUARDS, Daemon, succeeded
+from support.summing import summing
 
 EVERY_S, WINDOW_S = 10, 2
 # A round, an epoch in which it is found too late, one in which it has its window, and room: one window runs at a time,
 # and where windows take twice their length to begin and end, one of three JVMs misses its window in every other epoch.
 SOON_S = 10 + 8 * EVERY_S + WINDOW_S + 20
-
-SHOP = """
-package org.shop;
-public class Server {
-    static volatile int sink;
-    static int sum(int[] a) { int s = 0; for (int i = 0; i < a.length; i++) s += a[i]; return s; }
-    public static void main(String[] args) throws Exception {
-        int[] a = new int[1 << 20];
-        System.out.println("up");
-        while (true) {
-            for (int i = 0; i < 10; i++) sink = sum(a);
-            Thread.sleep(50);
-        }
-    }
-}
-"""
 
 # JVMs of another run of this test are not meant.
 TEAM = f"web{os.getpid()}"
@@ -55,7 +40,7 @@ class Host:
     """Two JVMs that match and one that does not, and the daemon."""
 
     def __init__(self):
-        self.classes = compile_java({"Server.java": SHOP})
+        self.classes = summing("org.shop.Server", rest_ms=50)
         self.shops = [self.jvm(TEAM), self.jvm(TEAM)]
         self.other = self.jvm("back")
         self.daemon = Daemon(http="127.0.0.1:0", config=CONFIG, state="none")
