@@ -13,7 +13,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/e2e"))
 # pylint: disable=wrong-import-position; they are found by the line above
-from lib import Process, compile_java, jdks, make_directory
+from lib import Process, compile_java, jdks
+from support.cgroup import Group
 from support.profile import NO_GUARDS, Daemon, succeeded
 
 JVMS, SECONDS = int(os.environ.get("IDLE_JVMS", "30")), float(os.environ.get("IDLE_S", "600"))
@@ -33,31 +34,6 @@ public class Idle {
     }
 }
 """
-# Version 1 of cgroups has the account in a hierarchy of its own.
-ACCOUNTS = (("/sys/fs/cgroup/cpuacct", "cpuacct.usage"), ("/sys/fs/cgroup", "cpu.stat"))
-
-
-class Account:
-    """A cgroup, and the CPU time of all that ran in it."""
-
-    def __init__(self):
-        root, name = next((r, n) for r, n in ACCOUNTS if os.path.isdir(r))
-        self.directory = os.path.join(root, TEAM)
-        self.path = os.path.join(self.directory, name)
-        os.mkdir(self.directory)
-
-    def enter(self):
-        with open(os.path.join(self.directory, "cgroup.procs"), "w", encoding="ascii") as f:
-            f.write(str(os.getpid()))
-
-    def leave(self):
-        with open(os.path.join(os.path.dirname(self.directory), "cgroup.procs"), "w", encoding="ascii") as f:
-            f.write(str(os.getpid()))
-
-    def seconds(self):
-        with open(self.path, encoding="ascii") as f:
-            fields = f.read().split()
-        return int(fields[0]) / 1e9 if len(fields) == 1 else int(fields[fields.index("usage_usec") + 1]) / 1e6
 
 
 def ended(daemon):
@@ -65,27 +41,22 @@ def ended(daemon):
 
 
 def main():
-    classes, directory, account = compile_java({"Idle.java": SOURCE}), make_directory(), Account()
-    path = os.path.join(directory, "jxperfd.yaml")
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(CONFIG)
+    classes, group = compile_java({"Idle.java": SOURCE}), Group(controller="cpuacct")
     command = [jdks()[0].java, "-Xmx32m", "-XX:+UseSerialGC", "-cp", classes, "Idle"]
     jvms = [Process(command, env={**os.environ, "TEAM": TEAM}) for _ in range(JVMS)]
     for jvm in jvms:
         jvm.wait_for("up")
-    account.enter()
+    daemon = Daemon(prefix=group.enter(), config=CONFIG)
     try:
-        daemon = Daemon(options=("--config", path))
+        before, begin = group.cpu_seconds(), time.monotonic()
+        time.sleep(SECONDS)
+        spent, took = group.cpu_seconds() - before, time.monotonic() - begin
+        windows = ended(daemon)
     finally:
-        account.leave()
-    before, begin = account.seconds(), time.monotonic()
-    time.sleep(SECONDS)
-    spent, took = account.seconds() - before, time.monotonic() - begin
-    windows = ended(daemon)
+        daemon.stop()
+        group.stop()
     print(f"daemon_with_{JVMS}_idle_jvms  {100 * spent / took:.3f} %  {1000 * spent / max(windows, 1):.1f} ms a window  "
           f"{windows} windows in {took:.0f} s")
-    daemon.stop()
-    os.rmdir(account.directory)
 
 
 main()

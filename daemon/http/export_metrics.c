@@ -85,7 +85,9 @@ static const struct {
     {"jxperf_export_sent_bytes", EXPOSITION_COUNTER,
      "Bytes of the bodies of requests, or of files, in which these were.", write_bytes},
     {"jxperf_export_failed", EXPOSITION_COUNTER,
-     "Batches of windows that were not taken, and were tried again, by why.", write_failed},
+     "Batches of windows that were not taken, by why. They are tried again, those that "
+     "are too large or refused by halves, until one window alone is dropped.",
+     write_failed},
     {"jxperf_export_dropped", EXPOSITION_COUNTER,
      "Windows that were not sent and never will be: the store's limits deleted them, they were too "
      "old for the server or refused by it, too large, or could not be read.",

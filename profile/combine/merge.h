@@ -38,8 +38,8 @@
  *
  * Variances. Observations of weights v x have the effective number (sum v x)^2 / sum v^2 x^2
  * (Kish), as in one window. What windows of a program differ by beyond that is in the facts of the
- * result (profile/combine/batches.h), and reports take the wider interval. For CPU time that is a
- * design effect of the kind, by which the intervals of its pairs are widened, too.
+ * result (profile/combine/batches.h): a design effect of the kind, for fractions and for CPU time,
+ * by which the intervals of its pairs are widened, too.
  *
  * Takes what the merged profile takes, 24 bytes more for each pair, 144 for each site, and the map
  * of the window that is being added. Bounded as one window's profile is.

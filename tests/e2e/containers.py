@@ -4,10 +4,11 @@ import json
 import os
 import subprocess
 
-from lib import BUNDLE, HANG_S, Process, compile_java, jdks, make_directory, need_root, run, skip, test, test_on_jdks, wait_until
+from lib import BUNDLE, HANG_S, Process, jdks, make_directory, need_root, run, skip, test, test_on_jdks, wait_until
 from support.attach import agent_paths, leftovers, namespace_pid
 from support.container import FIRST_USER, Container, debian
 from support.profile import CLIENT, NO_GUARDS, Daemon, assert_quality, share_through, succeeded, the_one_kind
+from support.summing import summing
 
 SHORT = ("--kinds", "silent-load")
 NOEXEC = "mount -t tmpfs -o noexec,mode=1777 tmp tmp; "
@@ -127,22 +128,6 @@ schedules:
     budget: 30%
 """
 
-MAIN = """
-package PACKAGE;
-public class Main {
-    static volatile int sink;
-    static int sum(int[] a) { int s = 0; for (int i = 0; i < a.length; i++) s += a[i]; return s; }
-    public static void main(String[] args) throws Exception {
-        int[] a = new int[1 << 20];
-        System.out.println("up");
-        while (true) {
-            for (int i = 0; i < 10; i++) sink = sum(a);
-            Thread.sleep(20);
-        }
-    }
-}
-"""
-
 
 def labels(text):
     return f"mkdir etc/podinfo; printf '%s\\n' {text} > etc/podinfo/labels; "
@@ -151,7 +136,7 @@ def labels(text):
 @test
 def scheduled_windows_of_containers_have_the_names_of_pods_or_whole_main_classes():
     need_root()
-    programs = {p: compile_java({"Main.java": MAIN.replace("PACKAGE", p)}) for p in ("payments", "orders")}
+    programs = {p: summing(f"{p}.Main", rest_ms=20) for p in ("payments", "orders")}
     name = labels("'app.kubernetes.io/name=\"till\"' 'app=\"other\"'")
 
     def start(package, **options):
@@ -164,10 +149,7 @@ def scheduled_windows_of_containers_have_the_names_of_pods_or_whole_main_classes
     }
     # Nor is what only root may read in there, or what is not a file of its own.
     hidden = start("orders", mounts=name + "chmod 600 etc/podinfo/labels", user=USER)
-    config = os.path.join(make_directory(), "jxperfd.yaml")
-    with open(config, "w", encoding="utf-8") as f:
-        f.write(CONFIG)
-    daemon = Daemon(options=("--config", config))
+    daemon = Daemon(config=CONFIG)
     wait_until(lambda: all((listed(daemon, j.pid) or {}).get("app") == app for app, j in jvms.items()), "names", SOON_S)
     assert listed(daemon, hidden.pid)["app"] == "orders.Main"
 

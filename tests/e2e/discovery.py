@@ -3,12 +3,10 @@ that starts processes all the time pays next to nothing for it."""
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
-import urllib.request
 
-from lib import HANG_S, Process, compile_java, jdks, make_directory, need_root, note, run, skip, test, wait_until
+from lib import HANG_S, Process, compile_java, jdks, need_root, note, run, skip, test, wait_until
 from support.profile import NO_GUARDS, Daemon, cpu_seconds
 
 WITHOUT_BPF = ("setpriv", "--bounding-set", "-bpf,-sys_admin")
@@ -42,29 +40,11 @@ schedules:
 """
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Host(Daemon):
     def __init__(self, prefix=(), config=CONFIG):
-        self.config = os.path.join(make_directory(), "jxperfd.yaml")
-        self.configure(config)
-        self.address = f"127.0.0.1:{free_port()}"
-        super().__init__(prefix=prefix, http=self.address, options=("--config", self.config))
+        super().__init__(prefix=prefix, http="127.0.0.1:0", config=config)
         # The broker's own name for it: setpriv and the like exec.
         self.both = (self.pid, self.broker())
-
-    def configure(self, text):
-        with open(self.config, "w", encoding="utf-8") as f:
-            f.write(text)
-
-    def metric(self, name):
-        with urllib.request.urlopen(f"http://{self.address}/metrics", timeout=HANG_S) as answer:
-            lines = answer.read().decode().splitlines()
-        return next((float(line.split()[1]) for line in lines if line.startswith(name + " ")), None)
 
     def wait_for_round(self):
         wait_until(lambda: self.metric("jxperf_discovery_rounds_total"), "a round", ROUND_S)

@@ -6,28 +6,14 @@ import json
 import os
 import time
 
-from lib import Process, compile_java, jdks, make_directory, run, test, wait_until
+from lib import Process, jdks, run, test, wait_until
 from support.clock import SteppedClock
 from support.profile import NO_GUARDS, Daemon, succeeded
+from support.summing import summing
 
 EVERY_S, WINDOW_S, DAY_S = 10, 2, 86400
 # At a probability of a fourth it takes some epochs.
 SOON_S = 10 + 20 * EVERY_S
-
-LOADS = """
-public class Loads {
-    static volatile int sink;
-    static int sum(int[] a) { int s = 0; for (int i = 0; i < a.length; i++) s += a[i]; return s; }
-    public static void main(String[] args) throws Exception {
-        int[] a = new int[1 << 20];
-        System.out.println("up");
-        while (true) {
-            for (int i = 0; i < 10; i++) sink = sum(a);
-            Thread.sleep(20);
-        }
-    }
-}
-"""
 
 TEAM = f"evidence{os.getpid()}"
 
@@ -47,20 +33,19 @@ class Host:
         self.noon_s = 12 * 3600 - (now - now.replace(hour=0, minute=0, second=0, microsecond=0)).seconds
         self.today = int(time.time() + self.noon_s) // DAY_S
         self.clock.set(self.noon_s)
-        self.config = os.path.join(make_directory(), "jxperfd.yaml")
-        self.configure("jitter: 1%")
-        self.jvm = Process([jdks()[-1].java, "-Xmx64m", "-XX:+UseSerialGC", "-cp", compile_java({"Loads.java": LOADS}), "Loads"],
+        self.config = config("jitter: 1%")
+        self.jvm = Process([jdks()[-1].java, "-Xmx64m", "-XX:+UseSerialGC", "-cp", summing("Loads", rest_ms=20), "Loads"],
                            env={**os.environ, "TEAM": TEAM})
         self.jvm.wait_for("up")
         self.daemon = self.start()
         self.target = 0
 
     def start(self, state=None):
-        return Daemon(state=state, prefix=self.clock.prefix, http="127.0.0.1:0", options=["--config", self.config])
+        return Daemon(state=state, prefix=self.clock.prefix, http="127.0.0.1:0", config=self.config)
 
     def configure(self, said):
-        with open(self.config, "w", encoding="utf-8") as file:
-            file.write(config(said))
+        self.config = config(said)
+        self.daemon.configure(self.config)
 
     def set_day(self, number):
         """It is noon of that day from now."""
@@ -85,12 +70,17 @@ class Host:
     def weight(self, window):
         return json.loads(succeeded(self.daemon.ctl("report", window["id"], "--format", "json")))["window"]["weight_s"]
 
-    def tuned(self, day):
-        """The probability of the day after one, by its windows."""
+    def assert_weight(self, window, probability):
+        """In the nine digits that a report has."""
+        weight = self.weight(window)
+        assert f"{weight:.9g}" == f"{EVERY_S / probability:.9g}", (window, weight, probability)
+
+    def tuned(self, day, before):
+        """The probability of the day after one, by its windows, which were as probable as that."""
         windows = self.windows(day)
-        weights = [self.weight(w) for w in windows]
-        estimate = sum(w["pairs"] * weight / EVERY_S for w, weight in zip(windows, weights))
-        before = EVERY_S / weights[-1]
+        for window in windows:
+            self.assert_weight(window, before)
+        estimate = sum(w["pairs"] / before for w in windows)
         return min(1, max(before / 4, min(before * 4, self.target / estimate)))
 
     def probability(self):
@@ -99,9 +89,8 @@ class Host:
 
     def wait_for_probability(self, expected):
         wait_until(lambda: abs((self.probability() or 0) / expected - 1) < 1e-9, f"a probability of {expected}", SOON_S)
-        metric = next(line for line in self.daemon.get("/metrics").splitlines()
-                      if line.startswith('jxperf_schedule_probability{schedule="enough"} '))
-        assert abs(float(metric.split()[-1]) / expected - 1) < 1e-4, (metric, expected)
+        metric = self.daemon.metric("jxperf_schedule_probability", schedule="enough")
+        assert abs(metric / expected - 1) < 1e-4, (metric, expected)
 
 
 host = Host()
@@ -119,7 +108,7 @@ def what_a_period_brought_says_how_probable_windows_are_the_next_day():
     succeeded(host.daemon.ctl("reload"))
     host.wait_for_probability(0.1)  # Of an application without a day of windows.
     host.set_day(1)
-    known["probability"] = host.tuned(0)
+    known["probability"] = host.tuned(0, 1)
     assert abs(known["probability"] - 2 / 3) < 0.01, known
     host.wait_for_probability(known["probability"])
     assert f"enough ({100 * known['probability']:.3g}%)" in succeeded(host.daemon.ctl("list"))
@@ -129,8 +118,7 @@ def what_a_period_brought_says_how_probable_windows_are_the_next_day():
 def windows_stand_for_more_as_they_are_rarer():
     succeeded(host.daemon.ctl("resume"))
     for window in host.wait_for_windows(1, 2):
-        weight = host.weight(window)
-        assert abs(weight * known["probability"] / EVERY_S - 1) < 1e-9, (window, weight, known)
+        host.assert_weight(window, known["probability"])
 
 
 @test
@@ -139,13 +127,13 @@ def a_restart_changes_nothing():
     host.daemon.stop()
     host.daemon = host.start(host.daemon.state)
     host.wait_for_probability(known["probability"])
-    assert "\njxperf_schedule_evidence_missing 0\n" in host.daemon.get("/metrics")
+    assert host.daemon.metric("jxperf_schedule_evidence_missing") == 0
 
 
 @test
 def on_the_next_day_it_is_the_target_over_the_estimate():
     host.set_day(2)
-    host.wait_for_probability(host.tuned(1))
+    host.wait_for_probability(host.tuned(1, known["probability"]))
 
 
 run()

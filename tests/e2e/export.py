@@ -169,6 +169,7 @@ def a_certificate_that_nobody_vouches_for_is_not_believed():
         daemon.write(f"name: there\nclickhouse: {receiver.url}\nca-file: {files[0]}")
         assert "export" in succeeded(daemon.ctl("reload"))
         receiver.wait_for(2)
+        wait_until(lambda: daemon.metric("jxperf_export_sent_total", destination="there") == 2, "the count of these")
         assert daemon.metric("jxperf_export_failed_total", destination="there", reason="tls") >= 1
 
 

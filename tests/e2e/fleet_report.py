@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Reports of a fleet: windows of real JVMs in a real ClickHouse with two shards, and in a current engine, asked for by
 `jxperfctl fleet`; and fleets whose truth is known."""
-# Takes a place for the servers and the JVMs.
 import json
 import math
 import os
@@ -10,7 +9,7 @@ import socket
 import threading
 import time
 
-from lib import ROOT, Process, compile_java, jdks, make_directory, note, run, test, wait_until
+from lib import ROOT, Process, compile_java, jdks, make_directory, note, run, test
 from support.clickhouse import CLUSTER, PASSWORD, READER, Engine, send, two_shards
 from support.profile import NO_GUARDS, Daemon, ctl, succeeded
 
@@ -52,11 +51,7 @@ class Fleet:
         for host in HOSTS:
             jvm = Process([jdks()[0].java, "-Xmx64m", "-XX:+UseSerialGC", "-cp", classes, "Shop"])
             jvm.wait_for("up")
-            directory = make_directory()
-            config = os.path.join(directory, "jxperfd.yaml")
-            with open(config, "w", encoding="ascii") as f:
-                f.write(f"host-budget: 90%\n{NO_GUARDS}\n")
-            daemon = Daemon(options=["--config", config], state=os.path.join(directory, "state"))
+            daemon = Daemon(config=f"host-budget: 90%\n{NO_GUARDS}\n")
             for _ in range(WINDOWS):
                 succeeded(daemon.ctl("attach", str(jvm.pid), "--duration", "2s", "--kinds", KINDS, "--budget", "20%"))
             self.daemons[host] = daemon
@@ -162,7 +157,7 @@ def one_that_may_only_read_can_ask():
 
 
 @test
-def a_difference_between_sets_of_windows_is_told():
+def sets_of_the_same_windows_do_not_differ():
     same = fleet.ask("diff", "group=blue,app=Shop", "group=alone,app=Shop")
     assert "no difference" in same.splitlines()[0], same
     wrong = ctl("fleet", "diff", "nonsense", "app=x", "--url", fleet.url)
@@ -171,7 +166,7 @@ def a_difference_between_sets_of_windows_is_told():
 
 # ---------------------------------------------------------------- fleets that are known
 
-TRUE_FRACTION = 0.3
+TRUE_FRACTION, METHODS = 0.3, 12
 GROUPS = 10
 KNOWN_HOSTS, KNOWN_WINDOWS = int(os.environ.get("FLEET_HOSTS", "120")), int(os.environ.get("FLEET_WINDOWS", "4"))
 
@@ -197,6 +192,25 @@ def the_truth_lies_within_the_intervals():
         held += low <= TRUE_FRACTION <= high
     note(f"{held} of {GROUPS} intervals hold the truth")
     assert held >= GROUPS - 3, held  # Of ten of 95% it is fewer in 1 of 1,000.
+
+
+@test
+def a_method_that_wastes_more_is_told_with_how_much():
+    """Of CPU time ticks in pairs are one half, and each of the METHODS takes as much of them; then one has 30%, in vain."""
+    first, hosts = 0.3, 60
+    rises = first / 2 - TRUE_FRACTION / METHODS / 2
+    send("fleet", fleet.url, "before", 12, hosts, 4)
+    send("fleet", fleet.url, "after", 13, hosts, 4, "once", first)
+    for a, b, verdict, truth in (("before", "after", "more", rises), ("after", "before", "less", -rises)):
+        diff = json.loads(fleet.ask("diff", f"app={a}", f"app={b}", "--format", "json"))["diff"]["cpu"]
+        (row,) = (r for r in diff["rows"] if r["shown"])
+        assert (row["what"], row["kind"], row["method"]) == ("waste", "dead_store", "org.example.Main.write0"), row
+        assert row["verdict"] == verdict and row["interval"][0] <= truth <= row["interval"][1], (row, truth)
+        kind, = diff["kinds"]
+        assert kind["shown"] and kind["verdict"] == verdict and (kind["difference"] > 0) == (truth > 0), kind
+        assert "org.example.Main.write0" in diff["headline"], diff["headline"]
+    gate = ctl("fleet", "diff", "app=before", "app=after", "--fail-above", "2%", "--url", fleet.url)
+    assert gate.returncode == 5, gate
 
 
 @test

@@ -5,33 +5,15 @@ import os
 import resource
 import subprocess
 import time
-import urllib.request
 
-from lib import BUILD, HANG_S, Process, compile_java, jdks, make_directory, need_root, run, test, wait_until
-from support.profile import NO_GUARDS
+from lib import HANG_S, Process, jdks, make_directory, need_root, run, test, wait_until
+from support.profile import CLIENT, NO_GUARDS, Daemon, succeeded
+from support.summing import summing
 
-CLIENT = os.path.join(BUILD, "bin/jxperfctl")
-DAEMON = os.path.join(BUILD, "bin/jxperfd")
 EVERY_S = 10
 SOON_S = 12 * EVERY_S
 REFUSING = 5
 TEAM = f"heal{os.getpid()}"
-
-SERVER = """
-public class Server {
-    static volatile int sink;
-    public static void main(String[] args) throws Exception {
-        int[] a = new int[1 << 20];
-        System.out.println("up");
-        while (true) {
-            int s = 0;
-            for (int x : a) s += x;
-            sink = s;
-            Thread.sleep(20);
-        }
-    }
-}
-"""
 
 CONFIG = """
 host-budget: 90%
@@ -50,27 +32,20 @@ class Host:
     def __init__(self):
         self.directory = make_directory()
         self.pause_file = os.path.join(self.directory, "pause-here")
-        self.config = os.path.join(self.directory, "jxperfd.yaml")
-        self.socket = os.path.join(self.directory, "control.sock")
-        classes = compile_java({"Server.java": SERVER})
+        classes = summing("Server", ints=1 << 17, rest_ms=20)
         self.refusing = [self.jvm(classes) for _ in range(REFUSING)]
         for jvm in self.refusing:
             with open(f"/proc/{jvm.pid}/statm", encoding="ascii") as f:
                 used = int(f.read().split()[0]) * resource.getpagesize()
             resource.prlimit(jvm.pid, resource.RLIMIT_AS, (used + (2 << 20), resource.RLIM_INFINITY))
         self.well = self.jvm(classes)
-        self.configure()
         self.start()
 
     def start(self):
-        self.daemon = Process([DAEMON, "--socket", self.socket, "--http", "127.0.0.1:0", "--state-dir",
-                               os.path.join(self.directory, "state"), "--config", self.config])
-        self.daemon.wait_for("ready")
-        self.address = json.loads(self.ctl("--json", "status"))["http"]
+        self.daemon = Daemon(directory=self.directory, http="127.0.0.1:0", config=self.config())
 
-    def configure(self, guards=NO_GUARDS):
-        with open(self.config, "w", encoding="utf-8") as f:
-            f.write(CONFIG.format(team=TEAM, every=EVERY_S, pause_file=self.pause_file, guards=guards))
+    def config(self, guards=NO_GUARDS):
+        return CONFIG.format(team=TEAM, every=EVERY_S, pause_file=self.pause_file, guards=guards)
 
     @staticmethod
     def jvm(classes):
@@ -80,13 +55,10 @@ class Host:
         return jvm
 
     def try_ctl(self, *arguments):
-        return subprocess.run([CLIENT, "--socket", self.socket, *arguments], check=False, capture_output=True, text=True,
-                              timeout=HANG_S)
+        return self.daemon.ctl(*arguments)
 
     def ctl(self, *arguments):
-        done = self.try_ctl(*arguments)
-        assert done.returncode == 0, done
-        return done.stdout
+        return succeeded(self.try_ctl(*arguments))
 
     def windows(self, jvm):
         return [w for w in json.loads(self.ctl("--json", "windows")) if w["pid"] == jvm.pid and w["state"] == "done"]
@@ -97,20 +69,18 @@ class Host:
     def row(self, jvm):
         return next(j for j in json.loads(self.ctl("--json", "list")) if j["pid"] == jvm.pid)
 
-    def metric(self, series):
-        with urllib.request.urlopen(f"http://{self.address}/metrics", timeout=HANG_S) as answer:
-            lines = answer.read().decode().splitlines()
-        return next(float(line.split()[-1]) for line in lines if line.startswith(series + " "))
+    def metric(self, name, **labels):
+        return self.daemon.metric(name, **labels)
 
     def missed(self, reason):
-        return self.metric(f'jxperf_schedule_missed_total{{schedule="often",reason="{reason}"}}')
+        return self.metric("jxperf_schedule_missed_total", schedule="often", reason=reason)
 
     def wait_for_miss(self, reason):
         before = self.missed(reason)
         wait_until(lambda: self.missed(reason) > before, f"a window that is missed: {reason}", SOON_S)
 
     def ran(self):
-        return self.metric('jxperf_schedule_windows_total{schedule="often",outcome="ran"}')
+        return self.metric("jxperf_schedule_windows_total", schedule="often", outcome="ran")
 
 
 _host = []
@@ -127,13 +97,13 @@ def host():
 def jvms_without_room_do_not_keep_another_from_its_windows():
     h = host()
     h.wait_for_windows(h.well, 2)
-    wait_until(lambda: h.metric('jxperf_jvms{state="refused",reason="room"}') == REFUSING, "all that refuse", SOON_S)
-    assert h.metric('jxperf_jvms{state="covered",reason="none"}') == 1
+    wait_until(lambda: h.metric("jxperf_jvms", state="refused", reason="room") == REFUSING, "all that refuse", SOON_S)
+    assert h.metric("jxperf_jvms", state="covered", reason="none") == 1
     assert h.missed("room") >= REFUSING
-    assert h.metric('jxperf_schedule_windows_total{schedule="often",outcome="failed"}') == 0
-    assert h.metric('jxperf_schedule_stopped{schedule="often"}') == 0
-    assert h.metric('jxperf_schedule_failures_in_a_row{schedule="often"}') == 0
-    assert time.time() - h.metric('jxperf_schedule_last_success_timestamp_seconds{schedule="often"}') < SOON_S
+    assert h.metric("jxperf_schedule_windows_total", schedule="often", outcome="failed") == 0
+    assert h.metric("jxperf_schedule_stopped", schedule="often") == 0
+    assert h.metric("jxperf_schedule_failures_in_a_row", schedule="often") == 0
+    assert time.time() - h.metric("jxperf_schedule_last_success_timestamp_seconds", schedule="often") < SOON_S
     for jvm in h.refusing:
         row = h.row(jvm)
         assert row["skipped"] == "room" and row["skipped_until"] > time.time(), row
@@ -152,7 +122,7 @@ def with_room_they_have_theirs():
     h.ctl("reload")
     for jvm in h.refusing:
         h.wait_for_windows(jvm, 1)
-    assert h.metric('jxperf_jvms{state="covered",reason="none"}') == 1 + REFUSING
+    assert h.metric("jxperf_jvms", state="covered", reason="none") == 1 + REFUSING
     for jvm in h.refusing:
         jvm.stop()
 
@@ -181,8 +151,8 @@ def a_pause_holds_until_somebody_resumes():
 def nobody_but_administrators_may_pause():
     h = host()
     os.chmod(h.directory, 0o755)
-    os.chmod(h.socket, 0o666)
-    done = subprocess.run(["setpriv", "--reuid=61003", "--regid=61003", "--clear-groups", CLIENT, "--socket", h.socket,
+    os.chmod(h.daemon.socket, 0o666)
+    done = subprocess.run(["setpriv", "--reuid=61003", "--regid=61003", "--clear-groups", CLIENT, "--socket", h.daemon.socket,
                            "pause"], check=False, capture_output=True, text=True, timeout=HANG_S)
     assert done.returncode == 1 and "only root and the admin group may pause" in done.stderr, done
 
@@ -205,7 +175,7 @@ def a_file_forbids_windows_as_long_as_it_is_there():
 @test
 def a_host_that_is_busy_has_no_scheduled_windows():
     h = host()
-    h.configure(guards=NO_GUARDS.replace("load: off", "load: 0"))
+    h.daemon.configure(h.config(guards=NO_GUARDS.replace("load: off", "load: 0")))
     h.ctl("reload")
     ran = h.ran()
     h.wait_for_miss("load")

@@ -7,24 +7,13 @@ import subprocess
 import time
 import urllib.request
 
-from lib import BUILD, HANG_S, Process, compile_java, jdks, make_directory, run, test, wait_until
+from lib import BUILD, HANG_S, Process, jdks, make_directory, run, test, wait_until
 from support.profile import Daemon, Workload, report_of, succeeded
 from support.prometheus import free_port, promtool
+from support.summing import summing
 
 CLIENT = os.path.join(BUILD, "bin/jxperfctl")
 DAEMON = os.path.join(BUILD, "bin/jxperfd")
-
-SUMMING = """
-public class Summing {
-    static volatile int sink;
-    static int sum(int[] a) { int s = 0; for (int i = 0; i < a.length; i++) s += a[i]; return s; }
-    public static void main(String[] args) {
-        int[] a = new int[4096];
-        System.out.println("up");
-        while (true) sink = sum(a);
-    }
-}
-"""
 
 
 class Scraped:
@@ -36,7 +25,7 @@ class Scraped:
         self.daemon = Process([DAEMON, "--socket", self.socket, "--http", self.address,
                                "--state-dir", os.path.join(make_directory(), "state")])
         self.daemon.wait_for("ready")
-        jvm = Process([jdks()[0].java, "-cp", compile_java({"Summing.java": SUMMING}), "Summing"])
+        jvm = Process([jdks()[0].java, "-cp", summing("Summing", ints=4096), "Summing"])
         jvm.wait_for("up")
         self.report = json.loads(self.ctl("attach", str(jvm.pid), "--duration", "3s", "--kinds", "silent-load",
                                           "--format", "json"))

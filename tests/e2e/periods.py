@@ -5,21 +5,10 @@ import json
 import os
 import time
 
-from lib import Process, compile_java, jdks, make_directory, run, test, wait_until
-from support.profile import NO_GUARDS, Daemon, succeeded
+from lib import Process, jdks, run, test, wait_until
+from support.profile import NO_GUARDS, Daemon, stamp, succeeded
+from support.summing import summing
 
-SHOP = """
-package org.%s;
-public class Server {
-    static volatile int sink;
-    static int sum(int[] a) { int s = 0; for (int i = 0; i < a.length; i++) s += a[i]; return s; }
-    public static void main(String[] args) throws Exception {
-        int[] a = new int[1 << 18];
-        System.out.println("up");
-        while (true) sink = sum(a);
-    }
-}
-"""
 PAIRS, LOOPS = 2, 2
 TEAM = f"shop{os.getpid()}"
 CONFIG = f"""
@@ -40,16 +29,12 @@ schedules:
 
 class Host:
     def __init__(self):
-        directory = make_directory()
-        config = os.path.join(directory, "jxperfd.yaml")
-        with open(config, "w") as f:
-            f.write(CONFIG)
         self.shop = self.jvm("shop")
         self.cart = self.jvm("cart")
-        self.daemon = Daemon(options=["--config", config], state=os.path.join(directory, "state"))
+        self.daemon = Daemon(config=CONFIG)
 
     def jvm(self, package):
-        classes = compile_java({"Server.java": SHOP % package})
+        classes = summing(f"org.{package}.Server", ints=1 << 18)
         process = Process([jdks()[0].java, "-Xmx64m", "-XX:+UseSerialGC", "-cp", classes,
                            f"org.{package}.Server"], env={**os.environ, "TEAM": TEAM})
         process.wait_for("up")
@@ -80,10 +65,6 @@ def both_halves():
 
 
 middle = 0.0
-
-
-def stamp(at):
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(at))
 
 
 @test

@@ -3,35 +3,15 @@
 import json
 import os
 import signal
-import socket
-import subprocess
-import urllib.request
 
-from lib import BUILD, HANG_S, Process, compile_java, jdks, make_directory, note, run, test, wait_until
-from support.profile import NO_GUARDS
+from lib import Process, jdks, note, run, test, wait_until
+from support.profile import NO_GUARDS, Daemon, succeeded
+from support.summing import summing
 
-CLIENT = os.path.join(BUILD, "bin/jxperfctl")
-DAEMON = os.path.join(BUILD, "bin/jxperfd")
 EVERY_S, WINDOW_S = 10, 2
 # A round, an epoch in which it is found too late, one in which it has its window, and room: one window runs at a time,
 # and where windows take twice their length to begin and end, one of three JVMs misses its window in every other epoch.
 SOON_S = 10 + 8 * EVERY_S + WINDOW_S + 20
-
-SHOP = """
-package org.shop;
-public class Server {
-    static volatile int sink;
-    static int sum(int[] a) { int s = 0; for (int i = 0; i < a.length; i++) s += a[i]; return s; }
-    public static void main(String[] args) throws Exception {
-        int[] a = new int[1 << 20];
-        System.out.println("up");
-        while (true) {
-            for (int i = 0; i < 10; i++) sink = sum(a);
-            Thread.sleep(50);
-        }
-    }
-}
-"""
 
 # JVMs of another run of this test are not meant.
 TEAM = f"web{os.getpid()}"
@@ -56,33 +36,16 @@ schedules:
 """
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Host:
     """Two JVMs that match and one that does not, and the daemon."""
 
     def __init__(self):
-        directory = make_directory()
-        self.classes = compile_java({"Server.java": SHOP})
+        self.classes = summing("org.shop.Server", rest_ms=50)
         self.shops = [self.jvm(TEAM), self.jvm(TEAM)]
         self.other = self.jvm("back")
-        self.config = os.path.join(directory, "jxperfd.yaml")
-        self.configure(CONFIG)
-        self.address = f"127.0.0.1:{free_port()}"
-        self.socket = os.path.join(directory, "control.sock")
-        self.daemon = Process([DAEMON, "--socket", self.socket, "--http", self.address, "--state-dir", "none",
-                               "--config", self.config])
-        self.daemon.wait_for("ready")
+        self.daemon = Daemon(http="127.0.0.1:0", config=CONFIG, state="none")
         self.most = 0  # windows that ran at a time
         self.late = None
-
-    def configure(self, text):
-        with open(self.config, "w", encoding="utf-8") as f:
-            f.write(text)
 
     def jvm(self, team):
         jvm = Process([jdks()[-1].java, "-Xmx64m", "-XX:+UseSerialGC", "-cp", self.classes, "org.shop.Server"],
@@ -91,8 +54,7 @@ class Host:
         return jvm
 
     def ctl(self, *arguments):
-        return subprocess.run([CLIENT, "--socket", self.socket, *arguments], check=True,
-                              capture_output=True, text=True, timeout=HANG_S).stdout
+        return succeeded(self.daemon.ctl(*arguments))
 
     def windows(self, pid):
         """Ended ones of that JVM; notes how many run at the same time."""
@@ -116,12 +78,10 @@ class Host:
         return next((j for j in json.loads(self.ctl("--json", "list")) if j["pid"] == pid), None)
 
     def metrics(self):
-        with urllib.request.urlopen(f"http://{self.address}/metrics", timeout=HANG_S) as answer:
-            return answer.read().decode()
+        return self.daemon.get("/metrics")
 
-    def metric(self, series):
-        return next((float(line.split()[-1]) for line in self.metrics().splitlines() if line.startswith(series + " ")),
-                    None)
+    def metric(self, name, **labels):
+        return self.daemon.metric(name, **labels)
 
 
 _host = []
@@ -157,11 +117,10 @@ def its_report_says_what_it_stands_for():
 @test
 def metrics_have_its_fraction_under_the_name_of_the_rule():
     h = host()
-    ratio = h.metric('jxperf_window_inefficiency_ratio{app="webshop",kind="silent_load"}')
+    ratio = h.metric("jxperf_window_inefficiency_ratio", app="webshop", kind="silent_load")
     assert ratio is not None and ratio > 0.5, ratio
-    ran = 'jxperf_schedule_windows_total{schedule="often",outcome="ran"}'
-    assert h.metric(ran) >= 2, h.metrics()
-    assert h.metric('jxperf_schedule_stopped{schedule="often"}') == 0
+    assert h.metric("jxperf_schedule_windows_total", schedule="often", outcome="ran") >= 2, h.metrics()
+    assert h.metric("jxperf_schedule_stopped", schedule="often") == 0
 
 
 @test
@@ -211,8 +170,8 @@ def a_jvm_that_is_killed_leaves_no_trace():
     assert h.row(pid) is None
     h.wait_for_window(h.shops[0], len(h.windows(h.shops[0].pid)) + 1)
     assert len(h.windows(pid)) <= count + 1
-    assert h.metric('jxperf_schedule_windows_total{schedule="often",outcome="failed"}') == 0, h.metrics()
-    assert h.metric('jxperf_schedule_stopped{schedule="often"}') == 0
+    assert h.metric("jxperf_schedule_windows_total", schedule="often", outcome="failed") == 0, h.metrics()
+    assert h.metric("jxperf_schedule_stopped", schedule="often") == 0
 
 
 @test
@@ -230,10 +189,10 @@ def limits_were_kept():
 @test
 def a_configuration_that_is_read_anew_is_in_force_at_once():
     h = host()
-    h.configure(CONFIG.replace("webshop", "shop"))
+    h.daemon.configure(CONFIG.replace("webshop", "shop"))
     h.ctl("reload")
     wait_until(lambda: h.row(h.shops[0].pid)["app"] == "shop", "the new name", SOON_S)
-    h.configure("schedules: []\n")
+    h.daemon.configure("schedules: []\n")
     h.ctl("reload")
     assert "SCHEDULE" not in h.ctl("list").splitlines()[0]
     assert "jxperf_schedule" not in h.metrics()

@@ -3,15 +3,16 @@
  * tests of `jxperfctl fleet`: those of a store, or of a fleet whose truth is known.
  *
  *   windows store FILE URL HOST GROUP STORE            all windows of a store's database
- *   windows fleet URL APP SEED HOSTS WINDOWS [HOW]     a fleet of one application
+ *   windows fleet URL APP SEED HOSTS WINDOWS [HOW [FIRST]]     a fleet of one application
  *
- * HOW: "twice" sends every batch twice; "half" sends what comes before the last request twice, as
- * if the answer had been lost; "uncommitted" never sends rows of `windows`.
+ * HOW: "once" is the default; "twice" sends every batch twice; "half" sends what comes before the
+ * last request twice, as if the answer had been lost; "uncommitted" never sends rows of `windows`.
  *
  * In a fleet each host has its own part of wasteful bytes, from Beta(3, 7), so that of all hosts
- * that there might be it is 0.3. Each takes about WINDOWS windows, of epochs that it takes part in
- * with a probability of its own, which weights say. Prints what it has sent, unweighted: windows,
- * rows of pairs, observations, checked and wasteful bytes.
+ * that there might be it is 0.3. Where FIRST is said, one method of METHODS, write0, makes this
+ * part of all accesses, and each of them in vain. Each host takes about WINDOWS windows, of epochs
+ * that it takes part in with a probability of its own, which weights say. Prints what it has sent,
+ * unweighted: windows, rows of pairs, observations, checked and wasteful bytes.
  */
 #include <curl/curl.h>
 #include <inttypes.h>
@@ -37,7 +38,7 @@ struct sender {
 	void *memory;
 	struct export_settings settings;
 	bool twice, half, uncommitted;
-	uint64_t requests, bytes;
+	double first; /* part of accesses that the first method makes in vain; 0: none is special */
 };
 
 struct sent {
@@ -80,8 +81,6 @@ static enum export_outcome post(struct sender *s, const struct export_request *q
 					  buffer_length(&answer), err, &lost);
 	buffer_release(&answer);
 	curl_slist_free_all(headers);
-	s->requests++;
-	s->bytes += q->body_bytes;
 	return outcome;
 }
 
@@ -191,14 +190,18 @@ static void give_time(struct window_result *w, double tick_ns)
 
 /* Half as many observations as ticks, in the same methods. */
 static struct window_result *fleet_window(const struct host *h, uint64_t *state, const char *app,
-					  unsigned number, unsigned observations)
+					  unsigned number, unsigned observations, double first)
 {
 	struct random_program p = {.pairs = METHODS};
 	struct window_result *w;
 
 	for (unsigned i = 0; i < METHODS; i++) {
-		p.part[i] = 1.0 / METHODS;
+		p.part[i] = first > 0 ? (1 - first) / (METHODS - 1) : 1.0 / METHODS;
 		p.waste[i] = h->waste;
+	}
+	if (first > 0) {
+		p.part[0] = first;
+		p.waste[0] = 1;
 	}
 	w = random_program_window(&p, state, number, observations, 7);
 	(void)snprintf(w->app, sizeof(w->app), "%s", app);
@@ -239,7 +242,7 @@ static void send_host(struct sender *s, const char *app, unsigned number, uint64
 	for (unsigned epoch = 0; epoch < (unsigned)(wanted / h.chance); epoch++) {
 		if (draw(state) >= h.chance)
 			continue;
-		windows[count] = fleet_window(&h, state, app, epoch + 1, 40);
+		windows[count] = fleet_window(&h, state, app, epoch + 1, 40, s->first);
 		if (++count == BATCH) {
 			send_and_free(s, &origin, windows, count, sent);
 			count = 0;
@@ -257,6 +260,7 @@ static void send_fleet(struct sender *s, char **argv, struct sent *sent)
 	unsigned windows = (unsigned)strtoul(argv[3], NULL, 10);
 	const char *how = argv[4] ? argv[4] : "";
 
+	s->first = argv[4] && argv[5] ? strtod(argv[5], NULL) : 0;
 	s->twice = strcmp(how, "twice") == 0;
 	s->half = strcmp(how, "half") == 0;
 	s->uncommitted = strcmp(how, "uncommitted") == 0;
@@ -286,11 +290,11 @@ int main(int argc, char **argv)
 		s.url = argv[2];
 		send_fleet(&s, argv + 3, &sent);
 	} else {
-		die("store FILE URL HOST GROUP STORE, or fleet URL APP SEED HOSTS WINDOWS [HOW]");
+		die("store FILE URL HOST GROUP STORE, or fleet URL APP SEED HOSTS WINDOWS [HOW "
+		    "[FIRST]]");
 	}
 	(void)printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", sent.windows,
 		     sent.pairs, sent.observations, sent.checked, sent.wasteful);
-	(void)fprintf(stderr, "%" PRIu64 " requests, %" PRIu64 " bytes\n", s.requests, s.bytes);
 	export_clickhouse.free_memory(s.memory);
 	curl_easy_cleanup(s.curl);
 	return EXIT_SUCCESS;

@@ -179,7 +179,7 @@ class Tables:
             for kind in self.report("--app", f"app{app}")["inefficiency"]:
                 low, high = kind["fraction_ci95"]
                 held += low <= CHANCE <= high
-        # Of 30 intervals of 95% fewer hold in one case of 700.
+        # Of 30 intervals of 95% fewer hold in one case of 300.
         hold(held >= 25, f"{held} of {3 * APPS} intervals hold the chance that windows were drawn with")
         say(f"{self.database}: {held} of {3 * APPS} intervals of applications hold the chance that windows were drawn with")
 

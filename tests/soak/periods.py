@@ -10,8 +10,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
 
-from lib import jdks, make_directory  # noqa: E402
-from support.profile import Daemon, Workload, succeeded  # noqa: E402
+from lib import jdks  # noqa: E402
+from support.profile import Daemon, Workload, stamp, succeeded  # noqa: E402
 from support.tomcat import Tomcat  # noqa: E402
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "10"))
@@ -28,22 +28,15 @@ schedules:
 SMALL = ("DeadStore", "ListSubtract", "MapRebuild", "ChartTimeline")
 
 
-def stamp(at):
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(at))
-
-
 def windows_of(merged):
     return {k["kind"]: k["windows"] for k in merged["kinds"]}
 
 
 class Ten:
     def __init__(self):
-        config = os.path.join(make_directory(), "jxperfd.yaml")
-        with open(config, "w", encoding="ascii") as f:
-            f.write(CONFIG)
         self.tomcat = Tomcat(jdks()[0], 60 * MINUTES + 60)
         self.small = [Workload(jdks()[0], name) for name in SMALL]
-        self.daemon = Daemon(options=["--config", config], http="127.0.0.1:0")
+        self.daemon = Daemon(config=CONFIG, http="127.0.0.1:0")
         self.start = time.time()
 
     def json(self, *arguments):

@@ -19,7 +19,7 @@ class Group:
     """A cgroup of the test's own with a controller, below the one that it runs in; version 1 or 2, as there is. Its name
     may be one that says something."""
 
-    LIMITS = {"memory": "limit", "cpu": "quota"}
+    NEEDED = {"memory": "limit", "cpu": "quota", "cpuacct": "time"}
 
     def __init__(self, parent=None, controller="memory", name=None):
         self.path = os.path.join(parent.path if parent else own_group(controller),
@@ -32,12 +32,12 @@ class Group:
         except OSError as error:
             skip(f"no cgroup can be made: {error}")
         register(self)
-        if not os.path.exists(self.file(self.LIMITS[controller])):
+        if not os.path.exists(self.file(self.NEEDED[controller])):
             skip(f"cgroups here have no {controller} controller")
 
     def file(self, which):
         names = {"limit": ("memory.limit_in_bytes", "memory.max"), "use": ("memory.usage_in_bytes", "memory.current"),
-                 "quota": ("cpu.cfs_quota_us", "cpu.max")}
+                 "quota": ("cpu.cfs_quota_us", "cpu.max"), "time": ("cpuacct.usage", "cpu.stat")}
         return os.path.join(self.path, names[which][self.v2])
 
     def enter(self):
@@ -55,6 +55,13 @@ class Group:
         none = "max" if self.v2 else "-1"
         quota = none if cpus is None else str(round(cpus * PERIOD_US))
         write(self.file("quota"), f"{quota} {PERIOD_US}" if self.v2 else quota)
+
+    def cpu_seconds(self):
+        """What all that ran in the group took, also what has ended; of a group with the cpuacct controller."""
+        if not self.v2:
+            return number(self.file("time")) / 1e9
+        with open(self.file("time"), encoding="ascii") as f:
+            return int(dict(line.split() for line in f)["usage_usec"]) / 1e6
 
     def throttled(self):
         """In how many periods the kernel has stopped the group, of how many."""

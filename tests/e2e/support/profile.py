@@ -112,15 +112,24 @@ def duration_for(pid, cpu_s, least_share=LEAST_SHARE):
 
 class Daemon(Process):
     """A daemon that serves a socket of its own, and keeps windows in a directory of its own or in the one
-    that another left. pid is the engine's."""
+    that another left. pid is the engine's. config: the text of its configuration, where it has one."""
 
-    def __init__(self, prefix=(), http="none", options=(), state=None, directory=None):
+    def __init__(self, prefix=(), http="none", options=(), state=None, directory=None, config=None, program=DAEMON):
         directory = directory or make_directory()
         self.socket = os.path.join(directory, "control.sock")
         self.state = state or os.path.join(directory, "state")
-        command = [*prefix, DAEMON, "--socket", self.socket, "--http", http, "--state-dir", self.state, *options]
+        command = [*prefix, program, "--socket", self.socket, "--http", http, "--state-dir", self.state, *options]
+        if config is not None:
+            self.config = os.path.join(directory, "jxperfd.yaml")
+            self.configure(config)
+            command += ["--config", self.config]
         super().__init__(command, start_new_session=True)
         self.wait_for("ready")
+
+    def configure(self, text):
+        """What holds after a reload."""
+        with open(self.config, "w", encoding="utf-8") as f:
+            f.write(text)
 
     def broker(self):
         """The pid of the privileged half."""
@@ -129,11 +138,24 @@ class Daemon(Process):
         assert len(children) == 1, f"the daemon has the children {children}"
         return int(children[0])
 
+    def address(self):
+        """Where it serves HTTP."""
+        return re.search(r"ready: .* http (\S+)", self.output()).group(1)
+
     def get(self, path):
         """What it serves by HTTP."""
-        address = re.search(r"ready: .* http (\S+)", self.output()).group(1)
-        with urllib.request.urlopen(f"http://{address}{path}", timeout=HANG_S) as answer:
+        with urllib.request.urlopen(f"http://{self.address()}{path}", timeout=HANG_S) as answer:
             return answer.read().decode()
+
+    def metric(self, name, **labels):
+        """The value of the series with these labels, and no others; None where there is none."""
+        want = sorted(f'{k}="{v}"' for k, v in labels.items())
+        for line in self.get("/metrics").splitlines():
+            series, _, value = line.rpartition(" ")
+            found, _, inside = series.partition("{")
+            if found == name and sorted(inside.rstrip("}").split(",") if inside else []) == want:
+                return float(value)
+        return None
 
     def ctl(self, *arguments, timeout=HANG_S):
         return ctl("--socket", self.socket, *arguments, timeout=timeout)
@@ -232,6 +254,11 @@ def ctl(*arguments, timeout=HANG_S):
         timeout=timeout,
         check=False,
     )
+
+
+def stamp(at):
+    """A time as jxperfctl takes it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(at))
 
 
 def attach_options(duration, options):

@@ -2,12 +2,12 @@
 to the server as they are."""
 import contextlib
 import http.client
-import http.server
 import socket
-import struct
 import threading
 import time
 import urllib.parse
+
+from support.http_server import Handler, Server, reset_at_close
 
 # Longer than a sender that is to meet it waits for an answer.
 STALL_S = 8
@@ -26,15 +26,8 @@ class Proxy:
         self.refused = {}  # what the server says where it takes no rows -> how often
         self.committed = 0  # requests with rows of windows, which are the last of a batch, that the server has taken
         self.lock = threading.Lock()
-        proxy = self
-
-        class Handler(_Handler):
-            pass
-
-        Handler.proxy = proxy
-        self._server = _Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        self._server = Server(type("Ours", (_Handler,), {"proxy": self}))
+        self.url = f"http://127.0.0.1:{self._server.port}"
 
     def next_fault(self):
         """The one that a request is to meet, or None."""
@@ -51,19 +44,10 @@ class Proxy:
         return self.requests == self.done
 
     def stop(self):
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.stop()
 
 
-class _Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_):
-        pass  # Whoever sends may break off.
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(Handler):
     proxy = None
 
     def do_POST(self):
@@ -76,9 +60,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         finally:
             with self.proxy.lock:
                 self.proxy.done += 1
-
-    def body(self):
-        return self.rfile.read(int(self.headers["Content-Length"]))
 
     def ask(self, body):
         """The server's status and answer; None where there is no server."""
@@ -108,30 +89,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.reset()
 
-    def say(self, status, body=b"", **headers):
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def reset(self):
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.connection.close()
-        self.close_connection = True
-
-    def handle(self):
-        with contextlib.suppress(OSError, ValueError):
-            super().handle()
-
-    def finish(self):
-        with contextlib.suppress(OSError, ValueError):
-            super().finish()
-
-    def log_message(self, *_):
-        pass
-
 
 # ---------------------------------------------------------------- faults
 
@@ -143,7 +100,7 @@ def _reset_in_body(handler):
     host, port = handler.proxy.server.split(":")
     with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=10) as server:
         server.sendall(f"POST {handler.path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {size}\r\n\r\n".encode() + half)
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        reset_at_close(server)
     handler.reset()
 
 

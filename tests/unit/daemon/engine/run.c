@@ -64,7 +64,6 @@ static void on_ended(void *arg, struct run *r, int error, const char *message)
 	f->run = NULL;
 }
 
-/* The broker has been asked to attach, and has so long for an answer. */
 static bool has_rules(void *arg)
 {
 	(void)arg;
@@ -81,6 +80,7 @@ static bool name_nothing(void *arg, const Jxp__Jvm *jvm, char app[WINDOW_NAME_BY
 	return false;
 }
 
+/* The broker has been asked to attach, and has so long for an answer. */
 static int begin_attaching(void **state, uint64_t patience_ms, bool named_by_rules)
 {
 	static struct fixture f;

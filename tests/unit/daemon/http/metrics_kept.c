@@ -7,41 +7,28 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uv.h>
 
-#include "common/clock.h"
 #include "daemon/http/metrics_kept.h"
 #include "daemon/http/metrics_record.h"
-#include "tests/unit/support/tree_fixture.h"
-
-/* Real keepers in a directory: the first is left as if it had been killed. */
-#define PATIENCE_S 10
+#include "tests/unit/support/keeper_fixture.h"
 
 struct fixture {
-	char directory[96];
-	char path[96]; /* of the database in it */
-	uv_loop_t loop;
-	struct keeper *keeper;
-	struct window_sink sink;
+	struct keeper_fixture store;
 	struct metrics_kept kept;
 };
 
 static void open_keeper(struct fixture *f)
 {
-	struct keeper_settings settings = {.directory = f->directory, .flush_ms = 20};
-
-	assert_int_equal(keeper_new(&f->keeper, &f->loop, &settings, NULL), 0);
-	f->sink = keeper_sink(f->keeper);
+	keeper_fixture_open(&f->store, (struct keeper_settings){.flush_ms = 20});
 	f->kept = (struct metrics_kept){.live = metrics_new()};
-	assert_int_equal(metrics_kept_begin(&f->kept, f->keeper, NULL), 0);
+	assert_int_equal(metrics_kept_begin(&f->kept, f->store.keeper, NULL), 0);
 }
 
 static void close_keeper(struct fixture *f)
 {
-	keeper_free(f->keeper);
+	keeper_fixture_close(&f->store);
 	metrics_kept_release(&f->kept);
 	metrics_free(f->kept.live);
-	(void)uv_run(&f->loop, UV_RUN_DEFAULT);
 }
 
 static int set_up(void **state)
@@ -50,9 +37,7 @@ static int set_up(void **state)
 
 	assert_non_null(f);
 	(void)tree_make();
-	(void)snprintf(f->directory, sizeof(f->directory), "%s", tree_path("state"));
-	(void)snprintf(f->path, sizeof(f->path), "%s", tree_path("state/windows.db"));
-	assert_int_equal(uv_loop_init(&f->loop), 0);
+	keeper_fixture_init(&f->store, "state");
 	open_keeper(f);
 	*state = f;
 	return 0;
@@ -63,7 +48,7 @@ static int tear_down(void **state)
 	struct fixture *f = *state;
 
 	close_keeper(f);
-	assert_int_equal(uv_loop_close(&f->loop), 0);
+	keeper_fixture_release(&f->store);
 	tree_remove();
 	free(f);
 	return 0;
@@ -73,7 +58,7 @@ static int tear_down(void **state)
 static void count_one(struct fixture *f)
 {
 	metrics_attach_failed(f->kept.live, EBUSY);
-	f->sink.failed(f->sink.arg, NULL, EBUSY, "busy");
+	f->store.sink.failed(f->store.sink.arg, NULL, EBUSY, "busy");
 }
 
 static unsigned failures_in(const struct metrics *m)
@@ -100,11 +85,7 @@ static unsigned shown(const struct fixture *f)
 
 static void turn_until_shown(struct fixture *f, unsigned wanted)
 {
-	uint64_t end = clock_monotonic_ns() + PATIENCE_S * NS_PER_S;
-
-	while (shown(f) != wanted && clock_monotonic_ns() < end)
-		(void)uv_run(&f->loop, UV_RUN_ONCE);
-	assert_int_equal(shown(f), wanted);
+	TURN_UNTIL(&f->store, shown(f) == wanted);
 }
 
 /* What a daemon would find that was started now. */
@@ -116,7 +97,7 @@ static unsigned on_disk(struct fixture *f)
 	size_t size = 0;
 	unsigned value;
 
-	assert_int_equal(database_open(f->path, DATABASE_READ, &db, NULL), 0);
+	assert_int_equal(database_open(f->store.path, DATABASE_READ, &db, NULL), 0);
 	assert_int_equal(database_note(db, DATABASE_NOTE_METRICS, &bytes, &size, NULL), 0);
 	database_close(db);
 	if (!bytes)
@@ -163,38 +144,40 @@ TEST(without_a_keeper_all_is_shown_at_once, set_up, tear_down)
 	metrics_free(kept.live);
 }
 
+/* Nothing else is shown before it is there. */
+static bool stands_on_disk(struct fixture *f, unsigned value)
+{
+	assert_int_equal(shown(f), value);
+	return on_disk(f) >= value;
+}
+
 /* Another's lock is in the way of writing. */
 TEST(while_nothing_can_be_written_all_is_shown_and_never_falls_after, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	unsigned before = 0;
-	uint64_t end;
 	struct sqlite3 *other = NULL;
 
-	assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_open(f->store.path, &other), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
 	count_one(f);
 	turn_until_shown(f, 1); /* The batch has failed. */
 	assert_int_equal(on_disk(f), 0);
-	assert_true(keeper_stats(f->keeper).failing);
+	assert_true(keeper_stats(f->store.keeper).failing);
 	count_one(f);
 	assert_int_equal(shown(f), 2);
 	assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_close(other), SQLITE_OK);
-	while (keeper_stats(f->keeper).failing) {
+	while (keeper_stats(f->store.keeper).failing) {
 		count_one(f); /* Also between encoding and the end of writing. */
 		assert_true(shown(f) >= before);
 		before = shown(f);
-		(void)uv_run(&f->loop, UV_RUN_ONCE);
+		(void)uv_run(&f->store.loop, UV_RUN_ONCE);
 	}
 	assert_true(shown(f) >= before);
 	/* What was shown meanwhile stands, and is on the disk with the next batch. */
 	before = shown(f);
-	end = clock_monotonic_ns() + PATIENCE_S * NS_PER_S;
-	while (on_disk(f) < before && clock_monotonic_ns() < end) {
-		(void)uv_run(&f->loop, UV_RUN_ONCE);
-		assert_int_equal(shown(f), before);
-	}
+	TURN_UNTIL(&f->store, stands_on_disk(f, before));
 	assert_int_equal(on_disk(f), before);
 }
 
@@ -206,14 +189,14 @@ TEST(what_a_start_could_not_read_is_added_when_it_can, set_up, tear_down)
 	count_one(f);
 	count_one(f);
 	close_keeper(f);
-	assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_open(f->store.path, &other), SQLITE_OK);
 	/* Also its readers are kept out. */
 	assert_int_equal(sqlite3_exec(other,
 				      "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT",
 				      NULL, NULL, NULL),
 			 SQLITE_OK);
 	open_keeper(f);
-	assert_null(keeper_metrics_found(f->keeper, &(size_t){0}));
+	assert_null(keeper_metrics_found(f->store.keeper, &(size_t){0}));
 	count_one(f);
 	assert_int_equal(sqlite3_close(other), SQLITE_OK);
 	turn_until_shown(f, 3);
@@ -224,12 +207,11 @@ TEST(damaged_metrics_begin_at_zero_and_are_said, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct sqlite3 *db = NULL;
-	struct keeper_settings settings = {.directory = f->directory};
 	struct err err = {""};
 
 	count_one(f);
 	close_keeper(f);
-	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_open(f->store.path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db,
 				      "UPDATE notes SET value = x'00112233' WHERE name = "
 				      "'" DATABASE_NOTE_METRICS "'",
@@ -237,10 +219,9 @@ TEST(damaged_metrics_begin_at_zero_and_are_said, set_up, tear_down)
 			 SQLITE_OK);
 	assert_int_equal(sqlite3_changes(db), 1);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
-	assert_int_equal(keeper_new(&f->keeper, &f->loop, &settings, NULL), 0);
-	f->sink = keeper_sink(f->keeper);
+	keeper_fixture_open(&f->store, (struct keeper_settings){0});
 	f->kept = (struct metrics_kept){.live = metrics_new()};
-	assert_int_equal(metrics_kept_begin(&f->kept, f->keeper, &err), -EBADMSG);
+	assert_int_equal(metrics_kept_begin(&f->kept, f->store.keeper, &err), -EBADMSG);
 	assert_non_null(strstr(err.message, "damaged"));
 	assert_int_equal(shown(f), 0);
 	count_one(f);

@@ -23,7 +23,6 @@ static void on_login(void *arg, bool known, uid_t uid)
 /* A child at the other end of a socket that is ours. */
 static pid_t start_peer(int *ours)
 {
-	int pair[2];
 	char byte;
 	pid_t child;
 
@@ -41,10 +40,11 @@ static pid_t start_peer(int *ours)
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		pair[0] = socket(AF_UNIX, SOCK_STREAM, 0);
-		if (connect(pair[0], (struct sockaddr *)&address, size) < 0)
+		int own = socket(AF_UNIX, SOCK_STREAM, 0);
+
+		if (connect(own, (struct sockaddr *)&address, size) < 0)
 			_exit(1);
-		(void)read(pair[0], &byte, 1); /* Until it is killed. */
+		(void)read(own, &byte, 1); /* Until it is killed. */
 		_exit(0);
 	}
 	*ours = accept(listener, NULL, NULL);

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "daemon/store/database.h"
 #include "daemon/store/queue.h"
 #include "daemon/store/record.h"
+#include "tests/unit/support/older_store.h"
 #include "tests/unit/support/sample_window.h"
 #include "tests/unit/support/tree_fixture.h"
 
@@ -412,25 +412,16 @@ TEST(notes_are_kept, set_up, tear_down)
 	assert_memory_equal(value, "three", 5);
 }
 
-static void execute(const char *path, const char *sql)
-{
-	sqlite3 *db = NULL;
-
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
 TEST(a_file_of_a_later_version_is_left_alone, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database *db = NULL;
 
 	put_sample(f, 1, "shop");
-	execute(f->path, "PRAGMA user_version = 99");
+	store_execute(f->path, "PRAGMA user_version = 99");
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &db, &f->err), -EPROTONOSUPPORT);
 	assert_non_null(strstr(f->err.message, "version 99, made by a later jxperfd"));
-	execute(f->path, "PRAGMA user_version = 5");
+	store_execute(f->path, "PRAGMA user_version = 5");
 }
 
 TEST(a_file_of_an_earlier_version_is_left_alone, set_up, tear_down)
@@ -439,20 +430,14 @@ TEST(a_file_of_an_earlier_version_is_left_alone, set_up, tear_down)
 	struct database *db = NULL;
 
 	put_sample(f, 1, "shop");
-	execute(f->path, "PRAGMA user_version = 2");
+	store_execute(f->path, "PRAGMA user_version = 2");
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &db, &f->err), -EPROTO);
 	assert_non_null(strstr(f->err.message, "version 2, made by an earlier jxperfd"));
-	execute(f->path, "PRAGMA user_version = 5");
+	store_execute(f->path, "PRAGMA user_version = 5");
 }
 
-/* What version 4 has not. */
-#define WITHOUT_NEWER                               \
-	"ALTER TABLE windows DROP COLUMN weight_s;" \
-	"ALTER TABLE windows DROP COLUMN version;"  \
-	"DROP TABLE queue;"
-
 /* Its windows are there, and say neither of which version they are nor what they stand for. */
-TEST(a_file_of_the_version_before_becomes_one_of_this, set_up, tear_down)
+TEST(windows_of_a_file_of_version_4_are_there, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_evidence evidence[ROOM];
@@ -461,7 +446,7 @@ TEST(a_file_of_the_version_before_becomes_one_of_this, set_up, tear_down)
 	size_t count = ROOM;
 
 	put_scheduled(f, 1, "shop", SCHEDULED_NS, 600);
-	execute(f->path, WITHOUT_NEWER "PRAGMA user_version = 4");
+	older_store_make(f->path, 4);
 	open_again(f);
 	assert_int_equal(list(f, PROC_ANY_UID, "shop", rows, &all), 1);
 	assert_string_equal(rows[0].version, "");
@@ -503,7 +488,7 @@ TEST(evidence_is_of_the_latest_day_of_each_application, set_up, tear_down)
 }
 
 /* What they are for is not known until their records are read. */
-TEST(a_file_of_the_version_before_that_becomes_one_of_this, set_up, tear_down)
+TEST(a_file_of_version_3_becomes_one_of_this, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct database_row rows[ROOM];
@@ -511,9 +496,7 @@ TEST(a_file_of_the_version_before_that_becomes_one_of_this, set_up, tear_down)
 	uint64_t all = 0;
 
 	put_sample(f, 1, "shop");
-	execute(f->path, WITHOUT_NEWER "ALTER TABLE windows DROP COLUMN asker;"
-				       "ALTER TABLE windows DROP COLUMN kinds;"
-				       "PRAGMA user_version = 3");
+	older_store_make(f->path, 3);
 	open_again(f);
 	assert_int_equal(list(f, PROC_ANY_UID, "shop", rows, &all), 1);
 	assert_int_equal(rows[0].kinds, 0);
@@ -529,39 +512,48 @@ TEST(a_file_of_the_version_before_that_becomes_one_of_this, set_up, tear_down)
 }
 
 /* A damaged one is read so: what can be learnt from it stays in it. */
-TEST(a_file_of_the_version_before_is_read_for_salvage_and_not_written, set_up, tear_down)
+static void read_for_salvage(struct fixture *f, unsigned version)
 {
-	struct fixture *f = *state;
 	struct database *from = NULL;
 	struct database_row row;
 	struct window_result *w = NULL;
 	unsigned number = 0;
 
 	put_sample(f, 1, "shop");
-	execute(f->path,
-		WITHOUT_NEWER "ALTER TABLE windows DROP COLUMN asker;"
-			      "ALTER TABLE windows DROP COLUMN kinds; PRAGMA user_version = 3");
+	older_store_make(f->path, version);
 	assert_int_equal(database_open(f->path, DATABASE_SALVAGE, &from, &f->err), 0);
 	assert_true(database_next(from, 0, &number));
 	assert_int_equal(database_find(from, PROC_ANY_UID, number, &row, &f->err), 0);
 	assert_string_equal(row.app, "shop");
-	assert_true(row.asker == 0 && row.kinds == 0);
+	assert_string_equal(row.version, "");
+	assert_int_equal(row.asker, version == 3 ? 0 : 1001);
+	assert_int_equal(row.kinds == 0, version == 3);
 	assert_int_equal(database_load(from, PROC_ANY_UID, number, &w, &f->err), 0);
 	window_result_free(w);
 	database_close(from);
 	/* It has them still to get. */
-	execute(f->path,
-		"ALTER TABLE windows ADD COLUMN kinds; ALTER TABLE windows DROP COLUMN kinds");
+	store_execute(f->path, version == 3 ? "ALTER TABLE windows ADD COLUMN kinds"
+					    : "ALTER TABLE windows ADD COLUMN weight_s");
 }
 
-TEST(a_file_of_version_4_becomes_one_of_this, set_up, tear_down)
+TEST(a_file_of_version_3_is_read_for_salvage_and_not_written, set_up, tear_down)
+{
+	read_for_salvage(*state, 3);
+}
+
+TEST(a_file_of_version_4_is_read_for_salvage_and_not_written, set_up, tear_down)
+{
+	read_for_salvage(*state, 4);
+}
+
+TEST(a_file_of_version_4_gets_a_queue, set_up, tear_down)
 {
 	struct fixture *f = *state;
 	struct queue_destinations to = {.names = {"there"}, .count = 1};
 	struct queue_state states[QUEUE_DESTINATIONS_MAX];
 
 	put_sample(f, 1, "shop");
-	execute(f->path, WITHOUT_NEWER "PRAGMA user_version = 4");
+	older_store_make(f->path, 4);
 	open_again(f);
 	assert_int_equal(queue_states(f->db, &to, states, &f->err), 0);
 	assert_int_equal(states[0].windows, 0);
@@ -576,7 +568,7 @@ TEST(a_version_that_a_bit_has_changed_is_no_version, set_up, tear_down)
 	struct database_row row;
 
 	put_sample(f, 1, "shop");
-	execute(f->path, "PRAGMA user_version = 4");
+	store_execute(f->path, "PRAGMA user_version = 4");
 	open_again(f);
 	assert_int_equal(database_find(f->db, PROC_ANY_UID, 1, &row, &f->err), 0);
 	assert_string_equal(row.app, "shop");
@@ -656,7 +648,7 @@ TEST(somebody_elses_file_is_left_alone, set_up, tear_down)
 	struct fixture *f = *state;
 	struct database *db = NULL;
 
-	execute(f->path, "PRAGMA application_id = 5");
+	store_execute(f->path, "PRAGMA application_id = 5");
 	assert_int_equal(database_open(f->path, DATABASE_WRITE, &db, &f->err), -EBADMSG);
 }
 

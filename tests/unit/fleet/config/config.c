@@ -9,29 +9,7 @@
 #include "common/clock.h"
 #include "fleet/config/config.h"
 #include "fleet/config/schema.h"
-#include "tests/unit/support/config_text.h"
-
-static void load(struct config *c, const char *text)
-{
-	struct err err = {0};
-
-	if (config_parse(c, "j.yaml", text, strlen(text), &err) == 0)
-		return;
-	fail_msg("refused: %s", err.message);
-	abort(); /* fail_msg does not return, which analyzers are not told. */
-}
-
-static void assert_refused(const char *text, const char *message)
-{
-	struct config c;
-	struct err err = {0};
-
-	memset(&c, 0x5a, sizeof(c));
-	assert_int_equal(config_parse(&c, "j.yaml", text, strlen(text), &err), -EINVAL);
-	assert_string_equal(err.message, message);
-	for (size_t i = 0; i < sizeof(c); i++)
-		assert_int_equal(((unsigned char *)&c)[i], 0x5a);
-}
+#include "tests/unit/support/config_expected.h"
 
 TEST(guards_have_thresholds_or_are_off)
 {

@@ -2,30 +2,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fleet/config/config.h"
-#include "tests/unit/support/config_text.h"
-
-static void load(struct config *c, const char *text)
-{
-	struct err err = {.message = ""};
-
-	if (config_parse(c, "j.yaml", text, strlen(text), &err) == 0)
-		return;
-	fail_msg("%s", err.message);
-	abort(); /* fail_msg does not return, which analyzers are not told. */
-}
-
-static void assert_refused(const char *text, const char *why)
-{
-	struct config c;
-	struct err err = {.message = ""};
-
-	assert_int_equal(config_parse(&c, "j.yaml", text, strlen(text), &err), -EINVAL);
-	assert_string_equal(err.message, why);
-}
+#include "tests/unit/support/config_expected.h"
 
 TEST(a_destination_has_defaults_by_its_kind)
 {

@@ -16,8 +16,9 @@
 #define RUNS    300u
 
 /* Kinds and rows have a hundredth together, of what differs by no more than is taken for granted.
- * Two windows a side that differ as these do come to twice that: see batches.h. */
-#define SHOWN_MOST (0.05 * RUNS)
+ * Two windows a side that differ as these do come to more: 3% with the worst of 20 other seeds. */
+#define SHOWN_MOST        (0.01 * RUNS)
+#define SHOWN_MOST_DIFFER (0.04 * RUNS)
 
 /* Of 95% intervals, with what so few runs are off by; and of two windows that differ. */
 #define HELD_LEAST     0.89
@@ -165,6 +166,7 @@ TEST(nothing_is_shown_of_a_program_that_does_not_change)
 			const struct population *p = &populations[i];
 			struct tally t = of_windows(p, count, 100 * i + count);
 
+			double most = p->least > 1 ? SHOWN_MOST_DIFFER : SHOWN_MOST;
 			double least = p->least > 1 && count == 2 ? HELD_LEAST_TWO : HELD_LEAST;
 
 			print_message(
@@ -174,7 +176,7 @@ TEST(nothing_is_shown_of_a_program_that_does_not_change)
 			    100.0 * t.fractions / t.both, 100.0 * t.shares / t.both);
 			if (count < p->least)
 				continue; /* One window cannot tell. */
-			assert_true(t.shown <= SHOWN_MOST);
+			assert_true(t.shown <= most);
 			assert_true(t.fractions >= least * t.both && t.shares >= least * t.both);
 		}
 }
