@@ -82,8 +82,9 @@ struct export_format {
 	void (*acknowledged)(void *memory, const struct export_batch *batch);
 
 	/* What the answer to a request means: an HTTP status and the first bytes of the body. line
-	 * is for the log, one line without control characters, where it is not sent; *lost is how
-	 * much of it the server says it has left out. */
+	 * is what the server says, on one line, where the request is not sent or *lost is not 0:
+	 * words for the log, as they came; "" where there are none. *lost is how much of the
+	 * request the server says it has left out. */
 	enum export_outcome (*judge)(int status, const void *body, size_t body_bytes,
 				     struct err *line, uint64_t *lost);
 };
@@ -92,9 +93,9 @@ struct export_format {
  * to be lost for. */
 bool export_status_is_of_address(int status);
 
-/* What every format says of a status that has no meaning of its own to it: 2xx is sent; 408, 429
- * and 5xx but 501 and 505, and those of an address, are to be tried again; 413 is too large. The
- * rest is refused. */
+/* What a status means where nothing else is known of the answer: 2xx is sent; 408, 429 and 5xx but
+ * 501 and 505, those of an address, and what is no status of an end, below 200, are to be tried
+ * again; 413 is too large. The rest is refused. */
 enum export_outcome export_judge_status(int status);
 
 void export_batch_release(struct export_batch *batch);

@@ -42,8 +42,7 @@ static int encode(void *memory, const struct export_settings *settings,
 	struct otlp_request request = {
 	    .origin = origin,
 	    .bytes_max = settings->body_bytes_max ? settings->body_bytes_max : OTLP_BODY_BYTES,
-	    .renumbered =
-		settings->otlp_minor == 0 || settings->otlp_minor >= OTLP_MINOR_RENUMBERED};
+	    .renumbered = settings->otlp_minor >= OTLP_MINOR_RENUMBERED};
 	int r;
 
 	(void)memory; /* Nothing is remembered: each request says all that it refers to. */
@@ -56,7 +55,7 @@ static int encode(void *memory, const struct export_settings *settings,
 
 /* ---------------------------------------------------------------- answers */
 
-/* The field's text as people may see it; false where it is not there. */
+/* The first line of the field's text; false where it is not there. */
 static bool message_in(char message[ANSWER_LINE_BYTES], const void *body, size_t size,
 		       unsigned number)
 {
@@ -114,7 +113,7 @@ static enum export_outcome judge(int status, const void *body, size_t body_bytes
 	}
 	if (!message_in(message, body, body_bytes, STATUS_MESSAGE))
 		profile_answer_line(message, body, body_bytes);
-	profile_answer_refusal(line, status, message);
+	(void)err_set(line, EREMOTEIO, "%s", message);
 	return profile_answer_outcome(status);
 }
 

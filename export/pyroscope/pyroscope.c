@@ -204,7 +204,7 @@ static enum export_outcome judge(int status, const void *body, size_t body_bytes
 	if (status >= 200 && status < 300)
 		return EXPORT_SENT;
 	profile_answer_line(message, body, body_bytes);
-	profile_answer_refusal(line, status, message);
+	(void)err_set(line, EREMOTEIO, "%s", message);
 	return profile_answer_outcome(status);
 }
 

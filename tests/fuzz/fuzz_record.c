@@ -33,7 +33,7 @@ static void render(const struct window_result *w)
 static void export(const struct window_result *w)
 {
 	static const struct export_format *const formats[] = {&export_otlp, &export_pyroscope};
-	static const struct export_settings settings = {.body_bytes_max = 2048, .samples_max = 50};
+	static const struct export_settings settings = {.otlp_minor = 11, .body_bytes_max = 2048};
 	static const struct export_origin origin = {.host = "h", .group = "", .store = ""};
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {

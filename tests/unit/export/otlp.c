@@ -161,7 +161,7 @@ static uint64_t sum_of(const struct window_result *w, size_t *profiles)
 
 TEST(each_value_of_a_window_is_a_profile_and_nothing_is_lost)
 {
-	static const unsigned minors[] = {9, 10, 11};
+	static const unsigned minors[] = {0, 9, 10, 11};
 	struct window_result *w = sample_window(3, "org.example.Main", 30);
 	size_t profiles;
 	uint64_t sum;
@@ -428,7 +428,7 @@ TEST(answers_mean_what_the_protocol_says)
 		assert_int_equal(judged(answers[i].status, "", 0, &line, &lost),
 				 answers[i].outcome);
 		assert_int_equal(lost, 0);
-		assert_int_equal(line.message[0] != 0, answers[i].outcome != EXPORT_SENT);
+		assert_string_equal(line.message, "");
 	}
 }
 
@@ -480,11 +480,11 @@ TEST(a_refusal_has_the_servers_words_on_one_line)
 		     "\x08\x03\x12\x0a"
 		     "bad\x1b profil",
 		     14, &line, &lost);
-	assert_string_equal(line.message, "HTTP status 400: bad? profi");
+	assert_string_equal(line.message, "bad? profi");
 	(void)judged(404, "404 page not found\nat all\n", 26, &line, &lost);
-	assert_string_equal(line.message, "HTTP status 404: 404 page not found");
+	assert_string_equal(line.message, "404 page not found");
 	(void)judged(503, "", 0, &line, &lost);
-	assert_string_equal(line.message, "HTTP status 503");
+	assert_string_equal(line.message, "");
 	memset(large, 'x', sizeof(large));
 	(void)judged(400, large, sizeof(large), &line, &lost);
 	assert_in_range(strlen(line.message), 200, 300);
