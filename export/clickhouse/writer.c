@@ -37,17 +37,9 @@ int house_put_f64(struct house_writer *w, double value)
 
 int house_put_length(struct house_writer *w, uint64_t length)
 {
-	uint8_t bytes[10];
-	size_t n = 0;
+	uint8_t bytes[VARINT_BYTES];
 
-	do {
-		bytes[n] = length & 0x7f;
-		length >>= 7;
-		if (length)
-			bytes[n] |= 0x80;
-		n++;
-	} while (length);
-	return house_put(w, bytes, n);
+	return house_put(w, bytes, varint_pack(bytes, length));
 }
 
 int house_put_text(struct house_writer *w, const char *text)

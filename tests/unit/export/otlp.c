@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "export/protobuf/wire.h"
 #include "export/otlp/otlp.h"
-#include "export/protobuf/protobuf.h"
 #include "export/profiles/window_profiles.h"
 #include "profile/combine/merge.h"
 #include "tests/unit/support/otlp_bodies.h"
@@ -64,15 +64,15 @@ static const unsigned *path_to_samples(unsigned depth)
 	return path + depth;
 }
 
-static uint64_t value_of(const struct protobuf_field *sample, unsigned minor)
+static uint64_t value_of(const struct wire_field *sample, unsigned minor)
 {
-	struct protobuf_reader r = {.bytes = sample->bytes, .size = sample->size};
-	struct protobuf_field field;
+	struct wire r = wire_of(sample->bytes, sample->value);
+	struct wire_field field;
 	uint64_t value = 0;
 
-	while (protobuf_next(&r, &field) > 0)
-		if (field.number == (minor < 10 ? 2 : 4) && field.is_bytes)
-			for (size_t i = 0; i < field.size; i++)
+	while (wire_next(&r, &field))
+		if (field.number == (minor < 10 ? 2 : 4) && field.type == WIRE_BYTES)
+			for (size_t i = 0; i < field.value; i++)
 				value |= (uint64_t)(field.bytes[i] & 0x7f) << (7 * i);
 	return value;
 }
@@ -80,19 +80,18 @@ static uint64_t value_of(const struct protobuf_field *sample, unsigned minor)
 static void read_message(const uint8_t *bytes, size_t size, unsigned depth, unsigned minor,
 			 struct told *told)
 {
-	struct protobuf_reader r = {.bytes = bytes, .size = size};
-	struct protobuf_field field;
-	int result;
+	struct wire r = wire_of(bytes, size);
+	struct wire_field field;
 
-	while ((result = protobuf_next(&r, &field)) > 0) {
+	while (wire_next(&r, &field)) {
 		uint64_t value;
 
-		if (field.number != *path_to_samples(depth) || !field.is_bytes)
+		if (field.number != *path_to_samples(depth) || field.type != WIRE_BYTES)
 			continue;
 		told->resources += depth == 0;
 		told->profiles += depth == 2;
 		if (depth < 3) {
-			read_message(field.bytes, field.size, depth + 1, minor, told);
+			read_message(field.bytes, field.value, depth + 1, minor, told);
 			continue;
 		}
 		value = value_of(&field, minor);
@@ -101,7 +100,7 @@ static void read_message(const uint8_t *bytes, size_t size, unsigned depth, unsi
 		if (told->least == 0 || value < told->least)
 			told->least = value;
 	}
-	assert_int_equal(result, 0);
+	assert_null(r.wrong);
 }
 
 static struct told told_by(const struct export_batch *batch, unsigned minor)
