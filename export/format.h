@@ -32,10 +32,7 @@ struct export_origin {
 struct export_settings {
 	const char *database;  /* ClickHouse: "jxperf" */
 	unsigned otlp_minor;   /* OTLP 1.x: which numbering of the protocol's fields */
-	size_t body_bytes_max; /* a request with more is split, */
-	size_t samples_max;    /* or with more samples; 0: no limit */
-	uint64_t
-	    too_old_ns; /* windows that began earlier than that before now are not taken; 0: all */
+	size_t body_bytes_max; /* a request with more is split; 0: as the format says */
 };
 
 /* One HTTP POST. */
@@ -44,14 +41,12 @@ struct export_request {
 	const char *content_type; /* static */
 	uint8_t *body;            /* to be freed */
 	size_t body_bytes;
-	unsigned windows; /* that have something in it */
 };
 
 struct export_batch {
 	struct export_request *requests;
 	size_t count;
 	uint64_t too_old; /* windows that the destination does not take any more */
-	uint64_t empty;   /* windows that have nothing to say in this format */
 	uint64_t cut;     /* rows or samples that a limit left out */
 	void *sent;       /* the format's, for acknowledged; one block of the heap */
 };

@@ -61,8 +61,6 @@ static void settings_of(const struct config_export *from, struct sender_settings
 	COPY(database, from->database);
 	s->format_settings.otlp_minor = from->otlp_minor;
 	s->format_settings.body_bytes_max = from->request_bytes;
-	s->format_settings.samples_max = from->samples_max;
-	s->format_settings.too_old_ns = from->too_old_ns;
 	s->timeout_ms = from->timeout_ns / NS_PER_MS;
 	s->windows_max = from->batch_windows;
 	s->bytes_max = from->batch_bytes;

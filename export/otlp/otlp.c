@@ -46,11 +46,10 @@ static int encode(void *memory, const struct export_settings *settings,
 	int r;
 
 	(void)memory; /* Nothing is remembered: each request says all that it refers to. */
-	r = window_profiles_list(&profiles, windows, count, settings->too_old_ns, now_unix_ns, out);
+	r = window_profiles_list(&profiles, windows, count, 0, now_unix_ns, out);
 	if (r < 0)
 		return r;
-	return window_profiles_split(&profiles, write_request, &request, settings->samples_max, out,
-				     err);
+	return window_profiles_split(&profiles, write_request, &request, 0, out, err);
 }
 
 /* ---------------------------------------------------------------- answers */

@@ -32,14 +32,11 @@
 static const struct {
 	const char *name;
 	uint64_t request_bytes;
-	uint32_t samples;
-	uint64_t too_old_ns;
 } kinds[CONFIG_EXPORT_KINDS] = {
-    [CONFIG_EXPORT_CLICKHOUSE] = {"clickhouse", 16 * MIB, 0, 0},
-    [CONFIG_EXPORT_OTLP] = {"otlp", 4 * MIB, 0, 0},
-    /* Of a profile; nothing older than an hour is taken. */
-    [CONFIG_EXPORT_PYROSCOPE] = {"pyroscope", 4 * MIB, 16000, 3600 * S_NS},
-    [CONFIG_EXPORT_DIRECTORY] = {"directory", 0, 0, 0},
+    [CONFIG_EXPORT_CLICKHOUSE] = {"clickhouse", 16 * MIB},
+    [CONFIG_EXPORT_OTLP] = {"otlp", 4 * MIB},
+    [CONFIG_EXPORT_PYROSCOPE] = {"pyroscope", 4 * MIB}, /* Of a profile. */
+    [CONFIG_EXPORT_DIRECTORY] = {"directory", 0},
 };
 
 const char *config_export_kind_name(enum config_export_kind kind)
@@ -274,8 +271,6 @@ static void take_texts(const struct schema_export *from, struct config_export *t
 	to->key_file = from->key_file;
 	to->database = from->database ? from->database : (char *)"jxperf";
 	to->request_bytes = kinds[to->kind].request_bytes;
-	to->samples_max = kinds[to->kind].samples;
-	to->too_old_ns = kinds[to->kind].too_old_ns;
 }
 
 int exports_take(const struct config_export *known, size_t count, const struct schema_export *from,

@@ -43,9 +43,7 @@ struct config_export {
 	uint32_t batch_windows;
 	uint64_t batch_bytes;
 	uint64_t batch_age_ns;
-	uint64_t request_bytes; /* a request has at most, of bytes */
-	uint32_t samples_max;   /* and of samples; 0: no limit, as of these */
-	uint64_t too_old_ns;    /* windows that began before that are not taken */
+	uint64_t request_bytes; /* a request has at most */
 	uint64_t keep_bytes;    /* files in a directory */
 	uint32_t keep_files;
 };

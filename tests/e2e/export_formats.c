@@ -37,7 +37,6 @@ static int make_request(struct export_request *r, const struct export_settings *
 	r->body = (uint8_t *)body;
 	r->target = e == 0 ? target : NULL;
 	r->content_type = "text/plain";
-	r->windows = (unsigned)count;
 	return e;
 }
 

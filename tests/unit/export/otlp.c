@@ -175,11 +175,10 @@ TEST(each_value_of_a_window_is_a_profile_and_nothing_is_lost)
 		struct told told = told_by(&batch, minors[i]);
 
 		assert_int_equal(told.requests, 1);
-		assert_int_equal(batch.requests[0].windows, 1);
 		assert_int_equal(told.resources, 1);
 		assert_int_equal(told.profiles, profiles);
 		assert_int_equal(told.sum, sum);
-		assert_true(batch.cut == 0 && batch.empty == 0 && batch.too_old == 0);
+		assert_true(batch.cut == 0 && batch.too_old == 0);
 		export_batch_release(&batch);
 	}
 	window_result_free(w);
@@ -200,8 +199,6 @@ TEST(windows_of_a_batch_are_resources_of_one_request)
 		sum += sum_of(windows[i], &profiles);
 	assert_int_equal(told.requests, 1);
 	assert_int_equal(told.resources, 3);
-	assert_int_equal(batch.requests[0].windows, 3);
-	assert_int_equal(batch.empty, 1);
 	assert_int_equal(told.sum, sum);
 	export_batch_release(&batch);
 	for (size_t i = 0; i < 4; i++)
@@ -328,20 +325,6 @@ TEST(of_a_profile_that_is_too_large_the_heaviest_samples_are_sent)
 	window_result_free(w);
 }
 
-TEST(a_profile_has_no_more_samples_than_it_may)
-{
-	struct window_result *w = large_window(1, 500);
-	struct export_settings settings = {.otlp_minor = 11, .samples_max = 100};
-	struct export_batch batch = encoded(&settings, (const struct window_result *[]){w}, 1);
-	struct told told = told_by(&batch, 11);
-
-	assert_int_equal(told.samples, 100);
-	assert_int_equal(batch.cut, 400);
-	assert_int_equal(told.least, 8 + 400);
-	export_batch_release(&batch);
-	window_result_free(w);
-}
-
 TEST(a_limit_that_nothing_fits_into_is_told)
 {
 	struct window_result *w = large_window(7, 10);
@@ -355,26 +338,6 @@ TEST(a_limit_that_nothing_fits_into_is_told)
 			 -EMSGSIZE);
 	assert_non_null(strstr(err.message, "window 'w7'"));
 	export_batch_release(&batch);
-	window_result_free(w);
-}
-
-TEST(windows_that_are_too_old_are_counted)
-{
-	struct window_result *w = sample_window(3, "org.example.Main", 30);
-	struct export_settings settings = {.otlp_minor = 11, .too_old_ns = 3600 * NS_PER_S};
-	const struct window_result *windows[] = {w};
-
-	for (uint64_t past = 0; past < 2; past++) {
-		struct export_batch batch = {0};
-
-		assert_int_equal(export_otlp.encode(NULL, &settings, &otlp_origin, windows, 1,
-						    w->start_unix_ns + 3600 * NS_PER_S + past,
-						    &batch, NULL),
-				 0);
-		assert_int_equal(batch.too_old, past);
-		assert_int_equal(batch.count, 1 - past);
-		export_batch_release(&batch);
-	}
 	window_result_free(w);
 }
 

@@ -187,7 +187,6 @@ TEST(each_value_is_a_series_with_the_labels_that_questions_are_asked_by)
 	(void)snprintf(w->request.schedule.name, sizeof(w->request.schedule.name), "nightly");
 	p = pushed(&usual, w, w->start_unix_ns);
 	assert_int_equal(p->batch.count, 1);
-	assert_int_equal(p->batch.requests[0].windows, 1);
 	s = series_of(p, "dead_store_bytes");
 	assert_string_equal(label_of(s, "__name__"), "jxperf");
 	assert_string_equal(label_of(s, "service_name"), "org.example.Main");
@@ -332,7 +331,6 @@ TEST(a_window_without_a_sample_is_none_to_push)
 	struct window_result *w = sample_window_empty(1, "org.example.Idle");
 	struct pushed *p = pushed(&usual, w, w->start_unix_ns);
 
-	assert_int_equal(p->batch.empty, 1);
 	assert_int_equal(p->batch.count, 0);
 	release(p);
 	window_result_free(w);

@@ -46,12 +46,9 @@ TEST(a_destination_has_defaults_by_its_kind)
 	assert_int_equal(c.exports[0].batch_windows, 100);
 	assert_int_equal(c.exports[0].batch_bytes, 16 << 20);
 	assert_int_equal(c.exports[0].batch_age_ns, 10000000000);
-	assert_int_equal(c.exports[0].too_old_ns, 0);
 	assert_int_equal(c.exports[1].otlp_minor, 9);
 	assert_int_equal(c.exports[1].request_bytes, 4 << 20);
 	assert_string_equal(c.exports[2].address, "http://[::1]:4040/base");
-	assert_int_equal(c.exports[2].samples_max, 16000);
-	assert_int_equal(c.exports[2].too_old_ns, 3600000000000);
 	assert_int_equal(c.exports[3].kind, CONFIG_EXPORT_DIRECTORY);
 	assert_int_equal(c.exports[3].keep_bytes, 5 << 20);
 	assert_int_equal(c.exports[3].keep_files, 7);
