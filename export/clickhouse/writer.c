@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "compare/side.h"
-#include "proto/limits.h"
 
 int house_put(struct house_writer *w, const void *bytes, size_t size)
 {
@@ -53,11 +52,13 @@ int house_put_text(struct house_writer *w, const char *text)
 int house_put_class(struct house_writer *w, const char *name)
 {
 	char unnumbered[LIMIT_STRING_BYTES + 1];
-	size_t size = strlen(name);
 
-	if (size >= sizeof(unnumbered))
-		return house_put_text(w, name);
-	memcpy(unnumbered, name, size + 1);
-	compare_unnumber(unnumbered);
-	return house_put_text(w, unnumbered);
+	return house_put_text(w, compare_unnumbered(unnumbered, name));
+}
+
+int house_put_kind(struct house_writer *w, Jxp__Kind kind)
+{
+	const struct pair_kind *known = pair_kind_find(kind);
+
+	return house_put_text(w, known ? known->name : "");
 }
