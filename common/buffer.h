@@ -48,6 +48,19 @@ void buffer_commit(struct buffer *b, size_t size);
 /* 0, -ENOBUFS or -ENOMEM; on failure nothing is appended. */
 int buffer_append(struct buffer *b, const void *bytes, size_t size);
 
+/* Packs a whole number 7 bits a byte, the lowest first, each byte but the last with its highest bit
+ * set (LEB128); says how many bytes it took. */
+#define VARINT_BYTES 10
+static inline size_t varint_pack(uint8_t out[VARINT_BYTES], uint64_t value)
+{
+	size_t size = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		out[size++] = (uint8_t)(value | 0x80);
+	out[size++] = (uint8_t)value;
+	return size;
+}
+
 /* Appends what can be read from fd until its end, BUFFER_READ_BYTES at a time, for which there has
  * to be room. 0, -ENOBUFS where there is more than the limit, -ENOMEM, or the -errno of reading;
  * what came before that stays. */

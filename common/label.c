@@ -14,6 +14,16 @@ bool label_is_valid(const char *text, size_t length)
 	return true;
 }
 
+bool label_is_identifier(const char *text)
+{
+	size_t length = 0;
+
+	while (text[length] && label_may_have(text[length]) && text[length] != '.' &&
+	       text[length] != '-')
+		length++;
+	return length > 0 && !text[length] && (text[0] < '0' || text[0] > '9');
+}
+
 char label_in_stacks(char c)
 {
 	if (c == ';')

@@ -13,6 +13,10 @@ bool label_may_have(char c);
 /* Has text, of length bytes, nothing else? True when it is empty. */
 bool label_is_valid(const char *text, size_t length);
 
+/* Is it a name that most languages, and databases without quotes, take: ASCII letters, digits and
+ * '_', at least one, and no digit first? */
+bool label_is_identifier(const char *text);
+
 /* A method, or all frames, without a name is called so wherever people or programs read of it. */
 #define METHOD_UNKNOWN "[unknown]"
 

@@ -27,6 +27,17 @@ void compare_unnumber(char *name)
 	}
 }
 
+const char *compare_unnumbered(char name[LIMIT_STRING_BYTES + 1], const char *text)
+{
+	size_t size = strlen(text);
+
+	if (size > LIMIT_STRING_BYTES)
+		return text;
+	memcpy(name, text, size + 1);
+	compare_unnumber(name);
+	return name;
+}
+
 void compare_side_release(struct compare_side *s)
 {
 	for (size_t i = 0; i < s->method_count && s->methods; i++)

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "proto/kinds.h"
+#include "proto/limits.h"
 
 /* A larger tree loses its smallest leaves to their parents, more waste the least of it. */
 #define COMPARE_NODES_MAX 32768u
@@ -131,6 +132,9 @@ struct compare_side {
 /* What a JVM numbers differently each time that it runs is one class. Cuts the address
  * ("/0x00007f..." or ".0x...") off its name, and digits behind "$$Lambda$" and the like. */
 void compare_unnumber(char *class_name);
+
+/* The same of a text, in name; the text itself where it is longer than a name can be. */
+const char *compare_unnumbered(char name[LIMIT_STRING_BYTES + 1], const char *text);
 
 /* All zero is empty. Safe on one that is half made. */
 void compare_side_release(struct compare_side *s);

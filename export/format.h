@@ -32,10 +32,7 @@ struct export_origin {
 struct export_settings {
 	const char *database;  /* ClickHouse: "jxperf" */
 	unsigned otlp_minor;   /* OTLP 1.x: which numbering of the protocol's fields */
-	size_t body_bytes_max; /* a request with more is split, */
-	size_t samples_max;    /* or with more samples; 0: no limit */
-	uint64_t
-	    too_old_ns; /* windows that began earlier than that before now are not taken; 0: all */
+	size_t body_bytes_max; /* a request with more is split; 0: as the format says */
 };
 
 /* One HTTP POST. */
@@ -44,14 +41,12 @@ struct export_request {
 	const char *content_type; /* static */
 	uint8_t *body;            /* to be freed */
 	size_t body_bytes;
-	unsigned windows; /* that have something in it */
 };
 
 struct export_batch {
 	struct export_request *requests;
 	size_t count;
 	uint64_t too_old; /* windows that the destination does not take any more */
-	uint64_t empty;   /* windows that have nothing to say in this format */
 	uint64_t cut;     /* rows or samples that a limit left out */
 	void *sent;       /* the format's, for acknowledged; one block of the heap */
 };
@@ -82,8 +77,9 @@ struct export_format {
 	void (*acknowledged)(void *memory, const struct export_batch *batch);
 
 	/* What the answer to a request means: an HTTP status and the first bytes of the body. line
-	 * is for the log, one line without control characters, where it is not sent; *lost is how
-	 * much of it the server says it has left out. */
+	 * is what the server says, on one line, where the request is not sent or *lost is not 0:
+	 * words for the log, as they came; "" where there are none. *lost is how much of the
+	 * request the server says it has left out. */
 	enum export_outcome (*judge)(int status, const void *body, size_t body_bytes,
 				     struct err *line, uint64_t *lost);
 };
@@ -92,9 +88,9 @@ struct export_format {
  * to be lost for. */
 bool export_status_is_of_address(int status);
 
-/* What every format says of a status that has no meaning of its own to it: 2xx is sent; 408, 429
- * and 5xx but 501 and 505, and those of an address, are to be tried again; 413 is too large. The
- * rest is refused. */
+/* What a status means where nothing else is known of the answer: 2xx is sent; 408, 429 and 5xx but
+ * 501 and 505, those of an address, and what is no status of an end, below 200, are to be tried
+ * again; 413 is too large. The rest is refused. */
 enum export_outcome export_judge_status(int status);
 
 void export_batch_release(struct export_batch *batch);

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/fd.h"
@@ -88,7 +90,7 @@ struct file {
 
 struct files {
 	struct file *files;
-	size_t count;
+	size_t count, capacity;
 	uint64_t bytes;
 };
 
@@ -101,17 +103,13 @@ static void release_files(struct files *f)
 
 static int add_file(struct files *f, const char *name, const struct stat *info)
 {
-	bool grows = (f->count & (f->count - 1)) == 0; /* At the powers of two. */
-	struct file *grown =
-	    grows ? reallocarray(f->files, f->count ? 2 * f->count : 1, sizeof(*grown)) : f->files;
+	struct file file = {.when = info->st_mtim, .bytes = (uint64_t)info->st_size};
 
-	if (!grown)
+	if (array_reserve(&f->files, &f->capacity, f->count + 1, sizeof(f->files[0])) < 0 ||
+	    !(file.name = strdup(name)))
 		return -ENOMEM;
-	f->files = grown;
-	grown[f->count] = (struct file){strdup(name), info->st_mtim, (uint64_t)info->st_size};
-	if (!grown[f->count].name)
-		return -ENOMEM;
-	f->bytes += grown[f->count++].bytes;
+	f->bytes += file.bytes;
+	f->files[f->count++] = file;
 	return 0;
 }
 
@@ -143,24 +141,24 @@ static int older_first(const void *a, const void *b)
 {
 	const struct file *x = a, *y = b;
 
-	if (x->when.tv_sec != y->when.tv_sec)
-		return x->when.tv_sec < y->when.tv_sec ? -1 : 1;
-	if (x->when.tv_nsec != y->when.tv_nsec)
-		return x->when.tv_nsec < y->when.tv_nsec ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return ORDER(ASCENDING(x->when.tv_sec, y->when.tv_sec),
+		     ASCENDING(x->when.tv_nsec, y->when.tv_nsec), strcmp(x->name, y->name));
+}
+
+static bool is_within(const struct sender_settings *to, size_t count, uint64_t bytes)
+{
+	return (to->files_max == 0 || count <= to->files_max) &&
+	       (to->files_bytes_max == 0 || bytes <= to->files_bytes_max);
 }
 
 static void delete_oldest(int directory, const struct sender_settings *to, struct files *f)
 {
 	uint64_t bytes = f->bytes;
 
-	if (f->count == 0)
+	if (is_within(to, f->count, bytes))
 		return;
 	qsort(f->files, f->count, sizeof(f->files[0]), older_first);
-	for (size_t i = 0; i < f->count; i++) {
-		if ((to->files_max == 0 || f->count - i <= to->files_max) &&
-		    (to->files_bytes_max == 0 || bytes <= to->files_bytes_max))
-			return;
+	for (size_t i = 0; i < f->count && !is_within(to, f->count - i, bytes); i++) {
 		(void)unlinkat(directory, f->files[i].name, 0); /* Somebody else may have. */
 		bytes -= f->files[i].bytes;
 	}
@@ -185,6 +183,10 @@ int directory_write(const struct sender_settings *to, const struct source_window
 
 	if (directory < 0)
 		return err_set_errno(err, errno, "cannot open the directory '%s'", to->address);
+	/* Two share the file that is unfinished: a sender that a reload has replaced may be at its
+	 * last batch. Waiting would be for as long as whoever can read the directory likes. */
+	if (flock(directory, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return err_set(err, EAGAIN, "another writer is at work in '%s'", to->address);
 	for (size_t i = 0; i < from->count && r == 0; i++)
 		r = write_window(directory, to, from->windows[i], from->numbers[i], bytes, err);
 	/* What is full has room again once what is too much has gone. */

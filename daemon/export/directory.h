@@ -4,7 +4,7 @@
  * one that is written twice is there once. What is beyond the directory's own limits goes, the
  * oldest first.
  *
- * Any thread, one at a time for each directory.
+ * Any thread. Of two writers at a time in one directory the second is refused.
  */
 #ifndef JXPERF_DAEMON_EXPORT_DIRECTORY_H
 #define JXPERF_DAEMON_EXPORT_DIRECTORY_H

@@ -1,5 +1,6 @@
 #include "daemon/export/exports.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "daemon/export/store_source.h"
@@ -48,6 +50,7 @@ static void settings_of(const struct config_export *from, struct sender_settings
 	memset(s, 0, sizeof(*s)); /* Two are compared as bytes. */
 	COPY(name, from->name);
 	s->format = export_format_find(config_export_kind_name(from->kind));
+	assert(s->format || from->kind == CONFIG_EXPORT_DIRECTORY);
 	COPY(address, from->address);
 	COPY(user, from->user);
 	COPY(password_file, from->password_file);
@@ -58,8 +61,6 @@ static void settings_of(const struct config_export *from, struct sender_settings
 	COPY(database, from->database);
 	s->format_settings.otlp_minor = from->otlp_minor;
 	s->format_settings.body_bytes_max = from->request_bytes;
-	s->format_settings.samples_max = from->samples_max;
-	s->format_settings.too_old_ns = from->too_old_ns;
 	s->timeout_ms = from->timeout_ns / NS_PER_MS;
 	s->windows_max = from->batch_windows;
 	s->bytes_max = from->batch_bytes;
@@ -86,12 +87,15 @@ static void name_host(const struct config *config, char host[SOURCE_HOST_BYTES])
 
 /* ---------------------------------------------------------------- senders */
 
-static struct sender *find(const struct exports *e, const char *name)
+/* The place of its sender, unless that was taken out; the count where there is none. */
+static size_t find(const struct exports *e, const char *name)
 {
-	for (size_t i = 0; i < e->count; i++)
-		if (strcmp(sender_settings(e->senders[i])->name, name) == 0)
-			return e->senders[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < e->count &&
+	       (!e->senders[i] || strcmp(sender_settings(e->senders[i])->name, name) != 0))
+		i++;
+	return i;
 }
 
 static struct sender *make(struct exports *e, const struct sender_settings *settings,
@@ -114,19 +118,11 @@ static bool is_same(const struct sender_settings *a, const struct sender_setting
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-static bool can_have(const struct config_export *c, const struct sender_settings *s)
-{
-	if (s->format || c->kind == CONFIG_EXPORT_DIRECTORY)
-		return true;
-	log_error("windows are not sent to '%s': this jxperfd has no '%s'", c->name,
-		  config_export_kind_name(c->kind));
-	return false;
-}
-
+/* Senders that go on are taken out, and the others freed. */
 static void take(struct exports *e, const struct config *config)
 {
-	struct sender *before[CONFIG_EXPORTS_MAX], *after[CONFIG_EXPORTS_MAX];
-	size_t before_count = e->count, count = 0;
+	struct sender *after[CONFIG_EXPORTS_MAX];
+	size_t count = 0;
 	bool renamed;
 	char host[SOURCE_HOST_BYTES] = "", group[SOURCE_HOST_BYTES] = "";
 
@@ -135,27 +131,20 @@ static void take(struct exports *e, const struct config *config)
 	renamed = strcmp(host, e->host) != 0 || strcmp(group, e->group) != 0;
 	memcpy(e->host, host, sizeof(host));
 	memcpy(e->group, group, sizeof(group));
-	memcpy(before, e->senders, sizeof(before));
 	for (size_t i = 0; i < config->export_count; i++) {
 		struct sender_settings settings;
-		struct sender *old = find(e, config->exports[i].name), *s = old;
+		size_t at = find(e, config->exports[i].name);
+		const struct sender *old = at < e->count ? e->senders[at] : NULL;
 
 		settings_of(&config->exports[i], &settings);
-		if (!can_have(&config->exports[i], &settings))
-			continue;
-		if (!old || renamed || !is_same(sender_settings(old), &settings))
-			s = make(e, &settings, old ? sender_stats(old) : NULL);
-		if (s)
-			after[count++] = s;
+		if (old && !renamed && is_same(sender_settings(old), &settings))
+			after[count] = TAKE_PTR(e->senders[at]);
+		else
+			after[count] = make(e, &settings, old ? sender_stats(old) : NULL);
+		count += after[count] != NULL;
 	}
-	for (size_t i = 0; i < before_count; i++) {
-		bool kept = false;
-
-		for (size_t j = 0; j < count; j++)
-			kept |= after[j] == before[i];
-		if (!kept)
-			sender_free(before[i]);
-	}
+	for (size_t i = 0; i < e->count; i++)
+		sender_free(e->senders[i]);
 	memcpy(e->senders, after, count * sizeof(after[0]));
 	e->count = count;
 }

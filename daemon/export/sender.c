@@ -202,7 +202,7 @@ static void count_batch(struct sender *s)
 	s->stats.dropped[DROP_TOO_OLD] += b->requests.too_old;
 	s->stats.cut += b->requests.cut;
 	s->stats.lost += s->batch_lost;
-	if (b->count > 0)
+	if (b->count > b->requests.too_old)
 		s->stats.last_unix_ns = clock_ns(CLOCK_REALTIME);
 }
 
@@ -311,6 +311,8 @@ static void on_answered(struct sender *s, const struct transfer_answer *a)
 	(void)utf8_sanitize(why, sizeof(why), text);
 	switch (outcome) {
 	case EXPORT_SENT:
+		if (lost > 0 && s->stats.lost + s->batch_lost == 0) /* Counted from then on. */
+			log_warn("windows do not arrive whole at '%s': %s", s->settings.name, why);
 		s->batch_lost += lost;
 		s->next++;
 		send_next(s);
@@ -331,7 +333,6 @@ static void on_answered(struct sender *s, const struct transfer_answer *a)
 static enum sender_failure failure_of_end(enum transfer_end end)
 {
 	static const enum sender_failure failures[] = {
-	    [TRANSFER_ANSWERED] = FAILURE_STATUS,
 	    [TRANSFER_TOO_LONG] = FAILURE_ANSWER_TOO_LONG,
 	    [TRANSFER_NO_CONNECTION] = FAILURE_NO_CONNECTION,
 	    [TRANSFER_TLS] = FAILURE_TLS,

@@ -277,7 +277,7 @@ static void say_clock(const struct writer_batch *b)
 /* The destinations may be others by now. */
 static void take_queues(struct keeper *k, const struct writer_batch *b)
 {
-	for (size_t i = 0; i < b->destinations.count; i++) {
+	for (size_t i = 0; i < b->destinations.count && b->queues_known; i++) {
 		size_t at = queue_find(&k->destinations, b->destinations.names[i]);
 
 		if (at == k->destinations.count)
@@ -285,6 +285,10 @@ static void take_queues(struct keeper *k, const struct writer_batch *b)
 		k->queues[at].state = b->queued[i];
 		k->queues[at].dropped += b->dropped[i];
 	}
+}
+
+static void say_forgotten(const struct writer_batch *b)
+{
 	for (size_t i = 0; i < QUEUE_DESTINATIONS_MAX && b->forgotten[i].name[0]; i++)
 		log_warn("%llu windows waited to be sent to '%s', which the configuration does not "
 			 "have any more: they are not sent there",
@@ -313,6 +317,7 @@ static void take_result(struct keeper *k)
 		flush_all_again(k);
 	k->forget_others |= b->result < 0 && b->forget_others;
 	k->stats.retired += b->retired;
+	take_queues(k, b);
 	k->stats.last_write_s = (double)b->took_ns / (double)NS_PER_S;
 	if (b->result == 0) {
 		take_late_start(k, b);
@@ -326,7 +331,7 @@ static void take_result(struct keeper *k)
 		k->stats.written += k->batch_waiting;
 		drop_waiting(k, k->batch_waiting);
 		drop_arrivals(k, b->arrival_count);
-		take_queues(k, b);
+		say_forgotten(b);
 		/* No more go at a time than a batch can wait for; there may be others. */
 		k->changed |= b->retired > 0;
 		if (b->next_number > 0)
@@ -521,10 +526,8 @@ static int read_queues(struct keeper *k, struct database *db, struct err *err)
 static int write_start(struct keeper *k, struct database *db, struct err *err)
 {
 	unsigned unfinished = 0;
-	int r = queue_put_cut_off(db, &k->destinations, k->salvage_below, err);
+	int r = queue_salvage(db, &k->destinations, k->salvage_below, &unfinished, err);
 
-	if (r == 0)
-		r = database_salvage(db, k->salvage_below, &unfinished, err);
 	if (r < 0)
 		return r;
 	k->salvage_below = 0;

@@ -64,14 +64,14 @@ static int put_cut_off(struct database *db, const char *destination, unsigned be
 	return sql_run(s, "queue windows that were cut off", err);
 }
 
-int queue_put_cut_off(struct database *db, const struct queue_destinations *to, unsigned below,
-		      struct err *err)
+int queue_salvage(struct database *db, const struct queue_destinations *to, unsigned below,
+		  unsigned *count, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < to->count && r == 0; i++)
 		r = put_cut_off(db, to->names[i], below, err);
-	return r;
+	return r < 0 ? r : database_salvage(db, below, count, err);
 }
 
 int queue_take_out(struct database *db, const char *destination, const unsigned *numbers,

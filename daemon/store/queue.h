@@ -45,9 +45,9 @@ int queue_put(struct database *db, const struct queue_destinations *to, unsigned
 	      struct err *err);
 
 /* Likewise those below a number that a daemon that died left unfinished, as far as they have a
- * record: to be called before database_salvage. */
-int queue_put_cut_off(struct database *db, const struct queue_destinations *to, unsigned below,
-		      struct err *err);
+ * record; and ends them (database_salvage, whose count it gives). */
+int queue_salvage(struct database *db, const struct queue_destinations *to, unsigned below,
+		  unsigned *count, struct err *err);
 
 /* Windows have arrived at a destination, or never will. */
 int queue_take_out(struct database *db, const char *destination, const unsigned *numbers,
@@ -69,8 +69,8 @@ int queue_numbers(struct database *db, const char *destination, unsigned *number
 /* What an old database says of one window goes into a new one. */
 int queue_take_over(struct database *from, struct database *to, unsigned number, struct err *err);
 
-/* Which store this is: 32 hexadecimal digits that it has got at random, with its first window. With
- * a window's number they are its name for good. */
+/* Which store this is: 32 hexadecimal digits that it has got at random, with the first batch that
+ * had a destination. With a window's number they are its name for good. */
 #define QUEUE_STORE_BYTES 33
 /* -ENOENT as long as it has none. */
 int queue_store_id(struct database *db, char id[QUEUE_STORE_BYTES], struct err *err);

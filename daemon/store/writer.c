@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -67,7 +68,7 @@ static int queue_window(struct database *db, const struct writer_batch *b,
 
 static int put_queue(struct database *db, struct writer_batch *b)
 {
-	int r = queue_store_id_make(db, &b->err);
+	int r = b->destinations.count > 0 ? queue_store_id_make(db, &b->err) : 0;
 
 	for (size_t i = 0; i < b->count && r == 0; i++)
 		r = queue_window(db, b, b->windows[i], &b->err);
@@ -105,9 +106,7 @@ static int catch_up(struct database *db, struct writer_batch *b)
 	int r = 0;
 
 	if (b->salvage_below > 0)
-		r = queue_put_cut_off(db, &b->destinations, b->salvage_below, &b->err);
-	if (b->salvage_below > 0 && r == 0)
-		r = database_salvage(db, b->salvage_below, &b->salvaged, &b->err);
+		r = queue_salvage(db, &b->destinations, b->salvage_below, &b->salvaged, &b->err);
 	if (r == 0 && b->want_metrics && !b->metrics_found)
 		r = database_note(db, DATABASE_NOTE_METRICS, &b->metrics_found,
 				  &b->metrics_found_bytes, &b->err);
@@ -171,15 +170,16 @@ static int write_once(struct writer *w, struct writer_batch *b)
 	return r < 0 ? r : put_all(w->db, &w->clock, b);
 }
 
-/* What waits now; of what waited before, the limits have dropped the difference. */
-static void count_queues(struct database *db, const struct queue_state *before,
-			 struct writer_batch *b)
+/* What waits, when that is known of the time before some were retired: the limits have dropped the
+ * difference. */
+static void count_dropped(struct database *db, struct writer_batch *b)
 {
+	struct queue_state before[QUEUE_DESTINATIONS_MAX];
 	struct err ignored; /* Shown only. */
 
-	if (queue_states(db, &b->destinations, b->queued, &ignored) < 0)
-		return;
-	for (size_t i = 0; i < b->destinations.count; i++)
+	memcpy(before, b->queued, sizeof(before));
+	b->queues_known = queue_states(db, &b->destinations, b->queued, &ignored) == 0;
+	for (size_t i = 0; i < b->destinations.count && b->queues_known; i++)
 		b->dropped[i] = before[i].windows > b->queued[i].windows
 				    ? before[i].windows - b->queued[i].windows
 				    : 0;
@@ -191,19 +191,19 @@ static void retire(struct database *db, uint64_t now_unix_ns, struct writer_batc
 {
 	const struct database_filter all = {.owner = PROC_ANY_UID, .app = ""};
 	struct database_limits limits = b->limits;
-	struct queue_state queued[QUEUE_DESTINATIONS_MAX] = {{0}};
 	unsigned count = DATABASE_RETIRE_MAX, first;
 	struct err ignored;
 
 	if (!b->clock_trusted)
 		limits.age_ns = 0;
-	(void)queue_states(db, &b->destinations, queued, &ignored); /* Then nothing is counted. */
+	b->queues_known = queue_states(db, &b->destinations, b->queued, &ignored) == 0;
 	for (int round = 0; round < 8 && count >= DATABASE_RETIRE_MAX; round++) {
 		if (database_retire(db, &limits, now_unix_ns, &count, &ignored) < 0)
 			break;
 		b->retired += count;
 	}
-	count_queues(db, queued, b);
+	if (b->retired > 0 && b->queues_known)
+		count_dropped(db, b);
 	(void)database_size(db, &b->bytes, &b->windows_kept, &ignored); /* Shown only, both. */
 	(void)database_future(db, &all, now_unix_ns + CLOCK_FUTURE_NS, &b->future, &first,
 			      &ignored);
@@ -225,6 +225,7 @@ static void write_batch(struct writer *w, struct writer_batch *b)
 	uint64_t started_ns = clock_monotonic_ns();
 
 	b->retired = 0;
+	b->queues_known = false;
 	b->salvage = (struct salvage_account){0};
 	/* After a salvage that failed there is none, or after a start. */
 	b->result = w->db ? 0 : salvage_open(w->dir, &w->db, &b->salvage, &b->err);

@@ -66,6 +66,7 @@ struct writer_batch {
 	struct state_dir_aside set_aside;
 	uint64_t windows_kept;
 	struct queue_forgotten forgotten[QUEUE_DESTINATIONS_MAX];
+	bool queues_known; /* what waits could be read: else the next two say nothing */
 	struct queue_state queued[QUEUE_DESTINATIONS_MAX]; /* as destinations */
 	uint64_t dropped[QUEUE_DESTINATIONS_MAX];          /* that waited, of those retired */
 	uint64_t took_ns;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/utf8.h"
-
 #define CODE        "Code: "
 #define WORDS_BYTES 200
 
@@ -18,17 +16,17 @@
 static const struct {
 	unsigned code;
 	enum export_outcome outcome;
-	const char *advice; /* behind what it says; NULL: none */
+	const char *advice; /* behind what it says */
 } codes[] = {
-    {6, EXPORT_REFUSED, NULL},   /* CANNOT_PARSE_TEXT */
-    {26, EXPORT_REFUSED, NULL},  /* CANNOT_PARSE_QUOTED_STRING */
-    {27, EXPORT_REFUSED, NULL},  /* CANNOT_PARSE_INPUT_ASSERTION_FAILED */
-    {33, EXPORT_REFUSED, NULL},  /* CANNOT_READ_ALL_DATA */
-    {53, EXPORT_REFUSED, NULL},  /* TYPE_MISMATCH */
-    {62, EXPORT_REFUSED, NULL},  /* SYNTAX_ERROR */
-    {117, EXPORT_REFUSED, NULL}, /* INCORRECT_DATA */
-    {128, EXPORT_REFUSED, NULL}, /* TOO_LARGE_ARRAY_SIZE */
-    {131, EXPORT_REFUSED, NULL}, /* TOO_LARGE_STRING_SIZE */
+    {6, EXPORT_REFUSED, ""},   /* CANNOT_PARSE_TEXT */
+    {26, EXPORT_REFUSED, ""},  /* CANNOT_PARSE_QUOTED_STRING */
+    {27, EXPORT_REFUSED, ""},  /* CANNOT_PARSE_INPUT_ASSERTION_FAILED */
+    {33, EXPORT_REFUSED, ""},  /* CANNOT_READ_ALL_DATA */
+    {53, EXPORT_REFUSED, ""},  /* TYPE_MISMATCH */
+    {62, EXPORT_REFUSED, ""},  /* SYNTAX_ERROR */
+    {117, EXPORT_REFUSED, ""}, /* INCORRECT_DATA */
+    {128, EXPORT_REFUSED, ""}, /* TOO_LARGE_ARRAY_SIZE */
+    {131, EXPORT_REFUSED, ""}, /* TOO_LARGE_STRING_SIZE */
     {16, EXPORT_RETRY, "run 'jxperfctl fleet-schema --apply'"}, /* NO_SUCH_COLUMN_IN_TABLE */
     {60, EXPORT_RETRY, "run 'jxperfctl fleet-schema --apply'"}, /* UNKNOWN_TABLE */
     {81, EXPORT_RETRY, "run 'jxperfctl fleet-schema --apply'"}, /* UNKNOWN_DATABASE */
@@ -60,22 +58,12 @@ void house_exception_words(const void *body, size_t body_bytes, char *words, siz
 	words[n] = '\0';
 }
 
-/* With what it says, one line. */
-static void set_line(struct err *line, int status, const char *words, const char *advice)
-{
-	char fit[WORDS_BYTES];
-
-	(void)utf8_sanitize(fit, sizeof(fit), words); /* May be cut. */
-	(void)err_set(line, EIO, "the server says %d%s%s%s%s", status, fit[0] ? ": " : "", fit,
-		      advice ? ": " : "", advice ? advice : "");
-}
-
 enum export_outcome house_judge(int status, const void *body, size_t body_bytes, struct err *line,
 				uint64_t *lost)
 {
 	enum export_outcome outcome = export_judge_status(status);
 	unsigned code = house_exception(body, body_bytes);
-	const char *advice = NULL;
+	const char *advice = "";
 	char words[WORDS_BYTES];
 
 	*lost = 0;
@@ -83,9 +71,8 @@ enum export_outcome house_judge(int status, const void *body, size_t body_bytes,
 		return EXPORT_SENT;
 	house_exception_words(body, body_bytes, words, sizeof(words));
 	/* A user who may not, a proxy that is in the way: none of it is the windows' fault. */
-	if (outcome != EXPORT_SMALLER)
-		outcome = code || status == 401 || status == 403 || status == 404 ? EXPORT_RETRY
-										  : outcome;
+	if (outcome != EXPORT_SMALLER && code)
+		outcome = EXPORT_RETRY;
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		if (codes[i].code != code)
 			continue;
@@ -95,6 +82,6 @@ enum export_outcome house_judge(int status, const void *body, size_t body_bytes,
 	/* A batch of windows of more than a hundred days, which fewer windows may not be of. */
 	if (code == TOO_MANY_PARTS && strstr(words, "partitions"))
 		outcome = EXPORT_SMALLER;
-	set_line(line, status, words, advice);
+	(void)err_set(line, EIO, "%s%s%s", words, advice[0] ? ": " : "", advice);
 	return outcome;
 }

@@ -16,7 +16,7 @@ enum export_outcome house_judge(int status, const void *body, size_t body_bytes,
 /* The number of the exception that a body begins with; 0: there is none. */
 unsigned house_exception(const void *body, size_t body_bytes);
 
-/* What it says, fit for one line; at most bytes of it. */
+/* What it says, on one line; at most bytes of it. */
 void house_exception_words(const void *body, size_t body_bytes, char *words, size_t bytes);
 
 #endif

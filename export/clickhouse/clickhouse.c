@@ -20,21 +20,14 @@
 
 #define DAY_NS (86400 * NS_PER_S)
 
-/* A table's request that is being filled. */
-struct filling {
-	struct house_writer out;
-	unsigned windows;
-	unsigned last_window; /* + 1, in the batch: of windows */
-};
-
 struct encoder {
 	const struct export_settings *settings;
 	const struct export_origin *origin;
 	const struct house_memory *memory; /* what the destination has */
 	struct export_batch *batch;
-	size_t capacity; /* of its requests */
-	struct filling tables[HOUSE_TABLES];
-	struct export_request *committing; /* those of `windows`, which go last */
+	size_t capacity;                          /* of its requests */
+	struct house_writer tables[HOUSE_TABLES]; /* of each, the request that is being filled */
+	struct export_request *committing;        /* those of `windows`, which go last */
 	size_t committing_count, committing_capacity;
 	struct house_memory *listed; /* contexts that this batch has */
 	size_t sent_capacity;
@@ -52,7 +45,7 @@ struct house_sent {
 static void encoder_release(struct encoder *e)
 {
 	for (size_t i = 0; i < HOUSE_TABLES; i++)
-		buffer_release(&e->tables[i].out.buffer);
+		buffer_release(&e->tables[i].buffer);
 	for (size_t i = 0; i < e->committing_count; i++) {
 		free(e->committing[i].target);
 		free(e->committing[i].body);
@@ -104,7 +97,7 @@ static char *target_of(const struct export_settings *settings, const struct hous
 /* What has been filled of a table becomes a request. */
 static int finish(struct encoder *e, size_t number)
 {
-	struct filling *f = &e->tables[number];
+	struct house_writer *out = &e->tables[number];
 	bool commits = number == HOUSE_WINDOWS;
 	struct export_request **list = commits ? &e->committing : &e->batch->requests;
 	size_t *count = commits ? &e->committing_count : &e->batch->count;
@@ -117,16 +110,15 @@ static int finish(struct encoder *e, size_t number)
 	request = &(*list)[*count];
 	*request = (struct export_request){.target = target_of(e->settings, house_table(number)),
 					   .content_type = "application/octet-stream",
-					   .body = f->out.buffer.data, /* It starts at 0. */
-					   .body_bytes = buffer_length(&f->out.buffer),
-					   .windows = f->windows};
+					   .body = out->buffer.data, /* It starts at 0. */
+					   .body_bytes = buffer_length(&out->buffer)};
 	if (!request->target) {
 		request->body = NULL;
 		return -ENOMEM;
 	}
 	(*count)++;
-	*f = (struct filling){0};
-	buffer_init(&f->out.buffer, BODY_BYTES_MAX);
+	*out = (struct house_writer){0};
+	buffer_init(&out->buffer, BODY_BYTES_MAX);
 	return 0;
 }
 
@@ -137,17 +129,11 @@ static size_t limit_of(const struct export_settings *settings)
 		   : BODY_BYTES_MAX;
 }
 
-static void count_window(struct filling *f, unsigned window)
-{
-	f->windows += f->last_window != window + 1;
-	f->last_window = window + 1;
-}
-
 /* Takes the row that begins at start away from a request that became too large with it, which is
  * finished without it. */
 static int split(struct encoder *e, size_t number, size_t start)
 {
-	struct buffer *b = &e->tables[number].out.buffer;
+	struct buffer *b = &e->tables[number].buffer;
 	size_t size = b->end - start;
 	uint8_t *row = malloc(size + 1);
 	int r;
@@ -158,26 +144,22 @@ static int split(struct encoder *e, size_t number, size_t start)
 	b->end = start;
 	r = finish(e, number);
 	if (r == 0)
-		r = house_put(&e->tables[number].out, row, size);
+		r = house_put(&e->tables[number], row, size);
 	free(row);
 	return r;
 }
 
-static int add_row(struct encoder *e, size_t number, unsigned window, const struct house_row *row)
+static int add_row(struct encoder *e, size_t number, const struct house_row *row)
 {
-	struct filling *f = &e->tables[number];
-	size_t start = f->out.buffer.end, limit = limit_of(e->settings);
-	int r = house_row_put(&f->out, house_table(number), row);
+	struct house_writer *out = &e->tables[number];
+	size_t start = out->buffer.end, limit = limit_of(e->settings);
+	int r = house_row_put(out, house_table(number), row);
 
 	if (r < 0)
 		return r;
-	if (f->out.buffer.end - start > limit)
+	if (out->buffer.end - start > limit)
 		return -EMSGSIZE;
-	if (f->out.buffer.end > limit && start > 0)
-		r = split(e, number, start);
-	if (r == 0)
-		count_window(f, window);
-	return r;
+	return out->buffer.end > limit && start > 0 ? split(e, number, start) : 0;
 }
 
 /* ---------------------------------------------------------------- a window */
@@ -192,8 +174,7 @@ static bool has_totals(const struct house_row *row)
 	return ((const struct totals *)row->row)->count > 0;
 }
 
-static int add_table(struct encoder *e, size_t number, unsigned window, struct house_row *row,
-		     uint32_t *rows)
+static int add_table(struct encoder *e, size_t number, struct house_row *row, uint32_t *rows)
 {
 	uint32_t table = house_table(number)->table;
 	const struct window_table *t = &window_tables[table];
@@ -207,7 +188,7 @@ static int add_table(struct encoder *e, size_t number, unsigned window, struct h
 		row->number = (uint32_t)i;
 		if (table == TABLE_KINDS && !has_totals(row))
 			continue;
-		r = add_row(e, number, window, row);
+		r = add_row(e, number, row);
 		(*rows)++;
 	}
 	row->row = NULL;
@@ -232,7 +213,7 @@ static int sent_add(struct encoder *e, const struct house_known *known)
 	return 0;
 }
 
-static int add_context(struct encoder *e, unsigned window, struct house_row *row, uint32_t node)
+static int add_context(struct encoder *e, struct house_row *row, uint32_t node)
 {
 	struct house_known known = {.context = row->hashes->of[node],
 				    .day = (uint16_t)(row->window->start_unix_ns / DAY_NS)};
@@ -245,23 +226,23 @@ static int add_context(struct encoder *e, unsigned window, struct house_row *row
 		return r;
 	house_memory_add(e->listed, &known);
 	row->number = node;
-	r = add_row(e, HOUSE_CONTEXTS, window, row);
+	r = add_row(e, HOUSE_CONTEXTS, row);
 	row->number = 0;
 	return r;
 }
 
-static int add_contexts(struct encoder *e, unsigned window, struct house_row *row)
+static int add_contexts(struct encoder *e, struct house_row *row)
 {
 	size_t count = row->window->profile.cct.node_count;
 	int r = 0;
 
 	for (uint32_t node = 1; node <= count && r == 0; node++)
 		if (row->hashes->used[node])
-			r = add_context(e, window, row, node);
+			r = add_context(e, row, node);
 	return r;
 }
 
-static int add_window(struct encoder *e, unsigned number, const struct window_result *w)
+static int add_window(struct encoder *e, const struct window_result *w)
 {
 	_cleanup_(house_hashes_release) struct house_hashes hashes = {0};
 	uint32_t rows[HOUSE_DATA] = {0};
@@ -273,10 +254,10 @@ static int add_window(struct encoder *e, unsigned number, const struct window_re
 	int r = house_hashes_init(&hashes, &w->profile);
 
 	for (size_t i = 0; i < HOUSE_DATA && r == 0; i++)
-		r = add_table(e, i, number, &row, &rows[i]);
+		r = add_table(e, i, &row, &rows[i]);
 	if (r == 0)
-		r = add_contexts(e, number, &row);
-	return r < 0 ? r : add_row(e, HOUSE_WINDOWS, number, &row);
+		r = add_contexts(e, &row);
+	return r < 0 ? r : add_row(e, HOUSE_WINDOWS, &row);
 }
 
 /* ---------------------------------------------------------------- a batch */
@@ -287,7 +268,7 @@ static int finish_all(struct encoder *e)
 	int r = 0;
 
 	for (size_t i = 0; i < HOUSE_TABLES && r == 0; i++)
-		if (buffer_length(&e->tables[i].out.buffer) > 0)
+		if (buffer_length(&e->tables[i].buffer) > 0)
 			r = finish(e, i);
 	if (r == 0)
 		r = array_reserve(&b->requests, &e->capacity, b->count + e->committing_count,
@@ -300,24 +281,12 @@ static int finish_all(struct encoder *e)
 	return 0;
 }
 
-static bool is_too_old(const struct export_settings *settings, const struct window_result *w,
-		       uint64_t now_unix_ns)
-{
-	return settings->too_old_ns && now_unix_ns > settings->too_old_ns &&
-	       w->start_unix_ns < now_unix_ns - settings->too_old_ns;
-}
-
-static int encode_all(struct encoder *e, const struct window_result *const *windows, size_t count,
-		      uint64_t now_unix_ns)
+static int encode_all(struct encoder *e, const struct window_result *const *windows, size_t count)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < count && r == 0; i++) {
-		if (is_too_old(e->settings, windows[i], now_unix_ns))
-			e->batch->too_old++;
-		else
-			r = add_window(e, (unsigned)i, windows[i]);
-	}
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = add_window(e, windows[i]);
 	return r < 0 ? r : finish_all(e);
 }
 
@@ -329,15 +298,16 @@ static int encode(void *memory, const struct export_settings *settings,
 	    .settings = settings, .origin = origin, .memory = memory, .batch = out};
 	int r;
 
+	(void)now_unix_ns; /* Windows of any age are taken. */
 	for (size_t i = 0; i < HOUSE_TABLES; i++)
-		buffer_init(&e.tables[i].out.buffer, BODY_BYTES_MAX);
+		buffer_init(&e.tables[i].buffer, BODY_BYTES_MAX);
 	e.sent_capacity = SENT_AT_FIRST;
 	e.listed = house_memory_new();
 	out->sent =
 	    calloc(1, sizeof(struct house_sent) + e.sent_capacity * sizeof(struct house_known));
 	if (!e.listed || !out->sent)
 		return err_set(err, ENOMEM, "out of memory for windows to be sent");
-	r = encode_all(&e, windows, count, now_unix_ns);
+	r = encode_all(&e, windows, count);
 	if (r == -EMSGSIZE || r == -ENOBUFS)
 		return err_set(err, EMSGSIZE, "a row of a window is larger than %zu bytes",
 			       limit_of(settings));

@@ -57,14 +57,11 @@ static struct house_column *add(struct house_table *t, const char *prefix, const
 	return c;
 }
 
-static void add_facts(struct house_table *t, const struct house_fact *facts)
+static void add_facts(struct house_table *t, const struct house_column *facts)
 {
-	for (; facts->name; facts++) {
-		struct house_column *c = add(t, "", facts->name, facts->type, facts->sum);
-
-		c->array = facts->array;
-		c->weight = facts->weight;
-		c->put = facts->put;
+	for (; facts->name[0]; facts++) {
+		assert(t->count < HOUSE_COLUMNS_MAX);
+		t->columns[t->count++] = *facts;
 	}
 }
 
@@ -253,19 +250,14 @@ static void add_layout(struct house_table *t, uint32_t table, const char *prefix
 	}
 }
 
-static void add_extra(struct house_table *t)
-{
-	if (t->table == TABLE_SITES)
-		add_facts(t, house_site_facts);
-}
-
 static void make_data(struct house_table *t)
 {
 	add_facts(t, house_row_facts);
 	if (t->table == TABLE_KINDS)
 		add_facts(t, house_kind_facts);
 	add_layout(t, t->table, "");
-	add_extra(t);
+	if (t->table == TABLE_SITES)
+		add_facts(t, house_site_facts);
 }
 
 static void make_windows(struct house_table *t)

@@ -19,49 +19,6 @@
 #include "export/clickhouse/types.h"
 #include "profile/container/row_table.h"
 
-struct house_row;
-struct house_writer;
-
-/* What of the column's value it is. */
-enum house_part {
-	HOUSE_VALUE,
-	HOUSE_STRING, /* of an id, */
-	HOUSE_CLASS,  /* without a number that a JVM made up */
-	HOUSE_KIND,
-	HOUSE_METHOD_CLASS,
-	HOUSE_METHOD_NAME,
-	HOUSE_METHOD_FILE,
-	HOUSE_CONTEXT,
-	HOUSE_NODE_CLASS,
-	HOUSE_NODE_METHOD,
-	HOUSE_NODE_LINE,
-	HOUSE_NODE_CERTAINTY,
-	HOUSE_PLACE_KIND,
-	HOUSE_PLACE_CLASS,
-	HOUSE_PLACE_FIELD,
-	HOUSE_PLACE_OWNER,
-	HOUSE_PLACE_TYPE,
-	HOUSE_PLACE_OFFSET,
-	HOUSE_PLACE_BYTES,
-	HOUSE_PLACE_OBJECT_BYTES,
-};
-
-#define HOUSE_NAME_BYTES 64
-
-struct house_column {
-	char name[HOUSE_NAME_BYTES];
-	uint8_t type; /* enum house_type */
-	bool array;
-	uint8_t sum;    /* enum house_sum */
-	uint8_t weight; /* enum profile_weight, or HOUSE_WEIGHT_OBSERVATION */
-	/* Where its value is: what put writes; else part of column, in the row of table that it is
-	 * about, or in the one at the position that via says. */
-	int (*put)(struct house_writer *out, const struct house_row *row);
-	uint8_t part; /* enum house_part */
-	const struct column *column, *via;
-	uint32_t table; /* enum profile_table; of the column */
-};
-
 #define HOUSE_COLUMNS_MAX 256u
 
 struct house_table {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "compare/side.h"
-#include "proto/limits.h"
+#include "report/content/names.h"
 
 /* ---------------------------------------------------------------- hashes */
 
@@ -16,33 +16,20 @@ static void add_text(struct sha256_ctx *hash, const char *text)
 	sha256_update(hash, strlen(text) + 1, (const uint8_t *)text);
 }
 
-static void add_class(struct sha256_ctx *hash, const char *name)
-{
-	char unnumbered[LIMIT_STRING_BYTES + 1];
-	size_t size = strlen(name);
-
-	if (size >= sizeof(unnumbered)) {
-		add_text(hash, name);
-		return;
-	}
-	memcpy(unnumbered, name, size + 1);
-	compare_unnumber(unnumbered);
-	add_text(hash, unnumbered);
-}
-
 static struct house_hash hash_of(const struct profile *p, const struct cct_node *node,
 				 const struct house_hash *parent)
 {
-	const struct cct_method *method = cct_method(&p->cct, node->method);
+	struct method_names names = method_names(p, node->method);
 	const int32_t where[] = {node->bci, node->line, (int32_t)node->tier};
+	char class_name[LIMIT_STRING_BYTES + 1];
 	struct sha256_ctx hash;
 	struct house_hash out;
 
 	sha256_init(&hash);
 	sha256_update(&hash, sizeof(parent->bytes), parent->bytes);
-	add_class(&hash, strings_get(&p->strings, method ? method->class_name : 0));
-	add_text(&hash, strings_get(&p->strings, method ? method->name : 0));
-	add_text(&hash, strings_get(&p->strings, method ? method->file : 0));
+	add_text(&hash, compare_unnumbered(class_name, names.class_name));
+	add_text(&hash, names.name);
+	add_text(&hash, names.file);
 	sha256_update(&hash, sizeof(where), (const uint8_t *)where);
 	sha256_digest(&hash, sizeof(out.bytes), out.bytes);
 	return out;

@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "proto/kinds.h"
+#include "report/content/names.h"
 
 #define DAY_S 86400u
 
@@ -44,7 +45,7 @@ static int put_number(struct house_writer *out, const struct house_row *row)
 	return house_put_u32(out, row->number);
 }
 
-const struct house_fact house_row_facts[] = {
+const struct house_column house_row_facts[] = {
     {"day", HOUSE_DATE, HOUSE_FACT, .put = put_day},
     {"start", HOUSE_TIME, HOUSE_FACT, .put = put_start},
     {"app", HOUSE_TEXT, HOUSE_FACT, .put = put_app},
@@ -52,16 +53,14 @@ const struct house_fact house_row_facts[] = {
     {"store", HOUSE_TEXT, HOUSE_FACT, .put = put_store},
     {"window_no", HOUSE_U32, HOUSE_FACT, .put = put_window},
     {"row_no", HOUSE_U32, HOUSE_FACT, .put = put_number},
-    {0},
+    {.name = ""},
 };
 
 /* ---------------------------------------------------------------- of totals and sites */
 
 static int put_total_kind(struct house_writer *out, const struct house_row *row)
 {
-	const struct pair_kind *kind = pair_kind_find((Jxp__Kind)(row->number / HOUSE_PARTS));
-
-	return house_put_text(out, kind ? kind->name : "");
+	return house_put_kind(out, (Jxp__Kind)(row->number / HOUSE_PARTS));
 }
 
 static int put_total_part(struct house_writer *out, const struct house_row *row)
@@ -69,10 +68,10 @@ static int put_total_part(struct house_writer *out, const struct house_row *row)
 	return house_put_u8(out, (uint8_t)(row->number % HOUSE_PARTS));
 }
 
-const struct house_fact house_kind_facts[] = {
+const struct house_column house_kind_facts[] = {
     {"kind", HOUSE_TEXT, HOUSE_KEY, .put = put_total_kind},
     {"part", HOUSE_U8, HOUSE_KEY, .put = put_total_part},
-    {0},
+    {.name = ""},
 };
 
 static int put_uncollected_count(struct house_writer *out, const struct house_row *row)
@@ -87,12 +86,12 @@ static int put_uncollected_bytes(struct house_writer *out, const struct house_ro
 			     object_profile_uncollected_bytes(&row->window->objects, row->row));
 }
 
-const struct house_fact house_site_facts[] = {
+const struct house_column house_site_facts[] = {
     {"uncollected_count", HOUSE_F64, HOUSE_WEIGHTED, .weight = WEIGHT_TIME,
      .put = put_uncollected_count},
     {"uncollected_bytes", HOUSE_F64, HOUSE_WEIGHTED, .weight = WEIGHT_TIME,
      .put = put_uncollected_bytes},
-    {0},
+    {.name = ""},
 };
 
 /* ---------------------------------------------------------------- of windows */
@@ -148,7 +147,7 @@ static int put_is_for(struct house_writer *out, const struct house_row *row)
 
 static int put_elapsed(struct house_writer *out, const struct house_row *row)
 {
-	return house_put_f64(out, (double)window_result_elapsed_ns(row->window) / (double)NS_PER_S);
+	return house_put_f64(out, clock_s(window_result_elapsed_ns(row->window)));
 }
 
 static int put_elapsed_ns(struct house_writer *out, const struct house_row *row)
@@ -158,20 +157,19 @@ static int put_elapsed_ns(struct house_writer *out, const struct house_row *row)
 
 static int put_cpu(struct house_writer *out, const struct house_row *row)
 {
-	return house_put_f64(out, (double)window_result_own_ns(row->window) / (double)NS_PER_S);
+	return house_put_f64(out, clock_s(window_result_own_ns(row->window)));
 }
 
 static int put_overhead(struct house_writer *out, const struct house_row *row)
 {
-	return house_put_f64(out, (double)row->window->overhead_ns / (double)NS_PER_S);
+	return house_put_f64(out, clock_s(row->window->overhead_ns));
 }
 
 /* Seconds of such a JVM; a window that somebody asked for stands for itself. */
 static int put_weight_s(struct house_writer *out, const struct house_row *row)
 {
-	double elapsed_s = (double)window_result_elapsed_ns(row->window) / (double)NS_PER_S;
-
-	return house_put_f64(out, row->weights.time * elapsed_s);
+	return house_put_f64(out,
+			     row->weights.time * clock_s(window_result_elapsed_ns(row->window)));
 }
 
 static int put_weight(struct house_writer *out, const struct house_row *row)
@@ -189,14 +187,12 @@ static int put_cpu_weight(struct house_writer *out, const struct house_row *row)
 	return house_put_f64(out, row->weights.pairs.cpu);
 }
 
-double house_objects_weight(const struct house_row *row)
-{
-	return row->weights.time * (double)window_result_objects_ns(row->window) / (double)NS_PER_S;
-}
-
+/* What a window stands for in averages over time, in seconds. */
 static int put_objects_weight(struct house_writer *out, const struct house_row *row)
 {
-	return house_put_f64(out, house_objects_weight(row));
+	return house_put_f64(out, row->weights.time *
+				      (double)window_result_objects_ns(row->window) /
+				      (double)NS_PER_S);
 }
 
 static int put_objects_ns(struct house_writer *out, const struct house_row *row)
@@ -248,7 +244,7 @@ static int put_rows(struct house_writer *out, const struct house_row *row)
 	return r;
 }
 
-const struct house_fact house_window_facts[] = {
+const struct house_column house_window_facts[] = {
     {"day", HOUSE_DATE, HOUSE_FACT, .put = put_day},
     {"start", HOUSE_TIME, HOUSE_FACT, .put = put_start},
     {"host", HOUSE_TEXT, HOUSE_FACT, .put = put_host},
@@ -280,7 +276,7 @@ const struct house_fact house_window_facts[] = {
     {"whole_ns", HOUSE_F64, HOUSE_FACT, .put = put_whole},
     {"after_ns", HOUSE_F64, HOUSE_FACT, .put = put_after},
     {"rows", HOUSE_U32, HOUSE_FACT, .array = true, .put = put_rows},
-    {0},
+    {.name = ""},
 };
 
 /* ---------------------------------------------------------------- of contexts */
@@ -312,25 +308,19 @@ static int put_frames(struct house_writer *out, const struct house_row *row,
 static int put_frame_class(struct house_writer *out, const struct profile *p,
 			   const struct cct_node *node)
 {
-	const struct cct_method *method = cct_method(&p->cct, node->method);
-
-	return house_put_class(out, strings_get(&p->strings, method ? method->class_name : 0));
+	return house_put_class(out, method_names(p, node->method).class_name);
 }
 
 static int put_frame_method(struct house_writer *out, const struct profile *p,
 			    const struct cct_node *node)
 {
-	const struct cct_method *method = cct_method(&p->cct, node->method);
-
-	return house_put_text(out, strings_get(&p->strings, method ? method->name : 0));
+	return house_put_text(out, method_names(p, node->method).name);
 }
 
 static int put_frame_file(struct house_writer *out, const struct profile *p,
 			  const struct cct_node *node)
 {
-	const struct cct_method *method = cct_method(&p->cct, node->method);
-
-	return house_put_text(out, strings_get(&p->strings, method ? method->file : 0));
+	return house_put_text(out, method_names(p, node->method).file);
 }
 
 static int put_frame_bci(struct house_writer *out, const struct profile *p,
@@ -384,7 +374,7 @@ static int put_tiers(struct house_writer *out, const struct house_row *row)
 	return put_frames(out, row, put_frame_tier);
 }
 
-const struct house_fact house_context_facts[] = {
+const struct house_column house_context_facts[] = {
     {"day", HOUSE_DATE, HOUSE_FACT, .put = put_day},
     {"host", HOUSE_TEXT, HOUSE_FACT, .put = put_host},
     {"context", HOUSE_HASH, HOUSE_KEY, .put = put_context},
@@ -394,5 +384,5 @@ const struct house_fact house_context_facts[] = {
     {"bcis", HOUSE_I32, HOUSE_ANY, .array = true, .put = put_bcis},
     {"lines", HOUSE_I32, HOUSE_ANY, .array = true, .put = put_lines},
     {"tiers", HOUSE_U8, HOUSE_ANY, .array = true, .put = put_tiers},
-    {0},
+    {.name = ""},
 };

@@ -22,24 +22,12 @@ struct house_row {
 	const void *row;
 };
 
-struct house_fact {
-	const char *name;
-	enum house_type type;
-	enum house_sum sum;
-	bool array;
-	uint8_t weight;
-	int (*put)(struct house_writer *out, const struct house_row *row);
-};
-
-/* Each ended by a row without a name: what every data table begins with; and more of kinds, of
+/* Each ended by a column without a name: what every data table begins with; and more of kinds, of
  * allocation sites, of windows and of contexts. */
-extern const struct house_fact house_row_facts[], house_kind_facts[], house_site_facts[],
+extern const struct house_column house_row_facts[], house_kind_facts[], house_site_facts[],
     house_window_facts[], house_context_facts[];
 
 /* Parts of a kind's totals: 0 all of the application, then by region, the last one the JVM's. */
 #define HOUSE_PARTS (PROFILE_REGIONS + 2u)
-
-/* What a window stands for in averages over time, in seconds. */
-double house_objects_weight(const struct house_row *row);
 
 #endif

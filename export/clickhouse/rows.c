@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "profile/window/tables.h"
-#include "proto/kinds.h"
+#include "report/content/names.h"
 
 static int put_number(struct house_writer *out, const struct column *c, const void *value)
 {
@@ -40,24 +40,19 @@ static int put_values(struct house_writer *out, const struct house_column *c, co
 	return r;
 }
 
-static const char *name_of(const struct profile *p, const struct cct_method *method, uint32_t id)
-{
-	return strings_get(&p->strings, method ? id : 0);
-}
-
 static int put_method(struct house_writer *out, const struct house_column *c,
 		      const struct profile *p, uint32_t id)
 {
-	const struct cct_method *method = cct_method(&p->cct, id);
+	struct method_names names = method_names(p, id);
 
 	switch ((enum house_part)c->part) {
 	case HOUSE_METHOD_CLASS:
 	case HOUSE_NODE_CLASS:
-		return house_put_class(out, name_of(p, method, method ? method->class_name : 0));
+		return house_put_class(out, names.class_name);
 	case HOUSE_METHOD_FILE:
-		return house_put_text(out, name_of(p, method, method ? method->file : 0));
+		return house_put_text(out, names.file);
 	default:
-		return house_put_text(out, name_of(p, method, method ? method->name : 0));
+		return house_put_text(out, names.name);
 	}
 }
 
@@ -105,13 +100,6 @@ static int put_place(struct house_writer *out, const struct house_column *c,
 	}
 }
 
-static int put_kind(struct house_writer *out, Jxp__Kind kind)
-{
-	const struct pair_kind *known = pair_kind_find(kind);
-
-	return house_put_text(out, known ? known->name : "");
-}
-
 /* row is the one that the column is of. */
 static int put_part(struct house_writer *out, const struct house_column *c,
 		    const struct house_row *whole, const void *row)
@@ -123,7 +111,8 @@ static int put_part(struct house_writer *out, const struct house_column *c,
 	case HOUSE_VALUE:
 		return put_values(out, c, row);
 	case HOUSE_KIND:
-		return put_kind(out, (Jxp__Kind)(*(const uint16_t *)column_at(c->column, row, 0)));
+		return house_put_kind(out,
+				      (Jxp__Kind)(*(const uint16_t *)column_at(c->column, row, 0)));
 	case HOUSE_STRING:
 		return house_put_text(out, strings_get(&p->strings, *id));
 	case HOUSE_CLASS:

@@ -1,22 +1,18 @@
 #include "export/clickhouse/schema.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/label.h"
 #include "export/clickhouse/columns.h"
 
 #define NAME_BYTES_MAX 128u
 
 int house_name_check(const char *what, const char *name, struct err *err)
 {
-	size_t n = 0;
-
-	while (isalnum((unsigned char)name[n]) || name[n] == '_')
-		n++;
-	if (n == 0 || name[n] || n > NAME_BYTES_MAX || isdigit((unsigned char)name[0]))
+	if (!label_is_identifier(name) || strlen(name) > NAME_BYTES_MAX)
 		return err_set(err, EINVAL,
 			       "%s '%s' is no name: use letters, digits and underscores", what,
 			       name);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "compare/side.h"
-#include "proto/limits.h"
 
 int house_put(struct house_writer *w, const void *bytes, size_t size)
 {
@@ -37,17 +36,9 @@ int house_put_f64(struct house_writer *w, double value)
 
 int house_put_length(struct house_writer *w, uint64_t length)
 {
-	uint8_t bytes[10];
-	size_t n = 0;
+	uint8_t bytes[VARINT_BYTES];
 
-	do {
-		bytes[n] = length & 0x7f;
-		length >>= 7;
-		if (length)
-			bytes[n] |= 0x80;
-		n++;
-	} while (length);
-	return house_put(w, bytes, n);
+	return house_put(w, bytes, varint_pack(bytes, length));
 }
 
 int house_put_text(struct house_writer *w, const char *text)
@@ -61,11 +52,13 @@ int house_put_text(struct house_writer *w, const char *text)
 int house_put_class(struct house_writer *w, const char *name)
 {
 	char unnumbered[LIMIT_STRING_BYTES + 1];
-	size_t size = strlen(name);
 
-	if (size >= sizeof(unnumbered))
-		return house_put_text(w, name);
-	memcpy(unnumbered, name, size + 1);
-	compare_unnumber(unnumbered);
-	return house_put_text(w, unnumbered);
+	return house_put_text(w, compare_unnumbered(unnumbered, name));
+}
+
+int house_put_kind(struct house_writer *w, Jxp__Kind kind)
+{
+	const struct pair_kind *known = pair_kind_find(kind);
+
+	return house_put_text(w, known ? known->name : "");
 }

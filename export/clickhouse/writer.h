@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/buffer.h"
+#include "proto/kinds.h"
 
 struct house_writer {
 	struct buffer buffer;
@@ -28,5 +29,8 @@ int house_put_text(struct house_writer *w, const char *text);
 
 /* A class's name without what a JVM made up of it (compare/side.h). */
 int house_put_class(struct house_writer *w, const char *name);
+
+/* The name of a kind of pairs; "" of what is none. */
+int house_put_kind(struct house_writer *w, Jxp__Kind kind);
 
 #endif

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "export/protobuf/wire.h"
 #include "export/otlp/otlp_request.h"
 #include "export/profiles/profile_answer.h"
-#include "export/protobuf/protobuf.h"
 
 /* Of ExportProfilesServiceResponse, and of its ExportProfilesPartialSuccess. */
 enum { RESPONSE_PARTIAL_SUCCESS = 1, PARTIAL_REJECTED_PROFILES = 1, PARTIAL_ERROR_MESSAGE = 2 };
@@ -42,31 +42,29 @@ static int encode(void *memory, const struct export_settings *settings,
 	struct otlp_request request = {
 	    .origin = origin,
 	    .bytes_max = settings->body_bytes_max ? settings->body_bytes_max : OTLP_BODY_BYTES,
-	    .renumbered =
-		settings->otlp_minor == 0 || settings->otlp_minor >= OTLP_MINOR_RENUMBERED};
+	    .renumbered = settings->otlp_minor >= OTLP_MINOR_RENUMBERED};
 	int r;
 
 	(void)memory; /* Nothing is remembered: each request says all that it refers to. */
-	r = window_profiles_list(&profiles, windows, count, settings->too_old_ns, now_unix_ns, out);
+	r = window_profiles_list(&profiles, windows, count, 0, now_unix_ns, out);
 	if (r < 0)
 		return r;
-	return window_profiles_split(&profiles, write_request, &request, settings->samples_max, out,
-				     err);
+	return window_profiles_split(&profiles, write_request, &request, 0, out, err);
 }
 
 /* ---------------------------------------------------------------- answers */
 
-/* The field's text as people may see it; false where it is not there. */
+/* The first line of the field's text; false where it is not there. */
 static bool message_in(char message[ANSWER_LINE_BYTES], const void *body, size_t size,
 		       unsigned number)
 {
-	struct protobuf_reader reader = {.bytes = body, .size = size};
-	struct protobuf_field field;
+	struct wire wire = wire_of(body, size);
+	struct wire_field field;
 
 	message[0] = '\0';
-	while (protobuf_next(&reader, &field) > 0)
-		if (field.number == number && field.is_bytes)
-			profile_answer_line(message, field.bytes, field.size);
+	while (wire_next(&wire, &field))
+		if (field.number == number && field.type == WIRE_BYTES)
+			profile_answer_line(message, field.bytes, field.value);
 	return message[0];
 }
 
@@ -74,23 +72,22 @@ static bool message_in(char message[ANSWER_LINE_BYTES], const void *body, size_t
  * again. An answer that is none of the protocol's says nothing of it. */
 static uint64_t rejected(const void *body, size_t size, struct err *line)
 {
-	struct protobuf_reader reader = {.bytes = body, .size = size}, part = {0};
-	struct protobuf_field field;
+	struct wire wire = wire_of(body, size), part = {0};
+	struct wire_field field;
 	char message[ANSWER_LINE_BYTES];
 	int64_t lost = 0;
-	int r;
 
-	while ((r = protobuf_next(&reader, &field)) > 0)
-		if (field.number == RESPONSE_PARTIAL_SUCCESS && field.is_bytes)
-			part = (struct protobuf_reader){.bytes = field.bytes, .size = field.size};
-	if (r < 0 || !part.bytes)
+	while (wire_next(&wire, &field))
+		if (field.number == RESPONSE_PARTIAL_SUCCESS && field.type == WIRE_BYTES)
+			part = wire_of(field.bytes, field.value);
+	if (wire.wrong)
 		return 0;
-	while ((r = protobuf_next(&part, &field)) > 0)
-		if (field.number == PARTIAL_REJECTED_PROFILES && !field.is_bytes)
+	while (wire_next(&part, &field))
+		if (field.number == PARTIAL_REJECTED_PROFILES && field.type == WIRE_VARINT)
 			lost = (int64_t)field.value;
-	if (r < 0 || lost <= 0)
+	if (part.wrong || lost <= 0)
 		return 0;
-	if (message_in(message, part.bytes, part.size, PARTIAL_ERROR_MESSAGE))
+	if (message_in(message, part.begin, (size_t)(part.end - part.begin), PARTIAL_ERROR_MESSAGE))
 		(void)err_set(line, EREMOTEIO,
 			      "the server took a request without %lld of its profiles: "
 			      "%s",
@@ -114,7 +111,7 @@ static enum export_outcome judge(int status, const void *body, size_t body_bytes
 	}
 	if (!message_in(message, body, body_bytes, STATUS_MESSAGE))
 		profile_answer_line(message, body, body_bytes);
-	profile_answer_refusal(line, status, message);
+	(void)err_set(line, EREMOTEIO, "%s", message);
 	return profile_answer_outcome(status);
 }
 

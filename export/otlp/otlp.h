@@ -17,11 +17,12 @@
 
 #include "export/format.h"
 
-/* What is taken for 0 in the settings: the newest numbering, and the size of requests that servers
- * are recommended to take (opentelemetry-proto 1.11, "OTLP/HTTP Request"). */
+/* What is taken for a size of 0 in the settings: what servers are recommended to take of a request
+ * (opentelemetry-proto 1.11, "OTLP/HTTP Request"). */
 #define OTLP_BODY_BYTES ((size_t)64 << 20)
 
-/* From this version 1.x on the fields of Sample have the numbers that they have today. */
+/* From this version 1.x on the fields of Sample have the numbers that they have today; in those
+ * before, as in 1.0, they have others. */
 #define OTLP_MINOR_RENUMBERED 10
 
 extern const struct export_format export_otlp;

@@ -13,10 +13,7 @@
  * mend by giving windows up; 413 is too large; no others are tried again. */
 enum export_outcome profile_answer_outcome(int status);
 
-/* The first line of so many bytes as people may see it, or as much of it as there is room for. */
+/* The first line of so many bytes, or as much of it as there is room for. */
 void profile_answer_line(char line[ANSWER_LINE_BYTES], const void *bytes, size_t size);
-
-/* The line for the log: "HTTP status 400: the message", or without one where that is "". */
-void profile_answer_refusal(struct err *line, int status, const char *message);
 
 #endif

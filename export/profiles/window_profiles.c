@@ -79,7 +79,6 @@ int window_profiles_list(struct window_profiles *p, const struct window_result *
 {
 	for (size_t i = 0; i < count; i++) {
 		uint64_t began = windows[i]->start_unix_ns;
-		size_t before = p->count;
 		int r;
 
 		if (too_old_ns > 0 && began < now_unix_ns && now_unix_ns - began > too_old_ns) {
@@ -89,7 +88,6 @@ int window_profiles_list(struct window_profiles *p, const struct window_result *
 		r = list_window(p, windows[i]);
 		if (r < 0)
 			return r;
-		out->empty += p->count == before;
 	}
 	return 0;
 }
@@ -103,15 +101,6 @@ struct split {
 	struct export_batch *out;
 	size_t capacity; /* of its requests */
 };
-
-static unsigned windows_of(const struct window_profile *profiles, size_t count)
-{
-	unsigned windows = 0;
-
-	for (size_t i = 0; i < count; i++)
-		windows += i == 0 || profiles[i].window != profiles[i - 1].window;
-	return windows;
-}
 
 /* A request, and how many samples it lacks. */
 struct draft_request {
@@ -136,8 +125,6 @@ static int write_once(struct split *s, size_t first, size_t count, size_t sample
 
 	if (r < 0)
 		*out = (struct draft_request){0};
-	else
-		out->request.windows = windows_of(profiles, count);
 	return r;
 }
 

@@ -41,8 +41,8 @@ void window_profile_id(uint8_t id[WINDOW_PROFILE_ID_BYTES], const struct export_
 int window_models_take(struct window_models *m, const struct window_result *w);
 
 /* Lists the profiles of windows that began so many ns before now at most (0: of all), where there
- * is something in them; counts in out those that are too old, and those without any. p is zeros
- * before, and to be released in either case. 0 or -ENOMEM. */
+ * is something in them; counts in out those that are too old. p is zeros before, and to be released
+ * in either case. 0 or -ENOMEM. */
 int window_profiles_list(struct window_profiles *p, const struct window_result *const *windows,
 			 size_t count, uint64_t too_old_ns, uint64_t now_unix_ns,
 			 struct export_batch *out);

@@ -5,16 +5,10 @@
 #include <string.h>
 
 #include "common/array.h"
-
-enum wire_type {
-	WIRE_VARINT = 0,
-	WIRE_FIXED64 = 1,
-	WIRE_BYTES = 2,
-	WIRE_FIXED32 = 5,
-};
+#include "common/buffer.h"
+#include "export/protobuf/wire.h"
 
 #define WIRE_TYPE_BITS 3
-#define VARINT_BYTES   10 /* of 64 bits */
 
 void protobuf_release(struct protobuf *p)
 {
@@ -37,22 +31,11 @@ static void append(struct protobuf *p, const void *bytes, size_t size)
 	p->used += size;
 }
 
-/* How many bytes it took. */
-static size_t varint(uint8_t out[VARINT_BYTES], uint64_t value)
-{
-	size_t size = 0;
-
-	for (; value >= 0x80; value >>= 7)
-		out[size++] = (uint8_t)(value | 0x80);
-	out[size++] = (uint8_t)value;
-	return size;
-}
-
 static void put_varint(struct protobuf *p, uint64_t value)
 {
 	uint8_t bytes[VARINT_BYTES];
 
-	append(p, bytes, varint(bytes, value));
+	append(p, bytes, varint_pack(bytes, value));
 }
 
 static void put_key(struct protobuf *p, unsigned field, enum wire_type type)
@@ -137,67 +120,11 @@ size_t protobuf_begin(struct protobuf *p, unsigned field)
 void protobuf_end(struct protobuf *p, size_t begun)
 {
 	uint8_t length[VARINT_BYTES];
-	size_t size = p->used - begun, length_bytes = varint(length, size);
+	size_t size = p->used - begun, length_bytes = varint_pack(length, size);
 
 	append(p, length, length_bytes); /* Makes room. */
 	if (p->error < 0)
 		return;
 	memmove(p->bytes + begun + length_bytes, p->bytes + begun, size);
 	memcpy(p->bytes + begun, length, length_bytes);
-}
-
-/* ---------------------------------------------------------------- reading */
-
-static int read_varint(struct protobuf_reader *r, uint64_t *value)
-{
-	*value = 0;
-	for (unsigned i = 0; i < VARINT_BYTES; i++) {
-		uint8_t byte;
-
-		if (r->at == r->size)
-			return -EBADMSG;
-		byte = r->bytes[r->at++];
-		*value |= (uint64_t)(byte & 0x7f) << (7 * i);
-		if (byte < 0x80)
-			return 0;
-	}
-	return -EBADMSG;
-}
-
-static int take(struct protobuf_reader *r, uint64_t size, struct protobuf_field *field)
-{
-	if (size > r->size - r->at)
-		return -EBADMSG;
-	field->bytes = r->bytes + r->at;
-	field->size = (size_t)size;
-	r->at += (size_t)size;
-	return 1;
-}
-
-int protobuf_next(struct protobuf_reader *r, struct protobuf_field *field)
-{
-	uint64_t key, size;
-
-	*field = (struct protobuf_field){0};
-	if (r->at == r->size)
-		return 0;
-	if (read_varint(r, &key) < 0 || key >> WIRE_TYPE_BITS == 0 ||
-	    key >> WIRE_TYPE_BITS > UINT32_MAX)
-		return -EBADMSG;
-	field->number = (unsigned)(key >> WIRE_TYPE_BITS);
-	switch (key & ((1u << WIRE_TYPE_BITS) - 1)) {
-	case WIRE_VARINT:
-		return read_varint(r, &field->value) < 0 ? -EBADMSG : 1;
-	case WIRE_BYTES:
-		field->is_bytes = true;
-		return read_varint(r, &size) < 0 ? -EBADMSG : take(r, size, field);
-	case WIRE_FIXED64: /* No answer that is read has one that matters: it counts as bytes. */
-		field->is_bytes = true;
-		return take(r, sizeof(uint64_t), field);
-	case WIRE_FIXED32:
-		field->is_bytes = true;
-		return take(r, sizeof(uint32_t), field);
-	default:
-		return -EBADMSG;
-	}
 }

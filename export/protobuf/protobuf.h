@@ -1,15 +1,14 @@
 /*
- * Protocol Buffers' wire format (https://protobuf.dev/programming-guides/encoding/), as much of it
- * as requests to others need: messages are written in one buffer from front to back, and answers
- * are read field by field. No description of a message is needed, so none has to be kept: callers
- * say numbers of fields.
+ * Writes Protocol Buffers (https://protobuf.dev/programming-guides/encoding/), as much of them as
+ * requests to others need: messages are written in one buffer from front to back. No description of
+ * a message is needed, so none has to be kept: callers say numbers of fields. What is read is read
+ * with export/protobuf/wire.h.
  *
- * An error of the writer is kept: what is written behind it does not matter. One thread.
+ * An error is kept: what is written behind it does not matter. One thread.
  */
 #ifndef JXPERF_EXPORT_PROTOBUF_PROTOBUF_H
 #define JXPERF_EXPORT_PROTOBUF_PROTOBUF_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,23 +47,5 @@ void protobuf_element(struct protobuf *p, uint64_t value);
 /* What is written between the two is a message in this field. begin's result is for end. */
 size_t protobuf_begin(struct protobuf *p, unsigned field);
 void protobuf_end(struct protobuf *p, size_t begun);
-
-/* ---------------------------------------------------------------- reading */
-
-struct protobuf_reader {
-	const uint8_t *bytes;
-	size_t size, at;
-};
-
-struct protobuf_field {
-	unsigned number;
-	bool is_bytes;  /* else it is a number */
-	uint64_t value; /* of a number */
-	const uint8_t *bytes;
-	size_t size;
-};
-
-/* 1 with the next field, 0 at the end, -EBADMSG where it is none. */
-int protobuf_next(struct protobuf_reader *r, struct protobuf_field *field);
 
 #endif

@@ -182,16 +182,13 @@ static int encode(void *memory, const struct export_settings *settings,
 	struct push push = {.origin = origin,
 			    .bytes_max = settings->body_bytes_max ? settings->body_bytes_max
 								  : PYROSCOPE_BODY_BYTES};
-	uint64_t too_old_ns = settings->too_old_ns ? settings->too_old_ns : PYROSCOPE_TOO_OLD_NS;
 	int r;
 
 	(void)memory; /* Nothing is remembered: each profile has all that it refers to. */
-	r = window_profiles_list(&profiles, windows, count, too_old_ns, now_unix_ns, out);
+	r = window_profiles_list(&profiles, windows, count, PYROSCOPE_TOO_OLD_NS, now_unix_ns, out);
 	if (r < 0)
 		return r;
-	return window_profiles_split(
-	    &profiles, write_request, &push,
-	    settings->samples_max ? settings->samples_max : PYROSCOPE_SAMPLES, out, err);
+	return window_profiles_split(&profiles, write_request, &push, PYROSCOPE_SAMPLES, out, err);
 }
 
 /* Connect's answer to a call that failed is JSON, on one line. */
@@ -204,7 +201,7 @@ static enum export_outcome judge(int status, const void *body, size_t body_bytes
 	if (status >= 200 && status < 300)
 		return EXPORT_SENT;
 	profile_answer_line(message, body, body_bytes);
-	profile_answer_refusal(line, status, message);
+	(void)err_set(line, EREMOTEIO, "%s", message);
 	return profile_answer_outcome(status);
 }
 

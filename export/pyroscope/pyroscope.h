@@ -10,8 +10,9 @@
  *
  * The server refuses profiles that are larger than 4 MiB before they are compressed, have more than
  * 16,000 samples, or began more than an hour ago, unless it is configured to take them
- * (max_profile_size_bytes, max_profile_stacktrace_samples, reject_older_than): where the settings
- * have 0, these are the limits. Of a profile that is too large the heaviest samples are sent.
+ * (max_profile_size_bytes, max_profile_stacktrace_samples, reject_older_than): these are the
+ * limits, but for the bytes, of which the settings may say others. Of a profile that is too large
+ * the heaviest samples are sent.
  */
 #ifndef JXPERF_EXPORT_PYROSCOPE_PYROSCOPE_H
 #define JXPERF_EXPORT_PYROSCOPE_PYROSCOPE_H

@@ -11,7 +11,7 @@
 #include "common/mix.h"
 #include "common/siphash.h"
 #include "common/units.h"
-#include "fleet/config/places.h"
+#include "fleet/config/reading.h"
 #include "fleet/config/schema.h"
 #include "fleet/config/template.h"
 #include "proto/helper.h"
@@ -50,45 +50,6 @@ const char *const config_keys[CONFIG_KEYS + 1] = {
     "apps", "schedules", "store",  "host-budget", "windows-at-once", "windows-per-user",
     "salt", "host-id",   "guards", "pause-file",  "export",          "host-group"};
 
-/* One file being read. */
-struct config_reading {
-	const char *name;
-	struct places places;
-	struct err *err;
-	/* Here is what libcyaml said of the first thing that is wrong, and where: from the
-	 * innermost out. */
-	char complaint[ERR_MESSAGE_MAX];
-	char path[PLACE_PATH_BYTES];
-	bool traced; /* its list of places has begun */
-};
-
-/* Writes a path, cut where it is too long, and returns it. */
-__attribute__((format(printf, 2, 3))) static const char *path_of(char path[PLACE_PATH_BYTES],
-								 const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(path, PLACE_PATH_BYTES, format, args);
-	va_end(args);
-	return path;
-}
-
-/* Names the place of path, and says why. Returns -EINVAL. */
-__attribute__((format(printf, 3, 4))) static int wrong(struct config_reading *r, const char *path,
-						       const char *format, ...)
-{
-	const struct config_place *place = places_of(&r->places, path);
-	char why[ERR_MESSAGE_MAX];
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(why, sizeof(why), format, args); /* May be cut. */
-	va_end(args);
-	return err_set(r->err, EINVAL, "%s:%u:%u: %s%s%s", r->name, place->line, place->column,
-		       path, path[0] ? ": " : "", why);
-}
-
 /* ---------------------------------------------------------------- what libcyaml says */
 
 /* Puts part, and a dot where one is needed, before the path so far. */
@@ -97,7 +58,7 @@ static void prepend(struct config_reading *r, const char *part)
 	char path[PLACE_PATH_BYTES];
 	const char *dot = r->path[0] && r->path[0] != '[' ? "." : "";
 
-	memcpy(r->path, path_of(path, "%s%s%s", part, dot, r->path), sizeof(path));
+	memcpy(r->path, reading_path(path, "%s%s%s", part, dot, r->path), sizeof(path));
 }
 
 /* "in mapping field 'schedules' (line: 2, column: 3)", "in sequence entry '1' (...)", or "in
@@ -111,7 +72,7 @@ static void take_trace(struct config_reading *r, const char *line)
 	if (sscanf(line, " in mapping field '%127[^']'", part) == 1) {
 		prepend(r, part);
 	} else if (sscanf(line, " in sequence entry '%u'", &entry) == 1 && entry > 0) {
-		(void)path_of(part, "[%u]", entry - 1);
+		(void)reading_path(part, "[%u]", entry - 1);
 		prepend(r, part);
 	}
 }
@@ -152,63 +113,29 @@ static int refuse(struct config_reading *r, cyaml_err_t error)
 	if (error == CYAML_ERR_OOM)
 		return err_set(r->err, ENOMEM, "out of memory");
 	if (sscanf(r->complaint, "Unexpected key: %127s", key) == 1) {
-		(void)path_of(path, "%s%s%s", r->path, r->path[0] ? "." : "", key);
-		return wrong(r, path, "there is no such key: see jxperfd.yaml(5)");
+		(void)reading_path(path, "%s%s%s", r->path, r->path[0] ? "." : "", key);
+		return reading_wrong(r, path, "", "there is no such key: see jxperfd.yaml(5)");
 	}
 	if (sscanf(r->complaint, "Missing required mapping field: %127s", key) == 1) {
 		cut_last(r->path); /* The last field that it has. */
-		return wrong(r, r->path, "'%s' is missing", key);
+		return reading_wrong(r, r->path, "", "'%s' is missing", key);
 	}
-	return wrong(r, r->path, "%s", r->complaint[0] ? r->complaint : cyaml_strerror(error));
+	return reading_wrong(r, r->path, "", "%s",
+			     r->complaint[0] ? r->complaint : cyaml_strerror(error));
 }
 
 /* ---------------------------------------------------------------- values */
 
-/* The path of a member; in text. */
-static const char *member(char text[PLACE_PATH_BYTES], const char *path, const char *key)
-{
-	return path_of(text, "%s%s%s", path, path[0] ? "." : "", key);
-}
-
-/* Each leaves the default when the file has no value. 0 or -EINVAL. */
-static int take_duration(struct config_reading *r, const char *path, const char *key,
-			 const char *text, uint64_t *ns)
-{
-	char at[PLACE_PATH_BYTES];
-	struct err why;
-
-	if (text && units_duration(text, ns, &why) < 0)
-		return wrong(r, member(at, path, key), "%s", why.message);
-	return 0;
-}
-
 static int take_fraction(struct config_reading *r, const char *path, const char *key,
 			 const char *text, double *fraction)
 {
-	char at[PLACE_PATH_BYTES];
 	struct err why;
 
 	/* The configuration may say that all take part as 1 or 1.0, where it means nothing else. */
 	if (text && (strcmp(text, "1") == 0 || strcmp(text, "1.0") == 0))
 		*fraction = 1;
 	else if (text && units_fraction(text, fraction, &why) < 0)
-		return wrong(r, member(at, path, key), "%s", why.message);
-	return 0;
-}
-
-static int take_count(struct config_reading *r, const char *path, const char *key, const char *text,
-		      uint32_t most, uint32_t *count)
-{
-	char at[PLACE_PATH_BYTES], *end;
-	unsigned long value;
-
-	if (!text)
-		return 0;
-	value = strtoul(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || value < 1 || value > most)
-		return wrong(r, member(at, path, key), "'%s' is not a number from 1 to %u", text,
-			     most);
-	*count = (uint32_t)value;
+		return reading_wrong(r, path, key, "%s", why.message);
 	return 0;
 }
 
@@ -229,7 +156,7 @@ static int take_load(struct config_reading *r, const char *text, double *load)
 	if (text && strcmp(text, "off") == 0)
 		*load = INFINITY;
 	else if (text && units_number(text, load, &why) < 0)
-		return wrong(r, "guards.load", "%s", why.message);
+		return reading_wrong(r, "guards.load", "", "%s", why.message);
 	return 0;
 }
 
@@ -256,7 +183,7 @@ static int take_guards(struct config_reading *r, const struct schema_guards *fro
 static int take_time_of_day(struct config_reading *r, const char *path, const char *key,
 			    const char *text, int *minute)
 {
-	char at[PLACE_PATH_BYTES], rest;
+	char rest;
 	unsigned hours, minutes;
 
 	*minute = CONFIG_ALWAYS;
@@ -264,8 +191,9 @@ static int take_time_of_day(struct config_reading *r, const char *path, const ch
 		return 0;
 	if (strlen(text) != 5 || sscanf(text, "%2u:%2u%c", &hours, &minutes, &rest) != 2 ||
 	    hours > 23 || minutes > 59)
-		return wrong(r, member(at, path, key),
-			     "'%s' is not a time of day: use one like \"03:30\", in quotes", text);
+		return reading_wrong(r, path, key,
+				     "'%s' is not a time of day: use one like \"03:30\", in quotes",
+				     text);
 	*minute = (int)(hours * 60 + minutes);
 	return 0;
 }
@@ -278,14 +206,15 @@ static int take_kinds(struct config_reading *r, const char *path,
 		char at[PLACE_PATH_BYTES], options[KIND_OPTIONS_BYTES];
 
 		if (kind == JXP__KIND__KIND_NONE) {
-			(void)path_of(at, "%s.kinds[%u]", path, i);
-			return wrong(r, at, "unknown kind '%s': use %s", from->kinds[i],
-				     kind_options(options, " or "));
+			(void)reading_path(at, "%s.kinds[%u]", path, i);
+			return reading_wrong(r, at, "", "unknown kind '%s': use %s", from->kinds[i],
+					     kind_options(options, " or "));
 		}
 		for (unsigned j = 0; j < i; j++)
 			if (strcmp(from->kinds[i], from->kinds[j]) == 0) {
-				(void)path_of(at, "%s.kinds[%u]", path, i);
-				return wrong(r, at, "'%s' is there twice", from->kinds[i]);
+				(void)reading_path(at, "%s.kinds[%u]", path, i);
+				return reading_wrong(r, at, "", "'%s' is there twice",
+						     from->kinds[i]);
 			}
 		to->kinds[to->kind_count++] = kind;
 	}
@@ -308,12 +237,14 @@ static int check_match(struct config_reading *r, const struct config *c, const c
 	for (unsigned i = 0; i < m->environment_count; i++) {
 		char at[PLACE_PATH_BYTES];
 
-		(void)path_of(at, "%s.match.environment[%u]", path, i);
+		(void)reading_path(at, "%s.match.environment[%u]", path, i);
 		if (!strchr(m->environment[i], '='))
-			return wrong(r, at, "'%s' is not NAME=PATTERN", m->environment[i]);
+			return reading_wrong(r, at, "", "'%s' is not NAME=PATTERN",
+					     m->environment[i]);
 		if (!is_allowed(c, m->environment[i], strcspn(m->environment[i], "=")))
-			return wrong(r, at, "'%s' is not in the list 'environment' at the top",
-				     m->environment[i]);
+			return reading_wrong(r, at, "",
+					     "'%s' is not in the list 'environment' at the top",
+					     m->environment[i]);
 	}
 	return 0;
 }
@@ -324,26 +255,26 @@ static int check_match(struct config_reading *r, const struct config *c, const c
 static int check_name(struct config_reading *r, const struct config *c, const char *path,
 		      const char *key, const char *name)
 {
-	char at[PLACE_PATH_BYTES];
 	struct template_part part;
 	struct err why;
 	size_t length = 0;
 
-	(void)member(at, path, key);
 	do {
 		if (template_next(&name, &part, &why) < 0)
-			return wrong(r, at, "%s", why.message);
+			return reading_wrong(r, path, key, "%s", why.message);
 		if (part.kind == TEMPLATE_TEXT && !label_is_valid(part.text, part.length))
-			return wrong(r, at, PLAIN);
+			return reading_wrong(r, path, key, PLAIN);
 		length += part.kind == TEMPLATE_TEXT ? part.length : 0;
 		if (part.kind == TEMPLATE_ENV && !is_allowed(c, part.text, part.length))
-			return wrong(r, at, "'%.*s' is not in the list 'environment' at the top",
-				     (int)part.length, part.text);
+			return reading_wrong(r, path, key,
+					     "'%.*s' is not in the list 'environment' at the top",
+					     (int)part.length, part.text);
 		if (part.kind == TEMPLATE_LABEL && !c->texts.pod_labels)
-			return wrong(r, at, "'pod-labels' at the top has to say where labels are");
+			return reading_wrong(r, path, key,
+					     "'pod-labels' at the top has to say where labels are");
 	} while (part.kind != TEMPLATE_END);
 	return length > CONFIG_NAME_MAX
-		   ? wrong(r, at, "a name has at most %d bytes", CONFIG_NAME_MAX)
+		   ? reading_wrong(r, path, key, "a name has at most %d bytes", CONFIG_NAME_MAX)
 		   : 0;
 }
 
@@ -366,12 +297,12 @@ static int take_apps(struct config_reading *r, const struct schema_file *file, s
 
 	for (unsigned i = 0; i < file->apps_count && e == 0; i++) {
 		const struct config_app *rule = &file->apps[i];
-		char path[PLACE_PATH_BYTES], at[PLACE_PATH_BYTES];
+		char path[PLACE_PATH_BYTES];
 
-		(void)path_of(path, "apps[%u]", i);
+		(void)reading_path(path, "apps[%u]", i);
 		if (rule->match.app)
-			return wrong(r, member(at, path, "match.app"),
-				     "these rules give that name: match something else");
+			return reading_wrong(r, path, "match.app",
+					     "these rules give that name: match something else");
 		e = check_match(r, c, path, &rule->match);
 		if (e == 0)
 			e = check_name(r, c, path, "app", rule->app);
@@ -395,46 +326,45 @@ static bool has_pairs(const struct config_schedule *s)
 static int take_target(struct config_reading *r, const char *path,
 		       const struct schema_schedule *from, struct config_schedule *to)
 {
-	char at[PLACE_PATH_BYTES];
-	int e = take_count(r, path, "pairs-per-day", from->pairs_per_day, PAIRS_PER_DAY_MAX,
-			   &to->pairs_per_day);
+	int e = reading_count(r, path, "pairs-per-day", from->pairs_per_day, PAIRS_PER_DAY_MAX,
+			      &to->pairs_per_day);
 
 	if (e < 0)
 		return e;
 	if (to->pairs_per_day == 0)
-		return from->every ? 0 : wrong(r, path, "'every' or 'pairs-per-day' is missing");
-	(void)member(at, path, "pairs-per-day");
+		return from->every
+			   ? 0
+			   : reading_wrong(r, path, "", "'every' or 'pairs-per-day' is missing");
 	if (from->jvm_fraction)
-		return wrong(r, at, "'jvm-fraction' is set anew each day for it: leave that out");
+		return reading_wrong(r, path, "pairs-per-day",
+				     "'jvm-fraction' is set anew each day for it: leave that out");
 	if (!has_pairs(to))
-		return wrong(r, at,
-			     "none of 'kinds' has pairs: add dead-store, silent-store or "
-			     "silent-load, or use 'every'");
+		return reading_wrong(r, path, "pairs-per-day",
+				     "none of 'kinds' has pairs: add dead-store, silent-store or "
+				     "silent-load, or use 'every'");
 	if (to->every_ns > CONFIG_TUNED_EVERY_MAX_NS)
-		return wrong(r, member(at, path, "every"), "use 1h or less with 'pairs-per-day'");
+		return reading_wrong(r, path, "every", "use 1h or less with 'pairs-per-day'");
 	return 0;
 }
 
 static int check_schedule(struct config_reading *r, const struct config *c, const char *path,
 			  const struct config_schedule *s)
 {
-	char at[PLACE_PATH_BYTES];
-
 	if (!label_is_valid(s->name, strlen(s->name)))
-		return wrong(r, member(at, path, "name"), PLAIN);
+		return reading_wrong(r, path, "name", PLAIN);
 	if (s->every_ns < EVERY_MIN_NS)
-		return wrong(r, member(at, path, "every"), "use 10s or more");
+		return reading_wrong(r, path, "every", "use 10s or more");
 	if (s->every_ns > EVERY_MAX_NS)
-		return wrong(r, member(at, path, "every"), "use 3650d or less");
+		return reading_wrong(r, path, "every", "use 3650d or less");
 	if (s->window_ns > s->every_ns)
-		return wrong(r, member(at, path, "window"), "a window is longer than 'every'");
+		return reading_wrong(r, path, "window", "a window is longer than 'every'");
 	if ((s->from_minute == CONFIG_ALWAYS) != (s->until_minute == CONFIG_ALWAYS))
-		return wrong(r, path, "'from' and 'until' go together");
+		return reading_wrong(r, path, "", "'from' and 'until' go together");
 	if (s->from_minute != CONFIG_ALWAYS && s->from_minute == s->until_minute)
-		return wrong(r, member(at, path, "until"), "the same as 'from': no time is left");
+		return reading_wrong(r, path, "until", "the same as 'from': no time is left");
 	for (size_t i = 0; i < c->schedule_count; i++)
 		if (strcmp(c->schedules[i].name, s->name) == 0)
-			return wrong(r, member(at, path, "name"), "'%s' is there twice", s->name);
+			return reading_wrong(r, path, "name", "'%s' is there twice", s->name);
 	return check_match(r, c, path, &s->match);
 }
 
@@ -453,9 +383,9 @@ static int take_schedule(struct config_reading *r, const struct config *c, const
 				       .host_fraction = 1,
 				       .jvm_fraction = 1,
 				       .failures = FAILURES_DEFAULT};
-	if ((e = take_duration(r, path, "every", from->every, &to->every_ns)) < 0 ||
-	    (e = take_duration(r, path, "window", from->window, &to->window_ns)) < 0 ||
-	    (e = take_duration(r, path, "warm-up", from->warm_up, &to->warm_up_ns)) < 0 ||
+	if ((e = reading_duration(r, path, "every", from->every, &to->every_ns)) < 0 ||
+	    (e = reading_duration(r, path, "window", from->window, &to->window_ns)) < 0 ||
+	    (e = reading_duration(r, path, "warm-up", from->warm_up, &to->warm_up_ns)) < 0 ||
 	    (e = take_fraction(r, path, "budget", from->budget, &to->budget)) < 0 ||
 	    (e = take_fraction(r, path, "jitter", from->jitter, &to->jitter)) < 0 ||
 	    (e = take_fraction(r, path, "host-fraction", from->host_fraction, &to->host_fraction)) <
@@ -464,7 +394,7 @@ static int take_schedule(struct config_reading *r, const struct config *c, const
 		0 ||
 	    (e = take_time_of_day(r, path, "from", from->from, &to->from_minute)) < 0 ||
 	    (e = take_time_of_day(r, path, "until", from->until, &to->until_minute)) < 0 ||
-	    (e = take_count(r, path, "failures", from->failures, FAILURES_MAX, &to->failures)) <
+	    (e = reading_count(r, path, "failures", from->failures, FAILURES_MAX, &to->failures)) <
 		0 ||
 	    (e = take_kinds(r, path, from, to)) < 0 || (e = take_target(r, path, from, to)) < 0)
 		return e;
@@ -480,7 +410,7 @@ static int take_schedules(struct config_reading *r, const struct schema_file *fi
 	for (unsigned i = 0; i < file->schedules_count && e == 0; i++) {
 		char path[PLACE_PATH_BYTES];
 
-		(void)path_of(path, "schedules[%u]", i);
+		(void)reading_path(path, "schedules[%u]", i);
 		e = take_schedule(r, c, path, &file->schedules[i],
 				  &c->schedules[c->schedule_count]);
 		c->schedule_count += e == 0;
@@ -494,16 +424,15 @@ static int take_exports(struct config_reading *r, const struct schema_file *file
 	int e;
 
 	if (all > CONFIG_EXPORTS_MAX)
-		return wrong(r, "export", "there are more than %d", CONFIG_EXPORTS_MAX);
+		return reading_wrong(r, "export", "", "there are more than %d", CONFIG_EXPORTS_MAX);
 	e = grow(r, &c->exports, all, sizeof(*c->exports));
 	for (unsigned i = 0; i < file->exports_count && e == 0; i++) {
-		struct exports_complaint complaint;
+		char path[PLACE_PATH_BYTES];
 
-		e = exports_take(c->exports, c->export_count, &file->exports[i], i,
-				 &c->exports[c->export_count], &complaint);
-		if (e < 0)
-			return wrong(r, complaint.path, "%s", complaint.why.message);
-		c->export_count++;
+		(void)reading_path(path, "export[%u]", i);
+		e = exports_take(r, path, c->exports, c->export_count, &file->exports[i],
+				 &c->exports[c->export_count]);
+		c->export_count += e == 0;
 	}
 	return e;
 }
@@ -513,31 +442,28 @@ static int check_kept(struct config_reading *r, const struct config *c)
 {
 	for (size_t i = 0; i < c->schedule_count; i++)
 		if (c->schedules[i].pairs_per_day && c->store.keep_ns < TUNED_KEEP_MIN_NS)
-			return wrong(r, "store.keep",
-				     "use 3d or more: schedule '%s' has 'pairs-per-day', which "
-				     "goes by the windows of the days before",
-				     c->schedules[i].name);
+			return reading_wrong(
+			    r, "store.keep", "",
+			    "use 3d or more: schedule '%s' has 'pairs-per-day', which "
+			    "goes by the windows of the days before",
+			    c->schedules[i].name);
 	return 0;
 }
 
 static int take_store(struct config_reading *r, const struct schema_store *from,
 		      struct config_store *to)
 {
-	struct err why;
 	int e;
 
 	if (!from)
 		return 0;
-	if (from->size && units_size(from->size, &to->bytes, &why) < 0)
-		return wrong(r, "store.size", "%s", why.message);
-	if (to->bytes < STORE_BYTES_MIN)
-		return wrong(r, "store.size", "'%s' is too little: use at least 1MiB", from->size);
-	if ((e = take_fraction_or_off(r, "store", "free-disk", from->free_disk, 0,
+	if ((e = reading_size(r, "store", "size", from->size, STORE_BYTES_MIN, &to->bytes)) < 0 ||
+	    (e = take_fraction_or_off(r, "store", "free-disk", from->free_disk, 0,
 				      &to->free_disk)) < 0 ||
-	    (e = take_duration(r, "store", "keep", from->keep, &to->keep_ns)) < 0)
+	    (e = reading_duration(r, "store", "keep", from->keep, &to->keep_ns)) < 0)
 		return e;
-	return take_count(r, "store", "windows-per-app", from->windows_per_app, UINT32_MAX - 1,
-			  &to->windows_per_app);
+	return reading_count(r, "store", "windows-per-app", from->windows_per_app, UINT32_MAX - 1,
+			     &to->windows_per_app);
 }
 
 /* The list is passed on in an argument, its names between commas; the first ones are of files
@@ -551,13 +477,14 @@ static int check_environment(struct config_reading *r, const struct config_texts
 		const char *name = c->environment[i];
 		char at[PLACE_PATH_BYTES];
 
-		(void)path_of(at, "environment[%u]", i < before ? 0 : i - before);
+		(void)reading_path(at, "environment[%u]", i < before ? 0 : i - before);
 		if (!name[0] || strpbrk(name, ",="))
-			return wrong(r, at, "'%s' is not the name of a variable", name);
+			return reading_wrong(r, at, "", "'%s' is not the name of a variable", name);
 		bytes += (i > 0) + strlen(name);
 		if (bytes > CONFIG_ENVIRONMENT_BYTES)
-			return wrong(r, at, "the names up to here are longer than %d bytes in all",
-				     CONFIG_ENVIRONMENT_BYTES - 1);
+			return reading_wrong(r, at, "",
+					     "the names up to here are longer than %d bytes in all",
+					     CONFIG_ENVIRONMENT_BYTES - 1);
 	}
 	return 0;
 }
@@ -570,8 +497,8 @@ static int check_agent_path(struct config_reading *r, const char *path)
 
 	if (path && (path[0] != '/' || length < sizeof(name) ||
 		     strcmp(path + length - (sizeof(name) - 1), name) != 0))
-		return wrong(r, "agent-path", "'%s' is not an absolute path that ends in '%s'",
-			     path, name);
+		return reading_wrong(r, "agent-path", "",
+				     "'%s' is not an absolute path that ends in '%s'", path, name);
 	return 0;
 }
 
@@ -641,17 +568,17 @@ static int take_file(struct config_reading *r, const struct schema_file *file, s
 	int e;
 
 	if (file->texts.pause_file && file->texts.pause_file[0] != '/')
-		return wrong(r, "pause-file", "'%s' is not an absolute path",
-			     file->texts.pause_file);
+		return reading_wrong(r, "pause-file", "", "'%s' is not an absolute path",
+				     file->texts.pause_file);
 	if (file->texts.host_group &&
 	    !label_is_valid(file->texts.host_group, strlen(file->texts.host_group)))
-		return wrong(r, "host-group", PLAIN);
+		return reading_wrong(r, "host-group", "", PLAIN);
 	if ((e = take_texts(r, &file->texts, &c->texts)) < 0 ||
 	    (e = take_fraction(r, "", "host-budget", file->host_budget, &c->host_budget)) < 0 ||
-	    (e = take_count(r, "", "windows-at-once", file->windows_at_once, WINDOWS_AT_ONCE_MAX,
-			    &c->windows_at_once)) < 0 ||
-	    (e = take_count(r, "", "windows-per-user", file->windows_per_user, WINDOWS_AT_ONCE_MAX,
-			    &c->windows_per_user)) < 0 ||
+	    (e = reading_count(r, "", "windows-at-once", file->windows_at_once, WINDOWS_AT_ONCE_MAX,
+			       &c->windows_at_once)) < 0 ||
+	    (e = reading_count(r, "", "windows-per-user", file->windows_per_user,
+			       WINDOWS_AT_ONCE_MAX, &c->windows_per_user)) < 0 ||
 	    (e = check_agent_path(r, c->texts.agent_path)) < 0 ||
 	    (e = take_store(r, file->store, &c->store)) < 0 ||
 	    (e = take_guards(r, file->guards, &c->guards)) < 0 || (e = take_apps(r, file, c)) < 0 ||

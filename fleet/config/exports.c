@@ -1,13 +1,12 @@
 #include "fleet/config/exports.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/label.h"
-#include "common/units.h"
+#include "fleet/config/reading.h"
 #include "fleet/config/schema.h"
 
 #define S_NS UINT64_C(1000000000)
@@ -32,14 +31,11 @@
 static const struct {
 	const char *name;
 	uint64_t request_bytes;
-	uint32_t samples;
-	uint64_t too_old_ns;
 } kinds[CONFIG_EXPORT_KINDS] = {
-    [CONFIG_EXPORT_CLICKHOUSE] = {"clickhouse", 16 * MIB, 0, 0},
-    [CONFIG_EXPORT_OTLP] = {"otlp", 4 * MIB, 0, 0},
-    /* Of a profile; nothing older than an hour is taken. */
-    [CONFIG_EXPORT_PYROSCOPE] = {"pyroscope", 4 * MIB, 16000, 3600 * S_NS},
-    [CONFIG_EXPORT_DIRECTORY] = {"directory", 0, 0, 0},
+    [CONFIG_EXPORT_CLICKHOUSE] = {"clickhouse", 16 * MIB},
+    [CONFIG_EXPORT_OTLP] = {"otlp", 4 * MIB},
+    [CONFIG_EXPORT_PYROSCOPE] = {"pyroscope", 4 * MIB}, /* Of a profile. */
+    [CONFIG_EXPORT_DIRECTORY] = {"directory", 0},
 };
 
 const char *config_export_kind_name(enum config_export_kind kind)
@@ -47,68 +43,19 @@ const char *config_export_kind_name(enum config_export_kind kind)
 	return kinds[kind].name;
 }
 
-/* The list entry and a key of it, "" for the entry itself. */
-struct place_of {
-	unsigned index;
-	struct exports_complaint *complaint;
-};
-
-__attribute__((format(printf, 3, 4))) static int wrong(const struct place_of *at, const char *key,
-						       const char *format, ...)
+static int take_duration(struct config_reading *r, const char *path, const char *key,
+			 const char *text, uint64_t least_ns, uint64_t most_ns, uint64_t *ns)
 {
-	struct exports_complaint *c = at->complaint;
-	va_list args;
+	int e = reading_duration(r, path, key, text, ns);
 
-	(void)snprintf(c->path, sizeof(c->path), "export[%u]%s%s", at->index, key[0] ? "." : "",
-		       key); /* Fits. */
-	va_start(args, format);
-	(void)vsnprintf(c->why.message, sizeof(c->why.message), format, args); /* May be cut. */
-	va_end(args);
-	return -EINVAL;
+	if (e == 0 && (*ns < least_ns || *ns > most_ns))
+		return reading_wrong(r, path, key, "use %llu s to %llu s",
+				     (unsigned long long)(least_ns / S_NS),
+				     (unsigned long long)(most_ns / S_NS));
+	return e;
 }
 
-static int take_duration(const struct place_of *at, const char *key, const char *text,
-			 uint64_t least_ns, uint64_t most_ns, uint64_t *ns)
-{
-	struct err why;
-
-	if (text && units_duration(text, ns, &why) < 0)
-		return wrong(at, key, "%s", why.message);
-	if (*ns < least_ns || *ns > most_ns)
-		return wrong(at, key, "use %llu s to %llu s", (unsigned long long)(least_ns / S_NS),
-			     (unsigned long long)(most_ns / S_NS));
-	return 0;
-}
-
-static int take_size(const struct place_of *at, const char *key, const char *text, uint64_t least,
-		     uint64_t *bytes)
-{
-	struct err why;
-
-	if (text && units_size(text, bytes, &why) < 0)
-		return wrong(at, key, "%s", why.message);
-	if (text && *bytes < least)
-		return wrong(at, key, "'%s' is too little: use at least %lluKiB", text,
-			     (unsigned long long)(least >> 10));
-	return 0;
-}
-
-static int take_count(const struct place_of *at, const char *key, const char *text, uint32_t most,
-		      uint32_t *count)
-{
-	char *end;
-	unsigned long value;
-
-	if (!text)
-		return 0;
-	value = strtoul(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || value < 1 || value > most)
-		return wrong(at, key, "'%s' is not a number from 1 to %u", text, most);
-	*count = (uint32_t)value;
-	return 0;
-}
-
-static int take_kind(const struct place_of *at, const struct schema_export *from,
+static int take_kind(struct config_reading *r, const char *path, const struct schema_export *from,
 		     struct config_export *to)
 {
 	char *const addresses[CONFIG_EXPORT_KINDS] = {[CONFIG_EXPORT_CLICKHOUSE] = from->clickhouse,
@@ -124,13 +71,14 @@ static int take_kind(const struct place_of *at, const struct schema_export *from
 		to->address = addresses[i];
 		found++;
 	}
-	return found == 1 ? 0
-			  : wrong(at, "",
-				  "use exactly one of 'clickhouse', 'otlp', 'pyroscope' and "
-				  "'directory'");
+	return found == 1
+		   ? 0
+		   : reading_wrong(r, path, "",
+				   "use exactly one of 'clickhouse', 'otlp', 'pyroscope' and "
+				   "'directory'");
 }
 
-static int check_url(const struct place_of *at, const char *key, char *url)
+static int check_url(struct config_reading *r, const char *path, const char *key, char *url)
 {
 	size_t length = strlen(url), scheme = 0;
 
@@ -139,33 +87,37 @@ static int check_url(const struct place_of *at, const char *key, char *url)
 	else if (strncmp(url, "https://", 8) == 0)
 		scheme = 8;
 	if (scheme == 0 || length == scheme || strchr("/:?#", url[scheme]))
-		return wrong(at, key, "'%s' is not an address like https://host:8123", url);
+		return reading_wrong(r, path, key, "'%s' is not an address like https://host:8123",
+				     url);
 	for (const char *c = url; *c; c++)
 		if (*c <= ' ' || *c > '~' || *c == '?' || *c == '#')
-			return wrong(at, key, "an address has no blanks, '?' or '#'");
+			return reading_wrong(r, path, key, "an address has no blanks, '?' or '#'");
 	if (memchr(url + scheme, '@', strcspn(url + scheme, "/")))
-		return wrong(at, key,
-			     "an address has no user: use the keys 'user' and 'password-file'");
+		return reading_wrong(
+		    r, path, key,
+		    "an address has no user: use the keys 'user' and 'password-file'");
 	while (length > scheme && url[length - 1] == '/')
 		url[--length] = '\0';
 	return 0;
 }
 
-static int check_path(const struct place_of *at, const char *key, const char *path)
+static int check_path(struct config_reading *r, const char *path, const char *key, const char *file)
 {
-	return !path || path[0] == '/' ? 0 : wrong(at, key, "'%s' is not an absolute path", path);
+	return !file || file[0] == '/'
+		   ? 0
+		   : reading_wrong(r, path, key, "'%s' is not an absolute path", file);
 }
 
-static int check_address(const struct place_of *at, const struct config_export *to)
+static int check_address(struct config_reading *r, const char *path, const struct config_export *to)
 {
 	const char *key = kinds[to->kind].name;
 
-	return to->kind == CONFIG_EXPORT_DIRECTORY ? check_path(at, key, to->address)
-						   : check_url(at, key, to->address);
+	return to->kind == CONFIG_EXPORT_DIRECTORY ? check_path(r, path, key, to->address)
+						   : check_url(r, path, key, to->address);
 }
 
 /* Keys that mean nothing to the kind are somebody's mistake. */
-static int check_keys(const struct place_of *at, const struct schema_export *from,
+static int check_keys(struct config_reading *r, const char *path, const struct schema_export *from,
 		      enum config_export_kind kind)
 {
 	const unsigned servers = 1u << CONFIG_EXPORT_CLICKHOUSE | 1u << CONFIG_EXPORT_OTLP |
@@ -192,29 +144,33 @@ static int check_keys(const struct place_of *at, const struct schema_export *fro
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (keys[i].value && !(keys[i].kinds & 1u << kind))
-			return wrong(at, keys[i].key, "means nothing for '%s'", kinds[kind].name);
+			return reading_wrong(r, path, keys[i].key, "means nothing for '%s'",
+					     kinds[kind].name);
 	return 0;
 }
 
-static int check_files(const struct place_of *at, const struct schema_export *from)
+static int check_files(struct config_reading *r, const char *path, const struct schema_export *from)
 {
 	int e;
 
-	if ((e = check_path(at, "password-file", from->password_file)) < 0 ||
-	    (e = check_path(at, "headers-file", from->headers_file)) < 0 ||
-	    (e = check_path(at, "ca-file", from->ca_file)) < 0 ||
-	    (e = check_path(at, "certificate-file", from->certificate_file)) < 0 ||
-	    (e = check_path(at, "key-file", from->key_file)) < 0)
+	if ((e = check_path(r, path, "password-file", from->password_file)) < 0 ||
+	    (e = check_path(r, path, "headers-file", from->headers_file)) < 0 ||
+	    (e = check_path(r, path, "ca-file", from->ca_file)) < 0 ||
+	    (e = check_path(r, path, "certificate-file", from->certificate_file)) < 0 ||
+	    (e = check_path(r, path, "key-file", from->key_file)) < 0)
 		return e;
 	if (from->password_file && !from->user)
-		return wrong(at, "password-file", "there is no 'user' whose password it is");
+		return reading_wrong(r, path, "password-file",
+				     "there is no 'user' whose password it is");
 	if (from->key_file && !from->certificate_file)
-		return wrong(at, "key-file", "there is no 'certificate-file' whose key it is");
+		return reading_wrong(r, path, "key-file",
+				     "there is no 'certificate-file' whose key it is");
 	return 0;
 }
 
 /* "1.10" */
-static int take_version(const struct place_of *at, const char *text, unsigned *minor)
+static int take_version(struct config_reading *r, const char *path, const char *text,
+			unsigned *minor)
 {
 	unsigned number;
 	int end = 0;
@@ -222,44 +178,46 @@ static int take_version(const struct place_of *at, const char *text, unsigned *m
 	if (!text)
 		return 0;
 	if (sscanf(text, "1.%2u%n", &number, &end) != 1 || text[end] || number > OTLP_MINOR_MAX)
-		return wrong(at, "otlp-version", "'%s' is not a version like \"1.10\", in quotes",
-			     text);
+		return reading_wrong(r, path, "otlp-version",
+				     "'%s' is not a version like \"1.10\", in quotes", text);
 	*minor = number;
 	return 0;
 }
 
-static int check_database(const struct place_of *at, const char *name)
+static int check_database(struct config_reading *r, const char *path, const char *name)
 {
-	if (!name[0] ||
-	    name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
-			      "0123456789")] ||
-	    strlen(name) > CONFIG_NAME_MAX)
-		return wrong(at, "database", "a database has letters, digits and '_' only");
+	if (!label_is_identifier(name) || strlen(name) > CONFIG_NAME_MAX)
+		return reading_wrong(
+		    r, path, "database",
+		    "a database has letters, digits and '_' only, and no digit first");
 	return 0;
 }
 
-static int take_batch(const struct place_of *at, const struct schema_batch *from,
+static int take_batch(struct config_reading *r, const char *path, const struct schema_batch *from,
 		      struct config_export *to)
 {
 	int e;
 
 	if (!from)
 		return 0;
-	if ((e = take_count(at, "batch.windows", from->windows, BATCH_WINDOWS_MAX,
-			    &to->batch_windows)) < 0 ||
-	    (e = take_size(at, "batch.size", from->size, BATCH_BYTES_MIN, &to->batch_bytes)) < 0)
+	if ((e = reading_count(r, path, "batch.windows", from->windows, BATCH_WINDOWS_MAX,
+			       &to->batch_windows)) < 0 ||
+	    (e = reading_size(r, path, "batch.size", from->size, BATCH_BYTES_MIN,
+			      &to->batch_bytes)) < 0)
 		return e;
-	return take_duration(at, "batch.age", from->age, 0, BATCH_AGE_MAX_NS, &to->batch_age_ns);
+	return take_duration(r, path, "batch.age", from->age, 0, BATCH_AGE_MAX_NS,
+			     &to->batch_age_ns);
 }
 
-static int check_name(const struct place_of *at, const struct config_export *known, size_t count,
-		      const char *name)
+static int check_name(struct config_reading *r, const char *path, const struct config_export *known,
+		      size_t count, const char *name)
 {
 	if (!label_is_valid(name, strlen(name)))
-		return wrong(at, "name", "a name has letters, digits, '.', '_' and '-' only");
+		return reading_wrong(r, path, "name",
+				     "a name has letters, digits, '.', '_' and '-' only");
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(known[i].name, name) == 0)
-			return wrong(at, "name", "'%s' is there twice", name);
+			return reading_wrong(r, path, "name", "'%s' is there twice", name);
 	return 0;
 }
 
@@ -274,14 +232,11 @@ static void take_texts(const struct schema_export *from, struct config_export *t
 	to->key_file = from->key_file;
 	to->database = from->database ? from->database : (char *)"jxperf";
 	to->request_bytes = kinds[to->kind].request_bytes;
-	to->samples_max = kinds[to->kind].samples;
-	to->too_old_ns = kinds[to->kind].too_old_ns;
 }
 
-int exports_take(const struct config_export *known, size_t count, const struct schema_export *from,
-		 unsigned index, struct config_export *to, struct exports_complaint *complaint)
+int exports_take(struct config_reading *r, const char *path, const struct config_export *known,
+		 size_t count, const struct schema_export *from, struct config_export *to)
 {
-	const struct place_of here = {index, complaint}, *at = &here;
 	int e;
 
 	*to = (struct config_export){.timeout_ns = TIMEOUT_DEFAULT_NS,
@@ -291,20 +246,20 @@ int exports_take(const struct config_export *known, size_t count, const struct s
 				     .otlp_minor = OTLP_MINOR_DEFAULT,
 				     .keep_bytes = KEEP_BYTES_DEFAULT,
 				     .keep_files = KEEP_FILES_DEFAULT};
-	if ((e = check_name(at, known, count, from->name)) < 0 ||
-	    (e = take_kind(at, from, to)) < 0 || (e = check_address(at, to)) < 0 ||
-	    (e = check_keys(at, from, to->kind)) < 0 || (e = check_files(at, from)) < 0)
+	if ((e = check_name(r, path, known, count, from->name)) < 0 ||
+	    (e = take_kind(r, path, from, to)) < 0 || (e = check_address(r, path, to)) < 0 ||
+	    (e = check_keys(r, path, from, to->kind)) < 0 || (e = check_files(r, path, from)) < 0)
 		return e;
 	take_texts(from, to);
-	if ((e = check_database(at, to->database)) < 0 ||
-	    (e = take_version(at, from->otlp_version, &to->otlp_minor)) < 0 ||
-	    (e = take_duration(at, "timeout", from->timeout, TIMEOUT_MIN_NS, TIMEOUT_MAX_NS,
+	if ((e = check_database(r, path, to->database)) < 0 ||
+	    (e = take_version(r, path, from->otlp_version, &to->otlp_minor)) < 0 ||
+	    (e = take_duration(r, path, "timeout", from->timeout, TIMEOUT_MIN_NS, TIMEOUT_MAX_NS,
 			       &to->timeout_ns)) < 0 ||
-	    (e = take_size(at, "request-size", from->request_size, 64 << 10, &to->request_bytes)) <
-		0 ||
-	    (e = take_size(at, "keep-size", from->keep_size, MIB, &to->keep_bytes)) < 0 ||
-	    (e = take_count(at, "keep-files", from->keep_files, KEEP_FILES_MAX, &to->keep_files)) <
-		0)
+	    (e = reading_size(r, path, "request-size", from->request_size, 64 << 10,
+			      &to->request_bytes)) < 0 ||
+	    (e = reading_size(r, path, "keep-size", from->keep_size, MIB, &to->keep_bytes)) < 0 ||
+	    (e = reading_count(r, path, "keep-files", from->keep_files, KEEP_FILES_MAX,
+			       &to->keep_files)) < 0)
 		return e;
-	return take_batch(at, from->batch, to);
+	return take_batch(r, path, from->batch, to);
 }

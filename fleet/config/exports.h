@@ -8,9 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/err.h"
-#include "fleet/config/places.h"
-
+struct config_reading;
 struct schema_export;
 
 enum config_export_kind {
@@ -43,22 +41,14 @@ struct config_export {
 	uint32_t batch_windows;
 	uint64_t batch_bytes;
 	uint64_t batch_age_ns;
-	uint64_t request_bytes; /* a request has at most, of bytes */
-	uint32_t samples_max;   /* and of samples; 0: no limit, as of these */
-	uint64_t too_old_ns;    /* windows that began before that are not taken */
+	uint64_t request_bytes; /* a request has at most */
 	uint64_t keep_bytes;    /* files in a directory */
 	uint32_t keep_files;
 };
 
-/* What is wrong, and where. */
-struct exports_complaint {
-	char path[PLACE_PATH_BYTES];
-	struct err why;
-};
-
-/* One destination, the index-th of its file, behind count that are known already; its texts stay
- * the file's, an address loses the '/' at its end. 0, or -EINVAL. */
-int exports_take(const struct config_export *known, size_t count, const struct schema_export *from,
-		 unsigned index, struct config_export *to, struct exports_complaint *complaint);
+/* One destination, which is at that path of its file, behind count that are known already; its
+ * texts stay the file's, an address loses the '/' at its end. 0, or -EINVAL with a line. */
+int exports_take(struct config_reading *r, const char *path, const struct config_export *known,
+		 size_t count, const struct schema_export *from, struct config_export *to);
 
 #endif

@@ -280,10 +280,8 @@ static void add_column(struct query *q, const struct house_column *c)
 	case HOUSE_LAYOUT:
 		add_layout(q, c->name);
 		break;
-	case HOUSE_LEAST:
 	case HOUSE_MOST:
-		ADD(q, "to%s(%s%s(%s))", house_type_name(c, type),
-		    c->sum == HOUSE_MOST ? "max" : "min", each, c->name);
+		ADD(q, "to%s(max%s(%s))", house_type_name(c, type), each, c->name);
 		break;
 	case HOUSE_COUNT:
 		if (c->array)

@@ -2,11 +2,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/saturate.h"
 #include "compare/side.h"
-#include "proto/limits.h"
 
 static int intern(struct profile *to, const char *text, uint32_t *out, uint64_t losses[LOSS_MAX])
 {
@@ -28,15 +26,9 @@ int names_text(struct profile *to, const struct profile *from, uint32_t id, uint
 int names_class(struct profile *to, const struct profile *from, uint32_t id, uint32_t *out,
 		uint64_t losses[LOSS_MAX])
 {
-	const char *text = strings_get(&from->strings, id);
 	char name[LIMIT_STRING_BYTES + 1];
-	size_t size = strlen(text);
 
-	if (size >= sizeof(name))
-		return intern(to, text, out, losses);
-	memcpy(name, text, size + 1);
-	compare_unnumber(name);
-	return intern(to, name, out, losses);
+	return intern(to, compare_unnumbered(name, strings_get(&from->strings, id)), out, losses);
 }
 
 static int map_method(struct profile *to, const struct profile *from,

@@ -6,9 +6,6 @@
 #include "common/array.h"
 #include "common/utf8.h"
 
-/* The most bytes of a whole number, packed. */
-#define NUMBER_BYTES 10
-
 /* No sum of ours is so large, and any sum of such is still a number; squares are below its square.
  */
 #define SUM_MAX     0x1p200
@@ -16,21 +13,11 @@
 
 /* ---------------------------------------------------------------- packing */
 
-static size_t put_number(uint8_t *at, uint64_t number)
-{
-	size_t size = 0;
-
-	for (; number >= 0x80; number >>= 7)
-		at[size++] = (uint8_t)(number | 0x80);
-	at[size++] = (uint8_t)number;
-	return size;
-}
-
 static int append_number(struct buffer *out, uint64_t number)
 {
-	uint8_t bytes[NUMBER_BYTES];
+	uint8_t bytes[VARINT_BYTES];
 
-	return buffer_append(out, bytes, put_number(bytes, number));
+	return buffer_append(out, bytes, varint_pack(bytes, number));
 }
 
 static uint64_t load(const struct column *c, const void *at)
@@ -93,13 +80,13 @@ static int pack_values(struct buffer *out, const struct kept_rows *k, const stru
 
 		if (!is_kept(k, i))
 			continue;
-		bytes = buffer_reserve(out, NUMBER_BYTES);
+		bytes = buffer_reserve(out, VARINT_BYTES);
 		if (!bytes)
 			return -errno;
 		if (c->type == COLUMN_DOUBLE)
 			memcpy(bytes, at, size = sizeof(double));
 		else
-			size = put_number(bytes, load(c, at));
+			size = varint_pack(bytes, load(c, at));
 		buffer_commit(out, size);
 	}
 	return 0;

@@ -9,7 +9,7 @@
 #include "common/cleanup.h"
 #include "subsume/import/input.h"
 #include "subsume/import/sink.h"
-#include "subsume/import/wire.h"
+#include "export/protobuf/wire.h"
 
 /* Bytes, and fields, from which a file is told from others. */
 #define LOOKED_AT   4096u

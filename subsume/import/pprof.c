@@ -17,7 +17,7 @@
 #include "subsume/import/import.h"
 #include "subsume/import/pprof_tables.h"
 #include "subsume/import/sink.h"
-#include "subsume/import/wire.h"
+#include "export/protobuf/wire.h"
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,

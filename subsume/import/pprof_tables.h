@@ -12,7 +12,7 @@
 
 #include "subsume/import/ids.h"
 #include "subsume/import/sink.h"
-#include "subsume/import/wire.h"
+#include "export/protobuf/wire.h"
 
 #define PPROF_STRINGS_MAX   (UINT32_C(1) << 22)
 #define PPROF_FUNCTIONS_MAX (UINT32_C(1) << 20)

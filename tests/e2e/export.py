@@ -3,6 +3,7 @@
 # Takes half a place: it waits most of the time.
 import base64
 import contextlib
+import fcntl
 import gzip
 import json
 import os
@@ -202,6 +203,21 @@ def passwords_and_headers_are_read_again_and_never_told():
 
 
 @test
+def what_a_server_leaves_out_is_said_once():
+    def lossy(handler, body):
+        receiver.take(body)
+        handler.say(200, b"lost: \x1btoo odd\nred")
+
+    with Receiver(lossy) as receiver:
+        daemon = Sender(f"name: there\nclickhouse: {receiver.url}\nbatch: {{windows: 3, age: 50ms}}", filled=9)
+        receiver.wait_for(9)
+        wait_until(lambda: daemon.metric("jxperf_export_sent_total", destination="there") == 9, "the count")
+        log = daemon.output()
+        assert log.count("windows do not arrive whole at 'there': it answers 200: lost: ?too odd") == 1, log
+        assert daemon.metric("jxperf_export_left_out_total", destination="there", by="server") == receiver.requests > 2
+
+
+@test
 def only_the_windows_go_that_are_refused():
     def picky(handler, body):
         bad = [line for line in body.decode().splitlines() if line.split(" ")[2] == "5"]
@@ -350,6 +366,20 @@ def a_directory_gets_profiles_within_its_limits():
     again = Sender(lines.replace("12", "100"), filled=20)
     wait_until(lambda: again.metric("jxperf_export_sent_total", destination="there") == 20, "the count")
     assert len([f for f in os.listdir(directory) if f.startswith("app1-")]) <= 4
+
+
+@test
+def a_directory_that_another_writes_to_is_tried_again():
+    directory = make_directory()
+    other = os.open(directory, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    daemon = Sender(f"name: there\ndirectory: {directory}", filled=3)
+    wait_until(lambda: daemon.metric("jxperf_export_failed_total", destination="there", reason="local"), "a failure")
+    assert f"another writer is at work in '{directory}'" in succeeded(daemon.ctl("status"))
+    assert not os.listdir(directory)
+    os.close(other)
+    wait_until(lambda: daemon.metric("jxperf_export_sent_total", destination="there") == 3, "the count")
+    assert len(os.listdir(directory)) == 3
 
 
 @test

@@ -37,7 +37,6 @@ static int make_request(struct export_request *r, const struct export_settings *
 	r->body = (uint8_t *)body;
 	r->target = e == 0 ? target : NULL;
 	r->content_type = "text/plain";
-	r->windows = (unsigned)count;
 	return e;
 }
 
@@ -64,8 +63,10 @@ static int encode(void *memory, const struct export_settings *settings,
 static enum export_outcome judge(int status, const void *body, size_t body_bytes, struct err *line,
 				 uint64_t *lost)
 {
-	(void)lost;
-	if (status >= 300)
+	bool leaves_out = body_bytes > 4 && memcmp(body, "lost", 4) == 0;
+
+	*lost = status < 300 && leaves_out;
+	if (status >= 300 || leaves_out)
 		(void)err_set(line, EPROTO, "%.*s", (int)(body_bytes < 60 ? body_bytes : 60),
 			      (const char *)body);
 	return export_judge_status(status);

@@ -22,7 +22,9 @@ static void judge(const struct export_format *format, int status, const uint8_t 
 			abort();
 	if ((outcome == EXPORT_SENT) != (status >= 200 && status < 300))
 		abort();
-	if (outcome != EXPORT_SENT && (lost > 0 || !line.message[0]))
+	if (outcome != EXPORT_SENT && lost > 0)
+		abort();
+	if (outcome == EXPORT_SENT && (lost > 0) != (line.message[0] != '\0'))
 		abort();
 }
 

@@ -3,6 +3,7 @@
  * inside is reached, every report of what it is taken for, and what others are sent of it.
  * libFuzzer entry point.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "daemon/store/record.h"
 #include "tests/unit/support/whole_report.h"
 #include "export/otlp/otlp.h"
+#include "export/profiles/window_profiles.h"
 #include "export/pyroscope/pyroscope.h"
 
 /* Enough to render what an input of libFuzzer's size can hold. */
@@ -29,11 +31,23 @@ static void render(const struct window_result *w)
 	}
 }
 
+static bool has_profiles(const struct window_result *w)
+{
+	struct window_profiles profiles = {0};
+	bool has;
+
+	if (window_profiles_list(&profiles, &w, 1, 0, 0, &(struct export_batch){0}) < 0)
+		abort(); /* The machine, not the input. */
+	has = profiles.count > 0;
+	window_profiles_release(&profiles);
+	return has;
+}
+
 /* With limits that most inputs keep, and that the others have to be cut for. */
 static void export(const struct window_result *w)
 {
 	static const struct export_format *const formats[] = {&export_otlp, &export_pyroscope};
-	static const struct export_settings settings = {.body_bytes_max = 2048, .samples_max = 50};
+	static const struct export_settings settings = {.otlp_minor = 11, .body_bytes_max = 2048};
 	static const struct export_origin origin = {.host = "h", .group = "", .store = ""};
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
@@ -41,7 +55,7 @@ static void export(const struct window_result *w)
 
 		if (formats[i]->encode(NULL, &settings, &origin, &w, 1, w->start_unix_ns, &batch,
 				       NULL) == 0 &&
-		    batch.count + batch.empty == 0)
+		    (batch.count > 0) != has_profiles(w))
 			abort();
 		for (size_t j = 0; j < batch.count; j++)
 			if (batch.requests[j].body_bytes > settings.body_bytes_max)

@@ -71,7 +71,6 @@ TEST(every_table_has_whole_rows_and_windows_are_last)
 
 	assert_true(b.count >= 8);
 	assert_string_equal(table_of(&b.requests[b.count - 1])->name, "windows");
-	assert_int_equal(b.requests[b.count - 1].windows, 2);
 	assert_int_equal(rows_in(&b, "windows"), 2);
 	assert_int_equal(rows_in(&b, "pairs"), w[0]->profile.pair_count + w[1]->profile.pair_count);
 	assert_int_equal(rows_in(&b, "ticks"), w[0]->cpu.context_count + w[1]->cpu.context_count);
@@ -170,7 +169,7 @@ static enum export_outcome judged(int status, const char *body)
 	    export_clickhouse.judge(status, body, strlen(body), &line, &lost);
 
 	assert_int_equal(lost, 0);
-	assert_int_equal(outcome == EXPORT_SENT, line.message[0] == '\0');
+	assert_int_equal(outcome == EXPORT_SENT || !body[0], line.message[0] == '\0');
 	assert_null(strpbrk(line.message, "\n\r\t"));
 	return outcome;
 }

@@ -26,12 +26,9 @@ TEST(a_destination_has_defaults_by_its_kind)
 	assert_int_equal(c.exports[0].batch_windows, 100);
 	assert_int_equal(c.exports[0].batch_bytes, 16 << 20);
 	assert_int_equal(c.exports[0].batch_age_ns, 10000000000);
-	assert_int_equal(c.exports[0].too_old_ns, 0);
 	assert_int_equal(c.exports[1].otlp_minor, 9);
 	assert_int_equal(c.exports[1].request_bytes, 4 << 20);
 	assert_string_equal(c.exports[2].address, "http://[::1]:4040/base");
-	assert_int_equal(c.exports[2].samples_max, 16000);
-	assert_int_equal(c.exports[2].too_old_ns, 3600000000000);
 	assert_int_equal(c.exports[3].kind, CONFIG_EXPORT_DIRECTORY);
 	assert_int_equal(c.exports[3].keep_bytes, 5 << 20);
 	assert_int_equal(c.exports[3].keep_files, 7);
@@ -104,6 +101,11 @@ TEST(what_is_wrong_is_named_with_its_key)
 	    {"otlp: 'http://o', otlp-version: '2.0'", ".otlp-version: '2.0' is not a version"},
 	    {"otlp: 'http://o', otlp-version: '1.9x'", ".otlp-version: '1.9x' is not"},
 	    {"clickhouse: 'http://o', database: 'a b'", ".database: a database has letters"},
+	    {"clickhouse: 'http://o', database: 2x", ".database: a database has letters"},
+	    {"clickhouse: 'http://o', batch: {size: 1023KiB}",
+	     ".batch.size: '1023KiB' is too little: use at least 1MiB"},
+	    {"clickhouse: 'http://o', request-size: 1KiB",
+	     ".request-size: '1KiB' is too little: use at least 64KiB"},
 	    {"clickhouse: 'http://o', password-file: /p", ".password-file: there is no 'user'"},
 	    {"clickhouse: 'http://o', key-file: /p", ".key-file: there is no 'certificate-file'"},
 	    {"clickhouse: 'http://o', ca-file: p", ".ca-file: 'p' is not an absolute path"},

@@ -1,12 +1,13 @@
 /*
- * The wire format of protocol buffers inside a piece of memory: fields one after another, each a
- * number or bytes.
+ * Reads the wire format of protocol buffers (https://protobuf.dev/programming-guides/encoding/)
+ * inside a piece of memory: fields one after another, each a number or bytes. Others' profiles and
+ * servers' answers are such.
  *
  * A cursor that met something that cannot be says so from then on (wrong), at the byte where it
  * was.
  */
-#ifndef JXPERF_SUBSUME_IMPORT_WIRE_H
-#define JXPERF_SUBSUME_IMPORT_WIRE_H
+#ifndef JXPERF_EXPORT_PROTOBUF_WIRE_H
+#define JXPERF_EXPORT_PROTOBUF_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
-/* Protocol buffers' wire format. */
-#include "subsume/import/wire.h"
+#include "export/protobuf/wire.h"
 
 #include <string.h>
 
