@@ -6,13 +6,14 @@ import json
 import math
 import os
 import re
+import signal
 import socket
 import threading
 import time
 
 from lib import ROOT, Process, compile_java, jdks, make_directory, note, run, test, wait_until
 from support.clickhouse import CLUSTER, PASSWORD, READER, Engine, send, two_shards
-from support.profile import NO_GUARDS, Daemon, ctl, succeeded
+from support.profile import CLIENT, NO_GUARDS, Daemon, ctl, succeeded
 
 PROGRAM = """
 public class %s {
@@ -336,6 +337,20 @@ def a_hostile_server_is_one_line():
         assert asked.returncode == 1 and not asked.stdout, (what, asked)
         assert asked.stderr.startswith("jxperfctl: ") and asked.stderr.count("\n") == 1, (what, asked)
         assert "\x1b" not in asked.stderr, (what, asked)
+
+
+@test
+def without_libcurl_a_server_is_not_asked_and_the_rest_works():
+    directory = make_directory()
+    with open(os.path.join(directory, "libcurl.so.4"), "wb"):
+        pass  # Found first, and no library.
+    os.environ["LD_LIBRARY_PATH"] = directory
+    try:
+        asked, others = ctl("fleet", "top", "--url", fleet.url), ctl("version")
+    finally:
+        del os.environ["LD_LIBRARY_PATH"]
+    assert asked.returncode == 1 and "install libcurl" in asked.stderr and asked.stderr.count("\n") == 1, asked
+    assert others.returncode == 0, others
 
 
 @test
