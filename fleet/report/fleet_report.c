@@ -48,11 +48,6 @@ static void inquiry_release(struct inquiry *i)
 	}
 }
 
-static void release_buffer(struct buffer *b)
-{
-	buffer_release(b);
-}
-
 static int no_memory(struct err *err)
 {
 	return err_set(err, ENOMEM, "out of memory for the fleet's answer");
@@ -101,7 +96,7 @@ static int nothing_meant(const struct fleet_question *q, struct err *err)
 
 static int ask_first(struct inquiry *i, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	int r = ask(i->server, fleet_first_query(i->question), &answer, err);
 
 	if (r < 0)
@@ -181,7 +176,7 @@ static int read_names(struct inquiry *i, struct fleet_reader *r)
 
 static int ask_names(struct inquiry *i, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	int r = ask(i->server, fleet_names_query(i->question, &i->like), &answer, err);
 	struct fleet_reader reader = reader_of(&answer);
 
@@ -296,7 +291,7 @@ static void take_sums(struct inquiry *i, const struct sums *s)
 /* 1 where rows are there twice: *s is of no use then. */
 static int ask_sums_once(struct inquiry *i, bool once, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	int r = ask(i->server, fleet_sums_query(i->question, &i->like, once), &answer, err);
 	struct fleet_reader reader = reader_of(&answer);
 	struct sums s = {0};
@@ -327,7 +322,7 @@ static int ask_sums(struct inquiry *i, struct err *err)
  * fraction of the table once more. */
 static int ask_rows(struct inquiry *i, size_t table, uint64_t *rows, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	int r = ask(i->server, fleet_rows_query(i->question, &i->like, table), &answer, err);
 	struct fleet_reader reader = reader_of(&answer);
 	uint64_t count;
@@ -377,7 +372,7 @@ static int ask_contexts(struct inquiry *i, struct err *err)
 		return no_memory(err);
 	for (size_t at = 0; at < c->count; at += FLEET_CONTEXTS_ONCE) {
 		size_t left = c->count - at;
-		_cleanup_(release_buffer) struct buffer answer;
+		_cleanup_(buffer_release) struct buffer answer;
 		int r = ask(
 		    i->server,
 		    fleet_contexts_query((const uint8_t(*)[HOUSE_HASH_BYTES]) & c->hashes[at],
@@ -598,7 +593,7 @@ int fleet_report_ask(const struct fleet_server *server, const struct fleet_quest
 int fleet_report_apps(const struct fleet_server *server, const struct fleet_question *q,
 		      unsigned rows, struct fleet_app **apps, size_t *count, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	_cleanup_free_ struct fleet_app *list = calloc(rows, sizeof(*list));
 	int r = ask(server, fleet_apps_query(q, rows), &answer, err);
 	struct fleet_reader reader = reader_of(&answer);
@@ -661,7 +656,7 @@ static void read_fleet_place(struct fleet_reader *r, struct fleet_place *p)
 int fleet_report_places(const struct fleet_server *server, const struct fleet_question *q,
 			unsigned rows, struct fleet_place **places, size_t *count, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	_cleanup_free_ struct fleet_place *list = calloc(rows, sizeof(*list));
 	int r = ask(server, fleet_places_query(q, rows), &answer, err);
 	struct fleet_reader reader = reader_of(&answer);

@@ -354,6 +354,19 @@ def without_libcurl_a_server_is_not_asked_and_the_rest_works():
 
 
 @test
+def a_question_can_be_interrupted():
+    listener = socket.create_server(("127.0.0.1", 0))  # Nobody answers there.
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    for words in (("report",), ("top",), ("diff", "app=x", "app=y")):
+        asking = Process([CLIENT, "fleet", *words, "--url", url])
+        connection, _ = listener.accept()
+        assert connection.recv(1), words  # It has asked.
+        asking.child.send_signal(signal.SIGINT)
+        assert asking.child.wait(20) != 0, words
+        connection.close()
+
+
+@test
 def a_server_without_tables_says_what_to_do():
     asked = ctl("fleet", "report", "--url", fleet.url, "--database", "nothing")
     assert asked.returncode == 1 and "fleet-schema --apply" in asked.stderr, asked

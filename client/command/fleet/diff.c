@@ -122,6 +122,7 @@ static int diff(struct client *c, struct command_call *call, struct err *err)
 
 	for (int i = 0; i < 2 && r == 0; i++)
 		r = parse_side(&loaded.sides[i], call->operands[i], err);
+	client_release(c); /* No daemon is asked. */
 	if (r == 0)
 		r = server_open(&o->server, &s, err);
 	if (r < 0)
