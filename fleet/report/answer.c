@@ -349,8 +349,10 @@ static void read_context(struct answered_row *row, const struct house_column *c)
 	reader_bytes(row->r, hash.bytes, sizeof(hash.bytes));
 	node = node_of(row->contexts, &hash);
 	*id_of(row, c) = node ? *node : 0;
-	if (by_bytes(&hash, &none) != 0 && (!node || !*node))
-		saturate_add(&row->m->result->losses[LOSS_NODES], 1);
+	if (by_bytes(&hash, &none) == 0 || (node && *node))
+		return;
+	saturate_add(&row->m->result->losses[LOSS_NODES], 1);
+	row->unplaced |= row_merge_needs_node(c->table);
 }
 
 static void read_certainty(struct answered_row *row, const struct house_column *c)
@@ -498,7 +500,9 @@ static int finish_referred(struct answered_row *row)
 
 	if (!row->via)
 		return 0;
-	e = row_merge_find(row->m->result, row->via->table, row->referred, &position);
+	e = row->unplaced
+		? -ENOSPC
+		: row_merge_find(row->m->result, row->via->table, row->referred, &position);
 	if (e == -ENOSPC) {
 		row->unplaced = true;
 		position = 0;
@@ -553,6 +557,14 @@ static void add_total(struct answered_row *row)
 	add_sums(&sums[row->total], &row->observed);
 }
 
+/* Ticks whose context is not known. */
+static void add_lost(struct window_result *w, const struct cpu_context *context)
+{
+	struct cpu_sum sum = cpu_context_sum(context);
+
+	cpu_sum_add(&w->cpu.lost, &sum, 1);
+}
+
 static int add_row(struct answered_row *row, uint32_t table)
 {
 	const struct window_table *t = &window_tables[table];
@@ -564,7 +576,11 @@ static int add_row(struct answered_row *row, uint32_t table)
 		add_total(row);
 		return 0;
 	}
-	if (row->unplaced || (table == TABLE_CPU_CONTEXTS && !*(uint32_t *)row->row))
+	if (table == TABLE_CPU_CONTEXTS && !((struct cpu_context *)row->row)->node) {
+		add_lost(w, row->row);
+		return 0;
+	}
+	if (row->unplaced)
 		return 0;
 	e = row_merge_find(w, table, row->row, &position);
 	if (e == -ENOSPC)
