@@ -108,7 +108,7 @@ static int ask_first(struct inquiry *i, struct err *err)
 /* A group of windows of the same names. */
 static int read_names(struct inquiry *i, struct fleet_reader *r)
 {
-	enum { APP, SCHEDULE, JDK, GC, AGENT, TEXTS };
+	enum { APP, SCHEDULE, JDK, GC, AGENT, VERSION, TEXTS };
 	char texts[TEXTS][FLEET_TEXT_BYTES];
 	struct window_merged *facts = i->merge.facts;
 	const struct window_result *first = i->first;
@@ -119,7 +119,8 @@ static int read_names(struct inquiry *i, struct fleet_reader *r)
 	} notes[] = {{MERGED_OTHER_APP, APP, first->app},
 		     {MERGED_OTHER_JDK, JDK, first->jdk},
 		     {MERGED_OTHER_GC, GC, first->gc},
-		     {MERGED_OTHER_AGENT, AGENT, first->agent_version}};
+		     {MERGED_OTHER_AGENT, AGENT, first->agent_version},
+		     {MERGED_OTHER_VERSION, VERSION, first->version}};
 	uint64_t windows;
 	uint32_t least;
 	uint8_t reason;
@@ -510,8 +511,7 @@ static void take_clusters(const struct inquiry *i, struct window_result *w)
 		const struct pair_clusters all = {c->checked, c->wasteful, c->cpu, c->wholes,
 						  c->count};
 
-		if (c->count >= FLEET_HOSTS_MIN)
-			pair_merge_clusters(w, pair_kinds[k].kind, &all);
+		pair_merge_clusters(w, pair_kinds[k].kind, &all);
 	}
 }
 

@@ -212,6 +212,25 @@ def sums_are_those_that_were_sent():
 
 
 @test
+def windows_of_other_versions_are_told():
+    others = int(fleet.servers[0].query("SELECT count() FROM jxperf.windows WHERE app = 'plain' AND version = '1.0'"))
+    told = {d["note"]: d["windows"] for d in fleet.json("--app", "plain")["window"]["merged"]["differences"]}
+    assert others > 0 and told == {"other_version": others}, (told, others)  # The first one's is 1.1.
+
+
+@test
+def a_kind_of_few_hosts_says_how_these_differ():
+    send("fleet", fleet.url, "few", 5, 12, 6, "few")
+    report = fleet.json("--app", "few")
+    assert report["window"]["merged"]["by_hosts"], report["window"]
+    kind = next(k for k in report["inefficiency"] if k["kind"] == "silent_store")
+    low, high = kind["fraction_ci95"]
+    sampling = 3.92 * math.sqrt(kind["fraction"] * (1 - kind["fraction"]) / kind["checked_accesses"])
+    note(f"silent stores of 3 hosts: {low:.3f} to {high:.3f}, {(high - low) / sampling:.1f} times sampling's")
+    assert high - low > 2 * sampling, (kind, sampling)
+
+
+@test
 def what_is_there_twice_counts_once():
     plain = fleet.json("--app", "plain")
     for how in ("twice", "half"):
