@@ -94,9 +94,9 @@ CHILD	:= $(call sources,daemon/inspector daemon/watcher daemon/child machine att
 	daemon/broker/worker.c daemon/broker/perf.c daemon/broker/privilege.c
 CLIENT	:= $(filter-out client/main.c,$(call sources,client))
 COMPARE	:= $(call sources,compare)
-# What windows are to others; jxperfctl makes reports itself, of what it asks a fleet's server for.
+# What windows are to others; jxperfctl makes reports itself, of what it asks a fleet's server for. It takes no code apart.
 EXPORT	:= $(call sources,export)
-REPORT	:= $(filter-out profile/intake/%,$(call sources,profile report machine))
+REPORT	:= $(filter-out profile/intake/% profile/attribution/% profile/loops/%,$(call sources,profile report machine)) profile/loops/loop_kind.c
 
 obj	 = $(patsubst %.c,$(B)/obj/%.o,$(1))
 pic	 = $(patsubst %.c,$(B)/pic/%.o,$(1))
@@ -148,9 +148,10 @@ DAEMON_LIBS := -lcurl -lZydis -luv -lprotobuf-c -ljansson -lmicrohttpd -lbpf -lc
 $(B)/bin/jxperfd: $(call obj,daemon/main.c $(DAEMON) $(EXPORT) $(ATTACH) $(FLEET) $(COMPARE) $(SUBSUME) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
-$(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(REPORT) $(EXPORT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(CODE) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
+# Loads libcurl when it asks a server (client/fleet/libcurl.h).
+$(B)/bin/jxperfctl: $(call obj,client/main.c $(CLIENT) $(REPORT) $(EXPORT) $(FLEET) $(COMPARE) $(SUBSUME) $(IMPORT) $(COMMON) $(PROTO)) $(PB_O) $(PROFILE_O)
 	$(call say,LINK,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lcurl -lZydis -lprotobuf-c -ljansson -lmicrohttpd -lcyaml -lyaml -lnettle -lncursesw -lz -lm
+	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lprotobuf-c -ljansson -lmicrohttpd -lcyaml -lyaml -lnettle -lncursesw -lz -lm
 $(B)/lib/jxperf/jxperf-attach: $(call obj,attach/main.c $(ATTACH) $(COMMON))
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lnettle

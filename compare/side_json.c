@@ -175,14 +175,9 @@ static bool read_sums(const json_t *object, enum compare_unit unit, struct compa
 	       number(json_object_get(object, "count"), AMOUNT_MAX, &sums->count) && can_be(sums);
 }
 
-static const struct pair_kind *read_kind(const json_t *object)
+static Jxp__Kind read_kind(const json_t *object)
 {
-	const char *name = json_string_value(json_object_get(object, "kind"));
-
-	for (size_t i = 0; i < PAIR_KINDS && name; i++)
-		if (strcmp(pair_kinds[i].name, name) == 0)
-			return &pair_kinds[i];
-	return NULL;
+	return pair_kind_named(json_string_value(json_object_get(object, "kind")));
 }
 
 /* 0, -EBADMSG or -ENOMEM, of each. */
@@ -255,23 +250,23 @@ static int read_kinds(struct compare_side *s, const json_t *list)
 		return -EBADMSG;
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *object = json_array_get(list, i);
-		const struct pair_kind *kind = read_kind(object);
+		Jxp__Kind kind = read_kind(object);
 
-		if (!kind || !read_sums(object, s->unit, &s->kinds[kind->kind].sums))
+		if (kind == JXP__KIND__KIND_NONE ||
+		    !read_sums(object, s->unit, &s->kinds[kind].sums))
 			return -EBADMSG;
-		if (s->unit == COMPARE_CHECKED &&
-		    !read_sums(json_object_get(object, "checked"), s->unit,
-			       &s->kinds[kind->kind].checked))
+		if (s->unit == COMPARE_CHECKED && !read_sums(json_object_get(object, "checked"),
+							     s->unit, &s->kinds[kind].checked))
 			return -EBADMSG;
-		if (!is_part(s, kind->kind, &s->kinds[kind->kind].sums) ||
+		if (!is_part(s, kind, &s->kinds[kind].sums) ||
 		    !number_or_none(json_object_get(object, "excess"), AMOUNT_MAX,
-				    &s->kinds[kind->kind].excess) ||
+				    &s->kinds[kind].excess) ||
 		    !number_or_none(json_object_get(object, "freedom"), AMOUNT_MAX,
-				    &s->kinds[kind->kind].freedom) ||
+				    &s->kinds[kind].freedom) ||
 		    !number_or_none(json_object_get(object, "after"), AFTER_MAX,
-				    &s->kinds[kind->kind].after))
+				    &s->kinds[kind].after))
 			return -EBADMSG;
-		s->kinds[kind->kind].asked = true;
+		s->kinds[kind].asked = true;
 	}
 	return 0;
 }
@@ -289,14 +284,14 @@ static int read_waste(struct compare_side *s, const json_t *list)
 		const json_t *object = json_array_get(list, i);
 		const char *place = json_string_value(json_object_get(object, "place"));
 		const json_t *spill = json_object_get(object, "spill");
-		const struct pair_kind *kind = read_kind(object);
+		Jxp__Kind kind = read_kind(object);
 		struct compare_waste *w = &s->waste[i];
 
-		if (!kind || !place || !json_is_boolean(spill) ||
+		if (kind == JXP__KIND__KIND_NONE || !place || !json_is_boolean(spill) ||
 		    !index_of(json_object_get(object, "method"), s->method_count, &w->at.method) ||
-		    !read_sums(object, s->unit, &w->sums) || !is_part(s, kind->kind, &w->sums))
+		    !read_sums(object, s->unit, &w->sums) || !is_part(s, kind, &w->sums))
 			return -EBADMSG;
-		w->at.kind = kind->kind;
+		w->at.kind = kind;
 		w->at.spill = json_is_true(spill);
 		w->at.name = shown(place);
 		if (!w->at.name)

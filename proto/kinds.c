@@ -70,6 +70,14 @@ const struct pair_kind *pair_kind_find(Jxp__Kind kind)
 	return NULL;
 }
 
+Jxp__Kind pair_kind_named(const char *name)
+{
+	for (size_t i = 0; i < PAIR_KINDS && name; i++)
+		if (strcmp(pair_kinds[i].name, name) == 0)
+			return pair_kinds[i].kind;
+	return JXP__KIND__KIND_NONE;
+}
+
 /* Both tables as one list. */
 #define OPTIONS (PAIR_KINDS + SUBJECT_KINDS)
 

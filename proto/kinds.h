@@ -72,6 +72,9 @@ extern const struct subject_kind subject_kinds[]; /* SUBJECT_KINDS rows */
 /* The row of a kind; NULL for subjects, KIND_NONE and what is none. */
 const struct pair_kind *pair_kind_find(Jxp__Kind kind);
 
+/* By its name; KIND_NONE for NULL and for what is none of them. */
+Jxp__Kind pair_kind_named(const char *name);
+
 /* Sets of kinds are arrays of KIND_VALUES, by Kind. Adds one, with what it needs; false, and
  * nothing is added, where there is no such kind. */
 bool kinds_add(bool *kinds, Jxp__Kind kind);

@@ -72,14 +72,9 @@ static int read_all(const char *path, struct buffer *b, struct err *err)
 	return r < 0 ? err_set_errno(err, -r, "it cannot be read") : 0;
 }
 
-static void release_buffer(struct buffer *b)
-{
-	buffer_release(b);
-}
-
 static int load_file(const char *path, struct compare_side *out, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer bytes;
+	_cleanup_(buffer_release) struct buffer bytes;
 	struct err why;
 	int r;
 

@@ -35,14 +35,6 @@ void findings_release(struct findings *f)
 	*f = (struct findings){0};
 }
 
-static Jxp__Kind kind_named(const char *name)
-{
-	for (size_t i = 0; name && i < PAIR_KINDS; i++)
-		if (strcmp(pair_kinds[i].name, name) == 0)
-			return pair_kinds[i].kind;
-	return JXP__KIND__KIND_NONE;
-}
-
 /* Of a report in JSON. What is missing there is not shown. */
 static void take(struct findings *f, const json_t *report)
 {
@@ -60,9 +52,9 @@ static void take(struct findings *f, const json_t *report)
 		char *sentence = text && f->count < FINDINGS_MAX ? strdup(text) : NULL;
 
 		if (sentence)
-			f->list[f->count++] = (struct finding){
-			    sentence,
-			    kind_named(json_string_value(json_object_get(problem, "pair_kind")))};
+			f->list[f->count++] =
+			    (struct finding){sentence, pair_kind_named(json_string_value(
+							   json_object_get(problem, "pair_kind")))};
 	}
 }
 

@@ -1,6 +1,5 @@
 #include "client/fleet/server.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,18 +7,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/fleet/libcurl.h"
 #include "common/cleanup.h"
+#include "common/fd.h"
 #include "common/utf8.h"
 #include "export/clickhouse/answers.h"
 #include "export/clickhouse/schema.h"
 
-#define PASSWORD_BYTES 256u
+#define PASSWORD_MAX   255u
+#define PASSWORD_BYTES (PASSWORD_MAX + 2) /* one more tells that there are more */
 #define URL_BYTES      2048u
 #define HEADER_BYTES   512u
 #define WORDS_BYTES    300u
 #define CONNECT_S      10
 
 struct server {
+	struct fleet_server asked;
+	const struct libcurl *library;
 	CURL *curl;
 	struct curl_slist *headers;
 	char url[URL_BYTES];
@@ -37,14 +41,13 @@ struct sink {
 static int read_password(const char *path, char password[PASSWORD_BYTES], struct err *err)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, password, PASSWORD_BYTES);
+	ssize_t n = fd < 0 ? -errno : fd_read_text(fd, password, PASSWORD_BYTES);
 
 	if (n < 0)
-		return err_set_errno(err, errno, "cannot read the password in '%s'", path);
-	if (n == (ssize_t)PASSWORD_BYTES)
+		return err_set_errno(err, (int)-n, "cannot read the password in '%s'", path);
+	if (n > (ssize_t)PASSWORD_MAX)
 		return err_set(err, EINVAL, "the password in '%s' has more than %u bytes", path,
-			       PASSWORD_BYTES - 1);
-	password[n] = '\0';
+			       PASSWORD_MAX);
 	password[strcspn(password, "\r\n")] = '\0';
 	return 0;
 }
@@ -57,7 +60,7 @@ static int find_password(const struct server_options *o, char password[PASSWORD_
 	password[0] = '\0';
 	if (o->password_file)
 		return read_password(o->password_file, password, err);
-	if (given && strlen(given) >= PASSWORD_BYTES)
+	if (given && strlen(given) > PASSWORD_MAX)
 		return err_set(err, EINVAL, "the password in $%s is too long", SERVER_PASSWORD);
 	if (given)
 		(void)snprintf(password, PASSWORD_BYTES, "%s", given); /* Fits. */
@@ -73,7 +76,7 @@ static int add_header(struct server *s, const char *name, const char *value, str
 	    snprintf(header, sizeof(header), "%s%s%s", name, value[0] ? ": " : ":", value) >=
 		(int)sizeof(header))
 		return err_set(err, EINVAL, "the user or the password is no line of text");
-	list = curl_slist_append(s->headers, header);
+	list = s->library->append(s->headers, header);
 	explicit_bzero(header, sizeof(header));
 	if (!list)
 		return err_set(err, ENOMEM, "out of memory");
@@ -128,23 +131,25 @@ static size_t take(char *bytes, size_t one, size_t count, void *context)
 
 static bool set_options(struct server *s, const struct server_options *o)
 {
+	CURLcode (*set)(CURL *, CURLoption, ...) = s->library->set;
 	CURL *c = s->curl;
 
-	return curl_easy_setopt(c, CURLOPT_URL, s->url) == CURLE_OK &&
-	       curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
-	       curl_easy_setopt(c, CURLOPT_HTTPHEADER, s->headers) == CURLE_OK &&
-	       curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
-	       curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
-	       curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S) == CURLE_OK &&
-	       curl_easy_setopt(c, CURLOPT_TIMEOUT, (long)SERVER_TIMEOUT_S) == CURLE_OK &&
-	       curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take) == CURLE_OK &&
-	       (!o->ca_file || curl_easy_setopt(c, CURLOPT_CAINFO, o->ca_file) == CURLE_OK);
+	return set(c, CURLOPT_URL, s->url) == CURLE_OK &&
+	       set(c, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+	       set(c, CURLOPT_HTTPHEADER, s->headers) == CURLE_OK &&
+	       set(c, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+	       set(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+	       set(c, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S) == CURLE_OK &&
+	       set(c, CURLOPT_TIMEOUT, (long)SERVER_TIMEOUT_S) == CURLE_OK &&
+	       set(c, CURLOPT_WRITEFUNCTION, take) == CURLE_OK &&
+	       (!o->ca_file || set(c, CURLOPT_CAINFO, o->ca_file) == CURLE_OK);
 }
 
 int server_open(const struct server_options *options, struct server **out, struct err *err)
 {
 	struct server_options o = *options;
-	struct server *s;
+	const struct libcurl *library;
+	_cleanup_(server_release) struct server *s = NULL;
 	int r;
 
 	if (!o.database)
@@ -152,29 +157,33 @@ int server_open(const struct server_options *options, struct server **out, struc
 	r = o.database[0] ? house_name_check("the database", o.database, err) : 0;
 	if (r < 0)
 		return r;
+	library = libcurl_load(err);
+	if (!library)
+		return -ENOENT;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return err_set(err, ENOMEM, "out of memory");
-	s->curl = curl_easy_init();
+	s->asked = (struct fleet_server){
+	    .ask = server_ask, .context = s, .answer_bytes_max = SERVER_ANSWER_MAX};
+	s->library = library;
+	s->curl = library->init();
 	r = s->curl ? set_url(s, &o, err) : err_set(err, ENOMEM, "out of memory");
 	if (r == 0)
 		r = set_headers(s, &o, err);
 	if (r == 0 && !set_options(s, &o))
 		r = err_set(err, EINVAL, "libcurl does not take the address '%s'", s->shown);
-	if (r < 0)
-		server_close(s);
-	else
-		*out = s;
+	if (r == 0)
+		*out = TAKE_PTR(s);
 	return r;
 }
 
-void server_close(struct server *s)
+void server_release(struct server **s)
 {
-	if (!s)
+	if (!*s)
 		return;
-	curl_easy_cleanup(s->curl);
-	curl_slist_free_all(s->headers);
-	free(s);
+	(*s)->library->cleanup((*s)->curl);
+	(*s)->library->free_list((*s)->headers);
+	free(*s);
 }
 
 /* ---------------------------------------------------------------- asking */
@@ -187,8 +196,7 @@ static int not_reached(const struct server *s, CURLcode code, const struct sink 
 			       "the answer of '%s' is larger than %zu MiB: ask for less, with "
 			       "--app or a shorter time",
 			       s->shown, SERVER_ANSWER_MAX >> 20);
-	return err_set(err, ECONNREFUSED, "cannot ask '%s': %s", s->shown,
-		       curl_easy_strerror(code));
+	return err_set(err, ECONNREFUSED, "cannot ask '%s': %s", s->shown, s->library->words(code));
 }
 
 /* A server that is none, or a query that it does not do. */
@@ -220,24 +228,24 @@ int server_ask(void *server, const char *query, struct buffer *answer, struct er
 	struct server *s = server;
 	struct sink sink = {.answer = answer};
 	long status = 0;
-	CURLcode code = curl_easy_setopt(s->curl, CURLOPT_POSTFIELDS, query);
+	const struct libcurl *l = s->library;
+	CURLcode code = l->set(s->curl, CURLOPT_POSTFIELDS, query);
 
 	if (code == CURLE_OK)
-		code = curl_easy_setopt(s->curl, CURLOPT_POSTFIELDSIZE, (long)strlen(query));
+		code = l->set(s->curl, CURLOPT_POSTFIELDSIZE, (long)strlen(query));
 	if (code == CURLE_OK)
-		code = curl_easy_setopt(s->curl, CURLOPT_WRITEDATA, &sink);
+		code = l->set(s->curl, CURLOPT_WRITEDATA, &sink);
 	if (code == CURLE_OK)
-		code = curl_easy_perform(s->curl);
+		code = l->perform(s->curl);
 	if (code != CURLE_OK)
 		return not_reached(s, code, &sink, err);
-	(void)curl_easy_getinfo(s->curl, CURLINFO_RESPONSE_CODE, &status); /* 0 where none. */
+	(void)l->get_info(s->curl, CURLINFO_RESPONSE_CODE, &status); /* 0 where none. */
 	if (status != 200)
 		return refused(s, status, answer, err);
 	return 0;
 }
 
-struct fleet_server server_asked(struct server *s)
+const struct fleet_server *server_asked(const struct server *s)
 {
-	return (struct fleet_server){
-	    .ask = server_ask, .context = s, .answer_bytes_max = SERVER_ANSWER_MAX};
+	return &s->asked;
 }

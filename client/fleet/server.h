@@ -30,9 +30,10 @@ struct server_options {
 
 struct server;
 
-/* 0 with *s to be closed; -EINVAL for a bad address or name; or -errno. */
+/* 0 with *s to be released; -EINVAL for a bad address or name; -ENOENT without libcurl; or -errno.
+ */
 int server_open(const struct server_options *o, struct server **s, struct err *err);
-void server_close(struct server *s); /* NULL is safe */
+void server_release(struct server **s); /* for _cleanup_; of NULL it is safe */
 
 /* As struct fleet_server has it. -ECONNREFUSED where nobody answers, -EACCES where the user may
  * not, -ENOENT without the tables, -EPROTO for another refusal, -EMSGSIZE for an answer beyond the
@@ -40,6 +41,7 @@ void server_close(struct server *s); /* NULL is safe */
  */
 int server_ask(void *server, const char *query, struct buffer *answer, struct err *err);
 
-struct fleet_server server_asked(struct server *s);
+/* Borrowed. */
+const struct fleet_server *server_asked(const struct server *s);
 
 #endif

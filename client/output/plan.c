@@ -109,16 +109,16 @@ static int print_targets(const struct plan_question *q, const struct config_sche
 {
 	static const char *const headings[] = {"APP",       "HOSTS", "JVMS", "WINDOWS/DAY",
 					       "PAIRS/DAY", "DRAWN", NULL};
-	_cleanup_free_ struct fleet_target *targets =
-	    calloc(q->hosts->app_count + 1, sizeof(*targets));
+	_cleanup_free_ struct fleet_target *targets = NULL;
 	_cleanup_(table_release) struct table t;
 	size_t count;
 
 	table_init(&t, headings);
-	if (!targets)
-		return err_set(err, ENOMEM, "out of memory");
 	if (s->pairs_per_day == 0)
 		return 0;
+	targets = calloc(q->hosts->app_count + 1, sizeof(*targets));
+	if (!targets)
+		return err_set(err, ENOMEM, "out of memory");
 	count = fleet_plan_targets(p, targets);
 	for (size_t i = 0; i < count; i++) {
 		table_cell(&t, "%s", targets[i].app);
@@ -245,20 +245,22 @@ static json_t *epochs_json(const struct plan_question *q, struct fleet_plan *p, 
 	return array;
 }
 
-/* null without a target. */
+/* null without a target; NULL without memory. */
 static json_t *target_json(const struct plan_question *q, const struct config_schedule *s,
 			   const struct fleet_plan *p)
 {
-	_cleanup_free_ struct fleet_target *targets =
-	    calloc(q->hosts->app_count + 1, sizeof(*targets));
-	json_t *object = json_object(), *apps = json_array();
-	size_t count = targets && s->pairs_per_day > 0 ? fleet_plan_targets(p, targets) : 0;
+	_cleanup_free_ struct fleet_target *targets = NULL;
+	json_t *object, *apps;
+	size_t count;
 
-	if (s->pairs_per_day == 0) {
-		json_decref(object);
-		json_decref(apps);
+	if (s->pairs_per_day == 0)
 		return json_null();
-	}
+	targets = calloc(q->hosts->app_count + 1, sizeof(*targets));
+	if (!targets)
+		return NULL;
+	object = json_object();
+	apps = json_array();
+	count = fleet_plan_targets(p, targets);
 	for (size_t i = 0; i < count; i++) {
 		json_t *app = json_object();
 
@@ -272,7 +274,7 @@ static json_t *target_json(const struct plan_question *q, const struct config_sc
 	}
 	json_put(&object, "pairs_per_day", json_integer(s->pairs_per_day));
 	json_put(&object, "pairs_per_window", json_integer(q->pairs_per_window));
-	json_put(&object, "apps", targets ? apps : NULL);
+	json_put(&object, "apps", apps);
 	return object;
 }
 

@@ -16,17 +16,10 @@
 /* As in a record of the store (profile/container/table_codec.c). */
 #define SUM_MAX 0x1p200
 
-/* Numbers of observations, of which there may be many rows; and nanoseconds of all windows, 146
- * years, which are one. */
+/* Numbers of observations, of which there may be many rows; and, of all windows together, of their
+ * nanoseconds, 146 years. */
 #define COUNT_MAX (UINT64_C(1) << 58)
 #define TIME_MAX  (UINT64_C(1) << 62)
-
-static struct fleet_reader reader_of(const struct buffer *answer)
-{
-	const uint8_t *at = answer->data ? answer->data + answer->start : NULL;
-
-	return (struct fleet_reader){.at = at, .end = at ? answer->data + answer->end : NULL};
-}
 
 /* The type of a column in an answer, where sums are wider than what they are of. */
 static unsigned answered_type(const struct house_column *c)
@@ -118,17 +111,6 @@ struct frames {
 	size_t count;
 };
 
-static int intern(struct window_result *w, const char *text, uint32_t *id)
-{
-	int e = strings_intern(&w->profile.strings, text, id);
-
-	if (e == -ENOSPC) {
-		saturate_add(&w->losses[LOSS_STRINGS], 1);
-		*id = 0;
-	}
-	return e == -ENOMEM ? e : 0;
-}
-
 /* A column of texts; all columns are as long as the first. */
 static int read_texts(struct fleet_reader *r, struct frames *f, struct window_result *w,
 		      size_t offset)
@@ -143,7 +125,8 @@ static int read_texts(struct fleet_reader *r, struct frames *f, struct window_re
 		r->failed = true;
 	for (size_t i = 0; i < count && !r->failed && e == 0; i++) {
 		reader_text(r, text);
-		e = intern(w, text, (uint32_t *)((char *)&f->methods[i] + offset));
+		e = names_intern(&w->profile, text, (uint32_t *)((char *)&f->methods[i] + offset),
+				 w->losses);
 	}
 	return e;
 }
@@ -180,36 +163,30 @@ static int read_frames(struct fleet_reader *r, struct frames *f, struct window_r
 static int add_method(struct window_result *w, const struct cct_method *method, uint32_t *id)
 {
 	static const struct cct_method unnamed;
-	int e = 0;
 
 	*id = 0;
-	if (memcmp(method, &unnamed, sizeof(unnamed)) != 0)
-		e = cct_add_method(&w->profile.cct, method, id);
-	if (e == -ENOSPC)
-		saturate_add(&w->losses[LOSS_METHODS], 1);
-	return e == -ENOMEM ? e : 0;
+	return memcmp(method, &unnamed, sizeof(unnamed)) == 0
+		   ? 0
+		   : names_add_method(&w->profile, method, id, w->losses);
 }
 
 /* Without room for a frame there is no context. */
 static int add_frames(struct window_result *w, const struct frames *f, uint32_t *id)
 {
-	uint32_t parent = 0;
 	int e = 0;
 
-	for (size_t i = 0; i < f->count && e == 0; i++) {
-		struct cct_node node = {.parent = parent,
+	*id = 0;
+	for (size_t i = 0; i < f->count && e == 0 && (i == 0 || *id); i++) {
+		struct cct_node node = {.parent = *id,
 					.bci = f->nodes[i].bci,
 					.line = f->nodes[i].line,
 					.tier = f->nodes[i].tier};
 
 		e = add_method(w, &f->methods[i], &node.method);
 		if (e == 0)
-			e = cct_add_node(&w->profile.cct, &node, &parent);
+			e = names_add_node(&w->profile, &node, id, w->losses);
 	}
-	if (e == -ENOSPC || e == -E2BIG)
-		saturate_add(&w->losses[LOSS_NODES], 1);
-	*id = e == 0 ? parent : 0;
-	return e == -ENOMEM ? e : 0;
+	return e;
 }
 
 int fleet_contexts_add(struct fleet_contexts *c, const struct buffer *answer,
@@ -273,9 +250,12 @@ static void read_value(struct fleet_reader *r, unsigned type, const struct colum
 }
 
 /* A column whose values are in row; an array may be shorter, of an older daemon, or longer. */
-static void read_values(struct fleet_reader *r, const struct house_column *c, void *row)
+static void read_values(struct fleet_reader *r, const struct house_column *c, void *row,
+			uint64_t most)
 {
 	uint64_t count = c->array ? reader_length(r) : 1;
+	size_t values = column_values(c->column);
+	unsigned type = answered_type(c);
 	char text[FLEET_TEXT_BYTES];
 
 	if (c->type == HOUSE_TEXT) {
@@ -286,9 +266,8 @@ static void read_values(struct fleet_reader *r, const struct house_column *c, vo
 		return;
 	}
 	for (uint64_t i = 0; i < count && !r->failed; i++)
-		read_value(r, answered_type(c), c->column,
-			   i < column_values(c->column) ? column_at(c->column, row, i) : NULL,
-			   house_table_of(c->table) < HOUSE_TABLES ? COUNT_MAX : TIME_MAX);
+		read_value(r, type, c->column, i < values ? column_at(c->column, row, i) : NULL,
+			   most);
 }
 
 int fleet_answer_first(const struct buffer *answer, struct window_result *w)
@@ -303,7 +282,7 @@ int fleet_answer_first(const struct buffer *answer, struct window_result *w)
 
 		as_it_is.sum = HOUSE_FACT;
 		if (house_is_first(&as_it_is))
-			read_values(&r, &as_it_is, w);
+			read_values(&r, &as_it_is, w, TIME_MAX);
 	}
 	return r.failed || r.at != r.end || !window_tables[TABLE_WINDOW].layout->is_valid(w)
 		   ? -EBADMSG
@@ -316,7 +295,8 @@ int fleet_answer_windows(struct fleet_reader *r, struct window_result *w)
 
 	for (size_t i = 0; i < t->count && !r->failed; i++)
 		if (t->columns[i].sum != HOUSE_FACT)
-			read_values(r, &t->columns[i], window_rows_of(w, t->columns[i].table));
+			read_values(r, &t->columns[i], window_rows_of(w, t->columns[i].table),
+				    TIME_MAX);
 	return r->failed ? -EBADMSG : 0;
 }
 
@@ -330,6 +310,7 @@ struct answered_row {
 	void *row;                /* of the table; all of its key is the merge's own */
 	void *referred;           /* likewise, of the table that a position is of, */
 	const struct column *via; /* this one; NULL: it is not read now */
+	size_t size;              /* of either, in bytes: as large as any table's is */
 	struct cct_method method;
 	struct location location;
 	struct pair_sums observed;
@@ -352,10 +333,11 @@ static uint32_t *id_of(struct answered_row *row, const struct house_column *c)
 
 static int read_name(struct answered_row *row, uint32_t *id)
 {
+	struct window_result *w = row->m->result;
 	char text[FLEET_TEXT_BYTES];
 
 	reader_text(row->r, text);
-	return intern(row->m->result, text, id);
+	return names_intern(&w->profile, text, id, w->losses);
 }
 
 static void read_context(struct answered_row *row, const struct house_column *c)
@@ -367,8 +349,10 @@ static void read_context(struct answered_row *row, const struct house_column *c)
 	reader_bytes(row->r, hash.bytes, sizeof(hash.bytes));
 	node = node_of(row->contexts, &hash);
 	*id_of(row, c) = node ? *node : 0;
-	if (by_bytes(&hash, &none) != 0 && (!node || !*node))
-		saturate_add(&row->m->result->losses[LOSS_NODES], 1);
+	if (by_bytes(&hash, &none) == 0 || (node && *node))
+		return;
+	saturate_add(&row->m->result->losses[LOSS_NODES], 1);
+	row->unplaced |= row_merge_needs_node(c->table);
 }
 
 static void read_certainty(struct answered_row *row, const struct house_column *c)
@@ -386,14 +370,11 @@ static int add_location(struct answered_row *row, uint32_t *id)
 {
 	struct window_result *w = row->m->result;
 	static const struct location none;
-	int e = 0;
 
 	*id = 0;
-	if (memcmp(&row->location, &none, sizeof(none)) != 0)
-		e = locations_add(&w->profile.locations, &row->location, id);
-	if (e == -ENOSPC)
-		saturate_add(&w->losses[LOSS_LOCATIONS], 1);
-	return e == -ENOMEM ? e : 0;
+	return memcmp(&row->location, &none, sizeof(none)) == 0
+		   ? 0
+		   : names_add_location(&w->profile, &row->location, id, w->losses);
 }
 
 static int read_place(struct answered_row *row, const struct house_column *c)
@@ -425,21 +406,13 @@ static int read_place(struct answered_row *row, const struct house_column *c)
 	}
 }
 
-static Jxp__Kind kind_named(const char *name)
-{
-	for (size_t i = 0; i < PAIR_KINDS; i++)
-		if (strcmp(pair_kinds[i].name, name) == 0)
-			return pair_kinds[i].kind;
-	return JXP__KIND__KIND_NONE;
-}
-
 static void read_kind(struct answered_row *row, const struct house_column *c)
 {
 	char name[FLEET_TEXT_BYTES];
 	uint16_t kind;
 
 	reader_text(row->r, name);
-	kind = (uint16_t)kind_named(name);
+	kind = (uint16_t)pair_kind_named(name);
 	memcpy(column_at(c->column, row->row, 0), &kind, sizeof(kind));
 	row->r->failed |= kind == JXP__KIND__KIND_NONE;
 }
@@ -474,7 +447,7 @@ static void read_extra(struct answered_row *row, const struct house_column *c)
 
 	if (c->type == HOUSE_TEXT) {
 		reader_text(row->r, name);
-		row->total = (uint32_t)kind_named(name) * HOUSE_PARTS;
+		row->total = (uint32_t)pair_kind_named(name) * HOUSE_PARTS;
 	} else if (c->type == HOUSE_U8) {
 		uint8_t part = reader_u8(row->r);
 
@@ -496,7 +469,7 @@ static int read_column(struct answered_row *row, const struct house_column *c)
 		if (c->weight == HOUSE_WEIGHT_OBSERVATION)
 			read_observed(row);
 		else
-			read_values(row->r, c, target_of(row, c));
+			read_values(row->r, c, target_of(row, c), COUNT_MAX);
 		return 0;
 	case HOUSE_STRING:
 	case HOUSE_CLASS:
@@ -527,7 +500,9 @@ static int finish_referred(struct answered_row *row)
 
 	if (!row->via)
 		return 0;
-	e = row_merge_find(row->m->result, row->via->table, row->referred, &position);
+	e = row->unplaced
+		? -ENOSPC
+		: row_merge_find(row->m->result, row->via->table, row->referred, &position);
 	if (e == -ENOSPC) {
 		row->unplaced = true;
 		position = 0;
@@ -582,6 +557,14 @@ static void add_total(struct answered_row *row)
 	add_sums(&sums[row->total], &row->observed);
 }
 
+/* Ticks whose context is not known. */
+static void add_lost(struct window_result *w, const struct cpu_context *context)
+{
+	struct cpu_sum sum = cpu_context_sum(context);
+
+	cpu_sum_add(&w->cpu.lost, &sum, 1);
+}
+
 static int add_row(struct answered_row *row, uint32_t table)
 {
 	const struct window_table *t = &window_tables[table];
@@ -593,7 +576,11 @@ static int add_row(struct answered_row *row, uint32_t table)
 		add_total(row);
 		return 0;
 	}
-	if (row->unplaced || (table == TABLE_CPU_CONTEXTS && !*(uint32_t *)row->row))
+	if (table == TABLE_CPU_CONTEXTS && !((struct cpu_context *)row->row)->node) {
+		add_lost(w, row->row);
+		return 0;
+	}
+	if (row->unplaced)
 		return 0;
 	e = row_merge_find(w, table, row->row, &position);
 	if (e == -ENOSPC)
@@ -629,7 +616,7 @@ static int read_row(struct answered_row *row, const struct house_table *t)
 			continue;
 		if (c->via != row->via) {
 			e = finish_referred(row);
-			memset(row->referred, 0, largest_row());
+			memset(row->referred, 0, row->size);
 			row->via = c->via;
 		}
 		if (e == 0)
@@ -651,8 +638,12 @@ int fleet_answer_table(size_t number, const struct buffer *answer,
 	int e = row && referred ? 0 : -ENOMEM;
 
 	while (reader_more(&r) && e == 0) {
-		struct answered_row one = {
-		    .r = &r, .contexts = contexts, .m = m, .row = row, .referred = referred};
+		struct answered_row one = {.r = &r,
+					   .contexts = contexts,
+					   .m = m,
+					   .row = row,
+					   .referred = referred,
+					   .size = size};
 
 		memset(row, 0, size);
 		memset(referred, 0, size);

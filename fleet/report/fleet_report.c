@@ -11,9 +11,6 @@
 #include "common/utf8.h"
 #include "fleet/report/answer.h"
 
-/* More windows make no other number of batches that anybody would look at. */
-#define BATCHED_MAX (1u << 20)
-
 /* All that is asked for one report. */
 struct inquiry {
 	const struct fleet_server *server;
@@ -48,11 +45,6 @@ static void inquiry_release(struct inquiry *i)
 	}
 }
 
-static void release_buffer(struct buffer *b)
-{
-	buffer_release(b);
-}
-
 static int no_memory(struct err *err)
 {
 	return err_set(err, ENOMEM, "out of memory for the fleet's answer");
@@ -82,13 +74,6 @@ static int ask(const struct fleet_server *s, char *query, struct buffer *b, stru
 	return r;
 }
 
-static struct fleet_reader reader_of(const struct buffer *b)
-{
-	const uint8_t *at = b->data ? b->data + b->start : NULL;
-
-	return (struct fleet_reader){.at = at, .end = at ? b->data + b->end : NULL};
-}
-
 /* ---------------------------------------------------------------- which windows */
 
 static int nothing_meant(const struct fleet_question *q, struct err *err)
@@ -101,7 +86,7 @@ static int nothing_meant(const struct fleet_question *q, struct err *err)
 
 static int ask_first(struct inquiry *i, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	int r = ask(i->server, fleet_first_query(i->question), &answer, err);
 
 	if (r < 0)
@@ -120,38 +105,22 @@ static int ask_first(struct inquiry *i, struct err *err)
 	return merge_begin(&i->merge, i->first) < 0 ? no_memory(err) : 0;
 }
 
-static void note(struct window_merged *facts, enum merged_note which, uint64_t windows,
-		 uint32_t first, const char *detail)
-{
-	struct merged_difference *d = &facts->notes[which];
-
-	if (d->windows == 0) {
-		d->first = first;
-		(void)utf8_sanitize(d->detail, sizeof(d->detail), detail); /* May be cut. */
-	}
-	d->windows += (unsigned)windows;
-}
-
-static void add_name(struct merged_names *n, const char *name, uint64_t windows)
-{
-	unsigned at = 0;
-
-	merged_names_add(n, name); /* One; the others are counted. */
-	while (at < n->count && strncmp(n->names[at].name, name, MERGED_DETAIL_BYTES - 1) != 0)
-		at++;
-	if (at < n->count)
-		n->names[at].windows += (unsigned)windows - 1;
-	else
-		n->more += (unsigned)windows - 1;
-}
-
 /* A group of windows of the same names. */
 static int read_names(struct inquiry *i, struct fleet_reader *r)
 {
-	enum { APP, SCHEDULE, JDK, GC, AGENT, TEXTS };
+	enum { APP, SCHEDULE, JDK, GC, AGENT, VERSION, TEXTS };
 	char texts[TEXTS][FLEET_TEXT_BYTES];
 	struct window_merged *facts = i->merge.facts;
 	const struct window_result *first = i->first;
+	const struct {
+		enum merged_note which;
+		unsigned text;
+		const char *first;
+	} notes[] = {{MERGED_OTHER_APP, APP, first->app},
+		     {MERGED_OTHER_JDK, JDK, first->jdk},
+		     {MERGED_OTHER_GC, GC, first->gc},
+		     {MERGED_OTHER_AGENT, AGENT, first->agent_version},
+		     {MERGED_OTHER_VERSION, VERSION, first->version}};
 	uint64_t windows;
 	uint32_t least;
 	uint8_t reason;
@@ -166,22 +135,18 @@ static int read_names(struct inquiry *i, struct fleet_reader *r)
 	if (reason > 0)
 		return merge_leave_out(&i->merge, (enum merged_note)(reason - 1), (unsigned)windows,
 				       least, "");
-	add_name(&facts->apps, texts[APP], windows);
-	add_name(&facts->schedules, texts[SCHEDULE], windows);
-	if (strcmp(texts[APP], first->app) != 0)
-		note(facts, MERGED_OTHER_APP, windows, least, texts[APP]);
-	if (strcmp(texts[JDK], first->jdk) != 0)
-		note(facts, MERGED_OTHER_JDK, windows, least, texts[JDK]);
-	if (strcmp(texts[GC], first->gc) != 0)
-		note(facts, MERGED_OTHER_GC, windows, least, texts[GC]);
-	if (strcmp(texts[AGENT], first->agent_version) != 0)
-		note(facts, MERGED_OTHER_AGENT, windows, least, texts[AGENT]);
+	merged_names_add(&facts->apps, texts[APP], (unsigned)windows);
+	merged_names_add(&facts->schedules, texts[SCHEDULE], (unsigned)windows);
+	for (size_t n = 0; n < sizeof(notes) / sizeof(notes[0]); n++)
+		if (strcmp(texts[notes[n].text], notes[n].first) != 0)
+			merged_note(facts, notes[n].which, (unsigned)windows, least,
+				    texts[notes[n].text]);
 	return 0;
 }
 
 static int ask_names(struct inquiry *i, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	int r = ask(i->server, fleet_names_query(i->question, &i->like), &answer, err);
 	struct fleet_reader reader = reader_of(&answer);
 
@@ -296,7 +261,7 @@ static void take_sums(struct inquiry *i, const struct sums *s)
 /* 1 where rows are there twice: *s is of no use then. */
 static int ask_sums_once(struct inquiry *i, bool once, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	int r = ask(i->server, fleet_sums_query(i->question, &i->like, once), &answer, err);
 	struct fleet_reader reader = reader_of(&answer);
 	struct sums s = {0};
@@ -327,7 +292,7 @@ static int ask_sums(struct inquiry *i, struct err *err)
  * fraction of the table once more. */
 static int ask_rows(struct inquiry *i, size_t table, uint64_t *rows, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	int r = ask(i->server, fleet_rows_query(i->question, &i->like, table), &answer, err);
 	struct fleet_reader reader = reader_of(&answer);
 	uint64_t count;
@@ -377,7 +342,7 @@ static int ask_contexts(struct inquiry *i, struct err *err)
 		return no_memory(err);
 	for (size_t at = 0; at < c->count; at += FLEET_CONTEXTS_ONCE) {
 		size_t left = c->count - at;
-		_cleanup_(release_buffer) struct buffer answer;
+		_cleanup_(buffer_release) struct buffer answer;
 		int r = ask(
 		    i->server,
 		    fleet_contexts_query((const uint8_t(*)[HOUSE_HASH_BYTES]) & c->hashes[at],
@@ -417,29 +382,27 @@ static int ask_tables(struct inquiry *i, struct err *err)
 
 struct cluster {
 	Jxp__Kind kind;
-	double checked, wasteful, cpu, whole;
+	struct pair_cluster sums;
 	uint64_t rows;
 };
 
 static int read_cluster(struct fleet_reader *r, struct cluster *c)
 {
+	struct pair_cluster *sums = &c->sums;
 	char name[FLEET_TEXT_BYTES];
 
 	reader_text(r, name);
-	*c = (struct cluster){.kind = JXP__KIND__KIND_NONE};
-	for (size_t i = 0; i < PAIR_KINDS; i++)
-		if (strcmp(pair_kinds[i].name, name) == 0)
-			c->kind = pair_kinds[i].kind;
-	c->checked = reader_f64(r);
-	c->wasteful = reader_f64(r);
-	c->cpu = reader_f64(r);
-	c->whole = reader_f64(r);
+	*c = (struct cluster){.kind = pair_kind_named(name)};
+	sums->checked = reader_f64(r);
+	sums->wasteful = reader_f64(r);
+	sums->cpu = reader_f64(r);
+	sums->whole = reader_f64(r);
 	c->rows = reader_u64(r);
-	r->failed |= c->checked < 0 || c->wasteful < 0 || c->cpu < 0 || c->whole < 0;
+	r->failed |= sums->checked < 0 || sums->wasteful < 0 || sums->cpu < 0 || sums->whole < 0;
 	return r->failed ? -EBADMSG : 0;
 }
 
-static int add_host(struct clusters *to, const struct cluster *c)
+static int add_host(struct clusters *to, const struct pair_cluster *c)
 {
 	double *const *const lists[] = {&to->checked, &to->wasteful, &to->cpu, &to->wholes};
 	const double values[] = {c->checked, c->wasteful, c->cpu, c->whole};
@@ -459,34 +422,18 @@ static int add_host(struct clusters *to, const struct cluster *c)
 /* The next window of its kind, as merge_add would take it. */
 static void add_window(struct merge *m, const struct cluster *c)
 {
-	struct window_merged *facts = m->facts;
-	bool fold;
-	unsigned batch = batch_next(&m->kinds[c->kind].clock, &fold);
+	struct pair_batch batch = {.taken = true};
 
-	if (fold) {
-		batches_fold(facts->checked[c->kind]);
-		batches_fold(facts->wasteful[c->kind]);
-		batches_fold(facts->cpu[c->kind]);
-		batches_fold(facts->wholes[c->kind]);
-	}
-	facts->checked[c->kind][batch] += c->checked;
-	facts->wasteful[c->kind][batch] += c->wasteful;
-	facts->cpu[c->kind][batch] += c->cpu;
-	facts->wholes[c->kind][batch] += c->whole;
+	batch.batch = batch_next(&m->kinds[c->kind].clock, &batch.fold);
+	pair_merge_batch(m->facts, c->kind, &batch, &c->sums);
 }
 
 /* What is no kind of pairs has no sums of batches, and as many as these windows make. */
 static void count_batches(struct merge *m)
 {
-	for (int kind = 0; kind < KIND_VALUES; kind++) {
-		unsigned windows = m->facts->kinds[kind].windows;
-		bool fold;
-
-		if (pair_kind_find((Jxp__Kind)kind))
-			continue;
-		for (unsigned w = 0; w < windows && w < BATCHED_MAX; w++)
-			(void)batch_next(&m->kinds[kind].clock, &fold);
-	}
+	for (int kind = 0; kind < KIND_VALUES; kind++)
+		if (!pair_kind_find((Jxp__Kind)kind))
+			m->kinds[kind].clock = batch_clock_of(m->facts->kinds[kind].windows);
 }
 
 static int read_clusters(struct inquiry *i, struct fleet_reader *r, bool hosts)
@@ -500,7 +447,7 @@ static int read_clusters(struct inquiry *i, struct fleet_reader *r, bool hosts)
 		if (e < 0 || c.kind == JXP__KIND__KIND_NONE)
 			continue;
 		if (hosts)
-			e = add_host(&i->clusters[c.kind], &c);
+			e = add_host(&i->clusters[c.kind], &c.sums);
 		else
 			add_window(&i->merge, &c);
 	}
@@ -564,8 +511,7 @@ static void take_clusters(const struct inquiry *i, struct window_result *w)
 		const struct pair_clusters all = {c->checked, c->wasteful, c->cpu, c->wholes,
 						  c->count};
 
-		if (c->count >= FLEET_HOSTS_MIN)
-			pair_merge_clusters(w, pair_kinds[k].kind, &all);
+		pair_merge_clusters(w, pair_kinds[k].kind, &all);
 	}
 }
 
@@ -598,7 +544,7 @@ int fleet_report_ask(const struct fleet_server *server, const struct fleet_quest
 int fleet_report_apps(const struct fleet_server *server, const struct fleet_question *q,
 		      unsigned rows, struct fleet_app **apps, size_t *count, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	_cleanup_free_ struct fleet_app *list = calloc(rows, sizeof(*list));
 	int r = ask(server, fleet_apps_query(q, rows), &answer, err);
 	struct fleet_reader reader = reader_of(&answer);
@@ -661,7 +607,7 @@ static void read_fleet_place(struct fleet_reader *r, struct fleet_place *p)
 int fleet_report_places(const struct fleet_server *server, const struct fleet_question *q,
 			unsigned rows, struct fleet_place **places, size_t *count, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	_cleanup_free_ struct fleet_place *list = calloc(rows, sizeof(*list));
 	int r = ask(server, fleet_places_query(q, rows), &answer, err);
 	struct fleet_reader reader = reader_of(&answer);

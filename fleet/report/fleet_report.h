@@ -4,7 +4,8 @@
  * shows the result.
  *
  * Intervals are over hosts, or, with fewer than FLEET_HOSTS_MIN of them, over batches of windows
- * in the order of time, and never narrower than sampling's (docs/statistics.md).
+ * in the order of time, and never narrower than sampling's (docs/statistics.md). Those of a kind
+ * that few of many hosts have are over these, and longer for it.
  */
 #ifndef JXPERF_FLEET_REPORT_FLEET_REPORT_H
 #define JXPERF_FLEET_REPORT_FLEET_REPORT_H

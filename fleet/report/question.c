@@ -153,9 +153,9 @@ char *fleet_names_query(const struct fleet_question *a, const struct fleet_like 
 	if (!query_begin(&q))
 		return NULL;
 	ADD(&q,
-	    "SELECT app, schedule, jdk, gc, agent_version, reason_no, toUInt64(count()), "
+	    "SELECT app, schedule, jdk, gc, agent_version, version, reason_no, toUInt64(count()), "
 	    "toUInt32(min(window_no)) FROM (SELECT " WINDOW_KEY
-	    ", schedule, jdk, gc, agent_version, toUInt8(multiIf(state = %d, %d, "
+	    ", schedule, jdk, gc, agent_version, version, toUInt8(multiIf(state = %d, %d, "
 	    "findings_sampler != %d OR request_event != ",
 	    WINDOW_FAILED, 1 + MERGED_NO_PROFILE, like->sampler);
 	add_text(&q, like->event);
@@ -166,7 +166,7 @@ char *fleet_names_query(const struct fleet_question *a, const struct fleet_like 
 	    1 + MERGED_NO_ACCOUNT);
 	add_asked(&q, a);
 	ADD(&q,
-	    " LIMIT 1 BY " WINDOW_KEY ") GROUP BY app, schedule, jdk, gc, agent_version, "
+	    " LIMIT 1 BY " WINDOW_KEY ") GROUP BY app, schedule, jdk, gc, agent_version, version, "
 	    "reason_no ORDER BY count() DESC LIMIT %u" FORMAT,
 	    FLEET_NAMES_MAX);
 	return query_end(&q);

@@ -39,8 +39,8 @@ struct fleet_like {
 char *fleet_first_query(const struct fleet_question *q);
 bool house_is_first(const struct house_column *c);
 
-/* What names windows have, and which are left out: rows of app, schedule, jdk, gc, agent, reason
- * (0: taken; else 1 + enum merged_note), how many, the least number. */
+/* What names windows have, and which are left out: rows of app, schedule, jdk, gc, agent, version,
+ * reason (0: taken; else 1 + enum merged_note), how many, the least number. */
 char *fleet_names_query(const struct fleet_question *q, const struct fleet_like *like);
 #define FLEET_NAMES_MAX 4096u
 

@@ -20,28 +20,27 @@ void reader_bytes(struct fleet_reader *r, void *out, size_t size)
 	r->at += size;
 }
 
+static uint64_t whole(struct fleet_reader *r, size_t size)
+{
+	uint64_t value = 0;
+
+	reader_bytes(r, &value, size); /* Little endian. */
+	return value;
+}
+
 uint8_t reader_u8(struct fleet_reader *r)
 {
-	uint8_t value;
-
-	reader_bytes(r, &value, sizeof(value));
-	return value;
+	return (uint8_t)whole(r, sizeof(uint8_t));
 }
 
 uint32_t reader_u32(struct fleet_reader *r)
 {
-	uint32_t value;
-
-	reader_bytes(r, &value, sizeof(value));
-	return value;
+	return (uint32_t)whole(r, sizeof(uint32_t));
 }
 
 uint64_t reader_u64(struct fleet_reader *r)
 {
-	uint64_t value;
-
-	reader_bytes(r, &value, sizeof(value));
-	return value;
+	return whole(r, sizeof(uint64_t));
 }
 
 double reader_f64(struct fleet_reader *r)

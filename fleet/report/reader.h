@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/buffer.h"
+
 struct house_column;
 
 struct fleet_reader {
@@ -18,6 +20,14 @@ struct fleet_reader {
 
 /* Longer texts are cut. */
 #define FLEET_TEXT_BYTES 4096u
+
+/* An answer's; borrowed. */
+static inline struct fleet_reader reader_of(const struct buffer *answer)
+{
+	const uint8_t *at = answer->data ? answer->data + answer->start : NULL;
+
+	return (struct fleet_reader){.at = at, .end = at ? answer->data + answer->end : NULL};
+}
 
 static inline bool reader_more(const struct fleet_reader *r)
 {

@@ -16,6 +16,15 @@ unsigned batch_next(struct batch_clock *clock, bool *fold)
 	return clock->windows++ / clock->capacity;
 }
 
+struct batch_clock batch_clock_of(unsigned windows)
+{
+	struct batch_clock clock = {.windows = windows, .capacity = windows > 0};
+
+	while (windows > (uint64_t)MERGED_BATCHES * clock.capacity)
+		clock.capacity *= 2;
+	return clock;
+}
+
 unsigned batch_count(const struct batch_clock *clock)
 {
 	return clock->windows == 0 ? 0 : (clock->windows - 1) / clock->capacity + 1;

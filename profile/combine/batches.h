@@ -48,6 +48,9 @@ struct batch_clock {
 /* The batch of the next window. When *fold is set, every row of sums has to be folded first. */
 unsigned batch_next(struct batch_clock *clock, bool *fold);
 
+/* As so many windows leave it. */
+struct batch_clock batch_clock_of(unsigned windows);
+
 /* How many batches have windows. */
 unsigned batch_count(const struct batch_clock *clock);
 

@@ -7,7 +7,6 @@
 
 #include "common/clock.h"
 #include "common/proc.h"
-#include "common/utf8.h"
 #include "profile/combine/row_merge.h"
 #include "profile/estimate.h"
 #include "common/saturate.h"
@@ -23,12 +22,7 @@ static bool same_nodes(const struct numa_topology *a, const struct numa_topology
 static void note(struct window_merged *facts, enum merged_note which, const struct window_result *w,
 		 const char *detail)
 {
-	struct merged_difference *d = &facts->notes[which];
-
-	if (d->windows++ > 0)
-		return;
-	d->first = w->number;
-	(void)utf8_sanitize(d->detail, sizeof(d->detail), detail); /* May be cut. */
+	merged_note(facts, which, 1, w->number, detail);
 }
 
 /* Is w left out? first: NULL when it would be the first one. */
@@ -176,8 +170,8 @@ static void add_facts(struct merge *m, const struct window_result *w)
 	facts->first = w->number < facts->first ? w->number : facts->first;
 	facts->last = w->number > facts->last ? w->number : facts->last;
 	count_process(m, w->pid);
-	merged_names_add(&facts->apps, w->app);
-	merged_names_add(&facts->schedules, w->request.schedule.name);
+	merged_names_add(&facts->apps, w->app, 1);
+	merged_names_add(&facts->schedules, w->request.schedule.name, 1);
 	if (to->owner != w->owner)
 		to->owner = PROC_ANY_UID;
 	if (w->start_unix_ns < to->start_unix_ns)
@@ -212,11 +206,11 @@ struct merge_weights merge_weights_of(const struct window_result *w)
 }
 
 /* Counts what w is of the whole, and of the kinds that it was for. */
-static struct pair_weights weigh(struct merge *m, const struct window_result *w)
+static void weigh(struct merge *m, const struct window_result *w,
+		  const struct pair_weights *weights)
 {
 	double samples = (double)w->counters[JXP__COUNTER__COUNTER_SAMPLES];
-	double whole_ns = window_result_whole_ns(w);
-	struct pair_weights weights = merge_weights_of(w).pairs;
+	double whole_ns = window_result_whole_ns(w), after_ns = window_result_after_ns(w);
 
 	for (int kind = 0; kind < KIND_VALUES; kind++) {
 		struct merge_kind *sums = &m->kinds[kind];
@@ -225,16 +219,15 @@ static struct pair_weights weigh(struct merge *m, const struct window_result *w)
 		if (!is_for(w, kind))
 			continue;
 		sums->samples += samples;
-		sums->stands_for_s += samples * weights.observation;
-		sums->wholes_for_s += whole_ns * weights.cpu;
-		sums->after_for_s += window_result_after_ns(w) * weights.cpu;
+		sums->stands_for_s += samples * weights->observation;
+		sums->wholes_for_s += whole_ns * weights->cpu;
+		sums->after_for_s += after_ns * weights->cpu;
 		facts->windows++;
 		facts->elapsed_ns += window_result_elapsed_ns(w);
 		facts->whole_ns += whole_ns;
 		facts->ticks += (double)w->counters[JXP__COUNTER__COUNTER_TICKS];
 		facts->tick_ns += (double)w->counters[JXP__COUNTER__COUNTER_TICK_NS];
 	}
-	return weights;
 }
 
 /* The next batch of each kind that w was for. */
@@ -262,25 +255,27 @@ static int add_rows(struct merge *m, const struct row_merge *rows,
 
 static int add_profiles(struct merge *m, const struct window_result *w)
 {
-	double time = time_weight(w);
-	struct pair_weights weights = weigh(m, w);
+	struct merge_weights weights = merge_weights_of(w);
 	const double by[PROFILE_WEIGHTS] = {
 	    [WEIGHT_NONE] = 1,
-	    [WEIGHT_CPU] = weights.cpu,
-	    [WEIGHT_BESIDE] = weights.cpu,
-	    [WEIGHT_LOOPS] = weights.cpu,
-	    [WEIGHT_PAIRS] = weights.cpu,
-	    [WEIGHT_ACCESS] = time,
-	    [WEIGHT_TIME] = time * (double)window_result_objects_ns(w) / (double)NS_PER_S};
+	    [WEIGHT_CPU] = weights.pairs.cpu,
+	    [WEIGHT_BESIDE] = weights.pairs.cpu,
+	    [WEIGHT_LOOPS] = weights.pairs.cpu,
+	    [WEIGHT_PAIRS] = weights.pairs.cpu,
+	    [WEIGHT_ACCESS] = weights.time,
+	    [WEIGHT_TIME] = weights.time * (double)window_result_objects_ns(w) / (double)NS_PER_S};
 	struct window_result *to = m->result;
 	struct names_map map;
 	struct row_merge rows = {.to = to, .from = w, .map = &map, .weights = by};
-	int r = names_map_init(&map, &to->profile, &w->profile, NAMES_WITH_LINES, to->losses);
+	int r;
+
+	weigh(m, w, &weights.pairs);
+	r = names_map_init(&map, &to->profile, &w->profile, NAMES_WITH_LINES, to->losses);
 	if (r < 0)
 		return r;
 	r = row_merge_add(&rows);
 	if (r == 0)
-		r = add_rows(m, &rows, &weights);
+		r = add_rows(m, &rows, &weights.pairs);
 	row_merge_release(&rows);
 	names_map_release(&map);
 	return r;
@@ -289,16 +284,9 @@ static int add_profiles(struct merge *m, const struct window_result *w)
 int merge_leave_out(struct merge *m, enum merged_note why, unsigned windows, unsigned first,
 		    const char *detail)
 {
-	struct merged_difference *d;
-
 	if (!has_facts(m))
 		return -ENOMEM;
-	d = &m->facts->notes[why];
-	if (d->windows == 0) {
-		d->first = first;
-		(void)utf8_sanitize(d->detail, sizeof(d->detail), detail); /* May be cut. */
-	}
-	d->windows += windows;
+	merged_note(m->facts, why, windows, first, detail);
 	m->facts->skipped += windows;
 	return 0;
 }
@@ -409,8 +397,8 @@ static void finish_batches(struct merge *m)
 		struct merged_kind *k = &facts->kinds[kind];
 
 		k->batches = batch_count(&m->kinds[kind].clock);
-		k->after_ns = k->whole_ns * estimate_fraction(m->kinds[kind].after_for_s,
-							      m->kinds[kind].wholes_for_s);
+		k->after =
+		    estimate_fraction(m->kinds[kind].after_for_s, m->kinds[kind].wholes_for_s);
 		if (kind != JXP__KIND__KIND_NONE && k->batches > facts->batches)
 			facts->batches = k->batches;
 	}

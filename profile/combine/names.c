@@ -6,21 +6,43 @@
 #include "common/saturate.h"
 #include "compare/side.h"
 
-static int intern(struct profile *to, const char *text, uint32_t *out, uint64_t losses[LOSS_MAX])
+/* What r says of adding something: what does not fit is lost. */
+static int added(int r, enum loss loss, uint32_t *out, uint64_t losses[LOSS_MAX])
 {
-	int r = strings_intern(&to->strings, text, out);
-
-	if (r != -ENOSPC)
+	if (r != -ENOSPC && r != -E2BIG)
 		return r;
-	saturate_add(&losses[LOSS_STRINGS], 1);
+	saturate_add(&losses[loss], 1);
 	*out = 0;
 	return 0;
+}
+
+int names_intern(struct profile *to, const char *text, uint32_t *out, uint64_t losses[LOSS_MAX])
+{
+	return added(strings_intern(&to->strings, text, out), LOSS_STRINGS, out, losses);
+}
+
+int names_add_method(struct profile *to, const struct cct_method *method, uint32_t *out,
+		     uint64_t losses[LOSS_MAX])
+{
+	return added(cct_add_method(&to->cct, method, out), LOSS_METHODS, out, losses);
+}
+
+int names_add_node(struct profile *to, const struct cct_node *node, uint32_t *out,
+		   uint64_t losses[LOSS_MAX])
+{
+	return added(cct_add_node(&to->cct, node, out), LOSS_NODES, out, losses);
+}
+
+int names_add_location(struct profile *to, const struct location *location, uint32_t *out,
+		       uint64_t losses[LOSS_MAX])
+{
+	return added(locations_add(&to->locations, location, out), LOSS_LOCATIONS, out, losses);
 }
 
 int names_text(struct profile *to, const struct profile *from, uint32_t id, uint32_t *out,
 	       uint64_t losses[LOSS_MAX])
 {
-	return intern(to, strings_get(&from->strings, id), out, losses);
+	return names_intern(to, strings_get(&from->strings, id), out, losses);
 }
 
 int names_class(struct profile *to, const struct profile *from, uint32_t id, uint32_t *out,
@@ -28,7 +50,8 @@ int names_class(struct profile *to, const struct profile *from, uint32_t id, uin
 {
 	char name[LIMIT_STRING_BYTES + 1];
 
-	return intern(to, compare_unnumbered(name, strings_get(&from->strings, id)), out, losses);
+	return names_intern(to, compare_unnumbered(name, strings_get(&from->strings, id)), out,
+			    losses);
 }
 
 static int map_method(struct profile *to, const struct profile *from,
@@ -42,13 +65,7 @@ static int map_method(struct profile *to, const struct profile *from,
 		r = names_text(to, from, method->name, &known.name, losses);
 	if (r == 0 && by == NAMES_WITH_LINES)
 		r = names_text(to, from, method->file, &known.file, losses);
-	if (r == 0)
-		r = cct_add_method(&to->cct, &known, out);
-	if (r != -ENOSPC)
-		return r;
-	saturate_add(&losses[LOSS_METHODS], 1);
-	*out = 0;
-	return 0;
+	return r < 0 ? r : names_add_method(to, &known, out, losses);
 }
 
 static int map_node(struct names_map *m, struct profile *to, const struct cct_node *node,
@@ -66,14 +83,12 @@ static int map_node(struct names_map *m, struct profile *to, const struct cct_no
 		known.tier = node->tier;
 	}
 	/* A context whose root did not fit would be taken for another one. */
-	r = node->parent && !known.parent ? -ENOSPC : cct_add_node(&to->cct, &known, out);
-	if (r == 0 && by == NAMES_WITH_LINES && node->certainty)
+	if (node->parent && !known.parent)
+		return added(-ENOSPC, LOSS_NODES, out, losses);
+	r = names_add_node(to, &known, out, losses);
+	if (r == 0 && *out && by == NAMES_WITH_LINES && node->certainty)
 		cct_mark(&to->cct, *out, node->certainty);
-	if (r != -ENOSPC && r != -E2BIG)
-		return r;
-	saturate_add(&losses[LOSS_NODES], 1);
-	*out = 0;
-	return 0;
+	return r;
 }
 
 static int map_location(struct profile *to, const struct profile *from,
@@ -91,13 +106,7 @@ static int map_location(struct profile *to, const struct profile *from,
 		r = names_class(to, from, location->declared_in, &known.declared_in, losses);
 	if (r == 0)
 		r = names_class(to, from, location->type, &known.type, losses);
-	if (r == 0)
-		r = locations_add(&to->locations, &known, out);
-	if (r != -ENOSPC)
-		return r;
-	saturate_add(&losses[LOSS_LOCATIONS], 1);
-	*out = 0;
-	return 0;
+	return r < 0 ? r : names_add_location(to, &known, out, losses);
 }
 
 int names_map_init(struct names_map *m, struct profile *to, const struct profile *from,

@@ -37,6 +37,16 @@ int names_map_init(struct names_map *m, struct profile *to, const struct profile
 		   enum names_by by, uint64_t losses[LOSS_MAX]);
 void names_map_release(struct names_map *m);
 
+/* Adds what to may know already: ids in it are to's own. 0, also where it does not fit, which *out
+ * = 0 says and losses count; or -ENOMEM. */
+int names_intern(struct profile *to, const char *text, uint32_t *out, uint64_t losses[LOSS_MAX]);
+int names_add_method(struct profile *to, const struct cct_method *method, uint32_t *out,
+		     uint64_t losses[LOSS_MAX]);
+int names_add_node(struct profile *to, const struct cct_node *node, uint32_t *out,
+		   uint64_t losses[LOSS_MAX]);
+int names_add_location(struct profile *to, const struct location *location, uint32_t *out,
+		       uint64_t losses[LOSS_MAX]);
+
 /* The id in to of a text of from, and of a class's name. 0 or -ENOMEM. */
 int names_text(struct profile *to, const struct profile *from, uint32_t id, uint32_t *out,
 	       uint64_t losses[LOSS_MAX]);

@@ -41,33 +41,36 @@ static void add_kind(struct kind_sums *sums, const struct kind_totals *from, dou
 	add_totals(&sums->jvm, &from->jvm, weight);
 }
 
-static void fold(struct window_merged *facts, Jxp__Kind kind)
+void pair_merge_batch(struct window_merged *facts, Jxp__Kind kind, const struct pair_batch *b,
+		      const struct pair_cluster *window)
 {
-	batches_fold(facts->checked[kind]);
-	batches_fold(facts->wasteful[kind]);
-	batches_fold(facts->cpu[kind]);
-	batches_fold(facts->wholes[kind]);
+	double *const sums[] = {facts->checked[kind], facts->wasteful[kind], facts->cpu[kind],
+				facts->wholes[kind]};
+	const double more[] = {window->checked, window->wasteful, window->cpu, window->whole};
+
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+		if (b->fold)
+			batches_fold(sums[i]);
+		sums[i][b->batch] += more[i];
+	}
 }
 
-static void add_batch(struct window_merged *facts, Jxp__Kind kind, const struct window_result *from,
-		      const struct pair_weights *weights, const struct pair_batch *b)
+static struct pair_cluster cluster_of(const struct totals *totals, double whole_ns,
+				      const struct pair_weights *weights)
 {
-	const struct totals *totals = &from->profile.kinds[kind].application;
-
-	if (!b->taken)
-		return;
-	if (b->fold)
-		fold(facts, kind);
-	facts->checked[kind][b->batch] += weights->observation * (double)totals->checked_bytes;
-	facts->wasteful[kind][b->batch] += weights->observation * (double)totals->wasteful_bytes;
-	facts->cpu[kind][b->batch] += weights->cpu * totals->wasteful_cpu.ns;
-	facts->wholes[kind][b->batch] += weights->cpu * window_result_whole_ns(from);
+	return (struct pair_cluster){
+	    .checked = weights->observation * (double)totals->checked_bytes,
+	    .wasteful = weights->observation * (double)totals->wasteful_bytes,
+	    .cpu = weights->cpu * totals->wasteful_cpu.ns,
+	    .whole = weights->cpu * whole_ns};
 }
 
 int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
 		   const struct pair_weights *weights, const struct pair_batch *batches)
 {
 	const struct profile *from = &rows->from->profile;
+	double whole_ns = window_result_whole_ns(rows->from);
+	struct pair_cluster cluster;
 	int r = pair_merge_reserve(m, rows->to->profile.pair_count);
 
 	if (r < 0)
@@ -84,7 +87,9 @@ int pair_merge_add(struct pair_merge *m, const struct row_merge *rows,
 		Jxp__Kind kind = pair_kinds[i].kind;
 
 		add_kind(&m->kinds[kind], &from->kinds[kind], weights->observation);
-		add_batch(rows->to->merged, kind, rows->from, weights, &batches[kind]);
+		cluster = cluster_of(&from->kinds[kind].application, whole_ns, weights);
+		if (batches[kind].taken)
+			pair_merge_batch(rows->to->merged, kind, &batches[kind], &cluster);
 	}
 	return 0;
 }

@@ -36,6 +36,16 @@ struct pair_batch {
 	unsigned batch;
 };
 
+/* What is summed up of windows, to tell how they differ. */
+struct pair_cluster {
+	double checked, wasteful; /* bytes; */
+	double cpu, whole;        /* CPU time at wasteful accesses, and all */
+};
+
+/* Adds a window's to those of its batch, which is taken. */
+void pair_merge_batch(struct window_merged *facts, Jxp__Kind kind, const struct pair_batch *b,
+		      const struct pair_cluster *window);
+
 /* All zero is empty. */
 struct pair_merge {
 	struct pair_sums *pairs; /* of each pair of the merge's profile */
@@ -56,10 +66,9 @@ void pair_merge_finish(struct pair_merge *m, struct window_result *to,
 /* Room for the sums of so many pairs. 0 or -ENOMEM. */
 int pair_merge_reserve(struct pair_merge *m, size_t count);
 
-/* The sums of clusters of the kind's windows: hosts, say. */
+/* Those of clusters of the kind's windows: hosts, say. */
 struct pair_clusters {
-	const double *checked, *wasteful; /* bytes; */
-	const double *cpu, *wholes;       /* CPU time at wasteful accesses, and all */
+	const double *checked, *wasteful, *cpu, *wholes;
 	unsigned count;
 };
 

@@ -81,6 +81,11 @@ static const struct {
     [TABLE_EFFECT_HEAPS] = {.apart = true},
 };
 
+bool row_merge_needs_node(size_t table)
+{
+	return ways[table].needs_node;
+}
+
 static int map_name(struct row_merge *m, const struct column *c, uint32_t *id)
 {
 	struct profile *to = &m->to->profile;

@@ -32,6 +32,9 @@ void row_merge_release(struct row_merge *m);
  * -ENOSPC where there is no room for it, which is counted; -ENOMEM. */
 int row_merge_find(struct window_result *w, size_t table, const void *key, uint32_t *position);
 
+/* Is a row of the table left out where there is no room for the context in its key? */
+bool row_merge_needs_node(size_t table);
+
 /* Multiplies all that was added by the scales, by enum profile_weight. */
 void row_merge_scale(struct window_result *w, const double *scales);
 

@@ -35,7 +35,19 @@ bool window_merged_kinds_differ(const struct window_merged *m)
 	return false;
 }
 
-void merged_names_add(struct merged_names *n, const char *name)
+void merged_note(struct window_merged *m, enum merged_note which, unsigned windows, unsigned first,
+		 const char *detail)
+{
+	struct merged_difference *d = &m->notes[which];
+
+	if (d->windows == 0) {
+		d->first = first;
+		(void)utf8_sanitize(d->detail, sizeof(d->detail), detail); /* May be cut. */
+	}
+	d->windows += windows;
+}
+
+void merged_names_add(struct merged_names *n, const char *name, unsigned windows)
 {
 	char fit[MERGED_DETAIL_BYTES];
 	unsigned i = 0;
@@ -44,12 +56,12 @@ void merged_names_add(struct merged_names *n, const char *name)
 	while (i < n->count && strcmp(n->names[i].name, fit) != 0)
 		i++;
 	if (i == MERGED_NAMES) {
-		n->more++;
+		n->more += windows;
 		return;
 	}
 	if (i == n->count)
 		memcpy(n->names[n->count++].name, fit, sizeof(fit));
-	n->names[i].windows++;
+	n->names[i].windows += windows;
 }
 
 struct window_merged *window_merged_new(void)

@@ -63,7 +63,7 @@ struct merged_kind {
 	double whole_ns; /* the sum of what shares of CPU time are of in each, */
 	double ticks;    /* and their ticks, */
 	double tick_ns;  /* which stand for so much */
-	double after_ns; /* no tick stands for so much of it (window_result_after_ns) */
+	double after;    /* no tick stands for this part of it (window_result_after_ns) */
 	unsigned batches;
 };
 
@@ -119,8 +119,13 @@ static inline bool merged_kind_is_of_same(const struct merged_kind *a, const str
 /* Was any of the windows not for one of the kinds that others were for? */
 bool window_merged_kinds_differ(const struct window_merged *m);
 
-/* One window more with the name. */
-void merged_names_add(struct merged_names *n, const char *name);
+/* So many windows more, the first of them (0: unknown), what was the matter with it or what it was
+ * there: said of the first that come. */
+void merged_note(struct window_merged *m, enum merged_note which, unsigned windows, unsigned first,
+		 const char *detail);
+
+/* So many windows more with the name. */
+void merged_names_add(struct merged_names *n, const char *name, unsigned windows);
 
 /* NULL without memory. */
 struct window_merged *window_merged_new(void);

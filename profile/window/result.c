@@ -324,8 +324,7 @@ struct cpu_whole window_result_tick_whole(const struct window_result *w, Jxp__Ki
 		part = 1 / window_result_expansion(w, kind);
 		tick_ns = w->merged->kinds[kind].tick_ns;
 		ticks = w->merged->kinds[kind].ticks;
-		after = estimate_fraction(w->merged->kinds[kind].after_ns,
-					  w->merged->kinds[kind].whole_ns);
+		after = w->merged->kinds[kind].after;
 	} else {
 		after = estimate_fraction(window_result_after_ns(w), whole_ns);
 	}

@@ -154,6 +154,12 @@ struct window_result *window_result_keep(const struct window_result *w);
 /* One owner less; the last one's call frees it. free(NULL) is safe. */
 void window_result_free(struct window_result *w);
 
+/* Likewise, for _cleanup_. */
+static inline void window_result_release(struct window_result **w)
+{
+	window_result_free(*w);
+}
+
 /* The target was told to start. */
 void window_result_start(struct window_result *w);
 

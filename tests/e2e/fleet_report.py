@@ -5,13 +5,14 @@ import json
 import math
 import os
 import re
+import signal
 import socket
 import threading
 import time
 
 from lib import ROOT, Process, compile_java, jdks, make_directory, note, run, test
 from support.clickhouse import CLUSTER, PASSWORD, READER, Engine, send, two_shards
-from support.profile import NO_GUARDS, Daemon, ctl, succeeded
+from support.profile import CLIENT, NO_GUARDS, Daemon, ctl, succeeded
 
 PROGRAM = """
 public class %s {
@@ -225,6 +226,25 @@ def sums_are_those_that_were_sent():
 
 
 @test
+def windows_of_other_versions_are_told():
+    others = int(fleet.servers[0].query("SELECT count() FROM jxperf.windows WHERE app = 'plain' AND version = '1.0'"))
+    told = {d["note"]: d["windows"] for d in fleet.json("--app", "plain")["window"]["merged"]["differences"]}
+    assert others > 0 and told == {"other_version": others}, (told, others)  # The first one's is 1.1.
+
+
+@test
+def a_kind_of_few_hosts_says_how_these_differ():
+    send("fleet", fleet.url, "few", 5, 12, 6, "few")
+    report = fleet.json("--app", "few")
+    assert report["window"]["merged"]["by_hosts"], report["window"]
+    kind = next(k for k in report["inefficiency"] if k["kind"] == "silent_store")
+    low, high = kind["fraction_ci95"]
+    sampling = 3.92 * math.sqrt(kind["fraction"] * (1 - kind["fraction"]) / kind["checked_accesses"])
+    note(f"silent stores of 3 hosts: {low:.3f} to {high:.3f}, {(high - low) / sampling:.1f} times sampling's")
+    assert high - low > 2 * sampling, (kind, sampling)
+
+
+@test
 def what_is_there_twice_counts_once():
     plain = fleet.json("--app", "plain")
     for how in ("twice", "half"):
@@ -350,6 +370,33 @@ def a_hostile_server_is_one_line():
         assert asked.returncode == 1 and not asked.stdout, (what, asked)
         assert asked.stderr.startswith("jxperfctl: ") and asked.stderr.count("\n") == 1, (what, asked)
         assert "\x1b" not in asked.stderr, (what, asked)
+
+
+@test
+def without_libcurl_a_server_is_not_asked_and_the_rest_works():
+    directory = make_directory()
+    with open(os.path.join(directory, "libcurl.so.4"), "wb"):
+        pass  # Found first, and no library.
+    os.environ["LD_LIBRARY_PATH"] = directory
+    try:
+        asked, others = ctl("fleet", "top", "--url", fleet.url), ctl("version")
+    finally:
+        del os.environ["LD_LIBRARY_PATH"]
+    assert asked.returncode == 1 and "install libcurl" in asked.stderr and asked.stderr.count("\n") == 1, asked
+    assert others.returncode == 0, others
+
+
+@test
+def a_question_can_be_interrupted():
+    listener = socket.create_server(("127.0.0.1", 0))  # Nobody answers there.
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    for words in (("report",), ("top",), ("diff", "app=x", "app=y")):
+        asking = Process([CLIENT, "fleet", *words, "--url", url])
+        connection, _ = listener.accept()
+        assert connection.recv(1), words  # It has asked.
+        asking.child.send_signal(signal.SIGINT)
+        assert asking.child.wait(20) != 0, words
+        connection.close()
 
 
 @test

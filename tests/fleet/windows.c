@@ -30,6 +30,7 @@
 #define EPOCH_S  3600.0
 #define GROUPS   10u
 #define METHODS  12u
+#define FEW      3u /* hosts that have a kind more, if so told */
 #define START_NS (UINT64_C(1795248000) * NS_PER_S)
 
 struct sender {
@@ -37,7 +38,7 @@ struct sender {
 	const char *url;
 	void *memory;
 	struct export_settings settings;
-	bool twice, half, uncommitted;
+	bool twice, half, uncommitted, few;
 	double first; /* part of accesses that the first method makes in vain; 0: none is special */
 };
 
@@ -224,6 +225,15 @@ static struct window_result *fleet_window(const struct host *h, uint64_t *state,
 	return w;
 }
 
+/* As many of them as there are dead stores, and no pairs. */
+static void add_silent_stores(struct window_result *w)
+{
+	struct kind_totals *kinds = w->profile.kinds;
+
+	w->request.kinds[JXP__KIND__KIND_SILENT_STORE] = true;
+	kinds[JXP__KIND__KIND_SILENT_STORE] = kinds[JXP__KIND__KIND_DEAD_STORE];
+}
+
 static void send_host(struct sender *s, const char *app, unsigned number, uint64_t *state,
 		      unsigned wanted, struct sent *sent)
 {
@@ -243,6 +253,8 @@ static void send_host(struct sender *s, const char *app, unsigned number, uint64
 		if (draw(state) >= h.chance)
 			continue;
 		windows[count] = fleet_window(&h, state, app, epoch + 1, 40, s->first);
+		if (s->few && number < FEW)
+			add_silent_stores(windows[count]);
 		if (++count == BATCH) {
 			send_and_free(s, &origin, windows, count, sent);
 			count = 0;
@@ -264,6 +276,7 @@ static void send_fleet(struct sender *s, char **argv, struct sent *sent)
 	s->twice = strcmp(how, "twice") == 0;
 	s->half = strcmp(how, "half") == 0;
 	s->uncommitted = strcmp(how, "uncommitted") == 0;
+	s->few = strcmp(how, "few") == 0;
 	for (unsigned i = 0; i < hosts; i++) {
 		/* A new host's daemon remembers nothing. */
 		export_clickhouse.free_memory(s->memory);

@@ -36,7 +36,7 @@ struct asked_side {
 };
 
 struct asked_sides {
-	struct fleet_server server;
+	const struct fleet_server *server;
 	struct asked_side sides[2];
 };
 
@@ -91,20 +91,15 @@ static int parse_side(struct asked_side *s, const char *text, struct err *err)
 
 /* ---------------------------------------------------------------- what there is */
 
-static void release_window(struct window_result **w)
-{
-	window_result_free(*w);
-}
-
 /* By its report, as `diff` has windows. */
 static int load(void *context, int i, struct compare_side *out, struct err *err)
 {
 	struct asked_sides *l = context;
-	_cleanup_(release_window) struct window_result *w = NULL;
+	_cleanup_(window_result_release) struct window_result *w = NULL;
 	_cleanup_free_ char *text = NULL;
 	struct err why;
 	size_t size;
-	int r = fleet_report_ask(&l->server, &l->sides[i].question, &w, &why);
+	int r = fleet_report_ask(l->server, &l->sides[i].question, &w, &why);
 
 	if (r == 0)
 		r = report_new_unless(
@@ -122,19 +117,18 @@ static int diff(struct client *c, struct command_call *call, struct err *err)
 	struct fleet_diff_options *o = &asked;
 	_cleanup_(loaded_release) struct asked_sides loaded = {.sides = {{.words = NULL}}};
 	const struct diff_loader loader = {load, &loaded};
-	struct server *s = NULL;
+	_cleanup_(server_release) struct server *s = NULL;
 	int r = 0;
 
 	for (int i = 0; i < 2 && r == 0; i++)
 		r = parse_side(&loaded.sides[i], call->operands[i], err);
+	client_release(c); /* No daemon is asked. */
 	if (r == 0)
 		r = server_open(&o->server, &s, err);
 	if (r < 0)
 		return r;
 	loaded.server = server_asked(s);
-	r = diff_show(&o->shown, c, call, &loader, err);
-	server_close(s);
-	return r;
+	return diff_show(&o->shown, c, call, &loader, err);
 }
 
 const struct command cmd_fleet_diff = {

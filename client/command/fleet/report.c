@@ -35,23 +35,12 @@ static void set_defaults(void)
 	asked.report.format = FORMAT_UNASKED;
 }
 
-static void release_window(struct window_result **w)
-{
-	window_result_free(*w);
-}
-
 static int ask(const struct fleet_report_options *o, struct window_result **w, struct err *err)
 {
-	struct fleet_server asking;
-	struct server *s;
+	_cleanup_(server_release) struct server *s = NULL;
 	int r = server_open(&o->server, &s, err);
 
-	if (r < 0)
-		return r;
-	asking = server_asked(s);
-	r = fleet_report_ask(&asking, &o->question, w, err);
-	server_close(s);
-	return r;
+	return r < 0 ? r : fleet_report_ask(server_asked(s), &o->question, w, err);
 }
 
 static int render(const struct fleet_report_options *o, const struct output *output,
@@ -73,7 +62,7 @@ static int report(struct client *c, struct command_call *call, struct err *err)
 {
 	struct fleet_report_options *o = &asked;
 	_cleanup_(output_release) struct output output = OUTPUT_NONE;
-	_cleanup_(release_window) struct window_result *w = NULL;
+	_cleanup_(window_result_release) struct window_result *w = NULL;
 	_cleanup_free_ char *text = NULL;
 	size_t size = 0;
 	int r;

@@ -54,14 +54,9 @@ static const struct argument_option arguments[] = {
 
 static struct fleet_schema_options asked;
 
-static void release_buffer(struct buffer *b)
-{
-	buffer_release(b);
-}
-
 static int ask_version(struct server *s, unsigned *version, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 	char text[64];
 	int r;
 
@@ -79,7 +74,7 @@ static int ask_version(struct server *s, unsigned *version, struct err *err)
 
 static int apply(struct server *s, const char *statement, struct err *err)
 {
-	_cleanup_(release_buffer) struct buffer answer;
+	_cleanup_(buffer_release) struct buffer answer;
 
 	buffer_init(&answer, 65536);
 	return server_ask(s, statement, &answer, err);
@@ -140,7 +135,7 @@ static int schema(struct client *c, struct command_call *call, struct err *err)
 	const struct fleet_schema_options *o = &asked;
 	struct server_options outside = o->server;
 	struct house_schema schema = {0};
-	struct server *s = NULL;
+	_cleanup_(server_release) struct server *s = NULL;
 	int r;
 
 	(void)call;        /* There are no operands. */
@@ -160,7 +155,6 @@ static int schema(struct client *c, struct command_call *call, struct err *err)
 		r = each_statement(&schema, s, err);
 	if (r == 0)
 		say_no_ttl(&schema, stderr);
-	server_close(s);
 	return r;
 }
 

@@ -53,19 +53,15 @@ static void found_release(struct worst *f)
 static int ask(const struct fleet_top_options *o, struct worst *f, struct err *err)
 {
 	uint32_t rows = o->rows ? o->rows : ROWS_DEFAULT;
-	struct fleet_server asking;
-	struct server *s;
+	_cleanup_(server_release) struct server *s = NULL;
 	int r = server_open(&o->server, &s, err);
 
-	if (r < 0)
-		return r;
-	asking = server_asked(s);
-	r = fleet_report_apps(&asking, &o->question, rows, &f->apps, &f->app_count, err);
 	if (r == 0)
-		r = fleet_report_places(&asking, &o->question, rows, &f->places, &f->place_count,
-					err);
-	server_close(s);
-	return r;
+		r = fleet_report_apps(server_asked(s), &o->question, rows, &f->apps, &f->app_count,
+				      err);
+	return r < 0 ? r
+		     : fleet_report_places(server_asked(s), &o->question, rows, &f->places,
+					   &f->place_count, err);
 }
 
 /* ---------------------------------------------------------------- what is said */

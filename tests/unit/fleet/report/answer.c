@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cleanup.h"
 #include "fleet/report/answer.h"
 #include "fleet/report/fleet_report.h"
 #include "tests/unit/support/random_program.h"
@@ -106,4 +107,63 @@ TEST(what_is_asked_for_stays_a_text)
 	assert_non_null(strstr(query, "app = 'a\\' OR 1=1 --\\\\'"));
 	assert_non_null(strstr(query, "jdk = '17' OR substring(jdk, 1, 3)"));
 	free(query);
+}
+
+/* A row of the table of the one context, with a count of each number; its texts are empty. */
+static void row_of_unknown_context(size_t table, struct buffer *b)
+{
+	static const uint8_t context[HOUSE_HASH_BYTES] = {1, 2, 3}, one = 1;
+	const struct house_table *t = house_table(table);
+	const uint64_t whole = 5, rows = 1;
+	const double number = 5;
+
+	buffer_init(b, 1 << 16);
+	for (size_t i = 0; i < t->count; i++) {
+		const struct house_column *c = &t->columns[i];
+		bool is_count = c->sum == HOUSE_COUNT, is_weighted = c->sum == HOUSE_WEIGHTED;
+		uint64_t nothing = 0;
+
+		if (c->sum == HOUSE_FACT)
+			continue;
+		if (c->array)
+			assert_int_equal(buffer_append(b, &one, 1), 0);
+		if (c->type == HOUSE_HASH)
+			assert_int_equal(buffer_append(b, context, sizeof(context)), 0);
+		else if (is_count)
+			assert_int_equal(buffer_append(b, &whole, sizeof(whole)), 0);
+		else if (is_weighted)
+			assert_int_equal(buffer_append(b, &number, sizeof(number)), 0);
+		else
+			assert_int_equal(
+			    buffer_append(b, &nothing,
+					  c->type == HOUSE_TEXT ? 1 : reader_type_size(c->type)),
+			    0);
+	}
+	assert_int_equal(buffer_append(b, &rows, sizeof(rows)), 0);
+}
+
+TEST(rows_of_a_context_that_is_not_known_are_lost_where_they_need_one)
+{
+	static const uint32_t tables[] = {TABLE_CPU_CONTEXTS, TABLE_LOOP_CONTEXTS};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		size_t table = house_table_of(tables[i]);
+		struct window_result *first = sample_window_empty(1, "shop");
+		_cleanup_(fleet_contexts_release) struct fleet_contexts contexts = {0};
+		_cleanup_(merge_release) struct merge m = {0};
+		_cleanup_(buffer_release) struct buffer b;
+		uint64_t rows;
+
+		row_of_unknown_context(table, &b);
+		assert_int_equal(merge_begin(&m, first), 0);
+		assert_int_equal(fleet_contexts_collect(&contexts, table, &b, &rows), 0);
+		assert_int_equal(rows, 1);
+		assert_int_equal(fleet_contexts_sort(&contexts), 0);
+		assert_int_equal(fleet_answer_table(table, &b, &contexts, &m), 0);
+		assert_int_equal(window_table_of(m.result, tables[i])->count, 0);
+		assert_int_equal(m.result->losses[LOSS_NODES], 1);
+		assert_int_equal(m.result->cpu.lost.samples,
+				 tables[i] == TABLE_CPU_CONTEXTS ? 5 : 0);
+		window_result_free(first);
+	}
 }

@@ -12,6 +12,11 @@ TEST(batches_are_of_windows_that_follow_each_other)
 	bool fold;
 
 	assert_int_equal(batch_count(&clock), 0);
+	clock = batch_clock_of(0);
+	assert_int_equal(batch_count(&clock), 0);
+	clock = batch_clock_of(UINT32_MAX);
+	assert_int_equal(batch_count(&clock), MERGED_BATCHES);
+	clock = (struct batch_clock){0};
 	for (unsigned i = 0; i < 1000; i++) {
 		unsigned before = batch;
 
@@ -23,6 +28,8 @@ TEST(batches_are_of_windows_that_follow_each_other)
 		assert_in_range(batch, 0, MERGED_BATCHES - 1);
 		sums[batch] += 1;
 		assert_int_equal(batch_count(&clock), batch + 1);
+		assert_int_equal(batch_clock_of(i + 1).capacity, clock.capacity);
+		assert_int_equal(batch_clock_of(i + 1).windows, clock.windows);
 	}
 	/* 64 in each, and what is left in the last. */
 	for (unsigned i = 0; i < 15; i++)

@@ -8,12 +8,6 @@
 
 #define COMPILED JXP__CPU_SAMPLE__STATE__COMPILED
 
-static void cleanup_window(struct window_result **w)
-{
-	window_result_free(*w);
-}
-#define _cleanup_window_ _cleanup_(cleanup_window)
-
 static void make(struct compare_side *s, const struct window_result *w)
 {
 	assert_int_equal(window_side_init(s, w), 0);
@@ -39,7 +33,7 @@ static const struct compare_node *node_of(const struct compare_side *s, const ch
 TEST(contexts_are_paths_of_methods_whatever_their_lines)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
-	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
+	_cleanup_(window_result_release) struct window_result *w = sample_window_empty(1, "shop");
 	uint32_t main = sample_window_node(w, 0, "main", 5);
 	uint32_t again = sample_window_node(w, 0, "main", 6);
 	uint32_t fill = sample_window_node(w, main, "fill", 20);
@@ -64,7 +58,7 @@ TEST(contexts_are_paths_of_methods_whatever_their_lines)
 TEST(waste_is_that_of_the_access_that_could_go)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
-	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
+	_cleanup_(window_result_release) struct window_result *w = sample_window_empty(1, "shop");
 	uint32_t first = sample_window_node(w, 0, "first", 5);
 	uint32_t second = sample_window_node(w, 0, "second", 6);
 	uint32_t line = sample_window_node(w, 0, "second", 7);
@@ -96,7 +90,7 @@ TEST(waste_is_that_of_the_access_that_could_go)
 TEST(a_window_without_ticks_has_nothing_to_compare)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
-	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
+	_cleanup_(window_result_release) struct window_result *w = sample_window_empty(1, "shop");
 
 	make(&s, w);
 	assert_true(compare_side_is_empty(&s));
@@ -108,7 +102,7 @@ TEST(a_window_without_ticks_has_nothing_to_compare)
 TEST(a_window_without_kind_cpu_is_compared_by_checked_bytes)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
-	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
+	_cleanup_(window_result_release) struct window_result *w = sample_window_empty(1, "shop");
 	uint32_t first = sample_window_node(w, 0, "first", 5);
 	uint32_t second = sample_window_node(w, 0, "second", 6);
 	const struct totals *t = &w->profile.kinds[JXP__KIND__KIND_DEAD_STORE].application;
@@ -135,7 +129,7 @@ TEST(a_window_without_kind_cpu_is_compared_by_checked_bytes)
 TEST(a_merge_says_how_its_windows_differ)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0}, one = {.pid = 0};
-	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
+	_cleanup_(window_result_release) struct window_result *w = sample_window_empty(1, "shop");
 	uint32_t node = sample_window_node(w, 0, "first", 5);
 	Jxp__Kind kind = JXP__KIND__KIND_DEAD_STORE;
 
@@ -161,7 +155,7 @@ TEST(a_merge_says_how_its_windows_differ)
 TEST(a_tree_that_is_too_large_loses_its_smallest_leaves)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
-	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
+	_cleanup_(window_result_release) struct window_result *w = sample_window_empty(1, "shop");
 	uint32_t main = sample_window_node(w, 0, "main", 5), hot;
 	double ticks = 0;
 	char name[32];
@@ -189,7 +183,7 @@ TEST(a_tree_that_is_too_large_loses_its_smallest_leaves)
 TEST(methods_of_waste_that_there_is_no_room_for_are_not_named)
 {
 	_cleanup_(compare_side_release) struct compare_side s = {.pid = 0};
-	_cleanup_window_ struct window_result *w = sample_window_empty(1, "shop");
+	_cleanup_(window_result_release) struct window_result *w = sample_window_empty(1, "shop");
 	char name[32];
 
 	w->request.kinds[JXP__KIND__KIND_CPU] = false;
