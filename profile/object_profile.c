@@ -156,8 +156,13 @@ void object_profile_died(struct object_profile *o, uint32_t site, double weight,
 	f->bytes -= weight * (double)size_bytes;
 }
 
-void object_profile_judged(struct object_profile *o, uint64_t time_ns)
+/* Of a concurrent collector one of the last two between judgements must have died: behind this
+ * judgement they are the last but one and the one before, and what came before them was looked at.
+ */
+void object_profile_judged(struct object_profile *o, uint32_t youngest, uint64_t time_ns)
 {
+	if (o->concurrent_gc && youngest + (OBJECT_PROFILE_FRESH - 1) <= o->judgement)
+		return;
 	o->judgement++;
 	o->judged_ns[o->judgement % OBJECT_PROFILE_FRESH] = time_ns;
 }

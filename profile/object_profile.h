@@ -82,7 +82,7 @@ struct object_profile {
 	struct class_profile classes; /* all accesses to the heap, by what they touch, */
 	struct strata strata;         /* and by class and size: what sites' shares come from */
 	struct accessed_sizes sizes;  /* ..., as they come; for the agent, and kept by no record */
-	uint32_t judgement;           /* how many collections have found tracked objects dead */
+	uint32_t judgement;           /* how often recent tracked objects were found dead */
 	uint64_t judged_ns[OBJECT_PROFILE_FRESH]; /* when each of the last ones did, likewise */
 	bool concurrent_gc;                       /* see object_profile_judged */
 };
@@ -110,14 +110,16 @@ void object_profile_died(struct object_profile *o, uint32_t site, double weight,
 /*
  * A pass over the tracked objects has found some dead. So a collection has come to an end that
  * frees what is tracked, and an object that was there when it began is in use, as far as it looked.
- * (A young collection of generational ZGC does not: it takes weak references for strong ones.)
  *
  * When it began is not known. One that stops the application begins after all that was allocated
- * before its end. Concurrent ones (concurrent_gc) take all for live that is allocated meanwhile;
- * they do not overlap, and one leads to two such passes at most, so what was there three such
- * passes ago was there when the last one began.
+ * before its end. Concurrent ones (concurrent_gc) take all for live that is allocated meanwhile,
+ * and are told by several passes. Generational ZGC takes weak references for strong ones in young
+ * collections, so that an object dies some of them after it was let go. But objects become old, and
+ * are looked at, in the order in which they were allocated: what had been allocated before one that
+ * is dead now has been looked at. youngest: the judgement (object_profile_died) of the one of those
+ * dead that was allocated last.
  */
-void object_profile_judged(struct object_profile *o, uint64_t time_ns);
+void object_profile_judged(struct object_profile *o, uint32_t youngest, uint64_t time_ns);
 
 /* The time, CLOCK_MONOTONIC, before which objects were judged; 0: none was. */
 uint64_t object_profile_judged_ns(const struct object_profile *o);

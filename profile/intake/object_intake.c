@@ -173,6 +173,8 @@ static void on_died(void *context, const struct tracked_object *object)
 {
 	struct object_intake *in = context;
 
+	if (object->judgement > in->youngest)
+		in->youngest = object->judgement;
 	object_profile_died(&in->result->objects, object->site, object->weight, object->size_bytes,
 			    object->judgement);
 }
@@ -180,13 +182,16 @@ static void on_died(void *context, const struct tracked_object *object)
 static int apply_pass(struct object_intake *in, const struct object_pass *pass)
 {
 	uint64_t unknown = 0;
-	int r = object_table_pass(&in->table, pass, on_died, in, &unknown);
+	int r;
+
+	in->youngest = 0;
+	r = object_table_pass(&in->table, pass, on_died, in, &unknown);
 
 	lose(in, LOSS_UNKNOWN_OBJECTS, unknown);
 	in->result->objects.concurrent_gc =
 	    strcmp(in->result->gc, "ZGC") == 0 || strcmp(in->result->gc, "Shenandoah") == 0;
 	if (pass->dead_count > 0)
-		object_profile_judged(&in->result->objects, pass->ready_ns);
+		object_profile_judged(&in->result->objects, in->youngest, pass->ready_ns);
 	return r;
 }
 

@@ -30,6 +30,7 @@ struct object_intake {
 	struct object_order order;
 	struct object_table table;
 	uint64_t evicted;  /* of the table's, counted as losses so far */
+	uint32_t youngest; /* of a pass: see object_profile_judged */
 	uint64_t ready_ns; /* when the batch was sent */
 };
 

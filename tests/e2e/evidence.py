@@ -18,6 +18,10 @@ SOON_S = 10 + 20 * EVERY_S
 TEAM = f"evidence{os.getpid()}"
 
 
+# Numbers of reports have nine digits.
+DIGITS = 1e-7
+
+
 def config(said):
     return (f"host-budget: 90%\nenvironment: [TEAM]\n{NO_GUARDS}\n"
             f"apps: [{{match: {{environment: [TEAM={TEAM}]}}, app: loads}}]\n"
@@ -88,7 +92,7 @@ class Host:
         return row and row["probability"]
 
     def wait_for_probability(self, expected):
-        wait_until(lambda: abs((self.probability() or 0) / expected - 1) < 1e-9, f"a probability of {expected}", SOON_S)
+        wait_until(lambda: abs((self.probability() or 0) / expected - 1) < DIGITS, f"a probability of {expected}", SOON_S)
         metric = self.daemon.metric("jxperf_schedule_probability", schedule="enough")
         assert abs(metric / expected - 1) < 1e-4, (metric, expected)
 

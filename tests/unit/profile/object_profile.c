@@ -45,26 +45,54 @@ TEST(counts_and_bytes_are_those_of_all_objects_that_a_sample_stands_for, set_up,
 	assert_float_equal(l->sites[site].live_bytes, 2000, 0);
 }
 
-TEST(a_concurrent_collection_has_judged_what_was_there_when_it_began, set_up, tear_down)
+TEST(a_concurrent_collection_has_judged_what_came_before_a_dead_object, set_up, tear_down)
 {
 	struct object_profile *l = *state;
 	uint32_t site = site_of(l, 5);
 
 	l->concurrent_gc = true;
 	object_profile_allocated(l, site, 1, 100);
-	object_profile_judged(l, 10);
+	object_profile_judged(l, 0, 10);
 	object_profile_allocated(l, site, 1, 1000); /* Perhaps while it was at work. */
-	object_profile_judged(l, 20);               /* Perhaps its second pass. */
+	object_profile_judged(l, 0, 20);            /* Perhaps its second pass. */
 	assert_float_equal(object_profile_uncollected_bytes(l, &l->sites[site]), 1100, 0);
 	assert_int_equal(object_profile_judged_ns(l), 0);
-	object_profile_judged(l, 30);
+	object_profile_judged(l, 1, 30);
 	assert_float_equal(object_profile_uncollected_bytes(l, &l->sites[site]), 1000, 0);
 	assert_int_equal(object_profile_judged_ns(l), 10);
 	object_profile_died(l, site, 1, 1000, 1);
 	assert_float_equal(object_profile_uncollected_bytes(l, &l->sites[site]), 0, 0);
-	object_profile_judged(l, 40);
+	object_profile_judged(l, 3, 40);
 	assert_float_equal(object_profile_uncollected_count(l, &l->sites[site]), 0, 0);
 	assert_int_equal(object_profile_judged_ns(l), 20);
+}
+
+TEST(any_number_of_passes_of_one_concurrent_collection_judges_nothing_younger, set_up, tear_down)
+{
+	struct object_profile *l = *state;
+	uint32_t site = site_of(l, 5);
+
+	l->concurrent_gc = true;
+	object_profile_allocated(l, site, 1, 100);
+	for (unsigned i = 1; i <= 10; i++) {
+		object_profile_judged(l, 0, i);
+		object_profile_allocated(l, site, 1, 1000);
+	}
+	assert_float_equal(object_profile_uncollected_count(l, &l->sites[site]), 11, 0);
+	assert_int_equal(object_profile_judged_ns(l), 0);
+}
+
+TEST(a_collection_that_stops_the_application_has_judged_all, set_up, tear_down)
+{
+	struct object_profile *l = *state;
+	uint32_t site = site_of(l, 5);
+
+	object_profile_allocated(l, site, 1, 100);
+	assert_float_equal(object_profile_uncollected_bytes(l, &l->sites[site]), 100, 0);
+	for (unsigned i = 1; i <= 10; i++)
+		object_profile_judged(l, 0, i);
+	assert_float_equal(object_profile_uncollected_bytes(l, &l->sites[site]), 0, 0);
+	assert_int_equal(object_profile_judged_ns(l), 10);
 }
 
 TEST(accesses_of_one_context_are_added_up, set_up, tear_down)

@@ -151,7 +151,7 @@ static inline void sample_window_objects(struct window_result *w, uint32_t node,
 	assert(r == 0);
 	object_profile_allocated(o, first, 3, 4096);
 	object_profile_allocated(o, second, 5, 16);
-	object_profile_judged(o, w->start_ns + NS_PER_S);
+	object_profile_judged(o, 0, w->start_ns + NS_PER_S);
 	object_profile_allocated(o, second, 2, 16);
 	object_profile_died(o, first, 3, 4096, 0);
 	for (int i = 0; i < 30; i++) {

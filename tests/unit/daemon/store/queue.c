@@ -186,15 +186,15 @@ TEST(what_the_limits_delete_before_it_arrived_is_counted_by_destination, set_up,
 
 TEST(what_the_limits_delete_while_the_disk_is_low_is_counted_likewise, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct keeper_fixture *f = *state;
 	const struct database_limits limits = {.per_app = 2, .free_part = 1.5};
 
-	open_keeper(f, &house, NULL);
+	open_keeper(f, &house);
 	for (unsigned i = 1; i <= 6; i++)
 		finish(f, i, WINDOW_DONE);
-	TURN_WHILE(f, waiting(f, "house") < 6);
+	TURN_UNTIL(f, waiting(f, "house") >= 6);
 	keeper_set_limits(f->keeper, &limits);
-	TURN_WHILE(f, keeper_stats(f->keeper).retired < 4);
+	TURN_UNTIL(f, keeper_stats(f->keeper).retired >= 4);
 	assert_true(keeper_stats(f->keeper).disk_low);
 	assert_int_equal(keeper_queue(f->keeper, "house").dropped, 4);
 	assert_int_equal(waiting(f, "house"), 2);
@@ -207,22 +207,22 @@ static void count_batch(void *arg)
 
 TEST(a_queue_that_cannot_be_read_is_as_it_was_and_not_empty, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct keeper_fixture *f = *state;
 	const struct database_limits limits = {.per_app = 2};
 	unsigned batches = 0;
 	sqlite3 *db = NULL;
 
-	open_keeper(f, &house, NULL);
+	open_keeper(f, &house);
 	for (unsigned i = 1; i <= 3; i++)
 		finish(f, i, WINDOW_DONE);
-	TURN_WHILE(f, waiting(f, "house") < 3);
+	TURN_UNTIL(f, waiting(f, "house") >= 3);
 	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "ALTER TABLE queue RENAME TO away", NULL, NULL, NULL),
 			 SQLITE_OK);
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 	keeper_on_written(f->keeper, count_batch, &batches);
 	keeper_set_limits(f->keeper, &limits);
-	TURN_WHILE(f, keeper_stats(f->keeper).retired < 1);
+	TURN_UNTIL(f, keeper_stats(f->keeper).retired >= 1);
 	assert_true(batches > 0);
 	assert_int_equal(waiting(f, "house"), 3);
 	assert_int_equal(keeper_queue(f->keeper, "house").dropped, 0);
