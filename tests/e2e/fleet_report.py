@@ -228,7 +228,7 @@ def sums_are_those_that_were_sent():
 @test
 def windows_of_other_versions_are_told():
     others = int(fleet.servers[0].query("SELECT count() FROM jxperf.windows WHERE app = 'plain' AND version = '1.0'"))
-    told = {d["note"]: d["windows"] for d in fleet.json("--app", "plain")["window"]["merged"]["differences"]}
+    told = {d["note"]: d["windows"] for d in fleet.json("--app", "plain")["window"]["merged"]["notes"]}
     assert others > 0 and told == {"other_version": others}, (told, others)  # The first one's is 1.1.
 
 
