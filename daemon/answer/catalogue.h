@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "daemon/store/database.h"
+#include "daemon/store/query.h"
 #include "profile/window/result.h"
 
 struct catalogue_entry {

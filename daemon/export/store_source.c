@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/proc.h"
-#include "daemon/store/database.h"
 #include "daemon/store/keeper.h"
+#include "daemon/store/query.h"
 #include "daemon/store/queue.h"
 #include "profile/window/tables.h"
 

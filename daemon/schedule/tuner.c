@@ -10,7 +10,7 @@
 #include "daemon/schedule/known_jvms.h"
 #include "daemon/schedule/planner.h"
 #include "daemon/shares/pool_work.h"
-#include "daemon/store/database.h"
+#include "daemon/store/query.h"
 
 /* What the pool needs to know of a schedule. */
 struct tuned_schedule {

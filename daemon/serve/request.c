@@ -19,7 +19,7 @@
 #include "daemon/serve/reload.h"
 #include "daemon/serve/reports.h"
 #include "daemon/serve/window_list.h"
-#include "daemon/store/database.h"
+#include "daemon/store/query.h"
 #include "proto/limits.h"
 
 /* ---------------------------------------------------------------- what there is for the asker */

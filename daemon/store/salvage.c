@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/cleanup.h"
+#include "daemon/store/query.h"
 #include "daemon/store/queue.h"
 #include "daemon/store/record.h"
 

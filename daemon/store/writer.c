@@ -9,6 +9,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/proc.h"
+#include "daemon/store/query.h"
 #include "daemon/store/record.h"
 
 /* Invariant: batch belongs to the thread from writer_start until it is NULL again; both sides

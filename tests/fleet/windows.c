@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "common/buffer.h"
-#include "daemon/store/database.h"
+#include "daemon/store/query.h"
 #include "export/clickhouse/clickhouse.h"
 #include "tests/unit/support/random_program.h"
 

@@ -8,7 +8,7 @@
 
 #include "common/cleanup.h"
 #include "common/proc.h"
-#include "daemon/store/database.h"
+#include "daemon/store/query.h"
 #include "daemon/store/queue.h"
 #include "daemon/store/record.h"
 #include "tests/unit/support/older_store.h"

@@ -13,6 +13,7 @@
 
 #include "common/cleanup.h"
 #include "common/proc.h"
+#include "daemon/store/query.h"
 #include "profile/window/tables.h"
 #include "tests/unit/support/keeper_fixture.h"
 #include "tests/unit/support/older_store.h"
