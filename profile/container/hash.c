@@ -9,32 +9,19 @@
 #include "common/siphash.h"
 
 static uint64_t hash_key[2];
-static atomic_bool hash_keyed;
 
-/* Without getrandom (it cannot fail after boot, for 16 bytes) the clock is better than a constant.
- */
-static void draw_key(void)
+/* Before main, and so before threads of the pool read windows side by side. Without getrandom (it
+ * cannot fail after boot, for 16 bytes) the clock is better than a constant. */
+__attribute__((constructor)) static void draw_key(void)
 {
 	if (getrandom(hash_key, sizeof(hash_key), GRND_NONBLOCK) != (ssize_t)sizeof(hash_key))
 		hash_key[0] ^= clock_monotonic_ns();
-	atomic_store_explicit(&hash_keyed, true, memory_order_release);
-}
-
-/* Threads of the pool read windows side by side, maybe before any other was hashed. */
-static void draw_key_once(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	(void)pthread_once(&once, draw_key); /* Cannot fail. */
 }
 
 uint32_t hash_bytes(const void *bytes, size_t size)
 {
-	uint64_t digest;
+	uint64_t digest = siphash(hash_key, bytes, size);
 
-	if (!atomic_load_explicit(&hash_keyed, memory_order_acquire))
-		draw_key_once();
-	digest = siphash(hash_key, bytes, size);
 	return (uint32_t)(digest ^ digest >> 32);
 }
 
