@@ -12,8 +12,10 @@ static int apply_held(void *arg, const struct attribution_held *held);
 
 void intake_init(struct intake *in, struct window_result *result)
 {
-	*in = (struct intake){
-	    .result = result, .cpu_most_ns = LIMIT_CPU_NS, .setup_most_ns = LIMIT_CPU_NS};
+	*in = (struct intake){.result = result,
+			      .processors = sysconf(_SC_NPROCESSORS_CONF),
+			      .cpu_most_ns = LIMIT_CPU_NS,
+			      .setup_most_ns = LIMIT_CPU_NS};
 	method_intake_init(&in->methods, result);
 	attribution_intake_init(&in->attribution, result, &in->methods, apply_held, in);
 	object_intake_init(&in->objects, result, &in->nodes, &in->locations, &in->attribution);
@@ -304,12 +306,12 @@ static void take_count(struct intake *in, uint64_t *count, uint64_t said, uint64
 
 /* The clock of a CPU is another one than that of elapsed time, which may be slewed; a batch that is
  * late makes no difference, since more time has passed by then. */
-static uint64_t cpu_most_ns(uint64_t elapsed_ns)
+static uint64_t cpu_most_ns(const struct intake *in, uint64_t elapsed_ns)
 {
-	long processors = sysconf(_SC_NPROCESSORS_CONF); /* Others may be switched on meanwhile. */
 	uint64_t each_ns = elapsed_ns + elapsed_ns / 64 + NS_PER_S, most_ns;
 
-	if (processors < 1 || __builtin_mul_overflow(each_ns, (uint64_t)processors, &most_ns) ||
+	if (in->processors < 1 ||
+	    __builtin_mul_overflow(each_ns, (uint64_t)in->processors, &most_ns) ||
 	    most_ns > LIMIT_CPU_NS)
 		return LIMIT_CPU_NS;
 	return most_ns;
@@ -317,8 +319,8 @@ static uint64_t cpu_most_ns(uint64_t elapsed_ns)
 
 void intake_bound_cpu(struct intake *in, uint64_t window_ns, uint64_t asked_ns)
 {
-	in->cpu_most_ns = cpu_most_ns(window_ns);
-	in->setup_most_ns = cpu_most_ns(asked_ns);
+	in->cpu_most_ns = cpu_most_ns(in, window_ns);
+	in->setup_most_ns = cpu_most_ns(in, asked_ns);
 }
 
 static void take_cpu_time(struct intake *in, uint64_t *ns, uint64_t said, uint64_t most)

@@ -39,7 +39,8 @@ struct intake {
 	struct tick_intake ticks;
 	struct object_intake objects;
 	struct loop_session loops;
-	uint64_t cpu_most_ns, setup_most_ns;          /* intake_bound_cpu */
+	long processors;                     /* those that may be switched on meanwhile, too */
+	uint64_t cpu_most_ns, setup_most_ns; /* intake_bound_cpu */
 	uint64_t counters[JXP__COUNTER__COUNTER_MAX]; /* what the agent said last of each */
 	bool finished;
 };
