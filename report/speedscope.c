@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "compare/side.h"
 #include "report/content/names.h"
 #include "proto/limits.h"
 
@@ -162,12 +163,11 @@ static json_t *graph_json(struct speedscope_profile *g, const char *name, const 
 
 static json_t *pairs_json(struct speedscope *s, const struct report_kind *k)
 {
-	bool first = k->kind->waste == PAIR_WASTE_OVERWRITTEN;
 	struct speedscope_profile g = graph_of(k->pairs.count);
 
 	for (size_t i = 0; i < g.rows && i < s->rows; i++) {
 		const struct pair *pair = &k->pairs.pairs[i].sum;
-		uint32_t leaf = first ? pair->watch_node : pair->trap_node;
+		uint32_t leaf = pair_removable_node(pair);
 
 		if (!take_context(s, leaf, ""))
 			break;
@@ -203,8 +203,8 @@ static json_t *ticks_json(struct speedscope *s)
 			break;
 		add_sample(&g, stack_json(s, c->node), own * cpu_context_sum(c).ns);
 	}
-	add_beside(s, &g, "[garbage collector]", w->cpu.beside.gc_ns);
-	add_beside(s, &g, "[compilers]", w->cpu.beside.jit_ns);
+	add_beside(s, &g, COMPARE_GC, w->cpu.beside.gc_ns);
+	add_beside(s, &g, COMPARE_COMPILERS, w->cpu.beside.jit_ns);
 	return graph_json(&g, "CPU time", "", "nanoseconds");
 }
 

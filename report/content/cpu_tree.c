@@ -8,11 +8,9 @@
 
 #include "common/cleanup.h"
 #include "common/label.h"
+#include "compare/side.h"
 #include "report/content/names.h"
 #include "proto/limits.h"
-
-#define GC_ROOT  "[garbage collector]"
-#define JIT_ROOT "[compilers]"
 
 /* Shown as other characters are that are not replaced, or shown for one that is. */
 #define ALIKE " ,"
@@ -100,9 +98,9 @@ static int add_all(struct subsume_builder *b, const struct window_result *w)
 	for (size_t i = 0; i < w->cpu.context_count && r == 0; i++)
 		r = add_context(b, p, &w->cpu.contexts[i], methods);
 	if (r == 0)
-		r = add_root(b, w, GC_ROOT, w->cpu.beside.gc_ns);
+		r = add_root(b, w, COMPARE_GC, w->cpu.beside.gc_ns);
 	if (r == 0)
-		r = add_root(b, w, JIT_ROOT, w->cpu.beside.jit_ns);
+		r = add_root(b, w, COMPARE_COMPILERS, w->cpu.beside.jit_ns);
 	return r;
 }
 

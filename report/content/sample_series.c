@@ -8,6 +8,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "compare/side.h"
 #include "proto/words.h"
 #include "report/content/names.h"
 
@@ -149,12 +150,13 @@ static void pair_row(const struct report_model *m, const struct report_kind *k, 
 		     struct series_row *row)
 {
 	const struct pair *pair = &k->pairs.pairs[number].sum;
-	bool first = k->kind->waste == PAIR_WASTE_OVERWRITTEN;
+	uint32_t leaf = pair_removable_node(pair);
 	struct series_sample *s = &row->samples[row->count++];
 
-	s->stack = (struct sample_stack){.leaf = first ? pair->watch_node : pair->trap_node,
+	s->stack = (struct sample_stack){.leaf = leaf,
 					 .between = between[k->kind->waste],
-					 .outer = first ? pair->trap_node : pair->watch_node};
+					 .outer = leaf == pair->watch_node ? pair->trap_node
+									   : pair->watch_node};
 	s->values[0] = value_of((double)pair->wasteful_bytes);
 	if (k->cpu.known)
 		s->values[1] = value_of(pair->cpu.ns);
@@ -215,7 +217,7 @@ static void beside_row(const struct report_model *m, size_t number, struct serie
 	s->values[1] = value_of(window_result_own_part(w) * ns);
 	if (s->values[0] == 0)
 		return;
-	s->stack.frame = number == 0 ? "[garbage collector]" : "[compilers]";
+	s->stack.frame = number == 0 ? COMPARE_GC : COMPARE_COMPILERS;
 	label(s, "kind", "cpu");
 	row->count = 1;
 }

@@ -145,18 +145,17 @@ static void tell_without_context(struct pprof_report *p)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* Tells what pprof shows unless it is told: the first type of which there is something. */
-static const char *default_type(char type[64], const struct report_model *m)
+/* Tells what pprof shows unless it is told: a type of the first series of which there is something,
+ * of pairs their CPU time where it is known. */
+static const char *default_type(const struct sample_series *series, size_t count)
 {
-	for (size_t i = 0; i < m->kind_count; i++)
-		if (m->kinds[i].pairs.count > 0) {
-			(void)snprintf(type, 64, "%s_%s", m->kinds[i].kind->name,
-				       m->kinds[i].cpu.known ? "cpu" : "bytes"); /* Fits. */
-			return type;
-		}
-	if (m->objects.ranking.count > 0)
-		return "object_accesses";
-	return m->cpu.taken ? "samples" : "";
+	size_t i = 0;
+
+	while (i < count && series[i].rows + series[i].rows_beside == 0)
+		i++;
+	if (i == count)
+		return "";
+	return series[i].values[series[i].of_kind ? series[i].value_count - 1 : 0].type;
 }
 
 /* Writes what a sample of the window is, and how long it lasted. */
@@ -214,10 +213,9 @@ static void add_type(struct pprof_report *p, const struct sample_value *v)
 }
 
 /* All types come before the first sample. */
-static void write_samples(struct pprof_report *p)
+static void write_samples(struct pprof_report *p, const struct sample_series *series, size_t count)
 {
-	struct sample_series series[SAMPLE_SERIES_MAX];
-	size_t count = sample_series_list(p->model, series), type = 0;
+	size_t type = 0;
 
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < series[i].value_count; j++)
@@ -245,13 +243,14 @@ int report_pprof_write(FILE *out, const struct report_model *m, size_t rows)
 	const struct profile *profile = &m->window->profile;
 	_cleanup_(cleanup_writer) struct pprof_report p = {
 	    .model = m, .rows = rows, .frames_left = FRAMES_MAX};
+	struct sample_series series[SAMPLE_SERIES_MAX];
+	size_t count = sample_series_list(m, series);
 	struct sample_period period = sample_period_of(m);
-	char type[64];
 
 	if (pprof_writer_init(&p.writer, out, &profile->strings, &profile->cct) < 0)
 		return -ENOMEM;
-	write_samples(&p);
-	return finish(&p, &period, default_type(type, m));
+	write_samples(&p, series, count);
+	return finish(&p, &period, default_type(series, count));
 }
 
 /* Those that are not wanted are taken out. */
