@@ -190,9 +190,7 @@ static int put_cpu_weight(struct house_writer *out, const struct house_row *row)
 /* What a window stands for in averages over time, in seconds. */
 static int put_objects_weight(struct house_writer *out, const struct house_row *row)
 {
-	return house_put_f64(out, row->weights.time *
-				      (double)window_result_objects_ns(row->window) /
-				      (double)NS_PER_S);
+	return house_put_f64(out, row->weights.objects);
 }
 
 static int put_objects_ns(struct house_writer *out, const struct house_row *row)

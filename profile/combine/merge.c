@@ -201,6 +201,7 @@ struct merge_weights merge_weights_of(const struct window_result *w)
 
 	return (struct merge_weights){
 	    .time = time,
+	    .objects = time * clock_s(window_result_objects_ns(w)),
 	    .pairs = {.observation = samples > 0 ? time * cpu_s(w) / samples : 0,
 		      .cpu = whole_ns > 0 ? time * cpu_s(w) / whole_ns : 0}};
 }
@@ -256,14 +257,13 @@ static int add_rows(struct merge *m, const struct row_merge *rows,
 static int add_profiles(struct merge *m, const struct window_result *w)
 {
 	struct merge_weights weights = merge_weights_of(w);
-	const double by[PROFILE_WEIGHTS] = {
-	    [WEIGHT_NONE] = 1,
-	    [WEIGHT_CPU] = weights.pairs.cpu,
-	    [WEIGHT_BESIDE] = weights.pairs.cpu,
-	    [WEIGHT_LOOPS] = weights.pairs.cpu,
-	    [WEIGHT_PAIRS] = weights.pairs.cpu,
-	    [WEIGHT_ACCESS] = weights.time,
-	    [WEIGHT_TIME] = weights.time * (double)window_result_objects_ns(w) / (double)NS_PER_S};
+	const double by[PROFILE_WEIGHTS] = {[WEIGHT_NONE] = 1,
+					    [WEIGHT_CPU] = weights.pairs.cpu,
+					    [WEIGHT_BESIDE] = weights.pairs.cpu,
+					    [WEIGHT_LOOPS] = weights.pairs.cpu,
+					    [WEIGHT_PAIRS] = weights.pairs.cpu,
+					    [WEIGHT_ACCESS] = weights.time,
+					    [WEIGHT_TIME] = weights.objects};
 	struct window_result *to = m->result;
 	struct names_map map;
 	struct row_merge rows = {.to = to, .from = w, .map = &map, .weights = by};

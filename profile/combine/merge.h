@@ -83,6 +83,7 @@ int merge_add(struct merge *m, const struct window_result *w);
 /* S_w / T_w of a window, and what an observation and its CPU time are multiplied by. */
 struct merge_weights {
 	double time;
+	double objects; /* that times the seconds in which it looked at objects */
 	struct pair_weights pairs;
 };
 struct merge_weights merge_weights_of(const struct window_result *w);
