@@ -28,9 +28,6 @@
 /* Parts may come to so much of the whole, each of them rounded to a whole number. */
 #define ROUNDED 1.01
 
-/* Some of the time is what ticks stand for. */
-#define AFTER_MAX 0.99
-
 /* No window is shorter. */
 #define SECONDS_MIN 1e-3
 
@@ -263,7 +260,7 @@ static int read_kinds(struct compare_side *s, const json_t *list)
 				    &s->kinds[kind].excess) ||
 		    !number_or_none(json_object_get(object, "freedom"), AMOUNT_MAX,
 				    &s->kinds[kind].freedom) ||
-		    !number_or_none(json_object_get(object, "after"), AFTER_MAX,
+		    !number_or_none(json_object_get(object, "after"), LIMIT_CPU_AFTER,
 				    &s->kinds[kind].after))
 			return -EBADMSG;
 		s->kinds[kind].asked = true;
@@ -327,7 +324,7 @@ static int read_comparison(struct compare_side *s, const json_t *c)
 		    !(s->whole_ns >= 1) ||
 		    !number(json_object_get(c, "ticks"), AMOUNT_MAX, &s->ticks) ||
 		    !(s->ticks >= 1) ||
-		    !number_or_none(json_object_get(c, "after"), AFTER_MAX, &s->after))
+		    !number_or_none(json_object_get(c, "after"), LIMIT_CPU_AFTER, &s->after))
 			return -EBADMSG;
 		r = read_nodes(s, json_object_get(c, "nodes"));
 	}

@@ -47,15 +47,12 @@
 
 #define CPU_SHARE_PRIOR 3.0
 
-/* Some of the time is what ticks stand for. */
-#define CPU_AFTER_MAX 0.98
-
 /* Shares of one kind are of this. */
 struct cpu_whole {
 	double ns;            /* T; 0: there is no such share, as with hardware samplers */
 	double ticks;         /* n */
 	double after;         /* the part of T that may lie behind threads' last ticks, at most
-				 CPU_AFTER_MAX */
+				 LIMIT_CPU_AFTER */
 	struct cpu_sums cpu;  /* of all completed pairs of the kind */
 	double design_effect; /* by what variances are larger than those of independent ticks; at
 				 least 1 (profile/combine/merge.h) */

@@ -80,6 +80,8 @@ static inline bool protocol_is_spoken(uint32_t protocol)
 /* A window's counts can be so high, and its CPU time: of a day, and of a thousand processors. */
 #define LIMIT_COUNTER (UINT64_C(1) << 47)
 #define LIMIT_CPU_NS  (UINT64_C(1) << 57)
+/* So much of it may lie behind threads' last ticks: some of the time is what ticks stand for. */
+#define LIMIT_CPU_AFTER 0.98
 
 /* A single object or access can be so large; more is a lie. */
 #define LIMIT_OBJECT_BYTES  (UINT64_C(1) << 40)

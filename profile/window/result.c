@@ -332,7 +332,7 @@ struct cpu_whole window_result_tick_whole(const struct window_result *w, Jxp__Ki
 		return (struct cpu_whole){.design_effect = 1};
 	return (struct cpu_whole){.ns = whole_ns,
 				  .ticks = ticks * part * whole_ns / tick_ns,
-				  .after = fmin(after, CPU_AFTER_MAX),
+				  .after = fmin(after, LIMIT_CPU_AFTER),
 				  .cpu = w->profile.kinds[kind].application.cpu,
 				  .design_effect =
 				      w->merged ? fmax(1, w->merged->cpu_shares[kind].effect) : 1};
