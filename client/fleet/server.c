@@ -193,7 +193,7 @@ static int not_reached(const struct server *s, CURLcode code, const struct sink 
 {
 	if (sink->full)
 		return err_set(err, EMSGSIZE,
-			       "the answer of '%s' is larger than %zu MiB: ask for less, with "
+			       "what '%s' answers is larger than %zu MiB: ask for less, with "
 			       "--app or a shorter time",
 			       s->shown, SERVER_ANSWER_MAX >> 20);
 	return err_set(err, ECONNREFUSED, "cannot ask '%s': %s", s->shown, s->library->words(code));

@@ -15,7 +15,7 @@
 
 #define SERVER_URL_DEFAULT "http://127.0.0.1:8123"
 
-/* What all answers to one question may take. */
+/* What answers that are held at a time may take: of a report, those of all tables. */
 #define SERVER_ANSWER_MAX ((size_t)256 << 20)
 #define SERVER_TIMEOUT_S  300
 

@@ -13,7 +13,7 @@
 
 /* All that is asked for one report. */
 struct inquiry {
-	const struct fleet_server *server;
+	struct fleet_server *server; /* its limit is what the answers that are kept leave */
 	const struct fleet_question *question;
 	struct fleet_like like;
 	struct window_result *first;
@@ -362,8 +362,10 @@ static int ask_tables(struct inquiry *i, struct err *err)
 {
 	int r = 0;
 
-	for (size_t t = 0; t < HOUSE_DATA && r == 0; t++)
+	for (size_t t = 0; t < HOUSE_DATA && r == 0; t++) {
 		r = ask_table(i, t, err);
+		i->server->answer_bytes_max -= buffer_length(&i->tables[t]);
+	}
 	if (r == 0)
 		r = ask_contexts(i, err);
 	for (size_t t = 0; t < HOUSE_DATA && r == 0; t++) {
@@ -520,7 +522,8 @@ static void take_clusters(const struct inquiry *i, struct window_result *w)
 int fleet_report_ask(const struct fleet_server *server, const struct fleet_question *q,
 		     struct window_result **out, struct err *err)
 {
-	_cleanup_(inquiry_release) struct inquiry i = {.server = server, .question = q};
+	struct fleet_server left = *server;
+	_cleanup_(inquiry_release) struct inquiry i = {.server = &left, .question = q};
 	struct window_result *w = NULL;
 	int r = ask_first(&i, err);
 

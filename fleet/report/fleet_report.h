@@ -22,7 +22,7 @@
 struct fleet_server {
 	int (*ask)(void *context, const char *query, struct buffer *answer, struct err *err);
 	void *context;
-	size_t answer_bytes_max;
+	size_t answer_bytes_max; /* of all that are held at a time */
 };
 
 /* The merge, for the caller to free. 0; -ENODATA with the reason where no window is meant;

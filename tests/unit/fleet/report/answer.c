@@ -1,6 +1,7 @@
 #include "tests/unit/support/test.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,102 @@ static void row_of_unknown_context(size_t table, struct buffer *b)
 			    0);
 	}
 	assert_int_equal(buffer_append(b, &rows, sizeof(rows)), 0);
+}
+
+/* A server with one window, of which two tables have a row; and what it was given for an answer. */
+struct holder {
+	size_t limits[2], sizes[2], tables;
+};
+
+static void put_zeros(struct buffer *b, size_t size)
+{
+	static const uint8_t zeros[4096];
+
+	assert_int_equal(buffer_append(b, zeros, size), 0);
+}
+
+/* Of a sampler, on one node. */
+static void put_window(struct buffer *b)
+{
+	const struct house_table *t = house_table(HOUSE_WINDOWS);
+	const uint64_t one = 1;
+
+	for (size_t i = 0; i < t->count; i++) {
+		const struct house_column *c = &t->columns[i];
+
+		if (!house_is_first(c))
+			continue;
+		if (strcmp(c->name, "findings_sampler") == 0 ||
+		    strcmp(c->name, "findings_numa_node_count") == 0)
+			assert_int_equal(buffer_append(b, &one, reader_type_size(c->type)), 0);
+		else
+			put_zeros(b, c->array || c->type == HOUSE_TEXT ? 1
+								       : reader_type_size(c->type));
+	}
+}
+
+/* Nothing but how many rows tables have. */
+static void put_sums(struct buffer *b)
+{
+	for (size_t i = 0; i < FLEET_SUMS; i++) {
+		const uint8_t count = HOUSE_DATA;
+
+		if (i != FLEET_TABLE_ROWS) {
+			put_zeros(b,
+				  fleet_sums[i].array ? 1 : reader_type_size(fleet_sums[i].type));
+			continue;
+		}
+		assert_int_equal(buffer_append(b, &count, 1), 0);
+		for (size_t t = 0; t < HOUSE_DATA; t++) {
+			uint64_t rows = t == house_table_of(TABLE_CPU_CONTEXTS) ||
+					t == house_table_of(TABLE_LOOP_CONTEXTS);
+
+			assert_int_equal(buffer_append(b, &rows, sizeof(rows)), 0);
+		}
+	}
+	put_zeros(b, 4096); /* Columns of windows. */
+}
+
+static void put_table(struct holder *h, const char *query, struct buffer *answer)
+{
+	_cleanup_(buffer_release) struct buffer b;
+	char from[64];
+	size_t table = house_table_of(TABLE_CPU_CONTEXTS);
+
+	(void)snprintf(from, sizeof(from), "FROM %s ", house_table(table)->name);
+	row_of_unknown_context(strstr(query, from) ? table : house_table_of(TABLE_LOOP_CONTEXTS),
+			       &b);
+	assert_int_equal(buffer_append(answer, buffer_head(&b), buffer_length(&b)), 0);
+	assert_true(h->tables < 2);
+	h->limits[h->tables] = answer->limit;
+	h->sizes[h->tables++] = buffer_length(answer);
+}
+
+static int answer_whole(void *context, const char *query, struct buffer *answer, struct err *err)
+{
+	(void)err;
+	if (strstr(query, "LIMIT 1 FORMAT"))
+		put_window(answer);
+	else if (strstr(query, fleet_sums[FLEET_TABLE_ROWS].expression))
+		put_sums(answer);
+	else if (strstr(query, "JOIN"))
+		put_table(context, query, answer);
+	return 0;
+}
+
+TEST(answers_that_are_held_have_one_limit)
+{
+	struct holder h = {.tables = 0};
+	const struct fleet_server server = {answer_whole, &h, 1 << 20};
+	struct window_result *w = NULL;
+	struct err err = {""};
+
+	if (fleet_report_ask(&server, &(struct fleet_question){0}, &w, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(h.tables, 2);
+	assert_int_equal(h.limits[0], 1 << 20);
+	assert_int_equal(h.limits[1], (1 << 20) - h.sizes[0]);
+	window_result_free(w);
 }
 
 TEST(rows_of_a_context_that_is_not_known_are_lost_where_they_need_one)
