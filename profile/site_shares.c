@@ -44,11 +44,9 @@ static int compare_strata(const void *a, const void *b)
 	const struct stratum *x = ((const struct ordered *)a)->stratum;
 	const struct stratum *y = ((const struct ordered *)b)->stratum;
 
-	if (x->class_name != y->class_name)
-		return x->class_name < y->class_name ? -1 : 1;
-	if (x->size_class != y->size_class)
-		return x->size_class < y->size_class ? -1 : 1;
-	return x->weight_class < y->weight_class ? -1 : x->weight_class > y->weight_class;
+	return ORDER(ASCENDING(x->class_name, y->class_name),
+		     ASCENDING(x->size_class, y->size_class),
+		     ASCENDING(x->weight_class, y->weight_class));
 }
 
 /* What tells nothing counts in the stratum's share alone, unless nothing does. */
@@ -184,9 +182,7 @@ static int compare_cells(const void *a, const void *b)
 {
 	const struct cell *x = a, *y = b;
 
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x->group < y->group ? -1 : x->group > y->group;
+	return ORDER(ASCENDING(x->rank, y->rank), ASCENDING(x->group, y->group));
 }
 
 static int make_cells(struct estimation *e, const struct strata *s, const uint32_t *rank)

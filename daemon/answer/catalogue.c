@@ -58,9 +58,8 @@ static int compare_entries(const void *a, const void *b)
 {
 	const struct catalogue_entry *x = a, *y = b;
 
-	if (x->start_unix_ns != y->start_unix_ns)
-		return x->start_unix_ns < y->start_unix_ns ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
+	return ORDER(ASCENDING(x->start_unix_ns, y->start_unix_ns),
+		     ASCENDING(x->number, y->number));
 }
 
 /* The latest that are kept, in rows; the others are counted. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/utf8.h"
@@ -218,9 +219,7 @@ static int by_amount(const void *a, const void *b)
 {
 	const struct compare_waste *x = a, *y = b;
 
-	if (x->sums.amount != y->sums.amount)
-		return x->sums.amount > y->sums.amount ? -1 : 1;
-	return compare_waste(a, b);
+	return ORDER(DESCENDING(x->sums.amount, y->sums.amount), compare_waste(a, b));
 }
 
 /* Equal ones become one; the largest stay. */

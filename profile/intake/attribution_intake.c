@@ -407,9 +407,7 @@ static int compare_instructions(const void *a, const void *b)
 {
 	const struct attribution_seen *x = a, *y = b;
 
-	if (x->code != y->code)
-		return x->code < y->code ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	return ORDER(ASCENDING(x->code, y->code), ASCENDING(x->offset, y->offset));
 }
 
 /* By instruction, of each the surest first, then as they came. */

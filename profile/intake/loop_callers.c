@@ -154,9 +154,8 @@ static int by_number(const void *x, const void *y)
 {
 	const struct native *a = x, *b = y;
 
-	if (a->code->is.number != b->code->is.number)
-		return a->code->is.number < b->code->is.number ? -1 : 1;
-	return a->loop < b->loop ? -1 : a->loop > b->loop;
+	return ORDER(ASCENDING(a->code->is.number, b->code->is.number),
+		     ASCENDING(a->loop, b->loop));
 }
 
 /* Those that are mapped, older code first; an array to be freed, NULL without memory. */

@@ -14,9 +14,7 @@ static int by_method(const void *x, const void *y)
 {
 	const struct loop_body *a = x, *b = y;
 
-	if (a->key.method != b->key.method)
-		return a->key.method < b->key.method ? -1 : 1;
-	return a->id < b->id ? -1 : a->id > b->id;
+	return ORDER(ASCENDING(a->key.method, b->key.method), ASCENDING(a->id, b->id));
 }
 
 void loop_bodies_init(struct loop_bodies *b, struct loop_body *taken, size_t count)

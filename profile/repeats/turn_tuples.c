@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/wilson.h"
 #include "compare/student.h"
@@ -38,16 +39,14 @@ static int by_tuple(const void *x, const void *y)
 {
 	const struct seen *a = x, *b = y;
 
-	if (a->tuple != b->tuple)
-		return a->tuple < b->tuple ? -1 : 1;
-	return a->trace < b->trace ? -1 : a->trace > b->trace;
+	return ORDER(ASCENDING(a->tuple, b->tuple), ASCENDING(a->trace, b->trace));
 }
 
 static int by_number(const void *x, const void *y)
 {
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
 
-	return a < b ? -1 : a > b;
+	return ASCENDING(a, b);
 }
 
 static int by_time(const void *x, const void *y)

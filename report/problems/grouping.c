@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "report/problems/operation.h"
 #include "report/problems/walks.h"
@@ -51,22 +52,15 @@ static int compare_members(const void *a, const void *b)
 	const struct group_member *x = a, *y = b;
 	uint32_t node_x = pair_removable_node(x->pair), node_y = pair_removable_node(y->pair);
 
-	if (x->operation != y->operation)
-		return x->operation < y->operation ? -1 : 1;
-	if (node_x != node_y)
-		return node_x < node_y ? -1 : 1;
-	if (x->pair->kind != y->pair->kind)
-		return x->pair->kind < y->pair->kind ? -1 : 1;
-	return x->pair < y->pair ? -1 : x->pair > y->pair;
+	return ORDER(ASCENDING(x->operation, y->operation), ASCENDING(node_x, node_y),
+		     ASCENDING(x->pair->kind, y->pair->kind), ASCENDING(x->pair, y->pair));
 }
 
 static int compare_groups(const void *a, const void *b)
 {
 	const struct pair_group *x = a, *y = b;
 
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return x->method < y->method ? -1 : x->method > y->method;
+	return ORDER(DESCENDING(x->weight, y->weight), ASCENDING(x->method, y->method));
 }
 
 /* ---------------------------------------------------------------- steps */
@@ -94,9 +88,7 @@ static int compare_ways(const void *a, const void *b)
 {
 	const struct caller_weight *x = a, *y = b;
 
-	if (x->step != y->step)
-		return x->step < y->step ? -1 : 1;
-	return x->caller < y->caller ? -1 : x->caller > y->caller;
+	return ORDER(ASCENDING(x->step, y->step), ASCENDING(x->caller, y->caller));
 }
 
 /* The other operation with waste that has called a frame, by way of basic code at most; 0: that has

@@ -2,20 +2,20 @@
 
 #include <stdlib.h>
 
+#include "common/array.h"
+
 static int compare_whats(const void *a, const void *b)
 {
 	const struct weighed *x = a, *y = b;
 
-	return x->what < y->what ? -1 : x->what > y->what;
+	return ASCENDING(x->what, y->what);
 }
 
 static int compare_weights(const void *a, const void *b)
 {
 	const struct weighed *x = a, *y = b;
 
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	return compare_whats(a, b);
+	return ORDER(DESCENDING(x->weight, y->weight), compare_whats(a, b));
 }
 
 size_t weighed_add_up(struct weighed *list, size_t count)
