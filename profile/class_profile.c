@@ -64,7 +64,7 @@ int class_profile_field(struct class_profile *c, uint32_t class_name, uint32_t l
 	return r < 0 ? r : find_or_add_field(c, key, field);
 }
 
-int class_profile_add_access(struct class_profile *c, const struct class_access *from)
+static int add_access(struct class_profile *c, const struct class_access *from)
 {
 	uint32_t position;
 	int r = row_table_add(&c->access_table, &class_access_layout, from, &position);
@@ -89,5 +89,5 @@ int class_profile_add(struct class_profile *c, uint32_t field, uint32_t node, do
 		saturate_add(&f->tracked.samples, 1);
 		f->tracked.metric += weight;
 	}
-	return class_profile_add_access(c, &access);
+	return add_access(c, &access);
 }

@@ -54,8 +54,4 @@ int class_profile_field(struct class_profile *c, uint32_t class_name, uint32_t l
 int class_profile_add(struct class_profile *c, uint32_t field, uint32_t node, double weight,
 		      bool tracked);
 
-/* Adds what was counted elsewhere of accesses from a context to a field of this profile; not to the
- * field. 0 or -ENOMEM. */
-int class_profile_add_access(struct class_profile *c, const struct class_access *access);
-
 #endif

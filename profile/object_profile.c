@@ -252,6 +252,18 @@ static void add_to_site(struct object_profile *o, uint32_t site, const struct tr
 	o->variance += sums->variance;
 }
 
+static int add_access(struct object_profile *o, const struct site_access *from)
+{
+	uint32_t position;
+	int r = row_table_add(&o->access_table, &site_access_layout, from, &position);
+
+	if (r < 0)
+		return r;
+	saturate_add(&o->accesses[position].samples, from->samples);
+	o->accesses[position].metric += from->metric;
+	return 0;
+}
+
 int object_profile_access(struct object_profile *o, uint32_t site, const struct object_access *a,
 			  double object_weight, double object_metric)
 {
@@ -270,19 +282,7 @@ int object_profile_access(struct object_profile *o, uint32_t site, const struct 
 	r = add_to_heap(o, a, o->sites[site].class_name, true, true, &stratum);
 	if (r == 0)
 		r = strata_add_tracked(&o->strata, stratum, site, &sums);
-	return r < 0 ? r : object_profile_add_access(o, &access);
-}
-
-int object_profile_add_access(struct object_profile *o, const struct site_access *from)
-{
-	uint32_t position;
-	int r = row_table_add(&o->access_table, &site_access_layout, from, &position);
-
-	if (r < 0)
-		return r;
-	saturate_add(&o->accesses[position].samples, from->samples);
-	o->accesses[position].metric += from->metric;
-	return 0;
+	return r < 0 ? r : add_access(o, &access);
 }
 
 /* As if there had been one judgement, and all that is uncollected had come after it. */

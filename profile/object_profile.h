@@ -142,10 +142,6 @@ int object_profile_untracked(struct object_profile *o, unsigned region,
 			     const struct object_access *a);
 int object_profile_unsettled(struct object_profile *o, const struct object_access *a);
 
-/* Adds what was counted elsewhere of accesses from a context to a site of this profile; not to the
- * site. 0, -ENOSPC or -ENOMEM. */
-int object_profile_add_access(struct object_profile *o, const struct site_access *access);
-
 /* Nothing more will be allocated, die or be judged in what is restored from elsewhere: judged_ns is
  * object_profile_judged_ns there, and what a site has uncollected is told. */
 void object_profile_close(struct object_profile *o, uint64_t judged_ns);

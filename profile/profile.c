@@ -88,13 +88,6 @@ void profile_release(struct profile *p)
 	*p = (struct profile){0};
 }
 
-int profile_pair(struct profile *p, const struct pair *like, uint32_t *position)
-{
-	int r = row_table_add(&p->pair_table, &pair_layout, like, position);
-
-	return r < 0 ? r : 0;
-}
-
 static void cpu_add(struct cpu_sums *c, uint64_t ns)
 {
 	c->ns += (double)ns;
@@ -146,8 +139,9 @@ int profile_add(struct profile *p, const struct observation *o)
 	}
 	totals_add(&p->kinds[o->kind].application, o);
 	totals_add(&p->kinds[o->kind].regions[o->region], o);
-	r = profile_pair(p, &like, &position);
-	if (r == 0)
-		pair_add(&p->pairs[position], o);
-	return r;
+	r = row_table_add(&p->pair_table, &pair_layout, &like, &position);
+	if (r < 0)
+		return r;
+	pair_add(&p->pairs[position], o);
+	return 0;
 }

@@ -105,8 +105,4 @@ void profile_release(struct profile *p);
  * pair could not be kept. */
 int profile_add(struct profile *p, const struct observation *o);
 
-/* The position of the entry that a pair of this profile's contexts and instructions has, new (all
- * its sums 0) or known. 0, -ENOSPC or -ENOMEM. */
-int profile_pair(struct profile *p, const struct pair *like, uint32_t *position);
-
 #endif

@@ -53,7 +53,8 @@ void lines_add(struct lines *l, enum terminal_style style, const char *fmt, ...)
 	append(l, style, text);
 }
 
-size_t lines_fitting(const char *text, size_t columns)
+/* How many bytes take at most so many columns. A character takes one, near enough. */
+static size_t fitting(const char *text, size_t columns)
 {
 	size_t bytes = 0;
 
@@ -66,7 +67,7 @@ size_t lines_fitting(const char *text, size_t columns)
 /* How many bytes of text go onto a line of so many columns: up to a blank, if there is one. */
 static size_t folded_at(const char *text, size_t columns)
 {
-	size_t fits = lines_fitting(text, columns), at = fits;
+	size_t fits = fitting(text, columns), at = fits;
 
 	if (text[fits] == '\0')
 		return fits;

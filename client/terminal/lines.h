@@ -46,8 +46,4 @@ void lines_add_text(struct lines *l, enum terminal_style style, char *text);
 /* Prints them, in plain text. Errors are for the stream's owner. */
 void lines_print(const struct lines *l, FILE *out);
 
-/* How many bytes at the beginning of text take at most so many columns. A character takes one, near
- * enough. */
-size_t lines_fitting(const char *text, size_t columns);
-
 #endif

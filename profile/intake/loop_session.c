@@ -58,7 +58,8 @@ static bool find_code(const struct loop_session *in, uint64_t number, uint32_t *
 	return row_table_find(&in->code_table, &code_layout, &number, position);
 }
 
-int loop_session_code(struct loop_session *in, uint64_t number, uint32_t *position)
+/* New or known. 0, -ENOSPC or -ENOMEM. */
+static int find_or_add_code(struct loop_session *in, uint64_t number, uint32_t *position)
 {
 	int r = row_table_add(&in->code_table, &code_layout, &number, position);
 
@@ -250,7 +251,7 @@ int loop_session_tick(struct loop_session *in, const struct event_tick *tick, ui
 	    .key = {.code = tick->code, .offset = tick->offset, .node = node},
 	    .sum = {.samples = 1, .ns = (double)tick->cpu_ns}};
 	uint32_t position;
-	int r = loop_session_code(in, tick->code, &position);
+	int r = find_or_add_code(in, tick->code, &position);
 
 	cpu_sum_add(&in->result->loops.compiled, &one.sum, 1);
 	if (r == 0) {
@@ -293,7 +294,7 @@ static struct loop_caller *find_open_caller(struct loop_session *in, uint32_t me
 static int take_callers_code(struct loop_session *in, struct loop_caller *caller,
 			     const Jxp__CodeImage *m, uint32_t *position)
 {
-	int r = m->error[0] ? -ENOSPC : loop_session_code(in, m->code, position);
+	int r = m->error[0] ? -ENOSPC : find_or_add_code(in, m->code, position);
 
 	caller->open = false;
 	if (r < 0 || in->codes[*position].is.state != CODE_MET) {

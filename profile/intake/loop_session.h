@@ -154,9 +154,6 @@ struct loop_key loop_session_key(const struct loop_session *in, const struct loo
 /* The row of a native loop, made where it is new. LOOP_NO_ROW beyond the limit. 0 or -ENOMEM. */
 int loop_session_row(struct loop_session *in, struct loop_code *code, uint32_t loop, uint32_t *row);
 
-/* The position of a code, new or known. 0, -ENOSPC or -ENOMEM. */
-int loop_session_code(struct loop_session *in, uint64_t number, uint32_t *position);
-
 /* Code is asked for when it has a share of all ticks and so many that this is no accident, once,
  * and a few at a time. Numbers of the codes to be asked for now; how many there are. */
 size_t loop_hunt_codes(struct loop_session *in, uint64_t codes[CODES_OPEN_MAX]);

@@ -170,7 +170,9 @@ static void find_allocations_caller(struct problem *out, const struct window_res
 
 /* ---------------------------------------------------------------- ranking */
 
-double problem_rank(const struct problem *problem)
+/* Larger ones come first: what is saved at least; where that is not known, the part of accesses in
+ * vain. */
+static double rank_of(const struct problem *problem)
 {
 	return problem->saved.known ? problem->saved.ci95.low : problem->fraction_ci95.low;
 }
@@ -186,7 +188,7 @@ bool problem_is_sure(const struct problem *problem, bool enough)
 
 bool problem_is_before(const struct problem *a, const struct problem *b)
 {
-	return a->sure != b->sure ? a->sure : problem_rank(a) > problem_rank(b);
+	return a->sure != b->sure ? a->sure : rank_of(a) > rank_of(b);
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -253,8 +255,8 @@ static void find_part_of(struct problems *out, const struct candidate *listed,
 			uint32_t method = out->list[j].method;
 			double part;
 
-			if (i == j || problem_rank(&out->list[j]) <
-					  MERGED_WASTE * problem_rank(&out->list[i]))
+			if (i == j ||
+			    rank_of(&out->list[j]) < MERGED_WASTE * rank_of(&out->list[i]))
 				continue;
 			part = part_from(&listed[i], w, method, true);
 			if (part >= PROBLEM_CALLER_MIN &&

@@ -37,10 +37,6 @@ struct problems {
 	size_t small; /* operations with evidence that would save too little */
 };
 
-/* Larger ones come first: what is saved at least; where that is not known, the part of accesses in
- * vain. */
-double problem_rank(const struct problem *problem);
-
 /* Is what enough observations tell of a problem sure? */
 bool problem_is_sure(const struct problem *problem, bool enough);
 

@@ -134,16 +134,16 @@ bool codemap_covers(uint64_t address)
 
 _Static_assert(CODE_CACHE_MAX <= CODEMAP_CALLED, "offsets leave the bit free");
 
-uint32_t codemap_offset(uint64_t address)
+static uint32_t offset_of(uint64_t address)
 {
 	return codemap_covers(address) ? (uint32_t)(address - map.low) : 0;
 }
 
 uint32_t codemap_place(uint64_t ip, uint64_t called_behind)
 {
-	uint32_t call = called_behind ? codemap_offset(called_behind - 1) : 0;
+	uint32_t call = called_behind ? offset_of(called_behind - 1) : 0;
 
-	return call ? call | CODEMAP_CALLED : codemap_offset(ip);
+	return call ? call | CODEMAP_CALLED : offset_of(ip);
 }
 
 uint64_t codemap_address(uint32_t offset)

@@ -96,8 +96,7 @@ unsigned codemap_take_met(uint64_t blobs[CODEMAP_MET_MAX]);
 /* Is the address inside the code cache at all? */
 bool codemap_covers(uint64_t address);
 
-/* How far behind the code cache's beginning an address is, and back; 0: outside. */
-uint32_t codemap_offset(uint64_t address);
+/* Where an offset from the code cache's beginning is; 0: outside. */
 uint64_t codemap_address(uint32_t offset);
 
 /* A place in code that something was done at, for whoever asks later: the offset of the instruction
