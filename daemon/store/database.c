@@ -212,21 +212,25 @@ int database_check(struct database *db, struct err *err)
 
 /* ---------------------------------------------------------------- what is beyond the limits */
 
-/* Deletes windows that a condition names, and that run no more. */
-#define RETIRE(condition, order)                                                 \
+/* Deletes the oldest windows that a condition names, and that run no more. */
+#define RETIRE(condition)                                                        \
 	"DELETE FROM windows WHERE number IN (SELECT number FROM windows WHERE " \
-	"state NOT IN (0, 1) AND " condition " ORDER BY " order " LIMIT ?1)"
+	"state NOT IN (0, 1) AND " condition " ORDER BY start_unix_ns LIMIT ?1)"
 
-static int retire(struct database *db, const char *sql, uint64_t room, uint64_t value,
-		  unsigned *count, struct err *err)
+/* So many of them, if there is room: ?2 is the value, and ?3 an application where there is one. */
+static int retire(struct database *db, const char *sql, uint64_t wanted, uint64_t value,
+		  const char *app, unsigned *count, struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
+	uint64_t room = DATABASE_RETIRE_MAX - *count;
 	int r = sql_prepare(db->sqlite, sql, &s, err);
 
 	if (r < 0)
 		return r;
-	sql_bind_number(s, 1, room);
+	sql_bind_number(s, 1, wanted < room ? wanted : room);
 	sql_bind_number(s, 2, value);
+	if (app)
+		sql_bind_text(s, 3, app);
 	r = sql_run(s, "delete old windows", err);
 	if (r == 0)
 		*count += (unsigned)sqlite3_changes(db->sqlite);
@@ -238,32 +242,12 @@ static int retire_by_age(struct database *db, uint64_t age_ns, uint64_t now_unix
 {
 	if (age_ns == 0 || age_ns >= now_unix_ns)
 		return 0;
-	return retire(db, RETIRE("start_unix_ns + elapsed_ns < ?2", "start_unix_ns"),
-		      DATABASE_RETIRE_MAX - *count, now_unix_ns - age_ns, count, err);
+	return retire(db, RETIRE("start_unix_ns + elapsed_ns < ?2"), DATABASE_RETIRE_MAX,
+		      now_unix_ns - age_ns, NULL, count, err);
 }
 
-/* Deletes the oldest windows of one owner's application that has too many. */
-static int retire_of_app(struct database *db, const char *app, uint64_t owner, uint64_t too_many,
-			 unsigned *count, struct err *err)
-{
-	_cleanup_statement_ sqlite3_stmt *s = NULL;
-	uint64_t room = DATABASE_RETIRE_MAX - *count;
-	int r =
-	    sql_prepare(db->sqlite, RETIRE("app = ?2 AND owner = ?3", "start_unix_ns"), &s, err);
-
-	if (r < 0)
-		return r;
-	sql_bind_number(s, 1, too_many < room ? too_many : room);
-	sql_bind_text(s, 2, app);
-	sql_bind_number(s, 3, owner);
-	r = sql_run(s, "delete old windows", err);
-	if (r == 0)
-		*count += (unsigned)sqlite3_changes(db->sqlite);
-	return r;
-}
-
-/* The index alone tells which applications have more, so that rows are read of these only: it is
- * done after each batch. */
+/* The oldest windows of an owner's application that has too many. The index alone tells which
+ * applications have more, so that rows are read of these only: it is done after each batch. */
 static int retire_by_count(struct database *db, unsigned per_app, unsigned *count, struct err *err)
 {
 	_cleanup_statement_ sqlite3_stmt *s = NULL;
@@ -281,7 +265,8 @@ static int retire_by_count(struct database *db, unsigned per_app, unsigned *coun
 	sql_bind_number(s, 1, per_app);
 	while (*count < DATABASE_RETIRE_MAX && (r = sql_row(s, err)) > 0) {
 		sql_text_at(s, 0, app, sizeof(app));
-		r = retire_of_app(db, app, sql_number_at(s, 1), sql_number_at(s, 2), count, err);
+		r = retire(db, RETIRE("owner = ?2 AND app = ?3"), sql_number_at(s, 2),
+			   sql_number_at(s, 1), app, count, err);
 		if (r < 0)
 			return r;
 	}
@@ -323,7 +308,7 @@ static int retire_of_heaviest(struct database *db, uint64_t *beyond, unsigned *c
 			      struct err *err)
 {
 	struct holding most[2] = {{0}};
-	uint64_t each, some, wanted, room = DATABASE_RETIRE_MAX - *count;
+	uint64_t each, some, wanted;
 	int r = find_heaviest(db, most, err);
 
 	if (r < 0 || most[0].windows == 0) {
@@ -333,8 +318,7 @@ static int retire_of_heaviest(struct database *db, uint64_t *beyond, unsigned *c
 	each = most[0].bytes / most[0].windows + 1;
 	some = most[0].bytes - most[1].bytes;
 	wanted = (some < *beyond ? some : *beyond) / each + 1;
-	r = retire(db, RETIRE("owner = ?2", "start_unix_ns"), wanted < room ? wanted : room,
-		   most[0].owner, count, err);
+	r = retire(db, RETIRE("owner = ?2"), wanted, most[0].owner, NULL, count, err);
 	*beyond -= wanted * each < *beyond ? wanted * each : *beyond;
 	return r;
 }
