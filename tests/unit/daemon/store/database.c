@@ -10,98 +10,12 @@
 #include "common/proc.h"
 #include "daemon/store/query.h"
 #include "daemon/store/queue.h"
-#include "daemon/store/record.h"
+#include "tests/unit/support/database_fixture.h"
 #include "tests/unit/support/older_store.h"
-#include "tests/unit/support/sample_window.h"
-#include "tests/unit/support/tree_fixture.h"
-
-#define ROOM 64
-
-struct fixture {
-	char path[96];
-	struct database *db;
-	struct err err;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	(void)tree_make();
-	(void)snprintf(f->path, sizeof(f->path), "%s", tree_path("windows.db"));
-	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	database_close(f->db);
-	tree_remove();
-	free(f);
-	return 0;
-}
-
-static void open_again(struct fixture *f)
-{
-	database_close(f->db);
-	f->db = NULL;
-	assert_int_equal(database_open(f->path, DATABASE_WRITE, &f->db, &f->err), 0);
-}
-
-static void put(struct fixture *f, struct window_result *w)
-{
-	_cleanup_free_ uint8_t *record = NULL;
-	size_t size = 0;
-
-	if (w->state != WINDOW_FAILED && w->state != WINDOW_ATTACHING)
-		assert_int_equal(record_encode(w, &record, &size), 0);
-	assert_int_equal(database_put(f->db, w, record, size, &f->err), 0);
-}
-
-static void put_sample(struct fixture *f, unsigned number, const char *app)
-{
-	struct window_result *w = sample_window(number, app, 30);
-
-	put(f, w);
-	window_result_free(w);
-}
-
-/* Noon of some day. */
-#define SCHEDULED_NS (UINT64_C(20000) * DATABASE_DAY_NS + DATABASE_DAY_NS / 2)
-
-/* A window of the schedule "often" with 7 pairs, of version 1.2. */
-static void put_scheduled(struct fixture *f, unsigned number, const char *app,
-			  uint64_t start_unix_ns, double weight_s)
-{
-	struct window_result *w = sample_window(number, app, 30);
-
-	strcpy(w->request.schedule.name, "often");
-	strcpy(w->version, "1.2");
-	w->request.schedule.weight_s = weight_s;
-	w->start_unix_ns = start_unix_ns;
-	w->counters[JXP__COUNTER__COUNTER_TRAPS] = 7;
-	put(f, w);
-	window_result_free(w);
-}
-
-static size_t list(struct fixture *f, uid_t owner, const char *app, struct database_row *rows,
-		   uint64_t *all)
-{
-	struct database_filter filter = {.owner = owner};
-	size_t count = 0;
-
-	(void)snprintf(filter.app, sizeof(filter.app), "%s", app); /* Ours, and short. */
-	assert_int_equal(database_list(f->db, &filter, rows, ROOM, &count, all, &f->err), 0);
-	return count;
-}
 
 TEST(a_window_is_there_after_the_file_was_closed, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct window_result *w = NULL;
 	unsigned highest = 0;
 
@@ -116,75 +30,9 @@ TEST(a_window_is_there_after_the_file_was_closed, set_up, tear_down)
 	assert_int_equal(highest, 5);
 }
 
-TEST(lists_are_newest_first_and_by_owner_and_application, set_up, tear_down)
-{
-	struct fixture *f = *state;
-	struct database_row rows[ROOM];
-	uint64_t all = 0;
-
-	for (unsigned i = 1; i <= 6; i++)
-		put_sample(f, i, i % 2 ? "shop" : "pay");
-	assert_int_equal(list(f, PROC_ANY_UID, "", rows, &all), 6);
-	assert_int_equal(all, 6);
-	assert_int_equal(rows[0].number, 6);
-	assert_int_equal(rows[5].number, 1);
-	assert_string_equal(rows[0].app, "pay");
-	assert_int_equal(rows[0].samples, 2000);
-	assert_int_equal(list(f, PROC_ANY_UID, "shop", rows, &all), 3);
-	assert_int_equal(rows[0].number, 5);
-	assert_int_equal(list(f, 1000, "", rows, &all), 6);
-	assert_int_equal(list(f, 1001, "", rows, &all), 0);
-}
-
-TEST(lists_are_of_a_time_and_say_how_many_there_are, set_up, tear_down)
-{
-	struct fixture *f = *state;
-	struct database_filter filter = {.owner = PROC_ANY_UID,
-					 .app = "",
-					 .since_unix_ns = SAMPLE_WINDOW_START_NS + 3 * NS_PER_S,
-					 .until_unix_ns = SAMPLE_WINDOW_START_NS + 9 * NS_PER_S};
-	struct database_row rows[2];
-	size_t count = 0;
-	uint64_t all = 0;
-
-	for (unsigned i = 1; i <= 10; i++)
-		put_sample(f, i, "shop");
-	assert_int_equal(database_list(f->db, &filter, rows, 2, &count, &all, &f->err), 0);
-	assert_int_equal(count, 2);
-	assert_int_equal(all, 6);
-	assert_int_equal(rows[0].number, 8);
-}
-
-TEST(what_is_not_there_is_not_found, set_up, tear_down)
-{
-	struct fixture *f = *state;
-	struct window_result *w = NULL;
-	struct database_row row;
-
-	put_sample(f, 1, "shop");
-	assert_int_equal(database_load(f->db, PROC_ANY_UID, 2, &w, &f->err), -ENOENT);
-	assert_int_equal(database_find(f->db, 1001, 1, &row, &f->err), -ENOENT);
-	assert_string_equal(f->err.message, "no window 'w1': see 'jxperfctl windows'");
-}
-
-TEST(a_window_that_could_not_run_says_why, set_up, tear_down)
-{
-	struct fixture *f = *state;
-	struct window_result *w = sample_window_empty(3, "shop"), *back = NULL;
-
-	w->state = WINDOW_FAILED;
-	(void)snprintf(w->reason, sizeof(w->reason), "it is not a JVM");
-	put(f, w);
-	window_result_free(w);
-	assert_int_equal(database_load(f->db, PROC_ANY_UID, 3, &back, &f->err), -ECANCELED);
-	assert_string_equal(
-	    f->err.message,
-	    "window w3 of pid 4242 has no report, it could not run: it is not a JVM");
-}
-
 TEST(windows_that_were_cut_off_are_salvaged_or_have_failed, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct window_result *running = sample_window(1, "shop", 30);
 	struct window_result *begun = sample_window_empty(2, "shop"), *w = NULL;
 	struct database_row rows[ROOM];
@@ -215,7 +63,7 @@ TEST(windows_that_were_cut_off_are_salvaged_or_have_failed, set_up, tear_down)
 
 TEST(what_was_kept_while_a_window_ran_is_replaced_at_its_end, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct window_result *early = sample_window(1, "shop", 30), *w = NULL;
 
 	early->state = WINDOW_RUNNING;
@@ -229,7 +77,7 @@ TEST(what_was_kept_while_a_window_ran_is_replaced_at_its_end, set_up, tear_down)
 
 TEST(what_is_rolled_back_was_never_there, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct database_row rows[ROOM];
 	uint64_t all = 0;
 
@@ -239,7 +87,7 @@ TEST(what_is_rolled_back_was_never_there, set_up, tear_down)
 	assert_int_equal(list(f, PROC_ANY_UID, "", rows, &all), 0);
 }
 
-static unsigned retire(struct fixture *f, struct database_limits limits, uint64_t now)
+static unsigned retire(struct database_fixture *f, struct database_limits limits, uint64_t now)
 {
 	unsigned count = 0;
 
@@ -249,7 +97,7 @@ static unsigned retire(struct fixture *f, struct database_limits limits, uint64_
 
 TEST(old_windows_go_by_age, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct database_limits limits = {.age_ns = 20 * NS_PER_S};
 	struct database_row rows[ROOM];
 	uint64_t all = 0;
@@ -262,33 +110,9 @@ TEST(old_windows_go_by_age, set_up, tear_down)
 	assert_int_equal(rows[4].number, 6);
 }
 
-TEST(windows_that_begin_later_than_a_time_are_counted, set_up, tear_down)
-{
-	struct fixture *f = *state;
-	struct database_filter filter = {.owner = PROC_ANY_UID, .app = "shop"};
-	uint64_t count = 9;
-	unsigned first = 9;
-
-	assert_int_equal(database_future(f->db, &filter, 0, &count, &first, &f->err), 0);
-	assert_int_equal(count, 0);
-	assert_int_equal(first, 0);
-	for (unsigned i = 1; i <= 5; i++)
-		put_sample(f, i, i < 5 ? "shop" : "other");
-	assert_int_equal(database_future(f->db, &filter, SAMPLE_WINDOW_START_NS + 3 * NS_PER_S,
-					 &count, &first, &f->err),
-			 0);
-	assert_int_equal(count, 2);
-	assert_int_equal(first, 3);
-	filter.until_unix_ns = SAMPLE_WINDOW_START_NS + 4 * NS_PER_S;
-	assert_int_equal(database_future(f->db, &filter, SAMPLE_WINDOW_START_NS + 3 * NS_PER_S,
-					 &count, &first, &f->err),
-			 0);
-	assert_int_equal(count, 1);
-}
-
 TEST(the_oldest_windows_of_an_application_go_by_number, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct database_limits limits = {.per_app = 3};
 	struct database_row rows[ROOM];
 	uint64_t all = 0;
@@ -303,7 +127,7 @@ TEST(the_oldest_windows_of_an_application_go_by_number, set_up, tear_down)
 
 TEST(the_oldest_windows_go_by_size_and_the_file_shrinks, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	uint64_t before = 0, after = 0, windows = 0;
 	struct database_limits limits = {0};
 
@@ -319,7 +143,7 @@ TEST(the_oldest_windows_go_by_size_and_the_file_shrinks, set_up, tear_down)
 	assert_in_range(windows, 50, 110);
 }
 
-static void put_of(struct fixture *f, unsigned number, const char *app, uid_t owner)
+static void put_of(struct database_fixture *f, unsigned number, const char *app, uid_t owner)
 {
 	struct window_result *w = sample_window(number, app, 30);
 
@@ -328,7 +152,7 @@ static void put_of(struct fixture *f, unsigned number, const char *app, uid_t ow
 	window_result_free(w);
 }
 
-static uint64_t count_of(struct fixture *f, uid_t owner)
+static uint64_t count_of(struct database_fixture *f, uid_t owner)
 {
 	struct database_row rows[ROOM];
 	uint64_t all = 0;
@@ -340,7 +164,7 @@ static uint64_t count_of(struct fixture *f, uid_t owner)
 /* One has few windows, the oldest; another many, and goes on. */
 TEST(one_users_windows_drive_out_no_others, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	uint64_t before = 0, windows = 0;
 	struct database_limits limits = {0};
 
@@ -365,7 +189,7 @@ TEST(one_users_windows_drive_out_no_others, set_up, tear_down)
 
 TEST(a_window_that_runs_is_not_deleted, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct window_result *w = sample_window(1, "shop", 30);
 	struct database_limits limits = {.age_ns = 1, .bytes = 1, .per_app = 1};
 
@@ -380,7 +204,7 @@ TEST(a_window_that_runs_is_not_deleted, set_up, tear_down)
 
 TEST(a_deleted_window_takes_its_record_along, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct window_result *w = NULL;
 
 	put_sample(f, 1, "shop");
@@ -397,7 +221,7 @@ TEST(a_deleted_window_takes_its_record_along, set_up, tear_down)
 
 TEST(notes_are_kept, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	_cleanup_free_ void *value = NULL;
 	size_t size = 1;
 
@@ -414,7 +238,7 @@ TEST(notes_are_kept, set_up, tear_down)
 
 TEST(a_file_of_a_later_version_is_left_alone, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct database *db = NULL;
 
 	put_sample(f, 1, "shop");
@@ -426,7 +250,7 @@ TEST(a_file_of_a_later_version_is_left_alone, set_up, tear_down)
 
 TEST(a_file_of_an_earlier_version_is_left_alone, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct database *db = NULL;
 
 	put_sample(f, 1, "shop");
@@ -439,7 +263,7 @@ TEST(a_file_of_an_earlier_version_is_left_alone, set_up, tear_down)
 /* Its windows are there, and say neither of which version they are nor what they stand for. */
 TEST(windows_of_a_file_of_version_4_are_there, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct database_evidence evidence[ROOM];
 	struct database_row rows[ROOM];
 	uint64_t all = 0;
@@ -458,39 +282,10 @@ TEST(windows_of_a_file_of_version_4_are_there, set_up, tear_down)
 	assert_string_equal(rows[0].version, "1.2");
 }
 
-TEST(evidence_is_of_the_latest_day_of_each_application, set_up, tear_down)
-{
-	struct fixture *f = *state;
-	struct database_evidence rows[ROOM];
-	size_t count = 0;
-	uint64_t day = SCHEDULED_NS / DATABASE_DAY_NS;
-
-	put_scheduled(f, 1, "shop", SCHEDULED_NS - DATABASE_DAY_NS, 100);
-	put_scheduled(f, 2, "shop", SCHEDULED_NS + 2, 600);
-	put_scheduled(f, 3, "shop", SCHEDULED_NS + 1, 1200);
-	put_scheduled(f, 4, "cart", SCHEDULED_NS - DATABASE_DAY_NS, 100);
-	put_scheduled(f, 5, "cart", SCHEDULED_NS + DATABASE_DAY_NS, 100); /* It is too new, */
-	put_sample(f, 6, "shop");                                         /* and nobody's. */
-	assert_int_equal(database_evidence(f->db, "often", SCHEDULED_NS - DATABASE_DAY_NS,
-					   SCHEDULED_NS + DATABASE_DAY_NS, rows, ROOM, &count,
-					   &f->err),
-			 0);
-	assert_int_equal(count, 2);
-	assert_string_equal(rows[0].app, "shop");
-	assert_true(rows[0].day == day);
-	assert_true(rows[0].weight_s == 600);
-	assert_true(rows[0].pairs_s == 7 * 600 + 7 * 1200);
-	assert_string_equal(rows[1].app, "cart");
-	assert_true(rows[1].day == day - 1);
-	assert_int_equal(
-	    database_evidence(f->db, "seldom", 0, INT64_MAX, rows, ROOM, &count, &f->err), 0);
-	assert_int_equal(count, 0);
-}
-
 /* What they are for is not known until their records are read. */
 TEST(a_file_of_version_3_becomes_one_of_this, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct database_row rows[ROOM];
 	struct window_result *w = NULL;
 	uint64_t all = 0;
@@ -512,7 +307,7 @@ TEST(a_file_of_version_3_becomes_one_of_this, set_up, tear_down)
 }
 
 /* A damaged one is read so: what can be learnt from it stays in it. */
-static void read_for_salvage(struct fixture *f, unsigned version)
+static void read_for_salvage(struct database_fixture *f, unsigned version)
 {
 	struct database *from = NULL;
 	struct database_row row;
@@ -548,7 +343,7 @@ TEST(a_file_of_version_4_is_read_for_salvage_and_not_written, set_up, tear_down)
 
 TEST(a_file_of_version_4_gets_a_queue, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct queue_destinations to = {.names = {"there"}, .count = 1};
 	struct queue_state states[QUEUE_DESTINATIONS_MAX];
 
@@ -564,7 +359,7 @@ TEST(a_file_of_version_4_gets_a_queue, set_up, tear_down)
 
 TEST(a_version_that_a_bit_has_changed_is_no_version, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct database_row row;
 
 	put_sample(f, 1, "shop");
@@ -574,78 +369,9 @@ TEST(a_version_that_a_bit_has_changed_is_no_version, set_up, tear_down)
 	assert_string_equal(row.app, "shop");
 }
 
-TEST(windows_are_chosen_by_kinds_schedule_and_names_with_signs, set_up, tear_down)
-{
-	static const struct {
-		struct database_filter filter;
-		size_t count;
-	} cases[] = {{{.app = "shop-*"}, 2},
-		     {{.app = "shop-*,pay"}, 3},
-		     {{.app = "pa?"}, 1},
-		     {{.app = "shop"}, 0},
-		     {{.app = "a[b]"}, 1}, /* It is a name, too. */
-		     {{.schedule = "loops"}, 2},
-		     {{.kinds = 1u << JXP__KIND__KIND_LOOPS}, 1},
-		     {{.kinds = 1u << JXP__KIND__KIND_LOOPS | 2, .app = "shop-*"}, 2}};
-	static const char *const apps[] = {"shop-a", "shop-b", "pay", "a[b]"};
-	struct fixture *f = *state;
-	struct database_app found[ROOM];
-	struct database_filter any = {.owner = PROC_ANY_UID};
-	uint64_t all_apps = 0;
-	size_t count = 0;
-
-	for (unsigned i = 0; i < 4; i++) {
-		struct window_result *w = sample_window(i + 1, apps[i], 30);
-
-		w->request.kinds[JXP__KIND__KIND_LOOPS] = i == 1;
-		(void)snprintf(w->request.schedule.name, sizeof(w->request.schedule.name), "%s",
-			       i < 2 ? "loops" : "");
-		put(f, w);
-		window_result_free(w);
-	}
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct database_filter filter = cases[i].filter;
-		uint64_t all = 0;
-
-		filter.owner = PROC_ANY_UID;
-		assert_int_equal(database_count(f->db, &filter, &all, &f->err), 0);
-		assert_int_equal(all, cases[i].count);
-		all = 0;
-		for (size_t a = 0; a < 4 && filter.app[0]; a++)
-			all += database_filter_means_app(&filter, apps[a]);
-		assert_int_equal(all, filter.app[0] ? cases[i].count : 0);
-	}
-	assert_int_equal(database_apps(f->db, &any, found, 2, &count, &all_apps, &f->err), 0);
-	assert_int_equal(count, 2);
-	assert_int_equal(all_apps, 4);
-	assert_int_equal(database_apps(f->db, &any, found, ROOM, &count, &all_apps, &f->err), 0);
-	assert_int_equal(count, 4);
-	assert_int_equal(all_apps, 4);
-	assert_string_equal(found[3].name, "shop-b");
-	assert_int_equal(found[3].windows, 1);
-	assert_true(found[3].kinds & 1u << JXP__KIND__KIND_LOOPS);
-	assert_false(found[2].kinds & 1u << JXP__KIND__KIND_LOOPS);
-}
-
-TEST(as_many_names_as_there_is_room_for_are_all_asked_for, set_up, tear_down)
-{
-	struct fixture *f = *state;
-	struct database_filter filter = {.owner = PROC_ANY_UID};
-	struct window_result *w = sample_window(1, "z", 30);
-	uint64_t all = 0;
-
-	put(f, w);
-	window_result_free(w);
-	for (size_t i = 0; i + 3 < sizeof(filter.app); i += 2)
-		memcpy(filter.app + i, "a,", 3);
-	strcat(filter.app, "z");
-	assert_int_equal(database_count(f->db, &filter, &all, &f->err), 0);
-	assert_int_equal(all, 1);
-}
-
 TEST(somebody_elses_file_is_left_alone, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	struct database *db = NULL;
 
 	store_execute(f->path, "PRAGMA application_id = 5");
@@ -654,7 +380,7 @@ TEST(somebody_elses_file_is_left_alone, set_up, tear_down)
 
 TEST(what_is_no_database_is_said_to_be_damaged, set_up, tear_down)
 {
-	struct fixture *f = *state;
+	struct database_fixture *f = *state;
 	char path[96];
 	FILE *file;
 
