@@ -10,7 +10,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
 
-from lib import jdks  # noqa: E402
+from lib import jdks, wait_until  # noqa: E402
 from support.profile import Daemon, Workload, stamp, succeeded  # noqa: E402
 from support.tomcat import Tomcat  # noqa: E402
 
@@ -46,6 +46,11 @@ class Ten:
         lines = self.daemon.get("/metrics").splitlines()
         return sum(float(line.split()[-1]) for line in lines if line.startswith("jxperf_own_cpu_seconds_total"))
 
+    def end(self):
+        """No window runs any more."""
+        succeeded(self.daemon.ctl("pause"))
+        wait_until(lambda: not [w for w in self.json("windows") if w["state"] in ("attaching", "running")], "the end of windows", 60)
+
     def check(self, app, middle):
         """Every window that ended is in the merge, or the merge says why not; halves are alike."""
         done = [w for w in self.json("windows", "--app", app) if w["state"] in ("done", "ended early")]
@@ -74,6 +79,7 @@ def main():
     ten = Ten()
     time.sleep(60 * MINUTES)
     middle = ten.start + 30 * MINUTES
+    ten.end()
     ten.tomcat.load.stop()
     wrong = [f"{app}: {line}" for app in ("tomcat", *SMALL) for line in ten.check(app, middle)]
     everybody = ten.json("windows")
